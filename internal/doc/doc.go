@@ -1,0 +1,20 @@
+// Package doc is the one model of values and documents that both doors share:
+// BSON bytes, never decoded into maps. It reads and writes their JSON form as
+// Cosmos DB does (numbers included), walks paths, compares values and edits
+// documents byte by byte. It knows nothing of storage, time or protocols.
+package doc
+
+import "go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+// A Doc is a document: BSON bytes. A Doc that this package produced is valid.
+type Doc = bsoncore.Document
+
+// A Value is one BSON value inside a document, sharing its bytes.
+// The zero Value is undefined: no such member.
+type Value = bsoncore.Value
+
+// Limits on what a client may send.
+const (
+	MaxBytes = 2 << 20 // JSON text of an item; Cosmos DB's documented item limit
+	MaxDepth = 128     // nesting of objects and arrays
+)

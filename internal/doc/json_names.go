@@ -1,0 +1,106 @@
+package doc
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// A member remembers a name of an object that is being read, to find another
+// of the same name.
+type member struct {
+	hash uint32
+	at   int // of the element in the output
+}
+
+// A scope is the names of one object: parser.seen from base on.
+type scope struct {
+	base     int
+	bloom    uint64 // a bit for each hash: most names are seen to be new at once
+	repeated bool
+}
+
+// fewNames is up to how many members a new name is compared with each of them.
+// Larger objects are sorted at their end, so that the work never grows with the square.
+const fewNames = 32
+
+func (p *parser) note(s *scope, at int, name []byte) {
+	hash := hashName(name)
+	bit := uint64(1) << (hash & 63)
+	if s.bloom&bit != 0 && !s.repeated && len(p.seen)-s.base <= fewNames {
+		for _, m := range p.seen[s.base:] {
+			if m.hash == hash && bytes.Equal(nameAt(p.out, m.at), name) {
+				s.repeated = true
+			}
+		}
+	}
+	s.bloom |= bit
+	p.seen = append(p.seen, member{hash: hash, at: at})
+}
+
+// forget ends the scope of an object and removes its repeated members.
+func (p *parser) forget(s scope) {
+	members := p.seen[s.base:]
+	if s.repeated || len(members) > fewNames {
+		p.out = removeRepeated(p.out, members)
+	}
+	p.seen = p.seen[:s.base]
+}
+
+// removeRepeated leaves only the last of members with the same name. They end
+// the output, their object still open.
+func removeRepeated(out []byte, members []member) []byte {
+	slices.SortFunc(members, func(a, b member) int {
+		if c := cmp.Compare(a.hash, b.hash); c != 0 {
+			return c
+		}
+		return cmp.Or(bytes.Compare(nameAt(out, a.at), nameAt(out, b.at)), cmp.Compare(a.at, b.at))
+	})
+	var gone []int
+	for i, m := range members[1:] {
+		before := members[i]
+		if m.hash == before.hash && bytes.Equal(nameAt(out, before.at), nameAt(out, m.at)) {
+			gone = append(gone, before.at)
+		}
+	}
+	if len(gone) == 0 {
+		return out
+	}
+	slices.Sort(gone)
+	end := gone[0]
+	for i, at := range gone {
+		e, _ := next(out[at:])
+		until := len(out)
+		if i+1 < len(gone) {
+			until = gone[i+1]
+		}
+		end += copy(out[end:], out[at+e.size:until])
+	}
+	return out[:end]
+}
+
+// nameAt is the name of the element that begins at at.
+func nameAt(out []byte, at int) []byte {
+	name := out[at+1:]
+	return name[:bytes.IndexByte(name, 0)]
+}
+
+// hashName looks at the length and at most 16 bytes. Names made to collide cost
+// comparisons of their bytes, no more.
+func hashName(name []byte) uint32 {
+	n := len(name)
+	h := uint64(n)
+	switch {
+	case n >= 8:
+		h += binary.LittleEndian.Uint64(name) ^ bits.RotateLeft64(binary.LittleEndian.Uint64(name[n-8:]), 29)
+	case n >= 4:
+		h += uint64(binary.LittleEndian.Uint32(name)) ^ uint64(binary.LittleEndian.Uint32(name[n-4:]))<<32
+	default:
+		for _, c := range name {
+			h = h<<8 | uint64(c)
+		}
+	}
+	return uint32(h * 0x9E3779B97F4A7C15 >> 32)
+}

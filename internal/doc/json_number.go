@@ -1,0 +1,88 @@
+package doc
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+)
+
+// number reads a number. Whole ones that int64 or uint64 can hold are kept
+// exactly, as the service does; -0 is 0.
+func (p *parser) number() (bsoncore.Type, error) {
+	start := p.at
+	negative := p.peek() == '-'
+	if negative {
+		p.at++
+	}
+	u, digits := p.digits()
+	switch {
+	case digits == 0:
+		return 0, p.fail("A digit was expected")
+	case digits > 1 && p.text[p.at-digits] == '0':
+		p.at = start
+		return 0, p.fail("A number may not begin with a needless zero, as it does")
+	}
+	if c := p.peek(); c == '.' || c == 'e' || c == 'E' {
+		return p.float(start)
+	}
+	if digits == 20 { // the accumulator may have run over
+		var err error
+		if u, err = strconv.ParseUint(view(p.text[p.at-20:p.at]), 10, 64); err != nil {
+			digits++
+		}
+	}
+	switch {
+	case digits > 20, negative && u > two63:
+		return p.float(start)
+	case negative:
+		p.out = binary.LittleEndian.AppendUint64(p.out, -u)
+		return bsoncore.TypeInt64, nil
+	case u <= math.MaxInt64:
+		p.out = binary.LittleEndian.AppendUint64(p.out, u)
+		return bsoncore.TypeInt64, nil
+	}
+	p.out = appendUint(p.out, u)
+	return bsoncore.TypeDecimal128, nil
+}
+
+// digits reads decimal digits; their value is right for at most 19 of them.
+func (p *parser) digits() (value uint64, count int) {
+	start := p.at
+	for p.at < len(p.text) {
+		d := p.text[p.at] - '0'
+		if d > 9 {
+			break
+		}
+		value = value*10 + uint64(d)
+		p.at++
+	}
+	return value, p.at - start
+}
+
+// float reads the rest of a number, whose whole part is behind p, as a double.
+func (p *parser) float(start int) (bsoncore.Type, error) {
+	if p.peek() == '.' {
+		p.at++
+		if _, n := p.digits(); n == 0 {
+			return 0, p.fail("A digit was expected")
+		}
+	}
+	if c := p.peek(); c == 'e' || c == 'E' {
+		p.at++
+		if c := p.peek(); c == '+' || c == '-' {
+			p.at++
+		}
+		if _, n := p.digits(); n == 0 {
+			return 0, p.fail("A digit was expected")
+		}
+	}
+	f, err := strconv.ParseFloat(view(p.text[start:p.at]), 64)
+	if err != nil {
+		p.at = start
+		return 0, p.fail("A number beyond the range of a double stands")
+	}
+	p.out = binary.LittleEndian.AppendUint64(p.out, floatBits(f))
+	return bsoncore.TypeDouble, nil
+}

@@ -1,0 +1,193 @@
+package doc
+
+import (
+	"bytes"
+	"encoding/binary"
+	"iter"
+	"math/bits"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+)
+
+// Members yields the members of d in their order. Names and values share the
+// memory of d: they are valid, and constant, only as long as that is. Bytes that
+// are not BSON end the walk.
+func Members(d Doc) iter.Seq2[string, Value] {
+	return func(yield func(string, Value) bool) {
+		b := body(d)
+		for len(b) > 0 {
+			at, end := measure(b)
+			if end == 0 || !yield(view(b[1:at-1]), valueIn(b, at, end)) {
+				return
+			}
+			b = b[end:]
+		}
+	}
+}
+
+// Elements yields the elements of an array, sharing its memory; none when v is
+// no array.
+func Elements(v Value) iter.Seq[Value] {
+	return func(yield func(Value) bool) {
+		if v.Type != bsoncore.TypeArray {
+			return
+		}
+		b := body(v.Data)
+		for len(b) > 0 {
+			at, end := measure(b)
+			if end == 0 || !yield(valueIn(b, at, end)) {
+				return
+			}
+			b = b[end:]
+		}
+	}
+}
+
+// Lookup gives the member of d called name, undefined if there is none.
+func Lookup(d Doc, name string) Value {
+	b := body(d)
+	for len(b) > 0 {
+		at, end := measure(b)
+		if end == 0 {
+			break
+		}
+		if string(b[1:at-1]) == name {
+			return valueIn(b, at, end)
+		}
+		b = b[end:]
+	}
+	return Value{}
+}
+
+// body is what lies between the length and the closing NUL of a document or
+// array; nil when d is no such thing.
+func body(d []byte) []byte {
+	if len(d) < 5 {
+		return nil
+	}
+	n := int(int32(binary.LittleEndian.Uint32(d)))
+	if n < 5 || n > len(d) {
+		return nil
+	}
+	return d[4 : n-1]
+}
+
+// An element is one member of a document or array, as its bytes lie there.
+type element struct {
+	kind bsoncore.Type
+	name []byte
+	data []byte
+	size int // of the whole element
+}
+
+func (e element) value() Value { return Value{Type: e.kind, Data: e.data} }
+
+// next reads the element at the start of b; not ok when there is none.
+func next(b []byte) (e element, ok bool) {
+	at, end := measure(b)
+	if end == 0 {
+		return element{}, false
+	}
+	return element{kind: bsoncore.Type(b[0]), name: b[1 : at-1], data: b[at:end:end], size: end}, true
+}
+
+// valueIn is the value of the element that measure measured.
+func valueIn(b []byte, at, end int) Value {
+	return Value{Type: bsoncore.Type(b[0]), Data: b[at:end:end]}
+}
+
+// measure finds where the value of the element at the start of b begins and
+// where it ends. The name is b[1:at-1]. An end of 0: there is no element.
+func measure(b []byte) (at, end int) {
+	if len(b) == 0 {
+		return 0, 0
+	}
+	n := indexNUL(b[1:])
+	if n < 0 {
+		return 0, 0
+	}
+	at = n + 2
+	size := valueSize(bsoncore.Type(b[0]), b[at:])
+	if size < 0 || size > len(b)-at {
+		return 0, 0
+	}
+	return at, at + size
+}
+
+// indexNUL is bytes.IndexByte(b, 0), quick for the short names that most are.
+func indexNUL(b []byte) int {
+	if len(b) >= 8 {
+		x := binary.LittleEndian.Uint64(b)
+		if zero := (x - ones) &^ x & highs; zero != 0 {
+			return bits.TrailingZeros64(zero) >> 3
+		}
+	}
+	return bytes.IndexByte(b, 0)
+}
+
+// A layout says how many bytes a value of a type takes: more, and if prefixed
+// also what an int32 at its start says, which is at least least.
+type layout struct {
+	known, prefixed bool
+	least           int32
+	more            int
+}
+
+// layouts of the types. https://bsonspec.org/spec.html
+var layouts = [256]layout{
+	bsoncore.TypeDouble:           {known: true, more: 8},
+	bsoncore.TypeString:           {known: true, prefixed: true, least: 1, more: 4},
+	bsoncore.TypeEmbeddedDocument: {known: true, prefixed: true, least: 5},
+	bsoncore.TypeArray:            {known: true, prefixed: true, least: 5},
+	bsoncore.TypeBinary:           {known: true, prefixed: true, more: 5},
+	bsoncore.TypeUndefined:        {known: true},
+	bsoncore.TypeObjectID:         {known: true, more: 12},
+	bsoncore.TypeBoolean:          {known: true, more: 1},
+	bsoncore.TypeDateTime:         {known: true, more: 8},
+	bsoncore.TypeNull:             {known: true},
+	bsoncore.TypeDBPointer:        {known: true, prefixed: true, least: 1, more: 16},
+	bsoncore.TypeJavaScript:       {known: true, prefixed: true, least: 1, more: 4},
+	bsoncore.TypeSymbol:           {known: true, prefixed: true, least: 1, more: 4},
+	bsoncore.TypeCodeWithScope:    {known: true, prefixed: true, least: 5},
+	bsoncore.TypeInt32:            {known: true, more: 4},
+	bsoncore.TypeTimestamp:        {known: true, more: 8},
+	bsoncore.TypeInt64:            {known: true, more: 8},
+	bsoncore.TypeDecimal128:       {known: true, more: 16},
+	bsoncore.TypeMinKey:           {known: true},
+	bsoncore.TypeMaxKey:           {known: true},
+}
+
+// valueSize is how many bytes the value at the start of b takes, -1 if that
+// cannot be told. It may be more than b has.
+func valueSize(kind bsoncore.Type, b []byte) int {
+	l := &layouts[kind]
+	switch {
+	case !l.known:
+		if kind == bsoncore.TypeRegex {
+			return regexSize(b)
+		}
+		return -1
+	case !l.prefixed:
+		return l.more
+	case len(b) < 4:
+		return -1
+	}
+	n := int32(binary.LittleEndian.Uint32(b))
+	if n < l.least {
+		return -1
+	}
+	return int(n) + l.more
+}
+
+// regexSize counts two texts that end in NULs.
+func regexSize(b []byte) int {
+	pattern := bytes.IndexByte(b, 0)
+	if pattern < 0 {
+		return -1
+	}
+	options := bytes.IndexByte(b[pattern+1:], 0)
+	if options < 0 {
+		return -1
+	}
+	return pattern + options + 2
+}
