@@ -1,0 +1,52 @@
+package expiry
+
+import (
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// ParseDefault reads a container's `defaultTtl`. Undefined and null are Unset,
+// which is off (T-08, A-08). Anything but -1 and 1..MaxTTL is fault.Invalid
+// with the cloud's text (I-01); 60.0 is 60 (A-07).
+func ParseDefault(v doc.Value) (TTL, error) {
+	if doc.IsUndefined(v) || doc.IsNull(v) {
+		return Unset, nil
+	}
+	if ttl, ok := parse(v); ok {
+		return ttl, nil
+	}
+	return Unset, refuse("defaultTtl", v, "Leave defaultTtl out to switch expiry off.")
+}
+
+// ParseItem reads a document's own `ttl`. Undefined is Unset. Any other value
+// that is no life span is fault.Invalid with the cloud's text (I-02); callers for
+// whom such a value is dormant take the Unset that comes with the error (A-04, A-05).
+func ParseItem(v doc.Value) (TTL, error) {
+	if doc.IsUndefined(v) {
+		return Unset, nil
+	}
+	if ttl, ok := parse(v); ok {
+		return ttl, nil
+	}
+	return Unset, refuse("ttl", v, "Leave ttl out to take the container's default.")
+}
+
+func parse(v doc.Value) (TTL, bool) {
+	n, ok := doc.AsInt(v)
+	if !ok || n < int64(Never) || n == int64(Unset) || n > int64(MaxTTL) {
+		return Unset, false
+	}
+	return TTL(n), true
+}
+
+// maxEcho bounds how much of a refused value an error repeats.
+const maxEcho = 64
+
+func refuse(name string, v doc.Value, remedy string) error {
+	text := doc.AppendJSONValue(nil, v)
+	if len(text) > maxEcho {
+		text = append(text[:maxEcho:maxEcho], "..."...)
+	}
+	return fault.New(fault.Invalid, "The input %s '%s' is invalid. Ensure to provide a nonzero positive integer "+
+		"less than or equal to '%d', or '-1' which means never expire. %s", name, text, MaxTTL, remedy)
+}

@@ -1,0 +1,70 @@
+package keys
+
+import "bytes"
+
+// Escaped bytes are self-delimiting and keep their order: 0x00 becomes 0x00 0xFF, and
+// 0x00 with a smaller second byte ends them.
+const (
+	endWhole     = 0x01
+	endTruncated = 0x02
+	escapedNUL   = 0xFF
+)
+
+func appendEscaped(dst, s []byte, end byte) []byte {
+	for {
+		i := bytes.IndexByte(s, 0)
+		if i < 0 {
+			break
+		}
+		dst = append(dst, s[:i]...)
+		dst = append(dst, 0, escapedNUL)
+		s = s[i+1:]
+	}
+	dst = append(dst, s...)
+	return append(dst, 0, end)
+}
+
+// unescape appends the bytes that b begins with to dst. Every byte of b is first
+// combined with mask, 0xFF for a descending form.
+func unescape(dst, b []byte, mask byte) (s []byte, end byte, rest []byte, err error) {
+	for {
+		i := bytes.IndexByte(b, mask)
+		if i < 0 || i+1 >= len(b) {
+			return nil, 0, nil, ErrCorrupt
+		}
+		start := len(dst)
+		dst = append(dst, b[:i]...)
+		if mask != 0 {
+			invert(dst[start:])
+		}
+		end, b = b[i+1]^mask, b[i+2:]
+		if end != escapedNUL {
+			return dst, end, b, nil
+		}
+		dst = append(dst, 0)
+	}
+}
+
+// skipEscaped gives the bytes after escaped bytes that end as a whole.
+func skipEscaped(b []byte) (rest []byte, err error) {
+	for {
+		i := bytes.IndexByte(b, 0)
+		if i < 0 || i+1 >= len(b) {
+			return nil, ErrCorrupt
+		}
+		end := b[i+1]
+		b = b[i+2:]
+		if end == endWhole {
+			return b, nil
+		}
+		if end != escapedNUL {
+			return nil, ErrCorrupt
+		}
+	}
+}
+
+func invert(b []byte) {
+	for i := range b {
+		b[i] = ^b[i]
+	}
+}

@@ -1,0 +1,144 @@
+package keys
+
+import (
+	"encoding/binary"
+	"math"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+const (
+	numberBytes = 10
+
+	// decimalInteger is the high half of a Decimal128 whose low half is an integer:
+	// sign 0, exponent 0. JSON integers from 2^63 below 2^64 are kept so.
+	decimalInteger = 0x3040000000000000
+
+	noExcess = 0x8000
+	two63    = 1 << 63
+	two64    = 1 << 64
+	signBit  = 1 << 63
+)
+
+// number splits a numeric value into its nearest double and what is left: value = f +
+// excess. Only integers beyond 2^53 leave anything, at most 1024 either way. ok is
+// false for other values, and for decimals that are not such an integer.
+func number(v doc.Value) (f float64, excess int16, ok bool) {
+	switch d := v.Data; v.Type {
+	case bsoncore.TypeDouble:
+		if len(d) >= 8 {
+			return math.Float64frombits(binary.LittleEndian.Uint64(d)), 0, true
+		}
+	case bsoncore.TypeInt32:
+		if len(d) >= 4 {
+			return float64(int32(binary.LittleEndian.Uint32(d))), 0, true
+		}
+	case bsoncore.TypeInt64:
+		if len(d) >= 8 {
+			f, excess = splitInt(int64(binary.LittleEndian.Uint64(d)))
+			return f, excess, true
+		}
+	case bsoncore.TypeDecimal128:
+		if len(d) >= 16 && binary.LittleEndian.Uint64(d[8:]) == decimalInteger {
+			f, excess = splitUint(binary.LittleEndian.Uint64(d))
+			return f, excess, true
+		}
+	}
+	return 0, 0, false
+}
+
+func splitInt(n int64) (f float64, excess int16) {
+	if n >= 0 {
+		return splitUint(uint64(n))
+	}
+	f = float64(n)
+	return f, int16(n - int64(f))
+}
+
+func splitUint(n uint64) (f float64, excess int16) {
+	f = float64(n)
+	if f == two64 {
+		return f, int16(n) // n - 2^64, modulo 2^16
+	}
+	return f, int16(n - uint64(f))
+}
+
+// join is the inverse of number, in the canonical type. ok is false for pairs that
+// number never gives.
+func join(f float64, excess int16) (v doc.Value, ok bool) {
+	if f >= -two63 && f < two63 && f == math.Trunc(f) {
+		n := int64(f) + int64(excess)
+		back, left := splitInt(n)
+		return int64Value(n), back == f && left == excess
+	}
+	if !(f >= two63 && f <= two64) || f == two64 && excess == 0 { // NaN too
+		return doubleValue(f), excess == 0
+	}
+	n := uint64(excess) // for f = 2^64, modulo 2^64
+	if f < two64 {
+		n += uint64(f)
+	}
+	back, left := splitUint(n)
+	if n < two63 {
+		return int64Value(int64(n)), back == f && left == excess
+	}
+	data := bsoncore.AppendDecimal128(nil, decimalInteger, n)
+	return doc.Value{Type: bsoncore.TypeDecimal128, Data: data}, back == f && left == excess
+}
+
+func int64Value(n int64) doc.Value {
+	return doc.Value{Type: bsoncore.TypeInt64, Data: bsoncore.AppendInt64(nil, n)}
+}
+
+func doubleValue(f float64) doc.Value {
+	return doc.Value{Type: bsoncore.TypeDouble, Data: bsoncore.AppendDouble(nil, f)}
+}
+
+// appendReal appends a double whose bits are arranged to sort, zero for NaN, then the
+// excess. Rounding to a double is monotonic, so the pair sorts as the number does.
+func appendReal(dst []byte, f float64, excess int16) []byte {
+	dst = binary.BigEndian.AppendUint64(dst, sortable(f))
+	return binary.BigEndian.AppendUint16(dst, uint16(excess)^noExcess)
+}
+
+func sortable(f float64) uint64 {
+	if f != f {
+		return 0
+	}
+	if f == 0 {
+		return signBit // -0.0 too
+	}
+	bits := math.Float64bits(f)
+	if bits&signBit != 0 {
+		return ^bits
+	}
+	return bits | signBit
+}
+
+func decodeReal(b []byte, mask byte) (v doc.Value, rest []byte, err error) {
+	if len(b) < numberBytes {
+		return v, nil, ErrCorrupt
+	}
+	bits, tail := binary.BigEndian.Uint64(b), binary.BigEndian.Uint16(b[8:])
+	if mask != 0 {
+		bits, tail = ^bits, ^tail
+	}
+	f, excess := unsortable(bits), int16(tail^noExcess)
+	v, ok := join(f, excess)
+	if !ok || sortable(f) != bits {
+		return doc.Value{}, nil, ErrCorrupt
+	}
+	return v, b[numberBytes:], nil
+}
+
+func unsortable(bits uint64) float64 {
+	switch {
+	case bits == 0:
+		return math.NaN()
+	case bits&signBit != 0:
+		return math.Float64frombits(bits &^ signBit)
+	}
+	return math.Float64frombits(^bits)
+}

@@ -1,0 +1,116 @@
+package keys
+
+import (
+	"math"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// AppendPartition appends the prefix that all keys of one logical partition share: for
+// each component its effective partition key bytes, then its value, so that values
+// whose hashes collide are still two partitions. A prefix of a hierarchical key's
+// values gives a prefix of the bytes, and no whole partition is a prefix of another.
+// Without multi the effective partition key is that of all values together and stands
+// before all of them.
+//
+// Byte order follows the order of effective partition keys. The exception is a
+// hierarchical key whose earlier component shares its hash with another value: such
+// partitions are in the order of that value.
+//
+// As in Cosmos DB, numbers are doubles here: integers that round to one double are one
+// partition, and -0.0 is 0. The values must be Partitionable; others count as
+// undefined. The form is at most twice as long as the values and 16 (multi or HashV2)
+// or 336 (HashV1) bytes more, for each of at most three.
+func AppendPartition(dst []byte, version PartitionVersion, multi bool, values []doc.Value) []byte {
+	if !multi {
+		dst = appendEPK(dst, version, values)
+		for _, v := range values {
+			dst = componentOf(v).appendExact(dst)
+		}
+		return dst
+	}
+	for i := range values {
+		dst = appendEPK(dst, HashV2, values[i:i+1])
+		dst = componentOf(values[i]).appendExact(dst)
+	}
+	return dst
+}
+
+// appendEPK hashes -0.0 as 0: equal values must not be two partitions.
+func appendEPK(dst []byte, version PartitionVersion, values []doc.Value) []byte {
+	for i, v := range values {
+		if f, _, ok := number(v); ok && f == 0 && math.Signbit(f) {
+			values = append([]doc.Value(nil), values...)
+			values[i] = int64Value(0)
+		}
+	}
+	return EffectivePartitionKey(dst, version, false, values)
+}
+
+func (c component) appendExact(dst []byte) []byte {
+	switch c.mark {
+	case markNull:
+		return append(dst, tagNull)
+	case markFalse:
+		return append(dst, tagFalse)
+	case markTrue:
+		return append(dst, tagTrue)
+	case markNumber:
+		return appendReal(append(dst, tagNumber), c.f, 0)
+	case markString:
+		return appendEscaped(append(dst, tagString), c.text, endWhole)
+	}
+	return append(dst, tagUndefined)
+}
+
+// DecodePartition reads the partition of n components at the start of b: its values,
+// its effective partition key, and the bytes after it. Neither shares bytes with b.
+func DecodePartition(b []byte, version PartitionVersion, multi bool, n int) (values []doc.Value, epk, rest []byte, err error) {
+	epk, rest, err = PartitionEPK(nil, b, version, multi, n)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for i := range n {
+		if i == 0 || multi {
+			size, _ := epkBytes(b, version, multi, n)
+			b = b[size:]
+		}
+		var v doc.Value
+		if v, b, err = DecodeExact(b); err != nil {
+			return nil, nil, nil, err
+		}
+		if !Partitionable(v) {
+			return nil, nil, nil, ErrCorrupt
+		}
+		values = append(values, v)
+	}
+	return values, epk, rest, nil
+}
+
+// PartitionEPK appends the effective partition key of the partition of n components at
+// the start of b, and gives the bytes of b after it.
+func PartitionEPK(dst, b []byte, version PartitionVersion, multi bool, n int) (epk, rest []byte, err error) {
+	for i := range n {
+		if i == 0 || multi {
+			size, ok := epkBytes(b, version, multi, n)
+			if !ok {
+				return nil, nil, ErrCorrupt
+			}
+			dst = append(dst, b[:size]...)
+			b = b[size:]
+		}
+		if b, err = skipExact(b); err != nil {
+			return nil, nil, err
+		}
+	}
+	return dst, b, nil
+}
+
+// epkBytes is the length of the run of effective partition key bytes at the start of b:
+// one hash, or a whole version 1 key of n components.
+func epkBytes(b []byte, version PartitionVersion, multi bool, n int) (size int, ok bool) {
+	if !multi && version < HashV2 {
+		return v1Bytes(b, n)
+	}
+	return hashBytes, len(b) >= hashBytes
+}

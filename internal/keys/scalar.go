@@ -1,0 +1,214 @@
+package keys
+
+import (
+	"encoding/binary"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// MaxStringBytes is how much of a string an index entry keeps.
+const MaxStringBytes = 256
+
+// The first byte of an encoded value: the order of kinds. Gaps leave room.
+const (
+	tagUndefined = 0x04
+	tagNull      = 0x08
+	tagFalse     = 0x0C
+	tagTrue      = 0x0D
+	tagNumber    = 0x10
+	tagString    = 0x18
+	tagArray     = 0x1C
+	tagObject    = 0x20
+	tagOther     = 0x28 // then the BSON type byte
+)
+
+// AppendValue appends the form of v in an index entry. Byte order is undefined < null <
+// false < true < numbers < strings < arrays < objects; numbers by value whatever their
+// type (1 equals 1.0, -0.0 equals 0, NaN is before all), strings by their UTF-8 bytes.
+// No encoding is a prefix of another. With descending all bytes are inverted, which
+// reverses the order.
+//
+// The form is approximate for arrays and objects, of which only the kind is kept, and
+// for strings longer than MaxStringBytes, of which only that many bytes are: an entry
+// found through one has to be checked against the document. Values of other BSON types
+// come last, in an order that means nothing; so does a malformed value.
+func AppendValue(dst []byte, v doc.Value, descending bool) []byte {
+	start := len(dst)
+	dst = appendScalar(dst, v, false)
+	if descending {
+		invert(dst[start:])
+	}
+	return dst
+}
+
+// AppendExact appends v so that two values have the same form only if they are equal:
+// strings whole, arrays and objects as all their BSON bytes (their order means nothing,
+// and numbers inside are told apart by type). Otherwise as AppendValue, ascending. The
+// form is at most twice as long as v, so the caller limits v.
+func AppendExact(dst []byte, v doc.Value) []byte { return appendScalar(dst, v, true) }
+
+func appendScalar(dst []byte, v doc.Value, exact bool) []byte {
+	switch v.Type {
+	case 0, bsoncore.TypeUndefined:
+		return append(dst, tagUndefined)
+	case bsoncore.TypeNull:
+		return append(dst, tagNull)
+	case bsoncore.TypeBoolean:
+		if len(v.Data) > 0 && v.Data[0] == 0 {
+			return append(dst, tagFalse)
+		}
+		return append(dst, tagTrue)
+	case bsoncore.TypeString:
+		if s, ok := text(v); ok {
+			return appendText(append(dst, tagString), s, exact)
+		}
+	case bsoncore.TypeArray:
+		return appendTree(append(dst, tagArray), v, exact)
+	case bsoncore.TypeEmbeddedDocument:
+		return appendTree(append(dst, tagObject), v, exact)
+	}
+	if f, excess, ok := number(v); ok {
+		return appendReal(append(dst, tagNumber), f, excess)
+	}
+	return appendText(append(dst, tagOther, byte(v.Type)), v.Data, exact)
+}
+
+func appendText(dst, s []byte, exact bool) []byte {
+	if !exact && len(s) > MaxStringBytes {
+		return appendEscaped(dst, s[:MaxStringBytes], endTruncated)
+	}
+	return appendEscaped(dst, s, endWhole)
+}
+
+func appendTree(dst []byte, v doc.Value, exact bool) []byte {
+	if !exact {
+		return dst
+	}
+	return appendEscaped(dst, v.Data, endWhole)
+}
+
+// text is the bytes of a string value, false if it is malformed.
+func text(v doc.Value) ([]byte, bool) {
+	if len(v.Data) < 5 {
+		return nil, false
+	}
+	n := binary.LittleEndian.Uint32(v.Data) // counts the NUL at the end
+	if n < 1 || uint64(n) > uint64(len(v.Data)-4) {
+		return nil, false
+	}
+	return v.Data[4 : 4+n-1], true
+}
+
+// DecodeValue reads what AppendValue wrote at the start of b and gives the bytes after
+// it. truncated reports that v is only the beginning of a string, or an empty array or
+// object in the place of the real one. A number comes back in one canonical type: int64
+// when it is an integer that fits, Decimal128 for the integers from 2^63 below 2^64,
+// else double. v shares no bytes with b.
+func DecodeValue(b []byte, descending bool) (v doc.Value, truncated bool, rest []byte, err error) {
+	mask := byte(0)
+	if descending {
+		mask = 0xFF
+	}
+	return decodeScalar(b, mask, false)
+}
+
+// DecodeExact reads what AppendExact wrote at the start of b, with numbers in their
+// canonical type as DecodeValue gives them.
+func DecodeExact(b []byte) (v doc.Value, rest []byte, err error) {
+	v, truncated, rest, err := decodeScalar(b, 0, true)
+	if truncated {
+		return doc.Value{}, nil, ErrCorrupt
+	}
+	return v, rest, err
+}
+
+func decodeScalar(b []byte, mask byte, exact bool) (v doc.Value, truncated bool, rest []byte, err error) {
+	if len(b) == 0 {
+		return v, false, nil, ErrCorrupt
+	}
+	rest = b[1:]
+	switch b[0] ^ mask {
+	case tagUndefined:
+	case tagNull:
+		v.Type = bsoncore.TypeNull
+	case tagFalse:
+		v = doc.Value{Type: bsoncore.TypeBoolean, Data: []byte{0}}
+	case tagTrue:
+		v = doc.Value{Type: bsoncore.TypeBoolean, Data: []byte{1}}
+	case tagNumber:
+		v, rest, err = decodeReal(rest, mask)
+	case tagString:
+		return decodeString(rest, mask)
+	case tagArray:
+		return decodeTree(rest, bsoncore.TypeArray, exact)
+	case tagObject:
+		return decodeTree(rest, bsoncore.TypeEmbeddedDocument, exact)
+	case tagOther:
+		return decodeOther(rest, mask)
+	default:
+		err = ErrCorrupt
+	}
+	return v, false, rest, err
+}
+
+func decodeString(b []byte, mask byte) (v doc.Value, truncated bool, rest []byte, err error) {
+	data, end, rest, err := unescape([]byte{0, 0, 0, 0}, b, mask)
+	if err != nil || end != endWhole && end != endTruncated {
+		return v, false, nil, ErrCorrupt
+	}
+	data = append(data, 0)
+	binary.LittleEndian.PutUint32(data, uint32(len(data)-4))
+	return doc.Value{Type: bsoncore.TypeString, Data: data}, end == endTruncated, rest, nil
+}
+
+// decodeTree is only exact in ascending form: descending forms are index entries.
+func decodeTree(b []byte, kind bsoncore.Type, exact bool) (v doc.Value, truncated bool, rest []byte, err error) {
+	if !exact {
+		return doc.Value{Type: kind, Data: []byte{5, 0, 0, 0, 0}}, true, b, nil
+	}
+	data, end, rest, err := unescape(nil, b, 0)
+	if err != nil || end != endWhole {
+		return v, false, nil, ErrCorrupt
+	}
+	return doc.Value{Type: kind, Data: data}, false, rest, nil
+}
+
+func decodeOther(b []byte, mask byte) (v doc.Value, truncated bool, rest []byte, err error) {
+	if len(b) == 0 {
+		return v, false, nil, ErrCorrupt
+	}
+	data, end, rest, err := unescape(nil, b[1:], mask)
+	if err != nil || end != endWhole && end != endTruncated {
+		return v, false, nil, ErrCorrupt
+	}
+	v = doc.Value{Type: bsoncore.Type(b[0] ^ mask), Data: data}
+	if AppendExact(nil, v)[0] != tagOther {
+		return doc.Value{}, false, nil, ErrCorrupt
+	}
+	return v, end == endTruncated, rest, nil
+}
+
+// skipExact gives the bytes after the AppendExact form at the start of b.
+func skipExact(b []byte) (rest []byte, err error) {
+	if len(b) == 0 {
+		return nil, ErrCorrupt
+	}
+	switch b[0] {
+	case tagUndefined, tagNull, tagFalse, tagTrue:
+		return b[1:], nil
+	case tagNumber:
+		if len(b) < 1+numberBytes {
+			return nil, ErrCorrupt
+		}
+		return b[1+numberBytes:], nil
+	case tagString, tagArray, tagObject:
+		return skipEscaped(b[1:])
+	case tagOther:
+		if len(b) > 2 {
+			return skipEscaped(b[2:])
+		}
+	}
+	return nil, ErrCorrupt
+}
