@@ -1,0 +1,194 @@
+// Package catalog keeps databases, containers and their policies, and the small
+// named resources around them (scripts, users, permissions, offers). All of it is
+// in memory and every change is durable before it is seen. It never touches a
+// document, except to drop all those of a container.
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// Limits on what clients may create.
+const (
+	MaxDatabases  = 1_000
+	MaxContainers = 10_000
+)
+
+// The kinds of system record, see docs/format.md.
+const (
+	countersKind  = 'M'
+	databaseKind  = 'D'
+	containerKind = 'C'
+	resourceKind  = 'R'
+	purgeKind     = 'P'
+)
+
+// A Catalog is safe for concurrent use. One goroutine changes it at a time;
+// readers never wait for the disk.
+type Catalog struct {
+	engine kv.Engine
+
+	// Changed, if set before first use, is told of containers whose indexing has changed.
+	Changed func(*Container)
+
+	changes sync.Mutex // held over a change, its disk write included
+
+	mu         sync.RWMutex // held only to look at or alter what follows
+	counters   counters
+	databases  ordered[uint32, *Database]
+	containers ordered[uint32, *Container]
+	resources  ordered[uint64, *Resource]
+	byName     map[name]any
+	offers     map[Owner]*Resource
+	children   map[group][]*Resource // in order of creation
+	clockMark  time.Time
+}
+
+// A name is what must be unique: a database, a container in a database, a
+// resource of a kind under an owner.
+type name struct {
+	kind  byte
+	owner Owner
+	text  string
+}
+
+// A group is the resources of one kind under one owner.
+type group struct {
+	kind  ResourceKind
+	owner Owner
+}
+
+// counters are the numbers last given out.
+type counters struct {
+	Database  uint32 `json:"database"`
+	Container uint32 `json:"container"`
+	Resource  uint64 `json:"resource"`
+	Sequence  uint64 `json:"sequence"`
+	Purge     uint64 `json:"purge,omitempty"`
+}
+
+// Open loads the catalog from an engine and finishes what a crash left of
+// dropped containers.
+func Open(ctx context.Context, engine kv.Engine) (*Catalog, error) {
+	c := &Catalog{
+		engine:   engine,
+		byName:   map[name]any{},
+		offers:   map[Owner]*Resource{},
+		children: map[group][]*Resource{},
+	}
+	for _, load := range []func() error{c.loadCounters, c.loadDatabases, c.loadContainers, c.loadResources, c.loadClockMark} {
+		if err := load(); err != nil {
+			return nil, fmt.Errorf("open catalog: %w", err)
+		}
+	}
+	if err := c.purge(ctx); err != nil {
+		return nil, fmt.Errorf("open catalog: %w", err)
+	}
+	return c, nil
+}
+
+func (c *Catalog) loadCounters() error {
+	_, err := c.engine.Get(keys.CatalogKey(countersKind), func(value []byte) error {
+		return decode(value, &c.counters)
+	})
+	return err
+}
+
+// numberKey is the key of a record that a 64-bit counter numbers.
+func numberKey(kind byte, n uint64) []byte { return keys.CatalogKey(kind, uint32(n>>32), uint32(n)) }
+
+// each decodes every system record of a kind, in order of its id.
+func each[T any](engine kv.Engine, kind byte, take func(*T) error) error {
+	prefix := keys.CatalogKey(kind)
+	it, err := engine.Iterate(prefix, keys.End(prefix))
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	for it.Next() {
+		record := new(T)
+		if err := decode(it.Value(), record); err != nil {
+			return err
+		}
+		if err := take(record); err != nil {
+			return err
+		}
+	}
+	return it.Err()
+}
+
+func decode(value []byte, into any) error {
+	if err := json.Unmarshal(value, into); err != nil {
+		return fault.Wrap(fault.Corrupt, err, "a catalog record cannot be read")
+	}
+	return nil
+}
+
+func encode(record any) []byte {
+	value, err := json.Marshal(record)
+	if err != nil {
+		panic(err) // the records are our own structs
+	}
+	return value
+}
+
+// change runs one change of the catalog: do fills the batch from the counters it
+// is handed, and when the batch is durable, seen makes it visible.
+func (c *Catalog) change(ctx context.Context, do func(n *counters, b *kv.Batch) error, seen func()) error {
+	next := c.counters // only changes write it, and they hold c.changes
+	next.Sequence++
+	b := &kv.Batch{Since: c.engine.Mark()}
+	if err := do(&next, b); err != nil {
+		return err
+	}
+	b.Set(keys.CatalogKey(countersKind), encode(next))
+	if err := c.engine.Apply(ctx, b); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.counters = next
+	seen()
+	return nil
+}
+
+// ClockMark is the persisted high-water mark of the clock, the zero Time if there is none.
+func (c *Catalog) ClockMark() time.Time {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.clockMark
+}
+
+// SaveClockMark raises it and returns when the mark is durable. A mark that is
+// not above the present one is ignored.
+func (c *Catalog) SaveClockMark(ctx context.Context, mark time.Time) error {
+	c.changes.Lock()
+	defer c.changes.Unlock()
+	if !mark.After(c.ClockMark()) {
+		return nil
+	}
+	b := &kv.Batch{Since: c.engine.Mark()}
+	b.Set(keys.ClockKey(), encode(mark.UTC()))
+	if err := c.engine.Apply(ctx, b); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clockMark = mark
+	return nil
+}
+
+func (c *Catalog) loadClockMark() error {
+	_, err := c.engine.Get(keys.ClockKey(), func(value []byte) error {
+		return decode(value, &c.clockMark)
+	})
+	return err
+}

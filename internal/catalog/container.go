@@ -1,0 +1,115 @@
+package catalog
+
+import (
+	"sync/atomic"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/keys"
+)
+
+// A Container is a handle on one container, the same for as long as it exists.
+// Its methods are safe for concurrent use.
+type Container struct {
+	ID       uint32
+	Database *Database
+
+	state  atomic.Pointer[State]
+	latest atomic.Int64 // newest `now` that any request on this container has seen
+}
+
+// A State is a container at one moment: immutable, replaced as a whole.
+type State struct {
+	Definition
+	Stamp    expiry.Stamp  `json:"stamp"`
+	Sequence uint64        `json:"sequence"` // the catalog's, for the ETag
+	Policy   expiry.Policy `json:"policy"`
+
+	// Active is the set of index entries that is complete; Building, when not
+	// nil, the one that replaces it once the background build is through.
+	Active   Index  `json:"active"`
+	Building *Index `json:"building,omitempty"`
+
+	// Deleted containers answer nothing any more.
+	Deleted bool `json:"-"`
+
+	compiled compiled
+	changing chan struct{} // not nil while a change is being written: wait, then look again
+}
+
+// An Index is one generation of index entries, written as Indexing says.
+type Index struct {
+	Generation uint16   `json:"generation"`
+	Indexing   Indexing `json:"indexing"`
+}
+
+// PartitionPaths are the parsed paths of the partition key, in order.
+func (s *State) PartitionPaths() []doc.Path { return s.compiled.partition }
+
+// UniquePaths are the parsed paths of each unique constraint.
+func (s *State) UniquePaths() [][]doc.Path { return s.compiled.unique }
+
+// PropertyPath is the parsed path of Policy.Property, nil if there is none.
+func (s *State) PropertyPath() doc.Path { return s.compiled.property }
+
+// PastPaths are the parsed paths of Policy.Past, in its order.
+func (s *State) PastPaths() []doc.Path { return s.compiled.past }
+
+// Keys is where the container's documents lie. The embedded engine has one
+// range for each container.
+func (c *Container) Keys() keys.Range { return keys.Range{Container: c.ID} }
+
+// State is the container as it is now, also while a change is on its way.
+// Requests that touch documents call Enter instead.
+func (c *Container) State() *State { return c.state.Load() }
+
+// A View is what one request (one page of a paged read) knows of its
+// container: a state and an instant.
+type View struct {
+	Container *Container
+	*State
+	Now expiry.Stamp
+}
+
+// Enter begins a request at the instant now. Instants that a container has
+// seen never go back, so whoever was told that a document is dead is right for
+// good: a policy that is being replaced is closed at the newest of them (A-01).
+// A deleted container is ErrNoOwner.
+func (c *Container) Enter(now expiry.Stamp) (View, error) {
+	now = c.advance(now)
+	st := c.state.Load()
+	for st.changing != nil {
+		<-st.changing
+		st = c.state.Load()
+	}
+	if st.Deleted {
+		return View{}, ErrNoOwner
+	}
+	return View{Container: c, State: st, Now: now}, nil
+}
+
+// advance raises the newest instant to now and returns it.
+func (c *Container) advance(now expiry.Stamp) expiry.Stamp {
+	for {
+		last := c.latest.Load()
+		if now <= last {
+			return last
+		}
+		if c.latest.CompareAndSwap(last, now) {
+			return now
+		}
+	}
+}
+
+// Seen is the newest instant that any request has seen in this process.
+func (c *Container) Seen() expiry.Stamp { return c.latest.Load() }
+
+// Refresh is called by a writer at the moment of its commit. It fails with
+// fault.Conflict when the container has changed since v, and otherwise returns
+// the newest instant that any request has seen.
+func (v View) Refresh() (expiry.Stamp, error) {
+	if v.Container.state.Load() != v.State {
+		return 0, errChanged
+	}
+	return max(v.Now, v.Container.latest.Load()), nil
+}

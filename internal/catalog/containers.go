@@ -1,0 +1,378 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// A stored is a container on disk.
+type stored struct {
+	ID       uint32 `json:"id"`
+	Database uint32 `json:"database"`
+	*State
+}
+
+func containerName(db *Database, text string) name {
+	return name{kind: containerKind, owner: Owner{Database: db.ID}, text: text}
+}
+
+func (c *Catalog) loadContainers() error {
+	return each(c.engine, containerKind, func(s *stored) error {
+		db, ok := c.databases.get(s.Database)
+		if !ok {
+			return fault.New(fault.Corrupt, "container %d is in no database", s.ID)
+		}
+		if err := s.State.compile(); err != nil {
+			return fault.Wrap(fault.Corrupt, err, "container %d cannot be read", s.ID)
+		}
+		c.rememberContainer(newContainer(s.ID, db, s.State))
+		return nil
+	})
+}
+
+func newContainer(id uint32, db *Database, st *State) *Container {
+	ct := &Container{ID: id, Database: db}
+	ct.state.Store(st)
+	return ct
+}
+
+func (c *Catalog) rememberContainer(ct *Container) {
+	c.containers.set(ct.ID, ct)
+	c.byName[containerName(ct.Database, ct.State().Name)] = ct
+}
+
+func (c *Catalog) forgetContainer(ct *Container) {
+	c.containers.delete(ct.ID)
+	delete(c.byName, containerName(ct.Database, ct.State().Name))
+}
+
+func (c *Catalog) saveContainer(b *kv.Batch, ct *Container, st *State) {
+	b.Set(keys.CatalogKey(containerKind, ct.ID), encode(stored{ct.ID, ct.Database.ID, st}))
+}
+
+// Containers lists a database's containers in order of creation.
+func (c *Catalog) Containers(db *Database) []*Container {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.containers.list(func(ct *Container) bool { return ct.Database.ID == db.ID })
+}
+
+// AllContainers lists every container in order of creation.
+func (c *Catalog) AllContainers() []*Container {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.containers.list(func(*Container) bool { return true })
+}
+
+// Container finds by name; fault.NotFound.
+func (c *Catalog) Container(db *Database, text string) (*Container, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	ct, ok := c.byName[containerName(db, text)].(*Container)
+	if !ok {
+		return nil, errNotFound
+	}
+	return ct, nil
+}
+
+// ContainerByID finds by number; fault.NotFound.
+func (c *Catalog) ContainerByID(id uint32) (*Container, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	ct, ok := c.containers.get(id)
+	if !ok {
+		return nil, errNotFound
+	}
+	return ct, nil
+}
+
+// CreateContainer fails with fault.Exists when the name is taken. A non-nil
+// offer is the body of the container's throughput resource.
+func (c *Catalog) CreateContainer(ctx context.Context, now expiry.Stamp, db *Database, def Definition, offer doc.Doc) (*Container, error) {
+	c.changes.Lock()
+	defer c.changes.Unlock()
+	if err := c.mayCreate(db, def.Name); err != nil {
+		return nil, err
+	}
+	st := &State{
+		Definition: def,
+		Stamp:      now,
+		Policy:     expiry.Policy{Default: def.TTL, Property: def.TTLProperty},
+		Active:     Index{Generation: 1, Indexing: def.Indexing},
+	}
+	if err := st.compile(); err != nil {
+		return nil, err
+	}
+	var ct *Container
+	var throughput *Resource
+	err := c.change(ctx, func(n *counters, b *kv.Batch) error {
+		n.Container++
+		st.Sequence = n.Sequence
+		ct = newContainer(n.Container, db, st)
+		c.saveContainer(b, ct, st)
+		throughput = newOffer(n, b, now, Owner{Database: db.ID, Container: ct.ID}, offer)
+		return nil
+	}, func() {
+		c.rememberContainer(ct)
+		c.addResource(throughput)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ct, nil
+}
+
+func (c *Catalog) mayCreate(db *Database, text string) error {
+	if _, err := c.DatabaseByID(db.ID); err != nil {
+		return ErrNoOwner
+	}
+	if _, err := c.Container(db, text); err == nil {
+		return errExists
+	}
+	if len(c.containers.values) >= MaxContainers {
+		return fault.New(fault.Forbidden, "There are %d containers already, which is the most. Delete one first.", MaxContainers)
+	}
+	return nil
+}
+
+// ReplaceContainer changes indexing, lifetime and echo of a container: at
+// once, and at a cost that does not depend on its size. define gets the present
+// state and returns the new definition; its error ends the change. Name,
+// partition key and unique keys stay as they are, whatever define says.
+func (c *Catalog) ReplaceContainer(ctx context.Context, now expiry.Stamp, ct *Container, define func(*State) (Definition, error)) (*State, error) {
+	st, err := c.alter(ctx, ct, func(st *State, n *counters, b *kv.Batch) error {
+		def, err := define(st)
+		if err != nil {
+			return err
+		}
+		def.Name, def.Partition, def.Unique = st.Name, st.Partition, st.Unique
+		if err := c.setPolicy(b, ct, st, def, now); err != nil {
+			return err
+		}
+		c.setIndexing(n, b, ct, st, def.Indexing)
+		st.Definition = def
+		st.Stamp, st.Sequence = max(now, st.Stamp), n.Sequence
+		return st.compile()
+	})
+	if err != nil {
+		return nil, err
+	}
+	if st.Building != nil && c.Changed != nil {
+		c.Changed(ct)
+	}
+	return st, c.purge(ctx)
+}
+
+// alter replaces a container's state by one that do has changed. Requests that
+// enter meanwhile wait for the outcome; do runs after the last instant that
+// anyone has seen under the old state is known.
+func (c *Catalog) alter(ctx context.Context, ct *Container, do func(*State, *counters, *kv.Batch) error) (*State, error) {
+	c.changes.Lock()
+	defer c.changes.Unlock()
+	old := ct.State()
+	if old.Deleted {
+		return nil, ErrNoOwner
+	}
+	gate := *old
+	gate.changing = make(chan struct{})
+	defer close(gate.changing)
+	ct.state.Store(&gate)
+	next, err := c.alterGated(ctx, ct, old, do)
+	if err != nil {
+		ct.state.Store(old)
+	}
+	return next, err
+}
+
+// alterGated tries until no write that was already on its way when the gate
+// came down stands between do's reads and the change.
+func (c *Catalog) alterGated(ctx context.Context, ct *Container, old *State, do func(*State, *counters, *kv.Batch) error) (*State, error) {
+	for {
+		next := *old
+		err := c.change(ctx, func(n *counters, b *kv.Batch) error {
+			if err := do(&next, n, b); err != nil {
+				return err
+			}
+			c.saveContainer(b, ct, &next)
+			return nil
+		}, func() { ct.state.Store(&next) })
+		if err == nil {
+			return &next, nil
+		}
+		if fault.KindOf(err) != fault.Conflict {
+			return nil, err
+		}
+	}
+}
+
+// setPolicy closes the present policy, if the setting changes, and begins
+// the new one.
+func (c *Catalog) setPolicy(b *kv.Batch, ct *Container, st *State, def Definition, now expiry.Stamp) error {
+	if def.TTL == st.Policy.Default && def.TTLProperty == st.Policy.Property {
+		return nil
+	}
+	if st.Policy.Property != "" && len(st.Policy.Past) >= expiry.MaxPast {
+		return fault.New(fault.Invalid, "The lifetime of a container with ttlPropertyPath was changed %d times in a row. "+
+			"Wait until its expired documents are reclaimed, then try again.", expiry.MaxPast)
+	}
+	var newest uint64
+	if st.Policy.Property != "" {
+		var err error
+		if newest, err = c.newestSequence(b, ct); err != nil {
+			return err
+		}
+	}
+	st.Policy = st.Policy.Close(ct.advance(now), newest)
+	st.Policy.Default, st.Policy.Property = def.TTL, def.TTLProperty
+	return nil
+}
+
+// newestSequence reads the container's newest sequence and makes b depend on it.
+func (c *Catalog) newestSequence(b *kv.Batch, ct *Container) (uint64, error) {
+	key := ct.Keys().Order(nil)
+	b.Read(key)
+	var counter keys.Counter
+	_, err := c.engine.Get(key, func(value []byte) (err error) {
+		counter, err = keys.DecodeCounter(value)
+		return err
+	})
+	return counter.Sequence, err
+}
+
+// setIndexing starts a new generation of index entries when the indexing
+// changes; one that is still being built is given up.
+func (c *Catalog) setIndexing(n *counters, b *kv.Batch, ct *Container, st *State, indexing Indexing) {
+	latest := st.Active
+	if st.Building != nil {
+		latest = *st.Building
+	}
+	if latest.Indexing.Equal(indexing) {
+		return
+	}
+	if st.Building != nil {
+		c.dropGeneration(n, b, ct, st.Building.Generation)
+	}
+	next := latest.Generation + 1
+	for next == 0 || next == st.Active.Generation {
+		next++
+	}
+	st.Building = &Index{Generation: next, Indexing: indexing}
+}
+
+// dropGeneration adds to b that the index entries of a generation go.
+func (c *Catalog) dropGeneration(n *counters, b *kv.Batch, ct *Container, generation uint16) {
+	lower, upper := ct.Keys().GenerationBounds(keys.KindEntry, generation)
+	c.dropRange(n, b, lower, upper)
+	lower, upper = ct.Keys().GenerationBounds(keys.KindComposite, generation)
+	c.dropRange(n, b, lower, upper)
+}
+
+// dropContainer adds to b what makes a container and its documents disappear.
+func (c *Catalog) dropContainer(n *counters, b *kv.Batch, ct *Container) {
+	b.Delete(keys.CatalogKey(containerKind, ct.ID))
+	lower, upper := keys.ContainerBounds(ct.ID)
+	c.dropRange(n, b, lower, upper)
+}
+
+// CompleteIndex makes the generation that was being built the one that is
+// used and drops the old one. It does nothing if another build has begun since.
+func (c *Catalog) CompleteIndex(ctx context.Context, ct *Container, generation uint16) error {
+	_, err := c.alter(ctx, ct, func(st *State, n *counters, b *kv.Batch) error {
+		if st.Building == nil || st.Building.Generation != generation {
+			return nil
+		}
+		c.dropGeneration(n, b, ct, st.Active.Generation)
+		st.Active, st.Building = *st.Building, nil
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.purge(ctx)
+}
+
+// DeclareDead makes final what the present policy has ended by now and
+// returns the state with the floors that say so, durable already. It costs a write only if a floor rises.
+func (c *Catalog) DeclareDead(ctx context.Context, now expiry.Stamp, ct *Container) (*State, error) {
+	st := ct.State()
+	if closed := st.closed(now); st.Deleted || closed == st.floors() {
+		return st, nil
+	}
+	return c.alter(ctx, ct, func(st *State, _ *counters, _ *kv.Batch) error {
+		floors := st.closed(ct.advance(now))
+		st.Policy.InheritFloor, st.Policy.OwnFloor = floors.inherit, floors.own
+		return nil
+	})
+}
+
+type floors struct{ inherit, own expiry.Stamp }
+
+func (st *State) floors() floors { return floors{st.Policy.InheritFloor, st.Policy.OwnFloor} }
+
+// closed is the floors after a Close at now, the present ones where life
+// counts from a property.
+func (st *State) closed(now expiry.Stamp) floors {
+	if st.Policy.Property != "" {
+		return st.floors()
+	}
+	p := st.Policy.Close(now, 0)
+	return floors{p.InheritFloor, p.OwnFloor}
+}
+
+// ForgetPast drops closed property policies up to count once every document
+// that they ended is reclaimed.
+func (c *Catalog) ForgetPast(ctx context.Context, ct *Container, count int) error {
+	_, err := c.alter(ctx, ct, func(st *State, _ *counters, _ *kv.Batch) error {
+		st.Policy.Past = append([]expiry.Past(nil), st.Policy.Past[min(count, len(st.Policy.Past)):]...)
+		return st.compile()
+	})
+	return err
+}
+
+// DeleteContainer removes a container, its documents, scripts and throughput;
+// ErrNoOwner when that has happened already.
+func (c *Catalog) DeleteContainer(ctx context.Context, ct *Container) error {
+	c.changes.Lock()
+	defer c.changes.Unlock()
+	if ct.State().Deleted {
+		return ErrNoOwner
+	}
+	restore := markDeleted([]*Container{ct})
+	var gone []*Resource
+	err := c.change(ctx, func(n *counters, b *kv.Batch) error {
+		c.dropContainer(n, b, ct)
+		gone = c.resourcesOf(func(o Owner) bool { return o.Container == ct.ID })
+		deleteResources(b, gone)
+		return nil
+	}, func() {
+		c.forgetContainer(ct)
+		c.forgetResources(gone)
+	})
+	if err != nil {
+		restore()
+		return err
+	}
+	return c.purge(ctx)
+}
+
+// markDeleted makes containers answer ErrNoOwner, so that no write can slip in
+// behind their deletion. restore takes it back.
+func markDeleted(containers []*Container) (restore func()) {
+	old := make([]*State, len(containers))
+	for i, ct := range containers {
+		old[i] = ct.State()
+		gone := *old[i]
+		gone.Deleted = true
+		ct.state.Store(&gone)
+	}
+	return func() {
+		for i, ct := range containers {
+			ct.state.Store(old[i])
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package catalog
+
+import (
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// A Definition is what a client decides about a container. It is immutable once
+// handed to the catalog.
+type Definition struct {
+	Name      string       `json:"name"`
+	Partition PartitionKey `json:"partition"`
+
+	// TTL and TTLProperty are the lifetime setting; what is declared dead beside
+	// it lives in State.Policy.
+	TTL         expiry.TTL `json:"ttl,omitempty"`
+	TTLProperty string     `json:"ttl_property,omitempty"`
+
+	Indexing Indexing `json:"indexing"`
+
+	// Unique lists constraints, each of one or more paths, within one partition.
+	Unique [][]string `json:"unique,omitempty"`
+
+	// Echo is the definition as the door shows it, without name and lifetime:
+	// whatever it holds beyond the fields above is kept and given back, no more.
+	Echo doc.Doc `json:"echo,omitempty"`
+}
+
+// A PartitionKey says which members of a document choose its partition.
+type PartitionKey struct {
+	Paths   []string `json:"paths"`
+	Version int      `json:"version"`         // 1 or 2: which hash
+	Multi   bool     `json:"multi,omitempty"` // hierarchical: two or three paths, each hashed by itself
+}
+
+// Indexing says which paths of a document have secondary index entries.
+type Indexing struct {
+	None      bool              `json:"none,omitempty"`
+	Included  []string          `json:"included,omitempty"`
+	Excluded  []string          `json:"excluded,omitempty"`
+	Composite [][]CompositePath `json:"composite,omitempty"`
+}
+
+// A CompositePath is one column of a composite index.
+type CompositePath struct {
+	Path       string `json:"path"`
+	Descending bool   `json:"descending,omitempty"`
+}
+
+// Equal reports whether both write the same entries.
+func (x Indexing) Equal(y Indexing) bool {
+	return x.None == y.None && slices.Equal(x.Included, y.Included) && slices.Equal(x.Excluded, y.Excluded) &&
+		slices.EqualFunc(x.Composite, y.Composite, slices.Equal[[]CompositePath])
+}
+
+// compiled is a Definition with its paths parsed.
+type compiled struct {
+	partition []doc.Path
+	unique    [][]doc.Path
+	property  doc.Path
+	past      []doc.Path
+}
+
+// compile parses every path of a state.
+func (s *State) compile() error {
+	c, err := s.Definition.compile()
+	if err != nil {
+		return err
+	}
+	for _, past := range s.Policy.Past {
+		path, err := parsePath(past.Property)
+		if err != nil {
+			return err
+		}
+		c.past = append(c.past, path)
+	}
+	s.compiled = c
+	return nil
+}
+
+func (d *Definition) compile() (compiled, error) {
+	var c compiled
+	for _, text := range d.Partition.Paths {
+		path, err := parsePath(text)
+		if err != nil {
+			return compiled{}, err
+		}
+		c.partition = append(c.partition, path)
+	}
+	for _, constraint := range d.Unique {
+		var paths []doc.Path
+		for _, text := range constraint {
+			path, err := parsePath(text)
+			if err != nil {
+				return compiled{}, err
+			}
+			paths = append(paths, path)
+		}
+		c.unique = append(c.unique, paths)
+	}
+	if d.TTLProperty != "" {
+		path, err := parsePath(d.TTLProperty)
+		if err != nil {
+			return compiled{}, err
+		}
+		c.property = path
+	}
+	return c, nil
+}
+
+func parsePath(text string) (doc.Path, error) {
+	path, err := doc.ParsePath(text)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "The path '%s' is not valid. A path looks like /a/b or /\"a b\".", text)
+	}
+	return path, nil
+}

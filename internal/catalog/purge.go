@@ -1,0 +1,84 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// purgeStep is how many keys one step of a purge deletes on an engine that
+// cannot delete ranges.
+const purgeStep = 1_000
+
+// A span is a range of keys that no one reads or writes any more.
+type span struct {
+	Number uint64 `json:"number"` // of the record, unique while it waits
+	Lower  []byte `json:"lower"`
+	Upper  []byte `json:"upper"`
+}
+
+// dropRange adds to b that every key in [lower, upper) goes: in the batch
+// itself where the engine can, else by a purge that the batch orders.
+func (c *Catalog) dropRange(n *counters, b *kv.Batch, lower, upper []byte) {
+	if c.deletesRanges() {
+		b.DeleteRange(lower, upper)
+		return
+	}
+	n.Purge++
+	b.Set(numberKey(purgeKind, n.Purge), encode(span{n.Purge, lower, upper}))
+}
+
+func (c *Catalog) deletesRanges() bool {
+	r, ok := c.engine.(kv.RangeDeleter)
+	return ok && r.DeletesRanges()
+}
+
+// purge does what dropRange has ordered, also what a crash left of it.
+func (c *Catalog) purge(ctx context.Context) error {
+	var waiting []*span
+	err := each(c.engine, purgeKind, func(s *span) error {
+		waiting = append(waiting, s)
+		return nil
+	})
+	for _, s := range waiting {
+		if err == nil {
+			err = c.purgeSpan(ctx, s)
+		}
+	}
+	return err
+}
+
+func (c *Catalog) purgeSpan(ctx context.Context, s *span) error {
+	for from := s.Lower; from != nil; {
+		b := &kv.Batch{NoSync: true}
+		var err error
+		if from, err = collect(c.engine, from, s.Upper, b); err != nil {
+			return err
+		}
+		if from == nil {
+			b.Delete(numberKey(purgeKind, s.Number))
+		}
+		if err := c.engine.Apply(ctx, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// collect adds the deletion of the first keys in [lower, upper) to b and
+// returns where to go on, nil at the end.
+func collect(r kv.Reader, lower, upper []byte, b *kv.Batch) ([]byte, error) {
+	it, err := r.Iterate(lower, upper)
+	if err != nil {
+		return nil, err
+	}
+	defer it.Close()
+	for it.Next() {
+		if len(b.Ops) == purgeStep {
+			return bytes.Clone(it.Key()), nil
+		}
+		b.Delete(bytes.Clone(it.Key()))
+	}
+	return nil, it.Err()
+}

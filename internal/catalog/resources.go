@@ -1,0 +1,234 @@
+package catalog
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+func resourceName(kind ResourceKind, owner Owner, text string) name {
+	return name{kind: byte(kind), owner: owner, text: text}
+}
+
+func resourceKey(r *Resource) []byte { return numberKey(resourceKind, r.Number) }
+
+func (c *Catalog) loadResources() error {
+	return each(c.engine, resourceKind, func(r *Resource) error {
+		c.addResource(r)
+		return nil
+	})
+}
+
+// addResource makes r visible; nil is none.
+func (c *Catalog) addResource(r *Resource) {
+	if r == nil {
+		return
+	}
+	c.resources.set(r.Number, r)
+	if r.Kind == Offer {
+		c.offers[r.Target] = r
+	}
+	c.byName[resourceName(r.Kind, r.Owner, r.Name)] = r
+	g := group{r.Kind, r.Owner}
+	c.children[g] = append(c.children[g], r)
+}
+
+func (c *Catalog) forgetResources(gone []*Resource) {
+	for _, r := range gone {
+		c.resources.delete(r.Number)
+		delete(c.offers, r.Target)
+		delete(c.byName, resourceName(r.Kind, r.Owner, r.Name))
+		g := group{r.Kind, r.Owner}
+		c.children[g] = slices.DeleteFunc(c.children[g], func(x *Resource) bool { return x.Number == r.Number })
+		if len(c.children[g]) == 0 {
+			delete(c.children, g)
+		}
+	}
+}
+
+// resourcesOf lists the resources that belong, by owner or target, to
+// something that match accepts.
+func (c *Catalog) resourcesOf(match func(Owner) bool) []*Resource {
+	return c.resources.list(func(r *Resource) bool {
+		if r.Kind == Offer {
+			return match(r.Target)
+		}
+		return match(r.Owner)
+	})
+}
+
+func deleteResources(b *kv.Batch, gone []*Resource) {
+	for _, r := range gone {
+		b.Delete(resourceKey(r))
+	}
+}
+
+// Resources lists resources of a kind under an owner in order of creation.
+func (c *Catalog) Resources(kind ResourceKind, owner Owner) []*Resource {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return slices.Clone(c.children[group{kind, owner}])
+}
+
+// Resource finds by name; fault.NotFound.
+func (c *Catalog) Resource(kind ResourceKind, owner Owner, text string) (*Resource, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	r, ok := c.byName[resourceName(kind, owner, text)].(*Resource)
+	if !ok {
+		return nil, errNotFound
+	}
+	return r, nil
+}
+
+// ResourceByNumber finds by number; fault.NotFound.
+func (c *Catalog) ResourceByNumber(kind ResourceKind, number uint64) (*Resource, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	r, ok := c.resources.get(number)
+	if !ok || r.Kind != kind {
+		return nil, errNotFound
+	}
+	return r, nil
+}
+
+// OfferOf finds the throughput of a database (Container 0) or container;
+// fault.NotFound.
+func (c *Catalog) OfferOf(target Owner) (*Resource, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	r, ok := c.offers[target]
+	if !ok {
+		return nil, errNotFound
+	}
+	return r, nil
+}
+
+// newOffer makes the throughput resource of target, nil without a body.
+func newOffer(n *counters, b *kv.Batch, now expiry.Stamp, target Owner, body doc.Doc) *Resource {
+	if body == nil {
+		return nil
+	}
+	n.Resource++
+	r := &Resource{Kind: Offer, Target: target, Number: n.Resource, Stamp: now, Sequence: n.Sequence, Body: body}
+	b.Set(resourceKey(r), encode(r))
+	return r
+}
+
+// CreateResource fails with fault.Exists when the name is taken, fault.OwnerNotFound
+// when the owner is gone.
+func (c *Catalog) CreateResource(ctx context.Context, now expiry.Stamp, kind ResourceKind, owner Owner, text string, body doc.Doc) (*Resource, error) {
+	c.changes.Lock()
+	defer c.changes.Unlock()
+	if err := c.mayOwn(kind, owner, text); err != nil {
+		return nil, err
+	}
+	r := &Resource{Kind: kind, Owner: owner, Name: text, Stamp: now, Body: slices.Clone(body)}
+	err := c.change(ctx, func(n *counters, b *kv.Batch) error {
+		n.Resource++
+		r.Number, r.Sequence = n.Resource, n.Sequence
+		b.Set(resourceKey(r), encode(r))
+		return nil
+	}, func() { c.addResource(r) })
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (c *Catalog) mayOwn(kind ResourceKind, owner Owner, text string) error {
+	if err := c.ownerExists(owner); err != nil {
+		return ErrNoOwner
+	}
+	if _, err := c.Resource(kind, owner, text); err == nil {
+		return errExists
+	}
+	if len(c.Resources(kind, owner)) >= MaxResources {
+		return fault.New(fault.Forbidden, "There are %d resources of this kind already, which is the most. Delete one first.", MaxResources)
+	}
+	return nil
+}
+
+func (c *Catalog) ownerExists(owner Owner) (err error) {
+	switch {
+	case owner.User != 0:
+		_, err = c.ResourceByNumber(User, owner.User)
+	case owner.Container != 0:
+		_, err = c.ContainerByID(owner.Container)
+	default:
+		_, err = c.DatabaseByID(owner.Database)
+	}
+	return err
+}
+
+// ReplaceResource changes body and (under the same owner) name of old.
+// fault.Precondition when old is no longer the newest, fault.NotFound when it is gone,
+// fault.Exists when the new name is taken.
+func (c *Catalog) ReplaceResource(ctx context.Context, now expiry.Stamp, old *Resource, text string, body doc.Doc) (*Resource, error) {
+	c.changes.Lock()
+	defer c.changes.Unlock()
+	if err := c.isNewest(old); err != nil {
+		return nil, err
+	}
+	if text != old.Name {
+		if _, err := c.Resource(old.Kind, old.Owner, text); err == nil {
+			return nil, errExists
+		}
+	}
+	r := *old
+	r.Name, r.Body, r.Stamp = text, slices.Clone(body), max(now, old.Stamp)
+	err := c.change(ctx, func(n *counters, b *kv.Batch) error {
+		r.Sequence = n.Sequence
+		b.Set(resourceKey(&r), encode(&r))
+		return nil
+	}, func() { c.exchangeResource(old, &r) })
+	if err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// exchangeResource puts r in the place of old.
+func (c *Catalog) exchangeResource(old, r *Resource) {
+	c.resources.set(r.Number, r)
+	if r.Kind == Offer {
+		c.offers[r.Target] = r
+	}
+	delete(c.byName, resourceName(old.Kind, old.Owner, old.Name))
+	c.byName[resourceName(r.Kind, r.Owner, r.Name)] = r
+	siblings := c.children[group{r.Kind, r.Owner}]
+	siblings[slices.Index(siblings, old)] = r
+}
+
+func (c *Catalog) isNewest(old *Resource) error {
+	present, err := c.ResourceByNumber(old.Kind, old.Number)
+	if err != nil {
+		return err
+	}
+	if present != old {
+		return errStale
+	}
+	return nil
+}
+
+// DeleteResource removes old and, of a user, its permissions;
+// fault.Precondition and fault.NotFound as ReplaceResource.
+func (c *Catalog) DeleteResource(ctx context.Context, old *Resource) error {
+	c.changes.Lock()
+	defer c.changes.Unlock()
+	if err := c.isNewest(old); err != nil {
+		return err
+	}
+	gone := []*Resource{old}
+	if old.Kind == User {
+		gone = append(gone, c.resourcesOf(func(o Owner) bool { return o.User == old.Number })...)
+	}
+	return c.change(ctx, func(_ *counters, b *kv.Batch) error {
+		deleteResources(b, gone)
+		return nil
+	}, func() { c.forgetResources(gone) })
+}

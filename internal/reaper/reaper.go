@@ -1,0 +1,166 @@
+// Package reaper frees the space of documents that have already expired. It
+// never decides whether a document exists: every read of the store does that by
+// itself, so nothing depends on when the reaper runs, and it may be paused for ever.
+// It works in small steps, as fast as the requests that it must not disturb let it.
+package reaper
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// Options say what to reclaim and how fast.
+type Options struct {
+	Store  *store.Store
+	Clock  clock.Clock
+	Rate   int // documents per second at most; 0 follows the load alone
+	Logger *slog.Logger
+}
+
+// interval is how often the reaper looks for work, in the clock's own time.
+const interval = time.Second
+
+// settleFrom is the number of documents from which a wave's disk space is asked
+// back from the engine at once.
+const settleFrom = 20_000
+
+// A Reaper is safe for concurrent use.
+type Reaper struct {
+	o        Options
+	governor governor
+	paused   atomic.Bool
+	wake     chan struct{}
+
+	documents, bytes, entries atomic.Int64
+
+	running context.Context
+	stop    context.CancelFunc
+	work    sync.WaitGroup
+}
+
+// Stats is the reaper's account of itself.
+type Stats struct {
+	Documents int64         // reclaimed since the start
+	Bytes     int64         // of their bodies
+	Entries   int64         // index entries swept since the start
+	Backlog   int64         // documents expired and still on disk
+	Lag       time.Duration // for how long the oldest of them has been expired
+	Paused    bool
+}
+
+// New makes a reaper that rests until Start.
+func New(o Options) *Reaper {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	r := &Reaper{o: o, wake: make(chan struct{}, 1), governor: governor{limit: float64(o.Rate)}}
+	r.running, r.stop = context.WithCancel(context.Background())
+	return r
+}
+
+// Start begins to work in the background.
+func (r *Reaper) Start() {
+	stopTicks := r.o.Clock.Every(interval, func(time.Time) {
+		select {
+		case r.wake <- struct{}{}:
+		default:
+		}
+	})
+	r.work.Go(func() {
+		defer stopTicks()
+		for {
+			select {
+			case <-r.running.Done():
+				return
+			case <-r.wake:
+				r.pass()
+			}
+		}
+	})
+}
+
+// Stop ends the background work and waits for the step under way.
+func (r *Reaper) Stop() {
+	r.stop()
+	r.work.Wait()
+}
+
+// Pause stops reclaiming until Resume. Documents expire all the same.
+func (r *Reaper) Pause() { r.paused.Store(true) }
+
+// Resume takes Pause back.
+func (r *Reaper) Resume() { r.paused.Store(false) }
+
+// Observe tells the reaper how long a request has taken, so that it can yield.
+func (r *Reaper) Observe(took time.Duration) { r.governor.observe(took) }
+
+// pass does what there is to do in every container, at the pace that the
+// governor allows.
+func (r *Reaper) pass() {
+	for _, c := range r.o.Store.Containers() {
+		if err := r.tend(c, r.paced); err != nil {
+			if r.running.Err() == nil {
+				r.o.Logger.Error("reclaiming failed", "container", c.State().Name, "error", err)
+			}
+			return
+		}
+	}
+}
+
+// paced waits as long as the governor asks after a step of that many
+// documents; it is false when the pass should end.
+func (r *Reaper) paced(documents uint64) bool {
+	if r.paused.Load() {
+		return false
+	}
+	return clock.Pause(r.running, r.governor.after(documents, r.o.Store.Load().Sublevels)) == nil
+}
+
+// ReclaimNow frees the space of everything that is expired now, index entries
+// included, before it returns, paused or not.
+func (r *Reaper) ReclaimNow(ctx context.Context) error {
+	for _, c := range r.o.Store.Containers() {
+		if err := r.exhaust(ctx, c); err != nil && !gone(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// gone reports whether a container was deleted while it was tended.
+func gone(err error) bool { return fault.KindOf(err) == fault.OwnerNotFound }
+
+// Stats counts what is done and what is left.
+func (r *Reaper) Stats(ctx context.Context) (Stats, error) {
+	s := Stats{Documents: r.documents.Load(), Bytes: r.bytes.Load(), Entries: r.entries.Load(), Paused: r.paused.Load()}
+	now := r.now()
+	for _, c := range r.o.Store.Containers() {
+		usage, err := r.o.Store.Backlog(ctx, c, now)
+		if gone(err) {
+			continue
+		}
+		if err != nil {
+			return Stats{}, err
+		}
+		s.Backlog += int64(usage.Backlog())
+		if usage.Oldest != 0 {
+			s.Lag = max(s.Lag, time.Duration(now-usage.Oldest)*time.Second)
+		}
+	}
+	return s, nil
+}
+
+func (r *Reaper) now() int64 { return r.o.Clock.Now().Unix() }
+
+func (r *Reaper) count(done store.Reclaimed) {
+	r.documents.Add(int64(done.Documents))
+	r.bytes.Add(int64(done.Bytes))
+	r.entries.Add(int64(done.Entries))
+}

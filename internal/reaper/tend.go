@@ -1,0 +1,79 @@
+package reaper
+
+import (
+	"context"
+
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// Sizes of one step. Large batches stand in the way of durable commits that
+// share the log with them, so they are for idle times only.
+const (
+	busyDocuments, idleDocuments = 32, 1024
+	busyEntries, idleEntries     = 128, 8192
+
+	// entriesPerDocument is how many index entries a sweep looks at for the
+	// budget of one document.
+	entriesPerDocument = 16
+)
+
+// tend reclaims what is expired in a container and sweeps its indexes if that
+// is worth the pass, while pace says to go on.
+func (r *Reaper) tend(c *store.Container, pace func(documents uint64) bool) error {
+	wave := uint64(0)
+	for more := true; more; {
+		documents, _ := r.sizes()
+		done, err := r.o.Store.Reclaim(r.running, c, r.now(), documents)
+		if gone(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		r.count(done)
+		wave += done.Documents
+		if more = done.More; done.Documents > 0 && !pace(done.Documents) {
+			return nil
+		}
+	}
+	for r.o.Store.SweepDue(c) {
+		_, entries := r.sizes()
+		done, err := r.o.Store.Sweep(r.running, c, entries)
+		if err != nil {
+			return err
+		}
+		r.count(done)
+		if !pace(uint64(entries) / entriesPerDocument) {
+			return nil
+		}
+	}
+	if wave >= settleFrom {
+		return r.o.Store.Settle(r.running, c)
+	}
+	return nil
+}
+
+func (r *Reaper) sizes() (documents, entries int) {
+	if r.governor.idle() {
+		return idleDocuments, idleEntries
+	}
+	return busyDocuments, busyEntries
+}
+
+// exhaust reclaims and sweeps a container without regard for anyone.
+func (r *Reaper) exhaust(ctx context.Context, c *store.Container) error {
+	for _, step := range []func() (store.Reclaimed, error){
+		func() (store.Reclaimed, error) { return r.o.Store.Reclaim(ctx, c, r.now(), idleDocuments) },
+		func() (store.Reclaimed, error) { return r.o.Store.Sweep(ctx, c, idleEntries) },
+	} {
+		for more := true; more; {
+			done, err := step()
+			if err != nil {
+				return err
+			}
+			r.count(done)
+			more = done.More
+		}
+	}
+	return r.o.Store.Settle(ctx, c)
+}

@@ -1,0 +1,132 @@
+package store
+
+import (
+	"context"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// buildStep is how many documents one step of an index build covers.
+const buildStep = 64
+
+// build starts the background build of a container's new index generation. Writers
+// maintain that generation from the moment the catalog announces it, so the
+// build only has to visit every document once, in any order, and may begin
+// anew after a restart.
+func (s *Store) build(c *catalog.Container) {
+	st := c.State()
+	if st.Building == nil || s.buildsOver.Err() != nil {
+		return
+	}
+	s.progress.Store(c, 0)
+	s.builds.Go(func() {
+		err := s.buildAll(s.buildsOver, c, st.Building.Generation)
+		if err == nil {
+			s.progress.CompareAndDelete(c, 100)
+		}
+	})
+}
+
+// buildAll visits every document, then makes the generation the one in use.
+func (s *Store) buildAll(ctx context.Context, c *catalog.Container, generation uint16) error {
+	total, err := counterOf(s.engine, c)
+	if err != nil {
+		return err
+	}
+	for next := uint64(0); ; {
+		next, err = s.buildFrom(ctx, c, generation, next)
+		switch {
+		case fault.KindOf(err) == fault.Conflict:
+			continue
+		case err != nil:
+			return err
+		case next == 0:
+			s.progress.Store(c, 100)
+			return s.catalog.CompleteIndex(ctx, c, generation)
+		}
+		s.progress.Store(c, min(99, int(next*100/max(1, total.Number))))
+	}
+}
+
+// buildFrom writes the entries of the documents from a number on, and returns
+// where to go on, 0 when there are none left. errOvertaken ends a build
+// whose generation is no longer wanted.
+func (s *Store) buildFrom(ctx context.Context, c *catalog.Container, generation uint16, from uint64) (uint64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	r := s.reclaimOf(c)
+	r.mu.Lock() // a document may not be reclaimed between its look and its entries
+	defer r.mu.Unlock()
+	v, err := c.Enter(0)
+	if err != nil {
+		return 0, err
+	}
+	if v.Building == nil || v.Building.Generation != generation {
+		return 0, errOvertaken
+	}
+	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
+	m := newMatcher(v.Building.Indexing)
+	rng, next, count := c.Keys(), uint64(0), 0
+	_, upper := rng.Bounds(keys.KindRecord)
+	var found terms
+	err = walk(ctx, s.engine, rng.Record(nil, from), upper, func(it kv.Iterator) error {
+		number, err := keys.Number(it.Key())
+		if err != nil {
+			return corrupt(err, "document")
+		}
+		if count++; count > buildStep {
+			next = number
+			return errStopped
+		}
+		_, body, err := keys.DecodeHeader(it.Value())
+		if err != nil {
+			return corrupt(err, "document")
+		}
+		b.Read(append([]byte(nil), it.Key()...))
+		found.collect(m, body)
+		for i := range found.list {
+			b.Set(appendEntry(nil, rng, generation, found.at(i), number), nil)
+		}
+		return nil
+	})
+	if err != nil && err != errStopped {
+		return 0, err
+	}
+	if len(b.Ops) == 0 {
+		return next, nil
+	}
+	b.Follow(rng.Order(nil), unlessChanged(v))
+	if err := s.engine.Apply(ctx, b); err != nil {
+		return from, err
+	}
+	return next, nil
+}
+
+// unlessChanged passes a container's counter without moving it, so that a
+// change of the container, which may drop the generation that is being built, comes
+// before the look at its state or after the batch.
+func unlessChanged(v catalog.View) func([]byte, *kv.Batch) ([]byte, error) {
+	return func(last []byte, _ *kv.Batch) ([]byte, error) {
+		_, err := v.Refresh()
+		return append([]byte{}, last...), err
+	}
+}
+
+// errOvertaken ends a build whose generation is no longer wanted.
+var errOvertaken = fault.New(fault.Precondition, "another index build has begun")
+
+// IndexProgress is how far a background index build is, in per cent; 100 if
+// none runs.
+func (s *Store) IndexProgress(c *catalog.Container) int {
+	if c.State().Building == nil {
+		return 100
+	}
+	if percent, ok := s.progress.Load(c); ok {
+		return percent.(int)
+	}
+	return 0
+}

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"iter"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// Changes walks the living documents that a selects whose last write has a
+// sequence above after, in order of sequence (a.After is not used). A document
+// appears once, at its newest version; deleted and expired ones are not there.
+func (s *Store) Changes(ctx context.Context, v catalog.View, a access.Access, after uint64) iter.Seq2[Document, error] {
+	return func(yield func(Document, error) bool) {
+		if err := s.changes(ctx, v, a, after, yield); err != nil && err != errStopped {
+			yield(Document{}, err)
+		}
+	}
+}
+
+func (s *Store) changes(ctx context.Context, v catalog.View, a access.Access, after uint64, yield func(Document, error) bool) error {
+	if after+1 == 0 {
+		return nil
+	}
+	rng := v.Container.Keys()
+	_, upper := rng.Bounds(keys.KindFeed)
+	var prefix []byte
+	if a.HasPartition {
+		prefix = partitionOf(nil, v.State, a.Partition)
+	}
+	snapshot := s.engine.Snapshot()
+	defer snapshot.Close()
+	return walk(ctx, snapshot, rng.Feed(nil, after+1), upper, func(it kv.Iterator) error {
+		e, err := keys.DecodeFeed(it.Value())
+		if err != nil {
+			return corrupt(err, "change feed entry")
+		}
+		_, err = getRecord(snapshot, rng.Record(nil, e.Number), func(h keys.Header, body doc.Doc) error {
+			if dead(v, h, body) || !selects(v.State, a, prefix, body) {
+				return nil
+			}
+			if !yield(document(v, e.Number, h, body), nil) {
+				return errStopped
+			}
+			return nil
+		})
+		return err
+	})
+}
+
+// selects reports whether a document is in the selected partition or span.
+func selects(st *catalog.State, a access.Access, prefix []byte, body doc.Doc) bool {
+	if !a.HasPartition && a.Span == nil {
+		return true
+	}
+	var room [256]byte
+	partition := partitionOfBody(room[:0], st, body)
+	if a.HasPartition {
+		return bytes.HasPrefix(partition, prefix)
+	}
+	return partitionInSpan(st, partition, a.Span)
+}
+
+// Sequence is the newest sequence of the container, 0 before the first write.
+func (s *Store) Sequence(c *catalog.Container) uint64 {
+	counter, err := counterOf(s.engine, c)
+	if err != nil {
+		return 0
+	}
+	return counter.Sequence
+}
+
+func counterOf(r kv.Reader, c *catalog.Container) (counter keys.Counter, err error) {
+	var room [32]byte
+	_, err = r.Get(c.Keys().Order(room[:0]), func(value []byte) (err error) {
+		if counter, err = keys.DecodeCounter(value); err != nil {
+			return corrupt(err, "order counter")
+		}
+		return nil
+	})
+	return counter, err
+}
+
+// SequenceAt is the newest sequence with a stamp of at most at: where a feed
+// "after that second" begins. Stamps never fall as sequences rise, so it halves its way.
+func (s *Store) SequenceAt(ctx context.Context, v catalog.View, at expiry.Stamp) (uint64, error) {
+	counter, err := counterOf(s.engine, v.Container)
+	if err != nil || counter.Stamp <= at {
+		return counter.Sequence, err
+	}
+	rng := v.Container.Keys()
+	lower, upper := rng.Bounds(keys.KindFeed)
+	it, err := s.engine.Iterate(lower, upper)
+	if err != nil {
+		return 0, err
+	}
+	defer it.Close()
+	low, high := uint64(0), counter.Sequence // the answer is in [low, high)
+	for high-low > 1 {
+		mid := low + (high-low)/2
+		if !it.Seek(rng.Feed(nil, mid)) {
+			high = mid
+			continue
+		}
+		e, err := keys.DecodeFeed(it.Value())
+		if err != nil {
+			return 0, corrupt(err, "change feed entry")
+		}
+		if e.Stamp > at {
+			high = mid
+			continue
+		}
+		if low, err = keys.FeedSequence(it.Key()); err != nil {
+			return 0, corrupt(err, "change feed entry")
+		}
+	}
+	return low, it.Err()
+}

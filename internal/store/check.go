@@ -1,0 +1,209 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// A Report is what a consistency check found.
+type Report struct {
+	Containers, Documents, Entries uint64
+	Problems                       []string // at most maxProblems of them
+	Found                          int      // how many there are in all
+}
+
+const maxProblems = 100
+
+func (r *Report) problem(format string, args ...any) {
+	if r.Found++; len(r.Problems) < maxProblems {
+		r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
+	}
+}
+
+// Check reads every record and every entry of every container and holds them
+// against each other: each document must be reachable in every way that its
+// container promises, and no entry may lead to a document that is not there, unless it waits for a sweep.
+func (s *Store) Check(ctx context.Context) (Report, error) {
+	var report Report
+	for _, c := range s.catalog.AllContainers() {
+		v := catalog.View{Container: c, State: c.State()}
+		if err := s.checkContainer(ctx, v, &report); err != nil {
+			return report, err
+		}
+		report.Containers++
+	}
+	return report, nil
+}
+
+// A check is the check of one container at one moment.
+type check struct {
+	v       catalog.View
+	at      kv.Snapshot
+	report  *Report
+	runs    sweep
+	indexer *indexer
+	counter keys.Counter
+	found   keys.Counter // Documents and Bytes as counted
+}
+
+func (s *Store) checkContainer(ctx context.Context, v catalog.View, report *Report) error {
+	r := s.reclaimOf(v.Container)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ck := check{v: v, at: s.engine.Snapshot(), report: report, indexer: s.indexer(v)}
+	defer ck.at.Close()
+	for _, step := range []func(context.Context) error{ck.load, ck.records, ck.leads, ck.queues} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	if ck.found.Documents != ck.counter.Documents || ck.found.Bytes != ck.counter.Bytes {
+		ck.problem("counts %d documents of %d bytes, has %d of %d", ck.counter.Documents, ck.counter.Bytes, ck.found.Documents, ck.found.Bytes)
+	}
+	return nil
+}
+
+func (ck *check) problem(format string, args ...any) {
+	ck.report.problem("container %s: "+format, append([]any{ck.v.Name}, args...)...)
+}
+
+func (ck *check) load(ctx context.Context) error {
+	var err error
+	if ck.counter, err = counterOf(ck.at, ck.v.Container); err != nil {
+		return err
+	}
+	ck.runs.runs, err = runsOf(ctx, ck.at, ck.v.Container.Keys())
+	return err
+}
+
+// records checks that every document is where its keys say.
+func (ck *check) records(ctx context.Context) error {
+	lower, upper := ck.v.Container.Keys().Bounds(keys.KindRecord)
+	var terms terms
+	return walk(ctx, ck.at, lower, upper, func(it kv.Iterator) error {
+		number, err := keys.Number(it.Key())
+		if err != nil {
+			ck.problem("a record has a key of another shape")
+			return nil
+		}
+		h, body, err := keys.DecodeHeader(it.Value())
+		if err != nil || doc.Doc(body).Validate() != nil {
+			ck.problem("document %d cannot be read", number)
+			return nil
+		}
+		ck.found.Documents++
+		ck.found.Bytes += uint64(len(body))
+		ck.report.Documents++
+		ck.record(number, h, body, &terms)
+		return nil
+	})
+}
+
+func (ck *check) record(number uint64, h keys.Header, body doc.Doc, terms *terms) {
+	rng := ck.v.Container.Keys()
+	if number > ck.counter.Number || h.Sequence > ck.counter.Sequence || h.Stamp > ck.counter.Stamp {
+		ck.problem("document %d is ahead of the counter", number)
+	}
+	id, _ := doc.AsString(doc.Lookup(body, "id"))
+	partition := partitionOfBody(nil, ck.v.State, body)
+	ck.leadsHere("lookup", rng.Lookup(nil, partition, id), number, ck.isGhost(h, body))
+	ck.exists("posting", rng.Posting(nil, partition, number), number)
+	ck.exists("feed entry", rng.Feed(nil, h.Sequence), number)
+	if h.Class == keys.ClassOwn {
+		ck.exists("deadline", rng.Deadline(nil, h.Stamp+int64(h.TTL), number), number)
+	}
+	for ordinal, paths := range ck.v.UniquePaths() {
+		values := make([]doc.Value, len(paths))
+		for i, path := range paths {
+			values[i] = path.Lookup(body)
+		}
+		ck.leadsHere("unique key", rng.Unique(nil, uint16(ordinal), partition, values), number, ck.isGhost(h, body))
+	}
+	terms.collect(ck.indexer.matchers[0], body)
+	for i := range terms.list {
+		ck.exists("index entry", appendEntry(nil, rng, ck.indexer.generations[0], terms.at(i), number), number)
+	}
+}
+
+// isGhost reports whether a document may be dead: then another one may have
+// its keys.
+func (ck *check) isGhost(h keys.Header, body doc.Doc) bool {
+	return dead(catalog.View{Container: ck.v.Container, State: ck.v.State, Now: max(ck.counter.Stamp, ck.v.Container.Seen())}, h, body)
+}
+
+func (ck *check) leadsHere(what string, key []byte, number uint64, ghost bool) {
+	got, found, err := getNumber(ck.at, key)
+	if err != nil || !ghost && (!found || got != number) {
+		ck.problem("document %d: its %s leads to %d", number, what, got)
+	}
+}
+
+func (ck *check) exists(what string, key []byte, number uint64) {
+	found, err := ck.at.Get(key, func([]byte) error { return nil })
+	if err != nil || !found {
+		ck.problem("document %d has no %s", number, what)
+	}
+}
+
+// leads checks that whatever leads to a document by its number leads to one.
+func (ck *check) leads(ctx context.Context) error {
+	for _, kind := range sweptKinds {
+		lower, upper := ck.v.Container.Keys().Bounds(kind)
+		err := walk(ctx, ck.at, lower, upper, func(it kv.Iterator) error {
+			ck.report.Entries++
+			number, err := leadsTo(kind, it)
+			if err != nil {
+				ck.problem("an entry of kind %c cannot be read", kind)
+				return nil
+			}
+			if !ck.runs.covers(number) {
+				ck.leadsToRecord(kind, number)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (ck *check) leadsToRecord(kind keys.Kind, number uint64) {
+	found, err := ck.at.Get(ck.v.Container.Keys().Record(nil, number), func([]byte) error { return nil })
+	if err != nil || !found {
+		ck.problem("an entry of kind %c leads to document %d, which is not there", kind, number)
+	}
+}
+
+// queues checks that feed and deadlines say of each document what its header says, in order.
+func (ck *check) queues(ctx context.Context) error {
+	lower, upper := ck.v.Container.Keys().Bounds(keys.KindFeed)
+	var newest int64
+	return walk(ctx, ck.at, lower, upper, func(it kv.Iterator) error {
+		sequence, err := keys.FeedSequence(it.Key())
+		e, err2 := keys.DecodeFeed(it.Value())
+		if err != nil || err2 != nil {
+			ck.problem("a feed entry cannot be read")
+			return nil
+		}
+		if e.Stamp < newest {
+			ck.problem("the stamp of sequence %d is below an earlier one", sequence)
+		}
+		newest = e.Stamp
+		found, err := getRecord(ck.at, ck.v.Container.Keys().Record(nil, e.Number), func(h keys.Header, body doc.Doc) error {
+			if h.Sequence != sequence || h.Stamp != e.Stamp || h.TTL != e.TTL || len(body) != int(e.Bytes) {
+				ck.problem("feed entry %d and document %d differ", sequence, e.Number)
+			}
+			return nil
+		})
+		if err != nil || !found {
+			ck.problem("feed entry %d leads to document %d, which is not there", sequence, e.Number)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,128 @@
+package store
+
+import (
+	"bytes"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// maxIDBytes is the documented limit of an item's id.
+const maxIDBytes = 1023
+
+// partitionOf appends the key form of a partition.
+func partitionOf(dst []byte, st *catalog.State, values []doc.Value) []byte {
+	return keys.AppendPartition(dst, keys.PartitionVersion(st.Partition.Version), st.Partition.Multi, values)
+}
+
+// partitionOfBody appends the key form of the partition that a document is in.
+func partitionOfBody(dst []byte, st *catalog.State, body doc.Doc) []byte {
+	var room [3]doc.Value
+	return partitionOf(dst, st, partitionValues(room[:0], st, body))
+}
+
+// partitionValues appends the values of a document's partition key; objects
+// and arrays count as absent, as in Cosmos DB.
+func partitionValues(dst []doc.Value, st *catalog.State, body doc.Doc) []doc.Value {
+	for _, path := range st.PartitionPaths() {
+		v := path.Lookup(body)
+		if !keys.Partitionable(v) {
+			v = doc.Value{}
+		}
+		dst = append(dst, v)
+	}
+	return dst
+}
+
+// EffectivePartitionKey is what SDKs compute of partition key values: bytes
+// whose upper-case hex is their text.
+func EffectivePartitionKey(st *catalog.State, values []doc.Value) []byte {
+	return keys.EffectivePartitionKey(nil, keys.PartitionVersion(st.Partition.Version), st.Partition.Multi, values)
+}
+
+// dead reports whether a record does not exist for v. It is the only way from
+// a record to an answer.
+func dead(v catalog.View, h keys.Header, body doc.Doc) bool { return deadAt(v, h, body, v.Now) }
+
+func deadAt(v catalog.View, h keys.Header, body doc.Doc, now expiry.Stamp) bool {
+	own := expiry.TTL(h.TTL)
+	if v.Policy.Plain() {
+		return v.Policy.Dead(h.Stamp, own, now)
+	}
+	for i, path := range v.PastPaths() {
+		if v.Policy.Past[i].Dead(countsFrom(path, h, body), own, h.Sequence) {
+			return true
+		}
+	}
+	return v.Policy.DeadFrom(h.Stamp, countsFrom(v.PropertyPath(), h, body), own, now)
+}
+
+// countsFrom is the second from which a document's life counts: the property's
+// whole seconds, or the stamp where there is no number.
+func countsFrom(path doc.Path, h keys.Header, body doc.Doc) expiry.Stamp {
+	if path == nil {
+		return h.Stamp
+	}
+	if f, ok := doc.AsFloat(path.Lookup(body)); ok && f > -maxInstant && f < maxInstant {
+		return expiry.Stamp(f)
+	}
+	return h.Stamp
+}
+
+// maxInstant bounds the seconds of a property, so that adding a life span
+// cannot overflow.
+const maxInstant = 1 << 53
+
+// document makes a living Document of a record.
+func document(v catalog.View, number uint64, h keys.Header, body doc.Doc) Document {
+	d := Document{
+		Number:  number,
+		Version: Version{Sequence: h.Sequence, Stamp: h.Stamp},
+		TTL:     expiry.TTL(h.TTL),
+		Body:    body,
+	}
+	if at, ok := v.Policy.Deadline(countsFrom(v.PropertyPath(), h, body), d.TTL); ok {
+		d.Deadline = at
+	}
+	return d
+}
+
+func corrupt(err error, what string) error {
+	return fault.Wrap(fault.Corrupt, err, "The stored %s cannot be read. Run mayfly check.", what)
+}
+
+// getNumber reads a value that is a document number.
+func getNumber(r kv.Reader, key []byte) (number uint64, found bool, err error) {
+	found, err = r.Get(key, func(value []byte) error {
+		var err error
+		if number, err = keys.DecodeNumber(value); err != nil {
+			return corrupt(err, "document number")
+		}
+		return nil
+	})
+	return number, found, err
+}
+
+// getRecord calls use with a record, and reports whether there is one.
+func getRecord(r kv.Reader, key []byte, use func(keys.Header, doc.Doc) error) (bool, error) {
+	return r.Get(key, func(value []byte) error {
+		h, body, err := keys.DecodeHeader(value)
+		if err != nil {
+			return corrupt(err, "document")
+		}
+		return use(h, body)
+	})
+}
+
+// copyRecord is getRecord with a body that is the caller's to keep.
+func copyRecord(r kv.Reader, key []byte) (h keys.Header, body doc.Doc, found bool, err error) {
+	found, err = getRecord(r, key, func(header keys.Header, b doc.Doc) error {
+		h, body = header, bytes.Clone(b)
+		return nil
+	})
+	return h, body, found, err
+}

@@ -1,0 +1,44 @@
+package store
+
+import (
+	"context"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// A Container is the catalog's handle, for those who know only the store.
+type Container = catalog.Container
+
+// Containers lists all containers in order of creation.
+func (s *Store) Containers() []*catalog.Container { return s.catalog.AllContainers() }
+
+// Backlog is the usage of one container at now, for the reaper's account.
+func (s *Store) Backlog(ctx context.Context, c *catalog.Container, now expiry.Stamp) (Usage, error) {
+	v, err := c.Enter(now)
+	if err != nil {
+		return Usage{}, err
+	}
+	return s.Usage(ctx, v)
+}
+
+// Load is the engine's account of itself, zero if it keeps none.
+func (s *Store) Load() kv.Load {
+	if engine, ok := s.engine.(kv.Sizer); ok {
+		return engine.Load()
+	}
+	return kv.Load{}
+}
+
+// Settle gives the disk space of reclaimed documents back now, where the
+// engine can; otherwise it comes back by itself, later.
+func (s *Store) Settle(ctx context.Context, c *catalog.Container) error {
+	engine, ok := s.engine.(kv.Compacter)
+	if !ok {
+		return nil
+	}
+	lower, upper := keys.ContainerBounds(c.ID)
+	return engine.Compact(ctx, lower, upper)
+}

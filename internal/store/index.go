@@ -1,0 +1,268 @@
+package store
+
+import (
+	"bytes"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/keys"
+)
+
+// An indexer knows which index entries a container's documents have: in the
+// generation that is complete, and in the one that is being built.
+type indexer struct {
+	generations [2]uint16
+	matchers    [2]*matcher // the second is nil when none is being built
+}
+
+// indexer gives the compiled indexing of a view. A generation is never used for
+// a second policy while entries of it are there, so it tells a stale one.
+func (s *Store) indexer(v catalog.View) *indexer {
+	generations := [2]uint16{v.Active.Generation}
+	if v.Building != nil {
+		generations[1] = v.Building.Generation
+	}
+	if x, ok := s.indexers.Load(v.Container); ok && x.(*indexer).generations == generations {
+		return x.(*indexer)
+	}
+	x := &indexer{generations: generations}
+	x.matchers[0] = newMatcher(v.Active.Indexing)
+	if v.Building != nil {
+		x.matchers[1] = newMatcher(v.Building.Indexing)
+	}
+	s.indexers.Store(v.Container, x)
+	return x
+}
+
+// A verdict is what a policy says of a path.
+type verdict uint8
+
+const (
+	unsaid verdict = iota
+	included
+	excluded
+)
+
+// A node is a path of an indexing policy, by its tokens.
+type node struct {
+	members map[string]*node
+	element *node
+	here    verdict // of the value at this path (`?`)
+	below   verdict // of this path and all below it (`*`)
+}
+
+func (n *node) member(name string) *node {
+	if n == nil {
+		return nil
+	}
+	return n.members[name]
+}
+
+func (n *node) elements() *node {
+	if n == nil {
+		return nil
+	}
+	return n.element
+}
+
+// A matcher finds the index terms of documents under one indexing policy. The
+// most precise path of the policy decides; of two equal ones, the excluded.
+type matcher struct {
+	root      *node
+	composite [][]column
+}
+
+type column struct {
+	path       doc.Path
+	descending bool
+}
+
+// newMatcher compiles an indexing policy whose paths the door has checked; a
+// path that cannot be read is passed over.
+func newMatcher(x catalog.Indexing) *matcher {
+	m := &matcher{root: &node{}}
+	if x.None {
+		return m
+	}
+	for _, text := range x.Included {
+		m.add(text, included)
+	}
+	for _, text := range x.Excluded {
+		m.add(text, excluded)
+	}
+	m.add("/id/?", included) // always indexed, whatever the policy says (L-08)
+	for _, columns := range x.Composite {
+		m.composite = append(m.composite, compileColumns(columns))
+	}
+	return m
+}
+
+func compileColumns(paths []catalog.CompositePath) []column {
+	columns := make([]column, len(paths))
+	for i, p := range paths {
+		path, _ := doc.ParsePath(p.Path)
+		columns[i] = column{path, p.Descending}
+	}
+	return columns
+}
+
+func (m *matcher) add(text string, v verdict) {
+	path, err := doc.ParsePath(text)
+	if err != nil {
+		return
+	}
+	n := m.root
+	for _, token := range path {
+		switch token.Kind {
+		case doc.TokenBelow:
+			n.below = v
+			return
+		case doc.TokenScalar:
+			n.here = v
+			return
+		case doc.TokenElement:
+			if n.element == nil {
+				n.element = &node{}
+			}
+			n = n.element
+		case doc.TokenMember:
+			if n.members == nil {
+				n.members = map[string]*node{}
+			}
+			if n.members[token.Name] == nil {
+				n.members[token.Name] = &node{}
+			}
+			n = n.members[token.Name]
+		}
+	}
+	n.here = v
+}
+
+// terms is a set of index terms: entries without generation and number. The
+// first byte of a term is the kind of key that it becomes.
+type terms struct {
+	bytes []byte
+	list  []term
+	path  []byte // of the value that is being looked at
+}
+
+type term struct{ from, to int }
+
+func (t *terms) at(i int) []byte { return t.bytes[t.list[i].from:t.list[i].to:t.list[i].to] }
+
+func (t *terms) reset() { t.bytes, t.list, t.path = t.bytes[:0], t.list[:0], t.path[:0] }
+
+// collect makes t the set of body's terms, sorted.
+func (t *terms) collect(m *matcher, body doc.Doc) {
+	t.reset()
+	if body == nil {
+		return
+	}
+	below := m.root.below == included
+	for name, v := range doc.Members(body) {
+		t.value(m.root.member(name), below, v, name, false)
+	}
+	for ordinal, columns := range m.composite {
+		t.composite(ordinal, columns, body)
+	}
+	slices.SortFunc(t.list, func(a, b term) int { return bytes.Compare(t.bytes[a.from:a.to], t.bytes[b.from:b.to]) })
+	t.list = slices.CompactFunc(t.list, func(a, b term) bool {
+		return bytes.Equal(t.bytes[a.from:a.to], t.bytes[b.from:b.to])
+	})
+}
+
+// value adds the terms of the value that is one step further: the member
+// called name, or an element.
+func (t *terms) value(n *node, below bool, v doc.Value, name string, element bool) {
+	if n != nil && n.below != unsaid {
+		below = n.below == included
+	}
+	here := below
+	if n != nil && n.here != unsaid {
+		here = n.here == included
+	}
+	if n == nil && !here {
+		return
+	}
+	depth := len(t.path)
+	if element {
+		t.path = keys.AppendElementStep(t.path)
+	} else {
+		t.path = keys.AppendMemberStep(t.path, name)
+	}
+	if here {
+		t.add(v)
+	}
+	switch v.Type {
+	case bsoncore.TypeEmbeddedDocument:
+		for name, member := range doc.Members(doc.Doc(v.Data)) {
+			t.value(n.member(name), below, member, name, false)
+		}
+	case bsoncore.TypeArray:
+		for member := range doc.Elements(v) {
+			t.value(n.elements(), below, member, "", true)
+		}
+	}
+	t.path = t.path[:depth]
+}
+
+// add adds the term of v at the present path. Objects and arrays have one too,
+// which says only that they are there.
+func (t *terms) add(v doc.Value) {
+	from := len(t.bytes)
+	t.bytes = append(t.bytes, byte(keys.KindEntry))
+	t.bytes = keys.AppendSteps(t.bytes, t.path)
+	t.bytes = keys.AppendValue(t.bytes, v, false)
+	t.list = append(t.list, term{from, len(t.bytes)})
+}
+
+// composite adds the one term that a document has in a composite index.
+// Absent values count as undefined, so that every document is there.
+func (t *terms) composite(ordinal int, columns []column, body doc.Doc) {
+	from := len(t.bytes)
+	t.bytes = append(t.bytes, byte(keys.KindComposite), byte(ordinal>>8), byte(ordinal))
+	for _, c := range columns {
+		t.bytes = keys.AppendValue(t.bytes, c.path.Lookup(body), c.descending)
+	}
+	t.list = append(t.list, term{from, len(t.bytes)})
+}
+
+// difference calls drop with the terms that only before has and add with those
+// that only after has.
+func difference(before, after *terms, drop, add func(term []byte)) {
+	i, j := 0, 0
+	for i < len(before.list) || j < len(after.list) {
+		switch order := compareAt(before, i, after, j); {
+		case order < 0:
+			drop(before.at(i))
+			i++
+		case order > 0:
+			add(after.at(j))
+			j++
+		default:
+			i, j = i+1, j+1
+		}
+	}
+}
+
+// compareAt compares two terms; one that is past the end is the greater.
+func compareAt(a *terms, i int, b *terms, j int) int {
+	switch {
+	case i == len(a.list):
+		return 1
+	case j == len(b.list):
+		return -1
+	}
+	return bytes.Compare(a.at(i), b.at(j))
+}
+
+// appendEntry appends the key of a term's entry.
+func appendEntry(dst []byte, rng keys.Range, generation uint16, term []byte, number uint64) []byte {
+	dst = rng.AppendPrefix(dst, keys.Kind(term[0]))
+	dst = append(dst, byte(generation>>8), byte(generation))
+	dst = append(dst, term[1:]...)
+	return keys.AppendNumber(dst, number)
+}

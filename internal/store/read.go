@@ -1,0 +1,48 @@
+package store
+
+import (
+	"context"
+	"sync"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/keys"
+)
+
+// A lookup is the scratch of one point read, reused.
+type lookup struct{ partition, key, record []byte }
+
+var lookups = sync.Pool{New: func() any { return new(lookup) }}
+
+// Read calls use with the living document at key; fault.NotFound if there is
+// none. The body is valid only inside use.
+func (s *Store) Read(ctx context.Context, v catalog.View, key Key, use func(Document) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	l := lookups.Get().(*lookup)
+	defer lookups.Put(l)
+	rng := v.Container.Keys()
+	l.partition = partitionOf(l.partition[:0], v.State, key.Partition)
+	l.key = rng.Lookup(l.key[:0], l.partition, key.ID)
+	for last := uint64(0); ; {
+		number, found, err := getNumber(s.engine, l.key)
+		if err != nil {
+			return err
+		}
+		if !found || number == last {
+			return errNotFound // a number seen twice is a lookup that outlived its document
+		}
+		l.record = rng.Record(l.record[:0], number)
+		found, err = getRecord(s.engine, l.record, func(h keys.Header, body doc.Doc) error {
+			if dead(v, h, body) {
+				return errNotFound
+			}
+			return use(document(v, number, h, body))
+		})
+		if found || err != nil {
+			return err
+		}
+		last = number
+	}
+}

@@ -1,0 +1,302 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// Reclaimed is what a step of reclaiming did.
+type Reclaimed struct {
+	Documents uint64
+	Bytes     uint64 // of their bodies
+	Entries   uint64 // index entries swept
+	More      bool   // there is more to do right now
+}
+
+// A reclaim is where the reclaiming of one container stands. Its lock is held
+// over a step, so that no two steps, nor a step and an index build, work on
+// one container at once.
+type reclaim struct {
+	mu      sync.Mutex
+	loaded  bool
+	feed    uint64       // every inheriting document up to this sequence is reclaimed
+	own     expiry.Stamp // every document with its own deadline up to this one is
+	last    run          // the newest run, which the next one may continue
+	pending uint64       // documents reclaimed whose index entries are not swept
+	sweep   *sweep       // nil when none is under way
+}
+
+// A run is a stretch of document numbers that are all reclaimed.
+type run struct{ first, last uint64 }
+
+func (s *Store) reclaimOf(c *catalog.Container) *reclaim {
+	r, _ := s.reclaims.LoadOrStore(c, &reclaim{})
+	return r.(*reclaim)
+}
+
+// rangeDelete is the length from which a run of records is deleted as one range.
+const rangeDelete = 32
+
+// A victim is a document to reclaim and the queue entries that lead to it.
+type victim struct {
+	number   uint64
+	feed     []byte
+	deadline []byte // nil if it inherits
+	bytes    uint64
+}
+
+// Reclaim frees the space of at most limit expired documents of a container: the
+// records and their places in the queues. What was dead before stays dead,
+// whatever becomes of the policy, since the floors that say so are durable before
+// the first deletion. Lookups and index entries that lead nowhere stay until Sweep.
+func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.Stamp, limit int) (Reclaimed, error) {
+	r := s.reclaimOf(c)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v, err := c.Enter(now)
+	if err != nil {
+		return Reclaimed{}, err
+	}
+	if err := s.loadReclaim(c, r); err != nil {
+		return Reclaimed{}, err
+	}
+	if !v.Policy.Plain() {
+		return s.reclaimByProperty(ctx, v, r, limit)
+	}
+	st, err := s.catalog.DeclareDead(ctx, v.Now, c)
+	if err != nil || st.Deleted {
+		return Reclaimed{}, err
+	}
+	step := gathering{rng: c.Keys(), limit: limit, feed: r.feed, own: r.own}
+	if err := step.gatherOwn(ctx, s.engine, st.Policy.OwnFloor); err != nil {
+		return Reclaimed{}, err
+	}
+	if err := step.gatherInheriting(ctx, s.engine, st.Policy.InheritFloor); err != nil {
+		return Reclaimed{}, err
+	}
+	return s.remove(ctx, c, r, &step)
+}
+
+// A gathering collects the victims of one step.
+type gathering struct {
+	rng     keys.Range
+	limit   int
+	victims []victim
+	feed    uint64
+	own     expiry.Stamp
+	more    bool
+}
+
+func (g *gathering) full() bool { return len(g.victims) >= g.limit }
+
+// gatherOwn takes documents from the queue of own deadlines up to the floor.
+func (g *gathering) gatherOwn(ctx context.Context, r kv.Reader, floor expiry.Stamp) error {
+	if floor <= g.own {
+		return nil
+	}
+	err := walk(ctx, r, g.rng.Deadline(nil, g.own, 0), g.rng.Deadline(nil, floor+1, 0), func(it kv.Iterator) error {
+		if g.full() {
+			g.more = true
+			return errStopped
+		}
+		number, err := keys.Number(it.Key())
+		if err != nil {
+			return corrupt(err, "deadline entry")
+		}
+		deadline, err := keys.Deadline(it.Key())
+		if err != nil {
+			return corrupt(err, "deadline entry")
+		}
+		e, err := keys.DecodeDeadline(it.Value())
+		if err != nil {
+			return corrupt(err, "deadline entry")
+		}
+		g.own = deadline
+		g.victims = append(g.victims, victim{
+			number:   number,
+			feed:     g.rng.Feed(nil, e.Sequence),
+			deadline: append([]byte(nil), it.Key()...),
+			bytes:    uint64(e.Bytes),
+		})
+		return nil
+	})
+	if err == errStopped {
+		return nil
+	}
+	if err == nil {
+		g.own = floor
+	}
+	return err
+}
+
+// gatherInheriting takes inheriting documents from the feed, which is in the
+// order of their stamps, up to the floor. Documents with a ttl of their own are passed over,
+// once: the mark moves behind them.
+func (g *gathering) gatherInheriting(ctx context.Context, r kv.Reader, floor expiry.Stamp) error {
+	if g.full() || floor == 0 {
+		g.more = g.more || floor != 0 && g.full()
+		return nil
+	}
+	_, upper := g.rng.Bounds(keys.KindFeed)
+	err := walk(ctx, r, g.rng.Feed(nil, g.feed+1), upper, func(it kv.Iterator) error {
+		e, err := keys.DecodeFeed(it.Value())
+		if err != nil {
+			return corrupt(err, "change feed entry")
+		}
+		if e.Stamp > floor {
+			return errStopped
+		}
+		if g.full() {
+			g.more = true
+			return errStopped
+		}
+		if g.feed, err = keys.FeedSequence(it.Key()); err != nil {
+			return corrupt(err, "change feed entry")
+		}
+		if e.TTL == int32(expiry.Unset) {
+			g.victims = append(g.victims, victim{number: e.Number, feed: append([]byte(nil), it.Key()...), bytes: uint64(e.Bytes)})
+		}
+		return nil
+	})
+	if err == errStopped {
+		return nil
+	}
+	return err
+}
+
+// reclaimByProperty looks at every document of a container whose lifetime
+// counts, or has counted, from a property: no queue is in the order of such deadlines.
+func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclaim, limit int) (Reclaimed, error) {
+	step := gathering{rng: v.Container.Keys(), limit: limit, feed: r.feed, own: r.own}
+	past := len(v.Policy.Past)
+	lower, upper := step.rng.Bounds(keys.KindRecord)
+	err := walk(ctx, s.engine, lower, upper, func(it kv.Iterator) error {
+		if step.full() {
+			step.more = true
+			return errStopped
+		}
+		number, err := keys.Number(it.Key())
+		if err != nil {
+			return corrupt(err, "document")
+		}
+		h, body, err := keys.DecodeHeader(it.Value())
+		if err != nil {
+			return corrupt(err, "document")
+		}
+		if dead(v, h, body) {
+			step.victims = append(step.victims, victimOf(step.rng, number, h, body))
+		}
+		return nil
+	})
+	if err != nil && err != errStopped {
+		return Reclaimed{}, err
+	}
+	done, err := s.remove(ctx, v.Container, r, &step)
+	if err == nil && !step.more && past > 0 {
+		err = s.catalog.ForgetPast(ctx, v.Container, past)
+	}
+	return done, err
+}
+
+func victimOf(rng keys.Range, number uint64, h keys.Header, body doc.Doc) victim {
+	x := victim{number: number, feed: rng.Feed(nil, h.Sequence), bytes: uint64(len(body))}
+	if h.Class == keys.ClassOwn {
+		x.deadline = rng.Deadline(nil, h.Stamp+int64(h.TTL), number)
+	}
+	return x
+}
+
+// remove deletes victims, and writes down how far it has come in the same batch. Nothing needs
+// a sync: a crash only makes the step happen again.
+func (s *Store) remove(ctx context.Context, c *catalog.Container, r *reclaim, step *gathering) (Reclaimed, error) {
+	if len(step.victims) == 0 {
+		r.feed, r.own = step.feed, step.own
+		return Reclaimed{More: step.more}, nil
+	}
+	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
+	done := Reclaimed{Documents: uint64(len(step.victims)), More: step.more}
+	for _, x := range step.victims {
+		done.Bytes += x.bytes
+		b.Delete(x.feed)
+		if x.deadline != nil {
+			b.Delete(x.deadline)
+		}
+	}
+	slices.SortFunc(step.victims, func(a, b victim) int {
+		if a.number < b.number {
+			return -1
+		}
+		return 1
+	})
+	last := s.removeRecords(b, step, r.last)
+	b.Set(step.rng.Mark(nil), keys.ReclaimMark{Feed: step.feed, Own: step.own, Pending: r.pending + done.Documents}.Append(nil))
+	b.Follow(step.rng.Order(nil), func(value []byte, _ *kv.Batch) ([]byte, error) {
+		counter, err := keys.DecodeCounter(value)
+		if err != nil {
+			return nil, corrupt(err, "order counter")
+		}
+		counter.Documents -= min(counter.Documents, done.Documents)
+		counter.Bytes -= min(counter.Bytes, done.Bytes)
+		return counter.Append(nil), nil
+	})
+	if err := s.engine.Apply(ctx, b); err != nil {
+		return Reclaimed{}, err
+	}
+	r.feed, r.own, r.last = step.feed, step.own, last
+	r.pending += done.Documents
+	return done, nil
+}
+
+// removeRecords deletes records and writes down their numbers as runs, the
+// first of which may continue the newest one.
+func (s *Store) removeRecords(b *kv.Batch, step *gathering, newest run) run {
+	for i := 0; i < len(step.victims); {
+		j := i + 1
+		for j < len(step.victims) && step.victims[j].number == step.victims[j-1].number+1 {
+			j++
+		}
+		found := run{step.victims[i].number, step.victims[j-1].number}
+		s.deleteRecords(b, step.rng, found)
+		if newest.last != 0 && found.first == newest.last+1 {
+			found.first = newest.first
+		}
+		b.Set(step.rng.Reclaimed(nil, found.first), keys.AppendNumber(nil, found.last))
+		newest, i = found, j
+	}
+	return newest
+}
+
+func (s *Store) deleteRecords(b *kv.Batch, rng keys.Range, x run) {
+	ranges, ok := s.engine.(kv.RangeDeleter)
+	if ok && ranges.DeletesRanges() && x.last-x.first >= rangeDelete {
+		b.DeleteRange(rng.Record(nil, x.first), rng.Record(nil, x.last+1))
+		return
+	}
+	for n := x.first; n <= x.last; n++ {
+		b.Delete(rng.Record(nil, n))
+	}
+}
+
+// loadReclaim reads what an earlier process wrote down.
+func (s *Store) loadReclaim(c *catalog.Container, r *reclaim) error {
+	if r.loaded {
+		return nil
+	}
+	_, err := s.engine.Get(c.Keys().Mark(nil), func(value []byte) error {
+		mark, err := keys.DecodeReclaimMark(value)
+		if err != nil {
+			return corrupt(err, "reclaim mark")
+		}
+		r.feed, r.own, r.pending = mark.Feed, mark.Own, mark.Pending
+		return nil
+	})
+	r.loaded = err == nil
+	return err
+}

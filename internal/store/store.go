@@ -1,0 +1,137 @@
+// Package store keeps documents: it finds them by partition and id, gives them
+// numbers, sequences and stamps, keeps indexes, unique keys and the change feed
+// in step with them in one atomic batch, and asks the rule of lifetime on every
+// read. There is no way to a document around it. It knows no protocol and no clock.
+package store
+
+import (
+	"context"
+	"sync"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// A Key addresses one document.
+type Key struct {
+	Partition []doc.Value // one value for each path of the partition key; the zero Value where it is absent
+	ID        string
+}
+
+// A Version identifies one version of one document: what an ETag stands for.
+type Version struct {
+	Sequence uint64
+	Stamp    expiry.Stamp
+}
+
+// A Document is one living document. Body shares the store's memory and is
+// valid only as long as the call or iteration step that handed it out.
+type Document struct {
+	Number  uint64 // of the document in its container, never reused, rising in order of creation
+	Version        // of its last write
+	TTL     expiry.TTL
+	Body    doc.Doc
+
+	// Deadline is the first second at which the document does not exist under
+	// the present policy; 0 if there is none.
+	Deadline expiry.Stamp
+
+	// Position is where a Scan resumes behind this document. Only Scan sets it.
+	Position access.Position
+}
+
+// A Verb is what an Op does.
+type Verb uint8
+
+// The verbs. Replace, Patch and Delete need a living document, Create needs
+// that there is none, Upsert takes both.
+const (
+	Read Verb = iota
+	Create
+	Upsert
+	Replace
+	Patch
+	Delete
+)
+
+// An Op is one operation on one document.
+type Op struct {
+	Verb Verb
+	Key  Key
+
+	// Body of Create, Upsert and Replace. Its partition key must be Key.Partition,
+	// its id Key.ID (Replace may not change it), else fault.PartitionMismatch or fault.Invalid.
+	Body doc.Doc
+
+	// Edit makes the new body of a Patch. It may run more than once.
+	Edit func(Document) (doc.Doc, error)
+
+	// IfMatch: only if the living document has this version. IfNoneMatch: only
+	// if it has another one (fault.NotModified on Read, else fault.Precondition). AnyVersion matches every one.
+	IfMatch, IfNoneMatch *Version
+
+	// Lenient stores a `ttl` that is no life span as dormant instead of refusing it.
+	Lenient bool
+}
+
+// AnyVersion is the Version of `*`.
+var AnyVersion = &Version{}
+
+// A Result is what became of an Op.
+type Result struct {
+	Document      // the version after the operation; of Delete, the one it removed. Body is the caller's to keep.
+	Created  bool // Create, and Upsert where there was none
+	Terms    int  // index entries that the operation wrote or removed
+}
+
+// A BatchError says which operation of several failed; nothing was written.
+type BatchError struct {
+	Index int
+	Err   error
+}
+
+func (e *BatchError) Error() string { return e.Err.Error() }
+func (e *BatchError) Unwrap() error { return e.Err }
+
+// Store is safe for concurrent use.
+type Store struct {
+	engine  kv.Engine
+	catalog *catalog.Catalog
+
+	indexers sync.Map // *catalog.Container -> *indexer
+	reclaims sync.Map // *catalog.Container -> *reclaim
+	progress sync.Map // *catalog.Container -> per cent of its index build
+
+	builds     sync.WaitGroup
+	stopBuilds context.CancelFunc
+	buildsOver context.Context
+}
+
+// Open opens the documents of a catalog's containers and goes on with the
+// index builds that were under way.
+func Open(ctx context.Context, engine kv.Engine, cat *catalog.Catalog) (*Store, error) {
+	s := &Store{engine: engine, catalog: cat}
+	s.buildsOver, s.stopBuilds = context.WithCancel(context.Background())
+	cat.Changed = s.build
+	for _, ct := range cat.AllContainers() {
+		if ct.State().Building != nil {
+			s.build(ct)
+		}
+	}
+	return s, nil
+}
+
+// Close stops background builds and waits for them.
+func (s *Store) Close() error {
+	s.stopBuilds()
+	s.builds.Wait()
+	return nil
+}
+
+// errNotFound says that there is no living document at a key. The text is the
+// cloud's.
+var errNotFound = fault.New(fault.NotFound, "Entity with the specified id does not exist in the system.")

@@ -1,0 +1,175 @@
+package store
+
+import (
+	"context"
+	"sort"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// A sweep is one pass over everything that leads to documents by number:
+// lookups, postings, unique keys and index entries. It removes what leads to
+// numbers that were reclaimed before it began.
+type sweep struct {
+	runs  []run
+	kind  int    // index in sweptKinds
+	next  []byte // key to go on from, nil at the start of a kind
+	count uint64 // documents that the runs were counted with
+}
+
+var sweptKinds = []keys.Kind{keys.KindLookup, keys.KindPosting, keys.KindUnique, keys.KindEntry, keys.KindComposite}
+
+// sweepShare is the share of reclaimed documents, of all that the indexes
+// know, from which a pass over the indexes is worth its cost.
+const sweepShare = 0.15
+
+// SweepDue reports whether a sweep is under way or worth beginning.
+func (s *Store) SweepDue(c *catalog.Container) bool {
+	r := s.reclaimOf(c)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s.loadReclaim(c, r) != nil || c.State().Deleted {
+		return false
+	}
+	if r.sweep != nil || r.pending == 0 {
+		return r.sweep != nil
+	}
+	counter, err := counterOf(s.engine, c)
+	return err == nil && float64(r.pending) >= sweepShare*float64(r.pending+counter.Documents)
+}
+
+// Sweep looks at no more than limit entries and removes those that lead
+// nowhere. Where it stopped is known to the next call; after a restart it begins anew.
+func (s *Store) Sweep(ctx context.Context, c *catalog.Container, limit int) (Reclaimed, error) {
+	r := s.reclaimOf(c)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := s.loadReclaim(c, r); err != nil || c.State().Deleted {
+		return Reclaimed{}, err
+	}
+	if r.sweep == nil {
+		if r.pending == 0 {
+			return Reclaimed{}, nil
+		}
+		if err := s.beginSweep(ctx, c, r); err != nil {
+			return Reclaimed{}, err
+		}
+	}
+	removed, err := s.sweepOn(ctx, c, r.sweep, limit)
+	if fault.KindOf(err) == fault.Conflict {
+		return Reclaimed{More: true}, nil // a write came first: look again
+	}
+	if err != nil {
+		return Reclaimed{}, err
+	}
+	done := Reclaimed{Entries: removed, More: true}
+	if r.sweep.kind == len(sweptKinds) {
+		done.More = false
+		err = s.endSweep(ctx, c, r)
+	}
+	return done, err
+}
+
+// beginSweep takes the runs that are there now. The next one reclaimed begins
+// a run of its own.
+func (s *Store) beginSweep(ctx context.Context, c *catalog.Container, r *reclaim) error {
+	runs, err := runsOf(ctx, s.engine, c.Keys())
+	if err == nil {
+		r.sweep, r.last = &sweep{count: r.pending, runs: runs}, run{}
+	}
+	return err
+}
+
+// runsOf reads the runs of reclaimed numbers, in order.
+func runsOf(ctx context.Context, r kv.Reader, rng keys.Range) ([]run, error) {
+	var runs []run
+	lower, upper := rng.Bounds(keys.KindReclaimed)
+	err := walk(ctx, r, lower, upper, func(it kv.Iterator) error {
+		first, err := keys.Number(it.Key())
+		if err != nil {
+			return corrupt(err, "reclaimed run")
+		}
+		last, err := keys.DecodeNumber(it.Value())
+		if err != nil {
+			return corrupt(err, "reclaimed run")
+		}
+		runs = append(runs, run{first, last})
+		return nil
+	})
+	return runs, err
+}
+
+// endSweep forgets the runs: nothing leads to their numbers any more.
+func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) error {
+	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
+	rng := c.Keys()
+	for _, x := range r.sweep.runs {
+		b.Delete(rng.Reclaimed(nil, x.first))
+	}
+	pending := r.pending - min(r.pending, r.sweep.count)
+	b.Set(rng.Mark(nil), keys.ReclaimMark{Feed: r.feed, Own: r.own, Pending: pending}.Append(nil))
+	if err := s.engine.Apply(ctx, b); err != nil {
+		return err
+	}
+	r.pending, r.sweep = pending, nil
+	return nil
+}
+
+// sweepOn goes on with a sweep over at most limit entries.
+func (s *Store) sweepOn(ctx context.Context, c *catalog.Container, sw *sweep, limit int) (removed uint64, err error) {
+	kind := sweptKinds[sw.kind]
+	lower, upper := c.Keys().Bounds(kind)
+	if sw.next != nil {
+		lower = sw.next
+	}
+	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
+	var next []byte
+	seen := 0
+	err = walk(ctx, s.engine, lower, upper, func(it kv.Iterator) error {
+		if seen++; seen > limit {
+			next = append([]byte(nil), it.Key()...)
+			return errStopped
+		}
+		number, err := leadsTo(kind, it)
+		if err != nil {
+			return corrupt(err, "index entry")
+		}
+		if sw.covers(number) {
+			key := append([]byte(nil), it.Key()...)
+			if kind == keys.KindLookup || kind == keys.KindUnique {
+				b.Read(key) // a new document may take it over meanwhile
+			}
+			b.Delete(key)
+		}
+		return nil
+	})
+	if err != nil && err != errStopped {
+		return 0, err
+	}
+	if len(b.Ops) > 0 {
+		if err := s.engine.Apply(ctx, b); err != nil {
+			return 0, err
+		}
+	}
+	if sw.next = next; next == nil {
+		sw.kind++
+	}
+	return uint64(len(b.Ops)), nil
+}
+
+// leadsTo is the number of the document that an entry leads to.
+func leadsTo(kind keys.Kind, it kv.Iterator) (uint64, error) {
+	if kind == keys.KindLookup || kind == keys.KindUnique {
+		return keys.DecodeNumber(it.Value())
+	}
+	return keys.Number(it.Key())
+}
+
+// covers reports whether a number was reclaimed before the sweep began.
+func (sw *sweep) covers(number uint64) bool {
+	i := sort.Search(len(sw.runs), func(i int) bool { return sw.runs[i].last >= number })
+	return i < len(sw.runs) && sw.runs[i].first <= number
+}

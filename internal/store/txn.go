@@ -1,0 +1,267 @@
+package store
+
+import (
+	"bytes"
+	"sync"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// A txn is one attempt at a group of operations: what they read, and what
+// becomes of each document they touch.
+type txn struct {
+	s      *Store
+	v      catalog.View
+	x      *indexer
+	b      kv.Batch
+	slots  []*slot // in order of first touch
+	claims []claim
+	arena  []byte   // keys of the batch
+	terms  [2]terms // before and after, of the document that is being compared
+}
+
+// A slot is one document that a transaction touches: as it was, and as it
+// will be.
+type slot struct {
+	lookup    []byte // its key
+	partition []byte // part of lookup
+
+	found  bool // a living document was there
+	number uint64
+	header keys.Header
+	body   doc.Doc // as it was, nil if not found
+
+	written bool
+	renewed bool // deleted and created again: another document under the same key
+	ttl     expiry.TTL
+	record  []byte // as it will be: room for the header, then the body; nil if deleted
+	results []pending
+
+	entries []entry
+}
+
+// An entry is an index entry that is written or, with gone, removed.
+type entry struct {
+	generation uint16
+	term       []byte
+	gone       bool
+}
+
+// pending is a result that waits for its sequence.
+type pending struct {
+	result  *Result
+	record  []byte // the body follows the header's room; nil for a delete
+	ttl     expiry.TTL
+	created bool
+	terms   int
+}
+
+var txns = sync.Pool{New: func() any { return new(txn) }}
+
+func (s *Store) begin(v catalog.View) *txn {
+	t := txns.Get().(*txn)
+	t.s, t.v, t.x = s, v, s.indexer(v)
+	t.b = kv.Batch{Since: s.engine.Mark(), Reads: t.b.Reads[:0], Ops: t.b.Ops[:0], Orders: t.b.Orders[:0]}
+	t.slots, t.claims, t.arena = t.slots[:0], t.claims[:0], t.arena[:0]
+	return t
+}
+
+// maxKept bounds the memory that a finished transaction keeps for the next one.
+const maxKept = 1 << 20
+
+func (t *txn) end() {
+	clear(t.b.Reads)
+	clear(t.b.Ops)
+	clear(t.b.Orders)
+	clear(t.slots)
+	clear(t.claims)
+	t.s, t.v, t.x = nil, catalog.View{}, nil
+	if cap(t.arena) <= maxKept && cap(t.b.Ops) <= maxKept/64 {
+		txns.Put(t)
+	}
+}
+
+// key keeps the bytes that build appends to the arena until the batch is over.
+func (t *txn) key(build func(dst []byte) []byte) []byte {
+	start := len(t.arena)
+	t.arena = build(t.arena)
+	return t.arena[start:len(t.arena):len(t.arena)]
+}
+
+// do does one operation on the transaction's picture of its document.
+func (t *txn) do(op *Op, result *Result) error {
+	sl, err := t.touch(op.Key)
+	if err != nil {
+		return err
+	}
+	alive := sl.alive()
+	if err := mayRun(op, alive, sl.version()); err != nil {
+		return err
+	}
+	switch op.Verb {
+	case Read:
+		*result = Result{Document: sl.document(t.v)}
+		return nil
+	case Delete:
+		t.delete(sl, result)
+		return nil
+	}
+	body := op.Body
+	if op.Verb == Patch {
+		if body, err = op.Edit(sl.document(t.v)); err != nil {
+			return err
+		}
+	}
+	return t.put(sl, op, body, !alive, result)
+}
+
+// mayRun checks what an operation asks of the document that is there.
+func mayRun(op *Op, alive bool, version Version) error {
+	switch {
+	case op.Verb == Create && alive:
+		return errExists
+	case !alive && op.Verb != Create && op.Verb != Upsert:
+		return errNotFound
+	case op.IfMatch != nil && op.Verb != Create && (!alive || !matches(op.IfMatch, version)):
+		return errPrecondition
+	case op.IfNoneMatch != nil && alive && matches(op.IfNoneMatch, version):
+		if op.Verb == Read {
+			return errNotModified
+		}
+		return errPrecondition
+	}
+	return nil
+}
+
+func matches(want *Version, version Version) bool { return want == AnyVersion || *want == version }
+
+var (
+	errExists       = fault.New(fault.Exists, "Entity with the specified id already exists in the system.")
+	errPrecondition = fault.New(fault.Precondition, "One of the specified pre-condition is not met")
+	errNotModified  = fault.New(fault.NotModified, "The document has not changed.")
+	errPartition    = fault.New(fault.PartitionMismatch, "PartitionKey extracted from document doesn't match the one specified in the header. "+
+		"Give the value that the document holds under the container's partition key path.")
+	errNoID = fault.New(fault.Invalid, "The input content is invalid because the required properties - 'id; ' - are missing. "+
+		"An id is a string of 1 to %d bytes.", maxIDBytes)
+	errOtherID = fault.New(fault.Invalid, "The id of the document and the id in the request are not the same.")
+)
+
+// touch finds the slot of a document, reading it if it is the first time.
+func (t *txn) touch(key Key) (*slot, error) {
+	rng := t.v.Container.Keys()
+	var size int
+	lookup := t.key(func(dst []byte) []byte {
+		dst = rng.AppendPrefix(dst, keys.KindLookup)
+		start := len(dst)
+		dst = partitionOf(dst, t.v.State, key.Partition)
+		size = len(dst) - start
+		return append(dst, key.ID...)
+	})
+	for _, sl := range t.slots {
+		if bytes.Equal(sl.lookup, lookup) {
+			return sl, nil
+		}
+	}
+	end := len(lookup) - len(key.ID)
+	sl := &slot{lookup: lookup, partition: lookup[end-size : end]}
+	t.b.Read(lookup)
+	number, found, err := getNumber(t.s.engine, lookup)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		if err := t.load(sl, number); err != nil {
+			return nil, err
+		}
+	}
+	t.slots = append(t.slots, sl)
+	return sl, nil
+}
+
+// load reads the record of a slot. One that is dead or gone is not found: its
+// remains are the reaper's.
+func (t *txn) load(sl *slot, number uint64) error {
+	record := t.key(func(dst []byte) []byte { return t.v.Container.Keys().Record(dst, number) })
+	h, body, found, err := copyRecord(t.s.engine, record)
+	if err != nil || !found || dead(t.v, h, body) {
+		return err
+	}
+	t.b.Read(record)
+	sl.found, sl.number, sl.header, sl.body = true, number, h, body
+	return nil
+}
+
+// alive reports whether the document exists as far as the transaction has come.
+func (sl *slot) alive() bool {
+	if sl.written {
+		return sl.record != nil
+	}
+	return sl.found
+}
+
+// version is that of the document as it was before; a version that the
+// transaction itself makes has no number yet and matches nothing.
+func (sl *slot) version() Version {
+	if sl.written {
+		return Version{}
+	}
+	return Version{Sequence: sl.header.Sequence, Stamp: sl.header.Stamp}
+}
+
+// document is the living document as far as the transaction has come.
+func (sl *slot) document(v catalog.View) Document {
+	if sl.written {
+		return Document{Number: sl.number, TTL: sl.ttl, Body: sl.record[keys.HeaderBytes:]}
+	}
+	return document(v, sl.number, sl.header, sl.body)
+}
+
+func (t *txn) delete(sl *slot, result *Result) {
+	t.release(sl)
+	sl.written, sl.record = true, nil
+	sl.results = append(sl.results, pending{result: result})
+}
+
+// put gives the document a new body.
+func (t *txn) put(sl *slot, op *Op, body doc.Doc, created bool, result *Result) error {
+	if err := t.checkBody(sl, op, body); err != nil {
+		return err
+	}
+	ttl, err := expiry.ParseItem(doc.Lookup(body, "ttl"))
+	if err != nil && t.v.Policy.On() && !op.Lenient {
+		return err
+	}
+	if !created {
+		t.release(sl)
+	}
+	if err := t.claimAll(sl, body); err != nil {
+		return err
+	}
+	record := make([]byte, keys.HeaderBytes, keys.HeaderBytes+len(body))
+	record = append(record, body...)
+	sl.written, sl.record, sl.ttl = true, record, ttl
+	sl.renewed = sl.renewed || created && sl.found
+	sl.results = append(sl.results, pending{result: result, record: record, ttl: ttl, created: created})
+	return nil
+}
+
+// checkBody holds a body against the key that it is written under.
+func (t *txn) checkBody(sl *slot, op *Op, body doc.Doc) error {
+	id, ok := doc.AsString(doc.Lookup(body, "id"))
+	if !ok || id == "" || len(id) > maxIDBytes {
+		return errNoID
+	}
+	if id != op.Key.ID {
+		return errOtherID
+	}
+	var room [512]byte
+	if !bytes.Equal(partitionOfBody(room[:0], t.v.State, body), sl.partition) {
+		return errPartition
+	}
+	return nil
+}

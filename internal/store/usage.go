@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// Usage is the size of a container.
+type Usage struct {
+	Documents uint64       // living
+	Bytes     uint64       // of their bodies
+	Stored    uint64       // documents on disk, expired ones included
+	Oldest    expiry.Stamp // when the oldest expired one that is still on disk died, 0 if there is none
+}
+
+// Backlog is how many expired documents await their reclaim.
+func (u Usage) Backlog() uint64 { return u.Stored - u.Documents }
+
+// Usage counts a container's living documents; expired ones never. Its cost
+// grows with the backlog of the reaper, not with the container, unless lifetime counts from a property.
+func (s *Store) Usage(ctx context.Context, v catalog.View) (Usage, error) {
+	r := s.reclaimOf(v.Container)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := s.loadReclaim(v.Container, r); err != nil {
+		return Usage{}, err
+	}
+	counter, err := counterOf(s.engine, v.Container)
+	if err != nil {
+		return Usage{}, err
+	}
+	w := wake{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}}
+	if !v.Policy.Plain() {
+		err = w.scan(ctx, s.engine)
+	} else if err = w.own(ctx, s.engine, r.own); err == nil {
+		err = w.inheriting(ctx, s.engine, r.feed)
+	}
+	return w.usage, err
+}
+
+// A wake counts the dead that are still on disk out of a usage.
+type wake struct {
+	v     catalog.View
+	usage Usage
+}
+
+func (w *wake) out(bytes uint64, died expiry.Stamp) {
+	w.usage.Documents -= min(w.usage.Documents, 1)
+	w.usage.Bytes -= min(w.usage.Bytes, bytes)
+	if w.usage.Oldest == 0 || died < w.usage.Oldest {
+		w.usage.Oldest = died
+	}
+}
+
+func (w *wake) own(ctx context.Context, r kv.Reader, from expiry.Stamp) error {
+	rng, until := w.v.Container.Keys(), w.v.Policy.OwnFloor
+	if w.v.Policy.On() {
+		until = max(until, w.v.Now)
+	}
+	return walk(ctx, r, rng.Deadline(nil, from, 0), rng.Deadline(nil, until+1, 0), func(it kv.Iterator) error {
+		e, err := keys.DecodeDeadline(it.Value())
+		if err != nil {
+			return corrupt(err, "deadline entry")
+		}
+		died, err := keys.Deadline(it.Key())
+		if err != nil {
+			return corrupt(err, "deadline entry")
+		}
+		w.out(uint64(e.Bytes), died)
+		return nil
+	})
+}
+
+func (w *wake) inheriting(ctx context.Context, r kv.Reader, from uint64) error {
+	rng := w.v.Container.Keys()
+	_, upper := rng.Bounds(keys.KindFeed)
+	err := walk(ctx, r, rng.Feed(nil, from+1), upper, func(it kv.Iterator) error {
+		e, err := keys.DecodeFeed(it.Value())
+		if err != nil {
+			return corrupt(err, "change feed entry")
+		}
+		if !w.v.Policy.Dead(e.Stamp, expiry.Unset, w.v.Now) {
+			return errStopped // and so is every later one
+		}
+		if e.TTL == int32(expiry.Unset) {
+			w.out(uint64(e.Bytes), e.Stamp+max(0, int64(w.v.Policy.Default)))
+		}
+		return nil
+	})
+	if err == errStopped {
+		return nil
+	}
+	return err
+}
+
+func (w *wake) scan(ctx context.Context, r kv.Reader) error {
+	lower, upper := w.v.Container.Keys().Bounds(keys.KindRecord)
+	return walk(ctx, r, lower, upper, func(it kv.Iterator) error {
+		h, body, err := keys.DecodeHeader(it.Value())
+		if err != nil {
+			return corrupt(err, "document")
+		}
+		if dead(w.v, h, body) {
+			w.out(uint64(len(body)), w.v.Now)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,65 @@
+package store
+
+import (
+	"context"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// maxAttempts bounds how often a write that meets others begins anew. Every
+// failed attempt means that another write went through.
+const maxAttempts = 1_000
+
+// Write does one operation. Its error is the operation's.
+func (s *Store) Write(ctx context.Context, c *catalog.Container, now expiry.Stamp, op Op) (Result, error) {
+	ops, results := [1]Op{op}, [1]Result{}
+	if err := s.write(ctx, c, now, ops[:], results[:]); err != nil {
+		if e, ok := err.(*BatchError); ok {
+			err = e.Err
+		}
+		return Result{}, err
+	}
+	return results[0], nil
+}
+
+// WriteAll does operations in order, all of them or none; a *BatchError names
+// the first that failed. Later operations see earlier ones.
+func (s *Store) WriteAll(ctx context.Context, c *catalog.Container, now expiry.Stamp, ops []Op) ([]Result, error) {
+	results := make([]Result, len(ops))
+	if err := s.write(ctx, c, now, ops, results); err != nil {
+		return nil, err
+	}
+	return results, nil
+}
+
+// write tries until no other write stands between its reads and its commit.
+func (s *Store) write(ctx context.Context, c *catalog.Container, now expiry.Stamp, ops []Op, results []Result) error {
+	for range maxAttempts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		v, err := c.Enter(now)
+		if err != nil {
+			return err
+		}
+		err = s.attempt(ctx, v, ops, results)
+		if err == nil || fault.KindOf(err) != fault.Conflict {
+			return err
+		}
+	}
+	return fault.New(fault.Conflict, "Too many writes of the same document at once. Try again.")
+}
+
+// attempt does the operations once; fault.Conflict asks for another attempt.
+func (s *Store) attempt(ctx context.Context, v catalog.View, ops []Op, results []Result) error {
+	t := s.begin(v)
+	defer t.end()
+	for i := range ops {
+		if err := t.do(&ops[i], &results[i]); err != nil {
+			return &BatchError{Index: i, Err: err}
+		}
+	}
+	return t.commit(ctx)
+}
