@@ -84,7 +84,7 @@ func Open(ctx context.Context, engine kv.Engine) (*Catalog, error) {
 		offers:   map[Owner]*Resource{},
 		children: map[group][]*Resource{},
 	}
-	for _, load := range []func() error{c.loadCounters, c.loadDatabases, c.loadContainers, c.loadResources, c.loadClockMark} {
+	for _, load := range []func() error{c.checkFormat, c.loadCounters, c.loadDatabases, c.loadContainers, c.loadResources, c.loadClockMark} {
 		if err := load(); err != nil {
 			return nil, fmt.Errorf("open catalog: %w", err)
 		}
@@ -93,6 +93,27 @@ func Open(ctx context.Context, engine kv.Engine) (*Catalog, error) {
 		return nil, fmt.Errorf("open catalog: %w", err)
 	}
 	return c, nil
+}
+
+// checkFormat refuses data of another layout, and marks new data with ours.
+func (c *Catalog) checkFormat() error {
+	version := uint64(keys.FormatVersion)
+	found, err := c.engine.Get(keys.FormatKey(), func(value []byte) (err error) {
+		version, err = keys.DecodeNumber(value)
+		return err
+	})
+	if err != nil {
+		return fault.Wrap(fault.Corrupt, err, "the format version cannot be read")
+	}
+	if version != keys.FormatVersion {
+		return fault.New(fault.Invalid, "The data has format version %d, and this mayfly reads %d. Open it with the mayfly that wrote it.", version, keys.FormatVersion)
+	}
+	if found {
+		return nil
+	}
+	b := &kv.Batch{Since: c.engine.Mark(), NoSync: true}
+	b.Set(keys.FormatKey(), keys.AppendNumber(nil, keys.FormatVersion))
+	return c.engine.Apply(context.Background(), b)
 }
 
 func (c *Catalog) loadCounters() error {

@@ -2,9 +2,6 @@ package keys
 
 import "encoding/binary"
 
-// KindMark is the key of how far the reclaiming of a range has come.
-const KindMark Kind = 'm'
-
 // Mark is the key of the range's ReclaimMark.
 func (r Range) Mark(dst []byte) []byte { return r.AppendPrefix(dst, KindMark) }
 

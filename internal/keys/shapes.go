@@ -27,6 +27,7 @@ const (
 	KindDeadline  Kind = 'x' // documents with a deadline of their own
 	KindUnique    Kind = 'u' // unique key
 	KindReclaimed Kind = 'r' // run of numbers without documents
+	KindMark      Kind = 'm' // how far reclaiming has come
 	KindOrder     Kind = 'o' // order counter
 	KindChange    Kind = 'h' // all versions and deletes
 )
@@ -34,7 +35,7 @@ const (
 // Kinds lists every kind.
 func Kinds() []Kind {
 	return []Kind{KindRecord, KindLookup, KindPosting, KindEntry, KindComposite, KindFeed, KindDeadline,
-		KindUnique, KindReclaimed, KindOrder, KindChange}
+		KindUnique, KindReclaimed, KindMark, KindOrder, KindChange}
 }
 
 // MaxUniqueBytes is how long the values of a unique key may be in a key before their

@@ -52,6 +52,7 @@ func TestFormat(t *testing.T) {
 	key("u unique", r.Unique(nil, 2, two, []doc.Value{str("x"), undefined}))
 	key("u unique, hashed", r.Unique(nil, 2, two, []doc.Value{str(strings.Repeat("x", MaxUniqueBytes))}))
 	key("r reclaimed", r.Reclaimed(nil, 7))
+	key("m mark", r.Mark(nil))
 	key("o order", r.Order(nil))
 	key("h change", r.Change(nil, 9))
 	fmt.Fprintln(&out)
@@ -60,6 +61,7 @@ func TestFormat(t *testing.T) {
 	line("f feed value", AppendFeed(nil, FeedEntry{Number: 7, Stamp: 1700000000, TTL: -1, Bytes: 513}))
 	line("x deadline value", AppendDeadline(nil, DeadlineEntry{Sequence: 9, Bytes: 513}))
 	line("o order value", Counter{Sequence: 9, Number: 7, Stamp: 1700000000, Documents: 5, Bytes: 513}.Append(nil))
+	line("m mark value", ReclaimMark{Feed: 9, Own: 1700000000, Pending: 5}.Append(nil))
 	line("d record header", AppendHeader(nil, Header{Class: ClassOwn, Sequence: 9, Stamp: 1700000000, TTL: 60}))
 	fmt.Fprintln(&out)
 
