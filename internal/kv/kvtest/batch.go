@@ -1,0 +1,304 @@
+package kvtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+func laterWins(t *testing.T, e kv.Engine) {
+	var b kv.Batch
+	b.Set([]byte("a"), []byte("1"))
+	b.Set([]byte("a"), []byte("2"))
+	b.Set([]byte("b"), []byte("1"))
+	b.Delete([]byte("b"))
+	b.Delete([]byte("c"))
+	b.Set([]byte("c"), []byte("1"))
+	apply(t, e, &b)
+	want(t, e, "a", "2", "b", absent, "c", "1")
+}
+
+func deleteRange(t *testing.T, e kv.Engine) {
+	if r, ok := e.(kv.RangeDeleter); !ok || !r.DeletesRanges() {
+		t.Skip("not a RangeDeleter")
+	}
+	letters(t, e)
+	before := e.Snapshot()
+	defer before.Close()
+	var b kv.Batch
+	b.Set([]byte("e"), []byte("before the range"))
+	b.DeleteRange([]byte("d"), []byte("h"))
+	b.Set([]byte("g"), []byte("after the range"))
+	apply(t, e, &b)
+	if got := strings.Join(walk(t, e, nil, nil), ""); got != "bgh" {
+		t.Errorf("keys are %q, want \"bgh\"", got)
+	}
+	if got := strings.Join(walk(t, before, nil, nil), ""); got != "bdfh" {
+		t.Errorf("the snapshot has keys %q, want \"bdfh\"", got)
+	}
+	b = kv.Batch{}
+	b.DeleteRange([]byte("b"), []byte("b"))
+	b.DeleteRange([]byte("h"), []byte("b"))
+	apply(t, e, &b)
+	want(t, e, "b", "B", "h", "H")
+	b = kv.Batch{}
+	b.DeleteRange([]byte("b"), nil)
+	wantKind(t, e.Apply(context.Background(), &b), fault.Invalid)
+	want(t, e, "b", "B")
+}
+
+// whole lets observers read while batches keep ten keys equal.
+func whole(t *testing.T, e kv.Engine) {
+	const keys, rounds, observers = 10, 300, 3
+	key := func(i int) []byte { return fmt.Appendf(nil, "%c/%d", 'a'+2*i, i) }
+	done := make(chan struct{})
+	var running sync.WaitGroup
+	for range observers {
+		running.Go(func() {
+			for last := uint64(0); ; {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				n, err := equal(e, keys)
+				if err != nil || n < last {
+					t.Errorf("observer sees %d after %d, %v", n, last, err)
+					return
+				}
+				last = n
+			}
+		})
+	}
+	for n := range rounds {
+		var b kv.Batch
+		b.NoSync = n%2 == 0
+		for i := range keys {
+			b.Set(key(i), bytesOf(uint64(n+1)))
+		}
+		apply(t, e, &b)
+	}
+	close(done)
+	running.Wait()
+}
+
+// equal reads all keys through one iterator and checks that they agree.
+func equal(e kv.Engine, keys int) (n uint64, err error) {
+	it, err := e.Iterate(nil, nil)
+	if err != nil {
+		return 0, err
+	}
+	seen := 0
+	for ; it.Next(); seen++ {
+		if v := number(it.Value()); seen == 0 {
+			n = v
+		} else if v != n {
+			err = fmt.Errorf("%q is %d, keys before it are %d", it.Key(), v, n)
+		}
+	}
+	if err == nil && seen != 0 && seen != keys {
+		err = fmt.Errorf("sees %d of %d keys", seen, keys)
+	}
+	return n, errors.Join(err, it.Close())
+}
+
+func emptyBatch(t *testing.T, e kv.Engine) {
+	set(t, e, "a", "1")
+	apply(t, e, &kv.Batch{})
+	mark := e.Mark()
+	b := kv.Batch{Since: mark}
+	b.Read([]byte("a"))
+	apply(t, e, &b)
+	set(t, e, "a", "2")
+	b = kv.Batch{Since: mark}
+	b.Read([]byte("a"))
+	wantKind(t, e.Apply(context.Background(), &b), fault.Conflict)
+}
+
+func limits(t *testing.T, e kv.Engine) {
+	set(t, e, "old", "1")
+	ctx := context.Background()
+	long := make([]byte, kv.MaxKeyBytes+1)
+	mega := make([]byte, 1<<20)
+	for _, c := range []struct {
+		name string
+		kind fault.Kind
+		fill func(b *kv.Batch)
+	}{
+		{"long key set", fault.TooLarge, func(b *kv.Batch) { b.Set(long, nil) }},
+		{"long key deleted", fault.TooLarge, func(b *kv.Batch) { b.Delete(long) }},
+		{"long counter", fault.TooLarge, func(b *kv.Batch) { b.Follow(long, increment) }},
+		{"empty key set", fault.Invalid, func(b *kv.Batch) { b.Set(nil, nil) }},
+		{"empty key deleted", fault.Invalid, func(b *kv.Batch) { b.Delete(nil) }},
+		{"many keys", fault.TooLarge, func(b *kv.Batch) {
+			b.Ops = slices.Repeat([]kv.Op{{Key: []byte("k")}}, kv.MaxBatchKeys+1)
+		}},
+		{"many bytes", fault.TooLarge, func(b *kv.Batch) {
+			for i := range kv.MaxBatchBytes>>20 + 1 {
+				b.Set(bytesOf(uint64(i)), mega)
+			}
+		}},
+		{"many bytes from place", fault.TooLarge, func(b *kv.Batch) {
+			b.Follow([]byte("n"), func(last []byte, b *kv.Batch) ([]byte, error) {
+				for i := range kv.MaxBatchBytes>>20 + 1 {
+					b.Set(bytesOf(uint64(i)), mega)
+				}
+				return last, nil
+			})
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var b kv.Batch
+			b.Delete([]byte("old"))
+			c.fill(&b)
+			wantKind(t, e.Apply(ctx, &b), c.kind)
+			if got := walk(t, e, nil, nil); len(got) != 1 {
+				t.Errorf("a refused batch left keys %.40q", got)
+			}
+		})
+	}
+	var b kv.Batch
+	for i := range 40 {
+		b.Set(bytesOf(uint64(i)), mega)
+	}
+	apply(t, e, &b)
+	if found, err := e.Get(bytesOf(39), func(v []byte) error {
+		if !bytes.Equal(v, mega) {
+			t.Error("a value of a large batch is damaged")
+		}
+		return nil
+	}); !found || err != nil {
+		t.Errorf("get from a large batch: %v, %v", found, err)
+	}
+}
+
+func ended(t *testing.T, e kv.Engine) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var b kv.Batch
+	b.Set([]byte("a"), []byte("1"))
+	if err := e.Apply(ctx, &b); !errors.Is(err, context.Canceled) {
+		t.Errorf("apply with an ended context: %v", err)
+	}
+	want(t, e, "a", absent)
+
+	ctx, cancel = context.WithCancel(context.Background())
+	b = kv.Batch{}
+	b.Follow([]byte("n"), func(_ []byte, b *kv.Batch) ([]byte, error) {
+		cancel()
+		return bytesOf(1), nil
+	})
+	if err := e.Apply(ctx, &b); err != nil {
+		t.Errorf("apply that has begun: %v", err)
+	}
+	want(t, e, "n", string(bytesOf(1)))
+}
+
+func noSync(t *testing.T, e kv.Engine) {
+	for i := range 100 {
+		b := kv.Batch{NoSync: i%3 != 0}
+		b.Set([]byte("a"), bytesOf(uint64(i)))
+		apply(t, e, &b)
+		want(t, e, "a", string(bytesOf(uint64(i))))
+	}
+}
+
+func closed(t *testing.T, e kv.Engine) {
+	set(t, e, "a", "1")
+	for range 2 {
+		if err := e.Close(); err != nil {
+			t.Fatalf("close: %v", err)
+		}
+	}
+	ctx := context.Background()
+	_, err := e.Get([]byte("a"), func([]byte) error { return nil })
+	wantKind(t, err, fault.Unavailable)
+	_, err = e.Iterate(nil, nil)
+	wantKind(t, err, fault.Unavailable)
+	wantKind(t, e.Apply(ctx, &kv.Batch{}), fault.Unavailable)
+	s := e.Snapshot()
+	_, err = s.Get([]byte("a"), func([]byte) error { return nil })
+	wantKind(t, err, fault.Unavailable)
+	_, err = s.Iterate(nil, nil)
+	wantKind(t, err, fault.Unavailable)
+	if err := s.Close(); err != nil {
+		t.Errorf("close of a late snapshot: %v", err)
+	}
+	e.Mark()
+	if c, ok := e.(kv.Compacter); ok {
+		wantKind(t, c.Compact(ctx, nil, nil), fault.Unavailable)
+	}
+	if s, ok := e.(kv.Sizer); ok {
+		s.Load()
+	}
+}
+
+// closeWaits closes while a Get and an Apply are halfway and many calls arrive.
+func closeWaits(t *testing.T, e kv.Engine) {
+	set(t, e, "a", "1")
+	var running sync.WaitGroup
+	inside, release := make(chan struct{}), make(chan struct{})
+	running.Go(func() {
+		_, err := e.Get([]byte("a"), func([]byte) error {
+			inside <- struct{}{}
+			<-release
+			return nil
+		})
+		if err != nil {
+			t.Errorf("get during close: %v", err)
+		}
+	})
+	running.Go(func() {
+		var b kv.Batch
+		b.Follow([]byte("n"), func(last []byte, b *kv.Batch) ([]byte, error) {
+			inside <- struct{}{}
+			<-release
+			return bytesOf(1), nil
+		})
+		if err := e.Apply(context.Background(), &b); err != nil {
+			t.Errorf("apply during close: %v", err)
+		}
+	})
+	<-inside
+	<-inside
+	done := make(chan error)
+	go func() { done <- e.Close() }()
+	for { // until Close has begun
+		_, err := e.Get([]byte("a"), func([]byte) error { return nil })
+		if fault.KindOf(err) == fault.Unavailable {
+			break
+		}
+	}
+	select {
+	case <-done:
+		t.Error("close did not wait")
+	default:
+	}
+	close(release)
+	running.Wait()
+	if err := <-done; err != nil {
+		t.Errorf("close: %v", err)
+	}
+}
+
+func closeEarly(t *testing.T, e kv.Engine) {
+	set(t, e, "a", "1")
+	it := iterate(t, e, nil, nil)
+	if err := e.Close(); err == nil {
+		t.Error("close with an open iterator says nothing")
+	}
+	if !it.Next() || string(it.Key()) != "a" {
+		t.Error("the iterator does not go on")
+	}
+	if err := it.Close(); err != nil {
+		t.Errorf("close of the iterator: %v", err)
+	}
+}

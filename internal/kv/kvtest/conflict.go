@@ -1,0 +1,178 @@
+package kvtest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// depending makes a batch that read keys since mark and sets "mine".
+func depending(mark kv.Mark, keys ...string) *kv.Batch {
+	b := &kv.Batch{Since: mark}
+	for _, key := range keys {
+		b.Read([]byte(key))
+	}
+	b.Set([]byte("mine"), []byte("1"))
+	return b
+}
+
+func conflict(t *testing.T, e kv.Engine) {
+	for _, c := range []struct {
+		name   string
+		change func()
+	}{
+		{"created", func() { set(t, e, "a", "1") }},
+		{"set", func() { set(t, e, "a", "2") }},
+		{"set to the same", func() { set(t, e, "a", "2") }},
+		{"deleted", func() { remove(t, e, "a") }},
+		{"deleted again", func() { remove(t, e, "a") }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			mark := e.Mark()
+			c.change()
+			wantKind(t, e.Apply(context.Background(), depending(mark, "b", "a")), fault.Conflict)
+		})
+	}
+}
+
+func noConflict(t *testing.T, e kv.Engine) {
+	set(t, e, "a", "1")
+	mark := e.Mark()
+	set(t, e, "b", "1")
+	apply(t, e, depending(mark, "a", "absent"))
+	apply(t, e, depending(mark, "a", "absent"))
+	wantKind(t, e.Apply(context.Background(), depending(mark, "mine")), fault.Conflict)
+	apply(t, e, depending(e.Mark(), "a", "b", "mine"))
+}
+
+func conflictWritesNothing(t *testing.T, e kv.Engine) {
+	mark := e.Mark()
+	set(t, e, "a", "1")
+	b := depending(mark, "a")
+	b.Delete([]byte("a"))
+	b.Follow([]byte("n"), func([]byte, *kv.Batch) ([]byte, error) {
+		t.Error("place is called though the preconditions do not hold")
+		return nil, nil
+	})
+	wantKind(t, e.Apply(context.Background(), b), fault.Conflict)
+	want(t, e, "a", "1", "mine", absent, "n", absent)
+	apply(t, e, depending(e.Mark(), "a", "mine", "n"))
+}
+
+// conflictRace takes marks and reads while another goroutine commits, and
+// checks that a batch that depends on an outdated read never passes: when it passes,
+// the value read must be the one that stood just before it.
+func conflictRace(t *testing.T, e kv.Engine) {
+	const rounds = 2000
+	var running sync.WaitGroup
+	defer running.Wait()
+	running.Go(func() {
+		for n := range rounds {
+			b := kv.Batch{NoSync: true}
+			b.Set([]byte("a"), bytesOf(uint64(n)))
+			if err := e.Apply(context.Background(), &b); err != nil {
+				t.Errorf("apply: %v", err)
+			}
+		}
+	})
+	for range rounds {
+		mark := e.Mark()
+		before, err := count(e, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &kv.Batch{Since: mark, NoSync: true}
+		b.Read([]byte("a"))
+		now := before
+		b.Follow([]byte("n"), func(last []byte, b *kv.Batch) ([]byte, error) {
+			now, err = count(e, "a") // nothing commits in between
+			return last, err
+		})
+		switch err := e.Apply(context.Background(), b); {
+		case err == nil && now != before:
+			t.Fatalf("passed having read %d while %d stood", before, now)
+		case err != nil && fault.KindOf(err) != fault.Conflict:
+			t.Fatal(err)
+		}
+	}
+}
+
+// lostUpdate adds to one key from several goroutines, each trying again after a conflict.
+func lostUpdate(t *testing.T, e kv.Engine) {
+	const workers, each = 8, 100
+	var running sync.WaitGroup
+	for range workers {
+		running.Go(func() {
+			for range each {
+				if err := retry(e, addOne); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	running.Wait()
+	if n, err := count(e, "sum"); n != workers*each || err != nil {
+		t.Errorf("sum is %d, %v, want %d", n, err, workers*each)
+	}
+}
+
+func addOne(e kv.Engine, b *kv.Batch) error {
+	b.Read([]byte("sum"))
+	n, err := count(e, "sum")
+	b.Set([]byte("sum"), bytesOf(n+1))
+	return err
+}
+
+// retry fills a batch and applies it until it meets no conflict.
+func retry(e kv.Engine, fill func(e kv.Engine, b *kv.Batch) error) error {
+	for {
+		b := &kv.Batch{Since: e.Mark(), NoSync: true}
+		if err := fill(e, b); err != nil {
+			return err
+		}
+		err := e.Apply(context.Background(), b)
+		if err == nil || fault.KindOf(err) != fault.Conflict {
+			return err
+		}
+	}
+}
+
+// writeSkew lets two goroutines each take one of two marks off when both are
+// there; with both keys read, one must always stay.
+func writeSkew(t *testing.T, e kv.Engine) {
+	for round := range 300 {
+		set(t, e, "left", "on", "right", "on")
+		var passed atomic.Int32
+		var running sync.WaitGroup
+		for _, mine := range []string{"left", "right"} {
+			running.Go(func() {
+				b := &kv.Batch{Since: e.Mark(), NoSync: true}
+				for _, key := range []string{"left", "right"} {
+					b.Read([]byte(key))
+					if value, err := read(e, key); err != nil || value != "on" {
+						return
+					}
+				}
+				b.Delete([]byte(mine))
+				if e.Apply(context.Background(), b) == nil {
+					passed.Add(1)
+				}
+			})
+		}
+		running.Wait()
+		if passed.Load() != 1 {
+			t.Fatalf("round %d: %d passed, want 1", round, passed.Load())
+		}
+	}
+}
+
+func increment(last []byte, b *kv.Batch) ([]byte, error) {
+	n := number(last) + 1
+	b.Set(fmt.Appendf(nil, "log/%08d", n), bytesOf(n))
+	return bytesOf(n), nil
+}

@@ -1,0 +1,54 @@
+package pebble
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// DeletesRanges says that batches may hold DeleteRange. Its cost is that of one key.
+func (e *Engine) DeletesRanges() bool { return true }
+
+// beyond is above every key that a batch may hold.
+var beyond = bytes.Repeat([]byte{0xff}, kv.MaxKeyBytes+1)
+
+// Compact rewrites the tables of [lower, upper) until deleted keys take no
+// space there; nil bounds are open. When ctx ends it returns ctx.Err() and what has begun
+// finishes by itself.
+func (e *Engine) Compact(ctx context.Context, lower, upper []byte) error {
+	if !e.calls.enter() {
+		return closedFault()
+	}
+	defer e.calls.leave()
+	if upper == nil {
+		upper = beyond
+	}
+	if bytes.Compare(lower, upper) >= 0 {
+		return nil
+	}
+	if err := e.db.Compact(ctx, lower, upper, true); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fault.Wrap(fault.Internal, err, "cannot compact")
+	}
+	return nil
+}
+
+// Load gives the engine's account of itself; all zero after Close. An engine in
+// memory counts its tables as disk.
+func (e *Engine) Load() kv.Load {
+	if !e.calls.enter() {
+		return kv.Load{}
+	}
+	defer e.calls.leave()
+	m := e.db.Metrics()
+	return kv.Load{
+		DiskBytes:      m.DiskSpaceUsage(),
+		MemoryBytes:    m.MemTable.Size + m.MemTable.ZombieSize + uint64(m.BlockCache.Size+m.FileCache.Size),
+		CompactionDebt: m.Compact.EstimatedDebt,
+		Sublevels:      int(m.Levels[0].Sublevels),
+	}
+}

@@ -1,0 +1,178 @@
+package pebble
+
+import (
+	"errors"
+	"io"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// Get reads the newest applied state.
+func (e *Engine) Get(key []byte, use func(value []byte) error) (bool, error) {
+	if !e.calls.enter() {
+		return false, closedFault()
+	}
+	defer e.calls.leave()
+	return get(e.db, key, use)
+}
+
+// Iterate walks the newest applied state as it is now.
+func (e *Engine) Iterate(lower, upper []byte) (kv.Iterator, error) {
+	if !e.calls.enter() {
+		return nil, closedFault()
+	}
+	defer e.calls.leave()
+	return iterate(e, e.db, lower, upper)
+}
+
+// Snapshot fixes the newest applied state.
+func (e *Engine) Snapshot() kv.Snapshot {
+	if !e.calls.enter() {
+		return closedSnapshot{}
+	}
+	defer e.calls.leave()
+	e.open.Add(1)
+	return &snapshot{engine: e, view: e.db.NewSnapshot()}
+}
+
+// A snapshot is a Pebble snapshot that may be closed twice.
+type snapshot struct {
+	engine *Engine
+	view   *pebble.Snapshot
+	closed atomic.Bool
+}
+
+func (s *snapshot) Get(key []byte, use func(value []byte) error) (bool, error) {
+	return get(s.view, key, use)
+}
+
+func (s *snapshot) Iterate(lower, upper []byte) (kv.Iterator, error) {
+	return iterate(s.engine, s.view, lower, upper)
+}
+
+func (s *snapshot) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	defer s.engine.open.Add(-1)
+	if err := s.view.Close(); err != nil {
+		return readFault(err)
+	}
+	return nil
+}
+
+// A closedSnapshot is what a closed engine gives.
+type closedSnapshot struct{}
+
+func (closedSnapshot) Get([]byte, func([]byte) error) (bool, error) { return false, closedFault() }
+func (closedSnapshot) Iterate(_, _ []byte) (kv.Iterator, error)     { return nil, closedFault() }
+func (closedSnapshot) Close() error                                 { return nil }
+
+// A source is what a Pebble database and its snapshots have in common.
+type source interface {
+	Get(key []byte) ([]byte, io.Closer, error)
+	NewIter(o *pebble.IterOptions) (*pebble.Iterator, error)
+}
+
+func get(from source, key []byte, use func(value []byte) error) (found bool, err error) {
+	value, pin, err := from.Get(key)
+	if err != nil {
+		if errors.Is(err, pebble.ErrNotFound) {
+			return false, nil
+		}
+		return false, readFault(err)
+	}
+	if len(value) == 0 {
+		// A value that Pebble could not fetch looks empty; only the closer knows.
+		if err := pin.Close(); err != nil {
+			return false, readFault(err)
+		}
+		return true, use([]byte{})
+	}
+	defer func() {
+		if closeErr := pin.Close(); closeErr != nil && err == nil {
+			found, err = false, readFault(closeErr)
+		}
+	}()
+	return true, use(value)
+}
+
+func iterate(e *Engine, from source, lower, upper []byte) (kv.Iterator, error) {
+	i := &iterator{engine: e}
+	var err error
+	i.walk, err = from.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return nil, readFault(err)
+	}
+	e.open.Add(1)
+	return i, nil
+}
+
+// An iterator is a Pebble iterator that starts by itself and may be closed twice.
+type iterator struct {
+	engine *Engine
+	walk   *pebble.Iterator
+	begun  bool
+	err    error // the first failure
+}
+
+func (i *iterator) Next() bool {
+	if !i.begun {
+		i.begun = true
+		return i.walk.First()
+	}
+	return i.walk.Next()
+}
+
+func (i *iterator) Prev() bool {
+	if !i.begun {
+		i.begun = true
+		return i.walk.Last()
+	}
+	return i.walk.Prev()
+}
+
+func (i *iterator) Seek(key []byte) bool {
+	i.begun = true
+	return i.walk.SeekGE(key)
+}
+
+func (i *iterator) Key() []byte { return i.walk.Key() }
+
+func (i *iterator) Value() []byte {
+	value, err := i.walk.ValueAndErr()
+	if err != nil {
+		i.note(err)
+		return nil
+	}
+	if value == nil {
+		return []byte{} // nil means failure
+	}
+	return value
+}
+
+func (i *iterator) Err() error {
+	if i.err == nil && i.walk != nil {
+		i.note(i.walk.Error())
+	}
+	return i.err
+}
+
+func (i *iterator) Close() error {
+	if i.walk == nil {
+		return i.err
+	}
+	i.note(i.walk.Close())
+	i.walk = nil
+	i.engine.open.Add(-1)
+	return i.err
+}
+
+func (i *iterator) note(err error) {
+	if i.err == nil && err != nil {
+		i.err = readFault(err)
+	}
+}

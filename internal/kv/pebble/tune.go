@@ -1,0 +1,75 @@
+package pebble
+
+import (
+	"cmp"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+)
+
+// Sizes of the default engine. Memtables start at 256 KiB and double, and count
+// towards the cache, so that an idle engine holds a few MiB and a busy one
+// about CacheBytes.
+const (
+	cacheBytes    = 48 << 20
+	memTableBytes = 16 << 20
+	blockBytes    = 4 << 10
+	indexBytes    = 32 << 10
+	filterBits    = 10 // per key: one false positive in a hundred; Get uses them above the last level only
+)
+
+// tune gives the options of Pebble for o.
+func tune(o Options, memory bool, log *slog.Logger) *pebble.Options {
+	p := &pebble.Options{
+		FS:                          o.FS,
+		DisableWAL:                  memory,
+		CacheSize:                   cmp.Or(o.CacheBytes, cacheBytes),
+		FormatMajorVersion:          pebble.FormatNewest,
+		MemTableSize:                cmp.Or(o.memTableBytes, memTableBytes),
+		MemTableStopWritesThreshold: 4,
+		L0CompactionThreshold:       2,
+		L0StopWritesThreshold:       24,
+		CompactionConcurrencyRange:  compactions,
+		FlushDelayDeleteRange:       10 * time.Second, // so that the space of a deleted range comes back on a quiet engine
+		Logger:                      logger{log},
+		EventListener:               listener(log),
+	}
+	for i := range p.Levels {
+		p.Levels[i].BlockSize = blockBytes
+		p.Levels[i].IndexBlockSize = indexBytes
+		p.Levels[i].FilterPolicy = bloom.FilterPolicy(filterBits)
+		p.Levels[i].FilterType = pebble.TableFilter
+	}
+	if o.SeparateValues > 0 {
+		p.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy {
+			return pebble.ValueSeparationPolicy{
+				Enabled: true, MinimumSize: o.SeparateValues, MaxBlobReferenceDepth: 10,
+				RewriteMinimumAge: time.Minute, TargetGarbageRatio: 0.2,
+			}
+		}
+	}
+	return p
+}
+
+// compactions leaves a core to requests while compaction keeps up, and takes
+// more when it does not.
+func compactions() (lower, upper int) {
+	return 1, min(max(2, runtime.GOMAXPROCS(0)/2), 4)
+}
+
+// listener logs what an operator should know. DataCorruption must be set:
+// Pebble's default ends the process.
+func listener(log *slog.Logger) *pebble.EventListener {
+	return &pebble.EventListener{
+		BackgroundError: func(err error) { log.Error("storage maintenance failed and will be tried again", "error", err) },
+		DataCorruption: func(info pebble.DataCorruptionInfo) {
+			log.Error("stored data is damaged", "path", info.Path, "error", info.Details)
+		},
+		DiskSlow:        func(info pebble.DiskSlowInfo) { log.Warn("the disk is slow", "path", info.Path, "took", info.Duration) },
+		WriteStallBegin: func(info pebble.WriteStallBeginInfo) { log.Warn("writes wait for compaction", "reason", info.Reason) },
+		WriteStallEnd:   func() { log.Info("writes go on") },
+	}
+}
