@@ -1,11 +1,15 @@
 package catalog
 
 import (
+	"context"
+	"sync"
 	"sync/atomic"
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
 )
 
 // A Container is a handle on one container, the same for as long as it exists.
@@ -14,8 +18,12 @@ type Container struct {
 	ID       uint32
 	Database *Database
 
+	engine kv.Engine
 	state  atomic.Pointer[State]
 	latest atomic.Int64 // newest `now` that any request on this container has seen
+
+	settling sync.Mutex
+	settled  atomic.Int64 // every write that is not visible yet knows of this instant
 }
 
 // A State is a container at one moment: immutable, replaced as a whole.
@@ -77,6 +85,7 @@ type View struct {
 // A deleted container is ErrNoOwner.
 func (c *Container) Enter(now expiry.Stamp) (View, error) {
 	now = c.advance(now)
+	c.settle(now)
 	st := c.state.Load()
 	for st.changing != nil {
 		<-st.changing
@@ -100,6 +109,30 @@ func (c *Container) advance(now expiry.Stamp) expiry.Stamp {
 		}
 	}
 }
+
+// settle waits for the writes that have looked at the clock, see Refresh, before
+// it reached now and that are not visible yet. Without that, one of them could
+// replace a document whose end a request at now has just reported.
+func (c *Container) settle(now expiry.Stamp) {
+	if now <= c.settled.Load() {
+		return
+	}
+	c.settling.Lock()
+	defer c.settling.Unlock()
+	if now <= c.settled.Load() {
+		return
+	}
+	reached := c.latest.Load()
+	passed := &kv.Batch{Since: c.engine.Mark(), NoSync: true}
+	passed.Follow(c.Keys().Order(nil), func([]byte, *kv.Batch) ([]byte, error) { return nil, errPassed })
+	// Whoever passes the counter sees all that passed before; that is all it is for. An engine
+	// that refuses writes has none under way.
+	_ = c.engine.Apply(context.Background(), passed)
+	c.settled.Store(reached)
+}
+
+// errPassed ends a batch that was only made to pass a counter.
+var errPassed = fault.New(fault.Internal, "nothing to write")
 
 // Seen is the newest instant that any request has seen in this process.
 func (c *Container) Seen() expiry.Stamp { return c.latest.Load() }

@@ -30,13 +30,13 @@ func (c *Catalog) loadContainers() error {
 		if err := s.State.compile(); err != nil {
 			return fault.Wrap(fault.Corrupt, err, "container %d cannot be read", s.ID)
 		}
-		c.rememberContainer(newContainer(s.ID, db, s.State))
+		c.rememberContainer(c.newContainer(s.ID, db, s.State))
 		return nil
 	})
 }
 
-func newContainer(id uint32, db *Database, st *State) *Container {
-	ct := &Container{ID: id, Database: db}
+func (c *Catalog) newContainer(id uint32, db *Database, st *State) *Container {
+	ct := &Container{ID: id, Database: db, engine: c.engine}
 	ct.state.Store(st)
 	return ct
 }
@@ -113,7 +113,7 @@ func (c *Catalog) CreateContainer(ctx context.Context, now expiry.Stamp, db *Dat
 	err := c.change(ctx, func(n *counters, b *kv.Batch) error {
 		n.Container++
 		st.Sequence = n.Sequence
-		ct = newContainer(n.Container, db, st)
+		ct = c.newContainer(n.Container, db, st)
 		c.saveContainer(b, ct, st)
 		throughput = newOffer(n, b, now, Owner{Database: db.ID, Container: ct.ID}, offer)
 		return nil

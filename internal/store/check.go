@@ -31,8 +31,11 @@ func (r *Report) problem(format string, args ...any) {
 func (s *Store) Check(ctx context.Context) (Report, error) {
 	var report Report
 	for _, c := range s.catalog.AllContainers() {
-		v := catalog.View{Container: c, State: c.State()}
-		if err := s.checkContainer(ctx, v, &report); err != nil {
+		err := s.checkContainer(ctx, c, &report)
+		if err == catalog.ErrNoOwner {
+			continue // deleted meanwhile
+		}
+		if err != nil {
 			return report, err
 		}
 		report.Containers++
@@ -51,12 +54,16 @@ type check struct {
 	found   keys.Counter // Documents and Bytes as counted
 }
 
-func (s *Store) checkContainer(ctx context.Context, v catalog.View, report *Report) error {
-	r := s.reclaimOf(v.Container)
+func (s *Store) checkContainer(ctx context.Context, c *catalog.Container, report *Report) error {
+	r := s.reclaimOf(c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	ck := check{v: v, at: s.engine.Snapshot(), report: report, indexer: s.indexer(v)}
-	defer ck.at.Close()
+	v, at, err := s.freeze(c)
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	ck := check{v: v, at: at, report: report, indexer: s.indexer(v)}
 	for _, step := range []func(context.Context) error{ck.load, ck.records, ck.leads, ck.queues} {
 		if err := step(ctx); err != nil {
 			return err
@@ -66,6 +73,23 @@ func (s *Store) checkContainer(ctx context.Context, v catalog.View, report *Repo
 		ck.problem("counts %d documents of %d bytes, has %d of %d", ck.counter.Documents, ck.counter.Bytes, ck.found.Documents, ck.found.Bytes)
 	}
 	return nil
+}
+
+// freeze takes the state and the data of a container at one moment.
+func (s *Store) freeze(c *catalog.Container) (catalog.View, kv.Snapshot, error) {
+	for {
+		v, err := c.Enter(0)
+		if err != nil {
+			return catalog.View{}, nil, err
+		}
+		at := s.engine.Snapshot()
+		if c.State() == v.State {
+			return v, at, nil
+		}
+		if err := at.Close(); err != nil {
+			return catalog.View{}, nil, err
+		}
+	}
 }
 
 func (ck *check) problem(format string, args ...any) {

@@ -33,12 +33,21 @@ func (t *txn) writes() bool {
 	return false
 }
 
-// confirm ends a transaction that only read: its reads, one after another, must be of one moment.
+// confirm ends a transaction that writes nothing, be it that it only reads or that it
+// fails: what it says of its documents must have been true at one moment, though it
+// read them one after another. fault.Conflict if it may not have been.
 func (t *txn) confirm(ctx context.Context) error {
-	if len(t.slots) < 2 {
+	if len(t.b.Reads) < 2 {
 		return nil
 	}
-	return t.s.engine.Apply(ctx, &kv.Batch{Since: t.b.Since, Reads: t.b.Reads, NoSync: true})
+	if err := t.s.engine.Apply(ctx, &kv.Batch{Since: t.b.Since, Reads: t.b.Reads, NoSync: true}); err != nil {
+		return err
+	}
+	now, err := t.v.Refresh()
+	if err == nil && now != t.v.Now {
+		err = errLate
+	}
+	return err
 }
 
 // place runs at the moment of the commit, one transaction at a time: it gives

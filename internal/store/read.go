@@ -46,3 +46,21 @@ func (s *Store) Read(ctx context.Context, v catalog.View, key Key, use func(Docu
 		last = number
 	}
 }
+
+// Find calls use with the living document of that number; fault.NotFound if
+// there is none. The body is valid only inside use.
+func (s *Store) Find(ctx context.Context, v catalog.View, number uint64, use func(Document) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	found, err := getRecord(s.engine, v.Container.Keys().Record(nil, number), func(h keys.Header, body doc.Doc) error {
+		if dead(v, h, body) {
+			return errNotFound
+		}
+		return use(document(v, number, h, body))
+	})
+	if err == nil && !found {
+		return errNotFound
+	}
+	return err
+}

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/mayflydb/mayfly/internal/access"
@@ -201,7 +202,7 @@ func (w *world) ids(documents func(func(store.Document, error) bool)) string {
 		if ids != "" {
 			ids += " "
 		}
-		ids += id
+		ids += strings.Clone(id) // it shares the document's memory
 	}
 	return ids
 }

@@ -187,11 +187,11 @@ func (t *txn) touch(key Key) (*slot, error) {
 // remains are the reaper's.
 func (t *txn) load(sl *slot, number uint64) error {
 	record := t.key(func(dst []byte) []byte { return t.v.Container.Keys().Record(dst, number) })
+	t.b.Read(record)
 	h, body, found, err := copyRecord(t.s.engine, record)
 	if err != nil || !found || dead(t.v, h, body) {
 		return err
 	}
-	t.b.Read(record)
 	sl.found, sl.number, sl.header, sl.body = true, number, h, body
 	return nil
 }

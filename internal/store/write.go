@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -58,7 +59,7 @@ func (s *Store) attempt(ctx context.Context, v catalog.View, ops []Op, results [
 	defer t.end()
 	for i := range ops {
 		if err := t.do(&ops[i], &results[i]); err != nil {
-			return &BatchError{Index: i, Err: err}
+			return cmp.Or(t.confirm(ctx), error(&BatchError{Index: i, Err: err}))
 		}
 	}
 	return t.commit(ctx)

@@ -1,0 +1,575 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/kv/pebble"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+var histories = flag.Int("histories", 30, "histories that TestLinearizable makes")
+
+const (
+	linearItems   = 3
+	linearClients = 6
+	linearOps     = 60 // of each client
+	uniqueValues  = 4
+)
+
+// TestLinearizable lets many clients work on few documents while the clock moves,
+// policies change and the dead are reclaimed, and asks whether one serial order,
+// that of the sequences, explains everything that anyone was told. In it a document that is dead once stays dead.
+func TestLinearizable(t *testing.T) {
+	for run := range *histories {
+		s := *seed
+		if s == 0 {
+			s = rand.Uint64()
+		}
+		t.Run(fmt.Sprintf("seed=%d", s), func(t *testing.T) { checkHistory(t, s, run%2 == 1) })
+	}
+}
+
+// An attempt is what a client asks for: a move of the clock, a policy, or operations.
+type attempt struct {
+	tick    expiry.Stamp // the clock moves here
+	policy  *expiry.TTL
+	ops     []linearOp
+	indexed string // an indexing policy, which must not matter to anyone
+}
+
+// A linearOp is one operation as the model understands it.
+type linearOp struct {
+	verb    store.Verb
+	item    int
+	n       int64 // the value written
+	unique  int   // under the unique constraint
+	ttl     expiry.TTL
+	ifMatch *store.Version
+}
+
+// An answer is what the client was told.
+type answer struct {
+	failed fault.Kind // 0 if it went through
+	index  int        // of the operation that failed
+	told   []told
+}
+
+type told struct {
+	version store.Version
+	n       int64
+	created bool
+}
+
+// linearState is the model: living documents only, since what is dead stays so.
+type linearState struct {
+	now   expiry.Stamp
+	seq   uint64
+	ttl   expiry.TTL
+	items [linearItems]linearItem
+}
+
+type linearItem struct {
+	alive  bool
+	wrote  store.Version
+	n      int64
+	unique int
+	ttl    expiry.TTL
+}
+
+// settle takes those out whose time has come.
+func (s linearState) settle() linearState {
+	for i, d := range s.items {
+		life := d.ttl
+		if life == expiry.Unset {
+			life = s.ttl
+		}
+		if d.alive && s.ttl != expiry.Unset && life > 0 && d.wrote.Stamp+int64(life) <= s.now {
+			s.items[i] = linearItem{}
+		}
+	}
+	return s
+}
+
+// step is the whole specification.
+func (s linearState) step(a attempt, out answer) (bool, linearState) {
+	switch {
+	case a.tick != 0:
+		s.now = a.tick
+		return true, s.settle()
+	case a.policy != nil:
+		s.ttl = *a.policy
+		return true, s.settle()
+	case a.indexed != "":
+		return true, s
+	}
+	before := s
+	for i, op := range a.ops {
+		kind, result := s.do(op)
+		if kind != 0 {
+			return out.failed == kind && out.index == i, before
+		}
+		if out.failed == 0 && out.told[i] != result {
+			return false, before
+		}
+	}
+	return out.failed == 0, s
+}
+
+func (s *linearState) do(op linearOp) (fault.Kind, told) {
+	d := &s.items[op.item]
+	switch {
+	case op.verb == store.Create && d.alive:
+		return fault.Exists, told{}
+	case !d.alive && op.verb != store.Create && op.verb != store.Upsert:
+		return fault.NotFound, told{}
+	case op.ifMatch != nil && (!d.alive || *op.ifMatch != d.wrote):
+		return fault.Precondition, told{}
+	case op.verb == store.Read:
+		return 0, told{version: d.wrote, n: d.n}
+	case op.verb == store.Delete:
+		s.seq++
+		gone := told{version: store.Version{Sequence: s.seq, Stamp: s.now}, n: d.n}
+		*d = linearItem{}
+		return 0, gone
+	}
+	next := linearItem{alive: true, n: op.n, unique: op.unique, ttl: op.ttl}
+	if op.verb == store.Patch {
+		next.n = d.n + 1
+	}
+	for i, other := range s.items {
+		if i != op.item && other.alive && other.unique == next.unique {
+			return fault.Exists, told{}
+		}
+	}
+	s.seq++
+	next.wrote = store.Version{Sequence: s.seq, Stamp: s.now}
+	created := !d.alive
+	*d = next
+	return 0, told{version: next.wrote, n: next.n, created: created}
+}
+
+// A race is one history in the making.
+type race struct {
+	*world
+	order   atomic.Int64 // gives every call and return its place
+	now     atomic.Int64
+	ticking sync.Mutex
+	mu      sync.Mutex
+	history []porcupine.Operation
+}
+
+func checkHistory(t *testing.T, seed uint64, batches bool) {
+	def := definition(2)
+	def.Unique = [][]string{{"/u"}}
+	r := &race{world: newWorld(t, def)}
+	r.now.Store(r.world.now)
+	start := linearState{now: r.world.now, ttl: 2}
+	rng := rand.New(rand.NewPCG(seed, 1))
+	over := make(chan struct{})
+	var background, clients sync.WaitGroup
+	background.Go(func() { r.housekeeping(over, rand.New(rand.NewPCG(seed, 2))) })
+	var followed []feedStep
+	background.Go(func() { followed = r.follow(over) })
+	for id := range linearClients {
+		own := rand.New(rand.NewPCG(rng.Uint64(), 3))
+		clients.Go(func() { r.client(id, own, batches) })
+	}
+	clients.Wait()
+	close(over)
+	background.Wait()
+	if t.Failed() {
+		return
+	}
+	r.checkFeed(followed)
+	r.world.now = r.now.Load()
+	r.consistent()
+	model := porcupine.Model{
+		Init:              func() any { return start },
+		Step:              func(state, in, out any) (bool, any) { return state.(linearState).step(in.(attempt), out.(answer)) },
+		DescribeOperation: func(in, out any) string { return fmt.Sprintf("%s -> %+v", in.(attempt), out) },
+	}
+	switch verdict, info := porcupine.CheckOperationsVerbose(model, r.history, time.Minute); verdict {
+	case porcupine.Illegal:
+		t.Error("no serial order explains the history")
+		r.explain(model, info)
+	case porcupine.Unknown:
+		t.Error("the history is too hard to check within a minute")
+	}
+}
+
+func (a attempt) String() string {
+	switch {
+	case a.tick != 0:
+		return fmt.Sprint("clock ", a.tick)
+	case a.policy != nil:
+		return fmt.Sprint("ttl ", *a.policy)
+	case a.indexed != "":
+		return "indexing"
+	}
+	text := ""
+	for _, op := range a.ops {
+		text += fmt.Sprintf("[verb %d item %d n %d u %d ttl %d match %v]", op.verb, op.item, op.n, op.unique, op.ttl, op.ifMatch)
+	}
+	return text
+}
+
+// explain shows the calls around the first that no order explains.
+func (r *race) explain(model porcupine.Model, info porcupine.LinearizationInfo) {
+	longest := info.PartialLinearizationsOperations()[0]
+	best := longest[0]
+	for _, l := range longest {
+		if len(l) > len(best) {
+			best = l
+		}
+	}
+	taken := map[int64]bool{}
+	for _, op := range best {
+		taken[op.Call] = true
+	}
+	for _, op := range best[max(0, len(best)-12):] {
+		r.t.Logf("explained [%d,%d] %s", op.Call, op.Return, model.DescribeOperation(op.Input, op.Output))
+	}
+	shown := 0
+	for _, op := range r.history {
+		if !taken[op.Call] && shown < 12 {
+			shown++
+			r.t.Logf("left      [%d,%d] %s", op.Call, op.Return, model.DescribeOperation(op.Input, op.Output))
+		}
+	}
+}
+
+// client does operations one after the other and writes down what it was told.
+func (r *race) client(id int, rng *rand.Rand, batches bool) {
+	known := map[int]store.Version{}
+	for range linearOps {
+		a := r.choose(rng, known, batches)
+		if rng.IntN(12) == 0 {
+			r.tick(id)
+		}
+		call := r.order.Add(1)
+		out, err := r.perform(a, r.now.Load())
+		done := r.order.Add(1)
+		if err != nil {
+			r.t.Errorf("%v: %v", a, err)
+			return
+		}
+		r.note(porcupine.Operation{ClientId: id, Input: a, Output: out, Call: call, Return: done})
+		for i, x := range out.told {
+			known[a.ops[i].item] = x.version
+		}
+	}
+}
+
+func (r *race) tick(id int) {
+	r.ticking.Lock()
+	defer r.ticking.Unlock()
+	call := r.order.Add(1)
+	to := r.now.Add(1)
+	r.note(porcupine.Operation{ClientId: id, Input: attempt{tick: to}, Output: answer{}, Call: call, Return: r.order.Add(1)})
+}
+
+func (r *race) note(op porcupine.Operation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.history = append(r.history, op)
+}
+
+func (r *race) choose(rng *rand.Rand, known map[int]store.Version, batches bool) attempt {
+	switch n := rng.IntN(40); {
+	case n == 0:
+		ttl := []expiry.TTL{expiry.Unset, expiry.Never, 1, 2, 3}[rng.IntN(5)]
+		return attempt{policy: &ttl}
+	case n == 1:
+		return attempt{indexed: []string{"/n/?", "/u/?"}[rng.IntN(2)]}
+	}
+	count := 1
+	if batches && rng.IntN(2) == 0 {
+		count = 2
+	}
+	var a attempt
+	for range count {
+		a.ops = append(a.ops, chooseOp(rng, known))
+	}
+	if count == 2 && a.ops[0].item == a.ops[1].item {
+		// A second operation on one document: only the pair that makes another document of it.
+		a.ops[0].verb, a.ops[1].verb, a.ops[1].ifMatch = store.Delete, store.Create, nil
+	}
+	return a
+}
+
+func chooseOp(rng *rand.Rand, known map[int]store.Version) linearOp {
+	op := linearOp{
+		verb:   []store.Verb{store.Read, store.Read, store.Read, store.Create, store.Create, store.Upsert, store.Replace, store.Replace, store.Patch, store.Patch, store.Delete}[rng.IntN(11)],
+		item:   rng.IntN(linearItems),
+		n:      rng.Int64N(1 << 40),
+		unique: rng.IntN(uniqueValues),
+		ttl:    []expiry.TTL{expiry.Unset, expiry.Unset, expiry.Never, 1, 2, 3}[rng.IntN(6)],
+	}
+	if v, ok := known[op.item]; ok && rng.IntN(3) == 0 && op.verb != store.Create && op.verb != store.Read {
+		op.ifMatch = &v
+	}
+	return op
+}
+
+// perform does an attempt at the instant now. The error is one that no client should see.
+func (r *race) perform(a attempt, now expiry.Stamp) (answer, error) {
+	ctx := context.Background()
+	if a.policy != nil || a.indexed != "" {
+		_, err := r.catalog.ReplaceContainer(ctx, now, r.c, func(st *catalog.State) (catalog.Definition, error) {
+			def := st.Definition
+			if a.policy != nil {
+				def.TTL = *a.policy
+			} else {
+				def.Indexing.Excluded = []string{a.indexed}
+			}
+			return def, nil
+		})
+		return answer{}, err
+	}
+	if op := a.ops[0]; len(a.ops) == 1 && op.verb == store.Read && op.n%2 == 0 {
+		return r.pointRead(op, now)
+	}
+	ops := make([]store.Op, len(a.ops))
+	for i, op := range a.ops {
+		ops[i] = r.storeOp(op)
+	}
+	results, err := r.store.WriteAll(ctx, r.c, now, ops)
+	if err != nil {
+		return refused(err)
+	}
+	var out answer
+	for i, result := range results {
+		out.told = append(out.told, told{version: result.Version, n: linearN(result.Body), created: result.Created})
+		if a.ops[i].verb == store.Delete {
+			out.told[i].created = false
+		}
+	}
+	return out, nil
+}
+
+// refused makes an answer of a failure that a client may see.
+func refused(err error) (answer, error) {
+	kind := fault.KindOf(err)
+	switch kind {
+	case fault.NotFound, fault.Exists, fault.Precondition:
+	default:
+		return answer{}, err
+	}
+	var batch *store.BatchError
+	if errors.As(err, &batch) {
+		return answer{failed: kind, index: batch.Index}, nil
+	}
+	return answer{failed: kind}, nil
+}
+
+// pointRead goes the short way of reads.
+func (r *race) pointRead(op linearOp, now expiry.Stamp) (answer, error) {
+	v, err := r.c.Enter(now)
+	if err != nil {
+		return answer{}, err
+	}
+	var out answer
+	err = r.store.Read(context.Background(), v, linearKey(op.item), func(d store.Document) error {
+		out.told = []told{{version: d.Version, n: linearN(d.Body)}}
+		return nil
+	})
+	if err != nil {
+		return refused(err)
+	}
+	return out, nil
+}
+
+func linearKey(item int) store.Key { return key("p", fmt.Sprint("d", item)) }
+
+func linearN(body doc.Doc) int64 {
+	n, _ := doc.AsInt(doc.Lookup(body, "n"))
+	return n
+}
+
+func linearBody(op linearOp, n int64) (doc.Doc, error) {
+	text := fmt.Sprintf(`{"id":"d%d","pk":"p","n":%d,"u":%d`, op.item, n, op.unique)
+	if op.ttl != expiry.Unset {
+		text += fmt.Sprintf(`,"ttl":%d`, op.ttl)
+	}
+	return doc.FromJSON(nil, []byte(text+"}"), doc.ParseOptions{})
+}
+
+func (r *race) storeOp(op linearOp) store.Op {
+	body, err := linearBody(op, op.n)
+	if err != nil {
+		r.t.Error(err)
+	}
+	o := store.Op{Verb: op.verb, Key: linearKey(op.item), Body: body, IfMatch: op.ifMatch}
+	if op.verb == store.Patch {
+		o.Body = nil
+		o.Edit = func(d store.Document) (doc.Doc, error) { return linearBody(op, linearN(d.Body)+1) }
+	}
+	return o
+}
+
+// housekeeping does what no client may notice.
+func (r *race) housekeeping(over <-chan struct{}, rng *rand.Rand) {
+	for {
+		select {
+		case <-over:
+			return
+		default:
+		}
+		if _, err := r.store.Reclaim(context.Background(), r.c, r.now.Load(), 1+rng.IntN(3)); err != nil {
+			r.t.Errorf("reclaim: %v", err)
+			return
+		}
+		if _, err := r.store.Sweep(context.Background(), r.c, 1+rng.IntN(20)); err != nil {
+			r.t.Errorf("sweep: %v", err)
+			return
+		}
+	}
+}
+
+// A feedStep is one change that a follower of the feed was shown.
+type feedStep struct {
+	id       string
+	sequence uint64
+}
+
+// follow reads the change feed from sequence to sequence until all is over and it has seen the end.
+func (r *race) follow(over <-chan struct{}) (seen []feedStep) {
+	after := uint64(0)
+	for last := false; ; {
+		v, err := r.c.Enter(r.now.Load())
+		if err != nil {
+			r.t.Error(err)
+			return nil
+		}
+		for d, err := range r.store.Changes(context.Background(), v, access.Access{}, after) {
+			if err != nil {
+				r.t.Error(err)
+				return nil
+			}
+			if d.Sequence <= after {
+				r.t.Errorf("the feed shows sequence %d after %d", d.Sequence, after)
+			}
+			after = d.Sequence
+			id, _ := doc.AsString(doc.Lookup(d.Body, "id"))
+			seen = append(seen, feedStep{string([]byte(id)), d.Sequence})
+		}
+		if last {
+			return seen
+		}
+		select {
+		case <-over:
+			last = true
+		default:
+		}
+	}
+}
+
+// checkFeed holds what the follower has seen against what there is in the end.
+func (r *race) checkFeed(seen []feedStep) {
+	newest := map[string]uint64{}
+	for _, s := range seen {
+		newest[s.id] = s.sequence
+	}
+	r.world.now = r.now.Load()
+	for d, err := range r.store.Scan(context.Background(), r.view(), access.Access{}) {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		id, _ := doc.AsString(doc.Lookup(d.Body, "id"))
+		if newest[id] != d.Sequence {
+			r.t.Errorf("the follower has seen %s at sequence %d last, it is at %d", id, newest[id], d.Sequence)
+		}
+	}
+}
+
+// through opens catalog and store anew on an engine that wraps the present one.
+func (w *world) through(engine kv.Engine) {
+	w.t.Helper()
+	var err error
+	w.catalog, err = catalog.Open(context.Background(), engine)
+	w.ok(err)
+	w.ok(w.store.Close())
+	w.store, err = store.Open(context.Background(), engine, w.catalog)
+	w.ok(err)
+	w.c, err = w.catalog.ContainerByID(w.c.ID)
+	w.ok(err)
+}
+
+// A halting engine stops one batch when its place is given out and before it is visible.
+type halting struct {
+	*pebble.Engine
+	halt    atomic.Pointer[func()] // what happens meanwhile, nil once it has
+	arrived chan struct{}          // has something when another batch has come meanwhile
+}
+
+func (e *halting) Apply(ctx context.Context, b *kv.Batch) error {
+	meanwhile := e.halt.Swap(nil)
+	if meanwhile == nil {
+		select {
+		case e.arrived <- struct{}{}:
+		default:
+		}
+		return e.Engine.Apply(ctx, b)
+	}
+	for i := range b.Orders {
+		place := b.Orders[i].Place
+		b.Orders[i].Place = func(last []byte, b *kv.Batch) ([]byte, error) {
+			next, err := place(last, b)
+			(*meanwhile)()
+			return next, err
+		}
+	}
+	return e.Engine.Apply(ctx, b)
+}
+
+// TestNoWriteRevivesWhatIsReportedDead holds a replacement of a document between its
+// last look at the clock and its commit, while somebody asks for the document at its deadline.
+func TestNoWriteRevivesWhatIsReportedDead(t *testing.T) {
+	w := newWorld(t, definition(expiry.Never))
+	e := &halting{Engine: w.engine}
+	w.through(e)
+	_, err := w.write(w.put(store.Create, "p", "a", `"ttl":1`))
+	w.ok(err)
+	answered := make(chan error, 1)
+	meanwhile := func() {
+		read := make(chan struct{})
+		go func() {
+			v, err := w.c.Enter(w.now + 1)
+			if err == nil {
+				err = w.store.Read(context.Background(), v, key("p", "a"), func(store.Document) error { return nil })
+			}
+			answered <- err
+			close(read)
+		}()
+		select {
+		case <-read:
+		case <-e.arrived:
+		}
+	}
+	e.arrived = make(chan struct{}, 1)
+	e.halt.Store(&meanwhile)
+	if _, err = w.write(w.put(store.Replace, "p", "a", `"ttl":100`)); err != nil {
+		t.Fatalf("replace: %v", err)
+	}
+	told := <-answered
+	w.now++
+	if alive := w.alive("p", "a"); alive != (told == nil) {
+		t.Errorf("a read at the deadline was told %v, a later one finds the document %v", told, alive)
+	}
+}
