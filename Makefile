@@ -1,0 +1,54 @@
+# Each target is a line a person could type.
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.1.4
+FUZZTIME ?= 10s
+SOAKTIME ?= 600
+
+SHELL := bash
+
+.PHONY: help run build test race lint fuzz bench soak conformance
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' Makefile
+
+run: ## Start mayfly with its defaults, data in ./mayfly-data
+	go run ./cmd/mayfly
+
+build: ## Build ./mayfly
+	go build -o mayfly ./cmd/mayfly
+
+test: ## Vet, all tests, and the official SDKs against the binary
+	go vet ./...
+	go test ./...
+	@if [ -f conformance/Makefile ]; then $(MAKE) conformance; fi
+
+race: ## All tests under the race detector, in random order
+	go test -race -shuffle=on ./...
+
+lint: ## gofmt, vet, staticcheck, known vulnerabilities
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt -w" $$unformatted; exit 1; fi
+	go vet ./...
+	go run $(STATICCHECK) ./...
+	@if go run $(GOVULNCHECK) ./... >govulncheck.out 2>&1; then echo "govulncheck: none found"; \
+	elif grep -q '^exit status 3' govulncheck.out; then cat govulncheck.out; exit 1; \
+	else echo "govulncheck: could not run, see govulncheck.out"; fi
+
+fuzz: ## Each fuzz target for FUZZTIME (10s)
+	@go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | while read -r package; do \
+		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			echo "$$package $$target"; \
+			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+		done; \
+	done
+
+bench: ## Benchmarks; docs/performance.md says how to read them
+	go test -run '^$$' -bench . -benchmem ./...
+
+soak: ## The storage tests over and over, raced, for SOAKTIME (600) seconds
+	@end=$$(($$(date +%s) + $(SOAKTIME))); while [ $$(date +%s) -lt $$end ]; do \
+		go test -race -shuffle=on -count=1 ./internal/store ./internal/reaper ./internal/kv/... || exit 1; \
+	done
+
+conformance: ## The official SDKs against the binary
+	$(MAKE) -C conformance test

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/node"
+)
+
+// binary is the program, built once for all tests here.
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "mayfly")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		binary = filepath.Join(dir, "mayfly")
+		build := exec.Command("go", "build", "-o", binary, ".")
+		build.Stderr = os.Stderr
+		if err := build.Run(); err != nil {
+			panic(err)
+		}
+		return m.Run()
+	}())
+}
+
+// mayfly runs the program to its end.
+func mayfly(t *testing.T, args ...string) (code int, out string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, args...)
+	text, err := cmd.CombinedOutput()
+	if err != nil && cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), string(text)
+}
+
+// A server is the program serving.
+type server struct {
+	cmd    *exec.Cmd
+	stderr *bytes.Buffer
+	block  string // what it printed at the start
+}
+
+// serve starts the program and waits for its first words.
+func serve(t *testing.T, args ...string) *server {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	s := &server{cmd: exec.CommandContext(ctx, binary, args...), stderr: new(bytes.Buffer)}
+	s.cmd.Stderr = s.stderr
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	for !strings.Contains(s.block, "Ctrl-C") {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			s.cmd.Wait()
+			t.Fatalf("ended before it was ready: %s%s", s.block, s.stderr)
+		}
+		s.block += line
+	}
+	return s
+}
+
+// address finds a URL of the start block by the first word of its line.
+func (s *server) address(t *testing.T, word string) string {
+	t.Helper()
+	found := regexp.MustCompile(`(?m)^  ` + word + ` +(http\S+)$`).FindStringSubmatch(s.block)
+	if found == nil {
+		t.Fatalf("no %s in\n%s", word, s.block)
+	}
+	return found[1]
+}
+
+// stop asks the program to end and wants it to do so cleanly.
+func (s *server) stop(t *testing.T, with os.Signal) {
+	t.Helper()
+	if err := s.cmd.Process.Signal(with); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("%v: %v\n%s", with, err, s.stderr)
+	}
+}
+
+func fetch(t *testing.T, url string) (int, string) {
+	t.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+func TestServeInMemory(t *testing.T) {
+	s := serve(t, "--memory", "--nosql=127.0.0.1:0", "--admin=127.0.0.1:0", "--log-level=debug")
+	for _, want := range []string{"the well-known emulator key", "in memory", "https://localhost:"} {
+		if !strings.Contains(s.block, want) {
+			t.Errorf("no %q in\n%s", want, s.block)
+		}
+	}
+	if strings.Contains(s.address(t, "NoSQL"), ":0/") {
+		t.Errorf("port 0 is no address:\n%s", s.block)
+	}
+	plain := s.address(t, "")
+	if code, body := fetch(t, plain+"_mayfly/ca.pem"); code != 200 || !strings.Contains(body, "BEGIN CERTIFICATE") {
+		t.Errorf("authority: %d %s", code, body)
+	}
+	if code, _ := fetch(t, plain); code != http.StatusUnauthorized {
+		t.Errorf("without credentials: %d, want 401", code)
+	}
+	if code, body := fetch(t, s.address(t, "Admin")+"readyz"); code != 200 {
+		t.Errorf("ready: %d %s", code, body)
+	}
+	s.stop(t, syscall.SIGTERM)
+	if all := s.block + s.stderr.String(); strings.Contains(all, node.WellKnownKey) {
+		t.Errorf("the key is printed:\n%s", all)
+	}
+}
+
+func TestClockCommands(t *testing.T) {
+	s := serve(t, "serve", "--memory", "--nosql=", "--admin=127.0.0.1:0", "--clock=virtual=2026-03-01T12:00:00Z")
+	admin := "--admin=" + strings.TrimSuffix(strings.TrimPrefix(s.address(t, "Admin"), "http://"), "/")
+	steps := []struct {
+		name string
+		args []string
+		code int
+		out  string
+	}{
+		{"show", []string{"clock", "show"}, exitOK, "2026-03-01T12:00:00Z"},
+		{"advance", []string{"clock", "advance", "24h"}, exitOK, "2026-03-02T12:00:00Z"},
+		{"set", []string{"clock", "set", "2026-04-01T00:00:00Z"}, exitOK, "2026-04-01T00:00:00Z"},
+		{"set back", []string{"clock", "set", "2026-03-01T00:00:00Z"}, exitFailed, "forward only"},
+		{"no duration", []string{"clock", "advance", "soon"}, exitFailed, "soon"},
+		{"as JSON", []string{"clock", "show", "--json"}, exitOK, `"virtual": true`},
+	}
+	for _, step := range steps {
+		code, out := mayfly(t, append(step.args, admin)...)
+		if code != step.code || !strings.Contains(out, step.out) {
+			t.Errorf("%s: exit %d, %s, want %d with %q", step.name, code, out, step.code, step.out)
+		}
+	}
+	s.stop(t, os.Interrupt)
+}
+
+func TestDataFolder(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	args := []string{"--data", data, "--nosql=127.0.0.1:0", "--admin=127.0.0.1:0"}
+	s := serve(t, args...)
+	if !strings.Contains(s.block, data) {
+		t.Errorf("no data folder in\n%s", s.block)
+	}
+	authority := filepath.Join(data, "tls", "ca.pem")
+	before, err := os.ReadFile(authority)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if code, out := mayfly(t, args...); code != exitFailed || !strings.Contains(out, "in use") {
+		t.Errorf("second process: exit %d, %s, want %d and a reason", code, out, exitFailed)
+	}
+	if code, out := mayfly(t, "check", "--data", data); code != exitFailed || !strings.Contains(out, "in use") {
+		t.Errorf("check of a running one: exit %d, %s, want %d and a reason", code, out, exitFailed)
+	}
+	if err := s.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	s.cmd.Wait()
+
+	if code, out := mayfly(t, "check", "--data", data); code != exitOK || !strings.Contains(out, "0 problems") {
+		t.Errorf("check after a kill: exit %d, %s", code, out)
+	}
+	s = serve(t, args...)
+	s.stop(t, syscall.SIGTERM)
+	after, err := os.ReadFile(authority)
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the authority changed with a restart, error %v", err)
+	}
+}
+
+func TestKeyIsMadeForOtherMachines(t *testing.T) {
+	data := t.TempDir()
+	s := serve(t, "--data", data, "--nosql=0.0.0.0:0", "--nosql-tls=off", "--admin=", "--log-level=debug")
+	defer s.stop(t, syscall.SIGTERM)
+	path := filepath.Join(data, "account.key")
+	if !strings.Contains(s.block, path) {
+		t.Errorf("the place of the key is not in\n%s", s.block)
+	}
+	key, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := s.block + s.stderr.String(); strings.Contains(all, strings.TrimSpace(string(key))) {
+		t.Errorf("the key is printed:\n%s", all)
+	}
+}
+
+func TestVirtualClockSurvivesAKill(t *testing.T) {
+	args := []string{"--data", t.TempDir(), "--nosql=", "--admin=127.0.0.1:0", "--clock=virtual=2026-03-01T12:00:00Z"}
+	s := serve(t, args...)
+	admin := "--admin=" + strings.TrimSuffix(strings.TrimPrefix(s.address(t, "Admin"), "http://"), "/")
+	if code, out := mayfly(t, "clock", "advance", "48h", admin); code != exitOK {
+		t.Fatalf("advance: exit %d, %s", code, out)
+	}
+	if err := s.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	s.cmd.Wait()
+	s = serve(t, args...)
+	defer s.stop(t, syscall.SIGTERM)
+	if !strings.Contains(s.block, "2026-03-03T12:00:00Z") {
+		t.Errorf("the clock fell back:\n%s", s.block)
+	}
+}

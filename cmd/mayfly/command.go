@@ -1,0 +1,69 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// A command is one call of the program: what it is given and where it writes.
+type command struct {
+	args     []string
+	out, err io.Writer
+	getenv   func(name string) (value string, ok bool)
+}
+
+// A failure is an error of the work itself; any other error is a wrong use.
+type failure struct{ error }
+
+func (f failure) Unwrap() error { return f.error }
+
+// run runs the program and returns its exit code.
+func run(c command) int {
+	root := c.root()
+	root.SetArgs(c.args)
+	root.SetOut(c.out)
+	root.SetErr(c.err)
+	err := root.Execute()
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintln(c.err, "mayfly:", err)
+	if _, ok := errors.AsType[failure](err); ok {
+		return exitFailed
+	}
+	fmt.Fprintln(c.err, "Run 'mayfly --help' for usage.")
+	return exitUsage
+}
+
+// root is `mayfly`, which serves when no subcommand is named.
+func (c command) root() *cobra.Command {
+	root := c.serve()
+	root.Use = "mayfly"
+	root.Long = "mayfly is a document database that speaks Azure Cosmos DB for NoSQL and whose documents\n" +
+		"end at their second. Without a subcommand it serves.\n\n" + sources
+	root.SilenceErrors = true
+	root.SilenceUsage = true
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(c.serve(), c.check(), c.clock(), c.version())
+	return root
+}
+
+// printJSON writes v indented: the form of every --json.
+func printJSON(w io.Writer, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err == nil {
+		_, err = fmt.Fprintf(w, "%s\n", text)
+	}
+	return err
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/kv/pebble"
+	"github.com/mayflydb/mayfly/internal/node"
+)
+
+// stopTime is how long running requests may go on after the first signal.
+const stopTime = 10 * time.Second
+
+// engineFolder of the data folder is the engine's own.
+const engineFolder = "db"
+
+func (c command) serve() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the database until interrupted (the default)",
+		Long:  "Run the database until SIGINT or SIGTERM; a second signal ends it at once.\n\n" + sources,
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			watch := clock.Start()
+			cfg, err := c.configure(cmd)
+			if err != nil {
+				return err
+			}
+			ctx, release := interrupted()
+			defer release()
+			return cfg.serve(ctx, c, watch)
+		},
+	}
+	addFlags(cmd)
+	return cmd
+}
+
+// serve runs a node until ctx ends.
+func (cfg config) serve(ctx context.Context, c command, watch clock.Stopwatch) error {
+	log := cfg.logger(c.err)
+	options := cfg.node
+	options.Logger = log
+	if !cfg.memory {
+		options.Dir = cfg.data
+	}
+	engine, err := cfg.openEngine(log)
+	if err != nil {
+		return failure{err}
+	}
+	options.Engine = engine
+	n, err := node.Start(ctx, options)
+	if fault.KindOf(err) == fault.Invalid {
+		return err
+	}
+	if err != nil {
+		return failure{err}
+	}
+	cfg.greet(c.out, n, watch.Elapsed())
+	<-ctx.Done()
+	log.Info("stopping")
+	finish, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	if err := n.Close(finish); err != nil {
+		return failure{fmt.Errorf("stop: %w", err)}
+	}
+	log.Info("stopped")
+	return nil
+}
+
+// openEngine opens the data, which locks it against other processes.
+func (cfg config) openEngine(log *slog.Logger) (*pebble.Engine, error) {
+	if cfg.memory {
+		return pebble.Open(pebble.Options{Memory: true, Logger: log})
+	}
+	if err := os.MkdirAll(cfg.data, 0o700); err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	return pebble.Open(pebble.Options{Dir: filepath.Join(cfg.data, engineFolder), NoSync: cfg.noSync, Logger: log})
+}
+
+func (cfg config) logger(w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: cfg.logLevel}
+	if cfg.logJSON {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// interrupted gives a context that ends with the first signal to stop. The
+// second ends the process.
+func interrupted() (ctx context.Context, release func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals, done := make(chan os.Signal, 2), make(chan struct{})
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		for first := true; ; first = false {
+			select {
+			case <-done:
+				return
+			case <-signals:
+				if !first {
+					os.Exit(exitFailed)
+				}
+				cancel()
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		cancel()
+	}
+}
+
+// greet says where everything is.
+func (cfg config) greet(w io.Writer, n *node.Node, took time.Duration) {
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "  %-7s"+format+"\n", append([]any{name}, args...)...)
+	}
+	fmt.Fprintf(&b, "mayfly %s, ready in %s\n\n", versionText(), took.Round(time.Millisecond))
+	line("NoSQL", "%s", cmp.Or(called(n.Endpoint()), "off"))
+	if plain := n.PlainEndpoint(); plain != "" {
+		line("", "%s", called(plain))
+	}
+	line("Admin", "%s", cmp.Or(called(n.AdminURL()), "off"))
+	line("Key", "%s", n.KeyPlace())
+	switch {
+	case n.CAFile() != "":
+		line("CA", "%s, also at %s_mayfly/ca.pem", n.CAFile(), called(n.PlainEndpoint()))
+	case n.CA() != nil:
+		line("CA", "%s_mayfly/ca.pem", called(n.PlainEndpoint()))
+	}
+	line("Data", "%s", cfg.place())
+	if n.Virtual() {
+		line("Clock", "virtual, at %s", n.Clock().Now().Format(time.RFC3339))
+	}
+	b.WriteString("\nStop with Ctrl-C.\n")
+	io.WriteString(w, b.String())
+}
+
+// place says where the data is.
+func (cfg config) place() string {
+	if cfg.memory {
+		return "in memory, gone at the end"
+	}
+	path, err := filepath.Abs(cfg.data)
+	if err != nil {
+		path = cfg.data
+	}
+	if cfg.noSync {
+		path += ", a crash may lose the newest writes (sync off)"
+	}
+	return path
+}
+
+// called gives a loopback address the name that people and their tools know it by.
+func called(url string) string {
+	return strings.Replace(url, "//127.0.0.1:", "//localhost:", 1)
+}
+
+// existing fails unless there is a database in the data folder.
+func (cfg config) existing() error {
+	_, err := os.Stat(filepath.Join(cfg.data, engineFolder))
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("there is no database in %s", cfg.data)
+	}
+	return err
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mayflydb/mayfly/internal/node"
+)
+
+// sources tells users of the three places that a setting may come from.
+const sources = `Every flag is also an environment variable, MAYFLY_ and its name in capitals with _ for -,
+and a line "name = value" of the file that --config names. Flags beat environment beats file.`
+
+// config is what the settings say.
+type config struct {
+	data       string
+	memory     bool
+	noSync     bool
+	node       node.Options
+	logJSON    bool
+	logLevel   slog.Level
+	configFile string
+}
+
+// A setting can be given by flag, environment variable and configuration file.
+type setting struct {
+	name  string
+	kind  string // what its value is, for the help
+	value string // when it is not given
+	bare  string // when its flag stands alone, as a switch; "" makes that an error
+	help  string
+	parse func(c *config, value string) error
+}
+
+// settings lists all of them, in the order of the help.
+var settings = []setting{
+	{name: "config", kind: "FILE", help: "file of settings, lines of name = value",
+		parse: text(func(c *config) *string { return &c.configFile })},
+	{name: "data", kind: "DIR", value: "./mayfly-data", help: "where the data lives",
+		parse: nonempty(func(c *config) *string { return &c.data })},
+	{name: "memory", kind: "bool", value: "false", bare: "true", help: "keep nothing on disk",
+		parse: onOff(func(c *config, on bool) { c.memory = on })},
+	{name: "nosql", kind: "ADDR", value: "127.0.0.1:8081", help: "address of the Cosmos DB for NoSQL door, empty for none",
+		parse: text(func(c *config) *string { return &c.node.NoSQL })},
+	{name: "nosql-tls", kind: "auto|off|CERT,KEY", value: "auto", help: "auto: own certificate, plain http answered too; or two PEM files",
+		parse: parseTLS},
+	{name: "admin", kind: "ADDR", value: "127.0.0.1:8080", help: "address for health, clock and reclaiming, empty for none",
+		parse: text(func(c *config) *string { return &c.node.Admin })},
+	{name: "key", kind: "KEY", help: "account key in base64 (default: the well-known emulator key on a loopback address, else one is made)",
+		parse: text(func(c *config) *string { return &c.node.Key })},
+	{name: "allow-well-known-key", kind: "bool", value: "false", bare: "true", help: "take the well-known key on any address",
+		parse: onOff(func(c *config, on bool) { c.node.AllowWellKnownKey = on })},
+	{name: "clock", kind: "real|virtual[=TIME]", value: "real", help: "virtual: a clock that moves only when told, from TIME (RFC 3339), else from where the data stopped, else now",
+		parse: parseClock},
+	{name: "sync", kind: "on|off", value: "on", help: "off: acknowledge writes before they are durable",
+		parse: onOff(func(c *config, on bool) { c.noSync = !on })},
+	{name: "region", kind: "NAME", value: "South Central US", help: "the account's region",
+		parse: nonempty(func(c *config) *string { return &c.node.Region })},
+	{name: "advertise", kind: "URL", help: "the account's endpoint (default: from each request's Host)",
+		parse: text(func(c *config) *string { return &c.node.Advertise })},
+	{name: "consistency", kind: "LEVEL", value: "Session", help: "the account's level: " + strings.Join(levels, ", "),
+		parse: choice(levels, func(c *config, level string) { c.node.Consistency = level })},
+	{name: "reclaim-rate", kind: "N", value: "0", help: "expired documents freed per second at most, 0 adapts to the load",
+		parse: parseRate},
+	{name: "log", kind: "text|json", value: "text", help: "form of the log on stderr",
+		parse: choice([]string{"text", "json"}, func(c *config, form string) { c.logJSON = form == "json" })},
+	{name: "log-level", kind: "LEVEL", value: "info", help: "debug, info, warn or error; debug has a line for each request",
+		parse: parseLevel},
+}
+
+// levels of consistency, strongest first.
+var levels = []string{"Strong", "BoundedStaleness", "Session", "ConsistentPrefix", "Eventual"}
+
+// env is the setting's environment variable.
+func (s setting) env() string {
+	return "MAYFLY_" + strings.ReplaceAll(strings.ToUpper(s.name), "-", "_")
+}
+
+// addFlags gives a command the flags of some settings, of all when none is
+// named, and of the configuration file.
+func addFlags(cmd *cobra.Command, names ...string) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	for _, s := range settings {
+		if len(names) == 0 || s.name == "config" || slices.Contains(names, s.name) {
+			flags.Var(&flagValue{s.value, s.kind}, s.name, s.help)
+			flags.Lookup(s.name).NoOptDefVal = s.bare
+		}
+	}
+}
+
+// flagValue is a flag whose text is looked at later, together with what
+// environment and file say. It implements pflag.Value.
+type flagValue struct{ value, kind string }
+
+func (f *flagValue) String() string     { return f.value }
+func (f *flagValue) Set(s string) error { f.value = s; return nil }
+func (f *flagValue) Type() string       { return f.kind }
+
+// configure finds the settings that cmd has flags for.
+func (c command) configure(cmd *cobra.Command) (config, error) {
+	var out config
+	path, _ := c.given(cmd, settings[0])
+	file, err := readSettings(path.value)
+	if err != nil {
+		return out, err
+	}
+	for _, s := range settings {
+		if cmd.Flags().Lookup(s.name) == nil {
+			continue
+		}
+		v, ok := c.given(cmd, s)
+		if !ok {
+			v, ok = file[s.name]
+		}
+		if !ok {
+			v = given{value: s.value}
+		}
+		if err := s.parse(&out, v.value); err != nil {
+			return out, fmt.Errorf("%s: %w", v.source, err)
+		}
+	}
+	return out, nil
+}
+
+// given is a setting's value and where it was found.
+type given struct{ value, source string }
+
+// given looks for a setting among flags, then in the environment.
+func (c command) given(cmd *cobra.Command, s setting) (given, bool) {
+	if f := cmd.Flags().Lookup(s.name); f != nil && f.Changed {
+		return given{f.Value.String(), "--" + s.name}, true
+	}
+	value, ok := c.getenv(s.env())
+	return given{value, s.env()}, ok
+}
+
+func text(field func(*config) *string) func(*config, string) error {
+	return func(c *config, value string) error {
+		*field(c) = value
+		return nil
+	}
+}
+
+func nonempty(field func(*config) *string) func(*config, string) error {
+	return func(c *config, value string) error {
+		if value == "" {
+			return fmt.Errorf("must not be empty")
+		}
+		*field(c) = value
+		return nil
+	}
+}
+
+func onOff(set func(c *config, on bool)) func(*config, string) error {
+	return func(c *config, value string) error {
+		switch strings.ToLower(value) {
+		case "on", "true", "1", "yes":
+			set(c, true)
+		case "off", "false", "0", "no":
+			set(c, false)
+		default:
+			return fmt.Errorf("%q is neither on nor off", value)
+		}
+		return nil
+	}
+}
+
+func choice(among []string, set func(c *config, value string)) func(*config, string) error {
+	return func(c *config, value string) error {
+		for _, a := range among {
+			if strings.EqualFold(a, value) {
+				set(c, a)
+				return nil
+			}
+		}
+		return fmt.Errorf("%q is none of %s", value, strings.Join(among, ", "))
+	}
+}
+
+func parseTLS(c *config, value string) error {
+	switch value {
+	case "auto":
+		c.node.TLS = node.TLS{}
+		return nil
+	case "off":
+		c.node.TLS = node.TLS{Off: true}
+		return nil
+	}
+	cert, key, ok := strings.Cut(value, ",")
+	if !ok || cert == "" || key == "" {
+		return fmt.Errorf("%q is neither auto nor off nor two files CERT.pem,KEY.pem", value)
+	}
+	c.node.TLS = node.TLS{Cert: cert, Key: key}
+	return nil
+}
+
+func parseClock(c *config, value string) (err error) {
+	kind, start, hasStart := strings.Cut(value, "=")
+	c.node.Virtual = kind == "virtual"
+	if kind != "virtual" && (kind != "real" || hasStart) {
+		return fmt.Errorf("%q is neither real nor virtual nor virtual=TIME", value)
+	}
+	if hasStart {
+		if c.node.VirtualStart, err = time.Parse(time.RFC3339, start); err != nil {
+			return fmt.Errorf("%q is no time like 2026-03-01T12:00:00Z", start)
+		}
+	}
+	return nil
+}
+
+func parseRate(c *config, value string) error {
+	n, err := strconv.ParseInt(value, 10, 32)
+	if err != nil || n < 0 {
+		return fmt.Errorf("%q is no number of documents per second, 0 or more", value)
+	}
+	c.node.ReclaimRate = int(n)
+	return nil
+}
+
+func parseLevel(c *config, value string) error {
+	if err := c.logLevel.UnmarshalText([]byte(value)); err != nil {
+		return fmt.Errorf("%q is none of debug, info, warn, error", value)
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// readSettings reads a configuration file: lines of `name = value`, and
+// comments from a # at the start of a line or after a space. No path is no file.
+func readSettings(path string) (map[string]given, error) {
+	if path == "" {
+		return nil, nil
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("configuration file: %w", err)
+	}
+	found := map[string]given{}
+	lines := bufio.NewScanner(bytes.NewReader(content))
+	for n := 1; lines.Scan(); n++ {
+		source := fmt.Sprintf("%s:%d", path, n)
+		name, value, err := settingLine(lines.Text())
+		switch _, again := found[name]; {
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", source, err)
+		case name == "":
+		case again:
+			return nil, fmt.Errorf("%s: %s is set twice", source, name)
+		default:
+			found[name] = given{value, source + ": " + name}
+		}
+	}
+	return found, lines.Err()
+}
+
+// settingLine splits a line; the name is "" where the line says nothing.
+func settingLine(line string) (name, value string, err error) {
+	for i, r := range line {
+		if r == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
+			line = line[:i]
+			break
+		}
+	}
+	if strings.TrimSpace(line) == "" {
+		return "", "", nil
+	}
+	name, value, ok := strings.Cut(line, "=")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	switch {
+	case !ok:
+		return "", "", fmt.Errorf("%q is not of the form name = value", strings.TrimSpace(line))
+	case name == "config":
+		return "", "", fmt.Errorf("a configuration file cannot name another")
+	case !slices.ContainsFunc(settings, func(s setting) bool { return s.name == name }):
+		return "", "", fmt.Errorf("there is no setting %q", name)
+	}
+	return name, value, nil
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mayflydb/mayfly/internal/node"
+)
+
+// configured runs configure as serve would, with an environment of its own.
+func configured(t *testing.T, env map[string]string, args ...string) (config, error) {
+	t.Helper()
+	c := command{getenv: func(name string) (string, bool) {
+		v, ok := env[name]
+		return v, ok
+	}}
+	cmd := &cobra.Command{Args: cobra.NoArgs}
+	addFlags(cmd)
+	if err := cmd.ParseFlags(args); err != nil {
+		t.Fatal(err)
+	}
+	return c.configure(cmd)
+}
+
+func settingsFile(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "mayfly.conf")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestDefaults(t *testing.T) {
+	got, err := configured(t, nil)
+	want := config{
+		data: "./mayfly-data", logLevel: slog.LevelInfo,
+		node: node.Options{NoSQL: "127.0.0.1:8081", Admin: "127.0.0.1:8080", Region: "South Central US", Consistency: "Session"},
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("defaults %+v, error %v, want %+v", got, err, want)
+	}
+}
+
+func TestPrecedence(t *testing.T) {
+	const file = "# settings\nregion = From File\n\nsync = off # quick\n"
+	cases := []struct {
+		name   string
+		file   string
+		env    map[string]string
+		args   []string
+		region string
+		noSync bool
+	}{
+		{"nothing given", "", nil, nil, "South Central US", false},
+		{"file", file, nil, nil, "From File", true},
+		{"environment beats file", file, map[string]string{"MAYFLY_REGION": "From Env"}, nil, "From Env", true},
+		{"flag beats environment and file", file, map[string]string{"MAYFLY_REGION": "From Env", "MAYFLY_SYNC": "off"},
+			[]string{"--region=From Flag", "--sync", "on"}, "From Flag", false},
+		{"flag that repeats the default", file, map[string]string{"MAYFLY_SYNC": "off"}, []string{"--sync=on", "--region", "South Central US"}, "South Central US", false},
+	}
+	for _, c := range cases {
+		args := c.args
+		if c.file != "" {
+			args = append(args, "--config", settingsFile(t, c.file))
+		}
+		got, err := configured(t, c.env, args...)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if got.node.Region != c.region || got.noSync != c.noSync {
+			t.Errorf("%s: region %q, no sync %v, want %q, %v", c.name, got.node.Region, got.noSync, c.region, c.noSync)
+		}
+	}
+}
+
+func TestFileNamedByEnvironment(t *testing.T) {
+	got, err := configured(t, map[string]string{"MAYFLY_CONFIG": settingsFile(t, "reclaim-rate = 250")})
+	if err != nil || got.node.ReclaimRate != 250 {
+		t.Errorf("rate %d, error %v, want 250", got.node.ReclaimRate, err)
+	}
+}
+
+// TestEverySetting gives each setting by flag, environment and file alike.
+func TestEverySetting(t *testing.T) {
+	cases := map[string]struct {
+		value string
+		check func(config) bool
+	}{
+		"config":               {"", func(c config) bool { return true }},
+		"data":                 {"/d", func(c config) bool { return c.data == "/d" }},
+		"memory":               {"true", func(c config) bool { return c.memory }},
+		"nosql":                {"", func(c config) bool { return c.node.NoSQL == "" }},
+		"nosql-tls":            {"c.pem,k.pem", func(c config) bool { return c.node.TLS == node.TLS{Cert: "c.pem", Key: "k.pem"} }},
+		"admin":                {"[::1]:9", func(c config) bool { return c.node.Admin == "[::1]:9" }},
+		"key":                  {"a2V5==", func(c config) bool { return c.node.Key == "a2V5==" }},
+		"allow-well-known-key": {"on", func(c config) bool { return c.node.AllowWellKnownKey }},
+		"clock": {"virtual=2026-03-01T12:00:00Z", func(c config) bool {
+			return c.node.Virtual && c.node.VirtualStart.Equal(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+		}},
+		"sync":         {"off", func(c config) bool { return c.noSync }},
+		"region":       {"West US", func(c config) bool { return c.node.Region == "West US" }},
+		"advertise":    {"https://db.example/", func(c config) bool { return c.node.Advertise == "https://db.example/" }},
+		"consistency":  {"strong", func(c config) bool { return c.node.Consistency == "Strong" }},
+		"reclaim-rate": {"7", func(c config) bool { return c.node.ReclaimRate == 7 }},
+		"log":          {"json", func(c config) bool { return c.logJSON }},
+		"log-level":    {"debug", func(c config) bool { return c.logLevel == slog.LevelDebug }},
+	}
+	for _, s := range settings {
+		c, ok := cases[s.name]
+		if !ok {
+			t.Errorf("no case for %s", s.name)
+			continue
+		}
+		byFlag, err := configured(t, nil, "--"+s.name+"="+c.value)
+		if err != nil || !c.check(byFlag) {
+			t.Errorf("--%s=%s gives %+v, error %v", s.name, c.value, byFlag, err)
+		}
+		byEnv, err := configured(t, map[string]string{s.env(): c.value})
+		if err != nil || !reflect.DeepEqual(byEnv, byFlag) {
+			t.Errorf("%s=%s gives %+v, error %v", s.env(), c.value, byEnv, err)
+		}
+		if s.name == "config" {
+			continue
+		}
+		byFile, err := configured(t, nil, "--config", settingsFile(t, s.name+" = "+c.value+"\n"))
+		byFile.configFile = ""
+		if err != nil || !reflect.DeepEqual(byFile, byFlag) {
+			t.Errorf("%s = %s in a file gives %+v, error %v", s.name, c.value, byFile, err)
+		}
+	}
+}
+
+func TestBadSettings(t *testing.T) {
+	cases := []struct {
+		name, file string
+		args       []string
+		env        map[string]string
+		want       string // what the error must say
+	}{
+		{name: "flag", args: []string{"--sync=maybe"}, want: "--sync: "},
+		{name: "environment", env: map[string]string{"MAYFLY_RECLAIM_RATE": "-1"}, want: "MAYFLY_RECLAIM_RATE: "},
+		{name: "file", file: "\n\nclock = lunar", want: "mayfly.conf:3: clock: "},
+		{name: "unknown name", file: "region = x\nregoin = y", want: `mayfly.conf:2: there is no setting "regoin"`},
+		{name: "no equals sign", file: "memory", want: "mayfly.conf:1: "},
+		{name: "twice", file: "sync=on\nsync=off", want: "mayfly.conf:2: sync is set twice"},
+		{name: "a file in a file", file: "config = x", want: "mayfly.conf:1: "},
+		{name: "no such file", args: []string{"--config", "no.conf"}, want: "no.conf"},
+		{name: "real clock with a time", args: []string{"--clock=real=2026-03-01T12:00:00Z"}, want: "--clock: "},
+		{name: "virtual clock with no time", args: []string{"--clock=virtual=noon"}, want: "--clock: "},
+		{name: "one certificate file", args: []string{"--nosql-tls=c.pem"}, want: "--nosql-tls: "},
+		{name: "empty data folder", args: []string{"--data="}, want: "--data: "},
+		{name: "level", args: []string{"--consistency=Absolute"}, want: "--consistency: "},
+		{name: "log", args: []string{"--log=xml"}, want: "--log: "},
+		{name: "log level", args: []string{"--log-level=loud"}, want: "--log-level: "},
+	}
+	for _, c := range cases {
+		args := c.args
+		if c.file != "" {
+			args = append(args, "--config", settingsFile(t, c.file))
+		}
+		if _, err := configured(t, c.env, args...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestUsage(t *testing.T) {
+	cases := []struct {
+		name string
+		args []string
+		code int
+		out  string // in stdout
+		err  string // in stderr
+	}{
+		{"help", []string{"--help"}, exitOK, "--nosql-tls auto|off|CERT,KEY", ""},
+		{"version", []string{"version"}, exitOK, "mayfly ", ""},
+		{"version as JSON", []string{"version", "--json"}, exitOK, `"version": `, ""},
+		{"unknown flag", []string{"--fast"}, exitUsage, "", "--fast"},
+		{"unknown subcommand", []string{"server"}, exitUsage, "", "server"},
+		{"argument too many", []string{"serve", "now"}, exitUsage, "", "now"},
+		{"bad value", []string{"--log=xml"}, exitUsage, "", "--log"},
+		{"well-known key on every address", []string{"--memory", "--nosql=:0", "--admin=", "--key=" + node.WellKnownKey}, exitUsage, "", "--allow-well-known-key"},
+		{"no place for a key", []string{"--memory", "--nosql=:0", "--admin="}, exitUsage, "", "--key"},
+		{"clock without verb", []string{"clock"}, exitUsage, "", "advance"},
+		{"clock advance without duration", []string{"clock", "advance"}, exitUsage, "", "arg"},
+		{"clock of nobody", []string{"clock", "show", "--admin=127.0.0.1:1"}, exitFailed, "", "no mayfly answers"},
+		{"check of nothing", []string{"check", "--data=" + filepath.Join(t.TempDir(), "none")}, exitFailed, "", "no database"},
+		{"port in use or forbidden", []string{"--memory", "--nosql=192.0.2.1:1", "--admin="}, exitFailed, "", "cannot listen on 192.0.2.1:1"},
+	}
+	for _, c := range cases {
+		var out, err bytes.Buffer
+		code := run(command{args: c.args, out: &out, err: &err, getenv: func(string) (string, bool) { return "", false }})
+		if code != c.code || !strings.Contains(out.String(), c.out) || !strings.Contains(err.String(), c.err) {
+			t.Errorf("%s: exit %d, want %d with %q and %q\nstdout: %s\nstderr: %s", c.name, code, c.code, c.out, c.err, out.String(), err.String())
+		}
+		if strings.Contains(err.String(), node.WellKnownKey) {
+			t.Errorf("%s: a key is printed", c.name)
+		}
+	}
+}

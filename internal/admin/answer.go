@@ -1,0 +1,91 @@
+package admin
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// maxBody bounds a request's body: the longest is a time.
+const maxBody = 4 << 10
+
+// status is the only place that knows which HTTP code a fault becomes.
+var status = map[fault.Kind]int{
+	fault.Internal:          http.StatusInternalServerError,
+	fault.Invalid:           http.StatusBadRequest,
+	fault.NotFound:          http.StatusNotFound,
+	fault.OwnerNotFound:     http.StatusNotFound,
+	fault.Exists:            http.StatusConflict,
+	fault.Precondition:      http.StatusPreconditionFailed,
+	fault.NotModified:       http.StatusNotModified,
+	fault.PartitionMismatch: http.StatusBadRequest,
+	fault.PatchCondition:    http.StatusPreconditionFailed,
+	fault.TooLarge:          http.StatusRequestEntityTooLarge,
+	fault.Conflict:          http.StatusConflict,
+	fault.Unauthorized:      http.StatusUnauthorized,
+	fault.Forbidden:         http.StatusForbidden,
+	fault.MethodNotAllowed:  http.StatusMethodNotAllowed,
+	fault.Unsupported:       http.StatusNotImplemented,
+	fault.Timeout:           http.StatusRequestTimeout,
+	fault.Unavailable:       http.StatusServiceUnavailable,
+	fault.Corrupt:           http.StatusInternalServerError,
+}
+
+// answer makes a handler of f, whose result is the JSON body of a 200.
+func (a *admin) answer(f func(*http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		body, err := f(r)
+		if err != nil {
+			a.refuse(w, r, err)
+			return
+		}
+		a.write(w, http.StatusOK, body)
+	}
+}
+
+// problem is the body of every answer that is not a success.
+type problem struct {
+	Error string `json:"error"`
+}
+
+func (a *admin) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	kind, message := fault.KindOf(err), fault.Message(err)
+	if kind == fault.Internal || kind == fault.Corrupt {
+		a.Logger.Error("admin request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	if message == "" {
+		message = "internal error, see the log"
+	}
+	a.write(w, status[kind], problem{message})
+}
+
+func (a *admin) write(w http.ResponseWriter, code int, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		a.Logger.Error("admin answer is not JSON", "error", err)
+		code, text = http.StatusInternalServerError, []byte(`{"error":"internal error, see the log"}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(code)
+	w.Write(append(text, '\n')) // the client may be gone: nobody is left to tell
+}
+
+// read decodes a request's body, one JSON object without unknown members.
+func read[T any](r *http.Request) (v T, err error) {
+	in := json.NewDecoder(r.Body)
+	in.DisallowUnknownFields()
+	if err = in.Decode(&v); err == nil {
+		if _, err = in.Token(); errors.Is(err, io.EOF) {
+			return v, nil
+		}
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return v, fault.Wrap(fault.TooLarge, err, "the body is larger than %d bytes", maxBody)
+	}
+	return v, fault.Wrap(fault.Invalid, err, "the body is not the JSON object that %s %s takes", r.Method, r.URL.Path)
+}

@@ -1,0 +1,66 @@
+package admin
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// guard lets pass who may use the door. A browser on the same machine reaches a
+// loopback address, on behalf of any page that it shows: by a form or script that
+// posts from a foreign origin, or by a host name that resolves to 127.0.0.1 (DNS rebinding).
+func (a *admin) guard(next http.Handler) http.Handler {
+	origins := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := a.admit(r)
+		if cross := origins.Check(r); cross != nil && err == nil {
+			err = fault.Wrap(fault.Forbidden, cross, "requests from web pages of another origin are refused")
+		}
+		if err != nil {
+			a.refuse(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (a *admin) admit(r *http.Request) error {
+	if a.Key == "" {
+		if !loopbackName(r.Host) {
+			return fault.New(fault.Forbidden, "this address is for the same machine: call it localhost, not %q", r.Host)
+		}
+		return nil
+	}
+	if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
+		return nil
+	}
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") || !same(token, a.Key) {
+		return fault.New(fault.Unauthorized, "send the account key: Authorization: Bearer <key>")
+	}
+	return nil
+}
+
+// same compares in a time that tells nothing about where two texts differ.
+func same(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+// loopbackName reports whether a Host header names this machine to itself.
+func loopbackName(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}

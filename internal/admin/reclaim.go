@@ -1,0 +1,23 @@
+package admin
+
+import "net/http"
+
+func (a *admin) showReclaim(r *http.Request) (any, error) { return a.Reaper.Stats(r.Context()) }
+
+// reclaimNow frees the space of everything that is expired, and waits for it.
+func (a *admin) reclaimNow(r *http.Request) (any, error) {
+	if err := a.Reaper.ReclaimNow(r.Context()); err != nil {
+		return nil, err
+	}
+	return a.Reaper.Stats(r.Context())
+}
+
+func (a *admin) pauseReclaim(r *http.Request) (any, error) {
+	a.Reaper.Pause()
+	return a.Reaper.Stats(r.Context())
+}
+
+func (a *admin) resumeReclaim(r *http.Request) (any, error) {
+	a.Reaper.Resume()
+	return a.Reaper.Stats(r.Context())
+}

@@ -1,0 +1,170 @@
+// Package internal holds what must be true of the whole tree: which room may
+// import which, and the habits that a compiler does not check.
+package internal
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const module = "github.com/mayflydb/mayfly"
+
+// table lists every room and the rooms that it may import, lower rooms first.
+// A room sees only rooms above it on this list. A folder that is missing here has no right to be.
+var table = []struct{ rooms, mayImport string }{
+	{"clock fault doc", ""},
+	{"expiry access", "doc fault"},
+	{"kv", "fault"},
+	{"kv/kvtest kv/pebble", "kv fault"},
+	{"keys", "doc"},
+	{"catalog", "doc fault expiry kv keys"},
+	{"store", "doc fault expiry access kv keys catalog"},
+	{"reaper", "clock fault store"},
+	{"cosmos/rest", "clock doc fault expiry access catalog store"},
+	{"admin", "clock fault catalog store reaper"},
+	{"node", "clock fault kv catalog store reaper cosmos/rest admin"},
+	{".", "node clock fault kv/pebble"}, // package mayfly
+	{"cmd/mayfly", "node clock fault kv/pebble"},
+	{"mayflytest", "."},
+}
+
+// forTests lists what test files of any room may import besides: real engines
+// and clocks instead of mocks, and a whole mayfly.
+var forTests = strings.Fields("clock fault doc kv kv/pebble kv/kvtest catalog store reaper . mayflytest")
+
+// clients lists modules that only some rooms may import, tests aside: an
+// engine is the only importer of its library.
+var clients = map[string]string{
+	"github.com/cockroachdb/pebble": "kv/pebble kv/kvtest", // the suite crashes on Pebble's file system
+	"github.com/spf13/":             "cmd/mayfly",
+	"github.com/anishathalye/":      "",
+}
+
+// A source is one Go file of the tree.
+type source struct {
+	path string // from the root of the module
+	room string // its folder, without internal/
+	file *ast.File
+	set  *token.FileSet
+}
+
+func (s source) isTest() bool { return strings.HasSuffix(s.path, "_test.go") }
+
+// at is where in the tree a position is.
+func (s source) at(p token.Pos) string {
+	return s.path + ":" + strings.TrimPrefix(s.set.Position(p).String(), s.set.File(p).Name()+":")
+}
+
+// sources parses the whole module itself, rather than asking the go command,
+// so that the test cache notices each change.
+func sources(t *testing.T) []source {
+	t.Helper()
+	found, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) < 20 {
+		t.Fatalf("%d files: this is not the whole tree", len(found))
+	}
+	return found
+}
+
+var parsed = sync.OnceValues(func() (found []source, err error) {
+	err = filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if n := d.Name(); n == "testdata" || n == "node_modules" || n == "conformance" || n != ".." && strings.HasPrefix(n, ".") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		s := source{set: token.NewFileSet()}
+		s.path = strings.TrimPrefix(filepath.ToSlash(name), "../")
+		s.room = strings.TrimPrefix(path.Dir(s.path), "internal/")
+		s.file, err = parser.ParseFile(s.set, name, nil, parser.ParseComments)
+		found = append(found, s)
+		return err
+	})
+	return found, err
+})
+
+// imports yields the paths that a file imports.
+func (s source) imports(yield func(string, token.Pos) bool) {
+	for _, i := range s.file.Imports {
+		if !yield(strings.Trim(i.Path.Value, `"`), i.Pos()) {
+			return
+		}
+	}
+}
+
+// roomOf is the room of an imported package of this module.
+func roomOf(imported string) (room string, ok bool) {
+	if imported == module {
+		return ".", true
+	}
+	rest, ok := strings.CutPrefix(imported, module+"/")
+	return strings.TrimPrefix(rest, "internal/"), ok
+}
+
+func TestLayout(t *testing.T) {
+	allowed := map[string][]string{}
+	for _, row := range table {
+		for room := range strings.FieldsSeq(row.rooms) {
+			allowed[room] = strings.Fields(row.mayImport)
+		}
+	}
+	for _, s := range sources(t) {
+		if s.room == "internal" {
+			continue // this package
+		}
+		may, known := allowed[s.room]
+		if !known {
+			t.Errorf("%s: the table has no room %q", s.path, s.room)
+			continue
+		}
+		for imported, pos := range s.imports {
+			room, own := roomOf(imported)
+			if !own || room == s.room || slices.Contains(may, room) || s.isTest() && slices.Contains(forTests, room) {
+				continue
+			}
+			t.Errorf("%s: %s may not import %s", s.at(pos), s.room, room)
+		}
+	}
+}
+
+func TestTableIsInOrder(t *testing.T) {
+	var above []string
+	for _, row := range table {
+		for room := range strings.FieldsSeq(row.mayImport) {
+			if !slices.Contains(above, room) {
+				t.Errorf("%s may import %s, which is not above it", row.rooms, room)
+			}
+		}
+		above = append(above, strings.Fields(row.rooms)...)
+	}
+}
+
+func TestClientLibraries(t *testing.T) {
+	for _, s := range sources(t) {
+		for imported, pos := range s.imports {
+			for prefix, rooms := range clients {
+				if strings.HasPrefix(imported, prefix) && !slices.Contains(strings.Fields(rooms), s.room) && !s.isTest() {
+					t.Errorf("%s: only %q may import %s", s.at(pos), rooms, imported)
+				}
+			}
+		}
+	}
+}

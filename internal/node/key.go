@@ -1,0 +1,91 @@
+package node
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// WellKnownKey is the public account key of every Cosmos DB emulator.
+// https://learn.microsoft.com/azure/cosmos-db/emulator#authentication
+const WellKnownKey = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="
+
+// Sizes of account keys in bytes: what is made, and the least that is taken.
+const (
+	keyBytes    = 64
+	minKeyBytes = 32
+)
+
+// keyFile holds a key that was made because none was given.
+const keyFile = "account.key"
+
+// An account is a key, and in words where it comes from.
+type account struct{ key, place string }
+
+// chooseKey applies the rules for account keys. exposed says that some door
+// listens on an address that other machines may reach; there, the well-known key would
+// be no key at all.
+func chooseKey(given string, exposed, allowWellKnown bool, dir string) (account, error) {
+	if given == "" && (!exposed || allowWellKnown) {
+		given = WellKnownKey
+	}
+	if given == "" {
+		return keptKey(dir)
+	}
+	key, err := decodeKey(given)
+	if err != nil {
+		return account{}, err
+	}
+	wellKnown, _ := base64.StdEncoding.DecodeString(WellKnownKey)
+	switch {
+	case !bytes.Equal(key, wellKnown):
+		return account{given, "as given"}, nil
+	case exposed && !allowWellKnown:
+		return account{}, fault.New(fault.Invalid, "anyone who can reach this address knows the well-known emulator key: "+
+			"give a key of your own with --key, leave it out to have one made, or add --allow-well-known-key")
+	}
+	return account{given, "the well-known emulator key"}, nil
+}
+
+func decodeKey(text string) ([]byte, error) {
+	key, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "the account key is not base64: make one with `openssl rand -base64 %d`", keyBytes)
+	}
+	if len(key) < minKeyBytes {
+		return nil, fault.New(fault.Invalid, "the account key has %d bytes, at least %d are needed: make one with `openssl rand -base64 %d`",
+			len(key), minKeyBytes, keyBytes)
+	}
+	return key, nil
+}
+
+// keptKey reads the key of an earlier start from dir, or makes it.
+func keptKey(dir string) (account, error) {
+	if dir == "" {
+		return account{}, fault.New(fault.Invalid, "an address that other machines can reach needs an account key, "+
+			"and in memory there is no place to keep one: give it with --key")
+	}
+	path := filepath.Join(dir, keyFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		key := make([]byte, keyBytes)
+		rand.Read(key)
+		text = []byte(base64.StdEncoding.EncodeToString(key) + "\n")
+		err = writeFile(path, text)
+	}
+	if err != nil {
+		return account{}, fmt.Errorf("account key: %w", err)
+	}
+	text = bytes.TrimSpace(text)
+	if _, err := decodeKey(string(text)); err != nil {
+		return account{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return account{string(text), path}, nil
+}

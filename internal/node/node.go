@@ -1,0 +1,280 @@
+// Package node is one running mayfly: an engine, a clock, the store, the
+// reaper and the doors, started and stopped together. It owns what belongs to the whole:
+// account key, certificates, listening, and the clock's mark. Several
+// nodes can live in one process. It chooses no engine and reads no settings.
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/admin"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/cosmos/rest"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/reaper"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// Options say what to run.
+type Options struct {
+	// Engine holds the data. The node closes it, also when Start fails.
+	Engine kv.Engine
+
+	// Dir keeps the account key and certificates that the node makes; empty
+	// keeps certificates in memory.
+	Dir string
+
+	// NoSQL and Admin are the addresses of the doors, host:port; empty switches a door off.
+	NoSQL, Admin string
+
+	// TLS of the NoSQL door.
+	TLS TLS
+
+	// Key is the account key in base64. Empty takes the well-known key on loopback
+	// addresses, else a key kept in Dir. AllowWellKnownKey takes it everywhere.
+	Key               string
+	AllowWellKnownKey bool
+
+	// Virtual makes a clock that only Move moves. It starts at VirtualStart, but
+	// never before the last instant that the data has seen; without VirtualStart at
+	// that instant, and with no data at the present.
+	Virtual      bool
+	VirtualStart time.Time
+
+	// Region, Advertise and Consistency are account properties, see rest.Options.
+	Region, Advertise, Consistency string
+
+	// ReclaimRate is how many documents the reaper frees per second at most; 0 adapts.
+	ReclaimRate int
+
+	// Logger may be nil.
+	Logger *slog.Logger
+}
+
+// TLS says how a door speaks TLS. The zero value makes a certificate and
+// answers plain HTTP on the same port too.
+type TLS struct {
+	Off       bool
+	Cert, Key string // PEM files; TLS only when set
+}
+
+// A Node is running. Its methods are safe for concurrent use.
+type Node struct {
+	engine  kv.Engine
+	catalog *catalog.Catalog
+	store   *store.Store
+	reaper  *reaper.Reaper
+	log     *slog.Logger
+
+	clock     clock.Clock
+	virtual   *clock.Virtual // nil when the clock is real
+	moving    sync.Mutex     // held while Move moves it
+	stopMarks func()
+	reaping   bool
+
+	account account
+	certs   certificates
+	caFile  string
+	nosql   *door
+	admin   *door
+
+	ready    atomic.Bool
+	closing  sync.Once
+	closeErr error
+}
+
+// Start opens everything and returns when requests are answered. It fails
+// with fault.Invalid when the options cannot be kept.
+func Start(ctx context.Context, o Options) (_ *Node, err error) {
+	n := &Node{engine: o.Engine, log: o.Logger}
+	if n.log == nil {
+		n.log = slog.New(slog.DiscardHandler)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, n.close(ctx))
+		}
+	}()
+	for _, step := range []func(context.Context, Options) error{
+		n.listen, n.openData, n.startClock, n.prepareTLS, n.openDoors,
+	} {
+		if err := step(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	n.reaper.Start()
+	n.reaping = true
+	n.ready.Store(true)
+	return n, nil
+}
+
+// listen takes the ports, so that a port in use is found out before anything
+// is written, and the key, which depends on them.
+func (n *Node) listen(ctx context.Context, o Options) (err error) {
+	if n.nosql, err = listen(ctx, "NoSQL", o.NoSQL, n.log); err != nil {
+		return err
+	}
+	if n.admin, err = listen(ctx, "admin", o.Admin, n.log); err != nil {
+		return err
+	}
+	n.account, err = chooseKey(o.Key, n.nosql.exposed() || n.admin.exposed(), o.AllowWellKnownKey, o.Dir)
+	return err
+}
+
+func (n *Node) openData(ctx context.Context, _ Options) (err error) {
+	if n.catalog, err = catalog.Open(ctx, n.engine); err != nil {
+		return fmt.Errorf("open catalog: %w", err)
+	}
+	if n.store, err = store.Open(ctx, n.engine, n.catalog); err != nil {
+		return fmt.Errorf("open store: %w", err)
+	}
+	return nil
+}
+
+func (n *Node) prepareTLS(_ context.Context, o Options) (err error) {
+	switch {
+	case n.nosql == nil || o.TLS.Off:
+		return nil
+	case o.TLS.Cert != "":
+		if n.certs.server, err = tls.LoadX509KeyPair(o.TLS.Cert, o.TLS.Key); err != nil {
+			return fault.Wrap(fault.Invalid, err, "certificate of the NoSQL door")
+		}
+		n.nosql.secure(n.certs.server, false)
+		return nil
+	}
+	hosts := ownHosts(hostOf(o.NoSQL), hostOf(o.Advertise))
+	if n.certs, err = ownCertificates(o.Dir, hosts, clock.Wall()); err != nil {
+		return err
+	}
+	if o.Dir != "" {
+		n.caFile = filepath.Join(o.Dir, tlsFolder, authorityName+".pem")
+	}
+	n.nosql.secure(n.certs.server, true)
+	return nil
+}
+
+func (n *Node) openDoors(_ context.Context, o Options) error {
+	n.reaper = reaper.New(reaper.Options{Store: n.store, Clock: n.clock, Rate: o.ReclaimRate, Logger: n.log})
+	if n.nosql != nil {
+		handler, err := n.nosqlHandler(o)
+		if err != nil {
+			return err
+		}
+		n.nosql.open(timed(handler, n.reaper.Observe), responseTime)
+	}
+	if n.admin != nil {
+		n.admin.open(n.adminHandler(), operatorTime)
+	}
+	return nil
+}
+
+func (n *Node) nosqlHandler(o Options) (http.Handler, error) {
+	options := rest.Options{
+		Catalog: n.catalog, Store: n.store, Clock: n.clock, Key: n.account.key,
+		Region: o.Region, Advertise: o.Advertise, Consistency: o.Consistency, Logger: n.log,
+	}
+	if n.certs.authority != nil {
+		options.CA = n.CA
+	}
+	handler, err := rest.New(options)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "account settings")
+	}
+	return handler, nil
+}
+
+func (n *Node) adminHandler() http.Handler {
+	options := admin.Options{
+		Ready: n.ready.Load, Clock: n.clock, Virtual: n.Virtual(), Move: n.Move,
+		Reaper: operated{n.reaper}, Logger: n.log,
+	}
+	if n.admin.exposed() {
+		options.Key = n.account.key
+	}
+	return admin.New(options)
+}
+
+// operated is the reaper as the admin door sees it.
+type operated struct{ *reaper.Reaper }
+
+// Stats gives the reaper's account of itself.
+func (o operated) Stats(ctx context.Context) (admin.ReclaimStats, error) {
+	s, err := o.Reaper.Stats(ctx)
+	return admin.ReclaimStats{
+		Documents: s.Documents, Bytes: s.Bytes, Entries: s.Entries, Backlog: s.Backlog,
+		LagSeconds: int64(s.Lag / time.Second), Paused: s.Paused,
+	}, err
+}
+
+// ReclaimNow frees the space of everything that is expired before it returns.
+func (n *Node) ReclaimNow(ctx context.Context) error { return n.reaper.ReclaimNow(ctx) }
+
+// Close stops accepting, lets requests finish until ctx ends, then cuts them
+// off, and closes everything, the engine last. Only the first call does
+// something; all return what became of it.
+func (n *Node) Close(ctx context.Context) error {
+	n.closing.Do(func() { n.closeErr = n.close(ctx) })
+	return n.closeErr
+}
+
+func (n *Node) close(ctx context.Context) error {
+	n.ready.Store(false)
+	err := errors.Join(n.nosql.close(ctx), n.admin.close(ctx))
+	if n.reaping {
+		n.reaper.Stop()
+	}
+	if n.stopMarks != nil {
+		n.stopMarks()
+	}
+	if n.clock != nil {
+		err = errors.Join(err, n.saveMark(context.WithoutCancel(ctx), n.clock.Now()))
+	}
+	if n.store != nil {
+		err = errors.Join(err, n.store.Close())
+	}
+	return errors.Join(err, n.engine.Close())
+}
+
+// Endpoint is the URL of the NoSQL door, the secure one if there is one; ""
+// when it is off.
+func (n *Node) Endpoint() string {
+	if n.nosql == nil {
+		return ""
+	}
+	return n.nosql.url(n.nosql.scheme)
+}
+
+// PlainEndpoint is the http URL of a NoSQL door that also speaks TLS, else "".
+func (n *Node) PlainEndpoint() string {
+	if n.certs.authority == nil {
+		return ""
+	}
+	return n.nosql.url("http")
+}
+
+// AdminURL is the URL of the admin door, "" when it is off.
+func (n *Node) AdminURL() string { return n.admin.url("http") }
+
+// Key is the account key in base64, and KeyPlace says in words where it comes
+// from: a file's path, or a phrase. Only the second belongs in a log.
+func (n *Node) Key() string { return n.account.key }
+
+// KeyPlace says in words where the account key comes from, or the path of its file.
+func (n *Node) KeyPlace() string { return n.account.place }
+
+// CA is the certificate authority that the node made, in PEM; nil if it made none.
+func (n *Node) CA() []byte { return n.certs.authority }
+
+// CAFile is where CA is kept, "" when it is only in memory.
+func (n *Node) CAFile() string { return n.caFile }

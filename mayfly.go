@@ -1,0 +1,130 @@
+// Package mayfly runs a mayfly inside a Go program or a test: a document
+// database that speaks Azure Cosmos DB for NoSQL over HTTP and whose documents end at
+// their second. Point any Cosmos DB client at Endpoint with Key.
+//
+//	db, err := mayfly.Open(ctx, mayfly.Dir("data"))
+//	if err != nil {
+//		return err
+//	}
+//	defer db.Close()
+//	fmt.Println(db.Endpoint(), db.Key())
+//
+// Tests are better served by package mayflytest.
+package mayfly
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/kv/pebble"
+	"github.com/mayflydb/mayfly/internal/node"
+)
+
+// Reasons for which a clock does not move, for errors.Is.
+var (
+	// ErrRealClock is returned for a clock that moves by itself: open with VirtualClock.
+	ErrRealClock = errors.New("mayfly: the clock is real and moves by itself")
+	// ErrBackwards is returned for an instant before the present one.
+	ErrBackwards = errors.New("mayfly: the clock moves forward only")
+)
+
+// closeTime is how long Close lets running requests go on.
+const closeTime = 10 * time.Second
+
+// engineFolder of the data folder is the engine's own.
+const engineFolder = "db"
+
+// A DB is a running database. Its methods are safe for concurrent use.
+type DB struct{ node *node.Node }
+
+// Open starts a database, in memory and on a free port of 127.0.0.1 unless
+// options say otherwise, and returns when it answers. ctx bounds the opening only. The caller
+// closes it. Several databases can be open in one process.
+func Open(ctx context.Context, opts ...Option) (*DB, error) {
+	s := settings{node: node.Options{NoSQL: "127.0.0.1:0", TLS: node.TLS{Off: true}}}
+	for _, o := range opts {
+		o(&s)
+	}
+	engine, err := s.openEngine()
+	if err != nil {
+		return nil, fmt.Errorf("mayfly: %w", err)
+	}
+	s.node.Engine = engine
+	n, err := node.Start(ctx, s.node)
+	if err != nil {
+		return nil, fmt.Errorf("mayfly: %w", err)
+	}
+	return &DB{n}, nil
+}
+
+func (s settings) openEngine() (*pebble.Engine, error) {
+	options := pebble.Options{Memory: true, NoSync: s.noSync, Logger: s.node.Logger}
+	if dir := s.node.Dir; dir != "" {
+		options.Memory, options.Dir = false, filepath.Join(dir, engineFolder)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	return pebble.Open(options)
+}
+
+// Endpoint is the URL for clients, https when open with TLS.
+func (db *DB) Endpoint() string { return db.node.Endpoint() }
+
+// Key is the account key in base64.
+func (db *DB) Key() string { return db.node.Key() }
+
+// CA is the certificate authority behind an https Endpoint in PEM, nil
+// without TLS.
+func (db *DB) CA() []byte { return db.node.CA() }
+
+// Clock is the time by which documents end.
+func (db *DB) Clock() *Clock { return &Clock{db.node} }
+
+// ReclaimNow returns when the space of every expired document is free. It
+// changes nothing that a client can see.
+func (db *DB) ReclaimNow(ctx context.Context) error { return db.node.ReclaimNow(ctx) }
+
+// Close finishes running requests, for at most ten seconds, and stops. Only
+// the first call does something; all return its error.
+func (db *DB) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	return db.node.Close(ctx)
+}
+
+// A Clock is a database's time. It never runs backwards.
+type Clock struct{ node *node.Node }
+
+// Now is the present instant, in UTC.
+func (c *Clock) Now() time.Time { return c.node.Clock().Now() }
+
+// Advance moves the clock by d. When it returns, that time has passed: what
+// became due is done, and no request sees an earlier instant. It fails with ErrRealClock or ErrBackwards.
+func (c *Clock) Advance(d time.Duration) error {
+	return c.move(func(now time.Time) time.Time { return now.Add(d) })
+}
+
+// Set moves the clock to t as Advance does.
+func (c *Clock) Set(t time.Time) error {
+	return c.move(func(time.Time) time.Time { return t })
+}
+
+func (c *Clock) move(to func(now time.Time) time.Time) error {
+	_, err := c.node.Move(context.Background(), to)
+	switch {
+	case fault.KindOf(err) == fault.Conflict && !c.node.Virtual():
+		return ErrRealClock
+	case errors.Is(err, clock.ErrBackwards):
+		return ErrBackwards
+	case err != nil:
+		return fmt.Errorf("mayfly: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package mayfly_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mayflydb/mayfly"
+	"github.com/mayflydb/mayfly/mayflytest"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func TestVirtualClock(t *testing.T) {
+	db := mayflytest.New(t, mayfly.VirtualClock(noon))
+	if got := db.Clock().Now(); !got.Equal(noon) {
+		t.Errorf("starts at %v, want %v", got, noon)
+	}
+	if err := db.Clock().Advance(time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Clock().Set(noon); !errors.Is(err, mayfly.ErrBackwards) {
+		t.Errorf("back: error %v, want %v", err, mayfly.ErrBackwards)
+	}
+	if got, want := db.Clock().Now(), noon.Add(time.Hour); !got.Equal(want) {
+		t.Errorf("shows %v, want %v", got, want)
+	}
+	if err := db.ReclaimNow(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRealClockDoesNotMove(t *testing.T) {
+	db, err := mayfly.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Clock().Advance(time.Hour); !errors.Is(err, mayfly.ErrRealClock) {
+		t.Errorf("error %v, want %v", err, mayfly.ErrRealClock)
+	}
+}
+
+func TestClockGoesOnAfterReopening(t *testing.T) {
+	dir := t.TempDir()
+	open := func() *mayfly.DB {
+		db, err := mayfly.Open(t.Context(), mayfly.Dir(dir), mayfly.VirtualClock(noon))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	db := open()
+	if err := db.Clock().Advance(24 * time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db = open()
+	defer db.Close()
+	if got, want := db.Clock().Now(), noon.AddDate(0, 0, 1); !got.Equal(want) {
+		t.Errorf("shows %v, want %v", got, want)
+	}
+}
+
+func TestFolderIsLocked(t *testing.T) {
+	dir := t.TempDir()
+	db, err := mayfly.Open(t.Context(), mayfly.Dir(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := mayfly.Open(t.Context(), mayfly.Dir(dir)); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("second database on the folder: error %v, want one that says it is in use", err)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	db := mayflytest.New(t, mayfly.TLS())
+	if !strings.HasPrefix(db.Endpoint(), "https://127.0.0.1:") {
+		t.Fatalf("endpoint %q, want https", db.Endpoint())
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(db.CA()) {
+		t.Fatal("no authority")
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true}}
+	for _, url := range []string{db.Endpoint(), strings.Replace(db.Endpoint(), "https", "http", 1)} {
+		response, err := client.Get(url)
+		if err != nil {
+			t.Errorf("%s: %v", url, err)
+			continue
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%s without credentials: status %d, want 401", url, response.StatusCode)
+		}
+	}
+}
+
+func TestCloseTwice(t *testing.T) {
+	db := mayflytest.New(t)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Errorf("second time: %v", err)
+	}
+}

@@ -1,0 +1,66 @@
+package mayfly
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/node"
+)
+
+// An Option changes how Open starts a database. Later ones win.
+type Option func(*settings)
+
+type settings struct {
+	node   node.Options
+	noSync bool
+}
+
+// Dir keeps the data in a folder, which is made when absent and locked against
+// other processes, instead of in memory.
+func Dir(path string) Option {
+	return func(s *settings) { s.node.Dir = path }
+}
+
+// Address is where to listen, host:port, instead of a free port of 127.0.0.1.
+// On an address that other machines reach, Open wants a Key of your own, or makes
+// one and keeps it in Dir.
+func Address(hostPort string) Option {
+	return func(s *settings) { s.node.NoSQL = hostPort }
+}
+
+// Key is the account key, base64 of at least 32 bytes, instead of the
+// well-known key of every Cosmos DB emulator.
+func Key(base64 string) Option {
+	return func(s *settings) { s.node.Key = base64 }
+}
+
+// TLS answers https, with a certificate from an authority of the database's
+// own (see DB.CA), and plain http on the same port.
+func TLS() Option {
+	return func(s *settings) { s.node.TLS = node.TLS{} }
+}
+
+// VirtualClock makes time stand at start until Clock.Advance or Clock.Set
+// moves it. Data that has seen a later instant goes on there. The zero Time is where the
+// data stopped, or the present when there is none.
+func VirtualClock(start time.Time) Option {
+	return func(s *settings) { s.node.Virtual, s.node.VirtualStart = true, start }
+}
+
+// NoSync acknowledges writes before they are durable: a crash of the machine
+// may undo the newest ones.
+func NoSync() Option {
+	return func(s *settings) { s.noSync = true }
+}
+
+// ReclaimRate frees the space of at most so many expired documents per
+// second; 0, the default, adapts to the load.
+func ReclaimRate(perSecond int) Option {
+	return func(s *settings) { s.node.ReclaimRate = perSecond }
+}
+
+// Logger receives what an operator should know; the default is silence. It
+// never gets a key or the content of a document.
+func Logger(log *slog.Logger) Option {
+	return func(s *settings) { s.node.Logger = log }
+}
