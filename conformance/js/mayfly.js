@@ -1,0 +1,96 @@
+// Starts the binary under test and moves its clock.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import { CosmosClient } from "@azure/cosmos";
+
+/** The account key that every emulator shares and publishes. */
+export const key = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
+
+/** Runs MAYFLY_BIN on free ports; resolves when it is ready. */
+export async function start(...flags) {
+  const [nosql, admin] = await freePorts(2);
+  const child = spawn(process.env.MAYFLY_BIN, ["--nosql", `127.0.0.1:${nosql}`, "--admin", `127.0.0.1:${admin}`, ...flags]);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += text));
+  const exit = once(child, "exit");
+  const mayfly = {
+    http: `http://127.0.0.1:${nosql}`,
+    https: `https://127.0.0.1:${nosql}`,
+    async advance(seconds) {
+      const answer = await fetch(`http://127.0.0.1:${admin}/clock/advance`, {
+        method: "POST",
+        body: JSON.stringify({ duration: `${seconds}s` }),
+      });
+      if (!answer.ok) throw new Error(`advance: ${answer.status} ${await answer.text()}`);
+    },
+    async stop() {
+      child.kill("SIGTERM");
+      await exit;
+    },
+  };
+  for (let i = 0; i < 1000 && child.exitCode === null; i++) {
+    const ready = await fetch(`http://127.0.0.1:${admin}/readyz`).catch(() => undefined);
+    if (ready?.ok) return mayfly;
+    await pause(10);
+  }
+  child.kill("SIGKILL");
+  throw new Error(`mayfly did not get ready\n${output}`);
+}
+
+async function freePorts(n) {
+  const servers = await Promise.all(
+    Array.from({ length: n }, async () => {
+      const server = createServer().listen(0, "127.0.0.1");
+      await once(server, "listening");
+      return server;
+    }),
+  );
+  return Promise.all(
+    servers.map(async (server) => {
+      const { port } = server.address();
+      server.close();
+      await once(server, "close");
+      return port;
+    }),
+  );
+}
+
+let made = 0;
+
+/** An SDK client with the account key. */
+export function connect(endpoint) {
+  return new CosmosClient({ endpoint, key });
+}
+
+/** A database with a name of its own. */
+export async function newDatabase(client) {
+  const { database } = await client.databases.create({ id: `js-${process.pid}-${++made}` });
+  return database;
+}
+
+/** A container partitioned by /pk in a database of its own. */
+export async function newContainer(client, definition = {}) {
+  const database = await newDatabase(client);
+  const { container } = await database.containers.create({ id: "things", partitionKey: "/pk", ...definition });
+  return container;
+}
+
+/** Runs f and returns the error it must throw; checks its code. */
+export async function refused(code, f) {
+  try {
+    await f();
+  } catch (error) {
+    if (error.code !== code) throw new Error(`refused with ${error.code}, want ${code}: ${error.message}`, { cause: error });
+    return error;
+  }
+  throw new Error(`succeeded, want ${code}`);
+}
+
+/** The status of a point read; the SDK does not throw for 404. */
+export async function status(container, id, pk = "p") {
+  const { statusCode, resource } = await container.item(id, pk).read();
+  if ((statusCode === 404) !== (resource === undefined)) throw new Error(`${statusCode} with ${JSON.stringify(resource)}`);
+  return statusCode;
+}

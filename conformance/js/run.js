@@ -1,0 +1,34 @@
+// Runs the tests against one shared mayfly, in memory and on the real clock.
+// NODE_EXTRA_CA_CERTS is read when node starts: hence a process for the tests.
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { start } from "./mayfly.js";
+
+const scratch = mkdtempSync(join(tmpdir(), "mayfly-js-"));
+let code = 1;
+try {
+  if (!process.env.MAYFLY_BIN) {
+    process.env.MAYFLY_BIN = join(scratch, "mayfly");
+    const built = spawnSync("go", ["build", "-o", process.env.MAYFLY_BIN, "./cmd/mayfly"], {
+      cwd: new URL("../..", import.meta.url),
+      stdio: "inherit",
+    });
+    if (built.status !== 0) throw new Error("building mayfly failed");
+  }
+  const mayfly = await start("--memory");
+  const authority = join(scratch, "ca.pem");
+  writeFileSync(authority, await (await fetch(`${mayfly.http}/_mayfly/ca.pem`)).text());
+  const tests = spawn(process.execPath, ["--test", "--test-timeout=60000", "--test-reporter=spec", ...process.argv.slice(2)], {
+    cwd: new URL(".", import.meta.url),
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: authority, MAYFLY_HTTP: mayfly.http, MAYFLY_HTTPS: mayfly.https },
+    stdio: "inherit",
+  });
+  [code] = await once(tests, "exit");
+  await mayfly.stop();
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+process.exitCode = code ?? 1;

@@ -1,0 +1,180 @@
+package conformance
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const azcosmosModule = "github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
+
+// TestAzcosmosEmulatorSuite runs the tests that the Go SDK keeps for the
+// official emulator. They are compiled from a writable copy of the module, with
+// the dependencies its own go.mod pins. testdata/azcosmos-1.5.0.txt says which
+// must pass; MAYFLY_SUITE=all also runs the others and reports how they fared.
+func TestAzcosmosEmulatorSuite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a second copy of the SDK")
+	}
+	suite := copyModule(t)
+	expected := expectations(t, suite)
+	s, port := suiteServer(t)
+	retarget(t, suite, port)
+	tests := compileSuite(t, suite)
+	ca := filepath.Join(suite, "mayfly-ca.pem")
+	if err := os.WriteFile(ca, s.authority, 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	score := map[string]int{}
+	var surprises []string
+	for _, e := range expected {
+		score[e.verdict]++
+		if e.verdict != "pass" && os.Getenv("MAYFLY_SUITE") != "all" {
+			continue
+		}
+		t.Run(e.test, func(t *testing.T) {
+			run := exec.Command(tests, "-test.run", "^"+e.test+"$", "-test.timeout", "60s")
+			run.Dir = suite
+			// TestAAD trusts the system's authorities only; this makes ours one of them.
+			run.Env = append(os.Environ(), "EMULATOR=true", "SSL_CERT_FILE="+ca)
+			out, err := run.CombinedOutput()
+			switch {
+			case e.verdict == "pass" && err != nil:
+				t.Errorf("%v\n%s", err, out)
+			case e.verdict == "pass":
+				score["passed"]++
+			case err == nil:
+				surprises = append(surprises, e.test)
+			}
+		})
+	}
+	figures.add("azcosmos 1.5.0 emulator suite: %d of %d tests passed; %d wait for queries, %d differ on purpose",
+		score["passed"], score["pass"], score["query"], score["differs"])
+	if surprises != nil {
+		figures.add("  listed as not passing, yet they do: %s", strings.Join(surprises, " "))
+	}
+}
+
+// copyModule copies azcosmos out of the module cache, which is read-only.
+func copyModule(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", azcosmosModule).Output()
+	if err != nil {
+		t.Fatalf("go list -m %s: %v", azcosmosModule, err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(strings.TrimSpace(string(out)))); err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		return os.Chmod(path, 0o600)
+	})
+	ok(t, "make the copy writable", err)
+	return dir
+}
+
+// An expectation is one line of the list.
+type expectation struct{ verdict, test string }
+
+var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+
+// expectations reads the list and checks that it names the suite's tests, all of them.
+func expectations(t *testing.T, suite string) []expectation {
+	t.Helper()
+	list, err := os.ReadFile("testdata/azcosmos-1.5.0.txt")
+	ok(t, "read the list", err)
+	var all []expectation
+	known := map[string]bool{}
+	for lines := bufio.NewScanner(bytes.NewReader(list)); lines.Scan(); {
+		fields := strings.Fields(lines.Text())
+		if len(fields) < 2 || fields[0] == "#" {
+			continue
+		}
+		all = append(all, expectation{fields[0], fields[1]})
+		known[fields[1]] = true
+	}
+	files, err := filepath.Glob(filepath.Join(suite, "emulator*_test.go"))
+	ok(t, "find the suite", err)
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		ok(t, "read the suite", err)
+		for _, m := range testFunction.FindAllSubmatch(source, -1) {
+			if !known[string(m[1])] {
+				t.Errorf("%s: %s is not in the list", filepath.Base(file), m[1])
+			}
+			delete(known, string(m[1]))
+		}
+	}
+	for name := range known {
+		t.Errorf("%s is in the list, not in the suite", name)
+	}
+	return all
+}
+
+// suiteServer starts mayfly with the properties of the emulator that the suite
+// expects: on the emulator's own port, or another when that one is taken.
+func suiteServer(t *testing.T) (*server, int) {
+	t.Helper()
+	ports, err := freePorts(2)
+	ok(t, "free ports", err)
+	port := 8081
+	if l, err := net.Listen("tcp", "127.0.0.1:8081"); err == nil {
+		l.Close()
+	} else {
+		port = ports[1]
+		t.Logf("port 8081 is taken, the suite is pointed at %d", port)
+	}
+	s := &server{
+		nosql: "127.0.0.1:" + strconv.Itoa(port),
+		admin: "127.0.0.1:" + strconv.Itoa(ports[0]),
+		flags: []string{
+			"--memory", "--consistency", "Strong", "--region", "South Central US",
+			"--advertise", fmt.Sprintf("https://127.0.0.1:%d/", port),
+		},
+	}
+	ok(t, "start", s.run())
+	t.Cleanup(func() { s.stop() })
+	return s, port
+}
+
+// retarget points the copy at our port. The emulator has a second gateway on
+// 8903; mayfly has one, which answers for both.
+func retarget(t *testing.T, suite string, port int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(suite, "emulator*_test.go"))
+	ok(t, "find the suite", err)
+	target := fmt.Sprintf(":%d/", port)
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		ok(t, "read the suite", err)
+		moved := strings.NewReplacer(":8081/", target, ":8903/", target).Replace(string(source))
+		if moved != string(source) {
+			ok(t, "write the suite", os.WriteFile(file, []byte(moved), 0o600))
+		}
+	}
+}
+
+// compileSuite builds the copy's tests, as a module that belongs to no workspace.
+func compileSuite(t *testing.T, suite string) string {
+	t.Helper()
+	tests := filepath.Join(suite, "azcosmos.test")
+	build := exec.Command("go", "test", "-c", "-o", tests, ".")
+	build.Dir = suite
+	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("compile the suite: %v\n%s", err, out)
+	}
+	return tests
+}
