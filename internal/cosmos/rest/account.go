@@ -1,0 +1,74 @@
+package rest
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// queryEngine is what SDKs are told of the query engine: JSON in a string.
+const queryEngine = `{"maxSqlQueryInputLength":524288,"maxJoinsPerSqlQuery":10,"maxLogicalAndPerSqlQuery":2000,` +
+	`"maxLogicalOrPerSqlQuery":2000,"maxUdfRefPerSqlQuery":10,"maxInExpressionItemsCount":16000,` +
+	`"queryMaxGroupByTableCellCount":500000,"queryMaxInMemorySortDocumentCount":500,"maxQueryRequestTimeoutFraction":0.9,` +
+	`"sqlAllowNonFiniteNumbers":false,"sqlAllowAggregateFunctions":true,"sqlAllowSubQuery":true,"sqlAllowScalarSubQuery":true,` +
+	`"allowNewKeywords":true,"sqlAllowLike":true,"sqlAllowGroupByClause":true,"sqlAllowTop":true,"enableSpatialIndexing":true,` +
+	`"maxSpatialQueryCells":12,"spatialMaxGeometryPointCount":256,"sqlDisableQueryILOptimization":false,"sqlDisableFilterPlanOptimization":false}`
+
+// readAccount answers what every SDK asks first: where to send requests.
+func readAccount(e *exchange) (int, error) {
+	for _, name := range []string{"Storage-Capacity", "Storage-Usage"} {
+		e.header["X-Ms-Media-"+name+"-Mb"] = valueZero
+	}
+	for _, name := range []string{"Consumed", "Provisioned", "Reserved"} {
+		e.header["X-Ms-Databaseaccount-"+name+"-Mb"] = valueZero
+	}
+	e.reply = append(e.reply, `{"_self":"","id":`...)
+	e.reply = doc.AppendJSONString(e.reply, accountName(e.Host))
+	e.reply = append(e.reply, `,"_rid":`...)
+	e.reply = doc.AppendJSONString(e.reply, e.Host)
+	e.reply = append(e.reply, `,"media":"//media/","addresses":"//addresses/","_dbs":"//dbs/","writableLocations":[`...)
+	e.appendLocation()
+	e.reply = append(e.reply, `],"readableLocations":[`...)
+	e.appendLocation()
+	e.reply = append(e.reply, `],"enableMultipleWriteLocations":false,"continuousBackupEnabled":false,"enableNRegionSynchronousCommit":false,`+
+		`"enablePerPartitionFailoverBehavior":false,"disableCrossRegionalHedging":false,`+
+		`"userReplicationPolicy":{"asyncReplication":false,"minReplicaSetSize":1,"maxReplicasetSize":4},`+
+		`"userConsistencyPolicy":{"defaultConsistencyLevel":`...)
+	e.reply = doc.AppendJSONString(e.reply, e.door.consistency)
+	e.reply = append(e.reply, `},"systemReplicationPolicy":{"minReplicaSetSize":1,"maxReplicasetSize":4},`+
+		`"readPolicy":{"primaryReadCoefficient":1,"secondaryReadCoefficient":1},"queryEngineConfiguration":`...)
+	e.reply = doc.AppendJSONString(e.reply, queryEngine)
+	e.reply = append(e.reply, '}')
+	return http.StatusOK, nil
+}
+
+func (e *exchange) appendLocation() {
+	e.reply = append(e.reply, `{"name":`...)
+	e.reply = doc.AppendJSONString(e.reply, e.door.region)
+	e.reply = append(e.reply, `,"databaseAccountEndpoint":`...)
+	e.reply = doc.AppendJSONString(e.reply, e.endpoint())
+	e.reply = append(e.reply, '}')
+}
+
+// endpoint is the URL that clients are to use: the one configured, else the
+// one that this client used.
+func (e *exchange) endpoint() string {
+	switch {
+	case e.door.advertise != "":
+		return e.door.advertise
+	case e.TLS != nil:
+		return "https://" + e.Host + "/"
+	}
+	return "http://" + e.Host + "/"
+}
+
+// accountName is the host without port and domain.
+func accountName(host string) string {
+	name, _, _ := strings.Cut(host, ":")
+	name, _, _ = strings.Cut(name, ".")
+	if name == "" {
+		return "mayfly"
+	}
+	return name
+}

@@ -1,0 +1,300 @@
+package rest
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"hash"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// maxSkew is how far a request's date may be from the machine's time.
+const maxSkew = 15 * time.Minute
+
+// maxAuthorization is the longest Authorization header that is looked at.
+const maxAuthorization = 16 << 10
+
+// A keyring holds what credentials are checked with. It is safe for concurrent use.
+type keyring struct {
+	text   string // the master key as clients know it
+	tokens []byte // what resource tokens are signed with
+	pool   *sync.Pool
+}
+
+// A signer is one reusable HMAC of the master key.
+type signer struct {
+	mac  hash.Hash
+	text []byte
+	sum  []byte
+}
+
+func newKeyring(text string, key []byte) keyring {
+	derive := hmac.New(sha256.New, key)
+	derive.Write([]byte("mayfly resource tokens"))
+	return keyring{
+		text:   text,
+		tokens: derive.Sum(nil),
+		pool:   &sync.Pool{New: func() any { return &signer{mac: hmac.New(sha256.New, key)} }},
+	}
+}
+
+// authenticate says what the credentials of a request allow.
+func (d *Door) authenticate(e *exchange) (grant, error) {
+	header := e.given(hAuthorization)
+	if header == "" {
+		return grant{}, refused(fault.Unauthorized, "Required Header authorization is missing. Ensure a valid Authorization token is passed.")
+	}
+	cred, ok := parseAuthorization(header)
+	if !ok {
+		return grant{}, refused(fault.Unauthorized, "Authorization header doesn't confirm to the required format. Please verify and try again.")
+	}
+	switch cred.kind {
+	case "master":
+		return grant{whole: true}, d.keys.checkMaster(e, cred.sig)
+	case "aad":
+		return grant{whole: true}, d.keys.checkAAD(cred.sig)
+	}
+	return d.checkToken(cred.sig)
+}
+
+// A credential is an Authorization header taken apart.
+type credential struct{ kind, sig string }
+
+// parseAuthorization reads `type=master&ver=1.0&sig=…`, percent-encoded or not.
+// A plus sign stays one: it is a digit of base64.
+func parseAuthorization(header string) (c credential, ok bool) {
+	if len(header) > maxAuthorization {
+		return c, false
+	}
+	text, err := url.PathUnescape(header)
+	if err != nil {
+		return c, false
+	}
+	text, ok = cutPrefixFold(text, "type=")
+	if !ok {
+		return c, false
+	}
+	kind, text, _ := strings.Cut(text, "&")
+	if text, ok = cutPrefixFold(text, "ver=1"); !ok {
+		return c, false
+	}
+	version, sig, ok := strings.Cut(text, "&")
+	if !ok || version != "" && version != ".0" {
+		return c, false
+	}
+	if c.sig, ok = cutPrefixFold(sig, "sig="); !ok || c.sig == "" {
+		return c, false
+	}
+	c.kind = strings.ToLower(kind)
+	return c, c.kind == "master" || c.kind == "aad" || c.kind == "resource"
+}
+
+func cutPrefixFold(text, prefix string) (rest string, ok bool) {
+	if len(text) < len(prefix) || !strings.EqualFold(text[:len(prefix)], prefix) {
+		return text, false
+	}
+	return text[len(prefix):], true
+}
+
+// checkMaster verifies the signature of a request, and that it is fresh.
+func (k *keyring) checkMaster(e *exchange, sig string) error {
+	date := e.given(hXDate)
+	if date == "" {
+		date = e.given(hDate)
+	}
+	if date == "" {
+		return refused(fault.Unauthorized, "The input authorization token can't serve the request. The header x-ms-date is missing.")
+	}
+	if !k.signed(e, date, sig) {
+		return refused(fault.Unauthorized, "The input authorization token can't serve the request. The wrong key is being used or the expected payload is not built as per the protocol. "+
+			"For more info: https://aka.ms/cosmosdb-tsg-unauthorized. Server used the following payload to sign: '%s'",
+			clip(string(appendPayload(nil, e.Method, e.path.resourceType(), e.signedLink(), date))))
+	}
+	return checkDate(date, clock.Wall())
+}
+
+func checkDate(date string, now time.Time) error {
+	sent, err := parseDate(date)
+	if err != nil {
+		return refused(fault.Unauthorized, "The input authorization token can't serve the request. The header x-ms-date is not a date in the form of RFC 1123.")
+	}
+	if skew := now.Sub(sent); skew > maxSkew || skew < -maxSkew {
+		return expired(sent.Add(-maxSkew), sent.Add(maxSkew), now)
+	}
+	return nil
+}
+
+// parseDate reads `Thu, 27 Apr 2017 00:51:12 GMT`, in any case since old clients
+// send it in lower case.
+func parseDate(text string) (time.Time, error) {
+	if t, err := time.Parse(http.TimeFormat, text); err == nil {
+		return t, nil
+	}
+	return time.Parse(time.RFC1123, strings.ToUpper(text))
+}
+
+func expired(from, to, now time.Time) error {
+	return refused(fault.Forbidden, "The authorization token is not valid at the current time.\r\nPlease create another token and retry\r\n"+
+		"(token start time: %s, token expiry time: %s, current server time: %s).",
+		from.UTC().Format(http.TimeFormat), to.UTC().Format(http.TimeFormat), now.UTC().Format(http.TimeFormat))
+}
+
+// signed tries the forms of link that SDKs sign: the decoded path, the path
+// as received, the last RID in lower case, the path in lower case, and the
+// whole of it where it leads to an operation.
+func (k *keyring) signed(e *exchange, date, sig string) bool {
+	if len(sig) != base64.StdEncoding.EncodedLen(sha256.Size) {
+		return false
+	}
+	var buf [sha256.Size + 1]byte // one more than there is to find
+	n, err := base64.StdEncoding.Decode(buf[:], []byte(sig))
+	if err != nil || n != sha256.Size {
+		return false
+	}
+	want := buf[:n]
+	s := k.pool.Get().(*signer)
+	defer k.pool.Put(s)
+	kind, link := e.path.resourceType(), e.signedLink()
+	if s.matches(want, e.Method, kind, link, date) {
+		return true
+	}
+	for _, kind := range signedTypes(kind) {
+		for _, link := range [...]string{link, e.receivedLink(), lastRID(link), strings.ToLower(link), e.operationLink(link)} {
+			if s.matches(want, e.Method, kind, link, date) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// operationTypes are the resource types that SDKs sign an operation on a
+// container under.
+var operationTypes = []string{"operations", "partitionkey", "colls"}
+
+// signedTypes are the names that SDKs sign a resource type under.
+func signedTypes(kind string) []string {
+	if kind == "operations" {
+		return operationTypes
+	}
+	return []string{kind}
+}
+
+func (s *signer) matches(want []byte, method, kind, link, date string) bool {
+	s.text = appendPayload(s.text[:0], method, kind, link, date)
+	s.mac.Reset()
+	s.mac.Write(s.text)
+	s.sum = s.mac.Sum(s.sum[:0])
+	return hmac.Equal(s.sum, want)
+}
+
+// appendPayload writes the text that a master key signs:
+// learn.microsoft.com/rest/api/cosmos-db/access-control-on-cosmosdb-resources.
+func appendPayload(dst []byte, method, kind, link, date string) []byte {
+	dst = appendLower(dst, method)
+	dst = append(dst, '\n')
+	dst = append(dst, kind...)
+	dst = append(dst, '\n')
+	dst = append(dst, link...)
+	dst = append(dst, '\n')
+	dst = appendLower(dst, date)
+	return append(dst, "\n\n"...)
+}
+
+func appendLower(dst []byte, text string) []byte {
+	for i := range len(text) {
+		c := text[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+// resourceType is the last collection segment of a path, empty for the account.
+func (p *path) resourceType() string {
+	switch {
+	case p.count == 0:
+		return ""
+	case p.count%2 == 0:
+		return p.segment[p.count-2]
+	}
+	return p.segment[p.count-1]
+}
+
+// signedLink is the resource that a path addresses, of a feed its parent,
+// decoded and without slashes at the ends.
+func (e *exchange) signedLink() string { return parentLink(e.URL.Path, &e.path) }
+
+// receivedLink is the same, still encoded.
+func (e *exchange) receivedLink() string { return parentLink(e.URL.EscapedPath(), &e.path) }
+
+// operationLink is the whole path of an operation, and link of anything else.
+func (e *exchange) operationLink(link string) string {
+	if e.path.resourceType() == "operations" {
+		return strings.Trim(e.URL.Path, "/")
+	}
+	return link
+}
+
+func parentLink(text string, p *path) string {
+	text = strings.TrimSuffix(strings.TrimPrefix(text, "/"), "/")
+	if p.resourceType() == "operations" {
+		text = cutLast(text)
+	}
+	if p.count%2 == 1 || p.resourceType() == "operations" {
+		return cutLast(text)
+	}
+	return text
+}
+
+func cutLast(text string) string {
+	return text[:max(0, strings.LastIndexByte(text, '/'))]
+}
+
+// lastRID is the last segment of a link in lower case, if it is a RID.
+func lastRID(link string) string {
+	last := link[strings.LastIndexByte(link, '/')+1:]
+	if _, ok := parseRID(last); !ok {
+		return link
+	}
+	return strings.ToLower(last)
+}
+
+// checkAAD accepts a token as the emulator does: not signed by any
+// authority, but with the master key itself as its third part, see TestAAD of azcosmos.
+func (k *keyring) checkAAD(token string) error {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return errAAD
+	}
+	key, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[2], "="))
+	if err != nil || !hmac.Equal(key, []byte(k.text)) {
+		return errAAD
+	}
+	var claims struct {
+		NotBefore int64 `json:"nbf"`
+		Expires   int64 `json:"exp"`
+	}
+	body, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
+	if err != nil || json.Unmarshal(body, &claims) != nil {
+		return errAAD
+	}
+	now := clock.Wall()
+	from, to := time.Unix(claims.NotBefore, 0), time.Unix(claims.Expires, 0)
+	if now.Add(maxSkew).Before(from) || !now.Before(to) {
+		return expired(from, to, now)
+	}
+	return nil
+}
+
+var errAAD = refused(fault.Unauthorized, "The AAD token is not valid here. Like the emulator, mayfly accepts tokens whose third part is the account key.")

@@ -1,0 +1,264 @@
+package rest
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// maxBatch is how many operations a batch or bulk request may have, as in the service.
+const maxBatch = 100
+
+// hybridRow is the first byte of a body in the binary form that the .NET SDK writes.
+const hybridRow = 0x81
+
+var (
+	errManyOperations = fault.New(fault.Invalid, "Batch request has more operations than what is supported. Send at most %d in one request.", maxBatch)
+	errNoOperations   = fault.New(fault.Invalid, "Batch request has no operations. Send an array with at least one.")
+	errHybridRow      = fault.New(fault.Unsupported, "Batch and bulk requests in the HybridRow form of the .NET SDK are not built yet. Send a JSON array, or single requests.")
+)
+
+// postBatch does many operations in one request: a transactional batch on
+// one partition, or a bulk request whose operations have nothing to do with each other.
+func postBatch(e *exchange) (status int, err error) {
+	text, err := e.lateBody()
+	if err != nil {
+		return 0, err
+	}
+	v, err := e.enterItems()
+	if err != nil {
+		return 0, err
+	}
+	if len(text) > 0 && text[0] == hybridRow {
+		return 0, errHybridRow
+	}
+	list, err := parseOperations(v.State, text)
+	if err != nil {
+		return 0, err
+	}
+	if strings.EqualFold(strings.TrimSpace(e.given(hBatchAtomic)), "false") {
+		return bulk(e, v, list)
+	}
+	partition, err := pointPartition(e, v.State)
+	if err != nil {
+		return 0, err
+	}
+	return transact(e, v, partition, list)
+}
+
+// An operation is one entry of a batch or bulk request.
+type operation struct {
+	store.Op
+	partition string // bulk: the text of its partition key
+	err       error  // why it cannot be done, without asking the store
+}
+
+// parseOperations reads the array of a request. An entry whose form is wrong
+// fails the request, one whose content is wrong fails itself.
+func parseOperations(st *catalog.State, text []byte) ([]operation, error) {
+	var list []operation
+	for entry, err := range doc.ArrayFromJSON(text, doc.ParseOptions{}) {
+		if err != nil {
+			return nil, docFault(err)
+		}
+		if len(list) == maxBatch {
+			return nil, errManyOperations
+		}
+		op, err := parseOperation(st, entry)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, op)
+	}
+	if len(list) == 0 {
+		return nil, errNoOperations
+	}
+	return list, nil
+}
+
+var verbs = map[string]store.Verb{
+	"create": store.Create, "upsert": store.Upsert, "read": store.Read,
+	"delete": store.Delete, "replace": store.Replace, "patch": store.Patch,
+}
+
+func parseOperation(st *catalog.State, entry doc.Value) (op operation, err error) {
+	fields, ok := doc.AsDoc(entry)
+	if !ok {
+		return op, fault.New(fault.Invalid, "The request payload is invalid. Each operation of a batch is a JSON object.")
+	}
+	kind, _ := doc.AsString(doc.Lookup(fields, "operationType"))
+	if op.Verb, ok = verbs[strings.ToLower(kind)]; !ok {
+		return op, fault.New(fault.Invalid, "The operationType '%s' of a batch operation is none of Create, Upsert, Read, Delete, Replace and Patch.", clip(kind))
+	}
+	op.IfMatch = guard(fields, "ifMatch")
+	op.IfNoneMatch = guard(fields, "ifNoneMatch")
+	op.partition = partitionText(doc.Lookup(fields, "partitionKey"))
+	op.Key.ID, _ = doc.AsString(doc.Lookup(fields, "id"))
+	op.err = op.readBody(st, doc.Lookup(fields, "resourceBody"))
+	return op, nil
+}
+
+// guard reads an ETag of an entry, nil if there is none.
+func guard(fields doc.Doc, name string) *store.Version {
+	text, _ := doc.AsString(doc.Lookup(fields, name))
+	return parseETag(text)
+}
+
+// partitionText is a partition key as text: SDKs put the JSON into a string.
+func partitionText(v doc.Value) string {
+	if text, ok := doc.AsString(v); ok || doc.IsUndefined(v) {
+		return text
+	}
+	return string(doc.AppendJSONValue(nil, v))
+}
+
+// readBody takes the body of an entry and checks its id.
+func (op *operation) readBody(st *catalog.State, v doc.Value) (err error) {
+	switch op.Verb {
+	case store.Create, store.Upsert, store.Replace:
+		body, ok := doc.AsDoc(v)
+		if !ok {
+			return fault.New(fault.Invalid, "The resourceBody of the operation is not a JSON object.")
+		}
+		op.Body = doc.Without(body, systemMembers...)
+		id, err := idOf(op.Body)
+		if err == nil && op.Verb == store.Replace && op.Key.ID != "" && op.Key.ID != id {
+			err = errOtherID
+		}
+		op.Key.ID = id
+		return err
+	case store.Patch:
+		p, err := parsePatch(st, v)
+		if err != nil {
+			return err
+		}
+		op.Edit = p.edit
+	}
+	switch {
+	case op.Key.ID == "":
+		return errNoID
+	case len(op.Key.ID) > maxID:
+		return errLongID
+	}
+	return nil
+}
+
+// transact does the operations in one transaction.
+func transact(e *exchange, v catalog.View, partition []doc.Value, list []operation) (status int, err error) {
+	ops := make([]store.Op, len(list))
+	for i := range list {
+		list[i].Key.Partition = partition
+		if list[i].err != nil {
+			return failBatch(e, len(list), i, list[i].err), nil
+		}
+		ops[i] = list[i].Op
+	}
+	results, err := e.door.store.WriteAll(e.Context(), e.container, v.Now, ops)
+	if failed, ok := errors.AsType[*store.BatchError](err); ok && !isInternal(failed.Err) {
+		return failBatch(e, len(list), failed.Index, failed.Err), nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	settleReads(ops, results)
+	e.reply = append(e.reply, '[')
+	for i := range results {
+		if i > 0 {
+			e.reply = append(e.reply, ',')
+		}
+		ru := appendSuccess(e, v.Container, ops[i].Verb, &results[i])
+		e.addCharge(ru)
+	}
+	e.reply = append(e.reply, ']')
+	return http.StatusOK, nil
+}
+
+// settleReads gives reads of what the same batch has written before the
+// version that it got only at the commit.
+func settleReads(ops []store.Op, results []store.Result) {
+	written := map[string]int{}
+	for i, op := range ops {
+		if op.Verb != store.Read {
+			written[op.Key.ID] = i
+		} else if by, ok := written[op.Key.ID]; ok {
+			results[i].Document = results[by].Document
+		}
+	}
+}
+
+// failBatch answers for a batch of which one operation failed, so that none was done.
+func failBatch(e *exchange, count, culprit int, err error) (status int) {
+	e.reply = append(e.reply, '[')
+	for i := range count {
+		if i > 0 {
+			e.reply = append(e.reply, ',')
+		}
+		if i == culprit {
+			appendFailure(e, err)
+		} else {
+			appendSkipped(e)
+		}
+	}
+	e.reply = append(e.reply, ']')
+	e.charge(1)
+	return http.StatusMultiStatus
+}
+
+// appendSuccess writes the entry of an operation that was done, and returns its cost.
+func appendSuccess(e *exchange, c *catalog.Container, verb store.Verb, result *store.Result) (ru float64) {
+	status, ru := outcomeOf(verb, result)
+	appendEntry(e, status, 0, ru)
+	if verb != store.Delete {
+		e.reply = appendQuotedETag(append(e.reply, `,"eTag":`...), result.Version)
+		if verb == store.Read || !e.minimal() {
+			e.reply = appendItem(append(e.reply, `,"resourceBody":`...), c, &result.Document)
+			e.reply = append(e.reply, '}')
+		}
+	}
+	e.reply = append(e.reply, '}')
+	return ru
+}
+
+func outcomeOf(verb store.Verb, result *store.Result) (status int, ru float64) {
+	switch verb {
+	case store.Read:
+		return http.StatusOK, readCharge(len(result.Body))
+	case store.Delete:
+		return http.StatusNoContent, deleteCharge(result.Body)
+	}
+	return writeStatus(result), writeCharge(result)
+}
+
+// appendFailure writes the entry of the operation that failed.
+func appendFailure(e *exchange, err error) {
+	err = itemFault(err)
+	status, substatus := errorStatus(err)
+	appendEntry(e, status, substatus, 1)
+	e.reply = doc.AppendJSONString(append(e.reply, `,"message":`...), fault.Message(err))
+	e.reply = append(e.reply, '}')
+}
+
+// appendSkipped writes the entry of an operation that was not done because of
+// another one.
+func appendSkipped(e *exchange) {
+	appendEntry(e, http.StatusFailedDependency, 0, 0)
+	e.reply = append(e.reply, '}')
+}
+
+// appendEntry begins the entry of an operation.
+func appendEntry(e *exchange, status, substatus int, ru float64) {
+	e.reply = strconv.AppendInt(append(e.reply, `{"statusCode":`...), int64(status), 10)
+	if substatus != 0 {
+		e.reply = strconv.AppendInt(append(e.reply, `,"subStatusCode":`...), int64(substatus), 10)
+	}
+	if ru > 0 {
+		ru = cost(ru)
+	}
+	e.reply = strconv.AppendFloat(append(e.reply, `,"requestCharge":`...), ru, 'f', -1, 64)
+}

@@ -1,0 +1,159 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+func stateVersion(st *catalog.State) store.Version {
+	return store.Version{Sequence: st.Sequence, Stamp: st.Stamp}
+}
+
+func listContainers(e *exchange) (int, error) {
+	list := e.door.catalog.Containers(e.database)
+	page, err := pageOf(e, list, func(c *catalog.Container) uint64 { return uint64(c.ID) })
+	if err != nil {
+		return 0, err
+	}
+	e.openFeed(databaseRID(e.database), "DocumentCollections")
+	for i, c := range page {
+		e.comma(i)
+		e.appendContainer(c, c.State())
+	}
+	e.closeFeed(len(page))
+	return http.StatusOK, nil
+}
+
+func createContainer(e *exchange) (int, error) {
+	d, err := e.object()
+	if err != nil {
+		return 0, err
+	}
+	def, err := define(d)
+	if err != nil {
+		return 0, err
+	}
+	throughput, err := e.containerThroughput()
+	if err != nil {
+		return 0, err
+	}
+	e.container, err = e.door.catalog.CreateContainer(e.Context(), e.now, e.database, def, throughput.body())
+	if err != nil {
+		return 0, err
+	}
+	e.charge(4.95)
+	return e.answerContainer(e.container.State(), http.StatusCreated)
+}
+
+func readContainer(e *exchange) (int, error) {
+	st := e.container.State()
+	if err := e.stale(stateVersion(st)); err != nil {
+		return 0, err
+	}
+	progress := strconv.Itoa(e.door.store.IndexProgress(e.container))
+	e.set(hIndexProgress, progress)
+	e.set(hLazyProgress, progress)
+	if e.flag(hPopulateQuota) {
+		if err := e.sendQuota(); err != nil {
+			return 0, err
+		}
+	}
+	return e.answerContainer(st, http.StatusOK)
+}
+
+// quota is what a container may hold, in KB; counts of -1 have no limit.
+const quota = "functions=10000;storedProcedures=10000;triggers=10000;documentSize=10240;documentsSize=10485760;documentsCount=-1;collectionSize=10485760;"
+
+// sendQuota tells how much of the container's quota is used.
+func (e *exchange) sendQuota() error {
+	v, err := e.view()
+	if err != nil {
+		return err
+	}
+	u, err := e.door.store.Usage(e.Context(), v)
+	if err != nil {
+		return err
+	}
+	kb := (u.Bytes + 1023) / 1024
+	e.set(hQuota, quota)
+	e.set(hUsage, fmt.Sprintf("functions=%d;storedProcedures=%d;triggers=%d;documentSize=0;documentsSize=%d;documentsCount=%d;collectionSize=%d;",
+		e.owned(catalog.Function), e.owned(catalog.Procedure), e.owned(catalog.Trigger), kb, u.Documents, kb))
+	return nil
+}
+
+func (e *exchange) owned(kind catalog.ResourceKind) int {
+	return len(e.door.catalog.Resources(kind, e.containerOwner()))
+}
+
+func (e *exchange) containerOwner() catalog.Owner {
+	return catalog.Owner{Database: e.database.ID, Container: e.container.ID}
+}
+
+func replaceContainer(e *exchange) (int, error) {
+	d, err := e.object()
+	if err != nil {
+		return 0, err
+	}
+	st, err := e.door.catalog.ReplaceContainer(e.Context(), e.now, e.container, func(st *catalog.State) (catalog.Definition, error) {
+		if err := e.stale(stateVersion(st)); err != nil {
+			return catalog.Definition{}, err
+		}
+		return redefine(st, d)
+	})
+	if err != nil {
+		return 0, err
+	}
+	e.charge(9.9)
+	return e.answerContainer(st, http.StatusOK)
+}
+
+func deleteContainer(e *exchange) (int, error) {
+	if err := e.stale(stateVersion(e.container.State())); err != nil {
+		return 0, err
+	}
+	err := e.door.catalog.DeleteContainer(e.Context(), e.container)
+	if fault.KindOf(err) == fault.OwnerNotFound { // another client was faster
+		return 0, errMissing
+	}
+	e.charge(4.95)
+	return http.StatusNoContent, err
+}
+
+func (e *exchange) answerContainer(st *catalog.State, status int) (int, error) {
+	e.etag(stateVersion(st))
+	e.appendContainer(e.container, st)
+	return status, nil
+}
+
+// appendContainer renders the definition and the system members. Lifetime
+// comes from the state, since it can be changed without the rest.
+func (e *exchange) appendContainer(c *catalog.Container, st *catalog.State) {
+	b := appendText(e.reply, "id", st.Name)
+	b[len(e.reply)] = '{' // in the place of the first comma
+	for name, v := range doc.Members(st.Echo) {
+		b = append(b, ',')
+		b = doc.AppendJSONString(b, name)
+		b = append(b, ':')
+		b = doc.AppendJSONValue(b, v)
+		if name == "partitionKey" && st.TTL != expiry.Unset {
+			b = append(b, `,"defaultTtl":`...)
+			b = strconv.AppendInt(b, int64(st.TTL), 10)
+		}
+	}
+	if st.TTLProperty != "" {
+		b = appendText(b, "ttlPropertyPath", st.TTLProperty)
+	}
+	r := containerRID(c)
+	b = appendRID(b, "_rid", r)
+	b = appendStamp(b, st.Stamp)
+	b = appendSelf(b, link{"dbs", databaseRID(c.Database)}, link{"colls", r})
+	b = appendETagMember(b, stateVersion(st))
+	e.reply = append(b, `,"_docs":"docs/","_sprocs":"sprocs/","_triggers":"triggers/","_udfs":"udfs/","_conflicts":"conflicts/"}`...)
+}

@@ -1,0 +1,74 @@
+package rest
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// A continuation token is base64 (URL alphabet, no padding) of a version byte, a
+// position of the store and a checksum over both, the container and the selection.
+// It holds no state of the server, so it outlives restarts and policy changes; it
+// is ASCII that needs no escape in JSON or a URL.
+const (
+	tokenVersion  = 1
+	tokenSumBytes = 12
+	maxToken      = 32 << 10 // characters; positions of the longest partition keys fit
+)
+
+var errToken = fault.New(fault.Invalid, "Invalid Continuation Token. Send a token as it came, in a request for the same feed.")
+
+// continuation writes the token with which a feed of container c, limited as
+// sel says, goes on behind a position.
+func continuation(c *catalog.Container, sel access.Access, at access.Position) string {
+	raw := append([]byte{tokenVersion}, at...)
+	raw = append(raw, tokenSum(c, sel, raw)...)
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// parseContinuation reads it back. A token that is damaged, forged, or of another
+// container or selection is fault.Invalid.
+func parseContinuation(text string, c *catalog.Container, sel access.Access) (access.Position, error) {
+	if len(text) > maxToken {
+		return nil, errToken
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(raw) <= 1+tokenSumBytes || raw[0] != tokenVersion {
+		return nil, errToken
+	}
+	signed, sum := raw[:len(raw)-tokenSumBytes], raw[len(raw)-tokenSumBytes:]
+	if !hmac.Equal(sum, tokenSum(c, sel, signed)) {
+		return nil, errToken
+	}
+	return access.Position(signed[1:]), nil
+}
+
+// tokenSum guards against accidents and guesses, not against readers of this
+// source: a position reaches nothing that its selection does not.
+func tokenSum(c *catalog.Container, sel access.Access, signed []byte) []byte {
+	var text []byte
+	part := func(kind byte, data []byte) {
+		text = append(text, kind)
+		text = binary.AppendUvarint(text, uint64(len(data)))
+		text = append(text, data...)
+	}
+	text = binary.LittleEndian.AppendUint32(text, c.ID)
+	if sel.HasPartition {
+		for _, v := range sel.Partition {
+			part('p', append([]byte{byte(v.Type)}, v.Data...))
+		}
+	}
+	if sel.Span != nil {
+		part('s', sel.Span.Low)
+		part('s', sel.Span.High)
+	}
+	part('t', signed)
+	h := hmac.New(sha256.New, []byte("mayfly continuation"))
+	h.Write(text)
+	return h.Sum(nil)[:tokenSumBytes]
+}

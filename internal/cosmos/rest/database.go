@@ -1,0 +1,91 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+func databaseVersion(db *catalog.Database) store.Version {
+	return store.Version{Sequence: db.Sequence, Stamp: db.Stamp}
+}
+
+func listDatabases(e *exchange) (int, error) {
+	list := e.door.catalog.Databases()
+	e.set(hQuota, fmt.Sprintf("databases=%d;", catalog.MaxDatabases))
+	e.set(hUsage, fmt.Sprintf("databases=%d;", len(list)))
+	page, err := pageOf(e, list, func(db *catalog.Database) uint64 { return uint64(db.ID) })
+	if err != nil {
+		return 0, err
+	}
+	e.openFeed(rid{}, "Databases")
+	for i, db := range page {
+		e.comma(i)
+		e.appendDatabase(db)
+	}
+	e.closeFeed(len(page))
+	return http.StatusOK, nil
+}
+
+// comma separates the rows of a feed.
+func (e *exchange) comma(i int) {
+	if i > 0 {
+		e.reply = append(e.reply, ',')
+	}
+}
+
+func createDatabase(e *exchange) (int, error) {
+	d, err := e.object()
+	if err != nil {
+		return 0, err
+	}
+	name, err := nameOf(d)
+	if err != nil {
+		return 0, err
+	}
+	throughput, err := e.throughput()
+	if err != nil {
+		return 0, err
+	}
+	db, err := e.door.catalog.CreateDatabase(e.Context(), e.now, name, throughput.body())
+	if err != nil {
+		return 0, err
+	}
+	e.charge(4.95)
+	return e.answerDatabase(db, http.StatusCreated)
+}
+
+func readDatabase(e *exchange) (int, error) {
+	if err := e.stale(databaseVersion(e.database)); err != nil {
+		return 0, err
+	}
+	return e.answerDatabase(e.database, http.StatusOK)
+}
+
+func deleteDatabase(e *exchange) (int, error) {
+	if err := e.stale(databaseVersion(e.database)); err != nil {
+		return 0, err
+	}
+	e.charge(4.95)
+	return http.StatusNoContent, e.door.catalog.DeleteDatabase(e.Context(), e.database)
+}
+
+func (e *exchange) answerDatabase(db *catalog.Database, status int) (int, error) {
+	e.etag(databaseVersion(db))
+	e.appendDatabase(db)
+	return status, nil
+}
+
+// appendDatabase renders {id,_rid,_self,_etag,_colls,_users,_ts}.
+func (e *exchange) appendDatabase(db *catalog.Database) {
+	r := databaseRID(db)
+	b := appendText(e.reply, "id", db.Name)
+	b[len(e.reply)] = '{' // in the place of the first comma
+	b = appendRID(b, "_rid", r)
+	b = appendSelf(b, link{"dbs", r})
+	b = appendETagMember(b, databaseVersion(db))
+	b = append(b, `,"_colls":"colls/","_users":"users/"`...)
+	e.reply = append(appendStamp(b, db.Stamp), '}')
+}

@@ -1,0 +1,74 @@
+package rest
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// neverVersion is the version of an ETag that no resource ever has.
+var neverVersion = &store.Version{Sequence: 1<<64 - 1, Stamp: -1}
+
+// etagLen is the length of an ETag with its quotes.
+const etagLen = 38
+
+// appendETag writes the quoted ETag of a version in the service's form:
+// `"6201c25e-0000-0100-0000-6ac9ff4d0000"`, where the last group is the stamp
+// in hex and four zeros. The sequence lies in the first two groups; what does
+// not fit there goes into the zeros, so that parseETag finds every version again.
+func appendETag(dst []byte, v store.Version) []byte {
+	seq, stamp := v.Sequence, uint64(v.Stamp)
+	dst = append(dst, '"')
+	dst = appendHex(dst, seq, 8)
+	dst = append(dst, '-')
+	dst = appendHex(dst, seq>>32, 4)
+	dst = append(dst, "-0100-"...)
+	dst = appendHex(dst, stamp>>32, 4)
+	dst = append(dst, '-')
+	dst = appendHex(dst, stamp, 8)
+	dst = appendHex(dst, seq>>48, 4)
+	return append(dst, '"')
+}
+
+func appendHex(dst []byte, n uint64, digits int) []byte {
+	for shift := 4 * (digits - 1); shift >= 0; shift -= 4 {
+		dst = append(dst, "0123456789abcdef"[n>>shift&15])
+	}
+	return dst
+}
+
+// parseETag reads the value of If-Match or If-None-Match: quoted or not, weak
+// or not. `*` is store.AnyVersion, "" is nil (no condition), and what is no ETag of
+// ours is a version that nothing has.
+func parseETag(text string) *store.Version {
+	text = strings.TrimPrefix(strings.TrimSpace(text), "W/")
+	switch text {
+	case "":
+		return nil
+	case "*":
+		return store.AnyVersion
+	}
+	if v, ok := parseVersion(strings.Trim(text, `"`)); ok {
+		return &v
+	}
+	return neverVersion
+}
+
+func parseVersion(text string) (store.Version, bool) {
+	if len(text) != etagLen-2 || text[8] != '-' || text[13:19] != "-0100-" || text[23] != '-' {
+		return store.Version{}, false
+	}
+	var part [5]uint64
+	for i, digits := range [...]string{text[:8], text[9:13], text[19:23], text[24:32], text[32:]} {
+		n, err := strconv.ParseUint(digits, 16, 32)
+		if err != nil {
+			return store.Version{}, false
+		}
+		part[i] = n
+	}
+	return store.Version{
+		Sequence: part[0] | part[1]<<32 | part[4]<<48,
+		Stamp:    int64(part[2]<<32 | part[3]),
+	}, true
+}

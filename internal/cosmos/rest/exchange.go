@@ -1,0 +1,184 @@
+package rest
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// An exchange is one request at the door: what the routes know of it when
+// authentication, the path and the clock have been looked at. It and its buffers
+// are pooled: nothing of it may be kept after the handler has returned.
+type exchange struct {
+	*http.Request
+	door *Door
+	now  expiry.Stamp // read once
+
+	// What the path names, as far as it goes. Names are decoded and checked;
+	// databases and containers are looked up by name or RID.
+	route     *route
+	path      path
+	database  *catalog.Database
+	container *catalog.Container
+	name      string // the last segment of a path to one resource, "" for a feed
+	owner     string // the segment before a nested feed (a user of permissions)
+	byRID     bool   // the container was addressed by its RID, so name may be one too
+
+	grant grant // what the credentials allow
+
+	header http.Header // of the answer; the common ones are added when it is sent
+	reply  []byte      // scratch for the body, returned to a pool after the answer
+
+	writer  http.ResponseWriter
+	watch   clock.Stopwatch
+	request []byte // the request's body, once read
+	read    bool   // whether it is
+
+	// What the common headers say, see send.
+	version   store.Version
+	versioned bool
+	sequence  uint64
+	sequenced bool
+	ru        float64
+	activity  [36]byte // see identify
+	text      []byte   // scratch of header values
+}
+
+// A handler answers an exchange: a status, and the body in e.reply. An error
+// becomes the dialect's status, substatus and JSON body in one place.
+type handler func(e *exchange) (status int, err error)
+
+// maxPooled is the largest buffer that a pooled exchange keeps.
+const maxPooled = 256 << 10
+
+var exchanges = sync.Pool{New: func() any { return new(exchange) }}
+
+func newExchange(d *Door, w http.ResponseWriter, r *http.Request) *exchange {
+	e := exchanges.Get().(*exchange)
+	e.Request, e.door, e.writer, e.header = r, d, w, w.Header()
+	e.watch = clock.Start()
+	e.now = d.clock.Now().Unix()
+	return e
+}
+
+// release gives the exchange back to the pool, its buffers emptied.
+func (e *exchange) release() {
+	*e = exchange{reply: recycle(e.reply), request: recycle(e.request), text: recycle(e.text)}
+	exchanges.Put(e)
+}
+
+func recycle(b []byte) []byte {
+	if cap(b) > maxPooled {
+		return nil
+	}
+	return b[:0]
+}
+
+// given is a request header's first value, "" if absent. name is one of the h constants.
+func (e *exchange) given(name string) string {
+	if v := e.Header[name]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+// has reports whether a request header is there.
+func (e *exchange) has(name string) bool { return len(e.Header[name]) > 0 }
+
+// flag reads a boolean request header: `True` and `true` alike, anything else is false.
+func (e *exchange) flag(name string) bool {
+	return strings.EqualFold(strings.TrimSpace(e.given(name)), "true")
+}
+
+// count reads a request header that holds a whole number; ok is false if it is absent.
+func (e *exchange) count(name string) (n int, ok bool, err error) {
+	text := strings.TrimSpace(e.given(name))
+	if text == "" {
+		return 0, false, nil
+	}
+	n64, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return 0, false, fault.New(fault.Invalid, "The value '%s' specified for the header '%s' is invalid. Send a whole number.", clip(text), strings.ToLower(name))
+	}
+	return int(n64), true, nil
+}
+
+// defaultPage is how many rows a page has when the client does not say, as the service does.
+const defaultPage = 1000
+
+// pageSize is how many rows the client wants at most: absent, 0 and -1 are the
+// default, other negative numbers and what is no number are fault.Invalid.
+func (e *exchange) pageSize() (int, error) {
+	n, ok, err := e.count(hMaxItemCount)
+	switch {
+	case err != nil:
+		return 0, err
+	case !ok, n == 0, n == -1:
+		return defaultPage, nil
+	case n < -1:
+		return 0, fault.New(fault.Invalid, "The value '%d' specified for the header '%s' is invalid. Send -1 or a positive number.", n, strings.ToLower(hMaxItemCount))
+	}
+	return n, nil
+}
+
+// minimal reports whether the client wants no body back from a write.
+func (e *exchange) minimal() bool {
+	return strings.Contains(strings.ToLower(e.given(hPrefer)), "return=minimal")
+}
+
+// ifMatch and ifNoneMatch are the request's conditions, nil if there is none.
+func (e *exchange) ifMatch() *store.Version     { return parseETag(e.given(hIfMatch)) }
+func (e *exchange) ifNoneMatch() *store.Version { return parseETag(e.given(hIfNoneMatch)) }
+
+// view enters the container: what a request that touches documents begins with.
+func (e *exchange) view() (catalog.View, error) { return e.container.Enter(e.now) }
+
+// set adds a header to the answer. name is one of the h constants.
+func (e *exchange) set(name, value string) { e.header[name] = []string{value} }
+
+// etag sends the version of the resource that the answer is about.
+func (e *exchange) etag(v store.Version) { e.version, e.versioned = v, true }
+
+// lsn overrides the sequence that the session token shows, which is otherwise
+// the newest of the container.
+func (e *exchange) lsn(sequence uint64) { e.sequence, e.sequenced = sequence, true }
+
+// charge sends what the request cost, in request units. Without it an answer costs 1.
+func (e *exchange) charge(ru float64) { e.ru = ru }
+
+// addCharge adds to what the request costs.
+func (e *exchange) addCharge(ru float64) { e.ru += ru }
+
+// openFeed begins the body of a feed: `{"_rid":"…","<key>":[`.
+func (e *exchange) openFeed(owner rid, key string) {
+	e.reply = append(e.reply, `{"_rid":"`...)
+	if owner != (rid{}) {
+		e.reply = owner.append(e.reply)
+	}
+	e.reply = append(e.reply, `","`...)
+	e.reply = append(e.reply, key...)
+	e.reply = append(e.reply, `":[`...)
+}
+
+// closeFeed ends it, and says how many rows it had.
+func (e *exchange) closeFeed(rows int) {
+	e.reply = append(e.reply, `],"_count":`...)
+	e.reply = strconv.AppendInt(e.reply, int64(rows), 10)
+	e.reply = append(e.reply, '}')
+	e.set(hItemCount, strconv.Itoa(rows))
+}
+
+// clip bounds how much of a client's text an error repeats.
+func clip(text string) string {
+	if len(text) > 128 {
+		return strings.ToValidUTF8(text[:128], "") + "..."
+	}
+	return text
+}

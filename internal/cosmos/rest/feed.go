@@ -1,0 +1,136 @@
+package rest
+
+import (
+	"encoding/hex"
+	"net/http"
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// maxPage is about how many bytes of items one page of a feed has. It has one
+// item at least, however large.
+const maxPage = 4 << 20
+
+// maxEPK limits an effective partition key in a header, in characters.
+const maxEPK = 1024
+
+// listItems reads the items of a container, or of a part of it, in order of
+// creation, page by page; with an A-IM header, its changes.
+func listItems(e *exchange) (status int, err error) {
+	v, err := e.enterItems()
+	if err != nil {
+		return 0, err
+	}
+	sel, err := selection(e, v.State)
+	if err != nil {
+		return 0, err
+	}
+	size, err := e.pageSize()
+	if err != nil {
+		return 0, err
+	}
+	if e.given(hFeed) != "" {
+		return listChanges(e, v, sel, size)
+	}
+	if token := e.given(hContinuation); token != "" {
+		if sel.After, err = parseContinuation(token, v.Container, sel); err != nil {
+			return 0, err
+		}
+	}
+	return http.StatusOK, e.page(v, sel, size)
+}
+
+// page writes one page of items. It looks one living item ahead, so that the last
+// page has no continuation.
+func (e *exchange) page(v catalog.View, sel access.Access, size int) error {
+	e.openFeed(containerRID(v.Container), "Documents")
+	var last access.Position
+	rows := 0
+	for d, err := range e.door.store.Scan(e.Context(), v, sel) {
+		if err != nil {
+			return err
+		}
+		if rows == size || rows > 0 && len(e.reply) >= maxPage {
+			e.set(hContinuation, continuation(v.Container, sel, last))
+			break
+		}
+		if rows > 0 {
+			e.reply = append(e.reply, ',')
+		}
+		e.reply = append(appendItem(e.reply, v.Container, &d), '}')
+		last = append(last[:0], d.Position...)
+		rows++
+	}
+	e.charge(feedCharge(rows, len(e.reply)))
+	e.closeFeed(rows)
+	return nil
+}
+
+// selection is the part of a container that the headers of a feed name: a
+// partition, all partitions under a prefix, a range of effective partition keys,
+// or everything.
+func selection(e *exchange, st *catalog.State) (sel access.Access, err error) {
+	if err := checkRangeID(e); err != nil {
+		return sel, err
+	}
+	if sel.Partition, sel.HasPartition, err = feedPartition(e, st); err != nil || sel.HasPartition {
+		return sel, err
+	}
+	low, err := parseEPK(e.given(hStartEPK))
+	if err != nil {
+		return sel, err
+	}
+	high, err := parseEPK(e.given(hEndEPK))
+	if err != nil {
+		return sel, err
+	}
+	if len(low) > 0 || len(high) > 0 {
+		sel.Span = &access.Span{Low: low, High: high}
+	}
+	return sel, nil
+}
+
+// parseEPK reads an effective partition key, "" being the end of the range that it
+// bounds.
+func parseEPK(text string) ([]byte, error) {
+	epk, err := hex.DecodeString(text)
+	if err != nil || len(text) > maxEPK {
+		return nil, fault.New(fault.Invalid, "The effective partition key '%s' is invalid. It is an even number of hexadecimal digits, "+
+			"at most %d.", clip(text), maxEPK)
+	}
+	return epk, nil
+}
+
+// checkRangeID refuses partition key ranges that a container does not have: each
+// has the one with the id 0. Clients may put the container's RID before it.
+func checkRangeID(e *exchange) error {
+	text := strings.TrimSpace(e.given(hRangeID))
+	id := text
+	if owner, rest, ok := strings.Cut(text, ","); ok {
+		if have := containerRID(e.container).String(); owner != have {
+			return otherContainer(have, owner)
+		}
+		id = strings.TrimSpace(rest)
+	}
+	if id != "" && id != "0" {
+		return fault.New(fault.Invalid, "The partition key range '%s' does not exist. A container has one range, with the id 0.", clip(text))
+	}
+	return nil
+}
+
+// deletePartition deletes all items of the partition that the header names.
+func deletePartition(e *exchange) (status int, err error) {
+	v, partition, err := e.enterItem()
+	if err != nil {
+		return 0, err
+	}
+	count, err := e.door.store.DeletePartition(e.Context(), v.Container, v.Now, partition)
+	if err != nil {
+		return 0, err
+	}
+	e.charge(1 + float64(count))
+	return http.StatusOK, nil
+}

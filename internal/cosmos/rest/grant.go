@@ -1,0 +1,126 @@
+package rest
+
+import (
+	"net/http"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// A grant is what the credentials of a request allow: everything, or what one
+// permission covers.
+type grant struct {
+	whole     bool // master key or AAD
+	write     bool // permissionMode All
+	scope     scope
+	partition []doc.Value // resourcePartitionKey
+	limited   bool        // to that partition
+}
+
+// A scope is the resource of a permission: a database, a container, or one
+// thing in a container.
+type scope struct {
+	database  *catalog.Database
+	container *catalog.Container // nil: the whole database
+	kind      string             // path segment of the thing, "" for the whole container
+	name      string
+}
+
+var errForbidden = refused(fault.Forbidden, "Insufficient permissions provided in the authorization header for the corresponding request. Please retry with another authorization header.")
+
+// admit decides whether the request is within the grant. Whoever holds a
+// resource token may also read the account and the metadata of its container, because SDKs
+// have to; never may it touch users, permissions or offers, nor alter the
+// database around its scope.
+func (g *grant) admit(e *exchange) error {
+	if g.whole || g.allows(e) {
+		return nil
+	}
+	return errForbidden
+}
+
+// hide keeps the holder of a resource token from learning what exists elsewhere.
+func (g *grant) hide(missing error) error {
+	if g.whole {
+		return missing
+	}
+	return errForbidden
+}
+
+func (g *grant) allows(e *exchange) bool {
+	reads := e.Method == http.MethodGet || e.Method == http.MethodPost && e.isQuery()
+	switch {
+	case e.path.count == 0:
+		return true
+	case !reads && !g.write:
+		return false
+	case e.database == nil || e.database != g.scope.database || e.owner != "":
+		return false
+	case e.container == nil:
+		return reads && g.scope.container == nil && e.path.segment[2] != "users"
+	}
+	return g.inContainer(e, reads)
+}
+
+func (g *grant) inContainer(e *exchange, reads bool) bool {
+	s := &g.scope
+	if s.container != nil && s.container != e.container {
+		return false
+	}
+	kind := ""
+	if e.path.count > 4 {
+		kind = e.path.segment[4]
+	}
+	switch {
+	case kind == "" || kind == "pkranges":
+		return reads || s.kind == "" && !g.limited
+	case s.kind != "" && (kind != s.kind || e.path.count != 6 || e.name != s.name):
+		return false
+	case g.limited:
+		return kind == "docs" && g.inPartition(e)
+	}
+	return true
+}
+
+// inPartition reports whether the request names the grant's partition, or one
+// below it. A document that lies elsewhere is refused by the item handlers,
+// since it does not fit the header.
+func (g *grant) inPartition(e *exchange) bool {
+	parts, err := parsePartitionKey(e.given(hPartitionKey))
+	if err != nil || len(parts) < len(g.partition) {
+		return false
+	}
+	for i, want := range g.partition {
+		if !doc.Equal(parts[i], want) {
+			return false
+		}
+	}
+	return true
+}
+
+// parseScope reads a resource link of names or RIDs, with or without slashes
+// at its ends: dbs/d, dbs/d/colls/c, or dbs/d/colls/c/docs/i and alike.
+func (d *Door) parseScope(link string) (s scope, err error) {
+	p, err := splitLink(link)
+	if err != nil {
+		return s, err
+	}
+	if p.count%2 != 0 || p.count < 2 || p.segment[0] != "dbs" || p.count > 2 && p.segment[2] != "colls" {
+		return s, errScope
+	}
+	if s.database, err = d.findDatabase(p.segment[1]); err != nil || p.count == 2 {
+		return s, err
+	}
+	if s.container, _, err = d.findContainer(s.database, p.segment[3]); err != nil || p.count == 4 {
+		return s, err
+	}
+	s.kind, s.name = p.segment[4], p.segment[5]
+	switch s.kind {
+	case "docs", "sprocs", "triggers", "udfs":
+		return s, nil
+	}
+	return s, errScope
+}
+
+var errScope = fault.New(fault.Invalid, "The resource of a permission is invalid. Give the link of a database, a container or something in a container, such as dbs/d/colls/c.")

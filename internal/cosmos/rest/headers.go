@@ -1,0 +1,82 @@
+package rest
+
+// Names of request and response headers in the form that net/http stores
+// them under, so that reading and writing one is a plain map access.
+const (
+	hActivityID        = "X-Ms-Activity-Id"
+	hAltContentPath    = "X-Ms-Alt-Content-Path"
+	hAuthorization     = "Authorization"
+	hAutopilot         = "X-Ms-Cosmos-Offer-Autopilot-Settings"
+	hBatch             = "X-Ms-Cosmos-Is-Batch-Request"
+	hBatchAtomic       = "X-Ms-Cosmos-Batch-Atomic"
+	hBatchContinue     = "X-Ms-Cosmos-Batch-Continue-On-Error"
+	hBatchOrdered      = "X-Ms-Cosmos-Batch-Ordered"
+	hCharge            = "X-Ms-Request-Charge"
+	hCommittedLSN      = "X-Ms-Global-Committed-Lsn"
+	hConsistency       = "X-Ms-Consistency-Level"
+	hContentLength     = "Content-Length"
+	hContentPath       = "X-Ms-Content-Path"
+	hContentType       = "Content-Type"
+	hContinuation      = "X-Ms-Continuation"
+	hCosmosLLSN        = "X-Ms-Cosmos-Llsn"
+	hDate              = "Date"
+	hDuration          = "X-Ms-Request-Duration-Ms"
+	hETag              = "Etag"
+	hEndEPK            = "X-Ms-End-Epk"
+	hExpiresAt         = "X-Mayfly-Expires-At"
+	hExpirySeconds     = "X-Ms-Documentdb-Expiry-Seconds"
+	hFeed              = "A-Im"
+	hGatewayVersion    = "X-Ms-Gatewayversion"
+	hHint              = "X-Mayfly-Hint"
+	hIfMatch           = "If-Match"
+	hIfModifiedSince   = "If-Modified-Since"
+	hIfNoneMatch       = "If-None-Match"
+	hIndexProgress     = "X-Ms-Documentdb-Collection-Index-Transformation-Progress"
+	hIndexingDirective = "X-Ms-Indexing-Directive"
+	hIntendedRID       = "X-Ms-Cosmos-Intended-Collection-Rid"
+	hIsQuery           = "X-Ms-Documentdb-Isquery"
+	hIsQueryGo         = "X-Ms-Documentdb-Query"
+	hIsQueryPlan       = "X-Ms-Cosmos-Is-Query-Plan-Request"
+	hItemCount         = "X-Ms-Item-Count"
+	hItemLLSN          = "X-Ms-Cosmos-Item-Llsn"
+	hItemLSN           = "X-Ms-Item-Lsn"
+	hLSN               = "Lsn"
+	hLazyProgress      = "X-Ms-Documentdb-Collection-Lazy-Indexing-Progress"
+	hMaxContentLength  = "X-Ms-Cosmos-Max-Content-Length"
+	hMaxItemCount      = "X-Ms-Max-Item-Count"
+	hMinThroughput     = "X-Ms-Cosmos-Min-Throughput"
+	hOfferPending      = "X-Ms-Offer-Replace-Pending"
+	hOfferThroughput   = "X-Ms-Offer-Throughput"
+	hPartitionKey      = "X-Ms-Documentdb-Partitionkey"
+	hPopulateQuota     = "X-Ms-Documentdb-Populatequotainfo"
+	hPrefer            = "Prefer"
+	hQuota             = "X-Ms-Resource-Quota"
+	hRangeID           = "X-Ms-Documentdb-Partitionkeyrangeid"
+	hReadKeyType       = "X-Ms-Read-Key-Type"
+	hReadRegions       = "X-Ms-Number-Of-Read-Regions"
+	hSchemaVersion     = "X-Ms-Schemaversion"
+	hServiceVersion    = "X-Ms-Serviceversion"
+	hSessionToken      = "X-Ms-Session-Token"
+	hStartEPK          = "X-Ms-Start-Epk"
+	hStateChange       = "X-Ms-Last-State-Change-Utc"
+	hSubstatus         = "X-Ms-Substatus"
+	hTransportID       = "X-Ms-Transport-Request-Id"
+	hUpsert            = "X-Ms-Documentdb-Is-Upsert"
+	hUsage             = "X-Ms-Resource-Usage"
+	hWireFormat        = "X-Ms-Cosmos-Changefeed-Wire-Format-Version"
+	hXDate             = "X-Ms-Date"
+)
+
+// Values of headers that are the same in every answer.
+var (
+	valueJSON          = []string{"application/json"}
+	valueGateway       = []string{"version=2.14.0"}
+	valueService       = []string{"version=2.14.0.0"}
+	valueSchema        = []string{"1.21"}
+	valueMaxContent    = []string{"2097152"}
+	valueRangeID       = []string{"0"}
+	valueZero          = []string{"0"}
+	valueHundred       = []string{"100"}
+	valueMinThroughput = []string{"400"}
+	valueNotPending    = []string{"false"}
+)

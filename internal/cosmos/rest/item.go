@@ -1,0 +1,337 @@
+package rest
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// Headers that only requests on items have.
+const (
+	hPreTrigger  = "X-Ms-Documentdb-Pre-Trigger-Include"
+	hPostTrigger = "X-Ms-Documentdb-Post-Trigger-Include"
+)
+
+// maxID is the longest id of an item in bytes.
+const maxID = 1023
+
+var (
+	errNoItem = fault.New(fault.NotFound, "Entity with the specified id does not exist in the system. "+
+		"It may have been deleted or have expired, or the partition key is another one.")
+	errItemExists = fault.New(fault.Exists, "Entity with the specified id already exists in the system. "+
+		"Upsert or replace it, or mind the container's unique keys.")
+	errItemStale = fault.New(fault.Precondition, "One of the specified pre-condition is not met. "+
+		"The item has another ETag: read it again.")
+	errNoID = fault.New(fault.Invalid, "The input content is invalid because the required properties - 'id; ' - are missing. "+
+		"Give the item an id, a string that is not empty.")
+	errLongID  = fault.New(fault.Invalid, "The id of an item has at most %d bytes.", maxID)
+	errOtherID = fault.New(fault.Invalid, "The id in the request's path and the one in its body are not the same. An id cannot be changed: create another item.")
+)
+
+// postItems creates and upserts items, one or many. Queries have been answered before.
+func postItems(e *exchange) (status int, err error) {
+	if e.flag(hBatch) {
+		return postBatch(e)
+	}
+	v, partition, text, err := e.enterWrite()
+	if err != nil {
+		return 0, err
+	}
+	body, id, err := parseItem(text)
+	if err != nil {
+		return 0, err
+	}
+	op := store.Op{
+		Verb: store.Create, Key: store.Key{Partition: partition, ID: id}, Body: body,
+		IfMatch: e.ifMatch(), IfNoneMatch: e.ifNoneMatch(),
+	}
+	if e.flag(hUpsert) {
+		op.Verb = store.Upsert
+	}
+	return e.writeItem(v, op)
+}
+
+// readItem answers an item's body, straight from the store's memory.
+func readItem(e *exchange) (status int, err error) {
+	v, partition, err := e.enterItem()
+	if err != nil {
+		return 0, err
+	}
+	id, err := e.itemID(v, partition)
+	if err != nil {
+		return 0, err
+	}
+	status = http.StatusOK
+	err = e.door.store.Read(e.Context(), v, store.Key{Partition: partition, ID: id}, func(d store.Document) error {
+		if want := e.ifMatch(); want != nil && !matches(want, d.Version) {
+			return errItemStale
+		}
+		e.etag(d.Version)
+		e.charge(readCharge(len(d.Body)))
+		e.lifetime(v, &d)
+		if want := e.ifNoneMatch(); want != nil && matches(want, d.Version) {
+			status = http.StatusNotModified
+			return nil
+		}
+		e.reply = append(appendItem(e.reply, v.Container, &d), '}')
+		return nil
+	})
+	return status, itemFault(err)
+}
+
+func matches(want *store.Version, have store.Version) bool {
+	return want == store.AnyVersion || *want == have
+}
+
+// replaceItem replaces the item that the path names.
+func replaceItem(e *exchange) (status int, err error) {
+	v, partition, text, err := e.enterWrite()
+	if err != nil {
+		return 0, err
+	}
+	id, err := e.itemID(v, partition)
+	if err != nil {
+		return 0, err
+	}
+	body, bodyID, err := parseItem(text)
+	if err != nil {
+		return 0, err
+	}
+	if bodyID != id {
+		return 0, errOtherID
+	}
+	return e.writeItem(v, store.Op{
+		Verb: store.Replace, Key: store.Key{Partition: partition, ID: id}, Body: body,
+		IfMatch: e.ifMatch(), IfNoneMatch: e.ifNoneMatch(),
+	})
+}
+
+// deleteItem deletes the item that the path names.
+func deleteItem(e *exchange) (status int, err error) {
+	v, partition, err := e.enterItem()
+	if err != nil {
+		return 0, err
+	}
+	id, err := e.itemID(v, partition)
+	if err != nil {
+		return 0, err
+	}
+	result, err := e.door.store.Write(e.Context(), e.container, v.Now, store.Op{
+		Verb: store.Delete, Key: store.Key{Partition: partition, ID: id},
+		IfMatch: e.ifMatch(), IfNoneMatch: e.ifNoneMatch(),
+	})
+	if err != nil {
+		return 0, itemFault(err)
+	}
+	e.charge(deleteCharge(result.Body))
+	return http.StatusNoContent, nil
+}
+
+// enterWrite is enterItem for a request with a body. The request is now when
+// its body is there, however long that took: a stamp from before would take the wait from
+// the item's life.
+func (e *exchange) enterWrite() (v catalog.View, partition []doc.Value, text []byte, err error) {
+	if text, err = e.lateBody(); err != nil {
+		return v, nil, nil, err
+	}
+	v, partition, err = e.enterItem()
+	return v, partition, text, err
+}
+
+// lateBody reads the request's body, and the clock after it.
+func (e *exchange) lateBody() ([]byte, error) {
+	text, err := e.body()
+	e.now = e.door.clock.Now().Unix()
+	return text, err
+}
+
+// enterItem begins a request on items of one partition.
+func (e *exchange) enterItem() (v catalog.View, partition []doc.Value, err error) {
+	if v, err = e.enterItems(); err != nil {
+		return v, nil, err
+	}
+	partition, err = pointPartition(e, v.State)
+	return v, partition, err
+}
+
+// enterItems begins a request on items, refusing what it must not ignore.
+func (e *exchange) enterItems() (catalog.View, error) {
+	for _, name := range [...]string{hPreTrigger, hPostTrigger} {
+		if e.given(name) != "" {
+			return catalog.View{}, fault.New(fault.Unsupported, "Triggers are stored, but running them is not built yet. "+
+				"Leave the header '%s' out to write without them.", strings.ToLower(name))
+		}
+	}
+	if want := e.given(hIntendedRID); want != "" {
+		if have := containerRID(e.container).String(); want != have {
+			return catalog.View{}, otherContainer(have, want)
+		}
+	}
+	return e.view()
+}
+
+// A coded error has a substatus of its own, beside that of its kind.
+type coded struct {
+	error
+	substatus int
+}
+
+func (e coded) Unwrap() error { return e.error }
+
+// otherContainer tells a client that the container it knew has been replaced
+// by another one of the same name.
+func otherContainer(have, want string) error {
+	return coded{fault.New(fault.Invalid, "Collection rid '%s' in the request header does not match the rid '%s' of the container. "+
+		"The container was deleted and created again: read it and drop what is cached about it.", clip(want), have), 1024}
+}
+
+// itemID is the id of the item that the path names. Clients that address
+// containers by RID may do the same with items, so there it is a RID first and an
+// id only if no item of the partition has it.
+func (e *exchange) itemID(v catalog.View, partition []doc.Value) (string, error) {
+	if !e.byRID {
+		return e.name, nil
+	}
+	r, ok := parseRID(e.name)
+	if !ok || !r.hasNumber || r.container != v.Container.ID || r.kind != documentRID {
+		return e.name, nil
+	}
+	return e.idOfNumber(v, partition, r.number)
+}
+
+// idOfNumber walks through a partition, for want of a shorter way; the path's last
+// segment if it finds nothing.
+func (e *exchange) idOfNumber(v catalog.View, partition []doc.Value, number uint64) (string, error) {
+	sel := access.Access{Partition: partition, HasPartition: true}
+	for d, err := range e.door.store.Scan(e.Context(), v, sel) {
+		if err != nil {
+			return "", err
+		}
+		if d.Number == number {
+			id, _ := doc.AsString(doc.Lookup(d.Body, "id"))
+			return strings.Clone(id), nil
+		}
+	}
+	return e.name, nil
+}
+
+// parseItem reads a request's body as an item, and its id.
+func parseItem(text []byte) (body doc.Doc, id string, err error) {
+	body, err = doc.FromJSON(make([]byte, 0, len(text)+len(text)/8), text, doc.ParseOptions{Skip: isSystemMember})
+	if err != nil {
+		return nil, "", docFault(err)
+	}
+	id, err = idOf(body)
+	return body, id, err
+}
+
+// idOf finds the id of an item. It shares the memory of body.
+func idOf(body doc.Doc) (string, error) {
+	id, ok := doc.AsString(doc.Lookup(body, "id"))
+	switch {
+	case !ok || id == "":
+		return "", errNoID
+	case len(id) > maxID:
+		return "", errLongID
+	}
+	return id, nil
+}
+
+// systemMembers are the members that the server adds to an item. What a
+// client sends under their names is dropped.
+var systemMembers = []string{"_rid", "_self", "_etag", "_attachments", "_ts", "_lsn"}
+
+func isSystemMember(name []byte) bool {
+	return len(name) > 2 && name[0] == '_' && slices.Contains(systemMembers, string(name))
+}
+
+// writeItem does one operation that leaves a new version, and shows it.
+func (e *exchange) writeItem(v catalog.View, op store.Op) (status int, err error) {
+	result, err := e.door.store.Write(e.Context(), e.container, v.Now, op)
+	if err != nil {
+		return 0, itemFault(err)
+	}
+	e.etag(result.Version)
+	e.charge(writeCharge(&result))
+	e.lifetime(v, &result.Document)
+	if !e.minimal() {
+		e.reply = append(appendItem(e.reply, v.Container, &result.Document), '}')
+	}
+	return writeStatus(&result), nil
+}
+
+func writeStatus(result *store.Result) int {
+	if result.Created {
+		return http.StatusCreated
+	}
+	return http.StatusOK
+}
+
+func writeCharge(result *store.Result) float64 {
+	if result.Created {
+		return createCharge(result.Body)
+	}
+	return replaceCharge(result.Body)
+}
+
+// appendItem writes an item: its own members in their order, then the system
+// members. The closing brace is left to the caller, who may have more to add.
+func appendItem(dst []byte, c *catalog.Container, d *store.Document) []byte {
+	dst = append(dst, '{')
+	if start := len(dst); len(d.Body) > 0 {
+		if dst = doc.AppendMembers(dst, d.Body); len(dst) > start {
+			dst = append(dst, ',')
+		}
+	}
+	rid := documentRID.in(c, d.Number)
+	dst = rid.append(append(dst, `"_rid":"`...))
+	dst = databaseRID(c.Database).append(append(dst, `","_self":"dbs/`...))
+	dst = containerRID(c).append(append(dst, "/colls/"...))
+	dst = rid.append(append(dst, "/docs/"...))
+	dst = appendQuotedETag(append(dst, `/","_etag":`...), d.Version)
+	dst = append(dst, `,"_attachments":"attachments/","_ts":`...)
+	return strconv.AppendInt(dst, d.Stamp, 10)
+}
+
+// appendQuotedETag writes an ETag, whose quotes are part of it, as a JSON string.
+func appendQuotedETag(dst []byte, version store.Version) []byte {
+	dst = append(dst, `"\`...)
+	dst = appendETag(dst, version)
+	return append(dst[:len(dst)-1], `\""`...)
+}
+
+// itemFault gives the faults of the store that concern an item the texts of the service.
+func itemFault(err error) error {
+	if err == nil {
+		return nil
+	}
+	switch fault.KindOf(err) {
+	case fault.NotFound:
+		return errNoItem
+	case fault.Exists:
+		return errItemExists
+	case fault.Precondition:
+		return errItemStale
+	}
+	return err
+}
+
+// docFault turns the refusal of a body into a fault.
+func docFault(err error) error {
+	e, ok := errors.AsType[*doc.Error](err)
+	switch {
+	case !ok:
+		return err
+	case e.TooLarge:
+		return errTooLarge
+	}
+	return fault.New(fault.Invalid, "The request payload is invalid. Ensure to provide a valid request payload. %s", e.Message)
+}

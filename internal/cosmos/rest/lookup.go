@@ -1,0 +1,111 @@
+package rest
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+var (
+	errMissing   = fault.New(fault.NotFound, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found")
+	errNoQueries = fault.New(fault.Unsupported, "Queries are not supported: mayfly's query language is not built yet. Use point reads, the read feed and the change feed.")
+)
+
+// lookUp finds the database and container that the path names. What is
+// missing is fault.NotFound when the path ends there, else fault.OwnerNotFound.
+func (e *exchange) lookUp() (err error) {
+	p := &e.path
+	if p.count < 2 || p.segment[0] != "dbs" {
+		return nil
+	}
+	if e.database, err = e.door.findDatabase(p.segment[1]); err != nil {
+		return ownerMissing(p.count == 2)
+	}
+	if p.count < 4 {
+		return nil
+	}
+	if p.segment[2] == "users" {
+		e.owner = p.segment[3]
+		return nil
+	}
+	if e.container, e.byRID, err = e.door.findContainer(e.database, p.segment[3]); err != nil {
+		return ownerMissing(p.count == 4)
+	}
+	return nil
+}
+
+func ownerMissing(itself bool) error {
+	if itself {
+		return errMissing
+	}
+	return catalog.ErrNoOwner
+}
+
+// findDatabase looks for a name, then for a RID.
+func (d *Door) findDatabase(text string) (*catalog.Database, error) {
+	if db, err := d.catalog.Database(text); err == nil {
+		return db, nil
+	}
+	r, ok := parseRID(text)
+	if !ok || r.database == 0 || r.container != 0 || r.user != 0 {
+		return nil, errMissing
+	}
+	return d.catalog.DatabaseByID(r.database)
+}
+
+// findContainer looks for a name in db, then for a RID.
+func (d *Door) findContainer(db *catalog.Database, text string) (c *catalog.Container, byRID bool, err error) {
+	if c, err := d.catalog.Container(db, text); err == nil {
+		return c, false, nil
+	}
+	r, ok := parseRID(text)
+	if !ok || r.container == 0 || r.hasNumber {
+		return nil, false, errMissing
+	}
+	c, err = d.catalog.ContainerByID(r.container)
+	if err != nil || c.Database != db {
+		return nil, false, errMissing
+	}
+	return c, true, nil
+}
+
+// isQuery reports whether a POST is a query or asks for a query plan. SDKs say
+// so in three ways: Go by content type and its own header, others by isquery.
+func (e *exchange) isQuery() bool {
+	const queryJSON = "application/query+json"
+	kind := e.given(hContentType)
+	return len(kind) >= len(queryJSON) && strings.EqualFold(kind[:len(queryJSON)], queryJSON) ||
+		e.flag(hIsQuery) || e.flag(hIsQueryGo) || e.flag(hIsQueryPlan)
+}
+
+// queryOnly serves a feed that takes nothing but queries by POST.
+func queryOnly(e *exchange) (int, error) { return 0, errMethod(http.MethodPost) }
+
+// checkLevel refuses a consistency level above the account's.
+func (e *exchange) checkLevel() error {
+	text := e.given(hConsistency)
+	if text == "" {
+		return nil
+	}
+	want, have := rank(text), rank(e.door.consistency)
+	if want < 0 {
+		return fault.New(fault.Invalid, "The consistency level '%s' is invalid. Use one of %s.", clip(text), strings.Join(levels, ", "))
+	}
+	if want < have {
+		return fault.New(fault.Invalid, "The requested consistency level '%s' is invalid for a database account with the default consistency level '%s'. Ask for the default or a weaker level.",
+			levels[want], e.door.consistency)
+	}
+	return nil
+}
+
+// rank is the place of a level among levels, -1 if it is none.
+func rank(text string) int {
+	for i, l := range levels {
+		if strings.EqualFold(l, text) {
+			return i
+		}
+	}
+	return -1
+}

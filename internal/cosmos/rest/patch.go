@@ -1,0 +1,200 @@
+package rest
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// maxPatchOperations is the service's limit.
+const maxPatchOperations = 10
+
+var (
+	errPatchForm = fault.New(fault.Invalid, "The request payload is invalid. A patch is {\"operations\":[…]} with an optional \"condition\", or the array alone.")
+	errPatchMany = fault.New(fault.Invalid, "The number of patch operations can't exceed '%d'. Send several patches, or replace the item.", maxPatchOperations)
+	errPatchNone = fault.New(fault.Invalid, "The patch has no operations. Give it at least one.")
+)
+
+// patchItem changes parts of the item that the path names.
+func patchItem(e *exchange) (status int, err error) {
+	v, partition, text, err := e.enterWrite()
+	if err != nil {
+		return 0, err
+	}
+	id, err := e.itemID(v, partition)
+	if err != nil {
+		return 0, err
+	}
+	body, err := doc.ValueFromJSON(text)
+	if err != nil {
+		return 0, docFault(err)
+	}
+	p, err := parsePatch(v.State, body)
+	if err != nil {
+		return 0, err
+	}
+	return e.writeItem(v, store.Op{
+		Verb: store.Patch, Key: store.Key{Partition: partition, ID: id}, Edit: p.edit,
+		IfMatch: e.ifMatch(), IfNoneMatch: e.ifNoneMatch(),
+	})
+}
+
+// A patch is a list of edits of one item, done in order and only together.
+type patch struct {
+	condition *predicate // nil: always
+	edits     []edit
+}
+
+// An edit is one operation of a patch.
+type edit struct {
+	do       func(d doc.Doc, e *edit) (doc.Doc, error)
+	at, from doc.Pointer // from: of a move
+	value    doc.Value
+}
+
+var editors = map[string]func(d doc.Doc, e *edit) (doc.Doc, error){
+	"add":     func(d doc.Doc, e *edit) (doc.Doc, error) { return doc.Add(d, e.at, e.value) },
+	"set":     func(d doc.Doc, e *edit) (doc.Doc, error) { return doc.Set(d, e.at, e.value) },
+	"replace": func(d doc.Doc, e *edit) (doc.Doc, error) { return doc.Replace(d, e.at, e.value) },
+	"remove":  func(d doc.Doc, e *edit) (doc.Doc, error) { return doc.Remove(d, e.at) },
+	"incr":    func(d doc.Doc, e *edit) (doc.Doc, error) { return doc.Increment(d, e.at, e.value) },
+	"move":    func(d doc.Doc, e *edit) (doc.Doc, error) { return doc.Move(d, e.from, e.at) },
+}
+
+// parsePatch reads the body of a patch for a container whose partition key it
+// must leave alone.
+func parsePatch(st *catalog.State, body doc.Value) (*patch, error) {
+	p, list := &patch{}, body
+	if fields, ok := doc.AsDoc(body); ok {
+		var err error
+		if p.condition, err = parseCondition(doc.Lookup(fields, "condition")); err != nil {
+			return nil, err
+		}
+		list = doc.Lookup(fields, "operations")
+	}
+	if !doc.IsArray(list) {
+		return nil, errPatchForm
+	}
+	for v := range doc.Elements(list) {
+		if len(p.edits) == maxPatchOperations {
+			return nil, errPatchMany
+		}
+		e, err := parseEdit(st, v)
+		if err != nil {
+			return nil, inOperation(len(p.edits), err)
+		}
+		p.edits = append(p.edits, e)
+	}
+	if len(p.edits) == 0 {
+		return nil, errPatchNone
+	}
+	return p, nil
+}
+
+// parseCondition reads the member `condition`, nil if there is none.
+func parseCondition(v doc.Value) (*predicate, error) {
+	if doc.IsUndefined(v) || doc.IsNull(v) {
+		return nil, nil
+	}
+	text, ok := doc.AsString(v)
+	if !ok {
+		return nil, fault.New(fault.Invalid, "The condition of a patch is a string, such as \"from c where c.taskNum = 3\".")
+	}
+	return parsePredicate(text)
+}
+
+// inOperation says which operation an error is about, as the service does.
+func inOperation(index int, err error) error {
+	message := fault.Message(err)
+	if e, ok := errors.AsType[*doc.Error](err); ok {
+		message = e.Message
+	}
+	return fault.New(fault.Invalid, "For Operation(%d): %s", index+1, message)
+}
+
+func parseEdit(st *catalog.State, v doc.Value) (e edit, err error) {
+	fields, ok := doc.AsDoc(v)
+	if !ok {
+		return e, fault.New(fault.Invalid, "An operation is an object with op, path and value.")
+	}
+	name, _ := doc.AsString(doc.Lookup(fields, "op"))
+	if e.do = editors[name]; e.do == nil {
+		return e, fault.New(fault.Invalid, "The op '%s' is none of add, set, replace, remove, incr and move.", clip(name))
+	}
+	e.value = doc.Lookup(fields, "value")
+	if e.at, err = parsePlace(st, fields, "path"); err != nil || name != "move" {
+		return e, err
+	}
+	e.from, err = parsePlace(st, fields, "from")
+	return e, err
+}
+
+// parsePlace reads a path of an operation and checks that it may be changed.
+func parsePlace(st *catalog.State, fields doc.Doc, member string) (doc.Pointer, error) {
+	text, ok := doc.AsString(doc.Lookup(fields, member))
+	if !ok {
+		return nil, fault.New(fault.Invalid, "The %s is missing or no string.", member)
+	}
+	at, err := doc.ParsePointer(text)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case at[0] == "id":
+		return nil, fault.New(fault.Invalid, "The path '%s' is the item's id, which cannot be changed.", clip(text))
+	case slices.Contains(systemMembers, at[0]):
+		return nil, fault.New(fault.Invalid, "The path '%s' is a system property, which cannot be changed.", clip(text))
+	}
+	for _, path := range st.PartitionPaths() {
+		if reaches(at, path) {
+			return nil, fault.New(fault.Invalid, "The path '%s' belongs to the partition key, which cannot be changed.", clip(text))
+		}
+	}
+	return at, nil
+}
+
+// reaches reports whether at is the place of a partition key or inside of it.
+// What lies around it may be changed as long as the key stays what it is.
+func reaches(at doc.Pointer, path doc.Path) bool {
+	if len(at) < len(path) {
+		return false
+	}
+	for i, token := range path {
+		if at[i] != token.Name {
+			return false
+		}
+	}
+	return true
+}
+
+// edit makes the new body of an item.
+func (p *patch) edit(d store.Document) (body doc.Doc, err error) {
+	if p.condition != nil && !p.condition.holds(&d) {
+		return nil, errPatchCondition
+	}
+	body = d.Body
+	for i := range p.edits {
+		if body, err = p.edits[i].do(body, &p.edits[i]); err != nil {
+			return nil, inOperation(i, err)
+		}
+	}
+	if tooLong(body) {
+		return nil, errTooLarge
+	}
+	return body, nil
+}
+
+var errPatchCondition = fault.New(fault.PatchCondition, "One of the specified pre-condition is not met. The item does not fulfil the condition of the patch.")
+
+// surelyShort is a size of BSON whose JSON cannot pass doc.MaxBytes: the worst are
+// control characters, six bytes of JSON for one.
+const surelyShort = doc.MaxBytes / 8
+
+// tooLong reports whether an item has outgrown what a client could have sent.
+func tooLong(body doc.Doc) bool {
+	return len(body) > surelyShort && len(doc.AppendJSON(nil, body)) > doc.MaxBytes
+}

@@ -1,0 +1,37 @@
+package rest
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// rangeNumber is the number of the only partition key range in a container.
+const rangeNumber = 2
+
+// listRanges answers the only range there is. SDKs read it as a change feed:
+// with the ETag of the answer before, until it is 304.
+func listRanges(e *exchange) (int, error) {
+	etag := `"` + strconv.FormatUint(uint64(e.container.ID), 10) + `"`
+	e.set(hETag, etag)
+	if strings.TrimPrefix(strings.TrimSpace(e.given(hIfNoneMatch)), "W/") == etag {
+		return http.StatusNotModified, nil
+	}
+	st := e.container.State()
+	owner, r := containerRID(e.container), rangeRID.in(e.container, rangeNumber)
+	e.openFeed(owner, "PartitionKeyRanges")
+	b := append(e.reply, `{"_rid":"`...)
+	b = append(r.append(b), `","id":"0"`...)
+	b = appendETagMember(b, store.Version{Sequence: uint64(e.container.ID), Stamp: st.Stamp})
+	b = append(b, `,"minInclusive":"","maxExclusive":"FF","ridPrefix":0`...)
+	b = appendSelf(b, link{"dbs", databaseRID(e.database)}, link{"colls", owner}, link{"pkranges", r})
+	b = append(b, `,"throughputFraction":1,"status":"online","parents":[],"ownedArchivalPKRangeIds":[]`...)
+	b = appendStamp(b, st.Stamp)
+	b = append(b, `,"lsn":`...)
+	b = strconv.AppendUint(b, e.newest(), 10)
+	e.reply = append(b, '}')
+	e.closeFeed(1)
+	return http.StatusOK, nil
+}

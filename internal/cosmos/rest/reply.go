@@ -1,0 +1,250 @@
+package rest
+
+import (
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// send writes the answer: the common headers, then e.reply. All values that
+// change from answer to answer are cut out of one string.
+func (e *exchange) send(status int) {
+	h := e.header
+	h[hContentType] = valueJSON
+	h[hGatewayVersion] = valueGateway
+	h[hServiceVersion] = valueService
+	h[hSchemaVersion] = valueSchema
+	h[hMaxContentLength] = valueMaxContent
+	h[hReadRegions] = valueZero
+	h[hStateChange] = e.door.since
+	bare := status == http.StatusNoContent || status == http.StatusNotModified
+	if bare {
+		e.reply = e.reply[:0]
+		delete(h, hContentType)
+	}
+	e.sendFacts(h, bare)
+	e.hurry()
+	e.writer.WriteHeader(status)
+	if len(e.reply) > 0 {
+		e.writer.Write(e.reply) // a client that is gone needs no answer
+	}
+}
+
+// maxFacts is how many headers sendFacts may add.
+const maxFacts = 16
+
+// facts gathers header values in one buffer.
+type facts struct {
+	text  []byte
+	ends  [maxFacts]int
+	names [maxFacts]string
+	count int
+}
+
+// add ends the value that was appended to f.text last, for one header or more.
+func (f *facts) add(names ...string) {
+	for _, name := range names {
+		f.ends[f.count], f.names[f.count] = len(f.text), name
+		f.count++
+	}
+}
+
+// into sets the headers. A header without a text of its own shares the one before.
+func (f *facts) into(h http.Header) {
+	text := string(f.text)
+	values := make([]string, f.count)
+	start, last := 0, ""
+	for i := range f.count {
+		if end := f.ends[i]; end > start {
+			last, start = text[start:end], end
+		}
+		values[i] = last
+		h[f.names[i]] = values[i : i+1 : i+1]
+	}
+}
+
+// sendFacts adds the headers whose values differ between answers.
+func (e *exchange) sendFacts(h http.Header, bare bool) {
+	f := facts{text: e.text[:0]}
+	f.text = append(f.text, e.identify()...)
+	f.add(hActivityID, hTransportID)
+	if !bare {
+		f.text = strconv.AppendInt(f.text, int64(len(e.reply)), 10)
+		f.add(hContentLength)
+	}
+	f.text = strconv.AppendFloat(f.text, cost(e.ru), 'f', -1, 64)
+	f.add(hCharge)
+	f.text = strconv.AppendFloat(f.text, float64(e.watch.Elapsed().Microseconds())/1000, 'f', 3, 64)
+	f.add(hDuration)
+	if e.versioned {
+		f.text = appendETag(f.text, e.version)
+		f.add(hETag)
+	}
+	e.sendPlace(&f, h)
+	f.into(h)
+	e.text = f.text
+}
+
+// sendPlace adds what SDKs key their caches of sessions and containers by.
+func (e *exchange) sendPlace(f *facts, h http.Header) {
+	lsn := e.newest()
+	f.text = append(f.text, "0:-1#"...)
+	f.text = strconv.AppendUint(f.text, lsn, 10)
+	f.add(hSessionToken)
+	f.text = strconv.AppendUint(f.text, lsn, 10)
+	f.add(hLSN, hCosmosLLSN, hCommittedLSN)
+	if e.container == nil {
+		return
+	}
+	h[hRangeID] = valueRangeID
+	if e.versioned && e.aboutItem() {
+		f.text = strconv.AppendUint(f.text, e.version.Sequence, 10)
+		f.add(hItemLSN, hItemLLSN)
+	}
+	f.text = appendAltPath(f.text, e)
+	f.add(hAltContentPath)
+	f.text = containerRID(e.container).append(f.text)
+	f.add(hContentPath)
+}
+
+// newest is the sequence that the session token shows: at least 1, as in the service.
+func (e *exchange) newest() uint64 {
+	switch {
+	case e.sequenced:
+	case e.versioned && e.aboutItem():
+		e.sequence = e.version.Sequence // as new as the client has to know
+	case e.container != nil && !e.container.State().Deleted:
+		e.sequence = e.door.store.Sequence(e.container)
+	case e.versioned:
+		e.sequence = e.version.Sequence
+	}
+	return max(e.sequence, 1)
+}
+
+// aboutItem reports whether the path leads to items, so that a version is one of the container's.
+func (e *exchange) aboutItem() bool { return e.path.segment[4] == "docs" }
+
+// appendAltPath writes the container's path by name.
+func appendAltPath(dst []byte, e *exchange) []byte {
+	dst = append(dst, "dbs/"...)
+	dst = append(dst, headerSafe(e.container.Database.Name)...)
+	dst = append(dst, "/colls/"...)
+	return append(dst, headerSafe(e.container.State().Name)...)
+}
+
+// headerSafe percent-encodes a name that a header cannot hold as it is, as the
+// service does.
+func headerSafe(name string) string {
+	for i := range len(name) {
+		if c := name[i]; c <= ' ' || c >= 0x7f || c == '%' {
+			return escapeName(name)
+		}
+	}
+	return name
+}
+
+func escapeName(name string) string {
+	var b []byte
+	for i := range len(name) {
+		if c := name[i]; c <= ' ' || c >= 0x7f || c == '%' {
+			b = append(b, '%', "0123456789ABCDEF"[c>>4], "0123456789ABCDEF"[c&15])
+		} else {
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}
+
+// activityID is the request's identity in logs and errors: the client's, if it
+// sent a GUID, else a new one.
+func (e *exchange) activityID() string { return string(e.identify()) }
+
+func (e *exchange) identify() []byte {
+	if e.activity[0] == 0 {
+		if id := e.given(hActivityID); isGUID(id) {
+			copy(e.activity[:], id)
+		} else {
+			appendGUID(e.activity[:0])
+		}
+	}
+	return e.activity[:]
+}
+
+func isGUID(text string) bool {
+	if len(text) != 36 {
+		return false
+	}
+	for i := range len(text) {
+		c := text[i]
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		hex := '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+		if dash != (c == '-') || !dash && !hex {
+			return false
+		}
+	}
+	return true
+}
+
+// appendGUID appends a random one of version 4. It names, it protects nothing.
+func appendGUID(b []byte) []byte {
+	start := len(b)
+	hi, lo := rand.Uint64(), rand.Uint64()
+	hi = hi&^0xf000 | 0x4000
+	lo = lo&^(3<<62) | 2<<62
+	for _, part := range [...]struct {
+		n      uint64
+		digits int
+	}{{hi >> 32, 8}, {hi >> 16, 4}, {hi, 4}, {lo >> 48, 4}, {lo, 12}} {
+		if len(b) > start {
+			b = append(b, '-')
+		}
+		b = appendHex(b, part.n, part.digits)
+	}
+	return b
+}
+
+// cost rounds request units to two digits; every answer costs something,
+// since SDKs take 0 for a missing header.
+func cost(ru float64) float64 {
+	if ru <= 0 {
+		return 1
+	}
+	return math.Ceil(ru*100-1e-9) / 100
+}
+
+// The charge of an operation is made up from the size of what it touches, so
+// that it is the same every time and moves as the service's does: 1 for a point read of
+// 1 KB and 10 for one of 100 KB, 5 to 7 for creating 1 KB, twice that for replacing it.
+
+// readCharge is the cost of reading one document of that many bytes.
+func readCharge(bytes int) float64 { return 1 + 0.09*max(0, kilobytes(bytes)-1) }
+
+// createCharge is the cost of a new document, deleteCharge of a removed one.
+func createCharge(d doc.Doc) float64 { return 4.76 + 0.38*kilobytes(len(d)) + 0.12*terms(d) }
+func deleteCharge(d doc.Doc) float64 { return createCharge(d) }
+
+// replaceCharge is the cost of a document in the place of another.
+func replaceCharge(d doc.Doc) float64 { return 2 * createCharge(d) }
+
+// feedCharge is the cost of a page of so many documents and bytes.
+func feedCharge(documents, bytes int) float64 {
+	return 2 + 0.05*float64(documents) + 0.05*kilobytes(bytes)
+}
+
+func kilobytes(bytes int) float64 { return float64(bytes) / 1024 }
+
+// maxTerms bounds what indexing adds to a charge.
+const maxTerms = 200
+
+// terms stands for the number of index entries: the document's members.
+func terms(d doc.Doc) (n float64) {
+	for range doc.Members(d) {
+		if n++; n == maxTerms {
+			break
+		}
+	}
+	return n
+}

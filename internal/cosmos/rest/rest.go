@@ -1,0 +1,178 @@
+// Package rest is the door for Azure Cosmos DB for NoSQL: the gateway protocol
+// that the official SDKs speak over HTTP. It checks credentials, finds what a path
+// names, reads the clock once per request, and turns faults into the dialect's
+// statuses, headers and JSON bodies. One table lists every route, and each resource has a
+// file of its own. It never decides whether a document exists: the store does.
+package rest
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// Options are what a Door is made of.
+type Options struct {
+	Catalog *catalog.Catalog
+	Store   *store.Store
+	Clock   clock.Clock
+
+	// Key is the account's master key in base64.
+	Key string
+
+	// Region is the name of the account's only region; empty is "South Central US".
+	Region string
+
+	// Advertise is the URL that clients are told to send everything to, such
+	// as https://localhost:8081/. Empty derives it from each request's Host.
+	Advertise string
+
+	// Consistency is the account's default level; empty is "Session". All levels
+	// behave alike, since one process serves every request.
+	Consistency string
+
+	// Logger gets one line a request at debug and every internal error; nil discards.
+	Logger *slog.Logger
+
+	// CA gives the certificate authority in PEM for /_mayfly/ca.pem; nil answers 404 there.
+	CA func() []byte
+}
+
+// A Door answers the gateway protocol. It is safe for concurrent use. Mount it
+// on a server as it is: a ServeMux would alter paths that ids may hold.
+type Door struct {
+	catalog     *catalog.Catalog
+	store       *store.Store
+	clock       clock.Clock
+	keys        keyring
+	region      string
+	advertise   string
+	consistency string
+	log         *slog.Logger
+	ca          func() []byte
+	since       []string // when the door opened, as a header
+}
+
+// The levels of consistency, strongest first.
+var levels = []string{"Strong", "BoundedStaleness", "Session", "ConsistentPrefix", "Eventual"}
+
+// New makes a Door. It fails when the key is not base64, the level is not
+// one of the service's, or the advertised URL is none.
+func New(o Options) (*Door, error) {
+	key, err := base64.StdEncoding.DecodeString(o.Key)
+	if err != nil || len(key) == 0 {
+		return nil, fmt.Errorf("the account key is not base64")
+	}
+	d := &Door{
+		catalog: o.Catalog, store: o.Store, clock: o.Clock, keys: newKeyring(o.Key, key),
+		region: o.Region, consistency: o.Consistency, log: o.Logger, ca: o.CA,
+		since: []string{clock.Wall().UTC().Format(http.TimeFormat)},
+	}
+	if d.region == "" {
+		d.region = "South Central US"
+	}
+	if d.log == nil {
+		d.log = slog.New(slog.DiscardHandler)
+	}
+	if d.consistency, err = level(d.consistency); err != nil {
+		return nil, err
+	}
+	if d.advertise, err = endpoint(o.Advertise); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func level(text string) (string, error) {
+	if text == "" {
+		return "Session", nil
+	}
+	for _, l := range levels {
+		if strings.EqualFold(l, text) {
+			return l, nil
+		}
+	}
+	return "", fmt.Errorf("the consistency level %q is none of %s", text, strings.Join(levels, ", "))
+}
+
+func endpoint(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return "", fmt.Errorf("the advertised endpoint %q is no http or https URL", text)
+	}
+	return strings.TrimSuffix(text, "/") + "/", nil
+}
+
+// ServeHTTP answers one request. A panic in a handler becomes a 500.
+func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, ownPrefix) {
+		d.serveOwn(w, r)
+		return
+	}
+	e := newExchange(d, w, r)
+	defer e.release()
+	status, err := e.answer()
+	if err != nil {
+		status = e.fail(err)
+	}
+	e.send(status)
+	if d.log.Enabled(context.Background(), slog.LevelDebug) {
+		d.log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", status, "duration", e.watch.Elapsed(), "error", err)
+	}
+}
+
+// answer finds the route, checks the credentials and runs the handler.
+func (e *exchange) answer() (status int, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked(p)
+		}
+	}()
+	if err := e.find(); err != nil {
+		return 0, err
+	}
+	if e.grant, err = e.door.authenticate(e); err != nil {
+		return 0, err
+	}
+	if err := e.lookUp(); err != nil {
+		return 0, e.grant.hide(err)
+	}
+	if err := e.grant.admit(e); err != nil {
+		return 0, err
+	}
+	if err := e.checkLevel(); err != nil {
+		return 0, err
+	}
+	if e.Method == http.MethodPost && e.isQuery() {
+		return 0, errNoQueries
+	}
+	return e.route.run(e)
+}
+
+// ownPrefix begins the paths that are not the service's but mayfly's.
+const ownPrefix = "/_mayfly/"
+
+// serveOwn answers what a client needs before it can trust the door.
+func (d *Door) serveOwn(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != ownPrefix+"ca.pem" || d.ca == nil {
+		http.Error(w, "Not found. The certificate authority is at "+ownPrefix+"ca.pem when mayfly makes its own certificate.", http.StatusNotFound)
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		http.Error(w, "Use GET.", http.StatusMethodNotAllowed)
+		return
+	}
+	w.Header().Set(hContentType, "application/x-pem-file")
+	w.Write(d.ca())
+}

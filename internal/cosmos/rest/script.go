@@ -1,0 +1,84 @@
+package rest
+
+import (
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// Stored procedures, triggers and user-defined functions: kept and given back.
+var (
+	procedures = &named{
+		kind: catalog.Procedure, feed: "StoredProcedures", owner: scriptOwner("sprocs"),
+		content: scriptContent, system: none, rid: scriptRID(procedureRID),
+	}
+	triggers = &named{
+		kind: catalog.Trigger, feed: "Triggers", owner: scriptOwner("triggers"),
+		content: triggerContent, system: none, rid: scriptRID(triggerRID),
+	}
+	functions = &named{
+		kind: catalog.Function, feed: "UserDefinedFunctions", owner: scriptOwner("udfs"),
+		content: scriptContent, system: none, rid: scriptRID(functionRID),
+	}
+)
+
+func scriptOwner(segment string) func(e *exchange) (family, error) {
+	return func(e *exchange) (family, error) {
+		r := containerRID(e.container)
+		return family{
+			owner: e.containerOwner(), rid: r, segment: segment,
+			links: []link{{"dbs", databaseRID(e.database)}, {"colls", r}},
+		}, nil
+	}
+}
+
+func scriptRID(kind ridType) func(of family, r *catalog.Resource) rid {
+	return func(of family, r *catalog.Resource) rid {
+		id := of.rid
+		id.kind, id.number, id.hasNumber = kind, r.Number, true
+		return id
+	}
+}
+
+// scriptContent keeps the body of a script. It is not run, so not checked either.
+func scriptContent(_ *exchange, _ family, d doc.Doc, _ *catalog.Resource) (doc.Doc, error) {
+	body, ok := doc.AsString(doc.Lookup(d, "body"))
+	if !ok {
+		return nil, required("body")
+	}
+	return doc.With(nil, "body", doc.String(body)), nil
+}
+
+var (
+	triggerType      = oneOf("Pre", "Post")
+	triggerOperation = oneOf("All", "Create", "Update", "Delete", "Replace")
+)
+
+// triggerContent keeps type and operation as they came, in upper or lower case.
+func triggerContent(e *exchange, of family, d doc.Doc, old *catalog.Resource) (doc.Doc, error) {
+	kept, err := scriptContent(e, of, d, old)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range []property{{"triggerType", triggerType, true}, {"triggerOperation", triggerOperation, true}} {
+		if !present(d, m.name) {
+			return nil, required(m.name)
+		}
+		v := doc.Lookup(d, m.name)
+		if _, err := m.shape(m.name, v); err != nil {
+			return nil, err
+		}
+		kept = doc.With(kept, m.name, v)
+	}
+	return kept, nil
+}
+
+var errNoScripts = fault.New(fault.Unsupported, "Stored procedure execution is not supported: mayfly keeps scripts and gives them back, but its script engine is not built yet. Use a transactional batch to write several items at once.")
+
+// executeProcedure tells a missing procedure from one that cannot be run.
+func executeProcedure(e *exchange) (int, error) {
+	if _, _, err := procedures.find(e); err != nil {
+		return 0, err
+	}
+	return 0, errNoScripts
+}

@@ -1,0 +1,566 @@
+package rest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/clock"
+)
+
+// steps is the language of stories, as testdata/stories/README.md tells it.
+// Each gets the rest of its line and returns what to print, "" for nothing.
+var steps map[string]func(w *teller, args string) string
+
+func init() {
+	steps = map[string]func(w *teller, args string) string{
+		"backlog":    (*teller).backlog,
+		"batch":      (*teller).batch,
+		"body":       (*teller).body,
+		"bulk":       (*teller).bulk,
+		"change":     (*teller).change,
+		"changes":    (*teller).changes,
+		"clear":      (*teller).clear,
+		"container":  (*teller).container,
+		"cost":       (*teller).cost,
+		"create":     (*teller).create,
+		"definition": (*teller).definition,
+		"delete":     (*teller).delete,
+		"every":      (*teller).everyWay,
+		"list":       (*teller).list,
+		"live":       (*teller).live,
+		"next":       (*teller).next,
+		"page":       (*teller).firstPage,
+		"patch":      (*teller).patch,
+		"read":       (*teller).read,
+		"reclaim":    (*teller).reclaim,
+		"replace":    (*teller).replace,
+		"restart":    (*teller).restart,
+		"same":       (*teller).same,
+		"tick":       (*teller).tick,
+		"upsert":     (*teller).upsert,
+	}
+}
+
+const (
+	storyContainer = "/dbs/d/colls/c"
+	storyItems     = storyContainer + "/docs"
+	partitionKey   = "x-ms-documentdb-partitionkey"
+)
+
+// An item is what a client remembers of one.
+type item struct {
+	partition, id string
+	etags, rids   []string // all that were ever seen, the latest last
+}
+
+// name is how a story calls an item: a in the partition p, q/a in another.
+func (i *item) name() string { return nameOf(i.partition, i.id) }
+
+func nameOf(partition, id string) string {
+	if partition == "p" {
+		return id
+	}
+	return partition + "/" + id
+}
+
+// item finds or begins what is known about an item.
+func (w *teller) item(name string) *item {
+	partition, id, ok := strings.Cut(name, "/")
+	if !ok {
+		partition, id = "p", name
+	}
+	i := slices.IndexFunc(w.items, func(i *item) bool { return i.partition == partition && i.id == id })
+	if i < 0 {
+		w.items = append(w.items, &item{partition: partition, id: id})
+		i = len(w.items) - 1
+	}
+	return w.items[i]
+}
+
+// A request is a step that writes an item, taken apart.
+type request struct {
+	item   *item
+	body   string            // JSON
+	header map[string]string // conditions and the partition key
+	guard  map[string]string // the conditions as a batch has them
+}
+
+// parseItem reads `a ttl=5 if-match=last`.
+func (w *teller) parseItem(args string) request {
+	w.t.Helper()
+	fields := strings.Fields(args)
+	if len(fields) == 0 {
+		w.t.Fatalf("which item? %q", args)
+	}
+	r := request{item: w.item(fields[0]), header: map[string]string{}, guard: map[string]string{}}
+	r.header[partitionKey] = keyHeader(r.item.partition)
+	body := []string{`"id":` + strconv.Quote(r.item.id), `"pk":` + strconv.Quote(r.item.partition)}
+	for _, field := range fields[1:] {
+		name, value, ok := strings.Cut(field, "=")
+		switch {
+		case !ok:
+			w.t.Fatalf("%q is not name=value", field)
+		case name == "if-match":
+			r.header["If-Match"], r.guard["ifMatch"] = w.etag(r.item, value), w.etag(r.item, value)
+		case name == "if-none-match":
+			r.header["If-None-Match"], r.guard["ifNoneMatch"] = w.etag(r.item, value), w.etag(r.item, value)
+		default:
+			body = append(body, strconv.Quote(name)+":"+value)
+		}
+	}
+	r.body = "{" + strings.Join(body, ",") + "}"
+	return r
+}
+
+func keyHeader(partition string) string { return `["` + partition + `"]` }
+
+// etag is the one that a story calls by a word.
+func (w *teller) etag(i *item, word string) string {
+	w.t.Helper()
+	switch {
+	case word == "any":
+		return "*"
+	case word == "other":
+		return `"00000000-0000-0000-0000-000000000000"`
+	case len(i.etags) > 0 && word == "last":
+		return i.etags[len(i.etags)-1]
+	case len(i.etags) > 0 && word == "first":
+		return i.etags[0]
+	}
+	w.t.Fatalf("%s has no ETag %q", i.name(), word)
+	return ""
+}
+
+func (w *teller) create(args string) string {
+	r := w.parseItem(args)
+	return w.written(r.item, w.ask("POST", storyItems, r.body, r.header))
+}
+
+func (w *teller) upsert(args string) string {
+	r := w.parseItem(args)
+	r.header["x-ms-documentdb-is-upsert"] = "True"
+	return w.written(r.item, w.ask("POST", storyItems, r.body, r.header))
+}
+
+func (w *teller) replace(args string) string {
+	r := w.parseItem(args)
+	return w.written(r.item, w.ask("PUT", storyItems+"/"+r.item.id, r.body, r.header))
+}
+
+func (w *teller) delete(args string) string {
+	r := w.parseItem(args)
+	return w.written(r.item, w.ask("DELETE", storyItems+"/"+r.item.id, "", r.header))
+}
+
+func (w *teller) read(args string) string {
+	r := w.parseItem(args)
+	return w.say(w.ask("GET", storyItems+"/"+r.item.id, "", r.header))
+}
+
+// patch reads `a set /ttl 5 ; incr /n 1 where c.n = 1`.
+func (w *teller) patch(args string) string {
+	r := w.parsePatch(args)
+	return w.written(r.item, w.ask("PATCH", storyItems+"/"+r.item.id, r.body, r.header))
+}
+
+func (w *teller) parsePatch(args string) request {
+	w.t.Helper()
+	args, condition, _ := strings.Cut(args, " where ")
+	name, rest, _ := strings.Cut(args, " ")
+	for strings.HasPrefix(rest, "if-") {
+		guard, after, _ := strings.Cut(rest, " ")
+		name, rest = name+" "+guard, after
+	}
+	r := w.parseItem(name)
+	var list []string
+	for _, text := range strings.Split(rest, ";") {
+		fields := strings.Fields(text)
+		if len(fields) < 2 {
+			w.t.Fatalf("%q is no operation of a patch", text)
+		}
+		op := `{"op":"` + fields[0] + `","path":"` + fields[1] + `"`
+		switch {
+		case fields[0] == "move":
+			op = `{"op":"move","from":"` + fields[1] + `","path":"` + fields[2] + `"`
+		case len(fields) > 2:
+			op += `,"value":` + fields[2]
+		}
+		list = append(list, op+"}")
+	}
+	r.body = `{"operations":[` + strings.Join(list, ",") + `]`
+	if condition != "" {
+		r.body += `,"condition":` + strconv.Quote("from c where "+condition)
+	}
+	r.body += "}"
+	return r
+}
+
+// batch reads operations with & between them and does all or none.
+func (w *teller) batch(args string) string {
+	return w.many(args, map[string]string{"x-ms-cosmos-batch-atomic": "True", partitionKey: ""})
+}
+
+// bulk does them each by itself.
+func (w *teller) bulk(args string) string {
+	return w.many(args, map[string]string{"x-ms-cosmos-batch-atomic": "False", "x-ms-cosmos-batch-continue-on-error": "True"})
+}
+
+func (w *teller) many(args string, header map[string]string) string {
+	header["x-ms-cosmos-is-batch-request"] = "True"
+	var list []string
+	var of []*item
+	for _, text := range strings.Split(args, "&") {
+		verb, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+		r := request{}
+		if verb == "patch" {
+			r = w.parsePatch(rest)
+		} else {
+			r = w.parseItem(rest)
+		}
+		list, of = append(list, operation(verb, r)), append(of, r.item)
+	}
+	if _, atomic := header[partitionKey]; atomic {
+		header[partitionKey] = keyHeader(of[0].partition)
+	}
+	a := w.ask("POST", storyItems, "["+strings.Join(list, ",")+"]", header)
+	return fmt.Sprint(a.status, " ", w.outcomes(a, of))
+}
+
+func operation(verb string, r request) string {
+	parts := []string{
+		`"operationType":"` + strings.ToUpper(verb[:1]) + verb[1:] + `"`,
+		`"partitionKey":` + strconv.Quote(keyHeader(r.item.partition)),
+	}
+	if verb != "create" && verb != "upsert" {
+		parts = append(parts, `"id":`+strconv.Quote(r.item.id))
+	}
+	if verb != "read" && verb != "delete" {
+		parts = append(parts, `"resourceBody":`+r.body)
+	}
+	for name, etag := range r.guard {
+		parts = append(parts, strconv.Quote(name)+":"+strconv.Quote(etag))
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+// outcomes says what became of each operation.
+func (w *teller) outcomes(a answer, of []*item) string {
+	w.t.Helper()
+	var list []struct {
+		StatusCode   int
+		Message      string
+		ResourceBody json.RawMessage
+	}
+	if json.Unmarshal(a.body, &list) != nil {
+		return message(a)
+	}
+	var said []string
+	for i, entry := range list {
+		text := strconv.Itoa(entry.StatusCode)
+		if entry.StatusCode == 400 {
+			text += " " + entry.Message
+		}
+		if entry.StatusCode < 300 && len(entry.ResourceBody) > 0 {
+			w.remember(of[i], parse(entry.ResourceBody))
+		}
+		said = append(said, text)
+	}
+	return "[" + strings.Join(said, ", ") + "]"
+}
+
+// A document is an answer's item: its own members as text, and the system's.
+type document struct {
+	own       []string
+	id, pk    string
+	etag, rid string
+	stamp     int64
+}
+
+// parse takes an item apart, keeping the order of members.
+func parse(body []byte) document {
+	var d document
+	in := json.NewDecoder(bytes.NewReader(body))
+	if token, err := in.Token(); err != nil || token != json.Delim('{') {
+		return d
+	}
+	for in.More() {
+		name, err := in.Token()
+		var value json.RawMessage
+		if err != nil || in.Decode(&value) != nil {
+			return d
+		}
+		text, _ := strconv.Unquote(string(value))
+		switch name {
+		case "id":
+			d.id = text
+		case "pk":
+			d.pk = text
+		case "_etag":
+			d.etag = text
+		case "_rid":
+			d.rid = text
+		case "_ts":
+			d.stamp, _ = strconv.ParseInt(string(value), 10, 64)
+		case "_self", "_attachments", "_lsn":
+		default:
+			d.own = append(d.own, fmt.Sprintf("%s=%s", name, value))
+		}
+	}
+	return d
+}
+
+// remember notes an item's version and reports whether it is another document
+// under the same name. A version that has been seen before must not come again.
+func (w *teller) remember(i *item, d document) (another bool) {
+	w.t.Helper()
+	if slices.Contains(i.etags, d.etag) && i.etags[len(i.etags)-1] != d.etag {
+		w.t.Errorf("%s has an ETag that it had before", i.name())
+	}
+	if !slices.Contains(i.etags, d.etag) {
+		i.etags = append(i.etags, d.etag)
+	}
+	another = len(i.rids) > 0 && i.rids[len(i.rids)-1] != d.rid
+	if another && slices.Contains(i.rids, d.rid) {
+		w.t.Errorf("%s has a RID that it had before", i.name())
+	}
+	if !slices.Contains(i.rids, d.rid) {
+		i.rids = append(i.rids, d.rid)
+	}
+	return another
+}
+
+// written says what a write answered and remembers it.
+func (w *teller) written(i *item, a answer) string {
+	w.t.Helper()
+	said := w.say(a)
+	if a.status != 200 && a.status != 201 {
+		return said
+	}
+	before := len(i.etags)
+	another := w.remember(i, parse(a.body))
+	if len(i.etags) == before {
+		w.t.Errorf("%s was written and kept its ETag", i.name())
+	}
+	if another {
+		said += ", another _rid"
+	}
+	return said
+}
+
+// say puts an answer about an item into words.
+func (w *teller) say(a answer) string {
+	if a.status != 200 && a.status != 201 {
+		return failure(a)
+	}
+	d := parse(a.body)
+	parts := []string{strings.Join(append([]string{strconv.Itoa(a.status)}, d.own...), " ")}
+	parts = append(parts, "_ts "+w.clock.sinceStart(time.Unix(d.stamp, 0)))
+	if text := a.header.Get("x-mayfly-expires-at"); text != "" {
+		at, err := time.Parse(time.RFC3339, text)
+		must(w.t, err)
+		parts = append(parts, "until "+w.clock.sinceStart(at))
+	}
+	if hint, _, _ := strings.Cut(a.header.Get("x-mayfly-hint"), ","); hint != "" {
+		parts = append(parts, "hint: "+strings.TrimSuffix(strings.SplitAfter(hint, ". ")[0], ". "))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// failure says a status, its substatus, and why when the request was wrong.
+func failure(a answer) string {
+	said := strconv.Itoa(a.status)
+	if sub := a.header.Get("x-ms-substatus"); sub != "" && sub != "0" {
+		said += "/" + sub
+	}
+	if a.status == 400 || a.status == 403 {
+		said += " " + message(a)
+	}
+	return said
+}
+
+var backendError = regexp.MustCompile(`(?s)^Message: (\{.*\})\r\nActivityId`)
+
+// message is the text of an error without its wrapping.
+func message(a answer) string {
+	var outer struct{ Message string }
+	var inner struct{ Errors []string }
+	if json.Unmarshal(a.body, &outer) != nil {
+		return string(a.body)
+	}
+	m := backendError.FindStringSubmatch(outer.Message)
+	if m == nil || json.Unmarshal([]byte(m[1]), &inner) != nil {
+		return outer.Message
+	}
+	return strings.Join(inner.Errors, "; ")
+}
+
+var identity = regexp.MustCompile(`"(_rid|_self|_etag)":"(?:[^"\\]|\\.)*"`)
+
+// body shows an item as it is, apart from its ids.
+func (w *teller) body(args string) string {
+	r := w.parseItem(args)
+	a := w.ask("GET", storyItems+"/"+r.item.id, "", r.header)
+	return strconv.Itoa(a.status) + " " + identity.ReplaceAllString(string(a.body), `"$1":"…"`)
+}
+
+// container creates the container, with `ttl=60 property=/at indexing=none unique=/email throughput=400`.
+func (w *teller) container(args string) string {
+	header := map[string]string{}
+	return w.defined(w.ask("POST", "/dbs/d/colls", w.definitionOf(args, header), header))
+}
+
+// change replaces its definition.
+func (w *teller) change(args string) string {
+	header := map[string]string{}
+	return w.defined(w.ask("PUT", storyContainer, w.definitionOf(args, header), header))
+}
+
+// definition reads it. Its ETag may change by a change only.
+func (w *teller) definition(string) string {
+	w.t.Helper()
+	a := w.ask("GET", storyContainer, "", nil)
+	if etag := a.header.Get("etag"); etag != w.version {
+		w.t.Errorf("the container's ETag was %s and is %s", w.version, etag)
+	}
+	return w.sayDefinition(a)
+}
+
+func (w *teller) defined(a answer) string {
+	if a.status == 200 || a.status == 201 {
+		w.version = a.header.Get("etag")
+		var c struct {
+			Self string `json:"_self"`
+		}
+		must(w.t, json.Unmarshal(a.body, &c))
+		w.self = "/" + c.Self
+	}
+	return w.sayDefinition(a)
+}
+
+func (w *teller) definitionOf(args string, header map[string]string) string {
+	w.t.Helper()
+	parts := []string{`"id":"c"`, `"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}`}
+	for _, field := range strings.Fields(args) {
+		name, value, _ := strings.Cut(field, "=")
+		switch name {
+		case "off":
+		case "ttl":
+			parts = append(parts, `"defaultTtl":`+value)
+		case "property":
+			parts = append(parts, `"ttlPropertyPath":"`+value+`"`)
+		case "indexing":
+			parts = append(parts, fmt.Sprintf(`"indexingPolicy":{"indexingMode":%q,"automatic":%t}`, value, value != "none"))
+		case "unique":
+			w.unique = `"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["` + value + `"]}]}`
+		case "throughput":
+			header["x-ms-offer-throughput"] = value
+		default:
+			w.t.Fatalf("a container has no %q", field)
+		}
+	}
+	if w.unique != "" {
+		parts = append(parts, w.unique)
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+func (w *teller) sayDefinition(a answer) string {
+	if a.status != 200 && a.status != 201 {
+		return failure(a)
+	}
+	var d struct {
+		DefaultTTL      json.RawMessage                        `json:"defaultTtl"`
+		TTLPropertyPath string                                 `json:"ttlPropertyPath"`
+		IndexingPolicy  struct{ IndexingMode string }          `json:"indexingPolicy"`
+		UniqueKeyPolicy struct{ UniqueKeys []json.RawMessage } `json:"uniqueKeyPolicy"`
+	}
+	must(w.t, json.Unmarshal(a.body, &d))
+	said := strconv.Itoa(a.status) + " off"
+	if d.DefaultTTL != nil {
+		said = strconv.Itoa(a.status) + " defaultTtl " + string(d.DefaultTTL)
+	}
+	if d.TTLPropertyPath != "" {
+		said += ", ttlPropertyPath " + d.TTLPropertyPath
+	}
+	if mode := d.IndexingPolicy.IndexingMode; mode != "consistent" {
+		said += ", indexing " + mode
+	}
+	return said
+}
+
+// do does a step that is part of another one.
+func (w *teller) do(line string) string {
+	w.t.Helper()
+	word, args, _ := strings.Cut(strings.TrimSpace(line), " ")
+	do, ok := steps[word]
+	if !ok {
+		w.t.Fatalf("no such step: %s", line)
+	}
+	return do(w, strings.TrimSpace(args))
+}
+
+// cost does the rest of the line and adds its charge.
+func (w *teller) cost(args string) string {
+	said := w.do(args)
+	return said + ", " + w.last.header.Get("x-ms-request-charge") + " RU"
+}
+
+// same does two steps and tells only whether they were answered alike.
+func (w *teller) same(args string) string {
+	one, other, _ := strings.Cut(args, "&")
+	w.do(one)
+	status, text := w.last.status, message(w.last)
+	w.do(other)
+	if w.last.status != status || status >= 300 && message(w.last) != text {
+		return fmt.Sprintf("no: %d %s, but %d %s", status, text, w.last.status, message(w.last))
+	}
+	return "yes"
+}
+
+// clear deletes a whole partition.
+func (w *teller) clear(partition string) string {
+	a := w.ask("POST", storyContainer+"/operations/partitionkeydelete", "", map[string]string{partitionKey: keyHeader(partition)})
+	return failure(a)
+}
+
+// tick makes each look at the clock take that long: `tick 1s`.
+func (w *teller) tick(args string) string {
+	d, err := time.ParseDuration(args)
+	must(w.t, err)
+	w.clock.tick = d
+	return ""
+}
+
+// restart closes everything and opens it again over the same files.
+func (w *teller) restart(string) string {
+	w.close()
+	w.open()
+	return ""
+}
+
+// reclaim frees the space of everything that has expired.
+func (w *teller) reclaim(string) string {
+	ctx := context.Background()
+	before, err := w.reaper.Stats(ctx)
+	must(w.t, err)
+	must(w.t, w.reaper.ReclaimNow(ctx))
+	after, err := w.reaper.Stats(ctx)
+	must(w.t, err)
+	return fmt.Sprintf("%d documents, %d left", after.Documents-before.Documents, after.Backlog)
+}
+
+// backlog counts the expired that are still on disk.
+func (w *teller) backlog(string) string {
+	s, err := w.reaper.Stats(context.Background())
+	must(w.t, err)
+	return fmt.Sprintf("%d expired on disk", s.Backlog)
+}
+
+var _ clock.Clock = (*storyClock)(nil)

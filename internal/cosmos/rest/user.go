@@ -1,0 +1,24 @@
+package rest
+
+import (
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// users own permissions and have nothing but a name.
+var users = &named{
+	kind: catalog.User, feed: "Users", owner: userOwner,
+	content: func(*exchange, family, doc.Doc, *catalog.Resource) (doc.Doc, error) { return objectOf(nil).Data, nil },
+	system: func(_ *exchange, dst []byte, _ *catalog.Resource) ([]byte, error) {
+		return append(dst, `,"_permissions":"permissions/"`...), nil
+	},
+	rid: func(of family, r *catalog.Resource) rid { return rid{database: of.owner.Database, user: r.Number} },
+}
+
+func userOwner(e *exchange) (family, error) {
+	r := databaseRID(e.database)
+	return family{
+		owner: catalog.Owner{Database: e.database.ID}, rid: r, segment: "users",
+		links: []link{{"dbs", r}},
+	}, nil
+}
