@@ -8,14 +8,16 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/kv/pebble"
 	"github.com/mayflydb/mayfly/internal/store"
 )
@@ -32,7 +34,7 @@ func BenchmarkStart(b *testing.B) {
 	})
 	b.Run(fmt.Sprint("documents=", *benchItems), func(b *testing.B) {
 		dir := b.TempDir()
-		fill(b, dir, *benchItems)
+		fill(b, dir, *benchItems, 0)
 		for b.Loop() {
 			benchStart(b, dir)
 		}
@@ -48,7 +50,7 @@ func benchStart(b *testing.B, dir string) {
 		b.Fatal(err)
 	}
 	b.StartTimer()
-	began := time.Now()
+	began := clock.Start()
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
@@ -66,7 +68,7 @@ func benchStart(b *testing.B, dir string) {
 		b.Fatal(err)
 	}
 	answer.Body.Close()
-	took := time.Since(began)
+	took := began.Elapsed()
 	b.StopTimer()
 	b.ReportMetric(float64(took.Milliseconds()), "ms-to-answer")
 	b.ReportMetric(resident(b, cmd.Process.Pid), "MiB-resident")
@@ -97,16 +99,18 @@ func resident(b *testing.B, pid int) float64 {
 	return 0
 }
 
-// fill makes a data folder with count documents of 1 KiB.
-func fill(b *testing.B, dir string, count int) {
-	b.Helper()
+// fill makes a data folder with a database d and a container c of count documents of
+// 1 KiB, written at second 1. Documents i with i%10 == 0 have a ttl of -1.
+func fill(t testing.TB, dir string, count int, ttl expiry.TTL) {
+	t.Helper()
 	check := func(err error) {
+		t.Helper()
 		if err != nil {
-			b.Fatal(err)
+			t.Fatal(err)
 		}
 	}
 	ctx := context.Background()
-	engine, err := pebble.Open(pebble.Options{Dir: dir, NoSync: true})
+	engine, err := pebble.Open(pebble.Options{Dir: filepath.Join(dir, "db"), NoSync: true})
 	check(err)
 	cat, err := catalog.Open(ctx, engine)
 	check(err)
@@ -117,6 +121,7 @@ func fill(b *testing.B, dir string, count int) {
 	c, err := cat.CreateContainer(ctx, 1, db, catalog.Definition{
 		Name:      "c",
 		Partition: catalog.PartitionKey{Paths: []string{"/pk"}, Version: 2},
+		TTL:       ttl,
 		Indexing:  catalog.Indexing{Included: []string{"/*"}, Excluded: []string{"/text/?"}},
 	}, nil)
 	check(err)
@@ -125,7 +130,11 @@ func fill(b *testing.B, dir string, count int) {
 		var ops []store.Op
 		for range min(100, count-i) {
 			pk, id := fmt.Sprint("p", i%1000), fmt.Sprint("item", i)
-			body, err := doc.FromJSON(nil, fmt.Appendf(nil, `{"id":%q,"pk":%q,"n":%d,"group":%d,"text":%q}`, id, pk, i, i%100, text), doc.ParseOptions{})
+			own := ""
+			if i%10 == 0 {
+				own = `,"ttl":-1`
+			}
+			body, err := doc.FromJSON(nil, fmt.Appendf(nil, `{"id":%q,"pk":%q,"n":%d,"group":%d,"text":%q%s}`, id, pk, i, i%100, text, own), doc.ParseOptions{})
 			check(err)
 			ops = append(ops, store.Op{Verb: store.Create, Key: store.Key{Partition: []doc.Value{doc.String(pk)}, ID: id}, Body: body})
 			i++

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"flag"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/node"
+)
+
+var wave = flag.Int("wave", 20_000, "documents that TestWave lets expire at once")
+
+// TestWave moves the clock over the deadline of nine tenths of a container's
+// documents: they vanish at once, the others stay, and the disk space comes back.
+func TestWave(t *testing.T) {
+	dir := t.TempDir()
+	fill(t, dir, *wave, 3600)
+	full := diskUse(t, dir)
+	s := serve(t, "--data", dir, "--nosql=127.0.0.1:0", "--admin=127.0.0.1:0", "--clock=virtual=1970-01-01T00:30:00Z")
+	defer s.stop(t, os.Interrupt)
+	nosql, admin := s.address(t, ""), s.address(t, "Admin")
+
+	watch := clock.Start()
+	if got := documents(t, nosql); got != *wave {
+		t.Errorf("before: %d documents, want %d", got, *wave)
+	}
+	t.Logf("counted by usage in %v, %d MiB on disk", watch.Elapsed(), full>>20)
+	watch = clock.Start()
+	post(t, admin+"clock/advance", `{"duration":"1h"}`)
+	if code := get(t, nosql, "dbs/d/colls/c/docs/item1", "docs", "dbs/d/colls/c/docs/item1", `["p1"]`, nil); code != http.StatusNotFound {
+		t.Errorf("an expired document answers %d", code)
+	}
+	t.Logf("gone %v after the clock was moved", watch.Elapsed())
+	if code := get(t, nosql, "dbs/d/colls/c/docs/item0", "docs", "dbs/d/colls/c/docs/item0", `["p0"]`, nil); code != http.StatusOK {
+		t.Errorf("a document that lives for ever answers %d", code)
+	}
+	if got := documents(t, nosql); got != *wave/10 {
+		t.Errorf("after: %d documents, want %d", got, *wave/10)
+	}
+	watch = clock.Start()
+	post(t, admin+"reclaim", ``)
+	took, left := watch.Elapsed(), diskUse(t, dir)
+	t.Logf("reclaimed in %v, %.0f documents/s, %d MiB on disk", took, float64(*wave)*0.9/took.Seconds(), left>>20)
+	if got := documents(t, nosql); got != *wave/10 {
+		t.Errorf("after reclaiming: %d documents, want %d", got, *wave/10)
+	}
+	if left > full/2 {
+		t.Errorf("%d of %d bytes are still on disk", left, full)
+	}
+}
+
+// documents asks the container how many documents it has.
+func documents(t *testing.T, nosql string) int {
+	t.Helper()
+	var header http.Header
+	if code := get(t, nosql, "dbs/d/colls/c", "colls", "dbs/d/colls/c", "", &header); code != http.StatusOK {
+		t.Fatalf("container: %d", code)
+	}
+	_, rest, _ := strings.Cut(header.Get("x-ms-resource-usage"), "documentsCount=")
+	count, _, _ := strings.Cut(rest, ";")
+	var n int
+	if err := json.Unmarshal([]byte(count), &n); err != nil {
+		t.Fatalf("usage %q: %v", header.Get("x-ms-resource-usage"), err)
+	}
+	return n
+}
+
+// get sends a signed request.
+// https://learn.microsoft.com/rest/api/cosmos-db/access-control-on-cosmosdb-resources
+func get(t *testing.T, base, path, kind, link, partition string, header *http.Header) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	date := clock.Wall().UTC().Format(http.TimeFormat)
+	secret, _ := base64.StdEncoding.DecodeString(node.WellKnownKey)
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte("get\n" + kind + "\n" + link + "\n" + strings.ToLower(date) + "\n\n"))
+	r.Header.Set("Authorization", url.QueryEscape("type=master&ver=1.0&sig="+base64.StdEncoding.EncodeToString(mac.Sum(nil))))
+	r.Header.Set("x-ms-date", date)
+	r.Header.Set("x-ms-documentdb-populatequotainfo", "true")
+	if partition != "" {
+		r.Header.Set("x-ms-documentdb-partitionkey", partition)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if header != nil {
+		*header = answer.Header
+	}
+	return answer.StatusCode
+}
+
+func post(t *testing.T, url, body string) {
+	t.Helper()
+	answer, err := http.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s", url, answer.Status)
+	}
+}
+
+// diskUse is how many bytes a data folder's tables take; logs are used again and do not count.
+func diskUse(t *testing.T, dir string) (bytes int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".sst" {
+			return nil // deleted while we look
+		}
+		if info, err := entry.Info(); err == nil {
+			bytes += info.Size()
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes
+}
