@@ -138,7 +138,7 @@ func (s *linearState) do(op linearOp) (fault.Kind, told) {
 		return fault.Exists, told{}
 	case !d.alive && op.verb != store.Create && op.verb != store.Upsert:
 		return fault.NotFound, told{}
-	case op.ifMatch != nil && (!d.alive || *op.ifMatch != d.wrote):
+	case op.ifMatch != nil && d.alive && *op.ifMatch != d.wrote:
 		return fault.Precondition, told{}
 	case op.verb == store.Read:
 		return 0, told{version: d.wrote, n: d.n}

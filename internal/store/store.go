@@ -70,8 +70,9 @@ type Op struct {
 	// Edit makes the new body of a Patch. It may run more than once.
 	Edit func(Document) (doc.Doc, error)
 
-	// IfMatch: only if the living document has this version. IfNoneMatch: only
-	// if it has another one (fault.NotModified on Read, else fault.Precondition). AnyVersion matches every one.
+	// IfMatch: only if the living document has this version; an Upsert that finds none
+	// creates one all the same. IfNoneMatch: only if it has another version (fault.NotModified
+	// on Read, else fault.Precondition). AnyVersion matches every one.
 	IfMatch, IfNoneMatch *Version
 
 	// Lenient stores a `ttl` that is no life span as dormant instead of refusing it.

@@ -127,7 +127,7 @@ func mayRun(op *Op, alive bool, version Version) error {
 		return errExists
 	case !alive && op.Verb != Create && op.Verb != Upsert:
 		return errNotFound
-	case op.IfMatch != nil && op.Verb != Create && (!alive || !matches(op.IfMatch, version)):
+	case op.IfMatch != nil && alive && !matches(op.IfMatch, version):
 		return errPrecondition
 	case op.IfNoneMatch != nil && alive && matches(op.IfNoneMatch, version):
 		if op.Verb == Read {

@@ -3,6 +3,7 @@ package rest
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"strings"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 )
@@ -17,7 +18,6 @@ type ridType byte
 // The types of what lies in a container. Permissions, below a user, have none.
 const (
 	documentRID  ridType = 0x0
-	conflictRID  ridType = 0x4
 	rangeRID     ridType = 0x5
 	functionRID  ridType = 0x6
 	triggerRID   ridType = 0x7
@@ -71,7 +71,7 @@ func (r rid) bytes(dst []byte) []byte {
 
 // parseRID takes the text form apart.
 func parseRID(text string) (rid, bool) {
-	if len(text) > 24 {
+	if len(text) > 24 || strings.ContainsAny(text, "\r\n") { // which base64 would skip
 		return rid{}, false
 	}
 	var buf [18]byte
@@ -127,11 +127,3 @@ func (kind ridType) in(c *catalog.Container, number uint64) rid {
 }
 
 func offerRID(number uint64) rid { return rid{offer: number} }
-
-func userRID(db *catalog.Database, number uint64) rid {
-	return rid{database: db.ID, user: number}
-}
-
-func permissionRID(db *catalog.Database, user, number uint64) rid {
-	return rid{database: db.ID, user: user, number: number, hasNumber: true}
-}

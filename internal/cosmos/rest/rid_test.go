@@ -50,7 +50,7 @@ func TestRIDBits(t *testing.T) {
 }
 
 func TestParseRIDRefuses(t *testing.T) {
-	for _, text := range []string{"", "a", "AAAAAA==", "AQAAAA", "AQAAAAA=", "AQAAAIAAAAA=", "AQAAAAAAAAA=", "/QAAAA==", "AQAAAB==", strings.Repeat("A", 100)} {
+	for _, text := range []string{"", "a", "AAAAAA==", "AQAAAA", "AQAAAAA=", "AQAAAIAAAAA=", "AQAAAAAAAAA=", "/QAAAA==", "AQAAAB==", "0\r000", strings.Repeat("A", 100)} {
 		if r, ok := parseRID(text); ok {
 			t.Errorf("%q is taken for %+v", text, r)
 		}

@@ -24,6 +24,13 @@ type story struct {
 	want  []string
 }
 
+// takesTime reports whether anything can expire in it.
+func (s *story) takesTime() bool {
+	return slices.ContainsFunc(s.steps, func(step string) bool {
+		return strings.HasPrefix(step, "at ") || strings.HasPrefix(step, "advance ") || strings.HasPrefix(step, "tick ")
+	})
+}
+
 // readStories takes a file apart.
 func readStories(t testing.TB, file string) (list []*story) {
 	t.Helper()
@@ -77,7 +84,7 @@ func storyFiles(t testing.TB) []string {
 	t.Helper()
 	files, err := filepath.Glob(storyFolder + "/*.txt")
 	must(t, err)
-	if len(files) < 1 {
+	if len(files) < 50 {
 		t.Fatalf("only %d story files", len(files))
 	}
 	return files
@@ -98,6 +105,9 @@ func TestStories(t *testing.T) {
 					s.want = got.lines()
 				} else if !slices.Equal(got.lines(), s.want) {
 					t.Errorf("story %s:\n%s", name, firstDifference(got.lines(), s.want))
+					continue
+				}
+				if !s.takesTime() {
 					continue
 				}
 				got.mustEqual(t, name+", everything reclaimed at once", tell(t, s, telling{reclaiming: true}))

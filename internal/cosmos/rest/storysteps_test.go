@@ -1,17 +1,13 @@
 package rest_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/mayflydb/mayfly/internal/clock"
 )
 
 // steps is the language of stories, as testdata/stories/README.md tells it.
@@ -250,157 +246,6 @@ func operation(verb string, r request) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-// outcomes says what became of each operation.
-func (w *teller) outcomes(a answer, of []*item) string {
-	w.t.Helper()
-	var list []struct {
-		StatusCode   int
-		Message      string
-		ResourceBody json.RawMessage
-	}
-	if json.Unmarshal(a.body, &list) != nil {
-		return message(a)
-	}
-	var said []string
-	for i, entry := range list {
-		text := strconv.Itoa(entry.StatusCode)
-		if entry.StatusCode == 400 {
-			text += " " + entry.Message
-		}
-		if entry.StatusCode < 300 && len(entry.ResourceBody) > 0 {
-			w.remember(of[i], parse(entry.ResourceBody))
-		}
-		said = append(said, text)
-	}
-	return "[" + strings.Join(said, ", ") + "]"
-}
-
-// A document is an answer's item: its own members as text, and the system's.
-type document struct {
-	own       []string
-	id, pk    string
-	etag, rid string
-	stamp     int64
-}
-
-// parse takes an item apart, keeping the order of members.
-func parse(body []byte) document {
-	var d document
-	in := json.NewDecoder(bytes.NewReader(body))
-	if token, err := in.Token(); err != nil || token != json.Delim('{') {
-		return d
-	}
-	for in.More() {
-		name, err := in.Token()
-		var value json.RawMessage
-		if err != nil || in.Decode(&value) != nil {
-			return d
-		}
-		text, _ := strconv.Unquote(string(value))
-		switch name {
-		case "id":
-			d.id = text
-		case "pk":
-			d.pk = text
-		case "_etag":
-			d.etag = text
-		case "_rid":
-			d.rid = text
-		case "_ts":
-			d.stamp, _ = strconv.ParseInt(string(value), 10, 64)
-		case "_self", "_attachments", "_lsn":
-		default:
-			d.own = append(d.own, fmt.Sprintf("%s=%s", name, value))
-		}
-	}
-	return d
-}
-
-// remember notes an item's version and reports whether it is another document
-// under the same name. A version that has been seen before must not come again.
-func (w *teller) remember(i *item, d document) (another bool) {
-	w.t.Helper()
-	if slices.Contains(i.etags, d.etag) && i.etags[len(i.etags)-1] != d.etag {
-		w.t.Errorf("%s has an ETag that it had before", i.name())
-	}
-	if !slices.Contains(i.etags, d.etag) {
-		i.etags = append(i.etags, d.etag)
-	}
-	another = len(i.rids) > 0 && i.rids[len(i.rids)-1] != d.rid
-	if another && slices.Contains(i.rids, d.rid) {
-		w.t.Errorf("%s has a RID that it had before", i.name())
-	}
-	if !slices.Contains(i.rids, d.rid) {
-		i.rids = append(i.rids, d.rid)
-	}
-	return another
-}
-
-// written says what a write answered and remembers it.
-func (w *teller) written(i *item, a answer) string {
-	w.t.Helper()
-	said := w.say(a)
-	if a.status != 200 && a.status != 201 {
-		return said
-	}
-	before := len(i.etags)
-	another := w.remember(i, parse(a.body))
-	if len(i.etags) == before {
-		w.t.Errorf("%s was written and kept its ETag", i.name())
-	}
-	if another {
-		said += ", another _rid"
-	}
-	return said
-}
-
-// say puts an answer about an item into words.
-func (w *teller) say(a answer) string {
-	if a.status != 200 && a.status != 201 {
-		return failure(a)
-	}
-	d := parse(a.body)
-	parts := []string{strings.Join(append([]string{strconv.Itoa(a.status)}, d.own...), " ")}
-	parts = append(parts, "_ts "+w.clock.sinceStart(time.Unix(d.stamp, 0)))
-	if text := a.header.Get("x-mayfly-expires-at"); text != "" {
-		at, err := time.Parse(time.RFC3339, text)
-		must(w.t, err)
-		parts = append(parts, "until "+w.clock.sinceStart(at))
-	}
-	if hint, _, _ := strings.Cut(a.header.Get("x-mayfly-hint"), ","); hint != "" {
-		parts = append(parts, "hint: "+strings.TrimSuffix(strings.SplitAfter(hint, ". ")[0], ". "))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// failure says a status, its substatus, and why when the request was wrong.
-func failure(a answer) string {
-	said := strconv.Itoa(a.status)
-	if sub := a.header.Get("x-ms-substatus"); sub != "" && sub != "0" {
-		said += "/" + sub
-	}
-	if a.status == 400 || a.status == 403 {
-		said += " " + message(a)
-	}
-	return said
-}
-
-var backendError = regexp.MustCompile(`(?s)^Message: (\{.*\})\r\nActivityId`)
-
-// message is the text of an error without its wrapping.
-func message(a answer) string {
-	var outer struct{ Message string }
-	var inner struct{ Errors []string }
-	if json.Unmarshal(a.body, &outer) != nil {
-		return string(a.body)
-	}
-	m := backendError.FindStringSubmatch(outer.Message)
-	if m == nil || json.Unmarshal([]byte(m[1]), &inner) != nil {
-		return outer.Message
-	}
-	return strings.Join(inner.Errors, "; ")
-}
-
 var identity = regexp.MustCompile(`"(_rid|_self|_etag)":"(?:[^"\\]|\\.)*"`)
 
 // body shows an item as it is, apart from its ids.
@@ -408,91 +253,6 @@ func (w *teller) body(args string) string {
 	r := w.parseItem(args)
 	a := w.ask("GET", storyItems+"/"+r.item.id, "", r.header)
 	return strconv.Itoa(a.status) + " " + identity.ReplaceAllString(string(a.body), `"$1":"…"`)
-}
-
-// container creates the container, with `ttl=60 property=/at indexing=none unique=/email throughput=400`.
-func (w *teller) container(args string) string {
-	header := map[string]string{}
-	return w.defined(w.ask("POST", "/dbs/d/colls", w.definitionOf(args, header), header))
-}
-
-// change replaces its definition.
-func (w *teller) change(args string) string {
-	header := map[string]string{}
-	return w.defined(w.ask("PUT", storyContainer, w.definitionOf(args, header), header))
-}
-
-// definition reads it. Its ETag may change by a change only.
-func (w *teller) definition(string) string {
-	w.t.Helper()
-	a := w.ask("GET", storyContainer, "", nil)
-	if etag := a.header.Get("etag"); etag != w.version {
-		w.t.Errorf("the container's ETag was %s and is %s", w.version, etag)
-	}
-	return w.sayDefinition(a)
-}
-
-func (w *teller) defined(a answer) string {
-	if a.status == 200 || a.status == 201 {
-		w.version = a.header.Get("etag")
-		var c struct {
-			Self string `json:"_self"`
-		}
-		must(w.t, json.Unmarshal(a.body, &c))
-		w.self = "/" + c.Self
-	}
-	return w.sayDefinition(a)
-}
-
-func (w *teller) definitionOf(args string, header map[string]string) string {
-	w.t.Helper()
-	parts := []string{`"id":"c"`, `"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}`}
-	for _, field := range strings.Fields(args) {
-		name, value, _ := strings.Cut(field, "=")
-		switch name {
-		case "off":
-		case "ttl":
-			parts = append(parts, `"defaultTtl":`+value)
-		case "property":
-			parts = append(parts, `"ttlPropertyPath":"`+value+`"`)
-		case "indexing":
-			parts = append(parts, fmt.Sprintf(`"indexingPolicy":{"indexingMode":%q,"automatic":%t}`, value, value != "none"))
-		case "unique":
-			w.unique = `"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["` + value + `"]}]}`
-		case "throughput":
-			header["x-ms-offer-throughput"] = value
-		default:
-			w.t.Fatalf("a container has no %q", field)
-		}
-	}
-	if w.unique != "" {
-		parts = append(parts, w.unique)
-	}
-	return "{" + strings.Join(parts, ",") + "}"
-}
-
-func (w *teller) sayDefinition(a answer) string {
-	if a.status != 200 && a.status != 201 {
-		return failure(a)
-	}
-	var d struct {
-		DefaultTTL      json.RawMessage                        `json:"defaultTtl"`
-		TTLPropertyPath string                                 `json:"ttlPropertyPath"`
-		IndexingPolicy  struct{ IndexingMode string }          `json:"indexingPolicy"`
-		UniqueKeyPolicy struct{ UniqueKeys []json.RawMessage } `json:"uniqueKeyPolicy"`
-	}
-	must(w.t, json.Unmarshal(a.body, &d))
-	said := strconv.Itoa(a.status) + " off"
-	if d.DefaultTTL != nil {
-		said = strconv.Itoa(a.status) + " defaultTtl " + string(d.DefaultTTL)
-	}
-	if d.TTLPropertyPath != "" {
-		said += ", ttlPropertyPath " + d.TTLPropertyPath
-	}
-	if mode := d.IndexingPolicy.IndexingMode; mode != "consistent" {
-		said += ", indexing " + mode
-	}
-	return said
 }
 
 // do does a step that is part of another one.
@@ -562,5 +322,3 @@ func (w *teller) backlog(string) string {
 	must(w.t, err)
 	return fmt.Sprintf("%d expired on disk", s.Backlog)
 }
-
-var _ clock.Clock = (*storyClock)(nil)

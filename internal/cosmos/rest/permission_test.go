@@ -1,0 +1,220 @@
+package rest
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// withPermission makes a user with one permission, and two containers with an item each.
+func withPermission(t *testing.T, permission string) (*desk, answer) {
+	t.Helper()
+	d, _ := withContainer(t, "")
+	d.do("POST", "/dbs/d/colls", `{"id":"other",`+pk2+`}`).want(201)
+	for _, c := range []string{"c", "other"} {
+		for _, p := range []string{"a", "b"} {
+			d.do("POST", "/dbs/d/colls/"+c+"/docs", `{"id":"`+p+`1","pk":"`+p+`"}`, "x-ms-documentdb-partitionkey", `["`+p+`"]`).want(201)
+		}
+	}
+	d.do("POST", "/dbs", `{"id":"e"}`).want(201)
+	d.do("POST", "/dbs/d/users", `{"id":"u"}`).want(201)
+	return d, d.do("POST", "/dbs/d/users/u/permissions", permission).want(201)
+}
+
+// as sends a request with a resource token.
+func (d *desk) as(token, method, target, body string, headers ...string) answer {
+	d.t.Helper()
+	return d.do(method, target, body, append(headers, "Authorization", url.QueryEscape(token))...)
+}
+
+const (
+	inA = `["a"]`
+	inB = `["b"]`
+	key = "x-ms-documentdb-partitionkey"
+)
+
+func TestResourceTokensLimitAccess(t *testing.T) {
+	type try struct {
+		method, target, body, partition string
+		status                          int
+	}
+	common := []try{ // what no token may do
+		{"GET", "/dbs", "", "", 403},
+		{"GET", "/dbs/e", "", "", 403},
+		{"GET", "/dbs/missing", "", "", 403},
+		{"POST", "/dbs", `{"id":"x"}`, "", 403},
+		{"POST", "/dbs/d/colls", `{"id":"x",` + pk + `}`, "", 403},
+		{"DELETE", "/dbs/d", "", "", 403},
+		{"GET", "/offers", "", "", 403},
+		{"GET", "/dbs/d/users", "", "", 403},
+		{"GET", "/dbs/d/users/u/permissions/p", "", "", 403},
+		{"PUT", "/dbs/d/users/u/permissions/p", `{"id":"p","permissionMode":"All","resource":"dbs/d"}`, "", 403},
+		{"GET", "/", "", "", 200}, // every SDK begins with it
+	}
+	for _, c := range []struct {
+		name, permission string
+		tries            []try
+	}{
+		{"read a container", `{"id":"p","permissionMode":"Read","resource":"dbs/d/colls/c"}`, []try{
+			{"GET", "/dbs/d/colls/c", "", "", 200},
+			{"GET", "/dbs/d/colls/c/pkranges", "", "", 200},
+			{"GET", "/dbs/d/colls/c/docs/a1", "", inA, 200},
+			{"GET", "/dbs/d/colls/c/docs", "", "", 200},
+			{"POST", "/dbs/d/colls/c/docs", `{"id":"a2","pk":"a"}`, inA, 403},
+			{"DELETE", "/dbs/d/colls/c/docs/a1", "", inA, 403},
+			{"PUT", "/dbs/d/colls/c", `{"id":"c",` + pk2 + `}`, "", 403},
+			{"GET", "/dbs/d/colls/other", "", "", 403},
+			{"GET", "/dbs/d/colls/other/docs/a1", "", inA, 403},
+			{"GET", "/dbs/d", "", "", 403},
+			{"GET", "/dbs/d/colls", "", "", 403},
+		}},
+		{"all of a container", `{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c/"}`, []try{
+			{"POST", "/dbs/d/colls/c/docs", `{"id":"a2","pk":"a"}`, inA, 201},
+			{"DELETE", "/dbs/d/colls/c/docs/a2", "", inA, 204},
+			{"POST", "/dbs/d/colls/other/docs", `{"id":"a2","pk":"a"}`, inA, 403},
+			{"DELETE", "/dbs/d/colls/other", "", "", 403},
+		}},
+		{"one partition", `{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}`, []try{
+			{"GET", "/dbs/d/colls/c/docs/a1", "", inA, 200},
+			{"GET", "/dbs/d/colls/c/docs/b1", "", inB, 403},
+			{"GET", "/dbs/d/colls/c/docs/a1", "", "", 403},
+			{"GET", "/dbs/d/colls/c/docs/a1", "", "nonsense", 403},
+			{"GET", "/dbs/d/colls/c/docs/a1", "", "[]", 403},
+			{"GET", "/dbs/d/colls/c/docs", "", inA, 200},
+			{"GET", "/dbs/d/colls/c/docs", "", "", 403},
+			{"POST", "/dbs/d/colls/c/docs", `{"id":"a2","pk":"a"}`, inA, 201},
+			{"POST", "/dbs/d/colls/c/docs", `{"id":"b2","pk":"b"}`, inA, 400},
+			{"POST", "/dbs/d/colls/c/docs", `{"id":"b2","pk":"b"}`, inB, 403},
+			{"GET", "/dbs/d/colls/c", "", "", 200},
+			{"PUT", "/dbs/d/colls/c", `{"id":"c",` + pk2 + `}`, "", 403},
+			{"DELETE", "/dbs/d/colls/c", "", "", 403},
+			{"GET", "/dbs/d/colls/c/sprocs", "", "", 403},
+		}},
+		{"one item", `{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c/docs/a1"}`, []try{
+			{"GET", "/dbs/d/colls/c/docs/a1", "", inA, 200},
+			{"PUT", "/dbs/d/colls/c/docs/a1", `{"id":"a1","pk":"a","n":1}`, inA, 200},
+			{"GET", "/dbs/d/colls/c/docs/b1", "", inB, 403},
+			{"GET", "/dbs/d/colls/c/docs", "", "", 403},
+			{"POST", "/dbs/d/colls/c/docs", `{"id":"a1","pk":"a"}`, inA, 403},
+			{"GET", "/dbs/d/colls/c", "", "", 200},
+			{"DELETE", "/dbs/d/colls/c", "", "", 403},
+		}},
+		{"a database", `{"id":"p","permissionMode":"Read","resource":"dbs/d"}`, []try{
+			{"GET", "/dbs/d", "", "", 200},
+			{"GET", "/dbs/d/colls", "", "", 200},
+			{"GET", "/dbs/d/colls/other/docs/a1", "", inA, 200},
+			{"POST", "/dbs/d/colls/other/docs", `{"id":"a2","pk":"a"}`, inA, 403},
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, p := withPermission(t, c.permission)
+			for _, try := range append(common, c.tries...) {
+				var headers []string
+				if try.partition != "" {
+					headers = []string{key, try.partition}
+				}
+				if a := d.as(p.str("_token"), try.method, try.target, try.body, headers...); a.status != try.status {
+					t.Errorf("%s %s %s in %s: %d, want %d: %s", try.method, try.target, try.body, try.partition, a.status, try.status, a.text)
+				}
+			}
+		})
+	}
+}
+
+func TestResourceTokensExpire(t *testing.T) {
+	d, p := withPermission(t, `{"id":"p","permissionMode":"Read","resource":"dbs/d/colls/c"}`)
+	short := d.do("GET", "/dbs/d/users/u/permissions/p", "", "x-ms-documentdb-expiry-seconds", "10").want(200).str("_token")
+	read := func(token string) answer { t.Helper(); return d.as(token, "GET", "/dbs/d/colls/c", "") }
+	d.clock.Advance(9 * time.Second)
+	read(short).want(200)
+	d.clock.Advance(time.Second)
+	read(short).want(403).says("not valid at the current time")
+	read(p.str("_token")).want(200)
+	d.clock.Advance(time.Hour)
+	read(p.str("_token")).want(403)
+	for _, life := range []string{"9", "18001", "-1", "long"} {
+		d.do("GET", "/dbs/d/users/u/permissions/p", "", "x-ms-documentdb-expiry-seconds", life).want(400)
+	}
+	d.do("GET", "/dbs/d/users/u/permissions", "", "x-ms-documentdb-expiry-seconds", "18000").want(200)
+}
+
+func TestResourceTokensAreRevoked(t *testing.T) {
+	const body = `{"id":"p","permissionMode":"Read","resource":"dbs/d/colls/c"}`
+	for _, c := range []struct{ name, method, target, body string }{
+		{"permission replaced", "PUT", "/dbs/d/users/u/permissions/p", body},
+		{"permission deleted", "DELETE", "/dbs/d/users/u/permissions/p", ""},
+		{"user deleted", "DELETE", "/dbs/d/users/u", ""},
+		{"container deleted", "DELETE", "/dbs/d/colls/c", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, p := withPermission(t, body)
+			d.as(p.str("_token"), "GET", "/dbs/d/colls/c", "").want(200)
+			if a := d.do(c.method, c.target, c.body); a.status >= 300 {
+				t.Fatalf("%d %s", a.status, a.text)
+			}
+			d.do("POST", "/dbs/d/colls", `{"id":"c",`+pk2+`}`)
+			d.as(p.str("_token"), "GET", "/dbs/d/colls/c", "").want(403)
+		})
+	}
+}
+
+func TestResourceTokensCannotBeForged(t *testing.T) {
+	d, p := withPermission(t, `{"id":"p","permissionMode":"Read","resource":"dbs/d/colls/c"}`)
+	token := p.str("_token")
+	sig := strings.TrimPrefix(token, "type=resource&ver=1&sig=")
+	for i := range len(sig) - 1 {
+		b := []byte(sig)
+		if b[i]++; b[i] > 'z' {
+			b[i] = 'A'
+		}
+		d.as("type=resource&ver=1&sig="+string(b), "GET", "/dbs/d/colls/c", "").want(401)
+	}
+	d.as("type=resource&ver=1&sig=", "GET", "/", "").want(401)
+	d.as("type=resource&ver=1&sig=AAAA;", "GET", "/", "").want(401)
+	d.do("GET", "/dbs/d/colls/c", "", "Authorization", token).want(200) // not encoded
+}
+
+func TestPermissions(t *testing.T) {
+	d, p := withPermission(t, `{"id":"p","permissionMode":"read","resource":"dbs/d/colls/c"}`)
+	p.says(`"permissionMode":"Read"`)
+	feed := "/dbs/d/users/u/permissions"
+	for _, c := range []struct {
+		name, body string
+		status     int
+	}{
+		{"second for the container", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/c"}`, 409},
+		{"same name", `{"id":"p","permissionMode":"All","resource":"dbs/d/colls/other"}`, 409},
+		{"no mode", `{"id":"q","resource":"dbs/d/colls/other"}`, 400},
+		{"unknown mode", `{"id":"q","permissionMode":"Write","resource":"dbs/d/colls/other"}`, 400},
+		{"no resource", `{"id":"q","permissionMode":"All"}`, 400},
+		{"resource that is a feed", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls"}`, 400},
+		{"resource of another database", `{"id":"q","permissionMode":"All","resource":"dbs/e"}`, 400},
+		{"missing container", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/x"}`, 404},
+		{"a user", `{"id":"q","permissionMode":"All","resource":"dbs/d/users/u"}`, 400},
+		{"partition that is no array", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/other","resourcePartitionKey":"a"}`, 400},
+		{"a partition of it", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}`, 201},
+		{"that partition again", `{"id":"r","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}`, 409},
+	} {
+		t.Run(c.name, func(t *testing.T) { d.do("POST", feed, c.body).want(c.status) })
+	}
+	d.do("POST", feed, `{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c"}`, "x-ms-documentdb-is-upsert", "true").want(200).says(`"permissionMode":"All"`)
+	if rows := d.do("GET", feed, "").want(200).rows("Permissions"); len(rows) != 2 {
+		t.Errorf("%d permissions are listed", len(rows))
+	}
+	byRID := d.do("GET", "/"+p.str("_self"), "").want(200)
+	if byRID.str("id") != "p" || byRID.str("_token") == "" {
+		t.Errorf("got %s", byRID.text)
+	}
+	d.do("DELETE", feed+"/p", "").want(204)
+	d.do("GET", feed+"/p", "").want(404)
+}
+
+func TestPermissionByRID(t *testing.T) {
+	d, _ := withContainer(t, "")
+	self := d.do("GET", "/dbs/d/colls/c", "").str("_self")
+	d.do("POST", "/dbs/d/users", `{"id":"u"}`).want(201)
+	p := d.do("POST", "/dbs/d/users/u/permissions", `{"id":"p","permissionMode":"Read","resource":"`+self+`"}`).want(201)
+	d.as(p.str("_token"), "GET", "/dbs/d/colls/c", "").want(200)
+	d.as(p.str("_token"), "GET", "/"+self, "").want(200)
+}
