@@ -30,7 +30,9 @@ func (c *Catalog) loadContainers() error {
 		if err := s.State.compile(); err != nil {
 			return fault.Wrap(fault.Corrupt, err, "container %d cannot be read", s.ID)
 		}
-		c.rememberContainer(c.newContainer(s.ID, db, s.State))
+		ct := c.newContainer(s.ID, db, s.State)
+		ct.advance(s.State.Policy.OwnFloor) // an instant that it has seen
+		c.rememberContainer(ct)
 		return nil
 	})
 }

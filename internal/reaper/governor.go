@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	window    = 250 * time.Millisecond // over which requests are judged
-	idleAfter = 2                      // windows without a request
-	fewest    = 20                     // requests in a window that are worth a p99
+	window    = time.Second // over which requests are judged: a p99 wants many of them
+	idleAfter = 1           // windows without a request
+	fewest    = 100         // requests in a window that are worth a p99
 
-	slowest, first, fastest = 500.0, 10_000.0, 60_000.0 // documents per second under load
-	sublevelsHigh           = 8                         // of the engine: writes are about to stall
+	slowest, first, fastest = 1_000.0, 20_000.0, 60_000.0 // documents per second under load
+	sublevelsHigh           = 8                           // of the engine: writes are about to stall
 )
 
 // A governor holds the reaper back so that requests do not feel it: flat out
@@ -84,7 +84,7 @@ func (g *governor) after(documents uint64, sublevels int) time.Duration {
 // turn judges the window when it is over.
 func (g *governor) turn(sublevels int) {
 	if !g.started {
-		g.started, g.rate, g.quiet, g.watch = true, first, idleAfter, clock.Start()
+		g.started, g.rate, g.watch = true, first, clock.Start()
 	}
 	elapsed := g.watch.Elapsed()
 	if elapsed < window {

@@ -40,6 +40,8 @@ type Reaper struct {
 
 	documents, bytes, entries atomic.Int64
 
+	owed map[*store.Container]uint64 // documents reclaimed since the last Settle; the background goroutine's own
+
 	running context.Context
 	stop    context.CancelFunc
 	work    sync.WaitGroup
@@ -60,7 +62,7 @@ func New(o Options) *Reaper {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	r := &Reaper{o: o, wake: make(chan struct{}, 1), governor: governor{limit: float64(o.Rate)}}
+	r := &Reaper{o: o, wake: make(chan struct{}, 1), governor: governor{limit: float64(o.Rate)}, owed: map[*store.Container]uint64{}}
 	r.running, r.stop = context.WithCancel(context.Background())
 	return r
 }
@@ -105,11 +107,11 @@ func (r *Reaper) Observe(took time.Duration) { r.governor.observe(took) }
 // governor allows.
 func (r *Reaper) pass() {
 	for _, c := range r.o.Store.Containers() {
-		if err := r.tend(c, r.paced); err != nil {
-			if r.running.Err() == nil {
-				r.o.Logger.Error("reclaiming failed", "container", c.State().Name, "error", err)
-			}
+		if r.paused.Load() || r.running.Err() != nil {
 			return
+		}
+		if err := r.tend(c, r.paced); err != nil && !gone(err) && r.running.Err() == nil {
+			r.o.Logger.Error("reclaiming failed", "container", c.State().Name, "error", err)
 		}
 	}
 }

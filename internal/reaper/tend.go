@@ -10,7 +10,7 @@ import (
 // share the log with them, so they are for idle times only.
 const (
 	busyDocuments, idleDocuments = 32, 1024
-	busyEntries, idleEntries     = 128, 8192
+	busyEntries, idleEntries     = 128, 4096
 
 	// entriesPerDocument is how many index entries a sweep looks at for the
 	// budget of one document.
@@ -24,9 +24,6 @@ func (r *Reaper) tend(c *store.Container, pace func(documents uint64) bool) erro
 	for more := true; more; {
 		documents, _ := r.sizes()
 		done, err := r.o.Store.Reclaim(r.running, c, r.now(), documents)
-		if gone(err) {
-			return nil
-		}
 		if err != nil {
 			return err
 		}
@@ -47,17 +44,30 @@ func (r *Reaper) tend(c *store.Container, pace func(documents uint64) bool) erro
 			return nil
 		}
 	}
-	if wave >= settleFrom {
-		return r.o.Store.Settle(r.running, c)
+	return r.settle(c, wave)
+}
+
+// settle asks the engine for the space of a large wave. A compaction is felt by
+// everyone, so it waits until there is no one; the engine's own come anyway, only later.
+func (r *Reaper) settle(c *store.Container, wave uint64) error {
+	r.owed[c] += wave
+	if r.owed[c] < settleFrom || !r.governor.idle() {
+		return nil
 	}
-	return nil
+	delete(r.owed, c)
+	return r.o.Store.Settle(r.running, c)
 }
 
 func (r *Reaper) sizes() (documents, entries int) {
+	documents, entries = busyDocuments, busyEntries
 	if r.governor.idle() {
-		return idleDocuments, idleEntries
+		documents, entries = idleDocuments, idleEntries
 	}
-	return busyDocuments, busyEntries
+	if r.o.Rate > 0 { // no step takes a second's budget at once
+		documents = min(documents, max(1, r.o.Rate/8))
+		entries = min(entries, documents*entriesPerDocument)
+	}
+	return documents, entries
 }
 
 // exhaust reclaims and sweeps a container without regard for anyone.

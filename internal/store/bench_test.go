@@ -5,12 +5,10 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"sort"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	praw "github.com/cockroachdb/pebble/v2"
 
@@ -231,51 +229,3 @@ func BenchmarkPolicyChange(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkReclaim lets a wave of documents expire at once beside a tenth that
-// lives, and reclaims it with all index entries: flat out, and while readers and writers go on.
-func BenchmarkReclaim(b *testing.B) {
-	b.Run("idle", func(b *testing.B) {
-		for range b.N {
-			b.StopTimer()
-			w := wave(b)
-			b.StartTimer()
-			w.reclaimAll(1024, 8192)
-			b.StopTimer()
-			b.ReportMetric(float64(*benchSize)*float64(b.N)/b.Elapsed().Seconds(), "documents/s")
-		}
-	})
-}
-
-// wave makes a world in which *benchSize documents have just expired.
-func wave(b *testing.B) *world {
-	w := newDisk(b, benchDefinition(100), true)
-	w.fill(0, *benchSize)
-	w.now += 60
-	w.fill(*benchSize, *benchSize/10)
-	w.now += 40
-	return w
-}
-
-func (w *world) reclaimAll(documents, entries int) {
-	for more := true; more; {
-		done, err := w.store.Reclaim(context.Background(), w.c, w.now, documents)
-		w.ok(err)
-		more = done.More
-	}
-	for more := true; more; {
-		done, err := w.store.Sweep(context.Background(), w.c, entries)
-		w.ok(err)
-		more = done.More
-	}
-}
-
-// quantile gives a quantile of latencies.
-func quantile(d []time.Duration, q float64) time.Duration {
-	if len(d) == 0 {
-		return 0
-	}
-	sort.Slice(d, func(i, j int) bool { return d[i] < d[j] })
-	return d[min(len(d)-1, int(q*float64(len(d))))]
-}
-

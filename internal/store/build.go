@@ -9,8 +9,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// buildStep is how many documents one step of an index build covers.
-const buildStep = 64
+// Limits of one step of an index build: documents, and entries from which no
+// other document is taken in.
+const buildStep, buildEntries = 64, 2_000
 
 // build starts the background build of a container's new index generation. Writers
 // maintain that generation from the moment the catalog announces it, so the
@@ -78,7 +79,7 @@ func (s *Store) buildFrom(ctx context.Context, c *catalog.Container, generation 
 		if err != nil {
 			return corrupt(err, "document")
 		}
-		if count++; count > buildStep {
+		if count++; count > buildStep || len(b.Ops) >= buildEntries {
 			next = number
 			return errStopped
 		}

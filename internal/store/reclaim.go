@@ -70,16 +70,18 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 	if !v.Policy.Plain() {
 		return s.reclaimByProperty(ctx, v, r, limit)
 	}
-	st, err := s.catalog.DeclareDead(ctx, v.Now, c)
-	if err != nil || st.Deleted {
-		return Reclaimed{}, err
-	}
+	over := v.Policy.Close(v.Now, 0)
 	step := gathering{rng: c.Keys(), limit: limit, feed: r.feed, own: r.own}
-	if err := step.gatherOwn(ctx, s.engine, st.Policy.OwnFloor); err != nil {
+	if err := step.gatherOwn(ctx, s.engine, over.OwnFloor); err != nil {
 		return Reclaimed{}, err
 	}
-	if err := step.gatherInheriting(ctx, s.engine, st.Policy.InheritFloor); err != nil {
+	if err := step.gatherInheriting(ctx, s.engine, over.InheritFloor); err != nil {
 		return Reclaimed{}, err
+	}
+	if len(step.victims) > 0 { // else there is nothing to make final, and an idle container costs no write
+		if _, err := s.catalog.DeclareDead(ctx, v.Now, c); err != nil {
+			return Reclaimed{}, err
+		}
 	}
 	return s.remove(ctx, c, r, &step)
 }
@@ -238,6 +240,9 @@ func (s *Store) remove(ctx context.Context, c *catalog.Container, r *reclaim, st
 	last := s.removeRecords(b, step, r.last)
 	b.Set(step.rng.Mark(nil), keys.ReclaimMark{Feed: step.feed, Own: step.own, Pending: r.pending + done.Documents}.Append(nil))
 	b.Follow(step.rng.Order(nil), func(value []byte, _ *kv.Batch) ([]byte, error) {
+		if c.State().Deleted {
+			return nil, catalog.ErrNoOwner // nothing may be written behind its deletion
+		}
 		counter, err := keys.DecodeCounter(value)
 		if err != nil {
 			return nil, corrupt(err, "order counter")

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"sort"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -58,19 +59,24 @@ func (s *Store) Sweep(ctx context.Context, c *catalog.Container, limit int) (Rec
 			return Reclaimed{}, err
 		}
 	}
-	removed, err := s.sweepOn(ctx, c, r.sweep, limit)
-	if fault.KindOf(err) == fault.Conflict {
-		return Reclaimed{More: true}, nil // a write came first: look again
+	done := Reclaimed{More: true}
+	if r.sweep.kind < len(sweptKinds) {
+		var err error
+		done.Entries, err = s.sweepOn(ctx, c, r.sweep, limit)
+		if fault.KindOf(err) == fault.Conflict {
+			return Reclaimed{More: true}, nil // a write came first: look again
+		}
+		if err != nil {
+			return Reclaimed{}, err
+		}
 	}
-	if err != nil {
-		return Reclaimed{}, err
-	}
-	done := Reclaimed{Entries: removed, More: true}
 	if r.sweep.kind == len(sweptKinds) {
-		done.More = false
-		err = s.endSweep(ctx, c, r)
+		if err := s.endSweep(ctx, c, r); err != nil {
+			return done, err
+		}
+		done.More = r.pending > 0 // reclaimed since the sweep began
 	}
-	return done, err
+	return done, nil
 }
 
 // beginSweep takes the runs that are there now. The next one reclaimed begins
@@ -102,15 +108,30 @@ func runsOf(ctx context.Context, r kv.Reader, rng keys.Range) ([]run, error) {
 	return runs, err
 }
 
-// endSweep forgets the runs: nothing leads to their numbers any more.
+// forgetStep is how many runs go at once.
+const forgetStep = 500
+
+// endSweep forgets the runs, in any number of steps: nothing leads to their numbers any more.
 func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) error {
-	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
 	rng := c.Keys()
-	for _, x := range r.sweep.runs {
-		b.Delete(rng.Reclaimed(nil, x.first))
+	for runs := range slices.Chunk(r.sweep.runs, forgetStep) {
+		b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
+		for _, x := range runs {
+			b.Delete(rng.Reclaimed(nil, x.first))
+		}
+		if err := s.engine.Apply(ctx, b); err != nil {
+			return err
+		}
 	}
 	pending := r.pending - min(r.pending, r.sweep.count)
+	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
 	b.Set(rng.Mark(nil), keys.ReclaimMark{Feed: r.feed, Own: r.own, Pending: pending}.Append(nil))
+	b.Follow(rng.Order(nil), func(last []byte, _ *kv.Batch) ([]byte, error) {
+		if c.State().Deleted {
+			return nil, catalog.ErrNoOwner
+		}
+		return slices.Clone(last), nil
+	})
 	if err := s.engine.Apply(ctx, b); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/clock"
@@ -27,6 +28,7 @@ type keyring struct {
 	text   string // the master key as clients know it
 	tokens []byte // what resource tokens are signed with
 	pool   *sync.Pool
+	last   *atomic.Pointer[dated] // the date seen last
 }
 
 // A signer is one reusable HMAC of the master key.
@@ -39,8 +41,11 @@ type signer struct {
 func newKeyring(text string, key []byte) keyring {
 	derive := hmac.New(sha256.New, key)
 	derive.Write([]byte("mayfly resource tokens"))
+	last := new(atomic.Pointer[dated])
+	last.Store(new(dated))
 	return keyring{
 		text:   text,
+		last:   last,
 		tokens: derive.Sum(nil),
 		pool:   &sync.Pool{New: func() any { return &signer{mac: hmac.New(sha256.New, key)} }},
 	}
@@ -118,19 +123,32 @@ func (k *keyring) checkMaster(e *exchange, sig string) error {
 			"For more info: https://aka.ms/cosmosdb-tsg-unauthorized. Server used the following payload to sign: '%s'",
 			clip(string(appendPayload(nil, e.Method, e.path.resourceType(), e.signedLink(), date))))
 	}
-	return checkDate(date, clock.Wall())
+	return k.checkDate(date, clock.Wall())
 }
 
-func checkDate(date string, now time.Time) error {
-	sent, err := parseDate(date)
-	if err != nil {
-		return refused(fault.Unauthorized, "The input authorization token can't serve the request. The header x-ms-date is not a date in the form of RFC 1123.")
+// A dated is a date and its text. Clients send the same one for a second.
+type dated struct {
+	text string
+	at   time.Time
+}
+
+func (k *keyring) checkDate(date string, now time.Time) error {
+	last := k.last.Load()
+	if last.text != date {
+		at, err := parseDate(date)
+		if err != nil {
+			return errDate
+		}
+		last = &dated{strings.Clone(date), at}
+		k.last.Store(last)
 	}
-	if skew := now.Sub(sent); skew > maxSkew || skew < -maxSkew {
-		return expired(sent.Add(-maxSkew), sent.Add(maxSkew), now)
+	if skew := now.Sub(last.at); skew > maxSkew || skew < -maxSkew {
+		return expired(last.at.Add(-maxSkew), last.at.Add(maxSkew), now)
 	}
 	return nil
 }
+
+var errDate = refused(fault.Unauthorized, "The input authorization token can't serve the request. The header x-ms-date is not a date in the form of RFC 1123.")
 
 // parseDate reads `Thu, 27 Apr 2017 00:51:12 GMT`, in any case since old clients
 // send it in lower case.

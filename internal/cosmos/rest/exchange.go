@@ -44,8 +44,6 @@ type exchange struct {
 	// What the common headers say, see send.
 	version   store.Version
 	versioned bool
-	sequence  uint64
-	sequenced bool
 	ru        float64
 	activity  [36]byte // see identify
 	text      []byte   // scratch of header values
@@ -88,9 +86,6 @@ func (e *exchange) given(name string) string {
 	}
 	return ""
 }
-
-// has reports whether a request header is there.
-func (e *exchange) has(name string) bool { return len(e.Header[name]) > 0 }
 
 // flag reads a boolean request header: `True` and `true` alike, anything else is false.
 func (e *exchange) flag(name string) bool {
@@ -145,10 +140,6 @@ func (e *exchange) set(name, value string) { e.header[name] = []string{value} }
 
 // etag sends the version of the resource that the answer is about.
 func (e *exchange) etag(v store.Version) { e.version, e.versioned = v, true }
-
-// lsn overrides the sequence that the session token shows, which is otherwise
-// the newest of the container.
-func (e *exchange) lsn(sequence uint64) { e.sequence, e.sequenced = sequence, true }
 
 // charge sends what the request cost, in request units. Without it an answer costs 1.
 func (e *exchange) charge(ru float64) { e.ru = ru }

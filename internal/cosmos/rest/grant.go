@@ -102,9 +102,9 @@ func (g *grant) inPartition(e *exchange) bool {
 // parseScope reads a resource link of names or RIDs, with or without slashes
 // at its ends: dbs/d, dbs/d/colls/c, or dbs/d/colls/c/docs/i and alike.
 func (d *Door) parseScope(link string) (s scope, err error) {
-	p, err := splitLink(link)
-	if err != nil {
-		return s, err
+	var p path
+	if err := p.splitLink(link); err != nil {
+		return s, errScope
 	}
 	if p.count%2 != 0 || p.count < 2 || p.segment[0] != "dbs" || p.count > 2 && p.segment[2] != "colls" {
 		return s, errScope

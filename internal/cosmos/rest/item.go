@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -65,7 +64,7 @@ func readItem(e *exchange) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	id, err := e.itemID(v, partition)
+	id, err := e.itemID(v)
 	if err != nil {
 		return 0, err
 	}
@@ -97,7 +96,7 @@ func replaceItem(e *exchange) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	id, err := e.itemID(v, partition)
+	id, err := e.itemID(v)
 	if err != nil {
 		return 0, err
 	}
@@ -120,7 +119,7 @@ func deleteItem(e *exchange) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	id, err := e.itemID(v, partition)
+	id, err := e.itemID(v)
 	if err != nil {
 		return 0, err
 	}
@@ -195,8 +194,8 @@ func otherContainer(have, want string) error {
 
 // itemID is the id of the item that the path names. Clients that address
 // containers by RID may do the same with items, so there it is a RID first and an
-// id only if no item of the partition has it.
-func (e *exchange) itemID(v catalog.View, partition []doc.Value) (string, error) {
+// id only if no item has it.
+func (e *exchange) itemID(v catalog.View) (string, error) {
 	if !e.byRID {
 		return e.name, nil
 	}
@@ -204,23 +203,23 @@ func (e *exchange) itemID(v catalog.View, partition []doc.Value) (string, error)
 	if !ok || !r.hasNumber || r.container != v.Container.ID || r.kind != documentRID {
 		return e.name, nil
 	}
-	return e.idOfNumber(v, partition, r.number)
+	return e.idOfNumber(v, r.number)
 }
 
-// idOfNumber walks through a partition, for want of a shorter way; the path's last
-// segment if it finds nothing.
-func (e *exchange) idOfNumber(v catalog.View, partition []doc.Value, number uint64) (string, error) {
-	sel := access.Access{Partition: partition, HasPartition: true}
-	for d, err := range e.door.store.Scan(e.Context(), v, sel) {
-		if err != nil {
-			return "", err
+// idOfNumber is the id of the item with that number; the path's last segment if
+// there is none.
+func (e *exchange) idOfNumber(v catalog.View, number uint64) (string, error) {
+	id := e.name
+	err := e.door.store.Find(e.Context(), v, number, func(d store.Document) error {
+		if text, ok := doc.AsString(doc.Lookup(d.Body, "id")); ok {
+			id = strings.Clone(text)
 		}
-		if d.Number == number {
-			id, _ := doc.AsString(doc.Lookup(d.Body, "id"))
-			return strings.Clone(id), nil
-		}
+		return nil
+	})
+	if fault.KindOf(err) == fault.NotFound {
+		err = nil
 	}
-	return e.name, nil
+	return id, err
 }
 
 // parseItem reads a request's body as an item, and its id.

@@ -73,11 +73,11 @@ func TestReplaceOffer(t *testing.T) {
 	id := read.str("id")
 	put := func(body string, headers ...string) answer { t.Helper(); return d.do("PUT", target, body, headers...) }
 	same := `{"id":"` + id + `","_rid":"` + id + `","offerResourceId":"` + made.str("_rid") + `","content":`
-	put(same+`{"offerThroughput":600}}`).want(200).says(`"offerThroughput":600`)
-	put(same+`{"offerAutopilotSettings":{"maxThroughput":10000,"autoUpgradePolicy":{"throughputPolicy":{"incrementPercent":5}}}}}`).want(200).
+	put(same + `{"offerThroughput":600}}`).want(200).says(`"offerThroughput":600`)
+	put(same + `{"offerAutopilotSettings":{"maxThroughput":10000,"autoUpgradePolicy":{"throughputPolicy":{"incrementPercent":5}}}}}`).want(200).
 		says(`"offerThroughput":1000`).says(`"incrementPercent":5`)
-	put(same+`{"offerThroughput":601}}`).want(400)
-	put(same+`{}}`).want(400)
+	put(same + `{"offerThroughput":601}}`).want(400)
+	put(same + `{}}`).want(400)
 	put(`{}`).want(400)
 	put(`{"id":"other","content":{"offerThroughput":600}}`).want(400)
 	put(`{"offerResourceId":"other","content":{"offerThroughput":600}}`).want(400)

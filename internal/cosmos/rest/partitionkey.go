@@ -27,8 +27,6 @@ var (
 		"components than defined in the the collection. Send one value for each path of the container's partition key, such as [\"a\"].")
 	errManyComponents = fault.New(fault.PartitionMismatch, "The partition key supplied in x-ms-partitionkey header has more "+
 		"components than defined in the the collection. Send one value for each path of the container's partition key, such as [\"a\"].")
-	errPartitionDiffers = fault.New(fault.PartitionMismatch, "PartitionKey extracted from document doesn't match the one specified "+
-		"in the header. Send the values that the document holds at the paths of the container's partition key.")
 )
 
 // pointPartition is the partition that a request on one item names: a value for

@@ -25,7 +25,7 @@ func patchItem(e *exchange) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	id, err := e.itemID(v, partition)
+	id, err := e.itemID(v)
 	if err != nil {
 		return 0, err
 	}

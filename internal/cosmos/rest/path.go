@@ -19,43 +19,44 @@ type path struct {
 
 var errURL = refused(fault.Invalid, "Request url is invalid")
 
-// splitPath takes the path of a URL apart. Slashes at its ends do not count. Empty
+// split takes the path of a URL apart. Slashes at its ends do not count. Empty
 // segments, malformed escapes and too many segments make it invalid.
-func splitPath(u *url.URL) (path, error) {
+func (p *path) split(u *url.URL) error {
 	if u.RawPath == "" {
-		return splitLink(u.Path)
+		return p.splitLink(u.Path)
 	}
-	p, err := splitLink(u.RawPath)
-	if err != nil {
-		return p, err
+	if err := p.splitLink(u.RawPath); err != nil {
+		return err
 	}
-	for i := range p.count {
-		if p.segment[i], err = url.PathUnescape(p.segment[i]); err != nil {
-			return p, errURL
+	for i, segment := range p.segment[:p.count] {
+		var err error
+		if p.segment[i], err = url.PathUnescape(segment); err != nil {
+			return errURL
 		}
 	}
-	return p, err
+	return nil
 }
 
-// splitLink is splitPath for a link that is decoded already.
-func splitLink(text string) (p path, err error) {
+// splitLink is split for a link that is decoded already.
+func (p *path) splitLink(text string) error {
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "/"), "/")
 	for more := text != ""; more; {
 		if p.count == maxSegments {
-			return p, errURL
+			return errURL
 		}
-		p.segment[p.count], text, more = strings.Cut(text, "/")
-		if p.segment[p.count] == "" {
-			return p, errURL
+		var segment string
+		if segment, text, more = strings.Cut(text, "/"); segment == "" {
+			return errURL
 		}
+		p.segment[p.count] = segment
 		p.count++
 	}
-	return p, nil
+	return nil
 }
 
 // find matches the request with the table.
-func (e *exchange) find() (err error) {
-	if e.path, err = splitPath(e.URL); err != nil {
+func (e *exchange) find() error {
+	if err := e.path.split(e.URL); err != nil {
 		return err
 	}
 	place := routes.descend(&e.path)

@@ -58,7 +58,6 @@ type Door struct {
 	consistency string
 	log         *slog.Logger
 	ca          func() []byte
-	since       []string // when the door opened, as a header
 }
 
 // The levels of consistency, strongest first.
@@ -74,7 +73,6 @@ func New(o Options) (*Door, error) {
 	d := &Door{
 		catalog: o.Catalog, store: o.Store, clock: o.Clock, keys: newKeyring(o.Key, key),
 		region: o.Region, consistency: o.Consistency, log: o.Logger, ca: o.CA,
-		since: []string{clock.Wall().UTC().Format(http.TimeFormat)},
 	}
 	if d.region == "" {
 		d.region = "South Central US"

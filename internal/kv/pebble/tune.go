@@ -57,7 +57,7 @@ func tune(o Options, memory bool, log *slog.Logger) *pebble.Options {
 // compactions leaves a core to requests while compaction keeps up, and takes
 // more when it does not.
 func compactions() (lower, upper int) {
-	return 1, min(max(2, runtime.GOMAXPROCS(0)/2), 4)
+	return 1, min(max(1, runtime.GOMAXPROCS(0)/2), 4)
 }
 
 // listener logs what an operator should know. DataCorruption must be set:
