@@ -81,6 +81,7 @@ type Node struct {
 	virtual   *clock.Virtual // nil when the clock is real
 	moving    sync.Mutex     // held while Move moves it
 	stopMarks func()
+	asked     atomic.Bool // a request has been answered since the last mark
 	reaping   bool
 
 	account account
@@ -171,12 +172,20 @@ func (n *Node) openDoors(_ context.Context, o Options) error {
 		if err != nil {
 			return err
 		}
-		n.nosql.open(timed(handler, n.reaper.Observe), responseTime)
+		n.nosql.open(timed(handler, n.observe), responseTime)
 	}
 	if n.admin != nil {
 		n.admin.open(n.adminHandler(), operatorTime)
 	}
 	return nil
+}
+
+// observe is told of each request when it is over.
+func (n *Node) observe(took time.Duration) {
+	if !n.asked.Load() {
+		n.asked.Store(true)
+	}
+	n.reaper.Observe(took)
 }
 
 func (n *Node) nosqlHandler(o Options) (http.Handler, error) {

@@ -38,6 +38,9 @@ func (n *Node) startClock(ctx context.Context, o Options) error {
 	real := clock.NewReal(mark)
 	n.clock = real
 	n.stopMarks = real.Every(markEvery, func(now time.Time) {
+		if !n.asked.Swap(false) {
+			return // nobody has seen this time: an idle mayfly leaves the disk alone
+		}
 		if err := n.saveMark(context.Background(), now); err != nil {
 			n.log.Error("the clock's mark was not saved", "error", err)
 		}
