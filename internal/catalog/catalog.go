@@ -39,6 +39,9 @@ type Catalog struct {
 	// Changed, if set before first use, is told of containers whose indexing has changed.
 	Changed func(*Container)
 
+	// Dropped, if set before first use, is told of containers that have been deleted.
+	Dropped func(*Container)
+
 	changes sync.Mutex // held over a change, its disk write included
 
 	mu         sync.RWMutex // held only to look at or alter what follows

@@ -22,6 +22,7 @@ type Container struct {
 	state  atomic.Pointer[State]
 	latest atomic.Int64 // newest `now` that any request on this container has seen
 
+	writing  atomic.Int64 // writes under way, see BeginWrite
 	settling sync.Mutex
 	settled  atomic.Int64 // every write that is not visible yet knows of this instant
 }
@@ -42,6 +43,7 @@ type State struct {
 	Deleted bool `json:"-"`
 
 	compiled compiled
+	epoch    uint64        // rises with every change but that of the floors, which no answer depends on
 	changing chan struct{} // not nil while a change is being written: wait, then look again
 }
 
@@ -123,6 +125,10 @@ func (c *Container) settle(now expiry.Stamp) {
 		return
 	}
 	reached := c.latest.Load()
+	if c.writing.Load() == 0 { // who begins now looks at the clock later
+		c.settled.Store(reached)
+		return
+	}
 	passed := &kv.Batch{Since: c.engine.Mark(), NoSync: true}
 	passed.Follow(c.Keys().Order(nil), func([]byte, *kv.Batch) ([]byte, error) { return nil, errPassed })
 	// Whoever passes the counter sees all that passed before; that is all it is for. An engine
@@ -137,11 +143,17 @@ var errPassed = fault.New(fault.Internal, "nothing to write")
 // Seen is the newest instant that any request has seen in this process.
 func (c *Container) Seen() expiry.Stamp { return c.latest.Load() }
 
+// BeginWrite comes before a commit that calls Refresh, EndWrite after it.
+func (c *Container) BeginWrite() { c.writing.Add(1) }
+
+// EndWrite takes BeginWrite back.
+func (c *Container) EndWrite() { c.writing.Add(-1) }
+
 // Refresh is called by a writer at the moment of its commit. It fails with
 // fault.Conflict when the container has changed since v, and otherwise returns
 // the newest instant that any request has seen.
 func (v View) Refresh() (expiry.Stamp, error) {
-	if v.Container.state.Load() != v.State {
+	if st := v.Container.state.Load(); st.epoch != v.epoch || st.changing != nil || st.Deleted {
 		return 0, errChanged
 	}
 	return max(v.Now, v.Container.latest.Load()), nil

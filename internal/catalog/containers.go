@@ -30,11 +30,24 @@ func (c *Catalog) loadContainers() error {
 		if err := s.State.compile(); err != nil {
 			return fault.Wrap(fault.Corrupt, err, "container %d cannot be read", s.ID)
 		}
-		ct := c.newContainer(s.ID, db, s.State)
-		ct.advance(s.State.Policy.OwnFloor) // an instant that it has seen
-		c.rememberContainer(ct)
+		return c.resumeContainer(c.newContainer(s.ID, db, s.State))
+	})
+}
+
+// resumeContainer makes a loaded container go on at an instant that it has
+// seen: the clock may start a little below what it has shown.
+func (c *Catalog) resumeContainer(ct *Container) error {
+	ct.advance(ct.State().Policy.OwnFloor)
+	_, err := c.engine.Get(ct.Keys().Order(nil), func(value []byte) error {
+		counter, err := keys.DecodeCounter(value)
+		if err != nil {
+			return fault.Wrap(fault.Corrupt, err, "the counter of container %d cannot be read", ct.ID)
+		}
+		ct.advance(counter.Stamp)
 		return nil
 	})
+	c.rememberContainer(ct)
+	return err
 }
 
 func (c *Catalog) newContainer(id uint32, db *Database, st *State) *Container {
@@ -147,7 +160,9 @@ func (c *Catalog) mayCreate(db *Database, text string) error {
 // state and returns the new definition; its error ends the change. Name,
 // partition key and unique keys stay as they are, whatever define says.
 func (c *Catalog) ReplaceContainer(ctx context.Context, now expiry.Stamp, ct *Container, define func(*State) (Definition, error)) (*State, error) {
+	var built *Index
 	st, err := c.alter(ctx, ct, func(st *State, n *counters, b *kv.Batch) error {
+		built = st.Building
 		def, err := define(st)
 		if err != nil {
 			return err
@@ -164,7 +179,7 @@ func (c *Catalog) ReplaceContainer(ctx context.Context, now expiry.Stamp, ct *Co
 	if err != nil {
 		return nil, err
 	}
-	if st.Building != nil && c.Changed != nil {
+	if st.Building != nil && st.Building != built && c.Changed != nil {
 		c.Changed(ct)
 	}
 	return st, c.purge(ctx)
@@ -196,6 +211,7 @@ func (c *Catalog) alter(ctx context.Context, ct *Container, do func(*State, *cou
 func (c *Catalog) alterGated(ctx context.Context, ct *Container, old *State, do func(*State, *counters, *kv.Batch) error) (*State, error) {
 	for {
 		next := *old
+		next.epoch++
 		err := c.change(ctx, func(n *counters, b *kv.Batch) error {
 			if err := do(&next, n, b); err != nil {
 				return err
@@ -300,16 +316,26 @@ func (c *Catalog) CompleteIndex(ctx context.Context, ct *Container, generation u
 
 // DeclareDead makes final what the present policy has ended by now and
 // returns the state with the floors that say so, durable already. It costs a write only if a floor rises.
+//
+// Requests go on meanwhile: the floors say only what they find out by themselves.
 func (c *Catalog) DeclareDead(ctx context.Context, now expiry.Stamp, ct *Container) (*State, error) {
-	st := ct.State()
-	if closed := st.closed(now); st.Deleted || closed == st.floors() {
-		return st, nil
+	c.changes.Lock()
+	defer c.changes.Unlock()
+	old := ct.State()
+	closed := old.closed(ct.advance(now))
+	if old.Deleted || closed == old.floors() {
+		return old, nil
 	}
-	return c.alter(ctx, ct, func(st *State, _ *counters, _ *kv.Batch) error {
-		floors := st.closed(ct.advance(now))
-		st.Policy.InheritFloor, st.Policy.OwnFloor = floors.inherit, floors.own
+	next := *old
+	next.Policy.InheritFloor, next.Policy.OwnFloor = closed.inherit, closed.own
+	err := c.change(ctx, func(_ *counters, b *kv.Batch) error {
+		c.saveContainer(b, ct, &next)
 		return nil
-	})
+	}, func() { ct.state.Store(&next) })
+	if err != nil {
+		return nil, err
+	}
+	return &next, nil
 }
 
 type floors struct{ inherit, own expiry.Stamp }
@@ -359,7 +385,15 @@ func (c *Catalog) DeleteContainer(ctx context.Context, ct *Container) error {
 		restore()
 		return err
 	}
+	c.dropped(ct)
 	return c.purge(ctx)
+}
+
+// dropped tells of a container that is gone.
+func (c *Catalog) dropped(ct *Container) {
+	if c.Dropped != nil {
+		c.Dropped(ct)
+	}
 }
 
 // markDeleted makes containers answer ErrNoOwner, so that no write can slip in

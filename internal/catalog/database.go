@@ -118,5 +118,8 @@ func (c *Catalog) DeleteDatabase(ctx context.Context, db *Database) error {
 		restore()
 		return err
 	}
+	for _, ct := range containers {
+		c.dropped(ct)
+	}
 	return c.purge(ctx)
 }

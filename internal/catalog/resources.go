@@ -40,7 +40,9 @@ func (c *Catalog) addResource(r *Resource) {
 func (c *Catalog) forgetResources(gone []*Resource) {
 	for _, r := range gone {
 		c.resources.delete(r.Number)
-		delete(c.offers, r.Target)
+		if r.Kind == Offer {
+			delete(c.offers, r.Target)
+		}
 		delete(c.byName, resourceName(r.Kind, r.Owner, r.Name))
 		g := group{r.Kind, r.Owner}
 		c.children[g] = slices.DeleteFunc(c.children[g], func(x *Resource) bool { return x.Number == r.Number })

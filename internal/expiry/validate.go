@@ -1,6 +1,8 @@
 package expiry
 
 import (
+	"unicode/utf8"
+
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
@@ -45,7 +47,11 @@ const maxEcho = 64
 func refuse(name string, v doc.Value, remedy string) error {
 	text := doc.AppendJSONValue(nil, v)
 	if len(text) > maxEcho {
-		text = append(text[:maxEcho:maxEcho], "..."...)
+		end := maxEcho
+		for !utf8.RuneStart(text[end]) {
+			end-- // a character is not cut
+		}
+		text = append(text[:end:end], "..."...)
 	}
 	return fault.New(fault.Invalid, "The input %s '%s' is invalid. Ensure to provide a nonzero positive integer "+
 		"less than or equal to '%d', or '-1' which means never expire. %s", name, text, MaxTTL, remedy)

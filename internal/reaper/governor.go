@@ -18,21 +18,25 @@ const (
 	sublevelsHigh           = 8                           // of the engine: writes are about to stall
 )
 
+// buckets is how many latencies are told apart, the last of them above four minutes.
+const buckets = 4 * 28
+
 // A governor holds the reaper back so that requests do not feel it: flat out
 // while there are none, half the rate when their p99 is twice what it is at rest, a
 // little more when it is not.
 type governor struct {
 	limit float64 // documents per second at most, 0 for none
 
-	counts [64]atomic.Uint32 // requests of this window by the power of two of their microseconds, in quarters
+	counts [buckets]atomic.Uint32 // requests of this window by the power of two of their microseconds, in quarters
 
-	mu       sync.Mutex
-	started  bool
-	watch    clock.Stopwatch // since the window began
-	quiet    int             // windows without a request
-	worked   bool            // the reaper did something in this window
-	rate     float64
-	baseline time.Duration // p99 while the reaper rests
+	mu        sync.Mutex
+	started   bool
+	watch     clock.Stopwatch // since the window began
+	quiet     int             // windows without a request
+	worked    bool            // the reaper did something in this window
+	sublevels int             // of the engine after the last step
+	rate      float64
+	baseline  time.Duration // p99 while the reaper rests
 }
 
 // observe counts a request.
@@ -42,11 +46,8 @@ func (g *governor) observe(took time.Duration) { g.counts[bucket(took)].Add(1) }
 func bucket(took time.Duration) int {
 	us := uint64(max(took.Microseconds(), 1))
 	top := bits.Len64(us) - 1
-	quarter := 0
-	if top >= 2 {
-		quarter = int(us>>(top-2)) & 3
-	}
-	return min(top*4+quarter, 63)
+	quarter := int(us<<2>>top) & 3
+	return min(top*4+quarter, buckets-1)
 }
 
 // bound is the upper end of a bucket.
@@ -58,7 +59,7 @@ func bound(i int) time.Duration {
 func (g *governor) idle() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.turn(0)
+	g.turn()
 	return g.quiet >= idleAfter
 }
 
@@ -66,8 +67,8 @@ func (g *governor) idle() bool {
 func (g *governor) after(documents uint64, sublevels int) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.worked = true
-	g.turn(sublevels)
+	g.worked, g.sublevels = true, sublevels
+	g.turn()
 	rate := g.rate
 	if g.quiet >= idleAfter {
 		if g.limit == 0 {
@@ -82,7 +83,7 @@ func (g *governor) after(documents uint64, sublevels int) time.Duration {
 }
 
 // turn judges the window when it is over.
-func (g *governor) turn(sublevels int) {
+func (g *governor) turn() {
 	if !g.started {
 		g.started, g.rate, g.watch = true, first, clock.Start()
 	}
@@ -98,13 +99,13 @@ func (g *governor) turn(sublevels int) {
 		g.quiet = 0
 	default:
 		g.quiet = 0
-		g.judge(p99, sublevels)
+		g.judge(p99)
 	}
 	g.worked, g.watch = false, clock.Start()
 }
 
 // judge moves the rate, or, if the reaper has rested, what counts as normal.
-func (g *governor) judge(p99 time.Duration, sublevels int) {
+func (g *governor) judge(p99 time.Duration) {
 	if !g.worked || g.baseline == 0 {
 		if g.baseline == 0 {
 			g.baseline = p99
@@ -112,7 +113,7 @@ func (g *governor) judge(p99 time.Duration, sublevels int) {
 		g.baseline += (p99 - g.baseline) / 8
 		return
 	}
-	if p99 >= 2*g.baseline || sublevels >= sublevelsHigh {
+	if p99 >= 2*g.baseline || g.sublevels >= sublevelsHigh {
 		g.rate = max(g.rate/2, slowest)
 	} else {
 		g.rate = min(g.rate*1.2, fastest)
@@ -121,7 +122,7 @@ func (g *governor) judge(p99 time.Duration, sublevels int) {
 
 // drain empties the window's counts.
 func (g *governor) drain() (requests uint32, p99 time.Duration) {
-	var counts [64]uint32
+	var counts [buckets]uint32
 	for i := range g.counts {
 		counts[i] = g.counts[i].Swap(0)
 		requests += counts[i]

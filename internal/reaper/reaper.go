@@ -40,7 +40,9 @@ type Reaper struct {
 
 	documents, bytes, entries atomic.Int64
 
-	owed map[*store.Container]uint64 // documents reclaimed since the last Settle; the background goroutine's own
+	// The background goroutine's own.
+	owed   map[*store.Container]uint64 // documents reclaimed since the last Settle
+	looked map[*store.Container]int64  // when a container that has to be looked through was
 
 	running context.Context
 	stop    context.CancelFunc
@@ -62,7 +64,7 @@ func New(o Options) *Reaper {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	r := &Reaper{o: o, wake: make(chan struct{}, 1), governor: governor{limit: float64(o.Rate)}, owed: map[*store.Container]uint64{}}
+	r := &Reaper{o: o, wake: make(chan struct{}, 1), governor: governor{limit: float64(o.Rate)}, owed: map[*store.Container]uint64{}, looked: map[*store.Container]int64{}}
 	r.running, r.stop = context.WithCancel(context.Background())
 	return r
 }
@@ -106,6 +108,10 @@ func (r *Reaper) Observe(took time.Duration) { r.governor.observe(took) }
 // pass does what there is to do in every container, at the pace that the
 // governor allows.
 func (r *Reaper) pass() {
+	if err := r.o.Store.ResumeBuilds(); err != nil {
+		r.o.Logger.Error("an index build failed and begins anew", "error", err)
+	}
+	r.forget()
 	for _, c := range r.o.Store.Containers() {
 		if r.paused.Load() || r.running.Err() != nil {
 			return
@@ -116,13 +122,28 @@ func (r *Reaper) pass() {
 	}
 }
 
+// forget drops what is kept of containers that are gone.
+func (r *Reaper) forget() {
+	for c := range r.owed {
+		if c.State().Deleted {
+			delete(r.owed, c)
+		}
+	}
+	for c := range r.looked {
+		if c.State().Deleted {
+			delete(r.looked, c)
+		}
+	}
+}
+
 // paced waits as long as the governor asks after a step of that many
 // documents; it is false when the pass should end.
 func (r *Reaper) paced(documents uint64) bool {
 	if r.paused.Load() {
 		return false
 	}
-	return clock.Pause(r.running, r.governor.after(documents, r.o.Store.Load().Sublevels)) == nil
+	err := clock.Pause(r.running, r.governor.after(documents, r.o.Store.Load().Sublevels))
+	return err == nil && !r.paused.Load()
 }
 
 // ReclaimNow frees the space of everything that is expired now, index entries

@@ -20,6 +20,9 @@ const (
 // tend reclaims what is expired in a container and sweeps its indexes if that
 // is worth the pass, while pace says to go on.
 func (r *Reaper) tend(c *store.Container, pace func(documents uint64) bool) error {
+	if !r.due(c) {
+		return nil
+	}
 	wave := uint64(0)
 	for more := true; more; {
 		documents, _ := r.sizes()
@@ -47,10 +50,28 @@ func (r *Reaper) tend(c *store.Container, pace func(documents uint64) bool) erro
 	return r.settle(c, wave)
 }
 
+// lookEvery is how many seconds pass between two looks through every document
+// of a container whose lifetime counts from a property.
+const lookEvery = 10
+
+// due reports whether a container's turn has come.
+func (r *Reaper) due(c *store.Container) bool {
+	if c.State().Policy.Plain() {
+		return true
+	}
+	if now := r.now(); now >= r.looked[c]+lookEvery {
+		r.looked[c] = now
+		return true
+	}
+	return false
+}
+
 // settle asks the engine for the space of a large wave. A compaction is felt by
 // everyone, so it waits until there is no one; the engine's own come anyway, only later.
 func (r *Reaper) settle(c *store.Container, wave uint64) error {
-	r.owed[c] += wave
+	if wave > 0 {
+		r.owed[c] += wave
+	}
 	if r.owed[c] < settleFrom || !r.governor.idle() {
 		return nil
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -13,26 +14,55 @@ import (
 // other document is taken in.
 const buildStep, buildEntries = 64, 2_000
 
-// build starts the background build of a container's new index generation. Writers
-// maintain that generation from the moment the catalog announces it, so the
-// build only has to visit every document once, in any order, and may begin
-// anew after a restart.
+// A build is how a container's background index build stands.
+type build struct {
+	running atomic.Bool
+	percent atomic.Int32
+}
+
+func (s *Store) buildOf(c *catalog.Container) *build {
+	b, _ := s.indexBuilds.LoadOrStore(c, &build{})
+	return b.(*build)
+}
+
+// build starts the background build of a container's new index generation,
+// unless one is under way. Writers maintain that generation from the moment the catalog
+// announces it, so the build only has to visit every document once, in any order, and may
+// begin anew after a restart or a failure.
 func (s *Store) build(c *catalog.Container) {
-	st := c.State()
-	if st.Building == nil || s.buildsOver.Err() != nil {
+	b := s.buildOf(c)
+	if c.State().Building == nil || s.buildsOver.Err() != nil || !b.running.CompareAndSwap(false, true) {
 		return
 	}
-	s.progress.Store(c, 0)
 	s.builds.Go(func() {
-		err := s.buildAll(s.buildsOver, c, st.Building.Generation)
-		if err == nil {
-			s.progress.CompareAndDelete(c, 100)
+		defer b.running.Store(false)
+		for st := c.State(); st.Building != nil && !st.Deleted; st = c.State() {
+			b.percent.Store(0)
+			err := s.buildAll(s.buildsOver, c, st.Building.Generation, b)
+			if err != nil && err != errOvertaken {
+				s.failed.Store(&err)
+				return
+			}
 		}
 	})
 }
 
+// ResumeBuilds goes on with index builds that have stopped before their end, and
+// returns why the last one did, once.
+func (s *Store) ResumeBuilds() error {
+	for _, c := range s.catalog.AllContainers() {
+		if c.State().Building != nil {
+			s.build(c)
+		}
+	}
+	if err := s.failed.Swap(nil); err != nil && s.buildsOver.Err() == nil {
+		return *err
+	}
+	return nil
+}
+
 // buildAll visits every document, then makes the generation the one in use.
-func (s *Store) buildAll(ctx context.Context, c *catalog.Container, generation uint16) error {
+func (s *Store) buildAll(ctx context.Context, c *catalog.Container, generation uint16, b *build) error {
 	total, err := counterOf(s.engine, c)
 	if err != nil {
 		return err
@@ -45,10 +75,9 @@ func (s *Store) buildAll(ctx context.Context, c *catalog.Container, generation u
 		case err != nil:
 			return err
 		case next == 0:
-			s.progress.Store(c, 100)
 			return s.catalog.CompleteIndex(ctx, c, generation)
 		}
-		s.progress.Store(c, min(99, int(next*100/max(1, total.Number))))
+		b.percent.Store(int32(min(99, next*100/max(1, total.Number))))
 	}
 }
 
@@ -121,13 +150,10 @@ func unlessChanged(v catalog.View) func([]byte, *kv.Batch) ([]byte, error) {
 var errOvertaken = fault.New(fault.Precondition, "another index build has begun")
 
 // IndexProgress is how far a background index build is, in per cent; 100 if
-// none runs.
+// none is wanted.
 func (s *Store) IndexProgress(c *catalog.Container) int {
 	if c.State().Building == nil {
 		return 100
 	}
-	if percent, ok := s.progress.Load(c); ok {
-		return percent.(int)
-	}
-	return 0
+	return int(s.buildOf(c).percent.Load())
 }

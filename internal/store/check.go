@@ -141,12 +141,8 @@ func (ck *check) record(number uint64, h keys.Header, body doc.Doc, terms *terms
 	if h.Class == keys.ClassOwn {
 		ck.exists("deadline", rng.Deadline(nil, h.Stamp+int64(h.TTL), number), number)
 	}
-	for ordinal, paths := range ck.v.UniquePaths() {
-		values := make([]doc.Value, len(paths))
-		for i, path := range paths {
-			values[i] = path.Lookup(body)
-		}
-		ck.leadsHere("unique key", rng.Unique(nil, uint16(ordinal), partition, values), number, ck.isGhost(h, body))
+	for ordinal := range ck.v.UniquePaths() {
+		ck.leadsHere("unique key", appendUnique(nil, ck.v, ordinal, partition, body), number, ck.isGhost(h, body))
 	}
 	terms.collect(ck.indexer.matchers[0], body)
 	for i := range terms.list {

@@ -21,6 +21,8 @@ func (t *txn) commit(ctx context.Context) error {
 	}
 	order := t.key(t.v.Container.Keys().Order)
 	t.b.Follow(order, t.place)
+	t.v.Container.BeginWrite()
+	defer t.v.Container.EndWrite()
 	return t.s.engine.Apply(ctx, &t.b)
 }
 
@@ -100,7 +102,9 @@ func (t *txn) placeSlot(sl *slot, stamp expiry.Stamp, counter *keys.Counter) {
 		sl.number = counter.Number
 	}
 	for i := range sl.results {
-		counter.Sequence++
+		if !sl.results[i].read {
+			counter.Sequence++
+		}
 		t.settle(sl, &sl.results[i], stamp, counter.Sequence)
 	}
 	if sl.found {
@@ -144,7 +148,9 @@ func (t *txn) compare(sl *slot) {
 		difference(before, after, note(true), note(false))
 	}
 	for i := range sl.results {
-		sl.results[i].terms = len(sl.entries)
+		if !sl.results[i].read {
+			sl.results[i].terms = len(sl.entries)
+		}
 	}
 }
 
@@ -168,7 +174,7 @@ func (t *txn) placeEntries(sl *slot, old uint64) {
 // settle completes the result of one operation.
 func (t *txn) settle(sl *slot, p *pending, stamp expiry.Stamp, sequence uint64) {
 	if p.record == nil {
-		*p.result = Result{Document: document(t.v, sl.number, sl.header, sl.body), Terms: p.terms}
+		*p.result = Result{Document: *p.gone, Terms: p.terms}
 		p.result.Version = Version{Sequence: sequence, Stamp: stamp}
 		return
 	}

@@ -17,14 +17,18 @@ const deleteStep = 64
 // DeletePartition deletes the documents of one partition that live when it is
 // called, in bounded steps, and returns how many. Expired ones do not count.
 func (s *Store) DeletePartition(ctx context.Context, c *catalog.Container, now expiry.Stamp, partition []doc.Value) (int, error) {
+	until, err := counterOf(s.engine, c)
+	if err != nil {
+		return 0, err
+	}
 	deleted := 0
 	var after access.Position
 	for {
-		keys, last, err := s.partitionIDs(ctx, c, now, partition, after)
-		if err != nil || len(keys) == 0 {
+		ops, last, err := s.partitionDeletes(ctx, c, now, partition, until.Sequence, after)
+		if err != nil || last == nil {
 			return deleted, err
 		}
-		n, err := s.deleteEach(ctx, c, now, keys)
+		n, err := s.deleteEach(ctx, c, now, ops)
 		deleted += n
 		if err != nil {
 			return deleted, err
@@ -33,8 +37,9 @@ func (s *Store) DeletePartition(ctx context.Context, c *catalog.Container, now e
 	}
 }
 
-// partitionIDs finds the next documents to delete.
-func (s *Store) partitionIDs(ctx context.Context, c *catalog.Container, now expiry.Stamp, partition []doc.Value, after access.Position) (found []Key, last access.Position, err error) {
+// partitionDeletes makes the next operations; last is nil when there are no more.
+// Documents written after the sequence until are not meant.
+func (s *Store) partitionDeletes(ctx context.Context, c *catalog.Container, now expiry.Stamp, partition []doc.Value, until uint64, after access.Position) (ops []Op, last access.Position, err error) {
 	v, err := c.Enter(now)
 	if err != nil {
 		return nil, nil, err
@@ -43,27 +48,31 @@ func (s *Store) partitionIDs(ctx context.Context, c *catalog.Container, now expi
 		if err != nil {
 			return nil, nil, err
 		}
+		last = d.Position
+		if d.Sequence > until {
+			continue
+		}
 		id, _ := doc.AsString(doc.Lookup(d.Body, "id"))
-		found = append(found, Key{Partition: partition, ID: string([]byte(id))})
-		if last = d.Position; len(found) == deleteStep {
+		version := d.Version
+		ops = append(ops, Op{Verb: Delete, Key: Key{Partition: partition, ID: string([]byte(id))}, IfMatch: &version})
+		if len(ops) == deleteStep {
 			break
 		}
 	}
-	return found, last, nil
+	return ops, last, nil
 }
 
-// deleteEach deletes documents together. If one of them has gone meanwhile,
-// it falls back to one after the other.
-func (s *Store) deleteEach(ctx context.Context, c *catalog.Container, now expiry.Stamp, found []Key) (int, error) {
-	ops := make([]Op, len(found))
-	for i, key := range found {
-		ops[i] = Op{Verb: Delete, Key: key}
+// deleteEach deletes documents together. If one of them has gone or was
+// written meanwhile, it falls back to one after the other.
+func (s *Store) deleteEach(ctx context.Context, c *catalog.Container, now expiry.Stamp, ops []Op) (int, error) {
+	if len(ops) == 0 {
+		return 0, nil
 	}
 	_, err := s.WriteAll(ctx, c, now, ops)
 	if err == nil {
 		return len(ops), nil
 	}
-	if fault.KindOf(err) != fault.NotFound {
+	if !overtaken(err) {
 		return 0, err
 	}
 	deleted := 0
@@ -71,9 +80,15 @@ func (s *Store) deleteEach(ctx context.Context, c *catalog.Container, now expiry
 		_, err := s.Write(ctx, c, now, op)
 		if err == nil {
 			deleted++
-		} else if fault.KindOf(err) != fault.NotFound {
+		} else if !overtaken(err) {
 			return deleted, err
 		}
 	}
 	return deleted, nil
+}
+
+// overtaken reports whether another write came first.
+func overtaken(err error) bool {
+	kind := fault.KindOf(err)
+	return kind == fault.NotFound || kind == fault.Precondition
 }

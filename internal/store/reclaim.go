@@ -28,9 +28,15 @@ type reclaim struct {
 	loaded  bool
 	feed    uint64       // every inheriting document up to this sequence is reclaimed
 	own     expiry.Stamp // every document with its own deadline up to this one is
+	ownNext []byte       // the deadline entry to go on from, nil for the first behind own
 	last    run          // the newest run, which the next one may continue
 	pending uint64       // documents reclaimed whose index entries are not swept
 	sweep   *sweep       // nil when none is under way
+
+	// Of a container whose lifetime counts from a property: where the pass over its
+	// documents goes on, and how many closed policies there were when it began.
+	next   uint64
+	closed int
 }
 
 // A run is a stretch of document numbers that are all reclaimed.
@@ -41,8 +47,10 @@ func (s *Store) reclaimOf(c *catalog.Container) *reclaim {
 	return r.(*reclaim)
 }
 
-// rangeDelete is the length from which a run of records is deleted as one range.
-const rangeDelete = 32
+// rangeDelete is the length from which a run of records is deleted as one
+// range. Each range tombstone slows every get down until compaction has taken it, so
+// small ones cost more than they save: 3,000 of 32 records made a get 150 times slower.
+const rangeDelete = 512
 
 // A victim is a document to reclaim and the queue entries that lead to it.
 type victim struct {
@@ -71,7 +79,7 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 		return s.reclaimByProperty(ctx, v, r, limit)
 	}
 	over := v.Policy.Close(v.Now, 0)
-	step := gathering{rng: c.Keys(), limit: limit, feed: r.feed, own: r.own}
+	step := gathering{rng: c.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext}
 	if err := step.gatherOwn(ctx, s.engine, over.OwnFloor); err != nil {
 		return Reclaimed{}, err
 	}
@@ -93,6 +101,7 @@ type gathering struct {
 	victims []victim
 	feed    uint64
 	own     expiry.Stamp
+	ownNext []byte
 	more    bool
 }
 
@@ -103,16 +112,20 @@ func (g *gathering) gatherOwn(ctx context.Context, r kv.Reader, floor expiry.Sta
 	if floor <= g.own {
 		return nil
 	}
-	err := walk(ctx, r, g.rng.Deadline(nil, g.own, 0), g.rng.Deadline(nil, floor+1, 0), func(it kv.Iterator) error {
-		if g.full() {
-			g.more = true
-			return errStopped
-		}
-		number, err := keys.Number(it.Key())
+	from := g.ownNext
+	if from == nil {
+		from = g.rng.Deadline(nil, g.own+1, 0)
+	}
+	err := walk(ctx, r, from, g.rng.Deadline(nil, floor+1, 0), func(it kv.Iterator) error {
+		deadline, err := keys.Deadline(it.Key())
 		if err != nil {
 			return corrupt(err, "deadline entry")
 		}
-		deadline, err := keys.Deadline(it.Key())
+		if g.full() { // perhaps in the middle of a second
+			g.more, g.own, g.ownNext = true, deadline-1, append([]byte(nil), it.Key()...)
+			return errStopped
+		}
+		number, err := keys.Number(it.Key())
 		if err != nil {
 			return corrupt(err, "deadline entry")
 		}
@@ -120,7 +133,6 @@ func (g *gathering) gatherOwn(ctx context.Context, r kv.Reader, floor expiry.Sta
 		if err != nil {
 			return corrupt(err, "deadline entry")
 		}
-		g.own = deadline
 		g.victims = append(g.victims, victim{
 			number:   number,
 			feed:     g.rng.Feed(nil, e.Sequence),
@@ -133,7 +145,7 @@ func (g *gathering) gatherOwn(ctx context.Context, r kv.Reader, floor expiry.Sta
 		return nil
 	}
 	if err == nil {
-		g.own = floor
+		g.own, g.ownNext = floor, nil
 	}
 	return err
 }
@@ -152,16 +164,16 @@ func (g *gathering) gatherInheriting(ctx context.Context, r kv.Reader, floor exp
 		if err != nil {
 			return corrupt(err, "change feed entry")
 		}
-		if e.Stamp > floor {
-			return errStopped
-		}
-		if g.full() {
-			g.more = true
-			return errStopped
-		}
-		if g.feed, err = keys.FeedSequence(it.Key()); err != nil {
+		sequence, err := keys.FeedSequence(it.Key())
+		if err != nil {
 			return corrupt(err, "change feed entry")
 		}
+		if e.Stamp > floor || g.full() {
+			g.more = e.Stamp <= floor
+			g.feed = sequence - 1 // what lies before is gone
+			return errStopped
+		}
+		g.feed = sequence
 		if e.TTL == int32(expiry.Unset) {
 			g.victims = append(g.victims, victim{number: e.Number, feed: append([]byte(nil), it.Key()...), bytes: uint64(e.Bytes)})
 		}
@@ -173,20 +185,25 @@ func (g *gathering) gatherInheriting(ctx context.Context, r kv.Reader, floor exp
 	return err
 }
 
-// reclaimByProperty looks at every document of a container whose lifetime
-// counts, or has counted, from a property: no queue is in the order of such deadlines.
+// reclaimByProperty goes on with a pass over every document of a container whose
+// lifetime counts, or has counted, from a property: no queue is in the order of such
+// deadlines. At the end of a pass, the closed policies that there were at its
+// beginning have done their work.
 func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclaim, limit int) (Reclaimed, error) {
-	step := gathering{rng: v.Container.Keys(), limit: limit, feed: r.feed, own: r.own}
-	past := len(v.Policy.Past)
-	lower, upper := step.rng.Bounds(keys.KindRecord)
-	err := walk(ctx, s.engine, lower, upper, func(it kv.Iterator) error {
-		if step.full() {
-			step.more = true
-			return errStopped
-		}
+	step := gathering{rng: v.Container.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext}
+	if r.next == 0 {
+		r.closed = len(v.Policy.Past)
+	}
+	next := uint64(0)
+	_, upper := step.rng.Bounds(keys.KindRecord)
+	err := walk(ctx, s.engine, step.rng.Record(nil, r.next), upper, func(it kv.Iterator) error {
 		number, err := keys.Number(it.Key())
 		if err != nil {
 			return corrupt(err, "document")
+		}
+		if step.full() {
+			step.more, next = true, number
+			return errStopped
 		}
 		h, body, err := keys.DecodeHeader(it.Value())
 		if err != nil {
@@ -201,8 +218,11 @@ func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclai
 		return Reclaimed{}, err
 	}
 	done, err := s.remove(ctx, v.Container, r, &step)
-	if err == nil && !step.more && past > 0 {
-		err = s.catalog.ForgetPast(ctx, v.Container, past)
+	if err != nil {
+		return done, err
+	}
+	if r.next = next; next == 0 && r.closed > 0 {
+		err = s.catalog.ForgetPast(ctx, v.Container, r.closed)
 	}
 	return done, err
 }
@@ -219,7 +239,7 @@ func victimOf(rng keys.Range, number uint64, h keys.Header, body doc.Doc) victim
 // a sync: a crash only makes the step happen again.
 func (s *Store) remove(ctx context.Context, c *catalog.Container, r *reclaim, step *gathering) (Reclaimed, error) {
 	if len(step.victims) == 0 {
-		r.feed, r.own = step.feed, step.own
+		r.feed, r.own, r.ownNext = step.feed, step.own, step.ownNext
 		return Reclaimed{More: step.more}, nil
 	}
 	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
@@ -254,7 +274,7 @@ func (s *Store) remove(ctx context.Context, c *catalog.Container, r *reclaim, st
 	if err := s.engine.Apply(ctx, b); err != nil {
 		return Reclaimed{}, err
 	}
-	r.feed, r.own, r.last = step.feed, step.own, last
+	r.feed, r.own, r.ownNext, r.last = step.feed, step.own, step.ownNext, last
 	r.pending += done.Documents
 	return done, nil
 }
@@ -280,7 +300,7 @@ func (s *Store) removeRecords(b *kv.Batch, step *gathering, newest run) run {
 
 func (s *Store) deleteRecords(b *kv.Batch, rng keys.Range, x run) {
 	ranges, ok := s.engine.(kv.RangeDeleter)
-	if ok && ranges.DeletesRanges() && x.last-x.first >= rangeDelete {
+	if ok && ranges.DeletesRanges() && x.last-x.first+1 >= rangeDelete {
 		b.DeleteRange(rng.Record(nil, x.first), rng.Record(nil, x.last+1))
 		return
 	}

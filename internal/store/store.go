@@ -7,6 +7,7 @@ package store
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -105,11 +106,12 @@ type Store struct {
 
 	indexers sync.Map // *catalog.Container -> *indexer
 	reclaims sync.Map // *catalog.Container -> *reclaim
-	progress sync.Map // *catalog.Container -> per cent of its index build
 
-	builds     sync.WaitGroup
-	stopBuilds context.CancelFunc
-	buildsOver context.Context
+	indexBuilds sync.Map              // *catalog.Container -> *build
+	failed      atomic.Pointer[error] // why the last index build that failed did
+	builds      sync.WaitGroup
+	stopBuilds  context.CancelFunc
+	buildsOver  context.Context
 }
 
 // Open opens the documents of a catalog's containers and goes on with the
@@ -117,13 +119,15 @@ type Store struct {
 func Open(ctx context.Context, engine kv.Engine, cat *catalog.Catalog) (*Store, error) {
 	s := &Store{engine: engine, catalog: cat}
 	s.buildsOver, s.stopBuilds = context.WithCancel(context.Background())
-	cat.Changed = s.build
-	for _, ct := range cat.AllContainers() {
-		if ct.State().Building != nil {
-			s.build(ct)
-		}
-	}
-	return s, nil
+	cat.Changed, cat.Dropped = s.build, s.forget
+	return s, s.ResumeBuilds()
+}
+
+// forget drops what is kept in memory of a container that is gone.
+func (s *Store) forget(c *catalog.Container) {
+	s.indexers.Delete(c)
+	s.reclaims.Delete(c)
+	s.indexBuilds.Delete(c)
 }
 
 // Close stops background builds and waits for them.

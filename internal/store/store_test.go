@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -205,4 +206,68 @@ func (w *world) ids(documents func(func(store.Document, error) bool)) string {
 		ids += strings.Clone(id) // it shares the document's memory
 	}
 	return ids
+}
+
+func TestAbsentAndNullAreOneUniqueValue(t *testing.T) {
+	def := definition(expiry.Unset)
+	def.Unique = [][]string{{"/u"}}
+	w := newWorld(t, def)
+	_, err := w.write(w.put(store.Create, "p", "a", ``))
+	w.ok(err)
+	if _, err := w.write(w.put(store.Create, "p", "b", `"u":null`)); fault.KindOf(err) != fault.Exists {
+		t.Errorf("null beside an absent value: %v", err)
+	}
+	w.consistent()
+}
+
+func TestDeletePartitionSparesWhatComesLater(t *testing.T) {
+	w := newWorld(t, definition(expiry.Never))
+	for n := range 200 {
+		_, err := w.write(w.put(store.Create, "p", fmt.Sprint("old", n), ``))
+		w.ok(err)
+	}
+	stop, done := make(chan struct{}), make(chan int)
+	go func() {
+		n := 0
+		for ; ; n++ {
+			select {
+			case <-stop:
+				done <- n
+				return
+			default:
+				if _, err := w.write(w.put(store.Create, "p", fmt.Sprint("new", n), ``)); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}()
+	deleted, err := w.store.DeletePartition(context.Background(), w.c, w.now, key("p", "").Partition)
+	close(stop)
+	created := <-done
+	w.ok(err)
+	usage, err := w.store.Usage(context.Background(), w.view())
+	w.ok(err)
+	if int(usage.Documents) != 200+created-deleted {
+		t.Errorf("%d documents of 200 and %d, %d deleted", usage.Documents, created, deleted)
+	}
+	for n := range 200 {
+		if w.alive("p", fmt.Sprint("old", n)) {
+			t.Fatalf("old%d is still there", n)
+		}
+	}
+	w.consistent()
+}
+
+func TestClockStartsBelowWhatWasSeen(t *testing.T) {
+	w := newWorld(t, definition(10))
+	_, err := w.write(w.put(store.Create, "p", "a", ``))
+	w.ok(err)
+	w.now += 10
+	_, err = w.write(w.put(store.Create, "p", "b", ``)) // stamped when a is dead
+	w.ok(err)
+	w.reopen()
+	w.now-- // the mark of the clock is a second old
+	if w.alive("p", "a") {
+		t.Error("a document came back with an earlier clock")
+	}
 }

@@ -55,9 +55,11 @@ type entry struct {
 // pending is a result that waits for its sequence.
 type pending struct {
 	result  *Result
-	record  []byte // the body follows the header's room; nil for a delete
+	record  []byte    // the body follows the header's room; nil for a delete
+	gone    *Document // what a delete has removed
 	ttl     expiry.TTL
 	created bool
+	read    bool // of what the transaction has written itself
 	terms   int
 }
 
@@ -81,7 +83,8 @@ func (t *txn) end() {
 	clear(t.slots)
 	clear(t.claims)
 	t.s, t.v, t.x = nil, catalog.View{}, nil
-	if cap(t.arena) <= maxKept && cap(t.b.Ops) <= maxKept/64 {
+	kept := cap(t.arena) + cap(t.terms[0].bytes) + cap(t.terms[1].bytes)
+	if kept <= maxKept && cap(t.b.Ops) <= maxKept/64 {
 		txns.Put(t)
 	}
 }
@@ -105,6 +108,10 @@ func (t *txn) do(op *Op, result *Result) error {
 	}
 	switch op.Verb {
 	case Read:
+		if sl.written {
+			sl.results = append(sl.results, pending{result: result, record: sl.record, ttl: sl.ttl, read: true})
+			return nil
+		}
 		*result = Result{Document: sl.document(t.v)}
 		return nil
 	case Delete:
@@ -222,9 +229,10 @@ func (sl *slot) document(v catalog.View) Document {
 }
 
 func (t *txn) delete(sl *slot, result *Result) {
+	gone := sl.document(t.v)
 	t.release(sl)
 	sl.written, sl.record = true, nil
-	sl.results = append(sl.results, pending{result: result})
+	sl.results = append(sl.results, pending{result: result, gone: &gone})
 }
 
 // put gives the document a new body.

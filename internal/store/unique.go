@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 
+	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/keys"
 )
@@ -14,17 +15,24 @@ type claim struct {
 }
 
 // uniqueKeys calls take with a document's key under every unique constraint.
-// An absent value counts like any other: one document of a partition may lack it.
 func (t *txn) uniqueKeys(sl *slot, body doc.Doc, take func(key []byte)) {
-	for ordinal, paths := range t.v.UniquePaths() {
-		values := make([]doc.Value, len(paths))
-		for i, path := range paths {
-			values[i] = path.Lookup(body)
-		}
-		take(t.key(func(dst []byte) []byte {
-			return t.v.Container.Keys().Unique(dst, uint16(ordinal), sl.partition, values)
-		}))
+	for ordinal := range t.v.UniquePaths() {
+		take(t.key(func(dst []byte) []byte { return appendUnique(dst, t.v, ordinal, sl.partition, body) }))
 	}
+}
+
+// appendUnique appends a document's key under one constraint. An absent value
+// counts as null, as in Cosmos DB: one document of a partition may lack it.
+// https://learn.microsoft.com/azure/cosmos-db/unique-keys
+func appendUnique(dst []byte, v catalog.View, ordinal int, partition []byte, body doc.Doc) []byte {
+	paths := v.UniquePaths()[ordinal]
+	values := make([]doc.Value, len(paths))
+	for i, path := range paths {
+		if values[i] = path.Lookup(body); doc.IsUndefined(values[i]) {
+			values[i] = doc.Null()
+		}
+	}
+	return v.Container.Keys().Unique(dst, uint16(ordinal), partition, values)
 }
 
 // release gives up the unique keys of the document as it is.

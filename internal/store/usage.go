@@ -36,7 +36,7 @@ func (s *Store) Usage(ctx context.Context, v catalog.View) (Usage, error) {
 	w := wake{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}}
 	if !v.Policy.Plain() {
 		err = w.scan(ctx, s.engine)
-	} else if err = w.own(ctx, s.engine, r.own); err == nil {
+	} else if err = w.own(ctx, s.engine, r); err == nil {
 		err = w.inheriting(ctx, s.engine, r.feed)
 	}
 	return w.usage, err
@@ -56,12 +56,16 @@ func (w *wake) out(bytes uint64, died expiry.Stamp) {
 	}
 }
 
-func (w *wake) own(ctx context.Context, r kv.Reader, from expiry.Stamp) error {
+func (w *wake) own(ctx context.Context, r kv.Reader, at *reclaim) error {
 	rng, until := w.v.Container.Keys(), w.v.Policy.OwnFloor
+	from := at.ownNext
+	if from == nil {
+		from = rng.Deadline(nil, at.own+1, 0)
+	}
 	if w.v.Policy.On() {
 		until = max(until, w.v.Now)
 	}
-	return walk(ctx, r, rng.Deadline(nil, from, 0), rng.Deadline(nil, until+1, 0), func(it kv.Iterator) error {
+	return walk(ctx, r, from, rng.Deadline(nil, until+1, 0), func(it kv.Iterator) error {
 		e, err := keys.DecodeDeadline(it.Value())
 		if err != nil {
 			return corrupt(err, "deadline entry")
