@@ -133,7 +133,24 @@ func TestLimits(t *testing.T) {
 	db, err := h.Database("7")
 	h.ok(err)
 	h.ok(h.DeleteDatabase(ctx, db))
-	h.database("instead")
+	db = h.database("instead")
+	for n := range catalog.MaxContainers {
+		h.container(db, fmt.Sprint(n))
+	}
+	_, err = h.CreateContainer(ctx, 100, db, definition("one too many"), nil)
+	h.fails(err, fault.Forbidden)
+	ct, err := h.Container(db, "7")
+	h.ok(err)
+	h.ok(h.DeleteContainer(ctx, ct))
+	owner := catalog.Owner{Database: db.ID, Container: h.container(db, "instead").ID}
+	for n := range catalog.MaxResources {
+		_, err = h.CreateResource(ctx, 100, catalog.Function, owner, fmt.Sprint(n), nil)
+		h.ok(err)
+	}
+	_, err = h.CreateResource(ctx, 100, catalog.Function, owner, "one too many", nil)
+	h.fails(err, fault.Forbidden)
+	_, err = h.CreateResource(ctx, 100, catalog.Trigger, owner, "another kind", nil)
+	h.ok(err)
 }
 
 func TestReplaceKeepsWhatMayNotChange(t *testing.T) {

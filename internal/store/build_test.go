@@ -107,7 +107,7 @@ func TestReclaimWaitsForABuild(t *testing.T) {
 	w := newWorld(t, definition(expiry.Never))
 	b := &builder{Engine: w.engine, stopAt: 1, stopped: make(chan struct{}), release: make(chan struct{})}
 	w.through(b)
-	for i := range 50 {
+	for i := range 1200 { // enough for the engine to delete them as a range
 		_, err := w.write(w.put(store.Create, "p", fmt.Sprint(i), fmt.Sprintf(`"n":%d,"tag":"x","ttl":5`, i)))
 		w.ok(err)
 	}
