@@ -21,6 +21,9 @@ type sweep struct {
 	count uint64 // documents that the runs were counted with
 }
 
+// sweptBytes is about how long the key of an entry is.
+const sweptBytes = 48
+
 var sweptKinds = []keys.Kind{keys.KindLookup, keys.KindPosting, keys.KindUnique, keys.KindEntry, keys.KindComposite}
 
 // sweepShare is the share of reclaimed documents, of all that the indexes
@@ -148,6 +151,7 @@ func (s *Store) sweepOn(ctx context.Context, c *catalog.Container, sw *sweep, li
 	}
 	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
 	var next []byte
+	arena := make([]byte, 0, limit*sweptBytes)
 	seen := 0
 	err = walk(ctx, s.engine, lower, upper, func(it kv.Iterator) error {
 		if seen++; seen > limit {
@@ -159,7 +163,9 @@ func (s *Store) sweepOn(ctx context.Context, c *catalog.Container, sw *sweep, li
 			return corrupt(err, "index entry")
 		}
 		if sw.covers(number) {
-			key := append([]byte(nil), it.Key()...)
+			start := len(arena)
+			arena = append(arena, it.Key()...)
+			key := arena[start:len(arena):len(arena)]
 			if kind == keys.KindLookup || kind == keys.KindUnique {
 				b.Read(key) // a new document may take it over meanwhile
 			}

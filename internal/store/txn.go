@@ -23,6 +23,7 @@ type txn struct {
 	claims []claim
 	arena  []byte   // keys of the batch
 	terms  [2]terms // before and after, of the document that is being compared
+	loaded int      // bytes of documents that its operations have read, and made by editing
 }
 
 // A slot is one document that a transaction touches: as it was, and as it
@@ -70,8 +71,13 @@ func (s *Store) begin(v catalog.View) *txn {
 	t.s, t.v, t.x = s, v, s.indexer(v)
 	t.b = kv.Batch{Since: s.engine.Mark(), Reads: t.b.Reads[:0], Ops: t.b.Ops[:0], Orders: t.b.Orders[:0]}
 	t.slots, t.claims, t.arena = t.slots[:0], t.claims[:0], t.arena[:0]
+	t.loaded = 0
 	return t
 }
+
+// maxTransactionBytes bounds the documents that one transaction reads and edits,
+// all of which are in memory until it ends. One operation alone is always below it.
+const maxTransactionBytes = 32 << 20
 
 // maxKept bounds the memory that a finished transaction keeps for the next one.
 const maxKept = 1 << 20
@@ -106,6 +112,11 @@ func (t *txn) do(op *Op, result *Result) error {
 	if err := mayRun(op, alive, sl.version()); err != nil {
 		return err
 	}
+	if alive && op.Verb != Delete {
+		if t.loaded += len(sl.document(t.v).Body); t.loaded > maxTransactionBytes {
+			return errManyBytes
+		}
+	}
 	switch op.Verb {
 	case Read:
 		if sl.written {
@@ -123,6 +134,7 @@ func (t *txn) do(op *Op, result *Result) error {
 		if body, err = op.Edit(sl.document(t.v)); err != nil {
 			return err
 		}
+		t.loaded += len(body)
 	}
 	return t.put(sl, op, body, !alive, result)
 }
@@ -153,6 +165,8 @@ var (
 	errNotModified  = fault.New(fault.NotModified, "The document has not changed.")
 	errPartition    = fault.New(fault.PartitionMismatch, "PartitionKey extracted from document doesn't match the one specified in the header. "+
 		"Give the value that the document holds under the container's partition key path.")
+	errManyBytes = fault.New(fault.TooLarge, "The operations of one transaction read and change more than %d MiB of documents. "+
+		"Send fewer at a time.", maxTransactionBytes>>20)
 	errNoID = fault.New(fault.Invalid, "The input content is invalid because the required properties - 'id; ' - are missing. "+
 		"An id is a string of 1 to %d bytes.", maxIDBytes)
 	errOtherID = fault.New(fault.Invalid, "The id of the document and the id in the request are not the same.")
