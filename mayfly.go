@@ -16,8 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/clock"
@@ -36,9 +34,6 @@ var (
 
 // closeTime is how long Close lets running requests go on.
 const closeTime = 10 * time.Second
-
-// engineFolder of the data folder is the engine's own.
-const engineFolder = "db"
 
 // A DB is a running database. Its methods are safe for concurrent use.
 type DB struct{ node *node.Node }
@@ -66,10 +61,11 @@ func Open(ctx context.Context, opts ...Option) (*DB, error) {
 func (s settings) openEngine() (*pebble.Engine, error) {
 	options := pebble.Options{Memory: true, NoSync: s.noSync, Logger: s.node.Logger}
 	if dir := s.node.Dir; dir != "" {
-		options.Memory, options.Dir = false, filepath.Join(dir, engineFolder)
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		path, err := node.EngineDir(dir)
+		if err != nil {
 			return nil, err
 		}
+		options.Memory, options.Dir = false, path
 	}
 	return pebble.Open(options)
 }
@@ -91,7 +87,8 @@ func (db *DB) Clock() *Clock { return &Clock{db.node} }
 // changes nothing that a client can see.
 func (db *DB) ReclaimNow(ctx context.Context) error { return db.node.ReclaimNow(ctx) }
 
-// Close finishes running requests, for at most ten seconds, and stops. Only
+// Close finishes running requests, for at most ten seconds, and stops. It fails
+// when one does not end even after it was cut off. Only
 // the first call does something; all return its error.
 func (db *DB) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)

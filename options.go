@@ -22,6 +22,7 @@ func Dir(path string) Option {
 }
 
 // Address is where to listen, host:port, instead of a free port of 127.0.0.1.
+// The port on 127.0.0.1 or localhost is taken on ::1 too when the machine has that.
 // On an address that other machines reach, Open wants a Key of your own, or makes
 // one and keeps it in Dir.
 func Address(hostPort string) Option {
@@ -42,7 +43,8 @@ func TLS() Option {
 
 // VirtualClock makes time stand at start until Clock.Advance or Clock.Set
 // moves it. Data that has seen a later instant goes on there. The zero Time is where the
-// data stopped, or the present when there is none.
+// data stopped, or the present when there is none. Open fails for a start before 1970 or after the
+// beginning of 2190.
 func VirtualClock(start time.Time) Option {
 	return func(s *settings) { s.node.Virtual, s.node.VirtualStart = true, start }
 }

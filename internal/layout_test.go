@@ -38,7 +38,7 @@ var table = []struct{ rooms, mayImport string }{
 
 // forTests lists what test files of any room may import besides: real engines
 // and clocks instead of mocks, and a whole mayfly.
-var forTests = strings.Fields("clock fault doc expiry kv kv/pebble kv/kvtest catalog store reaper . mayflytest")
+var forTests = strings.Fields("clock fault doc expiry access kv kv/pebble kv/kvtest catalog store reaper . mayflytest")
 
 // clients lists modules that only some rooms may import, tests aside: an
 // engine is the only importer of its library.

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -76,29 +75,4 @@ func sign(key, method, path, date string) string {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte(strings.ToLower(method) + "\n" + kind + "\n" + link + "\n" + strings.ToLower(date) + "\n\n"))
 	return url.QueryEscape("type=master&ver=1.0&sig=" + base64.StdEncoding.EncodeToString(mac.Sum(nil)))
-}
-
-// TestDocIsTheExample holds the package comment to what TestExample runs.
-func TestDocIsTheExample(t *testing.T) {
-	doc, err := os.ReadFile("mayflytest.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	test, err := os.ReadFile("example_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := 0
-	var code strings.Builder
-	for line := range strings.Lines(string(doc)) {
-		if text, ok := strings.CutPrefix(line, "//\t"); ok {
-			code.WriteString("\t" + text)
-			lines++
-		} else if lines > 0 && line == "//\n" {
-			code.WriteString("\n")
-		}
-	}
-	if lines < 10 || !strings.Contains(string(test), strings.TrimSpace(code.String())) {
-		t.Errorf("the package comment's code is not the body of TestExample:\n%s", code.String())
-	}
 }

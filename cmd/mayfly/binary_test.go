@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -156,8 +157,13 @@ func TestClockCommands(t *testing.T) {
 		{"advance", []string{"clock", "advance", "24h"}, exitOK, "2026-03-02T12:00:00Z"},
 		{"set", []string{"clock", "set", "2026-04-01T00:00:00Z"}, exitOK, "2026-04-01T00:00:00Z"},
 		{"set back", []string{"clock", "set", "2026-03-01T00:00:00Z"}, exitFailed, "forward only"},
-		{"no duration", []string{"clock", "advance", "soon"}, exitFailed, "soon"},
+		{"no duration", []string{"clock", "advance", "soon"}, exitUsage, "soon"},
 		{"as JSON", []string{"clock", "show", "--json"}, exitOK, `"virtual": true`},
+	}
+	for _, admin := range []string{s.address(t, "Admin"), strings.TrimSuffix(s.address(t, "Admin"), "/")} {
+		if code, out := mayfly(t, "clock", "show", "--admin", admin); code != exitOK || !strings.Contains(out, "2026-03-01T12:00:00Z") {
+			t.Errorf("at %s: exit %d, %s", admin, code, out)
+		}
 	}
 	for _, step := range steps {
 		code, out := mayfly(t, append(step.args, admin)...)
@@ -195,6 +201,9 @@ func TestDataFolder(t *testing.T) {
 	if code, out := mayfly(t, "check", "--data", data); code != exitOK || !strings.Contains(out, "0 problems") {
 		t.Errorf("check after a kill: exit %d, %s", code, out)
 	}
+	if code, out := mayfly(t, "check", "--json", "--data", data); code != exitOK || !strings.Contains(out, `"problems": []`) {
+		t.Errorf("check as JSON: exit %d, %s", code, out)
+	}
 	s = serve(t, args...)
 	s.stop(t, syscall.SIGTERM)
 	after, err := os.ReadFile(authority)
@@ -208,8 +217,10 @@ func TestKeyIsMadeForOtherMachines(t *testing.T) {
 	s := serve(t, "--data", data, "--nosql=0.0.0.0:0", "--nosql-tls=off", "--admin=", "--log-level=debug")
 	defer s.stop(t, syscall.SIGTERM)
 	path := filepath.Join(data, "account.key")
-	if !strings.Contains(s.block, path) {
-		t.Errorf("the place of the key is not in\n%s", s.block)
+	for _, want := range []string{path, "other machines reach it, at port "} {
+		if !strings.Contains(s.block, want) {
+			t.Errorf("no %q in\n%s", want, s.block)
+		}
 	}
 	key, err := os.ReadFile(path)
 	if err != nil {
@@ -235,5 +246,86 @@ func TestVirtualClockSurvivesAKill(t *testing.T) {
 	defer s.stop(t, syscall.SIGTERM)
 	if !strings.Contains(s.block, "2026-03-03T12:00:00Z") {
 		t.Errorf("the clock fell back:\n%s", s.block)
+	}
+}
+
+func TestRealClockThatStandsStillSaysSo(t *testing.T) {
+	args := []string{"--data", t.TempDir(), "--nosql=", "--admin=127.0.0.1:0"}
+	serve(t, append(args, "--clock=virtual=2150-01-01T00:00:00Z")...).stop(t, syscall.SIGTERM)
+	s := serve(t, args...)
+	if want := "  Clock  real, but stands still at 2150-01-01T00:00:00Z until this machine's clock gets there"; !strings.Contains(s.block, want) {
+		t.Errorf("no %q in\n%s", want, s.block)
+	}
+	if code, body := fetch(t, s.address(t, "Admin")+"clock"); code != 200 || !strings.Contains(body, `"standsStill":true`) {
+		t.Errorf("clock: %d %s", code, body)
+	}
+	code, out := mayfly(t, "clock", "show", "--admin", s.address(t, "Admin"))
+	if code != exitOK || !strings.Contains(out, "stands still") {
+		t.Errorf("clock show: exit %d, %s", code, out)
+	}
+	s.stop(t, os.Interrupt)
+}
+
+func TestRefusedCredentialsSayHowToGiveThem(t *testing.T) {
+	key := strings.Repeat("A", 86) + "=="
+	s := serve(t, "--memory", "--nosql=", "--admin=0.0.0.0:0", "--key", key)
+	defer s.stop(t, os.Interrupt)
+	admin := s.address(t, "Admin")
+	if code, out := mayfly(t, "clock", "show", "--admin", admin); code != exitFailed || !strings.Contains(out, "--key or MAYFLY_KEY") {
+		t.Errorf("without the key: exit %d, %s", code, out)
+	}
+	if code, out := mayfly(t, "clock", "show", "--admin", admin, "--key", key); code != exitOK {
+		t.Errorf("with the key: exit %d, %s", code, out)
+	}
+}
+
+// hang begins a request that does not end by itself: its body is missing.
+func (s *server) hang(t *testing.T) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.Trim(s.address(t, "Admin"), "htp:/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	io.WriteString(conn, "POST /clock/advance HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 18\r\n\r\n")
+	line, err := bufio.NewReader(conn).ReadString('\n') // sent when the handler asks for the body
+	if err != nil || !strings.Contains(line, "100") {
+		t.Fatalf("%q, error %v, want the request to be under way", line, err)
+	}
+	return conn
+}
+
+// TestSignalsAtOnceAreOne is what coreutils' timeout does to a program that it
+// has started in a group of its own.
+func TestSignalsAtOnceAreOne(t *testing.T) {
+	s := serve(t, "--memory", "--nosql=", "--admin=127.0.0.1:0", "--clock=virtual")
+	conn := s.hang(t)
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, os.Interrupt} {
+		if err := s.cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+	}
+	io.WriteString(conn, `{"duration": "1s"}`)
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, s.stderr)
+	}
+}
+
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	s := serve(t, "--memory", "--nosql=", "--admin=127.0.0.1:0", "--clock=virtual")
+	s.hang(t)
+	ended := make(chan error, 1)
+	go func() { ended <- s.cmd.Wait() }()
+	for again := time.Tick(300 * time.Millisecond); ; {
+		s.cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-again:
+			continue
+		case <-ended:
+		}
+		break
+	}
+	if code := s.cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(s.stderr.String(), "ended by a second signal") {
+		t.Errorf("exit %d, want %d and why\n%s", code, exitFailed, s.stderr)
 	}
 }

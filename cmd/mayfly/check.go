@@ -15,7 +15,8 @@ func (c command) check() *cobra.Command {
 		Use:   "check",
 		Short: "Check the data of a mayfly that is not running",
 		Long: "Check reads everything in the data folder and reports what does not fit together:\n" +
-			"documents, their index entries, unique keys, feeds and queues. It exits with 1 when it finds something.",
+			"documents, their index entries, unique keys, feeds and queues. It exits with 1 when it finds\n" +
+			"something, and when there is no database in the folder.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.configure(cmd)
@@ -39,14 +40,14 @@ func (cfg config) check(c command, asJSON bool) error {
 	if err != nil {
 		return failure{err}
 	}
-	ctx, release := interrupted()
+	ctx, release := interrupted(cfg.logger(c.err))
 	defer release()
 	report, err := node.Check(ctx, engine)
 	if err != nil {
 		return failure{err}
 	}
 	if asJSON {
-		err = printJSON(c.out, found{report.Containers, report.Documents, report.Entries, report.Found, report.Problems})
+		err = printJSON(c.out, found{report.Containers, report.Documents, report.Entries, report.Found, append([]string{}, report.Problems...)})
 	} else {
 		for _, p := range report.Problems {
 			fmt.Fprintln(c.out, p)

@@ -4,14 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mayflydb/mayfly/internal/clock"
 )
 
 // clock talks to the admin door of a running mayfly.
@@ -24,16 +27,33 @@ func (c command) clock() *cobra.Command {
 		RunE:  func(*cobra.Command, []string) error { return fmt.Errorf("clock needs one of show, advance, set") },
 	}
 	cmd.AddCommand(
-		c.clockCommand("show", "Show the clock", cobra.NoArgs, func([]string) call {
-			return call{http.MethodGet, "/clock", nil}
+		c.clockCommand("show", "Show the clock", cobra.NoArgs, func([]string) (call, error) {
+			return call{http.MethodGet, "/clock", nil}, nil
 		}),
-		c.clockCommand("advance DURATION", "Move a virtual clock on, by 90s, 24h or 1h30m", cobra.ExactArgs(1), func(args []string) call {
-			return call{http.MethodPost, "/clock/advance", map[string]string{"duration": args[0]}}
-		}),
-		c.clockCommand("set TIME", "Move a virtual clock on to a time like 2026-03-01T12:00:00Z", cobra.ExactArgs(1), func(args []string) call {
-			return call{http.MethodPost, "/clock/set", map[string]string{"time": args[0]}}
+		c.advanceClock(),
+		c.clockCommand("set TIME", "Move a virtual clock on to a time like 2026-03-01T12:00:00Z", cobra.ExactArgs(1), func(args []string) (call, error) {
+			_, err := clock.ParseTime(args[0])
+			return call{http.MethodPost, "/clock/set", map[string]string{"time": args[0]}}, err
 		}),
 	)
+	return cmd
+}
+
+func (c command) advanceClock() *cobra.Command {
+	cmd := c.clockCommand("advance DURATION", "Move a virtual clock on, by 90s, 24h or 1h30m", cobra.ExactArgs(1), func(args []string) (call, error) {
+		d, err := clock.ParseDuration(args[0])
+		if err == nil && d < 0 {
+			err = clock.ErrBackwards
+		}
+		return call{http.MethodPost, "/clock/advance", map[string]string{"duration": args[0]}}, err
+	})
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		flag, ok := errors.AsType[*pflag.NotExistError](err)
+		if ok && strings.ContainsAny(flag.GetSpecifiedShortnames(), "0123456789") { // -5s looks like flags
+			return clock.ErrBackwards
+		}
+		return err
+	})
 	return cmd
 }
 
@@ -43,7 +63,14 @@ type call struct {
 	body         any
 }
 
-func (c command) clockCommand(use, short string, args cobra.PositionalArgs, request func(args []string) call) *cobra.Command {
+// A clockState is the door's answer.
+type clockState struct {
+	Time        time.Time `json:"time"`
+	Virtual     bool      `json:"virtual"`
+	StandsStill bool      `json:"standsStill,omitempty"`
+}
+
+func (c command) clockCommand(use, short string, args cobra.PositionalArgs, request func(args []string) (call, error)) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: args,
@@ -52,17 +79,24 @@ func (c command) clockCommand(use, short string, args cobra.PositionalArgs, requ
 			if err != nil {
 				return err
 			}
-			var answer struct {
-				Time    time.Time `json:"time"`
-				Virtual bool      `json:"virtual"`
+			if cfg.node.Admin == "" {
+				return fmt.Errorf("the admin address is off: give that of a running mayfly with --admin")
 			}
-			if err := cfg.ask(cmd.Context(), request(args), &answer); err != nil {
+			call, err := request(args)
+			if err != nil {
+				return err
+			}
+			var answer clockState
+			if err := cfg.ask(cmd.Context(), call, &answer); err != nil {
 				return failure{err}
 			}
 			if asJSON {
 				return printJSON(c.out, answer)
 			}
 			fmt.Fprintln(c.out, answer.Time.Format(time.RFC3339Nano))
+			if answer.StandsStill {
+				fmt.Fprintln(c.err, "mayfly: the clock stands still until the machine's clock gets there")
+			}
 			return nil
 		},
 	}
@@ -73,10 +107,7 @@ func (c command) clockCommand(use, short string, args cobra.PositionalArgs, requ
 
 // ask sends a request to the admin door and decodes its answer.
 func (cfg config) ask(ctx context.Context, request call, answer any) error {
-	address, err := adminAddress(cfg.node.Admin)
-	if err != nil {
-		return err
-	}
+	address := callable(cfg.node.Admin)
 	body, err := json.Marshal(request.body)
 	if err != nil {
 		return err
@@ -108,17 +139,8 @@ func readAnswer(response *http.Response, answer any) error {
 	if json.Unmarshal(text, &refusal) != nil || refusal.Error == "" {
 		refusal.Error = strings.TrimSpace(string(text))
 	}
+	if response.StatusCode == http.StatusUnauthorized {
+		return fmt.Errorf("this mayfly wants the account key: give it with --key or MAYFLY_KEY; a made key is in DATA/account.key (%s)", response.Status)
+	}
 	return fmt.Errorf("%s (%s)", refusal.Error, response.Status)
-}
-
-// adminAddress is where to call a door that listens on address.
-func adminAddress(address string) (string, error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return "", fmt.Errorf("admin address %q is not host:port", address)
-	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return net.JoinHostPort(host, port), nil
 }

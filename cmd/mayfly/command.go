@@ -52,6 +52,8 @@ func (c command) root() *cobra.Command {
 	root.Use = "mayfly"
 	root.Long = "mayfly is a document database that speaks Azure Cosmos DB for NoSQL and whose documents\n" +
 		"end at their second. Without a subcommand it serves.\n\n" + sources
+	root.Version = versionText()
+	root.SetVersionTemplate("mayfly {{.Version}}\n")
 	root.SilenceErrors = true
 	root.SilenceUsage = true
 	root.CompletionOptions.HiddenDefaultCmd = true

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -25,22 +24,27 @@ import (
 // stopTime is how long running requests may go on after the first signal.
 const stopTime = 10 * time.Second
 
-// engineFolder of the data folder is the engine's own.
-const engineFolder = "db"
+// oneSignal is for how long signals count as the first one: a terminal, a shell
+// and programs such as coreutils' timeout may send more than one for one wish.
+const oneSignal = time.Second
 
 func (c command) serve() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the database until interrupted (the default)",
-		Long:  "Run the database until SIGINT or SIGTERM; a second signal ends it at once.\n\n" + sources,
-		Args:  cobra.NoArgs,
+		Long: "Run the database until SIGINT or SIGTERM, then finish running requests. A second signal,\n" +
+			"a second or more after the first, ends it at once.\n\n" + sources,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			watch := clock.Start()
 			cfg, err := c.configure(cmd)
 			if err != nil {
 				return err
 			}
-			ctx, release := interrupted()
+			if cfg.node.NoSQL == "" && cfg.node.Admin == "" {
+				return fmt.Errorf("--nosql and --admin are both empty: nothing could reach this mayfly")
+			}
+			ctx, release := interrupted(cfg.logger(c.err))
 			defer release()
 			return cfg.serve(ctx, c, watch)
 		},
@@ -86,10 +90,15 @@ func (cfg config) openEngine(log *slog.Logger) (*pebble.Engine, error) {
 	if cfg.memory {
 		return pebble.Open(pebble.Options{Memory: true, Logger: log})
 	}
-	if err := os.MkdirAll(cfg.data, 0o700); err != nil {
-		return nil, fmt.Errorf("data folder: %w", err)
+	path, err := node.EngineDir(cfg.data)
+	if err != nil {
+		return nil, fmt.Errorf("--data: %w", err)
 	}
-	return pebble.Open(pebble.Options{Dir: filepath.Join(cfg.data, engineFolder), NoSync: cfg.noSync, Logger: log})
+	engine, err := pebble.Open(pebble.Options{Dir: path, NoSync: cfg.noSync, Logger: log})
+	if err != nil {
+		return nil, fmt.Errorf("--data: %w", err)
+	}
+	return engine, nil
 }
 
 func (cfg config) logger(w io.Writer) *slog.Logger {
@@ -101,26 +110,35 @@ func (cfg config) logger(w io.Writer) *slog.Logger {
 }
 
 // interrupted gives a context that ends with the first signal to stop. The
-// second ends the process.
-func interrupted() (ctx context.Context, release func()) {
+// second ends the process, except within a second of the first.
+func interrupted(log *slog.Logger) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals, done := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		for first := true; ; first = false {
+		select {
+		case <-done:
+			return
+		case <-signals:
+			cancel()
+		}
+		for first := clock.Start(); ; {
 			select {
 			case <-done:
 				return
-			case <-signals:
-				if !first {
-					os.Exit(exitFailed)
+			case s := <-signals:
+				if first.Elapsed() < oneSignal {
+					continue
 				}
-				cancel()
+				log.Error("ended by a second signal", "signal", s)
+				os.Exit(exitFailed)
 			}
 		}
 	}()
 	return ctx, func() {
-		signal.Stop(signals)
+		if ctx.Err() == nil { // else the program ends, and signals must not spoil that
+			signal.Stop(signals)
+		}
 		close(done)
 		cancel()
 	}
@@ -133,11 +151,19 @@ func (cfg config) greet(w io.Writer, n *node.Node, took time.Duration) {
 		fmt.Fprintf(&b, "  %-7s"+format+"\n", append([]any{name}, args...)...)
 	}
 	fmt.Fprintf(&b, "mayfly %s, ready in %s\n\n", versionText(), took.Round(time.Millisecond))
+	others := func(address string) {
+		if address != "" {
+			line("", "other machines reach it, at %s", everywhere(address))
+		}
+	}
+	nosql, admin := n.Exposed()
 	line("NoSQL", "%s", cmp.Or(called(n.Endpoint()), "off"))
 	if plain := n.PlainEndpoint(); plain != "" {
 		line("", "%s", called(plain))
 	}
+	others(nosql)
 	line("Admin", "%s", cmp.Or(called(n.AdminURL()), "off"))
+	others(admin)
 	line("Key", "%s", n.KeyPlace())
 	switch {
 	case n.CAFile() != "":
@@ -146,8 +172,12 @@ func (cfg config) greet(w io.Writer, n *node.Node, took time.Duration) {
 		line("CA", "%s_mayfly/ca.pem", called(n.PlainEndpoint()))
 	}
 	line("Data", "%s", cfg.place())
-	if n.Virtual() {
-		line("Clock", "virtual, at %s", n.Clock().Now().Format(time.RFC3339))
+	now := n.Clock().Now().Format(time.RFC3339)
+	switch {
+	case n.Virtual():
+		line("Clock", "virtual, at %s", now)
+	case n.StandsStill():
+		line("Clock", "real, but stands still at %s until this machine's clock gets there (the data has seen it)", now)
 	}
 	b.WriteString("\nStop with Ctrl-C.\n")
 	io.WriteString(w, b.String())
@@ -175,9 +205,12 @@ func called(url string) string {
 
 // existing fails unless there is a database in the data folder.
 func (cfg config) existing() error {
-	_, err := os.Stat(filepath.Join(cfg.data, engineFolder))
-	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("there is no database in %s", cfg.data)
+	found, err := node.HasData(cfg.data)
+	if err != nil {
+		return fmt.Errorf("--data: %w", err)
 	}
-	return err
+	if !found {
+		return fmt.Errorf("--data: there is no database in %s", cfg.data)
+	}
+	return nil
 }

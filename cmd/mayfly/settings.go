@@ -6,16 +6,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/node"
 )
 
 // sources tells users of the three places that a setting may come from.
 const sources = `Every flag is also an environment variable, MAYFLY_ and its name in capitals with _ for -,
-and a line "name = value" of the file that --config names. Flags beat environment beats file.`
+and a line "name = value" of the file that --config names. Flags beat environment beats file.
+An empty environment variable counts as not set.`
 
 // config is what the settings say.
 type config struct {
@@ -47,11 +48,11 @@ var settings = []setting{
 	{name: "memory", kind: "bool", value: "false", bare: "true", help: "keep nothing on disk",
 		parse: onOff(func(c *config, on bool) { c.memory = on })},
 	{name: "nosql", kind: "ADDR", value: "127.0.0.1:8081", help: "address of the Cosmos DB for NoSQL door, empty for none",
-		parse: text(func(c *config) *string { return &c.node.NoSQL })},
+		parse: address(func(c *config) *string { return &c.node.NoSQL })},
 	{name: "nosql-tls", kind: "auto|off|CERT,KEY", value: "auto", help: "auto: own certificate, plain http answered too; or two PEM files",
 		parse: parseTLS},
 	{name: "admin", kind: "ADDR", value: "127.0.0.1:8080", help: "address for health, clock and reclaiming, empty for none",
-		parse: text(func(c *config) *string { return &c.node.Admin })},
+		parse: adminAddress},
 	{name: "key", kind: "KEY", help: "account key in base64 (default: the well-known emulator key on a loopback address, else one is made)",
 		parse: text(func(c *config) *string { return &c.node.Key })},
 	{name: "allow-well-known-key", kind: "bool", value: "false", bare: "true", help: "take the well-known key on any address",
@@ -63,7 +64,7 @@ var settings = []setting{
 	{name: "region", kind: "NAME", value: "South Central US", help: "the account's region",
 		parse: nonempty(func(c *config) *string { return &c.node.Region })},
 	{name: "advertise", kind: "URL", help: "the account's endpoint (default: from each request's Host)",
-		parse: text(func(c *config) *string { return &c.node.Advertise })},
+		parse: parseAdvertise},
 	{name: "consistency", kind: "LEVEL", value: "Session", help: "the account's level: " + strings.Join(levels, ", "),
 		parse: choice(levels, func(c *config, level string) { c.node.Consistency = level })},
 	{name: "reclaim-rate", kind: "N", value: "0", help: "expired documents freed per second at most, 0 adapts to the load",
@@ -126,6 +127,9 @@ func (c command) configure(cmd *cobra.Command) (config, error) {
 			return out, fmt.Errorf("%s: %w", v.source, err)
 		}
 	}
+	if f := cmd.Flags().Lookup("data"); out.memory && f.Changed {
+		return out, fmt.Errorf("--data names a folder, and --memory keeps nothing in one: leave one of them out")
+	}
 	return out, nil
 }
 
@@ -137,8 +141,8 @@ func (c command) given(cmd *cobra.Command, s setting) (given, bool) {
 	if f := cmd.Flags().Lookup(s.name); f != nil && f.Changed {
 		return given{f.Value.String(), "--" + s.name}, true
 	}
-	value, ok := c.getenv(s.env())
-	return given{value, s.env()}, ok
+	value, _ := c.getenv(s.env())
+	return given{value, s.env()}, value != ""
 }
 
 func text(field func(*config) *string) func(*config, string) error {
@@ -207,12 +211,13 @@ func parseClock(c *config, value string) (err error) {
 	if kind != "virtual" && (kind != "real" || hasStart) {
 		return fmt.Errorf("%q is neither real nor virtual nor virtual=TIME", value)
 	}
-	if hasStart {
-		if c.node.VirtualStart, err = time.Parse(time.RFC3339, start); err != nil {
-			return fmt.Errorf("%q is no time like 2026-03-01T12:00:00Z", start)
-		}
+	if !hasStart {
+		return nil
 	}
-	return nil
+	if c.node.VirtualStart, err = clock.ParseTime(start); err != nil {
+		return err
+	}
+	return clock.InRange(c.node.VirtualStart)
 }
 
 func parseRate(c *config, value string) error {

@@ -52,11 +52,25 @@ func settingLine(line string) (name, value string, err error) {
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 	switch {
 	case !ok:
-		return "", "", fmt.Errorf("%q is not of the form name = value", strings.TrimSpace(line))
+		return "", "", fmt.Errorf("this line is not of the form name = value%s", about(name))
 	case name == "config":
 		return "", "", fmt.Errorf("a configuration file cannot name another")
-	case !slices.ContainsFunc(settings, func(s setting) bool { return s.name == name }):
-		return "", "", fmt.Errorf("there is no setting %q", name)
+	case !isSetting(name):
+		return "", "", fmt.Errorf("there is no such setting%s", about(name))
 	}
 	return name, value, nil
+}
+
+// about names the setting that a wrong line begins with. It repeats nothing else of the
+// line, not even a name that is unknown: any of it may be a key.
+func about(line string) string {
+	first, _, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
+	if isSetting(first) {
+		return ", although it begins with " + first
+	}
+	return ""
+}
+
+func isSetting(name string) bool {
+	return slices.ContainsFunc(settings, func(s setting) bool { return s.name == name })
 }

@@ -65,6 +65,7 @@ func TestPrecedence(t *testing.T) {
 		{"environment beats file", file, map[string]string{"MAYFLY_REGION": "From Env"}, nil, "From Env", true},
 		{"flag beats environment and file", file, map[string]string{"MAYFLY_REGION": "From Env", "MAYFLY_SYNC": "off"},
 			[]string{"--region=From Flag", "--sync", "on"}, "From Flag", false},
+		{"empty variable", file, map[string]string{"MAYFLY_REGION": "", "MAYFLY_SYNC": ""}, nil, "From File", true},
 		{"flag that repeats the default", file, map[string]string{"MAYFLY_SYNC": "off"}, []string{"--sync=on", "--region", "South Central US"}, "South Central US", false},
 	}
 	for _, c := range cases {
@@ -99,9 +100,9 @@ func TestEverySetting(t *testing.T) {
 		"config":               {"", func(c config) bool { return true }},
 		"data":                 {"/d", func(c config) bool { return c.data == "/d" }},
 		"memory":               {"true", func(c config) bool { return c.memory }},
-		"nosql":                {"", func(c config) bool { return c.node.NoSQL == "" }},
+		"nosql":                {"0.0.0.0:0", func(c config) bool { return c.node.NoSQL == "0.0.0.0:0" }},
 		"nosql-tls":            {"c.pem,k.pem", func(c config) bool { return c.node.TLS == node.TLS{Cert: "c.pem", Key: "k.pem"} }},
-		"admin":                {"[::1]:9", func(c config) bool { return c.node.Admin == "[::1]:9" }},
+		"admin":                {"http://[::1]:9/", func(c config) bool { return c.node.Admin == "[::1]:9" }},
 		"key":                  {"a2V5==", func(c config) bool { return c.node.Key == "a2V5==" }},
 		"allow-well-known-key": {"on", func(c config) bool { return c.node.AllowWellKnownKey }},
 		"clock": {"virtual=2026-03-01T12:00:00Z", func(c config) bool {
@@ -150,13 +151,27 @@ func TestBadSettings(t *testing.T) {
 		{name: "flag", args: []string{"--sync=maybe"}, want: "--sync: "},
 		{name: "environment", env: map[string]string{"MAYFLY_RECLAIM_RATE": "-1"}, want: "MAYFLY_RECLAIM_RATE: "},
 		{name: "file", file: "\n\nclock = lunar", want: "mayfly.conf:3: clock: "},
-		{name: "unknown name", file: "region = x\nregoin = y", want: `mayfly.conf:2: there is no setting "regoin"`},
+		{name: "unknown name", file: "region = x\nregoin = y", want: "mayfly.conf:2: there is no such setting"},
 		{name: "no equals sign", file: "memory", want: "mayfly.conf:1: "},
+		{name: "no equals sign, known name", file: "key C2y6", want: "mayfly.conf:1: this line is not of the form name = value, although it begins with key"},
 		{name: "twice", file: "sync=on\nsync=off", want: "mayfly.conf:2: sync is set twice"},
 		{name: "a file in a file", file: "config = x", want: "mayfly.conf:1: "},
 		{name: "no such file", args: []string{"--config", "no.conf"}, want: "no.conf"},
 		{name: "real clock with a time", args: []string{"--clock=real=2026-03-01T12:00:00Z"}, want: "--clock: "},
 		{name: "virtual clock with no time", args: []string{"--clock=virtual=noon"}, want: "--clock: "},
+		{name: "clock that starts too late", args: []string{"--clock=virtual=2300-01-01T00:00:00Z"}, want: "--clock: the clock goes from 1970-01-01T00:00:00Z to 2190-01-01T00:00:00Z"},
+		{name: "clock that starts too early", args: []string{"--clock=virtual=1900-01-01T00:00:00Z"}, want: "1970"},
+		{name: "address without port", args: []string{"--nosql=foo"}, want: `--nosql: "foo" is not host:port`},
+		{name: "address without port, a number", args: []string{"--nosql=127.0.0.1"}, want: "is not host:port"},
+		{name: "port out of range", args: []string{"--nosql=:99999"}, want: "is not host:port"},
+		{name: "port with a sign", args: []string{"--nosql=:+1"}, want: "is not host:port"},
+		{name: "admin address", args: []string{"--admin=foo"}, want: `--admin: "foo" is not host:port`},
+		{name: "admin address, https", args: []string{"--admin=https://localhost:8080/"}, want: "is not host:port"},
+		{name: "endpoint with a query", args: []string{"--advertise=https://db.example/?a=b"}, want: "--advertise: "},
+		{name: "endpoint with a fragment", args: []string{"--advertise=https://db.example/#"}, want: "--advertise: "},
+		{name: "endpoint without scheme", args: []string{"--advertise=db.example"}, want: "--advertise: "},
+		{name: "folder for memory", args: []string{"--memory", "--data=d"}, want: "--memory"},
+		{name: "folder for memory of the environment", args: []string{"--data=d"}, env: map[string]string{"MAYFLY_MEMORY": "on"}, want: "--memory"},
 		{name: "one certificate file", args: []string{"--nosql-tls=c.pem"}, want: "--nosql-tls: "},
 		{name: "empty data folder", args: []string{"--data="}, want: "--data: "},
 		{name: "level", args: []string{"--consistency=Absolute"}, want: "--consistency: "},
@@ -174,7 +189,45 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
+// TestKeyOfAWrongLineIsNotPrinted mistypes the line of a key in every way.
+func TestKeyOfAWrongLineIsNotPrinted(t *testing.T) {
+	for _, line := range []string{
+		"key %s", "key: %s", "key:%s", "kye = %s", "%s", "%s = key", "key\t%s", "Key=%s", "key%s", "=%s", "key-%s=x", "account key = %s",
+	} {
+		path := settingsFile(t, strings.ReplaceAll(line, "%s", node.WellKnownKey)+"\n")
+		_, err := configured(t, nil, "--config", path)
+		if err == nil || !strings.Contains(err.Error(), path+":1: ") {
+			t.Errorf("%s: error %v, want one that names the line", line, err)
+			continue
+		}
+		if strings.Contains(err.Error(), node.WellKnownKey[:4]) {
+			t.Errorf("%s: the key is printed: %v", line, err)
+		}
+	}
+}
+
+func TestEveryLevelIsTaken(t *testing.T) {
+	for _, level := range levels {
+		engine, err := config{memory: true}.openEngine(slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := node.Start(t.Context(), node.Options{Engine: engine, NoSQL: "127.0.0.1:0", Consistency: level})
+		if err != nil {
+			t.Errorf("%s: %v", level, err)
+			continue
+		}
+		if err := n.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestUsage(t *testing.T) {
+	empty, file := t.TempDir(), settingsFile(t, "")
+	if err := os.Mkdir(filepath.Join(empty, "db"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	cases := []struct {
 		name string
 		args []string
@@ -185,6 +238,7 @@ func TestUsage(t *testing.T) {
 		{"help", []string{"--help"}, exitOK, "--nosql-tls auto|off|CERT,KEY", ""},
 		{"version", []string{"version"}, exitOK, "mayfly ", ""},
 		{"version as JSON", []string{"version", "--json"}, exitOK, `"version": `, ""},
+		{"version as a flag", []string{"--version"}, exitOK, "mayfly ", ""},
 		{"unknown flag", []string{"--fast"}, exitUsage, "", "--fast"},
 		{"unknown subcommand", []string{"server"}, exitUsage, "", "server"},
 		{"argument too many", []string{"serve", "now"}, exitUsage, "", "now"},
@@ -192,6 +246,18 @@ func TestUsage(t *testing.T) {
 		{"well-known key on every address", []string{"--memory", "--nosql=:0", "--admin=", "--key=" + node.WellKnownKey}, exitUsage, "", "--allow-well-known-key"},
 		{"no place for a key", []string{"--memory", "--nosql=:0", "--admin="}, exitUsage, "", "--key"},
 		{"clock without verb", []string{"clock"}, exitUsage, "", "advance"},
+		{"clock advance by nothing", []string{"clock", "advance", "soon"}, exitUsage, "", "write it like"},
+		{"clock advance too far", []string{"clock", "advance", "9999999h"}, exitUsage, "", "too long"},
+		{"clock advance back", []string{"clock", "advance", "-5s"}, exitUsage, "", "forward only"},
+		{"clock advance back, as an argument", []string{"clock", "advance", "--", "-5s"}, exitUsage, "", "forward only"},
+		{"clock set to nothing", []string{"clock", "set", "noon"}, exitUsage, "", "write it like"},
+		{"clock without address", []string{"clock", "show", "--admin="}, exitUsage, "", "the admin address is off"},
+		{"clock at no address", []string{"clock", "show", "--admin=localhost"}, exitUsage, "", "not host:port"},
+		{"no door", []string{"--memory", "--nosql=", "--admin="}, exitUsage, "", "nothing could reach"},
+		{"bad address", []string{"--memory", "--nosql=foo"}, exitUsage, "", `--nosql: "foo" is not host:port`},
+		{"data in a file", []string{"--data=" + file, "--nosql=127.0.0.1:0", "--admin="}, exitFailed, "", "mayfly: --data: mkdir " + file},
+		{"check in a file", []string{"check", "--data=" + file}, exitFailed, "", "mayfly: --data: open " + file},
+		{"check of an empty folder", []string{"check", "--data=" + empty}, exitFailed, "", "no database"},
 		{"clock advance without duration", []string{"clock", "advance"}, exitUsage, "", "arg"},
 		{"clock of nobody", []string{"clock", "show", "--admin=127.0.0.1:1"}, exitFailed, "", "no mayfly answers"},
 		{"check of nothing", []string{"check", "--data=" + filepath.Join(t.TempDir(), "none")}, exitFailed, "", "no database"},
@@ -206,5 +272,8 @@ func TestUsage(t *testing.T) {
 		if strings.Contains(err.String(), node.WellKnownKey) {
 			t.Errorf("%s: a key is printed", c.name)
 		}
+	}
+	if made, err := os.ReadDir(filepath.Join(empty, "db")); len(made) > 0 || err != nil {
+		t.Errorf("check made %v, error %v", made, err)
 	}
 }

@@ -26,6 +26,8 @@ type Options struct {
 	// lies in the past. Virtual says which answer to expect.
 	Move    func(ctx context.Context, to func(now time.Time) time.Time) (time.Time, error)
 	Virtual bool
+	// StandsStill reports whether a real clock waits for the machine's; nil is never.
+	StandsStill func() bool
 
 	Reaper Reaper
 
@@ -85,6 +87,8 @@ func New(o Options) http.Handler {
 	}
 	a := &admin{o}
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", a.answer(a.index))
+	mux.HandleFunc("/", a.nothing)
 	for pattern, handler := range a.routes() {
 		mux.HandleFunc(pattern, handler)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -78,6 +79,8 @@ func TestClock(t *testing.T) {
 		{"unknown member", "POST", "/clock/set", `{"at":"2026-03-09T12:00:00Z"}`, 400, time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
 		{"not JSON", "POST", "/clock/set", `24h`, 400, time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
 		{"two objects", "POST", "/clock/advance", `{"duration":"1h"}{}`, 400, time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
+		{"no body", "POST", "/clock/advance", "", 400, time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
+		{"advance too far", "POST", "/clock/advance", `{"duration":"9999999h"}`, 400, time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
 		{"large body", "POST", "/clock/advance", `{"duration":"` + strings.Repeat("0", maxBody) + `h"}`, 413, time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
 	}
 	for _, c := range cases {
@@ -93,6 +96,48 @@ func TestClock(t *testing.T) {
 		}
 		if !v.Now().Equal(c.now) {
 			t.Errorf("%s: the clock shows %v, want %v", c.name, v.Now(), c.now)
+		}
+	}
+}
+
+func TestBodyThatIsNoneSaysWhatIsWanted(t *testing.T) {
+	o, _ := virtualOptions()
+	for path, want := range map[string]string{"/clock/advance": `{"duration": "10s"}`, "/clock/set": `{"time": "2026-`} {
+		for _, body := range []string{"", "24h", `{"d":1}`, `{"duration":1,"time":1}`} {
+			if code, answer := call(New(o), "POST", path, body); code != 400 || !strings.Contains(fmt.Sprint(answer["error"]), want) {
+				t.Errorf("%s with body %q: %d %v, want 400 with %s", path, body, code, answer, want)
+			}
+		}
+	}
+}
+
+func TestStandingStillIsShown(t *testing.T) {
+	o, _ := virtualOptions()
+	for _, want := range []bool{false, true} {
+		o.Virtual, o.StandsStill = false, func() bool { return want }
+		if _, answer := call(New(o), "GET", "/clock", ""); (answer["standsStill"] == true) != want {
+			t.Errorf("%v, want standsStill %v", answer, want)
+		}
+	}
+}
+
+func TestWhatIsNotThere(t *testing.T) {
+	o, _ := virtualOptions()
+	cases := []struct {
+		method, path string
+		code         int
+		want         string // in the answer
+	}{
+		{"GET", "/", 200, "POST /clock/advance"},
+		{"POST", "/", 405, "GET"},
+		{"GET", "/clocks", 404, "GET /"},
+		{"GET", "/clock/advance", 405, "POST"},
+		{"DELETE", "/reclaim", 405, "GET, POST"},
+	}
+	for _, c := range cases {
+		code, answer := call(New(o), c.method, c.path, "")
+		if code != c.code || !strings.Contains(fmt.Sprint(answer), c.want) {
+			t.Errorf("%s %s: %d %v, want %d with %q", c.method, c.path, code, answer, c.code, c.want)
 		}
 	}
 }
@@ -176,6 +221,9 @@ func TestGuard(t *testing.T) {
 		{"key wanted and sent", "c2VjcmV0", "GET", "/clock", []string{"Authorization", "Bearer c2VjcmV0", "Host", "db.example"}, 200},
 		{"profiles want it too", "c2VjcmV0", "GET", "/debug/pprof/", nil, 401},
 		{"health does not", "c2VjcmV0", "GET", "/healthz", nil, 200},
+		{"profile for a foreign page", "", "GET", "/debug/pprof/", []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		{"profile for a page of another local port", "", "GET", "/debug/pprof/", []string{"Sec-Fetch-Site", "same-site"}, 403},
+		{"profile by hand", "", "GET", "/debug/pprof/", []string{"Sec-Fetch-Site", "none"}, 200},
 		{"key sent from a foreign page", "c2VjcmV0", "POST", "/reclaim", []string{"Authorization", "Bearer c2VjcmV0", "Origin", "https://evil.example"}, 403},
 	}
 	for _, c := range cases {

@@ -75,8 +75,9 @@ func (a *admin) write(w http.ResponseWriter, code int, body any) {
 	w.Write(append(text, '\n')) // the client may be gone: nobody is left to tell
 }
 
-// read decodes a request's body, one JSON object without unknown members.
-func read[T any](r *http.Request) (v T, err error) {
+// read decodes a request's body, one JSON object without unknown members, of
+// which example is one.
+func read[T any](r *http.Request, example string) (v T, err error) {
 	in := json.NewDecoder(r.Body)
 	in.DisallowUnknownFields()
 	if err = in.Decode(&v); err == nil {
@@ -87,5 +88,5 @@ func read[T any](r *http.Request) (v T, err error) {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return v, fault.Wrap(fault.TooLarge, err, "the body is larger than %d bytes", maxBody)
 	}
-	return v, fault.Wrap(fault.Invalid, err, "the body is not the JSON object that %s %s takes", r.Method, r.URL.Path)
+	return v, fault.Wrap(fault.Invalid, err, "%s %s wants a JSON object as its body, such as %s", r.Method, r.URL.Path, example)
 }

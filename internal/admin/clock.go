@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
@@ -11,34 +12,36 @@ import (
 type clockState struct {
 	Time    time.Time `json:"time"`
 	Virtual bool      `json:"virtual"`
+	// StandsStill says that the clock is real and waits for the machine's.
+	StandsStill bool `json:"standsStill,omitempty"`
 }
 
 func (a *admin) showClock(*http.Request) (any, error) {
-	return clockState{a.Clock.Now(), a.Virtual}, nil
+	return clockState{a.Clock.Now(), a.Virtual, a.StandsStill != nil && a.StandsStill()}, nil
 }
 
 // advanceClock takes {"duration": "24h"}, in the notation of time.ParseDuration.
 func (a *admin) advanceClock(r *http.Request) (any, error) {
-	body, err := read[struct{ Duration string }](r)
+	body, err := read[struct{ Duration string }](r, `{"duration": "10s"}`)
 	if err != nil {
 		return nil, err
 	}
-	d, err := time.ParseDuration(body.Duration)
+	d, err := clock.ParseDuration(body.Duration)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, `duration %q is none: write it like "90s", "24h" or "1h30m"`, body.Duration)
+		return nil, fault.New(fault.Invalid, "%s", err)
 	}
 	return a.moveClock(r, func(now time.Time) time.Time { return now.Add(d) })
 }
 
 // setClock takes {"time": "2026-03-01T12:00:00Z"}.
 func (a *admin) setClock(r *http.Request) (any, error) {
-	body, err := read[struct{ Time string }](r)
+	body, err := read[struct{ Time string }](r, `{"time": "2026-03-01T12:00:00Z"}`)
 	if err != nil {
 		return nil, err
 	}
-	t, err := time.Parse(time.RFC3339, body.Time)
+	t, err := clock.ParseTime(body.Time)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, `time %q is none: write it like "2026-03-01T12:00:00Z"`, body.Time)
+		return nil, fault.New(fault.Invalid, "%s", err)
 	}
 	return a.moveClock(r, func(time.Time) time.Time { return t })
 }
@@ -48,5 +51,5 @@ func (a *admin) moveClock(r *http.Request, to func(now time.Time) time.Time) (an
 	if err != nil {
 		return nil, err
 	}
-	return clockState{now, true}, nil
+	return clockState{Time: now, Virtual: true}, nil
 }

@@ -21,12 +21,23 @@ func (a *admin) guard(next http.Handler) http.Handler {
 		if cross := origins.Check(r); cross != nil && err == nil {
 			err = fault.Wrap(fault.Forbidden, cross, "requests from web pages of another origin are refused")
 		}
+		if err == nil && foreignProfile(r) {
+			err = fault.New(fault.Forbidden, "profiles asked for by web pages of another origin are refused")
+		}
 		if err != nil {
 			a.refuse(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// foreignProfile reports whether a page of another origin asks for a profile.
+// It could not read one, but the machine would be busy with it. Browsers say where a request comes from:
+// https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
+func foreignProfile(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return strings.HasPrefix(r.URL.Path, "/debug/") && (site == "cross-site" || site == "same-site")
 }
 
 func (a *admin) admit(r *http.Request) error {

@@ -23,14 +23,27 @@ type Clock interface {
 	Every(d time.Duration, f func(now time.Time)) (stop func())
 }
 
-// Limit is the latest instant that a clock shows. It leaves room for the
-// longest life span, 68 years, within 64-bit nanoseconds.
-var Limit = time.Date(2190, 1, 1, 0, 0, 0, 0, time.UTC)
+// Earliest and Limit are the first and the last instant that a clock shows.
+// Limit leaves room for the longest life span, 68 years, within 64-bit nanoseconds.
+var (
+	Earliest = time.Unix(0, 0).UTC()
+	Limit    = time.Date(2190, 1, 1, 0, 0, 0, 0, time.UTC)
+)
 
-// Reasons for which a virtual clock refuses to move.
+// InRange fails with ErrRange for an instant that no clock shows.
+func InRange(t time.Time) error {
+	if t.Before(Earliest) || t.After(Limit) {
+		return ErrRange
+	}
+	return nil
+}
+
+// Reasons for which a clock refuses to start or to move.
 var (
 	// ErrBackwards is returned for an instant before the present one.
 	ErrBackwards = errors.New("the clock moves forward only")
 	// ErrLimit is returned for an instant after Limit.
-	ErrLimit = errors.New("the clock does not go beyond " + Limit.Format(time.DateOnly))
+	ErrLimit = errors.New("the clock does not go beyond " + Limit.Format(time.RFC3339))
+	// ErrRange is returned for an instant at which no clock can start.
+	ErrRange = errors.New("the clock goes from " + Earliest.Format(time.RFC3339) + " to " + Limit.Format(time.RFC3339))
 )

@@ -39,6 +39,12 @@ func (r *Real) Now() time.Time {
 	}
 }
 
+// Ahead is how far the clock is ahead of the machine's time, and so for how
+// long it stands still; 0 when it follows.
+func (r *Real) Ahead() time.Duration {
+	return max(0, time.Duration(r.last.Load()-clamp(r.wall()).UnixNano()))
+}
+
 // Every calls f from a goroutine of its own, paced by the machine's
 // monotonic time.
 func (r *Real) Every(d time.Duration, f func(now time.Time)) (stop func()) {
@@ -68,8 +74,8 @@ func clamp(t time.Time) time.Time {
 	if t.After(Limit) {
 		return Limit
 	}
-	if epoch := time.Unix(0, 0); t.Before(epoch) {
-		return epoch
+	if t.Before(Earliest) {
+		return Earliest
 	}
 	return t
 }

@@ -7,8 +7,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/clock"
@@ -26,17 +28,19 @@ const (
 	maxHeaderBytes = 64 << 10
 )
 
-// A door is one HTTP server on one address.
-type door struct {
-	name     string
-	listener net.Listener
-	scheme   string // of the URL that clients should prefer
-	server   *http.Server
-	log      *slog.Logger
-	serving  chan struct{} // closed when Serve has returned
+// cutTime is how long requests may take to end that have been cut off.
+const cutTime = 2 * time.Second
 
-	requests sync.RWMutex // each running request holds it for reading
-	closed   bool
+// A door is one HTTP server on one address, or on both addresses of localhost.
+type door struct {
+	name      string
+	listeners []net.Listener // the first is on the address that was asked for
+	scheme    string         // of the URL that clients should prefer
+	server    *http.Server
+	log       *slog.Logger
+	serving   sync.WaitGroup // each Serve that has not returned
+
+	requests sync.RWMutex // each running request holds it for reading, a closing door for writing
 }
 
 // listen opens a door's port; nothing answers until open. An empty address
@@ -49,15 +53,41 @@ func listen(ctx context.Context, name, address string, log *slog.Logger) (*door,
 	if err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "cannot listen on %s for the %s door", address, name)
 	}
-	return &door{name: name, listener: l, scheme: "http", log: log}, nil
+	d := &door{name: name, listeners: []net.Listener{l}, scheme: "http", log: log}
+	d.listenBeside(ctx, hostOf(address))
+	return d, nil
 }
+
+// listenBeside takes the port on [::1] too when the door is for this machine's
+// IPv4: "localhost" means both, and which of them a client tries is its own affair. A machine without IPv6 has
+// no such client.
+func (d *door) listenBeside(ctx context.Context, host string) {
+	if host != "127.0.0.1" && host != "localhost" {
+		return
+	}
+	a, ok := d.listeners[0].Addr().(*net.TCPAddr)
+	if !ok || a.IP.To4() == nil {
+		return
+	}
+	beside := net.JoinHostPort("::1", strconv.Itoa(a.Port))
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp6", beside)
+	switch {
+	case err == nil:
+		d.listeners = append(d.listeners, l)
+	case errors.Is(err, syscall.EADDRINUSE):
+		d.log.Warn("another program has this port on [::1]: clients that are told localhost may reach that instead", "door", d.name, "address", beside)
+	}
+}
+
+// address is where the door listens, host:port.
+func (d *door) address() string { return d.listeners[0].Addr().String() }
 
 // exposed reports whether other machines may reach the door.
 func (d *door) exposed() bool {
 	if d == nil {
 		return false
 	}
-	a, ok := d.listener.Addr().(*net.TCPAddr)
+	a, ok := d.listeners[0].Addr().(*net.TCPAddr)
 	return !ok || !a.IP.IsLoopback()
 }
 
@@ -66,7 +96,7 @@ func (d *door) url(scheme string) string {
 	if d == nil {
 		return ""
 	}
-	host, port, _ := net.SplitHostPort(d.listener.Addr().String())
+	host, port, _ := net.SplitHostPort(d.address())
 	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
 		host = "localhost"
 	}
@@ -81,11 +111,13 @@ func (d *door) secure(cert tls.Certificate, both bool) {
 		NextProtos:   []string{"http/1.1"},
 	}
 	d.scheme = "https"
-	if both {
-		d.listener = sniff(d.listener, config)
-		return
+	for i, l := range d.listeners {
+		if both {
+			d.listeners[i] = sniff(l, config)
+		} else {
+			d.listeners[i] = tls.NewListener(l, config)
+		}
 	}
-	d.listener = tls.NewListener(d.listener, config)
 }
 
 // open starts to answer. HTTP/1.1 only: HTTP/2 is slower for small requests
@@ -103,30 +135,31 @@ func (d *door) open(handler http.Handler, response time.Duration) {
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
 	}
-	d.serving = make(chan struct{})
-	go func() {
-		defer close(d.serving)
-		if err := d.server.Serve(d.listener); !errors.Is(err, http.ErrServerClosed) {
-			d.log.Error("door failed", "door", d.name, "error", err)
-		}
-	}()
+	for _, l := range d.listeners {
+		d.serving.Go(func() {
+			if err := d.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				d.log.Error("door failed", "door", d.name, "error", err)
+			}
+		})
+	}
 }
 
 // counted makes close able to wait for running requests: those of a connection
 // that was cut off still run.
 func (d *door) counted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		d.requests.RLock()
-		defer d.requests.RUnlock()
-		if d.closed {
+		if !d.requests.TryRLock() { // taken, or wanted, by close
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
+		defer d.requests.RUnlock()
 		next.ServeHTTP(w, r)
 	})
 }
 
 // timed tells observe how long each request takes: the reaper yields to them.
+// That includes the time in which a client sends a body and takes an answer, so slow
+// clients make the reaper yield more than it must.
 func timed(next http.Handler, observe func(time.Duration)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		watch := clock.Start()
@@ -136,24 +169,43 @@ func timed(next http.Handler, observe func(time.Duration)) http.Handler {
 }
 
 // close accepts nothing more, and returns when every request has its answer.
-// Once ctx has ended it cuts off those that are left.
+// Once ctx has ended it cuts off those that are left, and fails when one does not
+// end even so: what it uses must then bear being closed under it, as engines do.
 func (d *door) close(ctx context.Context) error {
 	if d == nil {
 		return nil
 	}
 	if d.server == nil {
-		return d.listener.Close()
+		var err error
+		for _, l := range d.listeners {
+			err = errors.Join(err, l.Close())
+		}
+		return err
 	}
 	err := d.server.Shutdown(ctx)
 	if err != nil {
 		d.log.Warn("requests cut off", "door", d.name)
 		err = d.server.Close()
 	}
-	<-d.serving
-	d.requests.Lock()
-	d.closed = true
-	d.requests.Unlock()
-	return err
+	d.serving.Wait()
+	return errors.Join(err, d.drain())
+}
+
+// drain waits until no request runs, and lets none begin.
+func (d *door) drain() error {
+	drained := make(chan struct{})
+	go func() {
+		d.requests.Lock() // for good
+		close(drained)
+	}()
+	patience, cancel := context.WithTimeout(context.Background(), cutTime)
+	defer cancel()
+	select {
+	case <-drained:
+		return nil
+	case <-patience.Done():
+		return fault.New(fault.Timeout, "a request of the %s door does not end, although it was cut off", d.name)
+	}
 }
 
 // hostOf is the host part of an address or URL, "" when there is none.

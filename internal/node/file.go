@@ -2,28 +2,60 @@ package node
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // writeFile puts a file, readable by its owner only, in place as a whole:
 // after a crash it has its old content or the new.
-func writeFile(path string, content []byte) (err error) {
+func writeFile(path string, content []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
 	_, err = f.Write(content)
 	if err == nil {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// syncFolder makes the names in a folder durable. Windows does that itself.
+func syncFolder(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// engineFolder of the data folder is the engine's own.
+const engineFolder = "db"
+
+// EngineDir makes the data folder dir and in it the folder for the engine's
+// files, both for their owner only, and returns the second's path.
+func EngineDir(dir string) (string, error) {
+	path := filepath.Join(dir, engineFolder)
+	return path, os.MkdirAll(path, 0o700)
+}
+
+// HasData reports whether there is a database in the data folder dir. It
+// creates nothing.
+func HasData(dir string) (bool, error) {
+	entries, err := os.ReadDir(filepath.Join(dir, engineFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return len(entries) > 0, err
 }

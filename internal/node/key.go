@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/mayflydb/mayfly/internal/fault"
 )
@@ -27,7 +28,11 @@ const (
 const keyFile = "account.key"
 
 // An account is a key, and in words where it comes from.
-type account struct{ key, place string }
+type account struct {
+	key, place string
+	wellKnown  bool
+	readable   bool // by others than the owner of its file
+}
 
 // chooseKey applies the rules for account keys. exposed says that some door
 // listens on an address that other machines may reach; there, the well-known key would
@@ -46,12 +51,12 @@ func chooseKey(given string, exposed, allowWellKnown bool, dir string) (account,
 	wellKnown, _ := base64.StdEncoding.DecodeString(WellKnownKey)
 	switch {
 	case !bytes.Equal(key, wellKnown):
-		return account{given, "as given"}, nil
+		return account{key: given, place: "as given"}, nil
 	case exposed && !allowWellKnown:
 		return account{}, fault.New(fault.Invalid, "anyone who can reach this address knows the well-known emulator key: "+
 			"give a key of your own with --key, leave it out to have one made, or add --allow-well-known-key")
 	}
-	return account{given, "the well-known emulator key"}, nil
+	return account{key: given, place: "the well-known emulator key", wellKnown: true}, nil
 }
 
 func decodeKey(text string) ([]byte, error) {
@@ -87,5 +92,12 @@ func keptKey(dir string) (account, error) {
 	if _, err := decodeKey(string(text)); err != nil {
 		return account{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return account{string(text), path}, nil
+	return account{key: string(text), place: path, readable: othersMay(path)}, nil
+}
+
+// othersMay reports whether a file's mode lets others than its owner do
+// anything with it. Windows has no such modes.
+func othersMay(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
 }

@@ -82,6 +82,15 @@ func TestMadeKeyIsKeptAndPrivate(t *testing.T) {
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, want 0600", info.Mode().Perm())
 	}
+	if first.readable {
+		t.Error("others may read it")
+	}
+	if err := os.Chmod(first.place, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if loose, err := chooseKey("", true, false, dir); err != nil || !loose.readable {
+		t.Errorf("mode 0640 is not noticed, error %v", err)
+	}
 	if err := os.WriteFile(first.place, []byte("half a k"), 0o600); err != nil {
 		t.Fatal(err)
 	}

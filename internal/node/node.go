@@ -79,6 +79,7 @@ type Node struct {
 
 	clock     clock.Clock
 	virtual   *clock.Virtual // nil when the clock is real
+	real      *clock.Real    // nil when the clock is virtual
 	moving    sync.Mutex     // held while Move moves it
 	stopMarks func()
 	asked     atomic.Bool // a request has been answered since the last mark
@@ -107,6 +108,9 @@ func Start(ctx context.Context, o Options) (_ *Node, err error) {
 			err = errors.Join(err, n.close(ctx))
 		}
 	}()
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	for _, step := range []func(context.Context, Options) error{
 		n.listen, n.openData, n.startClock, n.prepareTLS, n.openDoors,
 	} {
@@ -120,6 +124,20 @@ func Start(ctx context.Context, o Options) (_ *Node, err error) {
 	return n, nil
 }
 
+// check looks at what needs nothing opened, and makes the folder's path good
+// wherever it is shown.
+func (o *Options) check() (err error) {
+	if o.Virtual && !o.VirtualStart.IsZero() {
+		if err := clock.InRange(o.VirtualStart); err != nil {
+			return fault.Wrap(fault.Invalid, err, "no clock starts at %s", o.VirtualStart.Format(time.RFC3339))
+		}
+	}
+	if o.Dir != "" {
+		o.Dir, err = filepath.Abs(o.Dir)
+	}
+	return err
+}
+
 // listen takes the ports, so that a port in use is found out before anything
 // is written, and the key, which depends on them.
 func (n *Node) listen(ctx context.Context, o Options) (err error) {
@@ -129,8 +147,25 @@ func (n *Node) listen(ctx context.Context, o Options) (err error) {
 	if n.admin, err = listen(ctx, "admin", o.Admin, n.log); err != nil {
 		return err
 	}
-	n.account, err = chooseKey(o.Key, n.nosql.exposed() || n.admin.exposed(), o.AllowWellKnownKey, o.Dir)
-	return err
+	exposed := n.nosql.exposed() || n.admin.exposed()
+	if n.account, err = chooseKey(o.Key, exposed, o.AllowWellKnownKey, o.Dir); err != nil {
+		return err
+	}
+	n.warn(exposed)
+	return nil
+}
+
+// warn names what an operator may not know about keys that are in danger.
+func (n *Node) warn(exposed bool) {
+	if n.account.readable {
+		n.log.Warn("other users of this machine can read or change the account key: take that from them with chmod 600", "file", n.account.place)
+	}
+	if exposed && n.account.wellKnown {
+		n.log.Warn("other machines reach this mayfly, and everybody knows its account key")
+	}
+	if n.admin.exposed() {
+		n.log.Warn("other machines reach the admin door, which has no TLS: the account key travels in clear", "address", n.admin.address())
+	}
 }
 
 func (n *Node) openData(ctx context.Context, _ Options) (err error) {
@@ -205,7 +240,7 @@ func (n *Node) nosqlHandler(o Options) (http.Handler, error) {
 
 func (n *Node) adminHandler() http.Handler {
 	options := admin.Options{
-		Ready: n.ready.Load, Clock: n.clock, Virtual: n.Virtual(), Move: n.Move,
+		Ready: n.ready.Load, Clock: n.clock, Virtual: n.Virtual(), StandsStill: n.StandsStill, Move: n.Move,
 		Reaper: operated{n.reaper}, Logger: n.log,
 	}
 	if n.admin.exposed() {
@@ -230,7 +265,8 @@ func (o operated) Stats(ctx context.Context) (admin.ReclaimStats, error) {
 func (n *Node) ReclaimNow(ctx context.Context) error { return n.reaper.ReclaimNow(ctx) }
 
 // Close stops accepting, lets requests finish until ctx ends, then cuts them
-// off, and closes everything, the engine last. Only the first call does
+// off, and closes everything, the engine last. A request that does not end even
+// then is left behind, with an error. Only the first call does
 // something; all return what became of it.
 func (n *Node) Close(ctx context.Context) error {
 	n.closing.Do(func() { n.closeErr = n.close(ctx) })
@@ -274,6 +310,18 @@ func (n *Node) PlainEndpoint() string {
 
 // AdminURL is the URL of the admin door, "" when it is off.
 func (n *Node) AdminURL() string { return n.admin.url("http") }
+
+// Exposed are the addresses at which other machines may reach the doors, ""
+// for a door that they cannot reach.
+func (n *Node) Exposed() (nosql, admin string) {
+	if n.nosql.exposed() {
+		nosql = n.nosql.address()
+	}
+	if n.admin.exposed() {
+		admin = n.admin.address()
+	}
+	return nosql, admin
+}
 
 // Key is the account key in base64, and KeyPlace says in words where it comes
 // from: a file's path, or a phrase. Only the second belongs in a log.

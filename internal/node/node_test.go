@@ -3,10 +3,16 @@ package node
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -91,6 +97,8 @@ func TestOptionsThatCannotBeKept(t *testing.T) {
 		{"well-known key for an exposed admin door", Options{Admin: "0.0.0.0:0", Key: WellKnownKey}},
 		{"endpoint that is no URL", Options{NoSQL: "127.0.0.1:0", Advertise: "db.example"}},
 		{"unknown level", Options{NoSQL: "127.0.0.1:0", Consistency: "Absolute"}},
+		{"a start before all clocks", Options{Virtual: true, VirtualStart: noon.AddDate(-126, 0, 0)}},
+		{"a start after all clocks", Options{Virtual: true, VirtualStart: noon.AddDate(274, 0, 0)}},
 		{"certificate without files", Options{NoSQL: "127.0.0.1:0", TLS: TLS{Cert: "no.pem", Key: "no.key"}}},
 	}
 	for _, c := range cases {
@@ -233,6 +241,12 @@ func TestRealClockStartsAtTheMark(t *testing.T) {
 	if !strings.Contains(log.String(), "stands still") {
 		t.Errorf("no warning in %q", log.String())
 	}
+	if !n.StandsStill() {
+		t.Error("does not know that it stands still")
+	}
+	if start(t, Options{}).StandsStill() || start(t, Options{Virtual: true}).StandsStill() {
+		t.Error("other clocks stand still too")
+	}
 }
 
 func TestCloseFinishesRequests(t *testing.T) {
@@ -285,6 +299,164 @@ func TestCloseCutsOffWhatDoesNotEnd(t *testing.T) {
 	}
 	if !ended {
 		t.Error("close returned while the request still ran")
+	}
+}
+
+func TestCloseGivesUpOnWhatNeverEnds(t *testing.T) {
+	entered, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	d, err := listen(t.Context(), "test", "127.0.0.1:0", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := memory(t)
+	d.open(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(entered)
+		<-release
+		if _, err := engine.Get([]byte("k"), func([]byte) error { return nil }); fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("engine after its end: error %v, want unavailable", err)
+		}
+		close(ended)
+	}), time.Minute)
+	go http.Get(d.url("http"))
+	<-entered
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := d.close(ctx); fault.KindOf(err) != fault.Timeout {
+		t.Errorf("error %v, want one of the request that does not end", err)
+	}
+	if err := engine.Close(); err != nil {
+		t.Error(err)
+	}
+	w := httptest.NewRecorder()
+	if d.server.Handler.ServeHTTP(w, httptest.NewRequest("GET", "/", nil)); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("request after close: %d, want 503", w.Code)
+	}
+	close(release)
+	<-ended
+}
+
+func TestLocalhostIsBothAddresses(t *testing.T) {
+	probe, err := net.Listen("tcp6", "[::1]:0")
+	if err != nil {
+		t.Skip("no IPv6 here: ", err)
+	}
+	probe.Close()
+	n := start(t, Options{NoSQL: "127.0.0.1:0", Admin: "localhost:0"})
+	beside := func(url string) string { return strings.NewReplacer("127.0.0.1", "[::1]").Replace(url) }
+	if code, _ := get(t, beside(n.AdminURL())+"readyz"); code != 200 {
+		t.Errorf("admin door on [::1]: %d, want 200", code)
+	}
+	if code, body := get(t, beside(n.PlainEndpoint())+"_mayfly/ca.pem"); code != 200 || body != string(n.CA()) {
+		t.Errorf("NoSQL door on [::1]: %d %s", code, body)
+	}
+	conn, err := tls.Dial("tcp", strings.TrimPrefix(strings.TrimSuffix(beside(n.Endpoint()), "/"), "https://"), trusting(n))
+	if err != nil {
+		t.Fatalf("https on [::1]: %v", err)
+	}
+	conn.Close()
+}
+
+// trusting is the configuration of a client that trusts a node.
+func trusting(n *Node) *tls.Config {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(n.CA())
+	return &tls.Config{RootCAs: roots}
+}
+
+func TestOtherAddressesAreAlone(t *testing.T) {
+	for _, address := range []string{"127.0.0.2:0", "0.0.0.0:0"} {
+		d, err := listen(t.Context(), "test", address, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Skip(err)
+		}
+		if len(d.listeners) != 1 {
+			t.Errorf("%s: %d listeners, want 1", address, len(d.listeners))
+		}
+		if err := d.close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestTakenBesideIsTold(t *testing.T) {
+	other, err := net.Listen("tcp6", "[::1]:0")
+	if err != nil {
+		t.Skip("no IPv6 here: ", err)
+	}
+	defer other.Close()
+	_, port, _ := net.SplitHostPort(other.Addr().String())
+	var log bytes.Buffer
+	d, err := listen(t.Context(), "test", "127.0.0.1:"+port, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Skip("the port is taken on 127.0.0.1 too: ", err)
+	}
+	defer d.close(t.Context())
+	if !strings.Contains(log.String(), "[::1]") {
+		t.Errorf("no warning in %q", log.String())
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	own := strings.Repeat("A", 86) + "=="
+	cases := []struct {
+		name string
+		o    Options
+		want string // "" for silence
+	}{
+		{"loopback", Options{NoSQL: "127.0.0.1:0", Admin: "127.0.0.1:0"}, ""},
+		{"own key", Options{NoSQL: "0.0.0.0:0", Key: own}, ""},
+		{"well-known key", Options{NoSQL: "0.0.0.0:0", AllowWellKnownKey: true}, "everybody knows"},
+		{"key in clear", Options{Admin: "0.0.0.0:0", Key: own}, "in clear"},
+	}
+	for _, c := range cases {
+		var log bytes.Buffer
+		c.o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		start(t, c.o)
+		if got := log.String(); c.want == "" && got != "" || strings.Count(got, "WARN") != min(1, len(c.want)) || !strings.Contains(got, c.want) {
+			t.Errorf("%s: log %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestPlacesAreAbsolute(t *testing.T) {
+	t.Chdir(t.TempDir())
+	n := start(t, Options{Dir: ".", NoSQL: "0.0.0.0:0"})
+	for _, path := range []string{n.KeyPlace(), n.CAFile()} {
+		if _, err := os.Stat(path); err != nil || !filepath.IsAbs(path) {
+			t.Errorf("place %q: error %v, want the absolute path of a file", path, err)
+		}
+	}
+	if nosql, admin := n.Exposed(); nosql == "" || admin != "" {
+		t.Errorf("exposed %q, %q", nosql, admin)
+	}
+}
+
+func TestEngineDirIsPrivate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	if has, err := HasData(dir); has || err != nil {
+		t.Errorf("nothing: has data %v, error %v", has, err)
+	}
+	path, err := EngineDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, made := range []string{dir, path} {
+		if info, err := os.Stat(made); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%s: %v, error %v, want mode 0700", made, info.Mode(), err)
+		}
+	}
+	if has, err := HasData(dir); has || err != nil {
+		t.Errorf("empty: has data %v, error %v", has, err)
+	}
+	e, err := pebble.Open(pebble.Options{Dir: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if has, err := HasData(dir); !has || err != nil {
+		t.Errorf("made: has data %v, error %v", has, err)
 	}
 }
 

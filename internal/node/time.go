@@ -13,8 +13,9 @@ import (
 const markEvery = time.Second
 
 // standstill is how far the machine may be behind what the data has seen
-// before a real clock that holds still is worth a warning.
-const standstill = time.Minute
+// before a real clock that holds still is worth a word: less than this is the
+// machine's clock being set right.
+const standstill = time.Second
 
 // startClock makes the clock that goes on where the data's own history ends.
 func (n *Node) startClock(ctx context.Context, o Options) error {
@@ -36,7 +37,7 @@ func (n *Node) startClock(ctx context.Context, o Options) error {
 			"clock", mark, "machine", wall)
 	}
 	real := clock.NewReal(mark)
-	n.clock = real
+	n.clock, n.real = real, real
 	n.stopMarks = real.Every(markEvery, func(now time.Time) {
 		if !n.asked.Swap(false) {
 			return // nobody has seen this time: an idle mayfly leaves the disk alone
@@ -68,7 +69,7 @@ func (n *Node) Move(ctx context.Context, to func(now time.Time) time.Time) (time
 	case target.Before(now):
 		return now, fault.Wrap(fault.Invalid, clock.ErrBackwards, "the clock moves forward only: it shows %s", now.Format(time.RFC3339Nano))
 	case target.After(clock.Limit):
-		return now, fault.Wrap(fault.Invalid, clock.ErrLimit, "the clock does not go beyond %s", clock.Limit.Format(time.DateOnly))
+		return now, fault.Wrap(fault.Invalid, clock.ErrLimit, "the clock does not go beyond %s", clock.Limit.Format(time.RFC3339))
 	}
 	if err := n.saveMark(ctx, target); err != nil {
 		return now, err
@@ -81,6 +82,10 @@ func (n *Node) Move(ctx context.Context, to func(now time.Time) time.Time) (time
 
 // Clock is the node's clock.
 func (n *Node) Clock() clock.Clock { return n.clock }
+
+// StandsStill reports whether a real clock waits for this machine's, because
+// the data has seen a later time.
+func (n *Node) StandsStill() bool { return n.real != nil && n.real.Ahead() >= standstill }
 
 // Virtual reports whether the clock is virtual.
 func (n *Node) Virtual() bool { return n.virtual != nil }

@@ -1,0 +1,45 @@
+package admin
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// index lists what the door answers.
+func (a *admin) index(*http.Request) (any, error) {
+	return struct {
+		Paths []string `json:"paths"`
+	}{slices.SortedFunc(maps.Keys(a.routes()), byPath)}, nil
+}
+
+func byPath(a, b string) int {
+	methodA, pathA, _ := strings.Cut(a, " ")
+	methodB, pathB, _ := strings.Cut(b, " ")
+	return strings.Compare(pathA+" "+methodA, pathB+" "+methodB)
+}
+
+// nothing answers requests that have no route: a verb that a path does not
+// take, or no path at all.
+func (a *admin) nothing(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	for pattern := range a.routes() {
+		if method, path, _ := strings.Cut(pattern, " "); path == r.URL.Path {
+			allowed = append(allowed, method)
+		}
+	}
+	if r.URL.Path == "/" {
+		allowed = []string{http.MethodGet}
+	}
+	if len(allowed) == 0 {
+		a.refuse(w, r, fault.New(fault.NotFound, "there is no %s here: GET / lists what there is", r.URL.Path))
+		return
+	}
+	slices.Sort(allowed)
+	list := strings.Join(allowed, ", ")
+	w.Header().Set("Allow", list)
+	a.refuse(w, r, fault.New(fault.MethodNotAllowed, "%s takes %s, not %s", r.URL.Path, list, r.Method))
+}
