@@ -1,6 +1,6 @@
 module github.com/mayflydb/mayfly/conformance
 
-go 1.26.8
+go 1.26.0
 
 require (
 	github.com/Azure/azure-sdk-for-go/sdk/azcore v1.21.0
