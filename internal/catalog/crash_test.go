@@ -15,6 +15,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/kv/kvtest"
 )
 
 var (
@@ -50,17 +51,6 @@ type tenant struct {
 	goneAt   []int
 }
 
-// A cloneable file system does not lock itself twice where MemFS does, which a CrashClone in between makes
-// wait for ever.
-type cloneable struct{ *vfs.MemFS }
-
-func (fs cloneable) ReuseForWrite(from, to string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	if err := fs.Rename(from, to); err != nil {
-		return nil, err
-	}
-	return fs.OpenReadWrite(to, category)
-}
-
 // A stop is a copy of the file system and how far each tenant was around it.
 type stop struct {
 	fs          *vfs.MemFS
@@ -70,7 +60,7 @@ type stop struct {
 
 func liveAndCrash(t *testing.T, rng *rand.Rand, plain bool) {
 	fs := vfs.NewCrashableMem()
-	h := &house{t: t, fs: cloneable{fs}, plain: plain}
+	h := &house{t: t, fs: kvtest.Cloneable{MemFS: fs}, plain: plain}
 	h.open()
 	tenants := make([]*tenant, 3)
 	for i := range tenants {
@@ -226,7 +216,7 @@ func (x *tenant) fill(ct *catalog.Container) error {
 // examine opens a copy and holds it against what the tenants have been told.
 func examine(t *testing.T, n int, st stop, tenants []*tenant, plain bool) {
 	t.Helper()
-	h := &house{t: t, fs: cloneable{st.fs}, plain: plain}
+	h := &house{t: t, fs: kvtest.Cloneable{MemFS: st.fs}, plain: plain}
 	h.open()
 	defer func() { h.ok(h.engine.Close()) }()
 	for i, x := range tenants {

@@ -168,6 +168,25 @@ func TestPastIsForgotten(t *testing.T) {
 	y.expectLiving(c, "never")
 }
 
+// TestReclaimNowDuringAPass lets a document die that a pass under way has come by already.
+func TestReclaimNowDuringAPass(t *testing.T) {
+	y := newYard(t, nil)
+	c := y.container("c")
+	y.ok(y.setLife(c, func(def *catalog.Definition) { def.TTLProperty = property }))
+	y.write(c, "dying", at(-5))
+	for i := range 6 {
+		y.write(c, fmt.Sprint("dead", i), at(-10))
+	}
+	y.write(c, "alive", at(5))
+	done, err := y.store.Reclaim(ctx, c, y.now(), 3)
+	y.ok(err)
+	if done.Documents != 3 || !done.More {
+		t.Fatalf("the first step: %+v", done)
+	}
+	y.ok(y.clock.Advance(5 * time.Second))
+	y.expectLiving(c, "alive")
+}
+
 // TestManyPasts changes such a setting as often as may be, and once more after
 // the reaper has been there.
 func TestManyPasts(t *testing.T) {

@@ -306,13 +306,13 @@ func TestRate(t *testing.T) {
 func TestRestart(t *testing.T) {
 	y := newYard(t, nil)
 	c := y.container("c")
-	y.fill(c, 0, 1000, 0, 5, -1, 0)
+	y.fill(c, 0, 400, 0, 5, -1, 0)
 	y.ok(y.clock.Advance(20 * time.Second))
-	left := uint64(1000)
-	for step := 0; left > 250; step++ {
-		done, err := y.store.Reclaim(ctx, c, y.now(), 70)
+	left := uint64(400)
+	for step := 0; left > 100; step++ {
+		done, err := y.store.Reclaim(ctx, c, y.now(), 40)
 		y.ok(err)
-		if done.Documents > 70 || done.Documents == 0 {
+		if done.Documents > 40 || done.Documents == 0 {
 			t.Fatalf("a step reclaimed %d documents, %d are left", done.Documents, left)
 		}
 		if left -= done.Documents; y.stored(c) != left {
@@ -328,11 +328,11 @@ func TestRestart(t *testing.T) {
 		y.ok(err)
 		y.consistent()
 	}
-	if done, err := y.store.Reclaim(ctx, c, y.now(), 70); err != nil || done.Documents+done.Bytes != 0 || done.More {
+	if done, err := y.store.Reclaim(ctx, c, y.now(), 40); err != nil || done.Documents+done.Bytes != 0 || done.More {
 		t.Errorf("at the end: %+v, %v", done, err)
 	}
 	y.ok(y.ReclaimNow(ctx))
-	y.swept(c, 250)
+	y.swept(c, 100)
 	if s, err := y.Stats(ctx); err != nil || s.Documents != 0 {
 		t.Errorf("the last one had nothing to reclaim: %+v, %v", s, err)
 	}
@@ -441,6 +441,9 @@ func (e strict) Apply(ctx context.Context, b *kv.Batch) error {
 
 // No step of the background work is without bounds, also where no range can be deleted.
 func TestBoundedBatches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("12,000 documents take minutes under the race detector")
+	}
 	y := newYard(t, func(y *yard) { y.wrap = func(e kv.Engine) kv.Engine { return strict{e, y.t} } })
 	c := y.container("c")
 	y.fill(c, 0, 12_000, 1, -1)

@@ -91,12 +91,12 @@ func (r *Reaper) sizes() (documents, entries int) {
 	return documents, entries
 }
 
-// exhaust reclaims and sweeps a container without regard for anyone.
+// exhaust reclaims and sweeps a container without regard for anyone. It
+// reclaims twice, since the first may be the end of a pass that has come by what died meanwhile.
 func (r *Reaper) exhaust(ctx context.Context, c *store.Container) error {
-	for _, step := range []func() (store.Reclaimed, error){
-		func() (store.Reclaimed, error) { return r.o.Store.Reclaim(ctx, c, r.now(), idleDocuments) },
-		func() (store.Reclaimed, error) { return r.o.Store.Sweep(ctx, c, idleEntries) },
-	} {
+	reclaim := func() (store.Reclaimed, error) { return r.o.Store.Reclaim(ctx, c, r.now(), idleDocuments) }
+	sweep := func() (store.Reclaimed, error) { return r.o.Store.Sweep(ctx, c, idleEntries) }
+	for _, step := range []func() (store.Reclaimed, error){reclaim, reclaim, sweep} {
 		for more := true; more; {
 			done, err := step()
 			if err != nil {

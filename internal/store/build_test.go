@@ -24,9 +24,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
+var built = 5_000 // documents, of which a tenth has expired
+
 const (
-	built        = 5_000 // documents
-	builtExpired = 500   // of them have expired
 	buildWriters = 2
 	fewestWrites = 300 // of each writer while a build is under way
 	mostWrites   = 30_000
@@ -48,8 +48,11 @@ func TestRebuild(t *testing.T) {
 		s = rand.Uint64()
 	}
 	t.Logf("seed %d", s)
+	if testing.Short() {
+		built = 1_000 // for the race detector
+	}
 	w := newWorld(t, definition(expiry.Never))
-	b := &builder{Engine: w.engine, stopAt: 40, stopped: make(chan struct{})}
+	b := &builder{Engine: w.engine, stopAt: int64(built / 128), stopped: make(chan struct{})}
 	w.through(b)
 	w.load()
 	w.now += 10
@@ -63,19 +66,17 @@ func TestRebuild(t *testing.T) {
 	if w.c.State().Building == nil {
 		t.Fatal("the build is over, nothing is left to go on with")
 	}
-	w.consistent()
 	w.writeUntil(s+1, func() bool { return w.store.IndexProgress(w.c) == 100 }, w.reclaimSome)
 
 	st := w.c.State()
 	if st.Building != nil || st.Active.Generation != 2 || !st.Active.Indexing.Equal(rebuilt) {
 		t.Errorf("in use is %+v, building %+v", st.Active, st.Building)
 	}
-	w.consistent()
 	w.expectGeneration(1, nil)
 	ix := &indexed{world: w, indexing: rebuilt}
 	ix.free()
-	w.consistent()
 	w.expectGeneration(2, ix.linesOfDocuments())
+	w.consistent()
 }
 
 // TestOvertakenBuild changes the indexing again while a build is under way.
@@ -163,7 +164,7 @@ func TestBuildKeepsBatchesSmall(t *testing.T) {
 	for i := range width {
 		members = append(members, fmt.Sprintf(`"m%d":%d`, i, i))
 	}
-	for i := range 30 {
+	for i := range 12 {
 		_, err := w.write(w.put(store.Create, "p", fmt.Sprint(i), strings.Join(members, ",")))
 		w.ok(err)
 	}
@@ -240,7 +241,7 @@ func (w *world) load() {
 	var ops []store.Op
 	for i := range built {
 		rest := membersOf(i)
-		if i < builtExpired {
+		if i < built/10 {
 			rest += `,"ttl":5`
 		}
 		ops = append(ops, w.put(store.Create, "p", fmt.Sprint("d", i), rest))

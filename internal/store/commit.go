@@ -23,7 +23,11 @@ func (t *txn) commit(ctx context.Context) error {
 	t.b.Follow(order, t.place)
 	t.v.Container.BeginWrite()
 	defer t.v.Container.EndWrite()
-	return t.s.engine.Apply(ctx, &t.b)
+	err := t.s.engine.Apply(ctx, &t.b)
+	if err != nil && t.gapped {
+		t.v.Container.ReturnGap()
+	}
+	return err
 }
 
 func (t *txn) writes() bool {
@@ -68,6 +72,10 @@ func (t *txn) place(last []byte, b *kv.Batch) ([]byte, error) {
 	}
 	stamp := max(now, counter.Stamp, t.v.Policy.FirstStamp())
 	counter.Stamp = stamp
+	if gap := t.v.Container.TakeGap(); gap > 0 && counter.Sequence > 0 {
+		counter.Sequence += gap
+		t.gapped = true
+	}
 	for _, sl := range t.slots {
 		if sl.written {
 			t.placeSlot(sl, stamp, &counter)

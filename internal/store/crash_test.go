@@ -22,6 +22,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv/kvtest"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
@@ -63,17 +64,6 @@ func TestCrash(t *testing.T) {
 		c.goOn(c.examine(&stops[next]))
 	}
 	c.close()
-}
-
-// A cloneable file system does not lock itself twice where MemFS does, which a CrashClone in between makes
-// wait for ever.
-type cloneable struct{ *vfs.MemFS }
-
-func (fs cloneable) ReuseForWrite(from, to string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	if err := fs.Rename(from, to); err != nil {
-		return nil, err
-	}
-	return fs.OpenReadWrite(to, category)
 }
 
 // A cell is one document as its only writer knows it.
@@ -128,7 +118,7 @@ type stop struct {
 func newCrasher(t *testing.T) *crasher {
 	c := &crasher{fs: vfs.NewCrashableMem()}
 	c.now.Store(1_000_000)
-	c.world = &world{t: t, fs: cloneable{c.fs}}
+	c.world = &world{t: t, fs: kvtest.Cloneable{MemFS: c.fs}}
 	c.open()
 	db, err := c.catalog.CreateDatabase(context.Background(), c.now.Load(), "d", nil)
 	c.ok(err)
@@ -417,7 +407,7 @@ type examination struct {
 // examine opens a copy and holds it against what was promised.
 func (c *crasher) examine(st *stop) *examination {
 	c.t.Helper()
-	ex := &examination{world: &world{t: c.t, fs: cloneable{st.fs}, c: c.world.c, now: st.now}, stop: st}
+	ex := &examination{world: &world{t: c.t, fs: kvtest.Cloneable{MemFS: st.fs}, c: c.world.c, now: st.now}, stop: st}
 	ex.open()
 	ex.consistent()
 	ex.policy(c)
@@ -545,7 +535,7 @@ func TestReclaimDeclaresDeath(t *testing.T) {
 	}
 	for _, percent := range []int{0, 100} {
 		copied := c.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rand.New(rand.NewPCG(1, 1))})
-		after := &world{t: t, fs: cloneable{copied}, c: w.c, now: w.now - 3}
+		after := &world{t: t, fs: kvtest.Cloneable{MemFS: copied}, c: w.c, now: w.now - 3}
 		after.open()
 		for _, ttl := range []expiry.TTL{3, 1000, expiry.Unset, expiry.Never} {
 			after.setTTL(ttl)

@@ -271,3 +271,17 @@ func TestClockStartsBelowWhatWasSeen(t *testing.T) {
 		t.Error("a document came back with an earlier clock")
 	}
 }
+
+func TestSequencesOfACrashDoNotComeAgain(t *testing.T) {
+	w := newWorld(t, definition(expiry.Unset))
+	before, err := w.write(w.put(store.Create, "p", "a", ``))
+	w.ok(err)
+	w.reopen()
+	after, err := w.write(w.put(store.Create, "p", "b", ``))
+	w.ok(err)
+	next, err := w.write(w.put(store.Create, "p", "c", ``))
+	w.ok(err)
+	if after.Sequence < before.Sequence+10_000 || next.Sequence != after.Sequence+1 {
+		t.Errorf("sequences %d, after a restart %d, %d", before.Sequence, after.Sequence, next.Sequence)
+	}
+}

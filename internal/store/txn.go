@@ -23,6 +23,7 @@ type txn struct {
 	claims []claim
 	arena  []byte   // keys of the batch
 	terms  [2]terms // before and after, of the document that is being compared
+	gapped bool     // it left sequences out, see catalog.Container.TakeGap
 	loaded int      // bytes of documents that its operations have read, and made by editing
 }
 
@@ -71,7 +72,7 @@ func (s *Store) begin(v catalog.View) *txn {
 	t.s, t.v, t.x = s, v, s.indexer(v)
 	t.b = kv.Batch{Since: s.engine.Mark(), Reads: t.b.Reads[:0], Ops: t.b.Ops[:0], Orders: t.b.Orders[:0]}
 	t.slots, t.claims, t.arena = t.slots[:0], t.claims[:0], t.arena[:0]
-	t.loaded = 0
+	t.loaded, t.gapped = 0, false
 	return t
 }
 

@@ -79,7 +79,7 @@ func TestCrash(t *testing.T) {
 		{"small memtables, values apart", Options{memTableBytes: 64 << 10, SeparateValues: 500}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			kvtest.Crash(t, func(t *testing.T, fs *vfs.MemFS) kv.Engine {
+			kvtest.Crash(t, func(t *testing.T, fs vfs.FS) kv.Engine {
 				o := c.options
 				o.FS = fs
 				return start(t, o)
