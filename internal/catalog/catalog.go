@@ -53,6 +53,7 @@ type Catalog struct {
 	offers     map[Owner]*Resource
 	children   map[group][]*Resource // in order of creation
 	clockMark  time.Time
+	clean      bool // the process before has closed the data
 }
 
 // A name is what must be unique: a database, a container in a database, a
@@ -87,7 +88,7 @@ func Open(ctx context.Context, engine kv.Engine) (*Catalog, error) {
 		offers:   map[Owner]*Resource{},
 		children: map[group][]*Resource{},
 	}
-	for _, load := range []func() error{c.checkFormat, c.loadCounters, c.loadDatabases, c.loadContainers, c.loadResources, c.loadClockMark} {
+	for _, load := range []func() error{c.checkFormat, c.takeClean, c.loadCounters, c.loadDatabases, c.loadContainers, c.loadResources, c.loadClockMark} {
 		if err := load(); err != nil {
 			return nil, fmt.Errorf("open catalog: %w", err)
 		}
@@ -117,6 +118,31 @@ func (c *Catalog) checkFormat() error {
 	b := &kv.Batch{Since: c.engine.Mark(), NoSync: true}
 	b.Set(keys.FormatKey(), keys.AppendNumber(nil, keys.FormatVersion))
 	return c.engine.Apply(context.Background(), b)
+}
+
+// takeClean finds out whether the process before has closed the data, and takes
+// its mark away before anything else is written.
+func (c *Catalog) takeClean() (err error) {
+	c.clean, err = c.engine.Get(keys.CleanKey(), func([]byte) error { return nil })
+	if err != nil || !c.clean {
+		return err
+	}
+	b := &kv.Batch{Since: c.engine.Mark(), NoSync: true}
+	b.Delete(keys.CleanKey())
+	return c.engine.Apply(context.Background(), b)
+}
+
+// Close marks the data as closed: whatever was visible is durable. The engine is the
+// caller's to close.
+func (c *Catalog) Close(ctx context.Context) error {
+	for _, ct := range c.AllContainers() {
+		if ct.resuming.Load() {
+			return nil // it has not left out yet what a crash may have lost
+		}
+	}
+	b := &kv.Batch{Since: c.engine.Mark()}
+	b.Set(keys.CleanKey(), nil)
+	return c.engine.Apply(ctx, b)
 }
 
 func (c *Catalog) loadCounters() error {

@@ -22,7 +22,7 @@ type Container struct {
 	state  atomic.Pointer[State]
 	latest atomic.Int64 // newest `now` that any request on this container has seen
 
-	resuming atomic.Bool  // loaded, and not written since, see TakeGap
+	resuming atomic.Bool  // loaded after a crash, and not written since, see TakeGap
 	writing  atomic.Int64 // writes under way, see BeginWrite
 	settling sync.Mutex
 	settled  atomic.Int64 // every write that is not visible yet knows of this instant
@@ -150,10 +150,10 @@ func (c *Container) BeginWrite() { c.writing.Add(1) }
 // EndWrite takes BeginWrite back.
 func (c *Container) EndWrite() { c.writing.Add(-1) }
 
-// gap is how many sequences the first write after a restart leaves out.
+// gap is how many sequences the first write after a crash leaves out.
 const gap = 10_000
 
-// TakeGap is how many sequences a commit leaves out, once after a restart: those of
+// TakeGap is how many sequences a commit leaves out, once after a crash: those of
 // writes that were visible, but not yet durable, when the process before crashed. Someone
 // may have seen them in an ETag or a continuation, so they must not come again.
 func (c *Container) TakeGap() uint64 {

@@ -38,7 +38,7 @@ func (c *Catalog) loadContainers() error {
 // seen: the clock may start a little below what it has shown.
 func (c *Catalog) resumeContainer(ct *Container) error {
 	ct.advance(ct.State().Policy.OwnFloor)
-	ct.resuming.Store(true)
+	ct.resuming.Store(!c.clean)
 	_, err := c.engine.Get(ct.Keys().Order(nil), func(value []byte) error {
 		counter, err := keys.DecodeCounter(value)
 		if err != nil {

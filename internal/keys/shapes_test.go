@@ -66,6 +66,7 @@ func TestFormat(t *testing.T) {
 	fmt.Fprintln(&out)
 
 	line("system clock", ClockKey())
+	line("system clean", CleanKey())
 	line("system format", FormatKey())
 	line("system with ids", System("name", 1, 2))
 	line("catalog", CatalogKey('c', 1, 2))

@@ -18,6 +18,10 @@ func CatalogKey(kind byte, ids ...uint32) []byte {
 // ClockKey is the key of the clock's high-water mark.
 func ClockKey() []byte { return System("clock") }
 
+// CleanKey is the key of a mark, with an empty value, that is there while no process has
+// the data open and the last one has closed it.
+func CleanKey() []byte { return System("clean") }
+
 // FormatKey is the key of the version of the whole layout, FormatVersion, as a number
 // (AppendNumber).
 func FormatKey() []byte { return System("format") }

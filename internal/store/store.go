@@ -130,11 +130,11 @@ func (s *Store) forget(c *catalog.Container) {
 	s.indexBuilds.Delete(c)
 }
 
-// Close stops background builds and waits for them.
+// Close stops background builds, waits for them, and closes the catalog.
 func (s *Store) Close() error {
 	s.stopBuilds()
 	s.builds.Wait()
-	return nil
+	return s.catalog.Close(context.Background())
 }
 
 // errNotFound says that there is no living document at a key. The text is the

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/mayflydb/mayfly/internal/kv/kvtest"
 	"strings"
 	"testing"
 
@@ -273,15 +275,31 @@ func TestClockStartsBelowWhatWasSeen(t *testing.T) {
 }
 
 func TestSequencesOfACrashDoNotComeAgain(t *testing.T) {
-	w := newWorld(t, definition(expiry.Unset))
-	before, err := w.write(w.put(store.Create, "p", "a", ``))
+	mem := vfs.NewCrashableMem()
+	w := &world{t: t, fs: kvtest.Cloneable{MemFS: mem}, now: 1_000_000}
+	w.open()
+	db, err := w.catalog.CreateDatabase(context.Background(), w.now, "d", nil)
 	w.ok(err)
+	w.c, err = w.catalog.CreateContainer(context.Background(), w.now, db, definition(expiry.Unset), nil)
+	w.ok(err)
+	sequence := func(id string) uint64 {
+		t.Helper()
+		r, err := w.write(w.put(store.Create, "p", id, ``))
+		w.ok(err)
+		return r.Sequence
+	}
+	first := sequence("a")
 	w.reopen()
-	after, err := w.write(w.put(store.Create, "p", "b", ``))
-	w.ok(err)
-	next, err := w.write(w.put(store.Create, "p", "c", ``))
-	w.ok(err)
-	if after.Sequence < before.Sequence+10_000 || next.Sequence != after.Sequence+1 {
-		t.Errorf("sequences %d, after a restart %d, %d", before.Sequence, after.Sequence, next.Sequence)
+	if next := sequence("b"); next != first+1 {
+		t.Errorf("sequence %d, after closing and opening %d", first, next)
+	}
+	crashed := mem.CrashClone(vfs.CrashCloneCfg{})
+	w.close()
+	w.fs = kvtest.Cloneable{MemFS: crashed}
+	w.open()
+	defer w.close()
+	after := sequence("c")
+	if after < first+1+10_000 || sequence("d") != after+1 {
+		t.Errorf("sequence %d, after a crash %d", first+1, after)
 	}
 }
