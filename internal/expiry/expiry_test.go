@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -437,7 +438,11 @@ func TestParse(t *testing.T) {
 				t.Errorf("%s %s: %v", p.name, c.text, err)
 			}
 			if c.echo != "" {
-				expectRefusal(t, err, fmt.Sprintf(refusal, p.name, c.echo, p.remedy))
+				remedy := p.remedy
+				if n, err := strconv.ParseFloat(c.text, 64); err == nil && n > float64(most) {
+					remedy = "It counts seconds, not milliseconds."
+				}
+				expectRefusal(t, err, fmt.Sprintf(refusal, p.name, c.echo, remedy))
 			}
 		}
 	}

@@ -53,6 +53,9 @@ func refuse(name string, v doc.Value, remedy string) error {
 		}
 		text = append(text[:end:end], "..."...)
 	}
+	if n, ok := doc.AsFloat(v); ok && n > float64(MaxTTL) {
+		remedy = "It counts seconds, not milliseconds."
+	}
 	return fault.New(fault.Invalid, "The input %s '%s' is invalid. Ensure to provide a nonzero positive integer "+
 		"less than or equal to '%d', or '-1' which means never expire. %s", name, text, MaxTTL, remedy)
 }

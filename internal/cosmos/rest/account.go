@@ -1,7 +1,9 @@
 package rest
 
 import (
+	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -63,11 +65,17 @@ func (e *exchange) endpoint() string {
 	return "http://" + e.Host + "/"
 }
 
-// accountName is the host without port and domain.
+// accountName is the first label of the host; an address has none.
 func accountName(host string) string {
-	name, _, _ := strings.Cut(host, ":")
-	name, _, _ = strings.Cut(name, ".")
-	if name == "" {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.Trim(name, "[]")
+	if _, err := netip.ParseAddr(name); err == nil {
+		return "mayfly"
+	}
+	if name, _, _ = strings.Cut(name, "."); name == "" {
 		return "mayfly"
 	}
 	return name

@@ -166,8 +166,8 @@ func expired(from, to, now time.Time) error {
 }
 
 // signed tries the forms of link that SDKs sign: the decoded path, the path
-// as received, the last RID in lower case, the path in lower case, and the
-// whole of it where it leads to an operation.
+// as received, the last RID in lower case, the path in lower case, the whole of it
+// where it leads to an operation, and with the slash that an id may end with.
 func (k *keyring) signed(e *exchange, date, sig string) bool {
 	if len(sig) != base64.StdEncoding.EncodedLen(sha256.Size) {
 		return false
@@ -185,7 +185,7 @@ func (k *keyring) signed(e *exchange, date, sig string) bool {
 		return true
 	}
 	for _, kind := range signedTypes(kind) {
-		for _, link := range [...]string{link, e.receivedLink(), lastRID(link), strings.ToLower(link), e.operationLink(link)} {
+		for _, link := range [...]string{link, e.receivedLink(), lastRID(link), strings.ToLower(link), e.operationLink(link), e.fullLink(link)} {
 			if s.matches(want, e.Method, kind, link, date) {
 				return true
 			}
@@ -260,6 +260,15 @@ func (e *exchange) receivedLink() string { return parentLink(e.URL.EscapedPath()
 func (e *exchange) operationLink(link string) string {
 	if e.path.resourceType() == "operations" {
 		return strings.Trim(e.URL.Path, "/")
+	}
+	return link
+}
+
+// fullLink is the link with the slash at its end that belongs to an id, and link of
+// anything else.
+func (e *exchange) fullLink(link string) string {
+	if strings.HasSuffix(e.name, "/") {
+		return strings.TrimPrefix(e.URL.Path, "/")
 	}
 	return link
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -38,7 +39,7 @@ func postBatch(e *exchange) (status int, err error) {
 	if len(text) > 0 && text[0] == hybridRow {
 		return 0, errHybridRow
 	}
-	list, err := parseOperations(v.State, text)
+	list, err := parseOperations(e.Context(), v.State, text)
 	if err != nil {
 		return 0, err
 	}
@@ -57,11 +58,13 @@ type operation struct {
 	store.Op
 	partition string // bulk: the text of its partition key
 	err       error  // why it cannot be done, without asking the store
+	status    int    // what became of it, and what that cost
+	ru        float64
 }
 
 // parseOperations reads the array of a request. An entry whose form is wrong
 // fails the request, one whose content is wrong fails itself.
-func parseOperations(st *catalog.State, text []byte) ([]operation, error) {
+func parseOperations(ctx context.Context, st *catalog.State, text []byte) ([]operation, error) {
 	var list []operation
 	for entry, err := range doc.ArrayFromJSON(text, doc.ParseOptions{}) {
 		if err != nil {
@@ -70,7 +73,7 @@ func parseOperations(st *catalog.State, text []byte) ([]operation, error) {
 		if len(list) == maxBatch {
 			return nil, errManyOperations
 		}
-		op, err := parseOperation(st, entry)
+		op, err := parseOperation(ctx, st, entry)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +90,7 @@ var verbs = map[string]store.Verb{
 	"delete": store.Delete, "replace": store.Replace, "patch": store.Patch,
 }
 
-func parseOperation(st *catalog.State, entry doc.Value) (op operation, err error) {
+func parseOperation(ctx context.Context, st *catalog.State, entry doc.Value) (op operation, err error) {
 	fields, ok := doc.AsDoc(entry)
 	if !ok {
 		return op, fault.New(fault.Invalid, "The request payload is invalid. Each operation of a batch is a JSON object.")
@@ -100,7 +103,7 @@ func parseOperation(st *catalog.State, entry doc.Value) (op operation, err error
 	op.IfNoneMatch = guard(fields, "ifNoneMatch")
 	op.partition = partitionText(doc.Lookup(fields, "partitionKey"))
 	op.Key.ID, _ = doc.AsString(doc.Lookup(fields, "id"))
-	op.err = op.readBody(st, doc.Lookup(fields, "resourceBody"))
+	op.err = op.readBody(ctx, st, doc.Lookup(fields, "resourceBody"))
 	return op, nil
 }
 
@@ -119,7 +122,7 @@ func partitionText(v doc.Value) string {
 }
 
 // readBody takes the body of an entry and checks its id.
-func (op *operation) readBody(st *catalog.State, v doc.Value) (err error) {
+func (op *operation) readBody(ctx context.Context, st *catalog.State, v doc.Value) (err error) {
 	switch op.Verb {
 	case store.Create, store.Upsert, store.Replace:
 		body, ok := doc.AsDoc(v)
@@ -134,7 +137,7 @@ func (op *operation) readBody(st *catalog.State, v doc.Value) (err error) {
 		op.Key.ID = id
 		return err
 	case store.Patch:
-		p, err := parsePatch(st, v)
+		p, err := parsePatch(ctx, st, v)
 		if err != nil {
 			return err
 		}
@@ -161,7 +164,7 @@ func transact(e *exchange, v catalog.View, partition []doc.Value, list []operati
 	}
 	results, err := e.door.store.WriteAll(e.Context(), e.container, v.Now, ops)
 	if failed, ok := errors.AsType[*store.BatchError](err); ok && !isInternal(failed.Err) {
-		return failBatch(e, len(list), failed.Index, failed.Err), nil
+		return failBatch(e, len(list), failed.Index, tooMuch(failed.Err)), nil
 	}
 	if err != nil {
 		return 0, err
@@ -172,8 +175,8 @@ func transact(e *exchange, v catalog.View, partition []doc.Value, list []operati
 		if i > 0 {
 			e.reply = append(e.reply, ',')
 		}
-		ru := appendSuccess(e, v.Container, ops[i].Verb, &results[i])
-		e.addCharge(ru)
+		list[i].status, list[i].ru = outcomeOf(list[i].Verb, &results[i])
+		appendSuccess(e, v.Container, &list[i], &results[i])
 	}
 	e.reply = append(e.reply, ']')
 	return http.StatusOK, nil
@@ -210,19 +213,36 @@ func failBatch(e *exchange, count, culprit int, err error) (status int) {
 	return http.StatusMultiStatus
 }
 
-// appendSuccess writes the entry of an operation that was done, and returns its cost.
-func appendSuccess(e *exchange, c *catalog.Container, verb store.Verb, result *store.Result) (ru float64) {
-	status, ru := outcomeOf(verb, result)
-	appendEntry(e, status, 0, ru)
-	if verb != store.Delete {
+// tooMuch gives the store's refusal of a transaction that holds too much the
+// substatus of an answer that would be too large; an item that is too large has none.
+func tooMuch(err error) error {
+	if fault.KindOf(err) != fault.TooLarge || err == errTooLarge {
+		return err
+	}
+	return coded{err, answerTooLarge}
+}
+
+// answerTooLarge is the substatus with which SDKs send an operation of a bulk
+// request again, in another one.
+const answerTooLarge = 3402
+
+// appendSuccess writes the entry of an operation that was done, and adds its cost.
+func appendSuccess(e *exchange, c *catalog.Container, op *operation, result *store.Result) {
+	appendEntry(e, op.status, 0, op.ru)
+	e.addCharge(op.ru)
+	if op.Verb != store.Delete {
 		e.reply = appendQuotedETag(append(e.reply, `,"eTag":`...), result.Version)
-		if verb == store.Read || !e.minimal() {
+		if showsBody(op.Verb, e.minimal()) {
 			e.reply = appendItem(append(e.reply, `,"resourceBody":`...), c, &result.Document)
 			e.reply = append(e.reply, '}')
 		}
 	}
 	e.reply = append(e.reply, '}')
-	return ru
+}
+
+// showsBody reports whether the answer to an operation holds the item.
+func showsBody(verb store.Verb, minimal bool) bool {
+	return verb == store.Read || verb != store.Delete && !minimal
 }
 
 func outcomeOf(verb store.Verb, result *store.Result) (status int, ru float64) {

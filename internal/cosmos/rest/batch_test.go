@@ -229,7 +229,7 @@ func FuzzParseOperations(f *testing.F) {
 	f.Add([]byte(sixOperations))
 	f.Add([]byte(`[{"operationType":"Upsert","partitionKey":["a",{}],"ifMatch":"\"x\"","ifNoneMatch":"*","resourceBody":{"id":"1"}}]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		list, err := parseOperations(st, text)
+		list, err := parseOperations(t.Context(), st, text)
 		if (err == nil) == (len(list) == 0) || len(list) > maxBatch {
 			t.Fatalf("%d operations and error %v", len(list), err)
 		}
@@ -239,4 +239,34 @@ func FuzzParseOperations(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Reads and patches are short to ask for and long to answer.
+func TestBatchAnswersHaveALimit(t *testing.T) {
+	d := newItems(t)
+	d.item("POST", "", `{"id":"1","pk":"a","text":"`+strings.Repeat("x", 2<<20-100)+`"}`).want(201)
+	many := func(operation string) string {
+		return "[" + strings.Repeat(`{"partitionKey":"[\"a\"]","id":"1",`+operation+"},", maxBatch-1) + `{"partitionKey":"[\"a\"]","id":"1",` + operation + "}]"
+	}
+	const read, patch = `"operationType":"Read"`, `"operationType":"Patch","resourceBody":[{"op":"incr","path":"/n","value":1}]`
+	for _, operation := range []string{read, patch} {
+		list := entries(t, d.batch(many(operation)).want(207))
+		for i, e := range list {
+			if (e.StatusCode == 413) != (e.SubStatusCode == 3402) || e.StatusCode != 413 && e.StatusCode != 424 {
+				t.Errorf("batch: entry %d is %+v", i, e)
+			}
+		}
+		a := d.bulk(many(operation)).want(207)
+		list = entries(t, a)
+		if len(a.text) > maxPage+bulkLanes*maxBody || list[0].StatusCode != 200 || list[maxBatch-1].StatusCode != 413 || list[maxBatch-1].SubStatusCode != 3402 {
+			t.Errorf("bulk: %d bytes, %s", len(a.text), statuses(list))
+		}
+	}
+	if n := d.item("GET", "1", "").want(200).body["n"]; n != 3.0 { // two fill a page, the third passes it
+		t.Errorf("n is %v: the patches of the batches were done, or not those of the bulk request", n)
+	}
+	a := d.bulk(many(patch), "Prefer", "return=minimal").want(200) // nothing to show
+	if got := statuses(entries(t, a)); strings.Contains(got, "413") {
+		t.Errorf("without bodies: %s", got)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -23,7 +24,10 @@ func bulk(e *exchange, v catalog.View, list []operation) (status int, err error)
 	if err := checkRangeID(e); err != nil {
 		return 0, err
 	}
-	results := make([]store.Result, len(list))
+	b := &bulkRun{
+		ctx: e.Context(), documents: e.door.store, view: v,
+		list: list, results: make([]store.Result, len(list)), minimal: e.minimal(),
+	}
 	for i := range list {
 		if list[i].err == nil {
 			list[i].err = list[i].place(v.State, &e.grant)
@@ -31,11 +35,23 @@ func bulk(e *exchange, v catalog.View, list []operation) (status int, err error)
 	}
 	done := len(list)
 	if strings.EqualFold(strings.TrimSpace(e.given(hBatchContinue)), "false") {
-		done = inOrder(e, v, list, results)
+		done = b.inOrder()
 	} else {
-		inLanes(e, v, list, results)
+		b.inLanes()
 	}
-	return answerBulk(e, v.Container, list, results, done), nil
+	return answerBulk(e, v.Container, list, b.results, done), nil
+}
+
+// A bulkRun is a bulk request under way. Its methods know nothing of the exchange,
+// which is not for several goroutines.
+type bulkRun struct {
+	ctx       context.Context
+	documents *store.Store
+	view      catalog.View
+	list      []operation
+	results   []store.Result
+	minimal   bool
+	held      atomic.Int64 // bytes of items for the answer
 }
 
 // place reads the partition key of an operation. The grant has seen that of the
@@ -43,6 +59,9 @@ func bulk(e *exchange, v catalog.View, list []operation) (status int, err error)
 func (op *operation) place(st *catalog.State, g *grant) (err error) {
 	if op.Key.Partition, err = wholePartition(op.partition, st); err != nil || !g.limited {
 		return err
+	}
+	if len(op.Key.Partition) < len(g.partition) {
+		return errForbidden
 	}
 	for i, want := range g.partition {
 		if !doc.Equal(op.Key.Partition[i], want) {
@@ -53,32 +72,31 @@ func (op *operation) place(st *catalog.State, g *grant) (err error) {
 }
 
 // inOrder stops behind the first failure and returns how many operations were tried.
-func inOrder(e *exchange, v catalog.View, list []operation, results []store.Result) (done int) {
-	for i := range list {
-		list[i].run(e.Context(), e.door.store, v, &results[i])
-		if list[i].err != nil {
+func (b *bulkRun) inOrder() (done int) {
+	for i := range b.list {
+		b.run(i)
+		if b.list[i].err != nil {
 			return i + 1
 		}
 	}
-	return len(list)
+	return len(b.list)
 }
 
 // inLanes does the operations at the same time, except that those on one item
 // share a lane.
-func inLanes(e *exchange, v catalog.View, list []operation, results []store.Result) {
+func (b *bulkRun) inLanes() {
 	var lanes [bulkLanes][]int
 	seed := maphash.MakeSeed()
-	for i := range list {
-		lane := list[i].hash(seed) % bulkLanes
+	for i := range b.list {
+		lane := b.list[i].hash(seed) % bulkLanes
 		lanes[lane] = append(lanes[lane], i)
 	}
-	ctx, documents := e.Context(), e.door.store
 	var running sync.WaitGroup
 	for _, lane := range lanes {
 		if len(lane) > 0 {
 			running.Go(func() {
 				for _, i := range lane {
-					list[i].run(ctx, documents, v, &results[i])
+					b.run(i)
 				}
 			})
 		}
@@ -102,9 +120,12 @@ func (op *operation) hash(seed maphash.Seed) uint64 {
 	return h.Sum64()
 }
 
-// run does one operation unless it has failed already. It never panics: no
-// handler would catch that.
-func (op *operation) run(ctx context.Context, documents *store.Store, v catalog.View, result *store.Result) {
+var errManyBytes = coded{fault.New(fault.TooLarge, "The answer to the request is too large. Send this operation again, in another request."), answerTooLarge}
+
+// run does one operation unless it has failed already, or its answer would find
+// no room. It never panics: no handler would catch that.
+func (b *bulkRun) run(i int) {
+	op, result := &b.list[i], &b.results[i]
 	if op.err != nil {
 		return
 	}
@@ -113,7 +134,19 @@ func (op *operation) run(ctx context.Context, documents *store.Store, v catalog.
 			op.err = panicked(p)
 		}
 	}()
-	*result, op.err = documents.Write(ctx, v.Container, v.Now, op.Op)
+	shown := showsBody(op.Verb, b.minimal)
+	if shown && b.held.Load() > maxPage {
+		op.err = errManyBytes
+		return
+	}
+	if *result, op.err = b.documents.Write(b.ctx, b.view.Container, b.view.Now, op.Op); op.err != nil {
+		return
+	}
+	op.status, op.ru = outcomeOf(op.Verb, result)
+	if !shown {
+		result.Body = nil
+	}
+	b.held.Add(int64(len(result.Body)))
 }
 
 // answerBulk writes the entry of each operation, of which the first done were tried.
@@ -133,7 +166,7 @@ func answerBulk(e *exchange, c *catalog.Container, list []operation, results []s
 			appendFailure(e, err)
 			e.addCharge(1)
 		default:
-			e.addCharge(appendSuccess(e, c, list[i].Verb, &results[i]))
+			appendSuccess(e, c, &list[i], &results[i])
 		}
 	}
 	e.reply = append(e.reply, ']')
@@ -143,7 +176,7 @@ func answerBulk(e *exchange, c *catalog.Container, list []operation, results []s
 // logInternal keeps a failure inside a larger answer from going unseen.
 func (e *exchange) logInternal(err error) {
 	if isInternal(err) {
-		e.door.log.Error("operation of a bulk request failed", "path", e.URL.Path, "error", err)
+		e.door.log.Error("operation of a bulk request failed", "path", loggedPath(e.URL.Path), "error", err)
 	}
 }
 

@@ -1,10 +1,12 @@
 package rest
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
@@ -22,11 +24,71 @@ type predicate struct {
 }
 
 // A term computes a value of a document, undefined included.
-type term func(d *store.Document) doc.Value
+type term func(s *subject) doc.Value
 
-// holds reports whether the condition is true, not false and not undefined.
-func (p *predicate) holds(d *store.Document) bool {
-	return p.where == nil || isTrue(p.where(d))
+// A subject is the document that a condition is held against, and how much
+// work may still be done for that.
+type subject struct {
+	*store.Document
+	ctx    context.Context
+	left   int // units of work, about a byte each
+	unseen int // units until ctx is looked at
+	err    error
+}
+
+// Limits on the work of one condition on one item, in units of about one byte
+// that is looked at. The worst of it is some tenths of a second.
+const (
+	maxConditionWork = 64 << 20
+	workPerLook      = 256 << 10 // at the context
+	workPerStep      = 16        // of anything, however small
+	workPerTree      = 4         // per byte of what is sorted or copied to be compared
+)
+
+var errExpensive = fault.New(fault.Invalid, "The condition of the patch is too expensive for this item. Ask for less of a large item: fewer members, shorter arrays.")
+
+// spend pays for n units of work, and reports whether they may be done. After
+// the first refusal there is nothing left, and every term ends with undefined.
+func (s *subject) spend(n int) bool {
+	s.left -= n + workPerStep
+	s.unseen -= n + workPerStep
+	switch {
+	case s.err != nil:
+		return false
+	case s.left < 0:
+		s.err = errExpensive
+	case s.unseen < 0:
+		s.unseen = workPerLook
+		s.err = s.ctx.Err()
+	}
+	return s.err == nil
+}
+
+// spendOn pays for comparing two values.
+func (s *subject) spendOn(a, b doc.Value) bool {
+	kind := typeOf(a)
+	if kind != typeOf(b) {
+		return s.spend(0)
+	}
+	switch kind {
+	case typeString:
+		return s.spend(min(len(a.Data), len(b.Data)))
+	case typeArray, typeObject:
+		return s.spend(workPerTree * (len(a.Data) + len(b.Data)))
+	}
+	return s.spend(0)
+}
+
+// holds reports whether the condition is true, not false and not undefined. It
+// fails with fault.Invalid when finding that out takes too much work, and with the
+// error of ctx.
+func (p *predicate) holds(ctx context.Context, d *store.Document) (bool, error) {
+	if p.where == nil {
+		return true, nil
+	}
+	s := &subject{Document: d, ctx: ctx, left: maxConditionWork, unseen: workPerLook}
+	holds := isTrue(p.where(s))
+	return holds && s.err == nil, s.err
 }
 
 var (
@@ -53,8 +115,8 @@ func isFalse(v doc.Value) bool {
 }
 
 func not(a term) term {
-	return func(d *store.Document) doc.Value {
-		b, ok := doc.AsBool(a(d))
+	return func(s *subject) doc.Value {
+		b, ok := doc.AsBool(a(s))
 		if !ok {
 			return undefined
 		}
@@ -64,12 +126,12 @@ func not(a term) term {
 
 // and is false when either side is, whatever the other may be.
 func and(a, b term) term {
-	return func(d *store.Document) doc.Value {
-		left := a(d)
+	return func(s *subject) doc.Value {
+		left := a(s)
 		if isFalse(left) {
 			return no
 		}
-		switch right := b(d); {
+		switch right := b(s); {
 		case isFalse(right):
 			return no
 		case isTrue(left) && isTrue(right):
@@ -81,12 +143,12 @@ func and(a, b term) term {
 
 // or is true when either side is, whatever the other may be.
 func or(a, b term) term {
-	return func(d *store.Document) doc.Value {
-		left := a(d)
+	return func(s *subject) doc.Value {
+		left := a(s)
 		if isTrue(left) {
 			return yes
 		}
-		switch right := b(d); {
+		switch right := b(s); {
 		case isTrue(right):
 			return yes
 		case isFalse(left) && isFalse(right):
@@ -111,26 +173,39 @@ var comparisons = map[string]func(order int) bool{
 // undefined across types, and objects and arrays know equality only.
 func compare(operator string, a, b term) term {
 	accepts := comparisons[operator]
-	ordered := strings.ContainsAny(operator, "<>") && operator != "<>"
-	return func(d *store.Document) doc.Value {
-		left, right := a(d), b(d)
-		kind := typeOf(left)
-		if kind == 0 || kind != typeOf(right) || ordered && (kind == typeArray || kind == typeObject) {
-			return undefined
-		}
-		return truth(accepts(doc.Compare(left, right)))
+	return func(s *subject) doc.Value { return s.compare(operator, accepts, a(s), b(s)) }
+}
+
+func (s *subject) compare(operator string, accepts func(order int) bool, left, right doc.Value) doc.Value {
+	ordered := operator[0] != '=' && operator != "!=" && operator != "<>"
+	kind := typeOf(left)
+	if kind == 0 || kind != typeOf(right) || ordered && (kind == typeArray || kind == typeObject) || !s.spendOn(left, right) {
+		return undefined
+	}
+	return truth(accepts(doc.Compare(left, right)))
+}
+
+// between computes a once, however deep such conditions lie in one another.
+func between(a, low, high term) term {
+	return func(s *subject) doc.Value {
+		v := constant(a(s))
+		return and(compare(">=", v, low), compare("<=", v, high))(s)
 	}
 }
 
 // in is true when one of list equals a, and undefined when a is.
 func in(a term, list []term) term {
-	return func(d *store.Document) doc.Value {
-		left := a(d)
+	return func(s *subject) doc.Value {
+		left := a(s)
 		if doc.IsUndefined(left) {
 			return undefined
 		}
 		for _, t := range list {
-			if right := t(d); !doc.IsUndefined(right) && doc.Equal(left, right) {
+			right := t(s)
+			if !s.spendOn(left, right) {
+				return undefined
+			}
+			if !doc.IsUndefined(right) && doc.Equal(left, right) {
 				return yes
 			}
 		}
@@ -170,11 +245,11 @@ func typeOf(v doc.Value) int {
 // A function takes its arguments' values.
 type function struct {
 	least, most int // how many
-	of          func(args []doc.Value) doc.Value
+	of          func(s *subject, args []doc.Value) doc.Value
 }
 
 var functionsOfConditions = map[string]function{
-	"IS_DEFINED":     {1, 1, func(a []doc.Value) doc.Value { return truth(!doc.IsUndefined(a[0])) }},
+	"IS_DEFINED":     {1, 1, func(_ *subject, a []doc.Value) doc.Value { return truth(!doc.IsUndefined(a[0])) }},
 	"IS_NULL":        {1, 1, is(typeNull)},
 	"IS_BOOL":        {1, 1, is(typeBool)},
 	"IS_NUMBER":      {1, 1, is(typeNumber)},
@@ -187,16 +262,16 @@ var functionsOfConditions = map[string]function{
 	"ARRAY_CONTAINS": {2, 3, arrayContains},
 }
 
-func is(kind int) func([]doc.Value) doc.Value {
-	return func(args []doc.Value) doc.Value { return truth(typeOf(args[0]) == kind) }
+func is(kind int) func(*subject, []doc.Value) doc.Value {
+	return func(_ *subject, args []doc.Value) doc.Value { return truth(typeOf(args[0]) == kind) }
 }
 
 // matching compares two strings; a third argument of true ignores their case.
-func matching(f func(s, part string) bool) func([]doc.Value) doc.Value {
-	return func(args []doc.Value) doc.Value {
-		s, ok := doc.AsString(args[0])
+func matching(f func(text, part string) bool) func(*subject, []doc.Value) doc.Value {
+	return func(s *subject, args []doc.Value) doc.Value {
+		text, ok := doc.AsString(args[0])
 		part, also := doc.AsString(args[1])
-		if !ok || !also {
+		if !ok || !also || !s.spend(len(text)+len(part)) {
 			return undefined
 		}
 		if len(args) == 3 {
@@ -204,34 +279,40 @@ func matching(f func(s, part string) bool) func([]doc.Value) doc.Value {
 			if !ok {
 				return undefined
 			}
+			if fold && !s.spend(workPerTree*(len(text)+len(part))) {
+				return undefined
+			}
 			if fold {
-				s, part = strings.ToLower(s), strings.ToLower(part)
+				text, part = strings.ToLower(text), strings.ToLower(part)
 			}
 		}
-		return truth(f(s, part))
+		return truth(f(text, part))
 	}
 }
 
 // arrayContains finds an element equal to the second argument or, with a third
 // one of true, an object that has all members of the second argument.
-func arrayContains(args []doc.Value) doc.Value {
+func arrayContains(s *subject, args []doc.Value) doc.Value {
 	if !doc.IsArray(args[0]) || doc.IsUndefined(args[1]) {
 		return undefined
 	}
 	want, partial := doc.AsDoc(args[1])
 	partial = partial && len(args) == 3 && isTrue(args[2])
 	for v := range doc.Elements(args[0]) {
+		if !s.spendOn(v, args[1]) {
+			return undefined
+		}
 		have, ok := doc.AsDoc(v)
-		if doc.Equal(v, args[1]) || partial && ok && hasMembers(have, want) {
+		if doc.Equal(v, args[1]) || partial && ok && hasMembers(s, have, want) {
 			return yes
 		}
 	}
 	return no
 }
 
-func hasMembers(have, want doc.Doc) bool {
+func hasMembers(s *subject, have, want doc.Doc) bool {
 	for name, v := range doc.Members(want) {
-		if !doc.Equal(doc.Lookup(have, name), v) {
+		if !s.spend(len(have)+workPerTree*len(v.Data)) || !doc.Equal(doc.Lookup(have, name), v) {
 			return false
 		}
 	}
@@ -240,32 +321,38 @@ func hasMembers(have, want doc.Doc) bool {
 
 // call computes a function of terms.
 func call(f function, args []term) term {
-	return func(d *store.Document) doc.Value {
+	return func(s *subject) doc.Value {
 		values := make([]doc.Value, len(args))
 		for i, a := range args {
-			values[i] = a(d)
+			values[i] = a(s)
 		}
-		return f.of(values)
+		if !s.spend(0) {
+			return undefined
+		}
+		return f.of(s, values)
 	}
 }
 
-func constant(v doc.Value) term { return func(*store.Document) doc.Value { return v } }
+func constant(v doc.Value) term { return func(*subject) doc.Value { return v } }
 
 // root is the whole item, without its system members.
-func root(d *store.Document) doc.Value { return doc.Object(d.Body) }
+func root(s *subject) doc.Value { return doc.Object(s.Body) }
 
 // system computes the system members that a condition may use.
 var system = map[string]term{
-	"_ts": func(d *store.Document) doc.Value { return doc.Int(d.Stamp) },
-	"_etag": func(d *store.Document) doc.Value {
-		return doc.String(string(appendETag(make([]byte, 0, etagLen), d.Version)))
+	"_ts": func(s *subject) doc.Value { return doc.Int(s.Stamp) },
+	"_etag": func(s *subject) doc.Value {
+		return doc.String(string(appendETag(make([]byte, 0, etagLen), s.Version)))
 	},
 }
 
 // member is the member of an object.
 func member(of term, name string) term {
-	return func(d *store.Document) doc.Value {
-		object, _ := doc.AsDoc(of(d))
+	return func(s *subject) doc.Value {
+		object, _ := doc.AsDoc(of(s))
+		if !s.spend(len(object)) {
+			return undefined
+		}
 		return doc.Lookup(object, name)
 	}
 }
@@ -273,9 +360,9 @@ func member(of term, name string) term {
 // element is the element of an array.
 func element(of term, index int) term {
 	name := strconv.Itoa(index)
-	return func(d *store.Document) doc.Value {
-		array := of(d)
-		if !doc.IsArray(array) {
+	return func(s *subject) doc.Value {
+		array := of(s)
+		if !doc.IsArray(array) || !s.spend(len(array.Data)) {
 			return undefined
 		}
 		return doc.Lookup(array.Data, name) // an array's bytes are those of a document named 0, 1, 2, …

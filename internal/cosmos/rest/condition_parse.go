@@ -13,7 +13,7 @@ import (
 // Limits on the condition of a patch.
 const (
 	maxCondition      = 64 << 10 // bytes
-	maxConditionDepth = 64       // parentheses and NOTs inside one another
+	maxConditionDepth = 64       // parentheses, lists and NOTs inside one another
 )
 
 // parsePredicate reads `FROM alias [WHERE condition]`.
@@ -202,6 +202,10 @@ func (p *conditionParser) in(left term) term {
 		p.unexpected("a list in parentheses was expected")
 		return never
 	}
+	defer p.leave()
+	if !p.enter() {
+		return never
+	}
 	return in(left, p.list(")"))
 }
 
@@ -211,7 +215,7 @@ func (p *conditionParser) between(left term) term {
 		p.unexpected("AND was expected")
 		return never
 	}
-	return and(compare(">=", left, low), compare("<=", left, p.operand()))
+	return between(left, low, p.operand())
 }
 
 // list reads terms up to a closing sign.

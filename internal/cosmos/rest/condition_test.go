@@ -1,6 +1,9 @@
 package rest
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -132,11 +135,21 @@ func TestPredicate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := p.holds(d); got != tt.want {
+			if got := holds(t, p, d); got != tt.want {
 				t.Fatalf("holds is %v, want %v", got, tt.want)
 			}
 		})
 	}
+}
+
+// holds is the verdict of a condition that is not too expensive.
+func holds(t *testing.T, p *predicate, d *store.Document) bool {
+	t.Helper()
+	verdict, err := p.holds(t.Context(), d)
+	if err != nil {
+		t.Error(err)
+	}
+	return verdict
 }
 
 func TestPredicateForms(t *testing.T) {
@@ -145,7 +158,7 @@ func TestPredicateForms(t *testing.T) {
 		p, err := parsePredicate(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
-		} else if !p.holds(d) {
+		} else if !holds(t, p, d) {
 			t.Errorf("%s does not hold", text)
 		}
 	}
@@ -167,9 +180,64 @@ func TestPredicatePartialMatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.holds(d); got != want {
+		if got := holds(t, p, d); got != want {
 			t.Errorf("%s is %v", where, got)
 		}
+	}
+}
+
+// What a condition costs has a limit, whatever it is made of.
+func TestPredicateWorkHasALimit(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"list":[`)
+	for i := range 20_000 {
+		fmt.Fprintf(&b, `{"k%d":1,"l":"x"},`, i)
+	}
+	b.WriteString(`{}],"none":{"q":1},"text":"` + strings.Repeat("ß", 500_000) + `"}`)
+	body, err := doc.FromJSON(nil, []byte(b.String()), doc.ParseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &store.Document{Body: body}
+	nested := "1"
+	for range 30 {
+		nested = "(" + nested + " between 0 and 2)"
+	}
+	for _, tt := range []struct {
+		name, where string
+		kind        fault.Kind
+	}{
+		{"many members", strings.Repeat("c.absent = 1 or ", 3_500) + "false", fault.Invalid},
+		{"many elements", strings.Repeat("c.list[9] = 1 or ", 3_500) + "false", fault.Invalid},
+		{"many arrays", strings.Repeat("ARRAY_CONTAINS(c.list, 1) or ", 2_000) + "false", fault.Invalid},
+		{"arrays of objects", strings.Repeat("ARRAY_CONTAINS(c.list, c.none, true) or ", 1_500) + "false", fault.Invalid},
+		{"the item with itself", strings.Repeat("c = c and ", 6_000) + "true", fault.Invalid},
+		{"long strings", strings.Repeat("CONTAINS(c.text, 'SS', true) or ", 1_900) + "false", fault.Invalid},
+		{"a list of items", "c in (" + strings.Repeat("c.none,", 9_000) + "c)", fault.Invalid},
+		{"BETWEEN in BETWEEN", nested, 0},
+		{"a few", "c.absent = 1 or ARRAY_CONTAINS(c.list, 1) or c.list[3].l = 'x'", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := parsePredicate("from c where " + tt.where)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.holds(t.Context(), d); err != nil != (tt.kind != 0) || err != nil && fault.KindOf(err) != tt.kind {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+func TestPredicateEndsWithItsRequest(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	body, err := doc.FromJSON(nil, []byte(`{"t":"`+strings.Repeat("x", 300<<10)+`"}`), doc.ParseOptions{})
+	must(t, err)
+	p, err := parsePredicate("from c where CONTAINS(c.t, 'y')")
+	must(t, err)
+	if _, err := p.holds(ctx, &store.Document{Body: body}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -202,6 +270,7 @@ func TestPredicateRefusals(t *testing.T) {
 		{"too long", "from c where c.n = '" + strings.Repeat("x", maxCondition) + "'", fault.Invalid},
 		{"too deep", "from c where " + strings.Repeat("(", 1000) + "c.n" + strings.Repeat(")", 1000), fault.Invalid},
 		{"too many NOTs", "from c where " + strings.Repeat("not ", 1000) + "c.n", fault.Invalid},
+		{"lists in lists", "from c where " + strings.Repeat("c.n in (", 1000) + "1" + strings.Repeat(")", 1000), fault.Invalid},
 		{"LIKE", "from c where c.s like 'a%'", fault.Unsupported},
 		{"arithmetic", "from c where c.n + 1 = 4", fault.Unsupported},
 		{"concatenation", "from c where c.s || 'a' = 'b'", fault.Unsupported},
@@ -235,7 +304,7 @@ func FuzzPredicate(f *testing.F) {
 			t.Fatalf("%v with error %v", p, err)
 		}
 		if err == nil {
-			p.holds(d)
+			p.holds(t.Context(), d) // no panic
 		} else if k := fault.KindOf(err); k != fault.Invalid && k != fault.Unsupported {
 			t.Fatal(err)
 		}

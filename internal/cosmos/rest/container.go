@@ -17,18 +17,9 @@ func stateVersion(st *catalog.State) store.Version {
 }
 
 func listContainers(e *exchange) (int, error) {
-	list := e.door.catalog.Containers(e.database)
-	page, err := pageOf(e, list, func(c *catalog.Container) uint64 { return uint64(c.ID) })
-	if err != nil {
-		return 0, err
-	}
-	e.openFeed(databaseRID(e.database), "DocumentCollections")
-	for i, c := range page {
-		e.comma(i)
-		e.appendContainer(c, c.State())
-	}
-	e.closeFeed(len(page))
-	return http.StatusOK, nil
+	return listing(e, databaseRID(e.database), "DocumentCollections", e.door.catalog.Containers(e.database),
+		func(c *catalog.Container) uint64 { return uint64(c.ID) },
+		func(c *catalog.Container) error { e.appendContainer(c, c.State()); return nil })
 }
 
 func createContainer(e *exchange) (int, error) {

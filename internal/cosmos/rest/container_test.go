@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -157,4 +158,20 @@ func TestConflictsAreEmpty(t *testing.T) {
 	}
 	d.do("GET", "/dbs/d/colls/c/conflicts/x", "").want(404)
 	d.do("DELETE", "/dbs/d/colls/c/conflicts/x", "").want(404)
+}
+
+// A policy ends when the request that replaces it is complete: what has expired
+// while its body was on the way stays gone.
+func TestSlowReplaceBringsNothingBack(t *testing.T) {
+	d := newItems(t, `"defaultTtl":10`)
+	d.item("POST", "", `{"id":"1","pk":"a"}`).want(201)
+	r := newRequest("PUT", collection, "x")
+	r.ContentLength = -1
+	r.Body = io.NopCloser(&slowly{text: `{"id":"c",` + pk2 + `}`, each: func() { d.advance(time.Second) }})
+	signRequest(r)
+	replaced := d.send(r).want(200)
+	if stamp := replaced.body["_ts"]; stamp != float64(d.clock.Now().Unix()) {
+		t.Errorf("_ts is %v", stamp)
+	}
+	d.item("GET", "1", "").want(404)
 }

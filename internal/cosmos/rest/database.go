@@ -16,24 +16,9 @@ func listDatabases(e *exchange) (int, error) {
 	list := e.door.catalog.Databases()
 	e.set(hQuota, fmt.Sprintf("databases=%d;", catalog.MaxDatabases))
 	e.set(hUsage, fmt.Sprintf("databases=%d;", len(list)))
-	page, err := pageOf(e, list, func(db *catalog.Database) uint64 { return uint64(db.ID) })
-	if err != nil {
-		return 0, err
-	}
-	e.openFeed(rid{}, "Databases")
-	for i, db := range page {
-		e.comma(i)
-		e.appendDatabase(db)
-	}
-	e.closeFeed(len(page))
-	return http.StatusOK, nil
-}
-
-// comma separates the rows of a feed.
-func (e *exchange) comma(i int) {
-	if i > 0 {
-		e.reply = append(e.reply, ',')
-	}
+	return listing(e, rid{}, "Databases", list,
+		func(db *catalog.Database) uint64 { return uint64(db.ID) },
+		func(db *catalog.Database) error { e.appendDatabase(db); return nil })
 }
 
 func createDatabase(e *exchange) (int, error) {

@@ -79,3 +79,7 @@ func TestSmallFeedsPage(t *testing.T) {
 	d.do("GET", "/dbs", "", "x-ms-continuation", "nonsense").want(400).says("Invalid Continuation Token")
 	d.do("GET", "/dbs", "", "x-ms-continuation", "after:-1").want(400)
 }
+
+func TestNameThatIsNoString(t *testing.T) {
+	newDesk(t).do("POST", "/dbs", `{"id":7}`).want(400).says("The input name '7' is invalid. The id has to be a string")
+}

@@ -98,7 +98,7 @@ func (e *exchange) fail(err error) int {
 	o := translate(err)
 	message := fault.Message(err)
 	if o.status == http.StatusInternalServerError {
-		e.door.log.Error("request failed", "activity", e.activityID(), "method", e.Method, "path", e.URL.Path, "error", err)
+		e.door.log.Error("request failed", "activity", e.activityID(), "method", e.Method, "path", loggedPath(e.URL.Path), "error", err)
 		message = "An internal error occurred. The log of the server tells more under this activity id."
 	}
 	e.reply = e.reply[:0]

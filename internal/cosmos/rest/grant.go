@@ -6,6 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/store"
 )
 
 // A grant is what the credentials of a request allow: everything, or what one
@@ -25,6 +26,7 @@ type scope struct {
 	container *catalog.Container // nil: the whole database
 	kind      string             // path segment of the thing, "" for the whole container
 	name      string
+	number    uint64 // of the item, when the permission names it by its RID
 }
 
 var errForbidden = refused(fault.Forbidden, "Insufficient permissions provided in the authorization header for the corresponding request. Please retry with another authorization header.")
@@ -75,8 +77,10 @@ func (g *grant) inContainer(e *exchange, reads bool) bool {
 	switch {
 	case kind == "" || kind == "pkranges":
 		return reads || s.kind == "" && !g.limited
-	case s.kind != "" && (kind != s.kind || e.path.count != 6 || e.name != s.name):
+	case s.kind != "" && (kind != s.kind || e.path.count != 6):
 		return false
+	case s.kind != "" && s.kind != "docs" && e.name != s.name:
+		return false // which item a path means is known to its handler, see admitItem
 	case g.limited:
 		return kind == "docs" && g.inPartition(e)
 	}
@@ -99,6 +103,33 @@ func (g *grant) inPartition(e *exchange) bool {
 	return true
 }
 
+// admitItem decides whether a request may touch the item with that key, when the grant
+// is for one item only. Items have two names, an id and a RID, and the permission may have
+// been given by the one and used by the other, so what counts is the item they lead to.
+func (g *grant) admitItem(e *exchange, v catalog.View, key store.Key) error {
+	switch s := &g.scope; {
+	case s.kind != "docs":
+		return nil
+	case s.number == 0:
+		if key.ID != s.name {
+			return errForbidden
+		}
+		return nil
+	}
+	var number uint64
+	err := e.door.store.Read(e.Context(), v, key, func(d store.Document) error {
+		number = d.Number
+		return nil
+	})
+	switch {
+	case fault.KindOf(err) == fault.NotFound && e.byRID && e.name == g.scope.name:
+		return errNoItem // the item of the permission, which is gone
+	case fault.KindOf(err) == fault.NotFound, err == nil && number != g.scope.number:
+		return errForbidden
+	}
+	return err
+}
+
 // parseScope reads a resource link of names or RIDs, with or without slashes
 // at its ends: dbs/d, dbs/d/colls/c, or dbs/d/colls/c/docs/i and alike.
 func (d *Door) parseScope(link string) (s scope, err error) {
@@ -112,12 +143,18 @@ func (d *Door) parseScope(link string) (s scope, err error) {
 	if s.database, err = d.findDatabase(p.segment[1]); err != nil || p.count == 2 {
 		return s, err
 	}
-	if s.container, _, err = d.findContainer(s.database, p.segment[3]); err != nil || p.count == 4 {
+	var byRID bool
+	if s.container, byRID, err = d.findContainer(s.database, p.segment[3]); err != nil || p.count == 4 {
 		return s, err
 	}
 	s.kind, s.name = p.segment[4], p.segment[5]
 	switch s.kind {
-	case "docs", "sprocs", "triggers", "udfs":
+	case "docs":
+		if byRID {
+			s.number, _ = itemNumber(s.container, s.name)
+		}
+		return s, nil
+	case "sprocs", "triggers", "udfs":
 		return s, nil
 	}
 	return s, errScope

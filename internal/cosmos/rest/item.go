@@ -64,12 +64,12 @@ func readItem(e *exchange) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	id, err := e.itemID(v)
+	key, err := e.itemKey(v, partition)
 	if err != nil {
 		return 0, err
 	}
 	status = http.StatusOK
-	err = e.door.store.Read(e.Context(), v, store.Key{Partition: partition, ID: id}, func(d store.Document) error {
+	err = e.door.store.Read(e.Context(), v, key, func(d store.Document) error {
 		if want := e.ifMatch(); want != nil && !matches(want, d.Version) {
 			return errItemStale
 		}
@@ -96,7 +96,7 @@ func replaceItem(e *exchange) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	id, err := e.itemID(v)
+	key, err := e.itemKey(v, partition)
 	if err != nil {
 		return 0, err
 	}
@@ -104,11 +104,11 @@ func replaceItem(e *exchange) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if bodyID != id {
+	if bodyID != key.ID {
 		return 0, errOtherID
 	}
 	return e.writeItem(v, store.Op{
-		Verb: store.Replace, Key: store.Key{Partition: partition, ID: id}, Body: body,
+		Verb: store.Replace, Key: key, Body: body,
 		IfMatch: e.ifMatch(), IfNoneMatch: e.ifNoneMatch(),
 	})
 }
@@ -119,12 +119,12 @@ func deleteItem(e *exchange) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	id, err := e.itemID(v)
+	key, err := e.itemKey(v, partition)
 	if err != nil {
 		return 0, err
 	}
 	result, err := e.door.store.Write(e.Context(), e.container, v.Now, store.Op{
-		Verb: store.Delete, Key: store.Key{Partition: partition, ID: id},
+		Verb: store.Delete, Key: key,
 		IfMatch: e.ifMatch(), IfNoneMatch: e.ifNoneMatch(),
 	})
 	if err != nil {
@@ -192,18 +192,23 @@ func otherContainer(have, want string) error {
 		"The container was deleted and created again: read it and drop what is cached about it.", clip(want), have), 1024}
 }
 
-// itemID is the id of the item that the path names. Clients that address
-// containers by RID may do the same with items, so there it is a RID first and an
-// id only if no item has it.
-func (e *exchange) itemID(v catalog.View) (string, error) {
-	if !e.byRID {
-		return e.name, nil
+// itemKey is the key of the item that the path names, in the partition that the
+// request names. Clients that address containers by RID may do the same with items, so
+// there it is a RID first and an id only if no item has it.
+func (e *exchange) itemKey(v catalog.View, partition []doc.Value) (key store.Key, err error) {
+	key = store.Key{Partition: partition, ID: e.name}
+	if number, ok := itemNumber(v.Container, e.name); ok && e.byRID {
+		if key.ID, err = e.idOfNumber(v, number); err != nil {
+			return key, err
+		}
 	}
-	r, ok := parseRID(e.name)
-	if !ok || !r.hasNumber || r.container != v.Container.ID || r.kind != documentRID {
-		return e.name, nil
-	}
-	return e.idOfNumber(v, r.number)
+	return key, e.grant.admitItem(e, v, key)
+}
+
+// itemNumber is the number in the RID of an item of c.
+func itemNumber(c *catalog.Container, text string) (number uint64, ok bool) {
+	r, ok := parseRID(text)
+	return r.number, ok && r.hasNumber && r.number != 0 && r.container == c.ID && r.kind == documentRID
 }
 
 // idOfNumber is the id of the item with that number; the path's last segment if

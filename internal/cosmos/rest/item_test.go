@@ -279,6 +279,21 @@ func TestItemIDs(t *testing.T) {
 	}
 }
 
+// SDKs sign an id that ends with a slash as it is, or without the slash.
+func TestItemIDsThatEndWithASlash(t *testing.T) {
+	d := newItems(t)
+	for _, id := range []string{"x/", "x//", "/"} {
+		d.item("POST", "", `{"id":"`+id+`","pk":"a"}`).want(201)
+		for _, signed := range []string{id, id[:len(id)-1]} {
+			r := newRequest("GET", documents+"/"+escapeID(id), "", hPK, `["a"]`)
+			signLink(r, "docs", "dbs/d/colls/c/docs/"+signed)
+			if got := d.send(r).want(200).str("id"); got != id {
+				t.Errorf("%s signed as %q leads to %q", id, signed, got)
+			}
+		}
+	}
+}
+
 // escapeID percent-encodes every byte.
 func escapeID(id string) string {
 	var b []byte

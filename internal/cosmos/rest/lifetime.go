@@ -20,6 +20,8 @@ const lastYear expiry.Stamp = 253402300799
 var (
 	hintOff = []string{"This item's ttl does nothing, because the container has no defaultTtl. " +
 		"Set defaultTtl to -1 to let items expire by their own ttl alone."}
+	hintDormant = []string{"This item's ttl is not a valid life span and never takes effect. " +
+		"A ttl is -1, or a whole number of seconds from 1 to 2147483647."}
 	hintLong = []string{"This item's ttl is more than 31 years. It counts seconds since the last write, " +
 		"not milliseconds, and is no point in time."}
 )
@@ -38,10 +40,12 @@ func (e *exchange) lifetime(v catalog.View, d *store.Document) {
 // lifetimeHint is nil when there is nothing to say.
 func lifetimeHint(st *catalog.State, d *store.Document) []string {
 	switch {
-	case !st.Policy.On():
-		if d.TTL != expiry.Unset || !doc.IsUndefined(doc.Lookup(d.Body, "ttl")) {
-			return hintOff
+	case d.TTL == expiry.Unset:
+		if !doc.IsUndefined(doc.Lookup(d.Body, "ttl")) { // written while TTL was off
+			return hintDormant
 		}
+	case !st.Policy.On():
+		return hintOff
 	case d.TTL > suspectTTL:
 		return hintLong
 	}

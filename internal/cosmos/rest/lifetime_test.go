@@ -280,7 +280,10 @@ func TestLifetimeHints(t *testing.T) {
 		name, container, item, says string
 	}{
 		{"off", "", `"ttl":5`, "no defaultTtl"},
-		{"off, no life span", "", `"ttl":"5"`, "no defaultTtl"},
+		{"off, a string", "", `"ttl":"5"`, "not a valid life span"},
+		{"off, zero", "", `"ttl":0`, "not a valid life span"},
+		{"off, null", "", `"ttl":null`, "not a valid life span"},
+		{"off, a fraction", "", `"ttl":20.5`, "not a valid life span"},
 		{"off, long", "", `"ttl":1700000000`, "no defaultTtl"},
 		{"off, none", "", `"x":5`, ""},
 		{"off, nested", "", `"x":{"ttl":5}`, ""},
@@ -298,6 +301,16 @@ func TestLifetimeHints(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A ttl that was stored while TTL was off and is none stays without effect.
+func TestDormantTTLIsToldWhileOn(t *testing.T) {
+	d := newItems(t)
+	d.item("POST", "", `{"id":"1","pk":"a","ttl":"5"}`).want(201)
+	d.setTTL("10")
+	if hint := d.item("GET", "1", "").want(200).header.Get("x-mayfly-hint"); !strings.Contains(hint, "never takes effect") {
+		t.Errorf("the hint is %q", hint)
 	}
 }
 

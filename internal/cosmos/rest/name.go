@@ -19,7 +19,10 @@ func nameOf(d doc.Doc) (string, error) {
 	if doc.IsUndefined(v) || doc.IsNull(v) {
 		return "", errNameless
 	}
-	name, _ := doc.AsString(v)
+	name, ok := doc.AsString(v)
+	if !ok {
+		return "", fault.New(fault.Invalid, "The input name '%s' is invalid. The id has to be a string: put it in quotes.", clip(string(doc.AppendJSONValue(nil, v))))
+	}
 	if !validName(name) {
 		return "", fault.New(fault.Invalid, "The input name '%s' is invalid. Ensure to provide a unique non-empty string of at most %d characters, without / \\ ? # and control characters, and with no space at its end.", clip(name), maxName)
 	}
@@ -35,15 +38,16 @@ func validName(name string) bool {
 	}) < 0
 }
 
-// object reads the request's body as one JSON object, in memory of its own.
+// object reads the request's body as one JSON object, in memory of its own, and the
+// clock after it: the request is now when its body is there.
 func (e *exchange) object() (doc.Doc, error) {
-	text, err := e.body()
+	text, err := e.lateBody()
 	if err != nil {
 		return nil, err
 	}
 	d, err := doc.FromJSON(nil, text, doc.ParseOptions{})
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "The request payload is invalid. Ensure to provide a valid request payload. %s", err)
+		return nil, docFault(err)
 	}
 	return d, nil
 }

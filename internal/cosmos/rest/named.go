@@ -48,20 +48,11 @@ func (n *named) list(e *exchange) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	page, err := pageOf(e, e.door.catalog.Resources(n.kind, of.owner), func(r *catalog.Resource) uint64 { return r.Number })
-	if err != nil {
-		return 0, err
-	}
-	e.openFeed(of.rid, n.feed)
-	for i, r := range page {
-		e.comma(i)
-		if err := n.append(e, of, r); err != nil {
-			return 0, err
-		}
-	}
-	e.closeFeed(len(page))
-	return http.StatusOK, nil
+	return listing(e, of.rid, n.feed, e.door.catalog.Resources(n.kind, of.owner), resourceNumber,
+		func(r *catalog.Resource) error { return n.append(e, of, r) })
 }
+
+func resourceNumber(r *catalog.Resource) uint64 { return r.Number }
 
 func (n *named) create(e *exchange) (int, error) {
 	of, err := n.owner(e)

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -72,4 +73,31 @@ func TestUsers(t *testing.T) {
 		t.Errorf("the substatus is %s", a.header.Get("x-ms-substatus"))
 	}
 	d.do("DELETE", "/dbs/d/users/v", "").want(204)
+}
+
+// Feeds of scripts have pages that fit into memory, and end nevertheless.
+func TestScriptFeedsHaveALimitInBytes(t *testing.T) {
+	d, _ := withContainer(t, "")
+	body := strings.Repeat("x", maxScript)
+	const scripts = 20
+	for i := range scripts {
+		d.do("POST", "/dbs/d/colls/c/sprocs", fmt.Sprintf(`{"id":"s%d","body":"%s"}`, i, body)).want(201)
+	}
+	d.do("POST", "/dbs/d/colls/c/sprocs", `{"id":"t","body":"x`+body+`"}`).want(400).says("more than the limit of 262144")
+	var ids []string
+	for token, pages := "", 0; ; pages++ {
+		a := d.do("GET", "/dbs/d/colls/c/sprocs", "", "x-ms-continuation", token).want(200)
+		if len(a.text) > maxPage+maxScript+1024 {
+			t.Errorf("a page has %d bytes", len(a.text))
+		}
+		for _, row := range a.rows("StoredProcedures") {
+			ids = append(ids, row.(map[string]any)["id"].(string))
+		}
+		if token = a.header.Get("x-ms-continuation"); token == "" {
+			if pages == 0 || len(ids) != scripts || ids[0] != "s0" || ids[scripts-1] != "s19" {
+				t.Errorf("%d pages more: %v", pages, ids)
+			}
+			return
+		}
+	}
 }

@@ -107,17 +107,8 @@ func (t throughput) body() doc.Doc {
 }
 
 func listOffers(e *exchange) (int, error) {
-	page, err := pageOf(e, e.door.catalog.Resources(catalog.Offer, catalog.Owner{}), func(r *catalog.Resource) uint64 { return r.Number })
-	if err != nil {
-		return 0, err
-	}
-	e.openFeed(rid{}, "Offers")
-	for i, r := range page {
-		e.comma(i)
-		e.appendOffer(r)
-	}
-	e.closeFeed(len(page))
-	return http.StatusOK, nil
+	return listing(e, rid{}, "Offers", e.door.catalog.Resources(catalog.Offer, catalog.Owner{}), resourceNumber,
+		func(r *catalog.Resource) error { e.appendOffer(r); return nil })
 }
 
 func readOffer(e *exchange) (int, error) {

@@ -24,9 +24,11 @@ const systemKeyPath = "/_partitionKey"
 
 var (
 	errFewComponents = fault.New(fault.PartitionMismatch, "The partition key supplied in x-ms-partitionkey header has fewer "+
-		"components than defined in the the collection. Send one value for each path of the container's partition key, such as [\"a\"].")
+		"components than defined in the the collection. Send one value for each path of the container's partition key "+
+		"in the header x-ms-documentdb-partitionkey, such as [\"a\"].")
 	errManyComponents = fault.New(fault.PartitionMismatch, "The partition key supplied in x-ms-partitionkey header has more "+
-		"components than defined in the the collection. Send one value for each path of the container's partition key, such as [\"a\"].")
+		"components than defined in the the collection. Send one value for each path of the container's partition key "+
+		"in the header x-ms-documentdb-partitionkey, such as [\"a\"].")
 )
 
 // pointPartition is the partition that a request on one item names: a value for

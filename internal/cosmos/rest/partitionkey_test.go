@@ -121,3 +121,8 @@ func FuzzParsePartitionKey(f *testing.F) {
 		}
 	})
 }
+
+func TestMissingPartitionKeyNamesTheHeader(t *testing.T) {
+	d := newItems(t)
+	d.do("GET", documents+"/1", "").want(400).says("in the header x-ms-documentdb-partitionkey")
+}

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -25,7 +26,7 @@ func patchItem(e *exchange) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	id, err := e.itemID(v)
+	key, err := e.itemKey(v, partition)
 	if err != nil {
 		return 0, err
 	}
@@ -33,19 +34,20 @@ func patchItem(e *exchange) (status int, err error) {
 	if err != nil {
 		return 0, docFault(err)
 	}
-	p, err := parsePatch(v.State, body)
+	p, err := parsePatch(e.Context(), v.State, body)
 	if err != nil {
 		return 0, err
 	}
 	return e.writeItem(v, store.Op{
-		Verb: store.Patch, Key: store.Key{Partition: partition, ID: id}, Edit: p.edit,
+		Verb: store.Patch, Key: key, Edit: p.edit,
 		IfMatch: e.ifMatch(), IfNoneMatch: e.ifNoneMatch(),
 	})
 }
 
 // A patch is a list of edits of one item, done in order and only together.
 type patch struct {
-	condition *predicate // nil: always
+	ctx       context.Context // of the request, for long conditions
+	condition *predicate      // nil: always
 	edits     []edit
 }
 
@@ -67,8 +69,8 @@ var editors = map[string]func(d doc.Doc, e *edit) (doc.Doc, error){
 
 // parsePatch reads the body of a patch for a container whose partition key it
 // must leave alone.
-func parsePatch(st *catalog.State, body doc.Value) (*patch, error) {
-	p, list := &patch{}, body
+func parsePatch(ctx context.Context, st *catalog.State, body doc.Value) (*patch, error) {
+	p, list := &patch{ctx: ctx}, body
 	if fields, ok := doc.AsDoc(body); ok {
 		var err error
 		if p.condition, err = parseCondition(doc.Lookup(fields, "condition")); err != nil {
@@ -173,8 +175,14 @@ func reaches(at doc.Pointer, path doc.Path) bool {
 
 // edit makes the new body of an item.
 func (p *patch) edit(d store.Document) (body doc.Doc, err error) {
-	if p.condition != nil && !p.condition.holds(&d) {
-		return nil, errPatchCondition
+	if p.condition != nil {
+		holds, err := p.condition.holds(p.ctx, &d)
+		if err != nil {
+			return nil, err
+		}
+		if !holds {
+			return nil, errPatchCondition
+		}
 	}
 	body = d.Body
 	for i := range p.edits {

@@ -145,7 +145,7 @@ func FuzzParsePatch(f *testing.F) {
 		if err != nil {
 			return
 		}
-		p, err := parsePatch(st, body)
+		p, err := parsePatch(t.Context(), st, body)
 		if err != nil {
 			return
 		}

@@ -127,8 +127,21 @@ func (d *Door) grantOfBody(body doc.Doc) (g grant, err error) {
 		return g, misshapen("resourcePartitionKey", "an array of partition key values")
 	}
 	g.limited = true
-	g.partition, err = parsePartitionKey(string(doc.AppendJSONValue(nil, key)))
-	return g, err
+	if g.partition, err = parsePartitionKey(string(doc.AppendJSONValue(nil, key))); err != nil {
+		return g, err
+	}
+	return g, g.checkPartition()
+}
+
+// checkPartition refuses a limit that limits nothing, or that no item can lie within.
+func (g *grant) checkPartition() error {
+	if len(g.partition) == 0 {
+		return misshapen("resourcePartitionKey", "an array of at least one value; leave it out to allow every partition")
+	}
+	if c := g.scope.container; c != nil && len(g.partition) > len(c.State().Partition.Paths) {
+		return misshapen("resourcePartitionKey", "an array with no more values than the container's partition key has paths")
+	}
+	return nil
 }
 
 // permissionToken renders `_token`, good for as long as the request asks.

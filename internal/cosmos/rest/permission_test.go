@@ -1,7 +1,9 @@
 package rest
 
 import (
+	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +101,9 @@ func TestResourceTokensLimitAccess(t *testing.T) {
 			{"POST", "/dbs/d/colls/c/docs", `{"id":"a1","pk":"a"}`, inA, 403},
 			{"GET", "/dbs/d/colls/c", "", "", 200},
 			{"DELETE", "/dbs/d/colls/c", "", "", 403},
+			{"GET", "/dbs/d/colls/c/docs/missing", "", inA, 403},
+			{"DELETE", "/dbs/d/colls/c/docs/a1", "", inA, 204},
+			{"GET", "/dbs/d/colls/c/docs/a1", "", inA, 404},
 		}},
 		{"a database", `{"id":"p","permissionMode":"Read","resource":"dbs/d"}`, []try{
 			{"GET", "/dbs/d", "", "", 200},
@@ -193,6 +198,8 @@ func TestPermissions(t *testing.T) {
 		{"missing container", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/x"}`, 404},
 		{"a user", `{"id":"q","permissionMode":"All","resource":"dbs/d/users/u"}`, 400},
 		{"partition that is no array", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/other","resourcePartitionKey":"a"}`, 400},
+		{"a partition that limits nothing", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/other","resourcePartitionKey":[]}`, 400},
+		{"a partition of too many values", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/other","resourcePartitionKey":["a","b"]}`, 400},
 		{"a partition of it", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}`, 201},
 		{"that partition again", `{"id":"r","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}`, 409},
 	} {
@@ -217,4 +224,68 @@ func TestPermissionByRID(t *testing.T) {
 	p := d.do("POST", "/dbs/d/users/u/permissions", `{"id":"p","permissionMode":"Read","resource":"`+self+`"}`).want(201)
 	d.as(p.str("_token"), "GET", "/dbs/d/colls/c", "").want(200)
 	d.as(p.str("_token"), "GET", "/"+self, "").want(200)
+}
+
+// An item is reached by its id and by its RID, and either may stand in the permission.
+func TestItemPermissionByNameAndByRID(t *testing.T) {
+	d, _ := withContainer(t, "")
+	d.do("POST", "/dbs/d/users", `{"id":"u"}`).want(201)
+	self := d.do("POST", documents, `{"id":"x","pk":"a"}`, key, inA).want(201).str("_self")
+	d.do("POST", documents, `{"id":"x","pk":"b"}`, key, inB).want(201)
+	for name, resource := range map[string]string{"name": "dbs/d/colls/c/docs/x", "rid": self} {
+		t.Run(name, func(t *testing.T) {
+			token := d.do("POST", "/dbs/d/users/u/permissions", `{"id":"`+name+`","permissionMode":"All","resource":"`+resource+`"}`).want(201).str("_token")
+			d.as(token, "GET", documents+"/x", "", key, inA).want(200)
+			d.as(token, "GET", "/"+self, "", key, inA).want(200)
+			d.as(token, "PATCH", "/"+self, `[{"op":"set","path":"/n","value":1}]`, key, inA).want(200)
+			d.as(token, "PUT", documents+"/x", `{"id":"x","pk":"a"}`, key, inA).want(200)
+		})
+	}
+	d.as(d.do("GET", "/dbs/d/users/u/permissions/rid", "").str("_token"), "GET", documents+"/x", "", key, inB).want(403)
+	d.do("DELETE", documents+"/x", "", key, inA).want(204)
+	token := d.do("GET", "/dbs/d/users/u/permissions/rid", "").str("_token")
+	d.as(token, "GET", "/"+self, "", key, inA).want(404)
+	d.do("POST", documents, `{"id":"x","pk":"a"}`, key, inA).want(201)
+	d.as(token, "GET", documents+"/x", "", key, inA).want(403) // another item of the same id
+}
+
+// Whoever may choose the id of an item must not reach another item by choosing its RID.
+func TestItemPermissionIsNotConfusedByRIDs(t *testing.T) {
+	d, _ := withContainer(t, "")
+	d.do("POST", "/dbs/d/users", `{"id":"u"}`).want(201)
+	victim := d.do("POST", documents, `{"id":"victim","pk":"a"}`, key, inA).want(201)
+	id := victim.str("_rid")
+	d.do("POST", documents, `{"id":"`+id+`","pk":"a"}`, key, inA).want(201)
+	token := d.do("POST", "/dbs/d/users/u/permissions", `{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c/docs/`+id+`"}`).want(201).str("_token")
+	d.as(token, "GET", documents+"/"+id, "", key, inA).want(200)
+	d.as(token, "GET", documents+"/victim", "", key, inA).want(403)
+	for _, method := range []string{"GET", "DELETE"} {
+		d.as(token, method, "/"+victim.str("_self"), "", key, inA).want(403)
+	}
+	d.do("GET", documents+"/victim", "", key, inA).want(200)
+}
+
+// A permission for a database may limit to more key parts than some container has.
+func TestBulkWithALongerPartition(t *testing.T) {
+	d, p := withPermission(t, `{"id":"p","permissionMode":"All","resource":"dbs/d","resourcePartitionKey":["a","b"]}`)
+	a := d.as(p.str("_token"), "POST", documents, `[{"operationType":"Read","id":"a1","partitionKey":"[\"a\"]"}]`,
+		key, `["a","b"]`, "x-ms-cosmos-is-batch-request", "true", "x-ms-cosmos-batch-atomic", "false").want(207)
+	if got := statuses(entries(t, a)); got != "403" {
+		t.Errorf("statuses %s", got)
+	}
+}
+
+// A refusal tells a token's holder nothing about what lies outside of its scope.
+func TestForbiddenTellsNothing(t *testing.T) {
+	d, p := withPermission(t, `{"id":"p","permissionMode":"Read","resource":"dbs/d/colls/c"}`)
+	there := d.as(p.str("_token"), "GET", "/dbs/d/colls/other/docs", "").want(403)
+	absent := d.as(p.str("_token"), "GET", "/dbs/d/colls/absent/docs", "").want(403)
+	for _, h := range []http.Header{there.header, absent.header} {
+		h.Del("x-ms-activity-id")
+		h.Del("x-ms-request-duration-ms")
+		h.Del("content-length") // repeats the path
+	}
+	if !reflect.DeepEqual(there.header, absent.header) {
+		t.Errorf("of a container there: %v\nof one that is not: %v", there.header, absent.header)
+	}
 }

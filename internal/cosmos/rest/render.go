@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"cmp"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,10 +31,7 @@ func appendRID(dst []byte, name string, r rid) []byte {
 
 // appendETagMember appends `,"_etag":"\"…\""`.
 func appendETagMember(dst []byte, v store.Version) []byte {
-	dst = append(dst, `,"_etag":"\`...)
-	dst = appendETag(dst, v)
-	dst[len(dst)-1] = '\\'
-	return append(dst, `""`...)
+	return appendQuotedETag(append(dst, `,"_etag":`...), v)
 }
 
 // appendStamp appends `,"_ts":n`.
@@ -90,30 +89,49 @@ const afterPrefix = "after:"
 
 var errContinuation = fault.New(fault.Invalid, "Invalid Continuation Token. Send the one that came with the page before, unchanged.")
 
-// pageOf cuts the page that a request asks for out of a list in order of
-// creation, and sends the continuation when more is left.
-func pageOf[T any](e *exchange, list []T, number func(T) uint64) ([]T, error) {
+// listing answers a feed of small resources, in order of creation: the page that
+// the request asks for, and the continuation when more is left. number is a resource's
+// own, row writes it into e.reply.
+func listing[T any](e *exchange, owner rid, key string, list []T, number func(T) uint64, row func(T) error) (int, error) {
 	size, err := e.pageSize()
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	if token := e.given(hContinuation); token != "" {
-		digits, ok := strings.CutPrefix(token, afterPrefix)
-		after, err := strconv.ParseUint(digits, 10, 64)
-		if !ok || err != nil {
-			return nil, errContinuation
+	if list, err = behind(e.given(hContinuation), list, number); err != nil {
+		return 0, err
+	}
+	e.openFeed(owner, key)
+	rows := 0
+	for _, r := range list {
+		if rows == size || rows > 0 && len(e.reply) >= maxPage {
+			e.set(hContinuation, afterPrefix+strconv.FormatUint(number(list[rows-1]), 10))
+			break
 		}
-		at, found := slices.BinarySearchFunc(list, after, func(r T, n uint64) int {
-			return int(min(max(int64(number(r)-n), -1), 1))
-		})
-		if found {
-			at++
+		if rows > 0 {
+			e.reply = append(e.reply, ',')
 		}
-		list = list[at:]
+		if err := row(r); err != nil {
+			return 0, err
+		}
+		rows++
 	}
-	if len(list) > size {
-		list = list[:size]
-		e.set(hContinuation, afterPrefix+strconv.FormatUint(number(list[size-1]), 10))
+	e.closeFeed(rows)
+	return http.StatusOK, nil
+}
+
+// behind is what of a list comes behind the place of a continuation, "" for none.
+func behind[T any](token string, list []T, number func(T) uint64) ([]T, error) {
+	if token == "" {
+		return list, nil
 	}
-	return list, nil
+	digits, ok := strings.CutPrefix(token, afterPrefix)
+	after, err := strconv.ParseUint(digits, 10, 64)
+	if !ok || err != nil {
+		return nil, errContinuation
+	}
+	at, found := slices.BinarySearchFunc(list, after, func(r T, n uint64) int { return cmp.Compare(number(r), n) })
+	if found {
+		at++
+	}
+	return list[at:], nil
 }

@@ -126,7 +126,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e.send(status)
 	if d.log.Enabled(context.Background(), slog.LevelDebug) {
-		d.log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", status, "duration", e.watch.Elapsed(), "error", err)
+		e.logRequest(status, err)
 	}
 }
 
@@ -147,6 +147,7 @@ func (e *exchange) answer() (status int, err error) {
 		return 0, e.grant.hide(err)
 	}
 	if err := e.grant.admit(e); err != nil {
+		e.database, e.container = nil, nil // the answer's headers tell nothing of them
 		return 0, err
 	}
 	if err := e.checkLevel(); err != nil {

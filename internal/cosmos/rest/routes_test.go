@@ -108,3 +108,9 @@ func FuzzPath(f *testing.F) {
 		}
 	})
 }
+
+func TestRefusedQueryNamesTheWayOut(t *testing.T) {
+	d := newItems(t)
+	d.do("POST", documents, `{"query":"SELECT * FROM c"}`, "content-type", "application/query+json").want(400).
+		says("items.readAll()").says("change feed")
+}

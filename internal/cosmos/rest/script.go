@@ -40,11 +40,17 @@ func scriptRID(kind ridType) func(of family, r *catalog.Resource) rid {
 	}
 }
 
+// maxScript is the longest body of a script in bytes.
+const maxScript = 256 << 10
+
 // scriptContent keeps the body of a script. It is not run, so not checked either.
 func scriptContent(_ *exchange, _ family, d doc.Doc, _ *catalog.Resource) (doc.Doc, error) {
 	body, ok := doc.AsString(doc.Lookup(d, "body"))
 	if !ok {
 		return nil, required("body")
+	}
+	if len(body) > maxScript {
+		return nil, fault.New(fault.Invalid, "The body of the script has %d bytes, more than the limit of %d. Split the script.", len(body), maxScript)
 	}
 	return doc.With(nil, "body", doc.String(body)), nil
 }
