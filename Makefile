@@ -42,8 +42,12 @@ fuzz: ## Each fuzz target for FUZZTIME (10s)
 		done; \
 	done
 
-bench: ## Benchmarks; docs/performance.md says how to read them
+bench: ## Benchmarks; docs/performance.md says how to read them (about 15 minutes)
 	go test -run '^$$' -bench . -benchmem ./...
+	go test -run '^$$' -bench PolicyChange -benchtime 200x -documents 1000000 ./internal/store
+	go test -run '^$$' -bench Wave -benchtime 1x -wave 1000000 ./internal/reaper
+	go test -run '^$$' -bench Start -benchtime 10x -items 1000000 ./cmd/mayfly
+	go test -run TestWave -v -wave 1000000 ./cmd/mayfly
 
 soak: ## The storage tests over and over, raced, for SOAKTIME (600) seconds
 	@end=$$(($$(date +%s) + $(SOAKTIME))); while [ $$(date +%s) -lt $$end ]; do \
