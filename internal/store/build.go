@@ -39,6 +39,9 @@ func (s *Store) build(c *catalog.Container) {
 		for st := c.State(); st.Building != nil && !st.Deleted; st = c.State() {
 			b.percent.Store(0)
 			err := s.buildAll(s.buildsOver, c, st.Building.Generation, b)
+			if err == catalog.ErrNoOwner {
+				return // deleted meanwhile
+			}
 			if err != nil && err != errOvertaken {
 				s.failed.Store(&err)
 				return

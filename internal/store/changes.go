@@ -68,12 +68,9 @@ func selects(st *catalog.State, a access.Access, prefix []byte, body doc.Doc) bo
 }
 
 // Sequence is the newest sequence of the container, 0 before the first write.
-func (s *Store) Sequence(c *catalog.Container) uint64 {
+func (s *Store) Sequence(c *catalog.Container) (uint64, error) {
 	counter, err := counterOf(s.engine, c)
-	if err != nil {
-		return 0
-	}
-	return counter.Sequence
+	return counter.Sequence, err
 }
 
 func counterOf(r kv.Reader, c *catalog.Container) (counter keys.Counter, err error) {

@@ -164,8 +164,9 @@ func TestFeedOrder(t *testing.T) {
 		w.ok(err)
 	}
 	w.now += 5
-	middle := w.store.Sequence(w.c)
-	_, err := w.write(w.put(store.Replace, "p", "b", ``))
+	middle, err := w.store.Sequence(w.c)
+	w.ok(err)
+	_, err = w.write(w.put(store.Replace, "p", "b", ``))
 	w.ok(err)
 	_, err = w.write(store.Op{Verb: store.Delete, Key: key("p", "a")})
 	w.ok(err)
@@ -301,5 +302,19 @@ func TestSequencesOfACrashDoNotComeAgain(t *testing.T) {
 	after := sequence("c")
 	if after < first+1+10_000 || sequence("d") != after+1 {
 		t.Errorf("sequence %d, after a crash %d", first+1, after)
+	}
+}
+
+// Without it a change feed would say that there is nothing new, and begin anew.
+func TestSequenceTellsOfFailure(t *testing.T) {
+	w := &world{t: t, fs: vfs.NewMem(), now: 1_000_000}
+	w.open()
+	db, err := w.catalog.CreateDatabase(context.Background(), w.now, "d", nil)
+	w.ok(err)
+	c, err := w.catalog.CreateContainer(context.Background(), w.now, db, definition(expiry.Unset), nil)
+	w.ok(err)
+	w.close()
+	if _, err := w.store.Sequence(c); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("got %v, want unavailable", err)
 	}
 }

@@ -29,7 +29,10 @@ func listChanges(e *exchange, v catalog.View, sel access.Access, size int) (stat
 	case !strings.EqualFold(mode, latestVersions):
 		return 0, fault.New(fault.Invalid, "The value '%s' of the header 'a-im' is invalid. Send '%s'.", clip(mode), latestVersions)
 	}
-	newest := e.door.store.Sequence(v.Container)
+	newest, err := e.door.store.Sequence(v.Container)
+	if err != nil {
+		return 0, err
+	}
 	after, err := e.changesAfter(v, newest)
 	if err != nil {
 		return 0, err

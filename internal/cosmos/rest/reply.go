@@ -104,7 +104,12 @@ func (e *exchange) sendPlace(f *facts, h http.Header) {
 func (e *exchange) newest() uint64 {
 	sequence := e.version.Sequence
 	if !(e.versioned && e.aboutItem()) && e.container != nil && !e.container.State().Deleted {
-		sequence = e.door.store.Sequence(e.container) // an item's own is as new as the client has to know
+		// An item's own is as new as the client has to know.
+		newest, err := e.door.store.Sequence(e.container)
+		if err != nil {
+			e.door.log.Error("the newest sequence cannot be read", "error", err)
+		}
+		sequence = newest
 	}
 	return max(sequence, 1)
 }
