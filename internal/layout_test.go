@@ -28,7 +28,12 @@ var table = []struct{ rooms, mayImport string }{
 	{"catalog", "doc fault expiry kv keys"},
 	{"store", "doc fault expiry access kv keys catalog"},
 	{"reaper", "clock fault store"},
-	{"cosmos/rest", "clock doc fault expiry access catalog store"},
+	{"cosmos/sql/syntax", "fault"},
+	{"cosmos/sql/function", "doc fault"},
+	{"cosmos/sql/plan", "doc fault access cosmos/sql/syntax cosmos/sql/function"},
+	{"cosmos/sql/exec", "doc fault access cosmos/sql/syntax cosmos/sql/function cosmos/sql/plan"},
+	{"cosmos/script", "doc fault"},
+	{"cosmos/rest", "clock doc fault expiry access catalog store cosmos/sql/syntax cosmos/sql/plan cosmos/sql/exec cosmos/script"},
 	{"admin", "clock fault catalog store reaper"},
 	{"node", "clock fault kv catalog store reaper cosmos/rest admin"},
 	{".", "node clock fault kv/pebble"}, // package mayfly
@@ -45,6 +50,8 @@ var forTests = strings.Fields("clock fault doc expiry access kv kv/pebble kv/kvt
 var clients = map[string]string{
 	"github.com/cockroachdb/pebble": "kv/pebble kv/kvtest", // the suite crashes on Pebble's file system
 	"github.com/spf13/":             "cmd/mayfly",
+	"github.com/dlclark/regexp2":    "cosmos/sql/function",
+	"github.com/dop251/goja":        "cosmos/script",
 	"github.com/anishathalye/":      "",
 }
 

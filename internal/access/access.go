@@ -7,7 +7,13 @@ package access
 import "github.com/mayflydb/mayfly/internal/doc"
 
 // An Access selects documents of one container. At most one of Partition and
-// Span is set; with neither it is the whole container in order of creation.
+// Span is set; with neither it is the whole container. IDs, Set and Walk limit
+// the selection further; at most one of them is set, except that a Walk may
+// have a Set beside it.
+//
+// Order: with a Walk that of its values. Else creation, except that documents
+// of a prefix of a hierarchical key, or of a Span, come by partition, then
+// creation, when no IDs and no Set are given.
 type Access struct {
 	// Partition selects the documents of one partition, or of all partitions
 	// under a prefix of a hierarchical key.
@@ -18,6 +24,15 @@ type Access struct {
 	// Span selects documents by effective partition key.
 	Span *Span
 
+	// IDs selects documents by id in one whole partition.
+	IDs []string
+
+	// Set selects documents by what index entries say of them. Nil selects all.
+	Set *Set
+
+	// Walk visits documents in the order of index entries.
+	Walk *Walk
+
 	// After resumes behind a Position that the same selection gave before.
 	// Nil begins at the start.
 	After Position
@@ -26,8 +41,3 @@ type Access struct {
 // A Span is a half-open interval [Low, High) of effective partition keys.
 // Empty bounds are open.
 type Span struct{ Low, High []byte }
-
-// A Position is where a walk stands: opaque bytes, valid for the same
-// selection of the same container for ever, whatever is written, expires or is
-// reclaimed meanwhile.
-type Position []byte

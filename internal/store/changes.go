@@ -87,13 +87,17 @@ func counterOf(r kv.Reader, c *catalog.Container) (counter keys.Counter, err err
 // SequenceAt is the newest sequence with a stamp of at most at: where a feed
 // "after that second" begins. Stamps never fall as sequences rise, so it halves its way.
 func (s *Store) SequenceAt(ctx context.Context, v catalog.View, at expiry.Stamp) (uint64, error) {
-	counter, err := counterOf(s.engine, v.Container)
+	return sequenceAt(s.engine, v, at)
+}
+
+func sequenceAt(r kv.Reader, v catalog.View, at expiry.Stamp) (uint64, error) {
+	counter, err := counterOf(r, v.Container)
 	if err != nil || counter.Stamp <= at {
 		return counter.Sequence, err
 	}
 	rng := v.Container.Keys()
 	lower, upper := rng.Bounds(keys.KindFeed)
-	it, err := s.engine.Iterate(lower, upper)
+	it, err := r.Iterate(lower, upper)
 	if err != nil {
 		return 0, err
 	}

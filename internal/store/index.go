@@ -3,9 +3,11 @@ package store
 import (
 	"bytes"
 	"slices"
+	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/keys"
@@ -16,6 +18,10 @@ import (
 type indexer struct {
 	generations [2]uint16
 	matchers    [2]*matcher // the second is nil when none is being built
+
+	describe sync.Once // makes schema, see Schema
+	schema   access.Schema
+	absences absences
 }
 
 // indexer gives the compiled indexing of a view. A generation is never used for

@@ -48,7 +48,7 @@ func (s *Store) partitionDeletes(ctx context.Context, c *catalog.Container, now 
 		if err != nil {
 			return nil, nil, err
 		}
-		last = d.Position
+		last = append(last[:0], d.Position...)
 		if d.Sequence > until {
 			continue
 		}

@@ -2,12 +2,10 @@ package store
 
 import (
 	"context"
-	"encoding/binary"
 	"iter"
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
-	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
@@ -16,21 +14,52 @@ import (
 // checkEvery is how many steps a walk takes between looks at its context.
 const checkEvery = 256
 
-// Scan walks the living documents that a selects. Order: creation for the whole
-// container and for one full partition, else by partition, then creation.
-// Documents are valid until the next step. An unknown position is fault.Invalid.
+// Scan walks the living documents that a selects, and of a Set or a Walk's Set perhaps
+// others. Documents and their positions are valid until the next step. A position that
+// the selection cannot have given is fault.Invalid; a Walk over entries that have been
+// dropped since v was entered is fault.Conflict: the caller begins anew with another View.
 func (s *Store) Scan(ctx context.Context, v catalog.View, a access.Access) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
-		var err error
-		if a.HasPartition || a.Span != nil {
-			err = s.scanPostings(ctx, v, a, yield)
-		} else {
-			err = s.scanRecords(ctx, v, a.After, yield)
-		}
-		if err != nil && err != errStopped {
+		if err := s.scan(ctx, v, a, yield); err != nil && err != errStopped {
 			yield(Document{}, err)
 		}
 	}
+}
+
+func (s *Store) scan(ctx context.Context, v catalog.View, a access.Access, yield func(Document, error) bool) error {
+	r, err := s.newReading(ctx, v, a)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	r.yield = yield
+	switch {
+	case a.Walk != nil:
+		return r.scanWalk()
+	case a.Set == nil && a.IDs == nil && (a.HasPartition || a.Span != nil):
+		return r.scanPostings()
+	}
+	if err := r.resume(); err != nil {
+		return err
+	}
+	l, err := r.choose()
+	if err != nil {
+		return err
+	}
+	return r.visit(l)
+}
+
+// choose gives the numbers to visit in order of creation.
+func (r *reading) choose() (list, error) {
+	switch {
+	case r.a.IDs != nil:
+		return r.points()
+	case r.a.Set != nil:
+		if l, err := r.narrowed(); l != nil || err != nil {
+			return l, err
+		}
+	}
+	return &everyRecord{r: r}, nil
 }
 
 // errStopped says that the consumer of a walk wants no more.
@@ -38,36 +67,6 @@ var errStopped = fault.New(fault.Internal, "walk stopped")
 
 // errPosition refuses a resume position of another shape.
 var errPosition = fault.New(fault.Invalid, "Invalid Continuation Token")
-
-// scanRecords walks all documents in order of creation. A position is a number.
-func (s *Store) scanRecords(ctx context.Context, v catalog.View, after access.Position, yield func(Document, error) bool) error {
-	lower, upper := v.Container.Keys().Bounds(keys.KindRecord)
-	if after != nil {
-		if len(after) != 8 {
-			return errPosition
-		}
-		lower = v.Container.Keys().Record(nil, binary.BigEndian.Uint64(after)+1)
-	}
-	return walk(ctx, s.engine, lower, upper, func(it kv.Iterator) error {
-		number, err := keys.Number(it.Key())
-		if err != nil {
-			return corrupt(err, "document")
-		}
-		h, body, err := keys.DecodeHeader(it.Value())
-		if err != nil {
-			return corrupt(err, "document")
-		}
-		if dead(v, h, body) {
-			return nil
-		}
-		d := document(v, number, h, body)
-		d.Position = keys.AppendNumber(nil, number)
-		if !yield(d, nil) {
-			return errStopped
-		}
-		return nil
-	})
-}
 
 // walk calls step at every key in [lower, upper) until it fails.
 func walk(ctx context.Context, r kv.Reader, lower, upper []byte, step func(kv.Iterator) error) error {
@@ -96,37 +95,29 @@ type postings struct {
 
 // scanPostings walks documents by partition. A position is the posting's key
 // without what the whole selection has in common.
-func (s *Store) scanPostings(ctx context.Context, v catalog.View, a access.Access, yield func(Document, error) bool) error {
-	sel := selectPostings(v, a)
+func (r *reading) scanPostings() error {
+	sel := selectPostings(r.v, r.a)
 	lower := sel.lower
-	if a.After != nil {
-		if len(a.After) < 8 {
+	if r.a.After != nil {
+		if len(r.a.After) < 8 {
 			return errPosition
 		}
-		lower = append(append(append([]byte(nil), sel.lower[:sel.base]...), a.After...), 0)
+		lower = append(append(append([]byte(nil), sel.lower[:sel.base]...), r.a.After...), 0)
 	}
-	snapshot := s.engine.Snapshot()
-	defer snapshot.Close()
-	return walk(ctx, snapshot, lower, sel.upper, func(it kv.Iterator) error {
-		if sel.span != nil && !inSpan(v.State, it.Key(), sel.span) {
+	return walk(r.ctx, r.snapshot, lower, sel.upper, func(it kv.Iterator) error {
+		if sel.span != nil && !inSpan(r.v.State, it.Key(), sel.span) {
 			return nil
 		}
 		number, err := keys.Number(it.Key())
 		if err != nil {
 			return corrupt(err, "posting")
 		}
-		_, err = getRecord(snapshot, v.Container.Keys().Record(nil, number), func(h keys.Header, body doc.Doc) error {
-			if dead(v, h, body) {
-				return nil
-			}
-			d := document(v, number, h, body)
-			d.Position = append([]byte(nil), it.Key()[sel.base:]...)
-			if !yield(d, nil) {
-				return errStopped
-			}
-			return nil
-		})
-		return err
+		h, body, alive, err := r.record(number)
+		if err != nil || !alive {
+			return err
+		}
+		r.position = append(r.position[:0], it.Key()[sel.base:]...)
+		return r.give(number, h, body)
 	})
 }
 

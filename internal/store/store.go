@@ -41,7 +41,8 @@ type Document struct {
 	// the present policy; 0 if there is none.
 	Deadline expiry.Stamp
 
-	// Position is where a Scan resumes behind this document. Only Scan sets it.
+	// Position is where a Scan resumes behind this document. Only Scan sets it; its bytes
+	// too are valid only for the step.
 	Position access.Position
 }
 

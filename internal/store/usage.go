@@ -29,15 +29,17 @@ func (s *Store) Usage(ctx context.Context, v catalog.View) (Usage, error) {
 	if err := s.loadReclaim(v.Container, r); err != nil {
 		return Usage{}, err
 	}
-	counter, err := counterOf(s.engine, v.Container)
+	snapshot := s.engine.Snapshot() // has what r says of it, since nothing is reclaimed meanwhile
+	defer snapshot.Close()
+	counter, err := counterOf(snapshot, v.Container)
 	if err != nil {
 		return Usage{}, err
 	}
 	w := wake{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}}
 	if !v.Policy.Plain() {
-		err = w.scan(ctx, s.engine)
-	} else if err = w.own(ctx, s.engine, r); err == nil {
-		err = w.inheriting(ctx, s.engine, r.feed)
+		err = w.scan(ctx, snapshot)
+	} else if err = w.own(ctx, snapshot, r); err == nil {
+		err = w.inheriting(ctx, snapshot, r.feed)
 	}
 	return w.usage, err
 }

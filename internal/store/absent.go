@@ -1,0 +1,243 @@
+package store
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// A walk over a path begins (or, in reverse, ends) with the documents that have no value
+// there, and no index tells which ones those are. So they are looked for once among all
+// documents and remembered; after that, only documents that were written since are looked
+// at. A walk that begins twice costs as much as what was written in between.
+
+// absences are what is known of the paths of one container.
+type absences struct {
+	mu   sync.Mutex
+	list map[string]*absence // by path, as index entries have it
+}
+
+func (x *absences) of(path string) *absence {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	a := x.list[path]
+	if a == nil {
+		if x.list == nil || len(x.list) >= spend.absences {
+			x.list = map[string]*absence{}
+		}
+		a = &absence{}
+		x.list[path] = a
+	}
+	return a
+}
+
+// An absence is which documents have no value at a path.
+type absence struct {
+	mu       sync.Mutex
+	known    bool
+	sequence uint64   // of the newest write that was looked at
+	numbers  []uint64 // rising: every document without a value up to then, and some that have one by now
+	many     bool     // there are too many to remember
+}
+
+// absent gives the numbers that documents without a value at the walk's path have, among
+// others; nil for all numbers. Forward it takes a new snapshot, since what is remembered
+// can be used only with one that is as new; in reverse the walk has begun already.
+func (w *walking) absent() (*sorted, error) {
+	path, ok := plainPath(w.w.Path)
+	if !ok {
+		return nil, errIndexChanged
+	}
+	var steps []byte
+	for _, s := range w.w.Path {
+		steps = keys.AppendMemberStep(steps, s.Name)
+	}
+	a := w.s.indexer(w.v).absences.of(string(steps))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !w.w.Reverse {
+		if err := w.renew(); err != nil {
+			return nil, err
+		}
+	}
+	counter, err := counterOf(w.snapshot, w.v.Container)
+	if err != nil || a.known && a.sequence > counter.Sequence {
+		return nil, err
+	}
+	if err := a.refresh(w.reading, path, counter); err != nil || a.many {
+		return nil, err
+	}
+	return &sorted{numbers: slices.Clone(a.numbers)}, nil
+}
+
+// refresh brings the absence up to the reading's snapshot.
+func (a *absence) refresh(r *reading, path doc.Path, counter keys.Counter) error {
+	if a.known && a.many && counter.Sequence-a.sequence <= counter.Documents {
+		return nil
+	}
+	if a.known && !a.many {
+		ok, err := a.follow(r, path, counter)
+		if err != nil || ok {
+			return err
+		}
+	}
+	a.known = false
+	if err := a.search(r, path); err != nil {
+		return err
+	}
+	a.known, a.sequence = true, counter.Sequence
+	return nil
+}
+
+// search looks at every document.
+func (a *absence) search(r *reading, path doc.Path) error {
+	a.numbers, a.many = a.numbers[:0], false
+	all := everyRecord{r: r}
+	for n := uint64(0); ; n++ {
+		number, ok, err := all.seek(n)
+		if err != nil || !ok {
+			return err
+		}
+		n = number
+		lacks, err := r.lacks(n, path)
+		if err != nil {
+			return err
+		}
+		if !lacks {
+			continue
+		}
+		if a.numbers = append(a.numbers, n); len(a.numbers) > spend.absent {
+			a.numbers, a.many = nil, true
+			return nil
+		}
+	}
+}
+
+// follow looks at what was written since. ok is false if that is so much that a search
+// is better.
+func (a *absence) follow(r *reading, path doc.Path, counter keys.Counter) (ok bool, err error) {
+	_, upper := r.rng.Bounds(keys.KindFeed)
+	left := 1_024 + counter.Documents/8
+	numbers := slices.Clone(a.numbers)
+	err = walk(r.ctx, r.snapshot, r.rng.Feed(nil, a.sequence+1), upper, func(it kv.Iterator) error {
+		e, err := keys.DecodeFeed(it.Value())
+		if err != nil {
+			return corrupt(err, "change feed entry")
+		}
+		if left--; left == 0 || len(numbers) > spend.absent {
+			return errStopped
+		}
+		lacks, err := r.lacks(e.Number, path)
+		if lacks {
+			numbers = append(numbers, e.Number)
+		}
+		return err
+	})
+	if err == errStopped || err == nil && len(numbers) > spend.absent {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	slices.Sort(numbers)
+	a.numbers, a.sequence = slices.Compact(numbers), counter.Sequence
+	return true, nil
+}
+
+// lacks reports whether a document has no value at a path. The dead are left out where
+// they are dead to every later reading as well: a view whose lifetime counts from a property
+// may have been replaced before the document was written.
+func (r *reading) lacks(number uint64, path doc.Path) (bool, error) {
+	_, body, alive, err := r.record(number)
+	if err != nil || body == nil || !alive && r.v.Policy.Plain() {
+		return false, err
+	}
+	return doc.IsUndefined(path.Lookup(body)), nil
+}
+
+// absentUp hands out the documents that have no value at the walk's path, among the
+// numbers given; nil stands for all.
+func (w *walking) absentUp(among *sorted) error {
+	var l list = &everyRecord{r: w.reading}
+	if among != nil {
+		l = among
+	}
+	for n := w.reached + 1; ; n++ {
+		number, ok, err := l.seek(n)
+		if err != nil || !ok {
+			return err
+		}
+		n = number
+		if err := w.stopAbsent(n); err != nil {
+			return err
+		}
+	}
+}
+
+// absentDown is absentUp by falling number; resumed tells that the position is one of them.
+func (w *walking) absentDown(resumed bool) error {
+	among := w.among
+	if among == nil {
+		var err error
+		if among, err = w.absent(); err != nil {
+			return err
+		}
+	}
+	if among == nil {
+		return w.everyDown(resumed)
+	}
+	for _, number := range slices.Backward(among.numbers) {
+		if err := w.tick(); err != nil {
+			return err
+		}
+		if resumed && number >= w.reached {
+			continue
+		}
+		if err := w.stopAbsent(number); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// everyDown goes through all documents by falling number.
+func (w *walking) everyDown(resumed bool) error {
+	lower, upper := w.rng.Bounds(keys.KindRecord)
+	if resumed {
+		upper = w.rng.Record(nil, w.reached)
+	}
+	it, err := w.iterate(lower, upper)
+	if err != nil {
+		return err
+	}
+	for it.Prev() {
+		if err := w.tick(); err != nil {
+			return err
+		}
+		number, err := keys.Number(it.Key())
+		if err != nil {
+			return corrupt(err, "document")
+		}
+		if err := w.stopAbsent(number); err != nil {
+			return err
+		}
+	}
+	return it.Err()
+}
+
+// stopAbsent hands out a document if it has no value at the walk's path.
+func (w *walking) stopAbsent(number uint64) error {
+	h, body, alive, err := w.record(number)
+	if err != nil || !alive || !doc.IsUndefined(w.st.columns[0].path.Lookup(body)) || !w.selected(body) {
+		return err
+	}
+	w.position = access.ValuePosition(w.position[:0], undefined[:], number)
+	return w.give(number, h, body)
+}
+
+// undefined is what the position of an absent value holds.
+var undefined = [1]doc.Value{}

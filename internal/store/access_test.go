@@ -1,0 +1,612 @@
+package store_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// at makes a path of names, [] being the step to elements.
+func at(names ...string) access.Path {
+	var path access.Path
+	for _, name := range names {
+		path = append(path, access.Step{Name: strings.TrimSuffix(name, "[]"), Element: name == "[]"})
+	}
+	return path
+}
+
+func value(text string) doc.Value {
+	if text == "" {
+		return doc.Value{}
+	}
+	v, err := doc.ValueFromJSON([]byte(text))
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// closedAt and openAt make bounds of JSON values, typed the bound of a type.
+func closedAt(text string) *access.Bound { return &access.Bound{Value: value(text)} }
+func openAt(text string) *access.Bound   { return &access.Bound{Value: value(text), Open: true} }
+func typed(text string) *access.Bound    { return &access.Bound{Value: value(text), Type: true} }
+
+func is(text string, path ...string) access.Set {
+	return access.Set{Range: &access.Range{Path: at(path...), Low: closedAt(text), High: closedAt(text)}}
+}
+
+func all(sets ...access.Set) access.Set    { return access.Set{All: sets} }
+func some(sets ...access.Set) access.Set   { return access.Set{Any: sets} }
+func only(set access.Set) access.Access    { return access.Access{Set: &set} }
+func along(walk access.Walk) access.Access { return access.Access{Walk: &walk} }
+
+// A row is a document that a test keeps.
+type row struct {
+	store.Document
+	id string
+}
+
+// rows collects a scan; positions and bodies are copied.
+func (w *world) rows(a access.Access, limit int) []row {
+	w.t.Helper()
+	var list []row
+	for d, err := range w.store.Scan(context.Background(), w.view(), a) {
+		w.ok(err)
+		id, _ := doc.AsString(doc.Lookup(d.Body, "id"))
+		d.Body, d.Position = bytes.Clone(d.Body), bytes.Clone(d.Position)
+		list = append(list, row{d, strings.Clone(id)})
+		if len(list) == limit {
+			break
+		}
+	}
+	return list
+}
+
+func idsOfRows(list []row) string {
+	var ids []string
+	for _, r := range list {
+		ids = append(ids, r.id)
+	}
+	return strings.Join(ids, " ")
+}
+
+// The reference: what access says of a document, without any index.
+
+type reference struct {
+	composite [][]catalog.CompositePath
+}
+
+// valuesAt gives every value that a document has at a path.
+func valuesAt(r row, path access.Path) []doc.Value {
+	if len(path) == 1 && path[0].Name == "_ts" {
+		return []doc.Value{doc.Int(r.Stamp)}
+	}
+	values := []doc.Value{doc.Object(r.Body)}
+	for _, step := range path {
+		var next []doc.Value
+		for _, v := range values {
+			if step.Element {
+				next = slices.AppendSeq(next, doc.Elements(v))
+			} else if d, ok := doc.AsDoc(v); ok {
+				if v := doc.Lookup(d, step.Name); !doc.IsUndefined(v) {
+					next = append(next, v)
+				}
+			}
+		}
+		values = next
+	}
+	return values
+}
+
+func one(r row, path access.Path) doc.Value {
+	if values := valuesAt(r, path); len(values) > 0 {
+		return values[0]
+	}
+	return doc.Value{}
+}
+
+// kindOfRank makes one of the two truth values, which are one type to a Bound.
+func kindOfRank(v doc.Value) doc.Rank {
+	if rank := doc.RankOf(v); rank != doc.RankTrue {
+		return rank
+	}
+	return doc.RankFalse
+}
+
+func (ref reference) within(v doc.Value, x *access.Range) bool {
+	if b := x.Low; b != nil {
+		if b.Type && kindOfRank(v) < kindOfRank(b.Value) {
+			return false
+		}
+		if c := doc.Compare(v, b.Value); !b.Type && (c < 0 || c == 0 && b.Open) {
+			return false
+		}
+	}
+	if b := x.High; b != nil {
+		if b.Type && kindOfRank(v) > kindOfRank(b.Value) {
+			return false
+		}
+		if c := doc.Compare(v, b.Value); !b.Type && (c > 0 || c == 0 && b.Open) {
+			return false
+		}
+	}
+	return true
+}
+
+func (ref reference) columns(x *access.Range) []access.Column {
+	if x.Composite == 0 {
+		return []access.Column{{Path: x.Path}}
+	}
+	var columns []access.Column
+	for _, c := range ref.composite[x.Composite-1] {
+		columns = append(columns, access.Column{Path: at(strings.Split(c.Path[1:], "/")...), Descending: c.Descending})
+	}
+	return columns
+}
+
+func (ref reference) inRange(r row, x *access.Range) bool {
+	if x.Composite == 0 {
+		return slices.ContainsFunc(valuesAt(r, x.Path), func(v doc.Value) bool { return ref.within(v, x) })
+	}
+	columns := ref.columns(x)
+	for i, v := range x.Equal {
+		if doc.Compare(v, one(r, columns[i].Path)) != 0 {
+			return false
+		}
+	}
+	return len(x.Equal) == len(columns) || ref.within(one(r, columns[len(x.Equal)].Path), x)
+}
+
+func (ref reference) inSet(r row, set *access.Set) bool {
+	member := func(s access.Set) bool { return ref.inSet(r, &s) }
+	switch {
+	case set.Range != nil:
+		return ref.inRange(r, set.Range)
+	case set.Any != nil:
+		return slices.ContainsFunc(set.Any, member)
+	}
+	return !slices.ContainsFunc(set.All, func(s access.Set) bool { return !member(s) })
+}
+
+// selects is the filter that a language has beside an Access.
+func (ref reference) selects(st *catalog.State, r row, a access.Access) bool {
+	var partition []doc.Value
+	for _, path := range st.PartitionPaths() {
+		partition = append(partition, path.Lookup(r.Body))
+	}
+	if a.HasPartition {
+		for i, v := range a.Partition {
+			if doc.Compare(v, partition[i]) != 0 {
+				return false
+			}
+		}
+	}
+	if a.Span != nil {
+		epk := store.EffectivePartitionKey(st, partition)
+		if bytes.Compare(epk, a.Span.Low) < 0 || len(a.Span.High) > 0 && bytes.Compare(epk, a.Span.High) >= 0 {
+			return false
+		}
+	}
+	if a.IDs != nil && !slices.Contains(a.IDs, r.id) || a.Set != nil && !ref.inSet(r, a.Set) {
+		return false
+	}
+	if w := a.Walk; w != nil && !ref.inRange(r, &w.Range) {
+		return w.Absent && doc.IsUndefined(one(r, w.Path))
+	}
+	return true
+}
+
+// A place is where a document comes in an order.
+type place struct {
+	values []doc.Value
+	number uint64
+}
+
+func (ref reference) placeOf(r row, w *access.Walk) place {
+	if w == nil {
+		return place{number: r.Number}
+	}
+	p := place{number: r.Number}
+	for _, c := range ref.columns(&w.Range) {
+		p.values = append(p.values, one(r, c.Path))
+	}
+	if len(w.Path) == 1 && w.Path[0].Name == "_ts" {
+		p.number = r.Sequence
+	}
+	return p
+}
+
+func (ref reference) compare(a, b place, w *access.Walk) int {
+	order := 0
+	if w != nil {
+		for i, c := range ref.columns(&w.Range) {
+			if order = access.Compare(a.values[i], b.values[i]); order != 0 {
+				if c.Descending {
+					order = -order
+				}
+				break
+			}
+		}
+	}
+	if order == 0 {
+		order = cmp.Compare(a.number, b.number)
+	}
+	if w != nil && w.Reverse {
+		order = -order
+	}
+	return order
+}
+
+// expect gives what a scan and the filter beside it must give, in order.
+func (ref reference) expect(w *world, a access.Access) []row {
+	w.t.Helper()
+	var list []row
+	st := w.c.State()
+	for _, r := range w.rows(access.Access{}, -1) {
+		if !ref.selects(st, r, a) {
+			continue
+		}
+		if a.After != nil {
+			var after place
+			var ok bool
+			if a.Walk == nil {
+				after.number, ok = a.After.Number()
+			} else {
+				after.values, after.number, ok = a.After.Values()
+			}
+			if !ok {
+				w.t.Fatalf("position %x", a.After)
+			}
+			if ref.compare(ref.placeOf(r, a.Walk), after, a.Walk) <= 0 {
+				continue
+			}
+		}
+		list = append(list, r)
+	}
+	slices.SortStableFunc(list, func(x, y row) int {
+		return ref.compare(ref.placeOf(x, a.Walk), ref.placeOf(y, a.Walk), a.Walk)
+	})
+	return list
+}
+
+// check compares a page of a scan, filtered as a language does, with the reference, and
+// gives it back.
+func (ref reference) check(w *world, a access.Access, limit int, what string) []row {
+	w.t.Helper()
+	var got []row
+	st := w.c.State()
+	var last *place
+	for d, err := range w.store.Scan(context.Background(), w.view(), a) {
+		if err != nil {
+			w.t.Fatalf("%s: %v", what, err)
+		}
+		id, _ := doc.AsString(doc.Lookup(d.Body, "id"))
+		d.Body, d.Position = bytes.Clone(d.Body), bytes.Clone(d.Position)
+		r := row{d, strings.Clone(id)}
+		here := ref.placeOf(r, a.Walk)
+		if last != nil && ref.compare(*last, here, a.Walk) >= 0 {
+			w.t.Fatalf("%s: %s comes out of order", what, id)
+		}
+		last = &here
+		if !ref.selects(st, r, a) {
+			continue
+		}
+		if got = append(got, r); len(got) == limit {
+			break
+		}
+	}
+	want := ref.expect(w, a)
+	if limit > 0 && len(want) > limit {
+		want = want[:limit]
+	}
+	if idsOfRows(got) != idsOfRows(want) {
+		w.t.Fatalf("%s: %q, want %q", what, idsOfRows(got), idsOfRows(want))
+	}
+	return got
+}
+
+// count compares a count with the reference.
+func (ref reference) count(w *world, a access.Access, must bool, what string) {
+	w.t.Helper()
+	n, ok, err := w.store.Count(context.Background(), w.view(), a)
+	if err != nil {
+		w.t.Fatalf("%s: %v", what, err)
+	}
+	if want := len(ref.expect(w, a)); ok && n != uint64(want) || must && !ok {
+		w.t.Fatalf("%s: counted %d, %v, want %d", what, n, ok, want)
+	}
+}
+
+// accessDefinition has a hierarchical partition key and composite indexes, one of which
+// ends with a system member.
+func accessDefinition(ttl expiry.TTL) catalog.Definition {
+	def := definition(ttl)
+	def.Partition = catalog.PartitionKey{Paths: []string{"/pk", "/sub"}, Version: 2, Multi: true}
+	def.Indexing.Composite = [][]catalog.CompositePath{
+		{{Path: "/a"}, {Path: "/b", Descending: true}},
+		{{Path: "/n/x", Descending: true}, {Path: "/a", Descending: true}, {Path: "/b"}},
+	}
+	return def
+}
+
+// A wanderer writes, expires, reclaims and changes policies, and in between holds
+// random selections against the reference.
+type wanderer struct {
+	*world
+	ref  reference
+	rng  *rand.Rand
+	next int
+}
+
+var long = strings.Repeat("x", access.MaxSortBytes-1)
+
+// values are JSON texts; "" leaves the member away.
+var domain = []string{"", "", "null", "true", "false", "0", "1", "1.5", "2", "-3", "9007199254740993", "9007199254740992", `""`, `"a"`, `"b"`, `"b\u0000"`,
+	`"` + long + `"`, `"` + long + `y"`, `"` + long + `yz"`, `"` + long + `yy"`, `[]`, `[1]`, `{}`, `{"x":1}`}
+
+func (p *wanderer) text() string { return domain[p.rng.IntN(len(domain))] }
+
+// small gives one of few values, so that many documents share it.
+func (p *wanderer) small() string { return domain[p.rng.IntN(9)] }
+
+func (p *wanderer) op() store.Op {
+	id := fmt.Sprint("d", p.rng.IntN(p.next+1))
+	if p.rng.IntN(2) == 0 {
+		p.next++
+		id = fmt.Sprint("d", p.next)
+	}
+	pk, sub := fmt.Sprint("p", len(id)%2), fmt.Sprint("s", len(id)*7%3+len(id)%2)
+	k := store.Key{Partition: []doc.Value{doc.String(pk), doc.String(sub)}, ID: id}
+	if p.rng.IntN(8) == 0 {
+		return store.Op{Verb: store.Delete, Key: k}
+	}
+	text := fmt.Sprintf(`{"id":%q,"pk":%q,"sub":%q`, id, pk, sub)
+	member := func(name, v string) {
+		if v != "" {
+			text += fmt.Sprintf(`,%q:%s`, name, v)
+		}
+	}
+	member("a", p.text())
+	member("b", p.small())
+	if p.rng.IntN(4) > 0 {
+		member("n", fmt.Sprintf(`{"x":%s,"y":{"z":%d}}`, cmp.Or(p.text(), "7"), p.rng.IntN(3)))
+	}
+	if p.rng.IntN(3) > 0 {
+		var list []string
+		for range p.rng.IntN(4) {
+			list = append(list, cmp.Or(p.small(), "4"))
+		}
+		member("tags", "["+strings.Join(list, ",")+"]")
+		member("off", p.small())
+	}
+	if p.rng.IntN(4) == 0 {
+		member("ttl", fmt.Sprint(1+p.rng.IntN(6)))
+	}
+	return store.Op{Verb: store.Upsert, Key: k, Body: p.body(text + "}")}
+}
+
+func (p *wanderer) disturb() {
+	switch n := p.rng.IntN(40); {
+	case n < 22:
+		_, err := p.write(p.op())
+		if kind := kindOf(err); kind != 0 && kind != fault.NotFound {
+			p.ok(err)
+		}
+	case n < 28:
+		p.now += expiry.Stamp(p.rng.IntN(3))
+	case n < 33:
+		_, err := p.store.Reclaim(context.Background(), p.c, p.now, 1+p.rng.IntN(20))
+		p.ok(err)
+	case n < 37:
+		_, err := p.store.Sweep(context.Background(), p.c, 1+p.rng.IntN(60))
+		p.ok(err)
+	case n < 38:
+		p.setTTL([]expiry.TTL{expiry.Unset, expiry.Never, expiry.Never, 5, 9}[p.rng.IntN(5)])
+	case n < 39:
+		p.indexing()
+	}
+}
+
+// indexing leaves a path out or takes it in again; the composite indexes stay.
+func (p *wanderer) indexing() {
+	excluded := [][]string{nil, {"/off/?"}, {"/off/?", "/tags/*"}}[p.rng.IntN(3)]
+	_, err := p.catalog.ReplaceContainer(context.Background(), p.now, p.c, func(st *catalog.State) (catalog.Definition, error) {
+		def := st.Definition
+		def.Indexing.Excluded = excluded
+		return def, nil
+	})
+	p.ok(err)
+}
+
+var walkPaths = []access.Path{at("a"), at("b"), at("n", "x"), at("n", "y", "z"), at("id"), at("none"), at("_ts")}
+
+func (p *wanderer) path() access.Path {
+	paths := append([]access.Path{at("tags"), at("tags", "[]"), at("off")}, walkPaths...)
+	return paths[p.rng.IntN(len(paths))]
+}
+
+func (p *wanderer) bound(stamp bool) *access.Bound {
+	text := p.text()
+	if stamp && p.rng.IntN(4) > 0 {
+		text = fmt.Sprint(float64(p.now) - float64(p.rng.IntN(30))/2)
+	}
+	return []*access.Bound{nil, closedAt(text), openAt(text), typed(text)}[p.rng.IntN(4)]
+}
+
+func (p *wanderer) span() access.Range {
+	x := access.Range{}
+	if p.rng.IntN(4) == 0 {
+		x.Composite = 1 + p.rng.IntN(2)
+		for range p.rng.IntN(len(p.ref.composite[x.Composite-1]) + 1) {
+			x.Equal = append(x.Equal, value(p.small()))
+		}
+		if len(x.Equal) == len(p.ref.composite[x.Composite-1]) {
+			return x
+		}
+	} else {
+		x.Path = p.path()
+	}
+	if p.rng.IntN(2) == 0 {
+		text := p.small()
+		x.Low, x.High = closedAt(text), closedAt(text)
+		return x
+	}
+	stamp := len(x.Path) == 1 && x.Path[0].Name == "_ts"
+	x.Low, x.High = p.bound(stamp), p.bound(stamp)
+	return x
+}
+
+func (p *wanderer) set(depth int) access.Set {
+	n := p.rng.IntN(6)
+	if depth == 0 || n < 3 {
+		x := p.span()
+		return access.Set{Range: &x}
+	}
+	var sets []access.Set
+	for range 1 + p.rng.IntN(4) {
+		sets = append(sets, p.set(depth-1))
+	}
+	if n == 3 {
+		return access.Set{Any: sets}
+	}
+	return access.Set{All: sets}
+}
+
+func (p *wanderer) selection() (a access.Access) {
+	switch p.rng.IntN(6) {
+	case 0:
+		a.HasPartition, a.Partition = true, []doc.Value{doc.String(fmt.Sprint("p", p.rng.IntN(2)))}
+	case 1, 2:
+		n := p.rng.IntN(4)
+		k := fmt.Sprint("d", []int{1, 12, 123, 5}[n])
+		a.HasPartition, a.Partition = true, []doc.Value{doc.String(fmt.Sprint("p", len(k)%2)), doc.String(fmt.Sprint("s", len(k)*7%3+len(k)%2))}
+		if p.rng.IntN(3) == 0 {
+			for range p.rng.IntN(20) {
+				a.IDs = append(a.IDs, fmt.Sprint("d", p.rng.IntN(p.next+3)))
+			}
+			if a.IDs != nil {
+				return a
+			}
+		}
+	case 3:
+		a.Span = &access.Span{Low: []byte{byte(p.rng.IntN(32))}, High: []byte{byte(32 + p.rng.IntN(32))}}
+	}
+	walk := p.rng.IntN(2) == 0
+	if walk {
+		w := access.Walk{Range: p.span(), Reverse: p.rng.IntN(2) == 0}
+		if w.Composite == 0 {
+			w.Path = walkPaths[p.rng.IntN(len(walkPaths))]
+			if p.rng.IntN(3) > 0 {
+				w.Absent, w.Low = true, nil
+				if p.rng.IntN(2) == 0 {
+					w.High = nil
+				}
+			}
+		}
+		a.Walk = &w
+	}
+	if !walk || p.rng.IntN(3) == 0 {
+		set := p.set(3)
+		a.Set = &set
+	}
+	return a
+}
+
+func (p *wanderer) describe(a access.Access) string {
+	var show func(set *access.Set) string
+	bound := func(b *access.Bound) string {
+		if b == nil {
+			return "nil"
+		}
+		return fmt.Sprintf("%.40s open=%v type=%v", doc.AppendJSONValue(nil, b.Value), b.Open, b.Type)
+	}
+	span := func(x access.Range) string {
+		return fmt.Sprintf("{%v #%d %v: %s .. %s}", x.Path, x.Composite, x.Equal, bound(x.Low), bound(x.High))
+	}
+	show = func(set *access.Set) string {
+		switch {
+		case set == nil:
+			return ""
+		case set.Range != nil:
+			return span(*set.Range)
+		}
+		text := map[bool]string{true: "ANY", false: "ALL"}[set.Any != nil] + "("
+		for _, s := range append(slices.Clone(set.All), set.Any...) {
+			text += show(&s) + " "
+		}
+		return text + ")"
+	}
+	text := fmt.Sprintf("partition %v %v span %v ids %q set %s", a.HasPartition, a.Partition, a.Span, a.IDs, show(a.Set))
+	if a.Walk != nil {
+		text += fmt.Sprintf(" walk %s reverse=%v absent=%v", span(a.Walk.Range), a.Walk.Reverse, a.Walk.Absent)
+	}
+	return fmt.Sprintf("%s after %x", text, a.After)
+}
+
+// TestScanAgainstReference replays with -seed.
+func TestScanAgainstReference(t *testing.T) {
+	for run := range *runs {
+		s := *seed
+		if s == 0 {
+			s = rand.Uint64()
+		}
+		t.Run(fmt.Sprintf("seed=%d", s), func(t *testing.T) {
+			if n := []int{0, 1, 3, 8}[s%4]; n > 0 {
+				defer store.Frugal(n)()
+			}
+			wander(t, s)
+		})
+		if *seed != 0 || run == *runs {
+			return
+		}
+	}
+}
+
+func wander(t *testing.T, seed uint64) {
+	def := accessDefinition(expiry.Never)
+	p := &wanderer{world: newWorld(t, def), rng: rand.New(rand.NewPCG(seed, 1))}
+	p.ref = reference{def.Indexing.Composite}
+	for range 60 + p.rng.IntN(120) {
+		_, err := p.write(p.op())
+		if kind := kindOf(err); kind != 0 && kind != fault.NotFound {
+			p.ok(err)
+		}
+		if p.rng.IntN(4) == 0 {
+			p.now++
+		}
+	}
+	for range *steps / 4 {
+		a := p.selection()
+		quiet := p.rng.IntN(2) == 0
+		p.ref.count(p.world, a, false, p.describe(a))
+		limit := 1 + p.rng.IntN(12)
+		for {
+			page := p.ref.check(p.world, a, limit, p.describe(a))
+			if len(page) < limit {
+				break
+			}
+			a.After = page[limit-1].Position
+			for range p.rng.IntN(6) {
+				if !quiet {
+					p.disturb()
+				}
+			}
+		}
+		for range p.rng.IntN(4) {
+			p.disturb()
+		}
+	}
+	p.consistent()
+}

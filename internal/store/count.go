@@ -1,0 +1,252 @@
+package store
+
+import (
+	"context"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// Count counts the living documents that a selects, taken to the letter. ok is false when
+// that cannot be told from entries: bounds that they hold only a part of, paths that are
+// not indexed, more than a million numbers that would have to be sorted, a Walk with Absent
+// ones, an After.
+func (s *Store) Count(ctx context.Context, v catalog.View, a access.Access) (n uint64, ok bool, err error) {
+	if a.Walk != nil {
+		if a.Walk.Absent {
+			return 0, false, nil
+		}
+		sets := []access.Set{{Range: &a.Walk.Range}}
+		if a.Set != nil {
+			sets = append(sets, *a.Set)
+		}
+		a.Walk, a.Set = nil, &access.Set{All: sets}
+	}
+	switch {
+	case a.After != nil:
+		return 0, false, nil
+	case a.Set == nil && a.IDs == nil && !a.HasPartition && a.Span == nil:
+		usage, err := s.Usage(ctx, v)
+		return usage.Documents, err == nil, err
+	}
+	t, err := s.newTally(ctx, v, a)
+	if err != nil {
+		return 0, false, err
+	}
+	defer t.close()
+	if a.Set != nil && !t.exact(a.Set) {
+		return 0, false, nil
+	}
+	if err = t.count(); err == errInexact {
+		return 0, false, nil
+	}
+	return t.n, err == nil, err
+}
+
+// A tally is one Count.
+type tally struct {
+	*reading
+	alive bool // whatever an entry leads to is alive
+	n     uint64
+}
+
+func (s *Store) newTally(ctx context.Context, v catalog.View, a access.Access) (*tally, error) {
+	at := s.reclaimOf(v.Container)
+	at.mu.Lock() // while nothing is reclaimed, the snapshot has what at says of it
+	defer at.mu.Unlock()
+	if err := s.loadReclaim(v.Container, at); err != nil {
+		return nil, err
+	}
+	r, err := s.newReading(ctx, v, a)
+	if err != nil {
+		return nil, err
+	}
+	r.strict = true
+	t := &tally{reading: r}
+	if at.pending == 0 && v.Policy.Plain() {
+		var some bool
+		if some, err = t.someDead(at); err != nil {
+			r.close()
+			return nil, err
+		}
+		t.alive = !some
+	}
+	return t, nil
+}
+
+// errFound ends a walk that has seen what it looked for.
+var errFound = fault.New(fault.Internal, "found")
+
+// someDead reports whether a dead document is still on disk.
+func (t *tally) someDead(at *reclaim) (bool, error) {
+	until, from := t.v.Policy.OwnFloor, at.ownNext
+	if t.v.Policy.On() {
+		until = max(until, t.v.Now)
+	}
+	if from == nil {
+		from = t.rng.Deadline(nil, at.own+1, 0)
+	}
+	err := walk(t.ctx, t.snapshot, from, t.rng.Deadline(nil, until+1, 0), func(kv.Iterator) error { return errFound })
+	if err == nil {
+		_, upper := t.rng.Bounds(keys.KindFeed)
+		err = walk(t.ctx, t.snapshot, t.rng.Feed(nil, at.feed+1), upper, func(it kv.Iterator) error {
+			e, err := keys.DecodeFeed(it.Value())
+			switch {
+			case err != nil:
+				return corrupt(err, "change feed entry")
+			case !t.v.Policy.Dead(e.Stamp, expiry.Unset, t.v.Now):
+				return errStopped // and so is no later one
+			case e.TTL == int32(expiry.Unset):
+				return errFound
+			}
+			return nil
+		})
+	}
+	if err == errFound {
+		return true, nil
+	}
+	if err == errStopped {
+		err = nil
+	}
+	return false, err
+}
+
+// exact reports whether entries tell who is in a Set.
+func (t *tally) exact(set *access.Set) bool {
+	if x := set.Range; x != nil {
+		if isStamp(x) {
+			return true
+		}
+		st, ok := t.stretch(x)
+		return ok && st.exact
+	}
+	for i := range set.Any {
+		if !t.exact(&set.Any[i]) {
+			return false
+		}
+	}
+	for i := range set.All {
+		if !t.exact(&set.All[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// count chooses the cheapest way.
+func (t *tally) count() error {
+	based := t.a.HasPartition || t.a.Span != nil
+	switch {
+	case t.a.IDs != nil:
+		l, err := t.points()
+		if err != nil {
+			return err
+		}
+		return t.countList(l)
+	case t.a.Set == nil:
+		return t.countPostings()
+	case !based && t.single() != nil:
+		return t.countRange(t.single())
+	}
+	l, err := t.narrowed()
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		l = &everyRecord{r: t.reading}
+	}
+	return t.countList(l)
+}
+
+// single gives the Range that is all of the Set and has each document once, nil if there
+// is none: its entries need not be put in order.
+func (t *tally) single() *access.Range {
+	set := t.a.Set
+	for len(set.All) == 1 {
+		set = &set.All[0]
+	}
+	if set.Range == nil {
+		return nil
+	}
+	if st, ok := t.stretch(set.Range); !isStamp(set.Range) && (!ok || !st.once) {
+		return nil
+	}
+	return set.Range
+}
+
+func (t *tally) countRange(x *access.Range) error {
+	stamps := isStamp(x)
+	st, err := t.stampOrStretch(x)
+	if err != nil || st.empty() {
+		return err
+	}
+	return walk(t.ctx, t.snapshot, st.lower, st.upper, func(it kv.Iterator) error {
+		if t.alive {
+			t.n++
+			return nil
+		}
+		number, err := keys.Number(it.Key())
+		if stamps {
+			var e keys.FeedEntry
+			e, err = keys.DecodeFeed(it.Value())
+			number = e.Number
+		}
+		if err != nil {
+			return corrupt(err, "index entry")
+		}
+		return t.add(number)
+	})
+}
+
+func (t *tally) stampOrStretch(x *access.Range) (stretch, error) {
+	if isStamp(x) {
+		return t.stampStretch(x)
+	}
+	st, _ := t.stretch(x)
+	return st, nil
+}
+
+func (t *tally) countPostings() error {
+	sel := selectPostings(t.v, t.a)
+	t.based = true
+	return walk(t.ctx, t.snapshot, sel.lower, sel.upper, func(it kv.Iterator) error {
+		if sel.span != nil && !inSpan(t.v.State, it.Key(), sel.span) {
+			return nil
+		}
+		number, err := keys.Number(it.Key())
+		if err != nil {
+			return corrupt(err, "posting")
+		}
+		return t.add(number)
+	})
+}
+
+func (t *tally) countList(l list) error {
+	for n := uint64(0); ; n++ {
+		number, ok, err := l.seek(n)
+		if err != nil || !ok {
+			return err
+		}
+		n = number
+		if err := t.add(n); err != nil {
+			return err
+		}
+	}
+}
+
+// add counts a document if it is alive and in the partition or span.
+func (t *tally) add(number uint64) error {
+	if t.alive && (t.based || !t.a.HasPartition && t.a.Span == nil) {
+		t.n++
+		return nil
+	}
+	_, body, alive, err := t.record(number)
+	if err == nil && alive && t.selected(body) {
+		t.n++
+	}
+	return err
+}

@@ -1,0 +1,209 @@
+package store
+
+import (
+	"context"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// A reading is one Scan or Count: everything it reads is of one snapshot, so that
+// entries and records agree. An entry there may lead to a record that is dead or gone,
+// never to one that has another value.
+type reading struct {
+	ctx       context.Context
+	s         *Store
+	v         catalog.View
+	a         access.Access
+	rng       keys.Range
+	partition []byte // key form of a.Partition, which may be a prefix
+	yield     func(Document, error) bool
+
+	snapshot kv.Snapshot
+	index    catalog.Index // complete in the snapshot
+	matcher  *matcher      // of index
+	strict   bool          // nothing may be widened, see Count
+	based    bool          // what narrow gives is in the partition or span
+	from     uint64        // the first number of interest
+
+	collected int // how many entries are collected beside a long list
+
+	records  kv.Iterator // over all records, nil until the first
+	here     bool        // records is at the record with the number at
+	at       uint64
+	shared   kv.Iterator // over the whole container, for short looks
+	open     []kv.Iterator
+	steps    int
+	key      []byte
+	position access.Position
+}
+
+// newReading begins a reading. The caller closes it.
+func (s *Store) newReading(ctx context.Context, v catalog.View, a access.Access) (*reading, error) {
+	r := &reading{ctx: ctx, s: s, v: v, a: a, rng: v.Container.Keys(), collected: spend.collected}
+	if a.HasPartition {
+		r.partition = partitionOf(nil, v.State, a.Partition)
+	}
+	if a.Set == nil && a.Walk == nil {
+		r.snapshot = s.engine.Snapshot()
+		return r, nil
+	}
+	r.index, r.matcher = v.Active, s.indexer(v).matchers[0]
+	return r, r.renew()
+}
+
+// renew takes a new snapshot, in which index is complete. The index of the view may have
+// given way to a new one since: the catalog drops it in the moment of the change, so the
+// reading goes on with its successor. Who finds the present index to be index after taking
+// a snapshot knows that it is there. Nothing may have been read before.
+func (r *reading) renew() error {
+	r.close()
+	for range maxAttempts {
+		r.snapshot = r.s.engine.Snapshot()
+		if _, err := r.v.Refresh(); err == nil && r.index.Generation == r.v.Active.Generation {
+			return nil
+		}
+		now, err := r.v.Container.Enter(r.v.Now)
+		if err == nil && now.Active.Generation == r.index.Generation {
+			return nil
+		}
+		r.close()
+		if err != nil {
+			return err
+		}
+		r.index, r.matcher = now.Active, r.s.indexer(now).matchers[0]
+	}
+	return errIndexChanged
+}
+
+// errIndexChanged ends a walk whose index is gone and has no successor.
+var errIndexChanged = fault.New(fault.Conflict, "The indexing of the container was changed meanwhile. Send the request again.")
+
+func (r *reading) close() {
+	for _, it := range r.open {
+		it.Close()
+	}
+	r.open, r.records, r.shared, r.here = r.open[:0], nil, nil, false
+	if r.snapshot != nil {
+		r.snapshot.Close()
+		r.snapshot = nil
+	}
+}
+
+// tick counts a step, and fails when the context has ended.
+func (r *reading) tick() error {
+	if r.steps++; r.steps%checkEvery == 0 {
+		return r.ctx.Err()
+	}
+	return nil
+}
+
+// iterate opens an iterator that lives as long as the reading.
+func (r *reading) iterate(lower, upper []byte) (kv.Iterator, error) {
+	it, err := r.snapshot.Iterate(lower, upper)
+	if err == nil {
+		r.open = append(r.open, it)
+	}
+	return it, err
+}
+
+// whole reports whether Partition is a whole partition and no prefix.
+func (r *reading) whole() bool {
+	return r.a.HasPartition && len(r.a.Partition) == len(r.v.Partition.Paths)
+}
+
+// record finds the document of a number and tells whether it is alive; body is nil if there
+// is none. It is valid until the next call.
+func (r *reading) record(number uint64) (h keys.Header, body doc.Doc, alive bool, err error) {
+	if r.records == nil {
+		if err := r.openRecords(); err != nil {
+			return h, nil, false, err
+		}
+	}
+	if !r.here || r.at != number {
+		r.key = r.rng.Record(r.key[:0], number)
+		if err := r.land(r.records.Seek(r.key)); err != nil || !r.here || r.at != number {
+			return h, nil, false, err
+		}
+	}
+	value := r.records.Value()
+	if value == nil {
+		return h, nil, false, r.records.Err()
+	}
+	if h, body, err = keys.DecodeHeader(value); err != nil {
+		return h, nil, false, corrupt(err, "document")
+	}
+	return h, body, !dead(r.v, h, body), nil
+}
+
+func (r *reading) openRecords() (err error) {
+	r.records, err = r.iterate(r.rng.Bounds(keys.KindRecord))
+	return err
+}
+
+// land notes where a move of records has led.
+func (r *reading) land(found bool) (err error) {
+	if r.here = found; !found {
+		return r.records.Err()
+	}
+	if r.at, err = keys.Number(r.records.Key()); err != nil {
+		return corrupt(err, "document")
+	}
+	return nil
+}
+
+// selected reports whether a document is in the partition or span.
+func (r *reading) selected(body doc.Doc) bool {
+	return r.based || selects(r.v.State, r.a, r.partition, body)
+}
+
+// give hands out a document whose position is in r.position.
+func (r *reading) give(number uint64, h keys.Header, body doc.Doc) error {
+	d := document(r.v, number, h, body)
+	d.Position = r.position
+	if !r.yield(d, nil) {
+		return errStopped
+	}
+	return nil
+}
+
+// visit hands out the documents of a list, in order of creation.
+func (r *reading) visit(l list) error {
+	for n := r.from; ; n++ {
+		number, ok, err := l.seek(n)
+		if err != nil || !ok {
+			return err
+		}
+		n = number
+		h, body, alive, err := r.record(number)
+		if err != nil {
+			return err
+		}
+		if !alive || !r.selected(body) {
+			continue
+		}
+		r.position = access.NumberPosition(r.position[:0], number)
+		if err := r.give(number, h, body); err != nil {
+			return err
+		}
+	}
+}
+
+// resume sets from by a position in order of creation.
+func (r *reading) resume() error {
+	if r.a.After == nil {
+		return nil
+	}
+	number, ok := r.a.After.Number()
+	if !ok {
+		return errPosition
+	}
+	if r.from = number + 1; r.from == 0 {
+		return errPosition
+	}
+	return nil
+}

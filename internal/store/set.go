@@ -1,0 +1,296 @@
+package store
+
+import (
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// A budget is what following a Set, or narrowing a Walk down, may cost. To look at an entry
+// and to sort its number in takes about a tenth of the time that loading a document does.
+type budget struct {
+	// few is how many documents are better loaded than narrowed down further, or
+	// than looked for among the entries of a walk.
+	few int
+	// probed is how far a look into a list goes that is to tell whether it is short.
+	probed int
+	// perNumber is how many entries are worth a look for one document less to load.
+	perNumber int
+	// collected bounds the entries that are collected beside a list that is long.
+	collected int
+	// The aloneShare-th part of the container's documents, and no less than aloneLeast
+	// or more than alone (8 MiB in memory), is what is collected where there is no other
+	// list. Beyond it a page comes sooner by reading documents in order until it is full.
+	aloneShare, aloneLeast, alone int
+	// merged is how many lists are read side by side; more are collected.
+	merged int
+	// filter is how many documents a walk knows by number, so that it loads no others.
+	filter int
+	// absences and absent bound what is remembered of documents without a value: for how
+	// many paths of a container, and how many of a path.
+	absences, absent int
+}
+
+// spend is changed by tests only.
+var spend = budget{
+	few: 256, probed: 2_048, perNumber: 16, collected: 32_768, aloneShare: 16, aloneLeast: 4_096, alone: 1 << 20,
+	merged: 8, filter: 4_096, absences: 16, absent: 4_096,
+}
+
+// errInexact ends a Count of what cannot be followed to the letter.
+var errInexact = fault.New(fault.Internal, "not to be counted by entries")
+
+// narrowed gives the numbers, from r.from on, of documents in the Set and in the partition
+// or span. It may give more, and nil if it can tell nothing.
+func (r *reading) narrowed() (list, error) {
+	limit, err := r.limitAlone()
+	if err != nil {
+		return nil, err
+	}
+	var sets []*access.Set
+	if r.a.Set != nil {
+		sets = []*access.Set{r.a.Set}
+	}
+	return r.narrow(sets, r.a.HasPartition || r.a.Span != nil, limit)
+}
+
+// narrow is narrowed for documents that are in all of the sets and, with base, in the
+// partition or span. limit is how many entries are collected for each if there is no list.
+func (r *reading) narrow(sets []*access.Set, base bool, limit int) (list, error) {
+	lists, rest, err := r.split(sets)
+	if err != nil {
+		return nil, err
+	}
+	if base && r.whole() {
+		lower, _ := r.rng.PartitionBounds(keys.KindPosting, r.partition)
+		lists, base, r.based = append(lists, &posted{r: r, prefix: lower}), false, true
+	}
+	if len(lists) > 0 && !r.strict && (base || len(rest) > 0) {
+		few, whole, err := drain(lists, r.from, spend.probed)
+		if err != nil {
+			return nil, err
+		}
+		switch lists.rewind(); {
+		case whole && len(few) <= spend.few:
+			return &sorted{numbers: few}, nil
+		case whole:
+			lists, limit = intersection{&sorted{numbers: few}}, spend.perNumber*len(few)
+		default:
+			limit = r.collected
+		}
+	}
+	if base {
+		c := collector{r: r, left: limit}
+		if r.based, err = c.base(); err != nil {
+			return nil, err
+		}
+		if r.based {
+			lists = append(lists, newSorted(c.numbers))
+		}
+	}
+	for _, set := range rest {
+		if n := len(lists); n > 0 && !r.strict {
+			if last, ok := lists[n-1].(*sorted); ok && len(last.numbers) <= spend.few {
+				break
+			}
+		}
+		c := collector{r: r, left: limit}
+		ok, err := c.add(set)
+		switch {
+		case err != nil:
+			return nil, err
+		case ok:
+			lists = append(lists, newSorted(c.numbers))
+		case r.strict:
+			return nil, errInexact
+		}
+	}
+	switch len(lists) {
+	case 0:
+		return nil, nil
+	case 1:
+		return lists[0], nil
+	}
+	return lists, nil
+}
+
+// limitAlone is how many entries of a Set are collected that has no list beside it.
+func (r *reading) limitAlone() (int, error) {
+	if r.strict {
+		return spend.alone, nil
+	}
+	counter, err := counterOf(r.snapshot, r.v.Container)
+	return int(min(max(uint64(spend.aloneLeast), counter.Documents/uint64(spend.aloneShare)), uint64(spend.alone))), err
+}
+
+// split takes sets apart that all have to hold: those that are lists as they are stored,
+// and the rest.
+func (r *reading) split(sets []*access.Set) (lists intersection, rest []*access.Set, err error) {
+	for _, set := range sets {
+		if set.Range == nil && set.Any == nil {
+			more, left, err := r.split(pointers(set.All))
+			if err != nil {
+				return nil, nil, err
+			}
+			lists, rest = append(lists, more...), append(rest, left...)
+			continue
+		}
+		if l := r.stream(set); l != nil {
+			lists = append(lists, l)
+		} else {
+			rest = append(rest, set)
+		}
+	}
+	return lists, rest, nil
+}
+
+func pointers(sets []access.Set) []*access.Set {
+	list := make([]*access.Set, len(sets))
+	for i := range sets {
+		list[i] = &sets[i]
+	}
+	return list
+}
+
+// stream gives a Set as a list that needs no collecting, nil if there is none.
+func (r *reading) stream(set *access.Set) list {
+	switch {
+	case set.Range != nil:
+		if isStamp(set.Range) {
+			return nil
+		}
+		if st, ok := r.stretch(set.Range); ok && st.point {
+			return &posted{r: r, prefix: st.lower}
+		}
+		return nil
+	case set.Any != nil:
+		if len(set.Any) > spend.merged {
+			return nil
+		}
+		return r.streamAll(set.Any, func(lists []list) list { return union(lists) })
+	case len(set.All) > 0:
+		return r.streamAll(set.All, func(lists []list) list { return intersection(lists) })
+	}
+	return nil
+}
+
+func (r *reading) streamAll(sets []access.Set, join func([]list) list) list {
+	lists := make([]list, len(sets))
+	for i := range sets {
+		if lists[i] = r.stream(&sets[i]); lists[i] == nil {
+			return nil
+		}
+	}
+	return join(lists)
+}
+
+// A collector takes in the numbers of sets whose entries are not in their order.
+type collector struct {
+	r       *reading
+	numbers []uint64 // in any order, some perhaps twice
+	left    int      // entries that may still be looked at
+}
+
+// add takes in the numbers of a Set. ok is false if they are too many, or not known.
+func (c *collector) add(set *access.Set) (ok bool, err error) {
+	switch {
+	case set.Range != nil:
+		return c.addRange(set.Range)
+	case set.Any != nil:
+		for i := range set.Any {
+			if ok, err = c.add(&set.Any[i]); err != nil || !ok {
+				return false, err
+			}
+		}
+		return true, nil
+	}
+	steps := c.r.steps
+	l, err := c.r.narrow(pointers(set.All), false, c.left)
+	if err != nil || l == nil {
+		return false, err
+	}
+	numbers, whole, err := drain(l, c.r.from, c.left)
+	c.numbers, c.left = append(c.numbers, numbers...), c.left-(c.r.steps-steps)
+	return whole && c.left >= 0, err
+}
+
+func (c *collector) addRange(x *access.Range) (ok bool, err error) {
+	if isStamp(x) {
+		return c.addStamps(x)
+	}
+	st, ok := c.r.stretch(x)
+	if !ok {
+		return false, nil
+	}
+	return c.take(st.lower, st.upper, func(it kv.Iterator) (uint64, bool, error) {
+		number, err := keys.Number(it.Key())
+		return number, true, err
+	})
+}
+
+// base takes in the numbers of the partition or span.
+func (c *collector) base() (ok bool, err error) {
+	sel := selectPostings(c.r.v, c.r.a)
+	return c.take(sel.lower, sel.upper, func(it kv.Iterator) (uint64, bool, error) {
+		number, err := keys.Number(it.Key())
+		return number, sel.span == nil || inSpan(c.r.v.State, it.Key(), sel.span), err
+	})
+}
+
+// take takes in the numbers to which the keys in [lower, upper) lead.
+func (c *collector) take(lower, upper []byte, lead func(kv.Iterator) (number uint64, ok bool, err error)) (bool, error) {
+	r := c.r
+	if r.shared == nil {
+		var err error
+		if r.shared, err = r.iterate(keys.ContainerBounds(r.v.Container.ID)); err != nil {
+			return false, err
+		}
+	}
+	it := r.shared
+	for more := it.Seek(lower); more && before(it.Key(), upper); more = it.Next() {
+		if err := r.tick(); err != nil {
+			return false, err
+		}
+		if c.left--; c.left < 0 {
+			return false, nil
+		}
+		number, ok, err := lead(it)
+		if err != nil {
+			return false, corrupt(err, "index entry")
+		}
+		if ok && number >= r.from {
+			c.numbers = append(c.numbers, number)
+		}
+	}
+	return true, it.Err()
+}
+
+// points gives the numbers of the documents that a.IDs names in a.Partition.
+func (r *reading) points() (*sorted, error) {
+	if !r.whole() {
+		return nil, fault.New(fault.Internal, "ids without their partition")
+	}
+	numbers := make([]uint64, 0, len(r.a.IDs))
+	for _, id := range r.a.IDs {
+		if err := r.tick(); err != nil {
+			return nil, err
+		}
+		r.key = r.rng.Lookup(r.key[:0], r.partition, id)
+		if len(r.key) > kv.MaxKeyBytes {
+			continue
+		}
+		number, found, err := getNumber(r.snapshot, r.key)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			numbers = append(numbers, number)
+		}
+	}
+	r.based = true
+	slices.Sort(numbers)
+	return &sorted{numbers: slices.Compact(numbers)}, nil
+}

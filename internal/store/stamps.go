@@ -1,0 +1,113 @@
+package store
+
+import (
+	"math"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// The stamp of a document is in no index entry. The feed is in its order: stamps never
+// fall as sequences rise.
+
+// overStamps hands out documents in order of sequence.
+func (w *walking) overStamps() error {
+	var err error
+	if w.st, err = w.stampStretch(&w.w.Range); err != nil {
+		return err
+	}
+	if w.after != nil {
+		if len(w.after) != 1 {
+			return errPosition
+		}
+		w.cut(w.rng.Feed(nil, w.reached))
+	}
+	return w.alongEntries()
+}
+
+// addStamps takes in the documents whose stamps are in a Range.
+func (c *collector) addStamps(x *access.Range) (ok bool, err error) {
+	st, err := c.r.stampStretch(x)
+	if err != nil || st.empty() {
+		return err == nil, err
+	}
+	return c.take(st.lower, st.upper, func(it kv.Iterator) (uint64, bool, error) {
+		e, err := keys.DecodeFeed(it.Value())
+		return e.Number, true, err
+	})
+}
+
+// stampStretch finds the part of the feed whose stamps are within the bounds of x.
+func (r *reading) stampStretch(x *access.Range) (st stretch, err error) {
+	st.exact, st.once = true, true
+	st.lower, st.upper = r.rng.Bounds(keys.KindFeed)
+	first, last, ok := stampBounds(x)
+	if !ok {
+		st.upper = st.lower
+		return st, nil
+	}
+	if first > math.MinInt64 {
+		sequence, err := sequenceAt(r.snapshot, r.v, first-1)
+		if err != nil {
+			return st, err
+		}
+		st.lower = r.rng.Feed(nil, sequence+1)
+	}
+	if last < math.MaxInt64 {
+		sequence, err := sequenceAt(r.snapshot, r.v, last)
+		if err != nil {
+			return st, err
+		}
+		st.upper = r.rng.Feed(nil, sequence+1)
+	}
+	return st, nil
+}
+
+// stampBounds gives the first and the last stamp within the bounds of x; ok is false if
+// there is none.
+func stampBounds(x *access.Range) (first, last expiry.Stamp, ok bool) {
+	first, last = math.MinInt64, math.MaxInt64
+	if b := x.Low; b != nil && !ofNumbers(b) {
+		switch f, side := besideStamps(b); {
+		case side > 0:
+			return 0, 0, false
+		case side == 0:
+			if first = clampStamp(math.Ceil(f)); b.Open && float64(first) == f {
+				first++
+			}
+		}
+	}
+	if b := x.High; b != nil && !ofNumbers(b) {
+		switch f, side := besideStamps(b); {
+		case side < 0:
+			return 0, 0, false
+		case side == 0:
+			if last = clampStamp(math.Floor(f)); b.Open && float64(last) == f {
+				last--
+			}
+		}
+	}
+	return first, last, first <= last
+}
+
+// besideStamps tells whether a bound lies below all stamps (-1), above them (1), or at the
+// number f (0).
+func besideStamps(b *access.Bound) (f float64, side int) {
+	rank := doc.RankOf(b.Value)
+	f, _ = doc.AsFloat(b.Value)
+	switch {
+	case rank < doc.RankNumber || f != f: // NaN is the lowest number
+		return 0, -1
+	case rank > doc.RankNumber:
+		return 0, 1
+	}
+	return f, 0
+}
+
+func clampStamp(f float64) expiry.Stamp { return expiry.Stamp(max(-maxInstant, min(f, maxInstant))) }
+
+// ofNumbers reports whether a bound lets all numbers in.
+func ofNumbers(b *access.Bound) bool { return b.Type && doc.RankOf(b.Value) == doc.RankNumber }
