@@ -1,0 +1,274 @@
+// Package syntax is the text of Cosmos DB's query language as a tree: it lexes,
+// parses and prints, and points at mistakes. It knows neither values of documents
+// nor what names mean.
+package syntax
+
+// A Span is a piece of the query's text, in bytes: [Start, End). Nodes that a
+// program made, and not the parser, have the zero Span.
+type Span struct{ Start, End int }
+
+// Pos gives the span itself, so that every node that embeds it is a Node.
+func (s Span) Pos() Span { return s }
+
+// A Node is anything in the tree.
+type Node interface{ Pos() Span }
+
+// A Query is SELECT … FROM … WHERE … GROUP BY … ORDER BY … OFFSET … LIMIT ….
+// A query that begins with FROM, as the condition of a patch does, has a Select
+// that is Star.
+type Query struct {
+	Span
+	Select  Select
+	From    []Source // the first, then the joined ones; empty without FROM
+	Where   Expr     // nil if there is none
+	GroupBy []Expr
+	OrderBy []SortKey
+	Rank    Expr // of ORDER BY RANK, nil if there is none
+	Offset  Expr // a Literal or Parameter; nil, or Limit is there too
+	Limit   Expr
+}
+
+// A Select says what a row looks like. One of Star, Value and Items is set.
+type Select struct {
+	Span
+	Distinct bool
+	Top      Expr // a Literal or Parameter, nil if there is none
+	Star     bool
+	Value    Expr
+	Items    []Item
+}
+
+// An Item is one member of a row.
+type Item struct {
+	Span
+	Expr  Expr
+	Alias string // "" if none is written
+}
+
+// A Source is one part of FROM: `collection [AS] alias` or `alias IN collection`.
+// Its collection is Root with Path, or Query.
+type Source struct {
+	Span
+	Root  string // container name, ROOT, or an alias to the left; "" for a Query
+	Path  []Expr // the steps below Root, each a Literal string or number; nil if none
+	Query *Query
+	Alias string // "" if none is written
+	In    bool   // over the elements of the array that the collection is
+}
+
+// A SortKey is one expression of ORDER BY.
+type SortKey struct {
+	Span
+	Expr       Expr
+	Descending bool
+	Written    bool // ASC or DESC stands in the text
+}
+
+// An Expr is a scalar expression.
+type Expr interface {
+	Node
+	expr()
+}
+
+type (
+	// A Literal is a constant of one token. Text of a String has its escapes resolved.
+	Literal struct {
+		Span
+		Kind  LiteralKind
+		Text  string  // of a String
+		Int   int64   // of a Number that is Whole
+		Float float64 // of any Number
+		Whole bool    // the number was written without fraction and exponent, and fits
+	}
+
+	// A Parameter is `@name`; Name begins with the @.
+	Parameter struct {
+		Span
+		Name string
+	}
+
+	// A Name is an alias or container name that stands alone.
+	Name struct {
+		Span
+		Name string
+	}
+
+	// A Member is `of.name` or, Quoted, `of["name"]`.
+	Member struct {
+		Span
+		Of     Expr
+		Name   string
+		Quoted bool
+	}
+
+	// An Index is `of[index]` where the index is not a string literal.
+	Index struct {
+		Span
+		Of, Index Expr
+	}
+
+	// A Unary is NOT x, -x, +x or ~x.
+	Unary struct {
+		Span
+		Op Op
+		X  Expr
+	}
+
+	// A Binary is x op y, AND, OR and ?? included.
+	Binary struct {
+		Span
+		Op   Op
+		X, Y Expr
+	}
+
+	// A Conditional is cond ? then : otherwise.
+	Conditional struct {
+		Span
+		Cond, Then, Else Expr
+	}
+
+	// A Between is x [NOT] BETWEEN low AND high.
+	Between struct {
+		Span
+		Not          bool
+		X, Low, High Expr
+	}
+
+	// An In is x [NOT] IN (list), the list not empty.
+	In struct {
+		Span
+		Not  bool
+		X    Expr
+		List []Expr
+	}
+
+	// A Like is x [NOT] LIKE pattern [ESCAPE escape].
+	Like struct {
+		Span
+		Not        bool
+		X, Pattern Expr
+		Escape     Expr // a Literal string of one character, nil if there is none
+	}
+
+	// A Call is a function call. Name is as written; names of system functions
+	// compare without case, those of user-defined ones (udf.name) with it.
+	Call struct {
+		Span
+		UDF  bool
+		Name string
+		Args []Expr
+	}
+
+	// An Array is [a, b].
+	Array struct {
+		Span
+		Items []Expr
+	}
+
+	// An Object is {"name": x}.
+	Object struct {
+		Span
+		Members []ObjectMember
+	}
+
+	// A Subquery is a query in an expression, of one of several kinds.
+	Subquery struct {
+		Span
+		Kind  SubqueryKind
+		Query *Query
+	}
+)
+
+// An ObjectMember is one member of an Object.
+type ObjectMember struct {
+	Span
+	Name string
+	X    Expr
+}
+
+func (*Literal) expr()     {}
+func (*Parameter) expr()   {}
+func (*Name) expr()        {}
+func (*Member) expr()      {}
+func (*Index) expr()       {}
+func (*Unary) expr()       {}
+func (*Binary) expr()      {}
+func (*Conditional) expr() {}
+func (*Between) expr()     {}
+func (*In) expr()          {}
+func (*Like) expr()        {}
+func (*Call) expr()        {}
+func (*Array) expr()       {}
+func (*Object) expr()      {}
+func (*Subquery) expr()    {}
+
+// A LiteralKind is the type of a Literal.
+type LiteralKind uint8
+
+// The kinds of literals.
+const (
+	Undefined LiteralKind = iota
+	Null
+	False
+	True
+	Number
+	String
+)
+
+// A SubqueryKind says what becomes of a subquery's rows.
+type SubqueryKind uint8
+
+// The kinds of subqueries: (q) gives its one row, EXISTS(q) whether there is a
+// row, ARRAY(q) all rows; ALL, FIRST and LAST are those of the public grammar.
+const (
+	Scalar SubqueryKind = iota
+	Exists
+	ArrayOf
+	All
+	First
+	Last
+)
+
+// An Op is an operator.
+type Op uint8
+
+// The operators. Their order says nothing of precedence, which is the parser's.
+const (
+	NoOp     Op = iota
+	Coalesce    // ??
+	Or
+	And
+	Not
+	Eq // =
+	Ne // != and <>
+	Lt
+	Le
+	Gt
+	Ge
+	Concat     // ||
+	BitOr      // |
+	BitXor     // ^
+	BitAnd     // &
+	ShiftLeft  // <<
+	ShiftRight // >>
+	ShiftZero  // >>>
+	Add
+	Sub
+	Mul
+	Div
+	Mod
+	Minus // unary
+	Plus  // unary
+	BitNot
+)
+
+// A Mistake is one error of a query, as the service lists them.
+type Mistake struct {
+	Code    string // such as SC1001; "" where the service gives none
+	Message string
+	Span    Span
+}
+
+// An Error is why a text is no query: at least one mistake. Doors show it as
+// fault.Invalid; see Unwrap.
+type Error struct{ Mistakes []Mistake }
