@@ -1,0 +1,91 @@
+package function
+
+import (
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// A set is an array's values in order, each once.
+type set []doc.Value
+
+// setOf gathers the elements of arrays in memory that it may use again.
+func setOf(memory []doc.Value, arrays ...doc.Value) set {
+	values := memory[:0]
+	for _, array := range arrays {
+		for v := range doc.Elements(array) {
+			values = append(values, v)
+		}
+	}
+	slices.SortFunc(values, doc.Compare)
+	return slices.CompactFunc(values, doc.Equal)
+}
+
+func (s set) find(v doc.Value) (at int, ok bool) {
+	return slices.BinarySearchFunc(s, v, doc.Compare)
+}
+
+func (s set) has(v doc.Value) bool {
+	_, ok := s.find(v)
+	return ok
+}
+
+// once gives the elements of arrays that s has and that keep lets pass, each
+// once, in the arrays' order.
+func (s set) once(c *Call, r *room, keep func(doc.Value) bool, arrays ...doc.Value) doc.Value {
+	r.taken = append(r.taken[:0], make([]bool, len(s))...)
+	l := r.list()
+	for _, array := range arrays {
+		for v := range doc.Elements(array) {
+			at, ok := s.find(v)
+			if ok && !r.taken[at] && (keep == nil || keep(v)) {
+				l.add(v)
+				r.taken[at] = true
+			}
+		}
+	}
+	return r.array(c, l)
+}
+
+func arrays(args []doc.Value) bool { return doc.IsArray(args[0]) && doc.IsArray(args[1]) }
+
+func setUnion(c *Call, args []doc.Value) doc.Value {
+	if !arrays(args) {
+		return undefined
+	}
+	r := roomOf(c)
+	all := setOf(r.values, args[0], args[1])
+	r.values = all
+	return all.once(c, r, nil, args[0], args[1])
+}
+
+// setIntersect has the order of the second array, as an example of its page shows.
+func setIntersect(c *Call, args []doc.Value) doc.Value {
+	if !arrays(args) {
+		return undefined
+	}
+	r := roomOf(c)
+	first := setOf(r.values, args[0])
+	r.values = first
+	return first.once(c, r, nil, args[1])
+}
+
+func setDifference(c *Call, args []doc.Value) doc.Value {
+	if !arrays(args) {
+		return undefined
+	}
+	r := roomOf(c)
+	first, second := setOf(r.values, args[0]), setOf(r.others, args[1])
+	r.values, r.others = first, second
+	return first.once(c, r, func(v doc.Value) bool { return !second.has(v) }, args[0])
+}
+
+func setEqual(c *Call, args []doc.Value) doc.Value {
+	if !arrays(args) {
+		return undefined
+	}
+	r := roomOf(c)
+	first, second := setOf(r.values, args[0]), setOf(r.others, args[1])
+	r.values, r.others = first, second
+	return truth(slices.EqualFunc(first, second, doc.Equal))
+}

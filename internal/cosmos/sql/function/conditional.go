@@ -1,0 +1,15 @@
+package function
+
+import "github.com/mayflydb/mayfly/internal/doc"
+
+var conditionalFunctions = []Function{
+	{Name: "IIF", Family: "Conditional", Min: 3, Max: 3, Run: iif},
+}
+
+// iif gives the last argument for every condition that is not true, of whatever type.
+func iif(_ *Call, args []doc.Value) doc.Value {
+	if met, _ := doc.AsBool(args[0]); met {
+		return args[1]
+	}
+	return args[2]
+}

@@ -1,0 +1,144 @@
+package function
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// Limits on a term of a full-text search. The distance is the reference's.
+const (
+	maxPhraseWords = 64
+	maxDistance    = 2
+	maxFuzzyRunes  = 64
+)
+
+// A Search is the terms of a full-text search: words, or phrases, whose words
+// are to follow one another. It is used by one goroutine.
+type Search struct {
+	phrases []phrase
+	fuzzy   bool
+	stems   wordList
+	written wordList // for fuzzy terms
+}
+
+// A phrase is one term. An empty one, of stop words only, is nowhere.
+type phrase struct {
+	known    bool // it is a term at all
+	distance int  // that each word may have; 0 compares stems
+	words    wordList
+}
+
+// NewSearch makes a Search of terms: strings, or objects {"term", "distance"}
+// for near matches. Values of other types are kept as terms that are nowhere.
+// Errors are fault.Invalid.
+func NewSearch(terms []doc.Value) (*Search, error) {
+	s := &Search{phrases: make([]phrase, len(terms))}
+	for i, term := range terms {
+		if err := s.phrases[i].read(term); err != nil {
+			return nil, err
+		}
+		s.fuzzy = s.fuzzy || s.phrases[i].distance > 0
+	}
+	return s, nil
+}
+
+func (p *phrase) read(term doc.Value) error {
+	text, ok := doc.AsString(term)
+	if object, isObject := doc.AsDoc(term); isObject {
+		distance, isNumber := doc.AsInt(doc.Lookup(object, "distance"))
+		text, ok = doc.AsString(doc.Lookup(object, "term"))
+		if !ok || !isNumber || distance < 0 || distance > maxDistance {
+			return fault.New(fault.Invalid, `A fuzzy term of a full-text search has a string "term" and a "distance" from 0 to %d.`, maxDistance)
+		}
+		p.distance = int(distance)
+	}
+	p.known = ok
+	p.words.read(text, p.distance == 0)
+	if p.words.len() > maxPhraseWords {
+		return fault.New(fault.Invalid, "A term of a full-text search has more than %d words.", maxPhraseWords)
+	}
+	return nil
+}
+
+// Terms is how many terms there are.
+func (s *Search) Terms() int { return len(s.phrases) }
+
+// Look counts how often each term occurs in a text, into hits, which has a
+// place for each, and how many words the text has.
+func (s *Search) Look(text string, hits []int) (words int) {
+	s.read(text)
+	for i := range hits {
+		hits[i] = s.count(&s.phrases[i], s.stems.len())
+	}
+	return s.stems.len()
+}
+
+func (s *Search) read(text string) {
+	s.stems.read(text, true)
+	if s.fuzzy {
+		s.written.read(text, false)
+	}
+}
+
+// count is how often p is in the text that was read, at most limit.
+func (s *Search) count(p *phrase, limit int) (n int) {
+	in, last := &s.stems, s.stems.len()-p.words.len()
+	if p.distance > 0 {
+		in = &s.written
+	}
+	if p.words.len() == 0 {
+		return 0
+	}
+	for i := 0; i <= last && n < limit; i++ {
+		if p.at(in, i) {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *phrase) at(in *wordList, i int) bool {
+	for k := range p.words.len() {
+		if !near(in.word(i+k), p.words.word(k), p.distance) {
+			return false
+		}
+	}
+	return true
+}
+
+// near reports whether so many insertions, deletions and changes of characters
+// make a of b. Words too long for that are equal or not.
+func near(a, b []byte, distance int) bool {
+	if distance == 0 || bytes.Equal(a, b) {
+		return bytes.Equal(a, b)
+	}
+	na, nb := utf8.RuneCount(a), utf8.RuneCount(b)
+	if max(na, nb) > maxFuzzyRunes || na-nb > distance || nb-na > distance {
+		return false
+	}
+	return levenshtein([]rune(string(a)), []rune(string(b))) <= distance
+}
+
+// levenshtein is the distance of two words of at most maxFuzzyRunes.
+func levenshtein(a, b []rune) int {
+	var row [maxFuzzyRunes + 1]int
+	for j := range b {
+		row[j+1] = j + 1
+	}
+	for i := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range b {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

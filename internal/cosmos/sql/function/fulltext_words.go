@@ -1,0 +1,104 @@
+package function
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// A wordList is the words of a text: lower case, without stop words.
+type wordList struct {
+	text  []byte            // one behind the other
+	ends  []int             // of each in text
+	known map[string]string // what was made of words before; "" of stop words
+}
+
+// maxKnown bounds how many words a list remembers.
+const maxKnown = 4096
+
+func (w *wordList) len() int { return len(w.ends) }
+
+func (w *wordList) word(i int) []byte {
+	if i == 0 {
+		return w.text[:w.ends[0]]
+	}
+	return w.text[w.ends[i-1]:w.ends[i]]
+}
+
+// read takes text apart: words are runs of letters, digits and marks, with
+// apostrophes inside. They lose their endings if stemmed is set.
+func (w *wordList) read(text string, stemmed bool) {
+	w.text, w.ends = w.text[:0], w.ends[:0]
+	start := 0
+	for i, r := range text {
+		if r < utf8.RuneSelf {
+			if low := lowerASCII[r]; 'a' <= low && low <= 'z' || '0' <= low && low <= '9' {
+				w.text = append(w.text, low)
+				continue
+			}
+		} else if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
+			w.text = utf8.AppendRune(w.text, unicode.ToLower(r))
+			continue
+		}
+		if (r == '\'' || r == '’') && len(w.text) > start && letterAt(text[i+utf8.RuneLen(r):]) {
+			w.text = append(w.text, '\'')
+			continue
+		}
+		w.end(start, stemmed)
+		start = len(w.text)
+	}
+	w.end(start, stemmed)
+}
+
+func letterAt(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsLetter(r)
+}
+
+// end closes the word that begins at start, if there is one.
+func (w *wordList) end(start int, stemmed bool) {
+	word := w.text[start:]
+	if len(word) == 0 {
+		return
+	}
+	if len(word) <= maxStemBytes {
+		to, ok := w.known[string(word)]
+		if !ok {
+			to = w.learn(string(word), stemmed)
+		}
+		if to == "" {
+			w.text = w.text[:start]
+			return
+		}
+		w.text = append(w.text[:start], to...)
+	}
+	w.ends = append(w.ends, len(w.text))
+}
+
+// learn remembers what is made of a word. A list is always stemmed, or never.
+func (w *wordList) learn(word string, stemmed bool) (to string) {
+	switch {
+	case stopWords[word]:
+	case stemmed:
+		to = stem(word)
+	default:
+		to = word
+	}
+	if w.known == nil || len(w.known) >= maxKnown {
+		w.known = map[string]string{}
+	}
+	w.known[word] = to
+	return to
+}
+
+// stopWords are those of Lucene's EnglishAnalyzer; the service does not tell its own.
+var stopWords = func() map[string]bool {
+	m := map[string]bool{}
+	for _, word := range []string{
+		"a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
+		"no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",
+		"they", "this", "to", "was", "will", "with",
+	} {
+		m[word] = true
+	}
+	return m
+}()

@@ -1,0 +1,95 @@
+package function
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+func length(c *Call, args []doc.Value) doc.Value {
+	s, ok := doc.AsString(args[0])
+	if !ok {
+		return undefined
+	}
+	return roomOf(c).int(units(s))
+}
+
+func left(c *Call, args []doc.Value) doc.Value {
+	return part(c, args[0], doc.Int(0), args[1])
+}
+
+func substring(c *Call, args []doc.Value) doc.Value {
+	return part(c, args[0], args[1], args[2])
+}
+
+// part is n units of a text from one on. Lengths and places that are no whole
+// numbers give undefined, those below 0 an empty string.
+func part(c *Call, v, from, n doc.Value) doc.Value {
+	s, ok := doc.AsString(v)
+	start, whole := doc.AsInt(from)
+	count, wholeCount := doc.AsInt(n)
+	switch {
+	case !ok || !doc.IsNumber(from) || !doc.IsNumber(n):
+		return undefined
+	case s == "":
+		return emptyText
+	case !whole || !wholeCount:
+		return undefined
+	case start < 0 || count <= 0:
+		return emptyText
+	}
+	return cut(roomOf(c), v, s, start, count)
+}
+
+// cut is v itself when all of it is meant.
+func cut(r *room, v doc.Value, s string, start, count int64) doc.Value {
+	if start == 0 && count >= int64(len(s)) {
+		return v
+	}
+	return r.text(appendUnits(r.begin(), s, start, count))
+}
+
+func right(c *Call, args []doc.Value) doc.Value {
+	s, ok := doc.AsString(args[0])
+	count, whole := doc.AsInt(args[1])
+	switch {
+	case !ok || !whole:
+		return undefined
+	case count <= 0:
+		return emptyText
+	}
+	total := units(s)
+	return cut(roomOf(c), args[0], s, max(total-count, 0), total)
+}
+
+// trimmed takes white space from the ends, or the characters of the second argument.
+func trimmed(front, back bool) func(*Call, []doc.Value) doc.Value {
+	return func(c *Call, args []doc.Value) doc.Value {
+		s, ok := doc.AsString(args[0])
+		drop := unicode.IsSpace
+		if ok && len(args) > 1 {
+			var set string
+			set, ok = doc.AsString(args[1])
+			drop = func(r rune) bool { return strings.ContainsRune(set, r) }
+		}
+		if !ok {
+			return undefined
+		}
+		return trim(roomOf(c), args[0], s, front, back, drop)
+	}
+}
+
+func trim(r *room, v doc.Value, s string, front, back bool, drop func(rune) bool) doc.Value {
+	before := len(s)
+	if front {
+		s = strings.TrimLeftFunc(s, drop)
+	}
+	if back {
+		s = strings.TrimRightFunc(s, drop)
+	}
+	if len(s) == before {
+		return v
+	}
+	return r.copy(s)
+}
