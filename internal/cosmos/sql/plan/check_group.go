@@ -1,0 +1,104 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+)
+
+// nested looks for aggregates of aggregates.
+func (c *checker) nested(e syntax.Expr) {
+	walk(e, func(e syntax.Expr) bool {
+		call, ok := e.(*syntax.Call)
+		if !ok || call.UDF || !Aggregate(call.Name) {
+			return true
+		}
+		for _, arg := range call.Args {
+			walk(arg, func(e syntax.Expr) bool {
+				inner, ok := e.(*syntax.Call)
+				if ok && !inner.UDF && Aggregate(inner.Name) {
+					c.wrong("SC2101", call.Span, "Cannot perform an aggregate function on an expression containing an aggregate or a subquery.")
+					return false
+				}
+				return true
+			})
+		}
+		return false
+	})
+}
+
+// grouped checks that rows of groups are made of group keys and aggregates.
+// Names from outside are the same for a whole group.
+func (c *checker) grouped(q *syntax.Query, s *scope) {
+	if len(q.GroupBy) == 0 && !aggregates(q) {
+		return
+	}
+	for _, e := range rowExprs(q) {
+		c.ungrouped(e, q, s, "SC2102", "select list")
+	}
+	if len(q.GroupBy) == 0 || len(q.OrderBy) == 0 {
+		return
+	}
+	before := len(c.mistakes)
+	for i := range q.OrderBy {
+		c.ungrouped(q.OrderBy[i].Expr, q, s, "SC2103", "ORDER BY clause")
+	}
+	if len(c.mistakes) == before {
+		c.wrong("", q.OrderBy[0].Span, "'ORDER BY' is not supported in presence of GROUP BY.")
+	}
+}
+
+// ungrouped looks for references to single rows.
+func (c *checker) ungrouped(e syntax.Expr, q *syntax.Query, s *scope, code, where string) {
+	walk(e, func(e syntax.Expr) bool {
+		if slices.ContainsFunc(q.GroupBy, func(key syntax.Expr) bool { return syntax.Equal(e, key) }) {
+			return false
+		}
+		switch x := e.(type) {
+		case *syntax.Call:
+			return x.UDF || !Aggregate(x.Name)
+		case *syntax.Name, *syntax.Member, *syntax.Index:
+			if name, ok := base(e); ok {
+				if _, own, _ := s.find(name); own && !ofKey(e, q.GroupBy) {
+					c.wrong(code, e.Pos(), "Property reference '%s' is invalid in the %s because it is not contained in either an aggregate function or the GROUP BY clause.", syntax.Print(e), where)
+				}
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// ofKey reports that a reference goes into a group key.
+func ofKey(e syntax.Expr, keys []syntax.Expr) bool {
+	for e != nil {
+		if slices.ContainsFunc(keys, func(key syntax.Expr) bool { return syntax.Equal(e, key) }) {
+			return true
+		}
+		switch x := e.(type) {
+		case *syntax.Member:
+			e = x.Of
+		case *syntax.Index:
+			e = x.Of
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// base is the name that a reference begins with.
+func base(e syntax.Expr) (name string, ok bool) {
+	for {
+		switch x := e.(type) {
+		case *syntax.Name:
+			return x.Name, true
+		case *syntax.Member:
+			e = x.Of
+		case *syntax.Index:
+			e = x.Of
+		default:
+			return "", false
+		}
+	}
+}

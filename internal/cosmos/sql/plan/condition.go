@@ -1,0 +1,279 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// maxAlternatives is how many alternatives a condition may have before it is
+// taken for unknown: an IN of thousands of values is no faster than a scan.
+const maxAlternatives = 4096
+
+// A condition is what index entries could tell of the documents that an
+// expression holds for: every such document meets it.
+type condition struct {
+	kind  conditionKind
+	leaf  access.Range // of within; without Composite
+	parts []condition  // of all and any, which never hold their own kind
+
+	// exact tells that no other document meets it.
+	exact bool
+}
+
+type conditionKind uint8
+
+const (
+	everything conditionKind = iota // inexact, it is what nothing is known of
+	nothing
+	within
+	all
+	anyOf
+)
+
+var unknown = condition{kind: everything}
+
+func always() condition { return condition{kind: everything, exact: true} }
+func never() condition  { return condition{kind: nothing, exact: true} }
+
+// roughly is c where other documents may meet it too.
+func (c condition) roughly() condition {
+	c.exact = c.kind == nothing
+	return c
+}
+
+// both is what meets every one of the conditions.
+func both(conditions ...condition) condition {
+	out := condition{kind: all, exact: true}
+	for _, c := range conditions {
+		out.exact = out.exact && c.exact
+		switch c.kind {
+		case nothing:
+			return never()
+		case everything:
+		case all:
+			for _, part := range c.parts {
+				out.parts = conjoin(out.parts, part)
+			}
+		default:
+			out.parts = conjoin(out.parts, c)
+		}
+	}
+	switch {
+	case slices.ContainsFunc(out.parts, func(c condition) bool { return c.kind == nothing }):
+		return never()
+	case len(out.parts) == 0:
+		return condition{kind: everything, exact: out.exact}
+	case len(out.parts) == 1:
+		one := out.parts[0]
+		one.exact = out.exact
+		return one
+	}
+	return out
+}
+
+// conjoin adds a part, merged with the one on the same path if there is one.
+// Ranges over elements are not merged: different elements may meet them.
+func conjoin(parts []condition, c condition) []condition {
+	if c.kind == within && !repeated(c.leaf.Path) {
+		for i := range parts {
+			if parts[i].kind == within && slices.Equal(parts[i].leaf.Path, c.leaf.Path) {
+				parts[i] = intersect(parts[i], c)
+				return parts
+			}
+		}
+	}
+	return append(parts, c)
+}
+
+// either is what meets at least one of the conditions.
+func either(conditions ...condition) condition {
+	out := condition{kind: anyOf, exact: true}
+	for _, c := range conditions {
+		switch c.kind {
+		case nothing:
+			continue
+		case everything:
+			if c.exact {
+				return always()
+			}
+		}
+		out.exact = out.exact && c.exact
+		if c.kind == anyOf {
+			out.parts = append(out.parts, c.parts...)
+		} else {
+			out.parts = append(out.parts, c)
+		}
+	}
+	switch {
+	case slices.ContainsFunc(out.parts, func(c condition) bool { return c.kind == everything }):
+		return unknown
+	case len(out.parts) == 0:
+		return never()
+	case len(out.parts) == 1:
+		return out.parts[0]
+	case len(out.parts) > maxAlternatives:
+		return unknown
+	}
+	return out
+}
+
+// intersect merges two ranges on one path.
+func intersect(a, b condition) condition {
+	out := condition{kind: within, leaf: access.Range{Path: a.leaf.Path, Low: a.leaf.Low, High: a.leaf.High}, exact: a.exact && b.exact}
+	if compareEdges(lowEdge(b.leaf.Low), lowEdge(a.leaf.Low)) > 0 {
+		out.leaf.Low = b.leaf.Low
+	}
+	if compareEdges(highEdge(b.leaf.High), highEdge(a.leaf.High)) < 0 {
+		out.leaf.High = b.leaf.High
+	}
+	if compareEdges(lowEdge(out.leaf.Low), highEdge(out.leaf.High)) >= 0 {
+		return never()
+	}
+	return out
+}
+
+// An edge is a place between values: before (side -1) or after (side +1) a value,
+// or before or after all values of a type, or of all types.
+type edge struct {
+	world int // -1 and +1 before and after everything
+	rank  doc.Rank
+	kind  int // -1 and +1 before and after the whole type
+	value doc.Value
+	side  int
+}
+
+func lowEdge(b *access.Bound) edge {
+	switch {
+	case b == nil:
+		return edge{world: -1}
+	case b.Type:
+		return edge{rank: doc.RankOf(b.Value), kind: -1}
+	case b.Open:
+		return edge{rank: doc.RankOf(b.Value), value: b.Value, side: 1}
+	}
+	return edge{rank: doc.RankOf(b.Value), value: b.Value, side: -1}
+}
+
+func highEdge(b *access.Bound) edge {
+	switch {
+	case b == nil:
+		return edge{world: 1}
+	case b.Type:
+		return edge{rank: doc.RankOf(b.Value), kind: 1}
+	case b.Open:
+		return edge{rank: doc.RankOf(b.Value), value: b.Value, side: -1}
+	}
+	return edge{rank: doc.RankOf(b.Value), value: b.Value, side: 1}
+}
+
+func compareEdges(a, b edge) int {
+	switch {
+	case a.world != b.world:
+		return a.world - b.world
+	case a.rank != b.rank:
+		return int(a.rank) - int(b.rank)
+	case a.kind != b.kind:
+		return a.kind - b.kind
+	case a.kind != 0:
+		return 0
+	}
+	if order := access.Compare(a.value, b.value); order != 0 {
+		return order
+	}
+	return a.side - b.side
+}
+
+// hull is the one range on a path that a condition lies in: clients that merge
+// partitions go on behind a row with a union of ranges. It is everything where
+// there is none.
+func hull(c condition, path access.Path) condition {
+	around := unknown
+	switch c.kind {
+	case within:
+		if slices.Equal(c.leaf.Path, path) {
+			return c
+		}
+	case all:
+		for _, part := range c.parts {
+			switch inner := hull(part, path); {
+			case inner.kind != within:
+			case around.kind != within:
+				around = inner
+			default:
+				if met := intersect(around, inner); met.kind == within {
+					around = met
+				}
+			}
+		}
+	case anyOf:
+		for i, part := range c.parts {
+			inner := hull(part, path)
+			if inner.kind != within {
+				return unknown
+			}
+			if i == 0 {
+				around = inner
+			}
+			around = cover(around, inner)
+		}
+	}
+	return around
+}
+
+// cover is the least range around two on one path.
+func cover(a, b condition) condition {
+	out := condition{kind: within, leaf: access.Range{Path: a.leaf.Path, Low: a.leaf.Low, High: a.leaf.High}}
+	if compareEdges(lowEdge(b.leaf.Low), lowEdge(a.leaf.Low)) < 0 {
+		out.leaf.Low = b.leaf.Low
+	}
+	if compareEdges(highEdge(b.leaf.High), highEdge(a.leaf.High)) > 0 {
+		out.leaf.High = b.leaf.High
+	}
+	return out
+}
+
+// point gives the one value that a range on a path is about.
+func (c *condition) point() (doc.Value, bool) {
+	r := &c.leaf
+	if c.kind != within || r.Low == nil || r.High == nil || r.Low.Open || r.High.Open || r.Low.Type || r.High.Type ||
+		!doc.Equal(r.Low.Value, r.High.Value) {
+		return doc.Value{}, false
+	}
+	return r.Low.Value, true
+}
+
+// selective reports that the condition is made of single values, so that it is
+// likely to be met by few documents.
+func (c *condition) selective() bool {
+	switch c.kind {
+	case within:
+		_, ok := c.point()
+		return ok
+	case all:
+		return slices.ContainsFunc(c.parts, func(c condition) bool { return c.selective() })
+	case anyOf:
+		return !slices.ContainsFunc(c.parts, func(c condition) bool { return !c.selective() })
+	}
+	return false
+}
+
+// set is the condition as the store follows it.
+func (c *condition) set() access.Set {
+	switch c.kind {
+	case all:
+		return access.Set{All: sets(c.parts)}
+	case anyOf:
+		return access.Set{Any: sets(c.parts)}
+	}
+	return access.Set{Range: &c.leaf}
+}
+
+func sets(parts []condition) []access.Set {
+	list := make([]access.Set, len(parts))
+	for i := range parts {
+		list[i] = parts[i].set()
+	}
+	return list
+}

@@ -1,0 +1,309 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// Explain says in a few lines how the query is answered, from the documents that
+// are visited to the rows that are given out.
+func (p *Plan) Explain() string {
+	x := &explainer{plan: p}
+	x.access()
+	q := p.Query
+	for i := range q.From {
+		x.source(i, &q.From[i])
+	}
+	if q.Where != nil {
+		x.line("filter", printed(q.Where)+map[bool]string{true: ", exact"}[p.Exact])
+	}
+	if !p.Nothing {
+		x.order()
+	}
+	if len(q.GroupBy) > 0 {
+		x.line("group by", list(q.GroupBy))
+	}
+	if q.Select.Distinct {
+		x.line("distinct", "")
+	}
+	x.limits(q)
+	x.project(q)
+	if len(p.Rules) > 0 {
+		x.line("rules", strings.Join(p.Rules, ", "))
+	}
+	return x.String()
+}
+
+type explainer struct {
+	strings.Builder
+	plan *Plan
+}
+
+func (x *explainer) line(word, rest string) {
+	x.WriteString(word)
+	if rest != "" {
+		x.WriteString(" " + rest)
+	}
+	x.WriteByte('\n')
+}
+
+func printed(n syntax.Node) string { return strings.ReplaceAll(syntax.Print(n), "\n", " ") }
+
+func list(es []syntax.Expr) string {
+	texts := make([]string, len(es))
+	for i, e := range es {
+		texts[i] = printed(e)
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (x *explainer) access() {
+	a := &x.plan.Access
+	if x.plan.Nothing {
+		x.line("nothing", "")
+		return
+	}
+	switch {
+	case a.HasPartition:
+		x.line("partition", values(a.Partition))
+	case a.Span != nil:
+		x.line("span", fmt.Sprintf("%x to %x", a.Span.Low, a.Span.High))
+	}
+	switch {
+	case a.IDs != nil:
+		ids := make([]doc.Value, len(a.IDs))
+		for i, id := range a.IDs {
+			ids[i] = doc.String(id)
+		}
+		x.line("lookup", values(ids))
+	case a.Walk != nil:
+		x.line("walk", x.walk(a.Walk))
+	case a.Set == nil && !a.HasPartition:
+		x.line("scan", "")
+	}
+	if a.Set != nil {
+		x.line("index", set(a.Set))
+	}
+	if x.plan.Count {
+		x.line("count only", "")
+	}
+}
+
+func (x *explainer) walk(w *access.Walk) string {
+	text := ranged(&w.Range)
+	if w.Absent {
+		text = where(&w.Range)
+	}
+	if w.Reverse {
+		text += " reverse"
+	}
+	return text
+}
+
+// values prints at most a few values.
+func values(vs []doc.Value) string {
+	const most = 8
+	texts := []string{}
+	for i, v := range vs {
+		if i == most {
+			texts = append(texts, fmt.Sprintf("and %d more", len(vs)-most))
+			break
+		}
+		texts = append(texts, valued(v))
+	}
+	return strings.Join(texts, ", ")
+}
+
+func valued(v doc.Value) string {
+	if doc.IsUndefined(v) {
+		return "undefined"
+	}
+	return string(doc.Query.AppendJSONValue(nil, v))
+}
+
+// set prints algebra: unions in brackets, alternatives on one path as a list.
+func set(s *access.Set) string {
+	switch {
+	case s.Range != nil:
+		return ranged(s.Range)
+	case s.All != nil:
+		return joined(s.All, " and ")
+	}
+	if path, list, ok := alternatives(s.Any); ok {
+		return path + " in (" + values(list) + ")"
+	}
+	return "(" + joined(s.Any, " or ") + ")"
+}
+
+// joined puts brackets around what is not of one piece.
+
+func joined(sets []access.Set, word string) string {
+	texts := make([]string, len(sets))
+	for i := range sets {
+		texts[i] = set(&sets[i])
+		if sets[i].All != nil {
+			texts[i] = "(" + texts[i] + ")"
+		}
+	}
+	return strings.Join(texts, word)
+}
+
+// alternatives finds that all sets are single values on one path.
+func alternatives(sets []access.Set) (path string, values []doc.Value, ok bool) {
+	for i := range sets {
+		r := sets[i].Range
+		if r == nil || r.Composite > 0 || i > 0 && where(r) != path {
+			return "", nil, false
+		}
+		path = where(r)
+		c := condition{kind: within, leaf: *r}
+		v, ok := c.point()
+		if !ok {
+			return "", nil, false
+		}
+		values = append(values, v)
+	}
+	return path, values, true
+}
+
+// where names what a range is on.
+func where(r *access.Range) string {
+	if r.Composite > 0 {
+		text := fmt.Sprintf("composite %d", r.Composite)
+		if len(r.Equal) > 0 {
+			text += " at " + values(r.Equal)
+			if r.Low != nil || r.High != nil {
+				text += ","
+			}
+		}
+		return text
+	}
+	if isStamp(r.Path) {
+		return stampName
+	}
+	return single(r.Path)
+}
+
+// ranged prints a range. A type that a bound on the other side names anyway is left out.
+func ranged(r *access.Range) string {
+	c := condition{kind: within, leaf: *r}
+	if v, ok := c.point(); ok && len(r.Equal) > 0 {
+		return where(r) + " " + valued(v)
+	} else if ok {
+		return where(r) + " = " + valued(v)
+	}
+	low, high := r.Low, r.High
+	if low != nil && high != nil && doc.RankOf(low.Value) == doc.RankOf(high.Value) {
+		switch {
+		case low.Type && high.Type:
+			return where(r) + " any " + typeName(low.Value)
+		case low.Type:
+			low = nil
+		case high.Type:
+			high = nil
+		}
+	}
+	text := where(r)
+	switch {
+	case low == nil:
+	case low.Type:
+		text += " from any " + typeName(low.Value)
+	case low.Open:
+		text += " above " + valued(low.Value)
+	default:
+		text += " from " + valued(low.Value)
+	}
+	switch {
+	case high == nil:
+	case high.Type:
+		text += " to any " + typeName(high.Value)
+	case high.Open:
+		text += " below " + valued(high.Value)
+	default:
+		text += " to " + valued(high.Value)
+	}
+	if r.Composite == 0 && r.Low == nil && r.High == nil && !isStamp(r.Path) {
+		text += " defined"
+	}
+	return text
+}
+
+func typeName(v doc.Value) string {
+	switch doc.RankOf(v) {
+	case doc.RankNumber:
+		return "number"
+	case doc.RankString:
+		return "string"
+	case doc.RankArray:
+		return "array"
+	}
+	return "object"
+}
+
+func (x *explainer) source(i int, f *syntax.Source) {
+	text := printed(&syntax.Query{Select: syntax.Select{Star: true}, From: []syntax.Source{*f}})
+	text = strings.TrimPrefix(text, "SELECT * FROM ")
+	switch {
+	case i > 0:
+		x.line("join", text)
+	case f.Query != nil || f.In || len(f.Path) > 0:
+		x.line("from", text)
+	}
+}
+
+func (x *explainer) order() {
+	o := &x.plan.Order
+	word := "order"
+	if x.plan.Sort {
+		word = "sort"
+	}
+	switch o.Kind {
+	case ByCreation:
+		if x.plan.Sort {
+			x.line(word, "by creation")
+		}
+		return
+	case ByPartition:
+		x.line(word, "by partition")
+		return
+	case ByRank:
+		x.line(word, "by rank "+printed(x.plan.Query.Rank))
+		return
+	}
+	keys := make([]string, len(o.Keys))
+	for i, key := range o.Keys {
+		keys[i] = printed(key.Expr) + map[bool]string{true: " DESC"}[key.Descending]
+	}
+	text := strings.Join(keys, ", ")
+	if o.Ties {
+		text += ", latest first"
+	}
+	if o.Implied {
+		text += ", implied"
+	}
+	x.line(word, text)
+}
+
+func (x *explainer) limits(q *syntax.Query) {
+	if q.Select.Top != nil {
+		x.line("top", printed(q.Select.Top))
+	}
+	if q.Limit != nil {
+		x.line("offset", printed(q.Offset)+" limit "+printed(q.Limit))
+	}
+}
+
+func (x *explainer) project(q *syntax.Query) {
+	switch {
+	case q.Select.Star:
+		x.line("project", "*")
+	case q.Select.Value != nil:
+		x.line("project", "value "+printed(q.Select.Value))
+	default:
+		x.line("project", list(rowExprs(q)))
+	}
+}

@@ -1,0 +1,200 @@
+package plan
+
+import (
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// A GatewayEnvironment is what the plan for a client depends on besides the query.
+type GatewayEnvironment struct {
+	// Constant computes an expression that depends on no document, as in Environment.
+	Constant func(syntax.Expr) (v doc.Value, ok bool)
+
+	// Partition lists the paths of the partition key, as in access.Schema; none
+	// makes every range the whole. Hierarchical tells that prefixes select too.
+	Partition    []access.Path
+	Hierarchical bool
+
+	// EPK is the effective partition key, in upper-case hex, of values for the
+	// first of the paths; undefined stands for all that is no part of a key.
+	EPK func(values []doc.Value) string
+
+	// Distance names the distance function of the container's vector policy for
+	// a path, "" if it has none. Nil is a container without vectors.
+	Distance func(access.Path) string
+
+	// OnePartition tells that the request names a whole partition key, so that
+	// nothing has to be merged.
+	OnePartition bool
+
+	// Supported is what the client can do. It matters here only where the plan
+	// has a choice; see Features.Check.
+	Supported Features
+}
+
+// A GatewayPlan tells a client which ranges of partition keys to ask, with what
+// text, and how to merge the answers. Its JSON is Query's or Hybrid's, not both.
+type GatewayPlan struct {
+	Query  *GatewayQuery // nil if there is Hybrid
+	Ranges []GatewayRange
+	Hybrid *GatewayHybrid // of ORDER BY RANK
+}
+
+// A GatewayRange is an interval of effective partition keys in hex.
+type GatewayRange struct {
+	Min, Max                   string
+	MinInclusive, MaxInclusive bool
+}
+
+// A GatewayQuery is what to send and how to merge. The names of kinds are those
+// of Microsoft.Azure.Cosmos.Query.Core.QueryPlan.QueryInfo in the .NET SDK.
+type GatewayQuery struct {
+	Distinct           string // None, Unordered, or Ordered: equal rows come one after another
+	Top, Offset, Limit *int64
+	OrderBy            []string // Ascending or Descending, one for each of OrderByExpressions
+	OrderByExpressions []string
+
+	GroupByExpressions []string
+	// GroupByAliases names the members of a row of a query with GROUP BY or
+	// aggregates; AliasAggregates has the aggregate of each, "" for none.
+	GroupByAliases  []string
+	AliasAggregates []string
+	Aggregates      []string // of SELECT VALUE
+
+	Rewritten      string // "" sends the query as it is
+	HasSelectValue bool
+	// DCount names the member that the number of distinct rows becomes, "" for
+	// SELECT VALUE; nil if they are not to be counted.
+	DCount       *string
+	NonStreaming bool // ranges give their rows in an order that allows no merging
+}
+
+// A GatewayHybrid is how to answer ORDER BY RANK: statistics first, then one
+// query for each score, then ranks.
+type GatewayHybrid struct {
+	GlobalStatisticsQuery    string
+	Components               []GatewayQuery
+	Weights                  []float64
+	Skip, Take               *int64
+	RequiresGlobalStatistics bool
+}
+
+// The kinds of GatewayQuery.Distinct.
+const (
+	gatewayNotDistinct = "None"
+	gatewayUnordered   = "Unordered"
+	gatewayOrdered     = "Ordered"
+)
+
+// Gateway makes the plan for a client that merges partitions itself. q has
+// passed the checks of Build and stays as it is. Errors are a *syntax.Error, or
+// fault.Invalid for what clients cannot merge.
+func Gateway(q *syntax.Query, env GatewayEnvironment) (*GatewayPlan, error) {
+	g := gatewayPlanner{GatewayEnvironment: env, q: q}
+	if err := g.bindCounts(); err != nil {
+		return nil, err
+	}
+	ranges, one := g.ranges()
+	p := &GatewayPlan{Ranges: ranges}
+	var err error
+	if q.Rank != nil {
+		p.Hybrid, err = g.hybrid()
+	} else {
+		p.Query, err = g.query(one || env.OnePartition)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// OnePartition reports that the query's filter leads to a single partition key,
+// which the service answers without a client's help.
+func (p *GatewayPlan) OnePartition() bool {
+	return len(p.Ranges) == 1 && p.Ranges[0].point()
+}
+
+// point reports a range of one effective partition key.
+func (r GatewayRange) point() bool { return r.Min == r.Max && r.MinInclusive && r.MaxInclusive }
+
+type gatewayPlanner struct {
+	GatewayEnvironment
+	q                  *syntax.Query
+	top, offset, limit *int64
+}
+
+// maxGatewayCount is the highest number that TOP, OFFSET and LIMIT can have: 32 bits.
+const maxGatewayCount = 1<<32 - 1
+
+func (g *gatewayPlanner) bindCounts() (err error) {
+	q := g.q
+	if g.top, err = g.count(q.Select.Top, "SC2060", "The count value provided for a TOP clause must be an integer."); err != nil {
+		return err
+	}
+	if g.offset, err = g.count(q.Offset, "SC2062", "The OFFSET count value exceeds the maximum allowed value."); err != nil {
+		return err
+	}
+	g.limit, err = g.count(q.Limit, "SC2061", "The LIMIT count value exceeds the maximum allowed value.")
+	return err
+}
+
+func (g *gatewayPlanner) count(e syntax.Expr, code, message string) (*int64, error) {
+	if e == nil {
+		return nil, nil
+	}
+	v, _ := g.Constant(e)
+	n, ok := doc.AsInt(v)
+	if !ok || n < 0 || n > maxGatewayCount {
+		return nil, syntax.Wrong(code, e.Pos(), "%s", message)
+	}
+	return &n, nil
+}
+
+// An Unserved says why a query over all partitions needs a client that merges.
+type Unserved uint8
+
+// What the service's gateway does with a query over all partitions.
+const (
+	// Served is answered by the gateway itself.
+	Served Unserved = iota
+	// NeedsClient is refused with the plan, so that clients can merge.
+	NeedsClient
+	// NeedsValue is refused without a plan: aggregates only come as VALUE.
+	NeedsValue
+)
+
+// Message is what the service tells a client.
+func (u Unserved) Message() string {
+	switch u {
+	case NeedsClient:
+		return "The provided cross partition query can not be directly served by the gateway. " +
+			"This is a first chance (internal) exception that all newer clients will know how to handle gracefully. " +
+			"This exception is traced, but unless you see it bubble up as an exception (which only happens on older SDK clients), " +
+			"then you can safely ignore this message."
+	case NeedsValue:
+		return "Cross partition query only supports 'VALUE <AggregateFunc>' for aggregates"
+	}
+	return ""
+}
+
+// ServedByGateway tells what the service's gateway does with a query that names
+// neither a partition key nor a range, as recorded from a hosted account.
+func ServedByGateway(q *syntax.Query) Unserved {
+	_, value := gatewayAggregate(q.Select.Value)
+	switch {
+	case len(q.From) == 0:
+		return Served
+	case len(q.GroupBy) > 0, aggregates(q) && !value:
+		return NeedsValue
+	case value, q.Rank != nil, len(q.OrderBy) > 0, q.Select.Top != nil, q.Select.Distinct, q.Limit != nil:
+		return NeedsClient
+	}
+	return Served
+}
+
+// errGatewayComposition is the service's answer to aggregates inside of other expressions.
+func errGatewayComposition() error {
+	return fault.New(fault.Invalid, "Compositions of aggregates and other expressions are not allowed.")
+}

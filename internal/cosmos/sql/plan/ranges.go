@@ -1,0 +1,206 @@
+package plan
+
+import (
+	"math"
+	"unicode/utf8"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// stampName is the member that is the stamp of the last write.
+const stampName = "_ts"
+
+// systemNames are members that the service adds and no index has. (Of the
+// stamp, the change feed is the index.)
+var systemNames = map[string]bool{"_rid": true, "_self": true, "_etag": true, "_attachments": true, stampName: true}
+
+// system reports that a path leads to, or into, what the service adds.
+func system(p access.Path) bool { return len(p) > 0 && !p[0].Element && systemNames[p[0].Name] }
+
+func isStamp(p access.Path) bool { return len(p) == 1 && !p[0].Element && p[0].Name == stampName }
+
+func isID(p access.Path) bool { return len(p) == 1 && !p[0].Element && p[0].Name == "id" }
+
+// span is the condition that the value at p is within bounds.
+func span(p place, low, high *access.Bound, exact bool) condition {
+	switch {
+	case !p.known || len(p.path) == 0:
+		return unknown
+	case isStamp(p.path):
+		return stamps(p.path, low, high, exact)
+	case system(p.path):
+		return unknown
+	}
+	c := condition{kind: within, leaf: access.Range{Path: p.path, Low: low, High: high}, exact: exact && !repeated(p.path)}
+	if isID(p.path) {
+		return ids(c)
+	}
+	return c
+}
+
+// ids uses that every id is a string.
+func ids(c condition) condition {
+	strings := condition{kind: within, leaf: typeOf(doc.String(""))}
+	strings.leaf.Path = c.leaf.Path
+	switch met := intersect(c, strings); {
+	case met.kind == nothing:
+		return never()
+	case met.leaf.Low.Type && met.leaf.High.Type:
+		return always()
+	}
+	return c
+}
+
+// stamps uses that every stamp is a whole number.
+func stamps(path access.Path, low, high *access.Bound, exact bool) condition {
+	c := condition{kind: within, leaf: access.Range{Path: path}, exact: exact}
+	ok := true
+	if low != nil {
+		c.leaf.Low, ok = stampBound(low, math.Ceil, 1)
+	}
+	if high != nil && ok {
+		c.leaf.High, ok = stampBound(high, math.Floor, -1)
+	}
+	switch {
+	case !ok || compareEdges(lowEdge(c.leaf.Low), highEdge(c.leaf.High)) >= 0:
+		return never()
+	case c.leaf.Low == nil && c.leaf.High == nil:
+		return condition{kind: everything, exact: exact}
+	}
+	return c
+}
+
+// stampBound makes a closed bound on whole numbers; inward is +1 for a low one.
+// ok is false if no number is inside, nil if all are.
+func stampBound(b *access.Bound, round func(float64) float64, inward int) (bound *access.Bound, ok bool) {
+	if beyond := (int(doc.RankOf(b.Value)) - int(doc.RankNumber)) * inward; beyond != 0 {
+		return nil, beyond < 0
+	}
+	if b.Type {
+		return nil, true
+	}
+	f, _ := doc.AsFloat(b.Value)
+	whole := round(f)
+	if b.Open && whole == f {
+		whole += float64(inward)
+	}
+	switch limit := float64(1 << 53); {
+	case whole*float64(inward) > limit:
+		return nil, false
+	case whole*float64(inward) < -limit:
+		return nil, true
+	}
+	return &access.Bound{Value: doc.Int(int64(whole))}, true
+}
+
+// typeOf is the range of all values of v's type: number, string, array or object.
+func typeOf(v doc.Value) access.Range {
+	return access.Range{Low: &access.Bound{Value: v, Type: true}, High: &access.Bound{Value: v, Type: true}}
+}
+
+var (
+	aString = doc.String("")
+	anArray = bsoncore.Value{Type: bsoncore.TypeArray, Data: []byte{5, 0, 0, 0, 0}}
+	object  = bsoncore.Value{Type: bsoncore.TypeEmbeddedDocument, Data: []byte{5, 0, 0, 0, 0}}
+)
+
+// counts reports that all of v counts in the order of an index.
+func counts(v doc.Value) bool {
+	if v.Type == bsoncore.TypeArray || v.Type == bsoncore.TypeEmbeddedDocument {
+		return false
+	}
+	s, ok := doc.AsString(v)
+	return !ok || len(s) <= access.MaxSortBytes
+}
+
+// equals is the condition that the value at p is v.
+func equals(p place, v doc.Value) condition {
+	switch doc.RankOf(v) {
+	case doc.RankUndefined:
+		return never()
+	case doc.RankObject:
+		return contains(p, v).roughly()
+	}
+	return span(p, &access.Bound{Value: v}, &access.Bound{Value: v}, counts(v))
+}
+
+// contains is the condition that the value at p is v or, v being an object, has
+// at least v's members: index entries tell of scalars only.
+func contains(p place, v doc.Value) condition {
+	d, ok := doc.AsDoc(v)
+	if !ok {
+		return equals(p, v)
+	}
+	members := []condition{}
+	for name, member := range doc.Members(d) {
+		members = append(members, contains(p.member(string([]byte(name))), member))
+	}
+	if len(members) == 0 {
+		r := typeOf(object)
+		return span(p, r.Low, r.High, false)
+	}
+	return both(members...).roughly()
+}
+
+// compares is the condition that `value op v` is true for the value at p.
+// Values of different types do not compare; truth values and nulls are taken
+// as a whole; arrays and objects do not compare at all.
+func compares(p place, op syntax.Op, v doc.Value) condition {
+	switch doc.RankOf(v) {
+	case doc.RankUndefined:
+		return never()
+	case doc.RankNull:
+		return equals(p, v).roughly()
+	case doc.RankFalse, doc.RankTrue:
+		return span(p, &access.Bound{Value: doc.Bool(false)}, &access.Bound{Value: doc.Bool(true)}, false)
+	case doc.RankNumber, doc.RankString:
+	default:
+		return unknown
+	}
+	end, kind := &access.Bound{Value: v, Open: (op == syntax.Lt || op == syntax.Gt) && counts(v)}, &access.Bound{Value: v, Type: true}
+	if op == syntax.Lt || op == syntax.Le {
+		return span(p, kind, end, counts(v))
+	}
+	return span(p, end, kind, counts(v))
+}
+
+// begins is the condition that the value at p is a string that begins with prefix.
+func begins(p place, prefix string) condition {
+	low := &access.Bound{Value: doc.String(prefix)}
+	if prefix == "" {
+		r := typeOf(aString)
+		return span(p, r.Low, r.High, true)
+	}
+	if len(prefix) > access.MaxSortBytes {
+		return span(p, low, low, false)
+	}
+	end, ok := after(prefix)
+	if !ok {
+		return span(p, low, &access.Bound{Value: low.Value, Type: true}, true)
+	}
+	return span(p, low, &access.Bound{Value: doc.String(end), Open: len(end) <= access.MaxSortBytes}, len(end) <= access.MaxSortBytes)
+}
+
+// after is the first text behind all that begin with prefix; ok is false if
+// there is none, or prefix is not UTF-8.
+func after(prefix string) (text string, ok bool) {
+	for prefix != "" {
+		r, size := utf8.DecodeLastRuneInString(prefix)
+		if r == utf8.RuneError && size == 1 {
+			return "", false
+		}
+		prefix = prefix[:len(prefix)-size]
+		switch r {
+		case utf8.MaxRune:
+		case 0xD7FF: // the surrogates come next, which no text has
+			return prefix + "\uE000", true
+		default:
+			return prefix + string(r+1), true
+		}
+	}
+	return "", false
+}

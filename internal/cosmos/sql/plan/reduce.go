@@ -1,0 +1,221 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// A reducer reduces filters to conditions. It reads three-valued logic with
+// care: an expression is true, false, or neither, and what it is not true for it
+// need not be false for.
+type reducer struct{ resolver }
+
+// reduce gives the condition of the documents that have a row for which e is
+// want, true or false.
+func (r *reducer) reduce(e syntax.Expr, want bool, s *scope) condition {
+	switch x := e.(type) {
+	case *syntax.Unary:
+		if x.Op == syntax.Not {
+			return r.reduce(x.X, !want, s)
+		}
+	case *syntax.Binary:
+		switch x.Op {
+		case syntax.And, syntax.Or:
+			// AND is false as soon as one side is, and OR true.
+			a, b := r.reduce(x.X, want, s), r.reduce(x.Y, want, s)
+			if (x.Op == syntax.And) == want {
+				return both(a, b)
+			}
+			return either(a, b)
+		}
+	}
+	if v, ok := r.constant(e); ok {
+		if b, is := doc.AsBool(v); is && b == want {
+			return always()
+		}
+		return never()
+	}
+	switch x := e.(type) {
+	case *syntax.Binary:
+		return r.comparison(x.Op, x.X, x.Y, want, s)
+	case *syntax.Between:
+		low := r.comparison(syntax.Ge, x.X, x.Low, want != x.Not, s)
+		high := r.comparison(syntax.Le, x.X, x.High, want != x.Not, s)
+		if want != x.Not {
+			return both(low, high)
+		}
+		return either(low, high)
+	case *syntax.In:
+		if want != x.Not {
+			return r.in(x, s)
+		}
+	case *syntax.Like:
+		if want != x.Not {
+			return r.like(x, s)
+		}
+	case *syntax.Call:
+		if want && !x.UDF {
+			return r.call(strings.ToUpper(x.Name), x.Args, s)
+		}
+	case *syntax.Subquery:
+		if want && x.Kind == syntax.Exists {
+			return r.exists(x.Query, s)
+		}
+	case *syntax.Name, *syntax.Member, *syntax.Index:
+		return equals(r.place(e, s), doc.Bool(want))
+	}
+	return unknown
+}
+
+// opposites are the comparisons that hold for two values of one type exactly
+// when the other does not.
+var opposites = map[syntax.Op]syntax.Op{
+	syntax.Eq: syntax.Ne, syntax.Ne: syntax.Eq,
+	syntax.Lt: syntax.Ge, syntax.Ge: syntax.Lt,
+	syntax.Gt: syntax.Le, syntax.Le: syntax.Gt,
+}
+
+// mirrors are the comparisons with their sides exchanged.
+var mirrors = map[syntax.Op]syntax.Op{
+	syntax.Eq: syntax.Eq, syntax.Ne: syntax.Ne,
+	syntax.Lt: syntax.Gt, syntax.Gt: syntax.Lt,
+	syntax.Le: syntax.Ge, syntax.Ge: syntax.Le,
+}
+
+func (r *reducer) comparison(op syntax.Op, x, y syntax.Expr, want bool, s *scope) condition {
+	opposite, ok := opposites[op]
+	if !ok {
+		return unknown
+	}
+	if !want {
+		op = opposite
+	}
+	v, ok := r.constant(y)
+	if !ok {
+		if v, ok = r.constant(x); !ok {
+			return unknown
+		}
+		x, op = y, mirrors[op]
+	}
+	if doc.IsUndefined(v) {
+		return never()
+	}
+	p := r.place(x, s)
+	switch op {
+	case syntax.Eq:
+		return equals(p, v)
+	case syntax.Ne:
+		return unknown
+	}
+	return compares(p, op, v)
+}
+
+// in takes an IN for equality with one of the list.
+func (r *reducer) in(x *syntax.In, s *scope) condition {
+	if len(x.List) > maxAlternatives {
+		return unknown
+	}
+	list := make([]condition, len(x.List))
+	for i, y := range x.List {
+		list[i] = r.equal(x.X, y, s)
+	}
+	return either(list...)
+}
+
+func (r *reducer) equal(x, y syntax.Expr, s *scope) condition {
+	a, isA := r.constant(x)
+	b, isB := r.constant(y)
+	if !isA || !isB {
+		return r.comparison(syntax.Eq, x, y, true, s)
+	}
+	if !doc.IsUndefined(a) && doc.Equal(a, b) {
+		return always()
+	}
+	return never()
+}
+
+func (r *reducer) like(x *syntax.Like, s *scope) condition {
+	pattern, ok := r.text(x.Pattern)
+	if !ok {
+		return unknown
+	}
+	escape := ""
+	if x.Escape != nil {
+		if escape, ok = r.text(x.Escape); !ok {
+			return unknown
+		}
+	}
+	p := r.place(x.X, s)
+	prefix, rest := likePrefix(pattern, escape)
+	switch {
+	case rest == "":
+		return equals(p, doc.String(prefix))
+	case strings.Trim(rest, "%") == "":
+		return begins(p, prefix)
+	case prefix == "":
+		return unknown
+	}
+	return begins(p, prefix).roughly()
+}
+
+// likePrefix splits a pattern at its first wildcard. Wildcards are single bytes,
+// and bytes of longer characters are never taken for them.
+func likePrefix(pattern, escape string) (prefix, rest string) {
+	var text strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		if escape != "" && strings.HasPrefix(pattern[i:], escape) && i+len(escape) < len(pattern) {
+			i += len(escape)
+		} else if strings.IndexByte("%_[", pattern[i]) >= 0 {
+			return text.String(), pattern[i:]
+		}
+		text.WriteByte(pattern[i])
+	}
+	return text.String(), ""
+}
+
+// text is the string that an expression always is.
+func (r *reducer) text(e syntax.Expr) (string, bool) {
+	v, ok := r.constant(e)
+	if !ok {
+		return "", false
+	}
+	s, ok := doc.AsString(v)
+	return s, ok
+}
+
+// exists takes EXISTS over parts of a document for what its filter says of them.
+// A subquery with an aggregate always has a row.
+func (r *reducer) exists(q *syntax.Query, s *scope) condition {
+	if len(q.From) == 0 || aggregates(q) {
+		return unknown
+	}
+	inner := r.bind(q, s)
+	if q.Where != nil {
+		return r.reduce(q.Where, true, inner).roughly()
+	}
+	last := inner.names[len(inner.names)-1]
+	return span(last.place, nil, nil, false)
+}
+
+// rows is the condition of the documents that matter to a query over the
+// container, through all subqueries in FROM that lead to it.
+func (r *reducer) rows(q *syntax.Query) condition {
+	c := always()
+	if len(q.From) > 0 && q.From[0].Query != nil {
+		c = r.rows(q.From[0].Query).roughly()
+	}
+	if q.Where == nil {
+		return c
+	}
+	return both(c, r.reduce(q.Where, true, r.bind(q, nil)))
+}
+
+// defined is the condition that there is a value at p.
+func defined(p place) condition {
+	if p.known && len(p.path) == 0 {
+		return always()
+	}
+	return span(p, nil, nil, true)
+}

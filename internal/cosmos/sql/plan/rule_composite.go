@@ -1,0 +1,184 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// A compositeMatch is how a composite index serves an order.
+type compositeMatch struct {
+	ordinal int
+	equal   int  // columns before those of the order
+	reverse bool // all columns are read against their direction
+}
+
+// compositeFor finds the composite index that has just these keys. The schema
+// lists columns up to the first that the service adds, so no more can be asked for.
+func (b *builder) compositeFor(keys []sortKey) *compositeMatch {
+	if added := slices.IndexFunc(keys, func(k sortKey) bool { return system(k.path) }); added >= 0 {
+		keys = keys[:added]
+	}
+	for _, reverse := range []bool{false, true} {
+		for i, columns := range b.env.Schema.Composite {
+			if len(columns) == len(keys) && follows(columns, keys, reverse) {
+				return &compositeMatch{ordinal: i, reverse: reverse}
+			}
+		}
+	}
+	return nil
+}
+
+// follows reports that columns and keys are the same paths, each in the same
+// direction, or in reverse each in the other.
+func follows(columns []access.Column, keys []sortKey, reverse bool) bool {
+	for i, key := range keys {
+		if !slices.Equal(columns[i].Path, key.path) || columns[i].Descending != (key.descending != reverse) {
+			return false
+		}
+	}
+	return true
+}
+
+// compositeOrder walks a composite index that has the order of the query: behind
+// columns that the filter fixes, or alone if the filter leaves many documents.
+func (b *builder) compositeOrder() bool {
+	if b.inMemory || b.chosen() || b.plan.Access.HasPartition {
+		return false
+	}
+	for _, m := range []*compositeMatch{b.behind, b.matched} {
+		if m != nil && m.reverse == b.plan.Order.Ties && !b.fixedBeside(m) {
+			b.walkComposite(m)
+			return true
+		}
+	}
+	return false
+}
+
+// fixedBeside reports that another index narrows the filter to single values.
+func (b *builder) fixedBeside(m *compositeMatch) bool {
+	if m.equal > 0 {
+		return false
+	}
+	first := b.env.Schema.Composite[m.ordinal][0].Path
+	if _, ok := b.pointAt(first); ok {
+		return false
+	}
+	return slices.ContainsFunc(b.usable(), func(c condition) bool { return c.selective() })
+}
+
+// behindFixed finds the composite index of which the filter fixes most columns,
+// and whose next ones have the order.
+func (b *builder) behindFixed() *compositeMatch {
+	var best *compositeMatch
+	for i, columns := range b.env.Schema.Composite {
+		equal := len(columns) - len(b.keys)
+		if equal < 1 || best != nil && equal <= best.equal || slices.ContainsFunc(columns, func(c access.Column) bool { return system(c.Path) }) ||
+			!b.fixed(columns[:equal]) {
+			continue
+		}
+		for _, reverse := range []bool{false, true} {
+			if follows(columns[equal:], b.keys, reverse) {
+				best = &compositeMatch{ordinal: i, equal: equal, reverse: reverse}
+			}
+		}
+	}
+	return best
+}
+
+// fixed reports that the filter allows one value in every column.
+func (b *builder) fixed(columns []access.Column) bool {
+	return !slices.ContainsFunc(columns, func(c access.Column) bool {
+		_, ok := b.pointAt(c.Path)
+		return !ok
+	})
+}
+
+func (b *builder) walkComposite(m *compositeMatch) {
+	columns, equal := b.env.Schema.Composite[m.ordinal], m.equal
+	for equal < len(columns)-1 && b.fixed(columns[equal:equal+1]) {
+		equal++
+	}
+	b.plan.Access.Walk = &access.Walk{Range: b.compositeRange(m.ordinal, equal), Reverse: m.reverse}
+	b.plan.Indexes.UsedComposite = append(b.plan.Indexes.UsedComposite, columnTexts(columns))
+}
+
+// compositeRange is the range in a composite index whose first columns the
+// filter fixes. What the filter says of the next column bounds it, and is used.
+func (b *builder) compositeRange(ordinal, equal int) access.Range {
+	columns := b.env.Schema.Composite[ordinal]
+	r := access.Range{Composite: ordinal + 1}
+	for _, c := range columns[:equal] {
+		v, _ := b.pointAt(c.Path)
+		r.Equal = append(r.Equal, v)
+	}
+	if next, ok := b.rangeAt(columns[equal].Path); ok {
+		r.Low, r.High = next.leaf.Low, next.leaf.High
+		if r.Low == nil {
+			// Undefined is in the index, but not in the range.
+			r.Low = &access.Bound{Value: doc.Null()}
+		}
+	}
+	b.use(func(c *condition) bool {
+		return c.kind == within && slices.ContainsFunc(columns[:equal+1], func(column access.Column) bool {
+			return slices.Equal(column.Path, c.leaf.Path)
+		})
+	})
+	return r
+}
+
+// rangeAt is the range that the filter allows at a path.
+func (b *builder) rangeAt(path access.Path) (condition, bool) {
+	for _, c := range b.parts {
+		if c.kind == within && slices.Equal(c.leaf.Path, path) {
+			return c, true
+		}
+	}
+	return condition{}, false
+}
+
+// compositeFilter follows the composite index that tells most of the filter: the
+// values of its first columns and a range of the next.
+func (b *builder) compositeFilter() bool {
+	if b.chosen() || b.resumes(ByPartition) {
+		return false
+	}
+	ordinal, width := 0, 1
+	for i, columns := range b.env.Schema.Composite {
+		if n := b.told(columns); n > width {
+			ordinal, width = i, n
+		}
+	}
+	if width < 2 {
+		return false
+	}
+	r := b.compositeRange(ordinal, width-1)
+	set := access.Set{Range: &r}
+	if rest := b.usable(); len(rest) > 0 {
+		b.follow(rest)
+		set = access.Set{All: append([]access.Set{set}, sets(rest)...)}
+	}
+	b.plan.Access.Set = &set
+	b.plan.Indexes.UsedComposite = append(b.plan.Indexes.UsedComposite, columnTexts(b.env.Schema.Composite[ordinal]))
+	return true
+}
+
+// told counts the columns that the filter speaks of: fixed ones, then a range.
+func (b *builder) told(columns []access.Column) int {
+	n := 0
+	for _, c := range columns {
+		if system(c.Path) {
+			return n
+		}
+		if _, ok := b.pointAt(c.Path); ok {
+			n++
+			continue
+		}
+		if _, ok := b.rangeAt(c.Path); ok {
+			n++
+		}
+		return n
+	}
+	return n
+}

@@ -1,0 +1,134 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+)
+
+// indexFilter follows what index entries tell of the filter. Ranges go along
+// with single values: the store decides which to follow.
+func (b *builder) indexFilter() bool {
+	if b.chosen() || b.resumes(ByPartition) {
+		return false
+	}
+	usable := b.usable()
+	if len(usable) == 0 {
+		return false
+	}
+	b.follow(usable)
+	return true
+}
+
+// follow makes the set of an access.
+func (b *builder) follow(used []condition) {
+	c := both(used...)
+	set := c.set()
+	b.plan.Access.Set = &set
+	b.use(func(c *condition) bool {
+		return slices.ContainsFunc(used, func(u condition) bool { return sameCondition(&u, c) })
+	})
+	b.usedSingle(c)
+}
+
+// usable are the parts as far as indexes tell them.
+func (b *builder) usable() []condition {
+	var list []condition
+	for _, c := range b.parts {
+		if c = b.served(c); c.kind != everything {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// served is what can be followed of a condition in indexes that a set may use:
+// of stamps, the change feed tells, which a set cannot follow. It is c itself if
+// that is all.
+func (b *builder) served(c condition) condition {
+	switch c.kind {
+	case within:
+		if !isStamp(c.leaf.Path) && b.indexed(c.leaf.Path) {
+			return c
+		}
+	case all, anyOf:
+		parts, changed := make([]condition, len(c.parts)), false
+		for i, part := range c.parts {
+			parts[i] = b.served(part)
+			changed = changed || !sameCondition(&parts[i], &part)
+		}
+		switch {
+		case !changed:
+			return c
+		case c.kind == all:
+			return both(parts...)
+		}
+		return either(parts...)
+	}
+	return unknown
+}
+
+// sameCondition tells parts of one filter apart.
+func sameCondition(a, b *condition) bool {
+	if a.kind != b.kind {
+		return false
+	}
+	switch a.kind {
+	case everything, nothing:
+		return a.exact == b.exact
+	case within:
+		return slices.Equal(a.leaf.Path, b.leaf.Path) && a.leaf.Low == b.leaf.Low && a.leaf.High == b.leaf.High
+	}
+	return len(a.parts) == len(b.parts) && &a.parts[0] == &b.parts[0]
+}
+
+// rangeWalk visits a range in the order of its values when it is all that
+// indexes tell of a filter: the rows need no order, and none is cheaper. On the
+// stamp, the change feed is walked; other indexes come first.
+func (b *builder) rangeWalk() bool {
+	if b.chosen() || b.ordered() || b.plan.Access.HasPartition || b.plan.Access.Span != nil || b.env.Resume != nil {
+		return false
+	}
+	usable := b.usable()
+	if len(usable) == 0 {
+		for _, c := range b.parts {
+			if c.kind == within && isStamp(c.leaf.Path) {
+				usable = append(usable, c)
+			}
+		}
+	}
+	if len(usable) != 1 || usable[0].kind != within || usable[0].selective() || repeated(usable[0].leaf.Path) {
+		return false
+	}
+	path := usable[0].leaf.Path
+	b.walk(path, false)
+	b.plan.Order = Order{Kind: ByValue, Keys: []syntax.SortKey{{Expr: expression(path)}}, Stamps: isStamp(path), Implied: true}
+	return true
+}
+
+// rootName is what the key of an implied order calls the document.
+const rootName = "root"
+
+// expression is a path as an expression.
+func expression(path access.Path) syntax.Expr {
+	var e syntax.Expr = &syntax.Name{Name: rootName}
+	for _, step := range path {
+		e = &syntax.Member{Of: e, Name: step.Name, Quoted: !syntax.Plain(step.Name)}
+	}
+	return e
+}
+
+// pathOf reads what expression makes; ok is false for anything else.
+func pathOf(e syntax.Expr) (path access.Path, ok bool) {
+	for {
+		switch x := e.(type) {
+		case *syntax.Member:
+			path, e = append(access.Path{{Name: x.Name}}, path...), x.Of
+		case *syntax.Name:
+			return path, len(path) > 0
+		default:
+			return nil, false
+		}
+	}
+}

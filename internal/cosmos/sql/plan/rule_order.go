@@ -1,0 +1,86 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/access"
+)
+
+// ordered reports that the query asks for an order. One row of aggregates has
+// none, whatever the service lets ORDER BY say of it.
+func (b *builder) ordered() bool {
+	q := b.query
+	return (len(q.OrderBy) > 0 || q.Rank != nil) && (len(q.GroupBy) > 0 || !aggregates(q))
+}
+
+// resumes reports that the page before came in an order of this kind.
+func (b *builder) resumes(kind OrderKind) bool {
+	return b.env.Resume != nil && b.env.Resume.Kind == kind
+}
+
+// indexOrder walks the index of the one sort key. Not where the order is
+// cheaper to make: in a partition, or when equality leaves few documents.
+func (b *builder) indexOrder() bool {
+	if len(b.keys) != 1 || b.inMemory || b.chosen() || b.plan.Access.HasPartition {
+		return false
+	}
+	path := b.keys[0].path
+	if b.filtersBeside(path) || b.plan.Order.Ties != b.keys[0].descending {
+		return false
+	}
+	b.walk(path, b.keys[0].descending)
+	return true
+}
+
+// filtersBeside reports that an index on another path narrows the filter to
+// single values.
+func (b *builder) filtersBeside(path access.Path) bool {
+	return slices.ContainsFunc(b.usable(), func(c condition) bool {
+		return c.selective() && !(c.kind == within && slices.Equal(c.leaf.Path, path))
+	})
+}
+
+// walk visits the values at a path, within the range that the filter gives; if it
+// gives none, documents without the value come too. Stamps are everywhere.
+func (b *builder) walk(path access.Path, reverse bool) {
+	w := &access.Walk{Range: access.Range{Path: path}, Reverse: reverse, Absent: !isStamp(path)}
+	if around := hull(condition{kind: all, parts: b.parts}, path); around.kind == within {
+		w.Range, w.Absent = around.leaf, false
+	}
+	b.use(func(c *condition) bool { return c.kind == within && slices.Equal(c.leaf.Path, path) })
+	b.plan.Access.Walk = w
+	if !isStamp(path) {
+		b.plan.Indexes.UsedSingle = appendNew(b.plan.Indexes.UsedSingle, single(path))
+	}
+}
+
+// resumedWalk goes on in the order of a walk that the query did not ask for, so
+// that the position of the page before keeps its meaning.
+func (b *builder) resumedWalk() bool {
+	if b.ordered() || !b.resumes(ByValue) || len(b.env.Resume.Keys) != 1 || b.plan.Nothing {
+		return false
+	}
+	b.plan.Order = *b.env.Resume
+	path, ok := pathOf(b.env.Resume.Keys[0].Expr)
+	if !ok || b.chosen() || b.plan.Access.HasPartition || b.plan.Access.Span != nil || !isStamp(path) && (system(path) || !b.indexed(path)) {
+		return false
+	}
+	b.walk(path, false)
+	return true
+}
+
+// sort decides on the order where no rule has, and whether it must be made in memory.
+func (b *builder) sort() bool {
+	natural := b.natural()
+	if !b.ordered() && b.plan.Order.Kind != ByValue {
+		b.plan.Order = Order{Kind: natural}
+		if b.env.Resume != nil && b.env.Resume.Kind != ByValue {
+			b.plan.Order.Kind = b.env.Resume.Kind
+		}
+	}
+	if b.env.NoIndex && !b.ordered() && b.resumes(ByValue) {
+		b.plan.Order = *b.env.Resume
+	}
+	b.plan.Sort = b.plan.Order.Kind != natural && !b.plan.Nothing
+	return b.plan.Sort
+}

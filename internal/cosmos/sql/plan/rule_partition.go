@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// partitionKey takes equality with the parts of the partition key for the
+// partition, or for all partitions under a prefix of a hierarchical key. What
+// the request has said already is taken for granted.
+func (b *builder) partitionKey() bool {
+	a, paths := &b.plan.Access, b.env.Schema.Partition
+	if b.plan.Nothing || a.Span != nil || len(paths) == 0 {
+		return false
+	}
+	key := slices.Clone(a.Partition)
+	for i, path := range paths {
+		v, ok := b.pointAt(path)
+		switch {
+		case i < len(key) && ok && !doc.Equal(v, key[i]):
+			b.plan.Nothing, b.plan.Exact = true, true
+			return true
+		case i < len(key):
+		case !ok || i != len(key):
+		default:
+			key = append(key, v)
+		}
+	}
+	if !b.env.Schema.Hierarchical && len(key) < len(paths) {
+		return false
+	}
+	found := len(key) > len(a.Partition)
+	if len(key) == 0 {
+		return false
+	}
+	a.Partition, a.HasPartition = key, true
+	b.use(func(c *condition) bool {
+		_, ok := c.point()
+		return ok && slices.ContainsFunc(paths[:len(key)], func(p access.Path) bool { return slices.Equal(p, c.leaf.Path) })
+	})
+	return found
+}
+
+// pointAt is the one scalar value that the filter allows at a path.
+func (b *builder) pointAt(path access.Path) (doc.Value, bool) {
+	for i := range b.parts {
+		c := &b.parts[i]
+		if v, ok := c.point(); ok && slices.Equal(c.leaf.Path, path) && doc.RankOf(v) < doc.RankArray {
+			return v, true
+		}
+	}
+	return doc.Value{}, false
+}
+
+// pointLookup takes equality with ids, in one partition, for the documents
+// themselves.
+func (b *builder) pointLookup() bool {
+	if b.plan.Nothing || !b.whole() {
+		return false
+	}
+	for i := range b.parts {
+		ids, ok := lookups(&b.parts[i])
+		if !ok {
+			continue
+		}
+		b.plan.Access.IDs = ids
+		at := &b.parts[i]
+		b.use(func(c *condition) bool { return c == at })
+		return true
+	}
+	return false
+}
+
+// lookups lists the ids that a condition allows.
+func lookups(c *condition) (ids []string, ok bool) {
+	switch {
+	case c.kind == within && isID(c.leaf.Path):
+		v, ok := c.point()
+		if !ok {
+			return nil, false
+		}
+		id, _ := doc.AsString(v)
+		return []string{id}, true
+	case c.kind != anyOf:
+		return nil, false
+	}
+	for i := range c.parts {
+		one, ok := lookups(&c.parts[i])
+		if !ok {
+			return nil, false
+		}
+		ids = append(ids, one...)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), true
+}

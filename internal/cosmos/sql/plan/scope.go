@@ -1,0 +1,228 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// A place says where in a document a value comes from.
+type place struct {
+	// known tells that the value is the one at path. The root's path is empty;
+	// element steps stand for one element each, the same for all uses of an alias.
+	known bool
+	path  access.Path
+	// members, when not nil, are those of an object that a subquery makes.
+	members map[string]place
+}
+
+// member is the place of a member of the value.
+func (p place) member(name string) place {
+	if p.members != nil {
+		return p.members[name]
+	}
+	return p.step(access.Step{Name: name})
+}
+
+func (p place) step(s access.Step) place {
+	if !p.known {
+		return place{}
+	}
+	return place{known: true, path: append(slices.Clip(p.path), s)}
+}
+
+// repeated reports whether a document may have several values there.
+func repeated(p access.Path) bool {
+	return slices.ContainsFunc(p, func(s access.Step) bool { return s.Element })
+}
+
+// A scope is the names that one FROM introduces, and those around it.
+type scope struct {
+	outer *scope
+	names []binding
+}
+
+type binding struct {
+	name string
+	place
+}
+
+// find looks for a name from inside to outside. own tells that the innermost
+// FROM has it.
+func (s *scope) find(name string) (b binding, own, ok bool) {
+	for at := s; at != nil; at = at.outer {
+		for _, b := range at.names {
+			if b.name == name {
+				return b, at == s, true
+			}
+		}
+	}
+	return binding{}, false, false
+}
+
+// empty reports that no name is visible, so that FROM speaks of the container.
+func (s *scope) empty() bool {
+	for at := s; at != nil; at = at.outer {
+		if len(at.names) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// sourceName is the name by which a query speaks of a source, "" if it has none:
+// its alias, or the last name of its path, or the container's name.
+func sourceName(s *syntax.Source) string {
+	switch {
+	case s.Alias != "":
+		return s.Alias
+	case len(s.Path) > 0:
+		if l, ok := s.Path[len(s.Path)-1].(*syntax.Literal); ok && l.Kind == syntax.String {
+			return l.Text
+		}
+		return ""
+	}
+	return s.Root
+}
+
+// bind makes the scope of a query's FROM. Names that mean nothing get places
+// that are not known; check finds them.
+func (r *resolver) bind(q *syntax.Query, outer *scope) *scope {
+	s := &scope{outer: outer}
+	for i := range q.From {
+		s.names = append(s.names, binding{sourceName(&q.From[i]), r.source(&q.From[i], s)})
+	}
+	return s
+}
+
+// A resolver finds places. constant is Environment.Constant.
+type resolver struct {
+	constant func(syntax.Expr) (doc.Value, bool)
+}
+
+func (r *resolver) source(f *syntax.Source, s *scope) place {
+	var p place
+	switch {
+	case f.Query != nil:
+		p = r.row(f.Query, s)
+	case s.empty():
+		p = place{known: true}
+	default:
+		b, _, _ := s.find(f.Root)
+		p = b.place
+	}
+	for _, step := range f.Path {
+		p = r.index(p, step)
+	}
+	if f.In {
+		p = p.step(access.Step{Element: true})
+	}
+	return p
+}
+
+// row is the place of a row of a subquery, as far as it is a part of one document.
+func (r *resolver) row(q *syntax.Query, outer *scope) place {
+	if len(q.GroupBy) > 0 || q.Select.Distinct || aggregates(q) {
+		return place{}
+	}
+	s := r.bind(q, outer)
+	switch {
+	case q.Select.Star && len(s.names) == 1:
+		return s.names[0].place
+	case q.Select.Star:
+		return place{}
+	case q.Select.Value != nil:
+		return r.place(q.Select.Value, s)
+	}
+	p := place{members: map[string]place{}}
+	for i := range q.Select.Items {
+		if name := itemName(&q.Select.Items[i]); name != "" {
+			p.members[name] = r.place(q.Select.Items[i].Expr, s)
+		}
+	}
+	return p
+}
+
+// itemName is the name of a member of a row, "" if the service numbers it.
+func itemName(i *syntax.Item) string {
+	if i.Alias != "" {
+		return i.Alias
+	}
+	switch x := i.Expr.(type) {
+	case *syntax.Name:
+		return x.Name
+	case *syntax.Member:
+		return x.Name
+	}
+	return ""
+}
+
+// place finds where the value of an expression comes from.
+func (r *resolver) place(e syntax.Expr, s *scope) place {
+	switch x := e.(type) {
+	case *syntax.Name:
+		b, _, _ := s.find(x.Name)
+		return b.place
+	case *syntax.Member:
+		return r.place(x.Of, s).member(x.Name)
+	case *syntax.Index:
+		return r.index(r.place(x.Of, s), x.Index)
+	case *syntax.Object:
+		p := place{members: map[string]place{}}
+		for _, m := range x.Members {
+			p.members[m.Name] = r.place(m.X, s)
+		}
+		return p
+	}
+	return place{}
+}
+
+// index goes from p to a member or an element. Which element it is gets lost:
+// index entries do not tell.
+func (r *resolver) index(p place, step syntax.Expr) place {
+	v, ok := r.constant(step)
+	if !ok {
+		return place{}
+	}
+	if name, ok := doc.AsString(v); ok {
+		return p.member(name)
+	}
+	if _, ok := doc.AsInt(v); ok && p.members == nil {
+		return p.step(access.Step{Element: true})
+	}
+	return place{}
+}
+
+// aggregates reports whether a query's SELECT has an aggregate of its own.
+func aggregates(q *syntax.Query) bool {
+	found := false
+	each := func(e syntax.Expr) {
+		walk(e, func(e syntax.Expr) bool {
+			call, ok := e.(*syntax.Call)
+			found = found || ok && !call.UDF && Aggregate(call.Name)
+			_, inner := e.(*syntax.Subquery)
+			return !inner
+		})
+	}
+	if q.Select.Value != nil {
+		each(q.Select.Value)
+	}
+	for i := range q.Select.Items {
+		each(q.Select.Items[i].Expr)
+	}
+	return found
+}
+
+// walk visits e and the expressions below it, as long as visit says to go on
+// down. It does not enter the query of a Subquery.
+func walk(e syntax.Expr, visit func(syntax.Expr) bool) {
+	syntax.Walk(e, func(n syntax.Node) bool {
+		if e, ok := n.(syntax.Expr); ok {
+			return visit(e)
+		}
+		_, query := n.(*syntax.Query)
+		return !query
+	})
+}

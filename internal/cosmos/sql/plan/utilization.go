@@ -1,0 +1,122 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// single is a path as the index-utilization header has it: /a/?.
+func single(p access.Path) string {
+	return append(docPath(p), doc.Token{Kind: doc.TokenScalar}).String()
+}
+
+func docPath(p access.Path) doc.Path {
+	path := make(doc.Path, len(p))
+	for i, step := range p {
+		path[i] = doc.Token{Name: step.Name}
+		if step.Element {
+			path[i] = doc.Token{Kind: doc.TokenElement}
+		}
+	}
+	return path
+}
+
+func columnTexts(columns []access.Column) []string {
+	texts := make([]string, len(columns))
+	for i, c := range columns {
+		texts[i] = columnText(c)
+	}
+	return texts
+}
+
+func columnText(c access.Column) string {
+	if c.Descending {
+		return docPath(c.Path).String() + " DESC"
+	}
+	return docPath(c.Path).String() + " ASC"
+}
+
+func appendNew(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+// usedSingle notes the paths of a set.
+func (b *builder) usedSingle(c condition) {
+	if c.kind == within {
+		b.plan.Indexes.UsedSingle = appendNew(b.plan.Indexes.UsedSingle, single(c.leaf.Path))
+	}
+	for _, part := range c.parts {
+		b.usedSingle(part)
+	}
+}
+
+// recommend names indexes that would have helped: on paths of the filter that
+// have none, and a composite one where several paths were used one by one.
+func (b *builder) recommend() {
+	if b.plan.Nothing || len(b.plan.Indexes.UsedComposite) > 0 {
+		return
+	}
+	for _, c := range b.said {
+		b.missing(c)
+	}
+	if b.plan.Access.IDs != nil {
+		return
+	}
+	if columns := b.ideal(); len(columns) > 1 {
+		b.plan.Indexes.WantedComposite = append(b.plan.Indexes.WantedComposite, columnTexts(columns))
+	}
+}
+
+func (b *builder) missing(c condition) {
+	looked := b.plan.Access.IDs != nil && isID(c.leaf.Path)
+	if c.kind == within && !isStamp(c.leaf.Path) && !b.indexed(c.leaf.Path) && !b.inPartition(c.leaf.Path) && !looked {
+		b.plan.Indexes.WantedSingle = appendNew(b.plan.Indexes.WantedSingle, single(c.leaf.Path))
+	}
+	for _, part := range c.parts {
+		b.missing(part)
+	}
+}
+
+// inPartition reports that the access fixes the path as a part of the partition key.
+func (b *builder) inPartition(p access.Path) bool {
+	key := b.env.Schema.Partition
+	return slices.ContainsFunc(key[:min(len(key), len(b.plan.Access.Partition))], func(k access.Path) bool { return slices.Equal(k, p) })
+}
+
+// ideal is the composite index made for a filter and an order: first what is
+// fixed, then the order, or else one range.
+func (b *builder) ideal() (columns []access.Column) {
+	var between []access.Column
+	for i := range b.said {
+		c := &b.said[i]
+		if c.kind != within || repeated(c.leaf.Path) || isStamp(c.leaf.Path) || b.inPartition(c.leaf.Path) {
+			continue
+		}
+		if _, ok := c.point(); ok {
+			columns = append(columns, access.Column{Path: c.leaf.Path})
+		} else {
+			between = append(between, access.Column{Path: c.leaf.Path})
+		}
+	}
+	if len(columns) == 0 {
+		return nil
+	}
+	if len(b.keys) == 0 {
+		return append(columns, between[:min(1, len(between))]...)
+	}
+	for _, key := range b.keys {
+		if system(key.path) || b.plan.Access.HasPartition {
+			return nil
+		}
+		if slices.ContainsFunc(columns, func(c access.Column) bool { return slices.Equal(c.Path, key.path) }) {
+			continue
+		}
+		columns = append(columns, access.Column{Path: key.path, Descending: key.descending})
+	}
+	return columns
+}
