@@ -1,0 +1,240 @@
+package exec
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// A grouping collects what a SELECT needs of each group: aggregates, and
+// values of the group's first row for all else that depends on a row.
+type grouping struct {
+	parts []part
+	seen  map[syntax.Expr]content
+}
+
+// A part is one thing to compute over the rows of a group; the result is put
+// into a slot.
+type part struct {
+	kind partKind
+	get  eval // nil: always there
+	test test // of COUNTIF
+	slot int
+}
+
+type partKind uint8
+
+const (
+	partFirst partKind = iota // the value for the first row, in order of creation
+	partCount
+	partCountIf
+	partSum
+	partAverage
+	partLeast
+	partGreatest
+	partList
+	partSet
+)
+
+var partKinds = map[string]partKind{
+	"COUNT":     partCount,
+	"COUNTIF":   partCountIf,
+	"SUM":       partSum,
+	"AVG":       partAverage,
+	"MIN":       partLeast,
+	"MAX":       partGreatest,
+	"MAKELIST":  partList,
+	"ARRAY_AGG": partList,
+	"MAKESET":   partSet,
+}
+
+// content is what matters of an expression to a grouping.
+type content struct{ aggregates, names bool }
+
+func (g *grouping) content(e syntax.Expr) content {
+	if c, ok := g.seen[e]; ok {
+		return c
+	}
+	var c content
+	walk(e, func(e syntax.Expr) {
+		if _, ok := aggregate(e); ok {
+			c.aggregates = true
+		}
+		switch e.(type) {
+		case *syntax.Name, *syntax.Subquery:
+			c.names = true
+		}
+	})
+	g.seen[e] = c
+	return c
+}
+
+// part compiles e if it is one: an aggregate, or free of aggregates but not of
+// names. Other expressions are made of parts.
+func (g *grouping) part(c *compiler, e syntax.Expr, s *scope) (node, bool, error) {
+	call, isAggregate := aggregate(e)
+	what := g.content(e)
+	if !isAggregate && (what.aggregates || !what.names) {
+		return node{}, false, nil
+	}
+	c.into = nil
+	defer func() { c.into = g }()
+	p := part{slot: c.slot()}
+	if isAggregate {
+		if len(call.Args) != 1 {
+			return node{}, false, wrongArguments(call, strings.ToUpper(call.Name), 1, 1)
+		}
+		p.kind, e = partKinds[strings.ToUpper(call.Name)], call.Args[0]
+	}
+	n, err := c.expr(e, s)
+	if err != nil {
+		return node{}, false, err
+	}
+	p.get, p.test = n.eval(), n.truth()
+	if n.document || n.constant && n.value.Type != 0 {
+		if p.kind == partCount {
+			p.get = nil
+		}
+	}
+	g.parts = append(g.parts, p)
+	return computed(func(f *frame) doc.Value { return f.slots[p.slot] }), true, nil
+}
+
+// A place orders rows: by their document, then among those of one document.
+type place struct {
+	number  uint64
+	ordinal int
+}
+
+func (p place) before(q place) bool {
+	return p.number < q.number || p.number == q.number && p.ordinal < q.ordinal
+}
+
+// An accumulator is a part on its way through the rows of a group. Its result
+// does not depend on the order of rows.
+type accumulator struct {
+	count uint64
+	bad   bool // SUM, AVG: not a number; MIN, MAX: an array or object
+	sum   exactSum
+	value doc.Value // MIN, MAX, first
+	at    place     // first
+	list  []listed
+	set   map[string]doc.Value
+}
+
+// A listed value is one of MAKELIST, with the place of its row.
+type listed struct {
+	at    place
+	value doc.Value
+}
+
+// add takes a row in, and tells how many bytes of memory that took.
+func (a *accumulator) add(p *part, f *frame, at place) int {
+	if p.kind == partFirst {
+		if a.count > 0 && !at.before(a.at) {
+			return 0
+		}
+		a.count, a.at, a.value = 1, at, clone(p.get(f))
+		return len(a.value.Data)
+	}
+	if p.kind == partCountIf {
+		if p.test(f) == yes {
+			a.count++
+		}
+		return 0
+	}
+	if p.get == nil {
+		a.count++
+		return 0
+	}
+	v := p.get(f)
+	if v.Type == 0 {
+		return 0
+	}
+	a.count++
+	switch p.kind {
+	case partSum, partAverage:
+		a.addNumber(v)
+	case partLeast, partGreatest:
+		return a.choose(v, p.kind == partGreatest)
+	case partList:
+		v = clone(v)
+		a.list = append(a.list, listed{at, v})
+		return len(v.Data) + 64
+	case partSet:
+		return a.addToSet(v)
+	}
+	return 0
+}
+
+func (a *accumulator) addNumber(v doc.Value) {
+	if !doc.IsNumber(v) {
+		a.bad = true
+		return
+	}
+	a.sum.add(v)
+}
+
+// choose keeps the least or greatest value across types: null, booleans,
+// numbers, strings, as the reference's pages of MIN and MAX have it.
+func (a *accumulator) choose(v doc.Value, greatest bool) int {
+	if v.Type == bsoncore.TypeArray || v.Type == bsoncore.TypeEmbeddedDocument {
+		a.bad = true
+	}
+	if a.bad {
+		return 0
+	}
+	if a.value.Type != 0 {
+		c := doc.Compare(v, a.value)
+		if c == 0 || (c > 0) != greatest {
+			return 0
+		}
+	}
+	before := len(a.value.Data)
+	a.value.Type, a.value.Data = v.Type, append(a.value.Data[:0], v.Data...)
+	return max(0, len(v.Data)-before)
+}
+
+func (a *accumulator) addToSet(v doc.Value) int {
+	key := appendKey(nil, v)
+	if _, ok := a.set[string(key)]; ok {
+		return 0
+	}
+	if a.set == nil {
+		a.set = map[string]doc.Value{}
+	}
+	v = clone(v)
+	a.set[string(key)] = v
+	return len(key) + len(v.Data) + 96
+}
+
+// result is the part's value for the group; undefined where there is none.
+func (a *accumulator) result(p *part, f *frame) doc.Value {
+	switch p.kind {
+	case partCount, partCountIf:
+		return doc.Int(int64(a.count))
+	case partSum:
+		if a.bad {
+			return doc.Value{}
+		}
+		return doc.Float(a.sum.result())
+	case partAverage:
+		if a.bad || a.count == 0 {
+			return doc.Value{}
+		}
+		return doc.Float(a.sum.result() / float64(a.count))
+	case partLeast, partGreatest:
+		if a.bad {
+			return doc.Value{}
+		}
+		return a.value
+	case partList:
+		return a.listValue(f)
+	case partSet:
+		return a.setValue(f)
+	}
+	return a.value
+}

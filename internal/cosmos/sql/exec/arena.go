@@ -1,0 +1,123 @@
+package exec
+
+import (
+	"encoding/binary"
+	"math"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// An arena holds what expressions compute for one row. It is emptied, not
+// freed, between rows.
+type arena struct {
+	chunks [][]byte // each used up to its length; the last is current
+	used   int      // bytes in chunks before the current one
+}
+
+// A mark is a fill of an arena, to go back to.
+type mark struct{ chunk, length int }
+
+const (
+	firstChunk = 4 << 10
+	// maxRow limits what the expressions of one row may compute.
+	maxRow = 64 << 20
+)
+
+func (a *arena) mark() mark {
+	if len(a.chunks) == 0 {
+		return mark{}
+	}
+	last := len(a.chunks) - 1
+	return mark{chunk: last, length: len(a.chunks[last])}
+}
+
+// release forgets everything taken since m.
+func (a *arena) release(m mark) {
+	if len(a.chunks) == 0 {
+		return
+	}
+	for len(a.chunks)-1 > m.chunk {
+		a.chunks = a.chunks[:len(a.chunks)-1]
+		a.used -= len(a.chunks[len(a.chunks)-1])
+	}
+	a.chunks[m.chunk] = a.chunks[m.chunk][:m.length]
+}
+
+// reset forgets everything, and keeps the largest piece of memory.
+func (a *arena) reset() {
+	if n := len(a.chunks); n > 1 {
+		a.chunks[0] = a.chunks[n-1]
+		clear(a.chunks[1:])
+		a.chunks = a.chunks[:1]
+		if cap(a.chunks[0]) > 1<<20 {
+			a.chunks = a.chunks[:0]
+		}
+	}
+	if len(a.chunks) == 1 {
+		a.chunks[0] = a.chunks[0][:0]
+	}
+	a.used = 0
+}
+
+// size is how many bytes are taken.
+func (a *arena) size() int {
+	if len(a.chunks) == 0 {
+		return 0
+	}
+	return a.used + len(a.chunks[len(a.chunks)-1])
+}
+
+// take gives n bytes, not cleared.
+func (a *arena) take(n int) []byte {
+	if last := len(a.chunks) - 1; last >= 0 {
+		c := a.chunks[last]
+		if at := len(c); cap(c)-at >= n {
+			a.chunks[last] = c[:at+n]
+			return c[at : at+n : at+n]
+		}
+		a.used += len(c)
+	}
+	size := firstChunk << min(len(a.chunks), 8)
+	a.chunks = append(a.chunks, make([]byte, n, max(n, size)))
+	return a.chunks[len(a.chunks)-1][:n:n]
+}
+
+// keep gives b a place in the arena.
+func (a *arena) keep(b []byte) []byte {
+	out := a.take(len(b))
+	copy(out, b)
+	return out
+}
+
+func (a *arena) float(f float64) doc.Value {
+	b := a.take(8)
+	if f == 0 {
+		f = 0 // not -0
+	}
+	binary.LittleEndian.PutUint64(b, math.Float64bits(f))
+	return doc.Value{Type: bsoncore.TypeDouble, Data: b}
+}
+
+func (a *arena) int(i int64) doc.Value {
+	b := a.take(8)
+	binary.LittleEndian.PutUint64(b, uint64(i))
+	return doc.Value{Type: bsoncore.TypeInt64, Data: b}
+}
+
+// text is a string made of pieces.
+func (a *arena) text(pieces ...string) doc.Value {
+	n := 0
+	for _, p := range pieces {
+		n += len(p)
+	}
+	b := a.take(n + 5)
+	binary.LittleEndian.PutUint32(b, uint32(n+1))
+	at := 4
+	for _, p := range pieces {
+		at += copy(b[at:], p)
+	}
+	b[at] = 0
+	return doc.Value{Type: bsoncore.TypeString, Data: b}
+}

@@ -1,0 +1,109 @@
+package exec
+
+import (
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+func (c *compiler) call(x *syntax.Call, s *scope) (node, error) {
+	if x.UDF {
+		return c.userCall(x, s)
+	}
+	if _, ok := aggregate(x); ok {
+		return node{}, syntax.Wrong("SC2104", x.Span, "The aggregate function '%s' is not allowed here: aggregates stand in SELECT.", strings.ToUpper(x.Name))
+	}
+	fn, ok := function.Lookup(x.Name)
+	if !ok {
+		return node{}, syntax.Wrong("SC2005", x.Span, "'%s' is not a recognized built-in function name.", x.Name)
+	}
+	if len(x.Args) < fn.Min || fn.Max >= 0 && len(x.Args) > fn.Max {
+		return node{}, wrongArguments(x, fn.Name, fn.Min, fn.Max)
+	}
+	args, err := c.list(x.Args, s)
+	if err != nil {
+		return node{}, err
+	}
+	if fn.Name == "IS_DEFINED" && len(args) == 1 {
+		get := args[0].eval()
+		return fold(condition(func(f *frame) tri { return triOf(get(f).Type != 0) }), args[0]), nil
+	}
+	n := computed(c.site(fn, args))
+	if fn.Volatile {
+		return n, nil
+	}
+	return fold(n, args...), nil
+}
+
+func wrongArguments(x *syntax.Call, name string, least, most int) error {
+	switch {
+	case least == most:
+		return syntax.Wrong("SC2050", x.Span, "The %s function requires %d argument(s).", name, least)
+	case most < 0:
+		return syntax.Wrong("SC2050", x.Span, "The %s function requires at least %d argument(s).", name, least)
+	}
+	return syntax.Wrong("SC2050", x.Span, "The %s function requires %d to %d arguments.", name, least, most)
+}
+
+// site is one place where a system function is called.
+func (c *compiler) site(fn *function.Function, args []node) eval {
+	call := &function.Call{Now: c.now, Late: func() bool { return c.late != nil && c.late() }}
+	gets := make([]eval, len(args))
+	for i, a := range args {
+		gets[i] = a.eval()
+	}
+	values := make([]doc.Value, len(args))
+	run := fn.Run
+	return func(f *frame) doc.Value {
+		for i, get := range gets {
+			values[i] = get(f)
+		}
+		if f.err != nil {
+			return doc.Value{}
+		}
+		v := run(call, values)
+		if call.Err != nil {
+			err := call.Err
+			call.Err = nil
+			return f.fail(err)
+		}
+		return v
+	}
+}
+
+// userCall calls a user-defined function.
+func (c *compiler) userCall(x *syntax.Call, s *scope) (node, error) {
+	if c.function == nil {
+		return node{}, syntax.Wrong("SC2005", x.Span, "'udf.%s' is not a recognized function name.", x.Name)
+	}
+	run, err := c.function(x.Name)
+	if err != nil {
+		return node{}, err
+	}
+	if run == nil {
+		return node{}, syntax.Wrong("SC2005", x.Span, "'udf.%s' is not a recognized function name.", x.Name)
+	}
+	args, err := c.list(x.Args, s)
+	if err != nil {
+		return node{}, err
+	}
+	gets, values := make([]eval, len(args)), make([]doc.Value, len(args))
+	for i, a := range args {
+		gets[i] = a.eval()
+	}
+	return computed(func(f *frame) doc.Value {
+		for i, get := range gets {
+			values[i] = get(f)
+		}
+		if f.err != nil || !f.step(1) {
+			return doc.Value{}
+		}
+		v, err := run(values)
+		if err != nil {
+			return f.fail(err)
+		}
+		return v
+	}), nil
+}

@@ -1,0 +1,228 @@
+package exec
+
+import (
+	"encoding/binary"
+	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// An objectNode is an object literal, or a SELECT list, whose members are computed.
+type objectNode struct {
+	members []objectMember
+}
+
+type objectMember struct {
+	name string
+	json []byte // the name as a JSON string, and a colon
+	node
+	get eval
+}
+
+func newObject(names []string, nodes []node) *objectNode {
+	o := &objectNode{}
+	for i, n := range nodes {
+		m := objectMember{name: names[i], node: n, get: n.eval()}
+		m.json = append(doc.AppendJSONString(nil, names[i]), ':')
+		o.members = append(o.members, m)
+	}
+	return o
+}
+
+// errName: BSON cannot hold such a name, and so documents do not have it.
+func errName(at syntax.Span) error {
+	return syntax.Wrong("", at, "A member name may not hold a NUL character.")
+}
+
+func (c *compiler) object(x *syntax.Object, s *scope) (node, error) {
+	names, nodes := make([]string, len(x.Members)), make([]node, len(x.Members))
+	for i := range x.Members {
+		m := &x.Members[i]
+		if indexZero(m.Name) >= 0 {
+			return node{}, errName(m.Span)
+		}
+		n, err := c.expr(m.X, s)
+		if err != nil {
+			return node{}, err
+		}
+		names[i], nodes[i] = m.Name, n
+	}
+	o := newObject(names, nodes)
+	n := fold(computed(o.value), nodes...)
+	n.object = o
+	return n, nil
+}
+
+func (c *compiler) array(x *syntax.Array, s *scope) (node, error) {
+	items, err := c.list(x.Items, s)
+	if err != nil {
+		return node{}, err
+	}
+	values := make([]eval, len(items))
+	for i, n := range items {
+		values[i] = n.eval()
+	}
+	n := fold(computed(func(f *frame) doc.Value {
+		b := f.open()
+		for _, get := range values {
+			b.element(get(f))
+		}
+		return b.close(bsoncore.TypeArray)
+	}), items...)
+	n.array = items
+	return n, nil
+}
+
+// value makes the object. Members that are undefined vanish.
+func (o *objectNode) value(f *frame) doc.Value {
+	b := f.open()
+	for i := range o.members {
+		m := &o.members[i]
+		b.member(m.name, m.get(f))
+	}
+	return b.close(bsoncore.TypeEmbeddedDocument)
+}
+
+// A builder makes a document or an array for a row.
+type builder struct {
+	f     *frame
+	bytes []byte
+	count int
+}
+
+// open begins a builder.
+func (f *frame) open() builder {
+	return builder{f: f, bytes: append(make([]byte, 0, 256), 0, 0, 0, 0)}
+}
+
+// maxMade limits an object or array that an expression makes.
+const maxMade = 32 << 20
+
+var errMade = fault.New(fault.TooLarge, "An expression makes an object or an array of more than %d MiB.", maxMade>>20)
+
+func (b *builder) member(name string, v doc.Value) {
+	if v.Type == 0 || b.f.err != nil {
+		return
+	}
+	b.bytes = append(append(append(b.bytes, byte(v.Type)), name...), 0)
+	b.put(v)
+}
+
+func (b *builder) element(v doc.Value) {
+	if v.Type == 0 || b.f.err != nil {
+		return
+	}
+	b.bytes = append(strconv.AppendInt(append(b.bytes, byte(v.Type)), int64(b.count), 10), 0)
+	b.count++
+	b.put(v)
+}
+
+func (b *builder) put(v doc.Value) {
+	if len(b.bytes)+len(v.Data) > maxMade {
+		b.f.fail(errMade)
+		return
+	}
+	b.bytes = append(b.bytes, v.Data...)
+}
+
+func (b *builder) close(kind bsoncore.Type) doc.Value {
+	if b.f.err != nil {
+		return doc.Value{}
+	}
+	b.bytes = append(b.bytes, 0)
+	binary.LittleEndian.PutUint32(b.bytes, uint32(len(b.bytes)))
+	return doc.Value{Type: kind, Data: b.bytes}
+}
+
+// A writer appends the value of an expression as JSON; ok is false, and
+// nothing appended, where it is undefined.
+type writer func(f *frame, dst []byte) (out []byte, ok bool)
+
+// writer writes documents and literals without making values of them.
+func (n node) writer() writer {
+	switch {
+	case n.document:
+		return writeDocument
+	case n.constant:
+	case n.object != nil:
+		return n.object.writer()
+	case n.array != nil:
+		return arrayWriter(n.array)
+	}
+	get := n.eval()
+	return func(f *frame, dst []byte) ([]byte, bool) {
+		v := get(f)
+		if v.Type == 0 {
+			return dst, false
+		}
+		return doc.Query.AppendJSONValue(dst, v), true
+	}
+}
+
+// writeDocument writes the document with the members that the service adds.
+func writeDocument(f *frame, dst []byte) ([]byte, bool) {
+	body, system := f.body(), f.systemMembers()
+	if len(system) <= 5 {
+		return doc.Query.AppendJSON(dst, body), true
+	}
+	if len(body) <= 5 {
+		return doc.Query.AppendJSON(dst, system), true
+	}
+	dst = doc.Query.AppendJSON(dst, body)
+	joint := len(dst) - 1 // the brace that closes becomes the comma
+	dst = doc.Query.AppendJSON(dst[:joint], system)
+	dst[joint] = ','
+	return dst, true
+}
+
+func (o *objectNode) writer() writer {
+	writers := make([]writer, len(o.members))
+	for i := range o.members {
+		writers[i] = o.members[i].node.writer()
+	}
+	return func(f *frame, dst []byte) ([]byte, bool) {
+		dst = append(dst, '{')
+		first := true
+		for i, write := range writers {
+			before := len(dst)
+			if !first {
+				dst = append(dst, ',')
+			}
+			out, ok := write(f, append(dst, o.members[i].json...))
+			if !ok {
+				dst = out[:before]
+				continue
+			}
+			dst, first = out, false
+		}
+		return append(dst, '}'), true
+	}
+}
+
+func arrayWriter(items []node) writer {
+	writers := make([]writer, len(items))
+	for i, n := range items {
+		writers[i] = n.writer()
+	}
+	return func(f *frame, dst []byte) ([]byte, bool) {
+		dst = append(dst, '[')
+		first := true
+		for _, write := range writers {
+			before := len(dst)
+			if !first {
+				dst = append(dst, ',')
+			}
+			out, ok := write(f, dst)
+			if !ok {
+				dst = out[:before]
+				continue
+			}
+			dst, first = out, false
+		}
+		return append(dst, ']'), true
+	}
+}

@@ -1,0 +1,73 @@
+package exec
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// statistics are what a client puts into the place of a placeholder.
+var statistics = []struct {
+	placeholder *regexp.Regexp
+	with        string
+}{
+	{regexp.MustCompile(`\{documentdb-formattableorderbyquery-filter\}`), `true`},
+	{regexp.MustCompile(`\{documentdb-formattablehybridsearchquery-totaldocumentcount\}`), `5`},
+	{regexp.MustCompile(`\{documentdb-formattablehybridsearchquery-totalwordcount-\d\}`), `20`},
+	{regexp.MustCompile(`\{documentdb-formattablehybridsearchquery-hitcountsarray-\d\}`), `[1]`},
+}
+
+// TestGatewayForms runs what clients send after they have asked for a plan.
+func TestGatewayForms(t *testing.T) {
+	s := family(t)
+	env := asking{}.environment(t, s)
+	run := func(query string) string {
+		for _, p := range statistics {
+			query = p.placeholder.ReplaceAllString(query, p.with)
+		}
+		out, err := asking{query: query, limit: Limit{Rows: 2}}.all(t, s)
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		return out
+	}
+	cases := []struct{ query, want string }{
+		{`SELECT c.id FROM c ORDER BY c.n`, `{"_rid":"rid5","orderByItems":[{"item":null}],"payload":{"id":"5"}}`},
+		{`SELECT VALUE c.nil FROM c ORDER BY c.n OFFSET 0 LIMIT 3`, `{"_rid":"rid2","orderByItems":[{"item":1.5}],"payload":null}`},
+		{`SELECT VALUE COUNT(1) FROM c`, `[{"item":5}]`},
+		{`SELECT VALUE AVG(c.n) FROM c WHERE IS_NUMBER(c.n)`, `[{"item":{"sum":14.5,"count":3}}]`},
+		{`SELECT VALUE MAX(c.s) FROM c`, `[{"item":"cherry","item2":{"max":"cherry","count":4}}]`},
+		{`SELECT MIN(c.s) AS lo, COUNT(1) AS n FROM c`, `{"payload":{"lo":{"item":"Banana","item2":{"min":"Banana","count":4}},"n":{"item":5}}}`},
+		{`SELECT c.pk, COUNT(1) AS n FROM c GROUP BY c.pk`, `{"groupByItems":[{"item":"a"}],"payload":{"pk":"a","n":{"item":2}}}`},
+		{`SELECT TOP 5 VALUE c.id FROM c ORDER BY RANK RRF(FullTextScore(c.s, "apple"), VectorDistance(c.v, [1]))`, `"payload"`},
+	}
+	for _, c := range cases {
+		tree, err := syntax.Parse(c.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := plan.Gateway(tree, plan.GatewayEnvironment{
+			Constant: Constants(env), Partition: []access.Path{{{Name: "pk"}}}, EPK: func([]doc.Value) string { return "00" },
+		})
+		if err != nil {
+			t.Fatalf("%s: %v", c.query, err)
+		}
+		if p.Hybrid != nil {
+			run(p.Hybrid.GlobalStatisticsQuery)
+			for _, q := range p.Hybrid.Components {
+				if out := run(q.Rewritten); !strings.Contains(out, c.want) {
+					t.Errorf("%s\n  gives %s", q.Rewritten, out)
+				}
+			}
+			continue
+		}
+		if out := run(p.Query.Rewritten); !strings.HasPrefix(out, c.want) {
+			t.Errorf("%s\n  gives %s\n  not %s", p.Query.Rewritten, out, c.want)
+		}
+	}
+}

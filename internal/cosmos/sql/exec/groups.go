@@ -1,0 +1,92 @@
+package exec
+
+import "github.com/mayflydb/mayfly/internal/doc"
+
+// groups makes a pass that gives the next groups, in order of their keys.
+func (r *run) groups() (more bool, err error) {
+	b := r.best()
+	b.enough = 0 // rows are made at the end
+	b.byKey, b.after = map[string]*entry{}, r.token.key
+	if err := r.gather(b); err != nil {
+		return false, err
+	}
+	r.f.begin(nil)
+	for _, e := range b.sorted() {
+		if r.full() {
+			return true, nil
+		}
+		r.sel.finish(r.f, e.group)
+		if err := r.give(r.write); err != nil {
+			return false, err
+		}
+		r.f.mem.reset()
+		r.passedKey(e)
+		if r.token.take == 0 {
+			return false, nil
+		}
+	}
+	return b.dropped, nil
+}
+
+// gather puts rows into their groups.
+func (r *run) gather(b *best) error {
+	var key []byte
+	return r.over(func(_ *Document, at place) bool {
+		key = key[:0]
+		for _, get := range r.sel.keys {
+			key = appendKey(key, get(r.f))
+		}
+		id := clipKey(key)
+		e, ok := b.find(id)
+		if !ok {
+			if !b.admits(id) {
+				return true
+			}
+			e = &entry{key: append([]byte(nil), id...), group: make([]accumulator, len(r.sel.parts)), size: 96 * len(r.sel.parts)}
+			b.add(e)
+		}
+		grown := 0
+		for i := range r.sel.parts {
+			grown += e.group[i].add(&r.sel.parts[i], r.f, at)
+		}
+		if grown > 0 {
+			b.grow(e, grown)
+			if b.used > b.memory {
+				r.f.fail(errGroup)
+			}
+		}
+		return true
+	})
+}
+
+// groupsUnique makes a pass over all groups that gives the next rows in order
+// of their values, each value once.
+func (r *run) groupsUnique() (more bool, err error) {
+	groups := &best{most: -1, memory: r.limit.Memory, byKey: map[string]*entry{}}
+	if err := r.gather(groups); err != nil {
+		return false, err
+	}
+	if groups.dropped {
+		return false, errGroup
+	}
+	b := r.best()
+	b.byKey, b.after = map[string]*entry{}, r.token.key
+	r.f.begin(nil)
+	for _, g := range groups.sorted() {
+		r.f.mem.reset()
+		r.sel.finish(r.f, g.group)
+		v := r.value(r.f)
+		if r.f.err != nil {
+			return false, r.f.err
+		}
+		if v.Type == 0 {
+			continue
+		}
+		id := clipKey(appendKey(nil, v))
+		if _, ok := b.find(id); ok || !b.admits(id) {
+			continue
+		}
+		b.add(&entry{key: id, row: doc.Query.AppendJSONValue(nil, v)})
+	}
+	return r.flush(b, r.passedKey)
+}

@@ -1,0 +1,100 @@
+package exec
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// fewConstants is how many constants IN compares with one by one.
+const fewConstants = 6
+
+// membership is x IN (list): undefined if x is, else whether one of the list
+// equals it; what is undefined in the list equals nothing.
+func membership(x eval, list []node) test {
+	var constants []doc.Value
+	var others []eval
+	for _, n := range list {
+		if !n.constant {
+			others = append(others, n.eval())
+		} else if n.value.Type != 0 {
+			constants = append(constants, n.value)
+		}
+	}
+	known := newConstantSet(constants)
+	return func(f *frame) tri {
+		v := x(f)
+		if v.Type == 0 {
+			return unknown
+		}
+		if known.has(v) {
+			return yes
+		}
+		for _, other := range others {
+			if equal(v, other(f)) == yes {
+				return yes
+			}
+		}
+		return no
+	}
+}
+
+// A constantSet is constants to compare with, quick for many of them.
+type constantSet struct {
+	texts map[string]struct{}
+	ints  map[int64]struct{}
+	rest  []doc.Value
+	keys  map[string]struct{} // of rest, when it is long
+}
+
+func newConstantSet(values []doc.Value) *constantSet {
+	s := &constantSet{}
+	if len(values) <= fewConstants {
+		s.rest = values
+		return s
+	}
+	s.texts, s.ints = map[string]struct{}{}, map[int64]struct{}{}
+	for _, v := range values {
+		if t, ok := doc.AsString(v); ok {
+			s.texts[strings.Clone(t)] = struct{}{}
+		} else if i, ok := doc.AsInt(v); ok {
+			s.ints[i] = struct{}{}
+		} else {
+			s.rest = append(s.rest, v)
+		}
+	}
+	if len(s.rest) > fewConstants {
+		s.keys = map[string]struct{}{}
+		for _, v := range s.rest {
+			s.keys[string(appendKey(nil, v))] = struct{}{}
+		}
+	}
+	return s
+}
+
+func (s *constantSet) has(v doc.Value) bool {
+	if s.texts != nil {
+		if v.Type == bsoncore.TypeString {
+			t, _ := doc.AsString(v)
+			_, ok := s.texts[t]
+			return ok
+		}
+		if i, ok := doc.AsInt(v); ok {
+			_, ok := s.ints[i]
+			return ok
+		}
+	}
+	if s.keys != nil {
+		var space [128]byte
+		_, ok := s.keys[string(appendKey(space[:0], v))]
+		return ok
+	}
+	for _, r := range s.rest {
+		if doc.Equal(v, r) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,259 @@
+package exec
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// A pattern is what LIKE compares with: stretches of single characters, with any
+// text between them. The first stretch is at the start and the last at the end.
+type pattern struct {
+	stretches []stretch
+}
+
+// A stretch is characters one after another: text if they are all literal.
+type stretch struct {
+	text  string
+	plain bool
+	chars []char
+}
+
+// A char matches one character.
+type char struct {
+	any    bool // _
+	not    bool // [^…]
+	ranges []rune
+}
+
+// literalChar is a char that matches r only.
+func literalChar(r rune) char { return char{ranges: []rune{r, r}} }
+
+func (c char) matches(r rune) bool {
+	if c.any {
+		return true
+	}
+	for i := 0; i+1 < len(c.ranges); i += 2 {
+		if c.ranges[i] <= r && r <= c.ranges[i+1] {
+			return !c.not
+		}
+	}
+	return c.not
+}
+
+// parsePattern reads a pattern of LIKE. A bracket that nothing closes is itself.
+func parsePattern(text string, escape rune) *pattern {
+	p := &pattern{}
+	var chars []char
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		rest := text[size:]
+		switch {
+		case escape != 0 && r == escape && rest != "":
+			r, size = utf8.DecodeRuneInString(rest)
+			chars, rest = append(chars, literalChar(r)), rest[size:]
+		case r == '%':
+			p.stretches, chars = append(p.stretches, newStretch(chars)), nil
+		case r == '_':
+			chars = append(chars, char{any: true})
+		case r == '[':
+			if c, after, ok := parseClass(rest); ok {
+				chars, rest = append(chars, c), after
+				break
+			}
+			chars = append(chars, literalChar(r))
+		default:
+			chars = append(chars, literalChar(r))
+		}
+		text = rest
+	}
+	p.stretches = append(p.stretches, newStretch(chars))
+	return p
+}
+
+// parseClass reads the inside of [abc], [a-f], [^a-f].
+func parseClass(text string) (c char, rest string, ok bool) {
+	end := strings.IndexByte(text, ']')
+	if end < 0 {
+		return c, text, false
+	}
+	inside := []rune(text[:end])
+	if len(inside) > 0 && inside[0] == '^' {
+		c.not, inside = true, inside[1:]
+	}
+	for i := 0; i < len(inside); i++ {
+		low, high := inside[i], inside[i]
+		if i+2 < len(inside) && inside[i+1] == '-' {
+			high = inside[i+2]
+			i += 2
+		}
+		c.ranges = append(c.ranges, low, high)
+	}
+	return c, text[end+1:], true
+}
+
+func newStretch(chars []char) stretch {
+	var text strings.Builder
+	for _, c := range chars {
+		if c.any || c.not || len(c.ranges) != 2 || c.ranges[0] != c.ranges[1] {
+			return stretch{chars: chars}
+		}
+		text.WriteRune(c.ranges[0])
+	}
+	return stretch{text: text.String(), plain: true}
+}
+
+// match reports whether all of s is as the pattern says. A stretch is taken where
+// it first fits, so the work is at most that of finding each stretch once.
+func (p *pattern) match(f *frame, s string) bool {
+	first, last := p.stretches[0], p.stretches[len(p.stretches)-1]
+	at, ok := first.prefix(s)
+	if !ok {
+		return false
+	}
+	s = s[at:]
+	if len(p.stretches) == 1 {
+		return s == ""
+	}
+	if at, ok = last.suffix(s); !ok {
+		return false
+	}
+	s = s[:at]
+	for _, r := range p.stretches[1 : len(p.stretches)-1] {
+		at, ok := r.find(f, s)
+		if !ok {
+			return false
+		}
+		s = s[at:]
+	}
+	return true
+}
+
+// prefix tells where the stretch ends if s begins with it.
+func (r stretch) prefix(s string) (end int, ok bool) {
+	if r.plain {
+		return len(r.text), strings.HasPrefix(s, r.text)
+	}
+	at := 0
+	for _, c := range r.chars {
+		if at == len(s) {
+			return 0, false
+		}
+		ch, size := utf8.DecodeRuneInString(s[at:])
+		if !c.matches(ch) {
+			return 0, false
+		}
+		at += size
+	}
+	return at, true
+}
+
+// suffix tells where the stretch begins if s ends with it.
+func (r stretch) suffix(s string) (start int, ok bool) {
+	if r.plain {
+		return len(s) - len(r.text), strings.HasSuffix(s, r.text)
+	}
+	at := len(s)
+	for _, c := range slices.Backward(r.chars) {
+		if at == 0 {
+			return 0, false
+		}
+		ch, size := utf8.DecodeLastRuneInString(s[:at])
+		if !c.matches(ch) {
+			return 0, false
+		}
+		at -= size
+	}
+	return at, true
+}
+
+// find tells where the first place in s that the stretch fits ends. Runs with
+// wildcards are tried everywhere, which counts as work.
+func (r stretch) find(f *frame, s string) (end int, ok bool) {
+	if r.plain {
+		at := strings.Index(s, r.text)
+		return at + len(r.text), at >= 0
+	}
+	for at := 0; at <= len(s); {
+		if end, ok := r.prefix(s[at:]); ok {
+			return at + end, true
+		}
+		if at == len(s) || !f.step(1+len(r.chars)/16) {
+			break
+		}
+		_, size := utf8.DecodeRuneInString(s[at:])
+		at += size
+	}
+	return 0, false
+}
+
+func (c *compiler) like(x *syntax.Like, s *scope) (node, error) {
+	n, err := c.list([]syntax.Expr{x.X, x.Pattern}, s)
+	if err != nil {
+		return node{}, err
+	}
+	escape, err := c.escape(x, s)
+	if err != nil {
+		return node{}, err
+	}
+	t := like(n[0].eval(), n[1], escape)
+	if x.Not {
+		t = negation(t)
+	}
+	return fold(condition(t), n...), nil
+}
+
+// escape is the one character of ESCAPE, 0 if there is none.
+func (c *compiler) escape(x *syntax.Like, s *scope) (rune, error) {
+	if x.Escape == nil {
+		return 0, nil
+	}
+	n, err := c.expr(x.Escape, s)
+	if err != nil {
+		return 0, err
+	}
+	text, ok := doc.AsString(n.value)
+	if r, size := utf8.DecodeRuneInString(text); ok && n.constant && size > 0 && size == len(text) {
+		return r, nil
+	}
+	return 0, syntax.Wrong("", x.Escape.Pos(), "The ESCAPE of a LIKE expression must be a string of one character.")
+}
+
+// like is x LIKE pattern: undefined unless both are strings.
+func like(x eval, p node, escape rune) test {
+	if p.constant {
+		text, ok := doc.AsString(p.value)
+		if !ok {
+			return func(*frame) tri { return unknown }
+		}
+		known := parsePattern(text, escape)
+		return func(f *frame) tri {
+			s, ok := doc.AsString(x(f))
+			if !ok {
+				return unknown
+			}
+			return triOf(known.match(f, s))
+		}
+	}
+	get := p.eval()
+	var text string
+	var known *pattern
+	return func(f *frame) tri {
+		s, ok := doc.AsString(x(f))
+		if !ok {
+			return unknown
+		}
+		t, ok := doc.AsString(get(f))
+		if !ok {
+			return unknown
+		}
+		if known == nil || t != text {
+			text = strings.Clone(t)
+			known = parsePattern(text, escape)
+		}
+		return triOf(known.match(f, s))
+	}
+}

@@ -1,0 +1,133 @@
+package exec
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// systemNames are the members that the service adds to a document. They are
+// not in its body.
+var systemNames = []string{"_rid", "_self", "_etag", "_attachments", "_ts"}
+
+const stampName = "_ts"
+
+// documentMember is a member of the document itself.
+func documentMember(name string) node {
+	switch {
+	case name == stampName:
+		return computed(func(f *frame) doc.Value {
+			if f.d == nil {
+				return doc.Value{}
+			}
+			return f.mem.int(f.d.Stamp)
+		})
+	case slices.Contains(systemNames, name):
+		return computed(func(f *frame) doc.Value { return doc.Lookup(f.systemMembers(), name) })
+	}
+	return bodyPath([]string{name})
+}
+
+// bodyPath is what a path of names leads to in the body of the document.
+func bodyPath(path []string) node {
+	n := node{path: path}
+	first := path[0]
+	switch rest := path[1:]; len(rest) {
+	case 0:
+		n.get = func(f *frame) doc.Value { return doc.Lookup(f.body(), first) }
+	case 1:
+		second := rest[0]
+		n.get = func(f *frame) doc.Value { return member(doc.Lookup(f.body(), first), second) }
+	default:
+		n.get = func(f *frame) doc.Value {
+			v := doc.Lookup(f.body(), first)
+			for _, name := range rest {
+				v = member(v, name)
+			}
+			return v
+		}
+	}
+	return n
+}
+
+// member is v.name, undefined unless v is an object that has it.
+func member(v doc.Value, name string) doc.Value {
+	if v.Type != bsoncore.TypeEmbeddedDocument {
+		return doc.Value{}
+	}
+	return doc.Lookup(v.Data, name)
+}
+
+// element is v[i], undefined unless v is an array that has it.
+func element(v doc.Value, i int64) doc.Value {
+	if i < 0 {
+		return doc.Value{}
+	}
+	for e := range doc.Elements(v) {
+		if i == 0 {
+			return e
+		}
+		i--
+	}
+	return doc.Value{}
+}
+
+func (c *compiler) member(x *syntax.Member, s *scope) (node, error) {
+	of, err := c.expr(x.Of, s)
+	if err != nil {
+		return node{}, err
+	}
+	return memberOf(of, x.Name), nil
+}
+
+func memberOf(of node, name string) node {
+	switch {
+	case of.document:
+		return documentMember(name)
+	case of.path != nil:
+		return bodyPath(append(slices.Clip(of.path), name))
+	}
+	get := of.eval()
+	return fold(computed(func(f *frame) doc.Value { return member(get(f), name) }), of)
+}
+
+func (c *compiler) index(x *syntax.Index, s *scope) (node, error) {
+	of, err := c.expr(x.Of, s)
+	if err != nil {
+		return node{}, err
+	}
+	at, err := c.expr(x.Index, s)
+	if err != nil {
+		return node{}, err
+	}
+	return indexOf(of, at), nil
+}
+
+// indexOf is of[at]: a member where at is a string, an element where it is a
+// whole number that is not negative; else undefined.
+func indexOf(of, at node) node {
+	if at.constant {
+		if name, ok := doc.AsString(at.value); ok {
+			return memberOf(of, name)
+		}
+		if i, ok := doc.AsInt(at.value); ok {
+			get := of.eval()
+			return fold(computed(func(f *frame) doc.Value { return element(get(f), i) }), of)
+		}
+		return constant(doc.Value{})
+	}
+	get, index := of.eval(), at.eval()
+	return computed(func(f *frame) doc.Value {
+		v, at := get(f), index(f)
+		if name, ok := doc.AsString(at); ok {
+			return member(v, name)
+		}
+		if i, ok := doc.AsInt(at); ok {
+			return element(v, i)
+		}
+		return doc.Value{}
+	})
+}

@@ -1,0 +1,254 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// A mode is a way of making pages.
+type mode uint8
+
+const (
+	modeStream       mode = iota // rows as documents come
+	modeSorted                   // rows in an order made in memory
+	modeDistinct                 // rows in order of value
+	modeSortedUnique             // rows in an order that tells equal ones to be neighbours
+	modeSortedFirst              // rows in an order, where an equal one has not come before
+	modeGroups                   // a row per group, in order of keys
+	modeGroupsUnique             // the same, in order of value
+	modeAggregate                // one row over everything
+	modeRank                     // rows in order of a score over all documents
+	modes
+)
+
+// Blocking reports that pages of the query look at all documents before they
+// have a row, and cannot end early: Limit.Late makes them fail.
+func (q *Query) Blocking() bool { return q.mode != modeStream || q.inner != nil }
+
+// prepare is Prepare.
+func prepare(q *syntax.Query, env Environment, resume []byte) (*Query, error) {
+	out := &Query{compiler: newCompiler(env)}
+	penv := plan.Environment{Schema: env.Schema, Base: env.Base, NoIndex: env.NoIndex, Constant: Constants(env)}
+	if resume != nil {
+		t, err := decodeToken(resume, q.OrderBy)
+		if err != nil {
+			return nil, err
+		}
+		out.token = t
+		if overDocuments(q) && !fromDerived(q) {
+			penv.Resume = t.order
+		}
+	}
+	var err error
+	if out.plan, err = plan.Build(q, penv); err != nil {
+		return nil, err
+	}
+	if out.plan.Sort && out.plan.Order.Kind == plan.ByPartition {
+		// The order is the store's own: only its own walk has it.
+		penv.NoIndex = true
+		if out.plan, err = plan.Build(q, penv); err != nil {
+			return nil, err
+		}
+	}
+	if err := out.compile(q); err != nil {
+		return nil, err
+	}
+	if out.token == nil {
+		out.token = &token{mode: out.mode, skip: out.sel.skip, take: out.sel.take}
+	}
+	return out, out.checkToken()
+}
+
+func newCompiler(env Environment) *compiler {
+	return &compiler{parameters: env.Parameters, now: env.Now, function: env.Function}
+}
+
+// constant computes an expression that depends on no document.
+func (c *compiler) constant(e syntax.Expr) (doc.Value, bool) {
+	if hasName(e) {
+		return doc.Value{}, false
+	}
+	n, err := c.expr(e, &scope{})
+	if err != nil || !n.constant {
+		return doc.Value{}, false
+	}
+	return n.value, true
+}
+
+// hasName reports whether an expression is surely no constant.
+func hasName(e syntax.Expr) bool {
+	found := false
+	walk(e, func(e syntax.Expr) {
+		switch x := e.(type) {
+		case *syntax.Name, *syntax.Subquery:
+			found = true
+		case *syntax.Call:
+			found = found || x.UDF
+		}
+	})
+	return found
+}
+
+// compile makes the closures of the whole query, and of those it is derived from.
+func (q *Query) compile(tree *syntax.Query) (err error) {
+	if q.sel, err = q.compiler.selection(tree, &scope{}); err != nil {
+		return err
+	}
+	q.order = q.plan.Order
+	if fromDerived(tree) || !overDocuments(tree) {
+		q.order = plan.Order{} // rows are numbered
+	}
+	if err := q.compileOrder(); err != nil {
+		return err
+	}
+	q.mode = q.chooseMode(tree)
+	if q.mode == modeRank {
+		if q.rank, err = q.compiler.ranking(tree.Rank, q.sel.scope); err != nil {
+			return err
+		}
+	}
+	at, sel := &q.inner, tree
+	for fromDerived(sel) {
+		sel = sel.From[0].Query
+		inner, err := q.compiler.selection(sel, &scope{})
+		if err == nil {
+			err = q.compiler.orderBy(sel.OrderBy, inner)
+		}
+		if err != nil {
+			return err
+		}
+		*at = &inside{selection: inner}
+		at = &(*at).inner
+	}
+	q.documents = overDocuments(sel)
+	return nil
+}
+
+// fromDerived reports that a query is about the rows of one that has to see all
+// documents first.
+func fromDerived(q *syntax.Query) bool {
+	return len(q.From) > 0 && q.From[0].Query != nil && derived(q.From[0].Query)
+}
+
+// overDocuments reports whether a query is about documents at all.
+func overDocuments(q *syntax.Query) bool {
+	return len(q.From) > 0 && (q.From[0].Query == nil || overDocuments(q.From[0].Query))
+}
+
+// compileOrder compiles the keys of the plan's order. An implied one speaks of
+// the document by a name of its own.
+func (q *Query) compileOrder() error {
+	order, sel := &q.order, q.sel
+	if order.Implied {
+		sel = &selection{scope: &scope{names: []binding{{name: documentName, document: true}}}}
+	}
+	err := q.compiler.orderBy(order.Keys, sel)
+	q.sel.order = sel.order
+	return err
+}
+
+func (q *Query) chooseMode(tree *syntax.Query) mode {
+	ordered := q.order.Kind == plan.ByValue && !q.order.Implied
+	switch sel := q.sel; {
+	case sel.grouped && len(sel.keys) == 0:
+		return modeAggregate
+	case sel.grouped && sel.distinct:
+		return modeGroupsUnique
+	case sel.grouped:
+		return modeGroups
+	case tree.Rank != nil:
+		return modeRank
+	case sel.distinct && !ordered:
+		return modeDistinct
+	case sel.distinct && covered(tree):
+		return modeSortedUnique
+	case sel.distinct:
+		return modeSortedFirst
+	case q.plan.Sort && q.order.Kind == q.plan.Order.Kind && overDocuments(tree) && !fromDerived(tree):
+		return modeSorted
+	}
+	return modeStream
+}
+
+// covered reports that the row tells its place in the order: each expression of
+// ORDER BY is in SELECT.
+func covered(q *syntax.Query) bool {
+	shown := func(e syntax.Expr) bool {
+		if q.Select.Star {
+			return true
+		}
+		if q.Select.Value != nil {
+			return syntax.Equal(q.Select.Value, e)
+		}
+		for i := range q.Select.Items {
+			if syntax.Equal(q.Select.Items[i].Expr, e) {
+				return true
+			}
+		}
+		return false
+	}
+	for i := range q.OrderBy {
+		e := q.OrderBy[i].Expr
+		for !shown(e) {
+			m, ok := e.(*syntax.Member)
+			if !ok {
+				return false
+			}
+			e = m.Of
+		}
+	}
+	return true
+}
+
+// checkToken refuses a token that another query must have made.
+func (q *Query) checkToken() error {
+	t := q.token
+	stream := t.mode == modeStream || t.mode == modeSorted
+	if t.mode != q.mode && !(stream && (q.mode == modeStream || q.mode == modeSorted)) {
+		return errToken
+	}
+	switch {
+	case t.skip > q.sel.skip, (t.take < 0) != (q.sel.take < 0), t.take > q.sel.take:
+		return errToken
+	case t.after == nil || q.order.Kind == plan.ByPartition && q.inner == nil:
+		return nil
+	}
+	if q.order.Kind == plan.ByValue || q.mode == modeRank {
+		values, _, ok := t.after.Values()
+		want := len(q.order.Keys)
+		if q.mode == modeRank {
+			want = 1
+		}
+		if !ok || len(values) < want {
+			return errToken
+		}
+		return nil
+	}
+	if _, ok := t.after.Number(); !ok {
+		return errToken
+	}
+	return nil
+}
+
+// match is Match.
+func (q *Query) match(ctx context.Context, d *Document, system doc.Doc) (found bool, err error) {
+	if q.inner != nil || q.sel.grouped {
+		return false, fault.New(fault.Invalid, "A condition is FROM and WHERE alone.")
+	}
+	f := q.frame(ctx, fixedSystem{system})
+	f.begin(d)
+	q.sel.each(f, func(int) bool {
+		found = true
+		return false
+	})
+	return found && f.err == nil, f.err
+}
+
+// frame is a new frame for the query.
+func (q *Query) frame(ctx context.Context, source Source) *frame {
+	return &frame{ctx: ctx, source: source, slots: make([]doc.Value, q.compiler.slots)}
+}

@@ -1,0 +1,334 @@
+package exec
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// defaultMemory is Limit.Memory when none is given.
+const defaultMemory = 64 << 20
+
+// lateEvery is how many documents pass between looks at the clock.
+const lateEvery = 32
+
+// A run makes one page.
+type run struct {
+	*Query
+	ctx    context.Context
+	source Source
+	limit  Limit
+	f      *frame
+	write  writer
+	value  eval
+
+	out   []byte
+	start int // of the page in out
+	page  Page
+	token token // where this page stands
+
+	rows []doc.Value // of the query that this one is derived from
+	seen int         // documents since the clock was looked at
+}
+
+// run is Run.
+func (q *Query) run(ctx context.Context, source Source, limit Limit, dst []byte) ([]byte, Page, error) {
+	if limit.Memory <= 0 {
+		limit.Memory = defaultMemory
+	}
+	began := limit.now()
+	r := &run{Query: q, ctx: ctx, source: source, limit: limit, out: dst, start: len(dst), token: *q.token}
+	r.f = q.frame(ctx, source)
+	q.compiler.late = limit.Late
+	r.f.late = limit.Late
+	r.write, r.value = q.sel.row.writer(), q.sel.row.eval()
+	more, err := r.all()
+	if err != nil {
+		return dst, Page{}, err
+	}
+	if more {
+		r.page.Next = r.token.encode()
+	}
+	m := &r.page.Metrics
+	m.Rows, m.RowBytes = uint64(r.page.Rows), uint64(len(r.out)-r.start)
+	m.Execute = max(0, limit.now()-began-m.Lookup-m.Load-m.Write)
+	return r.out, r.page, nil
+}
+
+func (l *Limit) now() time.Duration {
+	if l.Clock == nil {
+		return 0
+	}
+	return l.Clock()
+}
+
+// all makes the page in the query's mode, and tells whether there is another.
+func (r *run) all() (more bool, err error) {
+	if r.token.take == 0 {
+		return false, nil
+	}
+	if r.inner != nil {
+		if r.rows, err = r.derive(r.inner); err != nil {
+			return false, err
+		}
+	}
+	switch r.mode {
+	case modeStream:
+		return r.stream()
+	case modeAggregate:
+		return false, r.aggregate()
+	case modeGroups:
+		return r.passes(r.groups)
+	case modeGroupsUnique:
+		return r.passes(r.groupsUnique)
+	case modeDistinct:
+		return r.passes(r.distinct)
+	case modeRank:
+		return r.passes(r.ranked)
+	}
+	return r.passes(r.sorted)
+}
+
+// documentsAfter walks what the query is about, from a position on: stored
+// documents, or the rows of the query that it is derived from, or once nothing.
+func (r *run) documentsAfter(after access.Position) iter.Seq2[*Document, error] {
+	switch {
+	case r.inner != nil:
+		return r.derivedRows(after)
+	case !r.documents:
+		return once(after)
+	case r.plan.Nothing:
+		return func(func(*Document, error) bool) {}
+	}
+	return r.stored(after)
+}
+
+// stored walks documents of the source, and measures that.
+func (r *run) stored(after access.Position) iter.Seq2[*Document, error] {
+	return func(yield func(*Document, error) bool) {
+		a := r.plan.Access
+		a.After = after
+		m := &r.page.Metrics
+		waited := &m.Lookup
+		from := r.limit.now()
+		for d, err := range r.source.Scan(r.ctx, a) {
+			if r.limit.Clock != nil {
+				*waited += r.limit.Clock() - from
+				waited = &m.Load
+			}
+			if err == nil {
+				m.Documents++
+				m.DocumentBytes += uint64(len(d.Body))
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+			from = r.limit.now()
+		}
+		if r.limit.Clock != nil {
+			*waited += r.limit.Clock() - from
+		}
+	}
+}
+
+// once walks one row that is about no document.
+func once(after access.Position) iter.Seq2[*Document, error] {
+	return func(yield func(*Document, error) bool) {
+		if n, _ := after.Number(); n == 0 {
+			yield(&Document{Number: 1, Position: access.NumberPosition(nil, 1)}, nil)
+		}
+	}
+}
+
+// tick looks at the clock now and then.
+func (r *run) tick() (late bool) {
+	if r.seen++; r.seen%lateEvery != 0 || r.limit.Late == nil {
+		return false
+	}
+	return r.limit.Late()
+}
+
+// give appends a row to the page, unless it is undefined or OFFSET skips it.
+func (r *run) give(write writer) error {
+	began := r.limit.now()
+	before := len(r.out)
+	if r.page.Rows > 0 {
+		r.out = append(r.out, ',')
+	}
+	out, ok := write(r.f, r.out)
+	if !ok || r.f.err != nil || r.token.skip > 0 {
+		if ok && r.f.err == nil {
+			r.token.skip--
+		}
+		r.out = out[:before]
+		return r.f.err
+	}
+	r.out = out
+	r.gave(1)
+	if r.limit.Clock != nil {
+		r.page.Metrics.Write += r.limit.Clock() - began
+	}
+	return nil
+}
+
+// gave counts rows of the page.
+func (r *run) gave(n int) {
+	r.page.Rows += n
+	if r.token.take > 0 {
+		r.token.take -= n
+	}
+}
+
+// full reports that the page has no place for another row.
+func (r *run) full() bool {
+	return r.page.Rows > 0 && (r.limit.Rows > 0 && r.page.Rows >= r.limit.Rows ||
+		r.limit.Bytes > 0 && len(r.out)-r.start >= r.limit.Bytes)
+}
+
+// room is how many rows the page may still take, those that OFFSET skips
+// included; negative if any number.
+func (r *run) room() int {
+	n := -1
+	if r.limit.Rows > 0 {
+		n = r.limit.Rows - r.page.Rows
+	}
+	if r.token.take >= 0 && (n < 0 || r.token.take < n) {
+		n = r.token.take
+	}
+	if n < 0 {
+		return n
+	}
+	return n + r.token.skip
+}
+
+// passes makes a page of a mode that looks at all documents: pass after pass,
+// as long as OFFSET leaves it empty.
+func (r *run) passes(pass func() (more bool, err error)) (more bool, err error) {
+	for {
+		more, err = pass()
+		if err != nil || !more || r.page.Rows > 0 || r.token.take == 0 {
+			return more && r.token.take != 0, err
+		}
+	}
+}
+
+// over calls visit for each row of each document of a mode that cannot end early.
+func (r *run) over(visit func(d *Document, at place) bool) error {
+	return r.overAfter(nil, visit)
+}
+
+func (r *run) overAfter(after access.Position, visit func(d *Document, at place) bool) error {
+	var current *Document
+	hit, stop := false, false
+	row := func(ordinal int) bool {
+		hit = true
+		m := r.f.mem.mark()
+		stop = !visit(current, place{current.Number, ordinal})
+		r.f.mem.release(m)
+		return !stop && r.f.err == nil
+	}
+	for d, err := range r.documentsAfter(after) {
+		if err != nil {
+			return err
+		}
+		if r.tick() {
+			return errLate
+		}
+		r.begin(d)
+		current, hit = d, false
+		r.sel.each(r.f, row)
+		r.hit(hit)
+		if r.f.err != nil || stop {
+			return r.f.err
+		}
+	}
+	return r.ctx.Err()
+}
+
+// begin turns to the next document.
+func (r *run) begin(d *Document) {
+	if r.inner == nil && r.documents {
+		r.f.begin(d)
+		return
+	}
+	r.f.begin(nil)
+	if r.inner != nil {
+		r.f.slots[r.sel.sources[0].slot] = r.rows[d.Number-1]
+	}
+}
+
+func (r *run) hit(hit bool) {
+	if hit {
+		r.page.Metrics.IndexHits++
+	}
+}
+
+// aggregate makes the one row of a query with aggregates and without GROUP BY.
+func (r *run) aggregate() error {
+	group := make([]accumulator, len(r.sel.parts))
+	counted, err := r.countOnly(group)
+	if err != nil {
+		return err
+	}
+	if !counted {
+		used := 0
+		err := r.over(func(_ *Document, at place) bool {
+			for i := range r.sel.parts {
+				used += group[i].add(&r.sel.parts[i], r.f, at)
+			}
+			if used > r.limit.Memory {
+				r.f.fail(errGroup)
+			}
+			return true
+		})
+		if err != nil {
+			return err
+		}
+	}
+	r.f.begin(nil)
+	r.sel.finish(r.f, group)
+	return r.give(r.write)
+}
+
+// errGroup: MAKELIST and MAKESET keep all that they see.
+var errGroup = fault.New(fault.TooLarge, "A list that the query makes of many rows is larger than its memory. Select fewer documents, or group them by more keys.")
+
+// countOnly asks the source how many documents there are, where that is all
+// that the query wants to know.
+func (r *run) countOnly(group []accumulator) (counted bool, err error) {
+	if !r.plan.Count || r.inner != nil || len(group) != 1 {
+		return false, nil
+	}
+	if r.plan.Nothing {
+		return true, nil
+	}
+	began := r.limit.now()
+	n, ok, err := r.source.Count(r.ctx, r.plan.Access)
+	r.page.Metrics.Lookup += r.limit.now() - began
+	if ok {
+		group[0].count = n
+	}
+	return ok, err
+}
+
+// fixedSystem gives the system members of one document, which are at hand.
+type fixedSystem struct{ system doc.Doc }
+
+func (s fixedSystem) Scan(context.Context, access.Access) iter.Seq2[*Document, error] {
+	return func(func(*Document, error) bool) {}
+}
+
+func (s fixedSystem) Count(context.Context, access.Access) (uint64, bool, error) {
+	return 0, false, nil
+}
+
+func (s fixedSystem) System(dst []byte, _ *Document) doc.Doc { return append(dst, s.system...) }
+
+// positionOf is a copy of a document's position.
+func positionOf(dst access.Position, d *Document) access.Position {
+	return append(dst[:0], d.Position...)
+}

@@ -1,0 +1,308 @@
+package exec
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// best makes the store for a pass over all documents.
+func (r *run) best() *best {
+	b := &best{most: r.room(), memory: r.limit.Memory}
+	if r.token.skip == 0 {
+		b.enough = r.limit.Bytes
+	}
+	return b
+}
+
+// sorted makes a pass that gives the next rows of an order made in memory.
+func (r *run) sorted() (more bool, err error) {
+	s := sorter{run: r, best: r.best(), resume: r.token}
+	if err := s.resumeAt(); err != nil {
+		return false, err
+	}
+	if r.mode == modeSortedFirst {
+		if err := s.findFirst(); err != nil {
+			return false, err
+		}
+	}
+	if r.mode == modeSortedUnique {
+		s.byKey = map[string]*entry{}
+	}
+	if err := r.overAfter(s.walkFrom(), s.row); err != nil {
+		return false, err
+	}
+	return r.flush(s.best, s.passed)
+}
+
+// flush gives the entries of a pass, as many as fit, and tells whether rows
+// are left. passed is told of each that is behind the page.
+func (r *run) flush(b *best, passed func(*entry)) (more bool, err error) {
+	for _, e := range b.sorted() {
+		if r.full() {
+			return true, nil
+		}
+		if e.err != nil && r.token.skip == 0 {
+			return false, e.err
+		}
+		if err := r.give(func(_ *frame, dst []byte) ([]byte, bool) { return append(dst, e.row...), true }); err != nil {
+			return false, err
+		}
+		passed(e)
+		if r.token.take == 0 {
+			return false, nil
+		}
+	}
+	return b.dropped, nil
+}
+
+// A sorter sorts rows by the keys of the order, then by document, then by row;
+// or, where equal rows are one, by the keys, then by the row's value.
+type sorter struct {
+	*run
+	*best
+	resume token
+	key    []byte
+	text   []byte // key of the row's value
+	first  map[[16]byte][]byte
+}
+
+// passed moves the token behind a row.
+func (s *sorter) passed(e *entry) {
+	s.token.order = &s.order
+	s.token.after, s.token.inside = e.position, true
+	s.token.number, s.token.done = e.at.number, e.at.ordinal+1
+	if s.mode == modeSortedUnique {
+		s.token.number, s.token.done, s.token.key = 0, 0, e.key
+	}
+	s.best.after = e.key
+}
+
+// row offers one row.
+func (s *sorter) row(d *Document, at place) bool {
+	if s.givenBefore(at) {
+		return true
+	}
+	s.key = s.sortKey(s.key[:0])
+	keys := len(s.key)
+	if s.mode == modeSortedUnique {
+		if !s.addValue() {
+			return true
+		}
+	} else {
+		s.key = s.tieKey(s.key, tie(&s.order, d), at.ordinal)
+	}
+	if s.mode == modeSortedFirst && !s.isFirst() {
+		return true
+	}
+	if _, ok := s.find(s.key); ok {
+		return true
+	}
+	if !s.admits(s.key) {
+		return !s.beyond(s.key[:keys])
+	}
+	if e, ok := s.entry(s.key, at); ok {
+		e.position = s.position(d)
+		s.add(e)
+	}
+	return true
+}
+
+// givenBefore reports that a streamed page has given the row.
+func (s *sorter) givenBefore(at place) bool {
+	return !s.resume.inside && at.number == s.resume.number && at.ordinal < s.resume.done
+}
+
+// entry makes the row, if it is defined. An error is kept with it.
+func (r *run) entry(key []byte, at place) (*entry, bool) {
+	row, ok := r.write(r.f, nil)
+	e := &entry{key: bytes.Clone(key), row: row, at: at, err: r.f.err}
+	if r.f.err == errLate || r.f.err == errWork {
+		return nil, false
+	}
+	if r.f.err != nil {
+		e.row, r.f.err, ok = nil, nil, true
+	}
+	return e, ok
+}
+
+// addValue adds the row's value to the key, false if there is none.
+func (s *sorter) addValue() bool {
+	v := s.value(s.f)
+	if v.Type == 0 || s.f.err != nil {
+		return false
+	}
+	s.text = appendKey(s.text[:0], v)
+	s.key = append(s.key, clipKey(s.text)...)
+	return true
+}
+
+// clipKey keeps a key that goes into a token small: where it is long, a hash
+// takes the place of its end.
+func clipKey(key []byte) []byte {
+	if len(key) <= maxKey {
+		return key
+	}
+	sum := sha256.Sum256(key)
+	return append(key[:maxKey:maxKey], sum[:16]...)
+}
+
+const maxKey = 480
+
+func (r *run) sortKey(dst []byte) []byte {
+	for _, k := range r.sel.order {
+		dst = appendSortKey(dst, k.get(r.f), k.descending)
+	}
+	return dst
+}
+
+// tie is what decides between documents with equal keys.
+func tie(o *plan.Order, d *Document) uint64 {
+	if o.Stamps {
+		return d.Sequence
+	}
+	return d.Number
+}
+
+func (r *run) tieKey(dst []byte, number uint64, ordinal int) []byte {
+	return binary.BigEndian.AppendUint32(appendNumber(dst, number, r.order.Ties), uint32(ordinal))
+}
+
+// position is where a document stands in the order of the page.
+func (r *run) position(d *Document) access.Position {
+	if r.order.Kind != plan.ByValue {
+		return access.NumberPosition(nil, d.Number)
+	}
+	values := make([]doc.Value, len(r.sel.order))
+	for i, k := range r.sel.order {
+		values[i] = k.get(r.f)
+	}
+	return access.ValuePosition(nil, values, tie(&r.order, d))
+}
+
+// resumeAt finds the key that the page before ended with.
+func (s *sorter) resumeAt() error {
+	t := &s.resume
+	switch {
+	case s.mode == modeSortedUnique:
+		s.best.after = t.key
+		return nil
+	case t.after == nil:
+		return nil
+	}
+	key, number := []byte(nil), uint64(0)
+	if s.order.Kind == plan.ByValue {
+		values, n, ok := t.after.Values()
+		if !ok || len(values) < len(s.sel.order) {
+			return errToken
+		}
+		for i, k := range s.sel.order {
+			key = appendSortKey(key, values[i], k.descending)
+		}
+		number = n
+	} else {
+		n, ok := t.after.Number()
+		if !ok {
+			return errToken
+		}
+		number = n
+	}
+	last := math.MaxUint32
+	if t.inside && t.done > 0 {
+		last = t.done - 1
+	}
+	s.best.after = s.tieKey(key, number, last)
+	return nil
+}
+
+// walkFrom is where a walk that has the order goes on: in front of the values
+// that the page before ended with.
+func (s *sorter) walkFrom() access.Position {
+	if s.plan.Sort || s.inner != nil || s.mode != modeSortedUnique || s.token.after == nil {
+		return nil
+	}
+	values, _, ok := s.token.after.Values()
+	if !ok {
+		return nil
+	}
+	number := uint64(0)
+	if s.order.Ties {
+		number = math.MaxUint64
+	}
+	return access.ValuePosition(nil, values, number)
+}
+
+// beyond reports that a walk that has the order has left the page: it is at
+// keys behind all that could be admitted.
+func (s *sorter) beyond(keys []byte) bool {
+	if s.plan.Sort || s.inner != nil || s.mode != modeSortedUnique || !s.full() || len(s.entries) == 0 {
+		return false
+	}
+	last := s.entries[0].key
+	return bytes.Compare(keys, last) > 0 && !bytes.HasPrefix(last, keys)
+}
+
+// full of a best hides that of the run.
+func (s *sorter) full() bool { return s.best.full() }
+
+// findFirst finds, for each value that rows have, the first row in the order.
+func (s *sorter) findFirst() error {
+	s.first = map[[16]byte][]byte{}
+	used := 0
+	return s.over(func(d *Document, at place) bool {
+		v := s.value(s.f)
+		if v.Type == 0 || s.f.err != nil {
+			s.f.err = dropped(s.f.err)
+			return true
+		}
+		s.text = appendKey(s.text[:0], v)
+		id := identity(s.text)
+		s.key = s.tieKey(s.sortKey(s.key[:0]), tie(&s.order, d), at.ordinal)
+		known, ok := s.first[id]
+		if ok && bytes.Compare(known, s.key) <= 0 {
+			return true
+		}
+		if !ok {
+			used += len(s.key) + overhead
+		}
+		s.first[id] = slices.Clone(s.key)
+		if used > s.limit.Memory {
+			s.f.fail(errDistinct)
+		}
+		return true
+	})
+}
+
+var errDistinct = fault.New(fault.TooLarge, "The query has too many different rows to tell them apart in an order that is not theirs. Put the expressions of ORDER BY into SELECT DISTINCT.")
+
+// dropped leaves out an error of a single row, which counts where it is given.
+func dropped(err error) error {
+	if err == errLate || err == errWork {
+		return err
+	}
+	return nil
+}
+
+func identity(key []byte) (id [16]byte) {
+	sum := sha256.Sum256(key)
+	copy(id[:], sum[:])
+	return id
+}
+
+// isFirst reports that no equal row comes before this one.
+func (s *sorter) isFirst() bool {
+	v := s.value(s.f)
+	if v.Type == 0 || s.f.err != nil {
+		s.f.err = dropped(s.f.err)
+		return false
+	}
+	s.text = appendKey(s.text[:0], v)
+	return bytes.Equal(s.first[identity(s.text)], s.key)
+}

@@ -1,0 +1,284 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"slices"
+	"strconv"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// A sliceSource is documents in memory, which it walks as access describes.
+type sliceSource struct {
+	docs      []Document // by number
+	schema    access.Schema
+	systems   int // calls of System
+	visited   int // documents handed out
+	noCounter bool
+}
+
+func mustDoc(t testing.TB, text string) doc.Doc {
+	t.Helper()
+	d, err := doc.FromJSON(nil, []byte(text), doc.ParseOptions{})
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return d
+}
+
+func mustValue(t testing.TB, text string) doc.Value {
+	t.Helper()
+	if text == "" {
+		return doc.Value{}
+	}
+	v, err := doc.ValueFromJSON([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
+}
+
+// newSource numbers documents from 1; sequences run the same way, stamps from 1001.
+func newSource(t testing.TB, texts ...string) *sliceSource {
+	t.Helper()
+	s := &sliceSource{}
+	for _, text := range texts {
+		s.add(mustDoc(t, text))
+	}
+	s.schema = access.Schema{
+		Partition: []access.Path{{{Name: "pk"}}},
+		Indexed:   func(access.Path) bool { return true },
+	}
+	return s
+}
+
+func (s *sliceSource) add(body doc.Doc) {
+	n := uint64(1)
+	if len(s.docs) > 0 {
+		n = s.docs[len(s.docs)-1].Number + 1
+	}
+	s.docs = append(s.docs, Document{Number: n, Sequence: n, Stamp: 1000 + int64(n), Body: body})
+}
+
+// remove takes a document away, as its expiry does.
+func (s *sliceSource) remove(number uint64) {
+	s.docs = slices.DeleteFunc(slices.Clone(s.docs), func(d Document) bool { return d.Number == number })
+}
+
+func (s *sliceSource) System(dst []byte, d *Document) doc.Doc {
+	s.systems++
+	id := strconv.FormatUint(d.Number, 10)
+	at, dst := bsoncore.AppendDocumentStart(dst)
+	dst = bsoncore.AppendStringElement(dst, "_rid", "rid"+id)
+	dst = bsoncore.AppendStringElement(dst, "_self", "self"+id)
+	dst = bsoncore.AppendStringElement(dst, "_etag", "etag"+id)
+	dst = bsoncore.AppendStringElement(dst, "_attachments", "attachments/")
+	dst = bsoncore.AppendInt64Element(dst, "_ts", d.Stamp)
+	dst, _ = bsoncore.AppendDocumentEnd(dst, at)
+	return dst
+}
+
+func (s *sliceSource) Count(ctx context.Context, a access.Access) (n uint64, ok bool, err error) {
+	if s.noCounter {
+		return 0, false, nil
+	}
+	for range s.Scan(ctx, a) {
+		n++
+	}
+	return n, true, nil
+}
+
+// A placed document knows where it is in the order of a walk.
+type placed struct {
+	Document
+	key []byte
+}
+
+func (s *sliceSource) Scan(_ context.Context, a access.Access) iter.Seq2[*Document, error] {
+	return func(yield func(*Document, error) bool) {
+		var list []placed
+		for _, d := range s.docs {
+			if s.selected(&d, a) {
+				list = append(list, s.place(d, a))
+			}
+		}
+		slices.SortStableFunc(list, func(x, y placed) int { return bytes.Compare(x.key, y.key) })
+		after := s.afterKey(a)
+		for i := range list {
+			if after != nil && bytes.Compare(list[i].key, after) <= 0 {
+				continue
+			}
+			s.visited++
+			d := list[i].Document
+			// What was handed out before is gone.
+			d.Body, d.Position = slices.Clone(d.Body), slices.Clone(d.Position)
+			if !yield(&d, nil) {
+				return
+			}
+			for j := range d.Body {
+				d.Body[j] = 0xAA
+			}
+			for j := range d.Position {
+				d.Position[j] = 0xAA
+			}
+		}
+	}
+}
+
+func (s *sliceSource) columns(r access.Range) []access.Column {
+	if r.Composite > 0 {
+		return s.schema.Composite[r.Composite-1]
+	}
+	return []access.Column{{Path: r.Path}}
+}
+
+func isStampPath(p access.Path) bool { return len(p) == 1 && p[0].Name == "_ts" }
+
+func (s *sliceSource) key(columns []access.Column, reverse bool, values []doc.Value, number uint64) (key []byte) {
+	for i, c := range columns {
+		key = appendSortKey(key, values[i], c.Descending != reverse)
+	}
+	return appendNumber(key, number, reverse)
+}
+
+func (s *sliceSource) place(d Document, a access.Access) placed {
+	if a.Walk == nil {
+		d.Position = access.NumberPosition(nil, d.Number)
+		return placed{d, d.Position}
+	}
+	columns, number := s.columns(a.Walk.Range), d.Number
+	var values []doc.Value
+	for _, c := range columns {
+		v := doc.Value{}
+		for _, found := range s.values(&d, c.Path) {
+			v = found
+		}
+		values = append(values, v)
+		if isStampPath(c.Path) {
+			number = d.Sequence
+		}
+	}
+	d.Position = access.ValuePosition(nil, values, number)
+	return placed{d, s.key(columns, a.Walk.Reverse, values, number)}
+}
+
+func (s *sliceSource) afterKey(a access.Access) []byte {
+	if a.After == nil || a.Walk == nil {
+		return a.After
+	}
+	values, number, ok := a.After.Values()
+	if !ok {
+		panic("no position of a walk")
+	}
+	return s.key(s.columns(a.Walk.Range), a.Walk.Reverse, values, number)
+}
+
+func (s *sliceSource) values(d *Document, p access.Path) []doc.Value {
+	if isStampPath(p) {
+		return []doc.Value{doc.Int(d.Stamp)}
+	}
+	at := []doc.Value{doc.Object(d.Body)}
+	for _, step := range p {
+		var below []doc.Value
+		for _, v := range at {
+			if step.Element {
+				below = slices.AppendSeq(below, doc.Elements(v))
+			} else if m := member(v, step.Name); m.Type != 0 {
+				below = append(below, m)
+			}
+		}
+		at = below
+	}
+	return at
+}
+
+func (s *sliceSource) selected(d *Document, a access.Access) bool {
+	for i, want := range a.Partition {
+		if v := s.values(d, s.schema.Partition[i]); len(v) != 1 || !doc.Equal(v[0], want) {
+			return false
+		}
+	}
+	if a.IDs != nil {
+		id, _ := doc.AsString(doc.Lookup(d.Body, "id"))
+		if !slices.Contains(a.IDs, id) {
+			return false
+		}
+	}
+	if a.Set != nil && !s.inSet(d, a.Set) {
+		return false
+	}
+	if a.Walk == nil {
+		return true
+	}
+	if a.Walk.Absent && a.Walk.Low == nil && len(s.values(d, a.Walk.Path)) == 0 {
+		return a.Walk.High == nil || within(doc.Value{}, nil, a.Walk.High)
+	}
+	return s.inRange(d, &a.Walk.Range)
+}
+
+func (s *sliceSource) inSet(d *Document, set *access.Set) bool {
+	in := func(x access.Set) bool { return s.inSet(d, &x) }
+	switch {
+	case set.Range != nil:
+		return s.inRange(d, set.Range)
+	case set.All != nil:
+		return !slices.ContainsFunc(set.All, func(x access.Set) bool { return !in(x) })
+	}
+	return slices.ContainsFunc(set.Any, in)
+}
+
+func (s *sliceSource) inRange(d *Document, r *access.Range) bool {
+	if r.Composite == 0 {
+		return slices.ContainsFunc(s.values(d, r.Path), func(v doc.Value) bool { return within(v, r.Low, r.High) })
+	}
+	value := func(c access.Column) (v doc.Value) {
+		for _, found := range s.values(d, c.Path) {
+			v = found
+		}
+		return v
+	}
+	columns := s.schema.Composite[r.Composite-1]
+	for i, want := range r.Equal {
+		if access.Compare(value(columns[i]), want) != 0 {
+			return false
+		}
+	}
+	if len(r.Equal) == len(columns) {
+		return true
+	}
+	return within(value(columns[len(r.Equal)]), r.Low, r.High)
+}
+
+func within(v doc.Value, low, high *access.Bound) bool {
+	class := func(v doc.Value) doc.Rank {
+		if r := doc.RankOf(v); r != doc.RankTrue {
+			return r
+		}
+		return doc.RankFalse
+	}
+	if low != nil {
+		c := access.Compare(v, low.Value)
+		if low.Type {
+			c = int(class(v)) - int(class(low.Value))
+		}
+		if c < 0 || c == 0 && low.Open && !low.Type {
+			return false
+		}
+	}
+	if high != nil {
+		c := access.Compare(v, high.Value)
+		if high.Type {
+			c = int(class(v)) - int(class(high.Value))
+		}
+		if c > 0 || c == 0 && high.Open && !high.Type {
+			return false
+		}
+	}
+	return true
+}

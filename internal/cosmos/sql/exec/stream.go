@@ -1,0 +1,93 @@
+package exec
+
+import (
+	"errors"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
+)
+
+// stream gives rows as documents come. It looks one row ahead, so that the last
+// page has no token, and passes over documents without rows for good.
+func (r *run) stream() (more bool, err error) {
+	resume := r.token
+	r.token.order = &r.order
+	if r.token.inside {
+		r.token.after, r.token.inside = r.before(resume), false
+	}
+	progress, end, hit := false, false, false
+	given := 0 // rows of the document that pages before have given
+	row := func(ordinal int) bool {
+		hit = true
+		if ordinal < given {
+			return true
+		}
+		end, err = r.streamed(ordinal, &more)
+		progress = progress || r.token.done > given
+		return !end && err == nil
+	}
+	for d, scanErr := range r.documentsAfter(r.token.after) {
+		if scanErr != nil {
+			return false, scanErr
+		}
+		if r.tick() && progress {
+			return true, nil
+		}
+		r.begin(d)
+		given, hit = 0, false
+		if d.Number == resume.number {
+			given = resume.done
+		}
+		r.token.number, r.token.done = d.Number, given
+		r.sel.each(r.f, row)
+		r.hit(hit)
+		if err == nil {
+			err = r.f.err
+		}
+		if errors.Is(err, errLate) && progress {
+			return true, nil
+		}
+		if err != nil || end {
+			return more, err
+		}
+		r.token.after = positionOf(r.token.after, d)
+		r.token.number, r.token.done = 0, 0
+		progress = true
+	}
+	return false, r.ctx.Err()
+}
+
+// streamed takes one row, and tells whether the page ends: before the row,
+// which sets more, or with it.
+func (r *run) streamed(ordinal int, more *bool) (end bool, err error) {
+	m := r.f.mem.mark()
+	defer r.f.mem.release(m)
+	if r.full() {
+		*more = r.sel.always || r.value(r.f).Type != 0
+		if *more || r.f.err != nil {
+			return true, r.f.err
+		}
+	} else if err := r.give(r.write); err != nil {
+		return true, err
+	}
+	r.token.done = ordinal + 1
+	return r.token.take == 0, nil
+}
+
+// before is a position in front of the document of the last row, which may
+// have more rows. Of documents with one row it is that document's own.
+func (r *run) before(t token) access.Position {
+	if t.done == 0 || len(r.sel.sources) == 1 && r.sel.sources[0].kind <= fromRow {
+		return t.after
+	}
+	step := ^uint64(0) // -1
+	if r.order.Ties {
+		step = 1
+	}
+	if r.order.Kind == plan.ByValue {
+		values, number, _ := t.after.Values()
+		return access.ValuePosition(nil, values, number+step)
+	}
+	number, _ := t.after.Number()
+	return access.NumberPosition(nil, number+step)
+}

@@ -1,0 +1,276 @@
+package exec
+
+import (
+	"bytes"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+func (c *compiler) subquery(x *syntax.Subquery, s *scope) (node, error) {
+	inner, err := c.nested(x.Query, s)
+	if err != nil {
+		return node{}, err
+	}
+	switch x.Kind {
+	case syntax.Exists:
+		return condition(inner.exists), nil
+	case syntax.ArrayOf:
+		return computed(inner.array), nil
+	case syntax.All:
+		return condition(inner.all), nil
+	case syntax.First:
+		return computed(inner.first), nil
+	case syntax.Last:
+		return computed(inner.last), nil
+	}
+	return computed(inner.scalar), nil
+}
+
+// nested compiles a subquery of an expression or of FROM.
+func (c *compiler) nested(q *syntax.Query, s *scope) (*selection, error) {
+	if s.empty() && len(q.From) > 0 {
+		return nil, syntax.Wrong("SC2001", q.Span, "Identifier '%s' could not be resolved.", q.From[0].Root)
+	}
+	sel, err := c.selection(q, s)
+	if err != nil {
+		return nil, err
+	}
+	return sel, c.orderBy(q.OrderBy, sel)
+}
+
+// exists reports whether there is a row. One whose value is undefined is none.
+func (s *selection) exists(f *frame) tri {
+	s.loop.found = false
+	s.rows(f, s.loop.find)
+	return triOf(s.loop.found)
+}
+
+// array is all rows.
+func (s *selection) array(f *frame) doc.Value {
+	b := f.open()
+	s.rows(f, func(v doc.Value) bool {
+		b.element(v)
+		return f.err == nil
+	})
+	return b.close(bsoncore.TypeArray)
+}
+
+// all reports whether every row is true.
+func (s *selection) all(f *frame) tri {
+	result := yes
+	s.rows(f, func(v doc.Value) bool {
+		result = both(result, truth(v))
+		return result != no
+	})
+	return result
+}
+
+func (s *selection) first(f *frame) (first doc.Value) {
+	s.rows(f, func(v doc.Value) bool {
+		first = s.held(f, v)
+		return false
+	})
+	return first
+}
+
+func (s *selection) last(f *frame) (last doc.Value) {
+	s.rows(f, func(v doc.Value) bool {
+		last = s.held(f, v)
+		return true
+	})
+	return last
+}
+
+var errCardinality = fault.New(fault.Invalid, "The cardinality of a scalar subquery result set cannot be greater than one.")
+
+// scalar is the one row, undefined if there is none.
+func (s *selection) scalar(f *frame) (only doc.Value) {
+	s.rows(f, func(v doc.Value) bool {
+		if only.Type != 0 {
+			only = f.fail(errCardinality)
+			return false
+		}
+		only = s.held(f, v)
+		return true
+	})
+	return only
+}
+
+// held is a row's value that stays valid behind the next row.
+func (s *selection) held(f *frame, v doc.Value) doc.Value {
+	if s.stable || !f.room(len(v.Data)) {
+		return v
+	}
+	return doc.Value{Type: v.Type, Data: f.mem.keep(v.Data)}
+}
+
+// A loop is what a subquery needs while it runs, made once. No subquery is
+// inside of itself.
+type loop struct {
+	f     *frame
+	get   eval
+	yield func(doc.Value) bool
+	skip  int
+	left  int
+	found bool
+
+	find func(doc.Value) bool // sees that there is a row
+	row  func(int) bool
+	give func(doc.Value) bool
+}
+
+func (s *selection) makeLoop() {
+	l := &s.loop
+	l.get = s.row.eval()
+	l.find = func(doc.Value) bool {
+		l.found = true
+		return false
+	}
+	l.give = func(v doc.Value) bool {
+		if l.skip > 0 {
+			l.skip--
+			return true
+		}
+		l.left--
+		return l.yield(v) && l.left != 0 && l.f.err == nil
+	}
+	l.row = func(int) bool {
+		if !l.f.step(1) {
+			return false
+		}
+		v := l.get(l.f)
+		return l.f.err == nil && (v.Type == 0 || l.give(v))
+	}
+}
+
+// rows runs a subquery for the row around it: yield sees its rows, each valid
+// until the next.
+func (s *selection) rows(f *frame, yield func(doc.Value) bool) {
+	l := &s.loop
+	l.f, l.yield, l.skip, l.left = f, yield, s.skip, s.take
+	switch {
+	case l.left == 0:
+	case s.grouped || s.distinct || len(s.order) > 0:
+		s.collect(f, l.give)
+	default:
+		s.each(f, l.row)
+	}
+}
+
+// A collected row waits until a subquery has seen all rows.
+type collected struct {
+	key   []byte
+	value doc.Value
+}
+
+// collect gives rows in order: of ORDER BY, or else of the groups or values.
+func (s *selection) collect(f *frame, give func(doc.Value) bool) {
+	var all []collected
+	if s.grouped {
+		all = s.groups(f)
+	} else {
+		all = s.plain(f)
+	}
+	if f.err != nil {
+		return
+	}
+	if s.distinct {
+		all = distinct(all, len(s.order) == 0)
+	}
+	for _, c := range all {
+		if !give(c.value) {
+			return
+		}
+	}
+}
+
+// plain is the rows, sorted if there is an order.
+func (s *selection) plain(f *frame) (all []collected) {
+	get := s.row.eval()
+	s.each(f, func(int) bool {
+		v := get(f)
+		if v.Type == 0 {
+			return f.step(1)
+		}
+		var key []byte
+		for _, k := range s.order {
+			key = appendSortKey(key, k.get(f), k.descending)
+		}
+		if f.room(len(key)+64) && f.step(1) {
+			all = append(all, collected{f.mem.keep(key), s.held(f, v)})
+		}
+		return f.err == nil
+	})
+	slices.SortStableFunc(all, func(a, b collected) int { return bytes.Compare(a.key, b.key) })
+	return all
+}
+
+// groups is one row per group, in order of their keys; without GROUP BY one row.
+func (s *selection) groups(f *frame) []collected {
+	table := map[string][]accumulator{}
+	if len(s.keys) == 0 {
+		table[""] = make([]accumulator, len(s.parts))
+	}
+	var key []byte
+	s.each(f, func(ordinal int) bool {
+		key = key[:0]
+		for _, get := range s.keys {
+			key = appendKey(key, get(f))
+		}
+		group, ok := table[string(key)]
+		if !ok {
+			if !f.room(len(key) + 128*len(s.parts)) {
+				return false
+			}
+			group = make([]accumulator, len(s.parts))
+			table[string(key)] = group
+		}
+		for i := range s.parts {
+			f.heap += group[i].add(&s.parts[i], f, place{ordinal: ordinal})
+		}
+		return f.room(0) && f.step(1)
+	})
+	all := make([]collected, 0, len(table))
+	get := s.row.eval()
+	for key, group := range table {
+		s.finish(f, group)
+		if v := get(f); v.Type != 0 {
+			all = append(all, collected{[]byte(key), s.held(f, v)})
+		}
+	}
+	slices.SortFunc(all, func(a, b collected) int { return bytes.Compare(a.key, b.key) })
+	return all
+}
+
+// finish puts the results of a group into their slots.
+func (s *selection) finish(f *frame, group []accumulator) {
+	for i := range s.parts {
+		f.slots[s.parts[i].slot] = group[i].result(&s.parts[i], f)
+	}
+}
+
+// distinct leaves the first of rows that are equal, in order of value if sorted.
+func distinct(all []collected, sorted bool) []collected {
+	seen := map[string]bool{}
+	kept := all[:0]
+	for _, c := range all {
+		key := appendKey(nil, c.value)
+		if seen[string(key)] {
+			continue
+		}
+		seen[string(key)] = true
+		if sorted {
+			c.key = key
+		}
+		kept = append(kept, c)
+	}
+	if sorted {
+		slices.SortFunc(kept, func(a, b collected) int { return bytes.Compare(a.key, b.key) })
+	}
+	return kept
+}

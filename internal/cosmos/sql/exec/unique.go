@@ -1,0 +1,31 @@
+package exec
+
+// distinct makes a pass that gives the next rows in order of their values, each
+// value once.
+func (r *run) distinct() (more bool, err error) {
+	b := r.best()
+	b.byKey, b.after = map[string]*entry{}, r.token.key
+	var key []byte
+	err = r.over(func(_ *Document, at place) bool {
+		v := r.value(r.f)
+		if v.Type == 0 || r.f.err != nil {
+			return true
+		}
+		key = appendKey(key[:0], v)
+		id := clipKey(key)
+		if _, ok := b.find(id); ok || !b.admits(id) {
+			return true
+		}
+		if e, ok := r.entry(id, at); ok {
+			b.add(e)
+		}
+		return true
+	})
+	if err != nil {
+		return false, err
+	}
+	return r.flush(b, r.passedKey)
+}
+
+// passedKey moves the token behind a row that its value names.
+func (r *run) passedKey(e *entry) { r.token.key = e.key }
