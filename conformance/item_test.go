@@ -241,10 +241,3 @@ func TestReadFeedPages(t *testing.T) {
 		t.Errorf("headers of a last page: %v", one.header)
 	}
 }
-
-func TestQueriesSayThatTheyAreNotThereYet(t *testing.T) {
-	b := newBox(t, shared(t), azcosmos.ContainerProperties{})
-	pager := b.NewQueryItemsPager("SELECT * FROM c", partitionP, nil)
-	_, err := pager.NextPage(within(t, patience))
-	wantStatus(t, "query", err, http.StatusBadRequest)
-}

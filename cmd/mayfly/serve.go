@@ -161,6 +161,9 @@ func (cfg config) greet(w io.Writer, n *node.Node, took time.Duration) {
 	if plain := n.PlainEndpoint(); plain != "" {
 		line("", "%s", called(plain))
 	}
+	if compute := n.ComputeEndpoint(); compute != "" {
+		line("Compute", "%s", called(compute))
+	}
 	others(nosql)
 	line("Admin", "%s", cmp.Or(called(n.AdminURL()), "off"))
 	others(admin)

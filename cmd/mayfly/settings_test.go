@@ -102,6 +102,8 @@ func TestEverySetting(t *testing.T) {
 		"memory":               {"true", func(c config) bool { return c.memory }},
 		"nosql":                {"0.0.0.0:0", func(c config) bool { return c.node.NoSQL == "0.0.0.0:0" }},
 		"nosql-tls":            {"c.pem,k.pem", func(c config) bool { return c.node.TLS == node.TLS{Cert: "c.pem", Key: "k.pem"} }},
+		"nosql-compute":        {"127.0.0.1:8903", func(c config) bool { return c.node.Compute == "127.0.0.1:8903" }},
+		"cross-partition":      {"strict", func(c config) bool { return c.node.Strict }},
 		"admin":                {"http://[::1]:9/", func(c config) bool { return c.node.Admin == "[::1]:9" }},
 		"key":                  {"a2V5==", func(c config) bool { return c.node.Key == "a2V5==" }},
 		"allow-well-known-key": {"on", func(c config) bool { return c.node.AllowWellKnownKey }},

@@ -10,8 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/url"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,6 +40,14 @@ type Options struct {
 
 	// NoSQL and Admin are the addresses of the doors, host:port; empty switches a door off.
 	NoSQL, Admin string
+
+	// Compute is the address of a second NoSQL door, which behaves as the compute
+	// gateway of the service does about ids in paths. When it is there, the first one behaves
+	// as the routing gateway does, else as the compute gateway.
+	Compute string
+
+	// Strict leaves queries over several partitions to the client, see rest.Options.
+	Strict bool
 
 	// TLS of the NoSQL door.
 	TLS TLS
@@ -89,6 +100,7 @@ type Node struct {
 	certs   certificates
 	caFile  string
 	nosql   *door
+	compute *door
 	admin   *door
 
 	ready    atomic.Bool
@@ -144,10 +156,13 @@ func (n *Node) listen(ctx context.Context, o Options) (err error) {
 	if n.nosql, err = listen(ctx, "NoSQL", o.NoSQL, n.log); err != nil {
 		return err
 	}
+	if n.compute, err = listen(ctx, "NoSQL compute", o.Compute, n.log); err != nil {
+		return err
+	}
 	if n.admin, err = listen(ctx, "admin", o.Admin, n.log); err != nil {
 		return err
 	}
-	exposed := n.nosql.exposed() || n.admin.exposed()
+	exposed := n.nosql.exposed() || n.compute.exposed() || n.admin.exposed()
 	if n.account, err = chooseKey(o.Key, exposed, o.AllowWellKnownKey, o.Dir); err != nil {
 		return err
 	}
@@ -180,34 +195,46 @@ func (n *Node) openData(ctx context.Context, _ Options) (err error) {
 
 func (n *Node) prepareTLS(_ context.Context, o Options) (err error) {
 	switch {
-	case n.nosql == nil || o.TLS.Off:
+	case n.nosql == nil && n.compute == nil || o.TLS.Off:
 		return nil
 	case o.TLS.Cert != "":
 		if n.certs.server, err = tls.LoadX509KeyPair(o.TLS.Cert, o.TLS.Key); err != nil {
 			return fault.Wrap(fault.Invalid, err, "certificate of the NoSQL door")
 		}
-		n.nosql.secure(n.certs.server, false)
+		n.secure(false)
 		return nil
 	}
-	hosts := ownHosts(hostOf(o.NoSQL), hostOf(o.Advertise))
+	hosts := ownHosts(hostOf(o.NoSQL), hostOf(o.Compute), hostOf(o.Advertise))
 	if n.certs, err = ownCertificates(o.Dir, hosts, clock.Wall()); err != nil {
 		return err
 	}
 	if o.Dir != "" {
 		n.caFile = filepath.Join(o.Dir, tlsFolder, authorityName+".pem")
 	}
-	n.nosql.secure(n.certs.server, true)
+	n.secure(true)
 	return nil
+}
+
+// secure makes the NoSQL doors speak TLS.
+func (n *Node) secure(both bool) {
+	for _, d := range []*door{n.nosql, n.compute} {
+		if d != nil {
+			d.secure(n.certs.server, both)
+		}
+	}
 }
 
 func (n *Node) openDoors(_ context.Context, o Options) error {
 	n.reaper = reaper.New(reaper.Options{Store: n.store, Clock: n.clock, Rate: o.ReclaimRate, Logger: n.log})
-	if n.nosql != nil {
-		handler, err := n.nosqlHandler(o)
+	for _, d := range []*door{n.nosql, n.compute} {
+		if d == nil {
+			continue
+		}
+		handler, err := n.nosqlHandler(o, d)
 		if err != nil {
 			return err
 		}
-		n.nosql.open(timed(handler, n.observe), responseTime)
+		d.open(timed(handler, n.observe), responseTime)
 	}
 	if n.admin != nil {
 		n.admin.open(n.adminHandler(), operatorTime)
@@ -223,10 +250,14 @@ func (n *Node) observe(took time.Duration) {
 	n.reaper.Observe(took)
 }
 
-func (n *Node) nosqlHandler(o Options) (http.Handler, error) {
+func (n *Node) nosqlHandler(o Options, d *door) (http.Handler, error) {
 	options := rest.Options{
 		Catalog: n.catalog, Store: n.store, Clock: n.clock, Key: n.account.key,
 		Region: o.Region, Advertise: o.Advertise, Consistency: o.Consistency, Logger: n.log,
+		Strict: o.Strict, Routing: d == n.nosql && n.compute != nil,
+	}
+	if d == n.compute && o.Advertise != "" {
+		options.Advertise = samePort(o.Advertise, d.address())
 	}
 	if n.certs.authority != nil {
 		options.CA = n.CA
@@ -236,6 +267,18 @@ func (n *Node) nosqlHandler(o Options) (http.Handler, error) {
 		return nil, fault.Wrap(fault.Invalid, err, "account settings")
 	}
 	return handler, nil
+}
+
+// samePort is the advertised URL with the port of an address: clients of the
+// second door stay there.
+func samePort(advertised, address string) string {
+	u, err := url.Parse(advertised)
+	_, port, err2 := net.SplitHostPort(address)
+	if err != nil || err2 != nil {
+		return ""
+	}
+	u.Host = net.JoinHostPort(u.Hostname(), port)
+	return u.String()
 }
 
 func (n *Node) adminHandler() http.Handler {
@@ -275,7 +318,7 @@ func (n *Node) Close(ctx context.Context) error {
 
 func (n *Node) close(ctx context.Context) error {
 	n.ready.Store(false)
-	err := errors.Join(n.nosql.close(ctx), n.admin.close(ctx))
+	err := errors.Join(n.nosql.close(ctx), n.compute.close(ctx), n.admin.close(ctx))
 	if n.reaping {
 		n.reaper.Stop()
 	}
@@ -300,6 +343,14 @@ func (n *Node) Endpoint() string {
 	return n.nosql.url(n.nosql.scheme)
 }
 
+// ComputeEndpoint is the URL of the second NoSQL door, "" when it is off.
+func (n *Node) ComputeEndpoint() string {
+	if n.compute == nil {
+		return ""
+	}
+	return n.compute.url(n.compute.scheme)
+}
+
 // PlainEndpoint is the http URL of a NoSQL door that also speaks TLS, else "".
 func (n *Node) PlainEndpoint() string {
 	if n.certs.authority == nil {
@@ -316,6 +367,9 @@ func (n *Node) AdminURL() string { return n.admin.url("http") }
 func (n *Node) Exposed() (nosql, admin string) {
 	if n.nosql.exposed() {
 		nosql = n.nosql.address()
+	}
+	if n.compute.exposed() {
+		nosql = strings.TrimSpace(nosql + " " + n.compute.address())
 	}
 	if n.admin.exposed() {
 		admin = n.admin.address()

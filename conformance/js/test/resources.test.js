@@ -210,9 +210,5 @@ for (const [scheme, endpoint] of [["https", process.env.MAYFLY_HTTPS], ["http", 
       assert.equal(await status(container, "3", "q"), 200);
     });
 
-    test("a query says that there is no query language yet", async () => {
-      const container = await newContainer(client);
-      await refused(400, () => container.items.query("SELECT * FROM c", { partitionKey: "p" }).fetchAll());
-    });
   });
 }

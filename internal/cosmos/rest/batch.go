@@ -39,7 +39,7 @@ func postBatch(e *exchange) (status int, err error) {
 	if len(text) > 0 && text[0] == hybridRow {
 		return 0, errHybridRow
 	}
-	list, err := parseOperations(e.Context(), v.State, text)
+	list, err := parseOperations(e.Context(), v, text)
 	if err != nil {
 		return 0, err
 	}
@@ -64,7 +64,7 @@ type operation struct {
 
 // parseOperations reads the array of a request. An entry whose form is wrong
 // fails the request, one whose content is wrong fails itself.
-func parseOperations(ctx context.Context, st *catalog.State, text []byte) ([]operation, error) {
+func parseOperations(ctx context.Context, v catalog.View, text []byte) ([]operation, error) {
 	var list []operation
 	for entry, err := range doc.ArrayFromJSON(text, doc.ParseOptions{}) {
 		if err != nil {
@@ -73,7 +73,7 @@ func parseOperations(ctx context.Context, st *catalog.State, text []byte) ([]ope
 		if len(list) == maxBatch {
 			return nil, errManyOperations
 		}
-		op, err := parseOperation(ctx, st, entry)
+		op, err := parseOperation(ctx, v, entry)
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +90,7 @@ var verbs = map[string]store.Verb{
 	"delete": store.Delete, "replace": store.Replace, "patch": store.Patch,
 }
 
-func parseOperation(ctx context.Context, st *catalog.State, entry doc.Value) (op operation, err error) {
+func parseOperation(ctx context.Context, v catalog.View, entry doc.Value) (op operation, err error) {
 	fields, ok := doc.AsDoc(entry)
 	if !ok {
 		return op, fault.New(fault.Invalid, "The request payload is invalid. Each operation of a batch is a JSON object.")
@@ -103,7 +103,7 @@ func parseOperation(ctx context.Context, st *catalog.State, entry doc.Value) (op
 	op.IfNoneMatch = guard(fields, "ifNoneMatch")
 	op.partition = partitionText(doc.Lookup(fields, "partitionKey"))
 	op.Key.ID, _ = doc.AsString(doc.Lookup(fields, "id"))
-	op.err = op.readBody(ctx, st, doc.Lookup(fields, "resourceBody"))
+	op.err = op.readBody(ctx, v, doc.Lookup(fields, "resourceBody"))
 	return op, nil
 }
 
@@ -122,7 +122,7 @@ func partitionText(v doc.Value) string {
 }
 
 // readBody takes the body of an entry and checks its id.
-func (op *operation) readBody(ctx context.Context, st *catalog.State, v doc.Value) (err error) {
+func (op *operation) readBody(ctx context.Context, view catalog.View, v doc.Value) (err error) {
 	switch op.Verb {
 	case store.Create, store.Upsert, store.Replace:
 		body, ok := doc.AsDoc(v)
@@ -137,7 +137,7 @@ func (op *operation) readBody(ctx context.Context, st *catalog.State, v doc.Valu
 		op.Key.ID = id
 		return err
 	case store.Patch:
-		p, err := parsePatch(ctx, st, v)
+		p, err := parsePatch(ctx, view, v)
 		if err != nil {
 			return err
 		}

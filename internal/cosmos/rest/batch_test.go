@@ -225,11 +225,12 @@ func FuzzParseOperations(f *testing.F) {
 	d := newItems(f)
 	c, err := d.door.catalog.ContainerByID(1)
 	must(f, err)
-	st := c.State()
+	v, err := c.Enter(1000)
+	must(f, err)
 	f.Add([]byte(sixOperations))
 	f.Add([]byte(`[{"operationType":"Upsert","partitionKey":["a",{}],"ifMatch":"\"x\"","ifNoneMatch":"*","resourceBody":{"id":"1"}}]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		list, err := parseOperations(t.Context(), st, text)
+		list, err := parseOperations(t.Context(), v, text)
 		if (err == nil) == (len(list) == 0) || len(list) > maxBatch {
 			t.Fatalf("%d operations and error %v", len(list), err)
 		}

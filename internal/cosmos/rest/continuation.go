@@ -24,16 +24,16 @@ const (
 var errToken = fault.New(fault.Invalid, "Invalid Continuation Token. Send a token as it came, in a request for the same feed.")
 
 // continuation writes the token with which a feed of container c, limited as
-// sel says, goes on behind a position.
-func continuation(c *catalog.Container, sel access.Access, at access.Position) string {
+// sel says, goes on behind a position. query is the text of a query over it.
+func continuation(c *catalog.Container, sel access.Access, at []byte, query ...string) string {
 	raw := append([]byte{tokenVersion}, at...)
-	raw = append(raw, tokenSum(c, sel, raw)...)
+	raw = append(raw, tokenSum(c, sel, raw, query)...)
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // parseContinuation reads it back. A token that is damaged, forged, or of another
-// container or selection is fault.Invalid.
-func parseContinuation(text string, c *catalog.Container, sel access.Access) (access.Position, error) {
+// container, selection or query is fault.Invalid.
+func parseContinuation(text string, c *catalog.Container, sel access.Access, query ...string) (access.Position, error) {
 	if len(text) > maxToken {
 		return nil, errToken
 	}
@@ -42,7 +42,7 @@ func parseContinuation(text string, c *catalog.Container, sel access.Access) (ac
 		return nil, errToken
 	}
 	signed, sum := raw[:len(raw)-tokenSumBytes], raw[len(raw)-tokenSumBytes:]
-	if !hmac.Equal(sum, tokenSum(c, sel, signed)) {
+	if !hmac.Equal(sum, tokenSum(c, sel, signed, query)) {
 		return nil, errToken
 	}
 	return access.Position(signed[1:]), nil
@@ -50,7 +50,7 @@ func parseContinuation(text string, c *catalog.Container, sel access.Access) (ac
 
 // tokenSum guards against accidents and guesses, not against readers of this
 // source: a position reaches nothing that its selection does not.
-func tokenSum(c *catalog.Container, sel access.Access, signed []byte) []byte {
+func tokenSum(c *catalog.Container, sel access.Access, signed []byte, query []string) []byte {
 	var text []byte
 	part := func(kind byte, data []byte) {
 		text = append(text, kind)
@@ -66,6 +66,9 @@ func tokenSum(c *catalog.Container, sel access.Access, signed []byte) []byte {
 	if sel.Span != nil {
 		part('s', sel.Span.Low)
 		part('s', sel.Span.High)
+	}
+	for _, q := range query {
+		part('q', []byte(q))
 	}
 	part('t', signed)
 	h := hmac.New(sha256.New, []byte("mayfly continuation"))

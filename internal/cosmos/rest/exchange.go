@@ -1,10 +1,12 @@
 package rest
 
 import (
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
@@ -20,6 +22,7 @@ type exchange struct {
 	*http.Request
 	door *Door
 	now  expiry.Stamp // read once
+	at   time.Time    // the same, with its fraction
 
 	// What the path names, as far as it goes. Names are decoded and checked;
 	// databases and containers are looked up by name or RID.
@@ -35,6 +38,7 @@ type exchange struct {
 
 	header http.Header // of the answer; the common ones are added when it is sent
 	reply  []byte      // scratch for the body, returned to a pool after the answer
+	feed   feed        // what the body is about, when it is a feed
 
 	writer  http.ResponseWriter
 	watch   clock.Stopwatch
@@ -62,8 +66,14 @@ func newExchange(d *Door, w http.ResponseWriter, r *http.Request) *exchange {
 	e := exchanges.Get().(*exchange)
 	e.Request, e.door, e.writer, e.header = r, d, w, w.Header()
 	e.watch = clock.Start()
-	e.now = d.clock.Now().Unix()
+	e.look()
 	return e
+}
+
+// look reads the clock.
+func (e *exchange) look() {
+	e.at = e.door.clock.Now()
+	e.now = e.at.Unix()
 }
 
 // release gives the exchange back to the pool, its buffers emptied.
@@ -111,6 +121,9 @@ const defaultPage = 1000
 // pageSize is how many rows the client wants at most: absent, 0 and -1 are the
 // default, other negative numbers and what is no number are fault.Invalid.
 func (e *exchange) pageSize() (int, error) {
+	if e.feed.whole {
+		return math.MaxInt, nil
+	}
 	n, ok, err := e.count(hMaxItemCount)
 	switch {
 	case err != nil:
@@ -147,8 +160,17 @@ func (e *exchange) charge(ru float64) { e.ru = ru }
 // addCharge adds to what the request costs.
 func (e *exchange) addCharge(ru float64) { e.ru += ru }
 
+// A feed is what is known of the feed in e.reply.
+type feed struct {
+	owner   rid
+	key     string
+	whole   bool     // wanted in one page, whatever the request says: a query is about it
+	numbers []uint64 // of its rows, if whole and they have some
+}
+
 // openFeed begins the body of a feed: `{"_rid":"…","<key>":[`.
 func (e *exchange) openFeed(owner rid, key string) {
+	e.feed.owner, e.feed.key = owner, key
 	e.reply = append(e.reply, `{"_rid":"`...)
 	if owner != (rid{}) {
 		e.reply = owner.append(e.reply)

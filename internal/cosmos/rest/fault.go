@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strconv"
 
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
@@ -105,18 +106,28 @@ func (e *exchange) fail(err error) int {
 	e.set(hSubstatus, strconv.Itoa(o.substatus))
 	if o.status != http.StatusNotModified {
 		e.reply = appendError(e.reply, o.code, e.explain(err, message))
+		if u, ok := errors.AsType[unserved](err); ok {
+			e.reply = doc.AppendJSONString(append(e.reply[:len(e.reply)-1], `,"additionalErrorInfo":`...), u.plan)
+			e.reply = append(e.reply, '}')
+		}
 	}
 	return o.status
 }
 
 // explain puts a message into the form of the service.
 func (e *exchange) explain(err error, message string) string {
+	if wrong, ok := errors.AsType[*syntax.Error](err); ok {
+		err, message = errQuery, mistakes(wrong)
+	}
 	if _, ok := errors.AsType[gatewayError](err); ok || gatewayKinds[fault.KindOf(err)] {
 		return fmt.Sprintf("%s\r\nActivityId: %s, %s", message, e.activityID(), sdkName)
 	}
 	return fmt.Sprintf("Message: {\"Errors\":[%s]}\r\nActivityId: %s, Request URI: %s, RequestStats: , SDK: %s",
 		doc.AppendJSONString(nil, message), e.activityID(), clip(e.URL.EscapedPath()), sdkName)
 }
+
+// errQuery stands for any query with mistakes: the gateway finds them.
+var errQuery = gatewayError{fault.New(fault.Invalid, "the query has mistakes")}
 
 // gatewayKinds never reach a backend of the service.
 var gatewayKinds = map[fault.Kind]bool{

@@ -148,7 +148,7 @@ func (e *exchange) enterWrite() (v catalog.View, partition []doc.Value, text []b
 // lateBody reads the request's body, and the clock after it.
 func (e *exchange) lateBody() ([]byte, error) {
 	text, err := e.body()
-	e.now = e.door.clock.Now().Unix()
+	e.look()
 	return text, err
 }
 
@@ -169,12 +169,21 @@ func (e *exchange) enterItems() (catalog.View, error) {
 				"Leave the header '%s' out to write without them.", strings.ToLower(name))
 		}
 	}
-	if want := e.given(hIntendedRID); want != "" {
-		if have := containerRID(e.container).String(); want != have {
-			return catalog.View{}, otherContainer(have, want)
-		}
+	if err := e.checkIntendedRID(); err != nil {
+		return catalog.View{}, err
 	}
 	return e.view()
+}
+
+// checkIntendedRID refuses a request that is meant for another container of
+// the same name.
+func (e *exchange) checkIntendedRID() error {
+	if want := e.given(hIntendedRID); want != "" {
+		if have := containerRID(e.container).String(); want != have {
+			return otherContainer(have, want)
+		}
+	}
+	return nil
 }
 
 // A coded error has a substatus of its own, beside that of its kind.

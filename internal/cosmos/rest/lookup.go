@@ -9,9 +9,7 @@ import (
 )
 
 var (
-	errMissing   = fault.New(fault.NotFound, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found")
-	errNoQueries = fault.New(fault.Unsupported, "Queries are not supported: mayfly's query language is not built yet. Use point reads and feeds. "+
-		"SDKs list items by queries (as items.readAll() of JavaScript does): read the change feed from its beginning instead.")
+	errMissing = fault.New(fault.NotFound, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found")
 )
 
 // lookUp finds the database and container that the path names. What is

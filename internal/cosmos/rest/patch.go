@@ -34,7 +34,7 @@ func patchItem(e *exchange) (status int, err error) {
 	if err != nil {
 		return 0, docFault(err)
 	}
-	p, err := parsePatch(e.Context(), v.State, body)
+	p, err := parsePatch(e.Context(), v, body)
 	if err != nil {
 		return 0, err
 	}
@@ -46,8 +46,7 @@ func patchItem(e *exchange) (status int, err error) {
 
 // A patch is a list of edits of one item, done in order and only together.
 type patch struct {
-	ctx       context.Context // of the request, for long conditions
-	condition *predicate      // nil: always
+	condition *condition // nil: always
 	edits     []edit
 }
 
@@ -69,11 +68,11 @@ var editors = map[string]func(d doc.Doc, e *edit) (doc.Doc, error){
 
 // parsePatch reads the body of a patch for a container whose partition key it
 // must leave alone.
-func parsePatch(ctx context.Context, st *catalog.State, body doc.Value) (*patch, error) {
-	p, list := &patch{ctx: ctx}, body
+func parsePatch(ctx context.Context, v catalog.View, body doc.Value) (*patch, error) {
+	p, list := new(patch), body
 	if fields, ok := doc.AsDoc(body); ok {
 		var err error
-		if p.condition, err = parseCondition(doc.Lookup(fields, "condition")); err != nil {
+		if p.condition, err = parseCondition(ctx, v, doc.Lookup(fields, "condition")); err != nil {
 			return nil, err
 		}
 		list = doc.Lookup(fields, "operations")
@@ -81,11 +80,11 @@ func parsePatch(ctx context.Context, st *catalog.State, body doc.Value) (*patch,
 	if !doc.IsArray(list) {
 		return nil, errPatchForm
 	}
-	for v := range doc.Elements(list) {
+	for operation := range doc.Elements(list) {
 		if len(p.edits) == maxPatchOperations {
 			return nil, errPatchMany
 		}
-		e, err := parseEdit(st, v)
+		e, err := parseEdit(v.State, operation)
 		if err != nil {
 			return nil, inOperation(len(p.edits), err)
 		}
@@ -95,18 +94,6 @@ func parsePatch(ctx context.Context, st *catalog.State, body doc.Value) (*patch,
 		return nil, errPatchNone
 	}
 	return p, nil
-}
-
-// parseCondition reads the member `condition`, nil if there is none.
-func parseCondition(v doc.Value) (*predicate, error) {
-	if doc.IsUndefined(v) || doc.IsNull(v) {
-		return nil, nil
-	}
-	text, ok := doc.AsString(v)
-	if !ok {
-		return nil, fault.New(fault.Invalid, "The condition of a patch is a string, such as \"from c where c.taskNum = 3\".")
-	}
-	return parsePredicate(text)
 }
 
 // inOperation says which operation an error is about, as the service does.
@@ -176,7 +163,7 @@ func reaches(at doc.Pointer, path doc.Path) bool {
 // edit makes the new body of an item.
 func (p *patch) edit(d store.Document) (body doc.Doc, err error) {
 	if p.condition != nil {
-		holds, err := p.condition.holds(p.ctx, &d)
+		holds, err := p.condition.holds(&d)
 		if err != nil {
 			return nil, err
 		}

@@ -97,13 +97,18 @@ func listing[T any](e *exchange, owner rid, key string, list []T, number func(T)
 	if err != nil {
 		return 0, err
 	}
-	if list, err = behind(e.given(hContinuation), list, number); err != nil {
+	if !e.feed.whole {
+		list, err = behind(e.given(hContinuation), list, number)
+	}
+	if err != nil {
 		return 0, err
 	}
 	e.openFeed(owner, key)
 	rows := 0
 	for _, r := range list {
-		if rows == size || rows > 0 && len(e.reply) >= maxPage {
+		if e.feed.whole {
+			e.feed.numbers = append(e.feed.numbers, number(r))
+		} else if rows == size || rows > 0 && len(e.reply) >= maxPage {
 			e.set(hContinuation, afterPrefix+strconv.FormatUint(number(list[rows-1]), 10))
 			break
 		}

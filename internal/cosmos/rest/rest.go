@@ -39,6 +39,14 @@ type Options struct {
 	// behave alike, since one process serves every request.
 	Consistency string
 
+	// Strict answers queries over several partitions that need merging as the service's
+	// gateway does: with an error that holds the plan, for the client to merge.
+	Strict bool
+
+	// Routing makes the door treat ids in paths as the older of the service's two
+	// gateways does, see routable.
+	Routing bool
+
 	// Logger gets one line a request at debug and every internal error; nil discards.
 	Logger *slog.Logger
 
@@ -58,6 +66,8 @@ type Door struct {
 	consistency string
 	log         *slog.Logger
 	ca          func() []byte
+	strict      bool
+	routing     bool
 }
 
 // The levels of consistency, strongest first.
@@ -72,7 +82,7 @@ func New(o Options) (*Door, error) {
 	}
 	d := &Door{
 		catalog: o.Catalog, store: o.Store, clock: o.Clock, keys: newKeyring(o.Key, key),
-		region: o.Region, consistency: o.Consistency, log: o.Logger, ca: o.CA,
+		region: o.Region, consistency: o.Consistency, log: o.Logger, ca: o.CA, strict: o.Strict, routing: o.Routing,
 	}
 	if d.region == "" {
 		d.region = "South Central US"
@@ -140,6 +150,11 @@ func (e *exchange) answer() (status int, err error) {
 	if err := e.find(); err != nil {
 		return 0, err
 	}
+	if e.door.routing && e.aboutItem() {
+		if err := routable(e.name); err != nil {
+			return 0, err
+		}
+	}
 	if e.grant, err = e.door.authenticate(e); err != nil {
 		return 0, err
 	}
@@ -154,7 +169,7 @@ func (e *exchange) answer() (status int, err error) {
 		return 0, err
 	}
 	if e.Method == http.MethodPost && e.isQuery() {
-		return 0, errNoQueries
+		return e.postQuery()
 	}
 	return e.route.run(e)
 }

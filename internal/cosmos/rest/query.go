@@ -1,0 +1,276 @@
+package rest
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/exec"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// queryTime is how long a page of a query may take. One that can stop in
+// between stops then, and its continuation goes on; others fail with 408.
+const queryTime = 5 * time.Second
+
+// blockingTime is the limit of what cannot stop in between.
+const blockingTime = 60 * time.Second
+
+// A question is a query as it came: the text, and its parameters by name.
+type question struct {
+	text       string
+	parameters map[string]doc.Value
+	tree       *syntax.Query
+}
+
+// ask reads the body of a query.
+func (e *exchange) ask() (question, error) {
+	var q question
+	body, err := e.object()
+	if err != nil {
+		return q, err
+	}
+	text, ok := doc.AsString(doc.Lookup(body, "query"))
+	if !ok {
+		return q, required("query")
+	}
+	q.text = strings.Clone(text)
+	if q.parameters, err = parseParameters(doc.Lookup(body, "parameters")); err != nil {
+		return q, err
+	}
+	q.tree, err = syntax.Parse(q.text)
+	return q, err
+}
+
+// maxParameters limits the parameters of one query.
+const maxParameters = 10_000
+
+// parseParameters reads [{"name":"@p","value":v}]. One without a value is undefined.
+func parseParameters(list doc.Value) (map[string]doc.Value, error) {
+	if doc.IsUndefined(list) || doc.IsNull(list) {
+		return nil, nil
+	}
+	if !doc.IsArray(list) {
+		return nil, fault.New(fault.Invalid, "The parameters of a query are an array of objects with name and value.")
+	}
+	parameters := map[string]doc.Value{}
+	for p := range doc.Elements(list) {
+		fields, _ := doc.AsDoc(p)
+		name, ok := doc.AsString(doc.Lookup(fields, "name"))
+		switch _, taken := parameters[name]; {
+		case !ok || len(name) < 2 || name[0] != '@':
+			return nil, fault.New(fault.Invalid, "The parameter name '%s' is invalid. Each parameter has a name that begins with @.", clip(name))
+		case taken:
+			return nil, fault.New(fault.Invalid, "The parameter '%s' is given twice.", clip(name))
+		case len(parameters) == maxParameters:
+			return nil, fault.New(fault.Invalid, "A query has at most %d parameters.", maxParameters)
+		}
+		parameters[strings.Clone(name)] = doc.Lookup(fields, "value")
+	}
+	return parameters, nil
+}
+
+// postQuery answers a POST that is a query, whatever it asks about.
+func (e *exchange) postQuery() (int, error) {
+	if e.route.pattern == itemFeed {
+		return queryItems(e)
+	}
+	i := slices.IndexFunc(table, func(r route) bool { return r.method == http.MethodGet && r.pattern == e.route.pattern })
+	if i < 0 || e.name != "" {
+		return 0, errMethod(http.MethodPost)
+	}
+	return queryResources(e, table[i].run)
+}
+
+// itemFeed is the pattern of the route whose queries are about items.
+const itemFeed = "dbs/{}/colls/{}/docs"
+
+// queryItems answers a query over the items of a container, or of the part of it
+// that the headers name: one page of rows, or the plan for clients that merge
+// partitions themselves.
+func queryItems(e *exchange) (int, error) {
+	q, err := e.ask()
+	if err != nil {
+		return 0, err
+	}
+	v, err := e.enterQuery()
+	if err != nil {
+		return 0, err
+	}
+	sel, err := selection(e, v.State)
+	if err != nil {
+		return 0, err
+	}
+	env := e.environment(v, sel, q)
+	if e.flag(hIsQueryPlan) {
+		return e.queryPlan(v, q, env)
+	}
+	var token []byte
+	if text := e.given(hContinuation); text != "" {
+		if token, err = parseContinuation(text, v.Container, sel, q.text); err != nil {
+			return 0, err
+		}
+	}
+	ended := bytes.Equal(token, atEnd)
+	if ended {
+		token = nil
+	}
+	prepared, err := exec.Prepare(q.tree, env, token)
+	if err != nil {
+		return 0, err
+	}
+	crossing, err := e.crosses(v, sel, q, env, prepared.Plan())
+	if err != nil {
+		return 0, err
+	}
+	if e.flag(hExplain) {
+		return e.explainQuery(prepared.Plan())
+	}
+	compiled := e.watch.Elapsed()
+	e.openFeed(containerRID(v.Container), "Documents")
+	var page exec.Page
+	if ended {
+		e.closeFeed(0)
+	} else if page, err = e.run(prepared, &itemSource{door: e.door, view: v}); err != nil {
+		return 0, err
+	}
+	if size, _ := e.pageSize(); crossing && page.Next == nil && page.Rows == size {
+		page.Next = atEnd
+	}
+	if page.Next != nil {
+		e.set(hContinuation, continuation(v.Container, sel, page.Next, q.text))
+	}
+	e.sendMetrics(prepared.Plan(), page.Metrics, compiled)
+	e.charge(queryCharge(page.Metrics))
+	return http.StatusOK, nil
+}
+
+// atEnd is the token of an empty last page: the service's gateway does not look
+// ahead when it goes over several partitions, so a full page has a continuation even if
+// nothing follows. A strict door does the same.
+var atEnd = []byte{0}
+
+// explainQuery answers how a query would be answered, as its only row, and reads
+// no item.
+func (e *exchange) explainQuery(p *plan.Plan) (int, error) {
+	e.openFeed(containerRID(e.container), "Documents")
+	e.reply = doc.AppendJSONString(append(e.reply, `{"plan":`...), p.Explain())
+	e.reply = append(e.reply, '}')
+	e.closeFeed(1)
+	return http.StatusOK, nil
+}
+
+// enterQuery is the view for a request that reads items by a query.
+func (e *exchange) enterQuery() (catalog.View, error) {
+	if err := e.checkIntendedRID(); err != nil {
+		return catalog.View{}, err
+	}
+	return e.view()
+}
+
+// environment is what a query over items is prepared with.
+func (e *exchange) environment(v catalog.View, sel access.Access, q question) exec.Environment {
+	return exec.Environment{
+		Schema:     e.door.store.Schema(v),
+		Base:       sel,
+		Parameters: q.parameters,
+		Now:        e.at,
+		NoIndex:    e.flag(hForceScan),
+	}
+}
+
+// run appends one page of rows to the feed that is open in e.reply, and closes it.
+func (e *exchange) run(prepared *exec.Query, source exec.Source) (page exec.Page, err error) {
+	size, err := e.pageSize()
+	if err != nil {
+		return page, err
+	}
+	limit := exec.Limit{
+		Rows:  size,
+		Bytes: maxPage,
+		Late:  func() bool { return e.watch.Elapsed() > queryTime },
+	}
+	if e.flag(hPopulateMetrics) {
+		limit.Clock = e.watch.Elapsed
+	}
+	if e.reply, page, err = prepared.Run(e.Context(), source, limit, e.reply); err != nil {
+		return page, err
+	}
+	e.closeFeed(page.Rows)
+	return page, nil
+}
+
+// queryCharge is the cost of a page of a query: of what it looked at, and of what it gave out.
+func queryCharge(m exec.Metrics) float64 {
+	return 2.2 + 0.03*float64(m.Documents) + 0.02*kilobytes(int(m.DocumentBytes)) + 0.02*float64(m.Rows) + 0.03*kilobytes(int(m.RowBytes))
+}
+
+var (
+	errCrossing = refused(fault.Invalid, "Cross partition query is required but disabled. Please set x-ms-documentdb-query-enablecrosspartition to true, "+
+		"specify x-ms-documentdb-partitionkey, or revise your query to avoid this exception.")
+	errOnlyValue = refused(fault.Invalid, "%s", plan.NeedsValue.Message())
+)
+
+// crosses refuses queries over several partitions that the client did not allow and, when
+// the door is strict, those that the service leaves to clients to merge. It reports
+// whether a strict door has several partitions to go over.
+func (e *exchange) crosses(v catalog.View, sel access.Access, q question, env exec.Environment, p *plan.Plan) (bool, error) {
+	one := sel.HasPartition || sel.Span != nil || e.given(hRangeID) != "" || p.Access.HasPartition || hasSystemKey(v.State)
+	switch {
+	case one:
+		return false, nil
+	case !e.flag(hCrossPartition):
+		return false, errCrossing
+	case !e.door.strict:
+		return false, nil
+	}
+	switch plan.ServedByGateway(q.tree) {
+	case plan.NeedsClient:
+		merged, err := gatewayPlan(v, q, env, 0)
+		if err != nil {
+			return false, err
+		}
+		return false, unserved{plan: string(merged.AppendJSON(nil))}
+	case plan.NeedsValue:
+		return false, errOnlyValue
+	}
+	return true, nil
+}
+
+// An unserved query is one whose partitions the client has to merge, by this plan.
+type unserved struct{ plan string }
+
+func (u unserved) Error() string { return fault.Message(u.Unwrap()) }
+
+func (u unserved) Unwrap() error { return errUnserved }
+
+var errUnserved = coded{refused(fault.Invalid, "%s", plan.NeedsClient.Message()), 1004}
+
+// mistakes writes what is wrong with a query as the service lists it.
+func mistakes(err *syntax.Error) string {
+	b := []byte(`{"errors":[`)
+	for i, m := range err.Mistakes {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"severity":"Error","location":{"start":`...)
+		b = strconv.AppendInt(b, int64(m.Span.Start), 10)
+		b = append(b, `,"end":`...)
+		b = strconv.AppendInt(b, int64(m.Span.End), 10)
+		b = append(b, '}')
+		if m.Code != "" {
+			b = doc.AppendJSONString(append(b, `,"code":`...), m.Code)
+		}
+		b = doc.AppendJSONString(append(b, `,"message":`...), m.Message)
+		b = append(b, '}')
+	}
+	return string(append(b, "]}"...))
+}

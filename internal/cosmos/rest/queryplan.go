@@ -1,0 +1,78 @@
+package rest
+
+import (
+	"encoding/hex"
+	"net/http"
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/exec"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// queryPlan answers the request of a client that merges partitions itself: which
+// queries to send to each, and how to put their rows together.
+func (e *exchange) queryPlan(v catalog.View, q question, env exec.Environment) (int, error) {
+	if _, err := exec.Prepare(q.tree, env, nil); err != nil {
+		return 0, err
+	}
+	features := plan.ParseFeatures(e.given(hQueryFeatures))
+	p, err := gatewayPlan(v, q, env, features)
+	if err != nil {
+		return 0, err
+	}
+	if err := features.Check(p); err != nil {
+		return 0, err
+	}
+	e.reply = p.AppendJSON(e.reply[:0])
+	return http.StatusOK, nil
+}
+
+// gatewayPlan makes the plan of a query over a container.
+func gatewayPlan(v catalog.View, q question, env exec.Environment, features plan.Features) (*plan.GatewayPlan, error) {
+	return plan.Gateway(q.tree, plan.GatewayEnvironment{
+		Constant:     exec.Constants(env),
+		Partition:    env.Schema.Partition,
+		Hierarchical: env.Schema.Hierarchical,
+		EPK: func(values []doc.Value) string {
+			return strings.ToUpper(hex.EncodeToString(store.EffectivePartitionKey(v.State, values)))
+		},
+		Distance:     vectorDistance(v.State),
+		OnePartition: env.Base.HasPartition && len(env.Base.Partition) == len(v.Partition.Paths),
+		Supported:    features,
+	})
+}
+
+// vectorDistance finds the distance function that a container's vector policy
+// names for a path.
+func vectorDistance(st *catalog.State) func(access.Path) string {
+	policy, _ := doc.AsDoc(doc.Lookup(st.Echo, "vectorEmbeddingPolicy"))
+	embeddings := doc.Lookup(policy, "vectorEmbeddings")
+	return func(at access.Path) string {
+		for v := range doc.Elements(embeddings) {
+			fields, _ := doc.AsDoc(v)
+			text, _ := doc.AsString(doc.Lookup(fields, "path"))
+			path, err := doc.ParsePath(text)
+			if err == nil && samePath(path, at) {
+				name, _ := doc.AsString(doc.Lookup(fields, "distanceFunction"))
+				return strings.Clone(name)
+			}
+		}
+		return ""
+	}
+}
+
+func samePath(p doc.Path, at access.Path) bool {
+	if len(p) != len(at) {
+		return false
+	}
+	for i, token := range p {
+		if token.Kind != doc.TokenMember || at[i].Element || token.Name != at[i].Name {
+			return false
+		}
+	}
+	return true
+}
