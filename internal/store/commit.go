@@ -94,6 +94,9 @@ func (t *txn) died(now expiry.Stamp) bool {
 	if now == t.v.Now {
 		return false
 	}
+	if t.soonest != 0 && now >= t.soonest {
+		return true
+	}
 	for _, sl := range t.slots {
 		if sl.found && deadAt(t.v, sl.header, sl.body, now) {
 			return true

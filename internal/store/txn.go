@@ -19,12 +19,15 @@ type txn struct {
 	v      catalog.View
 	x      *indexer
 	b      kv.Batch
-	slots  []*slot // in order of first touch
+	slots  []*slot          // in order of first touch
+	index  map[string]*slot // the same by lookup key, when they are many
 	claims []claim
 	arena  []byte   // keys of the batch
 	terms  [2]terms // before and after, of the document that is being compared
 	gapped bool     // it left sequences out, see catalog.Container.TakeGap
 	loaded int      // bytes of documents that its operations have read, and made by editing
+
+	soonest expiry.Stamp // first deadline of the documents that were only looked at; 0 if none has one
 }
 
 // A slot is one document that a transaction touches: as it was, and as it
@@ -43,6 +46,11 @@ type slot struct {
 	ttl     expiry.TTL
 	record  []byte // as it will be: room for the header, then the body; nil if deleted
 	results []pending
+
+	// What an interactive transaction shows for a version and a number that are
+	// not known before its commit.
+	shown   Version
+	standIn uint64
 
 	entries []entry
 }
@@ -72,7 +80,7 @@ func (s *Store) begin(v catalog.View) *txn {
 	t.s, t.v, t.x = s, v, s.indexer(v)
 	t.b = kv.Batch{Since: s.engine.Mark(), Reads: t.b.Reads[:0], Ops: t.b.Ops[:0], Orders: t.b.Orders[:0]}
 	t.slots, t.claims, t.arena = t.slots[:0], t.claims[:0], t.arena[:0]
-	t.loaded, t.gapped = 0, false
+	t.loaded, t.gapped, t.soonest = 0, false, 0
 	return t
 }
 
@@ -89,7 +97,7 @@ func (t *txn) end() {
 	clear(t.b.Orders)
 	clear(t.slots)
 	clear(t.claims)
-	t.s, t.v, t.x = nil, catalog.View{}, nil
+	t.s, t.v, t.x, t.index = nil, catalog.View{}, nil, nil
 	kept := cap(t.arena) + cap(t.terms[0].bytes) + cap(t.terms[1].bytes)
 	if kept <= maxKept && cap(t.b.Ops) <= maxKept/64 {
 		txns.Put(t)
@@ -184,10 +192,8 @@ func (t *txn) touch(key Key) (*slot, error) {
 		size = len(dst) - start
 		return append(dst, key.ID...)
 	})
-	for _, sl := range t.slots {
-		if bytes.Equal(sl.lookup, lookup) {
-			return sl, nil
-		}
+	if sl := t.known(lookup); sl != nil {
+		return sl, nil
 	}
 	end := len(lookup) - len(key.ID)
 	sl := &slot{lookup: lookup, partition: lookup[end-size : end]}
@@ -202,7 +208,32 @@ func (t *txn) touch(key Key) (*slot, error) {
 		}
 	}
 	t.slots = append(t.slots, sl)
+	if t.index != nil {
+		t.index[string(lookup)] = sl
+	}
 	return sl, nil
+}
+
+// manySlots is how many slots are searched one after the other.
+const manySlots = 128
+
+// known finds the slot with that lookup key, nil if there is none yet.
+func (t *txn) known(lookup []byte) *slot {
+	if t.index != nil {
+		return t.index[string(lookup)]
+	}
+	for _, sl := range t.slots {
+		if bytes.Equal(sl.lookup, lookup) {
+			return sl
+		}
+	}
+	if len(t.slots) == manySlots {
+		t.index = make(map[string]*slot, 4*manySlots)
+		for _, sl := range t.slots {
+			t.index[string(sl.lookup)] = sl
+		}
+	}
+	return nil
 }
 
 // load reads the record of a slot. One that is dead or gone is not found: its
@@ -227,10 +258,11 @@ func (sl *slot) alive() bool {
 }
 
 // version is that of the document as it was before; a version that the
-// transaction itself makes has no number yet and matches nothing.
+// transaction itself makes has no number yet: it matches nothing, or what an
+// interactive transaction shows for it.
 func (sl *slot) version() Version {
 	if sl.written {
-		return Version{}
+		return sl.shown
 	}
 	return Version{Sequence: sl.header.Sequence, Stamp: sl.header.Stamp}
 }

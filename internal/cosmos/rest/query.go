@@ -17,12 +17,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// queryTime is how long a page of a query may take. One that can stop in
-// between stops then, and its continuation goes on; others fail with 408.
-const queryTime = 5 * time.Second
-
-// blockingTime is the limit of what cannot stop in between.
-const blockingTime = 60 * time.Second
+// How long a page of a query may take. One that can stop in between stops after
+// queryTime, and its continuation goes on. Others, which have to see all documents
+// before they have a row, fail with 408 after blockingTime.
+const (
+	queryTime    = 5 * time.Second
+	blockingTime = 60 * time.Second
+)
 
 // A question is a query as it came: the text, and its parameters by name.
 type question struct {
@@ -101,6 +102,20 @@ func queryItems(e *exchange) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	for try := 1; ; try++ {
+		status, err := e.answerQuery(q)
+		if fault.KindOf(err) != fault.Conflict || try == queryTries {
+			return status, err
+		}
+		e.reply = e.reply[:0]
+	}
+}
+
+// queryTries is how often a query is planned anew because the index that it
+// chose was dropped before it could be read.
+const queryTries = 3
+
+func (e *exchange) answerQuery(q question) (int, error) {
 	v, err := e.enterQuery()
 	if err != nil {
 		return 0, err
@@ -193,10 +208,14 @@ func (e *exchange) run(prepared *exec.Query, source exec.Source) (page exec.Page
 	if err != nil {
 		return page, err
 	}
+	most := queryTime
+	if prepared.Blocking() {
+		most = blockingTime
+	}
 	limit := exec.Limit{
 		Rows:  size,
 		Bytes: maxPage,
-		Late:  func() bool { return e.watch.Elapsed() > queryTime },
+		Late:  func() bool { return e.watch.Elapsed() > most },
 	}
 	if e.flag(hPopulateMetrics) {
 		limit.Clock = e.watch.Elapsed

@@ -47,6 +47,9 @@ type Environment struct {
 	Now time.Time
 	// Function finds a user-defined function; nil: there are none.
 	Function func(name string) (func(args []doc.Value) (doc.Value, error), error)
+	// Distance names the distance function of the container's vector policy for a
+	// path, "" if it has none; nil: there is no policy.
+	Distance func(access.Path) string
 	// NoIndex: see plan.Environment.
 	NoIndex bool
 }

@@ -43,6 +43,7 @@ func prepare(q *syntax.Query, env Environment, resume []byte) (*Query, error) {
 			penv.Resume = t.order
 		}
 	}
+	q = withDistances(q, env.Distance)
 	var err error
 	if out.plan, err = plan.Build(q, penv); err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ func (c *compiler) component(e syntax.Expr, s *scope) (comp component, err error
 		return comp, errRank
 	}
 	switch {
-	case strings.EqualFold(call.Name, "VECTORDISTANCE"):
+	case vectorCall(call):
 		n, err := c.expr(call, s)
 		return component{get: n.eval(), nearest: c.euclidean(call)}, err
 	case strings.EqualFold(call.Name, "FULLTEXTSCORE"):

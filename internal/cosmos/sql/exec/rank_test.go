@@ -1,6 +1,11 @@
 package exec
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+)
 
 func TestRank(t *testing.T) {
 	docs := []string{
@@ -31,5 +36,32 @@ func TestRank(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestDistanceOfThePolicy(t *testing.T) {
+	s := newSource(t, `{"id":"1","v":[3,0]}`, `{"id":"2","v":[1,1]}`, `{"id":"3","v":[9,8]}`)
+	for policy, want := range map[string]string{"": `"2","3","1"`, "cosine": `"2","3","1"`, "euclidean": `"2","1","3"`, "dotproduct": `"3","1","2"`} {
+		for _, query := range []string{`SELECT VALUE c.id FROM c ORDER BY VectorDistance(c.v, [1, 1])`, `SELECT VALUE c.id FROM c ORDER BY RANK VectorDistance([1, 1], c.v, true)`} {
+			tree, err := syntax.Parse(query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			env := asking{noIndex: true}.environment(t, s)
+			env.Distance = func(p access.Path) string {
+				if len(p) != 1 || p[0].Name != "v" {
+					t.Errorf("asked for %v", p)
+				}
+				return policy
+			}
+			q, err := Prepare(tree, env, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, _, err := q.Run(t.Context(), s, Limit{}, nil)
+			if err != nil || string(got) != want {
+				t.Errorf("%s, policy %q: %s, %v, not %s", query, policy, got, err, want)
+			}
+		}
 	}
 }

@@ -1,10 +1,9 @@
 package exec
 
 import (
-	"errors"
-
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
+	"github.com/mayflydb/mayfly/internal/fault"
 )
 
 // stream gives rows as documents come. It looks one row ahead, so that the last
@@ -44,7 +43,7 @@ func (r *run) stream() (more bool, err error) {
 		if err == nil {
 			err = r.f.err
 		}
-		if errors.Is(err, errLate) && progress {
+		if fault.KindOf(err) == fault.Timeout && progress {
 			return true, nil
 		}
 		if err != nil || end {
