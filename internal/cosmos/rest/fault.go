@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strconv"
 
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/exec"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -21,7 +22,7 @@ type outcome struct {
 }
 
 // outcomes is the only place that knows which HTTP status a fault becomes.
-// Substatuses: 1001 tells a partition key mismatch, 1003 that the owner is missing and not the
+// Substatuses: 4001 tells a division by zero, 1001 tells a partition key mismatch, 1003 that the owner is missing and not the
 // item, 1110 a patch condition. SDKs retry for long on 404/1002, 403/3, 403/1008, 410
 // and 429, so none of them is here; on 449 they retry at once, which is meant.
 var outcomes = map[fault.Kind]outcome{
@@ -71,6 +72,8 @@ func translate(err error) outcome {
 	o := outcomes[fault.KindOf(err)]
 	if c, ok := errors.AsType[coded](err); ok {
 		o.substatus = c.substatus
+	} else if errors.Is(err, exec.ErrDivideByZero) {
+		o.substatus = 4001
 	}
 	return o
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
@@ -98,6 +99,11 @@ func computedProperties(at string, v doc.Value) (doc.Value, error) {
 			return v, fault.New(fault.Invalid, "The computed property name '%s' is invalid. Use a name that is not empty, used once, and not a system property.", clip(name))
 		case len(query) < 3 || query[0] != "SELECT" || query[1] != "VALUE":
 			return v, fault.New(fault.Invalid, "The query of the computed property '%s' is invalid. It must begin with SELECT VALUE.", clip(name))
+		}
+		if tree, err := syntax.Parse(textOf(d, "query")); err != nil {
+			return v, err
+		} else if tree.Where != nil || tree.GroupBy != nil || tree.OrderBy != nil || tree.Limit != nil || tree.Select.Distinct || tree.Select.Top != nil || len(tree.From) > 1 {
+			return v, fault.New(fault.Invalid, "The query of the computed property '%s' is invalid. It is SELECT VALUE of an expression, and FROM with one name.", clip(name))
 		}
 		names = append(names, name)
 	}

@@ -188,7 +188,10 @@ func (f *queryFile) build(t testing.TB) *desk {
 	}
 	d.do("POST", "/dbs/d/colls", `{"id":"c","partitionKey":{"paths":`+f.key+`,"kind":"`+kind+`","version":2}`+members+`}`).want(201)
 	for _, item := range append(slices.Clone(f.gone), f.items...) {
-		d.do("POST", collection+"/docs", item, "x-ms-documentdb-is-upsert", "true", hPK, keyOf(t, f.key, item)).want(201)
+		a := d.do("POST", collection+"/docs", item, "x-ms-documentdb-is-upsert", "true", hPK, keyOf(t, f.key, item))
+		if a.status != 200 {
+			a.want(201)
+		}
 	}
 	for _, udf := range f.udfs {
 		name, body, _ := strings.Cut(udf, " ")

@@ -125,6 +125,7 @@ func (e *exchange) answerQuery(q question) (int, error) {
 		return 0, err
 	}
 	env := e.environment(v, sel, q)
+	q.tree = plan.WithComputed(q.tree, computed(v.State))
 	if e.flag(hIsQueryPlan) {
 		return e.queryPlan(v, q, env)
 	}
@@ -198,6 +199,7 @@ func (e *exchange) environment(v catalog.View, sel access.Access, q question) ex
 		Base:       sel,
 		Parameters: q.parameters,
 		Now:        e.at,
+		Distance:   vectorDistance(v.State),
 		NoIndex:    e.flag(hForceScan),
 	}
 }

@@ -40,17 +40,20 @@ func gatewayPlan(v catalog.View, q question, env exec.Environment, features plan
 		EPK: func(values []doc.Value) string {
 			return strings.ToUpper(hex.EncodeToString(store.EffectivePartitionKey(v.State, values)))
 		},
-		Distance:     vectorDistance(v.State),
+		Distance:     env.Distance,
 		OnePartition: env.Base.HasPartition && len(env.Base.Partition) == len(v.Partition.Paths),
 		Supported:    features,
 	})
 }
 
 // vectorDistance finds the distance function that a container's vector policy
-// names for a path.
+// names for a path; nil when it has no such policy.
 func vectorDistance(st *catalog.State) func(access.Path) string {
 	policy, _ := doc.AsDoc(doc.Lookup(st.Echo, "vectorEmbeddingPolicy"))
 	embeddings := doc.Lookup(policy, "vectorEmbeddings")
+	if !doc.IsArray(embeddings) {
+		return nil
+	}
 	return func(at access.Path) string {
 		for v := range doc.Elements(embeddings) {
 			fields, _ := doc.AsDoc(v)

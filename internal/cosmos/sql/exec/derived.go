@@ -144,9 +144,9 @@ func (d *deriver) finish(s *selection) {
 // derivedRows walks rows as if they were documents, numbered from 1.
 func (r *run) derivedRows(after access.Position) iter.Seq2[*Document, error] {
 	return func(yield func(*Document, error) bool) {
-		start, _ := after.Number()
+		given, _ := after.Number()
 		d := &Document{}
-		for n := start + 1; n <= uint64(len(r.rows)); n++ {
+		for n := min(given, uint64(len(r.rows))) + 1; n <= uint64(len(r.rows)); n++ {
 			d.Number, d.Position = n, access.NumberPosition(d.Position[:0], n)
 			if !yield(d, nil) {
 				return

@@ -57,6 +57,7 @@ type Environment struct {
 // A Query is a prepared query. It is used by one goroutine.
 type Query struct {
 	plan      *plan.Plan
+	schema    access.Schema
 	compiler  *compiler
 	sel       *selection
 	inner     *inside // the query that this one is derived from

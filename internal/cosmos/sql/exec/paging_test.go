@@ -344,7 +344,13 @@ func TestTokens(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range [][]byte{{}, {9}, {1, 99, 0, 0, 0}, []byte("hello")} {
+	far := token{mode: modeStream, take: -1, after: access.NumberPosition(nil, ^uint64(0)), inside: true, number: 1, done: 1}
+	for _, query := range pagedQueries {
+		if _, _, err := (asking{query: query}).page(t, s, far.encode()); err != nil && fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%s: a token far behind the end: %v", query, err)
+		}
+	}
+	for _, bad := range [][]byte{{}, {9}, {1, 99, 0, 0, 0}, {1, 0, tokenInside | tokenRows, 0, 0, 1, 1}, {1, 0, 0x80, 0, 0}, []byte("hello")} {
 		if _, _, err := (asking{query: pagedQueries[0]}).page(t, s, bad); fault.KindOf(err) != fault.Invalid || fault.Message(err) != "Invalid Continuation Token" {
 			t.Errorf("token %q: %v", bad, err)
 		}

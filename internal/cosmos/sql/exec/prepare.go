@@ -31,7 +31,7 @@ func (q *Query) Blocking() bool { return q.mode != modeStream || q.inner != nil 
 
 // prepare is Prepare.
 func prepare(q *syntax.Query, env Environment, resume []byte) (*Query, error) {
-	out := &Query{compiler: newCompiler(env)}
+	out := &Query{compiler: newCompiler(env), schema: env.Schema}
 	penv := plan.Environment{Schema: env.Schema, Base: env.Base, NoIndex: env.NoIndex, Constant: Constants(env)}
 	if resume != nil {
 		t, err := decodeToken(resume, q.OrderBy)

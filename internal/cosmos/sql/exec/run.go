@@ -327,8 +327,3 @@ func (s fixedSystem) Count(context.Context, access.Access) (uint64, bool, error)
 }
 
 func (s fixedSystem) System(dst []byte, _ *Document) doc.Doc { return append(dst, s.system...) }
-
-// positionOf is a copy of a document's position.
-func positionOf(dst access.Position, d *Document) access.Position {
-	return append(dst[:0], d.Position...)
-}

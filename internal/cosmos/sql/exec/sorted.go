@@ -228,15 +228,7 @@ func (s *sorter) walkFrom() access.Position {
 	if s.plan.Sort || s.inner != nil || s.mode != modeSortedUnique || s.token.after == nil {
 		return nil
 	}
-	values, _, ok := s.token.after.Values()
-	if !ok {
-		return nil
-	}
-	number := uint64(0)
-	if s.order.Ties {
-		number = math.MaxUint64
-	}
-	return access.ValuePosition(nil, values, number)
+	return s.toWalk(s.inFront(s.token.after))
 }
 
 // beyond reports that a walk that has the order has left the page: it is at

@@ -1,8 +1,8 @@
 package exec
 
 import (
-	"github.com/mayflydb/mayfly/internal/access"
-	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
+	"slices"
+
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
@@ -11,9 +11,11 @@ import (
 func (r *run) stream() (more bool, err error) {
 	resume := r.token
 	r.token.order = &r.order
-	if r.token.inside {
+	if resume.inside {
 		r.token.after, r.token.inside = r.before(resume), false
 	}
+	r.token.after = slices.Clone(r.toWalk(r.token.after))
+	defer func() { r.token.after = r.fromWalk(r.token.after) }()
 	progress, end, hit := false, false, false
 	given := 0 // rows of the document that pages before have given
 	row := func(ordinal int) bool {
@@ -71,22 +73,4 @@ func (r *run) streamed(ordinal int, more *bool) (end bool, err error) {
 	}
 	r.token.done = ordinal + 1
 	return r.token.take == 0, nil
-}
-
-// before is a position in front of the document of the last row, which may
-// have more rows. Of documents with one row it is that document's own.
-func (r *run) before(t token) access.Position {
-	if t.done == 0 || len(r.sel.sources) == 1 && r.sel.sources[0].kind <= fromRow {
-		return t.after
-	}
-	step := ^uint64(0) // -1
-	if r.order.Ties {
-		step = 1
-	}
-	if r.order.Kind == plan.ByValue {
-		values, number, _ := t.after.Values()
-		return access.ValuePosition(nil, values, number+step)
-	}
-	number, _ := t.after.Number()
-	return access.NumberPosition(nil, number+step)
 }

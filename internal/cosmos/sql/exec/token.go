@@ -193,7 +193,7 @@ func decodeToken(b []byte, keys []syntax.SortKey) (*token, error) {
 	if flags&tokenKey != 0 {
 		t.key = r.bytes()
 	}
-	if r.bad || len(r.b) > 0 || t.mode >= modes {
+	if r.bad || len(r.b) > 0 || t.mode >= modes || flags >= 2*tokenKey || t.inside && t.after == nil {
 		return nil, errToken
 	}
 	return t, nil

@@ -36,6 +36,7 @@ func (c *checker) err() error {
 func (c *checker) query(q *syntax.Query, outer *scope, inner bool) {
 	s := c.from(q, outer)
 	c.clauses(q, inner)
+	c.keys(q)
 	c.names(q)
 	if q.Where != nil {
 		c.plain(q.Where, s, "the WHERE clause")

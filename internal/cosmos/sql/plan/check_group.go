@@ -27,6 +27,29 @@ func (c *checker) nested(e syntax.Expr) {
 	})
 }
 
+// keys checks the expressions of GROUP BY: each speaks of its row, and has no
+// subquery (reference, "GROUP BY", arguments and remarks).
+func (c *checker) keys(q *syntax.Query) {
+	for _, e := range q.GroupBy {
+		names, subqueries := false, false
+		walk(e, func(e syntax.Expr) bool {
+			switch e.(type) {
+			case *syntax.Name:
+				names = true
+			case *syntax.Subquery:
+				subqueries = true
+			}
+			return true
+		})
+		switch {
+		case subqueries:
+			c.wrong("", e.Pos(), "A subquery is not allowed in the GROUP BY clause.")
+		case !names:
+			c.wrong("", e.Pos(), "Each expression of the GROUP BY clause must contain at least one property reference.")
+		}
+	}
+}
+
 // grouped checks that rows of groups are made of group keys and aggregates.
 // Names from outside are the same for a whole group.
 func (c *checker) grouped(q *syntax.Query, s *scope) {

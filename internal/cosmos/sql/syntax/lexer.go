@@ -158,8 +158,28 @@ func (l *lexer) word() {
 }
 
 // number takes 12, 1.5, .5, 5. and all of them with an exponent, as the public
-// grammar has it.
+// grammar has it, and 0x1F ("Constants").
 func (l *lexer) number() kind {
+	if l.peek(0) == '0' && l.peek(1)|0x20 == 'x' && hexDigit(l.peek(2)) {
+		l.hexadecimal()
+	} else {
+		l.decimal()
+	}
+	if letter(l.peek(0)) {
+		l.word()
+		return badNumber
+	}
+	return number
+}
+
+func (l *lexer) hexadecimal() {
+	for l.at += 2; hexDigit(l.peek(0)); l.at++ {
+	}
+}
+
+func hexDigit(c byte) bool { return digit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
+
+func (l *lexer) decimal() {
 	l.digits()
 	if l.peek(0) == '.' {
 		l.at++
@@ -175,11 +195,6 @@ func (l *lexer) number() kind {
 			l.digits()
 		}
 	}
-	if letter(l.peek(0)) {
-		l.word()
-		return badNumber
-	}
-	return number
 }
 
 func (l *lexer) digits() {

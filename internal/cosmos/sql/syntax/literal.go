@@ -84,7 +84,12 @@ func unescape(out []byte, s string) ([]byte, int) {
 // is none.
 func numeral(s string, at Span) (*Literal, bool) {
 	l := &Literal{Span: at, Kind: Number}
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+	digits, base := s, 10
+	if len(s) > 2 && s[1]|0x20 == 'x' {
+		digits, base = s[2:], 16
+		s += "p0" // as ParseFloat has it
+	}
+	if n, err := strconv.ParseInt(digits, base, 64); err == nil {
 		l.Int, l.Float, l.Whole = n, float64(n), true
 		return l, true
 	}

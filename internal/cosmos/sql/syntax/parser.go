@@ -2,8 +2,8 @@ package syntax
 
 import "fmt"
 
-// Limits of a query. The length, and how many operators may follow one another,
-// are the service's documented ones (service quotas, SQL query limits). As many
+// Limits of a query. The length, how many operators may follow one another, and
+// the joins are the service's documented ones (service quotas, SQL query limits). As many
 // brackets may be in one another as Print puts around a chain of operators.
 const (
 	MaxText     = 512 << 10 // bytes of text
@@ -11,7 +11,7 @@ const (
 	maxChain    = 2000      // operators of one precedence in a row
 	maxHeight   = 2200      // nodes from the root of the tree to a leaf
 	maxBrackets = maxHeight + 8
-	maxJoins    = 64
+	maxJoins    = 10
 )
 
 // Parse reads a query: a SELECT, or the condition of a patch, which begins with

@@ -60,12 +60,23 @@ func (p *parser) specification(s *Select) (err *Error) {
 	case p.take(star):
 		s.Star = true
 	case p.take(kwValue):
-		s.Value, err = p.expr()
+		err = p.value(s)
 	default:
 		err = p.list(func() (err *Error) {
 			s.Items, err = p.item(s.Items)
 			return err
 		})
+	}
+	return err
+}
+
+// value reads an expression, and an alias that names nothing ("SELECT", syntax).
+func (p *parser) value(s *Select) (err *Error) {
+	if s.Value, err = p.expr(); err != nil {
+		return err
+	}
+	if p.take(kwAs) || p.tok.kind == word {
+		_, err = p.name()
 	}
 	return err
 }

@@ -1,0 +1,64 @@
+package plan
+
+import (
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+)
+
+// WithComputed gives a query in which each mention of a computed property of the container,
+// by name, is the expression that computes it ("Computed properties" of the
+// reference): `SELECT VALUE <expression> FROM <alias>`. The query itself stays as it is.
+func WithComputed(q *syntax.Query, properties map[string]*syntax.Query) *syntax.Query {
+	alias := containerAlias(q)
+	if len(properties) == 0 || alias == "" {
+		return q
+	}
+	mention := func(x syntax.Expr) (*syntax.Query, string) {
+		m, ok := x.(*syntax.Member)
+		if !ok {
+			return nil, ""
+		}
+		if of, ok := m.Of.(*syntax.Name); !ok || of.Name != alias {
+			return nil, ""
+		}
+		return properties[m.Name], m.Name
+	}
+	out := syntax.Replace(q, func(x syntax.Expr) syntax.Expr {
+		if p, _ := mention(x); p != nil {
+			return computing(p, alias)
+		}
+		return nil
+	})
+	for i, item := range q.Select.Items {
+		if p, name := mention(item.Expr); p != nil && item.Alias == "" {
+			out.Select.Items[i].Alias = name
+		}
+	}
+	return out
+}
+
+// containerAlias is the name by which a query calls the documents of the
+// container, "" when it goes over parts of them.
+func containerAlias(q *syntax.Query) string {
+	if len(q.From) == 0 {
+		return ""
+	}
+	from := &q.From[0]
+	switch {
+	case from.In || len(from.Path) > 0 || from.Query != nil:
+		return ""
+	case from.Alias != "":
+		return from.Alias
+	}
+	return from.Root
+}
+
+// computing is the expression of a property, about the documents called alias.
+func computing(p *syntax.Query, alias string) syntax.Expr {
+	own := containerAlias(p)
+	return syntax.ReplaceExpr(p.Select.Value, func(x syntax.Expr) syntax.Expr {
+		if name, ok := x.(*syntax.Name); ok && name.Name == own {
+			return &syntax.Name{Span: name.Span, Name: alias}
+		}
+		return nil
+	})
+}
