@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -149,6 +150,11 @@ func (w *teller) live(string) string {
 	if count := w.counted(); count != len(truth.names) {
 		w.t.Errorf("%d items are read, but the container counts %d", len(truth.names), count)
 	}
+	for _, where := range []string{"", ` WHERE c.id >= ""`, " WHERE c._ts > 0", " WHERE IS_DEFINED(c.pk)"} {
+		if count := w.countedByQuery(where); count != strconv.Itoa(len(truth.names)) {
+			w.t.Errorf("%d items are read, but COUNT%s is %s", len(truth.names), where, count)
+		}
+	}
 	return truth.said()
 }
 
@@ -188,7 +194,62 @@ func (w *teller) waysToRead(truth feed) []way {
 		{"the change feed since long ago", w.readFeed(map[string]string{
 			"A-IM": "Incremental Feed", "If-Modified-Since": w.clock.start.AddDate(-1, 0, 0).Format(http.TimeFormat)})},
 		{"the change feeds of the partitions", w.readPartitions(map[string]string{"A-IM": "Incremental Feed"})},
+		{"a query", w.query("SELECT * FROM c", "1000")},
+		{"a query page by page", w.query("SELECT VALUE c FROM c", "1")},
+		{"a query through an index", w.query(`SELECT * FROM c WHERE c.id >= ""`, "2")},
+		{"a query in order", w.query("SELECT * FROM c"+w.order("c.id DESC"), "2")},
+		{"a query in order of stamps", w.query("SELECT * FROM c ORDER BY c._ts DESC", "1")},
+		{"a query for some stamps", w.query("SELECT * FROM c WHERE c._ts > 0", "1000")},
+		{"a query for ids", w.query("SELECT * FROM c WHERE c.id IN ("+w.ids()+")", "1000")},
 	}
+}
+
+// query asks a query over all partitions, page by page. Its rows are items.
+func (w *teller) query(text, page string) (f feed) {
+	w.t.Helper()
+	body, err := json.Marshal(map[string]string{"query": text})
+	must(w.t, err)
+	header := map[string]string{
+		"content-type": "application/query+json", "x-ms-documentdb-query-enablecrosspartition": "True", "x-ms-max-item-count": page}
+	for {
+		f.rows(w, w.ask("POST", storyItems, string(body), header))
+		more := w.last.header.Get("x-ms-continuation")
+		if more == "" {
+			return f
+		}
+		header["x-ms-continuation"] = more
+	}
+}
+
+// order is ORDER BY, where the container has the index that it needs.
+func (w *teller) order(by string) string {
+	if bytes.Contains(w.ask("GET", storyContainer, "", nil).body, []byte(`"indexingMode":"none"`)) {
+		return ""
+	}
+	return " ORDER BY " + by
+}
+
+// ids are those of the story's items as a list of the query language, and one more.
+func (w *teller) ids() string {
+	list := `"none"`
+	for _, i := range w.items {
+		list += "," + strconv.Quote(i.id)
+	}
+	return list
+}
+
+// countedByQuery is COUNT, by a way that may need no item.
+func (w *teller) countedByQuery(where string) string {
+	w.t.Helper()
+	body, err := json.Marshal(map[string]string{"query": "SELECT VALUE COUNT(1) FROM c" + where})
+	must(w.t, err)
+	a := w.ask("POST", storyItems, string(body), map[string]string{
+		"content-type": "application/query+json", "x-ms-documentdb-query-enablecrosspartition": "True"})
+	var out struct{ Documents []json.RawMessage }
+	if json.Unmarshal(a.body, &out) != nil || len(out.Documents) != 1 {
+		w.t.Fatalf("COUNT answers %d %s", a.status, a.body)
+	}
+	return string(out.Documents[0])
 }
 
 func (w *teller) readFeed(header map[string]string) (f feed) {

@@ -6,7 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 )
 
-// nested looks for aggregates of aggregates.
+// nested looks for aggregates of aggregates and of subqueries.
 func (c *checker) nested(e syntax.Expr) {
 	walk(e, func(e syntax.Expr) bool {
 		call, ok := e.(*syntax.Call)
@@ -16,7 +16,8 @@ func (c *checker) nested(e syntax.Expr) {
 		for _, arg := range call.Args {
 			walk(arg, func(e syntax.Expr) bool {
 				inner, ok := e.(*syntax.Call)
-				if ok && !inner.UDF && Aggregate(inner.Name) {
+				_, subquery := e.(*syntax.Subquery)
+				if subquery || ok && !inner.UDF && Aggregate(inner.Name) {
 					c.wrong("SC2101", call.Span, "Cannot perform an aggregate function on an expression containing an aggregate or a subquery.")
 					return false
 				}
