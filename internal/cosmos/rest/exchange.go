@@ -40,6 +40,8 @@ type exchange struct {
 	reply  []byte      // scratch for the body, returned to a pool after the answer
 	feed   feed        // what the body is about, when it is a feed
 
+	functions *functionSet // user-defined ones, once a query has called one
+
 	writer  http.ResponseWriter
 	watch   clock.Stopwatch
 	request []byte // the request's body, once read
@@ -78,6 +80,7 @@ func (e *exchange) look() {
 
 // release gives the exchange back to the pool, its buffers emptied.
 func (e *exchange) release() {
+	e.functions.close()
 	*e = exchange{reply: recycle(e.reply), request: recycle(e.request), text: recycle(e.text)}
 	exchanges.Put(e)
 }

@@ -13,12 +13,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// Headers that only requests on items have.
-const (
-	hPreTrigger  = "X-Ms-Documentdb-Pre-Trigger-Include"
-	hPostTrigger = "X-Ms-Documentdb-Post-Trigger-Include"
-)
-
 // maxID is the longest id of an item in bytes.
 const maxID = 1023
 
@@ -44,16 +38,18 @@ func postItems(e *exchange) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	body, id, err := parseItem(text)
-	if err != nil {
-		return 0, err
-	}
 	op := store.Op{
-		Verb: store.Create, Key: store.Key{Partition: partition, ID: id}, Body: body,
+		Verb: store.Create, Key: store.Key{Partition: partition},
 		IfMatch: e.ifMatch(), IfNoneMatch: e.ifNoneMatch(),
 	}
 	if e.flag(hUpsert) {
 		op.Verb = store.Upsert
+	}
+	if e.triggered() {
+		return e.writeTriggered(op, text)
+	}
+	if op.Body, op.Key.ID, err = parseItem(text); err != nil {
+		return 0, err
 	}
 	return e.writeItem(v, op)
 }
@@ -100,17 +96,14 @@ func replaceItem(e *exchange) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	body, bodyID, err := parseItem(text)
-	if err != nil {
+	op := store.Op{Verb: store.Replace, Key: key, IfMatch: e.ifMatch(), IfNoneMatch: e.ifNoneMatch()}
+	if e.triggered() {
+		return e.writeTriggered(op, text)
+	}
+	if op.Body, err = parseReplacement(text, key.ID); err != nil {
 		return 0, err
 	}
-	if bodyID != key.ID {
-		return 0, errOtherID
-	}
-	return e.writeItem(v, store.Op{
-		Verb: store.Replace, Key: key, Body: body,
-		IfMatch: e.ifMatch(), IfNoneMatch: e.ifNoneMatch(),
-	})
+	return e.writeItem(v, op)
 }
 
 // deleteItem deletes the item that the path names.
@@ -123,10 +116,11 @@ func deleteItem(e *exchange) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	result, err := e.door.store.Write(e.Context(), e.container, v.Now, store.Op{
-		Verb: store.Delete, Key: key,
-		IfMatch: e.ifMatch(), IfNoneMatch: e.ifNoneMatch(),
-	})
+	op := store.Op{Verb: store.Delete, Key: key, IfMatch: e.ifMatch(), IfNoneMatch: e.ifNoneMatch()}
+	if e.triggered() {
+		return e.writeTriggered(op, nil)
+	}
+	result, err := e.door.store.Write(e.Context(), e.container, v.Now, op)
 	if err != nil {
 		return 0, itemFault(err)
 	}
@@ -163,11 +157,8 @@ func (e *exchange) enterItem() (v catalog.View, partition []doc.Value, err error
 
 // enterItems begins a request on items, refusing what it must not ignore.
 func (e *exchange) enterItems() (catalog.View, error) {
-	for _, name := range [...]string{hPreTrigger, hPostTrigger} {
-		if e.given(name) != "" {
-			return catalog.View{}, fault.New(fault.Unsupported, "Triggers are stored, but running them is not built yet. "+
-				"Leave the header '%s' out to write without them.", strings.ToLower(name))
-		}
+	if e.triggered() && !e.takesTriggers() {
+		return catalog.View{}, errNoTriggers
 	}
 	if err := e.checkIntendedRID(); err != nil {
 		return catalog.View{}, err
@@ -244,6 +235,15 @@ func parseItem(text []byte) (body doc.Doc, id string, err error) {
 	}
 	id, err = idOf(body)
 	return body, id, err
+}
+
+// parseReplacement reads a request's body as what an item of that id becomes.
+func parseReplacement(text []byte, id string) (doc.Doc, error) {
+	body, bodyID, err := parseItem(text)
+	if err == nil && bodyID != id {
+		err = errOtherID
+	}
+	return body, err
 }
 
 // idOf finds the id of an item. It shares the memory of body.

@@ -211,8 +211,8 @@ func TestItemRefusals(t *testing.T) {
 		{"half a key", d.do("POST", two, `{"id":"1","a":"x","b":"y"}`, hPK, `["x"]`), 400, "1001", "fewer components"},
 		{"half a key on read", d.do("GET", two+"/1", "", hPK, `["x"]`), 400, "1001", "fewer components"},
 		{"id changed", d.item("PUT", "1", `{"id":"2","pk":"a"}`), 400, "0", "not the same"},
-		{"pre-trigger", d.item("POST", "", `{"id":"1","pk":"a"}`, "x-ms-documentdb-pre-trigger-include", "t"), 400, "0", "Triggers"},
-		{"post-trigger", d.item("DELETE", "1", "", "x-ms-documentdb-post-trigger-include", "t"), 400, "0", "Triggers"},
+		{"pre-trigger", d.item("POST", "", `{"id":"1","pk":"a"}`, "x-ms-documentdb-pre-trigger-include", "t"), 400, "0", "Trigger 't'"},
+		{"post-trigger", d.item("DELETE", "1", "", "x-ms-documentdb-post-trigger-include", "t"), 400, "0", "Trigger 't'"},
 		{"other container", d.item("POST", "", `{"id":"1","pk":"a"}`, "x-ms-cosmos-intended-collection-rid", "AQAAAIAAAAk="), 400, "1024", "does not match the rid"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -44,11 +44,8 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-func TestScriptsAreNotRun(t *testing.T) {
+func TestTriggersHaveATypeAndAnOperation(t *testing.T) {
 	d, _ := withContainer(t, "")
-	d.do("POST", "/dbs/d/colls/c/sprocs", `{"id":"s","body":"function(){}"}`).want(201)
-	d.do("POST", "/dbs/d/colls/c/sprocs/s", `[]`, "x-ms-documentdb-partitionkey", `["a"]`).want(400).says("Stored procedure execution is not supported")
-	d.do("POST", "/dbs/d/colls/c/sprocs/none", `[]`).want(404)
 	for _, body := range []string{`{"id":"t","body":"x"}`, `{"id":"t","body":"x","triggerType":"Pre"}`, `{"id":"t","body":"x","triggerType":"Sometimes","triggerOperation":"All"}`} {
 		d.do("POST", "/dbs/d/colls/c/triggers", body).want(400)
 	}

@@ -199,6 +199,7 @@ func (e *exchange) environment(v catalog.View, sel access.Access, q question) ex
 		Base:       sel,
 		Parameters: q.parameters,
 		Now:        e.at,
+		Function:   e.function,
 		Distance:   vectorDistance(v.State),
 		NoIndex:    e.flag(hForceScan),
 	}

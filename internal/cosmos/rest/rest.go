@@ -68,6 +68,7 @@ type Door struct {
 	ca          func() []byte
 	strict      bool
 	routing     bool
+	scripts     programs
 }
 
 // The levels of consistency, strongest first.

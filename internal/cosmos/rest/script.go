@@ -6,7 +6,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// Stored procedures, triggers and user-defined functions: kept and given back.
+// Stored procedures, triggers and user-defined functions: kept and given back
+// here, run in procedure.go, trigger.go and udf.go.
 var (
 	procedures = &named{
 		kind: catalog.Procedure, feed: "StoredProcedures", owner: scriptOwner("sprocs"),
@@ -43,7 +44,8 @@ func scriptRID(kind ridType) func(of family, r *catalog.Resource) rid {
 // maxScript is the longest body of a script in bytes.
 const maxScript = 256 << 10
 
-// scriptContent keeps the body of a script. It is not run, so not checked either.
+// scriptContent keeps the body of a script. What is wrong with it shows when it
+// is run.
 func scriptContent(_ *exchange, _ family, d doc.Doc, _ *catalog.Resource) (doc.Doc, error) {
 	body, ok := doc.AsString(doc.Lookup(d, "body"))
 	if !ok {
@@ -57,7 +59,7 @@ func scriptContent(_ *exchange, _ family, d doc.Doc, _ *catalog.Resource) (doc.D
 
 var (
 	triggerType      = oneOf("Pre", "Post")
-	triggerOperation = oneOf("All", "Create", "Update", "Delete", "Replace")
+	triggerOperation = oneOf("All", "Create", "Update", "Delete", "Replace", "Upsert")
 )
 
 // triggerContent keeps type and operation as they came, in upper or lower case.
@@ -77,14 +79,4 @@ func triggerContent(e *exchange, of family, d doc.Doc, old *catalog.Resource) (d
 		kept = doc.With(kept, m.name, v)
 	}
 	return kept, nil
-}
-
-var errNoScripts = fault.New(fault.Unsupported, "Stored procedure execution is not supported: mayfly keeps scripts and gives them back, but its script engine is not built yet. Use a transactional batch to write several items at once.")
-
-// executeProcedure tells a missing procedure from one that cannot be run.
-func executeProcedure(e *exchange) (int, error) {
-	if _, _, err := procedures.find(e); err != nil {
-		return 0, err
-	}
-	return 0, errNoScripts
 }

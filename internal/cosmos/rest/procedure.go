@@ -1,0 +1,183 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/cosmos/script"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// Headers that only requests which run scripts have.
+const (
+	hScriptLogging = "X-Ms-Documentdb-Script-Enable-Logging"
+	hScriptLog     = "X-Ms-Documentdb-Script-Log-Results"
+)
+
+// How long the scripts of one request may take, as in the service. Some time before
+// the end their collection accepts no more operations, so that they can return
+// how far they came.
+const (
+	scriptTime = 5 * time.Second
+	scriptLate = 4 * time.Second
+)
+
+// scriptTries is how often scripts that meet other writes are run from their start.
+const scriptTries = 10
+
+var errNoPartition = fault.New(fault.Invalid, "PartitionKey value must be supplied for this operation. "+
+	"Send the partition that the stored procedure works on in the header x-ms-documentdb-partitionkey.")
+
+// executeProcedure runs a stored procedure with the parameters in the body.
+func executeProcedure(e *exchange) (int, error) {
+	_, r, err := procedures.find(e)
+	if err != nil {
+		return 0, err
+	}
+	text, err := e.lateBody()
+	if err != nil {
+		return 0, err
+	}
+	if text = bytes.Clone(text); len(text) == 0 {
+		text = []byte("[]")
+	}
+	v, err := e.enterScript()
+	if err != nil {
+		return 0, err
+	}
+	if e.given(hPartitionKey) == "" && !hasSystemKey(v.State) {
+		return 0, errNoPartition
+	}
+	partition, err := pointPartition(e, v.State)
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(e.Context(), scriptTime)
+	defer cancel()
+	program, err := e.door.scripts.compiled(ctx, r)
+	if err != nil {
+		return 0, err
+	}
+	var result script.Result
+	done, err := e.transactScripts(ctx, partition, func(c *scriptCollection, host script.Host) (err error) {
+		result, err = program.RunProcedure(ctx, text, host)
+		return err
+	})
+	e.sendLog(result.Log)
+	if err != nil {
+		return 0, err
+	}
+	e.charge(done.ru)
+	if result.Body == nil {
+		result.Body = []byte(`""`) // as the service says nothing
+	}
+	e.reply = append(e.reply, done.settled(result.Body, done.results)...)
+	return http.StatusOK, nil
+}
+
+// enterScript begins a request that runs a script.
+func (e *exchange) enterScript() (catalog.View, error) {
+	if err := e.checkIntendedRID(); err != nil {
+		return catalog.View{}, err
+	}
+	return e.view()
+}
+
+// sendLog gives back what scripts have logged, percent-encoded throughout: some
+// clients take a plus sign for a space.
+func (e *exchange) sendLog(text string) {
+	if e.flag(hScriptLogging) {
+		e.set(hScriptLog, strings.ReplaceAll(url.QueryEscape(text), "+", "%20"))
+	}
+}
+
+// A transacted is a transaction of scripts that is through.
+type transacted struct {
+	*scriptCollection
+	results []store.Result // of its operations, as in shown
+}
+
+// transactScripts calls run, whose scripts work on one partition, and makes
+// what they have done so, all or nothing. When another write has come between, it
+// calls run again from the start.
+func (e *exchange) transactScripts(ctx context.Context, partition []doc.Value, run func(c *scriptCollection, host script.Host) error) (transacted, error) {
+	watch := clock.Start()
+	for try := 1; ; try++ {
+		v, err := e.view()
+		if err != nil {
+			return transacted{}, err
+		}
+		c := e.newScriptCollection(ctx, v, partition, watch)
+		results, err := c.transact(e.scriptHost(c), run)
+		if err == nil {
+			return transacted{c, results}, nil
+		}
+		if fault.KindOf(err) != fault.Conflict || try == scriptTries {
+			return transacted{}, scriptFault(err)
+		}
+	}
+}
+
+// transact is one attempt. fault.Conflict asks for another one; a script that
+// failed may have done so because of what another write had left half done.
+func (c *scriptCollection) transact(host script.Host, run func(c *scriptCollection, host script.Host) error) ([]store.Result, error) {
+	defer c.functions.close()
+	defer c.tx.Rollback()
+	if err := run(c, host); err != nil {
+		if stale := c.tx.Confirm(c.ctx); fault.KindOf(stale) == fault.Conflict {
+			return nil, stale
+		}
+		return nil, err
+	}
+	return c.tx.Commit(c.ctx)
+}
+
+// newScriptCollection begins a transaction on one partition.
+func (e *exchange) newScriptCollection(ctx context.Context, v catalog.View, partition []doc.Value, watch clock.Stopwatch) *scriptCollection {
+	c := &scriptCollection{
+		ctx: ctx, door: e.door, view: v, partition: partition,
+		tx: e.door.store.Begin(v), fresh: map[uint64]string{}, ru: 1,
+		functions: e.door.functionsOf(ctx, v.Container),
+	}
+	c.env = e.environment(v, access.Access{Partition: partition, HasPartition: true}, question{})
+	c.env.Function = c.functions.find
+	c.late = func() bool { return watch.Elapsed() > scriptLate || c.tx.Full() }
+	return c
+}
+
+// scriptHost is what the scripts of the request run in. It outlives the exchange.
+func (e *exchange) scriptHost(c *scriptCollection) script.Host {
+	headers := e.Header
+	return script.Host{
+		Collection: c,
+		Late:       c.late,
+		Now:        e.door.clock.Now,
+		Status:     scriptStatus,
+		Header: func(name string) string {
+			if !strings.HasPrefix(strings.ToLower(name), "x-ms-") {
+				return "" // credentials above all
+			}
+			return headers.Get(name)
+		},
+		Logging: e.flag(hScriptLogging),
+		Quota:   quota,
+	}
+}
+
+// scriptFault gives an exception of a script its number as substatus.
+func scriptFault(err error) error {
+	if ex, ok := errors.AsType[*script.Exception](err); ok && ex.Number != 0 {
+		return coded{err, ex.Number}
+	}
+	return err
+}

@@ -1,0 +1,315 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/cosmos/script"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/exec"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// A scriptCollection is one partition as the scripts of one transaction see it.
+// A script that does not stop in time may hold it longer than its request lives,
+// so it knows nothing of the exchange.
+type scriptCollection struct {
+	ctx       context.Context
+	door      *Door
+	view      catalog.View
+	tx        *store.Transaction
+	partition []doc.Value
+	env       exec.Environment // of queries
+	late      func() bool
+	functions *functionSet
+
+	fresh map[uint64]string // ids of new documents by their stand-in numbers
+	shown []store.Document  // what each operation of the transaction gave
+	ru    float64
+	text  []byte // scratch of system members
+}
+
+// do does one operation in the transaction.
+func (c *scriptCollection) do(op store.Op) (store.Result, error) {
+	op.Key.Partition = c.partition
+	result, err := c.tx.Do(op)
+	if err != nil {
+		c.ru++
+		return result, scriptItemFault(err)
+	}
+	c.note(op, result)
+	return result, nil
+}
+
+// note keeps what an operation of the transaction has shown.
+func (c *scriptCollection) note(op store.Op, result store.Result) {
+	c.shown = append(c.shown, result.Document)
+	if result.Number >= store.StandIn {
+		c.fresh[result.Number] = op.Key.ID
+	}
+	switch op.Verb {
+	case store.Read:
+		c.ru += readCharge(len(result.Body))
+	case store.Delete:
+		c.ru += deleteCharge(result.Body)
+	default:
+		c.ru += writeCharge(&result)
+	}
+}
+
+// errForeign is what the service says of documents of another partition.
+var errForeign = fault.New(fault.PartitionMismatch, "Requests originating from scripts cannot reference partition keys other than the one for which client request was submitted.")
+
+func scriptItemFault(err error) error {
+	if fault.KindOf(err) == fault.PartitionMismatch {
+		return errForeign
+	}
+	return itemFault(err)
+}
+
+// item writes a document as scripts see it.
+func (c *scriptCollection) item(d *store.Document) []byte {
+	return append(appendItem(nil, c.view.Container, d), '}')
+}
+
+// SelfLink is the container's link by RID.
+func (c *scriptCollection) SelfLink() string {
+	return string(appendLink(nil, link{"dbs", databaseRID(c.view.Container.Database)}, link{"colls", containerRID(c.view.Container)}))
+}
+
+// AltLink is its link by name.
+func (c *scriptCollection) AltLink() string {
+	return "dbs/" + c.view.Container.Database.Name + "/colls/" + c.view.Name
+}
+
+// id finds the id that a document's link means.
+func (c *scriptCollection) id(link string) (string, error) {
+	var p path
+	if err := p.splitLink(link); err != nil || p.count != 6 || p.segment[4] != "docs" {
+		return "", fault.New(fault.Invalid, "The link '%s' is that of no document.", clip(link))
+	}
+	name := p.segment[5]
+	if !strings.HasPrefix(link, c.SelfLink()) {
+		return name, nil
+	}
+	number, ok := itemNumber(c.view.Container, name)
+	if !ok {
+		return "", errNoItem
+	}
+	if id, ok := c.fresh[number]; ok {
+		return id, nil
+	}
+	id := ""
+	err := c.door.store.Find(c.ctx, c.view, number, func(d store.Document) error {
+		for i, path := range c.view.PartitionPaths() {
+			v := path.Lookup(d.Body)
+			if doc.RankOf(v) >= doc.RankArray {
+				v = doc.Value{} // as in a key
+			}
+			if !doc.Equal(v, c.partition[i]) {
+				return errNoItem
+			}
+		}
+		text, _ := doc.AsString(doc.Lookup(d.Body, "id"))
+		id = strings.Clone(text)
+		return nil
+	})
+	return id, scriptItemFault(err)
+}
+
+// Read reads a document, unless it still has the tag.
+func (c *scriptCollection) Read(link, unless string) ([]byte, error) {
+	id, err := c.id(link)
+	if err != nil {
+		return nil, err
+	}
+	result, err := c.do(store.Op{Verb: store.Read, Key: store.Key{ID: id}, IfNoneMatch: parseETag(unless)})
+	if err != nil {
+		return nil, err
+	}
+	return c.item(&result.Document), nil
+}
+
+// Create makes a document.
+func (c *scriptCollection) Create(body []byte) ([]byte, error) {
+	return c.put(store.Create, "", body, "")
+}
+
+// Upsert makes a document, or replaces that of the same id.
+func (c *scriptCollection) Upsert(body []byte, match string) ([]byte, error) {
+	return c.put(store.Upsert, "", body, match)
+}
+
+// Replace replaces a document.
+func (c *scriptCollection) Replace(link string, body []byte, match string) ([]byte, error) {
+	id, err := c.id(link)
+	if err != nil {
+		return nil, err
+	}
+	return c.put(store.Replace, id, body, match)
+}
+
+// put writes a document. It must have the id, if one is given.
+func (c *scriptCollection) put(verb store.Verb, id string, text []byte, match string) ([]byte, error) {
+	body, has, err := parseItem(text)
+	if err == nil && id != "" && id != has {
+		err = errOtherID
+	}
+	if err != nil {
+		return nil, err
+	}
+	result, err := c.do(store.Op{Verb: verb, Key: store.Key{ID: has}, Body: body, IfMatch: parseETag(match)})
+	if err != nil {
+		return nil, err
+	}
+	return c.item(&result.Document), nil
+}
+
+// Delete deletes a document.
+func (c *scriptCollection) Delete(link, match string) error {
+	id, err := c.id(link)
+	if err != nil {
+		return err
+	}
+	_, err = c.do(store.Op{Verb: store.Delete, Key: store.Key{ID: id}, IfMatch: parseETag(match)})
+	return err
+}
+
+// maxScriptPage is the most rows that a script gets at a time.
+const maxScriptPage = 10_000
+
+// Query answers one page of a query over the partition.
+func (c *scriptCollection) Query(query []byte, size int, token string) (script.Page, error) {
+	q, err := parseQuestion(query)
+	if err != nil {
+		return script.Page{}, err
+	}
+	sel := c.env.Base
+	var at []byte
+	if token != "" {
+		if at, err = parseContinuation(token, c.view.Container, sel, q.text); err != nil {
+			return script.Page{}, err
+		}
+	}
+	env := c.env
+	env.Parameters = q.parameters
+	env.NoIndex = env.NoIndex || c.tx.Wrote() // indexes do not know of it yet
+	prepared, err := exec.Prepare(q.tree, env, at)
+	if err != nil {
+		return script.Page{}, err
+	}
+	if size <= 0 || size > maxScriptPage {
+		size = maxScriptPage
+	}
+	limit := exec.Limit{Rows: size, Bytes: maxPage, Late: c.late}
+	rows, page, err := prepared.Run(c.ctx, c, limit, []byte{'['})
+	c.ru += queryCharge(page.Metrics)
+	if err != nil {
+		return script.Page{}, err
+	}
+	out := script.Page{Rows: append(rows, ']')}
+	if page.Next != nil {
+		out.Continuation = continuation(c.view.Container, sel, page.Next, q.text)
+	}
+	return out, nil
+}
+
+// parseQuestion reads a query that is a JSON string or {query, parameters}.
+func parseQuestion(text []byte) (q question, err error) {
+	v, err := doc.ValueFromJSON(text)
+	if err != nil {
+		return q, docFault(err)
+	}
+	query, ok := doc.AsString(v)
+	if body, isObject := doc.AsDoc(v); isObject {
+		query, ok = doc.AsString(doc.Lookup(body, "query"))
+		if q.parameters, err = parseParameters(doc.Lookup(body, "parameters")); err != nil {
+			return q, err
+		}
+	}
+	if !ok {
+		return q, required("query")
+	}
+	q.text = strings.Clone(query)
+	q.tree, err = syntax.Parse(q.text)
+	return q, err
+}
+
+// Scan is the transaction's.
+func (c *scriptCollection) Scan(ctx context.Context, a access.Access) iter.Seq2[*exec.Document, error] {
+	return func(yield func(*exec.Document, error) bool) {
+		var out exec.Document
+		for d, err := range c.tx.Scan(ctx, a) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			out = asked(&d)
+			if !yield(&out, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Count counts nothing: what a script has counted it must have looked at, so
+// that the commit knows.
+func (c *scriptCollection) Count(context.Context, access.Access) (uint64, bool, error) {
+	return 0, false, nil
+}
+
+// System makes the members that the service adds to an item.
+func (c *scriptCollection) System(dst []byte, d *exec.Document) doc.Doc {
+	dst, c.text = appendSystem(dst, c.text, c.view.Container, d)
+	return dst
+}
+
+// scriptStatus is what a script sees of an error: status and message. Those that
+// it can do nothing about end it.
+func scriptStatus(err error) (status int, message string, ok bool) {
+	if wrong, ok := errors.AsType[*syntax.Error](err); ok {
+		return outcomes[fault.Invalid].status, mistakes(wrong), true
+	}
+	err = classify(err)
+	switch kind := fault.KindOf(err); kind {
+	case fault.Internal, fault.Corrupt, fault.Timeout, fault.Unavailable, fault.Conflict, fault.OwnerNotFound:
+		return 0, "", false
+	default:
+		return outcomes[kind].status, fault.Message(err), true
+	}
+}
+
+// settled puts into a text of a script the RIDs and ETags that its documents got
+// at the commit, in the place of those that it was shown before.
+func (c *scriptCollection) settled(text []byte, results []store.Result) []byte {
+	if len(text) < etagLen-2 && len(text) < ridLen {
+		return text
+	}
+	var pairs []string
+	for i, was := range c.shown {
+		if is := &results[i].Document; was.Number >= store.StandIn {
+			pairs = append(pairs, documentRID.in(c.view.Container, was.Number).String(), documentRID.in(c.view.Container, is.Number).String())
+		}
+		if was.Sequence >= store.StandIn {
+			pairs = append(pairs, bareETag(was.Version), bareETag(results[i].Version))
+		}
+	}
+	if pairs == nil {
+		return text
+	}
+	return []byte(strings.NewReplacer(pairs...).Replace(string(text)))
+}
+
+// ridLen is the length of the RID of an item.
+const ridLen = 24
+
+// bareETag is an ETag without its quotes.
+func bareETag(v store.Version) string {
+	return strings.Trim(string(appendETag(nil, v)), `"`)
+}

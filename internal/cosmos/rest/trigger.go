@@ -1,0 +1,219 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/cosmos/script"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// Headers that name the triggers of a request, a list with commas between.
+const (
+	hPreTrigger  = "X-Ms-Documentdb-Pre-Trigger-Include"
+	hPostTrigger = "X-Ms-Documentdb-Post-Trigger-Include"
+)
+
+// maxTriggers is how many triggers one header may name. The service takes one.
+const maxTriggers = 10
+
+// itemPattern is the route of single items.
+const itemPattern = itemFeed + "/{}"
+
+var errNoTriggers = fault.New(fault.Unsupported, "Triggers run when single items are created, upserted, replaced or deleted. "+
+	"Leave the headers x-ms-documentdb-pre-trigger-include and x-ms-documentdb-post-trigger-include out of all other requests.")
+
+// triggered reports whether the request names triggers.
+func (e *exchange) triggered() bool { return e.given(hPreTrigger) != "" || e.given(hPostTrigger) != "" }
+
+// takesTriggers reports whether the request is one that triggers run with.
+func (e *exchange) takesTriggers() bool {
+	switch e.Method {
+	case http.MethodPost:
+		return e.route.pattern == itemFeed && !e.flag(hBatch)
+	case http.MethodPut, http.MethodDelete:
+		return e.route.pattern == itemPattern
+	}
+	return false
+}
+
+// operations are the names of what triggers belong to, as scripts see them.
+var operations = map[store.Verb]string{
+	store.Create: "Create", store.Upsert: "Upsert", store.Replace: "Replace", store.Delete: "Delete",
+}
+
+// A triggering is a write with its triggers.
+type triggering struct {
+	ctx       context.Context
+	op        store.Op
+	text      []byte // of the request's body
+	pre, post []*script.Program
+
+	// What one run makes; the next one makes it anew.
+	result int    // the place of the write among the operations of the transaction
+	answer []byte // what a post-trigger has set, nil if none has
+	log    string
+}
+
+// writeTriggered does an operation with the triggers that the request names, all
+// in one transaction.
+func (e *exchange) writeTriggered(op store.Op, text []byte) (status int, err error) {
+	ctx, cancel := context.WithTimeout(e.Context(), scriptTime)
+	defer cancel()
+	t := triggering{ctx: ctx, op: op, text: bytes.Clone(text)}
+	if t.pre, err = e.triggers(ctx, hPreTrigger, "Pre", operations[op.Verb]); err != nil {
+		return 0, err
+	}
+	if t.post, err = e.triggers(ctx, hPostTrigger, "Post", operations[op.Verb]); err != nil {
+		return 0, err
+	}
+	done, err := e.transactScripts(ctx, op.Key.Partition, t.run)
+	e.sendLog(t.log)
+	if err != nil {
+		return 0, err
+	}
+	return e.answerTriggered(&t, done), nil
+}
+
+// answerTriggered shows what has become of the item.
+func (e *exchange) answerTriggered(t *triggering, done transacted) (status int) {
+	result := &done.results[t.result]
+	e.charge(done.ru)
+	if t.op.Verb == store.Delete {
+		return http.StatusNoContent
+	}
+	e.etag(result.Version)
+	e.lifetime(done.view, &result.Document)
+	switch {
+	case e.minimal():
+	case t.answer != nil:
+		e.reply = append(e.reply, done.settled(t.answer, done.results)...)
+	default:
+		e.reply = append(appendItem(e.reply, done.view.Container, &result.Document), '}')
+	}
+	return writeStatus(result)
+}
+
+// triggers finds the triggers that a header names, which must be of the type
+// and for the operation.
+func (e *exchange) triggers(ctx context.Context, header, kind, operation string) (list []*script.Program, err error) {
+	for name := range strings.SplitSeq(e.given(header), ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		if len(list) == maxTriggers {
+			return nil, fault.New(fault.Invalid, "The header '%s' names more than %d triggers.", strings.ToLower(header), maxTriggers)
+		}
+		r, err := e.door.catalog.Resource(catalog.Trigger, e.containerOwner(), name)
+		if err != nil {
+			return nil, fault.New(fault.Invalid, "Trigger '%s' specified in the request does not exist in the container.", clip(name))
+		}
+		if err := fits(r, kind, operation); err != nil {
+			return nil, err
+		}
+		p, err := e.door.scripts.compiled(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// fits checks that a trigger may run with an operation. An upsert is neither
+// create nor replace: https://github.com/Azure/azure-cosmos-dotnet-v3/issues/4104.
+func fits(r *catalog.Resource, kind, operation string) error {
+	if have := textOf(r.Body, "triggerType"); !strings.EqualFold(have, kind) {
+		return fault.New(fault.Invalid, "Trigger '%s' was defined with trigger type '%s', and therefore is invalid for '%s'.", r.Name, have, kind)
+	}
+	have := textOf(r.Body, "triggerOperation")
+	switch {
+	case strings.EqualFold(have, "All"), strings.EqualFold(have, operation):
+		return nil
+	case strings.EqualFold(have, "Update") && operation == "Replace":
+		return nil
+	}
+	return fault.New(fault.Invalid, "Trigger '%s' was defined with operation type '%s', and therefore is invalid for '%s'.", r.Name, have, operation)
+}
+
+// run is the write and its triggers, once.
+func (t *triggering) run(c *scriptCollection, host script.Host) (err error) {
+	t.answer, t.log = nil, ""
+	request := script.Request{Operation: operations[t.op.Verb]}
+	if request.Body, err = t.shownRequest(c); err != nil {
+		return err
+	}
+	for _, p := range t.pre {
+		log, err := p.RunTrigger(t.ctx, &request, nil, host)
+		t.log += log
+		if err != nil {
+			return err
+		}
+	}
+	response, err := t.write(c, request.Body)
+	if err != nil {
+		return err
+	}
+	for _, p := range t.post {
+		before := response
+		log, err := p.RunTrigger(t.ctx, &request, &response, host)
+		t.log += log
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(before, response) {
+			t.answer = response
+		}
+	}
+	return nil
+}
+
+// shownRequest is the body of the request as triggers see it: that of a
+// replacement has the system members of the item that is there, and a delete shows that item itself.
+func (t *triggering) shownRequest(c *scriptCollection) ([]byte, error) {
+	if t.op.Verb == store.Create || t.op.Verb == store.Upsert {
+		if _, err := doc.FromJSON(nil, t.text, doc.ParseOptions{}); err != nil {
+			return nil, docFault(err)
+		}
+		return t.text, nil
+	}
+	there, err := c.do(store.Op{Verb: store.Read, Key: t.op.Key})
+	if err != nil {
+		return nil, err
+	}
+	if t.op.Verb == store.Replace {
+		if there.Body, err = parseReplacement(t.text, t.op.Key.ID); err != nil {
+			return nil, err
+		}
+	}
+	return c.item(&there.Document), nil
+}
+
+// write does the operation, and gives the response to it.
+func (t *triggering) write(c *scriptCollection, text []byte) (response []byte, err error) {
+	op := t.op
+	switch op.Verb {
+	case store.Create, store.Upsert:
+		op.Body, op.Key.ID, err = parseItem(text)
+	case store.Replace:
+		op.Body, err = parseReplacement(text, op.Key.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.result = len(c.shown)
+	result, err := c.tx.Do(op)
+	if err != nil {
+		return nil, itemFault(err)
+	}
+	c.note(op, result)
+	if op.Verb == store.Delete {
+		return nil, nil
+	}
+	return c.item(&result.Document), nil
+}

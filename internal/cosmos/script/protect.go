@@ -1,0 +1,277 @@
+package script
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dop251/goja"
+)
+
+// protect takes out of the world of a script what would reach further than the
+// script, and bounds the built-in functions that can work for ever, or fill the
+// memory, in one call: the runtime looks for an interrupt between steps only.
+func (r *run) protect() {
+	global := r.rt.GlobalObject()
+	for _, name := range [...]string{
+		"GoError", "Proxy", "BigInt", "ArrayBuffer", "DataView",
+		"Uint8Array", "Uint8ClampedArray", "Int8Array", "Uint16Array", "Int16Array", "Uint32Array", "Int32Array",
+		"Float32Array", "Float64Array", "BigInt64Array", "BigUint64Array",
+	} {
+		if err := global.Delete(name); err != nil {
+			panic(err) // every global may be deleted
+		}
+	}
+	r.forbidCode(global)
+	r.protectOperators(global)
+	r.protectCalls(global)
+	r.protectArrays(global)
+	r.protectStrings(global)
+	r.protectJSON(global)
+}
+
+// throwRange throws a RangeError into the script.
+func (r *run) throwRange(format string, args ...any) {
+	o, err := r.rt.New(r.rangeError, r.rt.ToValue(fmt.Sprintf(format, args...)))
+	if err != nil {
+		panic(err)
+	}
+	panic(o)
+}
+
+// object finds a built-in object by its path.
+func (r *run) object(o *goja.Object, path string) *goja.Object {
+	for name := range strings.SplitSeq(path, ".") {
+		o = o.Get(name).ToObject(r.rt)
+	}
+	return o
+}
+
+// put defines a built-in function as the runtime would.
+func (r *run) put(o *goja.Object, name string, f func(goja.FunctionCall) goja.Value) *goja.Object {
+	made := r.rt.ToValue(f).ToObject(r.rt)
+	err := made.DefineDataProperty("name", r.rt.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	if err == nil && o != nil {
+		err = o.DefineDataProperty(name, made, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	if err != nil {
+		panic(err) // they are as the runtime has made them
+	}
+	return made
+}
+
+// wrap puts a check before built-in functions of o. It may make plain values of
+// what they are called with, so that both see the same.
+func (r *run) wrap(o *goja.Object, names string, check func(call *goja.FunctionCall)) {
+	for name := range strings.FieldsSeq(names) {
+		f, ok := o.Get(name).Export().(func(goja.FunctionCall) goja.Value)
+		if !ok {
+			panic("no built-in function " + name)
+		}
+		r.put(o, name, func(call goja.FunctionCall) goja.Value {
+			check(&call)
+			return f(call)
+		})
+	}
+}
+
+// forbidCode takes away what makes code of text, which would be compiled
+// without limits.
+func (r *run) forbidCode(global *goja.Object) {
+	forbidden := func(goja.FunctionCall) goja.Value {
+		panic(r.rt.NewTypeError("Code cannot be made of text."))
+	}
+	r.put(global, "eval", forbidden)
+	function := r.put(global, "Function", forbidden)
+	for i, example := range r.examples() {
+		proto := example.Prototype()
+		err := proto.DefineDataProperty("constructor", function, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+		if err == nil && i == 0 {
+			err = function.DefineDataProperty("prototype", proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+}
+
+var everyKind = goja.MustCompile(preludeName, `[function () {}, function* () {}, async function () {}]`, true)
+
+// examples are functions of every kind, the plain one first.
+func (r *run) examples() (list []*goja.Object) {
+	v, err := r.rt.RunProgram(everyKind)
+	if err != nil {
+		panic(err)
+	}
+	r.rt.ForOf(v, func(f goja.Value) bool {
+		list = append(list, f.ToObject(r.rt))
+		return true
+	})
+	return list
+}
+
+// protectCalls bounds the arguments that come as a list.
+func (r *run) protectCalls(global *goja.Object) {
+	arguments := func(v goja.Value) {
+		if o, ok := v.(*goja.Object); ok && r.length(o) > maxApply {
+			r.throwRange("Too many arguments in function call")
+		}
+	}
+	r.wrap(r.object(global, "Function.prototype"), "apply", func(call *goja.FunctionCall) { arguments(call.Argument(1)) })
+	reflect := r.object(global, "Reflect")
+	r.wrap(reflect, "apply", func(call *goja.FunctionCall) { arguments(call.Argument(2)) })
+	r.wrap(reflect, "construct", func(call *goja.FunctionCall) { arguments(call.Argument(1)) })
+}
+
+// protectArrays bounds the walks over arrays, which may be huge without taking
+// memory, and over what only looks like one.
+func (r *run) protectArrays(global *goja.Object) {
+	array := r.object(global, "Array")
+	proto := r.object(array, "prototype")
+	own := func(call *goja.FunctionCall) { r.walkable(call.This) }
+	r.wrap(proto, "every fill filter find findIndex findLast findLastIndex flatMap forEach includes indexOf lastIndexOf map "+
+		"reduce reduceRight reverse shift slice some sort unshift splice copyWithin toReversed toSorted toSpliced with "+
+		"keys entries values", own)
+	r.wrap(proto, "concat", func(call *goja.FunctionCall) {
+		r.walkable(call.This)
+		for _, v := range call.Arguments {
+			r.walkable(v)
+		}
+	})
+	values := proto.Get("values")
+	if err := proto.DefineDataPropertySymbol(goja.SymIterator, values, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
+		panic(err)
+	}
+	r.wrap(array, "from", func(call *goja.FunctionCall) { r.walkable(call.Argument(0)) })
+	r.put(proto, "join", r.join)
+	r.protectDepth(proto)
+}
+
+// protectDepth bounds what walks into elements.
+func (r *run) protectDepth(proto *goja.Object) {
+	flat := proto.Get("flat").Export().(func(goja.FunctionCall) goja.Value)
+	r.put(proto, "flat", func(call goja.FunctionCall) goja.Value {
+		r.walkable(call.This)
+		if depth := call.Argument(0); !goja.IsUndefined(depth) {
+			call.Arguments = []goja.Value{r.rt.ToValue(min(depth.ToInteger(), maxNesting))}
+		}
+		return flat(call)
+	})
+	locale := proto.Get("toLocaleString").Export().(func(goja.FunctionCall) goja.Value)
+	r.put(proto, "toLocaleString", func(call goja.FunctionCall) goja.Value {
+		r.walkable(call.This)
+		defer r.deeper()()
+		return locale(call)
+	})
+}
+
+// deeper counts a built-in function that is inside of itself.
+func (r *run) deeper() (back func()) {
+	if r.depth >= maxNesting {
+		r.throwRange("Arrays are nested too deep")
+	}
+	r.depth++
+	return func() { r.depth-- }
+}
+
+// length is the number of elements of an array, or of what looks like one.
+func (r *run) length(o *goja.Object) int {
+	v := o.Get("length")
+	if v == nil {
+		return 0
+	}
+	if _, changing := v.(*goja.Object); changing {
+		panic(r.rt.NewTypeError("The length of an array is a number."))
+	}
+	n := v.ToFloat()
+	if n > maxLength {
+		r.throwRange("Arrays are walked up to a length of %d only", maxLength)
+	}
+	return int(max(0, n))
+}
+
+// walkable refuses what a loop over its elements may not end with: what is too
+// long, or has a length that may be another one when it is asked for again.
+func (r *run) walkable(v goja.Value) {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return // a string, at most
+	}
+	r.length(o)
+	if o.ClassName() == "Array" {
+		return
+	}
+	for at := o; at != nil; at = at.Prototype() {
+		if d, ok := r.must(r.descriptor(goja.Undefined(), at, r.rt.ToValue("length"))).(*goja.Object); ok {
+			if get := d.Get("get"); get != nil && !goja.IsUndefined(get) {
+				panic(r.rt.NewTypeError("The length of what is used as an array may not be a getter."))
+			}
+			return
+		}
+	}
+}
+
+// join is Array.prototype.join, of a bounded result.
+func (r *run) join(call goja.FunctionCall) goja.Value {
+	o := call.This.ToObject(r.rt)
+	r.walkable(o)
+	defer r.deeper()()
+	separator := ","
+	if v := call.Argument(0); !goja.IsUndefined(v) {
+		separator = v.String()
+	}
+	if r.joining[o] {
+		return r.rt.ToValue("") // an array inside of itself
+	}
+	r.joining[o] = true
+	defer delete(r.joining, o)
+	var b goja.StringBuilder
+	size := 0
+	for i := range r.length(o) {
+		part := r.element(o, i)
+		if i > 0 {
+			b.WriteUTF8String(separator)
+			size += len(separator)
+		}
+		if part != nil {
+			b.WriteString(part)
+			size += part.Length()
+		}
+		if size > maxString {
+			r.throwRange("Invalid string length")
+		}
+	}
+	return b.String()
+}
+
+// protectJSON puts own functions in the place of those that call themselves for
+// each level of nesting.
+func (r *run) protectJSON(global *goja.Object) {
+	json := r.object(global, "JSON")
+	r.put(json, "stringify", r.stringify)
+	r.wrap(json, "parse", func(call *goja.FunctionCall) {
+		settled(call, 1)
+		if text := call.Argument(0).String(); len(text) > 2*maxString || jsonNesting(text) > maxNesting {
+			r.throwRange("The JSON text is too long or nested too deep")
+		}
+	})
+}
+
+// jsonNesting is how deep a text is nested, strings left out.
+func jsonNesting(text string) (deepest int) {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return deepest
+}

@@ -1,0 +1,142 @@
+package script
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja"
+)
+
+// protectStrings bounds the strings that one call can make of shorter ones.
+func (r *run) protectStrings(global *goja.Object) {
+	proto := r.object(global, "String.prototype")
+	r.wrap(proto, "repeat", func(call *goja.FunctionCall) {
+		settled(call, 0)
+		number(call)
+		r.short(float64(characters(call.This)) * call.Argument(0).ToFloat())
+	})
+	r.wrap(proto, "padStart padEnd", func(call *goja.FunctionCall) {
+		settled(call, 0)
+		number(call)
+		r.short(call.Argument(0).ToFloat())
+	})
+	r.wrap(proto, "concat", func(call *goja.FunctionCall) {
+		settled(call, len(call.Arguments))
+		size := characters(call.This)
+		for _, v := range call.Arguments {
+			size += characters(v)
+		}
+		r.short(float64(size))
+	})
+	r.wrap(proto, "replace replaceAll", r.replaceable)
+	r.wrap(proto, "match matchAll search", func(call *goja.FunctionCall) { r.pattern(call.Argument(0)) })
+	r.wrap(r.object(global, "String"), "raw", func(call *goja.FunctionCall) {
+		if o, ok := call.Argument(0).(*goja.Object); ok {
+			if parts, ok := o.Get("raw").(*goja.Object); ok {
+				r.walkable(parts)
+			}
+		}
+	})
+}
+
+// short refuses to make a string of more than maxString characters.
+func (r *run) short(size float64) {
+	if size > maxString {
+		r.throwRange("Invalid string length")
+	}
+}
+
+// text is String(v).
+func (r *run) text(v goja.Value) goja.String {
+	if o, ok := v.(*goja.Object); ok {
+		v = o.ToString() // a plain value, not always a string
+	}
+	if s, ok := v.(goja.String); ok {
+		return s
+	}
+	s, _ := r.rt.ToValue(v.String()).(goja.String)
+	return s
+}
+
+// settled makes strings of objects that a string function is called on and with,
+// which might be other ones the next time they are asked.
+func settled(call *goja.FunctionCall, arguments int) {
+	plain := func(v goja.Value) goja.Value {
+		if o, ok := v.(*goja.Object); ok {
+			return o.ToString()
+		}
+		return v
+	}
+	call.This = plain(call.This)
+	list := make([]goja.Value, len(call.Arguments))
+	for i, v := range call.Arguments {
+		if list[i] = v; i < arguments {
+			list[i] = plain(v)
+		}
+	}
+	call.Arguments = list
+}
+
+// number makes a number of the first argument.
+func number(call *goja.FunctionCall) {
+	if o, ok := call.Argument(0).(*goja.Object); ok {
+		call.Arguments[0] = o.ToNumber()
+	}
+}
+
+// characters is the length of a string, 0 for all else, which is short.
+func characters(v goja.Value) int {
+	if s, ok := v.(goja.String); ok {
+		return s.Length()
+	}
+	return 0
+}
+
+// replaceable bounds what a replacement makes of a text. It counts the matches of a
+// string, and takes every place for a match of a regular expression, so it lets pass
+// up to maxReplaced where it does not know.
+func (r *run) replaceable(call *goja.FunctionCall) {
+	if _, isFunction := goja.AssertFunction(call.Argument(1)); isFunction {
+		return // it can be interrupted
+	}
+	pattern := call.Argument(0)
+	settled(call, 2)
+	if o, ok := pattern.(*goja.Object); ok && o.ClassName() == "RegExp" {
+		call.Arguments[0] = o
+	}
+	text := characters(call.This)
+	by := r.text(call.Argument(1))
+	matches, most := text+1, float64(maxReplaced)
+	if pattern, ok := call.Argument(0).(goja.String); ok {
+		matches, most = strings.Count(call.This.String(), pattern.String()), maxString
+	}
+	size := float64(matches) * float64(by.Length())
+	around := 0
+	if replacement := by.String(); strings.Contains(replacement, "$") {
+		around = strings.Count(replacement, "$`") + strings.Count(replacement, "$'")
+		size += float64(strings.Count(replacement, "$")) * float64(text)
+	}
+	if size+float64(around)*float64(matches)*float64(text) > most {
+		r.throwRange("Invalid string length")
+	}
+}
+
+// maxReplaced is what a replacement of a regular expression may make at the very worst.
+const maxReplaced = 1 << 28
+
+// pattern refuses texts that are too long to become a regular expression.
+func (r *run) pattern(v goja.Value) {
+	const most = 64 << 10
+	if characters(v) > most {
+		r.throwRange("The regular expression is too long")
+	}
+}
+
+// element is an element as part of a joined text, nil for undefined and null.
+func (r *run) element(o *goja.Object, i int) goja.String {
+	v := o.Get(strconv.Itoa(i))
+	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
+		return nil
+	}
+	return r.text(v)
+}

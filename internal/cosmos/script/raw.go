@@ -1,0 +1,162 @@
+package script
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net/http"
+
+	"github.com/dop251/goja"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// maxWaiting bounds the characters of the documents that wait to be written.
+const maxWaiting = 16 << 20
+
+// set puts a plain member into an object of ours.
+func (r *run) set(o *goja.Object, name string, value any) {
+	if err := o.DefineDataProperty(name, r.rt.ToValue(value), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_TRUE); err != nil {
+		panic(err) // a fresh object takes every member
+	}
+}
+
+// raw makes the object through which the prelude reaches the host.
+func (r *run) raw() *goja.Object {
+	o := r.rt.NewObject()
+	c := r.host.Collection
+	r.set(o, "selfLink", c.SelfLink())
+	r.set(o, "altLink", c.AltLink())
+	r.set(o, "quota", r.host.Quota)
+	r.set(o, "usage", r.host.Usage)
+	r.set(o, "maxWaiting", maxWaiting)
+	for name, f := range map[string]func(call goja.FunctionCall) goja.Value{
+		"log":    r.console,
+		"late":   func(goja.FunctionCall) goja.Value { return r.rt.ToValue(r.host.Late != nil && r.host.Late()) },
+		"fits":   func(call goja.FunctionCall) goja.Value { return r.rt.ToValue(r.fits(call.Argument(0))) },
+		"newID":  func(goja.FunctionCall) goja.Value { return r.rt.ToValue(newID()) },
+		"header": func(call goja.FunctionCall) goja.Value { return r.header(call.Argument(0).String()) },
+		"abort":  r.abort,
+		"query":  r.query,
+		"read": r.answers(http.StatusOK, func(call goja.FunctionCall) ([]byte, error) {
+			return c.Read(call.Argument(0).String(), call.Argument(1).String())
+		}),
+		"create": r.answers(http.StatusCreated, func(call goja.FunctionCall) ([]byte, error) {
+			return c.Create([]byte(call.Argument(0).String()))
+		}),
+		"upsert": r.answers(http.StatusOK, func(call goja.FunctionCall) ([]byte, error) {
+			return c.Upsert([]byte(call.Argument(0).String()), call.Argument(1).String())
+		}),
+		"replace": r.answers(http.StatusOK, func(call goja.FunctionCall) ([]byte, error) {
+			return c.Replace(call.Argument(0).String(), []byte(call.Argument(1).String()), call.Argument(2).String())
+		}),
+		"delete": r.answers(http.StatusNoContent, func(call goja.FunctionCall) ([]byte, error) {
+			return nil, c.Delete(call.Argument(0).String(), call.Argument(1).String())
+		}),
+	} {
+		r.set(o, name, f)
+	}
+	return o
+}
+
+// console keeps a line of the log; false when there is no room for it.
+func (r *run) console(call goja.FunctionCall) goja.Value {
+	if !r.host.Logging {
+		return r.rt.ToValue(true)
+	}
+	text := call.Argument(0).String()
+	r.gate.Lock()
+	defer r.gate.Unlock()
+	if r.closed || len(r.log)+len(text) > MaxLog {
+		return r.rt.ToValue(false)
+	}
+	r.log = append(r.log, text...)
+	return r.rt.ToValue(true)
+}
+
+func (r *run) header(name string) goja.Value {
+	if r.host.Header != nil {
+		if text := r.host.Header(name); text != "" {
+			return r.rt.ToValue(text)
+		}
+	}
+	return goja.Undefined()
+}
+
+// abort ends the script as if it had thrown what it gives.
+func (r *run) abort(call goja.FunctionCall) goja.Value {
+	r.stop(r.exception(call.Argument(0), nil))
+	return goja.Undefined()
+}
+
+// atHost calls f unless nobody waits for the script any more.
+func (r *run) atHost(f func() error) error {
+	r.gate.Lock()
+	defer r.gate.Unlock()
+	if r.closed {
+		return errTime
+	}
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	return f()
+}
+
+// answers makes a function for the prelude of an operation of the collection.
+func (r *run) answers(status int, f func(call goja.FunctionCall) ([]byte, error)) func(goja.FunctionCall) goja.Value {
+	return func(call goja.FunctionCall) goja.Value {
+		var body []byte
+		err := r.atHost(func() (err error) {
+			body, err = f(call)
+			return err
+		})
+		answer := r.rt.NewObject()
+		switch {
+		case err == nil:
+			r.set(answer, "status", status)
+			r.set(answer, "text", string(body))
+		case fault.KindOf(err) == fault.NotModified:
+			r.set(answer, "status", http.StatusNotModified)
+			r.set(answer, "notModified", true)
+		default:
+			r.refuse(answer, err)
+		}
+		return answer
+	}
+}
+
+func (r *run) query(call goja.FunctionCall) goja.Value {
+	var page Page
+	err := r.atHost(func() (err error) {
+		page, err = r.host.Collection.Query([]byte(call.Argument(0).String()), int(call.Argument(1).ToInteger()), call.Argument(2).String())
+		return err
+	})
+	answer := r.rt.NewObject()
+	if err != nil {
+		r.refuse(answer, err)
+		return answer
+	}
+	r.set(answer, "text", string(page.Rows))
+	r.set(answer, "continuation", page.Continuation)
+	return answer
+}
+
+// refuse tells the script of an error, or ends it.
+func (r *run) refuse(answer *goja.Object, err error) {
+	status, message, ok := r.host.Status(err)
+	if !ok {
+		r.stop(err)
+		status, message = http.StatusInternalServerError, ""
+	}
+	text := append([]byte(`{"Errors":[`), doc.AppendJSONString(nil, message)...)
+	r.set(answer, "number", status)
+	r.set(answer, "text", string(append(text, "]}"...)))
+}
+
+// newID is a random id as the service gives to documents that have none.
+func newID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

@@ -1,0 +1,124 @@
+package script
+
+import (
+	"errors"
+	"math/big"
+	"reflect"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/token"
+	"github.com/dop251/goja/unistring"
+)
+
+// bounded is the name of a function that lets pass all but strings that are too
+// long. No script can write it.
+const bounded = "\x00bounded"
+
+var errBigInt = errors.New("SyntaxError: integers of any size, such as 1n, are not supported")
+
+// restrict bounds in a tree what the operators of the language could make in a
+// single step, so that what looks on between steps comes in time: texts that double, which
+// pass through the function bounded then, and integers of any size, which are refused.
+func restrict(tree *ast.Program) error {
+	w := walker{}
+	w.walk(reflect.ValueOf(&tree.Body).Elem())
+	return w.err
+}
+
+type walker struct{ err error }
+
+var (
+	expressionType = reflect.TypeFor[ast.Expression]()
+	astPath        = reflect.TypeFor[ast.Program]().PkgPath()
+)
+
+func (w *walker) walk(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Interface:
+		if v.IsNil() {
+			return
+		}
+		w.walk(v.Elem())
+		if v.Type() == expressionType && v.CanSet() {
+			if e := v.Interface().(ast.Expression); grows(e) {
+				v.Set(reflect.ValueOf(passed(e)))
+			}
+		}
+	case reflect.Pointer:
+		if v.IsNil() {
+			return
+		}
+		if n, ok := v.Interface().(*ast.NumberLiteral); ok {
+			if _, huge := n.Value.(*big.Int); huge {
+				w.err = errBigInt
+			}
+			return
+		}
+		w.walk(v.Elem())
+	case reflect.Slice:
+		for i := range v.Len() {
+			w.walk(v.Index(i))
+		}
+	case reflect.Struct:
+		w.fields(v)
+	}
+}
+
+func (w *walker) fields(v reflect.Value) {
+	if v.Type().PkgPath() != astPath {
+		return
+	}
+	for i := range v.NumField() {
+		// A DeclarationList repeats what is in the body.
+		if f := v.Type().Field(i); f.IsExported() && f.Name != "DeclarationList" {
+			w.walk(v.Field(i))
+		}
+	}
+}
+
+// grows reports whether an expression can make a text that is much longer than
+// what it is made of. A literal adds its own length only.
+func grows(e ast.Expression) bool {
+	switch e := e.(type) {
+	case *ast.BinaryExpression:
+		return e.Operator == token.PLUS && !literal(e.Left) && !literal(e.Right)
+	case *ast.AssignExpression:
+		return e.Operator == token.PLUS && !literal(e.Right)
+	case *ast.TemplateLiteral:
+		return e.Tag == nil && len(e.Expressions) > 1
+	}
+	return false
+}
+
+func literal(e ast.Expression) bool {
+	switch e.(type) {
+	case *ast.NumberLiteral, *ast.StringLiteral:
+		return true
+	}
+	return false
+}
+
+// passed is the call of bounded with an expression.
+func passed(e ast.Expression) ast.Expression {
+	return &ast.CallExpression{
+		Callee:           &ast.Identifier{Name: unistring.String(bounded), Idx: e.Idx0()},
+		LeftParenthesis:  e.Idx0(),
+		ArgumentList:     []ast.Expression{e},
+		RightParenthesis: e.Idx1(),
+	}
+}
+
+// protectOperators defines bounded.
+func (r *run) protectOperators(global *goja.Object) {
+	f := r.put(nil, "operator", func(call goja.FunctionCall) goja.Value {
+		v := call.Argument(0)
+		if characters(v) > maxString {
+			r.throwRange("Invalid string length")
+		}
+		return v
+	})
+	if err := global.DefineDataProperty(bounded, f, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE); err != nil {
+		panic(err)
+	}
+}

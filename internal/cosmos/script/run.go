@@ -1,0 +1,297 @@
+package script
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"sync"
+
+	"github.com/dop251/goja"
+)
+
+//go:embed prelude.js
+var preludeSource string
+
+// preludeName is where functions of the prelude are, in stack traces.
+const preludeName = "mayfly:prelude"
+
+var prelude = goja.MustCompile(preludeName, preludeSource, true)
+
+// The kinds of run, as the prelude knows them.
+const (
+	procedure   = "procedure"
+	preTrigger  = "pre"
+	postTrigger = "post"
+	function    = "function"
+)
+
+// A run is one script at work, in a JavaScript world of its own.
+type run struct {
+	rt   *goja.Runtime
+	ctx  context.Context
+	host Host
+
+	// What the script may replace, as it was at first.
+	rangeError *goja.Object
+	descriptor goja.Callable // Object.getOwnPropertyDescriptor
+
+	depth    int // of built-in functions that call themselves through elements
+	joining  map[*goja.Object]bool
+	rejected []*goja.Promise
+
+	gate   sync.Mutex // held while the script is at the host
+	closed bool       // nobody waits for the script any more
+	log    []byte
+}
+
+func newRun(ctx context.Context, host Host) *run {
+	r := &run{rt: goja.New(), ctx: ctx, host: host}
+	r.rt.SetMaxCallStackSize(maxStack)
+	if host.Now != nil {
+		r.rt.SetTimeSource(goja.Now(host.Now))
+	}
+	r.rt.SetPromiseRejectionTracker(r.track)
+	r.rangeError = r.rt.Get("RangeError").ToObject(r.rt)
+	r.descriptor, _ = goja.AssertFunction(r.object(r.rt.GlobalObject(), "Object.getOwnPropertyDescriptor"))
+	r.joining = map[*goja.Object]bool{}
+	r.protect()
+	return r
+}
+
+// do calls f, which runs the script, until it is through or its time is up.
+func (r *run) do(f func() error) error {
+	unwatch := watchMemory(func() { r.rt.Interrupt(errMemory) })
+	defer unwatch()
+	err := guarded(r.ctx, func() { r.rt.Interrupt(ended(r.ctx.Err())) }, func() error {
+		return reason(recovered(func() error { return r.failure(f()) }))
+	})
+	r.gate.Lock()
+	defer r.gate.Unlock()
+	r.closed = true
+	return err
+}
+
+// logged is what console.log has written.
+func (r *run) logged() string {
+	r.gate.Lock()
+	defer r.gate.Unlock()
+	return string(r.log)
+}
+
+// A world is what the prelude gives back.
+type world struct{ step, body goja.Callable }
+
+// begin runs the prelude.
+func (r *run) begin(kind string, raw *goja.Object) (w world, err error) {
+	made, err := r.rt.RunProgram(prelude)
+	if err != nil {
+		return w, err
+	}
+	start, _ := goja.AssertFunction(made)
+	made, err = start(goja.Undefined(), raw, r.rt.ToValue(kind))
+	if err != nil {
+		return w, err
+	}
+	object := made.ToObject(r.rt)
+	w.step, _ = goja.AssertFunction(object.Get("step"))
+	w.body, _ = goja.AssertFunction(object.Get("body"))
+	return w, nil
+}
+
+// main finds the function that the script is.
+func (p *Program) main(r *run) (goja.Callable, error) {
+	value, err := r.rt.RunProgram(p.code)
+	if err != nil {
+		return nil, err
+	}
+	if p.entry != "" {
+		value = r.rt.Get(p.entry)
+	}
+	f, ok := goja.AssertFunction(value)
+	if !ok {
+		return nil, thrown("compiling", "SyntaxError: the script is no function", "", 0)
+	}
+	return f, nil
+}
+
+// play calls the function of the script, and then the callbacks of what it asked
+// of its collection, and of what these asked, until nothing is left.
+func (r *run) play(p *Program, w world, args []goja.Value) error {
+	main, err := p.main(r)
+	if err != nil {
+		return err
+	}
+	if _, err := main(goja.Undefined(), args...); err != nil {
+		return err
+	}
+	for {
+		more, err := w.step(goja.Undefined())
+		if err != nil {
+			return err
+		}
+		if !more.ToBoolean() {
+			return r.unhandled()
+		}
+	}
+}
+
+// result is the body that the script has set, nil if it has not.
+func (r *run) result(w world) ([]byte, error) {
+	v, err := w.body(goja.Undefined())
+	if err != nil || goja.IsUndefined(v) {
+		return nil, err
+	}
+	text := v.String()
+	if len(text) > MaxResult {
+		return nil, errResult
+	}
+	return []byte(text), nil
+}
+
+// track keeps promises that were rejected while nobody listened.
+func (r *run) track(p *goja.Promise, operation goja.PromiseRejectionOperation) {
+	if operation == goja.PromiseRejectionReject {
+		r.rejected = append(r.rejected, p)
+		return
+	}
+	for i, other := range r.rejected {
+		if other == p {
+			r.rejected = append(r.rejected[:i], r.rejected[i+1:]...)
+			return
+		}
+	}
+}
+
+// unhandled is the reason of a promise that was rejected and that nobody has
+// listened to by the end: an error like any other that nobody catches.
+func (r *run) unhandled() error {
+	if len(r.rejected) == 0 {
+		return nil
+	}
+	return r.exception(r.rejected[0].Result(), nil)
+}
+
+// failure makes of an error of the runtime what the caller of Run sees.
+func (r *run) failure(err error) error {
+	if err = reason(err); err == nil {
+		return nil
+	}
+	if deep, ok := errors.AsType[*goja.StackOverflowError](err); ok {
+		return thrown("executing", "RangeError: Maximum call stack size exceeded", trace(deep.Stack()), 0)
+	}
+	if ex, ok := errors.AsType[*goja.Exception](err); ok {
+		return r.exception(ex.Value(), ex.Stack())
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return ended(err)
+	}
+	return err
+}
+
+// reason is why a script was told to stop, and every other error as it is.
+func reason(err error) error {
+	if stopped, ok := errors.AsType[*goja.InterruptedError](err); ok {
+		if why, ok := stopped.Value().(error); ok {
+			return why
+		}
+	}
+	return err
+}
+
+// stop ends the script with an error.
+func (r *run) stop(err error) { r.rt.Interrupt(err) }
+
+// A Result is what a script gives back.
+type Result struct {
+	Body []byte // JSON; nil when the script has set none
+	Log  string // also when the script fails
+}
+
+// RunProcedure runs a stored procedure with parameters, a JSON array. Errors are
+// an *Exception, errors of the Collection that are none of the script's business,
+// and fault.Timeout when ctx ends first, fault.TooLarge for memory and results, fault.Unavailable
+// when too many scripts hang. Whatever it fails with, what the script has
+// done to its Collection is to be rolled back.
+func (p *Program) RunProcedure(ctx context.Context, parameters []byte, host Host) (Result, error) {
+	r := newRun(ctx, host)
+	var body []byte
+	err := r.do(func() error {
+		raw := r.raw()
+		r.set(raw, "request", string(parameters))
+		args, err := r.arguments(parameters)
+		if err != nil {
+			return err
+		}
+		w, err := r.begin(procedure, raw)
+		if err != nil {
+			return err
+		}
+		if err := r.play(p, w, args); err != nil {
+			return err
+		}
+		body, err = r.result(w)
+		return err
+	})
+	if err != nil {
+		return Result{Log: r.logged()}, err
+	}
+	return Result{Body: body, Log: r.logged()}, nil
+}
+
+// arguments reads the parameters of a procedure.
+func (r *run) arguments(text []byte) ([]goja.Value, error) {
+	parse, _ := goja.AssertFunction(r.rt.Get("JSON").ToObject(r.rt).Get("parse"))
+	v, err := parse(goja.Undefined(), r.rt.ToValue(string(text)))
+	if err != nil {
+		return nil, errArgument
+	}
+	list, ok := v.(*goja.Object)
+	if !ok || list.ClassName() != "Array" {
+		return nil, errArgument
+	}
+	var args []goja.Value
+	r.rt.ForOf(list, func(v goja.Value) bool {
+		args = append(args, v)
+		return len(args) <= maxApply
+	})
+	if len(args) > maxApply {
+		return nil, errArgument
+	}
+	return args, nil
+}
+
+// RunTrigger runs a trigger: a pre-trigger when response is nil, which may change
+// request.Body, else a post-trigger, which may change the response, as JSON. It fails as RunProcedure does.
+func (p *Program) RunTrigger(ctx context.Context, request *Request, response *[]byte, host Host) (log string, err error) {
+	r := newRun(ctx, host)
+	var body []byte
+	err = r.do(func() error {
+		raw, kind := r.raw(), preTrigger
+		r.set(raw, "operation", request.Operation)
+		if request.Body != nil {
+			r.set(raw, "request", string(request.Body))
+		}
+		if response != nil {
+			kind = postTrigger
+			if *response != nil {
+				r.set(raw, "response", string(*response))
+			}
+		}
+		w, err := r.begin(kind, raw)
+		if err == nil {
+			err = r.play(p, w, nil)
+		}
+		if err == nil {
+			body, err = r.result(w)
+		}
+		return err
+	})
+	switch {
+	case err != nil || body == nil:
+	case response != nil:
+		*response = body
+	default:
+		request.Body = body
+	}
+	return r.logged(), err
+}
