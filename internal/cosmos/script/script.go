@@ -24,8 +24,11 @@ const (
 	maxLength  = 5_000_000 // elements of an array that one built-in function walks
 	maxApply   = 100_000   // arguments of one call
 	maxNesting = 500       // objects and arrays inside each other, in JSON; brackets, in source
-	maxGrowth  = 512 << 20 // bytes that the heap may grow while a script runs
 )
+
+// maxGrowth is how many bytes the heap may grow while a script runs. It is a
+// variable for its test.
+var maxGrowth uint64 = 512 << 20
 
 // A Collection is the partition that a script works on. Documents are JSON
 // objects, with their system members where the collection hands them out. Links are
@@ -112,7 +115,7 @@ func thrown(doing, what, stack string, number int) *Exception {
 
 var (
 	errTime     = fault.New(fault.Timeout, "The script has used up its time. Let it do less at a time, and go on where it stopped in another request.")
-	errMemory   = fault.New(fault.TooLarge, "The script uses too much memory: more than %d MiB.", maxGrowth>>20)
+	errMemory   = fault.New(fault.TooLarge, "The script uses too much memory. Let it keep less at a time.")
 	errResult   = fault.New(fault.TooLarge, "The result of the script is larger than %d MiB. Give it out in parts.", MaxResult>>20)
 	errHanging  = fault.New(fault.Unavailable, "Scripts of earlier requests do not stop. Look for regular expressions and sorts that take very long in them.")
 	errArgument = fault.New(fault.Invalid, "The parameters of a stored procedure are a JSON array.")
