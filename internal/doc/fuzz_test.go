@@ -55,6 +55,8 @@ func FuzzBSON(f *testing.F) {
 		}
 		if x, y := Compare(Object(a), Object(b)), Compare(Object(b), Object(a)); x != -y {
 			t.Errorf("%d and %d", x, y)
+		} else if equal := Equal(Object(a), Object(b)); equal != (x == 0) {
+			t.Errorf("equal: %v, though Compare gives %d", equal, x)
 		}
 	})
 }

@@ -22,8 +22,8 @@ type outcome struct {
 }
 
 // outcomes is the only place that knows which HTTP status a fault becomes.
-// Substatuses: 4001 tells a division by zero, 1001 tells a partition key mismatch, 1003 that the owner is missing and not the
-// item, 1110 a patch condition. SDKs retry for long on 404/1002, 403/3, 403/1008, 410
+// Substatuses: 4001 tells a row with a number that JSON cannot write, 1001 a partition key mismatch, 1003 that the owner
+// is missing and not the item, 1110 a patch condition. SDKs retry for long on 404/1002, 403/3, 403/1008, 410
 // and 429, so none of them is here; on 449 they retry at once, which is meant.
 var outcomes = map[fault.Kind]outcome{
 	fault.Internal:          {http.StatusInternalServerError, "InternalServerError", 0},
@@ -72,7 +72,7 @@ func translate(err error) outcome {
 	o := outcomes[fault.KindOf(err)]
 	if c, ok := errors.AsType[coded](err); ok {
 		o.substatus = c.substatus
-	} else if errors.Is(err, exec.ErrDivideByZero) {
+	} else if errors.Is(err, exec.ErrNotFinite) {
 		o.substatus = 4001
 	}
 	return o

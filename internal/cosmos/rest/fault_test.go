@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/exec"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
@@ -56,6 +57,7 @@ func TestErrorBodies(t *testing.T) {
 		{"race", fault.New(fault.Conflict, "again"), 449, "0", "RetryWith", "again"},
 		{"gateway", refused(fault.Invalid, "Request url is invalid"), 400, "0", "BadRequest", "Request url is invalid\r\nActivityId: "},
 		{"coded", fmt.Errorf("wrapped: %w", coded{fault.New(fault.Invalid, "rid"), 1024}), 400, "1024", "BadRequest", "rid"},
+		{"not finite", fmt.Errorf("wrapped: %w", exec.ErrNotFinite), 400, "4001", "BadRequest", "cannot be represented in JSON"},
 		{"client gone", fmt.Errorf("scan: %w", context.Canceled), 408, "0", "RequestTimeout", "given up"},
 		{"text that is no JSON", &doc.Error{Message: "A brace was expected"}, 400, "0", "BadRequest", "A brace was expected"},
 		{"large text", &doc.Error{Message: "Too many bytes.", TooLarge: true}, 413, "0", "RequestEntityTooLarge", "Request size is too large"},

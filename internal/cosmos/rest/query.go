@@ -125,7 +125,9 @@ func (e *exchange) answerQuery(q question) (int, error) {
 		return 0, err
 	}
 	env := e.environment(v, sel, q)
-	q.tree = plan.WithComputed(q.tree, computed(v.State))
+	if q.tree, err = plan.WithComputed(q.tree, computed(v.State)); err != nil {
+		return 0, err
+	}
 	if e.flag(hIsQueryPlan) {
 		return e.queryPlan(v, q, env)
 	}

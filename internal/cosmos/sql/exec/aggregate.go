@@ -54,29 +54,48 @@ var partKinds = map[string]partKind{
 // content is what matters of an expression to a grouping.
 type content struct{ aggregates, names bool }
 
-func (g *grouping) content(e syntax.Expr) content {
+func (g *grouping) content(e syntax.Expr, s *scope) content {
 	if c, ok := g.seen[e]; ok {
 		return c
 	}
 	var c content
-	walk(e, func(e syntax.Expr) {
-		if _, ok := aggregate(e); ok {
-			c.aggregates = true
-		}
-		switch e.(type) {
-		case *syntax.Name, *syntax.Subquery:
-			c.names = true
-		}
-	})
+	if _, ok := aggregate(e); ok {
+		c.aggregates = true
+	}
+	switch x := e.(type) {
+	case *syntax.Name:
+		_, c.names = s.find(x.Name)
+	case *syntax.Subquery:
+		c.names = true
+	default:
+		c = c.and(g.below(e, s))
+	}
 	g.seen[e] = c
 	return c
+}
+
+// below is what matters of all that is in n.
+func (g *grouping) below(n syntax.Node, s *scope) (c content) {
+	syntax.Children(n, func(child syntax.Node) bool {
+		if e, ok := child.(syntax.Expr); ok {
+			c = c.and(g.content(e, s))
+		} else {
+			c = c.and(g.below(child, s))
+		}
+		return true
+	})
+	return c
+}
+
+func (c content) and(d content) content {
+	return content{c.aggregates || d.aggregates, c.names || d.names}
 }
 
 // part compiles e if it is one: an aggregate, or free of aggregates but not of
 // names. Other expressions are made of parts.
 func (g *grouping) part(c *compiler, e syntax.Expr, s *scope) (node, bool, error) {
 	call, isAggregate := aggregate(e)
-	what := g.content(e)
+	what := g.content(e, s)
 	if !isAggregate && (what.aggregates || !what.names) {
 		return node{}, false, nil
 	}
@@ -117,7 +136,7 @@ func (p place) before(q place) bool {
 // does not depend on the order of rows.
 type accumulator struct {
 	count uint64
-	bad   bool // SUM, AVG: not a number; MIN, MAX: an array or object
+	bad   bool // SUM, AVG: no number at all; MIN, MAX: an array or object
 	sum   exactSum
 	value doc.Value // MIN, MAX, first
 	at    place     // first
@@ -151,7 +170,7 @@ func (a *accumulator) add(p *part, f *frame, at place) int {
 		return 0
 	}
 	v := p.get(f)
-	if v.Type == 0 {
+	if v.Type == 0 || !f.spend(len(v.Data)) {
 		return 0
 	}
 	a.count++

@@ -12,12 +12,13 @@ import (
 // An arena holds what expressions compute for one row. It is emptied, not
 // freed, between rows.
 type arena struct {
-	chunks [][]byte // each used up to its length; the last is current
-	used   int      // bytes in chunks before the current one
+	chunks  [][]byte // each used up to its length; the last is current
+	used    int      // bytes in chunks before the current one
+	outside int      // bytes of the row that others hold for it
 }
 
 // A mark is a fill of an arena, to go back to.
-type mark struct{ chunk, length int }
+type mark struct{ chunk, length, outside int }
 
 const (
 	firstChunk = 4 << 10
@@ -27,14 +28,15 @@ const (
 
 func (a *arena) mark() mark {
 	if len(a.chunks) == 0 {
-		return mark{}
+		return mark{outside: a.outside}
 	}
 	last := len(a.chunks) - 1
-	return mark{chunk: last, length: len(a.chunks[last])}
+	return mark{chunk: last, length: len(a.chunks[last]), outside: a.outside}
 }
 
 // release forgets everything taken since m.
 func (a *arena) release(m mark) {
+	a.outside = m.outside
 	if len(a.chunks) == 0 {
 		return
 	}
@@ -58,15 +60,15 @@ func (a *arena) reset() {
 	if len(a.chunks) == 1 {
 		a.chunks[0] = a.chunks[0][:0]
 	}
-	a.used = 0
+	a.used, a.outside = 0, 0
 }
 
 // size is how many bytes are taken.
 func (a *arena) size() int {
 	if len(a.chunks) == 0 {
-		return 0
+		return a.outside
 	}
-	return a.used + len(a.chunks[len(a.chunks)-1])
+	return a.outside + a.used + len(a.chunks[len(a.chunks)-1])
 }
 
 // take gives n bytes, not cleared.

@@ -11,10 +11,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// ErrDivideByZero ends a query that divides by zero, as the service does (its
-// substatus is 4001).
-var ErrDivideByZero = fault.New(fault.Invalid, "Division by zero.")
-
 // number reads v as a double, quick for the usual types.
 func number(v doc.Value) (float64, bool) {
 	if len(v.Data) >= 8 {
@@ -28,7 +24,8 @@ func number(v doc.Value) (float64, bool) {
 	return doc.AsFloat(v)
 }
 
-// arithmetic is x op y on doubles; undefined where a side is no number.
+// arithmetic is x op y on doubles; undefined where a side is no number. A result
+// may be NaN or infinite: 1/0.
 func arithmetic(op syntax.Op, x, y eval) eval {
 	return func(f *frame) doc.Value {
 		a, ok := number(x(f))
@@ -38,9 +35,6 @@ func arithmetic(op syntax.Op, x, y eval) eval {
 		b, ok := number(y(f))
 		if !ok {
 			return doc.Value{}
-		}
-		if b == 0 && (op == syntax.Div || op == syntax.Mod) {
-			return f.fail(ErrDivideByZero)
 		}
 		return f.mem.float(calculate(op, a, b))
 	}

@@ -28,13 +28,13 @@ func (c *compiler) call(x *syntax.Call, s *scope) (node, error) {
 	}
 	if fn.Name == "IS_DEFINED" && len(args) == 1 {
 		get := args[0].eval()
-		return fold(condition(func(f *frame) tri { return triOf(get(f).Type != 0) }), args[0]), nil
+		return c.fold(condition(func(f *frame) tri { return triOf(get(f).Type != 0) }), args[0]), nil
 	}
 	n := computed(c.site(fn, args))
 	if fn.Volatile {
 		return n, nil
 	}
-	return fold(n, args...), nil
+	return c.fold(n, args...), nil
 }
 
 func wrongArguments(x *syntax.Call, name string, least, most int) error {
@@ -50,6 +50,7 @@ func wrongArguments(x *syntax.Call, name string, least, most int) error {
 // site is one place where a system function is called.
 func (c *compiler) site(fn *function.Function, args []node) eval {
 	call := &function.Call{Now: c.now, Late: func() bool { return c.late != nil && c.late() }}
+	c.calls = append(c.calls, call)
 	gets := make([]eval, len(args))
 	for i, a := range args {
 		gets[i] = a.eval()
@@ -57,10 +58,12 @@ func (c *compiler) site(fn *function.Function, args []node) eval {
 	values := make([]doc.Value, len(args))
 	run := fn.Run
 	return func(f *frame) doc.Value {
+		bytes := 0
 		for i, get := range gets {
 			values[i] = get(f)
+			bytes += len(values[i].Data)
 		}
-		if f.err != nil {
+		if f.err != nil || !f.spend(bytes) {
 			return doc.Value{}
 		}
 		v := run(call, values)
@@ -69,7 +72,30 @@ func (c *compiler) site(fn *function.Function, args []node) eval {
 			call.Err = nil
 			return f.fail(err)
 		}
+		made := len(v.Data)
+		if bytes >= piece {
+			clear(values) // results of other calls, perhaps
+		}
+		if made >= piece && f.room(made) {
+			f.mem.outside += made
+		}
+		c.pass(bytes + made)
 		return v
+	}
+}
+
+// maxPassed is how many bytes pass through calls until they forget what they
+// remember, which is at most a small multiple of it.
+const maxPassed = 16 << 20
+
+// pass counts the arguments and the result of a call.
+func (c *compiler) pass(n int) {
+	if c.passed += n; c.passed < maxPassed {
+		return
+	}
+	c.passed = 0
+	for _, call := range c.calls {
+		call.Memo = nil
 	}
 }
 

@@ -7,17 +7,18 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
 // equal is a = b: undefined if one of them is. Values of different types are
-// not equal, arrays and objects are compared in depth.
+// not equal, arrays and objects are compared in depth. NaN equals nothing.
 func equal(a, b doc.Value) tri {
 	if a.Type == 0 || b.Type == 0 {
 		return unknown
 	}
-	return triOf(doc.Equal(a, b))
+	return triOf(function.Equal(a, b))
 }
 
 // order is how a and b compare, for <, <=, > and >=: values of different types
@@ -49,8 +50,11 @@ func compare(op syntax.Op, a, b doc.Value) tri {
 		return equal(a, b).not()
 	}
 	c, ok := order(a, b)
-	if !ok {
+	switch {
+	case !ok:
 		return unknown
+	case function.IsNaN(a), function.IsNaN(b):
+		return no
 	}
 	return triOf(holds(op, c))
 }
@@ -95,17 +99,25 @@ func comparison(op syntax.Op, x, y node) test {
 	get := x.eval()
 	if !y.constant {
 		other := y.eval()
-		return func(f *frame) tri { return compare(op, get(f), other(f)) }
+		return func(f *frame) tri {
+			a, b := get(f), other(f)
+			f.spendBoth(a, b)
+			return compare(op, a, b)
+		}
 	}
 	switch v := y.value; {
 	case v.Type == 0:
 		return func(*frame) tri { return unknown }
 	case v.Type == bsoncore.TypeString:
 		return compareText(op, get, v)
-	case doc.IsNumber(v):
+	case doc.IsNumber(v) && !function.IsNaN(v):
 		return compareNumber(op, get, v)
 	default:
-		return func(f *frame) tri { return compare(op, get(f), v) }
+		return func(f *frame) tri {
+			a := get(f)
+			f.spendBoth(a, v)
+			return compare(op, a, v)
+		}
 	}
 }
 
@@ -154,6 +166,7 @@ func compareText(op syntax.Op, get eval, v doc.Value) test {
 
 func compareNumber(op syntax.Op, get eval, want doc.Value) test {
 	other, results := mismatch(op), outcomes(op)
+	ofNaN := triOf(op == syntax.Ne)
 	whole, isWhole := doc.AsInt(want)
 	float, _ := doc.AsFloat(want)
 	// Within these bounds a double is exactly the whole number that it was made of.
@@ -166,9 +179,19 @@ func compareNumber(op syntax.Op, get eval, want doc.Value) test {
 		case v.Type == bsoncore.TypeInt64 && isWhole && len(v.Data) >= 8:
 			return results[cmp.Compare(int64(binary.LittleEndian.Uint64(v.Data)), whole)+1]
 		case v.Type == bsoncore.TypeDouble && safe && len(v.Data) >= 8:
-			return results[cmp.Compare(math.Float64frombits(binary.LittleEndian.Uint64(v.Data)), float)+1]
+			switch f := math.Float64frombits(binary.LittleEndian.Uint64(v.Data)); {
+			case f < float:
+				return results[0]
+			case f == float:
+				return results[1]
+			case f > float:
+				return results[2]
+			}
+			return ofNaN
 		case doc.RankOf(v) != doc.RankNumber:
 			return other
+		case function.IsNaN(v):
+			return ofNaN
 		}
 		return results[doc.Compare(v, want)+1]
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
 )
 
 // A compiler turns trees into closures over frames. It keeps count of the slots
@@ -16,7 +17,7 @@ type compiler struct {
 	parameters map[string]doc.Value
 	now        time.Time
 	function   func(name string) (func(args []doc.Value) (doc.Value, error), error)
-	late       func() bool // see Limit.Late; set when a page begins
+	late       func() bool // Environment.Late, then Limit.Late once a page begins
 
 	slots int
 	// into collects the aggregates of the SELECT that is being compiled; nil
@@ -24,7 +25,15 @@ type compiler struct {
 	into *grouping
 	// loose tells that no document is at hand: names are an error.
 	loose bool
-	calls []*function.Call
+
+	// What it takes to compile is limited: see fold.
+	folding frame // of constants
+	folds   int
+	kept    int   // bytes of constants and patterns
+	err     error // ends the compiling
+
+	calls  []*function.Call
+	passed int // bytes that calls have seen since they remember anything
 }
 
 // A node is a compiled expression. One of get, test and constant is set.
@@ -114,6 +123,9 @@ func (c *compiler) slot() int {
 
 // expr compiles an expression, and computes it at once where it is constant.
 func (c *compiler) expr(e syntax.Expr, s *scope) (node, error) {
+	if c.err != nil {
+		return node{}, c.err
+	}
 	if c.into != nil {
 		if n, ok, err := c.into.part(c, e, s); ok || err != nil {
 			return n, err
@@ -165,16 +177,50 @@ func (c *compiler) list(all []syntax.Expr, s *scope) (nodes []node, err error) {
 }
 
 // fold computes n at once if all it depends on is constant. What fails then
-// is left to fail where it is needed.
-func fold(n node, on ...node) node {
-	if slices.ContainsFunc(on, func(o node) bool { return !o.constant }) {
+// is left to fail where it is needed, unless the query's time is up.
+func (c *compiler) fold(n node, on ...node) node {
+	if slices.ContainsFunc(on, func(o node) bool { return !o.constant }) || c.err != nil {
 		return n
 	}
-	f := &frame{}
-	if v := n.eval()(f); f.err == nil {
-		return constant(clone(v))
+	f := &c.folding
+	if f.late = c.late; c.folds%foldsCheck == 0 {
+		f.look()
 	}
+	c.folds++
+	v := n.eval()(f)
+	switch {
+	case f.err == nil:
+		n = constant(clone(v))
+		c.keep(len(v.Data))
+	case fault.KindOf(f.err) == fault.Timeout:
+		c.err = f.err
+	}
+	f.err = nil
+	f.reset()
 	return n
+}
+
+const (
+	foldsCheck   = 64       // constants between looks at the clock
+	maxConstants = 64 << 20 // bytes of constants
+)
+
+var errConstants = fault.New(fault.TooLarge, "The query computes more than %d MiB of constants. Compute them in the client, or once.", maxConstants>>20)
+
+// keep counts n bytes that the compiled query keeps.
+func (c *compiler) keep(n int) {
+	if c.kept += n; c.kept > maxConstants && c.err == nil {
+		c.err = errConstants
+	}
+}
+
+// spend counts the work of compiling on a value of n bytes.
+func (c *compiler) spend(n int) {
+	f := &c.folding
+	if f.late = c.late; !f.spend(n) && c.err == nil {
+		c.err = f.err
+	}
+	f.err = nil
 }
 
 // clone is v in memory of its own.
@@ -202,6 +248,9 @@ func literal(l *syntax.Literal) doc.Value {
 func (c *compiler) name(x *syntax.Name, s *scope) (node, error) {
 	b, ok := s.find(x.Name)
 	if !ok {
+		if number, ok := plan.NamedNumber(x.Name); ok {
+			return constant(doc.Float(number)), nil
+		}
 		return node{}, syntax.Wrong("SC2001", x.Span, "Identifier '%s' could not be resolved.", x.Name)
 	}
 	if b.document {
@@ -217,9 +266,9 @@ func (c *compiler) unary(x *syntax.Unary, s *scope) (node, error) {
 		return node{}, err
 	}
 	if x.Op == syntax.Not {
-		return fold(condition(negation(n.truth())), n), nil
+		return c.fold(condition(negation(n.truth())), n), nil
 	}
-	return fold(computed(unary(x.Op, n.eval())), n), nil
+	return c.fold(computed(unary(x.Op, n.eval())), n), nil
 }
 
 // spine lists the operands of a chain of one operator, from the left: a op b op c.
@@ -249,11 +298,11 @@ func (c *compiler) binary(x *syntax.Binary, s *scope) (node, error) {
 	a, b := both[0], both[1]
 	switch x.Op {
 	case syntax.Coalesce:
-		return fold(computed(coalesce(a.eval(), b.eval())), a, b), nil
+		return c.fold(computed(coalesce(a.eval(), b.eval())), a, b), nil
 	case syntax.Eq, syntax.Ne, syntax.Lt, syntax.Le, syntax.Gt, syntax.Ge:
-		return fold(condition(comparison(x.Op, a, b)), a, b), nil
+		return c.fold(condition(comparison(x.Op, a, b)), a, b), nil
 	}
-	return fold(computed(arithmetic(x.Op, a.eval(), b.eval())), a, b), nil
+	return c.fold(computed(arithmetic(x.Op, a.eval(), b.eval())), a, b), nil
 }
 
 // chain compiles a AND b AND …, and alike, as one node.
@@ -267,16 +316,16 @@ func (c *compiler) chain(x *syntax.Binary, s *scope) (node, error) {
 		for i, p := range parts {
 			values[i] = p.eval()
 		}
-		return fold(computed(concat(values)), parts...), nil
+		return c.fold(computed(concat(values)), parts...), nil
 	}
 	conditions := make([]test, len(parts))
 	for i, p := range parts {
 		conditions[i] = p.truth()
 	}
 	if x.Op == syntax.Or {
-		return fold(condition(some(conditions)), parts...), nil
+		return c.fold(condition(some(conditions)), parts...), nil
 	}
-	return fold(condition(every(conditions)), parts...), nil
+	return c.fold(condition(every(conditions)), parts...), nil
 }
 
 func (c *compiler) conditional(x *syntax.Conditional, s *scope) (node, error) {
@@ -284,7 +333,7 @@ func (c *compiler) conditional(x *syntax.Conditional, s *scope) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	return fold(computed(conditional(n[0].truth(), n[1].eval(), n[2].eval())), n...), nil
+	return c.fold(computed(conditional(n[0].truth(), n[1].eval(), n[2].eval())), n...), nil
 }
 
 func (c *compiler) between(x *syntax.Between, s *scope) (node, error) {
@@ -296,7 +345,7 @@ func (c *compiler) between(x *syntax.Between, s *scope) (node, error) {
 	if x.Not {
 		t = negation(t)
 	}
-	return fold(condition(t), n...), nil
+	return c.fold(condition(t), n...), nil
 }
 
 func (c *compiler) in(x *syntax.In, s *scope) (node, error) {
@@ -308,11 +357,11 @@ func (c *compiler) in(x *syntax.In, s *scope) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	t := membership(n.eval(), list)
+	t := c.membership(n.eval(), list)
 	if x.Not {
 		t = negation(t)
 	}
-	return fold(condition(t), append(list, n)...), nil
+	return c.fold(condition(t), append(list, n)...), nil
 }
 
 // aggregate reports whether e calls an aggregate function itself.

@@ -1,11 +1,13 @@
 package exec
 
 import (
+	"bytes"
 	"encoding/binary"
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -52,7 +54,7 @@ func (c *compiler) object(x *syntax.Object, s *scope) (node, error) {
 		names[i], nodes[i] = m.Name, n
 	}
 	o := newObject(names, nodes)
-	n := fold(computed(o.value), nodes...)
+	n := c.fold(computed(o.value), nodes...)
 	n.object = o
 	return n, nil
 }
@@ -66,7 +68,7 @@ func (c *compiler) array(x *syntax.Array, s *scope) (node, error) {
 	for i, n := range items {
 		values[i] = n.eval()
 	}
-	n := fold(computed(func(f *frame) doc.Value {
+	n := c.fold(computed(func(f *frame) doc.Value {
 		b := f.open()
 		for _, get := range values {
 			b.element(get(f))
@@ -92,6 +94,7 @@ type builder struct {
 	f     *frame
 	bytes []byte
 	count int
+	made  int // what of frame.made is this one's
 }
 
 // open begins a builder.
@@ -105,34 +108,40 @@ const maxMade = 32 << 20
 var errMade = fault.New(fault.TooLarge, "An expression makes an object or an array of more than %d MiB.", maxMade>>20)
 
 func (b *builder) member(name string, v doc.Value) {
-	if v.Type == 0 || b.f.err != nil {
+	if v.Type == 0 || !b.fits(len(name)+len(v.Data)) {
 		return
 	}
 	b.bytes = append(append(append(b.bytes, byte(v.Type)), name...), 0)
-	b.put(v)
+	b.bytes = append(b.bytes, v.Data...)
 }
 
 func (b *builder) element(v doc.Value) {
-	if v.Type == 0 || b.f.err != nil {
+	if v.Type == 0 || !b.fits(len(v.Data)) {
 		return
 	}
 	b.bytes = append(strconv.AppendInt(append(b.bytes, byte(v.Type)), int64(b.count), 10), 0)
+	b.bytes = append(b.bytes, v.Data...)
 	b.count++
-	b.put(v)
 }
 
-func (b *builder) put(v doc.Value) {
-	if len(b.bytes)+len(v.Data) > maxMade {
+// fits makes room for a part of n bytes and its head. It is false if there is
+// none, which ends the query, or if the query has ended.
+func (b *builder) fits(n int) bool {
+	n += 8
+	b.made += n
+	b.f.made += n
+	if len(b.bytes)+n > maxMade {
 		b.f.fail(errMade)
-		return
 	}
-	b.bytes = append(b.bytes, v.Data...)
+	return b.f.spend(n) && b.f.room(0) && b.f.err == nil
 }
 
 func (b *builder) close(kind bsoncore.Type) doc.Value {
 	if b.f.err != nil {
 		return doc.Value{}
 	}
+	b.f.made -= b.made
+	b.f.mem.outside += b.made
 	b.bytes = append(b.bytes, 0)
 	binary.LittleEndian.PutUint32(b.bytes, uint32(len(b.bytes)))
 	return doc.Value{Type: kind, Data: b.bytes}
@@ -153,15 +162,36 @@ func (n node) writer() writer {
 	case n.array != nil:
 		return arrayWriter(n.array)
 	}
-	get := n.eval()
+	get, stored := n.eval(), n.path != nil // documents hold no numbers that JSON does not
 	return func(f *frame, dst []byte) ([]byte, bool) {
 		v := get(f)
 		if v.Type == 0 {
 			return dst, false
 		}
-		return doc.Query.AppendJSONValue(dst, v), true
+		out := doc.Query.AppendJSONValue(dst, v)
+		if !stored && !finite(v, out[len(dst):]) {
+			f.fail(ErrNotFinite)
+		}
+		return out, true
 	}
 }
+
+// ErrNotFinite ends a query with a row that JSON cannot write, as the service
+// does (its substatus is 4001).
+var ErrNotFinite = fault.New(fault.Invalid, "The response content contains a numeric value that cannot be represented in JSON (e.g. Infinity and NaN). "+
+	"Where a row may divide by zero, or call LOG(0) or SQRT(-1), select IS_FINITE_NUMBER(x) ? x : null in the place of x.")
+
+// finite is function.Finite(v), quick where its JSON is at hand: package doc
+// writes such numbers as texts, so where there is no such text, there are none.
+func finite(v doc.Value, json []byte) bool {
+	switch v.Type {
+	case bsoncore.TypeArray, bsoncore.TypeEmbeddedDocument:
+		return !bytes.Contains(json, textNaN) && !bytes.Contains(json, textInfinity) || function.Finite(v)
+	}
+	return function.Finite(v)
+}
+
+var textNaN, textInfinity = []byte(`"NaN"`), []byte(`Infinity"`)
 
 // writeDocument writes the document with the members that the service adds.
 func writeDocument(f *frame, dst []byte) ([]byte, bool) {
@@ -179,6 +209,14 @@ func writeDocument(f *frame, dst []byte) ([]byte, bool) {
 	return dst, true
 }
 
+// writes reports whether more may be written of the row that ends dst.
+func (f *frame) writes(dst []byte) bool {
+	if len(dst)-f.start > maxRow {
+		f.fail(errRow)
+	}
+	return f.err == nil
+}
+
 func (o *objectNode) writer() writer {
 	writers := make([]writer, len(o.members))
 	for i := range o.members {
@@ -188,6 +226,9 @@ func (o *objectNode) writer() writer {
 		dst = append(dst, '{')
 		first := true
 		for i, write := range writers {
+			if !f.writes(dst) {
+				break
+			}
 			before := len(dst)
 			if !first {
 				dst = append(dst, ',')
@@ -212,6 +253,9 @@ func arrayWriter(items []node) writer {
 		dst = append(dst, '[')
 		first := true
 		for _, write := range writers {
+			if !f.writes(dst) {
+				break
+			}
 			before := len(dst)
 			if !first {
 				dst = append(dst, ',')

@@ -2,11 +2,11 @@ package exec
 
 import (
 	"bytes"
+	"encoding/binary"
 	"iter"
 	"slices"
 
 	"github.com/mayflydb/mayfly/internal/access"
-	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
@@ -19,8 +19,9 @@ type inside struct {
 
 var errDerived = fault.New(fault.TooLarge, "A subquery in FROM has more rows than the query's memory holds. Select fewer documents in it.")
 
-// derive makes the rows of a query in FROM.
-func (r *run) derive(in *inside) ([]doc.Value, error) {
+// derive makes the rows of a query in FROM, sorted by keys that each of them
+// keeps as long as what it is made of stays as it is.
+func (r *run) derive(in *inside) ([]collected, error) {
 	outer := &run{Query: &Query{plan: r.plan, compiler: r.compiler, sel: in.selection, inner: in.inner, documents: r.documents},
 		ctx: r.ctx, source: r.source, limit: r.limit, f: r.f}
 	if in.inner != nil {
@@ -46,7 +47,7 @@ type deriver struct {
 	used  int
 }
 
-func (d *deriver) rows(s *selection) ([]doc.Value, error) {
+func (d *deriver) rows(s *selection) ([]collected, error) {
 	visit := d.row
 	if s.distinct && len(s.order) == 0 {
 		d.seen = map[string]bool{}
@@ -73,44 +74,63 @@ func (d *deriver) rows(s *selection) ([]doc.Value, error) {
 	if d.f.err != nil {
 		return nil, d.f.err
 	}
-	slices.SortStableFunc(d.all, func(a, b collected) int { return bytes.Compare(a.key, b.key) })
-	if s.distinct {
-		d.all = distinct(d.all, len(s.order) == 0)
+	if s.distinct && d.seen == nil {
+		sortByKey(d.all)
+		if d.all = distinct(d.f, d.all, len(s.order) == 0); d.f.err != nil {
+			return nil, d.f.err
+		}
 	}
+	for i := range d.all {
+		d.all[i].key = clipKey(d.all[i].key)
+	}
+	sortByKey(d.all)
 	return sliced(d.all, s.skip, s.take), nil
 }
 
-func sliced(all []collected, skip, take int) []doc.Value {
+func sortByKey(all []collected) {
+	slices.SortStableFunc(all, func(a, b collected) int { return bytes.Compare(a.key, b.key) })
+}
+
+func sliced(all []collected, skip, take int) []collected {
 	all = all[min(skip, len(all)):]
 	if take >= 0 && take < len(all) {
 		all = all[:take]
 	}
-	rows := make([]doc.Value, len(all))
-	for i, c := range all {
-		rows[i] = c.value
-	}
-	return rows
+	return all
 }
 
-func (d *deriver) row(s *selection, _ place) {
+func (d *deriver) row(s *selection, at place) {
 	v := s.row.eval()(d.f)
 	if v.Type == 0 {
 		return
 	}
+	var key []byte
 	if d.seen != nil {
-		key := string(appendKey(nil, v))
-		if d.seen[key] {
+		key = appendKey(nil, v)
+		if d.seen[string(key)] {
 			return
 		}
-		d.seen[key] = true
+		d.seen[string(key)] = true
 		d.used += len(key) + overhead
-	}
-	var key []byte
-	for _, k := range s.order {
-		key = appendSortKey(key, k.get(d.f), k.descending)
+	} else {
+		for _, k := range s.order {
+			key = appendSortKey(key, k.get(d.f), k.descending)
+		}
+		key = d.appendPlace(key, at)
 	}
 	d.used += len(key) + len(v.Data) + overhead
 	d.all = append(d.all, collected{key, clone(v)})
+}
+
+// appendPlace appends what tells a row of FROM from all others: the document,
+// or the key of the row that stands for it, and which of its rows it is.
+func (d *deriver) appendPlace(dst []byte, at place) []byte {
+	if d.inner != nil {
+		dst = append(dst, d.run.rows[at.number-1].key...)
+	} else {
+		dst = appendNumber(dst, at.number, false)
+	}
+	return binary.BigEndian.AppendUint32(dst, uint32(at.ordinal))
 }
 
 func (d *deriver) group(s *selection, at place) {
@@ -118,11 +138,12 @@ func (d *deriver) group(s *selection, at place) {
 	for _, get := range s.keys {
 		key = appendKey(key, get(d.f))
 	}
+	d.f.spend(len(key))
 	group, ok := d.table[string(key)]
 	if !ok {
 		group = make([]accumulator, len(s.parts))
 		d.table[string(key)] = group
-		d.used += len(key) + 96*len(s.parts) + overhead
+		d.used += len(key) + overPart*len(s.parts) + overhead
 	}
 	for i := range s.parts {
 		d.used += group[i].add(&s.parts[i], d.f, at)
@@ -135,22 +156,40 @@ func (d *deriver) finish(s *selection) {
 	for key, group := range d.table {
 		s.finish(d.f, group)
 		if v := get(d.f); v.Type != 0 {
+			d.used += len(v.Data) + overCollected
 			d.all = append(d.all, collected{[]byte(key), clone(v)})
 		}
-		d.f.mem.reset()
+		if d.f.reset(); d.used > d.limit.Memory {
+			d.f.fail(errDerived)
+		}
+		if !d.f.step(1 + len(s.parts)/16) {
+			return
+		}
 	}
 }
 
-// derivedRows walks rows as if they were documents, numbered from 1.
+// derivedRows walks rows as if they were documents, numbered from 1 in this
+// page. Between pages rows come and go, so a position is the key of a row.
 func (r *run) derivedRows(after access.Position) iter.Seq2[*Document, error] {
 	return func(yield func(*Document, error) bool) {
-		given, _ := after.Number()
 		d := &Document{}
-		for n := min(given, uint64(len(r.rows))) + 1; n <= uint64(len(r.rows)); n++ {
-			d.Number, d.Position = n, access.NumberPosition(d.Position[:0], n)
-			if !yield(d, nil) {
+		for i := range r.rows {
+			d.Number, d.Position = uint64(i+1), append(append(d.Position[:0], positionRow), r.rows[i].key...)
+			if bytes.Compare(d.Position, after) > 0 && !yield(d, nil) {
 				return
 			}
 		}
 	}
+}
+
+// positionRow begins the position of a derived row, so that none is empty.
+const positionRow = 1
+
+// identityOf tells documents of a stream apart, also in another page.
+func (r *run) identityOf(d *Document) uint64 {
+	if r.inner == nil {
+		return d.Number
+	}
+	id := identity(d.Position)
+	return binary.BigEndian.Uint64(id[:])
 }

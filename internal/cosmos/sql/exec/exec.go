@@ -52,6 +52,9 @@ type Environment struct {
 	Distance func(access.Path) string
 	// NoIndex: see plan.Environment.
 	NoIndex bool
+	// Late, when not nil, is asked now and then by Prepare and by Match: true makes
+	// them fail with fault.Timeout.
+	Late func() bool
 }
 
 // A Query is a prepared query. It is used by one goroutine.

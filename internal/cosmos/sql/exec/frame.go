@@ -18,11 +18,15 @@ type frame struct {
 	late   func() bool // true ends the query; nil never
 	d      *Document
 	slots  []doc.Value // of aliases, and of results of aggregates
-	mem    arena
-	err    error // ends the query
+	mem    arena       // of values that the next row makes anew
+	kept   arena       // of rows that subqueries keep behind their loops
+	err    error       // ends the query
 
-	steps int // rows that loops in the current document have made
-	heap  int // bytes that groups of subqueries of the current document keep
+	steps int  // work on the current document: rows of loops, and pieces of large values
+	heap  int  // bytes that groups of the subqueries at work keep
+	made  int  // bytes of the objects and arrays that are being made
+	large bool // to look a member up in the document is work
+	start int  // where the row begins that is being written
 
 	system, whole         doc.Doc // of d, once made
 	systemSpace, allSpace []byte
@@ -30,14 +34,34 @@ type frame struct {
 
 // Limits on the work for one document.
 const (
-	maxSteps   = 20_000_000 // rows of joins and subqueries
-	stepsCheck = 1 << 12    // rows between looks at the clock
+	maxSteps   = 20_000_000 // rows of joins and subqueries, and pieces of large values
+	stepsCheck = 1 << 8     // steps between looks at the clock
+	piece      = 4 << 10    // bytes of a large value that are as much work as a row
 )
 
 // begin moves the frame to the next document, nil for none.
 func (f *frame) begin(d *Document) {
-	f.d, f.system, f.whole, f.steps, f.heap = d, nil, nil, 0, 0
+	f.d, f.system, f.whole, f.steps = d, nil, nil, 0
+	f.large = d != nil && len(d.Body) >= 8*piece
+	f.reset()
+}
+
+// reset forgets what the row has computed.
+func (f *frame) reset() {
+	f.heap, f.made = 0, 0
 	f.mem.reset()
+	f.kept.reset()
+}
+
+// A point is a fill of a frame's memory, to go back to when neither what was
+// computed since matters any more, nor rows that subqueries have kept since.
+type point struct{ mem, kept mark }
+
+func (f *frame) mark() point { return point{f.mem.mark(), f.kept.mark()} }
+
+func (f *frame) release(p point) {
+	f.mem.release(p.mem)
+	f.kept.release(p.kept)
 }
 
 // fail ends the query.
@@ -58,6 +82,13 @@ func (f *frame) step(n int) bool {
 	}
 	return f.err == nil
 }
+
+// spend counts the work on a value of n bytes, and reports whether the query may
+// go on. Small values are not worth counting.
+func (f *frame) spend(n int) bool { return n < piece || f.step(n/piece) }
+
+// spendBoth counts the work of comparing two values.
+func (f *frame) spendBoth(a, b doc.Value) bool { return f.spend(min(len(a.Data), len(b.Data))) }
 
 // look ends the query if its time or its share of work is up.
 func (f *frame) look() {
@@ -80,7 +111,7 @@ var (
 
 // room reports whether the row may compute n more bytes.
 func (f *frame) room(n int) bool {
-	if n > maxRow || f.mem.size()+f.heap > maxRow-n {
+	if n > maxRow || f.mem.size()+f.kept.size()+f.heap+f.made > maxRow-n {
 		f.fail(errRow)
 		return false
 	}

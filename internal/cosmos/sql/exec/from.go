@@ -26,9 +26,9 @@ func (s *selection) each(f *frame, yield func(ordinal int) bool) {
 // accepts reports whether a row satisfies all conditions.
 func accepts(f *frame, conditions []test) bool {
 	for _, c := range conditions {
-		m := f.mem.mark()
+		p := f.mark()
 		t := c(f)
-		f.mem.release(m)
+		f.release(p)
 		if t != yes {
 			return false
 		}

@@ -1,7 +1,5 @@
 package exec
 
-import "github.com/mayflydb/mayfly/internal/doc"
-
 // groups makes a pass that gives the next groups, in order of their keys.
 func (r *run) groups() (more bool, err error) {
 	b := r.best()
@@ -19,7 +17,7 @@ func (r *run) groups() (more bool, err error) {
 		if err := r.give(r.write); err != nil {
 			return false, err
 		}
-		r.f.mem.reset()
+		r.f.reset()
 		r.passedKey(e)
 		if r.token.take == 0 {
 			return false, nil
@@ -36,13 +34,14 @@ func (r *run) gather(b *best) error {
 		for _, get := range r.sel.keys {
 			key = appendKey(key, get(r.f))
 		}
+		r.f.spend(len(key))
 		id := clipKey(key)
 		e, ok := b.find(id)
 		if !ok {
 			if !b.admits(id) {
 				return true
 			}
-			e = &entry{key: append([]byte(nil), id...), group: make([]accumulator, len(r.sel.parts)), size: 96 * len(r.sel.parts)}
+			e = &entry{key: append([]byte(nil), id...), group: make([]accumulator, len(r.sel.parts)), size: overPart * len(r.sel.parts)}
 			b.add(e)
 		}
 		grown := 0
@@ -73,7 +72,7 @@ func (r *run) groupsUnique() (more bool, err error) {
 	b.byKey, b.after = map[string]*entry{}, r.token.key
 	r.f.begin(nil)
 	for _, g := range groups.sorted() {
-		r.f.mem.reset()
+		r.f.reset()
 		r.sel.finish(r.f, g.group)
 		v := r.value(r.f)
 		if r.f.err != nil {
@@ -86,7 +85,9 @@ func (r *run) groupsUnique() (more bool, err error) {
 		if _, ok := b.find(id); ok || !b.admits(id) {
 			continue
 		}
-		b.add(&entry{key: id, row: doc.Query.AppendJSONValue(nil, v)})
+		if e, ok := r.entry(id, place{}); ok {
+			b.add(e)
+		}
 	}
 	return r.flush(b, r.passedKey)
 }

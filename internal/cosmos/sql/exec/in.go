@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
@@ -12,28 +13,35 @@ import (
 const fewConstants = 6
 
 // membership is x IN (list): undefined if x is, else whether one of the list
-// equals it; what is undefined in the list equals nothing.
-func membership(x eval, list []node) test {
+// equals it; what is undefined or NaN in the list equals nothing.
+func (c *compiler) membership(x eval, list []node) test {
 	var constants []doc.Value
 	var others []eval
 	for _, n := range list {
+		if c.spend(len(n.value.Data)); c.err != nil {
+			break
+		}
 		if !n.constant {
 			others = append(others, n.eval())
-		} else if n.value.Type != 0 {
+		} else if n.value.Type != 0 && !function.HasNaN(n.value) {
 			constants = append(constants, n.value)
 		}
 	}
 	known := newConstantSet(constants)
 	return func(f *frame) tri {
 		v := x(f)
-		if v.Type == 0 {
+		if v.Type == 0 || !f.spend(len(v.Data)) {
 			return unknown
 		}
 		if known.has(v) {
 			return yes
 		}
 		for _, other := range others {
-			if equal(v, other(f)) == yes {
+			o := other(f)
+			if !f.spendBoth(v, o) {
+				return unknown
+			}
+			if equal(v, o) == yes {
 				return yes
 			}
 		}

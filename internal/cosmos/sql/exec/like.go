@@ -44,6 +44,11 @@ func (c char) matches(r rune) bool {
 	return c.not
 }
 
+const (
+	charBytes       = 48  // that a character of a pattern may take
+	maxKnownPattern = 256 // bytes of a pattern that is kept for the next row
+)
+
 // parsePattern reads a pattern of LIKE. A bracket that nothing closes is itself.
 func parsePattern(text string, escape rune) *pattern {
 	p := &pattern{}
@@ -199,11 +204,11 @@ func (c *compiler) like(x *syntax.Like, s *scope) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	t := like(n[0].eval(), n[1], escape)
+	t := c.pattern(n[0].eval(), n[1], escape)
 	if x.Not {
 		t = negation(t)
 	}
-	return fold(condition(t), n...), nil
+	return c.fold(condition(t), n...), nil
 }
 
 // escape is the one character of ESCAPE, 0 if there is none.
@@ -222,17 +227,20 @@ func (c *compiler) escape(x *syntax.Like, s *scope) (rune, error) {
 	return 0, syntax.Wrong("", x.Escape.Pos(), "The ESCAPE of a LIKE expression must be a string of one character.")
 }
 
-// like is x LIKE pattern: undefined unless both are strings.
-func like(x eval, p node, escape rune) test {
+// pattern is x LIKE p: undefined unless both are strings.
+func (c *compiler) pattern(x eval, p node, escape rune) test {
 	if p.constant {
 		text, ok := doc.AsString(p.value)
 		if !ok {
 			return func(*frame) tri { return unknown }
 		}
+		if c.keep(charBytes * len(text)); c.err != nil {
+			return nil
+		}
 		known := parsePattern(text, escape)
 		return func(f *frame) tri {
 			s, ok := doc.AsString(x(f))
-			if !ok {
+			if !ok || !f.spend(len(s)) {
 				return unknown
 			}
 			return triOf(known.match(f, s))
@@ -247,8 +255,11 @@ func like(x eval, p node, escape rune) test {
 			return unknown
 		}
 		t, ok := doc.AsString(get(f))
-		if !ok {
+		if !ok || !f.spend(len(s)+charBytes*len(t)) {
 			return unknown
+		}
+		if len(t) > maxKnownPattern {
+			return triOf(parsePattern(t, escape).match(f, s))
 		}
 		if known == nil || t != text {
 			text = strings.Clone(t)

@@ -28,7 +28,10 @@ func every(conditions []test) test {
 	return func(f *frame) tri {
 		result := yes
 		for _, c := range conditions {
-			switch c(f) {
+			p := f.mark()
+			t := c(f)
+			f.release(p)
+			switch t {
 			case no:
 				return no
 			case unknown:
@@ -44,7 +47,10 @@ func some(conditions []test) test {
 	return func(f *frame) tri {
 		result := no
 		for _, c := range conditions {
-			switch c(f) {
+			p := f.mark()
+			t := c(f)
+			f.release(p)
+			switch t {
 			case yes:
 				return yes
 			case unknown:

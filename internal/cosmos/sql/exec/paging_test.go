@@ -73,6 +73,9 @@ var pagedQueries = []string{
 	`SELECT c.a, c.n, SUM(c.n) AS s, MAKELIST(c.id) AS ids FROM c GROUP BY c.a, c.n`,
 	`SELECT VALUE MAX(c.b) FROM c GROUP BY c.a`,
 	`SELECT DISTINCT VALUE COUNT(1) FROM c GROUP BY c.a`,
+	`SELECT VALUE COUNT(1) FROM c GROUP BY c.n / (c.n - 2), c.n / c.n`,
+	`SELECT DISTINCT VALUE TOSTRING(c.n / (c.n - 2)) FROM c`,
+	`SELECT VALUE TOSTRING(x.q) FROM (SELECT DISTINCT c.n / (c.n - 2) AS q FROM c) AS x`,
 	`SELECT VALUE COUNT(1) FROM c`,
 	`SELECT x.a FROM (SELECT DISTINCT c.a FROM c) AS x`,
 	`SELECT VALUE t FROM (SELECT c.tags FROM c) AS x JOIN t IN x.tags`,
@@ -190,6 +193,10 @@ func TestChangesBetweenPages(t *testing.T) {
 		`SELECT VALUE c.id FROM c GROUP BY c.id`,
 		`SELECT DISTINCT c.id, c.a FROM c ORDER BY c.a`,
 		`SELECT c.id, t FROM c JOIN t IN [1, 2, 3]`,
+		`SELECT VALUE x FROM (SELECT DISTINCT VALUE c.id FROM c) x`,
+		`SELECT x.id, t FROM (SELECT DISTINCT c.id, c.tags FROM c) x JOIN t IN x.tags`,
+		`SELECT VALUE y FROM (SELECT VALUE x.id FROM (SELECT c.id, COUNT(1) AS n FROM c GROUP BY c.id) x) y`,
+		`SELECT VALUE y FROM (SELECT x.id, t FROM (SELECT DISTINCT VALUE {id: c.id, tags: c.tags} FROM c) x JOIN t IN x.tags) y`,
 	} {
 		if strings.Contains(query, "[1") {
 			query = `SELECT c.id, t FROM c JOIN t IN c.tags`

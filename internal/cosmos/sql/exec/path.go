@@ -33,16 +33,32 @@ func documentMember(name string) node {
 
 // bodyPath is what a path of names leads to in the body of the document.
 func bodyPath(path []string) node {
+	if len(path) > doc.MaxDepth { // nothing in a document lies deeper
+		return constant(doc.Value{})
+	}
 	n := node{path: path}
 	first := path[0]
 	switch rest := path[1:]; len(rest) {
 	case 0:
-		n.get = func(f *frame) doc.Value { return doc.Lookup(f.body(), first) }
+		n.get = func(f *frame) doc.Value {
+			if f.large {
+				f.spend(len(f.d.Body))
+			}
+			return doc.Lookup(f.body(), first)
+		}
 	case 1:
 		second := rest[0]
-		n.get = func(f *frame) doc.Value { return member(doc.Lookup(f.body(), first), second) }
+		n.get = func(f *frame) doc.Value {
+			if f.large {
+				f.spend(len(f.d.Body))
+			}
+			return member(doc.Lookup(f.body(), first), second)
+		}
 	default:
 		n.get = func(f *frame) doc.Value {
+			if f.large {
+				f.spend(len(f.d.Body))
+			}
 			v := doc.Lookup(f.body(), first)
 			for _, name := range rest {
 				v = member(v, name)
@@ -80,10 +96,10 @@ func (c *compiler) member(x *syntax.Member, s *scope) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	return memberOf(of, x.Name), nil
+	return c.memberOf(of, x.Name), nil
 }
 
-func memberOf(of node, name string) node {
+func (c *compiler) memberOf(of node, name string) node {
 	switch {
 	case of.document:
 		return documentMember(name)
@@ -91,7 +107,11 @@ func memberOf(of node, name string) node {
 		return bodyPath(append(slices.Clip(of.path), name))
 	}
 	get := of.eval()
-	return fold(computed(func(f *frame) doc.Value { return member(get(f), name) }), of)
+	return c.fold(computed(func(f *frame) doc.Value {
+		v := get(f)
+		f.spend(len(v.Data))
+		return member(v, name)
+	}), of)
 }
 
 func (c *compiler) index(x *syntax.Index, s *scope) (node, error) {
@@ -103,25 +123,30 @@ func (c *compiler) index(x *syntax.Index, s *scope) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	return indexOf(of, at), nil
+	return c.indexOf(of, at), nil
 }
 
 // indexOf is of[at]: a member where at is a string, an element where it is a
 // whole number that is not negative; else undefined.
-func indexOf(of, at node) node {
+func (c *compiler) indexOf(of, at node) node {
 	if at.constant {
 		if name, ok := doc.AsString(at.value); ok {
-			return memberOf(of, name)
+			return c.memberOf(of, name)
 		}
 		if i, ok := doc.AsInt(at.value); ok {
 			get := of.eval()
-			return fold(computed(func(f *frame) doc.Value { return element(get(f), i) }), of)
+			return c.fold(computed(func(f *frame) doc.Value {
+				v := get(f)
+				f.spend(len(v.Data))
+				return element(v, i)
+			}), of)
 		}
 		return constant(doc.Value{})
 	}
 	get, index := of.eval(), at.eval()
 	return computed(func(f *frame) doc.Value {
 		v, at := get(f), index(f)
+		f.spend(len(v.Data))
 		if name, ok := doc.AsString(at); ok {
 			return member(v, name)
 		}

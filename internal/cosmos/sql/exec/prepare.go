@@ -178,23 +178,20 @@ func (q *Query) chooseMode(tree *syntax.Query) mode {
 // covered reports that the row tells its place in the order: each expression of
 // ORDER BY is in SELECT.
 func covered(q *syntax.Query) bool {
-	shown := func(e syntax.Expr) bool {
-		if q.Select.Star {
-			return true
-		}
-		if q.Select.Value != nil {
-			return syntax.Equal(q.Select.Value, e)
-		}
-		for i := range q.Select.Items {
-			if syntax.Equal(q.Select.Items[i].Expr, e) {
-				return true
-			}
-		}
-		return false
+	if q.Select.Star {
+		return true
 	}
+	shown := []syntax.Expr{q.Select.Value}
+	if q.Select.Value == nil {
+		shown = make([]syntax.Expr, len(q.Select.Items))
+		for i := range q.Select.Items {
+			shown[i] = q.Select.Items[i].Expr
+		}
+	}
+	table := syntax.NewTable(shown)
 	for i := range q.OrderBy {
 		e := q.OrderBy[i].Expr
-		for !shown(e) {
+		for !table.Has(e) {
 			m, ok := e.(*syntax.Member)
 			if !ok {
 				return false
@@ -215,7 +212,7 @@ func (q *Query) checkToken() error {
 	switch {
 	case t.skip > q.sel.skip, (t.take < 0) != (q.sel.take < 0), t.take > q.sel.take:
 		return errToken
-	case t.after == nil || q.order.Kind == plan.ByPartition && q.inner == nil:
+	case t.after == nil, q.inner != nil && q.mode == modeStream, q.inner == nil && q.order.Kind == plan.ByPartition:
 		return nil
 	}
 	if q.order.Kind == plan.ByValue || q.mode == modeRank {

@@ -40,7 +40,7 @@ func (c *compiler) ranking(e syntax.Expr, s *scope) (*ranking, error) {
 	if strings.EqualFold(call.Name, "RRF") {
 		scores = call.Args
 		if last := len(scores) - 1; last > 0 {
-			if v, ok := c.constant(scores[last]); ok && doc.IsArray(v) {
+			if v, ok := c.constant(scores[last]); ok && doc.IsArray(v) && function.Finite(v) {
 				scores = scores[:last]
 				for w := range doc.Elements(v) {
 					weight, _ := doc.AsFloat(w)

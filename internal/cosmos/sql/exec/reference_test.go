@@ -3,9 +3,11 @@ package exec
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -33,6 +35,12 @@ func reference(e syntax.Expr, root any) any {
 	case *syntax.Literal:
 		return map[syntax.LiteralKind]any{syntax.Null: nil, syntax.False: false, syntax.True: true, syntax.Number: x.Float, syntax.String: x.Text, syntax.Undefined: undefined}[x.Kind]
 	case *syntax.Name:
+		switch x.Name {
+		case "NaN":
+			return math.NaN()
+		case "Infinity":
+			return math.Inf(1)
+		}
 		return root
 	case *syntax.Member:
 		return referenceIndex(at(x.Of), x.Name)
@@ -94,7 +102,7 @@ func referenceIndex(of, at any) any {
 			}
 		}
 	case []any:
-		if i, ok := at.(float64); ok && i == math.Trunc(i) && i >= 0 && int(i) < len(of) {
+		if i, ok := at.(float64); ok && i == math.Trunc(i) && i >= 0 && i < float64(len(of)) {
 			return of[int(i)]
 		}
 	}
@@ -113,11 +121,36 @@ func referenceUnary(op syntax.Op, v any) any {
 	case !ok:
 		return undefined
 	case op == syntax.Minus:
-		return -f
+		return 0 - f // there is one zero
 	case op == syntax.BitNot:
-		return float64(^int32(uint32(int64(f))))
+		return float64(^referenceInt32(f))
 	}
 	return f
+}
+
+func referenceInt32(f float64) int32 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return int32(uint32(int64(math.Mod(math.Trunc(f), 1<<32))))
+}
+
+func referenceNaN(v any) bool {
+	f, ok := v.(float64)
+	return ok && math.IsNaN(f)
+}
+
+// referenceFinite reports whether JSON can write a value.
+func referenceFinite(v any) bool {
+	switch v := v.(type) {
+	case float64:
+		return !math.IsNaN(v) && !math.IsInf(v, 0)
+	case []any:
+		return !slices.ContainsFunc(v, func(v any) bool { return !referenceFinite(v) })
+	case map[string]any:
+		return referenceFinite(slices.Collect(maps.Values(v)))
+	}
+	return true
 }
 
 func referenceBinary(op syntax.Op, a, b any) any {
@@ -146,6 +179,9 @@ func referenceBinary(op syntax.Op, a, b any) any {
 		if !ok {
 			return undefined
 		}
+		if referenceNaN(a) || referenceNaN(b) {
+			return false
+		}
 		return map[syntax.Op]bool{syntax.Lt: c < 0, syntax.Le: c <= 0, syntax.Gt: c > 0, syntax.Ge: c >= 0}[op]
 	case syntax.Concat:
 		s, ok := a.(string)
@@ -160,18 +196,18 @@ func referenceBinary(op syntax.Op, a, b any) any {
 	if !ok || !okay {
 		return undefined
 	}
-	i, j := int32(uint32(int64(x))), int32(uint32(int64(y)))
+	i, j := referenceInt32(x), referenceInt32(y)
 	switch op {
 	case syntax.Add:
 		return x + y
 	case syntax.Sub:
 		return x - y
 	case syntax.Mul:
-		return x * y
+		return x*y + 0 // there is one zero
 	case syntax.Div:
-		return x / y
+		return x/y + 0
 	case syntax.Mod:
-		return math.Mod(x, y)
+		return math.Mod(x, y) + 0
 	case syntax.BitOr:
 		return float64(i | j)
 	case syntax.BitAnd:

@@ -31,7 +31,7 @@ type run struct {
 	page  Page
 	token token // where this page stands
 
-	rows []doc.Value // of the query that this one is derived from
+	rows []collected // of the query that this one is derived from
 	seen int         // documents since the clock was looked at
 }
 
@@ -156,10 +156,14 @@ func (r *run) tick() (late bool) {
 func (r *run) give(write writer) error {
 	began := r.limit.now()
 	before := len(r.out)
+	r.f.start = before
 	if r.page.Rows > 0 {
 		r.out = append(r.out, ',')
 	}
 	out, ok := write(r.f, r.out)
+	if r.f.err == ErrNotFinite && r.token.skip > 0 {
+		r.f.err = nil // no part of the answer
+	}
 	if !ok || r.f.err != nil || r.token.skip > 0 {
 		if ok && r.f.err == nil {
 			r.token.skip--
@@ -226,9 +230,9 @@ func (r *run) overAfter(after access.Position, visit func(d *Document, at place)
 	hit, stop := false, false
 	row := func(ordinal int) bool {
 		hit = true
-		m := r.f.mem.mark()
+		p := r.f.mark()
 		stop = !visit(current, place{current.Number, ordinal})
-		r.f.mem.release(m)
+		r.f.release(p)
 		return !stop && r.f.err == nil
 	}
 	for d, err := range r.documentsAfter(after) {
@@ -257,12 +261,13 @@ func (r *run) begin(d *Document) {
 	}
 	r.f.begin(nil)
 	if r.inner != nil {
-		r.f.slots[r.sel.sources[0].slot] = r.rows[d.Number-1]
+		r.f.slots[r.sel.sources[0].slot] = r.rows[d.Number-1].value
 	}
 }
 
+// hit counts a document that has a row. Rows of a query in FROM are none.
 func (r *run) hit(hit bool) {
-	if hit {
+	if hit && r.inner == nil {
 		r.page.Metrics.IndexHits++
 	}
 }

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"math"
+	"slices"
 	"strconv"
 
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
@@ -24,7 +26,7 @@ type selection struct {
 
 	row    node
 	always bool // the row is never undefined
-	stable bool // the row stays valid as long as the document
+	stable bool // the row stays valid as long as those around it
 
 	scope  *scope
 	walker walker
@@ -129,7 +131,7 @@ func (c *compiler) source(f *syntax.Source, sel *selection) error {
 			if err != nil {
 				return err
 			}
-			of = indexOf(of, n)
+			of = c.indexOf(of, n)
 		}
 		s.get = of.eval()
 	}
@@ -235,7 +237,8 @@ func (c *compiler) projection(q *syntax.Query, sel *selection) (err error) {
 	}
 	sel.always = q.Select.Value == nil || sel.row.document || sel.row.constant && sel.row.value.Type != 0
 	_, named := q.Select.Value.(*syntax.Name)
-	sel.stable = q.Select.Star || named || sel.row.path != nil || sel.row.constant
+	passing := slices.ContainsFunc(sel.sources, func(s source) bool { return s.kind == fromQuery })
+	sel.stable = !passing && (q.Select.Star || named || sel.row.path != nil) || sel.row.constant
 	return err
 }
 
@@ -330,17 +333,31 @@ func (c *compiler) slice(q *syntax.Query, sel *selection) (err error) {
 	return nil
 }
 
-// maxCount is the largest number of rows that TOP, OFFSET and LIMIT may name.
-const maxCount = 1<<31 - 1
+// maxCount is the largest number of rows that TOP and OFFSET may name. That of
+// LIMIT is twice as large: clients which merge partitions themselves ask each for
+// as many rows as OFFSET and LIMIT of the query have together.
+const maxCount = 1<<32 - 1
+
+// countErrors are the service's words for a number that is too large.
+var countErrors = map[string]struct{ code, message string }{
+	"TOP":    {"SC2060", "The count value provided for a TOP clause must be an integer."},
+	"LIMIT":  {"SC2061", "The LIMIT count value exceeds the maximum allowed value."},
+	"OFFSET": {"SC2062", "The OFFSET count value exceeds the maximum allowed value."},
+}
 
 func (c *compiler) count(clause string, e syntax.Expr) (int, error) {
 	n, err := c.expr(e, &scope{})
 	if err != nil {
 		return 0, err
 	}
-	i, ok := doc.AsInt(n.value)
-	if !n.constant || !ok || i < 0 || i > maxCount {
-		return 0, syntax.Wrong("SC2062", e.Pos(), "The %s value must be a whole number from 0 to %d.", clause, maxCount)
+	most := int64(maxCount)
+	if clause == "LIMIT" {
+		most *= 2
 	}
-	return int(i), nil
+	i, ok := doc.AsInt(n.value)
+	if !n.constant || !ok || i < 0 || i > most {
+		wrong := countErrors[clause]
+		return 0, syntax.Wrong(wrong.code, e.Pos(), "%s", wrong.message)
+	}
+	return int(min(i, math.MaxInt)), nil
 }

@@ -122,13 +122,14 @@ func (s *sorter) givenBefore(at place) bool {
 
 // entry makes the row, if it is defined. An error is kept with it.
 func (r *run) entry(key []byte, at place) (*entry, bool) {
+	r.f.start = 0
 	row, ok := r.write(r.f, nil)
 	e := &entry{key: bytes.Clone(key), row: row, at: at, err: r.f.err}
-	if r.f.err == errLate || r.f.err == errWork {
-		return nil, false
-	}
 	if r.f.err != nil {
-		e.row, r.f.err, ok = nil, nil, true
+		if r.f.err = dropped(r.f.err); r.f.err != nil {
+			return nil, false
+		}
+		e.row, r.f.made, ok = nil, 0, true
 	}
 	return e, ok
 }
@@ -274,9 +275,12 @@ func (s *sorter) findFirst() error {
 
 var errDistinct = fault.New(fault.TooLarge, "The query has too many different rows to tell them apart in an order that is not theirs. Put the expressions of ORDER BY into SELECT DISTINCT.")
 
-// dropped leaves out an error of a single row, which counts where it is given.
+// dropped leaves out an error of a single row, which counts where it is given. That the
+// query's time or work is up counts at once.
 func dropped(err error) error {
-	if err == errLate || err == errWork {
+	switch kind := fault.KindOf(err); {
+	case err == nil:
+	case err == errWork, kind == fault.Timeout, kind == fault.Internal: // the client may have gone
 		return err
 	}
 	return nil

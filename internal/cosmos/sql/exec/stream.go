@@ -36,10 +36,11 @@ func (r *run) stream() (more bool, err error) {
 		}
 		r.begin(d)
 		given, hit = 0, false
-		if d.Number == resume.number {
+		id := r.identityOf(d)
+		if id == resume.number {
 			given = resume.done
 		}
-		r.token.number, r.token.done = d.Number, given
+		r.token.number, r.token.done = id, given
 		r.sel.each(r.f, row)
 		r.hit(hit)
 		if err == nil {
@@ -61,8 +62,8 @@ func (r *run) stream() (more bool, err error) {
 // streamed takes one row, and tells whether the page ends: before the row,
 // which sets more, or with it.
 func (r *run) streamed(ordinal int, more *bool) (end bool, err error) {
-	m := r.f.mem.mark()
-	defer r.f.mem.release(m)
+	p := r.f.mark()
+	defer r.f.release(p)
 	if r.full() {
 		*more = r.sel.always || r.value(r.f).Type != 0
 		if *more || r.f.err != nil {

@@ -101,12 +101,12 @@ func (s *selection) scalar(f *frame) (only doc.Value) {
 	return only
 }
 
-// held is a row's value that stays valid behind the next row.
+// held is a row's value that stays valid behind the loop.
 func (s *selection) held(f *frame, v doc.Value) doc.Value {
 	if s.stable || !f.room(len(v.Data)) {
 		return v
 	}
-	return doc.Value{Type: v.Type, Data: f.mem.keep(v.Data)}
+	return doc.Value{Type: v.Type, Data: f.kept.keep(v.Data)}
 }
 
 // A loop is what a subquery needs while it runs, made once. No subquery is
@@ -140,11 +140,15 @@ func (s *selection) makeLoop() {
 		return l.yield(v) && l.left != 0 && l.f.err == nil
 	}
 	l.row = func(int) bool {
-		if !l.f.step(1) {
+		f := l.f
+		if !f.step(1) {
 			return false
 		}
-		v := l.get(l.f)
-		return l.f.err == nil && (v.Type == 0 || l.give(v))
+		m := f.mem.mark()
+		v := l.get(f)
+		more := f.err == nil && (v.Type == 0 || l.give(v))
+		f.mem.release(m)
+		return more
 	}
 }
 
@@ -162,6 +166,13 @@ func (s *selection) rows(f *frame, yield func(doc.Value) bool) {
 	}
 }
 
+// What a collected row takes beside its key and value, and a part of a group
+// beside the values that it keeps.
+const (
+	overCollected = 56
+	overPart      = 144
+)
+
 // A collected row waits until a subquery has seen all rows.
 type collected struct {
 	key   []byte
@@ -171,6 +182,8 @@ type collected struct {
 // collect gives rows in order: of ORDER BY, or else of the groups or values.
 func (s *selection) collect(f *frame, give func(doc.Value) bool) {
 	var all []collected
+	heap := f.heap
+	defer func() { f.heap = heap }()
 	if s.grouped {
 		all = s.groups(f)
 	} else {
@@ -180,7 +193,7 @@ func (s *selection) collect(f *frame, give func(doc.Value) bool) {
 		return
 	}
 	if s.distinct {
-		all = distinct(all, len(s.order) == 0)
+		all = distinct(f, all, len(s.order) == 0)
 	}
 	for _, c := range all {
 		if !give(c.value) {
@@ -192,17 +205,20 @@ func (s *selection) collect(f *frame, give func(doc.Value) bool) {
 // plain is the rows, sorted if there is an order.
 func (s *selection) plain(f *frame) (all []collected) {
 	get := s.row.eval()
+	var key []byte
 	s.each(f, func(int) bool {
+		m := f.mem.mark()
+		defer f.mem.release(m)
 		v := get(f)
 		if v.Type == 0 {
 			return f.step(1)
 		}
-		var key []byte
+		key = key[:0]
 		for _, k := range s.order {
 			key = appendSortKey(key, k.get(f), k.descending)
 		}
-		if f.room(len(key)+64) && f.step(1) {
-			all = append(all, collected{f.mem.keep(key), s.held(f, v)})
+		if f.heap += overCollected; f.room(len(key)) && f.step(1) {
+			all = append(all, collected{f.kept.keep(key), s.held(f, v)})
 		}
 		return f.err == nil
 	})
@@ -218,13 +234,15 @@ func (s *selection) groups(f *frame) []collected {
 	}
 	var key []byte
 	s.each(f, func(ordinal int) bool {
+		m := f.mem.mark()
+		defer f.mem.release(m)
 		key = key[:0]
 		for _, get := range s.keys {
 			key = appendKey(key, get(f))
 		}
 		group, ok := table[string(key)]
 		if !ok {
-			if !f.room(len(key) + 128*len(s.parts)) {
+			if f.heap += len(key) + overhead + overPart*len(s.parts); !f.room(0) {
 				return false
 			}
 			group = make([]accumulator, len(s.parts))
@@ -238,10 +256,15 @@ func (s *selection) groups(f *frame) []collected {
 	all := make([]collected, 0, len(table))
 	get := s.row.eval()
 	for key, group := range table {
+		if !f.step(1 + len(s.parts)/16) {
+			return nil
+		}
+		m := f.mem.mark()
 		s.finish(f, group)
 		if v := get(f); v.Type != 0 {
 			all = append(all, collected{[]byte(key), s.held(f, v)})
 		}
+		f.mem.release(m)
 	}
 	slices.SortFunc(all, func(a, b collected) int { return bytes.Compare(a.key, b.key) })
 	return all
@@ -255,17 +278,22 @@ func (s *selection) finish(f *frame, group []accumulator) {
 }
 
 // distinct leaves the first of rows that are equal, in order of value if sorted.
-func distinct(all []collected, sorted bool) []collected {
+func distinct(f *frame, all []collected, sorted bool) []collected {
 	seen := map[string]bool{}
 	kept := all[:0]
+	var key []byte
 	for _, c := range all {
-		key := appendKey(nil, c.value)
+		if !f.spend(len(c.value.Data)) {
+			return nil
+		}
+		key = appendKey(key[:0], c.value)
 		if seen[string(key)] {
 			continue
 		}
-		seen[string(key)] = true
+		own := string(key)
+		seen[own] = true
 		if sorted {
-			c.key = key
+			c.key = []byte(own)
 		}
 		kept = append(kept, c)
 	}

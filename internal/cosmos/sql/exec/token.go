@@ -153,7 +153,7 @@ func (r *reader) uint() uint64 {
 
 func (r *reader) count() int {
 	n := r.uint()
-	if n > maxCount+1 {
+	if n > 2*maxCount+1 {
 		r.bad = true
 		return 0
 	}

@@ -11,7 +11,9 @@ func (r *run) distinct() (more bool, err error) {
 		if v.Type == 0 || r.f.err != nil {
 			return true
 		}
-		key = appendKey(key[:0], v)
+		if key = appendKey(key[:0], v); !r.f.spend(len(key)) {
+			return true
+		}
 		id := clipKey(key)
 		if _, ok := b.find(id); ok || !b.admits(id) {
 			return true

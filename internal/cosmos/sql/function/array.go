@@ -79,7 +79,7 @@ func hasElement(array, needle doc.Value) bool {
 		return hasText(array, needle)
 	}
 	for v := range doc.Elements(array) {
-		if doc.Equal(v, needle) {
+		if Equal(v, needle) {
 			return true
 		}
 	}
@@ -107,7 +107,7 @@ func hasPart(array doc.Value, pattern doc.Doc) bool {
 
 func isPart(object, pattern doc.Doc) bool {
 	for name, want := range doc.Members(pattern) {
-		if have := doc.Lookup(object, name); doc.IsUndefined(have) || !doc.Equal(have, want) {
+		if have := doc.Lookup(object, name); doc.IsUndefined(have) || !Equal(have, want) {
 			return false
 		}
 	}

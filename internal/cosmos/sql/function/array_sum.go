@@ -1,6 +1,7 @@
 package function
 
 import (
+	"math"
 	"slices"
 
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -35,7 +36,7 @@ func arrayAvg(c *Call, args []doc.Value) doc.Value {
 	return roomOf(c).float(total / float64(n))
 }
 
-// arrayMedian is the mean of the two in the middle of an even number.
+// arrayMedian is the mean of the two in the middle of an even number; NaN if one is.
 func arrayMedian(c *Call, args []doc.Value) doc.Value {
 	var numbers []float64
 	for v := range doc.Elements(args[0]) {
@@ -50,6 +51,9 @@ func arrayMedian(c *Call, args []doc.Value) doc.Value {
 		return undefined
 	}
 	slices.Sort(numbers)
+	if math.IsNaN(numbers[0]) { // which sorts first
+		return roomOf(c).float(numbers[0])
+	}
 	if n%2 == 1 {
 		return roomOf(c).float(numbers[n/2])
 	}

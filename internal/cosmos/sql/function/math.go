@@ -9,7 +9,8 @@ import (
 
 // The family "Mathematical functions" of the reference. They calculate with
 // doubles, except those called INT, which have a file of their own. What is
-// no number, or gives none that JSON can write, is undefined: SQRT(-1), LOG(0).
+// no number gives undefined; results may be NaN or infinite, as IEEE 754 has
+// them: SQRT(-1), LOG(0).
 var mathFunctions = append([]Function{
 	{Name: "ABS", Family: familyMath, Min: 1, Max: 1, Run: ofNumber(math.Abs)},
 	{Name: "ACOS", Family: familyMath, Min: 1, Max: 1, Run: ofNumber(math.Acos)},
@@ -49,7 +50,7 @@ func ofNumber(f func(float64) float64) func(*Call, []doc.Value) doc.Value {
 		if !ok {
 			return undefined
 		}
-		return finite(c, f(x))
+		return roomOf(c).float(f(x))
 	}
 }
 
@@ -60,7 +61,7 @@ func ofNumbers(f func(x, y float64) float64) func(*Call, []doc.Value) doc.Value 
 		if !ok {
 			return undefined
 		}
-		return finite(c, f(x, y))
+		return roomOf(c).float(f(x, y))
 	}
 }
 
@@ -69,14 +70,6 @@ func twoNumbers(args []doc.Value) (x, y float64, ok bool) {
 	x, okX := doc.AsFloat(args[0])
 	y, okY := doc.AsFloat(args[1])
 	return x, y, okX && okY
-}
-
-// finite is x as a result, undefined if JSON has no such number.
-func finite(c *Call, x float64) doc.Value {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return undefined
-	}
-	return roomOf(c).float(x)
 }
 
 func degrees(x float64) float64 { return x * (180 / math.Pi) }
@@ -116,7 +109,7 @@ func logarithm(c *Call, args []doc.Value) doc.Value {
 		return undefined
 	}
 	if len(args) == 1 {
-		return finite(c, math.Log(x))
+		return roomOf(c).float(math.Log(x))
 	}
 	base, ok := doc.AsFloat(args[1])
 	if !ok {
@@ -124,15 +117,15 @@ func logarithm(c *Call, args []doc.Value) doc.Value {
 	}
 	switch base {
 	case 2:
-		return finite(c, math.Log2(x))
+		return roomOf(c).float(math.Log2(x))
 	case 10:
-		return finite(c, log10(x))
+		return roomOf(c).float(log10(x))
 	}
-	return finite(c, math.Log(x)/math.Log(base))
+	return roomOf(c).float(math.Log(x) / math.Log(base))
 }
 
 // numberBin rounds down to a multiple of the bin's size; with a negative size
-// that is up, as the reference shows. A size of 0 gives NaN or infinity.
+// that is up. A size of 0 gives undefined. The reference shows both.
 func numberBin(c *Call, args []doc.Value) doc.Value {
 	x, ok := doc.AsFloat(args[0])
 	if !ok {
@@ -144,7 +137,10 @@ func numberBin(c *Call, args []doc.Value) doc.Value {
 			return undefined
 		}
 	}
-	return finite(c, math.Floor(x/size)*size)
+	if size == 0 {
+		return undefined
+	}
+	return roomOf(c).float(math.Floor(x/size) * size)
 }
 
 func random(c *Call, _ []doc.Value) doc.Value { return roomOf(c).float(rand.Float64()) }
@@ -157,18 +153,21 @@ func round(c *Call, args []doc.Value) doc.Value {
 		return undefined
 	}
 	if len(args) == 1 {
-		return finite(c, math.Round(x))
+		return roomOf(c).float(math.Round(x))
 	}
 	digits, ok := doc.AsInt(args[1])
 	if !ok {
 		return undefined
 	}
-	return finite(c, roundTo(x, digits))
+	return roomOf(c).float(roundTo(x, digits))
 }
 
 // roundTo leaves a number as it is that has no digit to lose: from 2^53 on,
 // scaling would do harm.
 func roundTo(x float64, digits int64) float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return x
+	}
 	if digits < 0 {
 		if digits < -308 {
 			return 0

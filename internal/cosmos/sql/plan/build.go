@@ -87,7 +87,7 @@ type builder struct {
 
 // read reduces the filter.
 func (b *builder) read() {
-	r := reducer{b.resolver}
+	r := reducer{resolver: b.resolver, left: maxReduced}
 	c := r.rows(b.query)
 	b.exact = c.exact
 	switch c.kind {

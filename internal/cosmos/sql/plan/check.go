@@ -36,7 +36,7 @@ func (c *checker) err() error {
 func (c *checker) query(q *syntax.Query, outer *scope, inner bool) {
 	s := c.from(q, outer)
 	c.clauses(q, inner)
-	c.keys(q)
+	c.keys(q, s)
 	c.names(q)
 	if q.Where != nil {
 		c.plain(q.Where, s, "the WHERE clause")
@@ -166,7 +166,7 @@ func (c *checker) expr(e syntax.Expr, s *scope) {
 	walk(e, func(e syntax.Expr) bool {
 		switch x := e.(type) {
 		case *syntax.Name:
-			if _, _, ok := s.find(x.Name); !ok {
+			if _, _, ok := s.find(x.Name); !ok && !s.constant(x.Name) {
 				c.unresolved(x.Name, x.Span)
 			}
 		case *syntax.Call:

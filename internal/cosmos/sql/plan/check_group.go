@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 )
 
@@ -30,13 +28,13 @@ func (c *checker) nested(e syntax.Expr) {
 
 // keys checks the expressions of GROUP BY: each speaks of its row, and has no
 // subquery (reference, "GROUP BY", arguments and remarks).
-func (c *checker) keys(q *syntax.Query) {
+func (c *checker) keys(q *syntax.Query, s *scope) {
 	for _, e := range q.GroupBy {
 		names, subqueries := false, false
 		walk(e, func(e syntax.Expr) bool {
-			switch e.(type) {
+			switch e := e.(type) {
 			case *syntax.Name:
-				names = true
+				names = names || !s.constant(e.Name)
 			case *syntax.Subquery:
 				subqueries = true
 			}
@@ -57,15 +55,16 @@ func (c *checker) grouped(q *syntax.Query, s *scope) {
 	if len(q.GroupBy) == 0 && !aggregates(q) {
 		return
 	}
+	keys := syntax.NewTable(q.GroupBy)
 	for _, e := range rowExprs(q) {
-		c.ungrouped(e, q, s, "SC2102", "select list")
+		c.ungrouped(e, keys, s, "SC2102", "select list")
 	}
 	if len(q.GroupBy) == 0 || len(q.OrderBy) == 0 {
 		return
 	}
 	before := len(c.mistakes)
 	for i := range q.OrderBy {
-		c.ungrouped(q.OrderBy[i].Expr, q, s, "SC2103", "ORDER BY clause")
+		c.ungrouped(q.OrderBy[i].Expr, keys, s, "SC2103", "ORDER BY clause")
 	}
 	if len(c.mistakes) == before {
 		c.wrong("", q.OrderBy[0].Span, "'ORDER BY' is not supported in presence of GROUP BY.")
@@ -73,9 +72,9 @@ func (c *checker) grouped(q *syntax.Query, s *scope) {
 }
 
 // ungrouped looks for references to single rows.
-func (c *checker) ungrouped(e syntax.Expr, q *syntax.Query, s *scope, code, where string) {
+func (c *checker) ungrouped(e syntax.Expr, keys *syntax.Table, s *scope, code, where string) {
 	walk(e, func(e syntax.Expr) bool {
-		if slices.ContainsFunc(q.GroupBy, func(key syntax.Expr) bool { return syntax.Equal(e, key) }) {
+		if keys.Has(e) {
 			return false
 		}
 		switch x := e.(type) {
@@ -83,7 +82,7 @@ func (c *checker) ungrouped(e syntax.Expr, q *syntax.Query, s *scope, code, wher
 			return x.UDF || !Aggregate(x.Name)
 		case *syntax.Name, *syntax.Member, *syntax.Index:
 			if name, ok := base(e); ok {
-				if _, own, _ := s.find(name); own && !ofKey(e, q.GroupBy) {
+				if _, own, _ := s.find(name); own && !ofKey(e, keys) {
 					c.wrong(code, e.Pos(), "Property reference '%s' is invalid in the %s because it is not contained in either an aggregate function or the GROUP BY clause.", syntax.Print(e), where)
 				}
 				return false
@@ -94,9 +93,9 @@ func (c *checker) ungrouped(e syntax.Expr, q *syntax.Query, s *scope, code, wher
 }
 
 // ofKey reports that a reference goes into a group key.
-func ofKey(e syntax.Expr, keys []syntax.Expr) bool {
+func ofKey(e syntax.Expr, keys *syntax.Table) bool {
 	for e != nil {
-		if slices.ContainsFunc(keys, func(key syntax.Expr) bool { return syntax.Equal(e, key) }) {
+		if keys.Has(e) {
 			return true
 		}
 		switch x := e.(type) {

@@ -2,15 +2,17 @@ package plan
 
 import (
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+	"github.com/mayflydb/mayfly/internal/fault"
 )
 
 // WithComputed gives a query in which each mention of a computed property of the container,
 // by name, is the expression that computes it ("Computed properties" of the
 // reference): `SELECT VALUE <expression> FROM <alias>`. The query itself stays as it is.
-func WithComputed(q *syntax.Query, properties map[string]*syntax.Query) *syntax.Query {
-	alias := containerAlias(q)
+// Where it would have more text than a query may, that is fault.TooLarge.
+func WithComputed(q *syntax.Query, properties map[string]*syntax.Query) (*syntax.Query, error) {
+	alias, left := containerAlias(q), syntax.MaxText
 	if len(properties) == 0 || alias == "" {
-		return q
+		return q, nil
 	}
 	mention := func(x syntax.Expr) (*syntax.Query, string) {
 		m, ok := x.(*syntax.Member)
@@ -23,18 +25,27 @@ func WithComputed(q *syntax.Query, properties map[string]*syntax.Query) *syntax.
 		return properties[m.Name], m.Name
 	}
 	out := syntax.Replace(q, func(x syntax.Expr) syntax.Expr {
-		if p, _ := mention(x); p != nil {
-			return computing(p, alias)
+		p, _ := mention(x)
+		if p == nil {
+			return nil
 		}
-		return nil
+		if left -= p.End - p.Start; left < 0 {
+			return x
+		}
+		return computing(p, alias)
 	})
+	if left < 0 {
+		return nil, errComputed
+	}
 	for i, item := range q.Select.Items {
 		if p, name := mention(item.Expr); p != nil && item.Alias == "" {
 			out.Select.Items[i].Alias = name
 		}
 	}
-	return out
+	return out, nil
 }
+
+var errComputed = fault.New(fault.TooLarge, "With the expressions of its computed properties the query exceeds the maximum of %d bytes. Name fewer of them.", syntax.MaxText)
 
 // containerAlias is the name by which a query calls the documents of the
 // container, "" when it goes over parts of them.

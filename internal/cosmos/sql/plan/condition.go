@@ -11,6 +11,10 @@ import (
 // taken for unknown: an IN of thousands of values is no faster than a scan.
 const maxAlternatives = 4096
 
+// maxTogether is how many conditions that all have to hold are told apart; more
+// of them would not narrow anything down.
+const maxTogether = 256
+
 // A condition is what index entries could tell of the documents that an
 // expression holds for: every such document meets it.
 type condition struct {
@@ -48,16 +52,18 @@ func both(conditions ...condition) condition {
 	out := condition{kind: all, exact: true}
 	for _, c := range conditions {
 		out.exact = out.exact && c.exact
-		switch c.kind {
-		case nothing:
+		switch {
+		case c.kind == nothing:
 			return never()
-		case everything:
-		case all:
+		case c.kind == everything:
+		case c.kind == all && len(out.parts) == 0:
+			out.parts = slices.Clone(c.parts)
+		case c.kind == all:
 			for _, part := range c.parts {
-				out.parts = conjoin(out.parts, part)
+				out.conjoin(part)
 			}
 		default:
-			out.parts = conjoin(out.parts, c)
+			out.conjoin(c)
 		}
 	}
 	switch {
@@ -71,6 +77,14 @@ func both(conditions ...condition) condition {
 		return one
 	}
 	return out
+}
+
+// conjoin adds a part to those that all have to hold, unless they are many.
+func (c *condition) conjoin(part condition) {
+	before := len(c.parts)
+	if c.parts = conjoin(c.parts, part); len(c.parts) > maxTogether {
+		c.parts, c.exact = c.parts[:before], false
+	}
 }
 
 // conjoin adds a part, merged with the one on the same path if there is one.
@@ -89,7 +103,7 @@ func conjoin(parts []condition, c condition) []condition {
 
 // either is what meets at least one of the conditions.
 func either(conditions ...condition) condition {
-	out := condition{kind: anyOf, exact: true}
+	out, open := condition{kind: anyOf, exact: true}, false
 	for _, c := range conditions {
 		switch c.kind {
 		case nothing:
@@ -98,6 +112,7 @@ func either(conditions ...condition) condition {
 			if c.exact {
 				return always()
 			}
+			open = true
 		}
 		out.exact = out.exact && c.exact
 		if c.kind == anyOf {
@@ -105,16 +120,17 @@ func either(conditions ...condition) condition {
 		} else {
 			out.parts = append(out.parts, c)
 		}
+		if len(out.parts) > maxAlternatives {
+			return unknown
+		}
 	}
 	switch {
-	case slices.ContainsFunc(out.parts, func(c condition) bool { return c.kind == everything }):
+	case open:
 		return unknown
 	case len(out.parts) == 0:
 		return never()
 	case len(out.parts) == 1:
 		return out.parts[0]
-	case len(out.parts) > maxAlternatives:
-		return unknown
 	}
 	return out
 }

@@ -92,7 +92,7 @@ const (
 // passed the checks of Build and stays as it is. Errors are a *syntax.Error, or
 // fault.Invalid for what clients cannot merge.
 func Gateway(q *syntax.Query, env GatewayEnvironment) (*GatewayPlan, error) {
-	g := gatewayPlanner{GatewayEnvironment: env, q: q}
+	g := gatewayPlanner{GatewayEnvironment: env, q: q, left: maxGatewayText}
 	if err := g.bindCounts(); err != nil {
 		return nil, err
 	}
@@ -104,8 +104,11 @@ func Gateway(q *syntax.Query, env GatewayEnvironment) (*GatewayPlan, error) {
 	} else {
 		p.Query, err = g.query(one || env.OnePartition)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case g.left < 0:
+		return nil, errGatewayText
 	}
 	return p, nil
 }
@@ -123,6 +126,22 @@ type gatewayPlanner struct {
 	GatewayEnvironment
 	q                  *syntax.Query
 	top, offset, limit *int64
+	left               int // bytes of text that the plan may still have; negative when it has too many
+}
+
+// maxGatewayText limits the texts of one plan, which repeat parts of the query:
+// those of a rank in each of its components.
+const maxGatewayText = 8 * syntax.MaxText
+
+var errGatewayText = fault.New(fault.TooLarge, "The plan of the query has more than %d MiB of text. Use shorter expressions in ORDER BY and in aggregates.", maxGatewayText>>20)
+
+// print is the text of a part of the plan.
+func (g *gatewayPlanner) print(n syntax.Node) string {
+	text, ok := syntax.PrintWithin(n, g.left)
+	if g.left -= len(text); !ok {
+		g.left = -1
+	}
+	return text
 }
 
 // maxGatewayCount is the highest number that TOP, OFFSET and LIMIT can have: 32 bits.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
 )
@@ -15,7 +16,7 @@ const (
 	// the plan gives up and asks all: the service allows 16,000 values in IN.
 	maxGatewayKeys = 16_000
 	// maxGatewayPairs limits the work of one AND.
-	maxGatewayPairs = 1 << 18
+	maxGatewayPairs = 1 << 16
 )
 
 // A gatewayKey is what a filter demands of the parts of a partition key.
@@ -334,7 +335,7 @@ func (s *gatewayScope) key(at int, v doc.Value) gatewayKey {
 // gatewayScalar reports a value that can be a part of a key by itself.
 func gatewayScalar(v doc.Value) bool {
 	r := doc.RankOf(v)
-	return doc.RankNull <= r && r <= doc.RankString
+	return doc.RankNull <= r && r <= doc.RankString && function.Finite(v)
 }
 
 func gatewayEither(a, b gatewayKeys) gatewayKeys {

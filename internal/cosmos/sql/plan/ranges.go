@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
 )
@@ -117,11 +118,16 @@ func counts(v doc.Value) bool {
 	return !ok || len(s) <= access.MaxSortBytes
 }
 
-// equals is the condition that the value at p is v.
+// equals is the condition that the value at p is v. Documents hold no numbers
+// that are not finite.
 func equals(p place, v doc.Value) condition {
 	switch doc.RankOf(v) {
 	case doc.RankUndefined:
 		return never()
+	case doc.RankNumber:
+		if p.known && !function.Finite(v) {
+			return never()
+		}
 	case doc.RankObject:
 		return contains(p, v).roughly()
 	}
@@ -129,15 +135,23 @@ func equals(p place, v doc.Value) condition {
 }
 
 // contains is the condition that the value at p is v or, v being an object, has
-// at least v's members: index entries tell of scalars only.
+// at least v's members: index entries tell of scalars only. So many of them are enough.
 func contains(p place, v doc.Value) condition {
+	left := maxTogether
+	return containing(p, v, &left)
+}
+
+func containing(p place, v doc.Value, left *int) condition {
 	d, ok := doc.AsDoc(v)
 	if !ok {
 		return equals(p, v)
 	}
 	members := []condition{}
 	for name, member := range doc.Members(d) {
-		members = append(members, contains(p.member(string([]byte(name))), member))
+		if *left--; *left < 0 {
+			break
+		}
+		members = append(members, containing(p.member(string([]byte(name))), member, left))
 	}
 	if len(members) == 0 {
 		r := typeOf(object)

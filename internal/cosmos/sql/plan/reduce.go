@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
 )
@@ -10,11 +12,27 @@ import (
 // A reducer reduces filters to conditions. It reads three-valued logic with
 // care: an expression is true, false, or neither, and what it is not true for it
 // need not be false for.
-type reducer struct{ resolver }
+type reducer struct {
+	resolver
+	left int // expressions and values that it may still look at
+}
+
+// maxReduced is how many expressions and values of a filter are looked at: of a
+// filter with more nothing is known.
+const maxReduced = 1 << 16
+
+// spend counts n of them, and reports that they are too many.
+func (r *reducer) spend(n int) bool {
+	r.left -= n
+	return r.left < 0
+}
 
 // reduce gives the condition of the documents that have a row for which e is
 // want, true or false.
 func (r *reducer) reduce(e syntax.Expr, want bool, s *scope) condition {
+	if r.spend(1) {
+		return unknown
+	}
 	switch x := e.(type) {
 	case *syntax.Unary:
 		if x.Op == syntax.Not {
@@ -24,11 +42,11 @@ func (r *reducer) reduce(e syntax.Expr, want bool, s *scope) condition {
 		switch x.Op {
 		case syntax.And, syntax.Or:
 			// AND is false as soon as one side is, and OR true.
-			a, b := r.reduce(x.X, want, s), r.reduce(x.Y, want, s)
+			sides := r.sides(x, want, s)
 			if (x.Op == syntax.And) == want {
-				return both(a, b)
+				return both(sides...)
 			}
-			return either(a, b)
+			return either(sides...)
 		}
 	}
 	if v, ok := r.constant(e); ok {
@@ -69,8 +87,22 @@ func (r *reducer) reduce(e syntax.Expr, want bool, s *scope) condition {
 	return unknown
 }
 
+// sides reduces the operands of a chain of one operator.
+func (r *reducer) sides(x *syntax.Binary, want bool, s *scope) []condition {
+	operands := []syntax.Expr{x.Y}
+	left := x.X
+	for b, ok := left.(*syntax.Binary); ok && b.Op == x.Op; b, ok = left.(*syntax.Binary) {
+		operands, left = append(operands, b.Y), b.X
+	}
+	list := []condition{r.reduce(left, want, s)}
+	for _, operand := range slices.Backward(operands) {
+		list = append(list, r.reduce(operand, want, s))
+	}
+	return list
+}
+
 // opposites are the comparisons that hold for two values of one type exactly
-// when the other does not.
+// when the other does not, NaN aside.
 var opposites = map[syntax.Op]syntax.Op{
 	syntax.Eq: syntax.Ne, syntax.Ne: syntax.Eq,
 	syntax.Lt: syntax.Ge, syntax.Ge: syntax.Lt,
@@ -89,6 +121,7 @@ func (r *reducer) comparison(op syntax.Op, x, y syntax.Expr, want bool, s *scope
 	if !ok {
 		return unknown
 	}
+	holdsForNaN := (op == syntax.Ne) == want
 	if !want {
 		op = opposite
 	}
@@ -99,7 +132,13 @@ func (r *reducer) comparison(op syntax.Op, x, y syntax.Expr, want bool, s *scope
 		}
 		x, op = y, mirrors[op]
 	}
-	if doc.IsUndefined(v) {
+	switch {
+	case doc.IsUndefined(v):
+		return never()
+	case function.IsNaN(v): // of which != is true and the others are false
+		if holdsForNaN {
+			return unknown
+		}
 		return never()
 	}
 	p := r.place(x, s)
@@ -114,7 +153,7 @@ func (r *reducer) comparison(op syntax.Op, x, y syntax.Expr, want bool, s *scope
 
 // in takes an IN for equality with one of the list.
 func (r *reducer) in(x *syntax.In, s *scope) condition {
-	if len(x.List) > maxAlternatives {
+	if len(x.List) > maxAlternatives || r.spend(len(x.List)) {
 		return unknown
 	}
 	list := make([]condition, len(x.List))
@@ -130,7 +169,7 @@ func (r *reducer) equal(x, y syntax.Expr, s *scope) condition {
 	if !isA || !isB {
 		return r.comparison(syntax.Eq, x, y, true, s)
 	}
-	if !doc.IsUndefined(a) && doc.Equal(a, b) {
+	if !doc.IsUndefined(a) && function.Equal(a, b) {
 		return always()
 	}
 	return never()

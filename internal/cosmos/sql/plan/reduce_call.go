@@ -100,7 +100,7 @@ func (r *reducer) among(list doc.Value, p place) condition {
 	}
 	values := []condition{}
 	for v := range doc.Elements(list) {
-		if len(values) == maxAlternatives {
+		if len(values) == maxAlternatives || r.spend(1) {
 			return unknown
 		}
 		values = append(values, equals(p, v))
@@ -114,7 +114,7 @@ func (r *reducer) arrayContainsEach(args []syntax.Expr, join func(...condition) 
 	values := make([]condition, 0, len(args)-1)
 	for _, arg := range args[1:] {
 		v, ok := r.constant(arg)
-		if !ok || doc.IsUndefined(v) {
+		if !ok || doc.IsUndefined(v) || r.spend(1) {
 			return unknown
 		}
 		values = append(values, contains(element, v))

@@ -20,7 +20,7 @@ func (g *gatewayPlanner) query(one bool) (*GatewayQuery, error) {
 		Distinct: g.distinct(), Top: g.top, Offset: g.offset, Limit: g.limit, HasSelectValue: q.Select.Value != nil,
 	}
 	if inner, alias, ok := g.distinctCount(); ok {
-		info.Distinct, info.DCount, info.Rewritten = gatewayUnordered, &alias, syntax.Print(inner)
+		info.Distinct, info.DCount, info.Rewritten = gatewayUnordered, &alias, g.print(inner)
 		return info, nil
 	}
 	merged := len(q.GroupBy) > 0 || aggregates(q)
@@ -51,7 +51,7 @@ func (g *gatewayPlanner) query(one bool) (*GatewayQuery, error) {
 	default:
 		return info, nil
 	}
-	info.Rewritten = syntax.Print(&text)
+	info.Rewritten = g.print(&text)
 	return info, nil
 }
 
@@ -95,7 +95,7 @@ func (g *gatewayPlanner) ordered(info *GatewayQuery, text *syntax.Query) {
 			descending = distance != gatewayEuclidean
 		}
 		info.OrderBy = append(info.OrderBy, gatewayDirection(descending))
-		info.OrderByExpressions = append(info.OrderByExpressions, syntax.Print(key.Expr))
+		info.OrderByExpressions = append(info.OrderByExpressions, g.print(key.Expr))
 	}
 	keys := make([]syntax.Expr, len(g.q.OrderBy))
 	for i, key := range g.q.OrderBy {

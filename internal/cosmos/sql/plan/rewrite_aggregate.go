@@ -59,7 +59,7 @@ func (g *gatewayPlanner) aggregated(info *GatewayQuery) (syntax.Select, error) {
 		return syntax.Select{}, err
 	}
 	for _, e := range q.GroupBy {
-		info.GroupByExpressions = append(info.GroupByExpressions, syntax.Print(e))
+		info.GroupByExpressions = append(info.GroupByExpressions, g.print(e))
 	}
 	switch {
 	case len(q.GroupBy) > 0:

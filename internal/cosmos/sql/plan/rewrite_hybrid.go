@@ -5,12 +5,19 @@ import (
 	"strings"
 
 	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
 const gatewayEuclidean = "euclidean"
+
+// MaxScores is how many scores ORDER BY RANK may fuse.
+const MaxScores = 32
+
+// ErrManyScores refuses more.
+var ErrManyScores = fault.New(fault.Invalid, "RRF takes at most %d scores.", MaxScores)
 
 // minGatewayCandidates is how many rows each score contributes at least: ranks
 // of few candidates are poor.
@@ -90,7 +97,7 @@ func (g *gatewayPlanner) hybrid() (*GatewayHybrid, error) {
 		scores[i] = gatewayText(call, len(statistics.Items), len(weights) > 0 && weights[i] < 0)
 		statistics.Items = append(statistics.Items, g.statistics(call))
 	}
-	h.GlobalStatisticsQuery = syntax.Print(&syntax.Query{
+	h.GlobalStatisticsQuery = g.print(&syntax.Query{
 		Select: syntax.Select{Items: []syntax.Item{
 			{Expr: &syntax.Call{Name: "COUNT", Args: []syntax.Expr{gatewayInt(1)}}, Alias: "documentCount"},
 			{Expr: statistics, Alias: "fullTextStatistics"},
@@ -110,7 +117,7 @@ func (g *gatewayPlanner) rank() (calls []*syntax.Call, weights []float64, err er
 	if call, ok := g.q.Rank.(*syntax.Call); ok && !call.UDF && strings.EqualFold(call.Name, "RRF") {
 		parts = call.Args
 		if last := len(parts) - 1; last > 0 {
-			if v, ok := g.Constant(parts[last]); ok && doc.IsArray(v) {
+			if v, ok := g.Constant(parts[last]); ok && doc.IsArray(v) && function.Finite(v) {
 				parts = parts[:last]
 				for w := range doc.Elements(v) {
 					f, _ := doc.AsFloat(w)
@@ -127,6 +134,9 @@ func (g *gatewayPlanner) rank() (calls []*syntax.Call, weights []float64, err er
 				"ORDER BY RANK needs FULLTEXTSCORE, VECTORDISTANCE or an RRF of these.")
 		}
 		calls = append(calls, call)
+	}
+	if len(calls) > MaxScores {
+		return nil, nil, ErrManyScores
 	}
 	if len(weights) > 0 && len(weights) != len(calls) {
 		return nil, nil, fault.New(fault.Invalid, "RRF needs as many weights as scores.")
@@ -216,7 +226,7 @@ func (g *gatewayPlanner) component(s gatewayScore, payload syntax.Expr) GatewayQ
 	info := GatewayQuery{
 		Distinct:           gatewayNotDistinct,
 		OrderBy:            []string{gatewayDirection(s.descending)},
-		OrderByExpressions: []string{syntax.Print(s.expr)},
+		OrderByExpressions: []string{g.print(s.expr)},
 		NonStreaming:       true,
 	}
 	text := syntax.Query{
@@ -233,7 +243,7 @@ func (g *gatewayPlanner) component(s gatewayScore, payload syntax.Expr) GatewayQ
 		info.Offset, info.Limit = new(int64), gatewayCandidates(*g.offset+*g.limit)
 		text.Offset, text.Limit = gatewayInt(0), gatewayInt(*info.Limit)
 	}
-	info.Rewritten = syntax.Print(&text)
+	info.Rewritten = g.print(&text)
 	return info
 }
 

@@ -50,7 +50,7 @@ func (b *builder) walk(path access.Path, reverse bool) {
 	b.use(func(c *condition) bool { return c.kind == within && slices.Equal(c.leaf.Path, path) })
 	b.plan.Access.Walk = w
 	if !isStamp(path) {
-		b.plan.Indexes.UsedSingle = appendNew(b.plan.Indexes.UsedSingle, single(path))
+		b.plan.Indexes.UsedSingle = appendNew(b.plan.Indexes.UsedSingle, path)
 	}
 }
 

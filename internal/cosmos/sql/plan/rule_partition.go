@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 
 	"github.com/mayflydb/mayfly/internal/access"
@@ -19,7 +20,7 @@ func (b *builder) partitionKey() bool {
 	for i, path := range paths {
 		v, ok := b.pointAt(path)
 		switch {
-		case i < len(key) && ok && !doc.Equal(v, key[i]):
+		case i < len(key) && ok && !onePartition(v, key[i]):
 			b.plan.Nothing, b.plan.Exact = true, true
 			return true
 		case i < len(key):
@@ -37,10 +38,27 @@ func (b *builder) partitionKey() bool {
 	}
 	a.Partition, a.HasPartition = key, true
 	b.use(func(c *condition) bool {
-		_, ok := c.point()
-		return ok && slices.ContainsFunc(paths[:len(key)], func(p access.Path) bool { return slices.Equal(p, c.leaf.Path) })
+		v, ok := c.point()
+		return ok && !sharesPartition(v) && slices.ContainsFunc(paths[:len(key)], func(p access.Path) bool { return slices.Equal(p, c.leaf.Path) })
 	})
 	return found
+}
+
+// onePartition reports that two values of a filter and of a key are in one
+// partition: there numbers are doubles, while they compare exactly.
+func onePartition(a, b doc.Value) bool {
+	if doc.RankOf(a) == doc.RankNumber && doc.RankOf(b) == doc.RankNumber {
+		x, _ := doc.AsFloat(a)
+		y, _ := doc.AsFloat(b)
+		return x == y
+	}
+	return doc.Equal(a, b)
+}
+
+// sharesPartition reports that other values than v may be in its partition.
+func sharesPartition(v doc.Value) bool {
+	f, ok := doc.AsFloat(v)
+	return ok && math.Abs(f) >= 1<<53
 }
 
 // pointAt is the one scalar value that the filter allows at a path.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 
 	"github.com/mayflydb/mayfly/internal/access"
@@ -27,11 +28,14 @@ func (p place) member(name string) place {
 }
 
 func (p place) step(s access.Step) place {
-	if !p.known {
+	if !p.known || len(p.path) == maxPath {
 		return place{}
 	}
 	return place{known: true, path: append(slices.Clip(p.path), s)}
 }
+
+// maxPath is the longest path that is followed. Nothing in a document lies deeper.
+const maxPath = doc.MaxDepth
 
 // repeated reports whether a document may have several values there.
 func repeated(p access.Path) bool {
@@ -60,6 +64,25 @@ func (s *scope) find(name string) (b binding, own, ok bool) {
 		}
 	}
 	return binding{}, false, false
+}
+
+// NamedNumber is the number that a name stands for which no source has: NaN or
+// Infinity ("TOSTRING" and "STRINGTONUMBER" of the reference, examples).
+func NamedNumber(name string) (f float64, ok bool) {
+	switch name {
+	case "NaN":
+		return math.NaN(), true
+	case "Infinity":
+		return math.Inf(1), true
+	}
+	return 0, false
+}
+
+// constant reports whether a name stands for a number.
+func (s *scope) constant(name string) bool {
+	_, number := NamedNumber(name)
+	_, _, bound := s.find(name)
+	return number && !bound
 }
 
 // empty reports that no name is visible, so that FROM speaks of the container.

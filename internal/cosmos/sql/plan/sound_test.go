@@ -92,6 +92,17 @@ func randomPath(rng *rand.Rand) string {
 	return []string{"c.a", "c.a", "c.b", "c.b", "c.o.x", "c.p", "c.id", "c.l[0]", "c.l", "c.none"}[rng.IntN(10)]
 }
 
+// randomOperand may be a number that no document holds.
+func randomOperand(rng *rand.Rand) string {
+	switch rng.IntN(12) {
+	case 0:
+		return []string{"SQRT(-1)", "LOG(0)", "EXP(1000)"}[rng.IntN(3)]
+	case 1:
+		return []string{"[SQRT(-1)]", `{"x":SQRT(-1)}`, `{"x":EXP(1000)}`}[rng.IntN(3)]
+	}
+	return randomValue(rng)
+}
+
 func randomFilter(rng *rand.Rand, depth int) string {
 	if depth > 0 && rng.IntN(3) > 0 {
 		a, b := randomFilter(rng, depth-1), randomFilter(rng, depth-1)
@@ -103,7 +114,7 @@ func randomFilter(rng *rand.Rand, depth int) string {
 		}
 		return "(" + a + " OR " + b + ")"
 	}
-	path, v, w := randomPath(rng), randomValue(rng), randomValue(rng)
+	path, v, w := randomPath(rng), randomOperand(rng), randomOperand(rng)
 	switch rng.IntN(14) {
 	case 0, 1:
 		return path + " = " + v
@@ -209,15 +220,18 @@ func compareSlowly(op syntax.Op, a, b doc.Value) int {
 	order := doc.Compare(a, b)
 	switch op {
 	case syntax.Eq:
-		return truthOf(order == 0)
+		return truthOf(order == 0 && !function.HasNaN(a))
 	case syntax.Ne:
-		return truthOf(order != 0)
+		return truthOf(order != 0 || function.HasNaN(a))
 	}
 	kind := func(v doc.Value) doc.Rank { // truth values are one type
 		return max(doc.RankOf(v), min(doc.RankOf(v)*2, doc.RankTrue))
 	}
 	if rank := doc.RankOf(a); rank >= doc.RankArray || kind(a) != kind(b) {
 		return -1
+	}
+	if function.IsNaN(a) || function.IsNaN(b) {
+		return 0
 	}
 	return truthOf(map[syntax.Op]bool{syntax.Lt: order < 0, syntax.Le: order <= 0, syntax.Gt: order > 0, syntax.Ge: order >= 0}[op])
 }

@@ -38,17 +38,28 @@ func columnText(c access.Column) string {
 	return docPath(c.Path).String() + " ASC"
 }
 
-func appendNew(list []string, s string) []string {
-	if slices.Contains(list, s) {
+// What is told of indexes goes into a header: so many paths, so long, and composite
+// indexes of no more paths than the service allows.
+const (
+	maxTold      = 64
+	maxToldBytes = 1024
+	maxColumns   = 8
+)
+
+func appendNew(list []string, path access.Path) []string {
+	if len(list) == maxTold {
 		return list
 	}
-	return append(list, s)
+	if s := single(path); len(s) <= maxToldBytes && !slices.Contains(list, s) {
+		return append(list, s)
+	}
+	return list
 }
 
 // usedSingle notes the paths of a set.
 func (b *builder) usedSingle(c condition) {
 	if c.kind == within {
-		b.plan.Indexes.UsedSingle = appendNew(b.plan.Indexes.UsedSingle, single(c.leaf.Path))
+		b.plan.Indexes.UsedSingle = appendNew(b.plan.Indexes.UsedSingle, c.leaf.Path)
 	}
 	for _, part := range c.parts {
 		b.usedSingle(part)
@@ -67,7 +78,7 @@ func (b *builder) recommend() {
 	if b.plan.Access.IDs != nil {
 		return
 	}
-	if columns := b.ideal(); len(columns) > 1 {
+	if columns := b.ideal(); len(columns) > 1 && len(columns) <= maxColumns {
 		b.plan.Indexes.WantedComposite = append(b.plan.Indexes.WantedComposite, columnTexts(columns))
 	}
 }
@@ -75,7 +86,7 @@ func (b *builder) recommend() {
 func (b *builder) missing(c condition) {
 	looked := b.plan.Access.IDs != nil && isID(c.leaf.Path)
 	if c.kind == within && !isStamp(c.leaf.Path) && !b.indexed(c.leaf.Path) && !b.inPartition(c.leaf.Path) && !looked {
-		b.plan.Indexes.WantedSingle = appendNew(b.plan.Indexes.WantedSingle, single(c.leaf.Path))
+		b.plan.Indexes.WantedSingle = appendNew(b.plan.Indexes.WantedSingle, c.leaf.Path)
 	}
 	for _, part := range c.parts {
 		b.missing(part)

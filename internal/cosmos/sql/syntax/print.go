@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -12,21 +13,37 @@ import (
 // can also carry a placeholder. Parse reads the text back to the same tree.
 // Another kind of node gives "".
 func Print(n Node) string {
-	p := &printer{}
+	text, _ := PrintWithin(n, math.MaxInt)
+	return text
+}
+
+// PrintWithin is Print of a tree that may hold parts of itself many times over:
+// ok is false if the text has more than most bytes, and then it is none.
+func PrintWithin(n Node, most int) (text string, ok bool) {
+	p := &printer{most: most}
 	switch n := n.(type) {
 	case *Query:
 		p.query(n)
 	case Expr:
 		p.expr(n)
 	}
-	return p.String()
+	if p.Len() > p.most {
+		return "", false
+	}
+	return p.String(), true
 }
 
-type printer struct{ strings.Builder }
+// A printer stops behind the part with which the text is too long.
+type printer struct {
+	strings.Builder
+	most int
+}
 
 func (p *printer) put(parts ...string) {
 	for _, s := range parts {
-		p.WriteString(s)
+		if p.Len() <= p.most {
+			p.WriteString(s)
+		}
 	}
 }
 
@@ -147,12 +164,18 @@ func (p *printer) comma(i int) {
 
 func (p *printer) list(items []Expr) {
 	for i, x := range items {
+		if p.Len() > p.most {
+			return
+		}
 		p.comma(i)
 		p.expr(x)
 	}
 }
 
 func (p *printer) expr(x Expr) {
+	if p.Len() > p.most {
+		return
+	}
 	switch x := x.(type) {
 	case *Literal:
 		p.literal(x)

@@ -14,7 +14,11 @@ func Walk(n Node, visit func(Node) bool) {
 	})
 }
 
-// down gives the nodes right below n to yield until it gives false.
+// Children gives the nodes right below n to yield, as Walk visits them, until it
+// gives false.
+func Children(n Node, yield func(Node) bool) { down(n, yield) }
+
+// down is Children, and reports whether it came to the end.
 func down(n Node, yield func(Node) bool) bool {
 	switch n := n.(type) {
 	case *Query:
