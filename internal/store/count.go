@@ -31,6 +31,9 @@ func (s *Store) Count(ctx context.Context, v catalog.View, a access.Access) (n u
 		return 0, false, nil
 	case a.Set == nil && a.IDs == nil && !a.HasPartition && a.Span == nil:
 		usage, err := s.Usage(ctx, v)
+		if err == nil && v.Container.State().Deleted {
+			err = catalog.ErrNoOwner
+		}
 		return usage.Documents, err == nil, err
 	}
 	t, err := s.newTally(ctx, v, a)

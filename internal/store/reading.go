@@ -50,6 +50,10 @@ func (s *Store) newReading(ctx context.Context, v catalog.View, a access.Access)
 	}
 	if a.Set == nil && a.Walk == nil {
 		r.snapshot = s.engine.Snapshot()
+		if v.Container.State().Deleted { // and so, perhaps, are the documents
+			r.close()
+			return nil, catalog.ErrNoOwner
+		}
 		return r, nil
 	}
 	r.index, r.matcher = v.Active, s.indexer(v).matchers[0]
@@ -124,12 +128,35 @@ func (r *reading) record(number uint64) (h keys.Header, body doc.Doc, alive bool
 			return h, nil, false, err
 		}
 	}
-	if !r.here || r.at != number {
-		r.key = r.rng.Record(r.key[:0], number)
-		if err := r.land(r.records.Seek(r.key)); err != nil || !r.here || r.at != number {
-			return h, nil, false, err
+	if err := r.move(number); err != nil || !r.here || r.at != number {
+		return h, nil, false, err
+	}
+	return r.present()
+}
+
+// nearby is how far away a record may be in numbers that is reached step by step: that
+// takes as many steps at most, and a seek takes as long as several within a block.
+const nearby = 4
+
+// move leads records to the number, or behind it if there is none.
+func (r *reading) move(number uint64) error {
+	for r.here && r.at < number && number-r.at <= nearby {
+		if err := r.land(r.records.Next()); err != nil {
+			return err
+		}
+		if !r.here {
+			return nil
 		}
 	}
+	if r.here && r.at == number {
+		return nil
+	}
+	r.key = r.rng.Record(r.key[:0], number)
+	return r.land(r.records.Seek(r.key))
+}
+
+// present is the document at which records is.
+func (r *reading) present() (h keys.Header, body doc.Doc, alive bool, err error) {
 	value := r.records.Value()
 	if value == nil {
 		return h, nil, false, r.records.Err()

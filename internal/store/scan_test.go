@@ -320,9 +320,18 @@ func TestScanOfADeletedContainer(t *testing.T) {
 	w.writeForms()
 	v := w.view()
 	w.ok(w.catalog.DeleteContainer(context.Background(), w.c))
-	for _, err := range w.store.Scan(context.Background(), v, only(is("1", "a"))) {
-		if err != catalog.ErrNoOwner {
-			t.Errorf("error %v", err)
+	for _, a := range []access.Access{{}, inPartition("p", access.Access{}), only(is("1", "a"))} {
+		refused := false
+		for _, err := range w.store.Scan(context.Background(), v, a) {
+			if refused = err == catalog.ErrNoOwner; !refused {
+				t.Errorf("error %v", err)
+			}
+		}
+		if !refused {
+			t.Errorf("%+v: an empty container", a)
+		}
+		if n, _, err := w.store.Count(context.Background(), v, a); err != catalog.ErrNoOwner {
+			t.Errorf("count %d, %v", n, err)
 		}
 	}
 }

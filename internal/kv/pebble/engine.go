@@ -39,7 +39,8 @@ type Options struct {
 	// NoSync acknowledges batches before they are durable: a crash may undo the
 	// newest ones, still in order and each as a whole.
 	NoSync bool
-	// CacheBytes bounds block cache and memtables together; 0 is 48 MiB.
+	// CacheBytes bounds block cache and memtables together; 0 is 160 MiB on disk, 48 MiB
+	// in memory and in a program that was built without cgo.
 	CacheBytes int64
 	// SeparateValues keeps values of at least this many bytes in files apart
 	// from the keys, so that compactions move them less often; 0 keeps all values
@@ -74,6 +75,7 @@ type Engine struct {
 // with fault.Unavailable when another process has it, fault.Corrupt when stored
 // bytes are damaged, fault.Internal otherwise.
 func Open(o Options) (*Engine, error) {
+	tidyMalloc()
 	e := &Engine{log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))}
 	e.changes.init()
 	e.calls.init()

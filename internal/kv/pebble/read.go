@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"sync/atomic"
@@ -101,7 +102,7 @@ func get(from source, key []byte, use func(value []byte) error) (found bool, err
 }
 
 func iterate(e *Engine, from source, lower, upper []byte) (kv.Iterator, error) {
-	i := &iterator{engine: e}
+	i := &iterator{engine: e, upper: bytes.Clone(upper)}
 	var err error
 	i.walk, err = from.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
@@ -115,6 +116,7 @@ func iterate(e *Engine, from source, lower, upper []byte) (kv.Iterator, error) {
 type iterator struct {
 	engine *Engine
 	walk   *pebble.Iterator
+	upper  []byte
 	begun  bool
 	err    error // the first failure
 }
@@ -135,9 +137,15 @@ func (i *iterator) Prev() bool {
 	return i.walk.Prev()
 }
 
+// Seek gives a limit, though the upper bound is one: without it, Pebble takes up to
+// four steps forward before it seeks to a greater key, and with values of 1 KiB those lead
+// into a block that nobody wants.
 func (i *iterator) Seek(key []byte) bool {
 	i.begun = true
-	return i.walk.SeekGE(key)
+	if i.upper == nil {
+		return i.walk.SeekGE(key)
+	}
+	return i.walk.SeekGEWithLimit(key, i.upper) == pebble.IterValid
 }
 
 func (i *iterator) Key() []byte { return i.walk.Key() }

@@ -1,0 +1,23 @@
+//go:build cgo && linux
+
+package pebble
+
+/*
+#include <malloc.h>
+
+static void one_heap(void) {
+#ifdef __GLIBC__
+	mallopt(M_ARENA_MAX, 1);
+#endif
+}
+*/
+import "C"
+
+import "sync"
+
+// offHeap tells that Pebble keeps its cache outside of Go's heap.
+const offHeap = true
+
+// tidyMalloc makes the GNU allocator use one heap instead of one per thread. Blocks of
+// the cache come and go on all threads, and would leave holes in every heap.
+var tidyMalloc = sync.OnceFunc(func() { C.one_heap() })
