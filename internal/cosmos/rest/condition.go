@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/exec"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -19,8 +20,12 @@ type condition struct {
 	query *exec.Query
 }
 
-// maxCondition is the longest condition in bytes.
-const maxCondition = 64 << 10
+// Limits of a condition: its bytes, and the time from its being read until the last
+// look at an item, of which there are more when other writes come in between.
+const (
+	maxCondition  = 64 << 10
+	conditionTime = 5 * time.Second
+)
 
 // parseCondition reads the member `condition`, nil if there is none.
 func parseCondition(ctx context.Context, v catalog.View, text doc.Value) (*condition, error) {
@@ -41,7 +46,9 @@ func parseCondition(ctx context.Context, v catalog.View, text doc.Value) (*condi
 	if tree.Select.Pos() != (syntax.Span{}) || len(tree.From) != 1 || tree.OrderBy != nil || tree.GroupBy != nil || tree.Limit != nil {
 		return nil, fault.New(fault.Invalid, "The condition of a patch is FROM and WHERE, such as \"from c where c.taskNum = 3\".")
 	}
-	query, err := exec.Prepare(tree, exec.Environment{Now: time.Unix(v.Now, 0), NoIndex: true}, nil)
+	watch := clock.Start()
+	late := func() bool { return watch.Elapsed() > conditionTime || ctx.Err() != nil }
+	query, err := exec.Prepare(tree, exec.Environment{Now: time.Unix(v.Now, 0), NoIndex: true, Late: late}, nil)
 	return &condition{ctx, v, query}, err
 }
 

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/exec"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
@@ -204,7 +206,30 @@ func (e *exchange) environment(v catalog.View, sel access.Access, q question) ex
 		Function:   e.function,
 		Distance:   vectorDistance(v.State),
 		NoIndex:    e.flag(hForceScan),
+		Late:       e.late(queryTime),
 	}
+}
+
+// late tells, when asked, that the request has taken longer than most, or that the
+// client has gone.
+func (e *exchange) late(most time.Duration) func() bool {
+	ctx := e.Context()
+	return func() bool { return e.watch.Elapsed() > most || ctx.Err() != nil }
+}
+
+// A timed context ends when the request has taken longer than most, for whoever asks
+// it: a walk over what gives no document cannot end a page early. It has no timer.
+type timed struct {
+	context.Context
+	watch clock.Stopwatch
+	most  time.Duration
+}
+
+func (t *timed) Err() error {
+	if err := t.Context.Err(); err != nil || t.watch.Elapsed() <= t.most {
+		return err
+	}
+	return context.DeadlineExceeded
 }
 
 // run appends one page of rows to the feed that is open in e.reply, and closes it.
@@ -220,12 +245,13 @@ func (e *exchange) run(prepared *exec.Query, source exec.Source) (page exec.Page
 	limit := exec.Limit{
 		Rows:  size,
 		Bytes: maxPage,
-		Late:  func() bool { return e.watch.Elapsed() > most },
+		Late:  e.late(most),
 	}
 	if e.flag(hPopulateMetrics) {
 		limit.Clock = e.watch.Elapsed
 	}
-	if e.reply, page, err = prepared.Run(e.Context(), source, limit, e.reply); err != nil {
+	ctx := &timed{e.Context(), e.watch, blockingTime}
+	if e.reply, page, err = prepared.Run(ctx, source, limit, e.reply); err != nil {
 		return page, err
 	}
 	e.closeFeed(page.Rows)

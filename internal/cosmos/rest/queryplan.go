@@ -10,6 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/exec"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
@@ -21,7 +22,10 @@ func (e *exchange) queryPlan(v catalog.View, q question, env exec.Environment) (
 	}
 	features := plan.ParseFeatures(e.given(hQueryFeatures))
 	p, err := gatewayPlan(v, q, env, features)
-	if err != nil {
+	switch {
+	case env.Late():
+		return 0, errPlanTime
+	case err != nil:
 		return 0, err
 	}
 	if err := features.Check(p); err != nil {
@@ -30,6 +34,8 @@ func (e *exchange) queryPlan(v catalog.View, q question, env exec.Environment) (
 	e.reply = p.AppendJSON(e.reply[:0])
 	return http.StatusOK, nil
 }
+
+var errPlanTime = fault.New(fault.Timeout, "The query takes too long to plan. Compute its constants in the client.")
 
 // gatewayPlan makes the plan of a query over a container.
 func gatewayPlan(v catalog.View, q question, env exec.Environment, features plan.Features) (*plan.GatewayPlan, error) {

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"encoding/binary"
 	"iter"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -17,7 +18,7 @@ import (
 type itemSource struct {
 	door *Door
 	view catalog.View
-	text []byte // scratch of system members
+	link []byte // see appendSystem
 }
 
 func (s *itemSource) Scan(ctx context.Context, a access.Access) iter.Seq2[*exec.Document, error] {
@@ -48,24 +49,43 @@ func (s *itemSource) Count(ctx context.Context, a access.Access) (n uint64, ok b
 // System makes the members that the service adds to an item: the same as
 // appendItem writes.
 func (s *itemSource) System(dst []byte, d *exec.Document) doc.Doc {
-	dst, s.text = appendSystem(dst, s.text, s.view.Container, d)
+	dst, s.link = appendSystem(dst, s.link, s.view.Container, d)
 	return dst
 }
 
-// appendSystem appends {_rid, _self, _etag, _attachments, _ts}; text is scratch.
-func appendSystem(dst, text []byte, c *catalog.Container, d *exec.Document) (out, scratch []byte) {
-	id := documentRID.in(c, d.Number)
+// appendSystem appends {_rid, _self, _etag, _attachments, _ts}. link is what the call
+// before for the same container gave out as such, nil for the first.
+func appendSystem(dst, link []byte, c *catalog.Container, d *exec.Document) (out, same []byte) {
+	if len(link) == 0 {
+		link = databaseRID(c.Database).append(append(link, "dbs/"...))
+		link = containerRID(c).append(append(link, "/colls/"...))
+		link = append(link, "/docs/"...)
+	}
 	at, dst := bsoncore.AppendDocumentStart(dst)
-	text = id.append(text[:0])
-	dst = bsoncore.AppendStringElement(dst, "_rid", string(text))
-	text = databaseRID(c.Database).append(append(text[:0], "dbs/"...))
-	text = containerRID(c).append(append(text, "/colls/"...))
-	text = append(id.append(append(text, "/docs/"...)), '/')
-	dst = bsoncore.AppendStringElement(dst, "_self", string(text))
-	text = appendETag(text[:0], store.Version{Sequence: d.Sequence, Stamp: d.Stamp})
-	dst = bsoncore.AppendStringElement(dst, "_etag", string(text))
+	dst, text := openText(dst, "_rid")
+	dst = documentRID.in(c, d.Number).append(dst)
+	from, to := text+4, len(dst)
+	dst = closeText(dst, text)
+	dst, text = openText(dst, "_self")
+	dst = append(append(dst, link...), dst[from:to]...)
+	dst = closeText(append(dst, '/'), text)
+	dst, text = openText(dst, "_etag")
+	dst = closeText(appendETag(dst, store.Version{Sequence: d.Sequence, Stamp: d.Stamp}), text)
 	dst = bsoncore.AppendStringElement(dst, "_attachments", "attachments/")
 	dst = bsoncore.AppendInt64Element(dst, "_ts", d.Stamp)
 	dst, _ = bsoncore.AppendDocumentEnd(dst, at)
-	return dst, text
+	return dst, link
+}
+
+// openText begins a member that is a string, whose bytes the caller appends.
+func openText(dst []byte, name string) (out []byte, at int) {
+	dst = bsoncore.AppendHeader(dst, bsoncore.TypeString, name)
+	return append(dst, 0, 0, 0, 0), len(dst)
+}
+
+// closeText ends it.
+func closeText(dst []byte, at int) []byte {
+	dst = append(dst, 0)
+	binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
+	return dst
 }

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
@@ -235,8 +236,12 @@ func literal(l *syntax.Literal) doc.Value {
 	case syntax.True:
 		return vTrue
 	case syntax.Number:
-		if l.Whole {
+		switch {
+		case l.Whole:
 			return doc.Int(l.Int)
+		case l.Big != 0:
+			v, _ := doc.ValueFromJSON(strconv.AppendUint(nil, l.Big, 10))
+			return v
 		}
 		return doc.Float(l.Float)
 	case syntax.String:

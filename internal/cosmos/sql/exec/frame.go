@@ -72,6 +72,12 @@ func (f *frame) fail(err error) doc.Value {
 	return doc.Value{}
 }
 
+// over looks at the clock, and reports that the query has come to its end.
+func (f *frame) over() bool {
+	f.look()
+	return f.err != nil
+}
+
 // step counts n units of work in the current document, and reports whether
 // the query may go on.
 func (f *frame) step(n int) bool {

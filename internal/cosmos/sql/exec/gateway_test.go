@@ -71,3 +71,33 @@ func TestGatewayForms(t *testing.T) {
 		}
 	}
 }
+
+// TestEqualRowsAreNeighbours: clients drop a row of DISTINCT if the one before it
+// is equal, also where the order does not tell values apart.
+func TestEqualRowsAreNeighbours(t *testing.T) {
+	long := strings.Repeat("long", 80)
+	var texts []string
+	for i := range 30 {
+		texts = append(texts, `{"a":`+[]string{`{"x":1}`, `[1]`, `"` + long + `1"`, `{"x":2}`, `[2]`, `"` + long + `2"`, `1`}[i%7]+`}`)
+	}
+	s := newSource(t, texts...)
+	for _, order := range []string{"ASC", "DESC"} {
+		query := `SELECT DISTINCT c._rid, [{"item": c.a}] AS orderByItems, c.a AS payload FROM c WHERE ((true) AND IS_DEFINED(c.a)) ORDER BY c.a ` + order
+		for _, rows := range []int{1, 4, 100} {
+			out, err := asking{query: query, limit: Limit{Rows: rows}}.all(t, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs, last := 0, ""
+			for _, row := range strings.Split(out, `{"_rid"`)[1:] {
+				_, payload, _ := strings.Cut(row, `"payload":`)
+				if payload = strings.TrimSuffix(payload, ","); payload != last {
+					runs, last = runs+1, payload
+				}
+			}
+			if runs != 7 {
+				t.Errorf("%s, pages of %d: 7 values come in %d runs: %s", order, rows, runs, out)
+			}
+		}
+	}
+}

@@ -46,13 +46,13 @@ func prepare(q *syntax.Query, env Environment, resume []byte) (*Query, error) {
 	q = withDistances(q, env.Distance)
 	var err error
 	if out.plan, err = plan.Build(q, penv); err != nil {
-		return nil, err
+		return nil, env.orLate(err)
 	}
 	if out.plan.Sort && out.plan.Order.Kind == plan.ByPartition {
 		// The order is the store's own: only its own walk has it.
 		penv.NoIndex = true
 		if out.plan, err = plan.Build(q, penv); err != nil {
-			return nil, err
+			return nil, env.orLate(err)
 		}
 	}
 	if err := out.compile(q); err != nil {
@@ -64,8 +64,17 @@ func prepare(q *syntax.Query, env Environment, resume []byte) (*Query, error) {
 	return out, out.checkToken()
 }
 
+// orLate is an error of planning, which may have gone without what constants would
+// have told because the time was up.
+func (env *Environment) orLate(err error) error {
+	if env.Late != nil && env.Late() {
+		return errLate
+	}
+	return err
+}
+
 func newCompiler(env Environment) *compiler {
-	return &compiler{parameters: env.Parameters, now: env.Now, function: env.Function}
+	return &compiler{parameters: env.Parameters, now: env.Now, function: env.Function, late: env.Late}
 }
 
 // constant computes an expression that depends on no document.
@@ -74,7 +83,7 @@ func (c *compiler) constant(e syntax.Expr) (doc.Value, bool) {
 		return doc.Value{}, false
 	}
 	n, err := c.expr(e, &scope{})
-	if err != nil || !n.constant {
+	if err != nil || c.err != nil || !n.constant {
 		return doc.Value{}, false
 	}
 	return n.value, true
@@ -126,7 +135,7 @@ func (q *Query) compile(tree *syntax.Query) (err error) {
 		at = &(*at).inner
 	}
 	q.documents = overDocuments(sel)
-	return nil
+	return q.compiler.err
 }
 
 // fromDerived reports that a query is about the rows of one that has to see all
@@ -238,6 +247,7 @@ func (q *Query) match(ctx context.Context, d *Document, system doc.Doc) (found b
 		return false, fault.New(fault.Invalid, "A condition is FROM and WHERE alone.")
 	}
 	f := q.frame(ctx, fixedSystem{system})
+	f.late = q.compiler.late
 	f.begin(d)
 	q.sel.each(f, func(int) bool {
 		found = true

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -48,6 +49,9 @@ func (c *compiler) ranking(e syntax.Expr, s *scope) (*ranking, error) {
 				}
 			}
 		}
+	}
+	if len(scores) > plan.MaxScores {
+		return nil, plan.ErrManyScores
 	}
 	for _, score := range scores {
 		comp, err := c.component(score, s)
@@ -118,7 +122,7 @@ var worst = math.Inf(-1)
 
 // ranked makes a pass that gives the next rows by rank.
 func (r *run) ranked() (more bool, err error) {
-	scores, err := r.scores()
+	scores, rows, err := r.scores()
 	if err != nil {
 		return false, err
 	}
@@ -127,10 +131,12 @@ func (r *run) ranked() (more bool, err error) {
 		values, number, _ := t.after.Values()
 		s.best.after = r.tieKey(appendSortKey(nil, values[0], true), number, t.done-1)
 	}
-	next := 0
 	err = r.over(func(d *Document, at place) bool {
-		score := doc.Float(scores[next])
-		next++
+		n, ok := rows.next(at)
+		if !ok {
+			return true
+		}
+		score := doc.Float(scores[n])
 		s.key = r.tieKey(appendSortKey(s.key[:0], score, true), d.Number, at.ordinal)
 		if !s.admits(s.key) {
 			return true
@@ -147,14 +153,45 @@ func (r *run) ranked() (more bool, err error) {
 	return r.flush(s.best, s.passed)
 }
 
+// A roll is the rows that one walk has seen, for another to find again. It need not
+// see the same: documents change, and RAND in a filter does as it likes.
+type roll struct {
+	seen []place
+	at   int
+	all  map[place]int // once a row was not where it had been
+}
+
+// next is which row this is; ok is false if it was none.
+func (l *roll) next(at place) (n int, ok bool) {
+	if l.all == nil {
+		if n = l.at; n < len(l.seen) && l.seen[n] == at {
+			l.at++
+			return n, true
+		}
+		l.all = make(map[place]int, len(l.seen))
+		for i, p := range l.seen {
+			l.all[p] = i
+		}
+	}
+	n, ok = l.all[at]
+	return n, ok
+}
+
+// placeBytes is what a row takes in a roll.
+const placeBytes = 64
+
 // scores computes the score of every row, in the order in which rows come.
-func (r *run) scores() ([]float64, error) {
+func (r *run) scores() ([]float64, *roll, error) {
 	marks := make([]marking, len(r.rank.components))
 	for i, c := range r.rank.components {
-		marks[i].component = c
+		if marks[i].component = c; c.search != nil {
+			c.search.Late = r.f.over
+		}
 	}
-	used := 0
-	err := r.over(func(*Document, place) bool {
+	used, rows := 0, &roll{}
+	err := r.over(func(_ *Document, at place) bool {
+		rows.seen = append(rows.seen, at)
+		used += placeBytes
 		for i := range marks {
 			used += marks[i].add(r.f)
 		}
@@ -164,16 +201,16 @@ func (r *run) scores() ([]float64, error) {
 		return true
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	all := make([][]float64, len(marks))
 	for i := range marks {
 		all[i] = marks[i].finish()
 	}
 	if len(all) == 1 {
-		return all[0], nil
+		return all[0], rows, nil
 	}
-	return fuse(all, r.rank.weights), nil
+	return fuse(all, r.rank.weights), rows, nil
 }
 
 // A marking is one score on its way over all rows.
@@ -204,7 +241,7 @@ func (m *marking) add(f *frame) int {
 	}
 	clear(m.hits)
 	words := 0
-	if text, ok := doc.AsString(v); ok {
+	if text, ok := doc.AsString(v); ok && f.spend(len(text)*len(m.hits)) {
 		words = m.search.Look(text, m.hits)
 	}
 	m.stats.Add(words, m.hits)

@@ -64,7 +64,9 @@ func (r *run) flush(b *best, passed func(*entry)) (more bool, err error) {
 }
 
 // A sorter sorts rows by the keys of the order, then by document, then by row;
-// or, where equal rows are one, by the keys, then by the row's value.
+// or, where equal rows are one, by the keys, then by all of the values of which
+// keys tell a part, then by the row's value. Clients that merge partitions count
+// on it: they see that a row is equal to another by its neighbour.
 type sorter struct {
 	*run
 	*best
@@ -140,9 +142,21 @@ func (s *sorter) addValue() bool {
 	if v.Type == 0 || s.f.err != nil {
 		return false
 	}
+	for _, k := range s.sel.order {
+		if whole := k.get(s.f); partly(whole) {
+			s.text = appendKey(s.text[:0], whole)
+			s.key = append(s.key, clipKey(s.text)...)
+		}
+	}
 	s.text = appendKey(s.text[:0], v)
 	s.key = append(s.key, clipKey(s.text)...)
 	return true
+}
+
+// partly reports that a key of the order tells only a part of v.
+func partly(v doc.Value) bool {
+	s, _ := doc.AsString(v)
+	return doc.RankOf(v) >= doc.RankArray || len(s) > access.MaxSortBytes
 }
 
 // clipKey keeps a key that goes into a token small: where it is long, a hash

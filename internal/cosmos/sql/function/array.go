@@ -50,23 +50,26 @@ func arrayConcat(c *Call, args []doc.Value) doc.Value {
 
 // arrayContains with a true third argument takes an object as a pattern: the
 // members that it has are to be in an element, equal.
-func arrayContains(_ *Call, args []doc.Value) doc.Value {
+func arrayContains(c *Call, args []doc.Value) doc.Value {
 	partial, ok := flag(args, 2)
 	if !ok || !doc.IsArray(args[0]) || doc.IsUndefined(args[1]) {
 		return undefined
 	}
 	if pattern, isObject := doc.AsDoc(args[1]); partial && isObject {
-		return truth(hasPart(args[0], pattern))
+		return truth(hasPart(c, args[0], pattern))
 	}
-	return truth(hasElement(args[0], args[1]))
+	return truth(hasElement(c, args[0], args[1]))
 }
 
 func arrayContainsMany(anyOf bool) func(*Call, []doc.Value) doc.Value {
-	return func(_ *Call, args []doc.Value) doc.Value {
+	return func(c *Call, args []doc.Value) doc.Value {
 		o := verdict{decisive: anyOf}
 		for _, arg := range args[1:] {
 			known := doc.IsArray(args[0]) && !doc.IsUndefined(arg)
-			if o.take(known && hasElement(args[0], arg), known) {
+			if c.spend(len(args[0].Data)) {
+				return undefined
+			}
+			if o.take(known && hasElement(c, args[0], arg), known) {
 				return truth(anyOf)
 			}
 		}
@@ -74,13 +77,16 @@ func arrayContainsMany(anyOf bool) func(*Call, []doc.Value) doc.Value {
 	}
 }
 
-func hasElement(array, needle doc.Value) bool {
+func hasElement(c *Call, array, needle doc.Value) bool {
 	if needle.Type == bsoncore.TypeString {
 		return hasText(array, needle)
 	}
 	for v := range doc.Elements(array) {
 		if Equal(v, needle) {
 			return true
+		}
+		if c.spend(min(len(v.Data), len(needle.Data))) {
+			break
 		}
 	}
 	return false
@@ -96,17 +102,23 @@ func hasText(array, needle doc.Value) bool {
 	return false
 }
 
-func hasPart(array doc.Value, pattern doc.Doc) bool {
+func hasPart(c *Call, array doc.Value, pattern doc.Doc) bool {
 	for v := range doc.Elements(array) {
-		if object, ok := doc.AsDoc(v); ok && isPart(object, pattern) {
+		if object, ok := doc.AsDoc(v); ok && isPart(c, object, pattern) {
 			return true
+		}
+		if c.spend(len(v.Data)) {
+			break
 		}
 	}
 	return false
 }
 
-func isPart(object, pattern doc.Doc) bool {
+func isPart(c *Call, object, pattern doc.Doc) bool {
 	for name, want := range doc.Members(pattern) {
+		if c.spend(len(object)) {
+			return false
+		}
 		if have := doc.Lookup(object, name); doc.IsUndefined(have) || !Equal(have, want) {
 			return false
 		}

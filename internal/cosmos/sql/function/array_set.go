@@ -10,14 +10,19 @@ import (
 type set []doc.Value
 
 // setOf gathers the elements of arrays in memory that it may use again.
-func setOf(memory []doc.Value, arrays ...doc.Value) set {
+func setOf(c *Call, memory []doc.Value, arrays ...doc.Value) set {
 	values := memory[:0]
 	for _, array := range arrays {
 		for v := range doc.Elements(array) {
 			values = append(values, v)
 		}
 	}
-	slices.SortFunc(values, doc.Compare)
+	slices.SortFunc(values, func(a, b doc.Value) int {
+		if c.spend(len(a.Data) + len(b.Data)) {
+			return 0
+		}
+		return doc.Compare(a, b)
+	})
 	return slices.CompactFunc(values, doc.Equal)
 }
 
@@ -37,6 +42,9 @@ func (s set) once(c *Call, r *room, keep func(doc.Value) bool, arrays ...doc.Val
 	l := r.list()
 	for _, array := range arrays {
 		for v := range doc.Elements(array) {
+			if c.spend(8 * len(v.Data)) {
+				return undefined
+			}
 			at, ok := s.find(v)
 			if ok && !r.taken[at] && (keep == nil || keep(v)) {
 				l.add(v)
@@ -54,7 +62,7 @@ func setUnion(c *Call, args []doc.Value) doc.Value {
 		return undefined
 	}
 	r := roomOf(c)
-	all := setOf(r.values, args[0], args[1])
+	all := setOf(c, r.values, args[0], args[1])
 	r.values = all
 	return all.once(c, r, nil, args[0], args[1])
 }
@@ -65,7 +73,7 @@ func setIntersect(c *Call, args []doc.Value) doc.Value {
 		return undefined
 	}
 	r := roomOf(c)
-	first := setOf(r.values, args[0])
+	first := setOf(c, r.values, args[0])
 	r.values = first
 	return first.once(c, r, nil, args[1])
 }
@@ -75,7 +83,7 @@ func setDifference(c *Call, args []doc.Value) doc.Value {
 		return undefined
 	}
 	r := roomOf(c)
-	first, second := setOf(r.values, args[0]), setOf(r.others, args[1])
+	first, second := setOf(c, r.values, args[0]), setOf(c, r.others, args[1])
 	r.values, r.others = first, second
 	return first.once(c, r, func(v doc.Value) bool { return !second.has(v) }, args[0])
 }
@@ -85,7 +93,7 @@ func setEqual(c *Call, args []doc.Value) doc.Value {
 		return undefined
 	}
 	r := roomOf(c)
-	first, second := setOf(r.values, args[0]), setOf(r.others, args[1])
+	first, second := setOf(c, r.values, args[0]), setOf(c, r.others, args[1])
 	r.values, r.others = first, second
 	return truth(slices.EqualFunc(first, second, doc.Equal))
 }

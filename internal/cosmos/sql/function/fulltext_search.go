@@ -13,11 +13,21 @@ const (
 	maxPhraseWords = 64
 	maxDistance    = 2
 	maxFuzzyRunes  = 64
+	maxTerms       = 1024
 )
+
+// wordsCheck is how many words go by between looks at the clock.
+const wordsCheck = 1 << 12
 
 // A Search is the terms of a full-text search: words, or phrases, whose words
 // are to follow one another. It is used by one goroutine.
 type Search struct {
+	// Late, when not nil, is asked during long work: true ends it, and what it
+	// gives means nothing then.
+	Late func() bool
+
+	seen    int // words since it was asked
+	late    bool
 	phrases []phrase
 	fuzzy   bool
 	stems   wordList
@@ -35,6 +45,9 @@ type phrase struct {
 // for near matches. Values of other types are kept as terms that are nowhere.
 // Errors are fault.Invalid.
 func NewSearch(terms []doc.Value) (*Search, error) {
+	if len(terms) > maxTerms {
+		return nil, fault.New(fault.Invalid, "A full-text search has more than %d terms.", maxTerms)
+	}
 	s := &Search{phrases: make([]phrase, len(terms))}
 	for i, term := range terms {
 		if err := s.phrases[i].read(term); err != nil {
@@ -77,6 +90,7 @@ func (s *Search) Look(text string, hits []int) (words int) {
 }
 
 func (s *Search) read(text string) {
+	s.late = false
 	s.stems.read(text, true)
 	if s.fuzzy {
 		s.written.read(text, false)
@@ -92,9 +106,12 @@ func (s *Search) count(p *phrase, limit int) (n int) {
 	if p.words.len() == 0 {
 		return 0
 	}
-	for i := 0; i <= last && n < limit; i++ {
+	for i := 0; i <= last && n < limit && !s.late; i++ {
 		if p.at(in, i) {
 			n++
+		}
+		if s.seen++; s.seen == wordsCheck {
+			s.seen, s.late = 0, s.Late != nil && s.Late()
 		}
 	}
 	return n

@@ -43,6 +43,8 @@ type Call struct {
 	// Err, once set, ends the query: for arguments that the service refuses.
 	// Prefer Fail.
 	Err error
+
+	work int // see spend
 }
 
 // Fail ends the query with err, and gives undefined.
@@ -51,6 +53,19 @@ func (c *Call) Fail(err error) doc.Value {
 		c.Err = err
 	}
 	return doc.Value{}
+}
+
+// lateBytes is about how many bytes of work go by between looks at the clock.
+const lateBytes = 1 << 20
+
+// spend counts n bytes of work, and reports that the time of the query is up, which
+// then has failed. It is for loops over large values in one another.
+func (c *Call) spend(n int) (late bool) {
+	if c.work += n; c.work < lateBytes {
+		return c.Err != nil
+	}
+	c.work = 0
+	return c.late()
 }
 
 // late reports that the time of the query is up, which then has failed.

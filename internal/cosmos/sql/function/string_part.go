@@ -71,12 +71,27 @@ func trimmed(front, back bool) func(*Call, []doc.Value) doc.Value {
 		if ok && len(args) > 1 {
 			var set string
 			set, ok = doc.AsString(args[1])
-			drop = func(r rune) bool { return strings.ContainsRune(set, r) }
+			drop = among(set)
 		}
 		if !ok {
 			return undefined
 		}
 		return trim(roomOf(c), args[0], s, front, back, drop)
+	}
+}
+
+// among tells the characters of a set.
+func among(set string) func(rune) bool {
+	if len(set) <= 32 {
+		return func(r rune) bool { return strings.ContainsRune(set, r) }
+	}
+	known := map[rune]struct{}{}
+	for _, r := range set {
+		known[r] = struct{}{}
+	}
+	return func(r rune) bool {
+		_, ok := known[r]
+		return ok
 	}
 }
 

@@ -47,7 +47,9 @@ func containsMany(anyOf, ignoreCase bool) func(*Call, []doc.Value) doc.Value {
 		o := verdict{decisive: anyOf}
 		for _, arg := range args[1:] {
 			needle, ok := doc.AsString(arg)
-			ok = ok && isText
+			if ok = ok && isText; c.spend(len(s)) {
+				return undefined
+			}
 			found := ok && (ignoreCase && foldedContains(roomOf(c), s, needle) || !ignoreCase && strings.Contains(s, needle))
 			if o.take(found, ok) {
 				return truth(anyOf)

@@ -79,6 +79,7 @@ type (
 		Int   int64   // of a Number that is Whole
 		Float float64 // of any Number
 		Whole bool    // the number was written without fraction and exponent, and fits
+		Big   uint64  // of a Number so written that fits 64 bits only without a sign, else 0
 	}
 
 	// A Parameter is `@name`; Name begins with the @.

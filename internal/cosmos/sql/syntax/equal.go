@@ -80,7 +80,7 @@ func sameLiteral(a, b *Literal) bool {
 	if a.Whole && b.Whole {
 		return a.Int == b.Int
 	}
-	return a.Float == b.Float
+	return a.Float == b.Float && a.Big == b.Big
 }
 
 // sameChildren compares what is below two nodes of one form: expressions only.

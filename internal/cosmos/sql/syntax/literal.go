@@ -93,6 +93,9 @@ func numeral(s string, at Span) (*Literal, bool) {
 		l.Int, l.Float, l.Whole = n, float64(n), true
 		return l, true
 	}
+	if n, err := strconv.ParseUint(digits, base, 64); err == nil {
+		l.Big = n
+	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil && math.IsInf(f, 0) {
 		return nil, false
@@ -111,7 +114,7 @@ func negated(s string, at Span) (*Literal, bool) {
 	}
 	l, ok := numeral(s, at)
 	if ok {
-		l.Int, l.Float = -l.Int, -l.Float
+		l.Int, l.Float, l.Big = -l.Int, -l.Float, 0
 	}
 	return l, ok
 }

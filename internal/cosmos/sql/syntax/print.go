@@ -322,10 +322,14 @@ func (p *printer) literal(l *Literal) {
 	}
 }
 
-// digits writes a number. One that is not Whole keeps a fraction or an exponent.
+// digits writes a number. One that is neither Whole nor Big keeps a fraction or
+// an exponent.
 func digits(l *Literal) string {
-	if l.Whole {
+	switch {
+	case l.Whole:
 		return strconv.FormatInt(l.Int, 10)
+	case l.Big != 0:
+		return strconv.FormatUint(l.Big, 10)
 	}
 	s := strconv.FormatFloat(l.Float, 'g', -1, 64)
 	if !strings.ContainsAny(s, ".e") {
