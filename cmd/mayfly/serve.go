@@ -162,7 +162,7 @@ func (cfg config) greet(w io.Writer, n *node.Node, took time.Duration) {
 		line("", "%s", called(plain))
 	}
 	if compute := n.ComputeEndpoint(); compute != "" {
-		line("Compute", "%s", called(compute))
+		line("Second", "%s", called(compute))
 	}
 	others(nosql)
 	line("Admin", "%s", cmp.Or(called(n.AdminURL()), "off"))

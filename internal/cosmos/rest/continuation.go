@@ -24,7 +24,7 @@ const (
 var errToken = fault.New(fault.Invalid, "Invalid Continuation Token. Send a token as it came, in a request for the same feed.")
 
 // continuation writes the token with which a feed of container c, limited as
-// sel says, goes on behind a position. query is the text of a query over it.
+// sel says, goes on behind a position. query is the shape of a query over it.
 func continuation(c *catalog.Container, sel access.Access, at []byte, query ...string) string {
 	raw := append([]byte{tokenVersion}, at...)
 	raw = append(raw, tokenSum(c, sel, raw, query)...)

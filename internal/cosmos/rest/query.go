@@ -34,6 +34,15 @@ type question struct {
 	tree       *syntax.Query
 }
 
+// shape is what of a query a continuation is bound to: all but the filter and the way it
+// is written. SDKs that merge partitions narrow the filter when they go on, and send the
+// token of the page before with it.
+func (q question) shape() string {
+	tree := *q.tree
+	tree.Where = nil
+	return syntax.Print(&tree)
+}
+
 // ask reads the body of a query.
 func (e *exchange) ask() (question, error) {
 	var q question
@@ -135,7 +144,7 @@ func (e *exchange) answerQuery(q question) (int, error) {
 	}
 	var token []byte
 	if text := e.given(hContinuation); text != "" {
-		if token, err = parseContinuation(text, v.Container, sel, q.text); err != nil {
+		if token, err = parseContinuation(text, v.Container, sel, q.shape()); err != nil {
 			return 0, err
 		}
 	}
@@ -166,7 +175,7 @@ func (e *exchange) answerQuery(q question) (int, error) {
 		page.Next = atEnd
 	}
 	if page.Next != nil {
-		e.set(hContinuation, continuation(v.Container, sel, page.Next, q.text))
+		e.set(hContinuation, continuation(v.Container, sel, page.Next, q.shape()))
 	}
 	e.sendMetrics(prepared.Plan(), page.Metrics, compiled)
 	e.charge(queryCharge(page.Metrics))

@@ -29,7 +29,7 @@ func queryResources(e *exchange, list handler) (int, error) {
 	}
 	var token []byte
 	if text := e.given(hContinuation); text != "" {
-		if token, err = parseContinuation(text, e.listed(), access.Access{}, e.URL.Path, q.text); err != nil {
+		if token, err = parseContinuation(text, e.listed(), access.Access{}, e.URL.Path, q.shape()); err != nil {
 			return 0, err
 		}
 	}
@@ -45,7 +45,7 @@ func queryResources(e *exchange, list handler) (int, error) {
 		return 0, err
 	}
 	if page.Next != nil {
-		e.set(hContinuation, continuation(e.listed(), access.Access{}, page.Next, e.URL.Path, q.text))
+		e.set(hContinuation, continuation(e.listed(), access.Access{}, page.Next, e.URL.Path, q.shape()))
 	}
 	e.sendMetrics(prepared.Plan(), page.Metrics, compiled)
 	e.charge(queryCharge(page.Metrics))
