@@ -178,6 +178,20 @@ for (const mode of ["serve", "strict"]) {
       assert.deepEqual([...first.resources, ...second.resources], [2, 8, 14, 20, 26, 32, 38, 44]);
     });
 
+    test("a page at a time over all partitions, each by the token of the one before", async () => {
+      const got = [];
+      let continuationToken;
+      for (let i = 0; i < 100; i++) {
+        const page = await container.items
+          .query("SELECT VALUE c.price FROM c ORDER BY c.price", { maxItemCount: 9, enableQueryControl: true, continuationToken })
+          .fetchNext();
+        got.push(...(page.resources ?? []));
+        continuationToken = page.continuationToken;
+        if (!continuationToken) break;
+      }
+      assert.deepEqual(got, items.map((x) => x.price).sort((a, b) => a - b));
+    });
+
     test("metrics are asked for and told", async () => {
       const page = await container.items
         .query("SELECT * FROM c WHERE c.city = 'Vigo' AND c.i > 5", { populateQueryMetrics: true, populateIndexMetrics: true, partitionKey: "k1" })
