@@ -118,7 +118,7 @@ func concat(parts []eval) eval {
 				return f.fail(errText)
 			}
 		}
-		if !f.room(total) {
+		if !f.room(total) || !f.spend(total) {
 			return doc.Value{}
 		}
 		return f.mem.text(texts...)

@@ -101,7 +101,9 @@ func comparison(op syntax.Op, x, y node) test {
 		other := y.eval()
 		return func(f *frame) tri {
 			a, b := get(f), other(f)
-			f.spendBoth(a, b)
+			if !f.spendBoth(a, b) {
+				return unknown
+			}
 			return compare(op, a, b)
 		}
 	}
@@ -115,7 +117,9 @@ func comparison(op syntax.Op, x, y node) test {
 	default:
 		return func(f *frame) tri {
 			a := get(f)
-			f.spendBoth(a, v)
+			if !f.spendBoth(a, v) {
+				return unknown
+			}
 			return compare(op, a, v)
 		}
 	}

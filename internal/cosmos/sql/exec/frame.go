@@ -22,7 +22,8 @@ type frame struct {
 	kept   arena       // of rows that subqueries keep behind their loops
 	err    error       // ends the query
 
-	steps int  // work on the current document: rows of loops, and pieces of large values
+	steps int  // rows that loops in the current document have made
+	work  int  // pieces of large values since the last look at the clock
 	heap  int  // bytes that groups of the subqueries at work keep
 	made  int  // bytes of the objects and arrays that are being made
 	large bool // to look a member up in the document is work
@@ -34,9 +35,9 @@ type frame struct {
 
 // Limits on the work for one document.
 const (
-	maxSteps   = 20_000_000 // rows of joins and subqueries, and pieces of large values
-	stepsCheck = 1 << 8     // steps between looks at the clock
-	piece      = 4 << 10    // bytes of a large value that are as much work as a row
+	maxSteps   = 20_000_000 // rows of joins and subqueries
+	stepsCheck = 1 << 8     // steps, or pieces of large values, between looks at the clock
+	piece      = 4 << 10    // bytes
 )
 
 // begin moves the frame to the next document, nil for none.
@@ -91,7 +92,15 @@ func (f *frame) step(n int) bool {
 
 // spend counts the work on a value of n bytes, and reports whether the query may
 // go on. Small values are not worth counting.
-func (f *frame) spend(n int) bool { return n < piece || f.step(n/piece) }
+func (f *frame) spend(n int) bool { return n < piece || f.spendLarge(n) }
+
+func (f *frame) spendLarge(n int) bool {
+	if f.work += n / piece; f.work >= stepsCheck {
+		f.work = 0
+		f.look()
+	}
+	return f.err == nil
+}
 
 // spendBoth counts the work of comparing two values.
 func (f *frame) spendBoth(a, b doc.Value) bool { return f.spend(min(len(a.Data), len(b.Data))) }

@@ -27,7 +27,7 @@ func (c *compiler) membership(x eval, list []node) test {
 			constants = append(constants, n.value)
 		}
 	}
-	known := newConstantSet(constants)
+	known := c.constantSet(constants)
 	return func(f *frame) tri {
 		v := x(f)
 		if v.Type == 0 || !f.spend(len(v.Data)) {
@@ -57,7 +57,7 @@ type constantSet struct {
 	keys  map[string]struct{} // of rest, when it is long
 }
 
-func newConstantSet(values []doc.Value) *constantSet {
+func (c *compiler) constantSet(values []doc.Value) *constantSet {
 	s := &constantSet{}
 	if len(values) <= fewConstants {
 		s.rest = values
@@ -66,7 +66,10 @@ func newConstantSet(values []doc.Value) *constantSet {
 	s.texts, s.ints = map[string]struct{}{}, map[int64]struct{}{}
 	for _, v := range values {
 		if t, ok := doc.AsString(v); ok {
-			s.texts[strings.Clone(t)] = struct{}{}
+			if _, ok := s.texts[t]; !ok {
+				s.texts[strings.Clone(t)] = struct{}{}
+				c.keep(len(t))
+			}
 		} else if i, ok := doc.AsInt(v); ok {
 			s.ints[i] = struct{}{}
 		} else {
@@ -75,8 +78,16 @@ func newConstantSet(values []doc.Value) *constantSet {
 	}
 	if len(s.rest) > fewConstants {
 		s.keys = map[string]struct{}{}
+		var key []byte
 		for _, v := range s.rest {
-			s.keys[string(appendKey(nil, v))] = struct{}{}
+			if c.spend(len(v.Data)); c.err != nil {
+				break
+			}
+			key = appendKey(key[:0], v)
+			if _, ok := s.keys[string(key)]; !ok {
+				s.keys[string(key)] = struct{}{}
+				c.keep(len(key))
+			}
 		}
 	}
 	return s

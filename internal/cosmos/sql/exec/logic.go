@@ -31,6 +31,9 @@ func every(conditions []test) test {
 			p := f.mark()
 			t := c(f)
 			f.release(p)
+			if f.err != nil {
+				return unknown
+			}
 			switch t {
 			case no:
 				return no
@@ -50,6 +53,9 @@ func some(conditions []test) test {
 			p := f.mark()
 			t := c(f)
 			f.release(p)
+			if f.err != nil {
+				return unknown
+			}
 			switch t {
 			case yes:
 				return yes

@@ -41,23 +41,23 @@ func bodyPath(path []string) node {
 	switch rest := path[1:]; len(rest) {
 	case 0:
 		n.get = func(f *frame) doc.Value {
-			if f.large {
-				f.spend(len(f.d.Body))
+			if f.large && !f.spend(len(f.d.Body)) {
+				return doc.Value{}
 			}
 			return doc.Lookup(f.body(), first)
 		}
 	case 1:
 		second := rest[0]
 		n.get = func(f *frame) doc.Value {
-			if f.large {
-				f.spend(len(f.d.Body))
+			if f.large && !f.spend(len(f.d.Body)) {
+				return doc.Value{}
 			}
 			return member(doc.Lookup(f.body(), first), second)
 		}
 	default:
 		n.get = func(f *frame) doc.Value {
-			if f.large {
-				f.spend(len(f.d.Body))
+			if f.large && !f.spend(len(f.d.Body)) {
+				return doc.Value{}
 			}
 			v := doc.Lookup(f.body(), first)
 			for _, name := range rest {
@@ -109,7 +109,9 @@ func (c *compiler) memberOf(of node, name string) node {
 	get := of.eval()
 	return c.fold(computed(func(f *frame) doc.Value {
 		v := get(f)
-		f.spend(len(v.Data))
+		if !f.spend(len(v.Data)) {
+			return doc.Value{}
+		}
 		return member(v, name)
 	}), of)
 }
@@ -137,7 +139,9 @@ func (c *compiler) indexOf(of, at node) node {
 			get := of.eval()
 			return c.fold(computed(func(f *frame) doc.Value {
 				v := get(f)
-				f.spend(len(v.Data))
+				if !f.spend(len(v.Data)) {
+					return doc.Value{}
+				}
 				return element(v, i)
 			}), of)
 		}
@@ -146,7 +150,9 @@ func (c *compiler) indexOf(of, at node) node {
 	get, index := of.eval(), at.eval()
 	return computed(func(f *frame) doc.Value {
 		v, at := get(f), index(f)
-		f.spend(len(v.Data))
+		if !f.spend(len(v.Data)) {
+			return doc.Value{}
+		}
 		if name, ok := doc.AsString(at); ok {
 			return member(v, name)
 		}

@@ -17,21 +17,24 @@ func setOf(c *Call, memory []doc.Value, arrays ...doc.Value) set {
 			values = append(values, v)
 		}
 	}
-	slices.SortFunc(values, func(a, b doc.Value) int {
-		if c.spend(len(a.Data) + len(b.Data)) {
-			return 0
-		}
-		return doc.Compare(a, b)
-	})
+	slices.SortFunc(values, c.compare)
 	return slices.CompactFunc(values, doc.Equal)
 }
 
-func (s set) find(v doc.Value) (at int, ok bool) {
-	return slices.BinarySearchFunc(s, v, doc.Compare)
+// compare is doc.Compare until the time of the query is up.
+func (c *Call) compare(a, b doc.Value) int {
+	if c.spend(len(a.Data) + len(b.Data)) {
+		return 0
+	}
+	return doc.Compare(a, b)
 }
 
-func (s set) has(v doc.Value) bool {
-	_, ok := s.find(v)
+func (s set) find(c *Call, v doc.Value) (at int, ok bool) {
+	return slices.BinarySearchFunc(s, v, c.compare)
+}
+
+func (s set) has(c *Call, v doc.Value) bool {
+	_, ok := s.find(c, v)
 	return ok
 }
 
@@ -42,10 +45,10 @@ func (s set) once(c *Call, r *room, keep func(doc.Value) bool, arrays ...doc.Val
 	l := r.list()
 	for _, array := range arrays {
 		for v := range doc.Elements(array) {
-			if c.spend(8 * len(v.Data)) {
+			at, ok := s.find(c, v)
+			if c.Err != nil {
 				return undefined
 			}
-			at, ok := s.find(v)
 			if ok && !r.taken[at] && (keep == nil || keep(v)) {
 				l.add(v)
 				r.taken[at] = true
@@ -85,7 +88,7 @@ func setDifference(c *Call, args []doc.Value) doc.Value {
 	r := roomOf(c)
 	first, second := setOf(c, r.values, args[0]), setOf(c, r.others, args[1])
 	r.values, r.others = first, second
-	return first.once(c, r, func(v doc.Value) bool { return !second.has(v) }, args[0])
+	return first.once(c, r, func(v doc.Value) bool { return !second.has(c, v) }, args[0])
 }
 
 func setEqual(c *Call, args []doc.Value) doc.Value {

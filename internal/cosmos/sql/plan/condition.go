@@ -201,6 +201,15 @@ func compareEdges(a, b edge) int {
 	return a.side - b.side
 }
 
+// size is how many conditions c is made of.
+func (c *condition) size() int {
+	n := len(c.parts)
+	for i := range c.parts {
+		n += c.parts[i].size()
+	}
+	return n
+}
+
 // hull is the one range on a path that a condition lies in: clients that merge
 // partitions go on behind a row with a union of ranges. It is everything where
 // there is none.

@@ -57,7 +57,7 @@ func (r *reducer) reduce(e syntax.Expr, want bool, s *scope) condition {
 	}
 	switch x := e.(type) {
 	case *syntax.Binary:
-		return r.comparison(x.Op, x.X, x.Y, want, s)
+		return r.counted(r.comparison(x.Op, x.X, x.Y, want, s))
 	case *syntax.Between:
 		low := r.comparison(syntax.Ge, x.X, x.Low, want != x.Not, s)
 		high := r.comparison(syntax.Le, x.X, x.High, want != x.Not, s)
@@ -67,7 +67,7 @@ func (r *reducer) reduce(e syntax.Expr, want bool, s *scope) condition {
 		return either(low, high)
 	case *syntax.In:
 		if want != x.Not {
-			return r.in(x, s)
+			return r.counted(r.in(x, s))
 		}
 	case *syntax.Like:
 		if want != x.Not {
@@ -75,7 +75,7 @@ func (r *reducer) reduce(e syntax.Expr, want bool, s *scope) condition {
 		}
 	case *syntax.Call:
 		if want && !x.UDF {
-			return r.call(strings.ToUpper(x.Name), x.Args, s)
+			return r.counted(r.call(strings.ToUpper(x.Name), x.Args, s))
 		}
 	case *syntax.Subquery:
 		if want && x.Kind == syntax.Exists {
@@ -85,6 +85,15 @@ func (r *reducer) reduce(e syntax.Expr, want bool, s *scope) condition {
 		return equals(r.place(e, s), doc.Bool(want))
 	}
 	return unknown
+}
+
+// counted is c, or nothing known where the conditions that it is made of are too
+// many beside those before.
+func (r *reducer) counted(c condition) condition {
+	if r.spend(c.size()) {
+		return unknown
+	}
+	return c
 }
 
 // sides reduces the operands of a chain of one operator.
