@@ -2,7 +2,6 @@ package script
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -20,11 +19,11 @@ type Program struct {
 // gives a function, or statements of which the first function declaration counts.
 // Errors are an *Exception, or fault.Timeout when ctx ends first.
 func Compile(ctx context.Context, name, source string) (*Program, error) {
-	if nesting(source) > maxNesting {
-		return nil, thrown("compiling", fmt.Sprintf("SyntaxError: brackets are nested more than %d deep", maxNesting), "", 0)
+	if err := parseable(source); err != nil {
+		return nil, refusedSource(err)
 	}
 	var p *Program
-	err := guarded(ctx, nil, func() (err error) {
+	err := compiles.guarded(ctx, nil, func() (err error) {
 		p, err = compile(name+".js", source)
 		return err
 	})
@@ -77,20 +76,4 @@ func firstFunction(tree *ast.Program) string {
 		}
 	}
 	return ""
-}
-
-// nesting is how deep brackets of all kinds are nested in a text. It takes those
-// in strings for real, which can only make it too large.
-func nesting(source string) (deepest int) {
-	depth := 0
-	for i := range len(source) {
-		switch source[i] {
-		case '(', '[', '{':
-			depth++
-			deepest = max(deepest, depth)
-		case ')', ']', '}':
-			depth = max(0, depth-1)
-		}
-	}
-	return deepest
 }

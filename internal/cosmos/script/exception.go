@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -15,16 +16,31 @@ func (r *run) exception(v goja.Value, stack []goja.StackFrame) *Exception {
 		v = goja.Undefined()
 	}
 	what, number := "", 0
-	thrownAgain := r.rt.Try(func() {
+	err := r.try(func() {
 		what = r.describe(v)
 		if o, ok := v.(*goja.Object); ok {
 			number = numberOf(o.Get("number"))
 		}
 	})
-	if thrownAgain != nil && what == "" {
+	if err != nil && what == "" {
 		what = "an object that cannot be described"
 	}
 	return thrown("executing", clip(what), trace(stack), number)
+}
+
+// try calls f, which may run code of the script, and returns what that has thrown, a stack that
+// is full included. It goes on panicking when the script is to stop.
+func (r *run) try(f func()) error {
+	err := recovered(func() error {
+		if thrown := r.rt.Try(f); thrown != nil {
+			return thrown
+		}
+		return nil
+	})
+	if stopped, ok := errors.AsType[*goja.InterruptedError](err); ok {
+		panic(stopped)
+	}
+	return err
 }
 
 // describe is what String says of an error, and JSON of other objects.

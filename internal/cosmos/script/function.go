@@ -78,7 +78,7 @@ func (f *Function) Call(args []doc.Value) (result doc.Value, err error) {
 }
 
 func (f *Function) guard(do func() error) error {
-	return reason(recovered(func() error { return f.r.failure(do()) }))
+	return f.r.guard(do)
 }
 
 // value makes a JavaScript value. Types that JSON does not have come as their JSON.

@@ -17,19 +17,26 @@ import (
 // its next step, unless a single built-in function is at work. A variable for its test.
 var grace = 2 * time.Second
 
-// hanging counts the scripts that were given up and run on. Each burns a
-// processor, so beyond maxHanging of them no other script is run.
-var hanging atomic.Int32
+// A lane counts the scripts that were given up and run on. Each burns a
+// processor, so beyond most of them no other script is let in.
+type lane struct {
+	hanging atomic.Int32
+	most    int32
+}
 
-const maxHanging = 4
+// Scripts that are compiled already run on when others cannot be compiled in time.
+var (
+	runs     = lane{most: 4}
+	compiles = lane{most: 2}
+)
 
 // guarded calls f in a goroutine of its own, and stop once when ctx ends. If f
 // does not come back in time after that, it is left behind; it must then harm nobody.
-func guarded(ctx context.Context, stop func(), f func() error) error {
+func (h *lane) guarded(ctx context.Context, stop func(), f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return ended(err)
 	}
-	if hanging.Load() >= maxHanging {
+	if h.hanging.Load() >= h.most {
 		return errHanging
 	}
 	var left atomic.Bool
@@ -37,7 +44,7 @@ func guarded(ctx context.Context, stop func(), f func() error) error {
 	go func() {
 		done <- recovered(f)
 		if left.CompareAndSwap(true, false) {
-			hanging.Add(-1)
+			h.hanging.Add(-1)
 		}
 	}()
 	select {
@@ -55,12 +62,12 @@ func guarded(ctx context.Context, stop func(), f func() error) error {
 		return err
 	case <-patience.Done():
 	}
-	hanging.Add(1)
+	h.hanging.Add(1)
 	left.Store(true)
 	select {
 	case err := <-done: // in the last moment; one of the two counts it out
 		if left.CompareAndSwap(true, false) {
-			hanging.Add(-1)
+			h.hanging.Add(-1)
 		}
 		return err
 	default:
@@ -75,6 +82,8 @@ func recovered(f func() error) (err error) {
 		switch p := recover().(type) {
 		case nil:
 		case *goja.InterruptedError:
+			err = p
+		case *goja.StackOverflowError:
 			err = p
 		default:
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())

@@ -41,7 +41,7 @@ func TestTimeIsLimited(t *testing.T) {
 			}
 		})
 	}
-	if n := hanging.Load(); n != 0 {
+	if n := runs.hanging.Load(); n != 0 {
 		t.Errorf("%d scripts hang", n)
 	}
 }
@@ -80,6 +80,14 @@ func TestBuiltInFunctionsAreLimited(t *testing.T) {
 		"a deep array as text":              `(() => { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; String(a) })()`,
 		"a deep array, flat":                `(() => { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; if (!Array.isArray(a.flat(Infinity)[0])) return; throw 1 })()`,
 		"a long pattern":                    `"x".match("(".repeat(1e6))`,
+		"a long pattern, made":              `new RegExp("(".repeat(1e6))`,
+		"a long pattern, called":            `RegExp({toString: () => "x".repeat(1e6)})`,
+		"a long pattern, later":             `/x/.compile("(".repeat(1e6))`,
+		"replace, called on the pattern":    `RegExp.prototype[Symbol.replace].call(/x/g, "x".repeat(1e6), "y".repeat(1e6))`,
+		"a text taken apart":                `Object.assign({}, "x".repeat(1e6))`,
+		"a text taken apart, boxed":         `Object.entries(new String("x".repeat(1e6)))`,
+		"normalize":                         `"\uFDFA".repeat(1e6).normalize("NFKD")`,
+		"localeCompare":                     `"é".repeat(4e6).localeCompare("é".repeat(4e6))`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := within(t, 5*time.Second, "function f() { "+source+" }")
@@ -107,19 +115,19 @@ func TestMemoryIsLimited(t *testing.T) {
 }
 
 func TestAnswersAreLimited(t *testing.T) {
-	_, err := within(t, 5*time.Second, `function f() { __.response.setBody("x".repeat(5e6)) }`)
+	_, err := within(t, 20*time.Second, `function f() { __.response.setBody("x".repeat(5e6)) }`)
 	if ex, ok := errors.AsType[*Exception](err); !ok || ex.Number != 413 {
 		t.Errorf("error %v", err)
 	}
-	_, err = within(t, 5*time.Second, `function f() { const a = []; __.response.setBody(a); for (let i = 0; i < 50; i++) a.push("x".repeat(1e5)) }`)
+	_, err = within(t, 20*time.Second, `function f() { const a = []; __.response.setBody(a); for (let i = 0; i < 50; i++) a.push("x".repeat(1e5)) }`)
 	if fault.KindOf(err) != fault.TooLarge {
 		t.Errorf("error %v of a body that grows later", err)
 	}
-	r, err := within(t, 5*time.Second, `function f() { for (;;) console.log("x".repeat(1000)) }`)
+	r, err := within(t, 20*time.Second, `function f() { for (;;) console.log("x".repeat(1000)) }`)
 	if ex, ok := errors.AsType[*Exception](err); !ok || ex.Number != 413 || len(r.Log) > MaxLog || len(r.Log) < MaxLog-1000 {
 		t.Errorf("a log of %d bytes, error %v", len(r.Log), err)
 	}
-	r, err = within(t, 5*time.Second, `function f() {
+	r, err = within(t, 20*time.Second, `function f() {
 		let n = 0;
 		while (__.createDocument(__.getSelfLink(), { id: "a" + n, text: "x".repeat(1e6) })) n++;
 		__.response.setBody(n);
@@ -151,12 +159,12 @@ func TestAScriptThatHangsIsLeftBehind(t *testing.T) {
 	release := make(chan struct{})
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
-	err := guarded(ctx, nil, func() error { <-release; return nil })
-	if fault.KindOf(err) != fault.Timeout || hanging.Load() != 1 {
-		t.Errorf("error %v, %d hang", err, hanging.Load())
+	err := runs.guarded(ctx, nil, func() error { <-release; return nil })
+	if fault.KindOf(err) != fault.Timeout || runs.hanging.Load() != 1 {
+		t.Errorf("error %v, %d hang", err, runs.hanging.Load())
 	}
 	close(release)
-	for hanging.Load() != 0 {
+	for runs.hanging.Load() != 0 {
 		if t.Context().Err() != nil {
 			t.Fatal("it is still counted")
 		}

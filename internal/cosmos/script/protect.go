@@ -26,6 +26,8 @@ func (r *run) protect() {
 	r.protectCalls(global)
 	r.protectArrays(global)
 	r.protectStrings(global)
+	r.protectPatterns(global)
+	r.protectMembers(global)
 	r.protectJSON(global)
 }
 
@@ -71,6 +73,40 @@ func (r *run) wrap(o *goja.Object, names string, check func(call *goja.FunctionC
 			check(&call)
 			return f(call)
 		})
+	}
+}
+
+// before puts a check before a built-in function, as wrap does, that stays who it is. The
+// runtime uses other ways for regular expressions whose functions are others.
+func (r *run) before(o *goja.Object, check func(call *goja.FunctionCall)) {
+	at := goFunction(o)
+	f := *at
+	*at = func(call goja.FunctionCall) goja.Value {
+		check(&call)
+		return f(call)
+	}
+}
+
+// protectMembers bounds the texts whose characters are taken for members.
+func (r *run) protectMembers(global *goja.Object) {
+	few := func(call *goja.FunctionCall) {
+		for _, v := range call.Arguments {
+			if o, ok := v.(*goja.Object); ok && o.ClassName() == "String" {
+				v = o.Get("length")
+				if v.ToInteger() > maxApply {
+					r.throwRange("A text is too long to be an object")
+				}
+			} else if characters(v) > maxApply {
+				r.throwRange("A text is too long to be an object")
+			}
+		}
+	}
+	for _, path := range [...]string{
+		"Object.assign", "Object.entries", "Object.keys", "Object.values", "Object.getOwnPropertyNames",
+		"Object.getOwnPropertyDescriptors", "Object.freeze", "Object.isFrozen", "Object.seal", "Object.isSealed",
+		"Object.defineProperties", "Object.create", "Reflect.ownKeys",
+	} {
+		r.before(r.object(global, path), few)
 	}
 }
 
@@ -250,7 +286,7 @@ func (r *run) protectJSON(global *goja.Object) {
 	r.put(json, "stringify", r.stringify)
 	r.wrap(json, "parse", func(call *goja.FunctionCall) {
 		settled(call, 1)
-		if text := call.Argument(0).String(); len(text) > 2*maxString || jsonNesting(text) > maxNesting {
+		if text := call.Argument(0).String(); len(text) > maxText || jsonNesting(text) > maxNesting {
 			r.throwRange("The JSON text is too long or nested too deep")
 		}
 	})

@@ -29,7 +29,20 @@ func (r *run) protectStrings(global *goja.Object) {
 		r.short(float64(size))
 	})
 	r.wrap(proto, "replace replaceAll", r.replaceable)
-	r.wrap(proto, "match matchAll search", func(call *goja.FunctionCall) { r.pattern(call.Argument(0)) })
+	r.wrap(proto, "normalize", func(call *goja.FunctionCall) {
+		settled(call, 1)
+		if text := call.This.String(); len(text) != characters(call.This) {
+			const longest = 18 // of what a character is taken apart into
+			r.short(float64(characters(call.This)) * longest)
+		}
+	})
+	r.wrap(proto, "localeCompare", func(call *goja.FunctionCall) {
+		settled(call, 1)
+		const most = 1 << 20
+		if characters(call.This) > most || characters(call.Argument(0)) > most {
+			r.throwRange("The texts are too long to be compared")
+		}
+	})
 	r.wrap(r.object(global, "String"), "raw", func(call *goja.FunctionCall) {
 		if o, ok := call.Argument(0).(*goja.Object); ok {
 			if parts, ok := o.Get("raw").(*goja.Object); ok {
@@ -124,9 +137,41 @@ func (r *run) replaceable(call *goja.FunctionCall) {
 // maxReplaced is what a replacement of a regular expression may make at the very worst.
 const maxReplaced = 1 << 28
 
+// protectPatterns bounds the texts that become regular expressions, and what
+// they make when their functions are called and not those of strings.
+func (r *run) protectPatterns(global *goja.Object) {
+	class := r.object(global, "RegExp")
+	r.before(class, func(call *goja.FunctionCall) { r.pattern(call, 0) })
+	made := goConstructor(class)
+	construct := *made
+	*made = func(args []goja.Value, target *goja.Object) *goja.Object {
+		call := goja.FunctionCall{Arguments: args}
+		r.pattern(&call, 0)
+		return construct(call.Arguments, target)
+	}
+	proto := r.object(class, "prototype")
+	r.before(r.object(proto, "compile"), func(call *goja.FunctionCall) { r.pattern(call, 0) })
+	r.before(proto.GetSymbol(goja.SymReplace).ToObject(r.rt), func(call *goja.FunctionCall) {
+		if _, isFunction := goja.AssertFunction(call.Argument(1)); isFunction || len(call.Arguments) < 2 {
+			return
+		}
+		swapped := goja.FunctionCall{This: call.Arguments[0], Arguments: []goja.Value{call.This, call.Arguments[1]}}
+		r.replaceable(&swapped)
+		call.Arguments = []goja.Value{swapped.This, swapped.Arguments[1]}
+	})
+	r.wrap(r.object(global, "String.prototype"), "match matchAll search", func(call *goja.FunctionCall) { r.pattern(call, 0) })
+}
+
 // pattern refuses texts that are too long to become a regular expression.
-func (r *run) pattern(v goja.Value) {
+// It makes a text of an object, which might be another one the next time it is asked.
+func (r *run) pattern(call *goja.FunctionCall, i int) {
 	const most = 64 << 10
+	v := call.Argument(i)
+	if o, ok := v.(*goja.Object); ok && o.ClassName() != "RegExp" {
+		list := append([]goja.Value(nil), call.Arguments...)
+		v = r.text(o)
+		list[i], call.Arguments = v, list
+	}
 	if characters(v) > most {
 		r.throwRange("The regular expression is too long")
 	}

@@ -32,26 +32,26 @@ func (r *run) raw() *goja.Object {
 	r.set(o, "maxWaiting", maxWaiting)
 	for name, f := range map[string]func(call goja.FunctionCall) goja.Value{
 		"log":    r.console,
-		"late":   func(goja.FunctionCall) goja.Value { return r.rt.ToValue(r.host.Late != nil && r.host.Late()) },
+		"late":   func(goja.FunctionCall) goja.Value { return r.rt.ToValue(r.late()) },
 		"fits":   func(call goja.FunctionCall) goja.Value { return r.rt.ToValue(r.fits(call.Argument(0))) },
 		"newID":  func(goja.FunctionCall) goja.Value { return r.rt.ToValue(newID()) },
 		"header": func(call goja.FunctionCall) goja.Value { return r.header(call.Argument(0).String()) },
 		"abort":  r.abort,
 		"query":  r.query,
-		"read": r.answers(http.StatusOK, func(call goja.FunctionCall) ([]byte, error) {
-			return c.Read(call.Argument(0).String(), call.Argument(1).String())
+		"read": r.answers(http.StatusOK, func(link, unless, _ string) ([]byte, error) {
+			return c.Read(link, unless)
 		}),
-		"create": r.answers(http.StatusCreated, func(call goja.FunctionCall) ([]byte, error) {
-			return c.Create([]byte(call.Argument(0).String()))
+		"create": r.answers(http.StatusCreated, func(body, _, _ string) ([]byte, error) {
+			return c.Create([]byte(body))
 		}),
-		"upsert": r.answers(http.StatusOK, func(call goja.FunctionCall) ([]byte, error) {
-			return c.Upsert([]byte(call.Argument(0).String()), call.Argument(1).String())
+		"upsert": r.answers(http.StatusOK, func(body, match, _ string) ([]byte, error) {
+			return c.Upsert([]byte(body), match)
 		}),
-		"replace": r.answers(http.StatusOK, func(call goja.FunctionCall) ([]byte, error) {
-			return c.Replace(call.Argument(0).String(), []byte(call.Argument(1).String()), call.Argument(2).String())
+		"replace": r.answers(http.StatusOK, func(link, body, match string) ([]byte, error) {
+			return c.Replace(link, []byte(body), match)
 		}),
-		"delete": r.answers(http.StatusNoContent, func(call goja.FunctionCall) ([]byte, error) {
-			return nil, c.Delete(call.Argument(0).String(), call.Argument(1).String())
+		"delete": r.answers(http.StatusNoContent, func(link, match, _ string) ([]byte, error) {
+			return nil, c.Delete(link, match)
 		}),
 	} {
 		r.set(o, name, f)
@@ -72,6 +72,13 @@ func (r *run) console(call goja.FunctionCall) goja.Value {
 	}
 	r.log = append(r.log, text...)
 	return r.rt.ToValue(true)
+}
+
+// late reports whether the script should come to an end.
+func (r *run) late() bool {
+	r.gate.Lock()
+	defer r.gate.Unlock()
+	return r.closed || r.host.Late != nil && r.host.Late()
 }
 
 func (r *run) header(name string) goja.Value {
@@ -102,12 +109,15 @@ func (r *run) atHost(f func() error) error {
 	return f()
 }
 
-// answers makes a function for the prelude of an operation of the collection.
-func (r *run) answers(status int, f func(call goja.FunctionCall) ([]byte, error)) func(goja.FunctionCall) goja.Value {
+// answers makes a function for the prelude of an operation of the collection. What it is
+// called with is read before the script is at the host: it may be an object whose
+// text is made by a function of the script, which may want to get there itself.
+func (r *run) answers(status int, f func(first, second, third string) ([]byte, error)) func(goja.FunctionCall) goja.Value {
 	return func(call goja.FunctionCall) goja.Value {
+		first, second, third := call.Argument(0).String(), call.Argument(1).String(), call.Argument(2).String()
 		var body []byte
 		err := r.atHost(func() (err error) {
-			body, err = f(call)
+			body, err = f(first, second, third)
 			return err
 		})
 		answer := r.rt.NewObject()
@@ -126,9 +136,10 @@ func (r *run) answers(status int, f func(call goja.FunctionCall) ([]byte, error)
 }
 
 func (r *run) query(call goja.FunctionCall) goja.Value {
+	query, size, token := call.Argument(0).String(), int(call.Argument(1).ToInteger()), call.Argument(2).String()
 	var page Page
 	err := r.atHost(func() (err error) {
-		page, err = r.host.Collection.Query([]byte(call.Argument(0).String()), int(call.Argument(1).ToInteger()), call.Argument(2).String())
+		page, err = r.host.Collection.Query([]byte(query), size, token)
 		return err
 	})
 	answer := r.rt.NewObject()

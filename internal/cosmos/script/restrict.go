@@ -19,14 +19,18 @@ var errBigInt = errors.New("SyntaxError: integers of any size, such as 1n, are n
 
 // restrict bounds in a tree what the operators of the language could make in a
 // single step, so that what looks on between steps comes in time: texts that double, which
-// pass through the function bounded then, and integers of any size, which are refused.
+// pass through the function bounded then, and integers of any size, which are refused. So
+// are trees that are too deep, whose compilation takes the square of the time.
 func restrict(tree *ast.Program) error {
 	w := walker{}
 	w.walk(reflect.ValueOf(&tree.Body).Elem())
 	return w.err
 }
 
-type walker struct{ err error }
+type walker struct {
+	err   error
+	depth int
+}
 
 var (
 	expressionType = reflect.TypeFor[ast.Expression]()
@@ -55,7 +59,12 @@ func (w *walker) walk(v reflect.Value) {
 			}
 			return
 		}
-		w.walk(v.Elem())
+		if w.depth++; w.depth > maxTree {
+			w.err = errTree
+		} else {
+			w.walk(v.Elem())
+		}
+		w.depth--
 	case reflect.Slice:
 		for i := range v.Len() {
 			w.walk(v.Index(i))

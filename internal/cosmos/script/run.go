@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dop251/goja"
 )
@@ -34,10 +35,14 @@ type run struct {
 	// What the script may replace, as it was at first.
 	rangeError *goja.Object
 	descriptor goja.Callable // Object.getOwnPropertyDescriptor
+	nothing    goja.Callable // does nothing
 
 	depth    int // of built-in functions that call themselves through elements
 	joining  map[*goja.Object]bool
+	inside   int // of built-in functions that are inside of each other
 	rejected []*goja.Promise
+
+	why atomic.Pointer[error] // why the script is to stop, nil if it may go on
 
 	gate   sync.Mutex // held while the script is at the host
 	closed bool       // nobody waits for the script any more
@@ -45,30 +50,45 @@ type run struct {
 }
 
 func newRun(ctx context.Context, host Host) *run {
-	r := &run{rt: goja.New(), ctx: ctx, host: host}
-	r.rt.SetMaxCallStackSize(maxStack)
+	r := newWorld()
+	r.ctx, r.host = ctx, host
 	if host.Now != nil {
 		r.rt.SetTimeSource(goja.Now(host.Now))
 	}
 	r.rt.SetPromiseRejectionTracker(r.track)
+	r.watchBuiltIns()
+	return r
+}
+
+// newWorld makes the world of a script, protected but not watched.
+func newWorld() *run {
+	r := &run{rt: goja.New()}
+	r.rt.SetMaxCallStackSize(maxStack)
 	r.rangeError = r.rt.Get("RangeError").ToObject(r.rt)
 	r.descriptor, _ = goja.AssertFunction(r.object(r.rt.GlobalObject(), "Object.getOwnPropertyDescriptor"))
 	r.joining = map[*goja.Object]bool{}
+	r.nothing, _ = goja.AssertFunction(r.must(r.rt.RunProgram(nothingSource)))
 	r.protect()
 	return r
 }
 
 // do calls f, which runs the script, until it is through or its time is up.
 func (r *run) do(f func() error) error {
-	unwatch := watchMemory(func() { r.rt.Interrupt(errMemory) })
+	unwatch := watchMemory(func() { r.stop(errMemory) })
 	defer unwatch()
-	err := guarded(r.ctx, func() { r.rt.Interrupt(ended(r.ctx.Err())) }, func() error {
-		return reason(recovered(func() error { return r.failure(f()) }))
+	err := runs.guarded(r.ctx, func() { r.stop(ended(r.ctx.Err())) }, func() error {
+		return r.guard(f)
 	})
 	r.gate.Lock()
 	defer r.gate.Unlock()
 	r.closed = true
 	return err
+}
+
+// guard calls f, which runs code of the script, and makes of its error and panics what
+// the caller of Run sees.
+func (r *run) guard(f func() error) error {
+	return reason(recovered(func() error { return r.failure(recovered(f)) }))
 }
 
 // logged is what console.log has written.
@@ -198,8 +218,11 @@ func reason(err error) error {
 	return err
 }
 
-// stop ends the script with an error.
-func (r *run) stop(err error) { r.rt.Interrupt(err) }
+// stop ends the script with an error. It may be called by any goroutine.
+func (r *run) stop(err error) {
+	r.why.CompareAndSwap(nil, &err)
+	r.rt.Interrupt(err)
+}
 
 // A Result is what a script gives back.
 type Result struct {

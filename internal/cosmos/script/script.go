@@ -20,7 +20,8 @@ const (
 	MaxResult = 4 << 20   // characters of the body of an answer, as JSON
 
 	maxStack   = 4_000     // calls inside of calls
-	maxString  = 16 << 20  // characters of a string that one built-in function makes
+	maxString  = 5 << 20   // characters of a string that one operator or built-in function makes
+	maxText    = 32 << 20  // bytes of a JSON text that is read
 	maxLength  = 5_000_000 // elements of an array that one built-in function walks
 	maxApply   = 100_000   // arguments of one call
 	maxNesting = 500       // objects and arrays inside each other, in JSON; brackets, in source

@@ -239,6 +239,30 @@ func TestChangesBetweenPages(t *testing.T) {
 	}
 }
 
+// TestOrderWithinADocument: a page that ends between two rows of a document is
+// followed by the other one, whatever has come before that document meanwhile.
+func TestOrderWithinADocument(t *testing.T) {
+	for _, c := range []struct {
+		order string
+		late  int
+	}{{"", 3}, {" DESC", 7}} {
+		for _, noIndex := range []bool{true, false} {
+			s := newSource(t, `{"a":5,"tags":[1,2,3]}`)
+			a := asking{query: `SELECT VALUE [c.a, t] FROM c JOIN t IN c.tags ORDER BY c.a` + c.order, noIndex: noIndex, limit: Limit{Rows: 2}}
+			_, page, err := a.page(t, s, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.add(mustDoc(t, fmt.Sprintf(`{"a":%d,"tags":[9]}`, c.late)))
+			s.add(mustDoc(t, fmt.Sprintf(`{"a":%d,"tags":[9]}`, 10-c.late)))
+			a.noIndex = false
+			if out, _, err := a.page(t, s, page.Next); err != nil || out != fmt.Sprintf("[5,3],[%d,9]", 10-c.late) {
+				t.Errorf("order%s, noIndex %v: %s, %v", c.order, noIndex, out, err)
+			}
+		}
+	}
+}
+
 func TestBytesEndAPage(t *testing.T) {
 	s := newSource(t, `{"s":"`+strings.Repeat("x", 500)+`"}`, `{"s":"y"}`, `{"s":"z"}`)
 	for _, query := range []string{`SELECT VALUE c.s FROM c`, `SELECT VALUE c.s FROM c ORDER BY c.s`, `SELECT DISTINCT VALUE c.s FROM c`} {

@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
@@ -47,9 +48,10 @@ func (r *run) stream() (more bool, err error) {
 			err = r.f.err
 		}
 		if fault.KindOf(err) == fault.Timeout && progress {
-			return true, nil
+			end, more, err = true, true, nil
 		}
 		if err != nil || end {
+			r.endInside(d)
 			return more, err
 		}
 		r.token.after = positionOf(r.token.after, d)
@@ -57,6 +59,14 @@ func (r *run) stream() (more bool, err error) {
 		progress = true
 	}
 	return false, r.ctx.Err()
+}
+
+// endInside ends the page within a document. In an order of values, the next goes
+// on right there: documents that come before it meanwhile have missed their place.
+func (r *run) endInside(d *Document) {
+	if r.order.Kind == plan.ByValue && r.token.done > 0 {
+		r.token.after, r.token.inside = positionOf(r.token.after, d), true
+	}
 }
 
 // streamed takes one row, and tells whether the page ends: before the row,
