@@ -56,7 +56,7 @@ func prepare(q *syntax.Query, env Environment, resume []byte) (*Query, error) {
 		}
 	}
 	if err := out.compile(q); err != nil {
-		return nil, err
+		return nil, env.orLate(err)
 	}
 	if out.token == nil {
 		out.token = &token{mode: out.mode, skip: out.sel.skip, take: out.sel.take}

@@ -35,6 +35,7 @@ func spatialRoomOf(c *Call) *spatialRoom {
 	r, ok := c.Memo.(*spatialRoom)
 	if !ok {
 		r = &spatialRoom{}
+		r.a.call, r.b.call = c, c
 		c.Memo = r
 	}
 	return r

@@ -89,7 +89,9 @@ func (g *geometry) nearestTo(h *geometry, best float64) float64 {
 		return best
 	}
 	for _, p := range g.points {
-		best = h.tree.nearest(p, best)
+		if best = h.tree.nearest(p, best); g.late() {
+			break
+		}
 	}
 	return best
 }

@@ -36,6 +36,7 @@ func kindNamed(name string) (kind, bool) {
 
 // A geometry is a shape, read from GeoJSON (RFC 7946) and found valid.
 type geometry struct {
+	call     *Call // nil: nobody asks whether it is late
 	kind     kind
 	points   []position // of rings, the last is not repeated; nor are equal neighbours
 	edges    []edge     // of a ring or line those between its points, in this order
@@ -54,6 +55,13 @@ type ring struct {
 
 // A polygon is an outer ring and holes.
 type polygon struct{ from, to int } // of its rings
+
+// edgeWork is what Call.spend counts for an edge that is held against all others.
+const edgeWork = 4 << 10
+
+// late reports that the time of the query is up: what comes of a loop over edges then
+// means nothing, and it ends.
+func (g *geometry) late() bool { return g.call != nil && g.call.spend(edgeWork) }
 
 // fail keeps the first reason.
 func (g *geometry) fail(format string, args ...any) {

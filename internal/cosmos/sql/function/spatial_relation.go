@@ -153,8 +153,8 @@ func (g *geometry) touches(h *geometry) bool {
 			found = len(meeting) > 0
 			return !found
 		})
-		if found {
-			return true
+		if found || g.late() {
+			return found
 		}
 	}
 	return false
@@ -240,6 +240,9 @@ func (g *geometry) course(from, to int, h *geometry) course {
 	known := false
 	for i := from; i < to; i++ {
 		e := &g.edges[i]
+		if g.late() {
+			break
+		}
 		if i > from && e.from != g.edges[i-1].to {
 			known = false
 		}
@@ -253,6 +256,9 @@ func (g *geometry) course(from, to int, h *geometry) course {
 		for k := range len(cuts) - 1 {
 			if cuts[k+1]-cuts[k] <= 4*nearness {
 				continue
+			}
+			if g.late() {
+				break
 			}
 			last, known = h.locate(e.at((cuts[k]+cuts[k+1])/2)), true
 			w.add(last)

@@ -39,7 +39,7 @@ func (g *geometry) checkCrossings() {
 			}
 			return !crossing
 		})
-		if g.reason != "" {
+		if g.reason != "" || g.late() {
 			return
 		}
 	}
@@ -61,6 +61,9 @@ func (g *geometry) checkHoles(p polygon) {
 	outer := &g.rings[p.from]
 	for i := p.from + 1; i < p.to; i++ {
 		hole := &g.rings[i]
+		if g.late() {
+			return
+		}
 		if at, ok := g.pointOff(outer, hole); ok {
 			hole.left = g.leftOf(hole, at)
 		}
@@ -69,6 +72,9 @@ func (g *geometry) checkHoles(p polygon) {
 		for j := p.from; j < p.to; j++ {
 			if i == j {
 				continue
+			}
+			if g.late() {
+				return
 			}
 			at, ok := g.pointOff(&g.rings[j], &g.rings[i])
 			if ok && g.leftOf(&g.rings[i], at) != g.rings[i].left {
@@ -85,6 +91,9 @@ func (g *geometry) checkApart(i int) {
 	for j, other := range g.polygons {
 		if i == j {
 			continue
+		}
+		if g.late() {
+			return
 		}
 		outer := g.rings[other.from]
 		for _, p := range g.points[outer.from:outer.to] {
