@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
@@ -131,6 +132,10 @@ func (x *Transaction) document(sl *slot) Document {
 
 // Wrote reports whether the transaction has changed anything so far.
 func (x *Transaction) Wrote() bool { return x.t != nil && x.t.writes() }
+
+// Lives reports whether all documents that the transaction has been shown, or has found
+// where it writes, are alive at an instant not before its view.
+func (x *Transaction) Lives(now expiry.Stamp) bool { return x.t != nil && !x.t.died(now) }
 
 // Full reports that the transaction nears one of its limits.
 func (x *Transaction) Full() bool {

@@ -109,10 +109,20 @@ type transacted struct {
 
 // transactScripts calls run, whose scripts work on one partition, and makes
 // what they have done so, all or nothing. When another write has come between, it
-// calls run again from the start.
+// calls run again from the start, and lets no other scripts of the partition come between.
 func (e *exchange) transactScripts(ctx context.Context, partition []doc.Value, run func(c *scriptCollection, host script.Host) error) (transacted, error) {
 	watch := clock.Start()
+	turn, held := turnOf(e.container, partition), false
 	for try := 1; ; try++ {
+		if !held && (try > 1 || e.door.turns.contended(turn)) {
+			back, err := e.door.turns.take(ctx, turn)
+			if err != nil {
+				return transacted{}, err
+			}
+			defer back()
+			held = true
+		}
+		e.look()
 		v, err := e.view()
 		if err != nil {
 			return transacted{}, err
@@ -139,7 +149,17 @@ func (c *scriptCollection) transact(host script.Host, run func(c *scriptCollecti
 		}
 		return nil, err
 	}
+	c.arrive()
 	return c.tx.Commit(c.ctx)
+}
+
+// arrive makes the present instant that of the commit: what a script has written after seconds
+// must not be that much older. If a document that it depends on has expired since, and nobody was told,
+// the commit is as of the instant when the script began.
+func (c *scriptCollection) arrive() {
+	if now := c.door.clock.Now().Unix(); c.tx.Wrote() && c.tx.Lives(now) {
+		c.view.Container.Enter(now) // the commit finds out when the container is gone
+	}
 }
 
 // newScriptCollection begins a transaction on one partition.

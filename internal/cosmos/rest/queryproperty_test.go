@@ -1,218 +1,427 @@
 package rest
 
 import (
-	"flag"
+	"context"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-var querySeed = flag.Uint64("query-seed", 0, "replay one random test of queries; 0 takes a new seed")
-
-// A quizzer makes up items and queries.
-type quizzer struct{ *rand.Rand }
-
-func (q quizzer) pick(list ...string) string { return list[q.IntN(len(list))] }
-
-// scalar is a value that occurs often enough to be found.
-func (q quizzer) scalar() string {
-	switch q.IntN(9) {
-	case 0:
-		return "null"
-	case 1:
-		return q.pick("true", "false")
-	case 2, 3:
-		return fmt.Sprintf("%q", q.pick("", "a", "ab", "abc", "b", "ß", "zz", strings.Repeat("long", 64), strings.Repeat("long", 64)+"er"))
-	case 4:
-		return q.pick("1.5", "-2.25", "1e3", "0.1")
-	default:
-		return fmt.Sprint(q.IntN(8) - 2)
-	}
+// A trial is one riddle of a random test, and how it failed.
+type trial struct {
+	*maze
+	riddle
+	query string
+	part  []string
+	where string // the seed and the round
 }
 
-func (q quizzer) value() string {
-	switch q.IntN(10) {
-	case 0:
-		return `{"d":` + q.scalar() + `,"e":` + q.scalar() + `}`
-	case 1:
-		return `[` + q.scalar() + `,` + q.scalar() + `]`
-	}
-	return q.scalar()
+func (x *trial) fail(format string, args ...any) {
+	x.t.Helper()
+	plan, _, _ := x.page(x.query, 10, "", append([]string{"x-mayfly-explain", "true"}, x.part...)...)
+	x.t.Fatalf("%s, key %v: %s in %q\n%s\n%s", x.where, x.key, x.query, x.part, fmt.Sprintf(format, args...), strings.Join(plan, "\n"))
 }
 
-// item is one item of partition pk; some have a short life.
-func (q quizzer) item(id int) (pk, body string) {
-	pk = q.pick("p", "q", "r")
-	b := fmt.Sprintf(`{"id":"%d","pk":%q`, id, pk)
-	for _, name := range []string{"a", "b", "c"} {
-		if q.IntN(5) > 0 {
-			b += fmt.Sprintf(`,%q:%s`, name, q.value())
-		}
-	}
-	if q.IntN(2) == 0 {
-		b += `,"o":{"d":` + q.scalar() + `,"list":[` + q.scalar() + `,{"d":` + q.scalar() + `}]}`
-	}
-	if q.IntN(2) == 0 {
-		b += `,"tags":[` + q.scalar() + `,` + q.scalar() + `,` + q.scalar() + `]`
-	}
-	if q.IntN(4) == 0 {
-		b += fmt.Sprintf(`,"ttl":%d`, 1+q.IntN(100))
-	}
-	return pk, b + "}"
+// unindexed reports that an order was refused because no index has it.
+func unindexed(a answer) bool {
+	return strings.Contains(a.text, "index path") || strings.Contains(a.text, "composite index")
 }
 
-func (q quizzer) path() string {
-	return q.pick("c.a", "c.b", "c.c", "c.o.d", `c["a"]`, "c.pk", "c.id", "c._ts", "c.a.d", "c.unindexed")
-}
-
-// filter is a random predicate of some depth.
-func (q quizzer) filter(depth int) string {
-	if depth > 0 {
-		switch q.IntN(6) {
-		case 0, 1:
-			return "(" + q.filter(depth-1) + " AND " + q.filter(depth-1) + ")"
-		case 2:
-			return "(" + q.filter(depth-1) + " OR " + q.filter(depth-1) + ")"
-		case 3:
-			return "NOT (" + q.filter(depth-1) + ")"
-		}
-	}
-	p := q.path()
-	switch q.IntN(16) {
-	case 0:
-		return p + " IN (" + q.scalar() + ", " + q.scalar() + ", " + q.scalar() + ")"
-	case 1:
-		return p + " BETWEEN " + q.scalar() + " AND " + q.scalar()
-	case 2:
-		return "STARTSWITH(" + p + ", " + q.pick(`"a"`, `"ab"`, `""`, `"long"`) + ")"
-	case 3:
-		return "ARRAY_CONTAINS(c.tags, " + q.scalar() + ")"
-	case 4:
-		return q.pick("IS_DEFINED", "IS_NULL", "IS_NUMBER", "IS_STRING", "IS_BOOL", "IS_ARRAY", "IS_OBJECT", "IS_PRIMITIVE") + "(" + p + ")"
-	case 5:
-		return "EXISTS(SELECT VALUE t FROM t IN c.tags WHERE t = " + q.scalar() + ")"
-	case 6:
-		return p + " LIKE " + q.pick(`"a%"`, `"%b"`, `"a_c"`, `"long%"`, `"ab"`)
-	case 7:
-		return p
-	case 8:
-		return p + " = " + q.path()
-	case 9:
-		return q.scalar() + q.pick(" = ", " < ", " >= ") + p
-	case 10:
-		return p + " = " + q.value()
-	default:
-		return p + q.pick(" = ", " = ", " = ", " != ", " < ", " <= ", " > ", " >= ") + q.scalar()
-	}
-}
-
-// query is a random query that the door must take.
-func (q quizzer) query() string {
-	where := ""
-	if q.IntN(6) > 0 {
-		where = " WHERE " + q.filter(q.IntN(3))
-	}
-	switch q.IntN(12) {
-	case 0:
-		return "SELECT VALUE COUNT(1) FROM c" + where
-	case 1:
-		return "SELECT COUNT(c.a) AS n, MIN(c.b) AS low, MAX(c.b) AS high, SUM(c.o.d) AS total FROM c" + where
-	case 2:
-		return "SELECT c.a, COUNT(1) AS n FROM c" + where + " GROUP BY c.a"
-	case 3:
-		return "SELECT DISTINCT VALUE " + q.path() + " FROM c" + where
-	case 4:
-		return "SELECT c.id, t FROM c JOIN t IN c.tags" + where
-	case 5:
-		return "SELECT c.id, t FROM c JOIN t IN c.tags WHERE t = " + q.scalar() + " ORDER BY " + q.pick("c.a", "c.id", "c._ts") + q.pick("", " DESC")
-	}
-	tail := ""
-	switch q.IntN(4) {
-	case 0, 1:
-		tail = " ORDER BY " + q.pick("c.a", "c.b", "c.o.d", "c.id", "c.pk", "c._ts", "c.c") + q.pick("", " ASC", " DESC")
-	case 2:
-		tail = " ORDER BY " + q.pick("c.a, c.b", "c.a DESC, c.b DESC", "c.pk DESC, c.b", "c.pk, c.b DESC")
-	}
-	top := ""
-	if tail != "" {
-		switch q.IntN(4) {
-		case 0:
-			top = fmt.Sprintf("TOP %d ", q.IntN(20))
-		case 1:
-			tail += fmt.Sprintf(" OFFSET %d LIMIT %d", q.IntN(10), q.IntN(20))
-		}
-	}
-	return "SELECT " + top + q.pick("*", "c.id, c.a", "VALUE c.id", "VALUE c") + " FROM c" + where + tail
-}
-
-// TestPlansNeverChangeAnswers asks random queries over random items, some of
-// which expire on the way, with indexes and without, at once and in pages.
+// TestPlansNeverChangeAnswers asks random queries over random items, some of them
+// expired, with indexes and without, at once and in pages, of the container and of its parts.
 func TestPlansNeverChangeAnswers(t *testing.T) {
-	seed := *querySeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	t.Logf("-query-seed=%d", seed)
-	q := quizzer{rand.New(rand.NewPCG(seed, 1))}
-	d := newDesk(t)
-	d.do("POST", "/dbs", `{"id":"d"}`).want(201)
-	d.define("c", `"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}`, `"defaultTtl":60`,
-		`"indexingPolicy":{"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/unindexed/?"}],"compositeIndexes":[
-			[{"path":"/a"},{"path":"/b"}],[{"path":"/pk","order":"descending"},{"path":"/b"}]]}`)
-	write := func(n int) {
-		for range n {
-			pk, body := q.item(q.IntN(400))
-			d.do("POST", collection+"/docs", body, "x-ms-documentdb-is-upsert", "true", hPK, fmt.Sprintf("[%q]", pk))
+	t.Parallel()
+	seed := newSeed(t)
+	m := newMaze(t, seed)
+	for round := range 2 * *mazeRounds {
+		if round%10 == 9 {
+			for range 10 {
+				m.disturb()
+			}
+			if m.ttl == "" {
+				m.ttl = "40"
+			}
+			m.index = m.pick(append([]string{mazeIndexes[0], mazeIndexes[0]}, mazeIndexes[:5]...)...)
+			m.redefine()
+			m.built()
 		}
-	}
-	write(300)
-	rounds := 400
-	if testing.Short() {
-		rounds = 50
-	}
-	for round := range rounds {
-		if round%20 == 19 {
-			must(t, d.clock.Advance(time.Duration(q.IntN(20))*time.Second))
-			write(40)
+		x := &trial{maze: m, riddle: m.riddle(), part: m.part(), where: fmt.Sprintf("-query-seed=%d, round %d", seed, round)}
+		x.query = x.text()
+		limited := x.kind != grouped && m.IntN(4) == 0
+		if limited {
+			x.query, _, _ = m.limited(x.riddle)
 		}
-		c := &queryCase{name: "random", query: []string{q.query()}}
-		if q.IntN(3) == 0 {
-			c.partition = fmt.Sprintf("[%q]", q.pick("p", "q", "none"))
-		}
-		q.compare(d, c)
-		if t.Failed() {
-			t.Fatalf("-query-seed=%d, round %d: %s in %s", seed, round, c.query[0], c.partition)
+		if want := x.inEveryWay(limited); want != nil && !limited {
+			x.counts(want)
+			x.inOrder(want)
+			x.inParts(want)
 		}
 	}
 }
 
-// compare asks in several ways; all answers must be the same.
-func (q quizzer) compare(d *desk, c *queryCase) {
-	scan := []string{"x-ms-documentdb-force-query-scan", "true"}
-	want, refused := c.ask(d, 1000, scan...)
+// inEveryWay gives the answer, nil if the query is refused.
+func (x *trial) inEveryWay(limited bool) []string {
+	size := 1 + x.IntN(9)
+	scan := append(slices.Clone(scanning), x.part...)
+	want, refused := x.every(x.query, 1000, scan...)
 	if refused.status != 0 {
-		d.t.Errorf("refused: %d %s", refused.status, refused.text)
+		if _, again := x.every(x.query, 1000, x.part...); !unindexed(refused) || again.status != refused.status {
+			x.fail("refused: %s, %d with indexes", refused.text, again.status)
+		}
+		return nil
+	}
+	walked, refused := x.every(x.query, 1000, x.part...)
+	for _, way := range []struct {
+		name    string
+		headers []string
+		size    int
+		want    []string
+		same    bool // the order too
+	}{
+		{"with indexes", x.part, 1000, want, x.order != ""},
+		{"in pages", x.part, size, walked, true},
+		{"scanned in pages", scan, size, want, true},
+	} {
+		got, refused := x.every(x.query, way.size, way.headers...)
+		a, b := got, way.want
+		switch {
+		case refused.status != 0:
+			x.fail("%s of %d: %s", way.name, way.size, refused.text)
+		case way.same:
+		case limited && x.kind != distinct: // which rows is not said
+			a, b = make([]string, len(a)), make([]string, len(b))
+		default:
+			a, b = sorted(a), sorted(b)
+		}
+		if !slices.Equal(a, b) {
+			x.fail("%s of %d\n%s\nwant\n%s", way.name, way.size, differing(a, b), differing(b, a))
+		}
+	}
+	return append([]string{}, want...)
+}
+
+// counts asks how many rows there are.
+func (x *trial) counts(want []string) {
+	if x.kind != plain {
 		return
 	}
-	ordered := strings.Contains(c.query[0], "ORDER BY")
-	same := func(name string, got []string, refused answer, exact bool) {
-		a, b := got, want
-		if !exact {
-			a, b = slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))
-		}
-		if refused.status != 0 || !slices.Equal(a, b) {
-			plan, _ := c.ask(d, 10, "x-mayfly-explain", "true")
-			d.t.Errorf("%s: %d %s\n%s\n%s\nwant\n%s", name, refused.status, refused.text, strings.Join(plan, "\n"), strings.Join(a, "\n"), strings.Join(b, "\n"))
+	from := x.core[strings.Index(x.core, " FROM c"):]
+	x.query = "SELECT VALUE COUNT(1)" + from
+	if n, refused := x.every(x.query, 10, x.part...); refused.status != 0 || len(n) != 1 || n[0] != strconv.Itoa(len(want)) {
+		x.fail("%v %s, want %d", n, refused.text, len(want))
+	}
+	path := x.path()
+	defined, _ := x.every("SELECT VALUE "+path+from, 1000, append(slices.Clone(scanning), x.part...)...)
+	x.query = "SELECT VALUE COUNT(" + path + ")" + from
+	if n, refused := x.every(x.query, 10, x.part...); refused.status != 0 || len(n) != 1 || n[0] != strconv.Itoa(len(defined)) {
+		x.fail("%v %s, want %d", n, refused.text, len(defined))
+	}
+	x.query = x.text()
+}
+
+// inOrder holds rows against ORDER BY.
+func (x *trial) inOrder(rows []string) {
+	for i := 1; i < len(rows) && x.order != ""; i++ {
+		if x.compare(x.t, rows[i-1], rows[i]) > 0 {
+			x.fail("row %d is out of order: %s then %s", i, rows[i-1], rows[i])
 		}
 	}
-	got, refused := c.ask(d, 1000)
-	same("with indexes", got, refused, ordered)
-	size := 1 + q.IntN(7)
-	got, refused = c.ask(d, size)
-	same(fmt.Sprintf("in pages of %d", size), got, refused, ordered)
-	got, refused = c.ask(d, size, scan...)
-	same(fmt.Sprintf("scanned in pages of %d", size), got, refused, true)
+}
+
+// inParts: rows of a partition are those of the whole whose items have its key,
+// and several ranges of effective partition keys are the whole together.
+func (x *trial) inParts(rows []string) {
+	switch {
+	case len(x.part) == 0 || x.kind != plain:
+	case x.part[0] == hPK:
+		in := map[string]bool{}
+		for _, item := range x.all() {
+			in[item.rid] = underKey(x.t, x.part[1], item.key)
+		}
+		whole, refused := x.every(x.query, 1000)
+		want := slices.DeleteFunc(whole, func(row string) bool {
+			rid, _ := source(row)
+			return !in[rid]
+		})
+		if x.order == "" {
+			rows, want = sorted(rows), sorted(want)
+		}
+		if refused.status == 0 && !slices.Equal(rows, want) {
+			x.fail("a partition\n%s\nwant\n%s", differing(rows, want), differing(want, rows))
+		}
+	case x.order == "":
+		at := x.IntN(60)
+		a, b := fmt.Sprintf("%02X", at), fmt.Sprintf("%02X%02X", at+1, x.IntN(256))
+		var got []string
+		for _, h := range [][]string{{"x-ms-end-epk", a}, {"x-ms-start-epk", a, "x-ms-end-epk", b}, {"x-ms-start-epk", b}} {
+			some, _ := x.every(x.query, 1+x.IntN(30), h...)
+			got = append(got, some...)
+		}
+		want, _ := x.every(x.query, 1000)
+		if got, want = sorted(got), sorted(want); !slices.Equal(got, want) {
+			x.fail("ranges cut at %s and %s\n%s\nwant\n%s", a, b, differing(got, want), differing(want, got))
+		}
+	}
+}
+
+// underKey reports whether an item's key begins with a key: numbers are doubles
+// there, and objects are as good as nothing.
+func underKey(t testing.TB, key, item string) bool {
+	var parts, have []json.RawMessage
+	must(t, json.Unmarshal([]byte(key), &parts))
+	must(t, json.Unmarshal([]byte(item), &have))
+	for i, part := range parts {
+		a, _ := doc.ValueFromJSON(part)
+		b, _ := doc.ValueFromJSON(have[i])
+		f, isNumber := doc.AsFloat(a)
+		g, _ := doc.AsFloat(b)
+		switch {
+		case doc.RankOf(a) != doc.RankOf(b), isNumber && f != g, !isNumber && !doc.Equal(a, b):
+			return false
+		}
+	}
+	return true
+}
+
+// TestPagesThroughChanges asks for random queries page by page, while between the
+// pages items are written, deleted, expire, are reclaimed and swept, lifetime and
+// indexing change, and the process restarts.
+func TestPagesThroughChanges(t *testing.T) {
+	t.Parallel()
+	seed := newSeed(t)
+	m := newMaze(t, seed)
+	for round := range *mazeRounds {
+		for len(m.all()) < *mazeItems/2 {
+			m.write()
+		}
+		if m.IntN(5) == 0 {
+			m.index = mazeIndexes[0]
+			m.redefine()
+			m.built()
+		}
+		x := &trial{maze: m, riddle: m.riddle(), part: m.part(), where: fmt.Sprintf("-query-seed=%d, round %d", seed, round)}
+		x.query = x.text()
+		most, skip := -1, 0
+		if (x.kind == plain || x.kind == joined) && m.IntN(4) == 0 {
+			x.query, skip, most = m.limited(x.riddle)
+		}
+		x.through(skip, most)
+	}
+}
+
+// through walks the pages. What is in the answer before, between and after them has
+// to come, once; and nothing that is not in the answer when the page is asked for.
+func (x *trial) through(skip, most int) {
+	least := map[string]int{}
+	greatest := map[string]int{}
+	fewest := 1 << 30
+	see := func() []string {
+		rows, refused := x.every(x.core, 10_000, append(slices.Clone(scanning), x.part...)...)
+		if refused.status != 0 {
+			x.fail("without order: %s", refused.text)
+		}
+		now := map[string]int{}
+		for _, row := range rows {
+			now[x.identity(row)]++
+		}
+		for id, n := range now {
+			greatest[id] = max(n, greatest[id])
+			if fewest == 1<<30 {
+				least[id] = n
+			}
+		}
+		for id := range least {
+			least[id] = min(least[id], now[id])
+		}
+		fewest = min(fewest, len(rows))
+		return rows
+	}
+	size, busy := 1+x.IntN(*mazeItems/15), x.IntN(4)
+	var rows []string
+	for token := ""; ; {
+		headers := x.part
+		if x.IntN(6) == 0 {
+			headers = append(slices.Clone(scanning), x.part...)
+		}
+		now := see()
+		got, next, a := x.page(x.query, size, token, headers...)
+		if a.status != 200 {
+			if token == "" && unindexed(a) {
+				return
+			}
+			x.fail("behind %d rows: %s", len(rows), a.text)
+		}
+		for _, row := range got {
+			i := slices.Index(now, row)
+			if i < 0 {
+				x.fail("a row that is not there: %s", row)
+			}
+			now = slices.Delete(now, i, i+1)
+		}
+		rows = append(rows, got...)
+		if token = next; token == "" {
+			break
+		}
+		for range x.IntN(busy+1) * *mazeItems / 220 {
+			x.disturb()
+		}
+	}
+	see()
+	x.inOrder(rows)
+	given := map[string]int{}
+	for _, row := range rows {
+		given[x.identity(row)]++
+	}
+	if x.kind == many || x.kind == one {
+		return // other items may give such rows, or the row changes
+	}
+	for id, n := range given {
+		if n > greatest[id] {
+			x.fail("%d times, not %d: %s", n, greatest[id], id)
+		}
+	}
+	for id, n := range least {
+		if most < 0 && given[id] < n {
+			x.fail("%d times, not %d: %s", given[id], n, id)
+		}
+	}
+	if most >= 0 && (len(rows) > most || len(rows) < min(most, fewest-skip)) {
+		x.fail("%d rows of %d at least", len(rows), fewest)
+	}
+}
+
+// TestQueriesBesideChanges asks for items that stay as they are while all else
+// changes at the same time.
+func TestQueriesBesideChanges(t *testing.T) {
+	t.Parallel()
+	seed := newSeed(t)
+	m := newMaze(t, seed)
+	key := map[int]string{1: `["st"]`, 2: `["st",1]`, 3: `["st",1,"s"]`}[len(m.key)]
+	for i := range 100 {
+		m.do("POST", documents, fmt.Sprintf(`{"id":"s%d","pk":"st","u":1,"n":{"s":"s","x":%s},"stays":true,"a":%s,"b":%s,"tags":[%s,%s],"ttl":-1}`,
+			i, m.scalar(), m.value(), m.value(), m.scalar(), m.scalar()), hPK, key).want(201)
+	}
+	var over atomic.Bool
+	var all sync.WaitGroup
+	for n, change := range []func(m *maze) error{
+		func(m *maze) error {
+			body, key := m.item(m.IntN(200))
+			if a := m.do("POST", documents, body, "x-ms-documentdb-is-upsert", "true", hPK, key); a.status > 201 && a.status != 449 {
+				return fmt.Errorf("write: %s", a.text)
+			}
+			return nil
+		},
+		func(m *maze) error {
+			err := m.clock.Advance(time.Duration(m.IntN(1500)) * time.Millisecond)
+			if err == nil {
+				_, err = m.store.Reclaim(context.Background(), m.coll(), m.clock.Now().Unix(), 20)
+			}
+			if err == nil {
+				_, err = m.store.Sweep(context.Background(), m.coll(), 500)
+			}
+			return err
+		},
+		func(m *maze) error {
+			m.index, m.ttl = m.pick(mazeIndexes[:5]...), m.pick("60", "20", "-1", "100")
+			if a := m.do("PUT", collection, m.definition()); a.status != 200 {
+				return fmt.Errorf("definition: %s", a.text)
+			}
+			if m.IntN(2) == 0 {
+				m.built()
+			}
+			return nil
+		},
+	} {
+		own := *m
+		own.Rand = rand.New(rand.NewPCG(seed, uint64(n)))
+		all.Go(func() {
+			for !over.Load() && !t.Failed() {
+				if err := change(&own); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	defer all.Wait()
+	defer over.Store(true)
+	for round := range *mazeRounds {
+		x := &trial{maze: m, where: fmt.Sprintf("-query-seed=%d, round %d", seed, round)}
+		x.kind, x.keys = plain, m.sortKeys()
+		filter := " FROM c WHERE c.stays = true"
+		if p := m.predicate(2); !strings.Contains(p, "_ts") && !strings.Contains(p, "_etag") {
+			filter += " AND " + p
+		}
+		if len(x.keys) > 0 && m.IntN(3) > 0 {
+			x.order = " ORDER BY " + strings.Join(x.keys, ", ")
+		}
+		x.core = "SELECT c._rid" + keyItems(x.keys) + filter
+		x.query = x.text()
+		want, refused := x.every(x.core, 1000, scanning...)
+		if refused.status != 0 {
+			x.fail("%s", refused.text)
+		}
+		got, refused := x.every(x.query, 1+m.IntN(60))
+		switch {
+		case refused.status == 0:
+		case unindexed(refused):
+			continue
+		default:
+			x.fail("%s", refused.text)
+		}
+		x.inOrder(got)
+		if got, want = sorted(got), sorted(want); !slices.Equal(got, want) {
+			x.fail("%s\nwant\n%s", differing(got, want), differing(want, got))
+		}
+		x.query = "SELECT VALUE COUNT(1)" + filter
+		if n, refused := x.every(x.query, 10); refused.status != 0 || n[0] != strconv.Itoa(len(want)) {
+			x.fail("%v %s, want %d", n, refused.text, len(want))
+		}
+	}
+}
+
+// TestTokensThatSayAnything: a token that is signed as it should be may say
+// anything; a page or a refusal comes of it.
+func TestTokensThatSayAnything(t *testing.T) {
+	t.Parallel()
+	m := newMaze(t, newSeed(t))
+	var pool [][]byte
+	for range *mazeRounds {
+		r := m.riddle()
+		_, next, _ := m.page(r.text(), 1+m.IntN(5), "")
+		if next == "" {
+			continue
+		}
+		raw, err := base64.RawURLEncoding.DecodeString(next)
+		must(t, err)
+		pool = append(pool, raw[1:len(raw)-tokenSumBytes])
+		for range 20 {
+			b := slices.Clone(pool[len(pool)-1])
+			switch m.IntN(5) {
+			case 0:
+				b = slices.Clone(pool[m.IntN(len(pool))])
+			case 1:
+				b = b[:1+m.IntN(len(b))]
+			case 2:
+				b = append(b, byte(m.IntN(256)))
+			}
+			for range m.IntN(4) {
+				b[m.IntN(len(b))] = byte(m.IntN(256))
+			}
+			_, _, a := m.page(r.text(), 1+m.IntN(50), continuation(m.coll(), access.Access{}, b, r.text()))
+			if a.status != 200 && a.status != 400 && a.status != 413 {
+				t.Fatalf("%s: %x\n%s", r.text(), b, a.text)
+			}
+		}
+	}
 }

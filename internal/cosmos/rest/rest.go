@@ -69,6 +69,7 @@ type Door struct {
 	strict      bool
 	routing     bool
 	scripts     programs
+	turns       turns // of scripts
 }
 
 // The levels of consistency, strongest first.

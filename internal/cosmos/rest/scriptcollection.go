@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"strconv"
 	"strings"
 
 	"github.com/mayflydb/mayfly/internal/access"
@@ -285,7 +286,7 @@ func scriptStatus(err error) (status int, message string, ok bool) {
 	}
 }
 
-// settled puts into a text of a script the RIDs and ETags that its documents got
+// settled puts into a text of a script the RIDs, ETags and stamps that its documents got
 // at the commit, in the place of those that it was shown before.
 func (c *scriptCollection) settled(text []byte, results []store.Result) []byte {
 	if len(text) < etagLen-2 && len(text) < ridLen {
@@ -296,6 +297,9 @@ func (c *scriptCollection) settled(text []byte, results []store.Result) []byte {
 		if is := &results[i].Document; was.Number >= store.StandIn {
 			pairs = append(pairs, documentRID.in(c.view.Container, was.Number).String(), documentRID.in(c.view.Container, is.Number).String())
 		}
+		if is := &results[i].Document; was.Stamp != is.Stamp {
+			pairs = append(pairs, stamped(was.Version), stamped(is.Version))
+		}
 		if was.Sequence >= store.StandIn {
 			pairs = append(pairs, bareETag(was.Version), bareETag(results[i].Version))
 		}
@@ -304,6 +308,11 @@ func (c *scriptCollection) settled(text []byte, results []store.Result) []byte {
 		return text
 	}
 	return []byte(strings.NewReplacer(pairs...).Replace(string(text)))
+}
+
+// stamped is the part of an item's JSON that has its ETag and stamp.
+func stamped(v store.Version) string {
+	return bareETag(v) + `\"","_attachments":"attachments/","_ts":` + strconv.FormatInt(v.Stamp, 10)
 }
 
 // ridLen is the length of the RID of an item.

@@ -342,7 +342,7 @@ func gatewayEither(a, b gatewayKeys) gatewayKeys {
 	if a.all || b.all || len(a.list)+len(b.list) > maxGatewayKeys {
 		return gatewayAll
 	}
-	return gatewayKeys{list: append(slices.Clip(a.list), b.list...)}
+	return gatewayKeys{list: append(a.list, b.list...)} // whose space is no one else's
 }
 
 // both are the keys of a and b. Where that is too much work, those of one are
