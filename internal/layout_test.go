@@ -34,8 +34,15 @@ var table = []struct{ rooms, mayImport string }{
 	{"cosmos/sql/exec", "doc fault access cosmos/sql/syntax cosmos/sql/function cosmos/sql/plan"},
 	{"cosmos/script", "doc fault"},
 	{"cosmos/rest", "clock doc fault expiry access catalog store cosmos/sql/syntax cosmos/sql/plan cosmos/sql/exec cosmos/script"},
+	{"mongo/code mongo/wire", "doc fault"},
+	{"mongo/expression", "doc fault mongo/code"},
+	{"mongo/filter", "doc fault mongo/code mongo/expression"},
+	{"mongo/update", "doc fault mongo/code mongo/expression mongo/filter"},
+	{"mongo/pipeline", "doc fault mongo/code mongo/expression mongo/filter mongo/update"},
+	{"mongo/plan", "doc fault access mongo/code mongo/filter"},
+	{"mongo/command", "clock doc fault expiry access catalog store mongo/code mongo/wire mongo/expression mongo/filter mongo/update mongo/pipeline mongo/plan"},
 	{"admin", "clock fault catalog store reaper"},
-	{"node", "clock fault kv catalog store reaper cosmos/rest admin"},
+	{"node", "clock doc fault kv catalog store reaper cosmos/rest mongo/filter mongo/command admin"},
 	{".", "node clock fault kv/pebble"}, // package mayfly
 	{"cmd/mayfly", "node clock fault kv/pebble"},
 	{"mayflytest", "."},
@@ -50,8 +57,10 @@ var forTests = strings.Fields("clock fault doc expiry access kv kv/pebble kv/kvt
 var clients = map[string]string{
 	"github.com/cockroachdb/pebble": "kv/pebble kv/kvtest", // the suite crashes on Pebble's file system
 	"github.com/spf13/":             "cmd/mayfly",
-	"github.com/dlclark/regexp2":    "cosmos/sql/function cosmos/script", // goja compiles patterns with it
+	"github.com/dlclark/regexp2":    "cosmos/sql/function cosmos/script mongo/expression mongo/filter", // goja compiles patterns with it
 	"github.com/dop251/goja":        "cosmos/script",
+	"github.com/klauspost/":         "mongo/wire",
+	"github.com/xdg-go/":            "mongo/command",
 	"github.com/anishathalye/":      "",
 }
 

@@ -112,7 +112,7 @@ func fill(t testing.TB, dir string, count int, ttl expiry.TTL) {
 	ctx := context.Background()
 	engine, err := pebble.Open(pebble.Options{Dir: filepath.Join(dir, "db"), NoSync: true})
 	check(err)
-	cat, err := catalog.Open(ctx, engine)
+	cat, err := catalog.Open(ctx, engine, nil)
 	check(err)
 	st, err := store.Open(ctx, engine, cat)
 	check(err)

@@ -33,9 +33,23 @@ type Access struct {
 	// Walk visits documents in the order of index entries.
 	Walk *Walk
 
+	// Visits walk indexes that have names, one after the other; a document that several of
+	// them meet comes once. Nothing but After may be set beside. With one Visit the order
+	// is that of the index, then creation.
+	Visits []Visit
+
+	// Stats, when not nil, is told what the walk looks at.
+	Stats *Stats
+
 	// After resumes behind a Position that the same selection gave before.
 	// Nil begins at the start.
 	After Position
+}
+
+// Stats counts what a walk looks at.
+type Stats struct {
+	Keys      uint64 // entries of indexes that have names
+	Documents uint64 // records
 }
 
 // A Span is a half-open interval [Low, High) of effective partition keys.

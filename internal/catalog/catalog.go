@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -34,13 +35,16 @@ const (
 // A Catalog is safe for concurrent use. One goroutine changes it at a time;
 // readers never wait for the disk.
 type Catalog struct {
-	engine kv.Engine
+	engine    kv.Engine
+	condition Condition
 
 	// Changed, if set before first use, is told of containers whose indexing has changed.
 	Changed func(*Container)
 
 	// Dropped, if set before first use, is told of containers that have been deleted.
 	Dropped func(*Container)
+
+	datesOff atomic.Bool
 
 	changes sync.Mutex // held over a change, its disk write included
 
@@ -80,10 +84,10 @@ type counters struct {
 }
 
 // Open loads the catalog from an engine and finishes what a crash left of
-// dropped containers.
-func Open(ctx context.Context, engine kv.Engine) (*Catalog, error) {
+// dropped containers. condition is needed for data with partial indexes, and may be nil.
+func Open(ctx context.Context, engine kv.Engine, condition Condition) (*Catalog, error) {
 	c := &Catalog{
-		engine:   engine,
+		engine: engine, condition: condition,
 		byName:   map[name]any{},
 		offers:   map[Owner]*Resource{},
 		children: map[group][]*Resource{},

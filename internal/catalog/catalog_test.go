@@ -323,7 +323,7 @@ func TestDamagedRecords(t *testing.T) {
 			b.Set(keys.CatalogKey(kind), []byte(`[]`))
 		}
 		h.ok(h.engine.Apply(ctx, b))
-		if _, err := catalog.Open(ctx, h.engine); fault.KindOf(err) != fault.Corrupt {
+		if _, err := catalog.Open(ctx, h.engine, nil); fault.KindOf(err) != fault.Corrupt {
 			t.Errorf("damaged record of kind %c: %v", kind, err)
 		}
 	}

@@ -40,10 +40,17 @@ type State struct {
 	Active   Index  `json:"active"`
 	Building *Index `json:"building,omitempty"`
 
+	// Named are the indexes that have names, LastNamed the ID last given out, and
+	// PastDates what their rules have ended before.
+	Named     []NamedIndex `json:"named,omitempty"`
+	LastNamed uint32       `json:"last_named,omitempty"`
+	PastDates []PastDates  `json:"past_dates,omitempty"`
+
 	// Deleted containers answer nothing any more.
 	Deleted bool `json:"-"`
 
 	compiled compiled
+	datesOff bool
 	epoch    uint64        // rises with every change but that of the floors, which no answer depends on
 	changing chan struct{} // not nil while a change is being written: wait, then look again
 }
@@ -65,6 +72,9 @@ func (s *State) PropertyPath() doc.Path { return s.compiled.property }
 
 // PastPaths are the parsed paths of Policy.Past, in its order.
 func (s *State) PastPaths() []doc.Path { return s.compiled.past }
+
+// Epoch tells states apart: it rises with every change that an answer depends on.
+func (s *State) Epoch() uint64 { return s.epoch }
 
 // Keys is where the container's documents lie. The embedded engine has one
 // range for each container.

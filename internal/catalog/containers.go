@@ -27,7 +27,7 @@ func (c *Catalog) loadContainers() error {
 		if !ok {
 			return fault.New(fault.Corrupt, "container %d is in no database", s.ID)
 		}
-		if err := s.State.compile(); err != nil {
+		if err := s.State.compile(c.condition); err != nil {
 			return fault.Wrap(fault.Corrupt, err, "container %d cannot be read", s.ID)
 		}
 		return c.resumeContainer(c.newContainer(s.ID, db, s.State))
@@ -120,8 +120,9 @@ func (c *Catalog) CreateContainer(ctx context.Context, now expiry.Stamp, db *Dat
 		Stamp:      now,
 		Policy:     expiry.Policy{Default: def.TTL, Property: def.TTLProperty},
 		Active:     Index{Generation: 1, Indexing: def.Indexing},
+		datesOff:   c.datesOff.Load(),
 	}
-	if err := st.compile(); err != nil {
+	if err := st.compile(c.condition); err != nil {
 		return nil, err
 	}
 	var ct *Container
@@ -158,7 +159,7 @@ func (c *Catalog) mayCreate(db *Database, text string) error {
 
 // ReplaceContainer changes indexing, lifetime and echo of a container: at
 // once, and at a cost that does not depend on its size. define gets the present
-// state and returns the new definition; its error ends the change. Name,
+// state and returns the new definition; its error ends the change. Name, dialect,
 // partition key and unique keys stay as they are, whatever define says.
 func (c *Catalog) ReplaceContainer(ctx context.Context, now expiry.Stamp, ct *Container, define func(*State) (Definition, error)) (*State, error) {
 	var built *Index
@@ -168,14 +169,14 @@ func (c *Catalog) ReplaceContainer(ctx context.Context, now expiry.Stamp, ct *Co
 		if err != nil {
 			return err
 		}
-		def.Name, def.Partition, def.Unique = st.Name, st.Partition, st.Unique
+		def.Name, def.Dialect, def.Partition, def.Unique = st.Name, st.Dialect, st.Partition, st.Unique
 		if err := c.setPolicy(b, ct, st, def, now); err != nil {
 			return err
 		}
 		c.setIndexing(n, b, ct, st, def.Indexing)
 		st.Definition = def
 		st.Stamp, st.Sequence = max(now, st.Stamp), n.Sequence
-		return st.compile()
+		return st.compile(c.condition)
 	})
 	if err != nil {
 		return nil, err
@@ -358,7 +359,7 @@ func (st *State) closed(now expiry.Stamp) floors {
 func (c *Catalog) ForgetPast(ctx context.Context, ct *Container, count int) error {
 	_, err := c.alter(ctx, ct, func(st *State, _ *counters, _ *kv.Batch) error {
 		st.Policy.Past = append([]expiry.Past(nil), st.Policy.Past[min(count, len(st.Policy.Past)):]...)
-		return st.compile()
+		return st.compile(c.condition)
 	})
 	return err
 }

@@ -12,6 +12,7 @@ import (
 // handed to the catalog.
 type Definition struct {
 	Name      string       `json:"name"`
+	Dialect   Dialect      `json:"dialect,omitempty"` // the door that it was made through
 	Partition PartitionKey `json:"partition"`
 
 	// TTL and TTLProperty are the lifetime setting; what is declared dead beside
@@ -28,6 +29,17 @@ type Definition struct {
 	// whatever it holds beyond the fields above is kept and given back, no more.
 	Echo doc.Doc `json:"echo,omitempty"`
 }
+
+// A Dialect is the door whose rules a container keeps: what identifies a document, and
+// in which order values are.
+type Dialect string
+
+// The dialects. In NoSQL a document is identified by partition key and id; in Mongo by _id,
+// in one partition.
+const (
+	NoSQL Dialect = ""
+	Mongo Dialect = "mongo"
+)
 
 // A PartitionKey says which members of a document choose its partition.
 type PartitionKey struct {
@@ -62,10 +74,12 @@ type compiled struct {
 	unique    [][]doc.Path
 	property  doc.Path
 	past      []doc.Path
+	partials  []func(doc.Doc) bool
+	dates     []DateRule
 }
 
 // compile parses every path of a state.
-func (s *State) compile() error {
+func (s *State) compile(condition Condition) error {
 	c, err := s.Definition.compile()
 	if err != nil {
 		return err
@@ -76,6 +90,9 @@ func (s *State) compile() error {
 			return err
 		}
 		c.past = append(c.past, path)
+	}
+	if err := s.compileNamed(&c, condition); err != nil {
+		return err
 	}
 	s.compiled = c
 	return nil

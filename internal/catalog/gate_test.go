@@ -35,7 +35,7 @@ func (v *valve) Apply(ctx context.Context, b *kv.Batch) error {
 func newValve(h *house) *valve {
 	v := &valve{Engine: h.engine, reached: make(chan struct{}), outcome: make(chan error)}
 	var err error
-	h.Catalog, err = catalog.Open(ctx, v)
+	h.Catalog, err = catalog.Open(ctx, v, nil)
 	h.ok(err)
 	return v
 }

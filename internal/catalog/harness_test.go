@@ -46,7 +46,7 @@ func (h *house) open() {
 	if h.plain {
 		h.engine = plainEngine{engine}
 	}
-	h.Catalog, err = catalog.Open(ctx, h.engine)
+	h.Catalog, err = catalog.Open(ctx, h.engine, nil)
 	h.ok(err)
 }
 

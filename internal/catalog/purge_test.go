@@ -67,7 +67,7 @@ func TestPurgeGoesOnAfterACrash(t *testing.T) {
 		h := newHouse(t, true)
 		ct := h.container(h.database("d"), "c")
 		h.fill(ct, keys.KindRecord, 2500)
-		c, err := catalog.Open(ctx, &failing{h.engine, batches})
+		c, err := catalog.Open(ctx, &failing{h.engine, batches}, nil)
 		h.ok(err)
 		ct, err = c.ContainerByID(ct.ID)
 		h.ok(err)

@@ -3,6 +3,8 @@ package expiry
 import (
 	"unicode/utf8"
 
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
@@ -31,6 +33,17 @@ func ParseItem(v doc.Value) (TTL, error) {
 		return ttl, nil
 	}
 	return Unset, refuse("ttl", v, "Leave ttl out to take the container's default.")
+}
+
+// CoerceItem reads a document's own `ttl` by the rules of the API for MongoDB: an int32, or an
+// int64 or a double that is one, of -1 or above 0. Anything else is stored and means nothing (T-83, T-84, A-05).
+func CoerceItem(v doc.Value) TTL {
+	switch v.Type {
+	case bsoncore.TypeInt32, bsoncore.TypeInt64, bsoncore.TypeDouble:
+		ttl, _ := parse(v)
+		return ttl
+	}
+	return Unset
 }
 
 func parse(v doc.Value) (TTL, bool) {

@@ -30,12 +30,14 @@ const (
 	KindMark      Kind = 'm' // how far reclaiming has come
 	KindOrder     Kind = 'o' // order counter
 	KindChange    Kind = 'h' // all versions and deletes
+	KindNamed     Kind = 'n' // entry of an index that has a name
+	KindMultikey  Kind = 'y' // some document has several entries in that index
 )
 
 // Kinds lists every kind.
 func Kinds() []Kind {
 	return []Kind{KindRecord, KindLookup, KindPosting, KindEntry, KindComposite, KindFeed, KindDeadline,
-		KindUnique, KindReclaimed, KindMark, KindOrder, KindChange}
+		KindUnique, KindReclaimed, KindMark, KindOrder, KindChange, KindNamed, KindMultikey}
 }
 
 // MaxUniqueBytes is how long the values of a unique key may be in a key before their

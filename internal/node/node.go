@@ -184,7 +184,7 @@ func (n *Node) warn(exposed bool) {
 }
 
 func (n *Node) openData(ctx context.Context, _ Options) (err error) {
-	if n.catalog, err = catalog.Open(ctx, n.engine); err != nil {
+	if n.catalog, err = catalog.Open(ctx, n.engine, nil); err != nil {
 		return fmt.Errorf("open catalog: %w", err)
 	}
 	if n.store, err = store.Open(ctx, n.engine, n.catalog); err != nil {

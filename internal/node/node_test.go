@@ -165,7 +165,7 @@ func TestMovedClockIsSavedBeforeTheAnswer(t *testing.T) {
 	if !answer.Time.Equal(want) || !n.Clock().Now().Equal(want) {
 		t.Errorf("answer %v, clock %v, want %v", answer.Time, n.Clock().Now(), want)
 	}
-	c, err := catalog.Open(t.Context(), engine) // as after a crash at this point
+	c, err := catalog.Open(t.Context(), engine, nil) // as after a crash at this point
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestVirtualClockStarts(t *testing.T) {
 	}
 	for _, c := range cases {
 		engine := memory(t)
-		cat, err := catalog.Open(t.Context(), engine)
+		cat, err := catalog.Open(t.Context(), engine, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +225,7 @@ func TestVirtualClockStarts(t *testing.T) {
 
 func TestRealClockStartsAtTheMark(t *testing.T) {
 	engine := memory(t)
-	c, err := catalog.Open(t.Context(), engine)
+	c, err := catalog.Open(t.Context(), engine, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

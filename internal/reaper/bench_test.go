@@ -106,7 +106,7 @@ func newBench(b *testing.B) *bench {
 	}
 	engine, err := pebble.Open(pebble.Options{Dir: b.TempDir()})
 	check(err)
-	cat, err := catalog.Open(ctx, engine)
+	cat, err := catalog.Open(ctx, engine, nil)
 	check(err)
 	st, err := store.Open(ctx, engine, cat)
 	check(err)

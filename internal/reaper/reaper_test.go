@@ -66,7 +66,7 @@ func (y *yard) open() {
 	engine, err := pebble.Open(pebble.Options{Dir: "data", FS: y.fs})
 	y.ok(err)
 	y.engine = y.wrap(engine)
-	y.catalog, err = catalog.Open(ctx, y.engine)
+	y.catalog, err = catalog.Open(ctx, y.engine, nil)
 	y.ok(err)
 	y.store, err = store.Open(ctx, y.engine, y.catalog)
 	y.ok(err)

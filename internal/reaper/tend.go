@@ -56,7 +56,7 @@ const lookEvery = 10
 
 // due reports whether a container's turn has come.
 func (r *Reaper) due(c *store.Container) bool {
-	if c.State().Policy.Plain() {
+	if st := c.State(); st.Policy.Plain() && len(st.PastDates) == 0 {
 		return true
 	}
 	if now := r.now(); now >= r.looked[c]+lookEvery {

@@ -49,7 +49,7 @@ func newDisk(b *testing.B, def catalog.Definition, nosync bool) *world {
 	var err error
 	w.engine, err = pebble.Open(pebble.Options{Dir: b.TempDir(), NoSync: nosync})
 	w.ok(err)
-	w.catalog, err = catalog.Open(context.Background(), w.engine)
+	w.catalog, err = catalog.Open(context.Background(), w.engine, nil)
 	w.ok(err)
 	w.store, err = store.Open(context.Background(), w.engine, w.catalog)
 	w.ok(err)
@@ -198,7 +198,7 @@ func recorded(b *testing.B) [][]kv.Op {
 	}
 	r := &recorder{Engine: engine}
 	w := &world{t: b, now: 1_000_000}
-	w.catalog, err = catalog.Open(context.Background(), r)
+	w.catalog, err = catalog.Open(context.Background(), r, nil)
 	w.ok(err)
 	w.store, err = store.Open(context.Background(), r, w.catalog)
 	w.ok(err)

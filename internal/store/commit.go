@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
@@ -16,7 +17,9 @@ func (t *txn) commit(ctx context.Context) error {
 	}
 	for _, sl := range t.slots {
 		if sl.written {
-			t.compare(sl)
+			if err := t.compare(sl); err != nil {
+				return err
+			}
 		}
 	}
 	order := t.key(t.v.Container.Keys().Order)
@@ -135,7 +138,7 @@ func (t *txn) placeSlot(sl *slot, stamp expiry.Stamp, counter *keys.Counter) {
 func (sl *slot) fresh() bool { return sl.record != nil && (!sl.found || sl.renewed) }
 
 // compare finds the index entries that the transaction makes and breaks.
-func (t *txn) compare(sl *slot) {
+func (t *txn) compare(sl *slot) error {
 	for i, m := range t.x.matchers {
 		if m == nil {
 			continue
@@ -146,23 +149,52 @@ func (t *txn) compare(sl *slot) {
 		if sl.record != nil {
 			after.collect(m, sl.record[keys.HeaderBytes:])
 		}
-		note := func(gone bool) func([]byte) {
-			return func(term []byte) {
-				kept := t.key(func(dst []byte) []byte { return append(dst, term...) })
-				sl.entries = append(sl.entries, entry{t.x.generations[i], kept, gone})
-			}
-		}
-		if sl.renewed {
-			difference(before, &terms{}, note(true), note(false))
-			before.reset()
-		}
-		difference(before, after, note(true), note(false))
+		t.differ(sl, before, after, t.x.generations[i])
 	}
+	err := t.compareNamed(sl)
 	for i := range sl.results {
 		if !sl.results[i].read {
 			sl.results[i].terms = len(sl.entries)
 		}
 	}
+	return err
+}
+
+// compareNamed is compare for the indexes that have names.
+func (t *txn) compareNamed(sl *slot) error {
+	for _, n := range t.x.named {
+		before, after := &t.terms[0], &t.terms[1]
+		if _, err := before.collectNamed(n, sl.body); err != nil {
+			before.reset() // it was there before the index, which is not complete without it
+		}
+		after.reset()
+		if sl.record != nil {
+			array, err := after.collectNamed(n, sl.record[keys.HeaderBytes:])
+			if err != nil {
+				return err
+			}
+			if array && !n.multikey.Load() {
+				t.b.Set(t.key(func(dst []byte) []byte { return t.v.Container.Keys().Multikey(dst, n.ID) }), nil)
+			}
+		}
+		t.differ(sl, before, after, 0)
+	}
+	return nil
+}
+
+// differ notes the entries of one index that a slot's change makes and breaks.
+func (t *txn) differ(sl *slot, before, after *terms, generation uint16) {
+	note := func(gone bool) func([]byte) {
+		return func(term []byte) {
+			kept := t.key(func(dst []byte) []byte { return append(dst, term...) })
+			sl.entries = append(sl.entries, entry{generation, kept, gone})
+		}
+	}
+	if sl.renewed {
+		difference(before, &terms{}, note(true), note(false))
+		before.reset()
+	}
+	difference(before, after, note(true), note(false))
 }
 
 // placeEntries writes the index entries. Those that go had the old number.
@@ -217,7 +249,9 @@ func (t *txn) unwrite(sl *slot, number uint64) {
 		return
 	}
 	t.b.Delete(t.key(func(dst []byte) []byte { return rng.Record(dst, number) }))
-	t.b.Delete(t.key(func(dst []byte) []byte { return rng.Posting(dst, sl.partition, number) }))
+	if t.v.Dialect != catalog.Mongo {
+		t.b.Delete(t.key(func(dst []byte) []byte { return rng.Posting(dst, sl.partition, number) }))
+	}
 	if sl.record == nil {
 		t.b.Delete(sl.lookup)
 	}
@@ -240,6 +274,8 @@ func (t *txn) rewrite(sl *slot, stamp expiry.Stamp, sequence uint64) {
 	}
 	if sl.fresh() {
 		t.b.Set(sl.lookup, t.key(func(dst []byte) []byte { return keys.AppendNumber(dst, sl.number) }))
-		t.b.Set(t.key(func(dst []byte) []byte { return rng.Posting(dst, sl.partition, sl.number) }), nil)
+		if t.v.Dialect != catalog.Mongo {
+			t.b.Set(t.key(func(dst []byte) []byte { return rng.Posting(dst, sl.partition, sl.number) }), nil)
+		}
 	}
 }

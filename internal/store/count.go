@@ -70,7 +70,7 @@ func (s *Store) newTally(ctx context.Context, v catalog.View, a access.Access) (
 	}
 	r.strict = true
 	t := &tally{reading: r}
-	if at.pending == 0 && v.Policy.Plain() {
+	if at.pending == 0 && v.Plain() {
 		var some bool
 		if some, err = t.someDead(at); err != nil {
 			r.close()

@@ -14,8 +14,14 @@ import (
 // maxIDBytes is the documented limit of an item's id.
 const maxIDBytes = 1023
 
+// Identity is the Key of the document with that _id in a container of the Mongo dialect.
+func Identity(id doc.Value) Key { return Key{ID: string(keys.AppendID(nil, id))} }
+
 // partitionOf appends the key form of a partition.
 func partitionOf(dst []byte, st *catalog.State, values []doc.Value) []byte {
+	if st.Dialect == catalog.Mongo {
+		return dst // there is one
+	}
 	return keys.AppendPartition(dst, keys.PartitionVersion(st.Partition.Version), st.Partition.Multi, values)
 }
 
@@ -51,14 +57,15 @@ func dead(v catalog.View, h keys.Header, body doc.Doc) bool { return deadAt(v, h
 func deadAt(v catalog.View, h keys.Header, body doc.Doc, now expiry.Stamp) bool {
 	own := expiry.TTL(h.TTL)
 	if v.Policy.Plain() {
-		return v.Policy.Dead(h.Stamp, own, now)
+		return v.Policy.Dead(h.Stamp, own, now) || len(v.DateRules()) > 0 && deadByDates(v, h, body, now)
 	}
 	for i, path := range v.PastPaths() {
 		if v.Policy.Past[i].Dead(countsFrom(path, h, body), own, h.Sequence) {
 			return true
 		}
 	}
-	return v.Policy.DeadFrom(h.Stamp, countsFrom(v.PropertyPath(), h, body), own, now)
+	return v.Policy.DeadFrom(h.Stamp, countsFrom(v.PropertyPath(), h, body), own, now) ||
+		len(v.DateRules()) > 0 && deadByDates(v, h, body, now)
 }
 
 // countsFrom is the second from which a document's life counts: the property's
@@ -87,6 +94,9 @@ func document(v catalog.View, number uint64, h keys.Header, body doc.Doc) Docume
 	}
 	if at, ok := v.Policy.Deadline(countsFrom(v.PropertyPath(), h, body), d.TTL); ok {
 		d.Deadline = at
+	}
+	if len(v.DateRules()) > 0 {
+		d.Deadline = earlier(d.Deadline, v, body)
 	}
 	return d
 }

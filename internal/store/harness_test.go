@@ -52,7 +52,7 @@ func (w *world) open() {
 	var err error
 	w.engine, err = pebble.Open(pebble.Options{Dir: "data", FS: w.fs})
 	w.ok(err)
-	w.catalog, err = catalog.Open(context.Background(), w.engine)
+	w.catalog, err = catalog.Open(context.Background(), w.engine, nil)
 	w.ok(err)
 	w.store, err = store.Open(context.Background(), w.engine, w.catalog)
 	w.ok(err)

@@ -19,6 +19,9 @@ type indexer struct {
 	generations [2]uint16
 	matchers    [2]*matcher // the second is nil when none is being built
 
+	epoch uint64 // of the container's state
+	named []*named
+
 	describe sync.Once // makes schema, see Schema
 	schema   access.Schema
 	absences absences
@@ -31,13 +34,16 @@ func (s *Store) indexer(v catalog.View) *indexer {
 	if v.Building != nil {
 		generations[1] = v.Building.Generation
 	}
-	if x, ok := s.indexers.Load(v.Container); ok && x.(*indexer).generations == generations {
+	if x, ok := s.indexers.Load(v.Container); ok && x.(*indexer).generations == generations && x.(*indexer).epoch == v.Epoch() {
 		return x.(*indexer)
 	}
-	x := &indexer{generations: generations}
+	x := &indexer{generations: generations, epoch: v.Epoch()}
 	x.matchers[0] = newMatcher(v.Active.Indexing)
 	if v.Building != nil {
 		x.matchers[1] = newMatcher(v.Building.Indexing)
+	}
+	for i, index := range v.Named {
+		x.named = append(x.named, newNamed(index, v.Partials()[i]))
 	}
 	s.indexers.Store(v.Container, x)
 	return x
@@ -174,6 +180,11 @@ func (t *terms) collect(m *matcher, body doc.Doc) {
 	for ordinal, columns := range m.composite {
 		t.composite(ordinal, columns, body)
 	}
+	t.sort()
+}
+
+// sort puts the terms in order, each once.
+func (t *terms) sort() {
 	slices.SortFunc(t.list, func(a, b term) int { return bytes.Compare(t.bytes[a.from:a.to], t.bytes[b.from:b.to]) })
 	t.list = slices.CompactFunc(t.list, func(a, b term) bool {
 		return bytes.Equal(t.bytes[a.from:a.to], t.bytes[b.from:b.to])
@@ -268,7 +279,9 @@ func compareAt(a *terms, i int, b *terms, j int) int {
 // appendEntry appends the key of a term's entry.
 func appendEntry(dst []byte, rng keys.Range, generation uint16, term []byte, number uint64) []byte {
 	dst = rng.AppendPrefix(dst, keys.Kind(term[0]))
-	dst = append(dst, byte(generation>>8), byte(generation))
+	if keys.Kind(term[0]) != keys.KindNamed { // whose number tells all
+		dst = append(dst, byte(generation>>8), byte(generation))
+	}
 	dst = append(dst, term[1:]...)
 	return keys.AppendNumber(dst, number)
 }

@@ -507,7 +507,7 @@ func (r *race) checkFeed(seen []feedStep) {
 func (w *world) through(engine kv.Engine) {
 	w.t.Helper()
 	var err error
-	w.catalog, err = catalog.Open(context.Background(), engine)
+	w.catalog, err = catalog.Open(context.Background(), engine, nil)
 	w.ok(err)
 	w.ok(w.store.Close())
 	w.store, err = store.Open(context.Background(), engine, w.catalog)

@@ -30,6 +30,7 @@ type reading struct {
 	based    bool          // what narrow gives is in the partition or span
 	from     uint64        // the first number of interest
 
+	stats     *access.Stats
 	collected int // how many entries are collected beside a long list
 
 	records  kv.Iterator // over all records, nil until the first
@@ -44,7 +45,17 @@ type reading struct {
 
 // newReading begins a reading. The caller closes it.
 func (s *Store) newReading(ctx context.Context, v catalog.View, a access.Access) (*reading, error) {
-	r := &reading{ctx: ctx, s: s, v: v, a: a, rng: v.Container.Keys(), collected: spend.collected}
+	r := &reading{ctx: ctx, s: s, v: v, a: a, rng: v.Container.Keys(), collected: spend.collected, stats: a.Stats}
+	if r.stats == nil {
+		r.stats = new(access.Stats)
+	}
+	if v.Dialect == catalog.Mongo {
+		r.a.HasPartition, r.a.Partition, r.a.Span = false, nil, nil
+		if a.Span != nil && !keys.InEPKRange(EffectivePartitionKey(v.State, []doc.Value{{}}), a.Span.Low, a.Span.High) {
+			r.a.IDs, r.a.Set, r.a.Walk, r.a.Visits = []string{}, nil, nil, nil
+		}
+		a = r.a
+	}
 	if a.HasPartition {
 		r.partition = partitionOf(nil, v.State, a.Partition)
 	}
@@ -53,6 +64,10 @@ func (s *Store) newReading(ctx context.Context, v catalog.View, a access.Access)
 		if v.Container.State().Deleted { // and so, perhaps, are the documents
 			r.close()
 			return nil, catalog.ErrNoOwner
+		}
+		if err := r.hasNamed(); err != nil {
+			r.close()
+			return nil, err
 		}
 		return r, nil
 	}
@@ -82,6 +97,29 @@ func (r *reading) renew() error {
 		r.index, r.matcher = now.Active, r.s.indexer(now).matchers[0]
 	}
 	return errIndexChanged
+}
+
+// hasNamed checks that the indexes to visit are complete in the snapshot. Who finds an index
+// in the present state after taking a snapshot knows that it is there.
+func (r *reading) hasNamed() error {
+	if r.a.Visits == nil {
+		return nil
+	}
+	if _, err := r.v.Refresh(); err == nil {
+		return nil
+	}
+	now, err := r.v.Container.Enter(r.v.Now)
+	if err != nil {
+		return err
+	}
+	x := r.s.indexer(now)
+	for i := range r.a.Visits {
+		id := r.a.Visits[i].Index
+		if n := x.find(id); id != access.Identity && (n == nil || n.Building) {
+			return errIndexChanged
+		}
+	}
+	return nil
 }
 
 // errIndexChanged ends a walk whose index is gone and has no successor.
@@ -117,7 +155,7 @@ func (r *reading) iterate(lower, upper []byte) (kv.Iterator, error) {
 
 // whole reports whether Partition is a whole partition and no prefix.
 func (r *reading) whole() bool {
-	return r.a.HasPartition && len(r.a.Partition) == len(r.v.Partition.Paths)
+	return r.v.Dialect == catalog.Mongo || r.a.HasPartition && len(r.a.Partition) == len(r.v.Partition.Paths)
 }
 
 // record finds the document of a number and tells whether it is alive; body is nil if there
@@ -157,6 +195,7 @@ func (r *reading) move(number uint64) error {
 
 // present is the document at which records is.
 func (r *reading) present() (h keys.Header, body doc.Doc, alive bool, err error) {
+	r.stats.Documents++
 	value := r.records.Value()
 	if value == nil {
 		return h, nil, false, r.records.Err()

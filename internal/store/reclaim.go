@@ -35,8 +35,9 @@ type reclaim struct {
 
 	// Of a container whose lifetime counts from a property: where the pass over its
 	// documents goes on, and how many closed policies there were when it began.
-	next   uint64
-	closed int
+	next        uint64
+	closed      int
+	closedDates int
 }
 
 // A run is a stretch of document numbers that are all reclaimed.
@@ -75,7 +76,7 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 	if err := s.loadReclaim(c, r); err != nil {
 		return Reclaimed{}, err
 	}
-	if !v.Policy.Plain() {
+	if !v.Policy.Plain() || len(v.PastDates) > 0 {
 		return s.reclaimByProperty(ctx, v, r, limit)
 	}
 	over := v.Policy.Close(v.Now, 0)
@@ -84,6 +85,9 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 		return Reclaimed{}, err
 	}
 	if err := step.gatherInheriting(ctx, s.engine, over.InheritFloor); err != nil {
+		return Reclaimed{}, err
+	}
+	if err := step.gatherDates(ctx, s.engine, v); err != nil {
 		return Reclaimed{}, err
 	}
 	if len(step.victims) > 0 { // else there is nothing to make final, and an idle container costs no write
@@ -99,6 +103,7 @@ type gathering struct {
 	rng     keys.Range
 	limit   int
 	victims []victim
+	stale   [][]byte // entries of named indexes that go
 	feed    uint64
 	own     expiry.Stamp
 	ownNext []byte
@@ -192,7 +197,7 @@ func (g *gathering) gatherInheriting(ctx context.Context, r kv.Reader, floor exp
 func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclaim, limit int) (Reclaimed, error) {
 	step := gathering{rng: v.Container.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext}
 	if r.next == 0 {
-		r.closed = len(v.Policy.Past)
+		r.closed, r.closedDates = len(v.Policy.Past), len(v.PastDates)
 	}
 	next := uint64(0)
 	_, upper := step.rng.Bounds(keys.KindRecord)
@@ -224,6 +229,9 @@ func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclai
 	if r.next = next; next == 0 && r.closed > 0 {
 		err = s.catalog.ForgetPast(ctx, v.Container, r.closed)
 	}
+	if next == 0 && r.closedDates > 0 && err == nil {
+		err = s.catalog.ForgetDates(ctx, v.Container, r.closedDates)
+	}
 	return done, err
 }
 
@@ -238,7 +246,7 @@ func victimOf(rng keys.Range, number uint64, h keys.Header, body doc.Doc) victim
 // remove deletes victims, and writes down how far it has come in the same batch. Nothing needs
 // a sync: a crash only makes the step happen again.
 func (s *Store) remove(ctx context.Context, c *catalog.Container, r *reclaim, step *gathering) (Reclaimed, error) {
-	if len(step.victims) == 0 {
+	if len(step.victims) == 0 && len(step.stale) == 0 {
 		r.feed, r.own, r.ownNext = step.feed, step.own, step.ownNext
 		return Reclaimed{More: step.more}, nil
 	}
@@ -250,6 +258,9 @@ func (s *Store) remove(ctx context.Context, c *catalog.Container, r *reclaim, st
 		if x.deadline != nil {
 			b.Delete(x.deadline)
 		}
+	}
+	for _, key := range step.stale {
+		b.Delete(key)
 	}
 	slices.SortFunc(step.victims, func(a, b victim) int {
 		if a.number < b.number {

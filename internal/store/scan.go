@@ -33,9 +33,12 @@ func (s *Store) scan(ctx context.Context, v catalog.View, a access.Access, yield
 	}
 	defer r.close()
 	r.yield = yield
+	a = r.a
 	switch {
 	case a.Walk != nil:
 		return r.scanWalk()
+	case a.Visits != nil:
+		return r.scanVisits()
 	case a.Set == nil && a.IDs == nil && (a.HasPartition || a.Span != nil):
 		return r.scanPostings()
 	}

@@ -121,6 +121,7 @@ func Open(ctx context.Context, engine kv.Engine, cat *catalog.Catalog) (*Store, 
 	s := &Store{engine: engine, catalog: cat}
 	s.buildsOver, s.stopBuilds = context.WithCancel(context.Background())
 	cat.Changed, cat.Dropped = s.build, s.forget
+	s.resumeNamed()
 	return s, s.ResumeBuilds()
 }
 

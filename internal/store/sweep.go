@@ -24,7 +24,7 @@ type sweep struct {
 // sweptBytes is about how long the key of an entry is.
 const sweptBytes = 48
 
-var sweptKinds = []keys.Kind{keys.KindLookup, keys.KindPosting, keys.KindUnique, keys.KindEntry, keys.KindComposite}
+var sweptKinds = []keys.Kind{keys.KindLookup, keys.KindPosting, keys.KindUnique, keys.KindEntry, keys.KindComposite, keys.KindNamed}
 
 // sweepShare is the share of reclaimed documents, of all that the indexes
 // know, from which a pass over the indexes is worth its cost.

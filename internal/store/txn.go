@@ -287,8 +287,11 @@ func (t *txn) put(sl *slot, op *Op, body doc.Doc, created bool, result *Result) 
 	if err := t.checkBody(sl, op, body); err != nil {
 		return err
 	}
-	ttl, err := expiry.ParseItem(doc.Lookup(body, "ttl"))
+	ttl, err := t.ttlOf(body)
 	if err != nil && t.v.Policy.On() && !op.Lenient {
+		return err
+	}
+	if err := t.checkNamed(body); err != nil {
 		return err
 	}
 	if !created {
@@ -307,6 +310,9 @@ func (t *txn) put(sl *slot, op *Op, body doc.Doc, created bool, result *Result) 
 
 // checkBody holds a body against the key that it is written under.
 func (t *txn) checkBody(sl *slot, op *Op, body doc.Doc) error {
+	if t.v.Dialect == catalog.Mongo {
+		return checkIdentity(op, body)
+	}
 	id, ok := doc.AsString(doc.Lookup(body, "id"))
 	if !ok || id == "" || len(id) > maxIDBytes {
 		return errNoID
@@ -319,4 +325,28 @@ func (t *txn) checkBody(sl *slot, op *Op, body doc.Doc) error {
 		return errPartition
 	}
 	return nil
+}
+
+// checkIdentity is checkBody for a container whose documents have an _id.
+func checkIdentity(op *Op, body doc.Doc) error {
+	var room [256]byte
+	id := doc.Lookup(body, "_id")
+	switch {
+	case id.Type == 0:
+		return errNoIdentity
+	case string(keys.AppendID(room[:0], id)) != op.Key.ID:
+		return errOtherID
+	}
+	return nil
+}
+
+var errNoIdentity = fault.New(fault.Invalid, "The document has no _id.")
+
+// ttlOf is a document's own ttl, by the rules of the door that its container was made through.
+func (t *txn) ttlOf(body doc.Doc) (expiry.TTL, error) {
+	v := doc.Lookup(body, "ttl")
+	if t.v.Dialect == catalog.Mongo {
+		return expiry.CoerceItem(v), nil
+	}
+	return expiry.ParseItem(v)
 }

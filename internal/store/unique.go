@@ -19,6 +19,59 @@ func (t *txn) uniqueKeys(sl *slot, body doc.Doc, take func(key []byte)) {
 	for ordinal := range t.v.UniquePaths() {
 		take(t.key(func(dst []byte) []byte { return appendUnique(dst, t.v, ordinal, sl.partition, body) }))
 	}
+	for _, n := range t.x.named {
+		if n.Unique {
+			// What cannot be indexed has been refused, or was there before the index.
+			_, _ = n.eachKey(body, func(values []doc.Value) {
+				take(t.key(func(dst []byte) []byte { return appendNamedUnique(dst, t.v, n, values) }))
+			})
+		}
+	}
+}
+
+// appendNamedUnique appends the unique key of one entry in a named index.
+func appendNamedUnique(dst []byte, v catalog.View, n *named, values []doc.Value) []byte {
+	var room [256]byte
+	form := room[:0]
+	for _, value := range values {
+		form = keys.AppendBSON(form, value, false)
+	}
+	return v.Container.Keys().NamedUnique(dst, n.ID, form)
+}
+
+// checkNamed refuses a body that a named index cannot have.
+func (t *txn) checkNamed(body doc.Doc) error {
+	for _, n := range t.x.named {
+		if len(n.paths) == 1 && !n.Wildcard && len(n.paths[0]) == 1 {
+			continue // nothing is in its way
+		}
+		if _, err := n.eachKey(body, func([]doc.Value) {}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// duplicate names the named index in which a body's unique key is taken.
+func (t *txn) duplicate(key []byte, body doc.Doc) error {
+	for _, n := range t.x.named {
+		if !n.Unique {
+			continue
+		}
+		var found *Duplicate
+		_, _ = n.eachKey(body, func(values []doc.Value) {
+			if found == nil && bytes.Equal(key, appendNamedUnique(nil, t.v, n, values)) {
+				found = &Duplicate{Index: n.NamedIndex}
+				for _, v := range values {
+					found.Values = append(found.Values, doc.Value{Type: v.Type, Data: bytes.Clone(v.Data)})
+				}
+			}
+		})
+		if found != nil {
+			return found
+		}
+	}
+	return errExists
 }
 
 // appendUnique appends a document's key under one constraint. An absent value
@@ -58,7 +111,9 @@ func (t *txn) claimAll(sl *slot, body doc.Doc) error {
 	var err error
 	t.uniqueKeys(sl, body, func(key []byte) {
 		if err == nil {
-			err = t.claim(sl, key)
+			if err = t.claim(sl, key); err == errExists {
+				err = t.duplicate(key, body)
+			}
 		}
 	})
 	return err

@@ -36,10 +36,12 @@ func (s *Store) Usage(ctx context.Context, v catalog.View) (Usage, error) {
 		return Usage{}, err
 	}
 	w := wake{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}}
-	if !v.Policy.Plain() {
+	if !v.Policy.Plain() || len(v.PastDates) > 0 {
 		err = w.scan(ctx, snapshot)
 	} else if err = w.own(ctx, snapshot, r); err == nil {
-		err = w.inheriting(ctx, snapshot, r.feed)
+		if err = w.inheriting(ctx, snapshot, r.feed); err == nil {
+			err = w.dates(ctx, snapshot)
+		}
 	}
 	return w.usage, err
 }

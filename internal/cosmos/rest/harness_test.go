@@ -43,7 +43,7 @@ func newDesk(t testing.TB, change ...func(*Options)) *desk {
 	ctx := context.Background()
 	engine, err := pebble.Open(pebble.Options{Dir: "data", FS: vfs.NewMem()})
 	must(t, err)
-	cat, err := catalog.Open(ctx, engine)
+	cat, err := catalog.Open(ctx, engine, nil)
 	must(t, err)
 	st, err := store.Open(ctx, engine, cat)
 	must(t, err)

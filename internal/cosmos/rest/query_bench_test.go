@@ -45,7 +45,7 @@ func newLibrary(b *testing.B, count int) *library {
 	ctx := context.Background()
 	engine, err := pebble.Open(pebble.Options{Dir: b.TempDir(), NoSync: true})
 	must(b, err)
-	cat, err := catalog.Open(ctx, engine)
+	cat, err := catalog.Open(ctx, engine, nil)
 	must(b, err)
 	st, err := store.Open(ctx, engine, cat)
 	must(b, err)

@@ -105,7 +105,7 @@ func (m *maze) open() {
 	var err error
 	m.engine, err = pebble.Open(pebble.Options{Dir: "data", FS: m.fs})
 	must(m.t, err)
-	m.cat, err = catalog.Open(ctx, m.engine)
+	m.cat, err = catalog.Open(ctx, m.engine, nil)
 	must(m.t, err)
 	m.store, err = store.Open(ctx, m.engine, m.cat)
 	must(m.t, err)

@@ -134,7 +134,7 @@ func (w *teller) open() {
 	var err error
 	w.engine, err = pebble.Open(pebble.Options{Dir: "data", FS: w.fs, CacheBytes: 1 << 20})
 	must(w.t, err)
-	cat, err := catalog.Open(ctx, w.engine)
+	cat, err := catalog.Open(ctx, w.engine, nil)
 	must(w.t, err)
 	w.store, err = store.Open(ctx, w.engine, cat)
 	must(w.t, err)

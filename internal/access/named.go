@@ -1,0 +1,49 @@
+package access
+
+import "github.com/mayflydb/mayfly/internal/doc"
+
+// A Visit walks intervals of an index that has a name. Its values are in the order of
+// doc.CompareBSON; absent ones count as null. A document with several entries comes once, where the walk meets it first.
+type Visit struct {
+	// Index is the number of the index; Identity is that on _id.
+	Index uint32
+	// Intervals are disjoint and in the order of the index, which is from the first column's
+	// least value up, or down where the column descends. Nil is all of it.
+	Intervals []Interval
+	// Reverse turns the order round.
+	Reverse bool
+	// Single says that the intervals hold only as long as no document has several entries.
+	// If one has, the walk fails with fault.Conflict, and the language plans anew.
+	Single bool
+}
+
+// Identity is the number of the index that each container of the Mongo dialect has on _id.
+const Identity uint32 = 0
+
+// An Interval is the entries whose first columns have the values of Equal, and whose next
+// column is within the bounds; nil is open. Low and High are the lesser and the greater
+// value whichever way the column goes. Bound.Type is not used.
+type Interval struct {
+	Equal     []doc.Value
+	Low, High *Bound
+}
+
+// A Named is what a language may know of an index that has a name to choose an Access.
+type Named struct {
+	Index      uint32
+	Name       string
+	Columns    []NamedColumn
+	Unique     bool
+	Sparse     bool
+	Wildcard   bool // one column; its path is where the wildcard begins, "" for the root
+	Multikey   bool // some document has several entries
+	Hidden     bool
+	Partial    doc.Doc // filter of its documents, nil for all
+	Projection doc.Doc // of a wildcard index, nil for all paths
+}
+
+// A NamedColumn is one dotted path of a Named.
+type NamedColumn struct {
+	Path       string
+	Descending bool
+}

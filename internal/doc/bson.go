@@ -1,0 +1,87 @@
+package doc
+
+import (
+	"encoding/binary"
+	"math"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+)
+
+// AppendElement appends a member of a document, or an element of an array, as
+// BSON has it: type, name, NUL, bytes of v. The name holds no NUL and v is not
+// undefined.
+func AppendElement(dst []byte, name string, v Value) []byte { return appendElement(dst, name, v) }
+
+// Int32 is a whole number of 32 bits.
+func Int32(i int32) Value {
+	return Value{Type: bsoncore.TypeInt32, Data: binary.LittleEndian.AppendUint32(nil, uint32(i))}
+}
+
+// Double is a number as IEEE 754 has it, with the bits as they are: a negative
+// zero stays one.
+func Double(f float64) Value {
+	return Value{Type: bsoncore.TypeDouble, Data: binary.LittleEndian.AppendUint64(nil, math.Float64bits(f))}
+}
+
+// Date is an instant in milliseconds since 1970.
+func Date(ms int64) Value {
+	return Value{Type: bsoncore.TypeDateTime, Data: binary.LittleEndian.AppendUint64(nil, uint64(ms))}
+}
+
+// Timestamp is a BSON timestamp: seconds since 1970, and a count within the
+// second.
+func Timestamp(seconds, count uint32) Value {
+	return Value{Type: bsoncore.TypeTimestamp, Data: binary.LittleEndian.AppendUint64(nil, uint64(seconds)<<32|uint64(count))}
+}
+
+// ObjectID is an ObjectId of these bytes.
+func ObjectID(id [12]byte) Value {
+	return Value{Type: bsoncore.TypeObjectID, Data: append([]byte(nil), id[:]...)}
+}
+
+// Array is an array as a value, sharing the bytes of d, whose names are "0",
+// "1" and so on.
+func Array(d Doc) Value { return Value{Type: bsoncore.TypeArray, Data: d} }
+
+// AsArray gives the bytes of the array that v is, sharing them.
+func AsArray(v Value) (Doc, bool) {
+	if v.Type != bsoncore.TypeArray {
+		return nil, false
+	}
+	return v.Data, true
+}
+
+// AsDate gives the instant that v is, in milliseconds since 1970.
+func AsDate(v Value) (ms int64, ok bool) {
+	if v.Type != bsoncore.TypeDateTime || len(v.Data) < 8 {
+		return 0, false
+	}
+	return int64(binary.LittleEndian.Uint64(v.Data)), true
+}
+
+// AsInt64Exact gives the whole number that v is, when int64 holds it, whatever
+// type of number it has: 20.0 is 20, and so is the Decimal128 2E+1.
+func AsInt64Exact(v Value) (int64, bool) {
+	if d, ok := AsDecimal(v); ok {
+		return d.Int64()
+	}
+	return AsInt(v)
+}
+
+// word reads eight bytes, zeros where there are none.
+func word(b []byte) uint64 {
+	if len(b) >= 8 {
+		return binary.LittleEndian.Uint64(b)
+	}
+	var full [8]byte
+	copy(full[:], b)
+	return binary.LittleEndian.Uint64(full[:])
+}
+
+// halfWord reads four.
+func halfWord(b []byte) int32 {
+	if len(b) >= 4 {
+		return int32(binary.LittleEndian.Uint32(b))
+	}
+	return int32(word(b))
+}

@@ -1,0 +1,394 @@
+package doc
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"math/big"
+	"math/bits"
+	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+)
+
+// Limits of a Decimal128 (IEEE 754-2008, decimal128).
+const (
+	decimalDigits      = 34
+	decimalMinExponent = -6176
+	decimalMaxExponent = 6111
+)
+
+// A DecimalForm tells numbers from what stands beside them.
+type DecimalForm uint8
+
+// The forms of a Decimal.
+const (
+	DecimalFinite DecimalForm = iota
+	DecimalInfinite
+	DecimalNaN
+)
+
+// A Decimal is an unpacked Decimal128. One that is Finite is the whole number
+// Hi*2^64 + Lo, of at most 34 digits, times 10 to the power of Exponent. The
+// zero Decimal is 0.
+type Decimal struct {
+	Form     DecimalForm
+	Negative bool
+	Hi, Lo   uint64
+	Exponent int // -6176 to 6111
+}
+
+// AsDecimal gives the number that v is, false when it is no Decimal128.
+func AsDecimal(v Value) (Decimal, bool) {
+	if v.Type != bsoncore.TypeDecimal128 {
+		return Decimal{}, false
+	}
+	return unpackDecimal(v.Data), true
+}
+
+func unpackDecimal(data []byte) Decimal {
+	lo := word(data)
+	hi := word(data[min(8, len(data)):])
+	d := Decimal{Negative: hi>>63 == 1}
+	switch {
+	case hi>>58&0x1F == 0x1F:
+		return Decimal{Form: DecimalNaN}
+	case hi>>58&0x1F == 0x1E:
+		d.Form = DecimalInfinite
+	case hi>>61&3 == 3: // this form has only coefficients that are too large, which stand for zero
+		d.Exponent = int(hi>>47&0x3FFF) + decimalMinExponent
+	default:
+		d.Exponent = int(hi>>49&0x3FFF) + decimalMinExponent
+		d.Hi, d.Lo = hi&(1<<49-1), lo
+		if !less128(d.Hi, d.Lo, powersOf10[decimalDigits]) {
+			d.Hi, d.Lo = 0, 0
+		}
+	}
+	return d
+}
+
+// Value is d as a Decimal128.
+func (d Decimal) Value() Value {
+	hi, lo := uint64(d.Exponent-decimalMinExponent)<<49|d.Hi, d.Lo
+	switch d.Form {
+	case DecimalNaN:
+		hi, lo = 0x1F<<58, 0
+	case DecimalInfinite:
+		hi, lo = 0x1E<<58, 0
+	}
+	if d.Negative {
+		hi |= 1 << 63
+	}
+	data := binary.LittleEndian.AppendUint64(make([]byte, 0, 16), lo)
+	return Value{Type: bsoncore.TypeDecimal128, Data: binary.LittleEndian.AppendUint64(data, hi)}
+}
+
+// IsZero reports whether d is zero, of either sign.
+func (d Decimal) IsZero() bool { return d.Form == DecimalFinite && d.Hi|d.Lo == 0 }
+
+// Coefficient is the whole number that 10 to the power of Exponent multiplies,
+// with the sign of d.
+func (d Decimal) Coefficient() *big.Int {
+	c := new(big.Int).SetUint64(d.Hi)
+	c.Or(c.Lsh(c, 64), new(big.Int).SetUint64(d.Lo))
+	if d.Negative {
+		c.Neg(c)
+	}
+	return c
+}
+
+// DecimalOf is the whole number i.
+func DecimalOf(i int64) Decimal {
+	if i < 0 {
+		return Decimal{Negative: true, Lo: -uint64(i)}
+	}
+	return Decimal{Lo: uint64(i)}
+}
+
+// NewDecimal is coefficient times 10 to the power of exponent, rounded half to
+// even where 34 digits do not hold it. It is infinite beyond the largest and
+// zero below the smallest number. The exponent is kept where it can be.
+func NewDecimal(coefficient *big.Int, exponent int) Decimal {
+	d := Decimal{Negative: coefficient.Sign() < 0}
+	c := new(big.Int).Abs(coefficient)
+	digits := 0
+	if c.Sign() != 0 {
+		digits = len(c.Text(10))
+	}
+	if drop := max(digits-decimalDigits, decimalMinExponent-exponent); drop > 0 {
+		c, digits = roundOff(c, digits, drop)
+		exponent += drop
+	}
+	if digits == 0 {
+		d.Exponent = min(max(exponent, decimalMinExponent), decimalMaxExponent)
+		return d
+	}
+	if pad := exponent - decimalMaxExponent; pad > 0 {
+		if digits+pad > decimalDigits {
+			return Decimal{Form: DecimalInfinite, Negative: d.Negative}
+		}
+		c.Mul(c, power(10, pad))
+		exponent = decimalMaxExponent
+	}
+	d.Exponent = exponent
+	d.Lo = new(big.Int).And(c, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
+	d.Hi = new(big.Int).Rsh(c, 64).Uint64()
+	if d.Hi == powersOf10[decimalDigits].hi && d.Lo == powersOf10[decimalDigits].lo { // rounded up to 35 digits
+		d.Hi, d.Lo = powersOf10[decimalDigits-1].hi, powersOf10[decimalDigits-1].lo
+		if d.Exponent++; d.Exponent > decimalMaxExponent {
+			return Decimal{Form: DecimalInfinite, Negative: d.Negative}
+		}
+	}
+	return d
+}
+
+// roundOff takes the last drop digits from c, of which there may be fewer.
+func roundOff(c *big.Int, digits, drop int) (*big.Int, int) {
+	if drop > digits {
+		return new(big.Int), 0
+	}
+	unit := power(10, drop)
+	q, r := new(big.Int).QuoRem(c, unit, new(big.Int))
+	switch r.Lsh(r, 1).Cmp(unit) {
+	case 1:
+		q.Add(q, big.NewInt(1))
+	case 0:
+		q.Add(q, big.NewInt(int64(q.Bit(0))))
+	}
+	if q.Sign() == 0 {
+		return q, 0
+	}
+	return q, max(digits-drop, 1)
+}
+
+func power(base int64, n int) *big.Int {
+	return new(big.Int).Exp(big.NewInt(base), big.NewInt(int64(n)), nil)
+}
+
+// Int64 gives the whole number that d is, when int64 holds it.
+func (d Decimal) Int64() (int64, bool) {
+	if d.Form != DecimalFinite {
+		return 0, false
+	}
+	if d.Hi|d.Lo == 0 {
+		return 0, true
+	}
+	hi, lo, exponent := d.stripped()
+	if hi != 0 || exponent < 0 || exponent > 18 {
+		return 0, false
+	}
+	over, n := bits.Mul64(lo, powersOf10[exponent].lo)
+	switch {
+	case over != 0:
+		return 0, false
+	case d.Negative:
+		return -int64(n), n <= two63
+	}
+	return int64(n), n < two63
+}
+
+// Float64 gives the double nearest to d.
+func (d Decimal) Float64() float64 {
+	if c, p, ok := d.short(); ok {
+		if d.Exponent < 0 {
+			return c / p
+		}
+		return c * p
+	}
+	f, _ := strconv.ParseFloat(d.String(), 64) // what is out of range is infinite, as it should be
+	return f
+}
+
+// short gives the coefficient, with its sign, and 10 to the power of Exponent
+// or of -Exponent, where both are doubles, and so one operation of doubles is
+// the number rounded once.
+func (d Decimal) short() (c, p float64, ok bool) {
+	if d.Form != DecimalFinite || d.Hi != 0 || d.Lo > 1<<53 || d.Exponent < -22 || d.Exponent > 22 {
+		return 0, 0, false
+	}
+	c = float64(d.Lo)
+	if d.Negative {
+		c = -c
+	}
+	return c, math.Pow10(max(d.Exponent, -d.Exponent)), true
+}
+
+// FloorFloat64 gives the largest double that is not above d, and whether it is
+// d itself.
+func (d Decimal) FloorFloat64() (f float64, exact bool) {
+	f = d.Float64()
+	var above int // the sign of f - d
+	switch c, p, ok := d.short(); {
+	case ok && d.Exponent < 0:
+		above = cmp.Compare(0, math.FMA(-f, p, c))
+	case ok:
+		above = cmp.Compare(0, math.FMA(c, p, -f))
+	case d.Form != DecimalFinite || d.IsZero():
+		return f, true
+	default:
+		above = -compareDecimal(d, number{class: classFloat, f: f})
+	}
+	if above > 0 {
+		return math.Nextafter(f, math.Inf(-1)), false
+	}
+	return f, above == 0
+}
+
+// exactFloat gives the double that is d, without rounding, false when there is
+// none or d is not finite.
+func (d Decimal) exactFloat() (float64, bool) {
+	if d.Form != DecimalFinite {
+		return 0, false
+	}
+	if d.Hi|d.Lo == 0 {
+		return 0, true
+	}
+	hi, lo, exponent := d.stripped()
+	if exponent < -48 || exponent > 22 { // 5^49 has more than 34 digits, 5^23 more than 53 bits
+		return 0, false
+	}
+	for n := exponent; n < 0; n++ {
+		var rest uint64
+		if hi, lo, rest = divide128(hi, lo, 5); rest != 0 {
+			return 0, false
+		}
+	}
+	twos := zeros128(hi, lo)
+	hi, lo = shift128(hi, lo, twos)
+	for n := exponent; n > 0 && hi == 0 && lo < 1<<53; n-- {
+		lo *= 5
+	}
+	if hi != 0 || lo >= 1<<53 {
+		return 0, false
+	}
+	f := math.Ldexp(float64(lo), twos+exponent)
+	if d.Negative {
+		f = -f
+	}
+	return f, true
+}
+
+// stripped is the coefficient without zeros at its end, which is not zero, and
+// the exponent that goes with it.
+func (d Decimal) stripped() (hi, lo uint64, exponent int) {
+	hi, lo, exponent = d.Hi, d.Lo, d.Exponent
+	for {
+		qhi, qlo, rest := divide128(hi, lo, 10)
+		if rest != 0 {
+			return hi, lo, exponent
+		}
+		hi, lo, exponent = qhi, qlo, exponent+1
+	}
+}
+
+// Magnitude gives the exponent of the first digit of d, which is finite and not
+// zero, and the coefficient with zeros added up to 34 digits. Both
+// in this order sort decimals of one sign.
+func (d Decimal) Magnitude() (exponent int, hi, lo uint64) {
+	digits := digits128(d.Hi, d.Lo)
+	p := powersOf10[decimalDigits-digits]
+	over, lo := bits.Mul64(d.Lo, p.lo)
+	return d.Exponent + digits - 1, over + d.Hi*p.lo + d.Lo*p.hi, lo
+}
+
+// compareMagnitudes compares two decimals that are finite and not zero,
+// whatever their signs.
+func compareMagnitudes(a, b Decimal) int {
+	n, ahi, alo := a.Magnitude()
+	m, bhi, blo := b.Magnitude()
+	return cmp.Or(cmp.Compare(n, m), cmp.Compare(ahi, bhi), cmp.Compare(alo, blo))
+}
+
+// compareMagnitude compares d, finite and not zero, with a double that is
+// finite and above zero, whatever the sign of d.
+func (d Decimal) compareMagnitude(f float64) int {
+	exponent := d.Exponent + digits128(d.Hi, d.Lo) - 1
+	switch {
+	case exponent > 308:
+		return 1
+	case exponent < -324:
+		return -1
+	}
+	if c, p, ok := d.short(); ok && d.Exponent <= 0 {
+		c = math.Abs(c)
+		scaled := f * p
+		return cmp.Or(cmp.Compare(c, scaled), cmp.Compare(0, math.FMA(f, p, -scaled)))
+	}
+	near := (math.Ldexp(float64(d.Hi), 64) + float64(d.Lo)) * math.Pow10(d.Exponent)
+	if near > 1e-280 && near < 1e300 && d.Exponent > -300 {
+		switch {
+		case near > f*(1+1e-12):
+			return 1
+		case near < f*(1-1e-12):
+			return -1
+		}
+	}
+	return d.compareSlowly(f)
+}
+
+func (d Decimal) compareSlowly(f float64) int {
+	fraction, twos := math.Frexp(f)
+	twos -= 53
+	left, right := d.Coefficient(), big.NewInt(int64(math.Ldexp(fraction, 53)))
+	left.Abs(left)
+	if twos < 0 {
+		left.Lsh(left, uint(-twos))
+	} else {
+		right.Lsh(right, uint(twos))
+	}
+	if d.Exponent < 0 {
+		right.Mul(right, power(10, -d.Exponent))
+	} else {
+		left.Mul(left, power(10, d.Exponent))
+	}
+	return left.Cmp(right)
+}
+
+type uint128 struct{ hi, lo uint64 }
+
+// powersOf10 are those that a coefficient may be below.
+var powersOf10 = func() (p [decimalDigits + 1]uint128) {
+	p[0].lo = 1
+	for i := 1; i < len(p); i++ {
+		p[i].hi, p[i].lo = bits.Mul64(p[i-1].lo, 10)
+		p[i].hi += p[i-1].hi * 10
+	}
+	return p
+}()
+
+func less128(hi, lo uint64, than uint128) bool {
+	return hi < than.hi || hi == than.hi && lo < than.lo
+}
+
+// digits128 counts decimal digits, at most 34; zero has none.
+func digits128(hi, lo uint64) int {
+	n := (bits.Len64(lo)*1233 + 4095) >> 12 // 1233/4096 is a little more than log 2
+	if hi != 0 {
+		n = ((bits.Len64(hi)+64)*1233 + 4095) >> 12
+	}
+	n = min(n, decimalDigits)
+	for n > 0 && less128(hi, lo, powersOf10[n-1]) {
+		n--
+	}
+	return n
+}
+
+func divide128(hi, lo, by uint64) (qhi, qlo, rest uint64) {
+	qhi, rest = hi/by, hi%by
+	qlo, rest = bits.Div64(rest, lo, by)
+	return qhi, qlo, rest
+}
+
+func zeros128(hi, lo uint64) int {
+	if lo == 0 {
+		return 64 + bits.TrailingZeros64(hi)
+	}
+	return bits.TrailingZeros64(lo)
+}
+
+func shift128(hi, lo uint64, n int) (uint64, uint64) {
+	if n >= 64 {
+		return 0, hi >> (n - 64)
+	}
+	return hi >> n, lo>>n | hi<<(64-n)
+}

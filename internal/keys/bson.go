@@ -1,0 +1,210 @@
+package keys
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+const (
+	// MaxIndexedBytes is how much of a value's form an entry of a named index keeps.
+	MaxIndexedBytes = 1024
+
+	// MaxIDBytes is how much of an _id's form its key keeps before a SHA-256.
+	MaxIDBytes = 900
+)
+
+// The first byte of a value in BSON form: MongoDB's order of types. Gaps leave room.
+const (
+	bsonEnd        = 0x01 // no value: an object or array ends
+	bsonMinKey     = 0x04
+	bsonUndefined  = 0x08
+	bsonNull       = 0x0C
+	bsonNumber     = 0x10
+	bsonString     = 0x18
+	bsonObject     = 0x20
+	bsonArray      = 0x24
+	bsonBinary     = 0x28
+	bsonObjectID   = 0x2C
+	bsonBool       = 0x30
+	bsonDate       = 0x34
+	bsonTimestamp  = 0x38
+	bsonRegex      = 0x3C
+	bsonDBPointer  = 0x40
+	bsonCode       = 0x44
+	bsonCodeScoped = 0x48
+	bsonUnknown    = 0x4C
+	bsonMaxKey     = 0x50
+)
+
+var bsonTags = func() (t [256]byte) {
+	tags := map[int]byte{
+		doc.CanonicalMinKey: bsonMinKey, doc.CanonicalUndefined: bsonUndefined, doc.CanonicalNull: bsonNull,
+		doc.CanonicalNumber: bsonNumber, doc.CanonicalString: bsonString, doc.CanonicalObject: bsonObject,
+		doc.CanonicalArray: bsonArray, doc.CanonicalBinary: bsonBinary, doc.CanonicalObjectID: bsonObjectID,
+		doc.CanonicalBool: bsonBool, doc.CanonicalDate: bsonDate, doc.CanonicalTimestamp: bsonTimestamp,
+		doc.CanonicalRegex: bsonRegex, doc.CanonicalDBPointer: bsonDBPointer, doc.CanonicalCode: bsonCode,
+		doc.CanonicalScope: bsonCodeScoped, doc.CanonicalUnknown: bsonUnknown, doc.CanonicalMaxKey: bsonMaxKey,
+	}
+	for i := range t {
+		t[i] = tags[doc.CanonicalType(doc.Value{Type: bsoncore.Type(i)})]
+	}
+	return t
+}()
+
+// AppendBSON appends the form of v for MongoDB's order: two forms compare as bytes as
+// doc.CompareBSON compares their values, whatever these are, and equal values have the
+// same form, so 1, 1.0 and the Decimal128 1.00 do. No form is a prefix of another, and
+// ascending none begins with 0xFF. A missing value has the form of undefined, below
+// null. With descending all bytes are inverted, which reverses the order.
+//
+// The form is at most about twice as long as v, and 27 bytes for a number, so the
+// caller limits v.
+func AppendBSON(dst []byte, v doc.Value, descending bool) []byte {
+	start := len(dst)
+	dst = bsonForm{end: math.MaxInt}.value(dst, v, doc.MaxCompareDepth)
+	if descending {
+		invert(dst[start:])
+	}
+	return dst
+}
+
+// AppendBSONClipped is AppendBSON, of which it keeps the first MaxIndexedBytes. A form
+// that is clipped sorts among all others as its value does, except that values with the
+// same beginning share it; it is no prefix of another form, and no other form is one of
+// it. So what is found by a clipped form, or is equal to one, has to be checked against
+// the document.
+func AppendBSONClipped(dst []byte, v doc.Value, descending bool) (out []byte, clipped bool) {
+	start := len(dst)
+	dst = bsonForm{end: start + MaxIndexedBytes + 1}.value(dst, v, doc.MaxCompareDepth)
+	if len(dst) > start+MaxIndexedBytes {
+		dst, clipped = dst[:start+MaxIndexedBytes], true
+	}
+	if descending {
+		invert(dst[start:])
+	}
+	return dst, clipped
+}
+
+// AppendID appends the form of an _id in a key of KindLookup, as AppendBSON has it. When
+// that is longer than MaxIDBytes it keeps so many, then 0xFF and the SHA-256 of the
+// whole: two _ids share a key only if they are equal.
+func AppendID(dst []byte, v doc.Value) []byte {
+	start := len(dst)
+	dst = AppendBSON(dst, v, false)
+	if len(dst)-start <= MaxIDBytes {
+		return dst
+	}
+	sum := sha256.Sum256(dst[start:])
+	return append(append(dst[:start+MaxIDBytes], hashedValues), sum[:]...)
+}
+
+// A bsonForm writes forms until they reach end, a length of dst. What comes later is
+// left out: it would be cut off.
+type bsonForm struct{ end int }
+
+func (f bsonForm) value(dst []byte, v doc.Value, levels int) []byte {
+	return f.content(append(dst, bsonTags[v.Type]), v, levels)
+}
+
+// content is the form without its tag.
+func (f bsonForm) content(dst []byte, v doc.Value, levels int) []byte {
+	switch bsonTags[v.Type] {
+	case bsonNumber:
+		return appendBSONNumber(dst, v)
+	case bsonString, bsonCode:
+		s, _ := text(v)
+		return f.escaped(dst, s)
+	case bsonObjectID:
+		var id [12]byte
+		copy(id[:], v.Data)
+		return append(dst, id[:]...)
+	case bsonObject:
+		return f.members(dst, v.Data, levels)
+	case bsonArray:
+		return f.elements(dst, v, levels)
+	case bsonBool:
+		if len(v.Data) > 0 && v.Data[0] != 0 {
+			return append(dst, 1)
+		}
+		return append(dst, 0)
+	case bsonDate:
+		return binary.BigEndian.AppendUint64(dst, word(v.Data)^signBit)
+	case bsonTimestamp:
+		return binary.BigEndian.AppendUint64(dst, word(v.Data))
+	case bsonBinary:
+		return f.counted(dst, doc.Payload(v))
+	case bsonDBPointer:
+		return f.counted(dst, v.Data)
+	case bsonRegex:
+		return f.escaped(dst, v.Data)
+	case bsonCodeScoped:
+		code, scope := doc.CodeWithScope(v)
+		return f.members(f.escaped(dst, code), scope, levels)
+	case bsonUnknown:
+		return append(f.escaped(dst, v.Data), byte(v.Type))
+	}
+	return dst
+}
+
+// members has the tag of each before its name, as MongoDB's order has the type.
+func (f bsonForm) members(dst []byte, d doc.Doc, levels int) []byte {
+	if levels == 0 {
+		return f.escaped(dst, d)
+	}
+	for name, v := range doc.Members(d) {
+		if len(dst) >= f.end {
+			return dst
+		}
+		dst = append(dst, bsonTags[v.Type])
+		dst = append(append(dst, name...), 0) // BSON has no NUL in a name
+		dst = f.content(dst, v, levels-1)
+	}
+	return append(dst, bsonEnd)
+}
+
+func (f bsonForm) elements(dst []byte, v doc.Value, levels int) []byte {
+	if levels == 0 {
+		return f.escaped(dst, v.Data)
+	}
+	for e := range doc.Elements(v) {
+		if len(dst) >= f.end {
+			return dst
+		}
+		dst = f.value(dst, e, levels-1)
+	}
+	return append(dst, bsonEnd)
+}
+
+func (f bsonForm) escaped(dst, s []byte) []byte { return appendEscaped(dst, f.cut(dst, s), endWhole) }
+
+// counted is for what sorts by length first.
+func (f bsonForm) counted(dst, s []byte) []byte {
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(s)))
+	return append(dst, f.cut(dst, s)...)
+}
+
+// cut leaves of s what the end still takes.
+func (f bsonForm) cut(dst, s []byte) []byte { return s[:max(0, min(len(s), f.end-len(dst)))] }
+
+// word reads eight bytes as BSON has them, zeros where there are none.
+func word(b []byte) uint64 {
+	if len(b) >= 8 {
+		return binary.LittleEndian.Uint64(b)
+	}
+	var full [8]byte
+	copy(full[:], b)
+	return binary.LittleEndian.Uint64(full[:])
+}
+
+// halfWord reads four.
+func halfWord(b []byte) int32 {
+	if len(b) >= 4 {
+		return int32(binary.LittleEndian.Uint32(b))
+	}
+	return int32(word(b))
+}

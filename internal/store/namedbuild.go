@@ -1,0 +1,198 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// BuildNamed makes the named indexes of a container complete that are still building,
+// and returns when they are. Writes go on meanwhile, and maintain them already. A *Duplicate, or a
+// document that cannot be indexed, ends it: the indexes that were building are dropped.
+// When ctx ends, an index stays as it is; Open goes on with it.
+func (s *Store) BuildNamed(ctx context.Context, c *catalog.Container, now expiry.Stamp) error {
+	err := s.buildNamed(ctx, c)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	_, change := s.catalog.ReplaceIndexes(ctx, now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
+		list := slices.Clone(st.Named)
+		if err != nil {
+			return slices.DeleteFunc(list, func(x catalog.NamedIndex) bool { return x.Building }), nil
+		}
+		for i := range list {
+			list[i].Building = false
+		}
+		return list, nil
+	})
+	if err == nil {
+		err = change
+	}
+	return err
+}
+
+// buildNamed visits every document, in steps.
+func (s *Store) buildNamed(ctx context.Context, c *catalog.Container) error {
+	for next := uint64(0); ; {
+		following, err := s.buildNamedFrom(ctx, c, next)
+		switch {
+		case fault.KindOf(err) == fault.Conflict:
+			continue
+		case err != nil:
+			return err
+		case following == 0:
+			return nil
+		}
+		next = following
+	}
+}
+
+// buildNamedFrom writes the entries of the documents from a number on, and returns where
+// to go on, 0 when there are none left.
+func (s *Store) buildNamedFrom(ctx context.Context, c *catalog.Container, from uint64) (uint64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	r := s.reclaimOf(c)
+	r.mu.Lock() // a document may not be reclaimed between its look and its entries
+	defer r.mu.Unlock()
+	v, err := c.Enter(0)
+	if err != nil {
+		return 0, err
+	}
+	b := &namedBuild{s: s, v: v, rng: c.Keys(), batch: kv.Batch{Since: s.engine.Mark(), NoSync: true}, claimed: map[string]uint64{}}
+	for _, n := range s.indexer(v).named {
+		if n.Building {
+			b.indexes = append(b.indexes, n)
+		}
+	}
+	next, count := uint64(0), 0
+	_, upper := b.rng.Bounds(keys.KindRecord)
+	err = walk(ctx, s.engine, b.rng.Record(nil, from), upper, func(it kv.Iterator) error {
+		number, err := keys.Number(it.Key())
+		if err != nil {
+			return corrupt(err, "document")
+		}
+		if count++; count > buildStep || len(b.batch.Ops) >= buildEntries {
+			next = number
+			return errStopped
+		}
+		h, body, err := keys.DecodeHeader(it.Value())
+		if err != nil {
+			return corrupt(err, "document")
+		}
+		if dead(v, h, body) {
+			return nil // and so for good
+		}
+		b.batch.Read(append([]byte(nil), it.Key()...))
+		return b.add(number, body)
+	})
+	if err != nil && err != errStopped {
+		return 0, err
+	}
+	if len(b.batch.Ops) == 0 {
+		return next, nil
+	}
+	b.batch.Follow(b.rng.Order(nil), unlessChanged(v))
+	if err := s.engine.Apply(ctx, &b.batch); err != nil {
+		return from, err
+	}
+	return next, nil
+}
+
+// A namedBuild is one step of the build of named indexes.
+type namedBuild struct {
+	s       *Store
+	v       catalog.View
+	rng     keys.Range
+	indexes []*named
+	batch   kv.Batch
+	found   terms
+	claimed map[string]uint64 // unique keys of this step
+}
+
+// add adds the entries and unique keys of a document.
+func (b *namedBuild) add(number uint64, body doc.Doc) error {
+	for _, n := range b.indexes {
+		array, err := b.found.collectNamed(n, body)
+		if err != nil {
+			return err
+		}
+		if array && !n.multikey.Load() {
+			b.batch.Set(b.rng.Multikey(nil, n.ID), nil)
+		}
+		for i := range b.found.list {
+			b.batch.Set(appendEntry(nil, b.rng, 0, b.found.at(i), number), nil)
+		}
+		if !n.Unique {
+			continue
+		}
+		var taken error
+		_, err = n.eachKey(body, func(values []doc.Value) {
+			if taken == nil {
+				taken = b.claim(n, values, number)
+			}
+		})
+		if err != nil || taken != nil {
+			return cmp.Or(err, taken)
+		}
+	}
+	return nil
+}
+
+// claim takes a unique key for a document; a *Duplicate when another living one has it.
+func (b *namedBuild) claim(n *named, values []doc.Value, number uint64) error {
+	key := appendNamedUnique(nil, b.v, n, values)
+	owner, taken := b.claimed[string(key)]
+	if !taken {
+		b.batch.Read(key)
+		var err error
+		if owner, taken, err = getNumber(b.s.engine, key); err != nil {
+			return err
+		}
+		if taken && owner != number {
+			if taken, err = b.alive(owner); err != nil {
+				return err
+			}
+		}
+	}
+	if taken && owner != number {
+		d := &Duplicate{Index: n.NamedIndex}
+		for _, v := range values {
+			d.Values = append(d.Values, doc.Value{Type: v.Type, Data: slices.Clone(v.Data)})
+		}
+		return d
+	}
+	b.claimed[string(key)] = number
+	b.batch.Set(key, keys.AppendNumber(nil, number))
+	return nil
+}
+
+func (b *namedBuild) alive(number uint64) (alive bool, err error) {
+	_, err = getRecord(b.s.engine, b.rng.Record(nil, number), func(h keys.Header, body doc.Doc) error {
+		alive = !dead(b.v, h, body)
+		return nil
+	})
+	return alive, err
+}
+
+// resumeNamed goes on with builds that a crash has interrupted.
+func (s *Store) resumeNamed() {
+	for _, c := range s.catalog.AllContainers() {
+		if slices.ContainsFunc(c.State().Named, func(x catalog.NamedIndex) bool { return x.Building }) {
+			s.builds.Go(func() {
+				err := s.BuildNamed(s.buildsOver, c, 0)
+				if err != nil && err != catalog.ErrNoOwner && s.buildsOver.Err() == nil {
+					s.failed.Store(&err)
+				}
+			})
+		}
+	}
+}
