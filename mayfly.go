@@ -73,6 +73,10 @@ func (s settings) openEngine() (*pebble.Engine, error) {
 // Endpoint is the URL for clients, https when open with TLS.
 func (db *DB) Endpoint() string { return db.node.Endpoint() }
 
+// MongoURI is the connection string of the MongoDB door, "" without one. On an address that other
+// machines reach, clients are user mayfly with Key as password.
+func (db *DB) MongoURI() string { return db.node.MongoURI() }
+
 // Key is the account key in base64.
 func (db *DB) Key() string { return db.node.Key() }
 

@@ -29,6 +29,17 @@ func Address(hostPort string) Option {
 	return func(s *settings) { s.node.NoSQL = hostPort }
 }
 
+// Mongo opens a MongoDB door too, at host:port; "127.0.0.1:0" takes a free port. See DB.MongoURI.
+func Mongo(hostPort string) Option {
+	return func(s *settings) { s.node.Mongo.Address = hostPort }
+}
+
+// MongoReplSet makes the MongoDB door look like a replica set of one with that name, which
+// transactions, retryable writes and change streams need.
+func MongoReplSet(name string) Option {
+	return func(s *settings) { s.node.Mongo.ReplSet = name }
+}
+
 // Key is the account key, base64 of at least 32 bytes, instead of the
 // well-known key of every Cosmos DB emulator.
 func Key(base64 string) Option {

@@ -41,8 +41,8 @@ func (c command) serve() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if cfg.node.NoSQL == "" && cfg.node.Admin == "" {
-				return fmt.Errorf("--nosql and --admin are both empty: nothing could reach this mayfly")
+			if cfg.node.NoSQL == "" && cfg.node.Admin == "" && cfg.node.Mongo.Address == "" {
+				return fmt.Errorf("--nosql, --mongo and --admin are all empty: nothing could reach this mayfly")
 			}
 			ctx, release := interrupted(cfg.logger(c.err))
 			defer release()
@@ -57,7 +57,7 @@ func (c command) serve() *cobra.Command {
 func (cfg config) serve(ctx context.Context, c command, watch clock.Stopwatch) error {
 	log := cfg.logger(c.err)
 	options := cfg.node
-	options.Logger = log
+	options.Logger, options.Version = log, versionText()
 	if !cfg.memory {
 		options.Dir = cfg.data
 	}
@@ -165,6 +165,10 @@ func (cfg config) greet(w io.Writer, n *node.Node, took time.Duration) {
 		line("Second", "%s", called(compute))
 	}
 	others(nosql)
+	line("MongoDB", "%s", cmp.Or(called(n.MongoURI()), "off"))
+	if n.MongoAuth() {
+		line("", "user mayfly, password: the key")
+	}
 	line("Admin", "%s", cmp.Or(called(n.AdminURL()), "off"))
 	others(admin)
 	line("Key", "%s", n.KeyPlace())

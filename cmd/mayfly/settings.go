@@ -55,6 +55,16 @@ var settings = []setting{
 		parse: address(func(c *config) *string { return &c.node.Compute })},
 	{name: "cross-partition", kind: "serve|strict", value: "serve", help: "strict: leave queries that need partitions merged to the client, as the service does",
 		parse: choice([]string{"serve", "strict"}, func(c *config, mode string) { c.node.Strict = mode == "strict" })},
+	{name: "mongo", kind: "ADDR", value: "127.0.0.1:27017", help: "address of the MongoDB door, empty for none",
+		parse: address(func(c *config) *string { return &c.node.Mongo.Address })},
+	{name: "mongo-auth", kind: "on|off", help: "ask MongoDB clients who they are: user mayfly, the account key as password (default: on unless the address is loopback)",
+		parse: mongoAuth},
+	{name: "mongo-replset", kind: "NAME", help: "look like a replica set of one: transactions, retryable writes and change streams need it",
+		parse: text(func(c *config) *string { return &c.node.Mongo.ReplSet })},
+	{name: "mongo-ttl", kind: "both|cosmos", value: "both", help: "cosmos: lifetimes on _ts only, as Azure has it; both: on date fields too",
+		parse: choice([]string{"both", "cosmos"}, func(c *config, mode string) { c.node.Mongo.CosmosTTL = mode == "cosmos" })},
+	{name: "mongo-test-commands", kind: "bool", value: "false", bare: "true", help: "allow configureFailPoint, for test suites of drivers",
+		parse: onOff(func(c *config, on bool) { c.node.Mongo.TestCommands = on })},
 	{name: "admin", kind: "ADDR", value: "127.0.0.1:8080", help: "address for health, clock and reclaiming, empty for none",
 		parse: adminAddress},
 	{name: "key", kind: "KEY", help: "account key in base64 (default: the well-known emulator key on a loopback address, else one is made)",
@@ -207,6 +217,16 @@ func parseTLS(c *config, value string) error {
 	}
 	c.node.TLS = node.TLS{Cert: cert, Key: key}
 	return nil
+}
+
+func mongoAuth(c *config, value string) error {
+	c.node.Mongo.Auth = ""
+	if value == "" {
+		return nil
+	}
+	return onOff(func(c *config, on bool) {
+		c.node.Mongo.Auth = map[bool]string{true: "on", false: "off"}[on]
+	})(c, value)
 }
 
 func parseClock(c *config, value string) (err error) {

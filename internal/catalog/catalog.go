@@ -45,6 +45,7 @@ type Catalog struct {
 	Dropped func(*Container)
 
 	datesOff atomic.Bool
+	epochs   atomic.Uint64 // the newest State.Epoch
 
 	changes sync.Mutex // held over a change, its disk write included
 
@@ -148,6 +149,14 @@ func (c *Catalog) Close(ctx context.Context) error {
 	b.Set(keys.CleanKey(), nil)
 	return c.engine.Apply(ctx, b)
 }
+
+// Clean reports whether the process before has closed the data, so that all that was visible
+// to anyone was durable.
+func (c *Catalog) Clean() bool { return c.clean }
+
+// Epoch is the newest State.Epoch of any container. Whoever takes it before a snapshot of the
+// engine knows that the snapshot has everything about a state of that epoch or an earlier one.
+func (c *Catalog) Epoch() uint64 { return c.epochs.Load() }
 
 func (c *Catalog) loadCounters() error {
 	_, err := c.engine.Get(keys.CatalogKey(countersKind), func(value []byte) error {

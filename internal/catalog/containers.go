@@ -213,14 +213,16 @@ func (c *Catalog) alter(ctx context.Context, ct *Container, do func(*State, *cou
 func (c *Catalog) alterGated(ctx context.Context, ct *Container, old *State, do func(*State, *counters, *kv.Batch) error) (*State, error) {
 	for {
 		next := *old
-		next.epoch++
 		err := c.change(ctx, func(n *counters, b *kv.Batch) error {
 			if err := do(&next, n, b); err != nil {
 				return err
 			}
 			c.saveContainer(b, ct, &next)
 			return nil
-		}, func() { ct.state.Store(&next) })
+		}, func() {
+			next.epoch = c.epochs.Add(1)
+			ct.state.Store(&next)
+		})
 		if err == nil {
 			return &next, nil
 		}

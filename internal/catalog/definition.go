@@ -20,6 +20,9 @@ type Definition struct {
 	TTL         expiry.TTL `json:"ttl,omitempty"`
 	TTLProperty string     `json:"ttl_property,omitempty"`
 
+	// TTLIndex is the index by which the Mongo door shows TTL, nil for the one that it would make.
+	TTLIndex doc.Doc `json:"ttl_index,omitempty"`
+
 	Indexing Indexing `json:"indexing"`
 
 	// Unique lists constraints, each of one or more paths, within one partition.

@@ -17,13 +17,14 @@ const (
 	Offer      ResourceKind = 'o' // owner: the account; Target says whose throughput it is
 	User       ResourceKind = 'u' // owner: a database
 	Permission ResourceKind = 'p' // owner: a user
+	MongoUser  ResourceKind = 'm' // owner: the account; its name is database.user
 )
 
 // MaxResources bounds the resources of one kind under one owner, except offers,
 // whose number follows that of databases and containers.
 const MaxResources = 10_000
 
-// An Owner says what a resource belongs to. Offers have the zero Owner.
+// An Owner says what a resource belongs to. The zero Owner is the account.
 type Owner struct {
 	Database  uint32 `json:"database,omitempty"`
 	Container uint32 `json:"container,omitempty"`

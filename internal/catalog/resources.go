@@ -143,7 +143,7 @@ func (c *Catalog) CreateResource(ctx context.Context, now expiry.Stamp, kind Res
 }
 
 func (c *Catalog) mayOwn(kind ResourceKind, owner Owner, text string) error {
-	if err := c.ownerExists(owner); err != nil {
+	if err := c.ownerExists(kind, owner); err != nil {
 		return ErrNoOwner
 	}
 	if _, err := c.Resource(kind, owner, text); err == nil {
@@ -155,8 +155,9 @@ func (c *Catalog) mayOwn(kind ResourceKind, owner Owner, text string) error {
 	return nil
 }
 
-func (c *Catalog) ownerExists(owner Owner) (err error) {
+func (c *Catalog) ownerExists(kind ResourceKind, owner Owner) (err error) {
 	switch {
+	case kind == MongoUser && owner == (Owner{}): // the account is always there
 	case owner.User != 0:
 		_, err = c.ResourceByNumber(User, owner.User)
 	case owner.Container != 0:

@@ -191,6 +191,9 @@ func truth(v Value) byte {
 
 // compareReals compares numbers of any type.
 func compareReals(a, b Value) int {
+	if a.Type != bsoncore.TypeDecimal128 && b.Type != bsoncore.TypeDecimal128 {
+		return compareNumbers(readBinaryNumber(a), readBinaryNumber(b))
+	}
 	m, x, wide := readReal(a)
 	n, y, other := readReal(b)
 	switch {
@@ -205,17 +208,24 @@ func compareReals(a, b Value) int {
 }
 
 // readReal reads a number of any type: as a Decimal, finite and not zero, when
-// wide, else as a number. What is no number at all is zero.
+// wide, else as a number.
 func readReal(v Value) (n number, d Decimal, wide bool) {
-	switch v.Type {
-	case bsoncore.TypeDecimal128:
+	if v.Type == bsoncore.TypeDecimal128 {
 		return readDecimal128(v.Data)
-	case bsoncore.TypeDouble:
-		return number{class: classFloat, f: math.Float64frombits(word(v.Data))}, d, false
-	case bsoncore.TypeInt32:
-		return number{i: int64(halfWord(v.Data))}, d, false
 	}
-	return number{i: int64(word(v.Data))}, d, false
+	return readBinaryNumber(v), d, false
+}
+
+// readBinaryNumber reads a number that is no Decimal128. What is no number at
+// all is zero.
+func readBinaryNumber(v Value) number {
+	switch v.Type {
+	case bsoncore.TypeDouble:
+		return number{class: classFloat, f: math.Float64frombits(word(v.Data))}
+	case bsoncore.TypeInt32:
+		return number{i: int64(halfWord(v.Data))}
+	}
+	return number{i: int64(word(v.Data))}
 }
 
 func readDecimal128(data []byte) (n number, d Decimal, wide bool) {

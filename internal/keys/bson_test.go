@@ -144,9 +144,19 @@ func TestBSONFormsKeepTheOrder(t *testing.T) {
 	}
 }
 
+func TestBSONExamplesAreInOrder(t *testing.T) {
+	examples := bsonExamples()
+	for i, x := range examples[1:] {
+		if bytes.Compare(AppendBSON(nil, examples[i].value, false), AppendBSON(nil, x.value, false)) >= 0 {
+			t.Errorf("%s is not below %s", examples[i].name, x.name)
+		}
+		checkBSON(t, examples[i].value, x.value)
+	}
+}
+
 func TestBSONFormsOfNumbersKeepTheOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 100000 {
+	for range 30000 {
 		checkBSON(t, someNumber(r), someNumber(r))
 	}
 }
@@ -268,6 +278,46 @@ func FuzzBSONForms(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind byte, a []byte, other byte, b []byte) {
 		checkBSON(t, doc.Value{Type: bsoncore.Type(kind), Data: a}, doc.Value{Type: bsoncore.Type(other), Data: b})
 	})
+}
+
+type bsonExample struct {
+	name  string
+	value doc.Value
+}
+
+// bsonExamples is one value of each tag and each form of numbers, in their order.
+func bsonExamples() []bsonExample {
+	of := func(kind bsoncore.Type, data []byte) doc.Value { return doc.Value{Type: kind, Data: data} }
+	decimal := func(text string) doc.Value {
+		d, _ := doc.ParseDecimal(text)
+		return d.Value()
+	}
+	a := bsoncore.AppendInt32Element(nil, "a", 1)
+	return []bsonExample{
+		{"MinKey", of(bsoncore.TypeMinKey, nil)},
+		{"undefined", undefined},
+		{"null", null},
+		{"NaN", doc.Double(math.NaN())},
+		{"-1.1 decimal", decimal("-1.1")},
+		{"1", doc.Int32(1)},
+		{"19.99 decimal", decimal("19.99")},
+		{"9007199254740993", doc.Int(1<<53 + 1)},
+		{"9007199254740993.5 decimal", decimal("9007199254740993.5")},
+		{"string", str("x")},
+		{"{a: 1}", object(a)},
+		{"[1]", array(doc.Int32(1))},
+		{"binary", of(bsoncore.TypeBinary, bsoncore.AppendBinary(nil, 4, []byte("x")))},
+		{"ObjectId", doc.ObjectID([12]byte{1, 11: 2})},
+		{"false", no},
+		{"true", yes},
+		{"date", doc.Date(1700000000000)},
+		{"timestamp", doc.Timestamp(1, 2)},
+		{"regular expression", of(bsoncore.TypeRegex, bsoncore.AppendRegex(nil, "x", "i"))},
+		{"DBPointer", of(bsoncore.TypeDBPointer, bsoncore.AppendDBPointer(nil, "x", [12]byte{}))},
+		{"code", of(bsoncore.TypeJavaScript, bsoncore.AppendJavaScript(nil, "x"))},
+		{"code with scope", of(bsoncore.TypeCodeWithScope, bsoncore.AppendCodeWithScope(nil, "x", object(a).Data))},
+		{"MaxKey", of(bsoncore.TypeMaxKey, nil)},
+	}
 }
 
 func BenchmarkAppendBSON(b *testing.B) {

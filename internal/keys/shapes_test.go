@@ -55,6 +55,10 @@ func TestFormat(t *testing.T) {
 	key("m mark", r.Mark(nil))
 	key("o order", r.Order(nil))
 	key("h change", r.Change(nil, 9))
+	key("n named", AppendNumber(AppendBSON(r.NamedPrefix(nil, 3), str("x"), true), 7))
+	key("y multikey", r.Multikey(nil, 3))
+	key("u unique, of a named index", r.NamedUnique(nil, 3, AppendBSON(nil, str("x"), false)))
+	key("k lookup of an _id", r.Lookup(nil, AppendID(nil, doc.ObjectID([12]byte{1, 11: 2})), ""))
 	fmt.Fprintln(&out)
 
 	line("number or sequence as a value", AppendNumber(nil, 7))
@@ -69,6 +73,10 @@ func TestFormat(t *testing.T) {
 	line("system clean", CleanKey())
 	line("system format", FormatKey())
 	line("system with ids", System("name", 1, 2))
+	line("system log", LogKey(1700000000<<32|3))
+	line("system log, header of the value", AppendLogHeader(nil, 513, 1700000000123))
+	line("system logged", LogCounterKey())
+	line("system logged value", LogCounter{Newest: 1700000000<<32 | 3, Trimmed: 1600000000 << 32, Bytes: 513, Lives: 2}.Append(nil))
 	line("catalog", CatalogKey('c', 1, 2))
 	fmt.Fprintln(&out)
 
@@ -84,6 +92,12 @@ func TestFormat(t *testing.T) {
 		line(fmt.Sprintf("%.34s", "value "+describe(v)), AppendValue(nil, v, false), AppendValue(nil, v, true))
 	}
 	line("value, 257 x", AppendValue(nil, str(strings.Repeat("x", 257)), false))
+	fmt.Fprintln(&out)
+
+	for _, c := range bsonExamples() {
+		line("bson "+c.name, AppendBSON(nil, c.value, false), AppendBSON(nil, c.value, true))
+	}
+	fmt.Fprintln(&out)
 	line("exact [null]", AppendExact(nil, array(null)))
 	line("exact {\"a\":null}", AppendExact(nil, object(bsoncore.AppendNullElement(nil, "a"))))
 
@@ -192,6 +206,11 @@ func TestBounds(t *testing.T) {
 		{"order counter", r.Order(nil), pair(r.Bounds(KindOrder)), true},
 		{"last key of a container", r.Posting(nil, p, math.MaxUint64), pair(ContainerBounds(1)), true},
 		{"next container", Range{2, 0}.Record(nil, 0), pair(ContainerBounds(1)), false},
+		{"entry of its named index", AppendNumber(AppendBSON(r.NamedPrefix(nil, 3), str("x"), true), math.MaxUint64), pair(r.NamedBounds(3)), true},
+		{"entry of another named index", AppendNumber(AppendBSON(r.NamedPrefix(nil, 4), null, false), 0), pair(r.NamedBounds(3)), false},
+		{"multikey among named entries", r.Multikey(nil, 3), pair(r.Bounds(KindNamed)), false},
+		{"values of its named index", r.NamedUnique(nil, 3, AppendBSON(nil, str("x"), false)), pair(r.NamedUniqueBounds(3)), true},
+		{"values of another named index", r.NamedUnique(nil, 4, AppendBSON(nil, null, false)), pair(r.NamedUniqueBounds(3)), false},
 		{"last container", Range{math.MaxUint32, math.MaxUint16}.Record(nil, 1), pair(ContainerBounds(math.MaxUint32)), true},
 		{"lookup in its partition", r.Lookup(nil, p, "\xFF"), pair(r.PartitionBounds(KindLookup, p)), true},
 		{"lookup in a prefix of its partition", r.Lookup(nil, p, "id"), pair(r.PartitionBounds(KindLookup, prefix)), true},
@@ -333,6 +352,7 @@ func FuzzKeyShapes(f *testing.F) {
 			KindEntry: r.Entry(nil, number, path, v, n), KindDeadline: r.Deadline(nil, at, n),
 			KindComposite: r.Composite(nil, number, 1, []doc.Value{v, v}, []bool{false, true}, n),
 			KindFeed:      r.Feed(nil, n), KindChange: r.Change(nil, n),
+			KindNamed: AppendNumber(AppendBSON(r.NamedPrefix(nil, container), v, kind%2 == 0), n),
 		}
 		for k, key := range numbered {
 			if got, err := Number(key); err != nil || got != n {
@@ -341,6 +361,7 @@ func FuzzKeyShapes(f *testing.F) {
 		}
 		numbered[KindLookup], numbered[KindOrder] = r.Lookup(nil, p, id), r.Order(nil)
 		numbered[KindUnique] = r.Unique(nil, number, p, values)
+		numbered[KindMultikey] = r.Multikey(nil, container)
 		for k, key := range numbered {
 			if gotRange, got, _, err := Split(key); err != nil || gotRange != r || got != k {
 				t.Errorf("%x: %+v %c, %v, want %+v %c", key, gotRange, got, err, r, k)

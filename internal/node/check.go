@@ -16,7 +16,7 @@ type Report = store.Report
 // node, and closes the engine.
 func Check(ctx context.Context, engine kv.Engine) (report Report, err error) {
 	defer func() { err = errors.Join(err, engine.Close()) }()
-	c, err := catalog.Open(ctx, engine, nil)
+	c, err := catalog.Open(ctx, engine, conditions)
 	if err != nil {
 		return Report{}, err
 	}

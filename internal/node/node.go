@@ -25,6 +25,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/cosmos/rest"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/mongo/command"
 	"github.com/mayflydb/mayfly/internal/reaper"
 	"github.com/mayflydb/mayfly/internal/store"
 )
@@ -49,7 +50,13 @@ type Options struct {
 	// Strict leaves queries over several partitions to the client, see rest.Options.
 	Strict bool
 
-	// TLS of the NoSQL door.
+	// Mongo is the MongoDB door.
+	Mongo Mongo
+
+	// Version is mayfly's, for those who ask.
+	Version string
+
+	// TLS of the NoSQL doors and of the MongoDB door.
 	TLS TLS
 
 	// Key is the account key in base64. Empty takes the well-known key on loopback
@@ -102,6 +109,10 @@ type Node struct {
 	nosql   *door
 	compute *door
 	admin   *door
+	mongo   *door
+
+	mongoServer *command.Server
+	replSet     string
 
 	ready    atomic.Bool
 	closing  sync.Once
@@ -162,7 +173,16 @@ func (n *Node) listen(ctx context.Context, o Options) (err error) {
 	if n.admin, err = listen(ctx, "admin", o.Admin, n.log); err != nil {
 		return err
 	}
-	exposed := n.nosql.exposed() || n.compute.exposed() || n.admin.exposed()
+	if n.mongo, err = listen(ctx, "MongoDB", o.Mongo.Address, n.log); err != nil {
+		return err
+	}
+	n.replSet = o.Mongo.ReplSet
+	if n.mongo != nil {
+		if _, err := n.mongoAuth(o); err != nil {
+			return err
+		}
+	}
+	exposed := n.mongo.exposed() || n.nosql.exposed() || n.compute.exposed() || n.admin.exposed()
 	if n.account, err = chooseKey(o.Key, exposed, o.AllowWellKnownKey, o.Dir); err != nil {
 		return err
 	}
@@ -184,7 +204,7 @@ func (n *Node) warn(exposed bool) {
 }
 
 func (n *Node) openData(ctx context.Context, _ Options) (err error) {
-	if n.catalog, err = catalog.Open(ctx, n.engine, nil); err != nil {
+	if n.catalog, err = catalog.Open(ctx, n.engine, conditions); err != nil {
 		return fmt.Errorf("open catalog: %w", err)
 	}
 	if n.store, err = store.Open(ctx, n.engine, n.catalog); err != nil {
@@ -195,7 +215,7 @@ func (n *Node) openData(ctx context.Context, _ Options) (err error) {
 
 func (n *Node) prepareTLS(_ context.Context, o Options) (err error) {
 	switch {
-	case n.nosql == nil && n.compute == nil || o.TLS.Off:
+	case n.nosql == nil && n.compute == nil && n.mongo == nil || o.TLS.Off:
 		return nil
 	case o.TLS.Cert != "":
 		if n.certs.server, err = tls.LoadX509KeyPair(o.TLS.Cert, o.TLS.Key); err != nil {
@@ -204,7 +224,7 @@ func (n *Node) prepareTLS(_ context.Context, o Options) (err error) {
 		n.secure(false)
 		return nil
 	}
-	hosts := ownHosts(hostOf(o.NoSQL), hostOf(o.Compute), hostOf(o.Advertise))
+	hosts := ownHosts(hostOf(o.NoSQL), hostOf(o.Compute), hostOf(o.Mongo.Address), hostOf(o.Advertise))
 	if n.certs, err = ownCertificates(o.Dir, hosts, clock.Wall()); err != nil {
 		return err
 	}
@@ -217,7 +237,7 @@ func (n *Node) prepareTLS(_ context.Context, o Options) (err error) {
 
 // secure makes the NoSQL doors speak TLS.
 func (n *Node) secure(both bool) {
-	for _, d := range []*door{n.nosql, n.compute} {
+	for _, d := range []*door{n.nosql, n.compute, n.mongo} {
 		if d != nil {
 			d.secure(n.certs.server, both)
 		}
@@ -235,6 +255,9 @@ func (n *Node) openDoors(_ context.Context, o Options) error {
 			return err
 		}
 		d.open(timed(handler, n.observe), responseTime)
+	}
+	if err := n.openMongo(o, o.Version); err != nil {
+		return err
 	}
 	if n.admin != nil {
 		n.admin.open(n.adminHandler(), operatorTime)
@@ -318,7 +341,7 @@ func (n *Node) Close(ctx context.Context) error {
 
 func (n *Node) close(ctx context.Context) error {
 	n.ready.Store(false)
-	err := errors.Join(n.nosql.close(ctx), n.compute.close(ctx), n.admin.close(ctx))
+	err := errors.Join(n.nosql.close(ctx), n.compute.close(ctx), n.closeMongo(ctx), n.admin.close(ctx))
 	if n.reaping {
 		n.reaper.Stop()
 	}

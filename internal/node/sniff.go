@@ -2,6 +2,7 @@ package node
 
 import (
 	"crypto/tls"
+	"io"
 	"net"
 	"sync"
 	"time"
@@ -12,12 +13,15 @@ import (
 // sniffTime is how long a client may take to send its first byte.
 const sniffTime = 10 * time.Second
 
-// tlsHandshake is the first byte of every TLS connection (RFC 8446 5.1), and
-// of no HTTP request.
-const tlsHandshake = 0x16
+// tlsRecord reports whether a connection that begins so speaks TLS: a handshake record of
+// version 3.x (RFC 8446 5.1). No HTTP request begins like that, and a MongoDB message would be of at
+// least 66,326 bytes, which no client begins with.
+func tlsRecord(first [3]byte) bool {
+	return first[0] == 0x16 && first[1] == 0x03 && first[2] >= 1 && first[2] <= 4
+}
 
 // A sniffer accepts TLS and plain connections on one port. It looks at the
-// first byte of each, apart from the others, so that a silent client delays nobody.
+// first bytes of each, apart from the others, so that a silent client delays nobody.
 type sniffer struct {
 	net.Listener
 	config   *tls.Config
@@ -58,11 +62,11 @@ func (s *sniffer) run() {
 	}
 }
 
-// look hands conn on when its first byte has come.
+// look hands conn on when its first bytes have come.
 func (s *sniffer) look(conn net.Conn) {
-	var first [1]byte
+	var first [3]byte
 	conn.SetReadDeadline(clock.Wall().Add(sniffTime))
-	_, err := conn.Read(first[:])
+	_, err := io.ReadFull(conn, first[:])
 	if !s.waited(conn) {
 		return
 	}
@@ -71,8 +75,8 @@ func (s *sniffer) look(conn net.Conn) {
 		return
 	}
 	conn.SetReadDeadline(time.Time{})
-	var out net.Conn = &peeked{Conn: conn, first: first[0]}
-	if first[0] == tlsHandshake {
+	var out net.Conn = &peeked{Conn: conn, first: first[:]}
+	if tlsRecord(first) {
 		out = tls.Server(out, s.config)
 	}
 	select {
@@ -128,18 +132,17 @@ func (s *sniffer) Close() error {
 	return err
 }
 
-// peeked is a connection whose first byte has been read already.
+// peeked is a connection whose first bytes have been read already.
 type peeked struct {
 	net.Conn
-	first byte
-	given bool
+	first []byte
 }
 
 func (p *peeked) Read(b []byte) (int, error) {
-	if p.given || len(b) == 0 {
+	if len(p.first) == 0 {
 		return p.Conn.Read(b)
 	}
-	p.given = true
-	b[0] = p.first
-	return 1, nil
+	n := copy(b, p.first)
+	p.first = p.first[n:]
+	return n, nil
 }

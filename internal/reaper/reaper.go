@@ -41,8 +41,9 @@ type Reaper struct {
 	documents, bytes, entries atomic.Int64
 
 	// The background goroutine's own.
-	owed   map[*store.Container]uint64 // documents reclaimed since the last Settle
-	looked map[*store.Container]int64  // when a container that has to be looked through was
+	owed    map[*store.Container]uint64 // documents reclaimed since the last Settle
+	looked  map[*store.Container]int64  // when a container that has to be looked through was
+	trimmed int64                       // when the log was
 
 	running context.Context
 	stop    context.CancelFunc
@@ -112,6 +113,7 @@ func (r *Reaper) pass() {
 		r.o.Logger.Error("an index build failed and begins anew", "error", err)
 	}
 	r.forget()
+	r.trim()
 	for _, c := range r.o.Store.Containers() {
 		if r.paused.Load() || r.running.Err() != nil {
 			return
@@ -178,6 +180,11 @@ func (r *Reaper) Stats(ctx context.Context) (Stats, error) {
 		}
 	}
 	return s, nil
+}
+
+// Reclaimed is how many documents have been reclaimed since the start.
+func (r *Reaper) Reclaimed() uint64 {
+	return uint64(r.documents.Load())
 }
 
 func (r *Reaper) now() int64 { return r.o.Clock.Now().Unix() }

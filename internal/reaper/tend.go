@@ -66,6 +66,21 @@ func (r *Reaper) due(c *store.Container) bool {
 	return false
 }
 
+// trimEvery is how many seconds pass between two looks at the age of the log.
+const trimEvery = 60
+
+// trim drops what is too old in the log.
+func (r *Reaper) trim() {
+	now := r.now()
+	if r.paused.Load() || now < r.trimmed+trimEvery {
+		return
+	}
+	r.trimmed = now
+	if err := r.o.Store.TrimDue(r.running, now); err != nil && r.running.Err() == nil {
+		r.o.Logger.Error("trimming the log failed", "error", err)
+	}
+}
+
 // settle asks the engine for the space of a large wave. A compaction is felt by
 // everyone, so it waits until there is no one; the engine's own come anyway, only later.
 func (r *Reaper) settle(c *store.Container, wave uint64) error {

@@ -133,10 +133,15 @@ func (ck *check) record(number uint64, h keys.Header, body doc.Doc, terms *terms
 	if number > ck.counter.Number || h.Sequence > ck.counter.Sequence || h.Stamp > ck.counter.Stamp {
 		ck.problem("document %d is ahead of the counter", number)
 	}
-	id, _ := doc.AsString(doc.Lookup(body, "id"))
 	partition := partitionOfBody(nil, ck.v.State, body)
-	ck.leadsHere("lookup", rng.Lookup(nil, partition, id), number, ck.isGhost(h, body))
-	ck.exists("posting", rng.Posting(nil, partition, number), number)
+	if ck.v.Dialect == catalog.Mongo {
+		ck.leadsHere("lookup", rng.Lookup(nil, keys.AppendID(nil, doc.Lookup(body, "_id")), ""), number, ck.isGhost(h, body))
+		ck.named(number, h, body, terms)
+	} else {
+		id, _ := doc.AsString(doc.Lookup(body, "id"))
+		ck.leadsHere("lookup", rng.Lookup(nil, partition, id), number, ck.isGhost(h, body))
+		ck.exists("posting", rng.Posting(nil, partition, number), number)
+	}
 	ck.exists("feed entry", rng.Feed(nil, h.Sequence), number)
 	if h.Class == keys.ClassOwn {
 		ck.exists("deadline", rng.Deadline(nil, h.Stamp+int64(h.TTL), number), number)
@@ -147,6 +152,31 @@ func (ck *check) record(number uint64, h keys.Header, body doc.Doc, terms *terms
 	terms.collect(ck.indexer.matchers[0], body)
 	for i := range terms.list {
 		ck.exists("index entry", appendEntry(nil, rng, ck.indexer.generations[0], terms.at(i), number), number)
+	}
+}
+
+// named checks the entries and unique keys of a document in named indexes. The reaper takes those
+// of a dead one away before the document.
+func (ck *check) named(number uint64, h keys.Header, body doc.Doc, terms *terms) {
+	if ck.isGhost(h, body) {
+		return
+	}
+	for _, n := range ck.indexer.named {
+		if n.Building {
+			continue
+		}
+		if _, err := terms.collectNamed(n, body); err != nil {
+			ck.problem("document %d cannot be in index %s", number, n.Name)
+			continue
+		}
+		for i := range terms.list {
+			ck.exists("entry of index "+n.Name, appendEntry(nil, ck.v.Container.Keys(), 0, terms.at(i), number), number)
+		}
+		if n.Unique {
+			_, _ = n.eachKey(body, func(values []doc.Value) { // as it went above
+				ck.leadsHere("unique key of index "+n.Name, appendNamedUnique(nil, ck.v, n, values), number, false)
+			})
+		}
 	}
 }
 

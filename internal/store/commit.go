@@ -24,11 +24,17 @@ func (t *txn) commit(ctx context.Context) error {
 	}
 	order := t.key(t.v.Container.Keys().Order)
 	t.b.Follow(order, t.place)
+	if len(t.changes) > 0 {
+		t.s.log.follow(&t.b, t.logEntries(), func() int64 { return 1000 * t.stamp })
+	}
 	t.v.Container.BeginWrite()
 	defer t.v.Container.EndWrite()
 	err := t.s.engine.Apply(ctx, &t.b)
 	if err != nil && t.gapped {
 		t.v.Container.ReturnGap()
+	}
+	if err == nil && len(t.changes) > 0 {
+		t.s.log.grown()
 	}
 	return err
 }
@@ -74,7 +80,7 @@ func (t *txn) place(last []byte, b *kv.Batch) ([]byte, error) {
 		return nil, errLate
 	}
 	stamp := max(now, counter.Stamp, t.v.Policy.FirstStamp())
-	counter.Stamp = stamp
+	counter.Stamp, t.stamp = stamp, stamp
 	if gap := t.v.Container.TakeGap(); gap > 0 && counter.Sequence > 0 {
 		counter.Sequence += gap
 		t.gapped = true
@@ -101,7 +107,7 @@ func (t *txn) died(now expiry.Stamp) bool {
 		return true
 	}
 	for _, sl := range t.slots {
-		if sl.found && deadAt(t.v, sl.header, sl.body, now) {
+		if sl.found && (t.group == nil || sl.written) && deadAt(t.v, sl.header, sl.body, now) {
 			return true
 		}
 	}
@@ -130,6 +136,9 @@ func (t *txn) placeSlot(sl *slot, stamp expiry.Stamp, counter *keys.Counter) {
 		t.rewrite(sl, stamp, counter.Sequence)
 		counter.Documents++
 		counter.Bytes += uint64(len(sl.record) - keys.HeaderBytes)
+	}
+	if sl.ghost != nil && sl.ghost.told && sl.record == nil {
+		t.b.Delete(sl.lookup) // the reaper would tell of the dead document again
 	}
 	t.placeEntries(sl, old)
 }
@@ -223,7 +232,7 @@ func (t *txn) settle(sl *slot, p *pending, stamp expiry.Stamp, sequence uint64) 
 	}
 	h := keys.Header{Class: classOf(p.ttl), Sequence: sequence, Stamp: stamp, TTL: int32(p.ttl)}
 	keys.AppendHeader(p.record[:0], h)
-	*p.result = Result{Document: document(t.v, sl.number, h, p.record[keys.HeaderBytes:]), Created: p.created, Terms: p.terms}
+	*p.result = Result{Document: document(t.v, sl.number, h, p.record[keys.HeaderBytes:]), Created: p.created, Skipped: p.skipped, Terms: p.terms}
 }
 
 func classOf(ttl expiry.TTL) uint8 {

@@ -108,6 +108,7 @@ type gathering struct {
 	own     expiry.Stamp
 	ownNext []byte
 	more    bool
+	single  bool // records go one by one, since others depend on them
 }
 
 func (g *gathering) full() bool { return len(g.victims) >= g.limit }
@@ -243,14 +244,18 @@ func victimOf(rng keys.Range, number uint64, h keys.Header, body doc.Doc) victim
 	return x
 }
 
-// remove deletes victims, and writes down how far it has come in the same batch. Nothing needs
-// a sync: a crash only makes the step happen again.
-func (s *Store) remove(ctx context.Context, c *catalog.Container, r *reclaim, step *gathering) (Reclaimed, error) {
+// removeOnce deletes victims, and writes down how far it has come in the same batch. Without
+// a log nothing needs a sync: a crash only makes the step happen again.
+func (s *Store) removeOnce(ctx context.Context, c *catalog.Container, r *reclaim, step *gathering) (Reclaimed, error) {
 	if len(step.victims) == 0 && len(step.stale) == 0 {
 		r.feed, r.own, r.ownNext = step.feed, step.own, step.ownNext
 		return Reclaimed{More: step.more}, nil
 	}
 	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
+	told, err := s.tell(c, b, step)
+	if err != nil {
+		return Reclaimed{}, err
+	}
 	done := Reclaimed{Documents: uint64(len(step.victims)), More: step.more}
 	for _, x := range step.victims {
 		done.Bytes += x.bytes
@@ -282,8 +287,12 @@ func (s *Store) remove(ctx context.Context, c *catalog.Container, r *reclaim, st
 		counter.Bytes -= min(counter.Bytes, done.Bytes)
 		return counter.Append(nil), nil
 	})
+	s.log.follow(b, told, func() int64 { return 1000 * c.Seen() })
 	if err := s.engine.Apply(ctx, b); err != nil {
 		return Reclaimed{}, err
+	}
+	if len(told) > 0 {
+		s.log.grown()
 	}
 	r.feed, r.own, r.ownNext, r.last = step.feed, step.own, step.ownNext, last
 	r.pending += done.Documents
@@ -299,7 +308,7 @@ func (s *Store) removeRecords(b *kv.Batch, step *gathering, newest run) run {
 			j++
 		}
 		found := run{step.victims[i].number, step.victims[j-1].number}
-		s.deleteRecords(b, step.rng, found)
+		s.deleteRecords(b, step, found)
 		if newest.last != 0 && found.first == newest.last+1 {
 			found.first = newest.first
 		}
@@ -309,9 +318,10 @@ func (s *Store) removeRecords(b *kv.Batch, step *gathering, newest run) run {
 	return newest
 }
 
-func (s *Store) deleteRecords(b *kv.Batch, rng keys.Range, x run) {
+func (s *Store) deleteRecords(b *kv.Batch, step *gathering, x run) {
+	rng := step.rng
 	ranges, ok := s.engine.(kv.RangeDeleter)
-	if ok && ranges.DeletesRanges() && x.last-x.first+1 >= rangeDelete {
+	if ok && !step.single && ranges.DeletesRanges() && x.last-x.first+1 >= rangeDelete {
 		b.DeleteRange(rng.Record(nil, x.first), rng.Record(nil, x.last+1))
 		return
 	}

@@ -69,13 +69,23 @@ type Op struct {
 	// its id Key.ID (Replace may not change it), else fault.PartitionMismatch or fault.Invalid.
 	Body doc.Doc
 
-	// Edit makes the new body of a Patch. It may run more than once.
+	// Edit makes the new body of a Patch; with nil nothing happens, see Result.Skipped.
+	// It may run more than once.
 	Edit func(Document) (doc.Doc, error)
 
 	// IfMatch: only if the living document has this version; an Upsert that finds none
 	// creates one all the same. IfNoneMatch: only if it has another version (fault.NotModified
 	// on Read, else fault.Precondition). AnyVersion matches every one.
 	IfMatch, IfNoneMatch *Version
+
+	// If is asked of the living document that Replace, Patch, Delete, or an Upsert that
+	// finds one, is about to change; when it says no, nothing happens, see Result.Skipped.
+	// It may run more than once.
+	If func(Document) (bool, error)
+
+	// Note makes what the log says beside, of an operation that changes a living document,
+	// of its body before and after. It runs at the commit, and only if there is a log; see LogEntry.
+	Note func(before, after doc.Doc) doc.Doc
 
 	// Lenient stores a `ttl` that is no life span as dormant instead of refusing it.
 	Lenient bool
@@ -88,6 +98,7 @@ var AnyVersion = &Version{}
 type Result struct {
 	Document      // the version after the operation; of Delete, the one it removed. Body is the caller's to keep.
 	Created  bool // Create, and Upsert where there was none
+	Skipped  bool // If or Edit wanted no change: Document is the living one, as it stays
 	Terms    int  // index entries that the operation wrote or removed
 }
 
@@ -102,8 +113,15 @@ func (e *BatchError) Unwrap() error { return e.Err }
 
 // Store is safe for concurrent use.
 type Store struct {
-	engine  kv.Engine
+	engine kv.Engine // in a Group, as its snapshot has it
+	*held
+}
+
+// held is what a store and the groups of its operations share.
+type held struct {
 	catalog *catalog.Catalog
+	log     journal
+	intents intents
 
 	indexers sync.Map // *catalog.Container -> *indexer
 	reclaims sync.Map // *catalog.Container -> *reclaim
@@ -118,7 +136,7 @@ type Store struct {
 // Open opens the documents of a catalog's containers and goes on with the
 // index builds that were under way.
 func Open(ctx context.Context, engine kv.Engine, cat *catalog.Catalog) (*Store, error) {
-	s := &Store{engine: engine, catalog: cat}
+	s := &Store{engine: engine, held: &held{catalog: cat}}
 	s.buildsOver, s.stopBuilds = context.WithCancel(context.Background())
 	cat.Changed, cat.Dropped = s.build, s.forget
 	s.resumeNamed()

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"iter"
-	"slices"
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -63,42 +62,67 @@ func (s *Store) Begin(v catalog.View) *Transaction {
 // transaction know it by; its Stamp is the instant of the view. Commit gives the real ones.
 func (x *Transaction) Do(op Op) (Result, error) {
 	t := x.t
-	switch {
-	case t == nil:
-		return Result{}, errEnded
-	case len(x.results) >= maxTransactionOps:
-		return Result{}, errManySteps
-	case t.loaded+len(op.Body) > maxTransactionBytes:
-		return Result{}, errManyBytes
-	}
-	var claims []claim
-	if len(t.v.UniquePaths()) > 0 {
-		claims = slices.Clone(t.claims)
-	}
-	touched, loaded := len(t.slots), t.loaded
-	result := new(Result)
-	if err := t.do(&op, result); err != nil {
-		if claims != nil {
-			t.claims = claims
-		}
+	if err := x.mayDo(&op); err != nil {
 		return Result{}, err
 	}
-	if op.Verb == Read && touched == len(t.slots) {
+	touched, loaded, reads, claims := len(t.slots), t.loaded, len(t.b.Reads), len(t.claims)
+	t.given = t.given[:0]
+	result := new(Result)
+	if err := t.do(&op, result); err != nil {
+		t.undoClaims(claims)
+		return Result{}, err
+	}
+	kept := op.Verb == Read || result.Skipped
+	if kept && touched == len(t.slots) {
 		t.loaded = loaded // it is in memory already
 	}
-	t.loaded += len(op.Body)
+	if !kept {
+		t.loaded += len(op.Body)
+	}
 	x.results = append(x.results, result)
 	sl, err := t.touch(op.Key)
 	if err != nil {
 		return Result{}, err
 	}
-	return x.preview(sl, op.Verb), nil
+	if !kept {
+		if err := x.wrote(sl, reads); err != nil {
+			return Result{}, err
+		}
+	}
+	return x.preview(sl, op.Verb, result.Skipped), nil
+}
+
+// mayDo holds an operation against the limits.
+func (x *Transaction) mayDo(op *Op) error {
+	switch t := x.t; {
+	case t == nil:
+		return errEnded
+	case t.group != nil:
+		return t.group.mayDo(op)
+	case len(x.results) >= maxTransactionOps:
+		return errManySteps
+	case t.loaded+len(op.Body) > maxTransactionBytes:
+		return errManyBytes
+	}
+	return nil
+}
+
+// wrote notes that an operation has changed sl. What the commit has come to depend on is
+// in the reads of the batch from there on.
+func (x *Transaction) wrote(sl *slot, reads int) error {
+	if sl.since == 0 {
+		sl.since = uint64(len(x.results))
+	}
+	if x.t.group == nil {
+		return nil
+	}
+	return x.t.group.wrote(x.t, sl, reads)
 }
 
 // preview is the result of an operation on sl as far as it is known.
-func (x *Transaction) preview(sl *slot, verb Verb) Result {
-	if verb == Read {
-		return Result{Document: x.document(sl)}
+func (x *Transaction) preview(sl *slot, verb Verb, skipped bool) Result {
+	if verb == Read || skipped {
+		return Result{Document: x.document(sl), Skipped: skipped}
 	}
 	p := &sl.results[len(sl.results)-1]
 	if verb == Delete {
@@ -139,6 +163,9 @@ func (x *Transaction) Lives(now expiry.Stamp) bool { return x.t != nil && !x.t.d
 
 // Full reports that the transaction nears one of its limits.
 func (x *Transaction) Full() bool {
+	if x.t != nil && x.t.group != nil {
+		return x.t.group.full()
+	}
 	return x.t == nil || len(x.results) >= maxTransactionOps*9/10 || x.t.loaded >= maxTransactionBytes*9/10 ||
 		len(x.looked) >= maxTransactionLooks*9/10
 }
@@ -151,6 +178,8 @@ func (x *Transaction) Scan(ctx context.Context, a access.Access) iter.Seq2[Docum
 		switch t := x.t; {
 		case t == nil:
 			yield(Document{}, errEnded)
+		case t.group != nil:
+			x.scanGroup(ctx, a, yield)
 		case !a.HasPartition || len(a.Partition) != len(t.v.Partition.Paths),
 			t.writes() && (a.Set != nil || a.Walk != nil || a.IDs != nil):
 			yield(Document{}, errOverlay)
@@ -240,6 +269,9 @@ func (x *Transaction) Commit(ctx context.Context) ([]Result, error) {
 	if x.t == nil {
 		return nil, errEnded
 	}
+	if x.t.group != nil {
+		return nil, errOfGroup
+	}
 	defer x.Rollback()
 	commit := x.t.commit
 	if !x.t.writes() {
@@ -261,6 +293,9 @@ func (x *Transaction) Confirm(ctx context.Context) error {
 	if x.t == nil {
 		return errEnded
 	}
+	if x.t.group != nil {
+		return errOfGroup
+	}
 	return x.t.stands(ctx)
 }
 
@@ -278,7 +313,7 @@ func (t *txn) stands(ctx context.Context) error {
 
 // Rollback ends the transaction; nothing of it remains. After Commit it does nothing.
 func (x *Transaction) Rollback() {
-	if x.t != nil {
+	if x.t != nil && x.t.group == nil {
 		x.t.end()
 		x.t = nil
 	}

@@ -15,19 +15,26 @@ import (
 // A txn is one attempt at a group of operations: what they read, and what
 // becomes of each document they touch.
 type txn struct {
-	s      *Store
-	v      catalog.View
-	x      *indexer
-	b      kv.Batch
-	slots  []*slot          // in order of first touch
-	index  map[string]*slot // the same by lookup key, when they are many
-	claims []claim
-	arena  []byte   // keys of the batch
-	terms  [2]terms // before and after, of the document that is being compared
-	gapped bool     // it left sequences out, see catalog.Container.TakeGap
-	loaded int      // bytes of documents that its operations have read, and made by editing
+	s       *Store
+	v       catalog.View
+	x       *indexer
+	b       kv.Batch
+	slots   []*slot          // in order of first touch
+	index   map[string]*slot // the same by lookup key, when they are many
+	claims  []claim
+	claimed map[string]int // the same by key, when they are many
+	given   []given        // what the operation under way has changed of them
+	arena   []byte         // keys of the batch
+	terms   [2]terms       // before and after, of the document that is being compared
+	gapped  bool           // it left sequences out, see catalog.Container.TakeGap
+	loaded  int            // bytes of documents that its operations have read, and made by editing
 
 	soonest expiry.Stamp // first deadline of the documents that were only looked at; 0 if none has one
+
+	group   *Group       // that it is a part of, nil if it is alone
+	logged  bool         // its changes are to be logged
+	changes []change     // the same, in their order
+	stamp   expiry.Stamp // of the commit
 }
 
 // A slot is one document that a transaction touches: as it was, and as it
@@ -53,6 +60,9 @@ type slot struct {
 	standIn uint64
 
 	entries []entry
+
+	since uint64 // the operation of its Transaction that wrote it first, 0 if none has
+	ghost *ghost // the dead document under the key, if changes are logged
 }
 
 // An entry is an index entry that is written or, with gone, removed.
@@ -70,6 +80,7 @@ type pending struct {
 	ttl     expiry.TTL
 	created bool
 	read    bool // of what the transaction has written itself
+	skipped bool // and was not to be changed
 	terms   int
 }
 
@@ -79,8 +90,9 @@ func (s *Store) begin(v catalog.View) *txn {
 	t := txns.Get().(*txn)
 	t.s, t.v, t.x = s, v, s.indexer(v)
 	t.b = kv.Batch{Since: s.engine.Mark(), Reads: t.b.Reads[:0], Ops: t.b.Ops[:0], Orders: t.b.Orders[:0]}
-	t.slots, t.claims, t.arena = t.slots[:0], t.claims[:0], t.arena[:0]
-	t.loaded, t.gapped, t.soonest = 0, false, 0
+	t.slots, t.claims, t.given, t.arena = t.slots[:0], t.claims[:0], t.given[:0], t.arena[:0]
+	t.loaded, t.gapped, t.soonest, t.group = 0, false, 0, nil
+	t.logged, t.changes = v.Dialect == catalog.Mongo && s.log.on(), t.changes[:0]
 	return t
 }
 
@@ -97,7 +109,9 @@ func (t *txn) end() {
 	clear(t.b.Orders)
 	clear(t.slots)
 	clear(t.claims)
-	t.s, t.v, t.x, t.index = nil, catalog.View{}, nil, nil
+	clear(t.given[:cap(t.given)])
+	clear(t.changes)
+	t.s, t.v, t.x, t.index, t.claimed, t.group = nil, catalog.View{}, nil, nil, nil, nil
 	kept := cap(t.arena) + cap(t.terms[0].bytes) + cap(t.terms[1].bytes)
 	if kept <= maxKept && cap(t.b.Ops) <= maxKept/64 {
 		txns.Put(t)
@@ -126,26 +140,43 @@ func (t *txn) do(op *Op, result *Result) error {
 			return errManyBytes
 		}
 	}
-	switch op.Verb {
-	case Read:
-		if sl.written {
-			sl.results = append(sl.results, pending{result: result, record: sl.record, ttl: sl.ttl, read: true})
+	if op.Verb == Read {
+		t.show(sl, result, false)
+		return nil
+	}
+	if alive && op.If != nil {
+		switch wanted, err := op.If(sl.document(t.v)); {
+		case err != nil:
+			return err
+		case !wanted:
+			t.show(sl, result, true)
 			return nil
 		}
-		*result = Result{Document: sl.document(t.v)}
-		return nil
-	case Delete:
+	}
+	if op.Verb == Delete {
 		t.delete(sl, result)
 		return nil
 	}
 	body := op.Body
 	if op.Verb == Patch {
-		if body, err = op.Edit(sl.document(t.v)); err != nil {
+		switch body, err = op.Edit(sl.document(t.v)); {
+		case err != nil:
 			return err
+		case body == nil:
+			t.show(sl, result, true)
+			return nil
 		}
 		t.loaded += len(body)
 	}
 	return t.put(sl, op, body, !alive, result)
+}
+
+// show answers with the living document as it is.
+func (t *txn) show(sl *slot, result *Result, skipped bool) {
+	*result = Result{Document: sl.document(t.v), Skipped: skipped}
+	if sl.written {
+		sl.results = append(sl.results, pending{result: result, record: sl.record, ttl: sl.ttl, read: true, skipped: skipped})
+	}
 }
 
 // mayRun checks what an operation asks of the document that is there.
@@ -197,7 +228,7 @@ func (t *txn) touch(key Key) (*slot, error) {
 	}
 	end := len(lookup) - len(key.ID)
 	sl := &slot{lookup: lookup, partition: lookup[end-size : end]}
-	t.b.Read(lookup)
+	t.depend(lookup)
 	number, found, err := getNumber(t.s.engine, lookup)
 	if err != nil {
 		return nil, err
@@ -236,14 +267,26 @@ func (t *txn) known(lookup []byte) *slot {
 	return nil
 }
 
+// depend makes the commit depend on a key that was read. That of a group depends only on
+// what it writes, see Group.Commit.
+func (t *txn) depend(key []byte) {
+	if t.group == nil {
+		t.b.Read(key)
+	}
+}
+
 // load reads the record of a slot. One that is dead or gone is not found: its
 // remains are the reaper's.
 func (t *txn) load(sl *slot, number uint64) error {
 	record := t.key(func(dst []byte) []byte { return t.v.Container.Keys().Record(dst, number) })
-	t.b.Read(record)
+	t.depend(record)
 	h, body, found, err := copyRecord(t.s.engine, record)
-	if err != nil || !found || dead(t.v, h, body) {
+	if err != nil || !found {
 		return err
+	}
+	if dead(t.v, h, body) {
+		t.haunt(sl, number, body)
+		return nil
 	}
 	sl.found, sl.number, sl.header, sl.body = true, number, h, body
 	return nil
@@ -277,6 +320,7 @@ func (sl *slot) document(v catalog.View) Document {
 
 func (t *txn) delete(sl *slot, result *Result) {
 	gone := sl.document(t.v)
+	t.noteDelete(gone.Body)
 	t.release(sl)
 	sl.written, sl.record = true, nil
 	sl.results = append(sl.results, pending{result: result, gone: &gone})
@@ -302,6 +346,7 @@ func (t *txn) put(sl *slot, op *Op, body doc.Doc, created bool, result *Result) 
 	}
 	record := make([]byte, keys.HeaderBytes, keys.HeaderBytes+len(body))
 	record = append(record, body...)
+	t.notePut(sl, op, record[keys.HeaderBytes:], created)
 	sl.written, sl.record, sl.ttl = true, record, ttl
 	sl.renewed = sl.renewed || created && sl.found
 	sl.results = append(sl.results, pending{result: result, record: record, ttl: ttl, created: created})

@@ -95,13 +95,11 @@ func (t *txn) release(sl *slot) {
 		body = sl.record[keys.HeaderBytes:]
 	}
 	t.uniqueKeys(sl, body, func(key []byte) {
-		for i := range t.claims {
-			if bytes.Equal(t.claims[i].key, key) {
-				t.claims[i].owner = nil
-				return
-			}
+		if i := t.claimOf(key); i >= 0 {
+			t.give(i, nil)
+			return
 		}
-		t.claims = append(t.claims, claim{key: key})
+		t.addClaim(claim{key: key})
 	})
 }
 
@@ -120,15 +118,12 @@ func (t *txn) claimAll(sl *slot, body doc.Doc) error {
 }
 
 func (t *txn) claim(sl *slot, key []byte) error {
-	for i := range t.claims {
-		c := &t.claims[i]
-		if bytes.Equal(c.key, key) {
-			if c.owner != nil && c.owner != sl {
-				return errExists
-			}
-			c.owner = sl
-			return nil
+	if i := t.claimOf(key); i >= 0 {
+		if owner := t.claims[i].owner; owner != nil && owner != sl {
+			return errExists
 		}
+		t.give(i, sl)
+		return nil
 	}
 	taken, err := t.takenByOther(key)
 	if err != nil {
@@ -137,7 +132,7 @@ func (t *txn) claim(sl *slot, key []byte) error {
 	if taken {
 		return errExists
 	}
-	t.claims = append(t.claims, claim{key: key, owner: sl})
+	t.addClaim(claim{key: key, owner: sl})
 	return nil
 }
 

@@ -49,6 +49,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.Engine) {
 		{"order survives other writes of its counter", orderOverwritten},
 		{"order counts for readers of the counter", orderConflict},
 		{"order under concurrency", orderConcurrent},
+		{"order of two counters under concurrency", orderPair},
 		{"order error", orderError},
 		{"order again after conflict", orderAgain},
 		{"limits", limits},

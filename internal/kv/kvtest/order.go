@@ -158,6 +158,62 @@ func orderConcurrent(t *testing.T, e kv.Engine) {
 	}
 }
 
+// orderPair lets batches pass two counters, and others one of them. A snapshot never has
+// the first one moved by a batch and the second one not.
+func orderPair(t *testing.T, e kv.Engine) {
+	const workers, each = 4, 60
+	done := make(chan struct{})
+	var readers, writers sync.WaitGroup
+	readers.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			if err := paired(e); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for w := range workers {
+		writers.Go(func() {
+			for i := range each {
+				b := kv.Batch{NoSync: (w+i)%3 == 0}
+				if i%4 == 0 {
+					b.Follow([]byte("alone"), func(last []byte, _ *kv.Batch) ([]byte, error) { return bytesOf(number(last) + 1), nil })
+				} else {
+					b.Follow([]byte("n"), increment)
+					b.Follow([]byte("pair"), func(last []byte, b *kv.Batch) ([]byte, error) {
+						b.Set(fmt.Appendf(nil, "pair/%08d", number(last)+1), nil)
+						return bytesOf(number(last) + 1), nil
+					})
+				}
+				if err := e.Apply(context.Background(), &b); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	close(done)
+	readers.Wait()
+	passed := string(bytesOf(workers * each * 3 / 4))
+	want(t, e, "n", passed, "pair", passed, "alone", string(bytesOf(workers*each/4)))
+}
+
+// paired checks that a snapshot has both counters at the same number.
+func paired(e kv.Engine) error {
+	s := e.Snapshot()
+	n, err := count(s, "n")
+	m, err2 := count(s, "pair")
+	if err == nil && err2 == nil && n != m {
+		err = fmt.Errorf("one counter is %d, the other one %d", n, m)
+	}
+	return errors.Join(err, err2, s.Close())
+}
+
 // gapless reads the counter and then checks that its log is complete so far.
 func gapless(e kv.Engine) error {
 	n, err := count(e, "n")

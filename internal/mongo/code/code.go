@@ -38,6 +38,10 @@ const (
 	NamespaceNotFound                        Code = 26
 	IndexNotFound                            Code = 27
 	PathNotViable                            Code = 28
+	CannotBackfillArray                      Code = 34
+	NotExactValueField                       Code = 111
+	DurationOverflow                         Code = 159
+	RoleNotFound                             Code = 31
 	ConflictingUpdateOperators               Code = 40
 	CursorNotFound                           Code = 43
 	NamespaceExists                          Code = 48
@@ -54,6 +58,7 @@ const (
 	IndexAlreadyExists                       Code = 68
 	InvalidOptions                           Code = 72
 	InvalidNamespace                         Code = 73
+	NoReplicationEnabled                     Code = 76
 	NetworkTimeout                           Code = 89
 	ShutdownInProgress                       Code = 91
 	IndexOptionsConflict                     Code = 85
@@ -71,6 +76,9 @@ const (
 	CommandNotSupportedOnView                Code = 166
 	OptionNotSupportedOnView                 Code = 167
 	InvalidPipelineOperator                  Code = 168
+	ClientMetadataAppNameTooLarge            Code = 184
+	ClientMetadataDocumentTooLarge           Code = 185
+	ClientMetadataCannotBeMutated            Code = 186
 	PrimarySteppedDown                       Code = 189
 	InvalidIndexSpecificationOption          Code = 197
 	OperationNotSupportedOnView              Code = 166
@@ -80,6 +88,7 @@ const (
 	QueryFeatureNotAllowed                   Code = 224
 	CannotImplicitlyCreateCollection         Code = 227
 	CursorInUse                              Code = 245
+	ConversionFailure                        Code = 241
 	NoSuchTransaction                        Code = 251
 	TransactionCommitted                     Code = 256
 	OperationNotSupportedInTransaction       Code = 263
@@ -111,7 +120,7 @@ var names = map[Code]string{
 	UserNotFound: "UserNotFound", UnsupportedFormat: "UnsupportedFormat", Unauthorized: "Unauthorized", TypeMismatch: "TypeMismatch",
 	Overflow: "Overflow", InvalidLength: "InvalidLength", ProtocolError: "ProtocolError", AuthenticationFailed: "AuthenticationFailed",
 	IllegalOperation: "IllegalOperation", InvalidBSON: "InvalidBSON", LockTimeout: "LockTimeout", NamespaceNotFound: "NamespaceNotFound",
-	IndexNotFound: "IndexNotFound", PathNotViable: "PathNotViable", ConflictingUpdateOperators: "ConflictingUpdateOperators",
+	IndexNotFound: "IndexNotFound", PathNotViable: "PathNotViable", CannotBackfillArray: "CannotBackfillArray", NotExactValueField: "NotExactValueField", DurationOverflow: "DurationOverflow", ConflictingUpdateOperators: "ConflictingUpdateOperators",
 	CursorNotFound: "CursorNotFound", NamespaceExists: "NamespaceExists", MaxTimeMSExpired: "MaxTimeMSExpired",
 	DollarPrefixedFieldName: "DollarPrefixedFieldName", InvalidIDField: "InvalidIdField", NotSingleValueField: "NotSingleValueField",
 	InvalidDBRef: "InvalidDBRef", EmptyFieldName: "EmptyFieldName", DottedFieldName: "DottedFieldName", CommandNotFound: "CommandNotFound",
@@ -123,7 +132,7 @@ var names = map[Code]string{
 	DocumentValidationFailure: "DocumentValidationFailure", CappedPositionLost: "CappedPositionLost", TransactionTooOld: "TransactionTooOld",
 	CannotIndexParallelArrays: "CannotIndexParallelArrays", CommandOnShardedViewNotSupportedOnMongod: "CommandOnShardedViewNotSupportedOnMongod",
 	CommandNotSupportedOnView: "CommandNotSupportedOnView", OptionNotSupportedOnView: "OptionNotSupportedOnView",
-	InvalidPipelineOperator: "InvalidPipelineOperator", PrimarySteppedDown: "PrimarySteppedDown",
+	ConversionFailure: "ConversionFailure", InvalidPipelineOperator: "InvalidPipelineOperator", PrimarySteppedDown: "PrimarySteppedDown",
 	InvalidIndexSpecificationOption: "InvalidIndexSpecificationOption", QueryPlanKilled: "QueryPlanKilled", NoSuchSession: "NoSuchSession",
 	InvalidUUID: "InvalidUUID", QueryFeatureNotAllowed: "QueryFeatureNotAllowed",
 	CannotImplicitlyCreateCollection: "CannotImplicitlyCreateCollection", CursorInUse: "CursorInUse", NoSuchTransaction: "NoSuchTransaction",
@@ -135,6 +144,8 @@ var names = map[Code]string{
 	InterruptedAtShutdown: "InterruptedAtShutdown", DuplicateKey: "DuplicateKey", NotWritablePrimary: "NotWritablePrimary",
 	NotPrimaryNoSecondaryOk: "NotPrimaryNoSecondaryOk", NotPrimaryOrSecondary: "NotPrimaryOrSecondary", BSONObjectTooLarge: "BSONObjectTooLarge",
 	TooManyRequests: "TooManyRequests",
+	RoleNotFound:    "RoleNotFound", NoReplicationEnabled: "NoReplicationEnabled", ClientMetadataAppNameTooLarge: "ClientMetadataAppNameTooLarge",
+	ClientMetadataDocumentTooLarge: "ClientMetadataDocumentTooLarge", ClientMetadataCannotBeMutated: "ClientMetadataCannotBeMutated",
 }
 
 // Name is the codeName of an error: that of a known code, else LocationN.

@@ -1,0 +1,106 @@
+package code
+
+import (
+	"encoding/hex"
+	"math"
+	"strconv"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+var typeNames = map[bsoncore.Type]string{
+	0: "missing", bsoncore.TypeDouble: "double", bsoncore.TypeString: "string", bsoncore.TypeEmbeddedDocument: "object",
+	bsoncore.TypeArray: "array", bsoncore.TypeBinary: "binData", bsoncore.TypeUndefined: "undefined",
+	bsoncore.TypeObjectID: "objectId", bsoncore.TypeBoolean: "bool", bsoncore.TypeDateTime: "date", bsoncore.TypeNull: "null",
+	bsoncore.TypeRegex: "regex", bsoncore.TypeDBPointer: "dbPointer", bsoncore.TypeJavaScript: "javascript",
+	bsoncore.TypeSymbol: "symbol", bsoncore.TypeCodeWithScope: "javascriptWithScope", bsoncore.TypeInt32: "int",
+	bsoncore.TypeTimestamp: "timestamp", bsoncore.TypeInt64: "long", bsoncore.TypeDecimal128: "decimal",
+	bsoncore.TypeMinKey: "minKey", bsoncore.TypeMaxKey: "maxKey",
+}
+
+// TypeName is MongoDB's name of a value's type.
+func TypeName(v doc.Value) string { return typeNames[v.Type] }
+
+// maxShown bounds the text of values in messages.
+const maxShown = 500
+
+// Show is a value as messages have it.
+func Show(v doc.Value) string {
+	b := appendShown(nil, v, 10)
+	if len(b) > maxShown {
+		b = append(b[:maxShown], "..."...)
+	}
+	return string(b)
+}
+
+func appendShown(dst []byte, v doc.Value, levels int) []byte {
+	switch v.Type {
+	case 0:
+		return append(dst, "MISSING"...)
+	case bsoncore.TypeString:
+		s, _ := doc.AsString(v)
+		return append(append(append(dst, '"'), s[:min(len(s), maxShown)]...), '"')
+	case bsoncore.TypeEmbeddedDocument, bsoncore.TypeArray:
+		return appendShownBody(dst, v, levels)
+	case bsoncore.TypeNull, bsoncore.TypeUndefined:
+		return append(dst, TypeName(v)...)
+	case bsoncore.TypeBoolean:
+		b, _ := doc.AsBool(v)
+		return strconv.AppendBool(dst, b)
+	case bsoncore.TypeObjectID:
+		return append(hex.AppendEncode(append(dst, "ObjectId('"...), v.Data[:min(12, len(v.Data))]), "')"...)
+	case bsoncore.TypeDateTime:
+		ms, _ := doc.AsDate(v)
+		return time.UnixMilli(ms).UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z")
+	}
+	if v.Type == bsoncore.TypeInt32 || v.Type == bsoncore.TypeInt64 || v.Type == bsoncore.TypeDouble || v.Type == bsoncore.TypeDecimal128 {
+		return appendShownNumber(dst, v)
+	}
+	return append(append(append(dst, '<'), TypeName(v)...), '>')
+}
+
+func appendShownNumber(dst []byte, v doc.Value) []byte {
+	if d, ok := doc.AsDecimal(v); ok {
+		return append(dst, d.String()...)
+	}
+	f, _ := doc.AsFloat(v)
+	if v.Type != bsoncore.TypeDouble {
+		i, _ := doc.AsInt(v)
+		return strconv.AppendInt(dst, i, 10)
+	}
+	dst = strconv.AppendFloat(dst, f, 'g', 15, 64)
+	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
+		dst = append(dst, ".0"...)
+	}
+	return dst
+}
+
+func appendShownBody(dst []byte, v doc.Value, levels int) []byte {
+	open, closed := "{ ", " }"
+	if doc.IsArray(v) {
+		open, closed = "[ ", " ]"
+	}
+	dst = append(dst, open...)
+	n := 0
+	for name, m := range doc.Members(v.Data) {
+		if n > 0 {
+			dst = append(dst, ", "...)
+		}
+		n++
+		if levels == 0 || len(dst) > maxShown {
+			dst = append(dst, "..."...)
+			break
+		}
+		if v.Type == bsoncore.TypeEmbeddedDocument {
+			dst = append(append(dst, name...), ": "...)
+		}
+		dst = appendShown(dst, m, levels-1)
+	}
+	if n == 0 {
+		return append(dst[:len(dst)-1], closed[1:]...)
+	}
+	return append(dst, closed...)
+}

@@ -1,0 +1,271 @@
+package command
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+)
+
+func init() {
+	register("aggregate", command{run: aggregate, help: "Runs a pipeline over a collection.", txn: true,
+		fields: fieldSet("pipeline cursor explain allowDiskUse hint collation let fromMongos needsMerge exchange")})
+}
+
+func aggregate(r *request, a *answer) error {
+	x, err := r.aggregation()
+	if err != nil {
+		return err
+	}
+	if r.bool("explain", false) {
+		return r.explainAggregate(x, a)
+	}
+	size := int64(firstBatch)
+	cursor := r.get("cursor")
+	options, ok := doc.AsDoc(cursor)
+	switch {
+	case cursor.Type == 0:
+		return code.New(code.FailedToParse, "The 'cursor' option is required, except for aggregate with the explain argument")
+	case !ok:
+		return code.New(code.TypeMismatch, "cursor field must be missing or an object")
+	}
+	size = r.batchSize(doc.Lookup(options, "batchSize"), firstBatch)
+	if r.err != nil {
+		return r.err
+	}
+	if stage, arg := x.pipeline.Source(); stage == "$changeStream" {
+		return r.openStream(a, x, arg, size)
+	}
+	if _, writes := x.pipeline.Containers(); writes != nil {
+		return x.write(r, a)
+	}
+	p, err := x.start(r)
+	if err != nil {
+		return err
+	}
+	return r.reply(a, x.ns, p, size, nil)
+}
+
+// An aggregation is a pipeline over a container, or over nothing.
+type aggregation struct {
+	selection
+	pipeline *pipeline.Pipeline
+}
+
+// aggregation reads the arguments.
+func (r *request) aggregation() (*aggregation, error) {
+	x := &aggregation{}
+	name := "$cmd.aggregate" // of a pipeline over the whole database
+	if n, ok := doc.AsInt64Exact(r.arg); !ok || n != 1 {
+		name = r.collection()
+	}
+	x.ns = r.db + "." + name
+	stages := r.list("pipeline")
+	if r.err == nil && doc.Lookup(r.body, "pipeline").Type == 0 {
+		r.fault(code.New(code.MissingFieldOfCommand, "BSON field 'aggregate.pipeline' is missing but a required field"))
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	if err := r.checkCollation("collation"); err != nil {
+		return nil, err
+	}
+	var err error
+	if x.names, x.vars, err = r.variables(); err != nil {
+		return nil, err
+	}
+	if x.container, err = r.s.find(r.db, name); err != nil {
+		return nil, err
+	}
+	if x.container != nil {
+		if x.container, stages, err = r.unfold(x.container, stages); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.hinted(r.get("hint")); err != nil {
+		return nil, err
+	}
+	x.pipeline, err = pipeline.Compile(stages, pipeline.Options{Names: x.names})
+	if err != nil {
+		return nil, err
+	}
+	if source, _ := x.pipeline.Source(); source == "" && name == "$cmd.aggregate" {
+		return nil, code.New(code.InvalidNamespace, "{aggregate: 1} is not valid for '%s'; a collection is required.", stageName(stages))
+	}
+	return x, nil
+}
+
+func stageName(stages []doc.Value) string {
+	if len(stages) > 0 {
+		if d, ok := doc.AsDoc(stages[0]); ok {
+			for name := range doc.Members(d) {
+				return name
+			}
+		}
+	}
+	return "an empty pipeline"
+}
+
+// maxViews bounds how many views lie on one another.
+const maxViews = 20
+
+// unfold follows views to the container below, and puts their stages first.
+func (r *request) unfold(c *catalog.Container, stages []doc.Value) (*catalog.Container, []doc.Value, error) {
+	for range maxViews {
+		v := viewOf(c)
+		if v == nil {
+			return c, stages, nil
+		}
+		stages = append(append([]doc.Value{}, v.stages...), stages...)
+		var err error
+		if c, err = r.s.find(c.Database.Name, v.on); c == nil || err != nil {
+			return nil, stages, err
+		}
+	}
+	return nil, nil, code.New(code.GraphContainsCycle, "View depth too deep or view cycle detected. Maximum depth: %d", maxViews)
+}
+
+// viewRows gives the rows of a view that match a query.
+func (r *request) viewRows(c *catalog.Container, query doc.Doc) (pipeline.Rows, error) {
+	match := bsoncore.NewDocumentBuilder().AppendDocument("$match", bsoncore.Document(query)).Build()
+	x := &aggregation{}
+	x.ns, x.names = c.Database.Name+"."+c.State().Name, expression.NewNames()
+	var stages []doc.Value
+	var err error
+	if x.container, stages, err = r.unfold(c, []doc.Value{doc.Object(match)}); err != nil {
+		return nil, err
+	}
+	if x.pipeline, err = pipeline.Compile(stages, pipeline.Options{Names: x.names}); err != nil {
+		return nil, err
+	}
+	p, err := x.start(r)
+	if err != nil {
+		return nil, err
+	}
+	return p.once(), nil
+}
+
+// A piping is the producer of an aggregation: rows that are pulled. It belongs to one request at a time.
+type piping struct {
+	now  *request
+	next func() (doc.Doc, error, bool)
+	quit func()
+	held doc.Doc
+	rows pipeline.Rows
+}
+
+// start makes ready to run a pipeline.
+func (x *aggregation) start(r *request) (*piping, error) {
+	p := &piping{now: r}
+	env := &pipeline.Env{Now: r.at, ClusterTime: r.clusterTime(), Random: random, Vars: x.vars, Server: server{p, r.db}}
+	rest := x.pipeline
+	var rows pipeline.Rows
+	if source, _ := x.pipeline.Source(); source == "" {
+		prefix := x.pipeline.Prefix()
+		rest = prefix.Rest
+		q := x.selection
+		q.filter, q.query, q.sort, q.skip = prefix.Match, prefix.Query, prefix.Sort, prefix.Skip
+		q.limit = max(0, prefix.Limit)
+		if prefix.Limit != 0 {
+			rows = q.documents(p, blocking(rest))
+		}
+	}
+	p.rows = rest.Run(follower{p}, rows, env)
+	return p, nil
+}
+
+// documents gives what is selected, in one go when all of it is wanted before the first answer.
+func (q *selection) documents(p *piping, atOnce bool) pipeline.Rows {
+	if atOnce || q.sort != nil || q.limit > 0 && q.limit < firstBatch {
+		return func(yield func(doc.Doc, error) bool) { p.now.rows(q)(yield) }
+	}
+	return q.cut(pausable(func() *request { return p.now }, q))
+}
+
+// blocking reports whether a pipeline reads all its documents before it gives the first.
+func blocking(p *pipeline.Pipeline) bool {
+	for _, stage := range p.Stages() {
+		for name := range doc.Members(stage) {
+			switch name {
+			case "$group", "$sort", "$sortByCount", "$bucket", "$bucketAuto", "$count", "$facet", "$setWindowFields", "$out", "$merge", "$fill", "$densify":
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// once gives the rows to one request, in place of pulling them.
+func (p *piping) once() pipeline.Rows { return p.rows }
+
+func (p *piping) fill(r *request, b *batch) (done bool, err error) {
+	p.now = r
+	if p.next == nil {
+		p.next, p.quit = iter.Pull2(p.rows)
+	}
+	for {
+		if p.held != nil {
+			if !b.add(p.held) {
+				return false, nil
+			}
+			p.held = nil
+		}
+		if b.full() {
+			return false, nil
+		}
+		d, err, ok := p.next()
+		if !ok {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		p.held = d
+	}
+}
+
+func (p *piping) stop() {
+	if p.quit != nil {
+		p.quit()
+	}
+}
+
+// A follower is the context of whichever request reads the cursor at the moment.
+type follower struct{ p *piping }
+
+func (f follower) Deadline() (time.Time, bool) { return f.p.now.ctx.Deadline() }
+func (f follower) Done() <-chan struct{}       { return f.p.now.ctx.Done() }
+func (f follower) Err() error                  { return f.p.now.ctx.Err() }
+func (f follower) Value(key any) any           { return f.p.now.ctx.Value(key) }
+
+var _ context.Context = follower{}
+
+// write runs a pipeline that ends in $out or $merge.
+func (x *aggregation) write(r *request, a *answer) error {
+	if r.tx != nil {
+		return code.New(code.OperationNotSupportedInTransaction, "$out and $merge cannot be used in a transaction")
+	}
+	p, err := x.start(r)
+	if err != nil {
+		return err
+	}
+	for _, err := range p.rows {
+		if err != nil {
+			return err
+		}
+	}
+	a.object("cursor")
+	a.int64("id", 0)
+	a.string("ns", x.ns)
+	a.array("firstBatch")
+	a.close()
+	a.close()
+	return nil
+}

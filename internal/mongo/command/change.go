@@ -1,0 +1,203 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+	"github.com/mayflydb/mayfly/internal/mongo/update"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// A change is what an update does to a document: operators, a replacement or a pipeline.
+type change struct {
+	replaces    bool
+	replacement doc.Doc
+	update      *update.Update
+	pipeline    *pipeline.Pipeline
+	vars        []doc.Value
+}
+
+// changing compiles the `u` of an update, or the `update` of a findAndModify.
+func (r *request) changing(q *selection, spec, filters, constants doc.Value) (*change, error) {
+	x := &change{vars: q.vars}
+	if spec.Type == bsoncore.TypeArray {
+		return x, x.readPipeline(r, q, spec, filters, constants)
+	}
+	d, ok := doc.AsDoc(spec)
+	if !ok {
+		return nil, code.New(code.FailedToParse, "Update argument must be either an object or an array")
+	}
+	if constants.Type != 0 {
+		return nil, code.New(51198, "Constant values may only be specified for pipeline updates")
+	}
+	d = bytes.Clone(d)
+	var err error
+	if x.replaces, err = update.IsReplacement(d); err != nil {
+		return nil, err
+	}
+	if x.replaces {
+		if filters.Type != 0 {
+			return nil, code.New(code.FailedToParse, "arrayFilters may not be specified for replacement-style updates")
+		}
+		x.replacement = d
+		return x, update.Check(d)
+	}
+	o := update.Options{}
+	for v := range doc.Elements(filters) {
+		f, ok := doc.AsDoc(v)
+		if !ok {
+			return nil, wrongTypeOf(r.name+".updates.arrayFilters", v, "object")
+		}
+		o.ArrayFilters = append(o.ArrayFilters, bytes.Clone(f))
+	}
+	x.update, err = update.Compile(d, o)
+	return x, err
+}
+
+func (x *change) readPipeline(r *request, q *selection, spec, filters, constants doc.Value) (err error) {
+	if filters.Type != 0 {
+		return code.New(code.FailedToParse, "arrayFilters may not be specified for pipeline-style updates")
+	}
+	names := q.names
+	if c, ok := doc.AsDoc(constants); ok {
+		x.vars = slices.Clone(x.vars)
+		for name, v := range doc.Members(c) {
+			var slot int
+			names, slot = names.With(name)
+			for len(x.vars) <= slot {
+				x.vars = append(x.vars, doc.Value{})
+			}
+			x.vars[slot] = cloneValue(v)
+		}
+	}
+	x.pipeline, err = pipeline.Compile(slices.Collect(doc.Elements(spec)), pipeline.Options{Names: names, UpdateOnly: true})
+	return err
+}
+
+// apply gives what the change makes of a document, and whether that is another one.
+func (x *change) apply(r *request, d doc.Doc, where filter.Where, inserting bool) (out doc.Doc, changed bool, err error) {
+	in := update.Input{Now: r.at, ClusterTime: r.clusterTime(), Inserting: inserting}
+	switch {
+	case x.replaces:
+		return update.Replace(d, x.replacement, in)
+	case x.pipeline != nil:
+		return x.pipe(r, d, in)
+	}
+	return x.update.Apply(nil, d, where, in)
+}
+
+// pipe runs the pipeline of an update over one document.
+func (x *change) pipe(r *request, d doc.Doc, in update.Input) (out doc.Doc, changed bool, err error) {
+	ctx := r.ctx
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	each, err := x.pipeline.Each(ctx, &pipeline.Env{Now: r.at, ClusterTime: r.clusterTime(), Random: random, Vars: x.vars})
+	if err != nil {
+		return nil, false, err
+	}
+	if out, _, err = each(d); err != nil {
+		return nil, false, err
+	}
+	return update.Transform(d, bytes.Clone(out), in)
+}
+
+// An edit is a change of one document on its way through the store, which may run it more than once.
+type edit struct {
+	r        *request
+	x        *change
+	q        *selection
+	scope    *expression.Scope
+	validate func(doc.Doc) error
+	touches  bool // the stamp moves even if nothing changes
+
+	matched bool
+	changed bool
+	made    doc.Doc // the last result
+	before  doc.Doc // the last document it was applied to, when kept is set
+	kept    bool
+}
+
+func (x *change) edit(r *request, q *selection, validate func(doc.Doc) error, c *catalog.Container) *edit {
+	return &edit{r: r, x: x, q: q, scope: q.scope(r), validate: validate, touches: c.State().Policy.On()}
+}
+
+func (e *edit) op(id doc.Value) store.Op {
+	return store.Op{Verb: store.Patch, Key: store.Identity(id), Edit: e.run, Lenient: true, Note: e.note()}
+}
+
+// note tells change streams what an update with operators has changed.
+func (e *edit) note() func(before, after doc.Doc) doc.Doc {
+	if e.x.replaces {
+		return func(doc.Doc, doc.Doc) doc.Doc { return nil }
+	}
+	return update.Describe
+}
+
+// run makes the new document, nil when the document is not selected any more or nothing
+// changes. A write that changes nothing still counts for the lifetime (A-21).
+func (e *edit) run(d store.Document) (doc.Doc, error) {
+	e.matched, e.changed, e.made = false, false, nil
+	if e.kept {
+		e.before = bytes.Clone(d.Body)
+	}
+	var where filter.Where
+	if e.q.filter != nil {
+		if e.scope != nil {
+			e.scope.Reset(doc.Object(d.Body))
+		}
+		ok, w, err := e.q.filter.Locate(d.Body, e.scope)
+		if err != nil || !ok {
+			return nil, err
+		}
+		where = w
+	}
+	e.matched = true
+	out, changed, err := e.x.apply(e.r, d.Body, where, false)
+	if err != nil {
+		return nil, err
+	}
+	e.changed = changed
+	if !changed {
+		if e.touches {
+			return bytes.Clone(d.Body), nil
+		}
+		return nil, nil
+	}
+	if e.validate != nil {
+		if err := e.validate(out); err != nil {
+			return nil, err
+		}
+	}
+	e.made = out
+	return out, nil
+}
+
+// insertion makes the document of an upsert.
+func (x *change) insertion(r *request, q *selection) (doc.Doc, error) {
+	begin := emptyDocument
+	if q.filter != nil {
+		upserted := update.Upserted
+		if x.replaces {
+			upserted = update.UpsertedID
+		}
+		var err error
+		if begin, err = upserted(q.filter); err != nil {
+			return nil, err
+		}
+	}
+	out, _, err := x.apply(r, begin, filter.Where{}, true)
+	if err != nil {
+		return nil, err
+	}
+	return r.prepare(out)
+}

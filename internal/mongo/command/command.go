@@ -1,0 +1,181 @@
+// Package command is the MongoDB door: it keeps connections, who they are, their
+// sessions, transactions and cursors, and has one file for each command, all of which are
+// in one table. A command reads its arguments, asks the store or a language, and shapes the
+// answer. What a command is asked is checked here; the rooms below trust it. The
+// clock is read once for each request.
+// https://www.mongodb.com/docs/v7.0/reference/command/
+package command
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// Options say what a Server serves and how it looks.
+type Options struct {
+	Catalog *catalog.Catalog
+	Store   *store.Store
+	Clock   clock.Clock
+
+	// Key is the account key: the password of the user mayfly.
+	Key string
+	// Auth asks clients who they are.
+	Auth bool
+
+	// ReplSet is the name of the replica set of one that the server looks like, "" for a
+	// stand-alone one, which has no transactions, retryable writes and change streams.
+	ReplSet string
+	// Advertise is host:port that a replica set tells its clients; "" is the address
+	// that each client has reached.
+	Advertise string
+
+	// CosmosTTL refuses lifetimes on other fields than _ts, as Cosmos DB does.
+	CosmosTTL bool
+	// TestCommands allows commands that only test suites need.
+	TestCommands bool
+
+	// TLS reports that connections are encrypted.
+	TLS bool
+
+	// ReclaimNow frees the space of everything that is expired before it returns.
+	ReclaimNow func(context.Context) error
+	// Reclaimed is how many documents have been reclaimed since the start.
+	Reclaimed func() uint64
+	// Observe is told how long each request took; it may be nil.
+	Observe func(time.Duration)
+	// Version is that of mayfly.
+	Version string
+
+	Logger *slog.Logger
+}
+
+// A Server answers MongoDB's wire protocol. It is safe for concurrent use.
+type Server struct {
+	o       Options
+	log     *slog.Logger
+	started time.Time
+	uptime  clock.Stopwatch
+
+	running     context.Context
+	stop        context.CancelFunc
+	mu          sync.Mutex
+	listeners   map[net.Listener]struct{}
+	connections map[*connection]struct{}
+	serving     sync.WaitGroup
+	lastID      atomic.Int32 // of a connection
+	accepted    atomic.Int64 // connections since the start
+
+	process    [5]byte // of this process, in ObjectIds
+	idCount    atomic.Uint32
+	stampCount atomic.Uint32
+
+	indexLocks sync.Map // container id -> *sync.Mutex
+
+	counts   map[string]*atomic.Int64 // requests by command
+	lastOp   atomic.Int32             // number of a request
+	secret   secret
+	account  account
+	recent   recent
+	cursors  cursors
+	sessions sessions
+}
+
+// New makes a server that does not listen yet.
+func New(o Options) *Server {
+	s := &Server{
+		o: o, log: o.Logger, started: o.Clock.Now(), uptime: clock.Start(),
+		listeners: map[net.Listener]struct{}{}, connections: map[*connection]struct{}{}, counts: map[string]*atomic.Int64{},
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.log = s.recent.keep(s.log)
+	for name := range table {
+		s.counts[name] = new(atomic.Int64)
+	}
+	s.running, s.stop = context.WithCancel(context.Background())
+	s.initIdentity()
+	s.cursors.init(s)
+	s.sessions.init(s)
+	return s
+}
+
+// maxConnections bounds how many clients are served at once.
+const maxConnections = 10_000
+
+// Serve accepts connections until the listener is closed, which Close does.
+func (s *Server) Serve(l net.Listener) error {
+	s.mu.Lock()
+	if s.running.Err() != nil {
+		s.mu.Unlock()
+		return net.ErrClosed
+	}
+	s.listeners[l] = struct{}{}
+	s.mu.Unlock()
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			if s.running.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		s.accept(conn)
+	}
+}
+
+// accept serves a connection in a goroutine of its own.
+func (s *Server) accept(conn net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running.Err() != nil || len(s.connections) >= maxConnections {
+		_ = conn.Close()
+		return
+	}
+	c := newConnection(s, conn)
+	s.connections[c] = struct{}{}
+	s.accepted.Add(1)
+	s.serving.Go(func() {
+		c.serve()
+		s.mu.Lock()
+		delete(s.connections, c)
+		s.mu.Unlock()
+	})
+}
+
+// Close stops accepting, ends running requests and waits for them until ctx ends.
+func (s *Server) Close(ctx context.Context) error {
+	s.mu.Lock()
+	s.stop()
+	for l := range s.listeners {
+		_ = l.Close()
+	}
+	for c := range s.connections {
+		c.hangUp()
+	}
+	s.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		s.serving.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	s.cursors.close()
+	s.sessions.close()
+	return nil
+}
+
+// Auth reports whether clients are asked who they are.
+func (s *Server) Auth() bool { return s.o.Auth }

@@ -1,0 +1,136 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/wire"
+)
+
+// Bounds on what a slow or silent client may hold on to.
+const (
+	frameTime = 30 * time.Second // from the first byte of a request to its last
+	writeTime = 30 * time.Second
+	greetTime = time.Minute // for a client that has not shown who it is
+	// maxStranger is how large a frame may be of a client that has not shown who it is.
+	maxStranger = 64 << 10
+)
+
+// A connection is one client. Its requests are answered one after the other.
+type connection struct {
+	s       *Server
+	id      int32
+	conn    net.Conn
+	reader  *wire.Reader
+	writer  *wire.Writer
+	replyID int32
+	local   string // address that the client has reached
+
+	user   *user // nil until it has shown who it is
+	auth   authentication
+	client clientInfo
+
+	mu      sync.Mutex
+	cancel  context.CancelFunc // of the running request
+	running *request           // nil between requests
+	gone    bool
+}
+
+func newConnection(s *Server, conn net.Conn) *connection {
+	c := &connection{s: s, id: s.lastID.Add(1), conn: conn, reader: wire.NewReader(conn), writer: wire.NewWriter(conn), local: conn.LocalAddr().String()}
+	if s.o.Auth {
+		c.reader.MaxMessage = maxStranger
+	}
+	return c
+}
+
+// hangUp ends the running request and the connection.
+func (c *connection) hangUp() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.gone = true
+	if c.cancel != nil {
+		c.cancel()
+	}
+	_ = c.conn.SetReadDeadline(clock.Wall())
+}
+
+// serve answers requests until the client leaves.
+func (c *connection) serve() {
+	defer c.conn.Close()
+	var m wire.Message
+	for {
+		if c.reader.Buffered() == 0 {
+			if err := c.flush(); err != nil {
+				return
+			}
+		}
+		if err := c.await(); err != nil {
+			return
+		}
+		err := c.reader.Read(&m)
+		var wrong *wire.Error
+		switch {
+		case errors.As(err, &wrong):
+			if m.ID != 0 && !m.MoreToCome() {
+				c.refuse(&m, wrong)
+			}
+			if wrong.Fatal {
+				_ = c.flush()
+				return
+			}
+		case err != nil:
+			return
+		default:
+			if !c.handle(&m) {
+				_ = c.flush()
+				return
+			}
+		}
+	}
+}
+
+// await waits for a request to begin, and gives it time to arrive.
+func (c *connection) await() error {
+	idle := time.Time{}
+	if c.s.o.Auth && c.user == nil {
+		idle = clock.Wall().Add(greetTime)
+	}
+	if err := c.deadline(idle); err != nil {
+		return err
+	}
+	if err := c.reader.Await(); err != nil {
+		return err
+	}
+	return c.deadline(clock.Wall().Add(frameTime))
+}
+
+// deadline sets until when the client may be silent.
+func (c *connection) deadline(at time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gone {
+		return net.ErrClosed
+	}
+	return c.conn.SetReadDeadline(at)
+}
+
+func (c *connection) flush() error {
+	if err := c.conn.SetWriteDeadline(clock.Wall().Add(writeTime)); err != nil {
+		return err
+	}
+	return c.writer.Flush()
+}
+
+// refuse answers a frame that could not be read.
+func (c *connection) refuse(m *wire.Message, wrong *wire.Error) {
+	c.replyID++
+	a := newAnswer(c.writer.Begin(m, c.replyID, 0))
+	a.fail(code.New(code.Code(wrong.Code), "%s", wrong.Text))
+	_ = c.writer.End(a.end())
+}

@@ -1,0 +1,206 @@
+package command
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+func init() {
+	register("createIndexes", command{run: createIndexes, help: "Makes indexes.", fields: fieldSet("indexes commitQuorum ignoreUnknownIndexOptions")})
+}
+
+func createIndexes(r *request, a *answer) error {
+	name := r.collection()
+	documents := r.documents("indexes")
+	ignoreUnknown := r.bool("ignoreUnknownIndexOptions", false)
+	if r.err != nil {
+		return r.err
+	}
+	if len(documents) == 0 {
+		return code.New(code.BadValue, "Must specify at least one index to create")
+	}
+	specs := make([]*indexSpec, len(documents))
+	for i, d := range documents {
+		x, err := parseIndex(d, ignoreUnknown)
+		if err != nil {
+			return err
+		}
+		specs[i] = x
+	}
+	for _, x := range specs {
+		if err := x.checkLifetime(r.s.o.CosmosTTL); err != nil {
+			return err
+		}
+		x.settle()
+	}
+	if r.tx != nil {
+		return code.New(code.OperationNotSupportedInTransaction, "createIndexes is not supported in a multi-document transaction by mayfly")
+	}
+	c, err := r.s.find(r.db, name)
+	if err != nil {
+		return err
+	}
+	created := c == nil
+	if c, err = r.findOrCreate(r.db, name); err != nil {
+		return err
+	}
+	if viewOf(c) != nil {
+		return code.New(code.CommandNotSupportedOnView, "Namespace %s.%s is a view, not a collection", r.db, name)
+	}
+	lock := r.s.indexing(c)
+	lock.Lock()
+	defer lock.Unlock()
+	before := len(indexSpecs(c))
+	built, err := r.makeIndexes(c, specs)
+	if err != nil {
+		if created && built == 0 && len(indexSpecs(c)) == 1 {
+			r.dropEmpty(c)
+		}
+		return err
+	}
+	r.answerIndexes(a, c, specs, before, built, created)
+	return nil
+}
+
+// dropEmpty takes back a container that was made for indexes which cannot be.
+func (r *request) dropEmpty(c *catalog.Container) {
+	if n, err := r.countSelected(&selection{container: c}); err == nil && n == 0 {
+		_ = r.s.o.Catalog.DeleteContainer(r.ctx, c)
+	}
+}
+
+// answerIndexes has the members of Cosmos DB's answer too where its index is meant (T-76).
+func (r *request) answerIndexes(a *answer, c *catalog.Container, specs []*indexSpec, before, built int, created bool) {
+	if r.s.o.CosmosTTL || slices.ContainsFunc(specs, func(x *indexSpec) bool { return x.stamp }) {
+		a.string("_t", "CreateIndexesResponse")
+	}
+	a.int32("numIndexesBefore", before)
+	a.int32("numIndexesAfter", len(indexSpecs(c)))
+	if built > 0 {
+		a.bool("createdCollectionAutomatically", created)
+	} else {
+		a.string("note", "all indexes already exist")
+	}
+}
+
+// makeIndexes makes those that are not there yet, all or none, and tells how many that are.
+func (r *request) makeIndexes(c *catalog.Container, specs []*indexSpec) (built int, err error) {
+	if c.State().Dialect != catalog.Mongo && slices.ContainsFunc(specs, func(x *indexSpec) bool { return !x.stamp }) {
+		return 0, writable(c)
+	}
+	var ttl *indexSpec
+	var missing []catalog.NamedIndex
+	st := c.State()
+	for _, x := range specs {
+		if x.Name == "_id_" || len(x.Columns) == 1 && x.Columns[0].Path == "_id" && !x.Wildcard {
+			if x.Name != "_id_" && x.Name != defaultName(x.key) {
+				continue // MongoDB calls it _id_ whatever is asked
+			}
+			continue
+		}
+		if x.stamp {
+			there, err := r.stampThere(c, x)
+			if err != nil {
+				return 0, err
+			}
+			if !there {
+				ttl = x
+			}
+			continue
+		}
+		there := false
+		for _, y := range slices.Concat(st.Named, missing) {
+			same, err := x.compare(y)
+			if err != nil {
+				return 0, err
+			}
+			there = there || same
+		}
+		if !there {
+			index := x.NamedIndex
+			index.Building = true
+			missing = append(missing, index)
+		}
+	}
+	if n := len(indexSpecs(c)) + len(missing); n > catalog.MaxNamedIndexes {
+		return 0, code.New(code.CannotCreateIndex, "add index fails, too many indexes for %s.%s", r.db, st.Name)
+	}
+	if len(missing) > 0 {
+		if err := r.build(c, missing); err != nil {
+			return 0, err
+		}
+		built = len(missing)
+	}
+	if ttl != nil {
+		if err := r.setLifetime(c, expiry.TTL(ttl.ttl), ttl.Spec); err != nil {
+			return built, err
+		}
+		built++
+	}
+	return built, nil
+}
+
+// build makes indexes and returns when they are complete.
+func (r *request) build(c *catalog.Container, missing []catalog.NamedIndex) error {
+	_, err := r.s.o.Catalog.ReplaceIndexes(r.ctx, r.now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
+		return append(slices.Clone(st.Named), missing...), nil
+	})
+	if err == nil {
+		err = r.s.o.Store.BuildNamed(r.s.running, c, r.now)
+	}
+	var d *store.Duplicate
+	switch {
+	case errors.As(err, &d):
+		e := code.Of(duplicate(c, emptyDocument, err))
+		e.Message = "Index build failed: Collection " + r.db + "." + c.State().Name + " :: caused by :: " + e.Message
+		return e
+	case errors.Is(err, store.ErrParallelArrays):
+		return parallelArrays(err)
+	}
+	return err
+}
+
+// stampThere reports whether the container has that lifetime already; another one is an error.
+func (r *request) stampThere(c *catalog.Container, x *indexSpec) (bool, error) {
+	st := c.State()
+	for _, y := range st.Named {
+		if y.Name == x.Name {
+			_, err := x.compare(y)
+			return false, err
+		}
+	}
+	if !st.Policy.On() {
+		return false, nil
+	}
+	there := stampSpec(st)
+	if int64(st.Policy.Default) == x.ttl {
+		return true, nil
+	}
+	return false, code.New(code.IndexOptionsConflict, "An equivalent index already exists with the same name but different options. Requested index: %s, existing index: %s",
+		code.Show(doc.Object(x.Spec)), code.Show(doc.Object(there)))
+}
+
+// setLifetime sets the lifetime that counts from the stamp: the field that the NoSQL door calls defaultTtl.
+func (r *request) setLifetime(c *catalog.Container, ttl expiry.TTL, index doc.Doc) error {
+	_, err := r.s.o.Catalog.ReplaceContainer(r.ctx, r.now, c, func(st *catalog.State) (catalog.Definition, error) {
+		def := st.Definition
+		def.TTL, def.TTLIndex = ttl, index
+		if ttl == expiry.Unset {
+			def.TTLProperty = ""
+		}
+		return def, nil
+	})
+	return err
+}
+
+func parallelArrays(err error) error {
+	e := code.New(code.CannotIndexParallelArrays, "cannot index parallel arrays")
+	e.Cause = err
+	return e
+}

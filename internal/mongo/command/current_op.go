@@ -1,0 +1,213 @@
+package command
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+)
+
+func init() {
+	register("currentOp", command{run: currentOp, help: "Lists running requests.", loose: true, admin: true, needs: anyAction})
+	sources["$currentOp"] = currentOpStage
+}
+
+// currentOp takes, beside its switches, the members of a query over what it lists.
+func currentOp(r *request, a *answer) error {
+	query := newAnswer(nil)
+	first := true
+	for name, v := range doc.Members(r.body) {
+		if !first && !strings.HasPrefix(name, "$") && !genericFields[name] {
+			query.value(name, v)
+		}
+		first = false
+	}
+	selected, err := r.sift(query.end())
+	if err != nil {
+		return err
+	}
+	list, err := r.operations(listing{idle: isTrue(r.get("$all")), own: isTrue(r.get("$ownOps"))})
+	if err != nil {
+		return err
+	}
+	a.array("inprog")
+	for _, d := range list {
+		ok, err := selected(d)
+		if err != nil {
+			return err
+		}
+		if ok {
+			a.element(d)
+		}
+	}
+	a.close()
+	return nil
+}
+
+// currentOpStage gives the same as rows of a pipeline.
+func currentOpStage(r *request, arg doc.Value) pipeline.Rows {
+	options, _ := doc.AsDoc(arg)
+	if r.db != adminDatabase {
+		return failed(code.New(code.InvalidNamespace, "$currentOp must be run against the 'admin' database with {aggregate: 1}"))
+	}
+	list, err := r.operations(listing{
+		idle: isTrue(doc.Lookup(options, "idleConnections")), own: !isTrue(doc.Lookup(options, "allUsers")), whole: !isTrue(doc.Lookup(options, "truncateOps")),
+	})
+	if err != nil {
+		return failed(err)
+	}
+	return func(yield func(doc.Doc, error) bool) {
+		for _, d := range list {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+// sift compiles a query over documents that a command makes; an empty one selects all.
+func (r *request) sift(query doc.Doc) (func(doc.Doc) (bool, error), error) {
+	if len(query) <= len(emptyDocument) {
+		return func(doc.Doc) (bool, error) { return true, nil }, nil
+	}
+	f, err := filter.Compile(query, filter.Options{})
+	if err != nil {
+		return nil, err
+	}
+	q := selection{filter: f}
+	s := q.scope(r)
+	return func(d doc.Doc) (bool, error) { return q.matches(d, s) }, nil
+}
+
+// A listing says which operations are wanted.
+type listing struct {
+	idle  bool // also connections that have none
+	own   bool // only those of the client's user
+	whole bool // commands are not cut
+}
+
+// operations lists what the connections do.
+func (r *request) operations(want listing) ([]doc.Doc, error) {
+	if !want.own {
+		if err := r.may(monitorAction, ""); err != nil {
+			return nil, err
+		}
+	}
+	r.s.mu.Lock()
+	connections := make([]*connection, 0, len(r.s.connections))
+	for c := range r.s.connections {
+		connections = append(connections, c)
+	}
+	r.s.mu.Unlock()
+	slices.SortFunc(connections, func(a, b *connection) int { return int(a.id) - int(b.id) })
+	host, _ := os.Hostname()
+	var list []doc.Doc
+	for _, c := range connections {
+		if d := c.operation(r, want, host); d != nil {
+			list = append(list, d)
+		}
+	}
+	return list, nil
+}
+
+// operation describes what a connection does, nil when that is not wanted. The running request's
+// memory is read, which stays as it is while mu is held.
+func (c *connection) operation(r *request, want listing, host string) doc.Doc {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	x := c.running
+	if x == nil && !want.idle || want.own && r.s.o.Auth && !sameUser(c.user, r.c.user) {
+		return nil
+	}
+	a := newAnswer(nil)
+	a.string("type", "op")
+	a.string("host", host)
+	a.string("desc", "conn"+indexName(int(c.id)))
+	a.int32("connectionId", int(c.id))
+	a.string("client", c.remote())
+	if c.client.appName != "" {
+		a.string("appName", c.client.appName)
+	}
+	if c.client.document != nil {
+		a.doc("clientMetadata", c.client.document)
+	}
+	a.bool("active", x != nil)
+	a.string("currentOpTime", clock.Wall().UTC().Format("2006-01-02T15:04:05.000-07:00"))
+	if c.user != nil {
+		a.array("effectiveUsers")
+		a.object(a.index())
+		a.string("user", c.user.name)
+		a.string("db", c.user.database)
+		a.close()
+		a.close()
+	}
+	if x != nil {
+		x.describe(a, want.whole)
+	}
+	return a.end()
+}
+
+func sameUser(a, b *user) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// describe writes what a running request does.
+func (r *request) describe(a *answer, whole bool) {
+	took := r.since.Elapsed()
+	a.int32("opid", int(r.opid))
+	a.int64("secs_running", int64(took/time.Second))
+	a.int64("microsecs_running", took.Microseconds())
+	if r.lsid.Type != 0 {
+		a.value("lsid", r.lsid)
+	}
+	a.string("op", r.kind())
+	a.string("ns", r.namespace())
+	a.bool("redacted", r.command.secret)
+	shown := r.shown()
+	if len(shown) <= maxShownCommand || whole {
+		a.doc("command", shown)
+	} else {
+		a.object("command")
+		a.string("$truncated", code.Show(doc.Object(shown)))
+		a.close()
+	}
+	a.int32("numYields", 0)
+	a.bool("waitingForLock", false)
+}
+
+// maxShownCommand is from how many bytes on a command is shown as cut text.
+const maxShownCommand = 1000
+
+// kind is what MongoDB calls the operation.
+func (r *request) kind() string {
+	switch r.name {
+	case "find":
+		return "query"
+	case "getMore":
+		return "getmore"
+	case "delete":
+		return "remove"
+	case "insert", "update":
+		return r.name
+	}
+	return "command"
+}
+
+// namespace is the container that the request is about, as far as its first member tells.
+func (r *request) namespace() string {
+	name, ok := doc.AsString(r.arg)
+	if r.name == "getMore" {
+		name, ok = doc.AsString(doc.Lookup(r.body, "collection"))
+	}
+	if !ok || r.arg.Type != bsoncore.TypeString && r.name != "getMore" || r.command.secret {
+		name = "$cmd"
+	}
+	return string(bytes.ToValidUTF8([]byte(r.db+"."+name), nil))
+}

@@ -1,0 +1,219 @@
+package command
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+// Limits of cursors and their batches.
+const (
+	maxCursors    = 10_000
+	cursorTime    = 10 * time.Minute // without a getMore
+	firstBatch    = 101              // documents, unless the client says otherwise
+	maxBatchBytes = 16 << 20
+	maxBatchCount = 1 << 30
+)
+
+// A producer gives the documents of a cursor, batch by batch. It is used by one request at a time.
+type producer interface {
+	// fill adds documents to the batch until that is full or there are no more; done then.
+	fill(r *request, b *batch) (done bool, err error)
+	// stop gives up what the producer holds.
+	stop()
+}
+
+// A batch is the documents of one answer.
+type batch struct {
+	a     *answer
+	limit int64
+	count int64
+	start int
+}
+
+// add adds a document; false when there is no room for it.
+func (b *batch) add(d doc.Doc) bool {
+	if b.full() || b.count > 0 && b.a.size()+len(d) > maxBatchBytes {
+		return false
+	}
+	b.a.element(d)
+	b.count++
+	return true
+}
+
+// full reports whether no document more is wanted.
+func (b *batch) full() bool { return b.count >= b.limit }
+
+// A cursor is what a client has not read yet.
+type cursor struct {
+	id        int64
+	ns        string
+	from      producer
+	lsid      string
+	user      *user
+	noTimeout bool
+	inTx      *transaction
+	token     func() doc.Value // postBatchResumeToken of a change stream; nil for others
+	await     bool             // getMore may wait for documents
+
+	mu     sync.Mutex // held by the request that reads it
+	closed bool
+	idle   clock.Stopwatch // since the last request
+}
+
+// cursors are the open cursors of a server.
+type cursors struct {
+	s    *Server
+	mu   sync.Mutex
+	open map[int64]*cursor
+	stop func()
+}
+
+func (c *cursors) init(s *Server) {
+	c.s, c.open = s, map[int64]*cursor{}
+}
+
+func (c *cursors) close() {
+	for _, x := range c.list() {
+		c.kill(x)
+	}
+}
+
+func (c *cursors) list() []*cursor {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list := make([]*cursor, 0, len(c.open))
+	for _, x := range c.open {
+		list = append(list, x)
+	}
+	return list
+}
+
+// add keeps a cursor for later requests and gives it an id.
+func (c *cursors) add(x *cursor) error {
+	c.expire()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.open) >= maxCursors {
+		return code.New(code.OperationFailed, "There are %d open cursors, which is the most. Close some first.", maxCursors)
+	}
+	for x.id == 0 || c.open[x.id] != nil {
+		var b [8]byte
+		_, _ = rand.Read(b[:])
+		x.id = int64(binary.LittleEndian.Uint64(b[:]) >> 1)
+	}
+	x.idle = clock.Start()
+	c.open[x.id] = x
+	return nil
+}
+
+// expire ends cursors that nobody has read for long.
+func (c *cursors) expire() {
+	for _, x := range c.list() {
+		if !x.noTimeout && x.mu.TryLock() {
+			old := x.idle.Elapsed() > cursorTime
+			x.mu.Unlock()
+			if old {
+				c.kill(x)
+			}
+		}
+	}
+}
+
+// find gives the open cursor of an id, nil if there is none.
+func (c *cursors) find(id int64) *cursor {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.open[id]
+}
+
+// kill ends a cursor.
+func (c *cursors) kill(x *cursor) {
+	c.mu.Lock()
+	delete(c.open, x.id)
+	c.mu.Unlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.closed {
+		x.closed = true
+		x.from.stop()
+	}
+}
+
+// count is how many cursors are open.
+func (c *cursors) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.open)
+}
+
+// reply answers with the first batch of what from gives, and keeps a cursor for the rest.
+func (r *request) reply(a *answer, ns string, from producer, limit int64, shape func(*cursor)) error {
+	x := &cursor{ns: ns, from: from, user: r.c.user, lsid: r.sessionID(), inTx: r.tx}
+	if shape != nil {
+		shape(x)
+	}
+	a.object("cursor")
+	at := a.size()
+	a.int64("id", 0)
+	a.string("ns", ns)
+	done, err := x.next(r, a, "firstBatch", limit)
+	if err != nil || done || r.bool("singleBatch", false) {
+		from.stop()
+		if err == nil {
+			a.close()
+		}
+		return err
+	}
+	if err := r.s.cursors.add(x); err != nil {
+		from.stop()
+		return err
+	}
+	a.setInt64(at, x.id)
+	a.close()
+	return nil
+}
+
+// next writes a batch.
+func (x *cursor) next(r *request, a *answer, name string, limit int64) (done bool, err error) {
+	a.array(name)
+	b := &batch{a: a, limit: limit, start: a.size()}
+	if limit > 0 || x.token != nil {
+		done, err = x.from.fill(r, b)
+	}
+	if err != nil {
+		return false, err
+	}
+	a.close()
+	if x.token != nil {
+		a.value("postBatchResumeToken", x.token())
+	}
+	return done, nil
+}
+
+// setInt64 puts a number in the place of the int64 called id that begins at an offset.
+func (a *answer) setInt64(at int, v int64) {
+	binary.LittleEndian.PutUint64(a.buf[a.start+at+len("\x12id\x00"):], uint64(v))
+}
+
+// batchSize reads the size of the first batch from a value, batchSize or that in `cursor`.
+func (r *request) batchSize(v doc.Value, otherwise int64) int64 {
+	if v.Type == 0 || v.Type == bsoncore.TypeNull {
+		return otherwise
+	}
+	n, ok := wholeOf(v)
+	switch {
+	case !ok:
+		r.fault(r.wrongType("batchSize", v, "[long, int, decimal, double]"))
+	case n < 0:
+		r.fault(code.New(51024, "BSON field 'batchSize' value must be >= 0, actual value '%d'", n))
+	}
+	return n
+}

@@ -1,0 +1,154 @@
+package command
+
+import (
+	"bytes"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+func init() {
+	register("delete", command{run: runDelete, help: "Deletes documents.", txn: true, write: true, fields: fieldSet("deletes ordered let")})
+}
+
+func runDelete(r *request, a *answer) error {
+	name := r.collection()
+	statements := r.documents("deletes")
+	ordered := r.bool("ordered", true)
+	if r.err != nil {
+		return r.err
+	}
+	if err := checkBatch(len(statements)); err != nil {
+		return err
+	}
+	w := writer{r: r, ordered: ordered}
+	n := int64(0)
+	for i, d := range statements {
+		x, err := r.deleting(name, d)
+		if err == nil {
+			err = x.run(r)
+			n += x.n
+		}
+		if err != nil && !w.fail(i, err) {
+			break
+		}
+	}
+	if w.failed != nil {
+		return w.failed
+	}
+	a.count("n", n)
+	w.report(a)
+	return nil
+}
+
+// A deleting is one statement of a delete on its way.
+type deleting struct {
+	selection
+	one bool
+	n   int64
+}
+
+func (r *request) deleting(name string, d doc.Doc) (*deleting, error) {
+	x := &deleting{}
+	x.ns = r.db + "." + name
+	var q, limit doc.Value
+	for field, v := range doc.Members(d) {
+		switch field {
+		case "q":
+			q = v
+		case "limit":
+			limit = v
+		case "hint":
+			if err := x.hinted(v); err != nil {
+				return nil, err
+			}
+		case "collation":
+			c, _ := doc.AsDoc(v)
+			if err := simpleCollation(c); err != nil {
+				return nil, err
+			}
+		case "sampleId":
+		default:
+			return nil, code.New(code.UnknownFieldOfCommand, "BSON field 'delete.deletes.%s' is an unknown field.", field)
+		}
+	}
+	query, ok := doc.AsDoc(q)
+	n, whole := wholeOf(limit)
+	switch {
+	case q.Type == 0:
+		return nil, code.New(code.MissingFieldOfCommand, "BSON field 'delete.deletes.q' is missing but a required field")
+	case !ok:
+		return nil, wrongTypeOf("delete.deletes.q", q, "object")
+	case limit.Type == 0:
+		return nil, code.New(code.MissingFieldOfCommand, "BSON field 'delete.deletes.limit' is missing but a required field")
+	case !whole || n != 0 && n != 1:
+		return nil, code.New(code.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", code.Show(limit))
+	}
+	x.one = n == 1
+	var err error
+	if x.names, x.vars, err = r.variables(); err != nil {
+		return nil, err
+	}
+	x.query = bytes.Clone(query)
+	if x.filter, err = r.compileQuery(x.query, x.names); err != nil {
+		return nil, err
+	}
+	x.container, err = r.s.find(r.db, name)
+	return x, err
+}
+
+// run carries the statement out.
+func (x *deleting) run(r *request) error {
+	if x.container == nil {
+		return nil
+	}
+	if !x.one {
+		return x.all(r)
+	}
+	for range maxLooks {
+		id, found, err := r.first(&x.selection)
+		if err != nil || !found {
+			return err
+		}
+		results, err := r.write(x.container, []store.Op{x.op(r, id)})
+		switch {
+		case err == nil && !results[0].Skipped:
+			x.n++
+			return nil
+		case err != nil && !isGone(err):
+			return statementErr(x.container, nil, err)
+		case onlyID(x.query).Type != 0:
+			return nil // there is none of that _id
+		}
+	}
+	return code.New(code.WriteConflict, "other writes came first too often")
+}
+
+// op deletes a document that is selected still.
+func (x *deleting) op(r *request, id doc.Value) store.Op {
+	scope := x.scope(r)
+	return store.Op{Verb: store.Delete, Key: store.Identity(id), If: func(d store.Document) (bool, error) { return x.matches(d.Body, scope) }}
+}
+
+func (x *deleting) all(r *request) error {
+	if _, _, err := r.first(&selection{container: x.container, ns: x.ns, query: impossible}); err != nil {
+		return err
+	}
+	return r.inChunks(&x.selection, map[uint64]struct{}{}, func(ids []doc.Value) error {
+		ops := make([]store.Op, len(ids))
+		for i, id := range ids {
+			ops[i] = x.op(r, id)
+		}
+		return r.writeEach(x.container, ops, func(_ int, result store.Result, err error) error {
+			switch {
+			case err != nil && isNotFound(err):
+			case err != nil:
+				return err
+			case !result.Skipped:
+				x.n++
+			}
+			return nil
+		})
+	})
+}

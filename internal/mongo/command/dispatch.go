@@ -1,0 +1,236 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/wire"
+)
+
+// handle answers one request; false ends the connection.
+func (c *connection) handle(m *wire.Message) bool {
+	watch := clock.Start()
+	defer func() {
+		if c.s.o.Observe != nil {
+			c.s.o.Observe(watch.Elapsed())
+		}
+	}()
+	r := request{s: c.s, c: c, msg: m, body: m.Body, since: watch}
+	silent := m.MoreToCome()
+	var a *answer
+	if silent {
+		a = newAnswer(nil)
+	} else {
+		c.replyID++
+		a = newAnswer(c.writer.Begin(m, c.replyID, 0))
+	}
+	err := c.run(&r, a)
+	if errors.Is(err, errHangUp) {
+		return false
+	}
+	if err != nil {
+		r.failed(err)
+		a.fail(r.label(err))
+	}
+	c.complete(&r, a, err == nil)
+	if silent {
+		return true
+	}
+	if err := c.writer.End(a.end()); err != nil {
+		if e, ok := errors.AsType[*wire.Error](err); ok && !e.Fatal {
+			c.refuse(m, e)
+			return true
+		}
+		return false
+	}
+	if err == nil && r.more != nil {
+		return c.exhaust(&r)
+	}
+	return true
+}
+
+// errHangUp ends the connection without an answer: what a fail point asks for.
+var errHangUp = errors.New("hang up")
+
+// complete writes what every answer ends with.
+func (c *connection) complete(r *request, a *answer, ok bool) {
+	if ok && !r.answered {
+		a.double("ok", 1)
+	}
+	r.gossip(a)
+}
+
+// run finds the command and lets it answer.
+func (c *connection) run(r *request, a *answer) error {
+	if err := r.begin(); err != nil {
+		return err
+	}
+	cmd, known := table[r.name]
+	if !known {
+		return code.New(code.CommandNotFound, "no such command: '%s'", r.name)
+	}
+	r.command = cmd
+	c.s.counts[r.name].Add(1)
+	if r.msg.Op == wire.OpQuery && !cmd.greets {
+		return code.New(code.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an upgrade. "+
+			"For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", r.name)
+	}
+	if err := r.authorize(); err != nil {
+		return err
+	}
+	if cmd.test && !c.s.o.TestCommands {
+		return code.New(code.CommandNotFound, "no such command: '%s'", r.name)
+	}
+	if err := r.checkFields(); err != nil {
+		return err
+	}
+	ctx, cancel := c.s.running, context.CancelFunc(func() {})
+	if r.maxTime > 0 {
+		ctx, cancel = context.WithTimeout(ctx, r.maxTime)
+	} else {
+		ctx, cancel = context.WithCancel(ctx)
+	}
+	defer cancel()
+	if !c.start(r, cancel) {
+		return code.New(code.InterruptedAtShutdown, "interrupted at shutdown")
+	}
+	defer c.start(nil, nil)
+	r.ctx = ctx
+	if err := c.s.fails(r, a); err != nil || r.answered {
+		return err
+	}
+	if err := r.join(); err != nil {
+		return err
+	}
+	defer r.leave()
+	err := cmd.run(r, a)
+	if err == nil {
+		err = r.err
+	}
+	return err
+}
+
+// start notes which request runs, if any, and how to end it; false when the connection is being ended.
+func (c *connection) start(r *request, cancel context.CancelFunc) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cancel, c.running = cancel, r
+	if r != nil {
+		r.opid = c.s.lastOp.Add(1)
+	}
+	return !c.gone
+}
+
+// begin reads what every command has.
+func (r *request) begin() error {
+	r.at = r.s.o.Clock.Now()
+	r.now = r.at.Unix()
+	first := true
+	for name, v := range doc.Members(r.body) {
+		if first {
+			r.name, r.arg, first = name, v, false
+			continue
+		}
+		if err := r.generic(name, v); err != nil {
+			return err
+		}
+	}
+	if first {
+		return code.New(code.CommandNotFound, "no such command: ''")
+	}
+	if alias, ok := aliases[r.name]; ok {
+		r.name = alias
+	}
+	if r.msg.Op == wire.OpQuery {
+		db, rest, _ := strings.Cut(r.msg.Collection, ".")
+		if rest != "$cmd" {
+			return code.New(code.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: query. The client driver may require an upgrade. "+
+				"For more details see https://dochub.mongodb.org/core/legacy-opcode-removal")
+		}
+		r.db = db
+	}
+	if r.db == "" {
+		return code.New(code.MissingFieldOfCommand, "OP_MSG requests require a $db argument")
+	}
+	return checkDatabaseName(r.db)
+}
+
+// maxMaxTime bounds maxTimeMS.
+const maxMaxTime = 24 * time.Hour
+
+// generic takes in a member that any command may have.
+func (r *request) generic(name string, v doc.Value) error {
+	switch name {
+	case "$db":
+		s, ok := doc.AsString(v)
+		if !ok {
+			return r.wrongType(name, v, "string")
+		}
+		r.db = s
+	case "maxTimeMS":
+		n, ok := doc.AsInt64Exact(v)
+		switch {
+		case !ok:
+			return code.New(code.TypeMismatch, "maxTimeMS must be a number")
+		case n < 0 || n > 1<<31-1:
+			return code.New(code.BadValue, "%d value for maxTimeMS is out of range [0, 2147483647]", n)
+		}
+		r.maxTime = min(time.Duration(n)*time.Millisecond, maxMaxTime)
+	case "lsid":
+		r.lsid = v
+	case "txnNumber":
+		n, ok := doc.AsInt64Exact(v)
+		if !ok || v.Type != bsoncore.TypeInt64 {
+			return r.wrongType(name, v, "long")
+		}
+		r.txnNumber, r.hasTxn = n, true
+	case "autocommit":
+		r.autocommit = v
+	case "startTransaction":
+		r.startsTxn = v
+	case "apiVersion":
+		if s, ok := doc.AsString(v); !ok || s != "1" {
+			return code.New(322, "API version must be \"1\"")
+		}
+	}
+	return nil
+}
+
+// genericFields are members that every command takes, whether it has a use for them or not.
+var genericFields = fieldSet(`$db $readPreference $clusterTime $audit $client $configTime $topologyTime $queryOptions lsid txnNumber autocommit
+	startTransaction stmtId stmtIds comment maxTimeMS maxAwaitTimeMS apiVersion apiStrict apiDeprecationErrors readConcern writeConcern
+	bypassDocumentValidation bypassEmptyTsReplacement rawData errorsOnly mayBypassWriteBlocking allowImplicitCollectionCreation
+	isTimeseriesNamespace databaseVersion shardVersion readOnce`)
+
+// checkFields refuses members that the command does not have.
+func (r *request) checkFields() error {
+	if r.command.loose {
+		return nil
+	}
+	first := true
+	for name := range doc.Members(r.body) {
+		if first {
+			first = false
+			continue
+		}
+		if !r.command.fields[name] && !genericFields[name] {
+			return code.New(code.UnknownFieldOfCommand, "BSON field '%s.%s' is an unknown field.", r.name, name)
+		}
+	}
+	return nil
+}
+
+func fieldSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for _, name := range strings.Fields(text) {
+		set[name] = true
+	}
+	return set
+}

@@ -1,0 +1,76 @@
+package command
+
+import (
+	"bytes"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+)
+
+func init() {
+	register("distinct", command{run: distinct, help: "Lists the different values of a field.", txn: true, fields: fieldSet("key query collation hint")})
+}
+
+func distinct(r *request, a *answer) error {
+	name, key := r.collection(), r.string("key")
+	if r.err != nil {
+		return r.err
+	}
+	if err := r.checkCollation("collation"); err != nil {
+		return err
+	}
+	path, err := filter.ParsePath(key)
+	if err != nil {
+		return err
+	}
+	var q selection
+	if err := r.readSelection(&q, "query"); err != nil {
+		return err
+	}
+	if q.container, err = r.s.find(r.db, name); err != nil {
+		return err
+	}
+	rows := r.rows(&q)
+	if q.container != nil && viewOf(q.container) != nil {
+		if rows, err = r.viewRows(q.container, q.query); err != nil {
+			return err
+		}
+	}
+	return a.distinct(rows, path)
+}
+
+// distinct writes the different values under a path, each element of an array by itself, in the order in which
+// they are met.
+func (a *answer) distinct(rows pipeline.Rows, path *filter.Path) error {
+	seen := map[string]bool{}
+	var form []byte
+	var failed error
+	a.array("values")
+	for d, err := range rows {
+		if err != nil {
+			return err
+		}
+		path.Walk(d, filter.Elements, func(v doc.Value, _ int) bool {
+			if v.Type == 0 {
+				return false
+			}
+			form = doc.AppendCanonicalBSON(form[:0], v)
+			if seen[string(form)] {
+				return false
+			}
+			seen[string(bytes.Clone(form))] = true
+			a.value(a.index(), v)
+			if a.size() > maxBatchBytes {
+				failed = code.New(17217, "distinct too big, 16mb cap")
+			}
+			return failed != nil
+		})
+		if failed != nil {
+			return failed
+		}
+	}
+	a.close()
+	return nil
+}

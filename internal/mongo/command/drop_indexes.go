@@ -1,0 +1,149 @@
+package command
+
+import (
+	"slices"
+	"sync"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+func init() {
+	register("dropIndexes", command{run: dropIndexes, help: "Drops indexes.", fields: fieldSet("index")})
+	register("deleteIndexes", command{run: dropIndexes, help: "Drops indexes: the older name of dropIndexes.", fields: fieldSet("index")})
+}
+
+// indexing is held while the indexes of a container are made, changed or dropped.
+func (s *Server) indexing(c *catalog.Container) *sync.Mutex {
+	lock, _ := s.indexLocks.LoadOrStore(c.ID, new(sync.Mutex))
+	return lock.(*sync.Mutex)
+}
+
+func dropIndexes(r *request, a *answer) error {
+	name := r.collection()
+	which := r.get("index")
+	if r.err != nil {
+		return r.err
+	}
+	c, err := r.s.find(r.db, name)
+	switch {
+	case err != nil:
+		return err
+	case c == nil:
+		return code.New(code.NamespaceNotFound, "ns not found %s.%s", r.db, name)
+	case viewOf(c) != nil:
+		return code.New(code.CommandNotSupportedOnView, "Namespace %s.%s is a view, not a collection", r.db, name)
+	case which.Type == 0:
+		return code.New(code.MissingFieldOfCommand, "BSON field 'dropIndexes.index' is missing but a required field")
+	}
+	lock := r.s.indexing(c)
+	lock.Lock()
+	defer lock.Unlock()
+	before := len(indexSpecs(c))
+	names, all, err := r.namedIndexes(c, which)
+	if err != nil {
+		return err
+	}
+	if err := r.drop(c, names); err != nil {
+		return err
+	}
+	a.int32("nIndexesWas", before)
+	if all {
+		a.string("msg", "non-_id indexes dropped for collection")
+	}
+	return nil
+}
+
+// namedIndexes finds the names of the indexes that are meant.
+func (r *request) namedIndexes(c *catalog.Container, which doc.Value) (names []string, all bool, err error) {
+	specs := indexSpecs(c)
+	switch which.Type {
+	case bsoncore.TypeString:
+		name, _ := doc.AsString(which)
+		if name == "*" {
+			for _, spec := range specs[1:] {
+				s, _ := doc.AsString(doc.Lookup(spec, "name"))
+				names = append(names, s)
+			}
+			return names, true, nil
+		}
+		return []string{name}, false, checkNamed(specs, name)
+	case bsoncore.TypeArray:
+		for v := range doc.Elements(which) {
+			name, ok := doc.AsString(v)
+			if !ok {
+				return nil, false, code.New(code.TypeMismatch, "dropIndexes 'index' must be a string, an object, or an array of strings")
+			}
+			if err := checkNamed(specs, name); err != nil {
+				return nil, false, err
+			}
+			names = append(names, name)
+		}
+		return names, false, nil
+	case bsoncore.TypeEmbeddedDocument:
+		name, err := byKey(specs, doc.Doc(which.Data))
+		if err != nil {
+			return nil, false, err
+		}
+		return []string{name}, false, checkNamed(specs, name)
+	}
+	return nil, false, r.wrongType("index", which, "[string, object, array]")
+}
+
+// checkNamed asks whether an index may be dropped.
+func checkNamed(specs []doc.Doc, name string) error {
+	if name == "_id_" {
+		return code.New(code.InvalidOptions, "cannot drop _id index")
+	}
+	for _, spec := range specs {
+		if s, _ := doc.AsString(doc.Lookup(spec, "name")); s == name {
+			return nil
+		}
+	}
+	return code.New(code.IndexNotFound, "index not found with name [%s]", name)
+}
+
+// byKey finds the name of the index with a key pattern.
+func byKey(specs []doc.Doc, key doc.Doc) (string, error) {
+	var found []string
+	for _, spec := range specs {
+		if samePattern(docMember(spec, "key"), key) {
+			s, _ := doc.AsString(doc.Lookup(spec, "name"))
+			found = append(found, s)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", code.New(code.IndexNotFound, "can't find index with key: %s", code.Show(doc.Object(key)))
+	case 1:
+		return found[0], nil
+	}
+	return "", code.New(181, "%d indexes found for key: %s, identify by name instead.", len(found), code.Show(doc.Object(key)))
+}
+
+// samePattern compares key patterns: 1 and 1.0 are the same direction.
+func samePattern(a, b doc.Doc) bool { return doc.EqualBSON(doc.Object(a), doc.Object(b)) }
+
+// drop drops indexes by name. Without the one on _ts there is no lifetime any more.
+func (r *request) drop(c *catalog.Container, names []string) error {
+	st := c.State()
+	gone := func(x catalog.NamedIndex) bool { return slices.Contains(names, x.Name) }
+	if slices.ContainsFunc(st.Named, gone) {
+		_, err := r.s.o.Catalog.ReplaceIndexes(r.ctx, r.now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
+			return slices.DeleteFunc(slices.Clone(st.Named), gone), nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if st.Policy.On() {
+		if name, _ := doc.AsString(doc.Lookup(stampSpec(st), "name")); slices.Contains(names, name) {
+			return r.setLifetime(c, expiry.Unset, nil)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package command
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+// codes is the only place that knows which of MongoDB's codes a fault becomes.
+var codes = map[fault.Kind]code.Code{
+	fault.Internal:          code.InternalError,
+	fault.Invalid:           code.BadValue,
+	fault.NotFound:          code.NamespaceNotFound,
+	fault.OwnerNotFound:     code.NamespaceNotFound,
+	fault.Exists:            code.DuplicateKey,
+	fault.Precondition:      code.WriteConflict,
+	fault.NotModified:       code.InternalError,
+	fault.PartitionMismatch: code.BadValue,
+	fault.PatchCondition:    code.WriteConflict,
+	fault.TooLarge:          code.BSONObjectTooLarge,
+	fault.Conflict:          code.WriteConflict,
+	fault.Unauthorized:      code.AuthenticationFailed,
+	fault.Forbidden:         code.Unauthorized,
+	fault.MethodNotAllowed:  code.CommandNotSupported,
+	fault.Unsupported:       code.CommandNotSupported,
+	fault.Timeout:           code.MaxTimeMSExpired,
+	fault.Unavailable:       code.ShutdownInProgress,
+	fault.Corrupt:           code.InternalError,
+}
+
+// translate makes MongoDB's error of one that the rooms below gave.
+func translate(err error) *code.Error {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return code.New(code.MaxTimeMSExpired, "operation exceeded time limit")
+	case errors.Is(err, context.Canceled):
+		return code.New(code.Interrupted, "operation was interrupted")
+	}
+	kind := fault.KindOf(err)
+	e := code.New(codes[kind], "%s", fault.Message(err))
+	e.Cause = err
+	if e.Message == "" {
+		e.Message = "An internal error occurred. The server's log has more."
+	}
+	if e.Code == code.WriteConflict {
+		e.Message = "Caused by :: Write conflict during plan execution and yielding is disabled. :: Please retry your operation or multi-document transaction."
+	}
+	return e
+}

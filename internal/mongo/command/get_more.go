@@ -1,0 +1,124 @@
+package command
+
+import (
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+func init() {
+	register("getMore", command{run: getMore, help: "Reads the next batch of a cursor.", fields: fieldSet("collection batchSize term lastKnownCommittedOpTime"), txn: true})
+	register("killCursors", command{run: killCursors, help: "Ends cursors.", fields: fieldSet("cursors"), txn: true})
+}
+
+func getMore(r *request, a *answer) error {
+	id, ok := doc.AsInt64Exact(r.arg)
+	if !ok || r.arg.Type != bsoncore.TypeInt64 {
+		return r.wrongType("getMore", r.arg, "long")
+	}
+	name := r.string("collection")
+	limit := r.batchSize(r.get("batchSize"), 0)
+	if r.err != nil {
+		return r.err
+	}
+	x, err := r.hold(id, r.db+"."+name)
+	if err != nil {
+		return err
+	}
+	if limit == 0 {
+		limit = maxBatchCount
+	}
+	err = r.nextBatch(x, a, limit)
+	x.mu.Unlock()
+	return err
+}
+
+// hold takes a cursor for this request; the caller unlocks it.
+func (r *request) hold(id int64, ns string) (*cursor, error) {
+	x := r.s.cursors.find(id)
+	if x == nil {
+		return nil, code.New(code.CursorNotFound, "cursor id %d not found", id)
+	}
+	switch {
+	case x.ns != ns:
+		return nil, code.New(code.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s", ns, x.ns)
+	case x.user != r.c.user && (x.user == nil || r.c.user == nil || *x.user != *r.c.user):
+		return nil, code.New(code.Unauthorized, "cursor id %d was not created by the authenticated user", id)
+	case x.inTx != r.tx:
+		return nil, code.New(50738, "Cannot run getMore on cursor %d, which was created in another transaction", id)
+	}
+	if !x.mu.TryLock() {
+		return nil, code.New(code.CursorInUse, "cursor id %d is already in use", id)
+	}
+	if x.closed {
+		x.mu.Unlock()
+		return nil, code.New(code.CursorNotFound, "cursor id %d not found", id)
+	}
+	return x, nil
+}
+
+// nextBatch answers with the next batch of a cursor that is held.
+func (r *request) nextBatch(x *cursor, a *answer, limit int64) error {
+	a.object("cursor")
+	at := a.size()
+	a.int64("id", x.id)
+	a.string("ns", x.ns)
+	done, err := x.next(r, a, "nextBatch", limit)
+	x.idle = clock.Start()
+	if err != nil || done {
+		x.closed = true
+		x.from.stop()
+		r.s.cursors.forget(x)
+	}
+	if err != nil {
+		return err
+	}
+	if done {
+		a.setInt64(at, 0)
+	}
+	a.close()
+	return nil
+}
+
+// forget takes a cursor that has ended out of the list.
+func (c *cursors) forget(x *cursor) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, x.id)
+}
+
+func killCursors(r *request, a *answer) error {
+	name := r.collection()
+	list := r.list("cursors")
+	if r.err != nil {
+		return r.err
+	}
+	var killed, missing []int64
+	for _, v := range list {
+		id, ok := doc.AsInt64Exact(v)
+		if !ok {
+			return r.wrongType("cursors", v, "long")
+		}
+		if x := r.s.cursors.find(id); x != nil && x.ns == r.db+"."+name {
+			r.s.cursors.kill(x)
+			killed = append(killed, id)
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	a.longs("cursorsKilled", killed)
+	a.longs("cursorsNotFound", missing)
+	a.longs("cursorsAlive", nil)
+	a.longs("cursorsUnknown", nil)
+	return nil
+}
+
+func (a *answer) longs(name string, list []int64) {
+	a.array(name)
+	for _, n := range list {
+		a.int64(a.index(), n)
+	}
+	a.close()
+}

@@ -1,0 +1,153 @@
+package command
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/update"
+	"github.com/mayflydb/mayfly/internal/mongo/wire"
+)
+
+func init() {
+	register("hello", command{run: hello, help: "Tells a client what the server is.", open: true, greets: true, loose: true, secret: true})
+	register("isMaster", command{run: hello, help: "Tells an old client what the server is.", open: true, greets: true, loose: true, secret: true})
+}
+
+// What the handshake promises.
+const (
+	maxWireVersion  = 21 // MongoDB 7.0
+	sessionMinutes  = 30
+	replicaVersion  = 1 // of the configuration of the replica set, which never changes
+	replicaPriority = 1
+)
+
+// hello has no topologyVersion: clients then ask again every few seconds instead of
+// leaving a request with the server.
+// https://github.com/mongodb/specifications/blob/master/source/mongodb-handshake/handshake.md
+func hello(r *request, a *answer) error {
+	if v := r.get("client"); v.Type != 0 {
+		d, ok := doc.AsDoc(v)
+		if !ok {
+			return code.New(code.TypeMismatch, "The client metadata document must be a document")
+		}
+		if err := r.c.introduce(d); err != nil {
+			return err
+		}
+	}
+	if isTrue(r.get("helloOk")) {
+		a.bool("helloOk", true)
+	}
+	r.topology(a)
+	a.int32("maxBsonObjectSize", update.MaxBytes)
+	a.int32("maxMessageSizeBytes", wire.MaxMessage)
+	a.int32("maxWriteBatchSize", maxWriteBatch)
+	a.date("localTime", r.at.UnixMilli())
+	a.int32("logicalSessionTimeoutMinutes", sessionMinutes)
+	a.int32("connectionId", int(r.c.id))
+	a.int32("minWireVersion", 0)
+	a.int32("maxWireVersion", maxWireVersion)
+	a.bool("readOnly", false)
+	r.compression(a)
+	return r.greetUser(a)
+}
+
+// topology writes who the server is among servers.
+func (r *request) topology(a *answer) {
+	writable := "isWritablePrimary"
+	if r.name == "isMaster" {
+		writable = "ismaster"
+	}
+	if r.s.o.ReplSet == "" {
+		a.bool(writable, true)
+		return
+	}
+	a.strings("hosts", []string{r.self()})
+	a.string("setName", r.s.o.ReplSet)
+	a.int32("setVersion", replicaVersion)
+	a.bool(writable, true)
+	a.bool("secondary", false)
+	a.string("primary", r.self())
+	a.string("me", r.self())
+	a.buf = bsoncore.AppendObjectIDElement(a.buf, "electionId", r.s.electionID())
+	a.object("lastWrite")
+	r.optime(a, "opTime")
+	a.date("lastWriteDate", r.at.Unix()*1000)
+	r.optime(a, "majorityOpTime")
+	a.date("majorityWriteDate", r.at.Unix()*1000)
+	a.close()
+}
+
+// self is the address under which clients of a replica set find the server.
+func (r *request) self() string {
+	if r.s.o.Advertise != "" {
+		return r.s.o.Advertise
+	}
+	return r.c.local
+}
+
+// term counts elections: each start of the server is one.
+func (s *Server) term() int64 { return s.started.Unix() }
+
+// electionID must rise from start to start, since clients leave a primary with a lower one alone.
+func (s *Server) electionID() (id [12]byte) {
+	binary.BigEndian.PutUint32(id[:], 0x7fffffff)
+	binary.BigEndian.PutUint64(id[4:], uint64(s.term()))
+	return id
+}
+
+func (r *request) optime(a *answer, name string) {
+	a.object(name)
+	ts := r.clusterTime()
+	if ts.Type == 0 {
+		ts = doc.Timestamp(uint32(r.at.Unix()), 1)
+	}
+	a.value("ts", ts)
+	a.int64("t", r.s.term())
+	a.close()
+}
+
+func (r *request) compression(a *answer) {
+	var names []string
+	for v := range doc.Elements(r.get("compression")) {
+		if s, ok := doc.AsString(v); ok && len(names) < 10 {
+			names = append(names, s)
+		}
+	}
+	if agreed := wire.Negotiate(names); len(agreed) > 0 {
+		a.strings("compression", agreed)
+	}
+}
+
+// greetUser answers what a client asks about a user, and takes the first step of an
+// authentication that came with the handshake; one that fails is left out.
+func (r *request) greetUser(a *answer) error {
+	if database, name, ok := strings.Cut(r.string("saslSupportedMechs"), "."); ok {
+		u, _, err := r.s.findUser(database, name)
+		if err != nil {
+			return err
+		}
+		names := mechanismNames() // what most users have, so that nobody learns who exists
+		if u != nil {
+			names = u.mechanisms()
+		}
+		a.strings("saslSupportedMechs", names)
+	}
+	first := r.document("speculativeAuthenticate")
+	if doc.Lookup(first, "saslStart").Type == 0 || r.c.auth.failures >= maxFailures {
+		return r.err
+	}
+	database, ok := doc.AsString(doc.Lookup(first, "db"))
+	if !ok {
+		database = adminDatabase
+	}
+	if v, payload, err := r.c.startConversation(database, first); err == nil {
+		a.object("speculativeAuthenticate")
+		v.write(a, payload, false)
+		a.close()
+	}
+	return nil
+}

@@ -1,0 +1,30 @@
+package command
+
+import (
+	"maps"
+	"slices"
+)
+
+func init() {
+	register("listCommands", command{run: listCommands, help: "Lists the commands.", open: true})
+}
+
+func listCommands(r *request, a *answer) error {
+	a.object("commands")
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		c := table[name]
+		if c.test && !r.s.o.TestCommands {
+			continue
+		}
+		a.object(name)
+		a.string("help", c.help)
+		a.bool("requiresAuth", !c.open)
+		a.bool("secondaryOk", false)
+		a.bool("adminOnly", c.admin)
+		a.strings("apiVersions", nil)
+		a.strings("deprecatedApiVersions", nil)
+		a.close()
+	}
+	a.close()
+	return nil
+}

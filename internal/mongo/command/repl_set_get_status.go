@@ -1,0 +1,66 @@
+package command
+
+import (
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+func init() {
+	register("replSetGetStatus", command{run: replSetGetStatus, help: "Tells about the replica set of one.", fields: fieldSet("initialSync"), admin: true, needs: monitorAction})
+}
+
+// noReplication refuses questions about a replica set when there is none.
+func (s *Server) noReplication() error {
+	if s.o.ReplSet == "" {
+		return code.New(code.NoReplicationEnabled, "not running with --replSet")
+	}
+	return nil
+}
+
+func replSetGetStatus(r *request, a *answer) error {
+	if err := r.s.noReplication(); err != nil {
+		return err
+	}
+	a.string("set", r.s.o.ReplSet)
+	a.date("date", r.at.UnixMilli())
+	a.int32("myState", 1)
+	a.int64("term", r.s.term())
+	a.string("syncSourceHost", "")
+	a.int32("syncSourceId", -1)
+	a.int64("heartbeatIntervalMillis", 2000)
+	a.int32("majorityVoteCount", 1)
+	a.int32("writeMajorityCount", 1)
+	a.int32("votingMembersCount", 1)
+	a.int32("writableVotingMembersCount", 1)
+	a.object("optimes")
+	for _, name := range []string{"lastCommittedOpTime", "readConcernMajorityOpTime", "appliedOpTime", "durableOpTime"} {
+		r.optime(a, name)
+	}
+	a.close()
+	a.array("members")
+	a.object(a.index())
+	r.member(a)
+	a.close()
+	a.close()
+	return nil
+}
+
+func (r *request) member(a *answer) {
+	a.int32("_id", 0)
+	a.string("name", r.self())
+	a.double("health", 1)
+	a.int32("state", 1)
+	a.string("stateStr", "PRIMARY")
+	a.int32("uptime", int(r.s.uptime.Elapsed()/time.Second))
+	r.optime(a, "optime")
+	a.date("optimeDate", r.at.Unix()*1000)
+	a.string("syncSourceHost", "")
+	a.int32("syncSourceId", -1)
+	a.string("infoMessage", "")
+	a.date("electionDate", r.s.started.Unix()*1000)
+	a.int32("configVersion", replicaVersion)
+	a.int64("configTerm", r.s.term())
+	a.bool("self", true)
+	a.string("lastHeartbeatMessage", "")
+}

@@ -1,0 +1,198 @@
+package command
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/wire"
+)
+
+// A request is one command on its way. Methods that read arguments note the first
+// mistake in err and give zero values then, so that a command asks for all it wants and
+// looks at err once. Arguments share the connection's memory: what outlives the
+// request is copied.
+type request struct {
+	s       *Server
+	c       *connection
+	ctx     context.Context
+	msg     *wire.Message
+	body    doc.Doc
+	name    string // of the command, aliases resolved
+	arg     doc.Value
+	db      string
+	command command
+
+	at  time.Time    // the instant of the request
+	now expiry.Stamp // the same
+
+	maxTime    time.Duration
+	lsid       doc.Value
+	txnNumber  int64
+	hasTxn     bool
+	autocommit doc.Value
+	startsTxn  doc.Value
+
+	session *session     // nil when the request names none
+	tx      *transaction // nil outside of a multi-document transaction
+
+	answered bool                                   // the command has written ok itself
+	more     func(a *answer) (goOn bool, err error) // the next answer of an exhaust request; nil when there is none
+
+	since clock.Stopwatch // since the request arrived
+	opid  int32
+
+	err error
+}
+
+// wrongType says that a member has a type that it must not have.
+func (r *request) wrongType(name string, v doc.Value, want string) error {
+	return wrongTypeOf(r.name+"."+name, v, want)
+}
+
+func wrongTypeOf(field string, v doc.Value, want string) error {
+	form := "expected type '%s'"
+	if len(want) > 0 && want[0] == '[' {
+		form = "expected types '%s'"
+	}
+	return code.New(code.TypeMismatch, "BSON field '%s' is the wrong type '%s', "+form, field, code.TypeName(v), want)
+}
+
+func (r *request) fault(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// get gives a member of the command; null counts as missing.
+func (r *request) get(name string) doc.Value {
+	v := doc.Lookup(r.body, name)
+	if v.Type == bsoncore.TypeNull {
+		return doc.Value{}
+	}
+	return v
+}
+
+// string gives an optional string.
+func (r *request) string(name string) string {
+	v := r.get(name)
+	s, ok := doc.AsString(v)
+	if v.Type != 0 && !ok {
+		r.fault(r.wrongType(name, v, "string"))
+	}
+	return s
+}
+
+// document gives an optional document, nil if there is none.
+func (r *request) document(name string) doc.Doc {
+	v := r.get(name)
+	d, ok := doc.AsDoc(v)
+	if v.Type != 0 && !ok {
+		r.fault(r.wrongType(name, v, "object"))
+	}
+	return d
+}
+
+// list gives the elements of an optional array.
+func (r *request) list(name string) []doc.Value {
+	v := r.get(name)
+	if v.Type == 0 {
+		return nil
+	}
+	if v.Type != bsoncore.TypeArray {
+		r.fault(r.wrongType(name, v, "array"))
+		return nil
+	}
+	var list []doc.Value
+	for element := range doc.Elements(v) {
+		list = append(list, element)
+	}
+	return list
+}
+
+// documents gives the documents of a required array, which may have come as a sequence.
+func (r *request) documents(name string) []doc.Doc {
+	if list, ok := r.msg.Sequence(name); ok {
+		return list
+	}
+	v := doc.Lookup(r.body, name)
+	if v.Type == 0 {
+		r.fault(code.New(code.MissingFieldOfCommand, "BSON field '%s.%s' is missing but a required field", r.name, name))
+		return nil
+	}
+	if v.Type != bsoncore.TypeArray {
+		r.fault(r.wrongType(name, v, "array"))
+		return nil
+	}
+	var list []doc.Doc
+	i := 0
+	for element := range doc.Elements(v) {
+		d, ok := doc.AsDoc(element)
+		if !ok {
+			r.fault(wrongTypeOf(r.name+"."+name+"."+indexName(i), element, "object"))
+			return nil
+		}
+		list = append(list, d)
+		i++
+	}
+	return list
+}
+
+// bool gives an optional boolean; numbers count as one.
+func (r *request) bool(name string, otherwise bool) bool {
+	v := r.get(name)
+	if v.Type == 0 {
+		return otherwise
+	}
+	if b, ok := doc.AsBool(v); ok {
+		return b
+	}
+	if f, ok := doc.AsFloat(v); ok {
+		return f != 0
+	}
+	r.fault(r.wrongType(name, v, "[bool, long, int, decimal, double]"))
+	return false
+}
+
+// int gives an optional whole number of at least low.
+func (r *request) int(name string, low int64, otherwise int64) int64 {
+	v := r.get(name)
+	if v.Type == 0 {
+		return otherwise
+	}
+	n, ok := wholeOf(v)
+	if !ok {
+		r.fault(r.wrongType(name, v, "[long, int, decimal, double]"))
+		return otherwise
+	}
+	if n < low {
+		r.fault(code.New(51024, "BSON field '%s' value must be >= %d, actual value '%d'", name, low, n))
+		return otherwise
+	}
+	return n
+}
+
+// wholeOf reads a number as MongoDB's long: fractions are cut off.
+func wholeOf(v doc.Value) (int64, bool) {
+	if n, ok := doc.AsInt64Exact(v); ok {
+		return n, true
+	}
+	f, ok := doc.AsFloat(v)
+	switch {
+	case !ok:
+		return 0, false
+	case math.IsNaN(f):
+		return 0, true
+	case f >= math.MaxInt64:
+		return math.MaxInt64, true
+	case f <= math.MinInt64:
+		return math.MinInt64, true
+	}
+	return int64(f), true
+}

@@ -1,0 +1,328 @@
+package command
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+	"github.com/mayflydb/mayfly/internal/mongo/plan"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// A selection is which documents of one container a command is about, and in which order. It owns
+// its memory, so that a cursor can go on with it.
+type selection struct {
+	container *catalog.Container // nil when there is none, which has no documents
+	ns        string
+	filter    *filter.Filter // nil accepts all
+	query     doc.Doc        // filter as the client wrote it
+	sort      *pipeline.Sort // nil for any order
+	reverse   bool           // natural order from the end
+	skip      int64
+	limit     int64 // 0 for none
+	hint      doc.Value
+	vars      []doc.Value // of the command's let
+	names     *expression.Names
+}
+
+// scope is what a filter's $expr is evaluated in, nil when it needs none.
+func (q *selection) scope(r *request) *expression.Scope {
+	if q.filter == nil || !q.filter.NeedsScope() {
+		return nil
+	}
+	return r.scope(q.names, q.vars)
+}
+
+// scope is for expressions of the request.
+func (r *request) scope(names *expression.Names, vars []doc.Value) *expression.Scope {
+	s := &expression.Scope{Now: r.at, ClusterTime: r.clusterTime(), Random: random}
+	n := len(vars)
+	if names != nil {
+		n = max(n, names.Slots())
+	}
+	s.Vars = make([]doc.Value, n)
+	copy(s.Vars, vars)
+	return s
+}
+
+// matches reports whether a document is selected.
+func (q *selection) matches(d doc.Doc, s *expression.Scope) (bool, error) {
+	if q.filter == nil {
+		return true, nil
+	}
+	if s != nil {
+		s.Reset(doc.Object(d))
+	}
+	return q.filter.Match(d, s)
+}
+
+// maxReplans is how often a plan is made again because an index has changed meanwhile.
+const maxReplans = 100
+
+// plan chooses how to find the documents. In a transaction that has written, no index gives an
+// order, since what it has written comes last.
+func (r *request) plan(v catalog.View, q *selection) (*plan.Plan, error) {
+	indexes, err := r.s.o.Store.Named(v)
+	if err != nil {
+		return nil, err
+	}
+	want := plan.Query{Filter: q.filter, Hint: q.hint, Limit: q.limit}
+	if q.sort != nil {
+		paths, descending := q.sort.Paths()
+		for i, path := range paths {
+			want.Sort = append(want.Sort, access.NamedColumn{Path: path, Descending: descending[i]})
+		}
+	}
+	if v.Dialect != catalog.Mongo {
+		indexes = nil
+	}
+	p, err := plan.Choose(want, indexes)
+	if err == nil && r.tx != nil {
+		unsorted := *p
+		unsorted.Sorted = len(want.Sort) == 0
+		p = &unsorted
+	}
+	return p, err
+}
+
+// each calls use with the documents that a selection has before skip and limit, in the order of the
+// plan, from after on. use stops the walk with false.
+func (r *request) each(q *selection, v catalog.View, p *plan.Plan, after access.Position, use func(store.Document) (bool, error)) error {
+	s := q.scope(r)
+	a := p.Access
+	a.After = after
+	for d, err := range r.scan(v, a) {
+		if err != nil {
+			return err
+		}
+		if d.Body, err = r.show(v, d.Body); err != nil {
+			return err
+		}
+		ok, err := q.matches(d.Body, s)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		if goOn, err := use(d); err != nil || !goOn {
+			return err
+		}
+	}
+	return nil
+}
+
+// show is a document as this door shows it.
+func (r *request) show(v catalog.View, body doc.Doc) (doc.Doc, error) {
+	if v.Dialect == catalog.Mongo {
+		return body, nil
+	}
+	return foreign(body)
+}
+
+// replanned runs do, and again with another plan when an index has changed meanwhile. do tells
+// whether it has given anything out, after which it cannot begin again.
+func (r *request) replanned(q *selection, do func(v catalog.View, p *plan.Plan) (begun bool, err error)) error {
+	for range maxReplans {
+		v, err := r.enter(q.container)
+		if err != nil {
+			return err
+		}
+		p, err := r.plan(v, q)
+		if err != nil {
+			return err
+		}
+		begun, err := do(v, p)
+		if err == nil || begun || fault.KindOf(err) != fault.Conflict || r.tx != nil {
+			return err
+		}
+	}
+	return code.New(code.QueryPlanKilled, "the indexes of the collection changed too often")
+}
+
+// rows gives the documents of a selection in its order, skipped and limited, all within this request.
+func (r *request) rows(q *selection) pipeline.Rows {
+	return func(yield func(doc.Doc, error) bool) {
+		if q.container == nil {
+			return
+		}
+		err := r.replanned(q, func(v catalog.View, p *plan.Plan) (begun bool, err error) {
+			found := func(yield func(doc.Doc, error) bool) {
+				err = r.each(q, v, p, nil, func(d store.Document) (bool, error) {
+					begun = true
+					return yield(d.Body, nil), nil
+				})
+				if err != nil {
+					yield(nil, err)
+				}
+			}
+			var failed error
+			for d, e := range q.cut(q.ordered(found, p)) {
+				if e != nil {
+					failed = e
+					break
+				}
+				if !yield(d, nil) {
+					break
+				}
+			}
+			return begun, failed
+		})
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// ordered sorts rows that the plan does not give in order.
+func (q *selection) ordered(rows pipeline.Rows, p *plan.Plan) pipeline.Rows {
+	if q.sort == nil || p.Sorted {
+		return rows
+	}
+	limit := int64(0)
+	if q.limit > 0 {
+		limit = q.limit + q.skip
+	}
+	return q.sort.Rows(rows, limit)
+}
+
+// cut skips and limits rows.
+func (q *selection) cut(rows pipeline.Rows) pipeline.Rows {
+	if q.skip == 0 && q.limit == 0 {
+		return rows
+	}
+	return func(yield func(doc.Doc, error) bool) {
+		skip, left := q.skip, q.limit
+		for d, err := range rows {
+			if err == nil && skip > 0 {
+				skip--
+				continue
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+			if left--; left == 0 {
+				return
+			}
+		}
+	}
+}
+
+// A stretch is documents that were read ahead of a request that may end before they are wanted.
+type stretch struct {
+	bodies   []byte
+	ends     []int
+	deadline []expiry.Stamp
+	next     int
+}
+
+// Sizes of the stretches of a pausable walk: the first is small, since many clients want no more
+// than that.
+const (
+	firstStretch = 64 << 10
+	maxStretch   = 4 << 20
+)
+
+// pausable gives the documents of a selection without its sort, skip and limit like rows, but holds
+// no snapshot while nobody asks: it may be left in the middle and gone on with by a later
+// request, which current gives. Documents that have expired meanwhile are left out.
+func pausable(current func() *request, q *selection) pipeline.Rows {
+	return func(yield func(doc.Doc, error) bool) {
+		if q.container == nil {
+			return
+		}
+		var after access.Position
+		size := firstStretch
+		for {
+			r := current()
+			var s stretch
+			more := false
+			err := r.replanned(q, func(v catalog.View, p *plan.Plan) (bool, error) {
+				s, more = stretch{}, false
+				err := r.each(q, v, p, after, func(d store.Document) (bool, error) {
+					s.bodies = append(s.bodies, d.Body...)
+					s.ends = append(s.ends, len(s.bodies))
+					s.deadline = append(s.deadline, d.Deadline)
+					if len(s.bodies) >= size && r.tx == nil {
+						after, more = append(after[:0], d.Position...), true
+						return false, nil
+					}
+					return true, nil
+				})
+				return after != nil, err
+			})
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !s.give(current, yield) || !more {
+				return
+			}
+			size = min(4*size, maxStretch)
+		}
+	}
+}
+
+func (s *stretch) give(current func() *request, yield func(doc.Doc, error) bool) bool {
+	start := 0
+	for i, end := range s.ends {
+		body := s.bodies[start:end:end]
+		start = end
+		if at := s.deadline[i]; at != 0 && at <= current().now {
+			continue
+		}
+		if !yield(body, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// compileQuery compiles a query that outlives the request's memory.
+func (r *request) compileQuery(query doc.Doc, names *expression.Names) (*filter.Filter, error) {
+	if len(query) <= len(emptyDocument) {
+		return nil, nil
+	}
+	return filter.Compile(bytes.Clone(query), filter.Options{Names: names})
+}
+
+var emptyDocument = doc.Doc{5, 0, 0, 0, 0}
+
+// variables reads `let`: constants that expressions of the command may use as $$name.
+func (r *request) variables() (*expression.Names, []doc.Value, error) {
+	names := expression.NewNames()
+	let := r.document("let")
+	if let == nil || r.err != nil {
+		return names, nil, r.err
+	}
+	let = slices.Clone(let)
+	s := r.scope(names, nil)
+	s.Reset(doc.Object(emptyDocument))
+	var vars []doc.Value
+	inner := names
+	for name, v := range doc.Members(let) {
+		x, err := expression.Compile(v, names)
+		if err != nil {
+			return nil, nil, err
+		}
+		value, err := x.Evaluate(s)
+		if err != nil {
+			return nil, nil, err
+		}
+		var slot int
+		inner, slot = inner.With(name)
+		for len(vars) <= slot {
+			vars = append(vars, doc.Value{})
+		}
+		vars[slot] = doc.Value{Type: value.Type, Data: bytes.Clone(value.Data)}
+	}
+	return inner, vars, nil
+}

@@ -1,0 +1,91 @@
+package command
+
+import (
+	"iter"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// The methods here are how commands reach the store: inside of a transaction they see and
+// change what it does, outside what everybody does.
+
+// enter begins to use a container at the instant of the request, or of the transaction's
+// first use of it.
+func (r *request) enter(c *catalog.Container) (catalog.View, error) {
+	if r.tx != nil {
+		return r.tx.enter(r, c)
+	}
+	return c.Enter(r.now)
+}
+
+// scan walks documents. They are valid until the next step.
+func (r *request) scan(v catalog.View, a access.Access) iter.Seq2[store.Document, error] {
+	if r.tx != nil {
+		return r.tx.on(v).Scan(r.ctx, a)
+	}
+	return r.s.o.Store.Scan(r.ctx, v, a)
+}
+
+// read calls use with the document of that _id; found is false when there is none. The
+// document is valid inside use.
+func (r *request) read(v catalog.View, id doc.Value, use func(store.Document) error) (found bool, err error) {
+	if r.tx != nil {
+		result, err := r.tx.on(v).Do(store.Op{Verb: store.Read, Key: store.Identity(id)})
+		if isNotFound(err) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		return true, use(result.Document)
+	}
+	err = r.s.o.Store.Read(r.ctx, v, store.Identity(id), func(d store.Document) error {
+		found = true
+		return use(d)
+	})
+	if !found && isNotFound(err) {
+		err = nil
+	}
+	return found, err
+}
+
+// write does operations in order, each seeing those before; all of them or none. A
+// *store.BatchError names the first that failed.
+func (r *request) write(c *catalog.Container, ops []store.Op) ([]store.Result, error) {
+	if err := writable(c); err != nil {
+		return nil, err
+	}
+	if r.tx == nil {
+		if err := r.s.sessions.await(r.ctx, c, ops); err != nil {
+			return nil, err
+		}
+		return r.s.o.Store.WriteAll(r.ctx, c, r.now, ops)
+	}
+	v, err := r.enter(c)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]store.Result, len(ops))
+	for i, op := range ops {
+		if err := r.tx.lock(c, op.Key); err != nil {
+			return nil, &store.BatchError{Index: i, Err: err}
+		}
+		if results[i], err = r.tx.on(v).Do(op); err != nil {
+			return nil, &store.BatchError{Index: i, Err: err}
+		}
+	}
+	return results, nil
+}
+
+// writable refuses writes to containers that belong to the other door.
+func writable(c *catalog.Container) error {
+	if c.State().Dialect == catalog.Mongo {
+		return nil
+	}
+	return code.New(code.CommandNotSupported, "The collection '%s.%s' is a Cosmos DB for NoSQL container, which can be read through MongoDB but not written. "+
+		"Write to it through its own API.", c.Database.Name, c.State().Name)
+}

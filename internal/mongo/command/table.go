@@ -1,0 +1,34 @@
+package command
+
+// A command is one entry of the table.
+type command struct {
+	run    func(r *request, a *answer) error
+	help   string
+	fields map[string]bool // members that it takes beside its own and the generic ones
+	open   bool            // needs no authentication
+	greets bool            // may come as OP_QUERY
+	test   bool            // only with --mongo-test-commands
+	loose  bool            // takes any member
+	admin  bool            // only on the database admin
+	txn    bool            // may run in a multi-document transaction
+	write  bool            // may be retried with a transaction number
+	needs  action          // what the client must be allowed; 0 is everything
+	secret bool            // what it is sent is shown to nobody, and must not be compressed
+}
+
+// aliases are other spellings that clients use.
+var aliases = map[string]string{
+	"isMaster": "isMaster", "ismaster": "isMaster", "buildinfo": "buildInfo", "findandmodify": "findAndModify", "collstats": "collStats",
+	"dbstats": "dbStats", "serverstatus": "serverStatus", "listcollections": "listCollections",
+}
+
+// table has every command. The files of commands add to it when the program starts: one
+// that is missing here does not exist.
+var table = map[string]command{}
+
+func register(name string, c command) {
+	if _, twice := table[name]; twice {
+		panic("command: two commands are called " + name)
+	}
+	table[name] = c
+}

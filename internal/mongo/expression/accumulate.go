@@ -1,0 +1,175 @@
+package expression
+
+import (
+	"math"
+	"math/bits"
+	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// Accumulators as expressions: over the elements of an array, when there is one argument that
+// is an array, else over the arguments.
+// https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#accumulators--in-other-stages-
+func init() {
+	register(map[string]operator{
+		"$avg":        over("$avg", average),
+		"$max":        over("$max", furthest(1)),
+		"$min":        over("$min", furthest(-1)),
+		"$stdDevPop":  over("$stdDevPop", func(s *Scope, values []doc.Value) doc.Value { return deviation(s, values, 0) }),
+		"$stdDevSamp": over("$stdDevSamp", func(s *Scope, values []doc.Value) doc.Value { return deviation(s, values, 1) }),
+		"$sum":        over("$sum", sum),
+	})
+}
+
+// over is an operator that accumulates values.
+func over(name string, f func(s *Scope, values []doc.Value) doc.Value) operator {
+	return variadic(name, func(s *Scope, args []doc.Value) (doc.Value, error) {
+		if len(args) != 1 || !doc.IsArray(args[0]) {
+			return f(s, args), nil
+		}
+		list := s.collect(args[0])
+		v := f(s, list)
+		s.drop(len(list))
+		return v, nil
+	})
+}
+
+// furthest gives the greatest value, or the least when direction is -1; null where there
+// is none.
+func furthest(direction int) func(*Scope, []doc.Value) doc.Value {
+	return func(_ *Scope, values []doc.Value) doc.Value {
+		best := null
+		for _, v := range values {
+			if !nullish(v) && (nullish(best) || direction*doc.CompareBSON(v, best) > 0) {
+				best = v
+			}
+		}
+		return best
+	}
+}
+
+// sum ignores what is no number. It is as wide as the widest number, or as needed.
+func sum(s *Scope, values []doc.Value) doc.Value {
+	var t total
+	for _, v := range values {
+		t.add(v)
+	}
+	return t.sum(s)
+}
+
+// average is a double, or a Decimal128 when there is one among the numbers; null where there is
+// none.
+func average(s *Scope, values []doc.Value) doc.Value {
+	var t total
+	for _, v := range values {
+		t.add(v)
+	}
+	switch {
+	case t.count == 0:
+		return null
+	case t.kind == bsoncore.TypeDecimal128:
+		return s.decimal(divideDecimals(t.asDecimal(), doc.DecimalOf(t.count)))
+	}
+	return s.double(t.asDouble() / float64(t.count))
+}
+
+// A total sums numbers whose rounding errors do not add up: integers in 128 bits, doubles
+// with what each addition rounds off.
+type total struct {
+	kind    bsoncore.Type // the widest, 0 stands for int32
+	count   int64
+	high    int64
+	low     uint64
+	double  float64
+	rest    float64
+	plain   float64 // without the rest: right where infinities are among them
+	decimal decimal
+}
+
+func (t *total) add(v doc.Value) {
+	if !isNumber(v) {
+		return
+	}
+	t.count++
+	t.kind = wider(t.kind, v.Type)
+	switch v.Type {
+	case bsoncore.TypeDecimal128:
+		t.decimal = addDecimals(t.decimal, asDecimal(v))
+	case bsoncore.TypeDouble:
+		t.plain += asDouble(v)
+		t.addDouble(asDouble(v))
+	default:
+		i := asInt(v)
+		var carry uint64
+		t.low, carry = bits.Add64(t.low, uint64(i), 0)
+		t.high += i>>63 + int64(carry)
+	}
+}
+
+// addDouble is the addition without rounding of Knuth, The Art of Computer Programming, 4.2.2.
+func (t *total) addDouble(f float64) {
+	sum := t.double + f
+	part := sum - t.double
+	t.rest += (t.double - (sum - part)) + (f - part)
+	t.double = sum
+}
+
+func (t *total) fitsInt() bool { return t.high == int64(t.low)>>63 }
+
+// asDouble is the sum of integers and doubles.
+func (t *total) asDouble() float64 {
+	all := *t
+	all.addDouble(math.Ldexp(float64(t.high), 64))
+	all.addDouble(math.Ldexp(float64(t.low>>32), 32))
+	all.addDouble(float64(t.low & math.MaxUint32))
+	if f := all.double + all.rest; !math.IsNaN(f) {
+		return f
+	}
+	return t.plain
+}
+
+// asDecimal is the sum of everything.
+func (t *total) asDecimal() decimal {
+	f := t.asDouble()
+	switch {
+	case f == 0:
+		return t.decimal
+	case t.fitsInt() && t.plain == 0 && t.double == 0:
+		return addDecimals(t.decimal, doc.DecimalOf(int64(t.low)))
+	}
+	d, _ := doc.ParseDecimal(strconv.FormatFloat(f, 'e', decimalDigits-1, 64))
+	return addDecimals(t.decimal, d)
+}
+
+func (t *total) sum(s *Scope) doc.Value {
+	switch {
+	case t.kind == bsoncore.TypeDecimal128:
+		return s.decimal(t.asDecimal())
+	case t.kind == bsoncore.TypeDouble || !t.fitsInt():
+		return s.double(t.asDouble())
+	}
+	return s.sized(int64(t.low), t.kind, 0)
+}
+
+// deviation is the standard deviation of the numbers; less is 1 where they are a sample of
+// all. Null where there are not enough.
+func deviation(s *Scope, values []doc.Value, less float64) doc.Value {
+	n, mean, squares := 0.0, 0.0, 0.0
+	for _, v := range values {
+		if !isNumber(v) {
+			continue
+		}
+		f := asDouble(v)
+		n++
+		delta := f - mean
+		mean += delta / n
+		squares += delta * (f - mean)
+	}
+	if n <= less {
+		return null
+	}
+	return s.double(math.Sqrt(squares / (n - less)))
+}

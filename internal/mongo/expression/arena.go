@@ -1,0 +1,243 @@
+package expression
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+const (
+	maxArenaBytes  = 4 * MaxResultBytes // what the values of one evaluation may take together
+	keptArenaBytes = 1 << 20            // of an arena, from one document to the next
+	keptSpareBytes = 1 << 20            // of a builder, from one value to the next
+	keptStack      = 1 << 14            // values on the stack, from one document to the next
+)
+
+var (
+	null       = doc.Value{Type: bsoncore.TypeNull}
+	trueValue  = doc.Value{Type: bsoncore.TypeBoolean, Data: []byte{1}}
+	falseValue = doc.Value{Type: bsoncore.TypeBoolean, Data: []byte{0}}
+)
+
+// boolean is true or false, without an allocation.
+func boolean(b bool) doc.Value {
+	if b {
+		return trueValue
+	}
+	return falseValue
+}
+
+// value is what the arena holds from the byte start to its end. Constructors append to
+// s.arena and then call it.
+func (s *Scope) value(kind bsoncore.Type, start int) doc.Value {
+	end := len(s.arena)
+	return doc.Value{Type: kind, Data: s.arena[start:end:end]}
+}
+
+// int32 makes a 32-bit integer.
+func (s *Scope) int32(i int32) doc.Value {
+	start := len(s.arena)
+	s.arena = binary.LittleEndian.AppendUint32(s.arena, uint32(i))
+	return s.value(bsoncore.TypeInt32, start)
+}
+
+func (s *Scope) word(kind bsoncore.Type, w uint64) doc.Value {
+	start := len(s.arena)
+	s.arena = binary.LittleEndian.AppendUint64(s.arena, w)
+	return s.value(kind, start)
+}
+
+// int64 makes a 64-bit integer.
+func (s *Scope) int64(i int64) doc.Value { return s.word(bsoncore.TypeInt64, uint64(i)) }
+
+// double makes a double as it is: NaN, infinities and -0 included.
+func (s *Scope) double(f float64) doc.Value { return s.word(bsoncore.TypeDouble, math.Float64bits(f)) }
+
+// date makes a date of milliseconds since the Unix epoch.
+func (s *Scope) date(ms int64) doc.Value { return s.word(bsoncore.TypeDateTime, uint64(ms)) }
+
+// timestamp makes a timestamp of seconds and an ordinal.
+func (s *Scope) timestamp(t, i uint32) doc.Value {
+	return s.word(bsoncore.TypeTimestamp, uint64(t)<<32|uint64(i))
+}
+
+// decimal128 makes a Decimal128 of its two halves.
+func (s *Scope) decimal128(high, low uint64) doc.Value {
+	start := len(s.arena)
+	s.arena = bsoncore.AppendDecimal128(s.arena, high, low)
+	return s.value(bsoncore.TypeDecimal128, start)
+}
+
+// objectID makes an ObjectId.
+func (s *Scope) objectID(id [12]byte) doc.Value {
+	start := len(s.arena)
+	s.arena = append(s.arena, id[:]...)
+	return s.value(bsoncore.TypeObjectID, start)
+}
+
+// string makes a string. Errors: it is larger than MaxResultBytes.
+func (s *Scope) string(text string) (doc.Value, error) { return s.text(bsoncore.TypeString, text) }
+
+// bytes is string for text that is in a slice.
+func (s *Scope) bytes(text []byte) (doc.Value, error) {
+	if err := s.room(len(text) + 5); err != nil {
+		return doc.Value{}, err
+	}
+	start := len(s.arena)
+	s.arena = binary.LittleEndian.AppendUint32(s.arena, uint32(len(text)+1))
+	s.arena = append(append(s.arena, text...), 0)
+	return s.value(bsoncore.TypeString, start), nil
+}
+
+// text makes a string, a symbol or a JavaScript.
+func (s *Scope) text(kind bsoncore.Type, text string) (doc.Value, error) {
+	if err := s.room(len(text) + 5); err != nil {
+		return doc.Value{}, err
+	}
+	start := len(s.arena)
+	s.arena = bsoncore.AppendString(s.arena, text)
+	return s.value(kind, start), nil
+}
+
+// binary makes a binary of that subtype.
+func (s *Scope) binary(subtype byte, data []byte) (doc.Value, error) {
+	if err := s.room(len(data) + 9); err != nil {
+		return doc.Value{}, err
+	}
+	start := len(s.arena)
+	s.arena = bsoncore.AppendBinary(s.arena, subtype, data)
+	return s.value(bsoncore.TypeBinary, start), nil
+}
+
+// room asks whether n more bytes may be made.
+func (s *Scope) room(n int) error {
+	if err := fits(n); err != nil {
+		return err
+	}
+	if len(s.arena)+n > maxArenaBytes {
+		return code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed,
+			"An expression used too much memory: more than %d bytes", maxArenaBytes)
+	}
+	return nil
+}
+
+// fits asks whether one value may have n bytes.
+func fits(n int) error {
+	if n > MaxResultBytes {
+		return code.New(code.BSONObjectTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB)", n, n, MaxResultBytes)
+	}
+	return nil
+}
+
+// mark is where the arena ends now; see release and keep.
+func (s *Scope) mark() int { return len(s.arena) }
+
+// release gives back what was made since mark. No value made since may be used again:
+// loops call it after they have copied an element's result into a builder.
+func (s *Scope) release(mark int) { s.arena = s.arena[:mark] }
+
+// keep gives back what was made since mark, except v, which moves there.
+func (s *Scope) keep(mark int, v doc.Value) doc.Value {
+	if len(s.arena) == mark {
+		return v
+	}
+	s.arena = append(s.arena[:mark], v.Data...)
+	return s.value(v.Type, mark)
+}
+
+// turn is called once for each turn of a loop whose length a client chooses. Errors are
+// those of Stop.
+func (s *Scope) turn() error {
+	s.turns++
+	if s.turns%1024 == 0 && s.Stop != nil {
+		return s.Stop()
+	}
+	return nil
+}
+
+// A builder makes an array or an object, member by member, while other expressions are
+// evaluated. Ended by done, which no use may follow. One that is dropped because of an
+// error needs no care.
+type builder struct {
+	s   *Scope
+	buf []byte
+	n   int // members so far
+	arr bool
+}
+
+// array begins an array.
+func (s *Scope) array() *builder { return s.build(true) }
+
+// object begins an object.
+func (s *Scope) object() *builder { return s.build(false) }
+
+func (s *Scope) build(arr bool) *builder {
+	if s.open == len(s.spare) {
+		s.spare = append(s.spare, &builder{s: s})
+	}
+	b := s.spare[s.open]
+	s.open++
+	b.buf, b.n, b.arr = append(b.buf[:0], 0, 0, 0, 0), 0, arr
+	return b
+}
+
+// add appends an element of an array, copying it. Missing becomes null. Errors: too
+// large.
+func (b *builder) add(v doc.Value) error {
+	if v.Type == 0 {
+		v = null
+	}
+	b.buf = append(b.buf, byte(v.Type))
+	b.buf = append(strconv.AppendUint(b.buf, uint64(b.n), 10), 0)
+	b.n++
+	return b.copy(v)
+}
+
+// set appends a member of an object, copying name and value. A missing value is left
+// out. The caller sees to it that no name comes twice and that none has a NUL.
+// Errors: too large.
+func (b *builder) set(name string, v doc.Value) error {
+	if v.Type == 0 {
+		return nil
+	}
+	b.buf = append(b.buf, byte(v.Type))
+	b.buf = append(append(b.buf, name...), 0)
+	b.n++
+	return b.copy(v)
+}
+
+func (b *builder) copy(v doc.Value) error {
+	if len(b.buf)+len(v.Data) >= MaxResultBytes {
+		return fits(MaxResultBytes + 1)
+	}
+	b.buf = append(b.buf, v.Data...)
+	return nil
+}
+
+// len is how many members there are.
+func (b *builder) len() int { return b.n }
+
+// done ends the array or object, which moves to the arena.
+func (b *builder) done() (doc.Value, error) {
+	s := b.s
+	s.open--
+	b.buf = append(b.buf, 0)
+	binary.LittleEndian.PutUint32(b.buf, uint32(len(b.buf)))
+	if err := s.room(len(b.buf)); err != nil {
+		return doc.Value{}, err
+	}
+	start := s.mark()
+	s.arena = append(s.arena, b.buf...)
+	if cap(b.buf) > keptSpareBytes {
+		b.buf = nil
+	}
+	if b.arr {
+		return s.value(bsoncore.TypeArray, start), nil
+	}
+	return s.value(bsoncore.TypeEmbeddedDocument, start), nil
+}

@@ -1,0 +1,90 @@
+package expression
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+// The operators that take {n, input} and give up to n elements.
+func init() {
+	register(map[string]operator{
+		"$firstN": takeN("$firstN", 5787801, func(list []doc.Value, n int) []doc.Value { return list[:min(n, len(list))] }),
+		"$lastN":  takeN("$lastN", 5787801, func(list []doc.Value, n int) []doc.Value { return list[max(0, len(list)-n):] }),
+		"$maxN":   takeN("$maxN", 5787900, func(list []doc.Value, n int) []doc.Value { return extremes(list, n, -1) }),
+		"$minN":   takeN("$minN", 5787900, func(list []doc.Value, n int) []doc.Value { return extremes(list, n, 1) }),
+	})
+}
+
+// takeN reads {n, input}; object is the code of its not being one. take may change the list.
+func takeN(name string, object code.Code, take func(list []doc.Value, n int) []doc.Value) operator {
+	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {
+		args, err := readN(name, object, arg, names, depth)
+		if err != nil {
+			return nil, err
+		}
+		return apply(args, func(s *Scope, args []doc.Value) (doc.Value, error) {
+			n, err := count(args[0])
+			if err != nil {
+				return doc.Value{}, err
+			}
+			if !doc.IsArray(args[1]) {
+				return doc.Value{}, code.New(5788200, "Input must be an array")
+			}
+			list := s.collect(args[1])
+			v, err := s.arrayOf(take(list, n))
+			s.drop(len(list))
+			return v, err
+		}), nil
+	}
+}
+
+func readN(name string, object code.Code, arg doc.Value, names *Names, depth int) ([]*Expression, error) {
+	if arg.Type != bsoncore.TypeEmbeddedDocument {
+		return nil, code.New(object, "specification must be an object; found %s: %s", name, show(arg))
+	}
+	args := make([]*Expression, 2)
+	for part, v := range doc.Members(arg.Data) {
+		i := slices.Index([]string{"n", "input"}, part)
+		if i < 0 {
+			return nil, code.New(5787901, "Unknown argument for 'n' operator: %s", part)
+		}
+		x, err := compile(v, names, depth)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = x
+	}
+	switch {
+	case args[0] == nil:
+		return nil, code.New(5787906, "Missing value for 'n'")
+	case args[1] == nil:
+		return nil, code.New(5787907, "Missing value for 'input'")
+	}
+	return args, nil
+}
+
+// count is the n that an operator is given.
+func count(v doc.Value) (int, error) {
+	if !isNumber(v) {
+		return 0, code.New(5787902, "Value for 'n' must be of integral type, but found %s", show(v))
+	}
+	n, ok := wholeNumber(v)
+	switch {
+	case !ok:
+		return 0, code.New(5787903, "Value for 'n' must be of integral type, but found %s", show(v))
+	case n < 1:
+		return 0, code.New(5787908, "'n' must be greater than 0, found %d", n)
+	}
+	return int(min(n, many)), nil
+}
+
+// extremes are the first n in an order, null and missing left out.
+func extremes(list []doc.Value, n, direction int) []doc.Value {
+	list = slices.DeleteFunc(list, nullish)
+	slices.SortStableFunc(list, func(a, b doc.Value) int { return direction * doc.CompareBSON(a, b) })
+	return list[:min(n, len(list))]
+}

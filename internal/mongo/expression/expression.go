@@ -1,0 +1,150 @@
+// Package expression has the aggregation expressions of MongoDB: "$field" paths,
+// literals and operators such as {$add: [1, "$a"]}, compiled once and evaluated
+// over raw BSON. An operator's parsing, checks and work sit together in the file of
+// its family. It never changes a document and never reads a clock.
+// https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/
+package expression
+
+import (
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+// A Scope is what an expression is evaluated in. It belongs to one goroutine.
+type Scope struct {
+	Root    doc.Value   // $$ROOT
+	Current doc.Value   // $$CURRENT, what "$a" looks into
+	Vars    []doc.Value // user variables by the slot that Names gave them
+
+	Now         time.Time // $$NOW, of the whole command
+	ClusterTime doc.Value // $$CLUSTER_TIME, missing when stand-alone
+	Random      func() float64
+
+	// Stop, when not nil, is asked now and then by operators that loop; the error that
+	// it gives, a *code.Error, ends the evaluation.
+	Stop func() error
+
+	arena []byte      // what results are made of; see Reset
+	stack []doc.Value // arguments of the operators at work
+	spare []*builder  // builders, the first open of them in use
+	open  int
+	turns uint // of loops, see turn
+
+	members members // see newMembers
+}
+
+// MaxResultBytes bounds each value that an evaluation makes: the size of a document with
+// room for what surrounds it.
+const MaxResultBytes = 16<<20 + 16<<10
+
+// Reset makes the scope ready for another document. Values that earlier
+// evaluations gave are no longer valid.
+func (s *Scope) Reset(root doc.Value) {
+	s.Root, s.Current = root, root
+	s.arena, s.open = s.arena[:0], 0
+	if cap(s.arena) > keptArenaBytes {
+		s.arena = nil
+	}
+	if s.stack = s.stack[:0]; cap(s.stack) > keptStack {
+		s.stack = nil
+	}
+}
+
+// Names gives slots to variables. A child sees its parent's names.
+type Names struct {
+	slots map[string]int
+	next  *int // how many slots all names of a command take together
+}
+
+// NewNames begins with no user variables.
+func NewNames() *Names { return &Names{slots: map[string]int{}, next: new(int)} }
+
+// With is these names and one more, which may hide an outer one.
+func (n *Names) With(name string) (inner *Names, slot int) {
+	slots := make(map[string]int, len(n.slots)+1)
+	for k, v := range n.slots {
+		slots[k] = v
+	}
+	slot = *n.next
+	*n.next++
+	slots[name] = slot
+	return &Names{slots: slots, next: n.next}, slot
+}
+
+// Slot is where a variable is, false when there is none of that name.
+func (n *Names) Slot(name string) (slot int, ok bool) {
+	slot, ok = n.slots[name]
+	return slot, ok
+}
+
+// Slots is how many a Scope needs in Vars for everything compiled with these names.
+func (n *Names) Slots() int { return *n.next }
+
+// eval gives a value; the zero Value is missing. Results may live in the scope's arena.
+type eval func(s *Scope) (doc.Value, error)
+
+// An Expression is compiled. It is immutable and safe for concurrent use with a Scope each.
+type Expression struct {
+	run      eval
+	constant bool
+	value    doc.Value // when constant
+	path     string    // "a.b" when it is a plain field path of $$CURRENT, else ""
+}
+
+// Evaluate gives the expression's value, the zero Value when it is missing. The value
+// is valid until the scope's Reset. Errors are *code.Error.
+func (x *Expression) Evaluate(s *Scope) (doc.Value, error) {
+	open, stack := s.open, len(s.stack)
+	v, err := x.run(s)
+	s.open, s.stack = open, s.stack[:stack]
+	return v, err
+}
+
+// Constant is the value of an expression that depends on nothing.
+func (x *Expression) Constant() (v doc.Value, ok bool) { return x.value, x.constant }
+
+// FieldPath is the dotted path of an expression that is "$a.b", "" for others.
+func (x *Expression) FieldPath() string { return x.path }
+
+// maxDepth bounds how deep expressions nest.
+const maxDepth = 100
+
+// Compile reads an expression: any BSON value. Errors are *code.Error: an unknown operator is
+// InvalidPipelineOperator "Unrecognized expression '$x'".
+func Compile(v doc.Value, names *Names) (*Expression, error) { return compile(v, names, 0) }
+
+// Truthy is how MongoDB reads a value as a condition: false, null, undefined, missing and
+// numbers equal to 0 are false.
+func Truthy(v doc.Value) bool { return truthy(v) }
+
+// An operator compiles the argument of one $operator. It hands depth on to compile as it
+// is: the depth of its arguments.
+type operator func(arg doc.Value, names *Names, depth int) (*Expression, error)
+
+// operators is filled by the families, see register.
+var operators = map[string]operator{}
+
+// register adds operators at initialisation; two of one name are a mistake.
+func register(family map[string]operator) {
+	for name, op := range family {
+		if operators[name] != nil {
+			panic("expression: two operators are called " + name)
+		}
+		operators[name] = op
+	}
+}
+
+// Operators lists the names of all operators, in no order.
+func Operators() []string {
+	list := make([]string, 0, len(operators))
+	for name := range operators {
+		list = append(list, name)
+	}
+	return list
+}
+
+func unrecognized(name string) error {
+	return code.New(code.InvalidPipelineOperator, "Unrecognized expression '%s'", name)
+}

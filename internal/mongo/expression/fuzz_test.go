@@ -1,0 +1,59 @@
+package expression
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+// FuzzEvaluate compiles any BSON and evaluates it: no panic, errors of one type only, and
+// results that are BSON.
+func FuzzEvaluate(f *testing.F) {
+	files, _ := filepath.Glob("testdata/*.txt")
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if given, _, ok := strings.Cut(line, " => "); ok && line[0] != '#' && !strings.Contains(file, "regex") {
+				f.Add([]byte(document(f, `{"v": `+given+`}`)))
+			}
+		}
+	}
+	on := doc.Object(document(f, `{"i": 5, "l": {"$numberLong": "6"}, "d": 2.5, "m": {"$numberDecimal": "1.10"}, "s": "x", "n": null, "a": [1, 2, 3], "e": [], "o": {"p": [{"q": 1}]}, "t": {"$date": "2026-01-02T03:04:05.678Z"}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if bsoncore.Document(data).Validate() != nil {
+			t.Skip()
+		}
+		names := NewNames()
+		x, err := Compile(doc.Lookup(data, "v"), names)
+		turns := 0
+		s := &Scope{Now: storyNow, Stop: func() error {
+			if turns++; turns > 20 {
+				return code.New(code.MaxTimeMSExpired, "operation exceeded time limit")
+			}
+			return nil
+		}}
+		var v doc.Value
+		if err == nil {
+			s.Reset(on)
+			v, err = x.Evaluate(s)
+		}
+		if err != nil {
+			if code.Of(err) == nil {
+				t.Fatalf("%v is no *code.Error", err)
+			}
+			return
+		}
+		if v.Type != 0 && v.Validate() != nil {
+			t.Fatalf("the result is no BSON: %v", v.Validate())
+		}
+	})
+}

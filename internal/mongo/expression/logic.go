@@ -1,0 +1,36 @@
+package expression
+
+import (
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#boolean-expression-operators
+func init() {
+	register(map[string]operator{
+		"$and": junction("$and", false),
+		"$or":  junction("$or", true),
+		"$not": one("$not", func(_ *Scope, v doc.Value) (doc.Value, error) { return boolean(!truthy(v)), nil }),
+	})
+}
+
+// junction evaluates its arguments up to the first one whose truth is decisive.
+func junction(name string, decisive bool) operator {
+	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {
+		args, err := arguments(name, arg, 0, many, names, depth)
+		if err != nil {
+			return nil, err
+		}
+		return fold(&Expression{run: func(s *Scope) (doc.Value, error) {
+			for _, x := range args {
+				v, err := x.run(s)
+				if err != nil {
+					return v, err
+				}
+				if truthy(v) == decisive {
+					return boolean(decisive), nil
+				}
+			}
+			return boolean(!decisive), nil
+		}}, args...), nil
+	}
+}

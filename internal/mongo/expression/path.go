@@ -1,0 +1,129 @@
+package expression
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+// maxPathNames bounds how many names a path has, as MongoDB bounds how deep documents nest.
+const maxPathNames = 200
+
+// splitPath reads a dotted path.
+func splitPath(path string) ([]string, error) {
+	if path == "" {
+		return nil, code.New(40352, "FieldPath cannot be constructed with empty string")
+	}
+	if strings.HasSuffix(path, ".") {
+		return nil, code.New(40353, "FieldPath must not end with a '.'.")
+	}
+	names := strings.Split(path, ".")
+	if len(names) > maxPathNames {
+		return nil, code.New(code.Overflow, "FieldPath is too long")
+	}
+	for _, name := range names {
+		if err := checkName(name); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// checkName asks whether a name may be in a path or an object literal.
+func checkName(name string) error {
+	switch {
+	case name == "":
+		return code.New(15998, "FieldPath field names may not be empty strings.")
+	case name[0] == '$':
+		return code.New(16410, "FieldPath field names may not start with '$'. Consider using $getField or $setField.")
+	case strings.IndexByte(name, 0) >= 0:
+		return code.New(16411, "FieldPath field names may not contain '\\0'.")
+	case strings.IndexByte(name, '.') >= 0:
+		return code.New(16412, "FieldPath field names may not contain '.'. Consider using $getField or $setField.")
+	}
+	return nil
+}
+
+// compileString reads a string: "$a.b", "$$v.a", or text that stands for itself.
+func compileString(v doc.Value, names *Names) (*Expression, error) {
+	text, _ := doc.AsString(v)
+	if text == "" || text[0] != '$' {
+		return literal(v), nil
+	}
+	if strings.HasPrefix(text, "$$") {
+		return compileVariable(strings.Clone(text[2:]), names)
+	}
+	if text == "$" {
+		return nil, code.New(16872, "'$' by itself is not a valid FieldPath")
+	}
+	path := strings.Clone(text[1:])
+	steps, err := splitPath(path)
+	if err != nil {
+		return nil, err
+	}
+	if slot, ok := names.Slot("CURRENT"); ok {
+		return walk(variable(slot), steps), nil
+	}
+	x := walk(current, steps)
+	x.path = path
+	return x, nil
+}
+
+func current(s *Scope) (doc.Value, error) { return s.Current, nil }
+
+// walk gives what lies at the path in the value of from. Arrays on the way are mapped:
+// the answer is an array of what each of their objects has there. Numbers in a path
+// are names, never indexes.
+func walk(from eval, steps []string) *Expression {
+	if len(steps) == 0 {
+		return &Expression{run: from}
+	}
+	return &Expression{run: func(s *Scope) (doc.Value, error) {
+		v, err := from(s)
+		if err != nil {
+			return v, err
+		}
+		return follow(s, v, steps)
+	}}
+}
+
+// follow walks from v, through objects and arrays.
+func follow(s *Scope, v doc.Value, steps []string) (doc.Value, error) {
+	for i, name := range steps {
+		switch v.Type {
+		case bsoncore.TypeEmbeddedDocument:
+			v = doc.Lookup(v.Data, name)
+		case bsoncore.TypeArray:
+			return spread(s, v, steps[i:])
+		default:
+			return doc.Value{}, nil
+		}
+	}
+	return v, nil
+}
+
+// spread maps a path over the objects of an array; elements that are none, arrays
+// included, are left out.
+func spread(s *Scope, array doc.Value, steps []string) (doc.Value, error) {
+	b := s.array()
+	for e := range doc.Elements(array) {
+		if e.Type != bsoncore.TypeEmbeddedDocument {
+			continue
+		}
+		mark := s.mark()
+		v, err := follow(s, e, steps)
+		if err != nil {
+			return doc.Value{}, err
+		}
+		if v.Type != 0 {
+			if err := b.add(v); err != nil {
+				return doc.Value{}, err
+			}
+		}
+		s.release(mark)
+	}
+	return b.done()
+}

@@ -1,0 +1,217 @@
+package expression
+
+import (
+	"strings"
+	"sync/atomic"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+func init() {
+	register(map[string]operator{
+		"$regexFind":    regexOperator("$regexFind", null, regexFind),
+		"$regexFindAll": regexOperator("$regexFindAll", doc.Array(bsoncore.NewDocumentBuilder().Build()), regexFindAll),
+		"$regexMatch":   regexOperator("$regexMatch", falseValue, regexMatch),
+	})
+}
+
+// regexOperator takes {input, regex, options}; none is the answer where input or regex is
+// nullish. A pattern that is constant is compiled once, and one that is the same as for the document
+// before is not compiled again.
+func regexOperator(name string, none doc.Value, find func(s *Scope, name, text string, p *pattern) (doc.Value, error)) operator {
+	h := shape{name: name, object: 51103, unknown: 31024, optional: []string{"input", "regex", "options"}}
+	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {
+		args, err := h.read(arg, names, depth)
+		if err != nil {
+			return nil, err
+		}
+		for i := range 2 {
+			if args[i] == nil {
+				return nil, code.New(31022+code.Code(i), "%s requires '%s' parameter", name, h.optional[i])
+			}
+		}
+		last := new(atomic.Pointer[pattern])
+		if err := compileConstant(name, args, last); err != nil {
+			return nil, err
+		}
+		return apply(args, func(s *Scope, args []doc.Value) (doc.Value, error) {
+			text, isText := doc.AsString(args[0])
+			if !isText && !nullish(args[0]) {
+				return doc.Value{}, code.New(51104, "%s needs 'input' to be of type string", name)
+			}
+			source, ok, err := readPattern(name, args[1], args[2])
+			if err != nil || !ok || !isText {
+				return none, err
+			}
+			p := last.Load()
+			if p == nil || p.source != source {
+				if p, err = compilePattern(name, source.clone()); err != nil {
+					return doc.Value{}, err
+				}
+				last.Store(p)
+			}
+			return find(s, name, text, p)
+		}), nil
+	}
+}
+
+// compileConstant compiles a pattern that depends on no document, so that its mistakes are
+// known at once.
+func compileConstant(name string, args []*Expression, last *atomic.Pointer[pattern]) error {
+	regex, ok := args[1].Constant()
+	if !ok {
+		return nil
+	}
+	var options doc.Value
+	if args[2] != nil {
+		if options, ok = args[2].Constant(); !ok {
+			return nil
+		}
+	}
+	source, ok, err := readPattern(name, regex, options)
+	if err != nil || !ok {
+		return err
+	}
+	p, err := compilePattern(name, source.clone())
+	last.Store(p)
+	return err
+}
+
+// A patternSource is the text of a pattern and its options.
+type patternSource struct{ text, options string }
+
+func (p patternSource) clone() patternSource {
+	return patternSource{strings.Clone(p.text), strings.Clone(p.options)}
+}
+
+// readPattern reads a pattern, a string or a regular expression with options of its own.
+// Not ok: it is nullish.
+func readPattern(name string, regex, options doc.Value) (p patternSource, ok bool, err error) {
+	switch {
+	case regex.Type == bsoncore.TypeRegex:
+		p.text, p.options, _ = strings.Cut(strings.TrimSuffix(string(regex.Data), "\x00"), "\x00")
+		ok = true
+	case !nullish(regex):
+		if p.text, ok = doc.AsString(regex); !ok {
+			return p, false, code.New(51105, "%s needs 'regex' to be of type string or regex", name)
+		}
+	}
+	if !nullish(options) {
+		text, isText := doc.AsString(options)
+		if !isText {
+			return p, false, code.New(51106, "%s needs 'options' to be of type string", name)
+		}
+		if p.options != "" {
+			return p, false, code.New(51107, "%s: found regex option(s) specified in both 'regex' and 'option' fields", name)
+		}
+		p.options = text
+	}
+	if strings.Contains(p.text, "\x00") {
+		return p, false, code.New(51109, "%s: regular expression cannot contain an embedded null byte", name)
+	}
+	if strings.Contains(p.options, "\x00") {
+		return p, false, code.New(51110, "%s: regular expression options cannot contain an embedded null byte", name)
+	}
+	if bad := strings.Trim(p.options, "imsxu"); bad != "" {
+		return p, false, code.New(51108, "%s invalid flag in regex options: %c", name, bad[0])
+	}
+	return p, ok, nil
+}
+
+func regexMatch(_ *Scope, name, text string, p *pattern) (doc.Value, error) {
+	found, err := p.matches(text)
+	if err != nil {
+		return doc.Value{}, p.failed(name, err)
+	}
+	return boolean(found), nil
+}
+
+func regexFind(s *Scope, name, text string, p *pattern) (doc.Value, error) {
+	at, err := p.first(text)
+	if err != nil {
+		return doc.Value{}, p.failed(name, err)
+	}
+	if at == nil {
+		return null, nil
+	}
+	return s.found(text, at, codePoints(text[:at[0]]))
+}
+
+func regexFindAll(s *Scope, name, text string, p *pattern) (doc.Value, error) {
+	list, err := p.all(text, s.ask)
+	if err != nil {
+		return doc.Value{}, p.failed(name, err)
+	}
+	b, mark := s.array(), s.mark()
+	index, counted := 0, 0
+	for _, at := range list {
+		index += codePoints(text[counted:at[0]])
+		counted = at[0]
+		v, err := s.found(text, at, index)
+		if err != nil {
+			return v, err
+		}
+		if err = b.add(v); err != nil {
+			return doc.Value{}, code.New(51151, "%s: the size of buffer to store output exceeded the 64MB limit", name)
+		}
+		s.release(mark)
+		if err = s.turn(); err != nil {
+			return doc.Value{}, err
+		}
+	}
+	return b.done()
+}
+
+// ask is turn for a loop whose turns may be slow.
+func (s *Scope) ask() error {
+	if s.Stop == nil {
+		return nil
+	}
+	return s.Stop()
+}
+
+// found is a match as {match, idx, captures}, from pairs of byte offsets and the index of
+// its first code point.
+func (s *Scope) found(text string, at []int, index int) (doc.Value, error) {
+	b, mark := s.object(), s.mark()
+	for i, name := range [...]string{"match", "idx", "captures"} {
+		var v doc.Value
+		var err error
+		switch i {
+		case 0:
+			v, err = s.string(text[at[0]:at[1]])
+		case 1:
+			v = s.int32(int32(index))
+		default:
+			v, err = s.captures(text, at[2:])
+		}
+		if err == nil {
+			err = b.set(name, v)
+		}
+		if err != nil {
+			return doc.Value{}, err
+		}
+		s.release(mark)
+	}
+	return b.done()
+}
+
+// captures are the texts of groups, null where a group took no part.
+func (s *Scope) captures(text string, at []int) (doc.Value, error) {
+	b := s.array()
+	for i := 0; i < len(at); i += 2 {
+		var err error
+		if at[i] < 0 {
+			err = b.add(null)
+		} else {
+			err = b.addText(text[at[i]:at[i+1]])
+		}
+		if err != nil {
+			return doc.Value{}, err
+		}
+	}
+	return b.done()
+}

@@ -1,0 +1,178 @@
+package expression
+
+import (
+	"math"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+func init() {
+	register(map[string]operator{
+		"$indexOfBytes": between("$indexOfBytes", 2, 4, indexOfBytes),
+		"$indexOfCP":    between("$indexOfCP", 2, 4, indexOfCodePoint),
+		"$substr":       fixed("$substrBytes", 3, substringOfBytes),
+		"$substrBytes":  fixed("$substrBytes", 3, substringOfBytes),
+		"$substrCP":     fixed("$substrCP", 3, substringOfCodePoints),
+	})
+}
+
+// A span is what $indexOfBytes and $indexOfCP are asked: where in text from start up
+// to end, which may be beyond it, token begins.
+type span struct {
+	text, token string
+	start, end  int
+}
+
+// readSpan reads arguments. Not ok: the text is nullish, so the answer is null.
+func readSpan(name string, codes [2]code.Code, args []doc.Value) (p span, ok bool, err error) {
+	if nullish(args[0]) {
+		return p, false, nil
+	}
+	if p.text, ok = doc.AsString(args[0]); !ok {
+		return p, false, code.New(codes[0], "%s requires a string as the first argument, found: %s", name, typeName(args[0]))
+	}
+	if p.token, ok = doc.AsString(args[1]); !ok {
+		return p, false, code.New(codes[1], "%s requires a string as the second argument, found: %s", name, typeName(args[1]))
+	}
+	p.end = math.MaxInt32
+	if len(args) > 2 {
+		if p.start, err = index(name, "starting index", args[2]); err != nil {
+			return p, false, err
+		}
+	}
+	if len(args) > 3 {
+		if p.end, err = index(name, "ending index", args[3]); err != nil {
+			return p, false, err
+		}
+	}
+	return p, true, nil
+}
+
+// index reads a whole number of 32 bits that is not negative.
+func index(name, what string, v doc.Value) (int, error) {
+	i, ok := whole32(v)
+	if !ok {
+		return 0, code.New(40096, "%s requires an integral %s, found a value of type: %s, with value: \"%s\"", name, what, typeName(v), quoted(v))
+	}
+	if i < 0 {
+		return 0, code.New(40097, "%s requires a nonnegative %s, found: %d", name, what, i)
+	}
+	return int(i), nil
+}
+
+func indexOfBytes(s *Scope, args []doc.Value) (doc.Value, error) {
+	p, ok, err := readSpan("$indexOfBytes", [2]code.Code{40091, 40092}, args)
+	if !ok {
+		return null, err
+	}
+	end := min(p.end, len(p.text))
+	if p.start > len(p.text) || end < p.start {
+		return s.int32(-1), nil
+	}
+	at := strings.Index(p.text[p.start:end], p.token)
+	if at >= 0 {
+		at += p.start
+	}
+	return s.int32(int32(at)), nil
+}
+
+func indexOfCodePoint(s *Scope, args []doc.Value) (doc.Value, error) {
+	p, ok, err := readSpan("$indexOfCP", [2]code.Code{40093, 40094}, args)
+	if !ok {
+		return null, err
+	}
+	if p.token == "" && p.start == 0 {
+		return s.int32(0), nil
+	}
+	start := byteOf(p.text, p.start)
+	if p.end <= p.start || start >= len(p.text) {
+		return s.int32(-1), nil
+	}
+	end := start + byteOf(p.text[start:], p.end-p.start)
+	at := strings.Index(p.text[start:end], p.token)
+	if at >= 0 {
+		at = p.start + codePoints(p.text[start:start+at])
+	}
+	return s.int32(int32(at)), nil
+}
+
+// truncated is a number as a 64-bit integer: fractions dropped, what is out of range
+// as near as possible, NaN as 0.
+func truncated(v doc.Value) int64 {
+	if v.Type != bsoncore.TypeDouble {
+		return asInt(v)
+	}
+	switch f := asDouble(v); {
+	case f >= 1<<63:
+		return math.MaxInt64
+	case f <= -1<<63:
+		return math.MinInt64
+	case f != f:
+		return 0
+	default:
+		return int64(f)
+	}
+}
+
+func substringOfBytes(s *Scope, args []doc.Value) (doc.Value, error) {
+	text, err := asText(args[0])
+	if err != nil {
+		return doc.Value{}, err
+	}
+	if !isNumber(args[1]) || args[1].Type == bsoncore.TypeDecimal128 {
+		return doc.Value{}, code.New(16034, "$substrBytes:  starting index must be a numeric type (is BSON type %s)", typeName(args[1]))
+	}
+	if !isNumber(args[2]) || args[2].Type == bsoncore.TypeDecimal128 {
+		return doc.Value{}, code.New(16035, "$substrBytes:  length must be a numeric type (is BSON type %s)", typeName(args[2]))
+	}
+	start, length := truncated(args[1]), truncated(args[2])
+	if start < 0 {
+		return doc.Value{}, code.New(50752, "$substrBytes:  starting index must be non-negative (got: %d)", start)
+	}
+	if start >= int64(len(text)) {
+		return s.string("")
+	}
+	text = text[start:]
+	if continues(text[0]) {
+		return doc.Value{}, code.New(28656, "$substrBytes:  Invalid range, starting index is a UTF-8 continuation byte.")
+	}
+	if length >= 0 && length < int64(len(text)) {
+		if continues(text[length]) {
+			return doc.Value{}, code.New(28657, "$substrBytes:  Invalid range, ending index is in the middle of a UTF-8 character.")
+		}
+		text = text[:length]
+	}
+	return s.string(text)
+}
+
+func substringOfCodePoints(s *Scope, args []doc.Value) (doc.Value, error) {
+	text, err := asText(args[0])
+	if err != nil {
+		return doc.Value{}, err
+	}
+	if !isNumber(args[1]) {
+		return doc.Value{}, code.New(34450, "$substrCP: starting index must be a numeric type (is BSON type %s)", typeName(args[1]))
+	}
+	start, ok := whole32(args[1])
+	if !ok {
+		return doc.Value{}, code.New(34451, "$substrCP: starting index cannot be represented as a 32-bit integral value: %s", quoted(args[1]))
+	}
+	if !isNumber(args[2]) {
+		return doc.Value{}, code.New(34452, "$substrCP: length must be a numeric type (is BSON type %s)", typeName(args[2]))
+	}
+	length, ok := whole32(args[2])
+	switch {
+	case !ok:
+		return doc.Value{}, code.New(34453, "$substrCP: length cannot be represented as a 32-bit integral value: %s", quoted(args[2]))
+	case length < 0:
+		return doc.Value{}, code.New(34454, "$substrCP: length must be a nonnegative integer.")
+	case start < 0:
+		return doc.Value{}, code.New(34455, "$substrCP: the starting index must be nonnegative integer.")
+	}
+	text = text[byteOf(text, int(start)):]
+	return s.string(text[:byteOf(text, int(length))])
+}

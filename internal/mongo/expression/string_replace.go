@@ -1,0 +1,121 @@
+package expression
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+func init() {
+	register(map[string]operator{
+		"$replaceOne": replace("$replaceOne", 1),
+		"$replaceAll": replace("$replaceAll", -1),
+		"$trim":       trim("$trim", strings.Trim),
+		"$ltrim":      trim("$ltrim", strings.TrimLeft),
+		"$rtrim":      trim("$rtrim", strings.TrimRight),
+	})
+}
+
+// replacing are the arguments of $replaceOne and $replaceAll, with the codes of their
+// absence and of another type.
+var replacing = [3]struct {
+	name             string
+	missing, mistype code.Code
+}{{"input", 51749, 51746}, {"find", 51748, 51745}, {"replacement", 51747, 51744}}
+
+// replace replaces so many places, all of them when limit is -1.
+func replace(name string, limit int) operator {
+	h := shape{name: name, object: 51751, unknown: 51750}
+	for _, a := range replacing {
+		h.optional = append(h.optional, a.name)
+	}
+	work := func(s *Scope, args []doc.Value) (doc.Value, error) {
+		var texts [3]string
+		isNull := false
+		for i, v := range args {
+			text, ok := doc.AsString(v)
+			if !ok && !nullish(v) {
+				return doc.Value{}, code.New(replacing[i].mistype, "%s requires that '%s' be a string, found: %s", name, replacing[i].name, show(v))
+			}
+			texts[i], isNull = text, isNull || !ok
+		}
+		if isNull {
+			return null, nil
+		}
+		return s.replaced(texts[0], texts[1], texts[2], limit)
+	}
+	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {
+		args, err := h.read(arg, names, depth)
+		if err != nil {
+			return nil, err
+		}
+		for i, x := range args {
+			if x == nil {
+				return nil, code.New(replacing[i].missing, "%s requires '%s' to be specified", name, replacing[i].name)
+			}
+		}
+		return apply(args, work), nil
+	}
+}
+
+// replaced puts text where find is; an empty find is before each code point and at the
+// end.
+func (s *Scope) replaced(input, find, text string, limit int) (doc.Value, error) {
+	n := strings.Count(input, find)
+	if limit >= 0 {
+		n = min(n, limit)
+	}
+	if err := s.room(len(input) + n*(len(text)-len(find)) + 5); err != nil {
+		return doc.Value{}, err
+	}
+	start := s.openText()
+	for ; n > 0; n-- {
+		at := strings.Index(input, find)
+		s.arena = append(append(s.arena, input[:at]...), text...)
+		input = input[at+len(find):]
+		if find == "" && input != "" {
+			_, size := utf8.DecodeRuneInString(input)
+			s.arena = append(s.arena, input[:size]...)
+			input = input[size:]
+		}
+	}
+	s.arena = append(s.arena, input...)
+	return s.closeText(start)
+}
+
+// blanks is what $trim takes away unless told otherwise.
+// https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/trim/
+const blanks = "\x00\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+
+func trim(name string, cut func(text, chars string) string) operator {
+	h := shape{name: name, object: 50696, unknown: 50694, missing: 50695, required: []string{"input"}, optional: []string{"chars"}}
+	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {
+		args, err := h.read(arg, names, depth)
+		if err != nil {
+			return nil, err
+		}
+		given := args[1] != nil
+		return apply(args, func(s *Scope, args []doc.Value) (doc.Value, error) {
+			if nullish(args[0]) {
+				return null, nil
+			}
+			text, ok := doc.AsString(args[0])
+			if !ok {
+				return doc.Value{}, code.New(50699, "%s requires its input to be a string, got %s (of type %s) instead.", name, show(args[0]), typeName(args[0]))
+			}
+			if !given {
+				return s.string(cut(text, blanks))
+			}
+			if nullish(args[1]) {
+				return null, nil
+			}
+			chars, ok := doc.AsString(args[1])
+			if !ok {
+				return doc.Value{}, code.New(50700, "%s requires 'chars' to be a string, got %s (of type %s) instead.", name, show(args[1]), typeName(args[1]))
+			}
+			return s.string(cut(text, chars))
+		}), nil
+	}
+}

@@ -1,0 +1,201 @@
+package filter
+
+import (
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
+)
+
+// Limits on a query.
+const (
+	maxDepth      = 100     // of conditions in conditions, as MongoDB has it
+	maxConditions = 100_000 // of all
+)
+
+// A level says what the paths of a condition begin at.
+type level uint8
+
+const (
+	inDocument level = iota
+	inElement        // an element of an array: $elemMatch
+	inUpdate         // an element, in an update: arrayFilters and $pull
+)
+
+// A compiler reads one query.
+type compiler struct {
+	names      *expression.Names
+	conditions int
+	scoped     bool
+	identified bool   // the first name of paths stands for the element that is asked about
+	identifier string // that name, "" until it is known
+}
+
+// A spot is where in a query an operator is.
+type spot struct {
+	level level
+	depth int
+	path  *Path   // for operators on a field
+	among doc.Doc // the operators on the same field: {$regex: ..., $options: ...}
+}
+
+func (at spot) deeper() spot {
+	at.depth++
+	return at
+}
+
+// A fieldOperator reads {path: {name: arg}}. Without a condition (root is nil) it asks nothing.
+type fieldOperator func(c *compiler, name string, arg doc.Value, at spot) (condition, error)
+
+// A topOperator reads {name: arg}. Without a condition it asks nothing.
+type topOperator func(c *compiler, name string, arg doc.Value, at spot) (condition, error)
+
+func compile(query doc.Doc, o Options) (*Filter, error) {
+	c := &compiler{names: o.Names}
+	found, err := c.query(slices.Clone(query), spot{})
+	if err != nil {
+		return nil, err
+	}
+	return &Filter{test: found.root, node: found.node, scoped: c.scoped}, nil
+}
+
+// query reads the conditions of a document, all of which have to hold.
+func (c *compiler) query(query doc.Doc, at spot) (condition, error) {
+	if at.depth > maxDepth {
+		return condition{}, code.New(code.BadValue, "exceeded depth limit of %d when converting to match expressions", maxDepth)
+	}
+	var list []condition
+	for name, arg := range doc.Members(query) {
+		found, err := c.member(name, arg, at)
+		if err != nil {
+			return condition{}, err
+		}
+		if found.root != nil {
+			list = append(list, found)
+		}
+	}
+	return all(list), nil
+}
+
+// member reads {$and: [...]}, {path: {$gt: 1}}, {path: /x/} or {path: value}.
+func (c *compiler) member(name string, arg doc.Value, at spot) (condition, error) {
+	if err := c.count(); err != nil {
+		return condition{}, err
+	}
+	if strings.HasPrefix(name, "$") {
+		op := onDocument[name]
+		if op == nil {
+			return condition{}, code.New(code.BadValue, "unknown top level operator: %s. "+
+				"If you have a field name that starts with a '$' symbol, consider using $getField or $setField.", name)
+		}
+		return op(c, name, arg, at)
+	}
+	path, err := c.path(name)
+	if err != nil {
+		return condition{}, err
+	}
+	at.path = path
+	switch {
+	case isOperators(arg, false):
+		return c.operators(arg.Data, at)
+	case arg.Type == bsoncore.TypeRegex:
+		return regexValue(arg, at)
+	}
+	return equal(c, "$eq", arg, at)
+}
+
+// operators reads {$gt: 1, $lt: 5}, the conditions on a field.
+func (c *compiler) operators(ops doc.Doc, at spot) (condition, error) {
+	if at.depth > maxDepth {
+		return condition{}, code.New(code.BadValue, "exceeded depth limit of %d when converting to match expressions", maxDepth)
+	}
+	at.among = ops
+	var list []condition
+	for name, arg := range doc.Members(ops) {
+		if err := c.count(); err != nil {
+			return condition{}, err
+		}
+		op := onField[name]
+		if op == nil {
+			return condition{}, code.New(code.BadValue, "unknown operator: %s", name)
+		}
+		found, err := op(c, name, arg, at)
+		if err != nil {
+			return condition{}, err
+		}
+		if found.root != nil {
+			list = append(list, found)
+		}
+	}
+	return all(list), nil
+}
+
+func (c *compiler) count() error {
+	if c.conditions++; c.conditions > maxConditions {
+		return code.New(code.BadValue, "a query has more than %d conditions", maxConditions)
+	}
+	return nil
+}
+
+// path reads the path of a condition. In arrayFilters its first name is the identifier.
+func (c *compiler) path(name string) (*Path, error) {
+	p, err := ParsePath(name)
+	if err != nil || !c.identified {
+		return p, err
+	}
+	identifier := p.names[0]
+	if c.identifier != "" && identifier != c.identifier {
+		return nil, code.New(code.FailedToParse, "Error parsing array filter :: caused by :: "+
+			"Expected a single top-level field name, found '%s' and '%s'", c.identifier, identifier)
+	}
+	if !isIdentifier(identifier) {
+		return nil, code.New(code.BadValue, "Error parsing array filter :: caused by :: "+
+			"The top-level field name must be an alphanumeric string beginning with a lowercase letter, found '%s'", identifier)
+	}
+	c.identifier = identifier
+	return &Path{text: strings.TrimPrefix(name[len(identifier):], "."), names: p.names[1:], index: p.index[1:]}, nil
+}
+
+// isIdentifier reports whether arrayFilters may call an element so.
+// https://www.mongodb.com/docs/v7.0/reference/operator/update/positional-filtered/
+func isIdentifier(name string) bool {
+	for i, b := range []byte(name) {
+		lower, upper, digit := b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b >= '0' && b <= '9'
+		if !lower && (i == 0 || !upper && !digit) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// isOperators reports whether v has operators, {$gt: 1}, and is not an object to compare
+// with. A DBRef is one: it has $ref and $id, or where parts of it will do any of
+// $ref, $id and $db.
+func isOperators(v doc.Value, partial bool) bool {
+	if v.Type != bsoncore.TypeEmbeddedDocument {
+		return false
+	}
+	name, _ := first(v.Data)
+	if !strings.HasPrefix(name, "$") {
+		return false
+	}
+	ref, id := has(v.Data, "$ref"), has(v.Data, "$id")
+	if partial {
+		return !ref && !id && !has(v.Data, "$db")
+	}
+	return !(ref && id)
+}
+
+// first is the first member of a document, "" and missing when it has none.
+func first(d doc.Doc) (string, doc.Value) {
+	for name, v := range doc.Members(d) {
+		return name, v
+	}
+	return "", doc.Value{}
+}
+
+func has(d doc.Doc, name string) bool { return doc.Lookup(d, name).Type != 0 }

@@ -1,0 +1,199 @@
+package filter
+
+import (
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+// Limits on a path. A number may be an index and a name, so each doubles the ways
+// that there are through nested arrays.
+const (
+	maxPathNames   = 200
+	maxPathNumbers = 24
+)
+
+// A Path is a dotted path with MongoDB's rules for arrays, compiled. It is immutable.
+// A name that is a number is an index of an array and also a name in the objects that
+// the array has; other names look into those objects; an array inside an array is
+// entered by index only.
+// https://www.mongodb.com/docs/v7.0/core/document/#dot-notation
+type Path struct {
+	text  string
+	names []string
+	index []int // what each name is as an index, -1 when it is none
+}
+
+// A Leaf says what a walk visits where the path ends at an array.
+type Leaf uint8
+
+// What a walk visits at the end of a path, when that is an array.
+const (
+	Whole    Leaf = iota // the array
+	Elements             // its elements
+	Both                 // its elements and then the array, as most operators do
+)
+
+// ParsePath reads a dotted path. Names may be empty and begin with '$'. Errors are *code.Error:
+// there are more than 200 names, or more than 24 of them are numbers.
+func ParsePath(dotted string) (*Path, error) {
+	if strings.Count(dotted, ".") >= maxPathNames {
+		return nil, code.New(code.Overflow, "FieldPath is too long")
+	}
+	p := &Path{text: dotted, names: strings.Split(dotted, ".")}
+	p.index = make([]int, len(p.names))
+	numbers := 0
+	for i, name := range p.names {
+		if p.index[i] = indexOf(name); p.index[i] >= 0 {
+			numbers++
+		}
+	}
+	if numbers > maxPathNumbers {
+		return nil, code.New(code.Overflow, "FieldPath has too many numbers")
+	}
+	return p, nil
+}
+
+// indexOf is the index that a name is when it has digits only, as arrays name their elements.
+func indexOf(name string) int {
+	if name == "" || len(name) > 9 || name[0] == '0' && len(name) > 1 {
+		return -1
+	}
+	for _, c := range []byte(name) {
+		if c < '0' || c > '9' {
+			return -1
+		}
+	}
+	n, _ := strconv.Atoi(name)
+	return n
+}
+
+// String is the dotted path.
+func (p *Path) String() string { return p.text }
+
+// Names are the parts of the path, which the caller may not change.
+func (p *Path) Names() []string { return p.names }
+
+// Walk visits what the path leads to in d, in order, until visit says to stop. A place
+// where the path ends early is visited as the zero Value, once for each object that lacks
+// the name; nothing is visited in an array that has nothing to look into. The element
+// is the index in the outermost array that the walk went through without being told an
+// index, -1 when there is none. Walk reports whether it was stopped.
+func (p *Path) Walk(d doc.Doc, leaf Leaf, visit func(v doc.Value, element int) (stop bool)) bool {
+	w := walk{path: p, leaf: leaf}
+	return w.from(doc.Object(d), func(v doc.Value, at place) bool {
+		if !at.found {
+			return visit(v, -1)
+		}
+		return visit(v, at.element)
+	})
+}
+
+// A place is an element of an array: the array is what so many names lead to.
+type place struct {
+	found   bool
+	names   int
+	element int
+}
+
+// or is the outer one of two places.
+func (p place) or(names, element int) place {
+	if p.found {
+		return p
+	}
+	return place{found: true, names: names, element: element}
+}
+
+type visitor func(v doc.Value, at place) (stop bool)
+
+// A walk is along a path.
+type walk struct {
+	path *Path
+	leaf Leaf
+}
+
+// from begins at a value: a document, or an element of an array.
+func (w walk) from(v doc.Value, visit visitor) bool {
+	switch {
+	case len(w.path.names) == 0:
+		return w.end(v, place{}, visit)
+	case v.Type == bsoncore.TypeEmbeddedDocument:
+		return w.object(v.Data, 0, place{}, visit)
+	case v.Type == bsoncore.TypeArray:
+		return w.array(v, 0, place{}, visit)
+	}
+	return visit(doc.Value{}, place{})
+}
+
+// object looks up names from i on, as far as there are objects.
+func (w walk) object(d doc.Doc, i int, at place, visit visitor) bool {
+	for {
+		v := doc.Lookup(d, w.path.names[i])
+		i++
+		switch {
+		case i == len(w.path.names):
+			return w.end(v, at, visit)
+		case v.Type == bsoncore.TypeArray:
+			return w.array(v, i, at, visit)
+		case v.Type != bsoncore.TypeEmbeddedDocument:
+			return visit(doc.Value{}, at)
+		}
+		d = v.Data
+	}
+}
+
+// array looks into the elements of an array, to which names up to i have led.
+func (w walk) array(v doc.Value, i int, at place, visit visitor) bool {
+	n := -1
+	for e := range doc.Elements(v) {
+		n++
+		if e.Type == bsoncore.TypeEmbeddedDocument && w.object(e.Data, i, at.or(i, n), visit) {
+			return true
+		}
+		if n == w.path.index[i] && w.indexed(e, i+1, at, visit) {
+			return true
+		}
+	}
+	return false
+}
+
+// indexed goes on in an element that the path has named by its index. An array at the
+// end of the path is visited as it is.
+func (w walk) indexed(e doc.Value, i int, at place, visit visitor) bool {
+	switch {
+	case i == len(w.path.names):
+		return visit(e, at)
+	case e.Type == bsoncore.TypeEmbeddedDocument:
+		return w.object(e.Data, i, at, visit)
+	case e.Type == bsoncore.TypeArray:
+		return w.array(e, i, at, visit)
+	}
+	return false
+}
+
+// end visits a value at the end of the path.
+func (w walk) end(v doc.Value, at place, visit visitor) bool {
+	if v.Type != bsoncore.TypeArray || w.leaf == Whole {
+		return visit(v, at)
+	}
+	n := -1
+	for e := range doc.Elements(v) {
+		n++
+		if visit(e, at.or(len(w.path.names), n)) {
+			return true
+		}
+	}
+	return w.leaf == Both && visit(v, at)
+}
+
+// upTo is the path of the first n names.
+func (p *Path) upTo(n int) string {
+	if n >= len(p.names) {
+		return p.text
+	}
+	return strings.Join(p.names[:n], ".")
+}

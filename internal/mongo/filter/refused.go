@@ -1,0 +1,11 @@
+package filter
+
+import (
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+// refused is an operator that MongoDB has and mayfly has not.
+func refused(_ *compiler, name string, _ doc.Value, _ spot) (condition, error) {
+	return condition{}, code.Unsupported(name)
+}

@@ -1,0 +1,105 @@
+package filter
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
+)
+
+// regex is {$regex: "^a", $options: "i"} and {$regex: /^a/i}.
+// https://www.mongodb.com/docs/v7.0/reference/operator/query/regex/
+func regex(_ *compiler, _ string, arg doc.Value, at spot) (condition, error) {
+	text, options, isRegex := splitRegex(arg)
+	if !isRegex {
+		var ok bool
+		if text, ok = doc.AsString(arg); !ok {
+			return condition{}, code.New(code.BadValue, "$regex has to be a string")
+		}
+	}
+	also := doc.Lookup(at.among, "$options")
+	if also.Type != 0 {
+		given, ok := doc.AsString(also)
+		if !ok {
+			return condition{}, code.New(code.BadValue, "$options has to be a string")
+		}
+		if options != "" {
+			return condition{}, twice(at.among)
+		}
+		options = given
+	}
+	return matches(text, options, at)
+}
+
+// twice says that there are two sets of options, with the code of the one that comes second.
+func twice(among doc.Doc) error {
+	for name := range doc.Members(among) {
+		switch name {
+		case "$regex":
+			return code.New(51075, "options set in both $regex and $options")
+		case "$options":
+			return code.New(51074, "options set in both $regex and $options")
+		}
+	}
+	return nil
+}
+
+// regexOptions is the $options beside a $regex, which has read it.
+func regexOptions(_ *compiler, _ string, _ doc.Value, at spot) (condition, error) {
+	if !has(at.among, "$regex") {
+		return condition{}, code.New(code.BadValue, "$options needs a $regex")
+	}
+	return condition{}, nil
+}
+
+// regexValue is {path: /x/}.
+func regexValue(arg doc.Value, at spot) (condition, error) {
+	text, options, _ := splitRegex(arg)
+	return matches(text, options, at)
+}
+
+func matches(text, options string, at spot) (condition, error) {
+	p, err := newPattern(text, options)
+	if err != nil {
+		return condition{}, err
+	}
+	node := &Node{Kind: Regex, Patterns: []Pattern{p.described}}
+	return onPath(at.path, Both, p.test, node), nil
+}
+
+// splitRegex is the two texts that a regular expression is.
+func splitRegex(v doc.Value) (text, options string, ok bool) {
+	if v.Type != bsoncore.TypeRegex {
+		return "", "", false
+	}
+	text, rest, _ := strings.Cut(string(v.Data), "\x00")
+	options, _, _ = strings.Cut(rest, "\x00")
+	return text, options, true
+}
+
+// patternOf is the pattern that a value of type regex is.
+func patternOf(v doc.Value) (*pattern, error) {
+	text, options, _ := splitRegex(v)
+	return newPattern(text, options)
+}
+
+func (p *pattern) test(v doc.Value, _ *expression.Scope, _ *Where) (bool, error) { return p.accepts(v) }
+
+// accepts matches strings and symbols. A regular expression that is the same is accepted too.
+func (p *pattern) accepts(v doc.Value) (bool, error) {
+	switch v.Type {
+	case bsoncore.TypeSymbol:
+		v.Type = bsoncore.TypeString
+	case bsoncore.TypeRegex:
+		text, options, _ := splitRegex(v)
+		return text == p.text && options == p.options, nil
+	}
+	subject, ok := doc.AsString(v)
+	if !ok {
+		return false, nil
+	}
+	return p.match(subject)
+}

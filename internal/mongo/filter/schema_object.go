@@ -1,0 +1,219 @@
+package filter
+
+import (
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+var objects = setOf(bsoncore.TypeEmbeddedDocument)
+
+// propertyCount is minProperties and maxProperties.
+func propertyCount(_ *schema, name string, arg doc.Value) (rule, error) {
+	return counted(objects, name, arg, func(v doc.Value) (n int64) {
+		for range doc.Members(v.Data) {
+			n++
+		}
+		return n
+	})
+}
+
+// required lists the fields that have to be there.
+func required(_ *schema, name string, arg doc.Value) (rule, error) {
+	if arg.Type != bsoncore.TypeArray {
+		return nil, wrongType(name, "an array, but found an element of type "+code.TypeName(arg))
+	}
+	var fields []string
+	seen := map[string]bool{}
+	for e := range doc.Elements(arg) {
+		field, ok := doc.AsString(e)
+		if !ok {
+			return nil, wrongType(name, "an array of strings, but found an element of type: "+code.TypeName(e))
+		}
+		if seen[field] {
+			return nil, code.New(code.FailedToParse, "$jsonSchema keyword '%s' array cannot contain duplicate values", name)
+		}
+		seen[field] = true
+		fields = append(fields, field)
+	}
+	if len(fields) == 0 {
+		return nil, code.New(code.FailedToParse, "$jsonSchema keyword '%s' cannot be an empty array", name)
+	}
+	return onType(objects, check(hasAll(fields)).holds()), nil
+}
+
+func hasAll(fields []string) check {
+	return func(v doc.Value) bool {
+		for _, f := range fields {
+			if !has(v.Data, f) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// properties has schemas for fields by name, if they are there.
+func properties(s *schema, name string, arg doc.Value) (rule, error) {
+	if arg.Type != bsoncore.TypeEmbeddedDocument {
+		return nil, wrongType(name, "an object")
+	}
+	rules := map[string]rule{}
+	for field, inner := range doc.Members(arg.Data) {
+		if inner.Type != bsoncore.TypeEmbeddedDocument {
+			return nil, code.New(code.TypeMismatch, "Nested schema for $jsonSchema property '%s' must be an object", field)
+		}
+		r, err := s.inner(inner)
+		if err != nil {
+			return nil, err
+		}
+		rules[field] = r
+	}
+	return onType(objects, func(v doc.Value) (bool, error) {
+		for field, value := range doc.Members(v.Data) {
+			r := rules[field]
+			if r == nil {
+				continue
+			}
+			if ok, err := r(value); !ok || err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	}), nil
+}
+
+// A namedRule is for the fields whose name has a match.
+type namedRule struct {
+	name *pattern
+	rule rule
+}
+
+// allowedProperties is patternProperties and additionalProperties, what fields have to be
+// that neither properties nor patternProperties speak of. The first of the two does the work of both.
+func allowedProperties(s *schema, name string, _ doc.Value) (rule, error) {
+	if name == "additionalProperties" && s.has("patternProperties") {
+		return nil, nil
+	}
+	patterns, err := patternProperties(s)
+	if err != nil {
+		return nil, err
+	}
+	other := check(func(doc.Value) bool { return true }).holds()
+	if arg := s.keywords["additionalProperties"]; arg.Type != 0 {
+		if other, err = schemaOrBool(s, "additionalProperties", arg, "an object or a boolean"); err != nil {
+			return nil, err
+		}
+	}
+	known := map[string]bool{}
+	if listed, ok := doc.AsDoc(s.keywords["properties"]); ok {
+		for field := range doc.Members(listed) {
+			known[field] = true
+		}
+	}
+	return onType(objects, func(v doc.Value) (bool, error) {
+		for field, value := range doc.Members(v.Data) {
+			if ok, err := allowed(field, value, known[field], patterns, other); !ok || err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	}), nil
+}
+
+// allowed asks of a field what the patterns for its name say, or what is said of others.
+func allowed(field string, value doc.Value, known bool, patterns []namedRule, other rule) (bool, error) {
+	for _, p := range patterns {
+		found, err := p.name.match(field)
+		if err != nil {
+			return false, err
+		}
+		if !found {
+			continue
+		}
+		known = true
+		if ok, err := p.rule(value); !ok || err != nil {
+			return false, err
+		}
+	}
+	if known {
+		return true, nil
+	}
+	return other(value)
+}
+
+func patternProperties(s *schema) ([]namedRule, error) {
+	const name = "patternProperties"
+	arg := s.keywords[name]
+	if arg.Type == 0 {
+		return nil, nil
+	}
+	if arg.Type != bsoncore.TypeEmbeddedDocument {
+		return nil, wrongType(name, "an object")
+	}
+	var list []namedRule
+	for text, inner := range doc.Members(arg.Data) {
+		if inner.Type != bsoncore.TypeEmbeddedDocument {
+			return nil, code.New(code.TypeMismatch, "$jsonSchema keyword '%s' has property '%s' which is not an object", name, text)
+		}
+		p, err := newPattern(text, "")
+		if err != nil {
+			return nil, err
+		}
+		r, err := s.inner(inner)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, namedRule{p, r})
+	}
+	return list, nil
+}
+
+// dependencies says what else has to be so when a field is there: other fields, or a schema.
+func dependencies(s *schema, name string, arg doc.Value) (rule, error) {
+	if arg.Type != bsoncore.TypeEmbeddedDocument {
+		return nil, wrongType(name, "an object")
+	}
+	var list []rule
+	for field, what := range doc.Members(arg.Data) {
+		then, err := dependency(s, field, what)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, func(v doc.Value) (bool, error) {
+			if !has(v.Data, field) {
+				return true, nil
+			}
+			return then(v)
+		})
+	}
+	return onType(objects, everyRule(list)), nil
+}
+
+func dependency(s *schema, field string, arg doc.Value) (rule, error) {
+	if arg.Type == bsoncore.TypeEmbeddedDocument {
+		return s.inner(arg)
+	}
+	if arg.Type != bsoncore.TypeArray {
+		return nil, code.New(code.TypeMismatch, "property '%s' in $jsonSchema keyword 'dependencies' must be either an object or an array", field)
+	}
+	var fields []string
+	seen := map[string]bool{}
+	for e := range doc.Elements(arg) {
+		other, ok := doc.AsString(e)
+		if !ok {
+			return nil, code.New(code.TypeMismatch, "array '%s' in $jsonSchema keyword 'dependencies' can only contain strings, but found element of type: %s",
+				field, code.TypeName(e))
+		}
+		if seen[other] {
+			return nil, code.New(code.FailedToParse, "array '%s' in $jsonSchema keyword 'dependencies' contains duplicate element: %s", field, other)
+		}
+		seen[other] = true
+		fields = append(fields, other)
+	}
+	if len(fields) == 0 {
+		return nil, code.New(code.FailedToParse, "property '%s' in $jsonSchema keyword 'dependencies' cannot be an empty array", field)
+	}
+	return check(hasAll(fields)).holds(), nil
+}

@@ -1,0 +1,123 @@
+package pipeline
+
+import (
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
+)
+
+// severalParser reads {n: expression, input: expression}.
+// https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/firstN/
+func severalParser(noObject code.Code, create func(n int) accumulator) accumulating {
+	return func(s *statement, arg doc.Value, names *expression.Names) (err error) {
+		if !isObject(arg) {
+			return code.New(noObject, "specification must be an object; found %s: %s", s.operator, show(arg))
+		}
+		for name, v := range doc.Members(arg.Data) {
+			switch name {
+			case "n":
+				s.n, err = expression.Compile(v, names)
+			case "input":
+				s.argument, err = expression.Compile(v, names)
+			default:
+				err = code.New(5787901, "Unknown argument for 'n' operator: %s", name)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		switch {
+		case s.n == nil:
+			return code.New(5787906, "Missing value for 'n'")
+		case s.argument == nil:
+			return code.New(5787907, "Missing value for 'input'")
+		}
+		s.create = create
+		return nil
+	}
+}
+
+// valueBytes is what a value takes beside its data.
+const valueBytes = 40
+
+// A firstValues is $firstN.
+type firstValues struct {
+	n    int
+	list list
+}
+
+func (f *firstValues) add(v doc.Value, _ doc.Doc) (int, error) {
+	if f.list.n == f.n {
+		return 0, nil
+	}
+	before := cap(f.list.buf)
+	f.list.add(orNull(v))
+	return cap(f.list.buf) - before, nil
+}
+
+func (f *firstValues) value() doc.Value { return f.list.value() }
+
+// A lastValues is $lastN: a ring of the values that came last.
+type lastValues struct {
+	n    int
+	ring []kept
+	next int // the oldest, once the ring is full
+}
+
+func (l *lastValues) add(v doc.Value, _ doc.Doc) (int, error) {
+	v = orNull(v)
+	if len(l.ring) < l.n {
+		l.ring = append(l.ring, kept{})
+		return l.ring[len(l.ring)-1].set(v) + valueBytes, nil
+	}
+	grown := l.ring[l.next].set(v)
+	l.next = (l.next + 1) % l.n
+	return grown, nil
+}
+
+func (l *lastValues) value() doc.Value {
+	var all list
+	for i := range l.ring {
+		all.add(l.ring[(l.next+i)%len(l.ring)].get())
+	}
+	return all.value()
+}
+
+// An extremes is $minN or, with sign -1, $maxN: the values in order, null and missing
+// ones aside.
+type extremes struct {
+	n, sign int
+	values  []doc.Value
+}
+
+func (e *extremes) add(v doc.Value, _ doc.Doc) (int, error) {
+	if nullish(v) {
+		return 0, nil
+	}
+	at, _ := slices.BinarySearchFunc(e.values, v, func(a, b doc.Value) int {
+		if c := doc.CompareBSON(a, b) * e.sign; c != 0 {
+			return c
+		}
+		return -1 // behind its equals
+	})
+	if at == e.n {
+		return 0, nil
+	}
+	grown := len(v.Data) + valueBytes
+	if len(e.values) == e.n {
+		grown -= len(e.values[e.n-1].Data) + valueBytes
+		e.values = e.values[:e.n-1]
+	}
+	e.values = slices.Insert(e.values, at, owned(v))
+	return grown, nil
+}
+
+func (e *extremes) value() doc.Value {
+	var all list
+	for _, v := range e.values {
+		all.add(v)
+	}
+	return all.value()
+}

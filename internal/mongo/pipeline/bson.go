@@ -1,0 +1,174 @@
+package pipeline
+
+import (
+	"encoding/binary"
+	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+var (
+	null      = doc.Value{Type: bsoncore.TypeNull}
+	undefined = doc.Value{Type: bsoncore.TypeUndefined}
+	emptyDoc  = doc.Doc{5, 0, 0, 0, 0}
+)
+
+// nullish reports whether v is null, undefined or missing.
+func nullish(v doc.Value) bool {
+	return v.Type == 0 || v.Type == bsoncore.TypeNull || v.Type == bsoncore.TypeUndefined
+}
+
+// numeric reports whether v is a number of any type.
+func numeric(v doc.Value) bool {
+	return v.Type == bsoncore.TypeInt32 || v.Type == bsoncore.TypeDouble || v.Type == bsoncore.TypeInt64 ||
+		v.Type == bsoncore.TypeDecimal128
+}
+
+// float is the double nearest to a number.
+func float(v doc.Value) float64 {
+	if d, ok := doc.AsDecimal(v); ok {
+		return d.Float64()
+	}
+	f, _ := doc.AsFloat(v)
+	return f
+}
+
+// orNull is null in the place of a missing value.
+func orNull(v doc.Value) doc.Value {
+	if v.Type == 0 {
+		return null
+	}
+	return v
+}
+
+// owned is v with bytes of its own.
+func owned(v doc.Value) doc.Value {
+	return doc.Value{Type: v.Type, Data: append(make([]byte, 0, len(v.Data)), v.Data...)}
+}
+
+// integer is a whole number as MongoDB gives sums and counts: 32 bits if they hold it.
+func integer(i int64) doc.Value {
+	if int64(int32(i)) == i {
+		return doc.Int32(int32(i))
+	}
+	return doc.Int(i)
+}
+
+// beginDoc leaves room for the length of a document or array; endDoc fills it.
+func beginDoc(dst []byte) (begun []byte, at int) { return append(dst, 0, 0, 0, 0), len(dst) }
+
+func endDoc(dst []byte, at int) []byte {
+	dst = append(dst, 0)
+	binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at))
+	return dst
+}
+
+// appendHead is a member without its value.
+func appendHead(dst []byte, kind bsoncore.Type, name string) []byte {
+	return append(append(append(dst, byte(kind)), name...), 0)
+}
+
+// appendMember is a member, nothing when it is missing.
+func appendMember(dst []byte, name string, v doc.Value) []byte {
+	if v.Type == 0 {
+		return dst
+	}
+	return doc.AppendElement(dst, name, v)
+}
+
+func appendIndex(dst []byte, kind bsoncore.Type, i int) []byte {
+	return append(strconv.AppendInt(append(dst, byte(kind)), int64(i), 10), 0)
+}
+
+// appendElement is an element of an array.
+func appendElement(dst []byte, i int, v doc.Value) []byte {
+	return append(appendIndex(dst, v.Type, i), v.Data...)
+}
+
+// A list is an array in the making.
+type list struct {
+	buf []byte
+	n   int
+}
+
+func (l *list) add(v doc.Value) {
+	if l.n == 0 && len(l.buf) == 0 {
+		l.buf = append(l.buf, 0, 0, 0, 0)
+	}
+	l.buf = appendElement(l.buf, l.n, v)
+	l.n++
+}
+
+// value is the array so far, until the next add.
+func (l *list) value() doc.Value {
+	if len(l.buf) == 0 {
+		l.buf = append(l.buf, 0, 0, 0, 0)
+	}
+	whole := endDoc(l.buf, 0)
+	l.buf = whole[:len(whole)-1]
+	return doc.Value{Type: bsoncore.TypeArray, Data: whole}
+}
+
+func (l *list) reset() { l.buf, l.n = l.buf[:0], 0 }
+
+// A lookup finds members of a document, by an index when it is asked for many.
+type lookup struct {
+	d     doc.Doc
+	index map[string]doc.Value
+}
+
+// fewLookups are cheaper without an index.
+const fewLookups = 16
+
+func lookups(d doc.Doc, times int) lookup {
+	l := lookup{d: d}
+	if times > fewLookups {
+		l.index = map[string]doc.Value{}
+		for name, v := range doc.Members(d) {
+			if _, twice := l.index[name]; !twice {
+				l.index[name] = v
+			}
+		}
+	}
+	return l
+}
+
+func (l lookup) get(name string) doc.Value {
+	if l.index != nil {
+		return l.index[name]
+	}
+	return doc.Lookup(l.d, name)
+}
+
+// membersOf is for looking up n's children in a document.
+func (n *node) membersOf(d doc.Doc) lookup { return lookups(d, len(n.children)) }
+
+// size is how many members a document has.
+func size(d doc.Doc) int {
+	n := 0
+	for range doc.Members(d) {
+		n++
+	}
+	return n
+}
+
+// appendMerged is a with the members of b: in the place of those that a has, else last.
+func appendMerged(dst []byte, a, b doc.Doc) []byte {
+	sizeA, sizeB := size(a), size(b)
+	inA, inB := lookups(a, sizeB), lookups(b, sizeA)
+	dst, at := beginDoc(dst)
+	for name, v := range doc.Members(a) {
+		if other := inB.get(name); other.Type != 0 {
+			v = other
+		}
+		dst = doc.AppendElement(dst, name, v)
+	}
+	for name, v := range doc.Members(b) {
+		if inA.get(name).Type == 0 {
+			dst = doc.AppendElement(dst, name, v)
+		}
+	}
+	return endDoc(dst, at)
+}

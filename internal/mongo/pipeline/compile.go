@@ -1,0 +1,215 @@
+package pipeline
+
+import (
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
+)
+
+// A compiler reads one pipeline.
+type compiler struct {
+	names      *expression.Names
+	updateOnly bool
+	depth      int    // of sub-pipelines around this one
+	inside     string // the stage that this is a sub-pipeline of, "" at the top
+	inFacet    bool   // there is a $facet around
+}
+
+// A parser reads a stage's argument. It may keep its memory.
+type parser func(c *compiler, arg doc.Value) (stage, error)
+
+// A series is what a stage that stands for several is read as.
+type series []stage
+
+func (series) name() string { return "" }
+
+// parsers has all stages that there are, by name. It is filled by init, for some of
+// them read pipelines themselves.
+var parsers map[string]parser
+
+func init() {
+	parsers = map[string]parser{
+		"$addFields":       addFieldsParser("$addFields"),
+		"$bucket":          parseBucket,
+		"$bucketAuto":      parseBucketAuto,
+		"$count":           parseCount,
+		"$densify":         parseDensify,
+		"$documents":       parseDocuments,
+		"$facet":           parseFacet,
+		"$fill":            parseFill,
+		"$graphLookup":     parseGraphLookup,
+		"$group":           parseGroup,
+		"$limit":           parseLimit,
+		"$lookup":          parseLookup,
+		"$match":           parseMatch,
+		"$merge":           parseMerge,
+		"$out":             parseOut,
+		"$project":         parseProject,
+		"$redact":          parseRedact,
+		"$replaceRoot":     parseReplaceRoot,
+		"$replaceWith":     parseReplaceWith,
+		"$sample":          parseSample,
+		"$set":             addFieldsParser("$set"),
+		"$setWindowFields": parseSetWindowFields,
+		"$skip":            parseSkip,
+		"$sort":            parseSort,
+		"$sortByCount":     parseSortByCount,
+		"$unionWith":       parseUnionWith,
+		"$unset":           parseUnset,
+		"$unwind":          parseUnwind,
+	}
+	for _, name := range serverStages {
+		parsers[name] = sourceParser(name)
+	}
+	for _, name := range refusedStages {
+		parsers[name] = func(*compiler, doc.Value) (stage, error) { return nil, code.Unsupported(name) }
+	}
+}
+
+// refusedStages are MongoDB's that mayfly does not have.
+var refusedStages = strings.Fields("$geoNear $search $searchMeta $vectorSearch $listSearchIndexes $queryStats " +
+	"$listSampledQueries $shardedDataDistribution $changeStreamSplitLargeEvent")
+
+// inUpdates are the stages of an update.
+var inUpdates = map[string]bool{
+	"$addFields": true, "$set": true, "$unset": true, "$project": true, "$replaceRoot": true, "$replaceWith": true,
+}
+
+// notInFacet, and their sub-pipelines too, may not be in a $facet.
+var notInFacet = map[string]bool{"$facet": true, "$out": true, "$merge": true, "$documents": true}
+
+// Names lists all stages that there are, in no order.
+func Names() []string {
+	var list []string
+	for name := range parsers {
+		list = append(list, name)
+	}
+	return list
+}
+
+// pipeline reads stages whose memory it may keep.
+func (c *compiler) pipeline(stages []doc.Value) (*Pipeline, error) {
+	if len(stages) > MaxStages {
+		return nil, code.New(7749501, "Pipeline length must be no longer than %d stages.", MaxStages)
+	}
+	p := &Pipeline{names: c.names}
+	for i, v := range stages {
+		spec, ok := doc.AsDoc(v)
+		if !ok {
+			return nil, code.New(code.TypeMismatch, "Each element of the 'pipeline' array must be an object")
+		}
+		s, err := c.stage(spec, i == 0, i == len(stages)-1)
+		if err != nil {
+			return nil, err
+		}
+		p.specs = append(p.specs, spec)
+		if several, ok := s.(series); ok {
+			p.stages = append(p.stages, several...)
+		} else {
+			p.stages = append(p.stages, s)
+		}
+	}
+	p.stages = bindLimits(p.stages)
+	return p, nil
+}
+
+// stage reads {$name: argument}.
+func (c *compiler) stage(spec doc.Doc, first, last bool) (stage, error) {
+	name, arg, n := "", doc.Value{}, 0
+	for m, v := range doc.Members(spec) {
+		name, arg = m, v
+		n++
+	}
+	if n != 1 {
+		return nil, code.New(40323, "A pipeline stage specification object must contain exactly one field.")
+	}
+	parse := parsers[name]
+	switch {
+	case parse == nil:
+		return nil, code.New(code.UnrecognizedStage, "Unrecognized pipeline stage name: '%s'", name)
+	case c.updateOnly && !inUpdates[name]:
+		return nil, code.New(code.InvalidOptions, "%s is not allowed to be used within an update", name)
+	case c.inFacet && (notInFacet[name] || isServerStage(name)):
+		if c.inside != "$facet" {
+			name += " inside of " + c.inside
+		}
+		return nil, code.New(40600, "%s is not allowed to be used within a $facet stage", name)
+	}
+	if err := c.position(name, first, last); err != nil {
+		return nil, err
+	}
+	return parse(c, arg)
+}
+
+// position checks stages that have a place of their own.
+func (c *compiler) position(name string, first, last bool) error {
+	switch {
+	case name == "$out" || name == "$merge":
+		switch c.inside {
+		case "$lookup":
+			return code.New(51047, "%s is not allowed within a $lookup's sub-pipeline", name)
+		case "$unionWith":
+			return code.New(31441, "%s is not allowed within a $unionWith's sub-pipeline", name)
+		}
+		if !last {
+			return code.New(40601, "%s can only be the final stage in the pipeline", name)
+		}
+	case name == "$documents" || isServerStage(name):
+		if !first {
+			return code.New(40602, "%s is only valid as the first stage in a pipeline", name)
+		}
+		if c.inside == "$lookup" && name != "$documents" {
+			return code.New(51047, "%s is not allowed within a $lookup's sub-pipeline", name)
+		}
+		if c.inside == "$unionWith" && name == "$changeStream" {
+			return code.New(31441, "%s is not allowed within a $unionWith's sub-pipeline", name)
+		}
+	}
+	return nil
+}
+
+// sub reads a pipeline that is part of a stage.
+func (c *compiler) sub(stages doc.Value, stage string, names *expression.Names) (*Pipeline, error) {
+	if !doc.IsArray(stages) {
+		return nil, code.New(code.TypeMismatch, "'pipeline' option must be specified as an array")
+	}
+	inner := &compiler{names: names, depth: c.depth + 1, inside: stage, inFacet: c.inFacet || stage == "$facet"}
+	if inner.depth > MaxDepth {
+		return nil, code.New(232, "Maximum number of nested sub-pipelines exceeded. Limit is %d", MaxDepth)
+	}
+	var list []doc.Value
+	for v := range doc.Elements(stages) {
+		list = append(list, v)
+	}
+	p, err := inner.pipeline(list)
+	if err != nil {
+		return nil, err
+	}
+	p.lead = p.Prefix().Match
+	return p, nil
+}
+
+func unknownField(stage, name string) error {
+	return code.New(code.UnknownFieldOfCommand, "BSON field '%s.%s' is an unknown field.", stage, name)
+}
+
+func missingField(stage, name string) error {
+	return code.New(code.MissingFieldOfCommand, "BSON field '%s.%s' is missing but a required field", stage, name)
+}
+
+func wrongType(stage, name string, v doc.Value, expected string) error {
+	return code.New(code.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'", stage, name, typeName(v), expected)
+}
+
+// within puts what was being done before an error's text.
+func within(what string, err error) error {
+	e := code.Of(err)
+	if e == nil {
+		return err
+	}
+	with := *e
+	with.Message = what + " :: caused by :: " + e.Message
+	return &with
+}

@@ -1,0 +1,193 @@
+package pipeline
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/filter"
+)
+
+// An equality finds documents of a container by the values at a path, again and again
+// within one run: by an index of the server, else in a table that holds the container,
+// else, when it is too large for that, by reading it each time.
+type equality struct {
+	r      *run
+	server Server
+	from   Namespace
+	path   path
+	text   string // the path
+
+	tried   bool
+	table   map[string][]int // of docs, by canonical value
+	docs    []doc.Doc
+	tooBig  bool
+	key     []byte
+	chosen  []int
+	already map[int]bool
+}
+
+// find gives the documents that {path: {$in: values}} accepts, and perhaps others when
+// exact is false. The rows are walked before the next find.
+func (e *equality) find(values []doc.Value, exact bool) Rows {
+	patterns := false
+	for _, v := range values {
+		patterns = patterns || v.Type == bsoncore.TypeRegex
+	}
+	if !patterns && !e.tried {
+		if rows, ok := e.server.Equal(e.r.ctx, e.from, e.text, values); ok {
+			return rows
+		}
+	}
+	if !e.tried {
+		e.tried = true
+		if err := e.fill(); err != nil {
+			return fail(err)
+		}
+	}
+	if !exact && !e.tooBig && !patterns {
+		return e.candidates(values, nil)
+	}
+	accepts, err := compileOneOf(e.text, values, patterns)
+	switch {
+	case err != nil:
+		return fail(err)
+	case e.tooBig || patterns:
+		return filtered(e.server.Documents(e.r.ctx, e.from, accepts), accepts)
+	}
+	return e.candidates(values, accepts)
+}
+
+// oneOfQuery is {path: {$in: values}}; values that are patterns are compared as values.
+func oneOfQuery(path string, values []doc.Value, patterns bool) doc.Doc {
+	var all list
+	for _, v := range values {
+		if patterns {
+			eq, at := beginDoc(nil)
+			eq = endDoc(doc.AppendElement(eq, "$eq", v), at)
+			q, at := beginDoc(nil)
+			v = doc.Object(endDoc(doc.AppendElement(q, path, doc.Object(eq)), at))
+		}
+		all.add(v)
+	}
+	q, at := beginDoc(nil)
+	if patterns {
+		return endDoc(doc.AppendElement(q, "$or", all.value()), at)
+	}
+	in, inAt := beginDoc(nil)
+	in = endDoc(doc.AppendElement(in, "$in", all.value()), inAt)
+	return endDoc(doc.AppendElement(q, path, doc.Object(in)), at)
+}
+
+// filtered is the documents that a filter without variables accepts.
+func filtered(in Rows, accepts *filter.Filter) Rows {
+	return through(in, []mapping{func(d doc.Doc) (doc.Doc, bool, error) {
+		ok, err := accepts.Match(d, nil)
+		return d, ok, err
+	}})
+}
+
+// fill reads the container into the table, as long as that is small enough.
+func (e *equality) fill() error {
+	held := budget{stage: "$lookup"}
+	var docs store
+	table := map[string][]int{}
+	for d, err := range e.server.Documents(e.r.ctx, e.from, nil) {
+		if err != nil {
+			return err
+		}
+		d = docs.keep(d)
+		grown := len(d) + entryBytes
+		e.values(d, func(v doc.Value) {
+			e.key = doc.AppendCanonicalBSON(e.key[:0], v)
+			list := table[string(e.key)]
+			if len(list) > 0 && list[len(list)-1] == len(e.docs) {
+				return
+			}
+			table[string(e.key)] = append(list, len(e.docs))
+			grown += len(e.key) + entryBytes
+		})
+		if held.take(grown) != nil {
+			e.tooBig, e.docs = true, nil
+			return nil
+		}
+		e.docs = append(e.docs, d)
+	}
+	e.table, e.already = table, map[int]bool{}
+	return nil
+}
+
+// values calls f with all that a condition on the path may find equal in d: elements of
+// arrays, arrays as a whole, and null for what is missing.
+func (e *equality) values(d doc.Doc, f func(doc.Value)) {
+	v, array := straight(d, e.path)
+	if !array {
+		f(v)
+		return
+	}
+	f(null)
+	arraysAt(doc.Object(d), e.path, f)
+	e.path.values(doc.Object(d), f)
+}
+
+// arraysAt calls f with the arrays that a path leads to.
+func arraysAt(v doc.Value, p path, f func(doc.Value)) {
+	for i, name := range p {
+		switch v.Type {
+		case bsoncore.TypeEmbeddedDocument:
+			v = doc.Lookup(v.Data, name)
+		case bsoncore.TypeArray:
+			index, n := arrayIndex(name), 0
+			for e := range doc.Elements(v) {
+				if n == index {
+					arraysAt(e, p[i+1:], f)
+				}
+				if isObject(e) {
+					arraysAt(e, p[i:], f)
+				}
+				n++
+			}
+			return
+		default:
+			return
+		}
+	}
+	if doc.IsArray(v) {
+		f(v)
+	}
+}
+
+// candidates gives the documents of the table that have one of the values, in the order
+// of the container.
+func (e *equality) candidates(values []doc.Value, accepts *filter.Filter) Rows {
+	e.chosen = e.chosen[:0]
+	clear(e.already)
+	for _, v := range values {
+		e.key = doc.AppendCanonicalBSON(e.key[:0], v)
+		for _, i := range e.table[string(e.key)] {
+			if !e.already[i] {
+				e.already[i] = true
+				e.chosen = append(e.chosen, i)
+			}
+		}
+	}
+	slices.Sort(e.chosen)
+	return func(yield func(doc.Doc, error) bool) {
+		for _, i := range e.chosen {
+			if accepts != nil {
+				ok, err := accepts.Match(e.docs[i], nil)
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				if !ok {
+					continue
+				}
+			}
+			if !yield(e.docs[i], nil) {
+				return
+			}
+		}
+	}
+}

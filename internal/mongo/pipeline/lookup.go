@@ -1,0 +1,257 @@
+package pipeline
+
+import (
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
+)
+
+// A join is $lookup: the documents of another container that belong to each one, as an
+// array. They belong by equal values, by what a pipeline finds with variables of the
+// document, or by both.
+// https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/lookup/
+type join struct {
+	from           Namespace
+	as             path
+	local, foreign path // nil for none
+	foreignText    string
+	vars           []letVariable
+	pipeline       *Pipeline // nil for none
+	equal          *correlation
+}
+
+func (s *join) name() string { return "$lookup" }
+
+func (s *join) containers(see func(Namespace, bool)) {
+	if s.from.Container != "" {
+		see(s.from, false)
+	}
+	if s.pipeline != nil {
+		s.pipeline.eachContainer(see)
+	}
+}
+
+func (s *join) rows(r *run, in Rows) Rows {
+	return func(yield func(doc.Doc, error) bool) {
+		j, err := s.begin(r)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		var buf []byte
+		for d, err := range in {
+			var found doc.Value
+			if err == nil {
+				found, err = j.find(d)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			buf = s.as.appendSet(buf[:0], d, found)
+			if !yield(buf, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s *join) begin(r *run) (*joining, error) {
+	server, err := r.server("$lookup")
+	if err != nil && !s.pipeline.beginsWithDocuments() {
+		return nil, err
+	}
+	j := &joining{join: s, r: r, scope: r.scope()}
+	if s.foreign != nil {
+		j.by = &equality{r: r, server: server, from: s.from, path: s.foreign, text: s.foreignText}
+	} else if s.equal != nil {
+		j.by = &equality{r: r, server: server, from: s.from, path: s.equal.path, text: s.equal.text}
+	}
+	return j, nil
+}
+
+// A joining is one run of a join.
+type joining struct {
+	*join
+	r      *run
+	scope  *expression.Scope
+	by     *equality // nil when nothing is asked to be equal
+	values []doc.Value
+	found  list
+	cached bool // found is the answer for all documents
+}
+
+// find gives the array for one document, valid until the next.
+func (j *joining) find(d doc.Doc) (doc.Value, error) {
+	if j.cached {
+		return j.found.value(), nil
+	}
+	j.scope.Reset(doc.Object(d))
+	if err := setVariables(j.r, j.scope, j.vars); err != nil {
+		return doc.Value{}, err
+	}
+	j.found.reset()
+	for row, err := range j.matching(d) {
+		if err != nil {
+			return doc.Value{}, err
+		}
+		j.found.add(doc.Object(row))
+		if len(j.found.buf) > MaxDocumentBytes {
+			return doc.Value{}, code.New(4568, "Total size of documents in %s matching pipeline's $lookup stage exceeds %d bytes",
+				j.from.Container, MaxDocumentBytes)
+		}
+	}
+	j.cached = j.local == nil && len(j.vars) == 0
+	return j.found.value(), nil
+}
+
+// matching is the rows that belong to d.
+func (j *joining) matching(d doc.Doc) Rows {
+	switch {
+	case j.local != nil && j.pipeline == nil:
+		return j.equals(d)
+	case j.local != nil && j.pipeline.beginsWithDocuments():
+		return j.documents(d)
+	case j.local != nil:
+		return j.pipeline.rows(j.r, j.equals(d))
+	case j.equal != nil:
+		if v, ok := j.equal.value(j.scope); ok {
+			j.values = append(j.values[:0], v)
+			return j.pipeline.rows(j.r, j.by.find(j.values, false))
+		}
+	}
+	return j.pipeline.over(j.r, "$lookup", j.from)
+}
+
+// equals is the documents whose foreign field is equal to the local one, or to an element
+// of it. A missing one counts as null.
+func (j *joining) equals(d doc.Doc) Rows {
+	j.values = j.values[:0]
+	j.local.values(doc.Object(d), func(v doc.Value) { j.values = append(j.values, v) })
+	if len(j.values) == 0 {
+		j.values = append(j.values, null)
+	}
+	return j.by.find(j.values, true)
+}
+
+func parseLookup(c *compiler, arg doc.Value) (stage, error) {
+	if !isObject(arg) {
+		return nil, code.New(code.FailedToParse, "the $lookup stage specification must be an object, but found %s", typeName(arg))
+	}
+	s := &join{}
+	var as, local, foreign string
+	var let, stages doc.Value
+	for name, v := range doc.Members(arg.Data) {
+		switch name {
+		case "pipeline":
+			stages = v
+			continue
+		case "let":
+			let = v
+			continue
+		}
+		text, ok := doc.AsString(v)
+		switch {
+		case name == "from" && isObject(v):
+			return nil, code.New(code.FailedToParse, "$lookup with syntax {from: {db:<>, coll:<>},..} is not supported for db: %s and coll: %s",
+				show(doc.Lookup(v.Data, "db")), show(doc.Lookup(v.Data, "coll")))
+		case name == "from" && !ok:
+			return nil, code.New(code.FailedToParse, "$lookup 'from' field must be a string, but found %s", typeName(v))
+		case name != "from" && name != "as" && name != "localField" && name != "foreignField" && ok:
+			return nil, code.New(code.FailedToParse, "unknown argument to $lookup: %s", name)
+		case !ok:
+			return nil, code.New(code.FailedToParse, "$lookup argument '%s' must be a string, found %s: %s: %s", name, name, show(v), typeName(v))
+		case name == "from":
+			s.from.Container = text
+		case name == "as":
+			as = text
+		case name == "localField":
+			local = text
+		default:
+			foreign = text
+		}
+	}
+	if err := s.check(as, local, foreign, let, stages); err != nil {
+		return nil, err
+	}
+	return s, s.parse(c, as, local, foreign, let, stages)
+}
+
+func (s *join) check(as, local, foreign string, let, stages doc.Value) error {
+	const noSource = "$lookup stage without explicit collection must have a pipeline with $documents as first stage"
+	switch {
+	case s.from.Container == "" && stages.Type == 0:
+		return code.New(code.FailedToParse, "must specify 'pipeline' when 'from' is empty")
+	case s.from.Container == "" && !firstStageIs(stages, "$documents"):
+		return code.New(code.FailedToParse, noSource)
+	case as == "":
+		return code.New(code.FailedToParse, "must specify 'as' field for a $lookup")
+	case (local == "") != (foreign == "") && stages.Type != 0:
+		return code.New(code.FailedToParse, "$lookup requires both or neither of 'localField' and 'foreignField' to be specified")
+	case stages.Type == 0 && (local == "" || foreign == ""):
+		return code.New(code.FailedToParse, "$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified")
+	case stages.Type == 0 && let.Type != 0:
+		return code.New(code.FailedToParse, "$lookup with a 'let' argument must also specify 'pipeline'")
+	}
+	return nil
+}
+
+func firstStageIs(stages doc.Value, name string) bool {
+	for v := range doc.Elements(stages) {
+		return isObject(v) && doc.Lookup(v.Data, name).Type != 0
+	}
+	return false
+}
+
+func (s *join) parse(c *compiler, as, local, foreign string, let, stages doc.Value) (err error) {
+	if s.as, err = parsePath(as); err != nil {
+		return err
+	}
+	if local != "" {
+		if s.local, err = parsePath(local); err != nil {
+			return err
+		}
+		if s.foreign, err = parsePath(foreign); err != nil {
+			return err
+		}
+		s.foreignText = foreign
+	}
+	if stages.Type == 0 {
+		return nil
+	}
+	names, vars, err := c.parseLet("$lookup", let)
+	if err != nil {
+		return err
+	}
+	s.vars = vars
+	if s.pipeline, err = c.sub(stages, "$lookup", names); err != nil {
+		return err
+	}
+	if s.local == nil && len(vars) > 0 {
+		s.equal = correlated(s.pipeline, names)
+	}
+	return nil
+}
+
+// documents is for pipelines that bring their own rows: those with an equal field, and
+// then the other stages.
+func (j *joining) documents(d doc.Doc) Rows {
+	j.values = j.values[:0]
+	j.local.values(doc.Object(d), func(v doc.Value) { j.values = append(j.values, v) })
+	if len(j.values) == 0 {
+		j.values = append(j.values, null)
+	}
+	patterns := false
+	for _, v := range j.values {
+		patterns = patterns || v.Type == bsoncore.TypeRegex
+	}
+	accepts, err := compileOneOf(j.foreignText, j.values, patterns)
+	if err != nil {
+		return fail(err)
+	}
+	first := &Pipeline{stages: j.pipeline.stages[:1], names: j.pipeline.names}
+	rest := &Pipeline{stages: j.pipeline.stages[1:], names: j.pipeline.names}
+	return rest.rows(j.r, filtered(first.rows(j.r, nil), accepts))
+}

@@ -1,0 +1,143 @@
+package pipeline
+
+import (
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+// A path is the names of a dotted path.
+type path []string
+
+// maxPathNames bounds how many names a path has, as MongoDB bounds how deep documents nest.
+const maxPathNames = 200
+
+func parsePath(text string) (path, error) {
+	if text == "" {
+		return nil, code.New(40352, "FieldPath cannot be constructed with empty string")
+	}
+	if strings.HasSuffix(text, ".") {
+		return nil, code.New(40353, "FieldPath must not end with a '.'.")
+	}
+	names := strings.Split(text, ".")
+	if len(names) > maxPathNames {
+		return nil, code.New(code.Overflow, "FieldPath is too long")
+	}
+	for _, name := range names {
+		if err := checkName(name); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// checkName asks whether a name may be in a path.
+func checkName(name string) error {
+	switch {
+	case name == "":
+		return code.New(15998, "FieldPath field names may not be empty strings.")
+	case name[0] == '$':
+		return code.New(16410, "FieldPath field names may not start with '$'. Consider using $getField or $setField.")
+	case strings.IndexByte(name, 0) >= 0:
+		return code.New(16411, "FieldPath field names may not contain '\\0'.")
+	case strings.IndexByte(name, '.') >= 0:
+		return code.New(16412, "FieldPath field names may not contain '.'. Consider using $getField or $setField.")
+	}
+	return nil
+}
+
+func (p path) String() string { return strings.Join(p, ".") }
+
+// in is what lies at the path, through objects only.
+func (p path) in(d doc.Doc) doc.Value {
+	v := doc.Object(d)
+	for _, name := range p {
+		if !isObject(v) {
+			return doc.Value{}
+		}
+		v = doc.Lookup(v.Data, name)
+	}
+	return v
+}
+
+// values calls f with each value at the path, going through arrays on the way and into
+// one at its end. There may be none.
+func (p path) values(v doc.Value, f func(doc.Value)) {
+	for i, name := range p {
+		switch v.Type {
+		case bsoncore.TypeEmbeddedDocument:
+			v = doc.Lookup(v.Data, name)
+		case bsoncore.TypeArray:
+			index := arrayIndex(name)
+			n := 0
+			for e := range doc.Elements(v) {
+				if n == index {
+					p[i+1:].values(e, f)
+				}
+				if isObject(e) {
+					p[i:].values(e, f)
+				}
+				n++
+			}
+			return
+		default:
+			return
+		}
+	}
+	if v.Type == 0 {
+		return
+	}
+	if !doc.IsArray(v) {
+		f(v)
+		return
+	}
+	for e := range doc.Elements(v) {
+		f(e)
+	}
+}
+
+// arrayIndex is the index that a name may be, -1 when it is none.
+func arrayIndex(name string) int {
+	if name == "" || name[0] < '0' || name[0] > '9' {
+		return -1
+	}
+	i, err := strconv.Atoi(name)
+	if err != nil || len(name) > 1 && name[0] == '0' {
+		return -1
+	}
+	return i
+}
+
+// appendSet is d with v at the path; a missing v takes away what is there. What is no
+// object on the way becomes one.
+func (p path) appendSet(dst []byte, d doc.Doc, v doc.Value) []byte {
+	dst, at := beginDoc(dst)
+	found := false
+	for name, old := range doc.Members(d) {
+		if found || name != p[0] {
+			dst = doc.AppendElement(dst, name, old)
+			continue
+		}
+		found = true
+		dst = p.appendChanged(dst, old, v)
+	}
+	if !found && v.Type != 0 {
+		dst = p.appendChanged(dst, doc.Value{}, v)
+	}
+	return endDoc(dst, at)
+}
+
+func (p path) appendChanged(dst []byte, old, v doc.Value) []byte {
+	switch {
+	case len(p) == 1:
+		return appendMember(dst, p[0], v)
+	case v.Type == 0 && !isObject(old):
+		return appendMember(dst, p[0], old)
+	}
+	inner, _ := doc.AsDoc(old)
+	return p[1:].appendSet(appendHead(dst, bsoncore.TypeEmbeddedDocument, p[0]), inner, v)
+}

@@ -1,0 +1,81 @@
+package pipeline
+
+import (
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/filter"
+)
+
+// A Prefix is what the first stages of a pipeline ask as a find would: documents that
+// match, in an order, some skipped, at most so many. Rest does what is left to do with
+// them, so that whoever reads the documents can use indexes.
+type Prefix struct {
+	Match  *filter.Filter // nil when all match
+	Query  doc.Doc        // Match as a query, empty for all
+	Sort   *Sort          // nil for none
+	Skip   int64
+	Limit  int64 // -1 for none
+	Rest   *Pipeline
+	Stages int // how many stages it stands for
+}
+
+// Prefix splits the pipeline: $match stages, also those behind a $sort, one $sort, then
+// $skip and $limit. The pipeline may have no Source.
+func (p *Pipeline) Prefix() Prefix {
+	prefix := Prefix{Limit: -1}
+	var matches []*match
+	n := 0
+scan:
+	for ; n < len(p.stages); n++ {
+		switch s := p.stages[n].(type) {
+		case *match:
+			if prefix.Skip > 0 || prefix.Limit >= 0 {
+				break scan
+			}
+			matches = append(matches, s)
+		case *sortStage:
+			if prefix.Sort != nil || prefix.Skip > 0 || prefix.Limit >= 0 {
+				break scan
+			}
+			prefix.Sort = s.sort
+		case *skip:
+			if prefix.Limit >= 0 {
+				prefix.Limit = max(0, prefix.Limit-s.n)
+			}
+			prefix.Skip = addCapped(prefix.Skip, s.n)
+		case *limitStage:
+			if prefix.Limit < 0 || s.n < prefix.Limit {
+				prefix.Limit = s.n
+			}
+		default:
+			break scan
+		}
+	}
+	var ok bool
+	if prefix.Match, prefix.Query, ok = p.combine(matches); !ok {
+		return Prefix{Query: emptyDoc, Limit: -1, Rest: p}
+	}
+	prefix.Stages = n
+	prefix.Rest = &Pipeline{stages: p.stages[n:], names: p.names, specs: p.specs[min(n, len(p.specs)):]}
+	if n == 0 {
+		prefix.Rest = p
+	}
+	return prefix
+}
+
+// combine is one filter for all matches; not ok when that is deeper than a query may be.
+func (p *Pipeline) combine(matches []*match) (f *filter.Filter, query doc.Doc, ok bool) {
+	switch len(matches) {
+	case 0:
+		return nil, emptyDoc, true
+	case 1:
+		return matches[0].filter, matches[0].query, true
+	}
+	var all list
+	for _, m := range matches {
+		all.add(doc.Object(m.query))
+	}
+	query, at := beginDoc(nil)
+	query = endDoc(doc.AppendElement(query, "$and", all.value()), at)
+	f, err := filter.Compile(query, filter.Options{Names: p.names})
+	return f, query, err == nil
+}

@@ -1,0 +1,257 @@
+package pipeline
+
+import (
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/filter"
+)
+
+// A Projection is compiled: which members of a document stay, go or are computed. It is
+// immutable and safe for concurrent use.
+type Projection struct {
+	root       *node
+	inclusion  bool
+	scoped     bool
+	positional bool
+}
+
+// ProjectionOptions say where a projection stands.
+type ProjectionOptions struct {
+	// Names are the variables of its expressions; nil for none.
+	Names *expression.Names
+	// Find allows what only find has: {$slice: n}, $elemMatch and the positional operator.
+	Find bool
+	// Filter is the query that the positional operator is about.
+	Filter *filter.Filter
+}
+
+// NeedsScope reports whether Apply needs a scope, Reset to the document.
+func (p *Projection) NeedsScope() bool { return p.scoped }
+
+// NeedsWhere reports whether Apply needs to know where the query matched.
+func (p *Projection) NeedsWhere() bool { return p.positional }
+
+// Inclusion reports whether members go that the projection does not name.
+func (p *Projection) Inclusion() bool { return p.inclusion }
+
+// A kind says what becomes of a member.
+type kind uint8
+
+const (
+	keep kind = iota
+	drop
+	inside  // something becomes of its members, or of those of its elements
+	compute // it is an expression's value
+	cut     // of an array, the elements that {$slice: ...} says stay
+	first   // of an array, the first element that {$elemMatch: ...} accepts stays
+	found   // of an array, the element that the query has found stays
+)
+
+// A node is what becomes of one member.
+type node struct {
+	name     string
+	kind     kind
+	children []*node
+	index    map[string]*node // of the children, when they are many
+	computes bool             // it or something inside of it is computed
+
+	value       *expression.Expression
+	skip, limit int  // of cut
+	fromEnd     bool // of cut: the last limit ones
+	accepts     *filter.Filter
+}
+
+const manyChildren = 8
+
+func (n *node) child(name string) *node {
+	if n.index != nil {
+		return n.index[name]
+	}
+	for _, c := range n.children {
+		if c.name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+func (n *node) adopt(c *node) {
+	n.children = append(n.children, c)
+	if n.index != nil {
+		n.index[c.name] = c
+	} else if len(n.children) > manyChildren {
+		n.index = map[string]*node{}
+		for _, c := range n.children {
+			n.index[c.name] = c
+		}
+	}
+}
+
+// settle notes which nodes have something computed inside.
+func (n *node) settle() bool {
+	n.computes = n.kind == compute || n.kind == first
+	for _, c := range n.children {
+		n.computes = c.settle() || n.computes
+	}
+	return n.computes
+}
+
+// Apply appends what the projection makes of d to dst and gives that document. The scope,
+// Reset to d, may be nil unless NeedsScope; where counts only if NeedsWhere.
+func (p *Projection) Apply(dst []byte, d doc.Doc, where filter.Where, s *expression.Scope) (doc.Doc, error) {
+	w := projecting{where: where, scope: s}
+	var out []byte
+	var err error
+	if p.inclusion {
+		out, err = w.include(dst, p.root, d)
+	} else {
+		out, err = w.exclude(dst, p.root, d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out[len(dst):], nil
+}
+
+// projecting is one use of a projection.
+type projecting struct {
+	where filter.Where
+	scope *expression.Scope
+}
+
+// include appends the members of d that n names, as they come in d, then what is
+// computed, as it comes in the projection.
+func (w *projecting) include(dst []byte, n *node, d doc.Doc) ([]byte, error) {
+	dst, at := beginDoc(dst)
+	var err error
+	for name, v := range doc.Members(d) {
+		c := n.child(name)
+		if c == nil {
+			continue
+		}
+		switch c.kind {
+		case keep:
+			dst = doc.AppendElement(dst, name, v)
+		case inside:
+			dst, err = w.includeInside(dst, c, v)
+		case cut, found:
+			dst, err = w.chosen(dst, c, v)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if n.computes {
+		if dst, err = w.computed(dst, n, d); err != nil {
+			return nil, err
+		}
+	}
+	return endDoc(dst, at), nil
+}
+
+// computed appends what include has not taken from d.
+func (w *projecting) computed(dst []byte, n *node, d doc.Doc) ([]byte, error) {
+	has := n.membersOf(d)
+	for _, c := range n.children {
+		var err error
+		switch {
+		case c.kind == compute:
+			var v doc.Value
+			if v, err = c.value.Evaluate(w.scope); err == nil {
+				dst = appendMember(dst, c.name, v)
+			}
+		case c.kind == first:
+			dst, err = w.chosen(dst, c, has.get(c.name))
+		case c.kind == inside && c.computes:
+			if v := has.get(c.name); !isObject(v) && !doc.IsArray(v) {
+				dst, err = w.include(appendHead(dst, bsoncore.TypeEmbeddedDocument, c.name), c, emptyDoc)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return dst, nil
+}
+
+func (w *projecting) includeInside(dst []byte, n *node, v doc.Value) ([]byte, error) {
+	switch v.Type {
+	case bsoncore.TypeEmbeddedDocument:
+		return w.include(appendHead(dst, v.Type, n.name), n, v.Data)
+	case bsoncore.TypeArray:
+		return w.includeElements(appendHead(dst, v.Type, n.name), n, v)
+	}
+	return dst, nil
+}
+
+// includeElements projects each object of an array, and those of arrays in it. Other
+// elements go, or become objects when there is something to compute.
+func (w *projecting) includeElements(dst []byte, n *node, array doc.Value) ([]byte, error) {
+	dst, at := beginDoc(dst)
+	i := 0
+	for e := range doc.Elements(array) {
+		var err error
+		switch {
+		case doc.IsArray(e):
+			dst, err = w.includeElements(appendIndex(dst, e.Type, i), n, e)
+		case isObject(e):
+			dst, err = w.include(appendIndex(dst, e.Type, i), n, e.Data)
+		case n.computes:
+			dst, err = w.include(appendIndex(dst, bsoncore.TypeEmbeddedDocument, i), n, emptyDoc)
+		default:
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		i++
+	}
+	return endDoc(dst, at), nil
+}
+
+// exclude appends d without the members that n drops.
+func (w *projecting) exclude(dst []byte, n *node, d doc.Doc) ([]byte, error) {
+	dst, at := beginDoc(dst)
+	for name, v := range doc.Members(d) {
+		c := n.child(name)
+		switch {
+		case c == nil || c.kind == keep:
+			dst = doc.AppendElement(dst, name, v)
+			continue
+		case c.kind == drop:
+			continue
+		}
+		var err error
+		if c.kind == inside {
+			dst, err = w.excludeInside(appendHead(dst, v.Type, name), c, v)
+		} else {
+			dst, err = w.chosen(dst, c, v)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return endDoc(dst, at), nil
+}
+
+// excludeInside appends a value without its name.
+func (w *projecting) excludeInside(dst []byte, n *node, v doc.Value) ([]byte, error) {
+	switch v.Type {
+	case bsoncore.TypeEmbeddedDocument:
+		return w.exclude(dst, n, v.Data)
+	case bsoncore.TypeArray:
+		dst, at := beginDoc(dst)
+		i := 0
+		for e := range doc.Elements(v) {
+			var err error
+			if dst, err = w.excludeInside(appendIndex(dst, e.Type, i), n, e); err != nil {
+				return nil, err
+			}
+			i++
+		}
+		return endDoc(dst, at), nil
+	}
+	return append(dst, v.Data...), nil
+}

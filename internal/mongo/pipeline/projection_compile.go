@@ -1,0 +1,335 @@
+package pipeline
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/filter"
+)
+
+// CompileProjection reads a projection, of find or of $project. An empty one keeps all.
+// Errors: 31253 and 31254 when it mixes inclusion and exclusion, 31249 and 31250 when two
+// paths are in each other's way, and those of expressions. It keeps nothing of spec's memory.
+// https://www.mongodb.com/docs/v7.0/reference/command/find/
+func CompileProjection(spec doc.Doc, o ProjectionOptions) (*Projection, error) {
+	return compileProjection(slices.Clone(spec), o)
+}
+
+func compileProjection(spec doc.Doc, o ProjectionOptions) (*Projection, error) {
+	c := projectionCompiler{o: o, root: &node{kind: inside}}
+	named := false
+	for name, v := range doc.Members(spec) {
+		named = named || name == "_id" || strings.HasPrefix(name, "_id.")
+		if err := c.member(c.root, "", name, v, 0); err != nil {
+			return nil, err
+		}
+	}
+	inclusion := c.inclusion()
+	if inclusion && !named {
+		c.root.adopt(&node{name: "_id", kind: keep})
+	}
+	c.root.settle()
+	return &Projection{root: c.root, inclusion: inclusion, scoped: c.scoped, positional: c.positional}, nil
+}
+
+type projectionCompiler struct {
+	o    ProjectionOptions
+	root *node
+
+	mode         mode
+	idIn, idOut  bool // _id: 1, _id: 0
+	cuts, firsts bool
+	positional   bool
+	scoped       bool
+}
+
+type mode uint8
+
+const (
+	undecided mode = iota
+	including
+	excluding
+)
+
+// inclusion decides what no member has decided, as the server does.
+func (c *projectionCompiler) inclusion() bool {
+	switch {
+	case c.mode != undecided:
+		return c.mode == including
+	case c.cuts:
+		return c.idIn
+	case c.firsts:
+		return true
+	}
+	return c.idIn
+}
+
+// operators are the names that begin an expression.
+var operators = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for _, name := range expression.Operators() {
+		all[name] = true
+	}
+	return all
+})
+
+// member reads name: v, where name is relative to parent and may be dotted.
+func (c *projectionCompiler) member(parent *node, above, name string, v doc.Value, depth int) error {
+	if depth > maxPathNames {
+		return code.New(code.Overflow, "projection is nested too deeply")
+	}
+	at := positionalAt(name)
+	if at >= 0 && !c.o.Find {
+		return code.New(31324, "Cannot use positional projection in aggregation projection")
+	}
+	switch {
+	case isObject(v):
+		if at >= 0 {
+			return code.New(31271, "positional projection cannot be used with an expression or sub object")
+		}
+		return c.object(parent, above, name, v, depth)
+	case numeric(v) || v.Type == bsoncore.TypeBoolean:
+		if !expression.Truthy(v) {
+			return c.exclude(parent, name)
+		}
+		if at >= 0 {
+			return c.position(parent, above, name, at)
+		}
+		return c.include(parent, name)
+	case at >= 0:
+		return code.New(31308, "positional projection cannot be used with a literal")
+	}
+	if err := c.expression(parent, name, v); err != nil {
+		return err
+	}
+	if c.mode == excluding {
+		return code.New(31310, "Cannot use an expression %s: %s in an exclusion projection", name, show(v))
+	}
+	c.mode = including
+	return nil
+}
+
+func (c *projectionCompiler) include(parent *node, name string) error {
+	if err := put(parent, name, &node{kind: keep}); err != nil {
+		return err
+	}
+	if name == "_id" && parent == c.root {
+		c.idIn = true
+		return nil
+	}
+	return c.decideInclusion(name)
+}
+
+func (c *projectionCompiler) decideInclusion(name string) error {
+	if c.mode == excluding {
+		return code.New(31253, "Cannot do inclusion on field %s in exclusion projection", name)
+	}
+	c.mode = including
+	return nil
+}
+
+func (c *projectionCompiler) exclude(parent *node, name string) error {
+	if err := put(parent, name, &node{kind: drop}); err != nil {
+		return err
+	}
+	if name == "_id" && parent == c.root {
+		c.idOut = true
+		return nil
+	}
+	if c.mode == including {
+		return code.New(31254, "Cannot do exclusion on field %s in inclusion projection", name)
+	}
+	c.mode = excluding
+	return nil
+}
+
+// object reads name: {...}: an expression, what only find has, or members inside.
+func (c *projectionCompiler) object(parent *node, above, name string, v doc.Value, depth int) error {
+	op, arg, n := "", doc.Value{}, 0
+	for m, a := range doc.Members(v.Data) {
+		if n == 0 {
+			op, arg = m, a
+		}
+		n++
+	}
+	if n == 0 {
+		return code.New(51270, "An empty sub-projection is not a valid value. Found empty object at path")
+	}
+	if n == 1 && strings.HasPrefix(op, "$") {
+		return c.operator(parent, name, op, arg, v)
+	}
+	sub := &node{kind: inside}
+	if err := put(parent, name, sub); err != nil {
+		return err
+	}
+	if above != "" {
+		above += "."
+	}
+	for m, a := range doc.Members(v.Data) {
+		if err := c.member(sub, above+name, m, a, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *projectionCompiler) operator(parent *node, name, op string, arg, v doc.Value) error {
+	switch {
+	case op == "$meta":
+		return code.Unsupported("$meta")
+	case op == "$slice" && c.o.Find:
+		n, notCut := parseCut(name, arg)
+		if notCut == nil {
+			c.cuts = true
+			return put(parent, name, n)
+		}
+		if _, err := expression.Compile(v, c.o.Names); err != nil {
+			return within("Invalid $slice syntax. The given syntax "+show(v)+" did not match the find() syntax because :: "+
+				"Location"+codeText(notCut)+" :: The given syntax did not match the expression $slice syntax.", err)
+		}
+	case op == "$elemMatch" && c.o.Find:
+		return c.first(parent, name, arg, v)
+	case op == "$elemMatch":
+		return code.New(code.InvalidPipelineOperator, "Cannot use $elemMatch in this context")
+	case !operators()[op]:
+		return code.New(31325, "Unknown expression %s", op)
+	}
+	if c.mode == excluding {
+		return code.New(31252, "Cannot use expression other than $meta in exclusion projection")
+	}
+	c.mode = including
+	return c.expression(parent, name, v)
+}
+
+func codeText(err error) string {
+	e := code.Of(err)
+	return strings.TrimPrefix(e.Code.Name(), "Location") + ": " + e.Message
+}
+
+func (c *projectionCompiler) expression(parent *node, name string, v doc.Value) error {
+	x, err := expression.Compile(v, c.o.Names)
+	if err != nil {
+		return err
+	}
+	c.scoped = true
+	return put(parent, name, &node{kind: compute, value: x})
+}
+
+// first reads {$elemMatch: {...}}.
+func (c *projectionCompiler) first(parent *node, name string, arg, v doc.Value) error {
+	switch {
+	case !isObject(arg):
+		return code.New(31274, "elemMatch: Invalid argument, object required, but got %s", typeName(arg))
+	case c.positional:
+		return code.New(31255, "Cannot specify positional operator and $elemMatch.")
+	case parent != c.root || strings.Contains(name, "."):
+		return code.New(31275, "Cannot use $elemMatch projection on a nested field.")
+	}
+	query, at := beginDoc(nil)
+	query = endDoc(doc.AppendElement(query, name, v), at)
+	accepts, err := filter.Compile(query, filter.Options{Names: c.o.Names})
+	if err != nil {
+		return err
+	}
+	c.firsts, c.scoped = true, c.scoped || accepts.NeedsScope()
+	return put(parent, name, &node{kind: first, accepts: accepts})
+}
+
+// position reads "a.b.$": 1.
+func (c *projectionCompiler) position(parent *node, above, name string, at int) error {
+	whole := name
+	if above != "" {
+		whole = above + "." + name
+	}
+	top, _, _ := strings.Cut(whole, ".")
+	rest := name[min(at+2, len(name)):]
+	switch {
+	case c.positional:
+		return code.New(31276, "Cannot specify more than one positional projection per query.")
+	case c.firsts:
+		return code.New(31256, "Cannot specify positional operator and $elemMatch.")
+	case c.o.Filter == nil:
+		return code.New(51050, "Projections with a positional operator require a matcher")
+	case !asksOf(c.o.Filter.Tree(), top, 0):
+		return code.New(31277, "Positional projection '%s' does not match the query document.", name)
+	case strings.HasSuffix(name, ".$."):
+		return code.New(31270, "Path cannot end with '.$.'")
+	case positionalAt(strings.TrimPrefix(rest, ".")) >= 0:
+		return code.New(31287, "Cannot use positional operator twice: %s", name)
+	case rest != "":
+		return code.New(31394, "As of 4.4, it's illegal to specify positional operator in the middle of a path."+
+			"Positional projection may only be used at the end, for example: a.b.$. If the query previously used a form "+
+			"like a.b.$.d, remove the parts following the '$' and the results will be equivalent.")
+	}
+	if err := put(parent, name[:max(at, 0)], &node{kind: found}); err != nil {
+		return err
+	}
+	c.positional = true
+	if c.mode == excluding {
+		return code.New(31395, "positional projection cannot be used with exclusion")
+	}
+	c.mode = including
+	return nil
+}
+
+// positionalAt is where ".$" is in a path, -1 when it is nowhere.
+func positionalAt(name string) int {
+	if i := strings.Index(name, ".$."); i >= 0 {
+		return i
+	}
+	if strings.HasSuffix(name, ".$") {
+		return len(name) - 2
+	}
+	if name == "$" {
+		return 0
+	}
+	return -1
+}
+
+// asksOf reports whether a query has a condition on a path that begins with name.
+func asksOf(n *filter.Node, name string, depth int) bool {
+	if n == nil || depth > maxPathNames {
+		return false
+	}
+	if n.Path != "" {
+		top, _, _ := strings.Cut(n.Path, ".")
+		return top == name
+	}
+	for _, c := range n.Children {
+		if asksOf(c, name, depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// put hangs n at a dotted path under parent.
+func put(parent *node, name string, n *node) error {
+	p, err := parsePath(name)
+	if err != nil {
+		return err
+	}
+	for i, step := range p[:len(p)-1] {
+		c := parent.child(step)
+		if c == nil {
+			c = &node{name: step, kind: inside}
+			parent.adopt(c)
+		}
+		if c.kind != inside {
+			return code.New(31249, "Path collision at %s remaining portion %s", name, p[i+1:])
+		}
+		parent = c
+	}
+	n.name = p[len(p)-1]
+	if parent.child(n.name) != nil {
+		return code.New(31250, "Path collision at %s", name)
+	}
+	parent.adopt(n)
+	return nil
+}

@@ -1,0 +1,106 @@
+package pipeline
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+// A Sort is a compiled order of documents: {a: 1, "b.c": -1}. It is immutable and safe
+// for concurrent use.
+type Sort struct {
+	parts []sortPart
+	spec  doc.Doc
+}
+
+type sortPart struct {
+	path       path
+	descending bool
+}
+
+// MaxSortKeys is how many paths a sort may have.
+const MaxSortKeys = 32
+
+// CompileSort reads a sort, of find or of $sort. Errors: 15974 and 15975 for what is no
+// direction, 15976 for an empty one. It keeps nothing of spec's memory.
+// https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/sort/
+func CompileSort(spec doc.Doc) (*Sort, error) {
+	s := &Sort{spec: slices.Clone(spec)}
+	for name, v := range doc.Members(s.spec) {
+		if err := s.add(name, v); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case len(s.parts) == 0:
+		return nil, code.New(15976, "$sort stage must have at least one sort key")
+	case len(s.parts) > MaxSortKeys:
+		return nil, code.New(13103, "too many compound keys")
+	}
+	return s, nil
+}
+
+func (s *Sort) add(name string, v doc.Value) error {
+	if isObject(v) {
+		if doc.Lookup(v.Data, "$meta").Type == 0 {
+			return code.New(17312, "$meta is the only expression supported by $sort right now")
+		}
+		return code.Unsupported("$meta")
+	}
+	if !numeric(v) {
+		return code.New(15974, "Illegal key in $sort specification: %s: %s", name, show(v))
+	}
+	direction := whole32(v)
+	if direction != 1 && direction != -1 {
+		return code.New(15975, "$sort key ordering must be 1 (for ascending) or -1 (for descending)")
+	}
+	p, err := parsePath(name)
+	if err != nil {
+		return err
+	}
+	for _, other := range s.parts {
+		if slices.Equal(other.path, p) {
+			return code.New(7472500, "$sort key must not contain duplicate keys (duplicate: '%s')", name)
+		}
+	}
+	s.parts = append(s.parts, sortPart{path: p, descending: direction < 0})
+	return nil
+}
+
+// Spec is the sort as it was given.
+func (s *Sort) Spec() doc.Doc { return s.spec }
+
+// Paths lists the paths, and which of them are descending.
+func (s *Sort) Paths() (paths []string, descending []bool) {
+	for _, p := range s.parts {
+		paths = append(paths, strings.Join(p.path, "."))
+		descending = append(descending, p.descending)
+	}
+	return paths, descending
+}
+
+// Compare is -1 when a sorts before b, 0 when neither does, and +1 otherwise. Documents
+// that Keys refuses sort as if their arrays were empty. Sorting many documents goes
+// through Rows, which finds the keys of each once.
+func (s *Sort) Compare(a, b doc.Doc) int {
+	x, _ := s.Keys(nil, a)
+	y, _ := s.Keys(nil, b)
+	if len(x) != len(s.parts) || len(y) != len(s.parts) {
+		return 0
+	}
+	return s.compareKeys(x, y)
+}
+
+func (s *Sort) compareKeys(a, b []doc.Value) int {
+	for i := range s.parts {
+		if c := doc.CompareBSON(a[i], b[i]); c != 0 {
+			if s.parts[i].descending {
+				return -c
+			}
+			return c
+		}
+	}
+	return 0
+}

@@ -1,0 +1,235 @@
+package pipeline
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+// Keys appends the values that a document sorts by, one for each path; they share its
+// memory. A missing value is null. An array counts as the one of its elements that sorts
+// first, an empty one as undefined; where several paths go into one array, they are taken
+// of the same element. It fails with BadValue when paths go into different arrays.
+// https://www.mongodb.com/docs/v7.0/reference/bson-type-comparison-order/
+func (s *Sort) Keys(dst []doc.Value, d doc.Doc) ([]doc.Value, error) {
+	start, arrays := len(dst), 0
+	for _, p := range s.parts {
+		v, array := straight(d, p.path)
+		if array {
+			arrays++
+		}
+		dst = append(dst, v)
+	}
+	if arrays == 0 {
+		return dst, nil
+	}
+	if arrays > 1 {
+		return s.keysOfArrays(dst[:start], d)
+	}
+	for i, p := range s.parts {
+		if _, array := straight(d, p.path); array {
+			dst[start+i] = p.best(d)
+		}
+	}
+	return dst, nil
+}
+
+// straight is what lies at a path as long as no array is met.
+func straight(d doc.Doc, p path) (v doc.Value, array bool) {
+	v = doc.Object(d)
+	for _, name := range p {
+		switch v.Type {
+		case bsoncore.TypeEmbeddedDocument:
+			v = doc.Lookup(v.Data, name)
+		case bsoncore.TypeArray:
+			return v, true
+		default:
+			return null, false
+		}
+	}
+	return orNull(v), v.Type == bsoncore.TypeArray
+}
+
+// best is the value that sorts first of those that a path leads to.
+func (p sortPart) best(d doc.Doc) (best doc.Value) {
+	each(doc.Object(d), p.path, func(v doc.Value) {
+		if best.Type == 0 {
+			best = v
+			return
+		}
+		c := doc.CompareBSON(v, best)
+		if c < 0 && !p.descending || c > 0 && p.descending {
+			best = v
+		}
+	})
+	return orNull(best)
+}
+
+// each calls f with the values that an index on the path would have for v.
+func each(v doc.Value, p path, f func(doc.Value)) {
+	for i := 0; i < len(p); i++ {
+		switch v.Type {
+		case bsoncore.TypeEmbeddedDocument:
+			v = doc.Lookup(v.Data, p[i])
+		case bsoncore.TypeArray:
+			if e, ok := elementNamed(v, p[i]); ok {
+				v = e
+				continue
+			}
+			eachElement(v, p[i:], f)
+			return
+		default:
+			f(null)
+			return
+		}
+	}
+	if !doc.IsArray(v) {
+		f(orNull(v))
+		return
+	}
+	some := false
+	for e := range doc.Elements(v) {
+		some = true
+		f(e)
+	}
+	if !some {
+		f(undefined)
+	}
+}
+
+func eachElement(array doc.Value, p path, f func(doc.Value)) {
+	some := false
+	for e := range doc.Elements(array) {
+		some = true
+		if isObject(e) {
+			each(e, p, f)
+		} else {
+			f(null)
+		}
+	}
+	if !some {
+		f(null)
+	}
+}
+
+// elementNamed is the element of an array that a name of a path is the index of.
+func elementNamed(array doc.Value, name string) (doc.Value, bool) {
+	index := arrayIndex(name)
+	if index < 0 {
+		return doc.Value{}, false
+	}
+	for e := range doc.Elements(array) {
+		if index == 0 {
+			return e, true
+		}
+		index--
+	}
+	return doc.Value{}, false
+}
+
+// A trail is how far one path has been followed.
+type trail struct {
+	v    doc.Value
+	at   int  // how many names of the path have been followed
+	done bool // v is the key
+}
+
+// keysOfArrays is Keys where several paths meet arrays.
+func (s *Sort) keysOfArrays(dst []doc.Value, d doc.Doc) ([]doc.Value, error) {
+	trails := make([]trail, len(s.parts))
+	for i := range trails {
+		trails[i].v = doc.Object(d)
+	}
+	var best []doc.Value
+	err := s.spread(trails, func(keys []doc.Value) {
+		if best == nil || s.compareKeys(keys, best) < 0 {
+			best = append(best[:0], keys...)
+		}
+	})
+	return append(dst, best...), err
+}
+
+// spread calls f with each combination of keys. It goes through one array at a time, for
+// all the paths that lead through it.
+func (s *Sort) spread(trails []trail, f func([]doc.Value)) error {
+	through := -1
+	for i := range trails {
+		t := &trails[i]
+		t.follow(s.parts[i].path)
+		if t.done {
+			continue
+		}
+		if through < 0 {
+			through = i
+		} else if !slices.Equal(s.parts[i].path[:t.at], s.parts[through].path[:trails[through].at]) {
+			return code.New(code.BadValue, "cannot sort with keys that are parallel arrays")
+		}
+	}
+	if through < 0 {
+		keys := make([]doc.Value, len(trails))
+		for i, t := range trails {
+			keys[i] = t.v
+		}
+		f(keys)
+		return nil
+	}
+	some := false
+	for e := range doc.Elements(trails[through].v) {
+		some = true
+		if err := s.spread(s.enter(trails, e), f); err != nil {
+			return err
+		}
+	}
+	if !some {
+		return s.spread(s.enter(trails, doc.Value{}), f)
+	}
+	return nil
+}
+
+// follow goes on until the key or an array.
+func (t *trail) follow(p path) {
+	for !t.done {
+		switch {
+		case doc.IsArray(t.v) && t.at < len(p):
+			e, ok := elementNamed(t.v, p[t.at])
+			if !ok {
+				return
+			}
+			t.v = e
+			t.at++
+		case doc.IsArray(t.v):
+			return
+		case t.at == len(p):
+			t.v, t.done = orNull(t.v), true
+		case isObject(t.v):
+			t.v = doc.Lookup(t.v.Data, p[t.at])
+			t.at++
+		default:
+			t.v, t.done = null, true
+		}
+	}
+}
+
+// enter puts an element in the place of the array that paths have met; a missing one
+// stands for an empty array.
+func (s *Sort) enter(trails []trail, e doc.Value) []trail {
+	next := slices.Clone(trails)
+	for i := range next {
+		t := &next[i]
+		switch {
+		case t.done:
+		case t.at == len(s.parts[i].path) && e.Type == 0:
+			t.v, t.done = undefined, true
+		case t.at == len(s.parts[i].path):
+			t.v, t.done = e, true
+		case isObject(e):
+			t.v = e
+		default:
+			t.v, t.done = null, true
+		}
+	}
+	return next
+}

@@ -1,0 +1,285 @@
+package plan
+
+import (
+	"math/bits"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// What parts of a candidate count for its score. One value of a column beats any range.
+const (
+	scoreUnique  = 10_000 // one document at most
+	scorePoint   = 100    // each column with one value
+	scorePoints  = 90     // with few
+	scoreBetween = 50     // a range with two ends
+	scoreBeyond  = 35     // and with one
+	scoreSorted  = 20     // the order
+	scoreFirst   = 60     // the order, of which only the beginning is wanted
+	scoreWhole   = 5      // an index without bounds that has fewer documents than there are
+	scoreOr      = 1 << 20
+)
+
+// A candidate is a way to use an index.
+type candidate struct {
+	index  int
+	path   string       // in a wildcard index
+	below  bool         // in a wildcard index, all values at path and below it
+	bounds [][]span     // of the first columns; all but the last are points
+	used   []*condition // that the bounds are from
+	wider  bool         // the bounds of the last column are wider than its conditions ask
+
+	single  bool // see access.Visit
+	sorted  bool
+	reverse bool
+	score   int
+}
+
+// fit finds out what an index can do for a conjunction. The score is 0 when that is nothing.
+func (p *planner) fit(index int, all *conjunction, ordered bool) candidate {
+	ix := &p.indexes[index]
+	c := candidate{index: index}
+	if ix.Wildcard {
+		c.fitWildcard(ix, all)
+	} else {
+		c.fitColumns(ix, all)
+	}
+	if ix.Wildcard && c.path == "" {
+		return candidate{}
+	}
+	c.rate(ix)
+	if ordered && len(p.query.Sort) > 0 {
+		c.order(ix, p.query.Sort)
+	}
+	whole := len(c.bounds) == 0 && !c.below
+	hinted := p.hinted >= 0
+	switch {
+	case hinted:
+		c.score = max(c.score, 1)
+	case whole && ix.Sparse && !excludesAll(ix, all):
+		return candidate{}
+	case whole && ix.Sparse:
+		c.score = max(c.score, scoreWhole)
+	}
+	if c.sorted {
+		c.score += scoreSorted
+		if p.query.Limit > 0 && p.query.Limit <= smallLimit {
+			c.score += scoreFirst - scoreSorted
+		}
+	}
+	if c.score > 0 && ix.Partial != nil {
+		if !hinted && !implies(all, ix.Partial) {
+			return candidate{}
+		}
+		c.score++
+	}
+	return c
+}
+
+// excludesAll reports whether a sparse index has every document that the conditions accept.
+func excludesAll(ix *access.Named, all *conjunction) bool {
+	for i := range ix.Columns {
+		if all.excludesMissing(ix.Columns[i].Path) {
+			return true
+		}
+	}
+	return false
+}
+
+// fitColumns bounds columns as long as each has points only.
+func (c *candidate) fitColumns(ix *access.Named, all *conjunction) {
+	var chosen [32]*condition
+	product := 1
+	for i := range ix.Columns {
+		if i == len(chosen) {
+			return
+		}
+		from := len(c.used)
+		spans := c.column(ix, i, all, chosen[:i])
+		if spans == nil {
+			return
+		}
+		if product *= len(spans); product > maxProduct && (i > 0 || ix.Multikey) {
+			spans, c.wider = hull(spans), true
+		}
+		chosen[i] = c.used[from]
+		c.bounds = append(c.bounds, spans)
+		if !allPoints(spans) || len(spans) == 0 {
+			return
+		}
+	}
+}
+
+// column finds the spans of one column, nil for all, and notes the conditions that they are
+// from. If no document has several entries all conditions hold for the one. If one
+// has, an entry of an accepted document is only known to satisfy one condition, and those
+// of other columns that are apart from it; or what an $elemMatch asks of the element.
+func (c *candidate) column(ix *access.Named, i int, all *conjunction, chosen []*condition) (spans []span) {
+	path := ix.Columns[i].Path
+	if ix.Multikey {
+		return c.multikey(ix, path, all, chosen)
+	}
+	from := len(c.used)
+	for _, x := range all.list {
+		if !x.bind(ix, path) {
+			continue
+		}
+		if spans == nil {
+			spans = x.spans
+		} else {
+			spans, c.single = narrow(spans, x.spans), true
+		}
+		c.used = append(c.used, x)
+	}
+	for _, other := range chosen {
+		c.single = c.single || spans != nil && !apart(c.used[from], other)
+	}
+	return distinct(spans)
+}
+
+// bind reports whether a condition has bounds for a column.
+func (c *condition) bind(ix *access.Named, path string) bool {
+	return c.path == path && c.bounds().spans != nil && !(c.missing && ix.Sparse)
+}
+
+func (c *candidate) multikey(ix *access.Named, path string, all *conjunction, chosen []*condition) (spans []span) {
+	from, best := len(c.used), -1
+	for _, x := range all.list {
+		if !x.bind(ix, path) || !x.isApart(chosen) {
+			continue
+		}
+		found := x.spans
+		if x.ofElement() {
+			found = elementSpans(x, all)
+		}
+		if w := weight(found); w > best {
+			spans, best = found, w
+			c.used = append(c.used[:from], x)
+		}
+	}
+	if best >= 0 && c.used[from].ofElement() {
+		for _, x := range all.list {
+			if x != c.used[from] && x.isBeside(c.used[from]) {
+				c.used = append(c.used, x)
+			}
+		}
+	}
+	return spans
+}
+
+func (c *condition) isApart(chosen []*condition) bool {
+	for _, other := range chosen {
+		if !apart(c, other) {
+			return false
+		}
+	}
+	return true
+}
+
+// isBeside reports whether two conditions are about the same element.
+func (c *condition) isBeside(other *condition) bool {
+	return c.ofElement() && c.within == other.within && c.bounds().spans != nil
+}
+
+// elementSpans is what all conditions on the same element leave.
+func elementSpans(c *condition, all *conjunction) []span {
+	spans := c.spans
+	for _, x := range all.list {
+		if x != c && x.isBeside(c) {
+			spans = narrow(spans, x.spans)
+		}
+	}
+	return distinct(spans)
+}
+
+// rate scores the bounds.
+func (c *candidate) rate(ix *access.Named) {
+	unique := ix.Unique && len(c.bounds) == len(ix.Columns)
+	for _, spans := range c.bounds {
+		c.score += weight(spans)
+		unique = unique && len(spans) == 1 && spans[0].point
+	}
+	if unique {
+		c.score += scoreUnique
+	}
+	if c.below {
+		c.score = scoreWhole + 1
+	}
+}
+
+// weight is how much bounds narrow a column down.
+func weight(spans []span) int {
+	switch {
+	case len(spans) == 0 || len(spans) == 1 && spans[0].point:
+		return scorePoint
+	case allPoints(spans):
+		return max(scorePoints-bits.Len(uint(len(spans)))+1, scoreBetween+1)
+	}
+	least := scorePoint
+	for i := range spans {
+		low, high := spans[i].low.given, spans[i].high.given
+		switch {
+		case !low && !high:
+			return 0
+		case !low || !high:
+			least = min(least, scoreBeyond)
+		default:
+			least = min(least, scoreBetween)
+		}
+	}
+	return least
+}
+
+// intervals puts the bounds in the order of the index.
+func (c *candidate) intervals(ix *access.Named) []access.Interval {
+	switch {
+	case c.below:
+		return wildcardBelow(c.path)
+	case len(c.bounds) == 0:
+		return nil
+	}
+	prefixes := [][]doc.Value{nil}
+	if ix.Wildcard {
+		prefixes[0] = []doc.Value{doc.String(c.path)}
+	}
+	last := len(c.bounds) - 1
+	for i, spans := range c.bounds[:last] {
+		prefixes = extend(prefixes, spans, ix.Columns[i].Descending)
+	}
+	descending := ix.Columns[last].Descending && !ix.Wildcard
+	if allPoints(c.bounds[last]) {
+		prefixes = extend(prefixes, c.bounds[last], descending)
+		list := make([]access.Interval, len(prefixes))
+		for i, values := range prefixes {
+			list[i].Equal = values
+		}
+		return list
+	}
+	list := make([]access.Interval, 0, len(prefixes)*len(c.bounds[last]))
+	for _, values := range prefixes {
+		for i := range c.bounds[last] {
+			s := inOrder(c.bounds[last], i, descending)
+			list = append(list, access.Interval{Equal: values, Low: s.low.bound(), High: s.high.bound()})
+		}
+	}
+	return list
+}
+
+// extend puts each of the points behind each of the prefixes.
+func extend(prefixes [][]doc.Value, points []span, descending bool) [][]doc.Value {
+	list := make([][]doc.Value, 0, len(prefixes)*len(points))
+	for _, prefix := range prefixes {
+		for i := range points {
+			values := make([]doc.Value, 0, len(prefix)+1)
+			list = append(list, append(append(values, prefix...), inOrder(points, i, descending).low.value))
+		}
+	}
+	return list
+}
+
+func inOrder(spans []span, i int, descending bool) *span {
+	if descending {
+		i = len(spans) - 1 - i
+	}
+	return &spans[i]
+}

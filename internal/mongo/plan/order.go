@@ -1,0 +1,80 @@
+package plan
+
+import "github.com/mayflydb/mayfly/internal/access"
+
+// order finds out whether a walk gives the order of a sort: the columns of the index follow
+// each other as those of the sort do, all in the same direction or all in the other.
+// Columns with one value do not count.
+//
+// A document with several entries comes where its first one is, which is at the value that
+// it is sorted by only if the sorted columns have no bounds, and the array is not
+// on the path of one that has.
+// https://www.mongodb.com/docs/v7.0/tutorial/sort-results-with-indexes/
+func (c *candidate) order(ix *access.Named, sort []access.NamedColumn) {
+	if ix.Wildcard {
+		c.orderWildcard(ix, sort)
+		return
+	}
+	if ix.Sparse && ix.Multikey {
+		return // elements without a value have no entry, but count as null
+	}
+	at, begun, reverse := 0, false, false
+	for i, s := range sort {
+		if hasNumber(s.Path) || ix.Multikey && !c.isApartFrom(ix, s.Path) {
+			return
+		}
+		if !ix.Multikey && c.isConstant(ix, s.Path) {
+			continue
+		}
+		for at < len(ix.Columns) && ix.Columns[at].Path != s.Path && c.hasOneValue(at) {
+			at++
+		}
+		if at == len(ix.Columns) || ix.Columns[at].Path != s.Path {
+			return
+		}
+		backward := ix.Columns[at].Descending != s.Descending
+		if begun && backward != reverse || repeats(sort[:i], s.Path) {
+			return
+		}
+		begun, reverse = true, backward
+		at++
+		if ix.Index == access.Identity {
+			break // no two documents have the same
+		}
+	}
+	c.sorted, c.reverse = true, reverse
+	c.single = c.single || !ix.Multikey && ix.Index != access.Identity
+}
+
+func repeats(sort []access.NamedColumn, path string) bool {
+	for _, s := range sort {
+		if s.Path == path {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *candidate) hasOneValue(column int) bool {
+	return column < len(c.bounds) && len(c.bounds[column]) == 1 && c.bounds[column][0].point
+}
+
+// isConstant reports whether all documents of the walk have the same value at a path.
+func (c *candidate) isConstant(ix *access.Named, path string) bool {
+	for i := range c.bounds {
+		if ix.Columns[i].Path == path && c.hasOneValue(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// isApartFrom reports whether no column that has bounds may have its values from the same array as a path.
+func (c *candidate) isApartFrom(ix *access.Named, path string) bool {
+	for i := range c.bounds {
+		if firstName(ix.Columns[i].Path) == firstName(path) {
+			return false
+		}
+	}
+	return true
+}

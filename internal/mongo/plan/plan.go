@@ -1,0 +1,110 @@
+// Package plan chooses how to find the documents that a MongoDB query asks for: from a
+// filter, a sort, a hint and the indexes of a container to an access.Access, and what
+// explain shows of it. What it selects may be more than the filter accepts, never less,
+// so whoever follows it checks each document. It reads no documents and keeps no
+// statistics: the same query and indexes always give the same plan.
+package plan
+
+import (
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/filter"
+)
+
+// A Query is what is asked of one container.
+type Query struct {
+	// Namespace is "database.collection", for the messages of errors.
+	Namespace string
+	// Filter accepts documents; nil accepts all.
+	Filter *filter.Filter
+	// Text is Filter as the client wrote it, for Explain.
+	Text doc.Doc
+	// Sort lists the dotted paths to sort by, none for any order. $natural is for the caller.
+	Sort []access.NamedColumn
+	// Limit is how many documents are wanted, skipped ones included; 0 is all.
+	Limit int64
+	// Hint is the name of an index, or its pattern of keys; missing or an empty object for
+	// none. {$natural: 1} and {$natural: -1} forbid indexes.
+	Hint doc.Value
+}
+
+// A Plan is how to find the documents of a Query. It is immutable.
+type Plan struct {
+	// Access selects the documents. With no Visits it is the whole container, in order of creation.
+	// A walk that fails with fault.Conflict has met an index that has changed: choose anew.
+	Access access.Access
+	// Sorted tells that the documents come in the order of the Query's Sort, as they do when there is none.
+	Sorted bool
+
+	query    Query
+	indexes  []access.Named
+	legs     []leg // one for each of the Visits
+	nothing  bool  // no document can be accepted
+	identity bool  // the filter is {_id: value}
+	rooted   bool  // the filter is an $or and nothing else
+}
+
+// A leg is what an index is used for.
+type leg struct {
+	candidate
+	index *access.Named
+}
+
+// Choose makes a plan. Errors are *code.Error: BadValue for a hint that names no index,
+// IndexNotFound for a pattern that two indexes have, FailedToParse for a hint that is
+// neither a string nor an object, NoQueryExecutionPlans (291) for one that names an index
+// that does not have the documents of the query.
+// https://www.mongodb.com/docs/v7.0/core/query-plans/
+func Choose(q Query, indexes []access.Named) (*Plan, error) {
+	p := &planner{query: &q, indexes: indexes, hinted: -1, budget: maxWork}
+	scan, err := p.readHint()
+	if err != nil {
+		return nil, err
+	}
+	made := &Plan{query: q, indexes: indexes, Sorted: len(q.Sort) == 0}
+	if scan {
+		return made, nil
+	}
+	all := conjunction{list: p.first[:0]}
+	if q.Filter != nil {
+		all.add(q.Filter.Tree(), nil)
+	}
+	if all.nothing && p.hasIdentity() {
+		made.nothing, made.Sorted = true, true
+		made.Access.Visits = []access.Visit{{Index: access.Identity, Intervals: []access.Interval{}}}
+		return made, nil
+	}
+	return p.choose(made, &all)
+}
+
+// Point gives the _id that a filter asks for, alone or beside other conditions. It is not ok
+// when there is none, or when it is a value that several documents may match.
+func Point(f *filter.Filter) (id doc.Value, ok bool) {
+	if f == nil {
+		return id, false
+	}
+	return pointIn(f.Tree())
+}
+
+func pointIn(n *filter.Node) (id doc.Value, ok bool) {
+	switch n.Kind {
+	case filter.Equal:
+		return n.Value, n.Path == "_id" && isPoint(n.Value)
+	case filter.And:
+		for _, child := range n.Children {
+			if id, ok = pointIn(child); ok {
+				return id, ok
+			}
+		}
+	}
+	return doc.Value{}, false
+}
+
+// isPoint reports whether only a value that is equal to v is equal to it by the rules of queries.
+func isPoint(v doc.Value) bool {
+	switch doc.CanonicalType(v) {
+	case doc.CanonicalUndefined, doc.CanonicalNull, doc.CanonicalArray, doc.CanonicalRegex:
+		return false
+	}
+	return true
+}

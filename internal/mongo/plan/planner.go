@@ -1,0 +1,129 @@
+package plan
+
+import (
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/filter"
+)
+
+// Limits on a plan.
+const (
+	maxLegs      = 64      // visits: a document of the last is looked for in all others
+	maxProduct   = 1000    // intervals of several columns
+	maxWork      = 1 << 20 // conditions looked at, before branches of an $or are given up
+	smallLimit   = 1000    // documents, up to which an order is worth more than narrow bounds
+	noExecutable = code.Code(291)
+)
+
+// A planner compares what the indexes of a container can do for one query.
+type planner struct {
+	query   *Query
+	indexes []access.Named
+	hinted  int // the only index that may be used, -1 for any
+	budget  int
+	first   [4]*condition
+}
+
+func (p *planner) hasIdentity() bool {
+	return len(p.indexes) > 0 && p.indexes[0].Index == access.Identity
+}
+
+func (p *planner) choose(made *Plan, all *conjunction) (*Plan, error) {
+	best := p.best(all, true)
+	var legs []candidate
+	score := 0
+	for _, or := range all.ors {
+		if p.hinted >= 0 && best.score > scoreWhole {
+			break
+		}
+		if found, least, ok := p.branches(or, all); ok && least > score {
+			legs, score = found, least
+		}
+	}
+	switch {
+	case score > best.score:
+		made.rooted = made.query.Filter.Tree().Kind == filter.Or
+	case best.score > 0:
+		legs = []candidate{best}
+		made.Sorted = made.Sorted || best.sorted
+	case p.hinted >= 0:
+		return nil, p.planError(noExecutable, "No query solutions")
+	default:
+		return made, nil
+	}
+	made.identity = isIdentity(made, legs)
+	for _, c := range legs {
+		ix := &p.indexes[c.index]
+		made.legs = append(made.legs, leg{c, ix})
+		made.Access.Visits = append(made.Access.Visits, access.Visit{
+			Index: ix.Index, Intervals: c.intervals(ix), Reverse: c.reverse, Single: c.single,
+		})
+	}
+	return made, nil
+}
+
+// isIdentity reports whether the filter is {_id: value}, and that is how the document is found.
+func isIdentity(made *Plan, legs []candidate) bool {
+	f := made.query.Filter
+	if f == nil || len(legs) != 1 || made.indexes[legs[0].index].Index != access.Identity {
+		return false
+	}
+	n := f.Tree()
+	return n.Kind == filter.Equal && n.Path == "_id" && isPoint(n.Value) && made.query.Hint.Type == 0
+}
+
+// best is the candidate for a conjunction with the highest score; with ordered the query's
+// sort counts. Its score is 0 if there is none. Of two alike the first index is taken.
+func (p *planner) best(all *conjunction, ordered bool) (best candidate) {
+	for i := range p.indexes {
+		ix := &p.indexes[i]
+		if p.hinted >= 0 && i != p.hinted || ix.Hidden {
+			continue
+		}
+		p.budget -= len(all.list)
+		c := p.fit(i, all, ordered)
+		if c.score > best.score || c.score == best.score && c.score > 0 && len(ix.Columns) < len(p.indexes[best.index].Columns) {
+			best = c
+		}
+	}
+	return best
+}
+
+// branches finds candidates for each branch of an $or, outer conditions being around it. least is the
+// score of the worst.
+func (p *planner) branches(or *filter.Node, outer *conjunction) (legs []candidate, least int, ok bool) {
+	if len(or.Children) > maxLegs {
+		return nil, 0, false
+	}
+	least = scoreOr
+	for _, branch := range or.Children {
+		if p.budget -= len(outer.list); p.budget < 0 {
+			return nil, 0, false
+		}
+		all := conjunction{list: append([]*condition(nil), outer.list...)}
+		all.add(branch, nil)
+		if all.nothing {
+			continue
+		}
+		found, score, ok := p.branch(&all)
+		if !ok || len(legs)+len(found) > maxLegs {
+			return nil, 0, false
+		}
+		legs, least = append(legs, found...), min(least, score-1)
+	}
+	return legs, least, len(legs) > 0
+}
+
+// branch finds candidates for one branch, which may have branches again.
+func (p *planner) branch(all *conjunction) (legs []candidate, score int, ok bool) {
+	if best := p.best(all, false); best.score >= scoreWhole {
+		return []candidate{best}, best.score, true
+	}
+	for _, or := range all.ors {
+		found, least, ok := p.branches(or, all)
+		if ok && least > score {
+			legs, score = found, least
+		}
+	}
+	return legs, score, score > 0
+}

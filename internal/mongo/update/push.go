@@ -1,0 +1,130 @@
+package update
+
+import (
+	"math"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+// A push is {$push: {path: value}}, or {path: {$each: [values], $position: p, $sort: s,
+// $slice: n}}: the values are inserted at p, then the array is sorted, then cut.
+type push struct {
+	values   []doc.Value
+	position int64 // from the end when negative
+	slice    int64 // how many first elements stay, or last when negative
+	order    *order
+}
+
+func compilePush(_ string, arg doc.Value) (*leaf, error) {
+	p := &push{position: math.MaxInt64, slice: math.MaxInt64}
+	d, _ := doc.AsDoc(arg)
+	if doc.IsUndefined(doc.Lookup(d, "$each")) {
+		p.values = []doc.Value{arg}
+	} else if err := p.clauses(d); err != nil {
+		return nil, err
+	}
+	return &leaf{creates: true, depth: deepest(p.values), change: p.change}, nil
+}
+
+func (p *push) clauses(d doc.Doc) error {
+	met := map[string]bool{}
+	for name, v := range doc.Members(d) {
+		if met[name] {
+			return code.New(code.BadValue, "Only one %s is supported.", name)
+		}
+		met[name] = true
+		var err error
+		switch name {
+		case "$each":
+			if !doc.IsArray(v) {
+				return code.New(code.BadValue, "The argument to $each in $push must be an array but it was of type: %s", typeName(v.Type))
+			}
+			p.values = slices.Collect(doc.Elements(v))
+		case "$position":
+			if p.position, err = integer(noName, v); err != nil {
+				return code.New(code.BadValue, "The value for $position must be an integer value, not of type: %s", typeName(v.Type))
+			}
+		case "$slice":
+			if p.slice, err = integer(noName, v); err != nil {
+				return code.New(code.BadValue, "The value for $slice must be an integer value but was given type: %s", typeName(v.Type))
+			}
+		case "$sort":
+			if p.order, err = compileOrder(v); err != nil {
+				return err
+			}
+		default:
+			return code.New(code.BadValue, "Unrecognized clause in $push: %s", name)
+		}
+	}
+	return nil
+}
+
+func noName() string { return "" }
+
+func (p *push) change(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, outcome, error) {
+	if doc.IsUndefined(old) {
+		return p.write(dst, nil), bsoncore.TypeArray, written, nil
+	}
+	if !doc.IsArray(old) {
+		return dst, 0, kept, code.New(code.BadValue, "The field '%s' must be an array but is of type %s in document {%s}",
+			x.dotted(), typeName(old.Type), x.idText())
+	}
+	n := int64(length(old))
+	if p.order == nil && p.position >= n && p.slice >= n+int64(len(p.values)) {
+		return p.extend(dst, old, int(n))
+	}
+	dst = p.write(dst, slices.AppendSeq(make([]doc.Value, 0, n), doc.Elements(old)))
+	if len(p.values) == 0 && p.order == nil && p.holds(n) {
+		return dst, 0, kept, nil
+	}
+	return dst, bsoncore.TypeArray, written, nil
+}
+
+// extend appends to an array of n elements without taking it apart.
+func (p *push) extend(dst []byte, old doc.Value, n int) ([]byte, bsoncore.Type, outcome, error) {
+	if len(p.values) == 0 {
+		return dst, 0, kept, nil
+	}
+	a := resume(dst, old, n)
+	for _, v := range p.values {
+		a.add(v)
+	}
+	return a.end(), bsoncore.TypeArray, written, nil
+}
+
+// holds reports whether $slice leaves n elements as they are.
+func (p *push) holds(n int64) bool { return p.slice >= n || p.slice <= -n && p.slice < 0 }
+
+func (p *push) write(dst []byte, values []doc.Value) []byte {
+	values = slices.Insert(values, p.place(int64(len(values))), p.values...)
+	if p.order != nil {
+		slices.SortStableFunc(values, p.order.compare)
+	}
+	switch n := int64(len(values)); {
+	case p.holds(n):
+	case p.slice >= 0:
+		values = values[:p.slice]
+	default:
+		values = values[n+p.slice:]
+	}
+	a := beginArray(dst)
+	for _, v := range values {
+		a.add(v)
+	}
+	return a.end()
+}
+
+// place is where in n elements the new ones go.
+func (p *push) place(n int64) int {
+	switch {
+	case p.position >= n:
+		return int(n)
+	case p.position >= 0:
+		return int(p.position)
+	}
+	return int(max(0, n+p.position))
+}

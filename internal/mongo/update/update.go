@@ -1,0 +1,122 @@
+// Package update has MongoDB's update language: {$set: {a: 1}, $push: {b: 2}},
+// compiled once and applied to raw BSON in one pass over the document. An
+// operator's parsing, checks and work sit in one file. It also has what belongs to
+// the other ways of writing: replacements, the document that an upsert begins with,
+// the checks on a result, and the description of a change for change streams. It
+// never evaluates a pipeline and never reads a clock.
+// https://www.mongodb.com/docs/v7.0/reference/operator/update/
+package update
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/filter"
+)
+
+// An Update is compiled. It is immutable and safe for concurrent use. It shares the
+// bytes of the documents that it was compiled from, which must not change.
+type Update struct {
+	root    *node
+	renames []*rename
+}
+
+// Options of Compile.
+type Options struct {
+	// ArrayFilters are the conditions that $[identifier] stands for. They have no $expr.
+	ArrayFilters []doc.Doc
+}
+
+// Input is what an application depends on besides the document.
+type Input struct {
+	Now         time.Time // of the whole command
+	ClusterTime doc.Value // a timestamp; undefined stands for Now as a timestamp
+	Inserting   bool      // the document is one that an upsert makes
+}
+
+// timestamp gives what $currentDate and an empty timestamp become.
+func (in Input) timestamp() doc.Value {
+	if doc.IsUndefined(in.ClusterTime) {
+		return doc.Timestamp(uint32(in.Now.Unix()), 1)
+	}
+	return in.ClusterTime
+}
+
+// IsReplacement tells a replacement from a list of operators by the first member's
+// name. An error, DollarPrefixedFieldName, is a replacement with a $ in a later name.
+func IsReplacement(update doc.Doc) (bool, error) {
+	for name := range doc.Members(update) {
+		if strings.HasPrefix(name, "$") {
+			return false, nil
+		}
+		break
+	}
+	return true, checkDollarNames(update)
+}
+
+// Apply appends to dst what the update makes of d, and returns it alone. A document
+// that stays as it is comes back as d itself, not changed. w is where the query found
+// the element that `$` stands for. Errors are *code.Error.
+func (u *Update) Apply(dst []byte, d doc.Doc, w filter.Where, in Input) (out doc.Doc, changed bool, err error) {
+	x := run{in: in, id: doc.Lookup(d, idName), base: len(dst)}
+	x.path = x.room[:0]
+	if w.Found {
+		x.matched = strconv.Itoa(w.Element)
+	}
+	if err := x.prepare(u.renames, d); err != nil {
+		return nil, false, err
+	}
+	dst, changed, err = x.object(dst, d, u.root)
+	if err != nil || !changed {
+		return d, false, err
+	}
+	out = dst[x.base:]
+	if x.dollars {
+		if err := checkDollarNames(out); err != nil {
+			return nil, false, err
+		}
+	}
+	return out, true, x.checkSize(dst)
+}
+
+// A run is one application of an update to one document.
+type run struct {
+	in      Input
+	id      doc.Value          // of the document
+	matched string             // the index that `$` stands for, "" when the query found none
+	base    int                // where in dst the document begins
+	path    []string           // the names that lead to where the run is
+	room    [8]string          // of path, in most runs
+	values  []doc.Value        // what each $rename moves, undefined when it is not there
+	merged  map[[2]*node]*node // for array elements that more than one part of the update concerns
+	scratch []byte             // an array element wrapped for an array filter
+	dollars bool               // a name at the root that begins with $ was written
+}
+
+func (x *run) dotted() string { return strings.Join(x.path, ".") }
+
+// idText is how messages name the document.
+func (x *run) idText() string {
+	if doc.IsUndefined(x.id) {
+		return "no id"
+	}
+	return elementText(idName, x.id)
+}
+
+// checkSize asks whether what was written so far, which only grows, is a document's.
+func (x *run) checkSize(dst []byte) error {
+	if len(dst)-x.base <= MaxBytes {
+		return nil
+	}
+	if x.in.Inserting {
+		return code.New(17420, "Document to upsert is larger than %d", MaxBytes)
+	}
+	return code.New(17419, "Resulting document after update is larger than %d", MaxBytes)
+}
+
+// unchanged reports whether two values have the same type and bytes.
+func unchanged(a, b doc.Value) bool { return a.Type == b.Type && bytes.Equal(a.Data, b.Data) }

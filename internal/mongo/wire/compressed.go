@@ -1,0 +1,58 @@
+package wire
+
+import "encoding/binary"
+
+// An OP_COMPRESSED has the opcode of what it holds, the bytes of that without a
+// header, and a compressorId before the packed bytes.
+// https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/#op_compressed
+const compressedStart = headerBytes + 4 + 4 + 1
+
+// inflate gives the frame that an OP_COMPRESSED stands for, and sets the opcode
+// and the compressor of m.
+func (r *Reader) inflate(m *Message, frame []byte) ([]byte, error) {
+	if len(frame) < compressedStart {
+		return nil, fatal(codeProtocol, "OP_COMPRESSED of %d bytes has no compressorId", len(frame))
+	}
+	op, n, c := Op(length(frame[16:])), length(frame[20:]), Compressor(frame[24])
+	switch {
+	case op == OpCompressed:
+		return nil, fatal(codeProtocol, "OP_COMPRESSED inside OP_COMPRESSED")
+	case int(c) >= len(compressors):
+		return nil, fatal(codeProtocol, "the compressorId %d is not known", c)
+	case n < 0 || n > r.MaxMessage-headerBytes:
+		return nil, fatal(codeProtocol, "the uncompressedSize %d is not between 0 and %d", n, r.MaxMessage-headerBytes)
+	}
+	inner := appendHeader(r.inflated[:0], m.ID, m.ResponseTo, op)
+	inner, err := c.expand(inner, frame[compressedStart:], n)
+	if err != nil {
+		return nil, &Error{Code: codeProtocol, Text: "OP_COMPRESSED does not hold what it says, with " + c.String(), Fatal: true, Cause: err}
+	}
+	binary.LittleEndian.PutUint32(inner, uint32(len(inner)))
+	r.inflated = inner
+	m.Op, m.Compressor = op, c
+	return inner, nil
+}
+
+// AppendCompressed appends to dst an OP_COMPRESSED that holds frame, which is
+// whole and not compressed itself. With Noop it appends the frame as it is.
+func AppendCompressed(dst, frame []byte, c Compressor) []byte {
+	if c == Noop {
+		return append(dst, frame...)
+	}
+	packed := c.pack(nil, frame[headerBytes:])
+	return appendPacked(dst, frame, packed, c)
+}
+
+// appendPacked appends an OP_COMPRESSED of a frame whose packed content is at hand.
+func appendPacked(dst, header, packed []byte, c Compressor) []byte {
+	at := len(dst)
+	n, op := length(header)-headerBytes, header[12:16]
+	dst = append(dst, header[:12]...)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(OpCompressed))
+	dst = append(dst, op...)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(n))
+	dst = append(dst, byte(c))
+	dst = append(dst, packed...)
+	binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at))
+	return dst
+}

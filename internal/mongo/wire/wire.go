@@ -1,0 +1,115 @@
+// Package wire reads and writes the frames of the MongoDB wire protocol: OP_MSG,
+// OP_QUERY with its OP_REPLY, and OP_COMPRESSED around them. Every document that
+// it hands out is valid BSON within limits, however hostile its sender; a frame
+// costs memory in proportion to the bytes that arrived, not to those announced.
+// It knows no command, keeps no state of a connection but its buffers, and sets
+// no deadlines. https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/
+package wire
+
+import "github.com/mayflydb/mayfly/internal/doc"
+
+// Limits of the protocol, as MongoDB 7.0 has them.
+const (
+	MaxMessage   = 48_000_000          // bytes of a frame with its header, also of what a compressed one holds
+	MaxDocument  = 16<<20 + 16<<10     // bytes of one document in a frame: a stored one and room for a command around it
+	MaxDepth     = 200                 // levels of documents and arrays inside a document
+	MaxSequence  = 100_000             // documents in a sequence: maxWriteBatchSize
+	MaxSequences = 2                   // sequences in a frame
+	headerBytes  = 16                  // length, requestID, responseTo and opcode
+	emptyBytes   = 5                   // of the smallest document
+	checksum     = 4                   // bytes of a CRC-32C
+	opMsgStart   = headerBytes + 4 + 1 // where the body of our OP_MSG begins: flags and kind come before it
+)
+
+// An Op is the opcode of a frame.
+type Op int32
+
+// The opcodes that this package reads or writes.
+const (
+	OpReply      Op = 1
+	OpQuery      Op = 2004
+	OpCompressed Op = 2012
+	OpMsg        Op = 2013
+)
+
+// Flags are the flag bits of an OP_MSG or of an OP_QUERY, which mean different things.
+type Flags uint32
+
+// The flag bits of OP_MSG.
+const (
+	ChecksumPresent Flags = 1 << 0  // a CRC-32C of the frame follows its sections
+	MoreToCome      Flags = 1 << 1  // of a request: it wants no answer; of an answer: another follows unasked
+	ExhaustAllowed  Flags = 1 << 16 // of a request: its answer may have MoreToCome
+
+	requiredFlags Flags = 1<<16 - 1 // bits that a reader must understand
+)
+
+// A Message is one request as it came. Its documents share the memory of the
+// Reader: they are valid until its next Read, so what outlives the request must be copied.
+type Message struct {
+	ID         int32 // requestID, which the answer names
+	ResponseTo int32 // 0 in requests
+	Op         Op    // OpMsg or OpQuery; that of the inner frame when it was compressed
+	Flags      Flags
+	Body       doc.Doc    // the command
+	Sequences  []Sequence // of OP_MSG, in the order of the frame; none is named like a member of Body
+	Collection string     // of OP_QUERY: fullCollectionName, such as "admin.$cmd"
+	Skip       int32      // of OP_QUERY: numberToSkip
+	Return     int32      // of OP_QUERY: numberToReturn
+	Fields     doc.Doc    // of OP_QUERY: returnFieldsSelector, nil when absent
+	Compressor Compressor // which the frame came with, and its answer goes with
+	Depth      int        // levels in its deepest document; one without documents or arrays inside has 0
+	Bytes      int        // of the frame on the wire
+}
+
+// A Sequence is a document sequence of OP_MSG: a member of the command whose
+// array elements came as documents of their own.
+type Sequence struct {
+	Name      string
+	Documents []doc.Doc
+}
+
+// MoreToCome reports whether the sender awaits no answer. Any answer would be
+// taken for that of its next request.
+func (m *Message) MoreToCome() bool { return m.Op == OpMsg && m.Flags&MoreToCome != 0 }
+
+// ExhaustAllowed reports whether the answer may have MoreToCome set.
+func (m *Message) ExhaustAllowed() bool { return m.Op == OpMsg && m.Flags&ExhaustAllowed != 0 }
+
+// Sequence gives the documents of the sequence called name; not ok when the
+// message has none of that name.
+func (m *Message) Sequence(name string) (documents []doc.Doc, ok bool) {
+	for _, s := range m.Sequences {
+		if s.Name == name {
+			return s.Documents, true
+		}
+	}
+	return nil, false
+}
+
+// Sequences of more documents than this give their memory back.
+const keptDocuments = 4096
+
+// reset empties m, keeping memory for sequences of ordinary length.
+func (m *Message) reset() {
+	sequences := m.Sequences[:cap(m.Sequences)]
+	for i := range sequences {
+		if cap(sequences[i].Documents) > keptDocuments {
+			sequences[i].Documents = nil
+		}
+		clear(sequences[i].Documents)
+	}
+	*m = Message{Sequences: sequences[:0]}
+}
+
+// addSequence gives a new sequence of m, with the memory of an earlier message.
+func (m *Message) addSequence(name string) *Sequence {
+	n := len(m.Sequences)
+	if n == cap(m.Sequences) {
+		m.Sequences = append(m.Sequences, Sequence{})
+	}
+	m.Sequences = m.Sequences[:n+1]
+	s := &m.Sequences[n]
+	s.Name, s.Documents = name, s.Documents[:0]
+	return s
+}

@@ -1,0 +1,87 @@
+package wire
+
+import (
+	"io"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// Answers are held back until there are this many bytes of them.
+const flushAt = 64 << 10
+
+// A Writer writes the answers of one connection: OP_MSG to OP_MSG, OP_REPLY to
+// OP_QUERY, with the compressor and the checksum that the request came with.
+// It holds them back until Flush. It is for one goroutine.
+type Writer struct {
+	out    io.Writer
+	buf    []byte
+	begun  int        // where in buf the frame begins that Begin began
+	to     Compressor // of that frame
+	packed []byte
+	large  bool // whether the last answers needed a large buffer
+}
+
+// NewWriter makes a Writer.
+func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
+
+// Reply answers the request with body, under the number id; see Begin and End.
+func (w *Writer) Reply(request *Message, id int32, flags Flags, body doc.Doc) error {
+	return w.End(append(w.Begin(request, id, flags), body...))
+}
+
+// Begin begins the answer to a request. The caller appends one document to dst
+// and hands the result to End; nothing else may be written in between. To begin
+// again drops what was begun.
+// Flags are those of OP_MSG: MoreToCome when another answer follows, which then
+// has the id of this one as the ID of its request. Never answer a request with MoreToCome.
+func (w *Writer) Begin(request *Message, id int32, flags Flags) (dst []byte) {
+	if w.large && len(w.buf) == 0 {
+		w.buf = withRoom(w.buf, firstGrowth)
+	}
+	w.begun, w.to = len(w.buf), request.Compressor
+	if request.Op == OpQuery {
+		return beginReply(w.buf, id, request.ID)
+	}
+	return beginMsg(w.buf, id, request.ID, flags|request.Flags&ChecksumPresent)
+}
+
+// End completes the answer that Begin began. An answer over MaxMessage is dropped
+// with an *Error that is not Fatal, and another may take its place; other errors
+// are the connection's, which is of no more use.
+func (w *Writer) End(dst []byte) error {
+	if n := len(dst) - w.begun; n > MaxMessage-checksum {
+		w.buf = dst[:w.begun]
+		return refuse(codeTooLarge, "an answer of %d bytes is larger than the %d of a message", n, MaxMessage)
+	}
+	w.buf = finish(dst, w.begun)
+	if w.to != Noop {
+		w.compress()
+	}
+	if len(w.buf) >= flushAt {
+		return w.Flush()
+	}
+	return nil
+}
+
+// compress packs the last frame, unless it would grow.
+func (w *Writer) compress() {
+	frame := w.buf[w.begun:]
+	packed := w.to.pack(w.packed[:0], frame[headerBytes:])
+	if compressedStart+len(packed) < len(frame) {
+		var header [headerBytes]byte
+		copy(header[:], frame)
+		w.buf = appendPacked(w.buf[:w.begun], header[:], packed, w.to)
+	}
+	w.packed = keepSmall(packed)
+}
+
+// Flush writes the answers that were held back.
+func (w *Writer) Flush() error {
+	if len(w.buf) == 0 {
+		return nil
+	}
+	_, err := w.out.Write(w.buf)
+	w.large = cap(w.buf) > smallBuffer
+	w.buf = keepSmall(w.buf)
+	return err
+}

@@ -1,0 +1,110 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/mongo/command"
+	"github.com/mayflydb/mayfly/internal/mongo/filter"
+)
+
+// Mongo says how the MongoDB door looks.
+type Mongo struct {
+	// Address is host:port; empty switches the door off.
+	Address string
+	// Auth asks clients who they are: "on", "off", or "" for on unless only this machine
+	// reaches the door. Off is refused where others reach it.
+	Auth string
+	// ReplSet, Advertise, CosmosTTL and TestCommands are those of command.Options.
+	ReplSet      string
+	CosmosTTL    bool
+	TestCommands bool
+}
+
+// conditions compiles filters of partial indexes.
+func conditions(query doc.Doc) (func(doc.Doc) bool, error) {
+	f, err := filter.Compile(query, filter.Options{})
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "the filter of a partial index cannot be read")
+	}
+	return func(d doc.Doc) bool {
+		ok, err := f.Match(d, nil)
+		return ok && err == nil
+	}, nil
+}
+
+// mongoAuth tells whether the MongoDB door asks who its clients are.
+func (n *Node) mongoAuth(o Options) (bool, error) {
+	switch exposed := n.mongo.exposed(); {
+	case o.Mongo.Auth == "off" && exposed:
+		return false, fault.New(fault.Invalid, "other machines reach %s: the MongoDB door does not go without authentication there", n.mongo.address())
+	case o.Mongo.Auth == "on" || o.Mongo.Auth == "" && exposed:
+		return true, nil
+	}
+	return false, nil
+}
+
+// openMongo lets the MongoDB door answer.
+func (n *Node) openMongo(o Options, version string) error {
+	if n.mongo == nil {
+		return nil
+	}
+	auth, err := n.mongoAuth(o)
+	if err != nil {
+		return err
+	}
+	advertise := ""
+	if host := hostOf(o.Advertise); host != "" {
+		_, port, _ := net.SplitHostPort(n.mongo.address())
+		advertise = net.JoinHostPort(host, port)
+	}
+	n.mongoServer = command.New(command.Options{
+		Catalog: n.catalog, Store: n.store, Clock: n.clock, Key: n.account.key, Auth: auth,
+		ReplSet: o.Mongo.ReplSet, Advertise: advertise, CosmosTTL: o.Mongo.CosmosTTL, TestCommands: o.Mongo.TestCommands,
+		TLS: n.mongo.scheme == "https", ReclaimNow: n.reaper.ReclaimNow, Observe: n.observe, Version: version, Logger: n.log,
+		Reclaimed: n.reaper.Reclaimed,
+	})
+	for _, l := range n.mongo.listeners {
+		n.mongo.serving.Go(func() {
+			if err := n.mongoServer.Serve(l); err != nil && !errors.Is(err, net.ErrClosed) {
+				n.log.Error("door failed", "door", n.mongo.name, "error", err)
+			}
+		})
+	}
+	return nil
+}
+
+// closeMongo ends the MongoDB door.
+func (n *Node) closeMongo(ctx context.Context) error {
+	switch {
+	case n.mongo == nil:
+		return nil
+	case n.mongoServer == nil:
+		return n.mongo.close(ctx)
+	}
+	err := n.mongoServer.Close(ctx)
+	n.mongo.serving.Wait()
+	return err
+}
+
+// MongoURI is the connection string of the MongoDB door, without user and password; "" when it is off.
+func (n *Node) MongoURI() string {
+	if n.mongo == nil {
+		return ""
+	}
+	u := url.URL{Scheme: "mongodb", Host: n.mongo.address(), Path: "/"}
+	if host, port, _ := net.SplitHostPort(u.Host); net.ParseIP(host).IsUnspecified() {
+		u.Host = net.JoinHostPort("localhost", port)
+	}
+	if n.replSet != "" {
+		u.RawQuery = "replicaSet=" + url.QueryEscape(n.replSet)
+	}
+	return u.String()
+}
+
+// MongoAuth reports whether the MongoDB door asks clients who they are.
+func (n *Node) MongoAuth() bool { return n.mongoServer != nil && n.mongoServer.Auth() }

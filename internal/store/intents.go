@@ -1,0 +1,33 @@
+package store
+
+import "sync"
+
+// Intents are the documents that groups under way are going to write, by lookup key, so that
+// the second of two groups learns of their conflict from its operation. Nothing is right
+// because of them: the commit looks again.
+type intents struct {
+	mu sync.Mutex
+	of map[string]*Group
+}
+
+// take gives a key to g unless another group has it. first tells that g has it only now.
+func (x *intents) take(g *Group, key []byte) (mine, first bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if owner := x.of[string(key)]; owner != nil {
+		return owner == g, false
+	}
+	if x.of == nil {
+		x.of = map[string]*Group{}
+	}
+	x.of[string(key)] = g
+	return true, true
+}
+
+func (x *intents) drop(list []string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, key := range list {
+		delete(x.of, key)
+	}
+}

@@ -1,0 +1,192 @@
+package store
+
+import (
+	"context"
+	"iter"
+	"math"
+
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// Log walks the entries behind a time, in order, as they are when the walk begins;
+// ErrLogTrimmed when some of them are gone. What it hands out is valid until the next step.
+func (s *Store) Log(ctx context.Context, after LogTime) iter.Seq2[LogEntry, error] {
+	return func(yield func(LogEntry, error) bool) {
+		if err := s.walkLog(ctx, after, yield); err != nil && err != errStopped {
+			yield(LogEntry{}, err)
+		}
+	}
+}
+
+func (s *Store) walkLog(ctx context.Context, after LogTime, yield func(LogEntry, error) bool) error {
+	snapshot := s.engine.Snapshot()
+	defer snapshot.Close()
+	counter, err := logCounterOf(snapshot)
+	switch {
+	case err != nil:
+		return err
+	case uint64(after) < counter.Trimmed:
+		return ErrLogTrimmed
+	case after == math.MaxUint64:
+		return nil
+	}
+	_, upper := keys.LogBounds()
+	return walk(ctx, snapshot, keys.LogKey(uint64(after)+1), upper, func(it kv.Iterator) error {
+		value := it.Value()
+		if value == nil {
+			return it.Err()
+		}
+		e, err := decodeLogEntry(it.Key(), value)
+		if err != nil {
+			return corrupt(err, "log entry")
+		}
+		if !yield(e, nil) {
+			return errStopped
+		}
+		return nil
+	})
+}
+
+func logCounterOf(r kv.Reader) (c keys.LogCounter, err error) {
+	_, err = r.Get(keys.LogCounterKey(), func(value []byte) (err error) {
+		if c, err = keys.DecodeLogCounter(value); err != nil {
+			return corrupt(err, "log counter")
+		}
+		return nil
+	})
+	return c, err
+}
+
+// LogNewest is the time of the newest entry. Whoever goes on behind it misses nothing that
+// happens from now on.
+func (s *Store) LogNewest() (LogTime, error) {
+	c, err := logCounterOf(s.engine)
+	return LogTime(c.Newest), err
+}
+
+// LogOldest is the earliest time behind which every entry is still there.
+func (s *Store) LogOldest() (LogTime, error) {
+	c, err := logCounterOf(s.engine)
+	return LogTime(c.Trimmed), err
+}
+
+// LogChanged gives a channel that is closed when an entry is there that was not when
+// LogChanged was called. Take it, read the log, then wait.
+func (s *Store) LogChanged() <-chan struct{} {
+	j := &s.log
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.next == nil {
+		j.next = make(chan struct{})
+	}
+	return j.next
+}
+
+// trimStep is how many entries go at once on engines that cannot drop a run.
+const trimStep = 1_000
+
+// TrimLog drops the entries before a time.
+func (s *Store) TrimLog(ctx context.Context, before LogTime) error {
+	first, err := s.firstLogged()
+	if err != nil || first == 0 || first >= before {
+		return err
+	}
+	ranges, ok := s.engine.(kv.RangeDeleter)
+	whole := ok && ranges.DeletesRanges()
+	lower, _ := keys.LogBounds()
+	var upper []byte
+	b := s.logBatch(func(c *keys.LogCounter, b *kv.Batch) {
+		until := min(uint64(before)-1, c.Newest)
+		c.Trimmed = max(c.Trimmed, until)
+		if upper = keys.LogKey(until + 1); whole {
+			b.DeleteRange(lower, upper)
+		}
+	})
+	b.NoSync = true // what comes back is trimmed again
+	if err := s.engine.Apply(ctx, b); err != nil || whole {
+		return err
+	}
+	for more := true; more && err == nil; {
+		more, err = s.trimSome(ctx, lower, upper)
+	}
+	return err
+}
+
+// firstLogged is the time of the oldest entry, 0 if there is none.
+func (s *Store) firstLogged() (first LogTime, err error) {
+	lower, upper := keys.LogBounds()
+	err = walk(context.Background(), s.engine, lower, upper, func(it kv.Iterator) error {
+		time, err := keys.LogTime(it.Key())
+		if err != nil {
+			return corrupt(err, "log entry")
+		}
+		first = LogTime(time)
+		return errStopped
+	})
+	if err == errStopped {
+		err = nil
+	}
+	return first, err
+}
+
+func (s *Store) trimSome(ctx context.Context, lower, upper []byte) (more bool, err error) {
+	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
+	err = walk(ctx, s.engine, lower, upper, func(it kv.Iterator) error {
+		if len(b.Ops) == trimStep {
+			more = true
+			return errStopped
+		}
+		b.Delete(append([]byte(nil), it.Key()...))
+		return nil
+	})
+	if err != nil && err != errStopped || len(b.Ops) == 0 {
+		return false, err
+	}
+	return more, s.engine.Apply(ctx, b)
+}
+
+// TrimDue drops what KeepLog's options do not keep at now.
+func (s *Store) TrimDue(ctx context.Context, now expiry.Stamp) error {
+	o := s.log.options.Load()
+	if o == nil {
+		return nil
+	}
+	large, err := s.logCut(o.Bytes)
+	if err != nil {
+		return err
+	}
+	return s.TrimLog(ctx, max(large, LogTime(wholeSecond(now-o.Retention))))
+}
+
+// logCut is the time before which entries have to go for the rest to take at most that
+// many bytes; 0 if none has to.
+func (s *Store) logCut(bytes uint64) (LogTime, error) {
+	counter, err := logCounterOf(s.engine)
+	if err != nil || counter.Bytes <= bytes {
+		return 0, err
+	}
+	lower, upper := keys.LogBounds()
+	it, err := s.engine.Iterate(lower, upper)
+	if err != nil {
+		return 0, err
+	}
+	defer it.Close()
+	low, high := counter.Trimmed, counter.Newest+1 // the answer is in [low, high]
+	for low < high {
+		mid := low + (high-low)/2
+		if it.Seek(keys.LogKey(mid)) {
+			before, _, _, err := keys.DecodeLog(it.Value())
+			if err != nil {
+				return 0, corrupt(err, "log entry")
+			}
+			if before < counter.Bytes-bytes {
+				low = mid + 1
+				continue
+			}
+		}
+		high = mid
+	}
+	return LogTime(low), it.Err()
+}

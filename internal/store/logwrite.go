@@ -1,0 +1,152 @@
+package store
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// A change is what an operation has made of a document, for the log.
+type change struct {
+	at            uint64 // the operation's place in its Group
+	kind          string
+	id            doc.Value
+	before, after doc.Doc
+	note          func(before, after doc.Doc) doc.Doc
+}
+
+// A ghost is a dead document that is not reclaimed yet. The log has one delete of it: from
+// whoever takes its key over, or else from the reaper.
+type ghost struct {
+	number uint64
+	id     doc.Value
+	told   bool
+}
+
+// haunt remembers the dead document under a slot's key.
+func (t *txn) haunt(sl *slot, number uint64, body doc.Doc) {
+	if t.logged {
+		id := doc.Lookup(body, "_id")
+		sl.ghost = &ghost{number: number, id: doc.Value{Type: id.Type, Data: bytes.Clone(id.Data)}}
+	}
+}
+
+func (t *txn) note(c change) {
+	if t.group != nil {
+		c.at = t.group.ops
+	}
+	t.changes = append(t.changes, c)
+}
+
+// notePut notes what a write is about to make of the document in sl.
+func (t *txn) notePut(sl *slot, op *Op, after doc.Doc, created bool) {
+	if !t.logged {
+		return
+	}
+	c := change{kind: LogReplace, id: doc.Lookup(after, "_id"), after: after, note: op.Note}
+	switch {
+	case created:
+		if g := sl.ghost; g != nil && !g.told {
+			g.told = true
+			t.note(change{kind: LogDelete, id: g.id})
+		}
+		c.kind, c.note = LogInsert, nil
+	case op.Verb == Patch && op.Note != nil:
+		c.kind = LogUpdate
+		fallthrough
+	default:
+		c.before = sl.document(t.v).Body
+	}
+	t.note(c)
+}
+
+func (t *txn) noteDelete(gone doc.Doc) {
+	if t.logged {
+		t.note(change{kind: LogDelete, id: doc.Lookup(gone, "_id")})
+	}
+}
+
+// logEntries encodes the changes of a transaction.
+func (t *txn) logEntries() [][]byte {
+	entries := make([][]byte, len(t.changes))
+	for i := range t.changes {
+		entries[i] = t.logEntry(&t.changes[i])
+	}
+	return entries
+}
+
+func (t *txn) logEntry(c *change) []byte {
+	e := entryOf(t.v.Container, c.kind, c.id)
+	if c.note != nil {
+		e.Note = c.note(c.before, c.after)
+	}
+	if c.kind == LogUpdate && e.Note == nil {
+		e.Kind = LogReplace
+	}
+	if e.Kind != LogUpdate {
+		e.Full = c.after
+	}
+	if t.group != nil {
+		e.Label = t.group.Label
+	}
+	return e.encode()
+}
+
+func entryOf(c *catalog.Container, kind string, id doc.Value) LogEntry {
+	return LogEntry{
+		Kind: kind, ID: id,
+		Database: c.Database.ID, DatabaseName: c.Database.Name,
+		Container: c.ID, ContainerName: c.State().Name,
+	}
+}
+
+// remove is removeOnce until no write stands between it and what it tells the log.
+func (s *Store) remove(ctx context.Context, c *catalog.Container, r *reclaim, step *gathering) (done Reclaimed, err error) {
+	for range maxAttempts {
+		if done, err = s.removeOnce(ctx, c, r, step); fault.KindOf(err) != fault.Conflict {
+			break
+		}
+	}
+	return done, err
+}
+
+// tell makes the log's entries about documents that are to be reclaimed, and b depend on their
+// being right. Whoever takes a document's key over meanwhile depends on its record in turn.
+func (s *Store) tell(c *catalog.Container, b *kv.Batch, step *gathering) ([][]byte, error) {
+	if !s.log.on() || c.State().Dialect != catalog.Mongo {
+		return nil, nil
+	}
+	step.single = true
+	var entries [][]byte
+	for _, x := range step.victims {
+		var id doc.Value
+		_, err := getRecord(s.engine, step.rng.Record(nil, x.number), func(_ keys.Header, body doc.Doc) error {
+			id = doc.Lookup(body, "_id")
+			id.Data = bytes.Clone(id.Data)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if id.Type == 0 {
+			continue
+		}
+		lookup := step.rng.Lookup(nil, keys.AppendID(nil, id), "")
+		b.Read(lookup)
+		number, found, err := getNumber(s.engine, lookup)
+		if err != nil {
+			return nil, err
+		}
+		if found && number == x.number {
+			e := entryOf(c, LogDelete, id)
+			entries = append(entries, e.encode())
+		}
+	}
+	b.NoSync = b.NoSync && len(entries) == 0 // what was seen in the log has happened
+	return entries, nil
+}

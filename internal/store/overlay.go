@@ -1,0 +1,158 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/keys"
+)
+
+// A scan of a group hands out the documents of its snapshot, without those that the group
+// had written when the scan began; those come at the end, whatever the selection says of
+// their values. What it writes while the scan is under way shows where the scan meets it in the
+// snapshot, if anywhere. A position says how many operations there were at the beginning, so
+// that a scan that goes on behind it is the same scan.
+
+// An overlay is one such scan.
+type overlay struct {
+	x     *Transaction
+	begun uint64           // operations at the beginning
+	slots map[uint64]*slot // documents of the snapshot that are written by now
+	read  int              // slots of the transaction that were looked at for that
+	at    access.Position
+}
+
+// Kinds of positions: in the snapshot, and behind a slot.
+const (
+	inSnapshot byte = iota
+	inOverlay
+)
+
+const overlayPrefix = 1 + 8
+
+func (x *Transaction) scanGroup(ctx context.Context, a access.Access, yield func(Document, error) bool) {
+	o := overlay{x: x, begun: uint64(len(x.results)), slots: map[uint64]*slot{}}
+	err := o.scan(ctx, a, func(d Document) bool { return yield(d, nil) })
+	if err != nil && err != errStopped {
+		yield(Document{}, err)
+	}
+}
+
+func (o *overlay) scan(ctx context.Context, a access.Access, yield func(Document) bool) error {
+	t, from := o.x.t, -1
+	if t.group.failed != nil {
+		return t.group.failed
+	}
+	if a.After != nil {
+		if len(a.After) < overlayPrefix {
+			return errPosition
+		}
+		o.begun = binary.BigEndian.Uint64(a.After[1:])
+		kind, rest := a.After[0], a.After[overlayPrefix:]
+		if a.After = rest; kind == inOverlay {
+			number, ok := rest.Number()
+			if !ok {
+				return errPosition
+			}
+			from = int(number)
+		}
+		if len(rest) == 0 {
+			a.After = nil
+		}
+	}
+	if from < 0 {
+		if err := o.scanSnapshot(ctx, a, yield); err != nil {
+			return err
+		}
+	}
+	return o.scanWritten(ctx, a, from, yield)
+}
+
+// scanSnapshot hands out the documents of the snapshot.
+func (o *overlay) scanSnapshot(ctx context.Context, a access.Access, yield func(Document) bool) error {
+	t := o.x.t
+	for d, err := range t.s.Scan(ctx, t.v, a) {
+		if err != nil {
+			if err == catalog.ErrNoOwner {
+				err = errLaterState
+			}
+			return err
+		}
+		if o.stale() {
+			return errLaterState
+		}
+		base := d.Position
+		if sl := o.slotOf(d.Number); sl != nil {
+			if sl.since <= o.begun || sl.record == nil || sl.renewed {
+				continue
+			}
+			d = o.x.document(sl)
+		}
+		d.Position = o.position(inSnapshot, base)
+		if !yield(d) {
+			return errStopped
+		}
+	}
+	if o.stale() {
+		return errLaterState
+	}
+	return nil
+}
+
+// stale reports whether the container is another one by now: then the scan may have used
+// indexes that the snapshot does not have.
+func (o *overlay) stale() bool {
+	_, err := o.x.t.v.Refresh()
+	return err != nil
+}
+
+// slotOf finds the slot of a document of the snapshot, nil if it is not written.
+func (o *overlay) slotOf(number uint64) *slot {
+	for t := o.x.t; o.read < len(t.slots); o.read++ {
+		if sl := t.slots[o.read]; sl.found {
+			o.slots[sl.number] = sl
+		}
+	}
+	if sl := o.slots[number]; sl != nil && sl.written {
+		return sl
+	}
+	return nil
+}
+
+// scanWritten hands out the documents that were written before the scan began, behind a slot.
+func (o *overlay) scanWritten(ctx context.Context, a access.Access, from int, yield func(Document) bool) error {
+	t := o.x.t
+	prefix := []byte(nil)
+	if a.HasPartition {
+		prefix = partitionOf(nil, t.v.State, a.Partition)
+	}
+	for i := from + 1; i < len(t.slots); i++ {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		sl := t.slots[i]
+		if !sl.written || sl.since > o.begun || sl.record == nil || !bytes.HasPrefix(sl.partition, prefix) {
+			continue
+		}
+		d := o.x.document(sl)
+		h := keys.Header{Class: classOf(expiry.TTL(d.TTL)), Sequence: d.Sequence, Stamp: d.Stamp, TTL: int32(d.TTL)}
+		if dead(t.v, h, d.Body) { // by a date of its own
+			continue
+		}
+		d.Position = o.position(inOverlay, access.NumberPosition(nil, uint64(i)))
+		if !yield(d) {
+			return errStopped
+		}
+	}
+	return nil
+}
+
+func (o *overlay) position(kind byte, rest access.Position) access.Position {
+	o.at = binary.BigEndian.AppendUint64(append(o.at[:0], kind), o.begun)
+	o.at = append(o.at, rest...)
+	return o.at
+}
