@@ -105,7 +105,7 @@ func freePorts(n int) ([]int, error) {
 
 // run starts the process, again after a kill: same ports, same data.
 func (s *server) run() error {
-	args := append([]string{"--nosql", s.nosql, "--admin", s.admin}, s.flags...)
+	args := append([]string{"--nosql", s.nosql, "--mongo", "", "--admin", s.admin}, s.flags...)
 	s.output = new(bytes.Buffer)
 	s.process = exec.Command(binary, args...)
 	s.process.Stdout, s.process.Stderr = s.output, s.output

@@ -148,7 +148,7 @@ func interrupted(log *slog.Logger) (ctx context.Context, release func()) {
 func (cfg config) greet(w io.Writer, n *node.Node, took time.Duration) {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "  %-7s"+format+"\n", append([]any{name}, args...)...)
+		fmt.Fprintf(&b, "  %-8s"+format+"\n", append([]any{name}, args...)...)
 	}
 	fmt.Fprintf(&b, "mayfly %s, ready in %s\n\n", versionText(), took.Round(time.Millisecond))
 	others := func(address string) {

@@ -8,16 +8,26 @@ import { CosmosClient } from "@azure/cosmos";
 /** The account key that every emulator shares and publishes. */
 export const key = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 
-/** Runs MAYFLY_BIN on free ports; resolves when it is ready. */
+/** Runs MAYFLY_BIN with its NoSQL door on a free port; resolves when it is ready. */
 export async function start(...flags) {
   const [nosql, admin] = await freePorts(2);
-  const child = spawn(process.env.MAYFLY_BIN, ["--nosql", `127.0.0.1:${nosql}`, "--admin", `127.0.0.1:${admin}`, ...flags]);
+  const mayfly = await launch(admin, "--nosql", `127.0.0.1:${nosql}`, "--mongo", "", ...flags);
+  return { ...mayfly, http: `http://127.0.0.1:${nosql}`, https: `https://127.0.0.1:${nosql}` };
+}
+
+/** The same with its MongoDB door, as a replica set of one; uri() is a connection string. */
+export async function startMongo(...flags) {
+  const [mongo, admin] = await freePorts(2);
+  const mayfly = await launch(admin, "--nosql", "", "--mongo", `127.0.0.1:${mongo}`, "--mongo-replset", "globaldb", ...flags);
+  return { ...mayfly, uri: (database = "") => `mongodb://127.0.0.1:${mongo}/${database}?replicaSet=globaldb` };
+}
+
+async function launch(admin, ...flags) {
+  const child = spawn(process.env.MAYFLY_BIN, ["--admin", `127.0.0.1:${admin}`, ...flags]);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += text));
   const exit = once(child, "exit");
   const mayfly = {
-    http: `http://127.0.0.1:${nosql}`,
-    https: `https://127.0.0.1:${nosql}`,
     async advance(seconds) {
       const answer = await fetch(`http://127.0.0.1:${admin}/clock/advance`, {
         method: "POST",

@@ -1,11 +1,12 @@
-// Runs the tests against one shared mayfly, in memory and on the real clock.
+// Runs the tests against shared mayflies, in memory and on the real clock: one for
+// each kind of client.
 // NODE_EXTRA_CA_CERTS is read when node starts: hence a process for the tests.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { start } from "./mayfly.js";
+import { start, startMongo } from "./mayfly.js";
 
 const scratch = mkdtempSync(join(tmpdir(), "mayfly-js-"));
 let code = 1;
@@ -18,16 +19,16 @@ try {
     });
     if (built.status !== 0) throw new Error("building mayfly failed");
   }
-  const mayfly = await start("--memory");
+  const [mayfly, mongo] = await Promise.all([start("--memory"), startMongo("--memory")]);
   const authority = join(scratch, "ca.pem");
   writeFileSync(authority, await (await fetch(`${mayfly.http}/_mayfly/ca.pem`)).text());
   const tests = spawn(process.execPath, ["--test", "--test-timeout=60000", "--test-reporter=spec", ...process.argv.slice(2)], {
     cwd: new URL(".", import.meta.url),
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: authority, MAYFLY_HTTP: mayfly.http, MAYFLY_HTTPS: mayfly.https },
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: authority, MAYFLY_HTTP: mayfly.http, MAYFLY_HTTPS: mayfly.https, MAYFLY_MONGO: mongo.uri() },
     stdio: "inherit",
   });
   [code] = await once(tests, "exit");
-  await mayfly.stop();
+  await Promise.all([mayfly.stop(), mongo.stop()]);
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }

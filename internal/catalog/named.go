@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -231,6 +232,9 @@ func (c *Catalog) SetDates(ctx context.Context, now expiry.Stamp, on bool) error
 			return st.compile(c.condition)
 		})
 		if err != nil && err != ErrNoOwner {
+			if !on { // all or none
+				return errors.Join(err, c.SetDates(context.WithoutCancel(ctx), now, true))
+			}
 			return err
 		}
 	}

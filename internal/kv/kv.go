@@ -12,7 +12,7 @@ import "context"
 // keeps every batch that is not one huge document's below 4 MiB and 5,000 keys, which
 // distributed engines ask for.
 const (
-	MaxBatchBytes = 64 << 20
+	MaxBatchBytes = 128 << 20
 	MaxBatchKeys  = 1_000_000
 	MaxKeyBytes   = 16 << 10
 )

@@ -10,6 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/mongo/command"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/store"
 )
 
 // Mongo says how the MongoDB door looks.
@@ -46,6 +47,15 @@ func (n *Node) mongoAuth(o Options) (bool, error) {
 		return true, nil
 	}
 	return false, nil
+}
+
+// keepLog lets the store keep the log that change streams read, if there may be some; what an earlier
+// process has kept is of no use without what happens from now on.
+func (n *Node) keepLog(ctx context.Context, o Options) error {
+	if n.mongo == nil || o.Mongo.ReplSet == "" {
+		return n.store.ForgetLog(ctx)
+	}
+	return n.store.KeepLog(ctx, n.clock.Now().Unix(), store.LogOptions{})
 }
 
 // openMongo lets the MongoDB door answer.

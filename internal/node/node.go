@@ -135,7 +135,7 @@ func Start(ctx context.Context, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	for _, step := range []func(context.Context, Options) error{
-		n.listen, n.openData, n.startClock, n.prepareTLS, n.openDoors,
+		n.listen, n.openData, n.startClock, n.keepLog, n.prepareTLS, n.openDoors,
 	} {
 		if err := step(ctx, o); err != nil {
 			return nil, err

@@ -52,6 +52,7 @@ type check struct {
 	indexer *indexer
 	counter keys.Counter
 	found   keys.Counter // Documents and Bytes as counted
+	terms   terms
 }
 
 func (s *Store) checkContainer(ctx context.Context, c *catalog.Container, report *Report) error {
@@ -165,9 +166,13 @@ func (ck *check) named(number uint64, h keys.Header, body doc.Doc, terms *terms)
 		if n.Building {
 			continue
 		}
-		if _, err := terms.collectNamed(n, body); err != nil {
+		array, err := terms.collectNamed(n, body)
+		if err != nil {
 			ck.problem("document %d cannot be in index %s", number, n.Name)
 			continue
+		}
+		if array {
+			ck.multikey(n, number)
 		}
 		for i := range terms.list {
 			ck.exists("entry of index "+n.Name, appendEntry(nil, ck.v.Container.Keys(), 0, terms.at(i), number), number)
@@ -213,6 +218,7 @@ func (ck *check) leads(ctx context.Context) error {
 			}
 			if !ck.runs.covers(number) {
 				ck.leadsToRecord(kind, number)
+				ck.belongs(kind, it.Key(), number)
 			}
 			return nil
 		})

@@ -23,6 +23,8 @@ type world struct {
 	store   *store.Store
 	c       *catalog.Container
 	now     expiry.Stamp
+
+	condition catalog.Condition // of partial indexes
 }
 
 // newWorld opens an empty world with one container. Its time is 1,000,000.
@@ -52,7 +54,7 @@ func (w *world) open() {
 	var err error
 	w.engine, err = pebble.Open(pebble.Options{Dir: "data", FS: w.fs})
 	w.ok(err)
-	w.catalog, err = catalog.Open(context.Background(), w.engine, nil)
+	w.catalog, err = catalog.Open(context.Background(), w.engine, w.condition)
 	w.ok(err)
 	w.store, err = store.Open(context.Background(), w.engine, w.catalog)
 	w.ok(err)

@@ -16,9 +16,9 @@ import (
 // BuildNamed makes the named indexes of a container complete that are still building,
 // and returns when they are. Writes go on meanwhile, and maintain them already. A *Duplicate, or a
 // document that cannot be indexed, ends it: the indexes that were building are dropped.
-// When ctx ends, an index stays as it is; Open goes on with it.
+// When ctx ends, an index stays as it is; Open goes on with it. What is dead at now is in nobody's way.
 func (s *Store) BuildNamed(ctx context.Context, c *catalog.Container, now expiry.Stamp) error {
-	err := s.buildNamed(ctx, c)
+	err := s.buildNamed(ctx, c, now)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -39,9 +39,9 @@ func (s *Store) BuildNamed(ctx context.Context, c *catalog.Container, now expiry
 }
 
 // buildNamed visits every document, in steps.
-func (s *Store) buildNamed(ctx context.Context, c *catalog.Container) error {
+func (s *Store) buildNamed(ctx context.Context, c *catalog.Container, now expiry.Stamp) error {
 	for next := uint64(0); ; {
-		following, err := s.buildNamedFrom(ctx, c, next)
+		following, err := s.buildNamedFrom(ctx, c, now, next)
 		switch {
 		case fault.KindOf(err) == fault.Conflict:
 			continue
@@ -56,14 +56,14 @@ func (s *Store) buildNamed(ctx context.Context, c *catalog.Container) error {
 
 // buildNamedFrom writes the entries of the documents from a number on, and returns where
 // to go on, 0 when there are none left.
-func (s *Store) buildNamedFrom(ctx context.Context, c *catalog.Container, from uint64) (uint64, error) {
+func (s *Store) buildNamedFrom(ctx context.Context, c *catalog.Container, now expiry.Stamp, from uint64) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
 	r := s.reclaimOf(c)
 	r.mu.Lock() // a document may not be reclaimed between its look and its entries
 	defer r.mu.Unlock()
-	v, err := c.Enter(0)
+	v, err := c.Enter(now)
 	if err != nil {
 		return 0, err
 	}

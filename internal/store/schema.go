@@ -15,7 +15,8 @@ var systemMembers = []string{"_rid", "_self", "_etag", "_attachments", "_ts"}
 // Schema is what a language may know of the container to choose an Access: what the
 // complete index of the view has. A path is Indexed when each value that any document has
 // there has an entry; the path _ts alone always is. A composite index is listed up to its
-// first column that has no entries: one of system members.
+// first column that has no entries: one of system members. A container of the Mongo dialect
+// has no policy, so there nothing is said at all.
 func (s *Store) Schema(v catalog.View) access.Schema {
 	x := s.indexer(v)
 	x.describe.Do(func() { x.schema = describe(v, x.matchers[0]) })
@@ -23,6 +24,9 @@ func (s *Store) Schema(v catalog.View) access.Schema {
 }
 
 func describe(v catalog.View, m *matcher) access.Schema {
+	if v.Dialect == catalog.Mongo {
+		return access.Schema{}
+	}
 	schema := access.Schema{
 		Hierarchical: v.Partition.Multi,
 		Indexed: func(path access.Path) bool {

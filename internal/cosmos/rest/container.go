@@ -128,7 +128,7 @@ func (e *exchange) answerContainer(st *catalog.State, status int) (int, error) {
 func (e *exchange) appendContainer(c *catalog.Container, st *catalog.State) {
 	b := appendText(e.reply, "id", st.Name)
 	b[len(e.reply)] = '{' // in the place of the first comma
-	for name, v := range doc.Members(st.Echo) {
+	for name, v := range doc.Members(echoOf(st)) {
 		b = append(b, ',')
 		b = doc.AppendJSONString(b, name)
 		b = append(b, ':')

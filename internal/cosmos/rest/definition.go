@@ -225,6 +225,9 @@ var (
 // redefine checks a new definition against the present one: what is fixed at
 // creation has to come back as it is.
 func redefine(st *catalog.State, d doc.Doc) (catalog.Definition, error) {
+	if isMongo(st) {
+		return redefineMongo(st, d)
+	}
 	def, err := define(d)
 	if err != nil {
 		return def, err

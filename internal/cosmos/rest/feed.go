@@ -90,6 +90,9 @@ func selection(e *exchange, st *catalog.State) (sel access.Access, err error) {
 	if len(low) > 0 || len(high) > 0 {
 		sel.Span = &access.Span{Low: low, High: high}
 	}
+	if isMongo(st) {
+		sel.Span = mongoSpan(st, sel.Span)
+	}
 	return sel, nil
 }
 

@@ -103,15 +103,15 @@ func (g *grant) inPartition(e *exchange) bool {
 	return true
 }
 
-// admitItem decides whether a request may touch the item with that key, when the grant
+// admitItem decides whether a request may touch the item with that key and id, when the grant
 // is for one item only. Items have two names, an id and a RID, and the permission may have
 // been given by the one and used by the other, so what counts is the item they lead to.
-func (g *grant) admitItem(e *exchange, v catalog.View, key store.Key) error {
+func (g *grant) admitItem(e *exchange, v catalog.View, key store.Key, id string) error {
 	switch s := &g.scope; {
 	case s.kind != "docs":
 		return nil
 	case s.number == 0:
-		if key.ID != s.name {
+		if id != s.name {
 			return errForbidden
 		}
 		return nil

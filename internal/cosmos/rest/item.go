@@ -163,7 +163,16 @@ func (e *exchange) enterItems() (catalog.View, error) {
 	if err := e.checkIntendedRID(); err != nil {
 		return catalog.View{}, err
 	}
-	return e.view()
+	return e.itemView()
+}
+
+// itemView is view for a request that is about items.
+func (e *exchange) itemView() (catalog.View, error) {
+	v, err := e.view()
+	if err == nil && isView(v.State) {
+		err = errMongoView
+	}
+	return v, err
 }
 
 // checkIntendedRID refuses a request that is meant for another container of
@@ -196,13 +205,16 @@ func otherContainer(have, want string) error {
 // request names. Clients that address containers by RID may do the same with items, so
 // there it is a RID first and an id only if no item has it.
 func (e *exchange) itemKey(v catalog.View, partition []doc.Value) (key store.Key, err error) {
+	if isMongo(v.State) {
+		return e.mongoItemKey(v)
+	}
 	key = store.Key{Partition: partition, ID: e.name}
 	if number, ok := itemNumber(v.Container, e.name); ok && e.byRID {
 		if key.ID, err = e.idOfNumber(v, number); err != nil {
 			return key, err
 		}
 	}
-	return key, e.grant.admitItem(e, v, key)
+	return key, e.grant.admitItem(e, v, key, key.ID)
 }
 
 // itemNumber is the number in the RID of an item of c.
@@ -299,8 +311,15 @@ func writeCharge(result *store.Result) float64 {
 // members. The closing brace is left to the caller, who may have more to add.
 func appendItem(dst []byte, c *catalog.Container, d *store.Document) []byte {
 	dst = append(dst, '{')
-	if start := len(dst); len(d.Body) > 0 {
-		if dst = doc.AppendMembers(dst, d.Body); len(dst) > start {
+	body := d.Body
+	if isMongo(c.State()) {
+		shape := shapes.Get().(*[]byte)
+		defer shapes.Put(shape)
+		body = appendMongoItem((*shape)[:0], body)
+		*shape = recycle(body)
+	}
+	if start := len(dst); len(body) > 0 {
+		if dst = doc.AppendMembers(dst, body); len(dst) > start {
 			dst = append(dst, ',')
 		}
 	}

@@ -47,6 +47,9 @@ func wholePartition(text string, st *catalog.State) ([]doc.Value, error) {
 			return nil, err
 		}
 	}
+	if isMongo(st) {
+		return mongoPartition(parts)
+	}
 	paths := st.Partition.Paths
 	switch {
 	case len(parts) == len(paths):
@@ -67,6 +70,10 @@ func feedPartition(e *exchange, st *catalog.State) (parts []doc.Value, limited b
 		return nil, false, nil
 	}
 	if parts, err = parsePartitionKey(text); err != nil {
+		return nil, false, err
+	}
+	if isMongo(st) {
+		_, err := mongoPartition(parts)
 		return nil, false, err
 	}
 	paths := st.Partition.Paths

@@ -90,7 +90,7 @@ func (e *exchange) enterScript() (catalog.View, error) {
 	if err := e.checkIntendedRID(); err != nil {
 		return catalog.View{}, err
 	}
-	return e.view()
+	return e.itemView()
 }
 
 // sendLog gives back what scripts have logged, percent-encoded throughout: some
@@ -169,7 +169,11 @@ func (e *exchange) newScriptCollection(ctx context.Context, v catalog.View, part
 		tx: e.door.store.Begin(v), fresh: map[uint64]string{}, ru: 1,
 		functions: e.door.functionsOf(ctx, v.Container),
 	}
-	c.env = e.environment(v, access.Access{Partition: partition, HasPartition: true}, question{})
+	base := access.Access{Partition: partition, HasPartition: true}
+	if isMongo(v.State) {
+		base = access.Access{} // there is no other
+	}
+	c.env = e.environment(v, base, question{})
 	c.env.Function = c.functions.find
 	c.late = func() bool { return watch.Elapsed() > scriptLate || c.tx.Full() }
 	return c

@@ -202,7 +202,7 @@ func (e *exchange) enterQuery() (catalog.View, error) {
 	if err := e.checkIntendedRID(); err != nil {
 		return catalog.View{}, err
 	}
-	return e.view()
+	return e.itemView()
 }
 
 // environment is what a query over items is prepared with.

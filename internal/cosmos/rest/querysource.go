@@ -24,12 +24,13 @@ type itemSource struct {
 func (s *itemSource) Scan(ctx context.Context, a access.Access) iter.Seq2[*exec.Document, error] {
 	return func(yield func(*exec.Document, error) bool) {
 		var out exec.Document
+		var shape []byte
 		for d, err := range s.door.store.Scan(ctx, s.view, a) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			out = asked(&d)
+			out, shape = asked(s.view.State, &d, shape)
 			if !yield(&out, nil) {
 				return
 			}
@@ -37,9 +38,15 @@ func (s *itemSource) Scan(ctx context.Context, a access.Access) iter.Seq2[*exec.
 	}
 }
 
-// asked is a stored document as a query sees it.
-func asked(d *store.Document) exec.Document {
-	return exec.Document{Number: d.Number, Sequence: d.Sequence, Stamp: d.Stamp, Body: d.Body, Position: d.Position}
+// asked is a stored document as a query sees it. shape is memory for it, which it gives
+// back for the next one.
+func asked(st *catalog.State, d *store.Document, shape []byte) (exec.Document, []byte) {
+	out := exec.Document{Number: d.Number, Sequence: d.Sequence, Stamp: d.Stamp, Body: d.Body, Position: d.Position}
+	if isMongo(st) {
+		shape = appendMongoItem(shape[:0], d.Body)
+		out.Body = shape
+	}
+	return out, shape
 }
 
 func (s *itemSource) Count(ctx context.Context, a access.Access) (n uint64, ok bool, err error) {

@@ -38,6 +38,16 @@ type scriptCollection struct {
 
 // do does one operation in the transaction.
 func (c *scriptCollection) do(op store.Op) (store.Result, error) {
+	if isMongo(c.view.State) {
+		if op.Verb != store.Read {
+			return store.Result{}, errMongoWrite
+		}
+		key, err := c.door.mongoKey(c.ctx, c.view, op.Key.ID)
+		if err != nil {
+			return store.Result{}, err
+		}
+		op.Key = key
+	}
 	op.Key.Partition = c.partition
 	result, err := c.tx.Do(op)
 	if err != nil {
@@ -105,6 +115,10 @@ func (c *scriptCollection) id(link string) (string, error) {
 	}
 	if id, ok := c.fresh[number]; ok {
 		return id, nil
+	}
+	if isMongo(c.view.State) {
+		_, id, err := c.door.mongoKeyOf(c.ctx, c.view, number)
+		return id, scriptItemFault(err)
 	}
 	id := ""
 	err := c.door.store.Find(c.ctx, c.view, number, func(d store.Document) error {
@@ -246,12 +260,16 @@ func parseQuestion(text []byte) (q question, err error) {
 func (c *scriptCollection) Scan(ctx context.Context, a access.Access) iter.Seq2[*exec.Document, error] {
 	return func(yield func(*exec.Document, error) bool) {
 		var out exec.Document
+		var shape []byte
+		if isMongo(c.view.State) {
+			a.Partition, a.HasPartition = c.partition, true
+		}
 		for d, err := range c.tx.Scan(ctx, a) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			out = asked(&d)
+			out, shape = asked(c.view.State, &d, shape)
 			if !yield(&out, nil) {
 				return
 			}

@@ -79,6 +79,7 @@ const (
 	ClientMetadataAppNameTooLarge            Code = 184
 	ClientMetadataDocumentTooLarge           Code = 185
 	ClientMetadataCannotBeMutated            Code = 186
+	AmbiguousIndexKeyPattern                 Code = 181
 	PrimarySteppedDown                       Code = 189
 	InvalidIndexSpecificationOption          Code = 197
 	OperationNotSupportedOnView              Code = 166
@@ -88,6 +89,9 @@ const (
 	QueryFeatureNotAllowed                   Code = 224
 	CannotImplicitlyCreateCollection         Code = 227
 	CursorInUse                              Code = 245
+	CursorKilled                             Code = 237
+	InvalidResumeToken                       Code = 260
+	NoMatchingDocument                       Code = 47
 	ConversionFailure                        Code = 241
 	NoSuchTransaction                        Code = 251
 	TransactionCommitted                     Code = 256
@@ -108,8 +112,21 @@ const (
 	NotPrimaryOrSecondary                    Code = 13436
 	BSONObjectTooLarge                       Code = 10334
 	TooManyRequests                          Code = 16500
+	UnknownReplWriteConcern                  Code = 79
+	ConflictingOperationInProgress           Code = 117
+	NotAReplicaSet                           Code = 123
+	CommandFailed                            Code = 125
+	IncompleteTransactionHistory             Code = 217
+	SnapshotUnavailable                      Code = 246
+	FailPointSetFailed                       Code = 250
+	ExceededTimeLimit                        Code = 262
+	SocketException                          Code = 9001
+	InterruptedDueToReplStateChange          Code = 11602
+	NotARetryableWriteCommand                Code = 50768
 	UnknownFieldOfCommand                    Code = 40415 // Location40415: an IDL struct has no such field
 	MissingFieldOfCommand                    Code = 40414 // Location40414: an IDL struct lacks a field
+	MergeStageNoMatchingDocument             Code = 13113
+	MaxSubPipelineDepthExceeded              Code = 232
 	UnrecognizedStage                        Code = 40324 // Location40324
 )
 
@@ -120,7 +137,7 @@ var names = map[Code]string{
 	UserNotFound: "UserNotFound", UnsupportedFormat: "UnsupportedFormat", Unauthorized: "Unauthorized", TypeMismatch: "TypeMismatch",
 	Overflow: "Overflow", InvalidLength: "InvalidLength", ProtocolError: "ProtocolError", AuthenticationFailed: "AuthenticationFailed",
 	IllegalOperation: "IllegalOperation", InvalidBSON: "InvalidBSON", LockTimeout: "LockTimeout", NamespaceNotFound: "NamespaceNotFound",
-	IndexNotFound: "IndexNotFound", PathNotViable: "PathNotViable", CannotBackfillArray: "CannotBackfillArray", NotExactValueField: "NotExactValueField", DurationOverflow: "DurationOverflow", ConflictingUpdateOperators: "ConflictingUpdateOperators",
+	IndexNotFound: "IndexNotFound", PathNotViable: "PathNotViable", MergeStageNoMatchingDocument: "MergeStageNoMatchingDocument", MaxSubPipelineDepthExceeded: "MaxSubPipelineDepthExceeded", CannotBackfillArray: "CannotBackfillArray", NotExactValueField: "NotExactValueField", DurationOverflow: "DurationOverflow", ConflictingUpdateOperators: "ConflictingUpdateOperators",
 	CursorNotFound: "CursorNotFound", NamespaceExists: "NamespaceExists", MaxTimeMSExpired: "MaxTimeMSExpired",
 	DollarPrefixedFieldName: "DollarPrefixedFieldName", InvalidIDField: "InvalidIdField", NotSingleValueField: "NotSingleValueField",
 	InvalidDBRef: "InvalidDBRef", EmptyFieldName: "EmptyFieldName", DottedFieldName: "DottedFieldName", CommandNotFound: "CommandNotFound",
@@ -132,10 +149,10 @@ var names = map[Code]string{
 	DocumentValidationFailure: "DocumentValidationFailure", CappedPositionLost: "CappedPositionLost", TransactionTooOld: "TransactionTooOld",
 	CannotIndexParallelArrays: "CannotIndexParallelArrays", CommandOnShardedViewNotSupportedOnMongod: "CommandOnShardedViewNotSupportedOnMongod",
 	CommandNotSupportedOnView: "CommandNotSupportedOnView", OptionNotSupportedOnView: "OptionNotSupportedOnView",
-	ConversionFailure: "ConversionFailure", InvalidPipelineOperator: "InvalidPipelineOperator", PrimarySteppedDown: "PrimarySteppedDown",
+	ConversionFailure: "ConversionFailure", InvalidPipelineOperator: "InvalidPipelineOperator", AmbiguousIndexKeyPattern: "AmbiguousIndexKeyPattern", PrimarySteppedDown: "PrimarySteppedDown",
 	InvalidIndexSpecificationOption: "InvalidIndexSpecificationOption", QueryPlanKilled: "QueryPlanKilled", NoSuchSession: "NoSuchSession",
 	InvalidUUID: "InvalidUUID", QueryFeatureNotAllowed: "QueryFeatureNotAllowed",
-	CannotImplicitlyCreateCollection: "CannotImplicitlyCreateCollection", CursorInUse: "CursorInUse", NoSuchTransaction: "NoSuchTransaction",
+	CannotImplicitlyCreateCollection: "CannotImplicitlyCreateCollection", CursorInUse: "CursorInUse", CursorKilled: "CursorKilled", InvalidResumeToken: "InvalidResumeToken", NoMatchingDocument: "NoMatchingDocument", NoSuchTransaction: "NoSuchTransaction",
 	TransactionCommitted: "TransactionCommitted", OperationNotSupportedInTransaction: "OperationNotSupportedInTransaction",
 	TooManyLogicalSessions: "TooManyLogicalSessions", ChangeStreamFatalError: "ChangeStreamFatalError",
 	TransactionCoordinatorSteppingDown: "TransactionCoordinatorSteppingDown", ChangeStreamHistoryLost: "ChangeStreamHistoryLost",
@@ -143,8 +160,9 @@ var names = map[Code]string{
 	UnsupportedOpQueryCommand: "UnsupportedOpQueryCommand", UserAlreadyExists: "Location51003", Interrupted: "Interrupted",
 	InterruptedAtShutdown: "InterruptedAtShutdown", DuplicateKey: "DuplicateKey", NotWritablePrimary: "NotWritablePrimary",
 	NotPrimaryNoSecondaryOk: "NotPrimaryNoSecondaryOk", NotPrimaryOrSecondary: "NotPrimaryOrSecondary", BSONObjectTooLarge: "BSONObjectTooLarge",
-	TooManyRequests: "TooManyRequests",
-	RoleNotFound:    "RoleNotFound", NoReplicationEnabled: "NoReplicationEnabled", ClientMetadataAppNameTooLarge: "ClientMetadataAppNameTooLarge",
+	TooManyRequests:         "TooManyRequests",
+	UnknownReplWriteConcern: "UnknownReplWriteConcern", ConflictingOperationInProgress: "ConflictingOperationInProgress", NotAReplicaSet: "NotAReplicaSet", CommandFailed: "CommandFailed", IncompleteTransactionHistory: "IncompleteTransactionHistory", SnapshotUnavailable: "SnapshotUnavailable", FailPointSetFailed: "FailPointSetFailed", ExceededTimeLimit: "ExceededTimeLimit", SocketException: "SocketException", InterruptedDueToReplStateChange: "InterruptedDueToReplStateChange", NotARetryableWriteCommand: "NotARetryableWriteCommand",
+	RoleNotFound: "RoleNotFound", NoReplicationEnabled: "NoReplicationEnabled", ClientMetadataAppNameTooLarge: "ClientMetadataAppNameTooLarge",
 	ClientMetadataDocumentTooLarge: "ClientMetadataDocumentTooLarge", ClientMetadataCannotBeMutated: "ClientMetadataCannotBeMutated",
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 func init() {
-	register("aggregate", command{run: aggregate, help: "Runs a pipeline over a collection.", txn: true,
+	register("aggregate", command{needs: anyAction, run: aggregate, help: "Runs a pipeline over a collection.", txn: true,
 		fields: fieldSet("pipeline cursor explain allowDiskUse hint collation let fromMongos needsMerge exchange")})
 }
 
@@ -93,6 +93,9 @@ func (r *request) aggregation() (*aggregation, error) {
 		return nil, err
 	}
 	x.pipeline, err = pipeline.Compile(stages, pipeline.Options{Names: x.names})
+	if err == nil {
+		err = r.mayRun(x.pipeline)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -120,6 +120,8 @@ type edit struct {
 	validate func(doc.Doc) error
 	touches  bool // the stamp moves even if nothing changes
 
+	container *catalog.Container
+
 	matched bool
 	changed bool
 	made    doc.Doc // the last result
@@ -128,7 +130,7 @@ type edit struct {
 }
 
 func (x *change) edit(r *request, q *selection, validate func(doc.Doc) error, c *catalog.Container) *edit {
-	return &edit{r: r, x: x, q: q, scope: q.scope(r), validate: validate, touches: c.State().Policy.On()}
+	return &edit{r: r, x: x, q: q, scope: q.scope(r), validate: validate, touches: c.State().Policy.On(), container: c}
 }
 
 func (e *edit) op(id doc.Value) store.Op {
@@ -174,7 +176,7 @@ func (e *edit) run(d store.Document) (doc.Doc, error) {
 		return nil, nil
 	}
 	if e.validate != nil {
-		if err := e.validate(out); err != nil {
+		if err := e.validate(out); err != nil && !e.r.spares(e.container, d.Body) {
 			return nil, err
 		}
 	}

@@ -78,14 +78,22 @@ type Server struct {
 	stampCount atomic.Uint32
 
 	indexLocks sync.Map // container id -> *sync.Mutex
+	rules      sync.Map // container id -> *rules, of the newest state
+	uses       sync.Map // container id -> *indexUses
 
 	counts   map[string]*atomic.Int64 // requests by command
 	lastOp   atomic.Int32             // number of a request
 	secret   secret
 	account  account
 	recent   recent
+	usage    usage
 	cursors  cursors
 	sessions sessions
+	failing  failing
+
+	parameters parameters
+	monitor    monitor
+	ops        opCounters
 }
 
 // New makes a server that does not listen yet.
@@ -105,6 +113,8 @@ func New(o Options) *Server {
 	s.initIdentity()
 	s.cursors.init(s)
 	s.sessions.init(s)
+	s.parameters.init()
+	s.monitor.init(s)
 	return s
 }
 
@@ -162,6 +172,7 @@ func (s *Server) Close(ctx context.Context) error {
 		c.hangUp()
 	}
 	s.mu.Unlock()
+	s.monitor.stop()
 	done := make(chan struct{})
 	go func() {
 		s.serving.Wait()

@@ -26,6 +26,7 @@ type connection struct {
 	s       *Server
 	id      int32
 	conn    net.Conn
+	in      *inlet // conn
 	reader  *wire.Reader
 	writer  *wire.Writer
 	replyID int32
@@ -42,7 +43,8 @@ type connection struct {
 }
 
 func newConnection(s *Server, conn net.Conn) *connection {
-	c := &connection{s: s, id: s.lastID.Add(1), conn: conn, reader: wire.NewReader(conn), writer: wire.NewWriter(conn), local: conn.LocalAddr().String()}
+	in := &inlet{Conn: conn}
+	c := &connection{s: s, id: s.lastID.Add(1), conn: conn, in: in, reader: wire.NewReader(in), writer: wire.NewWriter(conn), local: conn.LocalAddr().String()}
 	if s.o.Auth {
 		c.reader.MaxMessage = maxStranger
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	register("count", command{run: count, help: "Counts documents.", fields: fieldSet("query limit skip hint collation fields")})
+	register("count", command{needs: readAction, run: count, help: "Counts documents.", fields: fieldSet("query limit skip hint collation fields")})
 }
 
 func count(r *request, a *answer) error {

@@ -12,7 +12,7 @@ import (
 )
 
 func init() {
-	register("createIndexes", command{run: createIndexes, help: "Makes indexes.", fields: fieldSet("indexes commitQuorum ignoreUnknownIndexOptions")})
+	register("createIndexes", command{needs: shapeAction, run: createIndexes, help: "Makes indexes.", fields: fieldSet("indexes commitQuorum ignoreUnknownIndexOptions")})
 }
 
 func createIndexes(r *request, a *answer) error {
@@ -97,6 +97,10 @@ func (r *request) makeIndexes(c *catalog.Container, specs []*indexSpec) (built i
 	var ttl *indexSpec
 	var missing []catalog.NamedIndex
 	st := c.State()
+	there := st.Named
+	if st.Policy.On() {
+		there = append(slices.Clone(there), stampIndex(st))
+	}
 	for _, x := range specs {
 		if x.Name == "_id_" || len(x.Columns) == 1 && x.Columns[0].Path == "_id" && !x.Wildcard {
 			if x.Name != "_id_" && x.Name != defaultName(x.key) {
@@ -114,15 +118,15 @@ func (r *request) makeIndexes(c *catalog.Container, specs []*indexSpec) (built i
 			}
 			continue
 		}
-		there := false
-		for _, y := range slices.Concat(st.Named, missing) {
+		found := false
+		for _, y := range slices.Concat(there, missing) {
 			same, err := x.compare(y)
 			if err != nil {
 				return 0, err
 			}
-			there = there || same
+			found = found || same
 		}
-		if !there {
+		if !found {
 			index := x.NamedIndex
 			index.Building = true
 			missing = append(missing, index)

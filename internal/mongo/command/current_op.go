@@ -1,13 +1,11 @@
 package command
 
 import (
-	"bytes"
+	"cmp"
 	"os"
 	"slices"
 	"strings"
 	"time"
-
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -200,14 +198,20 @@ func (r *request) kind() string {
 	return "command"
 }
 
-// namespace is the container that the request is about, as far as its first member tells.
+// namespace is the container that the request is about, or that of commands about none.
 func (r *request) namespace() string {
-	name, ok := doc.AsString(r.arg)
-	if r.name == "getMore" {
-		name, ok = doc.AsString(doc.Lookup(r.body, "collection"))
+	return r.db + "." + cmp.Or(r.containerName(), "$cmd")
+}
+
+// containerName is the name of the container that the request is about, "" if it is about none.
+func (r *request) containerName() string {
+	v := r.arg
+	switch {
+	case r.name == "getMore":
+		v = doc.Lookup(r.body, "collection")
+	case r.name != "aggregate" && r.command.needs&(readAction|listAction|writeAction|shapeAction|databaseAction) == 0:
+		return ""
 	}
-	if !ok || r.arg.Type != bsoncore.TypeString && r.name != "getMore" || r.command.secret {
-		name = "$cmd"
-	}
-	return string(bytes.ToValidUTF8([]byte(r.db+"."+name), nil))
+	name, _ := doc.AsString(v)
+	return name
 }

@@ -1,9 +1,11 @@
 package command
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -63,6 +65,9 @@ type cursor struct {
 	token     func() doc.Value // postBatchResumeToken of a change stream; nil for others
 	await     bool             // getMore may wait for documents
 
+	killed atomic.Bool
+	cancel atomic.Pointer[context.CancelFunc] // of the request that reads it
+
 	mu     sync.Mutex // held by the request that reads it
 	closed bool
 	idle   clock.Stopwatch // since the last request
@@ -73,7 +78,9 @@ type cursors struct {
 	s    *Server
 	mu   sync.Mutex
 	open map[int64]*cursor
-	stop func()
+
+	waiting atomic.Int64 // requests that wait for documents
+	stop    func()
 }
 
 func (c *cursors) init(s *Server) {
@@ -111,6 +118,9 @@ func (c *cursors) add(x *cursor) error {
 	}
 	x.idle = clock.Start()
 	c.open[x.id] = x
+	if x.inTx != nil {
+		x.inTx.cursors = true
+	}
 	return nil
 }
 
@@ -134,11 +144,15 @@ func (c *cursors) find(id int64) *cursor {
 	return c.open[id]
 }
 
-// kill ends a cursor.
+// kill ends a cursor, and the request that reads it.
 func (c *cursors) kill(x *cursor) {
 	c.mu.Lock()
 	delete(c.open, x.id)
 	c.mu.Unlock()
+	x.killed.Store(true)
+	if cancel := x.cancel.Load(); cancel != nil {
+		(*cancel)()
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.closed {
@@ -191,6 +205,7 @@ func (x *cursor) next(r *request, a *answer, name string, limit int64) (done boo
 	if err != nil {
 		return false, err
 	}
+	r.more = name == "nextBatch" && !done && r.streams(x, b.count)
 	a.close()
 	if x.token != nil {
 		a.value("postBatchResumeToken", x.token())

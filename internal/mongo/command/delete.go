@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	register("delete", command{run: runDelete, help: "Deletes documents.", txn: true, write: true, fields: fieldSet("deletes ordered let")})
+	register("delete", command{needs: writeAction, run: runDelete, help: "Deletes documents.", txn: true, write: true, fields: fieldSet("deletes ordered let")})
 }
 
 func runDelete(r *request, a *answer) error {
@@ -22,6 +22,7 @@ func runDelete(r *request, a *answer) error {
 	if err := checkBatch(len(statements)); err != nil {
 		return err
 	}
+	r.s.ops.delete.Add(int64(len(statements)))
 	w := writer{r: r, ordered: ordered}
 	n := int64(0)
 	for i, d := range statements {
@@ -86,7 +87,10 @@ func (r *request) deleting(name string, d doc.Doc) (*deleting, error) {
 		return nil, code.New(code.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", code.Show(limit))
 	}
 	x.one = n == 1
-	var err error
+	err := r.refuseMany(!x.one, "limit=0")
+	if err != nil {
+		return nil, err
+	}
 	if x.names, x.vars, err = r.variables(); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,19 @@ import (
 
 // handle answers one request; false ends the connection.
 func (c *connection) handle(m *wire.Message) bool {
+	for {
+		goOn, follows := c.answer(m)
+		if !follows {
+			return goOn
+		}
+		if m.ID = c.replyID; c.flush() != nil {
+			return false
+		}
+	}
+}
+
+// answer answers a request once. Another answer follows that one when the client lets it.
+func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
 	watch := clock.Start()
 	defer func() {
 		if c.s.o.Observe != nil {
@@ -33,27 +46,27 @@ func (c *connection) handle(m *wire.Message) bool {
 	}
 	err := c.run(&r, a)
 	if errors.Is(err, errHangUp) {
-		return false
+		return false, false
 	}
 	if err != nil {
-		r.failed(err)
 		a.fail(r.label(err))
 	}
 	c.complete(&r, a, err == nil)
 	if silent {
-		return true
+		return true, false
+	}
+	follows = err == nil && r.more
+	if follows {
+		a.promise()
 	}
 	if err := c.writer.End(a.end()); err != nil {
 		if e, ok := errors.AsType[*wire.Error](err); ok && !e.Fatal {
 			c.refuse(m, e)
-			return true
+			return true, false
 		}
-		return false
+		return false, false
 	}
-	if err == nil && r.more != nil {
-		return c.exhaust(&r)
-	}
-	return true
+	return true, follows
 }
 
 // errHangUp ends the connection without an answer: what a fail point asks for.
@@ -92,7 +105,7 @@ func (c *connection) run(r *request, a *answer) error {
 		return err
 	}
 	ctx, cancel := c.s.running, context.CancelFunc(func() {})
-	if r.maxTime > 0 {
+	if r.maxTime > 0 && !cmd.waits {
 		ctx, cancel = context.WithTimeout(ctx, r.maxTime)
 	} else {
 		ctx, cancel = context.WithCancel(ctx)
@@ -103,18 +116,17 @@ func (c *connection) run(r *request, a *answer) error {
 	}
 	defer c.start(nil, nil)
 	r.ctx = ctx
-	if err := c.s.fails(r, a); err != nil || r.answered {
+	if err := c.s.fails(r); err != nil {
 		return err
 	}
-	if err := r.join(); err != nil {
-		return err
+	err := r.join(a)
+	if err == nil && !r.repeated {
+		err = cmpOr(cmd.run(r, a), r.err)
 	}
-	defer r.leave()
-	err := cmd.run(r, a)
 	if err == nil {
-		err = r.err
+		c.s.usage.note(r)
 	}
-	return err
+	return r.leave(a, err)
 }
 
 // start notes which request runs, if any, and how to end it; false when the connection is being ended.
@@ -195,6 +207,10 @@ func (r *request) generic(name string, v doc.Value) error {
 		r.autocommit = v
 	case "startTransaction":
 		r.startsTxn = v
+	case "readConcern":
+		r.readConcern = v
+	case "writeConcern":
+		r.writeConcern = v
 	case "apiVersion":
 		if s, ok := doc.AsString(v); !ok || s != "1" {
 			return code.New(322, "API version must be \"1\"")

@@ -10,7 +10,7 @@ import (
 )
 
 func init() {
-	register("distinct", command{run: distinct, help: "Lists the different values of a field.", txn: true, fields: fieldSet("key query collation hint")})
+	register("distinct", command{needs: readAction, run: distinct, help: "Lists the different values of a field.", txn: true, fields: fieldSet("key query collation hint")})
 }
 
 func distinct(r *request, a *answer) error {

@@ -13,8 +13,8 @@ import (
 )
 
 func init() {
-	register("dropIndexes", command{run: dropIndexes, help: "Drops indexes.", fields: fieldSet("index")})
-	register("deleteIndexes", command{run: dropIndexes, help: "Drops indexes: the older name of dropIndexes.", fields: fieldSet("index")})
+	register("dropIndexes", command{needs: shapeAction, run: dropIndexes, help: "Drops indexes.", fields: fieldSet("index")})
+	register("deleteIndexes", command{needs: shapeAction, run: dropIndexes, help: "Drops indexes: the older name of dropIndexes.", fields: fieldSet("index")})
 }
 
 // indexing is held while the indexes of a container are made, changed or dropped.
@@ -122,7 +122,7 @@ func byKey(specs []doc.Doc, key doc.Doc) (string, error) {
 	case 1:
 		return found[0], nil
 	}
-	return "", code.New(181, "%d indexes found for key: %s, identify by name instead.", len(found), code.Show(doc.Object(key)))
+	return "", code.New(code.AmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead.", len(found), code.Show(doc.Object(key)))
 }
 
 // samePattern compares key patterns: 1 and 1.0 are the same direction.

@@ -20,7 +20,7 @@ import (
 )
 
 func init() {
-	register("find", command{run: find, help: "Selects documents.", txn: true, fields: fieldSet(`filter sort projection hint skip limit batchSize
+	register("find", command{needs: readAction, run: find, help: "Selects documents.", txn: true, fields: fieldSet(`filter sort projection hint skip limit batchSize
 		singleBatch max min returnKey showRecordId tailable oplogReplay noCursorTimeout awaitData allowPartialResults collation allowDiskUse let ntoreturn snapshot maxScan`)})
 }
 
@@ -58,6 +58,9 @@ func find(r *request, a *answer) error {
 	}
 	if r.err != nil {
 		return r.err
+	}
+	if q.container != nil && viewOf(q.container) != nil {
+		return r.findView(a, q, size)
 	}
 	return r.reply(a, q.ns, q, size, func(x *cursor) { x.noTimeout = r.bool("noCursorTimeout", false) })
 }

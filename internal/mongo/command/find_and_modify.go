@@ -10,7 +10,7 @@ import (
 )
 
 func init() {
-	register("findAndModify", command{run: findAndModify, help: "Changes or deletes one document and gives it.", txn: true, write: true,
+	register("findAndModify", command{needs: writeAction, run: findAndModify, help: "Changes or deletes one document and gives it.", txn: true, write: true,
 		fields: fieldSet("query sort remove update new fields upsert collation arrayFilters hint let")})
 }
 

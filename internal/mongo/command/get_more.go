@@ -1,6 +1,8 @@
 package command
 
 import (
+	"context"
+
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/clock"
@@ -9,8 +11,8 @@ import (
 )
 
 func init() {
-	register("getMore", command{run: getMore, help: "Reads the next batch of a cursor.", fields: fieldSet("collection batchSize term lastKnownCommittedOpTime"), txn: true})
-	register("killCursors", command{run: killCursors, help: "Ends cursors.", fields: fieldSet("cursors"), txn: true})
+	register("getMore", command{needs: anyAction, run: getMore, help: "Reads the next batch of a cursor.", fields: fieldSet("collection batchSize term lastKnownCommittedOpTime"), txn: true, waits: true})
+	register("killCursors", command{needs: anyAction, run: killCursors, help: "Ends cursors.", fields: fieldSet("cursors"), txn: true})
 }
 
 func getMore(r *request, a *answer) error {
@@ -30,9 +32,28 @@ func getMore(r *request, a *answer) error {
 	if limit == 0 {
 		limit = maxBatchCount
 	}
-	err = r.nextBatch(x, a, limit)
-	x.mu.Unlock()
-	return err
+	defer x.mu.Unlock()
+	defer r.lend(x)()
+	return r.nextBatch(x, a, limit)
+}
+
+// lend lets whoever kills a cursor that is held end this request. Only a cursor that awaits documents takes
+// maxTimeMS for something else than a limit.
+func (r *request) lend(x *cursor) (back func()) {
+	var cancel context.CancelFunc
+	if r.maxTime > 0 && !x.await {
+		r.ctx, cancel = context.WithTimeout(r.ctx, r.maxTime)
+	} else {
+		r.ctx, cancel = context.WithCancel(r.ctx)
+	}
+	x.cancel.Store(&cancel)
+	if x.killed.Load() {
+		cancel()
+	}
+	return func() {
+		x.cancel.Store(nil)
+		cancel()
+	}
 }
 
 // hold takes a cursor for this request; the caller unlocks it.
@@ -46,6 +67,8 @@ func (r *request) hold(id int64, ns string) (*cursor, error) {
 		return nil, code.New(code.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s", ns, x.ns)
 	case x.user != r.c.user && (x.user == nil || r.c.user == nil || *x.user != *r.c.user):
 		return nil, code.New(code.Unauthorized, "cursor id %d was not created by the authenticated user", id)
+	case x.lsid != r.sessionID():
+		return nil, code.New(50738, "Cannot run getMore on cursor %d, which was created in another session", id)
 	case x.inTx != r.tx:
 		return nil, code.New(50738, "Cannot run getMore on cursor %d, which was created in another transaction", id)
 	}
@@ -67,6 +90,9 @@ func (r *request) nextBatch(x *cursor, a *answer, limit int64) error {
 	a.string("ns", x.ns)
 	done, err := x.next(r, a, "nextBatch", limit)
 	x.idle = clock.Start()
+	if err != nil && x.killed.Load() {
+		err = code.New(code.CursorKilled, "cursor id %d was killed while it was read", x.id)
+	}
 	if err != nil || done {
 		x.closed = true
 		x.from.stop()
@@ -90,7 +116,10 @@ func (c *cursors) forget(x *cursor) {
 }
 
 func killCursors(r *request, a *answer) error {
-	name := r.collection()
+	name, ok := doc.AsString(r.arg) // which may be $cmd.aggregate
+	if !ok {
+		return code.New(code.InvalidNamespace, "collection name has invalid type %s", code.TypeName(r.arg))
+	}
 	list := r.list("cursors")
 	if r.err != nil {
 		return r.err
@@ -101,7 +130,7 @@ func killCursors(r *request, a *answer) error {
 		if !ok {
 			return r.wrongType("cursors", v, "long")
 		}
-		if x := r.s.cursors.find(id); x != nil && x.ns == r.db+"."+name {
+		if x := r.s.cursors.find(id); x != nil && x.ns == r.db+"."+name && r.mayKill(x.user) {
 			r.s.cursors.kill(x)
 			killed = append(killed, id)
 		} else {

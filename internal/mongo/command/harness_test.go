@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/kv/pebble"
 	"github.com/mayflydb/mayfly/internal/mongo/command"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
@@ -32,6 +34,10 @@ type door struct {
 	store   *store.Store
 	server  *command.Server
 	address string
+
+	engine    kv.Engine
+	options   command.Options
+	reclaimed atomic.Uint64 // documents
 }
 
 // newDoor serves until the test ends. change may alter the options.
@@ -39,15 +45,19 @@ func newDoor(t testing.TB, change func(*command.Options)) *door {
 	t.Helper()
 	engine, err := pebble.Open(pebble.Options{Memory: true})
 	must(t, err)
-	d := &door{t: t, clock: clock.NewVirtual(start)}
+	d := &door{t: t, clock: clock.NewVirtual(start), engine: engine}
 	d.catalog, err = catalog.Open(t.Context(), engine, compile)
 	must(t, err)
 	d.store, err = store.Open(t.Context(), engine, d.catalog)
 	must(t, err)
-	o := command.Options{Catalog: d.catalog, Store: d.store, Clock: d.clock, Key: "a2V5", Version: "test", ReclaimNow: d.reclaim}
+	o := command.Options{Catalog: d.catalog, Store: d.store, Clock: d.clock, Key: "a2V5", Version: "test", ReclaimNow: d.reclaim, Reclaimed: d.reclaimed.Load}
 	if change != nil {
 		change(&o)
 	}
+	if o.ReplSet != "" {
+		must(t, d.store.KeepLog(t.Context(), start.Unix(), store.LogOptions{}))
+	}
+	d.options = o
 	d.server = command.New(o)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
@@ -105,6 +115,7 @@ func (d *door) reclaim(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+			d.reclaimed.Add(done.Documents)
 			more = done.More
 		}
 	}

@@ -144,10 +144,16 @@ func (r *request) greetUser(a *answer) error {
 	if !ok {
 		database = adminDatabase
 	}
-	if v, payload, err := r.c.startConversation(database, first); err == nil {
-		a.object("speculativeAuthenticate")
-		v.write(a, payload, false)
-		a.close()
+	v, payload, err := r.c.startConversation(database, first)
+	if err != nil {
+		return nil
 	}
+	if u, _, err := r.s.findUser(v.user.database, v.user.name); err != nil || u != nil && !v.known {
+		r.c.auth.conversation = nil // the user has credentials for another mechanism
+		return err
+	}
+	a.object("speculativeAuthenticate")
+	v.write(a, payload, false)
+	a.close()
 	return nil
 }

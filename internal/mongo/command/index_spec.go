@@ -278,6 +278,12 @@ func (x *indexSpec) checkStampLifetime(v doc.Value) error {
 		return code.New(code.BadValue, "The input expireAfterSeconds '%s' is invalid. Ensure to provide a nonzero positive integer less than or equal to '2147483647', "+
 			"or '-1' which means never expire.", code.Show(v))
 	}
+	switch {
+	case x.Unique:
+		return code.New(code.BadValue, "An index on '_ts' with 'expireAfterSeconds' cannot be unique.")
+	case x.Partial != nil:
+		return code.New(code.BadValue, "An index on '_ts' with 'expireAfterSeconds' cannot have a 'partialFilterExpression'.")
+	}
 	x.stamp, x.ttl = true, n
 	return nil
 }
@@ -318,14 +324,20 @@ func (x *indexSpec) seconds() int64 {
 
 // stampSpec is the index that shows the lifetime of a container.
 func stampSpec(st *catalog.State) doc.Doc {
+	return stampIndex(st).Spec
+}
+
+func stampIndex(st *catalog.State) catalog.NamedIndex {
 	x := indexSpec{stamp: true, ttl: int64(st.Policy.Default)}
 	x.Expires, x.Name, x.key = true, stampField+"_1", bsoncore.NewDocumentBuilder().AppendInt32(stampField, 1).Build()
 	if st.TTLIndex != nil {
 		x.Name, _ = doc.AsString(doc.Lookup(st.TTLIndex, "name"))
 		x.key = docMember(st.TTLIndex, "key")
+		x.Hidden, _ = doc.AsBool(doc.Lookup(st.TTLIndex, "hidden"))
 	}
+	_ = x.parseKey() // it has been read before
 	x.settle()
-	return x.Spec
+	return x.NamedIndex
 }
 
 // indexSpecs lists the indexes of a container as clients see them.

@@ -14,7 +14,7 @@ import (
 )
 
 func init() {
-	register("insert", command{run: insert, help: "Inserts documents.", fields: fieldSet("documents ordered encryptionInformation"), txn: true, write: true})
+	register("insert", command{needs: writeAction, run: insert, help: "Inserts documents.", fields: fieldSet("documents ordered encryptionInformation"), txn: true, write: true})
 }
 
 // maxWriteBatch is how many writes one command may have.
@@ -41,6 +41,7 @@ func insert(r *request, a *answer) error {
 	if err != nil {
 		return err
 	}
+	r.s.ops.insert.Add(int64(len(documents)))
 	w := writer{r: r, c: c, ordered: ordered, indexes: nil}
 	w.insertAll(documents)
 	if w.failed != nil {
@@ -101,6 +102,7 @@ func (w *writer) fail(index int, err error) (goOn bool) {
 		w.failed = err
 		return false
 	}
+	w.r.doom()
 	w.errors = append(w.errors, statementError{index, err})
 	return !w.ordered && w.r.tx == nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	register("listIndexes", command{run: listIndexes, help: "Lists the indexes of a collection.", fields: fieldSet("cursor includeBuildUUIDs includeIndexBuildInfo")})
+	register("listIndexes", command{needs: listAction, run: listIndexes, help: "Lists the indexes of a collection.", fields: fieldSet("cursor includeBuildUUIDs includeIndexBuildInfo")})
 }
 
 func listIndexes(r *request, a *answer) error {

@@ -70,11 +70,14 @@ func (s *Server) find(db, name string) (*catalog.Container, error) {
 const systemKeyPath = "/_partitionKey"
 
 // create makes a container, and its database when there is none; fault.Exists when it is there.
-// options are those of the command create that are shown again.
+// options are those of the command create that are shown again. In a transaction too it is there at
+// once, for everybody, and stays when the transaction is aborted.
 func (r *request) create(db, name string, options doc.Doc) (*catalog.Container, error) {
-	if r.tx != nil {
-		return nil, code.New(code.OperationNotSupportedInTransaction, "Cannot create namespace %s.%s in multi-document transaction.", db, name)
+	if err := r.mayName(db, name); err != nil {
+		return nil, err
 	}
+	db, name = strings.Clone(db), strings.Clone(name) // which share the memory of the request
+	db, name = strings.Clone(db), strings.Clone(name) // they may be views of the request's bytes
 	cat := r.s.o.Catalog
 	d, err := cat.Database(db)
 	if fault.KindOf(err) == fault.NotFound {
@@ -106,4 +109,18 @@ func (r *request) findOrCreate(db, name string) (*catalog.Container, error) {
 			return c, err
 		}
 	}
+}
+
+// existing finds the collection that a command is about, which is no view.
+func (r *request) existing(name string, missing *code.Error) (*catalog.Container, error) {
+	c, err := r.s.find(r.db, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case c == nil:
+		return nil, missing
+	case viewOf(c) != nil:
+		return nil, code.New(code.CommandNotSupportedOnView, "Namespace %s.%s is a view, not a collection", r.db, name)
+	}
+	return c, nil
 }

@@ -39,11 +39,11 @@ type request struct {
 	autocommit doc.Value
 	startsTxn  doc.Value
 
-	session *session     // nil when the request names none
-	tx      *transaction // nil outside of a multi-document transaction
+	readConcern, writeConcern doc.Value
+	membership
 
-	answered bool                                   // the command has written ok itself
-	more     func(a *answer) (goOn bool, err error) // the next answer of an exhaust request; nil when there is none
+	answered bool // the command has written ok itself
+	more     bool // another answer follows unasked
 
 	since clock.Stopwatch // since the request arrived
 	opid  int32

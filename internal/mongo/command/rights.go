@@ -1,12 +1,14 @@
 package command
 
 import (
+	"cmp"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 )
 
 // An action is what a command does that not every user may. A command that does not say what
@@ -114,7 +116,41 @@ func (r *request) may(needs action, database string) error {
 	if r.allowed(needs, database) {
 		return nil
 	}
-	return code.New(code.Unauthorized, "not authorized on %s to execute command %s", database, code.Show(doc.Object(r.shown())))
+	return code.New(code.Unauthorized, "not authorized on %s to execute command %s", cmp.Or(database, adminDatabase), code.Show(doc.Object(r.shown())))
+}
+
+// mayRun decides whether the client may run a pipeline: it reads, and may write, several containers.
+// Stages about the server alone decide themselves.
+func (r *request) mayRun(p *pipeline.Pipeline) error {
+	reads, writes := p.Containers()
+	switch source, arg := p.Source(); source {
+	case "$currentOp", "$listSessions", "$listLocalSessions":
+	case "$changeStream":
+		options, _ := doc.AsDoc(arg)
+		database := r.db
+		if isTrue(doc.Lookup(options, "allChangesForCluster")) {
+			database = ""
+		}
+		if err := r.may(readAction, database); err != nil {
+			return err
+		}
+	default:
+		reads = append(reads, pipeline.Namespace{})
+	}
+	for _, n := range reads {
+		if err := r.may(readAction, cmp.Or(n.Database, r.db)); err != nil {
+			return err
+		}
+	}
+	if writes == nil {
+		return nil
+	}
+	return r.may(writeAction, cmp.Or(writes.Database, r.db))
+}
+
+// mayKill reports whether the client may end what a user has begun.
+func (r *request) mayKill(of *user) bool {
+	return sameUser(of, r.c.user) || r.allowed(serverAction, "")
 }
 
 // shown is the command as others may see it.

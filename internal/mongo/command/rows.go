@@ -30,7 +30,16 @@ type selection struct {
 	limit     int64 // 0 for none
 	hint      doc.Value
 	vars      []doc.Value // of the command's let
+	foreign   *stranger   // of a NoSQL container, once it is read
 	names     *expression.Names
+}
+
+// stranger shows the documents of a NoSQL container.
+func (q *selection) stranger(v catalog.View) *stranger {
+	if q.foreign == nil {
+		q.foreign = newStranger(v.Container)
+	}
+	return q.foreign
 }
 
 // scope is what a filter's $expr is evaluated in, nil when it needs none.
@@ -74,7 +83,7 @@ func (r *request) plan(v catalog.View, q *selection) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	want := plan.Query{Filter: q.filter, Hint: q.hint, Limit: q.limit}
+	want := plan.Query{Namespace: q.ns, Filter: q.filter, Text: q.query, Hint: q.hint, Limit: q.limit}
 	if q.sort != nil {
 		paths, descending := q.sort.Paths()
 		for i, path := range paths {
@@ -85,6 +94,9 @@ func (r *request) plan(v catalog.View, q *selection) (*plan.Plan, error) {
 		indexes = nil
 	}
 	p, err := plan.Choose(want, indexes)
+	if err == nil && v.Dialect != catalog.Mongo {
+		p = r.foreignPlan(v, q, p)
+	}
 	if err == nil && r.tx != nil {
 		unsorted := *p
 		unsorted.Sorted = len(want.Sort) == 0
@@ -99,12 +111,17 @@ func (r *request) each(q *selection, v catalog.View, p *plan.Plan, after access.
 	s := q.scope(r)
 	a := p.Access
 	a.After = after
+	if after == nil {
+		r.s.used(v.Container, p)
+	}
 	for d, err := range r.scan(v, a) {
 		if err != nil {
 			return err
 		}
-		if d.Body, err = r.show(v, d.Body); err != nil {
-			return err
+		if v.Dialect != catalog.Mongo {
+			if d.Body, err = q.stranger(v).show(r, v, d); err != nil {
+				return err
+			}
 		}
 		ok, err := q.matches(d.Body, s)
 		if err != nil {
@@ -118,14 +135,6 @@ func (r *request) each(q *selection, v catalog.View, p *plan.Plan, after access.
 		}
 	}
 	return nil
-}
-
-// show is a document as this door shows it.
-func (r *request) show(v catalog.View, body doc.Doc) (doc.Doc, error) {
-	if v.Dialect == catalog.Mongo {
-		return body, nil
-	}
-	return foreign(body)
 }
 
 // replanned runs do, and again with another plan when an index has changed meanwhile. do tells

@@ -63,6 +63,7 @@ func (r *request) write(c *catalog.Container, ops []store.Op) ([]store.Result, e
 		if err := r.s.sessions.await(r.ctx, c, ops); err != nil {
 			return nil, err
 		}
+		r.wrote = true
 		return r.s.o.Store.WriteAll(r.ctx, c, r.now, ops)
 	}
 	v, err := r.enter(c)
@@ -71,10 +72,7 @@ func (r *request) write(c *catalog.Container, ops []store.Op) ([]store.Result, e
 	}
 	results := make([]store.Result, len(ops))
 	for i, op := range ops {
-		if err := r.tx.lock(c, op.Key); err != nil {
-			return nil, &store.BatchError{Index: i, Err: err}
-		}
-		if results[i], err = r.tx.on(v).Do(op); err != nil {
+		if results[i], err = r.tx.do(v, op); err != nil {
 			return nil, &store.BatchError{Index: i, Err: err}
 		}
 	}

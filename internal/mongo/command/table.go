@@ -13,6 +13,7 @@ type command struct {
 	txn    bool            // may run in a multi-document transaction
 	write  bool            // may be retried with a transaction number
 	needs  action          // what the client must be allowed; 0 is everything
+	waits  bool            // maxTimeMS is not how long it may take but how long it may wait
 	secret bool            // what it is sent is shown to nobody, and must not be compressed
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 func init() {
-	register("update", command{run: runUpdate, help: "Changes documents.", txn: true, write: true, fields: fieldSet("updates ordered let encryptionInformation")})
+	register("update", command{needs: writeAction, run: runUpdate, help: "Changes documents.", txn: true, write: true, fields: fieldSet("updates ordered let encryptionInformation")})
 }
 
 // statementFields are the members of one statement of an update.
@@ -37,6 +37,7 @@ func runUpdate(r *request, a *answer) error {
 	if err := checkBatch(len(statements)); err != nil {
 		return err
 	}
+	r.s.ops.update.Add(int64(len(statements)))
 	w := writer{r: r, ordered: ordered}
 	var modified int64
 	var matched int64
@@ -142,6 +143,9 @@ func (r *request) updating(name string, d doc.Doc) (*updating, error) {
 		return nil, err
 	}
 	u.change, err = r.changing(&u.selection, spec, filters, constants)
+	if err == nil {
+		err = r.refuseMany(u.multi, "multi=true")
+	}
 	if err == nil && u.multi && u.change.replaces {
 		err = code.New(code.FailedToParse, "multi update is not supported for replacement-style update")
 	}

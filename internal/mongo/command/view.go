@@ -3,6 +3,7 @@ package command
 import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 )
 
 // A view is a container that has no documents: a pipeline over another one.
@@ -44,4 +45,54 @@ func (r *request) countView(a *answer, c *catalog.Container, q *selection, skip,
 	}
 	a.count("n", n)
 	return nil
+}
+
+// findOverView is a find over a view as an aggregation.
+func (r *request) findOverView(q *finding) (*aggregation, error) {
+	x := &aggregation{selection: selection{ns: q.ns, names: q.names, vars: q.vars}}
+	return x, x.overView(r, q.container, q.stages(r.document("projection")))
+}
+
+// stages are what a find asks, as stages of a pipeline.
+func (q *selection) stages(projection doc.Doc) []doc.Value {
+	var list []doc.Value
+	add := func(name string, v doc.Value) { list = append(list, doc.Object(one(name, v))) }
+	if len(q.query) > len(emptyDocument) {
+		add("$match", doc.Object(q.query))
+	}
+	if q.sort != nil {
+		add("$sort", doc.Object(q.sort.Spec()))
+	}
+	if q.skip > 0 {
+		add("$skip", doc.Int(q.skip))
+	}
+	if q.limit > 0 {
+		add("$limit", doc.Int(q.limit))
+	}
+	if len(projection) > len(emptyDocument) {
+		add("$project", doc.Object(projection))
+	}
+	return list
+}
+
+// overView makes the pipeline of some stages over a view.
+func (x *aggregation) overView(r *request, c *catalog.Container, stages []doc.Value) (err error) {
+	if x.container, stages, err = r.unfold(c, stages); err != nil {
+		return err
+	}
+	x.pipeline, err = pipeline.Compile(stages, pipeline.Options{Names: x.names})
+	return err
+}
+
+// findView answers a find over a view.
+func (r *request) findView(a *answer, q *finding, size int64) error {
+	x, err := r.findOverView(q)
+	if err != nil {
+		return err
+	}
+	p, err := x.start(r)
+	if err != nil {
+		return err
+	}
+	return r.reply(a, q.ns, p, size, func(x *cursor) { x.noTimeout = r.bool("noCursorTimeout", false) })
 }

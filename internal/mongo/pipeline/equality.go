@@ -23,6 +23,7 @@ type equality struct {
 	table   map[string][]int // of docs, by canonical value
 	docs    []doc.Doc
 	tooBig  bool
+	arrays  bool // the path meets an array somewhere
 	key     []byte
 	chosen  []int
 	already map[int]bool
@@ -46,8 +47,8 @@ func (e *equality) find(values []doc.Value, exact bool) Rows {
 			return fail(err)
 		}
 	}
-	if !exact && !e.tooBig && !patterns {
-		return e.candidates(values, nil)
+	if !e.tooBig && !patterns && (!exact || !e.arrays) {
+		return e.candidates(values, nil) // the table's keys are all that the filter asks for
 	}
 	accepts, err := compileOneOf(e.text, values, patterns)
 	switch {
@@ -122,10 +123,11 @@ func (e *equality) fill() error {
 // arrays, arrays as a whole, and null for what is missing.
 func (e *equality) values(d doc.Doc, f func(doc.Value)) {
 	v, array := straight(d, e.path)
-	if !array {
+	if !array && v.Type != bsoncore.TypeUndefined {
 		f(v)
 		return
 	}
+	e.arrays = true // or what may equal null though it is not, so that a filter has to decide
 	f(null)
 	arraysAt(doc.Object(d), e.path, f)
 	e.path.values(doc.Object(d), f)

@@ -23,9 +23,9 @@ func (s *unwind) name() string { return "$unwind" }
 func (s *unwind) rows(_ *run, in Rows) Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		var buf, indexed []byte
-		give := func(d doc.Doc, index doc.Value) bool {
+		give := func(d doc.Doc, index int64) bool {
 			if s.index != nil {
-				indexed = s.index.appendSet(indexed[:0], d, index)
+				indexed = s.index.appendSet(indexed[:0], d, indexValue(index))
 				d = indexed
 			}
 			return yield(d, nil)
@@ -40,7 +40,7 @@ func (s *unwind) rows(_ *run, in Rows) Rows {
 				if nullish(v) && !s.preserve {
 					continue
 				}
-				if !give(d, null) {
+				if !give(d, -1) {
 					return
 				}
 				continue
@@ -48,19 +48,27 @@ func (s *unwind) rows(_ *run, in Rows) Rows {
 			i := int64(0)
 			for e := range doc.Elements(v) {
 				buf = s.path.appendSet(buf[:0], d, e)
-				if !give(buf, doc.Int(i)) {
+				if !give(buf, i) {
 					return
 				}
 				i++
 			}
 			if i == 0 && s.preserve {
 				buf = s.path.appendSet(buf[:0], d, doc.Value{})
-				if !give(buf, null) {
+				if !give(buf, -1) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// indexValue is the index of an element, null for what is none.
+func indexValue(i int64) doc.Value {
+	if i < 0 {
+		return null
+	}
+	return doc.Int(i)
 }
 
 func parseUnwind(c *compiler, arg doc.Value) (stage, error) {

@@ -10,6 +10,7 @@ import (
 // What parts of a candidate count for its score. One value of a column beats any range.
 const (
 	scoreUnique  = 10_000 // one document at most
+	scoreFew     = 5_000  // one for each of few values
 	scorePoint   = 100    // each column with one value
 	scorePoints  = 90     // with few
 	scoreBetween = 50     // a range with two ends
@@ -39,16 +40,16 @@ type candidate struct {
 func (p *planner) fit(index int, all *conjunction, ordered bool) candidate {
 	ix := &p.indexes[index]
 	c := candidate{index: index}
-	if ix.Wildcard {
-		c.fitWildcard(ix, all)
-	} else {
+	switch {
+	case ix.Wildcard:
+		if c.fitWildcard(ix, all); c.path == "" {
+			return candidate{}
+		}
+	case all.asksOf(ix.Columns[0].Path):
 		c.fitColumns(ix, all)
 	}
-	if ix.Wildcard && c.path == "" {
-		return candidate{}
-	}
 	c.rate(ix)
-	if ordered && len(p.query.Sort) > 0 {
+	if ordered {
 		c.order(ix, p.query.Sort)
 	}
 	whole := len(c.bounds) == 0 && !c.below
@@ -62,10 +63,7 @@ func (p *planner) fit(index int, all *conjunction, ordered bool) candidate {
 		c.score = max(c.score, scoreWhole)
 	}
 	if c.sorted {
-		c.score += scoreSorted
-		if p.query.Limit > 0 && p.query.Limit <= smallLimit {
-			c.score += scoreFirst - scoreSorted
-		}
+		c.score += p.orderScore()
 	}
 	if c.score > 0 && ix.Partial != nil {
 		if !hinted && !implies(all, ix.Partial) {
@@ -194,13 +192,16 @@ func elementSpans(c *condition, all *conjunction) []span {
 
 // rate scores the bounds.
 func (c *candidate) rate(ix *access.Named) {
-	unique := ix.Unique && len(c.bounds) == len(ix.Columns)
+	unique, documents := ix.Unique && len(c.bounds) == len(ix.Columns), 1
 	for _, spans := range c.bounds {
 		c.score += weight(spans)
-		unique = unique && len(spans) == 1 && spans[0].point
+		unique, documents = unique && allPoints(spans), documents*len(spans)
 	}
-	if unique {
+	switch {
+	case unique && documents <= 1:
 		c.score += scoreUnique
+	case unique && documents <= maxProduct:
+		c.score += scoreFew
 	}
 	if c.below {
 		c.score = scoreWhole + 1
@@ -237,6 +238,9 @@ func (c *candidate) intervals(ix *access.Named) []access.Interval {
 		return wildcardBelow(c.path)
 	case len(c.bounds) == 0:
 		return nil
+	}
+	if only := c.bounds[0]; len(c.bounds) == 1 && len(only) == 1 && only[0].point && !ix.Wildcard {
+		return []access.Interval{{Equal: []doc.Value{only[0].low.value}}}
 	}
 	prefixes := [][]doc.Value{nil}
 	if ix.Wildcard {

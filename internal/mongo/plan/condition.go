@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -78,9 +79,7 @@ func (a *conjunction) add(n *filter.Node, in *scope) {
 }
 
 func (a *conjunction) one(n *filter.Node, in *scope) {
-	if n.Kind == filter.In && len(n.Values) == 0 && len(n.Patterns) == 0 {
-		a.nothing = true
-	}
+	a.nothing = a.nothing || isImpossible(n)
 	// In an element that is an array, a number is an index of that.
 	if len(a.list) < maxConditions && (in == nil || !startsWithNumber(n.Path) && !hasNumber(n.Path)) {
 		a.list = append(a.list, &condition{node: n, path: in.join(n.Path), within: in})
@@ -106,9 +105,24 @@ func (a *conjunction) or(n *filter.Node) {
 		a.add(n.Children[0], nil)
 	} else if in := asIn(n); in != nil {
 		a.one(in, nil)
+	} else if isImpossible(n) {
+		a.nothing = true
 	} else if len(a.ors) < maxConditions {
 		a.ors = append(a.ors, n)
 	}
+}
+
+// isImpossible reports whether no document can be accepted, as {a: {$in: []}} says.
+func isImpossible(n *filter.Node) bool {
+	switch n.Kind {
+	case filter.In:
+		return len(n.Values) == 0 && len(n.Patterns) == 0
+	case filter.And:
+		return slices.ContainsFunc(n.Children, isImpossible)
+	case filter.Or:
+		return !slices.ContainsFunc(n.Children, func(branch *filter.Node) bool { return !isImpossible(branch) })
+	}
+	return false
 }
 
 // asIn is an $or of equalities of one path as the $in that it is, nil if it is none.
@@ -171,6 +185,16 @@ func apart(c, d *condition) bool {
 func firstName(path string) string {
 	name, _, _ := strings.Cut(path, ".")
 	return name
+}
+
+// asksOf reports whether a condition is about a path.
+func (a *conjunction) asksOf(path string) bool {
+	for _, c := range a.list {
+		if c.path == path {
+			return true
+		}
+	}
+	return false
 }
 
 // excludesMissing reports whether a document that is accepted has a value at one of an index's columns.

@@ -11,6 +11,9 @@ import "github.com/mayflydb/mayfly/internal/access"
 // on the path of one that has.
 // https://www.mongodb.com/docs/v7.0/tutorial/sort-results-with-indexes/
 func (c *candidate) order(ix *access.Named, sort []access.NamedColumn) {
+	if len(sort) == 0 {
+		return
+	}
 	if ix.Wildcard {
 		c.orderWildcard(ix, sort)
 		return

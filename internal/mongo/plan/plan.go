@@ -42,6 +42,9 @@ type Plan struct {
 	nothing  bool  // no document can be accepted
 	identity bool  // the filter is {_id: value}
 	rooted   bool  // the filter is an $or and nothing else
+
+	leg   [1]leg // where most Plans have their legs and Visits
+	visit [1]access.Visit
 }
 
 // A leg is what an index is used for.
@@ -56,16 +59,16 @@ type leg struct {
 // that does not have the documents of the query.
 // https://www.mongodb.com/docs/v7.0/core/query-plans/
 func Choose(q Query, indexes []access.Named) (*Plan, error) {
-	p := &planner{query: &q, indexes: indexes, hinted: -1, budget: maxWork}
+	made := &Plan{query: q, indexes: indexes, Sorted: len(q.Sort) == 0}
+	p := planner{query: &made.query, indexes: indexes, hinted: -1, budget: maxWork}
 	scan, err := p.readHint()
 	if err != nil {
 		return nil, err
 	}
-	made := &Plan{query: q, indexes: indexes, Sorted: len(q.Sort) == 0}
 	if scan {
 		return made, nil
 	}
-	all := conjunction{list: p.first[:0]}
+	all := conjunction{list: make([]*condition, 0, 4)}
 	if q.Filter != nil {
 		all.add(q.Filter.Tree(), nil)
 	}

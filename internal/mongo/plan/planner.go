@@ -21,7 +21,6 @@ type planner struct {
 	indexes []access.Named
 	hinted  int // the only index that may be used, -1 for any
 	budget  int
-	first   [4]*condition
 }
 
 func (p *planner) hasIdentity() bool {
@@ -36,7 +35,15 @@ func (p *planner) choose(made *Plan, all *conjunction) (*Plan, error) {
 		if p.hinted >= 0 && best.score > scoreWhole {
 			break
 		}
-		if found, least, ok := p.branches(or, all); ok && least > score {
+		found, least, ok := p.branches(or, all)
+		if !ok {
+			continue
+		}
+		if whole, ok := p.merge(found); ok {
+			if whole.score > best.score {
+				best = whole
+			}
+		} else if least > score {
 			legs, score = found, least
 		}
 	}
@@ -52,9 +59,11 @@ func (p *planner) choose(made *Plan, all *conjunction) (*Plan, error) {
 		return made, nil
 	}
 	made.identity = isIdentity(made, legs)
-	for _, c := range legs {
+	made.legs, made.Access.Visits = made.leg[:0], made.visit[:0]
+	for i := range legs {
+		c := &legs[i]
 		ix := &p.indexes[c.index]
-		made.legs = append(made.legs, leg{c, ix})
+		made.legs = append(made.legs, leg{*c, ix})
 		made.Access.Visits = append(made.Access.Visits, access.Visit{
 			Index: ix.Index, Intervals: c.intervals(ix), Reverse: c.reverse, Single: c.single,
 		})
@@ -112,6 +121,36 @@ func (p *planner) branches(or *filter.Node, outer *conjunction) (legs []candidat
 		legs, least = append(legs, found...), min(least, score-1)
 	}
 	return legs, least, len(legs) > 0
+}
+
+// merge makes one candidate of several that have bounds for the first column of one index.
+func (p *planner) merge(legs []candidate) (whole candidate, ok bool) {
+	ix := &p.indexes[legs[0].index]
+	whole = candidate{index: legs[0].index, wider: true}
+	var spans []span
+	for i := range legs {
+		c := &legs[i]
+		if c.index != whole.index || len(c.bounds) != 1 || ix.Wildcard || len(legs) == 1 {
+			return whole, false
+		}
+		spans = append(spans, c.bounds[0]...)
+		whole.used, whole.single = append(whole.used, c.used...), whole.single || c.single
+	}
+	whole.bounds = [][]span{distinct(unite(spans))}
+	whole.rate(ix)
+	whole.order(ix, p.query.Sort)
+	if whole.sorted {
+		whole.score += p.orderScore()
+	}
+	return whole, true
+}
+
+// orderScore is what the order of the sort is worth.
+func (p *planner) orderScore() int {
+	if p.query.Limit > 0 && p.query.Limit <= smallLimit {
+		return scoreFirst
+	}
+	return scoreSorted
 }
 
 // branch finds candidates for one branch, which may have branches again.

@@ -18,7 +18,8 @@ func (c *candidate) fitWildcard(ix *access.Named, all *conjunction) {
 		if !takes(ix, x.path) {
 			continue
 		}
-		if x.node.Kind == filter.Exists && best < 0 && takesBelow(ix, x.path) {
+		// A walk hands a document out at several paths below, unless it knows of arrays.
+		if x.node.Kind == filter.Exists && best < 0 && ix.Multikey && takesBelow(ix, x.path) {
 			c.path, c.below = x.path, true
 		}
 		if !x.bindWildcard() {

@@ -1,0 +1,114 @@
+package mongo
+
+import (
+	"net/url"
+	"path/filepath"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// roundTrip writes and reads through a client of this connection string.
+func roundTrip(t *testing.T, uri string) {
+	t.Helper()
+	ctx := within(t, patience)
+	c := newDatabase(connect(t, uri)).Collection("things")
+	text := string(make([]byte, 4096)) // enough that compression has something to do
+	_, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}, {Key: "text", Value: text}})
+	must(t, err)
+	var got struct{ Text string }
+	must(t, c.FindOne(ctx, bson.D{{Key: "_id", Value: 1}}).Decode(&got))
+	if got.Text != text {
+		t.Errorf("read %d bytes, wrote %d", len(got.Text), len(text))
+	}
+}
+
+func TestStandAlone(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--memory")
+	roundTrip(t, s.uri(""))
+	roundTrip(t, s.uri("directConnection=true"))
+	c := s.connect(t, "")
+	var hello struct {
+		MaxWireVersion    int
+		SetName           string
+		IsWritablePrimary bool
+	}
+	must(t, c.Database("admin").RunCommand(within(t, patience), bson.D{{Key: "hello", Value: 1}}).Decode(&hello))
+	if hello.SetName != "" || !hello.IsWritablePrimary || hello.MaxWireVersion != 21 {
+		t.Errorf("hello: %+v", hello)
+	}
+	session, err := c.StartSession()
+	must(t, err)
+	defer session.EndSession(within(t, patience))
+	must(t, session.StartTransaction())
+	_, err = c.Database("db").Collection("c").InsertOne(mongo.NewSessionContext(within(t, patience), session), bson.D{{Key: "a", Value: 1}})
+	wantCode(t, "a transaction on a stand-alone server", err, 20)
+}
+
+// The client goes to the addresses that the server says it has.
+func TestReplicaSet(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--memory", "--mongo-replset", "globaldb")
+	roundTrip(t, s.uri("replicaSet=globaldb"))
+	roundTrip(t, s.uri("replicaSet=globaldb&readPreference=secondaryPreferred&retryWrites=false&maxIdleTimeMS=120000&appName=%40acct%40"))
+	roundTrip(t, s.uri("w=majority&readConcernLevel=majority&journal=true"))
+	wrong := s.connect(t, "replicaSet=other&serverSelectionTimeoutMS=300")
+	if err := wrong.Ping(within(t, patience), nil); err == nil {
+		t.Error("a client of another replica set was served")
+	}
+}
+
+func TestCompressors(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--memory")
+	for _, name := range []string{"snappy", "zlib", "zstd", "zstd,snappy,zlib"} {
+		t.Run(name, func(t *testing.T) { roundTrip(t, s.uri("compressors="+name)) })
+	}
+}
+
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := start(t, "--data", dir, "--mongo-replset", "globaldb")
+	ca := url.QueryEscape(filepath.Join(dir, "tls", "ca.pem"))
+	roundTrip(t, s.uri("tls=true&tlsCAFile="+ca))
+	roundTrip(t, s.uri("ssl=true&replicaSet=globaldb&compressors=zstd&tlsCAFile="+ca))
+	roundTrip(t, s.uri("tls=false")) // the same port answers both
+	stranger := s.connect(t, "tls=true&serverSelectionTimeoutMS=300")
+	if err := stranger.Ping(within(t, patience), nil); err == nil {
+		t.Error("a client that does not know the authority trusted the server")
+	}
+}
+
+func TestPasswords(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := start(t, "--data", dir, "--mongo-auth", "on", "--mongo-replset", "globaldb")
+	as := func(user, password, query string) string {
+		return "mongodb://" + url.UserPassword(user, password).String() + "@" + s.mongo + "/?" + query
+	}
+	for _, query := range []string{
+		"", "authMechanism=SCRAM-SHA-256", "authMechanism=SCRAM-SHA-1", "replicaSet=globaldb&retrywrites=false",
+		"tls=true&tlsCAFile=" + url.QueryEscape(filepath.Join(dir, "tls", "ca.pem")),
+	} {
+		roundTrip(t, as("mayfly", emulatorKey, query))
+	}
+	ping := bson.D{{Key: "listDatabases", Value: 1}}
+	admin := s.connect(t, "").Database("admin")
+	wantCode(t, "nobody", admin.RunCommand(within(t, patience), ping).Err(), 13)
+	for _, uri := range []string{as("mayfly", "wrong", ""), as("nobody", emulatorKey, ""), as("mayfly", "wrong", "authMechanism=SCRAM-SHA-1")} {
+		wantCode(t, uri, connect(t, uri).Ping(within(t, patience), nil), 18)
+	}
+
+	root := connect(t, as("mayfly", emulatorKey, ""))
+	create := bson.D{{Key: "createUser", Value: "reader"}, {Key: "pwd", Value: "s3cret"}, {Key: "roles", Value: bson.A{"read"}}}
+	must(t, root.Database("shop").RunCommand(within(t, patience), create).Err())
+	reader := connect(t, as("reader", "s3cret", "authSource=shop")).Database("shop").Collection("c")
+	if n := count(t, reader, bson.D{}); n != 0 {
+		t.Errorf("%d documents", n)
+	}
+	_, err := reader.InsertOne(within(t, patience), bson.D{{Key: "a", Value: 1}})
+	wantCode(t, "a reader that writes", err, 13)
+}

@@ -1,0 +1,127 @@
+package mongo
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// Documents, indexes, views, rules and lifetimes outlive the process, however it ends.
+func TestRestartKeepsEverything(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--data", t.TempDir(), "--mongo-replset", "globaldb", "--clock=virtual="+someday)
+	client := s.connect(t, "")
+	db := client.Database("shop")
+	ctx := within(t, 3*patience)
+	must(t, db.CreateCollection(ctx, "orders", options.CreateCollection().SetValidator(bson.D{{Key: "n", Value: bson.D{{Key: "$type", Value: "int"}}}})))
+	must(t, db.CreateView(ctx, "big", "orders", bson.A{bson.D{{Key: "$match", Value: bson.D{{Key: "n", Value: bson.D{{Key: "$gte", Value: 90}}}}}}}))
+	orders := db.Collection("orders")
+	_, err := orders.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "n", Value: -1}}, Options: options.Index().SetUnique(true).SetName("by n")})
+	must(t, err)
+	stampIndex(t, orders, 1000)
+	var all []any
+	for n := range 100 {
+		all = append(all, bson.D{{Key: "_id", Value: fmt.Sprint(n)}, {Key: "n", Value: int32(n)}})
+	}
+	all[0] = append(all[0].(bson.D), bson.E{Key: "ttl", Value: 10})
+	_, err = orders.InsertMany(ctx, all)
+	must(t, err)
+
+	want := 100
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGKILL} {
+		s.signal(sig)
+		must(t, s.run())
+		if n := count(t, orders, bson.D{}); n != want {
+			t.Errorf("after %v: %d documents, want %d", sig, n, want)
+		}
+		if n := count(t, db.Collection("big"), bson.D{}); n != 10 {
+			t.Errorf("after %v the view shows %d", sig, n)
+		}
+		specs, err := orders.Indexes().ListSpecifications(ctx)
+		must(t, err)
+		if len(specs) != 3 || specs[1].Name != "by n" || specs[2].ExpireAfterSeconds == nil || *specs[2].ExpireAfterSeconds != 1000 {
+			t.Errorf("after %v: indexes %+v", sig, specs)
+		}
+		_, err = orders.InsertOne(ctx, bson.D{{Key: "n", Value: int32(50)}})
+		wantCode(t, "a unique value again", err, 11000)
+		_, err = orders.InsertOne(ctx, bson.D{{Key: "n", Value: "text"}})
+		wantCode(t, "what the validator refuses", err, 121)
+		if sig == syscall.SIGTERM {
+			s.advance(t, 10*time.Second)
+			want--
+		}
+	}
+	s.advance(t, 990*time.Second)
+	s.crash(t)
+	if n := count(t, orders, bson.D{}); n != 0 {
+		t.Errorf("%d documents outlived their second and a kill", n)
+	}
+}
+
+// Users and what they may do outlive the process too.
+func TestRestartKeepsUsers(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--data", t.TempDir(), "--mongo-auth", "on", "--key", "dGhlIGtleSBvZiB0aGlzIHRlc3QsIDMyIGJ5dGVzIGxvbmc=")
+	root := connect(t, "mongodb://mayfly:dGhlIGtleSBvZiB0aGlzIHRlc3QsIDMyIGJ5dGVzIGxvbmc%3D@"+s.mongo+"/")
+	must(t, root.Database("shop").RunCommand(within(t, patience), bson.D{{Key: "createUser", Value: "ann"}, {Key: "pwd", Value: "x"},
+		{Key: "roles", Value: bson.A{"readWrite"}}}).Err())
+	s.crash(t)
+	_, err := connect(t, "mongodb://ann:x@"+s.mongo+"/shop").Database("shop").Collection("c").InsertOne(within(t, patience), bson.D{})
+	must(t, err)
+}
+
+// What was acknowledged is there after a kill in the middle of the writing.
+func TestAcknowledgedWritesSurviveAKill(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--data", t.TempDir())
+	const writers = 8
+	acknowledged := make(chan string, 100_000)
+	done := make(chan struct{}, writers)
+	c := s.connect(t, "retryWrites=false").Database("db").Collection("c")
+	ctx := within(t, patience)
+	for w := range writers {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			for i := 0; ; i++ {
+				id := fmt.Sprintf("%d-%d", w, i)
+				if _, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: id}}); err != nil {
+					return
+				}
+				acknowledged <- id
+			}
+		}()
+	}
+	for len(acknowledged) < 500 && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	s.signal(syscall.SIGKILL)
+	for range writers {
+		<-done
+	}
+	close(acknowledged)
+	must(t, s.run())
+	cursor, err := s.connect(t, "").Database("db").Collection("c").Find(within(t, patience), bson.D{})
+	must(t, err)
+	var found []struct {
+		ID string `bson:"_id"`
+	}
+	must(t, cursor.All(within(t, patience), &found))
+	there := map[string]bool{}
+	for _, f := range found {
+		there[f.ID] = true
+	}
+	n := 0
+	for id := range acknowledged {
+		if n++; !there[id] {
+			t.Errorf("%s was acknowledged and is gone", id)
+		}
+	}
+	if n < 500 {
+		t.Errorf("only %d writes were acknowledged", n)
+	}
+}

@@ -1,0 +1,408 @@
+package command_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/xdg-go/scram"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/kv/pebble"
+	"github.com/mayflydb/mayfly/internal/mongo/command"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+const accountKey = "a2V5"
+
+func withAuth(o *command.Options) { o.Auth = true }
+
+// login makes a client that shows who it is.
+func (d *door) login(who, query string) *mongo.Client {
+	d.t.Helper()
+	return login(d.t, d.address, who, query)
+}
+
+func login(t testing.TB, address, who, query string) *mongo.Client {
+	t.Helper()
+	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://" + who + "@" + address + "/?" + query).SetServerSelectionTimeout(10 * time.Second))
+	must(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = client.Disconnect(ctx)
+	})
+	return client
+}
+
+// whoAmI are the users that a client has shown to be, as name@database.
+func whoAmI(t testing.TB, c *mongo.Client) (string, error) {
+	t.Helper()
+	var answer struct {
+		AuthInfo struct {
+			AuthenticatedUsers []struct{ User, DB string }
+		} `bson:"authInfo"`
+	}
+	err := c.Database("admin").RunCommand(t.Context(), bson.D{{Key: "connectionStatus", Value: 1}}).Decode(&answer)
+	var names []string
+	for _, u := range answer.AuthInfo.AuthenticatedUsers {
+		names = append(names, u.User+"@"+u.DB)
+	}
+	return strings.Join(names, " "), err
+}
+
+func TestAuthentication(t *testing.T) {
+	d := newDoor(t, withAuth)
+	root := d.login("mayfly:"+accountKey, "")
+	create := func(db, name, password string, mechanisms ...string) {
+		t.Helper()
+		cmd := bson.D{{Key: "createUser", Value: name}, {Key: "pwd", Value: password}, {Key: "roles", Value: bson.A{"readWrite"}}}
+		if mechanisms != nil {
+			cmd = append(cmd, bson.E{Key: "mechanisms", Value: mechanisms})
+		}
+		must(t, root.Database(db).RunCommand(t.Context(), cmd).Err())
+	}
+	create("shop", "ann", "secret")
+	create("shop", "old", "secret", "SCRAM-SHA-1")
+	create("shop", "new", "secret", "SCRAM-SHA-256")
+	create("shop", "a,b=c", "sécrét\u00a0\u2168") // SASLprep: a space, and IX
+	create("other", "ann", "another")
+	for _, c := range []struct {
+		name, who, query string
+		want             string // "" is refused
+	}{
+		{"the account", "mayfly:" + accountKey, "", "mayfly@admin"},
+		{"the account, SHA-1", "mayfly:" + accountKey, "authMechanism=SCRAM-SHA-1", "mayfly@admin"},
+		{"the account, SHA-256", "mayfly:" + accountKey, "authMechanism=SCRAM-SHA-256", "mayfly@admin"},
+		{"the account, wrong", "mayfly:x", "", ""},
+		{"the account, wrong, SHA-1", "mayfly:x", "authMechanism=SCRAM-SHA-1", ""},
+		{"the account on another database", "mayfly:" + accountKey, "authSource=shop", ""},
+		{"nobody", "eve:secret", "", ""},
+		{"nobody, SHA-1", "eve:secret", "authMechanism=SCRAM-SHA-1", ""},
+		{"a user", "ann:secret", "authSource=shop", "ann@shop"},
+		{"a user, SHA-1", "ann:secret", "authSource=shop&authMechanism=SCRAM-SHA-1", "ann@shop"},
+		{"a user of that name elsewhere", "ann:another", "authSource=other", "ann@other"},
+		{"with the password of that one", "ann:another", "authSource=shop", ""},
+		{"on the wrong database", "ann:secret", "authSource=admin", ""},
+		{"only SHA-1, by negotiation", "old:secret", "authSource=shop", "old@shop"},
+		{"only SHA-1, with SHA-256", "old:secret", "authSource=shop&authMechanism=SCRAM-SHA-256", ""},
+		{"only SHA-256, by negotiation", "new:secret", "authSource=shop", "new@shop"},
+		{"only SHA-256, with SHA-1", "new:secret", "authSource=shop&authMechanism=SCRAM-SHA-1", ""},
+		{"escaped name, password that is prepared", "a%2Cb%3Dc:s%C3%A9cr%C3%A9t%20IX", "authSource=shop", "a,b=c@shop"},
+		{"a mechanism that there is not", "ann:secret", "authSource=$external&authMechanism=PLAIN", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := whoAmI(t, login(t, d.address, c.who, c.query))
+			if got != c.want || (err != nil) != (c.want == "") {
+				t.Errorf("%q, want %q, error %v", got, c.want, err)
+			}
+		})
+	}
+}
+
+// What a stranger gets: the handshake, a few open commands, and frames of some size.
+func TestStrangers(t *testing.T) {
+	d := newDoor(t, withAuth)
+	p := d.peer()
+	for name, want := range map[string]int32{"hello": 0, "ping": 0, "buildInfo": 0, "connectionStatus": 0, "whatsmyuri": 0, "listCommands": 0,
+		"find": 13, "insert": 13, "usersInfo": 13, "createUser": 13, "currentOp": 13, "getLog": 13, "hostInfo": 13, "atlasVersion": 59, "isSelf": 59, "saslContinue": 17} {
+		if got := codeIn(p.ask(bson.D{{Key: name, Value: 1}, {Key: "$db", Value: "admin"}})); got != want {
+			t.Errorf("%s: code %d, want %d", name, got, want)
+		}
+	}
+	p.ask(bson.D{{Key: "ping", Value: 1}, {Key: "comment", Value: strings.Repeat("x", 60<<10)}, {Key: "$db", Value: "admin"}})
+	p.sent++
+	large := p.sendOnly(bson.D{{Key: "ping", Value: 1}, {Key: "comment", Value: strings.Repeat("x", 70<<10)}, {Key: "$db", Value: "admin"}})
+	if !large {
+		t.Error("a stranger may send large frames")
+	}
+	must(t, d.login("mayfly:"+accountKey, "").Database("test").RunCommand(t.Context(), bson.D{{Key: "ping", Value: 1}, {Key: "comment", Value: strings.Repeat("x", 1<<20)}}).Err())
+}
+
+// A sasl is a SCRAM client on frames of its own.
+func (p *peer) sasl(db, name, password string, g scram.HashGeneratorFcn, mechanism string, skipEmpty bool) (first, last bson.Raw) {
+	p.t.Helper()
+	client, err := g.NewClientUnprepped(name, password, "")
+	must(p.t, err)
+	v := client.NewConversation()
+	payload, err := v.Step("")
+	must(p.t, err)
+	first = p.ask(bson.D{{Key: "saslStart", Value: 1}, {Key: "mechanism", Value: mechanism}, {Key: "payload", Value: []byte(payload)},
+		{Key: "options", Value: bson.D{{Key: "skipEmptyExchange", Value: skipEmpty}}}, {Key: "$db", Value: db}})
+	if codeIn(first) != 0 {
+		return first, nil
+	}
+	_, reply, _ := first.Lookup("payload").BinaryOK()
+	payload, err = v.Step(string(reply))
+	must(p.t, err)
+	return first, p.ask(bson.D{{Key: "saslContinue", Value: 1}, {Key: "conversationId", Value: 1}, {Key: "payload", Value: []byte(payload)}, {Key: "$db", Value: db}})
+}
+
+// sendOnly reports whether the server hangs up on a request.
+func (p *peer) sendOnly(cmd any) (hungUp bool) {
+	p.t.Helper()
+	p.send(appendMsg(p, cmd))
+	return p.closed()
+}
+
+// Steps of the conversation, with and without the empty one at the end.
+func TestConversation(t *testing.T) {
+	d := newDoor(t, withAuth)
+	next := bson.D{{Key: "saslContinue", Value: 1}, {Key: "conversationId", Value: 1}, {Key: "payload", Value: []byte{}}, {Key: "$db", Value: "admin"}}
+	find := bson.D{{Key: "usersInfo", Value: 1}, {Key: "$db", Value: "admin"}}
+	t.Run("skips the empty exchange", func(t *testing.T) {
+		p := d.peer()
+		_, last := p.sasl("admin", "mayfly", accountKey, scram.SHA256, "SCRAM-SHA-256", true)
+		if done, _ := last.Lookup("done").BooleanOK(); !done || codeIn(p.ask(find)) != 0 {
+			t.Errorf("%s", last)
+		}
+	})
+	t.Run("has the empty exchange", func(t *testing.T) {
+		p := d.peer()
+		_, last := p.sasl("admin", "mayfly", accountKey, scram.SHA256, "SCRAM-SHA-256", false)
+		if done, _ := last.Lookup("done").BooleanOK(); done || codeIn(p.ask(find)) != 13 {
+			t.Errorf("done too early: %s", last)
+		}
+		last = p.ask(next)
+		if done, _ := last.Lookup("done").BooleanOK(); !done || codeIn(p.ask(find)) != 0 {
+			t.Errorf("not done: %s", last)
+		}
+		if got := codeIn(p.ask(next)); got != 17 {
+			t.Errorf("after the end: code %d, want 17", got)
+		}
+		if p.ask(bson.D{{Key: "logout", Value: 1}, {Key: "$db", Value: "admin"}}); codeIn(p.ask(find)) != 13 {
+			t.Error("who has logged out is still someone")
+		}
+	})
+	t.Run("wrong passwords and nobody are the same", func(t *testing.T) {
+		p := d.peer()
+		first, last := p.sasl("admin", "mayfly", "x", scram.SHA256, "SCRAM-SHA-256", true)
+		nobody, refused := p.sasl("admin", "nobody", "x", scram.SHA256, "SCRAM-SHA-256", true)
+		again, _ := d.peer().sasl("admin", "nobody", "x", scram.SHA256, "SCRAM-SHA-256", true)
+		if !slices.Equal(last, refused) || codeIn(last) != 18 || last.Lookup("errmsg").StringValue() != "Authentication failed." {
+			t.Errorf("%s\n%s", last, refused)
+		}
+		if saltOf(nobody) != saltOf(again) || len(saltOf(nobody)) != len(saltOf(first)) || saltOf(nobody) == saltOf(first) {
+			t.Errorf("the salt of nobody is %q, then %q", saltOf(nobody), saltOf(again))
+		}
+	})
+	t.Run("is cut short after some failures", func(t *testing.T) {
+		p := d.peer()
+		for range 10 {
+			if _, last := p.sasl("admin", "mayfly", "x", scram.SHA256, "SCRAM-SHA-256", true); codeIn(last) != 18 {
+				t.Fatalf("%s", last)
+			}
+		}
+		if !p.sendOnly(bson.D{{Key: "saslStart", Value: 1}, {Key: "mechanism", Value: "SCRAM-SHA-256"}, {Key: "payload", Value: []byte("n,,n=mayfly,r=x")}, {Key: "$db", Value: "admin"}}) {
+			t.Error("an eleventh attempt is answered")
+		}
+	})
+	start := func(mechanism string, payload any) bson.D {
+		return bson.D{{Key: "saslStart", Value: 1}, {Key: "mechanism", Value: mechanism}, {Key: "payload", Value: payload}, {Key: "$db", Value: "admin"}}
+	}
+	for _, c := range []struct {
+		name string
+		cmds []bson.D
+		want int32
+	}{
+		{"no mechanism", []bson.D{start("PLAIN", []byte("\x00mayfly\x00"+accountKey))}, 334},
+		{"no payload", []bson.D{start("SCRAM-SHA-256", nil)}, 14},
+		{"text that is not base 64", []bson.D{start("SCRAM-SHA-256", "%")}, 2},
+		{"nonsense", []bson.D{start("SCRAM-SHA-256", []byte("x"))}, 18},
+		{"another's authority", []bson.D{start("SCRAM-SHA-256", []byte("n,a=root,n=mayfly,r=x"))}, 18},
+		{"channel binding", []bson.D{start("SCRAM-SHA-256", []byte("p=tls-unique,,n=mayfly,r=x"))}, 18},
+		{"a name that is not escaped", []bson.D{start("SCRAM-SHA-256", []byte("n,,n=may=fly,r=x"))}, 18},
+		{"another conversation", []bson.D{start("SCRAM-SHA-256", []byte("n,,n=mayfly,r=x")), {{Key: "saslContinue", Value: 1}, {Key: "conversationId", Value: 2}, {Key: "payload", Value: []byte{}}, {Key: "$db", Value: "admin"}}}, 17},
+		{"nothing in the second step", []bson.D{start("SCRAM-SHA-256", []byte("n,,n=mayfly,r=x")), next}, 18},
+		{"another nonce", []bson.D{start("SCRAM-SHA-256", []byte("n,,n=mayfly,r=x")), {{Key: "saslContinue", Value: 1}, {Key: "conversationId", Value: 1}, {Key: "payload", Value: []byte("c=biws,r=x,p=AAAA")}, {Key: "$db", Value: "admin"}}}, 18},
+		{"text in base 64", []bson.D{start("SCRAM-SHA-256", base64.StdEncoding.EncodeToString([]byte("n,,n=mayfly,r=x")))}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := d.peer()
+			var answer bson.Raw
+			for _, cmd := range c.cmds {
+				answer = p.ask(cmd)
+			}
+			if codeIn(answer) != c.want {
+				t.Errorf("code %d, want %d: %s", codeIn(answer), c.want, answer)
+			}
+		})
+	}
+}
+
+// saltOf is the salt in the first answer of a conversation.
+func saltOf(answer bson.Raw) string {
+	_, payload, _ := answer.Lookup("payload").BinaryOK()
+	for field := range strings.SplitSeq(string(payload), ",") {
+		if salt, ok := strings.CutPrefix(field, "s="); ok {
+			return salt
+		}
+	}
+	return ""
+}
+
+// Users, their passwords and roles are there after a restart; what is kept tells no password.
+func TestRestartKeepsUsers(t *testing.T) {
+	engine, err := pebble.Open(pebble.Options{Memory: true})
+	must(t, err)
+	defer engine.Close()
+	serve := func(use func(address string)) {
+		cat, err := catalog.Open(t.Context(), engine, compile)
+		must(t, err)
+		st, err := store.Open(t.Context(), engine, cat)
+		must(t, err)
+		s := command.New(command.Options{Catalog: cat, Store: st, Clock: clock.NewVirtual(start), Key: accountKey, Auth: true})
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		must(t, err)
+		var serving sync.WaitGroup
+		serving.Go(func() { _ = s.Serve(l) })
+		use(l.Addr().String())
+		must(t, errors.Join(s.Close(t.Context()), st.Close()))
+		serving.Wait()
+		for _, r := range cat.Resources(catalog.MongoUser, catalog.Owner{}) {
+			if strings.Contains(string(r.Body), "secret") {
+				t.Error("a password is kept")
+			}
+		}
+	}
+	serve(func(address string) {
+		root := login(t, address, "mayfly:"+accountKey, "").Database("shop")
+		must(t, root.RunCommand(t.Context(), bson.D{{Key: "createUser", Value: "ann"}, {Key: "pwd", Value: "secret"}, {Key: "roles", Value: bson.A{"read"}}}).Err())
+	})
+	serve(func(address string) {
+		ann := login(t, address, "ann:secret", "authSource=shop")
+		if who, err := whoAmI(t, ann); who != "ann@shop" {
+			t.Errorf("%q, error %v", who, err)
+		}
+		if _, err := ann.Database("shop").Collection("c").InsertOne(t.Context(), bson.D{}); codeOf(err) != 13 {
+			t.Errorf("a reader writes: %v", err)
+		}
+	})
+}
+
+func TestUsers(t *testing.T) {
+	d := newDoor(t, withAuth)
+	db := d.login("mayfly:"+accountKey, "").Database("shop")
+	for i, c := range []struct {
+		name string
+		cmd  bson.D
+		want int32
+	}{
+		{"a user", bson.D{{Key: "createUser", Value: "ann"}, {Key: "pwd", Value: "secret"}, {Key: "roles", Value: bson.A{"read", bson.D{{Key: "role", Value: "read"}, {Key: "db", Value: "other"}}}}, {Key: "customData", Value: bson.D{{Key: "n", Value: 1}}}}, 0},
+		{"again", bson.D{{Key: "createUser", Value: "ann"}, {Key: "pwd", Value: "secret"}, {Key: "roles", Value: bson.A{}}}, 51003},
+		{"no roles", bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: "secret"}}, 40414},
+		{"no password", bson.D{{Key: "createUser", Value: "bob"}, {Key: "roles", Value: bson.A{}}}, 2},
+		{"empty password", bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: ""}, {Key: "roles", Value: bson.A{}}}, 2},
+		{"empty name", bson.D{{Key: "createUser", Value: ""}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{}}}, 2},
+		{"name that is none", bson.D{{Key: "createUser", Value: 1}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{}}}, 14},
+		{"unknown role", bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{"king"}}}, 31},
+		{"role of admin elsewhere", bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{"root"}}}, 31},
+		{"unknown mechanism", bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{}}, {Key: "mechanisms", Value: bson.A{"PLAIN"}}}, 2},
+		{"no mechanism", bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{}}, {Key: "mechanisms", Value: bson.A{}}}, 2},
+		{"restrictions", bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{}}, {Key: "authenticationRestrictions", Value: bson.A{bson.D{}}}}, 115},
+		{"unknown member", bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{}}, {Key: "x", Value: 1}}, 40415},
+		{"change nothing", bson.D{{Key: "updateUser", Value: "ann"}}, 2},
+		{"change nobody", bson.D{{Key: "updateUser", Value: "bob"}, {Key: "pwd", Value: "x"}}, 11},
+		{"change the password", bson.D{{Key: "updateUser", Value: "ann"}, {Key: "pwd", Value: "changed"}}, 0},
+		{"drop a mechanism", bson.D{{Key: "updateUser", Value: "ann"}, {Key: "mechanisms", Value: bson.A{"SCRAM-SHA-256"}}}, 0},
+		{"take it back without a password", bson.D{{Key: "updateUser", Value: "ann"}, {Key: "mechanisms", Value: bson.A{"SCRAM-SHA-1"}}}, 2},
+		{"give a role", bson.D{{Key: "grantRolesToUser", Value: "ann"}, {Key: "roles", Value: bson.A{"dbAdmin", "read"}}}, 0},
+		{"take a role", bson.D{{Key: "revokeRolesFromUser", Value: "ann"}, {Key: "roles", Value: bson.A{"read"}}}, 0},
+		{"give to nobody", bson.D{{Key: "grantRolesToUser", Value: "bob"}, {Key: "roles", Value: bson.A{"read"}}}, 11},
+		{"own roles", bson.D{{Key: "createRole", Value: "king"}, {Key: "privileges", Value: bson.A{}}, {Key: "roles", Value: bson.A{}}}, 115},
+		{"drop nobody", bson.D{{Key: "dropUser", Value: "bob"}}, 11},
+	} {
+		if err := db.RunCommand(t.Context(), c.cmd).Err(); codeOf(err) != c.want {
+			t.Errorf("%d %s: code %d, want %d: %v", i, c.name, codeOf(err), c.want, err)
+		}
+	}
+	var info bson.Raw
+	must(t, db.RunCommand(t.Context(), bson.D{{Key: "usersInfo", Value: "ann"}, {Key: "filter", Value: bson.D{{Key: "customData.n", Value: 1}}}}).Decode(&info))
+	want := `{"_id": "shop.ann","user": "ann","db": "shop","mechanisms": ["SCRAM-SHA-256"],"roles": [{"role": "read","db": "other"},{"role": "dbAdmin","db": "shop"}],"customData": {"n": {"$numberInt":"1"}}}`
+	ann := info.Lookup("users", "0").Document()
+	if got := without(t, ann, "userId"); got != want {
+		t.Errorf("usersInfo gives\n%s, want\n%s", got, want)
+	}
+	if who, err := whoAmI(t, d.login("ann:changed", "authSource=shop")); who != "ann@shop" {
+		t.Errorf("%q, %v", who, err)
+	}
+	for _, c := range []struct {
+		cmd  bson.D
+		want string
+	}{
+		{bson.D{{Key: "usersInfo", Value: 1}}, "ann@shop"},
+		{bson.D{{Key: "usersInfo", Value: bson.D{{Key: "forAllDBs", Value: true}}}}, "mayfly@admin ann@shop"},
+		{bson.D{{Key: "usersInfo", Value: bson.A{bson.D{{Key: "user", Value: "mayfly"}, {Key: "db", Value: "admin"}}, "bob"}}}, "mayfly@admin"},
+		{bson.D{{Key: "usersInfo", Value: 1}, {Key: "filter", Value: bson.D{{Key: "user", Value: "x"}}}}, ""},
+	} {
+		var answer struct{ Users []struct{ User, DB string } }
+		must(t, db.RunCommand(t.Context(), c.cmd).Decode(&answer))
+		var names []string
+		for _, u := range answer.Users {
+			names = append(names, u.User+"@"+u.DB)
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("%v: %q, want %q", c.cmd, got, c.want)
+		}
+	}
+	var dropped struct{ N int32 }
+	must(t, db.RunCommand(t.Context(), bson.D{{Key: "dropAllUsersFromDatabase", Value: 1}}).Decode(&dropped))
+	if dropped.N != 1 {
+		t.Errorf("%d users dropped", dropped.N)
+	}
+	for _, cmd := range []bson.D{{{Key: "dropUser", Value: "mayfly"}}, {{Key: "updateUser", Value: "mayfly"}, {Key: "pwd", Value: "x"}}} {
+		if err := d.login("mayfly:"+accountKey, "").Database("admin").RunCommand(t.Context(), cmd).Err(); codeOf(err) != 13 {
+			t.Errorf("%v: %v", cmd, err)
+		}
+	}
+}
+
+// without shows a document without some members.
+func without(t *testing.T, d bson.Raw, names ...string) string {
+	t.Helper()
+	members, err := d.Elements()
+	must(t, err)
+	var list []string
+	for _, m := range members {
+		if !slices.Contains(names, m.Key()) {
+			list = append(list, fmt.Sprintf("%q: %s", m.Key(), m.Value()))
+		}
+	}
+	return "{" + strings.Join(list, ",") + "}"
+}
+
+// No payload of a stranger ends in anything but an answer, and none in a login.
+func FuzzConversation(f *testing.F) {
+	d := newDoor(f, withAuth)
+	f.Add([]byte("n,,n=mayfly,r=x"), []byte("c=biws,r=x,p=AAAA"), true)
+	f.Add([]byte("y,a=mayfly,n=may=2Cfly,r=x,m=1"), []byte(""), false)
+	f.Add([]byte("p=tls-unique,,n=,r="), []byte("c=,r=,p="), true)
+	f.Add([]byte(",,,,"), []byte("=,=,="), false)
+	f.Fuzz(func(t *testing.T, first, second []byte, strong bool) {
+		if len(first)+len(second) > 32<<10 {
+			return
+		}
+		name := "SCRAM-SHA-1"
+		if strong {
+			name = "SCRAM-SHA-256"
+		}
+		p := d.peer()
+		defer p.conn.Close()
+		p.ask(bson.D{{Key: "saslStart", Value: 1}, {Key: "mechanism", Value: name}, {Key: "payload", Value: first}, {Key: "$db", Value: "admin"}})
+		p.ask(bson.D{{Key: "saslContinue", Value: 1}, {Key: "conversationId", Value: 1}, {Key: "payload", Value: second}, {Key: "$db", Value: "admin"}})
+		if got := codeIn(p.ask(bson.D{{Key: "usersInfo", Value: 1}, {Key: "$db", Value: "admin"}})); got != 13 {
+			t.Errorf("code %d after %q, %q", got, first, second)
+		}
+	})
+}

@@ -1,0 +1,238 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// A stream is the producer of a change stream: it reads the log, and keeps nothing of it but
+// how far it has come.
+type stream struct {
+	watchOptions
+	s     *Server
+	scope watchScope
+	rest  *pipeline.Pipeline // what comes behind $changeStream
+	env   *pipeline.Env
+
+	last   resumeToken // how far the stream has come
+	ending bool        // an invalidate comes next, and nothing after it
+	wall   int64       // of the event that ends the stream
+	buf    []byte      // of the event in the making
+}
+
+// Bounds on how long one request reads the log or waits for it.
+const (
+	awaitTime  = time.Second // unless the client says otherwise
+	checkEvery = 256         // entries, between two looks at the watch
+)
+
+// errLost says that a stream cannot be gone on with.
+var errLost = code.New(code.ChangeStreamHistoryLost, "Resume of change stream was not possible, as the resume point may no longer be in the oplog.")
+
+// begin finds out where in the log the stream starts.
+func (s *stream) begin(ctx context.Context) error {
+	oldest, err := s.s.o.Store.LogOldest()
+	if err != nil {
+		return err
+	}
+	newest, err := s.s.o.Store.LogNewest()
+	switch {
+	case err != nil:
+		return err
+	case s.resumeAfter.Type != 0:
+		err = s.resume(ctx, "resumeAfter", s.resumeAfter)
+	case s.startAfter.Type != 0:
+		err = s.resume(ctx, "startAfter", s.startAfter)
+	case s.startAt.Type != 0:
+		s.last = resumeToken{before(s.startAt), behind}
+	default:
+		s.last = resumeToken{newest, behind}
+	}
+	s.resumeAfter, s.startAfter, s.startAt = doc.Value{}, doc.Value{}, doc.Value{} // they are the request's memory
+	if err == nil && s.last.time < oldest {
+		err = errLost
+	}
+	return err
+}
+
+// before is the last time that is not at or after a BSON timestamp.
+func before(v doc.Value) store.LogTime {
+	seconds, ordinal := timestampOf(v)
+	at := store.LogTime(seconds)<<32 | store.LogTime(ordinal)
+	if ordinal == 0 { // no entry has it
+		return at
+	}
+	return at - 1
+}
+
+func timestampOf(v doc.Value) (seconds, ordinal uint32) {
+	t, i, _ := v.TimestampOK()
+	return t, i
+}
+
+// resume goes on behind a token. That of an event is good only for streams that have it.
+func (s *stream) resume(ctx context.Context, option string, v doc.Value) (err error) {
+	if s.last, err = parseToken(option, v); err != nil {
+		return err
+	}
+	switch {
+	case s.last.part == ofInvalidate && option == "resumeAfter":
+		return code.New(code.InvalidResumeToken, "Attempting to resume a change stream using 'resumeAfter' is not allowed from an invalidate notification.")
+	case s.last.part != ofEvent || s.last.time == 0:
+		return nil
+	}
+	for e, err := range s.s.o.Store.Log(ctx, s.last.time-1) {
+		switch {
+		case errors.Is(err, store.ErrLogTrimmed):
+			return errLost
+		case err != nil:
+			return err
+		case e.Time == s.last.time && s.scope.sees(&e):
+			s.ending, s.wall = s.scope.ends(&e), e.Wall
+			return nil
+		}
+		break
+	}
+	return code.New(code.ChangeStreamFatalError, "cannot resume stream; the resume token was not found. %s", s.last)
+}
+
+// token is the stream's postBatchResumeToken.
+func (s *stream) token() doc.Value { return doc.Object(s.last.document()) }
+
+func (s *stream) stop() {}
+
+// fill adds events to a batch. A getMore waits until there are some, up to its maxTimeMS.
+func (s *stream) fill(r *request, b *batch) (done bool, err error) {
+	if b.full() {
+		return false, nil
+	}
+	patience, watch := awaitTime, clock.Start()
+	if r.maxTime > 0 {
+		patience = r.maxTime
+	}
+	for {
+		grown := s.s.o.Store.LogChanged()
+		if done, err = s.read(r, b, watch, patience); done || err != nil || b.count > 0 || r.name != "getMore" {
+			break
+		}
+		left := patience - watch.Elapsed()
+		if left <= 0 || !r.wait(grown, left) {
+			break
+		}
+		if err = r.ctx.Err(); err != nil {
+			break
+		}
+	}
+	if err != nil && s.s.running.Err() != nil && r.name == "getMore" {
+		return false, errShutdown()
+	}
+	return done, err
+}
+
+// errShutdown is why streams end with the server. It has its label since the cursor, by which labels are
+// chosen, is gone when the answer is written.
+func errShutdown() error {
+	e := code.New(code.InterruptedAtShutdown, "interrupted at shutdown")
+	e.Labels = []string{resumableLabel}
+	return e
+}
+
+// read adds what the log has by now.
+func (s *stream) read(r *request, b *batch, watch clock.Stopwatch, patience time.Duration) (done bool, err error) {
+	each, err := s.rest.Each(r.ctx, s.env)
+	if err != nil {
+		return false, err
+	}
+	if s.ending {
+		return s.end(b, each)
+	}
+	n := 0
+	for e, err := range s.s.o.Store.Log(r.ctx, s.last.time) {
+		if errors.Is(err, store.ErrLogTrimmed) {
+			err = errLost
+		}
+		if err == nil {
+			err = s.take(r, b, &e, each)
+		}
+		switch {
+		case err == errNoRoom, err != nil && b.count > 0 && r.ctx.Err() == nil: // the next batch meets the error again
+			return false, nil
+		case err != nil:
+			return false, err
+		case s.ending:
+			return s.end(b, each)
+		}
+		if n++; b.full() || n%checkEvery == 0 && watch.Elapsed() > patience {
+			return false, nil
+		}
+	}
+	return false, nil
+}
+
+// errNoRoom says that a batch is full.
+var errNoRoom = errors.New("no room")
+
+// mapping is the pipeline behind $changeStream, for one event.
+type mapping = func(doc.Doc) (doc.Doc, bool, error)
+
+// take deals with one entry of the log.
+func (s *stream) take(r *request, b *batch, e *store.LogEntry, each mapping) error {
+	now := resumeToken{e.Time, behind}
+	if s.scope.sees(e) && s.shows(e.Kind) {
+		event, err := s.event(r, e)
+		if err != nil {
+			return err
+		}
+		added, err := s.add(b, event, resumeToken{e.Time, ofEvent}, each)
+		if err != nil {
+			return err
+		}
+		if s.ending = s.scope.ends(e); s.ending {
+			s.wall = e.Wall
+		}
+		if added || s.ending {
+			now.part = ofEvent
+		}
+	}
+	s.last = now
+	return nil
+}
+
+// end adds the invalidate, which is the last event of all.
+func (s *stream) end(b *batch, each mapping) (done bool, err error) {
+	t := resumeToken{s.last.time, ofInvalidate}
+	_, err = s.add(b, s.invalidate(t), t, each)
+	if err == errNoRoom {
+		return false, nil
+	}
+	if err == nil {
+		s.last = t
+	}
+	return err == nil, err
+}
+
+// add passes an event through the pipeline and into the batch; errNoRoom when that is full.
+func (s *stream) add(b *batch, event doc.Doc, t resumeToken, each mapping) (added bool, err error) {
+	out, keep, err := each(event)
+	switch {
+	case err != nil || !keep:
+		return false, err
+	case !sameID(out, t.document()):
+		return false, code.New(code.ChangeStreamFatalError, "Encountered an event whose _id field, which contains the resume token, was modified by the pipeline. "+
+			"Modifying the _id field of an event makes it impossible to resume the stream from that point. Only transformations that retain the unmodified _id field are allowed. "+
+			"Expected: { \"_id\" : { \"_data\" : \"%s\" } }", t)
+	case len(out) > pipeline.MaxDocumentBytes:
+		return false, code.New(code.BSONObjectTooLarge, "BSONObj size: %d is invalid. Size must be between 0 and %d(16MB): an event of the change stream is larger than a document may be",
+			len(out), pipeline.MaxDocumentBytes)
+	case !b.add(out):
+		return false, errNoRoom
+	}
+	return true, nil
+}

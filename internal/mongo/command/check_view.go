@@ -1,0 +1,83 @@
+package command
+
+import (
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+)
+
+// viewDepth is the code of views that lie on one another too deep.
+const viewDepth code.Code = 165
+
+// checkView decides whether there may be a view of that name: its pipeline compiles and writes
+// nothing, and nothing that it reads leads back to it.
+func (s *Server) checkView(db, name, on string, stages []doc.Value) error {
+	if on == "" {
+		return code.New(code.BadValue, "'viewOn' cannot be empty")
+	}
+	if err := checkCollectionName(db, on); err != nil {
+		return err
+	}
+	p, err := pipeline.Compile(stages, pipeline.Options{})
+	if err != nil {
+		return err
+	}
+	reads, writes := p.Containers()
+	if writes != nil {
+		return code.New(code.OptionNotSupportedOnView, "The aggregation stage in a view's pipeline must not write: $out and $merge are not allowed in a view definition")
+	}
+	if source, _ := p.Source(); source == "$changeStream" {
+		return code.New(code.OptionNotSupportedOnView, "$changeStream cannot be used in a view definition")
+	}
+	w := viewWalk{s: s, db: db, name: name, done: map[string]int{}}
+	return w.all(on, reads, 1)
+}
+
+// A viewWalk follows what views read.
+type viewWalk struct {
+	s    *Server
+	db   string
+	name string         // of the view that must not be met
+	done map[string]int // the depth at which a name was followed
+}
+
+func (w *viewWalk) all(on string, reads []pipeline.Namespace, depth int) error {
+	if err := w.follow(on, depth); err != nil {
+		return err
+	}
+	for _, n := range reads {
+		if n.Database != "" && n.Database != w.db {
+			continue // views read their own database only
+		}
+		if err := w.follow(n.Container, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *viewWalk) follow(name string, depth int) error {
+	switch {
+	case name == w.name:
+		return code.New(code.GraphContainsCycle, "View cycle detected: the view %s.%s would read itself", w.db, w.name)
+	case depth > maxViews:
+		return code.New(viewDepth, "View depth limit exceeded: at most %d views may lie on one another", maxViews)
+	case w.done[name] >= depth:
+		return nil
+	}
+	w.done[name] = depth
+	c, err := w.s.find(w.db, name)
+	if c == nil || err != nil {
+		return err
+	}
+	v := viewOf(c)
+	if v == nil {
+		return nil
+	}
+	p, err := pipeline.Compile(v.stages, pipeline.Options{})
+	if err != nil {
+		return err
+	}
+	reads, _ := p.Containers()
+	return w.all(v.on, reads, depth+1)
+}

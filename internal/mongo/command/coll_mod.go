@@ -1,0 +1,419 @@
+package command
+
+import (
+	"math"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+func init() {
+	register("collMod", command{run: collMod, help: "Changes a collection, a view or one index.", needs: shapeAction,
+		fields: fieldSet("index validator validationLevel validationAction viewOn pipeline changeStreamPreAndPostImages expireAfterSeconds cappedSize cappedMax dryRun")})
+}
+
+// collMod changes an index and the options of a container; all is checked before anything is changed.
+// https://www.mongodb.com/docs/v7.0/reference/command/collMod/
+func collMod(r *request, a *answer) error {
+	name := r.collection()
+	index := r.document("index")
+	dry := r.bool("dryRun", false)
+	if r.err != nil {
+		return r.err
+	}
+	c, err := r.s.find(r.db, name)
+	switch {
+	case err != nil:
+		return err
+	case c == nil:
+		return code.New(code.NamespaceNotFound, "ns does not exist")
+	}
+	options, err := r.changedOptions(c)
+	if err != nil {
+		return err
+	}
+	lock := r.s.indexing(c)
+	lock.Lock()
+	defer lock.Unlock()
+	var x *indexChange
+	if index != nil {
+		if x, err = r.changingIndex(c, index); err != nil {
+			return err
+		}
+	}
+	if dry {
+		return nil
+	}
+	if x != nil {
+		if err := x.apply(r, c); err != nil {
+			return err
+		}
+		x.answer(a)
+	}
+	if len(options) == 0 {
+		return nil
+	}
+	_, err = r.s.o.Catalog.ReplaceContainer(r.ctx, r.now, c, func(st *catalog.State) (catalog.Definition, error) {
+		def := st.Definition
+		def.Echo = merged(def.Echo, options)
+		return def, nil
+	})
+	return err
+}
+
+// An option is a member of what a container shows of itself; one without a value goes.
+type option struct {
+	name  string
+	value doc.Value
+}
+
+// merged is a document with some members replaced, taken away and added.
+func merged(d doc.Doc, change []option) doc.Doc {
+	a := newAnswer(nil)
+	for name, v := range doc.Members(d) {
+		if i := slices.IndexFunc(change, func(o option) bool { return o.name == name }); i >= 0 {
+			v = change[i].value
+			change = slices.Delete(slices.Clone(change), i, i+1)
+		}
+		a.value(name, v)
+	}
+	for _, o := range change {
+		a.value(o.name, o.value)
+	}
+	return a.end()
+}
+
+// viewOptions are those that only views have.
+var viewOptions = fieldSet("viewOn pipeline")
+
+// changedOptions reads what changes of the container's options.
+func (r *request) changedOptions(c *catalog.Container) ([]option, error) {
+	var list []option
+	isView := viewOf(c) != nil
+	first := true
+	for name, v := range doc.Members(r.body) {
+		if first || genericFields[name] || name == "dryRun" {
+			first = false
+			continue
+		}
+		switch {
+		case isView && !viewOptions[name]:
+			return nil, code.New(code.InvalidOptions, "option not supported on a view: %s", name)
+		case !isView && viewOptions[name]:
+			return nil, code.New(code.InvalidOptions, "option only supported on a view: %s", name)
+		case name == "index":
+			continue
+		case name == "expireAfterSeconds":
+			return nil, code.New(code.InvalidOptions, "'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified")
+		}
+		o, err := r.changedOption(c, name, v)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, o)
+	}
+	if isView && len(list) == 1 {
+		return nil, code.New(code.InvalidOptions, "Must specify both 'viewOn' and 'pipeline' when modifying a view")
+	}
+	if len(list) > 0 {
+		return list, writable(c)
+	}
+	return nil, nil
+}
+
+func (r *request) changedOption(c *catalog.Container, name string, v doc.Value) (option, error) {
+	o := option{name, doc.Value{Type: v.Type, Data: slices.Clone(v.Data)}}
+	switch name {
+	case "validator":
+		d, ok := doc.AsDoc(v)
+		if !ok {
+			return o, r.wrongType(name, v, "object")
+		}
+		if len(d) <= len(emptyDocument) {
+			return option{name: name}, nil
+		}
+		_, err := r.compileQuery(o.value.Data, nil)
+		return o, err
+	case "validationLevel":
+		return o, r.oneOf(name, v, "off", "strict", "moderate")
+	case "validationAction":
+		return o, r.oneOf(name, v, "error", "warn")
+	case "viewOn":
+		s, ok := doc.AsString(v)
+		if !ok {
+			return o, r.wrongType(name, v, "string")
+		}
+		return o, checkCollectionName(r.db, s)
+	case "pipeline":
+		if v.Type != bsoncore.TypeArray {
+			return o, r.wrongType(name, v, "array")
+		}
+		for stage := range doc.Elements(v) {
+			if stage.Type != bsoncore.TypeEmbeddedDocument {
+				return o, code.New(code.TypeMismatch, "Each element of the 'pipeline' array must be an object")
+			}
+		}
+		return o, nil
+	case "changeStreamPreAndPostImages":
+		d, ok := doc.AsDoc(v)
+		if !ok {
+			return o, r.wrongType(name, v, "object")
+		}
+		if _, ok := doc.AsBool(doc.Lookup(d, "enabled")); !ok {
+			return o, code.New(code.MissingFieldOfCommand, "BSON field 'collMod.changeStreamPreAndPostImages.enabled' is missing but a required field")
+		}
+		return o, nil
+	}
+	return r.changedCap(c, o)
+}
+
+// changedCap reads a new limit of a capped collection.
+func (r *request) changedCap(c *catalog.Container, o option) (option, error) {
+	n, ok := wholeOf(o.value)
+	limit := map[string]string{"cappedSize": "size", "cappedMax": "max"}[o.name]
+	switch {
+	case !ok:
+		return o, r.wrongType(o.name, o.value, "[long, int, decimal, double]")
+	case !isTrue(doc.Lookup(c.State().Echo, "capped")):
+		return o, code.New(code.InvalidOptions, "Collection must be capped.")
+	case n < 1:
+		return o, code.New(51024, "BSON field '%s' value must be >= 1, actual value '%d'", o.name, n)
+	}
+	return option{limit, o.value}, nil
+}
+
+// oneOf checks a string that is one of a few.
+func (r *request) oneOf(name string, v doc.Value, words ...string) error {
+	s, ok := doc.AsString(v)
+	if !ok {
+		return r.wrongType(name, v, "string")
+	}
+	if !slices.Contains(words, s) {
+		return code.New(code.BadValue, "Enumeration value '%.100s' for field 'collMod.%s' is not a valid value.", s, name)
+	}
+	return nil
+}
+
+// An indexChange is what collMod does to one index.
+type indexChange struct {
+	name    string
+	stamp   bool // the index that shows the lifetime by the stamp
+	seconds doc.Value
+	hidden  doc.Value
+
+	old, new             int64 // seconds
+	wasOn, renewed       bool  // it ended documents before; its seconds change
+	wasHidden, nowHidden bool
+}
+
+// indexFields are the members of collMod's index.
+var indexFields = fieldSet("name keyPattern expireAfterSeconds hidden unique prepareUnique")
+
+// changingIndex reads and checks a change of an index.
+func (r *request) changingIndex(c *catalog.Container, d doc.Doc) (*indexChange, error) {
+	name, pattern, e := readIndexChoice(d)
+	if e != nil {
+		return nil, e
+	}
+	x := &indexChange{seconds: doc.Lookup(d, "expireAfterSeconds"), hidden: doc.Lookup(d, "hidden")}
+	switch {
+	case isTrue(doc.Lookup(d, "unique")) || isTrue(doc.Lookup(d, "prepareUnique")):
+		return nil, code.Unsupported("making an index unique by collMod")
+	case x.seconds.Type == 0 && x.hidden.Type == 0 && doc.Lookup(d, "unique").Type == 0 && doc.Lookup(d, "prepareUnique").Type == 0:
+		return nil, code.New(code.InvalidOptions, "no expireAfterSeconds, hidden, unique, or prepareUnique field")
+	}
+	if x.seconds.Type != 0 {
+		if _, ok := wholeOf(x.seconds); !ok && !isDecimal(x.seconds) {
+			return nil, wrongTypeOf("collMod.index.expireAfterSeconds", x.seconds, "[long, int, decimal, double]")
+		}
+	}
+	if x.hidden.Type != 0 {
+		var ok bool
+		if x.nowHidden, ok = truth(x.hidden); !ok {
+			return nil, wrongTypeOf("collMod.index.hidden", x.hidden, "[bool, long, int, decimal, double]")
+		}
+	}
+	spec, err := r.chosen(c, name, pattern)
+	if err != nil {
+		return nil, err
+	}
+	return x, x.check(r, c, spec)
+}
+
+func isDecimal(v doc.Value) bool { return v.Type == bsoncore.TypeDecimal128 }
+
+// readIndexChoice reads which index is meant.
+func readIndexChoice(d doc.Doc) (name string, pattern doc.Doc, e *code.Error) {
+	for field := range doc.Members(d) {
+		if !indexFields[field] {
+			return "", nil, code.New(code.UnknownFieldOfCommand, "BSON field 'collMod.index.%s' is an unknown field.", field)
+		}
+	}
+	byName, byPattern := doc.Lookup(d, "name"), doc.Lookup(d, "keyPattern")
+	switch {
+	case byName.Type == 0 && byPattern.Type == 0:
+		return "", nil, code.New(code.InvalidOptions, "Must specify either index name or key pattern.")
+	case byName.Type != 0 && byPattern.Type != 0:
+		return "", nil, code.New(code.InvalidOptions, "Cannot specify both key pattern and name.")
+	case byName.Type != 0:
+		name, ok := doc.AsString(byName)
+		if !ok {
+			return "", nil, code.New(code.TypeMismatch, "BSON field 'collMod.index.name' is the wrong type '%s', expected type 'string'", code.TypeName(byName))
+		}
+		return name, nil, nil
+	}
+	pattern, ok := doc.AsDoc(byPattern)
+	if !ok {
+		return "", nil, code.New(code.TypeMismatch, "BSON field 'collMod.index.keyPattern' is the wrong type '%s', expected type 'object'", code.TypeName(byPattern))
+	}
+	return "", pattern, nil
+}
+
+// chosen finds the index as it is shown.
+func (r *request) chosen(c *catalog.Container, name string, pattern doc.Doc) (doc.Doc, error) {
+	var found []doc.Doc
+	shown := name
+	if pattern != nil {
+		shown = code.Show(doc.Object(pattern))
+	}
+	for _, spec := range indexSpecs(c) {
+		s, _ := doc.AsString(doc.Lookup(spec, "name"))
+		if pattern == nil && s == name || pattern != nil && samePattern(docMember(spec, "key"), pattern) {
+			found = append(found, spec)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, code.New(code.IndexNotFound, "cannot find index %s for ns %s.%s", shown, r.db, c.State().Name)
+	case 1:
+		return found[0], nil
+	}
+	return nil, code.New(code.AmbiguousIndexKeyPattern, "index keyPattern %s matches %d indexes, must use index name. Conflicting indexes: %s, %s",
+		shown, len(found), code.Show(doc.Object(found[0])), code.Show(doc.Object(found[1])))
+}
+
+// check holds the change against the index.
+func (x *indexChange) check(r *request, c *catalog.Container, spec doc.Doc) error {
+	x.name, _ = doc.AsString(doc.Lookup(spec, "name"))
+	key, _ := bsoncore.Document(docMember(spec, "key")).Elements()
+	seconds := doc.Lookup(spec, "expireAfterSeconds")
+	x.wasOn = seconds.Type != 0
+	x.old, _ = wholeOf(seconds)
+	x.wasHidden, _ = doc.AsBool(doc.Lookup(spec, "hidden"))
+	x.stamp = len(key) == 1 && key[0].Key() == stampField
+	if x.hidden.Type == 0 {
+		x.nowHidden = x.wasHidden
+	}
+	switch {
+	case x.name == "_id_" && x.nowHidden:
+		return code.New(code.BadValue, "can't hide _id index")
+	case !x.stamp || !x.wasOn && x.seconds.Type == 0:
+		if err := writable(c); err != nil {
+			return err
+		}
+	}
+	if x.seconds.Type == 0 {
+		return nil
+	}
+	var err error
+	switch {
+	case x.name == "_id_":
+		err = code.New(code.InvalidOptions, "the _id field does not support TTL indexes")
+	case len(key) > 1:
+		err = code.New(code.InvalidOptions, "TTL indexes are single-field indexes, compound indexes do not support TTL")
+	case slices.ContainsFunc(c.State().Named, func(n catalog.NamedIndex) bool { return n.Name == x.name && n.Wildcard }):
+		err = code.New(code.InvalidOptions, "wildcard indexes do not support TTL")
+	case x.stamp:
+		at := indexSpec{}
+		err = at.checkStampLifetime(x.seconds)
+		x.new = at.ttl
+	case r.s.o.CosmosTTL:
+		err = code.New(code.BadValue, "The 'expireAfterSeconds' option is supported on '_ts' field only.")
+	default:
+		x.new, err = clamped(x.seconds)
+	}
+	x.renewed = !x.wasOn || x.new != x.old
+	return err
+}
+
+// clamped reads the seconds of an index on dates as collMod takes them: what is too large becomes
+// the greatest int32, which createIndexes refuses.
+func clamped(v doc.Value) (int64, error) {
+	f, nan := number(v)
+	switch {
+	case nan:
+		return 0, code.New(code.InvalidOptions, "TTL index 'expireAfterSeconds' option must not be NaN")
+	case f <= -1:
+		return 0, code.New(code.InvalidOptions, "TTL index 'expireAfterSeconds' option cannot be less than 0")
+	}
+	return int64(min(f, math.MaxInt32)), nil
+}
+
+func (x *indexChange) apply(r *request, c *catalog.Container) error {
+	if !x.renewed && x.nowHidden == x.wasHidden {
+		return nil
+	}
+	st := c.State()
+	if x.stamp && (x.wasOn || x.renewed) {
+		return x.applyStamp(r, c, st)
+	}
+	_, err := r.s.o.Catalog.ReplaceIndexes(r.ctx, r.now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
+		list := slices.Clone(st.Named)
+		for i := range list {
+			if list[i].Name != x.name {
+				continue
+			}
+			next := indexSpec{NamedIndex: list[i], key: docMember(list[i].Spec, "key")}
+			next.Hidden = x.nowHidden
+			if x.renewed {
+				next.Expires, next.Seconds = true, int32(x.new)
+			}
+			next.settle()
+			list[i] = next.NamedIndex
+		}
+		return list, nil
+	})
+	return err
+}
+
+// applyStamp changes the lifetime by the stamp, or makes one of a plain index on it.
+func (x *indexChange) applyStamp(r *request, c *catalog.Container, st *catalog.State) error {
+	ttl := st.Policy.Default
+	if x.renewed {
+		ttl = expiry.TTL(x.new)
+	}
+	next := indexSpec{stamp: true, ttl: int64(ttl)}
+	next.Expires, next.Name, next.Hidden = true, x.name, x.nowHidden
+	next.key = docMember(stampSpec(st), "key")
+	plain := func(n catalog.NamedIndex) bool { return n.Name == x.name }
+	if i := slices.IndexFunc(st.Named, plain); i >= 0 {
+		next.key = docMember(st.Named[i].Spec, "key")
+		_, err := r.s.o.Catalog.ReplaceIndexes(r.ctx, r.now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
+			return slices.DeleteFunc(slices.Clone(st.Named), plain), nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	next.settle()
+	return r.setLifetime(c, ttl, next.Spec)
+}
+
+// answer tells what has changed.
+func (x *indexChange) answer(a *answer) {
+	if x.seconds.Type != 0 && x.renewed {
+		if x.wasOn {
+			a.int64("expireAfterSeconds_old", x.old)
+		}
+		a.int64("expireAfterSeconds_new", x.new)
+	}
+	if x.nowHidden != x.wasHidden {
+		a.bool("hidden_old", x.wasHidden)
+		a.bool("hidden_new", x.nowHidden)
+	}
+}

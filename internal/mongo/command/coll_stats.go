@@ -1,0 +1,202 @@
+package command
+
+import (
+	"math"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+func init() {
+	register("collStats", command{run: collStats, help: "Tells how large a collection is.", needs: listAction, fields: fieldSet("scale freeStorage waitForLock numericOnly")})
+	sources["$collStats"] = collStatsRows
+}
+
+func collStats(r *request, a *answer) error {
+	name := r.collection()
+	scale := r.scale(r.get("scale"))
+	if r.err != nil {
+		return r.err
+	}
+	c, err := r.s.find(r.db, name)
+	if err != nil {
+		return err
+	}
+	if c != nil && viewOf(c) != nil {
+		return code.New(code.CommandNotSupportedOnView, "Namespace %s.%s is a view, not a collection", r.db, name)
+	}
+	a.string("ns", r.db+"."+name)
+	return r.storageStats(a, c, scale)
+}
+
+// scale reads what sizes are divided by.
+func (r *request) scale(v doc.Value) int64 {
+	if v.Type == 0 || v.Type == bsoncore.TypeNull {
+		return 1
+	}
+	n, ok := wholeOf(v)
+	switch {
+	case !ok:
+		r.fault(r.wrongType("scale", v, "[long, int, decimal, double]"))
+	case n < 1 || n > math.MaxInt32:
+		r.fault(code.New(51024, "BSON field 'scale' value must be >= 1, actual value '%d'", n))
+	}
+	return max(n, 1)
+}
+
+// sizeOf counts the documents of a container that live, and their bytes.
+func (r *request) sizeOf(c *catalog.Container) (store.Usage, error) {
+	if c == nil || viewOf(c) != nil {
+		return store.Usage{}, nil
+	}
+	v, err := r.enter(c)
+	if err == catalog.ErrNoOwner {
+		return store.Usage{}, nil
+	}
+	if err != nil {
+		return store.Usage{}, err
+	}
+	return r.s.o.Store.Usage(r.ctx, v)
+}
+
+// storageStats writes sizes as collStats and $collStats have them. What the indexes take is not
+// counted, see D-66.
+func (r *request) storageStats(a *answer, c *catalog.Container, scale int64) error {
+	size, err := r.sizeOf(c)
+	if err != nil {
+		return err
+	}
+	var indexes []doc.Doc
+	building := []string{}
+	if c != nil {
+		indexes = indexSpecs(c)
+		for _, x := range c.State().Named {
+			if x.Building {
+				building = append(building, x.Name)
+			}
+		}
+	}
+	a.count("size", int64(size.Bytes)/scale)
+	a.count("count", int64(size.Documents))
+	if size.Documents > 0 {
+		a.count("avgObjSize", int64(size.Bytes/size.Documents))
+	}
+	a.int32("numOrphanDocs", 0)
+	a.count("storageSize", int64(size.Bytes)/scale)
+	a.int32("freeStorageSize", 0)
+	a.bool("capped", false)
+	a.int32("nindexes", len(indexes))
+	a.object("indexDetails")
+	a.close()
+	a.strings("indexBuilds", building)
+	a.int32("totalIndexSize", 0)
+	a.count("totalSize", int64(size.Bytes)/scale)
+	a.object("indexSizes")
+	for _, spec := range indexes {
+		name, _ := doc.AsString(doc.Lookup(spec, "name"))
+		a.int32(name, 0)
+	}
+	a.close()
+	a.count("scaleFactor", scale)
+	return nil
+}
+
+// collStatsRows is the stage $collStats.
+// https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/collStats/
+func collStatsRows(r *request, arg doc.Value) pipeline.Rows {
+	return func(yield func(doc.Doc, error) bool) { yield(r.collStatsRow(arg)) }
+}
+
+func (r *request) collStatsRow(arg doc.Value) (doc.Doc, error) {
+	d, ok := doc.AsDoc(arg)
+	if !ok {
+		return nil, code.New(40167, "$collStats must take a nested object but found: $collStats: %s", code.Show(arg))
+	}
+	c, name, err := r.aggregated()
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		return nil, code.New(code.NamespaceNotFound, "Unable to retrieve storageStats in $collStats stage :: caused by :: Collection [%s.%s] not found.", r.db, name)
+	}
+	a := newAnswer(nil)
+	a.string("ns", r.db+"."+name)
+	a.string("host", r.self())
+	a.date("localTime", r.at.UnixMilli())
+	for part, options := range doc.Members(d) {
+		o, ok := doc.AsDoc(options)
+		if !ok {
+			return nil, code.New(code.TypeMismatch, "BSON field '$collStats.%s' is the wrong type '%s', expected type 'object'", part, code.TypeName(options))
+		}
+		if err := r.collStatsPart(a, c, part, o); err != nil {
+			return nil, err
+		}
+	}
+	return a.end(), nil
+}
+
+// collStatsPart writes one of the parts that $collStats is asked for.
+func (r *request) collStatsPart(a *answer, c *catalog.Container, part string, options doc.Doc) error {
+	switch part {
+	case "latencyStats":
+		if isTrue(doc.Lookup(options, "histograms")) {
+			return code.Unsupported("the option histograms of $collStats")
+		}
+		a.latencies(r.s.usage.all()[containerName{c.Database.Name, c.State().Name}])
+		return nil
+	case "count":
+		size, err := r.sizeOf(c)
+		a.count("count", int64(size.Documents))
+		return err
+	case "storageStats":
+		scale := r.scale(doc.Lookup(options, "scale"))
+		if r.err != nil {
+			return r.err
+		}
+		a.object("storageStats")
+		defer a.close()
+		return r.storageStats(a, c, scale)
+	case "queryExecStats":
+		return code.Unsupported("queryExecStats of $collStats")
+	}
+	return code.New(code.UnknownFieldOfCommand, "BSON field '$collStats.%s' is an unknown field.", part)
+}
+
+// latencies writes how many requests a container had, and the microseconds that they took.
+func (a *answer) latencies(t usageTimes) {
+	kinds := map[string][]string{"reads": {"queries", "getmore"}, "writes": {"insert", "update", "remove"}, "commands": {"commands"}, "transactions": nil}
+	a.object("latencyStats")
+	for _, group := range []string{"reads", "writes", "commands", "transactions"} {
+		var ops, micros int64
+		for i, kind := range usageKinds {
+			for _, k := range kinds[group] {
+				if k == kind {
+					ops, micros = ops+t.count[i], micros+t.took[i].Microseconds()
+				}
+			}
+		}
+		a.object(group)
+		a.int64("latency", micros)
+		a.int64("ops", ops)
+		a.close()
+	}
+	a.close()
+}
+
+// aggregated is the container that the aggregate is about which this request begins or goes on with.
+func (r *request) aggregated() (*catalog.Container, string, error) {
+	name, _ := doc.AsString(r.arg)
+	if r.name == "getMore" {
+		name = r.string("collection")
+	}
+	c, err := r.s.find(r.db, name)
+	if c != nil && viewOf(c) != nil {
+		return nil, name, code.New(code.CommandNotSupportedOnView, "Namespace %s.%s is a view, not a collection", r.db, name)
+	}
+	return c, name, err
+}

@@ -1,0 +1,18 @@
+package command
+
+import "github.com/mayflydb/mayfly/internal/mongo/code"
+
+func init() {
+	register("commitTransaction", command{run: commitTransaction, help: "Makes what a transaction has done visible.", fields: fieldSet("recoveryToken commitTimestamp durableTimestamp"), admin: true, txn: true, needs: anyAction})
+}
+
+// commitTransaction commits durably, and answers the same when it is sent again.
+func commitTransaction(r *request, a *answer) error {
+	switch {
+	case r.autocommit.Type == 0:
+		return code.New(code.CommandFailed, "commitTransaction must be run within a transaction")
+	case r.tx == nil:
+		return nil // it has been committed before
+	}
+	return r.session.commit(r.ctx, &r.s.sessions)
+}

@@ -1,0 +1,26 @@
+package command
+
+import "github.com/mayflydb/mayfly/internal/mongo/code"
+
+func init() {
+	register("compact", command{run: compact, help: "Gives the disk space of reclaimed documents back.", needs: databaseAction, fields: fieldSet("force dryRun freeSpaceTargetMB")})
+}
+
+func compact(r *request, a *answer) error {
+	name, dry := r.collection(), r.bool("dryRun", false)
+	if r.err != nil {
+		return r.err
+	}
+	c, err := r.existing(name, code.New(code.NamespaceNotFound, "collection does not exist"))
+	if err != nil {
+		return err
+	}
+	if dry {
+		return code.Unsupported("compact with dryRun")
+	}
+	if err := r.s.o.Store.Settle(r.ctx, c); err != nil {
+		return err
+	}
+	a.int64("bytesFreed", 0)
+	return nil
+}

@@ -1,0 +1,193 @@
+package command
+
+import (
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+// One server holds all that there is: every read concern is the same, and so is every write
+// concern that it can meet.
+
+// maxNodes is how many servers a write concern can ask for.
+const maxNodes = 50
+
+// checkConcerns reads readConcern and writeConcern.
+func (r *request) checkConcerns() error {
+	if r.readConcern.Type != 0 {
+		if err := r.checkReadConcern(); err != nil {
+			return err
+		}
+	}
+	if r.writeConcern.Type != 0 {
+		return r.checkWriteConcern()
+	}
+	return nil
+}
+
+func (r *request) checkReadConcern() error {
+	d, ok := doc.AsDoc(r.readConcern)
+	if !ok {
+		return r.wrongType("readConcern", r.readConcern, "object")
+	}
+	level := ""
+	for name, v := range doc.Members(d) {
+		switch name {
+		case "level":
+			if level, ok = doc.AsString(v); !ok {
+				return code.New(code.TypeMismatch, "\"level\" had the wrong type. Expected string, found %s", code.TypeName(v))
+			}
+		case "afterClusterTime", "atClusterTime":
+			if v.Type != bsoncore.TypeTimestamp {
+				return code.New(code.TypeMismatch, "\"%s\" had the wrong type. Expected timestamp, found %s", name, code.TypeName(v))
+			}
+			if name == "atClusterTime" {
+				return code.Unsupported("readConcern.atClusterTime")
+			}
+			if r.s.o.ReplSet == "" {
+				return errNoReplica
+			}
+		case "afterOpTime", "provenance", "$allowTransactionTableSnapshot", "$waitLastStableRecoveryTimestamp":
+		default:
+			return code.New(code.InvalidOptions, "Unrecognized option in readConcern: %.200s", name)
+		}
+	}
+	return r.checkLevel(level)
+}
+
+var errNoReplica = code.New(code.NotAReplicaSet, "node needs to be a replica set member to use read concern")
+
+func (r *request) checkLevel(level string) error {
+	transacts := r.autocommit.Type != 0
+	switch level {
+	case "", "local", "majority":
+	case "available":
+		if transacts {
+			return errTransactionLevel
+		}
+	case "linearizable":
+		if transacts {
+			return errTransactionLevel
+		}
+		if r.s.o.ReplSet == "" {
+			return errNoReplica
+		}
+	case "snapshot":
+		if r.s.o.ReplSet == "" {
+			return errNoReplica
+		}
+		if !transacts {
+			return code.New(code.InvalidOptions, "readConcern level snapshot is only valid in a multi-document transaction of mayfly")
+		}
+	default:
+		return code.New(code.FailedToParse, "readConcern.level must be either 'local', 'majority', 'linearizable', 'available', or 'snapshot'")
+	}
+	if transacts && r.startsTxn.Type == 0 {
+		return code.New(code.InvalidOptions, "Only the first command in a transaction may specify a readConcern")
+	}
+	return nil
+}
+
+var errTransactionLevel = code.New(code.InvalidOptions, "The readConcern level must be either 'local' (default), 'majority' or 'snapshot' in order to run in a transaction")
+
+func (r *request) checkWriteConcern() error {
+	d, ok := doc.AsDoc(r.writeConcern)
+	if !ok {
+		return r.wrongType("writeConcern", r.writeConcern, "object")
+	}
+	if r.autocommit.Type != 0 && !r.endsTransaction() {
+		return code.New(code.InvalidOptions, "writeConcern is not allowed within a multi-statement transaction")
+	}
+	for name, v := range doc.Members(d) {
+		if err := r.checkConcernMember(name, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *request) checkConcernMember(name string, v doc.Value) error {
+	switch name {
+	case "w":
+		return r.checkNodes(v)
+	case "j", "fsync":
+		if _, ok := truth(v); !ok && v.Type != bsoncore.TypeNull {
+			return r.wrongType("writeConcern."+name, v, "[bool, long, int, decimal, double]")
+		}
+	case "wtimeout", "wElectionId", "wOpTime", "getLastError", "provenance":
+	default:
+		return code.New(code.FailedToParse, "unrecognized write concern field: %.200s", name)
+	}
+	return nil
+}
+
+func (r *request) checkNodes(v doc.Value) error {
+	if mode, ok := doc.AsString(v); ok {
+		if r.s.o.ReplSet == "" && mode != "majority" && mode != "" {
+			return code.New(code.BadValue, "cannot use non-majority 'w' mode \"%.200s\" when a host is not a member of a replica set", mode)
+		}
+		return nil
+	}
+	if v.Type == bsoncore.TypeEmbeddedDocument {
+		return nil
+	}
+	n, ok := wholeOf(v)
+	switch {
+	case !ok:
+		return code.New(code.FailedToParse, "w has to be a number, string, or object; found: %s", code.TypeName(v))
+	case n < 0 || n > maxNodes:
+		return code.New(code.FailedToParse, "w has to be a non-negative number and not greater than %d; found: %d", maxNodes, n)
+	case n > 1 && r.s.o.ReplSet == "":
+		return code.New(code.BadValue, "cannot use 'w' > 1 when a host is not replicated")
+	}
+	return nil
+}
+
+// answerConcern tells of a write concern that cannot be met, or of what a fail point wants in its place.
+func (r *request) answerConcern(a *answer) {
+	if r.forced != nil && r.forced.concern != nil {
+		a.doc("writeConcernError", r.forced.concern)
+		c, _ := wholeOf(doc.Lookup(r.forced.concern, "code"))
+		labels := r.labels(code.Code(c), true)
+		if r.forced.labelled {
+			labels = r.forced.labels
+		}
+		a.labels(labels)
+		return
+	}
+	if r.writeConcern.Type == 0 || !r.command.write && !r.endsTransaction() && r.command.needs&(writeAction|shapeAction|databaseAction|userAction) == 0 {
+		return
+	}
+	d, _ := doc.AsDoc(r.writeConcern)
+	v := doc.Lookup(d, "w")
+	if e := r.unmet(v); e != nil {
+		a.object("writeConcernError")
+		a.int32("code", int(e.Code))
+		a.string("codeName", e.Code.Name())
+		a.string("errmsg", e.Message)
+		a.object("errInfo")
+		a.object("writeConcern")
+		a.value("w", v)
+		wait, _ := wholeOf(doc.Lookup(d, "wtimeout"))
+		a.count("wtimeout", wait)
+		a.string("provenance", "clientSupplied")
+		a.close()
+		a.close()
+		a.close()
+	}
+}
+
+// unmet says why there are not enough servers for a write concern, nil if there are.
+func (r *request) unmet(w doc.Value) *code.Error {
+	if mode, ok := doc.AsString(w); ok {
+		if mode == "majority" || mode == "" {
+			return nil
+		}
+		return code.New(code.UnknownReplWriteConcern, "No write concern mode named '%.200s' found in replica set configuration", mode)
+	}
+	if n, ok := wholeOf(w); w.Type == bsoncore.TypeEmbeddedDocument || ok && n > 1 {
+		return code.New(code.CannotSatisfyWriteConcern, "Not enough data-bearing nodes")
+	}
+	return nil
+}

@@ -1,0 +1,309 @@
+package command_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// admin sends a command to the database admin.
+func (d *door) admin(cmd bson.D) (bson.M, error) {
+	var answer bson.M
+	err := d.Database("admin").RunCommand(d.t.Context(), cmd).Decode(&answer)
+	return answer, err
+}
+
+// fails asks that an error has a code, and a text in it.
+func fails(t testing.TB, err error, code int32, text string) {
+	t.Helper()
+	var e mongo.CommandError
+	if !errors.As(err, &e) {
+		t.Fatalf("got %v, want an error with code %d", err, code)
+	}
+	if e.Code != code || !strings.Contains(e.Message, text) {
+		t.Fatalf("got %d %q, want %d with %q", e.Code, e.Message, code, text)
+	}
+}
+
+func (d *door) names(db string) []string {
+	d.t.Helper()
+	list, err := d.Database(db).ListCollectionNames(d.t.Context(), bson.D{})
+	must(d.t, err)
+	slices.Sort(list)
+	return list
+}
+
+// same compares values by their JSON, members in any order.
+func same(t testing.TB, got, want any) {
+	t.Helper()
+	if g, w := jsonOf(t, got), jsonOf(t, want); g != w {
+		t.Fatalf("got  %s\nwant %s", g, w)
+	}
+}
+
+func jsonOf(t testing.TB, v any) string {
+	t.Helper()
+	text, err := bson.MarshalExtJSON(bson.M{"v": v}, false, false)
+	must(t, err)
+	var any any
+	must(t, json.Unmarshal(text, &any))
+	text, err = json.Marshal(any)
+	must(t, err)
+	return string(text)
+}
+
+func TestCreate(t *testing.T) {
+	d := newDoor(t, nil)
+	rules := bson.D{{Key: "$jsonSchema", Value: bson.D{{Key: "required", Value: bson.A{"a"}}}}}
+	for _, c := range []struct {
+		name string
+		cmd  bson.D
+		code int32 // 0 when it works
+		text string
+	}{
+		{"plain", bson.D{{Key: "create", Value: "a"}}, 0, ""},
+		{"again", bson.D{{Key: "create", Value: "a"}}, 0, ""},
+		{"again with other options", bson.D{{Key: "create", Value: "a"}, {Key: "validator", Value: rules}}, 48, "already exists, but with different options"},
+		{"again as a view", bson.D{{Key: "create", Value: "a"}, {Key: "viewOn", Value: "b"}}, 48, "rather than a view"},
+		{"with rules", bson.D{{Key: "create", Value: "r"}, {Key: "validator", Value: rules}, {Key: "validationLevel", Value: "moderate"}, {Key: "validationAction", Value: "warn"}}, 0, ""},
+		{"with rules again", bson.D{{Key: "create", Value: "r"}, {Key: "validator", Value: rules}, {Key: "validationLevel", Value: "moderate"}, {Key: "validationAction", Value: "warn"}}, 0, ""},
+		{"bad rules", bson.D{{Key: "create", Value: "x"}, {Key: "validator", Value: bson.D{{Key: "a", Value: bson.D{{Key: "$foo", Value: 1}}}}}}, 2, "unknown operator: $foo"},
+		{"bad level", bson.D{{Key: "create", Value: "x"}, {Key: "validationLevel", Value: "loose"}}, 2, "Enumeration value 'loose'"},
+		{"simple collation", bson.D{{Key: "create", Value: "c"}, {Key: "collation", Value: bson.D{{Key: "locale", Value: "simple"}}}}, 0, ""},
+		{"collation", bson.D{{Key: "create", Value: "x"}, {Key: "collation", Value: bson.D{{Key: "locale", Value: "fr"}}}}, 115, "'fr'"},
+		{"storage", bson.D{{Key: "create", Value: "s"}, {Key: "storageEngine", Value: bson.D{{Key: "wiredTiger", Value: bson.D{}}}}, {Key: "indexOptionDefaults", Value: bson.D{}}, {Key: "comment", Value: "x"}, {Key: "writeConcern", Value: bson.D{{Key: "w", Value: 1}}}}, 0, ""},
+		{"capped", bson.D{{Key: "create", Value: "x"}, {Key: "capped", Value: true}, {Key: "size", Value: 100}}, 115, "capped collection is not supported"},
+		{"capped without size", bson.D{{Key: "create", Value: "x"}, {Key: "capped", Value: true}}, 72, "'size' field is required"},
+		{"size alone", bson.D{{Key: "create", Value: "x"}, {Key: "size", Value: 100}}, 72, "'capped' field needs to be true"},
+		{"time series", bson.D{{Key: "create", Value: "x"}, {Key: "timeseries", Value: bson.D{{Key: "timeField", Value: "t"}}}, {Key: "expireAfterSeconds", Value: 1}}, 115, "time-series"},
+		{"clustered", bson.D{{Key: "create", Value: "x"}, {Key: "clusteredIndex", Value: bson.D{{Key: "key", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "unique", Value: true}}}}, 115, "clustered"},
+		{"expiring", bson.D{{Key: "create", Value: "x"}, {Key: "expireAfterSeconds", Value: 60}}, 72, "'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified"},
+		{"encrypted", bson.D{{Key: "create", Value: "x"}, {Key: "encryptedFields", Value: bson.D{}}}, 115, "encryptedFields"},
+		{"unknown option", bson.D{{Key: "create", Value: "x"}, {Key: "foo", Value: 1}}, 40415, "BSON field 'create.foo' is an unknown field."},
+		{"no name", bson.D{{Key: "create", Value: ""}}, 73, "Invalid namespace"},
+		{"dollar", bson.D{{Key: "create", Value: "a$b"}}, 73, "Invalid collection name"},
+		{"system", bson.D{{Key: "create", Value: "system.foo"}}, 73, "Invalid system namespace: test.system.foo"},
+		{"a number", bson.D{{Key: "create", Value: 1}}, 73, "collection name has invalid type int"},
+		{"other index on _id", bson.D{{Key: "create", Value: "x"}, {Key: "idIndex", Value: bson.D{{Key: "key", Value: bson.D{{Key: "a", Value: 1}}}, {Key: "name", Value: "_id_"}}}}, 2, "must be {_id: 1}"},
+		{"index on _id", bson.D{{Key: "create", Value: "i"}, {Key: "idIndex", Value: bson.D{{Key: "v", Value: 2}, {Key: "key", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "name", Value: "_id_"}}}}, 0, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := d.run(c.cmd)
+			if c.code == 0 {
+				must(t, err)
+				return
+			}
+			fails(t, err, c.code, c.text)
+		})
+	}
+	same(t, d.names("test"), []string{"a", "c", "i", "r", "s"})
+	err := d.Database("Test").CreateCollection(t.Context(), "a")
+	fails(t, err, 13297, "already have: [test] trying to create [Test]")
+}
+
+func TestViews(t *testing.T) {
+	d := newDoor(t, nil)
+	db := d.Database("test")
+	for i := range 5 {
+		_, err := db.Collection("c").InsertOne(t.Context(), bson.D{{Key: "_id", Value: i}, {Key: "n", Value: i * 10}})
+		must(t, err)
+	}
+	for _, c := range []struct {
+		name     string
+		view, on string
+		pipeline bson.A
+		code     int32
+		text     string
+	}{
+		{"match", "big", "c", bson.A{bson.D{{Key: "$match", Value: bson.D{{Key: "n", Value: bson.D{{Key: "$gte", Value: 20}}}}}}}, 0, ""},
+		{"on a view", "bigger", "big", bson.A{bson.D{{Key: "$addFields", Value: bson.D{{Key: "m", Value: 1}}}}}, 0, ""},
+		{"of nothing", "loop", "missing", bson.A{}, 0, ""},
+		{"cycle", "missing", "loop", bson.A{}, 5, "View cycle"},
+		{"cycle in a lookup", "missing", "c", bson.A{bson.D{{Key: "$lookup", Value: bson.D{{Key: "from", Value: "loop"}, {Key: "as", Value: "x"}, {Key: "pipeline", Value: bson.A{}}}}}}, 5, "View cycle"},
+		{"itself", "self", "self", bson.A{}, 5, "View cycle"},
+		{"writes", "w", "c", bson.A{bson.D{{Key: "$out", Value: "x"}}}, 167, "$out"},
+		{"unknown stage", "u", "c", bson.A{bson.D{{Key: "$foo", Value: 1}}}, 40324, "$foo"},
+		{"no source", "u", "", bson.A{}, 2, "'viewOn' cannot be empty"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := db.CreateView(t.Context(), c.view, c.on, c.pipeline)
+			if c.code == 0 {
+				must(t, err)
+				return
+			}
+			fails(t, err, c.code, c.text)
+		})
+	}
+	_, err := d.run(bson.D{{Key: "create", Value: "x"}, {Key: "pipeline", Value: bson.A{}}})
+	fails(t, err, 72, "'pipeline' requires 'viewOn'")
+
+	t.Run("reads", func(t *testing.T) {
+		cursor, err := db.Collection("bigger").Find(t.Context(), bson.D{{Key: "n", Value: bson.D{{Key: "$lt", Value: 40}}}},
+			options.Find().SetSort(bson.D{{Key: "n", Value: -1}}).SetSkip(1).SetProjection(bson.D{{Key: "n", Value: 1}, {Key: "m", Value: 1}}))
+		must(t, err)
+		var rows []bson.D
+		must(t, cursor.All(t.Context(), &rows))
+		same(t, rows, []bson.D{{{Key: "_id", Value: 2}, {Key: "n", Value: 20}, {Key: "m", Value: 1}}})
+		n, err := db.Collection("big").CountDocuments(t.Context(), bson.D{})
+		must(t, err)
+		same(t, n, 3)
+		n, err = db.Collection("big").EstimatedDocumentCount(t.Context())
+		must(t, err)
+		same(t, n, 3)
+		var values []int
+		must(t, db.Collection("bigger").Distinct(t.Context(), "n", bson.D{}).Decode(&values))
+		same(t, values, []int{20, 30, 40})
+	})
+	t.Run("writes", func(t *testing.T) {
+		_, err := db.Collection("big").DeleteMany(t.Context(), bson.D{})
+		if err == nil {
+			t.Error("a view was written")
+		}
+		_, err = d.admin(bson.D{{Key: "renameCollection", Value: "test.big"}, {Key: "to", Value: "test.small"}})
+		fails(t, err, 166, "cannot rename view")
+	})
+	t.Run("drop", func(t *testing.T) {
+		answer, err := d.run(bson.D{{Key: "drop", Value: "big"}})
+		must(t, err)
+		same(t, answer, bson.M{"ns": "test.big", "ok": 1.0})
+	})
+}
+
+func TestDropAndRename(t *testing.T) {
+	d := newDoor(t, nil)
+	db := d.Database("test")
+	for _, name := range []string{"a", "b"} {
+		_, err := db.Collection(name).InsertOne(t.Context(), bson.D{{Key: "_id", Value: name}})
+		must(t, err)
+	}
+	_, err := db.Collection("a").Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "x", Value: 1}}})
+	must(t, err)
+
+	for _, c := range []struct {
+		name     string
+		from, to string
+		over     bool
+		code     int32
+		text     string
+	}{
+		{"missing", "test.zz", "test.y", false, 26, "Source collection test.zz does not exist"},
+		{"itself", "test.a", "test.a", false, 20, "itself"},
+		{"taken", "test.a", "test.b", false, 48, "target namespace exists"},
+		{"other database", "test.a", "other.a", false, 115, "into another database is not supported by mayfly"},
+		{"no collection", "test", "test.y", false, 73, "Invalid namespace"},
+		{"bad target", "test.a", "test.a$", false, 73, "Invalid collection name"},
+		{"system", "test.a", "test.system.x", false, 20, "system"},
+		{"over", "test.a", "test.b", true, 0, ""},
+		{"back", "test.b", "test.a", false, 0, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := d.admin(bson.D{{Key: "renameCollection", Value: c.from}, {Key: "to", Value: c.to}, {Key: "dropTarget", Value: c.over}})
+			if c.code == 0 {
+				must(t, err)
+				return
+			}
+			fails(t, err, c.code, c.text)
+		})
+	}
+	_, err = d.run(bson.D{{Key: "renameCollection", Value: "test.a"}, {Key: "to", Value: "test.x"}})
+	fails(t, err, 13, "admin database")
+	same(t, d.names("test"), []string{"a"})
+	var found bson.D
+	must(t, db.Collection("a").FindOne(t.Context(), bson.D{}).Decode(&found))
+	same(t, found, bson.D{{Key: "_id", Value: "a"}})
+
+	answer, err := d.run(bson.D{{Key: "drop", Value: "a"}})
+	must(t, err)
+	same(t, answer["nIndexesWas"], 2)
+	same(t, answer["ns"], "test.a")
+	answer, err = d.run(bson.D{{Key: "drop", Value: "a"}})
+	must(t, err)
+	same(t, answer, bson.M{"ok": 1.0})
+
+	_, err = db.Collection("c").InsertOne(t.Context(), bson.D{})
+	must(t, err)
+	answer, err = d.run(bson.D{{Key: "dropDatabase", Value: 1}})
+	must(t, err)
+	same(t, answer["dropped"], "test")
+	same(t, d.names("test"), []string{})
+	answer, err = d.run(bson.D{{Key: "dropDatabase", Value: 1}})
+	must(t, err)
+	same(t, answer, bson.M{"ok": 1.0})
+	_, err = d.admin(bson.D{{Key: "dropDatabase", Value: 1}})
+	fails(t, err, 20, "prohibited")
+}
+
+func TestListCollections(t *testing.T) {
+	d := newDoor(t, nil)
+	db := d.Database("test")
+	must(t, db.CreateCollection(t.Context(), "a", options.CreateCollection().SetValidator(bson.D{{Key: "x", Value: 1}})))
+	must(t, db.CreateView(t.Context(), "v", "a", bson.A{bson.D{{Key: "$match", Value: bson.D{}}}}))
+	for i := range 20 {
+		must(t, db.CreateCollection(t.Context(), "n"+string(rune('a'+i))))
+	}
+	list := func(cmd bson.D) []bson.M {
+		t.Helper()
+		cursor, err := db.RunCommandCursor(t.Context(), cmd)
+		must(t, err)
+		var rows []bson.M
+		must(t, cursor.All(t.Context(), &rows))
+		return rows
+	}
+	if n := len(list(bson.D{{Key: "listCollections", Value: 1}, {Key: "cursor", Value: bson.D{{Key: "batchSize", Value: 3}}}})); n != 22 {
+		t.Errorf("%d rows in batches", n)
+	}
+	row := list(bson.D{{Key: "listCollections", Value: 1}, {Key: "filter", Value: bson.D{{Key: "name", Value: "a"}}}})
+	id, ok := row[0]["info"].(bson.D)[1].Value.(bson.Binary)
+	if !ok || id.Subtype != 4 || len(id.Data) != 16 {
+		t.Errorf("the uuid is %v", row[0]["info"])
+	}
+	again := list(bson.D{{Key: "listCollections", Value: 1}, {Key: "filter", Value: bson.D{{Key: "info.uuid", Value: id}}}})
+	if len(again) != 1 || again[0]["name"] != "a" {
+		t.Errorf("by uuid: %v", again)
+	}
+	same(t, row[0]["options"], bson.D{{Key: "validator", Value: bson.D{{Key: "x", Value: 1}}}})
+	same(t, row[0]["idIndex"], bson.D{{Key: "v", Value: 2}, {Key: "key", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "name", Value: "_id_"}})
+	same(t, list(bson.D{{Key: "listCollections", Value: 1}, {Key: "filter", Value: bson.D{{Key: "type", Value: "view"}}}}), []bson.M{{
+		"name": "v", "type": "view", "options": bson.D{{Key: "viewOn", Value: "a"}, {Key: "pipeline", Value: bson.A{bson.D{{Key: "$match", Value: bson.D{}}}}}}, "info": bson.D{{Key: "readOnly", Value: true}},
+	}})
+	same(t, list(bson.D{{Key: "listCollections", Value: 1}, {Key: "nameOnly", Value: true}, {Key: "filter", Value: bson.D{{Key: "name", Value: bson.D{{Key: "$regex", Value: "^nb"}}}}}}), []bson.M{{"name": "nb", "type": "collection"}})
+}
+
+func TestListDatabases(t *testing.T) {
+	d := newDoor(t, nil)
+	for _, name := range []string{"shop", "blog"} {
+		_, err := d.Database(name).Collection("c").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}})
+		must(t, err)
+	}
+	must(t, d.Database("gone").CreateCollection(t.Context(), "c"))
+	must(t, d.Database("gone").Collection("c").Drop(t.Context()))
+	answer, err := d.admin(bson.D{{Key: "listDatabases", Value: 1}})
+	must(t, err)
+	same(t, answer, bson.M{
+		"databases": bson.A{
+			bson.D{{Key: "name", Value: "blog"}, {Key: "sizeOnDisk", Value: int64(14)}, {Key: "empty", Value: false}}, bson.D{{Key: "name", Value: "shop"}, {Key: "sizeOnDisk", Value: int64(14)}, {Key: "empty", Value: false}},
+		},
+		"totalSize": int64(28), "totalSizeMb": int64(0), "ok": 1.0,
+	})
+	names, err := d.ListDatabaseNames(t.Context(), bson.D{{Key: "name", Value: bson.D{{Key: "$regex", Value: "^s"}}}})
+	must(t, err)
+	same(t, names, []string{"shop"})
+	_, err = d.run(bson.D{{Key: "listDatabases", Value: 1}})
+	fails(t, err, 13, "admin")
+}
+
+func TestRefusedCommands(t *testing.T) {
+	d := newDoor(t, nil)
+	for _, name := range []string{"applyOps", "cloneCollectionAsCapped", "convertToCapped", "dbHash", "getLastRequestStatistics", "mapReduce", "profile"} {
+		_, err := d.run(bson.D{{Key: name, Value: "c"}})
+		fails(t, err, 115, "the command "+name+" is not supported by mayfly")
+	}
+	_, err := d.run(bson.D{{Key: "createSearchIndexes", Value: "c"}, {Key: "indexes", Value: bson.A{}}})
+	fails(t, err, 31082, "Atlas")
+}

@@ -1,0 +1,206 @@
+package command
+
+import (
+	"bytes"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+func init() {
+	register("create", command{run: create, help: "Makes a collection or a view.", needs: shapeAction, fields: fieldSet(`capped autoIndexId idIndex size max
+		validator validationLevel validationAction viewOn pipeline collation storageEngine indexOptionDefaults timeseries expireAfterSeconds
+		clusteredIndex encryptedFields changeStreamPreAndPostImages recordPreImages flags temp`)})
+}
+
+func create(r *request, a *answer) error {
+	name := r.collection()
+	options, err := r.createOptions(name)
+	if err != nil {
+		return err
+	}
+	_, err = r.create(r.db, name, options)
+	if !isExists(err) {
+		return err
+	}
+	c, err := r.s.find(r.db, name)
+	if c == nil || err != nil {
+		return err
+	}
+	return sameOptions(c, options)
+}
+
+// createOptions reads what a container is made with, as listCollections shows it again; nil for
+// nothing.
+func (r *request) createOptions(name string) (doc.Doc, error) {
+	if err := r.refuseKinds(); err != nil {
+		return nil, err
+	}
+	if err := r.checkIdentityIndex(); err != nil {
+		return nil, err
+	}
+	if err := r.checkCollation("collation"); err != nil {
+		return nil, err
+	}
+	r.document("storageEngine")
+	r.document("indexOptionDefaults")
+	a := newAnswer(nil)
+	if err := r.viewOptions(a, name); err != nil {
+		return nil, err
+	}
+	if err := r.validationOptions(a, ""); err != nil {
+		return nil, err
+	}
+	if a.size() == len(emptyDocument)-1 {
+		return nil, r.err
+	}
+	return a.end(), r.err
+}
+
+// refuseKinds refuses the kinds of collections that mayfly does not have.
+func (r *request) refuseKinds() error {
+	capped, clustered, series := r.bool("capped", false), r.get("clusteredIndex").Type != 0, r.get("timeseries").Type != 0
+	size := r.get("size").Type != 0 || r.get("max").Type != 0
+	images := r.document("changeStreamPreAndPostImages")
+	switch {
+	case r.err != nil:
+		return r.err
+	case capped && r.get("size").Type == 0:
+		return code.New(code.InvalidOptions, "the 'size' field is required when 'capped' is true")
+	case capped:
+		return code.Unsupported("a capped collection")
+	case size:
+		return code.New(code.InvalidOptions, "the 'capped' field needs to be true when either the 'size' or 'max' fields are present")
+	case series:
+		return code.Unsupported("a time-series collection")
+	case clustered:
+		return code.Unsupported("a clustered collection")
+	case r.get("encryptedFields").Type != 0:
+		return code.Unsupported("a collection with encryptedFields")
+	case r.get("expireAfterSeconds").Type != 0:
+		return code.New(code.InvalidOptions, "'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified")
+	case isTrue(doc.Lookup(images, "enabled")) || r.bool("recordPreImages", false):
+		return code.Unsupported("a collection with changeStreamPreAndPostImages")
+	}
+	return nil
+}
+
+// checkIdentityIndex refuses every index on _id but the one that each collection has.
+func (r *request) checkIdentityIndex() error {
+	if !r.bool("autoIndexId", true) {
+		return code.New(code.InvalidOptions, "autoIndexId:false is not allowed for collections in databases other than 'local'")
+	}
+	spec := r.document("idIndex")
+	if spec == nil || r.err != nil {
+		return r.err
+	}
+	key, ok := doc.AsDoc(doc.Lookup(spec, "key"))
+	if !ok || !samePattern(key, bsoncore.NewDocumentBuilder().AppendInt32("_id", 1).Build()) {
+		return code.New(code.BadValue, "The field 'key' for an _id index must be {_id: 1}, but got %s", code.Show(doc.Lookup(spec, "key")))
+	}
+	d, _ := doc.AsDoc(doc.Lookup(spec, "collation"))
+	return simpleCollation(d)
+}
+
+// viewOptions writes viewOn and pipeline.
+func (r *request) viewOptions(a *answer, name string) error {
+	on, stages := r.string("viewOn"), r.list("pipeline")
+	switch {
+	case r.err != nil:
+		return r.err
+	case r.get("viewOn").Type == 0 && r.get("pipeline").Type != 0:
+		return code.New(code.InvalidOptions, "'pipeline' requires 'viewOn' to also be specified")
+	case r.get("viewOn").Type == 0:
+		return nil
+	}
+	for _, other := range []string{"validator", "validationLevel", "validationAction", "idIndex", "autoIndexId", "storageEngine"} {
+		if r.get(other).Type != 0 {
+			return code.New(code.InvalidOptions, "option not supported on a view: %s", other)
+		}
+	}
+	if err := r.s.checkView(r.db, name, on, stages); err != nil {
+		return err
+	}
+	a.viewOptions(on, stages)
+	return nil
+}
+
+func (a *answer) viewOptions(on string, stages []doc.Value) {
+	a.string("viewOn", on)
+	a.array("pipeline")
+	for _, stage := range stages {
+		a.value(a.index(), stage)
+	}
+	a.close()
+}
+
+// validationOptions writes the rules for documents; under is what the messages call the place of a rule.
+func (r *request) validationOptions(a *answer, under string) error {
+	rules, level, action := r.document("validator"), r.string("validationLevel"), r.string("validationAction")
+	switch {
+	case r.err != nil:
+		return r.err
+	case level != "" && level != "off" && level != "strict" && level != "moderate":
+		return code.New(code.BadValue, "Enumeration value '%s' for field '%s.validationLevel' is not a valid value.", level, r.name+under)
+	case action != "" && action != "error" && action != "warn":
+		return code.New(code.BadValue, "Enumeration value '%s' for field '%s.validationAction' is not a valid value.", action, r.name+under)
+	case rules != nil && (r.db == "admin" || r.db == "local" || r.db == "config"):
+		return code.New(code.InvalidOptions, "Document validators are not allowed on collections in the %s database", r.db)
+	}
+	if rules != nil {
+		if _, err := compileRules(bytes.Clone(rules)); err != nil {
+			return err
+		}
+		a.doc("validator", rules)
+	}
+	if level != "" {
+		a.string("validationLevel", level)
+	}
+	if action != "" {
+		a.string("validationAction", action)
+	}
+	return nil
+}
+
+// sameOptions says what create answers when the container is there already: nothing when it is
+// what was asked for.
+func sameOptions(c *catalog.Container, options doc.Doc) error {
+	have := c.State().Echo
+	ns := c.Database.Name + "." + c.State().Name
+	if c.State().Dialect != catalog.Mongo {
+		return code.New(code.NamespaceExists, "Collection %s already exists. It is a Cosmos DB for NoSQL container.", ns)
+	}
+	switch is, wants := viewOf(c) != nil, doc.Lookup(options, "viewOn").Type != 0; {
+	case is && !wants:
+		return code.New(code.NamespaceExists, "namespace %s already exists, but is a view rather than a collection", ns)
+	case !is && wants:
+		return code.New(code.NamespaceExists, "namespace %s already exists, but is a collection rather than a view", ns)
+	}
+	if have == nil {
+		have = emptyDocument
+	}
+	if options == nil {
+		options = emptyDocument
+	}
+	if !doc.EqualBSON(doc.Object(have), doc.Object(options)) {
+		return code.New(code.NamespaceExists, "namespace %s already exists, but with different options: %s", ns, code.Show(doc.Object(have)))
+	}
+	return nil
+}
+
+// mayName decides whether a container of that name may be made.
+func (r *request) mayName(db, name string) error {
+	if strings.HasPrefix(name, "system.") && name != "system.js" {
+		return code.New(code.InvalidNamespace, "Invalid system namespace: %s.%s", db, name)
+	}
+	for _, other := range r.s.o.Catalog.Databases() {
+		if other.Name != db && strings.EqualFold(other.Name, db) {
+			return code.New(13297, "db already exists with different case already have: [%s] trying to create [%s]", other.Name, db)
+		}
+	}
+	return nil
+}

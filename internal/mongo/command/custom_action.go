@@ -1,0 +1,106 @@
+package command
+
+import (
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+func init() {
+	register("customAction", command{run: customAction, help: "Does what Cosmos DB adds to MongoDB.", needs: listAction,
+		fields: fieldSet("collection offerThroughput autoScaleSettings shardKey indexes startAtOperationTime")})
+}
+
+// customActions are those that there are. Throughput has no meaning here and is refused, not
+// forgotten (D-67).
+// https://learn.microsoft.com/azure/cosmos-db/mongodb/custom-commands
+var customActions = map[string]func(*request, *answer) error{
+	"CreateCollection": (*request).createCustomCollection,
+	"GetCollection":    (*request).getCustomCollection,
+	"GetDatabase":      (*request).getCustomDatabase,
+}
+
+func customAction(r *request, a *answer) error {
+	name, ok := doc.AsString(r.arg)
+	if !ok {
+		return r.wrongType("customAction", r.arg, "string")
+	}
+	for _, option := range []string{"offerThroughput", "autoScaleSettings"} {
+		if r.get(option).Type != 0 {
+			return code.Unsupported("the member '" + option + "' of customAction")
+		}
+	}
+	do, ok := customActions[name]
+	if !ok {
+		return code.Unsupported("the customAction '" + name + "'")
+	}
+	return do(r, a)
+}
+
+// customCollection reads the member collection.
+func (r *request) customCollection() (string, error) {
+	name := r.string("collection")
+	if r.err != nil {
+		return "", r.err
+	}
+	return name, checkCollectionName(r.db, name)
+}
+
+func (r *request) createCustomCollection(*answer) error {
+	name, err := r.customCollection()
+	if err != nil {
+		return err
+	}
+	if r.get("indexes").Type != 0 {
+		return code.Unsupported("the member 'indexes' of customAction")
+	}
+	if err := r.may(shapeAction, r.db); err != nil {
+		return err
+	}
+	_, err = r.create(r.db, name, nil)
+	if isExists(err) {
+		return code.New(code.NamespaceExists, "Collection %s.%s already exists.", r.db, name)
+	}
+	return err
+}
+
+func (r *request) getCustomDatabase(a *answer) error {
+	if _, err := r.s.o.Catalog.Database(r.db); err != nil {
+		if fault.KindOf(err) == fault.NotFound {
+			return code.New(code.NamespaceNotFound, "Database %s not found.", r.db)
+		}
+		return err
+	}
+	a.string("database", r.db)
+	return nil
+}
+
+func (r *request) getCustomCollection(a *answer) error {
+	name, err := r.customCollection()
+	if err != nil {
+		return err
+	}
+	c, err := r.s.find(r.db, name)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return code.New(code.NamespaceNotFound, "Collection %s.%s not found.", r.db, name)
+	}
+	a.string("database", r.db)
+	a.string("collection", name)
+	if c.State().Dialect != catalog.Mongo {
+		a.shardKey(c)
+	}
+	return nil
+}
+
+// shardKey shows the partition key of a container of the other door.
+func (a *answer) shardKey(c *catalog.Container) {
+	a.object("shardKeyDefinition")
+	for _, path := range c.State().Partition.Paths {
+		a.string(path, "hash")
+	}
+	a.close()
+}

@@ -1,0 +1,46 @@
+package command
+
+import (
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+func init() {
+	register("dataSize", command{run: dataSize, help: "Tells how many bytes the documents of a collection have.", needs: readAction,
+		fields: fieldSet("keyPattern min max estimate")})
+	aliases["datasize"] = "dataSize"
+}
+
+func dataSize(r *request, a *answer) error {
+	ns, ok := doc.AsString(r.arg)
+	if !ok {
+		return r.wrongType("dataSize", r.arg, "string")
+	}
+	estimate := r.bool("estimate", false)
+	if r.err != nil {
+		return r.err
+	}
+	if r.get("min").Type != 0 || r.get("max").Type != 0 {
+		return code.Unsupported("dataSize of a range")
+	}
+	db, name, err := splitNamespace(ns)
+	if err != nil {
+		return err
+	}
+	if err := r.may(readAction, db); err != nil {
+		return err
+	}
+	c, err := r.s.find(db, name)
+	if err != nil {
+		return err
+	}
+	size, err := r.sizeOf(c)
+	if err != nil {
+		return err
+	}
+	a.int64("size", int64(size.Bytes))
+	a.int64("numObjects", int64(size.Documents))
+	a.int64("millis", r.since.Elapsed().Milliseconds())
+	a.bool("estimate", estimate)
+	return nil
+}

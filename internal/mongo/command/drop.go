@@ -1,0 +1,58 @@
+package command
+
+import (
+	"errors"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+func init() {
+	register("drop", command{run: drop, help: "Removes a collection or a view.", needs: shapeAction, fields: fieldSet("collectionUUID encryptedFields")})
+}
+
+func drop(r *request, a *answer) error {
+	name := r.collection()
+	if r.err != nil {
+		return r.err
+	}
+	c, err := r.s.find(r.db, name)
+	if c == nil || err != nil {
+		return err // one that is not there is dropped, as of MongoDB 7.0
+	}
+	if err := writable(c); err != nil {
+		return err
+	}
+	indexes, isView := len(indexSpecs(c)), viewOf(c) != nil
+	if err := r.remove(c); err != nil {
+		return err
+	}
+	if !isView {
+		a.int32("nIndexesWas", indexes)
+	}
+	a.string("ns", r.db+"."+name)
+	return nil
+}
+
+// remove deletes a container, and is content when someone else has.
+func (r *request) remove(c *catalog.Container) error {
+	if r.tx != nil {
+		return code.New(code.OperationNotSupportedInTransaction, "Cannot run '%s' in a multi-document transaction.", r.name)
+	}
+	err := r.s.o.Catalog.DeleteContainer(r.ctx, c)
+	if errors.Is(err, catalog.ErrNoOwner) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.s.forget(c)
+	return r.dropped(c)
+}
+
+// forget drops what the door keeps of a container that is gone.
+func (s *Server) forget(c *catalog.Container) {
+	s.indexLocks.Delete(c.ID)
+	s.rules.Delete(c.ID)
+	s.uses.Delete(c.ID)
+}

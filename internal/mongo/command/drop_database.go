@@ -1,0 +1,48 @@
+package command
+
+import (
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+func init() {
+	register("dropDatabase", command{run: dropDatabase, help: "Removes a database and all of its collections.", needs: databaseAction})
+}
+
+func dropDatabase(r *request, a *answer) error {
+	if n, ok := doc.AsInt64Exact(r.arg); !ok || n != 1 {
+		return code.New(5255100, "Have to pass 1 as db parameter")
+	}
+	if r.db == adminDatabase || r.db == "config" || r.db == "local" && r.s.o.ReplSet != "" {
+		return code.New(code.IllegalOperation, "Dropping the '%s' database is prohibited.", r.db)
+	}
+	d, err := r.s.o.Catalog.Database(r.db)
+	if fault.KindOf(err) == fault.NotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	list := r.s.o.Catalog.Containers(d)
+	for _, c := range list {
+		if c.State().Dialect != catalog.Mongo {
+			return code.New(code.CommandNotSupported, "The database '%s' has the Cosmos DB for NoSQL container '%s', so it can be dropped only through that API. "+
+				"Drop its other collections one by one.", d.Name, c.State().Name)
+		}
+	}
+	for _, c := range list {
+		if err := r.remove(c); err != nil {
+			return err
+		}
+	}
+	if err := r.s.o.Catalog.DeleteDatabase(r.ctx, d); err != nil && fault.KindOf(err) != fault.NotFound {
+		return err
+	}
+	if err := r.databaseDropped(d); err != nil {
+		return err
+	}
+	a.string("dropped", d.Name)
+	return nil
+}

@@ -1,0 +1,227 @@
+package command
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+func init() {
+	register("configureFailPoint", command{run: configureFailPoint, help: "Makes commands fail, to test clients.", fields: fieldSet("mode data"), admin: true, test: true, needs: serverAction})
+}
+
+// failing is the fail point failCommand, with which test suites of drivers make commands fail.
+// https://github.com/mongodb/mongo/wiki/The-%22failCommand%22-fail-point
+type failing struct {
+	at atomic.Pointer[failPoint] // nil when it is off
+
+	mu      sync.Mutex
+	entered int64 // how often it has made something fail since the start
+}
+
+// A failPoint says which commands fail, how often, and how.
+type failPoint struct {
+	times  int64   // that are left; -1 for always
+	skip   int64   // that are left out first
+	chance float64 // of each, from 0 to 1
+
+	commands  []string
+	appName   string // "" for all
+	namespace string // "" for all
+
+	code   code.Code // 0 for none
+	extra  doc.Doc   // further members of the error
+	hangUp bool
+	block  time.Duration
+	forced
+}
+
+// forced is what a fail point wants of an answer that the command itself makes.
+type forced struct {
+	concern  doc.Doc // writeConcernError, nil for none
+	labels   []string
+	labelled bool // labels are in place of the usual ones
+}
+
+// maxBlock bounds blockTimeMS.
+const maxBlock = 10 * time.Minute
+
+func configureFailPoint(r *request, a *answer) error {
+	name, ok := doc.AsString(r.arg)
+	if !ok {
+		return r.wrongType("configureFailPoint", r.arg, "string")
+	}
+	if name != "failCommand" {
+		return code.New(code.FailPointSetFailed, "failpoint not found: %.200s", name)
+	}
+	p := &failPoint{times: -1, chance: 1}
+	on, err := p.readMode(doc.Lookup(r.body, "mode"))
+	if err == nil && on {
+		err = p.readData(bytes.Clone(r.document("data")))
+	}
+	if err != nil || r.err != nil {
+		return cmpOr(r.err, err)
+	}
+	if !on {
+		p = nil
+	}
+	f := &r.s.failing
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.at.Store(p)
+	a.count("count", f.entered)
+	return nil
+}
+
+// readMode reads "off", "alwaysOn", {times: n}, {skip: n} or {activationProbability: p}.
+func (p *failPoint) readMode(v doc.Value) (on bool, err error) {
+	switch s, _ := doc.AsString(v); s {
+	case "off":
+		return false, nil
+	case "alwaysOn":
+		return true, nil
+	}
+	d, _ := doc.AsDoc(v)
+	for name, v := range doc.Members(d) {
+		n, ok := wholeOf(v)
+		switch {
+		case !ok || n < 0 || n > 1<<31-1:
+			return false, code.New(code.BadValue, "'%.200s' field must be a number that is not negative", name)
+		case name == "times":
+			p.times = n
+		case name == "skip":
+			p.skip = n
+		case name == "activationProbability":
+			if p.chance, _ = doc.AsFloat(v); !(p.chance >= 0 && p.chance <= 1) {
+				return false, code.New(code.BadValue, "activationProbability must be between 0.0 and 1.0; found %v", p.chance)
+			}
+		default:
+			return false, code.New(code.BadValue, "'mode' must be one of 'times', 'skip', 'activationProbability'; found '%.200s'", name)
+		}
+		return p.times != 0, nil
+	}
+	return false, code.New(code.BadValue, "'mode' must be a string or a JSON object")
+}
+
+// readData reads what is to happen to which commands.
+func (p *failPoint) readData(d doc.Doc) error {
+	for name, v := range doc.Members(d) {
+		ok := true
+		switch name {
+		case "failCommands":
+			p.commands, ok = stringsOf(v)
+		case "errorCode":
+			var n int64
+			n, ok = wholeOf(v)
+			p.code = code.Code(n)
+		case "closeConnection":
+			p.hangUp, ok = truth(v)
+		case "blockConnection":
+			_, ok = truth(v)
+		case "blockTimeMS":
+			var n int64
+			n, ok = wholeOf(v)
+			if on, _ := truth(doc.Lookup(d, "blockConnection")); on {
+				p.block = min(max(0, time.Duration(min(n, 1<<40))*time.Millisecond), maxBlock)
+			}
+		case "errorLabels":
+			p.labelled = true
+			p.labels, ok = stringsOf(v)
+		case "writeConcernError":
+			p.concern, ok = doc.AsDoc(v)
+		case "errorExtraInfo":
+			p.extra, ok = doc.AsDoc(v)
+		case "appName":
+			p.appName, ok = doc.AsString(v)
+		case "namespace":
+			p.namespace, ok = doc.AsString(v)
+		case "failInternalCommands", "failLocalClients", "threadName", "failAllCommands": // there are no others
+		}
+		if !ok {
+			return code.New(code.TypeMismatch, "BSON field 'data.%s' is the wrong type '%s'", name, code.TypeName(v))
+		}
+	}
+	return nil
+}
+
+func stringsOf(v doc.Value) (list []string, ok bool) {
+	if v.Type != bsoncore.TypeArray {
+		return nil, false
+	}
+	for element := range doc.Elements(v) {
+		s, ok := doc.AsString(element)
+		if !ok {
+			return nil, false
+		}
+		list = append(list, s)
+	}
+	return list, true
+}
+
+// fails asks the fail point.
+func (s *Server) fails(r *request) error {
+	p := s.failing.at.Load()
+	if p == nil || !p.means(r) || !s.failing.enter(p) {
+		return nil
+	}
+	if p.block > 0 {
+		if err := clock.Pause(r.ctx, p.block); err != nil {
+			return err
+		}
+	}
+	if p.labelled || p.concern != nil {
+		r.forced = &p.forced
+	}
+	switch {
+	case p.hangUp:
+		return errHangUp
+	case p.code == 0:
+		return nil
+	}
+	e := code.New(p.code, "Failing command via 'failCommand' failpoint")
+	e.Info = p.extra
+	return e
+}
+
+// means reports whether the fail point is about a request.
+func (p *failPoint) means(r *request) bool {
+	if r.name == "configureFailPoint" || p.appName != "" && p.appName != r.c.client.appName {
+		return false
+	}
+	if p.namespace != "" {
+		if name, _ := doc.AsString(r.arg); r.db+"."+name != p.namespace {
+			return false
+		}
+	}
+	return slices.ContainsFunc(p.commands, func(name string) bool { return name == r.name || aliases[name] == r.name })
+}
+
+// enter counts one command that the fail point is about; false when it lets it pass.
+func (f *failing) enter(p *failPoint) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.at.Load() != p:
+		return false
+	case p.skip > 0:
+		p.skip--
+		return false
+	case p.chance < 1 && rand.Float64() >= p.chance:
+		return false
+	case p.times > 0:
+		if p.times--; p.times == 0 {
+			f.at.Store(nil)
+		}
+	}
+	f.entered++
+	return true
+}

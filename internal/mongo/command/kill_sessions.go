@@ -1,0 +1,18 @@
+package command
+
+func init() {
+	register("killSessions", command{run: killSessions, help: "Ends what runs and what is open in sessions.", needs: anyAction})
+}
+
+// killSessions without names ends what the client's user has.
+func killSessions(r *request, a *answer) error {
+	list, err := r.ownSessions()
+	if err != nil {
+		return err
+	}
+	if len(r.list(r.name)) == 0 {
+		mine := keyOf(string(make([]byte, 16)), r.c.user).user
+		list = r.s.sessions.choose(func(x *session) bool { return x.key.user == mine })
+	}
+	return r.s.sessions.kill(r, list)
+}

@@ -1,0 +1,34 @@
+package command
+
+import (
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+// refused are commands of MongoDB and Cosmos DB that mayfly does not have (D-60). Other names are
+// no commands at all.
+var refused = strings.Fields(`applyOps cloneCollectionAsCapped convertToCapped dbHash getLastRequestStatistics mapReduce
+	planCacheClear planCacheClearFilters planCacheListFilters planCacheSetFilter profile replSetInitiate`)
+
+// refusedSearch are those of Atlas Search.
+var refusedSearch = strings.Fields(`createSearchIndexes dropSearchIndex listSearchIndexes updateSearchIndex`)
+
+// searchNotEnabled is what MongoDB answers to them outside of Atlas.
+const searchNotEnabled code.Code = 31082
+
+func init() {
+	for _, name := range refused {
+		register(name, command{run: refuse, help: "Is not supported by mayfly.", needs: anyAction, loose: true})
+	}
+	for _, name := range refusedSearch {
+		register(name, command{run: refuseSearch, help: "Is not supported by mayfly.", needs: anyAction, loose: true})
+	}
+	aliases["dbhash"], aliases["mapreduce"] = "dbHash", "mapReduce"
+}
+
+func refuse(r *request, _ *answer) error { return code.Unsupported("the command " + r.name) }
+
+func refuseSearch(r *request, _ *answer) error {
+	return code.New(searchNotEnabled, "the command %s of Atlas Search is not supported by mayfly", r.name)
+}

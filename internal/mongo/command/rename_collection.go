@@ -1,0 +1,108 @@
+package command
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+func init() {
+	register("renameCollection", command{run: renameCollection, help: "Gives a collection another name.", admin: true, needs: anyAction,
+		fields: fieldSet("to dropTarget stayTemp collectionUUID encryptedFields")})
+}
+
+func renameCollection(r *request, a *answer) error {
+	from, ok := doc.AsString(r.arg)
+	if !ok {
+		return r.wrongType("renameCollection", r.arg, "string")
+	}
+	if r.get("to").Type == 0 {
+		return code.New(code.MissingFieldOfCommand, "BSON field 'renameCollection.to' is missing but a required field")
+	}
+	to := r.string("to")
+	over, err := r.dropsTarget()
+	if err != nil {
+		return err
+	}
+	db, name, err := splitNamespace(from)
+	if err != nil {
+		return err
+	}
+	toDB, toName, err := splitNamespace(to)
+	if err != nil {
+		return err
+	}
+	switch {
+	case from == to:
+		return code.New(code.IllegalOperation, "Can't rename a collection to itself")
+	case strings.HasPrefix(name, "system.") || strings.HasPrefix(toName, "system."):
+		return code.New(code.IllegalOperation, "renaming system collections is not allowed")
+	case db != toDB:
+		return code.Unsupported("renaming a collection into another database")
+	}
+	if err := cmpOr(r.may(shapeAction, db), r.mayName(db, toName)); err != nil {
+		return err
+	}
+	return r.rename(db, name, toName, over)
+}
+
+// dropsTarget reads dropTarget, which may also be the UUID of the collection that is to go.
+func (r *request) dropsTarget() (bool, error) {
+	if v := r.get("dropTarget"); v.Type == bsoncore.TypeBinary {
+		return false, code.Unsupported("dropTarget with a UUID")
+	}
+	over := r.bool("dropTarget", false)
+	return over, r.err
+}
+
+// rename renames a container within its database; with over it replaces the one of that name.
+func (r *request) rename(db, name, to string, over bool) error {
+	c, err := r.s.find(db, name)
+	if err != nil {
+		return err
+	}
+	target, err := r.s.find(db, to)
+	switch {
+	case err != nil:
+		return err
+	case c == nil:
+		return code.New(code.NamespaceNotFound, "Source collection %s.%s does not exist", db, name)
+	case viewOf(c) != nil:
+		return code.New(code.CommandNotSupportedOnView, "cannot rename view: %s.%s", db, name)
+	case target != nil && viewOf(target) != nil:
+		return code.New(code.NamespaceExists, "a view already exists with that name: %s.%s", db, to)
+	case target != nil && !over:
+		return code.New(code.NamespaceExists, "target namespace exists")
+	}
+	for _, x := range []*catalog.Container{c, target} {
+		if x != nil {
+			if err := writable(x); err != nil {
+				return err
+			}
+		}
+	}
+	err = r.s.o.Catalog.RenameContainer(r.ctx, c, strings.Clone(to), over)
+	if isExists(err) {
+		return code.New(code.NamespaceExists, "target namespace exists")
+	}
+	if err != nil {
+		return err
+	}
+	if target != nil {
+		r.s.forget(target)
+	}
+	return r.renamed(c, name, target)
+}
+
+// splitNamespace reads "database.collection".
+func splitNamespace(ns string) (db, name string, err error) {
+	db, name, ok := strings.Cut(ns, ".")
+	if !ok || checkDatabaseName(db) != nil {
+		return "", "", code.New(code.InvalidNamespace, "Invalid namespace specified '%s'", ns)
+	}
+	return db, name, checkCollectionName(db, name)
+}

@@ -1,0 +1,107 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/mayflydb/mayfly/internal/mongo/command"
+)
+
+// A command that does not say what it needs is for root alone, which is seldom what is meant.
+func TestEveryCommandSaysWhatItNeeds(t *testing.T) {
+	for _, name := range command.Unstated() {
+		t.Errorf("%s does not say what it needs", name)
+	}
+}
+
+func TestRoles(t *testing.T) {
+	for _, c := range []struct {
+		role, of string
+		may      string // commands, each on a database
+		mayNot   string
+	}{
+		{"read", "shop", "find:shop aggregate:shop count:shop distinct:shop listIndexes:shop connectionStatus:other usersInfo:other", "find:other insert:shop createUser:shop dropDatabase:shop hostInfo:admin"},
+		{"readWrite", "shop", "find:shop insert:shop update:shop delete:shop findAndModify:shop createIndexes:shop", "insert:other createUser:shop hostInfo:admin dropUser:shop"},
+		{"dbAdmin", "shop", "createIndexes:shop dropIndexes:shop listIndexes:shop", "find:shop insert:shop createIndexes:other createUser:shop"},
+		{"userAdmin", "shop", "createUser:shop dropUser:shop", "find:shop createUser:other createUser:admin"},
+		{"dbOwner", "shop", "find:shop insert:shop createUser:shop createIndexes:shop", "find:other hostInfo:shop"},
+		{"readAnyDatabase", "admin", "find:shop find:other listIndexes:x", "insert:shop hostInfo:admin"},
+		{"readWriteAnyDatabase", "admin", "find:shop insert:other", "createUser:shop"},
+		{"dbAdminAnyDatabase", "admin", "createIndexes:shop", "find:shop"},
+		{"userAdminAnyDatabase", "admin", "createUser:shop createUser:admin", "find:shop insert:shop"},
+		{"clusterMonitor", "admin", "hostInfo:admin getLog:admin replSetGetStatus:admin", "find:shop insert:shop createUser:shop"},
+		{"clusterAdmin", "admin", "hostInfo:admin", "find:shop insert:shop"},
+		{"root", "admin", "find:shop insert:other createUser:x hostInfo:admin", ""},
+		{"root", "shop", "", "find:shop insert:shop"},
+		{"king", "admin", "", "find:shop"},
+	} {
+		for want, list := range map[bool]string{true: c.may, false: c.mayNot} {
+			for pair := range strings.FieldsSeq(list) {
+				name, on, _ := strings.Cut(pair, ":")
+				if got := command.Grants(c.role, c.of, name, on); got != want {
+					t.Errorf("%s of %s: %s on %s is %v, want %v", c.role, c.of, name, on, got, want)
+				}
+			}
+		}
+	}
+}
+
+// What users may do through a driver, and what becomes of them when they are changed meanwhile.
+func TestRightsAreEnforced(t *testing.T) {
+	d := newDoor(t, withAuth)
+	root := d.login("mayfly:"+accountKey, "")
+	shop := root.Database("shop")
+	for name, roles := range map[string]bson.A{"reader": {"read"}, "writer": {"readWrite"}, "keeper": {"userAdmin"}} {
+		must(t, shop.RunCommand(t.Context(), bson.D{{Key: "createUser", Value: name}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: roles}}).Err())
+	}
+	_, err := shop.Collection("c").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}})
+	must(t, err)
+	reader, writer, keeper := d.login("reader:x", "authSource=shop"), d.login("writer:x", "authSource=shop"), d.login("keeper:x", "authSource=shop")
+
+	_, err = reader.Database("shop").Collection("c").InsertOne(t.Context(), bson.D{{Key: "n", Value: 1}})
+	if codeOf(err) != 13 || !strings.HasPrefix(err.Error(), `(Unauthorized) not authorized on shop to execute command { insert: "c"`) {
+		t.Errorf("a reader writes: %v", err)
+	}
+	if n, err := reader.Database("shop").Collection("c").CountDocuments(t.Context(), bson.D{}); n != 1 {
+		t.Errorf("a reader counts %d, error %v", n, err)
+	}
+	if err := reader.Database("other").Collection("c").FindOne(t.Context(), bson.D{}).Err(); codeOf(err) != 13 {
+		t.Errorf("a reader reads elsewhere: %v", err)
+	}
+	if _, err := writer.Database("shop").Collection("c").InsertOne(t.Context(), bson.D{}); err != nil {
+		t.Errorf("a writer does not write: %v", err)
+	}
+	for _, stage := range []bson.D{{{Key: "$out", Value: bson.D{{Key: "db", Value: "other"}, {Key: "coll", Value: "c"}}}}, {{Key: "$merge", Value: bson.D{{Key: "into", Value: bson.D{{Key: "db", Value: "other"}, {Key: "coll", Value: "c"}}}}}}} {
+		if _, err := writer.Database("shop").Collection("c").Aggregate(t.Context(), bson.A{stage}); codeOf(err) != 13 {
+			t.Errorf("%v to another database: %v", stage, err)
+		}
+	}
+	if _, err := reader.Database("shop").Collection("c").Aggregate(t.Context(), bson.A{bson.D{{Key: "$out", Value: "d"}}}); codeOf(err) != 13 {
+		t.Errorf("a reader writes with $out: %v", err)
+	}
+	king := bson.D{{Key: "createUser", Value: "king"}, {Key: "pwd", Value: "secretly"}, {Key: "roles", Value: bson.A{bson.D{{Key: "role", Value: "root"}, {Key: "db", Value: "admin"}}}}}
+	if err := keeper.Database("shop").RunCommand(t.Context(), king).Err(); codeOf(err) != 13 || strings.Contains(err.Error(), "secretly") {
+		t.Errorf("a keeper of users gives more than is its own: %v", err)
+	}
+	if err := reader.Database("shop").RunCommand(t.Context(), bson.D{{Key: "usersInfo", Value: "reader"}}).Err(); err != nil {
+		t.Errorf("a user does not know itself: %v", err)
+	}
+	if err := reader.Database("shop").RunCommand(t.Context(), bson.D{{Key: "usersInfo", Value: "writer"}}).Err(); codeOf(err) != 13 {
+		t.Errorf("a user knows another: %v", err)
+	}
+
+	must(t, shop.RunCommand(t.Context(), bson.D{{Key: "grantRolesToUser", Value: "reader"}, {Key: "roles", Value: bson.A{"readWrite"}}}).Err())
+	if _, err := reader.Database("shop").Collection("c").InsertOne(t.Context(), bson.D{}); err != nil {
+		t.Errorf("a new role does nothing: %v", err)
+	}
+	must(t, shop.RunCommand(t.Context(), bson.D{{Key: "dropUser", Value: "reader"}}).Err())
+	if err := reader.Database("shop").RunCommand(t.Context(), bson.D{{Key: "count", Value: "c"}}).Err(); codeOf(err) != 13 {
+		t.Errorf("a user who is gone reads: %v", err)
+	}
+	must(t, shop.RunCommand(t.Context(), bson.D{{Key: "createUser", Value: "reader"}, {Key: "pwd", Value: "y"}, {Key: "roles", Value: bson.A{"read"}}}).Err())
+	if err := reader.Database("shop").RunCommand(t.Context(), bson.D{{Key: "count", Value: "c"}}).Err(); codeOf(err) != 13 && codeOf(err) != 18 && err == nil {
+		t.Errorf("a user who is gone is taken for another of that name: %v", err)
+	}
+}

@@ -1,0 +1,49 @@
+package command
+
+import (
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+func init() {
+	register("setParameter", command{run: setParameter, help: "Changes settings of the server.", loose: true, admin: true, needs: serverAction})
+}
+
+// setParameter sets all that it is given or, when one value is wrong, none.
+func setParameter(r *request, a *answer) error {
+	var sets []func() error
+	last := ""
+	first := true
+	for name, v := range doc.Members(r.body) {
+		if first || genericFields[name] {
+			first = false
+			continue
+		}
+		p, known := parameterTable[name]
+		switch {
+		case !known:
+			return code.New(code.InvalidOptions, "attempted to set unrecognized parameter [%.200s], use help:true to see options ", name)
+		case p.parse == nil && p.fixed != "":
+			return code.New(code.IllegalOperation, "not allowed to change [%s] at runtime: %s", name, p.fixed)
+		case p.parse == nil:
+			return code.New(code.IllegalOperation, "not allowed to change [%s] at runtime", name)
+		}
+		set, err := p.parse(r, name, v)
+		if err != nil {
+			return err
+		}
+		sets, last = append(sets, set), name
+	}
+	if last == "" {
+		return code.New(code.InvalidOptions, "no option found to set, use help:true to see options ")
+	}
+	was := newAnswer(nil)
+	parameterTable[last].value(r.s, was, "was")
+	for _, set := range sets {
+		if err := set(); err != nil {
+			return err
+		}
+	}
+	a.members(was.end())
+	return nil
+}

@@ -1,0 +1,42 @@
+package command
+
+import (
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+func init() {
+	register("shardCollection", command{run: shardCollection, help: "Makes a collection that is not there yet, as Cosmos DB does.", needs: anyAction,
+		fields: fieldSet("key unique numInitialChunks collation presplitHashedZones timeseries")})
+}
+
+// shardCollection makes the collection. A collection has one range, whatever its shard key is (D-67).
+// https://learn.microsoft.com/azure/cosmos-db/mongodb/feature-support-42
+func shardCollection(r *request, a *answer) error {
+	ns, ok := doc.AsString(r.arg)
+	if !ok {
+		return r.wrongType("shardCollection", r.arg, "string")
+	}
+	key := r.document("key")
+	switch {
+	case r.err != nil:
+		return r.err
+	case len(key) <= len(emptyDocument):
+		return code.New(code.MissingFieldOfCommand, "BSON field 'shardCollection.key' is missing but a required field")
+	case r.bool("unique", false):
+		return code.Unsupported("shardCollection with unique")
+	}
+	db, name, err := splitNamespace(ns)
+	if err != nil {
+		return err
+	}
+	if err := r.may(shapeAction, db); err != nil {
+		return err
+	}
+	if _, err := r.findOrCreate(db, name); err != nil {
+		return err
+	}
+	a.string("_t", "ShardCollectionResponse")
+	a.string("collectionsharded", ns)
+	return nil
+}

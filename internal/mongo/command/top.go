@@ -1,0 +1,123 @@
+package command
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+func init() {
+	register("top", command{run: top, help: "Tells how long requests to each collection took.", admin: true, needs: monitorAction})
+}
+
+func top(r *request, a *answer) error {
+	a.object("totals")
+	a.string("note", "all times in microseconds")
+	list := r.s.usage.all()
+	for _, ns := range slices.SortedFunc(maps.Keys(list), compareNames) {
+		a.object(ns.database + "." + ns.container)
+		list[ns].write(a)
+		a.close()
+	}
+	a.close()
+	return nil
+}
+
+// A containerName is the name of a container and of its database.
+type containerName struct{ database, container string }
+
+func compareNames(a, b containerName) int {
+	return cmp.Or(strings.Compare(a.database, b.database), strings.Compare(a.container, b.container))
+}
+
+// usage is how many requests containers had, and how long those took.
+type usage struct {
+	mu    sync.Mutex
+	times map[containerName]*usageTimes
+}
+
+// maxUsage bounds how many containers usage knows: once there are so many, it begins anew.
+const maxUsage = 10_000
+
+// usageKinds are the requests that usage tells apart, with MongoDB's names.
+var usageKinds = []string{"queries", "getmore", "insert", "update", "remove", "commands"}
+
+// usageTimes are the counts and times by kind.
+type usageTimes struct {
+	count [6]int64
+	took  [6]time.Duration
+}
+
+// note counts a request that a container had.
+func (u *usage) note(r *request) {
+	database, container := r.db, r.containerName()
+	if container == "" {
+		return
+	}
+	kind, took := usageKind(r.name), r.since.Elapsed()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	t := u.times[containerName{database, container}]
+	if t == nil {
+		if u.times == nil || len(u.times) >= maxUsage {
+			u.times = map[containerName]*usageTimes{}
+		}
+		t = &usageTimes{}
+		u.times[containerName{strings.Clone(database), strings.Clone(container)}] = t
+	}
+	t.count[kind]++
+	t.took[kind] += took
+}
+
+func usageKind(command string) int {
+	switch command {
+	case "find", "count", "distinct", "aggregate":
+		return 0
+	case "getMore":
+		return 1
+	case "insert":
+		return 2
+	case "update":
+		return 3
+	case "delete":
+		return 4
+	}
+	return 5
+}
+
+func (u *usage) all() map[containerName]usageTimes {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	list := make(map[containerName]usageTimes, len(u.times))
+	for ns, t := range u.times {
+		list[ns] = *t
+	}
+	return list
+}
+
+func (t usageTimes) write(a *answer) {
+	var count, writes int64
+	var took, writing time.Duration
+	for i, n := range t.count {
+		count, took = count+n, took+t.took[i]
+		if i >= 2 && i <= 4 {
+			writes, writing = writes+n, writing+t.took[i]
+		}
+	}
+	a.usage("total", count, took)
+	a.usage("readLock", count-writes, took-writing)
+	a.usage("writeLock", writes, writing)
+	for i, name := range usageKinds {
+		a.usage(name, t.count[i], t.took[i])
+	}
+}
+
+func (a *answer) usage(name string, count int64, took time.Duration) {
+	a.object(name)
+	a.int64("time", took.Microseconds())
+	a.int64("count", count)
+	a.close()
+}

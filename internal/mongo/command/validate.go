@@ -1,0 +1,137 @@
+package command
+
+import (
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+func init() {
+	register("validate", command{run: validate, help: "Reads all documents and indexes of a collection.", needs: databaseAction,
+		fields: fieldSet("full repair metadata background checkBSONConformance fixMultikey logDiagnostics enforceFastCount")})
+}
+
+// A validation is what a walk over a container has found.
+type validation struct {
+	documents    int64
+	invalid      int64 // documents that are no BSON
+	nonCompliant int64 // documents that break the rules of the container
+}
+
+func validate(r *request, a *answer) error {
+	name := r.collection()
+	repair := r.bool("repair", false) || r.bool("fixMultikey", false)
+	if r.err != nil {
+		return r.err
+	}
+	if repair {
+		return code.Unsupported("validate with repair")
+	}
+	c, err := r.existing(name, code.New(code.NamespaceNotFound, "Collection '%s.%s' does not exist to validate.", r.db, name))
+	if err != nil {
+		return err
+	}
+	v, err := r.enter(c)
+	if err != nil {
+		return err
+	}
+	found, err := r.validate(v)
+	if err != nil {
+		return err
+	}
+	a.string("ns", r.db+"."+name)
+	a.value("uuid", uuidOf(c))
+	a.count("nInvalidDocuments", found.invalid)
+	a.count("nNonCompliantDocuments", found.nonCompliant)
+	a.count("nrecords", found.documents)
+	if err := r.validateIndexes(a, v, found); err != nil {
+		return err
+	}
+	a.bool("valid", found.invalid == 0)
+	a.bool("repaired", false)
+	a.strings("warnings", found.warnings())
+	for _, list := range []string{"errors", "extraIndexEntries", "missingIndexEntries", "corruptRecords"} {
+		a.strings(list, nil)
+	}
+	return nil
+}
+
+func (f *validation) warnings() []string {
+	if f.nonCompliant == 0 {
+		return nil
+	}
+	return []string{"Detected one or more documents not compliant with the collection's schema. Check logs for log id 5363500."}
+}
+
+// validate reads every document.
+func (r *request) validate(v catalog.View) (*validation, error) {
+	rules, err := r.s.rulesOf(v.Container)
+	if err != nil {
+		return nil, err
+	}
+	found := &validation{}
+	for d, err := range r.scan(v, access.Access{}) {
+		if err != nil {
+			return nil, err
+		}
+		found.documents++
+		if bsoncore.Document(d.Body).Validate() != nil {
+			found.invalid++
+			continue
+		}
+		if rules == nil {
+			continue
+		}
+		ok, err := rules.obeyed(d.Body, rules.scope(r))
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			found.nonCompliant++
+		}
+	}
+	return found, nil
+}
+
+// validateIndexes walks every index that is complete, and tells how many entries it has.
+func (r *request) validateIndexes(a *answer, v catalog.View, found *validation) error {
+	indexes, err := r.s.o.Store.Named(v)
+	if err != nil {
+		return err
+	}
+	if v.Dialect != catalog.Mongo {
+		indexes = nil
+	}
+	counts := map[string]int64{"_id_": found.documents}
+	for _, x := range indexes {
+		var stats access.Stats
+		for _, err := range r.scan(v, access.Access{Visits: []access.Visit{{Index: x.Index}}, Stats: &stats}) {
+			if err != nil {
+				return err
+			}
+		}
+		counts[x.Name] = int64(stats.Keys)
+	}
+	specs := indexSpecs(v.Container)
+	a.int32("nIndexes", len(specs))
+	a.object("keysPerIndex")
+	for _, spec := range specs {
+		name, _ := doc.AsString(doc.Lookup(spec, "name"))
+		if n, walked := counts[name]; walked {
+			a.count(name, n)
+		}
+	}
+	a.close()
+	a.object("indexDetails")
+	for _, spec := range specs {
+		name, _ := doc.AsString(doc.Lookup(spec, "name"))
+		a.object(name)
+		a.bool("valid", true)
+		a.close()
+	}
+	a.close()
+	return nil
+}

@@ -1,0 +1,208 @@
+package plan
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/filter"
+)
+
+var rewrite = flag.Bool("rewrite", false, "put down what is answered now as what is expected")
+
+// TestStories plans the cases of testdata. Lines that begin with # are remarks. "index {a: 1} {sparse:
+// true}" adds an index, with multikey: true among the options that MongoDB has; "indexes" drops
+// all but that on _id. Each other line is a filter, perhaps " | sort {...}", " | limit 5" and
+// " | hint ...", " => " and the plan: the stages from the last to the first, or with " | full" as explain
+// has them. Single is access.Visit's.
+func TestStories(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no stories", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { tell(t, file) })
+	}
+}
+
+func tell(t *testing.T, file string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+	indexes := []access.Named{identity}
+	for i, line := range lines {
+		rest, isIndex := strings.CutPrefix(line, "index ")
+		switch {
+		case line == "" || line[0] == '#':
+		case line == "indexes":
+			indexes = indexes[:1:1]
+		case isIndex:
+			indexes = append(indexes, readIndex(t, rest, len(indexes)))
+		default:
+			given, want, _ := strings.Cut(line, " => ")
+			got := answer(t, given, indexes)
+			lines[i] = given + " => " + got
+			if got != want && !*rewrite {
+				t.Errorf("%s:%d\n%s\ngives %s\nwant  %s", file, i+1, given, got, want)
+			}
+		}
+	}
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var identity = access.Named{Index: access.Identity, Name: "_id_", Columns: []access.NamedColumn{{Path: "_id"}}, Unique: true}
+
+// document reads extended JSON.
+func document(t testing.TB, text string) doc.Doc {
+	t.Helper()
+	var raw bson.Raw
+	if err := bson.UnmarshalExtJSON([]byte(text), false, &raw); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return doc.Doc(raw)
+}
+
+// readIndex reads {"a": 1} {"sparse": true}.
+func readIndex(t testing.TB, text string, number int) access.Named {
+	key, options, both := strings.Cut(text, "} {")
+	if both {
+		key, options = key+"}", "{"+options
+	} else {
+		options = "{}"
+	}
+	ix := access.Named{Index: uint32(number)}
+	var name []string
+	for path, v := range doc.Members(document(t, key)) {
+		direction, _ := doc.AsInt(v)
+		name = append(name, path, strconv.Itoa(int(direction)))
+		if root, ok := strings.CutSuffix("."+path, ".$**"); ok {
+			ix.Wildcard, path = true, strings.TrimPrefix(root, ".")
+		}
+		ix.Columns = append(ix.Columns, access.NamedColumn{Path: path, Descending: direction < 0})
+	}
+	ix.Name = strings.Join(name, "_")
+	given := document(t, options)
+	for option, field := range map[string]*bool{"unique": &ix.Unique, "sparse": &ix.Sparse, "hidden": &ix.Hidden, "multikey": &ix.Multikey} {
+		*field, _ = doc.AsBool(doc.Lookup(given, option))
+	}
+	ix.Partial, _ = doc.AsDoc(doc.Lookup(given, "partialFilterExpression"))
+	ix.Projection, _ = doc.AsDoc(doc.Lookup(given, "wildcardProjection"))
+	if other, ok := doc.AsString(doc.Lookup(given, "name")); ok {
+		ix.Name = other
+	}
+	return ix
+}
+
+// readQuery reads a filter and what is behind it.
+func readQuery(t testing.TB, text string) (q Query, full bool) {
+	parts := strings.Split(text, " | ")
+	q.Namespace, q.Text = "d.c", document(t, parts[0])
+	var err error
+	if q.Filter, err = filter.Compile(q.Text, filter.Options{}); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	for _, part := range parts[1:] {
+		word, rest, _ := strings.Cut(part, " ")
+		switch word {
+		case "sort":
+			for path, v := range doc.Members(document(t, rest)) {
+				direction, _ := doc.AsInt(v)
+				q.Sort = append(q.Sort, access.NamedColumn{Path: path, Descending: direction < 0})
+			}
+		case "limit":
+			q.Limit, _ = strconv.ParseInt(rest, 10, 64)
+		case "hint":
+			q.Hint = doc.Lookup(document(t, `{"v": `+rest+`}`), "v")
+		case "full":
+			full = true
+		default:
+			t.Fatal(text)
+		}
+	}
+	return q, full
+}
+
+func answer(t testing.TB, given string, indexes []access.Named) string {
+	q, full := readQuery(t, given)
+	p, err := Choose(q, indexes)
+	if err != nil {
+		var e *code.Error
+		if !errors.As(err, &e) {
+			return "strange error: " + err.Error()
+		}
+		return fmt.Sprintf("error %d: %s", e.Code, e.Message)
+	}
+	shown := p.Explain()
+	if err := shown.Validate(); err != nil {
+		t.Fatalf("%s explains itself in broken BSON: %v", given, err)
+	}
+	if full {
+		return relaxed(t, shown)
+	}
+	visits := p.Access.Visits
+	return stages(t, shown, &visits)
+}
+
+func relaxed(t testing.TB, d doc.Doc) string {
+	text, err := bson.MarshalExtJSON(bson.Raw(d), false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// stages shows stages in short.
+func stages(t testing.TB, d doc.Doc, visits *[]access.Visit) string {
+	name, _ := doc.AsString(doc.Lookup(d, "stage"))
+	words := []string{name}
+	for member, v := range doc.Members(d) {
+		switch member {
+		case "filter", "sortPattern":
+			words = append(words, relaxed(t, doc.Doc(v.Data)))
+		case "indexName":
+			text, _ := doc.AsString(v)
+			words = append(words, text)
+		case "direction":
+			if text, _ := doc.AsString(v); text == "backward" {
+				words = append(words, text)
+			}
+		case "indexBounds":
+			for path, list := range doc.Members(doc.Doc(v.Data)) {
+				for e := range doc.Elements(list) {
+					text, _ := doc.AsString(e)
+					path += " " + text
+				}
+				words = append(words, path)
+			}
+		case "inputStage":
+			words = append(words, "<-", stages(t, doc.Doc(v.Data), visits))
+		case "inputStages":
+			for e := range doc.Elements(v) {
+				words = append(words, "("+stages(t, doc.Doc(e.Data), visits)+")")
+			}
+		}
+	}
+	if name == "IXSCAN" {
+		if (*visits)[0].Single {
+			words = append(words, "single")
+		}
+		*visits = (*visits)[1:]
+	}
+	return strings.Join(words, " ")
+}
