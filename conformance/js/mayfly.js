@@ -28,6 +28,7 @@ async function launch(admin, ...flags) {
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += text));
   const exit = once(child, "exit");
   const mayfly = {
+    admin: `http://127.0.0.1:${admin}`,
     async advance(seconds) {
       const answer = await fetch(`http://127.0.0.1:${admin}/clock/advance`, {
         method: "POST",

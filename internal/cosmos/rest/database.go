@@ -3,6 +3,7 @@ package rest
 import (
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/store"
@@ -54,6 +55,9 @@ func deleteDatabase(e *exchange) (int, error) {
 		return 0, err
 	}
 	e.charge(4.95)
+	if slices.ContainsFunc(e.door.catalog.Containers(e.database), func(c *catalog.Container) bool { return isMongo(c.State()) }) {
+		return 0, errMongoDatabase
+	}
 	return http.StatusNoContent, e.door.catalog.DeleteDatabase(e.Context(), e.database)
 }
 

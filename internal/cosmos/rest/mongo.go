@@ -13,12 +13,15 @@ import (
 )
 
 // A container that was made through the MongoDB door is read here as one with the
-// system's partition key, in one partition, without an index. What is written goes through its own door,
-// except for defaultTtl, which both have.
+// system's partition key, in one partition, without an index. It is written through its own door only,
+// whose change streams tell of it, except for defaultTtl, which both have.
 
 var (
 	errMongoWrite = fault.New(fault.Forbidden, "The container was made through the MongoDB API, and its documents are written there only. "+
 		"Through the NoSQL API they can be read and queried.")
+	errMongoDrop = fault.New(fault.Forbidden, "The container was made through the MongoDB API and is dropped there only, "+
+		"so that change streams on it are told.")
+	errMongoDatabase  = fault.New(fault.Forbidden, "The database has collections that were made through the MongoDB API. Drop them there first.")
 	errMongoView      = fault.New(fault.Unsupported, "The container is a view that was made through the MongoDB API. Read it there, or query the collection that it is about.")
 	errMongoPartition = fault.New(fault.PartitionMismatch, "The container was made through the MongoDB API, and its items have no partition key. "+
 		"Leave the header x-ms-documentdb-partitionkey out, or send [{}].")

@@ -182,7 +182,7 @@ func TestMongoIDs(t *testing.T) {
 			t.Errorf("%v by RID: %s", tt.id, byRID.text)
 		}
 	}
-	for _, missing := range []string{"6", "07", "7.0", "0x7", "nope", "ffffffffffffffffffffffff", `{"$date":"x"}`, `{`, "NaN"} {
+	for _, missing := range []string{"6", "07", "7.0", "0x7", "true ", strings.ToUpper(someID.Hex()), `{"a": 1,"b":{"c":{"$oid":"650a010203040506070809ab"}}}`, "nope", "ffffffffffffffffffffffff", `{"$date":"x"}`, `{`, "NaN"} {
 		m.do("GET", documents+"/"+escaped(missing), "").want(404)
 	}
 }
@@ -256,12 +256,7 @@ func TestMongoQueries(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"SELECT * FROM c WHERE c.n = 3", "SELECT * FROM c WHERE c.id = '3' ORDER BY c.n", "SELECT * FROM c WHERE c._ts > 5 ORDER BY c._ts"} {
-		a := m.ask(query, "x-mayfly-explain", "true", key, `[{}]`).want(200)
-		for _, no := range []string{"index", "posting", "ids", "walk"} {
-			if strings.Contains(strings.ToLower(a.text), no) && !strings.Contains(a.text, "no index") {
-				t.Errorf("%s is answered by %s", query, a.text)
-			}
-		}
+		m.ask(query, "x-mayfly-explain", "true", key, `[{}]`).want(200).says(`{"plan":"scan\nfilter`)
 	}
 }
 
@@ -369,12 +364,12 @@ func TestMongoScripts(t *testing.T) {
 	run := func(source string) answer {
 		t.Helper()
 		place := m.script("sprocs", "s", source, "")
-		defer m.do("DELETE", place, "").want(204)
+		defer m.do("DELETE", place, "")
 		return m.do("POST", place, "[]")
 	}
 	for _, tt := range []struct{ source, want string }{
 		{`() => __.queryDocuments(__.getSelfLink(), "SELECT VALUE [c.id, c.at] FROM c WHERE c.n > 0 ORDER BY c.n", (e, rows) => __.response.setBody(rows))`,
-			`[["650a010203040506070809ab",{"$date":"2026-01-02T03:04:05.06Z"}],["5",null]]`},
+			`[["650a010203040506070809ab",{"$date":"2026-01-02T03:04:05.06Z"}],["5"]]`},
 		{`() => __.readDocument(__.getAltLink() + "/docs/5", (e, d) => __.response.setBody(d.n))`, `2`},
 		{`() => __.readDocument(__.getAltLink() + "/docs/650a010203040506070809ab", (e, d) =>
 			__.readDocument(d._self, (e, d) => __.response.setBody([d.id, d._id])))`, `["650a010203040506070809ab",{"$oid":"650a010203040506070809ab"}]`},
@@ -382,11 +377,11 @@ func TestMongoScripts(t *testing.T) {
 		{`() => __.createDocument(__.getSelfLink(), {id: "x"}, (e) => __.response.setBody(e.number))`, `403`},
 		{`() => __.deleteDocument(__.getAltLink() + "/docs/5", (e) => __.response.setBody(e.number))`, `403`},
 	} {
-		if a := run(tt.source).want(200); a.text != strings.ReplaceAll(tt.want, `,null]`, `]`) && a.text != tt.want {
+		if a := run(tt.source).want(200); a.text != tt.want {
 			t.Errorf("%s: %s", tt.source, a.text)
 		}
 	}
-	run(`() => { __.createDocument(__.getSelfLink(), {id: "x"}) }`).want(403).says("made through the MongoDB API")
+	run(`() => { __.createDocument(__.getSelfLink(), {id: "x"}) }`).want(400).says("made through the MongoDB API")
 }
 
 // TestMongoPermission lets a token for one item read that item.
@@ -452,8 +447,17 @@ func TestMongoDefinition(t *testing.T) {
 	state(expiry.Unset, false)
 	m.do("PUT", place, `{"id":"c","defaultTtl":-1}`).want(200).says(`"defaultTtl":-1`)
 	state(-1, false)
-	m.do("DELETE", place, "").want(204)
-	m.do("GET", place, "").want(404)
+}
+
+// TestMongoDrop is left to the other door.
+func TestMongoDrop(t *testing.T) {
+	m := newMongo(t)
+	m.do("DELETE", collection, "").want(403).says("dropped there only")
+	m.do("DELETE", "/dbs/d", "").want(403).says("Drop them there first")
+	m.do("GET", collection, "").want(200)
+	must(t, m.door.catalog.DeleteContainer(context.Background(), m.c))
+	m.do("GET", collection, "").want(404)
+	m.do("DELETE", "/dbs/d", "").want(204)
 }
 
 // TestMongoIndexName does not give two indexes one name.

@@ -45,7 +45,7 @@ func mongoIDs(text string) []doc.Value {
 		}
 	}
 	if raw, err := hex.DecodeString(text); err == nil && len(raw) == 12 {
-		list = append(list, doc.ObjectID([12]byte(raw)))
+		try(doc.ObjectID([12]byte(raw)))
 	}
 	if text == "" || len(text) > maxID {
 		return list
@@ -149,7 +149,12 @@ func (d *Door) mongoKey(ctx context.Context, v catalog.View, id string) (store.K
 	}
 	for _, candidate := range candidates {
 		key := store.Identity(candidate)
-		err := d.store.Read(ctx, v, key, func(store.Document) error { return nil })
+		err := d.store.Read(ctx, v, key, func(found store.Document) error {
+			if string(appendMongoID(nil, doc.Lookup(found.Body, "_id"))) != id { // equal, but not the same
+				return errNoItem
+			}
+			return nil
+		})
 		if fault.KindOf(err) != fault.NotFound {
 			return key, err
 		}

@@ -84,7 +84,7 @@ func (r *request) aggregation() (*aggregation, error) {
 	if x.container, err = r.s.find(r.db, name); err != nil {
 		return nil, err
 	}
-	if x.container != nil {
+	if x.container != nil && stageName(stages) != "$changeStream" {
 		if x.container, stages, err = r.unfold(x.container, stages); err != nil {
 			return nil, err
 		}
@@ -187,7 +187,7 @@ func (x *aggregation) start(r *request) (*piping, error) {
 // documents gives what is selected, in one go when all of it is wanted before the first answer.
 func (q *selection) documents(p *piping, atOnce bool) pipeline.Rows {
 	if atOnce || q.sort != nil || q.limit > 0 && q.limit < firstBatch {
-		return func(yield func(doc.Doc, error) bool) { p.now.rows(q)(yield) }
+		return lasting(func() *request { return p.now }, q, func(yield func(doc.Doc, error) bool) { p.now.rows(q)(yield) })
 	}
 	return q.cut(pausable(func() *request { return p.now }, q))
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -33,8 +34,15 @@ const (
 	checkEvery = 256         // entries, between two looks at the watch
 )
 
+// fatal is an error after which drivers do not try to resume a stream.
+func fatal(c code.Code, format string, args ...any) *code.Error {
+	e := code.New(c, format, args...)
+	e.Labels = []string{"NonResumableChangeStreamError"}
+	return e
+}
+
 // errLost says that a stream cannot be gone on with.
-var errLost = code.New(code.ChangeStreamHistoryLost, "Resume of change stream was not possible, as the resume point may no longer be in the oplog.")
+var errLost = fatal(code.ChangeStreamHistoryLost, "Resume of change stream was not possible, as the resume point may no longer be in the oplog.")
 
 // begin finds out where in the log the stream starts.
 func (s *stream) begin(ctx context.Context) error {
@@ -100,7 +108,7 @@ func (s *stream) resume(ctx context.Context, option string, v doc.Value) (err er
 		}
 		break
 	}
-	return code.New(code.ChangeStreamFatalError, "cannot resume stream; the resume token was not found. %s", s.last)
+	return fatal(code.ChangeStreamFatalError, "cannot resume stream; the resume token was not found. %s", s.last)
 }
 
 // token is the stream's postBatchResumeToken.
@@ -218,14 +226,20 @@ func (s *stream) end(b *batch, each mapping) (done bool, err error) {
 	return err == nil, err
 }
 
+// sameID reports whether two documents have the same _id.
+func sameID(a, b doc.Doc) bool {
+	x, y := doc.Lookup(a, "_id"), doc.Lookup(b, "_id")
+	return x.Type == y.Type && bytes.Equal(x.Data, y.Data)
+}
+
 // add passes an event through the pipeline and into the batch; errNoRoom when that is full.
 func (s *stream) add(b *batch, event doc.Doc, t resumeToken, each mapping) (added bool, err error) {
 	out, keep, err := each(event)
 	switch {
 	case err != nil || !keep:
 		return false, err
-	case !sameID(out, t.document()):
-		return false, code.New(code.ChangeStreamFatalError, "Encountered an event whose _id field, which contains the resume token, was modified by the pipeline. "+
+	case !sameID(out, event):
+		return false, fatal(code.ChangeStreamFatalError, "Encountered an event whose _id field, which contains the resume token, was modified by the pipeline. "+
 			"Modifying the _id field of an event makes it impossible to resume the stream from that point. Only transformations that retain the unmodified _id field are allowed. "+
 			"Expected: { \"_id\" : { \"_data\" : \"%s\" } }", t)
 	case len(out) > pipeline.MaxDocumentBytes:

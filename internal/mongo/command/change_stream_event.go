@@ -1,6 +1,7 @@
 package command
 
 import (
+	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/store"
@@ -23,6 +24,9 @@ func (s *stream) event(r *request, e *store.LogEntry) (doc.Doc, error) {
 	}
 	a := newAnswer(s.buf[:0])
 	a.head(resumeToken{e.Time, ofEvent}, e.Kind, e.Wall)
+	if s.expanded && e.ContainerName != "" {
+		a.value("collectionUUID", uuidOf(&catalog.Container{ID: e.Container}))
+	}
 	a.members(e.Label)
 	if err := s.full(r, a, e); err != nil {
 		return nil, err
@@ -56,7 +60,9 @@ func (s *stream) event(r *request, e *store.LogEntry) (doc.Doc, error) {
 
 // head writes what every event begins with.
 func (a *answer) head(t resumeToken, kind string, wall int64) {
-	a.doc("_id", t.document())
+	a.object("_id")
+	a.string("_data", t.String())
+	a.close()
 	a.string("operationType", kind)
 	a.value("clusterTime", doc.Timestamp(t.time.Seconds(), t.time.Ordinal()))
 	a.date("wallTime", wall)
@@ -94,7 +100,7 @@ func (s *stream) full(r *request, a *answer, e *store.LogEntry) error {
 	return nil
 }
 
-// current writes the document as it is now; null when it has expired or is gone, or its container.
+// current writes the document as it is now, which may be later than when the request came; null when it has expired or is gone, or its container.
 func (s *stream) current(r *request, a *answer, e *store.LogEntry) error {
 	c, err := s.s.o.Catalog.ContainerByID(e.Container)
 	found := false

@@ -2,9 +2,13 @@ package command_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
+	"net/http/httptest"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -93,13 +97,16 @@ func show(event any) string {
 	return string(text)
 }
 
+// unlike are members of an event that no two runs have in common.
+var unlike = map[string]bool{"_id": true, "clusterTime": true, "wallTime": true, "collectionUUID": true, "lsid": true}
+
 // essence is what an event says, but not when.
 func essence(t testing.TB, s *mongo.ChangeStream) string {
 	t.Helper()
 	next(t, s)
 	var event bson.D
 	must(t, s.Decode(&event))
-	event = slices.DeleteFunc(event, func(e bson.E) bool { return e.Key == "_id" || e.Key == "clusterTime" || e.Key == "wallTime" })
+	event = slices.DeleteFunc(event, func(e bson.E) bool { return unlike[e.Key] })
 	return show(event)
 }
 
@@ -451,6 +458,17 @@ func TestWatchArguments(t *testing.T) {
 	}
 }
 
+func TestViewsHaveNoChangeStreams(t *testing.T) {
+	t.Parallel()
+	d, ctx := newReplica(t), t.Context()
+	db := d.Database("test")
+	for name, stages := range map[string]bson.A{"empty": {}, "some": {eq("$match", eq("a", 1))}} {
+		must(t, db.CreateView(ctx, name, "c", stages))
+		_, err := db.Collection(name).Watch(ctx, bson.A{})
+		refuses(t, err, 166)
+	}
+}
+
 func TestChangeStreamPipeline(t *testing.T) {
 	t.Parallel()
 	d, ctx := newReplica(t), t.Context()
@@ -534,25 +552,131 @@ func TestExpandedEvents(t *testing.T) {
 	db := d.Database("test")
 	s := watch(t, db, nil, options.ChangeStream().SetShowExpandedEvents(true))
 	plain := watch(t, db, nil, nil)
+	c := db.Collection("c")
 	must(t, db.CreateCollection(ctx, "c"))
+	_, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: eq("x", 1)})
+	must(t, err)
+	_, err = c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: eq("x", 1)}) // is there
+	must(t, err)
+	must(t, c.Indexes().DropOne(ctx, "x_1"))
+	must(t, db.RunCommand(ctx, bson.D{{Key: "collMod", Value: "c"}, {Key: "validationLevel", Value: "off"}}).Err())
+	must(t, db.CreateView(ctx, "v", "c", bson.A{})) // is not told of
 	must(t, d.rename(ctx, "c", "d", false))
 	expect(t, s,
 		`{"operationType":"create","ns":{"db":"test","coll":"c"},"operationDescription":{"idIndex":{"v":2,"key":{"_id":1},"name":"_id_"}}}`,
+		`{"operationType":"createIndexes","ns":{"db":"test","coll":"c"},"operationDescription":{"indexes":[{"v":2,"key":{"x":1},"name":"x_1"}]}}`,
+		`{"operationType":"dropIndexes","ns":{"db":"test","coll":"c"},"operationDescription":{"indexes":[{"v":2,"key":{"x":1},"name":"x_1"}]}}`,
+		`{"operationType":"modify","ns":{"db":"test","coll":"c"},"operationDescription":{"validationLevel":"off"}}`,
 		`{"operationType":"rename","ns":{"db":"test","coll":"c"},"to":{"db":"test","coll":"d"},"operationDescription":{"to":{"db":"test","coll":"d"}}}`)
 	expect(t, plain, `{"operationType":"rename","ns":{"db":"test","coll":"c"},"to":{"db":"test","coll":"d"}}`)
+}
+
+func TestTransactionsAreToldOfTogether(t *testing.T) {
+	t.Parallel()
+	d, ctx := newReplica(t), t.Context()
+	a, b := d.Database("test").Collection("a"), d.Database("test").Collection("b")
+	for _, c := range []*mongo.Collection{a, b} {
+		_, err := c.InsertOne(ctx, eq("_id", 0))
+		must(t, err)
+	}
+	s := watch(t, d.Database("test"), nil, nil)
+	must(t, d.UseSession(ctx, func(ctx context.Context) error {
+		session := mongo.SessionFromContext(ctx)
+		for _, end := range []func(context.Context) error{session.AbortTransaction, session.CommitTransaction} {
+			must(t, session.StartTransaction())
+			_, err := a.InsertOne(ctx, eq("_id", 1))
+			must(t, err)
+			_, err = b.UpdateOne(ctx, eq("_id", 0), eq("$set", eq("n", 1)))
+			must(t, err)
+			_, err = a.DeleteOne(ctx, eq("_id", 0))
+			must(t, err)
+			_, err = d.Database("test").Collection("z").InsertOne(t.Context(), bson.D{})
+			must(t, err)
+			if e := next(t, s); e["fullDocument"] == nil || e["txnNumber"] != nil {
+				t.Errorf("%v before the end of a transaction", e)
+			}
+			quiet(t, s)
+			must(t, end(ctx))
+		}
+		return nil
+	}))
+	want := []string{
+		`{"operationType":"insert","txnNumber":2,"fullDocument":{"_id":1},"ns":{"db":"test","coll":"a"},"documentKey":{"_id":1}}`,
+		`{"operationType":"update","txnNumber":2,"ns":{"db":"test","coll":"b"},"documentKey":{"_id":0},"updateDescription":{"updatedFields":{"n":1},"removedFields":[],"truncatedArrays":[]}}`,
+		`{"operationType":"delete","txnNumber":2,"ns":{"db":"test","coll":"a"},"documentKey":{"_id":0}}`,
+	}
+	for _, w := range want {
+		if got := essence(t, s); got != w {
+			t.Errorf("event\n  %s, want\n  %s", got, w)
+		}
+		if s.Current.Lookup("lsid", "id").Type != bson.TypeBinary {
+			t.Errorf("lsid is %v", s.Current.Lookup("lsid"))
+		}
+	}
+	quiet(t, s)
+}
+
+func TestEveryChangeOnce(t *testing.T) {
+	t.Parallel()
+	d, ctx := newReplica(t), t.Context()
+	c := d.Database("test").Collection("c")
+	s := watch(t, c, nil, options.ChangeStream().SetBatchSize(7))
+	first := s.ResumeToken()
+	const writers, each = 4, 50
+	var writing sync.WaitGroup
+	for w := range writers {
+		writing.Go(func() {
+			for i := range each {
+				id := w*each + i
+				_, err := c.InsertOne(ctx, eq("_id", id))
+				if err == nil {
+					_, err = c.UpdateOne(ctx, eq("_id", id), eq("$set", eq("n", 1)))
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	var events []bson.Raw
+	for len(events) < 2*writers*each {
+		next(t, s)
+		events = append(events, s.Current)
+	}
+	writing.Wait()
+	quiet(t, s)
+	done := map[int32]string{}
+	for _, e := range events {
+		id, kind := e.Lookup("documentKey", "_id").Int32(), e.Lookup("operationType").StringValue()
+		if want := map[string]string{"": "insert", "insert": "update"}[done[id]]; kind != want {
+			t.Fatalf("%s of %d after %q", kind, id, done[id])
+		}
+		done[id] = kind
+	}
+	for _, from := range []int{0, 1, 57, 399} {
+		token := any(first)
+		if from > 0 {
+			token = events[from-1].Lookup("_id").Document()
+		}
+		again := watch(t, c, nil, options.ChangeStream().SetResumeAfter(token))
+		for _, want := range events[from:] {
+			if next(t, again); again.Current.String() != want.String() {
+				t.Fatalf("%s, want %s", again.Current, want)
+			}
+		}
+	}
 }
 
 // A waiting is a getMore that waits for a minute at most.
 type waiting struct {
 	*peer
 	cursor int64
-	answer chan bson.Raw
 }
 
 // await opens a stream and waits for its events.
-func (d *door) await() *waiting {
+func (d *door) await(p *peer) *waiting {
 	d.t.Helper()
-	w := &waiting{peer: d.peer(), answer: make(chan bson.Raw, 1)}
+	w := &waiting{peer: p}
 	first := w.ask(bson.D{{Key: "aggregate", Value: 1}, {Key: "pipeline", Value: bson.A{eq("$changeStream", bson.D{})}}, {Key: "cursor", Value: bson.D{}}, {Key: "$db", Value: "test"}})
 	w.cursor = first.Lookup("cursor", "id").Int64()
 	w.sent++
@@ -582,7 +706,7 @@ func (d *door) until(happens func() bool) {
 func TestAWaitingCursorIsKilled(t *testing.T) {
 	t.Parallel()
 	d := newReplica(t)
-	w, other := d.await(), d.peer()
+	w, other := d.await(d.peer()), d.peer()
 	killed := other.ask(bson.D{{Key: "killCursors", Value: "$cmd.aggregate"}, {Key: "cursors", Value: bson.A{w.cursor}}, {Key: "$db", Value: "test"}})
 	if n := killed.Lookup("cursorsKilled", "0").Int64(); n != w.cursor {
 		t.Errorf("%v", killed)
@@ -598,7 +722,7 @@ func TestAWaitingCursorIsKilled(t *testing.T) {
 func TestAWaitingCursorEndsWithTheServer(t *testing.T) {
 	t.Parallel()
 	d := newReplica(t)
-	w := d.await()
+	w := d.await(d.peer())
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	must(t, d.server.Close(ctx))
@@ -610,8 +734,36 @@ func TestAWaitingCursorEndsWithTheServer(t *testing.T) {
 
 func TestAWaitingCursorEndsWithItsClient(t *testing.T) {
 	t.Parallel()
-	d := newReplica(t)
-	w := d.await()
+	for name, encrypted := range map[string]bool{"plain": false, "TLS": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newReplica(t)
+			p := d.peer()
+			if encrypted {
+				p.conn = d.encrypted(t)
+			}
+			d.leaves(t, d.await(p))
+		})
+	}
+}
+
+// encrypted connects through TLS.
+func (d *door) encrypted(t testing.TB) net.Conn {
+	t.Helper()
+	donor := httptest.NewTLSServer(nil) // of a certificate
+	defer donor.Close()
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: donor.TLS.Certificates})
+	must(t, err)
+	go func() { _ = d.server.Serve(l) }()
+	conn, err := tls.Dial("tcp", l.Addr().String(), &tls.Config{InsecureSkipVerify: true})
+	must(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	must(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	return conn
+}
+
+// leaves lets the client of a waiting cursor send something else meanwhile, and later go.
+func (d *door) leaves(t *testing.T, w *waiting) {
 	w.send(wire.AppendMsg(nil, w.sent+1, 0, 0, marshal(t, bson.D{{Key: "ping", Value: 1}, {Key: "$db", Value: "test"}}))) // is answered afterwards
 	_, err := d.Database("test").Collection("c").InsertOne(t.Context(), eq("_id", 1))
 	must(t, err)

@@ -56,14 +56,17 @@ func collMod(r *request, a *answer) error {
 		x.answer(a)
 	}
 	if len(options) == 0 {
-		return nil
+		return r.modified(c)
 	}
 	_, err = r.s.o.Catalog.ReplaceContainer(r.ctx, r.now, c, func(st *catalog.State) (catalog.Definition, error) {
 		def := st.Definition
 		def.Echo = merged(def.Echo, options)
 		return def, nil
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return r.modified(c)
 }
 
 // An option is a member of what a container shows of itself; one without a value goes.
@@ -93,110 +96,67 @@ var viewOptions = fieldSet("viewOn pipeline")
 
 // changedOptions reads what changes of the container's options.
 func (r *request) changedOptions(c *catalog.Container) ([]option, error) {
-	var list []option
 	isView := viewOf(c) != nil
-	first := true
-	for name, v := range doc.Members(r.body) {
-		if first || genericFields[name] || name == "dryRun" {
+	first, some := true, false
+	for name := range doc.Members(r.body) {
+		if first || genericFields[name] || name == "dryRun" || name == "index" && !isView {
 			first = false
 			continue
 		}
+		some = true
 		switch {
 		case isView && !viewOptions[name]:
 			return nil, code.New(code.InvalidOptions, "option not supported on a view: %s", name)
 		case !isView && viewOptions[name]:
 			return nil, code.New(code.InvalidOptions, "option only supported on a view: %s", name)
-		case name == "index":
-			continue
 		case name == "expireAfterSeconds":
 			return nil, code.New(code.InvalidOptions, "'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified")
+		case name == "cappedSize", name == "cappedMax":
+			return nil, code.New(code.InvalidOptions, "Collection must be capped.")
 		}
-		o, err := r.changedOption(c, name, v)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, o)
 	}
-	if isView && len(list) == 1 {
+	if !some {
+		return nil, nil
+	}
+	if isView {
+		return r.changedView(c)
+	}
+	if isTrue(doc.Lookup(r.document("changeStreamPreAndPostImages"), "enabled")) {
+		return nil, code.Unsupported("a collection with changeStreamPreAndPostImages")
+	}
+	a := newAnswer(nil)
+	if err := r.validationOptions(a, ""); err != nil {
+		return nil, err
+	}
+	return optionsOf(a.end()), writable(c)
+}
+
+// changedView reads what a view shows from now on.
+func (r *request) changedView(c *catalog.Container) ([]option, error) {
+	on, stages := r.string("viewOn"), r.list("pipeline")
+	switch {
+	case r.err != nil:
+		return nil, r.err
+	case r.get("viewOn").Type == 0 || r.get("pipeline").Type == 0:
 		return nil, code.New(code.InvalidOptions, "Must specify both 'viewOn' and 'pipeline' when modifying a view")
 	}
-	if len(list) > 0 {
-		return list, writable(c)
+	if err := r.s.checkView(r.db, c.State().Name, on, stages); err != nil {
+		return nil, err
 	}
-	return nil, nil
+	a := newAnswer(nil)
+	a.viewOptions(on, stages)
+	return optionsOf(a.end()), nil
 }
 
-func (r *request) changedOption(c *catalog.Container, name string, v doc.Value) (option, error) {
-	o := option{name, doc.Value{Type: v.Type, Data: slices.Clone(v.Data)}}
-	switch name {
-	case "validator":
-		d, ok := doc.AsDoc(v)
-		if !ok {
-			return o, r.wrongType(name, v, "object")
+// optionsOf lists the members of a document. A validator that is empty is none.
+func optionsOf(d doc.Doc) (list []option) {
+	for name, v := range doc.Members(d) {
+		if name == "validator" && len(v.Data) <= len(emptyDocument) {
+			v = doc.Value{}
 		}
-		if len(d) <= len(emptyDocument) {
-			return option{name: name}, nil
-		}
-		_, err := r.compileQuery(o.value.Data, nil)
-		return o, err
-	case "validationLevel":
-		return o, r.oneOf(name, v, "off", "strict", "moderate")
-	case "validationAction":
-		return o, r.oneOf(name, v, "error", "warn")
-	case "viewOn":
-		s, ok := doc.AsString(v)
-		if !ok {
-			return o, r.wrongType(name, v, "string")
-		}
-		return o, checkCollectionName(r.db, s)
-	case "pipeline":
-		if v.Type != bsoncore.TypeArray {
-			return o, r.wrongType(name, v, "array")
-		}
-		for stage := range doc.Elements(v) {
-			if stage.Type != bsoncore.TypeEmbeddedDocument {
-				return o, code.New(code.TypeMismatch, "Each element of the 'pipeline' array must be an object")
-			}
-		}
-		return o, nil
-	case "changeStreamPreAndPostImages":
-		d, ok := doc.AsDoc(v)
-		if !ok {
-			return o, r.wrongType(name, v, "object")
-		}
-		if _, ok := doc.AsBool(doc.Lookup(d, "enabled")); !ok {
-			return o, code.New(code.MissingFieldOfCommand, "BSON field 'collMod.changeStreamPreAndPostImages.enabled' is missing but a required field")
-		}
-		return o, nil
+		list = append(list, option{name, v})
 	}
-	return r.changedCap(c, o)
-}
-
-// changedCap reads a new limit of a capped collection.
-func (r *request) changedCap(c *catalog.Container, o option) (option, error) {
-	n, ok := wholeOf(o.value)
-	limit := map[string]string{"cappedSize": "size", "cappedMax": "max"}[o.name]
-	switch {
-	case !ok:
-		return o, r.wrongType(o.name, o.value, "[long, int, decimal, double]")
-	case !isTrue(doc.Lookup(c.State().Echo, "capped")):
-		return o, code.New(code.InvalidOptions, "Collection must be capped.")
-	case n < 1:
-		return o, code.New(51024, "BSON field '%s' value must be >= 1, actual value '%d'", o.name, n)
-	}
-	return option{limit, o.value}, nil
-}
-
-// oneOf checks a string that is one of a few.
-func (r *request) oneOf(name string, v doc.Value, words ...string) error {
-	s, ok := doc.AsString(v)
-	if !ok {
-		return r.wrongType(name, v, "string")
-	}
-	if !slices.Contains(words, s) {
-		return code.New(code.BadValue, "Enumeration value '%.100s' for field 'collMod.%s' is not a valid value.", s, name)
-	}
-	return nil
+	return list
 }
 
 // An indexChange is what collMod does to one index.

@@ -12,7 +12,7 @@ import (
 )
 
 func init() {
-	register("create", command{run: create, help: "Makes a collection or a view.", needs: shapeAction, fields: fieldSet(`capped autoIndexId idIndex size max
+	register("create", command{run: create, help: "Makes a collection or a view.", needs: shapeAction, txn: true, fields: fieldSet(`capped autoIndexId idIndex size max
 		validator validationLevel validationAction viewOn pipeline collation storageEngine indexOptionDefaults timeseries expireAfterSeconds
 		clusteredIndex encryptedFields changeStreamPreAndPostImages recordPreImages flags temp`)})
 }

@@ -56,7 +56,7 @@ func createIndexes(r *request, a *answer) error {
 	lock := r.s.indexing(c)
 	lock.Lock()
 	defer lock.Unlock()
-	before := len(indexSpecs(c))
+	before := indexSpecs(c)
 	built, err := r.makeIndexes(c, specs)
 	if err != nil {
 		if created && built == 0 && len(indexSpecs(c)) == 1 {
@@ -64,8 +64,8 @@ func createIndexes(r *request, a *answer) error {
 		}
 		return err
 	}
-	r.answerIndexes(a, c, specs, before, built, created)
-	return nil
+	r.answerIndexes(a, c, specs, len(before), built, created)
+	return r.indexed(c, before)
 }
 
 // dropEmpty takes back a container that was made for indexes which cannot be.
@@ -193,6 +193,9 @@ func (r *request) stampThere(c *catalog.Container, x *indexSpec) (bool, error) {
 // setLifetime sets the lifetime that counts from the stamp: the field that the NoSQL door calls defaultTtl.
 func (r *request) setLifetime(c *catalog.Container, ttl expiry.TTL, index doc.Doc) error {
 	_, err := r.s.o.Catalog.ReplaceContainer(r.ctx, r.now, c, func(st *catalog.State) (catalog.Definition, error) {
+		if ttl != expiry.Unset && st.Dialect != catalog.Mongo && st.Indexing.None { // T-66
+			return catalog.Definition{}, code.New(code.BadValue, "Indexing mode value cannot be 'none' when 'defaultTtl' is specified in the collection")
+		}
 		def := st.Definition
 		def.TTL, def.TTLIndex = ttl, index
 		if ttl == expiry.Unset {

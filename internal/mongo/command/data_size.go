@@ -6,7 +6,7 @@ import (
 )
 
 func init() {
-	register("dataSize", command{run: dataSize, help: "Tells how many bytes the documents of a collection have.", needs: readAction,
+	register("dataSize", command{run: dataSize, help: "Tells how many bytes the documents of a collection have.", needs: anyAction,
 		fields: fieldSet("keyPattern min max estimate")})
 	aliases["datasize"] = "dataSize"
 }

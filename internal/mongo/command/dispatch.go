@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -44,7 +45,7 @@ func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
 		c.replyID++
 		a = newAnswer(c.writer.Begin(m, c.replyID, 0))
 	}
-	err := c.run(&r, a)
+	err := c.guarded(&r, a)
 	if errors.Is(err, errHangUp) {
 		return false, false
 	}
@@ -69,6 +70,17 @@ func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
 	return true, follows
 }
 
+// guarded runs a command. A defect in one must not end the process for everybody.
+func (c *connection) guarded(r *request, a *answer) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.s.log.Error("command failed by a defect", "command", r.name, "panic", p, "stack", string(debug.Stack()))
+			err = code.New(code.InternalError, "An internal error occurred. The server's log has more.")
+		}
+	}()
+	return c.run(r, a)
+}
+
 // errHangUp ends the connection without an answer: what a fail point asks for.
 var errHangUp = errors.New("hang up")
 
@@ -89,7 +101,7 @@ func (c *connection) run(r *request, a *answer) error {
 	if !known {
 		return code.New(code.CommandNotFound, "no such command: '%s'", r.name)
 	}
-	r.command = cmd
+	r.command, r.name = cmd, cmd.name
 	c.s.counts[r.name].Add(1)
 	if r.msg.Op == wire.OpQuery && !cmd.greets {
 		return code.New(code.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an upgrade. "+
@@ -166,7 +178,7 @@ func (r *request) begin() error {
 			return code.New(code.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: query. The client driver may require an upgrade. "+
 				"For more details see https://dochub.mongodb.org/core/legacy-opcode-removal")
 		}
-		r.db = db
+		r.db = strings.Clone(db)
 	}
 	if r.db == "" {
 		return code.New(code.MissingFieldOfCommand, "OP_MSG requests require a $db argument")
@@ -185,7 +197,7 @@ func (r *request) generic(name string, v doc.Value) error {
 		if !ok {
 			return r.wrongType(name, v, "string")
 		}
-		r.db = s
+		r.db = strings.Clone(s)
 	case "maxTimeMS":
 		n, ok := doc.AsInt64Exact(v)
 		switch {

@@ -43,7 +43,7 @@ func dropIndexes(r *request, a *answer) error {
 	lock := r.s.indexing(c)
 	lock.Lock()
 	defer lock.Unlock()
-	before := len(indexSpecs(c))
+	before := indexSpecs(c)
 	names, all, err := r.namedIndexes(c, which)
 	if err != nil {
 		return err
@@ -51,11 +51,11 @@ func dropIndexes(r *request, a *answer) error {
 	if err := r.drop(c, names); err != nil {
 		return err
 	}
-	a.int32("nIndexesWas", before)
+	a.int32("nIndexesWas", len(before))
 	if all {
 		a.string("msg", "non-_id indexes dropped for collection")
 	}
-	return nil
+	return r.indexed(c, before)
 }
 
 // namedIndexes finds the names of the indexes that are meant.

@@ -351,7 +351,7 @@ func (q *finding) sorted(r *request) {
 	if q.reverse {
 		rows = q.backwards(r)
 	}
-	q.rows, q.quit = iter.Pull2(rows)
+	q.rows, q.quit = iter.Pull2(lasting(func() *request { return q.now }, &q.selection, rows))
 }
 
 // backwards gives documents from the newest to the oldest.

@@ -73,6 +73,7 @@ func TestContainersOfTheOtherDoor(t *testing.T) {
 		answer, err := d.run(bson.D{{Key: "explain", Value: bson.D{{Key: "find", Value: "items"}, {Key: "filter", Value: bson.D{{Key: "_id", Value: "i42"}}}}}})
 		must(t, err)
 		same(t, inside(t, answer, "executionStats", "nReturned"), 1)
+		same(t, inside(t, answer, "executionStats", "totalDocsExamined"), 1)
 	})
 	t.Run("count, distinct, aggregate", func(t *testing.T) {
 		same(t, count(t, c, bson.D{{Key: "pk", Value: "p0"}}), 43)

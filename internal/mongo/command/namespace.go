@@ -30,7 +30,7 @@ func (r *request) collection() string {
 		return ""
 	}
 	r.faultIf(checkCollectionName(r.db, name))
-	return name
+	return strings.Clone(name)
 }
 
 func (r *request) faultIf(err error) {

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"slices"
+
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -13,13 +15,14 @@ const (
 	logDrop         = "drop"
 	logRename       = "rename"
 	logDropDatabase = "dropDatabase"
+
+	logCreateIndexes = "createIndexes"
+	logDropIndexes   = "dropIndexes"
+	logModify        = "modify"
 )
 
 // created tells change streams of a container that was made.
 func (r *request) created(c *catalog.Container) error {
-	if viewOf(c) != nil {
-		return nil
-	}
 	note := newAnswer(nil)
 	note.members(c.State().Echo)
 	note.object("idIndex")
@@ -34,9 +37,6 @@ func (r *request) created(c *catalog.Container) error {
 
 // dropped tells change streams of a container that is gone.
 func (r *request) dropped(c *catalog.Container) error {
-	if viewOf(c) != nil {
-		return nil
-	}
 	return r.notice(c, store.LogEntry{Kind: logDrop})
 }
 
@@ -48,6 +48,9 @@ func (r *request) renamed(c *catalog.Container, from string, over *catalog.Conta
 	note.string("db", c.Database.Name)
 	note.string("coll", c.State().Name)
 	note.close()
+	if over != nil {
+		note.value("dropTarget", uuidOf(over))
+	}
 	return r.notice(c, store.LogEntry{Kind: logRename, ContainerName: from, Note: note.end()})
 }
 
@@ -63,8 +66,52 @@ func (r *request) databaseDropped(d *catalog.Database) error {
 	return r.s.o.Store.AppendLog(r.ctx, store.LogEntry{Kind: logDropDatabase, Wall: r.at.UnixMilli(), Database: d.ID, DatabaseName: d.Name})
 }
 
-// notice writes an entry about a container to the log.
+// indexed tells change streams which indexes a container has got or lost since it had those.
+func (r *request) indexed(c *catalog.Container, before []doc.Doc) error {
+	after := indexSpecs(c)
+	err := r.noticeIndexes(c, logCreateIndexes, missingIn(before, after))
+	if err == nil {
+		err = r.noticeIndexes(c, logDropIndexes, missingIn(after, before))
+	}
+	return err
+}
+
+// missingIn lists what is among specs, but by its name not there.
+func missingIn(there, specs []doc.Doc) []doc.Doc {
+	return slices.DeleteFunc(slices.Clone(specs), func(x doc.Doc) bool {
+		return slices.ContainsFunc(there, func(y doc.Doc) bool { return doc.EqualBSON(doc.Lookup(x, "name"), doc.Lookup(y, "name")) })
+	})
+}
+
+func (r *request) noticeIndexes(c *catalog.Container, kind string, specs []doc.Doc) error {
+	if len(specs) == 0 {
+		return nil
+	}
+	note := newAnswer(nil)
+	note.array("indexes")
+	for _, x := range specs {
+		note.element(x)
+	}
+	note.close()
+	return r.notice(c, store.LogEntry{Kind: kind, Note: note.end()})
+}
+
+// modified tells change streams what the client has asked collMod for.
+func (r *request) modified(c *catalog.Container) error {
+	note := newAnswer(nil)
+	for name, v := range doc.Members(r.body) {
+		if name != r.name && !genericFields[name] {
+			note.value(name, v)
+		}
+	}
+	return r.notice(c, store.LogEntry{Kind: logModify, Note: note.end()})
+}
+
+// notice writes an entry about a container to the log, if it has a place there.
 func (r *request) notice(c *catalog.Container, e store.LogEntry) error {
+	if viewOf(c) != nil || c.State().Dialect != catalog.Mongo {
+		return nil
+	}
 	e.Wall = r.at.UnixMilli()
 	e.Database, e.DatabaseName, e.Container = c.Database.ID, c.Database.Name, c.ID
 	if e.ContainerName == "" {

@@ -84,7 +84,9 @@ func (r riddler) document(id int) bson.D {
 	return d
 }
 
-func (r riddler) path() string { return r.pick("a", "b", "c", "a.x", "a.y", "b.x", "a.0", "_id", "a.x.y") }
+func (r riddler) path() string {
+	return r.pick("a", "b", "c", "a.x", "a.y", "b.x", "a.0", "_id", "a.x.y")
+}
 
 // index gives the keys and options of an index.
 func (r riddler) index() mongo.IndexModel {

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"math"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -17,7 +18,7 @@ import (
 // A request is one command on its way. Methods that read arguments note the first
 // mistake in err and give zero values then, so that a command asks for all it wants and
 // looks at err once. Arguments share the connection's memory: what outlives the
-// request is copied.
+// request is copied. Strings are copies already.
 type request struct {
 	s       *Server
 	c       *connection
@@ -86,7 +87,7 @@ func (r *request) string(name string) string {
 	if v.Type != 0 && !ok {
 		r.fault(r.wrongType(name, v, "string"))
 	}
-	return s
+	return strings.Clone(s)
 }
 
 // document gives an optional document, nil if there is none.

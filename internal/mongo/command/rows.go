@@ -230,7 +230,7 @@ type stretch struct {
 	bodies   []byte
 	ends     []int
 	deadline []expiry.Stamp
-	next     int
+	epoch    uint64 // of the container, whose lifetime may have changed since
 }
 
 // Sizes of the stretches of a pausable walk: the first is small, since many clients want no more
@@ -255,7 +255,7 @@ func pausable(current func() *request, q *selection) pipeline.Rows {
 			var s stretch
 			more := false
 			err := r.replanned(q, func(v catalog.View, p *plan.Plan) (bool, error) {
-				s, more = stretch{}, false
+				s, more = stretch{epoch: v.Epoch()}, false
 				err := r.each(q, v, p, after, func(d store.Document) (bool, error) {
 					s.bodies = append(s.bodies, d.Body...)
 					s.ends = append(s.ends, len(s.bodies))
@@ -272,7 +272,7 @@ func pausable(current func() *request, q *selection) pipeline.Rows {
 				yield(nil, err)
 				return
 			}
-			if !s.give(current, yield) || !more {
+			if !s.give(current, q, yield) || !more {
 				return
 			}
 			size = min(4*size, maxStretch)
@@ -280,7 +280,7 @@ func pausable(current func() *request, q *selection) pipeline.Rows {
 	}
 }
 
-func (s *stretch) give(current func() *request, yield func(doc.Doc, error) bool) bool {
+func (s *stretch) give(current func() *request, q *selection, yield func(doc.Doc, error) bool) bool {
 	start := 0
 	for i, end := range s.ends {
 		body := s.bodies[start:end:end]
@@ -288,11 +288,57 @@ func (s *stretch) give(current func() *request, yield func(doc.Doc, error) bool)
 		if at := s.deadline[i]; at != 0 && at <= current().now {
 			continue
 		}
+		if q.container.State().Epoch() != s.epoch {
+			there, err := current().lasts(q, body)
+			if err != nil {
+				return yield(nil, err)
+			}
+			if !there {
+				continue
+			}
+		}
 		if !yield(body, nil) {
 			return false
 		}
 	}
 	return true
+}
+
+// lasting leaves out those documents that have ended since rows were read, when a later request
+// than the first goes on with them.
+func lasting(current func() *request, q *selection, rows pipeline.Rows) pipeline.Rows {
+	return func(yield func(doc.Doc, error) bool) {
+		first := current()
+		for d, err := range rows {
+			if r := current(); err == nil && r != first && q.container != nil {
+				there, e := r.lasts(q, d)
+				if err = e; err == nil && !there {
+					continue
+				}
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// mortal reports whether documents of the selection may end.
+func (q *selection) mortal() bool {
+	st := q.container.State()
+	return st.Policy.On() || !st.Plain()
+}
+
+// lasts reports whether a document is still there.
+func (r *request) lasts(q *selection, d doc.Doc) (bool, error) {
+	if r.tx != nil || q.container.State().Dialect != catalog.Mongo || !q.mortal() {
+		return true, nil
+	}
+	v, err := r.enter(q.container)
+	if err != nil {
+		return false, err
+	}
+	return r.read(v, doc.Lookup(d, "_id"), func(store.Document) error { return nil })
 }
 
 // compileQuery compiles a query that outlives the request's memory.

@@ -32,6 +32,7 @@ const (
 // https://github.com/mongodb/specifications/blob/master/source/sessions/driver-sessions.md
 type sessions struct {
 	s      *Server
+	most   int // sessions
 	mu     sync.Mutex
 	of     map[sessionKey]*session
 	looked clock.Stopwatch // since the last look for old ones
@@ -86,7 +87,7 @@ type membership struct {
 }
 
 func (s *sessions) init(server *Server) {
-	s.s, s.of, s.looked = server, map[sessionKey]*session{}, clock.Start()
+	s.s, s.most, s.of, s.looked = server, maxSessions, map[sessionKey]*session{}, clock.Start()
 	s.transactions.init()
 	s.kept.init()
 }
@@ -197,7 +198,7 @@ func (s *sessions) find(r *request, key sessionKey) (*session, error) {
 	x := s.of[key]
 	if x == nil {
 		s.forgetOld(uptime)
-		if len(s.of) >= maxSessions {
+		if len(s.of) >= s.most {
 			return nil, code.New(code.TooManyLogicalSessions, "Unable to add session into the cache because the number of active sessions is too high")
 		}
 		x = &session{key: key, id: string(key.id[:]), number: -1, turn: make(chan struct{}, 1)}
@@ -211,16 +212,21 @@ func (s *sessions) find(r *request, key sessionKey) (*session, error) {
 // forgetOld drops sessions that nobody has used for long, now and then; when there are too many, also
 // those that have nothing to remember.
 func (s *sessions) forgetOld(uptime time.Duration) {
-	full := len(s.of) >= maxSessions
+	full := len(s.of) >= s.most
 	if since := s.looked.Elapsed(); since < lookWhenFull || !full && since < lookEvery {
 		return
 	}
 	s.looked = clock.Start()
+	s.forgetIdle(uptime-sessionTime, full)
+}
+
+// forgetIdle drops sessions that nobody has used since the server had been up for so long.
+func (s *sessions) forgetIdle(since time.Duration, full bool) {
 	for _, x := range s.of {
 		if !x.tryTake() {
 			continue
 		}
-		idle := uptime-time.Duration(x.used.Load()) > sessionTime
+		idle := time.Duration(x.used.Load()) < since
 		if x.tx == nil && (idle || full && x.number < 0) {
 			s.forget(x)
 		}
@@ -237,7 +243,7 @@ func (s *sessions) forget(x *session) {
 	}
 }
 
-// select gives the sessions that a function wants.
+// choose gives the sessions that a function wants.
 func (s *sessions) choose(want func(*session) bool) (list []*session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -40,3 +40,17 @@ func (s *Server) Awaited() bool {
 	}
 	return false
 }
+
+// ForgetSessions drops those without a transaction that have not been used since the call.
+func (s *Server) ForgetSessions() {
+	s.sessions.mu.Lock()
+	defer s.sessions.mu.Unlock()
+	s.sessions.forgetIdle(s.uptime.Elapsed(), false)
+}
+
+// LimitSessions bounds how many there are.
+func (s *Server) LimitSessions(n int) {
+	s.sessions.mu.Lock()
+	defer s.sessions.mu.Unlock()
+	s.sessions.most = n
+}

@@ -296,12 +296,61 @@ func TestSessionsOfADriver(t *testing.T) {
 	d := newSuite(t)
 	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://" + d.address + "/?replicaSet=globaldb"))
 	must(t, err)
-	must(t, client.Database("test").RunCommand(t.Context(), eq("ping", 1)).Err())
 	s, err := client.StartSession()
 	must(t, err)
 	must(t, s.StartTransaction())
 	_, err = client.Database("test").Collection("c").InsertOne(mongo.NewSessionContext(t.Context(), s), eq("_id", 1))
 	must(t, err)
+	if open, _ := d.server.OpenTransactions(); open != 1 || d.server.Sessions() == 0 {
+		t.Errorf("%d transactions are open in %d sessions", open, d.server.Sessions())
+	}
+	s.EndSession(t.Context())
 	must(t, client.Disconnect(context.WithoutCancel(t.Context())))
-	d.until(func() bool { open, _ := d.server.OpenTransactions(); return open == 0 })
+	d.until(func() bool { open, _ := d.server.OpenTransactions(); return open == 0 && d.server.Sessions() <= 1 })
+}
+
+func TestSessionsAreForgotten(t *testing.T) {
+	t.Parallel()
+	d := newSuite(t)
+	open, idle := d.member(1), d.member(2)
+	wants(t, "begin", open.begin(insertOf("c", eq("_id", 1))), "n 1")
+	wants(t, "retryable write", idle.once(insertOf("c", eq("_id", 2))), "n 1")
+	if got := d.server.Sessions(); got != 2 {
+		t.Errorf("%d sessions, want 2", got)
+	}
+	d.server.ForgetSessions()
+	if got := d.server.Sessions(); got != 1 {
+		t.Errorf("%d sessions, want that with a transaction", got)
+	}
+	wants(t, "a retry in a session that was forgotten", idle.once(insertOf("c", eq("_id", 2))), "n 0, writeErrors 11000")
+	wants(t, "commit", open.commit(), "ok")
+	d.server.LimitSessions(2)
+	wants(t, "one too many", d.member(3).with(eq("ping", 1)), "code 261")
+	wants(t, "one that is there", idle.with(eq("ping", 1)), "ok")
+	wants(t, "none", d.peer().ask(bson.D{{Key: "ping", Value: 1}, {Key: "$db", Value: "test"}}), "ok")
+	d.server.ForgetSessions()
+	wants(t, "room again", d.member(3).with(eq("ping", 1)), "ok")
+}
+
+// TestSessionsOfUsers has two users with sessions of the same id.
+func TestSessionsOfUsers(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t, func(o *command.Options) { o.ReplSet, o.Auth = "globaldb", true })
+	m := d.member(1)
+	wants(t, "a stranger", m.begin(insertOf("c", eq("_id", 1))), "code 13")
+	wants(t, "a stranger's sessions", m.with(eq("killAllSessions", bson.A{})), "code 13")
+	if got := d.server.Sessions(); got != 0 {
+		t.Errorf("a stranger has %d sessions", got)
+	}
+}
+
+func BenchmarkPing(b *testing.B) {
+	for name, d := range map[string]*door{"alone": newDoor(b, nil), "replica set": newSuite(b)} {
+		m := d.member(1)
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				m.with(eq("ping", 1))
+			}
+		})
+	}
 }

@@ -180,3 +180,25 @@ func TestCosmosActions(t *testing.T) {
 	_, err = d.run(bson.D{{Key: "customAction", Value: "CreateCollection"}, {Key: "collection", Value: "y"}, {Key: "offerThroughput", Value: 400}})
 	fails(t, err, 115, "offerThroughput")
 }
+
+// What mongosh sends for show dbs, show collections, db.stats(), db.c.stats() and db.c.totalSize().
+func TestShellHelpers(t *testing.T) {
+	d, c := stocked(t, nil)
+	answer, err := d.admin(bson.D{{Key: "listDatabases", Value: 1}, {Key: "nameOnly", Value: false}, {Key: "lsid", Value: bson.D{{Key: "id", Value: bson.Binary{Subtype: 4, Data: make([]byte, 16)}}}}})
+	must(t, err)
+	same(t, answer["databases"].(bson.A)[0], bson.D{{Key: "name", Value: "test"}, {Key: "sizeOnDisk", Value: 210}, {Key: "empty", Value: false}})
+	cursor, err := d.Database("test").RunCommandCursor(t.Context(), bson.D{
+		{Key: "listCollections", Value: 1}, {Key: "filter", Value: bson.D{}}, {Key: "cursor", Value: bson.D{}}, {Key: "nameOnly", Value: true}, {Key: "authorizedCollections", Value: false},
+	})
+	must(t, err)
+	var list []bson.M
+	must(t, cursor.All(t.Context(), &list))
+	same(t, list, []bson.M{{"name": "c", "type": "collection"}, {"name": "v", "type": "view"}})
+	answer, err = d.run(bson.D{{Key: "dbStats", Value: 1}, {Key: "scale", Value: 1024}})
+	must(t, err)
+	same(t, answer["dataSize"], 210.0/1024)
+	stats := rows(t, c, bson.D{{Key: "$collStats", Value: bson.D{{Key: "storageStats", Value: bson.D{{Key: "scale", Value: 1}}}}}})
+	for name, want := range map[string]any{"count": 10, "size": 210, "avgObjSize": 21, "storageSize": 210, "nindexes": 2, "totalSize": 210, "capped": false} {
+		same(t, inside(t, stats[0], "storageStats", name), want)
+	}
+}

@@ -25,7 +25,7 @@ func (r *request) enter(c *catalog.Container) (catalog.View, error) {
 // scan walks documents. They are valid until the next step.
 func (r *request) scan(v catalog.View, a access.Access) iter.Seq2[store.Document, error] {
 	if r.tx != nil {
-		return r.tx.on(v).Scan(r.ctx, a)
+		return r.tx.scan(v, a)
 	}
 	return r.s.o.Store.Scan(r.ctx, v, a)
 }

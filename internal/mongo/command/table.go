@@ -2,6 +2,7 @@ package command
 
 // A command is one entry of the table.
 type command struct {
+	name   string // by which it is in the table
 	run    func(r *request, a *answer) error
 	help   string
 	fields map[string]bool // members that it takes beside its own and the generic ones
@@ -31,5 +32,6 @@ func register(name string, c command) {
 	if _, twice := table[name]; twice {
 		panic("command: two commands are called " + name)
 	}
+	c.name = name
 	table[name] = c
 }

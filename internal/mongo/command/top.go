@@ -54,9 +54,10 @@ type usageTimes struct {
 // note counts a request that a container had.
 func (u *usage) note(r *request) {
 	database, container := r.db, r.containerName()
-	if container == "" {
+	if checkCollectionName(database, container) != nil {
 		return
 	}
+	container = strings.Clone(container) // it shares the memory of the request
 	kind, took := usageKind(r.name), r.since.Elapsed()
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -2,12 +2,14 @@ package command
 
 import (
 	"context"
+	"iter"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -20,19 +22,17 @@ import (
 // Limits of transactions. Each holds a snapshot, and what it writes in memory.
 const (
 	maxTransactions = 500
-	transactionTime = time.Minute // transactionLifetimeLimitSeconds
 	sweepEvery      = time.Second
 )
 
 // transactions are those that are open, and the documents that they have written.
 type transactions struct {
-	lifetime atomic.Int64 // nanoseconds that a transaction may last
-	guard    sync.Mutex
-	open     map[*transaction]struct{}
-	locks    map[lockKey]*transaction
-	locked   atomic.Int64 // len(locks)
-	once     sync.Once
-	sweeper  sync.WaitGroup
+	guard   sync.Mutex
+	open    map[*transaction]struct{}
+	locks   map[lockKey]*transaction
+	locked  atomic.Int64 // len(locks)
+	once    sync.Once
+	sweeper sync.WaitGroup
 }
 
 // A lockKey is a document: the id of its container, and its key there.
@@ -48,7 +48,8 @@ type transaction struct {
 	sessions *sessions
 	session  *session
 	number   int64
-	now      expiry.Stamp // the instant at which its documents are alive
+	now      expiry.Stamp    // the instant at which its documents are alive
+	ctx      context.Context // of the request that runs
 	age      clock.Stopwatch
 	first    bool // its first command runs
 
@@ -62,7 +63,6 @@ type transaction struct {
 }
 
 func (s *transactions) init() {
-	s.lifetime.Store(int64(transactionTime))
 	s.open, s.locks = map[*transaction]struct{}{}, map[lockKey]*transaction{}
 }
 
@@ -97,7 +97,7 @@ func (r *request) joinTransaction() error {
 		return code.New(code.TransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.number)
 	}
 	if r.tx = x.tx; r.tx != nil {
-		r.now, r.tx.first = r.tx.now, false
+		r.now, r.tx.ctx, r.tx.first = r.tx.now, r.ctx, false
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (r *request) mayTransact() error {
 func (r *request) beginTransaction() error {
 	x, s := r.session, &r.s.sessions
 	x.abort(s)
-	t := &transaction{sessions: s, session: x, number: r.txnNumber, now: r.now, age: clock.Start(), first: true, done: make(chan struct{})}
+	t := &transaction{sessions: s, session: x, number: r.txnNumber, now: r.now, ctx: r.ctx, age: clock.Start(), first: true, done: make(chan struct{})}
 	s.guard.Lock()
 	full := len(s.open) >= maxTransactions
 	if !full {
@@ -157,7 +157,7 @@ func (s *sessions) renumber(x *session, number int64, st stage) {
 // sweep ends transactions that have lasted too long.
 func (s *sessions) sweep() {
 	for clock.Pause(s.s.running, sweepEvery) == nil {
-		s.endOld(time.Duration(s.lifetime.Load()))
+		s.endOld(time.Duration(s.s.parameters.number(transactionLifetimeLimitSeconds)) * time.Second)
 	}
 }
 
@@ -215,6 +215,20 @@ func (t *transaction) enter(r *request, c *catalog.Container) (catalog.View, err
 	t.begin()
 	t.views = append(t.views, v)
 	return v, nil
+}
+
+// A txContext is the context of whichever request runs in it at the moment: a cursor
+// of the transaction is read by one after the other.
+type txContext struct{ t *transaction }
+
+func (c txContext) Deadline() (time.Time, bool) { return c.t.ctx.Deadline() }
+func (c txContext) Done() <-chan struct{}       { return c.t.ctx.Done() }
+func (c txContext) Err() error                  { return c.t.ctx.Err() }
+func (c txContext) Value(key any) any           { return c.t.ctx.Value(key) }
+
+// scan is that of the store, as the transaction sees it.
+func (t *transaction) scan(v catalog.View, a access.Access) iter.Seq2[store.Document, error] {
+	return t.on(v).Scan(txContext{t}, a)
 }
 
 // on is what the transaction does in a container.

@@ -181,6 +181,13 @@ func TestTransactions(t *testing.T) {
 			{1, "commit", nil, "code 251, " + again},
 			{1, "alone", all, one},
 		}},
+		{"a collection is made by name", []step{
+			{1, "begin", eq("create", "made"), "ok"},
+			{1, "in", insertOf("made", x(1, 0)), "n 1"},
+			{2, "alone", findOf("made", bson.D{}), "[]"},
+			{1, "commit", nil, "ok"},
+			{2, "alone", findOf("made", bson.D{}), one},
+		}},
 		{"a command that fails aborts", []step{
 			{1, "begin", insertOf("c", x(2, 0)), "n 1"},
 			{1, "in", findOf("c", eq("$nonsense", 1)), "code 2"},
@@ -378,4 +385,43 @@ func TestCursorOfATransaction(t *testing.T) {
 	}
 	wants(t, "commit", m.commit(), "ok")
 	wants(t, "find", m.with(findOf("c", bson.D{})), `[{"_id":1},{"_id":2},{"_id":4}]`)
+}
+
+// TestDriverBeginsAnew has collections made in the middle of a transaction, and commits that fail.
+func TestDriverBeginsAnew(t *testing.T) {
+	t.Parallel()
+	d := newSuite(t)
+	ctx, db := t.Context(), d.Database("test")
+	must(t, db.CreateCollection(ctx, "c"))
+	s, err := d.StartSession()
+	must(t, err)
+	defer s.EndSession(ctx)
+	for i, fail := range []func(){
+		func() {},
+		func() { d.failOnce(bson.D{{Key: "closeConnection", Value: true}}, "commitTransaction") },
+		func() { d.failOnce(bson.D{{Key: "errorCode", Value: 91}}, "commitTransaction") },
+		func() { d.failOnce(bson.D{{Key: "errorCode", Value: 251}}, "commitTransaction") },
+		func() { d.fail(eq("times", 2), bson.D{{Key: "errorCode", Value: 10107}}, "commitTransaction") },
+		func() {
+			d.failOnce(bson.D{{Key: "writeConcernError", Value: bson.D{{Key: "code", Value: 91}, {Key: "errmsg", Value: "stopping"}}}}, "commitTransaction")
+		},
+		func() { d.failOnce(bson.D{{Key: "closeConnection", Value: true}}, "insert") },
+		func() { d.failOnce(bson.D{{Key: "errorCode", Value: 112}}, "insert") },
+	} {
+		fail()
+		_, err := s.WithTransaction(ctx, func(ctx context.Context) (any, error) {
+			if _, err := db.Collection("c").InsertOne(ctx, eq("_id", i)); err != nil {
+				return nil, err
+			}
+			return db.Collection("fresh").InsertOne(ctx, eq("_id", i))
+		})
+		if err != nil {
+			t.Errorf("%d: %v", i, err)
+		}
+		for _, name := range []string{"c", "fresh"} {
+			if n := count(t, db.Collection(name), eq("_id", i)); n != 1 {
+				t.Errorf("%d: %d documents in %s", i, n, name)
+			}
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -434,36 +435,69 @@ func TestEstimatedCount(t *testing.T) {
 	}
 }
 
-// TestCursorOverDeadline is A-19: what expires while a cursor is open is in none of its later batches.
+// TestCursorOverDeadline is A-19: what expires while a cursor is open is in none of its later batches, be it by time or because
+// lifetime was shortened.
 func TestCursorOverDeadline(t *testing.T) {
 	t.Parallel()
-	for _, rule := range []string{"stamp", "date"} {
-		for _, sort := range []bson.D{nil, {{Key: "n", Value: 1}}, {{Key: "m", Value: 1}}} {
-			t.Run(fmt.Sprint(rule, sort), func(t *testing.T) {
+	sort := func(by string) bson.D { return bson.D{{Key: "$sort", Value: bson.D{{Key: by, Value: 1}}}} }
+	project := bson.D{{Key: "$project", Value: bson.D{{Key: "_id", Value: 1}}}}
+	ways := map[string]func(c *mongo.Collection) (*mongo.Cursor, error){
+		"aggregate": func(c *mongo.Collection) (*mongo.Cursor, error) {
+			return c.Aggregate(t.Context(), bson.A{project}, options.Aggregate().SetBatchSize(10))
+		},
+		"aggregate sorted by an index": func(c *mongo.Collection) (*mongo.Cursor, error) {
+			return c.Aggregate(t.Context(), bson.A{sort("n")}, options.Aggregate().SetBatchSize(10))
+		},
+		"aggregate sorted in memory": func(c *mongo.Collection) (*mongo.Cursor, error) {
+			return c.Aggregate(t.Context(), bson.A{sort("m"), project}, options.Aggregate().SetBatchSize(10))
+		},
+		"find": func(c *mongo.Collection) (*mongo.Cursor, error) {
+			return c.Find(t.Context(), bson.D{}, options.Find().SetBatchSize(10))
+		},
+		"find backwards": func(c *mongo.Collection) (*mongo.Cursor, error) {
+			return c.Find(t.Context(), bson.D{}, options.Find().SetBatchSize(10).SetSort(bson.D{{Key: "$natural", Value: -1}}))
+		},
+		"find sorted by an index": func(c *mongo.Collection) (*mongo.Cursor, error) {
+			return c.Find(t.Context(), bson.D{}, options.Find().SetBatchSize(10).SetSort(bson.D{{Key: "n", Value: 1}}))
+		},
+		"find sorted in memory": func(c *mongo.Collection) (*mongo.Cursor, error) {
+			return c.Find(t.Context(), bson.D{}, options.Find().SetBatchSize(10).SetSort(bson.D{{Key: "m", Value: 1}}).SetProjection(bson.D{{Key: "m", Value: 0}}))
+		},
+	}
+	for name, open := range ways {
+		for _, end := range []string{"stamp", "date", "change of the stamp's", "change of the date's"} {
+			t.Run(name+" "+end, func(t *testing.T) {
 				t.Parallel()
 				d := newDoor(t, nil)
-				if rule == "stamp" {
+				ends := bson.D{{Key: "ttl", Value: 10}}
+				switch end {
+				case "stamp":
 					d.stamped("c", -1)
-				} else {
+				case "date":
 					d.dated("c", "at", 1, 10, "")
+					ends = bson.D{{Key: "at", Value: start}}
+				case "change of the stamp's":
+					d.tell(`{"create":"c"}`)
+				case "change of the date's":
+					d.dated("c", "at", 1, 100, "")
+					ends = bson.D{{Key: "at", Value: start}}
 				}
 				d.tell(`{"createIndexes":"c","indexes":[{"key":{"n":1},"name":"n_1"}]}`)
 				var list []any
 				for i := range 100 {
 					x := bson.D{{Key: "_id", Value: i}, {Key: "n", Value: i}, {Key: "m", Value: i}}
 					if i%2 == 1 {
-						x = append(x, bson.E{Key: "at", Value: start}, bson.E{Key: "ttl", Value: 10})
+						x = append(x, ends...)
 					}
 					list = append(list, x)
 				}
 				c := d.Database("test").Collection("c")
 				_, err := c.InsertMany(t.Context(), list)
 				must(t, err)
-				find := options.Find().SetBatchSize(10)
-				if sort != nil {
-					find.SetSort(sort)
+				if strings.HasPrefix(end, "change") {
+					d.pass(10 * time.Second)
 				}
-				cursor, err := c.Find(t.Context(), bson.D{}, find)
+				cursor, err := open(c)
 				must(t, err)
 				defer cursor.Close(t.Context())
 				for range 10 {
@@ -471,7 +505,14 @@ func TestCursorOverDeadline(t *testing.T) {
 						t.Fatal(cursor.Err())
 					}
 				}
-				d.pass(10 * time.Second)
+				switch end {
+				case "change of the stamp's":
+					d.tell(`{"createIndexes":"c","indexes":[{"key":{"_ts":1},"name":"_ts_1","expireAfterSeconds":-1}]}`)
+				case "change of the date's":
+					d.tell(`{"collMod":"c","index":{"name":"ttl","expireAfterSeconds":5}}`)
+				default:
+					d.pass(10 * time.Second)
+				}
 				must(t, d.reclaim(t.Context()))
 				n := 0
 				for cursor.Next(t.Context()) {

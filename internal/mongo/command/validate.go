@@ -7,6 +7,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
 func init() {
@@ -72,6 +73,10 @@ func (r *request) validate(v catalog.View) (*validation, error) {
 	if err != nil {
 		return nil, err
 	}
+	var scope *expression.Scope
+	if rules != nil {
+		scope = rules.scope(r)
+	}
 	found := &validation{}
 	for d, err := range r.scan(v, access.Access{}) {
 		if err != nil {
@@ -85,7 +90,7 @@ func (r *request) validate(v catalog.View) (*validation, error) {
 		if rules == nil {
 			continue
 		}
-		ok, err := rules.obeyed(d.Body, rules.scope(r))
+		ok, err := rules.obeyed(d.Body, scope)
 		if err != nil {
 			return nil, err
 		}

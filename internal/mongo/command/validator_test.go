@@ -25,8 +25,8 @@ func TestValidator(t *testing.T) {
 	d := newDoor(t, nil)
 	db := d.Database("test")
 	schema := bson.D{{Key: "$jsonSchema", Value: bson.D{
-		{"required", bson.A{"name", "age"}},
-		{"properties", bson.D{{Key: "name", Value: bson.D{{Key: "bsonType", Value: "string"}, {Key: "description", Value: "who it is"}}}, {Key: "age", Value: bson.D{{Key: "minimum", Value: 0}}}}},
+		{Key: "required", Value: bson.A{"name", "age"}},
+		{Key: "properties", Value: bson.D{{Key: "name", Value: bson.D{{Key: "bsonType", Value: "string"}, {Key: "description", Value: "who it is"}}}, {Key: "age", Value: bson.D{{Key: "minimum", Value: 0}}}}},
 	}}}
 	must(t, db.CreateCollection(t.Context(), "c", options.CreateCollection().SetValidator(schema)))
 	c := db.Collection("c")
@@ -39,9 +39,9 @@ func TestValidator(t *testing.T) {
 		"schemaRulesNotSatisfied": bson.A{
 			bson.D{{Key: "operatorName", Value: "required"}, {Key: "specifiedAs", Value: bson.D{{Key: "required", Value: bson.A{"name", "age"}}}}, {Key: "missingProperties", Value: bson.A{"age"}}},
 			bson.D{{Key: "operatorName", Value: "properties"}, {Key: "propertiesNotSatisfied", Value: bson.A{bson.D{
-				{"propertyName", "name"}, {Key: "description", Value: "who it is"}, {Key: "details", Value: bson.A{bson.D{
-					{"operatorName", "bsonType"}, {Key: "specifiedAs", Value: bson.D{{Key: "bsonType", Value: "string"}}}, {Key: "reason", Value: "type did not match"},
-					{"consideredValue", 5}, {Key: "consideredType", Value: "int"},
+				{Key: "propertyName", Value: "name"}, {Key: "description", Value: "who it is"}, {Key: "details", Value: bson.A{bson.D{
+					{Key: "operatorName", Value: "bsonType"}, {Key: "specifiedAs", Value: bson.D{{Key: "bsonType", Value: "string"}}}, {Key: "reason", Value: "type did not match"},
+					{Key: "consideredValue", Value: 5}, {Key: "consideredType", Value: "int"},
 				}}},
 			}}}},
 		},

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -33,6 +32,10 @@ func (r *request) openStream(a *answer, x *aggregation, arg doc.Value, size int6
 	case r.tx != nil:
 		return code.New(code.OperationNotSupportedInTransaction, "Stage not supported inside of a multi-document transaction: $changeStream")
 	}
+	stages := r.list("pipeline")
+	if x.container != nil && viewOf(x.container) != nil || stageName(stages) != "$changeStream" {
+		return code.New(code.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", x.ns)
+	}
 	o, err := readWatch(arg)
 	if err != nil {
 		return err
@@ -41,7 +44,7 @@ func (r *request) openStream(a *answer, x *aggregation, arg doc.Value, size int6
 	if s.scope, err = r.scopeOf(&o, x.container); err != nil {
 		return err
 	}
-	if s.rest, err = pipeline.Compile(r.list("pipeline")[1:], pipeline.Options{Names: x.names}); err != nil {
+	if s.rest, err = pipeline.Compile(stages[1:], pipeline.Options{Names: x.names}); err != nil {
 		return err
 	}
 	if _, err = s.rest.Each(r.ctx, s.env); err != nil {
@@ -180,8 +183,3 @@ func (s watchScope) ends(e *store.LogEntry) bool {
 	return false
 }
 
-// sameID reports whether the _id of a document is still the one that it had.
-func sameID(d doc.Doc, want doc.Doc) bool {
-	v := doc.Lookup(d, "_id")
-	return v.Type == bsoncore.TypeEmbeddedDocument && bytes.Equal(v.Data, want)
-}

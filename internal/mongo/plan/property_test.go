@@ -353,8 +353,13 @@ func someIndex(r *rand.Rand, i int) catalog.NamedIndex {
 	}
 	x.Sparse = r.IntN(5) == 0
 	if r.IntN(5) == 0 {
-		x.Partial = bsonOf(pick(r, bson.D{{Key: "a", Value: bson.D{{Key: "$exists", Value: true}}}}, bson.D{{Key: "a", Value: bson.D{{Key: "$gt", Value: 1}}}},
-			bson.D{{Key: "b", Value: bson.D{{Key: "$lte", Value: 2}}}}, bson.D{{Key: "c", Value: 1}}, bson.D{{Key: "b", Value: bson.D{{Key: "$in", Value: bson.A{1, 2, nil}}}}}))
+		x.Partial = bsonOf(pick(r,
+			bson.D{{Key: "a", Value: bson.D{{Key: "$exists", Value: true}}}},
+			bson.D{{Key: "a", Value: bson.D{{Key: "$gt", Value: 1}}}},
+			bson.D{{Key: "b", Value: bson.D{{Key: "$lte", Value: 2}}}},
+			bson.D{{Key: "b", Value: bson.D{{Key: "$in", Value: bson.A{1, 2, nil}}}}},
+			bson.D{{Key: "c", Value: 1}},
+		))
 	}
 	return x
 }
@@ -432,7 +437,7 @@ func someRows(r *rand.Rand) bson.A {
 func someDocument(r *rand.Rand, i int, arrays bool) doc.Doc {
 	id := pick[any](r, int32(i), int32(i), float64(i)+0.5, "u"+strconv.Itoa(i), bson.D{{Key: "a", Value: int32(i)}})
 	if arrays && r.IntN(2) == 0 {
-		return bsonOf(append(bson.D{{Key: "_id", Value: id}, {Key: "a", Value: someRows(r)}}, someMembers(r, 1, false)[:]...))
+		return bsonOf(append(bson.D{{Key: "_id", Value: id}, {Key: "a", Value: someRows(r)}}, someMembers(r, 1, false)...))
 	}
 	return bsonOf(append(bson.D{{Key: "_id", Value: id}}, someMembers(r, 3, arrays)...))
 }

@@ -1,0 +1,1 @@
+db.loaded.insertOne({ by: "load()" });
