@@ -22,7 +22,7 @@ try {
   const [mayfly, mongo] = await Promise.all([start("--memory"), startMongo("--memory")]);
   const authority = join(scratch, "ca.pem");
   writeFileSync(authority, await (await fetch(`${mayfly.http}/_mayfly/ca.pem`)).text());
-  const tests = spawn(process.execPath, ["--test", "--test-timeout=60000", "--test-reporter=spec", ...process.argv.slice(2)], {
+  const tests = spawn(process.execPath, ["--test", "--test-timeout=180000", "--test-reporter=spec", ...process.argv.slice(2)], {
     cwd: new URL(".", import.meta.url),
     env: { ...process.env, NODE_EXTRA_CA_CERTS: authority, MAYFLY_HTTP: mayfly.http, MAYFLY_HTTPS: mayfly.https, MAYFLY_MONGO: mongo.uri() },
     stdio: "inherit",

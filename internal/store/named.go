@@ -214,6 +214,9 @@ func descend(d doc.Doc, path []string) (v doc.Value, rest []string, err error) {
 
 // position reads a step that is the place of an element.
 func position(step string) (int, bool) {
+	if step == "" || step[0] < '0' || step[0] > '9' {
+		return 0, false // what Atoi would allocate an error for
+	}
 	n, err := strconv.Atoi(step)
 	return n, err == nil && n >= 0 && strconv.Itoa(n) == step
 }

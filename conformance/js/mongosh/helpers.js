@@ -61,9 +61,9 @@ assert.equal(db.things.explain().update({ n: 4 }, { $set: { z: 1 } }).ok, 1);
 assert.equal(db.things.explain().count({ n: 4 }).ok, 1);
 
 const stats = db.stats();
-assert.deepEqual([stats.db, stats.collections, Number(stats.objects), stats.indexes], [db.getName(), 1, 202, 3]);
+assert.deepEqual([stats.collections, stats.objects, stats.indexes].map(Number), [1, 202, 3]);
 const own = db.things.stats();
-assert.deepEqual([own.ns, own.count, own.nindexes, own.capped], [`${db.getName()}.things`, 202, 3, false]);
+assert.deepEqual([own.ns, Number(own.count), Number(own.nindexes), own.capped], [`${db.getName()}.things`, 202, 3, false]);
 assert(db.things.totalSize() > 0 && db.things.dataSize() > 0 && db.things.totalIndexSize() >= 0);
 assert.equal(db.things.validate().valid, true);
 assert.equal(db.things.isCapped(), false);

@@ -6,7 +6,7 @@ import mongoose from "mongoose";
 import { startMongo } from "../mayfly.js";
 
 const { Schema } = mongoose;
-const patient = { timeout: 10_000 };
+const patient = { timeout: 60_000 };
 
 let connection;
 before(async () => {

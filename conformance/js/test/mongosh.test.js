@@ -13,7 +13,7 @@ import { startMongo } from "../mayfly.js";
 
 const shell = fileURLToPath(new URL("../node_modules/mongosh/bin/mongosh.js", import.meta.url));
 const scripts = fileURLToPath(new URL("../mongosh", import.meta.url));
-const patient = { timeout: 60_000 };
+const patient = { timeout: 150_000 };
 const database = `shell-${process.pid}`;
 
 let home, client;

@@ -307,3 +307,17 @@ func TestRefusedCommands(t *testing.T) {
 	_, err := d.run(bson.D{{Key: "createSearchIndexes", Value: "c"}, {Key: "indexes", Value: bson.A{}}})
 	fails(t, err, 31082, "Atlas")
 }
+
+func TestCursorOfDroppedCollection(t *testing.T) {
+	d := newDoor(t, nil)
+	c := d.Database("test").Collection("c")
+	for i := range 10 {
+		_, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: i}})
+		must(t, err)
+	}
+	cursor, err := c.Find(t.Context(), bson.D{}, options.Find().SetBatchSize(3))
+	must(t, err)
+	must(t, c.Drop(t.Context()))
+	var list []bson.M
+	fails(t, cursor.All(t.Context(), &list), 175, "dropped")
+}

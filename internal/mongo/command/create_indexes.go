@@ -113,12 +113,18 @@ func (r *request) makeIndexes(c *catalog.Container, specs []*indexSpec) (built i
 			if err != nil {
 				return 0, err
 			}
+			if err := x.alone(ttl, missing); err != nil {
+				return 0, err
+			}
 			if !there {
 				ttl = x
 			}
 			continue
 		}
 		found := false
+		if ttl != nil {
+			there = append(slices.Clone(there), ttl.NamedIndex)
+		}
 		for _, y := range slices.Concat(there, missing) {
 			same, err := x.compare(y)
 			if err != nil {
@@ -170,6 +176,25 @@ func (r *request) build(c *catalog.Container, missing []catalog.NamedIndex) erro
 	return err
 }
 
+// alone refuses an index on _ts that others of the same command are in the way of: another one, or one of its name.
+func (x *indexSpec) alone(ttl *indexSpec, missing []catalog.NamedIndex) error {
+	if ttl != nil && ttl.ttl != x.ttl {
+		return conflicting(x.Spec, ttl.Spec)
+	}
+	for _, y := range missing {
+		if y.Name == x.Name {
+			_, err := x.compare(y)
+			return err
+		}
+	}
+	return nil
+}
+
+func conflicting(requested, existing doc.Doc) error {
+	return code.New(code.IndexOptionsConflict, "An equivalent index already exists with the same name but different options. Requested index: %s, existing index: %s",
+		code.Show(doc.Object(requested)), code.Show(doc.Object(existing)))
+}
+
 // stampThere reports whether the container has that lifetime already; another one is an error.
 func (r *request) stampThere(c *catalog.Container, x *indexSpec) (bool, error) {
 	st := c.State()
@@ -186,8 +211,7 @@ func (r *request) stampThere(c *catalog.Container, x *indexSpec) (bool, error) {
 	if int64(st.Policy.Default) == x.ttl {
 		return true, nil
 	}
-	return false, code.New(code.IndexOptionsConflict, "An equivalent index already exists with the same name but different options. Requested index: %s, existing index: %s",
-		code.Show(doc.Object(x.Spec)), code.Show(doc.Object(there)))
+	return false, conflicting(x.Spec, there)
 }
 
 // setLifetime sets the lifetime that counts from the stamp: the field that the NoSQL door calls defaultTtl.

@@ -75,7 +75,7 @@ func (c *connection) guarded(r *request, a *answer) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.s.log.Error("command failed by a defect", "command", r.name, "panic", p, "stack", string(debug.Stack()))
-			err = code.New(code.InternalError, "An internal error occurred. The server's log has more.")
+			err = r.leave(a, code.New(code.InternalError, "An internal error occurred. The server's log has more."))
 		}
 	}()
 	return c.run(r, a)

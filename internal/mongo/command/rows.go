@@ -142,6 +142,9 @@ func (r *request) each(q *selection, v catalog.View, p *plan.Plan, after access.
 func (r *request) replanned(q *selection, do func(v catalog.View, p *plan.Plan) (begun bool, err error)) error {
 	for range maxReplans {
 		v, err := r.enter(q.container)
+		if err == catalog.ErrNoOwner && r.name == "getMore" {
+			err = code.New(code.QueryPlanKilled, "collection dropped between getMore calls")
+		}
 		if err != nil {
 			return err
 		}

@@ -147,6 +147,9 @@ func (s server) Out(_ context.Context, into pipeline.Namespace, rows pipeline.Ro
 	}
 	if old != nil {
 		_, err = r.s.o.Catalog.ReplaceIndexes(r.ctx, r.now, c, func(*catalog.State) ([]catalog.NamedIndex, error) { return fresh(old.State().Named), nil })
+		if st := old.State(); err == nil && st.Policy.On() {
+			err = r.setLifetime(c, st.TTL, st.TTLIndex)
+		}
 	}
 	if err == nil {
 		err = s.insertRows(c, rows)
@@ -176,12 +179,19 @@ func fresh(list []catalog.NamedIndex) []catalog.NamedIndex {
 func (s server) insertRows(c *catalog.Container, rows pipeline.Rows) error {
 	r := s.p.now
 	w := writer{r: r, c: c, ordered: true}
+	validate, err := r.validator(c)
+	if err != nil {
+		return err
+	}
 	i := 0
 	for d, err := range rows {
 		if err != nil {
 			return err
 		}
 		body, err := r.prepare(d)
+		if err == nil && validate != nil {
+			err = validate(body)
+		}
 		if err != nil {
 			return err
 		}
@@ -264,11 +274,20 @@ func (s server) mergeOne(c *catalog.Container, m *pipeline.Merge, d doc.Doc, cha
 	if err != nil {
 		return false, err
 	}
+	validate, err := r.validator(c)
+	if err != nil {
+		return false, err
+	}
 	if found {
 		op := store.Op{Verb: store.Patch, Key: store.Identity(id), Lenient: true, Edit: func(old store.Document) (doc.Doc, error) {
 			body, err := change(old.Body)
 			if err != nil || bytes.Equal(body, old.Body) {
 				return nil, err
+			}
+			if validate != nil {
+				if err := validate(body); err != nil && !r.spares(c, old.Body) {
+					return nil, err
+				}
 			}
 			return bytes.Clone(body), nil
 		}}
@@ -287,6 +306,9 @@ func (s server) mergeOne(c *catalog.Container, m *pipeline.Merge, d doc.Doc, cha
 		return false, m.NotMatched()
 	}
 	body, err := r.prepare(d)
+	if err == nil && validate != nil {
+		err = validate(body)
+	}
 	if err != nil {
 		return false, err
 	}

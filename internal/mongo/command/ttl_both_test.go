@@ -88,3 +88,22 @@ func TestBothRules(t *testing.T) {
 	}
 	d.checked()
 }
+
+// TestOutKeepsLifetime is $out, which leaves a collection its indexes: those that end documents are among them.
+func TestOutKeepsLifetime(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t, nil)
+	d.tell(`{"createIndexes":"to","indexes":[{"key":{"_ts":1},"name":"life","expireAfterSeconds":20},{"key":{"at":1},"name":"at_1","expireAfterSeconds":10}]}`)
+	list := d.tell(`{"listIndexes":"to"}`)
+	d.insert("from", `{"_id":1,"at":`+dateAt(0)+`}`)
+	d.insert("from", `{"_id":2}`)
+	d.pass(5 * time.Second)
+	d.tell(`{"aggregate":"from","pipeline":[{"$out":"to"}],"cursor":{}}`)
+	d.expect(`{"listIndexes":"to"}`, list)
+	d.alive("to", "1 2")
+	d.pass(5 * time.Second)
+	d.alive("to", "2")
+	d.pass(15 * time.Second)
+	d.alive("to", "")
+	d.checked()
+}

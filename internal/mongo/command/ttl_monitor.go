@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -18,11 +19,11 @@ type monitor struct {
 	s    *Server
 	stop func()
 
-	mu        sync.Mutex
-	last      expiry.Stamp // when the last pass began
-	under     bool         // one is under way
-	passes    int64
-	subPasses int64
+	mu    sync.Mutex   // held through a look for what is left
+	last  expiry.Stamp // when the last pass began
+	under bool         // one is under way
+
+	passes, subPasses atomic.Int64
 }
 
 // monitorEvery is how often the monitor looks at the clock.
@@ -53,13 +54,13 @@ func (m *monitor) pass(ctx context.Context, now expiry.Stamp) {
 	}
 	if !m.under {
 		m.under, m.last = true, now
-		m.subPasses++
+		m.subPasses.Add(1)
 	}
 	if m.behind(ctx) && now < m.last+m.s.parameters.number(subPassTargetSecs) {
 		return
 	}
 	m.under = false
-	m.passes++
+	m.passes.Add(1)
 }
 
 // behind reports whether documents that were dead when the pass began are still on disk.
@@ -78,9 +79,7 @@ func (m *monitor) behind(ctx context.Context) bool {
 
 // counts are how many passes and parts of passes there were.
 func (m *monitor) counts() (passes, subPasses int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.passes, m.subPasses
+	return m.passes.Load(), m.subPasses.Load()
 }
 
 // deleted is how many documents the reaper has reclaimed.

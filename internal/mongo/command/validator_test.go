@@ -113,3 +113,20 @@ func TestValidatorOfOperators(t *testing.T) {
 		})
 	}
 }
+
+func TestValidatorOfPipelines(t *testing.T) {
+	d := newDoor(t, nil)
+	db := d.Database("test")
+	must(t, db.CreateCollection(t.Context(), "c", options.CreateCollection().SetValidator(bson.D{{Key: "n", Value: bson.D{{Key: "$lt", Value: 5}}}})))
+	_, err := db.Collection("from").InsertMany(t.Context(), []any{bson.D{{Key: "_id", Value: 1}, {Key: "n", Value: 1}}, bson.D{{Key: "_id", Value: 2}, {Key: "n", Value: 9}}})
+	must(t, err)
+	for _, stage := range []bson.D{{{Key: "$out", Value: "c"}}, {{Key: "$merge", Value: "c"}}} {
+		_, err := db.Collection("from").Aggregate(t.Context(), bson.A{stage})
+		fails(t, err, 121, "Document failed validation")
+		_, err = db.Collection("from").Aggregate(t.Context(), bson.A{stage}, options.Aggregate().SetBypassDocumentValidation(true))
+		must(t, err)
+		same(t, count(t, db.Collection("c"), bson.D{}), 2)
+		_, err = db.Collection("c").DeleteMany(t.Context(), bson.D{})
+		must(t, err)
+	}
+}

@@ -1,5 +1,10 @@
 package filter
 
+import (
+	"maps"
+	"slices"
+)
+
 // onDocument has the operators that stand where a field's name could.
 var onDocument map[string]topOperator
 
@@ -57,4 +62,10 @@ func init() {
 		"$type":          typeOf,
 		"$within":        refused,
 	}
+}
+
+// Operators lists the names of all operators, sorted: those that stand where a field's
+// name could, and those on a field.
+func Operators() (document, field []string) {
+	return slices.Sorted(maps.Keys(onDocument)), slices.Sorted(maps.Keys(onField))
 }

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -149,3 +151,6 @@ func (k *kept) set(v doc.Value) int {
 }
 
 func (k *kept) get() doc.Value { return doc.Value{Type: k.kind, Data: k.data} }
+
+// Accumulators lists the names of all accumulators, sorted.
+func Accumulators() []string { return slices.Sorted(maps.Keys(accumulators)) }

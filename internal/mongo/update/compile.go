@@ -1,6 +1,8 @@
 package update
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -192,4 +194,11 @@ func constant(v doc.Value) *leaf {
 		}
 		return append(dst, v.Data...), v.Type, written, nil
 	}}
+}
+
+// Operators lists the names of all operators, sorted.
+func Operators() []string {
+	list := append(slices.Collect(maps.Keys(operators)), "$rename") // which has two paths, and a way of its own
+	slices.Sort(list)
+	return list
 }

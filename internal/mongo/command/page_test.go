@@ -1,0 +1,157 @@
+package command_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/command"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+	"github.com/mayflydb/mayfly/internal/mongo/update"
+)
+
+var rewritePage = flag.Bool("rewrite-page", false, "write the tables of commands and operators into docs/mongo.md")
+
+const (
+	page      = "../../../docs/mongo.md"
+	pageStart = "<!-- tables -->\n"
+	pageEnd   = "<!-- end -->"
+)
+
+// TestPageListsWhatThereIs holds docs/mongo.md against the tables of commands, stages and operators.
+func TestPageListsWhatThereIs(t *testing.T) {
+	text, err := os.ReadFile(page)
+	must(t, err)
+	before, rest, ok := strings.Cut(string(text), pageStart)
+	listed, after, ok2 := strings.Cut(rest, pageEnd)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no place for the tables", page)
+	}
+	want := tables()
+	if *rewritePage {
+		must(t, os.WriteFile(page, []byte(before+pageStart+want+pageEnd+after), 0o644))
+	} else if listed != want {
+		t.Errorf("%s does not list what there is; go test ./internal/mongo/command -run Page -rewrite-page", page)
+	}
+}
+
+func tables() string {
+	var b strings.Builder
+	b.WriteString("\n## Commands\n\n| command | does |\n|---|---|\n")
+	commands := command.Commands()
+	for _, name := range slices.Sorted(maps.Keys(commands)) {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", name, commands[name])
+	}
+	list := func(title string, names []string, compile func(name string) error) {
+		var there, refused []string
+		for _, name := range names {
+			if code.Is(compile(name), code.CommandNotSupported) {
+				refused = append(refused, "`"+name+"`")
+			} else {
+				there = append(there, "`"+name+"`")
+			}
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", title, wrapped(there))
+		if len(refused) > 0 {
+			fmt.Fprintf(&b, "\nRefused by name:\n%s\n", wrapped(refused))
+		}
+	}
+	document, field := filter.Operators()
+	list("Query operators", slices.Concat(document, field), func(name string) error {
+		q := bson.D{{Key: name, Value: 1}}
+		if slices.Contains(field, name) {
+			q = bson.D{{Key: "a", Value: q}}
+		}
+		_, err := filter.Compile(marshal(q), filter.Options{})
+		return err
+	})
+	list("Update operators", update.Operators(), func(string) error { return nil })
+	stages := pipeline.Names()
+	slices.Sort(stages)
+	list("Stages", stages, func(name string) error {
+		_, err := pipeline.Compile([]doc.Value{doc.Object(marshal(bson.D{{Key: name, Value: bson.D{}}}))}, pipeline.Options{})
+		return err
+	})
+	list("Accumulators", pipeline.Accumulators(), func(string) error { return nil })
+	operators := expression.Operators()
+	slices.Sort(operators)
+	list("Expression operators", operators, func(name string) error {
+		_, err := expression.Compile(doc.Object(marshal(bson.D{{Key: name, Value: bson.D{}}})), expression.NewNames())
+		return err
+	})
+	b.WriteString("\n")
+	return b.String()
+}
+
+func marshal(d bson.D) doc.Doc {
+	raw, err := bson.Marshal(d)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
+
+// wrapped joins names into lines of a page.
+func wrapped(names []string) string {
+	var b strings.Builder
+	width := 0
+	names = slices.Compact(names)
+	for i, name := range names {
+		if width > 0 && width+len(name) > 140 {
+			b.WriteString("\n")
+			width = 0
+		} else if width > 0 {
+			b.WriteString(" ")
+		}
+		b.WriteString(name)
+		width += len(name) + 2
+		if i < len(names)-1 {
+			b.WriteString(",")
+		}
+	}
+	return b.String()
+}
+
+// TestEachCommandHasItsFile: a reader finds a command by the name of its file.
+func TestEachCommandHasItsFile(t *testing.T) {
+	elsewhere := map[string]string{
+		"isMaster": "hello", "killCursors": "get_more", "deleteIndexes": "drop_indexes", "logout": "log_out", "fsyncUnlock": "fsync",
+		"configureFailPoint": "fail_point", "dropAllUsersFromDatabase": "drop_all_users", "killAllSessionsByPattern": "kill_all_sessions",
+	}
+	for name, help := range command.Commands() {
+		file := elsewhere[name]
+		switch {
+		case strings.HasPrefix(help, "Is refused: there are built-in roles only"):
+			file = "create_role"
+		case strings.HasPrefix(help, "Is not supported"):
+			file = "refused"
+		case file == "":
+			file = snake(name)
+		}
+		if _, err := os.Stat(file + ".go"); err != nil {
+			t.Errorf("%s is not in %s.go", name, file)
+		}
+	}
+}
+
+func snake(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
