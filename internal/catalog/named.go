@@ -203,14 +203,20 @@ func (newer PastDates) covers(p PastDates) bool {
 		newer.Until-expiry.Stamp(newer.Seconds) >= p.Until-expiry.Stamp(p.Seconds)
 }
 
-// ForgetDates drops the closed rules of dates up to count once every document that they
-// ended is reclaimed.
-func (c *Catalog) ForgetDates(ctx context.Context, ct *Container, count int) error {
+// ForgetDates drops closed rules of dates once every document that they ended is reclaimed.
+// They are known by what they say: others may have come and gone since.
+func (c *Catalog) ForgetDates(ctx context.Context, ct *Container, over []PastDates) error {
 	_, err := c.alter(ctx, ct, func(st *State, _ *counters, _ *kv.Batch) error {
-		st.PastDates = slices.Clone(st.PastDates[min(count, len(st.PastDates)):])
+		st.PastDates = slices.DeleteFunc(slices.Clone(st.PastDates), func(p PastDates) bool {
+			return slices.ContainsFunc(over, p.equal)
+		})
 		return st.compile(c.condition)
 	})
 	return err
+}
+
+func (p PastDates) equal(q PastDates) bool {
+	return p.Path == q.Path && p.Seconds == q.Seconds && string(p.Partial) == string(q.Partial) && p.Until == q.Until && p.Sequence == q.Sequence
 }
 
 // DatesOn reports whether rules of dates are in force, as they are when a catalog opens.

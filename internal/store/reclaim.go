@@ -37,7 +37,7 @@ type reclaim struct {
 	// documents goes on, and how many closed policies there were when it began.
 	next        uint64
 	closed      int
-	closedDates int
+	closedDates []catalog.PastDates
 }
 
 // A run is a stretch of document numbers that are all reclaimed.
@@ -198,7 +198,7 @@ func (g *gathering) gatherInheriting(ctx context.Context, r kv.Reader, floor exp
 func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclaim, limit int) (Reclaimed, error) {
 	step := gathering{rng: v.Container.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext}
 	if r.next == 0 {
-		r.closed, r.closedDates = len(v.Policy.Past), len(v.PastDates)
+		r.closed, r.closedDates = len(v.Policy.Past), v.PastDates
 	}
 	next := uint64(0)
 	_, upper := step.rng.Bounds(keys.KindRecord)
@@ -230,7 +230,7 @@ func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclai
 	if r.next = next; next == 0 && r.closed > 0 {
 		err = s.catalog.ForgetPast(ctx, v.Container, r.closed)
 	}
-	if next == 0 && r.closedDates > 0 && err == nil {
+	if next == 0 && len(r.closedDates) > 0 && err == nil {
 		err = s.catalog.ForgetDates(ctx, v.Container, r.closedDates)
 	}
 	return done, err

@@ -182,4 +182,3 @@ func (s watchScope) ends(e *store.LogEntry) bool {
 	}
 	return false
 }
-

@@ -2,6 +2,7 @@ package filter
 
 import (
 	"math"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
@@ -82,7 +83,18 @@ func (c *compiler) element(arg doc.Value, at spot) (test, *Node, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if found.node.names("") {
+		found.node = &Node{Kind: Other} // a planner would take the path for the element itself
+	}
 	return ofDocument(found.root, true), found.node, nil
+}
+
+// names reports whether a node or one below is about a path.
+func (n *Node) names(path string) bool {
+	if n.Kind >= Not && n.Path == path && n.Kind != Expr && n.Kind != Other {
+		return true
+	}
+	return slices.ContainsFunc(n.Children, func(c *Node) bool { return n.Kind != ElemMatch && c.names(path) })
 }
 
 // ofDocument is t for objects only, and if arrays is set for arrays too, whose names are
