@@ -444,6 +444,11 @@ func (p *datedPlayer) policy() {
 }
 
 func (p *datedPlayer) reclaim() {
+	if p.rng.IntN(4) == 0 {
+		p.note("reclaim all")
+		p.reclaimed()
+		return
+	}
 	p.note("reclaim")
 	for range 1 + p.rng.IntN(3) {
 		_, err := p.store.Reclaim(context.Background(), p.c, p.now, 1+p.rng.IntN(4))

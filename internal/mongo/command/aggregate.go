@@ -50,8 +50,10 @@ func aggregate(r *request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	return r.reply(a, x.ns, p, size, nil)
+	return within(duringAggregation, r.reply(a, x.ns, p, size, nil))
 }
+
+const duringAggregation = "PlanExecutor error during aggregation"
 
 // An aggregation is a pipeline over a container, or over nothing.
 type aggregation struct {
@@ -186,10 +188,10 @@ func (x *aggregation) start(r *request) (*piping, error) {
 
 // documents gives what is selected, in one go when all of it is wanted before the first answer.
 func (q *selection) documents(p *piping, atOnce bool) pipeline.Rows {
-	if atOnce || q.sort != nil || q.limit > 0 && q.limit < firstBatch {
+	if atOnce {
 		return lasting(func() *request { return p.now }, q, func(yield func(doc.Doc, error) bool) { p.now.rows(q)(yield) })
 	}
-	return q.cut(pausable(func() *request { return p.now }, q))
+	return pausable(func() *request { return p.now }, q)
 }
 
 // blocking reports whether a pipeline reads all its documents before it gives the first.
@@ -261,7 +263,7 @@ func (x *aggregation) write(r *request, a *answer) error {
 	}
 	for _, err := range p.rows {
 		if err != nil {
-			return err
+			return within(duringAggregation, err)
 		}
 	}
 	a.object("cursor")

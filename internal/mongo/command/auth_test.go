@@ -397,9 +397,7 @@ func FuzzConversation(f *testing.F) {
 		if strong {
 			name = "SCRAM-SHA-256"
 		}
-		here := *d
-		here.t = t
-		p := here.peer()
+		p := dial(t, d.address)
 		p.ask(bson.D{{Key: "saslStart", Value: 1}, {Key: "mechanism", Value: name}, {Key: "payload", Value: first}, {Key: "$db", Value: "admin"}})
 		p.ask(bson.D{{Key: "saslContinue", Value: 1}, {Key: "conversationId", Value: 1}, {Key: "payload", Value: second}, {Key: "$db", Value: "admin"}})
 		if got := codeIn(p.ask(bson.D{{Key: "usersInfo", Value: 1}, {Key: "$db", Value: "admin"}})); got != 13 {

@@ -764,7 +764,7 @@ func (d *door) encrypted(t testing.TB) net.Conn {
 
 // leaves lets the client of a waiting cursor send something else meanwhile, and later go.
 func (d *door) leaves(t *testing.T, w *waiting) {
-	w.send(wire.AppendMsg(nil, w.sent+1, 0, 0, marshal(t, bson.D{{Key: "ping", Value: 1}, {Key: "$db", Value: "test"}}))) // is answered afterwards
+	w.send(appendMsg(&peer{t: t, sent: w.sent + 1}, bson.D{{Key: "ping", Value: 1}, {Key: "$db", Value: "test"}})) // is answered afterwards
 	_, err := d.Database("test").Collection("c").InsertOne(t.Context(), eq("_id", 1))
 	must(t, err)
 	if got := w.result(); got.Lookup("cursor", "nextBatch", "0", "operationType").StringValue() != "insert" {

@@ -34,13 +34,17 @@ func count(r *request, a *answer) error {
 	if c != nil && viewOf(c) != nil {
 		return r.countView(a, c, &q, skip, max(limit, -limit))
 	}
+	limit = max(limit, -limit)
 	q.container = c
+	if limit > 0 && limit < maxRing && skip < maxRing {
+		q.limit = skip + limit
+	}
 	n, err := r.countSelected(&q)
 	if err != nil {
 		return err
 	}
 	n = max(0, n-skip)
-	if limit = max(limit, -limit); limit > 0 {
+	if limit > 0 {
 		n = min(n, limit)
 	}
 	a.count("n", n)
@@ -56,12 +60,12 @@ func (a *answer) count(name string, n int64) {
 	}
 }
 
-// countSelected counts without regard to skip and limit.
+// countSelected counts without regard to skip, and up to the limit when it has to look at documents.
 func (r *request) countSelected(q *selection) (n int64, err error) {
 	if q.container == nil {
 		return 0, nil
 	}
-	if q.filter == nil && r.tx == nil {
+	if q.filter == nil && q.hint.Type == 0 {
 		v, err := r.enter(q.container)
 		if err != nil {
 			return 0, err
@@ -74,7 +78,7 @@ func (r *request) countSelected(q *selection) (n int64, err error) {
 		n = 0
 		return false, r.each(q, v, p, nil, func(store.Document) (bool, error) {
 			n++
-			return true, nil
+			return q.limit == 0 || n < q.limit, nil
 		})
 	})
 	return n, err

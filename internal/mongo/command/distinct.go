@@ -15,6 +15,9 @@ func init() {
 
 func distinct(r *request, a *answer) error {
 	name, key := r.collection(), r.string("key")
+	if r.err == nil && r.get("key").Type == 0 {
+		return code.New(code.MissingFieldOfCommand, "BSON field 'distinct.key' is missing but a required field")
+	}
 	if r.err != nil {
 		return r.err
 	}

@@ -50,7 +50,7 @@ func TestExhaust(t *testing.T) {
 		id := first.Lookup("cursor", "id").Int64()
 		p.sent++
 		p.send(wire.AppendMsg(nil, p.sent, 0, wire.ExhaustAllowed|checked,
-			marshal(t, bson.D{{Key: "getMore", Value: id}, {Key: "collection", Value: "c"}, {Key: "batchSize", Value: 3}, {Key: "$db", Value: "test"}})))
+			encoded(t, bson.D{{Key: "getMore", Value: id}, {Key: "collection", Value: "c"}, {Key: "batchSize", Value: 3}, {Key: "$db", Value: "test"}})))
 		to, n := uint32(p.sent), 2
 		for {
 			next, flags, body := p.frame(to)
@@ -84,7 +84,7 @@ func TestExhaustStream(t *testing.T) {
 	wants(t, "insert", d.member(1).with(insertOf("c", eq("_id", 1))), "n 1")
 	p.sent++
 	p.send(wire.AppendMsg(nil, p.sent, 0, wire.ExhaustAllowed,
-		marshal(t, bson.D{{Key: "getMore", Value: id}, {Key: "collection", Value: "c"}, {Key: "maxTimeMS", Value: 5}, {Key: "$db", Value: "test"}})))
+		encoded(t, bson.D{{Key: "getMore", Value: id}, {Key: "collection", Value: "c"}, {Key: "maxTimeMS", Value: 5}, {Key: "$db", Value: "test"}})))
 	to, n := uint32(p.sent), 0
 	for {
 		next, flags, body := p.frame(to)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"iter"
 	"math/rand/v2"
-	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
@@ -62,7 +61,17 @@ func find(r *request, a *answer) error {
 	if q.container != nil && viewOf(q.container) != nil {
 		return r.findView(a, q, size)
 	}
-	return r.reply(a, q.ns, q, size, func(x *cursor) { x.noTimeout = r.bool("noCursorTimeout", false) })
+	return within("Executor error during find command: "+q.ns, r.reply(a, q.ns, q, size, func(x *cursor) { x.noTimeout = r.bool("noCursorTimeout", false) }))
+}
+
+// within says at what an error has come up, as MongoDB does.
+func within(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	e := *codeOf(err)
+	e.Message = what + " :: caused by :: " + e.Message
+	return &e
 }
 
 // finding reads the arguments of find.
@@ -134,15 +143,29 @@ func (r *request) sorts(q *selection, spec doc.Doc) (err error) {
 		return r.err
 	}
 	if v := doc.Lookup(spec, "$natural"); v.Type != 0 {
-		f, _ := doc.AsFloat(v)
-		q.reverse = f < 0
-		q.hint = doc.Object(bytes.Clone(spec))
-		return nil
+		if name, more := onlyMember(spec); more {
+			return code.New(code.BadValue, "Cannot include '$natural' in compound sort: %s", code.Show(doc.Object(spec)))
+		} else if f, ok := doc.AsFloat(v); !ok || f != 1 && f != -1 {
+			return code.New(code.BadValue, "%s sort cannot be set to a value other than -1 or 1.", name)
+		}
+		return q.hinted(doc.Object(spec))
 	}
 	q.sort, err = pipeline.CompileSort(spec)
 	return err
 }
 
+// onlyMember gives the name of the first member, and whether there are others.
+func onlyMember(d doc.Doc) (name string, more bool) {
+	for n := range doc.Members(d) {
+		if name != "" {
+			return name, true
+		}
+		name = n
+	}
+	return name, false
+}
+
+// hinted takes a hint, copied. {$natural: -1} is the order of creation from the end.
 func (q *selection) hinted(v doc.Value) error {
 	switch v.Type {
 	case 0:
@@ -150,6 +173,8 @@ func (q *selection) hinted(v doc.Value) error {
 	case bsoncore.TypeString, bsoncore.TypeEmbeddedDocument:
 		if d, ok := doc.AsDoc(v); !ok || len(d) > len(emptyDocument) {
 			q.hint = doc.Value{Type: v.Type, Data: bytes.Clone(v.Data)}
+			natural, _ := doc.AsFloat(doc.Lookup(d, "$natural"))
+			q.reverse = natural < 0
 		}
 		return nil
 	}
@@ -252,6 +277,7 @@ func onlyID(query doc.Doc) (id doc.Value) {
 // fill gives documents. Where they come in order by themselves it goes on behind the last one, and
 // holds nothing between requests; else it goes on with a sort in memory.
 func (q *finding) fill(r *request, b *batch) (done bool, err error) {
+	q.now = r
 	if q.container == nil {
 		return true, nil
 	}
@@ -340,56 +366,11 @@ func (q *finding) project(room *[]byte, d doc.Doc, s *expression.Scope) (doc.Doc
 
 // sorted makes ready to pull from a sort in memory.
 func (q *finding) sorted(r *request) {
-	q.now = r
-	rows := func(yield func(doc.Doc, error) bool) {
-		for d, err := range r.rows(&q.selection) {
-			if !yield(d, err) {
-				return
-			}
-		}
-	}
-	if q.reverse {
-		rows = q.backwards(r)
-	}
-	q.rows, q.quit = iter.Pull2(lasting(func() *request { return q.now }, &q.selection, rows))
-}
-
-// backwards gives documents from the newest to the oldest.
-func (q *finding) backwards(r *request) pipeline.Rows {
-	return func(yield func(doc.Doc, error) bool) {
-		forward := q.selection
-		forward.skip, forward.limit = 0, 0
-		var all []doc.Doc
-		held := 0
-		for d, err := range r.rows(&forward) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if held += len(d); held > pipeline.MaxMemory {
-				yield(nil, code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed, "the reverse natural order used too much memory"))
-				return
-			}
-			all = append(all, bytes.Clone(d))
-		}
-		slices.Reverse(all)
-		for d, err := range q.cut(func(yield func(doc.Doc, error) bool) {
-			for _, d := range all {
-				if !yield(d, nil) {
-					return
-				}
-			}
-		}) {
-			if !yield(d, err) {
-				return
-			}
-		}
-	}
+	q.rows, q.quit = iter.Pull2(lasting(func() *request { return q.now }, &q.selection, r.rows(&q.selection)))
 }
 
 // pull gives documents of a sort.
 func (q *finding) pull(r *request, b *batch) (done bool, err error) {
-	q.now = r
 	s := q.projectionScope(r)
 	var room []byte
 	for {

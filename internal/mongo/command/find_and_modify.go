@@ -35,7 +35,7 @@ func findAndModify(r *request, a *answer) error {
 		err = m.modify(r)
 	}
 	if err != nil {
-		return err
+		return within("Plan executor error during findAndModify", err)
 	}
 	a.object("lastErrorObject")
 	switch {
@@ -158,21 +158,10 @@ func (m *modifying) modifyOne(r *request) (again bool, err error) {
 }
 
 func (m *modifying) insertOne(r *request) (again bool, err error) {
-	if again, err = m.insert(r); again || err != nil {
-		return again, err
+	if again, err = m.insert(r); err == nil && !again && m.newer {
+		m.value = m.inserted
 	}
-	if m.newer {
-		v, err := r.enter(m.container)
-		if err != nil {
-			return false, err
-		}
-		_, err = r.read(v, m.upserted, func(d store.Document) error {
-			m.value = bytes.Clone(d.Body)
-			return nil
-		})
-		return false, err
-	}
-	return false, nil
+	return again, err
 }
 
 // delete removes the first document.

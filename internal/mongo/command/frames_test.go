@@ -21,11 +21,16 @@ type peer struct {
 
 func (d *door) peer() *peer {
 	d.t.Helper()
-	conn, err := net.Dial("tcp", d.address)
-	must(d.t, err)
-	d.t.Cleanup(func() { _ = conn.Close() })
-	must(d.t, conn.SetDeadline(time.Now().Add(20*time.Second)))
-	return &peer{t: d.t, conn: conn}
+	return dial(d.t, d.address)
+}
+
+func dial(t testing.TB, address string) *peer {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	must(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	must(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	return &peer{t: t, conn: conn}
 }
 
 // query sends an OP_QUERY, as clients do first of all, and gives the document of the OP_REPLY.
@@ -35,7 +40,7 @@ func (p *peer) query(ns string, cmd any) bson.Raw {
 	body := []byte{0, 0, 0, 0} // flags
 	body = append(append(body, ns...), 0)
 	body = append(body, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff) // numberToSkip, numberToReturn -1
-	body = append(body, marshal(p.t, cmd)...)
+	body = append(body, encoded(p.t, cmd)...)
 	frame := binary.LittleEndian.AppendUint32(nil, uint32(16+len(body)))
 	frame = binary.LittleEndian.AppendUint32(frame, uint32(p.sent))
 	frame = binary.LittleEndian.AppendUint32(frame, 0)
@@ -52,7 +57,7 @@ func (p *peer) query(ns string, cmd any) bson.Raw {
 func (p *peer) ask(cmd any) bson.Raw {
 	p.t.Helper()
 	p.sent++
-	p.send(wire.AppendMsg(nil, p.sent, 0, 0, marshal(p.t, cmd)))
+	p.send(wire.AppendMsg(nil, p.sent, 0, 0, encoded(p.t, cmd)))
 	return bson.Raw(p.receive(wire.OpMsg)[5:])
 }
 
@@ -60,7 +65,7 @@ func (p *peer) ask(cmd any) bson.Raw {
 func (p *peer) askPacked(cmd any, c wire.Compressor) bson.Raw {
 	p.t.Helper()
 	p.sent++
-	p.send(wire.AppendCompressed(nil, wire.AppendMsg(nil, p.sent, 0, 0, marshal(p.t, cmd)), c))
+	p.send(wire.AppendCompressed(nil, wire.AppendMsg(nil, p.sent, 0, 0, encoded(p.t, cmd)), c))
 	var m wire.Message
 	must(p.t, wire.NewReader(p.conn).Read(&m))
 	return append(bson.Raw(nil), m.Body...)
@@ -96,7 +101,7 @@ func (p *peer) closed() bool {
 	return err != nil
 }
 
-func marshal(t testing.TB, v any) []byte {
+func encoded(t testing.TB, v any) []byte {
 	t.Helper()
 	b, err := bson.Marshal(v)
 	must(t, err)
@@ -109,4 +114,4 @@ func codeIn(answer bson.Raw) int32 {
 	return c
 }
 
-func appendMsg(p *peer, cmd any) []byte { return wire.AppendMsg(nil, p.sent, 0, 0, marshal(p.t, cmd)) }
+func appendMsg(p *peer, cmd any) []byte { return wire.AppendMsg(nil, p.sent, 0, 0, encoded(p.t, cmd)) }

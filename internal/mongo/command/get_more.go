@@ -99,7 +99,7 @@ func (r *request) nextBatch(x *cursor, a *answer, limit int64) error {
 		r.s.cursors.forget(x)
 	}
 	if err != nil {
-		return err
+		return within("Executor error during getMore", err)
 	}
 	if done {
 		a.setInt64(at, 0)

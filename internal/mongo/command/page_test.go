@@ -73,28 +73,28 @@ func tables() string {
 		if slices.Contains(field, name) {
 			q = bson.D{{Key: "a", Value: q}}
 		}
-		_, err := filter.Compile(marshal(q), filter.Options{})
+		_, err := filter.Compile(asDoc(q), filter.Options{})
 		return err
 	})
 	list("Update operators", update.Operators(), func(string) error { return nil })
 	stages := pipeline.Names()
 	slices.Sort(stages)
 	list("Stages", stages, func(name string) error {
-		_, err := pipeline.Compile([]doc.Value{doc.Object(marshal(bson.D{{Key: name, Value: bson.D{}}}))}, pipeline.Options{})
+		_, err := pipeline.Compile([]doc.Value{doc.Object(asDoc(bson.D{{Key: name, Value: bson.D{}}}))}, pipeline.Options{})
 		return err
 	})
 	list("Accumulators", pipeline.Accumulators(), func(string) error { return nil })
 	operators := expression.Operators()
 	slices.Sort(operators)
 	list("Expression operators", operators, func(name string) error {
-		_, err := expression.Compile(doc.Object(marshal(bson.D{{Key: name, Value: bson.D{}}})), expression.NewNames())
+		_, err := expression.Compile(doc.Object(asDoc(bson.D{{Key: name, Value: bson.D{}}})), expression.NewNames())
 		return err
 	})
 	b.WriteString("\n")
 	return b.String()
 }
 
-func marshal(d bson.D) doc.Doc {
+func asDoc(d bson.D) doc.Doc {
 	raw, err := bson.Marshal(d)
 	if err != nil {
 		panic(err)

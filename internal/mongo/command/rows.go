@@ -73,6 +73,9 @@ func (q *selection) matches(d doc.Doc, s *expression.Scope) (bool, error) {
 	return q.filter.Match(d, s)
 }
 
+// errIndexGone ends a walk that cannot go on in its order.
+var errIndexGone = code.New(code.QueryPlanKilled, "query plan killed :: caused by :: an index has changed or was dropped")
+
 // maxReplans is how often a plan is made again because an index has changed meanwhile.
 const maxReplans = 100
 
@@ -153,8 +156,11 @@ func (r *request) replanned(q *selection, do func(v catalog.View, p *plan.Plan) 
 			return err
 		}
 		begun, err := do(v, p)
-		if err == nil || begun || fault.KindOf(err) != fault.Conflict || r.tx != nil {
+		if err == nil || fault.KindOf(err) != fault.Conflict || r.tx != nil {
 			return err
+		}
+		if begun {
+			return errIndexGone
 		}
 	}
 	return code.New(code.QueryPlanKilled, "the indexes of the collection changed too often")
@@ -164,6 +170,10 @@ func (r *request) replanned(q *selection, do func(v catalog.View, p *plan.Plan) 
 func (r *request) rows(q *selection) pipeline.Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		if q.container == nil {
+			return
+		}
+		if q.reverse {
+			q.cut(r.backwards(q))(yield)
 			return
 		}
 		err := r.replanned(q, func(v catalog.View, p *plan.Plan) (begun bool, err error) {
@@ -193,6 +203,46 @@ func (r *request) rows(q *selection) pipeline.Rows {
 		}
 	}
 }
+
+// backwards gives the documents of a selection from the newest to the oldest, before skip. With a limit no
+// more than are wanted are held.
+func (r *request) backwards(q *selection) pipeline.Rows {
+	return func(yield func(doc.Doc, error) bool) {
+		forward := *q
+		forward.reverse, forward.skip, forward.limit = false, 0, 0
+		wanted := 0
+		if q.limit > 0 && q.skip < maxRing && q.limit < maxRing {
+			wanted = int(q.skip + q.limit)
+		}
+		var held []doc.Doc
+		next, size := 0, 0
+		for d, err := range r.rows(&forward) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if size += len(d); wanted == 0 || len(held) < wanted {
+				held = append(held, bytes.Clone(d))
+			} else {
+				size -= len(held[next])
+				held[next] = append(held[next][:0], d...)
+				next = (next + 1) % wanted
+			}
+			if size > pipeline.MaxMemory {
+				yield(nil, code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed, "the reverse natural order used too much memory"))
+				return
+			}
+		}
+		for i := range held {
+			if !yield(held[(next+2*len(held)-1-i)%len(held)], nil) {
+				return
+			}
+		}
+	}
+}
+
+// maxRing bounds how many of the newest documents are kept in a ring.
+const maxRing = 1 << 20
 
 // ordered sorts rows that the plan does not give in order.
 func (q *selection) ordered(rows pipeline.Rows, p *plan.Plan) pipeline.Rows {
@@ -243,14 +293,38 @@ const (
 	maxStretch   = 4 << 20
 )
 
-// pausable gives the documents of a selection without its sort, skip and limit like rows, but holds
-// no snapshot while nobody asks: it may be left in the middle and gone on with by a later
-// request, which current gives. Documents that have expired meanwhile are left out.
+// pausable gives the documents of a selection like rows, but holds no snapshot while nobody asks: it may be
+// left in the middle and gone on with by a later request, which current gives. Documents that have expired
+// meanwhile are left out.
 func pausable(current func() *request, q *selection) pipeline.Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		if q.container == nil {
 			return
 		}
+		if q.reverse || !current().inOrder(q) {
+			lasting(current, q, current().rows(q))(yield)
+			return
+		}
+		q.cut(stretches(current, q))(yield)
+	}
+}
+
+// inOrder reports whether documents are found in the order of the selection, so that no sort is needed.
+func (r *request) inOrder(q *selection) bool {
+	if q.sort == nil {
+		return true
+	}
+	v, err := r.enter(q.container)
+	if err != nil {
+		return false
+	}
+	p, err := r.plan(v, q)
+	return err == nil && p.Sorted
+}
+
+// stretches gives the documents of a selection without skip and limit, some at a time.
+func stretches(current func() *request, q *selection) pipeline.Rows {
+	return func(yield func(doc.Doc, error) bool) {
 		var after access.Position
 		size := firstStretch
 		for {
@@ -258,12 +332,14 @@ func pausable(current func() *request, q *selection) pipeline.Rows {
 			var s stretch
 			more := false
 			err := r.replanned(q, func(v catalog.View, p *plan.Plan) (bool, error) {
-				s, more = stretch{epoch: v.Epoch()}, false
+				if s, more = (stretch{epoch: v.Epoch()}), false; !p.Sorted {
+					return true, errIndexGone
+				}
 				err := r.each(q, v, p, after, func(d store.Document) (bool, error) {
 					s.bodies = append(s.bodies, d.Body...)
 					s.ends = append(s.ends, len(s.bodies))
 					s.deadline = append(s.deadline, d.Deadline)
-					if len(s.bodies) >= size && r.tx == nil {
+					if (len(s.bodies) >= size || q.limit > 0 && int64(len(s.ends)) >= q.skip+q.limit) && r.tx == nil {
 						after, more = append(after[:0], d.Position...), true
 						return false, nil
 					}

@@ -88,6 +88,9 @@ func (j *joining) find(d doc.Doc) (doc.Value, error) {
 	if j.cached {
 		return j.found.value(), nil
 	}
+	if err := j.r.turn(); err != nil {
+		return doc.Value{}, err
+	}
 	j.scope.Reset(doc.Object(d))
 	if err := setVariables(j.r, j.scope, j.vars); err != nil {
 		return doc.Value{}, err

@@ -20,7 +20,7 @@ type unwind struct {
 
 func (s *unwind) name() string { return "$unwind" }
 
-func (s *unwind) rows(_ *run, in Rows) Rows {
+func (s *unwind) rows(r *run, in Rows) Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		var buf, indexed []byte
 		give := func(d doc.Doc, index int64) bool {
@@ -47,6 +47,10 @@ func (s *unwind) rows(_ *run, in Rows) Rows {
 			}
 			i := int64(0)
 			for e := range doc.Elements(v) {
+				if err := r.turn(); err != nil {
+					yield(nil, err)
+					return
+				}
 				buf = s.path.appendSet(buf[:0], d, e)
 				if !give(buf, i) {
 					return
