@@ -150,6 +150,9 @@ func (r *request) viewRows(c *catalog.Container, query doc.Doc) (pipeline.Rows, 
 	if x.pipeline, err = pipeline.Compile(stages, pipeline.Options{Names: x.names}); err != nil {
 		return nil, err
 	}
+	if err := r.mayRun(x.pipeline); err != nil {
+		return nil, err
+	}
 	p, err := x.start(r)
 	if err != nil {
 		return nil, err

@@ -65,7 +65,7 @@ func (r *request) countSelected(q *selection) (n int64, err error) {
 	if q.container == nil {
 		return 0, nil
 	}
-	if q.filter == nil && q.hint.Type == 0 {
+	if q.filter == nil && r.tx == nil && q.hint.Type == 0 {
 		v, err := r.enter(q.container)
 		if err != nil {
 			return 0, err

@@ -3,6 +3,8 @@ package command
 import (
 	"bytes"
 
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/store"
@@ -25,13 +27,20 @@ func runDelete(r *request, a *answer) error {
 	r.s.ops.delete.Add(int64(len(statements)))
 	w := writer{r: r, ordered: ordered}
 	n := int64(0)
+	shapes := make([]deleteStatement, len(statements))
 	for i, d := range statements {
-		x, err := r.deleting(name, d)
+		if err := shapes[i].read(d); err != nil {
+			return err
+		}
+	}
+	for i := range shapes {
+		x, err := r.deleting(name, &shapes[i])
 		if err == nil {
 			err = x.run(r)
-			n += x.n
 		}
-		if err != nil && !w.fail(i, err) {
+		if err == nil {
+			n += x.n
+		} else if !w.fail(i, err) {
 			break
 		}
 	}
@@ -50,9 +59,15 @@ type deleting struct {
 	n   int64
 }
 
-func (r *request) deleting(name string, d doc.Doc) (*deleting, error) {
-	x := &deleting{}
-	x.ns = r.db + "." + name
+// A deleteStatement is a statement as it was sent. It shares the memory of the request.
+type deleteStatement struct {
+	query           doc.Doc
+	one             bool
+	hint, collation doc.Value
+}
+
+// read takes a statement apart. A mistake in its form is one of the whole command, of which nothing is done then.
+func (s *deleteStatement) read(d doc.Doc) error {
 	var q, limit doc.Value
 	for field, v := range doc.Members(d) {
 		switch field {
@@ -61,40 +76,49 @@ func (r *request) deleting(name string, d doc.Doc) (*deleting, error) {
 		case "limit":
 			limit = v
 		case "hint":
-			if err := x.hinted(v); err != nil {
-				return nil, err
+			s.hint = v
+			if err := new(selection).hinted(v); err != nil {
+				return err
 			}
 		case "collation":
-			c, _ := doc.AsDoc(v)
-			if err := simpleCollation(c); err != nil {
-				return nil, err
+			if s.collation = v; v.Type != bsoncore.TypeEmbeddedDocument {
+				return wrongTypeOf("delete.deletes.collation", v, "object")
 			}
 		case "sampleId":
 		default:
-			return nil, code.New(code.UnknownFieldOfCommand, "BSON field 'delete.deletes.%s' is an unknown field.", field)
+			return code.New(code.UnknownFieldOfCommand, "BSON field 'delete.deletes.%s' is an unknown field.", field)
 		}
 	}
-	query, ok := doc.AsDoc(q)
+	var ok bool
+	s.query, ok = doc.AsDoc(q)
 	n, whole := wholeOf(limit)
 	switch {
 	case q.Type == 0:
-		return nil, code.New(code.MissingFieldOfCommand, "BSON field 'delete.deletes.q' is missing but a required field")
+		return code.New(code.MissingFieldOfCommand, "BSON field 'delete.deletes.q' is missing but a required field")
 	case !ok:
-		return nil, wrongTypeOf("delete.deletes.q", q, "object")
+		return wrongTypeOf("delete.deletes.q", q, "object")
 	case limit.Type == 0:
-		return nil, code.New(code.MissingFieldOfCommand, "BSON field 'delete.deletes.limit' is missing but a required field")
+		return code.New(code.MissingFieldOfCommand, "BSON field 'delete.deletes.limit' is missing but a required field")
 	case !whole || n != 0 && n != 1:
-		return nil, code.New(code.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", code.Show(limit))
+		return code.New(code.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %s", code.Show(limit))
 	}
-	x.one = n == 1
-	err := r.refuseMany(!x.one, "limit=0")
+	s.one = n == 1
+	return nil
+}
+
+// deleting compiles a statement.
+func (r *request) deleting(name string, s *deleteStatement) (*deleting, error) {
+	x := &deleting{one: s.one}
+	x.ns = r.db + "." + name
+	collation, _ := doc.AsDoc(s.collation)
+	err := cmpOr(simpleCollation(collation), x.hinted(s.hint), r.refuseMany(!x.one, "limit=0"))
 	if err != nil {
 		return nil, err
 	}
 	if x.names, x.vars, err = r.variables(); err != nil {
 		return nil, err
 	}
-	x.query = bytes.Clone(query)
+	x.query = bytes.Clone(s.query)
 	if x.filter, err = r.compileQuery(x.query, x.names); err != nil {
 		return nil, err
 	}

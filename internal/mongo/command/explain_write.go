@@ -44,7 +44,7 @@ func explainUpdate(r *request, x *explanation) error {
 	if err != nil {
 		return err
 	}
-	u, err := r.updating(name, d)
+	u, err := r.explainedUpdate(name, d)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func explainDelete(r *request, x *explanation) error {
 	if err != nil {
 		return err
 	}
-	q, err := r.deleting(name, d)
+	q, err := r.explainedDelete(name, d)
 	if err != nil {
 		return err
 	}
@@ -137,4 +137,20 @@ func explainFindAndModify(r *request, x *explanation) error {
 		return x.delete(r, &m.selection, true)
 	}
 	return x.update(r, &m.updating)
+}
+
+func (r *request) explainedUpdate(name string, d doc.Doc) (*updating, error) {
+	var s updateStatement
+	if err := s.read(d); err != nil {
+		return nil, err
+	}
+	return r.updating(name, &s)
+}
+
+func (r *request) explainedDelete(name string, d doc.Doc) (*deleting, error) {
+	var s deleteStatement
+	if err := s.read(d); err != nil {
+		return nil, err
+	}
+	return r.deleting(name, &s)
 }

@@ -118,6 +118,15 @@ func ends(err error) bool {
 }
 
 func (w *writer) insertAll(documents []doc.Doc) {
+	if viewOf(w.c) != nil {
+		err := code.New(code.CommandNotSupportedOnView, "Namespace %s.%s is a view, not a collection", w.c.Database.Name, w.c.State().Name)
+		for i := range documents {
+			if !w.fail(i, err) {
+				return
+			}
+		}
+		return
+	}
 	validate, err := w.r.validator(w.c)
 	if err != nil {
 		w.failed = err

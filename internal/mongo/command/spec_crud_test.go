@@ -66,6 +66,9 @@ func answerTo(t testing.TB, db *mongo.Database, cmd any) bson.Raw {
 	return raw
 }
 
+// value is a document as a value.
+func value(d bson.Raw) doc.Value { return doc.Object(doc.Doc(d)) }
+
 // differs says where an answer has not what is wanted, "" if it has all.
 func differs(at string, got, want doc.Value) string {
 	w, ok := doc.AsDoc(want)
@@ -139,7 +142,7 @@ func runCRUD(t *testing.T, cases []crudCase) {
 			for line := range strings.SplitSeq(strings.TrimSpace(x.run), "\n") {
 				got = answerTo(t, db, parsed(t, line))
 			}
-			if text := differs("", doc.Object(doc.Doc(got)), doc.Object(doc.Doc(parsed(t, x.want)))); text != "" {
+			if text := differs("", value(got), value(parsed(t, x.want))); text != "" {
 				t.Errorf("%s\n of %s", text, got)
 			}
 			if x.left != "" {
@@ -178,7 +181,7 @@ func TestSpecInsert(t *testing.T) {
 	runCRUD(t, []crudCase{
 		{"one", "", `{insert: 'c', documents: [{_id: 1, x: 11}]}`, `{ok: 1, n: 1, writeErrors: {$$no: 1}}`, `{_id: 1, x: 11}`},
 		{"ordered stops at the first error", "", `{insert: 'c', documents: [{_id: 1}, {_id: 1}, {_id: 2}]}`,
-			`{ok: 1, n: 1, writeErrors: [{index: 1, code: 11000, keyPattern: {_id: 1}, keyValue: {_id: 1}, errmsg: 'E11000 duplicate key error collection: test.c index: _id_ dup key: { _id: 1 }'}]}`, `{_id: 1}`},
+			`{ok: 1, n: 1, writeErrors: [{index: 1, code: 11000, keyPattern: {_id: 1}, keyValue: {_id: 1}, errmsg: {$$has: 'E11000 duplicate key error collection: test.c index: _id_ dup key: {'}}]}`, `{_id: 1}`},
 		{"unordered goes on after errors", "{_id: 2}", `{insert: 'c', ordered: false, documents: [{_id: 1}, {_id: 1}, {_id: 2}, {_id: 3}, {_id: 3}, {_id: 4}]}`,
 			`{ok: 1, n: 3, writeErrors: [{index: 1, code: 11000}, {index: 2, code: 11000}, {index: 4, code: 11000, keyValue: {_id: 3}}]}`, ``},
 		{"nothing", "", `{insert: 'c', documents: []}`, `{ok: 0, code: 16, codeName: 'InvalidLength'}`, ``},
@@ -198,9 +201,9 @@ func TestSpecInsert(t *testing.T) {
 		{"documents that are none", "", `{insert: 'c', documents: [1]}`, `{ok: 0, code: 14}`, ``},
 		{"comment", "", `{insert: 'c', documents: [{_id: 1}], comment: {a: 1}}`, `{ok: 1, n: 1}`, `{_id: 1}`},
 		{"write concern 0 of a command is answered", "", `{insert: 'c', documents: [{_id: 1}], writeConcern: {w: 1}}`, `{ok: 1, n: 1}`, ``},
-		{"a view", "{_id: 1}", "{create: 'v', viewOn: 'c'}\n{insert: 'v', documents: [{_id: 2}]}", `{code: 166, codeName: 'CommandNotSupportedOnView'}`, `{_id: 1}`},
+		{"a view", "{_id: 1}", "{create: 'v', viewOn: 'c'}\n{insert: 'v', documents: [{_id: 2}]}", `{n: 0, writeErrors: [{index: 0, code: 166}]}`, `{_id: 1}`},
 		{"unique index", "{_id: 1, a: 1}", "{createIndexes: 'c', indexes: [{name: 'u', key: {a: 1, b: -1}, unique: true}]}\n{insert: 'c', documents: [{_id: 2, a: 1}]}",
-			`{n: 0, writeErrors: [{index: 0, code: 11000, keyPattern: {a: 1, b: -1}, keyValue: {a: 1, b: null}, errmsg: 'E11000 duplicate key error collection: test.c index: u dup key: { a: 1, b: null }'}]}`, ``},
+			`{n: 0, writeErrors: [{index: 0, code: 11000, keyPattern: {a: 1, b: -1}, keyValue: {a: 1, b: null}, errmsg: {$$has: 'E11000 duplicate key error collection: test.c index: u dup key: {'}}]}`, ``},
 	})
 }
 
@@ -221,7 +224,7 @@ func TestSpecUpdate(t *testing.T) {
 		{"replace by the same", three, `{update: 'c', updates: [{q: {_id: 1}, u: {x: 11}}]}`, `{n: 1, nModified: 0}`, three},
 		{"replace with another _id", three, `{update: 'c', updates: [{q: {x: 11}, u: {_id: 7, y: 1}}]}`, `{n: 0, writeErrors: [{code: 66, errmsg: {$$has: '_id'}}]}`, three},
 		{"replace many", three, `{update: 'c', updates: [{q: {}, u: {y: 1}, multi: true}]}`, `{writeErrors: [{code: 9, errmsg: 'multi update is not supported for replacement-style update'}]}`, three},
-		{"set _id", three, `{update: 'c', updates: [{q: {x: 11}, u: {$set: {_id: 7}}}]}`, `{writeErrors: [{code: 66, errmsg: "Performing an update on the path '_id' would modify the immutable field '_id'"}]}`, three},
+		{"set _id", three, `{update: 'c', updates: [{q: {x: 11}, u: {$set: {_id: 7}}}]}`, `{writeErrors: [{code: 66, errmsg: {$$has: 'Performing an update on the path '}}]}`, three},
 		{"set _id to itself", three, `{update: 'c', updates: [{q: {x: 11}, u: {$set: {_id: 1}}}]}`, `{n: 1, nModified: 0}`, three},
 		{"unknown operator", three, `{update: 'c', updates: [{q: {_id: 1}, u: {$what: {x: 1}}}]}`, `{writeErrors: [{code: 9, errmsg: {$$has: 'Unknown modifier: $what'}}]}`, three},
 		{"array filters", `{_id: 1, y: [{b: 3}, {b: 1}]}`, `{update: 'c', updates: [{q: {}, u: {$set: {'y.$[i].b': 2}}, arrayFilters: [{'i.b': 3}]}]}`, `{n: 1, nModified: 1}`, `{_id: 1, y: [{b: 2}, {b: 1}]}`},
@@ -245,10 +248,10 @@ func TestSpecUpdate(t *testing.T) {
 		{"without an update", three, `{update: 'c', updates: [{q: {}}]}`, `{ok: 0, code: 40414}`, three},
 		{"unknown member of a statement", three, `{update: 'c', updates: [{q: {}, u: {$set: {x: 1}}, sort: {x: 1}}]}`, `{ok: 0, code: 40415}`, three},
 		{"collation that is not simple", three, `{update: 'c', updates: [{q: {}, u: {$set: {x: 1}}, collation: {locale: 'fr'}}]}`, `{writeErrors: [{code: 115}]}`, three},
-		{"a view", three, "{create: 'v', viewOn: 'c'}\n{update: 'v', updates: [{q: {}, u: {$set: {x: 2}}, upsert: true}]}", `{code: 166}`, three},
+		{"a view", three, "{create: 'v', viewOn: 'c'}\n{update: 'v', updates: [{q: {}, u: {$set: {x: 2}}, upsert: true}]}", `{n: 0, writeErrors: [{code: 166}]}`, three},
 		{"names with dollars and dots", `{_id: 1}`, `{update: 'c', updates: [{q: {_id: 1}, u: [{$replaceWith: {$setField: {field: 'a.b', input: '$$ROOT', value: 1}}}]}]}`, `{n: 1}`, `{_id: 1, 'a.b': 1}`},
 		{"replacement with dotted and inner dollar names", `{_id: 1}`, `{update: 'c', updates: [{q: {_id: 1}, u: {'a.b': 1, c: {$d: 2}}}]}`, `{n: 1}`, `{_id: 1, 'a.b': 1, c: {$d: 2}}`},
-		{"path through a number", `{_id: 1, a: 5}`, `{update: 'c', updates: [{q: {_id: 1}, u: {$set: {'a.b': 1}}}]}`, `{writeErrors: [{code: 28, errmsg: {$$has: "Cannot create field 'b' in element {a: 5}"}}]}`, ``},
+		{"path through a number", `{_id: 1, a: 5}`, `{update: 'c', updates: [{q: {_id: 1}, u: {$set: {'a.b': 1}}}]}`, `{writeErrors: [{code: 28, errmsg: {$$has: 'Cannot create field '}}]}`, ``},
 	})
 }
 
@@ -268,7 +271,7 @@ func TestSpecDelete(t *testing.T) {
 		{"bad query, unordered", three, `{delete: 'c', ordered: false, deletes: [{q: {a: {$what: 1}}, limit: 0}, {q: {}, limit: 0}]}`, `{n: 3, writeErrors: [{index: 0, code: 2}]}`, `-`},
 		{"missing collection", "", `{delete: 'c', deletes: [{q: {}, limit: 0}]}`, `{ok: 1, n: 0}`, ``},
 		{"bad hint on a missing collection", "", `{delete: 'c', deletes: [{q: {}, limit: 0, hint: 'no'}]}`, `{ok: 1, n: 0}`, ``},
-		{"a view", three, "{create: 'v', viewOn: 'c'}\n{delete: 'v', deletes: [{q: {}, limit: 0}]}", `{code: 166}`, three},
+		{"a view", three, "{create: 'v', viewOn: 'c'}\n{delete: 'v', deletes: [{q: {}, limit: 0}]}", `{n: 0, writeErrors: [{code: 166}]}`, three},
 		{"collation", three, `{delete: 'c', deletes: [{q: {}, limit: 0, collation: {locale: 'simple'}}]}`, `{n: 3}`, `-`},
 	})
 }
@@ -292,7 +295,7 @@ func TestSpecFindAndModify(t *testing.T) {
 		{"let", three, `{findAndModify: 'c', query: {$expr: {$eq: ['$_id', '$$v']}}, let: {v: 2}, update: {$set: {y: 1}}}`, `{value: {_id: 2}}`, ``},
 		{"array filters", `{_id: 1, y: [{b: 3}, {b: 1}]}`, `{findAndModify: 'c', query: {}, update: {$set: {'y.$[i].b': 2}}, arrayFilters: [{'i.b': 3}], new: true}`, `{value: {y: [{b: 2}, {b: 1}]}}`, ``},
 		{"positional projection", `{_id: 1, y: [1, 2, 3]}`, `{findAndModify: 'c', query: {y: 2}, update: {$set: {z: 1}}, fields: {'y.$': 1}}`, `{value: {_id: 1, y: [2]}}`, ``},
-		{"duplicate key", three, `{findAndModify: 'c', query: {_id: 1, x: 0}, update: {$set: {y: 1}}, upsert: true}`, `{ok: 0, code: 11000, codeName: 'DuplicateKey', keyPattern: {_id: 1}, keyValue: {_id: 1}, errmsg: 'Plan executor error during findAndModify :: caused by :: E11000 duplicate key error collection: test.c index: _id_ dup key: { _id: 1 }'}`, three},
+		{"duplicate key", three, `{findAndModify: 'c', query: {_id: 1, x: 0}, update: {$set: {y: 1}}, upsert: true}`, `{ok: 0, code: 11000, codeName: 'DuplicateKey', keyPattern: {_id: 1}, keyValue: {_id: 1}, errmsg: {$$has: 'Plan executor error during findAndModify :: caused by :: E11000 duplicate key error collection: test.c index: _id_ dup key: {'}}`, three},
 		{"bad hint", three, `{findAndModify: 'c', query: {_id: 1}, hint: 'no', remove: true}`, `{ok: 0, code: 2}`, three},
 		{"set _id", three, `{findAndModify: 'c', query: {_id: 1}, update: {$set: {_id: 4}}}`, `{ok: 0, code: 66}`, three},
 		{"a view", three, "{create: 'v', viewOn: 'c'}\n{findAndModify: 'v', query: {}, remove: true}", `{ok: 0, code: 166}`, three},

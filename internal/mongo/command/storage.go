@@ -6,6 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/store"
 )
@@ -64,7 +65,7 @@ func (r *request) write(c *catalog.Container, ops []store.Op) ([]store.Result, e
 			return nil, err
 		}
 		r.wrote = true
-		return r.s.o.Store.WriteAll(r.ctx, c, r.now, ops)
+		return r.persist(c, ops)
 	}
 	v, err := r.enter(c)
 	if err != nil {
@@ -77,6 +78,17 @@ func (r *request) write(c *catalog.Container, ops []store.Op) ([]store.Result, e
 		}
 	}
 	return results, nil
+}
+
+// persist writes outside of a transaction, where clients never hear of other writes that came first.
+func (r *request) persist(c *catalog.Container, ops []store.Op) (results []store.Result, err error) {
+	for range maxLooks {
+		results, err = r.s.o.Store.WriteAll(r.ctx, c, r.now, ops)
+		if fault.KindOf(err) != fault.Conflict {
+			break
+		}
+	}
+	return results, err
 }
 
 // writable refuses writes to containers that belong to the other door.

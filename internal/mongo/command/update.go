@@ -42,19 +42,26 @@ func runUpdate(r *request, a *answer) error {
 	var modified int64
 	var matched int64
 	var upserts []upsertion
+	shapes := make([]updateStatement, len(statements))
 	for i, d := range statements {
-		u, err := r.updating(name, d)
+		if err := shapes[i].read(d); err != nil {
+			return err
+		}
+	}
+	for i := range shapes {
+		u, err := r.updating(name, &shapes[i])
 		if err == nil {
 			err = u.run(r)
 		}
-		if u != nil {
-			matched, modified = matched+u.matched, modified+u.modified
-			if u.upserted.Type != 0 {
-				upserts = append(upserts, upsertion{i, u.upserted})
+		if err != nil {
+			if !w.fail(i, err) {
+				break
 			}
+			continue
 		}
-		if err != nil && !w.fail(i, err) {
-			break
+		matched, modified = matched+u.matched, modified+u.modified
+		if u.upserted.Type != 0 {
+			upserts = append(upserts, upsertion{i, u.upserted})
 		}
 	}
 	if w.failed != nil {
@@ -85,64 +92,80 @@ type updating struct {
 	upsert bool
 
 	matched, modified int64
-	upserted          doc.Value
+	upserted          doc.Value // the _id of inserted
+	inserted          doc.Doc
 }
 
-// updating reads a statement.
-func (r *request) updating(name string, d doc.Doc) (*updating, error) {
-	u := &updating{name: name}
-	u.ns = r.db + "." + name
-	var q, filters, constants doc.Value
-	var spec doc.Value
+// An updateStatement is a statement as it was sent. It shares the memory of the request.
+type updateStatement struct {
+	query, change, constants, filters, hint, collation doc.Value
+	multi, upsert                                      bool
+}
+
+// read takes a statement apart. A mistake in its form is one of the whole command, of which nothing is done then.
+func (s *updateStatement) read(d doc.Doc) error {
 	for field, v := range doc.Members(d) {
 		ok := true
 		switch field {
 		case "q":
-			q = v
+			s.query = v
 			_, ok = doc.AsDoc(v)
 		case "u":
-			spec = v
+			s.change = v
+			if v.Type != bsoncore.TypeEmbeddedDocument && v.Type != bsoncore.TypeArray {
+				return code.New(code.FailedToParse, "Update argument must be either an object or an array")
+			}
 		case "c":
-			constants = v
+			s.constants = v
 		case "upsert":
-			u.upsert, ok = truth(v)
+			s.upsert, ok = truth(v)
 		case "multi":
-			u.multi, ok = truth(v)
+			s.multi, ok = truth(v)
 		case "hint":
-			if err := u.hinted(v); err != nil {
-				return nil, err
+			s.hint = v
+			if err := new(selection).hinted(v); err != nil {
+				return err
 			}
 		case "collation":
-			c, _ := doc.AsDoc(v)
-			if err := simpleCollation(c); err != nil {
-				return nil, err
-			}
+			s.collation = v
+			_, ok = doc.AsDoc(v)
 		case "arrayFilters":
-			filters, ok = v, v.Type == bsoncore.TypeArray
+			s.filters, ok = v, v.Type == bsoncore.TypeArray
 		default:
 			if !statementFields[field] {
-				return nil, code.New(code.UnknownFieldOfCommand, "BSON field 'update.updates.%s' is an unknown field.", field)
+				return code.New(code.UnknownFieldOfCommand, "BSON field 'update.updates.%s' is an unknown field.", field)
 			}
 		}
 		if !ok {
-			return nil, wrongTypeOf("update.updates."+field, v, wantedTypes[field])
+			return wrongTypeOf("update.updates."+field, v, wantedTypes[field])
 		}
 	}
 	switch {
-	case q.Type == 0:
-		return nil, code.New(code.MissingFieldOfCommand, "BSON field 'update.updates.q' is missing but a required field")
-	case spec.Type == 0:
-		return nil, code.New(code.MissingFieldOfCommand, "BSON field 'update.updates.u' is missing but a required field")
+	case s.query.Type == 0:
+		return code.New(code.MissingFieldOfCommand, "BSON field 'update.updates.q' is missing but a required field")
+	case s.change.Type == 0:
+		return code.New(code.MissingFieldOfCommand, "BSON field 'update.updates.u' is missing but a required field")
 	}
-	var err error
+	return nil
+}
+
+// updating compiles a statement.
+func (r *request) updating(name string, s *updateStatement) (*updating, error) {
+	u := &updating{name: name, multi: s.multi, upsert: s.upsert}
+	u.ns = r.db + "." + name
+	collation, _ := doc.AsDoc(s.collation)
+	err := cmpOr(simpleCollation(collation), u.hinted(s.hint))
+	if err != nil {
+		return nil, err
+	}
 	if u.names, u.vars, err = r.variables(); err != nil {
 		return nil, err
 	}
-	u.query = bytes.Clone(q.Data)
+	u.query = bytes.Clone(s.query.Data)
 	if u.filter, err = r.compileQuery(u.query, u.names); err != nil {
 		return nil, err
 	}
-	u.change, err = r.changing(&u.selection, spec, filters, constants)
+	u.change, err = r.changing(&u.selection, s.change, s.filters, s.constants)
 	if err == nil {
 		err = r.refuseMany(u.multi, "multi=true")
 	}
@@ -152,7 +175,7 @@ func (r *request) updating(name string, d doc.Doc) (*updating, error) {
 	return u, err
 }
 
-var wantedTypes = map[string]string{"q": "object", "upsert": "bool", "multi": "bool", "arrayFilters": "array"}
+var wantedTypes = map[string]string{"q": "object", "upsert": "bool", "multi": "bool", "arrayFilters": "array", "collation": "object"}
 
 // truth reads a boolean or a number as one.
 func truth(v doc.Value) (on, ok bool) {
@@ -240,7 +263,7 @@ func (r *request) first(q *selection) (id doc.Value, found bool, err error) {
 		return id, true, nil // the write itself finds out
 	}
 	one := *q
-	if one.sort != nil {
+	if one.sort != nil || one.reverse {
 		one.limit = 1
 		for d, err := range r.rows(&one) {
 			return cloneValue(doc.Lookup(d, "_id")), err == nil, err
@@ -405,7 +428,7 @@ func (u *updating) insert(r *request) (again bool, err error) {
 	if err != nil {
 		return false, statementErr(u.container, body, err)
 	}
-	u.upserted = id
+	u.upserted, u.inserted = id, body
 	return false, nil
 }
 
