@@ -64,6 +64,7 @@ func serve(t *testing.T, args ...string) *server {
 	t.Cleanup(cancel)
 	s := &server{cmd: exec.CommandContext(ctx, binary, args...), stderr: new(bytes.Buffer)}
 	s.cmd.Stderr = s.stderr
+	s.cmd.Env = append(os.Environ(), "MAYFLY_MONGO=127.0.0.1:0") // unless a flag says otherwise
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +254,7 @@ func TestRealClockThatStandsStillSaysSo(t *testing.T) {
 	args := []string{"--data", t.TempDir(), "--nosql=", "--admin=127.0.0.1:0"}
 	serve(t, append(args, "--clock=virtual=2150-01-01T00:00:00Z")...).stop(t, syscall.SIGTERM)
 	s := serve(t, args...)
-	if want := "  Clock  real, but stands still at 2150-01-01T00:00:00Z until this machine's clock gets there"; !strings.Contains(s.block, want) {
+	if want := "  Clock   real, but stands still at 2150-01-01T00:00:00Z until this machine's clock gets there"; !strings.Contains(s.block, want) {
 		t.Errorf("no %q in\n%s", want, s.block)
 	}
 	if code, body := fetch(t, s.address(t, "Admin")+"clock"); code != 200 || !strings.Contains(body, `"standsStill":true`) {

@@ -172,11 +172,13 @@ func (cfg config) greet(w io.Writer, n *node.Node, took time.Duration) {
 	line("Admin", "%s", cmp.Or(called(n.AdminURL()), "off"))
 	others(admin)
 	line("Key", "%s", n.KeyPlace())
-	switch {
+	switch plain := called(n.PlainEndpoint()); {
+	case n.CAFile() != "" && plain != "":
+		line("CA", "%s, also at %s_mayfly/ca.pem", n.CAFile(), plain)
 	case n.CAFile() != "":
-		line("CA", "%s, also at %s_mayfly/ca.pem", n.CAFile(), called(n.PlainEndpoint()))
-	case n.CA() != nil:
-		line("CA", "%s_mayfly/ca.pem", called(n.PlainEndpoint()))
+		line("CA", "%s", n.CAFile())
+	case n.CA() != nil && plain != "":
+		line("CA", "%s_mayfly/ca.pem", plain)
 	}
 	line("Data", "%s", cfg.place())
 	now := n.Clock().Now().Format(time.RFC3339)

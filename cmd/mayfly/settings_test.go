@@ -43,7 +43,7 @@ func TestDefaults(t *testing.T) {
 	got, err := configured(t, nil)
 	want := config{
 		data: "./mayfly-data", logLevel: slog.LevelInfo,
-		node: node.Options{NoSQL: "127.0.0.1:8081", Admin: "127.0.0.1:8080", Region: "South Central US", Consistency: "Session"},
+		node: node.Options{NoSQL: "127.0.0.1:8081", Admin: "127.0.0.1:8080", Mongo: node.Mongo{Address: "127.0.0.1:27017"}, Region: "South Central US", Consistency: "Session"},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("defaults %+v, error %v, want %+v", got, err, want)
@@ -260,7 +260,7 @@ func TestUsage(t *testing.T) {
 		{"clock set to nothing", []string{"clock", "set", "noon"}, exitUsage, "", "write it like"},
 		{"clock without address", []string{"clock", "show", "--admin="}, exitUsage, "", "the admin address is off"},
 		{"clock at no address", []string{"clock", "show", "--admin=localhost"}, exitUsage, "", "not host:port"},
-		{"no door", []string{"--memory", "--nosql=", "--admin="}, exitUsage, "", "nothing could reach"},
+		{"no door", []string{"--memory", "--nosql=", "--mongo=", "--admin="}, exitUsage, "", "nothing could reach"},
 		{"bad address", []string{"--memory", "--nosql=foo"}, exitUsage, "", `--nosql: "foo" is not host:port`},
 		{"data in a file", []string{"--data=" + file, "--nosql=127.0.0.1:0", "--admin="}, exitFailed, "", "mayfly: --data: mkdir " + file},
 		{"check in a file", []string{"check", "--data=" + file}, exitFailed, "", "mayfly: --data: open " + file},
@@ -270,9 +270,15 @@ func TestUsage(t *testing.T) {
 		{"check of nothing", []string{"check", "--data=" + filepath.Join(t.TempDir(), "none")}, exitFailed, "", "no database"},
 		{"port in use or forbidden", []string{"--memory", "--nosql=192.0.2.1:1", "--admin="}, exitFailed, "", "cannot listen on 192.0.2.1:1"},
 	}
+	getenv := func(name string) (string, bool) {
+		if name == "MAYFLY_MONGO" {
+			return "127.0.0.1:0", true // its default port may be another program's
+		}
+		return "", false
+	}
 	for _, c := range cases {
 		var out, err bytes.Buffer
-		code := run(command{args: c.args, out: &out, err: &err, getenv: func(string) (string, bool) { return "", false }})
+		code := run(command{args: c.args, out: &out, err: &err, getenv: getenv})
 		if code != c.code || !strings.Contains(out.String(), c.out) || !strings.Contains(err.String(), c.err) {
 			t.Errorf("%s: exit %d, want %d with %q and %q\nstdout: %s\nstderr: %s", c.name, code, c.code, c.out, c.err, out.String(), err.String())
 		}

@@ -24,7 +24,7 @@ try {
   writeFileSync(authority, await (await fetch(`${mayfly.http}/_mayfly/ca.pem`)).text());
   const tests = spawn(process.execPath, ["--test", "--test-timeout=180000", "--test-reporter=spec", ...process.argv.slice(2)], {
     cwd: new URL(".", import.meta.url),
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: authority, MAYFLY_HTTP: mayfly.http, MAYFLY_HTTPS: mayfly.https, MAYFLY_MONGO: mongo.uri() },
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: authority, MAYFLY_HTTP: mayfly.http, MAYFLY_HTTPS: mayfly.https, MAYFLY_MONGO_URI: mongo.uri() },
     stdio: "inherit",
   });
   [code] = await once(tests, "exit");

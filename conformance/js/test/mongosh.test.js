@@ -19,7 +19,7 @@ const database = `shell-${process.pid}`;
 let home, client;
 before(async () => {
   home = mkdtempSync(join(tmpdir(), "mayfly-mongosh-"));
-  client = await MongoClient.connect(process.env.MAYFLY_MONGO);
+  client = await MongoClient.connect(process.env.MAYFLY_MONGO_URI);
 });
 after(async () => {
   await client?.db(database).dropDatabase();
@@ -41,7 +41,7 @@ async function mongosh(uri, args, { env = {}, input } = {}) {
 }
 
 /** The shared server, with a database. */
-const shared = (name) => process.env.MAYFLY_MONGO.replace("/?", `/${name}?`);
+const shared = (name) => process.env.MAYFLY_MONGO_URI.replace("/?", `/${name}?`);
 
 test("the documented samples", patient, async () => {
   const mayfly = await startMongo("--memory", "--clock=virtual");

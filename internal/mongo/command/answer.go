@@ -16,10 +16,13 @@ type answer struct {
 	start int   // where the document begins in buf
 	open  []int // where the documents and arrays begin that are not over
 	next  []int // the index of the next element, for arrays; -1 for documents
+
+	openRoom, nextRoom [4]int // where open and next begin
 }
 
 func newAnswer(dst []byte) *answer {
 	a := &answer{buf: dst, start: len(dst)}
+	a.open, a.next = a.openRoom[:0], a.nextRoom[:0]
 	a.buf = append(a.buf, 0, 0, 0, 0)
 	return a
 }

@@ -1,7 +1,7 @@
 package command_test
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -55,8 +55,8 @@ func TestManyDuplicates(t *testing.T) {
 	for i := range list {
 		list[i] = bson.D{{Key: "_id", Value: i}}
 	}
-	for _, want := range []int{0, n} {
-		_, err := c.InsertMany(t.Context(), list, options.InsertMany().SetOrdered(false))
+	for _, want := range []int{0, 60_000} { // whose errors in full are more than an answer holds
+		_, err := c.InsertMany(t.Context(), list[:cmp.Or(want, n)], options.InsertMany().SetOrdered(false))
 		var e mongo.BulkWriteException
 		if errors.As(err, &e); len(e.WriteErrors) != want {
 			t.Fatalf("%d errors, want %d: %.200v", len(e.WriteErrors), want, err)
@@ -386,19 +386,17 @@ func TestTimeLimit(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t, nil)
 	db := d.Database("test")
-	fill(t, db.Collection("c"), 3000, 10)
+	fill(t, db.Collection("c"), 2000, 10)
 	for _, cmd := range []string{
-		`{find: 'c', filter: {$expr: {$eq: [{$reduce: {input: {$range: [0, 3000]}, initialValue: 0, in: {$add: ['$$value', '$$this']}}}, -1]}}, maxTimeMS: 20}`,
-		`{aggregate: 'c', pipeline: [{$match: {$expr: {$eq: [{$reduce: {input: {$range: [0, 3000]}, initialValue: 0, in: {$add: ['$$value', '$$this']}}}, -1]}}}], cursor: {}, maxTimeMS: 20}`,
-		`{count: 'c', query: {$expr: {$eq: [{$reduce: {input: {$range: [0, 3000]}, initialValue: 0, in: {$add: ['$$value', '$$this']}}}, -1]}}, maxTimeMS: 20}`,
-		`{update: 'c', updates: [{q: {$expr: {$eq: [{$reduce: {input: {$range: [0, 3000]}, initialValue: 0, in: {$add: ['$$value', '$$this']}}}, -1]}}, u: {$set: {a: 1}}}], maxTimeMS: 20}`,
-		`{delete: 'c', deletes: [{q: {$expr: {$eq: [{$reduce: {input: {$range: [0, 3000]}, initialValue: 0, in: {$add: ['$$value', '$$this']}}}, -1]}}, limit: 0}], maxTimeMS: 20}`,
-		`{distinct: 'c', key: 'k', query: {$expr: {$eq: [{$reduce: {input: {$range: [0, 3000]}, initialValue: 0, in: {$add: ['$$value', '$$this']}}}, -1]}}, maxTimeMS: 20}`,
+		`{find: 'c', filter: {$expr: {$eq: [{$reduce: {input: {$range: [0, 3000]}, initialValue: '$k', in: {$add: ['$$value', '$$this']}}}, -1]}}, maxTimeMS: 20}`,
+		`{aggregate: 'c', pipeline: [{$match: {$expr: {$eq: [{$reduce: {input: {$range: [0, 3000]}, initialValue: '$k', in: {$add: ['$$value', '$$this']}}}, -1]}}}], cursor: {}, maxTimeMS: 20}`,
+		`{count: 'c', query: {$expr: {$eq: [{$reduce: {input: {$range: [0, 3000]}, initialValue: '$k', in: {$add: ['$$value', '$$this']}}}, -1]}}, maxTimeMS: 20}`,
+		`{update: 'c', updates: [{q: {$expr: {$eq: [{$reduce: {input: {$range: [0, 3000]}, initialValue: '$k', in: {$add: ['$$value', '$$this']}}}, -1]}}, u: {$set: {a: 1}}}], maxTimeMS: 20}`,
+		`{delete: 'c', deletes: [{q: {$expr: {$eq: [{$reduce: {input: {$range: [0, 3000]}, initialValue: '$k', in: {$add: ['$$value', '$$this']}}}, -1]}}, limit: 0}], maxTimeMS: 20}`,
+		`{distinct: 'c', key: 'k', query: {$expr: {$eq: [{$reduce: {input: {$range: [0, 3000]}, initialValue: '$k', in: {$add: ['$$value', '$$this']}}}, -1]}}, maxTimeMS: 20}`,
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		_, err := db.RunCommand(ctx, parsed(t, cmd)).Raw()
-		if cancel(); firstCode(err) != 50 {
-			t.Errorf("%.20s: %v", cmd, err)
+		if raw := answerTo(t, db, parsed(t, cmd)); raw.Lookup("code").AsInt64() != 50 {
+			t.Errorf("%.20s: %.300v", cmd, raw)
 		}
 	}
 }

@@ -136,6 +136,9 @@ func (x *deleting) run(r *request) error {
 	}
 	for range maxLooks {
 		id, found, err := r.first(&x.selection)
+		if isNotFound(err) && r.tx == nil {
+			return nil // the container was dropped meanwhile
+		}
 		if err != nil || !found {
 			return err
 		}

@@ -42,7 +42,7 @@ func insert(r *request, a *answer) error {
 		return err
 	}
 	r.s.ops.insert.Add(int64(len(documents)))
-	w := writer{r: r, c: c, ordered: ordered, indexes: nil}
+	w := writer{r: r, c: c, name: name, ordered: ordered}
 	w.insertAll(documents)
 	if w.failed != nil {
 		return w.failed
@@ -63,6 +63,8 @@ func checkBatch(n int) error {
 type writer struct {
 	r       *request
 	c       *catalog.Container
+	name    string // of c, which is made when it is not there; "" if it must be there
+	lost    int    // how often it was not
 	ordered bool
 	n       int
 	errors  []statementError
@@ -85,15 +87,16 @@ func (w *writer) report(a *answer) {
 	}
 	a.array("writeErrors")
 	for _, e := range w.errors {
-		if a.size() > maxReplyErrors {
-			break // the client learns of the first ones
+		if err := e.err; a.size() < maxReplyErrors {
+			a.writeError(e.index, err)
+		} else {
+			a.writeError(e.index, code.New(codeOf(err).Code, ""))
 		}
-		a.writeError(e.index, e.err)
 	}
 	a.close()
 }
 
-// maxReplyErrors bounds how many bytes of errors one answer has.
+// maxReplyErrors is after how many bytes of errors an answer has no more than the codes of others.
 const maxReplyErrors = 8 << 20
 
 // fail notes that a statement has failed; false when the command goes no further.
@@ -157,36 +160,43 @@ func (w *writer) insertAll(documents []doc.Doc) {
 // flush writes the operations that wait. One that fails takes no other with it.
 func (w *writer) flush() (goOn bool) {
 	ops, indexes := w.ops, w.indexes
-	for len(ops) > 0 {
-		_, err := w.r.write(w.c, ops)
+	for size := len(ops); len(ops) > 0; {
+		size = min(size, len(ops))
+		_, err := w.r.write(w.c, ops[:size])
 		var e *store.BatchError
-		if err != nil && !errors.As(err, &e) {
-			w.failed = err
-			return false
-		}
-		if err == nil {
-			w.n += len(ops)
-			break
-		}
-		if e.Index > 0 {
-			if w.r.tx == nil {
-				if _, err := w.r.write(w.c, ops[:e.Index]); err != nil {
-					if errors.As(err, &e) {
-						continue // another has come before: look again
-					}
-					w.failed = err
-					return false
-				}
+		switch {
+		case err == nil:
+			w.n += size
+			ops, indexes = ops[size:], indexes[size:]
+			size *= 2
+		case !errors.As(err, &e):
+			if !w.again(err) {
+				w.failed = err
+				return false
 			}
+		case e.Index > 0 && w.r.tx == nil:
+			size = e.Index // those before it
+		default:
 			w.n += e.Index
+			if !w.fail(indexes[e.Index], duplicate(w.c, ops[e.Index].Body, e.Err)) {
+				return false
+			}
+			ops, indexes = ops[e.Index+1:], indexes[e.Index+1:]
+			size = 1 // where one fails, more may
 		}
-		if !w.fail(indexes[e.Index], duplicate(w.c, ops[e.Index].Body, e.Err)) {
-			return false
-		}
-		ops, indexes = ops[e.Index+1:], indexes[e.Index+1:]
 	}
 	w.ops, w.indexes, w.bytes = w.ops[:0], w.indexes[:0], 0
 	return true
+}
+
+// again makes the container that is inserted into once more when it was dropped meanwhile.
+func (w *writer) again(err error) bool {
+	if w.name == "" || w.r.tx != nil || !isNotFound(err) || w.lost >= maxLooks {
+		return false
+	}
+	w.lost++
+	w.c, err = w.r.findOrCreate(w.r.db, w.name)
+	return err == nil
 }
 
 // prepare makes a document ready to be stored: it has an _id, which comes first, and empty

@@ -32,6 +32,7 @@ type selection struct {
 	vars      []doc.Value // of the command's let
 	foreign   *stranger   // of a NoSQL container, once it is read
 	names     *expression.Names
+	way       *plan.Plan // that the last walk from the start has followed
 }
 
 // stranger shows the documents of a NoSQL container.
@@ -115,9 +116,16 @@ func (r *request) each(q *selection, v catalog.View, p *plan.Plan, after access.
 	a := p.Access
 	a.After = after
 	if after == nil {
+		q.way = p
 		r.s.used(v.Container, p)
+	} else if !sameWay(q.way, p) {
+		return errIndexGone
 	}
+	n := 0
 	for d, err := range r.scan(v, a) {
+		if n++; err == nil && n%timeEvery == 0 {
+			err = r.ctx.Err()
+		}
 		if err != nil {
 			return err
 		}
@@ -138,6 +146,16 @@ func (r *request) each(q *selection, v catalog.View, p *plan.Plan, after access.
 		}
 	}
 	return nil
+}
+
+// timeEvery is after how many documents a walk looks whether its time is up: a filter may take long.
+const timeEvery = 32
+
+// sameWay reports whether a position in the walk of one plan is one in that of the other.
+func sameWay(a, b *plan.Plan) bool {
+	return slices.EqualFunc(a.Access.Visits, b.Access.Visits, func(x, y access.Visit) bool {
+		return x.Index == y.Index && x.Reverse == y.Reverse
+	})
 }
 
 // replanned runs do, and again with another plan when an index has changed meanwhile. do tells

@@ -112,9 +112,6 @@ func (s *updateStatement) read(d doc.Doc) error {
 			_, ok = doc.AsDoc(v)
 		case "u":
 			s.change = v
-			if v.Type != bsoncore.TypeEmbeddedDocument && v.Type != bsoncore.TypeArray {
-				return code.New(code.FailedToParse, "Update argument must be either an object or an array")
-			}
 		case "c":
 			s.constants = v
 		case "upsert":
@@ -212,6 +209,9 @@ func (u *updating) try(r *request) (again bool, err error) {
 			err = u.changeAll(r)
 		} else {
 			again, err = u.changeOne(r)
+		}
+		if isNotFound(err) && r.tx == nil {
+			return true, nil // the container was dropped meanwhile
 		}
 		if again || err != nil || u.matched > 0 {
 			return again, err
