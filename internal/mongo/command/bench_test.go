@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/kv/pebble"
 	"github.com/mayflydb/mayfly/internal/mongo/wire"
 )
 
@@ -72,7 +73,7 @@ func filled(b *testing.B, d *door, n int) *mongo.Collection {
 func BenchmarkInsertOne(b *testing.B) {
 	for _, n := range clients {
 		b.Run(fmt.Sprintf("clients=%d", n), func(b *testing.B) {
-			c := newDoor(b, nil).Database("bench").Collection("c")
+			c := newDoorOn(b, pebble.Options{Dir: b.TempDir()}, nil).Database("bench").Collection("c")
 			each(b, n, func(i int) error {
 				_, err := c.InsertOne(b.Context(), order(i))
 				return err
@@ -84,7 +85,7 @@ func BenchmarkInsertOne(b *testing.B) {
 func BenchmarkInsertMany(b *testing.B) {
 	for _, n := range clients {
 		b.Run(fmt.Sprintf("clients=%d", n), func(b *testing.B) {
-			c := newDoor(b, nil).Database("bench").Collection("c")
+			c := newDoorOn(b, pebble.Options{Dir: b.TempDir()}, nil).Database("bench").Collection("c")
 			each(b, n, func(i int) error {
 				some := make([]any, 1000)
 				for j := range some {
@@ -99,7 +100,7 @@ func BenchmarkInsertMany(b *testing.B) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	d := newDoor(b, nil)
+	d := newDoorOn(b, pebble.Options{Dir: b.TempDir()}, nil)
 	few, many := filled(b, d, 1000), filled(b, d, *benchDocuments)
 	echo := newEcho(b, many)
 	read := func(name string, op func(i int) error) {

@@ -300,7 +300,7 @@ func TestListDatabases(t *testing.T) {
 
 func TestRefusedCommands(t *testing.T) {
 	d := newDoor(t, nil)
-	for _, name := range []string{"applyOps", "cloneCollectionAsCapped", "convertToCapped", "dbHash", "getLastRequestStatistics", "mapReduce", "profile"} {
+	for _, name := range []string{"applyOps", "cloneCollectionAsCapped", "convertToCapped", "dbHash", "getLastRequestStatistics", "mapReduce"} {
 		_, err := d.run(bson.D{{Key: name, Value: "c"}})
 		fails(t, err, 115, "the command "+name+" is not supported by mayfly")
 	}

@@ -400,3 +400,30 @@ func TestTimeLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestConcurrentMerges has pipelines insert the same documents at once: each finds those of the others.
+func TestConcurrentMerges(t *testing.T) {
+	t.Parallel()
+	db := newDoor(t, nil).Database("test")
+	fill(t, db.Collection("c"), 100, 10)
+	_, err := db.Collection("byK").Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "k", Value: 1}}, Options: options.Index().SetUnique(true)})
+	must(t, err)
+	together(8, func(int) {
+		for _, cmd := range []string{
+			`{aggregate: 'c', pipeline: [{$merge: 'byID'}], cursor: {}}`,
+			`{aggregate: 'c', pipeline: [{$unset: '_id'}, {$merge: {into: 'byK', on: 'k'}}], cursor: {}}`,
+		} {
+			if raw := answerTo(t, db, parsed(t, cmd)); raw.Lookup("ok").AsFloat64() != 1 {
+				t.Errorf("%s: %v", cmd, raw)
+			}
+		}
+	})
+	for _, name := range []string{"byID", "byK"} {
+		if n := count(t, db.Collection(name), bson.D{}); n != 100 {
+			t.Errorf("%d %s", n, name)
+		}
+	}
+	if raw := answerTo(t, db, parsed(t, `{aggregate: 'c', pipeline: [{$set: {k: 1000, _id: {$ifNull: ['$no', 5]}}}, {$limit: 1}, {$merge: {into: 'c', on: '_id', whenMatched: 'fail'}}], cursor: {}}`)); raw.Lookup("code").AsInt64() != 11000 {
+		t.Errorf("%v", raw)
+	}
+}

@@ -43,7 +43,12 @@ type door struct {
 // newDoor serves until the test ends. change may alter the options.
 func newDoor(t testing.TB, change func(*command.Options)) *door {
 	t.Helper()
-	engine, err := pebble.Open(pebble.Options{Memory: true})
+	return newDoorOn(t, pebble.Options{Memory: true}, change)
+}
+
+func newDoorOn(t testing.TB, on pebble.Options, change func(*command.Options)) *door {
+	t.Helper()
+	engine, err := pebble.Open(on)
 	must(t, err)
 	d := &door{t: t, clock: clock.NewVirtual(start), engine: engine}
 	d.catalog, err = catalog.Open(t.Context(), engine, compile)

@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -141,7 +140,7 @@ func (s server) Out(_ context.Context, into pipeline.Namespace, rows pipeline.Ro
 	if old != nil {
 		options = old.State().Echo
 	}
-	c, err := r.createQuietly(db, scratch, options)
+	c, err := r.create(db, scratch, options)
 	if err != nil {
 		return err
 	}
@@ -160,10 +159,7 @@ func (s server) Out(_ context.Context, into pipeline.Namespace, rows pipeline.Ro
 	if err != nil {
 		return cmpOr(err, r.s.o.Catalog.DeleteContainer(context.WithoutCancel(r.ctx), c))
 	}
-	if old == nil {
-		return r.created(c)
-	}
-	return nil
+	return r.renamed(c, scratch, old)
 }
 
 // fresh are indexes as they are made anew.
@@ -281,7 +277,7 @@ func (s server) mergeOne(c *catalog.Container, m *pipeline.Merge, d doc.Doc, cha
 	if found {
 		op := store.Op{Verb: store.Patch, Key: store.Identity(id), Lenient: true, Edit: func(old store.Document) (doc.Doc, error) {
 			body, err := change(old.Body)
-			if err != nil || bytes.Equal(body, old.Body) {
+			if err != nil || bytes.Equal(body, old.Body) && !c.State().Policy.On() {
 				return nil, err
 			}
 			if validate != nil {
@@ -313,9 +309,8 @@ func (s server) mergeOne(c *catalog.Container, m *pipeline.Merge, d doc.Doc, cha
 		return false, err
 	}
 	_, err = r.write(c, []store.Op{{Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: bytes.Clone(body), Lenient: true}})
-	if isExists(err) {
-		var d *store.Duplicate
-		return !errors.As(err, &d), statementErr(c, body, err)
+	if isExists(err) && r.selected(q) {
+		return true, nil
 	}
 	return false, statementErr(c, body, err)
 }
@@ -342,11 +337,6 @@ func uniqueOn(c *catalog.Container, paths []string) bool {
 		}
 	}
 	return false
-}
-
-// createQuietly makes a container that change streams do not hear of.
-func (r *request) createQuietly(db, name string, options doc.Doc) (*catalog.Container, error) {
-	return r.create(db, name, options)
 }
 
 var _ pipeline.Server = server{}

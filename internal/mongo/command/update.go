@@ -422,7 +422,7 @@ func (u *updating) insert(r *request) (again bool, err error) {
 	}
 	id := doc.Lookup(body, "_id")
 	_, err = r.write(u.container, []store.Op{{Verb: store.Create, Key: store.Identity(id), Body: body, Lenient: true}})
-	if isExists(err) && r.tx == nil && u.found(r) {
+	if isExists(err) && r.tx == nil && r.selected(&u.selection) {
 		return true, nil
 	}
 	if err != nil {
@@ -432,16 +432,16 @@ func (u *updating) insert(r *request) (again bool, err error) {
 	return false, nil
 }
 
-// found reports whether a document is selected by now: the upsert becomes an update.
-func (u *updating) found(r *request) bool {
-	v, err := r.enter(u.container)
-	if err != nil {
-		return false
-	}
-	if id := onlyID(u.query); id.Type != 0 {
+// selected reports whether a document is selected by now, so that what was to insert one has to change it.
+func (r *request) selected(q *selection) bool {
+	if id := onlyID(q.query); id.Type != 0 {
+		v, err := r.enter(q.container)
+		if err != nil {
+			return false
+		}
 		there, err := r.read(v, id, func(store.Document) error { return nil })
 		return there && err == nil
 	}
-	_, there, err := r.first(&u.selection)
+	_, there, err := r.first(q)
 	return there && err == nil
 }
