@@ -75,7 +75,7 @@ func (n *Node) openMongo(o Options, version string) error {
 	n.mongoServer = command.New(command.Options{
 		Catalog: n.catalog, Store: n.store, Clock: n.clock, Key: n.account.key, Auth: auth,
 		ReplSet: o.Mongo.ReplSet, Advertise: advertise, CosmosTTL: o.Mongo.CosmosTTL, TestCommands: o.Mongo.TestCommands,
-		TLS: n.mongo.scheme == "https", ReclaimNow: n.reaper.ReclaimNow, Observe: n.observe, Version: version, Logger: n.log,
+		TLS: n.mongoTLS(), ReclaimNow: n.reaper.ReclaimNow, Observe: n.observe, Version: version, Logger: n.log,
 		Reclaimed: n.reaper.Reclaimed,
 	})
 	for _, l := range n.mongo.listeners {
@@ -110,11 +110,19 @@ func (n *Node) MongoURI() string {
 	if host, port, _ := net.SplitHostPort(u.Host); net.ParseIP(host).IsUnspecified() {
 		u.Host = net.JoinHostPort("localhost", port)
 	}
+	q := url.Values{}
 	if n.replSet != "" {
-		u.RawQuery = "replicaSet=" + url.QueryEscape(n.replSet)
+		q.Set("replicaSet", n.replSet)
 	}
+	if n.mongoTLS() {
+		q.Set("tls", "true")
+	}
+	u.RawQuery = q.Encode()
 	return u.String()
 }
+
+// mongoTLS reports that the MongoDB door answers nothing but TLS.
+func (n *Node) mongoTLS() bool { return n.mongo.scheme == "https" && n.certs.authority == nil }
 
 // MongoAuth reports whether the MongoDB door asks clients who they are.
 func (n *Node) MongoAuth() bool { return n.mongoServer != nil && n.mongoServer.Auth() }

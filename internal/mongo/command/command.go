@@ -42,7 +42,7 @@ type Options struct {
 	// TestCommands allows commands that only test suites need.
 	TestCommands bool
 
-	// TLS reports that connections are encrypted.
+	// TLS reports that all connections are encrypted.
 	TLS bool
 
 	// ReclaimNow frees the space of everything that is expired before it returns.

@@ -14,8 +14,8 @@ import (
 
 // Bounds on what a slow or silent client may hold on to.
 const (
-	frameTime = 30 * time.Second // from the first byte of a request to its last
-	writeTime = 30 * time.Second
+	frameTime = 5 * time.Minute // from the first byte of a request to its last: 48 MB take that at 1.3 Mbit/s
+	writeTime = 2 * time.Minute
 	greetTime = time.Minute // for a client that has not shown who it is
 	// maxStranger is how large a frame may be of a client that has not shown who it is.
 	maxStranger = 64 << 10
@@ -108,6 +108,9 @@ func (c *connection) await() error {
 	}
 	if err := c.reader.Await(); err != nil {
 		return err
+	}
+	if c.s.o.Auth && c.user == nil {
+		return c.deadline(clock.Wall().Add(greetTime))
 	}
 	return c.deadline(clock.Wall().Add(frameTime))
 }

@@ -56,6 +56,9 @@ func (x role) find() (builtin, bool) {
 	return b, ok && (!b.adminOnly || x.database == adminDatabase)
 }
 
+// maxRoles bounds the roles that a command names.
+const maxRoles = 1000
+
 // readRoles reads a list of roles: names, of the request's database, and documents {role, db}.
 func (r *request) readRoles(field string) ([]role, error) {
 	if r.get(field).Type == 0 {
@@ -64,6 +67,9 @@ func (r *request) readRoles(field string) ([]role, error) {
 	list := r.list(field)
 	if r.err != nil {
 		return nil, r.err
+	}
+	if len(list) > maxRoles {
+		return nil, code.New(code.BadValue, "there are %d roles, and may be %d", len(list), maxRoles)
 	}
 	var roles []role
 	for _, v := range list {

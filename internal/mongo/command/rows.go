@@ -134,6 +134,9 @@ func (r *request) each(q *selection, v catalog.View, p *plan.Plan, after access.
 				return err
 			}
 		}
+		if err := r.ctx.Err(); err != nil {
+			return err // a filter may take long with one document, and the store looks now and then only
+		}
 		ok, err := q.matches(d.Body, s)
 		if err != nil {
 			return err
@@ -467,6 +470,9 @@ func (r *request) variables() (*expression.Names, []doc.Value, error) {
 		}
 		value, err := x.Evaluate(s)
 		if err != nil {
+			return nil, nil, err
+		}
+		if err := inner.Full(); err != nil {
 			return nil, nil, err
 		}
 		var slot int

@@ -159,6 +159,9 @@ func (s server) Out(_ context.Context, into pipeline.Namespace, rows pipeline.Ro
 	if err != nil {
 		return cmpOr(err, r.s.o.Catalog.DeleteContainer(context.WithoutCancel(r.ctx), c))
 	}
+	if old != nil {
+		r.s.forget(old)
+	}
 	return r.renamed(c, scratch, old)
 }
 

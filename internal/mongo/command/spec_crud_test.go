@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/mayflydb/mayfly/internal/doc"
 )
@@ -200,7 +201,7 @@ func TestSpecInsert(t *testing.T) {
 		{"no documents", "", `{insert: 'c'}`, `{ok: 0, code: 40414}`, ``},
 		{"documents that are none", "", `{insert: 'c', documents: [1]}`, `{ok: 0, code: 14}`, ``},
 		{"comment", "", `{insert: 'c', documents: [{_id: 1}], comment: {a: 1}}`, `{ok: 1, n: 1}`, `{_id: 1}`},
-		{"write concern 0 of a command is answered", "", `{insert: 'c', documents: [{_id: 1}], writeConcern: {w: 1}}`, `{ok: 1, n: 1}`, ``},
+		{"write concern", "", `{insert: 'c', documents: [{_id: 1}], writeConcern: {w: 1}}`, `{ok: 1, n: 1}`, ``},
 		{"a view", "{_id: 1}", "{create: 'v', viewOn: 'c'}\n{insert: 'v', documents: [{_id: 2}]}", `{n: 0, writeErrors: [{index: 0, code: 166}]}`, `{_id: 1}`},
 		{"unique index", "{_id: 1, a: 1}", "{createIndexes: 'c', indexes: [{name: 'u', key: {a: 1, b: -1}, unique: true}]}\n{insert: 'c', documents: [{_id: 2, a: 1}]}",
 			`{n: 0, writeErrors: [{index: 0, code: 11000, keyPattern: {a: 1, b: -1}, keyValue: {a: 1, b: null}, errmsg: {$$has: 'E11000 duplicate key error collection: test.c index: u dup key: {'}}]}`, ``},
@@ -402,4 +403,34 @@ func TestSpecAggregate(t *testing.T) {
 		{"database without a source", "", `{aggregate: 1, pipeline: [{$match: {}}], cursor: {}}`, `{ok: 0, code: 73}`, ``},
 		{"negative batch", three, `{aggregate: 'c', pipeline: [], cursor: {batchSize: -1}}`, `{ok: 0, code: 51024}`, ``},
 	})
+}
+
+func TestSpecBulkWrite(t *testing.T) {
+	t.Parallel()
+	for _, ordered := range []bool{true, false} {
+		c := newDoor(t, nil).Database("test").Collection("c")
+		set := func(name string, v any) bson.D { return bson.D{{Key: "$set", Value: bson.D{{Key: name, Value: v}}}} }
+		id := func(n int) bson.D { return bson.D{{Key: "_id", Value: n}} }
+		result, err := c.BulkWrite(t.Context(), []mongo.WriteModel{
+			mongo.NewInsertOneModel().SetDocument(id(1)),
+			mongo.NewInsertOneModel().SetDocument(id(2)),
+			mongo.NewUpdateOneModel().SetFilter(id(1)).SetUpdate(set("x", 1)),
+			mongo.NewUpdateManyModel().SetFilter(bson.D{}).SetUpdate(set("y", 1)),
+			mongo.NewReplaceOneModel().SetFilter(id(3)).SetReplacement(bson.D{{Key: "z", Value: 1}}).SetUpsert(true),
+			mongo.NewInsertOneModel().SetDocument(id(1)),
+			mongo.NewDeleteOneModel().SetFilter(id(2)),
+			mongo.NewDeleteManyModel().SetFilter(bson.D{{Key: "x", Value: 1}}),
+		}, options.BulkWrite().SetOrdered(ordered))
+		var e mongo.BulkWriteException
+		if !errors.As(err, &e) || len(e.WriteErrors) != 1 || e.WriteErrors[0].Index != 5 || e.WriteErrors[0].Code != 11000 {
+			t.Errorf("ordered %v: %v", ordered, err)
+		}
+		deleted := map[bool]int64{true: 0, false: 2}[ordered]
+		if result.InsertedCount != 2 || result.UpsertedCount != 1 || result.UpsertedIDs[4] != int32(3) || result.DeletedCount != deleted {
+			t.Errorf("ordered %v: %+v", ordered, result)
+		}
+		if n := count(t, c, bson.D{}); n != 3-deleted {
+			t.Errorf("ordered %v: %d are left", ordered, n)
+		}
+	}
 }

@@ -80,8 +80,10 @@ func (x *aggregation) overView(r *request, c *catalog.Container, stages []doc.Va
 	if x.container, stages, err = r.unfold(c, stages); err != nil {
 		return err
 	}
-	x.pipeline, err = pipeline.Compile(stages, pipeline.Options{Names: x.names})
-	return err
+	if x.pipeline, err = pipeline.Compile(stages, pipeline.Options{Names: x.names}); err != nil {
+		return err
+	}
+	return r.mayRun(x.pipeline)
 }
 
 // findView answers a find over a view.

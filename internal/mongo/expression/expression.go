@@ -54,29 +54,55 @@ func (s *Scope) Reset(root doc.Value) {
 
 // Names gives slots to variables. A child sees its parent's names.
 type Names struct {
-	slots map[string]int
-	next  *int // how many slots all names of a command take together
+	slots map[string]int // a few of them
+	outer *Names         // the others, nil for none
+	count int            // of all
+	next  *int           // how many slots all names of a command take together
 }
+
+// Limits of variables: how many can be seen at one place, and how many names a child
+// copies from its parent at most.
+const (
+	MaxVariables = 10_000
+	maxCopied    = 32
+)
 
 // NewNames begins with no user variables.
 func NewNames() *Names { return &Names{slots: map[string]int{}, next: new(int)} }
 
 // With is these names and one more, which may hide an outer one.
 func (n *Names) With(name string) (inner *Names, slot int) {
-	slots := make(map[string]int, len(n.slots)+1)
-	for k, v := range n.slots {
-		slots[k] = v
-	}
 	slot = *n.next
 	*n.next++
-	slots[name] = slot
-	return &Names{slots: slots, next: n.next}, slot
+	inner = &Names{outer: n, count: n.count + 1, next: n.next}
+	if len(n.slots) >= maxCopied {
+		inner.slots = map[string]int{name: slot}
+		return inner, slot
+	}
+	inner.outer, inner.slots = n.outer, make(map[string]int, len(n.slots)+1)
+	for k, v := range n.slots {
+		inner.slots[k] = v
+	}
+	inner.slots[name] = slot
+	return inner, slot
+}
+
+// Full fails with BadValue when there are MaxVariables names, so that none may be added.
+func (n *Names) Full() error {
+	if n.count < MaxVariables {
+		return nil
+	}
+	return code.New(code.BadValue, "more than %d variables at one place", MaxVariables)
 }
 
 // Slot is where a variable is, false when there is none of that name.
 func (n *Names) Slot(name string) (slot int, ok bool) {
-	slot, ok = n.slots[name]
-	return slot, ok
+	for ; n != nil; n = n.outer {
+		if slot, ok = n.slots[name]; ok {
+			return slot, true
+		}
+	}
+	return 0, false
 }
 
 // Slots is how many a Scope needs in Vars for everything compiled with these names.

@@ -124,6 +124,9 @@ func compileLet(arg doc.Value, names *Names, depth int) (*Expression, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := inner.Full(); err != nil {
+			return nil, err
+		}
 		var slot int
 		inner, slot = inner.With(strings.Clone(name))
 		values, slots = append(values, x), append(slots, slot)

@@ -29,6 +29,9 @@ func (c *compiler) parseLet(stage string, let doc.Value) (names *expression.Name
 		if err != nil {
 			return nil, nil, err
 		}
+		if err := names.Full(); err != nil {
+			return nil, nil, err
+		}
 		var slot int
 		names, slot = names.With(name)
 		vars = append(vars, letVariable{x, slot})
