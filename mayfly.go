@@ -1,6 +1,7 @@
 // Package mayfly runs a mayfly inside a Go program or a test: a document
-// database that speaks Azure Cosmos DB for NoSQL over HTTP and whose documents end at
-// their second. Point any Cosmos DB client at Endpoint with Key.
+// database that speaks Azure Cosmos DB for NoSQL over HTTP, and MongoDB's wire protocol with the
+// option Mongo, and whose documents end at their second. Point any Cosmos DB client at Endpoint
+// with Key, any MongoDB driver at MongoURI.
 //
 //	db, err := mayfly.Open(ctx, mayfly.Dir("data"))
 //	if err != nil {
@@ -73,8 +74,8 @@ func (s settings) openEngine() (*pebble.Engine, error) {
 // Endpoint is the URL for clients, https when open with TLS.
 func (db *DB) Endpoint() string { return db.node.Endpoint() }
 
-// MongoURI is the connection string of the MongoDB door, "" without one. On an address that other
-// machines reach, clients are user mayfly with Key as password.
+// MongoURI is the connection string of the MongoDB door, "" without the option Mongo. On an address
+// that other machines reach, clients are user mayfly of the database admin with Key as password.
 func (db *DB) MongoURI() string { return db.node.MongoURI() }
 
 // Key is the account key in base64.

@@ -1,6 +1,7 @@
 package mayfly_test
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -8,6 +9,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/mayflydb/mayfly"
 	"github.com/mayflydb/mayfly/mayflytest"
@@ -31,6 +36,47 @@ func TestVirtualClock(t *testing.T) {
 	}
 	if err := db.ReclaimNow(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestMongo ends a document by the stamp and one by its date, on a clock that the test moves.
+func TestMongo(t *testing.T) {
+	if uri := mayflytest.New(t).MongoURI(); uri != "" {
+		t.Errorf("without the option: %s", uri)
+	}
+	db := mayflytest.New(t, mayfly.Mongo("127.0.0.1:0"), mayfly.MongoReplSet("rs0"), mayfly.VirtualClock(noon))
+	if uri := db.MongoURI(); !strings.HasPrefix(uri, "mongodb://127.0.0.1:") || !strings.HasSuffix(uri, "/?replicaSet=rs0") {
+		t.Errorf("the URI is %s", uri)
+	}
+	client, err := mongo.Connect(options.Client().ApplyURI(db.MongoURI()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Disconnect(context.Background()) })
+	carts := client.Database("shop").Collection("carts")
+	for field, seconds := range map[string]int32{"_ts": 3600, "until": 0} {
+		index := mongo.IndexModel{Keys: bson.D{{Key: field, Value: 1}}, Options: options.Index().SetExpireAfterSeconds(seconds)}
+		if _, err := carts.Indexes().CreateOne(t.Context(), index); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := carts.InsertMany(t.Context(), []any{
+		bson.D{{Key: "_id", Value: "by the stamp"}},
+		bson.D{{Key: "_id", Value: "by the date"}, {Key: "until", Value: db.Clock().Now().Add(time.Minute)}},
+		bson.D{{Key: "_id", Value: "by its own"}, {Key: "ttl", Value: 7200}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		advance time.Duration
+		left    int64
+	}{{0, 3}, {time.Minute, 2}, {time.Hour - time.Minute, 1}, {time.Hour - time.Second, 1}, {time.Second, 0}} {
+		if err := db.Clock().Advance(step.advance); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := carts.CountDocuments(t.Context(), bson.D{}); err != nil || got != step.left {
+			t.Errorf("at %v: %d documents (%v), want %d", db.Clock().Now(), got, err, step.left)
+		}
 	}
 }
 

@@ -18,6 +18,9 @@
 //	if got := c.send("GET", "dbs/shop/colls/carts/docs/ann", `["ann"]`, ""); got != 404 {
 //		t.Errorf("a day later: status %d, want 404", got)
 //	}
+//
+// New(t, mayfly.Mongo("127.0.0.1:0")) opens the MongoDB door too: drivers connect to db.MongoURI().
+// Dates that end their documents are then counted from db.Clock().Now(), not from time.Now().
 package mayflytest
 
 import (

@@ -6,7 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
+
+	"github.com/mayflydb/mayfly/internal/clock"
 )
 
 // TestMongoURI holds the connection string to what the door answers: plain connections too, unless
@@ -36,7 +37,7 @@ func TestMongoURI(t *testing.T) {
 // pemFiles are a certificate and its key in two files.
 func pemFiles(t *testing.T) TLS {
 	t.Helper()
-	c, err := ownCertificates("", []string{"localhost"}, time.Now())
+	c, err := ownCertificates("", []string{"localhost"}, clock.Wall())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -235,7 +235,7 @@ func (n *Node) prepareTLS(_ context.Context, o Options) (err error) {
 	return nil
 }
 
-// secure makes the NoSQL doors speak TLS.
+// secure makes the doors for documents speak TLS.
 func (n *Node) secure(both bool) {
 	for _, d := range []*door{n.nosql, n.compute, n.mongo} {
 		if d != nil {

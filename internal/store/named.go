@@ -25,7 +25,6 @@ type named struct {
 	partial  func(doc.Doc) bool // nil for every document
 	narrowed projection         // of a wildcard index
 	multikey *atomic.Bool       // some document is known to have several entries
-	empty    [][]string         // scratch-free start of paths, see expand
 }
 
 func newNamed(x catalog.NamedIndex, partial func(doc.Doc) bool) *named {
@@ -152,6 +151,10 @@ func (x *expansion) expand(paths [][]string, fixed []doc.Value, d doc.Doc) error
 
 // elements expands each element of the array that the paths marked in through lead to.
 func (x *expansion) elements(paths [][]string, fixed []doc.Value, array doc.Value, through *[32]bool) error {
+	if x.flat(paths, through) {
+		x.leaves(fixed, array, through)
+		return nil
+	}
 	none := true
 	step := func(element doc.Value) error {
 		inner, values := slices.Clone(paths), slices.Clone(fixed)
@@ -176,6 +179,36 @@ func (x *expansion) elements(paths [][]string, fixed []doc.Value, array doc.Valu
 		return step(doc.Value{Type: bsoncore.TypeUndefined})
 	}
 	return nil
+}
+
+// flat reports whether every path that is not fixed ends at the array.
+func (x *expansion) flat(paths [][]string, through *[32]bool) bool {
+	for i, path := range paths {
+		if !isDone(path) && (!through[i] || len(path) > 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// leaves makes a key of each element, or one for an array that has none.
+func (x *expansion) leaves(fixed []doc.Value, array doc.Value, through *[32]bool) {
+	values, none := slices.Clone(fixed), true
+	give := func(element doc.Value) {
+		none = false
+		for i := range values {
+			if through[i] {
+				values[i] = element
+			}
+		}
+		x.use(values)
+	}
+	for element := range doc.Elements(array) {
+		give(element)
+	}
+	if none {
+		give(doc.Value{Type: bsoncore.TypeUndefined})
+	}
 }
 
 var emptyDoc = doc.Doc{5, 0, 0, 0, 0}

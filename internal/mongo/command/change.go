@@ -71,6 +71,9 @@ func (x *change) readPipeline(r *request, q *selection, spec, filters, constants
 	if c, ok := doc.AsDoc(constants); ok {
 		x.vars = slices.Clone(x.vars)
 		for name, v := range doc.Members(c) {
+			if err := names.Full(); err != nil {
+				return err
+			}
 			var slot int
 			names, slot = names.With(name)
 			for len(x.vars) <= slot {

@@ -27,7 +27,7 @@ func (s *bucketAuto) name() string { return "$bucketAuto" }
 func (s *bucketAuto) rows(r *run, in Rows) Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		scope := r.scope()
-		entries, err := s.gather(scope, in)
+		entries, err := s.gather(r, scope, in)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -81,8 +81,8 @@ func (s *bucketAuto) bounds(entries []entry, n int, previous doc.Value) (wider i
 }
 
 // gather holds all documents, in the order of their values.
-func (s *bucketAuto) gather(scope *expression.Scope, in Rows) ([]entry, error) {
-	held := budget{stage: "$bucketAuto"}
+func (s *bucketAuto) gather(r *run, scope *expression.Scope, in Rows) ([]entry, error) {
+	held := r.budget("$bucketAuto")
 	var docs store
 	var entries []entry
 	for d, err := range in {

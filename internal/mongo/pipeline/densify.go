@@ -36,7 +36,7 @@ func (s *densify) rows(r *run, in Rows) Rows {
 		g := &densifying{densify: s, r: r, yield: yield}
 		if s.bounds == "full" && s.by != nil {
 			// All partitions share the bounds, which are known once all documents are.
-			all, err := collect(in)
+			all, err := collect(r, in)
 			if err == nil {
 				err = g.widest(all)
 			}
@@ -58,8 +58,8 @@ func (s *densify) rows(r *run, in Rows) Rows {
 }
 
 // collect holds all documents.
-func collect(in Rows) ([]doc.Doc, error) {
-	held := budget{stage: "$densify"}
+func collect(r *run, in Rows) ([]doc.Doc, error) {
+	held := r.budget("$densify")
 	var docs store
 	var all []doc.Doc
 	for d, err := range in {

@@ -91,7 +91,7 @@ func filtered(in Rows, accepts *filter.Filter) Rows {
 
 // fill reads the container into the table, as long as that is small enough.
 func (e *equality) fill() error {
-	held := budget{stage: "$lookup"}
+	held := e.r.budget("$lookup")
 	var docs store
 	table := map[string][]int{}
 	for d, err := range e.server.Documents(e.r.ctx, e.from, nil) {
@@ -111,6 +111,7 @@ func (e *equality) fill() error {
 		})
 		if held.take(grown) != nil {
 			e.tooBig, e.docs = true, nil
+			_ = held.take(-held.used) // gives it back, which cannot fail
 			return nil
 		}
 		e.docs = append(e.docs, d)

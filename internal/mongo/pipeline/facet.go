@@ -27,10 +27,10 @@ func (s *facet) containers(see func(Namespace, bool)) {
 
 func (s *facet) rows(r *run, in Rows) Rows {
 	return func(yield func(doc.Doc, error) bool) {
-		held := &budget{stage: "$facet"}
+		held := r.budget("$facet")
 		branches := make([]*branch, len(s.pipelines))
 		for i, p := range s.pipelines {
-			branches[i] = startBranch(r, p, held)
+			branches[i] = startBranch(r, p, &held)
 			defer branches[i].stop()
 		}
 		if err := feed(in, branches); err != nil {

@@ -45,7 +45,7 @@ func (s *group) rows(r *run, in Rows) Rows {
 func (s *group) gather(r *run, in Rows) ([]*gathered, error) {
 	var groups []*gathered
 	byKey := map[string]*gathered{}
-	held := budget{stage: s.stage}
+	held := r.budget(s.stage)
 	scope := r.scope()
 	var canonical []byte
 	for d, err := range in {

@@ -62,7 +62,7 @@ func (m *memory) Source(_ context.Context, stage string, arg doc.Value) Rows {
 }
 
 func (m *memory) Out(_ context.Context, into Namespace, rows Rows) error {
-	all, err := collect(rows)
+	all, err := collect(nil, rows)
 	if err != nil {
 		return err
 	}

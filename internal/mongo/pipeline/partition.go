@@ -27,9 +27,9 @@ type partition struct {
 
 // gather holds all documents and calls f with each partition.
 func (s *partitioning) gather(r *run, in Rows, f func(p *partition) error) error {
-	held := &budget{stage: s.stage}
+	held := r.budget(s.stage)
 	scope := r.scope()
-	entries, keys, err := s.read(in, scope, held)
+	entries, keys, err := s.read(in, scope, &held)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *partitioning) gather(r *run, in Rows, f func(p *partition) error) error
 		for n < len(entries) && doc.EqualBSON(keys[entries[n].seq], keys[entries[0].seq]) {
 			n++
 		}
-		if err := f(&partition{r, scope, entries[:n], held}); err != nil {
+		if err := f(&partition{r, scope, entries[:n], &held}); err != nil {
 			return err
 		}
 		entries = entries[n:]

@@ -150,7 +150,7 @@ func (p *Pipeline) rows(r *run, in Rows) Rows {
 		case opening:
 			in = s.open(r)
 		case flow:
-			in = s.rows(r, in)
+			in = r.counted(s, in)
 		case mapper:
 			steps := []mapping{s.mapper(r)}
 			for i+1 < len(p.stages) {
@@ -237,12 +237,15 @@ type run struct {
 	env   *Env
 	vars  []doc.Value
 	turns uint
+
+	together *holding // of all stages
+	own      int      // of what is held, that of the stage that this is the run of
 }
 
 func newRun(ctx context.Context, env *Env, names *expression.Names) *run {
 	vars := make([]doc.Value, max(names.Slots(), len(env.Vars)))
 	copy(vars, env.Vars)
-	return &run{ctx: ctx, env: env, vars: vars}
+	return &run{ctx: ctx, env: env, vars: vars, together: &holding{}}
 }
 
 // scope is for the expressions of one stage.
@@ -265,6 +268,9 @@ func (r *run) stop() error {
 
 // turn is called by each turn of a loop that may be long without reading documents.
 func (r *run) turn() error {
+	if r == nil {
+		return nil
+	}
 	if r.turns++; r.turns%1024 != 0 {
 		return nil
 	}

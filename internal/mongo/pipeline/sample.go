@@ -33,7 +33,7 @@ func (s *sample) rows(r *run, in Rows) Rows {
 // draw is Vitter's algorithm R.
 func (s *sample) draw(r *run, in Rows) ([]doc.Doc, error) {
 	var drawn []doc.Doc
-	held := budget{stage: "$sample"}
+	held := r.budget("$sample")
 	seen := int64(0)
 	for d, err := range in {
 		if err != nil {

@@ -11,20 +11,27 @@ import (
 // Rows sorts documents; equal ones stay in the order in which they came. With a limit
 // above 0 it gives the first of them only, and holds no more than those. It fails with
 // QueryExceededMemoryLimitNoDiskUseAllowed when what it holds is beyond MaxMemory.
-func (s *Sort) Rows(in Rows, limit int64) Rows {
+func (s *Sort) Rows(in Rows, limit int64) Rows { return s.rows(nil, in, limit) }
+
+// rows is Rows in a run, nil for none, whose time may be up and whose memory is counted.
+func (s *Sort) rows(r *run, in Rows, limit int64) Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		var sorted []entry
 		var err error
 		if limit > 0 {
-			sorted, err = s.top(in, limit)
+			sorted, err = s.top(r, in, limit)
 		} else {
-			sorted, err = s.all(in)
+			sorted, err = s.all(r, in)
 		}
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		for _, e := range sorted {
+			if err := r.turn(); err != nil {
+				yield(nil, err)
+				return
+			}
 			if !yield(e.d, nil) {
 				return
 			}
@@ -50,8 +57,8 @@ func (s *Sort) compare(a, b entry) int {
 	return cmp.Compare(a.seq, b.seq)
 }
 
-func (s *Sort) all(in Rows) ([]entry, error) {
-	held := budget{stage: "$sort"}
+func (s *Sort) all(r *run, in Rows) ([]entry, error) {
+	held := r.budget("$sort")
 	var docs store
 	var entries []entry
 	var keys []doc.Value // room for the keys of coming entries
@@ -78,8 +85,8 @@ func (s *Sort) all(in Rows) ([]entry, error) {
 }
 
 // top keeps a heap of the limit first documents, the last of them on top.
-func (s *Sort) top(in Rows, limit int64) ([]entry, error) {
-	held := budget{stage: "$sort"}
+func (s *Sort) top(r *run, in Rows, limit int64) ([]entry, error) {
+	held := r.budget("$sort")
 	var heap []entry
 	var keys []doc.Value
 	seq := 0
@@ -158,7 +165,7 @@ type sortStage struct {
 
 func (s *sortStage) name() string { return "$sort" }
 
-func (s *sortStage) rows(_ *run, in Rows) Rows { return s.sort.Rows(in, s.limit) }
+func (s *sortStage) rows(r *run, in Rows) Rows { return s.sort.rows(r, in, s.limit) }
 
 func parseSort(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) {
