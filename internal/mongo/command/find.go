@@ -285,7 +285,7 @@ func (q *finding) fill(r *request, b *batch) (done bool, err error) {
 		return q.pull(r, b)
 	}
 	err = r.replanned(&q.selection, func(v catalog.View, p *plan.Plan) (bool, error) {
-		if !p.Sorted && q.sort != nil || q.reverse || r.tx != nil {
+		if !p.Sorted && q.sort != nil || q.reverse {
 			if q.after == nil {
 				q.sorted(r)
 				return false, nil

@@ -53,7 +53,7 @@ func (q *selection) scope(r *request) *expression.Scope {
 
 // scope is for expressions of the request.
 func (r *request) scope(names *expression.Names, vars []doc.Value) *expression.Scope {
-	s := &expression.Scope{Now: r.at, ClusterTime: r.clusterTime(), Random: random}
+	s := &expression.Scope{Now: r.at, ClusterTime: r.clusterTime(), Random: random, Stop: r.stopped}
 	n := len(vars)
 	if names != nil {
 		n = max(n, names.Slots())
@@ -61,6 +61,18 @@ func (r *request) scope(names *expression.Names, vars []doc.Value) *expression.S
 	s.Vars = make([]doc.Value, n)
 	copy(s.Vars, vars)
 	return s
+}
+
+// stopped fails when the request's time is up.
+func (r *request) stopped() error {
+	ctx := r.ctx
+	if r.tx != nil {
+		ctx = r.tx.ctx // of the request that runs, which may be a later one
+	}
+	if ctx == nil || ctx.Err() == nil {
+		return nil
+	}
+	return translate(ctx.Err())
 }
 
 // matches reports whether a document is selected.
@@ -134,7 +146,7 @@ func (r *request) each(q *selection, v catalog.View, p *plan.Plan, after access.
 				return err
 			}
 		}
-		if err := r.ctx.Err(); err != nil {
+		if err := r.stopped(); err != nil {
 			return err // a filter may take long with one document, and the store looks now and then only
 		}
 		ok, err := q.matches(d.Body, s)
@@ -360,7 +372,7 @@ func stretches(current func() *request, q *selection) pipeline.Rows {
 					s.bodies = append(s.bodies, d.Body...)
 					s.ends = append(s.ends, len(s.bodies))
 					s.deadline = append(s.deadline, d.Deadline)
-					if (len(s.bodies) >= size || q.limit > 0 && int64(len(s.ends)) >= q.skip+q.limit) && r.tx == nil {
+					if len(s.bodies) >= size || q.limit > 0 && int64(len(s.ends)) >= q.skip+q.limit {
 						after, more = append(after[:0], d.Position...), true
 						return false, nil
 					}

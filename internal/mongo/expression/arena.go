@@ -11,6 +11,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
+// Limits of constants that are made of constants when an expression is compiled.
+const (
+	maxFolded      = 16 << 10 // bytes
+	maxFoldedTurns = 1000     // of loops
+)
+
+// errFolding leaves a constant expression to be evaluated. Clients never see it.
+var errFolding = code.New(code.InternalError, "too large to fold")
+
 const (
 	maxArenaBytes  = 4 * MaxResultBytes // what the values of one evaluation may take together
 	keptArenaBytes = 1 << 20            // of an arena, from one document to the next
@@ -119,6 +128,9 @@ func (s *Scope) room(n int) error {
 	if err := fits(n); err != nil {
 		return err
 	}
+	if s.folding && len(s.arena)+n > maxFolded {
+		return errFolding
+	}
 	if len(s.arena)+n > maxArenaBytes {
 		return code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed,
 			"An expression used too much memory: more than %d bytes", maxArenaBytes)
@@ -154,6 +166,9 @@ func (s *Scope) keep(mark int, v doc.Value) doc.Value {
 // those of Stop.
 func (s *Scope) turn() error {
 	s.turns++
+	if s.folding && s.turns > maxFoldedTurns {
+		return errFolding
+	}
 	if s.turns%1024 == 0 && s.Stop != nil {
 		return s.Stop()
 	}
@@ -212,6 +227,9 @@ func (b *builder) set(name string, v doc.Value) error {
 }
 
 func (b *builder) copy(v doc.Value) error {
+	if b.s.folding && len(b.buf)+len(v.Data) > maxFolded {
+		return errFolding
+	}
 	if len(b.buf)+len(v.Data) >= MaxResultBytes {
 		return fits(MaxResultBytes + 1)
 	}

@@ -80,15 +80,17 @@ func literal(v doc.Value) *Expression {
 }
 
 // fold is x, or its value when all that it is made of is constant. Where the value is an
-// error the expression stays, so that the error comes only if it is evaluated.
+// error the expression stays, so that the error comes only if it is evaluated. So it does
+// where the value is large or long in the making: a few bytes of a command could ask for
+// megabytes many times, and nothing could stop that.
 func fold(x *Expression, args ...*Expression) *Expression {
 	for _, a := range args {
 		if a != nil && !a.constant {
 			return x
 		}
 	}
-	v, err := x.run(&Scope{})
-	if err != nil {
+	v, err := x.run(&Scope{folding: true})
+	if err != nil || len(v.Data) > maxFolded {
 		return x
 	}
 	return literal(v)

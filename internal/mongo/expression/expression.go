@@ -32,6 +32,7 @@ type Scope struct {
 	open  int
 	turns uint // of loops, see turn
 
+	folding bool    // a constant is made, which must be small
 	members members // see newMembers
 }
 
