@@ -136,7 +136,7 @@ var names = map[Code]string{
 	HostUnreachable: "HostUnreachable", HostNotFound: "HostNotFound", UnknownError: "UnknownError", FailedToParse: "FailedToParse",
 	UserNotFound: "UserNotFound", UnsupportedFormat: "UnsupportedFormat", Unauthorized: "Unauthorized", TypeMismatch: "TypeMismatch",
 	Overflow: "Overflow", InvalidLength: "InvalidLength", ProtocolError: "ProtocolError", AuthenticationFailed: "AuthenticationFailed",
-	IllegalOperation: "IllegalOperation", InvalidBSON: "InvalidBSON", LockTimeout: "LockTimeout", NamespaceNotFound: "NamespaceNotFound",
+	IllegalOperation: "IllegalOperation", InvalidBSON: "InvalidBSON", 23: "AlreadyInitialized", LockTimeout: "LockTimeout", NamespaceNotFound: "NamespaceNotFound",
 	IndexNotFound: "IndexNotFound", PathNotViable: "PathNotViable", MergeStageNoMatchingDocument: "MergeStageNoMatchingDocument", MaxSubPipelineDepthExceeded: "MaxSubPipelineDepthExceeded", CannotBackfillArray: "CannotBackfillArray", NotExactValueField: "NotExactValueField", DurationOverflow: "DurationOverflow", ConflictingUpdateOperators: "ConflictingUpdateOperators",
 	CursorNotFound: "CursorNotFound", NamespaceExists: "NamespaceExists", MaxTimeMSExpired: "MaxTimeMSExpired",
 	DollarPrefixedFieldName: "DollarPrefixedFieldName", InvalidIDField: "InvalidIdField", NotSingleValueField: "NotSingleValueField",

@@ -164,14 +164,10 @@ func (r *request) build(c *catalog.Container, missing []catalog.NamedIndex) erro
 	if err == nil {
 		err = r.s.o.Store.BuildNamed(r.s.running, c, r.now)
 	}
-	var d *store.Duplicate
-	switch {
-	case errors.As(err, &d):
+	if d := (*store.Duplicate)(nil); errors.As(err, &d) {
 		e := code.Of(duplicate(c, emptyDocument, err))
 		e.Message = "Index build failed: Collection " + r.db + "." + c.State().Name + " :: caused by :: " + e.Message
 		return e
-	case errors.Is(err, store.ErrParallelArrays):
-		return parallelArrays(err)
 	}
 	return err
 }
@@ -228,10 +224,4 @@ func (r *request) setLifetime(c *catalog.Container, ttl expiry.TTL, index doc.Do
 		return def, nil
 	})
 	return err
-}
-
-func parallelArrays(err error) error {
-	e := code.New(code.CannotIndexParallelArrays, "cannot index parallel arrays")
-	e.Cause = err
-	return e
 }

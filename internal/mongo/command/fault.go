@@ -6,6 +6,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/store"
 )
 
 // codes is the only place that knows which of MongoDB's codes a fault becomes.
@@ -37,6 +38,10 @@ func translate(err error) *code.Error {
 		return code.New(code.MaxTimeMSExpired, "operation exceeded time limit")
 	case errors.Is(err, context.Canceled):
 		return code.New(code.Interrupted, "operation was interrupted")
+	case errors.Is(err, store.ErrParallelArrays):
+		e := code.New(code.CannotIndexParallelArrays, "cannot index parallel arrays")
+		e.Cause = err
+		return e
 	}
 	kind := fault.KindOf(err)
 	e := code.New(codes[kind], "%s", fault.Message(err))

@@ -9,7 +9,7 @@ import (
 // refused are commands of MongoDB and Cosmos DB that mayfly does not have (D-60). Other names are
 // no commands at all.
 var refused = strings.Fields(`applyOps cloneCollectionAsCapped convertToCapped dbHash getLastRequestStatistics mapReduce
-	planCacheClearFilters planCacheListFilters planCacheSetFilter replSetInitiate`)
+	planCacheClearFilters planCacheListFilters planCacheSetFilter`)
 
 // refusedSearch are those of Atlas Search.
 var refusedSearch = strings.Fields(`createSearchIndexes dropSearchIndex listSearchIndexes updateSearchIndex`)
