@@ -15,6 +15,9 @@ import (
 const (
 	maxDepth      = 100     // of conditions in conditions, as MongoDB has it
 	maxConditions = 100_000 // of all
+
+	// maxPatterns bounds the regular expressions: to compile one may take milliseconds, and cannot be stopped.
+	maxPatterns = 1_000
 )
 
 // A level says what the paths of a condition begin at.
@@ -55,12 +58,47 @@ type fieldOperator func(c *compiler, name string, arg doc.Value, at spot) (condi
 type topOperator func(c *compiler, name string, arg doc.Value, at spot) (condition, error)
 
 func compile(query doc.Doc, o Options) (*Filter, error) {
+	if patternsIn(doc.Object(query), maxDepth) > maxPatterns {
+		return nil, code.New(code.BadValue, "a query has more than %d regular expressions", maxPatterns)
+	}
 	c := &compiler{names: o.Names}
 	found, err := c.query(slices.Clone(query), spot{})
 	if err != nil {
 		return nil, err
 	}
 	return &Filter{test: found.root, node: found.node, scoped: c.scoped}, nil
+}
+
+// patternsIn counts what may be a regular expression in a query.
+func patternsIn(v doc.Value, levels int) (n int) {
+	if levels == 0 {
+		return 0
+	}
+	for name, m := range doc.Members(v.Data) {
+		switch m.Type {
+		case bsoncore.TypeRegex:
+			n++
+		case bsoncore.TypeString:
+			if name == "$regex" || name == "pattern" {
+				n++
+			}
+		case bsoncore.TypeEmbeddedDocument:
+			if name == "patternProperties" {
+				n += membersOf(m.Data)
+			}
+			n += patternsIn(m, levels-1)
+		case bsoncore.TypeArray:
+			n += patternsIn(m, levels-1)
+		}
+	}
+	return n
+}
+
+func membersOf(d doc.Doc) (n int) {
+	for range doc.Members(d) {
+		n++
+	}
+	return n
 }
 
 // query reads the conditions of a document, all of which have to hold.

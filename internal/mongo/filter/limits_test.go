@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -186,6 +188,23 @@ func TestNeedsScope(t *testing.T) {
 		f, err := Compile(fromJSON(t, query), Options{})
 		if err != nil || f.NeedsScope() != want {
 			t.Errorf("%s: %v, want %v", query, err, want)
+		}
+	}
+}
+
+// To compile a pattern cannot be stopped, so a query has so many at most.
+func TestManyPatterns(t *testing.T) {
+	for n, want := range map[int]bool{maxPatterns: true, maxPatterns + 1: false} {
+		list := bson.A{}
+		for range n {
+			list = append(list, bson.Regex{Pattern: "^a"})
+		}
+		query, err := bson.Marshal(bson.D{{Key: "a", Value: bson.D{{Key: "$in", Value: list}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = Compile(query, Options{}); (err == nil) != want {
+			t.Errorf("%d patterns: %v", n, err)
 		}
 	}
 }
