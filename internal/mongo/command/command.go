@@ -16,6 +16,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
@@ -77,9 +78,10 @@ type Server struct {
 	idCount    atomic.Uint32
 	stampCount atomic.Uint32
 
-	indexLocks sync.Map // container id -> *sync.Mutex
-	rules      sync.Map // container id -> *rules, of the newest state
-	uses       sync.Map // container id -> *indexUses
+	memory     pipeline.Memory // of all sorts and stages, those of open cursors too
+	indexLocks sync.Map        // container id -> *sync.Mutex
+	rules      sync.Map        // container id -> *rules, of the newest state
+	uses       sync.Map        // container id -> *indexUses
 
 	counts   map[string]*atomic.Int64 // requests by command
 	lastOp   atomic.Int32             // number of a request
@@ -110,6 +112,7 @@ func New(o Options) *Server {
 		s.counts[name] = new(atomic.Int64)
 	}
 	s.running, s.stop = context.WithCancel(context.Background())
+	s.memory.Limit = maxMemory
 	s.initIdentity()
 	s.cursors.init(s)
 	s.sessions.init(s)
@@ -117,6 +120,9 @@ func New(o Options) *Server {
 	s.monitor.init(s)
 	return s
 }
+
+// maxMemory bounds what sorts and stages hold together, those of open cursors too.
+const maxMemory = 1 << 30
 
 // maxConnections bounds how many clients are served at once.
 const maxConnections = 10_000

@@ -30,3 +30,6 @@ func Unstated() (names []string) {
 	}
 	return names
 }
+
+// LimitMemory sets what sorts and stages may hold together, in bytes.
+func (s *Server) LimitMemory(bytes int64) { s.memory.Limit = bytes }

@@ -220,7 +220,7 @@ func (r *request) rows(q *selection) pipeline.Rows {
 				}
 			}
 			var failed error
-			for d, e := range q.cut(q.ordered(found, p)) {
+			for d, e := range q.cut(q.ordered(&r.s.memory, found, p)) {
 				if e != nil {
 					failed = e
 					break
@@ -278,7 +278,7 @@ func (r *request) backwards(q *selection) pipeline.Rows {
 const maxRing = 1 << 20
 
 // ordered sorts rows that the plan does not give in order.
-func (q *selection) ordered(rows pipeline.Rows, p *plan.Plan) pipeline.Rows {
+func (q *selection) ordered(memory *pipeline.Memory, rows pipeline.Rows, p *plan.Plan) pipeline.Rows {
 	if q.sort == nil || p.Sorted {
 		return rows
 	}
@@ -286,7 +286,7 @@ func (q *selection) ordered(rows pipeline.Rows, p *plan.Plan) pipeline.Rows {
 	if q.limit > 0 {
 		limit = q.limit + q.skip
 	}
-	return q.sort.Rows(rows, limit)
+	return q.sort.RowsWithin(memory, rows, limit)
 }
 
 // cut skips and limits rows.

@@ -1,6 +1,9 @@
 package pipeline
 
 import (
+	"context"
+	"sync/atomic"
+
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
@@ -8,6 +11,21 @@ import (
 // maxTogether is how many bytes the stages of one run may hold at the same time, those of
 // sub-pipelines among them: branches of a $facet fill side by side.
 const maxTogether = 4 * MaxMemory
+
+// A Memory is what all runs that are given it hold together: those of one server, whose
+// cursors may stay open for long. It is safe for concurrent use.
+type Memory struct {
+	Limit int64 // bytes
+	used  atomic.Int64
+}
+
+// take holds n bytes more, or gives them back when n is negative, and reports whether there is room.
+func (m *Memory) take(n int) bool {
+	if m == nil {
+		return true
+	}
+	return m.used.Add(int64(n)) <= m.Limit || n <= 0
+}
 
 // A holding is what the stages of a run hold at the moment.
 type holding struct{ used int }
@@ -29,7 +47,8 @@ func (r *run) holds(n int) bool {
 	}
 	r.own += n
 	r.together.used += n
-	return n <= 0 || r.together.used <= maxTogether
+	room := r.env.Memory.take(n)
+	return n <= 0 || room && r.together.used <= maxTogether
 }
 
 // counted gives the rows of a stage, and gives back what it held when they end.
@@ -37,7 +56,7 @@ func (r *run) counted(s flow, in Rows) Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		own := *r
 		own.own = 0
-		defer func() { own.together.used -= own.own }()
+		defer func() { own.holds(-own.own) }()
 		s.rows(&own, in)(yield)
 	}
 }
@@ -51,7 +70,7 @@ func (b *budget) take(n int) error {
 	}
 	if b.used <= MaxMemory {
 		return code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed, "The stages of a pipeline hold more than %d bytes together, "+
-			"%s the last of them, and mayfly uses no disk for them", maxTogether, b.stage)
+			"or all that run on the server more than its limit, %s the last of them, and mayfly uses no disk for them", maxTogether, b.stage)
 	}
 	if b.stage == "$sort" {
 		return code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed, "Sort exceeded memory limit of %d bytes, but did not opt "+
@@ -77,4 +96,13 @@ func (s *store) keep(b []byte) []byte {
 	at := len(s.chunk)
 	s.chunk = append(s.chunk, b...)
 	return s.chunk[at:len(s.chunk):len(s.chunk)]
+}
+
+// RowsWithin is Rows whose memory counts in m until they end.
+func (s *Sort) RowsWithin(m *Memory, in Rows, limit int64) Rows {
+	return func(yield func(doc.Doc, error) bool) {
+		r := &run{ctx: context.Background(), env: &Env{Memory: m}, together: &holding{}}
+		defer func() { r.holds(-r.own) }()
+		s.rows(r, in, limit)(yield)
+	}
 }

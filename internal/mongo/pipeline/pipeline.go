@@ -48,6 +48,7 @@ type Env struct {
 	ClusterTime doc.Value // $$CLUSTER_TIME, missing when stand-alone
 	Random      func() float64
 	Vars        []doc.Value // by the slots of Options.Names
+	Memory      *Memory     // what the run shares with others; nil for no limit but its own
 	Server      Server      // may be nil when no stage reads or writes other containers
 }
 
