@@ -366,8 +366,12 @@ func trusting(n *Node) *tls.Config {
 func TestOtherAddressesAreAlone(t *testing.T) {
 	for _, address := range []string{"127.0.0.2:0", "0.0.0.0:0"} {
 		d, err := listen(t.Context(), "test", address, slog.New(slog.DiscardHandler))
+		if err != nil && address == "127.0.0.2:0" {
+			t.Log("this machine has no 127.0.0.2: ", err) // as macOS, where it has to be set up
+			continue
+		}
 		if err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		if len(d.listeners) != 1 {
 			t.Errorf("%s: %d listeners, want 1", address, len(d.listeners))

@@ -109,7 +109,7 @@ func FuzzJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		v, err := doc.ValueFromJSON([]byte(text))
 		if err != nil {
-			t.Skip()
+			return // it is no JSON
 		}
 		got, err := identity.Call([]doc.Value{v})
 		if err != nil {

@@ -166,7 +166,12 @@ type piping struct {
 	next func() (doc.Doc, error, bool)
 	quit func()
 	held doc.Doc
-	rows pipeline.Rows
+
+	source *selection // of the documents that the rows are made of, nil for none
+	last   doc.Doc    // {_id} of the one that was read last, nil when none is being worked on
+	turn   uint64     // how many were read
+	ended  uint64     // the turn of one that has ended between two requests
+	rows   pipeline.Rows
 }
 
 // start makes ready to run a pipeline.
@@ -182,7 +187,7 @@ func (x *aggregation) start(r *request) (*piping, error) {
 		q.filter, q.query, q.sort, q.skip = prefix.Match, prefix.Query, prefix.Sort, prefix.Skip
 		q.limit = max(0, prefix.Limit)
 		if prefix.Limit != 0 {
-			rows = q.documents(p, blocking(rest))
+			rows = p.following(&q, q.documents(p, blocking(rest)))
 		}
 	}
 	p.rows = rest.Run(follower{p}, rows, env)
@@ -213,10 +218,47 @@ func blocking(p *pipeline.Pipeline) bool {
 // once gives the rows to one request, in place of pulling them.
 func (p *piping) once() pipeline.Rows { return p.rows }
 
+// following notes which document the rows come from that are made at the moment: a stage such as $unwind makes
+// several of one, and a row may wait for the next request.
+func (p *piping) following(q *selection, rows pipeline.Rows) pipeline.Rows {
+	if q.container == nil {
+		return rows
+	}
+	p.source = q
+	return func(yield func(doc.Doc, error) bool) {
+		defer func() { p.last = nil }() // what comes now is of other documents, or of all
+		for d, err := range rows {
+			if p.turn++; err == nil && q.mortal() {
+				id := doc.Lookup(d, "_id")
+				p.last = doc.AppendElement(append(p.last[:0], 0, 0, 0, 0), "_id", id)
+				p.last = append(p.last, 0)
+				setLength(p.last, 0)
+			}
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
+}
+
+// look leaves out the rows of a document that has ended since the last request.
+func (p *piping) look(r *request) error {
+	if p.last == nil {
+		return nil
+	}
+	there, err := r.lasts(p.source, p.last)
+	if err == nil && !there {
+		p.held, p.ended = nil, p.turn
+	}
+	return err
+}
+
 func (p *piping) fill(r *request, b *batch) (done bool, err error) {
 	p.now = r
 	if p.next == nil {
 		p.next, p.quit = iter.Pull2(p.rows)
+	} else if err := p.look(r); err != nil {
+		return false, err
 	}
 	for {
 		if p.held != nil {
@@ -234,6 +276,9 @@ func (p *piping) fill(r *request, b *batch) (done bool, err error) {
 		}
 		if err != nil {
 			return false, err
+		}
+		if p.ended != 0 && p.ended == p.turn {
+			continue // another row of the document that has ended
 		}
 		p.held = d
 	}

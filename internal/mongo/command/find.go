@@ -373,26 +373,34 @@ func (q *finding) sorted(r *request) {
 func (q *finding) pull(r *request, b *batch) (done bool, err error) {
 	s := q.projectionScope(r)
 	var room []byte
-	for {
-		if q.held != nil {
-			if !b.add(q.held) {
-				return false, nil
-			}
-			q.held = nil
-		}
-		if b.full() {
-			return false, nil
-		}
-		d, err, ok := q.rows()
-		if !ok {
-			return true, nil
-		}
+	if q.held != nil { // since the last request, it may have ended
+		there, err := r.lasts(&q.selection, q.held)
 		if err != nil {
 			return false, err
 		}
-		if q.held, err = q.project(&room, d, s); err != nil {
+		if !there {
+			q.held = nil
+		}
+	}
+	for {
+		if q.held == nil {
+			if b.full() {
+				return false, nil
+			}
+			d, err, ok := q.rows()
+			if !ok {
+				return true, nil
+			}
+			if err != nil {
+				return false, err
+			}
+			q.held = d
+		}
+		body, err := q.project(&room, q.held, s)
+		if err != nil || !b.add(body) {
 			return false, err
 		}
+		q.held = nil
 	}
 }
 

@@ -133,11 +133,7 @@ func (r *request) each(q *selection, v catalog.View, p *plan.Plan, after access.
 	} else if !sameWay(q.way, p) {
 		return errIndexGone
 	}
-	n := 0
 	for d, err := range r.scan(v, a) {
-		if n++; err == nil && n%timeEvery == 0 {
-			err = r.ctx.Err()
-		}
 		if err != nil {
 			return err
 		}
@@ -162,9 +158,6 @@ func (r *request) each(q *selection, v catalog.View, p *plan.Plan, after access.
 	}
 	return nil
 }
-
-// timeEvery is after how many documents a walk looks whether its time is up: a filter may take long.
-const timeEvery = 32
 
 // sameWay reports whether a position in the walk of one plan is one in that of the other.
 func sameWay(a, b *plan.Plan) bool {
