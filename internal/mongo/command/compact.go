@@ -18,9 +18,11 @@ func compact(r *request, a *answer) error {
 	if dry {
 		return code.Unsupported("compact with dryRun")
 	}
+	before := r.s.o.Store.Load().DiskBytes
 	if err := r.s.o.Store.Settle(r.ctx, c); err != nil {
 		return err
 	}
-	a.int64("bytesFreed", 0)
+	after := r.s.o.Store.Load().DiskBytes // others may write meanwhile
+	a.int64("bytesFreed", int64(before-min(before, after)))
 	return nil
 }
