@@ -206,6 +206,11 @@ func encode(record any) []byte {
 // change runs one change of the catalog: do fills the batch from the counters it
 // is handed, and when the batch is durable, seen makes it visible.
 func (c *Catalog) change(ctx context.Context, do func(n *counters, b *kv.Batch) error, seen func()) error {
+	return c.changeBy(do, seen, func(b *kv.Batch) error { return c.engine.Apply(ctx, b) })
+}
+
+// changeBy is change with another way to make the batch durable.
+func (c *Catalog) changeBy(do func(n *counters, b *kv.Batch) error, seen func(), apply func(*kv.Batch) error) error {
 	next := c.counters // only changes write it, and they hold c.changes
 	next.Sequence++
 	b := &kv.Batch{Since: c.engine.Mark()}
@@ -213,7 +218,7 @@ func (c *Catalog) change(ctx context.Context, do func(n *counters, b *kv.Batch) 
 		return err
 	}
 	b.Set(keys.CatalogKey(countersKind), encode(next))
-	if err := c.engine.Apply(ctx, b); err != nil {
+	if err := apply(b); err != nil {
 		return err
 	}
 	c.mu.Lock()

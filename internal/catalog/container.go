@@ -19,6 +19,8 @@ type Container struct {
 	Database *Database
 
 	engine kv.Engine
+	born   uint64 // the epoch in which it became visible; 0 if an earlier process made it
+	draft  bool   // it is not visible yet, see Draft
 	state  atomic.Pointer[State]
 	latest atomic.Int64 // newest `now` that any request on this container has seen
 
@@ -83,6 +85,9 @@ func (c *Container) Keys() keys.Range { return keys.Range{Container: c.ID} }
 // State is the container as it is now, also while a change is on its way.
 // Requests that touch documents call Enter instead.
 func (c *Container) State() *State { return c.state.Load() }
+
+// Born is the epoch in which the container became visible, 0 if that was before this process.
+func (c *Container) Born() uint64 { return c.born }
 
 // A View is what one request (one page of a paged read) knows of its
 // container: a state and an instant.

@@ -115,19 +115,13 @@ func (c *Catalog) CreateContainer(ctx context.Context, now expiry.Stamp, db *Dat
 	if err := c.mayCreate(db, def.Name); err != nil {
 		return nil, err
 	}
-	st := &State{
-		Definition: def,
-		Stamp:      now,
-		Policy:     expiry.Policy{Default: def.TTL, Property: def.TTLProperty},
-		Active:     Index{Generation: 1, Indexing: def.Indexing},
-		datesOff:   c.datesOff.Load(),
-	}
-	if err := st.compile(c.condition); err != nil {
+	st, err := c.firstState(now, def)
+	if err != nil {
 		return nil, err
 	}
 	var ct *Container
 	var throughput *Resource
-	err := c.change(ctx, func(n *counters, b *kv.Batch) error {
+	err = c.change(ctx, func(n *counters, b *kv.Batch) error {
 		n.Container++
 		st.Sequence = n.Sequence
 		ct = c.newContainer(n.Container, db, st)
@@ -135,13 +129,31 @@ func (c *Catalog) CreateContainer(ctx context.Context, now expiry.Stamp, db *Dat
 		throughput = newOffer(n, b, now, Owner{Database: db.ID, Container: ct.ID}, offer)
 		return nil
 	}, func() {
-		c.rememberContainer(ct)
+		c.bear(ct)
 		c.addResource(throughput)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return ct, nil
+}
+
+// firstState is that of a container in the making.
+func (c *Catalog) firstState(now expiry.Stamp, def Definition) (*State, error) {
+	st := &State{
+		Definition: def,
+		Stamp:      now,
+		Policy:     expiry.Policy{Default: def.TTL, Property: def.TTLProperty},
+		Active:     Index{Generation: 1, Indexing: def.Indexing},
+		datesOff:   c.datesOff.Load(),
+	}
+	return st, st.compile(c.condition)
+}
+
+// bear makes a new container visible, in an epoch of its own.
+func (c *Catalog) bear(ct *Container) {
+	ct.born, ct.draft = c.epochs.Add(1), false
+	c.rememberContainer(ct)
 }
 
 func (c *Catalog) mayCreate(db *Database, text string) error {
@@ -152,7 +164,7 @@ func (c *Catalog) mayCreate(db *Database, text string) error {
 		return errExists
 	}
 	if len(c.containers.values) >= MaxContainers {
-		return fault.New(fault.Forbidden, "There are %d containers already, which is the most. Delete one first.", MaxContainers)
+		return errManyContainers
 	}
 	return nil
 }
@@ -196,6 +208,9 @@ func (c *Catalog) alter(ctx context.Context, ct *Container, do func(*State, *cou
 	old := ct.State()
 	if old.Deleted {
 		return nil, ErrNoOwner
+	}
+	if ct.draft {
+		return c.alterDraft(ct, do)
 	}
 	gate := *old
 	gate.changing = make(chan struct{})

@@ -5,7 +5,6 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
-	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
 )
@@ -22,10 +21,14 @@ func databaseName(text string) name { return name{kind: databaseKind, text: text
 
 func (c *Catalog) loadDatabases() error {
 	return each(c.engine, databaseKind, func(db *Database) error {
-		c.databases.set(db.ID, db)
-		c.byName[databaseName(db.Name)] = db
+		c.rememberDatabase(db)
 		return nil
 	})
+}
+
+func (c *Catalog) rememberDatabase(db *Database) {
+	c.databases.set(db.ID, db)
+	c.byName[databaseName(db.Name)] = db
 }
 
 // Databases lists all databases in order of creation.
@@ -66,7 +69,7 @@ func (c *Catalog) CreateDatabase(ctx context.Context, now expiry.Stamp, text str
 		return nil, errExists
 	}
 	if len(c.databases.values) >= MaxDatabases {
-		return nil, fault.New(fault.Forbidden, "There are %d databases already, which is the most. Delete one first.", MaxDatabases)
+		return nil, errManyDatabases
 	}
 	db := &Database{Name: text, Stamp: now}
 	var throughput *Resource
@@ -77,8 +80,7 @@ func (c *Catalog) CreateDatabase(ctx context.Context, now expiry.Stamp, text str
 		throughput = newOffer(n, b, now, Owner{Database: db.ID}, offer)
 		return nil
 	}, func() {
-		c.databases.set(db.ID, db)
-		c.byName[databaseName(text)] = db
+		c.rememberDatabase(db)
 		c.addResource(throughput)
 	})
 	if err != nil {

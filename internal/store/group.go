@@ -23,6 +23,8 @@ import (
 // The operation that meets a conflict fails with it at once, also when the other one is a
 // group that has not committed yet. The group is over then, and the user begins anew with another one.
 //
+// It may make containers too, see Make.
+//
 // It is used by one goroutine, keeps a snapshot of the engine and what it writes in memory,
 // and ends with Commit or Rollback; no Scan of it may be under way then.
 type Group struct {
@@ -34,6 +36,8 @@ type Group struct {
 	past    *Store      // which reads at
 	epoch   uint64      // of the newest change of a container that at is sure to have
 	members []*Transaction
+	draft   *catalog.Draft // of the containers that it makes, nil until the first
+	told    []told
 	ops     uint64
 	held    []string // keys of intents
 	failed  error    // why no more can be done
@@ -70,7 +74,7 @@ func (g *Group) On(v catalog.View) *Transaction {
 	x := g.past.Begin(v)
 	x.t.group = g
 	g.members = append(g.members, x)
-	if v.Epoch() > g.epoch { // the snapshot may have no entries of its indexes
+	if v.Epoch() > g.epoch && !g.made(v.Container) { // the snapshot may have no entries of its indexes
 		g.failed = errLaterState
 	}
 	return x
@@ -167,11 +171,19 @@ func (g *Group) Commit(ctx context.Context) error {
 	if g.failed != nil {
 		return g.failed
 	}
-	writers := g.writers()
-	if len(writers) == 0 {
+	c := groupCommit{g: g, writers: g.writers()}
+	switch {
+	case g.draft != nil:
+		return g.publish(ctx, &c)
+	case len(c.writers) == 0:
 		return nil
 	}
-	c := groupCommit{g: g, writers: writers}
+	return c.commit(ctx)
+}
+
+// commit writes what the group has done.
+func (c *groupCommit) commit(ctx context.Context) error {
+	g, writers := c.g, c.writers
 	if err := c.prepare(); err != nil {
 		return err
 	}
@@ -251,6 +263,9 @@ func (c *groupCommit) logEntries() [][]byte {
 			list = append(list, made{t.changes[i].at, t.logEntry(&t.changes[i])})
 		}
 	}
+	for _, x := range c.g.told {
+		list = append(list, made{x.at, x.encode(c.g.Label)})
+	}
 	slices.SortStableFunc(list, func(a, b made) int { return cmp.Compare(a.at, b.at) })
 	entries := make([][]byte, len(list))
 	for i := range list {
@@ -260,12 +275,14 @@ func (c *groupCommit) logEntries() [][]byte {
 }
 
 // wall is the time of day of the newest stamp.
-func (c *groupCommit) wall() int64 {
-	newest := c.writers[0].stamp
-	for _, t := range c.writers {
-		newest = max(newest, t.stamp)
+func (c *groupCommit) wall() (newest int64) {
+	for _, x := range c.g.told {
+		newest = max(newest, x.entry.Wall)
 	}
-	return 1000 * newest
+	for _, t := range c.writers {
+		newest = max(newest, 1000*t.stamp)
+	}
+	return newest
 }
 
 // apply writes the batch if nothing that it depends on has changed since the group's
@@ -295,6 +312,7 @@ func (g *Group) Rollback() {
 		x.t = nil
 	}
 	g.s.intents.drop(g.held)
+	g.discard()
 	// A snapshot that was only read is closed without loss.
 	_ = g.at.Close()
 	g.at = nil

@@ -83,7 +83,7 @@ func (r *request) aggregation() (*aggregation, error) {
 	if x.names, x.vars, err = r.variables(); err != nil {
 		return nil, err
 	}
-	if x.container, err = r.s.find(r.db, name); err != nil {
+	if x.container, err = r.find(r.db, name); err != nil {
 		return nil, err
 	}
 	if x.container != nil && stageName(stages) != "$changeStream" {
@@ -130,7 +130,7 @@ func (r *request) unfold(c *catalog.Container, stages []doc.Value) (*catalog.Con
 		}
 		stages = append(append([]doc.Value{}, v.stages...), stages...)
 		var err error
-		if c, err = r.s.find(c.Database.Name, v.on); c == nil || err != nil {
+		if c, err = r.find(c.Database.Name, v.on); c == nil || err != nil {
 			return nil, stages, err
 		}
 	}

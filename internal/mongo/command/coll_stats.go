@@ -23,7 +23,7 @@ func collStats(r *request, a *answer) error {
 	if r.err != nil {
 		return r.err
 	}
-	c, err := r.s.find(r.db, name)
+	c, err := r.find(r.db, name)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (r *request) aggregated() (*catalog.Container, string, error) {
 	if r.name == "getMore" {
 		name = r.string("collection")
 	}
-	c, err := r.s.find(r.db, name)
+	c, err := r.find(r.db, name)
 	if c != nil && viewOf(c) != nil {
 		return nil, name, code.New(code.CommandNotSupportedOnView, "Namespace %s.%s is a view, not a collection", r.db, name)
 	}

@@ -56,6 +56,13 @@ func (r *request) checkReadConcern() error {
 	return r.checkLevel(level)
 }
 
+// level is the level of the read concern that the request has named, "" for none.
+func (r *request) level() string {
+	d, _ := doc.AsDoc(r.readConcern)
+	level, _ := doc.AsString(doc.Lookup(d, "level"))
+	return level
+}
+
 var errNoReplica = code.New(code.NotAReplicaSet, "node needs to be a replica set member to use read concern")
 
 func (r *request) checkLevel(level string) error {

@@ -27,7 +27,7 @@ func count(r *request, a *answer) error {
 	if r.err != nil {
 		return r.err
 	}
-	c, err := r.s.find(r.db, name)
+	c, err := r.find(r.db, name)
 	if err != nil {
 		return err
 	}

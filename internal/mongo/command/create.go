@@ -23,15 +23,36 @@ func create(r *request, a *answer) error {
 	if err != nil {
 		return err
 	}
+	if r.tx != nil {
+		return r.createInside(name, options)
+	}
 	_, err = r.create(r.db, name, options)
 	if !isExists(err) {
 		return err
 	}
-	c, err := r.s.find(r.db, name)
+	c, err := r.find(r.db, name)
 	if c == nil || err != nil {
 		return err
 	}
 	return sameOptions(c, options)
+}
+
+// createInside makes a collection in a transaction, where one that is there already is an error whatever
+// its options are.
+func (r *request) createInside(name string, options doc.Doc) error {
+	if err := r.tx.mayShape(r); err != nil {
+		return err
+	}
+	switch c, err := r.find(r.db, name); {
+	case err != nil:
+		return err
+	case doc.Lookup(options, "viewOn").Type != 0:
+		return code.New(code.OperationNotSupportedInTransaction, "Cannot create a view in a multi-document transaction.")
+	case c != nil:
+		return code.New(code.NamespaceExists, "Collection %s.%s already exists.", r.db, name)
+	}
+	_, err := r.create(r.db, name, options)
+	return err
 }
 
 // createOptions reads what a container is made with, as listCollections shows it again; nil for

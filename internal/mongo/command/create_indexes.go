@@ -12,7 +12,7 @@ import (
 )
 
 func init() {
-	register("createIndexes", command{needs: shapeAction, run: createIndexes, help: "Makes indexes.", fields: fieldSet("indexes commitQuorum ignoreUnknownIndexOptions")})
+	register("createIndexes", command{needs: shapeAction, run: createIndexes, help: "Makes indexes.", txn: true, fields: fieldSet("indexes commitQuorum ignoreUnknownIndexOptions")})
 }
 
 func createIndexes(r *request, a *answer) error {
@@ -40,13 +40,15 @@ func createIndexes(r *request, a *answer) error {
 		x.settle()
 	}
 	if r.tx != nil {
-		return code.New(code.OperationNotSupportedInTransaction, "createIndexes is not supported in a multi-document transaction by mayfly")
+		if err := r.tx.mayShape(r); err != nil {
+			return err
+		}
 	}
-	c, err := r.s.find(r.db, name)
+	c, err := r.find(r.db, name)
 	if err != nil {
 		return err
 	}
-	created := c == nil
+	created := c == nil || r.tx != nil && r.tx.makes(c)
 	if c, err = r.findOrCreate(r.db, name); err != nil {
 		return err
 	}
@@ -59,7 +61,7 @@ func createIndexes(r *request, a *answer) error {
 	before := indexSpecs(c)
 	built, err := r.makeIndexes(c, specs)
 	if err != nil {
-		if created && built == 0 && len(indexSpecs(c)) == 1 {
+		if created && built == 0 && len(indexSpecs(c)) == 1 && r.tx == nil {
 			r.dropEmpty(c)
 		}
 		return err
@@ -82,10 +84,14 @@ func (r *request) answerIndexes(a *answer, c *catalog.Container, specs []*indexS
 	}
 	a.int32("numIndexesBefore", before)
 	a.int32("numIndexesAfter", len(indexSpecs(c)))
-	if built > 0 {
+	if built > 0 || created {
 		a.bool("createdCollectionAutomatically", created)
-	} else {
+	}
+	switch {
+	case built == 0:
 		a.string("note", "all indexes already exist")
+	case built < len(specs):
+		a.string("note", "index already exists")
 	}
 }
 
@@ -134,12 +140,17 @@ func (r *request) makeIndexes(c *catalog.Container, specs []*indexSpec) (built i
 		}
 		if !found {
 			index := x.NamedIndex
-			index.Building = true
+			index.Building = r.tx == nil // there it has nothing to build from
 			missing = append(missing, index)
 		}
 	}
 	if n := len(indexSpecs(c)) + len(missing); n > catalog.MaxNamedIndexes {
 		return 0, code.New(code.CannotCreateIndex, "add index fails, too many indexes for %s.%s", r.db, st.Name)
+	}
+	if r.tx != nil && (len(missing) > 0 || ttl != nil) {
+		if err := r.tx.mayIndex(r, c); err != nil {
+			return 0, err
+		}
 	}
 	if len(missing) > 0 {
 		if err := r.build(c, missing); err != nil {
@@ -153,6 +164,9 @@ func (r *request) makeIndexes(c *catalog.Container, specs []*indexSpec) (built i
 		}
 		built++
 	}
+	if r.tx != nil && built > 0 {
+		return built, r.tx.reenter(c)
+	}
 	return built, nil
 }
 
@@ -161,7 +175,7 @@ func (r *request) build(c *catalog.Container, missing []catalog.NamedIndex) erro
 	_, err := r.s.o.Catalog.ReplaceIndexes(r.ctx, r.now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
 		return append(slices.Clone(st.Named), missing...), nil
 	})
-	if err == nil {
+	if err == nil && r.tx == nil {
 		err = r.s.o.Store.BuildNamed(r.s.running, c, r.now)
 	}
 	if d := (*store.Duplicate)(nil); errors.As(err, &d) {

@@ -81,7 +81,7 @@ func (r *request) getCustomCollection(a *answer) error {
 	if err != nil {
 		return err
 	}
-	c, err := r.s.find(r.db, name)
+	c, err := r.find(r.db, name)
 	if err != nil {
 		return err
 	}

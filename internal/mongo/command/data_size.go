@@ -30,7 +30,7 @@ func dataSize(r *request, a *answer) error {
 	if err := r.may(readAction, db); err != nil {
 		return err
 	}
-	c, err := r.s.find(db, name)
+	c, err := r.find(db, name)
 	if err != nil {
 		return err
 	}

@@ -122,7 +122,7 @@ func (r *request) deleting(name string, s *deleteStatement) (*deleting, error) {
 	if x.filter, err = r.compileQuery(x.query, x.names); err != nil {
 		return nil, err
 	}
-	x.container, err = r.s.find(r.db, name)
+	x.container, err = r.find(r.db, name)
 	return x, err
 }
 

@@ -32,7 +32,7 @@ func distinct(r *request, a *answer) error {
 	if err := r.readSelection(&q, "query"); err != nil {
 		return err
 	}
-	if q.container, err = r.s.find(r.db, name); err != nil {
+	if q.container, err = r.find(r.db, name); err != nil {
 		return err
 	}
 	rows := r.rows(&q)

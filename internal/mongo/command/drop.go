@@ -16,7 +16,7 @@ func drop(r *request, a *answer) error {
 	if r.err != nil {
 		return r.err
 	}
-	c, err := r.s.find(r.db, name)
+	c, err := r.find(r.db, name)
 	if c == nil || err != nil {
 		return err // one that is not there is dropped, as of MongoDB 7.0
 	}

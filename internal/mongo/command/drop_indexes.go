@@ -29,7 +29,7 @@ func dropIndexes(r *request, a *answer) error {
 	if r.err != nil {
 		return r.err
 	}
-	c, err := r.s.find(r.db, name)
+	c, err := r.find(r.db, name)
 	switch {
 	case err != nil:
 		return err

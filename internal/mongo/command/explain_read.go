@@ -56,7 +56,7 @@ func explainCount(r *request, x *explanation) error {
 	limit := r.int("limit", -1<<63+1, 0)
 	q.limit, q.skip, q.ns = max(limit, -limit), r.int("skip", 0, 0), r.db+"."+name
 	var err error
-	if q.container, err = r.s.find(r.db, name); err != nil || r.err != nil {
+	if q.container, err = r.find(r.db, name); err != nil || r.err != nil {
 		return cmpOr(r.err, err)
 	}
 	if q.container != nil && viewOf(q.container) != nil {
@@ -91,7 +91,7 @@ func explainDistinct(r *request, x *explanation) error {
 		return err
 	}
 	var err error
-	if q.container, err = r.s.find(r.db, name); err != nil {
+	if q.container, err = r.find(r.db, name); err != nil {
 		return err
 	}
 	if q.container != nil && viewOf(q.container) != nil {

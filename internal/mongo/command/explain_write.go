@@ -29,7 +29,7 @@ func (r *request) statement(name string) (doc.Doc, error) {
 
 // target finds the container of a write that is explained.
 func (r *request) target(q *selection, name string) (err error) {
-	if q.container, err = r.s.find(r.db, name); err != nil || q.container == nil {
+	if q.container, err = r.find(r.db, name); err != nil || q.container == nil {
 		return err
 	}
 	if viewOf(q.container) != nil {

@@ -1,5 +1,7 @@
 package command
 
+import "sync"
+
 // Commands gives the table of commands: name to help.
 func Commands() map[string]string {
 	list := map[string]string{}
@@ -33,3 +35,11 @@ func Unstated() (names []string) {
 
 // LimitMemory sets what sorts and stages may hold together, in bytes.
 func (s *Server) LimitMemory(bytes int64) { s.memory.Limit = bytes }
+
+// Remembers is of how many containers the server keeps something in memory.
+func (s *Server) Remembers() (n int) {
+	for _, m := range []*sync.Map{&s.indexLocks, &s.rules, &s.uses} {
+		m.Range(func(any, any) bool { n++; return true })
+	}
+	return n
+}

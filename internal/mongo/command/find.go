@@ -106,7 +106,7 @@ func (r *request) finding(name string) (*finding, error) {
 			return nil, err
 		}
 	}
-	q.container, err = r.s.find(r.db, name)
+	q.container, err = r.find(r.db, name)
 	return q, cmpOr(err, r.err)
 }
 
@@ -232,7 +232,7 @@ func (r *request) findPoint(a *answer, name string) (done bool, err error) {
 	if id.Type == 0 {
 		return false, nil
 	}
-	c, err := r.s.find(r.db, name)
+	c, err := r.find(r.db, name)
 	if err != nil || c != nil && c.State().Dialect != catalog.Mongo || c != nil && viewOf(c) != nil {
 		return false, err
 	}

@@ -107,7 +107,7 @@ func (r *request) modifying() (*modifying, error) {
 func (m *modifying) modify(r *request) error {
 	for range maxLooks {
 		var err error
-		if m.container, err = r.s.find(r.db, m.name); err != nil {
+		if m.container, err = r.find(r.db, m.name); err != nil {
 			return err
 		}
 		if m.container != nil {
@@ -167,7 +167,7 @@ func (m *modifying) insertOne(r *request) (again bool, err error) {
 // delete removes the first document.
 func (m *modifying) delete(r *request) error {
 	var err error
-	if m.container, err = r.s.find(r.db, m.name); err != nil || m.container == nil {
+	if m.container, err = r.find(r.db, m.name); err != nil || m.container == nil {
 		return err
 	}
 	for range maxLooks {

@@ -18,7 +18,7 @@ func listIndexes(r *request, a *answer) error {
 	if r.err != nil {
 		return r.err
 	}
-	c, err := r.s.find(r.db, name)
+	c, err := r.find(r.db, name)
 	switch {
 	case err != nil:
 		return err

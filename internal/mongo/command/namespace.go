@@ -66,18 +66,43 @@ func (s *Server) find(db, name string) (*catalog.Container, error) {
 	return nil, err
 }
 
+// find gives the container of that name as the request sees it: that of its transaction, if it runs in
+// one; nil without an error when there is none.
+func (r *request) find(db, name string) (*catalog.Container, error) {
+	if r.tx != nil {
+		return r.tx.find(db, name)
+	}
+	return r.s.find(db, name)
+}
+
 // systemKeyPath is the partition key path of containers that clients made without one.
 const systemKeyPath = "/_partitionKey"
 
 // create makes a container, and its database when there is none; fault.Exists when it is there.
-// options are those of the command create that are shown again. In a transaction too it is there at
-// once, for everybody, and stays when the transaction is aborted.
+// options are those of the command create that are shown again. In a transaction it is there for that
+// alone until the commit.
 func (r *request) create(db, name string, options doc.Doc) (*catalog.Container, error) {
 	if err := r.mayName(db, name); err != nil {
 		return nil, err
 	}
-	db, name = strings.Clone(db), strings.Clone(name) // which share the memory of the request
 	db, name = strings.Clone(db), strings.Clone(name) // they may be views of the request's bytes
+	def := catalog.Definition{
+		Name: name, Dialect: catalog.Mongo, Echo: options,
+		Partition: catalog.PartitionKey{Paths: []string{systemKeyPath}, Version: 2}, Indexing: catalog.Indexing{None: true},
+	}
+	make := r.make
+	if r.tx != nil {
+		make = r.tx.make
+	}
+	c, err := make(db, def)
+	if err == nil {
+		err = r.created(c)
+	}
+	return c, err
+}
+
+// make is create outside of transactions.
+func (r *request) make(db string, def catalog.Definition) (*catalog.Container, error) {
 	cat := r.s.o.Catalog
 	d, err := cat.Database(db)
 	if fault.KindOf(err) == fault.NotFound {
@@ -88,20 +113,13 @@ func (r *request) create(db, name string, options doc.Doc) (*catalog.Container, 
 	if err != nil {
 		return nil, err
 	}
-	c, err := cat.CreateContainer(r.ctx, r.now, d, catalog.Definition{
-		Name: name, Dialect: catalog.Mongo, Echo: options,
-		Partition: catalog.PartitionKey{Paths: []string{systemKeyPath}, Version: 2}, Indexing: catalog.Indexing{None: true},
-	}, nil)
-	if err == nil {
-		err = r.created(c)
-	}
-	return c, err
+	return cat.CreateContainer(r.ctx, r.now, d, def, nil)
 }
 
 // findOrCreate gives the container of that name for a write, making it when there is none.
 func (r *request) findOrCreate(db, name string) (*catalog.Container, error) {
 	for {
-		c, err := r.s.find(db, name)
+		c, err := r.find(db, name)
 		if c != nil || err != nil {
 			return c, err
 		}
@@ -113,7 +131,7 @@ func (r *request) findOrCreate(db, name string) (*catalog.Container, error) {
 
 // existing finds the collection that a command is about, which is no view.
 func (r *request) existing(name string, missing *code.Error) (*catalog.Container, error) {
-	c, err := r.s.find(r.db, name)
+	c, err := r.find(r.db, name)
 	switch {
 	case err != nil:
 		return nil, err

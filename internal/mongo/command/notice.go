@@ -107,12 +107,17 @@ func (r *request) modified(c *catalog.Container) error {
 	return r.notice(c, store.LogEntry{Kind: logModify, Note: note.end()})
 }
 
-// notice writes an entry about a container to the log, if it has a place there.
+// notice writes an entry about a container to the log, if it has a place there; that of a transaction
+// gets there by its commit.
 func (r *request) notice(c *catalog.Container, e store.LogEntry) error {
 	if viewOf(c) != nil || c.State().Dialect != catalog.Mongo {
 		return nil
 	}
 	e.Wall = r.at.UnixMilli()
+	if r.tx != nil {
+		r.tx.begin().Tell(c, e)
+		return nil
+	}
 	e.Database, e.DatabaseName, e.Container = c.Database.ID, c.Database.Name, c.ID
 	if e.ContainerName == "" {
 		e.ContainerName = c.State().Name

@@ -61,11 +61,11 @@ func (r *request) dropsTarget() (bool, error) {
 
 // rename renames a container within its database; with over it replaces the one of that name.
 func (r *request) rename(db, name, to string, over bool) error {
-	c, err := r.s.find(db, name)
+	c, err := r.find(db, name)
 	if err != nil {
 		return err
 	}
-	target, err := r.s.find(db, to)
+	target, err := r.find(db, to)
 	switch {
 	case err != nil:
 		return err

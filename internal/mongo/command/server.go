@@ -31,7 +31,7 @@ func (s server) container(n pipeline.Namespace) (*catalog.Container, string, err
 	if db == "" {
 		db = s.db
 	}
-	c, err := s.p.now.s.find(db, n.Container)
+	c, err := s.p.now.find(db, n.Container)
 	return c, db + "." + n.Container, err
 }
 

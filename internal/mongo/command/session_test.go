@@ -313,6 +313,8 @@ func TestSessionsAreForgotten(t *testing.T) {
 	t.Parallel()
 	d := newSuite(t)
 	open, idle := d.member(1), d.member(2)
+	must(t, d.Database("test").CreateCollection(t.Context(), "c"))
+	d.server.ForgetSessions()
 	wants(t, "begin", open.begin(insertOf("c", eq("_id", 1))), "n 1")
 	wants(t, "retryable write", idle.once(insertOf("c", eq("_id", 2))), "n 1")
 	if got := d.server.Sessions(); got != 2 {

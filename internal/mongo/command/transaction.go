@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,9 +53,11 @@ type transaction struct {
 	ctx      context.Context // of the request that runs
 	age      clock.Stopwatch
 	first    bool // its first command runs
+	snapshot bool // that has asked for the read concern snapshot
 
 	group   *store.Group // nil until a container is used
 	views   []catalog.View
+	made    []*catalog.Container // for itself alone until the commit
 	locks   []lockKey
 	cursors bool          // some have been open
 	doomed  bool          // a statement has failed
@@ -132,7 +135,7 @@ func (r *request) mayTransact() error {
 func (r *request) beginTransaction() error {
 	x, s := r.session, &r.s.sessions
 	x.abort(s)
-	t := &transaction{sessions: s, session: x, number: r.txnNumber, now: r.now, ctx: r.ctx, age: clock.Start(), first: true, done: make(chan struct{})}
+	t := &transaction{sessions: s, session: x, number: r.txnNumber, now: r.now, ctx: r.ctx, age: clock.Start(), first: true, snapshot: r.level() == "snapshot", done: make(chan struct{})}
 	s.guard.Lock()
 	full := len(s.open) >= maxTransactions
 	if !full {
@@ -215,6 +218,73 @@ func (t *transaction) enter(r *request, c *catalog.Container) (catalog.View, err
 	t.begin()
 	t.views = append(t.views, v)
 	return v, nil
+}
+
+// find gives the container of that name as it was when the transaction began, or as the
+// transaction has made it; nil without an error when there is none.
+func (t *transaction) find(db, name string) (*catalog.Container, error) {
+	g := t.begin()
+	if c := g.Made(db, name); c != nil {
+		return c, nil
+	}
+	c, err := t.sessions.s.find(db, name)
+	if c != nil && !g.Sees(c) {
+		return nil, nil
+	}
+	return c, err
+}
+
+// make makes a container that only the transaction sees until its commit.
+func (t *transaction) make(db string, def catalog.Definition) (*catalog.Container, error) {
+	c, err := t.begin().Make(t.now, db, def)
+	if err == nil {
+		t.made = append(t.made, c)
+	}
+	return c, err
+}
+
+// mayShape refuses the commands that make collections and indexes in a transaction with the
+// read concern snapshot. What a write makes by itself is allowed.
+// mongodb/mongo: jstests/core/txns/commands_in_txns_read_concern.js
+func (t *transaction) mayShape(r *request) error {
+	if !t.snapshot {
+		return nil
+	}
+	return code.New(code.InvalidOptions, "Command %s does not support { readConcern: { level: \"snapshot\", provenance: \"clientSupplied\" } } :: caused by :: read concern not supported", r.name)
+}
+
+// makes reports whether the transaction has made a container.
+func (t *transaction) makes(c *catalog.Container) bool { return slices.Contains(t.made, c) }
+
+// mayIndex refuses indexes of a collection that the transaction has not made, or that has documents.
+// mongodb/mongo: src/mongo/db/commands/create_indexes_cmd.cpp
+func (t *transaction) mayIndex(r *request, c *catalog.Container) error {
+	kind := "existing"
+	if t.makes(c) {
+		n, err := r.countSelected(&selection{container: c, limit: 1})
+		if n == 0 || err != nil {
+			return err
+		}
+		kind = "non-empty"
+	}
+	return code.New(code.OperationNotSupportedInTransaction, "Cannot create new indexes on %s collection %s.%s in a multi-document transaction.", kind, c.Database.Name, c.State().Name)
+}
+
+// reenter makes the transaction go by the new state of a container that it has made, in which
+// there is no document.
+func (t *transaction) reenter(c *catalog.Container) error {
+	i := slices.IndexFunc(t.views, func(v catalog.View) bool { return v.Container == c })
+	if i < 0 {
+		return nil
+	}
+	v, err := c.Enter(t.now)
+	if err != nil {
+		return err
+	}
+	v.Now = t.now
+	t.views[i] = v
+	t.group.Redefine(v)
+	return nil
 }
 
 // A txContext is the context of whichever request runs in it at the moment: a cursor
@@ -337,6 +407,7 @@ func (x *session) commit(ctx context.Context, s *sessions) error {
 	x.stage = committed
 	if err != nil {
 		x.stage = aborted
+		t.forget()
 	}
 	t.end()
 	return err
@@ -353,7 +424,15 @@ func (x *session) abort(s *sessions) {
 	if t.group != nil {
 		t.group.Rollback()
 	}
+	t.forget()
 	t.end()
+}
+
+// forget drops what is kept of containers that will never be.
+func (t *transaction) forget() {
+	for _, c := range t.made {
+		t.sessions.s.forget(c)
+	}
 }
 
 func (t *transaction) killCursors() {

@@ -270,36 +270,41 @@ func TestTransactions(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			d := newSuite(t)
-			members := map[byte]*member{1: d.member(1), 2: d.member(2)}
-			wants(t, "before", members[2].with(insertOf("c", x(1, 0))), "n 1")
-			wants(t, "before", members[2].with(eq("create", "other")), "ok")
-			for i, s := range c.steps {
-				m := members[s.who]
-				var answer bson.Raw
-				switch s.how {
-				case "begin":
-					answer = m.begin(s.cmd)
-				case "in":
-					answer = m.in(s.cmd)
-				case "commit":
-					answer = m.commit()
-				case "abort":
-					answer = m.abort()
-				case "once":
-					answer = m.once(s.cmd)
-				case "next":
-					m.number++
-					continue
-				case "back":
-					m.number--
-					continue
-				default:
-					answer = m.with(s.cmd)
-				}
-				wants(t, s.how+" in step "+string(rune('1'+i)), answer, s.want)
-			}
+			play(newSuite(t), c.steps)
 		})
+	}
+}
+
+// play takes steps with two members, after a document in test.c and a collection test.other were made.
+func play(d *door, steps []step) {
+	t := d.t
+	members := map[byte]*member{1: d.member(1), 2: d.member(2)}
+	wants(t, "before", members[2].with(insertOf("c", bson.D{{Key: "_id", Value: 1}, {Key: "x", Value: 0}})), "n 1")
+	wants(t, "before", members[2].with(eq("create", "other")), "ok")
+	for i, s := range steps {
+		m := members[s.who]
+		var answer bson.Raw
+		switch s.how {
+		case "begin":
+			answer = m.begin(s.cmd)
+		case "in":
+			answer = m.in(s.cmd)
+		case "commit":
+			answer = m.commit()
+		case "abort":
+			answer = m.abort()
+		case "once":
+			answer = m.once(s.cmd)
+		case "next":
+			m.number++
+			continue
+		case "back":
+			m.number--
+			continue
+		default:
+			answer = m.with(s.cmd)
+		}
+		wants(t, s.how+" in step "+string(rune('1'+i)), answer, s.want)
 	}
 }
 

@@ -201,7 +201,7 @@ func (u *updating) run(r *request) error {
 // try looks for the documents and changes them, or makes one; again when another write has come
 // between.
 func (u *updating) try(r *request) (again bool, err error) {
-	if u.container, err = r.s.find(r.db, u.name); err != nil {
+	if u.container, err = r.find(r.db, u.name); err != nil {
 		return false, err
 	}
 	if u.container != nil {

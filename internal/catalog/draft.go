@@ -1,0 +1,178 @@
+package catalog
+
+import (
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// A Draft is containers, and databases for them, that a transaction makes. Until Publish
+// nobody else finds them and nothing of them is on disk; their numbers are taken, and are lost
+// with a draft that is given up. It is used by one goroutine.
+type Draft struct {
+	c          *Catalog
+	databases  []*Database
+	containers []*Container
+}
+
+// NewDraft begins an empty draft.
+func (c *Catalog) NewDraft() *Draft { return &Draft{c: c} }
+
+// Containers are those of the draft, in order of creation.
+func (d *Draft) Containers() []*Container { return d.containers }
+
+// Container finds one of the draft's by name, nil if it has none of that name.
+func (d *Draft) Container(db, text string) *Container {
+	for _, ct := range d.containers {
+		if ct.Database.Name == db && ct.State().Name == text {
+			return ct
+		}
+	}
+	return nil
+}
+
+// Create adds a container, and its database when there is none; fault.Exists when the draft has
+// one of that name. Whether others have is found out by Publish.
+func (d *Draft) Create(now expiry.Stamp, db string, def Definition) (*Container, error) {
+	c := d.c
+	c.changes.Lock()
+	defer c.changes.Unlock()
+	if d.Container(db, def.Name) != nil {
+		return nil, errExists
+	}
+	if err := d.fits(1); err != nil {
+		return nil, err
+	}
+	st, err := c.firstState(now, def)
+	if err != nil {
+		return nil, err
+	}
+	owner, err := d.database(now, db)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	c.counters.Container++
+	ct := c.newContainer(c.counters.Container, owner, st)
+	c.mu.Unlock()
+	ct.draft = true
+	d.containers = append(d.containers, ct)
+	return ct, nil
+}
+
+// fits holds the draft, and so many containers more, against the limit.
+func (d *Draft) fits(more int) error {
+	if len(d.c.containers.values)+len(d.containers)+more > MaxContainers {
+		return errManyContainers
+	}
+	return nil
+}
+
+// database finds the database of that name, or adds it to the draft.
+func (d *Draft) database(now expiry.Stamp, text string) (*Database, error) {
+	if db, err := d.c.Database(text); err == nil {
+		return db, nil
+	}
+	if i := slices.IndexFunc(d.databases, func(db *Database) bool { return db.Name == text }); i >= 0 {
+		return d.databases[i], nil
+	}
+	if len(d.c.databases.values)+len(d.databases) >= MaxDatabases {
+		return nil, errManyDatabases
+	}
+	d.c.mu.Lock()
+	d.c.counters.Database++
+	db := &Database{ID: d.c.counters.Database, Name: text, Stamp: now}
+	d.c.mu.Unlock()
+	d.databases = append(d.databases, db)
+	return db, nil
+}
+
+// Publish makes the draft durable together with what apply writes, and then visible. apply
+// gets the records of the draft and writes them in one batch with its own. fault.Conflict when
+// others have made a container of one of the names, or have deleted its database.
+func (d *Draft) Publish(apply func(records *kv.Batch) error) error {
+	c := d.c
+	c.changes.Lock()
+	defer c.changes.Unlock()
+	if err := d.settle(); err != nil {
+		return err
+	}
+	return c.changeBy(func(n *counters, b *kv.Batch) error {
+		for _, db := range d.databases {
+			db.Sequence = n.Sequence
+			b.Set(keys.CatalogKey(databaseKind, db.ID), encode(db))
+		}
+		for _, ct := range d.containers {
+			st := *ct.State()
+			st.Sequence, st.datesOff = n.Sequence, c.datesOff.Load()
+			if err := st.compile(c.condition); err != nil {
+				return err
+			}
+			ct.state.Store(&st)
+			c.saveContainer(b, ct, &st)
+		}
+		return nil
+	}, func() {
+		for _, db := range d.databases {
+			c.rememberDatabase(db)
+		}
+		for _, ct := range d.containers {
+			c.bear(ct)
+		}
+	}, apply)
+}
+
+// settle finds out whether the draft can be published. Databases that others have made
+// meanwhile are used.
+func (d *Draft) settle() error {
+	if err := d.fits(0); err != nil {
+		return err
+	}
+	for _, ct := range d.containers {
+		db, err := d.c.Database(ct.Database.Name)
+		isNew := slices.Contains(d.databases, ct.Database)
+		switch {
+		case err != nil && isNew:
+			continue
+		case err != nil, !isNew && db != ct.Database:
+			return errDatabaseGone
+		}
+		if _, err := d.c.Container(db, ct.State().Name); err == nil {
+			return errMadeMeanwhile
+		}
+		ct.Database = db
+	}
+	d.databases = slices.DeleteFunc(d.databases, func(db *Database) bool {
+		_, err := d.c.Database(db.Name)
+		return err == nil
+	})
+	if len(d.c.databases.values)+len(d.databases) > MaxDatabases {
+		return errManyDatabases
+	}
+	return nil
+}
+
+// Discard gives the draft up: its containers answer ErrNoOwner from now on.
+func (d *Draft) Discard() { markDeleted(d.containers) }
+
+// alterDraft is alter for a container that nobody else sees. There is nothing of it on disk
+// that a change could drop, and Publish writes what it is by then.
+func (c *Catalog) alterDraft(ct *Container, do func(*State, *counters, *kv.Batch) error) (*State, error) {
+	next, n := *ct.State(), c.counters
+	if err := do(&next, &n, &kv.Batch{}); err != nil {
+		return nil, err
+	}
+	next.epoch = c.epochs.Add(1)
+	ct.state.Store(&next)
+	return &next, nil
+}
+
+var (
+	errManyContainers = fault.New(fault.Forbidden, "There are %d containers already, which is the most. Delete one first.", MaxContainers)
+	errManyDatabases  = fault.New(fault.Forbidden, "There are %d databases already, which is the most. Delete one first.", MaxDatabases)
+	errMadeMeanwhile  = fault.New(fault.Conflict, "A container of the same name was made meanwhile. Begin the transaction anew.")
+	errDatabaseGone   = fault.New(fault.Conflict, "The database was deleted meanwhile. Begin the transaction anew.")
+)
