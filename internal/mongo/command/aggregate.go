@@ -255,6 +255,9 @@ func (p *piping) look(r *request) error {
 
 func (p *piping) fill(r *request, b *batch) (done bool, err error) {
 	p.now = r
+	if b.full() {
+		return false, nil // nothing was asked for
+	}
 	if p.next == nil {
 		p.next, p.quit = iter.Pull2(p.rows)
 	} else if err := p.look(r); err != nil {

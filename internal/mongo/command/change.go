@@ -40,11 +40,7 @@ func (r *request) changing(q *selection, spec, filters, constants doc.Value) (*c
 		return nil, code.New(51198, "Constant values may only be specified for pipeline updates")
 	}
 	d = bytes.Clone(d)
-	var err error
-	if x.replaces, err = update.IsReplacement(d); err != nil {
-		return nil, err
-	}
-	if x.replaces {
+	if x.replaces = update.IsReplacement(d); x.replaces {
 		if filters.Type != 0 {
 			return nil, code.New(code.FailedToParse, "arrayFilters may not be specified for replacement-style updates")
 		}
@@ -59,6 +55,7 @@ func (r *request) changing(q *selection, spec, filters, constants doc.Value) (*c
 		}
 		o.ArrayFilters = append(o.ArrayFilters, bytes.Clone(f))
 	}
+	var err error
 	x.update, err = update.Compile(d, o)
 	return x, err
 }

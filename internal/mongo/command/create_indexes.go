@@ -119,20 +119,24 @@ func (r *request) makeIndexes(c *catalog.Container, specs []*indexSpec) (built i
 			if err != nil {
 				return 0, err
 			}
+			if there {
+				continue
+			}
 			if err := x.alone(ttl, missing); err != nil {
 				return 0, err
 			}
-			if !there {
-				ttl = x
-			}
+			ttl = x
 			continue
 		}
 		found := false
 		if ttl != nil {
 			there = append(slices.Clone(there), ttl.NamedIndex)
 		}
-		for _, y := range slices.Concat(there, missing) {
+		for i, y := range slices.Concat(there, missing) {
 			same, err := x.compare(y)
+			if err == nil && same && i >= len(there) {
+				err = x.twice()
+			}
 			if err != nil {
 				return 0, err
 			}
@@ -188,7 +192,10 @@ func (r *request) build(c *catalog.Container, missing []catalog.NamedIndex) erro
 
 // alone refuses an index on _ts that others of the same command are in the way of: another one, or one of its name.
 func (x *indexSpec) alone(ttl *indexSpec, missing []catalog.NamedIndex) error {
-	if ttl != nil && ttl.ttl != x.ttl {
+	switch {
+	case ttl != nil && ttl.ttl == x.ttl:
+		return x.twice()
+	case ttl != nil:
 		return conflicting(x.Spec, ttl.Spec)
 	}
 	for _, y := range missing {
@@ -198,6 +205,11 @@ func (x *indexSpec) alone(ttl *indexSpec, missing []catalog.NamedIndex) error {
 		}
 	}
 	return nil
+}
+
+// twice refuses an index that the same command has asked for before.
+func (x *indexSpec) twice() error {
+	return code.New(code.IndexAlreadyExists, "Identical index already exists: %s", x.Name)
 }
 
 func conflicting(requested, existing doc.Doc) error {

@@ -199,9 +199,7 @@ func (r *request) reply(a *answer, ns string, from producer, limit int64, shape 
 func (x *cursor) next(r *request, a *answer, name string, limit int64) (done bool, err error) {
 	a.array(name)
 	b := &batch{a: a, limit: limit, start: a.size()}
-	if limit > 0 || x.token != nil {
-		done, err = x.from.fill(r, b)
-	}
+	done, err = x.from.fill(r, b)
 	if err != nil {
 		return false, err
 	}

@@ -32,6 +32,7 @@ type finding struct {
 	projection *pipeline.Projection // nil keeps documents as they are
 	after      access.Position      // of the last document given out
 	left       int64                // of the limit; 0 for none
+	point      bool                 // an _id is asked for, and nothing else
 
 	rows func() (doc.Doc, error, bool) // of a sort in memory, pulled; nil when documents come in order by themselves
 	quit func()
@@ -60,6 +61,9 @@ func find(r *request, a *answer) error {
 	}
 	if q.container != nil && viewOf(q.container) != nil {
 		return r.findView(a, q, size)
+	}
+	if q.container == nil {
+		return r.reply(a, q.ns, &listed{}, size, nil)
 	}
 	return within("Executor error during find command: "+q.ns, r.reply(a, q.ns, q, size, func(x *cursor) { x.noTimeout = r.bool("noCursorTimeout", false) }))
 }
@@ -107,6 +111,7 @@ func (r *request) finding(name string) (*finding, error) {
 		}
 	}
 	q.container, err = r.find(r.db, name)
+	q.point = q.container != nil && q.container.State().Dialect == catalog.Mongo && q.skip == 0 && q.hint.Type == 0 && onlyID(q.query).Type != 0
 	return q, cmpOr(err, r.err)
 }
 
@@ -278,8 +283,8 @@ func onlyID(query doc.Doc) (id doc.Value) {
 // holds nothing between requests; else it goes on with a sort in memory.
 func (q *finding) fill(r *request, b *batch) (done bool, err error) {
 	q.now = r
-	if q.container == nil {
-		return true, nil
+	if b.full() {
+		return false, nil // nothing was asked for
 	}
 	if q.rows != nil {
 		return q.pull(r, b)
@@ -300,7 +305,9 @@ func (q *finding) fill(r *request, b *batch) (done bool, err error) {
 	return done, err
 }
 
-// along walks on from where the last batch ended.
+// along walks on from where the last batch ended. A batch that the last document fills is not the end, as in
+// MongoDB, whose cursor finds out by the next getMore; where the limit or an _id says that nothing follows it is.
+// mongodb/mongo: src/mongo/db/query/find.cpp, shouldSaveCursor
 func (q *finding) along(r *request, v catalog.View, p *plan.Plan, b *batch) (done bool, err error) {
 	done = true
 	var room []byte
@@ -320,14 +327,22 @@ func (q *finding) along(r *request, v catalog.View, p *plan.Plan, b *batch) (don
 			return false, nil
 		}
 		q.after = append(q.after[:0], d.Position...)
-		if q.left > 0 {
-			if q.left--; q.left == 0 {
-				return false, nil
-			}
+		if q.given() || q.point {
+			return false, nil
 		}
-		return true, nil
+		done = !b.full()
+		return done, nil
 	})
 	return done, err
+}
+
+// given counts a document that the client gets, and reports whether the limit is reached.
+func (q *finding) given() bool {
+	if q.left > 0 {
+		q.left--
+		return q.left == 0
+	}
+	return false
 }
 
 func (q *finding) projectionScope(r *request) *expression.Scope {
@@ -401,6 +416,9 @@ func (q *finding) pull(r *request, b *batch) (done bool, err error) {
 			return false, err
 		}
 		q.held = nil
+		if q.given() {
+			return true, nil
+		}
 	}
 }
 

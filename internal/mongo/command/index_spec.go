@@ -34,7 +34,7 @@ var indexOptions = fieldSet(`v key name ns background unique sparse hidden expir
 	bits min max coarsestIndexedLevel finestIndexedLevel`)
 
 // idOptions are the members that the specification of the index on _id may have.
-var idOptions = fieldSet("v key name ns collation background unique")
+var idOptions = fieldSet("v key name ns collation")
 
 // inSpecification is an error about a specification.
 func inSpecification(d doc.Doc, e *code.Error) error {

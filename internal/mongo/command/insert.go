@@ -212,6 +212,9 @@ func (r *request) prepare(d doc.Doc) (doc.Doc, error) {
 	inPlace := false
 	for name, v := range doc.Members(d) {
 		if name == "_id" {
+			if hasID {
+				return nil, code.New(code.BadValue, "can't have multiple _id fields in one document")
+			}
 			hasID, inPlace = true, first
 		}
 		stamps = stamps || isEmptyStamp(v)
@@ -226,10 +229,8 @@ func (r *request) prepare(d doc.Doc) (doc.Doc, error) {
 	} else {
 		out = doc.AppendElement(out, "_id", doc.Lookup(d, "_id"))
 	}
-	done := false
 	for name, v := range doc.Members(d) {
-		if name == "_id" && !done {
-			done = true
+		if name == "_id" {
 			continue
 		}
 		if isEmptyStamp(v) && !r.bool("bypassEmptyTsReplacement", false) {

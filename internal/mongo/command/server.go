@@ -10,6 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+	"github.com/mayflydb/mayfly/internal/mongo/update"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
@@ -269,9 +270,12 @@ func (s server) mergeOne(c *catalog.Container, m *pipeline.Merge, d doc.Doc, cha
 	if q.filter, err = filter.Compile(q.query, filter.Options{}); err != nil {
 		return false, err
 	}
-	id, found, err := r.first(q)
-	if err != nil {
-		return false, err
+	var id doc.Value
+	var found bool
+	if m.WhenMatched != "fail" {
+		if id, found, err = r.first(q); err != nil {
+			return false, err
+		}
 	}
 	validate, err := r.validator(c)
 	if err != nil {
@@ -280,7 +284,11 @@ func (s server) mergeOne(c *catalog.Container, m *pipeline.Merge, d doc.Doc, cha
 	if found {
 		op := store.Op{Verb: store.Patch, Key: store.Identity(id), Lenient: true, Edit: func(old store.Document) (doc.Doc, error) {
 			body, err := change(old.Body)
-			if err != nil || bytes.Equal(body, old.Body) && !c.State().Policy.On() {
+			if err != nil {
+				return nil, err
+			}
+			body, changed, err := update.Transform(old.Body, body, update.Input{})
+			if err != nil || !changed && !c.State().Policy.On() {
 				return nil, err
 			}
 			if validate != nil {
@@ -292,7 +300,7 @@ func (s server) mergeOne(c *catalog.Container, m *pipeline.Merge, d doc.Doc, cha
 		}}
 		_, err = r.write(c, []store.Op{op})
 		if !isGone(err) {
-			return false, statementErr(c, d, err)
+			return false, m.Failed(statementErr(c, d, err))
 		}
 		if onlyID(q.query).Type == 0 {
 			return true, nil
@@ -312,10 +320,10 @@ func (s server) mergeOne(c *catalog.Container, m *pipeline.Merge, d doc.Doc, cha
 		return false, err
 	}
 	_, err = r.write(c, []store.Op{{Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: bytes.Clone(body), Lenient: true}})
-	if isExists(err) && r.selected(q) {
+	if isExists(err) && m.WhenMatched != "fail" && r.selected(q) {
 		return true, nil
 	}
-	return false, statementErr(c, body, err)
+	return false, m.Failed(statementErr(c, body, err))
 }
 
 // uniqueOn reports whether a unique index is on exactly these paths.

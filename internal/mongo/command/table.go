@@ -18,10 +18,10 @@ type command struct {
 	secret bool            // what it is sent is shown to nobody, and must not be compressed
 }
 
-// aliases are other spellings that clients use.
+// aliases are the other spellings that MongoDB knows; every other one is an unknown command.
 var aliases = map[string]string{
-	"isMaster": "isMaster", "ismaster": "isMaster", "buildinfo": "buildInfo", "findandmodify": "findAndModify", "collstats": "collStats",
-	"dbstats": "dbStats", "serverstatus": "serverStatus", "listcollections": "listCollections",
+	"ismaster": "isMaster", "buildinfo": "buildInfo", "collstats": "collStats", "datasize": "dataSize", "dbhash": "dbHash", "dbstats": "dbStats",
+	"findandmodify": "findAndModify", "mapreduce": "mapReduce",
 }
 
 // table has every command. The files of commands add to it when the program starts: one

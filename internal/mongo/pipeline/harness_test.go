@@ -94,6 +94,9 @@ func (m *memory) Merge(_ context.Context, g *Merge, d doc.Doc, change func(doc.D
 		if !sameOn(g.On, old, d) {
 			continue
 		}
+		if g.WhenMatched == "fail" {
+			return g.Failed(code.New(code.DuplicateKey, "E11000 duplicate key"))
+		}
 		changed, err := change(old)
 		if err != nil {
 			return err

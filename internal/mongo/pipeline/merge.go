@@ -28,6 +28,34 @@ func (m *Merge) NotMatched() error {
 	return code.New(13113, "$merge could not find a matching document in the target collection for at least one document in the source collection")
 }
 
+// Failed is what a client is told of a write that has failed.
+// mongodb/mongo: src/mongo/db/pipeline/document_source_merge.cpp
+func (m *Merge) Failed(err error) error {
+	e := code.Of(err)
+	switch {
+	case e == nil:
+		return err
+	case e.Code == code.DuplicateKey && m.WhenMatched == "fail" && m.isOn(e.Info):
+		return within("$merge with whenMatched: fail found an existing document with the same values for the 'on' fields", err)
+	case e.Code == code.DuplicateKey:
+		return within("$merge failed due to a DuplicateKey error", err)
+	case e.Code == code.ImmutableField:
+		return within("$merge failed to update the matching document, did you attempt to modify the _id or the shard key?", err)
+	}
+	return err
+}
+
+// isOn reports whether the index of a duplicate key is that of the fields On.
+func (m *Merge) isOn(info doc.Doc) bool {
+	n := 0
+	for name := range doc.Members(doc.Lookup(info, "keyPattern").Data) {
+		if n++; !slices.Contains(m.On, name) {
+			return false
+		}
+	}
+	return n == len(m.On)
+}
+
 type mergeStage struct{ Merge }
 
 func (s *mergeStage) name() string { return "$merge" }
@@ -94,11 +122,6 @@ func (s *mergeStage) changing(r *run) (func(old, d doc.Doc) (doc.Doc, error), er
 	switch s.WhenMatched {
 	case "keepExisting":
 		return func(old, _ doc.Doc) (doc.Doc, error) { return old, nil }, nil
-	case "fail":
-		return func(old, _ doc.Doc) (doc.Doc, error) {
-			return nil, code.New(code.DuplicateKey, "$merge failed due to a DuplicateKey error: E11000 duplicate key error collection: %s "+
-				"dup key: { _id: %s }", s.Into.Container, show(doc.Lookup(old, "_id")))
-		}, nil
 	case "merge":
 		return func(old, d doc.Doc) (doc.Doc, error) {
 			buf = appendMerged(buf[:0], old, d)

@@ -46,7 +46,6 @@ const (
 	compute // it is an expression's value
 	cut     // of an array, the elements that {$slice: ...} says stay
 	first   // of an array, the first element that {$elemMatch: ...} accepts stays
-	found   // of an array, the element that the query has found stays
 )
 
 // A node is what becomes of one member.
@@ -56,6 +55,7 @@ type node struct {
 	children []*node
 	index    map[string]*node // of the children, when they are many
 	computes bool             // it or something inside of it is computed
+	found    bool             // of the first array on the way of a positional operator, the element that the query has found stays
 
 	value       *expression.Expression
 	skip, limit int  // of cut
@@ -101,7 +101,7 @@ func (n *node) settle() bool {
 // Apply appends what the projection makes of d to dst and gives that document. The scope,
 // Reset to d, may be nil unless NeedsScope; where counts only if NeedsWhere.
 func (p *Projection) Apply(dst []byte, d doc.Doc, where filter.Where, s *expression.Scope) (doc.Doc, error) {
-	w := projecting{where: where, scope: s}
+	w := projecting{where: where, scope: s, seeks: p.positional}
 	var out []byte
 	var err error
 	if p.inclusion {
@@ -119,6 +119,7 @@ func (p *Projection) Apply(dst []byte, d doc.Doc, where filter.Where, s *express
 type projecting struct {
 	where filter.Where
 	scope *expression.Scope
+	seeks bool // no array was met yet on the way of the positional operator
 }
 
 // include appends the members of d that n names, as they come in d, then what is
@@ -133,10 +134,14 @@ func (w *projecting) include(dst []byte, n *node, d doc.Doc) ([]byte, error) {
 		}
 		switch c.kind {
 		case keep:
+			if c.found && w.seeks && doc.IsArray(v) {
+				dst, err = w.only(dst, name, v)
+				break
+			}
 			dst = doc.AppendElement(dst, name, v)
 		case inside:
 			dst, err = w.includeInside(dst, c, v)
-		case cut, found:
+		case cut:
 			dst, err = w.chosen(dst, c, v)
 		}
 		if err != nil {
@@ -181,6 +186,14 @@ func (w *projecting) includeInside(dst []byte, n *node, v doc.Value) ([]byte, er
 	case bsoncore.TypeEmbeddedDocument:
 		return w.include(appendHead(dst, v.Type, n.name), n, v.Data)
 	case bsoncore.TypeArray:
+		if n.found && w.seeks {
+			w.seeks = false
+			elements, err := w.includeElements(nil, n, v)
+			if err != nil {
+				return nil, err
+			}
+			return w.only(dst, n.name, doc.Value{Type: v.Type, Data: elements})
+		}
 		return w.includeElements(appendHead(dst, v.Type, n.name), n, v)
 	}
 	return dst, nil

@@ -84,25 +84,32 @@ func (c *projectionCompiler) member(parent *node, above, name string, v doc.Valu
 	if depth > maxPathNames {
 		return code.New(code.Overflow, "projection is nested too deeply")
 	}
-	at := positionalAt(name)
-	if at >= 0 && !c.o.Find {
+	positional := strings.HasSuffix(name, ".$")
+	switch {
+	case positional && !c.o.Find:
 		return code.New(31324, "Cannot use positional projection in aggregation projection")
+	case strings.Contains(name, ".$."):
+		return code.New(31394, "As of 4.4, it's illegal to specify positional operator in the middle of a path."+
+			"Positional projection may only be used at the end, for example: a.b.$. If the query previously used a form "+
+			"like a.b.$.d, remove the parts following the '$' and the results will be equivalent.")
 	}
 	switch {
 	case isObject(v):
-		if at >= 0 {
+		if positional {
 			return code.New(31271, "positional projection cannot be used with an expression or sub object")
 		}
 		return c.object(parent, above, name, v, depth)
 	case numeric(v) || v.Type == bsoncore.TypeBoolean:
-		if !expression.Truthy(v) {
-			return c.exclude(parent, name)
+		switch on := expression.Truthy(v); {
+		case on && positional:
+			return c.position(parent, above, name)
+		case on:
+			return c.include(parent, name)
+		case positional:
+			return code.New(31395, "positional projection cannot be used with exclusion")
 		}
-		if at >= 0 {
-			return c.position(parent, above, name, at)
-		}
-		return c.include(parent, name)
-	case at >= 0:
+		return c.exclude(parent, name)
+	case positional:
 		return code.New(31308, "positional projection cannot be used with a literal")
 	}
 	if err := c.expression(parent, name, v); err != nil {
@@ -241,14 +248,10 @@ func (c *projectionCompiler) first(parent *node, name string, arg, v doc.Value) 
 	return put(parent, name, &node{kind: first, accepts: accepts})
 }
 
-// position reads "a.b.$": 1.
-func (c *projectionCompiler) position(parent *node, above, name string, at int) error {
-	whole := name
-	if above != "" {
-		whole = above + "." + name
-	}
-	top, _, _ := strings.Cut(whole, ".")
-	rest := name[min(at+2, len(name)):]
+// position reads "a.b.$": 1. All on the way there is marked, since the first array on it counts.
+// mongodb/mongo: src/mongo/db/query/projection_parser.cpp, src/mongo/db/exec/projection_executor_utils.cpp
+func (c *projectionCompiler) position(parent *node, above, name string) error {
+	path := strings.TrimSuffix(name, ".$")
 	switch {
 	case c.positional:
 		return code.New(31276, "Cannot specify more than one positional projection per query.")
@@ -256,57 +259,22 @@ func (c *projectionCompiler) position(parent *node, above, name string, at int) 
 		return code.New(31256, "Cannot specify positional operator and $elemMatch.")
 	case c.o.Filter == nil:
 		return code.New(51050, "Projections with a positional operator require a matcher")
-	case !asksOf(c.o.Filter.Tree(), top, 0):
-		return code.New(31277, "Positional projection '%s' does not match the query document.", name)
-	case strings.HasSuffix(name, ".$."):
-		return code.New(31270, "Path cannot end with '.$.'")
-	case positionalAt(strings.TrimPrefix(rest, ".")) >= 0:
-		return code.New(31287, "Cannot use positional operator twice: %s", name)
-	case rest != "":
-		return code.New(31394, "As of 4.4, it's illegal to specify positional operator in the middle of a path."+
-			"Positional projection may only be used at the end, for example: a.b.$. If the query previously used a form "+
-			"like a.b.$.d, remove the parts following the '$' and the results will be equivalent.")
+	case path == "":
+		return code.New(5392900, "Projection on field %s is invalid", name)
 	}
-	if err := put(parent, name[:max(at, 0)], &node{kind: found}); err != nil {
+	if err := put(parent, path, &node{kind: keep}); err != nil {
 		return err
 	}
+	if above != "" {
+		path = above + "." + path
+	}
+	at := c.root
+	for step := range strings.SplitSeq(path, ".") {
+		at = at.child(step)
+		at.found = true
+	}
 	c.positional = true
-	if c.mode == excluding {
-		return code.New(31395, "positional projection cannot be used with exclusion")
-	}
-	c.mode = including
-	return nil
-}
-
-// positionalAt is where ".$" is in a path, -1 when it is nowhere.
-func positionalAt(name string) int {
-	if i := strings.Index(name, ".$."); i >= 0 {
-		return i
-	}
-	if strings.HasSuffix(name, ".$") {
-		return len(name) - 2
-	}
-	if name == "$" {
-		return 0
-	}
-	return -1
-}
-
-// asksOf reports whether a query has a condition on a path that begins with name.
-func asksOf(n *filter.Node, name string, depth int) bool {
-	if n == nil || depth > maxPathNames {
-		return false
-	}
-	if n.Path != "" {
-		top, _, _ := strings.Cut(n.Path, ".")
-		return top == name
-	}
-	for _, c := range n.Children {
-		if asksOf(c, name, depth+1) {
-			return true
-		}
-	}
-	return false
+	return c.decideInclusion(name)
 }
 
 // put hangs n at a dotted path under parent.

@@ -9,8 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// chosen appends the elements of an array that {$slice: ...}, {$elemMatch: ...} or the
-// positional operator choose.
+// chosen appends the elements of an array that {$slice: ...} or {$elemMatch: ...} choose.
 // https://www.mongodb.com/docs/v7.0/reference/operator/projection/
 func (w *projecting) chosen(dst []byte, n *node, v doc.Value) ([]byte, error) {
 	if n.kind == first {
@@ -19,18 +18,19 @@ func (w *projecting) chosen(dst []byte, n *node, v doc.Value) ([]byte, error) {
 	if !doc.IsArray(v) {
 		return appendMember(dst, n.name, v), nil
 	}
-	if n.kind == cut {
-		from, to := n.bounds(v)
-		return appendRange(appendHead(dst, v.Type, n.name), v, from, to), nil
-	}
-	if !w.where.Found {
+	from, to := n.bounds(v)
+	return appendRange(appendHead(dst, v.Type, n.name), v, from, to), nil
+}
+
+// only appends the array of the element that the query has found, which the positional operator keeps.
+func (w *projecting) only(dst []byte, name string, array doc.Value) ([]byte, error) {
+	switch {
+	case !w.where.Found:
 		return nil, code.New(51246, "positional operator '.$' couldn't find a matching element in the array")
-	}
-	dst = appendRange(appendHead(dst, v.Type, n.name), v, w.where.Element, w.where.Element+1)
-	if count(v) <= w.where.Element {
+	case count(array) <= w.where.Element:
 		return nil, code.New(51247, "positional operator '.$' element mismatch")
 	}
-	return dst, nil
+	return appendRange(appendHead(dst, array.Type, name), array, w.where.Element, w.where.Element+1), nil
 }
 
 // appendFirst leaves out the member when no element is accepted.

@@ -35,7 +35,8 @@ type Server interface {
 	// Merge writes one document. Where the container has one with the same values in the
 	// fields m.On, which must be of a unique index (51183 if not), it puts what change
 	// makes of that in its place; nothing when change gives the same bytes. Else it does
-	// what m.WhenNotMatched says: inserts d, discards it, or fails with m.NotMatched().
+	// what m.WhenNotMatched says: inserts d, discards it, or fails with m.NotMatched(). With
+	// m.WhenMatched "fail" it inserts d whatever there is. The write's error is m.Failed.
 	Merge(ctx context.Context, m *Merge, d doc.Doc, change func(old doc.Doc) (doc.Doc, error)) error
 }
 

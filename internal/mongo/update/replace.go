@@ -13,11 +13,14 @@ import (
 // Replace gives the document that a replacement makes of old: the _id of old first, if
 // it has one, then the replacement's members. An empty timestamp at the root becomes
 // in's. changed is false, and the document old itself, when they are the same bytes.
-// Errors are *code.Error: ImmutableField when the replacement has another _id.
+// Errors are *code.Error: ImmutableField when the replacement has another _id, and
+// DollarPrefixedFieldName when a name of it begins with $ and replaces what was there.
 // https://www.mongodb.com/docs/v7.0/reference/method/db.collection.replaceOne/
 func Replace(old, replacement doc.Doc, in Input) (d doc.Doc, changed bool, err error) {
-	if err := checkDollarNames(replacement); err != nil {
-		return nil, false, err
+	if !in.Inserting {
+		if err := checkDollarNames(replacement); err != nil {
+			return nil, false, err
+		}
 	}
 	return replace(old, stamped(replacement, in), in)
 }

@@ -127,11 +127,7 @@ func (s story) run(t *testing.T) (doc.Doc, bool, error) {
 }
 
 func (s story) replaced(t *testing.T, d doc.Doc, in Input) (doc.Doc, bool, error) {
-	r := docIn(t, s["replace"])
-	if _, err := IsReplacement(r); err != nil {
-		return nil, false, err
-	}
-	return Replace(d, r, in)
+	return Replace(d, docIn(t, s["replace"]), in)
 }
 
 func (s story) applied(t *testing.T, d doc.Doc, w filter.Where, in Input) (doc.Doc, bool, error) {

@@ -35,7 +35,7 @@ type Options struct {
 type Input struct {
 	Now         time.Time // of the whole command
 	ClusterTime doc.Value // a timestamp; undefined stands for Now as a timestamp
-	Inserting   bool      // the document is one that an upsert makes
+	Inserting   bool      // the document is one that an upsert makes: its names may begin with $, as those of inserts
 }
 
 // timestamp gives what $currentDate and an empty timestamp become.
@@ -46,16 +46,12 @@ func (in Input) timestamp() doc.Value {
 	return in.ClusterTime
 }
 
-// IsReplacement tells a replacement from a list of operators by the first member's
-// name. An error, DollarPrefixedFieldName, is a replacement with a $ in a later name.
-func IsReplacement(update doc.Doc) (bool, error) {
+// IsReplacement tells a replacement from a list of operators by the first member's name.
+func IsReplacement(update doc.Doc) bool {
 	for name := range doc.Members(update) {
-		if strings.HasPrefix(name, "$") {
-			return false, nil
-		}
-		break
+		return !strings.HasPrefix(name, "$")
 	}
-	return true, checkDollarNames(update)
+	return true
 }
 
 // Apply appends to dst what the update makes of d, and returns it alone. A document
@@ -75,7 +71,7 @@ func (u *Update) Apply(dst []byte, d doc.Doc, w filter.Where, in Input) (out doc
 		return d, false, err
 	}
 	out = dst[x.base:]
-	if x.dollars {
+	if x.dollars && !in.Inserting {
 		if err := checkDollarNames(out); err != nil {
 			return nil, false, err
 		}
