@@ -4,6 +4,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/update"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
@@ -23,8 +24,12 @@ func (s *stream) event(r *request, e *store.LogEntry) (doc.Doc, error) {
 		return nil, err
 	}
 	a := newAnswer(s.buf[:0])
-	a.head(resumeToken{e.Time, ofEvent}, e.Kind, e.Wall)
-	if s.expanded && e.ContainerName != "" {
+	kind, isView := ofViews[e.Kind]
+	if !isView {
+		kind = e.Kind
+	}
+	a.head(resumeToken{e.Time, ofEvent}, kind, e.Wall)
+	if s.expanded && e.ContainerName != "" && !isView {
 		a.value("collectionUUID", uuidOf(&catalog.Container{ID: e.Container}))
 	}
 	a.members(e.Label)
@@ -47,7 +52,7 @@ func (s *stream) event(r *request, e *store.LogEntry) (doc.Doc, error) {
 	}
 	switch {
 	case e.Kind == store.LogUpdate:
-		a.doc("updateDescription", e.Note)
+		s.describe(a, e.Note)
 	case s.expanded && e.ID.Type == 0 && e.Note != nil:
 		a.doc("operationDescription", e.Note)
 	}
@@ -56,6 +61,28 @@ func (s *stream) event(r *request, e *store.LogEntry) (doc.Doc, error) {
 	}
 	s.buf = a.end()
 	return s.buf, nil
+}
+
+// describe writes what an update has done. Only expanded events have the paths that need to be told in parts, and always.
+func (s *stream) describe(a *answer, note doc.Doc) {
+	parted := doc.Lookup(note, update.DisambiguatedPaths)
+	if parted.Type == 0 && !s.expanded {
+		a.doc("updateDescription", note)
+		return
+	}
+	a.object("updateDescription")
+	for name, v := range doc.Members(note) {
+		if name != update.DisambiguatedPaths {
+			a.value(name, v)
+		}
+	}
+	switch {
+	case s.expanded && parted.Type == 0:
+		a.doc(update.DisambiguatedPaths, emptyDocument)
+	case s.expanded:
+		a.value(update.DisambiguatedPaths, parted)
+	}
+	a.close()
 }
 
 // head writes what every event begins with.

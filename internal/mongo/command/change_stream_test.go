@@ -560,7 +560,6 @@ func TestExpandedEvents(t *testing.T) {
 	must(t, err)
 	must(t, c.Indexes().DropOne(ctx, "x_1"))
 	must(t, db.RunCommand(ctx, bson.D{{Key: "collMod", Value: "c"}, {Key: "validationLevel", Value: "off"}}).Err())
-	must(t, db.CreateView(ctx, "v", "c", bson.A{})) // is not told of
 	must(t, d.rename(ctx, "c", "d", false))
 	expect(t, s,
 		`{"operationType":"create","ns":{"db":"test","coll":"c"},"operationDescription":{"idIndex":{"v":2,"key":{"_id":1},"name":"_id_"}}}`,
@@ -569,6 +568,81 @@ func TestExpandedEvents(t *testing.T) {
 		`{"operationType":"modify","ns":{"db":"test","coll":"c"},"operationDescription":{"validationLevel":"off"}}`,
 		`{"operationType":"rename","ns":{"db":"test","coll":"c"},"to":{"db":"test","coll":"d"},"operationDescription":{"to":{"db":"test","coll":"d"}}}`)
 	expect(t, plain, `{"operationType":"rename","ns":{"db":"test","coll":"c"},"to":{"db":"test","coll":"d"}}`)
+}
+
+// TestEventsOfViews is mongodb/mongo: jstests/change_streams/ddl_view_events.js, as of 7.0: nsType came later
+// (mongodb/specifications: source/change-streams/tests/unified/change-streams-nsType.yml).
+func TestEventsOfViews(t *testing.T) {
+	t.Parallel()
+	d, ctx := newReplica(t), t.Context()
+	db := d.Database("test")
+	must(t, db.CreateCollection(ctx, "base"))
+	s := watch(t, db, nil, options.ChangeStream().SetShowExpandedEvents(true))
+	all := watch(t, d.Client, nil, options.ChangeStream().SetShowExpandedEvents(true))
+	plain := watch(t, db, nil, nil)
+	base := watch(t, db.Collection("base"), nil, options.ChangeStream().SetShowExpandedEvents(true))
+	later := watch(t, db.Collection("v"), nil, options.ChangeStream().SetShowExpandedEvents(true))
+	must(t, db.CreateView(ctx, "v", "base", bson.A{eq("$match", eq("a", 2))}))
+	if !s.Next(ctx) {
+		t.Fatal(s.Err())
+	}
+	if s.Current.Lookup("collectionUUID").Type != 0 || s.Current.Lookup("wallTime").Type == 0 {
+		t.Errorf("event %s", s.Current)
+	}
+	again := watch(t, db, nil, options.ChangeStream().SetShowExpandedEvents(true).SetResumeAfter(s.ResumeToken()))
+	must(t, db.CreateView(ctx, "w", "v", bson.A{}))
+	must(t, db.RunCommand(ctx, bson.D{{Key: "collMod", Value: "w"}, {Key: "viewOn", Value: "v"}, {Key: "pipeline", Value: bson.A{eq("$match", eq("a", 1))}}}).Err())
+	must(t, db.Collection("v").Drop(ctx))
+	must(t, db.Collection("w").Drop(ctx))
+	must(t, db.CreateCollection(ctx, "v"))
+	_, err := db.Collection("base").InsertOne(ctx, eq("_id", 1))
+	must(t, err)
+	events := []string{
+		`{"operationType":"create","ns":{"db":"test","coll":"w"},"operationDescription":{"viewOn":"v","pipeline":[]}}`,
+		`{"operationType":"modify","ns":{"db":"test","coll":"w"},"operationDescription":{"viewOn":"v","pipeline":[{"$match":{"a":1}}]}}`,
+		`{"operationType":"drop","ns":{"db":"test","coll":"v"}}`,
+		`{"operationType":"drop","ns":{"db":"test","coll":"w"}}`,
+		`{"operationType":"create","ns":{"db":"test","coll":"v"},"operationDescription":{"idIndex":{"v":2,"key":{"_id":1},"name":"_id_"}}}`,
+		`{"operationType":"insert","fullDocument":{"_id":1},"ns":{"db":"test","coll":"base"},"documentKey":{"_id":1}}`,
+	}
+	expect(t, s, events...)
+	expect(t, again, events...)
+	expect(t, all, `{"operationType":"create","ns":{"db":"test","coll":"v"},"operationDescription":{"viewOn":"base","pipeline":[{"$match":{"a":2}}]}}`)
+	expect(t, all, events...)
+	expect(t, plain, events[5])
+	expect(t, base, events[5])
+	expect(t, later, events[4])
+	must(t, db.CreateView(ctx, "x", "base", bson.A{}))
+	must(t, db.Drop(ctx))
+	expect(t, s, `{"operationType":"create","ns":{"db":"test","coll":"x"},"operationDescription":{"viewOn":"base","pipeline":[]}}`,
+		`{"operationType":"drop","ns":{"db":"test","coll":"base"}}`,
+		`{"operationType":"drop","ns":{"db":"test","coll":"v"}}`,
+		`{"operationType":"dropDatabase","ns":{"db":"test"}}`)
+	expect(t, plain,
+		`{"operationType":"drop","ns":{"db":"test","coll":"base"}}`,
+		`{"operationType":"drop","ns":{"db":"test","coll":"v"}}`,
+		`{"operationType":"dropDatabase","ns":{"db":"test"}}`)
+}
+
+// TestPathsInDoubt is mongodb/specifications: source/change-streams/tests/unified/change-streams-disambiguatedPaths.yml.
+func TestPathsInDoubt(t *testing.T) {
+	t.Parallel()
+	d, ctx := newReplica(t), t.Context()
+	c := d.Database("test").Collection("c")
+	_, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}, {Key: "a", Value: eq("1", 1)}, {Key: "b", Value: bson.A{bson.D{{Key: "1", Value: 1}, {Key: "text", Value: "some text"}}}}})
+	must(t, err)
+	s := watch(t, c, nil, options.ChangeStream().SetShowExpandedEvents(true))
+	plain := watch(t, c, nil, nil)
+	for _, u := range []bson.D{eq("a.1", 2), eq("b.0.1", 2), eq("c", 1)} {
+		_, err = c.UpdateByID(ctx, 1, eq("$set", u))
+		must(t, err)
+	}
+	const head, key = `{"operationType":"update","ns":{"db":"test","coll":"c"},"documentKey":{"_id":1},"updateDescription":{"updatedFields":`, `,"removedFields":[],"truncatedArrays":[]`
+	expect(t, s,
+		head+`{"a.1":2}`+key+`,"disambiguatedPaths":{"a.1":["a","1"]}}}`,
+		head+`{"b.0.1":2}`+key+`,"disambiguatedPaths":{"b.0.1":["b",0,"1"]}}}`,
+		head+`{"c":1}`+key+`,"disambiguatedPaths":{}}}`)
+	expect(t, plain, head+`{"a.1":2}`+key+`}}`, head+`{"b.0.1":2}`+key+`}}`, head+`{"c":1}`+key+`}}`)
 }
 
 func TestTransactionsAreToldOfTogether(t *testing.T) {

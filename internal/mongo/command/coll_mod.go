@@ -56,6 +56,9 @@ func collMod(r *request, a *answer) error {
 		x.answer(a)
 	}
 	if len(options) == 0 {
+		if viewOf(c) != nil {
+			return nil
+		}
 		return r.modified(c)
 	}
 	_, err = r.s.o.Catalog.ReplaceContainer(r.ctx, r.now, c, func(st *catalog.State) (catalog.Definition, error) {

@@ -34,20 +34,29 @@ func drop(r *request, a *answer) error {
 	return nil
 }
 
-// remove deletes a container, and is content when someone else has.
+// remove deletes a container and tells change streams of it; it is content when someone else has done so.
 func (r *request) remove(c *catalog.Container) error {
-	if r.tx != nil {
-		return code.New(code.OperationNotSupportedInTransaction, "Cannot run '%s' in a multi-document transaction.", r.name)
-	}
-	err := r.s.o.Catalog.DeleteContainer(r.ctx, c)
-	if errors.Is(err, catalog.ErrNoOwner) {
-		return nil
-	}
-	if err != nil {
+	gone, err := r.discard(c)
+	if !gone || err != nil {
 		return err
 	}
-	r.s.forget(c)
 	return r.dropped(c)
+}
+
+// discard deletes a container; gone tells that nobody else has.
+func (r *request) discard(c *catalog.Container) (gone bool, err error) {
+	if r.tx != nil {
+		return false, code.New(code.OperationNotSupportedInTransaction, "Cannot run '%s' in a multi-document transaction.", r.name)
+	}
+	err = r.s.o.Catalog.DeleteContainer(r.ctx, c)
+	if errors.Is(err, catalog.ErrNoOwner) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	r.s.forget(c)
+	return true, nil
 }
 
 // forget drops what the door keeps of a container that is gone.

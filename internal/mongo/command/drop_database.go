@@ -33,7 +33,12 @@ func dropDatabase(r *request, a *answer) error {
 		}
 	}
 	for _, c := range list {
-		if err := r.remove(c); err != nil {
+		if viewOf(c) != nil { // which go with the database, untold
+			_, err = r.discard(c)
+		} else {
+			err = r.remove(c)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -19,12 +19,22 @@ const (
 	logCreateIndexes = "createIndexes"
 	logDropIndexes   = "dropIndexes"
 	logModify        = "modify"
+
+	logCreateView = "createView"
+	logDropView   = "dropView"
+	logModifyView = "modifyView"
 )
+
+// ofViews are the entries about views, and what their events are called.
+var ofViews = map[string]string{logCreateView: logCreate, logDropView: logDrop, logModifyView: logModify}
 
 // created tells change streams of a container that was made.
 func (r *request) created(c *catalog.Container) error {
 	note := newAnswer(nil)
 	note.members(c.State().Echo)
+	if viewOf(c) != nil {
+		return r.notice(c, store.LogEntry{Kind: logCreateView, Note: note.end()})
+	}
 	note.object("idIndex")
 	note.int32("v", 2)
 	note.object("key")
@@ -37,6 +47,9 @@ func (r *request) created(c *catalog.Container) error {
 
 // dropped tells change streams of a container that is gone.
 func (r *request) dropped(c *catalog.Container) error {
+	if viewOf(c) != nil {
+		return r.notice(c, store.LogEntry{Kind: logDropView})
+	}
 	return r.notice(c, store.LogEntry{Kind: logDrop})
 }
 
@@ -104,13 +117,16 @@ func (r *request) modified(c *catalog.Container) error {
 			note.value(name, v)
 		}
 	}
+	if viewOf(c) != nil {
+		return r.notice(c, store.LogEntry{Kind: logModifyView, Note: note.end()})
+	}
 	return r.notice(c, store.LogEntry{Kind: logModify, Note: note.end()})
 }
 
 // notice writes an entry about a container to the log, if it has a place there; that of a transaction
 // gets there by its commit.
 func (r *request) notice(c *catalog.Container, e store.LogEntry) error {
-	if viewOf(c) != nil || c.State().Dialect != catalog.Mongo {
+	if c.State().Dialect != catalog.Mongo {
 		return nil
 	}
 	e.Wall = r.at.UnixMilli()

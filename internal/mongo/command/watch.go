@@ -159,9 +159,12 @@ func (r *request) scopeOf(o *watchOptions, c *catalog.Container) (s watchScope, 
 // isInternal reports whether streams leave a database out.
 func isInternal(db string) bool { return db == adminDatabase || db == "config" || db == "local" }
 
-// sees reports whether an entry of the log is within the scope.
+// sees reports whether an entry of the log is within the scope. Who watches one collection hears nothing of views.
 func (s watchScope) sees(e *store.LogEntry) bool {
+	_, isView := ofViews[e.Kind]
 	switch {
+	case s.container != "" && isView:
+		return false
 	case s.database == "" && isInternal(e.DatabaseName), s.database != "" && s.database != e.DatabaseName:
 		return false
 	case s.container == "":

@@ -13,45 +13,107 @@ import (
 
 // Describe tells what an update has done, as events of change streams do:
 // {updatedFields: {"a.b": 1}, removedFields: ["c"], truncatedArrays: [{field: "d",
-// newSize: 2}]}. It goes as deep as names without dots lead; an array whose changes
-// would take more room than itself is given whole. A member that moved behind others
-// is among the updated fields.
+// newSize: 2}]}. An array whose changes would take more room than itself is given whole. A
+// member that moved behind others is among the updated fields. Where a path does not tell what
+// it leads to, since a name in it has a dot or looks like an index, the member
+// disambiguatedPaths has its parts: {"a.0": ["a", "0"]}; there is none without such a path.
 // https://www.mongodb.com/docs/v7.0/reference/change-events/update/
 func Describe(before, after doc.Doc) doc.Doc {
 	x := description{updated: []byte{0, 0, 0, 0}, removed: beginArray(nil), truncated: beginArray(nil)}
+	x.parts = x.room[:0]
 	x.document(before, after)
 	out := make([]byte, 4, 64+len(x.updated)+len(x.removed.dst)+len(x.truncated.dst))
 	out = doc.AppendElement(out, "updatedFields", doc.Object(end(x.updated, 0)))
 	out = doc.AppendElement(out, "removedFields", doc.Array(x.removed.end()))
 	out = doc.AppendElement(out, "truncatedArrays", doc.Array(x.truncated.end()))
+	if len(x.parted) > 0 {
+		out = doc.AppendElement(out, DisambiguatedPaths, doc.Object(end(x.parted, 0)))
+	}
 	return end(out, 0)
 }
+
+// DisambiguatedPaths is the member of a description that only expanded events show.
+const DisambiguatedPaths = "disambiguatedPaths"
 
 // A description is what was found so far.
 type description struct {
 	updated            []byte // a document that is not closed
+	parted             []byte // another one, empty until there is a path of which nobody could tell the parts
 	removed, truncated array
-	path               []byte // of the place that is compared, with a dot at its end; empty at the root
-	cost               int    // about how many bytes all of it takes
+	path               []byte      // of the place that is compared, with a dot at its end; empty at the root
+	parts              []pathPart  // the same
+	room               [8]pathPart // of parts, in most documents
+	cost               int         // about how many bytes all of it takes
+}
+
+// A pathPart is a name or an index.
+type pathPart struct {
+	name  string
+	index bool // of an array
+	doubt bool // the path up to it does not tell its parts
+}
+
+// next is the part behind the place that is compared: a name that has a dot in it, or that looks like an index and
+// is not at the root, puts the path in doubt.
+// mongodb/mongo: src/mongo/db/pipeline/change_stream_document_diff_parser.cpp
+func (x *description) next(name string, index bool) pathPart {
+	n := len(x.parts)
+	doubt := n > 0 && x.parts[n-1].doubt || !index && (strings.Contains(name, ".") || n > 0 && numeric(name))
+	return pathPart{name, index, doubt}
+}
+
+// numeric reports whether a name could be an index.
+func numeric(name string) bool {
+	for _, c := range []byte(name) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return name == "0" || name != "" && name[0] != '0'
+}
+
+// part notes the parts of the path that ends with last, if it is in doubt.
+func (x *description) part(last pathPart) {
+	if !last.doubt {
+		return
+	}
+	if len(x.parted) == 0 {
+		x.parted = append(x.parted, 0, 0, 0, 0)
+	}
+	x.parted = append(append(append(x.parted, byte(bsoncore.TypeArray)), x.path...), last.name...)
+	list := beginArray(append(x.parted, 0))
+	for _, s := range append(x.parts, last) {
+		if v := doc.String(s.name); !s.index {
+			list.add(v)
+			continue
+		}
+		n, _ := strconv.Atoi(s.name)
+		list.add(doc.Int32(int32(n)))
+	}
+	x.parted = list.end()
 }
 
 // A mark is a place in a description to come back to.
 type mark struct {
-	updated            int
+	updated, parted    int
 	removed, truncated array
 	cost               int
 }
 
-func (x *description) mark() mark { return mark{len(x.updated), x.removed, x.truncated, x.cost} }
+func (x *description) mark() mark {
+	return mark{len(x.updated), len(x.parted), x.removed, x.truncated, x.cost}
+}
 
 func (x *description) back(m mark) {
-	x.updated, x.removed, x.truncated, x.cost = x.updated[:m.updated], m.removed, m.truncated, m.cost
+	x.updated, x.parted = x.updated[:m.updated], x.parted[:m.parted]
+	x.removed, x.truncated, x.cost = m.removed, m.truncated, m.cost
 }
 
 // since is what was added after m.
 func (x *description) since(m mark) int { return x.cost - m.cost }
 
-func (x *description) update(name string, v doc.Value) {
+func (x *description) update(name string, index bool, v doc.Value) {
+	x.part(x.next(name, index))
 	x.updated = append(x.updated, byte(v.Type))
 	x.updated = append(x.updated, x.path...)
 	x.updated = append(append(x.updated, name...), 0)
@@ -60,12 +122,19 @@ func (x *description) update(name string, v doc.Value) {
 }
 
 func (x *description) remove(name string) {
+	x.part(x.next(name, false))
 	x.removed.add(doc.String(string(x.path) + name))
 	x.cost += 2 + len(x.path) + len(name)
 }
 
-// shorten notes the new size of an array.
-func (x *description) shorten(field string, size int) {
+// shorten notes the new size of the array that is compared; outer is how much of the path leads to what is around it.
+func (x *description) shorten(outer, size int) {
+	field := string(x.path[:len(x.path)-1])
+	last := x.parts[len(x.parts)-1]
+	path, parts := x.path, x.parts
+	x.path, x.parts = x.path[:outer], x.parts[:len(x.parts)-1]
+	x.part(last)
+	x.path, x.parts = path, parts
 	entry := doc.AppendElement([]byte{0, 0, 0, 0}, "field", doc.String(field))
 	entry = doc.AppendElement(entry, "newSize", doc.Int32(int32(size)))
 	x.truncated.add(doc.Object(end(entry, 0)))
@@ -102,7 +171,7 @@ func (x *description) within(before, after doc.Doc, limit int) {
 			return
 		}
 		if old[0].name == now[0].name {
-			x.value(old[0].name, old[0].value, now[0].value)
+			x.value(old[0].name, false, old[0].value, now[0].value)
 			now = now[1:]
 		} else {
 			gone = noted(gone, old[0].name)
@@ -113,7 +182,7 @@ func (x *description) within(before, after doc.Doc, limit int) {
 		if limit > 0 && x.since(began) > limit {
 			return
 		}
-		x.update(m.name, m.value)
+		x.update(m.name, false, m.value)
 		delete(gone, m.name)
 	}
 	for _, m := range old {
@@ -135,39 +204,35 @@ func noted(names map[string]bool, name string) map[string]bool {
 // smallDiff is how many bytes more than the object itself its changes may take.
 const smallDiff = 1024
 
-func (x *description) value(name string, before, after doc.Value) {
+func (x *description) value(name string, index bool, before, after doc.Value) {
 	if unchanged(before, after) {
 		return
 	}
 	began, length := x.mark(), len(x.path)
+	x.parts = append(x.parts, x.next(name, index))
 	x.path = append(append(x.path, name...), '.')
 	limit := 0
 	switch {
-	case before.Type != after.Type || !speakable(name):
+	case before.Type != after.Type || name == "":
 	case after.Type == bsoncore.TypeEmbeddedDocument && tellable(before.Data) && tellable(after.Data):
 		limit = len(after.Data) + smallDiff
 		x.within(before.Data, after.Data, limit)
 	case after.Type == bsoncore.TypeArray:
 		limit = len(after.Data)
-		x.elements(name, before, after, length, limit)
+		x.elements(before, after, length, limit)
 	}
 	whole := limit == 0 || x.since(began) > limit
-	x.path = x.path[:length]
+	x.path, x.parts = x.path[:length], x.parts[:len(x.parts)-1]
 	if whole {
 		x.back(began)
-		x.update(name, after)
+		x.update(name, index, after)
 	}
 }
 
-// speakable reports whether a name can be part of a dotted path.
-func speakable(name string) bool {
-	return name != "" && name[0] != '$' && !strings.Contains(name, ".")
-}
-
-// tellable reports whether all members of d can be told by dotted paths.
+// tellable reports whether all members of d can be told by paths.
 func tellable(d doc.Doc) bool {
 	for name := range doc.Members(d) {
-		if !speakable(name) {
+		if name == "" {
 			return false
 		}
 	}
@@ -175,8 +240,8 @@ func tellable(d doc.Doc) bool {
 }
 
 // elements compares arrays place by place. outer is how much of the path leads to
-// what is around the array called name.
-func (x *description) elements(name string, before, after doc.Value, outer, limit int) {
+// what is around the array.
+func (x *description) elements(before, after doc.Value, outer, limit int) {
 	began := x.mark()
 	old, now := members(before.Data), members(after.Data)
 	for i, m := range now {
@@ -184,12 +249,12 @@ func (x *description) elements(name string, before, after doc.Value, outer, limi
 			return
 		}
 		if i < len(old) {
-			x.value(strconv.Itoa(i), old[i].value, m.value)
+			x.value(strconv.Itoa(i), true, old[i].value, m.value)
 		} else {
-			x.update(strconv.Itoa(i), m.value)
+			x.update(strconv.Itoa(i), true, m.value)
 		}
 	}
 	if len(now) < len(old) {
-		x.shorten(string(append(x.path[:outer:outer], name...)), len(now))
+		x.shorten(outer, len(now))
 	}
 }

@@ -155,11 +155,25 @@ func TestDescribeLeadsFromBeforeToAfter(t *testing.T) {
 
 // follow is what a reader of a change stream makes of a description.
 func follow(d doc.Doc, description doc.Doc) doc.Doc {
-	removed := doc.Lookup(description, "removedFields")
+	removed, parted := doc.Lookup(description, "removedFields"), doc.Lookup(description, DisambiguatedPaths)
+	parts := func(path string) (list []string) {
+		named, ok := doc.AsDoc(parted)
+		if v := doc.Lookup(named, path); ok && v.Type != 0 {
+			for part := range doc.Elements(v) {
+				name, isName := doc.AsString(part)
+				if n, _ := doc.AsInt(part); !isName {
+					name = strconv.FormatInt(n, 10)
+				}
+				list = append(list, name)
+			}
+			return list
+		}
+		return strings.Split(path, ".")
+	}
 	for v := range doc.Elements(doc.Lookup(description, "truncatedArrays")) {
 		field, _ := doc.AsString(doc.Lookup(v.Data, "field"))
 		size, _ := doc.AsInt(doc.Lookup(v.Data, "newSize"))
-		d = edited(doc.Object(d), strings.Split(field, "."), func(old doc.Value) doc.Value {
+		d = edited(doc.Object(d), parts(field), func(old doc.Value) doc.Value {
 			a, n := beginArray(nil), int64(0)
 			for e := range doc.Elements(old) {
 				if n++; n <= size {
@@ -171,11 +185,11 @@ func follow(d doc.Doc, description doc.Doc) doc.Doc {
 	}
 	updated, _ := doc.AsDoc(doc.Lookup(description, "updatedFields"))
 	for path, v := range doc.Members(updated) {
-		d = edited(doc.Object(d), strings.Split(path, "."), func(doc.Value) doc.Value { return v }).Data
+		d = edited(doc.Object(d), parts(path), func(doc.Value) doc.Value { return v }).Data
 	}
 	for v := range doc.Elements(removed) {
 		path, _ := doc.AsString(v)
-		d = edited(doc.Object(d), strings.Split(path, "."), func(doc.Value) doc.Value { return doc.Value{} }).Data
+		d = edited(doc.Object(d), parts(path), func(doc.Value) doc.Value { return doc.Value{} }).Data
 	}
 	return d
 }
@@ -225,7 +239,7 @@ func randomValue(r *rand.Rand, levels int, object bool) doc.Value {
 	case object || levels > 0 && kind == 0:
 		d := []byte{0, 0, 0, 0}
 		for _, i := range r.Perm(6)[:r.IntN(6)] {
-			d = doc.AppendElement(d, string(rune('a'+i)), randomValue(r, levels-1, false))
+			d = doc.AppendElement(d, []string{"a", "b", "c.d", "e.f.g", "1", "$h"}[i], randomValue(r, levels-1, false))
 		}
 		return doc.Object(end(d, 0))
 	case levels > 0 && kind <= 2:
