@@ -72,7 +72,7 @@ func TestContainers(t *testing.T) {
 
 	h.ok(h.DeleteContainer(ctx, c1))
 	h.fails(h.DeleteContainer(ctx, c1), fault.OwnerNotFound)
-	_, err = c1.Enter(100)
+	_, err = c1.Enter(ctx, 100)
 	h.fails(err, fault.OwnerNotFound)
 	_, err = h.ReplaceContainer(ctx, 100, c1, func(st *catalog.State) (catalog.Definition, error) { return st.Definition, nil })
 	h.fails(err, fault.OwnerNotFound)
@@ -81,11 +81,11 @@ func TestContainers(t *testing.T) {
 	}
 
 	h.ok(h.DeleteDatabase(ctx, db))
-	_, err = c2.Enter(100)
+	_, err = c2.Enter(ctx, 100)
 	h.fails(err, fault.OwnerNotFound)
 	_, err = h.CreateContainer(ctx, 100, db, definition("c"), nil)
 	h.fails(err, fault.OwnerNotFound)
-	if _, err = same.Enter(100); err != nil {
+	if _, err = same.Enter(ctx, 100); err != nil {
 		t.Errorf("the other database's container: %v", err)
 	}
 }
@@ -197,7 +197,7 @@ func TestReplaceClosesThePolicy(t *testing.T) {
 	floors(1990, 2000)
 	set(2000, 20)
 	floors(1990, 2000)
-	_, err := ct.Enter(2500) // someone has seen this instant
+	_, err := ct.Enter(ctx, 2500) // someone has seen this instant
 	h.ok(err)
 	set(2400, expiry.Unset)
 	floors(2480, 2500)
@@ -216,7 +216,7 @@ func TestReplaceClosesThePolicy(t *testing.T) {
 	if got := ct.State().Policy; got.InheritFloor != before.Policy.InheritFloor || got.OwnFloor != before.Policy.OwnFloor || got.Default != 5 {
 		t.Errorf("after a restart: %+v", got)
 	}
-	v, err := ct.Enter(3000)
+	v, err := ct.Enter(ctx, 3000)
 	h.ok(err)
 	if v.Now < 3100 {
 		t.Errorf("a restart went back to %d: what is written now with a short life is born dead", v.Now)

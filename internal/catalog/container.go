@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -24,10 +23,10 @@ type Container struct {
 	state  atomic.Pointer[State]
 	latest atomic.Int64 // newest `now` that any request on this container has seen
 
-	resuming atomic.Bool  // loaded after a crash, and not written since, see TakeGap
-	writing  atomic.Int64 // writes under way, see BeginWrite
-	settling sync.Mutex
-	settled  atomic.Int64 // every write that is not visible yet knows of this instant
+	resuming atomic.Bool   // loaded after a crash, and not written since, see TakeGap
+	writing  atomic.Int64  // writes under way, see BeginWrite
+	settling chan struct{} // holds a value while one request settles for all
+	settled  atomic.Int64  // every write that is not visible yet knows of this instant
 }
 
 // A State is a container at one moment: immutable, replaced as a whole.
@@ -100,14 +99,21 @@ type View struct {
 // Enter begins a request at the instant now. Instants that a container has
 // seen never go back, so whoever was told that a document is dead is right for
 // good: a policy that is being replaced is closed at the newest of them (A-01).
-// A deleted container is ErrNoOwner.
-func (c *Container) Enter(now expiry.Stamp) (View, error) {
+// Enter waits while a change of the container is on its way to the disk, until ctx
+// ends: then it returns the error of ctx. A deleted container is ErrNoOwner.
+func (c *Container) Enter(ctx context.Context, now expiry.Stamp) (View, error) {
 	now = c.advance(now)
-	c.settle(now)
+	if err := c.settle(ctx, now); err != nil {
+		return View{}, err
+	}
 	st := c.state.Load()
 	for st.changing != nil {
-		<-st.changing
-		st = c.state.Load()
+		select {
+		case <-st.changing:
+			st = c.state.Load()
+		case <-ctx.Done():
+			return View{}, ctx.Err()
+		}
 	}
 	if st.Deleted {
 		return View{}, ErrNoOwner
@@ -131,26 +137,37 @@ func (c *Container) advance(now expiry.Stamp) expiry.Stamp {
 // settle waits for the writes that have looked at the clock, see Refresh, before
 // it reached now and that are not visible yet. Without that, one of them could
 // replace a document whose end a request at now has just reported.
-func (c *Container) settle(now expiry.Stamp) {
+//
+// Requests that wait for the same instant wait for one of them to settle it. It fails with the
+// error of ctx only.
+func (c *Container) settle(ctx context.Context, now expiry.Stamp) error {
 	if now <= c.settled.Load() {
-		return
+		return nil
 	}
-	c.settling.Lock()
-	defer c.settling.Unlock()
+	select {
+	case c.settling <- struct{}{}:
+		defer func() { <-c.settling }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	if now <= c.settled.Load() {
-		return
+		return nil
 	}
 	reached := c.latest.Load()
 	if c.writing.Load() == 0 { // who begins now looks at the clock later
 		c.settled.Store(reached)
-		return
+		return nil
 	}
 	passed := &kv.Batch{Since: c.engine.Mark(), NoSync: true}
 	passed.Follow(c.Keys().Order(nil), func([]byte, *kv.Batch) ([]byte, error) { return nil, errPassed })
 	// Whoever passes the counter sees all that passed before; that is all it is for. An engine
 	// that refuses writes has none under way.
-	_ = c.engine.Apply(context.Background(), passed)
+	_ = c.engine.Apply(ctx, passed)
+	if err := ctx.Err(); err != nil { // then it may not have passed
+		return err
+	}
 	c.settled.Store(reached)
+	return nil
 }
 
 // errPassed ends a batch that was only made to pass a counter.

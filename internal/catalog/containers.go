@@ -52,7 +52,7 @@ func (c *Catalog) resumeContainer(ct *Container) error {
 }
 
 func (c *Catalog) newContainer(id uint32, db *Database, st *State) *Container {
-	ct := &Container{ID: id, Database: db, engine: c.engine}
+	ct := &Container{ID: id, Database: db, engine: c.engine, settling: make(chan struct{}, 1)}
 	ct.state.Store(st)
 	return ct
 }

@@ -55,7 +55,7 @@ func TestGate(t *testing.T) {
 			h := newHouse(t, false)
 			v := newValve(h)
 			ct := h.container(h.database("d"), "c")
-			early, err := ct.Enter(1000)
+			early, err := ct.Enter(ctx, 1000)
 			h.ok(err)
 			v.shut.Store(true)
 			replaced := make(chan error)
@@ -77,7 +77,7 @@ func TestGate(t *testing.T) {
 			entered := make(chan catalog.View, 8)
 			for n := range cap(entered) {
 				go func() {
-					late, err := ct.Enter(1001 + expiry.Stamp(n))
+					late, err := ct.Enter(ctx, 1001+expiry.Stamp(n))
 					if err != nil {
 						t.Error(err)
 					}
@@ -113,7 +113,7 @@ func TestDeleteIsSeenAtOnce(t *testing.T) {
 		h := newHouse(t, false)
 		v := newValve(h)
 		ct := h.container(h.database("d"), "c")
-		early, err := ct.Enter(1000)
+		early, err := ct.Enter(ctx, 1000)
 		h.ok(err)
 		v.shut.Store(true)
 		deleted := make(chan error)
@@ -126,7 +126,7 @@ func TestDeleteIsSeenAtOnce(t *testing.T) {
 		if err := <-deleted; !errors.Is(err, disk) {
 			t.Errorf("deleted: %v", err)
 		}
-		_, err = ct.Enter(1000)
+		_, err = ct.Enter(ctx, 1000)
 		if (err == nil) != (disk != nil) {
 			t.Errorf("entered after the deletion: %v", err)
 		}
@@ -134,6 +134,55 @@ func TestDeleteIsSeenAtOnce(t *testing.T) {
 		if (err == nil) != (disk != nil) {
 			t.Errorf("found after the deletion: %v", err)
 		}
+	}
+}
+
+// TestAWaitAtTheGateEnds gives up requests that wait for a change, or for a write that is under way.
+func TestAWaitAtTheGateEnds(t *testing.T) {
+	h := newHouse(t, false)
+	v := newValve(h)
+	ct := h.container(h.database("d"), "c")
+	v.shut.Store(true)
+	replaced := make(chan error)
+	go func() {
+		_, err := h.ReplaceContainer(ctx, 1000, ct, func(st *catalog.State) (catalog.Definition, error) { return st.Definition, nil })
+		replaced <- err
+	}()
+	<-v.reached
+	request, giveUp := context.WithCancel(ctx)
+	entered := make(chan error)
+	go func() {
+		_, err := ct.Enter(request, 1001)
+		entered <- err
+	}()
+	giveUp()
+	if err := <-entered; !errors.Is(err, context.Canceled) {
+		t.Errorf("entered: %v", err)
+	}
+	v.outcome <- nil
+	h.ok(<-replaced)
+
+	ct.BeginWrite() // from now on a new instant waits for what is on its way
+	defer ct.EndWrite()
+	v.shut.Store(true)
+	first, later := make(chan error), make(chan error)
+	go func() {
+		_, err := ct.Enter(ctx, 2000)
+		first <- err
+	}()
+	<-v.reached
+	request, giveUp = context.WithCancel(ctx)
+	go func() {
+		_, err := ct.Enter(request, 2000)
+		later <- err
+	}()
+	giveUp()
+	if err := <-later; !errors.Is(err, context.Canceled) {
+		t.Errorf("a request behind another: %v", err)
+	}
+	v.outcome <- errors.New("nothing was written")
+	if err := <-first; err != nil {
+		t.Errorf("the first one: %v", err)
 	}
 }
 
@@ -148,7 +197,7 @@ func TestInstantsUnderChange(t *testing.T) {
 		work.Go(func() {
 			last := catalog.View{State: ct.State()}
 			for range 2000 {
-				v, err := ct.Enter(clock.Add(1) - 3)
+				v, err := ct.Enter(ctx, clock.Add(1)-3)
 				if err != nil {
 					t.Error(err)
 					return

@@ -74,7 +74,7 @@ func TestPurgeGoesOnAfterACrash(t *testing.T) {
 		if err := c.DeleteContainer(ctx, ct); (err == nil) != (batches > 3) {
 			t.Errorf("with %d batches: %v", batches, err)
 		}
-		if _, err := ct.Enter(1); err != catalog.ErrNoOwner {
+		if _, err := ct.Enter(ctx, 1); err != catalog.ErrNoOwner {
 			t.Errorf("the container answers still: %v", err)
 		}
 		h.reopen()

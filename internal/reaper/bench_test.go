@@ -187,7 +187,7 @@ func (w *bench) load(b *testing.B, over func() bool, atMost time.Duration) [2][]
 		return err
 	}
 	read := func(i int) error {
-		v, err := w.c.Enter(w.clock.Now().Unix())
+		v, err := w.c.Enter(ctx, w.clock.Now().Unix())
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ func (y *yard) write(c *store.Container, id, members string) {
 // living is the ids of the living documents in order of creation.
 func (y *yard) living(c *store.Container) string {
 	y.t.Helper()
-	v, err := c.Enter(y.now())
+	v, err := c.Enter(ctx, y.now())
 	y.ok(err)
 	var ids []string
 	for d, err := range y.store.Scan(ctx, v, access.Access{}) {

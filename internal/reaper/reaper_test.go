@@ -264,7 +264,7 @@ func TestPause(t *testing.T) {
 	if s.Documents != 0 || s.Backlog != 100 || !s.Paused {
 		t.Errorf("paused: %+v", s)
 	}
-	v, err := c.Enter(y.now())
+	v, err := c.Enter(ctx, y.now())
 	y.ok(err)
 	if err := y.store.Read(ctx, v, y.key(1), func(store.Document) error { return nil }); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("while the reaper rests a read says %v", err)

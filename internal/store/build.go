@@ -94,7 +94,7 @@ func (s *Store) buildFrom(ctx context.Context, c *catalog.Container, generation 
 	r := s.reclaimOf(c)
 	r.mu.Lock() // a document may not be reclaimed between its look and its entries
 	defer r.mu.Unlock()
-	v, err := c.Enter(0)
+	v, err := c.Enter(ctx, 0)
 	if err != nil {
 		return 0, err
 	}

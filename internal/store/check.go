@@ -59,7 +59,7 @@ func (s *Store) checkContainer(ctx context.Context, c *catalog.Container, report
 	r := s.reclaimOf(c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	v, at, err := s.freeze(c)
+	v, at, err := s.freeze(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -77,9 +77,9 @@ func (s *Store) checkContainer(ctx context.Context, c *catalog.Container, report
 }
 
 // freeze takes the state and the data of a container at one moment.
-func (s *Store) freeze(c *catalog.Container) (catalog.View, kv.Snapshot, error) {
+func (s *Store) freeze(ctx context.Context, c *catalog.Container) (catalog.View, kv.Snapshot, error) {
 	for {
-		v, err := c.Enter(0)
+		v, err := c.Enter(ctx, 0)
 		if err != nil {
 			return catalog.View{}, nil, err
 		}

@@ -28,7 +28,7 @@ func (w *world) another(def catalog.Definition) *catalog.Container {
 
 func (w *world) viewOf(c *catalog.Container) catalog.View {
 	w.t.Helper()
-	v, err := c.Enter(w.now)
+	v, err := c.Enter(context.Background(), w.now)
 	w.ok(err)
 	return v
 }

@@ -132,7 +132,7 @@ func TestGroupMakesNothing(t *testing.T) {
 		t.Errorf("the group sees %s", got)
 	}
 	g.Rollback()
-	if _, err := made.Enter(w.now); err != catalog.ErrNoOwner {
+	if _, err := made.Enter(context.Background(), w.now); err != catalog.ErrNoOwner {
 		t.Errorf("a container that was given up answers %v", err)
 	}
 	next := w.another(collection("next", expiry.Unset))

@@ -85,7 +85,7 @@ func (w *world) ok(err error) {
 
 func (w *world) view() catalog.View {
 	w.t.Helper()
-	v, err := w.c.Enter(w.now)
+	v, err := w.c.Enter(context.Background(), w.now)
 	w.ok(err)
 	return v
 }

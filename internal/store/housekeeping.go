@@ -17,7 +17,7 @@ func (s *Store) Containers() []*catalog.Container { return s.catalog.AllContaine
 
 // Backlog is the usage of one container at now, for the reaper's account.
 func (s *Store) Backlog(ctx context.Context, c *catalog.Container, now expiry.Stamp) (Usage, error) {
-	v, err := c.Enter(now)
+	v, err := c.Enter(ctx, now)
 	if err != nil {
 		return Usage{}, err
 	}

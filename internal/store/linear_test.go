@@ -385,7 +385,7 @@ func refused(err error) (answer, error) {
 
 // pointRead goes the short way of reads.
 func (r *race) pointRead(op linearOp, now expiry.Stamp) (answer, error) {
-	v, err := r.c.Enter(now)
+	v, err := r.c.Enter(context.Background(), now)
 	if err != nil {
 		return answer{}, err
 	}
@@ -457,7 +457,7 @@ type feedStep struct {
 func (r *race) follow(over <-chan struct{}) (seen []feedStep) {
 	after := uint64(0)
 	for last := false; ; {
-		v, err := r.c.Enter(r.now.Load())
+		v, err := r.c.Enter(context.Background(), r.now.Load())
 		if err != nil {
 			r.t.Error(err)
 			return nil
@@ -582,7 +582,7 @@ func TestNoWriteRevivesWhatIsReportedDead(t *testing.T) {
 	meanwhile := func() {
 		read := make(chan struct{})
 		go func() {
-			v, err := w.c.Enter(w.now + 1)
+			v, err := w.c.Enter(context.Background(), w.now+1)
 			if err == nil {
 				err = w.store.Read(context.Background(), v, key("p", "a"), func(store.Document) error { return nil })
 			}

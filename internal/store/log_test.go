@@ -421,7 +421,7 @@ func TestLogReplays(t *testing.T) {
 
 // grouped does one operation in a group of its own.
 func (w *world) grouped(c *catalog.Container, now expiry.Stamp, op store.Op) error {
-	v, err := c.Enter(now)
+	v, err := c.Enter(context.Background(), now)
 	if err != nil {
 		return err
 	}

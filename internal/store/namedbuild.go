@@ -63,7 +63,7 @@ func (s *Store) buildNamedFrom(ctx context.Context, c *catalog.Container, now ex
 	r := s.reclaimOf(c)
 	r.mu.Lock() // a document may not be reclaimed between its look and its entries
 	defer r.mu.Unlock()
-	v, err := c.Enter(now)
+	v, err := c.Enter(ctx, now)
 	if err != nil {
 		return 0, err
 	}

@@ -40,7 +40,7 @@ func (s *Store) DeletePartition(ctx context.Context, c *catalog.Container, now e
 // partitionDeletes makes the next operations; last is nil when there are no more.
 // Documents written after the sequence until are not meant.
 func (s *Store) partitionDeletes(ctx context.Context, c *catalog.Container, now expiry.Stamp, partition []doc.Value, until uint64, after access.Position) (ops []Op, last access.Position, err error) {
-	v, err := c.Enter(now)
+	v, err := c.Enter(ctx, now)
 	if err != nil {
 		return nil, nil, err
 	}

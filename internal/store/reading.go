@@ -86,7 +86,7 @@ func (r *reading) renew() error {
 		if _, err := r.v.Refresh(); err == nil && r.index.Generation == r.v.Active.Generation {
 			return nil
 		}
-		now, err := r.v.Container.Enter(r.v.Now)
+		now, err := r.v.Container.Enter(r.ctx, r.v.Now)
 		if err == nil && now.Active.Generation == r.index.Generation {
 			return nil
 		}
@@ -108,7 +108,7 @@ func (r *reading) hasNamed() error {
 	if _, err := r.v.Refresh(); err == nil {
 		return nil
 	}
-	now, err := r.v.Container.Enter(r.v.Now)
+	now, err := r.v.Container.Enter(r.ctx, r.v.Now)
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 	r := s.reclaimOf(c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	v, err := c.Enter(now)
+	v, err := c.Enter(ctx, now)
 	if err != nil {
 		return Reclaimed{}, err
 	}

@@ -288,7 +288,7 @@ func TestIndexDroppedMeanwhile(t *testing.T) {
 	var scans sync.WaitGroup
 	scans.Go(func() {
 		for !closed(over) {
-			v, err := w.c.Enter(w.now)
+			v, err := w.c.Enter(context.Background(), w.now)
 			if err != nil {
 				t.Error(err)
 				return

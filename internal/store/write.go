@@ -41,7 +41,7 @@ func (s *Store) write(ctx context.Context, c *catalog.Container, now expiry.Stam
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		v, err := c.Enter(now)
+		v, err := c.Enter(ctx, now)
 		if err != nil {
 			return err
 		}

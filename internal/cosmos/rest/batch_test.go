@@ -225,7 +225,7 @@ func FuzzParseOperations(f *testing.F) {
 	d := newItems(f)
 	c, err := d.door.catalog.ContainerByID(1)
 	must(f, err)
-	v, err := c.Enter(1000)
+	v, err := c.Enter(f.Context(), 1000)
 	must(f, err)
 	f.Add([]byte(sixOperations))
 	f.Add([]byte(`[{"operationType":"Upsert","partitionKey":["a",{}],"ifMatch":"\"x\"","ifNoneMatch":"*","resourceBody":{"id":"1"}}]`))

@@ -25,7 +25,7 @@ func conditionDocument(t testing.TB) *store.Document {
 func conditionView(t testing.TB) catalog.View {
 	c, err := newItems(t).door.catalog.ContainerByID(1)
 	must(t, err)
-	v, err := c.Enter(1000)
+	v, err := c.Enter(t.Context(), 1000)
 	must(t, err)
 	return v
 }

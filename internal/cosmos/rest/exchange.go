@@ -149,7 +149,7 @@ func (e *exchange) ifMatch() *store.Version     { return parseETag(e.given(hIfMa
 func (e *exchange) ifNoneMatch() *store.Version { return parseETag(e.given(hIfNoneMatch)) }
 
 // view enters the container: what a request that touches documents begins with.
-func (e *exchange) view() (catalog.View, error) { return e.container.Enter(e.now) }
+func (e *exchange) view() (catalog.View, error) { return e.container.Enter(e.Context(), e.now) }
 
 // set adds a header to the answer. name is one of the h constants.
 func (e *exchange) set(name, value string) { e.header[name] = []string{value} }

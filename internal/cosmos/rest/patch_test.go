@@ -135,7 +135,7 @@ func FuzzParsePatch(f *testing.F) {
 	d := newItems(f)
 	c, err := d.door.catalog.ContainerByID(1)
 	must(f, err)
-	v, err := c.Enter(1000)
+	v, err := c.Enter(f.Context(), 1000)
 	must(f, err)
 	item := conditionDocument(f)
 	f.Add(`[{"op":"add","path":"/a/0","value":1},{"op":"move","from":"/o","path":"/n"}]`)

@@ -158,7 +158,7 @@ func (c *scriptCollection) transact(host script.Host, run func(c *scriptCollecti
 // the commit is as of the instant when the script began.
 func (c *scriptCollection) arrive() {
 	if now := c.door.clock.Now().Unix(); c.tx.Wrote() && c.tx.Lives(now) {
-		c.view.Container.Enter(now) // the commit finds out when the container is gone
+		c.view.Container.Enter(c.ctx, now) // the commit finds out when the container or the request is gone
 	}
 }
 

@@ -132,7 +132,7 @@ func (s *stream) current(r *request, a *answer, e *store.LogEntry) error {
 	c, err := s.s.o.Catalog.ContainerByID(e.Container)
 	found := false
 	if err == nil {
-		v, enterErr := c.Enter(r.s.o.Clock.Now().Unix())
+		v, enterErr := c.Enter(r.ctx, r.s.o.Clock.Now().Unix())
 		if err = enterErr; err == nil {
 			found, err = r.read(v, e.ID, func(d store.Document) error {
 				a.doc("fullDocument", d.Body)

@@ -20,7 +20,7 @@ func (r *request) enter(c *catalog.Container) (catalog.View, error) {
 	if r.tx != nil {
 		return r.tx.enter(r, c)
 	}
-	return c.Enter(r.now)
+	return c.Enter(r.ctx, r.now)
 }
 
 // scan walks documents. They are valid until the next step.

@@ -207,7 +207,7 @@ func (t *transaction) enter(r *request, c *catalog.Container) (catalog.View, err
 			return v, nil
 		}
 	}
-	v, err := c.Enter(t.now)
+	v, err := c.Enter(r.ctx, t.now)
 	if err != nil {
 		if kind := fault.KindOf(err); kind == fault.NotFound || kind == fault.OwnerNotFound {
 			err = fault.Wrap(fault.Conflict, err, "The collection was dropped meanwhile.")
@@ -277,7 +277,7 @@ func (t *transaction) reenter(c *catalog.Container) error {
 	if i < 0 {
 		return nil
 	}
-	v, err := c.Enter(t.now)
+	v, err := c.Enter(t.ctx, t.now)
 	if err != nil {
 		return err
 	}

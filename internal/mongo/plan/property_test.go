@@ -121,7 +121,7 @@ func (h *house) round(t *testing.T, r *rand.Rand, number int, counts *tally) boo
 			all = append(all, d)
 		}
 	}
-	v, err := c.Enter(now)
+	v, err := c.Enter(t.Context(), now)
 	if err != nil {
 		t.Fatal(err)
 	}
