@@ -16,7 +16,7 @@ func (s source) uses(yield func(string, token.Pos) bool) {
 	names := map[string]string{}
 	for _, i := range s.file.Imports {
 		imported, _ := strconv.Unquote(i.Path.Value)
-		name := path.Base(imported)
+		name := path.Base(majorVersion.ReplaceAllString(imported, ""))
 		if i.Name != nil {
 			name = i.Name.Name
 		}
@@ -33,6 +33,9 @@ func (s source) uses(yield func(string, token.Pos) bool) {
 		}
 	}
 }
+
+// majorVersion ends the path of a module, and is no part of its packages' names.
+var majorVersion = regexp.MustCompile(`/v[0-9]+$`)
 
 // Functions of package time that read or await the machine's clock.
 var timeFunctions = map[string]bool{
@@ -74,6 +77,30 @@ func TestNothingIsProcessWide(t *testing.T) {
 		for used, pos := range s.uses {
 			if processWide[used] && s.room != "cmd/mayfly" && !s.isTest() {
 				t.Errorf("%s: %s outside cmd/mayfly", s.at(pos), used)
+			}
+		}
+	}
+}
+
+// A variable of another package belongs to the whole process of whoever embeds mayfly.
+func TestNoVariableOfAnotherPackageIsSet(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.isTest() {
+			continue
+		}
+		used := map[token.Pos]string{}
+		for name, pos := range s.uses {
+			used[pos] = name
+		}
+		for n := range ast.Preorder(s.file) {
+			assignment, ok := n.(*ast.AssignStmt)
+			if !ok {
+				continue
+			}
+			for _, left := range assignment.Lhs {
+				if name := used[left.Pos()]; name != "" && isSelector(left, "", "") {
+					t.Errorf("%s: sets %s", s.at(left.Pos()), name)
+				}
 			}
 		}
 	}

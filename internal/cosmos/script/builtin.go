@@ -171,14 +171,14 @@ type fieldKey struct {
 
 var fields sync.Map // of fieldKey: []int, nil if there is no such field
 
-// field is a field of what the runtime has behind an object.
+// field is a field of what the runtime has behind an object, if it is of the type want or want is nil.
 func field(o *goja.Object, name string, want reflect.Type) reflect.Value {
 	self := reflect.ValueOf(o).Elem().FieldByName("self").Elem().Elem()
 	key := fieldKey{self.Type(), name}
 	path, known := fields.Load(key)
 	if !known {
 		index := []int(nil)
-		if f, ok := key.of.FieldByName(name); ok && f.Type == want {
+		if f, ok := key.of.FieldByName(name); ok && (want == nil || f.Type == want) {
 			index = f.Index
 		}
 		path, _ = fields.LoadOrStore(key, index)

@@ -1,15 +1,121 @@
 package script
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
+	"github.com/dop251/goja"
 )
 
-// maxMatch ends matches of regular expressions that track back for ever. The engine
-// takes such a match for none, so the time is longer than any script has: who runs
-// into it is ended before it can believe that.
-const maxMatch = 15 * time.Second
+// maxMatch ends a match of a regular expression that goes on backtracking. The runtime
+// takes such a match for a failed one, so maxMatch is longer than any script may run: a script
+// that reaches it is ended before it can use the answer. A variable for its test.
+var maxMatch = 15 * time.Second
 
-// The engine compiles patterns itself, and leaves their limit at the default.
-func init() { regexp2.DefaultMatchTimeout = maxMatch }
+// bind is the name of a function that limits a regular expression and returns it. The name
+// is one that no script can write.
+const bind = "\x00bind"
+
+// bindPatterns limits every regular expression where it is made: by a literal, which restrict
+// passes through bind, by the class RegExp, by compile, and by the functions of strings that take
+// a text for one. The functions that match find limited ones only.
+func (r *run) bindPatterns(global *goja.Object) {
+	f := r.put(nil, "pattern", func(call goja.FunctionCall) goja.Value { return r.bound(call.Argument(0)) })
+	if err := global.DefineDataProperty(bind, f, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE); err != nil {
+		panic(err)
+	}
+	class := r.object(global, "RegExp")
+	r.after(class, func(_ goja.FunctionCall, made goja.Value) { r.bound(made) })
+	at := goConstructor(class)
+	construct := *at
+	*at = func(args []goja.Value, target *goja.Object) *goja.Object {
+		made := construct(args, target)
+		r.bound(made)
+		return made
+	}
+	r.after(r.object(class, "prototype.compile"), func(call goja.FunctionCall, _ goja.Value) { r.bound(call.This) })
+	for name, flags := range map[string]string{"match": "", "matchAll": "g", "search": ""} {
+		r.wrap(r.object(global, "String.prototype"), name, func(call *goja.FunctionCall) {
+			if _, ok := call.Argument(0).(*goja.Object); ok {
+				return
+			}
+			call.Arguments = []goja.Value{(*at)([]goja.Value{call.Argument(0), r.rt.ToValue(flags)}, class)}
+		})
+	}
+}
+
+// after calls then with what a built-in function was called with and has returned.
+func (r *run) after(o *goja.Object, then func(call goja.FunctionCall, result goja.Value)) {
+	at := goFunction(o)
+	f := *at
+	*at = func(call goja.FunctionCall) goja.Value {
+		result := f(call)
+		then(call, result)
+		return result
+	}
+}
+
+// A patternKey is what a compiled pattern depends on.
+type patternKey struct {
+	source  string
+	options regexp2.RegexOptions
+}
+
+// maxPatterns is how many compiled patterns a run keeps.
+const maxPatterns = 1_000
+
+// bound gives v, if it is a regular expression, a matcher with backtracking that has a limit of
+// its own, in place of the one that the runtime has made or would make later. The runtime has no
+// setting for that: it leaves matchers at the package's default, which belongs to the process.
+// It keeps them in regexpObject.pattern.regexp2Wrapper.rx, and a test makes sure that they are found.
+func (r *run) bound(v goja.Value) goja.Value {
+	o, ok := v.(*goja.Object)
+	if !ok || o.ClassName() != "RegExp" {
+		return v
+	}
+	pattern := field(o, "pattern", nil)
+	if !pattern.IsValid() {
+		return v // the class's prototype
+	}
+	pattern = pattern.Elem()
+	rx, err := r.matcher(pattern)
+	if err != nil {
+		panic(r.rt.NewTypeError("Invalid regular expression"))
+	}
+	at := writable(pattern.FieldByName("regexp2Wrapper"))
+	wrapper := reflect.New(at.Type().Elem())
+	writable(wrapper.Elem().FieldByName("rx")).Set(reflect.ValueOf(rx))
+	at.Set(wrapper)
+	return v
+}
+
+// matcher compiles a pattern of the runtime as the runtime does, once in a run.
+func (r *run) matcher(pattern reflect.Value) (*regexp2.Regexp, error) {
+	key := patternKey{pattern.FieldByName("src").String(), regexp2.ECMAScript}
+	for name, option := range map[string]regexp2.RegexOptions{
+		"multiline": regexp2.Multiline, "dotAll": regexp2.Singleline, "ignoreCase": regexp2.IgnoreCase, "unicode": regexp2.Unicode,
+	} {
+		if pattern.FieldByName(name).Bool() {
+			key.options |= option
+		}
+	}
+	if rx := r.patterns[key]; rx != nil {
+		return rx, nil
+	}
+	rx, err := regexp2.Compile(key.source, key.options)
+	if err != nil {
+		return nil, err
+	}
+	rx.MatchTimeout = maxMatch
+	if r.patterns == nil || len(r.patterns) == maxPatterns {
+		r.patterns = map[patternKey]*regexp2.Regexp{}
+	}
+	r.patterns[key] = rx
+	return rx, nil
+}
+
+// writable is a field of the runtime that reflection may set.
+func writable(f reflect.Value) reflect.Value {
+	return reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem()
+}

@@ -26,6 +26,7 @@ func (r *run) protect() {
 	r.protectCalls(global)
 	r.protectArrays(global)
 	r.protectStrings(global)
+	r.bindPatterns(global)
 	r.protectPatterns(global)
 	r.protectMembers(global)
 	r.protectJSON(global)

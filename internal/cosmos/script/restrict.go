@@ -19,8 +19,9 @@ var errBigInt = errors.New("SyntaxError: integers of any size, such as 1n, are n
 
 // restrict bounds in a tree what the operators of the language could make in a
 // single step, so that what looks on between steps comes in time: texts that double, which
-// pass through the function bounded then, and integers of any size, which are refused. So
-// are trees that are too deep, whose compilation takes the square of the time.
+// pass through the function bounded then, regular expressions, which pass through bind, and
+// integers of any size, which are refused. So are trees that are too deep, whose compilation takes
+// the square of the time.
 func restrict(tree *ast.Program) error {
 	w := walker{}
 	w.walk(reflect.ValueOf(&tree.Body).Elem())
@@ -45,8 +46,11 @@ func (w *walker) walk(v reflect.Value) {
 		}
 		w.walk(v.Elem())
 		if v.Type() == expressionType && v.CanSet() {
-			if e := v.Interface().(ast.Expression); grows(e) {
-				v.Set(reflect.ValueOf(passed(e)))
+			e := v.Interface().(ast.Expression)
+			if _, ok := e.(*ast.RegExpLiteral); ok {
+				v.Set(reflect.ValueOf(passed(bind, e)))
+			} else if grows(e) {
+				v.Set(reflect.ValueOf(passed(bounded, e)))
 			}
 		}
 	case reflect.Pointer:
@@ -108,10 +112,10 @@ func literal(e ast.Expression) bool {
 	return false
 }
 
-// passed is the call of bounded with an expression.
-func passed(e ast.Expression) ast.Expression {
+// passed is the call of a function with an expression.
+func passed(function unistring.String, e ast.Expression) ast.Expression {
 	return &ast.CallExpression{
-		Callee:           &ast.Identifier{Name: unistring.String(bounded), Idx: e.Idx0()},
+		Callee:           &ast.Identifier{Name: function, Idx: e.Idx0()},
 		LeftParenthesis:  e.Idx0(),
 		ArgumentList:     []ast.Expression{e},
 		RightParenthesis: e.Idx1(),

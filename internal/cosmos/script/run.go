@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/dlclark/regexp2/v2"
 	"github.com/dop251/goja"
 )
 
@@ -41,6 +42,7 @@ type run struct {
 	joining  map[*goja.Object]bool
 	inside   int // of built-in functions that are inside of each other
 	rejected []*goja.Promise
+	patterns map[patternKey]*regexp2.Regexp // compiled, see bound
 
 	why atomic.Pointer[error] // why the script is to stop, nil if it may go on
 
