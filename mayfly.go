@@ -3,14 +3,15 @@
 // option Mongo, and whose documents end at their second. Point any Cosmos DB client at Endpoint
 // with Key, any MongoDB driver at MongoURI.
 //
-//	db, err := mayfly.Open(ctx, mayfly.Dir("data"))
+//	db, err := mayfly.Open(ctx, disk.Dir("data"))
 //	if err != nil {
 //		return err
 //	}
 //	defer db.Close()
 //	fmt.Println(db.Endpoint(), db.Key())
 //
-// Tests are better served by package mayflytest.
+// Package disk keeps the data in a folder; without it, everything is in memory. Tests are better
+// served by package mayflytest.
 package mayfly
 
 import (
@@ -20,8 +21,9 @@ import (
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/embedded"
 	"github.com/mayflydb/mayfly/internal/fault"
-	"github.com/mayflydb/mayfly/internal/kv/pebble"
+	"github.com/mayflydb/mayfly/internal/kv/memory"
 	"github.com/mayflydb/mayfly/internal/node"
 )
 
@@ -43,32 +45,23 @@ type DB struct{ node *node.Node }
 // options say otherwise, and returns when it answers. ctx bounds the opening only. The caller
 // closes it. Several databases can be open in one process.
 func Open(ctx context.Context, opts ...Option) (*DB, error) {
-	s := settings{node: node.Options{NoSQL: "127.0.0.1:0", TLS: node.TLS{Off: true}}}
+	s := embedded.Settings{Node: node.Options{NoSQL: "127.0.0.1:0", TLS: node.TLS{Off: true}}}
 	for _, o := range opts {
 		o(&s)
 	}
-	engine, err := s.openEngine()
-	if err != nil {
-		return nil, fmt.Errorf("mayfly: %w", err)
+	s.Node.Engine = memory.New()
+	if s.OpenEngine != nil {
+		engine, err := s.OpenEngine(s)
+		if err != nil {
+			return nil, fmt.Errorf("mayfly: %w", err)
+		}
+		s.Node.Engine = engine
 	}
-	s.node.Engine = engine
-	n, err := node.Start(ctx, s.node)
+	n, err := node.Start(ctx, s.Node)
 	if err != nil {
 		return nil, fmt.Errorf("mayfly: %w", err)
 	}
 	return &DB{n}, nil
-}
-
-func (s settings) openEngine() (*pebble.Engine, error) {
-	options := pebble.Options{Memory: true, NoSync: s.noSync, Logger: s.node.Logger}
-	if dir := s.node.Dir; dir != "" {
-		path, err := node.EngineDir(dir)
-		if err != nil {
-			return nil, err
-		}
-		options.Memory, options.Dir = false, path
-	}
-	return pebble.Open(options)
 }
 
 // Endpoint is the URL for clients, https when open with TLS.

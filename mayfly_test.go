@@ -15,6 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/mayflydb/mayfly"
+	"github.com/mayflydb/mayfly/disk"
 	"github.com/mayflydb/mayfly/mayflytest"
 )
 
@@ -94,7 +95,7 @@ func TestRealClockDoesNotMove(t *testing.T) {
 func TestClockGoesOnAfterReopening(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *mayfly.DB {
-		db, err := mayfly.Open(t.Context(), mayfly.Dir(dir), mayfly.VirtualClock(noon))
+		db, err := mayfly.Open(t.Context(), disk.Dir(dir), mayfly.VirtualClock(noon))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,12 +117,12 @@ func TestClockGoesOnAfterReopening(t *testing.T) {
 
 func TestFolderIsLocked(t *testing.T) {
 	dir := t.TempDir()
-	db, err := mayfly.Open(t.Context(), mayfly.Dir(dir))
+	db, err := mayfly.Open(t.Context(), disk.Dir(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := mayfly.Open(t.Context(), mayfly.Dir(dir)); err == nil || !strings.Contains(err.Error(), "in use") {
+	if _, err := mayfly.Open(t.Context(), disk.Dir(dir)); err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("second database on the folder: error %v, want one that says it is in use", err)
 	}
 }

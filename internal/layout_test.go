@@ -23,7 +23,8 @@ var table = []struct{ rooms, mayImport string }{
 	{"clock fault doc", ""},
 	{"expiry access", "doc fault"},
 	{"kv", "fault"},
-	{"kv/kvtest kv/pebble", "kv fault"},
+	{"kv/local", "kv fault"},
+	{"kv/kvtest kv/pebble kv/memory", "kv fault kv/local"},
 	{"keys", "doc"},
 	{"catalog", "doc fault expiry kv keys"},
 	{"store", "doc fault expiry access kv keys catalog"},
@@ -43,19 +44,22 @@ var table = []struct{ rooms, mayImport string }{
 	{"mongo/command", "clock doc fault expiry access catalog store mongo/code mongo/wire mongo/expression mongo/filter mongo/update mongo/pipeline mongo/plan"},
 	{"admin", "clock fault catalog store reaper"},
 	{"node", "clock doc fault kv catalog store reaper cosmos/rest mongo/filter mongo/command admin"},
-	{".", "node clock fault kv/pebble"}, // package mayfly
-	{"cmd/mayfly", "node clock fault kv/pebble"},
+	{"embedded", "kv node"},
+	{".", "embedded node clock fault kv/memory"}, // package mayfly
+	{"disk", ". embedded node kv kv/pebble"},
+	{"cmd/mayfly", "node clock fault kv kv/memory kv/pebble"},
 	{"mayflytest", "."},
 }
 
 // forTests lists what test files of any room may import besides: real engines
 // and clocks instead of mocks, and a whole mayfly.
-var forTests = strings.Fields("clock fault doc expiry access kv kv/pebble kv/kvtest catalog store reaper . mayflytest")
+var forTests = strings.Fields("clock fault doc expiry access kv kv/memory kv/pebble kv/kvtest catalog store reaper . disk mayflytest")
 
 // clients lists modules that only some rooms may import, tests aside: an
 // engine is the only importer of its library.
 var clients = map[string]string{
 	"github.com/cockroachdb/pebble": "kv/pebble kv/kvtest", // the suite crashes on Pebble's file system
+	"github.com/tidwall/btree":      "kv/memory",
 	"github.com/spf13/":             "cmd/mayfly",
 	"github.com/dlclark/regexp2":    "cosmos/sql/function cosmos/script mongo/expression mongo/filter", // goja compiles patterns with it
 	"github.com/dop251/goja":        "cosmos/script",
@@ -157,6 +161,44 @@ func TestLayout(t *testing.T) {
 				continue
 			}
 			t.Errorf("%s: %s may not import %s", s.at(pos), s.room, room)
+		}
+	}
+}
+
+// light lists the modules that package mayflytest imports by way of our own packages. Each of them
+// becomes an indirect module of whoever tests with mayfly: docs/decisions/0015 says why it is there.
+var light = strings.Fields("github.com/dlclark/regexp2/v2 github.com/dop251/goja github.com/klauspost/compress github.com/tidwall/btree " +
+	"github.com/xdg-go/scram github.com/xdg-go/stringprep go.mongodb.org/mongo-driver/v2 golang.org/x/text")
+
+func TestMayflytestIsLight(t *testing.T) {
+	outside, seen := map[string]bool{}, map[string]bool{}
+	all := sources(t)
+	var visit func(room string)
+	visit = func(room string) {
+		if seen[room] {
+			return
+		}
+		seen[room] = true
+		for _, s := range all {
+			if s.room != room || s.isTest() {
+				continue
+			}
+			for imported := range s.imports {
+				if next, own := roomOf(imported); own {
+					visit(next)
+				} else if host, _, _ := strings.Cut(imported, "/"); strings.Contains(host, ".") {
+					outside[imported] = true
+				}
+			}
+		}
+	}
+	visit("mayflytest")
+	if len(seen) < 20 {
+		t.Fatalf("it imports only %d of our packages", len(seen))
+	}
+	for imported := range outside {
+		if !slices.ContainsFunc(light, func(m string) bool { return strings.HasPrefix(imported+"/", m+"/") }) {
+			t.Errorf("mayflytest imports %s", imported)
 		}
 	}
 }

@@ -17,6 +17,8 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/kv/memory"
 	"github.com/mayflydb/mayfly/internal/kv/pebble"
 	"github.com/mayflydb/mayfly/internal/node"
 )
@@ -86,9 +88,9 @@ func (cfg config) serve(ctx context.Context, c command, watch clock.Stopwatch) e
 }
 
 // openEngine opens the data, which locks it against other processes.
-func (cfg config) openEngine(log *slog.Logger) (*pebble.Engine, error) {
+func (cfg config) openEngine(log *slog.Logger) (kv.Engine, error) {
 	if cfg.memory {
-		return pebble.Open(pebble.Options{Memory: true, Logger: log})
+		return memory.New(), nil
 	}
 	path, err := node.EngineDir(cfg.data)
 	if err != nil {

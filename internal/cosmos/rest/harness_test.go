@@ -16,11 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
-	"github.com/mayflydb/mayfly/internal/kv/pebble"
+	"github.com/mayflydb/mayfly/internal/kv/memory"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
@@ -41,8 +39,7 @@ var deskStart = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 func newDesk(t testing.TB, change ...func(*Options)) *desk {
 	t.Helper()
 	ctx := context.Background()
-	engine, err := pebble.Open(pebble.Options{Dir: "data", FS: vfs.NewMem()})
-	must(t, err)
+	engine := memory.New()
 	cat, err := catalog.Open(ctx, engine, nil)
 	must(t, err)
 	st, err := store.Open(ctx, engine, cat)

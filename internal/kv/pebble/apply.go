@@ -9,6 +9,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/kv/local"
 )
 
 // Apply makes a batch visible, then durable. Batches become visible one by one;
@@ -17,15 +18,15 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !e.calls.enter() {
-		return closedFault()
+	if !e.calls.Enter() {
+		return local.Closed()
 	}
-	defer e.calls.leave()
-	var size tally
-	if err := size.add(b.Ops); err != nil {
+	defer e.calls.Leave()
+	var size local.Tally
+	if err := size.Add(b.Ops); err != nil {
 		return err
 	}
-	w := e.db.NewBatchWithSize(size.bytes + 16*size.keys + 256)
+	w := e.db.NewBatchWithSize(size.Bytes + 16*size.Keys + 256)
 	if err := put(w, b.Ops); err != nil {
 		return err
 	}
@@ -48,23 +49,23 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 
 // commit makes b visible if its preconditions hold. w has the changes that b
 // came with; those that Place adds follow here.
-func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size tally, sync bool) error {
+func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size local.Tally, sync bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.failed != nil {
 		return e.failed
 	}
-	if e.changes.since(b.Reads, b.Since) {
-		return conflict()
+	if e.changes.Since(b.Reads, b.Since) {
+		return local.Conflict()
 	}
 	before, reads := len(b.Ops), len(b.Reads)
-	if err := e.place(b); err != nil {
+	if err := e.orders.Place(newest{e.db}, b); err != nil {
 		return err
 	}
-	if e.changes.since(b.Reads[reads:], b.Since) {
-		return conflict()
+	if e.changes.Since(b.Reads[reads:], b.Since) {
+		return local.Conflict()
 	}
-	if err := size.add(b.Ops[before:]); err != nil {
+	if err := size.Add(b.Ops[before:]); err != nil {
 		return err
 	}
 	if err := put(w, b.Ops[before:]); err != nil {
@@ -77,57 +78,9 @@ func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size tally, sync bool) err
 		return err
 	}
 	number := e.newest.Load() + 1
-	e.changes.record(b.Ops, number)
+	e.changes.Record(b.Ops, number)
 	e.newest.Store(number)
 	return nil
-}
-
-// place runs the orders of b. An order of a counter that b passed before goes on
-// from there.
-func (e *Engine) place(b *kv.Batch) error {
-	e.nexts = e.nexts[:0]
-	for i := 0; i < len(b.Orders); i++ {
-		o := b.Orders[i]
-		last, err := e.counter(o.Key, b.Orders[:i])
-		if err != nil {
-			return err
-		}
-		next, err := o.Place(last, b)
-		if err != nil {
-			return err
-		}
-		b.Set(o.Key, next)
-		e.nexts = append(e.nexts, next)
-	}
-	return nil
-}
-
-// counter finds the value that the counter has after the orders before. Place
-// may return it as it is, so each order of a batch gets its own bytes; the first
-// and mostly only one gets the engine's scratch.
-func (e *Engine) counter(key []byte, before []kv.Order) (last []byte, err error) {
-	for i := len(before) - 1; i >= 0; i-- {
-		if bytes.Equal(before[i].Key, key) {
-			return bytes.Clone(e.nexts[i]), nil
-		}
-	}
-	if len(before) == 0 {
-		last = e.last[:0]
-	}
-	found, err := get(e.db, key, func(value []byte) error {
-		last = append(last, value...)
-		return nil
-	})
-	if err != nil || !found {
-		return nil, err
-	}
-	if len(before) == 0 {
-		e.last = last
-	}
-	if last == nil {
-		last = []byte{}
-	}
-	return last, nil
 }
 
 // publish hands w to Pebble, which writes it to the log and makes it visible.
@@ -174,41 +127,4 @@ func put(w *pebble.Batch, ops []kv.Op) error {
 		}
 	}
 	return nil
-}
-
-// A tally is how much of the limits a batch has used up.
-type tally struct{ keys, bytes int }
-
-func (t *tally) add(ops []kv.Op) error {
-	t.keys += len(ops)
-	if t.keys > kv.MaxBatchKeys {
-		return fault.New(fault.TooLarge, "a batch changes more than %d keys", kv.MaxBatchKeys)
-	}
-	for i := range ops {
-		if err := check(&ops[i]); err != nil {
-			return err
-		}
-		t.bytes += len(ops[i].Key) + len(ops[i].Value) + len(ops[i].End)
-		if t.bytes > kv.MaxBatchBytes {
-			return fault.New(fault.TooLarge, "a batch is larger than %d bytes", kv.MaxBatchBytes)
-		}
-	}
-	return nil
-}
-
-func check(op *kv.Op) error {
-	if max(len(op.Key), len(op.End)) > kv.MaxKeyBytes {
-		return fault.New(fault.TooLarge, "a key is longer than %d bytes", kv.MaxKeyBytes)
-	}
-	if op.End == nil && len(op.Key) == 0 {
-		return fault.New(fault.Invalid, "a key is empty")
-	}
-	if op.End != nil && len(op.End) == 0 {
-		return fault.New(fault.Invalid, "a range to delete has no upper bound")
-	}
-	return nil
-}
-
-func conflict() error {
-	return fault.New(fault.Conflict, "another write came first; try again")
 }

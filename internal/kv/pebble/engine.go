@@ -17,6 +17,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/kv/local"
 )
 
 var (
@@ -59,16 +60,15 @@ type Engine struct {
 	log  *slog.Logger
 	sync bool // batches wait for the disk unless they say otherwise
 
-	calls  gate
+	calls  *local.Gate
 	open   atomic.Int64  // iterators and snapshots not yet closed
 	newest atomic.Uint64 // number of the newest visible batch: the present Mark
 
 	mu      sync.Mutex // held from the check of preconditions until the batch is visible
-	changes changes
-	last    []byte   // scratch of place
-	nexts   [][]byte // scratch of place
-	failed  error    // set once a batch could not be made durable
-	wedged  bool     // Pebble's commit pipeline broke off halfway
+	changes *local.Changes
+	orders  local.Orders
+	failed  error // set once a batch could not be made durable
+	wedged  bool  // Pebble's commit pipeline broke off halfway
 }
 
 // Open opens the engine and takes the data folder for this process. It fails
@@ -76,9 +76,7 @@ type Engine struct {
 // bytes are damaged, fault.Internal otherwise.
 func Open(o Options) (*Engine, error) {
 	tidyMalloc()
-	e := &Engine{log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))}
-	e.changes.init()
-	e.calls.init()
+	e := &Engine{log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), calls: local.NewGate(), changes: local.NewChanges()}
 	memory := o.FS == nil && (o.Memory || o.Dir == "")
 	if memory {
 		o.FS = vfs.NewMem()
@@ -150,11 +148,11 @@ func (e *Engine) Mark() kv.Mark { return kv.Mark(e.newest.Load()) }
 // Close waits for running calls and releases the folder. It flushes nothing:
 // the log already holds what memory holds.
 func (e *Engine) Close() error {
-	if !e.calls.shut() {
+	if !e.calls.Shut() {
 		return nil
 	}
 	if n := e.open.Load(); n > 0 {
-		return fault.New(fault.Internal, "closed with %d iterators or snapshots open", n)
+		return local.Unclosed(n)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -182,8 +180,6 @@ func readFault(err error) error {
 	}
 	return fault.Wrap(fault.Internal, err, "cannot read stored data")
 }
-
-func closedFault() error { return fault.New(fault.Unavailable, "the database is stopping") }
 
 // fatal is what Pebble says when it cannot go on.
 type fatal string

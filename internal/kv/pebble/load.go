@@ -6,6 +6,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/kv/local"
 )
 
 // DeletesRanges says that batches may hold DeleteRange. Its cost is that of one key.
@@ -18,10 +19,10 @@ var beyond = bytes.Repeat([]byte{0xff}, kv.MaxKeyBytes+1)
 // space there; nil bounds are open. When ctx ends it returns ctx.Err() and what has begun
 // finishes by itself.
 func (e *Engine) Compact(ctx context.Context, lower, upper []byte) error {
-	if !e.calls.enter() {
-		return closedFault()
+	if !e.calls.Enter() {
+		return local.Closed()
 	}
-	defer e.calls.leave()
+	defer e.calls.Leave()
 	if upper == nil {
 		upper = beyond
 	}
@@ -40,10 +41,10 @@ func (e *Engine) Compact(ctx context.Context, lower, upper []byte) error {
 // Load gives the engine's account of itself; all zero after Close. An engine in
 // memory counts its tables as disk.
 func (e *Engine) Load() kv.Load {
-	if !e.calls.enter() {
+	if !e.calls.Enter() {
 		return kv.Load{}
 	}
-	defer e.calls.leave()
+	defer e.calls.Leave()
 	m := e.db.Metrics()
 	return kv.Load{
 		DiskBytes:      m.DiskSpaceUsage(),

@@ -9,32 +9,33 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/kv/local"
 )
 
 // Get reads the newest applied state.
 func (e *Engine) Get(key []byte, use func(value []byte) error) (bool, error) {
-	if !e.calls.enter() {
-		return false, closedFault()
+	if !e.calls.Enter() {
+		return false, local.Closed()
 	}
-	defer e.calls.leave()
+	defer e.calls.Leave()
 	return get(e.db, key, use)
 }
 
 // Iterate walks the newest applied state as it is now.
 func (e *Engine) Iterate(lower, upper []byte) (kv.Iterator, error) {
-	if !e.calls.enter() {
-		return nil, closedFault()
+	if !e.calls.Enter() {
+		return nil, local.Closed()
 	}
-	defer e.calls.leave()
+	defer e.calls.Leave()
 	return iterate(e, e.db, lower, upper)
 }
 
 // Snapshot fixes the newest applied state.
 func (e *Engine) Snapshot() kv.Snapshot {
-	if !e.calls.enter() {
+	if !e.calls.Enter() {
 		return closedSnapshot{}
 	}
-	defer e.calls.leave()
+	defer e.calls.Leave()
 	e.open.Add(1)
 	return &snapshot{engine: e, view: e.db.NewSnapshot()}
 }
@@ -68,9 +69,20 @@ func (s *snapshot) Close() error {
 // A closedSnapshot is what a closed engine gives.
 type closedSnapshot struct{}
 
-func (closedSnapshot) Get([]byte, func([]byte) error) (bool, error) { return false, closedFault() }
-func (closedSnapshot) Iterate(_, _ []byte) (kv.Iterator, error)     { return nil, closedFault() }
+func (closedSnapshot) Get([]byte, func([]byte) error) (bool, error) { return false, local.Closed() }
+func (closedSnapshot) Iterate(_, _ []byte) (kv.Iterator, error)     { return nil, local.Closed() }
 func (closedSnapshot) Close() error                                 { return nil }
+
+// newest reads the newest applied state within a call that has passed the gate.
+type newest struct{ db *pebble.DB }
+
+func (n newest) Append(dst, key []byte) ([]byte, bool, error) {
+	found, err := get(n.db, key, func(value []byte) error {
+		dst = append(dst, value...)
+		return nil
+	})
+	return dst, found, err
+}
 
 // A source is what a Pebble database and its snapshots have in common.
 type source interface {

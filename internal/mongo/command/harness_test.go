@@ -16,7 +16,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/kv"
-	"github.com/mayflydb/mayfly/internal/kv/pebble"
+	"github.com/mayflydb/mayfly/internal/kv/memory"
 	"github.com/mayflydb/mayfly/internal/mongo/command"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 	"github.com/mayflydb/mayfly/internal/store"
@@ -43,14 +43,13 @@ type door struct {
 // newDoor serves until the test ends. change may alter the options.
 func newDoor(t testing.TB, change func(*command.Options)) *door {
 	t.Helper()
-	return newDoorOn(t, pebble.Options{Memory: true}, change)
+	return newDoorOn(t, memory.New(), change)
 }
 
-func newDoorOn(t testing.TB, on pebble.Options, change func(*command.Options)) *door {
+func newDoorOn(t testing.TB, engine kv.Engine, change func(*command.Options)) *door {
 	t.Helper()
-	engine, err := pebble.Open(on)
-	must(t, err)
 	d := &door{t: t, clock: clock.NewVirtual(start), engine: engine}
+	var err error
 	d.catalog, err = catalog.Open(t.Context(), engine, compile)
 	must(t, err)
 	d.store, err = store.Open(t.Context(), engine, d.catalog)

@@ -1,4 +1,4 @@
-package pebble
+package local
 
 import (
 	"hash/maphash"
@@ -6,7 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// slots is how many places a changes table has. With 64 writers at full speed a
+// slots is how many places a table of changes has. With 64 writers at full speed a
 // batch waits while some 600 keys change, and one key in 20,000 that it read
 // meets two others in its slot.
 const slots = 1 << 16
@@ -14,10 +14,10 @@ const slots = 1 << 16
 // tagBits is how much of a key's hash tells it from others in its slot.
 const tagBits = 16
 
-// changes remembers when keys changed, in fixed space. A slot knows the newest
+// Changes remembers when keys changed, in fixed space. A slot knows the newest
 // change of one key exactly and for all others only a bound. So it may report a
 // conflict that is none, and never hides one.
-type changes struct {
+type Changes struct {
 	seed  maphash.Seed
 	table []slot
 }
@@ -27,18 +27,18 @@ type slot struct {
 	others uint64 // newest batch number of any key with another tag
 }
 
-func (c *changes) init() {
-	c.seed = maphash.MakeSeed()
-	c.table = make([]slot, slots)
+// NewChanges gives a memory of no changes.
+func NewChanges() *Changes {
+	return &Changes{seed: maphash.MakeSeed(), table: make([]slot, slots)}
 }
 
-func (c *changes) find(key []byte) (s *slot, tag uint64) {
+func (c *Changes) find(key []byte) (s *slot, tag uint64) {
 	hash := maphash.Bytes(c.seed, key)
 	return &c.table[hash%slots], hash >> (64 - tagBits)
 }
 
-// record notes that batch number changed the keys of ops. Ranges do not count.
-func (c *changes) record(ops []kv.Op, number uint64) {
+// Record notes that batch number changed the keys of ops. Ranges do not count.
+func (c *Changes) Record(ops []kv.Op, number uint64) {
 	for i := range ops {
 		if ops[i].End != nil {
 			continue
@@ -51,8 +51,8 @@ func (c *changes) record(ops []kv.Op, number uint64) {
 	}
 }
 
-// since reports whether one of keys may have changed after mark.
-func (c *changes) since(keys [][]byte, mark kv.Mark) bool {
+// Since reports whether one of keys may have changed after mark.
+func (c *Changes) Since(keys [][]byte, mark kv.Mark) bool {
 	for _, key := range keys {
 		s, tag := c.find(key)
 		changed := s.others

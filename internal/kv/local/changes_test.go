@@ -1,4 +1,4 @@
-package pebble
+package local
 
 import (
 	"fmt"
@@ -13,8 +13,7 @@ func TestChanges(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	var c changes
-	c.init()
+	c := NewChanges()
 
 	const keys = 60_000
 	exact := map[string]uint64{}
@@ -25,12 +24,12 @@ func TestChanges(t *testing.T) {
 			b.Set(key, nil)
 			exact[string(key)] = number
 		}
-		c.record(b.Ops, number)
+		c.Record(b.Ops, number)
 	}
 	wrong, alarms := 0, 0
 	for key, changed := range exact {
 		mark := rng.Uint64N(20_000)
-		got := c.since([][]byte{[]byte(key)}, kv.Mark(mark))
+		got := c.Since([][]byte{[]byte(key)}, kv.Mark(mark))
 		if !got && changed > mark {
 			t.Fatalf("change %d of %s after %d is missed", changed, key, mark)
 		}
@@ -47,15 +46,14 @@ func TestChanges(t *testing.T) {
 // TestChangesFalse bounds false conflicts in a window as long as a busy
 // engine's batches wait.
 func TestChangesFalse(t *testing.T) {
-	var c changes
-	c.init()
+	c := NewChanges()
 	const window, reads = 600, 200_000
 	for i := range window {
-		c.record([]kv.Op{{Key: fmt.Append(nil, "written", i)}}, uint64(i+1))
+		c.Record([]kv.Op{{Key: fmt.Append(nil, "written", i)}}, uint64(i+1))
 	}
 	conflicts := 0
 	for i := range reads {
-		if c.since([][]byte{fmt.Append(nil, "read", i)}, 0) {
+		if c.Since([][]byte{fmt.Append(nil, "read", i)}, 0) {
 			conflicts++
 		}
 	}

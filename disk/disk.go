@@ -1,0 +1,35 @@
+// Package disk has the options of package mayfly for databases that outlive their process:
+//
+//	db, err := mayfly.Open(ctx, disk.Dir("data"))
+//
+// It is a package of its own so that programs and tests that keep everything in memory do without
+// the storage engine for disks and the modules that come with it.
+package disk
+
+import (
+	"github.com/mayflydb/mayfly"
+	"github.com/mayflydb/mayfly/internal/embedded"
+	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/kv/pebble"
+	"github.com/mayflydb/mayfly/internal/node"
+)
+
+// Dir keeps the data in a folder instead of in memory. The folder is made when absent, and
+// locked against other processes.
+func Dir(path string) mayfly.Option {
+	return func(s *embedded.Settings) { s.Node.Dir, s.OpenEngine = path, open }
+}
+
+// NoSync acknowledges writes before they are durable: a crash of the machine
+// may undo the newest ones. In memory it changes nothing.
+func NoSync() mayfly.Option {
+	return func(s *embedded.Settings) { s.NoSync = true }
+}
+
+func open(s embedded.Settings) (kv.Engine, error) {
+	path, err := node.EngineDir(s.Node.Dir)
+	if err != nil {
+		return nil, err
+	}
+	return pebble.Open(pebble.Options{Dir: path, NoSync: s.NoSync, Logger: s.Node.Logger})
+}

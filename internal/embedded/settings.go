@@ -1,0 +1,18 @@
+// Package embedded is what the packages that start a database inside a program share: what their
+// options change. It keeps the engine on disk, and all that this needs, out of programs and tests
+// that have no use for it.
+package embedded
+
+import (
+	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/node"
+)
+
+// Settings say how a database starts.
+type Settings struct {
+	Node   node.Options
+	NoSync bool // acknowledge writes before they are durable
+
+	// OpenEngine opens the engine on disk; without it, everything stays in memory.
+	OpenEngine func(Settings) (kv.Engine, error)
+}

@@ -1,0 +1,46 @@
+package local
+
+import "sync/atomic"
+
+// closing is the bit of a gate's count that says that no new call may pass.
+const closing = 1 << 62
+
+// A Gate counts running calls and lets Close wait for them. Unlike a
+// sync.RWMutex it allows a call within a call while Close waits.
+type Gate struct {
+	count   atomic.Int64
+	drained chan struct{}
+}
+
+// NewGate gives a gate that lets calls pass.
+func NewGate() *Gate { return &Gate{drained: make(chan struct{}, 1)} }
+
+// Enter reports whether the call may run; Leave must then follow.
+func (g *Gate) Enter() bool {
+	if g.count.Add(1) < closing {
+		return true
+	}
+	g.Leave()
+	return false
+}
+
+// Leave ends a call that Enter let pass.
+func (g *Gate) Leave() {
+	if g.count.Add(-1) == closing {
+		select {
+		case g.drained <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Shut stops new calls, waits for running ones, and reports whether it was the first to do so.
+func (g *Gate) Shut() bool {
+	if g.count.Or(closing)&closing != 0 {
+		return false
+	}
+	for g.count.Load() != closing {
+		<-g.drained
+	}
+	return true
+}

@@ -1,0 +1,157 @@
+// Package memory keeps the contract of package kv in the memory of a process, in a B-tree whose
+// copies share what they have in common. Nothing outlives Close. It starts at once, needs no
+// module but that of the tree, and takes the memory of the keys and values that there are. It never
+// interprets a key.
+package memory
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tidwall/btree"
+
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/kv/local"
+)
+
+var (
+	_ kv.Engine = (*Engine)(nil)
+	_ kv.Sizer  = (*Engine)(nil)
+)
+
+// A pair is one key. Its bytes never change, so readers keep them without a lock.
+type pair struct{ key, value []byte }
+
+func less(a, b pair) bool { return bytes.Compare(a.key, b.key) < 0 }
+
+// overhead is about how many bytes a pair takes besides its own, in the tree and in the heap.
+const overhead = 80
+
+// An Engine is a kv.Engine in memory. It is also a kv.Sizer.
+type Engine struct {
+	calls  *local.Gate
+	open   atomic.Int64  // iterators and snapshots not yet closed
+	newest atomic.Uint64 // number of the newest visible batch: the present Mark
+	bytes  atomic.Int64  // of all pairs, with overhead
+
+	writing sync.Mutex // held from the check of preconditions until the batch is visible
+	changes *local.Changes
+	orders  local.Orders
+
+	mu     sync.RWMutex // held while tree changes, after writing
+	tree   *btree.BTreeG[pair]
+	shared *btree.BTreeG[pair] // a copy of tree that never changes, nil when tree has changed since
+}
+
+// New gives an empty engine.
+func New() *Engine {
+	return &Engine{
+		calls: local.NewGate(), changes: local.NewChanges(),
+		tree: btree.NewBTreeGOptions(less, btree.Options{NoLocks: true}),
+	}
+}
+
+// Mark returns the present moment.
+func (e *Engine) Mark() kv.Mark { return kv.Mark(e.newest.Load()) }
+
+// Close waits for running calls, then lets go of everything.
+func (e *Engine) Close() error {
+	if !e.calls.Shut() {
+		return nil
+	}
+	if n := e.open.Load(); n > 0 {
+		return local.Unclosed(n)
+	}
+	e.tree, e.shared = nil, nil
+	return nil
+}
+
+// Load gives the engine's account of itself.
+func (e *Engine) Load() kv.Load { return kv.Load{MemoryBytes: uint64(e.bytes.Load())} }
+
+// Apply makes a batch visible. There is nothing that it could wait for. The order of its steps is
+// that of the Pebble engine, whose DESIGN.md argues why preconditions and orders are right.
+func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !e.calls.Enter() {
+		return local.Closed()
+	}
+	defer e.calls.Leave()
+	var size local.Tally
+	if err := size.Add(b.Ops); err != nil {
+		return err
+	}
+	e.writing.Lock()
+	defer e.writing.Unlock()
+	if e.changes.Since(b.Reads, b.Since) {
+		return local.Conflict()
+	}
+	before, reads := len(b.Ops), len(b.Reads)
+	if err := e.orders.Place(counters{e}, b); err != nil {
+		return err
+	}
+	if e.changes.Since(b.Reads[reads:], b.Since) {
+		return local.Conflict()
+	}
+	if err := size.Add(b.Ops[before:]); err != nil {
+		return err
+	}
+	if len(b.Ops) == 0 {
+		return nil
+	}
+	pairs, err := copied(b.Ops)
+	if err != nil {
+		return err
+	}
+	e.publish(pairs)
+	number := e.newest.Load() + 1
+	e.changes.Record(b.Ops, number)
+	e.newest.Store(number)
+	return nil
+}
+
+// copied takes the bytes of a batch over. A pair without a value is a deletion.
+func copied(ops []kv.Op) ([]pair, error) {
+	pairs := make([]pair, len(ops))
+	for i, op := range ops {
+		switch {
+		case op.End != nil:
+			return nil, fault.New(fault.Internal, "the engine in memory takes no range to delete")
+		case op.Value == nil:
+			pairs[i].key = op.Key // only looked for
+		default:
+			both := make([]byte, len(op.Key)+len(op.Value))
+			n := copy(both, op.Key)
+			copy(both[n:], op.Value)
+			pairs[i] = pair{both[:n:n], both[n:]}
+		}
+	}
+	return pairs, nil
+}
+
+// publish changes the tree.
+func (e *Engine) publish(pairs []pair) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.shared = nil
+	grown := 0
+	for _, p := range pairs {
+		if p.value == nil {
+			if last, found := e.tree.Delete(p); found {
+				grown -= len(last.key) + len(last.value) + overhead
+			}
+			continue
+		}
+		last, found := e.tree.Set(p)
+		grown += len(p.key) + len(p.value) + overhead
+		if found {
+			grown -= len(last.key) + len(last.value) + overhead
+		}
+	}
+	e.bytes.Add(int64(grown))
+}
