@@ -1,0 +1,112 @@
+//! Starts the binary under test and moves its clock.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// The account key that every emulator shares and publishes.
+pub const KEY: &str = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
+
+/// One running mayfly, in memory, with both APIs. It ends with the test that holds it.
+pub struct Server {
+    process: Child,
+    log: PathBuf,
+    pub nosql: String, // addresses, host:port
+    pub mongo: String,
+    admin: String,
+}
+
+impl Server {
+    /// Starts the binary of MAYFLY_BIN on free ports; returns when it is ready.
+    pub fn start(flags: &[&str]) -> Server {
+        let binary = std::env::var("MAYFLY_BIN").expect("MAYFLY_BIN names the binary under test: see conformance/Makefile");
+        let [nosql, mongo, admin] = free_addresses();
+        let log = std::env::temp_dir().join(format!("mayfly-rust-{}.log", admin.replace(':', "-")));
+        let out = fs::File::create(&log).expect("create the log");
+        let process = Command::new(binary)
+            .args(["--memory", "--nosql", &nosql, "--mongo", &mongo, "--admin", &admin])
+            .args(flags)
+            .stdout(out.try_clone().expect("share the log"))
+            .stderr(out)
+            .spawn()
+            .expect("start MAYFLY_BIN");
+        let mut server = Server { process, log, nosql, mongo, admin };
+        server.await_ready();
+        server
+    }
+
+    /// A mayfly whose clock stands still until the test moves it.
+    pub fn with_virtual_clock() -> Server {
+        Server::start(&["--clock=virtual"])
+    }
+
+    /// A mayfly that MongoDB's clients take for a replica set of one.
+    pub fn with_replica_set() -> Server {
+        Server::start(&["--mongo-replset=globaldb"])
+    }
+
+    /// Moves a virtual clock; everything due by then has happened when it returns.
+    pub fn advance(&self, seconds: i64) {
+        let (status, answer) = http(&self.admin, "POST", "/clock/advance", &format!(r#"{{"duration":"{seconds}s"}}"#)).expect("reach the admin API");
+        assert_eq!(status / 100, 2, "advance by {seconds} s: {answer}");
+    }
+
+    /// The certificate of the server's own authority, in PEM.
+    pub fn authority(&self) -> String {
+        let (status, pem) = http(&self.nosql, "GET", "/_mayfly/ca.pem", "").expect("reach the NoSQL API");
+        assert_eq!(status, 200, "{pem}");
+        pem
+    }
+
+    fn await_ready(&mut self) {
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(20) {
+            if let Some(status) = self.process.try_wait().expect("watch mayfly") {
+                panic!("mayfly ended before it was ready: {status}\n{}", self.output());
+            }
+            if matches!(http(&self.admin, "GET", "/readyz", ""), Ok((200, _))) {
+                return;
+            }
+            sleep(Duration::from_millis(10));
+        }
+        panic!("mayfly did not get ready\n{}", self.output());
+    }
+
+    fn output(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        if std::thread::panicking() {
+            eprintln!("mayfly printed:\n{}", self.output());
+        }
+        let _ = fs::remove_file(&self.log);
+    }
+}
+
+/// Three addresses that nothing listens on at the moment, all different.
+fn free_addresses() -> [String; 3] {
+    let listeners = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0").expect("find a free port"));
+    listeners.map(|l| l.local_addr().expect("read the port").to_string())
+}
+
+/// One request without a client library: status and body.
+fn http(address: &str, method: &str, path: &str, body: &str) -> std::io::Result<(u16, String)> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+    let length = body.len();
+    write!(stream, "{method} {path} HTTP/1.0\r\nHost: {address}\r\nContent-Length: {length}\r\n\r\n{body}")?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).unwrap_or(0);
+    Ok((status, body.to_string()))
+}
