@@ -1,4 +1,5 @@
-//! The official Rust clients, azure_data_cosmos and mongodb, against a mayfly binary: MAYFLY_BIN names it.
+//! The official Rust clients, azure_data_cosmos and mongodb, against a mayfly binary: MAYFLY_BIN, or one that
+//! the tests build.
 
 mod cosmos;
 mod mongo;

@@ -3,8 +3,9 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -21,19 +22,18 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts the binary of MAYFLY_BIN on free ports; returns when it is ready.
+    /// Starts the binary on free ports; returns when it is ready.
     pub fn start(flags: &[&str]) -> Server {
-        let binary = std::env::var("MAYFLY_BIN").expect("MAYFLY_BIN names the binary under test: see conformance/Makefile");
         let [nosql, mongo, admin] = free_addresses();
         let log = std::env::temp_dir().join(format!("mayfly-rust-{}.log", admin.replace(':', "-")));
         let out = fs::File::create(&log).expect("create the log");
-        let process = Command::new(binary)
+        let process = Command::new(binary())
             .args(["--memory", "--nosql", &nosql, "--mongo", &mongo, "--admin", &admin])
             .args(flags)
             .stdout(out.try_clone().expect("share the log"))
             .stderr(out)
             .spawn()
-            .expect("start MAYFLY_BIN");
+            .expect("start mayfly");
         let mut server = Server { process, log, nosql, mongo, admin };
         server.await_ready();
         server
@@ -90,6 +90,21 @@ impl Drop for Server {
         }
         let _ = fs::remove_file(&self.log);
     }
+}
+
+/// The mayfly under test: MAYFLY_BIN, or one built here.
+fn binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        if let Some(binary) = std::env::var_os("MAYFLY_BIN") {
+            return binary.into();
+        }
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let binary = here.join("target/mayfly");
+        let built = Command::new("go").args(["build", "-o"]).arg(&binary).arg("./cmd/mayfly").current_dir(here.join("../..")).status();
+        assert!(built.expect("start go").success(), "building mayfly failed");
+        binary
+    })
 }
 
 /// Three addresses that nothing listens on at the moment, all different.

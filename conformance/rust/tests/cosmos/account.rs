@@ -7,7 +7,7 @@ use azure_data_cosmos::options::{ConnectionPoolOptions, CreateContainerOptions};
 use futures_util::TryStreamExt;
 use serde_json::json;
 
-use super::{code, connect, create, dial, item, new_container, new_database, read, refused};
+use super::{code, connect, create, dial, item, new_container, new_database, read, refused, rows};
 use crate::server::{KEY, Server};
 
 /// The crate takes plain http for loopback addresses.
@@ -70,9 +70,7 @@ async fn databases_and_containers() {
     let listed: Vec<_> = client.query_databases("SELECT * FROM root", None).await.expect("plan").try_collect().await.expect("list databases");
     assert_eq!(listed.into_iter().map(|d| d.id).collect::<Vec<_>>(), [Some(name)]);
 
-    let policy = IndexingPolicy::default()
-        .with_included_path(PropertyPath::from("/*"))
-        .with_excluded_path(PropertyPath::from("/secret/?"));
+    let policy = IndexingPolicy::default().with_included_path(PropertyPath::from("/*")).with_excluded_path(PropertyPath::from("/secret/?"));
     let properties = ContainerProperties::new("things", "/pk".into())
         .with_indexing_policy(policy.clone())
         .with_unique_key_policy(UniqueKeyPolicy::default().with_unique_key(UniqueKey::default().with_path("/email")))
@@ -101,6 +99,27 @@ async fn databases_and_containers() {
     refused("read a deleted database", 404, database.read(None).await);
 }
 
+/// A client that knows a container's former self finds the one that was made in its place.
+#[tokio::test]
+async fn a_container_made_again() {
+    let server = Server::start(&[]);
+    let database = new_database(&connect(&server).await).await;
+    let make = async |path: &'static str| {
+        database.create_container(ContainerProperties::new("things", path.into()), None).await.expect("create a container")
+    };
+    make("/pk").await;
+    let container = database.container_client("things", None).await.expect("resolve the container");
+    for id in ["1", "2", "3"] {
+        create(&container, item(id, json!({}))).await;
+    }
+    container.delete(None).await.expect("delete the container");
+    make("/pk").await;
+    assert_eq!(read(&container, "1").await, None);
+    create(&container, item("1", json!({"n": 2}))).await;
+    assert_eq!(read(&container, "1").await.expect("an item")["n"], 2);
+    assert_eq!(rows(&container, "SELECT VALUE c.id FROM c").await, [json!("1")]);
+}
+
 #[tokio::test]
 async fn throughput() {
     let server = Server::start(&[]);
@@ -117,7 +136,8 @@ async fn throughput() {
             assert_eq!(offer.throughput(), Some(500));
         }
         let more = if name == "manual" { ThroughputProperties::manual(700) } else { ThroughputProperties::autoscale(6000, None) };
-        let replaced = container.begin_replace_throughput(more.clone(), None).await.expect("begin").await.expect("replace").into_model().expect("an offer");
+        let replaced =
+            container.begin_replace_throughput(more.clone(), None).await.expect("begin").await.expect("replace").into_model().expect("an offer");
         assert_eq!(replaced.autoscale_maximum(), more.autoscale_maximum());
         let offer = container.read_throughput(None).await.expect("read").expect("an offer");
         assert_eq!((offer.throughput().filter(|_| name == "manual"), offer.autoscale_maximum()), (more.throughput(), more.autoscale_maximum()));

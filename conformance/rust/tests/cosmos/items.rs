@@ -155,7 +155,8 @@ async fn binary_encoding() {
     let client = dial(&format!("http://{}/", server.nosql), ConnectionPoolOptions::default(), true).await.expect("connect");
     let container = new_container(&client, |p| p).await;
     let numbers = json!([0, 1, 31, 32, 255, 256, 65536, -1, -129, 4294967296u64, 1.5, -0.25, 1e300]);
-    let nested = item("1", json!({"numbers": numbers, "text": ["", "a", "ü漢😀", "x".repeat(300)], "deep": {"a": {"b": [[], {}, null, true, false]}}}));
+    let nested =
+        item("1", json!({"numbers": numbers, "text": ["", "a", "ü漢😀", "x".repeat(300)], "deep": {"a": {"b": [[], {}, null, true, false]}}}));
     let made = create(&container, nested.clone()).await;
     for (name, value) in nested.as_object().unwrap() {
         assert_eq!(&made[name], value);

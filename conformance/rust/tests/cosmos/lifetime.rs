@@ -1,11 +1,11 @@
 //! Lifetimes on a virtual clock: the nine cells, changes of the policy, what
 //! restarts a countdown, and the expired as absent.
 
+use azure_data_cosmos::TransactionalBatch;
 use azure_data_cosmos::clients::ContainerClient;
 use azure_data_cosmos::feed::FeedScope;
 use azure_data_cosmos::models::{ContainerProperties, PatchInstructions, PatchOperation, TimeToLive, UniqueKey, UniqueKeyPolicy};
 use azure_data_cosmos::options::{ItemWriteOptions, Precondition};
-use azure_data_cosmos::TransactionalBatch;
 use serde_json::{Value, json};
 
 use super::{changed, code, connect, create, ids, item, lives, new_container, read, refused, rows, rows_of, sorted, words};
@@ -16,7 +16,11 @@ async fn want_living(container: &ContainerClient, when: &str, all: &str, want: &
     let want = words(want);
     assert_eq!(sorted(ids(&rows(container, "SELECT * FROM c").await)), want, "{when}: a query");
     assert_eq!(rows_of(container, "SELECT VALUE COUNT(1) FROM c", FeedScope::partition("p")).await, [json!(want.len())], "{when}: a count");
-    assert_eq!(sorted(ids(&rows_of(container, "SELECT c.id FROM c ORDER BY c._ts", FeedScope::partition("p")).await)), want, "{when}: a sorted query");
+    assert_eq!(
+        sorted(ids(&rows_of(container, "SELECT c.id FROM c ORDER BY c._ts", FeedScope::partition("p")).await)),
+        want,
+        "{when}: a sorted query"
+    );
     assert_eq!(sorted(changed(container, FeedScope::full_container()).await), want, "{when}: the change feed");
     for id in words(all) {
         assert_eq!(read(container, &id).await.is_some(), want.contains(&id), "{when}: point read of {id}");
@@ -72,23 +76,44 @@ async fn policy_changes() {
     /// At this second set this policy, if any; then these live.
     type Step = (i64, Option<TimeToLive>, &'static str);
     let stories: Vec<(&str, TimeToLive, Vec<Step>)> = vec![
-        ("off to n expires the overdue at once (T-46, T-78)", Forever,
-            vec![(20, Some(Seconds(10)), "never own"), (29, None, "never own"), (30, None, "never")]),
+        (
+            "off to n expires the overdue at once (T-46, T-78)",
+            Forever,
+            vec![(20, Some(Seconds(10)), "never own"), (29, None, "never own"), (30, None, "never")],
+        ),
         ("off to n brings dormant overrides into force (T-46)", Forever, vec![(40, Some(Seconds(100)), "never plain"), (100, None, "never")]),
         ("off to -1 expires only overdue overrides (T-25)", Forever, vec![(40, Some(NoDefault), "never plain"), (4000, None, "never plain")]),
         ("shorter expires more at once (T-10)", Seconds(100), vec![(20, None, "never own plain"), (20, Some(Seconds(10)), "never own")]),
-        ("longer lets the living live on (T-10)", Seconds(10),
-            vec![(9, Some(Seconds(20)), "never own plain"), (19, None, "never own plain"), (20, None, "never own")]),
+        (
+            "longer lets the living live on (T-10)",
+            Seconds(10),
+            vec![(9, Some(Seconds(20)), "never own plain"), (19, None, "never own plain"), (20, None, "never own")],
+        ),
         ("longer brings nobody back (A-01)", Seconds(10), vec![(10, Some(Seconds(1000)), "never own"), (30, None, "never")]),
-        ("n to -1 stops the inheriting only (T-55)", Seconds(10),
-            vec![(9, Some(NoDefault), "never own plain"), (29, None, "never own plain"), (30, None, "never plain")]),
+        (
+            "n to -1 stops the inheriting only (T-55)",
+            Seconds(10),
+            vec![(9, Some(NoDefault), "never own plain"), (29, None, "never own plain"), (30, None, "never plain")],
+        ),
         ("n to -1 brings nobody back (A-01)", Seconds(10), vec![(10, Some(NoDefault), "never own")]),
         ("off stops everything (T-53, T-56)", Seconds(10), vec![(9, Some(Forever), "never own plain"), (4000, None, "never own plain")]),
         ("off brings nobody back (A-01)", Seconds(10), vec![(30, Some(Forever), "never"), (31, None, "never")]),
-        ("off and on again counts from _ts", Seconds(10),
-            vec![(5, Some(Forever), "never own plain"), (50, None, "never own plain"), (50, Some(Seconds(60)), "never plain"), (59, None, "never plain"), (60, None, "never")]),
-        ("off and on without a default", Seconds(10),
-            vec![(5, Some(Forever), "never own plain"), (29, Some(NoDefault), "never own plain"), (30, None, "never plain")]),
+        (
+            "off and on again counts from _ts",
+            Seconds(10),
+            vec![
+                (5, Some(Forever), "never own plain"),
+                (50, None, "never own plain"),
+                (50, Some(Seconds(60)), "never plain"),
+                (59, None, "never plain"),
+                (60, None, "never"),
+            ],
+        ),
+        (
+            "off and on without a default",
+            Seconds(10),
+            vec![(5, Some(Forever), "never own plain"), (29, Some(NoDefault), "never own plain"), (30, None, "never plain")],
+        ),
     ];
     let server = Server::with_virtual_clock();
     let client = connect(&server).await;
@@ -150,8 +175,19 @@ async fn writes_restart_the_countdown() {
 async fn expired_is_absent() {
     #[derive(Clone, Copy, Debug)]
     enum Operation {
-        Read, Create, CreateAnotherWithItsUniqueKey, Upsert, UpsertWithItsETag, Replace, ReplaceWithItsETag, Patch, PatchByTheClient, Delete,
-        DeleteWithItsETag, ReadInABatch, CreateInABatch,
+        Read,
+        Create,
+        CreateAnotherWithItsUniqueKey,
+        Upsert,
+        UpsertWithItsETag,
+        Replace,
+        ReplaceWithItsETag,
+        Patch,
+        PatchByTheClient,
+        Delete,
+        DeleteWithItsETag,
+        ReadInABatch,
+        CreateInABatch,
     }
     use Operation::*;
 
@@ -171,7 +207,9 @@ async fn expired_is_absent() {
             Replace => code(&c.replace_item("p", "x", x, None).await),
             ReplaceWithItsETag => code(&c.replace_item("p", "x", x, guarded()).await),
             Patch => code(&c.patch_item("p", "x", patch(), None).await),
-            PatchByTheClient => code(&c.patch_item("p", "x", patch(), Some(PatchItemOptions::default().with_strategy(PatchStrategy::ClientSide))).await),
+            PatchByTheClient => {
+                code(&c.patch_item("p", "x", patch(), Some(PatchItemOptions::default().with_strategy(PatchStrategy::ClientSide))).await)
+            }
             Delete => code(&c.delete_item("p", "x", None).await),
             DeleteWithItsETag => code(&c.delete_item("p", "x", guarded()).await),
             ReadInABatch => code(&c.execute_transactional_batch(batch.read_item("x", None), None).await),
@@ -185,8 +223,19 @@ async fn expired_is_absent() {
         p.with_default_ttl(10).with_unique_key_policy(UniqueKeyPolicy::default().with_unique_key(UniqueKey::default().with_path("/email")))
     };
     for (operation, want) in [
-        (Read, 404), (Create, 201), (CreateAnotherWithItsUniqueKey, 201), (Upsert, 201), (UpsertWithItsETag, 201), (Replace, 404), (ReplaceWithItsETag, 404),
-        (Patch, 404), (PatchByTheClient, 404), (Delete, 404), (DeleteWithItsETag, 404), (ReadInABatch, 207), (CreateInABatch, 200),
+        (Read, 404),
+        (Create, 201),
+        (CreateAnotherWithItsUniqueKey, 201),
+        (Upsert, 201),
+        (UpsertWithItsETag, 201),
+        (Replace, 404),
+        (ReplaceWithItsETag, 404),
+        (Patch, 404),
+        (PatchByTheClient, 404),
+        (Delete, 404),
+        (DeleteWithItsETag, 404),
+        (ReadInABatch, 207),
+        (CreateInABatch, 200),
     ] {
         let (expired, never) = (new_container(&client, unique).await, new_container(&client, unique).await);
         let old = create(&expired, item("x", json!({"email": "taken"}))).await;

@@ -14,8 +14,8 @@ use azure_data_cosmos::clients::ContainerClient;
 use azure_data_cosmos::feed::FeedScope;
 use azure_data_cosmos::models::{BatchResponse, ContainerProperties, ItemResponse, ResourceResponse, TimeToLive};
 use azure_data_cosmos::options::{
-    BinaryEncodingOptions, ChangeFeedOptions, ChangeFeedStartFrom, ConnectionPoolOptions, ContentResponseOnWrite, ItemWriteOptions, OperationOptionsBuilder,
-    ServerCertificateValidation,
+    BinaryEncodingOptions, ChangeFeedOptions, ChangeFeedStartFrom, ConnectionPoolOptions, ContentResponseOnWrite, ItemWriteOptions,
+    OperationOptionsBuilder, ServerCertificateValidation,
 };
 use azure_data_cosmos::{AccountReference, CosmosClient, CosmosError, CosmosRuntime, DatabaseClient, Result, RoutingStrategy};
 use futures_util::{StreamExt, TryStreamExt};

@@ -24,7 +24,8 @@ fn price(i: i64) -> i64 {
 
 /// Item i of six partitions; every seventh has no n, every tenth a string there.
 fn made(i: i64) -> Value {
-    let mut item = json!({"id": i.to_string(), "pk": format!("k{}", i % 6), "city": CITIES[(i % 4) as usize], "i": i, "price": price(i), "tags": [format!("t{}", i % 3), format!("t{}", i % 5)]});
+    let (pk, city, tags) = (format!("k{}", i % 6), CITIES[(i % 4) as usize], [format!("t{}", i % 3), format!("t{}", i % 5)]);
+    let mut item = json!({"id": i.to_string(), "pk": pk, "city": city, "i": i, "price": price(i), "tags": tags});
     if i % 10 == 0 {
         item["n"] = json!(format!("text {}", i % 20));
     } else if i % 7 != 0 {
@@ -79,7 +80,10 @@ async fn over_partitions() {
         ("SELECT TOP 9 VALUE c.i FROM c ORDER BY c.i", json((0..9).collect())),
         ("SELECT VALUE c.i FROM c ORDER BY c.i OFFSET 11 LIMIT 20", json((11..31).collect())),
         ("SELECT DISTINCT VALUE c.price FROM c ORDER BY c.price", json(prices().collect::<BTreeSet<_>>().into_iter().collect())),
-        ("SELECT VALUE c.i FROM c WHERE c.city LIKE '%o%' AND ARRAY_CONTAINS(c.tags, 't4') ORDER BY c.i", json(all().filter(|i| i % 5 == 4 && i % 4 != 2).collect())),
+        (
+            "SELECT VALUE c.i FROM c WHERE c.city LIKE '%o%' AND ARRAY_CONTAINS(c.tags, 't4') ORDER BY c.i",
+            json(all().filter(|i| i % 5 == 4 && i % 4 != 2).collect()),
+        ),
     ];
     for mode in MODES {
         let (_server, container) = filled(mode).await;

@@ -48,7 +48,14 @@ async fn merge_out_union_and_windows() {
     let (_server, db) = stand_alone().await;
     let c = filled(&db, (0..6).map(|i| doc! {"_id": i, "n": i * i})).await;
     all(c.aggregate(vec![doc! {"$match": {"_id": {"$lt": 3}}}, doc! {"$out": "small"}]).await).await;
-    all(c.aggregate(vec![doc! {"$match": {"_id": {"$gte": 2}}}, doc! {"$set": {"big": true}}, doc! {"$merge": {"into": "small", "whenMatched": "merge"}}]).await).await;
+    all(c
+        .aggregate(vec![
+            doc! {"$match": {"_id": {"$gte": 2}}},
+            doc! {"$set": {"big": true}},
+            doc! {"$merge": {"into": "small", "whenMatched": "merge"}},
+        ])
+        .await)
+    .await;
     let small = db.collection::<Document>("small");
     assert_eq!(small.count_documents(doc! {}).await.expect("count"), 6);
     assert_eq!(small.find_one(doc! {"_id": 2}).await.expect("find"), Some(doc! {"_id": 2, "n": 4, "big": true}));

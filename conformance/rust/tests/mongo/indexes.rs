@@ -15,7 +15,11 @@ fn index(keys: Document, options: IndexOptions) -> IndexModel {
 #[tokio::test]
 async fn make_list_use_drop() {
     let (_server, db) = stand_alone().await;
-    let c = filled(&db, (0..100).map(|i| doc! {"_id": i, "email": format!("{i}@example.com"), "n": i % 10, "place": {"type": "Point", "coordinates": [i, 0]}})).await;
+    let c = filled(
+        &db,
+        (0..100).map(|i| doc! {"_id": i, "email": format!("{i}@example.com"), "n": i % 10, "place": {"type": "Point", "coordinates": [i, 0]}}),
+    )
+    .await;
     let unique = || IndexOptions::builder().unique(true).build();
     let made = c
         .create_indexes([
@@ -37,8 +41,13 @@ async fn make_list_use_drop() {
     assert_eq!(options("born_1").expire_after, Some(Duration::from_secs(3600)));
 
     refused("a unique value again", 11000, c.insert_one(doc! {"email": "5@example.com"}).await);
-    refused("a name with other options", 86, c.create_index(index(doc! {"n": -1}, IndexOptions::builder().name("email_1".to_string()).build())).await);
-    let plan = db.run_command(doc! {"explain": {"find": "c", "filter": {"email": "5@example.com"}}, "verbosity": "queryPlanner"}).await.expect("explain");
+    refused(
+        "a name with other options",
+        86,
+        c.create_index(index(doc! {"n": -1}, IndexOptions::builder().name("email_1".to_string()).build())).await,
+    );
+    let plan =
+        db.run_command(doc! {"explain": {"find": "c", "filter": {"email": "5@example.com"}}, "verbosity": "queryPlanner"}).await.expect("explain");
     assert!(format!("{plan}").contains("IXSCAN"), "{plan}");
     assert_eq!(all(c.find(doc! {"n": 3}).hint(mongodb::options::Hint::Keys(doc! {"n": 1, "_id": -1})).await).await.len(), 10);
 
@@ -53,7 +62,11 @@ async fn collections() {
     db.create_collection("checked").validator(doc! {"$jsonSchema": {"required": ["name"]}}).await.expect("create");
     refused("a document that does not fit", 121, db.collection("checked").insert_one(doc! {"_id": 1}).await);
     db.collection("checked").insert_one(doc! {"name": "ann", "age": 5}).await.expect("insert");
-    db.create_collection("names").view_on("checked".to_string()).pipeline(vec![doc! {"$project": {"_id": 0, "name": 1}}]).await.expect("create a view");
+    db.create_collection("names")
+        .view_on("checked".to_string())
+        .pipeline(vec![doc! {"$project": {"_id": 0, "name": 1}}])
+        .await
+        .expect("create a view");
     assert_eq!(db.collection::<Document>("names").find_one(doc! {}).await.expect("find"), Some(doc! {"name": "ann"}));
     refused("the same collection again", 48, db.create_collection("checked").validator(doc! {"name": "ann"}).await);
     let mut names = db.list_collection_names().await.expect("list collections");

@@ -48,12 +48,26 @@ async fn documented_samples() {
 
     const EVER: i64 = i64::MAX;
     let lives: Vec<(Bson, i64)> = vec![
-        (Bson::Double(20.0), 20), (Bson::Int32(20), 20), (Bson::Int64(20), 20), // these override
-        (Bson::Double(20.5), 10), (Bson::Int64(2147483649), 10), // these are stored and ignored
-        (Bson::from("20"), 10), (Bson::from(true), 10), (Bson::Null, 10), (Bson::Double(f64::NAN), 10), (Bson::Double(f64::INFINITY), 10),
-        (Bson::Int32(0), 10), (Bson::Int32(-2), 10), (Bson::from(doc! {"a": 20}), 10), (Bson::from(vec![20]), 10),
-        (Bson::Decimal128("20".parse::<Decimal128>().expect("a decimal")), 10), (Bson::DateTime(DateTime::from_millis(20)), 10),
-        (Bson::Int32(-1), EVER), (Bson::Int64(-1), EVER), (Bson::Double(-1.0), EVER), (Bson::Int32(2147483647), EVER),
+        (Bson::Double(20.0), 20),
+        (Bson::Int32(20), 20),
+        (Bson::Int64(20), 20), // these override
+        (Bson::Double(20.5), 10),
+        (Bson::Int64(2147483649), 10), // these are stored and ignored
+        (Bson::from("20"), 10),
+        (Bson::from(true), 10),
+        (Bson::Null, 10),
+        (Bson::Double(f64::NAN), 10),
+        (Bson::Double(f64::INFINITY), 10),
+        (Bson::Int32(0), 10),
+        (Bson::Int32(-2), 10),
+        (Bson::from(doc! {"a": 20}), 10),
+        (Bson::from(vec![20]), 10),
+        (Bson::Decimal128("20".parse::<Decimal128>().expect("a decimal")), 10),
+        (Bson::DateTime(DateTime::from_millis(20)), 10),
+        (Bson::Int32(-1), EVER),
+        (Bson::Int64(-1), EVER),
+        (Bson::Double(-1.0), EVER),
+        (Bson::Int32(2147483647), EVER),
     ];
     for (ttl, _) in &lives {
         c.insert_one(doc! {"id": 1, "location": "Paris", "ttl": ttl.clone()}).await.unwrap_or_else(|e| panic!("{ttl}: {e}"));
@@ -113,7 +127,9 @@ async fn expired_are_absent_for_writes() {
     let (server, db) = on_virtual_clock().await;
     let c: Collection<Document> = db.collection("c");
     c.create_index(expiring("_ts", 10)).await.expect("create the index");
-    c.create_index(IndexModel::builder().keys(doc! {"email": 1}).options(IndexOptions::builder().unique(true).build()).build()).await.expect("create the index");
+    c.create_index(IndexModel::builder().keys(doc! {"email": 1}).options(IndexOptions::builder().unique(true).build()).build())
+        .await
+        .expect("create the index");
     let one = doc! {"_id": 1, "email": "a@example.com"};
     c.insert_one(&one).await.expect("insert");
     refused("the _id again", 11000, c.insert_one(&one).await);

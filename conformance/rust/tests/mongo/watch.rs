@@ -62,7 +62,9 @@ async fn of_a_database_and_of_all() {
 async fn shows_expiry() {
     let server = Server::start(&["--mongo-replset=globaldb", "--clock=virtual"]);
     let db = connect(&server, "?replicaSet=globaldb").await.database("rust");
-    db.run_command(doc! {"createIndexes": "c", "indexes": [{"key": {"_ts": 1}, "name": "_ts_1", "expireAfterSeconds": 10}]}).await.expect("the index");
+    db.run_command(doc! {"createIndexes": "c", "indexes": [{"key": {"_ts": 1}, "name": "_ts_1", "expireAfterSeconds": 10}]})
+        .await
+        .expect("the index");
     let mut stream = db.watch().await.expect("watch");
     db.collection("c").insert_one(doc! {"_id": 1}).await.expect("insert");
     server.advance(11);
