@@ -150,6 +150,11 @@ async fn of_containers() {
     let kept = replaced.read(None).await.expect("read").into_model().expect("its properties");
     assert_eq!(kept.default_ttl, Seconds(77), "after refused replaces");
 
+    // The other lifetime of a container is kept and echoed beside it (L-11).
+    let both = new_container(&client, |p| p.with_default_ttl(60).with_analytical_storage_ttl(NoDefault)).await;
+    let read = both.read(None).await.expect("read").into_model().expect("its properties");
+    assert_eq!((read.default_ttl, read.analytical_storage_ttl), (Seconds(60), NoDefault));
+
     // Lifetimes need an index (T-66, T-67).
     let none = || IndexingPolicy::default().with_indexing_mode(IndexingMode::None);
     for answer in [

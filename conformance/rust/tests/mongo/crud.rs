@@ -134,7 +134,7 @@ async fn over_tls() {
 async fn with_a_password() {
     let server = Server::start(&["--mongo-auth=on"]);
     let key: String = crate::server::KEY.replace('/', "%2F").replace('+', "%2B").replace('=', "%3D");
-    let with = |user: &str| format!("mongodb://{user}@{}/?serverSelectionTimeoutMS=2000", server.mongo);
+    let with = |user: &str| format!("mongodb://{user}@{}/", server.mongo);
     let client = mongodb::Client::with_uri_str(with(&format!("mayfly:{key}"))).await.expect("connect");
     client.database("rust").collection("c").insert_one(doc! {"_id": 1}).await.expect("insert");
     let stranger = mongodb::Client::with_uri_str(with("mayfly:wrong")).await.expect("a client");
