@@ -1,15 +1,14 @@
 //! Items: create, read, replace, upsert, patch, delete, ETags, kinds of partition keys.
 
-use azure_data_cosmos::PartitionKey;
 use azure_data_cosmos::clients::ContainerClient;
-use azure_data_cosmos::models::ContainerProperties;
-use azure_data_cosmos::options::{ConnectionPoolOptions, ItemReadOptions, ItemWriteOptions, PatchItemOptions, PatchStrategy, Precondition};
+use azure_data_cosmos::models::{ContainerProperties, PatchInstructions, PatchOperation};
+use azure_data_cosmos::options::{ItemReadOptions, ItemWriteOptions, PatchItemOptions, PatchStrategy, Precondition};
+use azure_data_cosmos::{PartitionKey, TransactionalBatch};
+use futures_util::TryStreamExt;
 use serde_json::{Value, json};
 
-use super::{code, connect, create, dial, echo, item, new_container, new_database, read, refused, rows};
+use super::{code, connect, create, dial, echo, insecure, item, new_container, new_database, read, refused, rows};
 use crate::server::Server;
-
-use azure_data_cosmos::models::{PatchInstructions, PatchOperation};
 
 #[tokio::test]
 async fn create_read_replace_upsert_delete() {
@@ -147,12 +146,34 @@ async fn names_with_special_characters() {
     }
 }
 
-/// The crate sends items in Cosmos DB's binary JSON unless it is told not to.
+/// The crate asks for answers in Cosmos DB's binary JSON unless it is told not to, and takes text.
+#[tokio::test]
+async fn binary_encoding_of_answers() {
+    let server = Server::start(&[]);
+    let client = connect(&server).await;
+    let container = new_container(&client, |p| p).await;
+    let made = create(&container, item("1", json!({"n": 1}))).await;
+
+    let asking = dial(&format!("https://{}/", server.nosql), insecure(), true).await.expect("connect");
+    let listed: Vec<_> = asking.query_databases("SELECT * FROM root", None).await.expect("plan").try_collect().await.expect("list databases");
+    let database = asking.database_client(listed[0].id.clone().expect("an id"));
+    let same = database.container_client("things", None).await.expect("resolve the container");
+    assert_eq!(read(&same, "1").await, Some(made.clone()));
+    assert_eq!(rows(&same, "SELECT * FROM c").await, [made]);
+    let set = PatchInstructions::from(vec![PatchOperation::set("/n", json!(2))]);
+    assert_eq!(code(&same.patch_item("p", "1", set, None).await), 200);
+    let batch = TransactionalBatch::new("p").upsert_item(item("1", json!({"n": 3})), None).expect("an item");
+    assert_eq!(code(&same.execute_transactional_batch(batch, None).await), 200);
+    assert_eq!(read(&same, "1").await.expect("an item")["n"], 3);
+    assert_eq!(code(&same.delete_item("p", "1", None).await), 204);
+}
+
+/// It sends items in it, too.
 #[tokio::test]
 #[ignore = "mayfly does not read binary JSON: a write with it is a 400"]
-async fn binary_encoding() {
+async fn binary_encoding_of_items() {
     let server = Server::start(&[]);
-    let client = dial(&format!("http://{}/", server.nosql), ConnectionPoolOptions::default(), true).await.expect("connect");
+    let client = dial(&format!("https://{}/", server.nosql), insecure(), true).await.expect("connect");
     let container = new_container(&client, |p| p).await;
     let numbers = json!([0, 1, 31, 32, 255, 256, 65536, -1, -129, 4294967296u64, 1.5, -0.25, 1e300]);
     let nested =

@@ -15,7 +15,7 @@ use azure_data_cosmos::feed::FeedScope;
 use azure_data_cosmos::models::{BatchResponse, ContainerProperties, ItemResponse, ResourceResponse, TimeToLive};
 use azure_data_cosmos::options::{
     BinaryEncodingOptions, ChangeFeedOptions, ChangeFeedStartFrom, ConnectionPoolOptions, ContentResponseOnWrite, ItemWriteOptions,
-    OperationOptionsBuilder, ServerCertificateValidation,
+    OperationOptionsBuilder, Region, ServerCertificateValidation,
 };
 use azure_data_cosmos::{AccountReference, CosmosClient, CosmosError, CosmosRuntime, DatabaseClient, Result, RoutingStrategy};
 use futures_util::{StreamExt, TryStreamExt};
@@ -26,9 +26,12 @@ use crate::server::{KEY, Server};
 /// A client over TLS that takes any certificate of a loopback address, as the
 /// crate's documentation says for emulators.
 pub async fn connect(server: &Server) -> CosmosClient {
+    dial(&format!("https://{}/", server.nosql), insecure(), false).await.expect("connect")
+}
+
+pub fn insecure() -> ConnectionPoolOptions {
     let any = ServerCertificateValidation::RequiredUnlessEmulator;
-    let pool = ConnectionPoolOptions::builder().with_server_certificate_validation(any).build().expect("pool options");
-    dial(&format!("https://{}/", server.nosql), pool, false).await.expect("connect")
+    ConnectionPoolOptions::builder().with_server_certificate_validation(any).build().expect("pool options")
 }
 
 /// A client with a runtime of its own: the crate's global one would end with the test that made it.
@@ -39,7 +42,7 @@ pub async fn dial(endpoint: &str, pool: ConnectionPoolOptions, binary: bool) -> 
         .with_binary_encoding_options(BinaryEncodingOptions::new().with_enabled(binary))
         .build(
             AccountReference::with_authentication_key(endpoint.parse().expect("endpoint"), KEY.to_string()),
-            RoutingStrategy::PreferredRegions(vec![]),
+            RoutingStrategy::ProximityTo(Region::EAST_US),
         )
         .await
 }
