@@ -5,7 +5,8 @@ use azure_data_cosmos::TransactionalBatch;
 use azure_data_cosmos::clients::ContainerClient;
 use azure_data_cosmos::feed::FeedScope;
 use azure_data_cosmos::models::{ContainerProperties, PatchInstructions, PatchOperation, TimeToLive, UniqueKey, UniqueKeyPolicy};
-use azure_data_cosmos::options::{ItemWriteOptions, Precondition};
+use azure_data_cosmos::options::{ItemWriteOptions, MaxItemCountHint, Precondition, QueryOptions};
+use futures_util::{StreamExt, TryStreamExt};
 use serde_json::{Value, json};
 
 use super::{changed, code, connect, create, ids, item, lives, new_container, read, refused, rows, rows_of, sorted, words};
@@ -247,6 +248,41 @@ async fn expired_is_absent() {
             assert!(new["_rid"] != old["_rid"] && new["_etag"] != old["_etag"] && new.get("email").is_none(), "{operation:?}: {old} became {new}");
         }
     }
+}
+
+/// Items that expire between two pages are not on the second; the continuation stays good.
+#[tokio::test]
+async fn between_pages() {
+    let server = Server::with_virtual_clock();
+    let c = lives(&connect(&server).await, TimeToLive::NoDefault).await;
+    for i in 0..10 {
+        let more = if i % 2 == 0 { json!({"n": i}) } else { json!({"n": i, "ttl": 10}) };
+        create(&c, item(&i.to_string(), more)).await;
+    }
+    for scope in [FeedScope::full_container(), FeedScope::partition("p")] {
+        let query = "SELECT VALUE c.n FROM c ORDER BY c.n";
+        let by_four = || QueryOptions::default().with_max_item_count(MaxItemCountHint::Limit(4.try_into().expect("a page size")));
+        let mut pages = c.query_items::<i64>(query, scope.clone(), Some(by_four())).await.expect("plan").into_pages();
+        let first = pages.next().await.expect("a page").expect("a page").into_items();
+        server.advance(10);
+        let token = pages.to_continuation_token().expect("a token");
+        let resumed = c.query_items::<i64>(query, scope, Some(by_four().with_continuation_token(token))).await.expect("plan");
+        let rest: Vec<_> = resumed.try_collect().await.expect("the rest");
+        let last = *first.last().expect("a row");
+        assert_eq!(rest, (last + 1..10).filter(|n| n % 2 == 0).collect::<Vec<_>>(), "after {first:?}");
+    }
+}
+
+/// A _ts that the client sends is the server's affair, and so is its time.
+#[tokio::test]
+async fn stamp_of_the_client() {
+    let server = Server::start(&["--clock=virtual=2030-01-01T00:00:00Z"]);
+    let c = lives(&connect(&server).await, TimeToLive::Seconds(10)).await;
+    assert_eq!(create(&c, item("1", json!({"_ts": 1}))).await["_ts"], 1893456000);
+    server.advance(9);
+    assert!(read(&c, "1").await.is_some());
+    server.advance(1);
+    assert!(read(&c, "1").await.is_none());
 }
 
 /// Aggregates, groups and sorted pages count the living only.

@@ -185,6 +185,9 @@ async fn values_of_indexes() {
         ("too large on a date", doc! {"at": 1}, Bson::Int64(2147483648), 67),
         ("two fields", doc! {"at": 1, "b": 1}, Bson::Int32(10), 67),
         ("hashed", doc! {"at": "hashed"}, Bson::Int32(10), 67),
+        ("text", doc! {"at": "text"}, Bson::Int32(10), 67),
+        ("2dsphere", doc! {"at": "2dsphere"}, Bson::Int32(10), 67),
+        ("wildcard", doc! {"$**": 1}, Bson::Int32(10), 67),
         ("_id", doc! {"_id": 1}, Bson::Int32(10), 197),
     ] {
         refused(what, code, create(key, seconds).await);
@@ -195,11 +198,78 @@ async fn values_of_indexes() {
     refused("another lifetime", 85, create(doc! {"_ts": 1}, Bson::Int32(20)).await);
     db.run_command(doc! {"dropIndexes": "c", "index": "_ts_1"}).await.expect("drop the index");
     create(doc! {"_ts": 1}, Bson::Int32(-1)).await.expect("on without a default");
+    let listed = db.run_command(doc! {"listIndexes": "c"}).await.expect("listIndexes");
+    let batch = listed.get_document("cursor").and_then(|c| c.get_array("firstBatch")).expect("a batch");
+    assert_eq!(batch[1].as_document().and_then(|i| i.get("expireAfterSeconds")), Some(&Bson::Int32(-1)), "{listed}");
 
     let server = Server::start(&["--mongo-ttl=cosmos"]);
     let c = connect(&server, "").await.database("rust").collection::<Document>("c");
     refused("a date with --mongo-ttl=cosmos", 2, c.create_index(expiring("at", 60)).await);
     c.create_index(expiring("_ts", 10)).await.expect("create the index");
+}
+
+/// Other spellings of the index, an index without lifetime, and dropIndexes of all.
+#[tokio::test]
+async fn forms_of_the_index() {
+    let (server, db) = on_virtual_clock().await;
+    for (i, (key, options, alive)) in [
+        (doc! {"_ts": -1}, doc! {"expireAfterSeconds": 10}, 0),
+        (doc! {"_ts": 1.0}, doc! {"expireAfterSeconds": 10.0}, 0),
+        (doc! {"_ts": 1}, doc! {"expireAfterSeconds": -1}, 1),
+        (doc! {"_ts": 1}, doc! {}, 1),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("c{i}");
+        let mut index = doc! {"key": key.clone(), "name": "stamp"};
+        index.extend(options);
+        db.run_command(doc! {"createIndexes": &name, "indexes": [index]}).await.unwrap_or_else(|e| panic!("{key}: {e}"));
+        let c = db.collection::<Document>(&name);
+        c.insert_one(doc! {"_id": "inherits"}).await.expect("insert");
+        server.advance(10);
+        want_alive(&c, 10, alive).await;
+    }
+    let c = db.collection::<Document>("dropped");
+    c.create_index(expiring("_ts", 10)).await.expect("create the index");
+    c.insert_one(doc! {"_id": 1, "ttl": 5}).await.expect("insert");
+    c.drop_indexes().await.expect("drop all indexes");
+    server.advance(1000);
+    want_alive(&c, 1000, 1).await;
+}
+
+/// Any update that matches restarts the countdown; ttl counts in lower case and at
+/// the root only; a _ts of the user's is his own; without the index nothing counts.
+#[tokio::test]
+async fn readings() {
+    let (server, db) = on_virtual_clock().await;
+    let c = db.collection("c");
+    c.create_index(expiring("_ts", 10)).await.expect("create the index");
+    c.insert_many(["same", "unmatched", "upper", "nested"].map(|id| match id {
+        "upper" => doc! {"_id": id, "n": 1, "TTL": 100},
+        "nested" => doc! {"_id": id, "n": 1, "a": {"ttl": 100}},
+        _ => doc! {"_id": id, "n": 1, "_ts": DateTime::from_millis(0)},
+    }))
+    .await
+    .expect("insert");
+    assert_eq!(
+        c.find_one(doc! {"_id": "same"}).await.expect("find").expect("a document").get("_ts"),
+        Some(&Bson::DateTime(DateTime::from_millis(0)))
+    );
+    server.advance(9);
+    let updated = c.update_one(doc! {"_id": "same"}, doc! {"$set": {"n": 1}}).await.expect("update");
+    assert_eq!((updated.matched_count, updated.modified_count), (1, 0));
+    assert_eq!(c.update_one(doc! {"_id": "unmatched", "n": 2}, doc! {"$set": {"n": 3}}).await.expect("update").matched_count, 0);
+    want_alive(&c, 9, 4).await;
+    server.advance(1);
+    want_alive(&c, 10, 1).await;
+    server.advance(9);
+    want_alive(&c, 19, 0).await;
+
+    let off: Collection<Document> = db.collection("off");
+    off.insert_many([doc! {"_id": 1, "ttl": 5}, doc! {"_id": 2, "ttl": "x"}]).await.expect("insert");
+    server.advance(1000);
+    want_alive(&off, 1000, 2).await;
 }
 
 /// One policy, two APIs: what one sets the other sees.
