@@ -19,11 +19,8 @@ const queryEngine = `{"maxSqlQueryInputLength":524288,"maxJoinsPerSqlQuery":10,"
 
 // readAccount answers what every SDK asks first: where to send requests.
 func readAccount(e *exchange) (int, error) {
-	for _, name := range []string{"Storage-Capacity", "Storage-Usage"} {
-		e.header["X-Ms-Media-"+name+"-Mb"] = valueZero
-	}
-	for _, name := range []string{"Consumed", "Provisioned", "Reserved"} {
-		e.header["X-Ms-Databaseaccount-"+name+"-Mb"] = valueZero
+	for _, name := range []answerHeader{outMaxMediaStorage, outMediaStorage, outStorageConsumed, outStorageProvisioned, outStorageReserved} {
+		e.put(name, valueZero)
 	}
 	e.reply = append(e.reply, `{"_self":"","id":`...)
 	e.reply = doc.AppendJSONString(e.reply, accountName(e.Host))

@@ -38,15 +38,13 @@ func (e *exchange) body() ([]byte, error) {
 	}
 	var err error
 	if e.request, err = readAll(e.request, e.Body, maxBody); err != nil {
-		e.header["Connection"] = valueClose
+		e.put(outConnection, valueClose)
 		return nil, err
 	}
 	e.read = true
 	http.NewResponseController(e.writer).SetReadDeadline(time.Time{})
 	return e.request, nil
 }
-
-var valueClose = []string{"close"}
 
 // hurry gives the client some time for what is still to come of its body,
 // which the server reads even when no handler does. The server lifts it before the next request.

@@ -45,11 +45,11 @@ func listChanges(e *exchange, v catalog.View, sel access.Access, size int) (stat
 	}
 	if rows == 0 {
 		e.reply = e.reply[:0]
-		e.set(hItemCount, "0")
-		e.set(hETag, quoteLSN(newest)) // everything up to there is known to be of no interest
+		e.set(outItemCount, "0")
+		e.set(outETag, quoteLSN(newest)) // everything up to there is known to be of no interest
 		return http.StatusNotModified, nil
 	}
-	e.set(hETag, quoteLSN(last))
+	e.set(outETag, quoteLSN(last))
 	return http.StatusOK, nil
 }
 

@@ -15,11 +15,16 @@ func databaseVersion(db *catalog.Database) store.Version {
 
 func listDatabases(e *exchange) (int, error) {
 	list := e.door.catalog.Databases()
-	e.set(hQuota, fmt.Sprintf("databases=%d;", catalog.MaxDatabases))
-	e.set(hUsage, fmt.Sprintf("databases=%d;", len(list)))
+	e.sendDatabaseQuota(len(list))
 	return listing(e, rid{}, "Databases", list,
 		func(db *catalog.Database) uint64 { return uint64(db.ID) },
 		func(db *catalog.Database) error { e.appendDatabase(db); return nil })
+}
+
+// sendDatabaseQuota tells how many databases there may be, and are.
+func (e *exchange) sendDatabaseQuota(have int) {
+	e.set(outQuota, fmt.Sprintf("databases=%d;", catalog.MaxDatabases))
+	e.set(outUsage, fmt.Sprintf("databases=%d;", have))
 }
 
 func createDatabase(e *exchange) (int, error) {
@@ -62,6 +67,7 @@ func deleteDatabase(e *exchange) (int, error) {
 }
 
 func (e *exchange) answerDatabase(db *catalog.Database, status int) (int, error) {
+	e.sendDatabaseQuota(len(e.door.catalog.Databases()))
 	e.etag(databaseVersion(db))
 	e.appendDatabase(db)
 	return status, nil

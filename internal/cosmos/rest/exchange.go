@@ -30,9 +30,10 @@ type exchange struct {
 	path      path
 	database  *catalog.Database
 	container *catalog.Container
-	name      string // the last segment of a path to one resource, "" for a feed
-	owner     string // the segment before a nested feed (a user of permissions)
-	byRID     bool   // the container was addressed by its RID, so name may be one too
+	name      string            // the last segment of a path to one resource, "" for a feed
+	owner     string            // the segment before a nested feed (a user of permissions)
+	user      *catalog.Resource // that user, once it is found
+	byRID     bool              // the container was addressed by its RID, so name may be one too
 
 	grant grant // what the credentials allow
 
@@ -92,28 +93,20 @@ func recycle(b []byte) []byte {
 	return b[:0]
 }
 
-// given is a request header's first value, "" if absent. name is one of the h constants.
-func (e *exchange) given(name string) string {
-	if v := e.Header[name]; len(v) > 0 {
-		return v[0]
-	}
-	return ""
-}
-
 // flag reads a boolean request header: `True` and `true` alike, anything else is false.
-func (e *exchange) flag(name string) bool {
+func (e *exchange) flag(name requestHeader) bool {
 	return strings.EqualFold(strings.TrimSpace(e.given(name)), "true")
 }
 
 // count reads a request header that holds a whole number; ok is false if it is absent.
-func (e *exchange) count(name string) (n int, ok bool, err error) {
+func (e *exchange) count(name requestHeader) (n int, ok bool, err error) {
 	text := strings.TrimSpace(e.given(name))
 	if text == "" {
 		return 0, false, nil
 	}
 	n64, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
-		return 0, false, fault.New(fault.Invalid, "The value '%s' specified for the header '%s' is invalid. Send a whole number.", clip(text), strings.ToLower(name))
+		return 0, false, fault.New(fault.Invalid, "The value '%s' specified for the header '%s' is invalid. Send a whole number.", clip(text), strings.ToLower(string(name)))
 	}
 	return int(n64), true, nil
 }
@@ -134,7 +127,7 @@ func (e *exchange) pageSize() (int, error) {
 	case !ok, n == 0, n == -1:
 		return defaultPage, nil
 	case n < -1:
-		return 0, fault.New(fault.Invalid, "The value '%d' specified for the header '%s' is invalid. Send -1 or a positive number.", n, strings.ToLower(hMaxItemCount))
+		return 0, fault.New(fault.Invalid, "The value '%d' specified for the header '%s' is invalid. Send -1 or a positive number.", n, strings.ToLower(string(hMaxItemCount)))
 	}
 	return n, nil
 }
@@ -150,9 +143,6 @@ func (e *exchange) ifNoneMatch() *store.Version { return parseETag(e.given(hIfNo
 
 // view enters the container: what a request that touches documents begins with.
 func (e *exchange) view() (catalog.View, error) { return e.container.Enter(e.Context(), e.now) }
-
-// set adds a header to the answer. name is one of the h constants.
-func (e *exchange) set(name, value string) { e.header[name] = []string{value} }
 
 // etag sends the version of the resource that the answer is about.
 func (e *exchange) etag(v store.Version) { e.version, e.versioned = v, true }
@@ -188,7 +178,7 @@ func (e *exchange) closeFeed(rows int) {
 	e.reply = append(e.reply, `],"_count":`...)
 	e.reply = strconv.AppendInt(e.reply, int64(rows), 10)
 	e.reply = append(e.reply, '}')
-	e.set(hItemCount, strconv.Itoa(rows))
+	e.set(outItemCount, strconv.Itoa(rows))
 }
 
 // clip bounds how much of a client's text an error repeats.

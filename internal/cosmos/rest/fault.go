@@ -18,7 +18,7 @@ import (
 type outcome struct {
 	status    int
 	code      string
-	substatus int // 0 sends `0`
+	substatus int // 0 is not sent
 }
 
 // outcomes is the only place that knows which HTTP status a fault becomes.
@@ -106,7 +106,9 @@ func (e *exchange) fail(err error) int {
 		message = "An internal error occurred. The log of the server tells more under this activity id."
 	}
 	e.reply = e.reply[:0]
-	e.set(hSubstatus, strconv.Itoa(o.substatus))
+	if o.substatus != 0 {
+		e.set(outSubstatus, strconv.Itoa(o.substatus))
+	}
 	if o.status != http.StatusNotModified {
 		e.reply = appendError(e.reply, o.code, e.explain(err, message))
 		if u, ok := errors.AsType[unserved](err); ok {

@@ -47,20 +47,20 @@ func TestErrorBodies(t *testing.T) {
 		code      string
 		message   string
 	}{
-		{"unclassified", secret, 500, "0", "InternalServerError", "An internal error occurred"},
-		{"corrupt", fault.Wrap(fault.Corrupt, secret, "key 17 of container 3"), 500, "0", "InternalServerError", "An internal error occurred"},
-		{"not found", fault.New(fault.NotFound, "Entity"), 404, "0", "NotFound", `Message: {"Errors":["Entity"]}` + "\r\nActivityId: "},
+		{"unclassified", secret, 500, "", "InternalServerError", "An internal error occurred"},
+		{"corrupt", fault.Wrap(fault.Corrupt, secret, "key 17 of container 3"), 500, "", "InternalServerError", "An internal error occurred"},
+		{"not found", fault.New(fault.NotFound, "Entity"), 404, "", "NotFound", `Message: {"Errors":["Entity"]}` + "\r\nActivityId: "},
 		{"no owner", fault.New(fault.OwnerNotFound, "Owner"), 404, "1003", "NotFound", "Owner"},
-		{"cause", fault.Wrap(fault.Invalid, secret, "Bad \"thing\""), 400, "0", "BadRequest", `{"Errors":["Bad \"thing\""]}`},
+		{"cause", fault.Wrap(fault.Invalid, secret, "Bad \"thing\""), 400, "", "BadRequest", `{"Errors":["Bad \"thing\""]}`},
 		{"partition", fault.New(fault.PartitionMismatch, "pk"), 400, "1001", "BadRequest", "pk"},
 		{"patch condition", fault.New(fault.PatchCondition, "no"), 412, "1110", "PreconditionFailed", "no"},
-		{"race", fault.New(fault.Conflict, "again"), 449, "0", "RetryWith", "again"},
-		{"gateway", refused(fault.Invalid, "Request url is invalid"), 400, "0", "BadRequest", "Request url is invalid\r\nActivityId: "},
+		{"race", fault.New(fault.Conflict, "again"), 449, "", "RetryWith", "again"},
+		{"gateway", refused(fault.Invalid, "Request url is invalid"), 400, "", "BadRequest", "Request url is invalid\r\nActivityId: "},
 		{"coded", fmt.Errorf("wrapped: %w", coded{fault.New(fault.Invalid, "rid"), 1024}), 400, "1024", "BadRequest", "rid"},
 		{"not finite", fmt.Errorf("wrapped: %w", exec.ErrNotFinite), 400, "4001", "BadRequest", "cannot be represented in JSON"},
-		{"client gone", fmt.Errorf("scan: %w", context.Canceled), 408, "0", "RequestTimeout", "given up"},
-		{"text that is no JSON", &doc.Error{Message: "A brace was expected"}, 400, "0", "BadRequest", "A brace was expected"},
-		{"large text", &doc.Error{Message: "Too many bytes.", TooLarge: true}, 413, "0", "RequestEntityTooLarge", "Request size is too large"},
+		{"client gone", fmt.Errorf("scan: %w", context.Canceled), 408, "", "RequestTimeout", "given up"},
+		{"text that is no JSON", &doc.Error{Message: "A brace was expected"}, 400, "", "BadRequest", "A brace was expected"},
+		{"large text", &doc.Error{Message: "Too many bytes.", TooLarge: true}, 413, "", "RequestEntityTooLarge", "Request size is too large"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := answering(t, d, func(e *exchange) (int, error) {

@@ -54,7 +54,7 @@ func (e *exchange) page(v catalog.View, sel access.Access, size int) error {
 			return err
 		}
 		if rows == size || rows > 0 && len(e.reply) >= maxPage {
-			e.set(hContinuation, continuation(v.Container, sel, last))
+			e.set(outContinuation, continuation(v.Container, sel, last))
 			break
 		}
 		if rows > 0 {

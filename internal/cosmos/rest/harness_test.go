@@ -100,13 +100,28 @@ func (d *desk) send(r *http.Request) answer {
 	d.t.Helper()
 	w := httptest.NewRecorder()
 	d.door.ServeHTTP(w, r)
-	a := answer{t: d.t, status: w.Code, header: w.Header(), text: w.Body.String()}
+	a := answer{t: d.t, status: w.Code, header: received(d.t, w.Header()), text: w.Body.String()}
 	if a.text != "" && strings.HasPrefix(a.header.Get("Content-Type"), "application/json") && a.text[0] == '{' {
 		if err := json.Unmarshal(w.Body.Bytes(), &a.body); err != nil {
 			d.t.Fatalf("%s %s: the body is no JSON: %v\n%s", r.Method, r.URL, err, a.text)
 		}
 	}
 	return a
+}
+
+// received is the header of an answer as net/http's client gives it to a program. No
+// name may be there in two spellings.
+func received(t testing.TB, sent http.Header) http.Header {
+	t.Helper()
+	h := make(http.Header, len(sent))
+	for name, values := range sent {
+		name = http.CanonicalHeaderKey(name)
+		if h[name] != nil {
+			t.Errorf("the header %s is sent twice: %v", name, sent)
+		}
+		h[name] = values
+	}
+	return h
 }
 
 // want fails the test when the status is another one.

@@ -1,67 +1,94 @@
 package rest
 
-// Names of request and response headers in the form that net/http stores
-// them under, so that reading and writing one is a plain map access.
+// A requestHeader is the name of a header in a request, in the form that
+// net/http stores it under, so that reading one is a plain map access.
+type requestHeader string
+
+// Headers that clients send.
 const (
-	hActivityID       = "X-Ms-Activity-Id"
-	hAltContentPath   = "X-Ms-Alt-Content-Path"
-	hAuthorization    = "Authorization"
-	hAutopilot        = "X-Ms-Cosmos-Offer-Autopilot-Settings"
-	hBatch            = "X-Ms-Cosmos-Is-Batch-Request"
-	hBatchAtomic      = "X-Ms-Cosmos-Batch-Atomic"
-	hBatchContinue    = "X-Ms-Cosmos-Batch-Continue-On-Error"
-	hCharge           = "X-Ms-Request-Charge"
-	hConsistency      = "X-Ms-Consistency-Level"
-	hContentLength    = "Content-Length"
-	hContentPath      = "X-Ms-Content-Path"
-	hContentType      = "Content-Type"
-	hContinuation     = "X-Ms-Continuation"
-	hCrossPartition   = "X-Ms-Documentdb-Query-Enablecrosspartition"
-	hDate             = "Date"
-	hDuration         = "X-Ms-Request-Duration-Ms"
-	hETag             = "Etag"
-	hEndEPK           = "X-Ms-End-Epk"
-	hExplain          = "X-Mayfly-Explain"
-	hExpiresAt        = "X-Mayfly-Expires-At"
-	hExpirySeconds    = "X-Ms-Documentdb-Expiry-Seconds"
-	hFeed             = "A-Im"
-	hForceScan        = "X-Ms-Documentdb-Force-Query-Scan"
-	hGatewayVersion   = "X-Ms-Gatewayversion"
-	hHint             = "X-Mayfly-Hint"
-	hIfMatch          = "If-Match"
-	hIfModifiedSince  = "If-Modified-Since"
-	hIfNoneMatch      = "If-None-Match"
-	hIndexMetrics     = "X-Ms-Cosmos-Populateindexmetrics"
-	hIndexMetricsV2   = "X-Ms-Cosmos-Populateindexmetrics-V2"
-	hIndexProgress    = "X-Ms-Documentdb-Collection-Index-Transformation-Progress"
-	hIndexUtilization = "X-Ms-Cosmos-Index-Utilization"
-	hIntendedRID      = "X-Ms-Cosmos-Intended-Collection-Rid"
-	hIsQuery          = "X-Ms-Documentdb-Isquery"
-	hIsQueryGo        = "X-Ms-Documentdb-Query"
-	hIsQueryPlan      = "X-Ms-Cosmos-Is-Query-Plan-Request"
-	hItemCount        = "X-Ms-Item-Count"
-	hLSN              = "Lsn"
-	hLazyProgress     = "X-Ms-Documentdb-Collection-Lazy-Indexing-Progress"
-	hMaxItemCount     = "X-Ms-Max-Item-Count"
-	hMinThroughput    = "X-Ms-Cosmos-Min-Throughput"
-	hOfferPending     = "X-Ms-Offer-Replace-Pending"
-	hOfferThroughput  = "X-Ms-Offer-Throughput"
-	hPartitionKey     = "X-Ms-Documentdb-Partitionkey"
-	hPopulateMetrics  = "X-Ms-Documentdb-Populatequerymetrics"
-	hPopulateQuota    = "X-Ms-Documentdb-Populatequotainfo"
-	hPrefer           = "Prefer"
-	hQuota            = "X-Ms-Resource-Quota"
-	hQueryMetrics     = "X-Ms-Documentdb-Query-Metrics"
-	hRangeID          = "X-Ms-Documentdb-Partitionkeyrangeid"
-	hSchemaVersion    = "X-Ms-Schemaversion"
-	hServiceVersion   = "X-Ms-Serviceversion"
-	hSessionToken     = "X-Ms-Session-Token"
-	hStartEPK         = "X-Ms-Start-Epk"
-	hSubstatus        = "X-Ms-Substatus"
-	hQueryFeatures    = "X-Ms-Cosmos-Supported-Query-Features"
-	hUpsert           = "X-Ms-Documentdb-Is-Upsert"
-	hUsage            = "X-Ms-Resource-Usage"
-	hXDate            = "X-Ms-Date"
+	hActivityID      requestHeader = "X-Ms-Activity-Id"
+	hAuthorization   requestHeader = "Authorization"
+	hAutopilot       requestHeader = "X-Ms-Cosmos-Offer-Autopilot-Settings"
+	hBatch           requestHeader = "X-Ms-Cosmos-Is-Batch-Request"
+	hBatchAtomic     requestHeader = "X-Ms-Cosmos-Batch-Atomic"
+	hBatchContinue   requestHeader = "X-Ms-Cosmos-Batch-Continue-On-Error"
+	hConsistency     requestHeader = "X-Ms-Consistency-Level"
+	hContentType     requestHeader = "Content-Type"
+	hContinuation    requestHeader = "X-Ms-Continuation"
+	hCrossPartition  requestHeader = "X-Ms-Documentdb-Query-Enablecrosspartition"
+	hDate            requestHeader = "Date"
+	hEndEPK          requestHeader = "X-Ms-End-Epk"
+	hExplain         requestHeader = "X-Mayfly-Explain"
+	hExpirySeconds   requestHeader = "X-Ms-Documentdb-Expiry-Seconds"
+	hFeed            requestHeader = "A-Im"
+	hForceScan       requestHeader = "X-Ms-Documentdb-Force-Query-Scan"
+	hIfMatch         requestHeader = "If-Match"
+	hIfModifiedSince requestHeader = "If-Modified-Since"
+	hIfNoneMatch     requestHeader = "If-None-Match"
+	hIndexMetrics    requestHeader = "X-Ms-Cosmos-Populateindexmetrics"
+	hIndexMetricsV2  requestHeader = "X-Ms-Cosmos-Populateindexmetrics-V2"
+	hIntendedRID     requestHeader = "X-Ms-Cosmos-Intended-Collection-Rid"
+	hIsQuery         requestHeader = "X-Ms-Documentdb-Isquery"
+	hIsQueryGo       requestHeader = "X-Ms-Documentdb-Query"
+	hIsQueryPlan     requestHeader = "X-Ms-Cosmos-Is-Query-Plan-Request"
+	hMaxItemCount    requestHeader = "X-Ms-Max-Item-Count"
+	hOfferThroughput requestHeader = "X-Ms-Offer-Throughput"
+	hPartitionKey    requestHeader = "X-Ms-Documentdb-Partitionkey"
+	hPopulateMetrics requestHeader = "X-Ms-Documentdb-Populatequerymetrics"
+	hPopulateQuota   requestHeader = "X-Ms-Documentdb-Populatequotainfo"
+	hPostTrigger     requestHeader = "X-Ms-Documentdb-Post-Trigger-Include"
+	hPreTrigger      requestHeader = "X-Ms-Documentdb-Pre-Trigger-Include"
+	hPrefer          requestHeader = "Prefer"
+	hQueryFeatures   requestHeader = "X-Ms-Cosmos-Supported-Query-Features"
+	hRangeID         requestHeader = "X-Ms-Documentdb-Partitionkeyrangeid"
+	hScriptLogging   requestHeader = "X-Ms-Documentdb-Script-Enable-Logging"
+	hStartEPK        requestHeader = "X-Ms-Start-Epk"
+	hUpsert          requestHeader = "X-Ms-Documentdb-Is-Upsert"
+	hXDate           requestHeader = "X-Ms-Date"
+)
+
+// An answerHeader is the name of a header in an answer, spelled as the service
+// sends it: some clients look names up in a plain dictionary, where another
+// case is another name. It goes into the header map as it is, so http.Header's Get, Set
+// and Del do not find it; use the methods of exchange.
+type answerHeader string
+
+// Headers that answers have. Those that net/http looks at itself must have its form, which
+// is also the service's.
+const (
+	outActivityID         answerHeader = "x-ms-activity-id"
+	outAltContentPath     answerHeader = "x-ms-alt-content-path"
+	outCharge             answerHeader = "x-ms-request-charge"
+	outConnection         answerHeader = "Connection"
+	outContentLength      answerHeader = "Content-Length"
+	outContentPath        answerHeader = "x-ms-content-path"
+	outContentType        answerHeader = "Content-Type"
+	outContinuation       answerHeader = "x-ms-continuation"
+	outDuration           answerHeader = "x-ms-request-duration-ms"
+	outETag               answerHeader = "etag"
+	outExpiresAt          answerHeader = "x-mayfly-expires-at"
+	outGatewayVersion     answerHeader = "x-ms-gatewayversion"
+	outHint               answerHeader = "x-mayfly-hint"
+	outIndexProgress      answerHeader = "x-ms-documentdb-collection-index-transformation-progress"
+	outIndexUtilization   answerHeader = "x-ms-cosmos-index-utilization"
+	outItemCount          answerHeader = "x-ms-item-count"
+	outLSN                answerHeader = "lsn"
+	outMaxMediaStorage    answerHeader = "x-ms-max-media-storage-usage-mb"
+	outMediaStorage       answerHeader = "x-ms-media-storage-usage-mb"
+	outMinThroughput      answerHeader = "x-ms-cosmos-min-throughput"
+	outOfferPending       answerHeader = "x-ms-offer-replace-pending"
+	outQueryMetrics       answerHeader = "x-ms-documentdb-query-metrics"
+	outQuota              answerHeader = "x-ms-resource-quota"
+	outRangeID            answerHeader = "x-ms-documentdb-partitionkeyrangeid"
+	outSchemaVersion      answerHeader = "x-ms-schemaversion"
+	outScriptLog          answerHeader = "x-ms-documentdb-script-log-results"
+	outServiceVersion     answerHeader = "x-ms-serviceversion"
+	outSessionToken       answerHeader = "x-ms-session-token"
+	outStorageConsumed    answerHeader = "x-ms-databaseaccount-consumed-mb"
+	outStorageProvisioned answerHeader = "x-ms-databaseaccount-provisioned-mb"
+	outStorageReserved    answerHeader = "x-ms-databaseaccount-reserved-mb"
+	outSubstatus          answerHeader = "x-ms-substatus"
+	outUsage              answerHeader = "x-ms-resource-usage"
 )
 
 // Values of headers that are the same in every answer.
@@ -74,4 +101,22 @@ var (
 	valueZero          = []string{"0"}
 	valueMinThroughput = []string{"400"}
 	valueNotPending    = []string{"false"}
+	valueClose         = []string{"close"}
 )
+
+// given is a request header's first value, "" if absent.
+func (e *exchange) given(name requestHeader) string {
+	if v := e.Header[string(name)]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+// set sets a header of the answer.
+func (e *exchange) set(name answerHeader, value string) { e.put(name, []string{value}) }
+
+// put is set for a value that is ready as a list, which is not altered.
+func (e *exchange) put(name answerHeader, values []string) { e.header[string(name)] = values }
+
+// unset removes a header of the answer.
+func (e *exchange) unset(name answerHeader) { delete(e.header, string(name)) }

@@ -30,10 +30,10 @@ var (
 // when it expires, and when its ttl looks like a mistake.
 func (e *exchange) lifetime(v catalog.View, d *store.Document) {
 	if d.Deadline != 0 {
-		e.set(hExpiresAt, time.Unix(min(d.Deadline, lastYear), 0).UTC().Format(time.RFC3339))
+		e.set(outExpiresAt, time.Unix(min(d.Deadline, lastYear), 0).UTC().Format(time.RFC3339))
 	}
 	if hint := lifetimeHint(v.State, d); hint != nil {
-		e.header[hHint] = hint
+		e.put(outHint, hint)
 	}
 }
 

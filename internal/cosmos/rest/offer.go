@@ -192,10 +192,10 @@ func targetLinks(t catalog.Owner) []link {
 }
 
 func (e *exchange) answerOffer(r *catalog.Resource) (int, error) {
-	e.header[hOfferPending] = valueNotPending
-	e.header[hMinThroughput] = valueMinThroughput
+	e.put(outOfferPending, valueNotPending)
+	e.put(outMinThroughput, valueMinThroughput)
 	if settings := docOf(r.Body, "offerAutopilotSettings"); settings != nil {
-		e.set(hMinThroughput, fmt.Sprint(minAutopilot))
+		e.set(outMinThroughput, fmt.Sprint(minAutopilot))
 	}
 	e.etag(resourceVersion(r))
 	e.appendOffer(r)

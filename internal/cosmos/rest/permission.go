@@ -33,6 +33,7 @@ func permissionOwner(e *exchange) (family, error) {
 			return family{}, catalog.ErrNoOwner
 		}
 	}
+	e.user = user
 	r := users.rid(above, user)
 	return family{
 		owner: catalog.Owner{Database: e.database.ID, User: user.Number}, rid: r, segment: "permissions",

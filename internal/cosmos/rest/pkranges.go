@@ -15,7 +15,7 @@ const rangeNumber = 2
 // with the ETag of the answer before, until it is 304.
 func listRanges(e *exchange) (int, error) {
 	etag := `"` + strconv.FormatUint(uint64(e.container.ID), 10) + `"`
-	e.set(hETag, etag)
+	e.set(outETag, etag)
 	if strings.TrimPrefix(strings.TrimSpace(e.given(hIfNoneMatch)), "W/") == etag {
 		return http.StatusNotModified, nil
 	}

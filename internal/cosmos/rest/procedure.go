@@ -18,12 +18,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// Headers that only requests which run scripts have.
-const (
-	hScriptLogging = "X-Ms-Documentdb-Script-Enable-Logging"
-	hScriptLog     = "X-Ms-Documentdb-Script-Log-Results"
-)
-
 // How long the scripts of one request may take, as in the service. Some time before
 // the end their collection accepts no more operations, so that they can return
 // how far they came.
@@ -97,7 +91,7 @@ func (e *exchange) enterScript() (catalog.View, error) {
 // clients take a plus sign for a space.
 func (e *exchange) sendLog(text string) {
 	if e.flag(hScriptLogging) {
-		e.set(hScriptLog, strings.ReplaceAll(url.QueryEscape(text), "+", "%20"))
+		e.set(outScriptLog, strings.ReplaceAll(url.QueryEscape(text), "+", "%20"))
 	}
 }
 

@@ -146,7 +146,7 @@ func TestProcedureThatFailsChangesNothing(t *testing.T) {
 	d, _ := withContainer(t, `,"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]}]}`)
 	d.stock("old", `,"u":1`)
 	for _, c := range []struct{ name, end, substatus, says string }{
-		{"a throw", `throw new Error("no")`, "0", `Encountered exception while executing Javascript. Exception = Error: no`},
+		{"a throw", `throw new Error("no")`, "", `Encountered exception while executing Javascript. Exception = Error: no`},
 		{"a throw with a number", `throw new Error(409, "no")`, "409", `Exception = Error: no`},
 		{"abort", `getContext().abort(new Error(499, "no"))`, "499", `Exception = Error: no`},
 		{"an error of the collection", `__.createDocument(__.getSelfLink(), {id: "old", pk: "a"})`, "409", `already exists`},

@@ -175,7 +175,7 @@ func (e *exchange) answerQuery(q question) (int, error) {
 		page.Next = atEnd
 	}
 	if page.Next != nil {
-		e.set(hContinuation, continuation(v.Container, sel, page.Next, q.shape()))
+		e.set(outContinuation, continuation(v.Container, sel, page.Next, q.shape()))
 	}
 	e.sendMetrics(prepared.Plan(), page.Metrics, compiled)
 	e.charge(queryCharge(page.Metrics))

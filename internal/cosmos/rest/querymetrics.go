@@ -15,15 +15,15 @@ import (
 // long it took until the query was planned.
 func (e *exchange) sendMetrics(p *plan.Plan, m exec.Metrics, compiled time.Duration) {
 	if e.flag(hPopulateMetrics) {
-		e.set(hQueryMetrics, string(queryMetrics(m, compiled, e.watch.Elapsed())))
+		e.set(outQueryMetrics, string(queryMetrics(m, compiled, e.watch.Elapsed())))
 	}
 	switch {
 	case e.flag(hIndexMetricsV2):
 		text, _ := json.Marshal(utilizationV2(p.Indexes))
-		e.set(hIndexUtilization, url.PathEscape(string(text)))
+		e.set(outIndexUtilization, url.PathEscape(string(text)))
 	case e.flag(hIndexMetrics):
 		text, _ := json.Marshal(utilizationV1(p.Indexes))
-		e.set(hIndexUtilization, base64.StdEncoding.EncodeToString(text))
+		e.set(outIndexUtilization, base64.StdEncoding.EncodeToString(text))
 	}
 }
 

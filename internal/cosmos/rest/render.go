@@ -109,7 +109,7 @@ func listing[T any](e *exchange, owner rid, key string, list []T, number func(T)
 		if e.feed.whole {
 			e.feed.numbers = append(e.feed.numbers, number(r))
 		} else if rows == size || rows > 0 && len(e.reply) >= maxPage {
-			e.set(hContinuation, afterPrefix+strconv.FormatUint(number(list[rows-1]), 10))
+			e.set(outContinuation, afterPrefix+strconv.FormatUint(number(list[rows-1]), 10))
 			break
 		}
 		if rows > 0 {

@@ -14,17 +14,16 @@ import (
 // own engineers is not sent. All values that change from answer to answer are cut
 // out of one string.
 func (e *exchange) send(status int) {
-	h := e.header
-	h[hContentType] = valueJSON
-	h[hGatewayVersion] = valueGateway
-	h[hServiceVersion] = valueService
-	h[hSchemaVersion] = valueSchema
+	e.put(outContentType, valueJSON)
+	e.put(outGatewayVersion, valueGateway)
+	e.put(outServiceVersion, valueService)
+	e.put(outSchemaVersion, valueSchema)
 	bare := status == http.StatusNoContent || status == http.StatusNotModified
 	if bare {
 		e.reply = e.reply[:0]
-		delete(h, hContentType)
+		e.unset(outContentType)
 	}
-	e.sendFacts(h, bare)
+	e.sendFacts(bare)
 	e.hurry()
 	e.writer.WriteHeader(status)
 	if len(e.reply) > 0 {
@@ -39,65 +38,58 @@ const maxFacts = 10
 type facts struct {
 	text  []byte
 	ends  [maxFacts]int
-	names [maxFacts]string
+	names [maxFacts]answerHeader
 	count int
 }
 
 // add ends the value that was appended to f.text last.
-func (f *facts) add(name string) {
+func (f *facts) add(name answerHeader) {
 	f.ends[f.count], f.names[f.count] = len(f.text), name
 	f.count++
 }
 
 // into sets the headers.
-func (f *facts) into(h http.Header) {
+func (f *facts) into(e *exchange) {
 	text := string(f.text)
 	values := make([]string, f.count)
 	start := 0
 	for i, end := range f.ends[:f.count] {
 		values[i], start = text[start:end], end
-		h[f.names[i]] = values[i : i+1 : i+1]
+		e.put(f.names[i], values[i:i+1:i+1])
 	}
 }
 
 // sendFacts adds the headers whose values differ between answers.
-func (e *exchange) sendFacts(h http.Header, bare bool) {
+func (e *exchange) sendFacts(bare bool) {
 	f := facts{text: e.text[:0]}
 	f.text = append(f.text, e.identify()...)
-	f.add(hActivityID)
+	f.add(outActivityID)
 	if !bare {
 		f.text = strconv.AppendInt(f.text, int64(len(e.reply)), 10)
-		f.add(hContentLength)
+		f.add(outContentLength)
 	}
 	f.text = strconv.AppendFloat(f.text, cost(e.ru), 'f', -1, 64)
-	f.add(hCharge)
+	f.add(outCharge)
 	f.text = strconv.AppendFloat(f.text, float64(e.watch.Elapsed().Microseconds())/1000, 'f', 3, 64)
-	f.add(hDuration)
+	f.add(outDuration)
 	if e.versioned {
 		f.text = appendETag(f.text, e.version)
-		f.add(hETag)
+		f.add(outETag)
 	}
-	e.sendPlace(&f, h)
-	f.into(h)
+	e.sendPlace(&f)
+	f.into(e)
 	e.text = f.text
 }
 
 // sendPlace adds what SDKs key their caches of sessions and containers by.
-func (e *exchange) sendPlace(f *facts, h http.Header) {
+func (e *exchange) sendPlace(f *facts) {
 	lsn := e.newest()
 	f.text = append(f.text, "0:-1#"...)
 	f.text = strconv.AppendUint(f.text, lsn, 10)
-	f.add(hSessionToken)
+	f.add(outSessionToken)
 	f.text = strconv.AppendUint(f.text, lsn, 10)
-	f.add(hLSN)
-	if e.container == nil {
-		return
-	}
-	h[hRangeID] = valueRangeID
-	f.text = appendAltPath(f.text, e)
-	f.add(hAltContentPath)
-	f.text = containerRID(e.container).append(f.text)
-	f.add(hContentPath)
+	f.add(outLSN)
+	e.sendOwner(f)
 }
 
 // newest is the sequence that the session token shows: at least 1, as in the service.
@@ -116,37 +108,6 @@ func (e *exchange) newest() uint64 {
 
 // aboutItem reports whether the path leads to items, so that a version is one of the container's.
 func (e *exchange) aboutItem() bool { return e.path.segment[4] == "docs" }
-
-// appendAltPath writes the container's path by name.
-func appendAltPath(dst []byte, e *exchange) []byte {
-	dst = append(dst, "dbs/"...)
-	dst = append(dst, headerSafe(e.container.Database.Name)...)
-	dst = append(dst, "/colls/"...)
-	return append(dst, headerSafe(e.container.State().Name)...)
-}
-
-// headerSafe percent-encodes a name that a header cannot hold as it is, as the
-// service does.
-func headerSafe(name string) string {
-	for i := range len(name) {
-		if c := name[i]; c <= ' ' || c >= 0x7f || c == '%' {
-			return escapeName(name)
-		}
-	}
-	return name
-}
-
-func escapeName(name string) string {
-	var b []byte
-	for i := range len(name) {
-		if c := name[i]; c <= ' ' || c >= 0x7f || c == '%' {
-			b = append(b, '%', "0123456789ABCDEF"[c>>4], "0123456789ABCDEF"[c&15])
-		} else {
-			b = append(b, c)
-		}
-	}
-	return string(b)
-}
 
 // activityID is the request's identity in logs and errors: the client's, if it
 // sent a GUID, else a new one.

@@ -45,7 +45,7 @@ func queryResources(e *exchange, list handler) (int, error) {
 		return 0, err
 	}
 	if page.Next != nil {
-		e.set(hContinuation, continuation(e.listed(), access.Access{}, page.Next, e.URL.Path, q.shape()))
+		e.set(outContinuation, continuation(e.listed(), access.Access{}, page.Next, e.URL.Path, q.shape()))
 	}
 	e.sendMetrics(prepared.Plan(), page.Metrics, compiled)
 	e.charge(queryCharge(page.Metrics))

@@ -160,10 +160,12 @@ func (e *exchange) answer() (status int, err error) {
 	if e.grant, err = e.door.authenticate(e); err != nil {
 		return 0, err
 	}
-	if err := e.lookUp(); err != nil {
-		return 0, e.grant.hide(err)
+	if err = e.lookUp(); err != nil {
+		err = e.grant.hide(err)
+	} else {
+		err = e.grant.admit(e)
 	}
-	if err := e.grant.admit(e); err != nil {
+	if err != nil {
 		e.database, e.container = nil, nil // the answer's headers tell nothing of them
 		return 0, err
 	}
@@ -189,6 +191,6 @@ func (d *Door) serveOwn(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Use GET.", http.StatusMethodNotAllowed)
 		return
 	}
-	w.Header().Set(hContentType, "application/x-pem-file")
+	w.Header().Set(string(outContentType), "application/x-pem-file")
 	w.Write(d.ca())
 }

@@ -216,7 +216,11 @@ func (w *teller) ask(method, path, body string, header map[string]string) answer
 	sign(w.t, r)
 	rec := httptest.NewRecorder()
 	w.door.ServeHTTP(rec, r)
-	w.last = answer{rec.Code, rec.Result().Header, rec.Body.Bytes()}
+	received := http.Header{}
+	for name, values := range rec.Result().Header {
+		received[http.CanonicalHeaderKey(name)] = values
+	}
+	w.last = answer{rec.Code, received, rec.Body.Bytes()}
 	if w.last.status >= 500 {
 		w.t.Errorf("%s %s: %d %s", method, path, w.last.status, w.last.body)
 	}
@@ -231,7 +235,7 @@ func (w *teller) ask(method, path, body string, header map[string]string) answer
 // fleeting lists headers that no two answers share, or that tell of work in the background.
 var fleeting = []string{
 	"Content-Length", "Date", "X-Ms-Activity-Id", "X-Ms-Last-State-Change-Utc", "X-Ms-Request-Duration-Ms", "X-Ms-Transport-Request-Id",
-	"X-Ms-Documentdb-Collection-Index-Transformation-Progress", "X-Ms-Documentdb-Collection-Lazy-Indexing-Progress",
+	"X-Ms-Documentdb-Collection-Index-Transformation-Progress",
 }
 
 var (

@@ -13,12 +13,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// Headers that name the triggers of a request, a list with commas between.
-const (
-	hPreTrigger  = "X-Ms-Documentdb-Pre-Trigger-Include"
-	hPostTrigger = "X-Ms-Documentdb-Post-Trigger-Include"
-)
-
 // maxTriggers is how many triggers one header may name. The service takes one.
 const maxTriggers = 10
 
@@ -101,13 +95,13 @@ func (e *exchange) answerTriggered(t *triggering, done transacted) (status int) 
 
 // triggers finds the triggers that a header names, which must be of the type
 // and for the operation.
-func (e *exchange) triggers(ctx context.Context, header, kind, operation string) (list []*script.Program, err error) {
+func (e *exchange) triggers(ctx context.Context, header requestHeader, kind, operation string) (list []*script.Program, err error) {
 	for name := range strings.SplitSeq(e.given(header), ",") {
 		if name = strings.TrimSpace(name); name == "" {
 			continue
 		}
 		if len(list) == maxTriggers {
-			return nil, fault.New(fault.Invalid, "The header '%s' names more than %d triggers.", strings.ToLower(header), maxTriggers)
+			return nil, fault.New(fault.Invalid, "The header '%s' names more than %d triggers.", strings.ToLower(string(header)), maxTriggers)
 		}
 		r, err := e.door.catalog.Resource(catalog.Trigger, e.containerOwner(), name)
 		if err != nil {
