@@ -253,8 +253,8 @@ func (p *path) resourceType() string {
 // decoded and without slashes at the ends.
 func (e *exchange) signedLink() string { return parentLink(e.URL.Path, &e.path) }
 
-// receivedLink is the same, still encoded.
-func (e *exchange) receivedLink() string { return parentLink(e.URL.EscapedPath(), &e.path) }
+// receivedLink is the same, still encoded and with the slashes that the client doubled.
+func (e *exchange) receivedLink() string { return parentLink(e.sent.EscapedPath(), &e.path) }
 
 // operationLink is the whole path of an operation, and link of anything else.
 func (e *exchange) operationLink(link string) string {
@@ -274,7 +274,7 @@ func (e *exchange) fullLink(link string) string {
 }
 
 func parentLink(text string, p *path) string {
-	text = strings.TrimSuffix(strings.TrimPrefix(text, "/"), "/")
+	text = strings.TrimSuffix(strings.TrimLeft(text, "/"), "/")
 	if p.resourceType() == "operations" {
 		text = cutLast(text)
 	}

@@ -25,7 +25,8 @@ func exampleRing(t *testing.T) keyring {
 
 func TestSignatureOfPublicExample(t *testing.T) {
 	k := exampleRing(t)
-	e := &exchange{Request: newRequest("GET", "/dbs/ToDoList", "")}
+	r := newRequest("GET", "/dbs/ToDoList", "")
+	e := &exchange{Request: r, sent: r.URL}
 	must(t, e.find())
 	if !k.signed(e, exampleDate, exampleSignature) {
 		t.Fatal("the published signature is refused")

@@ -3,6 +3,7 @@ package rest
 import (
 	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,6 +45,7 @@ type exchange struct {
 	functions *functionSet // user-defined ones, once a query has called one
 
 	writer  http.ResponseWriter
+	sent    *url.URL // as the client wrote it, see collapse
 	watch   clock.Stopwatch
 	request []byte // the request's body, once read
 	read    bool   // whether it is

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -19,8 +20,7 @@ type path struct {
 
 var errURL = refused(fault.Invalid, "Request url is invalid")
 
-// split takes the path of a URL apart. Slashes at its ends do not count. Empty
-// segments, malformed escapes and too many segments make it invalid.
+// split takes the path of a URL apart. Malformed escapes and too many segments make it invalid.
 func (p *path) split(u *url.URL) error {
 	if u.RawPath == "" {
 		return p.splitLink(u.Path)
@@ -37,21 +37,45 @@ func (p *path) split(u *url.URL) error {
 	return nil
 }
 
-// splitLink is split for a link that is decoded already.
+// splitLink is split for a link that is decoded already. Empty segments do not count,
+// as in the service: clients double slashes when they join links.
 func (p *path) splitLink(text string) error {
-	text = strings.TrimSuffix(strings.TrimPrefix(text, "/"), "/")
-	for more := text != ""; more; {
-		if p.count == maxSegments {
-			return errURL
-		}
+	for more := true; more; {
 		var segment string
 		if segment, text, more = strings.Cut(text, "/"); segment == "" {
+			continue
+		}
+		if p.count == maxSegments {
 			return errURL
 		}
 		p.segment[p.count] = segment
 		p.count++
 	}
 	return nil
+}
+
+// collapse returns r with one slash in its path for each run of them, so that whatever
+// looks at the path sees the link that the client means. Slashes in names are
+// encoded and stay.
+func collapse(r *http.Request) *http.Request {
+	raw := cmp.Or(r.URL.RawPath, r.URL.Path)
+	if !strings.Contains(raw, "//") {
+		return r
+	}
+	for strings.Contains(raw, "//") {
+		raw = strings.ReplaceAll(raw, "//", "/")
+	}
+	out, u := new(http.Request), *r.URL
+	*out, out.URL = *r, &u
+	if u.RawPath == "" {
+		u.Path = raw
+		return out
+	}
+	u.RawPath = raw
+	if path, err := url.PathUnescape(raw); err == nil { // the server has unescaped it already
+		u.Path = path
+	}
+	return out
 }
 
 // find matches the request with the table.

@@ -126,11 +126,14 @@ func endpoint(text string) (string, error) {
 
 // ServeHTTP answers one request. A panic in a handler becomes a 500.
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	sent := r.URL
+	r = collapse(r)
 	if strings.HasPrefix(r.URL.Path, ownPrefix) {
 		d.serveOwn(w, r)
 		return
 	}
 	e := newExchange(d, w, r)
+	e.sent = sent
 	defer e.release()
 	status, err := e.answer()
 	if err != nil {

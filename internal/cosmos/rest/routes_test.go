@@ -52,8 +52,6 @@ func TestUnknownPathsAndVerbs(t *testing.T) {
 		{"unknown root", "GET", "/nothing", 400, "Request url is invalid"},
 		{"unknown feed", "GET", "/dbs/d/nothing", 400, "Request url is invalid"},
 		{"too deep", "GET", "/dbs/d/colls/c/docs/i/attachments/a", 400, "Request url is invalid"},
-		{"empty segment", "GET", "/dbs//colls", 400, "Request url is invalid"},
-		{"two slashes at the end", "GET", "/dbs//", 400, "Request url is invalid"},
 		{"middle of a pattern", "GET", "/dbs/d/colls/c/operations", 400, "Request url is invalid"},
 		{"verb of an account", "POST", "/", 405, "MethodNotAllowed"},
 		{"verb of a feed", "PUT", "/dbs", 405, "MethodNotAllowed"},
@@ -102,7 +100,7 @@ func FuzzPath(f *testing.F) {
 		if err != nil {
 			return
 		}
-		e := &exchange{Request: &http.Request{Method: "GET", URL: u}}
+		e := &exchange{Request: collapse(&http.Request{Method: "GET", URL: u}), sent: u}
 		if e.find() != nil {
 			return
 		}

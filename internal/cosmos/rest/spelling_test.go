@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"net/textproto"
 	"slices"
@@ -87,7 +88,21 @@ func (l *line) do(method, target, body string, headers ...string) (status int, g
 	l.t.Helper()
 	r := newRequest(method, target, body, headers...)
 	signRequest(r)
-	fmt.Fprintf(l.conn, "%s %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n", method, target, len(body))
+	return l.send(r, target, body)
+}
+
+// signed is do for a request whose signature is for that resource type and link.
+func (l *line) signed(method, target, body, kind, link string, headers ...string) (status int) {
+	l.t.Helper()
+	r := newRequest(method, "/", body, headers...)
+	signLink(r, kind, link)
+	status, _ = l.send(r, target, body)
+	return status
+}
+
+func (l *line) send(r *http.Request, target, body string) (status int, got map[string]string) {
+	l.t.Helper()
+	fmt.Fprintf(l.conn, "%s %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n", r.Method, target, len(body))
 	must(l.t, r.Header.Write(l.conn))
 	io.WriteString(l.conn, "\r\n"+body)
 	return l.answer()
