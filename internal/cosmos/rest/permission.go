@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"strings"
+
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -55,7 +57,7 @@ func byUserRID(e *exchange, above family) *catalog.Resource {
 
 var permissionMode = oneOf("Read", "All")
 
-// permissionContent checks mode, resource and partition. The resource has to exist, in the user's database.
+// permissionContent checks mode, resource and partition. A mode counts in any case. The resource has to exist, in the user's database.
 func permissionContent(e *exchange, of family, d doc.Doc, old *catalog.Resource) (doc.Doc, error) {
 	var missing []string
 	for _, name := range []string{"permissionMode", "resource"} {
@@ -66,11 +68,11 @@ func permissionContent(e *exchange, of family, d doc.Doc, old *catalog.Resource)
 	if len(missing) > 0 {
 		return nil, required(missing...)
 	}
-	mode, err := permissionMode("permissionMode", doc.Lookup(d, "permissionMode"))
-	if err != nil {
+	mode := doc.Lookup(d, "permissionMode")
+	if _, err := permissionMode("permissionMode", mode); err != nil {
 		return nil, err
 	}
-	kept := doc.With(nil, "permissionMode", mode)
+	kept := doc.With(nil, "permissionMode", mode) // in the case that was sent
 	kept = doc.With(kept, "resource", doc.Lookup(d, "resource"))
 	if present(d, "resourcePartitionKey") {
 		kept = doc.With(kept, "resourcePartitionKey", doc.Lookup(d, "resourcePartitionKey"))
@@ -116,7 +118,7 @@ func samePartitionLimit(a, b grant) bool {
 func (d *Door) grantOf(p *catalog.Resource) (grant, error) { return d.grantOfBody(p.Body) }
 
 func (d *Door) grantOfBody(body doc.Doc) (g grant, err error) {
-	g.write = textOf(body, "permissionMode") == "All"
+	g.write = strings.EqualFold(textOf(body, "permissionMode"), "All")
 	if g.scope, err = d.parseScope(textOf(body, "resource")); err != nil {
 		return g, err
 	}

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -182,7 +183,7 @@ func TestResourceTokensCannotBeForged(t *testing.T) {
 
 func TestPermissions(t *testing.T) {
 	d, p := withPermission(t, `{"id":"p","permissionMode":"read","resource":"dbs/d/colls/c"}`)
-	p.says(`"permissionMode":"Read"`)
+	p.says(`"permissionMode":"read"`)
 	feed := "/dbs/d/users/u/permissions"
 	for _, c := range []struct {
 		name, body string
@@ -287,5 +288,31 @@ func TestForbiddenTellsNothing(t *testing.T) {
 	}
 	if !reflect.DeepEqual(there.header, absent.header) {
 		t.Errorf("of a container there: %v\nof one that is not: %v", there.header, absent.header)
+	}
+}
+
+// A mode is answered as it was sent, and counts in any case: clients compare what they read
+// with their own constants, of which some begin with a small letter (@azure/cosmos: PermissionMode).
+func TestPermissionModeInAnyCase(t *testing.T) {
+	for mode, status := range map[string]int{"All": 201, "all": 201, "ALL": 201, "Read": 403, "read": 403} {
+		t.Run(mode, func(t *testing.T) {
+			d, p := withPermission(t, `{"id":"p","permissionMode":"`+mode+`","resource":"dbs/d/colls/c"}`)
+			const target = "/dbs/d/users/u/permissions/p"
+			query := `{"query":"SELECT VALUE c.permissionMode FROM c"}`
+			replaced := d.do("PUT", target, p.text).want(200)
+			for name, text := range map[string]string{
+				"create": p.str("permissionMode"), "replace": replaced.str("permissionMode"),
+				"read":  d.do("GET", target, "").want(200).str("permissionMode"),
+				"feed":  d.do("GET", "/dbs/d/users/u/permissions", "").want(200).rows("Permissions")[0].(map[string]any)["permissionMode"].(string),
+				"query": d.do("POST", "/dbs/d/users/u/permissions", query, "x-ms-documentdb-isquery", "true").want(200).rows("Permissions")[0].(string),
+			} {
+				if text != mode {
+					t.Errorf("%s answers %q", name, text)
+				}
+			}
+			for i, a := range []answer{d.do("GET", target, ""), replaced} {
+				d.as(a.str("_token"), "POST", documents, fmt.Sprintf(`{"id":"new%d","pk":"a"}`, i), key, inA).want(status)
+			}
+		})
 	}
 }
