@@ -53,6 +53,8 @@ var settings = []setting{
 		parse: parseTLS},
 	{name: "nosql-compute", kind: "ADDR", help: "address of a second NoSQL door that serves every id, as the service's compute gateway; the first then refuses some, as its routing gateway",
 		parse: address(func(c *config) *string { return &c.node.Compute })},
+	{name: "nosql-cors", kind: "ORIGINS", help: "web origins whose pages may use the NoSQL door from a browser, with commas between, or * for all (default: none)",
+		parse: parseOrigins},
 	{name: "cross-partition", kind: "serve|strict", value: "serve", help: "strict: leave queries that need partitions merged to the client, as the service does",
 		parse: choice([]string{"serve", "strict"}, func(c *config, mode string) { c.node.Strict = mode == "strict" })},
 	{name: "mongo", kind: "ADDR", value: "127.0.0.1:27017", help: "address of the MongoDB door, empty for none",

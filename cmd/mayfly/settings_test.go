@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,17 +98,20 @@ func TestEverySetting(t *testing.T) {
 		value string
 		check func(config) bool
 	}{
-		"config":               {"", func(c config) bool { return true }},
-		"data":                 {"/d", func(c config) bool { return c.data == "/d" }},
-		"memory":               {"true", func(c config) bool { return c.memory }},
-		"nosql":                {"0.0.0.0:0", func(c config) bool { return c.node.NoSQL == "0.0.0.0:0" }},
-		"nosql-tls":            {"c.pem,k.pem", func(c config) bool { return c.node.TLS == node.TLS{Cert: "c.pem", Key: "k.pem"} }},
-		"mongo":                {"127.0.0.1:27018", func(c config) bool { return c.node.Mongo.Address == "127.0.0.1:27018" }},
-		"mongo-auth":           {"on", func(c config) bool { return c.node.Mongo.Auth == "on" }},
-		"mongo-replset":        {"globaldb", func(c config) bool { return c.node.Mongo.ReplSet == "globaldb" }},
-		"mongo-ttl":            {"cosmos", func(c config) bool { return c.node.Mongo.CosmosTTL }},
-		"mongo-test-commands":  {"true", func(c config) bool { return c.node.Mongo.TestCommands }},
-		"nosql-compute":        {"127.0.0.1:8903", func(c config) bool { return c.node.Compute == "127.0.0.1:8903" }},
+		"config":              {"", func(c config) bool { return true }},
+		"data":                {"/d", func(c config) bool { return c.data == "/d" }},
+		"memory":              {"true", func(c config) bool { return c.memory }},
+		"nosql":               {"0.0.0.0:0", func(c config) bool { return c.node.NoSQL == "0.0.0.0:0" }},
+		"nosql-tls":           {"c.pem,k.pem", func(c config) bool { return c.node.TLS == node.TLS{Cert: "c.pem", Key: "k.pem"} }},
+		"mongo":               {"127.0.0.1:27018", func(c config) bool { return c.node.Mongo.Address == "127.0.0.1:27018" }},
+		"mongo-auth":          {"on", func(c config) bool { return c.node.Mongo.Auth == "on" }},
+		"mongo-replset":       {"globaldb", func(c config) bool { return c.node.Mongo.ReplSet == "globaldb" }},
+		"mongo-ttl":           {"cosmos", func(c config) bool { return c.node.Mongo.CosmosTTL }},
+		"mongo-test-commands": {"true", func(c config) bool { return c.node.Mongo.TestCommands }},
+		"nosql-compute":       {"127.0.0.1:8903", func(c config) bool { return c.node.Compute == "127.0.0.1:8903" }},
+		"nosql-cors": {"https://App.example:443, http://localhost:3000/", func(c config) bool {
+			return slices.Equal(c.node.Origins, []string{"https://app.example", "http://localhost:3000"})
+		}},
 		"cross-partition":      {"strict", func(c config) bool { return c.node.Strict }},
 		"admin":                {"http://[::1]:9/", func(c config) bool { return c.node.Admin == "[::1]:9" }},
 		"key":                  {"a2V5==", func(c config) bool { return c.node.Key == "a2V5==" }},
@@ -261,6 +265,8 @@ func TestUsage(t *testing.T) {
 		{"clock without address", []string{"clock", "show", "--admin="}, exitUsage, "", "the admin address is off"},
 		{"clock at no address", []string{"clock", "show", "--admin=localhost"}, exitUsage, "", "not host:port"},
 		{"no door", []string{"--memory", "--nosql=", "--mongo=", "--admin="}, exitUsage, "", "nothing could reach"},
+		{"origin with a path", []string{"--memory", "--nosql-cors=https://a.example,https://b.example/page"}, exitUsage, "", `--nosql-cors: "https://b.example/page" is neither`},
+		{"wildcard within an origin", []string{"--memory", "--nosql-cors=https://*.example"}, exitUsage, "", "--nosql-cors"},
 		{"bad address", []string{"--memory", "--nosql=foo"}, exitUsage, "", `--nosql: "foo" is not host:port`},
 		{"data in a file", []string{"--data=" + file, "--nosql=127.0.0.1:0", "--admin="}, exitFailed, "", "mayfly: --data: mkdir " + file},
 		{"check in a file", []string{"check", "--data=" + file}, exitFailed, "", "mayfly: --data: open " + file},

@@ -73,6 +73,9 @@ type Options struct {
 	// Region, Advertise and Consistency are account properties, see rest.Options.
 	Region, Advertise, Consistency string
 
+	// Origins are the web origins whose pages may use the NoSQL doors, see rest.Options.
+	Origins []string
+
 	// ReclaimRate is how many documents the reaper frees per second at most; 0 adapts.
 	ReclaimRate int
 
@@ -277,7 +280,7 @@ func (n *Node) nosqlHandler(o Options, d *door) (http.Handler, error) {
 	options := rest.Options{
 		Catalog: n.catalog, Store: n.store, Clock: n.clock, Key: n.account.key,
 		Region: o.Region, Advertise: o.Advertise, Consistency: o.Consistency, Logger: n.log,
-		Strict: o.Strict, Routing: d == n.nosql && n.compute != nil,
+		Strict: o.Strict, Origins: o.Origins, Routing: d == n.nosql && n.compute != nil,
 	}
 	if d == n.compute && o.Advertise != "" {
 		options.Advertise = samePort(o.Advertise, d.address())

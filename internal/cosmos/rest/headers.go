@@ -7,6 +7,8 @@ type requestHeader string
 // Headers that clients send.
 const (
 	hActivityID      requestHeader = "X-Ms-Activity-Id"
+	hAskedHeaders    requestHeader = "Access-Control-Request-Headers"
+	hAskedMethod     requestHeader = "Access-Control-Request-Method"
 	hAuthorization   requestHeader = "Authorization"
 	hAutopilot       requestHeader = "X-Ms-Cosmos-Offer-Autopilot-Settings"
 	hBatch           requestHeader = "X-Ms-Cosmos-Is-Batch-Request"
@@ -33,6 +35,7 @@ const (
 	hIsQueryPlan     requestHeader = "X-Ms-Cosmos-Is-Query-Plan-Request"
 	hMaxItemCount    requestHeader = "X-Ms-Max-Item-Count"
 	hOfferThroughput requestHeader = "X-Ms-Offer-Throughput"
+	hOrigin          requestHeader = "Origin"
 	hPartitionKey    requestHeader = "X-Ms-Documentdb-Partitionkey"
 	hPopulateMetrics requestHeader = "X-Ms-Documentdb-Populatequerymetrics"
 	hPopulateQuota   requestHeader = "X-Ms-Documentdb-Populatequotainfo"
@@ -44,6 +47,7 @@ const (
 	hScriptLogging   requestHeader = "X-Ms-Documentdb-Script-Enable-Logging"
 	hStartEPK        requestHeader = "X-Ms-Start-Epk"
 	hUpsert          requestHeader = "X-Ms-Documentdb-Is-Upsert"
+	hUserAgent       requestHeader = "User-Agent"
 	hXDate           requestHeader = "X-Ms-Date"
 )
 
@@ -57,6 +61,9 @@ type answerHeader string
 // is also the service's.
 const (
 	outActivityID         answerHeader = "x-ms-activity-id"
+	outAllowHeaders       answerHeader = "Access-Control-Allow-Headers"
+	outAllowMethods       answerHeader = "Access-Control-Allow-Methods"
+	outAllowOrigin        answerHeader = "Access-Control-Allow-Origin"
 	outAltContentPath     answerHeader = "x-ms-alt-content-path"
 	outCharge             answerHeader = "x-ms-request-charge"
 	outConnection         answerHeader = "Connection"
@@ -67,12 +74,14 @@ const (
 	outDuration           answerHeader = "x-ms-request-duration-ms"
 	outETag               answerHeader = "etag"
 	outExpiresAt          answerHeader = "x-mayfly-expires-at"
+	outExposeHeaders      answerHeader = "Access-Control-Expose-Headers"
 	outGatewayVersion     answerHeader = "x-ms-gatewayversion"
 	outHint               answerHeader = "x-mayfly-hint"
 	outIndexProgress      answerHeader = "x-ms-documentdb-collection-index-transformation-progress"
 	outIndexUtilization   answerHeader = "x-ms-cosmos-index-utilization"
 	outItemCount          answerHeader = "x-ms-item-count"
 	outLSN                answerHeader = "lsn"
+	outMaxAge             answerHeader = "Access-Control-Max-Age"
 	outMaxMediaStorage    answerHeader = "x-ms-max-media-storage-usage-mb"
 	outMediaStorage       answerHeader = "x-ms-media-storage-usage-mb"
 	outMinThroughput      answerHeader = "x-ms-cosmos-min-throughput"
@@ -89,6 +98,7 @@ const (
 	outStorageReserved    answerHeader = "x-ms-databaseaccount-reserved-mb"
 	outSubstatus          answerHeader = "x-ms-substatus"
 	outUsage              answerHeader = "x-ms-resource-usage"
+	outVary               answerHeader = "Vary"
 )
 
 // Values of headers that are the same in every answer.

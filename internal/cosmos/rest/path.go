@@ -18,6 +18,11 @@ type path struct {
 	count   int
 }
 
+// errDirect answers clients that look for the replicas of a partition. Their signature
+// is for another path, so it comes before authentication.
+var errDirect = refused(fault.Unsupported, "Direct mode is not available: requests go to the gateway. Set ConnectionMode.Gateway in the CosmosClientOptions of the SDK "+
+	"for .NET, or call gatewayMode() on the CosmosClientBuilder of the SDK for Java.")
+
 var errURL = refused(fault.Invalid, "Request url is invalid")
 
 // split takes the path of a URL apart. Malformed escapes and too many segments make it invalid.
@@ -84,7 +89,10 @@ func (e *exchange) find() error {
 		return err
 	}
 	place := routes.descend(&e.path)
-	if place == nil {
+	switch {
+	case place == nil && e.path.segment[0] == "addresses":
+		return errDirect
+	case place == nil:
 		return errURL
 	}
 	if e.route = place.serving(e.Method); e.route == nil {

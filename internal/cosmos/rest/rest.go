@@ -47,6 +47,10 @@ type Options struct {
 	// gateways does, see routable.
 	Routing bool
 
+	// Origins are the web origins, such as https://app.example, whose pages may use the API
+	// from a browser; AnyOrigin among them is all. Empty is none.
+	Origins []string
+
 	// Logger gets one line a request at debug and every internal error; nil discards.
 	Logger *slog.Logger
 
@@ -68,6 +72,7 @@ type Door struct {
 	ca          func() []byte
 	strict      bool
 	routing     bool
+	sharing     *sharing
 	scripts     programs
 	turns       turns // of scripts
 }
@@ -84,7 +89,7 @@ func New(o Options) (*Door, error) {
 	}
 	d := &Door{
 		catalog: o.Catalog, store: o.Store, clock: o.Clock, keys: newKeyring(o.Key, key),
-		region: o.Region, consistency: o.Consistency, log: o.Logger, ca: o.CA, strict: o.Strict, routing: o.Routing,
+		region: o.Region, consistency: o.Consistency, log: o.Logger, ca: o.CA, strict: o.Strict, routing: o.Routing, sharing: newSharing(o.Origins),
 	}
 	if d.region == "" {
 		d.region = "South Central US"
@@ -134,6 +139,9 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e := newExchange(d, w, r)
 	e.sent = sent
+	if d.sharing != nil {
+		e.share(d.sharing)
+	}
 	defer e.release()
 	status, err := e.answer()
 	if err != nil {
@@ -152,6 +160,9 @@ func (e *exchange) answer() (status int, err error) {
 			err = panicked(p)
 		}
 	}()
+	if e.preflight() {
+		return answerPreflight(e)
+	}
 	if err := e.find(); err != nil {
 		return 0, err
 	}

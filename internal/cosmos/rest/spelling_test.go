@@ -27,6 +27,12 @@ const (
 
 // spellings lists every header that the API writes, byte for byte, and where that is known from.
 var spellings = map[string]string{
+	"Access-Control-Allow-Headers":        constants,
+	"Access-Control-Allow-Methods":        constants,
+	"Access-Control-Allow-Origin":         constants,
+	"Access-Control-Expose-Headers":       constants,
+	"Access-Control-Max-Age":              constants,
+	"Vary":                                "RFC 9110, as the other standard headers are written",
 	"Connection":                          constants,
 	"Content-Length":                      sample,
 	"Content-Type":                        sample,
@@ -140,7 +146,10 @@ func (l *line) answer() (status int, got map[string]string) {
 // Every header of every route is written as the service writes it: clients look names up in
 // plain dictionaries.
 func TestHeadersAreSpelledAsTheServiceSpellsThem(t *testing.T) {
-	d := newDesk(t, func(o *Options) { o.CA = func() []byte { return []byte("PEM") } })
+	d := newDesk(t, func(o *Options) {
+		o.CA = func() []byte { return []byte("PEM") }
+		o.Origins = []string{page}
+	})
 	server := httptest.NewServer(d.door)
 	defer server.Close()
 	l := newLine(t, server.Listener.Addr().String())
@@ -234,6 +243,10 @@ func TestHeadersAreSpelledAsTheServiceSpellsThem(t *testing.T) {
 	step(204, "DELETE", coll, "")
 	step(204, "DELETE", "/dbs/d", "")
 
+	step(204, "OPTIONS", "/dbs", "", "Origin", page, "Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "x-ms-date")
+	step(403, "OPTIONS", "/dbs", "", "Origin", page+"x", "Access-Control-Request-Method", "GET")
+	step(200, "GET", "/dbs", "", "Origin", page)
+	step(400, "GET", "/addresses/", "")
 	step(400, "GET", "/nowhere", "")
 	step(405, "PUT", "/dbs", "")
 	step(404, "GET", "/dbs/d", "")

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// parseOrigins reads a list of web origins. The service takes no wildcard within a host either:
+// learn.microsoft.com/azure/cosmos-db/how-to-configure-cross-origin-resource-sharing.
+func parseOrigins(c *config, value string) error {
+	c.node.Origins = nil
+	if strings.TrimSpace(value) == "" {
+		return nil
+	}
+	for text := range strings.SplitSeq(value, ",") {
+		origin, err := parseOrigin(strings.TrimSpace(text))
+		if err != nil {
+			return err
+		}
+		c.node.Origins = append(c.node.Origins, origin)
+	}
+	return nil
+}
+
+// parseOrigin gives an origin the form that browsers send: small letters, and no port
+// that is the scheme's own.
+func parseOrigin(text string) (string, error) {
+	if text == "*" {
+		return text, nil
+	}
+	u, err := url.Parse(strings.ToLower(strings.TrimSuffix(text, "/")))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "*") ||
+		*u != (url.URL{Scheme: u.Scheme, Host: u.Host}) {
+		return "", fmt.Errorf("%q is neither * nor a web origin such as https://app.example or http://localhost:3000", text)
+	}
+	standard := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
+	return u.Scheme + "://" + strings.TrimSuffix(u.Host, standard), nil
+}
