@@ -36,8 +36,9 @@ var table = []struct{ rooms, mayImport string }{
 	{"cosmos/script", "doc fault"},
 	{"cosmos/rest", "clock doc fault expiry access catalog store cosmos/sql/syntax cosmos/sql/plan cosmos/sql/exec cosmos/script"},
 	{"mongo/code mongo/wire", "doc fault"},
-	{"mongo/expression", "doc fault mongo/code"},
-	{"mongo/filter", "doc fault mongo/code mongo/expression"},
+	{"mongo/pattern", "fault mongo/code"},
+	{"mongo/expression", "doc fault mongo/code mongo/pattern"},
+	{"mongo/filter", "doc fault mongo/code mongo/pattern mongo/expression"},
 	{"mongo/update", "doc fault mongo/code mongo/expression mongo/filter"},
 	{"mongo/pipeline", "doc fault mongo/code mongo/expression mongo/filter mongo/update"},
 	{"mongo/plan", "doc fault access mongo/code mongo/filter"},
@@ -61,7 +62,7 @@ var clients = map[string]string{
 	"github.com/cockroachdb/pebble": "kv/pebble kv/kvtest", // the suite crashes on Pebble's file system
 	"github.com/tidwall/btree":      "kv/memory",
 	"github.com/spf13/":             "cmd/mayfly",
-	"github.com/dlclark/regexp2":    "cosmos/sql/function cosmos/script mongo/expression mongo/filter", // goja compiles patterns with it
+	"github.com/dlclark/regexp2":    "cosmos/sql/function cosmos/script mongo/pattern", // goja compiles patterns with it
 	"github.com/dop251/goja":        "cosmos/script",
 	"github.com/klauspost/":         "mongo/wire",
 	"github.com/xdg-go/":            "mongo/command",

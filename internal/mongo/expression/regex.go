@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/pattern"
 )
 
 func init() {
@@ -21,7 +22,7 @@ func init() {
 // regexOperator takes {input, regex, options}; none is the answer where input or regex is
 // nullish. A pattern that is constant is compiled once, and one that is the same as for the document
 // before is not compiled again.
-func regexOperator(name string, none doc.Value, find func(s *Scope, name, text string, p *pattern) (doc.Value, error)) operator {
+func regexOperator(name string, none doc.Value, find func(s *Scope, name, text string, p *pattern.Pattern) (doc.Value, error)) operator {
 	h := shape{name: name, object: 51103, unknown: 31024, optional: []string{"input", "regex", "options"}}
 	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {
 		args, err := h.read(arg, names, depth)
@@ -33,7 +34,7 @@ func regexOperator(name string, none doc.Value, find func(s *Scope, name, text s
 				return nil, code.New(31022+code.Code(i), "%s requires '%s' parameter", name, h.optional[i])
 			}
 		}
-		last := new(atomic.Pointer[pattern])
+		last := new(atomic.Pointer[sourcePattern])
 		if err := compileConstant(name, args, last); err != nil {
 			return nil, err
 		}
@@ -48,19 +49,19 @@ func regexOperator(name string, none doc.Value, find func(s *Scope, name, text s
 			}
 			p := last.Load()
 			if p == nil || p.source != source {
-				if p, err = compilePattern(name, source.clone()); err != nil {
+				if p, err = source.compile(name); err != nil {
 					return doc.Value{}, err
 				}
 				last.Store(p)
 			}
-			return find(s, name, text, p)
+			return find(s, name, text, p.pattern)
 		}), nil
 	}
 }
 
 // compileConstant compiles a pattern that depends on no document, so that its mistakes are
 // known at once.
-func compileConstant(name string, args []*Expression, last *atomic.Pointer[pattern]) error {
+func compileConstant(name string, args []*Expression, last *atomic.Pointer[sourcePattern]) error {
 	regex, ok := args[1].Constant()
 	if !ok {
 		return nil
@@ -75,7 +76,7 @@ func compileConstant(name string, args []*Expression, last *atomic.Pointer[patte
 	if err != nil || !ok {
 		return err
 	}
-	p, err := compilePattern(name, source.clone())
+	p, err := source.compile(name)
 	last.Store(p)
 	return err
 }
@@ -83,8 +84,24 @@ func compileConstant(name string, args []*Expression, last *atomic.Pointer[patte
 // A patternSource is the text of a pattern and its options.
 type patternSource struct{ text, options string }
 
-func (p patternSource) clone() patternSource {
-	return patternSource{strings.Clone(p.text), strings.Clone(p.options)}
+// A sourcePattern is a pattern and what it was compiled from.
+type sourcePattern struct {
+	source  patternSource
+	pattern *pattern.Pattern
+}
+
+// compile compiles a copy. Errors: 51108 for an option that is none, 51111 for a wrong pattern.
+func (p patternSource) compile(name string) (*sourcePattern, error) {
+	p = patternSource{strings.Clone(p.text), strings.Clone(p.options)}
+	o, err := pattern.ParseOptions(p.options, name)
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := pattern.Compile(p.text, o)
+	if err != nil {
+		return nil, code.New(51111, "Invalid Regex in %s: %v", name, err)
+	}
+	return &sourcePattern{p, compiled}, nil
 }
 
 // readPattern reads a pattern, a string or a regular expression with options of its own.
@@ -115,24 +132,21 @@ func readPattern(name string, regex, options doc.Value) (p patternSource, ok boo
 	if strings.Contains(p.options, "\x00") {
 		return p, false, code.New(51110, "%s: regular expression options cannot contain an embedded null byte", name)
 	}
-	if bad := strings.Trim(p.options, "imsxu"); bad != "" {
-		return p, false, code.New(51108, "%s invalid flag in regex options: %c", name, bad[0])
-	}
 	return p, ok, nil
 }
 
-func regexMatch(_ *Scope, name, text string, p *pattern) (doc.Value, error) {
-	found, err := p.matches(text)
+func regexMatch(_ *Scope, name, text string, p *pattern.Pattern) (doc.Value, error) {
+	found, err := p.Match(text)
 	if err != nil {
-		return doc.Value{}, p.failed(name, err)
+		return doc.Value{}, matchFailed(name, err)
 	}
 	return boolean(found), nil
 }
 
-func regexFind(s *Scope, name, text string, p *pattern) (doc.Value, error) {
-	at, err := p.first(text)
+func regexFind(s *Scope, name, text string, p *pattern.Pattern) (doc.Value, error) {
+	at, err := p.Find(text)
 	if err != nil {
-		return doc.Value{}, p.failed(name, err)
+		return doc.Value{}, matchFailed(name, err)
 	}
 	if at == nil {
 		return null, nil
@@ -140,10 +154,10 @@ func regexFind(s *Scope, name, text string, p *pattern) (doc.Value, error) {
 	return s.found(text, at, codePoints(text[:at[0]]))
 }
 
-func regexFindAll(s *Scope, name, text string, p *pattern) (doc.Value, error) {
-	list, err := p.all(text, s.ask)
+func regexFindAll(s *Scope, name, text string, p *pattern.Pattern) (doc.Value, error) {
+	list, err := p.FindAll(text, mostFound(p.Groups()), s.ask)
 	if err != nil {
-		return doc.Value{}, p.failed(name, err)
+		return doc.Value{}, matchFailed(name, err)
 	}
 	b, mark := s.array(), s.mark()
 	index, counted := 0, 0
@@ -163,6 +177,17 @@ func regexFindAll(s *Scope, name, text string, p *pattern) (doc.Value, error) {
 		}
 	}
 	return b.done()
+}
+
+// mostFound is a number of matches with so many groups that are too large to answer.
+func mostFound(groups int) int { return MaxResultBytes/(44+3*groups) + 1 }
+
+// matchFailed is the error of a match that has not come to an end.
+func matchFailed(name string, err error) error {
+	if code.Of(err) != nil {
+		return err
+	}
+	return code.New(51156, "Error occurred while executing the regular expression in %s. Result code: %v", name, err)
 }
 
 // ask is turn for a loop whose turns may be slow.

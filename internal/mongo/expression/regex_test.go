@@ -102,41 +102,6 @@ func TestPatternsOfDocuments(t *testing.T) {
 	all.Wait()
 }
 
-// FuzzPattern compiles patterns and looks for them.
-func FuzzPattern(f *testing.F) {
-	for _, seed := range [][3]string{
-		{`^a(b|c)*?d$`, "i", "abcd\n"}, {`(?<=x)y`, "", "xy"}, {`(a)(?P<n>b)\2`, "x", "abb"}, {`[^\d\s]+`, "ms", "a1 b"}, {`\bfoo\B`, "", "food"},
-		{`[[:alpha:]$]{2,3}`, "", "a$b"}, {`(((((a`, "", ""}, {`a{1000}{1000}`, "", "a"}, {`\x{1F600}|é`, "i", "É😀"},
-	} {
-		f.Add(seed[0], seed[1], seed[2])
-	}
-	f.Fuzz(func(t *testing.T, text, options, subject string) {
-		if strings.Trim(options, "imsxu") != "" || len(text) > 100 || len(subject) > 100 {
-			return
-		}
-		p, err := compilePattern("$regexFind", patternSource{text, options})
-		if err != nil {
-			if !code.Is(err, 51111) {
-				t.Fatal(err)
-			}
-			return
-		}
-		at, err := p.first(subject)
-		if err != nil {
-			return // took too long
-		}
-		for i := 0; i < len(at); i += 2 {
-			if at[i] > at[i+1] || at[i+1] > len(subject) || at[i] < -1 {
-				t.Fatalf("%q in %q: %v", text, subject, at)
-			}
-		}
-		found, err := p.matches(subject)
-		if err == nil && found != (at != nil) {
-			t.Fatalf("%q in %q: %v, but %v", text, subject, at, found)
-		}
-	})
-}
-
 func BenchmarkRegexMatch(b *testing.B) {
 	benchmark(b, `{"$regexMatch": {"input": "$s", "regex": "^may.*y$"}}`)
 }

@@ -33,7 +33,7 @@ func notIn(_ *compiler, name string, arg doc.Value, at spot) (condition, error) 
 // A list is what a value may be one of.
 type list struct {
 	values   []doc.Value // sorted, without repetitions
-	patterns []*pattern
+	patterns []*regularExpression
 	null     bool
 }
 
@@ -59,7 +59,7 @@ func (l *list) add(v doc.Value) error {
 	case v.Type == bsoncore.TypeUndefined:
 		return code.New(code.BadValue, "InMatchExpression equality cannot be undefined")
 	case v.Type == bsoncore.TypeRegex:
-		p, err := patternOf(v)
+		p, err := regularExpressionOf(v)
 		l.patterns = append(l.patterns, p)
 		return err
 	}
@@ -86,7 +86,7 @@ func (l *list) test(v doc.Value, _ *expression.Scope, _ *Where) (bool, error) {
 func (l *list) described() []Pattern {
 	var list []Pattern
 	for _, p := range l.patterns {
-		list = append(list, p.described)
+		list = append(list, p.described())
 	}
 	return list
 }

@@ -85,47 +85,6 @@ func TestManyWaysThroughArrays(t *testing.T) {
 	}
 }
 
-func TestPatternsThatTakeForEver(t *testing.T) {
-	subject := doc.String(strings.Repeat("a", 5000) + "!")
-	linear, err := newPattern(`^(a+)+$`, "")
-	if err != nil || linear.linear == nil {
-		t.Fatal("not linear", err)
-	}
-	if ok, err := linear.accepts(subject); ok || err != nil {
-		t.Error(ok, err)
-	}
-	slow, err := newPattern(`^(a|aa)+(?=b)`, "")
-	if err != nil || slow.slow == nil {
-		t.Fatal("not slow", err)
-	}
-	if ok, err := slow.accepts(subject); ok || err != nil && !code.Is(err, code.OperationFailed) {
-		t.Error(ok, err)
-	}
-	if _, err := newPattern(strings.Repeat("a", maxPatternBytes+1), ""); !code.Is(err, 51091) {
-		t.Error("a long pattern:", err)
-	}
-}
-
-func TestMostPatternsAreLinear(t *testing.T) {
-	for text, options := range map[string]string{
-		`^abc$`: "", `a.*b`: "is", `^\s*\w+$`: "i", `[^\s]+`: "", `\d{3}-\d{4}`: "", `^a$|^b$`: "", `(a|b$)`: "", `\bx`: "m", `^a$\n`: "m",
-		`\Qa.b\E$`: "", `[[:alpha:]$]+`: "", `[]$]`: "", `a\$b`: "", `\R\h\v\N\e`: "", `(?i)abc`: "", `(?:a|b)+$`: "",
-	} {
-		p, err := newPattern(text, options)
-		if err != nil || p.slow != nil {
-			t.Errorf("/%s/%s: %v, slow %v", text, options, err, p != nil && p.slow != nil)
-		}
-	}
-	for text, options := range map[string]string{
-		`(a$|b)c?`: "", `a b`: "x", `(?x)a b`: "", `(a)\1`: "", `a(?=b)`: "", `(?>a)b`: "", `[\S]`: "",
-	} {
-		p, err := newPattern(text, options)
-		if err != nil || p.slow == nil {
-			t.Errorf("/%s/%s: %v, want the slow one", text, options, err)
-		}
-	}
-}
-
 // A Filter keeps nothing of the query that it was compiled from.
 func TestCompileCopies(t *testing.T) {
 	query := fromJSON(t, `{"a":"xy","b":{"$in":["c","d"]},"e":{"$all":["f"]}}`)

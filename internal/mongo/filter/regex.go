@@ -8,7 +8,49 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/pattern"
 )
+
+// A regularExpression is a compiled pattern that keeps its text and its options.
+type regularExpression struct {
+	text, options string
+	pattern       *pattern.Pattern
+}
+
+// newRegularExpression compiles. Errors: 51108 for an option that is none, 51091 for a wrong pattern,
+// BadValue for a NUL. mongodb/mongo: src/mongo/db/matcher/expression_leaf.cpp
+func newRegularExpression(text, options string) (*regularExpression, error) {
+	if strings.IndexByte(text, 0) >= 0 {
+		return nil, code.New(code.BadValue, "Regular expression cannot contain an embedded null byte")
+	}
+	if strings.IndexByte(options, 0) >= 0 {
+		return nil, code.New(code.BadValue, "Regular expression options string cannot contain an embedded null byte")
+	}
+	o, err := pattern.ParseOptions(options, "")
+	if err != nil {
+		return nil, err
+	}
+	p, err := pattern.Compile(text, o)
+	if err != nil {
+		return nil, code.New(51091, "Regular expression is invalid: %v", err)
+	}
+	return &regularExpression{text, options, p}, nil
+}
+
+// described is what a planner gets to know.
+func (r *regularExpression) described() Pattern {
+	prefix, exact := r.pattern.Prefix()
+	return Pattern{Prefix: prefix, Exact: exact}
+}
+
+// match reports whether a text has a match.
+func (r *regularExpression) match(subject string) (bool, error) {
+	found, err := r.pattern.Match(subject)
+	if err != nil {
+		return false, code.New(code.OperationFailed, "The regular expression %q takes too long on a value", r.text)
+	}
+	return found, nil
+}
 
 // regex is {$regex: "^a", $options: "i"} and {$regex: /^a/i}.
 // https://www.mongodb.com/docs/v7.0/reference/operator/query/regex/
@@ -62,12 +104,12 @@ func regexValue(arg doc.Value, at spot) (condition, error) {
 }
 
 func matches(text, options string, at spot) (condition, error) {
-	p, err := newPattern(text, options)
+	r, err := newRegularExpression(text, options)
 	if err != nil {
 		return condition{}, err
 	}
-	node := &Node{Kind: Regex, Patterns: []Pattern{p.described}}
-	return onPath(at.path, Both, p.test, node), nil
+	node := &Node{Kind: Regex, Patterns: []Pattern{r.described()}}
+	return onPath(at.path, Both, r.test, node), nil
 }
 
 // splitRegex is the two texts that a regular expression is.
@@ -80,26 +122,28 @@ func splitRegex(v doc.Value) (text, options string, ok bool) {
 	return text, options, true
 }
 
-// patternOf is the pattern that a value of type regex is.
-func patternOf(v doc.Value) (*pattern, error) {
+// regularExpressionOf is what a value of type regex is.
+func regularExpressionOf(v doc.Value) (*regularExpression, error) {
 	text, options, _ := splitRegex(v)
-	return newPattern(text, options)
+	return newRegularExpression(text, options)
 }
 
-func (p *pattern) test(v doc.Value, _ *expression.Scope, _ *Where) (bool, error) { return p.accepts(v) }
+func (r *regularExpression) test(v doc.Value, _ *expression.Scope, _ *Where) (bool, error) {
+	return r.accepts(v)
+}
 
 // accepts matches strings and symbols. A regular expression that is the same is accepted too.
-func (p *pattern) accepts(v doc.Value) (bool, error) {
+func (r *regularExpression) accepts(v doc.Value) (bool, error) {
 	switch v.Type {
 	case bsoncore.TypeSymbol:
 		v.Type = bsoncore.TypeString
 	case bsoncore.TypeRegex:
 		text, options, _ := splitRegex(v)
-		return text == p.text && options == p.options, nil
+		return text == r.text && options == r.options, nil
 	}
 	subject, ok := doc.AsString(v)
 	if !ok {
 		return false, nil
 	}
-	return p.match(subject)
+	return r.match(subject)
 }

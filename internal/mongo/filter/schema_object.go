@@ -86,7 +86,7 @@ func properties(s *schema, name string, arg doc.Value) (rule, error) {
 
 // A namedRule is for the fields whose name has a match.
 type namedRule struct {
-	name *pattern
+	name *regularExpression
 	rule rule
 }
 
@@ -157,7 +157,7 @@ func patternProperties(s *schema) ([]namedRule, error) {
 		if inner.Type != bsoncore.TypeEmbeddedDocument {
 			return nil, code.New(code.TypeMismatch, "$jsonSchema keyword '%s' has property '%s' which is not an object", name, text)
 		}
-		p, err := newPattern(text, "")
+		p, err := newRegularExpression(text, "")
 		if err != nil {
 			return nil, err
 		}

@@ -57,7 +57,7 @@ func schemaPattern(_ *schema, name string, arg doc.Value) (rule, error) {
 	if !ok {
 		return nil, wrongType(name, "a string")
 	}
-	p, err := newPattern(text, "")
+	p, err := newRegularExpression(text, "")
 	if err != nil {
 		return nil, err
 	}

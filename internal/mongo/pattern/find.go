@@ -1,0 +1,118 @@
+package pattern
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dlclark/regexp2/v2"
+)
+
+// Find finds the first match: pairs of byte offsets of it and of its groups, -1 where a
+// group took no part; nil when there is none. Errors: ErrTime, ErrDepth.
+func (p *Pattern) Find(text string) ([]int, error) {
+	if p.usesLinear(text) {
+		return p.linear.FindStringSubmatchIndex(text), nil
+	}
+	s, err := p.search(text)
+	if err != nil {
+		return nil, err
+	}
+	return s.next(0)
+}
+
+// FindAll finds matches that do not overlap, as Find gives them, at most so many. One that is empty at
+// the end of a text is not among them, unless the text is empty. It asks stop before each match that needs
+// backtracking, and gives up with its error.
+func (p *Pattern) FindAll(text string, most int, stop func() error) ([][]int, error) {
+	if p.usesLinear(text) && !p.void {
+		return p.linear.FindAllStringSubmatchIndex(text, most), nil
+	}
+	s, err := p.search(text)
+	if err != nil {
+		return nil, err
+	}
+	var list [][]int
+	for start := 0; len(list) < most && (start < len(s.runes) || start == 0); {
+		if err := stop(); err != nil {
+			return nil, err
+		}
+		at, err := s.next(start)
+		if at == nil || err != nil {
+			return list, err
+		}
+		if at[0] == len(text) && text != "" {
+			break
+		}
+		list = append(list, at)
+		start = max(s.end, s.begin+1)
+	}
+	return list, nil
+}
+
+// Groups is how many groups the pattern has.
+func (p *Pattern) Groups() int { return p.groups }
+
+// usesLinear reports whether the linear matcher finds the places of matches in a text.
+func (p *Pattern) usesLinear(text string) bool {
+	return p.linear != nil && p.places && !(p.newline && strings.HasSuffix(text, "\n"))
+}
+
+// A search looks for matches of the matcher that backtracks in one text.
+type search struct {
+	p          *Pattern
+	re         *regexp2.Regexp
+	runes      []rune
+	offsets    []int // of each rune in bytes; nil where all are ASCII
+	begin, end int   // the last match, in runes
+}
+
+func (p *Pattern) search(text string) (*search, error) {
+	re, err := p.full()
+	if err != nil {
+		return nil, err
+	}
+	s := &search{p: p, re: re, runes: []rune(text)}
+	if len(s.runes) == len(text) {
+		return s, nil
+	}
+	s.offsets = make([]int, 0, len(s.runes)+1)
+	for at := 0; at < len(text); {
+		s.offsets = append(s.offsets, at)
+		_, size := utf8.DecodeRuneInString(text[at:])
+		at += size
+	}
+	s.offsets = append(s.offsets, len(text))
+	return s, nil
+}
+
+// next finds the first match that begins its search at a rune.
+func (s *search) next(start int) ([]int, error) {
+	m, err := s.re.FindRunesMatchStartingAt(s.runes, start)
+	if m == nil || err != nil {
+		return nil, limited(err)
+	}
+	s.begin, s.end = m.RuneIndex, m.RuneIndex+m.RuneLength
+	if s.p.moved {
+		if g := m.GroupByNumber(keepGroup); g != nil && len(g.Captures) > 0 {
+			s.begin = g.RuneIndex
+		}
+	}
+	at := make([]int, 0, 2+2*s.p.groups)
+	at = append(at, s.byte(s.begin), s.byte(s.end))
+	for i := range s.p.groups {
+		g := m.GroupByNumber(i + 1)
+		if g == nil || len(g.Captures) == 0 {
+			at = append(at, -1, -1)
+			continue
+		}
+		at = append(at, s.byte(g.RuneIndex), s.byte(g.RuneIndex+g.RuneLength))
+	}
+	return at, nil
+}
+
+func (s *search) byte(rune int) int {
+	if s.offsets == nil {
+		return rune
+	}
+	return s.offsets[rune]
+}

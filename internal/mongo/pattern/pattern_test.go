@@ -1,0 +1,106 @@
+package pattern
+
+import (
+	"flag"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var record = flag.Bool("record", false, "put down what pcre2test answers")
+
+// TestPCRE2 compares with answers of pcre2test 10.42, which were recorded with -record: pattern,
+// options and text in quotes, " => ", and the answer.
+func TestPCRE2(t *testing.T) {
+	const file = "testdata/pcre2.txt"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+	var all []question
+	var places []int
+	for i, line := range lines {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		var q question
+		rest := line
+		for _, part := range []*string{&q.text, &q.options, &q.subject} {
+			quoted, err := strconv.QuotedPrefix(rest)
+			if err != nil {
+				t.Fatalf("%s:%d: %v", file, i+1, err)
+			}
+			*part, _ = strconv.Unquote(quoted)
+			rest = strings.TrimPrefix(rest[len(quoted):], " ")
+		}
+		all, places = append(all, q), append(places, i)
+		if *record {
+			lines[i] = strings.TrimSuffix(line, " "+rest)
+			continue
+		}
+		if got, want := q.answer(), strings.TrimPrefix(rest, "=> "); got != want {
+			t.Errorf("%s:%d\n%s\ngives %s", file, i+1, line, got)
+		}
+	}
+	if !*record {
+		return
+	}
+	for i, answer := range askPCRE2(t, all) {
+		lines[places[i]] += " => " + answer
+	}
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var pieces = strings.Fields(`a b c ab . ^ $ \A \Z \z \b \B \d \D \w \W \s \S \h \H \v \V \R \N \K \n \r\n \x0b \t [ab] [^a] [\h] [^\s] [\d_-] [\S] [[:alpha:]] [[:^space:]a] []a] [^]b]
+	(a) (b) (?:a|b) (a|b) ( ) (?: (?= (?! (?<=a) (?<!b) (?> (?i) (?s) (?m) (?-i) (?x: (?|(a)|(b)) (?<n>a) \k<n> \1 \2 \g{-1} (?(1)a|b) | | * + ? *? +? ++ ?+ {2} {0,2} {,2} {1,}
+	é É k K s ß \x{e9} \Qa.\E \E (?#r) \p{L} \P{Lu} \x20 \e \0 - = _ 1 (?i:k) [k-m] (?i)[^k]`)
+
+func randomText(r *rand.Rand, pieces []string, most int) string {
+	var b strings.Builder
+	for range 1 + r.IntN(most) {
+		b.WriteString(pieces[r.IntN(len(pieces))])
+	}
+	return b.String()
+}
+
+// TestRandomAgainstPCRE2 asks pcre2test the same, where it is installed.
+func TestRandomAgainstPCRE2(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	letters := strings.Split("a|b|c|ab|\n|\r|\r\n|\t| |\v|\u00a0|\u2028|é|É|k|K|\u212a|s|ſ|ß|1|_|-|.|\x1b|\x00", "|")
+	all := make([]question, 5000)
+	for i := range all {
+		q := &all[i]
+		q.text = randomText(r, pieces, 6)
+		for n := strings.Count(q.text, "(") - strings.Count(q.text, ")"); n > 0; n-- {
+			q.text += ")"
+		}
+		if r.IntN(20) > 0 {
+			q.subject = randomText(r, letters, 7)
+		}
+		for _, o := range "imsx" {
+			if r.IntN(5) == 0 {
+				q.options += string(o)
+			}
+		}
+	}
+	answers := askPCRE2(t, all)
+	wrong := 0
+	for i, q := range all {
+		got := q.answer()
+		if strings.HasPrefix(got, "error: ") && strings.HasPrefix(answers[i], "error: ") {
+			continue // the table compares texts; of two mistakes, another one may come first
+		}
+		if got != answers[i] && answers[i] != "" {
+			t.Errorf("seed %d: %q %q %q\ngives %s\nwant  %s", seed, q.text, q.options, q.subject, got, answers[i])
+			if wrong++; wrong > 20 {
+				return
+			}
+		}
+	}
+}
