@@ -128,13 +128,14 @@ const (
 	MergeStageNoMatchingDocument             Code = 13113
 	MaxSubPipelineDepthExceeded              Code = 232
 	UnrecognizedStage                        Code = 40324 // Location40324
+	SearchNotEnabled                         Code = 31082
 )
 
 // names lists the codes whose name is not LocationN.
 var names = map[Code]string{
 	InternalError: "InternalError", BadValue: "BadValue", NoSuchKey: "NoSuchKey", GraphContainsCycle: "GraphContainsCycle",
 	HostUnreachable: "HostUnreachable", HostNotFound: "HostNotFound", UnknownError: "UnknownError", FailedToParse: "FailedToParse",
-	UserNotFound: "UserNotFound", UnsupportedFormat: "UnsupportedFormat", Unauthorized: "Unauthorized", TypeMismatch: "TypeMismatch",
+	UserNotFound: "UserNotFound", SearchNotEnabled: "SearchNotEnabled", UnsupportedFormat: "UnsupportedFormat", Unauthorized: "Unauthorized", TypeMismatch: "TypeMismatch",
 	Overflow: "Overflow", InvalidLength: "InvalidLength", ProtocolError: "ProtocolError", AuthenticationFailed: "AuthenticationFailed",
 	IllegalOperation: "IllegalOperation", InvalidBSON: "InvalidBSON", 23: "AlreadyInitialized", LockTimeout: "LockTimeout", NamespaceNotFound: "NamespaceNotFound",
 	IndexNotFound: "IndexNotFound", PathNotViable: "PathNotViable", MergeStageNoMatchingDocument: "MergeStageNoMatchingDocument", MaxSubPipelineDepthExceeded: "MaxSubPipelineDepthExceeded", CannotBackfillArray: "CannotBackfillArray", NotExactValueField: "NotExactValueField", DurationOverflow: "DurationOverflow", ConflictingUpdateOperators: "ConflictingUpdateOperators",
@@ -208,6 +209,20 @@ func Is(err error, c Code) bool {
 	e := Of(err)
 	return e != nil && e.Code == c
 }
+
+// NoSearch and NoSearchIndexes are what MongoDB answers to stages and commands of Atlas Search where it is
+// not set up. mongodb/mongo: src/mongo/db/pipeline/search/search_helper.cpp
+func NoSearch() *Error {
+	return New(SearchNotEnabled, "Using $search and $vectorSearch aggregation stages requires additional configuration. "+connectToAtlas)
+}
+
+// NoSearchIndexes is NoSearch for $listSearchIndexes and the commands for search indexes.
+func NoSearchIndexes() *Error {
+	return New(SearchNotEnabled, "Using Atlas Search Database Commands and the $listSearchIndexes aggregation stage requires additional configuration. "+connectToAtlas)
+}
+
+const connectToAtlas = "Please connect to Atlas or an AtlasCLI local deployment to enable. For more information on how to connect, " +
+	"see https://dochub.mongodb.org/core/atlas-cli-deploy-local-reqs."
 
 // Unsupported says that mayfly does not have what the client asks for, by name.
 func Unsupported(what string) *Error {

@@ -36,7 +36,7 @@ func aggregate(r *request, a *answer) error {
 	case !ok:
 		return code.New(code.TypeMismatch, "cursor field must be missing or an object")
 	}
-	size = r.batchSize(doc.Lookup(options, "batchSize"), firstBatch)
+	size = r.batchSize("cursor", doc.Lookup(options, "batchSize"), firstBatch)
 	if r.err != nil {
 		return r.err
 	}

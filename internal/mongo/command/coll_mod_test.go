@@ -28,7 +28,7 @@ func TestCollMod(t *testing.T) {
 		{"negative", `{"collMod":"c","index":{"name":"at_1","expireAfterSeconds":-1}}`, `72 InvalidOptions: TTL index 'expireAfterSeconds' option cannot be less than 0`},
 		{"NaN", `{"collMod":"c","index":{"name":"at_1","expireAfterSeconds":{"$numberDouble":"NaN"}}}`, `~72 InvalidOptions: `},
 		{"string", `{"collMod":"c","index":{"name":"at_1","expireAfterSeconds":"1"}}`,
-			`14 TypeMismatch: BSON field 'collMod.index.expireAfterSeconds' is the wrong type 'string', expected types '[long, int, decimal, double]'`},
+			`14 TypeMismatch: BSON field 'collMod.index.expireAfterSeconds' is the wrong type 'string', expected types '[long, int, decimal, double']`},
 		{"neither", `{"collMod":"c","index":{"expireAfterSeconds":1}}`, `72 InvalidOptions: Must specify either index name or key pattern.`},
 		{"both", `{"collMod":"c","index":{"name":"at_1","keyPattern":{"at":1},"expireAfterSeconds":1}}`, `72 InvalidOptions: Cannot specify both key pattern and name.`},
 		{"two by pattern", `{"collMod":"c","index":{"keyPattern":{"two":1},"expireAfterSeconds":1}}`, `~181 AmbiguousIndexKeyPattern: `},

@@ -89,7 +89,7 @@ func TestCreate(t *testing.T) {
 		{"no name", bson.D{{Key: "create", Value: ""}}, 73, "Invalid namespace"},
 		{"dollar", bson.D{{Key: "create", Value: "a$b"}}, 73, "Invalid collection name"},
 		{"system", bson.D{{Key: "create", Value: "system.foo"}}, 73, "Invalid system namespace: test.system.foo"},
-		{"a number", bson.D{{Key: "create", Value: 1}}, 73, "collection name has invalid type int"},
+		{"a number", bson.D{{Key: "create", Value: 1}}, 2, "collection name has invalid type int"},
 		{"other index on _id", bson.D{{Key: "create", Value: "x"}, {Key: "idIndex", Value: bson.D{{Key: "key", Value: bson.D{{Key: "a", Value: 1}}}, {Key: "name", Value: "_id_"}}}}, 2, "must be {_id: 1}"},
 		{"index on _id", bson.D{{Key: "create", Value: "i"}, {Key: "idIndex", Value: bson.D{{Key: "v", Value: 2}, {Key: "key", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "name", Value: "_id_"}}}}, 0, ""},
 	} {

@@ -215,8 +215,13 @@ func sameOptions(c *catalog.Container, options doc.Doc) error {
 
 // mayName decides whether a container of that name may be made.
 func (r *request) mayName(db, name string) error {
-	if strings.HasPrefix(name, "system.") && name != "system.js" {
+	switch { // mongodb/mongo: src/mongo/db/catalog/collection_catalog_helper.cpp, userAllowedCreateNS
+	case strings.Contains(db, "$"):
+		return code.New(code.InvalidNamespace, "Invalid namespace: %s.%s", db, name)
+	case strings.HasPrefix(name, "system.") && name != "system.js":
 		return code.New(code.InvalidNamespace, "Invalid system namespace: %s.%s", db, name)
+	case strings.Contains(name, ".system."):
+		return code.New(code.BadValue, "Invalid namespace: %s.%s", db, name)
 	}
 	for _, other := range r.s.o.Catalog.Databases() {
 		if other.Name != db && strings.EqualFold(other.Name, db) {

@@ -216,17 +216,17 @@ func (a *answer) setInt64(at int, v int64) {
 	binary.LittleEndian.PutUint64(a.buf[a.start+at+len("\x12id\x00"):], uint64(v))
 }
 
-// batchSize reads the size of the first batch from a value, batchSize or that in `cursor`.
-func (r *request) batchSize(v doc.Value, otherwise int64) int64 {
+// batchSize reads the size of a batch from a value, whose place is the command's name or that of `cursor`.
+func (r *request) batchSize(within string, v doc.Value, otherwise int64) int64 {
 	if v.Type == 0 || v.Type == bsoncore.TypeNull {
 		return otherwise
 	}
 	n, ok := wholeOf(v)
 	switch {
 	case !ok:
-		r.fault(r.wrongType("batchSize", v, "[long, int, decimal, double]"))
+		r.fault(wrongTypeOf(within+".batchSize", v, "[long, int, decimal, double]"))
 	case n < 0:
-		r.fault(code.New(51024, "BSON field 'batchSize' value must be >= 0, actual value '%d'", n))
+		r.fault(code.New(valueTooSmall, "BSON field 'batchSize' value must be >= 0, actual value '%d'", n))
 	}
 	return n
 }

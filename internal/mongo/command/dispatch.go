@@ -5,7 +5,6 @@ import (
 	"errors"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
@@ -107,6 +106,9 @@ func (c *connection) run(r *request, a *answer) error {
 		return code.New(code.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an upgrade. "+
 			"For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", r.name)
 	}
+	if err := r.checkNames(); err != nil {
+		return err
+	}
 	if err := r.authorize(); err != nil {
 		return err
 	}
@@ -186,9 +188,6 @@ func (r *request) begin() error {
 	return checkDatabaseName(r.db)
 }
 
-// maxMaxTime bounds maxTimeMS.
-const maxMaxTime = 24 * time.Hour
-
 // generic takes in a member that any command may have.
 func (r *request) generic(name string, v doc.Value) error {
 	switch name {
@@ -199,14 +198,7 @@ func (r *request) generic(name string, v doc.Value) error {
 		}
 		r.db = strings.Clone(s)
 	case "maxTimeMS":
-		n, ok := doc.AsInt64Exact(v)
-		switch {
-		case !ok:
-			return code.New(code.TypeMismatch, "maxTimeMS must be a number")
-		case n < 0 || n > 1<<31-1:
-			return code.New(code.BadValue, "%d value for maxTimeMS is out of range [0, 2147483647]", n)
-		}
-		r.maxTime = min(time.Duration(n)*time.Millisecond, maxMaxTime)
+		return r.readMaxTime(v)
 	case "lsid":
 		r.lsid = v
 	case "txnNumber":

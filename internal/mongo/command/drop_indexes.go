@@ -25,7 +25,8 @@ func (s *Server) indexing(c *catalog.Container) *sync.Mutex {
 
 func dropIndexes(r *request, a *answer) error {
 	name := r.collection()
-	which := r.get("index")
+	which := doc.Lookup(r.body, "index")
+	r.faultIf(r.checkIndexArgument(which))
 	if r.err != nil {
 		return r.err
 	}
@@ -36,15 +37,13 @@ func dropIndexes(r *request, a *answer) error {
 	case c == nil:
 		return code.New(code.NamespaceNotFound, "ns not found %s.%s", r.db, name)
 	case viewOf(c) != nil:
-		return code.New(code.CommandNotSupportedOnView, "Namespace %s.%s is a view, not a collection", r.db, name)
-	case which.Type == 0:
-		return code.New(code.MissingFieldOfCommand, "BSON field 'dropIndexes.index' is missing but a required field")
+		return code.New(code.CommandNotSupportedOnView, "Cannot drop indexes on view %s.%s", r.db, name)
 	}
 	lock := r.s.indexing(c)
 	lock.Lock()
 	defer lock.Unlock()
 	before := indexSpecs(c)
-	names, all, err := r.namedIndexes(c, which)
+	names, all, err := namedIndexes(c, which)
 	if err != nil {
 		return err
 	}
@@ -58,8 +57,26 @@ func dropIndexes(r *request, a *answer) error {
 	return r.indexed(c, before)
 }
 
+// checkIndexArgument asks whether a value names indexes: by a name, a list of names or a key.
+func (r *request) checkIndexArgument(which doc.Value) error {
+	switch which.Type {
+	case 0:
+		return code.New(code.MissingFieldOfCommand, "BSON field '%s.index' is missing but a required field", r.name)
+	case bsoncore.TypeString, bsoncore.TypeEmbeddedDocument:
+		return nil
+	case bsoncore.TypeArray:
+		for v := range doc.Elements(which) {
+			if v.Type != bsoncore.TypeString {
+				return r.wrongType("index", which, "[string]")
+			}
+		}
+		return nil
+	}
+	return r.wrongType("index", which, "[string, object]")
+}
+
 // namedIndexes finds the names of the indexes that are meant.
-func (r *request) namedIndexes(c *catalog.Container, which doc.Value) (names []string, all bool, err error) {
+func namedIndexes(c *catalog.Container, which doc.Value) (names []string, all bool, err error) {
 	specs := indexSpecs(c)
 	switch which.Type {
 	case bsoncore.TypeString:
@@ -74,24 +91,19 @@ func (r *request) namedIndexes(c *catalog.Container, which doc.Value) (names []s
 		return []string{name}, false, checkNamed(specs, name)
 	case bsoncore.TypeArray:
 		for v := range doc.Elements(which) {
-			name, ok := doc.AsString(v)
-			if !ok {
-				return nil, false, code.New(code.TypeMismatch, "dropIndexes 'index' must be a string, an object, or an array of strings")
-			}
+			name, _ := doc.AsString(v)
 			if err := checkNamed(specs, name); err != nil {
 				return nil, false, err
 			}
 			names = append(names, name)
 		}
 		return names, false, nil
-	case bsoncore.TypeEmbeddedDocument:
-		name, err := byKey(specs, doc.Doc(which.Data))
-		if err != nil {
-			return nil, false, err
-		}
-		return []string{name}, false, checkNamed(specs, name)
 	}
-	return nil, false, r.wrongType("index", which, "[string, object, array]")
+	name, err := byKey(specs, doc.Doc(which.Data))
+	if err != nil {
+		return nil, false, err
+	}
+	return []string{name}, false, checkNamed(specs, name)
 }
 
 // checkNamed asks whether an index may be dropped.
@@ -109,20 +121,21 @@ func checkNamed(specs []doc.Doc, name string) error {
 
 // byKey finds the name of the index with a key pattern.
 func byKey(specs []doc.Doc, key doc.Doc) (string, error) {
-	var found []string
+	var found []doc.Doc
 	for _, spec := range specs {
 		if samePattern(docMember(spec, "key"), key) {
-			s, _ := doc.AsString(doc.Lookup(spec, "name"))
-			found = append(found, s)
+			found = append(found, spec)
 		}
 	}
 	switch len(found) {
 	case 0:
 		return "", code.New(code.IndexNotFound, "can't find index with key: %s", code.Show(doc.Object(key)))
 	case 1:
-		return found[0], nil
+		s, _ := doc.AsString(doc.Lookup(found[0], "name"))
+		return s, nil
 	}
-	return "", code.New(code.AmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead.", len(found), code.Show(doc.Object(key)))
+	return "", code.New(code.AmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. Conflicting indexes: %s, %s",
+		len(found), code.Show(doc.Object(key)), code.Show(doc.Object(found[0])), code.Show(doc.Object(found[1])))
 }
 
 // samePattern compares key patterns: 1 and 1.0 are the same direction.

@@ -52,7 +52,7 @@ func find(r *request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	size := r.batchSize(r.get("batchSize"), firstBatch)
+	size := r.batchSize("find", r.get("batchSize"), firstBatch)
 	if n := r.int("ntoreturn", 0, 0); n > 0 {
 		size = n
 	}

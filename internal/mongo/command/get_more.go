@@ -20,8 +20,8 @@ func getMore(r *request, a *answer) error {
 	if !ok || r.arg.Type != bsoncore.TypeInt64 {
 		return r.wrongType("getMore", r.arg, "long")
 	}
-	name := r.string("collection")
-	limit := r.batchSize(r.get("batchSize"), 0)
+	name := r.cursorCollection()
+	limit := r.batchSize("getMore", r.get("batchSize"), 0)
 	if r.err != nil {
 		return r.err
 	}
@@ -115,6 +115,18 @@ func (c *cursors) forget(x *cursor) {
 	delete(c.open, x.id)
 }
 
+// cursorCollection reads the collection that a getMore names.
+func (r *request) cursorCollection() string {
+	name := r.string("collection")
+	switch {
+	case r.get("collection").Type == 0:
+		r.fault(code.New(code.MissingFieldOfCommand, "BSON field 'getMore.collection' is missing but a required field"))
+	case name == "" && r.err == nil:
+		r.fault(code.New(code.InvalidNamespace, "Collection names cannot be empty"))
+	}
+	return name
+}
+
 func killCursors(r *request, a *answer) error {
 	name, ok := doc.AsString(r.arg) // which may be $cmd.aggregate
 	if !ok {
@@ -125,10 +137,10 @@ func killCursors(r *request, a *answer) error {
 		return r.err
 	}
 	var killed, missing []int64
-	for _, v := range list {
+	for i, v := range list {
 		id, ok := doc.AsInt64Exact(v)
 		if !ok {
-			return r.wrongType("cursors", v, "long")
+			return r.wrongType("cursors."+indexName(i), v, "long")
 		}
 		if x := r.s.cursors.find(id); x != nil && x.ns == r.db+"."+name && r.mayKill(x.user) {
 			r.s.cursors.kill(x)

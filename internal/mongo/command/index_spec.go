@@ -77,6 +77,12 @@ func parseIndex(d doc.Doc, ignoreUnknown bool) (*indexSpec, error) {
 	switch {
 	case doc.Lookup(d, "name").Type == 0:
 		return nil, inSpecification(d, code.New(code.FailedToParse, "The 'name' field is a required property of an index specification"))
+	case x.Name == "":
+		whole := d
+		if doc.Lookup(d, "v").Type == 0 {
+			whole = doc.With(d, "v", doc.Int32(2))
+		}
+		return nil, inSpecification(whole, code.New(code.CannotCreateIndex, "index name cannot be empty"))
 	case isID && x.Columns[0].Descending:
 		return nil, code.New(code.BadValue, "The field 'key' for an _id index must be {_id: 1}, but got %s", code.Show(key))
 	case x.Sparse && x.Partial != nil:
@@ -140,14 +146,14 @@ func (x *indexSpec) option(name string, v doc.Value) error {
 		switch {
 		case !ok:
 			return code.New(code.TypeMismatch, "The field 'name' must be a string, but got %s", code.TypeName(v))
-		case s == "" || s == "*" || strings.ContainsRune(s, 0):
+		case s == "*" || strings.ContainsRune(s, 0):
 			return code.New(code.CannotCreateIndex, "The index name '%s' is not valid", s)
 		}
 		x.Name = strings.Clone(s)
 	case "unique", "sparse", "hidden", "prepareUnique":
 		on, ok := truth(v)
 		if !ok {
-			return code.New(code.TypeMismatch, "The field '%s' has value %s, which is not convertible to bool", name, code.Show(v))
+			return code.New(code.TypeMismatch, "The field '%s has value %s: %s, which is not convertible to bool", name, name, code.Show(v)) // with one quote
 		}
 		switch name {
 		case "unique":

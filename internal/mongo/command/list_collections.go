@@ -25,7 +25,7 @@ func listCollections(r *request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	size := r.batchSize(doc.Lookup(r.document("cursor"), "batchSize"), maxBatchCount)
+	size := r.batchSize("cursor", doc.Lookup(r.document("cursor"), "batchSize"), maxBatchCount)
 	if r.err != nil {
 		return r.err
 	}

@@ -14,7 +14,7 @@ func init() {
 func listIndexes(r *request, a *answer) error {
 	name := r.collection()
 	options := r.document("cursor")
-	size := r.batchSize(doc.Lookup(options, "batchSize"), firstBatch)
+	size := r.batchSize("cursor", doc.Lookup(options, "batchSize"), firstBatch)
 	if r.err != nil {
 		return r.err
 	}

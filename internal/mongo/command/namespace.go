@@ -3,6 +3,8 @@ package command
 import (
 	"strings"
 
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -15,22 +17,78 @@ const (
 	maxNamespace    = 255
 )
 
+// onCollections are the commands whose own value is the name of a collection. A value of another type has
+// one of three answers, by how MongoDB 7.0 reads the command; the texts are recorded in FerretDB/FerretDB:
+// integration/{query,distinct,explain,indexes_command}_test.go.
+var onCollections = map[string]code.Code{
+	"aggregate": code.BadValue, "collMod": code.BadValue, "collStats": code.BadValue, "create": code.BadValue, "createIndexes": code.BadValue,
+	"delete": code.BadValue, "deleteIndexes": code.BadValue, "drop": code.BadValue, "dropIndexes": code.BadValue,
+	"findAndModify": code.BadValue, "insert": code.BadValue, "listIndexes": code.BadValue, "update": code.BadValue,
+	"compact": code.InvalidNamespace, "planCacheClear": code.InvalidNamespace, "reIndex": code.InvalidNamespace, "validate": code.InvalidNamespace,
+	"count": unreadableName, "distinct": unreadableName, "find": unreadableName,
+}
+
+// unreadableName marks commands that look at the type of a name before they read anything.
+const unreadableName code.Code = 0
+
+// withNull is the answer to a name with a NUL in it.
+func withNull() error {
+	return code.New(code.InvalidNamespace, "namespaces cannot have embedded null characters")
+}
+
+// checkDatabaseName refuses what MongoDB refuses before it looks at the command.
 func checkDatabaseName(name string) error {
-	if name == "" || len(name) > maxDatabaseName || strings.ContainsAny(name, "/\\. \"$\x00") {
-		return code.New(code.InvalidNamespace, "Invalid database name: '%s'", name)
+	switch {
+	case strings.Contains(name, "\x00"):
+		return withNull()
+	case strings.Contains(name, "."):
+		return code.New(code.InvalidNamespace, "'.' is an invalid character in a db name: %s", name)
+	case len(name) > maxDatabaseName:
+		return code.New(code.InvalidNamespace, "db name must be at most %d characters, found: %d", maxDatabaseName, len(name))
 	}
 	return nil
+}
+
+// isDatabaseName reports whether a database may have this name; a $ is refused when it is to be made.
+func isDatabaseName(name string) bool { return name != "" && !strings.ContainsAny(name, "/\\ \"") }
+
+// checkNames checks the name of the database together with the command's own value.
+func (r *request) checkNames() error {
+	if _, on := onCollections[r.name]; isDatabaseName(r.db) || on && r.arg.Type == bsoncore.TypeString {
+		return nil // what has a collection checks both
+	}
+	return code.New(code.InvalidNamespace, "Invalid database name: '%s'", r.db)
 }
 
 // collection reads the name of the container that the command is about: the value of its own member.
 func (r *request) collection() string {
 	name, ok := doc.AsString(r.arg)
 	if !ok {
-		r.fault(code.New(code.InvalidNamespace, "collection name has invalid type %s", code.TypeName(r.arg)))
+		r.fault(r.wrongName())
 		return ""
 	}
 	r.faultIf(checkCollectionName(r.db, name))
 	return strings.Clone(name)
+}
+
+// wrongName is the answer to a value that is no name.
+func (r *request) wrongName() error {
+	_, number := doc.AsFloat(r.arg)
+	switch kind := onCollections[r.name]; {
+	case kind == unreadableName:
+		return code.New(code.InvalidNamespace, "Failed to parse namespace element")
+	case r.name == "aggregate" && number:
+		return code.New(code.BadValue, "Invalid command format: the 'aggregate' field must specify a collection name or 1")
+	case kind == code.BadValue && isUUID(r.arg):
+		return code.New(code.BadValue, "Collection name must be provided. UUID is not valid in this context")
+	default:
+		return code.New(kind, "collection name has invalid type %s", code.TypeName(r.arg))
+	}
+}
+
+// isUUID reports whether a value is binary data of subtype 4.
+func isUUID(v doc.Value) bool {
+	return v.Type == bsoncore.TypeBinary && len(v.Data) == 4+1+16 && v.Data[4] == 4
 }
 
 func (r *request) faultIf(err error) {
@@ -41,7 +99,11 @@ func (r *request) faultIf(err error) {
 
 func checkCollectionName(db, name string) error {
 	switch {
-	case name == "" || strings.ContainsAny(name, "\x00") || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "."):
+	case strings.Contains(name, "\x00"):
+		return withNull()
+	case strings.HasPrefix(name, "."):
+		return code.New(code.InvalidNamespace, "Collection names cannot start with '.': %s", name)
+	case name == "" || !isDatabaseName(db):
 		return code.New(code.InvalidNamespace, "Invalid namespace specified '%s.%s'", db, name)
 	case strings.Contains(name, "$"):
 		return code.New(code.InvalidNamespace, "Invalid collection name: %s", name)

@@ -56,7 +56,7 @@ func tables() string {
 	list := func(title string, names []string, compile func(name string) error) {
 		var there, refused []string
 		for _, name := range names {
-			if code.Is(compile(name), code.CommandNotSupported) {
+			if err := compile(name); code.Is(err, code.CommandNotSupported) || code.Is(err, code.SearchNotEnabled) {
 				refused = append(refused, "`"+name+"`")
 			} else {
 				there = append(there, "`"+name+"`")

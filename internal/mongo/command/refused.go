@@ -14,9 +14,6 @@ var refused = strings.Fields(`applyOps cloneCollectionAsCapped convertToCapped d
 // refusedSearch are those of Atlas Search.
 var refusedSearch = strings.Fields(`createSearchIndexes dropSearchIndex listSearchIndexes updateSearchIndex`)
 
-// searchNotEnabled is what MongoDB answers to them outside of Atlas.
-const searchNotEnabled code.Code = 31082
-
 func init() {
 	for _, name := range refused {
 		register(name, command{run: refuse, help: "Is not supported by mayfly.", needs: anyAction, loose: true})
@@ -29,6 +26,4 @@ func init() {
 
 func refuse(r *request, _ *answer) error { return code.Unsupported("the command " + r.name) }
 
-func refuseSearch(r *request, _ *answer) error {
-	return code.New(searchNotEnabled, "the command %s of Atlas Search is not supported by mayfly", r.name)
-}
+func refuseSearch(*request, *answer) error { return code.NoSearchIndexes() }

@@ -59,8 +59,8 @@ func (r *request) wrongType(name string, v doc.Value, want string) error {
 
 func wrongTypeOf(field string, v doc.Value, want string) error {
 	form := "expected type '%s'"
-	if len(want) > 0 && want[0] == '[' {
-		form = "expected types '%s'"
+	if list, ok := strings.CutSuffix(want, "]"); ok {
+		form, want = "expected types '%s']", list // version 7.0 puts the quote there: src/mongo/idl/idl_parser.cpp
 	}
 	return code.New(code.TypeMismatch, "BSON field '%s' is the wrong type '%s', "+form, field, code.TypeName(v), want)
 }
@@ -161,6 +161,9 @@ func (r *request) bool(name string, otherwise bool) bool {
 	return false
 }
 
+// valueTooSmall is the code of a number below the least one that a member may have.
+const valueTooSmall code.Code = 51024
+
 // int gives an optional whole number of at least low.
 func (r *request) int(name string, low int64, otherwise int64) int64 {
 	v := r.get(name)
@@ -173,7 +176,7 @@ func (r *request) int(name string, low int64, otherwise int64) int64 {
 		return otherwise
 	}
 	if n < low {
-		r.fault(code.New(51024, "BSON field '%s' value must be >= %d, actual value '%d'", name, low, n))
+		r.fault(code.New(valueTooSmall, "BSON field '%s' value must be >= %d, actual value '%d'", name, low, n))
 		return otherwise
 	}
 	return n

@@ -61,7 +61,7 @@ func (v *conversation) readPayload(payload doc.Value) (string, error) {
 	}
 	text, ok := doc.AsString(payload)
 	if !ok {
-		return "", code.New(code.TypeMismatch, "BSON field 'payload' is the wrong type '%s', expected types '[binData, string]'", code.TypeName(payload))
+		return "", code.New(code.TypeMismatch, "BSON field 'payload' is the wrong type '%s', expected types '[binData, string']", code.TypeName(payload))
 	}
 	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {

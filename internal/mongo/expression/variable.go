@@ -89,13 +89,9 @@ func checkVariable(name string, own bool) error {
 	if own && name == "CURRENT" {
 		return nil
 	}
-	kind := "variable name"
-	if own {
-		kind = "user variable name"
-	}
 	small, large := name[0] >= 'a' && name[0] <= 'z' || name[0] >= 0x80, name[0] >= 'A' && name[0] <= 'Z'
 	if !small && (own || !large) {
-		return code.New(code.FailedToParse, "'%s' starts with an invalid character for a %s", name, kind)
+		return code.New(code.FailedToParse, "'%s' starts with an invalid character for a user variable name", name)
 	}
 	for i := range len(name) {
 		c := name[i]

@@ -64,7 +64,7 @@ func readPositions(arg doc.Value) (*mask, error) {
 		case err != nil:
 			return nil, code.New(code.BadValue, "Failed to parse bit position. %s", err)
 		case n < 0:
-			return nil, code.New(code.BadValue, "bit positions must be >= 0 but got: %s: %s", name, code.Show(e))
+			return nil, code.New(code.BadValue, "Failed to parse bit position. Expected a non-negative number in: %s: %s", name, code.Show(e))
 		case n > math.MaxInt32:
 			return nil, code.New(code.BadValue, "Failed to parse bit position. Cannot represent %s: %s in an int", name, code.Show(e))
 		}

@@ -64,13 +64,24 @@ func init() {
 		parsers[name] = sourceParser(name)
 	}
 	for _, name := range refusedStages {
-		parsers[name] = func(*compiler, doc.Value) (stage, error) { return nil, code.Unsupported(name) }
+		parsers[name] = func(*compiler, doc.Value) (stage, error) { return nil, refusal(name) }
 	}
 }
 
 // refusedStages are MongoDB's that mayfly does not have.
 var refusedStages = strings.Fields("$geoNear $search $searchMeta $vectorSearch $listSearchIndexes $queryStats " +
 	"$listSampledQueries $shardedDataDistribution $changeStreamSplitLargeEvent")
+
+// refusal is the answer to a stage of refusedStages; those of Atlas Search have MongoDB's own.
+func refusal(name string) error {
+	switch name {
+	case "$listSearchIndexes":
+		return code.NoSearchIndexes()
+	case "$search", "$searchMeta", "$vectorSearch":
+		return code.NoSearch()
+	}
+	return code.Unsupported(name)
+}
 
 // inUpdates are the stages of an update.
 var inUpdates = map[string]bool{

@@ -73,7 +73,7 @@ func (f *filling) option(c *compiler, name string, v doc.Value) (err error) {
 	case "partitionBy":
 		f.parted++
 		if v.Type != bsoncore.TypeString && !isObject(v) {
-			return code.New(code.TypeMismatch, "BSON field '$fill.partitionBy' is the wrong type '%s', expected types '[string, object]'", typeName(v))
+			return code.New(code.TypeMismatch, "BSON field '$fill.partitionBy' is the wrong type '%s', expected types '[string, object']", typeName(v))
 		}
 		f.by, err = expression.Compile(v, c.names)
 	case "partitionByFields":
