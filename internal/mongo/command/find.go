@@ -82,6 +82,9 @@ func within(what string, err error) error {
 func (r *request) finding(name string) (*finding, error) {
 	q := &finding{}
 	q.ns = r.db + "." + name
+	if err := r.checkBooleans(); err != nil {
+		return nil, err
+	}
 	if err := r.refuseOptions("max", "min", "returnKey", "showRecordId", "tailable", "awaitData", "maxScan", "snapshot"); err != nil {
 		return nil, err
 	}
@@ -217,6 +220,19 @@ func simpleCollation(d doc.Doc) error {
 	return nil
 }
 
+// booleans are the members of find that have to be true or false; elsewhere numbers count as such.
+var booleans = fieldSet("singleBatch allowDiskUse returnKey showRecordId tailable awaitData noCursorTimeout allowPartialResults oplogReplay")
+
+// checkBooleans checks them. mongodb/mongo: src/mongo/idl/basic_types.h, OptionalBool
+func (r *request) checkBooleans() error {
+	for name, v := range doc.Members(r.body) {
+		if booleans[name] && v.Type != bsoncore.TypeBoolean && v.Type != bsoncore.TypeNull {
+			return code.New(code.TypeMismatch, "Field '%s' should be a boolean value, but found: %s", name, code.TypeName(v))
+		}
+	}
+	return nil
+}
+
 // findPoint answers a find of one _id and nothing else, which needs no plan.
 func (r *request) findPoint(a *answer, name string) (done bool, err error) {
 	var id doc.Value
@@ -227,6 +243,9 @@ func (r *request) findPoint(a *answer, name string) (done bool, err error) {
 				id = onlyID(d)
 			}
 		case "find", "limit", "singleBatch", "batchSize", "$db", "lsid", "maxTimeMS", "$clusterTime", "$readPreference", "readConcern", "txnNumber", "autocommit", "startTransaction":
+			if field == "singleBatch" && v.Type != bsoncore.TypeBoolean {
+				return false, nil
+			}
 			if n, ok := doc.AsInt64Exact(v); field == "batchSize" && (!ok || n < 1) || field == "limit" && (!ok || n < 0) {
 				return false, nil
 			}

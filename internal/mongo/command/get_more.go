@@ -130,7 +130,7 @@ func (r *request) cursorCollection() string {
 func killCursors(r *request, a *answer) error {
 	name, ok := doc.AsString(r.arg) // which may be $cmd.aggregate
 	if !ok {
-		return code.New(code.InvalidNamespace, "collection name has invalid type %s", code.TypeName(r.arg))
+		return code.New(code.BadValue, "collection name has invalid type %s", code.TypeName(r.arg))
 	}
 	list := r.list("cursors")
 	if r.err != nil {
