@@ -2,6 +2,7 @@ package filter
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
@@ -25,6 +26,9 @@ func newRegularExpression(text, options string) (*regularExpression, error) {
 	}
 	if strings.IndexByte(options, 0) >= 0 {
 		return nil, code.New(code.BadValue, "Regular expression options string cannot contain an embedded null byte")
+	}
+	if !utf8.ValidString(text) {
+		return nil, code.New(5108300, "Regular expression is invalid UTF-8")
 	}
 	o, err := pattern.ParseOptions(options, "")
 	if err != nil {

@@ -150,6 +150,10 @@ func (t *translator) closeGroup() error {
 	if g.kind == resets {
 		t.groups = max(g.most, t.groups)
 	}
+	if n > 0 && t.open[n-1].asks {
+		t.open[n-1].asks = false
+		t.item = -1 // a condition cannot be repeated
+	}
 	return nil
 }
 
@@ -279,6 +283,7 @@ func (t *translator) condition() error {
 	rest := t.rest()
 	if strings.HasPrefix(rest, "?=") || strings.HasPrefix(rest, "?!") || strings.HasPrefix(rest, "?<=") || strings.HasPrefix(rest, "?<!") {
 		t.push(condition, "(?")
+		t.open[len(t.open)-1].asks = true
 		return t.openGroup()
 	}
 	inside, _, _ := strings.Cut(rest, ")")

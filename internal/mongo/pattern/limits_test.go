@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
@@ -127,7 +128,7 @@ func FuzzCompile(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, options, subject string) {
 		o, err := ParseOptions(options, "")
-		if err != nil || len(text) > 100 || len(subject) > 100 {
+		if err != nil || len(text) > 100 || len(subject) > 100 || !utf8.ValidString(subject) {
 			return
 		}
 		p, err := Compile(text, o)

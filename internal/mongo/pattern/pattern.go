@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dlclark/regexp2/v2"
 
@@ -76,6 +77,9 @@ type Pattern struct {
 func Compile(text string, o Options) (*Pattern, error) {
 	if len(text) > maxBytes {
 		return nil, errTooLarge
+	}
+	if !utf8.ValidString(text) {
+		return nil, errors.New("invalid UTF-8")
 	}
 	first := translator{text: text, flags: flagsOf(o), linear: true}
 	if err := first.run(); err != nil {

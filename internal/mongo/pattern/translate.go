@@ -73,6 +73,7 @@ type group struct {
 	ended    bool // the branch before it
 	anyEnded bool // a branch of it
 	branches int
+	asks     bool // the assertion that is its condition comes next
 }
 
 type groupKind uint8
