@@ -179,6 +179,7 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 	s.mu.Unlock()
 	s.monitor.stop()
+	s.cursors.stop()
 	done := make(chan struct{})
 	go func() {
 		s.serving.Wait()

@@ -10,7 +10,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
@@ -19,6 +18,7 @@ import (
 const (
 	maxCursors    = 10_000
 	cursorTime    = 10 * time.Minute // without a getMore
+	cursorEvery   = 4 * time.Second  // between two looks for those that nobody has read for so long
 	firstBatch    = 101              // documents, unless the client says otherwise
 	maxBatchBytes = 16 << 20
 	maxBatchCount = 1 << 30
@@ -68,9 +68,18 @@ type cursor struct {
 	killed atomic.Bool
 	cancel atomic.Pointer[context.CancelFunc] // of the request that reads it
 
+	used atomic.Int64 // Unix nanoseconds of the server's clock when the last request ended
+
 	mu     sync.Mutex // held by the request that reads it
 	closed bool
-	idle   clock.Stopwatch // since the last request
+}
+
+// touch notes that the cursor is read now.
+func (x *cursor) touch(now time.Time) { x.used.Store(now.UnixNano()) }
+
+// idle is for how long nobody has read the cursor.
+func (x *cursor) idle(now time.Time) time.Duration {
+	return time.Duration(now.UnixNano() - x.used.Load())
 }
 
 // cursors are the open cursors of a server.
@@ -79,12 +88,15 @@ type cursors struct {
 	mu   sync.Mutex
 	open map[int64]*cursor
 
-	waiting atomic.Int64 // requests that wait for documents
-	stop    func()
+	waiting  atomic.Int64 // requests that wait for documents
+	opened   atomic.Int64 // since the start
+	timedOut atomic.Int64
+	stop     func() // ends the looks for idle ones
 }
 
 func (c *cursors) init(s *Server) {
 	c.s, c.open = s, map[int64]*cursor{}
+	c.stop = s.o.Clock.Every(cursorEvery, c.expire)
 }
 
 func (c *cursors) close() {
@@ -105,7 +117,6 @@ func (c *cursors) list() []*cursor {
 
 // add keeps a cursor for later requests and gives it an id.
 func (c *cursors) add(x *cursor) error {
-	c.expire()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.open) >= maxCursors {
@@ -116,24 +127,29 @@ func (c *cursors) add(x *cursor) error {
 		_, _ = rand.Read(b[:])
 		x.id = int64(binary.LittleEndian.Uint64(b[:]) >> 1)
 	}
-	x.idle = clock.Start()
+	x.touch(c.s.o.Clock.Now())
 	c.open[x.id] = x
+	c.opened.Add(1)
 	if x.inTx != nil {
 		x.inTx.cursors = true
 	}
 	return nil
 }
 
-// expire ends cursors that nobody has read for long.
-func (c *cursors) expire() {
+// expire ends cursors that nobody has read for long. Those of a transaction end with that. It locks no
+// others, since a getMore that finds its cursor locked fails.
+func (c *cursors) expire(now time.Time) {
 	for _, x := range c.list() {
-		if !x.noTimeout && x.mu.TryLock() {
-			old := x.idle.Elapsed() > cursorTime
-			x.mu.Unlock()
-			if old {
-				c.kill(x)
-			}
+		if x.noTimeout || x.inTx != nil || x.idle(now) < cursorTime || !x.mu.TryLock() {
+			continue
 		}
+		if !x.closed && x.idle(now) >= cursorTime {
+			x.closed = true
+			x.from.stop()
+			c.forget(x)
+			c.timedOut.Add(1)
+		}
+		x.mu.Unlock()
 	}
 }
 
@@ -166,6 +182,26 @@ func (c *cursors) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.open)
+}
+
+// status is metrics.cursor of serverStatus.
+func (c *cursors) status(a *answer) {
+	pinned, noTimeout, all := 0, 0, c.list()
+	for _, x := range all {
+		if x.noTimeout {
+			noTimeout++
+		}
+		if x.cancel.Load() != nil {
+			pinned++
+		}
+	}
+	a.int64("timedOut", c.timedOut.Load())
+	a.int64("totalOpened", c.opened.Load())
+	a.object("open")
+	a.int64("noTimeout", int64(noTimeout))
+	a.int64("pinned", int64(pinned))
+	a.int64("total", int64(len(all)))
+	a.close()
 }
 
 // reply answers with the first batch of what from gives, and keeps a cursor for the rest.

@@ -5,7 +5,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
@@ -89,7 +88,7 @@ func (r *request) nextBatch(x *cursor, a *answer, limit int64) error {
 	a.int64("id", x.id)
 	a.string("ns", x.ns)
 	done, err := x.next(r, a, "nextBatch", limit)
-	x.idle = clock.Start()
+	x.touch(r.s.o.Clock.Now())
 	if err != nil && x.killed.Load() {
 		err = code.New(code.CursorKilled, "cursor id %d was killed while it was read", x.id)
 	}

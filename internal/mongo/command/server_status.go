@@ -83,9 +83,7 @@ func (s *Server) statusMetrics(a *answer) {
 	}
 	a.close()
 	a.object("cursor")
-	a.object("open")
-	a.int64("total", int64(s.cursors.count()))
-	a.close()
+	s.cursors.status(a)
 	a.close()
 	passes, subPasses := s.monitor.counts()
 	a.object("ttl")
