@@ -97,6 +97,9 @@ func (r *request) modifying() (*modifying, error) {
 	if len(fields) > len(emptyDocument) {
 		m.projection, err = pipeline.CompileProjection(fields, pipeline.ProjectionOptions{Names: m.names, Find: true, Filter: m.filter})
 	}
+	if m.projection != nil && m.projection.NeedsWhere() && m.newer { // the query may not match that one
+		return nil, code.New(code.BadValue, "cannot use a positional projection and return the new document")
+	}
 	if err == nil && !m.remove {
 		m.change, err = r.changing(&m.selection, spec, filters, doc.Value{})
 	}

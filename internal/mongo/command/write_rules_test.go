@@ -71,6 +71,28 @@ func TestDollarsOfUpserts(t *testing.T) {
 	}
 }
 
+// TestPositionalProjections has what find and findAndModify refuse; what is kept is in the stories of the pipeline.
+func TestPositionalProjections(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t, nil)
+	find := func(q, p string) string { return `{"find":"c","filter":` + q + `,"projection":` + p + `}` }
+	modify := func(more string) string {
+		return `{"findAndModify":"c","query":{"a":2},"update":{"$set":{"x":1}},"fields":{"a.$":1}` + more + `}`
+	}
+	d.expectAll(t, []telling{
+		{"a document", `{"insert":"c","documents":[{"_id":1,"a":[1,2,3],"b":[4,5],"s":"s"}]}`, `{n: 1}`},
+		{"an element", find(`{"a":2}`, `{"a.$":1}`), `~firstBatch: [{_id: 1, a: [2]}]`},
+		{"of another array", find(`{"a":2}`, `{"b.$":1}`), `~firstBatch: [{_id: 1, b: [5]}]`},
+		{"of another array that is shorter", find(`{"a":3}`, `{"b.$":1}`), `~51247 Location51247: Executor error during find command: test.c :: caused by :: positional operator '.$' element mismatch`},
+		{"no array was searched", find(`{"s":"s"}`, `{"a.$":1}`), `~51246 Location51246: Executor error during find command: test.c :: caused by :: positional operator '.$' couldn't find a matching element in the array`},
+		{"in the middle", find(`{"a":2}`, `{"a.$.b":1}`), `~31394 Location31394: As of 4.4, it's illegal to specify positional operator in the middle of a path.`},
+		{"left out", find(`{"a":2}`, `{"a.$":0}`), `31395 Location31395: positional projection cannot be used with exclusion`},
+		{"the old document", modify(``), `~value: {_id: 1, a: [2]}`},
+		{"the new document", modify(`,"new":true`), `2 BadValue: cannot use a positional projection and return the new document`},
+		{"the one that goes", `{"findAndModify":"c","query":{"a":2},"remove":true,"fields":{"a.$":1}}`, `~value: {_id: 1, a: [2]}`},
+	})
+}
+
 // TestTwoIDs sends documents with two _id.
 func TestTwoIDs(t *testing.T) {
 	t.Parallel()
