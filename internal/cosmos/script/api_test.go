@@ -24,6 +24,14 @@ func TestBodies(t *testing.T) {
 		{"as it is at the end", `function f() { const o = {}; __.response.setBody(o); o.late = true; }`, `{"late":true}`},
 		{"appended strings", `function f() { __.response.appendBody("a"); __.response.appendBody("b"); }`, `"ab"`},
 		{"appended numbers", `function f() { __.response.setBody(1); __.response.appendBody(2); }`, `3`},
+		// The body of a response begins as empty text, and + joins text with anything.
+		// Azure/azure-documentdb-java: DocumentClientTest.java, testStoredProcedureFunctionality.
+		{"numbers appended by name", `function f() { for (var i = 0; i < 10; i++) getContext().getResponse().appendValue("Body", i); }`, `"0123456789"`},
+		{"numbers appended", `function f() { for (var i = 0; i < 10; i++) __.response.appendBody(i); }`, `"0123456789"`},
+		{"other values appended", `function f() { for (const v of [1, true, null, [2, 3], {}]) __.response.appendBody(v); }`, `"1truenull2,3[object Object]"`},
+		{"appended to an object", `function f() { __.response.setBody({}); __.response.appendBody(1); }`, `"[object Object]1"`},
+		{"appended to null", `function f() { __.response.setBody(null); __.response.appendBody(1); __.response.appendBody(2); }`, `3`},
+		{"before anything is set", setBody(`[typeof __.response.getBody(), __.response.getValue("Body")]`), `["string",""]`},
 		{"read back", `function f() { __.response.setBody([1]); __.response.setBody(__.response.getBody().concat(2)); }`, `[1,2]`},
 		{"by name", `function f() { __.response.setValue("Body", 5); }`, `5`},
 		{"an arrow function", `(a, b) => getContext().getResponse().setBody(a + b)`, `"xy"`},

@@ -407,7 +407,8 @@
   }
   collection.chain = () => chained([]);
 
-  // A message is the request or the response: a body, and headers to be read.
+  // A message is the request or the response: a body, and headers to be read. Appending is the operator +: text
+  // joins whatever comes after it, numbers add up.
   function message(initial, writable) {
     let value = initial;
     let changed = false;
@@ -454,7 +455,7 @@
     request.getOperationType = () => raw.operation;
   }
   if (kind !== "pre") {
-    result = message(raw.response && parse(raw.response), true);
+    result = message(raw.response ? parse(raw.response) : "", true);
     response = result.m;
     response.getMaxResourceQuota = () => raw.quota;
     response.getResourceQuotaCurrentUsage = () => raw.usage;
