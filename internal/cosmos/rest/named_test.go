@@ -44,6 +44,31 @@ func TestScripts(t *testing.T) {
 	}
 }
 
+// What no engine could run is refused when it is sent, and leaves what was there.
+func TestScriptsWithASyntaxErrorAreRefused(t *testing.T) {
+	for _, c := range []struct{ segment, more string }{
+		{"sprocs", ""}, {"triggers", `,"triggerType":"Pre","triggerOperation":"All"`}, {"udfs", ""},
+	} {
+		t.Run(c.segment, func(t *testing.T) {
+			d, _ := withContainer(t, "")
+			feed := "/dbs/d/colls/c/" + c.segment
+			of := func(body string) string { return `{"id":"s","body":` + body + c.more + `}` }
+			const compiling = "Encountered exception while compiling Javascript. Exception = SyntaxError"
+			d.do("POST", feed, of(`"function f( {"`)).want(400).says(compiling)
+			d.do("POST", feed, of(`"function f( {"`), "x-ms-documentdb-is-upsert", "true").want(400).says(compiling)
+			d.do("POST", feed, of(`""`)).want(400).says(compiling)
+			d.do("POST", feed, of(`"SELECT * FROM c"`)).want(400).says(compiling)
+			d.do("POST", feed, of(`5`)).want(400).says("body")
+			d.do("GET", feed+"/s", "").want(404)
+			d.do("POST", feed, of(`"function f() {}"`)).want(201)
+			d.do("PUT", feed+"/s", of(`"f( {"`)).want(400).says(compiling)
+			d.do("POST", feed, of(`"function () { return }}"`), "x-ms-documentdb-is-upsert", "true").want(400).says(compiling)
+			d.do("GET", feed+"/s", "").want(200).says(`"body":"function f() {}"`)
+			d.do("PUT", feed+"/s", of(`"serverScript() { var x = 10; }"`)).want(200)
+		})
+	}
+}
+
 func TestTriggersHaveATypeAndAnOperation(t *testing.T) {
 	d, _ := withContainer(t, "")
 	for _, body := range []string{`{"id":"t","body":"x"}`, `{"id":"t","body":"x","triggerType":"Pre"}`, `{"id":"t","body":"x","triggerType":"Sometimes","triggerOperation":"All"}`} {

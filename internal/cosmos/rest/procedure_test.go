@@ -270,7 +270,7 @@ func TestProcedureLimits(t *testing.T) {
 		{"a huge log", `function f() { for (;;) console.log("xxxxxxxxxxxxxxxx") }`, 400, "script-log-results"},
 		{"a huge answer", `function f() { __.response.setBody("x".repeat(5e6)) }`, 400, "too large"},
 		{"a huge document", `function f() { __.createDocument(__.getSelfLink(), { pk: "a", t: "x".repeat(3e6) }) }`, 400, "too large"},
-		{"a wrong source", `function f( {`, 400, "compiling"},
+		{"no function", `5`, 400, "while compiling Javascript"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d.t = t

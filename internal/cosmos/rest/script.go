@@ -1,7 +1,11 @@
 package rest
 
 import (
+	"context"
+	"strings"
+
 	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/cosmos/script"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
@@ -44,15 +48,22 @@ func scriptRID(kind ridType) func(of family, r *catalog.Resource) rid {
 // maxScript is the longest body of a script in bytes.
 const maxScript = 256 << 10
 
-// scriptContent keeps the body of a script. What is wrong with it shows when it
-// is run.
-func scriptContent(_ *exchange, _ family, d doc.Doc, _ *catalog.Resource) (doc.Doc, error) {
+// scriptContent keeps the body of a script that can be compiled. What else is wrong with it shows when it is run.
+func scriptContent(e *exchange, _ family, d doc.Doc, _ *catalog.Resource) (doc.Doc, error) {
+	if !present(d, "body") {
+		return nil, required("body")
+	}
 	body, ok := doc.AsString(doc.Lookup(d, "body"))
 	if !ok {
-		return nil, required("body")
+		return nil, misshapen("body", "a string, the text of the script")
 	}
 	if len(body) > maxScript {
 		return nil, fault.New(fault.Invalid, "The body of the script has %d bytes, more than the limit of %d. Split the script.", len(body), maxScript)
+	}
+	ctx, cancel := context.WithTimeout(e.Context(), scriptTime)
+	defer cancel()
+	if _, err := script.Compile(ctx, textOf(d, "id"), strings.Clone(body)); err != nil {
+		return nil, err
 	}
 	return doc.With(nil, "body", doc.String(body)), nil
 }

@@ -24,7 +24,7 @@ func TestUserDefinedFunctionFails(t *testing.T) {
 	d, _ := withContainer(t, "")
 	d.stock("x", ``)
 	d.script("udfs", "throws", `() => { throw new Error("no") }`, "")
-	d.script("udfs", "wrong", `function (`, "")
+	d.script("udfs", "wrong", `5`, "")
 	d.query(`{"query":"SELECT udf.throws() FROM c"}`).want(400).says("Exception = Error: no")
 	d.query(`{"query":"SELECT udf.wrong() FROM c"}`).want(400).says("while compiling Javascript")
 	d.query(`{"query":"SELECT udf.Throws() FROM c"}`).want(400).says("SC2005")

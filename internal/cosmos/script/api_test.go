@@ -36,6 +36,9 @@ func TestBodies(t *testing.T) {
 		{"by name", `function f() { __.response.setValue("Body", 5); }`, `5`},
 		{"an arrow function", `(a, b) => getContext().getResponse().setBody(a + b)`, `"xy"`},
 		{"an anonymous function and a semicolon", "function (a) { __.response.setBody(a) };\n// the end", `"x"`},
+		// Azure/azure-sdk-for-js: sdk/cosmosdb/cosmos/test/public/functional/trigger.spec.ts creates one.
+		{"a method", `serverScript(a) { __.response.setBody(a); } // the end`, `"x"`},
+		{"a method that waits", `async f(a) { __.response.setBody(await a); }`, `"x"`},
 		{"helpers behind", `function f(a, b) { __.response.setBody(g(b)) } function g(v) { return v + "!" }`, `"y!"`},
 		{"helpers in front are taken for it", "const g = (v) => v + '?'; function f(a) { __.response.setBody(g(a)) }", `"x?"`},
 		{"a class", `function f() { class E extends Error {} try { throw new E("m") } catch (e) { __.response.setBody([e instanceof E, e instanceof Error, e.message, e.name]) } }`, `[true,true,"m","Error"]`},

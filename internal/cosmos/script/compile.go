@@ -16,7 +16,8 @@ type Program struct {
 }
 
 // Compile reads a script called name: a function declaration, an expression that
-// gives a function, or statements of which the first function declaration counts.
+// gives a function, a method as JavaScript writes it out (`f() { … }`, which is what the official SDK for it sends of
+// an object's), or statements of which the first function declaration counts.
 // Errors are an *Exception, or fault.Timeout when ctx ends first.
 func Compile(ctx context.Context, name, source string) (*Program, error) {
 	if err := parseable(source); err != nil {
@@ -42,6 +43,14 @@ func compile(name, source string) (*Program, error) {
 			tree, err = other, nil
 		}
 	}
+	if err != nil {
+		if method := parseMethod(name, source); method != nil {
+			tree, err = method, nil
+		}
+	}
+	if err == nil && len(tree.Body) == 0 {
+		err = errEmpty
+	}
 	if err == nil {
 		err = restrict(tree)
 	}
@@ -55,6 +64,32 @@ func compile(name, source string) (*Program, error) {
 // parse never looks for source maps, which would be files.
 func parse(name, source string) (*ast.Program, error) {
 	return goja.Parse(name, source, parser.WithDisableSourceMaps)
+}
+
+// parseMethod reads one method of an object as a function; nil if the source is none.
+func parseMethod(name, source string) *ast.Program {
+	tree, err := parse(name, "0,{"+source+"\n}")
+	if err != nil || len(tree.Body) != 1 {
+		return nil
+	}
+	statement, _ := tree.Body[0].(*ast.ExpressionStatement)
+	if statement == nil {
+		return nil
+	}
+	pair, _ := statement.Expression.(*ast.SequenceExpression)
+	if pair == nil {
+		return nil
+	}
+	object, _ := pair.Sequence[len(pair.Sequence)-1].(*ast.ObjectLiteral)
+	if object == nil || len(object.Value) != 1 {
+		return nil
+	}
+	method, _ := object.Value[0].(*ast.PropertyKeyed)
+	if method == nil || method.Kind != ast.PropertyKindMethod {
+		return nil
+	}
+	statement.Expression = method.Value
+	return tree
 }
 
 func refusedSource(err error) error {

@@ -17,6 +17,7 @@ const (
 )
 
 var (
+	errEmpty    = errors.New("SyntaxError: the script is empty")
 	errNesting  = errors.New("SyntaxError: brackets are nested more than 500 deep")
 	errArrows   = errors.New("SyntaxError: there are too many arrow functions")
 	errDefaults = errors.New("SyntaxError: more than 16 arrow functions have default values. Write some of them as functions")
