@@ -288,10 +288,12 @@ func cutLast(text string) string {
 	return text[:max(0, strings.LastIndexByte(text, '/'))]
 }
 
-// lastRID is the last segment of a link in lower case, if it is a RID.
+// lastRID is the last segment of a link in lower case, if it is a RID. Offers have no
+// other names.
 func lastRID(link string) string {
-	last := link[strings.LastIndexByte(link, '/')+1:]
-	if _, ok := parseRID(last); !ok {
+	owner := cutLast(link)
+	last := strings.TrimPrefix(link[len(owner):], "/")
+	if _, ok := parseRID(last); !ok && owner != "offers" {
 		return link
 	}
 	return strings.ToLower(last)

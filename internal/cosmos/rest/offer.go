@@ -2,7 +2,6 @@ package rest
 
 import (
 	"fmt"
-	"math"
 	"net/http"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -25,6 +24,29 @@ const (
 type throughput struct {
 	manual    int64
 	autopilot doc.Doc // {"maxThroughput":n,…}, nil for manual
+	ever      int64   // the most that the offer has had, 0 for a new one
+}
+
+// heldBy is the throughput of an offer.
+func heldBy(r *catalog.Resource) (t throughput) {
+	t.manual, _ = doc.AsInt(doc.Lookup(r.Body, "offerThroughput"))
+	t.autopilot = docOf(r.Body, "offerAutopilotSettings")
+	t.ever, _ = doc.AsInt(doc.Lookup(docOf(r.Body, "offerMinimumThroughputParameters"), "maxThroughputEverProvisioned"))
+	return t
+}
+
+// most is the maximum of autopilot, else the throughput.
+func (t throughput) most() int64 {
+	if t.autopilot != nil {
+		return maxThroughputOf(t.autopilot)
+	}
+	return t.manual
+}
+
+// maxThroughputOf is the maximum in autopilot settings, 0 if they have none.
+func maxThroughputOf(settings doc.Doc) int64 {
+	n, _ := doc.AsInt(doc.Lookup(settings, "maxThroughput"))
+	return n
 }
 
 // throughput reads what the headers of a create ask for.
@@ -35,7 +57,7 @@ func (e *exchange) throughput() (t throughput, err error) {
 	case err != nil:
 		return t, err
 	case manual && settings != "":
-		return t, fault.New(fault.Invalid, "The headers x-ms-offer-throughput and x-ms-cosmos-offer-autopilot-settings cannot be given both. Send one of them.")
+		return t, errBothSettings
 	case manual:
 		t.manual = int64(n)
 		return t, t.check()
@@ -82,7 +104,7 @@ func autopilot(v doc.Value) (t throughput, err error) {
 		return t, err
 	}
 	t.autopilot, _ = doc.AsDoc(v)
-	most, _ := doc.AsInt(doc.Lookup(t.autopilot, "maxThroughput"))
+	most := maxThroughputOf(t.autopilot)
 	if most%autopilotStep != 0 {
 		return t, fault.New(fault.Invalid, "The autopilot maximum throughput must be between %d and %d inclusive in increments of %d.", minAutopilot, maxThroughput, autopilotStep)
 	}
@@ -97,7 +119,7 @@ func (t throughput) body() doc.Doc {
 	}
 	d := doc.With(nil, "offerThroughput", doc.Int(t.manual))
 	d = doc.With(d, "offerIsRUPerMinuteThroughputEnabled", doc.Bool(false))
-	least := doc.With(nil, "maxThroughputEverProvisioned", doc.Int(t.manual))
+	least := doc.With(nil, "maxThroughputEverProvisioned", doc.Int(max(t.ever, t.most())))
 	least = doc.With(least, "maxConsumedStorageEverInKB", doc.Int(0))
 	d = doc.With(d, "offerMinimumThroughputParameters", doc.Object(least))
 	if t.autopilot != nil {
@@ -123,7 +145,7 @@ func readOffer(e *exchange) (int, error) {
 func (e *exchange) findOffer() (*catalog.Resource, error) {
 	id, ok := parseRID(e.name)
 	if !ok || id.offer == 0 {
-		return nil, errMissing
+		return nil, fault.New(fault.Invalid, "Failed to parse the value '%s' as ResourceId. Use the _rid or _self of an offer.", clip(e.name))
 	}
 	r, err := e.door.catalog.ResourceByNumber(catalog.Offer, id.offer)
 	if err != nil {
@@ -144,10 +166,12 @@ func replaceOffer(e *exchange) (int, error) {
 	if err := sameOffer(old, d); err != nil {
 		return 0, err
 	}
-	t, err := offered(docOf(d, "content"))
+	have := heldBy(old)
+	t, err := e.offered(have, docOf(d, "content"))
 	if err != nil {
 		return 0, err
 	}
+	t.ever = max(have.ever, have.most())
 	r, err := e.door.catalog.ReplaceResource(e.Context(), e.now, old, old.Name, t.body())
 	if err != nil {
 		return 0, e.raced(err)
@@ -156,27 +180,23 @@ func replaceOffer(e *exchange) (int, error) {
 	return e.answerOffer(r)
 }
 
-// offered reads the content of an offer that a client sends back.
-func offered(content doc.Doc) (throughput, error) {
-	if present(content, "offerAutopilotSettings") {
-		return autopilot(doc.Lookup(content, "offerAutopilotSettings"))
-	}
-	v, err := whole(math.MinInt32, math.MaxInt32)("content.offerThroughput", doc.Lookup(content, "offerThroughput"))
-	if err != nil {
-		return throughput{}, err
-	}
-	n, _ := doc.AsInt(v)
-	t := throughput{manual: n}
-	return t, t.check()
-}
-
-// sameOffer refuses a body that names another offer or another owner.
+// sameOffer refuses a body that names no offer, another offer or another owner.
 func sameOffer(old *catalog.Resource, d doc.Doc) error {
 	id := offerRID(old.Number).String()
-	for name, want := range map[string]string{"id": id, "_rid": id, "offerResourceId": targetRID(old.Target).String()} {
-		if present(d, name) && textOf(d, name) != want {
-			return misshapen(name, "that of the offer in the request's path")
+	var missing []string
+	for _, m := range []struct {
+		name, want string
+		required   bool
+	}{{"id", id, true}, {"_rid", id, true}, {"offerResourceId", targetRID(old.Target).String(), false}} {
+		switch {
+		case !present(d, m.name) && m.required:
+			missing = append(missing, m.name)
+		case present(d, m.name) && textOf(d, m.name) != m.want:
+			return misshapen(m.name, "that of the offer in the request's path")
 		}
+	}
+	if missing != nil {
+		return required(missing...)
 	}
 	return nil
 }
@@ -210,7 +230,7 @@ func (e *exchange) appendOffer(r *catalog.Resource) {
 	b = append(b, `","offerType":"Invalid"`...)
 	b = appendRID(b, "offerResourceId", targetRID(r.Target))
 	b = append(b, `,"offerVersion":"V2","content":`...)
-	b = doc.AppendJSON(b, r.Body)
+	b = doc.AppendJSON(b, heldBy(r).body())
 	b = appendRID(b, "id", id)
 	b = appendRID(b, "_rid", id)
 	b = appendSelf(b, link{"offers", id})

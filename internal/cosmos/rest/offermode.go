@@ -1,0 +1,81 @@
+package rest
+
+import (
+	"math"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+)
+
+// Headers that switch an offer from one mode to the other.
+const (
+	hToAutopilot = "X-Ms-Cosmos-Migrate-Offer-To-Autopilot"
+	hToManual    = "X-Ms-Cosmos-Migrate-Offer-To-Manual-Throughput"
+)
+
+var (
+	errBothSettings = fault.New(fault.Invalid, "Offer throughput and autopilot settings cannot both be specified. "+
+		"Send one of the headers x-ms-offer-throughput and x-ms-cosmos-offer-autopilot-settings.")
+	errBothModes = fault.New(fault.Invalid, "An offer cannot be migrated to autopilot and to manual throughput at once. "+
+		"Send one of the headers x-ms-cosmos-migrate-offer-to-autopilot and x-ms-cosmos-migrate-offer-to-manual-throughput.")
+	errToAutopilot = fault.New(fault.Invalid, "x-ms-cosmos-migrate-offer-to-autopilot must be supplied and offercontent must not contain autopilotSettings "+
+		"for migration from manual throughput to autoscale. Send the offer as it was read with that header, then set its maxThroughput in a second request.")
+	errToManual = fault.New(fault.Invalid, "x-ms-cosmos-migrate-offer-to-manual-throughput must be supplied and offercontent must contain autopilotSettings "+
+		"for migration of autoscale collection to manual throughput. Send the offer as it was read with that header, then set its offerThroughput in a second request.")
+	errNoContent = fault.New(fault.Invalid, "The required field Content is missing in Offer version v2. Send the offer as it was read, with another throughput.")
+)
+
+// offered is what an offer that has a throughput gets from a request: another mode, or what
+// the content says in the mode that it has. In a switch the service chooses the throughput and takes none of the client's:
+// https://learn.microsoft.com/azure/cosmos-db/autoscale-faq, "How does the migration between autoscale and standard (manual)
+// provisioned throughput work?". Clients leave maxThroughput out then, or send 0 or -1.
+func (e *exchange) offered(have throughput, content doc.Doc) (throughput, error) {
+	if content == nil {
+		return have, errNoContent
+	}
+	most := maxThroughputOf(docOf(content, "offerAutopilotSettings"))
+	switch toAutopilot, toManual := e.flag(hToAutopilot), e.flag(hToManual); {
+	case toAutopilot && toManual:
+		return have, errBothModes
+	case toAutopilot && have.autopilot == nil && most > 0:
+		return have, errToAutopilot
+	case toAutopilot && have.autopilot == nil, toManual && have.autopilot != nil:
+		return have.switched(), nil
+	case toAutopilot && most <= 0, toManual && !present(content, "offerThroughput"):
+		return have, nil // it is in that mode, and nothing else is asked for
+	case toManual:
+		return manual(content)
+	}
+	wanted := present(content, "offerAutopilotSettings")
+	switch {
+	case wanted && have.autopilot == nil:
+		return have, errToAutopilot
+	case wanted:
+		return autopilot(doc.Lookup(content, "offerAutopilotSettings"))
+	case have.autopilot != nil:
+		return have, errToManual
+	}
+	return manual(content)
+}
+
+// manual reads the throughput in the content of an offer.
+func manual(content doc.Doc) (throughput, error) {
+	v, err := whole(math.MinInt32, math.MaxInt32)("content.offerThroughput", doc.Lookup(content, "offerThroughput"))
+	if err != nil {
+		return throughput{}, err
+	}
+	n, _ := doc.AsInt(v)
+	t := throughput{manual: n}
+	return t, t.check()
+}
+
+// switched is the throughput in the other mode: what was the maximum, or a maximum in whole steps that is at least
+// what the offer has and a tenth of what it ever had.
+func (t throughput) switched() throughput {
+	if t.autopilot != nil {
+		return throughput{manual: t.most()}
+	}
+	most := max(minAutopilot, t.manual, t.ever/10)
+	most = (most + autopilotStep - 1) / autopilotStep * autopilotStep
+	return throughput{manual: most / 10, autopilot: doc.With(nil, "maxThroughput", doc.Int(most))}
+}
