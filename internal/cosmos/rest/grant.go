@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -131,13 +132,17 @@ func (g *grant) admitItem(e *exchange, v catalog.View, key store.Key, id string)
 }
 
 // parseScope reads a resource link of names or RIDs, with or without slashes
-// at its ends: dbs/d, dbs/d/colls/c, or dbs/d/colls/c/docs/i and alike.
+// at its ends: dbs/d, dbs/d/colls/c, or dbs/d/colls/c/docs/i and alike. It fails with fault.NotFound when the
+// database or the container is not there; the database of an absent container is in the scope.
 func (d *Door) parseScope(link string) (s scope, err error) {
 	var p path
 	if err := p.splitLink(link); err != nil {
 		return s, errScope
 	}
 	if p.count%2 != 0 || p.count < 2 || p.segment[0] != "dbs" || p.count > 2 && p.segment[2] != "colls" {
+		return s, errScope
+	}
+	if p.count > 4 && !slices.Contains(scopes, p.segment[4]) {
 		return s, errScope
 	}
 	if s.database, err = d.findDatabase(p.segment[1]); err != nil || p.count == 2 {
@@ -148,16 +153,13 @@ func (d *Door) parseScope(link string) (s scope, err error) {
 		return s, err
 	}
 	s.kind, s.name = p.segment[4], p.segment[5]
-	switch s.kind {
-	case "docs":
-		if byRID {
-			s.number, _ = itemNumber(s.container, s.name)
-		}
-		return s, nil
-	case "sprocs", "triggers", "udfs":
-		return s, nil
+	if s.kind == "docs" && byRID {
+		s.number, _ = itemNumber(s.container, s.name)
 	}
-	return s, errScope
+	return s, nil
 }
+
+// scopes are the path segments of what a permission may be for in a container.
+var scopes = []string{"docs", "sprocs", "triggers", "udfs"}
 
 var errScope = fault.New(fault.Invalid, "The resource of a permission is invalid. Give the link of a database, a container or something in a container, such as dbs/d/colls/c.")

@@ -25,14 +25,7 @@ const (
 var indexingShape = object(
 	property{"indexingMode", oneOf("consistent", "lazy", "none"), false},
 	property{"automatic", boolean, false},
-	property{"includedPaths", list(0, maxIndexPaths, object(
-		property{"path", indexPath, true},
-		property{"indexes", list(0, 10, object( // of old clients: echoed, and every path has the same index
-			property{"kind", oneOf("Hash", "Range", "Spatial"), true},
-			property{"dataType", oneOf("String", "Number", "Point", "Polygon", "LineString", "MultiPolygon"), false},
-			property{"precision", whole(-1, 100), false},
-		)), false},
-	)), false},
+	property{"includedPaths", list(0, maxIndexPaths, includedPath), false},
 	property{"excludedPaths", list(0, maxIndexPaths, object(
 		property{"path", indexPath, true},
 	)), false},
@@ -40,14 +33,7 @@ var indexingShape = object(
 		property{"path", elementPath, true},
 		property{"order", oneOf("ascending", "descending"), false},
 	))), false},
-	property{"spatialIndexes", list(0, 100, object(
-		property{"path", indexPath, true},
-		property{"types", list(0, 10, oneOf("Point", "Polygon", "LineString", "MultiPolygon")), false},
-		property{"boundingBox", object(
-			property{"xmin", anyNumber, true}, property{"ymin", anyNumber, true},
-			property{"xmax", anyNumber, true}, property{"ymax", anyNumber, true},
-		), false},
-	)), false},
+	property{"spatialIndexes", list(0, 100, spatialIndex), false},
 	property{"vectorIndexes", list(0, 100, object(
 		property{"path", memberPath, true},
 		property{"type", oneOf("flat", "quantizedFlat", "diskANN"), true},
@@ -60,6 +46,59 @@ var indexingShape = object(
 		property{"path", memberPath, true},
 	)), false},
 )
+
+var includedShape = object(
+	property{"path", indexPath, true},
+	property{"indexes", list(0, 10, object(
+		property{"kind", oneOf("Hash", "Range", "Spatial"), true},
+		property{"dataType", oneOf("String", "Number", "Point", "Polygon", "LineString", "MultiPolygon"), false},
+		property{"precision", whole(-1, 100), false},
+	)), false},
+)
+
+// includedPath drops the kinds of index that old clients name: every path has the same index, and the service
+// shows none since version 2018-09-17 of its API.
+func includedPath(at string, v doc.Value) (doc.Value, error) {
+	v, err := includedShape(at, v)
+	if err != nil {
+		return v, err
+	}
+	d, _ := doc.AsDoc(v)
+	return pathObject(textOf(d, "path")), nil
+}
+
+var spatialTypes = []string{"Point", "LineString", "Polygon", "MultiPolygon"}
+
+var spatialShape = object(
+	property{"path", indexPath, true},
+	property{"types", list(0, 10, oneOf(spatialTypes...)), false},
+	property{"boundingBox", object(
+		property{"xmin", anyNumber, true}, property{"ymin", anyNumber, true},
+		property{"xmax", anyNumber, true}, property{"ymax", anyNumber, true},
+	), false},
+)
+
+// spatialIndex names all types where a client names some: the service indexes all or none.
+func spatialIndex(at string, v doc.Value) (doc.Value, error) {
+	v, err := spatialShape(at, v)
+	if err != nil {
+		return v, err
+	}
+	d, _ := doc.AsDoc(v)
+	path := textOf(d, "path")
+	if len(elements(d, "types")) == 0 {
+		return v, fault.New(fault.Invalid, "The spatial data types array cannot be empty. Assign at least one spatial type for the 'types' array for the path '%s'.", clip(path))
+	}
+	var types []doc.Value
+	for _, name := range spatialTypes {
+		types = append(types, doc.String(name))
+	}
+	kept := doc.With(doc.With(nil, "path", doc.String(path)), "types", arrayOf(types...))
+	if present(d, "boundingBox") {
+		kept = doc.With(kept, "boundingBox", doc.Lookup(d, "boundingBox"))
+	}
+	return doc.Object(kept), nil
+}
 
 var (
 	errNoRoot = fault.New(fault.Invalid, "The special mandatory indexing path \"/\" is not provided in any of the path type sets. Please provide this path in one of the sets.")

@@ -57,7 +57,8 @@ func byUserRID(e *exchange, above family) *catalog.Resource {
 
 var permissionMode = oneOf("Read", "All")
 
-// permissionContent checks mode, resource and partition. A mode counts in any case. The resource has to exist, in the user's database.
+// permissionContent checks mode, resource and partition. A mode counts in any case. The resource is one in the user's database, there or
+// yet to come.
 func permissionContent(e *exchange, of family, d doc.Doc, old *catalog.Resource) (doc.Doc, error) {
 	var missing []string
 	for _, name := range []string{"permissionMode", "resource"} {
@@ -78,24 +79,30 @@ func permissionContent(e *exchange, of family, d doc.Doc, old *catalog.Resource)
 		kept = doc.With(kept, "resourcePartitionKey", doc.Lookup(d, "resourcePartitionKey"))
 	}
 	g, err := e.door.grantOfBody(kept)
-	if err != nil {
+	switch absent := fault.KindOf(err) == fault.NotFound; {
+	case err != nil && !absent:
 		return nil, err
-	}
-	if g.scope.database != e.database {
+	case g.scope.database != e.database:
 		return nil, errScope
+	case absent:
+		return kept, e.onlyPermission(of, old, g, textOf(kept, "resource"))
 	}
-	return kept, e.onlyPermission(of, g, old)
+	return kept, e.onlyPermission(of, old, g, "")
 }
 
 var errSecondPermission = fault.New(fault.Exists, "The user has a permission for this resource already. Replace it, or delete it first.")
 
-// onlyPermission refuses a second permission of a user for the same resource.
-func (e *exchange) onlyPermission(of family, g grant, old *catalog.Resource) error {
+// onlyPermission refuses a second permission of a user for the same resource. absent is the link of a resource that
+// is not there: such ones are the same if their links are.
+func (e *exchange) onlyPermission(of family, old *catalog.Resource, g grant, absent string) error {
 	for _, r := range e.door.catalog.Resources(catalog.Permission, of.owner) {
 		if old != nil && r.Number == old.Number {
 			continue
 		}
-		if other, err := e.door.grantOf(r); err == nil && other.scope == g.scope && samePartitionLimit(other, g) {
+		other, err := e.door.grantOf(r)
+		same := err == nil && absent == "" && other.scope == g.scope ||
+			fault.KindOf(err) == fault.NotFound && strings.Trim(textOf(r.Body, "resource"), "/") == strings.Trim(absent, "/")
+		if same && samePartitionLimit(other, g) {
 			return errSecondPermission
 		}
 	}
@@ -114,26 +121,34 @@ func samePartitionLimit(a, b grant) bool {
 	return true
 }
 
-// grantOf is what a permission allows now; fault.NotFound when its resource is gone.
+// grantOf is what a permission allows now; fault.NotFound when its resource is not there.
 func (d *Door) grantOf(p *catalog.Resource) (grant, error) { return d.grantOfBody(p.Body) }
 
 func (d *Door) grantOfBody(body doc.Doc) (g grant, err error) {
 	g.write = strings.EqualFold(textOf(body, "permissionMode"), "All")
+	if present(body, "resourcePartitionKey") {
+		key := doc.Lookup(body, "resourcePartitionKey")
+		if !doc.IsArray(key) {
+			return g, misshapen("resourcePartitionKey", "an array of partition key values")
+		}
+		g.limited = true
+		if g.partition, err = parsePartitionKey(string(doc.AppendJSONValue(nil, key))); err != nil {
+			return g, err
+		}
+	}
+	var absent error
 	if g.scope, err = d.parseScope(textOf(body, "resource")); err != nil {
-		return g, err
+		if fault.KindOf(err) != fault.NotFound {
+			return g, err
+		}
+		absent = err
 	}
-	if !present(body, "resourcePartitionKey") {
-		return g, nil
+	if g.limited {
+		if err := g.checkPartition(); err != nil {
+			return g, err
+		}
 	}
-	key := doc.Lookup(body, "resourcePartitionKey")
-	if !doc.IsArray(key) {
-		return g, misshapen("resourcePartitionKey", "an array of partition key values")
-	}
-	g.limited = true
-	if g.partition, err = parsePartitionKey(string(doc.AppendJSONValue(nil, key))); err != nil {
-		return g, err
-	}
-	return g, g.checkPartition()
+	return g, absent
 }
 
 // checkPartition refuses a limit that limits nothing, or that no item can lie within.

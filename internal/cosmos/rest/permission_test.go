@@ -196,7 +196,9 @@ func TestPermissions(t *testing.T) {
 		{"no resource", `{"id":"q","permissionMode":"All"}`, 400},
 		{"resource that is a feed", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls"}`, 400},
 		{"resource of another database", `{"id":"q","permissionMode":"All","resource":"dbs/e"}`, 400},
-		{"missing container", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/x"}`, 404},
+		{"resource of a missing database", `{"id":"q","permissionMode":"All","resource":"dbs/x/colls/c"}`, 400},
+		{"a feed of a missing container", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/x/docs"}`, 400},
+		{"an unknown thing in a missing container", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/x/things/y"}`, 400},
 		{"a user", `{"id":"q","permissionMode":"All","resource":"dbs/d/users/u"}`, 400},
 		{"partition that is no array", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/other","resourcePartitionKey":"a"}`, 400},
 		{"a partition that limits nothing", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/other","resourcePartitionKey":[]}`, 400},
@@ -216,6 +218,31 @@ func TestPermissions(t *testing.T) {
 	}
 	d.do("DELETE", feed+"/p", "").want(204)
 	d.do("GET", feed+"/p", "").want(404)
+}
+
+// A permission may be made before its resource. Its tokens allow nothing until it is there and the permission has been read again.
+func TestPermissionForWhatIsNotThere(t *testing.T) {
+	d, _ := withContainer(t, "")
+	d.do("POST", "/dbs/d/users", `{"id":"u"}`).want(201)
+	feed := "/dbs/d/users/u/permissions"
+	early := d.do("POST", feed, `{"id":"p","permissionMode":"All","resource":"dbs/d/colls/x"}`).want(201).str("_token")
+	d.do("POST", feed, `{"id":"q","permissionMode":"Read","resource":"/dbs/d/colls/x/"}`).want(409)
+	d.do("POST", feed, `{"id":"q","permissionMode":"Read","resource":"dbs/d/colls/y"}`).want(201)
+	d.do("POST", feed, `{"id":"r","permissionMode":"Read","resource":"dbs/d/colls/x","resourcePartitionKey":["a"]}`).want(201)
+	d.do("POST", feed, `{"id":"s","permissionMode":"Read","resource":"dbs/d/colls/x","resourcePartitionKey":["a"]}`).want(409)
+	d.do("POST", feed, `{"id":"s","permissionMode":"Read","resource":"dbs/d/colls/z","resourcePartitionKey":"a"}`).want(400)
+	d.do("POST", feed, `{"id":"s","permissionMode":"Read","resource":"dbs/d/colls/c"}`).want(201)
+	for _, target := range []string{"/dbs/d", "/dbs/d/colls", "/dbs/d/colls/c", "/dbs/d/colls/x"} {
+		d.as(early, "GET", target, "").want(403)
+	}
+	d.do("POST", "/dbs/d/colls", `{"id":"x",`+pk2+`}`).want(201)
+	d.as(early, "GET", "/dbs/d/colls/x", "").want(403)
+	late := d.do("GET", feed+"/p", "").want(200).str("_token")
+	d.as(late, "GET", "/dbs/d/colls/x", "").want(200)
+	d.as(late, "POST", "/dbs/d/colls/x/docs", `{"id":"1","pk":"a"}`, key, inA).want(201)
+	d.as(late, "GET", "/dbs/d/colls/c", "").want(403)
+	d.do("DELETE", "/dbs/d/colls/x", "").want(204)
+	d.do("PUT", feed+"/p", `{"id":"p","permissionMode":"All","resource":"dbs/d/colls/x"}`).want(200)
 }
 
 func TestPermissionByRID(t *testing.T) {
