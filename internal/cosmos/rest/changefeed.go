@@ -27,7 +27,7 @@ func listChanges(e *exchange, v catalog.View, sel access.Access, size int) (stat
 	case strings.EqualFold(mode, allVersions):
 		return 0, errAllVersions
 	case !strings.EqualFold(mode, latestVersions):
-		return 0, fault.New(fault.Invalid, "The value '%s' of the header 'a-im' is invalid. Send '%s'.", clip(mode), latestVersions)
+		return 0, badHeader(mode, hFeed, "Send '"+latestVersions+"'.")
 	}
 	newest, err := e.door.store.Sequence(v.Container)
 	if err != nil {

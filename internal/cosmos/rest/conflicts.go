@@ -13,5 +13,16 @@ func listConflicts(e *exchange) (int, error) {
 	return http.StatusOK, nil
 }
 
-// noConflict answers for one of them.
-func noConflict(*exchange) (int, error) { return 0, errMissing }
+// readConflict finds none.
+func readConflict(*exchange) (int, error) { return 0, errMissing }
+
+// deleteConflict finds none either. A conflict lies in the partition of its item, which has to be named.
+func deleteConflict(e *exchange) (int, error) {
+	if e.given(hPartitionKey) == "" && !hasSystemKey(e.container.State()) {
+		return 0, errNoPartition
+	}
+	if _, err := pointPartition(e, e.container.State()); err != nil {
+		return 0, err
+	}
+	return 0, errMissing
+}

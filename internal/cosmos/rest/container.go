@@ -53,7 +53,10 @@ func readContainer(e *exchange) (int, error) {
 			return 0, err
 		}
 	}
-	return e.answerContainer(st, http.StatusOK)
+	if status, err := e.answerContainer(st, http.StatusOK); err != nil || !e.flag(hPopulateStatistics) {
+		return status, err
+	}
+	return http.StatusOK, e.appendStatistics()
 }
 
 // quota is what a container may hold, in KB; counts of -1 have no limit.
@@ -63,19 +66,14 @@ const quota = "functions=10000;storedProcedures=10000;triggers=10000;documentSiz
 // index is. No container is indexed lazily, so that progress is never sent:
 // Azure/azure-cosmos-dotnet-v3: HeadersValidationTests.cs.
 func (e *exchange) sendQuota() error {
-	v, err := e.view()
+	documents, kb, err := e.usage()
 	if err != nil {
 		return err
 	}
-	u, err := e.door.store.Usage(e.Context(), v)
-	if err != nil {
-		return err
-	}
-	kb := (u.Bytes + 1023) / 1024
 	e.set(outIndexProgress, strconv.Itoa(e.door.store.IndexProgress(e.container)))
 	e.set(outQuota, quota)
 	e.set(outUsage, fmt.Sprintf("functions=%d;storedProcedures=%d;triggers=%d;documentSize=0;documentsSize=%d;documentsCount=%d;collectionSize=%d;",
-		e.owned(catalog.Function), e.owned(catalog.Procedure), e.owned(catalog.Trigger), kb, u.Documents, kb))
+		e.owned(catalog.Function), e.owned(catalog.Procedure), e.owned(catalog.Trigger), kb, documents, kb))
 	return nil
 }
 

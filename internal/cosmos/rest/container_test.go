@@ -157,7 +157,27 @@ func TestConflictsAreEmpty(t *testing.T) {
 		t.Errorf("got %v", rows)
 	}
 	d.do("GET", "/dbs/d/colls/c/conflicts/x", "").want(404)
-	d.do("DELETE", "/dbs/d/colls/c/conflicts/x", "").want(404)
+	d.do("DELETE", "/dbs/d/colls/c/conflicts/x", "").want(400).says("PartitionKey value must be supplied for this operation.")
+	d.do("DELETE", "/dbs/d/colls/c/conflicts/x", "", key, "a").want(400)
+	d.do("DELETE", "/dbs/d/colls/c/conflicts/x", "", key, inA).want(404)
+	d.do("POST", "/dbs/d/colls", `{"id":"fixed"}`).want(201)
+	d.do("DELETE", "/dbs/d/colls/fixed/conflicts/x", "").want(404)
+}
+
+// Java and .NET ask for it with setPopulatePartitionKeyRangeStatistics; the members are those of .NET's
+// PartitionKeyRangeStatistics.
+func TestStatistics(t *testing.T) {
+	d, _ := withContainer(t, `,"defaultTtl":10`)
+	d.do("POST", documents, `{"id":"i","pk":"a"}`, key, inA).want(201)
+	const of = `,"statistics":[{"id":"0","sizeInKB":1,"documentCount":1,"sampledDistinctPartitionKeyCount":0,"partitionKeys":[]}]}`
+	asked := d.do("GET", collection, "", "x-ms-documentdb-populatepartitionstatistics", "True").want(200)
+	plain := d.do("GET", collection, "", "x-ms-documentdb-populatepartitionstatistics", "false").want(200)
+	if asked.text != strings.TrimSuffix(plain.text, "}")+of {
+		t.Errorf("got %s\nwithout them %s", asked.text, plain.text)
+	}
+	d.clock.Advance(10 * time.Second)
+	d.do("GET", collection, "", "x-ms-documentdb-populatepartitionstatistics", "True").want(200).says(`"sizeInKB":0,"documentCount":0,`)
+	d.do("PUT", collection, asked.text).want(200) // as clients send back what they have read
 }
 
 // A policy ends when the request that replaces it is complete: what has expired

@@ -108,7 +108,7 @@ func (e *exchange) count(name requestHeader) (n int, ok bool, err error) {
 	}
 	n64, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
-		return 0, false, fault.New(fault.Invalid, "The value '%s' specified for the header '%s' is invalid. Send a whole number.", clip(text), strings.ToLower(string(name)))
+		return 0, false, badHeader(text, name, "Send a whole number.")
 	}
 	return int(n64), true, nil
 }
@@ -129,7 +129,7 @@ func (e *exchange) pageSize() (int, error) {
 	case !ok, n == 0, n == -1:
 		return defaultPage, nil
 	case n < -1:
-		return 0, fault.New(fault.Invalid, "The value '%d' specified for the header '%s' is invalid. Send -1 or a positive number.", n, strings.ToLower(string(hMaxItemCount)))
+		return 0, fault.New(fault.Invalid, "The input PageSize %d is invalid. Ensure to pass a valid page size which must be a positive integer or -1 for a dynamic page size.", n)
 	}
 	return n, nil
 }

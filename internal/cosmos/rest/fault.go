@@ -127,8 +127,8 @@ func (e *exchange) explain(err error, message string) string {
 	if _, ok := errors.AsType[gatewayError](err); ok || gatewayKinds[fault.KindOf(err)] {
 		return fmt.Sprintf("%s\r\nActivityId: %s, %s", message, e.activityID(), sdkName)
 	}
-	return fmt.Sprintf("Message: {\"Errors\":[%s]}\r\nActivityId: %s, Request URI: %s, RequestStats: , SDK: %s",
-		doc.AppendJSONString(nil, message), e.activityID(), clip(e.URL.EscapedPath()), sdkName)
+	return fmt.Sprintf("Message: {\"Errors\":[%s]}\r\nActivityId: %s, Request URI: %s, RequestStats: \r\nResourceType: %s, OperationType: %s\r\n, SDK: %s",
+		doc.AppendJSONString(nil, message), e.activityID(), clip(e.URL.EscapedPath()), e.resourceType(), e.operationType(), sdkName)
 }
 
 // errQuery stands for any query with mistakes: the gateway finds them.

@@ -90,13 +90,18 @@ func (e *exchange) checkLevel() error {
 	}
 	want, have := rank(text), rank(e.door.consistency)
 	if want < 0 {
-		return fault.New(fault.Invalid, "The consistency level '%s' is invalid. Use one of %s.", clip(text), strings.Join(levels, ", "))
+		return badHeader(text, hConsistency, "Use one of "+strings.Join(levels, ", ")+".")
 	}
 	if want < have {
-		return fault.New(fault.Invalid, "The requested consistency level '%s' is invalid for a database account with the default consistency level '%s'. Ask for the default or a weaker level.",
-			levels[want], e.door.consistency)
+		return fault.New(fault.Invalid, "ConsistencyLevel %s specified in the request is invalid when service is configured with consistency level %s. "+
+			"Ensure the request consistency level is not stronger than the service consistency level.", levels[want], e.door.consistency)
 	}
 	return nil
+}
+
+// badHeader is the error of a request header with a value that it cannot have.
+func badHeader(value string, header requestHeader, remedy string) error {
+	return fault.New(fault.Invalid, "Value '%s' specified for the header '%s' is invalid. %s", clip(value), strings.ToLower(string(header)), remedy)
 }
 
 // rank is the place of a level among levels, -1 if it is none.

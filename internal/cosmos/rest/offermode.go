@@ -9,8 +9,8 @@ import (
 
 // Headers that switch an offer from one mode to the other.
 const (
-	hToAutopilot = "X-Ms-Cosmos-Migrate-Offer-To-Autopilot"
-	hToManual    = "X-Ms-Cosmos-Migrate-Offer-To-Manual-Throughput"
+	hToAutopilot requestHeader = "X-Ms-Cosmos-Migrate-Offer-To-Autopilot"
+	hToManual    requestHeader = "X-Ms-Cosmos-Migrate-Offer-To-Manual-Throughput"
 )
 
 var (

@@ -30,7 +30,7 @@ const (
 const scriptTries = 10
 
 var errNoPartition = fault.New(fault.Invalid, "PartitionKey value must be supplied for this operation. "+
-	"Send the partition that the stored procedure works on in the header x-ms-documentdb-partitionkey.")
+	"Send it in the header x-ms-documentdb-partitionkey.")
 
 // executeProcedure runs a stored procedure with the parameters in the body.
 func executeProcedure(e *exchange) (int, error) {

@@ -186,6 +186,9 @@ func (e *exchange) answer() (status int, err error) {
 	if err := e.checkLevel(); err != nil {
 		return 0, err
 	}
+	if err := e.checkWords(); err != nil {
+		return 0, err
+	}
 	if e.Method == http.MethodPost && e.isQuery() {
 		return e.postQuery()
 	}
