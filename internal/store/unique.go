@@ -2,6 +2,9 @@ package store
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -52,8 +55,25 @@ func (t *txn) checkNamed(body doc.Doc) error {
 	return nil
 }
 
-// duplicate names the named index in which a body's unique key is taken.
-func (t *txn) duplicate(key []byte, body doc.Doc) error {
+// A TakenKey says that another living document of the partition has the same values under a unique key of the container.
+type TakenKey struct {
+	Paths []string // of the unique key, as the container's definition has them
+}
+
+func (k *TakenKey) Error() string {
+	return fmt.Sprintf("unique key %s is taken", strings.Join(k.Paths, ", "))
+}
+
+// Unwrap makes it a fault.Exists.
+func (k *TakenKey) Unwrap() error { return errExists }
+
+// duplicate names the unique key or the named index in which a body's unique key is taken.
+func (t *txn) duplicate(sl *slot, key []byte, body doc.Doc) error {
+	for ordinal := range t.v.UniquePaths() {
+		if bytes.Equal(key, appendUnique(nil, t.v, ordinal, sl.partition, body)) {
+			return &TakenKey{Paths: slices.Clone(t.v.Unique[ordinal])}
+		}
+	}
 	for _, n := range t.x.named {
 		if !n.Unique {
 			continue
@@ -110,7 +130,7 @@ func (t *txn) claimAll(sl *slot, body doc.Doc) error {
 	t.uniqueKeys(sl, body, func(key []byte) {
 		if err == nil {
 			if err = t.claim(sl, key); err == errExists {
-				err = t.duplicate(key, body)
+				err = t.duplicate(sl, key, body)
 			}
 		}
 	})

@@ -102,7 +102,12 @@ func parseOperation(ctx context.Context, v catalog.View, entry doc.Value) (op op
 	op.IfMatch = guard(fields, "ifMatch")
 	op.IfNoneMatch = guard(fields, "ifNoneMatch")
 	op.partition = partitionText(doc.Lookup(fields, "partitionKey"))
-	op.Key.ID, _ = doc.AsString(doc.Lookup(fields, "id"))
+	if id := doc.Lookup(fields, "id"); present(fields, "id") {
+		if op.Key.ID, ok = doc.AsString(id); !ok {
+			op.err = wrongID(id, maxID+1)
+			return op, nil
+		}
+	}
 	op.err = op.readBody(ctx, v, doc.Lookup(fields, "resourceBody"))
 	return op, nil
 }

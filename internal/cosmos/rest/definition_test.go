@@ -80,7 +80,7 @@ func TestDefineEchoes(t *testing.T) {
 func TestDefineRefuses(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"no id", `{` + pk + `}`, "required properties - 'id; '"},
-		{"id that is a number", `{"id":1,` + pk + `}`, "The input name '1' is invalid. The id has to be a string"},
+		{"id that is a number", `{"id":1,` + pk + `}`, "The input name '1' is invalid. Ensure to provide a unique non-empty string less than '255' characters. The id has to be a string"},
 		{"id with a slash", `{"id":"a/b",` + pk + `}`, "The input name 'a/b' is invalid"},
 		{"id with a space at its end", `{"id":"a ",` + pk + `}`, "invalid"},
 		{"id of 256 characters", `{"id":"` + strings.Repeat("é", 256) + `",` + pk + `}`, "invalid"},

@@ -20,7 +20,7 @@ var (
 	errNoItem = fault.New(fault.NotFound, "Entity with the specified id does not exist in the system. "+
 		"It may have been deleted or have expired, or the partition key is another one.")
 	errItemExists = fault.New(fault.Exists, "Entity with the specified id already exists in the system. "+
-		"Upsert or replace it, or mind the container's unique keys.")
+		"Upsert or replace it.")
 	errItemStale = fault.New(fault.Precondition, "One of the specified pre-condition is not met. "+
 		"The item has another ETag: read it again.")
 	errNoID = fault.New(fault.Invalid, "The input content is invalid because the required properties - 'id; ' - are missing. "+
@@ -36,7 +36,7 @@ func postItems(e *exchange) (status int, err error) {
 	}
 	v, partition, text, err := e.enterWrite()
 	if err != nil {
-		return 0, err
+		return 0, perhapsQuery(text, err)
 	}
 	op := store.Op{
 		Verb: store.Create, Key: store.Key{Partition: partition},
@@ -49,7 +49,7 @@ func postItems(e *exchange) (status int, err error) {
 		return e.writeTriggered(op, text)
 	}
 	if op.Body, op.Key.ID, err = parseItem(text); err != nil {
-		return 0, err
+		return 0, perhapsQuery(text, err)
 	}
 	return e.writeItem(v, op)
 }
@@ -260,9 +260,12 @@ func parseReplacement(text []byte, id string) (doc.Doc, error) {
 
 // idOf finds the id of an item. It shares the memory of body.
 func idOf(body doc.Doc) (string, error) {
-	id, ok := doc.AsString(doc.Lookup(body, "id"))
+	v := doc.Lookup(body, "id")
+	id, ok := doc.AsString(v)
 	switch {
-	case !ok || id == "":
+	case !ok && !doc.IsUndefined(v) && !doc.IsNull(v):
+		return "", wrongID(v, maxID+1)
+	case id == "":
 		return "", errNoID
 	case len(id) > maxID:
 		return "", errLongID
@@ -349,6 +352,10 @@ func itemFault(err error) error {
 	case fault.NotFound:
 		return errNoItem
 	case fault.Exists:
+		if taken, ok := errors.AsType[*store.TakenKey](err); ok {
+			return fault.New(fault.Exists, "Entity with the specified id already exists in the system. "+
+				"Unique index constraint violation: another item of the partition has the same values at %s.", clip(strings.Join(taken.Paths, ", ")))
+		}
 		return errItemExists
 	case fault.Precondition:
 		return errItemStale

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"net/http"
 	"strings"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -73,14 +72,22 @@ func (d *Door) findContainer(db *catalog.Database, text string) (c *catalog.Cont
 // isQuery reports whether a POST is a query or asks for a query plan. SDKs say
 // so in three ways: Go by content type and its own header, others by isquery.
 func (e *exchange) isQuery() bool {
-	const queryJSON = "application/query+json"
-	kind := e.given(hContentType)
-	return len(kind) >= len(queryJSON) && strings.EqualFold(kind[:len(queryJSON)], queryJSON) ||
+	return e.contentIs("application/query+json") || e.isQueryText() ||
 		e.flag(hIsQuery) || e.flag(hIsQueryGo) || e.flag(hIsQueryPlan)
 }
 
+// isQueryText reports whether the body is the text of a query and nothing else.
+func (e *exchange) isQueryText() bool { return e.contentIs("application/sql") }
+
+func (e *exchange) contentIs(kind string) bool {
+	given := e.given(hContentType)
+	return len(given) >= len(kind) && strings.EqualFold(given[:len(kind)], kind)
+}
+
 // queryOnly serves a feed that takes nothing but queries by POST.
-func queryOnly(e *exchange) (int, error) { return 0, errMethod(http.MethodPost) }
+func queryOnly(*exchange) (int, error) { return 0, errQueryOnly }
+
+var errQueryOnly = refused(fault.MethodNotAllowed, "The requested verb is not supported. POST is for queries here: send the content type application/query+json and the header x-ms-documentdb-isquery: True.")
 
 // checkLevel refuses a consistency level above the account's.
 func (e *exchange) checkLevel() error {

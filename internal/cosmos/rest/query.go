@@ -46,13 +46,25 @@ func (q question) shape() string {
 // ask reads the body of a query.
 func (e *exchange) ask() (question, error) {
 	var q question
+	if e.isQueryText() {
+		text, err := e.lateBody()
+		if err != nil {
+			return q, err
+		}
+		q.text = string(text)
+		q.tree, err = syntax.Parse(q.text)
+		return q, err
+	}
 	body, err := e.object()
 	if err != nil {
 		return q, err
 	}
+	if !present(body, "query") {
+		return q, required("query")
+	}
 	text, ok := doc.AsString(doc.Lookup(body, "query"))
 	if !ok {
-		return q, required("query")
+		return q, misshapen("query", "a string")
 	}
 	q.text = strings.Clone(text)
 	if q.parameters, err = parseParameters(doc.Lookup(body, "parameters")); err != nil {
