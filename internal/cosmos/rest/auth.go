@@ -116,7 +116,7 @@ func (k *keyring) checkMaster(e *exchange, sig string) error {
 		date = e.given(hDate)
 	}
 	if date == "" {
-		return refused(fault.Unauthorized, "The input authorization token can't serve the request. The header x-ms-date is missing.")
+		return refused(fault.Unauthorized, "Authorization token mandates Date headers. Please pass in RFC 1123 style date format. The header x-ms-date is missing.")
 	}
 	if !k.signed(e, date, sig) {
 		return refused(fault.Unauthorized, "The input authorization token can't serve the request. The wrong key is being used or the expected payload is not built as per the protocol. "+
@@ -148,7 +148,7 @@ func (k *keyring) checkDate(date string, now time.Time) error {
 	return nil
 }
 
-var errDate = refused(fault.Unauthorized, "The input authorization token can't serve the request. The header x-ms-date is not a date in the form of RFC 1123.")
+var errDate = refused(fault.Unauthorized, "The input date header is invalid format. Please pass in RFC 1123 style date format, in the header x-ms-date.")
 
 // parseDate reads `Thu, 27 Apr 2017 00:51:12 GMT`, in any case since old clients
 // send it in lower case.

@@ -111,8 +111,7 @@ func quoteLSN(sequence uint64) string {
 func parseLSN(text string) (uint64, error) {
 	n, err := strconv.ParseUint(strings.Trim(strings.TrimPrefix(text, "W/"), `"`), 10, 64)
 	if err != nil {
-		return 0, fault.New(fault.Invalid, "The value '%s' of the header 'if-none-match' is no continuation of a change feed. "+
-			"Send the ETag of its last answer, or * to begin now.", clip(text))
+		return 0, badHeader(text, hIfNoneMatch, "Send the ETag of the last answer of the change feed, or * to begin now.")
 	}
 	return n, nil
 }
@@ -125,7 +124,7 @@ func parseHTTPTime(text string) (time.Time, error) {
 	}
 	at, err := http.ParseTime(text)
 	if err != nil {
-		return at, fault.New(fault.Invalid, "The value '%s' of the header 'if-modified-since' is invalid. Send a time such as 'Sun, 06 Nov 1994 08:49:37 GMT'.", clip(text))
+		return at, badHeader(text, hIfModifiedSince, "Send a time such as 'Sun, 06 Nov 1994 08:49:37 GMT'.")
 	}
 	return at, nil
 }

@@ -119,7 +119,7 @@ func checkRangeID(e *exchange) error {
 		id = strings.TrimSpace(rest)
 	}
 	if id != "" && id != "0" {
-		return fault.New(fault.Invalid, "The partition key range '%s' does not exist. A container has one range, with the id 0.", clip(text))
+		return fault.New(fault.Invalid, "x-ms-documentdb-partitionkeyrangeid header contains invalid value '%s'. A container has one range, with the id 0.", clip(text))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -86,13 +87,17 @@ func (e *exchange) containerThroughput() (throughput, error) {
 
 func (t throughput) check() error {
 	if t.manual < minThroughput || t.manual > maxThroughput || t.manual%throughputStep != 0 {
-		return fault.New(fault.Invalid, "The offer should have valid throughput values between %d and %d inclusive in increments of %d.", minThroughput, maxThroughput, throughputStep)
+		return wrongThroughput(minThroughput, throughputStep)
 	}
 	return nil
 }
 
+func wrongThroughput(least, step int) error {
+	return fault.New(fault.Invalid, "The offer should have valid throughput values between %d and %d inclusive in increments of %d.", least, maxThroughput, step)
+}
+
 var autopilotShape = object(
-	property{"maxThroughput", whole(minAutopilot, maxThroughput), true},
+	property{"maxThroughput", whole(math.MinInt32, math.MaxInt32), true},
 	property{"autoUpgradePolicy", object(property{"throughputPolicy", object(
 		property{"incrementPercent", whole(0, 1000), true},
 	), false}), false},
@@ -105,8 +110,8 @@ func autopilot(v doc.Value) (t throughput, err error) {
 	}
 	t.autopilot, _ = doc.AsDoc(v)
 	most := maxThroughputOf(t.autopilot)
-	if most%autopilotStep != 0 {
-		return t, fault.New(fault.Invalid, "The autopilot maximum throughput must be between %d and %d inclusive in increments of %d.", minAutopilot, maxThroughput, autopilotStep)
+	if most < minAutopilot || most > maxThroughput || most%autopilotStep != 0 {
+		return t, wrongThroughput(minAutopilot, autopilotStep)
 	}
 	t.manual = most / 10
 	return t, nil

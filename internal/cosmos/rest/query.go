@@ -91,9 +91,9 @@ func parseParameters(list doc.Value) (map[string]doc.Value, error) {
 		name, ok := doc.AsString(doc.Lookup(fields, "name"))
 		switch _, taken := parameters[name]; {
 		case !ok || len(name) < 2 || name[0] != '@':
-			return nil, fault.New(fault.Invalid, "The parameter name '%s' is invalid. Each parameter has a name that begins with @.", clip(name))
+			return nil, fault.New(fault.Invalid, "Parameter names should be in the format of symbol '@' followed by a valid identifier. '%s' is none.", clip(name))
 		case taken:
-			return nil, fault.New(fault.Invalid, "The parameter '%s' is given twice.", clip(name))
+			return nil, fault.New(fault.Invalid, "Specified duplicate parameter name '%s'. Give each parameter once.", clip(name))
 		case len(parameters) == maxParameters:
 			return nil, fault.New(fault.Invalid, "A query has at most %d parameters.", maxParameters)
 		}

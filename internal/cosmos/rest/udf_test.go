@@ -17,7 +17,7 @@ func TestUserDefinedFunctionIsTheLatest(t *testing.T) {
 	d.do("PUT", place, `{"id":"f","body":"(n) => n * 3"}`).want(200)
 	d.query(`{"query":"SELECT VALUE udf.f(c.n) FROM c"}`).want(200).says(`"Documents":[12]`)
 	d.do("DELETE", place, "").want(204)
-	d.query(`{"query":"SELECT VALUE udf.f(c.n) FROM c"}`).want(400).says("SC2005")
+	d.query(`{"query":"SELECT VALUE udf.f(c.n) FROM c"}`).want(400).says("SC2003")
 }
 
 func TestUserDefinedFunctionFails(t *testing.T) {
@@ -27,7 +27,7 @@ func TestUserDefinedFunctionFails(t *testing.T) {
 	d.script("udfs", "wrong", `5`, "")
 	d.query(`{"query":"SELECT udf.throws() FROM c"}`).want(400).says("Exception = Error: no")
 	d.query(`{"query":"SELECT udf.wrong() FROM c"}`).want(400).says("while compiling Javascript")
-	d.query(`{"query":"SELECT udf.Throws() FROM c"}`).want(400).says("SC2005")
+	d.query(`{"query":"SELECT udf.Throws() FROM c"}`).want(400).says("SC2003")
 }
 
 func TestUserDefinedFunctionInAScript(t *testing.T) {

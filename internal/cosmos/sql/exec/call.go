@@ -102,14 +102,14 @@ func (c *compiler) pass(n int) {
 // userCall calls a user-defined function.
 func (c *compiler) userCall(x *syntax.Call, s *scope) (node, error) {
 	if c.function == nil {
-		return node{}, syntax.Wrong("SC2005", x.Span, "'udf.%s' is not a recognized function name.", x.Name)
+		return node{}, syntax.Wrong("SC2003", x.Span, "'udf.%s' is not a recognized function name.", x.Name)
 	}
 	run, err := c.function(x.Name)
 	if err != nil {
 		return node{}, err
 	}
 	if run == nil {
-		return node{}, syntax.Wrong("SC2005", x.Span, "'udf.%s' is not a recognized function name.", x.Name)
+		return node{}, syntax.Wrong("SC2003", x.Span, "'udf.%s' is not a recognized function name.", x.Name)
 	}
 	args, err := c.list(x.Args, s)
 	if err != nil {

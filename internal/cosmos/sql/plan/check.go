@@ -39,10 +39,10 @@ func (c *checker) query(q *syntax.Query, outer *scope, inner bool) {
 	c.keys(q, s)
 	c.names(q)
 	if q.Where != nil {
-		c.plain(q.Where, s, "the WHERE clause")
+		c.plain(q.Where, s, "SC2103", "the WHERE clause")
 	}
 	for _, e := range q.GroupBy {
-		c.plain(e, s, "the GROUP BY clause")
+		c.plain(e, s, "SC2111", "the GROUP BY clause")
 	}
 	for _, e := range rowExprs(q) {
 		c.expr(e, s)
@@ -50,7 +50,7 @@ func (c *checker) query(q *syntax.Query, outer *scope, inner bool) {
 	}
 	c.grouped(q, s)
 	for i := range q.OrderBy {
-		c.plain(q.OrderBy[i].Expr, s, "the ORDER BY clause")
+		c.plain(q.OrderBy[i].Expr, s, "SC2104", "the ORDER BY clause")
 	}
 	if q.Rank != nil {
 		c.expr(q.Rank, s)
@@ -88,7 +88,7 @@ func (c *checker) from(q *syntax.Query, outer *scope) *scope {
 		name := sourceName(f)
 		for _, b := range s.names {
 			if b.name == name && name != "" {
-				c.wrong("SC2011", f.Span, "The input alias '%s' is specified more than once in the FROM clause.", name)
+				c.wrong("SC2021", f.Span, "The input alias '%s' is specified more than once in the FROM clause.", name)
 			}
 		}
 		s.names = append(s.names, binding{name, c.source(f, s)})
@@ -120,7 +120,7 @@ func (c *checker) clauses(q *syntax.Query, inner bool) {
 		return
 	}
 	if q.Select.Top != nil && limited {
-		c.wrong("", q.Select.Span, "'TOP' cannot be used together with an 'OFFSET LIMIT' clause.")
+		c.wrong("SC2205", q.Select.Span, "'TOP' cannot be used together with an 'OFFSET LIMIT' clause.")
 	}
 }
 
@@ -131,7 +131,7 @@ func (c *checker) names(q *syntax.Query) {
 		star := syntax.Span{Start: max(q.Select.Start, q.Select.End-1), End: q.Select.End}
 		switch {
 		case len(q.From) == 0:
-			c.wrong("", star, "Syntax error, 'SELECT *' is not valid if FROM clause is omitted.")
+			c.wrong("SC1021", star, "Syntax error, 'SELECT *' is not valid if FROM clause is omitted.")
 		case len(q.From) > 1:
 			c.wrong("SC2040", star, "'SELECT *' is only valid with a single input set.")
 		case len(q.GroupBy) > 0:
@@ -150,11 +150,11 @@ func (c *checker) names(q *syntax.Query) {
 }
 
 // plain checks an expression of a clause that is about single rows.
-func (c *checker) plain(e syntax.Expr, s *scope, where string) {
+func (c *checker) plain(e syntax.Expr, s *scope, code, where string) {
 	c.expr(e, s)
 	walk(e, func(e syntax.Expr) bool {
 		if call, ok := e.(*syntax.Call); ok && !call.UDF && Aggregate(call.Name) {
-			c.wrong("", call.Span, "Aggregate function '%s' is not allowed in %s.", strings.ToUpper(call.Name), where)
+			c.wrong(code, call.Span, "Aggregate function '%s' is not allowed in %s.", strings.ToUpper(call.Name), where)
 			return false
 		}
 		return true

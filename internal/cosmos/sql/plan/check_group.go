@@ -42,9 +42,9 @@ func (c *checker) keys(q *syntax.Query, s *scope) {
 		})
 		switch {
 		case subqueries:
-			c.wrong("", e.Pos(), "A subquery is not allowed in the GROUP BY clause.")
+			c.wrong("SC2111", e.Pos(), "A subquery is not allowed in the GROUP BY clause.")
 		case !names:
-			c.wrong("", e.Pos(), "Each expression of the GROUP BY clause must contain at least one property reference.")
+			c.wrong("SC2110", e.Pos(), "Each expression of the GROUP BY clause must contain at least one property reference.")
 		}
 	}
 }
@@ -64,10 +64,10 @@ func (c *checker) grouped(q *syntax.Query, s *scope) {
 	}
 	before := len(c.mistakes)
 	for i := range q.OrderBy {
-		c.ungrouped(q.OrderBy[i].Expr, keys, s, "SC2103", "ORDER BY clause")
+		c.ungrouped(q.OrderBy[i].Expr, keys, s, "SC2102", "ORDER BY clause")
 	}
 	if len(c.mistakes) == before {
-		c.wrong("", q.OrderBy[0].Span, "'ORDER BY' is not supported in presence of GROUP BY.")
+		c.wrong("SC2120", q.OrderBy[0].Span, "'ORDER BY' is not supported in presence of GROUP BY.")
 	}
 }
 

@@ -103,7 +103,7 @@ func (b *builder) sortPath(key *syntax.SortKey) (access.Path, error) {
 	case b.correlated(key.Expr):
 		return nil, syntax.Wrong("", key.Span, "Order-by over correlated collections is not supported.")
 	}
-	return nil, syntax.Wrong("", key.Span, "Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a document path.")
+	return nil, syntax.Wrong("SC2206", key.Span, "Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a document path.")
 }
 
 // correlated reports that an expression is about the elements of an array.

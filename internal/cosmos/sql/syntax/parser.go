@@ -18,7 +18,7 @@ const (
 // FROM and has a Select that is Star. The error is an *Error.
 func Parse(text string) (*Query, error) {
 	if len(text) > MaxText {
-		return nil, Wrong("", Span{0, len(text)}, "The query text of %d bytes exceeds the maximum of %d bytes.", len(text), MaxText)
+		return nil, Wrong("SC3020", Span{0, len(text)}, "The query text of %d bytes exceeds the maximum of %d bytes.", len(text), MaxText)
 	}
 	p := &parser{lexer: lexer{src: text}}
 	p.advance()
@@ -140,7 +140,7 @@ func (p *parser) grow(below int) *Error {
 
 // beyond is a limit that is passed at the token in hand.
 func (p *parser) beyond(format string, limit int) *Error {
-	return Wrong("", p.tok.Span, "The query %s, which is the limit.", fmt.Sprintf(format, limit))
+	return Wrong("SC1030", p.tok.Span, "The query %s, which is the limit.", fmt.Sprintf(format, limit))
 }
 
 // name reads an identifier that is no keyword.
