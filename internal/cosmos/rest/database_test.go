@@ -81,5 +81,5 @@ func TestSmallFeedsPage(t *testing.T) {
 }
 
 func TestNameThatIsNoString(t *testing.T) {
-	newDesk(t).do("POST", "/dbs", `{"id":7}`).want(400).says("The input name '7' is invalid. The id has to be a string")
+	newDesk(t).do("POST", "/dbs", `{"id":7}`).want(400).says("The input name '7' is invalid. Ensure to provide a unique non-empty string less than '255' characters. The id has to be a string")
 }
