@@ -23,11 +23,8 @@ var errAllVersions = fault.New(fault.Unsupported, "The change feed of all versio
 // stands, at their latest version, in order of their writes. With nothing to tell
 // it answers 304, never an empty page. Either way the ETag is where to go on.
 func listChanges(e *exchange, v catalog.View, sel access.Access, size int) (status int, err error) {
-	switch mode := strings.TrimSpace(e.given(hFeed)); {
-	case strings.EqualFold(mode, allVersions):
-		return 0, errAllVersions
-	case !strings.EqualFold(mode, latestVersions):
-		return 0, badHeader(mode, hFeed, "Send '"+latestVersions+"'.")
+	if err := e.checkFeedMode(); err != nil {
+		return 0, err
 	}
 	newest, err := e.door.store.Sequence(v.Container)
 	if err != nil {
@@ -51,6 +48,17 @@ func listChanges(e *exchange, v catalog.View, sel access.Access, size int) (stat
 	}
 	e.set(outETag, quoteLSN(last))
 	return http.StatusOK, nil
+}
+
+// checkFeedMode refuses change feeds other than that of the latest versions.
+func (e *exchange) checkFeedMode() error {
+	switch mode := strings.TrimSpace(e.given(hFeed)); {
+	case strings.EqualFold(mode, allVersions):
+		return errAllVersions
+	case mode != "" && !strings.EqualFold(mode, latestVersions):
+		return badHeader(mode, hFeed, "Send '"+latestVersions+"'.")
+	}
+	return nil
 }
 
 // changes writes one page, and returns the sequence of its last item.

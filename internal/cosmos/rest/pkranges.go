@@ -14,6 +14,9 @@ const rangeNumber = 2
 // listRanges answers the only range there is. SDKs read it as a change feed:
 // with the ETag of the answer before, until it is 304.
 func listRanges(e *exchange) (int, error) {
+	if err := e.checkFeedMode(); err != nil {
+		return 0, err
+	}
 	etag := `"` + strconv.FormatUint(uint64(e.container.ID), 10) + `"`
 	e.set(outETag, etag)
 	if strings.TrimPrefix(strings.TrimSpace(e.given(hIfNoneMatch)), "W/") == etag {

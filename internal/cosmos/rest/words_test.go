@@ -33,5 +33,8 @@ func TestHeadersThatAreEnumerations(t *testing.T) {
 	}
 	d.do("POST", documents, `{"id":"2","pk":"a"}`, key, inA, "x-ms-indexing-directive", "Never").want(400)
 	d.do("GET", documents+"/2", "", key, inA).want(404)
-	d.do("GET", documents, "", "A-IM", "Whole Feed").want(400).says("Value 'Whole Feed' specified for the header 'a-im' is invalid.")
+	for _, feed := range []string{documents, collection + "/pkranges"} {
+		d.do("GET", feed, "", "A-IM", "Whole Feed").want(400).says("Value 'Whole Feed' specified for the header 'a-im' is invalid.")
+		d.do("GET", feed, "", "A-IM", "incremental feed").want(200)
+	}
 }
