@@ -160,6 +160,9 @@ var provocations = []struct {
 	{refusal{412, 1110, "PreconditionFailed", "One of the specified pre-condition is not met"},
 		send("PATCH", documents+"/1", `{"condition":"from c where c.n = 5","operations":[{"op":"set","path":"/a","value":1}]}`)},
 	{refusal{413, 0, "RequestEntityTooLarge", "Request size is too large"}, post(documents, `{"id":"2","pk":"a","t":"`+strings.Repeat("x", 2<<20)+`"}`)},
+	{refusal{500, 0, "InternalServerError", "An internal error occurred"}, func(d *desk, _ answer) answer {
+		return answering(d.t.(*testing.T), d, func(*exchange) (int, error) { panic("a defect") })
+	}},
 }
 
 // unsigned are credentials with a signature of nothing.
