@@ -194,7 +194,7 @@ func TestHeadersAreSpelledAsTheServiceSpellsThem(t *testing.T) {
 	step(200, "GET", coll+"/conflicts", "")
 	step(200, "POST", coll+"/conflicts", all, query...)
 	step(404, "GET", coll+"/conflicts/x", "")
-	step(404, "DELETE", coll+"/conflicts/x", "")
+	step(404, "DELETE", coll+"/conflicts/x", "", key...)
 	step(200, "GET", coll+"/pkranges", "")
 	step(200, "POST", coll+"/pkranges", all, query...)
 
@@ -239,7 +239,7 @@ func TestHeadersAreSpelledAsTheServiceSpellsThem(t *testing.T) {
 	offer := d.do("GET", "/offers", "")
 	row := offer.rows("Offers")[0].(map[string]any)
 	step(200, "GET", "/offers/"+row["id"].(string), "")
-	step(200, "PUT", "/offers/"+row["id"].(string), `{"content":{"offerThroughput":500}}`)
+	step(200, "PUT", "/offers/"+row["id"].(string), fmt.Sprintf(`{"id":%[1]q,"_rid":%[1]q,"content":{"offerThroughput":500}}`, row["id"]))
 	step(204, "DELETE", coll, "")
 	step(204, "DELETE", "/dbs/d", "")
 
