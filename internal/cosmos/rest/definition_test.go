@@ -48,6 +48,8 @@ func TestDefineEchoes(t *testing.T) {
 			`"spatialIndexes":[{"path":"/p/?","types":["Point"]}],"vectorIndexes":[{"path":"/v","type":"diskANN"}],"fullTextIndexes":[{"path":"/t"}]}}`,
 			`"compositeIndexes":[[{"path":"/a","order":"ascending"},{"path":"/b","order":"descending"}]],"spatialIndexes":[{"path":"/p/?","types":["Point","LineString","Polygon","MultiPolygon"]}],"vectorIndexes":[{"path":"/v","type":"diskANN"}],"fullTextIndexes":[{"path":"/t"}]`},
 		{"unique keys", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/a","/b/c"]}]}}`, `"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/a","/b/c"]}]}`},
+		{"no unique keys", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{"uniqueKeys":[]}}`, `"uniqueKeyPolicy":{"uniqueKeys":[]}`},
+		{"a policy without unique keys", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{}}`, `"uniqueKeyPolicy":{}`},
 		{"custom conflicts", `{"id":"c",` + pk + `,"conflictResolutionPolicy":{"mode":"custom"}}`,
 			`"conflictResolutionPolicy":{"mode":"Custom","conflictResolutionPath":"","conflictResolutionProcedure":""}`},
 		{"policies", `{"id":"c",` + pk + `,"vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float32","dimensions":3,"distanceFunction":"cosine"}]},` +

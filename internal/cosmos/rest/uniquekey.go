@@ -11,9 +11,11 @@ const (
 	maxUniquePaths = 16
 )
 
+// uniqueShape takes a policy without constraints too: the SDK for Java sends
+// {} with every container that has none.
 var uniqueShape = object(property{"uniqueKeys", list(0, maxUniqueKeys, object(
 	property{"paths", list(1, maxUniquePaths, memberPath), true},
-)), true})
+)), false})
 
 var errUniqueFixed = fault.New(fault.Forbidden, "The unique index cannot be modified. To change the unique index, remove the collection and re-create a new one.")
 
