@@ -56,9 +56,20 @@ func defineIndexing(def *catalog.Definition, d doc.Doc) error {
 var partitionShape = object(
 	property{"paths", list(1, maxPartitionParts, memberPath), true},
 	property{"kind", oneOf("Hash", "MultiHash", "Range"), false},
-	property{"version", whole(1, 2), false},
+	property{"version", partitionVersion, false},
 	property{"systemKey", boolean, false},
 )
+
+// partitionVersion takes 1 or 2, and V1 or V2 as the SDK for Java writes them.
+func partitionVersion(at string, v doc.Value) (doc.Value, error) {
+	switch name, _ := doc.AsString(v); name {
+	case "V1":
+		return doc.Int(1), nil
+	case "V2":
+		return doc.Int(2), nil
+	}
+	return whole(1, 2)(at, v)
+}
 
 // definePartition reads the partition key. Two or three paths are
 // hierarchical even where the kind is missing, as azcosmos sends it; no partition key at all

@@ -48,6 +48,7 @@ func TestDefineEchoes(t *testing.T) {
 			`"spatialIndexes":[{"path":"/p/?","types":["Point"]}],"vectorIndexes":[{"path":"/v","type":"diskANN"}],"fullTextIndexes":[{"path":"/t"}]}}`,
 			`"compositeIndexes":[[{"path":"/a","order":"ascending"},{"path":"/b","order":"descending"}]],"spatialIndexes":[{"path":"/p/?","types":["Point","LineString","Polygon","MultiPolygon"]}],"vectorIndexes":[{"path":"/v","type":"diskANN"}],"fullTextIndexes":[{"path":"/t"}]`},
 		{"unique keys", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/a","/b/c"]}]}}`, `"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/a","/b/c"]}]}`},
+		{"a version by its name", `{"id":"c","partitionKey":{"paths":["/a","/b"],"kind":"MultiHash","version":"V2"}}`, `"partitionKey":{"paths":["/a","/b"],"kind":"MultiHash","version":2}`},
 		{"no unique keys", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{"uniqueKeys":[]}}`, `"uniqueKeyPolicy":{"uniqueKeys":[]}`},
 		{"a policy without unique keys", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{}}`, `"uniqueKeyPolicy":{}`},
 		{"custom conflicts", `{"id":"c",` + pk + `,"conflictResolutionPolicy":{"mode":"custom"}}`,
