@@ -1,4 +1,4 @@
-"""How Python clients are taught to trust mayfly's certificate authority.
+"""How Python's clients are taught to trust mayfly's certificate authority.
 
 azure-cosmos checks no certificate of localhost and 127.0.0.1 unless it is
 given an ssl_config; hence a mayfly on 127.0.0.2, which Linux has at once.
@@ -21,7 +21,7 @@ from azure.cosmos.aio import CosmosClient as AsyncCosmosClient
 way, endpoint, key, verify = sys.argv[1:]
 options = dict(credential=key, retry_total=0, enable_endpoint_discovery=False)
 if verify != "default":
-    options["connection_verify"] = False
+    options["connection_verify"] = verify != "no" and verify
 if way == "sync":
     with CosmosClient(endpoint, **options) as client:
         list(client.list_databases())
@@ -62,6 +62,11 @@ def test_environment(way, elsewhere):
 
 def test_no_check(way, elsewhere):
     assert connects(way, elsewhere.https, verify="no")
+
+
+def test_connection_verify_takes_no_file(way, elsewhere):
+    """The SDK asks only whether it is true."""
+    assert not connects(way, elsewhere.https, verify=str(elsewhere.authority))
 
 
 def test_ssl_config(everyday, virtual):
