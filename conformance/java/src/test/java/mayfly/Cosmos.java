@@ -17,6 +17,7 @@ import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -91,7 +92,7 @@ final class Cosmos {
     }
 
     static List<String> ids(Iterable<? extends JsonNode> items) {
-        List<String> ids = new java.util.ArrayList<>();
+        List<String> ids = new ArrayList<>();
         items.forEach(item -> ids.add(item.get("id").asText()));
         return ids;
     }

@@ -32,6 +32,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
@@ -294,7 +295,7 @@ class LifetimeTest {
         int on(CosmosContainer c, String etag);
     }
 
-    private static int batch(CosmosContainer c, java.util.function.Consumer<CosmosBatch> fill) {
+    private static int batch(CosmosContainer c, Consumer<CosmosBatch> fill) {
         CosmosBatch batch = CosmosBatch.createCosmosBatch(P);
         fill.accept(batch);
         return c.executeCosmosBatch(batch).getStatusCode();

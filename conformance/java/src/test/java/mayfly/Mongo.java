@@ -8,6 +8,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -40,11 +41,11 @@ final class Mongo {
     }
 
     static List<Document> documents(String... json) {
-        return java.util.Arrays.stream(json).map(Document::parse).toList();
+        return Arrays.stream(json).map(Document::parse).toList();
     }
 
     static List<BsonDocument> stages(String... json) {
-        return java.util.Arrays.stream(json).map(BsonDocument::parse).toList();
+        return Arrays.stream(json).map(BsonDocument::parse).toList();
     }
 
     /** The error with which the server must refuse, and its code. */

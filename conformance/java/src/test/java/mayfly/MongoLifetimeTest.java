@@ -24,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.bson.BsonValue;
 import org.bson.Document;
 import org.bson.types.Decimal128;
 import org.junit.jupiter.api.Test;
@@ -43,7 +44,7 @@ class MongoLifetimeTest {
     /** Every way of asking how many documents there are must say the same. */
     private static void wantAlive(String when, MongoCollection<Document> c, int want) {
         List<Long> all = List.of((long) c.find().into(new ArrayList<>()).size(), c.estimatedDocumentCount(), c.countDocuments(),
-                c.countDocuments(Filters.exists("_id")), (long) c.distinct("_id", org.bson.BsonValue.class).into(new ArrayList<>()).size());
+                c.countDocuments(Filters.exists("_id")), (long) c.distinct("_id", BsonValue.class).into(new ArrayList<>()).size());
         assertEquals(List.of((long) want, (long) want, (long) want, (long) want, (long) want), all, when);
     }
 
