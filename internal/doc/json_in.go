@@ -1,7 +1,6 @@
 package doc
 
 import (
-	"encoding/binary"
 	"iter"
 	"math"
 	"strconv"
@@ -124,22 +123,21 @@ func (p *parser) elements(yield func(Value, error) bool) error {
 // A parser turns JSON text into BSON bytes in one pass. Its methods begin at
 // the first byte of what they read and end behind the last.
 type parser struct {
+	Builder
 	text  []byte
 	at    int
-	out   []byte
 	depth int
 	skip  func(name []byte) bool
-	seen  []member // of every object around at; the innermost one's come last
 }
 
 // parsers are kept for the memory of seen, so that reading a document allocates
 // nothing but its bytes.
-var parsers = sync.Pool{New: func() any { return &parser{seen: make([]member, 0, 2*fewNames)} }}
+var parsers = sync.Pool{New: func() any { return &parser{Builder: Builder{seen: make([]member, 0, 2*fewNames)}} }}
 
 func (p *parser) free() {
 	const keep = 1024
 	if cap(p.seen) <= keep {
-		*p = parser{seen: p.seen[:0]}
+		*p = parser{Builder: Builder{seen: p.seen[:0]}}
 		parsers.Put(p)
 	}
 }
@@ -198,11 +196,9 @@ func (p *parser) value() (bsoncore.Type, error) {
 	case '[':
 		return bsoncore.TypeArray, p.array()
 	case 't':
-		p.out = append(p.out, 1)
-		return bsoncore.TypeBoolean, p.literal("true")
+		return p.Bool(true), p.literal("true")
 	case 'f':
-		p.out = append(p.out, 0)
-		return bsoncore.TypeBoolean, p.literal("false")
+		return p.Bool(false), p.literal("false")
 	case 'n':
 		return bsoncore.TypeNull, p.literal("null")
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
@@ -220,100 +216,88 @@ func (p *parser) literal(word string) error {
 }
 
 func (p *parser) object() error {
-	start, err := p.open()
+	n, err := p.open()
 	if err != nil {
 		return err
 	}
-	names := scope{base: len(p.seen)}
 	for first := true; p.peek() != '}'; first = false {
 		if !first {
 			if err := p.comma('}'); err != nil {
 				return err
 			}
 		}
-		if err := p.member(&names); err != nil {
+		if err := p.member(&n); err != nil {
 			return err
 		}
 		p.space()
 	}
-	p.forget(names)
-	return p.close(start)
+	return p.close(&n)
 }
 
 // member reads one name and value.
-func (p *parser) member(names *scope) error {
-	at := len(p.out)
-	p.out = append(p.out, 0)
+func (p *parser) member(n *Nest) error {
+	p.begin(n)
 	if err := p.name(); err != nil {
 		return err
 	}
+	p.named(n)
 	p.space()
 	if p.peek() != ':' {
 		return p.fail("A colon was expected")
 	}
 	p.at++
 	p.space()
-	end := len(p.out) - 1
 	kind, err := p.value()
 	if err != nil {
 		return err
 	}
-	name := p.out[at+1 : end]
-	if p.depth == 1 && p.skip != nil && p.skip(name) {
-		p.out = p.out[:at]
+	if p.depth == 1 && p.skip != nil && p.skip(p.nameOf(n)) {
+		p.Drop(n)
 		return nil
 	}
-	p.out[at] = byte(kind)
-	p.note(names, at, name)
+	p.Keep(n, kind)
 	return nil
 }
 
 func (p *parser) array() error {
-	start, err := p.open()
+	n, err := p.open()
 	if err != nil {
 		return err
 	}
-	for i := int64(0); p.peek() != ']'; i++ {
-		if i > 0 {
+	for first := true; p.peek() != ']'; first = false {
+		if !first {
 			if err := p.comma(']'); err != nil {
 				return err
 			}
 		}
-		at := len(p.out)
-		p.out = append(p.out, 0)
-		p.out = strconv.AppendInt(p.out, i, 10)
-		p.out = append(p.out, 0)
+		p.Element(&n)
 		kind, err := p.value()
 		if err != nil {
 			return err
 		}
-		p.out[at] = byte(kind)
+		p.Set(&n, kind)
 		p.space()
 	}
-	return p.close(start)
+	return p.close(&n)
 }
 
-// open begins an object or array with room for its length.
-func (p *parser) open() (start int, err error) {
+// open begins an object or array.
+func (p *parser) open() (Nest, error) {
 	if p.depth == MaxDepth {
-		return 0, p.fail("Objects and arrays may be nested " + strconv.Itoa(MaxDepth) + " deep and no deeper, as they are")
+		return Nest{}, p.fail("Objects and arrays may be nested " + strconv.Itoa(MaxDepth) + " deep and no deeper, as they are")
 	}
 	p.depth++
 	p.at++
 	p.space()
-	start = len(p.out)
-	p.out = append(p.out, 0, 0, 0, 0)
-	return start, nil
+	return p.Open(), nil
 }
 
-func (p *parser) close(start int) error {
+func (p *parser) close(n *Nest) error {
 	p.depth--
 	p.at++
-	p.out = append(p.out, 0)
-	size := len(p.out) - start
-	if size > math.MaxInt32 {
+	if len(p.out)-n.start >= math.MaxInt32 {
 		return &Error{Offset: p.at, TooLarge: true, Message: "The JSON text makes a document of more than 2 GiB."}
 	}
-	binary.LittleEndian.PutUint32(p.out[start:], uint32(size))
+	p.Close(n)
 	return nil
 }

@@ -26,27 +26,27 @@ type scope struct {
 // Larger objects are sorted at their end, so that the work never grows with the square.
 const fewNames = 32
 
-func (p *parser) note(s *scope, at int, name []byte) {
+func (b *Builder) note(s *scope, at int, name []byte) {
 	hash := hashName(name)
 	bit := uint64(1) << (hash & 63)
-	if s.bloom&bit != 0 && !s.repeated && len(p.seen)-s.base <= fewNames {
-		for _, m := range p.seen[s.base:] {
-			if m.hash == hash && bytes.Equal(nameAt(p.out, m.at), name) {
+	if s.bloom&bit != 0 && !s.repeated && len(b.seen)-s.base <= fewNames {
+		for _, m := range b.seen[s.base:] {
+			if m.hash == hash && bytes.Equal(nameAt(b.out, m.at), name) {
 				s.repeated = true
 			}
 		}
 	}
 	s.bloom |= bit
-	p.seen = append(p.seen, member{hash: hash, at: at})
+	b.seen = append(b.seen, member{hash: hash, at: at})
 }
 
 // forget ends the scope of an object and removes its repeated members.
-func (p *parser) forget(s scope) {
-	members := p.seen[s.base:]
+func (b *Builder) forget(s scope) {
+	members := b.seen[s.base:]
 	if s.repeated || len(members) > fewNames {
-		p.out = removeRepeated(p.out, members)
+		b.out = removeRepeated(b.out, members)
 	}
-	p.seen = p.seen[:s.base]
+	b.seen = b.seen[:s.base]
 }
 
 // removeRepeated leaves only the last of members with the same name. They end

@@ -1,8 +1,6 @@
 package doc
 
 import (
-	"encoding/binary"
-	"math"
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -37,14 +35,9 @@ func (p *parser) number() (bsoncore.Type, error) {
 	case digits > 20, negative && u > two63:
 		return p.float(start)
 	case negative:
-		p.out = binary.LittleEndian.AppendUint64(p.out, -u)
-		return bsoncore.TypeInt64, nil
-	case u <= math.MaxInt64:
-		p.out = binary.LittleEndian.AppendUint64(p.out, u)
-		return bsoncore.TypeInt64, nil
+		return p.Int(-int64(u)), nil
 	}
-	p.out = appendUint(p.out, u)
-	return bsoncore.TypeDecimal128, nil
+	return p.Uint(u), nil
 }
 
 // digits reads decimal digits; their value is right for at most 19 of them.
@@ -83,6 +76,5 @@ func (p *parser) float(start int) (bsoncore.Type, error) {
 		p.at = start
 		return 0, p.fail("A number beyond the range of a double stands")
 	}
-	p.out = binary.LittleEndian.AppendUint64(p.out, floatBits(f))
-	return bsoncore.TypeDouble, nil
+	return p.Float(f), nil
 }
