@@ -17,8 +17,16 @@ type Builder struct {
 	seen []member // of every object around; the innermost one's come last
 }
 
+// keptNames is how many names a Builder keeps memory for.
+const keptNames = 1024
+
 // Reset begins a new value, whose bytes are appended to dst.
-func (b *Builder) Reset(dst []byte) { b.out, b.seen = dst, b.seen[:0] }
+func (b *Builder) Reset(dst []byte) {
+	b.out, b.seen = dst, b.seen[:0]
+	if cap(b.seen) > keptNames {
+		b.seen = nil
+	}
+}
 
 // Bytes is dst and what has been written since.
 func (b *Builder) Bytes() []byte { return b.out }

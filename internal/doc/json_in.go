@@ -135,8 +135,7 @@ type parser struct {
 var parsers = sync.Pool{New: func() any { return &parser{Builder: Builder{seen: make([]member, 0, 2*fewNames)}} }}
 
 func (p *parser) free() {
-	const keep = 1024
-	if cap(p.seen) <= keep {
+	if cap(p.seen) <= keptNames {
 		*p = parser{Builder: Builder{seen: p.seen[:0]}}
 		parsers.Put(p)
 	}
