@@ -28,7 +28,7 @@ var (
 // postBatch does many operations in one request: a transactional batch on
 // one partition, or a bulk request whose operations have nothing to do with each other.
 func postBatch(e *exchange) (status int, err error) {
-	text, err := e.lateBody()
+	body, err := e.lateBody()
 	if err != nil {
 		return 0, err
 	}
@@ -36,8 +36,12 @@ func postBatch(e *exchange) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if len(text) > 0 && text[0] == hybridRow {
+	if len(body) > 0 && body[0] == hybridRow {
 		return 0, errHybridRow
+	}
+	text, err := payloadText(body)
+	if err != nil {
+		return 0, err
 	}
 	list, err := parseOperations(e.Context(), v, text)
 	if err != nil {

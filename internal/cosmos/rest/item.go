@@ -241,9 +241,9 @@ func (e *exchange) idOfNumber(v catalog.View, number uint64) (string, error) {
 
 // parseItem reads a request's body as an item, and its id.
 func parseItem(text []byte) (body doc.Doc, id string, err error) {
-	body, err = doc.FromJSON(make([]byte, 0, len(text)+len(text)/8), text, doc.ParseOptions{Skip: isSystemMember})
+	body, err = parseDoc(make([]byte, 0, len(text)+len(text)/8), text, doc.ParseOptions{Skip: isSystemMember})
 	if err != nil {
-		return nil, "", docFault(err)
+		return nil, "", err
 	}
 	id, err = idOf(body)
 	return body, id, err

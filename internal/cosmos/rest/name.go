@@ -74,9 +74,5 @@ func (e *exchange) object() (doc.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := doc.FromJSON(nil, text, doc.ParseOptions{})
-	if err != nil {
-		return nil, docFault(err)
-	}
-	return d, nil
+	return parseDoc(nil, text, doc.ParseOptions{})
 }

@@ -30,9 +30,9 @@ func patchItem(e *exchange) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	body, err := doc.ValueFromJSON(text)
+	body, err := parseValue(text)
 	if err != nil {
-		return 0, docFault(err)
+		return 0, err
 	}
 	p, err := parsePatch(e.Context(), v, body)
 	if err != nil {

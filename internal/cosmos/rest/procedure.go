@@ -38,7 +38,11 @@ func executeProcedure(e *exchange) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	text, err := e.lateBody()
+	body, err := e.lateBody()
+	if err != nil {
+		return 0, err
+	}
+	text, err := payloadText(body)
 	if err != nil {
 		return 0, err
 	}

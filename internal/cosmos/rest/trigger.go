@@ -56,7 +56,11 @@ type triggering struct {
 
 // writeTriggered does an operation with the triggers that the request names, all
 // in one transaction.
-func (e *exchange) writeTriggered(op store.Op, text []byte) (status int, err error) {
+func (e *exchange) writeTriggered(op store.Op, body []byte) (status int, err error) {
+	text, err := payloadText(body)
+	if err != nil {
+		return 0, err
+	}
 	ctx, cancel := context.WithTimeout(e.Context(), scriptTime)
 	defer cancel()
 	t := triggering{ctx: ctx, op: op, text: bytes.Clone(text)}
