@@ -14,7 +14,7 @@ use crate::server::{KEY, Server};
 #[tokio::test]
 async fn plain_http() {
     let server = Server::start(&[]);
-    let client = dial(&format!("http://{}/", server.nosql), ConnectionPoolOptions::default(), false).await.expect("connect");
+    let client = dial(&format!("http://{}/", server.nosql), ConnectionPoolOptions::default()).await.expect("connect");
     let container = new_container(&client, |p| p).await;
     create(&container, item("1", json!({}))).await;
     assert_eq!(read(&container, "1").await.expect("an item")["pk"], "p");
@@ -26,7 +26,7 @@ async fn plain_http() {
 async fn authority_in_ssl_cert_file() {
     let server = Server::start(&[]);
     let endpoint = format!("https://{}/", server.nosql);
-    let error = dial(&endpoint, ConnectionPoolOptions::default(), false).await.expect_err("an unknown authority must not be trusted");
+    let error = dial(&endpoint, ConnectionPoolOptions::default()).await.expect_err("an unknown authority must not be trusted");
     assert!(format!("{error:?}").to_lowercase().contains("certificate"), "{error:?}");
 
     let file = std::env::temp_dir().join(format!("{}.pem", server.nosql.replace(':', "-")));
@@ -46,7 +46,7 @@ async fn authority_in_ssl_cert_file() {
 #[ignore = "authority_in_ssl_cert_file runs it"]
 async fn with_trusted_authority() {
     let endpoint = std::env::var("MAYFLY_TRUSTED_ENDPOINT").expect("an endpoint");
-    let client = dial(&endpoint, ConnectionPoolOptions::default(), false).await.expect("connect");
+    let client = dial(&endpoint, ConnectionPoolOptions::default()).await.expect("connect");
     let container = new_container(&client, |p| p).await;
     create(&container, item("1", json!({}))).await;
     assert_eq!(read(&container, "1").await.expect("an item")["pk"], "p");
@@ -55,7 +55,7 @@ async fn with_trusted_authority() {
 #[tokio::test]
 async fn wrong_key() {
     let server = Server::start(&["--key", "d3Jvbmcga2V5IHdyb25nIGtleSB3cm9uZyBrZXkgd3Jvbmcga2V5IHdyb25nIGtleQ=="]);
-    let error = dial(&format!("http://{}/", server.nosql), ConnectionPoolOptions::default(), false).await.expect_err("the key is wrong");
+    let error = dial(&format!("http://{}/", server.nosql), ConnectionPoolOptions::default()).await.expect_err("the key is wrong");
     assert_eq!(u16::from(error.status().status_code()), 401, "{error}");
     assert!(!format!("{error:?}").contains(KEY), "the error shows the key");
 }

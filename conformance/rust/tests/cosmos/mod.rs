@@ -26,7 +26,7 @@ use crate::server::{KEY, Server};
 /// A client over TLS that takes any certificate of a loopback address, as the
 /// crate's documentation says for emulators.
 pub async fn connect(server: &Server) -> CosmosClient {
-    dial(&format!("https://{}/", server.nosql), insecure(), false).await.expect("connect")
+    dial(&format!("https://{}/", server.nosql), insecure()).await.expect("connect")
 }
 
 pub fn insecure() -> ConnectionPoolOptions {
@@ -34,12 +34,17 @@ pub fn insecure() -> ConnectionPoolOptions {
     ConnectionPoolOptions::builder().with_server_certificate_validation(any).build().expect("pool options")
 }
 
+/// A client with the crate's defaults: it sends items in Cosmos DB's binary JSON and asks for answers in it.
+pub async fn dial(endpoint: &str, pool: ConnectionPoolOptions) -> Result<CosmosClient> {
+    dial_with(endpoint, pool, BinaryEncodingOptions::default()).await
+}
+
 /// A client with a runtime of its own: the crate's global one would end with the test that made it.
-pub async fn dial(endpoint: &str, pool: ConnectionPoolOptions, binary: bool) -> Result<CosmosClient> {
+pub async fn dial_with(endpoint: &str, pool: ConnectionPoolOptions, binary: BinaryEncodingOptions) -> Result<CosmosClient> {
     let runtime = CosmosRuntime::builder().with_connection_pool(pool).build().await?;
     CosmosClient::builder()
         .with_runtime(runtime)
-        .with_binary_encoding_options(BinaryEncodingOptions::new().with_enabled(binary))
+        .with_binary_encoding_options(binary)
         .build(
             AccountReference::with_authentication_key(endpoint.parse().expect("endpoint"), KEY.to_string()),
             RoutingStrategy::ProximityTo(Region::EAST_US),
