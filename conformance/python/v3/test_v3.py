@@ -24,10 +24,6 @@ def client(mayfly):
     return cosmos_client.CosmosClient(mayfly.https, {"masterKey": KEY}, policy)
 
 
-# Two faults of the server: it refuses paths that begin with // (400), and it
-# writes X-Ms-Continuation where this client looks for x-ms-continuation.
-pytestmark = pytest.mark.xfail(reason="issue 9, section 1, items 1 and 2: // at the start of a path; the spelling of header names")
-
 numbers = itertools.count(1)
 
 

@@ -20,10 +20,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledIf;
 
 /** The change feed: every start, every scope, pages, going on by a token; and the change feed processor. */
-@DisabledIf(value = "mayfly.Cosmos#changeFeedIsBroken", disabledReason = "x-ms-alt-content-path names the container instead of its database")
 class ChangeFeedTest {
     private record Changes(List<String> ids, String token) { }
 

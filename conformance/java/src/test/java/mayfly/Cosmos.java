@@ -35,15 +35,6 @@ final class Cosmos {
 
     private Cosmos() { }
 
-    /**
-     * The SDK finds the change feed of a container by the header x-ms-alt-content-path of the container's
-     * read, in which mayfly names the container instead of its database (issue 9, section 1, item 5).
-     * When that is right, this method goes, with the condition on ChangeFeedTest and that in LifetimeTest.
-     */
-    static boolean changeFeedIsBroken() {
-        return true;
-    }
-
     /** The SDK in gateway mode, over TLS. */
     static CosmosClientBuilder builder(Mayfly mayfly) {
         return new CosmosClientBuilder().endpoint(mayfly.https).key(Mayfly.KEY).gatewayMode()
