@@ -165,6 +165,7 @@ var names = map[Code]string{
 	UnknownReplWriteConcern: "UnknownReplWriteConcern", ConflictingOperationInProgress: "ConflictingOperationInProgress", NotAReplicaSet: "NotAReplicaSet", CommandFailed: "CommandFailed", IncompleteTransactionHistory: "IncompleteTransactionHistory", SnapshotUnavailable: "SnapshotUnavailable", FailPointSetFailed: "FailPointSetFailed", ExceededTimeLimit: "ExceededTimeLimit", SocketException: "SocketException", InterruptedDueToReplStateChange: "InterruptedDueToReplStateChange", NotARetryableWriteCommand: "NotARetryableWriteCommand",
 	RoleNotFound: "RoleNotFound", NoReplicationEnabled: "NoReplicationEnabled", ClientMetadataAppNameTooLarge: "ClientMetadataAppNameTooLarge",
 	ClientMetadataDocumentTooLarge: "ClientMetadataDocumentTooLarge", ClientMetadataCannotBeMutated: "ClientMetadataCannotBeMutated",
+	APIVersionError: "APIVersionError", APIStrictError: "APIStrictError", APIDeprecationError: "APIDeprecationError", APIMismatchError: "APIMismatchError",
 }
 
 // Name is the codeName of an error: that of a known code, else LocationN.

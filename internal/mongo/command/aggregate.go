@@ -10,7 +10,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
-	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 )
 
@@ -141,7 +140,7 @@ func (r *request) unfold(c *catalog.Container, stages []doc.Value) (*catalog.Con
 func (r *request) viewRows(c *catalog.Container, query doc.Doc) (pipeline.Rows, error) {
 	match := bsoncore.NewDocumentBuilder().AppendDocument("$match", bsoncore.Document(query)).Build()
 	x := &aggregation{}
-	x.ns, x.names = c.Database.Name+"."+c.State().Name, expression.NewNames()
+	x.ns, x.names = c.Database.Name+"."+c.State().Name, r.newNames()
 	var stages []doc.Value
 	var err error
 	if x.container, stages, err = r.unfold(c, []doc.Value{doc.Object(match)}); err != nil {

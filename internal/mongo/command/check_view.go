@@ -3,6 +3,7 @@ package command
 import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 )
 
@@ -11,14 +12,14 @@ const viewDepth code.Code = 165
 
 // checkView decides whether there may be a view of that name: its pipeline compiles and writes
 // nothing, and nothing that it reads leads back to it.
-func (s *Server) checkView(db, name, on string, stages []doc.Value) error {
+func (s *Server) checkView(names *expression.Names, db, name, on string, stages []doc.Value) error {
 	if on == "" {
 		return code.New(code.BadValue, "'viewOn' cannot be empty")
 	}
 	if err := checkCollectionName(db, on); err != nil {
 		return err
 	}
-	p, err := pipeline.Compile(stages, pipeline.Options{})
+	p, err := pipeline.Compile(stages, pipeline.Options{Names: names})
 	if err != nil {
 		return err
 	}

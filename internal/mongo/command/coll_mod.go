@@ -143,7 +143,7 @@ func (r *request) changedView(c *catalog.Container) ([]option, error) {
 	case r.get("viewOn").Type == 0 || r.get("pipeline").Type == 0:
 		return nil, code.New(code.InvalidOptions, "Must specify both 'viewOn' and 'pipeline' when modifying a view")
 	}
-	if err := r.s.checkView(r.db, c.State().Name, on, stages); err != nil {
+	if err := r.s.checkView(r.newNames(), r.db, c.State().Name, on, stages); err != nil {
 		return nil, err
 	}
 	a := newAnswer(nil)

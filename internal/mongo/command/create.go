@@ -143,7 +143,7 @@ func (r *request) viewOptions(a *answer, name string) error {
 			return code.New(code.InvalidOptions, "option not supported on a view: %s", other)
 		}
 	}
-	if err := r.s.checkView(r.db, name, on, stages); err != nil {
+	if err := r.s.checkView(r.newNames(), r.db, name, on, stages); err != nil {
 		return err
 	}
 	a.viewOptions(on, stages)
@@ -173,7 +173,7 @@ func (r *request) validationOptions(a *answer, under string) error {
 		return code.New(code.InvalidOptions, "Document validators are not allowed on collections in the %s database", r.db)
 	}
 	if rules != nil {
-		if _, err := compileRules(bytes.Clone(rules)); err != nil {
+		if _, err := compileRules(r.newNames(), bytes.Clone(rules)); err != nil {
 			return err
 		}
 		a.doc("validator", rules)

@@ -62,6 +62,7 @@ type cursor struct {
 	user      *user
 	noTimeout bool
 	inTx      *transaction
+	api       apiParameters
 	token     func() doc.Value // postBatchResumeToken of a change stream; nil for others
 	await     bool             // getMore may wait for documents
 
@@ -206,7 +207,7 @@ func (c *cursors) status(a *answer) {
 
 // reply answers with the first batch of what from gives, and keeps a cursor for the rest.
 func (r *request) reply(a *answer, ns string, from producer, limit int64, shape func(*cursor)) error {
-	x := &cursor{ns: ns, from: from, user: r.c.user, lsid: r.sessionID(), inTx: r.tx}
+	x := &cursor{ns: ns, from: from, user: r.c.user, lsid: r.sessionID(), inTx: r.tx, api: r.api}
 	if shape != nil {
 		shape(x)
 	}

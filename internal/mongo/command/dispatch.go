@@ -106,6 +106,9 @@ func (c *connection) run(r *request, a *answer) error {
 		return code.New(code.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an upgrade. "+
 			"For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", r.name)
 	}
+	if err := r.checkAPI(); err != nil {
+		return err
+	}
 	if err := r.checkNames(); err != nil {
 		return err
 	}
@@ -215,10 +218,8 @@ func (r *request) generic(name string, v doc.Value) error {
 		r.readConcern = v
 	case "writeConcern":
 		r.writeConcern = v
-	case "apiVersion":
-		if s, ok := doc.AsString(v); !ok || s != "1" {
-			return code.New(322, "API version must be \"1\"")
-		}
+	case "apiVersion", "apiStrict", "apiDeprecationErrors":
+		return r.api.read(name, v)
 	}
 	return nil
 }
@@ -231,6 +232,11 @@ var genericFields = fieldSet(`$db $readPreference $clusterTime $audit $client $c
 
 // checkFields refuses members that the command does not have.
 func (r *request) checkFields() error {
+	if r.strict() {
+		if err := r.checkStableFields(); err != nil {
+			return err
+		}
+	}
 	if r.command.loose {
 		return nil
 	}

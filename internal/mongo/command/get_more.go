@@ -71,6 +71,9 @@ func (r *request) hold(id int64, ns string) (*cursor, error) {
 	case x.inTx != r.tx:
 		return nil, code.New(50738, "Cannot run getMore on cursor %d, which was created in another transaction", id)
 	}
+	if err := r.mustMatch(x.api, "cursor-creating command"); err != nil {
+		return nil, err
+	}
 	if !x.mu.TryLock() {
 		return nil, code.New(code.CursorInUse, "cursor id %d is already in use", id)
 	}

@@ -21,10 +21,18 @@ func listCommands(r *request, a *answer) error {
 		a.bool("requiresAuth", !c.open)
 		a.bool("secondaryOk", false)
 		a.bool("adminOnly", c.admin)
-		a.strings("apiVersions", nil)
-		a.strings("deprecatedApiVersions", nil)
+		a.strings("apiVersions", versionsIf(stableCommands[name]))
+		a.strings("deprecatedApiVersions", versionsIf(c.deprecated))
 		a.close()
 	}
 	a.close()
+	return nil
+}
+
+// versionsIf lists the versions of the Stable API in which something is so: the one that there is, or none.
+func versionsIf(is bool) []string {
+	if is {
+		return []string{"1"}
+	}
 	return nil
 }

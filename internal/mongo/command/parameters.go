@@ -21,6 +21,7 @@ type parameter struct {
 // parameters are the values that clients change. They are those of MongoDB until then, and do not outlive the server.
 type parameters struct {
 	batchDeletes atomic.Bool
+	requireAPI   atomic.Bool
 	numbers      [len(numberedParameters)]atomic.Int32
 }
 
@@ -81,11 +82,9 @@ var parameterTable = map[string]parameter{
 	},
 	"enableTestCommands": {value: func(s *Server, a *answer, name string) { a.bool(name, s.o.TestCommands) }},
 	"requireApiVersion": {
-		value: func(_ *Server, a *answer, name string) { a.bool(name, false) },
-		parse: switched(func(_ *request, on bool) error {
-			if on {
-				return code.Unsupported("requireApiVersion")
-			}
+		value: func(s *Server, a *answer, name string) { a.bool(name, s.parameters.requireAPI.Load()) },
+		parse: switched(func(r *request, on bool) error {
+			r.s.parameters.requireAPI.Store(on)
 			return nil
 		}),
 	},

@@ -41,6 +41,7 @@ type request struct {
 	startsTxn  doc.Value
 
 	readConcern, writeConcern doc.Value
+	api                       apiParameters
 	membership
 
 	answered bool // the command has written ok itself

@@ -458,7 +458,7 @@ var emptyDocument = doc.Doc{5, 0, 0, 0, 0}
 
 // variables reads `let`: constants that expressions of the command may use as $$name.
 func (r *request) variables() (*expression.Names, []doc.Value, error) {
-	names := expression.NewNames()
+	names := r.newNames()
 	let := r.document("let")
 	if let == nil || r.err != nil {
 		return names, nil, r.err

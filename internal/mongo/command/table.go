@@ -2,20 +2,21 @@ package command
 
 // A command is one entry of the table.
 type command struct {
-	name   string // by which it is in the table
-	run    func(r *request, a *answer) error
-	help   string
-	fields map[string]bool // members that it takes beside its own and the generic ones
-	open   bool            // needs no authentication
-	greets bool            // may come as OP_QUERY
-	test   bool            // only with --mongo-test-commands
-	loose  bool            // takes any member
-	admin  bool            // only on the database admin
-	txn    bool            // may run in a multi-document transaction
-	write  bool            // may be retried with a transaction number
-	needs  action          // what the client must be allowed; 0 is everything
-	waits  bool            // maxTimeMS is not how long it may take but how long it may wait
-	secret bool            // what it is sent is shown to nobody, and must not be compressed
+	name       string // by which it is in the table
+	run        func(r *request, a *answer) error
+	help       string
+	fields     map[string]bool // members that it takes beside its own and the generic ones
+	open       bool            // needs no authentication
+	greets     bool            // may come as OP_QUERY
+	test       bool            // only with --mongo-test-commands
+	loose      bool            // takes any member
+	admin      bool            // only on the database admin
+	txn        bool            // may run in a multi-document transaction
+	write      bool            // may be retried with a transaction number
+	needs      action          // what the client must be allowed; 0 is everything
+	waits      bool            // maxTimeMS is not how long it may take but how long it may wait
+	deprecated bool            // in the Stable API
+	secret     bool            // what it is sent is shown to nobody, and must not be compressed
 }
 
 // aliases are the other spellings that MongoDB knows; every other one is an unknown command.

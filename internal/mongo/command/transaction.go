@@ -54,6 +54,7 @@ type transaction struct {
 	age      clock.Stopwatch
 	first    bool // its first command runs
 	snapshot bool // that has asked for the read concern snapshot
+	api      apiParameters
 
 	group   *store.Group // nil until a container is used
 	views   []catalog.View
@@ -99,6 +100,11 @@ func (r *request) joinTransaction() error {
 	case x.stage == committed && r.name != "commitTransaction":
 		return code.New(code.TransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.number)
 	}
+	if x.tx != nil {
+		if err := r.mustMatch(x.tx.api, "transaction's first command"); err != nil {
+			return err
+		}
+	}
 	if r.tx = x.tx; r.tx != nil {
 		r.now, r.tx.ctx, r.tx.first = r.tx.now, r.ctx, false
 	}
@@ -135,7 +141,7 @@ func (r *request) mayTransact() error {
 func (r *request) beginTransaction() error {
 	x, s := r.session, &r.s.sessions
 	x.abort(s)
-	t := &transaction{sessions: s, session: x, number: r.txnNumber, now: r.now, ctx: r.ctx, age: clock.Start(), first: true, snapshot: r.level() == "snapshot", done: make(chan struct{})}
+	t := &transaction{sessions: s, session: x, number: r.txnNumber, now: r.now, ctx: r.ctx, api: r.api, age: clock.Start(), first: true, snapshot: r.level() == "snapshot", done: make(chan struct{})}
 	s.guard.Lock()
 	full := len(s.open) >= maxTransactions
 	if !full {

@@ -22,8 +22,8 @@ type rules struct {
 }
 
 // compileRules compiles the query that valid documents match.
-func compileRules(query doc.Doc) (*filter.Filter, error) {
-	return filter.Compile(query, filter.Options{Names: expression.NewNames()})
+func compileRules(names *expression.Names, query doc.Doc) (*filter.Filter, error) {
+	return filter.Compile(query, filter.Options{Names: names})
 }
 
 // rulesOf gives the rules of a container, nil when it has none. They are compiled once for each
@@ -42,7 +42,7 @@ func (s *Server) rulesOf(c *catalog.Container) (*rules, error) {
 	x.moderate, x.warn = level == "moderate", action == "warn"
 	if x.query != nil && st.Dialect == catalog.Mongo && level != "off" {
 		var err error
-		if x.filter, err = compileRules(x.query); err != nil {
+		if x.filter, err = compileRules(expression.NewNames(), x.query); err != nil {
 			return nil, err
 		}
 	}

@@ -50,6 +50,9 @@ func compileObject(v doc.Value, names *Names, depth int) (*Expression, error) {
 	if op == nil {
 		return nil, unrecognized(first)
 	}
+	if err := names.CheckStable(first); err != nil {
+		return nil, err
+	}
 	return op(arg, names, depth+1)
 }
 

@@ -59,6 +59,8 @@ type Names struct {
 	outer *Names         // the others, nil for none
 	count int            // of all
 	next  *int           // how many slots all names of a command take together
+
+	stable bool // only the Stable API's operators are there
 }
 
 // Limits of variables: how many can be seen at one place, and how many names a child
@@ -71,11 +73,23 @@ const (
 // NewNames begins with no user variables.
 func NewNames() *Names { return &Names{slots: map[string]int{}, next: new(int)} }
 
+// NewStableNames begins with no user variables too. What is compiled with these names may have nothing
+// but version 1 of MongoDB's Stable API.
+// https://www.mongodb.com/docs/v7.0/reference/stable-api/
+func NewStableNames() *Names {
+	n := NewNames()
+	n.stable = true
+	return n
+}
+
+// Stable reports whether there may be nothing but the Stable API.
+func (n *Names) Stable() bool { return n.stable }
+
 // With is these names and one more, which may hide an outer one.
 func (n *Names) With(name string) (inner *Names, slot int) {
 	slot = *n.next
 	*n.next++
-	inner = &Names{outer: n, count: n.count + 1, next: n.next}
+	inner = &Names{outer: n, count: n.count + 1, next: n.next, stable: n.stable}
 	if len(n.slots) >= maxCopied {
 		inner.slots = map[string]int{name: slot}
 		return inner, slot
@@ -152,6 +166,18 @@ type operator func(arg doc.Value, names *Names, depth int) (*Expression, error)
 
 // operators is filled by the families, see register.
 var operators = map[string]operator{}
+
+// unstable are the operators that are not in the Stable API. Those that mayfly refuses are left out.
+// mongodb/mongo: src/mongo/db/pipeline/accumulator_percentile.cpp
+var unstable = map[string]bool{"$median": true, "$percentile": true}
+
+// CheckStable refuses an operator that is not in the Stable API where there may be nothing else.
+func (n *Names) CheckStable(operator string) error {
+	if n.stable && unstable[operator] {
+		return code.Unstable(operator)
+	}
+	return nil
+}
 
 // register adds operators at initialisation; two of one name are a mistake.
 func register(family map[string]operator) {

@@ -86,6 +86,9 @@ func parseStatement(name string, v doc.Value, names *expression.Names) (*stateme
 	if parse == nil {
 		return nil, code.New(15952, "unknown group operator '%s'", op)
 	}
+	if err := names.CheckStable(op); err != nil {
+		return nil, err
+	}
 	s := &statement{name: name, operator: op}
 	return s, parse(s, arg, names)
 }

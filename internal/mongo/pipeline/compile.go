@@ -136,6 +136,11 @@ func (c *compiler) stage(spec doc.Doc, first, last bool) (stage, error) {
 	if n != 1 {
 		return nil, code.New(40323, "A pipeline stage specification object must contain exactly one field.")
 	}
+	if c.names.Stable() {
+		if err := checkStable(name, arg); err != nil {
+			return nil, err
+		}
+	}
 	parse := parsers[name]
 	switch {
 	case parse == nil:

@@ -1,0 +1,194 @@
+package command
+
+import (
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
+)
+
+// MongoDB's Stable API is a set of commands, members, stages and operators that stay as they are. A client
+// names the version that it wants, and with apiStrict it is refused everything else.
+// https://www.mongodb.com/docs/v7.0/reference/stable-api/
+// https://github.com/mongodb/specifications/blob/master/source/versioned-api/versioned-api.md
+
+// stableCommands are those of version 1: the ones whose apiVersions() in MongoDB's source is kApiVersions1, and
+// which mayfly has. https://www.mongodb.com/docs/v7.0/reference/stable-api-changelog/
+var stableCommands = fieldSet(`abortTransaction aggregate collMod commitTransaction count create createIndexes delete deleteIndexes drop
+	dropDatabase dropIndexes endSessions explain find findAndModify getMore hello insert killCursors listCollections listDatabases
+	listIndexes ping refreshSessions saslContinue saslStart testDeprecation update`)
+
+// unstableFields are the members of stable commands that are not stable: "stability: unstable" in the .idl files of
+// mongodb/mongo: src/mongo/db/pipeline/aggregate_command.idl, src/mongo/db/query/find_command.idl,
+// src/mongo/db/create_indexes.idl and their like. Those of no use to anyone but a router are left out.
+var unstableFields = map[string]map[string]bool{
+	"aggregate": fieldSet(`explain $queryOptions $_requestReshardingResumeToken runtimeConstants isMapReduceCommand collectionUUID
+		$_passthroughToShard encryptionInformation $_externalDataSources sampleId $_requestResumeToken $_resumeAfter`),
+	"collMod":       fieldSet("collectionUUID"),
+	"count":         fieldSet("$queryOptions collectionUUID encryptionInformation"),
+	"create":        fieldSet("autoIndexId storageEngine indexOptionDefaults recordPreImages temp flags encryptedFields"),
+	"createIndexes": fieldSet("ignoreUnknownIndexOptions returnOnStart collectionUUID"),
+	"delete":        fieldSet("collectionUUID encryptionInformation"),
+	"drop":          fieldSet("collectionUUID"),
+	"dropIndexes":   fieldSet("collectionUUID"),
+	"find": fieldSet(`ntoreturn min max returnKey showRecordId $queryOptions tailable oplogReplay noCursorTimeout awaitData options term
+		readOnce allowSpeculativeMajorityRead $_requestResumeToken $_resumeAfter runtimeConstants collectionUUID encryptionInformation`),
+	"findAndModify":   fieldSet("runtimeConstants collectionUUID encryptionInformation sampleId"),
+	"getMore":         fieldSet("term lastKnownCommittedOpTime"),
+	"insert":          fieldSet("collectionUUID encryptionInformation"),
+	"listCollections": fieldSet("includePendingDrops"),
+	"listIndexes":     fieldSet("includeBuildUUIDs includeIndexBuildInfo"),
+	"update":          fieldSet("runtimeConstants collectionUUID encryptionInformation sampleId"),
+}
+
+// unstableOptions are the members of an element of indexes in createIndexes, and of index in collMod.
+// mongodb/mongo: src/mongo/db/create_indexes.idl, src/mongo/db/coll_mod.idl
+var unstableOptions = map[string]bool{
+	"background": true, "sparse": true, "storageEngine": true, "bucketSize": true, "columnstoreProjection": true, "columnstoreCompressor": true,
+	"dropDups": true, "originalSpec": true, "prepareUnique": true, "forceNonUnique": true,
+}
+
+// apiParameters are what a request says of the Stable API. Requests that belong together must say the same.
+type apiParameters struct {
+	version             string // "" for none
+	strict, deprecation given
+}
+
+// A given is a boolean that may be missing, which is not the same as false.
+type given uint8
+
+const (
+	notGiven given = iota
+	givenFalse
+	givenTrue
+)
+
+// read takes in one of the parameters.
+// mongodb/mongo: src/mongo/db/initialize_api_parameters.cpp, for all texts here
+func (p *apiParameters) read(name string, v doc.Value) error {
+	if name == "apiVersion" {
+		s, ok := doc.AsString(v)
+		if !ok {
+			return wrongTypeOf("APIParametersFromClient."+name, v, "string")
+		}
+		if p.version = "1"; s != p.version {
+			return code.New(code.APIVersionError, "API version must be \"1\"")
+		}
+		return nil
+	}
+	on, ok := doc.AsBool(v)
+	if !ok {
+		return wrongTypeOf("APIParametersFromClient."+name, v, "bool")
+	}
+	to := &p.strict
+	if name == "apiDeprecationErrors" {
+		to = &p.deprecation
+	}
+	if *to = givenFalse; on {
+		*to = givenTrue
+	}
+	return nil
+}
+
+// doc shows the parameters, as errors do.
+func (p apiParameters) doc() doc.Doc {
+	a := newAnswer(nil)
+	if p.version != "" {
+		a.string("apiVersion", p.version)
+	}
+	if p.strict != notGiven {
+		a.bool("apiStrict", p.strict == givenTrue)
+	}
+	if p.deprecation != notGiven {
+		a.bool("apiDeprecationErrors", p.deprecation == givenTrue)
+	}
+	return a.end()
+}
+
+// mustMatch fails when the request says something else than the one that has begun what it goes on with.
+func (r *request) mustMatch(first apiParameters, what string) error {
+	if r.api == first {
+		return nil
+	}
+	return code.New(code.APIMismatchError, "API parameter mismatch: %s used params %s, the %s used %s", r.name,
+		code.Show(doc.Object(r.api.doc())), what, code.Show(doc.Object(first.doc())))
+}
+
+// checkAPI decides whether the command is in the API that the client has asked for.
+func (r *request) checkAPI() error {
+	if r.api == (apiParameters{}) {
+		if r.s.parameters.requireAPI.Load() {
+			return code.New(498870, "The apiVersion parameter is required, please configure your MongoClient's API version")
+		}
+		return nil
+	}
+	switch {
+	case r.api.version == "":
+		return code.New(4886600, "Provided apiStrict and/or apiDeprecationErrors without passing apiVersion")
+	case r.strict() && !stableCommands[r.name]:
+		return code.New(code.APIStrictError, "Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported commands "+
+			"and migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api", r.name)
+	case r.strict() && r.command.needs&writeAction != 0 && r.containerName() == "system.js":
+		return code.New(code.APIStrictError, "Provided apiStrict:true, but the command %s attempts to write to system.js", r.name)
+	case r.api.deprecation == givenTrue && r.command.deprecated:
+		return code.New(code.APIDeprecationError, "Provided apiDeprecationErrors:true, but the command %s is deprecated in API Version 1", r.name)
+	}
+	return nil
+}
+
+// strict reports whether the client wants nothing but the Stable API.
+func (r *request) strict() bool { return r.api.strict == givenTrue }
+
+// newNames begins with no variables, for what the client sends to be compiled.
+func (r *request) newNames() *expression.Names {
+	if r.strict() {
+		return expression.NewStableNames()
+	}
+	return expression.NewNames()
+}
+
+// checkStableFields refuses members of the command, and of what is in it, that are not in the Stable API.
+func (r *request) checkStableFields() error {
+	for name, v := range doc.Members(r.body) {
+		switch {
+		case unstableFields[r.name][name]:
+			return unstableField(r.name + "." + name)
+		case r.name == "createIndexes" && name == "indexes":
+			for element := range doc.Elements(v) {
+				if err := checkStableIndex("NewIndexSpec", element); err != nil {
+					return err
+				}
+			}
+		case r.name == "collMod" && name == "index":
+			if err := checkStableIndex("collMod.index", v); err != nil {
+				return err
+			}
+		case r.name == "create" && name == "capped" && isTrue(v) && r.get("size").Type != 0:
+			return unstableField("create.capped")
+		}
+	}
+	return nil
+}
+
+// checkStableIndex refuses what is not stable in the definition of an index.
+func checkStableIndex(within string, v doc.Value) error {
+	d, _ := doc.AsDoc(v)
+	for name := range doc.Members(d) {
+		if unstableOptions[name] {
+			return unstableField(within + "." + name)
+		}
+	}
+	for _, kind := range doc.Members(docMember(d, "key")) {
+		if s, _ := doc.AsString(kind); kind.Type == bsoncore.TypeString && (s == "text" || s == "columnstore") {
+			return code.Unstable("an index of type '" + s + "'")
+		}
+	}
+	return nil
+}
+
+// unstableField is the error about a member.
+// mongodb/mongo: src/mongo/idl/idl_parser.cpp, throwAPIStrictErrorIfApplicable
+func unstableField(path string) error {
+	return code.New(code.APIStrictError, "BSON field '%s' is not allowed with apiStrict:true.", path)
+}
