@@ -131,7 +131,7 @@ func (s *stream) fill(r *request, b *batch) (done bool, err error) {
 			break
 		}
 		left := patience - watch.Elapsed()
-		if left <= 0 || !r.wait(grown, left) {
+		if left <= 0 || !r.wait(&r.s.cursors.waiting, grown, left) {
 			break
 		}
 		if err = r.ctx.Err(); err != nil {

@@ -5,19 +5,22 @@ import (
 	"errors"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/clock"
 )
 
-// wait returns true when grown is closed, or the request has to end; false when time is up or
+// wait waits for something to happen, which nobody may take for work; waiting counts who does. It returns true when grown is closed, or the request has to end; false when time is up or
 // the client has left.
-func (r *request) wait(grown <-chan struct{}, patience time.Duration) bool {
+func (r *request) wait(waiting *atomic.Int64, grown <-chan struct{}, patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(r.ctx, patience)
 	defer cancel()
 	defer r.c.watch(cancel)()
-	r.s.cursors.waiting.Add(1)
-	defer r.s.cursors.waiting.Add(-1)
+	watch := clock.Start()
+	defer func() { r.waited += watch.Elapsed() }()
+	waiting.Add(1)
+	defer waiting.Add(-1)
 	select {
 	case <-grown:
 		return true

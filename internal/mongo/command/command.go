@@ -72,9 +72,11 @@ type Server struct {
 	connections map[*connection]struct{}
 	serving     sync.WaitGroup
 	lastID      atomic.Int32 // of a connection
+	awaiting    atomic.Int64 // hellos that wait for another topology
 	accepted    atomic.Int64 // connections since the start
 
 	process    [5]byte // of this process, in ObjectIds
+	processID  [12]byte
 	idCount    atomic.Uint32
 	stampCount atomic.Uint32
 
@@ -114,6 +116,7 @@ func New(o Options) *Server {
 	s.running, s.stop = context.WithCancel(context.Background())
 	s.memory.Limit = maxMemory
 	s.initIdentity()
+	s.processID = s.newObjectID(s.started)
 	s.cursors.init(s)
 	s.sessions.init(s)
 	s.parameters.init()

@@ -190,7 +190,7 @@ func TestKillOp(t *testing.T) {
 	ann := d.login("ann:x", "authSource=shop").Database("admin")
 	number := func(opid any) bson.D { return bson.D{{Key: "killOp", Value: 1}, {Key: "op", Value: opid}} }
 	var busy struct{ Inprog []struct{ Opid int32 } }
-	must(t, root.RunCommand(t.Context(), bson.D{{Key: "currentOp", Value: 1}}).Decode(&busy))
+	must(t, root.RunCommand(t.Context(), bson.D{{Key: "currentOp", Value: 1}, {Key: "command.hello", Value: bson.D{{Key: "$exists", Value: false}}}}).Decode(&busy))
 	if len(busy.Inprog) != 1 || busy.Inprog[0].Opid <= 0 {
 		t.Fatalf("%v", busy)
 	}

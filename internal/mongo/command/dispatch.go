@@ -29,13 +29,12 @@ func (c *connection) handle(m *wire.Message) bool {
 
 // answer answers a request once. Another answer follows that one when the client lets it.
 func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
-	watch := clock.Start()
+	r := request{s: c.s, c: c, msg: m, body: m.Body, since: clock.Start()}
 	defer func() {
 		if c.s.o.Observe != nil {
-			c.s.o.Observe(watch.Elapsed())
+			c.s.o.Observe(r.since.Elapsed() - r.waited)
 		}
 	}()
-	r := request{s: c.s, c: c, msg: m, body: m.Body, since: watch}
 	silent := m.MoreToCome()
 	var a *answer
 	if silent {

@@ -194,7 +194,7 @@ func (s *Server) fails(r *request) error {
 
 // means reports whether the fail point is about a request.
 func (p *failPoint) means(r *request) bool {
-	if r.name == "configureFailPoint" || p.appName != "" && p.appName != r.c.client.appName {
+	if r.name == "configureFailPoint" || p.appName != "" && p.appName != r.appName() {
 		return false
 	}
 	if p.namespace != "" {
@@ -224,4 +224,14 @@ func (f *failing) enter(p *failPoint) bool {
 	}
 	f.entered++
 	return true
+}
+
+// appName is the client's, which the first hello brings itself.
+func (r *request) appName() string {
+	if r.command.greets && r.c.client.document == nil {
+		d, _ := doc.AsDoc(r.get("client"))
+		name, _ := doc.AsString(doc.Lookup(docMember(d, "application"), "name"))
+		return name
+	}
+	return r.c.client.appName
 }

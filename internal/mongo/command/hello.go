@@ -25,8 +25,7 @@ const (
 	replicaPriority = 1
 )
 
-// hello has no topologyVersion: clients then ask again every few seconds instead of
-// leaving a request with the server.
+// hello is the handshake, and how clients watch over the server.
 // https://github.com/mongodb/specifications/blob/master/source/mongodb-handshake/handshake.md
 func hello(r *request, a *answer) error {
 	if v := r.get("client"); v.Type != 0 {
@@ -37,6 +36,9 @@ func hello(r *request, a *answer) error {
 		if err := r.c.introduce(d); err != nil {
 			return err
 		}
+	}
+	if err := r.awaitTopology(); err != nil {
+		return err
 	}
 	if isTrue(r.get("helloOk")) {
 		a.bool("helloOk", true)
@@ -63,8 +65,10 @@ func (r *request) topology(a *answer) {
 	}
 	if r.s.o.ReplSet == "" {
 		a.bool(writable, true)
+		r.topologyVersion(a)
 		return
 	}
+	r.topologyVersion(a)
 	a.strings("hosts", []string{r.self()})
 	a.string("setName", r.s.o.ReplSet)
 	a.int32("setVersion", replicaVersion)
@@ -122,19 +126,36 @@ func (r *request) compression(a *answer) {
 	}
 }
 
+// greetMechanisms writes how a user may show who it is; nothing about one that there is not.
+// mongodb/mongo: src/mongo/db/auth/sasl_mechanism_registry.cpp, advertiseMechanismNamesForUser
+func (r *request) greetMechanisms(a *answer) error {
+	v := r.get("saslSupportedMechs")
+	text, isText := doc.AsString(v)
+	d, isDoc := doc.AsDoc(v)
+	database, name, ok := strings.Cut(text, ".")
+	switch {
+	case v.Type == 0:
+		return nil
+	case isDoc:
+		database, _ = doc.AsString(doc.Lookup(d, "db"))
+		name, _ = doc.AsString(doc.Lookup(d, "user"))
+	case !isText:
+		return r.wrongType("saslSupportedMechs", v, "[string, object]")
+	case !ok:
+		return code.New(code.BadValue, "username must contain a '.' separated database.user pair")
+	}
+	u, _, err := r.s.findUser(strings.Clone(database), strings.Clone(name))
+	if u != nil && err == nil {
+		a.strings("saslSupportedMechs", u.mechanisms())
+	}
+	return err
+}
+
 // greetUser answers what a client asks about a user, and takes the first step of an
 // authentication that came with the handshake; one that fails is left out.
 func (r *request) greetUser(a *answer) error {
-	if database, name, ok := strings.Cut(r.string("saslSupportedMechs"), "."); ok {
-		u, _, err := r.s.findUser(database, name)
-		if err != nil {
-			return err
-		}
-		names := mechanismNames() // what most users have, so that nobody learns who exists
-		if u != nil {
-			names = u.mechanisms()
-		}
-		a.strings("saslSupportedMechs", names)
+	if err := r.greetMechanisms(a); err != nil {
+		return err
 	}
 	first := r.document("speculativeAuthenticate")
 	if doc.Lookup(first, "saslStart").Type == 0 || r.c.auth.failures >= maxFailures {

@@ -41,6 +41,8 @@ func TestHelloShapes(t *testing.T) {
 			{"hello as OP_MSG", bson.D{{Key: "hello", Value: 1}, {Key: "$db", Value: "admin"}, {Key: "backpressure", Value: "2"}, {Key: "unknown", Value: 1}}, false},
 			{"hello with all", bson.D{{Key: "hello", Value: 1}, {Key: "$db", Value: "admin"}, {Key: "helloOk", Value: true}, {Key: "compression", Value: bson.A{"lz4", "zstd", "zlib", "snappy"}},
 				{Key: "saslSupportedMechs", Value: "admin.mayfly"}, {Key: "loadBalanced", Value: true}}, false},
+			{"hello of someone who is not there", bson.D{{Key: "hello", Value: 1}, {Key: "$db", Value: "admin"}, {Key: "saslSupportedMechs", Value: "admin.nobody"}}, false},
+			{"hello of a user by a document", bson.D{{Key: "hello", Value: 1}, {Key: "$db", Value: "admin"}, {Key: "saslSupportedMechs", Value: bson.D{{Key: "user", Value: "mayfly"}, {Key: "db", Value: "admin"}}}}, false},
 		} {
 			p := d.peer()
 			var answer bson.Raw
@@ -75,6 +77,9 @@ func shape(t *testing.T, answer bson.Raw) string {
 			continue
 		case "connectionId":
 			fmt.Fprintf(&lines, "connectionId: %s\n", m.Value().Type)
+			continue
+		case "topologyVersion":
+			fmt.Fprintf(&lines, "topologyVersion: {processId: %s, counter: %s}\n", m.Value().Document().Lookup("processId").Type, m.Value().Document().Lookup("counter"))
 			continue
 		case "lastWrite":
 			fmt.Fprintf(&lines, "lastWrite: opTime {ts: %s, t: %s} lastWriteDate %s\n", m.Value().Document().Lookup("opTime", "ts").Type,
@@ -118,6 +123,7 @@ func TestHelloRefusals(t *testing.T) {
 		{"long", []bson.D{hello(bson.D{{Key: "platform", Value: strings.Repeat("x", 600)}})}, 185},
 		{"no document", []bson.D{hello("x")}, 14},
 		{"not an address", []bson.D{{{Key: "hello", Value: 1}, {Key: "saslSupportedMechs", Value: 1}, {Key: "$db", Value: "admin"}}}, 14},
+		{"a user of no database", []bson.D{{{Key: "hello", Value: 1}, {Key: "saslSupportedMechs", Value: "mayfly"}, {Key: "$db", Value: "admin"}}}, 2},
 	} {
 		p := d.peer()
 		var answer bson.Raw

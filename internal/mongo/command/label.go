@@ -30,6 +30,9 @@ var resumableCodes = map[code.Code]bool{63: true, 133: true, 150: true, 234: tru
 // label adds the error labels that drivers act on.
 func (r *request) label(err error) *code.Error {
 	e := codeOf(err)
+	if e.Code == code.Interrupted && r.s.running.Err() != nil {
+		e = code.New(code.InterruptedAtShutdown, "interrupted at shutdown")
+	}
 	labels := r.labels(e.Code, false)
 	if r.forced != nil && r.forced.labelled {
 		labels = r.forced.labels

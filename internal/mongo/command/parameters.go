@@ -78,7 +78,7 @@ var parameterTable = map[string]parameter{
 		fixed: "use the setFeatureCompatibilityVersion command instead",
 	},
 	"authenticationMechanisms": {
-		value: func(_ *Server, a *answer, name string) { a.strings(name, []string{"SCRAM-SHA-1", "SCRAM-SHA-256"}) },
+		value: func(_ *Server, a *answer, name string) { a.strings(name, mechanismNames()) },
 	},
 	"enableTestCommands": {value: func(s *Server, a *answer, name string) { a.bool(name, s.o.TestCommands) }},
 	"requireApiVersion": {

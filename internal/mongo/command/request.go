@@ -47,8 +47,9 @@ type request struct {
 	answered bool // the command has written ok itself
 	more     bool // another answer follows unasked
 
-	since clock.Stopwatch // since the request arrived
-	opid  int32
+	since  clock.Stopwatch // since the request arrived
+	waited time.Duration   // of that, for something to happen
+	opid   int32
 
 	err error
 }

@@ -61,6 +61,7 @@ func (s *Server) statusConnections(a *answer) {
 	a.int32("available", maxConnections-current)
 	a.int64("totalCreated", s.accepted.Load())
 	a.int32("active", active)
+	a.int64("awaitingTopologyChanges", s.awaiting.Load())
 }
 
 func statusMemory(a *answer) {

@@ -1,0 +1,86 @@
+package command
+
+import (
+	"bytes"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+// A client that knows the topology may leave a hello with the server, to be answered when the topology has
+// changed or the client's patience is over. It never changes here while the process lives, so the answer comes
+// in the end. With exhaust the next wait begins at once, and the client hears at once when the server is gone.
+// https://github.com/mongodb/specifications/blob/master/source/server-discovery-and-monitoring/server-monitoring.md
+
+// topologyCounter counts changes of the topology.
+const topologyCounter = 0
+
+// topologyVersion writes which topology the answer is about.
+func (r *request) topologyVersion(a *answer) {
+	a.object("topologyVersion")
+	a.buf = bsoncore.AppendObjectIDElement(a.buf, "processId", r.s.processID)
+	a.int64("counter", topologyCounter)
+	a.close()
+}
+
+// awaitTopology waits as long as a client wants that knows the topology already.
+// mongodb/mongo: src/mongo/db/repl/replication_info.cpp, for codes and texts
+func (r *request) awaitTopology() error {
+	known := r.document("topologyVersion")
+	limit := r.get("maxAwaitTimeMS")
+	patience := min(time.Duration(r.int("maxAwaitTimeMS", 0, 0)), maxMaxTime/time.Millisecond) * time.Millisecond
+	switch {
+	case r.err != nil:
+		return r.err
+	case known == nil && limit.Type == 0 && r.msg.ExhaustAllowed():
+		return code.New(51756, "An isMaster or hello request with exhaust must specify 'maxAwaitTimeMS'")
+	case known == nil && limit.Type == 0:
+		return nil
+	case known == nil:
+		return code.New(31368, "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'")
+	case limit.Type == 0:
+		return code.New(31368, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'")
+	}
+	process, counter := doc.Lookup(known, "processId"), doc.Lookup(known, "counter")
+	n, _ := doc.AsInt64Exact(counter)
+	switch {
+	case process.Type != bsoncore.TypeObjectID:
+		return wrongMember("TopologyVersion.processId", process, "objectId")
+	case counter.Type != bsoncore.TypeInt64:
+		return wrongMember("TopologyVersion.counter", counter, "long")
+	case n < 0:
+		return code.New(31372, "topologyVersion must have a non-negative counter")
+	}
+	if bytes.Equal(process.Data, r.s.processID[:]) {
+		if n > topologyCounter {
+			return code.New(r.topologyAhead(), "Received a topology version with counter: %d which is greater than the server topology version counter: %d", n, topologyCounter)
+		}
+		if r.wait(&r.s.awaiting, nil, patience) {
+			return r.ctx.Err()
+		}
+	}
+	if r.more = r.msg.ExhaustAllowed(); r.more { // the next answer is to a client that knows this one
+		copy(process.Data, r.s.processID[:])
+		copy(counter.Data, make([]byte, len(counter.Data)))
+	}
+	return nil
+}
+
+// topologyAhead is the code for a client that knows more than the server.
+func (r *request) topologyAhead() code.Code {
+	if r.s.o.ReplSet == "" {
+		return 51764
+	}
+	return 31382
+}
+
+// wrongMember says that a required member is missing or has a type that it must not have.
+func wrongMember(path string, v doc.Value, want string) error {
+	if v.Type == 0 {
+		return code.New(code.MissingFieldOfCommand, "BSON field '%s' is missing but a required field", path)
+	}
+	return wrongTypeOf(path, v, want)
+}
