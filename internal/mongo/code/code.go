@@ -118,7 +118,7 @@ const (
 	CommandFailed                            Code = 125
 	IncompleteTransactionHistory             Code = 217
 	SnapshotUnavailable                      Code = 246
-	FailPointSetFailed                       Code = 250
+	FailPointSetFailed                       Code = 266
 	ExceededTimeLimit                        Code = 262
 	SocketException                          Code = 9001
 	InterruptedDueToReplStateChange          Code = 11602

@@ -34,15 +34,8 @@ const (
 	checkEvery = 256         // entries, between two looks at the watch
 )
 
-// fatal is an error after which drivers do not try to resume a stream.
-func fatal(c code.Code, format string, args ...any) *code.Error {
-	e := code.New(c, format, args...)
-	e.Labels = []string{"NonResumableChangeStreamError"}
-	return e
-}
-
 // errLost says that a stream cannot be gone on with.
-var errLost = fatal(code.ChangeStreamHistoryLost, "Resume of change stream was not possible, as the resume point may no longer be in the oplog.")
+var errLost = code.New(code.ChangeStreamHistoryLost, "Resume of change stream was not possible, as the resume point may no longer be in the oplog.")
 
 // begin finds out where in the log the stream starts.
 func (s *stream) begin(ctx context.Context) error {
@@ -108,7 +101,7 @@ func (s *stream) resume(ctx context.Context, option string, v doc.Value) (err er
 		}
 		break
 	}
-	return fatal(code.ChangeStreamFatalError, "cannot resume stream; the resume token was not found. %s", s.last)
+	return code.New(code.ChangeStreamFatalError, "cannot resume stream; the resume token was not found. %s", s.last)
 }
 
 // token is the stream's postBatchResumeToken.
@@ -138,18 +131,7 @@ func (s *stream) fill(r *request, b *batch) (done bool, err error) {
 			break
 		}
 	}
-	if err != nil && s.s.running.Err() != nil && r.name == "getMore" {
-		return false, errShutdown()
-	}
 	return done, err
-}
-
-// errShutdown is why streams end with the server. It has its label since the cursor, by which labels are
-// chosen, is gone when the answer is written.
-func errShutdown() error {
-	e := code.New(code.InterruptedAtShutdown, "interrupted at shutdown")
-	e.Labels = []string{resumableLabel}
-	return e
 }
 
 // read adds what the log has by now.
@@ -239,7 +221,7 @@ func (s *stream) add(b *batch, event doc.Doc, t resumeToken, each mapping) (adde
 	case err != nil || !keep:
 		return false, err
 	case !sameID(out, event):
-		return false, fatal(code.ChangeStreamFatalError, "Encountered an event whose _id field, which contains the resume token, was modified by the pipeline. "+
+		return false, code.New(code.ChangeStreamFatalError, "Encountered an event whose _id field, which contains the resume token, was modified by the pipeline. "+
 			"Modifying the _id field of an event makes it impossible to resume the stream from that point. Only transformations that retain the unmodified _id field are allowed. "+
 			"Expected: { \"_id\" : { \"_data\" : \"%s\" } }", t)
 	case len(out) > pipeline.MaxDocumentBytes:

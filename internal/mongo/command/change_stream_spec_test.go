@@ -72,7 +72,8 @@ func TestResumableErrors(t *testing.T) {
 		"NotWritablePrimary":    {10107, nil, true},
 		"InterruptedAtShutdown": {11600, nil, true},
 		"NotPrimaryOrSecondary": {13436, nil, true},
-		"StaleShardVersion":     {63, nil, true},
+		"RetryChangeStream":     {234, nil, true},
+		"StaleShardVersion":     {63, nil, false},
 		"CursorNotFound":        {43, nil, true},
 		"a label":               {50, bson.A{"ResumableChangeStreamError"}, true},
 		"no label":              {6, bson.A{}, false},
@@ -81,11 +82,11 @@ func TestResumableErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := watch(t, c, nil, nil)
-			next := bson.D{{Key: "failCommands", Value: bson.A{"getMore"}}, {Key: "errorCode", Value: x.code}}
+			point, next := "failGetMoreAfterCursorCheckout", eq("errorCode", x.code)
 			if x.label != nil {
-				next = append(next, bson.E{Key: "errorLabels", Value: x.label})
+				point, next = "failCommand", append(next, bson.E{Key: "failCommands", Value: bson.A{"getMore"}}, bson.E{Key: "errorLabels", Value: x.label})
 			}
-			d.failCommand(1, next)
+			d.failPoint(point, eq("times", 1), next)
 			if x.resume {
 				insertThree(t, c, s)
 			} else {

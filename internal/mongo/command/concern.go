@@ -31,7 +31,7 @@ func (r *request) checkReadConcern() error {
 	if !ok {
 		return r.wrongType("readConcern", r.readConcern, "object")
 	}
-	level := ""
+	level, after := "", doc.Value{}
 	for name, v := range doc.Members(d) {
 		switch name {
 		case "level":
@@ -45,15 +45,27 @@ func (r *request) checkReadConcern() error {
 			if name == "atClusterTime" {
 				return code.Unsupported("readConcern.atClusterTime")
 			}
-			if r.s.o.ReplSet == "" {
-				return errNoReplica
-			}
+			after = v
 		case "afterOpTime", "provenance", "$allowTransactionTableSnapshot", "$waitLastStableRecoveryTimestamp":
 		default:
 			return code.New(code.InvalidOptions, "Unrecognized option in readConcern: %.200s", name)
 		}
 	}
-	return r.checkLevel(level)
+	if err := r.checkLevel(level); err != nil {
+		return err
+	}
+	if after.Type == 0 {
+		return nil
+	}
+	if level == "available" || level == "linearizable" {
+		return code.New(code.InvalidOptions, "afterClusterTime field can be set only if level is equal to majority, local, or snapshot")
+	}
+	if err := r.reach(stampOf(after)); err != nil || r.waited == 0 {
+		return err
+	}
+	r.at = r.s.o.Clock.Now() // it reads what is there now
+	r.now = r.at.Unix()
+	return nil
 }
 
 // level is the level of the read concern that the request has named, "" for none.
@@ -80,6 +92,9 @@ func (r *request) checkLevel(level string) error {
 		if r.s.o.ReplSet == "" {
 			return errNoReplica
 		}
+		if err := r.checkLinearizable(); err != nil {
+			return err
+		}
 	case "snapshot":
 		if r.s.o.ReplSet == "" {
 			return errNoReplica
@@ -97,6 +112,24 @@ func (r *request) checkLevel(level string) error {
 }
 
 var errTransactionLevel = code.New(code.InvalidOptions, "The readConcern level must be either 'local' (default), 'majority' or 'snapshot' in order to run in a transaction")
+
+// checkLinearizable refuses pipelines that write.
+// mongodb/mongo: src/mongo/db/pipeline/document_source_out.h, document_source_merge.h
+func (r *request) checkLinearizable() error {
+	if r.name != "aggregate" {
+		return nil
+	}
+	for _, v := range r.list("pipeline") {
+		stage, _ := doc.AsDoc(v)
+		for name := range doc.Members(stage) {
+			if name == "$out" || name == "$merge" {
+				return code.New(code.InvalidOptions, "Command aggregate does not support { readConcern: { level: \"linearizable\", provenance: \"clientSupplied\" } }"+
+					" :: caused by :: %s cannot be used with a 'linearizable' read concern level", name)
+			}
+		}
+	}
+	return nil
+}
 
 func (r *request) checkWriteConcern() error {
 	d, ok := doc.AsDoc(r.writeConcern)

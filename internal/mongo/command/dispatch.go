@@ -121,7 +121,10 @@ func (c *connection) run(r *request, a *answer) error {
 		return err
 	}
 	ctx, cancel := c.s.running, context.CancelFunc(func() {})
-	if r.maxTime > 0 && !cmd.waits {
+	if r.maxTime > 0 && !cmd.waits && r.hit(maxTimeNeverTimeOut) == nil {
+		if r.hit(maxTimeAlwaysTimeOut) != nil {
+			return translate(context.DeadlineExceeded)
+		}
 		ctx, cancel = context.WithTimeout(ctx, r.maxTime)
 	} else {
 		ctx, cancel = context.WithCancel(ctx)
@@ -132,7 +135,7 @@ func (c *connection) run(r *request, a *answer) error {
 	}
 	defer c.start(nil, nil)
 	r.ctx = ctx
-	if err := c.s.fails(r); err != nil {
+	if err := r.fails(); err != nil {
 		return err
 	}
 	err := r.join(a)
@@ -142,7 +145,10 @@ func (c *connection) run(r *request, a *answer) error {
 	if err == nil {
 		c.s.usage.note(r)
 	}
-	return r.leave(a, err)
+	if err = r.leave(a, err); err == nil && r.severed {
+		return errHangUp
+	}
+	return err
 }
 
 // start notes which request runs, if any, and how to end it; false when the connection is being ended.
@@ -213,6 +219,8 @@ func (r *request) generic(name string, v doc.Value) error {
 		r.autocommit = v
 	case "startTransaction":
 		r.startsTxn = v
+	case "$clusterTime":
+		r.gossiped = v
 	case "readConcern":
 		r.readConcern = v
 	case "writeConcern":

@@ -19,13 +19,28 @@ func init() {
 	register("configureFailPoint", command{run: configureFailPoint, help: "Makes commands fail, to test clients.", fields: fieldSet("mode data"), admin: true, test: true, needs: serverAction})
 }
 
-// failing is the fail point failCommand, with which test suites of drivers make commands fail.
+// The fail points with which test suites of drivers make commands fail.
 // https://github.com/mongodb/mongo/wiki/The-%22failCommand%22-fail-point
+const (
+	failCommand                    = iota // in place of the command
+	failGetMoreAfterCursorCheckout        // a getMore that has its cursor, which ends
+	maxTimeAlwaysTimeOut                  // whatever has a limit of time
+	maxTimeNeverTimeOut
+	onPrimaryTransactionalWrite // a retryable write, before or after it is done
+)
+
+var failPointNames = []string{
+	failCommand: "failCommand", failGetMoreAfterCursorCheckout: "failGetMoreAfterCursorCheckout",
+	maxTimeAlwaysTimeOut: "maxTimeAlwaysTimeOut", maxTimeNeverTimeOut: "maxTimeNeverTimeOut",
+	onPrimaryTransactionalWrite: "onPrimaryTransactionalWrite",
+}
+
+// failing are the fail points of a server, by the constants above.
 type failing struct {
-	at atomic.Pointer[failPoint] // nil when it is off
+	at [5]atomic.Pointer[failPoint] // nil when it is off
 
 	mu      sync.Mutex
-	entered int64 // how often it has made something fail since the start
+	entered [5]int64 // how often it has made something fail since the start
 }
 
 // A failPoint says which commands fail, how often, and how.
@@ -34,9 +49,9 @@ type failPoint struct {
 	skip   int64   // that are left out first
 	chance float64 // of each, from 0 to 1
 
-	commands  []string
-	appName   string // "" for all
-	namespace string // "" for all
+	commands  []string // nil for those that the fail point itself is about
+	appName   string   // "" for all
+	namespace string   // "" for all
 
 	code   code.Code // 0 for none
 	extra  doc.Doc   // further members of the error
@@ -60,13 +75,14 @@ func configureFailPoint(r *request, a *answer) error {
 	if !ok {
 		return r.wrongType("configureFailPoint", r.arg, "string")
 	}
-	if name != "failCommand" {
-		return code.New(code.FailPointSetFailed, "failpoint not found: %.200s", name)
+	kind := slices.Index(failPointNames, name)
+	if kind < 0 {
+		return code.New(code.FailPointSetFailed, "%.200s not found", name)
 	}
 	p := &failPoint{times: -1, chance: 1}
 	on, err := p.readMode(doc.Lookup(r.body, "mode"))
 	if err == nil && on {
-		err = p.readData(bytes.Clone(r.document("data")))
+		err = p.readData(kind, bytes.Clone(r.document("data")))
 	}
 	if err != nil || r.err != nil {
 		return cmpOr(r.err, err)
@@ -77,8 +93,8 @@ func configureFailPoint(r *request, a *answer) error {
 	f := &r.s.failing
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.at.Store(p)
-	a.count("count", f.entered)
+	f.at[kind].Store(p)
+	a.count("count", f.entered[kind])
 	return nil
 }
 
@@ -113,13 +129,21 @@ func (p *failPoint) readMode(v doc.Value) (on bool, err error) {
 }
 
 // readData reads what is to happen to which commands.
-func (p *failPoint) readData(d doc.Doc) error {
+func (p *failPoint) readData(kind int, d doc.Doc) error {
+	switch kind {
+	case failCommand:
+		p.commands = []string{}
+	case failGetMoreAfterCursorCheckout:
+		p.code = code.InternalError
+	case onPrimaryTransactionalWrite:
+		p.hangUp = true
+	}
 	for name, v := range doc.Members(d) {
 		ok := true
 		switch name {
 		case "failCommands":
 			p.commands, ok = stringsOf(v)
-		case "errorCode":
+		case "errorCode", "failBeforeCommitExceptionCode":
 			var n int64
 			n, ok = wholeOf(v)
 			p.code = code.Code(n)
@@ -167,10 +191,19 @@ func stringsOf(v doc.Value) (list []string, ok bool) {
 	return list, true
 }
 
-// fails asks the fail point.
-func (s *Server) fails(r *request) error {
-	p := s.failing.at.Load()
-	if p == nil || !p.means(r) || !s.failing.enter(p) {
+// hit gives a fail point that the request is about, nil when it goes on.
+func (r *request) hit(kind int) *failPoint {
+	f := &r.s.failing
+	if p := f.at[kind].Load(); p != nil && p.means(r) && f.enter(kind, p) {
+		return p
+	}
+	return nil
+}
+
+// fails asks failCommand.
+func (r *request) fails() error {
+	p := r.hit(failCommand)
+	if p == nil {
 		return nil
 	}
 	if p.block > 0 {
@@ -202,15 +235,15 @@ func (p *failPoint) means(r *request) bool {
 			return false
 		}
 	}
-	return slices.ContainsFunc(p.commands, func(name string) bool { return name == r.name || aliases[name] == r.name })
+	return p.commands == nil || slices.ContainsFunc(p.commands, func(name string) bool { return name == r.name || aliases[name] == r.name })
 }
 
 // enter counts one command that the fail point is about; false when it lets it pass.
-func (f *failing) enter(p *failPoint) bool {
+func (f *failing) enter(kind int, p *failPoint) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
-	case f.at.Load() != p:
+	case f.at[kind].Load() != p:
 		return false
 	case p.skip > 0:
 		p.skip--
@@ -219,10 +252,10 @@ func (f *failing) enter(p *failPoint) bool {
 		return false
 	case p.times > 0:
 		if p.times--; p.times == 0 {
-			f.at.Store(nil)
+			f.at[kind].Store(nil)
 		}
 	}
-	f.entered++
+	f.entered[kind]++
 	return true
 }
 
@@ -234,4 +267,25 @@ func (r *request) appName() string {
 		return name
 	}
 	return r.c.client.appName
+}
+
+// failsWrite asks onPrimaryTransactionalWrite before a retryable write is done.
+// mongodb/specifications: source/retryable-writes/tests/README.md
+func (r *request) failsWrite() error {
+	p := r.s.failing.at[onPrimaryTransactionalWrite].Load()
+	if p == nil || p.code == 0 || !r.retries() || r.hit(onPrimaryTransactionalWrite) == nil {
+		return nil
+	}
+	if p.hangUp {
+		return errHangUp
+	}
+	return code.New(p.code, "Failing write for %s:%d due to failpoint. The write must not be reflected.", r.session.shown(), r.txnNumber)
+}
+
+// failsWritten asks it when the write is done: the client may not get its answer.
+func (r *request) failsWritten() {
+	p := r.s.failing.at[onPrimaryTransactionalWrite].Load()
+	if p != nil && p.code == 0 && r.retries() && r.hit(onPrimaryTransactionalWrite) != nil {
+		r.severed = p.hangUp
+	}
 }

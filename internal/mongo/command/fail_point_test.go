@@ -72,6 +72,11 @@ func TestFailPointOfTransactions(t *testing.T) {
 		{"commitTransaction", bson.D{{Key: "errorCode", Value: 10107}}, `code 10107, ["RetryableWriteError"]`},
 		{"commitTransaction", bson.D{{Key: "errorCode", Value: 251}}, `code 251, ["TransientTransactionError"]`},
 		{"commitTransaction", bson.D{{Key: "errorCode", Value: 50}}, `code 50`},
+		{"commitTransaction", bson.D{{Key: "errorCode", Value: 267}}, `code 267, ["TransientTransactionError"]`},
+		{"commitTransaction", bson.D{{Key: "errorCode", Value: 112}}, `code 112, ["TransientTransactionError"]`},
+		{"insert", bson.D{{Key: "errorCode", Value: 134}}, `code 134, ["TransientTransactionError"]`},
+		{"insert", bson.D{{Key: "errorCode", Value: 250}}, `code 250, ["TransientTransactionError"]`},
+		{"insert", bson.D{{Key: "errorCode", Value: 286}}, `code 286, ["NonResumableChangeStreamError"]`},
 		{"commitTransaction", bson.D{{Key: "writeConcernError", Value: eq("code", 91)}}, `concern 91, ["RetryableWriteError"]`},
 		{"abortTransaction", bson.D{{Key: "errorCode", Value: 189}}, `code 189, ["RetryableWriteError"]`},
 	} {
@@ -93,7 +98,7 @@ func TestConfigureFailPoint(t *testing.T) {
 		cmd  bson.D
 		code int32
 	}{
-		{"another fail point", bson.D{{Key: "configureFailPoint", Value: "whatever"}, {Key: "mode", Value: "off"}}, 250},
+		{"another fail point", bson.D{{Key: "configureFailPoint", Value: "whatever"}, {Key: "mode", Value: "off"}}, 266},
 		{"no mode", bson.D{{Key: "configureFailPoint", Value: "failCommand"}}, 2},
 		{"a wrong mode", bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: "whatever"}}, 2},
 		{"a mode with another member", bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: eq("x", 1)}}, 2},

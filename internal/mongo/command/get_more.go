@@ -33,6 +33,11 @@ func getMore(r *request, a *answer) error {
 	}
 	defer x.mu.Unlock()
 	defer r.lend(x)()
+	r.following = x.token != nil
+	if p := r.hit(failGetMoreAfterCursorCheckout); p != nil {
+		r.end(x)
+		return code.New(p.code, "Hit the 'failGetMoreAfterCursorCheckout' failpoint")
+	}
 	return r.nextBatch(x, a, limit)
 }
 
@@ -96,9 +101,7 @@ func (r *request) nextBatch(x *cursor, a *answer, limit int64) error {
 		err = code.New(code.CursorKilled, "cursor id %d was killed while it was read", x.id)
 	}
 	if err != nil || done {
-		x.closed = true
-		x.from.stop()
-		r.s.cursors.forget(x)
+		r.end(x)
 	}
 	if err != nil {
 		return within("Executor error during getMore", err)
@@ -108,6 +111,13 @@ func (r *request) nextBatch(x *cursor, a *answer, limit int64) error {
 	}
 	a.close()
 	return nil
+}
+
+// end ends a cursor that is held.
+func (r *request) end(x *cursor) {
+	x.closed = true
+	x.from.stop()
+	r.s.cursors.forget(x)
 }
 
 // forget takes a cursor that has ended out of the list.

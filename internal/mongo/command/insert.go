@@ -112,6 +112,9 @@ func (w *writer) fail(index int, err error) (goOn bool) {
 
 // ends reports whether an error is not that of a statement but of the whole command.
 func ends(err error) bool {
+	if errors.Is(err, errHangUp) {
+		return true
+	}
 	e := codeOf(err)
 	switch e.Code {
 	case code.MaxTimeMSExpired, code.Interrupted, code.InterruptedAtShutdown, code.ShutdownInProgress, code.NoSuchTransaction:

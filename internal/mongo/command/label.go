@@ -8,24 +8,35 @@ import (
 )
 
 // Labels by which drivers know what to do about an error.
+// mongodb/mongo: src/mongo/db/error_labels.cpp, and src/mongo/base/error_codes.yml for the categories of codes
 const (
 	transientLabel = "TransientTransactionError"
 	retryLabel     = "RetryableWriteError"
 	untouchedLabel = "NoWritesPerformed"
 	resumableLabel = "ResumableChangeStreamError"
+	endedLabel     = "NonResumableChangeStreamError"
 )
 
-// retryableCodes are the errors after which a write may be sent again.
-// https://github.com/mongodb/specifications/blob/master/source/retryable-writes/retryable-writes.md#determining-retryable-errors
+// retryableCodes are the errors after which a write may be sent again: the category RetriableError.
 var retryableCodes = map[code.Code]bool{
 	code.HostUnreachable: true, code.HostNotFound: true, code.NetworkTimeout: true, code.ShutdownInProgress: true, code.PrimarySteppedDown: true,
 	code.ExceededTimeLimit: true, code.SocketException: true, code.NotWritablePrimary: true, code.InterruptedAtShutdown: true,
 	code.InterruptedDueToReplStateChange: true, code.NotPrimaryNoSecondaryOk: true, code.NotPrimaryOrSecondary: true,
+	134: true, // ReadConcernMajorityNotAvailableYet
+	358: true, // InternalTransactionNotSupported
 }
 
 // resumableCodes are those, beside the retryable ones, after which a change stream may be resumed.
-// https://github.com/mongodb/specifications/blob/master/source/change-streams/change-streams.md#resumable-error
-var resumableCodes = map[code.Code]bool{63: true, 133: true, 150: true, 234: true, 13388: true}
+var resumableCodes = map[code.Code]bool{
+	133: true, 150: true, 234: true, 13388: true, // FailedToSatisfyReadPreference, StaleEpoch, RetryChangeStream, StaleConfig
+}
+
+// transientCodes are those after which a transaction may begin anew, its end too.
+var transientCodes = map[code.Code]bool{
+	code.WriteConflict: true, code.LockTimeout: true, code.SnapshotUnavailable: true,
+	150: true, 239: true, 249: true, 250: true, // StaleEpoch, SnapshotTooOld, StaleDbVersion, StaleChunkHistory
+	267: true, 272: true, 343: true, 13388: true, // PreparedTransactionInProgress, MigrationConflict, ShardCannotRefreshDueToLocksHeld, StaleConfig
+}
 
 // label adds the error labels that drivers act on.
 func (r *request) label(err error) *code.Error {
@@ -52,45 +63,42 @@ func (r *request) labels(c code.Code, concern bool) (list []string) {
 	}
 	transacts := r.hasTxn && r.autocommit.Type != 0
 	ends := transacts && r.endsTransaction()
-	if transacts && r.transient(c, ends, concern) {
-		list = append(list, transientLabel)
-	}
-	writes := r.retries() && r.command.write
-	if (writes || ends) && retryableCodes[c] {
-		list = append(list, retryLabel)
+	switch writes := r.retries() && r.command.write; {
+	case transacts && transient(c, ends, concern):
+		return []string{transientLabel}
+	case (writes || ends) && retryableCodes[c]:
+		list = []string{retryLabel}
 		if writes && !concern && !r.wrote {
 			list = append(list, untouchedLabel)
 		}
+	case (retryableCodes[c] || resumableCodes[c]) && r.follows():
+		list = []string{resumableLabel}
 	}
-	if (retryableCodes[c] || resumableCodes[c]) && r.follows() {
-		list = append(list, resumableLabel)
+	if c == code.ChangeStreamFatalError || c == code.ChangeStreamHistoryLost {
+		list = append(list, endedLabel)
 	}
 	return list
 }
 
-// transient reports whether the whole transaction may be tried again.
-func (r *request) transient(c code.Code, ends, concern bool) bool {
-	switch c {
-	case code.WriteConflict, code.LockTimeout, code.SnapshotUnavailable:
+// transient reports whether the whole transaction may be tried again. One that may have been committed may not.
+func transient(c code.Code, ends, concern bool) bool {
+	switch {
+	case transientCodes[c]:
 		return true
-	case code.NoSuchTransaction:
+	case c == code.NoSuchTransaction:
 		return !(ends && concern)
 	}
-	return !ends && retryableCodes[c]
+	return !ends && retryableCodes[c] && c != 358
 }
 
-// follows reports whether the command opens or reads a change stream.
+// follows reports whether the command opens or reads a change stream. A getMore that has failed before it had
+// its cursor reads none.
 func (r *request) follows() bool {
-	switch r.name {
-	case "getMore":
-		id, _ := doc.AsInt64Exact(r.arg)
-		x := r.s.cursors.find(id)
-		return x != nil && x.token != nil
-	case "aggregate":
+	if r.name == "aggregate" {
 		for first := range doc.Elements(r.get("pipeline")) {
 			d, _ := doc.AsDoc(first)
 			return doc.Lookup(d, "$changeStream").Type != 0
 		}
 	}
-	return false
+	return r.following
 }

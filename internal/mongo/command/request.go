@@ -41,11 +41,14 @@ type request struct {
 	startsTxn  doc.Value
 
 	readConcern, writeConcern doc.Value
+	gossiped                  doc.Value // $clusterTime
 	api                       apiParameters
 	membership
 
 	answered bool // the command has written ok itself
 	more     bool // another answer follows unasked
+
+	following bool // it reads a change stream
 
 	since  clock.Stopwatch // since the request arrived
 	waited time.Duration   // of that, for something to happen

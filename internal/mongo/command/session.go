@@ -84,6 +84,7 @@ type membership struct {
 	wrote    bool      // something may have been written
 	told     doc.Value // cluster time, once it was asked for
 	forced   *forced   // what a fail point wants
+	severed  bool      // a fail point wants that there is no answer
 }
 
 func (s *sessions) init(server *Server) {

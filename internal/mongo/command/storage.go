@@ -64,8 +64,15 @@ func (r *request) write(c *catalog.Container, ops []store.Op) ([]store.Result, e
 		if err := r.s.sessions.await(r.ctx, c, ops); err != nil {
 			return nil, err
 		}
+		if err := r.failsWrite(); err != nil {
+			return nil, err
+		}
 		r.wrote = true
-		return r.persist(c, ops)
+		results, err := r.persist(c, ops)
+		if err == nil {
+			r.failsWritten()
+		}
+		return results, err
 	}
 	v, err := r.enter(c)
 	if err != nil {

@@ -1,0 +1,77 @@
+package command
+
+import (
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+// A read with afterClusterTime sees everything up to that time. A client that has a time of the future from
+// elsewhere tells it with $clusterTime too, and its read waits until time has come that far.
+// mongodb/mongo: src/mongo/db/read_concern_mongod.cpp, for codes and texts
+
+// Bounds on times of the future.
+const (
+	// noopEvery is how often MongoDB writes an entry that says nothing, by which time goes on where nothing
+	// else is written: no read waits longer.
+	noopEvery = 10 * time.Second
+	// maxDrift is how far ahead the time may be that a client tells.
+	maxDrift = 365 * 24 * time.Hour
+)
+
+// stampOf reads a timestamp as cluster times are kept, seconds in the upper half.
+func stampOf(v doc.Value) uint64 {
+	seconds, n, ok := bsoncore.Value{Type: v.Type, Data: v.Data}.TimestampOK()
+	if !ok {
+		return 0
+	}
+	return uint64(seconds)<<32 | uint64(n)
+}
+
+// reach waits until the cluster time is at least after.
+func (r *request) reach(after uint64) error {
+	if r.s.o.ReplSet == "" {
+		return code.New(code.IllegalOperation, "Cannot specify afterClusterTime readConcern without replication enabled")
+	}
+	if after == 0 {
+		return code.New(code.InvalidOptions, "afterClusterTime cannot be a null timestamp")
+	}
+	now := r.s.clusterTime(r.now)
+	if after <= now {
+		return nil
+	}
+	gossiped, _ := doc.AsDoc(r.gossiped)
+	told := stampOf(doc.Lookup(gossiped, "clusterTime"))
+	switch ahead := time.Unix(int64(told>>32), 0).Sub(r.at); {
+	case after > told:
+		return code.New(code.InvalidOptions, "readConcern afterClusterTime value must not be greater than the current clusterTime. Requested clusterTime: %s; current clusterTime: %s",
+			showStamp(after), showStamp(max(now, told)))
+	case ahead > maxDrift:
+		return code.New(clusterTimeFailsRateLimiter, "New cluster time, %d, is too far from this node's wall clock time, %d.", told>>32, r.now)
+	}
+	for watch := clock.Start(); ; {
+		grown := r.s.o.Store.LogChanged()
+		if newest, err := r.s.o.Store.LogNewest(); err != nil || uint64(newest) >= after {
+			return err
+		}
+		left := min(noopEvery, time.Unix(int64(after>>32)+1, 0).Sub(r.at)) - watch.Elapsed()
+		if left <= 0 || !r.wait(&r.s.cursors.waiting, grown, left) {
+			break
+		}
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const clusterTimeFailsRateLimiter code.Code = 205
+
+func showStamp(at uint64) string {
+	return fmt.Sprintf("Timestamp(%d, %d)", at>>32, uint32(at))
+}
