@@ -2,9 +2,11 @@ package command
 
 import (
 	"math"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
@@ -19,7 +21,7 @@ func init() {
 
 func collStats(r *request, a *answer) error {
 	name := r.collection()
-	scale := r.scale(r.get("scale"))
+	scale := r.scale("collStats.scale", r.get("scale"))
 	if r.err != nil {
 		return r.err
 	}
@@ -35,14 +37,14 @@ func collStats(r *request, a *answer) error {
 }
 
 // scale reads what sizes are divided by.
-func (r *request) scale(v doc.Value) int64 {
+func (r *request) scale(field string, v doc.Value) int64 {
 	if v.Type == 0 || v.Type == bsoncore.TypeNull {
 		return 1
 	}
 	n, ok := wholeOf(v)
 	switch {
 	case !ok:
-		r.fault(r.wrongType("scale", v, "[long, int, decimal, double]"))
+		r.fault(wrongTypeOf(field, v, "[long, int, decimal, double]"))
 	case n < 1 || n > math.MaxInt32:
 		r.fault(code.New(51024, "BSON field 'scale' value must be >= 1, actual value '%d'", n))
 	}
@@ -64,17 +66,47 @@ func (r *request) sizeOf(c *catalog.Container) (store.Usage, error) {
 	return r.s.o.Store.Usage(r.ctx, v)
 }
 
-// storageStats writes sizes as collStats and $collStats have them. What the indexes take is not
-// counted, see D-66.
+// An indexSize is how many bytes an index has.
+type indexSize struct {
+	name  string
+	bytes int64
+}
+
+// indexSizes tells how large the indexes of a container are, and all of them together.
+func (r *request) indexSizes(c *catalog.Container, documents uint64) (list []indexSize, total int64, err error) {
+	if c == nil || viewOf(c) != nil {
+		return nil, 0, nil
+	}
+	sizes, err := r.s.o.Store.IndexSizes(c, documents)
+	if err != nil {
+		return nil, 0, err
+	}
+	list = append(list, indexSize{"_id_", int64(sizes[access.Identity])})
+	for _, x := range c.State().Named {
+		list = append(list, indexSize{x.Name, int64(sizes[x.ID])})
+	}
+	for _, x := range indexSpecs(c)[len(list):] { // the lifetime, which has no entries
+		name, _ := doc.AsString(doc.Lookup(x, "name"))
+		list = append(list, indexSize{name, 0})
+	}
+	for _, x := range list {
+		total += x.bytes
+	}
+	return list, total, nil
+}
+
+// storageStats writes sizes as collStats and $collStats have them.
 func (r *request) storageStats(a *answer, c *catalog.Container, scale int64) error {
 	size, err := r.sizeOf(c)
 	if err != nil {
 		return err
 	}
-	var indexes []doc.Doc
+	indexes, total, err := r.indexSizes(c, size.Documents)
+	if err != nil {
+		return err
+	}
 	building := []string{}
 	if c != nil {
-		indexes = indexSpecs(c)
 		for _, x := range c.State().Named {
 			if x.Building {
 				building = append(building, x.Name)
@@ -92,14 +124,17 @@ func (r *request) storageStats(a *answer, c *catalog.Container, scale int64) err
 	a.bool("capped", false)
 	a.int32("nindexes", len(indexes))
 	a.object("indexDetails")
+	for _, x := range indexes {
+		a.object(x.name)
+		a.close()
+	}
 	a.close()
 	a.strings("indexBuilds", building)
-	a.int32("totalIndexSize", 0)
-	a.count("totalSize", int64(size.Bytes)/scale)
+	a.count("totalIndexSize", total/scale)
+	a.count("totalSize", (int64(size.Bytes)+total)/scale)
 	a.object("indexSizes")
-	for _, spec := range indexes {
-		name, _ := doc.AsString(doc.Lookup(spec, "name"))
-		a.int32(name, 0)
+	for _, x := range indexes {
+		a.count(x.name, x.bytes/scale)
 	}
 	a.close()
 	a.count("scaleFactor", scale)
@@ -115,56 +150,67 @@ func collStatsRows(r *request, arg doc.Value) pipeline.Rows {
 func (r *request) collStatsRow(arg doc.Value) (doc.Doc, error) {
 	d, ok := doc.AsDoc(arg)
 	if !ok {
-		return nil, code.New(40167, "$collStats must take a nested object but found: $collStats: %s", code.Show(arg))
+		return nil, code.New(5447000, "$collStats must take a nested object but found: $collStats: %s", code.Show(arg))
 	}
 	c, name, err := r.aggregated()
 	if err != nil {
 		return nil, err
 	}
-	if c == nil {
-		return nil, code.New(code.NamespaceNotFound, "Unable to retrieve storageStats in $collStats stage :: caused by :: Collection [%s.%s] not found.", r.db, name)
+	for part, options := range doc.Members(d) {
+		if !slices.Contains(collStatsParts, part) {
+			return nil, code.New(code.UnknownFieldOfCommand, "BSON field '$collStats.%s' is an unknown field.", part)
+		}
+		if _, ok := doc.AsDoc(options); !ok {
+			return nil, wrongTypeOf("$collStats."+part, options, "object")
+		}
 	}
 	a := newAnswer(nil)
 	a.string("ns", r.db+"."+name)
 	a.string("host", r.self())
 	a.date("localTime", r.at.UnixMilli())
-	for part, options := range doc.Members(d) {
-		o, ok := doc.AsDoc(options)
-		if !ok {
-			return nil, code.New(code.TypeMismatch, "BSON field '$collStats.%s' is the wrong type '%s', expected type 'object'", part, code.TypeName(options))
+	for _, part := range collStatsParts {
+		v := doc.Lookup(d, part)
+		if v.Type == 0 {
+			continue
 		}
-		if err := r.collStatsPart(a, c, part, o); err != nil {
+		options, _ := doc.AsDoc(v)
+		if c == nil && (part == "storageStats" || part == "count") {
+			return nil, code.New(code.NamespaceNotFound, "Unable to retrieve %s in $collStats stage :: caused by :: Collection [%s.%s] not found.", part, r.db, name)
+		}
+		if err := r.collStatsPart(a, c, name, part, options); err != nil {
 			return nil, err
 		}
 	}
 	return a.end(), nil
 }
 
-// collStatsPart writes one of the parts that $collStats is asked for.
-func (r *request) collStatsPart(a *answer, c *catalog.Container, part string, options doc.Doc) error {
+// collStatsParts are what $collStats can be asked for, in the order of its answer.
+// mongodb/mongo: src/mongo/db/pipeline/document_source_coll_stats.cpp
+var collStatsParts = []string{"latencyStats", "storageStats", "count", "queryExecStats"}
+
+// collStatsPart writes one of them.
+func (r *request) collStatsPart(a *answer, c *catalog.Container, name, part string, options doc.Doc) error {
 	switch part {
 	case "latencyStats":
 		if isTrue(doc.Lookup(options, "histograms")) {
 			return code.Unsupported("the option histograms of $collStats")
 		}
-		a.latencies(r.s.usage.all()[containerName{c.Database.Name, c.State().Name}])
+		a.latencies(r.s.usage.all()[containerName{r.db, name}])
 		return nil
 	case "count":
 		size, err := r.sizeOf(c)
 		a.count("count", int64(size.Documents))
 		return err
 	case "storageStats":
-		scale := r.scale(doc.Lookup(options, "scale"))
+		scale := r.scale("$collStats.storageStats.scale", doc.Lookup(options, "scale"))
 		if r.err != nil {
 			return r.err
 		}
 		a.object("storageStats")
 		defer a.close()
 		return r.storageStats(a, c, scale)
-	case "queryExecStats":
-		return code.Unsupported("queryExecStats of $collStats")
 	}
-	return code.New(code.UnknownFieldOfCommand, "BSON field '$collStats.%s' is an unknown field.", part)
+	return code.Unsupported("queryExecStats of $collStats")
 }
 
 // latencies writes how many requests a container had, and the microseconds that they took.

@@ -5,7 +5,7 @@ func init() {
 }
 
 func dbStats(r *request, a *answer) error {
-	scale := r.scale(r.get("scale"))
+	scale := r.scale("dbStats.scale", r.get("scale"))
 	if r.err != nil {
 		return r.err
 	}
@@ -13,7 +13,11 @@ func dbStats(r *request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	var collections, views, objects, bytes, indexes int64
+	free := r.int("freeStorage", 0, 0) != 0
+	if r.err != nil {
+		return r.err
+	}
+	var collections, views, objects, bytes, indexes, entries int64
 	for _, c := range containers {
 		if viewOf(c) != nil {
 			views++
@@ -25,7 +29,11 @@ func dbStats(r *request, a *answer) error {
 		}
 		collections++
 		objects, bytes = objects+int64(size.Documents), bytes+int64(size.Bytes)
-		indexes += int64(len(indexSpecs(c)))
+		list, total, err := r.indexSizes(c, size.Documents)
+		if err != nil {
+			return err
+		}
+		indexes, entries = indexes+int64(len(list)), entries+total
 	}
 	average := 0.0
 	if objects > 0 {
@@ -39,9 +47,18 @@ func dbStats(r *request, a *answer) error {
 	a.double("avgObjSize", average)
 	a.double("dataSize", scaled)
 	a.double("storageSize", scaled)
+	if free {
+		a.double("freeStorageSize", 0)
+	}
 	a.int64("indexes", indexes)
-	a.double("indexSize", 0)
-	a.double("totalSize", scaled)
+	a.double("indexSize", float64(entries)/float64(scale))
+	if free {
+		a.double("indexFreeStorageSize", 0)
+	}
+	a.double("totalSize", float64(bytes+entries)/float64(scale))
+	if free {
+		a.double("totalFreeStorageSize", 0)
+	}
 	a.int64("scaleFactor", scale)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/wire"
 )
 
@@ -116,6 +117,10 @@ func (c *connection) run(r *request, a *answer) error {
 	}
 	if cmd.test && !c.s.o.TestCommands {
 		return code.New(code.CommandNotFound, "no such command: '%s'", r.name)
+	}
+	if expression.Truthy(doc.Lookup(r.body, "help")) {
+		a.string("help", "help for: "+r.name+" "+cmd.help)
+		return nil
 	}
 	if err := r.checkFields(); err != nil {
 		return err

@@ -17,7 +17,7 @@ func init() {
 func getLog(r *request, a *answer) error {
 	name, ok := doc.AsString(r.arg)
 	if !ok {
-		return code.New(code.TypeMismatch, "Argument to getLog must be of type String; found %s of type %s", code.Show(r.arg), code.TypeName(r.arg))
+		return wrongMember("getLog.getLog", r.arg, "string")
 	}
 	switch name {
 	case "*":

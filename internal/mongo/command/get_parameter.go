@@ -14,6 +14,25 @@ func init() {
 
 func getParameter(r *request, a *answer) error {
 	options, _ := doc.AsDoc(r.arg)
+	at := ""
+	for name, v := range doc.Members(options) {
+		ok := true
+		switch name {
+		case "showDetails", "allParameters":
+			if _, ok = truth(v); !ok {
+				return wrongTypeOf("getParameter."+name, v, "[bool, long, int, decimal, double]")
+			}
+		case "setAt":
+			if at, ok = doc.AsString(v); !ok {
+				return wrongTypeOf("getParameter.setAt", v, "string")
+			}
+			if at != "runtime" && at != "startup" {
+				return code.New(code.BadValue, "Enumeration value '%.200s' for field 'getParameter.setAt' is not a valid value.", at)
+			}
+		default:
+			return code.New(code.UnknownFieldOfCommand, "BSON field 'getParameter.%.200s' is an unknown field.", name)
+		}
+	}
 	details := isTrue(doc.Lookup(options, "showDetails"))
 	word, _ := doc.AsString(r.arg)
 	var names []string
@@ -28,6 +47,10 @@ func getParameter(r *request, a *answer) error {
 			first = false
 		}
 	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		p := parameterTable[name]
+		return at == "runtime" && p.parse == nil || at == "startup" && !p.startup
+	})
 	if len(names) == 0 {
 		return code.New(code.InvalidOptions, "no option found to get")
 	}
@@ -40,7 +63,7 @@ func getParameter(r *request, a *answer) error {
 		a.object(name)
 		p.value(r.s, a, "value")
 		a.bool("settableAtRuntime", p.parse != nil)
-		a.bool("settableAtStartup", false)
+		a.bool("settableAtStartup", p.startup)
 		a.close()
 	}
 	return nil

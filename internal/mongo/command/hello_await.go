@@ -79,7 +79,7 @@ func (r *request) topologyAhead() code.Code {
 
 // wrongMember says that a required member is missing or has a type that it must not have.
 func wrongMember(path string, v doc.Value, want string) error {
-	if v.Type == 0 {
+	if v.Type == 0 || v.Type == bsoncore.TypeNull {
 		return code.New(code.MissingFieldOfCommand, "BSON field '%s' is missing but a required field", path)
 	}
 	return wrongTypeOf(path, v, want)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
 // A parameter is a setting of the server that clients see and perhaps change.
@@ -14,14 +15,17 @@ type parameter struct {
 	value func(s *Server, a *answer, name string)
 
 	// parse checks a value and gives what sets it; nil when it cannot be changed while the server runs.
-	parse func(r *request, name string, v doc.Value) (set func() error, err error)
-	fixed string // what to do instead, when there is something
+	parse   func(r *request, name string, v doc.Value) (set func() error, err error)
+	fixed   string // what to do instead, when there is something
+	startup bool   // it is an option of MongoDB's command line too
 }
 
 // parameters are the values that clients change. They are those of MongoDB until then, and do not outlive the server.
 type parameters struct {
 	batchDeletes atomic.Bool
 	requireAPI   atomic.Bool
+	quiet        atomic.Bool
+	verbosity    logLevels
 	numbers      [len(numberedParameters)]atomic.Int32
 }
 
@@ -48,6 +52,7 @@ var numberedParameters = [...]struct {
 
 func (p *parameters) init() {
 	p.batchDeletes.Store(true)
+	p.verbosity.init()
 	for i, x := range numberedParameters {
 		p.numbers[i].Store(x.initial)
 	}
@@ -58,12 +63,32 @@ func (p *parameters) number(i int) int64 { return int64(p.numbers[i].Load()) }
 
 // parameterTable has every parameter by its name, which is case-sensitive.
 var parameterTable = map[string]parameter{
+	"quiet": {
+		startup: true,
+		value:   func(s *Server, a *answer, name string) { a.bool(name, s.parameters.quiet.Load()) },
+		parse: switched(func(r *request, on bool) error {
+			r.s.parameters.quiet.Store(on)
+			return nil
+		}),
+	},
+	"logLevel": {
+		startup: true,
+		value:   func(s *Server, a *answer, name string) { a.int32(name, s.parameters.verbosity.get("")) },
+		parse:   parseLogLevel,
+	},
+	"logComponentVerbosity": {
+		startup: true,
+		value:   func(s *Server, a *answer, name string) { a.verbosity(name, &s.parameters.verbosity) },
+		parse:   parseVerbosity,
+	},
 	"ttlMonitorEnabled": {
-		value: func(s *Server, a *answer, name string) { a.bool(name, s.o.Catalog.DatesOn()) },
-		parse: switched(func(r *request, on bool) error { return r.s.o.Catalog.SetDates(r.ctx, r.now, on) }),
+		startup: true,
+		value:   func(s *Server, a *answer, name string) { a.bool(name, s.o.Catalog.DatesOn()) },
+		parse:   switched(func(r *request, on bool) error { return r.s.o.Catalog.SetDates(r.ctx, r.now, on) }),
 	},
 	"ttlMonitorBatchDeletes": {
-		value: func(s *Server, a *answer, name string) { a.bool(name, s.parameters.batchDeletes.Load()) },
+		startup: true,
+		value:   func(s *Server, a *answer, name string) { a.bool(name, s.parameters.batchDeletes.Load()) },
 		parse: switched(func(r *request, on bool) error {
 			r.s.parameters.batchDeletes.Store(on)
 			return nil
@@ -78,11 +103,13 @@ var parameterTable = map[string]parameter{
 		fixed: "use the setFeatureCompatibilityVersion command instead",
 	},
 	"authenticationMechanisms": {
-		value: func(_ *Server, a *answer, name string) { a.strings(name, mechanismNames()) },
+		startup: true,
+		value:   func(_ *Server, a *answer, name string) { a.strings(name, mechanismNames()) },
 	},
-	"enableTestCommands": {value: func(s *Server, a *answer, name string) { a.bool(name, s.o.TestCommands) }},
+	"enableTestCommands": {startup: true, value: func(s *Server, a *answer, name string) { a.bool(name, s.o.TestCommands) }},
 	"requireApiVersion": {
-		value: func(s *Server, a *answer, name string) { a.bool(name, s.parameters.requireAPI.Load()) },
+		startup: true,
+		value:   func(s *Server, a *answer, name string) { a.bool(name, s.parameters.requireAPI.Load()) },
 		parse: switched(func(r *request, on bool) error {
 			r.s.parameters.requireAPI.Store(on)
 			return nil
@@ -93,19 +120,18 @@ var parameterTable = map[string]parameter{
 func init() {
 	for i, x := range numberedParameters {
 		parameterTable[x.name] = parameter{
-			value: func(s *Server, a *answer, name string) { a.int32(name, int(s.parameters.number(i))) },
-			parse: numbered(i),
+			startup: true,
+			value:   func(s *Server, a *answer, name string) { a.int32(name, int(s.parameters.number(i))) },
+			parse:   numbered(i),
 		}
 	}
 }
 
-// switched makes the parse of a parameter that is on or off.
+// switched makes the parse of a parameter that is on or off. Any value is one of the two, as in MongoDB.
+// mongodb/mongo: src/mongo/bson/bsonelement.cpp, coerce(bool*)
 func switched(set func(r *request, on bool) error) func(*request, string, doc.Value) (func() error, error) {
 	return func(r *request, _ string, v doc.Value) (func() error, error) {
-		on, ok := truth(v)
-		if !ok {
-			return nil, code.New(code.BadValue, "Can't coerce value")
-		}
+		on := expression.Truthy(v)
 		return func() error { return set(r, on) }, nil
 	}
 }
@@ -114,10 +140,10 @@ func switched(set func(r *request, on bool) error) func(*request, string, doc.Va
 func numbered(i int) func(*request, string, doc.Value) (func() error, error) {
 	return func(r *request, name string, v doc.Value) (func() error, error) {
 		low := int64(numberedParameters[i].low)
-		n, ok := wholeOf(v)
+		n, err := coerced(name, v)
 		switch {
-		case !ok || n > math.MaxInt32 || n < math.MinInt32:
-			return nil, code.New(code.BadValue, "Can't coerce value")
+		case err != nil:
+			return nil, err
 		case n < low && low == 1 && i == sleepSecs:
 			return nil, code.New(code.BadValue, "Invalid value for parameter %s: %d is not greater than 0", name, n)
 		case n < low:
@@ -131,4 +157,29 @@ func numbered(i int) func(*request, string, doc.Value) (func() error, error) {
 			return nil
 		}, nil
 	}
+}
+
+// coerced reads the whole number that a parameter is set to.
+// mongodb/mongo: src/mongo/bson/bsonelement.h, tryCoerce; src/mongo/idl/idl_server_parameter_with_storage.h
+func coerced(name string, v doc.Value) (int64, error) {
+	n, ok := wholeOf(v)
+	f, _ := doc.AsFloat(v)
+	if on, isBool := doc.AsBool(v); isBool {
+		n, ok = 0, true
+		if on {
+			n = 1
+		}
+	}
+	why := ""
+	switch {
+	case !ok:
+		why = "Unable to coerce value to integral type"
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		why = "Unable to coerce NaN/Inf to integral type"
+	case n > math.MaxInt32 || n < math.MinInt32:
+		why = "Out of bounds coercing to integral value"
+	default:
+		return n, nil
+	}
+	return 0, code.New(code.BadValue, "Failed validating %s: %s", name, why)
 }

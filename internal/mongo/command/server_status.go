@@ -34,7 +34,7 @@ func serverStatus(r *request, a *answer) error {
 		name  string
 		write func(*answer)
 	}{
-		{"connections", s.statusConnections}, {"mem", statusMemory}, {"metrics", s.statusMetrics},
+		{"catalogStats", s.statusCatalog}, {"connections", s.statusConnections}, {"mem", statusMemory}, {"metrics", s.statusMetrics},
 		{"opcounters", s.statusOperations}, {"storageEngine", statusEngine},
 	} {
 		if v := r.get(section.name); v.Type == 0 || isTrue(v) {
@@ -44,6 +44,26 @@ func serverStatus(r *request, a *answer) error {
 		}
 	}
 	return nil
+}
+
+// statusCatalog counts what there is, in all databases.
+// mongodb/mongo: src/mongo/db/stats, catalogStats
+func (s *Server) statusCatalog(a *answer) {
+	collections, views := 0, 0
+	for _, c := range s.o.Catalog.AllContainers() {
+		if viewOf(c) != nil {
+			views++
+		} else {
+			collections++
+		}
+	}
+	a.int32("collections", collections)
+	for _, none := range []string{"capped", "clustered", "timeseries"} {
+		a.int32(none, 0)
+	}
+	a.int32("views", views)
+	a.int32("internalCollections", 0)
+	a.int32("internalViews", 0)
 }
 
 func (s *Server) statusConnections(a *answer) {

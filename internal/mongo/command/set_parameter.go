@@ -12,6 +12,7 @@ func init() {
 // setParameter sets all that it is given or, when one value is wrong, none.
 func setParameter(r *request, a *answer) error {
 	var sets []func() error
+	given := map[string]doc.Value{}
 	last := ""
 	first := true
 	for name, v := range doc.Members(r.body) {
@@ -28,6 +29,11 @@ func setParameter(r *request, a *answer) error {
 		case p.parse == nil:
 			return code.New(code.IllegalOperation, "not allowed to change [%s] at runtime", name)
 		}
+		if before, twice := given[name]; twice {
+			return code.New(code.InvalidOptions, "attempted to set parameter [%s] twice in the same setParameter command, once to value: [%s], and once to value: [%s]",
+				name, code.Show(before), code.Show(v))
+		}
+		given[name] = v
 		set, err := p.parse(r, name, v)
 		if err != nil {
 			return err

@@ -44,7 +44,7 @@ func TestSizes(t *testing.T) {
 	answer, err := d.run(bson.D{{Key: "collStats", Value: "c"}})
 	must(t, err)
 	for name, want := range map[string]any{"ns": "test.c", "count": 10, "size": bytes, "avgObjSize": 21, "nindexes": 2, "capped": false,
-		"indexSizes": bson.D{{Key: "_id_", Value: 0}, {Key: "n_1", Value: 0}}, "scaleFactor": 1} {
+		"indexSizes": bson.D{{Key: "_id_", Value: 260}, {Key: "n_1", Value: 300}}, "totalIndexSize": 560, "totalSize": bytes + 560, "scaleFactor": 1} {
 		same(t, answer[name], want)
 	}
 	answer, err = d.run(bson.D{{Key: "collStats", Value: "c"}, {Key: "scale", Value: 10}})
@@ -61,7 +61,12 @@ func TestSizes(t *testing.T) {
 	answer, err = d.run(bson.D{{Key: "dbStats", Value: 1}})
 	must(t, err)
 	same(t, answer, bson.M{"db": "test", "collections": 1, "views": 1, "objects": 10, "avgObjSize": 21.0, "dataSize": 210.0, "storageSize": 210.0,
-		"indexes": 2, "indexSize": 0.0, "totalSize": 210.0, "scaleFactor": 1, "ok": 1.0})
+		"indexes": 2, "indexSize": 560.0, "totalSize": 770.0, "scaleFactor": 1, "ok": 1.0})
+	answer, err = d.run(bson.D{{Key: "dbStats", Value: 1}, {Key: "freeStorage", Value: 1}, {Key: "scale", Value: 10}})
+	must(t, err)
+	for name, want := range map[string]any{"freeStorageSize": 0.0, "indexFreeStorageSize": 0.0, "totalFreeStorageSize": 0.0, "indexSize": 56.0, "totalSize": 77.0} {
+		same(t, answer[name], want)
+	}
 	answer, err = d.run(bson.D{{Key: "dataSize", Value: "test.c"}})
 	must(t, err)
 	same(t, answer["size"], bytes)
@@ -198,7 +203,7 @@ func TestShellHelpers(t *testing.T) {
 	must(t, err)
 	same(t, answer["dataSize"], 210.0/1024)
 	stats := rows(t, c, bson.D{{Key: "$collStats", Value: bson.D{{Key: "storageStats", Value: bson.D{{Key: "scale", Value: 1}}}}}})
-	for name, want := range map[string]any{"count": 10, "size": 210, "avgObjSize": 21, "storageSize": 210, "nindexes": 2, "totalSize": 210, "capped": false} {
+	for name, want := range map[string]any{"count": 10, "size": 210, "avgObjSize": 21, "storageSize": 210, "nindexes": 2, "totalSize": 770, "capped": false} {
 		same(t, inside(t, stats[0], "storageStats", name), want)
 	}
 }

@@ -1,0 +1,55 @@
+package store
+
+import (
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/keys"
+)
+
+// sizedEntries is how many entries of an index are looked at to tell its size.
+const sizedEntries = 200
+
+// IndexSizes tells how many bytes the entries of a container's named indexes take, by the numbers of the
+// indexes; access.Identity is that on _id. Entries await the reclaim of their documents. An index of
+// more than a few hundred entries is taken to have one for each of so many documents, as large as its first.
+func (s *Store) IndexSizes(c *catalog.Container, documents uint64) (map[uint32]uint64, error) {
+	rng := c.Keys()
+	lower, upper := rng.Bounds(keys.KindLookup)
+	size, err := s.sizeOf(lower, upper, documents)
+	if err != nil {
+		return nil, err
+	}
+	sizes := map[uint32]uint64{access.Identity: size}
+	for _, x := range c.State().Named {
+		lower, upper := rng.NamedBounds(x.ID)
+		if size, err = s.sizeOf(lower, upper, documents); err != nil {
+			return nil, err
+		}
+		sizes[x.ID] = size
+		if !x.Unique {
+			continue
+		}
+		lower, upper = rng.NamedUniqueBounds(x.ID)
+		if size, err = s.sizeOf(lower, upper, documents); err != nil {
+			return nil, err
+		}
+		sizes[x.ID] += size
+	}
+	return sizes, nil
+}
+
+// sizeOf tells how many bytes there are between two keys.
+func (s *Store) sizeOf(lower, upper []byte, documents uint64) (bytes uint64, err error) {
+	it, err := s.engine.Iterate(lower, upper)
+	if err != nil {
+		return 0, err
+	}
+	n := uint64(0)
+	for ; n < sizedEntries && it.Next(); n++ {
+		bytes += uint64(len(it.Key()) + len(it.Value()))
+	}
+	if n == sizedEntries {
+		bytes = bytes * max(n, documents) / n
+	}
+	return bytes, it.Close()
+}
