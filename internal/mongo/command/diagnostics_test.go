@@ -32,6 +32,8 @@ func TestDiagnostics(t *testing.T) {
 		{"getCmdLineOpts", 1, "parsed", `{"replication": {"replSet": "globaldb"},"security": {"authorization": "disabled"}}`, nil},
 		{"connectionStatus", 1, "authInfo", `{"authenticatedUsers": [],"authenticatedUserRoles": []}`, nil},
 		{"listCommands", 1, "commands.ping.requiresAuth", `false`, nil},
+		{"listCommands", 1, "commands.find.apiVersions", `["1"]`, nil},
+		{"listCommands", 1, "commands.serverStatus.apiVersions", `[]`, nil},
 		{"replSetGetStatus", 1, "members.0.stateStr", `"PRIMARY"`, nil},
 		{"replSetGetStatus", 1, "set", `"globaldb"`, nil},
 		{"replSetGetConfig", 1, "config.members.0.host", `"db.example:10255"`, nil},

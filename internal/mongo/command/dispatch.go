@@ -118,7 +118,7 @@ func (c *connection) run(r *request, a *answer) error {
 	if cmd.test && !c.s.o.TestCommands {
 		return code.New(code.CommandNotFound, "no such command: '%s'", r.name)
 	}
-	if expression.Truthy(doc.Lookup(r.body, "help")) {
+	if r.help {
 		a.string("help", "help for: "+r.name+" "+cmd.help)
 		return nil
 	}
@@ -226,6 +226,8 @@ func (r *request) generic(name string, v doc.Value) error {
 		r.startsTxn = v
 	case "$clusterTime":
 		r.gossiped = v
+	case "help":
+		r.help = expression.Truthy(v)
 	case "readConcern":
 		r.readConcern = v
 	case "writeConcern":

@@ -47,6 +47,7 @@ type request struct {
 
 	answered bool // the command has written ok itself
 	more     bool // another answer follows unasked
+	help     bool // it asks what the command is, and does not want it run
 
 	following bool // it reads a change stream
 
