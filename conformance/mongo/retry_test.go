@@ -23,8 +23,7 @@ func failing(t *testing.T, c *mongo.Client, command string, data bson.D) {
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--memory", "--mongo-replset", "globaldb", "--mongo-test-commands")
-	// After an error of a server that is going down the driver waits for the next hello, as it does with MongoDB.
-	client := s.connect(t, "heartbeatFrequencyMS=500")
+	client := s.connect(t, "")
 	c := newDatabase(client).Collection("c")
 	ctx := within(t, patience)
 	_, err := c.InsertOne(ctx, bson.M{"_id": 0, "n": 0})

@@ -18,6 +18,12 @@ import (
 // topologyCounter counts changes of the topology.
 const topologyCounter = 0
 
+// longestAwait is how long a hello is left with the server, whatever the client allows. A driver that has lost
+// sight of the server, as those do after an error of a server that goes down or when they miss the first answer
+// by a hair, asks nothing anew while its hello waits: it is to get on after half a second, which is as often as drivers
+// poll, not after ten.
+const longestAwait = 500 * time.Millisecond
+
 // topologyVersion writes which topology the answer is about.
 func (r *request) topologyVersion(a *answer) {
 	a.object("topologyVersion")
@@ -31,7 +37,7 @@ func (r *request) topologyVersion(a *answer) {
 func (r *request) awaitTopology() error {
 	known := r.document("topologyVersion")
 	limit := r.get("maxAwaitTimeMS")
-	patience := min(time.Duration(r.int("maxAwaitTimeMS", 0, 0)), maxMaxTime/time.Millisecond) * time.Millisecond
+	patience := min(time.Duration(r.int("maxAwaitTimeMS", 0, 0)), longestAwait/time.Millisecond) * time.Millisecond
 	switch {
 	case r.err != nil:
 		return r.err
