@@ -39,8 +39,13 @@ func aggregate(r *request, a *answer) error {
 	if r.err != nil {
 		return r.err
 	}
-	if stage, arg := x.pipeline.Source(); stage == "$changeStream" {
+	switch stage, arg := x.pipeline.Source(); stage {
+	case "$changeStream":
 		return r.openStream(a, x, arg, size)
+	case "$collStats":
+		if err := r.checkCollStats(arg); err != nil {
+			return err
+		}
 	}
 	if _, writes := x.pipeline.Containers(); writes != nil {
 		return x.write(r, a)

@@ -147,22 +147,37 @@ func collStatsRows(r *request, arg doc.Value) pipeline.Rows {
 	return func(yield func(doc.Doc, error) bool) { yield(r.collStatsRow(arg)) }
 }
 
-func (r *request) collStatsRow(arg doc.Value) (doc.Doc, error) {
+// checkCollStats looks at what the stage is asked, before anything is read.
+func (r *request) checkCollStats(arg doc.Value) error {
 	d, ok := doc.AsDoc(arg)
 	if !ok {
-		return nil, code.New(5447000, "$collStats must take a nested object but found: $collStats: %s", code.Show(arg))
+		return code.New(5447000, "$collStats must take a nested object but found: $collStats: %s", code.Show(arg))
 	}
+	for part, v := range doc.Members(d) {
+		if !slices.Contains(collStatsParts, part) {
+			return code.New(code.UnknownFieldOfCommand, "BSON field '$collStats.%s' is an unknown field.", part)
+		}
+		options, ok := doc.AsDoc(v)
+		if !ok {
+			return wrongTypeOf("$collStats."+part, v, "object")
+		}
+		if part == "storageStats" {
+			r.scale(collStatsScale, doc.Lookup(options, "scale"))
+		}
+	}
+	return r.err
+}
+
+const collStatsScale = "$collStats.storageStats.scale"
+
+func (r *request) collStatsRow(arg doc.Value) (doc.Doc, error) {
+	if err := r.checkCollStats(arg); err != nil { // it may be in another stage's pipeline
+		return nil, err
+	}
+	d, _ := doc.AsDoc(arg)
 	c, name, err := r.aggregated()
 	if err != nil {
 		return nil, err
-	}
-	for part, options := range doc.Members(d) {
-		if !slices.Contains(collStatsParts, part) {
-			return nil, code.New(code.UnknownFieldOfCommand, "BSON field '$collStats.%s' is an unknown field.", part)
-		}
-		if _, ok := doc.AsDoc(options); !ok {
-			return nil, wrongTypeOf("$collStats."+part, options, "object")
-		}
 	}
 	a := newAnswer(nil)
 	a.string("ns", r.db+"."+name)
@@ -202,7 +217,7 @@ func (r *request) collStatsPart(a *answer, c *catalog.Container, name, part stri
 		a.count("count", int64(size.Documents))
 		return err
 	case "storageStats":
-		scale := r.scale("$collStats.storageStats.scale", doc.Lookup(options, "scale"))
+		scale := r.scale(collStatsScale, doc.Lookup(options, "scale"))
 		if r.err != nil {
 			return r.err
 		}

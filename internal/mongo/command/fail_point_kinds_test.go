@@ -68,6 +68,7 @@ func TestOnPrimaryTransactionalWrite(t *testing.T) {
 func TestFailGetMoreAfterCursorCheckout(t *testing.T) {
 	t.Parallel()
 	d := newSuite(t)
+	wants(t, "insert", d.member(2).with(insertOf("c", eq("_id", 1))), "n 1")
 	watched := eqAggregate("c", eq("$changeStream", bson.D{}))
 	for _, c := range []struct {
 		name, point string

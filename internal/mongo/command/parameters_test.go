@@ -107,7 +107,7 @@ func TestDiagnosticTexts(t *testing.T) {
 		{"admin", eq("getLog", "whatever"), 96, "No log named 'whatever'"},
 		{"test", stats("c", nil), 5447000, "$collStats must take a nested object but found: $collStats: null"},
 		{"test", stats("c", part("storageStats", eq("scale", -1000))), 51024, "BSON field 'scale' value must be >= 1, actual value '-1000'"},
-		{"test", stats("c", part("storageStats", eq("scale", "x"))), 14, "BSON field '$collStats.storageStats.scale' is the wrong type 'string', expected types '[long, int, decimal, double]'"},
+		{"test", stats("c", part("storageStats", eq("scale", "x"))), 14, "BSON field '$collStats.storageStats.scale' is the wrong type 'string', expected types '[long, int, decimal, double']"},
 		{"test", stats("c", part("count", 1)), 14, "BSON field '$collStats.count' is the wrong type 'int', expected type 'object'"},
 		{"test", stats("c", part("whatever", bson.D{})), 40415, "BSON field '$collStats.whatever' is an unknown field."},
 		{"test", stats("none", part("storageStats", bson.D{})), 26, "PlanExecutor error during aggregation :: caused by :: Unable to retrieve storageStats in $collStats stage :: caused by :: Collection [test.none] not found."},
