@@ -14,7 +14,7 @@ import (
 // https://www.mongodb.com/docs/manual/reference/error-codes/
 type Code int32
 
-// The codes that have a name.
+// The codes that mayfly answers with, by number.
 const (
 	InternalError                            Code = 1
 	BadValue                                 Code = 2
@@ -38,12 +38,11 @@ const (
 	NamespaceNotFound                        Code = 26
 	IndexNotFound                            Code = 27
 	PathNotViable                            Code = 28
-	CannotBackfillArray                      Code = 34
-	NotExactValueField                       Code = 111
-	DurationOverflow                         Code = 159
 	RoleNotFound                             Code = 31
+	CannotBackfillArray                      Code = 34
 	ConflictingUpdateOperators               Code = 40
 	CursorNotFound                           Code = 43
+	NoMatchingDocument                       Code = 47
 	NamespaceExists                          Code = 48
 	MaxTimeMSExpired                         Code = 50
 	DollarPrefixedFieldName                  Code = 52
@@ -59,114 +58,76 @@ const (
 	InvalidOptions                           Code = 72
 	InvalidNamespace                         Code = 73
 	NoReplicationEnabled                     Code = 76
-	NetworkTimeout                           Code = 89
-	ShutdownInProgress                       Code = 91
+	UnknownReplWriteConcern                  Code = 79
 	IndexOptionsConflict                     Code = 85
 	IndexKeySpecsConflict                    Code = 86
+	NetworkTimeout                           Code = 89
+	ShutdownInProgress                       Code = 91
 	OperationFailed                          Code = 96
-	CannotSatisfyWriteConcern                Code = 100
+	UnsatisfiableWriteConcern                Code = 100
+	NotExactValueField                       Code = 111
 	WriteConflict                            Code = 112
 	CommandNotSupported                      Code = 115
-	NamespaceCannotBeSharded                 Code = 119
+	ConflictingOperationInProgress           Code = 117
 	DocumentValidationFailure                Code = 121
+	NotAReplicaSet                           Code = 123
+	CommandFailed                            Code = 125
 	CappedPositionLost                       Code = 136
-	TransactionTooOld                        Code = 225
-	CannotIndexParallelArrays                Code = 171
-	CommandOnShardedViewNotSupportedOnMongod Code = 169
+	CursorInUse                              Code = 143
+	DurationOverflow                         Code = 159
 	CommandNotSupportedOnView                Code = 166
 	OptionNotSupportedOnView                 Code = 167
 	InvalidPipelineOperator                  Code = 168
+	CommandOnShardedViewNotSupportedOnMongod Code = 169
+	CannotIndexParallelArrays                Code = 171
+	QueryPlanKilled                          Code = 175
+	AmbiguousIndexKeyPattern                 Code = 181
 	ClientMetadataAppNameTooLarge            Code = 184
 	ClientMetadataDocumentTooLarge           Code = 185
 	ClientMetadataCannotBeMutated            Code = 186
-	AmbiguousIndexKeyPattern                 Code = 181
 	PrimarySteppedDown                       Code = 189
 	InvalidIndexSpecificationOption          Code = 197
-	OperationNotSupportedOnView              Code = 166
-	QueryPlanKilled                          Code = 175
 	NoSuchSession                            Code = 206
 	InvalidUUID                              Code = 207
+	IncompleteTransactionHistory             Code = 217
 	QueryFeatureNotAllowed                   Code = 224
+	TransactionTooOld                        Code = 225
 	CannotImplicitlyCreateCollection         Code = 227
-	CursorInUse                              Code = 245
+	MaxSubPipelineDepthExceeded              Code = 232
 	CursorKilled                             Code = 237
-	InvalidResumeToken                       Code = 260
-	NoMatchingDocument                       Code = 47
 	ConversionFailure                        Code = 241
+	SnapshotUnavailable                      Code = 246
 	NoSuchTransaction                        Code = 251
 	TransactionCommitted                     Code = 256
-	OperationNotSupportedInTransaction       Code = 263
+	InvalidResumeToken                       Code = 260
 	TooManyLogicalSessions                   Code = 261
+	ExceededTimeLimit                        Code = 262
+	OperationNotSupportedInTransaction       Code = 263
+	FailPointSetFailed                       Code = 266
 	ChangeStreamFatalError                   Code = 280
 	TransactionCoordinatorSteppingDown       Code = 281
 	ChangeStreamHistoryLost                  Code = 286
 	QueryExceededMemoryLimitNoDiskUseAllowed Code = 292
 	MechanismUnavailable                     Code = 334
 	UnsupportedOpQueryCommand                Code = 352
-	UserAlreadyExists                        Code = 51003
-	Interrupted                              Code = 11601
-	InterruptedAtShutdown                    Code = 11600
-	DuplicateKey                             Code = 11000
+	SocketException                          Code = 9001
 	NotWritablePrimary                       Code = 10107
+	BSONObjectTooLarge                       Code = 10334
+	DuplicateKey                             Code = 11000
+	InterruptedAtShutdown                    Code = 11600
+	Interrupted                              Code = 11601
+	InterruptedDueToReplStateChange          Code = 11602
+	MergeStageNoMatchingDocument             Code = 13113
 	NotPrimaryNoSecondaryOk                  Code = 13435
 	NotPrimaryOrSecondary                    Code = 13436
-	BSONObjectTooLarge                       Code = 10334
 	TooManyRequests                          Code = 16500
-	UnknownReplWriteConcern                  Code = 79
-	ConflictingOperationInProgress           Code = 117
-	NotAReplicaSet                           Code = 123
-	CommandFailed                            Code = 125
-	IncompleteTransactionHistory             Code = 217
-	SnapshotUnavailable                      Code = 246
-	FailPointSetFailed                       Code = 266
-	ExceededTimeLimit                        Code = 262
-	SocketException                          Code = 9001
-	InterruptedDueToReplStateChange          Code = 11602
-	NotARetryableWriteCommand                Code = 50768
-	UnknownFieldOfCommand                    Code = 40415 // Location40415: an IDL struct has no such field
-	MissingFieldOfCommand                    Code = 40414 // Location40414: an IDL struct lacks a field
-	MergeStageNoMatchingDocument             Code = 13113
-	MaxSubPipelineDepthExceeded              Code = 232
-	UnrecognizedStage                        Code = 40324 // Location40324
 	SearchNotEnabled                         Code = 31082
+	UnrecognizedStage                        Code = 40324 // Location40324
+	MissingFieldOfCommand                    Code = 40414 // Location40414: an IDL struct lacks a field
+	UnknownFieldOfCommand                    Code = 40415 // Location40415: an IDL struct has no such field
+	NotARetryableWriteCommand                Code = 50768
+	UserAlreadyExists                        Code = 51003
 )
-
-// names lists the codes whose name is not LocationN.
-var names = map[Code]string{
-	InternalError: "InternalError", BadValue: "BadValue", NoSuchKey: "NoSuchKey", GraphContainsCycle: "GraphContainsCycle",
-	HostUnreachable: "HostUnreachable", HostNotFound: "HostNotFound", UnknownError: "UnknownError", FailedToParse: "FailedToParse",
-	UserNotFound: "UserNotFound", SearchNotEnabled: "SearchNotEnabled", UnsupportedFormat: "UnsupportedFormat", Unauthorized: "Unauthorized", TypeMismatch: "TypeMismatch",
-	Overflow: "Overflow", InvalidLength: "InvalidLength", ProtocolError: "ProtocolError", AuthenticationFailed: "AuthenticationFailed",
-	IllegalOperation: "IllegalOperation", InvalidBSON: "InvalidBSON", 23: "AlreadyInitialized", LockTimeout: "LockTimeout", NamespaceNotFound: "NamespaceNotFound",
-	IndexNotFound: "IndexNotFound", PathNotViable: "PathNotViable", MergeStageNoMatchingDocument: "MergeStageNoMatchingDocument", MaxSubPipelineDepthExceeded: "MaxSubPipelineDepthExceeded", CannotBackfillArray: "CannotBackfillArray", NotExactValueField: "NotExactValueField", DurationOverflow: "DurationOverflow", ConflictingUpdateOperators: "ConflictingUpdateOperators",
-	CursorNotFound: "CursorNotFound", NamespaceExists: "NamespaceExists", MaxTimeMSExpired: "MaxTimeMSExpired",
-	DollarPrefixedFieldName: "DollarPrefixedFieldName", InvalidIDField: "InvalidIdField", NotSingleValueField: "NotSingleValueField",
-	InvalidDBRef: "InvalidDBRef", EmptyFieldName: "EmptyFieldName", DottedFieldName: "DottedFieldName", CommandNotFound: "CommandNotFound",
-	ImmutableField: "ImmutableField", CannotCreateIndex: "CannotCreateIndex", IndexAlreadyExists: "IndexAlreadyExists",
-	InvalidOptions: "InvalidOptions", InvalidNamespace: "InvalidNamespace", NetworkTimeout: "NetworkTimeout",
-	ShutdownInProgress: "ShutdownInProgress", IndexOptionsConflict: "IndexOptionsConflict", IndexKeySpecsConflict: "IndexKeySpecsConflict",
-	OperationFailed: "OperationFailed", CannotSatisfyWriteConcern: "CannotSatisfyWriteConcern", WriteConflict: "WriteConflict",
-	CommandNotSupported: "CommandNotSupported", NamespaceCannotBeSharded: "NamespaceCannotBeSharded",
-	DocumentValidationFailure: "DocumentValidationFailure", CappedPositionLost: "CappedPositionLost", TransactionTooOld: "TransactionTooOld",
-	CannotIndexParallelArrays: "CannotIndexParallelArrays", CommandOnShardedViewNotSupportedOnMongod: "CommandOnShardedViewNotSupportedOnMongod",
-	CommandNotSupportedOnView: "CommandNotSupportedOnView", OptionNotSupportedOnView: "OptionNotSupportedOnView",
-	ConversionFailure: "ConversionFailure", InvalidPipelineOperator: "InvalidPipelineOperator", AmbiguousIndexKeyPattern: "AmbiguousIndexKeyPattern", PrimarySteppedDown: "PrimarySteppedDown",
-	InvalidIndexSpecificationOption: "InvalidIndexSpecificationOption", QueryPlanKilled: "QueryPlanKilled", NoSuchSession: "NoSuchSession",
-	InvalidUUID: "InvalidUUID", QueryFeatureNotAllowed: "QueryFeatureNotAllowed",
-	CannotImplicitlyCreateCollection: "CannotImplicitlyCreateCollection", CursorInUse: "CursorInUse", CursorKilled: "CursorKilled", InvalidResumeToken: "InvalidResumeToken", NoMatchingDocument: "NoMatchingDocument", NoSuchTransaction: "NoSuchTransaction",
-	TransactionCommitted: "TransactionCommitted", OperationNotSupportedInTransaction: "OperationNotSupportedInTransaction",
-	TooManyLogicalSessions: "TooManyLogicalSessions", ChangeStreamFatalError: "ChangeStreamFatalError",
-	TransactionCoordinatorSteppingDown: "TransactionCoordinatorSteppingDown", ChangeStreamHistoryLost: "ChangeStreamHistoryLost",
-	QueryExceededMemoryLimitNoDiskUseAllowed: "QueryExceededMemoryLimitNoDiskUseAllowed", MechanismUnavailable: "MechanismUnavailable",
-	UnsupportedOpQueryCommand: "UnsupportedOpQueryCommand", UserAlreadyExists: "Location51003", Interrupted: "Interrupted",
-	InterruptedAtShutdown: "InterruptedAtShutdown", DuplicateKey: "DuplicateKey", NotWritablePrimary: "NotWritablePrimary",
-	NotPrimaryNoSecondaryOk: "NotPrimaryNoSecondaryOk", NotPrimaryOrSecondary: "NotPrimaryOrSecondary", BSONObjectTooLarge: "BSONObjectTooLarge",
-	TooManyRequests:         "TooManyRequests",
-	UnknownReplWriteConcern: "UnknownReplWriteConcern", ConflictingOperationInProgress: "ConflictingOperationInProgress", NotAReplicaSet: "NotAReplicaSet", CommandFailed: "CommandFailed", IncompleteTransactionHistory: "IncompleteTransactionHistory", SnapshotUnavailable: "SnapshotUnavailable", FailPointSetFailed: "FailPointSetFailed", ExceededTimeLimit: "ExceededTimeLimit", SocketException: "SocketException", InterruptedDueToReplStateChange: "InterruptedDueToReplStateChange", NotARetryableWriteCommand: "NotARetryableWriteCommand",
-	RoleNotFound: "RoleNotFound", NoReplicationEnabled: "NoReplicationEnabled", ClientMetadataAppNameTooLarge: "ClientMetadataAppNameTooLarge",
-	ClientMetadataDocumentTooLarge: "ClientMetadataDocumentTooLarge", ClientMetadataCannotBeMutated: "ClientMetadataCannotBeMutated",
-	APIVersionError: "APIVersionError", APIStrictError: "APIStrictError", APIDeprecationError: "APIDeprecationError", APIMismatchError: "APIMismatchError",
-}
 
 // Name is the codeName of an error: that of a known code, else LocationN.
 func (c Code) Name() string {

@@ -227,7 +227,7 @@ func (r *request) unmet(w doc.Value) *code.Error {
 		return code.New(code.UnknownReplWriteConcern, "No write concern mode named '%.200s' found in replica set configuration", mode)
 	}
 	if n, ok := wholeOf(w); w.Type == bsoncore.TypeEmbeddedDocument || ok && n > 1 {
-		return code.New(code.CannotSatisfyWriteConcern, "Not enough data-bearing nodes")
+		return code.New(code.UnsatisfiableWriteConcern, "Not enough data-bearing nodes")
 	}
 	return nil
 }
