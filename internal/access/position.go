@@ -70,6 +70,16 @@ func (p Position) Number() (number uint64, ok bool) {
 	return binary.BigEndian.Uint64(p), true
 }
 
+// InFront gives, for a position of a walk by partition, one right in front of the same document. Such a position is
+// the partition in the store's own form, then the number. What is too short to be one is returned as it is.
+func (p Position) InFront() Position {
+	n := len(p) - 8
+	if n < 0 {
+		return p
+	}
+	return binary.BigEndian.AppendUint64(p[:n:n], binary.BigEndian.Uint64(p[n:])-1)
+}
+
 // ValuePosition is where a walk in order of values stands: the values of its
 // columns (one for a path), and the number (on the path _ts: the sequence) of the
 // document. The values are kept as far as they count, one byte longer when they were cut.

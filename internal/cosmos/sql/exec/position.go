@@ -55,9 +55,12 @@ func (r *run) before(t token) access.Position {
 	if r.order.Ties {
 		step = 1
 	}
-	if r.order.Kind == plan.ByValue {
+	switch r.order.Kind {
+	case plan.ByValue:
 		values, number, _ := t.after.Values()
 		return access.ValuePosition(nil, values, number+step)
+	case plan.ByPartition:
+		return t.after.InFront()
 	}
 	number, _ := t.after.Number()
 	return access.NumberPosition(nil, number+step)

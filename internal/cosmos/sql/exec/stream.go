@@ -61,10 +61,10 @@ func (r *run) stream() (more bool, err error) {
 	return false, r.ctx.Err()
 }
 
-// endInside ends the page within a document. In an order of values, the next goes
+// endInside ends the page within a document. Except in order of creation, the next goes
 // on right there: documents that come before it meanwhile have missed their place.
 func (r *run) endInside(d *Document) {
-	if r.order.Kind == plan.ByValue && r.token.done > 0 {
+	if r.order.Kind != plan.ByCreation && r.token.done > 0 {
 		r.token.after, r.token.inside = positionOf(r.token.after, d), true
 	}
 }
