@@ -100,7 +100,7 @@ func TestContainerPoliciesAreEchoed(t *testing.T) {
 	if len(i.CompositeIndexes) != 1 || len(i.CompositeIndexes[0]) != 2 || i.CompositeIndexes[0][1].Order != azcosmos.CompositeIndexDescending {
 		t.Errorf("composite indexes: %+v", i.CompositeIndexes)
 	}
-	if len(i.SpatialIndexes) != 1 || len(i.SpatialIndexes[0].SpatialTypes) != 1 {
+	if len(i.SpatialIndexes) != 1 || len(i.SpatialIndexes[0].SpatialTypes) != 4 { // the service completes them
 		t.Errorf("spatial indexes: %+v", i.SpatialIndexes)
 	}
 	if len(i.VectorIndexes) != 1 || len(i.FullTextIndexes) != 1 {
