@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,8 +71,30 @@ func (e *exchange) ask() (question, error) {
 	if q.parameters, err = parseParameters(doc.Lookup(body, "parameters")); err != nil {
 		return q, err
 	}
-	q.tree, err = syntax.Parse(q.text)
-	return q, err
+	if q.tree, err = syntax.Parse(q.text); err != nil {
+		return q, err
+	}
+	if name := q.missing(); name != "" {
+		e.set(outHint, "The query uses the parameter "+url.PathEscape(clip(name))+", which the request does not give. It is undefined.")
+	}
+	return q, nil
+}
+
+// missing is the name of a parameter that the query uses and the request does not give, "" if there is none.
+// That is no error: recorded of a hosted account, "a parameter that is not passed" (xo/dbimp: docs/COSMOS.md).
+func (q question) missing() (name string) {
+	if strings.IndexByte(q.text, '@') < 0 {
+		return ""
+	}
+	syntax.Walk(q.tree, func(n syntax.Node) bool {
+		if p, ok := n.(*syntax.Parameter); ok && name == "" {
+			if _, given := q.parameters[p.Name]; !given {
+				name = p.Name
+			}
+		}
+		return name == ""
+	})
+	return name
 }
 
 // maxParameters limits the parameters of one query.
