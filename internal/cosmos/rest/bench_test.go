@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/mayflydb/mayfly/internal/kv/pebble"
 )
 
 // benchItem is an item of about 1 KB.
@@ -15,7 +17,9 @@ var benchItem = `{"id":"i","pk":"a","n":1,"text":"` + strings.Repeat("x", 900) +
 // BenchmarkPointRead reads one item over a connection: through the door, and
 // from a bare handler that answers the same bytes and headers.
 func BenchmarkPointRead(b *testing.B) {
-	d := newDesk(b)
+	engine, err := pebble.Open(pebble.Options{Dir: b.TempDir()})
+	must(b, err)
+	d := newDeskOn(b, engine)
 	d.do("POST", "/dbs", `{"id":"d"}`).want(201)
 	d.do("POST", "/dbs/d/colls", `{"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}}`).want(201)
 	d.do("POST", "/dbs/d/colls/c/docs", benchItem, "x-ms-documentdb-partitionkey", `["a"]`).want(201)

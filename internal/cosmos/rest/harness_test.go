@@ -18,6 +18,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/kv/memory"
 	"github.com/mayflydb/mayfly/internal/store"
 )
@@ -38,8 +39,12 @@ var deskStart = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func newDesk(t testing.TB, change ...func(*Options)) *desk {
 	t.Helper()
+	return newDeskOn(t, memory.New(), change...)
+}
+
+func newDeskOn(t testing.TB, engine kv.Engine, change ...func(*Options)) *desk {
+	t.Helper()
 	ctx := context.Background()
-	engine := memory.New()
 	cat, err := catalog.Open(ctx, engine, nil)
 	must(t, err)
 	st, err := store.Open(ctx, engine, cat)
