@@ -71,9 +71,13 @@ func (t *translator) class() error {
 		if t.at == len(t.text) {
 			return errClassEnd
 		}
+		before := len(x.set.ranges)
 		done, err := x.step()
 		if err != nil {
 			return err
+		}
+		if t.spans += len(x.set.ranges) - before; t.spans > maxSpans {
+			return errTooLarge
 		}
 		if done {
 			break

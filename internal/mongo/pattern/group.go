@@ -112,9 +112,10 @@ func (t *translator) startsWithSign() bool {
 
 func (t *translator) push(kind groupKind, written string) {
 	t.inner = t.inner || t.ended
-	t.open = append(t.open, group{item: len(t.out), flags: t.flags, kind: kind, first: t.groups, ended: t.ended})
+	t.open = append(t.open, group{item: len(t.out), size: t.size, flags: t.flags, kind: kind, first: t.groups, ended: t.ended})
 	t.prefix.close()
 	t.out = append(t.out, written...)
+	t.size++
 	t.item = -1
 }
 
@@ -142,10 +143,10 @@ func (t *translator) closeGroup() error {
 	t.open = t.open[:n]
 	t.out = append(t.out, ')')
 	t.flags = g.flags
-	t.item = g.item
+	t.item, t.itemSize, t.repeats = g.item, g.size, maxSize
 	t.ended = t.ended || g.anyEnded
 	if g.kind == look {
-		t.ended = g.ended
+		t.ended, t.repeats = g.ended, 1
 	}
 	if g.kind == resets {
 		t.groups = max(g.most, t.groups)

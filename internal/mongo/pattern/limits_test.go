@@ -40,10 +40,20 @@ func TestPatternsThatTakeForEver(t *testing.T) {
 func TestLargePatterns(t *testing.T) {
 	for name, text := range map[string]string{
 		"text": strings.Repeat("a", maxBytes+1), "classes": strings.Repeat(`[^\pL1]`, 4000),
+		"class": `(*UCP)[` + strings.Repeat(`\W`, 16000) + `]`, "folded class": `(?i)[` + strings.Repeat("\x01-\U0010FFFF", 5000) + `]`,
+		"repetitions": strings.Repeat("(?:", 20) + "a" + strings.Repeat("){9}", 20), "repetitions of two": `(?:(?:(a)b{2}){0,300}+c){200,}`,
+		"repetitions of one": `(?:ab){65535}`,
 	} {
 		if _, err := Compile(text, Options{}); !errors.Is(err, errTooLarge) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// PCRE2 writes a character, a class, a reference or an assertion once, however often it is repeated.
+func TestManyRepetitions(t *testing.T) {
+	for _, text := range []string{`a{65535}`, `[ab]{1,65535}c`, `(a)\1{65535}`, `(?=a){65535}`, `(?:ab){1000}`, `(?:(?:a+)+)*`} {
+		compile(t, text, "")
 	}
 }
 

@@ -19,11 +19,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// Limits on a pattern: of its text, of what is written for the matchers, and of the time
+// Limits on a pattern: of its text, of what is written for the matchers, of the ranges that its classes are
+// made of, of what PCRE2 would make of it, which writes a group as often as it is repeated, and of the time
 // that one match may take where it needs backtracking.
 const (
 	maxBytes   = 32764
 	maxWritten = 1 << 20
+	maxSpans   = 1 << 20
+	maxSize    = 1 << 16
 	maxTime    = time.Second
 )
 

@@ -45,6 +45,10 @@ type translator struct {
 	open   []group
 
 	item       int      // where in out the last item begins, -1 when nothing can be repeated
+	itemSize   int      // size before the last item
+	repeats    int      // how often PCRE2 writes the last item at most for a quantifier
+	size       int      // items, those of a repeated group as often as PCRE2 writes them
+	spans      int      // ranges that classes were made of
 	references int      // the highest group that is referred to
 	mentioned  []string // names that are referred to
 	late       error    // a mistake that PCRE2 tells only after all others
@@ -66,6 +70,7 @@ type translator struct {
 // A group is one that is open.
 type group struct {
 	item     int
+	size     int // before it
 	flags    flags
 	kind     groupKind
 	first    int // groups before it, for branches that count alike
@@ -211,7 +216,8 @@ func (t *translator) skipRemarks() error {
 
 // begin notes that an item begins, which a quantifier may follow.
 func (t *translator) begin() {
-	t.item = len(t.out)
+	t.item, t.itemSize, t.repeats = len(t.out), t.size, 1
+	t.size++
 	t.inner = t.inner || t.ended
 }
 
@@ -378,6 +384,10 @@ func (t *translator) quantifier(least, most int) error {
 		return errNothing
 	}
 	t.prefix.quantifier(least)
+	t.size = t.itemSize + (t.size-t.itemSize)*min(max(least, most, 1), t.repeats)
+	if t.size > maxSize {
+		return errTooLarge
+	}
 	if err := t.skipRemarks(); err != nil {
 		return err
 	}
