@@ -181,6 +181,7 @@ func stringsOf(v doc.Value) (list []string, ok bool) {
 	if v.Type != bsoncore.TypeArray {
 		return nil, false
 	}
+	list = []string{} // nil would be something else
 	for element := range doc.Elements(v) {
 		s, ok := doc.AsString(element)
 		if !ok {

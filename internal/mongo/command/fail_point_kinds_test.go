@@ -122,3 +122,13 @@ func TestMaxTimeFailPoints(t *testing.T) {
 	d.failPoint("failCommand", eq("times", 1), bson.D{{Key: "failCommands", Value: bson.A{"ping"}}, {Key: "blockConnection", Value: true}, {Key: "blockTimeMS", Value: 20}})
 	must(t, d.Database("test").RunCommand(t.Context(), bson.D{{Key: "ping", Value: 1}, {Key: "maxTimeMS", Value: 1}}).Err())
 }
+
+// A list without a command means none, not all.
+func TestFailPointOfNoCommand(t *testing.T) {
+	t.Parallel()
+	d := newTested(t)
+	d.failPoint("failCommand", "alwaysOn", bson.D{{Key: "failCommands", Value: bson.A{}}, {Key: "errorCode", Value: 8}})
+	if _, err := d.run(eq("ping", 1)); err != nil {
+		t.Error(err)
+	}
+}
