@@ -11,8 +11,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 )
 
-// wait waits for something to happen, which nobody may take for work; waiting counts who does. It returns true when grown is closed, or the request has to end; false when time is up or
-// the client has left.
+// wait waits until grown is closed, for at most patience. waiting counts the requests that wait, and the time does
+// not count as the request's work. It returns true when grown is closed or the request has to end, false when time
+// is up or the client has left.
 func (r *request) wait(waiting *atomic.Int64, grown <-chan struct{}, patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(r.ctx, patience)
 	defer cancel()

@@ -18,10 +18,9 @@ import (
 // topologyCounter counts changes of the topology.
 const topologyCounter = 0
 
-// longestAwait is how long a hello is left with the server, whatever the client allows. A driver that has lost
-// sight of the server, as those do after an error of a server that goes down or when they miss the first answer
-// by a hair, asks nothing anew while its hello waits: it is to get on after half a second, which is as often as drivers
-// poll, not after ten.
+// longestAwait is how long a hello waits at most, whatever the client allows. A driver that has marked the server as
+// unknown, after an error of a server that goes down for example, sends no other hello while one waits. So it
+// goes on after half a second, which is as often as drivers poll, not after ten.
 const longestAwait = 500 * time.Millisecond
 
 // topologyVersion writes which topology the answer is about.

@@ -89,8 +89,9 @@ func Compile(text string, o Options) (*Pattern, error) {
 		return nil, err
 	}
 	p := &Pattern{prefix: first.prefix.text(), exact: first.prefix.exact(), groups: first.groups, moved: first.keeps}
+	names := first.names // and nothing else of first is kept
 	p.full = sync.OnceValues(func() (*regexp2.Regexp, error) {
-		second := translator{text: text, flags: flagsOf(o), names: first.names}
+		second := translator{text: text, flags: flagsOf(o), names: names}
 		return second.compile()
 	})
 	if !first.differs {
