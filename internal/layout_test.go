@@ -31,10 +31,11 @@ var table = []struct{ rooms, mayImport string }{
 	{"reaper", "clock fault store"},
 	{"cosmos/binaryjson", "doc"},
 	{"cosmos/sql/syntax", "fault"},
-	{"cosmos/sql/function", "doc fault"},
+	{"cosmos/pattern", "fault"},
+	{"cosmos/sql/function", "doc fault cosmos/pattern"},
 	{"cosmos/sql/plan", "doc fault access cosmos/sql/syntax cosmos/sql/function"},
 	{"cosmos/sql/exec", "doc fault access cosmos/sql/syntax cosmos/sql/function cosmos/sql/plan"},
-	{"cosmos/script", "doc fault"},
+	{"cosmos/script", "doc fault cosmos/pattern"},
 	{"cosmos/rest", "clock doc fault expiry access catalog store cosmos/binaryjson cosmos/sql/syntax cosmos/sql/plan cosmos/sql/exec cosmos/script"},
 	{"mongo/code mongo/wire", "doc fault"},
 	{"mongo/pattern", "fault mongo/code"},
@@ -63,7 +64,7 @@ var clients = map[string]string{
 	"github.com/cockroachdb/pebble": "kv/pebble kv/kvtest", // the suite crashes on Pebble's file system
 	"github.com/tidwall/btree":      "kv/memory",
 	"github.com/spf13/":             "cmd/mayfly",
-	"github.com/dlclark/regexp2":    "cosmos/sql/function cosmos/script mongo/pattern", // goja compiles patterns with it
+	"github.com/dlclark/regexp2":    "cosmos/pattern cosmos/sql/function cosmos/script mongo/pattern", // goja compiles patterns with it
 	"github.com/dop251/goja":        "cosmos/script",
 	"github.com/klauspost/":         "mongo/wire",
 	"github.com/xdg-go/":            "mongo/command",

@@ -17,7 +17,7 @@ import (
 )
 
 // speakers are the folders whose errors the API hands to clients, from this one.
-var speakers = []string{".", "../script", "../sql/syntax", "../sql/function", "../sql/plan", "../sql/exec", "../../catalog", "../../store", "../../expiry"}
+var speakers = []string{".", "../pattern", "../script", "../sql/syntax", "../sql/function", "../sql/plan", "../sql/exec", "../../catalog", "../../store", "../../expiry"}
 
 // makers are the functions that make an error of a text, and which argument the text is.
 var makers = map[string]int{

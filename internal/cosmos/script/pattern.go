@@ -6,6 +6,8 @@ import (
 
 	"github.com/dlclark/regexp2/v2"
 	"github.com/dop251/goja"
+
+	patterns "github.com/mayflydb/mayfly/internal/cosmos/pattern"
 )
 
 // maxMatch ends a match of a regular expression that goes on backtracking. The runtime
@@ -103,11 +105,10 @@ func (r *run) matcher(pattern reflect.Value) (*regexp2.Regexp, error) {
 	if rx := r.patterns[key]; rx != nil {
 		return rx, nil
 	}
-	rx, err := regexp2.Compile(key.source, key.options)
+	rx, err := patterns.Compile(key.source, key.options, maxMatch)
 	if err != nil {
 		return nil, err
 	}
-	rx.MatchTimeout = maxMatch
 	if r.patterns == nil || len(r.patterns) == maxPatterns {
 		r.patterns = map[patternKey]*regexp2.Regexp{}
 	}

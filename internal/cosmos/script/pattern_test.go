@@ -1,7 +1,9 @@
 package script
 
 import (
+	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,5 +71,28 @@ func TestMatchesAreStillRight(t *testing.T) {
 	}
 	if _, err := within(t, 5*time.Second, `function f() { return; /(/ }`); err == nil {
 		t.Error("a wrong pattern is no error before the script runs")
+	}
+}
+
+// What a pattern repeats is copied when it is compiled, for each level: twenty took more memory than there is.
+func TestPatternsAreLimited(t *testing.T) {
+	for name, source := range map[string]string{
+		"a text, matched":    `"a".match(text)`,
+		"an object":          `"a".search({ toString: () => text })`,
+		"the class, called":  `RegExp(text)`,
+		"the class":          `new RegExp(text)`,
+		"a class of its own": `new (class extends RegExp {})(text)`,
+		"compile":            `/a/.compile(text)`,
+		"split":              `"a".split(new RegExp(text))`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := within(t, 5*time.Second, `function f() { const text = "(?:".repeat(20) + "a" + "){9}".repeat(20); `+source+` }`)
+			if _, ok := errors.AsType[*Exception](err); !ok {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+	if _, err := within(t, 5*time.Second, "function f() { return; /"+strings.Repeat("(?:", 20)+"a"+strings.Repeat("){9}", 20)+"/ }"); err == nil {
+		t.Error("a literal is compiled")
 	}
 }

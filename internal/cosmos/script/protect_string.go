@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
+
+	patterns "github.com/mayflydb/mayfly/internal/cosmos/pattern"
 )
 
 // protectStrings bounds the strings that one call can make of shorter ones.
@@ -174,6 +176,9 @@ func (r *run) pattern(call *goja.FunctionCall, i int) {
 	}
 	if characters(v) > most {
 		r.throwRange("The regular expression is too long")
+	}
+	if text, ok := v.(goja.String); ok && patterns.Check(text.String()) != nil {
+		r.throwRange("The regular expression repeats too much")
 	}
 }
 

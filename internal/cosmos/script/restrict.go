@@ -9,11 +9,15 @@ import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
 	"github.com/dop251/goja/unistring"
+
+	patterns "github.com/mayflydb/mayfly/internal/cosmos/pattern"
 )
 
 // bounded is the name of a function that lets pass all but strings that are too
 // long. No script can write it.
 const bounded = "\x00bounded"
+
+var errPattern = errors.New("SyntaxError: a regular expression repeats too much within repetitions")
 
 var errBigInt = errors.New("SyntaxError: integers of any size, such as 1n, are not supported")
 
@@ -47,7 +51,10 @@ func (w *walker) walk(v reflect.Value) {
 		w.walk(v.Elem())
 		if v.Type() == expressionType && v.CanSet() {
 			e := v.Interface().(ast.Expression)
-			if _, ok := e.(*ast.RegExpLiteral); ok {
+			if x, ok := e.(*ast.RegExpLiteral); ok {
+				if err := patterns.Check(x.Pattern); err != nil {
+					w.err = errPattern
+				}
 				v.Set(reflect.ValueOf(passed(bind, e)))
 			} else if grows(e) {
 				v.Set(reflect.ValueOf(passed(bounded, e)))

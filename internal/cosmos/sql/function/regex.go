@@ -8,6 +8,7 @@ import (
 
 	"github.com/dlclark/regexp2/v2"
 
+	"github.com/mayflydb/mayfly/internal/cosmos/pattern"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
@@ -60,10 +61,10 @@ func regexOf(c *Call, args []doc.Value, at int) (subject string, x *regex, ok bo
 	return subject, x, !c.late()
 }
 
-func (x *regex) compile(pattern, modifiers string) {
-	x.pattern, x.modifiers, x.err = strings.Clone(pattern), strings.Clone(modifiers), nil
-	if len(pattern) > maxPatternBytes {
-		x.err = fault.New(fault.Invalid, "A regular expression has %d bytes, more than the limit of %d.", len(pattern), maxPatternBytes)
+func (x *regex) compile(text, modifiers string) {
+	x.pattern, x.modifiers, x.err = strings.Clone(text), strings.Clone(modifiers), nil
+	if len(text) > maxPatternBytes {
+		x.err = fault.New(fault.Invalid, "A regular expression has %d bytes, more than the limit of %d.", len(text), maxPatternBytes)
 		return
 	}
 	options := regexp2.None
@@ -75,12 +76,7 @@ func (x *regex) compile(pattern, modifiers string) {
 		}
 		options |= option
 	}
-	var err error
-	if x.compiled, err = regexp2.Compile(x.pattern, options); err != nil {
-		x.err = fault.New(fault.Invalid, "A regular expression is wrong: %v.", err)
-		return
-	}
-	x.compiled.MatchTimeout = maxPatternTime
+	x.compiled, x.err = pattern.Compile(x.pattern, options, maxPatternTime)
 }
 
 // failed ends the query when a pattern has not come to an end with a value.
