@@ -46,6 +46,22 @@ func TestTimeIsLimited(t *testing.T) {
 	}
 }
 
+// The object of a with statement could take the place of the functions that limit texts and regular expressions.
+func TestWithIsRefused(t *testing.T) {
+	for name, body := range map[string]string{
+		"a regular expression":   `with ({ "\u0000bind": (x) => x }) /^(a+)+$(?!b)/.test("a".repeat(60) + "!")`,
+		"a text that doubles":    `let s = "x"; with ({ "\u0000bounded": (x) => x }) for (let i = 0; i < 40; i++) s += s`,
+		"with, deep in an arrow": `[1].map(() => { if (1) { with ({}) { } } })`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Compile(t.Context(), "sample", "function f() { "+body+" }")
+			if ex, ok := errors.AsType[*Exception](err); !ok || !strings.Contains(ex.Message, "'with' is not supported") {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
 func TestBuiltInFunctionsAreLimited(t *testing.T) {
 	for name, source := range map[string]string{
 		"repeat":                            `"x".repeat(1e9)`,

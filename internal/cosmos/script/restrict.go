@@ -17,15 +17,17 @@ import (
 // long. No script can write it.
 const bounded = "\x00bounded"
 
-var errPattern = errors.New("SyntaxError: a regular expression repeats too much within repetitions")
-
-var errBigInt = errors.New("SyntaxError: integers of any size, such as 1n, are not supported")
+var (
+	errBigInt  = errors.New("SyntaxError: integers of any size, such as 1n, are not supported")
+	errPattern = errors.New("SyntaxError: a regular expression repeats too much within repetitions")
+	errWith    = errors.New("SyntaxError: the statement 'with' is not supported. Write the object before each of its members")
+)
 
 // restrict bounds in a tree what the operators of the language could make in a
 // single step, so that what looks on between steps comes in time: texts that double, which
 // pass through the function bounded then, regular expressions, which pass through bind, and
-// integers of any size, which are refused. So are trees that are too deep, whose compilation takes
-// the square of the time.
+// integers of any size, which are refused. So is the statement with, whose object could have members of the
+// names of these functions, and trees that are too deep, whose compilation takes the square of the time.
 func restrict(tree *ast.Program) error {
 	w := walker{}
 	w.walk(reflect.ValueOf(&tree.Body).Elem())
@@ -64,10 +66,14 @@ func (w *walker) walk(v reflect.Value) {
 		if v.IsNil() {
 			return
 		}
-		if n, ok := v.Interface().(*ast.NumberLiteral); ok {
+		switch n := v.Interface().(type) {
+		case *ast.NumberLiteral:
 			if _, huge := n.Value.(*big.Int); huge {
 				w.err = errBigInt
 			}
+			return
+		case *ast.WithStatement:
+			w.err = errWith
 			return
 		}
 		if w.depth++; w.depth > maxTree {
