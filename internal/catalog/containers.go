@@ -129,7 +129,7 @@ func (c *Catalog) CreateContainer(ctx context.Context, now expiry.Stamp, db *Dat
 		throughput = newOffer(n, b, now, Owner{Database: db.ID, Container: ct.ID}, offer)
 		return nil
 	}, func() {
-		c.bear(ct)
+		c.bear(c.epochs.Add(1), ct)
 		c.addResource(throughput)
 	})
 	if err != nil {
@@ -150,9 +150,9 @@ func (c *Catalog) firstState(now expiry.Stamp, def Definition) (*State, error) {
 	return st, st.compile(c.condition)
 }
 
-// bear makes a new container visible, in an epoch of its own.
-func (c *Catalog) bear(ct *Container) {
-	ct.born, ct.draft = c.epochs.Add(1), false
+// bear makes a new container visible, in an epoch that begins with it.
+func (c *Catalog) bear(epoch uint64, ct *Container) {
+	ct.born, ct.draft = epoch, false
 	c.rememberContainer(ct)
 }
 

@@ -119,8 +119,9 @@ func (d *Draft) Publish(apply func(records *kv.Batch) error) error {
 		for _, db := range d.databases {
 			c.rememberDatabase(db)
 		}
+		epoch := c.epochs.Add(1) // one for all: who sees one of them sees the others
 		for _, ct := range d.containers {
-			c.bear(ct)
+			c.bear(epoch, ct)
 		}
 	}, apply)
 }

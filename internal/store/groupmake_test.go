@@ -36,6 +36,17 @@ func (w *world) there() string {
 	return strings.Join(list, " ")
 }
 
+// Another group sees all that a group has made, or nothing of it, whenever it begins.
+func TestGroupMakesAllAtOnce(t *testing.T) {
+	w := newWorld(t, collection("c", expiry.Unset))
+	g := w.store.BeginGroup()
+	a, b := w.make(g, "e", "a"), w.make(g, "e", "b")
+	w.ok(g.Commit(context.Background()))
+	if a.Born() != b.Born() {
+		t.Errorf("one is from epoch %d, the other from %d", a.Born(), b.Born())
+	}
+}
+
 // TestGroupMakes lets something happen between the making of a container and the commit.
 func TestGroupMakes(t *testing.T) {
 	create := func(db, name string) func(*world) {
