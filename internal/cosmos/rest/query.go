@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -44,6 +45,8 @@ func (q question) shape() string {
 	return syntax.Print(&tree)
 }
 
+var errQueryUTF8 = fault.New(fault.Invalid, "The text of the query is not UTF-8. Send it in that encoding.")
+
 // ask reads the body of a query.
 func (e *exchange) ask() (question, error) {
 	var q question
@@ -51,6 +54,9 @@ func (e *exchange) ask() (question, error) {
 		text, err := e.lateBody()
 		if err != nil {
 			return q, err
+		}
+		if !utf8.Valid(text) {
+			return q, errQueryUTF8
 		}
 		q.text = string(text)
 		q.tree, err = syntax.Parse(q.text)

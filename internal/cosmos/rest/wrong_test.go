@@ -72,5 +72,6 @@ func TestQueryOfAnotherContentType(t *testing.T) {
 	d.do("POST", documents, `{"id":"q","pk":"a","query":"SELECT VALUE 1"}`, "content-type", "application/json", key, inA).want(201)
 	d.do("POST", documents, query, "content-type", "application/json", "x-ms-documentdb-isquery", "True", key, inA).want(200).says(`"Documents":[1]`)
 	d.do("POST", documents, `SELECT VALUE c.id FROM c WHERE c.id = "1"`, "content-type", "application/sql", key, inA).want(200).says(`"Documents":["1"]`)
+	d.do("POST", documents, "SELECT VALUE '\xff' FROM c", "content-type", "application/sql", key, inA).want(400).says("not UTF-8")
 	d.do("POST", "/dbs", `SELECT VALUE c.id FROM c`, "content-type", "application/sql; charset=utf-8").want(200).says(`"Databases":["d"]`)
 }
