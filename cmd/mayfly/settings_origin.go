@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 )
 
 // parseOrigins reads a list of web origins. The service takes no wildcard within a host either:
@@ -30,7 +31,8 @@ func parseOrigin(text string) (string, error) {
 		return text, nil
 	}
 	u, err := url.Parse(strings.ToLower(strings.TrimSuffix(text, "/")))
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "*") ||
+	foreign := func(c rune) bool { return c == '*' || c >= utf8.RuneSelf } // browsers send such hosts as xn--…
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.ContainsFunc(u.Host, foreign) || strings.HasSuffix(u.Host, ":") ||
 		*u != (url.URL{Scheme: u.Scheme, Host: u.Host}) {
 		return "", fmt.Errorf("%q is neither * nor a web origin such as https://app.example or http://localhost:3000", text)
 	}

@@ -267,6 +267,8 @@ func TestUsage(t *testing.T) {
 		{"no door", []string{"--memory", "--nosql=", "--mongo=", "--admin="}, exitUsage, "", "nothing could reach"},
 		{"origin with a path", []string{"--memory", "--nosql-cors=https://a.example,https://b.example/page"}, exitUsage, "", `--nosql-cors: "https://b.example/page" is neither`},
 		{"wildcard within an origin", []string{"--memory", "--nosql-cors=https://*.example"}, exitUsage, "", "--nosql-cors"},
+		{"origin with half a port", []string{"--memory", "--nosql-cors=https://a.example:"}, exitUsage, "", "--nosql-cors"},
+		{"origin not as browsers send it", []string{"--memory", "--nosql-cors=https://bücher.example"}, exitUsage, "", "--nosql-cors"},
 		{"bad address", []string{"--memory", "--nosql=foo"}, exitUsage, "", `--nosql: "foo" is not host:port`},
 		{"data in a file", []string{"--data=" + file, "--nosql=127.0.0.1:0", "--admin="}, exitFailed, "", "mayfly: --data: mkdir " + file},
 		{"check in a file", []string{"check", "--data=" + file}, exitFailed, "", "mayfly: --data: open " + file},
