@@ -12,7 +12,7 @@ import (
 
 func init() {
 	register("validate", command{run: validate, help: "Reads all documents and indexes of a collection.", needs: databaseAction,
-		fields: fieldSet("full repair metadata background checkBSONConformance fixMultikey logDiagnostics enforceFastCount")})
+		fields: fieldSet("full scandata repair metadata background checkBSONConformance fixMultikey logDiagnostics enforceFastCount")})
 }
 
 // A validation is what a walk over a container has found.
