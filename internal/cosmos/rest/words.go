@@ -22,6 +22,7 @@ var enumerations = []enumeration{
 	{"X-Ms-Documentdb-Content-Serialization-Format", "ContentSerializationFormat", []string{"JsonText", "CosmosBinary", "HybridRow"}},
 	{"X-Ms-Read-Key-Type", "ReadFeedKeyType", []string{"ResourceId", "EffectivePartitionKey", "EffectivePartitionKeyRange"}},
 	{"X-Ms-Cosmos-Priority-Level", "PriorityLevel", []string{"High", "Low"}},
+	{"X-Ms-Enumeration-Direction", "EnumerationDirection", []string{"Forward"}}, // feeds go forward only
 }
 
 // checkWords refuses a word that a header does not know.

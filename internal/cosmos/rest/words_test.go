@@ -20,6 +20,8 @@ func TestHeadersThatAreEnumerations(t *testing.T) {
 		{"unknown content format", "x-ms-documentdb-content-serialization-format", "Xml", 400, "Invalid value Xml passed for enum ContentSerializationFormat."},
 		{"unknown key type", "x-ms-read-key-type", "Name", 400, "Invalid value Name passed for enum ReadFeedKeyType."},
 		{"priority", "x-ms-cosmos-priority-level", "Low", 200, ""},
+		{"forward", "x-ms-enumeration-direction", "Forward", 200, ""},
+		{"backward, which is not supported", "x-ms-enumeration-direction", "Reverse", 400, "Invalid value Reverse passed for enum EnumerationDirection. Send one of Forward"},
 		{"unknown priority", "x-ms-cosmos-priority-level", "Highest", 400, "Invalid value Highest passed for enum PriorityLevel."},
 		{"consistency", "x-ms-consistency-level", "eventual", 200, ""},
 		{"unknown consistency", "x-ms-consistency-level", "Perfect", 400, "Value 'Perfect' specified for the header 'x-ms-consistency-level' is invalid."},
