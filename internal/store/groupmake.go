@@ -53,7 +53,7 @@ func (g *Group) Redefine(v catalog.View) {
 	}
 }
 
-// A told is an entry of a door's own for the log.
+// A told is an entry that the API itself adds to the log.
 type told struct {
 	at        uint64 // operations before it
 	container *catalog.Container
