@@ -84,9 +84,19 @@ func sameGreeting(t *testing.T, got, want string) {
 	}
 }
 
-// TestReadmeSettings holds the README's table of flags to the settings.
-func TestReadmeSettings(t *testing.T) {
-	text, _ := readme(t)
+// settingsPage is docs/settings.md.
+func settingsPage(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestSettingsPage holds the table of flags in docs/settings.md to the settings.
+func TestSettingsPage(t *testing.T) {
+	text := settingsPage(t)
 	var got, want []string
 	for _, m := range regexp.MustCompile("(?m)^\\| `--([^`]+)` \\| ([^|]*)\\| \\S").FindAllStringSubmatch(text, -1) {
 		flag := strings.ReplaceAll(m[1], `\|`, "|")
@@ -102,15 +112,15 @@ func TestReadmeSettings(t *testing.T) {
 		want = append(want, flag+", "+value)
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("the README's table has\n%s\nthe settings are\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("the table in docs/settings.md has\n%s\nthe settings are\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
-func TestReadmeCommands(t *testing.T) {
-	text, _ := readme(t)
+func TestCommandsPage(t *testing.T) {
+	text := settingsPage(t)
 	for _, sub := range (command{}).root().Commands() {
 		if row := "`mayfly " + sub.Name(); sub.Name() != "help" && !strings.Contains(text, row) {
-			t.Errorf("the README's table has no row with %s`", row)
+			t.Errorf("the table in docs/settings.md has no row with %s`", row)
 		}
 	}
 }

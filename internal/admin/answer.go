@@ -32,6 +32,7 @@ var status = map[fault.Kind]int{
 	fault.Timeout:           http.StatusRequestTimeout,
 	fault.Unavailable:       http.StatusServiceUnavailable,
 	fault.Corrupt:           http.StatusInternalServerError,
+	fault.OutOfSpace:        http.StatusInsufficientStorage,
 }
 
 // answer makes a handler of f, whose result is the JSON body of a 200.

@@ -33,13 +33,14 @@ const (
 	Timeout                       // the request's time is up
 	Unavailable                   // the database is stopping
 	Corrupt                       // stored bytes are not what they should be
+	OutOfSpace                    // the disk has no room for a write; reads and deletes go on
 	kinds
 )
 
 var names = [kinds]string{
 	"internal", "invalid", "not found", "owner not found", "exists", "precondition", "not modified",
 	"partition mismatch", "patch condition", "too large", "conflict", "unauthorized", "forbidden",
-	"method not allowed", "unsupported", "timeout", "unavailable", "corrupt",
+	"method not allowed", "unsupported", "timeout", "unavailable", "corrupt", "out of space",
 }
 
 func (k Kind) String() string { return names[k] }

@@ -160,6 +160,10 @@ type (
 		Compact(ctx context.Context, lower, upper []byte) error
 	}
 
+	// A Refuser tells why the engine takes no writes at present, fault.OutOfSpace when it waits
+	// for room on the disk; nil while it takes them.
+	Refuser interface{ Refuses() error }
+
 	// A Sizer tells how full an engine is and how hard it works.
 	Sizer interface{ Load() Load }
 )

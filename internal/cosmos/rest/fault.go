@@ -44,6 +44,7 @@ var outcomes = map[fault.Kind]outcome{
 	fault.Timeout:           {http.StatusRequestTimeout, "RequestTimeout", 0},
 	fault.Unavailable:       {http.StatusServiceUnavailable, "ServiceUnavailable", 0},
 	fault.Corrupt:           {http.StatusInternalServerError, "InternalServerError", 0},
+	fault.OutOfSpace:        {http.StatusInsufficientStorage, "InsufficientStorage", 0},
 }
 
 // statusRetryWith is the service's own status for a write that met another one.
@@ -137,7 +138,7 @@ var errQuery = gatewayError{fault.New(fault.Invalid, "the query has mistakes")}
 // gatewayKinds never reach a backend of the service.
 var gatewayKinds = map[fault.Kind]bool{
 	fault.Internal: true, fault.Corrupt: true, fault.Unauthorized: true,
-	fault.MethodNotAllowed: true, fault.Unsupported: true, fault.Timeout: true, fault.Unavailable: true,
+	fault.MethodNotAllowed: true, fault.Unsupported: true, fault.Timeout: true, fault.Unavailable: true, fault.OutOfSpace: true,
 }
 
 // appendError writes `{"code":…,"message":…}`: the body of every error.

@@ -119,6 +119,7 @@ const (
 	InterruptedDueToReplStateChange          Code = 11602
 	MergeStageNoMatchingDocument             Code = 13113
 	NotPrimaryNoSecondaryOk                  Code = 13435
+	OutOfDiskSpace                           Code = 14031
 	NotPrimaryOrSecondary                    Code = 13436
 	TooManyRequests                          Code = 16500
 	SearchNotEnabled                         Code = 31082

@@ -355,6 +355,7 @@ var names = map[Code]string{
 	13388: "StaleConfig",
 	13435: "NotPrimaryNoSecondaryOk",
 	13436: "NotPrimaryOrSecondary",
+	14031: "OutOfDiskSpace",
 	16500: "TooManyRequests",
 	31082: "SearchNotEnabled",
 	50768: "NotARetryableWriteCommand",

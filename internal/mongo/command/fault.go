@@ -29,6 +29,7 @@ var codes = map[fault.Kind]code.Code{
 	fault.Timeout:           code.MaxTimeMSExpired,
 	fault.Unavailable:       code.ShutdownInProgress,
 	fault.Corrupt:           code.InternalError,
+	fault.OutOfSpace:        code.OutOfDiskSpace,
 }
 
 // translate makes MongoDB's error of one that the rooms below gave.
