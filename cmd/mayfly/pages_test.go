@@ -3,18 +3,20 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// A fence is a block of code in the README.
+// A fence is a block of code in a page.
 type fence struct{ language, text string }
 
-func readme(t *testing.T) (text string, fences []fence) {
+// page reads a page of the repository, named from its root.
+func page(t *testing.T, name string) (text string, fences []fence) {
 	t.Helper()
-	content, err := os.ReadFile("../../README.md")
+	content, err := os.ReadFile(filepath.Join("..", "..", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,14 +31,14 @@ func after(t *testing.T, fences []fence, text string) (script, next string) {
 	t.Helper()
 	i := slices.IndexFunc(fences, func(f fence) bool { return f.language == "sh" && strings.Contains(f.text, text) })
 	if i < 0 || i+1 == len(fences) {
-		t.Fatalf("the README has no shell with %q", text)
+		t.Fatalf("the page has no shell with %q", text)
 	}
 	return fences[i].text, fences[i+1].text
 }
 
-// TestReadmeSession types the README's session with curl, against a mayfly
-// started with the README's flags, and expects what the README shows, where … is anything.
-func TestReadmeSession(t *testing.T) {
+// TestRESTSession types the session of docs/rest.md, against a mayfly started
+// with the flags of that page, and expects what the page shows, where … is anything.
+func TestRESTSession(t *testing.T) {
 	for _, tool := range []string{"sh", "curl", "openssl"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			if os.Getenv("CI") != "" {
@@ -45,9 +47,9 @@ func TestReadmeSession(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	_, fences := readme(t)
-	command, greeting := after(t, fences, "go run ./cmd/mayfly --memory")
-	flags := strings.Fields(command)[len(strings.Fields("go run ./cmd/mayfly")):]
+	_, fences := page(t, "docs/rest.md")
+	command, greeting := after(t, fences, "mayfly --memory")
+	flags := strings.Fields(command)[1:]
 	s := serve(t, append(flags, "--nosql=127.0.0.1:0", "--admin=127.0.0.1:0")...)
 	sameGreeting(t, s.block, greeting)
 
@@ -64,12 +66,12 @@ func TestReadmeSession(t *testing.T) {
 	}
 	pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(want)), "…", ".*")
 	if !regexp.MustCompile("^" + pattern + "$").MatchString(strings.TrimSpace(string(got))) {
-		t.Errorf("the session printed\n%s\nthe README has\n%s", got, want)
+		t.Errorf("the session printed\n%s\nthe page has\n%s", got, want)
 	}
 	s.stop(t, os.Interrupt)
 }
 
-// sameGreeting compares the first words of the program with the README's,
+// sameGreeting compares the first words of the program with those of a page,
 // apart from version, times and ports.
 func sameGreeting(t *testing.T, got, want string) {
 	t.Helper()
@@ -80,23 +82,13 @@ func sameGreeting(t *testing.T, got, want string) {
 		return text
 	}
 	if plain(got) != plain(want) {
-		t.Errorf("mayfly greets with\n%s\nthe README has\n%s", got, want)
+		t.Errorf("mayfly greets with\n%s\nthe page has\n%s", got, want)
 	}
-}
-
-// settingsPage is docs/settings.md.
-func settingsPage(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile("../../docs/settings.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // TestSettingsPage holds the table of flags in docs/settings.md to the settings.
 func TestSettingsPage(t *testing.T) {
-	text := settingsPage(t)
+	text, _ := page(t, "docs/settings.md")
 	var got, want []string
 	for _, m := range regexp.MustCompile("(?m)^\\| `--([^`]+)` \\| ([^|]*)\\| \\S").FindAllStringSubmatch(text, -1) {
 		flag := strings.ReplaceAll(m[1], `\|`, "|")
@@ -117,7 +109,7 @@ func TestSettingsPage(t *testing.T) {
 }
 
 func TestCommandsPage(t *testing.T) {
-	text := settingsPage(t)
+	text, _ := page(t, "docs/settings.md")
 	for _, sub := range (command{}).root().Commands() {
 		if row := "`mayfly " + sub.Name(); sub.Name() != "help" && !strings.Contains(text, row) {
 			t.Errorf("the table in docs/settings.md has no row with %s`", row)
