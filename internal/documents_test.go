@@ -136,17 +136,17 @@ func TestArchitectureNamesEveryRoom(t *testing.T) {
 	}
 }
 
-// TestReadmeTree holds the README's tree to the rooms.
-func TestReadmeTree(t *testing.T) {
+// TestArchitectureTree holds the tree in docs/architecture.md to the packages.
+func TestArchitectureTree(t *testing.T) {
 	var tree string
-	for _, f := range pageAt(t, "README.md").fences() {
+	for _, f := range pageAt(t, "docs/architecture.md").fences() {
 		if strings.Contains(f.text, "internal/\n") {
 			tree = f.text
 		}
 	}
 	for _, room := range rooms(t) {
 		if !regexp.MustCompile(`(^|[\s/])` + path.Base(room) + `/`).MatchString(tree) {
-			t.Errorf("the tree in README.md has no %s", room)
+			t.Errorf("the tree in docs/architecture.md has no %s", room)
 		}
 	}
 	above := "."
@@ -156,7 +156,7 @@ func TestReadmeTree(t *testing.T) {
 			above = "."
 		}
 		if _, err := os.Stat(filepath.Join("..", above, name)); err != nil {
-			t.Errorf("the tree in README.md names %s, which does not exist", path.Join(above, name))
+			t.Errorf("the tree in docs/architecture.md names %s, which does not exist", path.Join(above, name))
 		}
 		if name == "internal/" {
 			above = "internal"
@@ -207,26 +207,26 @@ func TestDecisionsAreNumbered(t *testing.T) {
 	}
 }
 
-// TestReadmeGoSession holds the README's program to the example that
+// TestGoSession holds the program of docs/go.md to the example that
 // conformance runs, and its output to what is expected there.
-func TestReadmeGoSession(t *testing.T) {
+func TestGoSession(t *testing.T) {
 	example, err := os.ReadFile("../conformance/example_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	fences := pageAt(t, "README.md").fences()
+	fences := pageAt(t, "docs/go.md").fences()
 	i := slices.IndexFunc(fences, func(f fence) bool { return f.language == "go" && strings.Contains(f.text, "azcosmos.NewClient") })
 	if i < 0 || i+1 == len(fences) {
-		t.Fatal("README.md has no session with azcosmos")
+		t.Fatal("docs/go.md has no session with azcosmos")
 	}
 	_, body, ok := strings.Cut(fences[i].text, "\n\tctx := context.Background()\n")
 	body = strings.TrimSuffix(body, "}\n")
 	if !ok || !strings.Contains(string(example), "\n\tctx := context.Background()\n"+body) {
-		t.Errorf("the program in README.md is not the body of conformance/example_test.go:\n%s", body)
+		t.Errorf("the program in docs/go.md is not the body of conformance/example_test.go:\n%s", body)
 	}
 	output := "\t// Output:\n\t// " + strings.ReplaceAll(strings.TrimSpace(fences[i+1].text), "\n", "\n\t// ") + "\n"
 	if !strings.Contains(string(example), output) {
-		t.Errorf("the output in README.md is not that of conformance/example_test.go:\n%s", output)
+		t.Errorf("the output in docs/go.md is not that of conformance/example_test.go:\n%s", output)
 	}
 }
 

@@ -71,6 +71,29 @@ func TestRESTSession(t *testing.T) {
 	s.stop(t, os.Interrupt)
 }
 
+// TestGoProgram builds and runs the program of docs/go.md that opens a database.
+func TestGoProgram(t *testing.T) {
+	_, fences := page(t, "docs/go.md")
+	i := slices.IndexFunc(fences, func(f fence) bool { return f.language == "go" && strings.Contains(f.text, "mayfly.Open") })
+	if i < 0 {
+		t.Fatal("docs/go.md has no program with mayfly.Open")
+	}
+	dir := t.TempDir()
+	source, program := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
+	if err := os.WriteFile(source, []byte(fences[i].text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	run := exec.CommandContext(t.Context(), program)
+	run.Dir = dir
+	out, err := run.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "NoSQL: http") || !strings.Contains(string(out), "MongoDB: mongodb://") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // sameGreeting compares the first words of the program with those of a page,
 // apart from version, times and ports.
 func sameGreeting(t *testing.T, got, want string) {
