@@ -230,6 +230,14 @@ func TestGoSession(t *testing.T) {
 	}
 }
 
+// TestReadmeIsShort keeps the README a page for users: what needs more room belongs in docs.
+func TestReadmeIsShort(t *testing.T) {
+	const most = 150
+	if lines := strings.Count(pageAt(t, "README.md").text, "\n"); lines > most {
+		t.Errorf("README.md has %d lines, want %d at most: move what is more to docs", lines, most)
+	}
+}
+
 func TestGoInPagesIsFormatted(t *testing.T) {
 	for _, p := range pages(t) {
 		for _, f := range p.fences() {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // A fence is a block of code in a page.
@@ -138,4 +142,90 @@ func TestCommandsPage(t *testing.T) {
 			t.Errorf("the table in docs/settings.md has no row with %s`", row)
 		}
 	}
+}
+
+var (
+	codeSpan    = regexp.MustCompile("`([^`\n]+)`")
+	flagName    = regexp.MustCompile(`^--([a-z][a-z-]*)`)
+	environment = regexp.MustCompile(`\bMAYFLY_[A-Z][A-Z_]*`)
+	anyFence    = regexp.MustCompile("(?ms)^```.*?^```$")
+	// ourCall is a line of a shell that calls mayfly: by its name, by a path, from
+	// a clone, or by running the image. What follows are its arguments.
+	ourCall = regexp.MustCompile(`^(?:sudo +(?:-u +\S+ +)?)?(?:[A-Z_]+=\S+ +)*(?:mayfly|go run \./cmd/mayfly)((?: .*)?)$` +
+		`|(?:^|[ =])(?:\./|/usr/bin/|ghcr\.io/mayflydb/)mayfly(?::\S+)?( .*)?$`)
+)
+
+// TestPagesNameWhatExists holds every call of mayfly, every flag and every
+// environment variable in the README and in docs to the program.
+func TestPagesNameWhatExists(t *testing.T) {
+	names := []string{"README.md", "CONTRIBUTING.md"}
+	err := fs.WalkDir(os.DirFS("../.."), "docs", func(name string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(name, ".md") {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := allFlags()
+	for _, name := range names {
+		text, fences := page(t, name)
+		for _, f := range fences {
+			if f.language == "sh" || f.language == "ini" {
+				for line := range strings.Lines(strings.ReplaceAll(f.text, "\\\n", " ")) {
+					line, _, _ = strings.Cut(line, " #")
+					if m := ourCall.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+						tryCall(t, name, m[1]+m[2])
+					}
+				}
+			}
+		}
+		for _, m := range codeSpan.FindAllStringSubmatch(anyFence.ReplaceAllString(text, ""), -1) {
+			if args, ok := strings.CutPrefix(m[1], "mayfly "); ok {
+				tryCall(t, name, args)
+			} else if flag := flagName.FindStringSubmatch(m[1]); flag != nil && !slices.Contains(known, flag[1]) {
+				t.Errorf("%s: mayfly has no flag --%s", name, flag[1])
+			}
+		}
+		for _, variable := range environment.FindAllString(text, -1) {
+			if !slices.ContainsFunc(settings, func(s setting) bool { return s.env() == variable }) {
+				t.Errorf("%s: mayfly reads no variable %s", name, variable)
+			}
+		}
+	}
+}
+
+// tryCall parses the arguments of a call as the program would.
+func tryCall(t *testing.T, page, args string) {
+	t.Helper()
+	root := command{}.root()
+	root.InitDefaultHelpFlag()
+	root.InitDefaultVersionFlag()
+	root.InitDefaultCompletionCmd()
+	words := strings.Fields(args)
+	cmd, rest, err := root.Find(words)
+	if err == nil {
+		err = cmd.ParseFlags(rest)
+	}
+	if err == nil {
+		err = cmd.ValidateArgs(cmd.Flags().Args())
+	}
+	if err != nil {
+		t.Errorf("%s: mayfly %s: %v", page, strings.Join(words, " "), err)
+	}
+}
+
+// allFlags lists the flags of all commands.
+func allFlags() (names []string) {
+	names = []string{"help", "version"}
+	var visit func(*cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(command{}.root())
+	return names
 }
