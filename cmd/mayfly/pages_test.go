@@ -147,7 +147,7 @@ func TestCommandsPage(t *testing.T) {
 var (
 	codeSpan    = regexp.MustCompile("`([^`\n]+)`")
 	flagName    = regexp.MustCompile(`^--([a-z][a-z-]*)`)
-	environment = regexp.MustCompile(`\bMAYFLY_[A-Z][A-Z_]*`)
+	environment = regexp.MustCompile(`\bMAYFLY_[A-Z][A-Z0-9_]*`)
 	anyFence    = regexp.MustCompile("(?ms)^```.*?^```$")
 	// ourCall is a line of a shell that calls mayfly: by its name, by a path, from
 	// a clone, or by running the image. What follows are its arguments.
@@ -171,7 +171,12 @@ func TestPagesNameWhatExists(t *testing.T) {
 	known := allFlags()
 	for _, name := range names {
 		text, fences := page(t, name)
+		text = anyFence.ReplaceAllString(text, "")
+		variables := environment.FindAllString(text, -1)
 		for _, f := range fences {
+			if f.language != "" { // else it is what a program prints, mistakes included
+				variables = append(variables, environment.FindAllString(f.text, -1)...)
+			}
 			if f.language == "sh" || f.language == "ini" {
 				for line := range strings.Lines(strings.ReplaceAll(f.text, "\\\n", " ")) {
 					line, _, _ = strings.Cut(line, " #")
@@ -181,15 +186,16 @@ func TestPagesNameWhatExists(t *testing.T) {
 				}
 			}
 		}
-		for _, m := range codeSpan.FindAllStringSubmatch(anyFence.ReplaceAllString(text, ""), -1) {
+		for _, m := range codeSpan.FindAllStringSubmatch(text, -1) {
 			if args, ok := strings.CutPrefix(m[1], "mayfly "); ok {
 				tryCall(t, name, args)
 			} else if flag := flagName.FindStringSubmatch(m[1]); flag != nil && !slices.Contains(known, flag[1]) {
 				t.Errorf("%s: mayfly has no flag --%s", name, flag[1])
 			}
 		}
-		for _, variable := range environment.FindAllString(text, -1) {
-			if !slices.ContainsFunc(settings, func(s setting) bool { return s.env() == variable }) {
+		for _, variable := range variables {
+			kubernetes := strings.HasPrefix(variable, "MAYFLY_SERVICE_") || strings.HasPrefix(variable, "MAYFLY_PORT")
+			if !kubernetes && !slices.ContainsFunc(settings, func(s setting) bool { return s.env() == variable }) {
 				t.Errorf("%s: mayfly reads no variable %s", name, variable)
 			}
 		}
