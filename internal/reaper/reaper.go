@@ -39,6 +39,7 @@ type Reaper struct {
 	wake     chan struct{}
 
 	documents, bytes, entries atomic.Int64
+	pending                   pending
 
 	// The background goroutine's own.
 	owed    map[*store.Container]uint64 // documents reclaimed since the last Settle
@@ -98,7 +99,10 @@ func (r *Reaper) Stop() {
 }
 
 // Pause stops reclaiming until Resume. Documents expire all the same.
-func (r *Reaper) Pause() { r.paused.Store(true) }
+func (r *Reaper) Pause() {
+	r.paused.Store(true)
+	r.pending.end()
+}
 
 // Resume takes Pause back.
 func (r *Reaper) Resume() { r.paused.Store(false) }
@@ -109,18 +113,25 @@ func (r *Reaper) Observe(took time.Duration) { r.governor.observe(took) }
 // pass does what there is to do in every container, at the pace that the
 // governor allows.
 func (r *Reaper) pass() {
+	r.pending.begin()
 	if err := r.o.Store.ResumeBuilds(); err != nil {
 		r.o.Logger.Error("an index build failed and begins anew", "error", err)
 	}
 	r.forget()
 	r.trim()
+	whole := true
 	for _, c := range r.o.Store.Containers() {
 		if r.paused.Load() || r.running.Err() != nil {
+			r.pending.end()
 			return
 		}
 		if err := r.tend(c, r.paced); err != nil && !gone(err) && r.running.Err() == nil {
 			r.o.Logger.Error("reclaiming failed", "container", c.State().Name, "error", err)
+			whole = false
 		}
+	}
+	if whole {
+		r.pending.end()
 	}
 }
 

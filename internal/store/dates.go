@@ -165,13 +165,13 @@ func (g *gathering) gatherDates(ctx context.Context, r kv.Reader, v catalog.View
 }
 
 // dates counts the documents out that only a rule of dates has ended.
-func (w *wake) dates(ctx context.Context, r kv.Reader) error {
+func (w *wake) dates(ctx context.Context, r kv.Reader, _ *reclaim) error {
 	counted := map[uint64]bool{}
 	rules := w.v.DateRules()
 	for i := range rules {
 		err := dueEntries(ctx, r, w.v, &rules[i], func(_ []byte, number uint64) error {
 			if counted[number] {
-				return nil
+				return w.goOn()
 			}
 			_, err := getRecord(r, w.v.Container.Keys().Record(nil, number), func(h keys.Header, body doc.Doc) error {
 				if !w.v.Policy.Dead(h.Stamp, expiry.TTL(h.TTL), w.v.Now) && deadByDates(w.v, h, body, w.v.Now) {
@@ -180,6 +180,9 @@ func (w *wake) dates(ctx context.Context, r kv.Reader) error {
 				}
 				return nil
 			})
+			if err == nil {
+				err = w.goOn()
+			}
 			return err
 		})
 		if err != nil {

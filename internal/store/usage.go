@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"math"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
 )
@@ -35,21 +37,41 @@ func (s *Store) Usage(ctx context.Context, v catalog.View) (Usage, error) {
 	if err != nil {
 		return Usage{}, err
 	}
-	w := wake{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}}
-	if !v.Policy.Plain() || len(v.PastDates) > 0 {
+	w := wake{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}, left: math.MaxInt}
+	if scanned(v.State) {
 		err = w.scan(ctx, snapshot)
-	} else if err = w.own(ctx, snapshot, r); err == nil {
-		if err = w.inheriting(ctx, snapshot, r.feed); err == nil {
-			err = w.dates(ctx, snapshot)
-		}
+	} else {
+		err = w.queues(ctx, snapshot, r)
 	}
 	return w.usage, err
 }
+
+// scanned reports whether only a look at each document tells which ones of a container are dead.
+func scanned(st *catalog.State) bool { return !st.Policy.Plain() || len(st.PastDates) > 0 }
 
 // A wake counts the dead that are still on disk out of a usage.
 type wake struct {
 	v     catalog.View
 	usage Usage
+	left  int // entries that it may still look at
+}
+
+// goOn counts an entry, and ends the walk when no more may be looked at.
+func (w *wake) goOn() error {
+	if w.left--; w.left <= 0 {
+		return errStopped
+	}
+	return nil
+}
+
+// queues counts what the entries in the order of death tell, the oldest of each queue in any case.
+func (w *wake) queues(ctx context.Context, r kv.Reader, at *reclaim) error {
+	for _, queue := range []func(context.Context, kv.Reader, *reclaim) error{w.own, w.inheriting, w.dates} {
+		if err := queue(ctx, r, at); err != nil && err != errStopped {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *wake) out(bytes uint64, died expiry.Stamp) {
@@ -79,31 +101,34 @@ func (w *wake) own(ctx context.Context, r kv.Reader, at *reclaim) error {
 			return corrupt(err, "deadline entry")
 		}
 		w.out(uint64(e.Bytes), died)
-		return nil
+		return w.goOn()
 	})
 }
 
-func (w *wake) inheriting(ctx context.Context, r kv.Reader, from uint64) error {
+func (w *wake) inheriting(ctx context.Context, r kv.Reader, at *reclaim) error {
 	rng := w.v.Container.Keys()
 	_, upper := rng.Bounds(keys.KindFeed)
-	err := walk(ctx, r, rng.Feed(nil, from+1), upper, func(it kv.Iterator) error {
+	err := walk(ctx, r, rng.Feed(nil, at.feed+1), upper, func(it kv.Iterator) error {
 		e, err := keys.DecodeFeed(it.Value())
 		if err != nil {
 			return corrupt(err, "change feed entry")
 		}
 		if !w.v.Policy.Dead(e.Stamp, expiry.Unset, w.v.Now) {
-			return errStopped // and so is every later one
+			return errAlive // and so is every later one
 		}
 		if e.TTL == int32(expiry.Unset) {
 			w.out(uint64(e.Bytes), e.Stamp+max(0, int64(w.v.Policy.Default)))
 		}
-		return nil
+		return w.goOn()
 	})
-	if err == errStopped {
+	if err == errAlive {
 		return nil
 	}
 	return err
 }
+
+// errAlive ends a walk in the order of death at the first document that is alive.
+var errAlive = fault.New(fault.Internal, "alive")
 
 func (w *wake) scan(ctx context.Context, r kv.Reader) error {
 	lower, upper := w.v.Container.Keys().Bounds(keys.KindRecord)

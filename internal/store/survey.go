@@ -1,0 +1,74 @@
+package store
+
+import (
+	"context"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/expiry"
+)
+
+// A Survey is the size of all containers together, for those who ask often: its cost is bounded,
+// and it waits for no request and no change of a container.
+type Survey struct {
+	Databases, Containers int
+
+	// Documents, Bytes, Stored and Oldest are those of Usage. Documents that are expired but were
+	// not looked at count as living.
+	Usage
+	// Bounded says that some were not looked at: more than the survey was allowed to, or those of
+	// a container that is damaged, or whose lifetime only each document itself tells.
+	Bounded bool
+}
+
+// Survey looks at no more than most entries of expired documents, the oldest of each container
+// first, and at one of each queue of a container in any case, for the sake of Oldest.
+func (s *Store) Survey(ctx context.Context, now expiry.Stamp, most int) (Survey, error) {
+	out := Survey{Databases: len(s.catalog.Databases())}
+	for _, c := range s.catalog.AllContainers() {
+		st := c.State()
+		if st.Deleted {
+			continue
+		}
+		out.Containers++
+		left, err := s.survey(ctx, catalog.View{Container: c, State: st, Now: now}, &out, most)
+		switch {
+		case ctx.Err() != nil:
+			return Survey{}, ctx.Err()
+		case err != nil: // whoever reclaims it tells the log
+			out.Bounded = true
+		default:
+			most = max(left, 1)
+		}
+	}
+	return out, nil
+}
+
+// survey adds a container, and gives how many entries may still be looked at.
+func (s *Store) survey(ctx context.Context, v catalog.View, out *Survey, most int) (left int, err error) {
+	r := s.reclaimOf(v.Container)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := s.loadReclaim(v.Container, r); err != nil {
+		return 0, err
+	}
+	snapshot := s.engine.Snapshot() // under the lock, as in Usage
+	defer snapshot.Close()
+	counter, err := counterOf(snapshot, v.Container)
+	if err != nil {
+		return 0, err
+	}
+	w := wake{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}, left: most}
+	if scanned(v.State) {
+		out.Bounded = true
+	} else if err := w.queues(ctx, snapshot, r); err != nil {
+		return 0, err
+	}
+	out.Documents += w.usage.Documents
+	out.Bytes += w.usage.Bytes
+	out.Stored += w.usage.Stored
+	if w.usage.Oldest != 0 && (out.Oldest == 0 || w.usage.Oldest < out.Oldest) {
+		out.Oldest = w.usage.Oldest
+	}
+	out.Bounded = out.Bounded || w.left <= 0
+	return w.left, nil
+}
