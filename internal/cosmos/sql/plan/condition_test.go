@@ -78,7 +78,7 @@ func TestLongTexts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			open := c.got.leaf.Low.Open || c.got.leaf.High.Open
 			if c.got.exact != c.want || open != c.open {
-				t.Errorf("exact %v, open %v: %s", c.got.exact, open, ranged(&c.got.leaf))
+				t.Errorf("exact %v, open %v: %s", c.got.exact, open, new(explainer).ranged(&c.got.leaf))
 			}
 		})
 	}

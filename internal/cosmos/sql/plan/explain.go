@@ -11,21 +11,27 @@ import (
 
 // Explain says in a few lines how the query is answered, from the documents that
 // are visited to the rows that are given out.
-func (p *Plan) Explain() string {
-	x := &explainer{plan: p}
+func (p *Plan) Explain() string { return p.explain(false) }
+
+// Shape is Explain with ? in the place of every value that the query, its parameters or the
+// partition key of the request give: it tells nothing of a document, and may be logged.
+func (p *Plan) Shape() string { return p.explain(true) }
+
+func (p *Plan) explain(shape bool) string {
+	x := &explainer{plan: p, shape: shape}
 	x.access()
 	q := p.Query
 	for i := range q.From {
 		x.source(i, &q.From[i])
 	}
 	if q.Where != nil {
-		x.line("filter", printed(q.Where)+map[bool]string{true: ", exact"}[p.Exact])
+		x.line("filter", x.printed(q.Where)+map[bool]string{true: ", exact"}[p.Exact])
 	}
 	if !p.Nothing {
 		x.order()
 	}
 	if len(q.GroupBy) > 0 {
-		x.line("group by", list(q.GroupBy))
+		x.line("group by", x.list(q.GroupBy))
 	}
 	if q.Select.Distinct {
 		x.line("distinct", "")
@@ -40,7 +46,8 @@ func (p *Plan) Explain() string {
 
 type explainer struct {
 	strings.Builder
-	plan *Plan
+	plan  *Plan
+	shape bool // no values
 }
 
 func (x *explainer) line(word, rest string) {
@@ -51,12 +58,20 @@ func (x *explainer) line(word, rest string) {
 	x.WriteByte('\n')
 }
 
-func printed(n syntax.Node) string { return strings.ReplaceAll(syntax.Print(n), "\n", " ") }
+func (x *explainer) printed(n syntax.Node) string {
+	text := ""
+	if x.shape {
+		text = syntax.PrintShape(n)
+	} else {
+		text = syntax.Print(n)
+	}
+	return strings.ReplaceAll(text, "\n", " ")
+}
 
-func list(es []syntax.Expr) string {
+func (x *explainer) list(es []syntax.Expr) string {
 	texts := make([]string, len(es))
 	for i, e := range es {
-		texts[i] = printed(e)
+		texts[i] = x.printed(e)
 	}
 	return strings.Join(texts, ", ")
 }
@@ -69,7 +84,9 @@ func (x *explainer) access() {
 	}
 	switch {
 	case a.HasPartition:
-		x.line("partition", values(a.Partition))
+		x.line("partition", x.values(a.Partition))
+	case a.Span != nil && x.shape:
+		x.line("span", "")
 	case a.Span != nil:
 		x.line("span", fmt.Sprintf("%x to %x", a.Span.Low, a.Span.High))
 	}
@@ -79,14 +96,14 @@ func (x *explainer) access() {
 		for i, id := range a.IDs {
 			ids[i] = doc.String(id)
 		}
-		x.line("lookup", values(ids))
+		x.line("lookup", x.values(ids))
 	case a.Walk != nil:
 		x.line("walk", x.walk(a.Walk))
 	case a.Set == nil && !a.HasPartition:
 		x.line("scan", "")
 	}
 	if a.Set != nil {
-		x.line("index", set(a.Set))
+		x.line("index", x.set(a.Set))
 	}
 	if x.plan.Count {
 		x.line("count only", "")
@@ -94,9 +111,9 @@ func (x *explainer) access() {
 }
 
 func (x *explainer) walk(w *access.Walk) string {
-	text := ranged(&w.Range)
+	text := x.ranged(&w.Range)
 	if w.Absent {
-		text = where(&w.Range)
+		text = x.where(&w.Range)
 	}
 	if w.Reverse {
 		text += " reverse"
@@ -105,7 +122,7 @@ func (x *explainer) walk(w *access.Walk) string {
 }
 
 // values prints at most a few values.
-func values(vs []doc.Value) string {
+func (x *explainer) values(vs []doc.Value) string {
 	const most = 8
 	texts := []string{}
 	for i, v := range vs {
@@ -113,38 +130,41 @@ func values(vs []doc.Value) string {
 			texts = append(texts, fmt.Sprintf("and %d more", len(vs)-most))
 			break
 		}
-		texts = append(texts, valued(v))
+		texts = append(texts, x.valued(v))
 	}
 	return strings.Join(texts, ", ")
 }
 
-func valued(v doc.Value) string {
-	if doc.IsUndefined(v) {
+func (x *explainer) valued(v doc.Value) string {
+	switch {
+	case doc.IsUndefined(v):
 		return "undefined"
+	case x.shape:
+		return "?"
 	}
 	return string(doc.Query.AppendJSONValue(nil, v))
 }
 
 // set prints algebra: unions in brackets, alternatives on one path as a list.
-func set(s *access.Set) string {
+func (x *explainer) set(s *access.Set) string {
 	switch {
 	case s.Range != nil:
-		return ranged(s.Range)
+		return x.ranged(s.Range)
 	case s.All != nil:
-		return joined(s.All, " and ")
+		return x.joined(s.All, " and ")
 	}
-	if path, list, ok := alternatives(s.Any); ok {
-		return path + " in (" + values(list) + ")"
+	if path, list, ok := x.alternatives(s.Any); ok {
+		return path + " in (" + x.values(list) + ")"
 	}
-	return "(" + joined(s.Any, " or ") + ")"
+	return "(" + x.joined(s.Any, " or ") + ")"
 }
 
 // joined puts brackets around what is not of one piece.
 
-func joined(sets []access.Set, word string) string {
+func (x *explainer) joined(sets []access.Set, word string) string {
 	texts := make([]string, len(sets))
 	for i := range sets {
-		texts[i] = set(&sets[i])
+		texts[i] = x.set(&sets[i])
 		if sets[i].All != nil {
 			texts[i] = "(" + texts[i] + ")"
 		}
@@ -153,13 +173,13 @@ func joined(sets []access.Set, word string) string {
 }
 
 // alternatives finds that all sets are single values on one path.
-func alternatives(sets []access.Set) (path string, values []doc.Value, ok bool) {
+func (x *explainer) alternatives(sets []access.Set) (path string, values []doc.Value, ok bool) {
 	for i := range sets {
 		r := sets[i].Range
-		if r == nil || r.Composite > 0 || i > 0 && where(r) != path {
+		if r == nil || r.Composite > 0 || i > 0 && x.where(r) != path {
 			return "", nil, false
 		}
-		path = where(r)
+		path = x.where(r)
 		c := condition{kind: within, leaf: *r}
 		v, ok := c.point()
 		if !ok {
@@ -171,11 +191,11 @@ func alternatives(sets []access.Set) (path string, values []doc.Value, ok bool) 
 }
 
 // where names what a range is on.
-func where(r *access.Range) string {
+func (x *explainer) where(r *access.Range) string {
 	if r.Composite > 0 {
 		text := fmt.Sprintf("composite %d", r.Composite)
 		if len(r.Equal) > 0 {
-			text += " at " + values(r.Equal)
+			text += " at " + x.values(r.Equal)
 			if r.Low != nil || r.High != nil {
 				text += ","
 			}
@@ -189,42 +209,42 @@ func where(r *access.Range) string {
 }
 
 // ranged prints a range. A type that a bound on the other side names anyway is left out.
-func ranged(r *access.Range) string {
+func (x *explainer) ranged(r *access.Range) string {
 	c := condition{kind: within, leaf: *r}
 	if v, ok := c.point(); ok && len(r.Equal) > 0 {
-		return where(r) + " " + valued(v)
+		return x.where(r) + " " + x.valued(v)
 	} else if ok {
-		return where(r) + " = " + valued(v)
+		return x.where(r) + " = " + x.valued(v)
 	}
 	low, high := r.Low, r.High
 	if low != nil && high != nil && doc.RankOf(low.Value) == doc.RankOf(high.Value) {
 		switch {
 		case low.Type && high.Type:
-			return where(r) + " any " + typeName(low.Value)
+			return x.where(r) + " any " + typeName(low.Value)
 		case low.Type:
 			low = nil
 		case high.Type:
 			high = nil
 		}
 	}
-	text := where(r)
+	text := x.where(r)
 	switch {
 	case low == nil:
 	case low.Type:
 		text += " from any " + typeName(low.Value)
 	case low.Open:
-		text += " above " + valued(low.Value)
+		text += " above " + x.valued(low.Value)
 	default:
-		text += " from " + valued(low.Value)
+		text += " from " + x.valued(low.Value)
 	}
 	switch {
 	case high == nil:
 	case high.Type:
 		text += " to any " + typeName(high.Value)
 	case high.Open:
-		text += " below " + valued(high.Value)
+		text += " below " + x.valued(high.Value)
 	default:
-		text += " to " + valued(high.Value)
+		text += " to " + x.valued(high.Value)
 	}
 	if r.Composite == 0 && r.Low == nil && r.High == nil && !isStamp(r.Path) {
 		text += " defined"
@@ -245,7 +265,7 @@ func typeName(v doc.Value) string {
 }
 
 func (x *explainer) source(i int, f *syntax.Source) {
-	text := printed(&syntax.Query{Select: syntax.Select{Star: true}, From: []syntax.Source{*f}})
+	text := x.printed(&syntax.Query{Select: syntax.Select{Star: true}, From: []syntax.Source{*f}})
 	text = strings.TrimPrefix(text, "SELECT * FROM ")
 	switch {
 	case i > 0:
@@ -271,12 +291,12 @@ func (x *explainer) order() {
 		x.line(word, "by partition")
 		return
 	case ByRank:
-		x.line(word, "by rank "+printed(x.plan.Query.Rank))
+		x.line(word, "by rank "+x.printed(x.plan.Query.Rank))
 		return
 	}
 	keys := make([]string, len(o.Keys))
 	for i, key := range o.Keys {
-		keys[i] = printed(key.Expr) + map[bool]string{true: " DESC"}[key.Descending]
+		keys[i] = x.printed(key.Expr) + map[bool]string{true: " DESC"}[key.Descending]
 	}
 	text := strings.Join(keys, ", ")
 	if o.Ties {
@@ -290,10 +310,10 @@ func (x *explainer) order() {
 
 func (x *explainer) limits(q *syntax.Query) {
 	if q.Select.Top != nil {
-		x.line("top", printed(q.Select.Top))
+		x.line("top", x.printed(q.Select.Top))
 	}
 	if q.Limit != nil {
-		x.line("offset", printed(q.Offset)+" limit "+printed(q.Limit))
+		x.line("offset", x.printed(q.Offset)+" limit "+x.printed(q.Limit))
 	}
 }
 
@@ -302,8 +322,8 @@ func (x *explainer) project(q *syntax.Query) {
 	case q.Select.Star:
 		x.line("project", "*")
 	case q.Select.Value != nil:
-		x.line("project", "value "+printed(q.Select.Value))
+		x.line("project", "value "+x.printed(q.Select.Value))
 	default:
-		x.line("project", list(rowExprs(q)))
+		x.line("project", x.list(rowExprs(q)))
 	}
 }

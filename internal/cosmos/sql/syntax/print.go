@@ -17,16 +17,18 @@ func Print(n Node) string {
 	return text
 }
 
+// PrintShape is Print with ? in the place of every literal but null and undefined: it tells what a query is made of, and nothing that somebody has looked for.
+func PrintShape(n Node) string {
+	p := &printer{most: math.MaxInt, shape: true}
+	p.node(n)
+	return p.String()
+}
+
 // PrintWithin is Print of a tree that may hold parts of itself many times over:
 // ok is false if the text has more than most bytes, and then it is none.
 func PrintWithin(n Node, most int) (text string, ok bool) {
 	p := &printer{most: most}
-	switch n := n.(type) {
-	case *Query:
-		p.query(n)
-	case Expr:
-		p.expr(n)
-	}
+	p.node(n)
 	if p.Len() > p.most {
 		return "", false
 	}
@@ -36,7 +38,17 @@ func PrintWithin(n Node, most int) (text string, ok bool) {
 // A printer stops behind the part with which the text is too long.
 type printer struct {
 	strings.Builder
-	most int
+	most  int
+	shape bool // no literals
+}
+
+func (p *printer) node(n Node) {
+	switch n := n.(type) {
+	case *Query:
+		p.query(n)
+	case Expr:
+		p.expr(n)
+	}
 }
 
 func (p *printer) put(parts ...string) {
@@ -306,6 +318,10 @@ func (p *printer) object(o *Object) {
 }
 
 func (p *printer) literal(l *Literal) {
+	if p.shape && l.Kind != Undefined && l.Kind != Null {
+		p.put("?")
+		return
+	}
 	switch l.Kind {
 	case Undefined:
 		p.put("undefined")
