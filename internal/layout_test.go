@@ -47,10 +47,11 @@ var table = []struct{ rooms, mayImport string }{
 	{"mongo/command", "clock doc fault expiry access catalog store mongo/code mongo/wire mongo/expression mongo/filter mongo/update mongo/pipeline mongo/plan"},
 	{"admin", "clock fault catalog store reaper"},
 	{"node", "clock doc fault kv catalog store reaper cosmos/rest mongo/filter mongo/command admin"},
+	{"metrics", "node"},
 	{"embedded", "kv node"},
 	{".", "embedded node clock fault kv/memory"}, // package mayfly
 	{"disk", ". embedded node kv kv/pebble"},
-	{"cmd/mayfly", "node clock fault kv kv/memory kv/pebble"},
+	{"cmd/mayfly", "node metrics clock fault kv kv/memory kv/pebble"},
 	{"mayflytest", "."},
 }
 
@@ -68,6 +69,7 @@ var clients = map[string]string{
 	"github.com/dop251/goja":        "cosmos/script",
 	"github.com/klauspost/":         "mongo/wire",
 	"github.com/xdg-go/":            "mongo/command",
+	"github.com/prometheus/":        "metrics",
 	"github.com/anishathalye/":      "",
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/kv/memory"
 	"github.com/mayflydb/mayfly/internal/kv/pebble"
+	"github.com/mayflydb/mayfly/internal/metrics"
 	"github.com/mayflydb/mayfly/internal/node"
 )
 
@@ -59,7 +60,7 @@ func (c command) serve() *cobra.Command {
 func (cfg config) serve(ctx context.Context, c command, watch clock.Stopwatch) error {
 	log := cfg.logger(c.err)
 	options := cfg.node
-	options.Logger, options.Version = log, versionText()
+	options.Logger, options.Version, options.Meter = log, versionText(), metrics.New()
 	if !cfg.memory {
 		options.Dir = cfg.data
 	}

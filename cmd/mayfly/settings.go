@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -85,6 +86,8 @@ var settings = []setting{
 		parse: choice(levels, func(c *config, level string) { c.node.Consistency = level })},
 	{name: "reclaim-rate", kind: "N", value: "0", help: "expired documents freed per second at most, 0 adapts to the load",
 		parse: parseRate},
+	{name: "slow", kind: "DURATION", help: "log requests that take as long, such as 100ms, with their plan (default: none)",
+		parse: parseSlow},
 	{name: "log", kind: "text|json", value: "text", help: "form of the log on stderr",
 		parse: choice([]string{"text", "json"}, func(c *config, form string) { c.logJSON = form == "json" })},
 	{name: "log-level", kind: "LEVEL", value: "info", help: "debug, info, warn or error; debug has a line for each request",
@@ -252,6 +255,18 @@ func parseRate(c *config, value string) error {
 		return fmt.Errorf("%q is no number of documents per second, 0 or more", value)
 	}
 	c.node.ReclaimRate = int(n)
+	return nil
+}
+
+func parseSlow(c *config, value string) error {
+	if value == "" {
+		return nil
+	}
+	d, err := time.ParseDuration(value)
+	if err != nil || d < 0 {
+		return fmt.Errorf("%q is no duration such as 100ms or 2s; 0 logs no request as slow", value)
+	}
+	c.node.Slow = d
 	return nil
 }
 

@@ -124,6 +124,7 @@ func TestEverySetting(t *testing.T) {
 		"advertise":    {"https://db.example/", func(c config) bool { return c.node.Advertise == "https://db.example/" }},
 		"consistency":  {"strong", func(c config) bool { return c.node.Consistency == "Strong" }},
 		"reclaim-rate": {"7", func(c config) bool { return c.node.ReclaimRate == 7 }},
+		"slow":         {"100ms", func(c config) bool { return c.node.Slow == 100*time.Millisecond }},
 		"log":          {"json", func(c config) bool { return c.logJSON }},
 		"log-level":    {"debug", func(c config) bool { return c.logLevel == slog.LevelDebug }},
 	}

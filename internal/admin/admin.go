@@ -1,4 +1,4 @@
-// Package admin is the operator's door: health, the clock, the reaper and
+// Package admin is the operator's door: health, metrics, the clock, the reaper and
 // profiles, as JSON over HTTP on an address of its own. It never reads or
 // changes a document. On a loopback address it asks for no credentials but turns away
 // what a web page could send; elsewhere it wants the account key.
@@ -16,8 +16,9 @@ import (
 
 // Options are what the door is made of.
 type Options struct {
-	// Ready reports whether requests are served: false while starting and stopping.
-	Ready func() bool
+	// NotReady gives the reasons why clients should go elsewhere at present; none means that
+	// requests are served.
+	NotReady func() []string
 
 	Clock clock.Clock
 	// Move moves the clock to the instant that its argument makes of the
@@ -30,6 +31,9 @@ type Options struct {
 	StandsStill func() bool
 
 	Reaper Reaper
+
+	// Metrics serves /metrics; nil leaves the path out.
+	Metrics http.Handler
 
 	// Key, if not empty, must be sent as `Authorization: Bearer <key>`, except
 	// to ask for health. Without it, only requests to a loopback host name are taken.
@@ -60,7 +64,7 @@ type ReclaimStats struct {
 
 // routes lists everything that the door answers.
 func (a *admin) routes() map[string]http.HandlerFunc {
-	return map[string]http.HandlerFunc{
+	routes := map[string]http.HandlerFunc{
 		"GET /healthz":         a.health,
 		"GET /readyz":          a.ready,
 		"GET /clock":           a.answer(a.showClock),
@@ -76,16 +80,24 @@ func (a *admin) routes() map[string]http.HandlerFunc {
 		"GET /debug/pprof/trace":   pprof.Trace,
 		"GET /debug/pprof/symbol":  pprof.Symbol,
 	}
+	if a.Metrics != nil {
+		routes["GET /metrics"] = a.Metrics.ServeHTTP
+	}
+	return routes
 }
 
 type admin struct{ Options }
 
-// New makes the door.
-func New(o Options) http.Handler {
+func newAdmin(o Options) *admin {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	a := &admin{o}
+	return &admin{o}
+}
+
+// New makes the door.
+func New(o Options) http.Handler {
+	a := newAdmin(o)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", a.answer(a.index))
 	mux.HandleFunc("/", a.nothing)

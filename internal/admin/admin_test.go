@@ -34,7 +34,7 @@ func (f *fakeReaper) Stats(context.Context) (ReclaimStats, error) {
 func virtualOptions() (Options, *clock.Virtual) {
 	v := clock.NewVirtual(noon)
 	return Options{
-		Ready: func() bool { return true }, Clock: v, Virtual: true, Reaper: &fakeReaper{},
+		NotReady: func() []string { return nil }, Clock: v, Virtual: true, Reaper: &fakeReaper{},
 		Move: func(_ context.Context, to func(time.Time) time.Time) (time.Time, error) {
 			if err := v.Set(to(v.Now())); err != nil {
 				return time.Time{}, fault.Wrap(fault.Invalid, err, "%s", err)
@@ -154,18 +154,33 @@ func TestRealClockDoesNotMove(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	o, _ := virtualOptions()
-	ready := false
-	o.Ready = func() bool { return ready }
-	h := New(o)
-	if code, _ := call(h, "GET", "/healthz", ""); code != 200 {
-		t.Errorf("alive: status %d, want 200", code)
-	}
-	if code, _ := call(h, "GET", "/readyz", ""); code != 503 {
-		t.Errorf("starting: status %d, want 503", code)
-	}
-	ready = true
-	if code, _ := call(h, "GET", "/readyz", ""); code != 200 {
-		t.Errorf("ready: status %d, want 200", code)
+	var reasons []string
+	o.NotReady = func() []string { return reasons }
+	full, early := New(o), Health(Options{NotReady: o.NotReady})
+	for _, c := range []struct {
+		name, method, path string
+		reasons            []string
+		full, early        int
+	}{
+		{"alive", "GET", "/healthz", nil, 200, 200},
+		{"alive, not ready", "GET", "/healthz", []string{"mayfly is starting"}, 200, 200},
+		{"ready", "GET", "/readyz", nil, 200, 200},
+		{"starting", "GET", "/readyz", []string{"mayfly is starting"}, 503, 503},
+		{"two reasons", "GET", "/readyz", []string{"the disk is full", "reclaiming lags"}, 503, 503},
+		{"a verb that it does not take", "POST", "/readyz", nil, 405, 405},
+		{"something else while starting", "GET", "/clock", []string{"mayfly is starting"}, 200, 503},
+		{"metrics that there are none of", "GET", "/metrics", []string{"mayfly is starting"}, 404, 503},
+	} {
+		reasons = c.reasons
+		for h, want := range map[*http.Handler]int{&full: c.full, &early: c.early} {
+			code, answer := call(*h, c.method, c.path, "")
+			if code != want {
+				t.Errorf("%s: status %d, want %d: %v", c.name, code, want, answer)
+			}
+			if got := fmt.Sprint(answer["reasons"]); code == 503 && got != fmt.Sprint(c.reasons) {
+				t.Errorf("%s: reasons %s, want %v", c.name, got, c.reasons)
+			}
+		}
 	}
 }
 

@@ -164,6 +164,9 @@ type (
 	// for room on the disk; nil while it takes them.
 	Refuser interface{ Refuses() error }
 
+	// A Spacer tells how many bytes of the disk are free for the engine; false when it does not know.
+	Spacer interface{ FreeBytes() (uint64, bool) }
+
 	// A Sizer tells how full an engine is and how hard it works.
 	Sizer interface{ Load() Load }
 )

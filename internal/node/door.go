@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
-	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
@@ -40,7 +40,11 @@ type door struct {
 	log       *slog.Logger
 	serving   sync.WaitGroup // each Serve that has not returned
 
-	requests sync.RWMutex // each running request holds it for reading, a closing door for writing
+	requests sync.RWMutex  // each running request holds it for reading, a closing door for writing
+	draining sync.Once     // takes requests for writing, for good
+	drained  chan struct{} // closed when it has them
+
+	connections, inFlight atomic.Int64
 }
 
 // listen opens a door's port; nothing answers until open. An empty address
@@ -53,7 +57,7 @@ func listen(ctx context.Context, name, address string, log *slog.Logger) (*door,
 	if err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "cannot listen on %s for the %s door; give it another address, or none", address, name)
 	}
-	d := &door{name: name, listeners: []net.Listener{l}, scheme: "http", log: log}
+	d := &door{name: name, listeners: []net.Listener{l}, scheme: "http", log: log, drained: make(chan struct{})}
 	d.listenBeside(ctx, hostOf(address))
 	return d, nil
 }
@@ -120,21 +124,27 @@ func (d *door) secure(cert tls.Certificate, both bool) {
 	}
 }
 
-// open starts to answer. Clients that speak HTTP/1.1 get that: HTTP/2 is slower for
-// small requests and answers. Those that speak nothing else, as the SDK for Rust, get HTTP/2.
+// open starts to answer.
 func (d *door) open(handler http.Handler, response time.Duration) {
+	d.serve(d.counted(handler), response)
+}
+
+// serve is open for a handler that is counted where close has to wait for it. Clients that speak HTTP/1.1 get that: HTTP/2 is slower for
+// small requests and answers. Those that speak nothing else, as the SDK for Rust, get HTTP/2.
+func (d *door) serve(handler http.Handler, response time.Duration) {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
 	protocols.SetUnencryptedHTTP2(true)
 	d.server = &http.Server{
-		Handler:           d.counted(handler),
+		Handler:           handler,
 		Protocols:         protocols,
 		ReadHeaderTimeout: headerTime,
 		ReadTimeout:       requestTime,
 		WriteTimeout:      response,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeaderBytes,
+		ConnState:         d.connected,
 		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
 	}
 	for _, l := range d.listeners {
@@ -155,19 +165,28 @@ func (d *door) counted(next http.Handler) http.Handler {
 			return
 		}
 		defer d.requests.RUnlock()
+		d.inFlight.Add(1)
+		defer d.inFlight.Add(-1)
 		next.ServeHTTP(w, r)
 	})
 }
 
-// timed tells observe how long each request takes: the reaper yields to them.
-// That includes the time in which a client sends a body and takes an answer, so slow
-// clients make the reaper yield more than it must.
-func timed(next http.Handler, observe func(time.Duration)) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		watch := clock.Start()
-		next.ServeHTTP(w, r)
-		observe(watch.Elapsed())
-	})
+// connected keeps count of connections.
+func (d *door) connected(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		d.connections.Add(1)
+	case http.StateClosed, http.StateHijacked:
+		d.connections.Add(-1)
+	}
+}
+
+// traffic is who uses the door at present.
+func (d *door) traffic() Traffic {
+	if d == nil {
+		return Traffic{}
+	}
+	return Traffic{d.connections.Load(), d.inFlight.Load()}
 }
 
 // close accepts nothing more, and returns when every request has its answer.
@@ -195,19 +214,36 @@ func (d *door) close(ctx context.Context) error {
 
 // drain waits until no request runs, and lets none begin.
 func (d *door) drain() error {
-	drained := make(chan struct{})
-	go func() {
-		d.requests.Lock() // for good
-		close(drained)
-	}()
 	patience, cancel := context.WithTimeout(context.Background(), cutTime)
 	defer cancel()
-	select {
-	case <-drained:
-		return nil
-	case <-patience.Done():
+	if !d.quiet(patience) {
 		return fault.New(fault.Timeout, "a request of the %s door does not end, although it was cut off", d.name)
 	}
+	return nil
+}
+
+// quiet lets no request begin any more, and waits until none runs; false when ctx ends before.
+func (d *door) quiet(ctx context.Context) bool {
+	d.draining.Do(func() {
+		go func() {
+			d.requests.Lock() // for good
+			close(d.drained)
+		}()
+	})
+	select {
+	case <-d.drained:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// settle is close, except that what is not counted is still answered.
+func (d *door) settle(ctx context.Context) error {
+	if d == nil || d.server == nil || d.quiet(ctx) {
+		return nil
+	}
+	return d.close(ctx)
 }
 
 // hostOf is the host part of an address or URL, "" when there is none.

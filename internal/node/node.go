@@ -79,6 +79,12 @@ type Options struct {
 	// ReclaimRate is how many documents the reaper frees per second at most; 0 adapts.
 	ReclaimRate int
 
+	// Meter makes metrics for the admin address; nil makes none. It is for this node alone.
+	Meter Meter
+
+	// Slow is from which time on requests are logged with their plan; 0 logs none.
+	Slow time.Duration
+
 	// Logger may be nil.
 	Logger *slog.Logger
 }
@@ -117,7 +123,12 @@ type Node struct {
 	mongoServer *command.Server
 	replSet     string
 
-	ready    atomic.Bool
+	meter    Meter // nil for none
+	version  string
+	surveys  *surveys
+	operator atomic.Pointer[http.Handler] // everything on the admin address, once the node runs
+
+	phase    atomic.Int32
 	closing  sync.Once
 	closeErr error
 }
@@ -125,7 +136,7 @@ type Node struct {
 // Start opens everything and returns when requests are answered. It fails
 // with fault.Invalid when the options cannot be kept.
 func Start(ctx context.Context, o Options) (_ *Node, err error) {
-	n := &Node{engine: o.Engine, log: o.Logger}
+	n := &Node{engine: o.Engine, log: o.Logger, meter: o.Meter, version: o.Version}
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)
 	}
@@ -138,7 +149,7 @@ func Start(ctx context.Context, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	for _, step := range []func(context.Context, Options) error{
-		n.listen, n.openData, n.startClock, n.keepLog, n.prepareTLS, n.openDoors,
+		n.listen, n.openAdmin, n.openData, n.startClock, n.keepLog, n.prepareTLS, n.openDoors,
 	} {
 		if err := step(ctx, o); err != nil {
 			return nil, err
@@ -146,7 +157,7 @@ func Start(ctx context.Context, o Options) (_ *Node, err error) {
 	}
 	n.reaper.Start()
 	n.reaping = true
-	n.ready.Store(true)
+	n.phase.Store(running)
 	return n, nil
 }
 
@@ -249,6 +260,9 @@ func (n *Node) secure(both bool) {
 
 func (n *Node) openDoors(_ context.Context, o Options) error {
 	n.reaper = reaper.New(reaper.Options{Store: n.store, Clock: n.clock, Rate: o.ReclaimRate, Logger: n.log})
+	n.surveys = newSurveys(func(ctx context.Context) (store.Survey, error) {
+		return n.store.Survey(ctx, n.clock.Now().Unix(), surveyEntries)
+	})
 	for _, d := range []*door{n.nosql, n.compute} {
 		if d == nil {
 			continue
@@ -257,13 +271,13 @@ func (n *Node) openDoors(_ context.Context, o Options) error {
 		if err != nil {
 			return err
 		}
-		d.open(timed(handler, n.observe), responseTime)
+		d.open(handler, responseTime)
 	}
 	if err := n.openMongo(o, o.Version); err != nil {
 		return err
 	}
 	if n.admin != nil {
-		n.admin.open(n.adminHandler(), operatorTime)
+		n.operate()
 	}
 	return nil
 }
@@ -280,6 +294,7 @@ func (n *Node) nosqlHandler(o Options, d *door) (http.Handler, error) {
 	options := rest.Options{
 		Catalog: n.catalog, Store: n.store, Clock: n.clock, Key: n.account.key,
 		Region: o.Region, Advertise: o.Advertise, Consistency: o.Consistency, Logger: n.log,
+		Meter: metered{n, apiNoSQL}, Slow: o.Slow,
 		Strict: o.Strict, Origins: o.Origins, Routing: d == n.nosql && n.compute != nil,
 	}
 	if d == n.compute && o.Advertise != "" {
@@ -307,17 +322,6 @@ func samePort(advertised, address string) string {
 	return u.String()
 }
 
-func (n *Node) adminHandler() http.Handler {
-	options := admin.Options{
-		Ready: n.ready.Load, Clock: n.clock, Virtual: n.Virtual(), StandsStill: n.StandsStill, Move: n.Move,
-		Reaper: operated{n.reaper}, Logger: n.log,
-	}
-	if n.admin.exposed() {
-		options.Key = n.account.key
-	}
-	return admin.New(options)
-}
-
 // operated is the reaper as the admin door sees it.
 type operated struct{ *reaper.Reaper }
 
@@ -342,9 +346,12 @@ func (n *Node) Close(ctx context.Context) error {
 	return n.closeErr
 }
 
+// close says that the node is not ready before it accepts nothing more, and answers for health until
+// everything else is closed: whoever spreads requests over several sees it go.
 func (n *Node) close(ctx context.Context) error {
-	n.ready.Store(false)
-	err := errors.Join(n.nosql.close(ctx), n.compute.close(ctx), n.closeMongo(ctx), n.admin.close(ctx))
+	n.phase.Store(stopping)
+	err := errors.Join(n.nosql.close(ctx), n.compute.close(ctx), n.closeMongo(ctx), n.admin.settle(ctx))
+	n.surveys.close()
 	if n.reaping {
 		n.reaper.Stop()
 	}
@@ -357,7 +364,7 @@ func (n *Node) close(ctx context.Context) error {
 	if n.store != nil {
 		err = errors.Join(err, n.store.Close())
 	}
-	return errors.Join(err, n.engine.Close())
+	return errors.Join(err, n.engine.Close(), n.admin.close(ctx))
 }
 
 // Endpoint is the URL of the NoSQL door, the secure one if there is one; ""

@@ -1,6 +1,10 @@
 package rest
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
 
 // The service tells in its errors what a request was about: `ResourceType: Document, OperationType: Read`.
 // Clients that log or sort errors look for it.
@@ -14,32 +18,66 @@ var resourceTypes = map[string]string{
 
 func (e *exchange) resourceType() string { return resourceTypes[e.path.resourceType()] }
 
+// resourceType is what the requests of a route are about.
+func (r *route) resourceType() string {
+	segments := strings.Split(r.pattern, "/")
+	if segments[len(segments)-1] == "{}" {
+		segments = segments[:len(segments)-1]
+	}
+	if i := slices.Index(segments, "operations"); i >= 0 {
+		return resourceTypes["operations"]
+	}
+	return resourceTypes[segments[len(segments)-1]]
+}
+
+// An operationKind is what is done.
+type operationKind uint8
+
+const (
+	opRead operationKind = iota
+	opReadFeed
+	opReplace
+	opPatch
+	opDelete
+	opExecute
+	opQuery
+	opBatch
+	opUpsert
+	opCreate
+	operationKinds
+)
+
+// operationNames are the service's names.
+var operationNames = [operationKinds]string{"Read", "ReadFeed", "Replace", "Patch", "Delete", "ExecuteJavaScript", "Query", "Batch", "Upsert", "Create"}
+
 // operationType is the service's name of what is done.
-func (e *exchange) operationType() string {
+func (e *exchange) operationType() string { return operationNames[e.operation()] }
+
+func (e *exchange) operation() operationKind {
 	switch e.Method {
 	case http.MethodGet, http.MethodHead:
 		if e.path.count%2 == 1 {
-			return "ReadFeed"
+			return opReadFeed
 		}
-		return "Read"
+		return opRead
 	case http.MethodPut:
-		return "Replace"
+		return opReplace
 	case http.MethodPatch:
-		return "Patch"
+		return opPatch
 	case http.MethodDelete:
-		return "Delete"
+		return opDelete
 	}
 	switch {
 	case e.path.resourceType() == "operations":
-		return "Delete"
+		return opDelete
 	case e.path.count%2 == 0:
-		return "ExecuteJavaScript"
+		return opExecute
 	case e.isQuery():
-		return "Query"
+		return opQuery
 	case e.flag(hBatch):
-		return "Batch"
+		return opBatch
 	case e.flag(hUpsert):
-		return "Upsert"
+		return opUpsert
 	}
-	return "Create"
+	return opCreate
 }

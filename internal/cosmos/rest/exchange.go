@@ -43,6 +43,7 @@ type exchange struct {
 	feed   feed        // what the body is about, when it is a feed
 
 	functions *functionSet // user-defined ones, once a query has called one
+	trace     trace        // for the log of slow requests
 
 	writer  http.ResponseWriter
 	sent    *url.URL // as the client wrote it, see collapse

@@ -3,19 +3,20 @@ package rest
 import (
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
 // logRequest writes the line of one request. What items hold and are called stays
 // out of the log, and so does the text of an error, which may quote them.
-func (e *exchange) logRequest(status int, err error) {
+func (e *exchange) logRequest(status int, took time.Duration, err error) {
 	about := []any{
 		slog.String("activity", e.activityID()),
 		slog.String("method", e.Method),
 		slog.String("path", loggedPath(e.URL.Path)),
 		slog.Int("status", status),
-		slog.String("duration", e.watch.Elapsed().String()),
+		slog.String("duration", took.String()),
 	}
 	if err != nil {
 		err = classify(err)

@@ -205,6 +205,7 @@ func (e *exchange) answerQuery(q question) (int, error) {
 		return e.explainQuery(prepared.Plan())
 	}
 	compiled := e.watch.Elapsed()
+	e.trace.plan = prepared.Plan()
 	e.openFeed(containerRID(v.Container), "Documents")
 	var page exec.Page
 	if ended {
@@ -212,6 +213,7 @@ func (e *exchange) answerQuery(q question) (int, error) {
 	} else if page, err = e.run(prepared, &itemSource{door: e.door, view: v}); err != nil {
 		return 0, err
 	}
+	e.trace.seen = page.Metrics
 	if size, _ := e.pageSize(); crossing && page.Next == nil && page.Rows == size {
 		page.Next = atEnd
 	}

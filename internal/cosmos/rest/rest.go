@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
@@ -51,7 +52,14 @@ type Options struct {
 	// from a browser; AnyOrigin among them is all. Empty is none.
 	Origins []string
 
-	// Logger gets one line a request at debug and every internal error; nil discards.
+	// Meter counts requests; nil counts nothing.
+	Meter Meter
+
+	// Slow is from which time on a request is logged with its plan; 0 logs none.
+	Slow time.Duration
+
+	// Logger gets one line a request at debug, those of slow requests at info, and every
+	// internal error; nil discards.
 	Logger *slog.Logger
 
 	// CA gives the certificate authority in PEM for /_mayfly/ca.pem; nil answers 404 there.
@@ -75,6 +83,9 @@ type Door struct {
 	sharing     *sharing
 	scripts     programs
 	turns       turns // of scripts
+	meter       Meter
+	accounts    accounts
+	slow        time.Duration
 }
 
 // The levels of consistency, strongest first.
@@ -89,6 +100,7 @@ func New(o Options) (*Door, error) {
 	}
 	d := &Door{
 		catalog: o.Catalog, store: o.Store, clock: o.Clock, keys: newKeyring(o.Key, key),
+		meter: o.Meter, slow: o.Slow,
 		region: o.Region, consistency: o.Consistency, log: o.Logger, ca: o.CA, strict: o.Strict, routing: o.Routing, sharing: newSharing(o.Origins),
 	}
 	if d.region == "" {
@@ -97,6 +109,10 @@ func New(o Options) (*Door, error) {
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}
+	if d.meter == nil {
+		d.meter = unmetered{}
+	}
+	d.accounts = openAccounts(d.meter)
 	if d.consistency, err = level(d.consistency); err != nil {
 		return nil, err
 	}
@@ -148,8 +164,13 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		status = e.fail(err)
 	}
 	e.send(status)
+	took := e.watch.Elapsed()
+	d.accounts.of(e)(status, took)
+	if d.slow > 0 && took >= d.slow {
+		e.logSlow(status, took)
+	}
 	if d.log.Enabled(context.Background(), slog.LevelDebug) {
-		e.logRequest(status, err)
+		e.logRequest(status, took, err)
 	}
 }
 

@@ -59,6 +59,8 @@ type Engine struct {
 	db   *pebble.DB
 	log  *slog.Logger
 	sync bool // batches wait for the disk unless they say otherwise
+	fs   vfs.FS
+	dir  string
 
 	calls  *local.Gate
 	open   atomic.Int64  // iterators and snapshots not yet closed
@@ -91,7 +93,7 @@ func Open(o Options) (*Engine, error) {
 	if err != nil {
 		return nil, openFault(err, dir, cmp.Or(o.FS, vfs.Default))
 	}
-	e.db = db
+	e.db, e.fs, e.dir = db, cmp.Or(o.FS, vfs.Default), dir
 	return e, nil
 }
 

@@ -53,3 +53,9 @@ func (e *Engine) Load() kv.Load {
 		Sublevels:      int(m.Levels[0].Sublevels),
 	}
 }
+
+// FreeBytes asks the file system how much room there is where the data lies.
+func (e *Engine) FreeBytes() (uint64, bool) {
+	use, err := e.fs.GetDiskUsage(e.dir)
+	return use.AvailBytes, err == nil
+}

@@ -50,8 +50,10 @@ type Options struct {
 	ReclaimNow func(context.Context) error
 	// Reclaimed is how many documents have been reclaimed since the start.
 	Reclaimed func() uint64
-	// Observe is told how long each request took; it may be nil.
-	Observe func(time.Duration)
+	// Meter counts requests; nil counts nothing.
+	Meter Meter
+	// Slow is from which time on a request is logged with its plan; 0 logs none.
+	Slow time.Duration
 	// Version is that of mayfly.
 	Version string
 
@@ -85,8 +87,10 @@ type Server struct {
 	rules      sync.Map        // container id -> *rules, of the newest state
 	uses       sync.Map        // container id -> *indexUses
 
-	counts   map[string]*atomic.Int64 // requests by command
-	lastOp   atomic.Int32             // number of a request
+	counts   map[string]*counted // requests by command
+	unknown  *counted            // those that name none
+	slow     atomic.Int64        // nanoseconds from which on a request is logged, 0 for none
+	lastOp   atomic.Int32        // number of a request
 	secret   secret
 	account  account
 	recent   recent
@@ -104,15 +108,14 @@ type Server struct {
 func New(o Options) *Server {
 	s := &Server{
 		o: o, log: o.Logger, started: o.Clock.Now(), uptime: clock.Start(),
-		listeners: map[net.Listener]struct{}{}, connections: map[*connection]struct{}{}, counts: map[string]*atomic.Int64{},
+		listeners: map[net.Listener]struct{}{}, connections: map[*connection]struct{}{}, counts: map[string]*counted{},
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.log = s.recent.keep(s.log)
-	for name := range table {
-		s.counts[name] = new(atomic.Int64)
-	}
+	s.openCounts()
+	s.slow.Store(int64(o.Slow))
 	s.running, s.stop = context.WithCancel(context.Background())
 	s.memory.Limit = maxMemory
 	s.initIdentity()

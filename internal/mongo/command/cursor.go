@@ -237,6 +237,7 @@ func (x *cursor) next(r *request, a *answer, name string, limit int64) (done boo
 	a.array(name)
 	b := &batch{a: a, limit: limit, start: a.size()}
 	done, err = x.from.fill(r, b)
+	r.traced.returned += b.count
 	if err != nil {
 		return false, err
 	}

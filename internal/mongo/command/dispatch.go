@@ -31,11 +31,7 @@ func (c *connection) handle(m *wire.Message) bool {
 // answer answers a request once. Another answer follows that one when the client lets it.
 func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
 	r := request{s: c.s, c: c, msg: m, body: m.Body, since: clock.Start()}
-	defer func() {
-		if c.s.o.Observe != nil {
-			c.s.o.Observe(r.since.Elapsed() - r.waited)
-		}
-	}()
+	defer r.over()
 	silent := m.MoreToCome()
 	var a *answer
 	if silent {
@@ -49,7 +45,9 @@ func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
 		return false, false
 	}
 	if err != nil {
-		a.fail(r.label(err))
+		e := r.label(err)
+		r.status = e.Code
+		a.fail(e)
 	}
 	c.complete(&r, a, err == nil)
 	if silent {
@@ -83,6 +81,17 @@ func (c *connection) guarded(r *request, a *answer) (err error) {
 // errHangUp ends the connection without an answer: what a fail point asks for.
 var errHangUp = errors.New("hang up")
 
+// over is called when the request has its answer.
+func (r *request) over() {
+	took := r.since.Elapsed() - r.waited
+	account := r.counted
+	if account == nil {
+		account = r.s.unknown
+	}
+	account.done(int(r.status), took)
+	r.log(took)
+}
+
 // complete writes what every answer ends with.
 func (c *connection) complete(r *request, a *answer, ok bool) {
 	if ok && !r.answered {
@@ -101,7 +110,8 @@ func (c *connection) run(r *request, a *answer) error {
 		return code.New(code.CommandNotFound, "no such command: '%s'", r.name)
 	}
 	r.command, r.name = cmd, cmd.name
-	c.s.counts[r.name].Add(1)
+	r.counted = c.s.counts[r.name]
+	r.counted.begun.Add(1)
 	if r.msg.Op == wire.OpQuery && !cmd.greets {
 		return code.New(code.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an upgrade. "+
 			"For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", r.name)

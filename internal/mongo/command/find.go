@@ -269,6 +269,7 @@ func (r *request) findPoint(a *answer, name string) (done bool, err error) {
 		}
 		_, err = r.read(v, id, func(d store.Document) error {
 			a.element(d.Body)
+			r.traced.returned++
 			return nil
 		})
 		if err != nil {

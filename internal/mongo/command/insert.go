@@ -106,6 +106,9 @@ func (w *writer) fail(index int, err error) (goOn bool) {
 		return false
 	}
 	w.r.doom()
+	if w.r.status == 0 {
+		w.r.status = codeOf(err).Code
+	}
 	w.errors = append(w.errors, statementError{index, err})
 	return !w.ordered && w.r.tx == nil
 }

@@ -1,13 +1,24 @@
 package command
 
-import "github.com/mayflydb/mayfly/internal/mongo/code"
+import (
+	"cmp"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
 
 func init() {
-	register("profile", command{run: profile, help: "Tells that no requests are recorded; recording them is not supported.", needs: monitorAction,
+	register("profile", command{run: profile, help: "Tells from which time on requests count as slow, and sets it; recording requests in a collection is not supported.", needs: monitorAction,
 		fields: fieldSet("slowms sampleRate filter")})
 }
 
-// profile knows one level: none. MongoDB's -1 asks for it without a change.
+// defaultSlow is what MongoDB has, and what a client is told while no slow request is logged.
+const defaultSlow = 100 * time.Millisecond
+
+// profile knows one level: none. MongoDB's -1 asks for it without a change. At that level slowms
+// still says which requests are logged, as --slow does.
+// https://www.mongodb.com/docs/v7.0/reference/command/profile/
 func profile(r *request, a *answer) error {
 	level, ok := wholeOf(r.arg)
 	switch {
@@ -16,8 +27,26 @@ func profile(r *request, a *answer) error {
 	case level != 0 && level != -1:
 		return code.Unsupported("the database profiler")
 	}
+	rate, _ := doc.AsFloat(r.get("sampleRate"))
+	if r.get("filter").Type != 0 || r.get("sampleRate").Type != 0 && rate != 1 {
+		return code.Unsupported("a choice among slow requests")
+	}
+	was := r.s.slow.Load()
+	if level == 0 && r.get("slowms").Type != 0 {
+		n := r.int("slowms", 0, 0)
+		if r.err != nil {
+			return r.err
+		}
+		if err := r.may(serverAction, ""); err != nil {
+			return err
+		}
+		r.s.slow.Store(max(1, min(n, maxSlow)*int64(time.Millisecond)))
+	}
 	a.int32("was", 0)
-	a.int32("slowms", 100)
+	a.int32("slowms", int(cmp.Or(was, int64(defaultSlow))/int64(time.Millisecond)))
 	a.double("sampleRate", 1)
 	return nil
 }
+
+// maxSlow is the most milliseconds that a client may set.
+const maxSlow = 1<<31 - 1

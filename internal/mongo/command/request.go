@@ -29,6 +29,7 @@ type request struct {
 	arg     doc.Value
 	db      string
 	command command
+	counted *counted // nil until the command is known
 
 	at  time.Time    // the instant of the request
 	now expiry.Stamp // the same
@@ -54,6 +55,9 @@ type request struct {
 	since  clock.Stopwatch // since the request arrived
 	waited time.Duration   // of that, for something to happen
 	opid   int32
+
+	status code.Code // of the error, or of the first one among the statements; 0 for none
+	traced traced    // for the log of slow requests
 
 	err error
 }

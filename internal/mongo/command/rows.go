@@ -127,6 +127,7 @@ func (r *request) each(q *selection, v catalog.View, p *plan.Plan, after access.
 	s := q.scope(r)
 	a := p.Access
 	a.After = after
+	r.trace(p, &a)
 	if after == nil {
 		q.way = p
 		r.s.used(v.Container, p)

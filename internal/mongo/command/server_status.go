@@ -96,7 +96,7 @@ func statusMemory(a *answer) {
 func (s *Server) statusMetrics(a *answer) {
 	a.object("commands")
 	for _, name := range slices.Sorted(maps.Keys(s.counts)) {
-		if n := s.counts[name].Load(); n > 0 {
+		if n := s.counts[name].begun.Load(); n > 0 {
 			a.object(name)
 			a.int64("total", n)
 			a.close()
@@ -120,13 +120,13 @@ func (s *Server) statusOperations(a *answer) {
 	insert, update, remove := s.ops.insert.Load(), s.ops.update.Load(), s.ops.delete.Load()
 	named := func(name string) int64 {
 		if n := s.counts[name]; n != nil {
-			return n.Load()
+			return n.begun.Load()
 		}
 		return 0
 	}
 	all := int64(0)
 	for _, n := range s.counts {
-		all += n.Load()
+		all += n.begun.Load()
 	}
 	query, more := named("find"), named("getMore")
 	a.int64("insert", insert)

@@ -46,6 +46,7 @@ func (r *request) read(v catalog.View, id doc.Value, use func(store.Document) er
 	}
 	err = r.s.o.Store.Read(r.ctx, v, store.Identity(id), func(d store.Document) error {
 		found = true
+		r.traced.points++
 		return use(d)
 	})
 	if !found && isNotFound(err) {

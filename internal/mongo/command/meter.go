@@ -1,0 +1,92 @@
+package command
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
+
+// A Meter counts what a Server does. Its methods are safe for concurrent use.
+type Meter interface {
+	// Operation gives the function that counts the requests of one command; label names a status.
+	Operation(name string, label func(status int) string) (done func(status int, took time.Duration))
+	// Hint counts a hint of that kind to a client.
+	Hint(kind string)
+	// ExpiredByPolicy counts documents that ended because the lifetime of their container was changed.
+	ExpiredByPolicy(documents uint64)
+}
+
+// unmetered counts nothing.
+type unmetered struct{}
+
+func (unmetered) Operation(string, func(int) string) func(int, time.Duration) {
+	return func(int, time.Duration) {}
+}
+func (unmetered) Hint(string)            {}
+func (unmetered) ExpiredByPolicy(uint64) {}
+
+// counted is the account of one command.
+type counted struct {
+	begun atomic.Int64
+	done  func(status int, took time.Duration)
+}
+
+// openCounts makes the accounts of all commands.
+func (s *Server) openCounts() {
+	if s.o.Meter == nil {
+		s.o.Meter = unmetered{}
+	}
+	open := func(name string) *counted { return &counted{done: s.o.Meter.Operation(name, statusName)} }
+	s.unknown = open("unknown")
+	for name := range table {
+		s.counts[name] = open(name)
+	}
+}
+
+// statusName is what a request's code is called: that of the error, or of the first error among its statements.
+func statusName(status int) string {
+	if status == 0 {
+		return "OK"
+	}
+	return code.Code(status).Name()
+}
+
+// Status is what a Server holds at one moment.
+type Status struct {
+	Connections, InFlight int64 // requests that only wait are not in flight
+
+	Cursors, ChangeStreams int64 // open ones; change streams are cursors too
+	Sessions, Transactions int64
+}
+
+// Status counts what is open.
+func (s *Server) Status() Status {
+	x := Status{InFlight: -s.awaiting.Load() - s.cursors.waiting.Load()}
+	s.mu.Lock()
+	x.Connections = int64(len(s.connections))
+	for c := range s.connections {
+		c.mu.Lock()
+		if c.running != nil {
+			x.InFlight++
+		}
+		c.mu.Unlock()
+	}
+	s.mu.Unlock()
+	x.InFlight = max(0, x.InFlight)
+	s.cursors.mu.Lock()
+	x.Cursors = int64(len(s.cursors.open))
+	for _, c := range s.cursors.open {
+		if c.token != nil {
+			x.ChangeStreams++
+		}
+	}
+	s.cursors.mu.Unlock()
+	s.sessions.mu.Lock()
+	x.Sessions = int64(len(s.sessions.of))
+	s.sessions.mu.Unlock()
+	s.sessions.guard.Lock()
+	x.Transactions = int64(len(s.sessions.open))
+	s.sessions.guard.Unlock()
+	return x
+}
