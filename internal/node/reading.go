@@ -54,10 +54,17 @@ func (n *Node) Read(ctx context.Context) Reading {
 		r.Mongo = n.mongoServer.Status()
 		r.Traffic[apiMongo] = Traffic{r.Mongo.Connections, r.Mongo.InFlight}
 	}
-	if r.Survey = n.surveys.newest(ctx); r.Survey != nil && r.Survey.Oldest != 0 {
-		r.Lag = max(0, time.Duration(now.Unix()-r.Survey.Oldest)*time.Second)
-	}
+	r.Survey = n.surveys.newest(ctx)
+	r.Lag = lagOf(r.Survey, now)
 	return r
+}
+
+// lagOf is for how long the oldest expired document of a survey has waited.
+func lagOf(s *store.Survey, now time.Time) time.Duration {
+	if s == nil || s.Oldest == 0 {
+		return 0
+	}
+	return max(0, time.Duration(now.Unix()-s.Oldest)*time.Second)
 }
 
 func (t Traffic) and(u Traffic) Traffic {

@@ -37,7 +37,9 @@ func (n *Node) notReady() []string {
 		reasons = append(reasons, "writes are refused: "+whyRefused(err))
 	}
 	if pending := n.reaper.Pending(); pending > lagLimit {
-		if reason := lagging(pending, n.Read(context.Background()).Lag); reason != "" {
+		now, cancel := context.WithCancel(context.Background())
+		cancel() // a survey that is not there yet is there when somebody asks again
+		if reason := lagging(pending, lagOf(n.surveys.newest(now), n.clock.Now())); reason != "" {
 			reasons = append(reasons, reason)
 		}
 	}
