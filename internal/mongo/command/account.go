@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/base64"
-	"slices"
 	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -15,8 +14,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// accountUser is the user whose password is the account key, on the database admin. It is not
-// kept: a new key is its new password.
+// accountUser is the name of the account's own user that lists of users have, on the database admin; see
+// keyring for others. It is not kept: a new key is its new password.
 const accountUser = "mayfly"
 
 const adminDatabase = "admin"
@@ -134,8 +133,7 @@ func (s *Server) accountRecord() *userRecord {
 		copy(u.id[:], s.secretOf("account", len(u.id)))
 		u.roles = accountRoles
 		for _, m := range mechanisms {
-			salt := s.secretOf(m.name+" salt "+adminDatabase+"."+accountUser, m.saltBytes)
-			if c, err := m.derive(accountUser, s.o.Key, salt); err == nil && s.o.Key != "" {
+			if c, err := m.derive(accountUser, s.o.Key, s.saltOf(m, adminDatabase, accountUser)); err == nil && s.o.Key != "" {
 				u.credentials = append(u.credentials, c)
 			}
 		}
@@ -159,19 +157,6 @@ func (s *Server) findUser(database, name string) (*userRecord, uint64, error) {
 		return nil, 0, err
 	}
 	return readUser(found.Body), found.Number, nil
-}
-
-// credentialOf gives what is kept of a user's password; its mechanism is nil when there is nothing.
-func (s *Server) credentialOf(m *mechanism, database, name string) (credential, uint64, error) {
-	u, number, err := s.findUser(database, name)
-	if u == nil || err != nil {
-		return credential{}, 0, err
-	}
-	i := slices.IndexFunc(u.credentials, func(c credential) bool { return c.mechanism == m })
-	if i < 0 {
-		return credential{}, 0, nil
-	}
-	return u.credentials[i], number, nil
 }
 
 // users lists all that are kept, and the account's own.
@@ -214,4 +199,16 @@ func (r *request) changeUser(name string, change func(*userRecord) error, remove
 		}
 	}
 	return code.New(code.OperationFailed, "the user '%s' is being changed too often", name)
+}
+
+// rolesOf gives the roles of somebody who has shown who it is.
+func (s *Server) rolesOf(u user) ([]role, error) {
+	if u.number == 0 {
+		return accountRoles, nil
+	}
+	record, number, err := s.findUser(u.database, u.name)
+	if err != nil || record == nil || number != u.number {
+		return nil, err
+	}
+	return record.roles, nil
 }

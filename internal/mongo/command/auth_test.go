@@ -87,7 +87,18 @@ func TestAuthentication(t *testing.T) {
 		{"the account, SHA-256", "mayfly:" + accountKey, "authMechanism=SCRAM-SHA-256", "mayfly@admin"},
 		{"the account, wrong", "mayfly:x", "", ""},
 		{"the account, wrong, SHA-1", "mayfly:x", "authMechanism=SCRAM-SHA-1", ""},
-		{"the account on another database", "mayfly:" + accountKey, "authSource=shop", ""},
+		{"the account on another database", "mayfly:" + accountKey, "authSource=shop", "mayfly@shop"},
+		{"the name of an account", "acct-1:" + accountKey, "", "acct-1@admin"},
+		{"the name of an account, SHA-1", "acct-1:" + accountKey, "authMechanism=SCRAM-SHA-1", "acct-1@admin"},
+		{"the name of an account, SHA-256, again", "acct-1:" + accountKey, "authMechanism=SCRAM-SHA-256", "acct-1@admin"},
+		{"the name of an account, wrong", "acct-1:" + accountKey + "x", "", ""},
+		{"a name that is not plain, SHA-1", "a%2Cb%3Dc:" + accountKey, "authMechanism=SCRAM-SHA-1", "a,b=c@admin"},
+		{"a long name", strings.Repeat("n", 256) + ":" + accountKey, "", strings.Repeat("n", 256) + "@admin"},
+		{"a name that is too long", strings.Repeat("n", 257) + ":" + accountKey, "", ""},
+		{"a user with the account key", "ann:" + accountKey, "authSource=shop", ""},
+		{"a user with the account key, SHA-1", "ann:" + accountKey, "authSource=shop&authMechanism=SCRAM-SHA-1", ""},
+		{"a user with the account key, by a mechanism that it has not", "old:" + accountKey, "authSource=shop&authMechanism=SCRAM-SHA-256", ""},
+		{"a user of that name elsewhere, with the account key", "ann:" + accountKey, "authSource=admin", "ann@admin"},
 		{"nobody", "eve:secret", "", ""},
 		{"nobody, SHA-1", "eve:secret", "authMechanism=SCRAM-SHA-1", ""},
 		{"a user", "ann:secret", "authSource=shop", "ann@shop"},
@@ -109,6 +120,48 @@ func TestAuthentication(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Clients that show who they are where nobody is asked have to be right too.
+func TestAuthenticationWhereNobodyIsAsked(t *testing.T) {
+	d := newDoor(t, nil)
+	must(t, d.Database("shop").RunCommand(t.Context(), bson.D{{Key: "createUser", Value: "ann"}, {Key: "pwd", Value: "secret"}, {Key: "roles", Value: bson.A{"read"}}}).Err())
+	for _, c := range []struct{ who, query, want string }{
+		{"acct:" + accountKey, "ssl=false&retrywrites=false&maxIdleTimeMS=120000&appName=@acct@", "acct@admin"},
+		{"acct:" + accountKey, "authMechanism=SCRAM-SHA-1", "acct@admin"},
+		{"ann:secret", "authSource=shop", "ann@shop"},
+		{"acct:secret", "", ""},
+		{"ann:" + accountKey, "authSource=shop", ""},
+	} {
+		if got, err := whoAmI(t, d.login(c.who, c.query)); got != c.want || (err != nil) != (c.want == "") {
+			t.Errorf("%s %s: %q, want %q, error %v", c.who, c.query, got, c.want, err)
+		}
+	}
+}
+
+// A user is one of that name as soon as it is made, and the account is again when it is dropped.
+func TestAccountKeyIsNotASecondPassword(t *testing.T) {
+	d := newDoor(t, withAuth)
+	root := d.login("mayfly:"+accountKey, "")
+	admin := root.Database("admin")
+	insert := func(who string) error {
+		_, err := d.login(who, "").Database("shop").Collection("c").InsertOne(t.Context(), bson.D{})
+		return err
+	}
+	must(t, insert("acct:"+accountKey))
+	must(t, admin.RunCommand(t.Context(), bson.D{{Key: "createUser", Value: "acct"}, {Key: "pwd", Value: "secret"}, {Key: "roles", Value: bson.A{bson.D{{Key: "role", Value: "read"}, {Key: "db", Value: "shop"}}}}}).Err())
+	if err := insert("acct:" + accountKey); codeOf(err) != 18 {
+		t.Errorf("the account key opens what a user has: %v", err)
+	}
+	if err := insert("acct:secret"); codeOf(err) != 13 {
+		t.Errorf("a reader writes: %v", err)
+	}
+	must(t, admin.RunCommand(t.Context(), bson.D{{Key: "dropUser", Value: "acct"}}).Err())
+	must(t, insert("acct:"+accountKey))
+	if err := insert("acct:secret"); codeOf(err) != 18 {
+		t.Errorf("the password of a user who was dropped: %v", err)
+	}
+	must(t, d.login("other:"+accountKey, "").Database("shop").RunCommand(t.Context(), bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{}}}).Err())
 }
 
 // What a stranger gets: the handshake, a few open commands, and frames of some size.
@@ -192,6 +245,11 @@ func TestConversation(t *testing.T) {
 		again, _ := d.peer().sasl("admin", "nobody", "x", scram.SHA256, "SCRAM-SHA-256", true)
 		if !slices.Equal(last, refused) || codeIn(last) != 18 || last.Lookup("errmsg").StringValue() != "Authentication failed." {
 			t.Errorf("%s\n%s", last, refused)
+		}
+		must(t, d.login("mayfly:"+accountKey, "").Database("admin").RunCommand(t.Context(), bson.D{{Key: "createUser", Value: "made"}, {Key: "pwd", Value: "y"}, {Key: "roles", Value: bson.A{}}}).Err())
+		made, refused := p.sasl("admin", "made", "x", scram.SHA256, "SCRAM-SHA-256", true)
+		if !slices.Equal(last, refused) || len(made) != len(nobody) || len(saltOf(made)) != len(saltOf(nobody)) {
+			t.Errorf("a user who was made can be told: %s\n%s", made, refused)
 		}
 		if saltOf(nobody) != saltOf(again) || len(saltOf(nobody)) != len(saltOf(first)) || saltOf(nobody) == saltOf(first) {
 			t.Errorf("the salt of nobody is %q, then %q", saltOf(nobody), saltOf(again))

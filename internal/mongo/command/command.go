@@ -26,7 +26,7 @@ type Options struct {
 	Store   *store.Store
 	Clock   clock.Clock
 
-	// Key is the account key: the password of the user mayfly.
+	// Key is the account key: the password of every user that createUser has not made, who may do everything.
 	Key string
 	// Auth asks clients who they are.
 	Auth bool
@@ -93,6 +93,7 @@ type Server struct {
 	lastOp   atomic.Int32        // number of a request
 	secret   secret
 	account  account
+	keyring  keyring
 	recent   recent
 	usage    usage
 	cursors  cursors

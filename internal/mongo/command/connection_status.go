@@ -17,12 +17,8 @@ func connectionStatus(r *request, a *answer) error {
 		a.string("user", u.name)
 		a.string("db", u.database)
 		a.close()
-		record, _, err := r.s.findUser(u.database, u.name)
-		if err != nil {
+		if roles, err = r.s.rolesOf(*u); err != nil {
 			return err
-		}
-		if record != nil {
-			roles = record.roles
 		}
 	}
 	a.close()

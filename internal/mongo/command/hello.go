@@ -126,7 +126,7 @@ func (r *request) compression(a *answer) {
 	}
 }
 
-// greetMechanisms writes how a user may show who it is; nothing about one that there is not.
+// greetMechanisms writes how a user may show who it is.
 // mongodb/mongo: src/mongo/db/auth/sasl_mechanism_registry.cpp, advertiseMechanismNamesForUser
 func (r *request) greetMechanisms(a *answer) error {
 	v := r.get("saslSupportedMechs")
@@ -145,8 +145,12 @@ func (r *request) greetMechanisms(a *answer) error {
 		return code.New(code.BadValue, "username must contain a '.' separated database.user pair")
 	}
 	u, _, err := r.s.findUser(strings.Clone(database), strings.Clone(name))
-	if u != nil && err == nil {
+	switch {
+	case err != nil:
+	case u != nil:
 		a.strings("saslSupportedMechs", u.mechanisms())
+	case r.s.isKeyName(name):
+		a.strings("saslSupportedMechs", mechanismNames())
 	}
 	return err
 }
@@ -169,9 +173,9 @@ func (r *request) greetUser(a *answer) error {
 	if err != nil {
 		return nil
 	}
-	if u, _, err := r.s.findUser(v.user.database, v.user.name); err != nil || u != nil && !v.known {
+	if v.user.number != 0 && !v.known {
 		r.c.auth.conversation = nil // the user has credentials for another mechanism
-		return err
+		return nil
 	}
 	a.object("speculativeAuthenticate")
 	v.write(a, payload, false)

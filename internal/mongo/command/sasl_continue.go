@@ -30,7 +30,7 @@ func saslContinue(r *request, a *answer) error {
 		v.write(a, "", true)
 		return r.c.become(v.user)
 	}
-	reply, err := v.step(payload)
+	reply, err := v.end(payload)
 	if err != nil {
 		return r.c.deny(v.mechanism.name, v.user.database, v.user.name, err)
 	}

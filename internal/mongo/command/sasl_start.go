@@ -46,7 +46,7 @@ func (c *connection) startConversation(database string, d doc.Doc) (*conversatio
 		return nil, "", err
 	}
 	v.skipEmpty, _ = doc.AsBool(doc.Lookup(docMember(d, "options"), "skipEmptyExchange"))
-	reply, err := v.step(payload)
+	reply, err := v.begin(payload)
 	if err != nil {
 		return nil, "", c.deny(m.name, database, v.user.name, err)
 	}

@@ -135,22 +135,13 @@ func (s *Server) secretOf(text string, n int) []byte {
 	return sign(sha256.New, s.secret.key, text)[:n]
 }
 
-// pretend is the credential of a user that does not exist, for which no password is right. Its
-// salt stays the same, as that of a user would.
-func (s *Server) pretend(m *mechanism, database, name string) credential {
-	c := credential{mechanism: m, iterations: m.iterations, salt: s.secretOf(m.name+" salt "+database+"."+name, m.saltBytes)}
-	c.stored, c.server = make([]byte, m.hash().Size()), make([]byte, m.hash().Size())
-	_, _ = rand.Read(c.stored)
-	_, _ = rand.Read(c.server)
-	return c
-}
-
 // A conversation is an authentication that has begun.
 type conversation struct {
 	mechanism *mechanism
 	steps     *scram.ServerConversation
 	user      user
-	known     bool // there is such a user with such a credential
+	proof     *proof
+	known     bool // there is a proof that is right
 	skipEmpty bool // the client wants no empty exchange at the end
 	text      bool // payloads are strings in base 64
 	proven    bool
@@ -167,15 +158,12 @@ func (s *Server) converse(m *mechanism, database string) (*conversation, error) 
 			return scram.StoredCredentials{}, errName
 		}
 		v.user = user{database: strings.Clone(database), name: strings.Clone(name)}
-		found, number, err := s.credentialOf(m, database, name)
+		p, number, known, err := s.proofOf(m, database, v.user.name)
 		if err != nil {
 			return scram.StoredCredentials{}, err
 		}
-		v.known, v.user.number = found.mechanism != nil, number
-		if !v.known {
-			found = s.pretend(m, database, name)
-		}
-		return found.scram(), nil
+		v.proof, v.known, v.user.number = p, known, number
+		return p.shown.scram(), nil
 	})
 	if err != nil {
 		return nil, err
@@ -193,8 +181,8 @@ func unescapeName(text string) (string, bool) {
 	return strings.NewReplacer("=2C", ",", "=3D", "=").Replace(text), true
 }
 
-// step answers what the client has sent.
-func (v *conversation) step(payload string) (string, error) {
+// begin answers the first step.
+func (v *conversation) begin(payload string) (string, error) {
 	reply, err := v.steps.Step(payload)
 	if err != nil {
 		return "", err
@@ -202,9 +190,17 @@ func (v *conversation) step(payload string) (string, error) {
 	if other, ok := unescapeName(v.steps.AuthzID()); v.steps.AuthzID() != "" && (!ok || other != v.user.name) {
 		return "", errors.New("a user may not act for another")
 	}
-	v.proven = v.steps.Done() && v.steps.Valid() && v.known
-	if v.steps.Done() && !v.proven {
-		return "", errors.New("the proof is not right")
-	}
 	return reply, nil
+}
+
+// end answers the last step, with which the client shows that it knows the password.
+func (v *conversation) end(payload string) (reply string, err error) {
+	err = v.proof.check(func() (err error) {
+		reply, err = v.steps.Step(payload)
+		if v.proven = err == nil && v.steps.Valid() && v.known; !v.proven && err == nil {
+			err = errors.New("the proof is not right")
+		}
+		return err
+	})
+	return reply, err
 }
