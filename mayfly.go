@@ -45,7 +45,7 @@ type DB struct{ node *node.Node }
 // options say otherwise, and returns when it answers. ctx bounds the opening only. The caller
 // closes it. Several databases can be open in one process.
 func Open(ctx context.Context, opts ...Option) (*DB, error) {
-	s := embedded.Settings{Node: node.Options{NoSQL: "127.0.0.1:0", TLS: node.TLS{Off: true}}}
+	s := embedded.Settings{Node: node.Options{NoSQL: "127.0.0.1:0", TLS: node.TLS{Off: true}, Mongo: node.Mongo{ReplSet: node.ReplSet}}}
 	for _, o := range opts {
 		o(&s)
 	}
@@ -68,7 +68,7 @@ func Open(ctx context.Context, opts ...Option) (*DB, error) {
 func (db *DB) Endpoint() string { return db.node.Endpoint() }
 
 // MongoURI is the connection string of the MongoDB door, "" without the option Mongo. On an address
-// that other machines reach, clients are user mayfly of the database admin with Key as password.
+// that other machines reach, clients are user mayfly, or any name, with Key as password.
 func (db *DB) MongoURI() string { return db.node.MongoURI() }
 
 // Key is the account key in base64.

@@ -45,8 +45,8 @@ func TestMongo(t *testing.T) {
 	if uri := mayflytest.New(t).MongoURI(); uri != "" {
 		t.Errorf("without the option: %s", uri)
 	}
-	db := mayflytest.New(t, mayfly.Mongo("127.0.0.1:0"), mayfly.MongoReplSet("rs0"), mayfly.VirtualClock(noon))
-	if uri := db.MongoURI(); !strings.HasPrefix(uri, "mongodb://127.0.0.1:") || !strings.HasSuffix(uri, "/?replicaSet=rs0") {
+	db := mayflytest.New(t, mayfly.Mongo("127.0.0.1:0"), mayfly.VirtualClock(noon))
+	if uri := db.MongoURI(); !strings.HasPrefix(uri, "mongodb://127.0.0.1:") || !strings.HasSuffix(uri, "/") {
 		t.Errorf("the URI is %s", uri)
 	}
 	client, err := mongo.Connect(options.Client().ApplyURI(db.MongoURI()))
@@ -78,6 +78,50 @@ func TestMongo(t *testing.T) {
 		if got, err := carts.CountDocuments(t.Context(), bson.D{}); err != nil || got != step.left {
 			t.Errorf("at %v: %d documents (%v), want %d", db.Clock().Now(), got, err, step.left)
 		}
+	}
+}
+
+// TestReplicaSet looks at what is there by default and with another name, and what a stand-alone server does not have.
+func TestReplicaSet(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		options []mayfly.Option
+		set     string
+	}{
+		{"by default", nil, "globaldb"},
+		{"another name", []mayfly.Option{mayfly.MongoReplSet("rs0")}, "rs0"},
+		{"stand-alone", []mayfly.Option{mayfly.MongoReplSet("")}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			db := mayflytest.New(t, append(c.options, mayfly.Mongo("127.0.0.1:0"))...)
+			client, err := mongo.Connect(options.Client().ApplyURI(db.MongoURI()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.Disconnect(context.Background())
+			var hello struct {
+				SetName string
+				Hosts   []string
+			}
+			if err := client.Database("admin").RunCommand(t.Context(), bson.D{{Key: "hello", Value: 1}}).Decode(&hello); err != nil || hello.SetName != c.set {
+				t.Errorf("the set is %q (%v), want %q", hello.SetName, err, c.set)
+			}
+			carts := client.Database("shop").Collection("carts")
+			err = client.UseSession(t.Context(), func(ctx context.Context) error {
+				_, err := mongo.SessionFromContext(ctx).WithTransaction(ctx, func(ctx context.Context) (any, error) { return carts.InsertOne(ctx, bson.D{}) })
+				return err
+			})
+			stream, watching := carts.Watch(t.Context(), mongo.Pipeline{})
+			if watching == nil {
+				stream.Close(t.Context())
+			}
+			if (err == nil) != (c.set != "") || (watching == nil) != (c.set != "") {
+				t.Errorf("a transaction: %v; a change stream: %v", err, watching)
+			}
+			if c.set == "" && !strings.Contains(err.Error(), "--mongo-replset") {
+				t.Errorf("the error does not name the setting: %v", err)
+			}
+		})
 	}
 }
 

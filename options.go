@@ -25,8 +25,8 @@ func Mongo(hostPort string) Option {
 	return func(s *embedded.Settings) { s.Node.Mongo.Address = hostPort }
 }
 
-// MongoReplSet makes the MongoDB door look like a replica set of one with that name, which
-// transactions, retryable writes and change streams need.
+// MongoReplSet is the name of the replica set of one that the MongoDB door is, globaldb by default. With ""
+// the door is a stand-alone server, which has no transactions, retryable writes and change streams.
 func MongoReplSet(name string) Option {
 	return func(s *embedded.Settings) { s.Node.Mongo.ReplSet = name }
 }

@@ -73,3 +73,13 @@ func parseAdvertise(c *config, value string) error {
 	}
 	return nil
 }
+
+// parseMongoAdvertise takes an address that clients can go to.
+func parseMongoAdvertise(c *config, value string) error {
+	host, port, _ := net.SplitHostPort(value)
+	if ip := net.ParseIP(host); value != "" && (!hostPort(value) || host == "" || port == "0" || ip.IsUnspecified()) {
+		return fmt.Errorf("%q is not an address that clients can go to, such as db.example:27017", value)
+	}
+	c.node.Mongo.Advertise = value
+	return nil
+}

@@ -44,10 +44,19 @@ func TestDefaults(t *testing.T) {
 	got, err := configured(t, nil)
 	want := config{
 		data: "./mayfly-data", logLevel: slog.LevelInfo,
-		node: node.Options{NoSQL: "127.0.0.1:8081", Admin: "127.0.0.1:8080", Mongo: node.Mongo{Address: "127.0.0.1:27017"}, Region: "South Central US", Consistency: "Session"},
+		node: node.Options{NoSQL: "127.0.0.1:8081", Admin: "127.0.0.1:8080", Mongo: node.Mongo{Address: "127.0.0.1:27017", ReplSet: "globaldb"}, Region: "South Central US", Consistency: "Session"},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("defaults %+v, error %v, want %+v", got, err, want)
+	}
+}
+
+// TestStandAlone gives the replica set no name, which only a flag and a line of a file can do.
+func TestStandAlone(t *testing.T) {
+	for name, args := range map[string][]string{"flag": {"--mongo-replset", ""}, "file": {"--config", settingsFile(t, "mongo-replset =\n")}} {
+		if got, err := configured(t, nil, args...); err != nil || got.node.Mongo.ReplSet != "" {
+			t.Errorf("%s: the set %q, error %v", name, got.node.Mongo.ReplSet, err)
+		}
 	}
 }
 
@@ -105,7 +114,8 @@ func TestEverySetting(t *testing.T) {
 		"nosql-tls":           {"c.pem,k.pem", func(c config) bool { return c.node.TLS == node.TLS{Cert: "c.pem", Key: "k.pem"} }},
 		"mongo":               {"127.0.0.1:27018", func(c config) bool { return c.node.Mongo.Address == "127.0.0.1:27018" }},
 		"mongo-auth":          {"on", func(c config) bool { return c.node.Mongo.Auth == "on" }},
-		"mongo-replset":       {"globaldb", func(c config) bool { return c.node.Mongo.ReplSet == "globaldb" }},
+		"mongo-replset":       {"rs0", func(c config) bool { return c.node.Mongo.ReplSet == "rs0" }},
+		"mongo-advertise":     {"db.example:10255", func(c config) bool { return c.node.Mongo.Advertise == "db.example:10255" }},
 		"mongo-ttl":           {"cosmos", func(c config) bool { return c.node.Mongo.CosmosTTL }},
 		"mongo-test-commands": {"true", func(c config) bool { return c.node.Mongo.TestCommands }},
 		"nosql-compute":       {"127.0.0.1:8903", func(c config) bool { return c.node.Compute == "127.0.0.1:8903" }},
@@ -177,6 +187,11 @@ func TestBadSettings(t *testing.T) {
 		{name: "address without port, a number", args: []string{"--nosql=127.0.0.1"}, want: "is not host:port"},
 		{name: "port out of range", args: []string{"--nosql=:99999"}, want: "is not host:port"},
 		{name: "port with a sign", args: []string{"--nosql=:+1"}, want: "is not host:port"},
+		{name: "advertised address without port", args: []string{"--mongo-advertise=db.example"}, want: `--mongo-advertise: "db.example" is not an address`},
+		{name: "advertised address, a URL", args: []string{"--mongo-advertise=mongodb://db.example:27017"}, want: "--mongo-advertise: "},
+		{name: "advertised address without host", args: []string{"--mongo-advertise=:27017"}, want: "--mongo-advertise: "},
+		{name: "advertised address, all of them", args: []string{"--mongo-advertise=0.0.0.0:27017"}, want: "--mongo-advertise: "},
+		{name: "advertised port, none", args: []string{"--mongo-advertise=db.example:0"}, want: "--mongo-advertise: "},
 		{name: "admin address", args: []string{"--admin=foo"}, want: `--admin: "foo" is not host:port`},
 		{name: "admin address, https", args: []string{"--admin=https://localhost:8080/"}, want: "is not host:port"},
 		{name: "endpoint with a query", args: []string{"--advertise=https://db.example/?a=b"}, want: "--advertise: "},

@@ -18,7 +18,7 @@ export async function start(...flags) {
 /** The same with its MongoDB door, as a replica set of one; uri() is a connection string. */
 export async function startMongo(...flags) {
   const [mongo, admin] = await freePorts(2);
-  const mayfly = await launch(admin, "--nosql", "", "--mongo", `127.0.0.1:${mongo}`, "--mongo-replset", "globaldb", ...flags);
+  const mayfly = await launch(admin, "--nosql", "", "--mongo", `127.0.0.1:${mongo}`, ...flags);
   return { ...mayfly, uri: (database = "") => `mongodb://127.0.0.1:${mongo}/${database}?replicaSet=globaldb` };
 }
 

@@ -19,7 +19,7 @@ import (
 // A shop is a database of a replica set on the real clock, for one test.
 func newShop(t *testing.T) (context.Context, *mongo.Database) {
 	t.Helper()
-	s := start(t, "--memory", "--mongo-replset", "globaldb")
+	s := start(t, "--memory")
 	return within(t, 2*patience), newDatabase(s.connect(t, "replicaSet=globaldb"))
 }
 

@@ -3,6 +3,7 @@ package mongo
 import (
 	"net/url"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -26,7 +27,7 @@ func roundTrip(t *testing.T, uri string) {
 
 func TestStandAlone(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--memory")
+	s := start(t, "--memory", "--mongo-replset=")
 	roundTrip(t, s.uri(""))
 	roundTrip(t, s.uri("directConnection=true"))
 	c := s.connect(t, "")
@@ -45,13 +46,18 @@ func TestStandAlone(t *testing.T) {
 	must(t, session.StartTransaction())
 	_, err = c.Database("db").Collection("c").InsertOne(mongo.NewSessionContext(within(t, patience), session), bson.D{{Key: "a", Value: 1}})
 	wantCode(t, "a transaction on a stand-alone server", err, 20)
+	if !strings.Contains(err.Error(), "--mongo-replset") {
+		t.Errorf("the error does not name the setting: %v", err)
+	}
 }
 
 // The client goes to the addresses that the server says it has.
 func TestReplicaSet(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--memory", "--mongo-replset", "globaldb")
+	s := start(t, "--memory")
+	roundTrip(t, s.uri(""))
 	roundTrip(t, s.uri("replicaSet=globaldb"))
+	roundTrip(t, s.uri("directConnection=true"))
 	roundTrip(t, s.uri("replicaSet=globaldb&readPreference=secondaryPreferred&retryWrites=false&maxIdleTimeMS=120000&appName=%40acct%40"))
 	roundTrip(t, s.uri("w=majority&readConcernLevel=majority&journal=true"))
 	wrong := s.connect(t, "replicaSet=other&serverSelectionTimeoutMS=300")
@@ -71,7 +77,7 @@ func TestCompressors(t *testing.T) {
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := start(t, "--data", dir, "--mongo-replset", "globaldb")
+	s := start(t, "--data", dir)
 	ca := url.QueryEscape(filepath.Join(dir, "tls", "ca.pem"))
 	roundTrip(t, s.uri("tls=true&tlsCAFile="+ca))
 	roundTrip(t, s.uri("ssl=true&replicaSet=globaldb&compressors=zstd&tlsCAFile="+ca))
@@ -85,7 +91,7 @@ func TestTLS(t *testing.T) {
 func TestPasswords(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := start(t, "--data", dir, "--mongo-auth", "on", "--mongo-replset", "globaldb")
+	s := start(t, "--data", dir, "--mongo-auth", "on")
 	as := func(user, password, query string) string {
 		return "mongodb://" + url.UserPassword(user, password).String() + "@" + s.mongo + "/?" + query
 	}
@@ -98,7 +104,15 @@ func TestPasswords(t *testing.T) {
 	ping := bson.D{{Key: "listDatabases", Value: 1}}
 	admin := s.connect(t, "").Database("admin")
 	wantCode(t, "nobody", admin.RunCommand(within(t, patience), ping).Err(), 13)
-	for _, uri := range []string{as("mayfly", "wrong", ""), as("nobody", emulatorKey, ""), as("mayfly", "wrong", "authMechanism=SCRAM-SHA-1")} {
+	ca := "&tlsCAFile=" + url.QueryEscape(filepath.Join(dir, "tls", "ca.pem"))
+	for _, uri := range []string{ // as Azure and its emulator give them
+		as("acct-1", emulatorKey, "ssl=true&replicaSet=globaldb&retrywrites=false&maxIdleTimeMS=120000&appName=@acct-1@"+ca),
+		strings.Replace(as("localhost", emulatorKey, "ssl=true"+ca), "/?", "/admin?", 1),
+		strings.Replace(as("acct-1", emulatorKey, ""), "/?", "/shop?", 1),
+	} {
+		roundTrip(t, uri)
+	}
+	for _, uri := range []string{as("mayfly", "wrong", ""), as("nobody", "wrong", ""), as("mayfly", "wrong", "authMechanism=SCRAM-SHA-1")} {
 		wantCode(t, uri, connect(t, uri).Ping(within(t, patience), nil), 18)
 	}
 

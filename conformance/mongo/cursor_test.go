@@ -15,7 +15,7 @@ import (
 // nothing of a request is lost when the next one comes over the same wire.
 func TestEverythingOverOneConnection(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--memory", "--mongo-replset", "globaldb")
+	s := start(t, "--memory")
 	db := newDatabase(s.connect(t, "maxPoolSize=1"))
 	ctx := within(t, 2*patience)
 	c := db.Collection("things")

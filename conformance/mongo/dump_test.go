@@ -101,7 +101,7 @@ func restore(ctx context.Context, t *testing.T, db *mongo.Database, all []dump) 
 // themselves are in no registry that the tests reach: these are their commands.
 func TestDumpAndRestore(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--data", t.TempDir(), "--mongo-replset", "globaldb")
+	s := start(t, "--data", t.TempDir())
 	client := s.connect(t, "")
 	ctx := within(t, 3*patience)
 	from, to := client.Database("from"), client.Database("to")

@@ -13,7 +13,7 @@ import (
 // A clocked server and a database of its own on it.
 func onVirtualClock(t *testing.T, flags ...string) (*server, *mongo.Database) {
 	t.Helper()
-	s := start(t, append([]string{"--memory", "--mongo-replset", "globaldb", "--clock=virtual=" + someday}, flags...)...)
+	s := start(t, append([]string{"--memory", "--clock=virtual=" + someday}, flags...)...)
 	return s, newDatabase(s.connect(t, ""))
 }
 

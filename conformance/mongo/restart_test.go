@@ -14,7 +14,7 @@ import (
 // Documents, indexes, views, rules and lifetimes outlive the process, however it ends.
 func TestRestartKeepsEverything(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--data", t.TempDir(), "--mongo-replset", "globaldb", "--clock=virtual="+someday)
+	s := start(t, "--data", t.TempDir(), "--clock=virtual="+someday)
 	client := s.connect(t, "")
 	db := client.Database("shop")
 	ctx := within(t, 3*patience)
@@ -123,5 +123,80 @@ func TestAcknowledgedWritesSurviveAKill(t *testing.T) {
 	}
 	if n < 500 {
 		t.Errorf("only %d writes were acknowledged", n)
+	}
+}
+
+// A folder goes from a stand-alone server to a replica set and back. Documents stay. Change streams go on after a
+// restart of the set, and are told that they cannot when there was a stand-alone server in between, which nobody
+// could watch.
+func TestRestartAsAnother(t *testing.T) {
+	t.Parallel()
+	alone, set := []string{"--mongo-replset="}, []string{}
+	common := []string{"--data", t.TempDir(), "--clock=virtual=" + someday}
+	s := start(t, append(common, alone...)...)
+	again := func(mode []string) *mongo.Collection {
+		t.Helper()
+		s.signal(syscall.SIGTERM)
+		s.flags = append(append([]string{}, common...), mode...)
+		must(t, s.run())
+		return s.connect(t, "").Database("shop").Collection("orders")
+	}
+	ctx := within(t, 3*patience)
+	insert := func(c *mongo.Collection, id string) {
+		t.Helper()
+		_, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "n", Value: 1}})
+		must(t, err)
+	}
+	next := func(stream *mongo.ChangeStream) string {
+		t.Helper()
+		if !stream.Next(ctx) {
+			t.Fatal(stream.Err())
+		}
+		var e struct {
+			OperationType string
+			FullDocument  struct {
+				ID string `bson:"_id"`
+				N  int
+			}
+		}
+		must(t, stream.Decode(&e))
+		return fmt.Sprintf("%s %s %d", e.OperationType, e.FullDocument.ID, e.FullDocument.N)
+	}
+	insert(s.connect(t, "").Database("shop").Collection("orders"), "alone")
+
+	c := again(set)
+	stream, err := c.Watch(ctx, mongo.Pipeline{})
+	must(t, err)
+	insert(c, "watched")
+	if got := next(stream); got != "insert watched 1" {
+		t.Errorf("the stream tells %s", got)
+	}
+	token := stream.ResumeToken()
+	insert(c, "unread")
+	_, err = c.UpdateOne(ctx, bson.D{{Key: "_id", Value: "unread"}}, bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: 2}}}})
+	must(t, err)
+	stream.Close(ctx)
+
+	c = again(set)
+	stream, err = c.Watch(ctx, mongo.Pipeline{}, options.ChangeStream().SetResumeAfter(token))
+	must(t, err)
+	if got := next(stream); got != "insert unread 1" {
+		t.Errorf("after a restart the stream tells %s, not what the document was at that moment", got)
+	}
+	stream.Close(ctx)
+
+	insert(again(alone), "unwatched")
+	c = again(set)
+	if n := count(t, c, bson.D{}); n != 4 {
+		t.Errorf("%d documents, want 4", n)
+	}
+	_, err = c.Watch(ctx, mongo.Pipeline{}, options.ChangeStream().SetResumeAfter(token))
+	wantCode(t, "a stream that would have a gap", err, 286)
+	stream, err = c.Watch(ctx, mongo.Pipeline{})
+	must(t, err)
+	defer stream.Close(ctx)
+	insert(c, "set")
+	if got := next(stream); got != "insert set 1" {
+		t.Errorf("the stream tells %s", got)
 	}
 }

@@ -22,7 +22,7 @@ func failing(t *testing.T, c *mongo.Client, command string, data bson.D) {
 // The driver tries again what fails on the way, and the server does it once.
 func TestRetries(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--memory", "--mongo-replset", "globaldb", "--mongo-test-commands")
+	s := start(t, "--memory", "--mongo-test-commands")
 	client := s.connect(t, "")
 	c := newDatabase(client).Collection("c")
 	ctx := within(t, patience)
@@ -92,7 +92,7 @@ func TestRetries(t *testing.T) {
 // Sessions that are causally consistent, read concerns, and bounds on time.
 func TestSessions(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--memory", "--mongo-replset", "globaldb")
+	s := start(t, "--memory")
 	client := s.connect(t, "")
 	db := newDatabase(client)
 	ctx := within(t, patience)

@@ -32,7 +32,7 @@ type promise struct {
 // whole second at or after it.
 func TestCrowdSeesNothingExpired(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--data", t.TempDir(), "--mongo-replset", "globaldb")
+	s := start(t, "--data", t.TempDir())
 	client := s.connect(t, "maxPoolSize=64")
 	db := newDatabase(client)
 	ctx, cancel := context.WithTimeout(context.Background(), 3*crowding)

@@ -22,7 +22,7 @@ class Mayfly:
 
     def __init__(self, *flags, host="127.0.0.1"):
         self.flags = flags
-        args = ["--nosql", f"{host}:0", "--mongo", f"{host}:0", "--mongo-replset", "globaldb", "--admin", "127.0.0.1:0"]
+        args = ["--nosql", f"{host}:0", "--mongo", f"{host}:0", "--admin", "127.0.0.1:0"]
         self._process = subprocess.Popen(
             [binary(), "--memory", *args, *flags], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )

@@ -13,6 +13,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
+// ReplSet is the name of the replica set by default, as Azure has it.
+const ReplSet = "globaldb"
+
 // Mongo says how the MongoDB door looks.
 type Mongo struct {
 	// Address is host:port; empty switches the door off.
@@ -20,8 +23,10 @@ type Mongo struct {
 	// Auth asks clients who they are: "on", "off", or "" for on unless only this machine
 	// reaches the door. Off is refused where others reach it.
 	Auth string
-	// ReplSet, Advertise, CosmosTTL and TestCommands are those of command.Options.
+	// ReplSet, Advertise, CosmosTTL and TestCommands are those of command.Options. Without
+	// Advertise, the host of Options.Advertise is advertised, if that is given.
 	ReplSet      string
+	Advertise    string
 	CosmosTTL    bool
 	TestCommands bool
 }
@@ -67,14 +72,14 @@ func (n *Node) openMongo(o Options, version string) error {
 	if err != nil {
 		return err
 	}
-	advertise := ""
-	if host := hostOf(o.Advertise); host != "" {
+	advertise := o.Mongo.Advertise
+	if host := hostOf(o.Advertise); advertise == "" && host != "" {
 		_, port, _ := net.SplitHostPort(n.mongo.address())
 		advertise = net.JoinHostPort(host, port)
 	}
 	n.mongoServer = command.New(command.Options{
 		Catalog: n.catalog, Store: n.store, Clock: n.clock, Key: n.account.key, Auth: auth,
-		ReplSet: o.Mongo.ReplSet, Advertise: advertise, CosmosTTL: o.Mongo.CosmosTTL, TestCommands: o.Mongo.TestCommands,
+		ReplSet: o.Mongo.ReplSet, Advertise: advertise, Exposed: n.mongo.exposed(), CosmosTTL: o.Mongo.CosmosTTL, TestCommands: o.Mongo.TestCommands,
 		TLS: n.mongoTLS(), ReclaimNow: n.reaper.ReclaimNow, Meter: metered{n, apiMongo}, Slow: o.Slow, Version: version, Logger: n.log,
 		Reclaimed: n.reaper.Reclaimed,
 	})
@@ -101,7 +106,8 @@ func (n *Node) closeMongo(ctx context.Context) error {
 	return err
 }
 
-// MongoURI is the connection string of the MongoDB door, without user and password; "" when it is off.
+// MongoURI is the connection string of the MongoDB door, without user and password; "" when it is off. It names
+// no replica set, since clients find that out where there is one.
 func (n *Node) MongoURI() string {
 	if n.mongo == nil {
 		return ""
@@ -110,14 +116,9 @@ func (n *Node) MongoURI() string {
 	if host, port, _ := net.SplitHostPort(u.Host); net.ParseIP(host).IsUnspecified() {
 		u.Host = net.JoinHostPort("localhost", port)
 	}
-	q := url.Values{}
-	if n.replSet != "" {
-		q.Set("replicaSet", n.replSet)
-	}
 	if n.mongoTLS() {
-		q.Set("tls", "true")
+		u.RawQuery = "tls=true"
 	}
-	u.RawQuery = q.Encode()
 	return u.String()
 }
 

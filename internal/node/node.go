@@ -121,7 +121,6 @@ type Node struct {
 	mongo   *door
 
 	mongoServer *command.Server
-	replSet     string
 
 	meter    Meter // nil for none
 	version  string
@@ -190,7 +189,6 @@ func (n *Node) listen(ctx context.Context, o Options) (err error) {
 	if n.mongo, err = listen(ctx, "MongoDB", o.Mongo.Address, n.log); err != nil {
 		return err
 	}
-	n.replSet = o.Mongo.ReplSet
 	if n.mongo != nil {
 		if _, err := n.mongoAuth(o); err != nil {
 			return err
@@ -238,7 +236,7 @@ func (n *Node) prepareTLS(_ context.Context, o Options) (err error) {
 		n.secure(false)
 		return nil
 	}
-	hosts := ownHosts(hostOf(o.NoSQL), hostOf(o.Compute), hostOf(o.Mongo.Address), hostOf(o.Advertise))
+	hosts := ownHosts(hostOf(o.NoSQL), hostOf(o.Compute), hostOf(o.Mongo.Address), hostOf(o.Mongo.Advertise), hostOf(o.Advertise))
 	if n.certs, err = ownCertificates(o.Dir, hosts, clock.Wall()); err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ impl Server {
 
     /// A mayfly that MongoDB's clients take for a replica set of one.
     pub fn with_replica_set() -> Server {
-        Server::start(&["--mongo-replset=globaldb"])
+        Server::start(&[])
     }
 
     /// Moves a virtual clock; everything due by then has happened when it returns.

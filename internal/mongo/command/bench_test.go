@@ -14,6 +14,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/kv/pebble"
+	"github.com/mayflydb/mayfly/internal/mongo/command"
 	"github.com/mayflydb/mayfly/internal/mongo/wire"
 )
 
@@ -70,33 +71,55 @@ func filled(b *testing.B, d *door, n int) *mongo.Collection {
 	return c
 }
 
-func BenchmarkInsertOne(b *testing.B) {
-	for _, n := range clients {
-		b.Run(fmt.Sprintf("clients=%d", n), func(b *testing.B) {
-			c := newDoorOn(b, onDisk(b), nil).Database("bench").Collection("c")
-			each(b, n, func(i int) error {
-				_, err := c.InsertOne(b.Context(), order(i))
-				return err
+// eachKind runs a benchmark of writes on a stand-alone server and on a replica set, which keeps its changes.
+func eachKind(b *testing.B, bench func(b *testing.B, d *door, clients int)) {
+	for _, kind := range []struct {
+		name   string
+		change func(*command.Options)
+	}{{"set", replica}, {"stand-alone", alone}} {
+		for _, n := range clients {
+			b.Run(fmt.Sprintf("%s/clients=%d", kind.name, n), func(b *testing.B) {
+				d := newDoorOn(b, onDisk(b), func(o *command.Options) { kind.change(o); o.Advertise = "" })
+				bench(b, d, n)
 			})
-		})
+		}
 	}
 }
 
-func BenchmarkInsertMany(b *testing.B) {
-	for _, n := range clients {
-		b.Run(fmt.Sprintf("clients=%d", n), func(b *testing.B) {
-			c := newDoorOn(b, onDisk(b), nil).Database("bench").Collection("c")
-			each(b, n, func(i int) error {
-				some := make([]any, 1000)
-				for j := range some {
-					some[j] = order(i*1000 + j)
-				}
-				_, err := c.InsertMany(b.Context(), some)
-				return err
-			})
-			b.ReportMetric(float64(b.N)*1000/b.Elapsed().Seconds(), "documents/s")
+func BenchmarkInsertOne(b *testing.B) {
+	eachKind(b, func(b *testing.B, d *door, clients int) {
+		c := d.Database("bench").Collection("c")
+		each(b, clients, func(i int) error {
+			_, err := c.InsertOne(b.Context(), order(i))
+			return err
 		})
-	}
+	})
+}
+
+func BenchmarkInsertMany(b *testing.B) {
+	eachKind(b, func(b *testing.B, d *door, clients int) {
+		c := d.Database("bench").Collection("c")
+		each(b, clients, func(i int) error {
+			some := make([]any, 1000)
+			for j := range some {
+				some[j] = order(i*1000 + j)
+			}
+			_, err := c.InsertMany(b.Context(), some)
+			return err
+		})
+		b.ReportMetric(float64(b.N)*1000/b.Elapsed().Seconds(), "documents/s")
+	})
+}
+
+// BenchmarkUpdateOne changes one member of one of 1,000 documents.
+func BenchmarkUpdateOne(b *testing.B) {
+	eachKind(b, func(b *testing.B, d *door, clients int) {
+		c := filled(b, d, 1000)
+		each(b, clients, func(i int) error {
+			_, err := c.UpdateOne(b.Context(), bson.D{{Key: "_id", Value: i * 7919 % 1000}}, bson.D{{Key: "$set", Value: bson.D{{Key: "field03", Value: i}}}})
+			return err
+		})
+	})
 }
 
 func BenchmarkRead(b *testing.B) {

@@ -36,7 +36,7 @@ func stampOf(v doc.Value) uint64 {
 // reach waits until the cluster time is at least after.
 func (r *request) reach(after uint64) error {
 	if r.s.o.ReplSet == "" {
-		return code.New(code.IllegalOperation, "Cannot specify afterClusterTime readConcern without replication enabled")
+		return needsSet(code.IllegalOperation, "Cannot specify afterClusterTime readConcern without replication enabled.")
 	}
 	if after == 0 {
 		return code.New(code.InvalidOptions, "afterClusterTime cannot be a null timestamp")

@@ -31,12 +31,15 @@ type Options struct {
 	// Auth asks clients who they are.
 	Auth bool
 
-	// ReplSet is the name of the replica set of one that the server looks like, "" for a
+	// ReplSet is the name of the replica set of one that the server is, "" for a
 	// stand-alone one, which has no transactions, retryable writes and change streams.
 	ReplSet string
-	// Advertise is host:port that a replica set tells its clients; "" is the address
-	// that each client has reached.
+	// Advertise is host:port that a replica set tells its clients; "" is the name that each client has
+	// called, or the address that it has reached.
 	Advertise string
+	// Exposed tells that other machines reach the server, perhaps at addresses that it does not know.
+	// Without Advertise it looks like a mongos to most clients then.
+	Exposed bool
 
 	// CosmosTTL refuses lifetimes on other fields than _ts, as Cosmos DB does.
 	CosmosTTL bool

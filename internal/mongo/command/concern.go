@@ -75,7 +75,7 @@ func (r *request) level() string {
 	return level
 }
 
-var errNoReplica = code.New(code.NotAReplicaSet, "node needs to be a replica set member to use read concern")
+var errNoReplica = needsSet(code.NotAReplicaSet, "node needs to be a replica set member to use read concern.")
 
 func (r *request) checkLevel(level string) error {
 	transacts := r.autocommit.Type != 0
@@ -165,7 +165,7 @@ func (r *request) checkConcernMember(name string, v doc.Value) error {
 func (r *request) checkNodes(v doc.Value) error {
 	if mode, ok := doc.AsString(v); ok {
 		if r.s.o.ReplSet == "" && mode != "majority" && mode != "" {
-			return code.New(code.BadValue, "cannot use non-majority 'w' mode \"%.200s\" when a host is not a member of a replica set", mode)
+			return needsSet(code.BadValue, "cannot use non-majority 'w' mode \"%.200s\" when a host is not a member of a replica set.", mode)
 		}
 		return nil
 	}
@@ -179,7 +179,7 @@ func (r *request) checkNodes(v doc.Value) error {
 	case n < 0 || n > maxNodes:
 		return code.New(code.FailedToParse, "w has to be a non-negative number and not greater than %d; found: %d", maxNodes, n)
 	case n > 1 && r.s.o.ReplSet == "":
-		return code.New(code.BadValue, "cannot use 'w' > 1 when a host is not replicated")
+		return needsSet(code.BadValue, "cannot use 'w' > 1 when a host is not replicated.")
 	}
 	return nil
 }

@@ -36,12 +36,12 @@ func (r errorRow) String() string {
 }
 
 // TestErrorsPage sends the command of each row of docs/mongo-errors.md and compares code, name and text. "use x; {…}"
-// sends it to another database. An error of a write has no name.
+// sends it to another database, "stand-alone; {…}" to a server that is no replica set. An error of a write has no name.
 func TestErrorsPage(t *testing.T) {
 	const file = "../../../docs/mongo-errors.md"
 	page, err := os.ReadFile(file)
 	must(t, err)
-	d := newDoor(t, func(o *command.Options) { o.ReplSet = "rs" })
+	d, alone := newDoor(t, func(o *command.Options) { o.ReplSet = "rs" }), newDoor(t, nil)
 	for _, given := range []string{
 		`{insert: 'c', documents: [{_id: 1, a: 1, s: 'x', l: [1, 2], o: {p: 1}, n: {$numberLong: '9223372036854775807'}}, {_id: 2, a: 2}]}`,
 		`{createIndexes: 'c', indexes: [{key: {a: 1}, name: 'a_1', unique: true}]}`,
@@ -59,7 +59,11 @@ func TestErrorsPage(t *testing.T) {
 		}
 		rows++
 		got := row
-		got.code, got.text = d.provoke(t, row.command)
+		if cmd, ok := strings.CutPrefix(row.command, "stand-alone; "); ok {
+			got.code, got.text = alone.provoke(t, cmd)
+		} else {
+			got.code, got.text = d.provoke(t, row.command)
+		}
 		lines[i] = got.String()
 		if got != row && !*rewriteErrors {
 			t.Errorf("docs/mongo-errors.md:%d\n%s\nis answered\n%s %s", i+1, line, got.code, got.text)

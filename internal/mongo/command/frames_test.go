@@ -1,9 +1,14 @@
 package command_test
 
 import (
+	"crypto/ed25519"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/binary"
 	"io"
+	"math/big"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -115,3 +120,28 @@ func codeIn(answer bson.Raw) int32 {
 }
 
 func appendMsg(p *peer, cmd any) []byte { return wire.AppendMsg(nil, p.sent, 0, 0, encoded(p.t, cmd)) }
+
+// securePeer calls the server by a name, over TLS.
+func (d *door) securePeer(name string) *peer {
+	d.t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	must(d.t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{name}}
+	certificate, err := x509.CreateCertificate(nil, template, template, public, private)
+	must(d.t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(d.t, err)
+	secure := tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: private}}})
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = d.server.Serve(secure) })
+	p := dial(d.t, l.Addr().String())
+	d.t.Cleanup(func() {
+		l.Close()
+		serving.Wait()
+	})
+	p.conn = tls.Client(p.conn, &tls.Config{ServerName: name, InsecureSkipVerify: true})
+	return p
+}
+
+// reached is the address of the server that the peer has called.
+func (p *peer) reached() string { return p.conn.RemoteAddr().String() }

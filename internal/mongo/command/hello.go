@@ -63,8 +63,11 @@ func (r *request) topology(a *answer) {
 	if r.name == "isMaster" {
 		writable = "ismaster"
 	}
-	if r.s.o.ReplSet == "" {
+	if !r.c.inSet() {
 		a.bool(writable, true)
+		if r.s.o.ReplSet != "" {
+			a.string("msg", "isdbgrid")
+		}
 		r.topologyVersion(a)
 		return
 	}
@@ -83,14 +86,6 @@ func (r *request) topology(a *answer) {
 	r.optime(a, "majorityOpTime")
 	a.date("majorityWriteDate", r.at.Unix()*1000)
 	a.close()
-}
-
-// self is the address under which clients of a replica set find the server.
-func (r *request) self() string {
-	if r.s.o.Advertise != "" {
-		return r.s.o.Advertise
-	}
-	return r.c.local
 }
 
 // term counts elections: each start of the server is one.

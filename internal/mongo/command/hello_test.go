@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,6 +105,64 @@ func TestHelloTellsTheAddressReached(t *testing.T) {
 	}
 	client := d.connect("replicaSet=rs")
 	must(t, client.Ping(t.Context(), nil))
+}
+
+// Where other machines reach the server, only clients that ask for the set, or whom the operator has told where it is,
+// are told of it: others stay at the address that they were given, as at a mongos.
+func TestHelloWhereOthersReachTheServer(t *testing.T) {
+	exposed := func(o *command.Options) { o.ReplSet, o.Exposed = "globaldb", true }
+	advertised := func(o *command.Options) { exposed(o); o.Advertise = "db.example:10255" }
+	for _, c := range []struct {
+		name   string
+		change func(*command.Options)
+		app    string
+		secure string // the name that is called over TLS
+		host   string // "" for a mongos, "reached" for the address reached
+	}{
+		{"a client", exposed, "", "", ""},
+		{"a client with a name", exposed, "shop", "", ""},
+		{"a client over TLS", exposed, "shop", "db.example", ""},
+		{"half a name of Azure's", exposed, "@", "", ""},
+		{"a name of Azure's without an account", exposed, "@@", "", ""},
+		{"Azure's string", exposed, "@acct@", "", "reached"},
+		{"Azure's string over TLS", exposed, "@acct@", "db.example", "db.example"},
+		{"advertised", advertised, "", "", "db.example:10255"},
+		{"advertised, Azure's string over TLS", advertised, "@acct@", "other.example", "db.example:10255"},
+		{"on this machine, over TLS", func(o *command.Options) { o.ReplSet = "globaldb" }, "", "localhost", "localhost"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := newDoor(t, c.change)
+			p := d.peer()
+			if c.secure != "" {
+				p = d.securePeer(c.secure)
+			}
+			answer := p.ask(bson.D{{Key: "hello", Value: 1}, {Key: "client", Value: bson.D{{Key: "application", Value: bson.D{{Key: "name", Value: c.app}}}}}, {Key: "$db", Value: "admin"}})
+			again := p.ask(bson.D{{Key: "hello", Value: 1}, {Key: "$db", Value: "admin"}})
+			host, msg, set := c.host, "", "globaldb"
+			switch {
+			case c.host == "":
+				msg, set = "isdbgrid", ""
+			case c.host == "reached":
+				host = p.reached()
+			case !strings.Contains(c.host, ":"):
+				_, port, _ := net.SplitHostPort(p.reached())
+				host = net.JoinHostPort(c.host, port)
+			}
+			for _, a := range []bson.Raw{answer, again} {
+				if writable, _ := a.Lookup("isWritablePrimary").BooleanOK(); !writable {
+					t.Errorf("takes no writes: %s", a)
+				}
+				for member, want := range map[string]string{"msg": msg, "setName": set, "me": host, "primary": host} {
+					if got, _ := a.Lookup(member).StringValueOK(); got != want {
+						t.Errorf("%s is %q, want %q", member, got, want)
+					}
+				}
+				if got, _ := a.Lookup("hosts", "0").StringValueOK(); got != host {
+					t.Errorf("hosts has %q, want %q", got, host)
+				}
+			}
+		})
+	}
 }
 
 func TestHelloRefusals(t *testing.T) {

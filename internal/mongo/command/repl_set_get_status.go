@@ -10,10 +10,15 @@ func init() {
 	register("replSetGetStatus", command{run: replSetGetStatus, help: "Tells about the replica set of one.", fields: fieldSet("initialSync"), admin: true, needs: monitorAction})
 }
 
+// needsSet refuses what a stand-alone server does not have: MongoDB's sentence, and what to do.
+func needsSet(c code.Code, format string, args ...any) error {
+	return code.New(c, format+" This mayfly is stand-alone, because --mongo-replset is empty: leave that setting out, or give it a name.", args...)
+}
+
 // noReplication refuses questions about a replica set when there is none.
 func (s *Server) noReplication() error {
 	if s.o.ReplSet == "" {
-		return code.New(code.NoReplicationEnabled, "not running with --replSet")
+		return needsSet(code.NoReplicationEnabled, "not running with --replSet.")
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ func init() {
 
 func replSetInitiate(r *request, _ *answer) error {
 	if r.s.o.ReplSet == "" {
-		return code.New(code.NoReplicationEnabled, "This node was not started with replication enabled.")
+		return needsSet(code.NoReplicationEnabled, "This node was not started with replication enabled.")
 	}
 	return code.New(alreadyInitialized, "already initialized")
 }

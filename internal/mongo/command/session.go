@@ -390,7 +390,7 @@ func readUUID(v doc.Value, field string) (id [16]byte, err error) {
 func (r *request) checkSession() error {
 	switch {
 	case r.hasTxn && r.s.o.ReplSet == "":
-		return code.New(code.IllegalOperation, "Transaction numbers are only allowed on a replica set member or mongos")
+		return needsSet(code.IllegalOperation, "Transaction numbers are only allowed on a replica set member or mongos.")
 	case r.hasTxn && r.lsid.Type == 0:
 		return code.New(code.InvalidOptions, "Transaction number requires a session ID to also be specified")
 	case r.hasTxn && r.txnNumber < 0:

@@ -28,7 +28,7 @@ type watchOptions struct {
 func (r *request) openStream(a *answer, x *aggregation, arg doc.Value, size int64) error {
 	switch {
 	case r.s.o.ReplSet == "":
-		return code.New(40573, "The $changeStream stage is only supported on replica sets")
+		return needsSet(40573, "The $changeStream stage is only supported on replica sets.")
 	case r.tx != nil:
 		return code.New(code.OperationNotSupportedInTransaction, "Stage not supported inside of a multi-document transaction: $changeStream")
 	}

@@ -14,7 +14,7 @@ const SOMEDAY: &str = "--clock=virtual=2030-01-01T00:00:00Z";
 const SOMEDAY_MILLIS: i64 = 1893456000000;
 
 async fn on_virtual_clock() -> (Server, Database) {
-    let server = Server::start(&["--mongo-replset=globaldb", SOMEDAY]);
+    let server = Server::start(&[SOMEDAY]);
     let database = connect(&server, "?replicaSet=globaldb").await.database("rust");
     (server, database)
 }

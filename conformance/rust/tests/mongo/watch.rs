@@ -60,7 +60,7 @@ async fn of_a_database_and_of_all() {
 /// A document that its lifetime ends is a delete in the stream.
 #[tokio::test]
 async fn shows_expiry() {
-    let server = Server::start(&["--mongo-replset=globaldb", "--clock=virtual"]);
+    let server = Server::start(&["--clock=virtual"]);
     let db = connect(&server, "?replicaSet=globaldb").await.database("rust");
     db.run_command(doc! {"createIndexes": "c", "indexes": [{"key": {"_ts": 1}, "name": "_ts_1", "expireAfterSeconds": 10}]})
         .await

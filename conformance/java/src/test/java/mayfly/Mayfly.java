@@ -48,7 +48,7 @@ final class Mayfly {
 
     private Mayfly(String... flags) {
         List<String> command = new ArrayList<>(List.of(binary(), "--memory", "--nosql", "127.0.0.1:0", "--mongo", "127.0.0.1:0",
-                "--mongo-replset", "globaldb", "--admin", "127.0.0.1:0"));
+                "--admin", "127.0.0.1:0"));
         command.addAll(List.of(flags));
         try {
             Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
