@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -168,9 +169,10 @@ func (cfg config) greet(w io.Writer, n *node.Node, took time.Duration) {
 		line("Second", "%s", called(compute))
 	}
 	others(nosql)
-	line("MongoDB", "%s", cmp.Or(called(n.MongoURI()), "off"))
-	if n.MongoAuth() {
-		line("", "user mayfly, password: the key")
+	mongo, hint := mongoLogin(n)
+	line("MongoDB", "%s", cmp.Or(mongo, "off"))
+	if hint != "" {
+		line("", "%s", hint)
 	}
 	line("Admin", "%s", cmp.Or(called(n.AdminURL()), "off"))
 	others(admin)
@@ -193,6 +195,20 @@ func (cfg config) greet(w io.Writer, n *node.Node, took time.Duration) {
 	}
 	b.WriteString("\nStop with Ctrl-C.\n")
 	io.WriteString(w, b.String())
+}
+
+// mongoLogin is a connection string for MongoDB clients of this machine, and what to know about its password. It holds
+// the account key only if everybody knows that.
+func mongoLogin(n *node.Node) (uri, hint string) {
+	uri = called(n.MongoURI())
+	if !n.MongoAuth() {
+		return uri, ""
+	}
+	password, hint := "KEY", "any user name will do; KEY is the key below, with %2B, %2F and %3D for its +, / and ="
+	if n.Key() == node.WellKnownKey {
+		password, hint = url.QueryEscape(node.WellKnownKey), "any user name will do"
+	}
+	return strings.Replace(uri, "mongodb://", "mongodb://mayfly:"+password+"@", 1), hint
 }
 
 // place says where the data is.
