@@ -139,6 +139,21 @@ func TestAuthenticationWhereNobodyIsAsked(t *testing.T) {
 	}
 }
 
+// Names that strangers try leave nothing behind, and those of clients who have the key not more than a thousand.
+func TestNamesThatAreRemembered(t *testing.T) {
+	d := newDoor(t, withAuth)
+	p := d.peer()
+	for i := range 9 {
+		p.sasl("admin", fmt.Sprint("stranger", i), "x", scram.SHA1, "SCRAM-SHA-1", true)
+	}
+	same(t, d.server.KeyNames(), 0)
+	p.sasl("admin", "acct", accountKey, scram.SHA256, "SCRAM-SHA-256", true)
+	p.sasl("admin", "acct", accountKey, scram.SHA256, "SCRAM-SHA-256", true)
+	same(t, d.server.KeyNames(), 1)
+	d.server.KeepKeyNames(2000)
+	same(t, d.server.KeyNames(), 1000)
+}
+
 // A user is one of that name as soon as it is made, and the account is again when it is dropped.
 func TestAccountKeyIsNotASecondPassword(t *testing.T) {
 	d := newDoor(t, withAuth)
