@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// binary is the path of the mayfly under test: MAYFLY_BIN, or one built here.
+// binary is the path of the mayfly under test: TESTED_BIN, or one built here.
 var binary string
 
 func TestMain(m *testing.M) {
@@ -23,7 +23,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	if binary = os.Getenv("MAYFLY_BIN"); binary == "" {
+	if binary = os.Getenv("TESTED_BIN"); binary == "" {
 		binary = filepath.Join(dir, "mayfly")
 		build := exec.Command("go", "build", "-o", binary, "./cmd/mayfly")
 		build.Dir = ".."

@@ -21,6 +21,7 @@ type command struct {
 	args     []string
 	out, err io.Writer
 	getenv   func(name string) (value string, ok bool)
+	environ  func() []string // lines of name=value; nil gives none
 }
 
 // A failure is an error of the work itself; any other error is a wrong use.
@@ -54,6 +55,7 @@ func (c command) root() *cobra.Command {
 		"end at their second. Without a subcommand it serves.\n\n" + sources
 	root.Version = versionText()
 	root.SetVersionTemplate("mayfly {{.Version}}\n")
+	root.SetFlagErrorFunc(unknownFlag)
 	root.SilenceErrors = true
 	root.SilenceUsage = true
 	root.CompletionOptions.HiddenDefaultCmd = true

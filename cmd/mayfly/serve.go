@@ -48,6 +48,9 @@ func (c command) serve() *cobra.Command {
 			if cfg.node.NoSQL == "" && cfg.node.Admin == "" && cfg.node.Mongo.Address == "" {
 				return fmt.Errorf("--nosql, --mongo and --admin are all empty: nothing could reach this mayfly")
 			}
+			if err := cfg.node.TLS.Check(); err != nil { // before anything is opened or made
+				return fmt.Errorf("--nosql-tls: %w", err)
+			}
 			ctx, release := interrupted(cfg.logger(c.err))
 			defer release()
 			return cfg.serve(ctx, c, watch)

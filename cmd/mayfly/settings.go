@@ -101,7 +101,7 @@ var levels = []string{"Strong", "BoundedStaleness", "Session", "ConsistentPrefix
 
 // env is the setting's environment variable.
 func (s setting) env() string {
-	return "MAYFLY_" + strings.ReplaceAll(strings.ToUpper(s.name), "-", "_")
+	return prefix + strings.ReplaceAll(strings.ToUpper(s.name), "-", "_")
 }
 
 // addFlags gives a command the flags of some settings, of all when none is
@@ -128,6 +128,11 @@ func (f *flagValue) Type() string       { return f.kind }
 // configure finds the settings that cmd has flags for.
 func (c command) configure(cmd *cobra.Command) (config, error) {
 	var out config
+	if c.environ != nil {
+		if err := unknownVariable(c.environ()); err != nil {
+			return out, err
+		}
+	}
 	path, _ := c.given(cmd, settings[0])
 	file, err := readSettings(path.value)
 	if err != nil {

@@ -56,13 +56,13 @@ func settingLine(line string) (name, value string, err error) {
 	case name == "config":
 		return "", "", fmt.Errorf("a configuration file cannot name another")
 	case !isSetting(name):
-		return "", "", fmt.Errorf("there is no such setting%s", about(name))
+		return "", "", unknownSetting(name)
 	}
 	return name, value, nil
 }
 
-// about names the setting that a wrong line begins with. It repeats nothing else of the
-// line, not even a name that is unknown: any of it may be a key.
+// about names the setting that a line without an equals sign begins with. It repeats nothing else of the
+// line: any of it may be a key.
 func about(line string) string {
 	first, _, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
 	if isSetting(first) {

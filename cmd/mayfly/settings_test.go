@@ -13,16 +13,25 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mayflydb/mayfly/internal/kv/memory"
 	"github.com/mayflydb/mayfly/internal/node"
 )
 
 // configured runs configure as serve would, with an environment of its own.
 func configured(t *testing.T, env map[string]string, args ...string) (config, error) {
 	t.Helper()
-	c := command{getenv: func(name string) (string, bool) {
-		v, ok := env[name]
-		return v, ok
-	}}
+	c := command{
+		getenv: func(name string) (string, bool) {
+			v, ok := env[name]
+			return v, ok
+		},
+		environ: func() (lines []string) {
+			for name, value := range env {
+				lines = append(lines, name+"="+value)
+			}
+			return lines
+		},
+	}
 	cmd := &cobra.Command{Args: cobra.NoArgs}
 	addFlags(cmd)
 	if err := cmd.ParseFlags(args); err != nil {
@@ -173,7 +182,10 @@ func TestBadSettings(t *testing.T) {
 		{name: "flag", args: []string{"--sync=maybe"}, want: "--sync: "},
 		{name: "environment", env: map[string]string{"MAYFLY_RECLAIM_RATE": "-1"}, want: "MAYFLY_RECLAIM_RATE: "},
 		{name: "file", file: "\n\nclock = lunar", want: "mayfly.conf:3: clock: "},
-		{name: "unknown name", file: "region = x\nregoin = y", want: "mayfly.conf:2: there is no such setting"},
+		{name: "unknown name", file: "region = x\nregoin = y", want: "mayfly.conf:2: there is no such setting regoin, did you mean region?"},
+		{name: "unknown name, like no other", file: "colour = red", want: "mayfly.conf:1: there is no such setting colour"},
+		{name: "name in capitals", file: "Data = d", want: "mayfly.conf:1: there is no such setting, did you mean data?"},
+		{name: "name of the variable", file: "MAYFLY_MONGO_AUTH = on", want: "mayfly.conf:1: there is no such setting, did you mean mongo-auth?"},
 		{name: "no equals sign", file: "memory", want: "mayfly.conf:1: "},
 		{name: "no equals sign, known name", file: "key C2y6", want: "mayfly.conf:1: this line is not of the form name = value, although it begins with key"},
 		{name: "twice", file: "sync=on\nsync=off", want: "mayfly.conf:2: sync is set twice"},
@@ -233,6 +245,128 @@ func TestKeyOfAWrongLineIsNotPrinted(t *testing.T) {
 	}
 }
 
+// TestUnknownVariables: what begins like a setting and is none stops the program.
+func TestUnknownVariables(t *testing.T) {
+	const value = "secret-value"
+	cases := []struct{ name, value, want string }{
+		{"MAYFLY_DTAA", value, "MAYFLY_DTAA: there is no such setting, did you mean MAYFLY_DATA?"},
+		{"MAYFLY_REGOIN", value, "MAYFLY_REGOIN: there is no such setting, did you mean MAYFLY_REGION?"},
+		{"MAYFLY_NOSQLTLS", value, "did you mean MAYFLY_NOSQL_TLS?"},
+		{"MAYFLY_MONGO_REPLSETS", value, "did you mean MAYFLY_MONGO_REPLSET?"},
+		{"MAYFLY_REPLSET", value, "did you mean MAYFLY_MONGO_REPLSET?"},
+		{"MAYFLY_LOGLEVEL", value, "did you mean MAYFLY_LOG_LEVEL?"},
+		{"MAYFLY_ACCOUNT_COLOUR", value, "MAYFLY_ACCOUNT_COLOUR: there is no such setting: unset it"},
+		{"MAYFLY_", value, "MAYFLY_: there is no such setting"},
+		{"MAYFLY_PORT", "8081", "MAYFLY_PORT: there is no such setting"},
+		{"MAYFLY_NOSQL_PORT", "8081", "MAYFLY_NOSQL_PORT: there is no such setting"},
+		{"MAYFLY_PORT_8081", value, "MAYFLY_PORT_8081: "},
+		{"MAYFLY_DTAA", "", ""}, // as not set
+		{"MAYFLYDATA", value, ""},
+		{"mayfly_other", value, ""},
+		// kubernetes.io/docs/concepts/services-networking/service/#environment-variables, for services mayfly and mayfly-nosql
+		{"MAYFLY_SERVICE_HOST", "10.0.0.11", ""},
+		{"MAYFLY_SERVICE_PORT", "8081", ""},
+		{"MAYFLY_SERVICE_PORT_MONGO_TLS", "27017", ""},
+		{"MAYFLY_PORT", "tcp://10.0.0.11:8081", ""},
+		{"MAYFLY_PORT_8081_TCP", "tcp://10.0.0.11:8081", ""},
+		{"MAYFLY_PORT_8081_TCP_PROTO", "tcp", ""},
+		{"MAYFLY_PORT_8081_TCP_PORT", "8081", ""},
+		{"MAYFLY_PORT_8081_TCP_ADDR", "10.0.0.11", ""},
+		{"MAYFLY_PORT_8081_UDP", "udp://10.0.0.11:8081", ""},
+		{"MAYFLY_NOSQL_SERVICE_HOST", "10.0.0.11", ""},
+		{"MAYFLY_NOSQL_SERVICE_PORT_HTTPS", "8081", ""},
+		{"MAYFLY_NOSQL_PORT", "tcp://10.0.0.11:8081", ""},
+		{"MAYFLY_NOSQL_PORT_8081_TCP_ADDR", "10.0.0.11", ""},
+	}
+	for _, c := range cases {
+		_, err := configured(t, map[string]string{c.name: c.value, "MAYFLY_REGION": "West US"})
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%s=%s: %v", c.name, c.value, err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s=%s: error %v, want %q", c.name, c.value, err, c.want)
+		case err != nil && strings.Contains(err.Error(), value):
+			t.Errorf("%s: the value is printed: %v", c.name, err)
+		}
+	}
+}
+
+// TestUnknownVariableStopsEveryCommand that reads settings, with the exit code of wrong use.
+func TestUnknownVariableStopsEveryCommand(t *testing.T) {
+	for _, args := range [][]string{{}, {"serve", "--memory"}, {"check"}, {"clock", "show"}} {
+		var out, err bytes.Buffer
+		code := run(command{
+			args: args, out: &out, err: &err,
+			getenv:  func(string) (string, bool) { return "", false },
+			environ: func() []string { return []string{"HOME=/", "MAYFLY_DTAA=/data"} },
+		})
+		if code != exitUsage || !strings.Contains(err.String(), "MAYFLY_DTAA") || !strings.Contains(err.String(), "MAYFLY_DATA?") {
+			t.Errorf("%v: exit %d, %s", args, code, err.String())
+		}
+	}
+}
+
+// TestSuitesSetNoVariableOfMayfly: programs of the conformance suites hand their environment on to the
+// mayfly that they start.
+func TestSuitesSetNoVariableOfMayfly(t *testing.T) {
+	err := filepath.WalkDir("../../conformance", func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			switch d.Name() {
+			case "node_modules", "target", "venv", ".venv", "__pycache__":
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err == nil && bytes.Contains(text, []byte(prefix)) && !bytes.Contains(text, []byte{0}) {
+			t.Errorf("%s uses a variable that begins with %s: let it begin with TESTED_", path, prefix)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCertificateFiles: wrong ones end the start as a wrong setting does, before anything is made or opened.
+func TestCertificateFiles(t *testing.T) {
+	dir := t.TempDir()
+	n, err := node.Start(t.Context(), node.Options{Engine: memory.New(), Dir: dir, NoSQL: "127.0.0.1:0"}) // makes certificates
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	file := func(name string) string { return filepath.Join(dir, "tls", name) }
+	broken := settingsFile(t, "-----BEGIN CERTIFICATE-----\nnothing\n")
+	cases := []struct{ name, cert, key, want string }{
+		{"none", file("no.pem"), file("no.key"), "--nosql-tls: the certificate cannot be read: give two files, CERT.pem,KEY.pem: open " + file("no.pem")},
+		{"no key", file("server.pem"), file("no.key"), "--nosql-tls: the certificate's key cannot be read"},
+		{"a folder", dir, file("server.key"), "--nosql-tls: the certificate cannot be read"},
+		{"not PEM", broken, file("server.key"), "are not a certificate and its key"},
+		{"key that is none", file("server.pem"), broken, "are not a certificate and its key"},
+		{"the other way round", file("server.key"), file("server.pem"), "are not a certificate and its key"},
+		{"another's key", file("server.pem"), file("ca.key"), "are not a certificate and its key, both in PEM: tls: private key does not match public key"},
+	}
+	for _, c := range cases {
+		data := filepath.Join(t.TempDir(), "data")
+		var out, err bytes.Buffer
+		// The address is nobody's: a start that looks at the ports first would exit with 1.
+		code := run(command{args: []string{"--data=" + data, "--nosql=192.0.2.1:1", "--mongo=", "--admin=", "--nosql-tls=" + c.cert + "," + c.key}, out: &out, err: &err,
+			getenv: func(string) (string, bool) { return "", false }})
+		if code != exitUsage || !strings.Contains(err.String(), c.want) {
+			t.Errorf("%s: exit %d, want %d with %q\n%s", c.name, code, exitUsage, c.want, err.String())
+		}
+		if _, err := os.Stat(data); err == nil {
+			t.Errorf("%s: a data folder was made", c.name)
+		}
+	}
+}
+
 func TestEveryLevelIsTaken(t *testing.T) {
 	for _, level := range levels {
 		engine, err := config{memory: true}.openEngine(slog.New(slog.DiscardHandler))
@@ -267,6 +401,8 @@ func TestUsage(t *testing.T) {
 		{"version as JSON", []string{"version", "--json"}, exitOK, `"version": `, ""},
 		{"version as a flag", []string{"--version"}, exitOK, "mayfly ", ""},
 		{"unknown flag", []string{"--fast"}, exitUsage, "", "--fast"},
+		{"unknown flag, a slip", []string{"--dta=x"}, exitUsage, "", "unknown flag: --dta, did you mean --data?"},
+		{"unknown flag of a subcommand", []string{"check", "--loglevel=debug"}, exitUsage, "", "did you mean --log-level?"},
 		{"unknown subcommand", []string{"server"}, exitUsage, "", "server"},
 		{"argument too many", []string{"serve", "now"}, exitUsage, "", "now"},
 		{"bad value", []string{"--log=xml"}, exitUsage, "", "--log"},
@@ -302,7 +438,7 @@ func TestUsage(t *testing.T) {
 	}
 	for _, c := range cases {
 		var out, err bytes.Buffer
-		code := run(command{args: c.args, out: &out, err: &err, getenv: getenv})
+		code := run(command{args: c.args, out: &out, err: &err, getenv: getenv, environ: func() []string { return nil }})
 		if code != c.code || !strings.Contains(out.String(), c.out) || !strings.Contains(err.String(), c.err) {
 			t.Errorf("%s: exit %d, want %d with %q and %q\nstdout: %s\nstderr: %s", c.name, code, c.code, c.out, c.err, out.String(), err.String())
 		}

@@ -8,7 +8,7 @@ import { CosmosClient } from "@azure/cosmos";
 /** The account key that every emulator shares and publishes. */
 export const key = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 
-/** Runs MAYFLY_BIN with its NoSQL door on a free port; resolves when it is ready. */
+/** Runs TESTED_BIN with its NoSQL door on a free port; resolves when it is ready. */
 export async function start(...flags) {
   const [nosql, admin] = await freePorts(2);
   const mayfly = await launch(admin, "--nosql", `127.0.0.1:${nosql}`, "--mongo", "", ...flags);
@@ -23,7 +23,7 @@ export async function startMongo(...flags) {
 }
 
 async function launch(admin, ...flags) {
-  const child = spawn(process.env.MAYFLY_BIN, ["--admin", `127.0.0.1:${admin}`, ...flags]);
+  const child = spawn(process.env.TESTED_BIN, ["--admin", `127.0.0.1:${admin}`, ...flags]);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += text));
   const exit = once(child, "exit");

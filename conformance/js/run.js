@@ -11,9 +11,9 @@ import { start, startMongo } from "./mayfly.js";
 const scratch = mkdtempSync(join(tmpdir(), "mayfly-js-"));
 let code = 1;
 try {
-  if (!process.env.MAYFLY_BIN) {
-    process.env.MAYFLY_BIN = join(scratch, "mayfly");
-    const built = spawnSync("go", ["build", "-o", process.env.MAYFLY_BIN, "./cmd/mayfly"], {
+  if (!process.env.TESTED_BIN) {
+    process.env.TESTED_BIN = join(scratch, "mayfly");
+    const built = spawnSync("go", ["build", "-o", process.env.TESTED_BIN, "./cmd/mayfly"], {
       cwd: new URL("../..", import.meta.url),
       stdio: "inherit",
     });
@@ -24,7 +24,7 @@ try {
   writeFileSync(authority, await (await fetch(`${mayfly.http}/_mayfly/ca.pem`)).text());
   const tests = spawn(process.execPath, ["--test", "--test-timeout=180000", "--test-reporter=spec", ...process.argv.slice(2)], {
     cwd: new URL(".", import.meta.url),
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: authority, MAYFLY_HTTP: mayfly.http, MAYFLY_HTTPS: mayfly.https, MAYFLY_MONGO_URI: mongo.uri() },
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: authority, TESTED_HTTP: mayfly.http, TESTED_HTTPS: mayfly.https, TESTED_MONGO_URI: mongo.uri() },
     stdio: "inherit",
   });
   [code] = await once(tests, "exit");

@@ -74,7 +74,7 @@ class Mayfly:
 
 
 def binary():
-    path = os.environ.get("MAYFLY_BIN")
+    path = os.environ.get("TESTED_BIN")
     if not path:
-        raise RuntimeError("MAYFLY_BIN must name a mayfly binary; `make python` in the folder above builds one")
+        raise RuntimeError("TESTED_BIN must name a mayfly binary; `make python` in the folder above builds one")
     return path

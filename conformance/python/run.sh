@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the tests against MAYFLY_BIN, each line of the SDK in a virtual
+# Runs the tests against TESTED_BIN, each line of the SDK in a virtual
 # environment of its own. Arguments go to pytest of the first.
 set -e
 cd "$(dirname "$0")"

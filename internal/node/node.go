@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -96,6 +97,32 @@ type TLS struct {
 	Cert, Key string // PEM files; TLS only when set
 }
 
+// Check fails with fault.Invalid when Cert and Key name files that cannot be read, or do not go together.
+func (t TLS) Check() error {
+	if t.Cert == "" {
+		return nil
+	}
+	_, err := t.load()
+	return err
+}
+
+// load reads the files.
+func (t TLS) load() (tls.Certificate, error) {
+	cert, err := os.ReadFile(t.Cert)
+	if err != nil {
+		return tls.Certificate{}, fault.Wrap(fault.Invalid, err, "the certificate cannot be read: give two files, CERT.pem,KEY.pem")
+	}
+	key, err := os.ReadFile(t.Key)
+	if err != nil {
+		return tls.Certificate{}, fault.Wrap(fault.Invalid, err, "the certificate's key cannot be read: give two files, CERT.pem,KEY.pem")
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return tls.Certificate{}, fault.Wrap(fault.Invalid, err, "%s and %s are not a certificate and its key, both in PEM", t.Cert, t.Key)
+	}
+	return pair, nil
+}
+
 // A Node is running. Its methods are safe for concurrent use.
 type Node struct {
 	engine  kv.Engine
@@ -168,6 +195,9 @@ func (o *Options) check() (err error) {
 			return fault.Wrap(fault.Invalid, err, "no clock starts at %s", o.VirtualStart.Format(time.RFC3339))
 		}
 	}
+	if err := o.TLS.Check(); err != nil {
+		return err
+	}
 	if o.Dir != "" {
 		o.Dir, err = filepath.Abs(o.Dir)
 	}
@@ -230,8 +260,8 @@ func (n *Node) prepareTLS(_ context.Context, o Options) (err error) {
 	case n.nosql == nil && n.compute == nil && n.mongo == nil || o.TLS.Off:
 		return nil
 	case o.TLS.Cert != "":
-		if n.certs.server, err = tls.LoadX509KeyPair(o.TLS.Cert, o.TLS.Key); err != nil {
-			return fault.Wrap(fault.Invalid, err, "certificate of the NoSQL door")
+		if n.certs.server, err = o.TLS.load(); err != nil {
+			return err
 		}
 		n.secure(false)
 		return nil

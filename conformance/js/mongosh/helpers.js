@@ -105,7 +105,7 @@ db.things.deleteOne({ _id: "in a transaction" });
 assert.equal(stream.next().operationType, "delete");
 stream.close();
 
-load(`${process.env.MAYFLY_SCRIPTS}/loaded.js`);
+load(`${process.env.TESTED_SCRIPTS}/loaded.js`);
 assert.equal(db.loaded.findOne().by, "load()");
 assert.equal(db.dropDatabase().ok, 1);
 print("helpers passed");

@@ -4,7 +4,7 @@ const assert = require("assert");
 /** Moves the server's clock. A script cannot await what is not mongosh's own; sleep() is. */
 function advance(seconds) {
   let moved;
-  fetch(`${process.env.MAYFLY_ADMIN}/clock/advance`, { method: "POST", body: JSON.stringify({ duration: `${seconds}s` }) }).then(
+  fetch(`${process.env.TESTED_ADMIN}/clock/advance`, { method: "POST", body: JSON.stringify({ duration: `${seconds}s` }) }).then(
     (answer) => { moved = answer.ok; },
     () => { moved = false; },
   );

@@ -6,7 +6,7 @@ import { ChangeFeedStartFrom } from "@azure/cosmos";
 import { connect, newContainer } from "../mayfly.js";
 
 let client;
-before(() => (client = connect(process.env.MAYFLY_HTTPS)));
+before(() => (client = connect(process.env.TESTED_HTTPS)));
 after(() => client.dispose());
 
 /** Reads until there is nothing new. */

@@ -10,7 +10,7 @@ import { startMongo } from "../mayfly.js";
 let client, db;
 let made = 0;
 before(async () => {
-  client = await MongoClient.connect(process.env.MAYFLY_MONGO_URI);
+  client = await MongoClient.connect(process.env.TESTED_MONGO_URI);
   db = client.db(`node-${process.pid}`);
 });
 after(async () => {

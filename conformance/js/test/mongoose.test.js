@@ -10,7 +10,7 @@ const patient = { timeout: 60_000 };
 
 let connection;
 before(async () => {
-  connection = await mongoose.createConnection(process.env.MAYFLY_MONGO_URI, { dbName: `mongoose-${process.pid}` }).asPromise();
+  connection = await mongoose.createConnection(process.env.TESTED_MONGO_URI, { dbName: `mongoose-${process.pid}` }).asPromise();
 });
 after(async () => {
   await connection?.dropDatabase();

@@ -19,7 +19,7 @@ const database = `shell-${process.pid}`;
 let home, client;
 before(async () => {
   home = mkdtempSync(join(tmpdir(), "mayfly-mongosh-"));
-  client = await MongoClient.connect(process.env.MAYFLY_MONGO_URI);
+  client = await MongoClient.connect(process.env.TESTED_MONGO_URI);
 });
 after(async () => {
   await client?.db(database).dropDatabase();
@@ -30,7 +30,7 @@ after(async () => {
 /** Runs mongosh and gives what it printed; input is typed into it. */
 async function mongosh(uri, args, { env = {}, input } = {}) {
   const child = spawn(process.execPath, [shell, uri, "--quiet", "--norc", ...args], {
-    env: { ...process.env, HOME: home, MAYFLY_SCRIPTS: scripts, ...env },
+    env: { ...process.env, HOME: home, TESTED_SCRIPTS: scripts, ...env },
   });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += text));
@@ -41,12 +41,12 @@ async function mongosh(uri, args, { env = {}, input } = {}) {
 }
 
 /** The shared server, with a database. */
-const shared = (name) => process.env.MAYFLY_MONGO_URI.replace("/?", `/${name}?`);
+const shared = (name) => process.env.TESTED_MONGO_URI.replace("/?", `/${name}?`);
 
 test("the documented samples", patient, async () => {
   const mayfly = await startMongo("--memory", "--clock=virtual");
   try {
-    assert.match(await mongosh(mayfly.uri("test"), ["--file", join(scripts, "seeds.js")], { env: { MAYFLY_ADMIN: mayfly.admin } }), /seeds passed/);
+    assert.match(await mongosh(mayfly.uri("test"), ["--file", join(scripts, "seeds.js")], { env: { TESTED_ADMIN: mayfly.admin } }), /seeds passed/);
   } finally {
     await mayfly.stop();
   }
@@ -103,8 +103,8 @@ test("export and import of 10,000 documents, byte for byte", patient, async () =
   const documents = Array.from({ length: 10_000 }, (_, i) => everything(i));
   await db.collection("source").insertMany(documents);
   const file = join(home, "export.json");
-  assert.match(await mongosh(shared(database), ["--file", join(scripts, "export.js")], { env: { MAYFLY_EXPORT: file } }), /exported 10000/);
-  assert.match(await mongosh(shared(database), ["--file", join(scripts, "import.js")], { env: { MAYFLY_EXPORT: file } }), /imported 10000/);
+  assert.match(await mongosh(shared(database), ["--file", join(scripts, "export.js")], { env: { TESTED_EXPORT: file } }), /exported 10000/);
+  assert.match(await mongosh(shared(database), ["--file", join(scripts, "import.js")], { env: { TESTED_EXPORT: file } }), /imported 10000/);
   const wanted = createHash("sha256");
   for (const d of documents) wanted.update(BSON.serialize(d));
   const want = wanted.digest("hex");

@@ -8,7 +8,7 @@ describe("@azure/cosmos 3.17", () => {
   let container;
   before(async () => {
     // 3.17 takes no plain http.
-    container = await newContainer(new CosmosClient({ endpoint: process.env.MAYFLY_HTTPS, key }));
+    container = await newContainer(new CosmosClient({ endpoint: process.env.TESTED_HTTPS, key }));
     for (let i = 0; i < 9; i++) await container.items.create({ id: `${i}`, pk: `k${i % 3}`, n: i });
   });
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { connect, newContainer, newDatabase, refused, status } from "../mayfly.js";
 
-for (const [scheme, endpoint] of [["https", process.env.MAYFLY_HTTPS], ["http", process.env.MAYFLY_HTTP]]) {
+for (const [scheme, endpoint] of [["https", process.env.TESTED_HTTPS], ["http", process.env.TESTED_HTTP]]) {
   describe(scheme, () => {
     let client;
     before(() => (client = connect(endpoint)));

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { connect, newContainer, refused } from "../mayfly.js";
 
 let client;
-before(() => (client = connect(process.env.MAYFLY_HTTPS)));
+before(() => (client = connect(process.env.TESTED_HTTPS)));
 after(() => client.dispose());
 
 const kinds = [

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { CosmosClient } from "@azure/cosmos";
 import { connect, newDatabase, refused } from "../mayfly.js";
 
-const endpoint = process.env.MAYFLY_HTTPS;
+const endpoint = process.env.TESTED_HTTPS;
 let client;
 before(() => (client = connect(endpoint)));
 after(() => client.dispose());

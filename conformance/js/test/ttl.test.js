@@ -107,7 +107,7 @@ test("the odds and ends of the SDK's suite", async () => {
 });
 
 test("on the wall clock", async () => {
-  const real = connect(process.env.MAYFLY_HTTPS);
+  const real = connect(process.env.TESTED_HTTPS);
   const container = await newContainer(real, { defaultTtl: 3 });
   const { resource } = await container.items.create({ id: "x", pk: "p", ttl: 2 });
   const kept = await container.items.create({ id: "kept", pk: "p", ttl: -1 });

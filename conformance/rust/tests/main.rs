@@ -1,4 +1,4 @@
-//! The official Rust clients, azure_data_cosmos and mongodb, against a mayfly binary: MAYFLY_BIN, or one that
+//! The official Rust clients, azure_data_cosmos and mongodb, against a mayfly binary: TESTED_BIN, or one that
 //! the tests build.
 
 mod cosmos;

@@ -92,11 +92,11 @@ impl Drop for Server {
     }
 }
 
-/// The mayfly under test: MAYFLY_BIN, or one built here.
+/// The mayfly under test: TESTED_BIN, or one built here.
 fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
-        if let Some(binary) = std::env::var_os("MAYFLY_BIN") {
+        if let Some(binary) = std::env::var_os("TESTED_BIN") {
             return binary.into();
         }
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));

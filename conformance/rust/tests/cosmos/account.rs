@@ -34,7 +34,7 @@ async fn authority_in_ssl_cert_file() {
     let child = Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", "cosmos::account::with_trusted_authority", "--ignored"])
         .env("SSL_CERT_FILE", &file)
-        .env("MAYFLY_TRUSTED_ENDPOINT", &endpoint)
+        .env("TESTED_TRUSTED_ENDPOINT", &endpoint)
         .output()
         .expect("start this program again");
     let _ = std::fs::remove_file(&file);
@@ -45,7 +45,7 @@ async fn authority_in_ssl_cert_file() {
 #[tokio::test]
 #[ignore = "authority_in_ssl_cert_file runs it"]
 async fn with_trusted_authority() {
-    let endpoint = std::env::var("MAYFLY_TRUSTED_ENDPOINT").expect("an endpoint");
+    let endpoint = std::env::var("TESTED_TRUSTED_ENDPOINT").expect("an endpoint");
     let client = dial(&endpoint, ConnectionPoolOptions::default()).await.expect("connect");
     let container = new_container(&client, |p| p).await;
     create(&container, item("1", json!({}))).await;

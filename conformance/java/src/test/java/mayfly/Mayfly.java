@@ -76,9 +76,9 @@ final class Mayfly {
     }
 
     private static String binary() {
-        String path = System.getenv("MAYFLY_BIN");
+        String path = System.getenv("TESTED_BIN");
         if (path == null) {
-            throw new IllegalStateException("MAYFLY_BIN must name a mayfly binary; `make java` in the folder above builds one");
+            throw new IllegalStateException("TESTED_BIN must name a mayfly binary; `make java` in the folder above builds one");
         }
         return path;
     }

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// prefix begins the environment variables that are settings.
+const prefix = "MAYFLY_"
+
+// Kubernetes gives every container variables about each service of its namespace, as Docker does for
+// links (kubernetes/kubernetes: pkg/kubelet/envvars/envvars.go). Those about a service that is called mayfly, or mayfly-something,
+// begin like settings. MAYFLY_PORT is one of them only with a URL as its value: somebody who sets it to 8081 means a setting.
+var (
+	serviceVariable = regexp.MustCompile(`^MAYFLY(_[A-Z0-9_]+)?_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$`)
+	portVariable    = regexp.MustCompile(`^MAYFLY(_[A-Z0-9_]+)?_PORT$`)
+	portURL         = regexp.MustCompile(`^(tcp|udp|sctp)://`)
+)
+
+// ofService reports whether a variable tells of a service and is no setting.
+func ofService(name, value string) bool {
+	return serviceVariable.MatchString(name) || portVariable.MatchString(name) && portURL.MatchString(value)
+}
+
+// unknownVariable fails when environ, lines of name=value, has a variable that begins like a setting and is none.
+// The error never tells its value, which may be a key.
+func unknownVariable(environ []string) error {
+	for _, line := range slices.Sorted(slices.Values(environ)) {
+		name, value, _ := strings.Cut(line, "=")
+		if runtime.GOOS == "windows" { // names of variables are the same there in any case
+			name = strings.ToUpper(name)
+		}
+		if !strings.HasPrefix(name, prefix) || value == "" || ofService(name, value) {
+			continue
+		}
+		if slices.ContainsFunc(settings, func(s setting) bool { return s.env() == name }) {
+			continue
+		}
+		if s, ok := nearest(name); ok {
+			return fmt.Errorf("%s: there is no such setting, did you mean %s?", name, s.env())
+		}
+		return fmt.Errorf("%s: there is no such setting: unset it, or see 'mayfly --help' for those that there are", name)
+	}
+	return nil
+}
+
+// plain is the form in which names of settings are compared: as flags have them.
+func plain(name string) string {
+	name = strings.ReplaceAll(strings.ToLower(strings.TrimLeft(name, "-")), "_", "-")
+	return strings.TrimPrefix(name, strings.ToLower(strings.ReplaceAll(prefix, "_", "-")))
+}
+
+// nearest finds the setting that name is a slip of: a few letters differ, or it is the end of the setting's name.
+func nearest(name string) (setting, bool) {
+	name = plain(name)
+	best, found, ok := 1+min(2, len(name)/3), setting{}, false
+	for _, s := range settings {
+		if d := distance(name, s.name); d < best {
+			best, found, ok = d, s, true
+		}
+	}
+	if ok {
+		return found, true
+	}
+	for _, s := range settings {
+		if strings.HasSuffix(s.name, "-"+name) {
+			return s, true
+		}
+	}
+	return setting{}, false
+}
+
+// distance is the number of letters to insert, delete, change, or swap with their neighbour, to make b of a.
+func distance(a, b string) int {
+	var before, last []int // the rows for one letter of a less, and for two
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, last = last, row
+		row = make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := last[j-1]
+			if a[i-1] != b[j-1] {
+				change++
+			}
+			row[j] = min(change, last[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}
+
+// ordinaryName matches what may be shown of a line that is wrong: keys in base64 or hexadecimal have
+// digits or capitals.
+var ordinaryName = regexp.MustCompile(`^[a-z][a-z_-]{0,39}$`)
+
+// unknownSetting tells of a name in a configuration file that is no setting. The name itself is shown
+// only if it looks like one, because any part of a wrong line may be a key.
+func unknownSetting(name string) error {
+	shown := ""
+	if ordinaryName.MatchString(name) {
+		shown = " " + name
+	}
+	if s, ok := nearest(name); ok {
+		return fmt.Errorf("there is no such setting%s, did you mean %s?", shown, s.name)
+	}
+	return fmt.Errorf("there is no such setting%s", shown)
+}
+
+// unknownFlag adds the nearest name to the error about a flag that there is not.
+func unknownFlag(_ *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return err
+	}
+	if s, ok := nearest(unknown.GetSpecifiedName()); ok {
+		return fmt.Errorf("%w, did you mean --%s?", err, s.name)
+	}
+	return err
+}
