@@ -80,7 +80,7 @@ func (n *Node) openMongo(o Options, version string) error {
 	n.mongoServer = command.New(command.Options{
 		Catalog: n.catalog, Store: n.store, Clock: n.clock, Key: n.account.key, Auth: auth,
 		ReplSet: o.Mongo.ReplSet, Advertise: advertise, Exposed: n.mongo.exposed(), CosmosTTL: o.Mongo.CosmosTTL, TestCommands: o.Mongo.TestCommands,
-		TLS: n.mongoTLS(), ReclaimNow: n.reaper.ReclaimNow, Meter: metered{n, apiMongo}, Slow: o.Slow, Version: version, Logger: n.log,
+		TLS: n.mongoTLS(), ReclaimNow: n.reaper.ReclaimNow, Meter: metered{n, apiMongo}, Slow: o.Slow, Version: version, Logger: n.log, Hints: n.hints,
 		Reclaimed: n.reaper.Reclaimed,
 	})
 	for _, l := range n.mongo.listeners {

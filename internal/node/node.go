@@ -25,6 +25,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/cosmos/rest"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/hint"
 	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/mongo/command"
 	"github.com/mayflydb/mayfly/internal/reaper"
@@ -147,6 +148,8 @@ type Node struct {
 	admin   *door
 	mongo   *door
 
+	hints *hint.Teller
+
 	mongoServer *command.Server
 
 	meter    Meter // nil for none
@@ -166,6 +169,7 @@ func Start(ctx context.Context, o Options) (_ *Node, err error) {
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)
 	}
+	n.hints = hint.NewTeller(n.log, nil)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.close(ctx))
@@ -321,7 +325,7 @@ func (n *Node) observe(took time.Duration) {
 func (n *Node) nosqlHandler(o Options, d *door) (http.Handler, error) {
 	options := rest.Options{
 		Catalog: n.catalog, Store: n.store, Clock: n.clock, Key: n.account.key,
-		Region: o.Region, Advertise: o.Advertise, Consistency: o.Consistency, Logger: n.log,
+		Region: o.Region, Advertise: o.Advertise, Consistency: o.Consistency, Logger: n.log, Hints: n.hints,
 		Meter: metered{n, apiNoSQL}, Slow: o.Slow,
 		Strict: o.Strict, Origins: o.Origins, Routing: d == n.nosql && n.compute != nil,
 	}

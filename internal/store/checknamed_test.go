@@ -69,7 +69,7 @@ func TestCheckNamed(t *testing.T) {
 				return []catalog.NamedIndex{{Name: "v_1", Columns: []catalog.NamedColumn{{Path: "v"}}, Unique: true, Building: true}}, nil
 			})
 			w.ok(err)
-			w.ok(w.store.BuildNamed(t.Context(), w.c, w.now))
+			w.ok(w.buildNamed())
 			w.consistent()
 			b := &kv.Batch{Since: w.engine.Mark()}
 			c.broken(w, b)

@@ -371,7 +371,7 @@ func (p *datedPlayer) addRule() {
 	}
 	p.note("index %+v", *r)
 	p.change(func(list []catalog.NamedIndex) []catalog.NamedIndex { return append(list, x) })
-	p.ok(p.store.BuildNamed(context.Background(), p.c, p.now))
+	p.ok(p.buildNamed())
 	p.m.rules = append(p.m.rules, r)
 }
 

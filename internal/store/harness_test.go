@@ -83,6 +83,11 @@ func (w *world) ok(err error) {
 	}
 }
 
+func (w *world) buildNamed() error {
+	_, err := w.store.BuildNamed(w.t.Context(), w.c, w.now)
+	return err
+}
+
 func (w *world) view() catalog.View {
 	w.t.Helper()
 	v, err := w.c.Enter(context.Background(), w.now)

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/mayflydb/mayfly/internal/access"
@@ -14,7 +13,7 @@ func TestIndexSizes(t *testing.T) {
 		w := byName(t, documents)
 		w.announce(catalog.NamedIndex{Name: "n_1", Columns: []catalog.NamedColumn{{Path: "n"}}},
 			catalog.NamedIndex{Name: "_id_n", Columns: []catalog.NamedColumn{{Path: "_id"}, {Path: "n"}}, Unique: true})
-		w.ok(w.store.BuildNamed(context.Background(), w.c, w.now))
+		w.ok(w.buildNamed())
 		list, err := w.store.IndexSizes(w.c, uint64(documents))
 		w.ok(err)
 		named := w.c.State().Named

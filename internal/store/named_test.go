@@ -100,7 +100,7 @@ func TestNamedBuildGoesOnAfterRestart(t *testing.T) {
 func TestVisitsGiveEachDocumentOnce(t *testing.T) {
 	w := byName(t, 100)
 	w.announce(catalog.NamedIndex{Name: "tags_1", Columns: column("tags", false)}, catalog.NamedIndex{Name: "n_-1", Columns: column("n", true)})
-	w.ok(w.store.BuildNamed(context.Background(), w.c, w.now))
+	w.ok(w.buildNamed())
 	list, err := w.store.Named(w.view())
 	w.ok(err)
 	tags := access.Interval{Low: &access.Bound{Value: doc.String("t0")}, High: &access.Bound{Value: doc.String("t3"), Open: true}}
@@ -130,7 +130,7 @@ func TestVisitsGiveEachDocumentOnce(t *testing.T) {
 func TestUniqueNamedIndex(t *testing.T) {
 	w := byName(t, 20)
 	w.announce(catalog.NamedIndex{Name: "n_1", Columns: column("n", false), Unique: true})
-	err := w.store.BuildNamed(context.Background(), w.c, w.now)
+	err := w.buildNamed()
 	var d *store.Duplicate
 	if !errors.As(err, &d) || d.Index.Name != "n_1" || len(d.Values) != 1 {
 		t.Fatalf("%v", err)
@@ -143,7 +143,7 @@ func TestUniqueNamedIndex(t *testing.T) {
 		w.ok(err)
 	}
 	w.announce(catalog.NamedIndex{Name: "n_1", Columns: column("n", false), Unique: true})
-	w.ok(w.store.BuildNamed(context.Background(), w.c, w.now))
+	w.ok(w.buildNamed())
 	body := w.body(`{"_id":"new","n":4.0}`)
 	_, err = w.store.Write(context.Background(), w.c, w.now, store.Op{Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: body})
 	if !errors.As(err, &d) {

@@ -17,12 +17,13 @@ import (
 // and returns when they are. Writes go on meanwhile, and maintain them already. A *Duplicate, or a
 // document that cannot be indexed, ends it: the indexes that were building are dropped.
 // When ctx ends, an index stays as it is; Open goes on with it. What is dead at now is in nobody's way.
-func (s *Store) BuildNamed(ctx context.Context, c *catalog.Container, now expiry.Stamp) error {
+// The Effect is that of indexes that end documents, nil if there are none.
+func (s *Store) BuildNamed(ctx context.Context, c *catalog.Container, now expiry.Stamp) (*Effect, error) {
 	err := s.buildNamed(ctx, c, now)
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
-	_, change := s.catalog.ReplaceIndexes(ctx, now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
+	_, effect, change := s.ReplaceIndexes(ctx, now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
 		list := slices.Clone(st.Named)
 		if err != nil {
 			return slices.DeleteFunc(list, func(x catalog.NamedIndex) bool { return x.Building }), nil
@@ -35,7 +36,7 @@ func (s *Store) BuildNamed(ctx context.Context, c *catalog.Container, now expiry
 	if err == nil {
 		err = change
 	}
-	return err
+	return effect, err
 }
 
 // buildNamed visits every document, in steps.
@@ -188,7 +189,7 @@ func (s *Store) resumeNamed() {
 	for _, c := range s.catalog.AllContainers() {
 		if slices.ContainsFunc(c.State().Named, func(x catalog.NamedIndex) bool { return x.Building }) {
 			s.builds.Go(func() {
-				err := s.BuildNamed(s.buildsOver, c, 0)
+				_, err := s.BuildNamed(s.buildsOver, c, 0)
 				if err != nil && err != catalog.ErrNoOwner && s.buildsOver.Err() == nil {
 					s.failed.Store(&err)
 				}

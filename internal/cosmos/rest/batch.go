@@ -10,6 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/hint"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
@@ -64,6 +65,7 @@ type operation struct {
 	err       error  // why it cannot be done, without asking the store
 	status    int    // what became of it, and what that cost
 	ru        float64
+	hint      hint.Hint // bulk: about the item that it wrote
 }
 
 // parseOperations reads the array of a request. An entry whose form is wrong
@@ -179,6 +181,7 @@ func transact(e *exchange, v catalog.View, partition []doc.Value, list []operati
 		return 0, err
 	}
 	settleReads(ops, results)
+	var hints manyHints
 	e.reply = append(e.reply, '[')
 	for i := range results {
 		if i > 0 {
@@ -186,7 +189,11 @@ func transact(e *exchange, v catalog.View, partition []doc.Value, list []operati
 		}
 		list[i].status, list[i].ru = outcomeOf(list[i].Verb, &results[i])
 		appendSuccess(e, v.Container, &list[i], &results[i])
+		if writes(list[i].Verb) {
+			hints.add(i, e.hinted(v, &results[i].Document))
+		}
 	}
+	hints.send(e)
 	e.reply = append(e.reply, ']')
 	return http.StatusOK, nil
 }
@@ -248,6 +255,9 @@ func appendSuccess(e *exchange, c *catalog.Container, op *operation, result *sto
 	}
 	e.reply = append(e.reply, '}')
 }
+
+// writes reports whether an operation leaves a new version.
+func writes(verb store.Verb) bool { return verb != store.Read && verb != store.Delete }
 
 // showsBody reports whether the answer to an operation holds the item.
 func showsBody(verb store.Verb, minimal bool) bool {

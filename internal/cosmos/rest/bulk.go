@@ -11,6 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/hint"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
@@ -143,6 +144,9 @@ func (b *bulkRun) run(i int) {
 		return
 	}
 	op.status, op.ru = outcomeOf(op.Verb, result)
+	if writes(op.Verb) {
+		op.hint = hint.Written(&b.view.Policy, result.TTL, result.Body)
+	}
 	if !shown {
 		result.Body = nil
 	}
@@ -152,6 +156,7 @@ func (b *bulkRun) run(i int) {
 // answerBulk writes the entry of each operation, of which the first done were tried.
 func answerBulk(e *exchange, c *catalog.Container, list []operation, results []store.Result, done int) (status int) {
 	status = http.StatusOK
+	var hints manyHints
 	e.reply = append(e.reply, '[')
 	for i := range list {
 		if i > 0 {
@@ -167,8 +172,11 @@ func answerBulk(e *exchange, c *catalog.Container, list []operation, results []s
 			e.addCharge(1)
 		default:
 			appendSuccess(e, c, &list[i], &results[i])
+			e.tell(c, list[i].hint)
+			hints.add(i, list[i].hint)
 		}
 	}
+	hints.send(e)
 	e.reply = append(e.reply, ']')
 	return status
 }

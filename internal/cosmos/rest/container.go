@@ -40,6 +40,7 @@ func createContainer(e *exchange) (int, error) {
 		return 0, err
 	}
 	e.charge(4.95)
+	e.definitionHint(def.TTL, d)
 	return e.answerContainer(e.container.State(), http.StatusCreated)
 }
 
@@ -90,7 +91,7 @@ func replaceContainer(e *exchange) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	st, err := e.door.catalog.ReplaceContainer(e.Context(), e.now, e.container, func(st *catalog.State) (catalog.Definition, error) {
+	st, effect, err := e.door.store.ReplaceContainer(e.Context(), e.now, e.container, func(st *catalog.State) (catalog.Definition, error) {
 		if err := e.stale(stateVersion(st)); err != nil {
 			return catalog.Definition{}, err
 		}
@@ -100,6 +101,8 @@ func replaceContainer(e *exchange) (int, error) {
 		return 0, err
 	}
 	e.charge(9.9)
+	e.definitionHint(st.TTL, d)
+	e.lifetimeChanged(effect)
 	return e.answerContainer(st, http.StatusOK)
 }
 

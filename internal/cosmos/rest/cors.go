@@ -72,7 +72,7 @@ var exposed = []answerHeader{
 	outETag, outExpiresAt, outGatewayVersion, outHint, outIndexProgress, outIndexUtilization, outItemCount, outLSN,
 	outMaxMediaStorage, outMediaStorage, outMinThroughput, outOfferPending, outQueryMetrics, outQuota, outRangeID,
 	outSchemaVersion, outScriptLog, outServiceVersion, outSessionToken, outStorageConsumed, outStorageProvisioned,
-	outStorageReserved, outSubstatus, outUsage,
+	outStorageReserved, outSubstatus, outTTLEffect, outUsage,
 }
 
 // Values of the headers of sharing.

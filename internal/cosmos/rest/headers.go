@@ -97,6 +97,7 @@ const (
 	outStorageProvisioned answerHeader = "x-ms-databaseaccount-provisioned-mb"
 	outStorageReserved    answerHeader = "x-ms-databaseaccount-reserved-mb"
 	outSubstatus          answerHeader = "x-ms-substatus"
+	outTTLEffect          answerHeader = "x-mayfly-ttl-effect"
 	outUsage              answerHeader = "x-ms-resource-usage"
 	outVary               answerHeader = "Vary"
 )

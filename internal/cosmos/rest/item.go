@@ -289,7 +289,7 @@ func (e *exchange) writeItem(v catalog.View, op store.Op) (status int, err error
 	}
 	e.etag(result.Version)
 	e.charge(writeCharge(&result))
-	e.lifetime(v, &result.Document)
+	e.newLifetime(v, &result.Document)
 	if !e.minimal() {
 		e.reply = append(appendItem(e.reply, v.Container, &result.Document), '}')
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/hint"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
@@ -62,6 +63,9 @@ type Options struct {
 	// internal error; nil discards.
 	Logger *slog.Logger
 
+	// Hints hears of items and definitions of containers that look like mistakes; nil hears nothing.
+	Hints *hint.Teller
+
 	// CA gives the certificate authority in PEM for /_mayfly/ca.pem; nil answers 404 there.
 	CA func() []byte
 }
@@ -77,6 +81,7 @@ type Door struct {
 	advertise   string
 	consistency string
 	log         *slog.Logger
+	hints       *hint.Teller
 	ca          func() []byte
 	strict      bool
 	routing     bool
@@ -100,7 +105,7 @@ func New(o Options) (*Door, error) {
 	}
 	d := &Door{
 		catalog: o.Catalog, store: o.Store, clock: o.Clock, keys: newKeyring(o.Key, key),
-		meter: o.Meter, slow: o.Slow,
+		meter: o.Meter, slow: o.Slow, hints: o.Hints,
 		region: o.Region, consistency: o.Consistency, log: o.Logger, ca: o.CA, strict: o.Strict, routing: o.Routing, sharing: newSharing(o.Origins),
 	}
 	if d.region == "" {

@@ -67,6 +67,7 @@ var spellings = map[string]string{
 	"x-ms-substatus":                                           constants,
 	"x-mayfly-expires-at":                                      ours,
 	"x-mayfly-hint":                                            ours,
+	"x-mayfly-ttl-effect":                                      ours,
 
 	// Of the certificate at /_mayfly/ca.pem and its errors, which no SDK reads.
 	"X-Content-Type-Options": "net/http",
@@ -190,6 +191,7 @@ func TestHeadersAreSpelledAsTheServiceSpellsThem(t *testing.T) {
 	step(201, "POST", "/dbs/d/colls", container)
 	step(200, "GET", "/dbs/d/colls", "")
 	step(200, "GET", coll, "", "x-ms-documentdb-populatequotainfo", "true")
+	step(200, "PUT", coll, strings.Replace(container, "-1", "60", 1)) // the lifetime changes
 	step(200, "PUT", coll, container)
 	step(200, "GET", coll+"/conflicts", "")
 	step(200, "POST", coll+"/conflicts", all, query...)

@@ -38,7 +38,14 @@ func (w *teller) defined(a answer) string {
 		must(w.t, json.Unmarshal(a.body, &c))
 		w.self = "/" + c.Self
 	}
-	return w.sayDefinition(a)
+	said := w.sayDefinition(a)
+	if effect, ok := strings.CutSuffix(a.header.Get("x-mayfly-ttl-effect"), " by this change"); ok && !strings.HasPrefix(effect, "0 ") {
+		said += ", " + effect
+	}
+	if hint, _, _ := strings.Cut(a.header.Get("x-mayfly-hint"), ". "); hint != "" {
+		said += ", hint: " + hint
+	}
+	return said
 }
 
 func (w *teller) definitionOf(args string, header map[string]string) string {

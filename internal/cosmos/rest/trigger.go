@@ -86,7 +86,7 @@ func (e *exchange) answerTriggered(t *triggering, done transacted) (status int) 
 		return http.StatusNoContent
 	}
 	e.etag(result.Version)
-	e.lifetime(done.view, &result.Document)
+	e.newLifetime(done.view, &result.Document)
 	switch {
 	case e.minimal():
 	case t.answer != nil:

@@ -54,6 +54,7 @@ func collMod(r *request, a *answer) error {
 			return err
 		}
 		x.answer(a)
+		r.noteEffect(a)
 	}
 	if len(options) == 0 {
 		if viewOf(c) != nil {
@@ -325,7 +326,10 @@ func (x *indexChange) apply(r *request, c *catalog.Container) error {
 	if x.stamp && (x.wasOn || x.renewed) {
 		return x.applyStamp(r, c, st)
 	}
-	_, err := r.s.o.Catalog.ReplaceIndexes(r.ctx, r.now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
+	if x.renewed {
+		r.hintSeconds(c, x.new)
+	}
+	_, effect, err := r.s.o.Store.ReplaceIndexes(r.ctx, r.now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
 		list := slices.Clone(st.Named)
 		for i := range list {
 			if list[i].Name != x.name {
@@ -341,6 +345,7 @@ func (x *indexChange) apply(r *request, c *catalog.Container) error {
 		}
 		return list, nil
 	})
+	r.lifetimeChanged(c, effect)
 	return err
 }
 
@@ -349,6 +354,7 @@ func (x *indexChange) applyStamp(r *request, c *catalog.Container, st *catalog.S
 	ttl := st.Policy.Default
 	if x.renewed {
 		ttl = expiry.TTL(x.new)
+		r.hintSeconds(c, x.new)
 	}
 	next := indexSpec{stamp: true, ttl: int64(ttl)}
 	next.Expires, next.Name, next.Hidden = true, x.name, x.nowHidden

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/hint"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 	"github.com/mayflydb/mayfly/internal/store"
 )
@@ -61,6 +62,8 @@ type Options struct {
 	Version string
 
 	Logger *slog.Logger
+	// Hints hears of documents and indexes that look like mistakes; nil hears nothing.
+	Hints *hint.Teller
 }
 
 // A Server answers MongoDB's wire protocol. It is safe for concurrent use.

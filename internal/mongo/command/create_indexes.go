@@ -92,6 +92,8 @@ func (r *request) answerIndexes(a *answer, c *catalog.Container, specs []*indexS
 		a.string("note", "all indexes already exist")
 	case built < len(specs):
 		a.string("note", "index already exists")
+	default:
+		r.noteEffect(a)
 	}
 }
 
@@ -156,6 +158,14 @@ func (r *request) makeIndexes(c *catalog.Container, specs []*indexSpec) (built i
 			return 0, err
 		}
 	}
+	for _, x := range missing {
+		if x.Expires {
+			r.hintSeconds(c, int64(x.Seconds))
+		}
+	}
+	if ttl != nil {
+		r.hintSeconds(c, ttl.ttl)
+	}
 	if len(missing) > 0 {
 		if err := r.build(c, missing); err != nil {
 			return 0, err
@@ -180,7 +190,9 @@ func (r *request) build(c *catalog.Container, missing []catalog.NamedIndex) erro
 		return append(slices.Clone(st.Named), missing...), nil
 	})
 	if err == nil && r.tx == nil {
-		err = r.s.o.Store.BuildNamed(r.s.running, c, r.now)
+		var effect *store.Effect
+		effect, err = r.s.o.Store.BuildNamed(r.s.running, c, r.now)
+		r.lifetimeChanged(c, effect)
 	}
 	if d := (*store.Duplicate)(nil); errors.As(err, &d) {
 		e := code.Of(duplicate(c, emptyDocument, err))
@@ -238,7 +250,7 @@ func (r *request) stampThere(c *catalog.Container, x *indexSpec) (bool, error) {
 
 // setLifetime sets the lifetime that counts from the stamp: the field that the NoSQL door calls defaultTtl.
 func (r *request) setLifetime(c *catalog.Container, ttl expiry.TTL, index doc.Doc) error {
-	_, err := r.s.o.Catalog.ReplaceContainer(r.ctx, r.now, c, func(st *catalog.State) (catalog.Definition, error) {
+	_, effect, err := r.s.o.Store.ReplaceContainer(r.ctx, r.now, c, func(st *catalog.State) (catalog.Definition, error) {
 		if ttl != expiry.Unset && st.Dialect != catalog.Mongo && st.Indexing.None { // T-66
 			return catalog.Definition{}, code.New(code.BadValue, "Indexing mode value cannot be 'none' when 'defaultTtl' is specified in the collection")
 		}
@@ -249,5 +261,6 @@ func (r *request) setLifetime(c *catalog.Container, ttl expiry.TTL, index doc.Do
 		}
 		return def, nil
 	})
+	r.lifetimeChanged(c, effect)
 	return err
 }

@@ -146,12 +146,13 @@ func (r *request) drop(c *catalog.Container, names []string) error {
 	st := c.State()
 	gone := func(x catalog.NamedIndex) bool { return slices.Contains(names, x.Name) }
 	if slices.ContainsFunc(st.Named, gone) {
-		_, err := r.s.o.Catalog.ReplaceIndexes(r.ctx, r.now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
+		_, effect, err := r.s.o.Store.ReplaceIndexes(r.ctx, r.now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
 			return slices.DeleteFunc(slices.Clone(st.Named), gone), nil
 		})
 		if err != nil {
 			return err
 		}
+		r.lifetimeChanged(c, effect)
 	}
 	if st.Policy.On() {
 		if name, _ := doc.AsString(doc.Lookup(stampSpec(st), "name")); slices.Contains(names, name) {

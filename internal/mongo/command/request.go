@@ -13,6 +13,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/wire"
+	"github.com/mayflydb/mayfly/internal/store"
 )
 
 // A request is one command on its way. Methods that read arguments note the first
@@ -49,6 +50,8 @@ type request struct {
 	answered bool // the command has written ok itself
 	more     bool // another answer follows unasked
 	help     bool // it asks what the command is, and does not want it run
+
+	effect *store.Effect // what it did to lifetimes, nil for nothing
 
 	following bool // it reads a change stream
 

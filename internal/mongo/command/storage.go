@@ -72,6 +72,7 @@ func (r *request) write(c *catalog.Container, ops []store.Op) ([]store.Result, e
 		results, err := r.persist(c, ops)
 		if err == nil {
 			r.failsWritten()
+			r.hint(c, ops, results)
 		}
 		return results, err
 	}
@@ -85,6 +86,7 @@ func (r *request) write(c *catalog.Container, ops []store.Op) ([]store.Result, e
 			return nil, &store.BatchError{Index: i, Err: err}
 		}
 	}
+	r.hint(c, ops, results)
 	return results, nil
 }
 

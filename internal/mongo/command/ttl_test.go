@@ -255,7 +255,7 @@ func TestSeeds(t *testing.T) {
 	d.insert("coll", `{"_id":3}`)
 	d.pass(5 * time.Second)
 	d.expect(`{"createIndexes":"coll","indexes":[{"key":{"_ts":1},"name":"_ts_1","expireAfterSeconds":10}]}`,
-		`{_t: "CreateIndexesResponse", numIndexesBefore: 1, numIndexesAfter: 2, createdCollectionAutomatically: false}`)
+		`{_t: "CreateIndexesResponse", numIndexesBefore: 1, numIndexesAfter: 2, createdCollectionAutomatically: false, note: "1 document expired by this change"}`)
 	d.alive("coll", "2 3")
 	d.pass(4 * time.Second)
 	d.alive("coll", "2 3")

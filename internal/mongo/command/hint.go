@@ -1,0 +1,57 @@
+package command
+
+import (
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/hint"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// hint tells the log and the counters of documents whose lifetime looks like a mistake: answers have no
+// place for it. Only where lifetime counts from the stamp does a ttl mean anything; elsewhere it is as good as any other field.
+func (r *request) hint(c *catalog.Container, ops []store.Op, results []store.Result) {
+	st := c.State()
+	if !st.Policy.On() {
+		return
+	}
+	for i := range results {
+		if verb := ops[i].Verb; verb == store.Read || verb == store.Delete || results[i].Skipped {
+			continue
+		}
+		r.tell(c, hint.Written(&st.Policy, results[i].TTL, results[i].Body).Kind)
+	}
+}
+
+// hintSeconds does the same for the seconds of a lifetime that an index sets.
+func (r *request) hintSeconds(c *catalog.Container, seconds int64) {
+	r.tell(c, hint.Definition(expiry.TTL(seconds), nil).Kind)
+}
+
+// lifetimeChanged tells the log what a change of lifetime did, and remembers it for the answer.
+func (r *request) lifetimeChanged(c *catalog.Container, effect *store.Effect) {
+	if effect == nil {
+		return
+	}
+	effect.Log(r.s.log, namespaceOf(c))
+	if r.effect != nil { // one command may change several indexes
+		effect.Expired += r.effect.Expired
+		effect.More = effect.More || r.effect.More
+	}
+	r.effect = effect
+}
+
+// noteEffect tells in an answer how many documents a change of lifetime ended, if any. MongoDB's own answers to
+// createIndexes have a note, which drivers leave to people to read; clients of collMod get the whole answer as it is.
+func (r *request) noteEffect(a *answer) {
+	if r.effect != nil && r.effect.Expired > 0 {
+		a.string("note", r.effect.Count("document", "documents")+" expired by this change")
+	}
+}
+
+func namespaceOf(c *catalog.Container) string { return c.Database.Name + "." + c.State().Name }
+
+func (r *request) tell(c *catalog.Container, k hint.Kind) {
+	if k != hint.None {
+		r.s.o.Hints.Tell(r.at, c.ID, namespaceOf(c), k)
+	}
+}
