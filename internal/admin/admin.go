@@ -65,8 +65,6 @@ type ReclaimStats struct {
 // routes lists everything that the door answers.
 func (a *admin) routes() map[string]http.HandlerFunc {
 	routes := map[string]http.HandlerFunc{
-		"GET /healthz":         a.health,
-		"GET /readyz":          a.ready,
 		"GET /clock":           a.answer(a.showClock),
 		"POST /clock/advance":  a.answer(a.advanceClock),
 		"POST /clock/set":      a.answer(a.setClock),
@@ -79,6 +77,9 @@ func (a *admin) routes() map[string]http.HandlerFunc {
 		"GET /debug/pprof/profile": pprof.Profile,
 		"GET /debug/pprof/trace":   pprof.Trace,
 		"GET /debug/pprof/symbol":  pprof.Symbol,
+	}
+	for path, handler := range aboutHealth {
+		routes["GET "+path] = func(w http.ResponseWriter, r *http.Request) { handler(a, w, r) }
 	}
 	if a.Metrics != nil {
 		routes["GET /metrics"] = a.Metrics.ServeHTTP

@@ -156,7 +156,7 @@ func TestHealth(t *testing.T) {
 	o, _ := virtualOptions()
 	var reasons []string
 	o.NotReady = func() []string { return reasons }
-	full, early := New(o), Health(Options{NotReady: o.NotReady})
+	full, early, probes := New(o), Health(Options{NotReady: o.NotReady}), Probes(o)
 	for _, c := range []struct {
 		name, method, path string
 		reasons            []string
@@ -168,6 +168,10 @@ func TestHealth(t *testing.T) {
 		{"starting", "GET", "/readyz", []string{"mayfly is starting"}, 503, 503},
 		{"two reasons", "GET", "/readyz", []string{"the disk is full", "reclaiming lags"}, 503, 503},
 		{"a verb that it does not take", "POST", "/readyz", nil, 405, 405},
+		{"alive, as the emulator calls it", "GET", "/alive", []string{"mayfly is starting"}, 200, 200},
+		{"ready, as the emulator calls it", "GET", "/ready", nil, 200, 200},
+		{"starting, as the emulator calls it", "GET", "/ready", []string{"mayfly is starting"}, 503, 503},
+		{"status, as the emulator calls it", "GET", "/status", []string{"mayfly is starting"}, 503, 503},
 		{"something else while starting", "GET", "/clock", []string{"mayfly is starting"}, 200, 503},
 		{"metrics that there are none of", "GET", "/metrics", []string{"mayfly is starting"}, 404, 503},
 	} {
@@ -181,6 +185,14 @@ func TestHealth(t *testing.T) {
 				t.Errorf("%s: reasons %s, want %v", c.name, got, c.reasons)
 			}
 		}
+		if c.path != "/clock" && c.path != "/metrics" {
+			if code, answer := call(probes, c.method, c.path, ""); code != c.full {
+				t.Errorf("%s: the probes have status %d, want %d: %v", c.name, code, c.full, answer)
+			}
+		}
+	}
+	if code, _ := call(probes, "GET", "/clock", ""); code != 404 {
+		t.Errorf("the probes show the clock: status %d", code)
 	}
 }
 

@@ -47,7 +47,7 @@ func (a *admin) admit(r *http.Request) error {
 		}
 		return nil
 	}
-	if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
+	if AboutHealth(r) {
 		return nil
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")

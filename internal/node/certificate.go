@@ -208,3 +208,11 @@ func (p pair) save(dir, name string) error {
 func certificatePEM(c *x509.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})
 }
+
+// chain is the server's certificate, and those that vouch for it, in PEM.
+func (c certificates) chain() (text []byte) {
+	for _, raw := range c.server.Certificate {
+		text = append(text, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})...)
+	}
+	return text
+}

@@ -47,10 +47,10 @@ func (m metered) Operation(name string, label func(status int) string) func(int,
 	}
 }
 
-// Hint counts a hint to a client.
-func (m metered) Hint(kind string) {
-	if m.n.meter != nil {
-		m.n.meter.Hint(kind)
+// hinted counts a hint to a client.
+func (n *Node) hinted(kind string) {
+	if n.meter != nil {
+		n.meter.Hint(kind)
 	}
 }
 

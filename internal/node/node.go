@@ -148,12 +148,12 @@ type Node struct {
 	admin   *door
 	mongo   *door
 
-	hints *hint.Teller
+	hints   *hint.Teller
+	version string
 
 	mongoServer *command.Server
 
 	meter    Meter // nil for none
-	version  string
 	surveys  *surveys
 	operator atomic.Pointer[http.Handler] // everything on the admin address, once the node runs
 
@@ -169,7 +169,7 @@ func Start(ctx context.Context, o Options) (_ *Node, err error) {
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)
 	}
-	n.hints = hint.NewTeller(n.log, nil)
+	n.hints = hint.NewTeller(n.log, n.hinted)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.close(ctx))
@@ -334,7 +334,18 @@ func (n *Node) nosqlHandler(o Options, d *door) (http.Handler, error) {
 	}
 	if n.certs.authority != nil {
 		options.CA = n.CA
+	} else if len(n.certs.server.Certificate) > 0 {
+		options.Certificate = n.certs.chain
 	}
+	auth := false
+	if n.mongo != nil {
+		var err error
+		if auth, err = n.mongoAuth(o); err != nil {
+			return nil, err
+		}
+	}
+	options.Front = func() rest.Front { return n.front(auth) }
+	options.Public, options.Probes = n.account.wellKnown, admin.Probes(n.adminOptions())
 	handler, err := rest.New(options)
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "account settings")

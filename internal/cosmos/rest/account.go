@@ -52,14 +52,16 @@ func (e *exchange) appendLocation() {
 
 // endpoint is the URL that clients are to use: the one configured, else the
 // one that this client used.
-func (e *exchange) endpoint() string {
+func (e *exchange) endpoint() string { return e.door.endpointOf(e.Request) }
+
+func (d *Door) endpointOf(r *http.Request) string {
 	switch {
-	case e.door.advertise != "":
-		return e.door.advertise
-	case e.TLS != nil:
-		return "https://" + e.Host + "/"
+	case d.advertise != "":
+		return d.advertise
+	case r.TLS != nil:
+		return "https://" + r.Host + "/"
 	}
-	return "http://" + e.Host + "/"
+	return "http://" + r.Host + "/"
 }
 
 // accountName is the first label of the host; an address has none.

@@ -66,6 +66,7 @@ func (e *exchange) lifetimeChanged(effect *store.Effect) {
 	}
 	e.set(outTTLEffect, effect.Count("item", "items")+" expired by this change")
 	effect.Log(e.door.log, containerPath(e.container))
+	e.door.meter.ExpiredByPolicy(effect.Expired)
 }
 
 // containerPath names a container in the log.

@@ -10,8 +10,6 @@ type Meter interface {
 	// Operation gives the function that counts the requests of one operation; label names a status.
 	// It may be called more than once for an operation.
 	Operation(name string, label func(status int) string) (done func(status int, took time.Duration))
-	// Hint counts a hint of that kind to a client.
-	Hint(kind string)
 	// ExpiredByPolicy counts documents that ended because the lifetime of their container was changed.
 	ExpiredByPolicy(documents uint64)
 }
@@ -22,7 +20,6 @@ type unmetered struct{}
 func (unmetered) Operation(string, func(int) string) func(int, time.Duration) {
 	return func(int, time.Duration) {}
 }
-func (unmetered) Hint(string)            {}
 func (unmetered) ExpiredByPolicy(uint64) {}
 
 // unknownOperation is that of requests that have no route.

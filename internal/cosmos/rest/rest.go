@@ -67,7 +67,18 @@ type Options struct {
 	Hints *hint.Teller
 
 	// CA gives the certificate authority in PEM for /_mayfly/ca.pem; nil answers 404 there.
-	CA func() []byte
+	// Certificate gives the server's in its place to the clients of the emulators; nil if there is none.
+	CA, Certificate func() []byte
+
+	// Public says that everybody knows the key: the account can be read without credentials,
+	// as with the emulator for Linux, by which containers for tests see that it answers.
+	Public bool
+
+	// Front says what the page for browsers tells; nil is nothing but the endpoint.
+	Front func() Front
+
+	// Probes answers /alive, /ready and /status; nil leaves them out.
+	Probes http.Handler
 }
 
 // A Door answers the gateway protocol. It is safe for concurrent use. Mount it
@@ -83,6 +94,10 @@ type Door struct {
 	log         *slog.Logger
 	hints       *hint.Teller
 	ca          func() []byte
+	certificate func() []byte
+	public      bool
+	front       func() Front
+	probes      http.Handler
 	strict      bool
 	routing     bool
 	sharing     *sharing
@@ -106,7 +121,8 @@ func New(o Options) (*Door, error) {
 	d := &Door{
 		catalog: o.Catalog, store: o.Store, clock: o.Clock, keys: newKeyring(o.Key, key),
 		meter: o.Meter, slow: o.Slow, hints: o.Hints,
-		region: o.Region, consistency: o.Consistency, log: o.Logger, ca: o.CA, strict: o.Strict, routing: o.Routing, sharing: newSharing(o.Origins),
+		ca: o.CA, certificate: o.Certificate, public: o.Public, front: o.Front, probes: o.Probes,
+		region: o.Region, consistency: o.Consistency, log: o.Logger, strict: o.Strict, routing: o.Routing, sharing: newSharing(o.Origins),
 	}
 	if d.region == "" {
 		d.region = "South Central US"
@@ -154,8 +170,8 @@ func endpoint(text string) (string, error) {
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	sent := r.URL
 	r = collapse(r)
-	if strings.HasPrefix(r.URL.Path, ownPrefix) {
-		d.serveOwn(w, r)
+	if own := d.own(r); own != nil {
+		own(w, r)
 		return
 	}
 	e := newExchange(d, w, r)
@@ -197,6 +213,9 @@ func (e *exchange) answer() (status int, err error) {
 			return 0, err
 		}
 	}
+	if e.door.public && e.path.count == 0 && e.given(hAuthorization) == "" {
+		return e.route.run(e)
+	}
 	if e.grant, err = e.door.authenticate(e); err != nil {
 		return 0, err
 	}
@@ -219,21 +238,4 @@ func (e *exchange) answer() (status int, err error) {
 		return e.postQuery()
 	}
 	return e.route.run(e)
-}
-
-// ownPrefix begins the paths that are not the service's but mayfly's.
-const ownPrefix = "/_mayfly/"
-
-// serveOwn answers what a client needs before it can trust the door.
-func (d *Door) serveOwn(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != ownPrefix+"ca.pem" || d.ca == nil {
-		http.Error(w, "Not found. The certificate authority is at "+ownPrefix+"ca.pem when mayfly makes its own certificate.", http.StatusNotFound)
-		return
-	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		http.Error(w, "Use GET.", http.StatusMethodNotAllowed)
-		return
-	}
-	w.Header().Set(string(outContentType), "application/x-pem-file")
-	w.Write(d.ca())
 }

@@ -33,6 +33,7 @@ func (r *request) lifetimeChanged(c *catalog.Container, effect *store.Effect) {
 		return
 	}
 	effect.Log(r.s.log, namespaceOf(c))
+	r.s.o.Meter.ExpiredByPolicy(effect.Expired)
 	if r.effect != nil { // one command may change several indexes
 		effect.Expired += r.effect.Expired
 		effect.More = effect.More || r.effect.More

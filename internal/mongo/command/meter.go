@@ -11,8 +11,6 @@ import (
 type Meter interface {
 	// Operation gives the function that counts the requests of one command; label names a status.
 	Operation(name string, label func(status int) string) (done func(status int, took time.Duration))
-	// Hint counts a hint of that kind to a client.
-	Hint(kind string)
 	// ExpiredByPolicy counts documents that ended because the lifetime of their container was changed.
 	ExpiredByPolicy(documents uint64)
 }
@@ -23,7 +21,6 @@ type unmetered struct{}
 func (unmetered) Operation(string, func(int) string) func(int, time.Duration) {
 	return func(int, time.Duration) {}
 }
-func (unmetered) Hint(string)            {}
 func (unmetered) ExpiredByPolicy(uint64) {}
 
 // counted is the account of one command.
