@@ -133,8 +133,11 @@ func TestServeInMemory(t *testing.T) {
 	if code, body := fetch(t, plain+"_mayfly/ca.pem"); code != 200 || !strings.Contains(body, "BEGIN CERTIFICATE") {
 		t.Errorf("authority: %d %s", code, body)
 	}
-	if code, _ := fetch(t, plain); code != http.StatusUnauthorized {
+	if code, _ := fetch(t, plain+"dbs"); code != http.StatusUnauthorized {
 		t.Errorf("without credentials: %d, want 401", code)
+	}
+	if code, _ := fetch(t, plain); code != 200 { // D-85: everybody knows the key
+		t.Errorf("the account without credentials: %d, want 200", code)
 	}
 	if code, body := fetch(t, s.address(t, "Admin")+"readyz"); code != 200 {
 		t.Errorf("ready: %d %s", code, body)
