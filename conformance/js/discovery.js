@@ -1,9 +1,9 @@
-// Connects with the string of MAYFLY_URI and uses what a stand-alone server does not have. TestDiscovery of
+// Connects with the string of TESTED_URI and uses what a stand-alone server does not have. TestDiscovery of
 // ../mongo runs it on machines of its own.
 import { MongoClient } from "mongodb";
 
 async function visit(uri) {
-  const client = new MongoClient(uri, { monitorCommands: true, serverSelectionTimeoutMS: process.env.MAYFLY_HASTE ? 1000 : 20000 });
+  const client = new MongoClient(uri, { monitorCommands: true, serverSelectionTimeoutMS: process.env.TESTED_HASTE ? 1000 : 20000 });
   try {
     let retryable = 0;
     client.on("commandStarted", ({ commandName, command }) => {
@@ -24,7 +24,7 @@ async function visit(uri) {
   }
 }
 
-visit(process.env.MAYFLY_URI).catch((err) => {
+visit(process.env.TESTED_URI).catch((err) => {
   console.error(err);
   process.exitCode = 1;
 });

@@ -33,12 +33,12 @@ import (
 //	desktop    a Mac, say: its localhost:27017 goes to the container, whose address it does not reach
 //	other      another machine, which reaches the yard, but not the container
 func TestDiscovery(t *testing.T) {
-	switch os.Getenv("MAYFLY_YARD") {
+	switch os.Getenv("TESTED_YARD") {
 	case "yard":
 		runYard(t)
 		return
 	case "client":
-		visit(t, os.Getenv("MAYFLY_URI"))
+		visit(t, os.Getenv("TESTED_URI"))
 		return
 	case "proxy":
 		forward(os.Args[len(os.Args)-2], os.Args[len(os.Args)-1])
@@ -49,7 +49,7 @@ func TestDiscovery(t *testing.T) {
 			t.Skipf("skipped: networks are made with %s, which is not installed", tool)
 		}
 	}
-	yard := again("yard", "MAYFLY_BIN="+binary)
+	yard := again("yard", "TESTED_BIN="+binary)
 	yard.Args = append(yard.Args, "-test.v")
 	yard.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS,
@@ -78,7 +78,7 @@ const refusedHere = "networks cannot be set up"
 // again is this program, to be started for a role in the test.
 func again(role string, env ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestDiscovery$", "-test.timeout=2m")
-	cmd.Env = append(os.Environ(), append(env, "MAYFLY_YARD="+role)...)
+	cmd.Env = append(os.Environ(), append(env, "TESTED_YARD="+role)...)
 	return cmd
 }
 
@@ -270,9 +270,9 @@ type trip struct {
 
 func (c trip) run(t *testing.T, ca string) {
 	uri := "mongodb://" + accountName + ":" + url.QueryEscape(aKey) + "@" + c.address + "/?" + c.query
-	trust := []string{"MAYFLY_URI=" + uri, "SSL_CERT_FILE=" + ca, "NODE_EXTRA_CA_CERTS=" + ca}
+	trust := []string{"TESTED_URI=" + uri, "SSL_CERT_FILE=" + ca, "NODE_EXTRA_CA_CERTS=" + ca}
 	if c.needs != "" {
-		trust = append(trust, "MAYFLY_HASTE=1")
+		trust = append(trust, "TESTED_HASTE=1")
 	}
 	t.Run("Go", func(t *testing.T) { c.check(t, c.from.run(again("client", trust...))) })
 	t.Run("Node", func(t *testing.T) {
@@ -303,7 +303,7 @@ func visit(t *testing.T, uri string) {
 		}
 	}}
 	o := options.Client().ApplyURI(uri).SetMonitor(watching).SetServerSelectionTimeout(patience)
-	if os.Getenv("MAYFLY_HASTE") != "" {
+	if os.Getenv("TESTED_HASTE") != "" {
 		o.SetServerSelectionTimeout(time.Second)
 	}
 	client, err := mongo.Connect(o)
