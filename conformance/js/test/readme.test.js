@@ -54,13 +54,12 @@ test("the lines with mongosh", { timeout: 150_000 }, async () => {
   try {
     const programs = {
       mongosh: `exec ${process.execPath} ${join(here, "node_modules/mongosh/bin/mongosh.js")} --norc "$@"`,
-      mayfly: `exec ${process.env.TESTED_BIN} "$@"`,
+      mayfly: `exec ${process.env.TESTED_BIN} "$@" --admin ${new URL(mayfly.admin).host}`,
     };
     for (const [name, line] of Object.entries(programs)) writeFileSync(join(scratch, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
     const { host } = new URL(mayfly.uri());
     const output = await run("sh", ["-eu"], block("sh", "mongosh").replaceAll("localhost:27017", host), {
       PATH: `${scratch}:${process.env.PATH}`,
-      TESTED_ADMIN: new URL(mayfly.admin).host,
     });
     const [before, moved, after] = output.trim().split("\n");
     assert.deepEqual([before, after], ["1", "0"], output);
