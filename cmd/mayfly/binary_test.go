@@ -235,6 +235,33 @@ func TestKeyIsMadeForOtherMachines(t *testing.T) {
 	}
 }
 
+func TestEmulatorSaysWhatItIs(t *testing.T) {
+	everywhere := []string{"--nosql=0.0.0.0:0", "--mongo=0.0.0.0:0", "--admin=0.0.0.0:0"}
+	for _, c := range []struct {
+		name string
+		args []string
+		want []string // in the greeting
+		log  string
+	}{
+		{"on every address", everywhere, []string{"the well-known emulator key", "asks nobody for a password", "?replicaSet=globaldb",
+			"This is an emulator, for development. Whoever reaches it can read, change and delete everything."}, "this mayfly is an emulator, for development"},
+		{"with a key", append(everywhere, "--key="+strings.Repeat("k", 43)+"="), []string{"as given", "user mayfly, password: the key",
+			"This is an emulator, for development. Whoever reaches it needs the key."}, "this mayfly is an emulator, for development"},
+		{"on this machine", []string{"--nosql=127.0.0.1:0", "--admin="}, []string{"Only this machine reaches it."}, "this mayfly is an emulator, for development"},
+	} {
+		s := serve(t, append(c.args, "serve", "--emulator", "--memory")...)
+		for _, want := range c.want {
+			if !strings.Contains(s.block, want) {
+				t.Errorf("%s: no %q in\n%s", c.name, want, s.block)
+			}
+		}
+		s.stop(t, syscall.SIGTERM)
+		if !strings.Contains(s.stderr.String(), c.log) {
+			t.Errorf("%s: no %q in\n%s", c.name, c.log, s.stderr)
+		}
+	}
+}
+
 func TestVirtualClockSurvivesAKill(t *testing.T) {
 	args := []string{"--data", t.TempDir(), "--nosql=", "--admin=127.0.0.1:0", "--clock=virtual=2026-03-01T12:00:00Z"}
 	s := serve(t, args...)

@@ -163,7 +163,7 @@ func (cfg config) greet(w io.Writer, n *node.Node, took time.Duration) {
 			line("", "other machines reach it, at %s", everywhere(address))
 		}
 	}
-	nosql, admin := n.Exposed()
+	nosql, mongo, admin := n.Exposed()
 	line("NoSQL", "%s", cmp.Or(called(n.Endpoint()), "off"))
 	if plain := n.PlainEndpoint(); plain != "" {
 		line("", "%s", called(plain))
@@ -172,10 +172,14 @@ func (cfg config) greet(w io.Writer, n *node.Node, took time.Duration) {
 		line("Second", "%s", called(compute))
 	}
 	others(nosql)
-	mongo, hint := mongoLogin(n)
-	line("MongoDB", "%s", cmp.Or(mongo, "off"))
-	if hint != "" {
-		line("", "%s", hint)
+	uri, login := mongoLogin(n)
+	line("MongoDB", "%s", cmp.Or(uri, "off"))
+	others(mongo)
+	if login == "" && mongo != "" {
+		login = "asks nobody for a password"
+	}
+	if login != "" {
+		line("", "%s", login)
 	}
 	line("Admin", "%s", cmp.Or(called(n.AdminURL()), "off"))
 	others(admin)
@@ -196,6 +200,9 @@ func (cfg config) greet(w io.Writer, n *node.Node, took time.Duration) {
 	case n.StandsStill():
 		line("Clock", "real, but stands still at %s until this machine's clock gets there (the data has seen it)", now)
 	}
+	if cfg.node.Emulator {
+		b.WriteString("\nThis is an emulator, for development. " + danger(n) + "\n")
+	}
 	b.WriteString("\nStop with Ctrl-C.\n")
 	io.WriteString(w, b.String())
 }
@@ -212,6 +219,19 @@ func mongoLogin(n *node.Node) (uri, hint string) {
 		password, hint = url.QueryEscape(node.WellKnownKey), "any user name will do"
 	}
 	return strings.Replace(uri, "mongodb://", "mongodb://mayfly:"+password+"@", 1), hint
+}
+
+// danger says what is open to those who reach an emulator.
+func danger(n *node.Node) string {
+	nosql, mongo, admin := n.Exposed()
+	switch {
+	case nosql == "" && mongo == "" && admin == "":
+		return "Only this machine reaches it."
+	case n.Key() == node.WellKnownKey || mongo != "" && !n.MongoAuth():
+		return "Whoever reaches it can read, change and delete everything."
+	default:
+		return "Whoever reaches it needs the key."
+	}
 }
 
 // place says where the data is.

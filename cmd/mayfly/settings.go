@@ -48,6 +48,8 @@ var settings = []setting{
 		parse: nonempty(func(c *config) *string { return &c.data })},
 	{name: "memory", kind: "bool", value: "false", bare: "true", help: "keep nothing on disk",
 		parse: onOff(func(c *config, on bool) { c.memory = on })},
+	{name: "emulator", kind: "bool", value: "false", bare: "true", help: "for development: as an emulator is expected to be, with the well-known key and MongoDB without passwords on every address",
+		parse: onOff(func(c *config, on bool) { c.node.Emulator = on })},
 	{name: "nosql", kind: "ADDR", value: "127.0.0.1:8081", help: "address of the Cosmos DB for NoSQL door, empty for none",
 		parse: address(func(c *config) *string { return &c.node.NoSQL })},
 	{name: "nosql-tls", kind: "auto|off|CERT,KEY", value: "auto", help: "auto: own certificate, plain http answered too; or two PEM files",
@@ -94,6 +96,11 @@ var settings = []setting{
 		parse: choice([]string{"text", "json"}, func(c *config, form string) { c.logJSON = form == "json" })},
 	{name: "log-level", kind: "LEVEL", value: "info", help: "debug, info, warn or error; debug has a line for each request",
 		parse: parseLevel},
+}
+
+// emulated lists what --emulator makes of other settings that nobody gives.
+var emulated = map[string]string{
+	"allow-well-known-key": "on",
 }
 
 // levels of consistency, strongest first.
@@ -145,6 +152,9 @@ func (c command) configure(cmd *cobra.Command) (config, error) {
 		v, ok := c.given(cmd, s)
 		if !ok {
 			v, ok = file[s.name]
+		}
+		if implied, is := emulated[s.name]; !ok && is && out.node.Emulator {
+			v, ok = given{value: implied}, true
 		}
 		if !ok {
 			v = given{value: s.value}

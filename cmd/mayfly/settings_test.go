@@ -116,9 +116,12 @@ func TestEverySetting(t *testing.T) {
 		value string
 		check func(config) bool
 	}{
-		"config":              {"", func(c config) bool { return true }},
-		"data":                {"/d", func(c config) bool { return c.data == "/d" }},
-		"memory":              {"true", func(c config) bool { return c.memory }},
+		"config": {"", func(c config) bool { return true }},
+		"data":   {"/d", func(c config) bool { return c.data == "/d" }},
+		"memory": {"true", func(c config) bool { return c.memory }},
+		"emulator": {"on", func(c config) bool {
+			return c.node.Emulator && c.node.AllowWellKnownKey && c.node.Mongo.ReplSet == "globaldb"
+		}},
 		"nosql":               {"0.0.0.0:0", func(c config) bool { return c.node.NoSQL == "0.0.0.0:0" }},
 		"nosql-tls":           {"c.pem,k.pem", func(c config) bool { return c.node.TLS == node.TLS{Cert: "c.pem", Key: "k.pem"} }},
 		"mongo":               {"127.0.0.1:27018", func(c config) bool { return c.node.Mongo.Address == "127.0.0.1:27018" }},
@@ -168,6 +171,24 @@ func TestEverySetting(t *testing.T) {
 		byFile.configFile = ""
 		if err != nil || !reflect.DeepEqual(byFile, byFlag) {
 			t.Errorf("%s = %s in a file gives %+v, error %v", s.name, c.value, byFile, err)
+		}
+	}
+}
+
+// TestGivenSettingsBeatTheEmulators gives what --emulator implies another value, in each way.
+func TestGivenSettingsBeatTheEmulators(t *testing.T) {
+	file := settingsFile(t, "emulator = on\nallow-well-known-key = off\nmongo-replset =\n")
+	for name, c := range map[string]struct {
+		args []string
+		env  map[string]string
+	}{
+		"flags":       {[]string{"--emulator", "--allow-well-known-key=off", "--mongo-replset="}, nil},
+		"environment": {[]string{"--mongo-replset="}, map[string]string{"MAYFLY_EMULATOR": "on", "MAYFLY_ALLOW_WELL_KNOWN_KEY": "off"}},
+		"file":        {[]string{"--config", file}, nil},
+	} {
+		got, err := configured(t, c.env, c.args...)
+		if err != nil || !got.node.Emulator || got.node.AllowWellKnownKey || got.node.Mongo.ReplSet != "" {
+			t.Errorf("%s: %+v, error %v", name, got.node, err)
 		}
 	}
 }

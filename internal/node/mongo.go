@@ -21,7 +21,7 @@ type Mongo struct {
 	// Address is host:port; empty switches the door off.
 	Address string
 	// Auth asks clients who they are: "on", "off", or "" for on unless only this machine
-	// reaches the door. Off is refused where others reach it.
+	// reaches the door. Off is refused where others reach it, unless the node is an emulator.
 	Auth string
 	// ReplSet, Advertise, CosmosTTL and TestCommands are those of command.Options. Without
 	// Advertise, the host of Options.Advertise is advertised, if that is given.
@@ -43,15 +43,18 @@ func conditions(query doc.Doc) (func(doc.Doc) bool, error) {
 	}, nil
 }
 
-// mongoAuth tells whether the MongoDB door asks who its clients are.
+// mongoAuth tells whether MongoDB clients are asked who they are. It needs the account key: an
+// emulator does not ask for one that everybody knows.
 func (n *Node) mongoAuth(o Options) (bool, error) {
 	switch exposed := n.mongo.exposed(); {
-	case o.Mongo.Auth == "off" && exposed:
-		return false, fault.New(fault.Invalid, "other machines reach %s: the MongoDB door does not go without authentication there", n.mongo.address())
-	case o.Mongo.Auth == "on" || o.Mongo.Auth == "" && exposed:
-		return true, nil
+	case o.Mongo.Auth == "off" && exposed && !o.Emulator:
+		return false, fault.New(fault.Invalid, "other machines reach %s: MongoDB does not go without authentication there, "+
+			"except for development, with --emulator", n.mongo.address())
+	case o.Mongo.Auth != "":
+		return o.Mongo.Auth == "on", nil
+	default:
+		return exposed && !(o.Emulator && n.account.wellKnown), nil
 	}
-	return false, nil
 }
 
 // keepLog lets the store keep the log that change streams read, if there may be some; what an earlier
@@ -68,17 +71,13 @@ func (n *Node) openMongo(o Options, version string) error {
 	if n.mongo == nil {
 		return nil
 	}
-	auth, err := n.mongoAuth(o)
-	if err != nil {
-		return err
-	}
 	advertise := o.Mongo.Advertise
 	if host := hostOf(o.Advertise); advertise == "" && host != "" {
 		_, port, _ := net.SplitHostPort(n.mongo.address())
 		advertise = net.JoinHostPort(host, port)
 	}
 	n.mongoServer = command.New(command.Options{
-		Catalog: n.catalog, Store: n.store, Clock: n.clock, Key: n.account.key, Auth: auth,
+		Catalog: n.catalog, Store: n.store, Clock: n.clock, Key: n.account.key, Auth: n.askMongo,
 		ReplSet: o.Mongo.ReplSet, Advertise: advertise, Exposed: n.mongo.exposed(), CosmosTTL: o.Mongo.CosmosTTL, TestCommands: o.Mongo.TestCommands,
 		TLS: n.mongoTLS(), ReclaimNow: n.reaper.ReclaimNow, Meter: metered{n, apiMongo}, Slow: o.Slow, Version: version, Logger: n.log, Hints: n.hints,
 		Reclaimed: n.reaper.Reclaimed,

@@ -5,9 +5,11 @@ import (
 	"encoding/pem"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/fault"
 )
 
 // TestMongoURI holds the connection string to what the door answers: plain connections too, unless
@@ -56,4 +58,43 @@ func pemFiles(t *testing.T) TLS {
 		}
 	}
 	return files
+}
+
+// TestEmulator holds what an emulator opens on an address that other machines reach.
+func TestEmulator(t *testing.T) {
+	const everywhere = "0.0.0.0:0"
+	own := strings.Repeat("k", 43) + "="
+	for name, c := range map[string]struct {
+		options Options
+		auth    bool
+		refused bool
+	}{
+		"well-known key":                    {Options{Emulator: true, AllowWellKnownKey: true}, false, false},
+		"well-known key, given":             {Options{Emulator: true, AllowWellKnownKey: true, Key: WellKnownKey}, false, false},
+		"well-known key, passwords wanted":  {Options{Emulator: true, AllowWellKnownKey: true, Mongo: Mongo{Auth: "on"}}, true, false},
+		"a key of its own":                  {Options{Emulator: true, AllowWellKnownKey: true, Key: own}, true, false},
+		"a key of its own, no passwords":    {Options{Emulator: true, Key: own, Mongo: Mongo{Auth: "off"}}, false, false},
+		"no emulator":                       {Options{AllowWellKnownKey: true}, true, false},
+		"no emulator, no passwords":         {Options{AllowWellKnownKey: true, Mongo: Mongo{Auth: "off"}}, false, true},
+		"well-known key given, not allowed": {Options{Emulator: true, Key: WellKnownKey}, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := c.options
+			o.Mongo.Address, o.Engine = everywhere, memory(t)
+			n, err := Start(t.Context(), o)
+			if c.refused {
+				if fault.KindOf(err) != fault.Invalid {
+					t.Errorf("error %v, want the options refused", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer n.Close(t.Context())
+			if n.MongoAuth() != c.auth {
+				t.Errorf("asks MongoDB clients for passwords: %v, want %v", n.MongoAuth(), c.auth)
+			}
+		})
+	}
 }

@@ -66,6 +66,11 @@ type Options struct {
 	Key               string
 	AllowWellKnownKey bool
 
+	// Emulator says that this node is for development: where the account key is the
+	// well-known one, MongoDB clients need no password on any address, unless Mongo.Auth says
+	// otherwise, and Mongo.Auth may be off on every address.
+	Emulator bool
+
 	// Virtual makes a clock that only Move moves. It starts at VirtualStart, but
 	// never before the last instant that the data has seen; without VirtualStart at
 	// that instant, and with no data at the present.
@@ -152,6 +157,8 @@ type Node struct {
 	version string
 
 	mongoServer *command.Server
+	askMongo    bool // MongoDB clients who they are
+	emulator    bool
 
 	meter    Meter // nil for none
 	surveys  *surveys
@@ -223,14 +230,15 @@ func (n *Node) listen(ctx context.Context, o Options) (err error) {
 	if n.mongo, err = listen(ctx, "MongoDB", o.Mongo.Address, n.log); err != nil {
 		return err
 	}
-	if n.mongo != nil {
-		if _, err := n.mongoAuth(o); err != nil {
-			return err
-		}
-	}
+	n.emulator = o.Emulator
 	exposed := n.mongo.exposed() || n.nosql.exposed() || n.compute.exposed() || n.admin.exposed()
 	if n.account, err = chooseKey(o.Key, exposed, o.AllowWellKnownKey, o.Dir); err != nil {
 		return err
+	}
+	if n.mongo != nil {
+		if n.askMongo, err = n.mongoAuth(o); err != nil {
+			return err
+		}
 	}
 	n.warn(exposed)
 	return nil
@@ -244,7 +252,13 @@ func (n *Node) warn(exposed bool) {
 	if exposed && n.account.wellKnown {
 		n.log.Warn("other machines reach this mayfly, and everybody knows its account key")
 	}
-	if n.admin.exposed() {
+	if n.mongo.exposed() && !n.askMongo {
+		n.log.Warn("other machines reach MongoDB, and it asks nobody for a password", "address", n.mongo.address())
+	}
+	if n.emulator {
+		n.log.Warn("this mayfly is an emulator, for development: do not keep data in it that must stay private")
+	}
+	if n.admin.exposed() && !n.account.wellKnown {
 		n.log.Warn("other machines reach the admin door, which has no TLS: the account key travels in clear", "address", n.admin.address())
 	}
 }
@@ -337,14 +351,7 @@ func (n *Node) nosqlHandler(o Options, d *door) (http.Handler, error) {
 	} else if len(n.certs.server.Certificate) > 0 {
 		options.Certificate = n.certs.chain
 	}
-	auth := false
-	if n.mongo != nil {
-		var err error
-		if auth, err = n.mongoAuth(o); err != nil {
-			return nil, err
-		}
-	}
-	options.Front = func() rest.Front { return n.front(auth) }
+	options.Front = n.front
 	options.Public, options.Probes = n.account.wellKnown, admin.Probes(n.adminOptions())
 	handler, err := rest.New(options)
 	if err != nil {
@@ -440,17 +447,20 @@ func (n *Node) AdminURL() string { return n.admin.url("http") }
 
 // Exposed are the addresses at which other machines may reach the doors, ""
 // for a door that they cannot reach.
-func (n *Node) Exposed() (nosql, admin string) {
+func (n *Node) Exposed() (nosql, mongo, admin string) {
 	if n.nosql.exposed() {
 		nosql = n.nosql.address()
 	}
 	if n.compute.exposed() {
 		nosql = strings.TrimSpace(nosql + " " + n.compute.address())
 	}
+	if n.mongo.exposed() {
+		mongo = n.mongo.address()
+	}
 	if n.admin.exposed() {
 		admin = n.admin.address()
 	}
-	return nosql, admin
+	return nosql, mongo, admin
 }
 
 // Key is the account key in base64, and KeyPlace says in words where it comes

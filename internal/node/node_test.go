@@ -430,8 +430,8 @@ func TestPlacesAreAbsolute(t *testing.T) {
 			t.Errorf("place %q: error %v, want the absolute path of a file", path, err)
 		}
 	}
-	if nosql, admin := n.Exposed(); nosql == "" || admin != "" {
-		t.Errorf("exposed %q, %q", nosql, admin)
+	if nosql, mongo, admin := n.Exposed(); nosql == "" || mongo != "" || admin != "" {
+		t.Errorf("exposed %q, %q, %q", nosql, mongo, admin)
 	}
 }
 
