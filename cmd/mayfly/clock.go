@@ -57,6 +57,8 @@ func (c command) advanceClock() *cobra.Command {
 	return cmd
 }
 
+var errNoAdmin = errors.New("the admin address is off: give that of a running mayfly with --admin")
+
 // A call is one request to the admin door.
 type call struct {
 	method, path string
@@ -80,7 +82,7 @@ func (c command) clockCommand(use, short string, args cobra.PositionalArgs, requ
 				return err
 			}
 			if cfg.node.Admin == "" {
-				return fmt.Errorf("the admin address is off: give that of a running mayfly with --admin")
+				return errNoAdmin
 			}
 			call, err := request(args)
 			if err != nil {

@@ -59,7 +59,7 @@ func (c command) root() *cobra.Command {
 	root.SilenceErrors = true
 	root.SilenceUsage = true
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(c.serve(), c.check(), c.clock(), c.version())
+	root.AddCommand(c.serve(), c.check(), c.clock(), c.health(), c.version())
 	return root
 }
 

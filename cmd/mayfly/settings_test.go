@@ -436,6 +436,7 @@ func TestUsage(t *testing.T) {
 		{"clock advance back, as an argument", []string{"clock", "advance", "--", "-5s"}, exitUsage, "", "forward only"},
 		{"clock set to nothing", []string{"clock", "set", "noon"}, exitUsage, "", "write it like"},
 		{"clock without address", []string{"clock", "show", "--admin="}, exitUsage, "", "the admin address is off"},
+		{"health without address", []string{"health", "--admin="}, exitUsage, "", "the admin address is off"},
 		{"clock at no address", []string{"clock", "show", "--admin=localhost"}, exitUsage, "", "not host:port"},
 		{"no door", []string{"--memory", "--nosql=", "--mongo=", "--admin="}, exitUsage, "", "nothing could reach"},
 		{"origin with a path", []string{"--memory", "--nosql-cors=https://a.example,https://b.example/page"}, exitUsage, "", `--nosql-cors: "https://b.example/page" is neither`},
