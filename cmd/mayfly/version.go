@@ -9,6 +9,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// released and commit are what a release says of itself, set by its build:
+//
+//	go build -ldflags '-X main.released=v0.1.0 -X main.commit=…' ./cmd/mayfly
+//
+// They are empty in other builds, of which the toolchain knows as much as the clone tells it.
+var released, commit string
+
 func (c command) version() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
@@ -16,13 +23,13 @@ func (c command) version() *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			v := versionOf()
+			v := versionOf(debug.ReadBuildInfo())
 			if asJSON {
 				return printJSON(c.out, v)
 			}
 			fmt.Fprintf(c.out, "mayfly %s\n", v.Version)
-			if v.Revision != "" {
-				fmt.Fprintf(c.out, "revision %s\n", v.Revision)
+			if v.Commit != "" {
+				fmt.Fprintf(c.out, "commit %s\n", v.Commit)
 			}
 			fmt.Fprintf(c.out, "%s %s\n", v.Go, v.Platform)
 			return nil
@@ -34,27 +41,34 @@ func (c command) version() *cobra.Command {
 
 type version struct {
 	Version  string `json:"version"`
-	Revision string `json:"revision,omitempty"`
+	Commit   string `json:"commit,omitempty"` // ends in -dirty when there were changes to it
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
-// versionOf is what the toolchain wrote into the binary.
-func versionOf() version {
+// versionOf is what the build wrote into the binary; info is that of the toolchain.
+func versionOf(info *debug.BuildInfo, ok bool) version {
 	v := version{Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-	if info, ok := debug.ReadBuildInfo(); ok {
+	dirty := ""
+	if ok {
 		v.Version = info.Main.Version
 		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				v.Revision = s.Value
+			switch {
+			case s.Key == "vcs.revision":
+				v.Commit = s.Value
+			case s.Key == "vcs.modified" && s.Value == "true":
+				dirty = "-dirty"
 			}
 		}
+	}
+	if v.Commit != "" {
+		v.Commit += dirty
 	}
 	if v.Version == "(devel)" {
 		v.Version = ""
 	}
-	v.Version = cmp.Or(v.Version, "development")
+	v.Version, v.Commit = cmp.Or(released, v.Version, "development"), cmp.Or(commit, v.Commit)
 	return v
 }
 
-func versionText() string { return versionOf().Version }
+func versionText() string { return versionOf(debug.ReadBuildInfo()).Version }
