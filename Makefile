@@ -1,13 +1,14 @@
 # Each target is a line a person could type.
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+RELEASE_GO := go1.26.8
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 FUZZTIME ?= 10s
 SOAKTIME ?= 600
 
 SHELL := bash
 
-.PHONY: help run build test race lint fuzz bench soak conformance
+.PHONY: help run build test race lint fuzz bench soak conformance release
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' Makefile
@@ -18,9 +19,10 @@ run: ## Start mayfly with its defaults, data in ./mayfly-data
 build: ## Build ./mayfly
 	go build -o mayfly ./cmd/mayfly
 
-test: ## Vet, all tests, and the official SDKs against the binary
+test: ## Vet, all tests, a release, and the official SDKs against the binary
 	go vet ./...
 	go test ./...
+	cd release && go vet ./... && go test ./...
 	@if [ -f conformance/Makefile ]; then $(MAKE) conformance; fi
 
 race: ## All tests under the race detector, in random order
@@ -55,6 +57,9 @@ soak: ## The storage tests over and over, raced, for SOAKTIME (600) seconds; ran
 	@end=$$(($$(date +%s) + $(SOAKTIME))); while [ $$(date +%s) -lt $$end ]; do \
 		go test -race -shuffle=on -count=1 ./internal/store ./internal/reaper ./internal/kv/... || exit 1; \
 	done
+
+release: ## Build everything of a release into dist: make release VERSION=v0.1.0
+	cd release && GOTOOLCHAIN=$(RELEASE_GO) go run . -version "$(VERSION)"
 
 conformance: ## The official SDKs against the binary
 	$(MAKE) -C conformance test

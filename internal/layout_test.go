@@ -109,7 +109,7 @@ var parsed = sync.OnceValues(func() (found []source, err error) {
 			return err
 		}
 		if d.IsDir() {
-			if n := d.Name(); n == "testdata" || n == "node_modules" || n == "conformance" || n != ".." && strings.HasPrefix(n, ".") {
+			if n := d.Name(); n == "testdata" || n == "node_modules" || n == "conformance" || n == "release" || n != ".." && strings.HasPrefix(n, ".") {
 				return fs.SkipDir
 			}
 			return nil
