@@ -15,9 +15,6 @@ import "C"
 
 import "sync"
 
-// offHeap tells that Pebble keeps its cache outside of Go's heap.
-const offHeap = true
-
 // tidyMalloc makes the GNU allocator use one heap instead of one per thread. Blocks of
 // the cache come and go on all threads, and would leave holes in every heap.
 var tidyMalloc = sync.OnceFunc(func() { C.one_heap() })

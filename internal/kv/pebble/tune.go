@@ -17,7 +17,7 @@ import (
 // records of 100,000 documents of 1 KiB beside two memtables.
 const (
 	cacheBytes      = 160 << 20
-	smallCacheBytes = 48 << 20 // where a large one would take more than its size, or has the tables in memory behind it
+	smallCacheBytes = 48 << 20 // has the tables in memory behind it
 	memTableBytes   = 16 << 20
 	blockBytes      = 4 << 10
 	indexBytes      = 128 << 10 // one index block for a table of up to 16 MiB: one look less for each seek
@@ -59,7 +59,7 @@ func tune(o Options, memory bool, log *slog.Logger) *pebble.Options {
 
 // defaultCache is how large the cache is if nobody says.
 func defaultCache(memory bool) int64 {
-	if memory || !offHeap {
+	if memory {
 		return smallCacheBytes
 	}
 	return cacheBytes
