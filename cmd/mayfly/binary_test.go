@@ -243,9 +243,9 @@ func TestEmulatorSaysWhatItIs(t *testing.T) {
 		want []string // in the greeting
 		log  string
 	}{
-		{"on every address", everywhere, []string{"the well-known emulator key", "asks nobody for a password", "?replicaSet=globaldb",
+		{"on every address", everywhere, []string{"the well-known emulator key", "asks nobody for a password",
 			"This is an emulator, for development. Whoever reaches it can read, change and delete everything."}, "this mayfly is an emulator, for development"},
-		{"with a key", append(everywhere, "--key="+strings.Repeat("k", 43)+"="), []string{"as given", "user mayfly, password: the key",
+		{"with a key", append(everywhere, "--key="+strings.Repeat("k", 43)+"="), []string{"as given", "any user name will do",
 			"This is an emulator, for development. Whoever reaches it needs the key."}, "this mayfly is an emulator, for development"},
 		{"on this machine", []string{"--nosql=127.0.0.1:0", "--admin="}, []string{"Only this machine reaches it."}, "this mayfly is an emulator, for development"},
 	} {

@@ -26,7 +26,7 @@ func TestGreetingConnects(t *testing.T) {
 		{"nobody is asked", nil, ""},
 		{"a stand-alone server", []string{"--mongo-replset="}, ""},
 		{"the key that everybody knows", []string{"--mongo-auth=on"}, "any user name will do"},
-		{"other machines reach it", []string{"--mongo=0.0.0.0:0"}, "KEY is the key below"},
+		{"other machines reach it", []string{"--mongo=0.0.0.0:0"}, "KEY is the account key"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -214,7 +214,7 @@ func mongoLogin(n *node.Node) (uri, hint string) {
 	if !n.MongoAuth() {
 		return uri, ""
 	}
-	password, hint := "KEY", "any user name will do; KEY is the key below, with %2B, %2F and %3D for its +, / and ="
+	password, hint := "KEY", "any user name will do; KEY is the account key, with %2B, %2F and %3D for its +, / and ="
 	if n.Key() == node.WellKnownKey {
 		password, hint = url.QueryEscape(node.WellKnownKey), "any user name will do"
 	}
