@@ -51,7 +51,7 @@ func Open(ctx context.Context, opts ...Option) (*DB, error) {
 	}
 	s.Node.Engine = memory.New()
 	if s.OpenEngine != nil {
-		engine, err := s.OpenEngine(s)
+		engine, err := s.OpenEngine(ctx, s)
 		if err != nil {
 			return nil, fmt.Errorf("mayfly: %w", err)
 		}

@@ -7,6 +7,8 @@
 package disk
 
 import (
+	"context"
+
 	"github.com/mayflydb/mayfly"
 	"github.com/mayflydb/mayfly/internal/embedded"
 	"github.com/mayflydb/mayfly/internal/kv"
@@ -26,10 +28,8 @@ func NoSync() mayfly.Option {
 	return func(s *embedded.Settings) { s.NoSync = true }
 }
 
-func open(s embedded.Settings) (kv.Engine, error) {
-	path, err := node.EngineDir(s.Node.Dir)
-	if err != nil {
-		return nil, err
-	}
-	return pebble.Open(pebble.Options{Dir: path, NoSync: s.NoSync, Logger: s.Node.Logger})
+func open(ctx context.Context, s embedded.Settings) (kv.Engine, error) {
+	return pebble.OpenContext(ctx, pebble.Options{
+		Dir: node.EngineDir(s.Node.Dir), NoSync: s.NoSync, Reserve: pebble.DefaultReserve, Logger: s.Node.Logger,
+	})
 }

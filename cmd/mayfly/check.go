@@ -36,12 +36,12 @@ func (cfg config) check(c command, asJSON bool) error {
 	if err := cfg.existing(); err != nil {
 		return failure{err}
 	}
-	engine, err := cfg.openEngine(cfg.logger(c.err))
+	ctx, release := interrupted(cfg.logger(c.err))
+	defer release()
+	engine, err := cfg.openEngine(ctx, cfg.logger(c.err))
 	if err != nil {
 		return failure{err}
 	}
-	ctx, release := interrupted(cfg.logger(c.err))
-	defer release()
 	report, err := node.Check(ctx, engine)
 	if err != nil {
 		return failure{err}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -27,6 +28,9 @@ import (
 
 // stopTime is how long running requests may go on after the first signal.
 const stopTime = 10 * time.Second
+
+// failTime is how long requests may go on when the disk has failed: to be told so.
+const failTime = time.Second
 
 // oneSignal is for how long signals count as the first one: a terminal, a shell
 // and programs such as coreutils' timeout may send more than one for one wish.
@@ -68,7 +72,7 @@ func (cfg config) serve(ctx context.Context, c command, watch clock.Stopwatch) e
 	if !cfg.memory {
 		options.Dir = cfg.data
 	}
-	engine, err := cfg.openEngine(log)
+	engine, err := cfg.openEngine(ctx, log)
 	if err != nil {
 		return failure{err}
 	}
@@ -81,7 +85,16 @@ func (cfg config) serve(ctx context.Context, c command, watch clock.Stopwatch) e
 		return failure{err}
 	}
 	cfg.greet(c.out, n, watch.Elapsed())
-	<-ctx.Done()
+	broken, _ := engine.(kv.Failer)
+	if broken == nil {
+		<-ctx.Done()
+	} else {
+		select {
+		case <-ctx.Done():
+		case <-broken.Failed():
+			return abandon(n, engine)
+		}
+	}
 	log.Info("stopping")
 	finish, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
@@ -92,16 +105,33 @@ func (cfg config) serve(ctx context.Context, c command, watch clock.Stopwatch) e
 	return nil
 }
 
-// openEngine opens the data, which locks it against other processes.
-func (cfg config) openEngine(log *slog.Logger) (kv.Engine, error) {
+// abandon ends a node whose engine has failed: whoever supervises the process can start it again,
+// which reads from the disk what is there. Calls of a failed engine may not end.
+func abandon(n *node.Node, engine kv.Engine) error {
+	finish, cancel := context.WithTimeout(context.Background(), failTime)
+	defer cancel()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		_ = n.Close(finish) // it fails with what is told below
+	}()
+	select {
+	case <-closed:
+	case <-finish.Done():
+	}
+	err := errors.New("the disk failed")
+	if r, ok := engine.(kv.Refuser); ok {
+		err = cmp.Or(r.Refuses(), err)
+	}
+	return failure{err}
+}
+
+// openEngine opens the data, which locks it against other processes. When ctx ends, it gives up.
+func (cfg config) openEngine(ctx context.Context, log *slog.Logger) (kv.Engine, error) {
 	if cfg.memory {
 		return memory.New(), nil
 	}
-	path, err := node.EngineDir(cfg.data)
-	if err != nil {
-		return nil, fmt.Errorf("--data: %w", err)
-	}
-	engine, err := pebble.Open(pebble.Options{Dir: path, NoSync: cfg.noSync, Logger: log})
+	engine, err := pebble.OpenContext(ctx, pebble.Options{Dir: node.EngineDir(cfg.data), NoSync: cfg.noSync, Reserve: cfg.reserve, Logger: log})
 	if err != nil {
 		return nil, fmt.Errorf("--data: %w", err)
 	}

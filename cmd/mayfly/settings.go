@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ type config struct {
 	data       string
 	memory     bool
 	noSync     bool
+	reserve    int64
 	node       node.Options
 	logJSON    bool
 	logLevel   slog.Level
@@ -82,6 +84,8 @@ var settings = []setting{
 		parse: parseClock},
 	{name: "sync", kind: "on|off", value: "on", help: "off: acknowledge writes before they are durable",
 		parse: onOff(func(c *config, on bool) { c.noSync = !on })},
+	{name: "disk-reserve", kind: "SIZE", value: "64MiB", help: "room on the disk that ordinary writes leave to deletes, such as 1GiB, 0 for none",
+		parse: parseReserve},
 	{name: "region", kind: "NAME", value: "South Central US", help: "the account's region",
 		parse: nonempty(func(c *config) *string { return &c.node.Region })},
 	{name: "advertise", kind: "URL", help: "the account's endpoint (default: from each request's Host)",
@@ -264,6 +268,20 @@ func parseClock(c *config, value string) (err error) {
 		return err
 	}
 	return clock.InRange(c.node.VirtualStart)
+}
+
+// units are what a size may be given in.
+var units = map[string]int64{"": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
+
+func parseReserve(c *config, value string) error {
+	digits := strings.TrimRight(value, "KMGTBkmgtbi")
+	unit, ok := units[strings.ToUpper(strings.TrimPrefix(value, digits))]
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil || n < 0 || n > math.MaxInt64/unit {
+		return fmt.Errorf("%q is no size: give a number of bytes, or one with KiB, MiB, GiB or TiB behind it", value)
+	}
+	c.reserve = n * unit
+	return nil
 }
 
 func parseRate(c *config, value string) error {

@@ -390,7 +390,7 @@ func TestCertificateFiles(t *testing.T) {
 
 func TestEveryLevelIsTaken(t *testing.T) {
 	for _, level := range levels {
-		engine, err := config{memory: true}.openEngine(slog.New(slog.DiscardHandler))
+		engine, err := config{memory: true}.openEngine(t.Context(), slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

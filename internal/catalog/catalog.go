@@ -132,7 +132,7 @@ func (c *Catalog) takeClean() (err error) {
 	if err != nil || !c.clean {
 		return err
 	}
-	b := &kv.Batch{Since: c.engine.Mark(), NoSync: true}
+	b := &kv.Batch{Since: c.engine.Mark(), NoSync: true, Frees: true}
 	b.Delete(keys.CleanKey())
 	return c.engine.Apply(context.Background(), b)
 }
@@ -145,7 +145,7 @@ func (c *Catalog) Close(ctx context.Context) error {
 			return nil // it has not left out yet what a crash may have lost
 		}
 	}
-	b := &kv.Batch{Since: c.engine.Mark()}
+	b := &kv.Batch{Since: c.engine.Mark(), Frees: true}
 	b.Set(keys.CleanKey(), nil)
 	return c.engine.Apply(ctx, b)
 }
@@ -243,7 +243,7 @@ func (c *Catalog) SaveClockMark(ctx context.Context, mark time.Time) error {
 	if !mark.After(c.ClockMark()) {
 		return nil
 	}
-	b := &kv.Batch{Since: c.engine.Mark()}
+	b := &kv.Batch{Since: c.engine.Mark(), Frees: true} // or what has expired could not be reclaimed
 	b.Set(keys.ClockKey(), encode(mark.UTC()))
 	if err := c.engine.Apply(ctx, b); err != nil {
 		return err

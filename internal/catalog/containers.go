@@ -186,6 +186,7 @@ func (c *Catalog) ReplaceContainer(ctx context.Context, now expiry.Stamp, ct *Co
 			return err
 		}
 		c.setIndexing(n, b, ct, st, def.Indexing)
+		b.Frees = st.Building == nil || st.Building == built // a lifetime can be shortened on a full disk
 		st.Definition = def
 		st.Stamp, st.Sequence = max(now, st.Stamp), n.Sequence
 		return st.compile(c.condition)
@@ -323,6 +324,7 @@ func (c *Catalog) CompleteIndex(ctx context.Context, ct *Container, generation u
 		if st.Building == nil || st.Building.Generation != generation {
 			return nil
 		}
+		b.Frees = true
 		c.dropGeneration(n, b, ct, st.Active.Generation)
 		st.Active, st.Building = *st.Building, nil
 		return nil
@@ -348,6 +350,7 @@ func (c *Catalog) DeclareDead(ctx context.Context, now expiry.Stamp, ct *Contain
 	next := *old
 	next.Policy.InheritFloor, next.Policy.OwnFloor = closed.inherit, closed.own
 	err := c.change(ctx, func(_ *counters, b *kv.Batch) error {
+		b.Frees = true
 		c.saveContainer(b, ct, &next)
 		return nil
 	}, func() { ct.state.Store(&next) })
@@ -374,7 +377,8 @@ func (st *State) closed(now expiry.Stamp) floors {
 // ForgetPast drops closed property policies up to count once every document
 // that they ended is reclaimed.
 func (c *Catalog) ForgetPast(ctx context.Context, ct *Container, count int) error {
-	_, err := c.alter(ctx, ct, func(st *State, _ *counters, _ *kv.Batch) error {
+	_, err := c.alter(ctx, ct, func(st *State, _ *counters, b *kv.Batch) error {
+		b.Frees = true
 		st.Policy.Past = append([]expiry.Past(nil), st.Policy.Past[min(count, len(st.Policy.Past)):]...)
 		return st.compile(c.condition)
 	})
@@ -392,6 +396,7 @@ func (c *Catalog) DeleteContainer(ctx context.Context, ct *Container) error {
 	restore := markDeleted([]*Container{ct})
 	var gone []*Resource
 	err := c.change(ctx, func(n *counters, b *kv.Batch) error {
+		b.Frees = true
 		c.dropContainer(n, b, ct)
 		gone = c.resourcesOf(func(o Owner) bool { return o.Container == ct.ID })
 		deleteResources(b, gone)

@@ -101,6 +101,7 @@ func (c *Catalog) DeleteDatabase(ctx context.Context, db *Database) error {
 	restore := markDeleted(containers)
 	var gone []*Resource
 	err := c.change(ctx, func(n *counters, b *kv.Batch) error {
+		b.Frees = true
 		b.Delete(keys.CatalogKey(databaseKind, db.ID))
 		for _, ct := range containers {
 			c.dropContainer(n, b, ct)

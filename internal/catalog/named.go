@@ -136,8 +136,10 @@ func (c *Catalog) ReplaceIndexes(ctx context.Context, now expiry.Stamp, ct *Cont
 			return err
 		}
 		list = slices.Clone(list)
+		b.Frees = true
 		for i := range list {
 			if list[i].ID == 0 {
+				b.Frees = false
 				st.LastNamed++
 				list[i].ID = st.LastNamed
 			}
@@ -206,7 +208,8 @@ func (newer PastDates) covers(p PastDates) bool {
 // ForgetDates drops closed rules of dates once every document that they ended is reclaimed.
 // They are known by what they say: others may have come and gone since.
 func (c *Catalog) ForgetDates(ctx context.Context, ct *Container, over []PastDates) error {
-	_, err := c.alter(ctx, ct, func(st *State, _ *counters, _ *kv.Batch) error {
+	_, err := c.alter(ctx, ct, func(st *State, _ *counters, b *kv.Batch) error {
+		b.Frees = true
 		st.PastDates = slices.DeleteFunc(slices.Clone(st.PastDates), func(p PastDates) bool {
 			return slices.ContainsFunc(over, p.equal)
 		})
@@ -229,6 +232,7 @@ func (c *Catalog) SetDates(ctx context.Context, now expiry.Stamp, on bool) error
 	}
 	for _, ct := range c.AllContainers() {
 		_, err := c.alter(ctx, ct, func(st *State, _ *counters, b *kv.Batch) error {
+			b.Frees = true
 			if !on {
 				if err := c.closeDates(b, ct, st, now, nil); err != nil {
 					return err

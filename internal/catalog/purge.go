@@ -51,7 +51,7 @@ func (c *Catalog) purge(ctx context.Context) error {
 
 func (c *Catalog) purgeSpan(ctx context.Context, s *span) error {
 	for from := s.Lower; from != nil; {
-		b := &kv.Batch{NoSync: true}
+		b := &kv.Batch{NoSync: true, Frees: true}
 		var err error
 		if from, err = collect(c.engine, from, s.Upper, b); err != nil {
 			return err

@@ -231,6 +231,7 @@ func (c *Catalog) DeleteResource(ctx context.Context, old *Resource) error {
 		gone = append(gone, c.resourcesOf(func(o Owner) bool { return o.User == old.Number })...)
 	}
 	return c.change(ctx, func(_ *counters, b *kv.Batch) error {
+		b.Frees = true
 		deleteResources(b, gone)
 		return nil
 	}, func() { c.forgetResources(gone) })

@@ -4,6 +4,8 @@
 package embedded
 
 import (
+	"context"
+
 	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/node"
 )
@@ -14,5 +16,5 @@ type Settings struct {
 	NoSync bool // acknowledge writes before they are durable
 
 	// OpenEngine opens the engine on disk; without it, everything stays in memory.
-	OpenEngine func(Settings) (kv.Engine, error)
+	OpenEngine func(context.Context, Settings) (kv.Engine, error)
 }

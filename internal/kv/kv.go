@@ -76,7 +76,8 @@ type Engine interface {
 	// read has changed since b.Since (an engine may report a conflict that is
 	// none, rarely); the caller may try again from its reads. A later
 	// batch is never durable without an earlier one. When ctx has ended before
-	// Apply begins, Apply returns ctx.Err() and writes nothing; once begun it finishes.
+	// Apply begins, Apply returns ctx.Err() and writes nothing; once begun it finishes. An
+	// engine that is short of room fails with fault.OutOfSpace unless the batch Frees, or has nothing to write.
 	Apply(ctx context.Context, b *Batch) error
 
 	// Close waits for running calls. Iterators and snapshots are closed before;
@@ -99,6 +100,9 @@ type Batch struct {
 	Since Mark
 	// NoSync lets a crash undo the batch: for work that is safe to repeat.
 	NoSync bool
+	// Frees says that the batch is a step towards free space: it deletes, or it writes down what
+	// deleting goes by. An engine takes it where it refuses others with fault.OutOfSpace.
+	Frees bool
 
 	Reads  [][]byte
 	Ops    []Op
@@ -166,6 +170,10 @@ type (
 
 	// A Spacer tells how many bytes of the disk are free for the engine; false when it does not know.
 	Spacer interface{ FreeBytes() (uint64, bool) }
+
+	// A Failer tells when the engine has failed for good: every call fails with fault.Unavailable
+	// from then on, reads as well, since what they would show may not be durable.
+	Failer interface{ Failed() <-chan struct{} }
 
 	// A Sizer tells how full an engine is and how hard it works.
 	Sizer interface{ Load() Load }

@@ -43,12 +43,9 @@ func syncFolder(path string) error {
 // engineFolder of the data folder is the engine's own.
 const engineFolder = "db"
 
-// EngineDir makes the data folder dir and in it the folder for the engine's
-// files, both for their owner only, and returns the second's path.
-func EngineDir(dir string) (string, error) {
-	path := filepath.Join(dir, engineFolder)
-	return path, os.MkdirAll(path, 0o700)
-}
+// EngineDir is the folder for the engine's files in the data folder dir. The engine makes both, for
+// their owner only.
+func EngineDir(dir string) string { return filepath.Join(dir, engineFolder) }
 
 // HasData reports whether there is a database in the data folder dir. It
 // creates nothing.

@@ -38,13 +38,18 @@ func (n *Node) startClock(ctx context.Context, o Options) error {
 	}
 	real := clock.NewReal(mark)
 	n.clock, n.real = real, real
+	failed := false
 	n.stopMarks = real.Every(markEvery, func(now time.Time) {
 		if !n.asked.Swap(false) {
 			return // nobody has seen this time: an idle mayfly leaves the disk alone
 		}
-		if err := n.saveMark(context.Background(), now); err != nil {
-			n.log.Error("the clock's mark was not saved", "error", err)
+		err := n.saveMark(context.Background(), now)
+		if err != nil && !failed {
+			n.log.Error("the clock's mark is not saved, and tried again each second", "error", err)
+		} else if err == nil && failed {
+			n.log.Info("the clock's mark is saved again")
 		}
+		failed = err != nil
 	})
 	return nil
 }

@@ -22,6 +22,7 @@ func (t *txn) commit(ctx context.Context) error {
 			}
 		}
 	}
+	t.b.Frees = t.deletes()
 	order := t.key(t.v.Container.Keys().Order)
 	t.b.Follow(order, t.place)
 	if len(t.changes) > 0 {
@@ -46,6 +47,16 @@ func (t *txn) writes() bool {
 		}
 	}
 	return false
+}
+
+// deletes reports whether all that the transaction writes is deletions, which free room.
+func (t *txn) deletes() bool {
+	for _, sl := range t.slots {
+		if sl.written && sl.record != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // confirm ends a transaction that writes nothing, be it that it only reads or that it

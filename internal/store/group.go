@@ -246,6 +246,7 @@ func (c *groupCommit) prepare() error {
 			return next, err
 		})
 	}
+	c.batch.Frees = c.g.draft == nil && !slices.ContainsFunc(c.writers, func(t *txn) bool { return !t.deletes() })
 	c.entries = c.logEntries()
 	c.g.s.log.follow(&c.batch, c.entries, c.wall)
 	return nil

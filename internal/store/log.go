@@ -99,7 +99,7 @@ func (s *Store) KeepLog(ctx context.Context, now expiry.Stamp, o LogOptions) err
 	if o.Bytes == 0 {
 		o.Bytes = DefaultLogBytes
 	}
-	b := &kv.Batch{Since: s.engine.Mark()}
+	b := &kv.Batch{Since: s.engine.Mark(), Frees: true}
 	b.Follow(keys.LogCounterKey(), func(last []byte, _ *kv.Batch) ([]byte, error) {
 		c, err := keys.DecodeLogCounter(last)
 		switch {
@@ -136,7 +136,7 @@ func (s *Store) ForgetLog(ctx context.Context) error {
 
 // logBatch makes a batch that changes the log's counter.
 func (s *Store) logBatch(change func(*keys.LogCounter, *kv.Batch)) *kv.Batch {
-	b := &kv.Batch{Since: s.engine.Mark()}
+	b := &kv.Batch{Since: s.engine.Mark(), Frees: true}
 	b.Follow(keys.LogCounterKey(), func(last []byte, b *kv.Batch) ([]byte, error) {
 		c, err := keys.DecodeLogCounter(last)
 		if err != nil {
@@ -154,7 +154,7 @@ func (s *Store) AppendLog(ctx context.Context, e LogEntry) error {
 	if !s.log.on() {
 		return nil
 	}
-	b := &kv.Batch{Since: s.engine.Mark()}
+	b := &kv.Batch{Since: s.engine.Mark(), Frees: true} // it tells of a change that has been made
 	s.log.follow(b, [][]byte{e.encode()}, func() int64 { return e.Wall })
 	if err := s.engine.Apply(ctx, b); err != nil {
 		return err

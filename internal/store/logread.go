@@ -132,7 +132,7 @@ func (s *Store) firstLogged() (first LogTime, err error) {
 }
 
 func (s *Store) trimSome(ctx context.Context, lower, upper []byte) (more bool, err error) {
-	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
+	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
 	err = walk(ctx, s.engine, lower, upper, func(it kv.Iterator) error {
 		if len(b.Ops) == trimStep {
 			more = true

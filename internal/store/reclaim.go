@@ -251,7 +251,7 @@ func (s *Store) removeOnce(ctx context.Context, c *catalog.Container, r *reclaim
 		r.feed, r.own, r.ownNext = step.feed, step.own, step.ownNext
 		return Reclaimed{More: step.more}, nil
 	}
-	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
+	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
 	told, err := s.tell(c, b, step)
 	if err != nil {
 		return Reclaimed{}, err

@@ -118,7 +118,7 @@ const forgetStep = 500
 func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) error {
 	rng := c.Keys()
 	for runs := range slices.Chunk(r.sweep.runs, forgetStep) {
-		b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
+		b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
 		for _, x := range runs {
 			b.Delete(rng.Reclaimed(nil, x.first))
 		}
@@ -127,7 +127,7 @@ func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) 
 		}
 	}
 	pending := r.pending - min(r.pending, r.sweep.count)
-	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
+	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
 	b.Set(rng.Mark(nil), keys.ReclaimMark{Feed: r.feed, Own: r.own, Pending: pending}.Append(nil))
 	b.Follow(rng.Order(nil), func(last []byte, _ *kv.Batch) ([]byte, error) {
 		if c.State().Deleted {
@@ -149,7 +149,7 @@ func (s *Store) sweepOn(ctx context.Context, c *catalog.Container, sw *sweep, li
 	if sw.next != nil {
 		lower = sw.next
 	}
-	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
+	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
 	var next []byte
 	arena := make([]byte, 0, limit*sweptBytes)
 	seen := 0

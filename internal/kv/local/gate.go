@@ -34,6 +34,9 @@ func (g *Gate) Leave() {
 	}
 }
 
+// Bar stops new calls and waits for none.
+func (g *Gate) Bar() { g.count.Or(closing) }
+
 // Shut stops new calls, waits for running ones, and reports whether it was the first to do so.
 func (g *Gate) Shut() bool {
 	if g.count.Or(closing)&closing != 0 {

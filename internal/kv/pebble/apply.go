@@ -18,8 +18,8 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !e.calls.Enter() {
-		return local.Closed()
+	if err := e.enter(); err != nil {
+		return err
 	}
 	defer e.calls.Leave()
 	var size local.Tally
@@ -36,8 +36,6 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 	}
 	if sync {
 		if err := w.SyncWait(); err != nil {
-			e.mu.Lock()
-			defer e.mu.Unlock()
 			return e.fail(err)
 		}
 	}
@@ -52,8 +50,8 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size local.Tally, sync bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.failed != nil {
-		return e.failed
+	if err := e.broken(); err != nil {
+		return err
 	}
 	if e.changes.Since(b.Reads, b.Since) {
 		return local.Conflict()
@@ -74,6 +72,14 @@ func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size local.Tally, sync boo
 	if w.Empty() {
 		return nil
 	}
+	if err := e.refuses(b.Frees); err != nil {
+		return err
+	}
+	if e.room != nil && !b.Frees {
+		if err := e.room.fits(size.Bytes); err != nil {
+			return err
+		}
+	}
 	if err := e.publish(w, sync); err != nil {
 		return err
 	}
@@ -88,7 +94,7 @@ func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size local.Tally, sync boo
 func (e *Engine) publish(w *pebble.Batch, sync bool) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			e.wedged = true
+			e.wedged.Store(true)
 			cause, ok := r.(error)
 			if !ok {
 				cause = fmt.Errorf("%v", r)

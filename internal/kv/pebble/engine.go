@@ -5,16 +5,20 @@
 package pebble
 
 import (
-	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
+	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/kv/local"
@@ -24,7 +28,10 @@ var (
 	_ kv.Engine       = (*Engine)(nil)
 	_ kv.RangeDeleter = (*Engine)(nil)
 	_ kv.Compacter    = (*Engine)(nil)
+	_ kv.Refuser      = (*Engine)(nil)
+	_ kv.Failer       = (*Engine)(nil)
 	_ kv.Sizer        = (*Engine)(nil)
+	_ kv.Spacer       = (*Engine)(nil)
 )
 
 // Options says where an engine keeps its keys and how careful it is.
@@ -47,6 +54,10 @@ type Options struct {
 	// from the keys, so that compactions move them less often; 0 keeps all values
 	// with their keys.
 	SeparateValues int
+	// Reserve is room on the disk, in bytes, that ordinary writes leave to deletes and to
+	// maintenance: they fail with fault.OutOfSpace before they use it. 0 keeps none. On a small file
+	// system it is an eighth of that.
+	Reserve int64
 	// Logger receives failures and stalls; nil is silent.
 	Logger *slog.Logger
 
@@ -54,13 +65,16 @@ type Options struct {
 }
 
 // An Engine is a kv.Engine on Pebble. It is also a kv.RangeDeleter, a
-// kv.Compacter and a kv.Sizer.
+// kv.Compacter, a kv.Refuser, a kv.Failer, a kv.Sizer and a kv.Spacer.
 type Engine struct {
 	db   *pebble.DB
+	lock *pebble.Lock // nil in memory
 	log  *slog.Logger
 	sync bool // batches wait for the disk unless they say otherwise
-	fs   vfs.FS
-	dir  string
+
+	room     *room   // nil in memory
+	upkeep   *upkeep // what Pebble does by itself
+	stopLook func()
 
 	calls  *local.Gate
 	open   atomic.Int64  // iterators and snapshots not yet closed
@@ -69,87 +83,79 @@ type Engine struct {
 	mu      sync.Mutex // held from the check of preconditions until the batch is visible
 	changes *local.Changes
 	orders  local.Orders
-	failed  error // set once a batch could not be made durable
-	wedged  bool  // Pebble's commit pipeline broke off halfway
-}
+	wedged  atomic.Bool // Pebble has broken off halfway and would wait for ever
 
-// Open opens the engine and takes the data folder for this process. It fails
-// with fault.Unavailable when another process has it, fault.Corrupt when stored
-// bytes are damaged, fault.Internal otherwise.
-func Open(o Options) (*Engine, error) {
-	tidyMalloc()
-	e := &Engine{log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), calls: local.NewGate(), changes: local.NewChanges()}
-	memory := o.FS == nil && (o.Memory || o.Dir == "")
-	if memory {
-		o.FS = vfs.NewMem()
-	}
-	e.sync = !memory && !o.NoSync
-	dir, err := folder(o)
-	if err != nil {
-		return nil, err
-	}
-	options := tune(o, memory, e.log)
-	db, err := open(dir, options)
-	if err != nil {
-		return nil, openFault(err, dir, cmp.Or(o.FS, vfs.Default))
-	}
-	e.db, e.fs, e.dir = db, cmp.Or(o.FS, vfs.Default), dir
-	return e, nil
-}
+	failure atomic.Pointer[refusal] // the log, or the table of contents, could not be written
+	failed  chan struct{}           // closed then
+	failing sync.Once
 
-// folder gives the name of the data folder. On disk it is absolute, because
-// within one process Pebble's lock knows a folder by its name.
-func folder(o Options) (string, error) {
-	if o.FS != nil {
-		return cmp.Or(o.Dir, "mayfly"), nil
-	}
-	dir, err := filepath.Abs(o.Dir)
-	if err != nil {
-		return "", fault.Wrap(fault.Internal, err, "cannot find data folder %q", o.Dir)
-	}
-	return dir, nil
-}
-
-// open turns Pebble's fatal errors into ordinary ones: at this point nobody has
-// been promised anything.
-func open(dir string, options *pebble.Options) (db *pebble.DB, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			if f, ok := r.(fatal); ok {
-				db, err = nil, f
-				return
-			}
-			panic(r)
-		}
-	}()
-	return pebble.Open(dir, options)
-}
-
-// openFault says why the folder did not open. Pebble does not mark a taken lock
-// apart, so it is tried once more.
-func openFault(err error, dir string, fs vfs.FS) error {
-	if pebble.IsCorruptionError(err) {
-		return fault.Wrap(fault.Corrupt, err, "data folder %q is damaged", dir)
-	}
-	if _, statErr := fs.Stat(dir); statErr == nil {
-		lock, lockErr := pebble.LockDirectory(dir, fs)
-		if lockErr != nil {
-			return fault.Wrap(fault.Unavailable, lockErr,
-				"data folder %q is in use: stop the other mayfly that has it open, or choose another folder", dir)
-		}
-		if closeErr := lock.Close(); closeErr != nil {
-			return fault.Wrap(fault.Internal, closeErr, "cannot release data folder %q", dir)
-		}
-	}
-	return fault.Wrap(fault.Internal, err, "cannot open data folder %q", dir)
+	opened    atomic.Bool
+	closing   context.Context // ends with Close
+	close     context.CancelFunc
+	tidying   atomic.Bool     // room is being won back
+	tidied    clock.Stopwatch // since that began last
+	tidyPause time.Duration   // until it may begin again
 }
 
 // Mark returns the present moment.
 func (e *Engine) Mark() kv.Mark { return kv.Mark(e.newest.Load()) }
 
+// Refuses tells why batches are refused at present, nil while they are taken. Those that
+// free room may still be taken when the kind is fault.OutOfSpace.
+func (e *Engine) Refuses() error {
+	if err := e.broken(); err != nil {
+		return err
+	}
+	return e.refuses(false)
+}
+
+// Failed is closed when nothing is read or written any more until the folder is opened again.
+func (e *Engine) Failed() <-chan struct{} { return e.failed }
+
+// refuses tells why a batch that passes its preconditions may not be written.
+func (e *Engine) refuses(frees bool) error {
+	if why := e.upkeep.why.Load(); why != nil {
+		return why.err
+	}
+	if e.room == nil {
+		return nil
+	}
+	why := e.room.refuses()
+	if frees && fault.KindOf(why) == fault.OutOfSpace {
+		return nil
+	}
+	return why
+}
+
+// broken is the error of every call after the log has failed.
+func (e *Engine) broken() error {
+	if why := e.failure.Load(); why != nil {
+		return why.err
+	}
+	return nil
+}
+
+// enter begins a call, which calls.Leave ends.
+func (e *Engine) enter() error {
+	if !e.calls.Enter() {
+		return local.Closed()
+	}
+	if err := e.broken(); err != nil {
+		e.calls.Leave()
+		return err
+	}
+	return nil
+}
+
 // Close waits for running calls and releases the folder. It flushes nothing:
 // the log already holds what memory holds.
 func (e *Engine) Close() error {
+	if e.wedged.Load() { // calls may be waiting for ever
+		e.calls.Bar()
+		return e.broken()
+	}
+	e.close()
+	e.stopLook()
 	if !e.calls.Shut() {
 		return nil
 	}
@@ -158,22 +164,39 @@ func (e *Engine) Close() error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.wedged {
-		return e.failed // Pebble would wait forever for its commit pipeline
+	if e.wedged.Load() {
+		return e.broken()
 	}
-	if err := e.db.Close(); err != nil {
+	e.upkeep.close()
+	err := e.db.Close()
+	if e.lock != nil {
+		if err == nil && e.broken() == nil {
+			err = seal(e.room.fs, e.room.dir)
+		}
+		err = errors.Join(err, e.lock.Close())
+	}
+	if broken := e.broken(); broken != nil {
+		return broken
+	}
+	if err != nil {
 		return fault.Wrap(fault.Internal, err, "cannot close the data folder")
 	}
 	return nil
 }
 
-// fail makes the engine refuse writes from now on. e.mu is held.
+// fail ends reading and writing. What is visible may not be durable, and another attempt to sync
+// could succeed without it: only what is on the disk counts, and only opening it anew finds that out.
 func (e *Engine) fail(cause error) error {
-	if e.failed == nil {
-		e.failed = fault.Wrap(fault.Internal, cause, "the disk failed; nothing more is written until mayfly restarts")
-		e.log.Error("storage refuses writes until restart", "error", cause)
-	}
-	return e.failed
+	e.failing.Do(func() {
+		e.failure.Store(&refusal{fault.Wrap(fault.Unavailable, cause,
+			"The disk failed, so nothing is read or written any more. Restart mayfly: what it has acknowledged is on the disk.")})
+		close(e.failed)
+		if !e.opened.Load() {
+			return // the opening fails with it
+		}
+		e.log.Error("the disk failed: nothing is read or written until mayfly restarts", "error", plain(cause))
+	})
+	return e.broken()
 }
 
 func readFault(err error) error {
@@ -183,26 +206,54 @@ func readFault(err error) error {
 	return fault.Wrap(fault.Internal, err, "cannot read stored data")
 }
 
-// fatal is what Pebble says when it cannot go on.
-type fatal string
+// fatal is what Pebble says when it cannot go on, and the error that it says it about.
+type fatal struct {
+	text  string
+	cause error
+}
 
-func (f fatal) Error() string { return string(f) }
+func (f fatal) Error() string { return f.text }
+func (f fatal) Unwrap() error { return f.cause }
 
 // logger hears Pebble's own words. Its information is not shown; its errors
-// come with their events, see listener.
-type logger struct{ log *slog.Logger }
+// come with their events, see upkeep.
+type logger struct{ engine *Engine }
 
 func (l logger) Infof(string, ...any) {}
 
 func (l logger) Errorf(format string, args ...any) {
-	l.log.Error("storage reports a failure", "error", fmt.Sprintf(format, args...))
+	l.engine.log.Error("storage reports a failure", "error", fmt.Sprintf(format, args...))
 }
 
-// Fatalf panics, because Pebble may not go on. In a batch's own goroutine Apply
-// recovers and refuses further writes. Elsewhere, with a table of contents that
-// could not be written, the process ends here; starting again recovers from the log.
+// Fatalf does not return, because Pebble may not go on. In a goroutine of ours it panics, and
+// is recovered. Elsewhere, with a table of contents that could not be written, nobody would recover: that
+// goroutine stays, the engine has failed, and starting again recovers from the log.
 func (l logger) Fatalf(format string, args ...any) {
-	f := fatal(fmt.Sprintf(format, args...))
-	l.log.Error("storage cannot go on", "error", string(f))
-	panic(f)
+	f := fatal{text: fmt.Sprintf(format, args...)}
+	for _, arg := range args {
+		if err, ok := arg.(error); ok {
+			f.cause = err
+		}
+	}
+	if ours() {
+		panic(f)
+	}
+	l.engine.wedged.Store(true)
+	l.engine.fail(f)
+	select {}
+}
+
+// ours reports whether the calling goroutine is one that recovers.
+func ours() bool {
+	callers := make([]uintptr, 64)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])
+	for {
+		frame, more := frames.Next()
+		if strings.HasSuffix(frame.Function, "/kv/pebble.(*Engine).publish") || strings.HasSuffix(frame.Function, "/kv/pebble.open") {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
 }

@@ -3,10 +3,10 @@ package pebble
 import (
 	"bytes"
 	"context"
+	"math"
 
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/kv"
-	"github.com/mayflydb/mayfly/internal/kv/local"
 )
 
 // DeletesRanges says that batches may hold DeleteRange. Its cost is that of one key.
@@ -19,8 +19,8 @@ var beyond = bytes.Repeat([]byte{0xff}, kv.MaxKeyBytes+1)
 // space there; nil bounds are open. When ctx ends it returns ctx.Err() and what has begun
 // finishes by itself.
 func (e *Engine) Compact(ctx context.Context, lower, upper []byte) error {
-	if !e.calls.Enter() {
-		return local.Closed()
+	if err := e.enter(); err != nil {
+		return err
 	}
 	defer e.calls.Leave()
 	if upper == nil {
@@ -38,10 +38,10 @@ func (e *Engine) Compact(ctx context.Context, lower, upper []byte) error {
 	return nil
 }
 
-// Load gives the engine's account of itself; all zero after Close. An engine in
+// Load gives the engine's account of itself; all zero after Close and after a failure. An engine in
 // memory counts its tables as disk.
 func (e *Engine) Load() kv.Load {
-	if !e.calls.Enter() {
+	if e.enter() != nil {
 		return kv.Load{}
 	}
 	defer e.calls.Leave()
@@ -54,8 +54,11 @@ func (e *Engine) Load() kv.Load {
 	}
 }
 
-// FreeBytes asks the file system how much room there is where the data lies.
+// FreeBytes tells how much room the file system had where the data lies a moment ago.
 func (e *Engine) FreeBytes() (uint64, bool) {
-	use, err := e.fs.GetDiskUsage(e.dir)
-	return use.AvailBytes, err == nil
+	if e.room == nil {
+		return 0, false
+	}
+	free := e.room.free.Load()
+	return uint64(free), free != math.MaxInt64
 }

@@ -9,13 +9,12 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/mayflydb/mayfly/internal/kv"
-	"github.com/mayflydb/mayfly/internal/kv/local"
 )
 
 // Get reads the newest applied state.
 func (e *Engine) Get(key []byte, use func(value []byte) error) (bool, error) {
-	if !e.calls.Enter() {
-		return false, local.Closed()
+	if err := e.enter(); err != nil {
+		return false, err
 	}
 	defer e.calls.Leave()
 	return get(e.db, key, use)
@@ -23,8 +22,8 @@ func (e *Engine) Get(key []byte, use func(value []byte) error) (bool, error) {
 
 // Iterate walks the newest applied state as it is now.
 func (e *Engine) Iterate(lower, upper []byte) (kv.Iterator, error) {
-	if !e.calls.Enter() {
-		return nil, local.Closed()
+	if err := e.enter(); err != nil {
+		return nil, err
 	}
 	defer e.calls.Leave()
 	return iterate(e, e.db, lower, upper)
@@ -32,8 +31,8 @@ func (e *Engine) Iterate(lower, upper []byte) (kv.Iterator, error) {
 
 // Snapshot fixes the newest applied state.
 func (e *Engine) Snapshot() kv.Snapshot {
-	if !e.calls.Enter() {
-		return closedSnapshot{}
+	if err := e.enter(); err != nil {
+		return closedSnapshot{err}
 	}
 	defer e.calls.Leave()
 	e.open.Add(1)
@@ -48,10 +47,16 @@ type snapshot struct {
 }
 
 func (s *snapshot) Get(key []byte, use func(value []byte) error) (bool, error) {
+	if err := s.engine.broken(); err != nil {
+		return false, err
+	}
 	return get(s.view, key, use)
 }
 
 func (s *snapshot) Iterate(lower, upper []byte) (kv.Iterator, error) {
+	if err := s.engine.broken(); err != nil {
+		return nil, err
+	}
 	return iterate(s.engine, s.view, lower, upper)
 }
 
@@ -66,12 +71,12 @@ func (s *snapshot) Close() error {
 	return nil
 }
 
-// A closedSnapshot is what a closed engine gives.
-type closedSnapshot struct{}
+// A closedSnapshot is what a closed engine gives, or one that has failed.
+type closedSnapshot struct{ why error }
 
-func (closedSnapshot) Get([]byte, func([]byte) error) (bool, error) { return false, local.Closed() }
-func (closedSnapshot) Iterate(_, _ []byte) (kv.Iterator, error)     { return nil, local.Closed() }
-func (closedSnapshot) Close() error                                 { return nil }
+func (s closedSnapshot) Get([]byte, func([]byte) error) (bool, error) { return false, s.why }
+func (s closedSnapshot) Iterate(_, _ []byte) (kv.Iterator, error)     { return nil, s.why }
+func (closedSnapshot) Close() error                                   { return nil }
 
 // newest reads the newest applied state within a call that has passed the gate.
 type newest struct{ db *pebble.DB }

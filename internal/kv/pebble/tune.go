@@ -2,7 +2,6 @@ package pebble
 
 import (
 	"cmp"
-	"log/slog"
 	"runtime"
 	"time"
 
@@ -16,30 +15,31 @@ import (
 // long as all else that a query does for a document, so the cache has room for the
 // records of 100,000 documents of 1 KiB beside two memtables.
 const (
-	cacheBytes      = 160 << 20
-	smallCacheBytes = 48 << 20 // has the tables in memory behind it
-	memTableBytes   = 16 << 20
-	blockBytes      = 4 << 10
-	indexBytes      = 128 << 10 // one index block for a table of up to 16 MiB: one look less for each seek
-	filterBits      = 10        // per key: one false positive in a hundred; Get uses them above the last level only
+	cacheBytes         = 160 << 20
+	smallCacheBytes    = 48 << 20 // has the tables in memory behind it
+	memTableBytes      = 16 << 20
+	smallMemTableBytes = 256 << 10
+	tableBytes         = 2 << 20 // of the newest level, twice as much in each one below
+	smallTableBytes    = 128 << 10
+	blockBytes         = 4 << 10
+	indexBytes         = 128 << 10 // one index block for a table of up to 16 MiB: one look less for each seek
+	filterBits         = 10        // per key: one false positive in a hundred; Get uses them above the last level only
 )
 
-// tune gives the options of Pebble for o.
-func tune(o Options, memory bool, log *slog.Logger) *pebble.Options {
+// tune gives the options of Pebble for o on a file system of total bytes, 0 if nobody knows.
+func tune(o Options, memory bool, total uint64) *pebble.Options {
 	p := &pebble.Options{
-		FS:                          o.FS,
 		DisableWAL:                  memory,
 		CacheSize:                   cmp.Or(o.CacheBytes, defaultCache(memory)),
 		FormatMajorVersion:          pebble.FormatNewest,
-		MemTableSize:                cmp.Or(o.memTableBytes, memTableBytes),
+		MemTableSize:                cmp.Or(o.memTableBytes, memTables(total)),
 		MemTableStopWritesThreshold: 4,
 		L0CompactionThreshold:       2,
 		L0StopWritesThreshold:       24,
 		CompactionConcurrencyRange:  compactions,
 		FlushDelayDeleteRange:       10 * time.Second, // so that the space of a deleted range comes back on a quiet engine
-		Logger:                      logger{log},
-		EventListener:               listener(log),
 	}
+	p.TargetFileSizes[0] = int64(min(max(memTables(total)/8, smallTableBytes), tableBytes))
 	for i := range p.Levels {
 		p.Levels[i].BlockSize = blockBytes
 		p.Levels[i].IndexBlockSize = indexBytes
@@ -57,6 +57,15 @@ func tune(o Options, memory bool, log *slog.Logger) *pebble.Options {
 	return p
 }
 
+// memTables is how large memtables are. Logs of about their size are kept to be used again,
+// so small file systems get small ones: four memtables and five logs take a sixth at most.
+func memTables(total uint64) uint64 {
+	if total == 0 {
+		return memTableBytes
+	}
+	return min(max(total/64, smallMemTableBytes), memTableBytes)
+}
+
 // defaultCache is how large the cache is if nobody says.
 func defaultCache(memory bool) int64 {
 	if memory {
@@ -69,18 +78,4 @@ func defaultCache(memory bool) int64 {
 // more when it does not.
 func compactions() (lower, upper int) {
 	return 1, min(max(1, runtime.GOMAXPROCS(0)/2), 4)
-}
-
-// listener logs what an operator should know. DataCorruption must be set:
-// Pebble's default ends the process.
-func listener(log *slog.Logger) *pebble.EventListener {
-	return &pebble.EventListener{
-		BackgroundError: func(err error) { log.Error("storage maintenance failed and will be tried again", "error", err) },
-		DataCorruption: func(info pebble.DataCorruptionInfo) {
-			log.Error("stored data is damaged", "path", info.Path, "error", info.Details)
-		},
-		DiskSlow:        func(info pebble.DiskSlowInfo) { log.Warn("the disk is slow", "path", info.Path, "took", info.Duration) },
-		WriteStallBegin: func(info pebble.WriteStallBeginInfo) { log.Warn("writes wait for compaction", "reason", info.Reason) },
-		WriteStallEnd:   func() { log.Info("writes go on") },
-	}
 }

@@ -1,0 +1,226 @@
+package pebble
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/kv/local"
+)
+
+// Open is OpenContext for those who wait until it has opened.
+func Open(o Options) (*Engine, error) { return OpenContext(context.Background(), o) }
+
+// OpenContext opens the engine and takes the data folder for this process. It fails with fault.Corrupt
+// when stored bytes are damaged or missing, fault.OutOfSpace when the disk is full,
+// fault.Unavailable when the folder cannot be used for a reason that its text tells. When ctx ends
+// first, it gives up at once and returns its error; nothing is lost by that.
+func OpenContext(ctx context.Context, o Options) (*Engine, error) {
+	tidyMalloc()
+	e := &Engine{
+		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), calls: local.NewGate(), changes: local.NewChanges(),
+		failed: make(chan struct{}), stopLook: func() {},
+	}
+	e.closing, e.close = context.WithCancel(context.Background())
+	e.upkeep = newUpkeep(e.log)
+	if o.FS == nil && (o.Memory || o.Dir == "") {
+		if err := e.openMemory(o); err != nil {
+			return nil, fault.Wrap(fault.Internal, err, "cannot open an engine in memory")
+		}
+		return e, nil
+	}
+	e.sync = !o.NoSync
+	dir, marker, err := folder(o)
+	if err != nil {
+		return nil, err
+	}
+	p := &opening{engine: e, fs: cmp.Or(o.FS, vfs.Default), dir: dir, marker: marker, done: make(chan error, 1), stuck: make(chan error, 1)}
+	go p.run(o)
+	select {
+	case err = <-p.done:
+	case <-ctx.Done():
+		err = p.giveUp(ctx.Err())
+	case why := <-p.stuck:
+		err = p.giveUp(why)
+	case <-e.failed:
+		err = p.giveUp(errors.Unwrap(e.broken()))
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.opened.Store(true)
+	e.upkeep.opened()
+	e.room.eased = e.upkeep.again
+	e.room.look()
+	e.stopLook = clock.NewReal(time.Time{}).Every(lookEvery, func(time.Time) { e.tick() })
+	return e, nil
+}
+
+// openMemory opens an engine that outlives nothing.
+func (e *Engine) openMemory(o Options) (err error) {
+	p := tune(o, true, 0)
+	p.FS, p.Logger, p.EventListener = vfs.NewMem(), logger{e}, e.upkeep.listener()
+	e.db, err = open("mayfly", p)
+	return err
+}
+
+// folder gives the name of the data folder, and a file that is there as long as it is. On disk
+// the name is absolute, because within one process the lock knows a folder by its name.
+func folder(o Options) (dir, marker string, err error) {
+	if o.FS != nil {
+		dir = cmp.Or(o.Dir, "mayfly")
+		return dir, dir, nil
+	}
+	if dir, err = filepath.Abs(o.Dir); err != nil {
+		return "", "", fault.Wrap(fault.Internal, err, "cannot find data folder %q", o.Dir)
+	}
+	return dir, filepath.Join(dir, lockName), nil
+}
+
+// lockName is Pebble's name for the file that is locked.
+const lockName = "LOCK"
+
+// An opening is an Open under way, in a goroutine of its own so that it can be given up.
+type opening struct {
+	engine *Engine
+	fs     vfs.FS
+	dir    string
+	marker string
+	done   chan error
+	stuck  chan error  // a flush that failed: Pebble would try again for ever
+	ended  atomic.Bool // it has come to its end, or was given up
+	gone   atomic.Bool // it was given up
+}
+
+// run opens the engine, and cleans up if nobody waits any more.
+func (p *opening) run(o Options) {
+	err := p.steps(o)
+	if !p.ended.Swap(true) {
+		p.done <- err
+	} else if err == nil {
+		_ = errors.Join(p.engine.db.Close(), p.engine.lock.Close())
+	}
+}
+
+func (p *opening) steps(o Options) (err error) {
+	e := p.engine
+	if err := p.fs.MkdirAll(p.dir, 0o700); err != nil {
+		return explain(err, p.dir)
+	}
+	if e.lock, err = pebble.LockDirectory(p.dir, p.fs); err != nil {
+		return lockFault(err, p.dir)
+	}
+	defer func() {
+		if err != nil {
+			_ = e.lock.Close()
+		}
+	}()
+	if err := inspect(p.fs, p.dir); err != nil {
+		return explain(err, p.dir)
+	}
+	e.room = newRoom(p.fs, p.dir, p.marker, uint64(max(o.Reserve, 0)), e.log)
+	e.upkeep.stuck = func(err error) {
+		select {
+		case p.stuck <- err:
+		default:
+		}
+	}
+	var total uint64
+	if use, err := p.fs.GetDiskUsage(p.dir); err == nil {
+		total = use.TotalBytes
+	}
+	options := tune(o, false, total)
+	options.FS = newDisk(p.fs, e.room, e.upkeep, &p.gone, func(err error) { e.fail(err) })
+	options.Logger, options.EventListener, options.Lock = logger{e}, e.upkeep.listener(), e.lock
+	if p.gone.Load() {
+		return errGone
+	}
+	if err := breakSeal(p.fs, p.dir); err != nil {
+		return explain(err, p.dir)
+	}
+	if e.db, err = open(p.dir, options); err != nil {
+		return contentFault(err, p.dir)
+	}
+	return nil
+}
+
+// giveUp leaves the opening behind. What is still running of it changes nothing any more, but the
+// folder stays locked until that has ended.
+func (p *opening) giveUp(why error) error {
+	p.gone.Store(true)
+	if p.ended.Swap(true) {
+		if err := <-p.done; err != nil {
+			return err
+		}
+		_ = errors.Join(p.engine.db.Close(), p.engine.lock.Close())
+	}
+	return explain(why, p.dir)
+}
+
+// open turns Pebble's fatal errors into ordinary ones: at this point nobody has
+// been promised anything.
+func open(dir string, options *pebble.Options) (db *pebble.DB, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			if f, ok := r.(fatal); ok {
+				db, err = nil, f
+				return
+			}
+			panic(r)
+		}
+	}()
+	return pebble.Open(dir, options)
+}
+
+// lockFault says why the folder's lock could not be had. What the file system refuses has a
+// path in it; what another process holds has not.
+func lockFault(err error, dir string) error {
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return explain(err, dir)
+	}
+	return fault.Wrap(fault.Unavailable, err,
+		"data folder %q is in use: stop the other mayfly that has it open, or choose another folder", dir)
+}
+
+// contentFault says why Pebble could not open a folder that can be read and written.
+func contentFault(err error, dir string) error {
+	_, bySystem := errors.AsType[syscall.Errno](err)
+	if pebble.IsCorruptionError(err) || !bySystem || errors.Is(err, fs.ErrNotExist) {
+		return explain(damaged(plain(err)), dir)
+	}
+	return explain(err, dir)
+}
+
+// explain says what is wrong with a folder that could not be opened, and what to do.
+func explain(err error, dir string) error {
+	_, isDamaged := errors.AsType[damaged](err)
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("stopped while data folder %q was opened: %w", dir, err)
+	case isDamaged:
+		return fault.Wrap(fault.Corrupt, err, "data folder %q is damaged: bring a backup back, or move the folder away to begin with an empty one", dir)
+	case noRoom(err):
+		return fault.Wrap(fault.OutOfSpace, err, "the disk of data folder %q is full: make room on it, then start mayfly again", dir)
+	case errors.Is(err, syscall.EROFS):
+		return fault.Wrap(fault.Unavailable, err, "data folder %q is on a file system that is mounted read-only: mount it for writing, or choose another folder", dir)
+	case errors.Is(err, fs.ErrPermission):
+		return fault.Wrap(fault.Unavailable, err, "data folder %q may not be read and written by this user: give it to the user, or start mayfly as its owner", dir)
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
+		return fault.Wrap(fault.Unavailable, err, "data folder %q is a file, or lies below one: choose another folder", dir)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENODEV), errors.Is(err, syscall.ENXIO), errors.Is(err, syscall.EIO):
+		return fault.Wrap(fault.Unavailable, err, "data folder %q cannot be reached: mount its disk, and look after it", dir)
+	}
+	return fault.Wrap(fault.Internal, err, "cannot open data folder %q", dir)
+}
