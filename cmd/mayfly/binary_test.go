@@ -62,7 +62,13 @@ func serve(t *testing.T, args ...string) *server {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	s := &server{cmd: exec.CommandContext(ctx, binary, args...), stderr: new(bytes.Buffer)}
+	return await(t, exec.CommandContext(ctx, binary, args...))
+}
+
+// await starts a command that serves and waits for its first words.
+func await(t *testing.T, cmd *exec.Cmd) *server {
+	t.Helper()
+	s := &server{cmd: cmd, stderr: new(bytes.Buffer)}
 	s.cmd.Stderr = s.stderr
 	s.cmd.Env = append(os.Environ(), "MAYFLY_MONGO=127.0.0.1:0") // unless a flag says otherwise
 	out, err := s.cmd.StdoutPipe()

@@ -52,7 +52,7 @@ func settingsFile(t *testing.T, content string) string {
 func TestDefaults(t *testing.T) {
 	got, err := configured(t, nil)
 	want := config{
-		data: "./mayfly-data", logLevel: slog.LevelInfo,
+		data: "./mayfly-data", reserve: 64 << 20, logLevel: slog.LevelInfo,
 		node: node.Options{NoSQL: "127.0.0.1:8081", Admin: "127.0.0.1:8080", Mongo: node.Mongo{Address: "127.0.0.1:27017", ReplSet: "globaldb"}, Region: "South Central US", Consistency: "Session"},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -142,6 +142,7 @@ func TestEverySetting(t *testing.T) {
 			return c.node.Virtual && c.node.VirtualStart.Equal(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 		}},
 		"sync":         {"off", func(c config) bool { return c.noSync }},
+		"disk-reserve": {"1GiB", func(c config) bool { return c.reserve == 1<<30 }},
 		"region":       {"West US", func(c config) bool { return c.node.Region == "West US" }},
 		"advertise":    {"https://db.example/", func(c config) bool { return c.node.Advertise == "https://db.example/" }},
 		"consistency":  {"strong", func(c config) bool { return c.node.Consistency == "Strong" }},
@@ -444,7 +445,7 @@ func TestUsage(t *testing.T) {
 		{"origin with half a port", []string{"--memory", "--nosql-cors=https://a.example:"}, exitUsage, "", "--nosql-cors"},
 		{"origin not as browsers send it", []string{"--memory", "--nosql-cors=https://bücher.example"}, exitUsage, "", "--nosql-cors"},
 		{"bad address", []string{"--memory", "--nosql=foo"}, exitUsage, "", `--nosql: "foo" is not host:port`},
-		{"data in a file", []string{"--data=" + file, "--nosql=127.0.0.1:0", "--admin="}, exitFailed, "", "mayfly: --data: mkdir " + file},
+		{"data in a file", []string{"--data=" + file, "--nosql=127.0.0.1:0", "--admin="}, exitFailed, "", `mayfly: --data: data folder "` + file + `/db" is a file, or lies below one: choose another folder`},
 		{"check in a file", []string{"check", "--data=" + file}, exitFailed, "", "mayfly: --data: open " + file},
 		{"check of an empty folder", []string{"check", "--data=" + empty}, exitFailed, "", "no database"},
 		{"clock advance without duration", []string{"clock", "advance"}, exitUsage, "", "arg"},

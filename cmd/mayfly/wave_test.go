@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"flag"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -82,18 +83,28 @@ func documents(t *testing.T, nosql string) int {
 	return n
 }
 
-// get sends a signed request.
-// https://learn.microsoft.com/rest/api/cosmos-db/access-control-on-cosmosdb-resources
+// get asks for a resource.
 func get(t *testing.T, base, path, kind, link, partition string, header *http.Header) int {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, nil)
+	code, _, answered := send(t, http.MethodGet, base, path, kind, link, partition, "")
+	if header != nil {
+		*header = answered
+	}
+	return code
+}
+
+// send sends a signed request.
+// https://learn.microsoft.com/rest/api/cosmos-db/access-control-on-cosmosdb-resources
+func send(t *testing.T, method, base, path, kind, link, partition, body string) (int, string, http.Header) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, base+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	date := clock.Wall().UTC().Format(http.TimeFormat)
 	secret, _ := base64.StdEncoding.DecodeString(node.WellKnownKey)
 	mac := hmac.New(sha256.New, secret)
-	mac.Write([]byte("get\n" + kind + "\n" + link + "\n" + strings.ToLower(date) + "\n\n"))
+	mac.Write([]byte(strings.ToLower(method) + "\n" + kind + "\n" + link + "\n" + strings.ToLower(date) + "\n\n"))
 	r.Header.Set("Authorization", url.QueryEscape("type=master&ver=1.0&sig="+base64.StdEncoding.EncodeToString(mac.Sum(nil))))
 	r.Header.Set("x-ms-date", date)
 	r.Header.Set("x-ms-documentdb-populatequotainfo", "true")
@@ -104,11 +115,12 @@ func get(t *testing.T, base, path, kind, link, partition string, header *http.He
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer.Body.Close()
-	if header != nil {
-		*header = answer.Header
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return answer.StatusCode
+	return answer.StatusCode, string(text), answer.Header
 }
 
 func post(t *testing.T, url, body string) {

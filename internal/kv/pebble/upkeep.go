@@ -169,10 +169,11 @@ func errStuck(cause error) error {
 	return fault.Wrap(fault.Unavailable, cause, "The data folder cannot be written, so nothing is stored. Look after its disk; restart mayfly if that does not help.")
 }
 
-// plain is an error's text; with the error itself, a log would show a stack.
+// plain is an error's text in one line; with the error itself, a log would show a stack.
 func plain(err error) string {
 	if err == nil {
 		return ""
 	}
-	return strings.ReplaceAll(err.Error(), "\n", "; ")
+	text := err.Error()
+	return strings.ReplaceAll(text, "\n", "; ")
 }
