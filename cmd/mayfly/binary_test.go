@@ -42,7 +42,9 @@ func TestMain(m *testing.M) {
 // mayfly runs the program to its end.
 func mayfly(t *testing.T, args ...string) (code int, out string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), binary, args...)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, args...)
 	text, err := cmd.CombinedOutput()
 	if err != nil && cmd.ProcessState == nil {
 		t.Fatal(err)

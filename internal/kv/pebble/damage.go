@@ -33,31 +33,32 @@ type damaged string
 
 func (d damaged) Error() string { return string(d) }
 
-// inspect fails with damaged when something is missing that was durable.
-func inspect(disk vfs.FS, dir string) error {
+// inspect fails with damaged when something is missing that was durable. fresh tells that the
+// folder has no database yet.
+func inspect(disk vfs.FS, dir string) (fresh bool, err error) {
 	names, err := disk.List(dir)
 	if err != nil {
-		return err
+		return false, err
 	}
 	contents, err := atomicfs.ReadMarker(disk, dir, "manifest")
 	if err != nil {
-		return err
+		return false, err
 	}
 	if contents == "" { // the first opening has not come far
 		for _, name := range names {
 			if kindOf(name) != others {
-				return damaged(fmt.Sprintf("the marker of the table of contents is missing, and there is %s", name))
+				return false, damaged(fmt.Sprintf("the marker of the table of contents is missing, and there is %s", name))
 			}
 		}
-		return nil
+		return true, nil
 	}
 	sealed, err := checkSeal(disk, dir)
 	if err != nil {
-		return err
+		return false, err
 	}
 	first, last, err := readContents(disk, dir, contents, sealed)
 	if err != nil {
-		return err
+		return false, err
 	}
 	next := max(last+1, firstNumber)
 	numbers := logNumbers(names)
@@ -66,10 +67,10 @@ func inspect(disk vfs.FS, dir string) error {
 			continue
 		}
 		if next, err = scanLog(disk, dir, number, next, sealed || i < len(numbers)-1); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // firstNumber is what Pebble gives to the first change of an empty database.

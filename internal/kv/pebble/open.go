@@ -127,7 +127,8 @@ func (p *opening) steps(o Options) (err error) {
 			_ = e.lock.Close()
 		}
 	}()
-	if err := inspect(p.fs, p.dir); err != nil {
+	fresh, err := inspect(p.fs, p.dir)
+	if err != nil {
 		return explain(err, p.dir)
 	}
 	e.room = newRoom(p.fs, p.dir, p.marker, uint64(max(o.Reserve, 0)), e.log)
@@ -150,7 +151,13 @@ func (p *opening) steps(o Options) (err error) {
 	if err := breakSeal(p.fs, p.dir); err != nil {
 		return explain(err, p.dir)
 	}
-	if e.db, err = open(p.dir, options); err != nil {
+	if e.db, err = open(p.dir, options); err == nil && fresh {
+		// The first log of a new database does not say how much of it was synced. The next one does.
+		if err = e.db.Close(); err == nil {
+			e.db, err = open(p.dir, options)
+		}
+	}
+	if err != nil {
 		return contentFault(err, p.dir)
 	}
 	return nil
