@@ -76,6 +76,10 @@ func TestFullFileSystem(t *testing.T) {
 	if code, text := item(http.MethodGet, "1", ""); code != http.StatusOK {
 		t.Errorf("read: %d %.200s", code, text)
 	}
+	lifetime := `{"id":"c","partitionKey":{"paths":["/p"],"kind":"Hash"},"defaultTtl":100000,"indexingPolicy":{"excludedPaths":[{"path":"/*"}]}}`
+	if code, text, _ := send(t, http.MethodPut, nosql, "dbs/d/colls/c", "colls", "dbs/d/colls/c", "", lifetime); code != http.StatusOK {
+		t.Errorf("a shorter lifetime: %d %s", code, text)
+	}
 	for i := range written / 2 {
 		if code, text := item(http.MethodDelete, fmt.Sprint(i), ""); code != http.StatusNoContent {
 			t.Fatalf("delete %d: %d %s", i, code, text)
@@ -90,6 +94,9 @@ func TestFullFileSystem(t *testing.T) {
 	}
 	if code != http.StatusCreated {
 		t.Errorf("write after the deletes: %d %s", code, text)
+	}
+	if code, text, _ := send(t, http.MethodDelete, nosql, "dbs/d", "dbs", "dbs/d", "", ""); code != http.StatusNoContent {
+		t.Errorf("drop of the database: %d %s", code, text)
 	}
 	s.stop(t, syscall.SIGTERM)
 	if strings.Contains(s.stderr.String(), "stack") {

@@ -31,7 +31,7 @@ const (
 	MethodNotAllowed              // the resource exists, the verb does not
 	Unsupported                   // a feature that mayfly does not have, named in the message
 	Timeout                       // the request's time is up
-	Unavailable                   // the database is stopping
+	Unavailable                   // the database is stopping, or its disk cannot be used
 	Corrupt                       // stored bytes are not what they should be
 	OutOfSpace                    // the disk has no room for a write; reads and deletes go on
 	kinds

@@ -302,3 +302,22 @@ func closeEarly(t *testing.T, e kv.Engine) {
 		t.Errorf("close of the iterator: %v", err)
 	}
 }
+
+// room checks that an engine with room takes every batch, says so if it can tell, and has not failed.
+func room(t *testing.T, e kv.Engine) {
+	for _, frees := range []bool{false, true} {
+		b := kv.Batch{Frees: frees}
+		b.Set([]byte("a"), []byte("1"))
+		apply(t, e, &b)
+	}
+	if r, ok := e.(kv.Refuser); ok && r.Refuses() != nil {
+		t.Errorf("an engine with room refuses: %v", r.Refuses())
+	}
+	if f, ok := e.(kv.Failer); ok {
+		select {
+		case <-f.Failed():
+			t.Error("a new engine has failed")
+		default:
+		}
+	}
+}

@@ -55,6 +55,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.Engine) {
 		{"limits", limits},
 		{"context", ended},
 		{"no sync", noSync},
+		{"room", room},
 		{"compact", compact},
 		{"load", load},
 	} {

@@ -157,7 +157,7 @@ func reads(t *testing.T, e *Engine, i int) {
 func TestFullDisk(t *testing.T) {
 	disk := newSmall(40 << 20)
 	var log lines
-	e := start(t, Options{FS: disk, Reserve: DefaultReserve, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	e := start(t, Options{FS: disk, Reserve: DefaultReserve, Logger: logTo(&log)})
 	n := fill(t, e, 0)
 	if n < 10_000 {
 		t.Errorf("%d KiB went to a disk of 40 MiB", n)
@@ -249,7 +249,7 @@ func TestOpenOnFullDisk(t *testing.T) {
 	stop(t, e)
 	disk.take(-1)
 	var log lines
-	_, err := Open(Options{FS: disk, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	_, err := Open(Options{FS: disk, Logger: logTo(&log)})
 	if fault.KindOf(err) != fault.OutOfSpace || !strings.Contains(fault.Message(err), "make room on it, then start mayfly again") {
 		t.Errorf("open: %v", err)
 	}
@@ -277,6 +277,8 @@ func TestVanishedFolder(t *testing.T) {
 		t.Errorf("a write when it is back: %v", err)
 	}
 }
+
+func logTo(l *lines) *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
 
 // lines is a log that several goroutines write.
 type lines struct {
