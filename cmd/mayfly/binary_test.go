@@ -64,11 +64,11 @@ func serve(t *testing.T, args ...string) *server {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	return await(t, exec.CommandContext(ctx, binary, args...))
+	return started(t, exec.CommandContext(ctx, binary, args...))
 }
 
-// await starts a command that serves and waits for its first words.
-func await(t *testing.T, cmd *exec.Cmd) *server {
+// started starts a command that serves and waits for its first words.
+func started(t *testing.T, cmd *exec.Cmd) *server {
 	t.Helper()
 	s := &server{cmd: cmd, stderr: new(bytes.Buffer)}
 	s.cmd.Stderr = s.stderr

@@ -37,7 +37,7 @@ func mounted(t *testing.T, dir, size string, args ...string) *exec.Cmd {
 // TestFullFileSystem fills a file system of 40 MB, gets out by deletes, and stops.
 func TestFullFileSystem(t *testing.T) {
 	dir := t.TempDir()
-	s := await(t, mounted(t, dir, "40m", "--data="+filepath.Join(dir, "data"), "--nosql=127.0.0.1:0", "--nosql-tls=off", "--admin=127.0.0.1:0"))
+	s := started(t, mounted(t, dir, "40m", "--data="+filepath.Join(dir, "data"), "--nosql=127.0.0.1:0", "--nosql-tls=off", "--admin=127.0.0.1:0"))
 	nosql := s.address(t, "NoSQL")
 	item := func(method, name, body string) (int, string) {
 		path, link := "dbs/d/colls/c/docs", "dbs/d/colls/c"

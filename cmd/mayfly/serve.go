@@ -85,15 +85,19 @@ func (cfg config) serve(ctx context.Context, c command, watch clock.Stopwatch) e
 		return failure{err}
 	}
 	cfg.greet(c.out, n, watch.Elapsed())
-	broken, _ := engine.(kv.Failer)
-	if broken == nil {
-		<-ctx.Done()
-	} else {
-		select {
-		case <-ctx.Done():
-		case <-broken.Failed():
-			return abandon(n, engine)
-		}
+	return await(ctx, n, engine, log)
+}
+
+// await closes a node when ctx ends, or gives it up when its disk fails.
+func await(ctx context.Context, n *node.Node, engine kv.Engine, log *slog.Logger) error {
+	var failed <-chan struct{} // of an engine that cannot fail, nil
+	if f, ok := engine.(kv.Failer); ok {
+		failed = f.Failed()
+	}
+	select {
+	case <-ctx.Done():
+	case <-failed:
+		return abandon(n, engine)
 	}
 	log.Info("stopping")
 	finish, cancel := context.WithTimeout(context.Background(), stopTime)
