@@ -144,7 +144,7 @@ func TestServeInMemory(t *testing.T) {
 	if code, _ := fetch(t, plain+"dbs"); code != http.StatusUnauthorized {
 		t.Errorf("without credentials: %d, want 401", code)
 	}
-	if code, _ := fetch(t, plain); code != 200 { // D-85: everybody knows the key
+	if code, _ := fetch(t, plain); code != 200 { // D-82: everybody knows the key
 		t.Errorf("the account without credentials: %d, want 200", code)
 	}
 	if code, body := fetch(t, s.address(t, "Admin")+"readyz"); code != 200 {

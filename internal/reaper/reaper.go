@@ -115,7 +115,7 @@ func (r *Reaper) Observe(took time.Duration) { r.governor.observe(took) }
 func (r *Reaper) pass() {
 	r.pending.begin()
 	if err := r.o.Store.ResumeBuilds(); err != nil {
-		r.o.Logger.Error("an index build failed and begins anew", "error", err)
+		r.o.Logger.Log(r.running, level(err), "an index build failed and begins anew", "error", err)
 	}
 	r.forget()
 	r.trim()
@@ -126,7 +126,7 @@ func (r *Reaper) pass() {
 			return
 		}
 		if err := r.tend(c, r.paced); err != nil && !gone(err) && r.running.Err() == nil {
-			r.o.Logger.Error("reclaiming failed", "container", c.State().Name, "error", err)
+			r.o.Logger.Log(r.running, level(err), "reclaiming failed", "container", c.State().Name, "error", err)
 			whole = false
 		}
 	}
@@ -172,6 +172,14 @@ func (r *Reaper) ReclaimNow(ctx context.Context) error {
 
 // gone reports whether a container was deleted while it was tended.
 func gone(err error) bool { return fault.KindOf(err) == fault.OwnerNotFound }
+
+// level is how loudly a failure is told. That the disk takes no writes is told by the engine, once.
+func level(err error) slog.Level {
+	if kind := fault.KindOf(err); kind == fault.OutOfSpace || kind == fault.Unavailable {
+		return slog.LevelDebug
+	}
+	return slog.LevelError
+}
 
 // Stats counts what is done and what is left.
 func (r *Reaper) Stats(ctx context.Context) (Stats, error) {

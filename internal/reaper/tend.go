@@ -77,7 +77,7 @@ func (r *Reaper) trim() {
 	}
 	r.trimmed = now
 	if err := r.o.Store.TrimDue(r.running, now); err != nil && r.running.Err() == nil {
-		r.o.Logger.Error("trimming the log failed", "error", err)
+		r.o.Logger.Log(r.running, level(err), "trimming the log failed", "error", err)
 	}
 }
 

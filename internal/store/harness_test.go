@@ -25,6 +25,7 @@ type world struct {
 	now     expiry.Stamp
 
 	condition catalog.Condition // of partial indexes
+	reserve   int64             // that the engine leaves alone
 }
 
 // newWorld opens an empty world with one container. Its time is 1,000,000.
@@ -52,7 +53,7 @@ func definition(ttl expiry.TTL) catalog.Definition {
 func (w *world) open() {
 	w.t.Helper()
 	var err error
-	w.engine, err = pebble.Open(pebble.Options{Dir: "data", FS: w.fs})
+	w.engine, err = pebble.Open(pebble.Options{Dir: "data", FS: w.fs, Reserve: w.reserve})
 	w.ok(err)
 	w.catalog, err = catalog.Open(context.Background(), w.engine, w.condition)
 	w.ok(err)

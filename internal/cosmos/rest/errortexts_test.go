@@ -17,7 +17,7 @@ import (
 )
 
 // speakers are the folders whose errors the API hands to clients, from this one.
-var speakers = []string{".", "../pattern", "../script", "../sql/syntax", "../sql/function", "../sql/plan", "../sql/exec", "../../catalog", "../../store", "../../expiry"}
+var speakers = []string{".", "../pattern", "../script", "../sql/syntax", "../sql/function", "../sql/plan", "../sql/exec", "../../catalog", "../../store", "../../expiry", "../../kv/pebble"}
 
 // makers are the functions that make an error of a text, and which argument the text is.
 var makers = map[string]int{
@@ -126,7 +126,7 @@ func blanks(format string) string {
 // elsewhere are files whose errors no client of this API sees: they open the data, or serve MongoDB alone.
 var elsewhere = []string{
 	"catalog/catalog.go", "catalog/named.go", "store/build.go", "store/group.go", "store/log.go",
-	"store/named.go", "store/visit.go", "store/wildcard.go",
+	"store/named.go", "store/visit.go", "store/wildcard.go", "kv/pebble/open.go", "kv/pebble/load.go",
 }
 
 // unseen are errors that others stand for.

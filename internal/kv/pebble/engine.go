@@ -92,7 +92,8 @@ type Engine struct {
 	opened    atomic.Bool
 	closing   context.Context // ends with Close
 	close     context.CancelFunc
-	tidying   atomic.Bool     // room is being won back
+	tidying   atomic.Bool // room is being won back
+	tidyMu    sync.Mutex
 	tidied    clock.Stopwatch // since that began last
 	tidyPause time.Duration   // until it may begin again
 }

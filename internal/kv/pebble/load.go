@@ -33,6 +33,9 @@ func (e *Engine) Compact(ctx context.Context, lower, upper []byte) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if noRoom(err) {
+			return fault.Wrap(fault.OutOfSpace, err, "the disk has no room to compact")
+		}
 		return fault.Wrap(fault.Internal, err, "cannot compact")
 	}
 	return nil

@@ -62,7 +62,6 @@ func OpenContext(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.opened.Store(true)
 	e.upkeep.opened()
-	e.room.eased = e.upkeep.again
 	e.room.look()
 	e.stopLook = clock.NewReal(time.Time{}).Every(lookEvery, func(time.Time) { e.tick() })
 	return e, nil
@@ -131,7 +130,7 @@ func (p *opening) steps(o Options) (err error) {
 	if err != nil {
 		return explain(err, p.dir)
 	}
-	e.room = newRoom(p.fs, p.dir, p.marker, uint64(max(o.Reserve, 0)), e.log)
+	e.room = newRoom(p.fs, p.dir, p.marker, uint64(max(o.Reserve, 0)), e.upkeep.again, e.log)
 	e.upkeep.stuck = func(err error) {
 		select {
 		case p.stuck <- err:

@@ -50,16 +50,16 @@ type room struct {
 
 	mu      sync.Mutex // held while looking
 	device  vfs.DeviceID
-	known   bool // device is
-	ballast bool // the file is there
-	eased   func()
+	known   bool   // device is
+	ballast bool   // the file is there
+	eased   func() // hears each look that finds room
 }
 
 // A refusal is why ordinary writes are refused. The engine tells the client err.
 type refusal struct{ err error }
 
-func newRoom(fs vfs.FS, dir, marker string, want uint64, log *slog.Logger) *room {
-	r := &room{fs: fs, dir: dir, marker: marker, want: want, log: log, eased: func() {}}
+func newRoom(fs vfs.FS, dir, marker string, want uint64, eased func(), log *slog.Logger) *room {
+	r := &room{fs: fs, dir: dir, marker: marker, want: want, log: log, eased: eased}
 	r.free.Store(math.MaxInt64)
 	r.step.Store(math.MaxInt64)
 	_ = fs.Remove(fs.PathJoin(dir, ballastName)) // opening may need its room, and the reserve may be another one now

@@ -22,6 +22,8 @@ const (
 // room back from what was deleted: Pebble by itself waits for more writes, which do not come.
 func (e *Engine) tick() {
 	e.room.look()
+	e.tidyMu.Lock()
+	defer e.tidyMu.Unlock()
 	if fault.KindOf(e.room.refuses()) != fault.OutOfSpace || e.upkeep.why.Load() != nil {
 		e.tidyPause = 0
 		return

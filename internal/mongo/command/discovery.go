@@ -12,7 +12,7 @@ import (
 // stays where it is, and has transactions, retryable writes and change streams all the same; but one whose connection
 // string names a replica set takes no mongos. So the server is a replica set where it knows an address that
 // works, and for clients that ask for one as connection strings of Azure do; else it is a mongos.
-// See docs/decisions/0020-discovery.md.
+// See docs/decisions/0019-discovery.md.
 // https://github.com/mongodb/specifications/blob/master/source/server-discovery-and-monitoring/server-discovery-and-monitoring.md
 
 // inSet reports whether the client is told of the replica set.
