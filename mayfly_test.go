@@ -182,7 +182,7 @@ func TestTLS(t *testing.T) {
 	}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true}}
 	for _, url := range []string{db.Endpoint(), strings.Replace(db.Endpoint(), "https", "http", 1)} {
-		response, err := client.Get(url)
+		response, err := client.Get(url + "dbs")
 		if err != nil {
 			t.Errorf("%s: %v", url, err)
 			continue
