@@ -24,7 +24,7 @@ pub async fn connect(server: &Server, options: &str) -> Client {
 
 /// A stand-alone server and a database on it.
 pub async fn stand_alone() -> (Server, Database) {
-    let server = Server::start(&[]);
+    let server = Server::start(&["--mongo-replset="]);
     let database = connect(&server, "").await.database("rust");
     (server, database)
 }
