@@ -68,6 +68,9 @@ type Hint struct {
 // longTTL is the life above which a ttl looks like an instant, or like milliseconds: more than 31 years.
 const longTTL expiry.TTL = 1_000_000_000
 
+// tooLong reports whether a life span looks like an instant. The longest one there is means what it says.
+func tooLong(ttl expiry.TTL) bool { return ttl > longTTL && ttl != expiry.MaxTTL }
+
 // Half an hour and an hour in milliseconds.
 const (
 	halfHour expiry.TTL = 1_800_000
@@ -110,7 +113,7 @@ func Stored(p *expiry.Policy, own expiry.TTL, body doc.Doc) Hint {
 		return Hint{Off, offText}
 	case InMilliseconds(own):
 		return Hint{Milliseconds, milliseconds("This item's ttl", own)}
-	case own > longTTL:
+	case tooLong(own):
 		return Hint{Long, longText}
 	}
 	return Hint{}
@@ -139,7 +142,7 @@ func Definition(ttl expiry.TTL, body doc.Doc) Hint {
 	switch {
 	case InMilliseconds(ttl):
 		return Hint{DefaultMilliseconds, milliseconds("This defaultTtl", ttl)}
-	case ttl > longTTL:
+	case tooLong(ttl):
 		return Hint{DefaultLong, defaultLongText}
 	case ttl != expiry.Unset:
 		return Hint{}
