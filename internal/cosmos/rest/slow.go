@@ -28,11 +28,21 @@ func (e *exchange) logSlow(status int, took time.Duration) {
 	}
 	if p := e.trace.plan; p != nil {
 		about = append(about,
-			slog.String("plan", strings.ReplaceAll(strings.TrimSpace(p.Shape()), "\n", "; ")),
+			slog.String("plan", cut(strings.ReplaceAll(strings.TrimSpace(p.Shape()), "\n", "; "))),
 			slog.Uint64("documents", e.trace.seen.Documents),
 			slog.Uint64("returned", e.trace.seen.Rows))
 	}
 	e.door.log.Info("slow request", about...)
+}
+
+// maxPlan is where a plan is cut: that of a query with a thousand conditions has as many.
+const maxPlan = 1000
+
+func cut(plan string) string {
+	if len(plan) > maxPlan {
+		return plan[:maxPlan] + "…"
+	}
+	return plan
 }
 
 // operationName is what the request is called in metrics and in the log.

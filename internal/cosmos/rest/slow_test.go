@@ -96,6 +96,20 @@ func TestSlowRequestsTellNoValues(t *testing.T) {
 	}
 }
 
+// TestSlowLinesAreBounded asks for so many values that their plan would fill the log.
+func TestSlowLinesAreBounded(t *testing.T) {
+	var log bytes.Buffer
+	d, _ := withContainer(t, "", func(o *Options) {
+		o.Slow = 1
+		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	})
+	text := `{"query":"SELECT * FROM c WHERE LOWER(c.n) IN ('x'` + strings.Repeat(", 'x'", 20_000) + `)"}`
+	d.do("POST", documents, text, "Content-Type", "application/query+json", "x-ms-documentdb-isquery", "true", key, inA).want(200)
+	if n := log.Len(); n > 2*maxPlan || !strings.Contains(log.String(), "…") {
+		t.Errorf("a line of %d bytes: %.300s", n, &log)
+	}
+}
+
 // TestSlowIsOff by itself, and does not meet what is faster.
 func TestSlowIsOff(t *testing.T) {
 	for _, slow := range []time.Duration{0, time.Hour} {
