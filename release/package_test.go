@@ -85,6 +85,9 @@ func TestPackage(t *testing.T) {
 	}
 }
 
+// brokenProgram is the exit code of a program of the machine that fails.
+const brokenProgram = 7
+
 // TestMaintainerScripts runs them where the programs that they call are shells that write down how they are called.
 func TestMaintainerScripts(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
@@ -100,6 +103,8 @@ func TestMaintainerScripts(t *testing.T) {
 			"adduser --system --group --quiet --home /var/lib/mayfly --no-create-home mayfly", "chown mayfly:mayfly ROOT/var/lib/mayfly",
 			"deb-systemd-helper unmask mayfly.service", "deb-systemd-helper --quiet was-enabled mayfly.service", "deb-systemd-helper enable mayfly.service",
 			"systemctl --system daemon-reload", "deb-systemd-invoke restart mayfly.service"}, 0},
+		{"postinst", "configure", []string{ // no key can be made
+			"adduser --system --group --quiet --home /var/lib/mayfly --no-create-home mayfly", "chown mayfly:mayfly ROOT/var/lib/mayfly"}, brokenProgram},
 		{"postinst", "abort-upgrade 0.1.0", nil, 0},
 		{"postinst", "sing", nil, 1},
 		{"prerm", "remove", []string{"deb-systemd-invoke stop mayfly.service"}, 0},
@@ -115,6 +120,11 @@ func TestMaintainerScripts(t *testing.T) {
 			}
 			root, bin := t.TempDir(), t.TempDir()
 			calls := filepath.Join(bin, "calls")
+			if c.code == brokenProgram {
+				if err := os.WriteFile(filepath.Join(bin, "base64"), fmt.Appendf(nil, "#!/bin/sh\nexit %d\n", brokenProgram), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
 			for _, name := range []string{"adduser", "chown", "systemctl", "deb-systemd-helper", "deb-systemd-invoke"} {
 				stub := fmt.Sprintf("#!/bin/sh\necho %s \"$@\" >>%s\n", name, calls)
 				if err := os.WriteFile(filepath.Join(bin, name), []byte(stub), 0o700); err != nil {
@@ -144,6 +154,12 @@ func TestMaintainerScripts(t *testing.T) {
 				return
 			}
 			info, err := os.Stat(key)
+			if c.code == brokenProgram {
+				if err == nil {
+					t.Errorf("a file without a key: %q", readFile(t, key))
+				}
+				return
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
