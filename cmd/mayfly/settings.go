@@ -170,6 +170,9 @@ func (c command) configure(cmd *cobra.Command) (config, error) {
 	if f := cmd.Flags().Lookup("data"); out.memory && f.Changed {
 		return out, fmt.Errorf("--data names a folder, and --memory keeps nothing in one: leave one of them out")
 	}
+	if m := out.node.Mongo; m.Advertise != "" && m.ReplSet == "" {
+		return out, fmt.Errorf("--mongo-advertise is the address of a replica set, and --mongo-replset is empty: leave one of them out")
+	}
 	return out, nil
 }
 

@@ -225,6 +225,7 @@ func TestBadSettings(t *testing.T) {
 		{name: "advertised address, a URL", args: []string{"--mongo-advertise=mongodb://db.example:27017"}, want: "--mongo-advertise: "},
 		{name: "advertised address without host", args: []string{"--mongo-advertise=:27017"}, want: "--mongo-advertise: "},
 		{name: "advertised address, all of them", args: []string{"--mongo-advertise=0.0.0.0:27017"}, want: "--mongo-advertise: "},
+		{name: "advertised address of a stand-alone", args: []string{"--mongo-replset=", "--mongo-advertise=db.example:27017"}, want: "--mongo-replset is empty"},
 		{name: "advertised port, none", args: []string{"--mongo-advertise=db.example:0"}, want: "--mongo-advertise: "},
 		{name: "admin address", args: []string{"--admin=foo"}, want: `--admin: "foo" is not host:port`},
 		{name: "admin address, https", args: []string{"--admin=https://localhost:8080/"}, want: "is not host:port"},
