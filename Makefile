@@ -51,9 +51,10 @@ bench: ## Benchmarks; docs/performance.md says how to read them (about 15 minute
 	go test -run '^$$' -bench Start -benchtime 10x -items 1000000 ./cmd/mayfly
 	go test -run TestWave -v -wave 1000000 ./cmd/mayfly
 
-soak: ## The storage tests over and over, raced, for SOAKTIME (600) seconds; random patterns against PCRE2
+soak: ## The storage tests over and over, raced, for SOAKTIME (600) seconds; a hundred kills; random patterns against PCRE2
 	@if command -v pcre2test >/dev/null; then go test -count=20 -tags pcre2 -run RandomAgainstPCRE2 ./internal/mongo/pattern; \
 	else echo "soak: skipped random patterns against PCRE2, because pcre2test (Debian: pcre2-utils) is not installed"; fi
+	go test -count=1 -run TestKills ./cmd/mayfly -kills 100
 	@end=$$(($$(date +%s) + $(SOAKTIME))); while [ $$(date +%s) -lt $$end ]; do \
 		go test -race -shuffle=on -count=1 ./internal/store ./internal/reaper ./internal/kv/... || exit 1; \
 	done

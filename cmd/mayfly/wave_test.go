@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -93,13 +94,22 @@ func get(t *testing.T, base, path, kind, link, partition string, header *http.He
 	return code
 }
 
-// send sends a signed request.
-// https://learn.microsoft.com/rest/api/cosmos-db/access-control-on-cosmosdb-resources
+// send sends a signed request and wants an answer.
 func send(t *testing.T, method, base, path, kind, link, partition, body string) (int, string, http.Header) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, base+path, strings.NewReader(body))
+	code, text, header, err := try(t.Context(), method, base, path, kind, link, partition, body)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return code, text, header
+}
+
+// try sends a signed request.
+// https://learn.microsoft.com/rest/api/cosmos-db/access-control-on-cosmosdb-resources
+func try(ctx context.Context, method, base, path, kind, link, partition, body string) (int, string, http.Header, error) {
+	r, err := http.NewRequestWithContext(ctx, method, base+path, strings.NewReader(body))
+	if err != nil {
+		return 0, "", nil, err
 	}
 	date := clock.Wall().UTC().Format(http.TimeFormat)
 	secret, _ := base64.StdEncoding.DecodeString(node.WellKnownKey)
@@ -113,14 +123,11 @@ func send(t *testing.T, method, base, path, kind, link, partition, body string) 
 	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
-		t.Fatal(err)
+		return 0, "", nil, err
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer.StatusCode, string(text), answer.Header
+	return answer.StatusCode, string(text), answer.Header, err
 }
 
 func post(t *testing.T, url, body string) {
