@@ -52,7 +52,7 @@ func inspect(disk vfs.FS, dir string) (fresh bool, err error) {
 		}
 		return true, nil
 	}
-	sealed, err := checkSeal(disk, dir)
+	sealed, err := checkSeal(disk, dir, contents)
 	if err != nil {
 		return false, err
 	}
@@ -123,8 +123,9 @@ func seal(disk vfs.FS, dir string) error {
 	return errors.Join(disk.Rename(temporary, disk.PathJoin(dir, sealName)), syncDir(disk, dir))
 }
 
-// checkSeal holds the folder against the seal. sealed tells that there is one.
-func checkSeal(disk vfs.FS, dir string) (sealed bool, err error) {
+// checkSeal holds the folder against the seal. sealed tells that there is one. Every opening writes a new table of
+// contents, so a seal that does not know it is from before: a program that knows nothing of seals has opened the folder since.
+func checkSeal(disk vfs.FS, dir, contents string) (sealed bool, err error) {
 	text, err := readFile(disk, disk.PathJoin(dir, sealName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -132,6 +133,9 @@ func checkSeal(disk vfs.FS, dir string) (sealed bool, err error) {
 	var sizes map[string]int64
 	if err != nil || json.Unmarshal(text, &sizes) != nil {
 		return false, err // it was cut off; without one there is less to go by
+	}
+	if _, known := sizes[contents]; !known {
+		return false, nil
 	}
 	for name, size := range sizes {
 		switch info, err := disk.Stat(disk.PathJoin(dir, name)); {

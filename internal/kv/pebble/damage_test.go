@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
@@ -148,6 +149,34 @@ func TestDamagedFolder(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSealOfAnotherTime opens a folder that a program without seals has had in between, as after a downgrade.
+func TestSealOfAnotherTime(t *testing.T) {
+	for _, clean := range []bool{true, false} {
+		dir := t.TempDir()
+		e := start(t, Options{Dir: dir})
+		set(t, e, "a", "1")
+		stop(t, e)
+		older, err := pebble.Open(dir, &pebble.Options{FormatMajorVersion: pebble.FormatNewest, Logger: logger{e}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := older.Set([]byte("b"), []byte("2"), pebble.Sync); err != nil {
+			t.Fatal(err)
+		}
+		killed := copyOf(t, dir)
+		if err := older.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !clean {
+			dir = killed
+		}
+		e = start(t, Options{Dir: dir})
+		want(t, e, "a", "1")
+		want(t, e, "b", "2")
+		stop(t, e)
 	}
 }
 
