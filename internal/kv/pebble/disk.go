@@ -3,6 +3,7 @@ package pebble
 import (
 	"errors"
 	"path"
+	"strings"
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -45,6 +46,12 @@ func (d *disk) Create(name string, category vfs.DiskWriteCategory) (vfs.File, er
 		}
 	}
 	f, err := d.FS.Create(name, category)
+	if err == nil && strings.HasPrefix(path.Base(name), "MANIFEST-") {
+		// Pebble does not see to it that the name of a table of contents is durable before the marker that leads to it.
+		if err := syncDir(d.FS, d.room.dir); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
 	return d.wrap(f, err, kind)
 }
 
