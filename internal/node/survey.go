@@ -83,7 +83,9 @@ func (s *surveys) begin() <-chan struct{} {
 // close ends the survey under way and waits for it.
 func (s *surveys) close() {
 	if s != nil {
+		s.mu.Lock() // or one could begin after the wait
 		s.stop()
+		s.mu.Unlock()
 		s.work.Wait()
 	}
 }
