@@ -452,7 +452,7 @@ func TestUsage(t *testing.T) {
 		{"clock advance without duration", []string{"clock", "advance"}, exitUsage, "", "arg"},
 		{"clock of nobody", []string{"clock", "show", "--admin=127.0.0.1:1"}, exitFailed, "", "no mayfly answers"},
 		{"check of nothing", []string{"check", "--data=" + filepath.Join(t.TempDir(), "none")}, exitFailed, "", "no database"},
-		{"port in use or forbidden", []string{"--memory", "--nosql=192.0.2.1:1", "--admin="}, exitFailed, "", "cannot listen on 192.0.2.1:1"},
+		{"port in use or forbidden", []string{"--memory", "--nosql=192.0.2.1:1", "--admin="}, exitFailed, "", "cannot listen on 192.0.2.1:1 for the NoSQL API: give it another address, or none"},
 	}
 	getenv := func(name string) (string, bool) {
 		if name == "MAYFLY_MONGO" {

@@ -55,7 +55,7 @@ func listen(ctx context.Context, name, address string, log *slog.Logger) (*door,
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "cannot listen on %s for the %s door; give it another address, or none", address, name)
+		return nil, fault.Wrap(fault.Unavailable, err, "cannot listen on %s for the %s API: give it another address, or none", address, name)
 	}
 	d := &door{name: name, listeners: []net.Listener{l}, scheme: "http", log: log, drained: make(chan struct{})}
 	d.listenBeside(ctx, hostOf(address))
