@@ -409,12 +409,21 @@ func (n *Node) close(ctx context.Context) error {
 		n.stopMarks()
 	}
 	if n.clock != nil {
-		err = errors.Join(err, n.saveMark(context.WithoutCancel(ctx), n.clock.Now()))
+		err = errors.Join(err, n.unlessFull(n.saveMark(context.WithoutCancel(ctx), n.clock.Now())))
 	}
 	if n.store != nil {
-		err = errors.Join(err, n.store.Close())
+		err = errors.Join(err, n.unlessFull(n.store.Close()))
 	}
 	return errors.Join(err, n.engine.Close(), n.admin.close(ctx))
+}
+
+// unlessFull leaves out an error that a full disk gives to what a stop writes down: the next start does without it.
+func (n *Node) unlessFull(err error) error {
+	if fault.KindOf(err) != fault.OutOfSpace {
+		return err
+	}
+	n.log.Warn("the disk is full: the next start goes on as after a kill", "error", err)
+	return nil
 }
 
 // Endpoint is the URL of the NoSQL door, the secure one if there is one; ""

@@ -211,3 +211,29 @@ func TestSurveysAreRare(t *testing.T) {
 		}
 	}
 }
+
+// fullAtTheEnd is an engine whose disk has no room for anything, once told.
+type fullAtTheEnd struct {
+	*pebble.Engine
+	full atomic.Bool
+}
+
+func (f *fullAtTheEnd) Apply(ctx context.Context, b *kv.Batch) error {
+	if f.full.Load() {
+		return fault.New(fault.OutOfSpace, "The disk is full.")
+	}
+	return f.Engine.Apply(ctx, b)
+}
+
+// TestStopOnAFullDisk: what the stop cannot write down is no failure.
+func TestStopOnAFullDisk(t *testing.T) {
+	engine := &fullAtTheEnd{Engine: memory(t)}
+	n, err := Start(t.Context(), Options{Engine: engine})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine.full.Store(true)
+	if err := n.Close(t.Context()); err != nil {
+		t.Errorf("stopping: %v", err)
+	}
+}

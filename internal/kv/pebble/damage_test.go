@@ -2,6 +2,7 @@ package pebble
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -240,6 +242,31 @@ func TestUnusableFolder(t *testing.T) {
 	}
 }
 
+// TestNewerFormat opens a folder that a later version has written.
+func TestNewerFormat(t *testing.T) {
+	mem := vfs.NewMem()
+	e := start(t, Options{FS: mem})
+	set(t, e, "a", "1")
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir, _, err := folder(Options{FS: mem})
+	if err != nil {
+		t.Fatal(err)
+	}
+	marker, _, err := atomicfs.LocateMarker(mem, dir, "format-version")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(marker.Move("999"), marker.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(Options{FS: mem})
+	if fault.KindOf(err) != fault.Unsupported || !strings.Contains(fault.Message(err), "a newer mayfly") {
+		t.Errorf("error %v, want one of a newer mayfly", err)
+	}
+}
+
 // TestOpenGivenUp ends an opening that hangs on a log.
 func TestOpenGivenUp(t *testing.T) {
 	mem := vfs.NewMem()
@@ -269,5 +296,25 @@ func TestOpenGivenUp(t *testing.T) {
 		if fault.KindOf(err) != fault.Unavailable {
 			t.Fatalf("open again: %v", err)
 		}
+	}
+}
+
+// TestCloseWithoutRoomForTheSeal: what a stop cannot write down, the next start does without.
+func TestCloseWithoutRoomForTheSeal(t *testing.T) {
+	mem := vfs.NewMem()
+	full := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if strings.HasSuffix(op.Path, sealName+".new") {
+			return syscall.ENOSPC
+		}
+		return nil
+	}))
+	e := start(t, Options{FS: full})
+	set(t, e, "a", "1")
+	if err := e.Close(); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+	e = start(t, Options{FS: mem})
+	if found, err := e.Get([]byte("a"), func([]byte) error { return nil }); !found || err != nil {
+		t.Errorf("found %v, error %v", found, err)
 	}
 }

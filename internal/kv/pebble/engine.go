@@ -172,7 +172,9 @@ func (e *Engine) Close() error {
 	err := e.db.Close()
 	if e.lock != nil {
 		if err == nil && e.broken() == nil {
-			err = seal(e.room.fs, e.room.dir)
+			if unsealed := seal(e.room.fs, e.room.dir); unsealed != nil { // the next opening has less to go by, and lacks nothing
+				e.log.Warn("the sizes of the files were not written down", "error", plain(unsealed))
+			}
 		}
 		err = errors.Join(err, e.lock.Close())
 	}

@@ -8,12 +8,14 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
 
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -126,6 +128,9 @@ func (p *opening) steps(o Options) (err error) {
 			_ = e.lock.Close()
 		}
 	}()
+	if err := checkFormat(p.fs, p.dir); err != nil {
+		return err
+	}
 	fresh, err := inspect(p.fs, p.dir)
 	if err != nil {
 		return explain(err, p.dir)
@@ -160,6 +165,20 @@ func (p *opening) steps(o Options) (err error) {
 		return contentFault(err, p.dir)
 	}
 	return nil
+}
+
+// checkFormat fails when a newer Pebble has written the folder: that is not damage.
+func checkFormat(disk vfs.FS, dir string) error {
+	text, err := atomicfs.ReadMarker(disk, dir, "format-version")
+	if err != nil {
+		return explain(err, dir)
+	}
+	version, err := strconv.ParseUint(text, 10, 64)
+	if err == nil && version > uint64(pebble.FormatNewest) {
+		return fault.New(fault.Unsupported, "data folder %q was written by a newer mayfly (storage format %d, this one knows %d): run that version, or bring a backup from before it back",
+			dir, version, uint64(pebble.FormatNewest))
+	}
+	return nil // anything else is for Pebble to judge
 }
 
 // giveUp leaves the opening behind. What is still running of it changes nothing any more, but the

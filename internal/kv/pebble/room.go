@@ -208,12 +208,12 @@ func (r *room) takeBallast(size int64) (err error) {
 		}
 		size -= int64(n)
 	}
-	r.ballast = true
-	return f.Sync()
+	err = f.Sync()
+	r.ballast = err == nil
+	return err
 }
 
-// giveBallast removes the file, and reports whether there was one. It is called when a write has
-// found no room.
+// giveBallast removes the file if there is one. It is called when a write has found no room.
 func (r *room) giveBallast() {
 	r.mu.Lock()
 	given := r.ballast
