@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -211,6 +212,9 @@ func TestNoReserve(t *testing.T) {
 	e := start(t, Options{FS: disk})
 	acknowledged := 0
 	for err := error(nil); err == nil; {
+		for e.db.Metrics().MemTable.Count > 2 && e.Refuses() == nil {
+			runtime.Gosched() // four of them would stall the write until there is room
+		}
 		if err = try(e, acknowledged, false); err == nil {
 			acknowledged++
 		}
