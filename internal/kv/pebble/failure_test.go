@@ -25,7 +25,7 @@ func TestFailingLog(t *testing.T) {
 			mem := vfs.NewCrashableMem()
 			fs, broken := failingLog(kvtest.Cloneable{MemFS: mem})
 			e := start(t, Options{FS: fs, NoSync: noSync})
-			const writers, before = 4, 50
+			const writers, before, each = 4, 50, 200 // so few that the log does not turn over: with a failed one, Pebble ends the process there
 			var acknowledged [writers]atomic.Int64
 			var total atomic.Int64
 			var running sync.WaitGroup
@@ -33,6 +33,9 @@ func TestFailingLog(t *testing.T) {
 			for w := range writers {
 				running.Go(func() {
 					for i := 0; ; i++ {
+						for i >= each && e.broken() == nil {
+							runtime.Gosched()
+						}
 						var b kv.Batch
 						b.Set(name(w, i), []byte("x"))
 						if err := e.Apply(context.Background(), &b); err != nil {
