@@ -21,6 +21,7 @@ const module = "github.com/mayflydb/mayfly"
 // A room sees only rooms above it on this list. A folder that is missing here has no right to be.
 var table = []struct{ rooms, mayImport string }{
 	{"clock fault doc", ""},
+	{"budget", "clock fault"},
 	{"expiry access", "doc fault"},
 	{"hint", "doc expiry"},
 	{"kv", "fault"},
@@ -38,7 +39,7 @@ var table = []struct{ rooms, mayImport string }{
 	{"cosmos/sql/plan", "doc fault access cosmos/sql/syntax cosmos/sql/function"},
 	{"cosmos/sql/exec", "doc fault access cosmos/sql/syntax cosmos/sql/function cosmos/sql/plan"},
 	{"cosmos/script", "doc fault cosmos/pattern"},
-	{"cosmos/rest", "clock doc fault expiry hint access catalog store cosmos/binaryjson cosmos/sql/syntax cosmos/sql/plan cosmos/sql/exec cosmos/script"},
+	{"cosmos/rest", "clock budget doc fault expiry hint access catalog store cosmos/binaryjson cosmos/sql/syntax cosmos/sql/plan cosmos/sql/exec cosmos/script"},
 	{"mongo/code mongo/wire", "doc fault"},
 	{"mongo/pattern", "fault mongo/code"},
 	{"mongo/expression", "doc fault mongo/code mongo/pattern"},
@@ -46,9 +47,9 @@ var table = []struct{ rooms, mayImport string }{
 	{"mongo/update", "doc fault mongo/code mongo/expression mongo/filter"},
 	{"mongo/pipeline", "doc fault mongo/code mongo/expression mongo/filter mongo/update"},
 	{"mongo/plan", "doc fault access mongo/code mongo/filter"},
-	{"mongo/command", "clock doc fault expiry hint access catalog store mongo/code mongo/wire mongo/expression mongo/filter mongo/update mongo/pipeline mongo/plan"},
+	{"mongo/command", "clock budget doc fault expiry hint access catalog store mongo/code mongo/wire mongo/expression mongo/filter mongo/update mongo/pipeline mongo/plan"},
 	{"admin", "clock fault catalog store reaper"},
-	{"node", "clock doc fault hint kv catalog store reaper cosmos/rest mongo/filter mongo/command admin"},
+	{"node", "clock budget doc fault hint kv catalog store reaper cosmos/rest mongo/filter mongo/command admin"},
 	{"metrics", "node"},
 	{"embedded", "kv node"},
 	{".", "embedded node clock fault kv/memory"}, // package mayfly

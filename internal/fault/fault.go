@@ -34,13 +34,14 @@ const (
 	Unavailable                   // the database is stopping, or its disk cannot be used
 	Corrupt                       // stored bytes are not what they should be
 	OutOfSpace                    // the disk has no room for a write; reads and deletes go on
+	Busy                          // too much goes on for this request; the caller may try it again, unchanged, a little later
 	kinds
 )
 
 var names = [kinds]string{
 	"internal", "invalid", "not found", "owner not found", "exists", "precondition", "not modified",
 	"partition mismatch", "patch condition", "too large", "conflict", "unauthorized", "forbidden",
-	"method not allowed", "unsupported", "timeout", "unavailable", "corrupt", "out of space",
+	"method not allowed", "unsupported", "timeout", "unavailable", "corrupt", "out of space", "busy",
 }
 
 func (k Kind) String() string { return names[k] }

@@ -77,7 +77,7 @@ func (n *Node) openMongo(o Options, version string) error {
 		advertise = net.JoinHostPort(host, port)
 	}
 	n.mongoServer = command.New(command.Options{
-		Catalog: n.catalog, Store: n.store, Clock: n.clock, Key: n.account.key, Auth: n.askMongo,
+		Catalog: n.catalog, Store: n.store, Clock: n.clock, Budget: n.budget, Key: n.account.key, Auth: n.askMongo,
 		ReplSet: o.Mongo.ReplSet, Advertise: advertise, Exposed: n.mongo.exposed(), CosmosTTL: o.Mongo.CosmosTTL, TestCommands: o.Mongo.TestCommands,
 		TLS: n.mongoTLS(), ReclaimNow: n.reaper.ReclaimNow, Meter: metered{n, apiMongo}, Slow: o.Slow, Version: version, Logger: n.log, Hints: n.hints,
 		Reclaimed: n.reaper.Reclaimed,

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/admin"
+	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/cosmos/rest"
@@ -85,6 +86,10 @@ type Options struct {
 
 	// ReclaimRate is how many documents the reaper frees per second at most; 0 adapts.
 	ReclaimRate int
+
+	// Memory is how many bytes the node may take beside its engine, garbage included; 0 for no limit. Half of it
+	// is for requests: memory that they have let go counts until the garbage collector has been there.
+	Memory int64
 
 	// Meter makes metrics for the admin address; nil makes none. It is for this node alone.
 	Meter Meter
@@ -154,6 +159,7 @@ type Node struct {
 	mongo   *door
 
 	hints   *hint.Teller
+	budget  *budget.Budget
 	version string
 
 	mongoServer *command.Server
@@ -177,6 +183,7 @@ func Start(ctx context.Context, o Options) (_ *Node, err error) {
 		n.log = slog.New(slog.DiscardHandler)
 	}
 	n.hints = hint.NewTeller(n.log, n.hinted)
+	n.budget = budget.New(budget.Options{Memory: o.Memory / 2})
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.close(ctx))
@@ -338,7 +345,7 @@ func (n *Node) observe(took time.Duration) {
 
 func (n *Node) nosqlHandler(o Options, d *door) (http.Handler, error) {
 	options := rest.Options{
-		Catalog: n.catalog, Store: n.store, Clock: n.clock, Key: n.account.key,
+		Catalog: n.catalog, Store: n.store, Clock: n.clock, Budget: n.budget, Key: n.account.key,
 		Region: o.Region, Advertise: o.Advertise, Consistency: o.Consistency, Logger: n.log, Hints: n.hints,
 		Meter: metered{n, apiNoSQL}, Slow: o.Slow,
 		Strict: o.Strict, Origins: o.Origins, Routing: d == n.nosql && n.compute != nil,

@@ -23,8 +23,8 @@ type outcome struct {
 
 // outcomes is the only place that knows which HTTP status a fault becomes.
 // Substatuses: 4001 tells a row with a number that JSON cannot write, 1001 a partition key mismatch, 1003 that the owner
-// is missing and not the item, 1110 a patch condition. SDKs retry for long on 404/1002, 403/3, 403/1008, 410
-// and 429, so none of them is here; on 449 they retry at once, which is meant.
+// is missing and not the item, 1110 a patch condition, 3200 that the request may come again soon. SDKs retry for long on 404/1002, 403/3, 403/1008
+// and 410, so none of them is here; on 449 they retry at once, and on 429 after x-ms-retry-after-ms, which is meant.
 var outcomes = map[fault.Kind]outcome{
 	fault.Internal:          {http.StatusInternalServerError, "InternalServerError", 0},
 	fault.Invalid:           {http.StatusBadRequest, "BadRequest", 0},
@@ -45,6 +45,7 @@ var outcomes = map[fault.Kind]outcome{
 	fault.Unavailable:       {http.StatusServiceUnavailable, "ServiceUnavailable", 0},
 	fault.Corrupt:           {http.StatusInternalServerError, "InternalServerError", 0},
 	fault.OutOfSpace:        {http.StatusInsufficientStorage, "InsufficientStorage", 0},
+	fault.Busy:              {http.StatusTooManyRequests, "TooManyRequests", 3200},
 }
 
 // statusRetryWith is the service's own status for a write that met another one.
@@ -138,7 +139,7 @@ var errQuery = gatewayError{fault.New(fault.Invalid, "the query has mistakes")}
 // gatewayKinds never reach a backend of the service.
 var gatewayKinds = map[fault.Kind]bool{
 	fault.Internal: true, fault.Corrupt: true, fault.Unauthorized: true,
-	fault.MethodNotAllowed: true, fault.Unsupported: true, fault.Timeout: true, fault.Unavailable: true, fault.OutOfSpace: true,
+	fault.MethodNotAllowed: true, fault.Unsupported: true, fault.Timeout: true, fault.Unavailable: true, fault.OutOfSpace: true, fault.Busy: true,
 }
 
 // appendError writes `{"code":…,"message":…}`: the body of every error.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/hint"
@@ -26,6 +27,8 @@ type Options struct {
 	Catalog *catalog.Catalog
 	Store   *store.Store
 	Clock   clock.Clock
+	// Budget is the memory and the processors that requests share; nil has no limits.
+	Budget *budget.Budget
 
 	// Key is the account's master key in base64.
 	Key string

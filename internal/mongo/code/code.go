@@ -110,6 +110,7 @@ const (
 	QueryExceededMemoryLimitNoDiskUseAllowed Code = 292
 	MechanismUnavailable                     Code = 334
 	UnsupportedOpQueryCommand                Code = 352
+	IngressRequestRateLimitExceeded          Code = 462
 	SocketException                          Code = 9001
 	NotWritablePrimary                       Code = 10107
 	BSONObjectTooLarge                       Code = 10334

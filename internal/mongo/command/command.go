@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/hint"
@@ -26,6 +27,8 @@ type Options struct {
 	Catalog *catalog.Catalog
 	Store   *store.Store
 	Clock   clock.Clock
+	// Budget is the memory and the processors that requests share; nil has no limits.
+	Budget *budget.Budget
 
 	// Key is the account key: the password of every user that createUser has not made, who may do everything.
 	Key string
