@@ -45,7 +45,7 @@ type DB struct{ node *node.Node }
 // options say otherwise, and returns when it answers. ctx bounds the opening only. The caller
 // closes it. Several databases can be open in one process.
 func Open(ctx context.Context, opts ...Option) (*DB, error) {
-	s := embedded.Settings{Node: node.Options{NoSQL: "127.0.0.1:0", TLS: node.TLS{Off: true}, Mongo: node.Mongo{ReplSet: node.ReplSet}}}
+	s := embedded.Settings{Node: node.Options{Memory: 2 << 30, NoSQL: "127.0.0.1:0", TLS: node.TLS{Off: true}, Mongo: node.Mongo{ReplSet: node.ReplSet}}}
 	for _, o := range opts {
 		o(&s)
 	}

@@ -57,6 +57,13 @@ func ReclaimRate(perSecond int) Option {
 	return func(s *embedded.Settings) { s.Node.ReclaimRate = perSecond }
 }
 
+// MemoryLimit is how many bytes requests may take together, what the garbage collector has not seen yet included; 2 GiB
+// by default, 0 for no limit. Requests that find no memory wait and are then refused in a way that makes clients
+// try again. Documents of a database in memory are not counted.
+func MemoryLimit(bytes int64) Option {
+	return func(s *embedded.Settings) { s.Node.Memory = bytes }
+}
+
 // Logger receives what an operator should know; the default is silence. It
 // never gets a key or the content of a document.
 func Logger(log *slog.Logger) Option {

@@ -68,6 +68,7 @@ var clients = map[string]string{
 	"github.com/cockroachdb/pebble": "kv/pebble kv/kvtest", // the suite crashes on Pebble's file system
 	"github.com/tidwall/btree":      "kv/memory",
 	"github.com/spf13/":             "cmd/mayfly",
+	"github.com/KimMachineGun/":     "cmd/mayfly",
 	"github.com/dlclark/regexp2":    "cosmos/pattern cosmos/sql/function cosmos/script mongo/pattern", // goja compiles patterns with it
 	"github.com/dop251/goja":        "cosmos/script",
 	"github.com/klauspost/":         "mongo/wire",

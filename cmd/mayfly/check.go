@@ -38,7 +38,7 @@ func (cfg config) check(c command, asJSON bool) error {
 	}
 	ctx, release := interrupted(cfg.logger(c.err))
 	defer release()
-	engine, err := cfg.openEngine(ctx, cfg.logger(c.err))
+	engine, err := cfg.openEngine(ctx, memoryPlan{}, cfg.logger(c.err))
 	if err != nil {
 		return failure{err}
 	}

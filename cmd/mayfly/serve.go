@@ -72,7 +72,9 @@ func (cfg config) serve(ctx context.Context, c command, watch clock.Stopwatch) e
 	if !cfg.memory {
 		options.Dir = cfg.data
 	}
-	engine, err := cfg.openEngine(ctx, log)
+	memory := cfg.divideMemory(log)
+	options.Memory = memory.node
+	engine, err := cfg.openEngine(ctx, memory, log)
 	if err != nil {
 		return failure{err}
 	}
@@ -84,6 +86,8 @@ func (cfg config) serve(ctx context.Context, c command, watch clock.Stopwatch) e
 	if err != nil {
 		return failure{err}
 	}
+	giveBack := keepMemory(n)
+	defer giveBack()
 	cfg.greet(c.out, n, watch.Elapsed())
 	return await(ctx, n, engine, log)
 }
@@ -131,11 +135,13 @@ func abandon(n *node.Node, engine kv.Engine) error {
 }
 
 // openEngine opens the data, which locks it against other processes. When ctx ends, it gives up.
-func (cfg config) openEngine(ctx context.Context, log *slog.Logger) (kv.Engine, error) {
+func (cfg config) openEngine(ctx context.Context, of memoryPlan, log *slog.Logger) (kv.Engine, error) {
 	if cfg.memory {
-		return memory.New(), nil
+		return memory.NewWithin(of.engine), nil
 	}
-	engine, err := pebble.OpenContext(ctx, pebble.Options{Dir: node.EngineDir(cfg.data), NoSync: cfg.noSync, Reserve: cfg.reserve, Logger: log})
+	engine, err := pebble.OpenContext(ctx, pebble.Options{
+		Dir: node.EngineDir(cfg.data), NoSync: cfg.noSync, Reserve: cfg.reserve, CacheBytes: of.engine, Logger: log,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("--data: %w", err)
 	}

@@ -22,14 +22,15 @@ An empty environment variable counts as not set.`
 
 // config is what the settings say.
 type config struct {
-	data       string
-	memory     bool
-	noSync     bool
-	reserve    int64
-	node       node.Options
-	logJSON    bool
-	logLevel   slog.Level
-	configFile string
+	data        string
+	memory      bool
+	noSync      bool
+	reserve     int64
+	memoryLimit int64
+	node        node.Options
+	logJSON     bool
+	logLevel    slog.Level
+	configFile  string
 }
 
 // A setting can be given by flag, environment variable and configuration file.
@@ -86,6 +87,8 @@ var settings = []setting{
 		parse: onOff(func(c *config, on bool) { c.noSync = !on })},
 	{name: "disk-reserve", kind: "SIZE", value: "64MiB", help: "room on the disk that ordinary writes leave to deletes, such as 1GiB, 0 for none",
 		parse: parseReserve},
+	{name: "memory-limit", kind: "SIZE", help: "memory that the process takes at most, such as 2GiB, 0 for no limit (default: four fifths of the container's limit, else half of the machine's memory)",
+		parse: parseMemoryLimit},
 	{name: "region", kind: "NAME", value: "South Central US", help: "the account's region",
 		parse: nonempty(func(c *config) *string { return &c.node.Region })},
 	{name: "advertise", kind: "URL", help: "the account's endpoint (default: from each request's Host)",
@@ -276,14 +279,34 @@ func parseClock(c *config, value string) (err error) {
 // units are what a size may be given in.
 var units = map[string]int64{"": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 
-func parseReserve(c *config, value string) error {
+// parseSize reads a number of bytes.
+func parseSize(value string) (int64, error) {
 	digits := strings.TrimRight(value, "KMGTBkmgtbi")
 	unit, ok := units[strings.ToUpper(strings.TrimPrefix(value, digits))]
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if !ok || err != nil || n < 0 || n > math.MaxInt64/unit {
-		return fmt.Errorf("%q is no size: give a number of bytes, or one with KiB, MiB, GiB or TiB behind it", value)
+		return 0, fmt.Errorf("%q is no size: give a number of bytes, or one with KiB, MiB, GiB or TiB behind it", value)
 	}
-	c.reserve = n * unit
+	return n * unit, nil
+}
+
+func parseReserve(c *config, value string) (err error) {
+	c.reserve, err = parseSize(value)
+	return err
+}
+
+// parseMemoryLimit leaves the choice to the machine where nobody has set a limit.
+func parseMemoryLimit(c *config, value string) (err error) {
+	c.memoryLimit = chosenByMachine
+	if value == "" {
+		return nil
+	}
+	if c.memoryLimit, err = parseSize(value); err != nil {
+		return err
+	}
+	if c.memoryLimit != 0 && c.memoryLimit < leastMemory {
+		return fmt.Errorf("%q is too little: mayfly wants %d MiB at least", value, leastMemory>>20)
+	}
 	return nil
 }
 

@@ -143,6 +143,7 @@ func TestEverySetting(t *testing.T) {
 		}},
 		"sync":         {"off", func(c config) bool { return c.noSync }},
 		"disk-reserve": {"1GiB", func(c config) bool { return c.reserve == 1<<30 }},
+		"memory-limit": {"2GiB", func(c config) bool { return c.memoryLimit == 2<<30 }},
 		"region":       {"West US", func(c config) bool { return c.node.Region == "West US" }},
 		"advertise":    {"https://db.example/", func(c config) bool { return c.node.Advertise == "https://db.example/" }},
 		"consistency":  {"strong", func(c config) bool { return c.node.Consistency == "Strong" }},
@@ -392,7 +393,7 @@ func TestCertificateFiles(t *testing.T) {
 
 func TestEveryLevelIsTaken(t *testing.T) {
 	for _, level := range levels {
-		engine, err := config{memory: true}.openEngine(t.Context(), slog.New(slog.DiscardHandler))
+		engine, err := config{memory: true}.openEngine(t.Context(), memoryPlan{}, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

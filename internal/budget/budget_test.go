@@ -237,7 +237,7 @@ func TestAsManyRunAsThereAreCores(t *testing.T) {
 				}
 			})
 		}
-		pause(t, 50 * time.Millisecond)
+		pause(t, 50*time.Millisecond)
 		if r := b.Read(); r.Running != 2 || r.Queued != 18 {
 			t.Errorf("%+v", r)
 		}
@@ -260,7 +260,7 @@ func TestShortWorkPassesLongWork(t *testing.T) {
 				compute(t.Context(), t, &s, time.Second)
 			})
 		}
-		pause(t, 3 * time.Second)
+		pause(t, 3*time.Second)
 		began := time.Now()
 		var s Share
 		b.Open(&s)

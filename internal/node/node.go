@@ -147,7 +147,7 @@ type Node struct {
 	real      *clock.Real    // nil when the clock is virtual
 	moving    sync.Mutex     // held while Move moves it
 	stopMarks func()
-	asked     atomic.Bool // a request has been answered since the last mark
+	answered  atomic.Uint64 // requests
 	reaping   bool
 
 	account account
@@ -337,11 +337,13 @@ func (n *Node) openDoors(_ context.Context, o Options) error {
 
 // observe is told of each request when it is over.
 func (n *Node) observe(took time.Duration) {
-	if !n.asked.Load() {
-		n.asked.Store(true)
-	}
+	n.answered.Add(1)
 	n.reaper.Observe(took)
 }
+
+// Work tells how many requests have been answered since the start, and how many bytes requests hold at present,
+// small ones aside.
+func (n *Node) Work() (answered uint64, held int64) { return n.answered.Load(), n.budget.Read().Used }
 
 func (n *Node) nosqlHandler(o Options, d *door) (http.Handler, error) {
 	options := rest.Options{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/mongo/command"
 	"github.com/mayflydb/mayfly/internal/store"
@@ -26,6 +27,7 @@ type Reading struct {
 	ReclaimedDocuments, ReclaimedBytes, ReclaimedEntries int64
 	Paused                                               bool
 
+	Budget   budget.Reading
 	Engine   kv.Load
 	Free     *uint64 // bytes of the disk, nil when that is not known
 	Refusing bool    // the engine takes no writes
@@ -39,7 +41,7 @@ func (n *Node) Read(ctx context.Context) Reading {
 	now := n.clock.Now()
 	r := Reading{
 		Version: n.version, Clock: now, Virtual: n.Virtual(), Traffic: map[string]Traffic{},
-		Paused: n.reaper.Paused(), Engine: n.store.Load(), Refusing: n.refuses() != nil,
+		Paused: n.reaper.Paused(), Budget: n.budget.Read(), Engine: n.store.Load(), Refusing: n.refuses() != nil,
 	}
 	r.ReclaimedDocuments, r.ReclaimedBytes, r.ReclaimedEntries = n.reaper.Freed()
 	if engine, ok := n.engine.(kv.Spacer); ok {

@@ -38,11 +38,13 @@ func (n *Node) startClock(ctx context.Context, o Options) error {
 	}
 	real := clock.NewReal(mark)
 	n.clock, n.real = real, real
-	failed := false
+	failed, seen := false, uint64(0)
 	n.stopMarks = real.Every(markEvery, func(now time.Time) {
-		if !n.asked.Swap(false) {
+		answered := n.answered.Load()
+		if answered == seen {
 			return // nobody has seen this time: an idle mayfly leaves the disk alone
 		}
+		seen = answered
 		err := n.saveMark(context.Background(), now)
 		if err != nil && !failed {
 			n.log.Error("the clock's mark is not saved, and tried again each second", "error", err)

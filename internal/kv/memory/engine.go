@@ -18,8 +18,9 @@ import (
 )
 
 var (
-	_ kv.Engine = (*Engine)(nil)
-	_ kv.Sizer  = (*Engine)(nil)
+	_ kv.Engine  = (*Engine)(nil)
+	_ kv.Sizer   = (*Engine)(nil)
+	_ kv.Refuser = (*Engine)(nil)
 )
 
 // A pair is one key. Its bytes never change, so readers keep them without a lock.
@@ -30,8 +31,9 @@ func less(a, b pair) bool { return bytes.Compare(a.key, b.key) < 0 }
 // overhead is about how many bytes a pair takes besides its own, in the tree and in the heap.
 const overhead = 80
 
-// An Engine is a kv.Engine in memory. It is also a kv.Sizer.
+// An Engine is a kv.Engine in memory. It is also a kv.Sizer and a kv.Refuser.
 type Engine struct {
+	limit  int64 // of bytes; 0 for none
 	calls  *local.Gate
 	open   atomic.Int64  // iterators and snapshots not yet closed
 	newest atomic.Uint64 // number of the newest visible batch: the present Mark
@@ -46,10 +48,14 @@ type Engine struct {
 	shared *btree.BTreeG[pair] // a copy of tree that never changes, nil when tree has changed since
 }
 
-// New gives an empty engine.
-func New() *Engine {
+// New gives an empty engine without a limit.
+func New() *Engine { return NewWithin(0) }
+
+// NewWithin gives an empty engine that takes no more batches, except those that free something, once its
+// keys and values have that many bytes together; 0 for no limit.
+func NewWithin(bytes int64) *Engine {
 	return &Engine{
-		calls: local.NewGate(), changes: local.NewChanges(),
+		limit: bytes, calls: local.NewGate(), changes: local.NewChanges(),
 		tree: btree.NewBTreeGOptions(less, btree.Options{NoLocks: true}),
 	}
 }
@@ -72,6 +78,14 @@ func (e *Engine) Close() error {
 // Load gives the engine's account of itself.
 func (e *Engine) Load() kv.Load { return kv.Load{MemoryBytes: uint64(e.bytes.Load())} }
 
+// Refuses tells that the engine is full.
+func (e *Engine) Refuses() error {
+	if e.limit == 0 || e.bytes.Load() < e.limit {
+		return nil
+	}
+	return fault.New(fault.OutOfSpace, "The memory for documents is full (%d bytes). Delete documents, raise --memory-limit, or keep them on disk.", e.limit)
+}
+
 // Apply makes a batch visible. There is nothing that it could wait for. The order of its steps is
 // that of the Pebble engine, whose DESIGN.md argues why preconditions and orders are right.
 func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
@@ -85,6 +99,11 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 	var size local.Tally
 	if err := size.Add(b.Ops); err != nil {
 		return err
+	}
+	if !b.Frees && len(b.Ops)+len(b.Orders) > 0 {
+		if err := e.Refuses(); err != nil {
+			return err
+		}
 	}
 	e.writing.Lock()
 	defer e.writing.Unlock()
