@@ -14,6 +14,14 @@ import (
 
 const mib = 1 << 20
 
+// bubble runs a test in time of its own, and lets the last goroutine end.
+func bubble(t *testing.T, test func(*testing.T)) {
+	synctest.Test(t, func(t *testing.T) {
+		test(t)
+		pause(t, blocked)
+	})
+}
+
 // pause passes time in the bubble of a test.
 func pause(t *testing.T, d time.Duration) { _ = clock.Pause(t.Context(), d) }
 
@@ -53,7 +61,7 @@ func TestShareGivesBackWhatItTook(t *testing.T) {
 }
 
 func TestShareWaitsForMemory(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		b := New(Options{Memory: 16 * mib})
 		var first, second Share
 		b.Open(&first)
@@ -74,7 +82,7 @@ func TestShareWaitsForMemory(t *testing.T) {
 }
 
 func TestWaitIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		b := New(Options{Memory: 16 * mib})
 		var first, second Share
 		b.Open(&first)
@@ -97,7 +105,7 @@ func TestWaitIsBounded(t *testing.T) {
 }
 
 func TestSmallestShareGoesFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		b := New(Options{Memory: 16 * mib})
 		var holder Share
 		b.Open(&holder)
@@ -143,7 +151,7 @@ func TestLargeSharesLeaveSomeToSmallOnes(t *testing.T) {
 
 // Shares that hold memory and wait for more would wait for each other.
 func TestSharesDoNotWaitForEachOther(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		b := New(Options{Memory: 16 * mib})
 		var shares [2]Share
 		errs := make(chan error)
@@ -224,7 +232,7 @@ func compute(ctx context.Context, t *testing.T, s *Share, d time.Duration) error
 }
 
 func TestAsManyRunAsThereAreCores(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		b := New(Options{Cores: 2})
 		var work sync.WaitGroup
 		for range 20 {
@@ -249,7 +257,7 @@ func TestAsManyRunAsThereAreCores(t *testing.T) {
 }
 
 func TestShortWorkPassesLongWork(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		b := New(Options{Cores: 1})
 		var work sync.WaitGroup
 		for range 8 {
@@ -274,7 +282,7 @@ func TestShortWorkPassesLongWork(t *testing.T) {
 }
 
 func TestTurnOfWhoWaitsForSomethingIsLent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		b := New(Options{Cores: 1})
 		var stalled, other Share
 		b.Open(&stalled)
@@ -297,7 +305,7 @@ func TestTurnOfWhoWaitsForSomethingIsLent(t *testing.T) {
 }
 
 func TestHold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		b := New(Options{Cores: 2})
 		var holder, second, yielder Share
 		b.Open(&holder)
@@ -328,7 +336,7 @@ func TestHold(t *testing.T) {
 }
 
 func TestYieldEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		b := New(Options{Cores: 1})
 		var holder, waiting Share
 		b.Open(&holder)

@@ -27,6 +27,7 @@ type turns struct {
 	started bool
 	running []*Share
 	line    []*place
+	lending bool // a goroutine runs lend
 	refused uint64
 }
 
@@ -144,25 +145,28 @@ func (t *turns) hold(ctx context.Context, s *Share, expected time.Duration) erro
 	return t.wait(ctx, p)
 }
 
-// wait waits until p has its turn. Meanwhile it looks for turns to be lent.
+// wait waits until p has its turn.
 func (t *turns) wait(ctx context.Context, p *place) error {
-	for {
-		look, cancel := context.WithTimeout(ctx, blocked/2)
-		select {
-		case <-p.granted:
-			cancel()
-			p.share.turn.watch = clock.Start()
-			return nil
-		case <-look.Done():
-		}
-		cancel()
+	select {
+	case <-p.granted:
+	case <-ctx.Done():
 		t.mu.Lock()
-		if ctx.Err() != nil {
-			t.leave(p)
-			t.mu.Unlock()
-			return context.Cause(ctx)
-		}
+		defer t.mu.Unlock()
+		t.leave(p)
+		return context.Cause(ctx)
+	}
+	p.share.turn.watch = clock.Start()
+	return nil
+}
+
+// lend looks for turns that their holders do not use, as long as somebody waits for one.
+func (t *turns) lend() {
+	for waiting := true; waiting; {
+		_ = clock.Pause(context.Background(), blocked/2)
+		t.mu.Lock()
 		t.serve(t.now())
+		waiting = len(t.line) > 0
+		t.lending = waiting
 		t.mu.Unlock()
 	}
 }
@@ -217,6 +221,10 @@ func (t *turns) serve(now time.Duration) {
 		p.share.turn.running, p.share.turn.holds = true, p.holds
 		p.share.turn.seen, p.share.turn.since = now, now
 		close(p.granted)
+	}
+	if len(t.line) > 0 && !t.lending {
+		t.lending = true
+		go t.lend()
 	}
 }
 
