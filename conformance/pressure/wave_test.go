@@ -1,0 +1,120 @@
+package pressure
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// wave lets n documents end in the same second, half of each API, beside 500
+// requests a second of innocent clients, of which one in ten writes. One in ten
+// documents lives on.
+func wave(b *testing.B, n int) {
+	s := start(b, "--mongo-replset=") // what a wave leaves behind, without the changes that are kept for an hour
+	ctx := b.Context()
+	must(b, s.seed(ctx))
+	must(b, s.container(ctx, "wave", -1))
+	c := s.collection("wave")
+	_, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: d("at", 1), Options: options.Index().SetExpireAfterSeconds(0)})
+	must(b, err)
+	g := watch(b, s)
+	end := time.Now().Add(40*time.Second + time.Duration(n)*time.Second/3000).Truncate(time.Second)
+	fillWave(ctx, b, s, n, end)
+	quiet(ctx, b, s)
+	const beforeFor = 15 * time.Second
+	if left := time.Until(end); left < beforeFor+5*time.Second {
+		b.Fatalf("%d documents took so long that %v are left until their end", n, left)
+	}
+	in := beside(b, s, 250, 10)
+	must(b, sleep(ctx, time.Until(end.Add(-beforeFor))))
+	before := s.read(ctx)
+	must(b, sleep(ctx, time.Until(end.Add(500*time.Millisecond))))
+	for r := s.read(ctx); r.backlog > 0 && time.Since(end) < 5*time.Minute; r = s.read(ctx) {
+		must(b, sleep(ctx, 100*time.Millisecond))
+	}
+	over := time.Now()
+	must(b, sleep(ctx, 10*time.Second))
+	calm := s.read(ctx)
+	must(b, sleep(ctx, 20*time.Second))
+	after := s.read(ctx)
+	in.stop()
+	b.ReportMetric(over.Sub(end).Seconds(), "s-to-reclaim")
+	for _, kind := range []string{"read", "write"} {
+		was, then := in.between("", kind, end.Add(-beforeFor), end), in.between("", kind, end, over)
+		table.add(fmt.Sprintf("| wave of %d: %ss | %.1f s until all are reclaimed | p99 before %s, during %s: %.1f times; worst %s | %d failed: %s |",
+			n, kind, over.Sub(end).Seconds(), ms(was.p99), ms(then.p99), float64(then.p99)/float64(was.p99), ms(then.worst), then.failed, then.example))
+	}
+	table.add(fmt.Sprintf("| wave of %d: memory and disk | lag at most %.0f s | %s before, %s at most, %s 10 s after | disk %s before, %s 30 s after: %.1f times what lives |",
+		n, most(g.between(end, over), lagOf), mib(before.resident), mib(g.peak(end, over)), mib(calm.resident), mib(before.disk), mib(after.disk), float64(after.disk)*10/float64(before.disk)))
+}
+
+// fillWave writes the documents, in batches.
+func fillWave(ctx context.Context, b *testing.B, s *server, n int, end time.Time) {
+	const batch = 100
+	together(8, func(worker int) {
+		for at := worker * batch; at < n && !b.Failed(); at += 8 * batch {
+			lives := func(i int) bool { return i%10 == 0 }
+			if worker%2 == 0 {
+				var all []any
+				for i := at; i < at+batch; i++ {
+					document := bson.D{{Key: "_id", Value: i}, {Key: "n", Value: i % 1000}, {Key: "tags", Value: bson.A{"a", "b"}}, {Key: "text", Value: filler}}
+					if !lives(i) {
+						document = append(document, bson.E{Key: "at", Value: end})
+					}
+					all = append(all, document)
+				}
+				if _, err := s.collection("wave").InsertMany(ctx, all); err != nil {
+					b.Error(err)
+				}
+				continue
+			}
+			pk := fmt.Sprint("p", at/batch%1000)
+			body := "["
+			for i := at; i < at+batch; i++ {
+				ttl := -1
+				if !lives(i) {
+					ttl = 1 + int(time.Until(end).Seconds()) // counted from the second in which it is written
+				}
+				if i > at {
+					body += ","
+				}
+				body += fmt.Sprintf(`{"operationType":"Create","resourceBody":{"id":"w%d","pk":%q,"ttl":%d,"n":%d,"tags":["a","b"],"place":{"city":"c%d"},"text":%q}}`,
+					i, pk, ttl, i%1000, i%50, filler)
+			}
+			name, text := keyed(pk)
+			if _, err := s.send(ctx, "POST", "dbs/rest/colls/wave/docs", body+"]", name, text,
+				"x-ms-cosmos-is-batch-request", "true", "x-ms-cosmos-batch-atomic", "true", "x-ms-cosmos-batch-ordered", "true"); err != nil {
+				b.Error(err)
+			}
+		}
+	})
+	if b.Failed() {
+		b.FailNow()
+	}
+}
+
+// quiet waits until the server uses a tenth of a processor or less: nothing is left to compact.
+func quiet(ctx context.Context, t testing.TB, s *server) {
+	t.Helper()
+	for range 20 {
+		used := s.cpu()
+		must(t, sleep(ctx, time.Second))
+		if s.cpu()-used < 100*time.Millisecond {
+			return
+		}
+	}
+}
+
+func ms(d time.Duration) string {
+	if d > time.Second {
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
+}
+
+func mib(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
