@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -145,7 +146,7 @@ func beInnocent(config string) int {
 		io.Copy(io.Discard, os.Stdin)
 		cancel()
 	}()
-	cosmos, err := dialCosmos(c.NoSQL)
+	cosmos, err := dialCosmos(c.NoSQL, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}})
 	if err != nil {
 		panic(err)
 	}

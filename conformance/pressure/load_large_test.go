@@ -3,6 +3,7 @@ package pressure
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -37,7 +38,7 @@ func largeItems(n int) load {
 	}, n}
 }
 
-// tally of documents that sorts and lookups go over
+// sorted is how many documents sorts and lookups go over.
 const sorted = 20_000
 
 func sortedDocuments(ctx context.Context, s *server) error {
@@ -117,10 +118,10 @@ func scripts(name, procedure, body string, n int, apart time.Duration) load {
 	}, n}
 }
 
-func largeScripts(n int) load {
-	return scripts("scripts that hold 450 MB for two seconds", "hold", `function () {
+func largeScripts(n, megabytes int) load {
+	return scripts(fmt.Sprintf("scripts that hold %d MB for two seconds", megabytes), "hold", `function () {
 		var held = [];
-		for (var i = 0; i < 450; i++) held.push(('x' + i).padEnd(1 << 20, 'y'));
+		for (var i = 0; i < `+strconv.Itoa(megabytes)+`; i++) held.push(('x' + i).padEnd(1 << 20, 'y'));
 		for (var end = Date.now() + 2000; Date.now() < end;);
 		getContext().getResponse().setBody(held.length);
 	}`, n, 250*time.Millisecond)

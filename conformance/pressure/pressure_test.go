@@ -30,7 +30,7 @@ func BenchmarkPressure(b *testing.B) {
 		{"P4/lookup", lookups(64), 2 * time.Minute},
 		{"P4/sort", sorts(64), 2 * time.Minute},
 		{"P4/map", maps(64), 2 * time.Minute},
-		{"P5", largeScripts(12), 2 * time.Minute},
+		{"P5", largeScripts(12, 450), 2 * time.Minute},
 		{"P7/scripts", loopingScripts(64), 30 * time.Second},
 	} {
 		b.Run(r.row, func(b *testing.B) { alone(b, r.row, r.load, r.most) })

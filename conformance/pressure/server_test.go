@@ -88,7 +88,7 @@ func start(t testing.TB, flags ...string) *server {
 		*a.to = strings.Replace(found[1], "localhost", "127.0.0.1", 1)
 	}
 	s.web = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
-	s.cosmos, err = dialCosmos(s.nosql)
+	s.cosmos, err = dialCosmos(s.nosql, s.web)
 	must(t, err)
 	s.driver, err = dialMongo(s.mongo)
 	must(t, err)
@@ -99,13 +99,23 @@ func start(t testing.TB, flags ...string) *server {
 	return s
 }
 
-func dialCosmos(address string) (*azcosmos.Client, error) {
+// hangUp closes the connections of all clients but the innocent.
+func (s *server) hangUp(t testing.TB) {
+	t.Helper()
+	s.web.CloseIdleConnections()
+	must(t, s.driver.Disconnect(t.Context()))
+	var err error
+	s.driver, err = dialMongo(s.mongo)
+	must(t, err)
+}
+
+func dialCosmos(address string, transport *http.Client) (*azcosmos.Client, error) {
 	key, err := azcosmos.NewKeyCredential(emulatorKey)
 	if err != nil {
 		return nil, err
 	}
 	var o azcosmos.ClientOptions
-	o.Transport = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
+	o.Transport = transport
 	return azcosmos.NewClientWithKey(address, key, &o)
 }
 
