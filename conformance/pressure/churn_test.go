@@ -96,9 +96,9 @@ func (c *churn) rest(ctx context.Context, random *rand.Rand, id string) error {
 	return nil
 }
 
-// wire does the same with a document of a collection with a TTL index.
+// wire does the same with a document of a collection with a TTL index. Ends are whole seconds.
 func (c *churn) wire(ctx context.Context, random *rand.Rand, id string) error {
-	end := time.Now().Add(time.Duration(1000+random.IntN(4000)) * time.Millisecond).Truncate(time.Millisecond)
+	end := time.Now().Truncate(time.Second).Add(time.Duration(2+random.IntN(4)) * time.Second)
 	document := bson.D{{Key: "_id", Value: id}, {Key: "at", Value: end}, {Key: "kind", Value: "churn"}, {Key: "n", Value: random.IntN(1000)},
 		{Key: "tags", Value: bson.A{"a", "b", "c"}}, {Key: "text", Value: filler}}
 	text, err := bson.Marshal(document)

@@ -21,15 +21,15 @@ const mostMemory = 12 << 30
 
 // A reading is what a mayfly was like at a moment.
 type reading struct {
-	at                 time.Time
-	resident, disk     int64 // bytes
-	written            int64 // bytes that it gave to the disk, since its start
-	files              int
-	cpu                time.Duration // since its start
-	goroutines         int
-	lag                time.Duration
-	backlog            int
-	paused, unanswered bool
+	at           time.Time
+	resident     int64 // bytes
+	disk, tables int64 // bytes of all files, and of those that hold what lives for long
+	written      int64 // bytes that it gave to the disk, since its start
+	files        int
+	cpu          time.Duration // since its start
+	goroutines   int
+	lag          time.Duration
+	backlog      int
 }
 
 // A gauge reads a mayfly once a second, and its memory ten times.
@@ -145,12 +145,14 @@ func (s *server) read(ctx context.Context) reading {
 		if err == nil && entry.Type().IsRegular() && entry.Name() != "BALLAST" {
 			if info, err := entry.Info(); err == nil { // else deleted while we look
 				r.disk += info.Size()
+				if filepath.Ext(entry.Name()) == ".sst" {
+					r.tables += info.Size()
+				}
 			}
 		}
 		return nil
 	})
-	m, err := s.metrics(ctx)
-	r.unanswered = err != nil
+	m, _ := s.metrics(ctx) // a mayfly that does not answer in time has none
 	r.goroutines, r.backlog = int(m["go_goroutines"]), int(m["mayfly_lifetime_backlog_documents"])
 	r.lag = time.Duration(m["mayfly_lifetime_lag_seconds"] * float64(time.Second))
 	return r

@@ -39,9 +39,9 @@ func BenchmarkPressure(b *testing.B) {
 		row := fmt.Sprint("P2/", i+1)
 		b.Run(row, func(b *testing.B) { alone(b, row, longExpression(i, 1), 20*time.Second) })
 	}
-	b.Run("P2/gone", func(b *testing.B) { alone(b, "P2/gone", goneClients(8), 2*time.Second) })
+	b.Run("P2/gone", func(b *testing.B) { alone(b, "P2/gone", goneClients(2*len(long)), 2*time.Second) })
 	b.Run("P3", steady)
-	for _, n := range []int{100_000, 1_000_000} {
+	for _, n := range []int{100_000, 300_000, 1_000_000} {
 		b.Run(fmt.Sprint("P8/", n), func(b *testing.B) { wave(b, n) })
 	}
 }

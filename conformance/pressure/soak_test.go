@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	soakFor = flag.Duration("soak", 40*time.Second, "how long TestSoak goes on; from 10m on it has all clients, and judges latency")
+	soakFor = flag.Duration("soak", 30*time.Second, "how long TestSoak goes on; from 10m on it has all clients, and judges latency")
 	soakP99 = flag.Duration("p99", 100*time.Millisecond, "what innocent clients may wait at p99 in a soak of 10m and more")
 )
 
@@ -20,7 +20,7 @@ const (
 	// lagAtMost is for how long an expired document may keep its space: the reaper has 5 s in mind.
 	lagAtMost = 30 * time.Second
 	// settleFor is how long a mayfly has to become quiet and small again when everybody has gone.
-	settleFor = 15 * time.Second
+	settleFor = 10 * time.Second
 )
 
 // soakLoads are the loads that take turns.
@@ -53,6 +53,7 @@ func TestSoak(t *testing.T) {
 	}
 	long := *soakFor >= 10*time.Minute
 	s := start(t)
+	g := watch(t, s)
 	ctx := t.Context()
 	must(t, s.seed(ctx))
 	c, k := &churn{server: s}, &keeper{server: s}
@@ -62,9 +63,8 @@ func TestSoak(t *testing.T) {
 	for _, l := range loads {
 		must(t, l.prepare(ctx, s))
 	}
-	g := watch(t, s)
 	in := beside(t, s, 50, 0)
-	quiet(ctx, t, s)
+	must(t, sleep(ctx, time.Second))
 	calm := s.read(ctx)
 
 	began := time.Now()

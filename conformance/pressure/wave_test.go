@@ -49,8 +49,8 @@ func wave(b *testing.B, n int) {
 		table.add(fmt.Sprintf("| wave of %d: %ss | %.1f s until all are reclaimed | p99 before %s, during %s: %.1f times; worst %s | %d failed: %s |",
 			n, kind, over.Sub(end).Seconds(), ms(was.p99), ms(then.p99), float64(then.p99)/float64(was.p99), ms(then.worst), then.failed, then.example))
 	}
-	table.add(fmt.Sprintf("| wave of %d: memory and disk | lag at most %.0f s | %s before, %s at most, %s 10 s after | disk %s before, %s 30 s after: %.1f times what lives |",
-		n, most(g.between(end, over), lagOf), mib(before.resident), mib(g.peak(end, over)), mib(calm.resident), mib(before.disk), mib(after.disk), float64(after.disk)*10/float64(before.disk)))
+	table.add(fmt.Sprintf("| wave of %d: memory and disk | lag at most %.0f s | %s before, %s at most, %s 10 s after | disk %s before, %s 30 s after; tables %s before, %s 30 s after: %.1f times what lives |",
+		n, most(g.between(end, over), lagOf), mib(before.resident), mib(g.peak(end, over)), mib(calm.resident), mib(before.disk), mib(after.disk), mib(before.tables), mib(after.tables), float64(after.tables)*10/float64(before.tables)))
 }
 
 // fillWave writes the documents, in batches.
