@@ -4,7 +4,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 RELEASE_GO := go1.26.8
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.1.4
 FUZZTIME ?= 10s
-SOAKTIME ?= 600
+SOAKTIME ?= 3600
 
 SHELL := bash
 
@@ -51,11 +51,12 @@ bench: ## Benchmarks; docs/performance.md says how to read them (about 15 minute
 	go test -run '^$$' -bench Start -benchtime 10x -items 1000000 ./cmd/mayfly
 	go test -run TestWave -v -wave 1000000 ./cmd/mayfly
 
-soak: ## The storage tests over and over, raced, for SOAKTIME (600) seconds; a hundred kills; random patterns against PCRE2
+soak: ## For SOAKTIME (3600) seconds all loads in turn; a hundred kills; random patterns; the storage tests over and over, raced, a sixth as long
+	cd conformance/pressure && go test -count=1 -v -run Soak -timeout $$(($(SOAKTIME) + 1200))s -soak $(SOAKTIME)s
 	@if command -v pcre2test >/dev/null; then go test -count=20 -tags pcre2 -run RandomAgainstPCRE2 ./internal/mongo/pattern; \
 	else echo "soak: skipped random patterns against PCRE2, because pcre2test (Debian: pcre2-utils) is not installed"; fi
 	go test -count=1 -run TestKills ./cmd/mayfly -kills 100
-	@end=$$(($$(date +%s) + $(SOAKTIME))); while [ $$(date +%s) -lt $$end ]; do \
+	@end=$$(($$(date +%s) + $(SOAKTIME) / 6)); while [ $$(date +%s) -lt $$end ]; do \
 		go test -race -shuffle=on -count=1 ./internal/store ./internal/reaper ./internal/kv/... || exit 1; \
 	done
 

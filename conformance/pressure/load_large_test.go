@@ -121,7 +121,7 @@ func scripts(name, procedure, body string, n int, apart time.Duration) load {
 func largeScripts(n, megabytes int) load {
 	return scripts(fmt.Sprintf("scripts that hold %d MB for a second", megabytes), "hold", `function () {
 		var held = [];
-		for (var i = 0; i < `+strconv.Itoa(megabytes/10)+`; i++) held.push(('held ' + i % 10).repeat(10e6 / 6));
+		for (var i = 0; i < `+strconv.Itoa(megabytes)+`; i++) held.push(('held ' + i % 10).repeat(1e6 / 6));
 		for (var end = Date.now() + 1000; Date.now() < end;);
 		getContext().getResponse().setBody(held.length);
 	}`, n, 250*time.Millisecond)

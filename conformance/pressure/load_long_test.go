@@ -9,9 +9,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// over repeats an expression a thousand times.
+// over evaluates an expression a thousand times.
 func over(in any) bson.D {
-	return d("$map", bson.D{{Key: "input", Value: d("$range", bson.A{0, 1000})}, {Key: "in", Value: in}})
+	return d("$size", d("$map", bson.D{{Key: "input", Value: d("$range", bson.A{0, 1000})}, {Key: "in", Value: in}}))
 }
 
 // long are expressions that take far longer than a second on the one document of longDocument.
@@ -21,14 +21,14 @@ var long = []struct {
 }{
 	{"`$filter` with `$in` of a `$range`", d("$size", d("$filter", bson.D{{Key: "input", Value: d("$range", bson.A{0, 1_000_000})},
 		{Key: "cond", Value: d("$in", bson.A{"$$this", d("$range", bson.A{0, 1_000_000})})}}))},
-	{"`$map` of `$range` of a million", over(d("$range", bson.A{"$$this", 1_000_000}))},
-	{"`$map` of `$sortArray` of 300,000", over(d("$sortArray", bson.D{{Key: "input", Value: "$numbers"}, {Key: "sortBy", Value: 1}}))},
-	{"`$map` of `$setUnion` of 300,000", over(d("$setUnion", bson.A{"$numbers", bson.A{"$$this"}}))},
-	{"`$map` of `$toUpper` of 8 MB", over(d("$toUpper", "$text"))},
+	{"`$map` of `$range` of a million", over(d("$size", d("$range", bson.A{"$$this", 1_000_000})))},
+	{"`$map` of `$sortArray` of 300,000", over(d("$size", d("$sortArray", bson.D{{Key: "input", Value: "$numbers"}, {Key: "sortBy", Value: 1}})))},
+	{"`$map` of `$setUnion` of 300,000", over(d("$size", d("$setUnion", bson.A{"$numbers", bson.A{"$$this"}})))},
+	{"`$map` of `$toUpper` of 8 MB", over(d("$strLenBytes", d("$toUpper", "$text")))},
 	{"`$map` of `$strLenCP`", over(d("$strLenCP", "$text"))},
 	{"`$map` of `$indexOfCP`", over(d("$indexOfCP", bson.A{"$text", "zzz"}))},
 	{"`$map` of `$substrCP`", over(d("$strLenBytes", d("$substrCP", bson.A{"$text", 1000, 4_000_000})))},
-	{"`$map` of `$split`", over(d("$size", d("$split", bson.A{"$text", " "})))},
+	{"`$map` of `$split`", over(d("$size", d("$split", bson.A{"$text", "zzz"})))},
 }
 
 // longDocument is a document with a text of 8 MB and an array of 300,000 numbers.
