@@ -104,6 +104,18 @@ func (g *gauge) peak(from, to time.Time) (most int64) {
 	return most
 }
 
+// idle says how long after a moment the process first used less than a fifth of a processor, in a second.
+func (g *gauge) idle(after time.Time) (time.Duration, bool) {
+	readings := g.between(after, time.Now())
+	for i := 1; i < len(readings); i++ {
+		was, now := readings[i-1], readings[i]
+		if now.cpu-was.cpu < now.at.Sub(was.at)/5 {
+			return was.at.Sub(after), true
+		}
+	}
+	return 0, false
+}
+
 // proc is a file of the system about the process.
 func (s *server) proc(name string) string {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/%s", s.process.Process.Pid, name))

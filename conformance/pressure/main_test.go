@@ -1,10 +1,13 @@
 package pressure
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -40,6 +43,8 @@ func run(m *testing.M) int {
 	return code
 }
 
+var label = flag.String("label", "now", "what the rows call this mayfly")
+
 // table collects the rows that a run prints at its end, as they stand in docs/performance.md.
 var table rows
 
@@ -48,10 +53,11 @@ type rows struct {
 	lines []string
 }
 
-func (r *rows) add(line string) {
+// add adds a row: what it is about, then its cells.
+func (r *rows) add(what string, cells ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lines = append(r.lines, line)
+	r.lines = append(r.lines, "| "+strings.Join(slices.Concat([]string{what, *label}, cells), " | ")+" |")
 }
 
 func (r *rows) print() {
@@ -60,8 +66,8 @@ func (r *rows) print() {
 	if len(r.lines) == 0 {
 		return
 	}
-	fmt.Println("| row | time | memory at most | 10 s after | others' p99 | worst | answers |")
-	fmt.Println("|---|---|---|---|---|---|---|")
+	fmt.Println("| load | | time | memory at most | 10 s after | others' p99 | worst | answers |")
+	fmt.Println("|---|---|---|---|---|---|---|---|")
 	for _, line := range r.lines {
 		fmt.Println(line)
 	}

@@ -75,17 +75,12 @@ func alone(b *testing.B, row string, l load, atMost time.Duration) {
 	until := time.Now()
 	must(b, sleep(ctx, 10*time.Second-time.Since(over)))
 	after := s.read(ctx)
-	busy := "idle at once"
-	for from := over; time.Since(over) < busyFor; {
-		used := s.cpu()
+	idle, ok := g.idle(over)
+	for ; !ok && time.Since(over) < busyFor; idle, ok = g.idle(over) {
 		must(b, sleep(ctx, time.Second))
-		if s.cpu()-used < 300*time.Millisecond {
-			if late := from.Sub(over); late > 11*time.Second {
-				busy = fmt.Sprintf("busy for %.0f s after", late.Seconds())
-			}
-			break
-		}
-		from = time.Now()
+	}
+	busy := fmt.Sprintf("idle %.0f s after", idle.Seconds())
+	if !ok {
 		busy = fmt.Sprintf("busy for %v and more after", busyFor)
 	}
 	in.stop()
@@ -97,8 +92,12 @@ func alone(b *testing.B, row string, l load, atMost time.Duration) {
 	b.ReportMetric(float64(after.resident>>20), "later-MiB")
 	b.ReportMetric(float64(v.p99.Microseconds())/1000, "p99-ms")
 	b.ReportMetric(float64(v.worst.Microseconds())/1000, "worst-ms")
-	table.add(fmt.Sprintf("| %s: %d %s | %s | %s from %s | %s | %s from %s | %s | %s; %d of %d others failed; %s |", row, l.clients, l.name, ms(over.Sub(began)),
-		mib(max(g.peak(began, until), s.status("VmHWM"))), mib(before.resident), mib(after.resident), ms(v.p99), ms(was.p99), ms(v.worst), t.String(), v.failed, v.requests, busy))
+	what := t.String()
+	if v.failed > 0 {
+		what += fmt.Sprintf("; %d of %d others failed", v.failed, v.requests)
+	}
+	table.add(fmt.Sprintf("%s: %d %s", row, l.clients, l.name), ms(over.Sub(began)), fmt.Sprintf("%s, %s before", mib(max(g.peak(began, until), s.status("VmHWM"))), mib(before.resident)), mib(after.resident),
+		fmt.Sprintf("%s, %s alone", ms(v.p99), ms(was.p99)), ms(v.worst), what+"; "+busy)
 	if t.example != "" {
 		b.Logf("%s: %s", row, t.example)
 	}
@@ -139,10 +138,15 @@ func steady(b *testing.B) {
 	readings := g.between(began.Add(settled), over)
 	end := s.read(ctx)
 	v := in.between("", "", began, over)
-	table.add(fmt.Sprintf("| P3: churn of %d + %d writers | %s, %d documents | %s | lag %.1f s at the end, %.1f at most, %+.3f s/s; backlog %d at the end, %+.0f/s | %s | %s | write amplification %s, then %s; disk %s; %s; %d of %d others failed; %d looked at, %d expired, %d missing |",
-		restWriters, wireWriters, ms(over.Sub(began)), c.written.Load(), mib(s.status("VmHWM")), end.lag.Seconds(), most(readings, lagOf), slope(readings, lagOf),
-		end.backlog, slope(readings, backlogOf), ms(v.p99), ms(v.worst), first, last, mib(end.disk), c.tally.String(), v.failed, v.requests,
-		c.looked.Load(), c.expired.Load(), c.missing.Load()))
+	table.add(fmt.Sprintf("P3: churn of %d + %d writers", restWriters, wireWriters), ms(over.Sub(began)), mib(s.status("VmHWM")), mib(end.resident), ms(v.p99), ms(v.worst),
+		fmt.Sprintf("%d documents: %v; lag %.0f s at the end, %.0f at most, %+.2f s/s; backlog %d, %+.0f/s; write amplification %s, then %s; disk %s",
+			c.written.Load(), &c.tally, end.lag.Seconds(), most(readings, lagOf), slope(readings, lagOf), end.backlog, slope(readings, backlogOf), first, last, mib(end.disk)))
+	if c.expired.Load()+c.missing.Load() > 0 {
+		b.Errorf("%d expired documents were answered, %d living ones were missing, of %d", c.expired.Load(), c.missing.Load(), c.looked.Load())
+	}
+	if v.failed > 0 {
+		b.Errorf("%d of %d requests of innocent clients failed: %s", v.failed, v.requests, v.example)
+	}
 	if c.tally.example != "" {
 		b.Log(c.tally.example)
 	}

@@ -52,6 +52,7 @@ func TestSoak(t *testing.T) {
 		*memoryLimit = "1GiB"
 	}
 	long := *soakFor >= 10*time.Minute
+	opened := time.Now()
 	s := start(t)
 	g := watch(t, s)
 	ctx := t.Context()
@@ -68,6 +69,7 @@ func TestSoak(t *testing.T) {
 	calm := s.read(ctx)
 
 	began := time.Now()
+	t.Logf("filled in %v", began.Sub(opened).Round(time.Second))
 	writing, stop := context.WithCancel(ctx)
 	var writers sync.WaitGroup
 	writers.Go(func() { c.run(writing) })

@@ -3,6 +3,7 @@ package pressure
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,13 +45,19 @@ func wave(b *testing.B, n int) {
 	after := s.read(ctx)
 	in.stop()
 	b.ReportMetric(over.Sub(end).Seconds(), "s-to-reclaim")
+	var latency []string
+	var worst time.Duration
 	for _, kind := range []string{"read", "write"} {
 		was, then := in.between("", kind, end.Add(-beforeFor), end), in.between("", kind, end, over)
-		table.add(fmt.Sprintf("| wave of %d: %ss | %.1f s until all are reclaimed | p99 before %s, during %s: %.1f times; worst %s | %d failed: %s |",
-			n, kind, over.Sub(end).Seconds(), ms(was.p99), ms(then.p99), float64(then.p99)/float64(was.p99), ms(then.worst), then.failed, then.example))
+		latency = append(latency, fmt.Sprintf("%ss %s, %s before: %.1f times", kind, ms(then.p99), ms(was.p99), float64(then.p99)/float64(was.p99)))
+		worst = max(worst, then.worst)
+		if then.failed > 0 {
+			b.Errorf("%d of %d %ss of innocent clients failed: %s", then.failed, then.requests, kind, then.example)
+		}
 	}
-	table.add(fmt.Sprintf("| wave of %d: memory and disk | lag at most %.0f s | %s before, %s at most, %s 10 s after | disk %s before, %s 30 s after; tables %s before, %s 30 s after: %.1f times what lives |",
-		n, most(g.between(end, over), lagOf), mib(before.resident), mib(g.peak(end, over)), mib(calm.resident), mib(before.disk), mib(after.disk), mib(before.tables), mib(after.tables), float64(after.tables)*10/float64(before.tables)))
+	table.add(fmt.Sprintf("P8: wave of %d beside 500 requests/s", n), ms(over.Sub(end)), fmt.Sprintf("%s, %s before", mib(g.peak(end, over)), mib(before.resident)),
+		mib(calm.resident), strings.Join(latency, "; "), ms(worst), fmt.Sprintf("lag at most %.0f s; tables %s before, 30 s after %s: %.1f times what lives; all files %s, then %s",
+			most(g.between(end, over), lagOf), mib(before.tables), mib(after.tables), float64(after.tables)*10/float64(before.tables), mib(before.disk), mib(after.disk)))
 }
 
 // fillWave writes the documents, in batches.
