@@ -94,7 +94,9 @@ func start(t testing.TB, flags ...string) *server {
 	must(t, err)
 	t.Cleanup(func() {
 		s.web.CloseIdleConnections()
-		s.driver.Disconnect(context.Background())
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second) // a driver says good-bye for half a minute to a server that has ended
+		defer cancel()
+		s.driver.Disconnect(ctx)
 	})
 	return s
 }

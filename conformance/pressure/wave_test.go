@@ -28,7 +28,7 @@ func wave(b *testing.B, n int) {
 	const beforeFor = 15 * time.Second
 	filling := time.Now()
 	fillWave(ctx, b, s, 0, n/10, time.Time{})
-	end := time.Now().Add(45*time.Second + 15*time.Since(filling)).Truncate(time.Second)
+	end := time.Now().Add(45*time.Second + 20*time.Since(filling)).Truncate(time.Second)
 	fillWave(ctx, b, s, n/10, n, end)
 	quiet(ctx, b, s)
 	if left := time.Until(end); left < beforeFor+5*time.Second {
