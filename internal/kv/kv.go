@@ -175,6 +175,13 @@ type (
 	// from then on, reads as well, since what they would show may not be durable.
 	Failer interface{ Failed() <-chan struct{} }
 
+	// A Shrinker gives back what it holds only to be faster: memory to the system, and room on the disk
+	// that it keeps to use again. It costs what was in memory one write to the disk, and later reads and
+	// writes a little until they have warmed up again, so it is for an engine that has come to rest.
+	Shrinker interface {
+		Shrink(ctx context.Context) error
+	}
+
 	// A Sizer tells how full an engine is and how hard it works.
 	Sizer interface{ Load() Load }
 )
@@ -185,4 +192,9 @@ type Load struct {
 	MemoryBytes    uint64 // bytes of memtables and caches
 	CompactionDebt uint64 // estimated bytes still to compact
 	Sublevels      int    // of the newest level; writes stall when it is high
+	Compactions    int    // under way
+	GarbageBytes   uint64 // of DiskBytes, what is estimated to go when tables are compacted
+
+	// Bytes written since the engine was opened: to the log, from memory to tables, and from tables to tables.
+	LogBytes, FlushedBytes, CompactedBytes uint64
 }

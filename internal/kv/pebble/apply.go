@@ -27,13 +27,15 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 		return err
 	}
 	w := e.db.NewBatchWithSize(size.Bytes + 16*size.Keys + 256)
-	if err := put(w, b.Ops); err != nil {
+	deleted, err := put(w, b.Ops)
+	if err != nil {
 		return err
 	}
 	sync := e.sync && !b.NoSync
 	if err := e.commit(b, w, size, sync); err != nil {
 		return err // w may still be in Pebble's hands and is left to the collector
 	}
+	e.garbage.deleted.Add(deleted)
 	if sync {
 		if err := w.SyncWait(); err != nil {
 			return e.fail(err)
@@ -66,7 +68,7 @@ func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size local.Tally, sync boo
 	if err := size.Add(b.Ops[before:]); err != nil {
 		return err
 	}
-	if err := put(w, b.Ops[before:]); err != nil {
+	if _, err := put(w, b.Ops[before:]); err != nil {
 		return err
 	}
 	if w.Empty() {
@@ -113,24 +115,25 @@ func (e *Engine) publish(w *pebble.Batch, sync bool) (err error) {
 	return nil
 }
 
-// put adds ops to w.
-func put(w *pebble.Batch, ops []kv.Op) error {
+// put adds ops to w, and tells about how many keys they delete.
+func put(w *pebble.Batch, ops []kv.Op) (deleted int64, err error) {
 	for i := range ops {
 		op := &ops[i]
-		var err error
 		switch {
 		case op.End != nil:
+			deleted += rangeKeys
 			if bytes.Compare(op.Key, op.End) < 0 {
 				err = w.DeleteRange(op.Key, op.End, nil)
 			}
 		case op.Value == nil:
+			deleted++
 			err = w.Delete(op.Key, nil)
 		default:
 			err = w.Set(op.Key, op.Value, nil)
 		}
 		if err != nil {
-			return fault.Wrap(fault.Internal, err, "cannot build a batch")
+			return deleted, fault.Wrap(fault.Internal, err, "cannot build a batch")
 		}
 	}
-	return nil
+	return deleted, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -17,12 +18,16 @@ type disk struct {
 	vfs.FS // gives the ballast back when there is no room
 	room   *room
 	upkeep *upkeep
+	spent  *sync.Mutex // the engine's, for logs that are used again
 	failed func(error)
 	gone   *atomic.Bool // the opening was given up: nothing may change on the disk any more
 }
 
-func newDisk(fs vfs.FS, r *room, u *upkeep, gone *atomic.Bool, failed func(error)) *disk {
-	return &disk{FS: vfs.OnDiskFull(fs, r.giveBallast), room: r, upkeep: u, gone: gone, failed: failed}
+func newDisk(fs vfs.FS, e *Engine, gone *atomic.Bool) *disk {
+	return &disk{
+		FS: vfs.OnDiskFull(fs, e.room.giveBallast), room: e.room, upkeep: e.upkeep, spent: &e.spent, gone: gone,
+		failed: func(err error) { e.fail(err) },
+	}
 }
 
 // errGone ends what is still running of an opening that was given up.
@@ -60,7 +65,9 @@ func (d *disk) ReuseForWrite(from, to string, category vfs.DiskWriteCategory) (v
 	if d.gone.Load() {
 		return nil, errGone
 	}
+	d.spent.Lock() // or emptySpent may just have taken it away
 	f, err := d.FS.ReuseForWrite(from, to, category)
+	d.spent.Unlock()
 	return d.wrap(f, err, kindOf(to))
 }
 

@@ -32,6 +32,7 @@ var (
 	_ kv.Failer       = (*Engine)(nil)
 	_ kv.Sizer        = (*Engine)(nil)
 	_ kv.Spacer       = (*Engine)(nil)
+	_ kv.Shrinker     = (*Engine)(nil)
 )
 
 // Options says where an engine keeps its keys and how careful it is.
@@ -61,11 +62,14 @@ type Options struct {
 	// Logger receives failures and stalls; nil is silent.
 	Logger *slog.Logger
 
-	memTableBytes uint64 // for tests that want rotation; 0 is the default
+	// MemTableBytes is how much is written to memory before it goes to a table, up to three times that while
+	// the disk is behind. What is deleted before that is never written to a table. 0 is a fifth of
+	// CacheBytes, 64 MiB at most; on a small file system it is less.
+	MemTableBytes int64
 }
 
 // An Engine is a kv.Engine on Pebble. It is also a kv.RangeDeleter, a
-// kv.Compacter, a kv.Refuser, a kv.Failer, a kv.Sizer and a kv.Spacer.
+// kv.Compacter, a kv.Refuser, a kv.Failer, a kv.Sizer, a kv.Spacer and a kv.Shrinker.
 type Engine struct {
 	db   *pebble.DB
 	lock *pebble.Lock // nil in memory
@@ -88,6 +92,11 @@ type Engine struct {
 	failure atomic.Pointer[refusal] // the log, or the table of contents, could not be written
 	failed  chan struct{}           // closed then
 	failing sync.Once
+
+	garbage garbageWatch
+	cache   *pebble.Cache
+	shrunk  atomic.Uint64 // newest when Shrink ended last
+	spent   sync.Mutex    // held while a log that is no longer needed is used again, or emptied
 
 	opened    atomic.Bool
 	closing   context.Context // ends with Close
@@ -170,6 +179,9 @@ func (e *Engine) Close() error {
 	}
 	e.upkeep.close()
 	err := e.db.Close()
+	if err == nil {
+		e.cache.Unref()
+	}
 	if e.lock != nil {
 		if err == nil && e.broken() == nil {
 			if unsealed := seal(e.room.fs, e.room.dir); unsealed != nil { // the next opening has less to go by, and lacks nothing

@@ -61,7 +61,7 @@ func TestContract(t *testing.T) {
 		{"memory", func(*testing.T) Options { return Options{} }},
 		{"disk", func(t *testing.T) Options { return Options{Dir: t.TempDir()} }},
 		{"no sync, small memtables, values apart", func(*testing.T) Options {
-			return Options{FS: vfs.NewMem(), NoSync: true, SeparateValues: 200, memTableBytes: 64 << 10}
+			return Options{FS: vfs.NewMem(), NoSync: true, SeparateValues: 200, MemTableBytes: 64 << 10}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestCrash(t *testing.T) {
 		options Options
 	}{
 		{"ordinary", Options{}},
-		{"small memtables, values apart", Options{memTableBytes: 64 << 10, SeparateValues: 500}},
+		{"small memtables, values apart", Options{MemTableBytes: 64 << 10, SeparateValues: 500}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			kvtest.Crash(t, func(t *testing.T, fs vfs.FS) kv.Engine {

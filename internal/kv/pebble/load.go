@@ -49,12 +49,20 @@ func (e *Engine) Load() kv.Load {
 	}
 	defer e.calls.Leave()
 	m := e.db.Metrics()
-	return kv.Load{
+	load := kv.Load{
 		DiskBytes:      m.DiskSpaceUsage(),
 		MemoryBytes:    m.MemTable.Size + m.MemTable.ZombieSize + uint64(m.BlockCache.Size+m.FileCache.Size),
 		CompactionDebt: m.Compact.EstimatedDebt,
 		Sublevels:      int(m.Levels[0].Sublevels),
+		Compactions:    int(m.Compact.NumInProgress),
+		GarbageBytes:   garbage(m),
+		LogBytes:       m.WAL.BytesWritten,
 	}
+	for i := range m.Levels {
+		load.FlushedBytes += m.Levels[i].TableBytesFlushed + m.Levels[i].BlobBytesFlushed
+		load.CompactedBytes += m.Levels[i].TableBytesCompacted + m.Levels[i].BlobBytesCompacted
+	}
+	return load
 }
 
 // FreeBytes tells how much room the file system had where the data lies a moment ago.

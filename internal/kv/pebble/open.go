@@ -72,8 +72,11 @@ func OpenContext(ctx context.Context, o Options) (*Engine, error) {
 // openMemory opens an engine that outlives nothing.
 func (e *Engine) openMemory(o Options) (err error) {
 	p := tune(o, true, 0)
+	e.takeCache(p)
 	p.FS, p.Logger, p.EventListener = vfs.NewMem(), logger{e}, e.upkeep.listener()
-	e.db, err = open("mayfly", p)
+	if e.db, err = open("mayfly", p); err != nil {
+		e.cache.Unref()
+	}
 	return err
 }
 
@@ -111,8 +114,14 @@ func (p *opening) run(o Options) {
 	if !p.ended.Swap(true) {
 		p.done <- err
 	} else if err == nil {
-		_ = errors.Join(p.engine.db.Close(), p.engine.lock.Close())
+		p.discard()
 	}
+}
+
+// discard closes what was opened and nobody wants.
+func (p *opening) discard() {
+	_ = errors.Join(p.engine.db.Close(), p.engine.lock.Close())
+	p.engine.cache.Unref()
 }
 
 func (p *opening) steps(o Options) (err error) {
@@ -147,7 +156,13 @@ func (p *opening) steps(o Options) (err error) {
 		total = use.TotalBytes
 	}
 	options := tune(o, false, total)
-	options.FS = newDisk(p.fs, e.room, e.upkeep, &p.gone, func(err error) { e.fail(err) })
+	e.takeCache(options)
+	defer func() {
+		if err != nil {
+			e.cache.Unref()
+		}
+	}()
+	options.FS = newDisk(p.fs, e, &p.gone)
 	options.Logger, options.EventListener, options.Lock = logger{e}, e.upkeep.listener(), e.lock
 	if p.gone.Load() {
 		return errGone
@@ -189,7 +204,7 @@ func (p *opening) giveUp(why error) error {
 		if err := <-p.done; err != nil {
 			return err
 		}
-		_ = errors.Join(p.engine.db.Close(), p.engine.lock.Close())
+		p.discard()
 	}
 	return explain(why, p.dir)
 }

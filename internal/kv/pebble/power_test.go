@@ -31,7 +31,7 @@ func TestPowerFailure(t *testing.T) {
 			mem := vfs.NewCrashableMem()
 			for range *lives {
 				p.failOnceIn(5)
-				e := start(t, Options{FS: errorfs.Wrap(kvtest.Cloneable{MemFS: mem}, p.over(mem)), NoSync: noSync, memTableBytes: 32 << 10})
+				e := start(t, Options{FS: errorfs.Wrap(kvtest.Cloneable{MemFS: mem}, p.over(mem)), NoSync: noSync, MemTableBytes: 32 << 10})
 				p.failOnceIn(60)
 				written := p.intact(t, e)
 				if int64(written) < p.acknowledged.Load() {
@@ -115,7 +115,7 @@ func (p *power) examine(t *testing.T, mem *vfs.MemFS) *vfs.MemFS {
 			p.acknowledged.Store(f.acknowledged)
 			continue
 		}
-		e, err := Open(Options{FS: kvtest.Cloneable{MemFS: f.fs}, memTableBytes: 32 << 10})
+		e, err := Open(Options{FS: kvtest.Cloneable{MemFS: f.fs}, MemTableBytes: 32 << 10})
 		if err != nil {
 			t.Fatalf("power failure before %s: %v", f.before, err)
 		}

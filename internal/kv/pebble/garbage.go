@@ -1,0 +1,136 @@
+package pebble
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/mayflydb/mayfly/internal/clock"
+)
+
+// Deleted keys take room until tables are rewritten. Pebble does that as new tables come, so after a
+// wave of deletions nothing happens until others write: the deletions themselves are still in memory.
+const (
+	// waveKeys is how many deletions are a wave that is worth a flush of its own.
+	waveKeys = 50_000
+	// waveOver is the share of them that may come in a second when the wave is over: one in so many.
+	waveOver = 50
+	// garbageShare is the share of the tables that may be garbage: one in so many. Beyond it
+	// they are rewritten, so that the disk holds at most 1.3 times what lives.
+	garbageShare = 5
+	// garbageLeast is garbage that is not worth the work.
+	garbageLeast = 4 << 20
+	// rangeKeys is how many keys a deleted range counts as.
+	rangeKeys = 1_000
+)
+
+// A garbageWatch counts deletions, to find the end of a wave of them.
+type garbageWatch struct {
+	deleted atomic.Int64 // keys, since the last wave
+
+	before int64 // deleted at the last look
+}
+
+// over reports whether a wave of deletions has come to its end, and begins to count anew. It is
+// asked once a second.
+func (w *garbageWatch) over() bool {
+	deleted := w.deleted.Load()
+	fresh := deleted - w.before
+	w.before = deleted
+	if deleted < waveKeys || fresh > deleted/waveOver {
+		return false
+	}
+	w.before = 0
+	w.deleted.Add(-deleted)
+	return true
+}
+
+// garbage estimates how many bytes of tables would go if they were rewritten.
+func garbage(m *pebble.Metrics) uint64 {
+	return m.Table.Garbage.PointDeletionsBytesEstimate + m.Table.Garbage.RangeDeletionsBytesEstimate
+}
+
+// reclaim gives the room of a wave of deletions back, and the memory that it has left free: deletions go
+// to tables, and where much of these is garbage they are rewritten, one by one with pauses for those who have requests.
+func (e *Engine) reclaim(ctx context.Context) error {
+	if err := e.enter(); err != nil {
+		return err
+	}
+	defer e.calls.Leave()
+	if err := e.emptyLogs(ctx); err != nil {
+		return err
+	}
+	for range statsTries {
+		if e.littered() {
+			if err := e.rewrite(ctx, e.rest); err != nil {
+				return err
+			}
+			break
+		}
+		if err := clock.Pause(ctx, statsPause); err != nil {
+			return err
+		}
+	}
+	trimMalloc() // tables that are gone have left the cache
+	return nil
+}
+
+// Pebble looks into new tables in the background, and says nothing of when it has. This is how often and
+// how long after each other it is asked what it knows of garbage.
+const (
+	statsTries = 50
+	statsPause = 100 * time.Millisecond
+)
+
+// littered reports whether much of the tables is known to be garbage.
+func (e *Engine) littered() bool {
+	m := e.db.Metrics()
+	total, n := m.Total(), garbage(m)
+	return n >= garbageLeast && n >= uint64(total.TablesSize)/garbageShare
+}
+
+// rest pauses after a step for as long as it took, unless nobody writes.
+func (e *Engine) rest(ctx context.Context, took time.Duration, before uint64) error {
+	if e.newest.Load() == before {
+		return ctx.Err()
+	}
+	return clock.Pause(ctx, took)
+}
+
+// A pause is what comes after a step that took so long and before which that batch was the newest.
+type pause func(ctx context.Context, took time.Duration, before uint64) error
+
+// hurry is no pause.
+func hurry(ctx context.Context, _ time.Duration, _ uint64) error { return ctx.Err() }
+
+// numLevels is how many levels of tables Pebble has.
+const numLevels = 7
+
+// rewrite compacts the tables that have deletions, and pauses after each.
+func (e *Engine) rewrite(ctx context.Context, after pause) error {
+	for level := range numLevels {
+		levels, err := e.db.SSTables(pebble.WithProperties()) // anew, since the one above has changed this one
+		if err != nil {
+			return err
+		}
+		var done []byte // the upper end of what was compacted last
+		for _, t := range levels[level] {
+			if t.Properties.NumDeletions == 0 || done != nil && bytes.Compare(t.Largest.UserKey, done) < 0 {
+				continue
+			}
+			done = append(bytes.Clone(t.Largest.UserKey), 0)
+			watch, before := clock.Start(), e.newest.Load()
+			if err := e.db.Compact(ctx, t.Smallest.UserKey, done, true); err != nil {
+				return errors.Join(err, ctx.Err())
+			}
+			if err := after(ctx, watch.Elapsed(), before); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
