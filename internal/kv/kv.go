@@ -193,7 +193,6 @@ type Load struct {
 	CompactionDebt uint64 // estimated bytes still to compact
 	Sublevels      int    // of the newest level; writes stall when it is high
 	Compactions    int    // under way
-	GarbageBytes   uint64 // of DiskBytes, what is estimated to go when tables are compacted
 
 	// Bytes written since the engine was opened: to the log, from memory to tables, and from tables to tables.
 	LogBytes, FlushedBytes, CompactedBytes uint64

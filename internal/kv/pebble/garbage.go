@@ -17,13 +17,11 @@ import (
 const (
 	// waveKeys is how many deletions are a wave that is worth a flush of its own.
 	waveKeys = 50_000
-	// waveOver is the share of them that may come in a second when the wave is over: one in so many.
-	waveOver = 50
-	// garbageShare is the share of the tables that may be garbage: one in so many. Beyond it
-	// they are rewritten, so that the disk holds at most 1.3 times what lives.
+	// waveCalm is how many deletions may come in a second when the wave is over.
+	waveCalm = 2_000
+	// garbageShare is how many of the entries in tables may have been deleted: one in so many. Beyond it
+	// tables are rewritten, so that the disk holds at most 1.3 times what lives.
 	garbageShare = 5
-	// garbageLeast is garbage that is not worth the work.
-	garbageLeast = 4 << 20
 	// rangeKeys is how many keys a deleted range counts as.
 	rangeKeys = 1_000
 )
@@ -35,28 +33,23 @@ type garbageWatch struct {
 	before int64 // deleted at the last look
 }
 
-// over reports whether a wave of deletions has come to its end, and begins to count anew. It is
-// asked once a second.
-func (w *garbageWatch) over() bool {
+// over tells how many keys a wave of deletions has deleted when it has come to its end, and begins to
+// count anew; else 0. It is asked once a second.
+func (w *garbageWatch) over() int64 {
 	deleted := w.deleted.Load()
 	fresh := deleted - w.before
 	w.before = deleted
-	if deleted < waveKeys || fresh > deleted/waveOver {
-		return false
+	if deleted < waveKeys || fresh > waveCalm {
+		return 0
 	}
 	w.before = 0
 	w.deleted.Add(-deleted)
-	return true
+	return deleted
 }
 
-// garbage estimates how many bytes of tables would go if they were rewritten.
-func garbage(m *pebble.Metrics) uint64 {
-	return m.Table.Garbage.PointDeletionsBytesEstimate + m.Table.Garbage.RangeDeletionsBytesEstimate
-}
-
-// reclaim gives the room of a wave of deletions back, and the memory that it has left free: deletions go
+// reclaim gives the room of so many deleted keys back, and the memory that they have left free: deletions go
 // to tables, and where much of these is garbage they are rewritten, one by one with pauses for those who have requests.
-func (e *Engine) reclaim(ctx context.Context) error {
+func (e *Engine) reclaim(ctx context.Context, deleted int64) error {
 	if err := e.enter(); err != nil {
 		return err
 	}
@@ -64,14 +57,12 @@ func (e *Engine) reclaim(ctx context.Context) error {
 	if err := e.emptyLogs(ctx); err != nil {
 		return err
 	}
-	for range statsTries {
-		if e.littered() {
-			if err := e.rewrite(ctx, e.rest); err != nil {
-				return err
-			}
-			break
-		}
-		if err := clock.Pause(ctx, statsPause); err != nil {
+	entries, err := e.entries()
+	if err != nil {
+		return err
+	}
+	if deleted >= entries/garbageShare {
+		if err := e.rewrite(ctx, e.rest); err != nil {
 			return err
 		}
 	}
@@ -79,18 +70,16 @@ func (e *Engine) reclaim(ctx context.Context) error {
 	return nil
 }
 
-// Pebble looks into new tables in the background, and says nothing of when it has. This is how often and
-// how long after each other it is asked what it knows of garbage.
-const (
-	statsTries = 50
-	statsPause = 100 * time.Millisecond
-)
-
-// littered reports whether much of the tables is known to be garbage.
-func (e *Engine) littered() bool {
-	m := e.db.Metrics()
-	total, n := m.Total(), garbage(m)
-	return n >= garbageLeast && n >= uint64(total.TablesSize)/garbageShare
+// entries counts the keys in tables, deletions and what they delete included. What Pebble estimates of garbage
+// comes later, and was half of what there was.
+func (e *Engine) entries() (n int64, err error) {
+	levels, err := e.db.SSTables(pebble.WithProperties())
+	for _, tables := range levels {
+		for _, t := range tables {
+			n += int64(t.Properties.NumEntries)
+		}
+	}
+	return n, err
 }
 
 // rest pauses after a step for as long as it took, unless nobody writes.

@@ -55,7 +55,6 @@ func (e *Engine) Load() kv.Load {
 		CompactionDebt: m.Compact.EstimatedDebt,
 		Sublevels:      int(m.Levels[0].Sublevels),
 		Compactions:    int(m.Compact.NumInProgress),
-		GarbageBytes:   garbage(m),
 		LogBytes:       m.WAL.BytesWritten,
 	}
 	for i := range m.Levels {

@@ -21,8 +21,10 @@ func (e *Engine) tick() {
 	e.room.look()
 	e.tidyMu.Lock()
 	defer e.tidyMu.Unlock()
-	if e.upkeep.why.Load() == nil && e.room.refuses() == nil && !e.tidying.Load() && e.garbage.over() {
-		e.win(e.reclaim)
+	if e.upkeep.why.Load() == nil && e.room.refuses() == nil && !e.tidying.Load() {
+		if deleted := e.garbage.over(); deleted > 0 {
+			e.win(func(ctx context.Context) error { return e.reclaim(ctx, deleted) })
+		}
 	}
 	if fault.KindOf(e.room.refuses()) != fault.OutOfSpace || e.upkeep.why.Load() != nil {
 		e.tidyPause = 0
