@@ -19,6 +19,8 @@ const (
 	waveKeys = 50_000
 	// waveCalm is how many deletions may come in a second when the wave is over.
 	waveCalm = 2_000
+	// calmLooks is for how many seconds, since the reaper works in bursts.
+	calmLooks = 3
 	// garbageShare is how many of the entries in tables may have been deleted: one in so many. Beyond it
 	// tables are rewritten, so that the disk holds at most 1.3 times what lives.
 	garbageShare = 5
@@ -31,6 +33,7 @@ type garbageWatch struct {
 	deleted atomic.Int64 // keys, since the last wave
 
 	before int64 // deleted at the last look
+	calm   int   // looks that have seen few
 }
 
 // over tells how many keys a wave of deletions has deleted when it has come to its end, and begins to
@@ -39,7 +42,10 @@ func (w *garbageWatch) over() int64 {
 	deleted := w.deleted.Load()
 	fresh := deleted - w.before
 	w.before = deleted
-	if deleted < waveKeys || fresh > waveCalm {
+	if w.calm++; fresh > waveCalm {
+		w.calm = 0
+	}
+	if deleted < waveKeys || w.calm < calmLooks {
 		return 0
 	}
 	w.before = 0
