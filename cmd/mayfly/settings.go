@@ -81,6 +81,8 @@ var settings = []setting{
 		parse: text(func(c *config) *string { return &c.node.Key })},
 	{name: "allow-well-known-key", kind: "bool", value: "false", bare: "true", help: "take the well-known key on any address",
 		parse: onOff(func(c *config, on bool) { c.node.AllowWellKnownKey = on })},
+	{name: "allow-host", kind: "NAMES", help: "further names by which requests may call mayfly over HTTP, with commas between; *.name for all below one, * for any (default: none)",
+		parse: parseHosts},
 	{name: "clock", kind: "real|virtual[=TIME]", value: "real", help: "virtual: a clock that moves only when told, from TIME (RFC 3339), else from where the data stopped, else now",
 		parse: parseClock},
 	{name: "sync", kind: "on|off", value: "on", help: "off: acknowledge writes before they are durable",

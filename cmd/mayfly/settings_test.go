@@ -138,6 +138,9 @@ func TestEverySetting(t *testing.T) {
 		"admin":                {"http://[::1]:9/", func(c config) bool { return c.node.Admin == "[::1]:9" }},
 		"key":                  {"a2V5==", func(c config) bool { return c.node.Key == "a2V5==" }},
 		"allow-well-known-key": {"on", func(c config) bool { return c.node.AllowWellKnownKey }},
+		"allow-host": {"db.example, *.app.github.dev", func(c config) bool {
+			return slices.Equal(c.node.AllowHosts, []string{"db.example", "*.app.github.dev"})
+		}},
 		"clock": {"virtual=2026-03-01T12:00:00Z", func(c config) bool {
 			return c.node.Virtual && c.node.VirtualStart.Equal(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 		}},
@@ -446,6 +449,7 @@ func TestUsage(t *testing.T) {
 		{"wildcard within an origin", []string{"--memory", "--nosql-cors=https://*.example"}, exitUsage, "", "--nosql-cors"},
 		{"origin with half a port", []string{"--memory", "--nosql-cors=https://a.example:"}, exitUsage, "", "--nosql-cors"},
 		{"origin not as browsers send it", []string{"--memory", "--nosql-cors=https://bücher.example"}, exitUsage, "", "--nosql-cors"},
+		{"host with a port", []string{"--memory", "--allow-host=db.example:8081"}, exitUsage, "", `--allow-host: "db.example:8081" is neither a name such as db.example, without a port`},
 		{"bad address", []string{"--memory", "--nosql=foo"}, exitUsage, "", `--nosql: "foo" is not host:port`},
 		{"data in a file", []string{"--data=" + file, "--nosql=127.0.0.1:0", "--admin="}, exitFailed, "", `mayfly: --data: data folder "` + file + `/db" is a file, or lies below one: choose another folder`},
 		{"check in a file", []string{"check", "--data=" + file}, exitFailed, "", "mayfly: --data: open " + file},

@@ -36,8 +36,11 @@ type Options struct {
 	Metrics http.Handler
 
 	// Key, if not empty, must be sent as `Authorization: Bearer <key>`, except
-	// to ask for health. Without it, only requests to a loopback host name are taken.
+	// to ask for health.
 	Key string
+
+	// AllowHost says whether requests may call the address by the name in their Host; nil lets all in.
+	AllowHost func(host string) bool
 
 	// Logger receives failures; nil discards.
 	Logger *slog.Logger

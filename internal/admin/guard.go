@@ -3,9 +3,7 @@ package admin
 import (
 	"crypto/sha256"
 	"crypto/subtle"
-	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -41,13 +39,10 @@ func foreignProfile(r *http.Request) bool {
 }
 
 func (a *admin) admit(r *http.Request) error {
-	if a.Key == "" {
-		if !loopbackName(r.Host) {
-			return fault.New(fault.Forbidden, "this address is for the same machine: call it localhost, not %q", r.Host)
-		}
-		return nil
+	if a.AllowHost != nil && !a.AllowHost(r.Host) {
+		return fault.New(fault.Forbidden, "requests by the name %q are refused: call this address by a name or an address of its machine, or add the name to --allow-host", r.Host)
 	}
-	if AboutHealth(r) {
+	if a.Key == "" || AboutHealth(r) {
 		return nil
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -61,17 +56,4 @@ func (a *admin) admit(r *http.Request) error {
 func same(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
-}
-
-// loopbackName reports whether a Host header names this machine to itself.
-func loopbackName(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback()
 }

@@ -16,7 +16,7 @@ var aboutHealth = map[string]func(*admin, http.ResponseWriter, *http.Request){
 func AboutHealth(r *http.Request) bool { return aboutHealth[r.URL.Path] != nil }
 
 // Health answers the questions about health as the handler of New does. It needs nothing of
-// Options but NotReady, Key and Logger, so that it can answer while a mayfly starts and stops.
+// Options but NotReady, Key, AllowHost and Logger, so that it can answer while a mayfly starts and stops.
 // Every other path is answered with the reasons why it cannot be served yet, or any more.
 func Health(o Options) http.Handler {
 	a := newAdmin(o)

@@ -84,6 +84,11 @@ type Options struct {
 	// Origins are the web origins whose pages may use the NoSQL doors, see rest.Options.
 	Origins []string
 
+	// AllowHosts are further names, *.names for all below one, or AnyHost, by which requests over HTTP may call this node. Where
+	// the account key is well known, and on an admin address that asks for none, requests by a name that a stranger could
+	// have are refused; with AllowHosts, they are refused with every key.
+	AllowHosts []string
+
 	// ReclaimRate is how many documents the reaper frees per second at most; 0 adapts.
 	ReclaimRate int
 
@@ -216,6 +221,11 @@ func (o *Options) check() (err error) {
 	if err := o.TLS.Check(); err != nil {
 		return err
 	}
+	for _, pattern := range o.AllowHosts {
+		if err := CheckHost(pattern); err != nil {
+			return err
+		}
+	}
 	if o.Dir != "" {
 		o.Dir, err = filepath.Abs(o.Dir)
 	}
@@ -291,8 +301,7 @@ func (n *Node) prepareTLS(_ context.Context, o Options) (err error) {
 		n.secure(false)
 		return nil
 	}
-	hosts := ownHosts(hostOf(o.NoSQL), hostOf(o.Compute), hostOf(o.Mongo.Address), hostOf(o.Mongo.Advertise), hostOf(o.Advertise))
-	if n.certs, err = ownCertificates(o.Dir, hosts, clock.Wall()); err != nil {
+	if n.certs, err = ownCertificates(o.Dir, o.hosts(), clock.Wall()); err != nil {
 		return err
 	}
 	if o.Dir != "" {
@@ -330,7 +339,7 @@ func (n *Node) openDoors(_ context.Context, o Options) error {
 		return err
 	}
 	if n.admin != nil {
-		n.operate()
+		n.operate(o)
 	}
 	return nil
 }
@@ -361,7 +370,8 @@ func (n *Node) nosqlHandler(o Options, d *door) (http.Handler, error) {
 		options.Certificate = n.certs.chain
 	}
 	options.Front = n.front
-	options.Public, options.Probes = n.account.wellKnown, admin.Probes(n.adminOptions())
+	options.Public, options.Probes = n.account.wellKnown, admin.Probes(n.adminOptions(o))
+	options.AllowHost = n.allowHost(o, d, false)
 	handler, err := rest.New(options)
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "account settings")

@@ -65,11 +65,11 @@ func lagging(pending, lag time.Duration) string {
 }
 
 // openAdmin lets the admin address answer, about health alone until the node runs.
-func (n *Node) openAdmin(_ context.Context, _ Options) error {
+func (n *Node) openAdmin(_ context.Context, o Options) error {
 	if n.admin == nil {
 		return nil
 	}
-	health := admin.Health(n.adminOptions())
+	health := admin.Health(n.adminOptions(o))
 	operator := n.admin.counted(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if full := n.operator.Load(); full != nil {
 			(*full).ServeHTTP(w, r)
@@ -88,21 +88,21 @@ func (n *Node) openAdmin(_ context.Context, _ Options) error {
 }
 
 // adminOptions are those that there are before anything is opened.
-func (n *Node) adminOptions() admin.Options {
-	o := admin.Options{NotReady: n.notReady, Logger: n.log}
+func (n *Node) adminOptions(o Options) admin.Options {
+	options := admin.Options{NotReady: n.notReady, Logger: n.log, AllowHost: n.allowHost(o, n.admin, !n.admin.exposed())}
 	if n.admin.exposed() {
-		o.Key = n.account.key
+		options.Key = n.account.key
 	}
-	return o
+	return options
 }
 
 // operate makes the admin address answer everything.
-func (n *Node) operate() {
-	o := n.adminOptions()
-	o.Clock, o.Virtual, o.StandsStill, o.Move, o.Reaper = n.clock, n.Virtual(), n.StandsStill, n.Move, operated{n.reaper}
+func (n *Node) operate(o Options) {
+	options := n.adminOptions(o)
+	options.Clock, options.Virtual, options.StandsStill, options.Move, options.Reaper = n.clock, n.Virtual(), n.StandsStill, n.Move, operated{n.reaper}
 	if n.meter != nil {
-		o.Metrics = n.meter.Handler(n.Read)
+		options.Metrics = n.meter.Handler(n.Read)
 	}
-	full := admin.New(o)
+	full := admin.New(options)
 	n.operator.Store(&full)
 }

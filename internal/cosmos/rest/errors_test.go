@@ -136,6 +136,10 @@ var provocations = []struct {
 		return get("/dbs", "Authorization", unsigned, "x-ms-date", time.Now().UTC().Format(http.TimeFormat))(d, answer{})
 	}},
 	{refusal{403, 0, "Forbidden", "The authorization token is not valid at the current time"}, get("/dbs", "x-ms-date", "Thu, 27 Apr 2017 00:51:12 GMT")},
+	{refusal{403, 0, "Forbidden", "Requests by the name '…' are refused, since it is none that this mayfly knows to be its own"}, func(d *desk, _ answer) answer {
+		d.door.allowHost = func(host string) bool { return host == "localhost" }
+		return d.do("GET", documents, "")
+	}},
 	{refusal{403, 0, "Forbidden", "Insufficient permissions provided in the authorization header for the corresponding request"}, func(d *desk, _ answer) answer {
 		return d.as(permitted(d).str("_token"), "DELETE", collection, "")
 	}},

@@ -18,6 +18,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/hint"
 	"github.com/mayflydb/mayfly/internal/store"
 )
@@ -55,6 +56,9 @@ type Options struct {
 	// Origins are the web origins, such as https://app.example, whose pages may use the API
 	// from a browser; AnyOrigin among them is all. Empty is none.
 	Origins []string
+
+	// AllowHost says whether requests may call the API by the name in their Host; nil lets all in.
+	AllowHost func(host string) bool
 
 	// Meter counts requests; nil counts nothing.
 	Meter Meter
@@ -101,6 +105,7 @@ type Door struct {
 	public      bool
 	front       func() Front
 	probes      http.Handler
+	allowHost   func(host string) bool
 	strict      bool
 	routing     bool
 	sharing     *sharing
@@ -124,7 +129,7 @@ func New(o Options) (*Door, error) {
 	d := &Door{
 		catalog: o.Catalog, store: o.Store, clock: o.Clock, keys: newKeyring(o.Key, key),
 		meter: o.Meter, slow: o.Slow, hints: o.Hints,
-		ca: o.CA, certificate: o.Certificate, public: o.Public, front: o.Front, probes: o.Probes,
+		ca: o.CA, certificate: o.Certificate, public: o.Public, front: o.Front, probes: o.Probes, allowHost: o.AllowHost,
 		region: o.Region, consistency: o.Consistency, log: o.Logger, strict: o.Strict, routing: o.Routing, sharing: newSharing(o.Origins),
 	}
 	if d.region == "" {
@@ -173,7 +178,7 @@ func endpoint(text string) (string, error) {
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	sent := r.URL
 	r = collapse(r)
-	if own := d.own(r); own != nil {
+	if own := d.own(r); own != nil && d.admits(r) {
 		own(w, r)
 		return
 	}
@@ -198,6 +203,9 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// admits reports whether the door goes by the name that a request calls it.
+func (d *Door) admits(r *http.Request) bool { return d.allowHost == nil || d.allowHost(r.Host) }
+
 // answer finds the route, checks the credentials and runs the handler.
 func (e *exchange) answer() (status int, err error) {
 	defer func() {
@@ -205,6 +213,10 @@ func (e *exchange) answer() (status int, err error) {
 			err = panicked(p)
 		}
 	}()
+	if !e.door.admits(e.Request) {
+		return 0, refused(fault.Forbidden, "Requests by the name '%s' are refused, since it is none that this mayfly knows to be its own. "+
+			"Call it by a name or an address of its machine, or add the name to --allow-host.", clip(e.Host))
+	}
 	if e.preflight() {
 		return answerPreflight(e)
 	}
