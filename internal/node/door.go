@@ -112,6 +112,7 @@ func (d *door) secure(cert tls.Certificate, both bool) {
 	config := &tls.Config{
 		Certificates: []tls.Certificate{cert},
 		MinVersion:   tls.VersionTLS12,
+		CipherSuites: cipherSuites,
 		NextProtos:   []string{"http/1.1", "h2"}, // the first that the client knows too
 	}
 	d.scheme = "https"
@@ -122,6 +123,14 @@ func (d *door) secure(cert tls.Certificate, both bool) {
 			d.listeners[i] = tls.NewListener(l, config)
 		}
 	}
+}
+
+// cipherSuites are those of TLS 1.2 with forward secrecy and authenticated encryption. Go's own list also has suites with CBC, which RFC 9325, 4.2
+// advises against and RFC 9113 forbids for HTTP/2. TLS 1.3 has no others.
+var cipherSuites = []uint16{
+	tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+	tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+	tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
 }
 
 // open starts to answer.
@@ -137,7 +146,7 @@ func (d *door) serve(handler http.Handler, response time.Duration) {
 	protocols.SetHTTP2(true)
 	protocols.SetUnencryptedHTTP2(true)
 	d.server = &http.Server{
-		Handler:           handler,
+		Handler:           framed(handler),
 		Protocols:         protocols,
 		ReadHeaderTimeout: headerTime,
 		ReadTimeout:       requestTime,
@@ -154,6 +163,19 @@ func (d *door) serve(handler http.Handler, response time.Duration) {
 			}
 		})
 	}
+}
+
+// framed ends a connection of HTTP/1 after the answer to a chunked request. One with a Content-Length beside the chunks is how requests are
+// smuggled past a proxy that goes by the other of the two: RFC 9112, 6.1 lets a server take it by its chunks, but then the connection
+// must end. net/http removes the Content-Length before a handler sees it, so all chunked requests are treated alike;
+// the official SDKs send the length of what they send.
+func framed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.TransferEncoding) > 0 {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // counted makes close able to wait for running requests: those of a connection

@@ -2,8 +2,12 @@ package node
 
 import (
 	"bytes"
+	"crypto/tls"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -57,5 +61,57 @@ func TestHTTPVersions(t *testing.T) {
 			}
 			all.Wait()
 		})
+	}
+}
+
+// TestLengthBesideChunks sends what a proxy that goes by the Content-Length takes for one request and a server that goes by the chunks
+// for two: the second is not answered on the same connection (RFC 9112, 6.1).
+func TestLengthBesideChunks(t *testing.T) {
+	n := start(t, Options{NoSQL: "127.0.0.1:0", Admin: "127.0.0.1:0"})
+	smuggled := "GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n"
+	for _, d := range []*door{n.nosql, n.admin} {
+		for _, c := range []struct {
+			name, headers, body string
+			answers             int
+		}{
+			{"both", fmt.Sprintf("Content-Length: %d\r\nTransfer-Encoding: chunked\r\n", len(smuggled)+5), "0\r\n\r\n", 1},
+			{"both, the other way round", fmt.Sprintf("Transfer-Encoding: chunked\r\nContent-Length: %d\r\n", len(smuggled)+5), "0\r\n\r\n", 1},
+			{"chunks", "Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n", 1},
+			{"a length", "Content-Length: 2\r\n", "{}", 2},
+			{"two lengths", "Content-Length: 2\r\nContent-Length: 3\r\n", "{}", 1},
+			{"another encoding", "Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n", 1},
+		} {
+			conn, err := net.Dial("tcp", d.address())
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(conn, "GET /ready HTTP/1.1\r\nHost: localhost\r\n%s\r\n%sGET /ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", c.headers, c.body)
+			text, err := io.ReadAll(conn)
+			conn.Close()
+			if answers := strings.Count(string(text), "HTTP/1.1 "); answers != c.answers {
+				t.Errorf("%s, %s: %d answers, want %d, error %v: %s", d.name, c.name, answers, c.answers, err, text)
+			}
+		}
+	}
+}
+
+// TestCipherSuites offers one suite of TLS 1.2 at a time.
+func TestCipherSuites(t *testing.T) {
+	n := start(t, Options{NoSQL: "127.0.0.1:0"})
+	offered := map[uint16]bool{} // and whether a certificate with a key on a curve goes with it
+	for _, suite := range append(tls.CipherSuites(), tls.InsecureCipherSuites()...) {
+		if slices.Contains(suite.SupportedVersions, tls.VersionTLS12) {
+			offered[suite.ID] = strings.Contains(suite.Name, "ECDHE_ECDSA") && !strings.Contains(suite.Name, "CBC") && !strings.Contains(suite.Name, "RC4")
+		}
+	}
+	for suite, want := range offered {
+		config := &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{suite}}
+		conn, err := tls.Dial("tcp", n.nosql.address(), config)
+		if (err == nil) != want {
+			t.Errorf("%s: error %v, want it taken: %v", tls.CipherSuiteName(suite), err, want)
+		}
+		if err == nil {
+			conn.Close()
+		}
 	}
 }

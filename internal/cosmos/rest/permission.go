@@ -2,6 +2,7 @@ package rest
 
 import (
 	"strings"
+	"time"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -173,7 +174,11 @@ func permissionToken(e *exchange, dst []byte, p *catalog.Resource) ([]byte, erro
 	case life < minTokenLife, life > maxTokenLife:
 		return nil, fault.New(fault.Invalid, "The life of a resource token, %d seconds, is invalid. Ask for %d to %d seconds.", life, minTokenLife, maxTokenLife)
 	}
-	t := resourceToken{permission: p.Number, sequence: p.Sequence, from: e.now, to: e.now + int64(life)}
+	end := e.at.Add(time.Duration(life) * time.Second)
+	t := resourceToken{permission: p.Number, sequence: p.Sequence, from: e.now, to: end.Unix()}
+	if end.Nanosecond() > 0 {
+		t.to++ // never shorter than asked for
+	}
 	if g, err := e.door.grantOf(p); err == nil {
 		t.database = g.scope.database.ID
 		if g.scope.container != nil {

@@ -45,6 +45,11 @@ func TestFunction(t *testing.T) {
 		{"objects", `(o) => ({ keys: Object.keys(o), proto: o.__proto__, deep: o.a.b[1].c, date: new Date(0) })`, `[{"a":{"b":[0,{"c":7}]},"__proto__":5}]`, `{"keys":["a","__proto__"],"proto":5,"deep":7,"date":"1970-01-01T00:00:00.000Z"}`},
 		{"few arguments", `(a, b) => b === undefined`, `[1]`, `true`},
 		{"no context", `() => typeof getContext + typeof __`, `[]`, `"undefinedundefined"`},
+		{"JSON that is too deep", `() => { let a = []; for (let i = 0; i < 600; i++) a = [a, [a]]; try { JSON.stringify(a) } catch (e) { return [e.name, e.message] } }`, `[]`,
+			`["RangeError","Objects and arrays are nested more than 500 deep, which is the most that JSON may have"]`},
+		{"JSON of a circle", `() => { const a = { b: [] }; a.b.push([a]); try { JSON.stringify([a]) } catch (e) { return [e.name, e.message] } }`, `[]`,
+			`["TypeError","Converting circular structure to JSON"]`},
+		{"JSON with one object twice", `() => { const a = { b: 1 }; return JSON.stringify([a, a, { a }]) }`, `[]`, `"[{\"b\":1},{\"b\":1},{\"a\":{\"b\":1}}]"`},
 		{"a boxed value", `() => [new String("a"), new Number(1), new Boolean(false)]`, `[]`, `["a",1,false]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -21,7 +21,7 @@ type writer struct {
 	only     []string      // members to write; nil: all
 	gap      string
 	line     string // a line break and the present indent
-	depth    int
+	within   []*goja.Object // what the present value lies in, outermost first
 	overflow bool // limit was passed; what follows is not written
 }
 
@@ -153,8 +153,8 @@ func (w *writer) object(o *goja.Object) bool {
 	if _, isFunction := goja.AssertFunction(o); isFunction {
 		return false
 	}
-	if w.depth++; w.depth > maxNesting {
-		panic(w.r.rt.NewTypeError("Converting circular structure to JSON, or one that is nested more than %d deep", maxNesting))
+	if w.within = append(w.within, o); len(w.within) > maxNesting {
+		w.tooDeep()
 	}
 	outer := w.line
 	w.line += w.gap
@@ -164,8 +164,20 @@ func (w *writer) object(o *goja.Object) bool {
 		w.members(o, outer)
 	}
 	w.line = outer
-	w.depth--
+	w.within = w.within[:len(w.within)-1]
 	return true
+}
+
+// tooDeep throws what is wrong with a value that is nested too deep: it lies in itself, or is just deep.
+func (w *writer) tooDeep() {
+	seen := map[*goja.Object]bool{}
+	for _, o := range w.within {
+		if seen[o] {
+			panic(w.r.rt.NewTypeError("Converting circular structure to JSON"))
+		}
+		seen[o] = true
+	}
+	w.r.throwRange("Objects and arrays are nested more than %d deep, which is the most that JSON may have", maxNesting)
 }
 
 func (w *writer) array(o *goja.Object, outer string) {

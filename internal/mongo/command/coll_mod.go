@@ -13,7 +13,7 @@ import (
 )
 
 func init() {
-	register("collMod", command{run: collMod, help: "Changes a collection, a view or one index.", needs: shapeAction,
+	register("collMod", command{run: collMod, help: "Changes a collection, a view or one index.", needs: changeAction,
 		fields: fieldSet("index validator validationLevel validationAction viewOn pipeline changeStreamPreAndPostImages expireAfterSeconds cappedSize cappedMax dryRun")})
 }
 

@@ -196,7 +196,7 @@ func (r *request) answerConcern(a *answer) {
 		a.labels(labels)
 		return
 	}
-	if r.writeConcern.Type == 0 || !r.command.write && !r.endsTransaction() && r.command.needs&(writeAction|shapeAction|databaseAction|userAction) == 0 {
+	if r.writeConcern.Type == 0 || !r.command.write && !r.endsTransaction() && r.command.needs&(writeAction|shapeAction|changeAction|databaseAction|userAction) == 0 {
 		return
 	}
 	d, _ := doc.AsDoc(r.writeConcern)

@@ -209,7 +209,7 @@ func (r *request) containerName() string {
 	switch {
 	case r.name == "getMore":
 		v = doc.Lookup(r.body, "collection")
-	case r.name != "aggregate" && r.command.needs&(readAction|listAction|writeAction|shapeAction|databaseAction) == 0:
+	case r.name != "aggregate" && r.command.needs&(readAction|listAction|writeAction|shapeAction|changeAction|databaseAction) == 0:
 		return ""
 	}
 	name, _ := doc.AsString(v)

@@ -202,7 +202,7 @@ func TestKillOp(t *testing.T) {
 		want int32
 	}{
 		{"one that has ended", root.RunCommand(t.Context(), number(busy.Inprog[0].Opid)).Err(), 0},
-		{"by another user", ann.RunCommand(t.Context(), number(busy.Inprog[0].Opid)).Err(), 0},
+		{"by another user", ann.RunCommand(t.Context(), number(busy.Inprog[0].Opid)).Err(), 13},
 		{"no number", root.RunCommand(t.Context(), number("x")).Err(), 14},
 		{"none", root.RunCommand(t.Context(), bson.D{{Key: "killOp", Value: 1}}).Err(), 40414},
 	} {

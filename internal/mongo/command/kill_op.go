@@ -9,7 +9,9 @@ func init() {
 	register("killOp", command{run: killOp, help: "Ends a running request.", fields: fieldSet("op"), admin: true, needs: anyAction})
 }
 
-// killOp succeeds too when no request has that number, since it may just have ended.
+// killOp ends a request of the asker, or of anybody for who may do so. To the latter it says ok too when no request has that number, since
+// it may just have ended; others are refused as for a request of somebody else, and learn nothing of numbers
+// (mongodb/mongo: src/mongo/db/commands/kill_op_cmd_base.cpp, checkAuthForCommand).
 func killOp(r *request, a *answer) error {
 	v := r.get("op")
 	if v.Type == 0 {
@@ -19,10 +21,8 @@ func killOp(r *request, a *answer) error {
 	if !ok {
 		return r.wrongType("op", v, "[long, int, decimal, double]")
 	}
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	for c := range r.s.connections {
-		if err := c.end(r, n); err != nil {
+	if !r.killOp(n) {
+		if err := r.may(serverAction, ""); err != nil {
 			return err
 		}
 	}
@@ -30,16 +30,25 @@ func killOp(r *request, a *answer) error {
 	return nil
 }
 
+// killOp reports whether there was a request with that number that the asker may end.
+func (r *request) killOp(opid int64) bool {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	for c := range r.s.connections {
+		if c.end(r, opid) {
+			return true
+		}
+	}
+	return false
+}
+
 // end ends the connection's request if it has that number and the asker may do so.
-func (c *connection) end(r *request, opid int64) error {
+func (c *connection) end(r *request, opid int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.running == nil || int64(c.running.opid) != opid {
-		return nil
-	}
-	if r.s.o.Auth && !r.mayKill(c.user) {
-		return r.may(serverAction, "")
+	if c.running == nil || int64(c.running.opid) != opid || r.s.o.Auth && !r.mayKill(c.user) {
+		return false
 	}
 	c.cancel()
-	return nil
+	return true
 }

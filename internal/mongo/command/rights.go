@@ -19,7 +19,8 @@ const (
 	readAction     action = 1 << iota // documents
 	listAction                        // which containers there are, their indexes and sizes
 	writeAction                       // documents
-	shapeAction                       // make, change and drop containers and their indexes
+	shapeAction                       // make, rename and drop containers and their indexes
+	changeAction                      // change options of containers and indexes that are there
 	databaseAction                    // drop the database, check its containers
 	userAction                        // users and their roles
 	monitorAction                     // how the server fares
@@ -39,7 +40,8 @@ var actionNames = []struct {
 	{readAction, []string{"find", "changeStream", "killCursors"}, nil},
 	{listAction, []string{"listCollections", "listIndexes", "collStats", "dbStats", "dbHash"}, []string{"listDatabases"}},
 	{writeAction, []string{"insert", "update", "remove"}, nil},
-	{shapeAction, []string{"createCollection", "createIndex", "dropCollection", "dropIndex", "collMod", "convertToCapped", "renameCollectionSameDB"}, nil},
+	{shapeAction, []string{"createCollection", "createIndex", "dropCollection", "dropIndex", "convertToCapped", "renameCollectionSameDB"}, nil},
+	{changeAction, []string{"collMod"}, nil},
 	{databaseAction, []string{"dropDatabase", "compact", "validate", "reIndex"}, nil},
 	{userAction, []string{"createUser", "dropUser", "grantRole", "revokeRole", "viewUser", "viewRole", "changePassword", "changeCustomData"}, nil},
 	{monitorAction, nil, []string{"serverStatus", "inprog", "top", "hostInfo", "getLog", "getCmdLineOpts", "getParameter", "replSetGetStatus", "replSetGetConfig"}},

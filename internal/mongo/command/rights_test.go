@@ -16,6 +16,7 @@ func TestEveryCommandSaysWhatItNeeds(t *testing.T) {
 	}
 }
 
+// mongodb/mongo: src/mongo/db/auth/builtin_roles.yml has what the roles of MongoDB may.
 func TestRoles(t *testing.T) {
 	for _, c := range []struct {
 		role, of string
@@ -23,12 +24,12 @@ func TestRoles(t *testing.T) {
 		mayNot   string
 	}{
 		{"read", "shop", "find:shop aggregate:shop count:shop distinct:shop listIndexes:shop connectionStatus:other usersInfo:other", "find:other insert:shop createUser:shop dropDatabase:shop hostInfo:admin"},
-		{"readWrite", "shop", "find:shop insert:shop update:shop delete:shop findAndModify:shop createIndexes:shop", "insert:other createUser:shop hostInfo:admin dropUser:shop"},
-		{"dbAdmin", "shop", "createIndexes:shop dropIndexes:shop listIndexes:shop", "find:shop insert:shop createIndexes:other createUser:shop"},
+		{"readWrite", "shop", "find:shop insert:shop update:shop delete:shop findAndModify:shop createIndexes:shop create:shop drop:shop dropIndexes:shop", "collMod:shop validate:shop insert:other createUser:shop hostInfo:admin dropUser:shop"},
+		{"dbAdmin", "shop", "collMod:shop createIndexes:shop dropIndexes:shop listIndexes:shop", "find:shop insert:shop createIndexes:other createUser:shop"},
 		{"userAdmin", "shop", "createUser:shop dropUser:shop", "find:shop createUser:other createUser:admin"},
-		{"dbOwner", "shop", "find:shop insert:shop createUser:shop createIndexes:shop", "find:other hostInfo:shop"},
+		{"dbOwner", "shop", "collMod:shop find:shop insert:shop createUser:shop createIndexes:shop", "find:other hostInfo:shop"},
 		{"readAnyDatabase", "admin", "find:shop find:other listIndexes:x", "insert:shop hostInfo:admin"},
-		{"readWriteAnyDatabase", "admin", "find:shop insert:other", "createUser:shop"},
+		{"readWriteAnyDatabase", "admin", "find:shop insert:other", "collMod:shop createUser:shop"},
 		{"dbAdminAnyDatabase", "admin", "createIndexes:shop", "find:shop"},
 		{"userAdminAnyDatabase", "admin", "createUser:shop createUser:admin", "find:shop insert:shop"},
 		{"clusterMonitor", "admin", "hostInfo:admin getLog:admin replSetGetStatus:admin", "find:shop insert:shop createUser:shop"},

@@ -25,7 +25,7 @@ type builtin struct {
 const (
 	reading   = readAction | listAction
 	writing   = reading | writeAction | shapeAction
-	tending   = listAction | shapeAction | databaseAction
+	tending   = listAction | shapeAction | changeAction | databaseAction
 	owning    = writing | tending | userAction
 	watching  = listAction | monitorAction
 	governing = watching | databaseAction | serverAction
