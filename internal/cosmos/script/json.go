@@ -20,9 +20,9 @@ type writer struct {
 	replace  goja.Callable // nil: none
 	only     []string      // members to write; nil: all
 	gap      string
-	line     string // a line break and the present indent
+	line     string         // a line break and the present indent
 	within   []*goja.Object // what the present value lies in, outermost first
-	overflow bool // limit was passed; what follows is not written
+	overflow bool           // limit was passed; what follows is not written
 }
 
 // json is v as JSON; ok is false for what has no JSON form.
