@@ -82,7 +82,7 @@ func benchStart(b *testing.B, dir string) {
 }
 
 // resident is the memory that a process holds, where the system tells.
-func resident(b *testing.B, pid int) float64 {
+func resident(b testing.TB, pid int) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0

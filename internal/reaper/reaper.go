@@ -44,7 +44,15 @@ type Reaper struct {
 	// The background goroutine's own.
 	owed    map[*store.Container]uint64 // documents reclaimed since the last Settle
 	looked  map[*store.Container]int64  // when a container that has to be looked through was
-	trimmed int64                       // when the log was
+	ledgers map[*store.Container]*ledger
+	trimmed int64           // when the log was
+	alive   clock.Stopwatch // since New
+
+	lookedAt         clock.Stopwatch // since the last look
+	sublevels        int             // of the engine then
+	told             bool
+	toldAt           clock.Stopwatch // since the governor was told how much there is to do
+	documentsPerStep int
 
 	running context.Context
 	stop    context.CancelFunc
@@ -66,7 +74,10 @@ func New(o Options) *Reaper {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	r := &Reaper{o: o, wake: make(chan struct{}, 1), governor: governor{limit: float64(o.Rate)}, owed: map[*store.Container]uint64{}, looked: map[*store.Container]int64{}}
+	r := &Reaper{
+		o: o, wake: make(chan struct{}, 1), governor: governor{limit: float64(o.Rate)}, alive: clock.Start(),
+		owed: map[*store.Container]uint64{}, looked: map[*store.Container]int64{}, ledgers: map[*store.Container]*ledger{},
+	}
 	r.running, r.stop = context.WithCancel(context.Background())
 	return r
 }
@@ -86,7 +97,7 @@ func (r *Reaper) Start() {
 			case <-r.running.Done():
 				return
 			case <-r.wake:
-				r.pass()
+				r.round()
 			}
 		}
 	})
@@ -110,29 +121,61 @@ func (r *Reaper) Resume() { r.paused.Store(false) }
 // Observe tells the reaper how long a request has taken, so that it can yield.
 func (r *Reaper) Observe(took time.Duration) { r.governor.observe(took) }
 
-// pass does what there is to do in every container, at the pace that the
-// governor allows.
-func (r *Reaper) pass() {
+// round does what there is to do in every container, at the pace that the governor allows, until nothing
+// is left. Once a second it looks for what has come meanwhile.
+func (r *Reaper) round() {
 	r.pending.begin()
-	if err := r.o.Store.ResumeBuilds(); err != nil {
-		r.o.Logger.Log(r.running, level(err), "an index build failed and begins anew", "error", err)
-	}
-	r.forget()
-	r.trim()
 	whole := true
-	for _, c := range r.o.Store.Containers() {
-		if r.paused.Load() || r.running.Err() != nil {
-			r.pending.end()
-			return
+	for first, more := true, true; more; first = false {
+		look := first || r.lookedAt.Elapsed() >= interval
+		if look {
+			r.look()
 		}
-		if err := r.tend(c, r.paced); err != nil && !gone(err) && r.running.Err() == nil {
-			r.o.Logger.Log(r.running, level(err), "reclaiming failed", "container", c.State().Name, "error", err)
-			whole = false
+		more = false
+		for _, c := range r.o.Store.Containers() {
+			if r.paused.Load() || r.running.Err() != nil {
+				clear(r.ledgers) // what waits when it goes on is a wave, and is spread
+				r.pending.end()
+				return
+			}
+			left, err := r.turn(c, look)
+			more = more || left
+			if err != nil && !gone(err) && r.running.Err() == nil {
+				r.o.Logger.Log(r.running, level(err), "reclaiming failed", "container", c.State().Name, "error", err)
+				whole = false
+			}
 		}
 	}
 	if whole {
 		r.pending.end()
 	}
+}
+
+// look does what wants doing once a second.
+func (r *Reaper) look() {
+	r.lookedAt, r.sublevels = clock.Start(), r.o.Store.Load().Sublevels
+	if err := r.o.Store.ResumeBuilds(); err != nil {
+		r.o.Logger.Log(r.running, level(err), "an index build failed and begins anew", "error", err)
+	}
+	r.forget()
+	r.trim()
+}
+
+// turn gives a container its slice of time; more reports that it wants another one.
+func (r *Reaper) turn(c *store.Container, look bool) (more bool, err error) {
+	l := r.ledgers[c]
+	if l == nil {
+		l = &ledger{}
+		r.ledgers[c] = l
+	}
+	if look {
+		if err = r.countDead(c, l); err != nil {
+			return false, err
+		}
+	}
+	more, err = r.tend(c, l, r.paced)
+	l.stuck = err != nil
+	return more, err
 }
 
 // forget drops what is kept of containers that are gone.
@@ -147,15 +190,26 @@ func (r *Reaper) forget() {
 			delete(r.looked, c)
 		}
 	}
+	for c := range r.ledgers {
+		if c.State().Deleted {
+			delete(r.ledgers, c)
+		}
+	}
 }
 
-// paced waits as long as the governor asks after a step of that many
-// documents; it is false when the pass should end.
-func (r *Reaper) paced(documents uint64) bool {
-	if r.paused.Load() {
+// paced waits as long as the governor asks after a step; it is false when the pass should end.
+func (r *Reaper) paced(s step) bool {
+	if r.paused.Load() || r.running.Err() != nil {
 		return false
 	}
-	err := clock.Pause(r.running, r.governor.after(documents, r.o.Store.Load().Sublevels))
+	s.sublevels = r.sublevels
+	wait := r.governor.after(s)
+	if wait == 0 {
+		return true
+	}
+	watch := clock.Start()
+	err := clock.Pause(r.running, wait)
+	r.governor.paused(watch.Elapsed())
 	return err == nil && !r.paused.Load()
 }
 

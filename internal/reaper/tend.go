@@ -2,52 +2,146 @@ package reaper
 
 import (
 	"context"
+	"time"
 
+	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// Sizes of one step. Large batches stand in the way of durable commits that
-// share the log with them, so they are for idle times only.
+// Sizes of one step. A document costs less in a large batch, and a large batch stands in the way of commits: it
+// is one turn of theirs, and its bytes are in the log that they share. While requests come, a step has as many documents as
+// take stepTime, from the smaller number to the larger one; without them, or when the reaper is behind, the larger one.
 const (
-	busyDocuments, idleDocuments = 32, 1024
-	busyEntries, idleEntries     = 128, 4096
+	fewestDocuments, mostDocuments = 128, 1024 // and their queue entries and changes: 5,000 keys
+	fewestEntries, mostEntries     = 1024, 4096
+	stepTime                       = 3 * time.Millisecond
 
 	// entriesPerDocument is how many index entries a sweep looks at for the
 	// budget of one document.
 	entriesPerDocument = 16
 )
 
-// tend reclaims what is expired in a container and sweeps its indexes if that
-// is worth the pass, while pace says to go on.
-func (r *Reaper) tend(c *store.Container, pace func(documents uint64) bool) error {
-	if !r.due(c) {
-		return nil
-	}
-	wave := uint64(0)
+// slice is for how long a container is tended before it is the next one's turn, and sweepSlice the same of its sweep.
+// While the reaper is behind, sweeps have to wait: fewer of them find more.
+const slice, sweepSlice, sweepBehind = 400 * time.Millisecond, 400 * time.Millisecond, 100 * time.Millisecond
+
+// countStep is how many of the dead are counted at once, some milliseconds.
+const countStep = 16_384
+
+// tellEvery is how often the governor is told during a pass how much there is to do.
+const tellEvery = 50 * time.Millisecond
+
+// countDead finds out who has died in a container since the last look.
+func (r *Reaper) countDead(c *store.Container, l *ledger) error {
+	now, at := r.now(), r.alive.Elapsed()
 	for more := true; more; {
-		documents, _ := r.sizes()
-		done, err := r.o.Store.Reclaim(r.running, c, r.now(), documents)
-		if err != nil {
+		watch := clock.Start()
+		var n uint64
+		var err error
+		if n, more, err = r.o.Store.Deaths(r.running, c, now, &l.toll, countStep); err != nil {
 			return err
+		}
+		l.arrive(n, at)
+		r.governor.arrive(n)
+		if n > 0 {
+			r.tell(false)
+		}
+		if more && !r.paced(step{took: watch.Elapsed()}) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// tell tells the governor how much there is to do, if it was not told just now. A container whose space cannot be freed is no reason to hurry.
+func (r *Reaper) tell(anyway bool) {
+	if r.told && !anyway && r.toldAt.Elapsed() < tellEvery {
+		return
+	}
+	backlog, lag, now := uint64(0), time.Duration(0), r.alive.Elapsed()
+	for _, l := range r.ledgers {
+		if !l.stuck {
+			backlog += l.backlog()
+			lag = max(lag, l.lag(now))
+		}
+	}
+	r.told, r.toldAt = true, clock.Start()
+	r.governor.owes(backlog, lag)
+}
+
+// tend reclaims what is expired in a container and sweeps its indexes if that
+// is worth the pass, for a slice of time and while pace says to go on. It reports whether there is more.
+func (r *Reaper) tend(c *store.Container, l *ledger, pace func(step) bool) (more bool, err error) {
+	if !r.due(c) {
+		return false, nil
+	}
+	now := r.now()
+	wave := uint64(0)
+	more = true
+	for turn := clock.Start(); more && turn.Elapsed() < slice; {
+		documents, _ := r.sizes()
+		watch := clock.Start()
+		done, err := r.o.Store.Reclaim(r.running, c, now, documents)
+		if err != nil {
+			return false, err
 		}
 		r.count(done)
 		wave += done.Documents
-		if more = done.More; done.Documents > 0 && !pace(done.Documents) {
-			return nil
+		more = done.More
+		r.book(l, done)
+		took := watch.Elapsed()
+		r.learn(documents, done, took)
+		if !pace(step{documents: done.Documents, took: took}) {
+			return false, nil
 		}
 	}
+	if !more {
+		r.looked[c] = now
+	}
+	swept, err := r.sweep(c, pace)
+	if err != nil {
+		return false, err
+	}
+	r.owed[c] += wave
+	if more || swept {
+		return true, nil
+	}
+	return false, r.settle(c)
+}
+
+// book enters a step into the ledger of its container.
+func (r *Reaper) book(l *ledger, done store.Reclaimed) {
+	waited := l.backlog() > 0
+	r.governor.arrive(l.free(done.Documents))
+	if !done.More {
+		l.settle()
+	}
+	r.tell(waited && !done.More)
+}
+
+// sweep goes on with the sweep of a container for a slice of time; more reports that it is not over.
+func (r *Reaper) sweep(c *store.Container, pace func(step) bool) (more bool, err error) {
+	slice := sweepSlice
+	if r.governor.behind() {
+		slice = sweepBehind
+	}
+	turn := clock.Start()
 	for r.o.Store.SweepDue(c) {
+		if turn.Elapsed() >= slice {
+			return true, nil
+		}
 		_, entries := r.sizes()
+		watch := clock.Start()
 		done, err := r.o.Store.Sweep(r.running, c, entries)
 		if err != nil {
-			return err
+			return false, err
 		}
 		r.count(done)
-		if !pace(uint64(entries) / entriesPerDocument) {
-			return nil
+		if !pace(step{charged: uint64(entries) / entriesPerDocument, sweep: true, took: watch.Elapsed()}) {
+			return false, nil
 		}
 	}
-	return r.settle(c, wave)
+	return false, nil
 }
 
 // lookEvery is how many seconds pass between two looks through every document
@@ -59,11 +153,7 @@ func (r *Reaper) due(c *store.Container) bool {
 	if st := c.State(); st.Policy.Plain() && len(st.PastDates) == 0 {
 		return true
 	}
-	if now := r.now(); now >= r.looked[c]+lookEvery {
-		r.looked[c] = now
-		return true
-	}
-	return false
+	return r.now() >= r.looked[c]+lookEvery
 }
 
 // trimEvery is how many seconds pass between two looks at the age of the log.
@@ -83,10 +173,7 @@ func (r *Reaper) trim() {
 
 // settle asks the engine for the space of a large wave. A compaction is felt by
 // everyone, so it waits until there is no one; the engine's own come anyway, only later.
-func (r *Reaper) settle(c *store.Container, wave uint64) error {
-	if wave > 0 {
-		r.owed[c] += wave
-	}
+func (r *Reaper) settle(c *store.Container) error {
 	if r.owed[c] < settleFrom || !r.governor.idle() {
 		return nil
 	}
@@ -94,10 +181,11 @@ func (r *Reaper) settle(c *store.Container, wave uint64) error {
 	return r.o.Store.Settle(r.running, c)
 }
 
+// sizes is how much one step takes on.
 func (r *Reaper) sizes() (documents, entries int) {
-	documents, entries = busyDocuments, busyEntries
-	if r.governor.idle() {
-		documents, entries = idleDocuments, idleEntries
+	documents, entries = max(r.documentsPerStep, fewestDocuments), fewestEntries
+	if r.governor.idle() || r.governor.behind() {
+		documents, entries = mostDocuments, mostEntries
 	}
 	if r.o.Rate > 0 { // no step takes a second's budget at once
 		documents = min(documents, max(1, r.o.Rate/8))
@@ -106,11 +194,21 @@ func (r *Reaper) sizes() (documents, entries int) {
 	return documents, entries
 }
 
+// learn moves the size of a step towards what takes stepTime.
+func (r *Reaper) learn(asked int, done store.Reclaimed, took time.Duration) {
+	switch {
+	case took > stepTime*5/4:
+		r.documentsPerStep = max(min(asked, r.documentsPerStep)*7/8, fewestDocuments)
+	case took < stepTime*3/4 && int(done.Documents) == asked:
+		r.documentsPerStep = min(max(r.documentsPerStep, fewestDocuments)*9/8, mostDocuments)
+	}
+}
+
 // exhaust reclaims and sweeps a container without regard for anyone. It
 // reclaims twice, since the first may be the end of a pass that has come by what died meanwhile.
 func (r *Reaper) exhaust(ctx context.Context, c *store.Container) error {
-	reclaim := func() (store.Reclaimed, error) { return r.o.Store.Reclaim(ctx, c, r.now(), idleDocuments) }
-	sweep := func() (store.Reclaimed, error) { return r.o.Store.Sweep(ctx, c, idleEntries) }
+	reclaim := func() (store.Reclaimed, error) { return r.o.Store.Reclaim(ctx, c, r.now(), mostDocuments) }
+	sweep := func() (store.Reclaimed, error) { return r.o.Store.Sweep(ctx, c, mostEntries) }
 	for _, step := range []func() (store.Reclaimed, error){reclaim, reclaim, sweep} {
 		for more := true; more; {
 			done, err := step()

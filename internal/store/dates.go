@@ -1,7 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"maps"
+	"math"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
@@ -100,26 +103,55 @@ func earliestDate(v doc.Value, path []string) (ms int64, ok bool) {
 
 // dueEntries calls take with the entries of a rule's index whose date is due, and the number they lead to.
 func dueEntries(ctx context.Context, r kv.Reader, v catalog.View, rule *catalog.DateRule, take func(key []byte, number uint64) error) error {
-	rng := v.Container.Keys()
-	descending := false
-	for _, x := range v.Named {
-		if x.ID == rule.Index {
-			descending = x.Columns[0].Descending
-		}
-	}
-	prefix := rng.NamedPrefix(nil, rule.Index)
-	first := keys.AppendBSON(prefix[:len(prefix):len(prefix)], doc.Date(-1<<63), descending)
-	last := keys.AppendBSON(prefix[:len(prefix):len(prefix)], doc.Date(expiry.LastDue(v.Now, rule.Seconds)), descending)
-	if descending {
-		first, last = last, first
-	}
-	return walk(ctx, r, first, keys.End(last), func(it kv.Iterator) error {
+	lower, upper := datedEntries(v, rule, -1<<63, expiry.LastDue(v.Now, rule.Seconds))
+	return walk(ctx, r, lower, upper, func(it kv.Iterator) error {
 		number, err := keys.Number(it.Key())
 		if err != nil {
 			return corrupt(err, "index entry")
 		}
 		return take(it.Key(), number)
 	})
+}
+
+// datedEntries is where the entries of a rule's index lie whose date is from first to last, in milliseconds.
+func datedEntries(v catalog.View, rule *catalog.DateRule, first, last int64) (lower, upper []byte) {
+	rng, descending := v.Container.Keys(), descends(v, rule)
+	prefix := rng.NamedPrefix(nil, rule.Index)
+	lower = keys.AppendBSON(prefix[:len(prefix):len(prefix)], doc.Date(first), descending)
+	upper = keys.AppendBSON(prefix[:len(prefix):len(prefix)], doc.Date(last), descending)
+	if descending {
+		lower, upper = upper, lower
+	}
+	return lower, keys.End(upper)
+}
+
+// descends reports whether the latest date comes first in a rule's index.
+func descends(v catalog.View, rule *catalog.DateRule) bool {
+	for _, x := range v.Named {
+		if x.ID == rule.Index {
+			return x.Columns[0].Descending
+		}
+	}
+	return false
+}
+
+// datingEvery is how many seconds a pass over due dates may take before another one begins.
+const datingEvery = 10
+
+// A dating is where a pass over the due dates goes on, so that no step of it walks over what the ones before have
+// removed. A document that is written with a date of long ago waits for the next pass. An index whose latest date
+// comes first has no such place, since what becomes due lies before it.
+type dating struct {
+	began expiry.Stamp
+	next  map[uint32][]byte // by index, the entry to go on from
+}
+
+// from is where a step goes on.
+func (d dating) from(now expiry.Stamp) dating {
+	if d.next == nil || now < d.began || now >= d.began+datingEvery {
+		return dating{began: now, next: map[uint32][]byte{}}
+	}
+	return dating{began: d.began, next: maps.Clone(d.next)}
 }
 
 // gatherDates takes documents whose date is due from the entries of the indexes that say
@@ -138,16 +170,25 @@ func (g *gathering) gatherDates(ctx context.Context, r kv.Reader, v catalog.View
 			g.more = true
 			return nil
 		}
-		err := dueEntries(ctx, r, v, &rules[i], func(key []byte, number uint64) error {
+		index, descending := rules[i].Index, descends(v, &rules[i])
+		lower, upper := datedEntries(v, &rules[i], math.MinInt64, expiry.LastDue(v.Now, rules[i].Seconds))
+		if next := g.dates.next[index]; !descending && bytes.Compare(next, lower) > 0 {
+			lower = next
+		}
+		err := walk(ctx, r, lower, upper, func(it kv.Iterator) error {
 			if len(g.stale) >= 4*g.limit || g.full() {
-				g.more = true
+				g.more, g.dates.next[index] = true, bytes.Clone(it.Key())
 				return errStopped
+			}
+			number, err := keys.Number(it.Key())
+			if err != nil {
+				return corrupt(err, "index entry")
 			}
 			h, body, found, err := copyRecord(r, g.rng.Record(nil, number))
 			if err != nil || found && !dead(v, h, body) {
 				return err
 			}
-			g.stale = append(g.stale, append([]byte(nil), key...))
+			g.stale = append(g.stale, bytes.Clone(it.Key()))
 			if found && !taken[number] {
 				taken[number] = true
 				g.victims = append(g.victims, victimOf(g.rng, number, h, body))
@@ -160,12 +201,16 @@ func (g *gathering) gatherDates(ctx context.Context, r kv.Reader, v catalog.View
 		if err != nil {
 			return err
 		}
+		g.dates.next[index] = bytes.Clone(upper)
+	}
+	if !g.more {
+		g.dates = dating{}
 	}
 	return nil
 }
 
 // dates counts the documents out that only a rule of dates has ended.
-func (w *wake) dates(ctx context.Context, r kv.Reader, _ *reclaim) error {
+func (w *wake) dates(ctx context.Context, r kv.Reader, _ place) error {
 	counted := map[uint64]bool{}
 	rules := w.v.DateRules()
 	for i := range rules {

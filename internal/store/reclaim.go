@@ -24,20 +24,26 @@ type Reclaimed struct {
 // over a step, so that no two steps, nor a step and an index build, work on
 // one container at once.
 type reclaim struct {
-	mu      sync.Mutex
-	loaded  bool
-	feed    uint64       // every inheriting document up to this sequence is reclaimed
-	own     expiry.Stamp // every document with its own deadline up to this one is
-	ownNext []byte       // the deadline entry to go on from, nil for the first behind own
-	last    run          // the newest run, which the next one may continue
-	pending uint64       // documents reclaimed whose index entries are not swept
-	sweep   *sweep       // nil when none is under way
+	mu     sync.Mutex
+	loaded bool
+	place
+	dates   dating
+	last    run    // the newest run, which the next one may continue
+	pending uint64 // documents reclaimed whose index entries are not swept
+	sweep   *sweep // nil when none is under way
 
 	// Of a container whose lifetime counts from a property: where the pass over its
 	// documents goes on, and how many closed policies there were when it began.
 	next        uint64
 	closed      int
 	closedDates []catalog.PastDates
+}
+
+// A place is how far the queues are reclaimed.
+type place struct {
+	feed    uint64       // every inheriting document up to this sequence is reclaimed
+	own     expiry.Stamp // every document with its own deadline up to this one is
+	ownNext []byte       // the deadline entry to go on from, nil for the first behind own
 }
 
 // A run is a stretch of document numbers that are all reclaimed.
@@ -80,7 +86,7 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 		return s.reclaimByProperty(ctx, v, r, limit)
 	}
 	over := v.Policy.Close(v.Now, 0)
-	step := gathering{rng: c.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext}
+	step := gathering{rng: c.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext, dates: r.dates.from(v.Now)}
 	if err := step.gatherOwn(ctx, s.engine, over.OwnFloor); err != nil {
 		return Reclaimed{}, err
 	}
@@ -95,7 +101,11 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 			return Reclaimed{}, err
 		}
 	}
-	return s.remove(ctx, c, r, &step)
+	done, err := s.remove(ctx, c, r, &step)
+	if err == nil {
+		r.dates = step.dates
+	}
+	return done, err
 }
 
 // A gathering collects the victims of one step.
@@ -107,6 +117,7 @@ type gathering struct {
 	feed    uint64
 	own     expiry.Stamp
 	ownNext []byte
+	dates   dating
 	more    bool
 	single  bool // records go one by one, since others depend on them
 }

@@ -45,13 +45,10 @@ func (s *Store) Survey(ctx context.Context, now expiry.Stamp, most int) (Survey,
 
 // survey adds a container, and gives how many entries may still be looked at.
 func (s *Store) survey(ctx context.Context, v catalog.View, out *Survey, most int) (left int, err error) {
-	r := s.reclaimOf(v.Container)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err := s.loadReclaim(v.Container, r); err != nil {
+	snapshot, at, err := s.reclaimed(v.Container)
+	if err != nil {
 		return 0, err
 	}
-	snapshot := s.engine.Snapshot() // under the lock, as in Usage
 	defer snapshot.Close()
 	counter, err := counterOf(snapshot, v.Container)
 	if err != nil {
@@ -60,7 +57,7 @@ func (s *Store) survey(ctx context.Context, v catalog.View, out *Survey, most in
 	w := wake{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}, left: most}
 	if scanned(v.State) {
 		out.Bounded = true
-	} else if err := w.queues(ctx, snapshot, r); err != nil {
+	} else if err := w.queues(ctx, snapshot, at); err != nil {
 		return 0, err
 	}
 	out.Documents += w.usage.Documents

@@ -25,13 +25,10 @@ func (u Usage) Backlog() uint64 { return u.Stored - u.Documents }
 // Usage counts a container's living documents; expired ones never. Its cost
 // grows with the backlog of the reaper, not with the container, unless lifetime counts from a property.
 func (s *Store) Usage(ctx context.Context, v catalog.View) (Usage, error) {
-	r := s.reclaimOf(v.Container)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err := s.loadReclaim(v.Container, r); err != nil {
+	snapshot, at, err := s.reclaimed(v.Container)
+	if err != nil {
 		return Usage{}, err
 	}
-	snapshot := s.engine.Snapshot() // has what r says of it, since nothing is reclaimed meanwhile
 	defer snapshot.Close()
 	counter, err := counterOf(snapshot, v.Container)
 	if err != nil {
@@ -41,9 +38,21 @@ func (s *Store) Usage(ctx context.Context, v catalog.View) (Usage, error) {
 	if scanned(v.State) {
 		err = w.scan(ctx, snapshot)
 	} else {
-		err = w.queues(ctx, snapshot, r)
+		err = w.queues(ctx, snapshot, at)
 	}
 	return w.usage, err
+}
+
+// reclaimed gives a snapshot and how far the queues are reclaimed in it. Whoever counts in it stands in nobody's way: the
+// reaper goes on.
+func (s *Store) reclaimed(c *catalog.Container) (kv.Snapshot, place, error) {
+	r := s.reclaimOf(c)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := s.loadReclaim(c, r); err != nil {
+		return nil, place{}, err
+	}
+	return s.engine.Snapshot(), r.place, nil
 }
 
 // scanned reports whether only a look at each document tells which ones of a container are dead.
@@ -65,8 +74,8 @@ func (w *wake) goOn() error {
 }
 
 // queues counts what the entries in the order of death tell, the oldest of each queue in any case.
-func (w *wake) queues(ctx context.Context, r kv.Reader, at *reclaim) error {
-	for _, queue := range []func(context.Context, kv.Reader, *reclaim) error{w.own, w.inheriting, w.dates} {
+func (w *wake) queues(ctx context.Context, r kv.Reader, at place) error {
+	for _, queue := range []func(context.Context, kv.Reader, place) error{w.own, w.inheriting, w.dates} {
 		if err := queue(ctx, r, at); err != nil && err != errStopped {
 			return err
 		}
@@ -82,7 +91,7 @@ func (w *wake) out(bytes uint64, died expiry.Stamp) {
 	}
 }
 
-func (w *wake) own(ctx context.Context, r kv.Reader, at *reclaim) error {
+func (w *wake) own(ctx context.Context, r kv.Reader, at place) error {
 	rng, until := w.v.Container.Keys(), w.v.Policy.OwnFloor
 	from := at.ownNext
 	if from == nil {
@@ -105,7 +114,7 @@ func (w *wake) own(ctx context.Context, r kv.Reader, at *reclaim) error {
 	})
 }
 
-func (w *wake) inheriting(ctx context.Context, r kv.Reader, at *reclaim) error {
+func (w *wake) inheriting(ctx context.Context, r kv.Reader, at place) error {
 	rng := w.v.Container.Keys()
 	_, upper := rng.Bounds(keys.KindFeed)
 	err := walk(ctx, r, rng.Feed(nil, at.feed+1), upper, func(it kv.Iterator) error {

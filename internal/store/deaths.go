@@ -1,0 +1,175 @@
+package store
+
+import (
+	"context"
+	"math"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// A Toll is how far the dead of one container have been counted. The zero Toll begins with the oldest
+// document that is not reclaimed.
+type Toll struct {
+	feed    uint64
+	own     expiry.Stamp
+	ownNext []byte // the deadline entry to go on from, nil for the first behind own
+	dates   map[uint32]tolled
+}
+
+// A tolled index is counted up to a date, in milliseconds, and is being counted up to the next one.
+type tolled struct {
+	upto, goal int64
+	next       []byte // the entry to go on from, nil for the first behind upto
+}
+
+// Deaths counts the documents of a container that have died by now and are not in the toll yet, and looks at
+// no more than most entries of the queues; more says that it has to go on. It is for whoever plans the
+// work of Reclaim: a document with a life of its own and a date may count twice, one that is written anew after its
+// death still counts, and where lifetime counts from a property nothing does.
+func (s *Store) Deaths(ctx context.Context, c *catalog.Container, now expiry.Stamp, t *Toll, most int) (count uint64, more bool, err error) {
+	v, err := c.Enter(ctx, now)
+	if err != nil || scanned(v.State) {
+		return 0, false, err
+	}
+	if err := s.join(c, t); err != nil {
+		return 0, false, err
+	}
+	k := counting{t: t, v: v, rng: c.Keys(), left: most}
+	for _, queue := range []func(context.Context, kv.Reader) error{k.own, k.inheriting, k.dates} {
+		if err := queue(ctx, s.engine); err != nil && err != errStopped && err != errAlive {
+			return k.count, false, err
+		}
+		if k.more {
+			break
+		}
+	}
+	return k.count, k.more, nil
+}
+
+// join moves a toll up to what is reclaimed already.
+func (s *Store) join(c *catalog.Container, t *Toll) error {
+	r := s.reclaimOf(c)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := s.loadReclaim(c, r); err != nil {
+		return err
+	}
+	t.feed = max(t.feed, r.feed)
+	if r.own > t.own {
+		t.own, t.ownNext = r.own, nil
+	}
+	return nil
+}
+
+// A counting goes on with a toll.
+type counting struct {
+	t     *Toll
+	v     catalog.View
+	rng   keys.Range
+	count uint64
+	left  int  // entries that it may still look at
+	more  bool // there is one that it may not look at
+}
+
+// full counts an entry, and reports whether that was one too many.
+func (k *counting) full() bool {
+	k.left--
+	k.more = k.left < 0
+	return k.more
+}
+
+func (k *counting) own(ctx context.Context, r kv.Reader) error {
+	until := k.v.Policy.OwnFloor
+	if k.v.Policy.On() {
+		until = max(until, k.v.Now)
+	}
+	if until <= k.t.own {
+		return nil
+	}
+	from := k.t.ownNext
+	if from == nil {
+		from = k.rng.Deadline(nil, k.t.own+1, 0)
+	}
+	err := walk(ctx, r, from, k.rng.Deadline(nil, until+1, 0), func(it kv.Iterator) error {
+		if k.full() {
+			k.t.ownNext = append([]byte(nil), it.Key()...)
+			return errStopped
+		}
+		k.count++
+		return nil
+	})
+	if err == nil {
+		k.t.own, k.t.ownNext = until, nil
+	}
+	return err
+}
+
+func (k *counting) inheriting(ctx context.Context, r kv.Reader) error {
+	_, upper := k.rng.Bounds(keys.KindFeed)
+	return walk(ctx, r, k.rng.Feed(nil, k.t.feed+1), upper, func(it kv.Iterator) error {
+		e, err := keys.DecodeFeed(it.Value())
+		if err != nil {
+			return corrupt(err, "change feed entry")
+		}
+		if !k.v.Policy.Dead(e.Stamp, expiry.Unset, k.v.Now) {
+			return errAlive // and so is every later one
+		}
+		if k.full() {
+			return errStopped
+		}
+		sequence, err := keys.FeedSequence(it.Key())
+		if err != nil {
+			return corrupt(err, "change feed entry")
+		}
+		if k.t.feed = sequence; e.TTL == int32(expiry.Unset) {
+			k.count++
+		}
+		return nil
+	})
+}
+
+// dates counts the entries of the indexes that say when a document ends, from the date on up to which they are counted.
+func (k *counting) dates(ctx context.Context, r kv.Reader) error {
+	rules := k.v.DateRules()
+	for i := range rules {
+		if rules[i].Closed() {
+			continue
+		}
+		at, ok := k.t.dates[rules[i].Index]
+		if !ok {
+			at.upto = math.MinInt64
+		}
+		if at.next == nil {
+			at.goal = expiry.LastDue(k.v.Now, rules[i].Seconds)
+		}
+		if at.goal <= at.upto {
+			continue
+		}
+		lower, upper := datedEntries(k.v, &rules[i], max(at.upto, math.MinInt64+1)+1, at.goal)
+		if at.next != nil {
+			lower = at.next
+		}
+		err := walk(ctx, r, lower, upper, func(it kv.Iterator) error {
+			if k.full() {
+				at.next = append([]byte(nil), it.Key()...)
+				return errStopped
+			}
+			k.count++
+			return nil
+		})
+		if err == nil {
+			at = tolled{upto: at.goal}
+		}
+		if k.t.dates == nil {
+			k.t.dates = map[uint32]tolled{}
+		}
+		k.t.dates[rules[i].Index] = at
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
