@@ -20,8 +20,7 @@ const (
 )
 
 // lagLimit is for how long reclaiming may be behind before a node says that it is not ready: by
-// then the disk fills with what nobody can see any more, and less load would help. The largest
-// wave that the governor lets through under load, 3.6 million documents, takes that long.
+// then the disk fills with what nobody can see any more, and less load would help.
 const lagLimit = time.Hour
 
 // notReady lists why clients should go elsewhere at present. It is cheap to ask, and never waits.

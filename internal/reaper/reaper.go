@@ -1,7 +1,8 @@
 // Package reaper frees the space of documents that have already expired. It
 // never decides whether a document exists: every read of the store does that by
 // itself, so nothing depends on when the reaper runs, and it may be paused for ever.
-// It works in small steps, as fast as the requests that it must not disturb let it.
+// It works in small steps: as fast as documents die, and through a wave of them as fast as the requests that it must
+// not disturb let it.
 package reaper
 
 import (
