@@ -191,7 +191,9 @@ func (g *gathering) gatherDates(ctx context.Context, r kv.Reader, v catalog.View
 			g.stale = append(g.stale, bytes.Clone(it.Key()))
 			if found && !taken[number] {
 				taken[number] = true
-				g.victims = append(g.victims, victimOf(g.rng, number, h, body))
+				x := victimOf(g.rng, number, h, body)
+				x.id = identityOf(body)
+				g.victims = append(g.victims, x)
 			}
 			return nil
 		})

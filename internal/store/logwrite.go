@@ -31,8 +31,7 @@ type ghost struct {
 // haunt remembers the dead document under a slot's key.
 func (t *txn) haunt(sl *slot, number uint64, body doc.Doc) {
 	if t.logged {
-		id := doc.Lookup(body, "_id")
-		sl.ghost = &ghost{number: number, id: doc.Value{Type: id.Type, Data: bytes.Clone(id.Data)}}
+		sl.ghost = &ghost{number: number, id: identityOf(body)}
 	}
 }
 
@@ -105,6 +104,12 @@ func entryOf(c *catalog.Container, kind string, id doc.Value) LogEntry {
 	}
 }
 
+// identityOf copies the _id of a document.
+func identityOf(body doc.Doc) doc.Value {
+	id := doc.Lookup(body, "_id")
+	return doc.Value{Type: id.Type, Data: bytes.Clone(id.Data)}
+}
+
 // remove is removeOnce until no write stands between it and what it tells the log.
 func (s *Store) remove(ctx context.Context, c *catalog.Container, r *reclaim, step *gathering) (done Reclaimed, err error) {
 	for range maxAttempts {
@@ -124,17 +129,18 @@ func (s *Store) tell(c *catalog.Container, b *kv.Batch, step *gathering) ([][]by
 	step.single = true
 	var entries [][]byte
 	for _, x := range step.victims {
-		var id doc.Value
-		_, err := getRecord(s.engine, step.rng.Record(nil, x.number), func(_ keys.Header, body doc.Doc) error {
-			id = doc.Lookup(body, "_id")
-			id.Data = bytes.Clone(id.Data)
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
+		id := x.id
 		if id.Type == 0 {
-			continue
+			_, err := getRecord(s.engine, step.rng.Record(nil, x.number), func(_ keys.Header, body doc.Doc) error {
+				id = identityOf(body)
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			if id.Type == 0 {
+				continue
+			}
 		}
 		lookup := step.rng.Lookup(nil, keys.AppendID(nil, id), "")
 		b.Read(lookup)

@@ -65,6 +65,7 @@ type victim struct {
 	feed     []byte
 	deadline []byte // nil if it inherits
 	bytes    uint64
+	id       doc.Value // its _id, where the document was read anyway
 }
 
 // Reclaim frees the space of at most limit expired documents of a container: the
