@@ -191,3 +191,20 @@ func regexSize(b []byte) int {
 	}
 	return pattern + options + 2
 }
+
+// LookupWalked is Lookup that also tells how many bytes of d it has walked.
+func LookupWalked(d Doc, name string) (v Value, walked int) {
+	b := body(d)
+	for len(b) > 0 {
+		at, end := measure(b)
+		if end == 0 {
+			break
+		}
+		if string(b[1:at-1]) == name {
+			return valueIn(b, at, end), walked
+		}
+		b = b[end:]
+		walked += end
+	}
+	return Value{}, walked
+}

@@ -181,7 +181,7 @@ type piping struct {
 // start makes ready to run a pipeline.
 func (x *aggregation) start(r *request) (*piping, error) {
 	p := &piping{now: r}
-	env := &pipeline.Env{Now: r.at, ClusterTime: r.clusterTime(), Random: random, Vars: x.vars, Memory: &r.s.memory, Server: server{p, r.db}}
+	env := &pipeline.Env{Now: r.at, ClusterTime: r.clusterTime(), Random: random, Vars: x.vars, Memory: &r.s.memory, Meter: p.meter(), Server: server{p, r.db}}
 	rest := x.pipeline
 	var rows pipeline.Rows
 	if source, _ := x.pipeline.Source(); source == "" {

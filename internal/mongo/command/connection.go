@@ -40,11 +40,14 @@ type connection struct {
 	cancel  context.CancelFunc // of the running request
 	running *request           // nil between requests
 	gone    bool
+
+	stopped func() error // stops, made once
 }
 
 func newConnection(s *Server, conn net.Conn) *connection {
 	in := &inlet{Conn: conn}
 	c := &connection{s: s, id: s.lastID.Add(1), conn: conn, in: in, reader: wire.NewReader(in), writer: wire.NewWriter(conn), local: conn.LocalAddr().String()}
+	c.stopped = c.stops
 	if s.o.Auth {
 		c.reader.MaxMessage = maxStranger
 	}

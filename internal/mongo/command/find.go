@@ -382,11 +382,8 @@ func (q *finding) project(room *[]byte, d doc.Doc, s *expression.Scope) (doc.Doc
 		s.Reset(doc.Object(d))
 	}
 	if q.projection.NeedsWhere() && q.filter != nil {
-		var scope *expression.Scope
-		if q.filter.NeedsScope() {
-			scope = q.scope(q.now)
-			scope.Reset(doc.Object(d))
-		}
+		scope := q.scope(q.now)
+		scope.Reset(doc.Object(d))
 		var err error
 		if _, where, err = q.filter.Locate(d, scope); err != nil {
 			return nil, err

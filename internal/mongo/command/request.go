@@ -12,7 +12,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/wire"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
@@ -50,6 +52,9 @@ type request struct {
 	answered bool // the command has written ok itself
 	more     bool // another answer follows unasked
 	help     bool // it asks what the command is, and does not want it run
+
+	meter work.Meter       // see work
+	plain expression.Scope // of filters that evaluate nothing
 
 	effect *store.Effect // what it did to lifetimes, nil for nothing
 

@@ -14,6 +14,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 	"github.com/mayflydb/mayfly/internal/mongo/plan"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
@@ -45,15 +46,19 @@ func (q *selection) stranger(v catalog.View) *stranger {
 
 // scope is what a filter's $expr is evaluated in, nil when it needs none.
 func (q *selection) scope(r *request) *expression.Scope {
-	if q.filter == nil || !q.filter.NeedsScope() {
+	switch {
+	case q.filter == nil:
 		return nil
+	case !q.filter.NeedsScope():
+		r.plain.Meter = r.work()
+		return &r.plain
 	}
 	return r.scope(q.names, q.vars)
 }
 
 // scope is for expressions of the request.
 func (r *request) scope(names *expression.Names, vars []doc.Value) *expression.Scope {
-	s := &expression.Scope{Now: r.at, ClusterTime: r.clusterTime(), Random: random, Stop: r.stopped}
+	s := &expression.Scope{Now: r.at, ClusterTime: r.clusterTime(), Random: random, Meter: r.work()}
 	n := len(vars)
 	if names != nil {
 		n = max(n, names.Slots())
@@ -214,7 +219,7 @@ func (r *request) rows(q *selection) pipeline.Rows {
 				}
 			}
 			var failed error
-			for d, e := range q.cut(q.ordered(&r.s.memory, found, p)) {
+			for d, e := range q.cut(q.ordered(&r.s.memory, r.work(), found, p)) {
 				if e != nil {
 					failed = e
 					break
@@ -272,7 +277,7 @@ func (r *request) backwards(q *selection) pipeline.Rows {
 const maxRing = 1 << 20
 
 // ordered sorts rows that the plan does not give in order.
-func (q *selection) ordered(memory *pipeline.Memory, rows pipeline.Rows, p *plan.Plan) pipeline.Rows {
+func (q *selection) ordered(memory *pipeline.Memory, w *work.Meter, rows pipeline.Rows, p *plan.Plan) pipeline.Rows {
 	if q.sort == nil || p.Sorted {
 		return rows
 	}
@@ -280,7 +285,7 @@ func (q *selection) ordered(memory *pipeline.Memory, rows pipeline.Rows, p *plan
 	if q.limit > 0 {
 		limit = q.limit + q.skip
 	}
-	return q.sort.RowsWithin(memory, rows, limit)
+	return q.sort.RowsWithin(memory, w, rows, limit)
 }
 
 // cut skips and limits rows.

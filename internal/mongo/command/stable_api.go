@@ -142,10 +142,13 @@ func (r *request) strict() bool { return r.api.strict == givenTrue }
 
 // newNames begins with no variables, for what the client sends to be compiled.
 func (r *request) newNames() *expression.Names {
+	names := expression.NewNames
 	if r.strict() {
-		return expression.NewStableNames()
+		names = expression.NewStableNames
 	}
-	return expression.NewNames()
+	n := names()
+	n.StopBy(r.work().Stop)
+	return n
 }
 
 // checkStableFields refuses members of the command, and of what is in it, that are not in the Stable API.

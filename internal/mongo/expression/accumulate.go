@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // Accumulators as expressions: over the elements of an array, when there is one argument that
@@ -28,22 +29,26 @@ func init() {
 func over(name string, f func(s *Scope, values []doc.Value) doc.Value) operator {
 	return variadic(name, func(s *Scope, args []doc.Value) (doc.Value, error) {
 		if len(args) != 1 || !doc.IsArray(args[0]) {
-			return f(s, args), nil
+			v := f(s, args)
+			return v, s.Meter.Err()
 		}
-		list := s.collect(args[0])
+		list, err := s.collect(args[0])
+		if err != nil {
+			return doc.Value{}, err
+		}
 		v := f(s, list)
 		s.drop(len(list))
-		return v, nil
+		return v, s.Meter.Err()
 	})
 }
 
 // furthest gives the greatest value, or the least when direction is -1; null where there
 // is none.
 func furthest(direction int) func(*Scope, []doc.Value) doc.Value {
-	return func(_ *Scope, values []doc.Value) doc.Value {
+	return func(s *Scope, values []doc.Value) doc.Value {
 		best := null
 		for _, v := range values {
-			if !nullish(v) && (nullish(best) || direction*doc.CompareBSON(v, best) > 0) {
+			if !nullish(v) && (nullish(best) || direction*s.Meter.Compare(v, best) > 0) {
 				best = v
 			}
 		}
@@ -56,6 +61,9 @@ func sum(s *Scope, values []doc.Value) doc.Value {
 	var t total
 	for _, v := range values {
 		t.add(v)
+		if s.spend(addCost(v)) != nil {
+			break
+		}
 	}
 	return t.sum(s)
 }
@@ -66,6 +74,9 @@ func average(s *Scope, values []doc.Value) doc.Value {
 	var t total
 	for _, v := range values {
 		t.add(v)
+		if s.spend(addCost(v)) != nil {
+			break
+		}
 	}
 	switch {
 	case t.count == 0:
@@ -74,6 +85,14 @@ func average(s *Scope, values []doc.Value) doc.Value {
 		return s.decimal(divideDecimals(t.asDecimal(), doc.DecimalOf(t.count)))
 	}
 	return s.double(t.asDouble() / float64(t.count))
+}
+
+// addCost is what it costs to add a number to others.
+func addCost(v doc.Value) int {
+	if v.Type == bsoncore.TypeDecimal128 {
+		return decimalCost
+	}
+	return work.Element
 }
 
 // A total sums numbers whose rounding errors do not add up: integers in 128 bits, doubles
@@ -161,6 +180,9 @@ func deviation(s *Scope, values []doc.Value, less float64) doc.Value {
 	for _, v := range values {
 		if !isNumber(v) {
 			continue
+		}
+		if s.spend(addCost(v)) != nil {
+			break
 		}
 		f := asDouble(v)
 		n++

@@ -3,28 +3,38 @@ package expression
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // Limits of constants that are made of constants when an expression is compiled.
 const (
-	maxFolded      = 16 << 10 // bytes
-	maxFoldedTurns = 1000     // of loops
+	maxFolded     = 16 << 10 // bytes
+	maxFoldedCost = 1 << 12  // units of work, of one constant
 )
 
 // errFolding leaves a constant expression to be evaluated. Clients never see it.
 var errFolding = code.New(code.InternalError, "too large to fold")
+
+func tooLong() error { return errFolding }
 
 const (
 	maxArenaBytes  = 4 * MaxResultBytes // what the values of one evaluation may take together
 	keptArenaBytes = 1 << 20            // of an arena, from one document to the next
 	keptSpareBytes = 1 << 20            // of a builder, from one value to the next
 	keptStack      = 1 << 14            // values on the stack, from one document to the next
+
+	// maxHeldBytes is what the arena and the values that are still being built may take together. It
+	// leaves room for buffers that grow ahead of what is in them.
+	maxHeldBytes = 2 * maxArenaBytes
+	holdStep     = 64 << 10 // bytes that are worth telling Hold of
+	valueBytes   = 32       // of a value on the stack
 )
 
 var (
@@ -132,10 +142,32 @@ func (s *Scope) room(n int) error {
 		return errFolding
 	}
 	if len(s.arena)+n > maxArenaBytes {
-		return code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed,
-			"An expression used too much memory: more than %d bytes", maxArenaBytes)
+		return errTooMuchMemory
 	}
-	return nil
+	if n > cap(s.arena)-len(s.arena) {
+		s.arena = slices.Grow(s.arena, n)
+		if err := s.hold(); err != nil {
+			return err
+		}
+	}
+	return s.spend(work.Copied(n))
+}
+
+var errTooMuchMemory = code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed,
+	"An expression used too much memory: more than %d bytes", maxArenaBytes)
+
+// hold tells the meter how much the scope keeps, when that has changed by enough to matter.
+func (s *Scope) hold() error {
+	n := cap(s.arena) + s.built + valueBytes*cap(s.stack)
+	more := n - s.held
+	if -holdStep < more && more < holdStep {
+		return nil
+	}
+	if more > 0 && cap(s.arena)+s.built > maxHeldBytes {
+		return errTooMuchMemory
+	}
+	s.held = n
+	return s.Meter.Kept(int64(more))
 }
 
 // fits asks whether one value may have n bytes.
@@ -162,18 +194,8 @@ func (s *Scope) keep(mark int, v doc.Value) doc.Value {
 	return s.value(v.Type, mark)
 }
 
-// turn is called once for each turn of a loop whose length a client chooses. Errors are
-// those of Stop.
-func (s *Scope) turn() error {
-	s.turns++
-	if s.folding && s.turns > maxFoldedTurns {
-		return errFolding
-	}
-	if s.turns%1024 == 0 && s.Stop != nil {
-		return s.Stop()
-	}
-	return nil
-}
+// spend counts work, in units of package work. Errors are those of the scope's meter.
+func (s *Scope) spend(units int) error { return s.Meter.Spend(units) }
 
 // A builder makes an array or an object, member by member, while other expressions are
 // evaluated. Ended by done, which no use may follow. One that is dropped because of an
@@ -182,6 +204,7 @@ type builder struct {
 	s   *Scope
 	buf []byte
 	n   int // members so far
+	had int // capacity of buf that the scope knows of
 	arr bool
 }
 
@@ -234,7 +257,19 @@ func (b *builder) copy(v doc.Value) error {
 		return fits(MaxResultBytes + 1)
 	}
 	b.buf = append(b.buf, v.Data...)
-	return nil
+	if cap(b.buf)-b.had >= holdStep {
+		if err := b.counted(); err != nil {
+			return err
+		}
+	}
+	return b.s.spend(work.Element + work.Copied(len(v.Data)))
+}
+
+// counted tells the scope how large the builder is.
+func (b *builder) counted() error {
+	b.s.built += cap(b.buf) - b.had
+	b.had = cap(b.buf)
+	return b.s.hold()
 }
 
 // len is how many members there are.
@@ -253,6 +288,9 @@ func (b *builder) done() (doc.Value, error) {
 	s.arena = append(s.arena, b.buf...)
 	if cap(b.buf) > keptSpareBytes {
 		b.buf = nil
+		if err := b.counted(); err != nil {
+			return doc.Value{}, err
+		}
 	}
 	if b.arr {
 		return s.value(bsoncore.TypeArray, start), nil

@@ -23,7 +23,7 @@ func init() {
 func exp(s *Scope, v doc.Value) (doc.Value, error) {
 	switch {
 	case v.Type == bsoncore.TypeDecimal128:
-		return s.decimal(expDecimal(asDecimal(v))), nil
+		return s.computed(expDecimal(asDecimal(v))), nil
 	case isNumber(v):
 		return s.double(math.Exp(asDouble(v))), nil
 	}
@@ -37,7 +37,7 @@ func sqrt(s *Scope, v doc.Value) (doc.Value, error) {
 	case below(v, 0):
 		return doc.Value{}, code.New(28714, "$sqrt's argument must be greater than or equal to 0")
 	case v.Type == bsoncore.TypeDecimal128:
-		return s.decimal(sqrtDecimal(asDecimal(v))), nil
+		return s.computed(sqrtDecimal(asDecimal(v))), nil
 	}
 	return s.double(math.Sqrt(asDouble(v))), nil
 }
@@ -60,7 +60,7 @@ func ln(s *Scope, v doc.Value) (doc.Value, error) {
 	case !positive(v):
 		return doc.Value{}, code.New(28766, "$ln's argument must be a positive number, but is %s", show(v))
 	case v.Type == bsoncore.TypeDecimal128:
-		return s.decimal(lnDecimal(asDecimal(v))), nil
+		return s.computed(lnDecimal(asDecimal(v))), nil
 	}
 	return s.double(math.Log(asDouble(v))), nil
 }
@@ -72,7 +72,7 @@ func log10(s *Scope, v doc.Value) (doc.Value, error) {
 	case !positive(v):
 		return doc.Value{}, code.New(28761, "$log10's argument must be a positive number, but is %s", show(v))
 	case v.Type == bsoncore.TypeDecimal128:
-		return s.decimal(logDecimal(asDecimal(v), doc.DecimalOf(10))), nil
+		return s.computed(logDecimal(asDecimal(v), doc.DecimalOf(10))), nil
 	}
 	return s.double(math.Log10(asDouble(v))), nil
 }
@@ -91,7 +91,7 @@ func log(s *Scope, v, base doc.Value) (doc.Value, error) {
 	case !positive(base) || doc.EqualBSON(base, wholeOne):
 		return doc.Value{}, code.New(28759, "$log's base must be a positive number not equal to 1, but is %s", show(base))
 	case wider(v.Type, base.Type) == bsoncore.TypeDecimal128:
-		return s.decimal(logDecimal(asDecimal(v), asDecimal(base))), nil
+		return s.computed(logDecimal(asDecimal(v), asDecimal(base))), nil
 	}
 	return s.double(math.Log(asDouble(v)) / math.Log(asDouble(base))), nil
 }
@@ -111,7 +111,7 @@ func pow(s *Scope, base, exponent doc.Value) (doc.Value, error) {
 	}
 	switch wider(base.Type, exponent.Type) {
 	case bsoncore.TypeDecimal128:
-		return s.decimal(powDecimal(asDecimal(base), asDecimal(exponent))), nil
+		return s.computed(powDecimal(asDecimal(base), asDecimal(exponent))), nil
 	case bsoncore.TypeDouble:
 		return s.double(math.Pow(asDouble(base), asDouble(exponent))), nil
 	}

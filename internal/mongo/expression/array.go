@@ -3,6 +3,7 @@ package expression
 import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#array-expression-operators
@@ -23,38 +24,48 @@ func init() {
 }
 
 // length counts the elements of an array.
-func length(array doc.Value) (n int) {
+func (s *Scope) length(array doc.Value) (n int, err error) {
 	for range doc.Elements(array) {
 		n++
+		if err := s.spend(work.Element); err != nil {
+			return 0, err
+		}
 	}
-	return n
+	return n, nil
 }
 
 // element is the one at the index, which counts from the end when negative; missing where there
 // is none.
-func element(array doc.Value, index int) doc.Value {
+func (s *Scope) element(array doc.Value, index int) (doc.Value, error) {
 	if index < 0 {
-		if index += length(array); index < 0 {
-			return doc.Value{}
+		n, err := s.length(array)
+		if index += n; index < 0 || err != nil {
+			return doc.Value{}, err
 		}
 	}
 	for e := range doc.Elements(array) {
 		if index == 0 {
-			return e
+			return e, nil
 		}
 		index--
+		if err := s.spend(work.Element); err != nil {
+			return doc.Value{}, err
+		}
 	}
-	return doc.Value{}
+	return doc.Value{}, nil
 }
 
 // collect puts the elements of an array on the stack; drop takes them off again. They stay
 // valid when more is pushed above them.
-func (s *Scope) collect(array doc.Value) []doc.Value {
+func (s *Scope) collect(array doc.Value) ([]doc.Value, error) {
 	base := len(s.stack)
 	for e := range doc.Elements(array) {
 		s.stack = append(s.stack, e)
+		if err := s.spend(2 * work.Element); err != nil {
+			return nil, err
+		}
 	}
-	return s.stack[base:]
+	return s.stack[base:], s.hold()
 }
 
 func (s *Scope) drop(n int) { s.stack = s.stack[:len(s.stack)-n] }
@@ -70,7 +81,7 @@ func (s *Scope) arrayOf(values []doc.Value) (doc.Value, error) {
 	return b.done()
 }
 
-func arrayElemAt(_ *Scope, array, index doc.Value) (doc.Value, error) {
+func arrayElemAt(s *Scope, array, index doc.Value) (doc.Value, error) {
 	switch {
 	case nullish(array) || nullish(index):
 		return null, nil
@@ -83,19 +94,19 @@ func arrayElemAt(_ *Scope, array, index doc.Value) (doc.Value, error) {
 	if !ok {
 		return doc.Value{}, code.New(28691, "$arrayElemAt's second argument must be representable as a 32-bit integer: %s", show(index))
 	}
-	return element(array, int(i)), nil
+	return s.element(array, int(i))
 }
 
 // end is the first or the last element.
 func end(name string, index int) func(*Scope, doc.Value) (doc.Value, error) {
-	return func(_ *Scope, array doc.Value) (doc.Value, error) {
+	return func(s *Scope, array doc.Value) (doc.Value, error) {
 		switch {
 		case nullish(array):
 			return null, nil
 		case !doc.IsArray(array):
 			return doc.Value{}, code.New(28689, "%s's argument must be an array, but is %s", name, typeName(array))
 		}
-		return element(array, index), nil
+		return s.element(array, index)
 	}
 }
 
@@ -119,16 +130,16 @@ func concatArrays(s *Scope, args []doc.Value) (doc.Value, error) {
 	return b.done()
 }
 
-func in(_ *Scope, v, array doc.Value) (doc.Value, error) {
+func in(s *Scope, v, array doc.Value) (doc.Value, error) {
 	if !doc.IsArray(array) {
 		return doc.Value{}, code.New(40081, "$in requires an array as a second argument, found: %s", typeName(array))
 	}
 	for e := range doc.Elements(array) {
-		if doc.EqualBSON(e, v) {
-			return trueValue, nil
+		if s.Meter.Equal(e, v) {
+			return trueValue, s.Meter.Err()
 		}
 	}
-	return falseValue, nil
+	return falseValue, s.Meter.Err()
 }
 
 func indexOfArray(s *Scope, args []doc.Value) (doc.Value, error) {
@@ -150,12 +161,15 @@ func indexOfArray(s *Scope, args []doc.Value) (doc.Value, error) {
 		if i >= bounds[1] {
 			break
 		}
-		if i >= bounds[0] && doc.EqualBSON(e, args[1]) {
-			return s.int32(i), nil
+		if i >= bounds[0] && s.Meter.Equal(e, args[1]) {
+			return s.int32(i), s.Meter.Err()
 		}
 		i++
+		if err := s.spend(work.Element); err != nil {
+			return doc.Value{}, err
+		}
 	}
-	return s.int32(-1), nil
+	return s.int32(-1), s.Meter.Err()
 }
 
 // bound reads an index to start or to end a search at.
@@ -213,7 +227,10 @@ func reverseArray(s *Scope, array doc.Value) (doc.Value, error) {
 	case !doc.IsArray(array):
 		return doc.Value{}, code.New(34435, "The argument to $reverseArray must be an array, but was of type: %s", typeName(array))
 	}
-	list := s.collect(array)
+	list, err := s.collect(array)
+	if err != nil {
+		return doc.Value{}, err
+	}
 	b := s.array()
 	for i := len(list) - 1; i >= 0; i-- {
 		if err := b.add(list[i]); err != nil {
@@ -228,7 +245,8 @@ func size(s *Scope, array doc.Value) (doc.Value, error) {
 	if !doc.IsArray(array) {
 		return doc.Value{}, code.New(17124, "The argument to $size must be an array, but was of type: %s", typeName(array))
 	}
-	return s.int32(int32(length(array))), nil
+	n, err := s.length(array)
+	return s.int32(int32(n)), err
 }
 
 // slice takes [array, n] or [array, position, n].
@@ -246,7 +264,11 @@ func slice(s *Scope, args []doc.Value) (doc.Value, error) {
 	if err != nil {
 		return doc.Value{}, err
 	}
-	n := int64(length(array))
+	all, err := s.length(array)
+	if err != nil {
+		return doc.Value{}, err
+	}
+	n := int64(all)
 	if len(args) == 2 {
 		from, count = min(from, 0), max(from, -from)
 	}
@@ -262,6 +284,9 @@ func slice(s *Scope, args []doc.Value) (doc.Value, error) {
 			}
 		}
 		i++
+		if err := s.spend(work.Element); err != nil {
+			return doc.Value{}, err
+		}
 	}
 	return b.done()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // The operators that evaluate an expression for each element of an array.
@@ -89,7 +90,7 @@ func (b *builder) addIf(e, condition doc.Value) error {
 func each(s *Scope, array doc.Value, slot int, body *Expression, limit int, add func(b *builder, e, v doc.Value) error) (doc.Value, error) {
 	b := s.array()
 	for e := range doc.Elements(array) {
-		if err := s.turn(); err != nil {
+		if err := s.spend(work.Operator); err != nil {
 			return doc.Value{}, err
 		}
 		s.setVariable(slot, e)
@@ -216,7 +217,7 @@ func compileReduce(arg doc.Value, names *Names, depth int) (*Expression, error) 
 		}
 		mark := s.mark()
 		for e := range doc.Elements(array) {
-			if err := s.turn(); err != nil {
+			if err := s.spend(work.Operator); err != nil {
 				return doc.Value{}, err
 			}
 			s.setVariable(this, e)
@@ -225,6 +226,9 @@ func compileReduce(arg doc.Value, names *Names, depth int) (*Expression, error) 
 				return v, err
 			}
 			v = s.keep(mark, v)
+			if err := s.spend(work.Copied(len(v.Data))); err != nil {
+				return doc.Value{}, err
+			}
 		}
 		return v, nil
 	}}, nil

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -12,15 +13,15 @@ import (
 // The operators that take {n, input} and give up to n elements.
 func init() {
 	register(map[string]operator{
-		"$firstN": takeN("$firstN", 5787801, func(list []doc.Value, n int) []doc.Value { return list[:min(n, len(list))] }),
-		"$lastN":  takeN("$lastN", 5787801, func(list []doc.Value, n int) []doc.Value { return list[max(0, len(list)-n):] }),
-		"$maxN":   takeN("$maxN", 5787900, func(list []doc.Value, n int) []doc.Value { return extremes(list, n, -1) }),
-		"$minN":   takeN("$minN", 5787900, func(list []doc.Value, n int) []doc.Value { return extremes(list, n, 1) }),
+		"$firstN": takeN("$firstN", 5787801, func(_ *Scope, list []doc.Value, n int) []doc.Value { return list[:min(n, len(list))] }),
+		"$lastN":  takeN("$lastN", 5787801, func(_ *Scope, list []doc.Value, n int) []doc.Value { return list[max(0, len(list)-n):] }),
+		"$maxN":   takeN("$maxN", 5787900, func(s *Scope, list []doc.Value, n int) []doc.Value { return s.extremes(list, n, -1) }),
+		"$minN":   takeN("$minN", 5787900, func(s *Scope, list []doc.Value, n int) []doc.Value { return s.extremes(list, n, 1) }),
 	})
 }
 
 // takeN reads {n, input}; object is the code of its not being one. take may change the list.
-func takeN(name string, object code.Code, take func(list []doc.Value, n int) []doc.Value) operator {
+func takeN(name string, object code.Code, take func(s *Scope, list []doc.Value, n int) []doc.Value) operator {
 	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {
 		args, err := readN(name, object, arg, names, depth)
 		if err != nil {
@@ -34,10 +35,13 @@ func takeN(name string, object code.Code, take func(list []doc.Value, n int) []d
 			if !doc.IsArray(args[1]) {
 				return doc.Value{}, code.New(5788200, "Input must be an array")
 			}
-			list := s.collect(args[1])
-			v, err := s.arrayOf(take(list, n))
+			list, err := s.collect(args[1])
+			if err != nil {
+				return doc.Value{}, err
+			}
+			v, err := s.arrayOf(take(s, list, n))
 			s.drop(len(list))
-			return v, err
+			return v, cmp.Or(s.Meter.Err(), err)
 		}), nil
 	}
 }
@@ -83,8 +87,8 @@ func count(v doc.Value) (int, error) {
 }
 
 // extremes are the first n in an order, null and missing left out.
-func extremes(list []doc.Value, n, direction int) []doc.Value {
+func (s *Scope) extremes(list []doc.Value, n, direction int) []doc.Value {
 	list = slices.DeleteFunc(list, nullish)
-	slices.SortStableFunc(list, func(a, b doc.Value) int { return direction * doc.CompareBSON(a, b) })
+	slices.SortStableFunc(list, func(a, b doc.Value) int { return direction * s.Meter.Compare(a, b) })
 	return list[:min(n, len(list))]
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 func init() {
@@ -64,14 +65,14 @@ func arrayToObject(s *Scope, array doc.Value) (doc.Value, error) {
 		return doc.Value{}, code.New(40386, "$arrayToObject requires an array input, found: %s", typeName(array))
 	}
 	read := pairOfObject
-	if first := element(array, 0); first.Type == bsoncore.TypeArray {
+	if first, _ := s.element(array, 0); first.Type == bsoncore.TypeArray {
 		read = pairOfArray
 	} else if first.Type != bsoncore.TypeEmbeddedDocument && first.Type != 0 {
 		return doc.Value{}, code.New(40398, "Unrecognised input type format for $arrayToObject: %s", typeName(first))
 	}
 	m := s.newMembers()
 	for e := range doc.Elements(array) {
-		k, v, err := read(e)
+		k, v, err := read(s, e)
 		if err != nil {
 			return doc.Value{}, err
 		}
@@ -79,32 +80,43 @@ func arrayToObject(s *Scope, array doc.Value) (doc.Value, error) {
 			return doc.Value{}, code.New(4940400, "Key field cannot contain an embedded null byte")
 		}
 		m.put(k, v)
+		if err := s.spend(memberCost + work.Scanned(len(k))); err != nil {
+			return doc.Value{}, err
+		}
 	}
 	return m.object(s)
 }
 
-func pairOfArray(e doc.Value) (string, doc.Value, error) {
+func pairOfArray(s *Scope, e doc.Value) (string, doc.Value, error) {
 	if e.Type != bsoncore.TypeArray {
 		return "", e, code.New(40396, "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Array was detected, now found: %s", typeName(e))
 	}
-	if n := length(e); n != 2 {
+	n, err := s.length(e)
+	if err != nil {
+		return "", e, err
+	}
+	if n != 2 {
 		return "", e, code.New(40397, "$arrayToObject requires an array of size 2 arrays,found array of size: %d", n)
 	}
-	k := element(e, 0)
+	k, _ := s.element(e, 0)
 	name, ok := doc.AsString(k)
 	if !ok {
 		return "", e, code.New(40395, "$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key type: %s", typeName(k))
 	}
-	return name, element(e, 1), nil
+	v, err := s.element(e, 1)
+	return name, v, err
 }
 
-func pairOfObject(e doc.Value) (string, doc.Value, error) {
+func pairOfObject(s *Scope, e doc.Value) (string, doc.Value, error) {
 	if e.Type != bsoncore.TypeEmbeddedDocument {
 		return "", e, code.New(40391, "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Object was detected, now found: %s", typeName(e))
 	}
 	n := 0
 	for range doc.Members(e.Data) {
 		n++
+		if err := s.spend(work.Element); err != nil {
+			return "", e, err
+		}
 	}
 	if n != 2 {
 		return "", e, code.New(40392, "$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:%d", n)

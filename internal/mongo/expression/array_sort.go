@@ -93,15 +93,21 @@ func sortArray(s *Scope, array doc.Value, keys []sortKey) (doc.Value, error) {
 	case !doc.IsArray(array):
 		return doc.Value{}, code.New(2942504, "The input argument to $sortArray must be an array, but was of type: %s", typeName(array))
 	}
-	list := s.collect(array)
+	list, err := s.collect(array)
+	if err != nil {
+		return doc.Value{}, err
+	}
 	slices.SortStableFunc(list, func(a, b doc.Value) int {
 		for _, k := range keys {
-			if c := doc.CompareBSON(k.of(a), k.of(b)); c != 0 {
+			if c := s.Meter.Compare(k.of(s, a), k.of(s, b)); c != 0 {
 				return c * k.direction
 			}
 		}
 		return 0
 	})
+	if err := s.Meter.Err(); err != nil {
+		return doc.Value{}, err
+	}
 	v, err := s.arrayOf(list)
 	s.drop(len(list))
 	return v, err
@@ -109,17 +115,17 @@ func sortArray(s *Scope, array doc.Value, keys []sortKey) (doc.Value, error) {
 
 // of is what the key takes from an element: null where there is nothing. Numbers in the
 // path are indexes where they meet an array.
-func (k sortKey) of(v doc.Value) doc.Value {
+func (k sortKey) of(s *Scope, v doc.Value) doc.Value {
 	for _, name := range k.path {
 		switch v.Type {
 		case bsoncore.TypeEmbeddedDocument:
-			v = doc.Lookup(v.Data, name)
+			v, _ = s.Meter.Lookup(v.Data, name)
 		case bsoncore.TypeArray:
 			i, err := strconv.Atoi(name)
 			if err != nil || i < 0 {
 				return null
 			}
-			v = element(v, i)
+			v, _ = s.element(v, i)
 		default:
 			return null
 		}

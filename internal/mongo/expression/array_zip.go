@@ -84,7 +84,10 @@ func (z *zip) run(s *Scope, args []doc.Value) (doc.Value, error) {
 		if !doc.IsArray(v) {
 			return doc.Value{}, code.New(34468, "$zip found a non-array expression in input: %s", show(v))
 		}
-		n := length(v)
+		n, err := s.length(v)
+		if err != nil {
+			return doc.Value{}, err
+		}
 		if rows < 0 || z.longest && n > rows || !z.longest && n < rows {
 			rows = n
 		}
@@ -92,7 +95,10 @@ func (z *zip) run(s *Scope, args []doc.Value) (doc.Value, error) {
 	columns := make([][]doc.Value, len(inputs))
 	taken := 0
 	for i, v := range inputs {
-		columns[i] = s.collect(v)
+		var err error
+		if columns[i], err = s.collect(v); err != nil {
+			return doc.Value{}, err
+		}
 		taken += len(columns[i])
 	}
 	b := s.array()

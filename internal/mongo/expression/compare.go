@@ -8,7 +8,8 @@ import (
 func init() {
 	register(map[string]operator{
 		"$cmp": two("$cmp", func(s *Scope, a, b doc.Value) (doc.Value, error) {
-			return s.int32(int32(doc.CompareBSON(a, b))), nil
+			order := s.Meter.Compare(a, b)
+			return s.int32(int32(order)), s.Meter.Err()
 		}),
 		"$eq":  comparison("$eq", func(order int) bool { return order == 0 }),
 		"$ne":  comparison("$ne", func(order int) bool { return order != 0 }),
@@ -22,7 +23,8 @@ func init() {
 // comparison compares any two values in MongoDB's order of values, a missing one being
 // less than null.
 func comparison(name string, is func(order int) bool) operator {
-	return two(name, func(_ *Scope, a, b doc.Value) (doc.Value, error) {
-		return boolean(is(doc.CompareBSON(a, b))), nil
+	return two(name, func(s *Scope, a, b doc.Value) (doc.Value, error) {
+		order := s.Meter.Compare(a, b)
+		return boolean(is(order)), s.Meter.Err()
 	})
 }

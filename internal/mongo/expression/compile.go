@@ -9,7 +9,12 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
+
+// compileCost is what it costs to compile an expression, without those in it. Most of it is for constants, see
+// fold.
+const compileCost = 64
 
 // compile reads an expression that is nested in depth others.
 func compile(v doc.Value, names *Names, depth int) (*Expression, error) {
@@ -18,6 +23,9 @@ func compile(v doc.Value, names *Names, depth int) (*Expression, error) {
 	}
 	if names == nil {
 		names = NewNames()
+	}
+	if err := names.Work().Spend(compileCost + work.Copied(len(v.Data))); err != nil {
+		return nil, err
 	}
 	switch v.Type {
 	case bsoncore.TypeString:
@@ -92,7 +100,7 @@ func fold(x *Expression, args ...*Expression) *Expression {
 			return x
 		}
 	}
-	v, err := x.run(&Scope{folding: true})
+	v, err := x.run(&Scope{folding: true, Meter: work.Limited(maxFoldedCost, tooLong)})
 	if err != nil || len(v.Data) > maxFolded {
 		return x
 	}
@@ -120,6 +128,9 @@ func apply(args []*Expression, f function) *Expression {
 			}
 			s.stack = append(s.stack, v)
 		}
+		if err := s.spend(work.Operator * (1 + len(args))); err != nil {
+			return doc.Value{}, err
+		}
 		v, err := f(s, s.stack[base:])
 		s.stack = s.stack[:base]
 		return v, err
@@ -140,6 +151,9 @@ func one(name string, f func(s *Scope, v doc.Value) (doc.Value, error)) operator
 		return fold(&Expression{run: func(s *Scope) (doc.Value, error) {
 			v, err := of(s)
 			if err != nil {
+				return v, err
+			}
+			if err := s.spend(work.Operator); err != nil {
 				return v, err
 			}
 			return f(s, v)
@@ -163,6 +177,9 @@ func two(name string, f func(s *Scope, a, b doc.Value) (doc.Value, error)) opera
 			b, err := right(s)
 			if err != nil {
 				return b, err
+			}
+			if err := s.spend(work.Operator); err != nil {
+				return a, err
 			}
 			return f(s, a, b)
 		}}, args...), nil

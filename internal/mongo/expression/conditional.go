@@ -5,6 +5,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#conditional-expression-operators
@@ -70,6 +71,9 @@ func choose(test, then, otherwise *Expression) *Expression {
 		if err != nil {
 			return v, err
 		}
+		if err := s.spend(work.Operator); err != nil {
+			return v, err
+		}
 		if truthy(v) {
 			return then.run(s)
 		}
@@ -90,6 +94,9 @@ func compileIfNull(arg doc.Value, names *Names, depth int) (*Expression, error) 
 	return fold(&Expression{run: func(s *Scope) (v doc.Value, err error) {
 		for _, x := range args {
 			if v, err = x.run(s); err != nil || !nullish(v) {
+				break
+			}
+			if err = s.spend(work.Operator); err != nil {
 				break
 			}
 		}
@@ -128,6 +135,9 @@ func compileSwitch(arg doc.Value, names *Names, depth int) (*Expression, error) 
 		for _, b := range branches {
 			v, err := b.test.run(s)
 			if err != nil {
+				return v, err
+			}
+			if err := s.spend(work.Operator); err != nil {
 				return v, err
 			}
 			if truthy(v) {

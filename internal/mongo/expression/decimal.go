@@ -14,6 +14,12 @@ import (
 // keeps trailing zeros, as IEEE 754-2008 has it.
 type decimal = doc.Decimal
 
+// What it costs to compute with decimals.
+const (
+	decimalCost  = 100
+	functionCost = 10_000 // of a function such as sin
+)
+
 const (
 	decimalDigits = 34
 	minExponent   = -6176
@@ -60,6 +66,7 @@ func decimalOfDouble(f float64) decimal {
 
 // decimal makes a Decimal128.
 func (s *Scope) decimal(d decimal) doc.Value {
+	_ = s.spend(decimalCost) // who is over asks again before long
 	high, low := d.Hi|uint64(d.Exponent-minExponent)<<49, d.Lo
 	switch d.Form {
 	case doc.DecimalNaN:
@@ -71,6 +78,12 @@ func (s *Scope) decimal(d decimal) doc.Value {
 		high |= 1 << 63
 	}
 	return s.decimal128(high, low)
+}
+
+// computed is decimal of what a function has made, such as sin.
+func (s *Scope) computed(d decimal) doc.Value {
+	_ = s.spend(functionCost)
+	return s.decimal(d)
 }
 
 // signOf is -1, 0 or 1; 0 for NaN.

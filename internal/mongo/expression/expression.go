@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A Scope is what an expression is evaluated in. It belongs to one goroutine.
@@ -22,15 +23,16 @@ type Scope struct {
 	ClusterTime doc.Value // $$CLUSTER_TIME, missing when stand-alone
 	Random      func() float64
 
-	// Stop, when not nil, is asked now and then by operators that loop; the error that
-	// it gives, a *code.Error, ends the evaluation.
-	Stop func() error
+	// Meter counts what evaluations cost; the error that it gives, a *code.Error, ends
+	// them. Nil never does. Scopes of one command share it.
+	Meter *work.Meter
 
 	arena []byte      // what results are made of; see Reset
 	stack []doc.Value // arguments of the operators at work
 	spare []*builder  // builders, the first open of them in use
 	open  int
-	turns uint // of loops, see turn
+	built int // bytes of all builders
+	held  int // bytes that Meter was told of
 
 	folding bool    // a constant is made, which must be small
 	members members // see newMembers
@@ -51,6 +53,15 @@ func (s *Scope) Reset(root doc.Value) {
 	if s.stack = s.stack[:0]; cap(s.stack) > keptStack {
 		s.stack = nil
 	}
+	_ = s.hold() // less than before, or as much
+}
+
+// Work is the scope's meter, nil when there is no scope.
+func (s *Scope) Work() *work.Meter {
+	if s == nil {
+		return nil
+	}
+	return s.Meter
 }
 
 // Names gives slots to variables. A child sees its parent's names.
@@ -58,9 +69,15 @@ type Names struct {
 	slots map[string]int // a few of them
 	outer *Names         // the others, nil for none
 	count int            // of all
-	next  *int           // how many slots all names of a command take together
+	all   *together
 
 	stable bool // only the Stable API's operators are there
+}
+
+// together is what all names of a command share.
+type together struct {
+	next  int        // slots
+	meter work.Meter // of what it costs to compile
 }
 
 // Limits of variables: how many can be seen at one place, and how many names a child
@@ -71,7 +88,7 @@ const (
 )
 
 // NewNames begins with no user variables.
-func NewNames() *Names { return &Names{slots: map[string]int{}, next: new(int)} }
+func NewNames() *Names { return &Names{slots: map[string]int{}, all: new(together)} }
 
 // NewStableNames begins with no user variables too. What is compiled with these names may have nothing
 // but version 1 of MongoDB's Stable API.
@@ -82,14 +99,26 @@ func NewStableNames() *Names {
 	return n
 }
 
+// StopBy has stop asked about once in a millisecond while something is compiled with these names, which ends with
+// its error.
+func (n *Names) StopBy(stop func() error) { n.all.meter.Stop = stop }
+
+// Work is the meter of what it costs to compile with these names, nil when there is none.
+func (n *Names) Work() *work.Meter {
+	if n == nil {
+		return nil
+	}
+	return &n.all.meter
+}
+
 // Stable reports whether there may be nothing but the Stable API.
 func (n *Names) Stable() bool { return n.stable }
 
 // With is these names and one more, which may hide an outer one.
 func (n *Names) With(name string) (inner *Names, slot int) {
-	slot = *n.next
-	*n.next++
-	inner = &Names{outer: n, count: n.count + 1, next: n.next, stable: n.stable}
+	slot = n.all.next
+	n.all.next++
+	inner = &Names{outer: n, count: n.count + 1, all: n.all, stable: n.stable}
 	if len(n.slots) >= maxCopied {
 		inner.slots = map[string]int{name: slot}
 		return inner, slot
@@ -121,7 +150,7 @@ func (n *Names) Slot(name string) (slot int, ok bool) {
 }
 
 // Slots is how many a Scope needs in Vars for everything compiled with these names.
-func (n *Names) Slots() int { return *n.next }
+func (n *Names) Slots() int { return n.all.next }
 
 // eval gives a value; the zero Value is missing. Results may live in the scope's arena.
 type eval func(s *Scope) (doc.Value, error)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // evaluate compiles and evaluates once.
@@ -93,8 +94,9 @@ func TestResultsAreBounded(t *testing.T) {
 func TestReduceGivesMemoryBack(t *testing.T) {
 	s := &Scope{}
 	v, err := evaluate(t, `{"$reduce": {"input": {"$range": [0, 3000]}, "initialValue": [], "in": {"$concatArrays": ["$$value", ["$$this"]]}}}`, doc.Object(document(t, "{}")), s)
-	if err != nil || length(v) != 3000 {
-		t.Fatal(length(v), err)
+	n, _ := s.length(v)
+	if err != nil || n != 3000 {
+		t.Fatal(n, err)
 	}
 	if n := cap(s.arena); n > 1<<20 {
 		t.Errorf("the arena has %d bytes", n)
@@ -103,12 +105,12 @@ func TestReduceGivesMemoryBack(t *testing.T) {
 
 func TestStopEndsLoops(t *testing.T) {
 	asked := 0
-	s := &Scope{Stop: func() error {
+	s := &Scope{Meter: &work.Meter{Stop: func() error {
 		if asked++; asked == 3 {
 			return code.New(code.MaxTimeMSExpired, "operation exceeded time limit")
 		}
 		return nil
-	}}
+	}}}
 	inner := `{"$map": {"input": "$a", "in": {"$sum": {"$map": {"input": "$a", "in": 1}}}}}`
 	on := doc.Object(document(t, `{"a": [`+strings.TrimSuffix(strings.Repeat("1,", 500), ",")+`]}`))
 	if _, err := evaluate(t, inner, on, s); !code.Is(err, code.MaxTimeMSExpired) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // FuzzEvaluate compiles any BSON and evaluates it: no panic, errors of one type only, and
@@ -35,12 +36,12 @@ func FuzzEvaluate(f *testing.F) {
 		names := NewNames()
 		x, err := Compile(doc.Lookup(data, "v"), names)
 		turns := 0
-		s := &Scope{Now: storyNow, Stop: func() error {
+		s := &Scope{Now: storyNow, Meter: &work.Meter{Stop: func() error {
 			if turns++; turns > 20 {
 				return code.New(code.MaxTimeMSExpired, "operation exceeded time limit")
 			}
 			return nil
-		}}
+		}}}
 		var v doc.Value
 		if err == nil {
 			s.Reset(on)

@@ -2,6 +2,7 @@ package expression
 
 import (
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#boolean-expression-operators
@@ -24,6 +25,9 @@ func junction(name string, decisive bool) operator {
 			for _, x := range args {
 				v, err := x.run(s)
 				if err != nil {
+					return v, err
+				}
+				if err := s.spend(work.Operator); err != nil {
 					return v, err
 				}
 				if truthy(v) == decisive {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#object-expression-operators
@@ -43,7 +44,7 @@ func compileGetField(arg doc.Value, names *Names, depth int) (*Expression, error
 		if v.Type != bsoncore.TypeEmbeddedDocument {
 			return doc.Value{}, nil
 		}
-		return doc.Lookup(v.Data, name), nil
+		return s.Meter.Lookup(v.Data, name)
 	}}, from), nil
 }
 
@@ -170,6 +171,9 @@ func setField(s *Scope, op, name string, input, v doc.Value) (doc.Value, error) 
 		if err := b.set(k, member); err != nil {
 			return doc.Value{}, err
 		}
+		if err := s.spend(work.Element + work.Scanned(len(k))); err != nil {
+			return doc.Value{}, err
+		}
 	}
 	if !found {
 		if err := b.set(name, v); err != nil {
@@ -191,10 +195,16 @@ func mergeObjects(s *Scope, args []doc.Value) (doc.Value, error) {
 		}
 		for name, member := range doc.Members(v.Data) {
 			m.put(name, member)
+			if err := s.spend(memberCost + work.Scanned(len(name))); err != nil {
+				return doc.Value{}, err
+			}
 		}
 	}
 	return m.object(s)
 }
+
+// memberCost is what it costs to find a name among many.
+const memberCost = 20
 
 // fewMembers is up to how many members are sought one by one.
 const fewMembers = 16

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // maxPathNames bounds how many names a path has, as MongoDB bounds how deep documents nest.
@@ -95,7 +96,10 @@ func follow(s *Scope, v doc.Value, steps []string) (doc.Value, error) {
 	for i, name := range steps {
 		switch v.Type {
 		case bsoncore.TypeEmbeddedDocument:
-			v = doc.Lookup(v.Data, name)
+			var err error
+			if v, err = s.Meter.Lookup(v.Data, name); err != nil {
+				return doc.Value{}, err
+			}
 		case bsoncore.TypeArray:
 			return spread(s, v, steps[i:])
 		default:
@@ -110,6 +114,9 @@ func follow(s *Scope, v doc.Value, steps []string) (doc.Value, error) {
 func spread(s *Scope, array doc.Value, steps []string) (doc.Value, error) {
 	b := s.array()
 	for e := range doc.Elements(array) {
+		if err := s.spend(work.Element); err != nil {
+			return doc.Value{}, err
+		}
 		if e.Type != bsoncore.TypeEmbeddedDocument {
 			continue
 		}

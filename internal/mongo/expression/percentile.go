@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -93,15 +94,29 @@ func ranked(parts []doc.Value, names *Names, depth int, f func(s *Scope, numbers
 	return apply([]*Expression{input}, func(s *Scope, args []doc.Value) (doc.Value, error) {
 		list := args
 		if doc.IsArray(args[0]) {
-			list = s.collect(args[0])
+			var err error
+			if list, err = s.collect(args[0]); err != nil {
+				return doc.Value{}, err
+			}
 		}
 		numbers := make([]float64, 0, len(list))
 		for _, v := range list {
 			if isNumber(v) && !isNaN(v) {
 				numbers = append(numbers, asDouble(v))
 			}
+			if err := s.spend(addCost(v)); err != nil {
+				return doc.Value{}, err
+			}
 		}
-		slices.Sort(numbers)
+		slices.SortFunc(numbers, func(a, b float64) int {
+			if s.spend(1) != nil {
+				return 0
+			}
+			return cmp.Compare(a, b)
+		})
+		if err := s.Meter.Err(); err != nil {
+			return doc.Value{}, err
+		}
 		return f(s, numbers)
 	}), nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/pattern"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 func init() {
@@ -35,7 +36,7 @@ func regexOperator(name string, none doc.Value, find func(s *Scope, name, text s
 			}
 		}
 		last := new(atomic.Pointer[sourcePattern])
-		if err := compileConstant(name, args, last); err != nil {
+		if err := compileConstant(name, args, last, names.Work()); err != nil {
 			return nil, err
 		}
 		return apply(args, func(s *Scope, args []doc.Value) (doc.Value, error) {
@@ -49,6 +50,9 @@ func regexOperator(name string, none doc.Value, find func(s *Scope, name, text s
 			}
 			p := last.Load()
 			if p == nil || p.source != source {
+				if err := s.spend(pattern.CompileCost(source.text)); err != nil {
+					return doc.Value{}, err
+				}
 				if p, err = source.compile(name); err != nil {
 					return doc.Value{}, err
 				}
@@ -61,7 +65,7 @@ func regexOperator(name string, none doc.Value, find func(s *Scope, name, text s
 
 // compileConstant compiles a pattern that depends on no document, so that its mistakes are
 // known at once.
-func compileConstant(name string, args []*Expression, last *atomic.Pointer[sourcePattern]) error {
+func compileConstant(name string, args []*Expression, last *atomic.Pointer[sourcePattern], m *work.Meter) error {
 	regex, ok := args[1].Constant()
 	if !ok {
 		return nil
@@ -74,6 +78,9 @@ func compileConstant(name string, args []*Expression, last *atomic.Pointer[sourc
 	}
 	source, ok, err := readPattern(name, regex, options)
 	if err != nil || !ok {
+		return err
+	}
+	if err := m.Spend(pattern.CompileCost(source.text)); err != nil {
 		return err
 	}
 	p, err := source.compile(name)
@@ -135,8 +142,8 @@ func readPattern(name string, regex, options doc.Value) (p patternSource, ok boo
 	return p, ok, nil
 }
 
-func regexMatch(_ *Scope, name, text string, p *pattern.Pattern) (doc.Value, error) {
-	found, err := p.Match(text)
+func regexMatch(s *Scope, name, text string, p *pattern.Pattern) (doc.Value, error) {
+	found, err := p.Match(text, s.Meter)
 	if err != nil {
 		return doc.Value{}, matchFailed(name, err)
 	}
@@ -144,37 +151,45 @@ func regexMatch(_ *Scope, name, text string, p *pattern.Pattern) (doc.Value, err
 }
 
 func regexFind(s *Scope, name, text string, p *pattern.Pattern) (doc.Value, error) {
-	at, err := p.Find(text)
+	at, err := p.Find(text, s.Meter)
 	if err != nil {
 		return doc.Value{}, matchFailed(name, err)
 	}
 	if at == nil {
 		return null, nil
 	}
-	return s.found(text, at, codePoints(text[:at[0]]))
+	index, err := s.codePoints(text[:at[0]])
+	if err != nil {
+		return doc.Value{}, err
+	}
+	return s.found(text, at, index)
 }
 
 func regexFindAll(s *Scope, name, text string, p *pattern.Pattern) (doc.Value, error) {
-	list, err := p.FindAll(text, mostFound(p.Groups()), s.ask)
+	list, err := p.FindAll(text, mostFound(p.Groups()), s.Meter)
 	if err != nil {
 		return doc.Value{}, matchFailed(name, err)
 	}
 	b, mark := s.array(), s.mark()
 	index, counted := 0, 0
 	for _, at := range list {
-		index += codePoints(text[counted:at[0]])
+		n, err := s.codePoints(text[counted:at[0]])
+		if err != nil {
+			return doc.Value{}, err
+		}
+		index += n
 		counted = at[0]
 		v, err := s.found(text, at, index)
 		if err != nil {
 			return v, err
 		}
-		if err = b.add(v); err != nil {
+		if err = b.add(v); code.Is(err, code.BSONObjectTooLarge) {
 			return doc.Value{}, code.New(51151, "%s: the size of buffer to store output exceeded the 64MB limit", name)
 		}
-		s.release(mark)
-		if err = s.turn(); err != nil {
+		if err != nil {
 			return doc.Value{}, err
 		}
+		s.release(mark)
 	}
 	return b.done()
 }
@@ -188,14 +203,6 @@ func matchFailed(name string, err error) error {
 		return err
 	}
 	return code.New(51156, "Error occurred while executing the regular expression in %s. Result code: %v", name, err)
-}
-
-// ask is turn for a loop whose turns may be slow.
-func (s *Scope) ask() error {
-	if s.Stop == nil {
-		return nil
-	}
-	return s.Stop()
 }
 
 // found is a match as {match, idx, captures}, from pairs of byte offsets and the index of

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // run compiles and evaluates an expression for {s: text}.
@@ -68,7 +69,7 @@ func TestStopEndsASearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Scope{Stop: func() error { return code.New(code.MaxTimeMSExpired, "operation exceeded time limit") }}
+	s := &Scope{Meter: &work.Meter{Stop: func() error { return code.New(code.MaxTimeMSExpired, "operation exceeded time limit") }}}
 	s.Reset(doc.Object(withText("aaaa")))
 	if _, err := x.Evaluate(s); !code.Is(err, code.MaxTimeMSExpired) {
 		t.Error(err)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // Sets are arrays in which order and repetition do not count.
@@ -23,7 +24,7 @@ func init() {
 
 // elementsTrue looks for an element whose truth is decisive.
 func elementsTrue(name string, number code.Code, decisive bool) func(*Scope, doc.Value) (doc.Value, error) {
-	return func(_ *Scope, array doc.Value) (doc.Value, error) {
+	return func(s *Scope, array doc.Value) (doc.Value, error) {
 		if !doc.IsArray(array) {
 			return doc.Value{}, code.New(number, "%s's argument must be an array, but is %s", name, typeName(array))
 		}
@@ -31,21 +32,35 @@ func elementsTrue(name string, number code.Code, decisive bool) func(*Scope, doc
 			if truthy(e) == decisive {
 				return boolean(decisive), nil
 			}
+			if err := s.spend(work.Element); err != nil {
+				return doc.Value{}, err
+			}
 		}
 		return boolean(!decisive), nil
 	}
 }
 
 // distinct sorts values and takes out those that come again.
-func distinct(list []doc.Value) []doc.Value {
-	slices.SortFunc(list, doc.CompareBSON)
-	return slices.CompactFunc(list, doc.EqualBSON)
+func (s *Scope) distinct(list []doc.Value) ([]doc.Value, error) {
+	slices.SortFunc(list, s.Meter.Compare)
+	list = slices.CompactFunc(list, s.Meter.Equal)
+	return list, s.Meter.Err()
+}
+
+// set is the distinct elements of an array, and how many values of the stack they take.
+func (s *Scope) set(array doc.Value) (list []doc.Value, taken int, err error) {
+	all, err := s.collect(array)
+	if err != nil {
+		return nil, 0, err
+	}
+	list, err = s.distinct(all)
+	return list, len(all), err
 }
 
 // has reports whether a distinct list has v.
-func has(list []doc.Value, v doc.Value) bool {
-	_, found := slices.BinarySearchFunc(list, v, doc.CompareBSON)
-	return found
+func (s *Scope) has(list []doc.Value, v doc.Value) (bool, error) {
+	_, found := slices.BinarySearchFunc(list, v, s.Meter.Compare)
+	return found, s.Meter.Err()
 }
 
 func setUnion(s *Scope, args []doc.Value) (doc.Value, error) {
@@ -59,10 +74,16 @@ func setUnion(s *Scope, args []doc.Value) (doc.Value, error) {
 	}
 	base := len(s.stack)
 	for _, v := range args {
-		s.collect(v)
+		if _, err := s.collect(v); err != nil {
+			return doc.Value{}, err
+		}
 	}
 	all := s.stack[base:]
-	union, err := s.arrayOf(distinct(all))
+	list, err := s.distinct(all)
+	if err != nil {
+		return doc.Value{}, err
+	}
+	union, err := s.arrayOf(list)
 	s.drop(len(all))
 	return union, err
 }
@@ -79,13 +100,23 @@ func setIntersection(s *Scope, args []doc.Value) (doc.Value, error) {
 	if len(args) == 0 {
 		return s.arrayOf(nil)
 	}
-	first := s.collect(args[0])
-	shared, taken := distinct(first), len(first)
+	shared, taken, err := s.set(args[0])
+	if err != nil {
+		return doc.Value{}, err
+	}
 	for _, v := range args[1:] {
-		other := s.collect(v)
-		list := distinct(other)
-		shared = slices.DeleteFunc(shared, func(v doc.Value) bool { return !has(list, v) })
-		s.drop(len(other))
+		list, n, err := s.set(v)
+		if err != nil {
+			return doc.Value{}, err
+		}
+		shared = slices.DeleteFunc(shared, func(v doc.Value) bool {
+			found, _ := s.has(list, v)
+			return !found
+		})
+		if err := s.Meter.Err(); err != nil {
+			return doc.Value{}, err
+		}
+		s.drop(n)
 	}
 	v, err := s.arrayOf(shared)
 	s.drop(taken)
@@ -102,13 +133,29 @@ func setDifference(s *Scope, a, b doc.Value) (doc.Value, error) {
 	case !doc.IsArray(b):
 		return doc.Value{}, code.New(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s", typeName(b))
 	}
-	all, own := s.collect(b), s.collect(a)
-	without, mine := distinct(all), distinct(own)
+	without, all, err := s.set(b)
+	if err != nil {
+		return doc.Value{}, err
+	}
+	mine, own, err := s.set(a)
+	if err != nil {
+		return doc.Value{}, err
+	}
 	given := make([]bool, len(mine))
 	out := s.array()
 	for e := range doc.Elements(a) {
-		i, _ := slices.BinarySearchFunc(mine, e, doc.CompareBSON)
-		if given[i] || has(without, e) {
+		i, _ := slices.BinarySearchFunc(mine, e, s.Meter.Compare)
+		if err := s.Meter.Err(); err != nil {
+			return doc.Value{}, err
+		}
+		if given[i] {
+			continue
+		}
+		removed, err := s.has(without, e)
+		if err != nil {
+			return doc.Value{}, err
+		}
+		if removed {
 			continue
 		}
 		given[i] = true
@@ -116,7 +163,7 @@ func setDifference(s *Scope, a, b doc.Value) (doc.Value, error) {
 			return doc.Value{}, err
 		}
 	}
-	s.drop(len(all) + len(own))
+	s.drop(all + own)
 	return out.done()
 }
 
@@ -127,14 +174,20 @@ func setIsSubset(s *Scope, a, b doc.Value) (doc.Value, error) {
 	case !doc.IsArray(b):
 		return doc.Value{}, code.New(17042, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", typeName(b))
 	}
-	all := s.collect(b)
-	list, subset := distinct(all), true
+	list, taken, err := s.set(b)
+	if err != nil {
+		return doc.Value{}, err
+	}
+	subset := true
 	for e := range doc.Elements(a) {
-		if subset = has(list, e); !subset {
+		if subset, err = s.has(list, e); err != nil {
+			return doc.Value{}, err
+		}
+		if !subset {
 			break
 		}
 	}
-	s.drop(len(all))
+	s.drop(taken)
 	return boolean(subset), nil
 }
 
@@ -155,13 +208,19 @@ func setEquals(s *Scope, args []doc.Value) (doc.Value, error) {
 			return doc.Value{}, code.New(17044, "All operands of $setEquals must be arrays. %d-th argument is of type: %s", i+1, typeName(v))
 		}
 	}
-	all := s.collect(args[0])
-	first, same := distinct(all), true
-	for _, v := range args[1:] {
-		other := s.collect(v)
-		same = same && slices.EqualFunc(first, distinct(other), doc.EqualBSON)
-		s.drop(len(other))
+	first, taken, err := s.set(args[0])
+	if err != nil {
+		return doc.Value{}, err
 	}
-	s.drop(len(all))
-	return boolean(same), nil
+	same := true
+	for _, v := range args[1:] {
+		list, n, err := s.set(v)
+		if err != nil {
+			return doc.Value{}, err
+		}
+		same = same && slices.EqualFunc(first, list, s.Meter.Equal)
+		s.drop(n)
+	}
+	s.drop(taken)
+	return boolean(same), s.Meter.Err()
 }

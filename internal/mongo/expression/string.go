@@ -12,6 +12,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 func init() {
@@ -67,6 +68,9 @@ func compileConcat(arg doc.Value, names *Names, depth int) (*Expression, error) 
 				return doc.Value{}, code.New(16702, "$concat only supports strings, not %s", typeName(v))
 			}
 			s.stack = append(s.stack, v)
+			if err := s.spend(work.Operator); err != nil {
+				return v, err
+			}
 		}
 		return s.joined(s.stack[base:])
 	}}, args...), nil
@@ -105,12 +109,21 @@ func split(s *Scope, input, separator doc.Value) (doc.Value, error) {
 		return doc.Value{}, code.New(40087, "$split requires a non-empty separator")
 	}
 	b := s.array()
-	for more := true; more; {
-		var piece string
-		piece, text, more = strings.Cut(text, by)
-		if err := b.addText(piece); err != nil {
+	for {
+		at, err := s.Meter.Index(text, by)
+		if err != nil {
 			return doc.Value{}, err
 		}
+		if at < 0 {
+			break
+		}
+		if err := b.addText(text[:at]); err != nil {
+			return doc.Value{}, err
+		}
+		text = text[at+len(by):]
+	}
+	if err := b.addText(text); err != nil {
+		return doc.Value{}, err
 	}
 	return b.done()
 }
@@ -176,11 +189,15 @@ func compareFolded(s *Scope, a, b doc.Value) (doc.Value, error) {
 	if err != nil {
 		return doc.Value{}, err
 	}
-	for i := 0; i < len(left) && i < len(right); i++ {
-		x, y := other('a', 'z', left[i]), other('a', 'z', right[i])
-		if x != y {
-			return s.int32(int32(cmp.Compare(x, y))), nil
+	order := 0
+	err = s.Meter.Pieces(left[:min(len(left), len(right))], func(piece string, at int) bool {
+		for i := 0; i < len(piece) && order == 0; i++ {
+			order = cmp.Compare(other('a', 'z', piece[i]), other('a', 'z', right[at+i]))
 		}
+		return order == 0
+	})
+	if err != nil || order != 0 {
+		return s.int32(int32(order)), err
 	}
 	return s.int32(int32(cmp.Compare(len(left), len(right)))), nil
 }
@@ -204,9 +221,16 @@ func fold26(first, last byte) func(*Scope, doc.Value) (doc.Value, error) {
 			return doc.Value{}, err
 		}
 		start := s.openText()
-		s.arena = append(s.arena, text...)
-		for i := start + 4; i < len(s.arena); i++ {
-			s.arena[i] = other(first, last, s.arena[i])
+		err = s.Meter.Pieces(text, func(piece string, _ int) bool {
+			from := len(s.arena)
+			s.arena = append(s.arena, piece...)
+			for i, c := range s.arena[from:] {
+				s.arena[from+i] = other(first, last, c)
+			}
+			return true
+		})
+		if err != nil {
+			return doc.Value{}, err
 		}
 		return s.closeText(start)
 	}
@@ -225,36 +249,44 @@ func lengthInCodePoints(s *Scope, v doc.Value) (doc.Value, error) {
 	if !ok {
 		return doc.Value{}, code.New(34471, "$strLenCP requires a string argument, found: %s", typeName(v))
 	}
-	return s.int32(int32(codePoints(text))), nil
+	n, err := s.codePoints(text)
+	return s.int32(int32(n)), err
 }
 
 // continues reports whether a byte of UTF-8 is not the first of its code point.
 func continues(c byte) bool { return c&0xC0 == 0x80 }
 
 // codePoints counts code points.
-func codePoints(text string) int {
-	n := 0
-	for i := range len(text) {
-		if !continues(text[i]) {
-			n++
+func (s *Scope) codePoints(text string) (n int, err error) {
+	err = s.Meter.Pieces(text, func(piece string, _ int) bool {
+		for i := range len(piece) {
+			if !continues(piece[i]) {
+				n++
+			}
 		}
-	}
-	return n
+		return true
+	})
+	return n, err
 }
 
 // byteOf is where in text the code point of that index begins; len(text) when there
 // are not so many.
-func byteOf(text string, index int) int {
-	for i := range len(text) {
-		if continues(text[i]) {
-			continue
+func (s *Scope) byteOf(text string, index int) (at int, err error) {
+	at = len(text)
+	err = s.Meter.Pieces(text, func(piece string, from int) bool {
+		for i := range len(piece) {
+			if continues(piece[i]) {
+				continue
+			}
+			if index == 0 {
+				at = from + i
+				return false
+			}
+			index--
 		}
-		if index == 0 {
-			return i
-		}
-		index--
-	}
-	return len(text)
+		return true
+	})
+	return at, err
 }
 
 // quoted is a value as messages about strings quote it: a string without its quotes.

@@ -2,7 +2,6 @@ package expression
 
 import (
 	"math"
-	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
@@ -73,11 +72,11 @@ func indexOfBytes(s *Scope, args []doc.Value) (doc.Value, error) {
 	if p.start > len(p.text) || end < p.start {
 		return s.int32(-1), nil
 	}
-	at := strings.Index(p.text[p.start:end], p.token)
+	at, err := s.Meter.Index(p.text[p.start:end], p.token)
 	if at >= 0 {
 		at += p.start
 	}
-	return s.int32(int32(at)), nil
+	return s.int32(int32(at)), err
 }
 
 func indexOfCodePoint(s *Scope, args []doc.Value) (doc.Value, error) {
@@ -88,16 +87,23 @@ func indexOfCodePoint(s *Scope, args []doc.Value) (doc.Value, error) {
 	if p.token == "" && p.start == 0 {
 		return s.int32(0), nil
 	}
-	start := byteOf(p.text, p.start)
+	start, err := s.byteOf(p.text, p.start)
+	if err != nil {
+		return doc.Value{}, err
+	}
 	if p.end <= p.start || start >= len(p.text) {
 		return s.int32(-1), nil
 	}
-	end := start + byteOf(p.text[start:], p.end-p.start)
-	at := strings.Index(p.text[start:end], p.token)
-	if at >= 0 {
-		at = p.start + codePoints(p.text[start:start+at])
+	length, err := s.byteOf(p.text[start:], p.end-p.start)
+	if err != nil {
+		return doc.Value{}, err
 	}
-	return s.int32(int32(at)), nil
+	at, err := s.Meter.Index(p.text[start:start+length], p.token)
+	if at < 0 || err != nil {
+		return s.int32(-1), err
+	}
+	n, err := s.codePoints(p.text[start : start+at])
+	return s.int32(int32(p.start + n)), err
 }
 
 // truncated is a number as a 64-bit integer: fractions dropped, what is out of range
@@ -173,6 +179,14 @@ func substringOfCodePoints(s *Scope, args []doc.Value) (doc.Value, error) {
 	case start < 0:
 		return doc.Value{}, code.New(34455, "$substrCP: the starting index must be nonnegative integer.")
 	}
-	text = text[byteOf(text, int(start)):]
-	return s.string(text[:byteOf(text, int(length))])
+	from, err := s.byteOf(text, int(start))
+	if err != nil {
+		return doc.Value{}, err
+	}
+	text = text[from:]
+	to, err := s.byteOf(text, int(length))
+	if err != nil {
+		return doc.Value{}, err
+	}
+	return s.string(text[:to])
 }

@@ -1,20 +1,20 @@
 package expression
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 func init() {
 	register(map[string]operator{
 		"$replaceOne": replace("$replaceOne", 1),
 		"$replaceAll": replace("$replaceAll", -1),
-		"$trim":       trim("$trim", strings.Trim),
-		"$ltrim":      trim("$ltrim", strings.TrimLeft),
-		"$rtrim":      trim("$rtrim", strings.TrimRight),
+		"$trim":       trim("$trim", true, true),
+		"$ltrim":      trim("$ltrim", true, false),
+		"$rtrim":      trim("$rtrim", false, true),
 	})
 }
 
@@ -63,16 +63,19 @@ func replace(name string, limit int) operator {
 // replaced puts text where find is; an empty find is before each code point and at the
 // end.
 func (s *Scope) replaced(input, find, text string, limit int) (doc.Value, error) {
-	n := strings.Count(input, find)
-	if limit >= 0 {
-		n = min(n, limit)
+	n, err := s.count(input, find, limit)
+	if err != nil {
+		return doc.Value{}, err
 	}
 	if err := s.room(len(input) + n*(len(text)-len(find)) + 5); err != nil {
 		return doc.Value{}, err
 	}
 	start := s.openText()
 	for ; n > 0; n-- {
-		at := strings.Index(input, find)
+		at, err := s.Meter.Index(input, find)
+		if err != nil {
+			return doc.Value{}, err
+		}
 		s.arena = append(append(s.arena, input[:at]...), text...)
 		input = input[at+len(find):]
 		if find == "" && input != "" {
@@ -85,11 +88,31 @@ func (s *Scope) replaced(input, find, text string, limit int) (doc.Value, error)
 	return s.closeText(start)
 }
 
+// count is how often a text has another one, up to a limit of 0 or more.
+func (s *Scope) count(text, of string, limit int) (n int, err error) {
+	if of == "" {
+		n, err = utf8.RuneCountInString(text)+1, s.spend(work.Scanned(len(text)))
+		if limit >= 0 {
+			n = min(n, limit)
+		}
+		return n, err
+	}
+	for n != limit {
+		at, err := s.Meter.Index(text, of)
+		if at < 0 || err != nil {
+			return n, err
+		}
+		text = text[at+len(of):]
+		n++
+	}
+	return n, nil
+}
+
 // blanks is what $trim takes away unless told otherwise.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/trim/
 const blanks = "\x00\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
 
-func trim(name string, cut func(text, chars string) string) operator {
+func trim(name string, left, right bool) operator {
 	h := shape{name: name, object: 50696, unknown: 50694, missing: 50695, required: []string{"input"}, optional: []string{"chars"}}
 	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {
 		args, err := h.read(arg, names, depth)
@@ -106,7 +129,7 @@ func trim(name string, cut func(text, chars string) string) operator {
 				return doc.Value{}, code.New(50699, "%s requires its input to be a string, got %s (of type %s) instead.", name, show(args[0]), typeName(args[0]))
 			}
 			if !given {
-				return s.string(cut(text, blanks))
+				return s.trimmed(text, blanks, left, right)
 			}
 			if nullish(args[1]) {
 				return null, nil
@@ -115,7 +138,50 @@ func trim(name string, cut func(text, chars string) string) operator {
 			if !ok {
 				return doc.Value{}, code.New(50700, "%s requires 'chars' to be a string, got %s (of type %s) instead.", name, show(args[1]), typeName(args[1]))
 			}
-			return s.string(cut(text, chars))
+			return s.trimmed(text, chars, left, right)
 		}), nil
 	}
+}
+
+// trimmed takes characters away from the left and from the right.
+func (s *Scope) trimmed(text, chars string, left, right bool) (doc.Value, error) {
+	var few [utf8.RuneSelf]bool // ASCII
+	var many map[rune]bool
+	if err := s.spend(work.Scanned(8 * len(chars))); err != nil {
+		return doc.Value{}, err
+	}
+	for _, c := range chars {
+		switch {
+		case c < utf8.RuneSelf:
+			few[c] = true
+		case many == nil:
+			many = map[rune]bool{c: true}
+		default:
+			many[c] = true
+		}
+	}
+	trim := func(decode func(string) (rune, int), cut func(size int)) error {
+		for text != "" {
+			c, size := decode(text)
+			if c < utf8.RuneSelf && !few[c] || c >= utf8.RuneSelf && !many[c] {
+				return nil
+			}
+			cut(size)
+			if err := s.spend(work.Element); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if left {
+		if err := trim(utf8.DecodeRuneInString, func(n int) { text = text[n:] }); err != nil {
+			return doc.Value{}, err
+		}
+	}
+	if right {
+		if err := trim(utf8.DecodeLastRuneInString, func(n int) { text = text[:len(text)-n] }); err != nil {
+			return doc.Value{}, err
+		}
+	}
+	return s.string(text)
 }

@@ -64,7 +64,7 @@ func (c curve) of(s *Scope, v doc.Value) (doc.Value, error) {
 	default:
 		d = decimalOfWide(c.big(exactFloat(d)))
 	}
-	return s.decimal(d), nil
+	return s.computed(d), nil
 }
 
 // limit is where a curve goes towards infinity: 1, or some quarters of pi.
@@ -140,7 +140,7 @@ func atan2(s *Scope, y, x doc.Value) (doc.Value, error) {
 	}
 	a, b := asDecimal(y), asDecimal(x)
 	if a.Form != doc.DecimalFinite || b.Form != doc.DecimalFinite || a.IsZero() || b.IsZero() {
-		return s.decimal(limit(math.Atan2(clamp(a), clamp(b)))), nil
+		return s.computed(limit(math.Atan2(clamp(a), clamp(b)))), nil
 	}
 	angle := atanBig(newFloat().Quo(bigOf(a), bigOf(b)))
 	switch {
@@ -149,5 +149,5 @@ func atan2(s *Scope, y, x doc.Value) (doc.Value, error) {
 	case b.Negative:
 		angle.Add(angle, pi())
 	}
-	return s.decimal(decimalOfBig(angle, 0)), nil
+	return s.computed(decimalOfBig(angle, 0)), nil
 }

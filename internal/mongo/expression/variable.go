@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 func init() {
@@ -141,6 +142,9 @@ func compileLet(arg doc.Value, names *Names, depth int) (*Expression, error) {
 				return v, err
 			}
 			s.setVariable(slots[i], v)
+			if err := s.spend(work.Operator); err != nil {
+				return v, err
+			}
 		}
 		return body.run(s)
 	}}, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // size is {$size: 2}, of an array.
@@ -21,13 +22,16 @@ func size(_ *compiler, name string, arg doc.Value, at spot) (condition, error) {
 	if err != nil {
 		return condition{}, code.New(code.BadValue, "Failed to parse $size. %s", err)
 	}
-	as := check(func(v doc.Value) bool { return v.Type == bsoncore.TypeArray && length(v) == n })
+	as := check(func(v doc.Value, m *work.Meter) bool { return v.Type == bsoncore.TypeArray && length(v, m) == n })
 	return onPath(at.path, Whole, as.test(), &Node{Kind: Size}), nil
 }
 
-func length(v doc.Value) (n int64) {
+// length counts elements, until the work has to stop.
+func length(v doc.Value, m *work.Meter) (n int64) {
 	for range doc.Elements(v) {
-		n++
+		if n++; m.Spend(work.Element) != nil {
+			break
+		}
 	}
 	return n
 }
@@ -48,6 +52,9 @@ func elemMatch(c *compiler, _ string, arg doc.Value, at spot) (condition, error)
 		n := -1
 		for e := range doc.Elements(v) {
 			n++
+			if err := s.Work().Spend(work.Operator); err != nil {
+				return false, err
+			}
 			ok, err := one(e, s, nil)
 			if err != nil {
 				return false, err
@@ -153,7 +160,7 @@ func (c *compiler) oneOfAll(e, arg doc.Value, at spot) (condition, error) {
 	case leads == "$elemMatch":
 		return elemMatch(c, name, inner, at)
 	case e.Type == bsoncore.TypeRegex:
-		return regexValue(e, at)
+		return regexValue(c, e, at)
 	case onField[name] != nil:
 		return condition{}, code.New(code.BadValue, "no $ expressions in $all")
 	}

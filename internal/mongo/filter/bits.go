@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A mask is the bits that $bitsAllSet and its like look at: positions, or those that
@@ -27,7 +28,10 @@ func bits(_ *compiler, name string, arg doc.Value, at spot) (condition, error) {
 	}
 	set := name == "$bitsAllSet" || name == "$bitsAnySet"
 	every := name == "$bitsAllSet" || name == "$bitsAllClear"
-	have := check(func(v doc.Value) bool { return m.has(v, set, every) })
+	have := check(func(v doc.Value, meter *work.Meter) bool {
+		_ = meter.Spend(work.Scanned(8 * len(m.positions)))
+		return m.has(v, set, every)
+	})
 	return onPath(at.path, Both, have.test(), &Node{Kind: Other}), nil
 }
 

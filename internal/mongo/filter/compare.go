@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // equal is {$eq: value}, and {path: value}. A regular expression is equal to itself only.
@@ -47,16 +48,17 @@ func cannotCompare() error { return code.New(code.BadValue, "cannot compare to u
 func equals(with doc.Value) check {
 	switch with.Type {
 	case bsoncore.TypeNull:
-		return func(v doc.Value) bool { return isNullish(v) }
+		return func(v doc.Value, _ *work.Meter) bool { return isNullish(v) }
 	case bsoncore.TypeString, bsoncore.TypeObjectID, bsoncore.TypeDateTime:
-		return func(v doc.Value) bool { // the same bytes, or a value of another type
+		return func(v doc.Value, m *work.Meter) bool { // the same bytes, or a value of another type
 			if v.Type == with.Type {
+				_ = m.Spend(work.Copied(min(len(v.Data), len(with.Data))))
 				return bytes.Equal(v.Data, with.Data)
 			}
-			return v.Type == bsoncore.TypeSymbol && doc.EqualBSON(v, with)
+			return v.Type == bsoncore.TypeSymbol && m.Equal(v, with)
 		}
 	}
-	return func(v doc.Value) bool { return v.Type != 0 && doc.EqualBSON(v, with) }
+	return func(v doc.Value, m *work.Meter) bool { return v.Type != 0 && m.Equal(v, with) }
 }
 
 func isNullish(v doc.Value) bool {
@@ -95,7 +97,7 @@ func compared(_ *compiler, name string, arg doc.Value, at spot) (condition, erro
 func (o order) than(with doc.Value) check {
 	bracket := doc.CanonicalType(with)
 	nan := isNaN(with)
-	return func(v doc.Value) bool {
+	return func(v doc.Value, m *work.Meter) bool {
 		if kind := doc.CanonicalType(v); kind != bracket {
 			switch bracket {
 			case doc.CanonicalNull:
@@ -110,7 +112,7 @@ func (o order) than(with doc.Value) check {
 		if nan || isNaN(v) {
 			return o.equal && nan && isNaN(v)
 		}
-		return o.accepts(doc.CompareBSON(v, with))
+		return o.accepts(m.Compare(v, with))
 	}
 }
 

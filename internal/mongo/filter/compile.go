@@ -9,6 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // Limits on a query.
@@ -141,7 +142,7 @@ func (c *compiler) member(name string, arg doc.Value, at spot) (condition, error
 	case isOperators(arg, false):
 		return c.operators(arg.Data, at)
 	case arg.Type == bsoncore.TypeRegex:
-		return regexValue(arg, at)
+		return regexValue(c, arg, at)
 	}
 	return equal(c, "$eq", arg, at)
 }
@@ -176,7 +177,7 @@ func (c *compiler) count() error {
 	if c.conditions++; c.conditions > maxConditions {
 		return code.New(code.BadValue, "a query has more than %d conditions", maxConditions)
 	}
-	return nil
+	return c.names.Work().Spend(8 * work.Operator)
 }
 
 // path reads the path of a condition. In arrayFilters its first name is the identifier.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A condition is a compiled part of a query, in the two ways that it can be asked.
@@ -14,17 +15,21 @@ type condition struct {
 	node *Node
 }
 
-// A check is a test that needs nothing beside the value.
-type check func(v doc.Value) bool
+// A check is a test that needs nothing beside the value. It counts work that grows with the value.
+type check func(v doc.Value, m *work.Meter) bool
 
 func (c check) test() test {
-	return func(v doc.Value, _ *expression.Scope, _ *Where) (bool, error) { return c(v), nil }
+	return func(v doc.Value, s *expression.Scope, _ *Where) (bool, error) {
+		m := s.Work()
+		ok := c(v, m)
+		return ok, m.Spend(work.Operator)
+	}
 }
 
 // onPath is a condition that holds when one of the values that a path leads to passes.
 func onPath(p *Path, leaf Leaf, one test, node *Node) condition {
 	node.Path = p.text
-	return condition{root: (&field{walk{p, leaf}, one}).test, one: one, node: node}
+	return condition{root: (&field{walk{path: p, leaf: leaf}, one}).test, one: one, node: node}
 }
 
 // A field tests the values that a path leads to.
@@ -35,8 +40,12 @@ type field struct {
 
 func (f *field) test(root doc.Value, s *expression.Scope, w *Where) (ok bool, err error) {
 	names := f.walk.path.names
+	m := s.Work()
 	if len(names) == 1 && root.Type == bsoncore.TypeEmbeddedDocument {
-		v := doc.Lookup(root.Data, names[0])
+		v, err := m.Lookup(root.Data, names[0])
+		if err != nil {
+			return false, err
+		}
 		if v.Type != bsoncore.TypeArray {
 			return f.one(v, s, nil)
 		}
@@ -44,13 +53,18 @@ func (f *field) test(root doc.Value, s *expression.Scope, w *Where) (ok bool, er
 	if w != nil && w.Found {
 		w = nil
 	}
-	f.walk.from(root, func(v doc.Value, at place) bool {
+	along := f.walk
+	along.meter = m
+	along.from(root, func(v doc.Value, at place) bool {
 		ok, err = f.one(v, s, w)
 		if ok && w != nil && at.found {
 			*w = Where{Path: f.walk.path.upTo(at.names), Element: at.element, Found: true}
 		}
 		return ok || err != nil
 	})
+	if err == nil {
+		err = m.Err()
+	}
 	return ok && err == nil, err
 }
 
@@ -132,7 +146,7 @@ func negated(c condition, node *Node) condition {
 
 // constant is a condition that always, or never, holds.
 func constant(holds bool) condition {
-	t := check(func(doc.Value) bool { return holds }).test()
+	t := check(func(doc.Value, *work.Meter) bool { return holds }).test()
 	if holds {
 		return condition{root: t, one: t, node: &Node{Kind: Always}}
 	}

@@ -3,12 +3,13 @@ package filter
 import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // exists is {$exists: true}: null is there. What is no condition, such as 0 or null, is false.
 // https://www.mongodb.com/docs/v7.0/reference/operator/query/exists/
 func exists(_ *compiler, _ string, arg doc.Value, at spot) (condition, error) {
-	there := check(func(v doc.Value) bool { return v.Type != 0 })
+	there := check(func(v doc.Value, _ *work.Meter) bool { return v.Type != 0 })
 	found := onPath(at.path, Both, there.test(), &Node{Kind: Exists})
 	if expression.Truthy(arg) {
 		return found, nil

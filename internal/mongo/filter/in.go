@@ -8,12 +8,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // in is {$in: [value, /regex/]}.
 // https://www.mongodb.com/docs/v7.0/reference/operator/query/in/
-func in(_ *compiler, name string, arg doc.Value, at spot) (condition, error) {
-	l, err := readList(name, arg)
+func in(c *compiler, name string, arg doc.Value, at spot) (condition, error) {
+	l, err := readList(name, arg, c.names.Work())
 	if err != nil {
 		return condition{}, err
 	}
@@ -21,8 +22,8 @@ func in(_ *compiler, name string, arg doc.Value, at spot) (condition, error) {
 }
 
 // notIn is {$nin: [value, /regex/]}.
-func notIn(_ *compiler, name string, arg doc.Value, at spot) (condition, error) {
-	l, err := readList(name, arg)
+func notIn(c *compiler, name string, arg doc.Value, at spot) (condition, error) {
+	l, err := readList(name, arg, c.names.Work())
 	if err != nil {
 		return condition{}, err
 	}
@@ -37,46 +38,47 @@ type list struct {
 	null     bool
 }
 
-func readList(name string, arg doc.Value) (*list, error) {
+func readList(name string, arg doc.Value, m *work.Meter) (*list, error) {
 	if arg.Type != bsoncore.TypeArray {
 		return nil, code.New(code.BadValue, "%s needs an array", name)
 	}
 	l := &list{}
 	for e := range doc.Elements(arg) {
-		if err := l.add(e); err != nil {
+		if err := l.add(e, m); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortFunc(l.values, doc.CompareBSON)
-	l.values = slices.CompactFunc(l.values, doc.EqualBSON)
-	return l, nil
+	slices.SortFunc(l.values, m.Compare)
+	l.values = slices.CompactFunc(l.values, m.Equal)
+	return l, m.Err()
 }
 
-func (l *list) add(v doc.Value) error {
+func (l *list) add(v doc.Value, m *work.Meter) error {
 	switch {
 	case isOperators(v, false):
 		return code.New(code.BadValue, "cannot nest $ under $in")
 	case v.Type == bsoncore.TypeUndefined:
 		return code.New(code.BadValue, "InMatchExpression equality cannot be undefined")
 	case v.Type == bsoncore.TypeRegex:
-		p, err := regularExpressionOf(v)
+		p, err := regularExpressionOf(v, m)
 		l.patterns = append(l.patterns, p)
 		return err
 	}
 	l.null = l.null || v.Type == bsoncore.TypeNull
 	l.values = append(l.values, v)
-	return nil
+	return m.Spend(2 * work.Element)
 }
 
-func (l *list) test(v doc.Value, _ *expression.Scope, _ *Where) (bool, error) {
+func (l *list) test(v doc.Value, s *expression.Scope, _ *Where) (bool, error) {
 	if l.null && isNullish(v) {
 		return true, nil
 	}
-	if _, found := slices.BinarySearchFunc(l.values, v, doc.CompareBSON); found {
-		return true, nil
+	m := s.Work()
+	if _, found := slices.BinarySearchFunc(l.values, v, m.Compare); found || m.Err() != nil {
+		return true, m.Err()
 	}
 	for _, p := range l.patterns {
-		if ok, err := p.accepts(v); ok || err != nil {
+		if ok, err := p.accepts(v, m); ok || err != nil {
 			return ok, err
 		}
 	}

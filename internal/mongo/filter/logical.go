@@ -81,7 +81,7 @@ func not(c *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 // inner reads what $not negates.
 func (c *compiler) inner(arg doc.Value, at spot) (condition, error) {
 	if arg.Type == bsoncore.TypeRegex {
-		return regexValue(arg, at)
+		return regexValue(c, arg, at)
 	}
 	if arg.Type != bsoncore.TypeEmbeddedDocument {
 		return condition{}, code.New(code.BadValue, "$not needs a regex or a document")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // mod is {$mod: [divisor, remainder]}. Fractions are dropped, of its arguments and of
@@ -36,7 +37,7 @@ func mod(_ *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 	if divisor == 0 {
 		return condition{}, code.New(code.BadValue, "divisor cannot be 0")
 	}
-	leaves := check(func(v doc.Value) bool {
+	leaves := check(func(v doc.Value, _ *work.Meter) bool {
 		n, ok := truncated(v)
 		return ok && isNumber(v) && n%divisor == remainder
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // Limits on a path. A number may be an index and a name, so each doubles the ways
@@ -112,8 +113,9 @@ type visitor func(v doc.Value, at place) (stop bool)
 
 // A walk is along a path.
 type walk struct {
-	path *Path
-	leaf Leaf
+	path  *Path
+	leaf  Leaf
+	meter *work.Meter // ends the walk early; nil counts nothing
 }
 
 // from begins at a value: a document, or an element of an array.
@@ -132,9 +134,11 @@ func (w walk) from(v doc.Value, visit visitor) bool {
 // object looks up names from i on, as far as there are objects.
 func (w walk) object(d doc.Doc, i int, at place, visit visitor) bool {
 	for {
-		v := doc.Lookup(d, w.path.names[i])
+		v, err := w.meter.Lookup(d, w.path.names[i])
 		i++
 		switch {
+		case err != nil:
+			return true
 		case i == len(w.path.names):
 			return w.end(v, at, visit)
 		case v.Type == bsoncore.TypeArray:
@@ -151,6 +155,9 @@ func (w walk) array(v doc.Value, i int, at place, visit visitor) bool {
 	n := -1
 	for e := range doc.Elements(v) {
 		n++
+		if w.meter.Spend(work.Element) != nil {
+			return true
+		}
 		if e.Type == bsoncore.TypeEmbeddedDocument && w.object(e.Data, i, at.or(i, n), visit) {
 			return true
 		}
@@ -183,7 +190,7 @@ func (w walk) end(v doc.Value, at place, visit visitor) bool {
 	n := -1
 	for e := range doc.Elements(v) {
 		n++
-		if visit(e, at.or(len(w.path.names), n)) {
+		if w.meter.Spend(work.Element) != nil || visit(e, at.or(len(w.path.names), n)) {
 			return true
 		}
 	}

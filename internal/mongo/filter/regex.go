@@ -10,6 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/pattern"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A regularExpression is a compiled pattern that keeps its text and its options.
@@ -20,7 +21,7 @@ type regularExpression struct {
 
 // newRegularExpression compiles. Errors: 51108 for an option that is none, 51091 for a wrong pattern,
 // BadValue for a NUL. mongodb/mongo: src/mongo/db/matcher/expression_leaf.cpp
-func newRegularExpression(text, options string) (*regularExpression, error) {
+func newRegularExpression(text, options string, m *work.Meter) (*regularExpression, error) {
 	if strings.IndexByte(text, 0) >= 0 {
 		return nil, code.New(code.BadValue, "Regular expression cannot contain an embedded null byte")
 	}
@@ -32,6 +33,9 @@ func newRegularExpression(text, options string) (*regularExpression, error) {
 	}
 	o, err := pattern.ParseOptions(options, "")
 	if err != nil {
+		return nil, err
+	}
+	if err := m.Spend(pattern.CompileCost(text)); err != nil {
 		return nil, err
 	}
 	p, err := pattern.Compile(text, o)
@@ -48,8 +52,11 @@ func (r *regularExpression) described() Pattern {
 }
 
 // match reports whether a text has a match.
-func (r *regularExpression) match(subject string) (bool, error) {
-	found, err := r.pattern.Match(subject)
+func (r *regularExpression) match(subject string, m *work.Meter) (bool, error) {
+	found, err := r.pattern.Match(subject, m)
+	if code.Of(err) != nil {
+		return false, err // of m
+	}
 	if err != nil {
 		return false, code.New(code.OperationFailed, "The regular expression %q takes too long on a value", r.text)
 	}
@@ -58,7 +65,7 @@ func (r *regularExpression) match(subject string) (bool, error) {
 
 // regex is {$regex: "^a", $options: "i"} and {$regex: /^a/i}.
 // https://www.mongodb.com/docs/v7.0/reference/operator/query/regex/
-func regex(_ *compiler, _ string, arg doc.Value, at spot) (condition, error) {
+func regex(c *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 	text, options, isRegex := splitRegex(arg)
 	if !isRegex {
 		var ok bool
@@ -77,7 +84,7 @@ func regex(_ *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 		}
 		options = given
 	}
-	return matches(text, options, at)
+	return matches(c, text, options, at)
 }
 
 // twice says that there are two sets of options, with the code of the one that comes second.
@@ -102,13 +109,13 @@ func regexOptions(_ *compiler, _ string, _ doc.Value, at spot) (condition, error
 }
 
 // regexValue is {path: /x/}.
-func regexValue(arg doc.Value, at spot) (condition, error) {
+func regexValue(c *compiler, arg doc.Value, at spot) (condition, error) {
 	text, options, _ := splitRegex(arg)
-	return matches(text, options, at)
+	return matches(c, text, options, at)
 }
 
-func matches(text, options string, at spot) (condition, error) {
-	r, err := newRegularExpression(text, options)
+func matches(c *compiler, text, options string, at spot) (condition, error) {
+	r, err := newRegularExpression(text, options, c.names.Work())
 	if err != nil {
 		return condition{}, err
 	}
@@ -127,17 +134,17 @@ func splitRegex(v doc.Value) (text, options string, ok bool) {
 }
 
 // regularExpressionOf is what a value of type regex is.
-func regularExpressionOf(v doc.Value) (*regularExpression, error) {
+func regularExpressionOf(v doc.Value, m *work.Meter) (*regularExpression, error) {
 	text, options, _ := splitRegex(v)
-	return newRegularExpression(text, options)
+	return newRegularExpression(text, options, m)
 }
 
-func (r *regularExpression) test(v doc.Value, _ *expression.Scope, _ *Where) (bool, error) {
-	return r.accepts(v)
+func (r *regularExpression) test(v doc.Value, s *expression.Scope, _ *Where) (bool, error) {
+	return r.accepts(v, s.Work())
 }
 
 // accepts matches strings and symbols. A regular expression that is the same is accepted too.
-func (r *regularExpression) accepts(v doc.Value) (bool, error) {
+func (r *regularExpression) accepts(v doc.Value, m *work.Meter) (bool, error) {
 	switch v.Type {
 	case bsoncore.TypeSymbol:
 		v.Type = bsoncore.TypeString
@@ -149,5 +156,5 @@ func (r *regularExpression) accepts(v doc.Value) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	return r.match(subject)
+	return r.match(subject, m)
 }

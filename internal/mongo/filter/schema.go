@@ -8,6 +8,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // jsonSchema is {$jsonSchema: schema}: JSON Schema draft 4, of documents.
@@ -23,25 +24,27 @@ func jsonSchema(c *compiler, _ string, arg doc.Value, at spot) (condition, error
 	if err != nil {
 		return condition{}, err
 	}
-	valid := func(v doc.Value, _ *expression.Scope, _ *Where) (bool, error) { return r(v) }
+	valid := func(v doc.Value, s *expression.Scope, _ *Where) (bool, error) { return r(v, s.Work()) }
 	return condition{root: valid, one: valid, node: &Node{Kind: Other}}, nil
 }
 
 // A rule reports whether a value, which is there, obeys a part of a schema.
-type rule func(v doc.Value) (bool, error)
+type rule func(v doc.Value, m *work.Meter) (bool, error)
 
 // onType is a rule for values of some types, which others obey.
 func onType(kinds types, r rule) rule {
-	return func(v doc.Value) (bool, error) {
+	return func(v doc.Value, m *work.Meter) (bool, error) {
 		if !kinds.has(v) {
 			return true, nil
 		}
-		return r(v)
+		return r(v, m)
 	}
 }
 
 // holds is a check as a rule.
-func (c check) holds() rule { return func(v doc.Value) (bool, error) { return c(v), nil } }
+func (c check) holds() rule {
+	return func(v doc.Value, m *work.Meter) (bool, error) { return c(v, m), m.Spend(work.Operator) }
+}
 
 // A schema is the keywords of one object, while it is compiled.
 type schema struct {
@@ -146,9 +149,9 @@ func everyRule(list []rule) rule {
 	if len(list) == 1 {
 		return list[0]
 	}
-	return func(v doc.Value) (bool, error) {
+	return func(v doc.Value, m *work.Meter) (bool, error) {
 		for _, r := range list {
-			if ok, err := r(v); !ok || err != nil {
+			if ok, err := r(v, m); !ok || err != nil {
 				return false, err
 			}
 		}
@@ -196,7 +199,7 @@ func schemaType(_ *schema, name string, arg doc.Value) (rule, error) {
 	if set == (types{}) {
 		return nil, code.New(code.FailedToParse, "$jsonSchema keyword '%s' must name at least one type", name)
 	}
-	return check(set.has).holds(), nil
+	return set.check().holds(), nil
 }
 
 func schemaTypeError(name string, arg doc.Value, err error) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 var arrays = setOf(bsoncore.TypeArray)
@@ -17,14 +18,14 @@ func itemCount(_ *schema, name string, arg doc.Value) (rule, error) {
 }
 
 // counted compares a count with the argument of a keyword, a maximum or a minimum.
-func counted(kinds types, name string, arg doc.Value, count func(doc.Value) int64) (rule, error) {
+func counted(kinds types, name string, arg doc.Value, count func(doc.Value, *work.Meter) int64) (rule, error) {
 	limit, err := countNumber(name, arg)
 	if err != nil {
 		return nil, err
 	}
-	within := func(v doc.Value) bool { return count(v) >= limit }
+	within := func(v doc.Value, m *work.Meter) bool { return count(v, m) >= limit }
 	if strings.HasPrefix(name, "max") {
-		within = func(v doc.Value) bool { return count(v) <= limit }
+		within = func(v doc.Value, m *work.Meter) bool { return count(v, m) <= limit }
 	}
 	return onType(kinds, check(within).holds()), nil
 }
@@ -38,12 +39,12 @@ func uniqueItems(_ *schema, name string, arg doc.Value) (rule, error) {
 	if !unique {
 		return nil, nil
 	}
-	return onType(arrays, check(func(v doc.Value) bool {
+	return onType(arrays, check(func(v doc.Value, m *work.Meter) bool {
 		set := &valueSet{}
 		for e := range doc.Elements(v) {
-			set.add(e)
+			set.add(e, m)
 		}
-		return !set.repeats()
+		return !set.repeats(m)
 	}).holds()), nil
 }
 
@@ -75,13 +76,13 @@ func firstItems(s *schema, name string, arg doc.Value) (rule, error) {
 		}
 		list = append(list, r)
 	}
-	return onType(arrays, func(v doc.Value) (bool, error) {
+	return onType(arrays, func(v doc.Value, m *work.Meter) (bool, error) {
 		n := 0
 		for e := range doc.Elements(v) {
 			if n == len(list) {
 				break
 			}
-			if ok, err := list[n](e); !ok || err != nil {
+			if ok, err := list[n](e, m); !ok || err != nil {
 				return false, err
 			}
 			n++
@@ -94,7 +95,7 @@ func firstItems(s *schema, name string, arg doc.Value) (rule, error) {
 func additionalItems(s *schema, name string, arg doc.Value) (rule, error) {
 	r, err := schemaOrBool(s, name, arg, "either an object or a boolean, but got a "+code.TypeName(arg))
 	if first := s.keywords["items"]; err == nil && first.Type == bsoncore.TypeArray {
-		return elementsFrom(length(first), r), nil
+		return elementsFrom(length(first, s.c.names.Work()), r), nil
 	}
 	return nil, err
 }
@@ -102,7 +103,7 @@ func additionalItems(s *schema, name string, arg doc.Value) (rule, error) {
 // schemaOrBool reads true for anything, false for nothing, or a schema.
 func schemaOrBool(s *schema, name string, arg doc.Value, what string) (rule, error) {
 	if allowed, ok := doc.AsBool(arg); ok {
-		return check(func(doc.Value) bool { return allowed }).holds(), nil
+		return check(func(doc.Value, *work.Meter) bool { return allowed }).holds(), nil
 	}
 	if arg.Type != bsoncore.TypeEmbeddedDocument {
 		return nil, wrongType(name, what)
@@ -112,13 +113,16 @@ func schemaOrBool(s *schema, name string, arg doc.Value, what string) (rule, err
 
 // elementsFrom is a rule for the elements of an array from an index on.
 func elementsFrom(index int64, r rule) rule {
-	return onType(arrays, func(v doc.Value) (bool, error) {
+	return onType(arrays, func(v doc.Value, m *work.Meter) (bool, error) {
 		n := int64(0)
 		for e := range doc.Elements(v) {
+			if err := m.Spend(work.Element); err != nil {
+				return false, err
+			}
 			if n++; n <= index {
 				continue
 			}
-			if ok, err := r(e); !ok || err != nil {
+			if ok, err := r(e, m); !ok || err != nil {
 				return false, err
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // schemaLogic is allOf, anyOf and oneOf.
@@ -36,10 +37,10 @@ func schemaLogic(s *schema, name string, arg doc.Value) (rule, error) {
 
 // obeys counts how many of list a value obeys, up to enough of them.
 func obeys(list []rule, want func(n int) bool, enough int) rule {
-	return func(v doc.Value) (bool, error) {
+	return func(v doc.Value, m *work.Meter) (bool, error) {
 		n := 0
 		for _, r := range list {
-			ok, err := r(v)
+			ok, err := r(v, m)
 			if err != nil {
 				return false, err
 			}
@@ -62,25 +63,25 @@ func schemaNot(s *schema, name string, arg doc.Value) (rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(v doc.Value) (bool, error) {
-		ok, err := r(v)
+	return func(v doc.Value, m *work.Meter) (bool, error) {
+		ok, err := r(v, m)
 		return !ok && err == nil, err
 	}, nil
 }
 
 // enum lists what a value may be. Objects are equal whatever the order of their fields.
-func enum(_ *schema, name string, arg doc.Value) (rule, error) {
+func enum(s *schema, name string, arg doc.Value) (rule, error) {
 	if arg.Type != bsoncore.TypeArray {
 		return nil, wrongType(name, "an array, but found an element of type "+code.TypeName(arg))
 	}
 	set := &valueSet{}
 	for e := range doc.Elements(arg) {
-		set.add(e)
+		set.add(e, s.c.names.Work())
 	}
 	if len(set.values) == 0 {
 		return nil, code.New(code.FailedToParse, "$jsonSchema keyword '%s' cannot be an empty array", name)
 	}
-	if set.repeats() {
+	if set.repeats(s.c.names.Work()) {
 		return nil, code.New(code.FailedToParse, "$jsonSchema keyword '%s' array cannot contain duplicate values.", name)
 	}
 	return check(set.has).holds(), nil

@@ -5,15 +5,18 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 var objects = setOf(bsoncore.TypeEmbeddedDocument)
 
 // propertyCount is minProperties and maxProperties.
 func propertyCount(_ *schema, name string, arg doc.Value) (rule, error) {
-	return counted(objects, name, arg, func(v doc.Value) (n int64) {
+	return counted(objects, name, arg, func(v doc.Value, m *work.Meter) (n int64) {
 		for range doc.Members(v.Data) {
-			n++
+			if n++; m.Spend(work.Element) != nil {
+				break
+			}
 		}
 		return n
 	})
@@ -44,9 +47,9 @@ func required(_ *schema, name string, arg doc.Value) (rule, error) {
 }
 
 func hasAll(fields []string) check {
-	return func(v doc.Value) bool {
+	return func(v doc.Value, m *work.Meter) bool {
 		for _, f := range fields {
-			if !has(v.Data, f) {
+			if found, err := m.Lookup(v.Data, f); found.Type == 0 || err != nil {
 				return false
 			}
 		}
@@ -70,13 +73,16 @@ func properties(s *schema, name string, arg doc.Value) (rule, error) {
 		}
 		rules[field] = r
 	}
-	return onType(objects, func(v doc.Value) (bool, error) {
+	return onType(objects, func(v doc.Value, m *work.Meter) (bool, error) {
 		for field, value := range doc.Members(v.Data) {
+			if err := m.Spend(work.Operator + work.Scanned(len(field))); err != nil {
+				return false, err
+			}
 			r := rules[field]
 			if r == nil {
 				continue
 			}
-			if ok, err := r(value); !ok || err != nil {
+			if ok, err := r(value, m); !ok || err != nil {
 				return false, err
 			}
 		}
@@ -100,7 +106,7 @@ func allowedProperties(s *schema, name string, _ doc.Value) (rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	other := check(func(doc.Value) bool { return true }).holds()
+	other := check(func(doc.Value, *work.Meter) bool { return true }).holds()
 	if arg := s.keywords["additionalProperties"]; arg.Type != 0 {
 		if other, err = schemaOrBool(s, "additionalProperties", arg, "an object or a boolean"); err != nil {
 			return nil, err
@@ -112,9 +118,12 @@ func allowedProperties(s *schema, name string, _ doc.Value) (rule, error) {
 			known[field] = true
 		}
 	}
-	return onType(objects, func(v doc.Value) (bool, error) {
+	return onType(objects, func(v doc.Value, m *work.Meter) (bool, error) {
 		for field, value := range doc.Members(v.Data) {
-			if ok, err := allowed(field, value, known[field], patterns, other); !ok || err != nil {
+			if err := m.Spend(work.Operator + work.Scanned(len(field))); err != nil {
+				return false, err
+			}
+			if ok, err := allowed(field, value, known[field], patterns, other, m); !ok || err != nil {
 				return false, err
 			}
 		}
@@ -123,9 +132,9 @@ func allowedProperties(s *schema, name string, _ doc.Value) (rule, error) {
 }
 
 // allowed asks of a field what the patterns for its name say, or what is said of others.
-func allowed(field string, value doc.Value, known bool, patterns []namedRule, other rule) (bool, error) {
+func allowed(field string, value doc.Value, known bool, patterns []namedRule, other rule, m *work.Meter) (bool, error) {
 	for _, p := range patterns {
-		found, err := p.name.match(field)
+		found, err := p.name.match(field, m)
 		if err != nil {
 			return false, err
 		}
@@ -133,14 +142,14 @@ func allowed(field string, value doc.Value, known bool, patterns []namedRule, ot
 			continue
 		}
 		known = true
-		if ok, err := p.rule(value); !ok || err != nil {
+		if ok, err := p.rule(value, m); !ok || err != nil {
 			return false, err
 		}
 	}
 	if known {
 		return true, nil
 	}
-	return other(value)
+	return other(value, m)
 }
 
 func patternProperties(s *schema) ([]namedRule, error) {
@@ -157,7 +166,7 @@ func patternProperties(s *schema) ([]namedRule, error) {
 		if inner.Type != bsoncore.TypeEmbeddedDocument {
 			return nil, code.New(code.TypeMismatch, "$jsonSchema keyword '%s' has property '%s' which is not an object", name, text)
 		}
-		p, err := newRegularExpression(text, "")
+		p, err := newRegularExpression(text, "", s.c.names.Work())
 		if err != nil {
 			return nil, err
 		}
@@ -181,11 +190,11 @@ func dependencies(s *schema, name string, arg doc.Value) (rule, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, func(v doc.Value) (bool, error) {
-			if !has(v.Data, field) {
-				return true, nil
+		list = append(list, func(v doc.Value, m *work.Meter) (bool, error) {
+			if found, err := m.Lookup(v.Data, field); found.Type == 0 || err != nil {
+				return true, err
 			}
-			return then(v)
+			return then(v, m)
 		})
 	}
 	return onType(objects, everyRule(list)), nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 var (
@@ -45,19 +46,20 @@ func exclusive(s *schema, name string, arg doc.Value) (rule, error) {
 
 // textLength is minLength and maxLength, in code points.
 func textLength(_ *schema, name string, arg doc.Value) (rule, error) {
-	return counted(texts, name, arg, func(v doc.Value) int64 {
+	return counted(texts, name, arg, func(v doc.Value, m *work.Meter) int64 {
 		text, _ := doc.AsString(v)
+		_ = m.Spend(work.Scanned(len(text)))
 		return int64(utf8.RuneCountInString(text))
 	})
 }
 
 // schemaPattern is pattern.
-func schemaPattern(_ *schema, name string, arg doc.Value) (rule, error) {
+func schemaPattern(s *schema, name string, arg doc.Value) (rule, error) {
 	text, ok := doc.AsString(arg)
 	if !ok {
 		return nil, wrongType(name, "a string")
 	}
-	p, err := newRegularExpression(text, "")
+	p, err := newRegularExpression(text, "", s.c.names.Work())
 	if err != nil {
 		return nil, err
 	}
@@ -74,10 +76,11 @@ func multipleOf(_ *schema, name string, arg doc.Value) (rule, error) {
 		return nil, code.New(code.FailedToParse, "$jsonSchema keyword '%s' must have a positive value", name)
 	}
 	whole, isWhole := doc.AsInt(arg)
-	return onType(numeric, check(func(v doc.Value) bool {
+	return onType(numeric, check(func(v doc.Value, m *work.Meter) bool {
 		if n, ok := doc.AsInt(v); ok && isWhole {
 			return n%whole == 0
 		}
+		_ = m.Spend(100) // numbers of any size
 		d, ok := decimal(v)
 		return ok && divides(by, d)
 	}).holds()), nil

@@ -9,18 +9,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A valueSet has values that are the same whatever the order of fields in them.
 type valueSet struct{ values []doc.Value }
 
-func (s *valueSet) add(v doc.Value) { s.values = append(s.values, ordered(v, maxDepth)) }
+func (s *valueSet) add(v doc.Value, m *work.Meter) {
+	s.values = append(s.values, ordered(v, maxDepth, m))
+}
 
 // repeats sorts the set and reports whether a value is in it twice.
-func (s *valueSet) repeats() bool {
-	slices.SortFunc(s.values, doc.CompareBSON)
+func (s *valueSet) repeats(m *work.Meter) bool {
+	slices.SortFunc(s.values, m.Compare)
 	for i := 1; i < len(s.values); i++ {
-		if doc.EqualBSON(s.values[i-1], s.values[i]) {
+		if m.Equal(s.values[i-1], s.values[i]) {
 			return true
 		}
 	}
@@ -28,13 +31,13 @@ func (s *valueSet) repeats() bool {
 }
 
 // has looks into a set that repeats has sorted.
-func (s *valueSet) has(v doc.Value) bool {
-	_, found := slices.BinarySearchFunc(s.values, ordered(v, maxDepth), doc.CompareBSON)
+func (s *valueSet) has(v doc.Value, m *work.Meter) bool {
+	_, found := slices.BinarySearchFunc(s.values, ordered(v, maxDepth, m), m.Compare)
 	return found
 }
 
 // ordered is v with the fields of its objects sorted by name, as deep as levels.
-func ordered(v doc.Value, levels int) doc.Value {
+func ordered(v doc.Value, levels int, m *work.Meter) doc.Value {
 	if levels == 0 {
 		return v
 	}
@@ -42,17 +45,22 @@ func ordered(v doc.Value, levels int) doc.Value {
 	case bsoncore.TypeArray:
 		b, n := make([]byte, 4, len(v.Data)), 0
 		for e := range doc.Elements(v) {
-			b = doc.AppendElement(b, strconv.Itoa(n), ordered(e, levels-1))
-			n++
+			b = doc.AppendElement(b, strconv.Itoa(n), ordered(e, levels-1, m))
+			if n++; m.Spend(ordering+work.Copied(len(e.Data))) != nil {
+				break
+			}
 		}
 		return doc.Array(closed(b))
 	case bsoncore.TypeEmbeddedDocument:
-		return doc.Object(orderedFields(v.Data, levels-1))
+		return doc.Object(orderedFields(v.Data, levels-1, m))
 	}
 	return v
 }
 
-func orderedFields(d doc.Doc, levels int) doc.Doc {
+// ordering is what it costs to put one field or element in its place.
+const ordering = 10
+
+func orderedFields(d doc.Doc, levels int, m *work.Meter) doc.Doc {
 	type field struct {
 		name  string
 		value doc.Value
@@ -60,11 +68,22 @@ func orderedFields(d doc.Doc, levels int) doc.Doc {
 	var fields []field
 	for name, v := range doc.Members(d) {
 		fields = append(fields, field{name, v})
+		if m.Spend(work.Element) != nil {
+			break
+		}
 	}
-	slices.SortStableFunc(fields, func(a, b field) int { return cmp.Compare(a.name, b.name) })
+	slices.SortStableFunc(fields, func(a, b field) int {
+		if m.Spend(work.Element+work.Copied(min(len(a.name), len(b.name)))) != nil {
+			return 0
+		}
+		return cmp.Compare(a.name, b.name)
+	})
 	b := make([]byte, 4, len(d))
 	for _, f := range fields {
-		b = doc.AppendElement(b, f.name, ordered(f.value, levels))
+		b = doc.AppendElement(b, f.name, ordered(f.value, levels, m))
+		if m.Spend(ordering+work.Copied(len(f.value.Data))) != nil {
+			break
+		}
 	}
 	return closed(b)
 }

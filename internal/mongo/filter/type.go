@@ -5,6 +5,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // typeOf is {$type: "string"}, {$type: 2} and {$type: ["string", 2]}. It looks at the
@@ -18,13 +19,15 @@ func typeOf(_ *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 	if set == (types{}) {
 		return condition{}, code.New(code.FailedToParse, "%s must match at least one type", at.path.text)
 	}
-	return onPath(at.path, Both, check(set.has).test(), &Node{Kind: Type}), nil
+	return onPath(at.path, Both, set.check().test(), &Node{Kind: Type}), nil
 }
 
 // A types is a set of types, by their bytes in BSON.
 type types [256]bool
 
 func (t *types) has(v doc.Value) bool { return v.Type != 0 && t[v.Type] }
+
+func (t types) check() check { return func(v doc.Value, _ *work.Meter) bool { return t.has(v) } }
 
 func (t *types) add(kinds ...bsoncore.Type) {
 	for _, k := range kinds {

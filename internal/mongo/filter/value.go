@@ -39,7 +39,7 @@ func CompileValue(cond doc.Value, o Options) (*ValueFilter, error) {
 		}
 		return valueFilter(found, err)
 	case cond.Type == bsoncore.TypeRegex:
-		return valueFilter(regexValue(cond, at))
+		return valueFilter(regexValue(c, cond, at))
 	case cond.Type == bsoncore.TypeUndefined:
 		return nil, cannotCompare()
 	}

@@ -5,15 +5,24 @@ import (
 	"unicode/utf8"
 
 	"github.com/dlclark/regexp2/v2"
+
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // Find finds the first match: pairs of byte offsets of it and of its groups, -1 where a
-// group took no part; nil when there is none. Errors: ErrTime, ErrDepth.
-func (p *Pattern) Find(text string) ([]int, error) {
+// group took no part; nil when there is none. Errors: ErrTime, ErrDepth, those of m.
+func (p *Pattern) Find(text string, m *work.Meter) ([]int, error) {
 	if p.usesLinear(text) {
+		large, err := p.isLarge(text, m)
+		switch {
+		case err != nil:
+			return nil, err
+		case large:
+			return p.linearFind(text, 0, m)
+		}
 		return p.linear.FindStringSubmatchIndex(text), nil
 	}
-	s, err := p.search(text)
+	s, err := p.search(text, m)
 	if err != nil {
 		return nil, err
 	}
@@ -21,19 +30,19 @@ func (p *Pattern) Find(text string) ([]int, error) {
 }
 
 // FindAll finds matches that do not overlap, as Find gives them, at most so many. One that is empty at
-// the end of a text is not among them, unless the text is empty. It asks stop before each match that needs
-// backtracking, and gives up with its error.
-func (p *Pattern) FindAll(text string, most int, stop func() error) ([][]int, error) {
+// the end of a text is not among them, unless the text is empty. Errors: ErrTime, ErrDepth, those of m, which it asks
+// before each match that needs backtracking.
+func (p *Pattern) FindAll(text string, most int, m *work.Meter) ([][]int, error) {
 	if p.usesLinear(text) && !p.void {
-		return p.linear.FindAllStringSubmatchIndex(text, most), nil
+		return p.linearFindAll(text, most, m)
 	}
-	s, err := p.search(text)
+	s, err := p.search(text, m)
 	if err != nil {
 		return nil, err
 	}
 	var list [][]int
 	for start := 0; len(list) < most && (start < len(s.runes) || start == 0); {
-		if err := stop(); err != nil {
+		if err := m.Ask(); err != nil {
 			return nil, err
 		}
 		at, err := s.next(start)
@@ -66,8 +75,8 @@ type search struct {
 	begin, end int   // the last match, in runes
 }
 
-func (p *Pattern) search(text string) (*search, error) {
-	re, err := p.full()
+func (p *Pattern) search(text string, m *work.Meter) (*search, error) {
+	re, err := p.backtracking(text, m)
 	if err != nil {
 		return nil, err
 	}

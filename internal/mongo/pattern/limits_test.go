@@ -27,12 +27,12 @@ func TestPatternsThatTakeForEver(t *testing.T) {
 	subject := strings.Repeat("a", 5000) + "!"
 	linear := compile(t, `^(a+)+$`, "")
 	for _, text := range []string{subject, subject + "\n"} {
-		if ok, err := linear.Match(text); ok || err != nil || !linear.Linear() {
+		if ok, err := linear.Match(text, nil); ok || err != nil || !linear.Linear() {
 			t.Error(ok, err, "not linear")
 		}
 	}
 	slow := compile(t, `^(a|aa)+(?=b)`, "")
-	if ok, err := slow.Match(subject); ok || !errors.Is(err, ErrTime) && !errors.Is(err, ErrDepth) {
+	if ok, err := slow.Match(subject, nil); ok || !errors.Is(err, ErrTime) && !errors.Is(err, ErrDepth) {
 		t.Error(ok, err)
 	}
 }
@@ -121,7 +121,7 @@ func TestFindAll(t *testing.T) {
 		{"^a", "m", "a\na\n", [][]int{{0, 1}, {2, 3}}},
 		{"(a)|(b)", "", "ab", [][]int{{0, 1, 0, 1, -1, -1}, {1, 2, -1, -1, 1, 2}}},
 	} {
-		got, err := compile(t, c.text, c.options).FindAll(c.subject, 100, func() error { return nil })
+		got, err := compile(t, c.text, c.options).FindAll(c.subject, 100, nil)
 		if err != nil || !slices.EqualFunc(got, c.want, slices.Equal[[]int]) {
 			t.Errorf("/%s/%s in %q: %v, %v", c.text, c.options, c.subject, got, err)
 		}
@@ -148,7 +148,7 @@ func FuzzCompile(f *testing.F) {
 			}
 			return
 		}
-		at, err := p.Find(subject)
+		at, err := p.Find(subject, nil)
 		if err != nil {
 			return // took too long
 		}
@@ -157,7 +157,7 @@ func FuzzCompile(f *testing.F) {
 				t.Fatalf("%q in %q: %v", text, subject, at)
 			}
 		}
-		found, err := p.Match(subject)
+		found, err := p.Match(subject, nil)
 		if err == nil && found != (at != nil) {
 			t.Fatalf("%q in %q: %v, but %v", text, subject, at, found)
 		}

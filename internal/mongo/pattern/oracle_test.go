@@ -24,11 +24,11 @@ func (q question) answer() string {
 	if err != nil {
 		return "error: " + err.Error()
 	}
-	at, err := p.Find(q.subject)
+	at, err := p.Find(q.subject, nil)
 	if err != nil {
 		return "failed: " + err.Error()
 	}
-	found, err := p.Match(q.subject)
+	found, err := p.Match(q.subject, nil)
 	switch {
 	case err != nil:
 		return "failed: " + err.Error()

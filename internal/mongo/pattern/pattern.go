@@ -17,6 +17,7 @@ import (
 	"github.com/dlclark/regexp2/v2"
 
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // Limits on a pattern: of its text, of what is written for the matchers, of the ranges that its classes are
@@ -27,7 +28,12 @@ const (
 	maxWritten = 1 << 20
 	maxSpans   = 1 << 20
 	maxSize    = 1 << 16
-	maxTime    = time.Second
+
+	// A match that needs backtracking cannot be stopped, so its time is short, unless the text is so large that
+	// to look at it takes as long. The matcher gives up to a tenth of a second more.
+	maxTime      = 50 * time.Millisecond
+	maxLargeTime = time.Second
+	largeText    = 512 << 10 // bytes
 )
 
 // Errors of a match that has not come to an end. Their texts are those of PCRE2.
@@ -73,7 +79,20 @@ type Pattern struct {
 	newline bool           // linear says something else of a text that ends in a newline …
 	shorter bool           // … but tells whether there is a match, if asked without that newline too
 	full    func() (*regexp2.Regexp, error)
-	moved   bool // full has a group that stands where \K does
+	patient func() (*regexp2.Regexp, error) // full, for large texts
+	behind  func() *regexp.Regexp           // linear, see behind
+	size    int                             // of linear, in instructions
+	moved   bool                            // full has a group that stands where \K does
+}
+
+// CompileCost is what it costs to compile a pattern, in units of package work. One that repeats may cost more: some tens of
+// milliseconds for 20 bytes.
+func CompileCost(text string) int {
+	cost := 256 * (1 + len(text))
+	if strings.IndexByte(text, '{') >= 0 {
+		cost += 1 << 14
+	}
+	return cost
 }
 
 // Compile reads a pattern. The texts of errors are those of PCRE2.
@@ -90,10 +109,13 @@ func Compile(text string, o Options) (*Pattern, error) {
 	}
 	p := &Pattern{prefix: first.prefix.text(), exact: first.prefix.exact(), groups: first.groups, moved: first.keeps}
 	names := first.names // and nothing else of first is kept
-	p.full = sync.OnceValues(func() (*regexp2.Regexp, error) {
-		second := translator{text: text, flags: flagsOf(o), names: names}
-		return second.compile()
-	})
+	within := func(limit time.Duration) func() (*regexp2.Regexp, error) {
+		return sync.OnceValues(func() (*regexp2.Regexp, error) {
+			second := translator{text: text, flags: flagsOf(o), names: names}
+			return second.compile(limit)
+		})
+	}
+	p.full, p.patient = within(maxTime), within(maxLargeTime)
 	if !first.differs {
 		p.compileLinear(&first)
 	}
@@ -110,7 +132,10 @@ func (p *Pattern) compileLinear(t *translator) {
 	if err != nil {
 		return
 	}
-	p.linear, _ = regexp.Compile(string(t.out))
+	written := string(t.out)
+	p.linear, _ = regexp.Compile(written)
+	p.behind = sync.OnceValue(func() *regexp.Regexp { return behind(written) })
+	p.size = instructions(tree)
 	p.places = !t.moved && !emptyTurns(tree)
 	p.void = mayBeEmpty(tree)
 	p.newline = t.lastLine || t.firstOfLine
@@ -118,7 +143,7 @@ func (p *Pattern) compileLinear(t *translator) {
 }
 
 // compile writes the pattern for the matcher that backtracks, and compiles that.
-func (t *translator) compile() (*regexp2.Regexp, error) {
+func (t *translator) compile(limit time.Duration) (*regexp2.Regexp, error) {
 	if err := t.run(); err != nil {
 		return nil, err
 	}
@@ -126,7 +151,7 @@ func (t *translator) compile() (*regexp2.Regexp, error) {
 	if err != nil {
 		return nil, err
 	}
-	re.MatchTimeout = maxTime
+	re.MatchTimeout = limit
 	return re, nil
 }
 
@@ -137,8 +162,8 @@ func (p *Pattern) Prefix() (prefix string, exact bool) { return p.prefix, p.exac
 // Linear reports whether the time of Match is linear in the length of the text.
 func (p *Pattern) Linear() bool { return p.linear != nil }
 
-// Match reports whether a text has a match. Errors: ErrTime, ErrDepth.
-func (p *Pattern) Match(text string) (bool, error) {
+// Match reports whether a text has a match. Errors: ErrTime, ErrDepth, those of m.
+func (p *Pattern) Match(text string, m *work.Meter) (bool, error) {
 	if !strings.HasPrefix(text, p.prefix) {
 		return false, nil
 	}
@@ -148,16 +173,34 @@ func (p *Pattern) Match(text string) (bool, error) {
 	ended := p.newline && strings.HasSuffix(text, "\n")
 	switch {
 	case p.linear != nil && !ended:
-		return p.linear.MatchString(text), nil
+		return p.linearMatch(text, m)
 	case p.linear != nil && p.shorter:
-		return p.linear.MatchString(text) || p.linear.MatchString(text[:len(text)-1]), nil
+		if found, err := p.linearMatch(text, m); found || err != nil {
+			return found, err
+		}
+		return p.linearMatch(text[:len(text)-1], m)
 	}
-	re, err := p.full()
+	re, err := p.backtracking(text, m)
 	if err != nil {
 		return false, err
 	}
 	found, err := re.MatchRunes([]rune(text)) // with a string, v2.5 loses matches of a(?>\r\n|\n){2}b
 	return found, limited(err)
+}
+
+// backtrackingCost is what a match that needs backtracking counts beside its text: Stop is asked before each
+// that may be slow.
+const backtrackingCost = 1 << 10
+
+// backtracking is the matcher that backtracks, for one match in a text.
+func (p *Pattern) backtracking(text string, m *work.Meter) (*regexp2.Regexp, error) {
+	if err := m.Spend(backtrackingCost + 4*len(text)); err != nil {
+		return nil, err
+	}
+	if len(text) > largeText {
+		return p.patient()
+	}
+	return p.full()
 }
 
 // limited is an error of the matcher that backtracks as one of this package.

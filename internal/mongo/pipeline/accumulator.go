@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -10,15 +11,17 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // An accumulator gathers values of one group.
 type accumulator interface {
 	// add takes the value of one document, missing included, and keeps nothing of its
 	// memory. It tells how many bytes more it holds.
-	add(v doc.Value, d doc.Doc) (grown int, err error)
-	// value is what it has gathered, until the next add; a missing value counts as null.
-	value() doc.Value
+	add(m *work.Meter, v doc.Value, d doc.Doc) (grown int, err error)
+	// value is what it has gathered, until the next add; a missing value counts as null. It is of no use when m
+	// has failed.
+	value(m *work.Meter) doc.Value
 }
 
 // A statement is name: {$accumulator: argument}.
@@ -137,7 +140,12 @@ func (s *statement) add(a accumulator, scope *expression.Scope, d doc.Doc) (int,
 	if err != nil {
 		return 0, err
 	}
-	return a.add(v, d)
+	m := scope.Work()
+	if err := m.Spend(work.Operator + work.Copied(len(v.Data))); err != nil {
+		return 0, err
+	}
+	grown, err := a.add(m, v, d)
+	return grown, cmp.Or(err, m.Err())
 }
 
 // A kept is a copy of a value in memory that is used again.

@@ -3,13 +3,14 @@ package pipeline
 import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A pushed is $push: all values in their order.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/push/
 type pushed struct{ list list }
 
-func (p *pushed) add(v doc.Value, _ doc.Doc) (int, error) {
+func (p *pushed) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
 	if v.Type == 0 {
 		return 0, nil
 	}
@@ -18,7 +19,10 @@ func (p *pushed) add(v doc.Value, _ doc.Doc) (int, error) {
 	return cap(p.list.buf) - before, nil
 }
 
-func (p *pushed) value() doc.Value { return p.list.value() }
+func (p *pushed) value(m *work.Meter) doc.Value {
+	_ = m.Spend(work.Copied(len(p.list.buf)))
+	return p.list.value()
+}
 
 // A set is $addToSet: all values, each once, in the order in which they came first.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/addToSet/
@@ -28,11 +32,12 @@ type set struct {
 	key  []byte
 }
 
-func (s *set) add(v doc.Value, d doc.Doc) (int, error) {
+func (s *set) add(m *work.Meter, v doc.Value, d doc.Doc) (int, error) {
 	if v.Type == 0 {
 		return 0, nil
 	}
 	s.key = doc.AppendCanonicalBSON(s.key[:0], v)
+	_ = m.Spend(work.Scanned(len(s.key)))
 	if _, ok := s.seen[string(s.key)]; ok {
 		return 0, nil
 	}
@@ -40,7 +45,7 @@ func (s *set) add(v doc.Value, d doc.Doc) (int, error) {
 		s.seen = map[string]struct{}{}
 	}
 	s.seen[string(s.key)] = struct{}{}
-	grown, err := s.pushed.add(v, d)
+	grown, err := s.pushed.add(m, v, d)
 	return grown + len(s.key) + 32, err
 }
 
@@ -48,22 +53,23 @@ func (s *set) add(v doc.Value, d doc.Doc) (int, error) {
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/mergeObjects/
 type merged struct{ now, next []byte }
 
-func (m *merged) add(v doc.Value, _ doc.Doc) (int, error) {
+func (a *merged) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
 	if nullish(v) {
 		return 0, nil
 	}
 	if !isObject(v) {
 		return 0, code.New(40400, "$mergeObjects requires object inputs, but input %s is of type %s", show(v), typeName(v))
 	}
-	before := cap(m.now) + cap(m.next)
-	m.next = appendMerged(m.next[:0], m.now, v.Data)
-	m.now, m.next = m.next, m.now
-	return cap(m.now) + cap(m.next) - before, nil
+	before := cap(a.now) + cap(a.next)
+	a.next = appendMerged(a.next[:0], a.now, v.Data)
+	a.now, a.next = a.next, a.now
+	return cap(a.now) + cap(a.next) - before, m.Spend(2 * work.Scanned(len(a.now)))
 }
 
-func (m *merged) value() doc.Value {
-	if len(m.now) == 0 {
+func (a *merged) value(m *work.Meter) doc.Value {
+	_ = m.Spend(work.Copied(len(a.now)))
+	if len(a.now) == 0 {
 		return doc.Object(emptyDoc)
 	}
-	return doc.Object(m.now)
+	return doc.Object(a.now)
 }

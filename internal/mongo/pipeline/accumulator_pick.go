@@ -1,6 +1,9 @@
 package pipeline
 
-import "github.com/mayflydb/mayfly/internal/doc"
+import (
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
+)
 
 // A firstValue is $first.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/first/
@@ -9,7 +12,7 @@ type firstValue struct {
 	some bool
 }
 
-func (f *firstValue) add(v doc.Value, _ doc.Doc) (int, error) {
+func (f *firstValue) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
 	if f.some {
 		return 0, nil
 	}
@@ -17,14 +20,14 @@ func (f *firstValue) add(v doc.Value, _ doc.Doc) (int, error) {
 	return f.set(v), nil
 }
 
-func (f *firstValue) value() doc.Value { return f.get() }
+func (f *firstValue) value(m *work.Meter) doc.Value { return f.get() }
 
 // A lastValue is $last.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/last/
 type lastValue struct{ kept }
 
-func (l *lastValue) add(v doc.Value, _ doc.Doc) (int, error) { return l.set(v), nil }
-func (l *lastValue) value() doc.Value                        { return l.get() }
+func (l *lastValue) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) { return l.set(v), nil }
+func (l *lastValue) value(m *work.Meter) doc.Value                          { return l.get() }
 
 // An extreme is $max or, with sign -1, $min: null and missing values aside.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/max/
@@ -33,11 +36,11 @@ type extreme struct {
 	sign int
 }
 
-func (e *extreme) add(v doc.Value, _ doc.Doc) (int, error) {
-	if nullish(v) || e.kind != 0 && doc.CompareBSON(v, e.get())*e.sign <= 0 {
+func (e *extreme) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
+	if nullish(v) || e.kind != 0 && m.Compare(v, e.get())*e.sign <= 0 {
 		return 0, nil
 	}
 	return e.set(v), nil
 }
 
-func (e *extreme) value() doc.Value { return e.get() }
+func (e *extreme) value(m *work.Meter) doc.Value { return e.get() }

@@ -6,6 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // severalParser reads {n: expression, input: expression}.
@@ -48,7 +49,7 @@ type firstValues struct {
 	list list
 }
 
-func (f *firstValues) add(v doc.Value, _ doc.Doc) (int, error) {
+func (f *firstValues) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
 	if f.list.n == f.n {
 		return 0, nil
 	}
@@ -57,7 +58,10 @@ func (f *firstValues) add(v doc.Value, _ doc.Doc) (int, error) {
 	return cap(f.list.buf) - before, nil
 }
 
-func (f *firstValues) value() doc.Value { return f.list.value() }
+func (f *firstValues) value(m *work.Meter) doc.Value {
+	_ = m.Spend(work.Copied(len(f.list.buf)))
+	return f.list.value()
+}
 
 // A lastValues is $lastN: a ring of the values that came last.
 type lastValues struct {
@@ -66,7 +70,7 @@ type lastValues struct {
 	next int // the oldest, once the ring is full
 }
 
-func (l *lastValues) add(v doc.Value, _ doc.Doc) (int, error) {
+func (l *lastValues) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
 	v = orNull(v)
 	if len(l.ring) < l.n {
 		l.ring = append(l.ring, kept{})
@@ -77,9 +81,12 @@ func (l *lastValues) add(v doc.Value, _ doc.Doc) (int, error) {
 	return grown, nil
 }
 
-func (l *lastValues) value() doc.Value {
+func (l *lastValues) value(m *work.Meter) doc.Value {
 	var all list
 	for i := range l.ring {
+		if m.Spend(work.Element+work.Copied(len(l.ring[i].data))) != nil {
+			break
+		}
 		all.add(l.ring[(l.next+i)%len(l.ring)].get())
 	}
 	return all.value()
@@ -92,12 +99,12 @@ type extremes struct {
 	values  []doc.Value
 }
 
-func (e *extremes) add(v doc.Value, _ doc.Doc) (int, error) {
+func (e *extremes) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
 	if nullish(v) {
 		return 0, nil
 	}
 	at, _ := slices.BinarySearchFunc(e.values, v, func(a, b doc.Value) int {
-		if c := doc.CompareBSON(a, b) * e.sign; c != 0 {
+		if c := m.Compare(a, b) * e.sign; c != 0 {
 			return c
 		}
 		return -1 // behind its equals
@@ -111,12 +118,15 @@ func (e *extremes) add(v doc.Value, _ doc.Doc) (int, error) {
 		e.values = e.values[:e.n-1]
 	}
 	e.values = slices.Insert(e.values, at, owned(v))
-	return grown, nil
+	return grown, m.Spend(work.Copied(valueBytes * (len(e.values) - at)))
 }
 
-func (e *extremes) value() doc.Value {
+func (e *extremes) value(m *work.Meter) doc.Value {
 	var all list
 	for _, v := range e.values {
+		if m.Spend(work.Element+work.Copied(len(v.Data))) != nil {
+			break
+		}
 		all.add(v)
 	}
 	return all.value()

@@ -1,12 +1,14 @@
 package pipeline
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A deviation is $stdDevPop or $stdDevSamp, after Welford: of the numbers.
@@ -18,7 +20,7 @@ type deviation struct {
 	squares float64
 }
 
-func (s *deviation) add(v doc.Value, _ doc.Doc) (int, error) {
+func (s *deviation) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
 	if !numeric(v) {
 		return 0, nil
 	}
@@ -30,7 +32,7 @@ func (s *deviation) add(v doc.Value, _ doc.Doc) (int, error) {
 	return 0, nil
 }
 
-func (s *deviation) value() doc.Value {
+func (s *deviation) value(m *work.Meter) doc.Value {
 	n := s.n
 	if s.sample {
 		n--
@@ -51,7 +53,7 @@ type percentiles struct {
 	sorted bool
 }
 
-func (p *percentiles) add(v doc.Value, _ doc.Doc) (int, error) {
+func (p *percentiles) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
 	if !numeric(v) {
 		return 0, nil
 	}
@@ -60,9 +62,14 @@ func (p *percentiles) add(v doc.Value, _ doc.Doc) (int, error) {
 	return 8 * (cap(p.all) - before), nil
 }
 
-func (p *percentiles) value() doc.Value {
+func (p *percentiles) value(m *work.Meter) doc.Value {
 	if !p.sorted {
-		slices.Sort(p.all)
+		slices.SortFunc(p.all, func(a, b float64) int {
+			if m.Spend(1) != nil {
+				return 0
+			}
+			return cmp.Compare(a, b)
+		})
 		p.sorted = true
 	}
 	if p.median {

@@ -9,6 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A sum is $sum: exact for whole numbers, and of the widest type that came. What is no
@@ -31,7 +32,7 @@ const (
 	decimal
 )
 
-func (s *sum) add(v doc.Value, _ doc.Doc) (int, error) {
+func (s *sum) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
 	switch v.Type {
 	case bsoncore.TypeInt32:
 		i, _ := doc.AsInt(v)
@@ -79,7 +80,7 @@ func (s *sum) float() float64 {
 	return total.sum()
 }
 
-func (s *sum) value() doc.Value {
+func (s *sum) value(*work.Meter) doc.Value {
 	whole, fits := s.whole()
 	switch {
 	case s.widest == decimal:
@@ -166,14 +167,14 @@ type average struct {
 	n int64
 }
 
-func (a *average) add(v doc.Value, d doc.Doc) (int, error) {
+func (a *average) add(m *work.Meter, v doc.Value, d doc.Doc) (int, error) {
 	if numeric(v) {
 		a.n++
 	}
-	return a.sum.add(v, d)
+	return a.sum.add(m, v, d)
 }
 
-func (a *average) value() doc.Value {
+func (a *average) value(*work.Meter) doc.Value {
 	if a.n == 0 {
 		return null
 	}

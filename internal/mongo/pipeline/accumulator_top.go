@@ -6,6 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // topParser reads {n: expression, output: expression, sortBy: sort}, without n for one.
@@ -71,12 +72,12 @@ func (e topEntry) bytes() int {
 	return n
 }
 
-func (t *top) add(v doc.Value, d doc.Doc) (grown int, err error) {
-	if t.keys, err = t.by.Keys(t.keys[:0], d); err != nil {
+func (t *top) add(m *work.Meter, v doc.Value, d doc.Doc) (grown int, err error) {
+	if t.keys, err = t.by.keys(m, t.keys[:0], d); err != nil {
 		return 0, err
 	}
 	at, _ := slices.BinarySearchFunc(t.entries, t.keys, func(e topEntry, keys []doc.Value) int {
-		if c := t.by.compareKeys(e.keys, keys); c != 0 {
+		if c := t.by.compareKeys(m, e.keys, keys); c != 0 {
 			return c
 		}
 		return -1 // behind its equals
@@ -85,7 +86,7 @@ func (t *top) add(v doc.Value, d doc.Doc) (grown int, err error) {
 		gone := t.n - 1
 		if !t.first {
 			gone = 0
-			if at == 0 || t.by.compareKeys(t.entries[0].keys, t.keys) == 0 {
+			if at == 0 || t.by.compareKeys(m, t.entries[0].keys, t.keys) == 0 {
 				return 0, nil
 			}
 			at--
@@ -100,10 +101,10 @@ func (t *top) add(v doc.Value, d doc.Doc) (grown int, err error) {
 		e.keys[i] = owned(k)
 	}
 	t.entries = slices.Insert(t.entries, at, e)
-	return grown + e.bytes(), nil
+	return grown + e.bytes(), m.Spend(work.Copied(64 * (len(t.entries) - at)))
 }
 
-func (t *top) value() doc.Value {
+func (t *top) value(m *work.Meter) doc.Value {
 	if t.single {
 		if len(t.entries) == 0 {
 			return null
@@ -112,6 +113,9 @@ func (t *top) value() doc.Value {
 	}
 	var all list
 	for _, e := range t.entries {
+		if m.Spend(work.Element+work.Copied(len(e.output.Data))) != nil {
+			break
+		}
 		all.add(e.output)
 	}
 	return all.value()

@@ -28,12 +28,14 @@ func (s *buckets) key(scope *expression.Scope) (doc.Value, error) {
 		return v, err
 	}
 	i, _ := slices.BinarySearchFunc(s.boundaries, v, func(b, v doc.Value) int {
-		if doc.CompareBSON(b, v) <= 0 {
+		if scope.Work().Compare(b, v) <= 0 {
 			return -1
 		}
 		return 1
 	})
-	switch {
+	switch err := scope.Work().Err(); {
+	case err != nil:
+		return v, err
 	case i > 0 && i < len(s.boundaries):
 		return s.boundaries[i-1], nil
 	case s.other.Type == 0:

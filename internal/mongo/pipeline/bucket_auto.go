@@ -10,6 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A bucketAuto is $bucketAuto: documents in so many groups of about the same size, by the
@@ -40,7 +41,7 @@ func (s *bucketAuto) rows(r *run, in Rows) Rows {
 			if number == s.n {
 				n = len(entries)
 			}
-			n, lower, upper := s.bounds(entries, n, previous)
+			n, lower, upper := s.bounds(r.meter, entries, n, previous)
 			if buf, err = s.appendBucket(buf[:0], scope, entries[:n], lower, upper); err != nil {
 				yield(nil, err)
 				return
@@ -55,10 +56,10 @@ func (s *bucketAuto) rows(r *run, in Rows) Rows {
 
 // bounds widens a bucket of the first n entries to those that cannot be told from its
 // last one, and says what it is called.
-func (s *bucketAuto) bounds(entries []entry, n int, previous doc.Value) (wider int, lower, upper doc.Value) {
+func (s *bucketAuto) bounds(m *work.Meter, entries []entry, n int, previous doc.Value) (wider int, lower, upper doc.Value) {
 	lower, upper = entries[0].keys[0], entries[n-1].keys[0]
 	if s.round == nil {
-		for n < len(entries) && doc.EqualBSON(entries[n].keys[0], upper) {
+		for n < len(entries) && m.Equal(entries[n].keys[0], upper) {
 			n++
 		}
 		if n < len(entries) {
@@ -71,7 +72,7 @@ func (s *bucketAuto) bounds(entries []entry, n int, previous doc.Value) (wider i
 	}
 	last := upper
 	upper = s.round.up(last)
-	for n < len(entries) && (doc.CompareBSON(entries[n].keys[0], upper) < 0 || doc.EqualBSON(entries[n].keys[0], last)) {
+	for n < len(entries) && (m.Compare(entries[n].keys[0], upper) < 0 || m.Equal(entries[n].keys[0], last)) {
 		n++
 	}
 	if float(upper) == 0 && n < len(entries) {
@@ -107,9 +108,9 @@ func (s *bucketAuto) gather(r *run, scope *expression.Scope, in Rows) ([]entry, 
 		entries = append(entries, e)
 	}
 	slices.SortFunc(entries, func(a, b entry) int {
-		return cmp.Or(doc.CompareBSON(a.keys[0], b.keys[0]), cmp.Compare(a.seq, b.seq))
+		return cmp.Or(r.meter.Compare(a.keys[0], b.keys[0]), cmp.Compare(a.seq, b.seq))
 	})
-	return entries, nil
+	return entries, r.meter.Err()
 }
 
 func (s *bucketAuto) appendBucket(dst []byte, scope *expression.Scope, entries []entry, lower, upper doc.Value) ([]byte, error) {
@@ -132,7 +133,8 @@ func (s *bucketAuto) appendBucket(dst []byte, scope *expression.Scope, entries [
 	dst, at := beginDoc(dst)
 	dst, id := beginDoc(appendHead(dst, bsoncore.TypeEmbeddedDocument, "_id"))
 	dst = endDoc(doc.AppendElement(doc.AppendElement(dst, "min", lower), "max", upper), id)
-	return endDoc(appendFields(dst, s.outputs, accumulators), at), nil
+	dst, err = appendFields(scope.Work(), dst, s.outputs, accumulators)
+	return endDoc(dst, at), err
 }
 
 func parseBucketAuto(c *compiler, arg doc.Value) (stage, error) {

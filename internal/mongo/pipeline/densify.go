@@ -117,10 +117,10 @@ func (g *densifying) widest(all []doc.Doc) error {
 		if err := g.check(v); err != nil {
 			return err
 		}
-		if g.least.Type == 0 || doc.CompareBSON(v, g.least) < 0 {
+		if g.least.Type == 0 || g.r.meter.Compare(v, g.least) < 0 {
 			g.least = v
 		}
-		if g.greatest.Type == 0 || doc.CompareBSON(v, g.greatest) > 0 {
+		if g.greatest.Type == 0 || g.r.meter.Compare(v, g.greatest) > 0 {
 			g.greatest = v
 		}
 	}
@@ -172,7 +172,7 @@ func (g *densifying) partition(p *partition) error {
 		if next, err = g.upTo(next, v, high, closed, like); err != nil {
 			return err
 		}
-		if doc.EqualBSON(next, v) {
+		if g.r.meter.Equal(next, v) {
 			if next, err = g.add(next, g.step); err != nil {
 				return err
 			}
@@ -187,8 +187,8 @@ func (g *densifying) partition(p *partition) error {
 
 // upTo makes documents with the values from next on that are below v and high.
 func (g *densifying) upTo(next, v, high doc.Value, closed bool, like doc.Doc) (doc.Value, error) {
-	for doc.CompareBSON(next, v) < 0 {
-		if c := doc.CompareBSON(next, high); c > 0 || c == 0 && !closed {
+	for g.r.meter.Compare(next, v) < 0 {
+		if c := g.r.meter.Compare(next, high); c > 0 || c == 0 && !closed {
 			break
 		}
 		if err := g.r.turn(); err != nil {

@@ -6,7 +6,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // An equality finds documents of a container by the values at a path, again and again
@@ -55,7 +57,7 @@ func (e *equality) find(values []doc.Value, exact bool) Rows {
 	case err != nil:
 		return fail(err)
 	case e.tooBig || patterns:
-		return filtered(e.server.Documents(e.r.ctx, e.from, accepts), accepts)
+		return e.r.filtered(e.server.Documents(e.r.ctx, e.from, accepts), accepts)
 	}
 	return e.candidates(values, accepts)
 }
@@ -82,9 +84,10 @@ func oneOfQuery(path string, values []doc.Value, patterns bool) doc.Doc {
 }
 
 // filtered is the documents that a filter without variables accepts.
-func filtered(in Rows, accepts *filter.Filter) Rows {
-	return through(in, []mapping{func(d doc.Doc) (doc.Doc, bool, error) {
-		ok, err := accepts.Match(d, nil)
+func (r *run) filtered(in Rows, accepts *filter.Filter) Rows {
+	scope := &expression.Scope{Meter: r.meter}
+	return r.through(in, []mapping{func(d doc.Doc) (doc.Doc, bool, error) {
+		ok, err := accepts.Match(d, scope)
 		return d, ok, err
 	}})
 }
@@ -96,6 +99,9 @@ func (e *equality) fill() error {
 	table := map[string][]int{}
 	for d, err := range e.server.Documents(e.r.ctx, e.from, nil) {
 		if err != nil {
+			return err
+		}
+		if err := e.r.meter.Spend(work.Operator + work.Scanned(len(d))); err != nil {
 			return err
 		}
 		d = docs.keep(d)
@@ -177,9 +183,10 @@ func (e *equality) candidates(values []doc.Value, accepts *filter.Filter) Rows {
 	}
 	slices.Sort(e.chosen)
 	return func(yield func(doc.Doc, error) bool) {
+		scope := &expression.Scope{Meter: e.r.meter}
 		for _, i := range e.chosen {
 			if accepts != nil {
-				ok, err := accepts.Match(e.docs[i], nil)
+				ok, err := accepts.Match(e.docs[i], scope)
 				if err != nil {
 					yield(nil, err)
 					return

@@ -9,6 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A graphLookup is $graphLookup: a search through a container, breadth first, from value
@@ -85,6 +86,9 @@ func (s *graphLookup) search(r *run, by *equality, scope *expression.Scope) (doc
 	}
 	if doc.IsArray(start) {
 		for e := range doc.Elements(start) {
+			if err := r.meter.Spend(20 + work.Scanned(len(e.Data))); err != nil {
+				return doc.Value{}, err
+			}
 			w.ask(e)
 		}
 	} else if start.Type != 0 {
@@ -95,6 +99,9 @@ func (s *graphLookup) search(r *run, by *equality, scope *expression.Scope) (doc
 		values := w.frontier
 		w.frontier = nil
 		for d, err := range by.find(values, true) {
+			if err == nil {
+				err = r.meter.Spend(work.Operator + work.Scanned(4*len(d)))
+			}
 			if err == nil {
 				err = s.meet(w, d, depth, matching)
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A group is $group. Groups come in the order of their first documents. Documents of
@@ -34,7 +35,11 @@ func (s *group) rows(r *run, in Rows) Rows {
 		}
 		var buf []byte
 		for _, g := range groups {
-			buf = s.appendGroup(buf[:0], g.key, g.accumulators)
+			buf, err = s.appendGroup(r.meter, buf[:0], g.key, g.accumulators)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
 			if !yield(buf, nil) {
 				return
 			}
@@ -59,6 +64,9 @@ func (s *group) gather(r *run, in Rows) ([]*gathered, error) {
 		}
 		key = orNull(key)
 		canonical = doc.AppendCanonicalBSON(canonical[:0], key)
+		if err := r.meter.Spend(work.Operator + work.Scanned(len(canonical))); err != nil {
+			return nil, err
+		}
 		g := byKey[string(canonical)]
 		if g == nil {
 			if g, err = s.newGroup(key, scope, d); err != nil {
@@ -119,17 +127,21 @@ func begin(fields []*statement, key doc.Value, scope *expression.Scope, d doc.Do
 	return accumulators, nil
 }
 
-func (s *group) appendGroup(dst []byte, key doc.Value, accumulators []accumulator) []byte {
+func (s *group) appendGroup(m *work.Meter, dst []byte, key doc.Value, accumulators []accumulator) ([]byte, error) {
 	dst, at := beginDoc(dst)
 	dst = doc.AppendElement(dst, "_id", key)
-	return endDoc(appendFields(dst, s.fields, accumulators), at)
+	dst, err := appendFields(m, dst, s.fields, accumulators)
+	return endDoc(dst, at), err
 }
 
-func appendFields(dst []byte, fields []*statement, accumulators []accumulator) []byte {
+func appendFields(m *work.Meter, dst []byte, fields []*statement, accumulators []accumulator) ([]byte, error) {
 	for i, f := range fields {
-		dst = doc.AppendElement(dst, f.name, orNull(accumulators[i].value()))
+		dst = doc.AppendElement(dst, f.name, orNull(accumulators[i].value(m)))
+		if err := m.Spend(work.Operator); err != nil {
+			return dst, err
+		}
 	}
-	return dst
+	return dst, m.Err()
 }
 
 func parseGroup(c *compiler, arg doc.Value) (stage, error) {

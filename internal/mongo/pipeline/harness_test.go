@@ -52,7 +52,7 @@ func (m *memory) Equal(_ context.Context, from Namespace, path string, values []
 	if err != nil {
 		return fail(err), true
 	}
-	return filtered(rowsOf(m.containers[from.Container]), f), true
+	return (&run{}).filtered(rowsOf(m.containers[from.Container]), f), true
 }
 
 func (m *memory) Source(_ context.Context, stage string, arg doc.Value) Rows {

@@ -100,6 +100,9 @@ func (j *joining) find(d doc.Doc) (doc.Value, error) {
 		if err != nil {
 			return doc.Value{}, err
 		}
+		if err := j.r.passing(row); err != nil {
+			return doc.Value{}, err
+		}
 		j.found.add(doc.Object(row))
 		if len(j.found.buf) > MaxDocumentBytes {
 			return doc.Value{}, code.New(4568, "Total size of documents in %s matching pipeline's $lookup stage exceeds %d bytes",
@@ -256,5 +259,5 @@ func (j *joining) documents(d doc.Doc) Rows {
 	}
 	first := &Pipeline{stages: j.pipeline.stages[:1], names: j.pipeline.names}
 	rest := &Pipeline{stages: j.pipeline.stages[1:], names: j.pipeline.names}
-	return rest.rows(j.r, filtered(first.rows(j.r, nil), accepts))
+	return rest.rows(j.r, j.r.filtered(first.rows(j.r, nil), accepts))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // maxTogether is how many bytes the stages of one run may hold at the same time, those of
@@ -57,7 +58,21 @@ func (r *run) counted(s flow, in Rows) Rows {
 		own := *r
 		own.own = 0
 		defer func() { own.holds(-own.own) }()
-		s.rows(&own, in)(yield)
+		s.rows(&own, own.metered(in))(yield)
+	}
+}
+
+// metered counts the documents of in as they pass.
+func (r *run) metered(in Rows) Rows {
+	return func(yield func(doc.Doc, error) bool) {
+		for d, err := range in {
+			if err == nil {
+				err = r.passing(d)
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
 	}
 }
 
@@ -98,10 +113,10 @@ func (s *store) keep(b []byte) []byte {
 	return s.chunk[at:len(s.chunk):len(s.chunk)]
 }
 
-// RowsWithin is Rows whose memory counts in m until they end.
-func (s *Sort) RowsWithin(m *Memory, in Rows, limit int64) Rows {
+// RowsWithin is Rows whose memory counts in m until they end, and whose work w counts.
+func (s *Sort) RowsWithin(m *Memory, w *work.Meter, in Rows, limit int64) Rows {
 	return func(yield func(doc.Doc, error) bool) {
-		r := &run{ctx: context.Background(), env: &Env{Memory: m}, together: &holding{}}
+		r := &run{ctx: context.Background(), env: &Env{Memory: m}, meter: w, together: &holding{}}
 		defer func() { r.holds(-r.own) }()
 		s.rows(r, in, limit)(yield)
 	}

@@ -34,17 +34,20 @@ func (s *partitioning) gather(r *run, in Rows, f func(p *partition) error) error
 		return err
 	}
 	slices.SortFunc(entries, func(a, b entry) int {
-		if c := doc.CompareBSON(keys[a.seq], keys[b.seq]); c != 0 {
+		if c := r.meter.Compare(keys[a.seq], keys[b.seq]); c != 0 {
 			return c
 		}
 		if s.sort == nil {
 			return cmp.Compare(a.seq, b.seq)
 		}
-		return s.sort.compare(a, b)
+		return s.sort.compare(r.meter, a, b)
 	})
+	if err := r.meter.Err(); err != nil {
+		return err
+	}
 	for len(entries) > 0 {
 		n := 1
-		for n < len(entries) && doc.EqualBSON(keys[entries[n].seq], keys[entries[0].seq]) {
+		for n < len(entries) && r.meter.Equal(keys[entries[n].seq], keys[entries[0].seq]) {
 			n++
 		}
 		if err := f(&partition{r, scope, entries[:n], &held}); err != nil {
@@ -76,7 +79,7 @@ func (s *partitioning) read(in Rows, scope *expression.Scope, held *budget) (ent
 			key.Data = docs.keep(key.Data)
 		}
 		if s.sort != nil {
-			if e.keys, err = s.sort.Keys(make([]doc.Value, 0, len(s.sort.parts)), e.d); err != nil {
+			if e.keys, err = s.sort.keys(scope.Work(), make([]doc.Value, 0, len(s.sort.parts)), e.d); err != nil {
 				return nil, nil, err
 			}
 		}

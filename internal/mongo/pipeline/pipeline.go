@@ -19,6 +19,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // Rows is a lazy sequence of documents. A document is valid until the next step, and
@@ -48,6 +49,7 @@ type Env struct {
 	ClusterTime doc.Value // $$CLUSTER_TIME, missing when stand-alone
 	Random      func() float64
 	Vars        []doc.Value // by the slots of Options.Names
+	Meter       *work.Meter // counts the work of the command; nil for one that asks the context of Run
 	Memory      *Memory     // what the run shares with others; nil for no limit but its own
 	Server      Server      // may be nil when no stage reads or writes other containers
 }
@@ -130,6 +132,9 @@ func (p *Pipeline) Run(ctx context.Context, in Rows, env *Env) Rows {
 			if err == nil && len(d) > MaxDocumentBytes {
 				err = tooLarge(len(d))
 			}
+			if err == nil {
+				err = r.passing(d)
+			}
 			if err != nil {
 				yield(nil, err)
 				return
@@ -162,18 +167,21 @@ func (p *Pipeline) rows(r *run, in Rows) Rows {
 				steps = append(steps, next.mapper(r))
 				i++
 			}
-			in = through(in, steps)
+			in = r.through(in, steps)
 		}
 	}
 	return in
 }
 
 // through passes each document through all steps.
-func through(in Rows, steps []mapping) Rows {
+func (r *run) through(in Rows, steps []mapping) Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		for d, err := range in {
 			keep := true
 			for i := 0; i < len(steps) && keep && err == nil; i++ {
+				if err = r.passing(d); err != nil {
+					break
+				}
 				d, keep, err = steps[i](d)
 				if len(d) > maxPassingBytes {
 					err = tooLarge(len(d))
@@ -206,6 +214,9 @@ func (p *Pipeline) Each(ctx context.Context, env *Env) (func(d doc.Doc) (out doc
 	}
 	return func(d doc.Doc) (doc.Doc, bool, error) {
 		for _, step := range steps {
+			if err := r.passing(d); err != nil {
+				return nil, false, err
+			}
 			var keep bool
 			var err error
 			if d, keep, err = step(d); err != nil || !keep {
@@ -237,7 +248,7 @@ type run struct {
 	ctx   context.Context
 	env   *Env
 	vars  []doc.Value
-	turns uint
+	meter *work.Meter
 
 	together *holding // of all stages
 	own      int      // of what is held, that of the stage that this is the run of
@@ -246,13 +257,17 @@ type run struct {
 func newRun(ctx context.Context, env *Env, names *expression.Names) *run {
 	vars := make([]doc.Value, max(names.Slots(), len(env.Vars)))
 	copy(vars, env.Vars)
-	return &run{ctx: ctx, env: env, vars: vars, together: &holding{}}
+	r := &run{ctx: ctx, env: env, vars: vars, meter: env.Meter, together: &holding{}}
+	if r.meter == nil {
+		r.meter = &work.Meter{Stop: r.stop}
+	}
+	return r
 }
 
 // scope is for the expressions of one stage.
 func (r *run) scope() *expression.Scope {
 	return &expression.Scope{
-		Vars: r.vars, Now: r.env.Now, ClusterTime: r.env.ClusterTime, Random: r.env.Random, Stop: r.stop,
+		Vars: r.vars, Now: r.env.Now, ClusterTime: r.env.ClusterTime, Random: r.env.Random, Meter: r.meter,
 	}
 }
 
@@ -269,14 +284,19 @@ func (r *run) stop() error {
 
 // turn is called by each turn of a loop that may be long without reading documents.
 func (r *run) turn() error {
+	return r.work().Spend(work.Operator)
+}
+
+// work is the meter of the run, nil for a sort on its own.
+func (r *run) work() *work.Meter {
 	if r == nil {
 		return nil
 	}
-	if r.turns++; r.turns%1024 != 0 {
-		return nil
-	}
-	return r.stop()
+	return r.meter
 }
+
+// passing counts a document that goes from one stage to the next, which walks through it.
+func (r *run) passing(d doc.Doc) error { return r.meter.Spend(work.Operator + work.Scanned(len(d))/2) }
 
 // random is a number from 0 up to, not including, 1.
 func (r *run) random() float64 {

@@ -6,6 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A redact is $redact: an expression says of the document, and of those in it, whether
@@ -65,7 +66,10 @@ func (s *redact) appendRedacted(dst []byte, d doc.Doc, scope *expression.Scope) 
 func (s *redact) appendInside(dst []byte, d doc.Doc, scope *expression.Scope) ([]byte, error) {
 	dst, at := beginDoc(dst)
 	for name, v := range doc.Members(d) {
-		var err error
+		err := scope.Work().Spend(work.Element)
+		if err != nil {
+			return nil, err
+		}
 		if dst, err = s.appendValue(dst, name, v, scope); err != nil {
 			return nil, err
 		}
@@ -94,7 +98,10 @@ func (s *redact) appendElements(dst []byte, array doc.Value, scope *expression.S
 	for e := range doc.Elements(array) {
 		before, keep := len(dst), true
 		dst = appendIndex(dst, e.Type, i)
-		var err error
+		err := scope.Work().Spend(work.Element)
+		if err != nil {
+			return nil, err
+		}
 		switch e.Type {
 		case bsoncore.TypeEmbeddedDocument:
 			dst, keep, err = s.appendRedacted(dst, e.Data, scope)

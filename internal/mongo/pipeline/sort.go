@@ -6,6 +6,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A Sort is a compiled order of documents: {a: 1, "b.c": -1}. It is immutable and safe
@@ -85,17 +86,17 @@ func (s *Sort) Paths() (paths []string, descending []bool) {
 // that Keys refuses sort as if their arrays were empty. Sorting many documents goes
 // through Rows, which finds the keys of each once.
 func (s *Sort) Compare(a, b doc.Doc) int {
-	x, _ := s.Keys(nil, a)
-	y, _ := s.Keys(nil, b)
+	x, _ := s.keys(nil, nil, a)
+	y, _ := s.keys(nil, nil, b)
 	if len(x) != len(s.parts) || len(y) != len(s.parts) {
 		return 0
 	}
-	return s.compareKeys(x, y)
+	return s.compareKeys(nil, x, y)
 }
 
-func (s *Sort) compareKeys(a, b []doc.Value) int {
+func (s *Sort) compareKeys(m *work.Meter, a, b []doc.Value) int {
 	for i := range s.parts {
-		if c := doc.CompareBSON(a[i], b[i]); c != 0 {
+		if c := m.Compare(a[i], b[i]); c != 0 {
 			if s.parts[i].descending {
 				return -c
 			}

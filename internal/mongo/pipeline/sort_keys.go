@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // Keys appends the values that a document sorts by, one for each path; they share its
@@ -14,7 +15,13 @@ import (
 // first, an empty one as undefined; where several paths go into one array, they are taken
 // of the same element. It fails with BadValue when paths go into different arrays.
 // https://www.mongodb.com/docs/v7.0/reference/bson-type-comparison-order/
-func (s *Sort) Keys(dst []doc.Value, d doc.Doc) ([]doc.Value, error) {
+func (s *Sort) Keys(dst []doc.Value, d doc.Doc) ([]doc.Value, error) { return s.keys(nil, dst, d) }
+
+// keys is Keys, counted by m.
+func (s *Sort) keys(m *work.Meter, dst []doc.Value, d doc.Doc) ([]doc.Value, error) {
+	if err := m.Spend(len(s.parts) * (work.Operator + work.Scanned(len(d))/4)); err != nil {
+		return dst, err
+	}
 	start, arrays := len(dst), 0
 	for _, p := range s.parts {
 		v, array := straight(d, p.path)
@@ -26,15 +33,18 @@ func (s *Sort) Keys(dst []doc.Value, d doc.Doc) ([]doc.Value, error) {
 	if arrays == 0 {
 		return dst, nil
 	}
+	if err := m.Spend(arrays * work.Scanned(len(d))); err != nil {
+		return dst, err
+	}
 	if arrays > 1 {
-		return s.keysOfArrays(dst[:start], d)
+		return s.keysOfArrays(m, dst[:start], d)
 	}
 	for i, p := range s.parts {
 		if _, array := straight(d, p.path); array {
-			dst[start+i] = p.best(d)
+			dst[start+i] = p.best(m, d)
 		}
 	}
-	return dst, nil
+	return dst, m.Err()
 }
 
 // straight is what lies at a path as long as no array is met.
@@ -54,13 +64,13 @@ func straight(d doc.Doc, p path) (v doc.Value, array bool) {
 }
 
 // best is the value that sorts first of those that a path leads to.
-func (p sortPart) best(d doc.Doc) (best doc.Value) {
+func (p sortPart) best(m *work.Meter, d doc.Doc) (best doc.Value) {
 	each(doc.Object(d), p.path, func(v doc.Value) {
 		if best.Type == 0 {
 			best = v
 			return
 		}
-		c := doc.CompareBSON(v, best)
+		c := m.Compare(v, best)
 		if c < 0 && !p.descending || c > 0 && p.descending {
 			best = v
 		}
@@ -138,14 +148,14 @@ type trail struct {
 }
 
 // keysOfArrays is Keys where several paths meet arrays.
-func (s *Sort) keysOfArrays(dst []doc.Value, d doc.Doc) ([]doc.Value, error) {
+func (s *Sort) keysOfArrays(m *work.Meter, dst []doc.Value, d doc.Doc) ([]doc.Value, error) {
 	trails := make([]trail, len(s.parts))
 	for i := range trails {
 		trails[i].v = doc.Object(d)
 	}
 	var best []doc.Value
-	err := s.spread(trails, func(keys []doc.Value) {
-		if best == nil || s.compareKeys(keys, best) < 0 {
+	err := s.spread(m, trails, func(keys []doc.Value) {
+		if best == nil || s.compareKeys(m, keys, best) < 0 {
 			best = append(best[:0], keys...)
 		}
 	})
@@ -154,7 +164,7 @@ func (s *Sort) keysOfArrays(dst []doc.Value, d doc.Doc) ([]doc.Value, error) {
 
 // spread calls f with each combination of keys. It goes through one array at a time, for
 // all the paths that lead through it.
-func (s *Sort) spread(trails []trail, f func([]doc.Value)) error {
+func (s *Sort) spread(m *work.Meter, trails []trail, f func([]doc.Value)) error {
 	through := -1
 	for i := range trails {
 		t := &trails[i]
@@ -179,12 +189,15 @@ func (s *Sort) spread(trails []trail, f func([]doc.Value)) error {
 	some := false
 	for e := range doc.Elements(trails[through].v) {
 		some = true
-		if err := s.spread(s.enter(trails, e), f); err != nil {
+		if err := m.Spend(len(trails) * work.Operator); err != nil {
+			return err
+		}
+		if err := s.spread(m, s.enter(trails, e), f); err != nil {
 			return err
 		}
 	}
 	if !some {
-		return s.spread(s.enter(trails, doc.Value{}), f)
+		return s.spread(m, s.enter(trails, doc.Value{}), f)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // Rows sorts documents; equal ones stay in the order in which they came. With a limit
@@ -28,10 +29,6 @@ func (s *Sort) rows(r *run, in Rows, limit int64) Rows {
 			return
 		}
 		for _, e := range sorted {
-			if err := r.turn(); err != nil {
-				yield(nil, err)
-				return
-			}
 			if !yield(e.d, nil) {
 				return
 			}
@@ -50,15 +47,15 @@ const entryBytes = 64 // beside the document and its keys, of 40 bytes each
 
 func (e entry) bytes() int { return len(e.d) + entryBytes + 40*len(e.keys) }
 
-func (s *Sort) compare(a, b entry) int {
-	if c := s.compareKeys(a.keys, b.keys); c != 0 {
+func (s *Sort) compare(m *work.Meter, a, b entry) int {
+	if c := s.compareKeys(m, a.keys, b.keys); c != 0 {
 		return c
 	}
 	return cmp.Compare(a.seq, b.seq)
 }
 
 func (s *Sort) all(r *run, in Rows) ([]entry, error) {
-	held := r.budget("$sort")
+	held, m := r.budget("$sort"), r.work()
 	var docs store
 	var entries []entry
 	var keys []doc.Value // room for the keys of coming entries
@@ -71,7 +68,7 @@ func (s *Sort) all(r *run, in Rows) ([]entry, error) {
 		}
 		e := entry{d: docs.keep(d), seq: len(entries)}
 		start := len(keys)
-		if keys, err = s.Keys(keys, e.d); err != nil {
+		if keys, err = s.keys(m, keys, e.d); err != nil {
 			return nil, err
 		}
 		e.keys = keys[start:len(keys):len(keys)]
@@ -80,13 +77,13 @@ func (s *Sort) all(r *run, in Rows) ([]entry, error) {
 		}
 		entries = append(entries, e)
 	}
-	slices.SortFunc(entries, s.compare)
-	return entries, nil
+	slices.SortFunc(entries, func(a, b entry) int { return s.compare(m, a, b) })
+	return entries, m.Err()
 }
 
 // top keeps a heap of the limit first documents, the last of them on top.
 func (s *Sort) top(r *run, in Rows, limit int64) ([]entry, error) {
-	held := r.budget("$sort")
+	held, m := r.budget("$sort"), r.work()
 	var heap []entry
 	var keys []doc.Value
 	seq := 0
@@ -97,44 +94,44 @@ func (s *Sort) top(r *run, in Rows, limit int64) ([]entry, error) {
 		seq++
 		if int64(len(heap)) < limit {
 			e := entry{d: slices.Clone(d), seq: seq}
-			if e.keys, err = s.Keys(make([]doc.Value, 0, len(s.parts)), e.d); err != nil {
+			if e.keys, err = s.keys(m, make([]doc.Value, 0, len(s.parts)), e.d); err != nil {
 				return nil, err
 			}
 			if err := held.take(e.bytes()); err != nil {
 				return nil, err
 			}
 			heap = append(heap, e)
-			s.up(heap)
+			s.up(m, heap)
 			continue
 		}
-		if keys, err = s.Keys(keys[:0], d); err != nil {
+		if keys, err = s.keys(m, keys[:0], d); err != nil {
 			return nil, err
 		}
-		if s.compareKeys(keys, heap[0].keys) >= 0 {
+		if s.compareKeys(m, keys, heap[0].keys) >= 0 {
 			continue
 		}
 		if err := held.take(len(d) - len(heap[0].d)); err != nil {
 			return nil, err
 		}
-		if err := s.replaceTop(heap, d, seq); err != nil {
+		if err := s.replaceTop(m, heap, d, seq); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortFunc(heap, s.compare)
-	return heap, nil
+	slices.SortFunc(heap, func(a, b entry) int { return s.compare(m, a, b) })
+	return heap, m.Err()
 }
 
 // replaceTop puts d in the place of the last of the heap, in its memory.
-func (s *Sort) replaceTop(heap []entry, d doc.Doc, seq int) (err error) {
+func (s *Sort) replaceTop(m *work.Meter, heap []entry, d doc.Doc, seq int) (err error) {
 	e := &heap[0]
 	e.d, e.seq = append(e.d[:0], d...), seq
-	if e.keys, err = s.Keys(e.keys[:0], e.d); err != nil {
+	if e.keys, err = s.keys(m, e.keys[:0], e.d); err != nil {
 		return err
 	}
 	for i := 0; ; {
 		last := i
 		for c := 2*i + 1; c <= 2*i+2 && c < len(heap); c++ {
-			if s.compare(heap[c], heap[last]) > 0 {
+			if s.compare(m, heap[c], heap[last]) > 0 {
 				last = c
 			}
 		}
@@ -146,10 +143,10 @@ func (s *Sort) replaceTop(heap []entry, d doc.Doc, seq int) (err error) {
 	}
 }
 
-func (s *Sort) up(heap []entry) {
+func (s *Sort) up(m *work.Meter, heap []entry) {
 	for i := len(heap) - 1; i > 0; {
 		parent := (i - 1) / 2
-		if s.compare(heap[i], heap[parent]) <= 0 {
+		if s.compare(m, heap[i], heap[parent]) <= 0 {
 			return
 		}
 		heap[i], heap[parent] = heap[parent], heap[i]

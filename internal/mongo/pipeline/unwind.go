@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // An unwind is $unwind: a document for each element of an array. What is no array is
@@ -47,7 +48,7 @@ func (s *unwind) rows(r *run, in Rows) Rows {
 			}
 			i := int64(0)
 			for e := range doc.Elements(v) {
-				if err := r.turn(); err != nil {
+				if err := r.meter.Spend(work.Operator + work.Scanned(len(d)-len(v.Data)+len(e.Data))); err != nil {
 					yield(nil, err)
 					return
 				}

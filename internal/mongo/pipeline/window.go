@@ -79,14 +79,14 @@ func (w *window) byValue(p *partition, i, from, to int) (int, int, error) {
 	if w.low.open {
 		from = 0
 	} else {
-		for from < len(p.entries) && doc.CompareBSON(at(from), low) < 0 {
+		for from < len(p.entries) && p.r.meter.Compare(at(from), low) < 0 {
 			from++
 		}
 	}
 	if w.high.open {
 		to = len(p.entries)
 	} else {
-		for to < len(p.entries) && doc.CompareBSON(at(to), high) <= 0 {
+		for to < len(p.entries) && p.r.meter.Compare(at(to), high) <= 0 {
 			to++
 		}
 	}

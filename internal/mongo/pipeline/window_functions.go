@@ -8,6 +8,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A windowFunction gives a value for each document of a partition.
@@ -41,7 +42,7 @@ func interpolate(input *expression.Expression) windowFunction {
 			switch {
 			case !numeric(key) && key.Type != bsoncore.TypeDateTime:
 				return nil, code.New(605002, "The sortBy field of $linearFill must be a number or a date, but it was %s", typeName(key))
-			case i > 0 && doc.EqualBSON(key, p.entries[i-1].keys[0]):
+			case i > 0 && p.r.meter.Equal(key, p.entries[i-1].keys[0]):
 				return nil, code.New(6050106, "There can be no repeated values in the sort field of $linearFill")
 			case nullish(v):
 				continue
@@ -93,7 +94,7 @@ func numbering(ties, dense bool) windowFunction {
 		values := make([]doc.Value, len(p.entries))
 		rank := int64(0)
 		for i, e := range p.entries {
-			tied := i > 0 && ties && doc.EqualBSON(e.keys[0], p.entries[i-1].keys[0])
+			tied := i > 0 && ties && p.r.meter.Equal(e.keys[0], p.entries[i-1].keys[0])
 			switch {
 			case tied:
 			case dense:
@@ -151,11 +152,14 @@ func accumulated(s *statement, w *window) windowFunction {
 				if err := p.r.turn(); err != nil {
 					return err
 				}
-				if _, err := a.add(inputs[done], p.entries[done].d); err != nil {
+				if _, err := a.add(p.r.meter, inputs[done], p.entries[done].d); err != nil {
 					return err
 				}
 			}
-			values[i] = owned(orNull(a.value()))
+			values[i] = owned(orNull(a.value(p.r.meter)))
+			if err := p.r.meter.Spend(work.Operator + work.Copied(len(values[i].Data))); err != nil {
+				return err
+			}
 			return p.held.take(len(values[i].Data) + valueBytes)
 		})
 		return values, err
