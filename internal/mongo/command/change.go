@@ -47,7 +47,10 @@ func (r *request) changing(q *selection, spec, filters, constants doc.Value) (*c
 		x.replacement = d
 		return x, update.Check(d)
 	}
-	o := update.Options{}
+	o := update.Options{Names: q.names}
+	if o.Names == nil {
+		o.Names = r.newNames()
+	}
 	for v := range doc.Elements(filters) {
 		f, ok := doc.AsDoc(v)
 		if !ok {
@@ -85,7 +88,7 @@ func (x *change) readPipeline(r *request, q *selection, spec, filters, constants
 
 // apply gives what the change makes of a document, and whether that is another one.
 func (x *change) apply(r *request, d doc.Doc, where filter.Where, inserting bool) (out doc.Doc, changed bool, err error) {
-	in := update.Input{Now: r.at, ClusterTime: r.clusterTime(), Inserting: inserting}
+	in := update.Input{Now: r.at, ClusterTime: r.clusterTime(), Inserting: inserting, Meter: r.work()}
 	switch {
 	case x.replaces:
 		return update.Replace(d, x.replacement, in)

@@ -17,6 +17,7 @@ import (
 func (r *request) wait(waiting *atomic.Int64, grown <-chan struct{}, patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(r.ctx, patience)
 	defer cancel()
+	r.unwatch()
 	defer r.c.watch(cancel)()
 	watch := clock.Start()
 	defer func() { r.waited += watch.Elapsed() }()

@@ -149,7 +149,8 @@ func (c *connection) run(r *request, a *answer) error {
 		return code.New(code.InterruptedAtShutdown, "interrupted at shutdown")
 	}
 	defer c.start(nil, nil)
-	r.ctx = ctx
+	r.ctx, r.cancel = ctx, cancel
+	defer r.unwatch()
 	if err := r.fails(); err != nil {
 		return err
 	}

@@ -56,6 +56,10 @@ type request struct {
 	meter work.Meter       // see work
 	plain expression.Scope // of filters that evaluate nothing
 
+	cancel  context.CancelFunc // of ctx
+	asked   uint               // how often stopped was asked
+	watched func()             // ends the watch over the client, nil while there is none
+
 	effect *store.Effect // what it did to lifetimes, nil for nothing
 
 	following bool // it reads a change stream

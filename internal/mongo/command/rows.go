@@ -70,6 +70,9 @@ func (r *request) scope(names *expression.Names, vars []doc.Value) *expression.S
 
 // stopped fails when the request's time is up.
 func (r *request) stopped() error {
+	if r.asked++; r.asked%64 == 0 {
+		r.watch()
+	}
 	ctx := r.ctx
 	if r.tx != nil {
 		ctx = r.tx.ctx // of the request that runs, which may be a later one

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"time"
+
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
@@ -27,4 +29,24 @@ func (c *connection) stops() error {
 // meter counts the work of a cursor for whichever request reads it at the moment.
 func (p *piping) meter() *work.Meter {
 	return &work.Meter{Stop: func() error { return p.now.stopped() }}
+}
+
+// patience is how long a request runs before its client is watched, so that short ones pay nothing.
+const patience = 50 * time.Millisecond
+
+// watch ends a request that has run for a while when its client leaves. Like MongoDB it lets writes come to their end.
+// mongodb/mongo: src/mongo/db/operation_context.h, markKillOnClientDisconnect
+func (r *request) watch() {
+	if r.watched != nil || r.c == nil || r.cancel == nil || r.command.needs&writeAction != 0 || r.tx != nil || r.since.Elapsed()-r.waited < patience {
+		return
+	}
+	r.watched = r.c.watch(r.cancel)
+}
+
+// unwatch ends the watch before anybody else reads from the connection.
+func (r *request) unwatch() {
+	if r.watched != nil {
+		r.watched()
+		r.watched = nil
+	}
 }

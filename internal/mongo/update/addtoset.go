@@ -7,16 +7,21 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // {$addToSet: {path: value}} or {path: {$each: [values]}} appends the values that
 // equal no element yet, in their order.
-func compileAddToSet(_ string, arg doc.Value) (*leaf, error) {
+func compileAddToSet(_ string, arg doc.Value, names *expression.Names) (*leaf, error) {
 	values, err := setValues(arg)
 	if err != nil {
 		return nil, err
 	}
-	s := newSet(values)
+	s := newSet(values, names.Work())
+	if err := names.Work().Err(); err != nil {
+		return nil, err
+	}
 	return &leaf{creates: true, depth: deepest(s.values), change: s.change}, nil
 }
 
@@ -51,13 +56,13 @@ type set struct {
 	sorted []int
 }
 
-func newSet(all []doc.Value) *set {
+func newSet(all []doc.Value, m *work.Meter) *set {
 	places := make([]int, len(all))
 	for i := range places {
 		places[i] = i
 	}
-	slices.SortStableFunc(places, func(i, j int) int { return doc.CompareBSON(all[i], all[j]) })
-	places = slices.CompactFunc(places, func(i, j int) bool { return doc.EqualBSON(all[i], all[j]) })
+	slices.SortStableFunc(places, func(i, j int) int { return m.Compare(all[i], all[j]) })
+	places = slices.CompactFunc(places, func(i, j int) bool { return m.Equal(all[i], all[j]) })
 	first := slices.Clone(places) // of each of the equal ones the first is kept
 	slices.Sort(first)
 	s := &set{values: make([]doc.Value, len(first)), sorted: places}
@@ -71,11 +76,11 @@ func newSet(all []doc.Value) *set {
 }
 
 // find gives the place of a value, false if the set does not have it.
-func (s *set) find(v doc.Value) (int, bool) {
+func (s *set) find(v doc.Value, m *work.Meter) (int, bool) {
 	if len(s.values) == 1 {
-		return 0, doc.EqualBSON(s.values[0], v)
+		return 0, m.Equal(s.values[0], v)
 	}
-	i, ok := slices.BinarySearchFunc(s.sorted, v, func(i int, v doc.Value) int { return doc.CompareBSON(s.values[i], v) })
+	i, ok := slices.BinarySearchFunc(s.sorted, v, func(i int, v doc.Value) int { return m.Compare(s.values[i], v) })
 	if !ok {
 		return 0, false
 	}
@@ -98,7 +103,10 @@ func (s *set) change(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, 
 		n := 0
 		for e := range doc.Elements(old) {
 			n++
-			if i, ok := s.find(e); ok && !have.has(i) {
+			if err := x.spend(0); err != nil {
+				return dst, 0, kept, err
+			}
+			if i, ok := s.find(e, x.in.Meter); ok && !have.has(i) {
 				have.add(i)
 				left--
 			}

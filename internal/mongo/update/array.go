@@ -143,6 +143,9 @@ func (x *run) elements(dst []byte, d doc.Doc, n *node) (out []byte, changed bool
 	for name, e := range doc.Members(d) {
 		begin := at
 		at += 2 + len(name) + len(e.Data)
+		if err := x.spend(len(e.Data)); err != nil {
+			return dst, false, err
+		}
 		concerned, err := x.concerned(name, e, n)
 		if err != nil {
 			return dst, false, err
@@ -199,7 +202,7 @@ func (x *run) concerned(name string, e doc.Value, n *node) (*node, error) {
 // matches asks the array filter of c, whose paths begin with the identifier.
 func (x *run) matches(c child, e doc.Value) (bool, error) {
 	x.scratch = wrap(x.scratch[:0], c.name, e)
-	return c.match.Match(x.scratch, nil)
+	return c.match.Match(x.scratch, x.matching())
 }
 
 // wrap appends a document with one member.

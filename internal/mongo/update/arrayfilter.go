@@ -6,19 +6,20 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
 // compileArrayFilters reads the conditions of a command, by identifier: the first
 // name of their paths. The identifier of {"x.a": 1} is x.
 // https://www.mongodb.com/docs/v7.0/reference/operator/update/positional-filtered/
-func compileArrayFilters(list []doc.Doc) (map[string]*filter.Filter, error) {
+func compileArrayFilters(list []doc.Doc, names *expression.Names) (map[string]*filter.Filter, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
 	filters := make(map[string]*filter.Filter, len(list))
 	for _, d := range list {
-		id, f, err := compileArrayFilter(d)
+		id, f, err := compileArrayFilter(d, names)
 		if err != nil {
 			return nil, inContext("Error parsing array filter", err)
 		}
@@ -41,8 +42,8 @@ func inContext(where string, err error) error {
 	return &placed
 }
 
-func compileArrayFilter(d doc.Doc) (id string, f *filter.Filter, err error) {
-	if f, err = filter.Compile(d, filter.Options{}); err != nil {
+func compileArrayFilter(d doc.Doc, names *expression.Names) (id string, f *filter.Filter, err error) {
+	if f, err = filter.Compile(d, filter.Options{Names: names}); err != nil {
 		return "", nil, err
 	}
 	if f.NeedsScope() {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
 // A bitwise is one step of $bit.
@@ -20,7 +21,7 @@ var bitOperators = map[string]func(a, b int64) int64{
 }
 
 // {$bit: {path: {and: 5, or: 1}}} applies the steps in order; what is not there is 0.
-func compileBit(_ string, arg doc.Value) (*leaf, error) {
+func compileBit(_ string, arg doc.Value, _ *expression.Names) (*leaf, error) {
 	d, ok := doc.AsDoc(arg)
 	if !ok {
 		return nil, code.New(code.BadValue, "The $bit modifier is not compatible with a %s. "+

@@ -9,7 +9,9 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 const (
@@ -18,8 +20,11 @@ const (
 	maxParts       = 200 // names in one path
 )
 
+// An operator compiles its argument for one field.
+type operator func(field string, arg doc.Value, names *expression.Names) (*leaf, error)
+
 // operators lists every operator of the language but $rename, which has two paths.
-var operators = map[string]func(field string, arg doc.Value) (*leaf, error){
+var operators = map[string]operator{
 	"$addToSet":    compileAddToSet,
 	"$bit":         compileBit,
 	"$currentDate": compileCurrentDate,
@@ -41,15 +46,16 @@ type compiler struct {
 	u       *Update
 	filters map[string]*filter.Filter // by identifier
 	used    map[string]bool           // identifiers that a path has
+	names   *expression.Names
 }
 
 // Compile reads an update of operators, such as {$set: {a: 1}}. Errors are *code.Error:
 // unknown operators are FailedToParse, two operators on one path are
 // ConflictingUpdateOperators.
 func Compile(update doc.Doc, o Options) (*Update, error) {
-	c := compiler{u: &Update{root: &node{}}}
+	c := compiler{u: &Update{root: &node{}}, names: o.Names}
 	var err error
-	if c.filters, err = compileArrayFilters(o.ArrayFilters); err != nil {
+	if c.filters, err = compileArrayFilters(o.ArrayFilters, o.Names); err != nil {
 		return nil, err
 	}
 	for name, fields := range doc.Members(update) {
@@ -85,7 +91,7 @@ func (c *compiler) modifier(name string, fields doc.Value) error {
 	return nil
 }
 
-func (c *compiler) field(compile func(string, doc.Value) (*leaf, error), field string, arg doc.Value) error {
+func (c *compiler) field(compile operator, field string, arg doc.Value) error {
 	if compile == nil {
 		return c.rename(field, arg)
 	}
@@ -93,7 +99,10 @@ func (c *compiler) field(compile func(string, doc.Value) (*leaf, error), field s
 	if err != nil {
 		return err
 	}
-	l, err := compile(field, arg)
+	if err := c.names.Work().Spend(8*work.Operator + work.Scanned(len(arg.Data))); err != nil {
+		return err
+	}
+	l, err := compile(field, arg, c.names)
 	if err != nil {
 		return err
 	}

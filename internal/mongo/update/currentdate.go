@@ -5,11 +5,12 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
 // {$currentDate: {path: true}} or {path: {$type: "date"}} sets Input.Now as a date,
 // {$type: "timestamp"} the cluster time. It is a change even if the value is the same.
-func compileCurrentDate(_ string, arg doc.Value) (*leaf, error) {
+func compileCurrentDate(_ string, arg doc.Value, _ *expression.Names) (*leaf, error) {
 	asDate := true
 	switch arg.Type {
 	case bsoncore.TypeBoolean:

@@ -5,10 +5,11 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
 // {$inc: {path: number}} adds; what is not there becomes the number.
-func compileInc(field string, arg doc.Value) (*leaf, error) {
+func compileInc(field string, arg doc.Value, _ *expression.Names) (*leaf, error) {
 	return arithmetic{name: "$inc", verb: "increment", apply: add}.compile(field, arg)
 }
 

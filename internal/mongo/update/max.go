@@ -1,7 +1,12 @@
 package update
 
-import "github.com/mayflydb/mayfly/internal/doc"
+import (
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
+)
 
 // {$max: {path: value}} sets value where it is above what is there, in MongoDB's
 // order of all values.
-func compileMax(_ string, arg doc.Value) (*leaf, error) { return extreme(arg, +1), nil }
+func compileMax(_ string, arg doc.Value, _ *expression.Names) (*leaf, error) {
+	return extreme(arg, +1), nil
+}

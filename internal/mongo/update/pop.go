@@ -5,10 +5,11 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
 // {$pop: {path: 1}} removes the last element, {path: -1} the first.
-func compilePop(field string, arg doc.Value) (*leaf, error) {
+func compilePop(field string, arg doc.Value, _ *expression.Names) (*leaf, error) {
 	which, err := integer(func() string { return elementText(field, arg) }, arg)
 	if err != nil {
 		return nil, err

@@ -7,26 +7,27 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
 // {$pull: {path: condition}} removes elements: those equal to a plain value, those
 // that satisfy {$gt: 5} or a regular expression, or the objects that a query such as
 // {a: 1, b: {$gt: 5}} matches.
-func compilePull(_ string, arg doc.Value) (*leaf, error) {
+func compilePull(_ string, arg doc.Value, names *expression.Names) (*leaf, error) {
 	if arg.Type != bsoncore.TypeEmbeddedDocument && arg.Type != bsoncore.TypeRegex {
-		return cull(func(_ *run, e doc.Value) (bool, error) { return doc.EqualBSON(e, arg), nil }), nil
+		return cull(func(x *run, e doc.Value) (bool, error) { return x.in.Meter.Equal(e, arg), x.in.Meter.Err() }), nil
 	}
 	if arg.Type == bsoncore.TypeEmbeddedDocument && !isCondition(arg.Data) {
-		return compilePullObject(arg.Data)
+		return compilePullObject(arg.Data, names)
 	}
-	f, err := compileBanned(wrap(nil, wrapped, arg))
+	f, err := compileBanned(wrap(nil, wrapped, arg), names)
 	if err != nil {
 		return nil, err
 	}
 	return cull(func(x *run, e doc.Value) (bool, error) {
 		x.scratch = wrap(x.scratch[:0], wrapped, e)
-		return f.Match(x.scratch, nil)
+		return f.Match(x.scratch, x.matching())
 	}), nil
 }
 
@@ -47,23 +48,23 @@ func isCondition(d doc.Doc) bool {
 	return false
 }
 
-func compilePullObject(query doc.Doc) (*leaf, error) {
-	f, err := compileBanned(query)
+func compilePullObject(query doc.Doc, names *expression.Names) (*leaf, error) {
+	f, err := compileBanned(query, names)
 	if err != nil {
 		return nil, err
 	}
-	return cull(func(_ *run, e doc.Value) (bool, error) {
+	return cull(func(x *run, e doc.Value) (bool, error) {
 		d, ok := doc.AsDoc(e)
 		if !ok {
 			return false, nil
 		}
-		return f.Match(d, nil)
+		return f.Match(d, x.matching())
 	}), nil
 }
 
 // compileBanned compiles a query that may have no $expr.
-func compileBanned(query doc.Doc) (*filter.Filter, error) {
-	f, err := filter.Compile(query, filter.Options{})
+func compileBanned(query doc.Doc, names *expression.Names) (*filter.Filter, error) {
+	f, err := filter.Compile(query, filter.Options{Names: names})
 	if err == nil && f.NeedsScope() {
 		err = code.New(code.QueryFeatureNotAllowed, "$expr is not allowed in this context")
 	}
@@ -83,6 +84,9 @@ func cullArray(x *run, dst []byte, old doc.Value, out func(x *run, e doc.Value) 
 	}
 	o, a := kept, beginArray(dst)
 	for e := range doc.Elements(old) {
+		if err := x.spend(len(e.Data)); err != nil {
+			return dst, 0, kept, err
+		}
 		gone, err := out(x, e)
 		if err != nil {
 			return dst, 0, kept, err

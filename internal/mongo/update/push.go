@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
 // A push is {$push: {path: value}}, or {path: {$each: [values], $position: p, $sort: s,
@@ -19,7 +20,7 @@ type push struct {
 	order    *order
 }
 
-func compilePush(_ string, arg doc.Value) (*leaf, error) {
+func compilePush(_ string, arg doc.Value, _ *expression.Names) (*leaf, error) {
 	p := &push{position: math.MaxInt64, slice: math.MaxInt64}
 	d, _ := doc.AsDoc(arg)
 	if doc.IsUndefined(doc.Lookup(d, "$each")) {
@@ -67,7 +68,7 @@ func noName() string { return "" }
 
 func (p *push) change(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, outcome, error) {
 	if doc.IsUndefined(old) {
-		return p.write(dst, nil), bsoncore.TypeArray, written, nil
+		return p.write(x, dst, nil), bsoncore.TypeArray, written, nil
 	}
 	if !doc.IsArray(old) {
 		return dst, 0, kept, code.New(code.BadValue, "The field '%s' must be an array but is of type %s in document {%s}",
@@ -75,9 +76,9 @@ func (p *push) change(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type,
 	}
 	n := int64(length(old))
 	if p.order == nil && p.position >= n && p.slice >= n+int64(len(p.values)) {
-		return p.extend(dst, old, int(n))
+		return p.extend(x, dst, old, int(n))
 	}
-	dst = p.write(dst, slices.AppendSeq(make([]doc.Value, 0, n), doc.Elements(old)))
+	dst = p.write(x, dst, slices.AppendSeq(make([]doc.Value, 0, n), doc.Elements(old)))
 	if len(p.values) == 0 && p.order == nil && p.holds(n) {
 		return dst, 0, kept, nil
 	}
@@ -85,12 +86,15 @@ func (p *push) change(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type,
 }
 
 // extend appends to an array of n elements without taking it apart.
-func (p *push) extend(dst []byte, old doc.Value, n int) ([]byte, bsoncore.Type, outcome, error) {
+func (p *push) extend(x *run, dst []byte, old doc.Value, n int) ([]byte, bsoncore.Type, outcome, error) {
 	if len(p.values) == 0 {
 		return dst, 0, kept, nil
 	}
 	a := resume(dst, old, n)
 	for _, v := range p.values {
+		if err := x.spend(len(v.Data)); err != nil {
+			return dst, 0, kept, err
+		}
 		a.add(v)
 	}
 	return a.end(), bsoncore.TypeArray, written, nil
@@ -99,10 +103,10 @@ func (p *push) extend(dst []byte, old doc.Value, n int) ([]byte, bsoncore.Type, 
 // holds reports whether $slice leaves n elements as they are.
 func (p *push) holds(n int64) bool { return p.slice >= n || p.slice <= -n && p.slice < 0 }
 
-func (p *push) write(dst []byte, values []doc.Value) []byte {
+func (p *push) write(x *run, dst []byte, values []doc.Value) []byte {
 	values = slices.Insert(values, p.place(int64(len(values))), p.values...)
 	if p.order != nil {
-		slices.SortStableFunc(values, p.order.compare)
+		slices.SortStableFunc(values, func(a, b doc.Value) int { return p.order.compare(x.in.Meter, a, b) })
 	}
 	switch n := int64(len(values)); {
 	case p.holds(n):
@@ -113,6 +117,9 @@ func (p *push) write(dst []byte, values []doc.Value) []byte {
 	}
 	a := beginArray(dst)
 	for _, v := range values {
+		if x.spend(len(v.Data)) != nil {
+			break
+		}
 		a.add(v)
 	}
 	return a.end()

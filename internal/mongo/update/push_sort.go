@@ -5,6 +5,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // An order is what $sort asks for: of whole elements when there are no keys.
@@ -78,12 +79,12 @@ func signOf(v doc.Value) (int, bool) {
 	return int(i), ok && (i == 1 || i == -1)
 }
 
-func (o *order) compare(a, b doc.Value) int {
+func (o *order) compare(m *work.Meter, a, b doc.Value) int {
 	if len(o.keys) == 0 {
-		return o.sign * doc.CompareBSON(a, b)
+		return o.sign * m.Compare(a, b)
 	}
 	for _, k := range o.keys {
-		if c := doc.CompareBSON(k.of(a), k.of(b)); c != 0 {
+		if c := m.Compare(k.of(m, a), k.of(m, b)); c != 0 {
 			return k.sign * c
 		}
 	}
@@ -92,7 +93,7 @@ func (o *order) compare(a, b doc.Value) int {
 
 // of is the value that an element sorts by: null when it has none, an array where
 // the path meets one.
-func (k key) of(v doc.Value) doc.Value {
+func (k key) of(m *work.Meter, v doc.Value) doc.Value {
 	for i, part := range k.path {
 		d, ok := doc.AsDoc(v)
 		if !ok {
@@ -101,7 +102,7 @@ func (k key) of(v doc.Value) doc.Value {
 			}
 			return doc.Null()
 		}
-		if v = doc.Lookup(d, part); doc.IsUndefined(v) {
+		if v, _ = m.Lookup(d, part); doc.IsUndefined(v) {
 			return doc.Null()
 		}
 	}

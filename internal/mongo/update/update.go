@@ -15,7 +15,9 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // An Update is compiled. It is immutable and safe for concurrent use. It shares the
@@ -29,13 +31,17 @@ type Update struct {
 type Options struct {
 	// ArrayFilters are the conditions that $[identifier] stands for. They have no $expr.
 	ArrayFilters []doc.Doc
+
+	// Names count what it costs to compile; nil counts nothing.
+	Names *expression.Names
 }
 
 // Input is what an application depends on besides the document.
 type Input struct {
 	Now         time.Time // of the whole command
 	ClusterTime doc.Value // a timestamp; undefined stands for Now as a timestamp
-	Inserting   bool      // the document is one that an upsert makes: its names may begin with $, as those of inserts
+	Meter       *work.Meter
+	Inserting   bool // the document is one that an upsert makes: its names may begin with $, as those of inserts
 }
 
 // timestamp gives what $currentDate and an empty timestamp become.
@@ -66,7 +72,13 @@ func (u *Update) Apply(dst []byte, d doc.Doc, w filter.Where, in Input) (out doc
 	if err := x.prepare(u.renames, d); err != nil {
 		return nil, false, err
 	}
+	if err := x.spend(len(d)); err != nil {
+		return nil, false, err
+	}
 	dst, changed, err = x.object(dst, d, u.root)
+	if err == nil {
+		err = in.Meter.Err()
+	}
 	if err != nil || !changed {
 		return d, false, err
 	}
@@ -82,6 +94,7 @@ func (u *Update) Apply(dst []byte, d doc.Doc, w filter.Where, in Input) (out doc
 // A run is one application of an update to one document.
 type run struct {
 	in      Input
+	scope   *expression.Scope  // what filters are matched in, nil until the first
 	id      doc.Value          // of the document
 	matched string             // the index that `$` stands for, "" when the query found none
 	base    int                // where in dst the document begins
@@ -91,6 +104,17 @@ type run struct {
 	merged  map[[2]*node]*node // for array elements that more than one part of the update concerns
 	scratch []byte             // an array element wrapped for an array filter
 	dollars bool               // a name at the root that begins with $ was written
+}
+
+// spend counts a step over so many bytes.
+func (x *run) spend(n int) error { return x.in.Meter.Spend(work.Element + work.Copied(n)) }
+
+// matching is what filters are matched in.
+func (x *run) matching() *expression.Scope {
+	if x.scope == nil {
+		x.scope = &expression.Scope{Meter: x.in.Meter}
+	}
+	return x.scope
 }
 
 func (x *run) dotted() string { return strings.Join(x.path, ".") }
