@@ -150,14 +150,31 @@ func (s *Share) Pass(to *Share, n int64) {
 	s.Give(0)
 }
 
+// Add adds n bytes that are in use already to what s holds. It never waits, and may go over the limit:
+// for what is known only afterwards and is about to end.
+func (s *Share) Add(n int64) {
+	s.held += n
+	need := max(s.held-FreeBytes-s.counted+grain-1, 0) / grain * grain
+	if need > 0 && s.budget != nil && s.budget.memory != 0 {
+		s.counted += need
+		s.budget.force(need)
+	}
+}
+
 // Held is how many bytes s holds.
 func (s *Share) Held() int64 { return s.held }
 
+// Renew ends the turn of s and forgets the time that it has used: another request begins, on the same connection.
+// What s holds stays.
+func (s *Share) Renew() {
+	s.Rest()
+	s.turn = turn{}
+}
+
 // Close gives back what s has. A closed share may be used again.
 func (s *Share) Close() {
-	s.Rest()
 	s.Give(s.held)
-	s.turn = turn{}
+	s.Renew()
 }
 
 // take adds need bytes to what s counts, waiting for them if it must.

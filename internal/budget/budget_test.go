@@ -416,3 +416,49 @@ func BenchmarkYield(b *testing.B) {
 	}
 	s.Close()
 }
+
+func TestAddNeverWaits(t *testing.T) {
+	b := New(Options{Memory: mib})
+	var s Share
+	b.Open(&s)
+	s.Add(FreeBytes)
+	if used := b.Read().Used; used != 0 {
+		t.Errorf("%d bytes are used by what is free", used)
+	}
+	s.Add(4 * mib)
+	if used := b.Read().Used; used < 4*mib || used > 4*mib+FreeBytes {
+		t.Errorf("%d bytes are used while 4 MiB are held", used)
+	}
+	s.Close()
+	if used := b.Read().Used; used != 0 {
+		t.Errorf("after Close: %d bytes", used)
+	}
+}
+
+// A share that is renewed has as much time before it takes turns as a new one, and holds what it held.
+func TestRenew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(Options{Memory: 16 * mib, Cores: 1})
+		var s Share
+		b.Open(&s)
+		take(t, &s, 2*mib)
+		for range 20 {
+			pause(t, time.Millisecond)
+			if err := s.Yield(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r := b.Read(); r.Running != 1 {
+			t.Fatalf("long work has no turn: %+v", r)
+		}
+		s.Renew()
+		pause(t, time.Millisecond)
+		if err := s.Yield(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if r := b.Read(); r.Running != 0 || s.Held() != 2*mib {
+			t.Errorf("after Renew: %+v, %d bytes held", r, s.Held())
+		}
+		s.Close()
+	})
+}
