@@ -22,6 +22,16 @@ func (r *Reader) inflate(m *Message, frame []byte) ([]byte, error) {
 	case n < 0 || n > r.MaxMessage-headerBytes:
 		return nil, fatal(codeProtocol, "the uncompressedSize %d is not between 0 and %d", n, r.MaxMessage-headerBytes)
 	}
+	if !c.allows(len(frame)-compressedStart, n) {
+		return nil, fatal(codeProtocol, "so few bytes cannot stand for the uncompressedSize %d, with %s", n, c)
+	}
+	if n+headerBytes > cap(r.inflated) {
+		if err := r.take(sizeOf(n + headerBytes)); err != nil {
+			return nil, refused(m, err)
+		}
+		r.inflated = keepSmall(r.inflated)
+		r.inflated = sized(n + headerBytes)
+	}
 	inner := appendHeader(r.inflated[:0], m.ID, m.ResponseTo, op)
 	inner, err := c.expand(inner, frame[compressedStart:], n)
 	if err != nil {
@@ -31,6 +41,14 @@ func (r *Reader) inflate(m *Message, frame []byte) ([]byte, error) {
 	r.inflated = inner
 	m.Op, m.Compressor = op, c
 	return inner, nil
+}
+
+// unpackedSize is how many bytes a frame stands for.
+func unpackedSize(op Op, frame []byte) int {
+	if op == OpCompressed && len(frame) >= compressedStart {
+		return length(frame[20:])
+	}
+	return len(frame)
 }
 
 // AppendCompressed appends to dst an OP_COMPRESSED that holds frame, which is

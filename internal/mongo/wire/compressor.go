@@ -53,16 +53,12 @@ func Negotiate(client []string) []string {
 // three, DEFLATE 258 bytes with two bits, and four bytes of Zstandard make a block of 128 KiB.
 var ratios = [...]int{Noop: 1, Snappy: 22, Zlib: 1032, Zstd: 32 << 10}
 
-// expand appends the n bytes that packed stands for to dst, no more and no fewer.
+// allows reports whether packed bytes can stand for n.
+func (c Compressor) allows(packed, n int) bool { return n <= ratios[c]*packed }
+
+// expand appends the n bytes that packed stands for to dst, which has room for them, no more and no fewer.
 func (c Compressor) expand(dst, packed []byte, n int) ([]byte, error) {
-	if n > ratios[c]*len(packed) {
-		return nil, errors.New("more bytes are announced than so few can stand for")
-	}
-	if c == Zlib {
-		return expandZlib(dst, packed, n)
-	}
 	at := len(dst)
-	dst = withRoom(dst, n)
 	room := dst[at : at : at+n]
 	var err error
 	switch c {
@@ -75,6 +71,9 @@ func (c Compressor) expand(dst, packed []byte, n int) ([]byte, error) {
 			return nil, snappy.ErrCorrupt
 		}
 		room, err = snappy.Decode(room[:n], packed)
+	case Zlib:
+		room = room[:n]
+		err = expandZlib(room, packed)
 	case Zstd:
 		room, err = zstdDecoder().DecodeAll(packed, room)
 	}
@@ -88,7 +87,7 @@ func (c Compressor) expand(dst, packed []byte, n int) ([]byte, error) {
 func (c Compressor) pack(dst, b []byte) []byte {
 	switch c {
 	case Snappy:
-		dst = withRoom(dst, snappy.MaxEncodedLen(len(b)))
+		dst = WithRoom(dst, snappy.MaxEncodedLen(len(b)))
 		return snappy.Encode(dst[:cap(dst)], b)
 	case Zlib:
 		return packZlib(dst, b)
@@ -127,26 +126,19 @@ type zlibReader struct {
 
 var zlibReaders = sync.Pool{New: func() any { return new(zlibReader) }}
 
-// expandZlib takes memory as bytes come out.
-func expandZlib(dst, packed []byte, n int) ([]byte, error) {
+// expandZlib fills dst with what packed stands for, all of it.
+func expandZlib(dst, packed []byte) error {
 	r := zlibReaders.Get().(*zlibReader)
 	defer zlibReaders.Put(r)
 	r.from.Reset(packed)
 	defer r.from.Reset(nil)
 	if err := r.reset(); err != nil {
-		return nil, err
+		return err
 	}
-	for want := len(dst) + n; len(dst) < want; {
-		if len(dst) == cap(dst) {
-			dst = larger(dst, want)
-		}
-		k, err := r.z.Read(dst[len(dst):min(cap(dst), want)])
-		dst = dst[:len(dst)+k]
-		if err != nil && len(dst) < want {
-			return nil, noEOF(err)
-		}
+	if _, err := io.ReadFull(r.z, dst); err != nil {
+		return noEOF(err)
 	}
-	return dst, r.atEnd()
+	return r.atEnd()
 }
 
 func (r *zlibReader) reset() (err error) {

@@ -8,7 +8,7 @@ type Error struct {
 	Code  int32  // MongoDB's number for it, the one a client is told
 	Text  string // may be shown to the client
 	Fatal bool   // nothing can be said or read after it: the connection closes
-	Cause error  // for the log: what a decompressor says; nil when there is none
+	Cause error  // what a decompressor says, for the log, or what Memory says; nil when there is none
 }
 
 func (e *Error) Error() string {
@@ -27,6 +27,7 @@ const (
 	codeProtocol     = 17
 	codeBSON         = 22
 	codeFlags        = 223 // IllegalOpMsgFlag
+	codeMemory       = 146 // ExceededMemoryLimit
 	codeTooLarge     = 10334
 	codeTwoBodies    = 40430
 	codeTwoSequences = 40431

@@ -38,7 +38,7 @@ func FuzzRead(f *testing.F) {
 		for err == nil {
 			before := r.Buffered()
 			err = r.Read(&m)
-			if cap(r.buf) > max(firstGrowth+4*len(stream), spareBuffer) {
+			if cap(r.buf) > max(firstGrowth+4*len(stream), 16*firstGrowth) {
 				t.Fatalf("%d bytes for a stream of %d", cap(r.buf), len(stream))
 			}
 			if e, ok := errors.AsType[*Error](err); ok && !e.Fatal {

@@ -19,7 +19,7 @@ const (
 
 // parseMsg reads a whole frame of OP_MSG.
 // https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/#op_msg
-func (m *Message) parseMsg(frame []byte, depth int) error {
+func (m *Message) parseMsg(frame []byte, r *Reader) error {
 	if len(frame) < headerBytes+4 {
 		return fatal(codeProtocol, "OP_MSG of %d bytes has no flags", len(frame))
 	}
@@ -39,7 +39,7 @@ func (m *Message) parseMsg(frame []byte, depth int) error {
 		sections = sections[:len(sections)-checksum]
 	}
 	for len(sections) > 0 {
-		n, err := m.parseSection(sections, depth)
+		n, err := m.parseSection(sections, r)
 		if err != nil {
 			return err
 		}
@@ -52,16 +52,16 @@ func (m *Message) parseMsg(frame []byte, depth int) error {
 }
 
 // parseSection reads the section at the start of b and gives its bytes, its kind among them.
-func (m *Message) parseSection(b []byte, depth int) (n int, err error) {
+func (m *Message) parseSection(b []byte, r *Reader) (n int, err error) {
 	switch b[0] {
 	case kindBody:
 		if m.Body != nil {
 			return 0, refuse(codeTwoBodies, "Multiple body sections in message")
 		}
-		m.Body, err = m.parseDocument(b[1:], depth)
+		m.Body, err = m.parseDocument(b[1:], r.MaxDepth)
 		return 1 + len(m.Body), err
 	case kindSequence:
-		n, err = m.parseSequence(b[1:], depth)
+		n, err = m.parseSequence(b[1:], r)
 		return 1 + n, err
 	}
 	return 0, refuse(codeSection, "Unknown section kind %d", b[0])
@@ -91,7 +91,7 @@ func (m *Message) parseDocument(b []byte, depth int) (doc.Doc, error) {
 }
 
 // parseSequence reads the document sequence at the start of b and gives its bytes.
-func (m *Message) parseSequence(b []byte, depth int) (n int, err error) {
+func (m *Message) parseSequence(b []byte, r *Reader) (n int, err error) {
 	if len(m.Sequences) == MaxSequences {
 		return 0, fatal(codeProtocol, "Too many document sequences in OP_MSG")
 	}
@@ -110,18 +110,26 @@ func (m *Message) parseSequence(b []byte, depth int) (n int, err error) {
 	if _, ok := m.Sequence(name); ok {
 		return 0, refuse(codeTwoSequences, "Duplicate document sequence: %s", name)
 	}
-	return n, m.addSequence(name).parse(m, rest[end+1:], depth)
+	return n, m.addSequence(name).parse(m, rest[end+1:], r)
 }
 
 // parse reads documents until b ends.
-func (s *Sequence) parse(m *Message, b []byte, depth int) error {
-	count := 0
-	for ; len(b) > 0; count++ {
-		d, err := m.parseDocument(b, depth)
+func (s *Sequence) parse(m *Message, b []byte, r *Reader) error {
+	count := countDocuments(b)
+	if n := min(count, MaxSequence); n > cap(s.Documents) {
+		if n > keptDocuments {
+			if err := r.take(n * sliceBytes); err != nil {
+				return refused(m, err)
+			}
+		}
+		s.Documents = make([]doc.Doc, 0, n)
+	}
+	for len(b) > 0 {
+		d, err := m.parseDocument(b, r.MaxDepth)
 		if err != nil {
 			return err
 		}
-		if count < MaxSequence {
+		if len(s.Documents) < MaxSequence {
 			s.Documents = append(s.Documents, d)
 		}
 		b = b[len(d):]
@@ -130,6 +138,21 @@ func (s *Sequence) parse(m *Message, b []byte, depth int) error {
 		return refuse(codeLength, "Write batch sizes must be between 1 and %d. Got %d operations.", MaxSequence, count)
 	}
 	return nil
+}
+
+const sliceBytes = 24 // of a document in a list, beside its own
+
+// countDocuments is how many documents b says that it has, up to the first that has no length.
+func countDocuments(b []byte) (n int) {
+	for len(b) >= emptyBytes {
+		size := length(b)
+		if size < emptyBytes || size > len(b) {
+			break
+		}
+		b = b[size:]
+		n++
+	}
+	return n
 }
 
 // sequenceName is b as a string, without allocation for the names that commands have.

@@ -2,7 +2,8 @@
 // OP_QUERY with its OP_REPLY, and OP_COMPRESSED around them. Every document that
 // it hands out is valid BSON within limits, however hostile its sender; a frame
 // costs memory in proportion to the bytes that arrived, not to those announced.
-// It knows no command, keeps no state of a connection but its buffers, and sets
+// What is more than a few kilobytes is
+// asked of a Memory before it is used. It knows no command, keeps no state of a connection but its buffers, and sets
 // no deadlines. https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/
 package wire
 
@@ -88,7 +89,7 @@ func (m *Message) Sequence(name string) (documents []doc.Doc, ok bool) {
 }
 
 // Sequences of more documents than this give their memory back.
-const keptDocuments = 4096
+const keptDocuments = 256
 
 // reset empties m, keeping memory for sequences of ordinary length.
 func (m *Message) reset() {

@@ -13,16 +13,18 @@ const flushAt = 64 << 10
 // OP_QUERY, with the compressor and the checksum that the request came with.
 // It holds them back until Flush. It is for one goroutine.
 type Writer struct {
+	// Memory is asked for what an answer needs to be packed. What the answers hold is counted by whoever appends them.
+	Memory Memory
+
 	out    io.Writer
 	buf    []byte
 	begun  int        // where in buf the frame begins that Begin began
 	to     Compressor // of that frame
 	packed []byte
-	large  bool // whether the last answers needed a large buffer
 }
 
 // NewWriter makes a Writer.
-func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
+func NewWriter(out io.Writer) *Writer { return &Writer{Memory: free{}, out: out} }
 
 // Reply answers the request with body, under the number id; see Begin and End.
 func (w *Writer) Reply(request *Message, id int32, flags Flags, body doc.Doc) error {
@@ -35,9 +37,6 @@ func (w *Writer) Reply(request *Message, id int32, flags Flags, body doc.Doc) er
 // Flags are those of OP_MSG: MoreToCome when another answer follows, which then
 // has the id of this one as the ID of its request. Never answer a request with MoreToCome.
 func (w *Writer) Begin(request *Message, id int32, flags Flags) (dst []byte) {
-	if w.large && len(w.buf) == 0 {
-		w.buf = withRoom(w.buf, firstGrowth)
-	}
 	w.begun, w.to = len(w.buf), request.Compressor
 	if request.Op == OpQuery {
 		return beginReply(w.buf, id, request.ID)
@@ -63,9 +62,14 @@ func (w *Writer) End(dst []byte) error {
 	return nil
 }
 
-// compress packs the last frame, unless it would grow.
+// compress packs the last frame, unless it would grow or there is no memory for that: any answer may come as it is.
 func (w *Writer) compress() {
 	frame := w.buf[w.begun:]
+	extra := int64(len(frame))
+	if !w.Memory.TryTake(extra) {
+		return
+	}
+	defer w.Memory.Give(extra)
 	packed := w.to.pack(w.packed[:0], frame[headerBytes:])
 	if compressedStart+len(packed) < len(frame) {
 		var header [headerBytes]byte
@@ -81,7 +85,6 @@ func (w *Writer) Flush() error {
 		return nil
 	}
 	_, err := w.out.Write(w.buf)
-	w.large = cap(w.buf) > smallBuffer
 	w.buf = keepSmall(w.buf)
 	return err
 }
