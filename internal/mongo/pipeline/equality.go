@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 	"github.com/mayflydb/mayfly/internal/mongo/work"
@@ -115,7 +116,10 @@ func (e *equality) fill() error {
 			table[string(e.key)] = append(list, len(e.docs))
 			grown += len(e.key) + entryBytes
 		})
-		if held.take(grown) != nil {
+		if err := held.take(grown); err != nil {
+			if !code.Is(err, code.QueryExceededMemoryLimitNoDiskUseAllowed) {
+				return err
+			}
 			e.tooBig, e.docs = true, nil
 			_ = held.take(-held.used) // gives it back, which cannot fail
 			return nil

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -41,6 +43,7 @@ func (s *join) rows(r *run, in Rows) Rows {
 			return
 		}
 		var buf []byte
+		out := 0 // bytes that the row takes
 		for d, err := range in {
 			var found doc.Value
 			if err == nil {
@@ -50,6 +53,11 @@ func (s *join) rows(r *run, in Rows) Rows {
 				yield(nil, err)
 				return
 			}
+			if err := j.held.take(len(d) + len(found.Data) - out); err != nil {
+				yield(nil, err)
+				return
+			}
+			out = len(d) + len(found.Data)
 			buf = s.as.appendSet(buf[:0], d, found)
 			if !yield(buf, nil) {
 				return
@@ -63,7 +71,7 @@ func (s *join) begin(r *run) (*joining, error) {
 	if err != nil && !s.pipeline.beginsWithDocuments() {
 		return nil, err
 	}
-	j := &joining{join: s, r: r, scope: r.scope()}
+	j := &joining{join: s, r: r, scope: r.scope(), held: r.budget("$lookup")}
 	if s.foreign != nil {
 		j.by = &equality{r: r, server: server, from: s.from, path: s.foreign, text: s.foreignText}
 	} else if s.equal != nil {
@@ -80,6 +88,8 @@ type joining struct {
 	by     *equality // nil when nothing is asked to be equal
 	values []doc.Value
 	found  list
+	held   budget
+	room   int // bytes that are held for found
 	cached bool // found is the answer for all documents
 }
 
@@ -103,6 +113,9 @@ func (j *joining) find(d doc.Doc) (doc.Value, error) {
 		if err := j.r.passing(row); err != nil {
 			return doc.Value{}, err
 		}
+		if err := j.makeRoom(len(row) + rowBytes); err != nil {
+			return doc.Value{}, err
+		}
 		j.found.add(doc.Object(row))
 		if len(j.found.buf) > MaxDocumentBytes {
 			return doc.Value{}, code.New(4568, "Total size of documents in %s matching pipeline's $lookup stage exceeds %d bytes",
@@ -111,6 +124,22 @@ func (j *joining) find(d doc.Doc) (doc.Value, error) {
 	}
 	j.cached = j.local == nil && len(j.vars) == 0
 	return j.found.value(), nil
+}
+
+const rowBytes = 16 // of an element of an array, beside its value, and of the ends of the array
+
+// makeRoom makes room in found for n bytes more.
+func (j *joining) makeRoom(n int) error {
+	if n += len(j.found.buf); n <= j.room {
+		return nil
+	}
+	n = max(n, 2*j.room)
+	if err := j.held.take(n - j.room); err != nil {
+		return err
+	}
+	j.room = n
+	j.found.buf = slices.Grow(j.found.buf, n-len(j.found.buf))
+	return nil
 }
 
 // matching is the rows that belong to d.

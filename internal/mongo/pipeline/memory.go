@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
@@ -13,19 +12,12 @@ import (
 // sub-pipelines among them: branches of a $facet fill side by side.
 const maxTogether = 4 * MaxMemory
 
-// A Memory is what all runs that are given it hold together: those of one server, whose
-// cursors may stay open for long. It is safe for concurrent use.
-type Memory struct {
-	Limit int64 // bytes
-	used  atomic.Int64
-}
-
-// take holds n bytes more, or gives them back when n is negative, and reports whether there is room.
-func (m *Memory) take(n int) bool {
-	if m == nil {
-		return true
-	}
-	return m.used.Add(int64(n)) <= m.Limit || n <= 0
+// A Memory is asked before stages hold more, and told when they hold less: it counts what many runs hold, whose
+// cursors may stay open for long. It is used by one goroutine at a time.
+type Memory interface {
+	// Take holds n bytes more. It may wait; its error ends the run.
+	Take(n int64) error
+	Give(n int64)
 }
 
 // A holding is what the stages of a run hold at the moment.
@@ -41,15 +33,21 @@ type budget struct {
 // budget is for what a stage holds. It is given back when the stage ends.
 func (r *run) budget(stage string) budget { return budget{stage: stage, run: r} }
 
-// holds counts n bytes for the stage that the run is of, and reports whether there is room.
-func (r *run) holds(n int) bool {
+// holds counts n bytes for the stage that the run is of.
+func (r *run) holds(n int) error {
 	if r == nil {
-		return true
+		return nil
+	}
+	if m := r.env.Memory; m != nil {
+		if n < 0 {
+			m.Give(int64(-n))
+		} else if err := m.Take(int64(n)); err != nil {
+			return err
+		}
 	}
 	r.own += n
 	r.together.used += n
-	room := r.env.Memory.take(n)
-	return n <= 0 || room && r.together.used <= maxTogether
+	return nil
 }
 
 // counted gives the rows of a stage, and gives back what it held when they end.
@@ -57,7 +55,7 @@ func (r *run) counted(s flow, in Rows) Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		own := *r
 		own.own = 0
-		defer func() { own.holds(-own.own) }()
+		defer func() { _ = own.holds(-own.own) }()
 		s.rows(&own, own.metered(in))(yield)
 	}
 }
@@ -78,14 +76,17 @@ func (r *run) metered(in Rows) Rows {
 
 // take holds n bytes more; a negative n gives them back.
 func (b *budget) take(n int) error {
+	if err := b.run.holds(n); err != nil {
+		return err
+	}
 	b.used += n
-	room := b.run.holds(n)
-	if b.used <= MaxMemory && room {
+	together := b.run != nil && b.run.together.used > maxTogether
+	if n <= 0 || b.used <= MaxMemory && !together {
 		return nil
 	}
 	if b.used <= MaxMemory {
 		return code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed, "The stages of a pipeline hold more than %d bytes together, "+
-			"or all that run on the server more than its limit, %s the last of them, and mayfly uses no disk for them", maxTogether, b.stage)
+			"%s the last of them, and mayfly uses no disk for them", maxTogether, b.stage)
 	}
 	if b.stage == "$sort" {
 		return code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed, "Sort exceeded memory limit of %d bytes, but did not opt "+
@@ -114,10 +115,10 @@ func (s *store) keep(b []byte) []byte {
 }
 
 // RowsWithin is Rows whose memory counts in m until they end, and whose work w counts.
-func (s *Sort) RowsWithin(m *Memory, w *work.Meter, in Rows, limit int64) Rows {
+func (s *Sort) RowsWithin(m Memory, w *work.Meter, in Rows, limit int64) Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		r := &run{ctx: context.Background(), env: &Env{Memory: m}, meter: w, together: &holding{}}
-		defer func() { r.holds(-r.own) }()
+		defer func() { _ = r.holds(-r.own) }()
 		s.rows(r, in, limit)(yield)
 	}
 }

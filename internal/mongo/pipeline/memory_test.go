@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -89,5 +90,63 @@ func TestSortEndsInTime(t *testing.T) {
 	}
 	if e, ok := failed.(*code.Error); !ok || e.Code != code.Interrupted {
 		t.Fatalf("a sort whose request is over: %v", failed)
+	}
+}
+
+// A counter is a Memory with a limit.
+type counter struct{ limit, used, most int64 }
+
+var errNoMemory = errors.New("no memory")
+
+func (c *counter) Take(n int64) error {
+	if c.used+n > c.limit {
+		return errNoMemory
+	}
+	c.used += n
+	c.most = max(c.most, c.used)
+	return nil
+}
+func (c *counter) Give(n int64) { c.used -= n }
+
+// Stages ask before they hold more, end with the error that they get, and give back what they held however they end.
+func TestStagesAskForMemory(t *testing.T) {
+	join := `{"$lookup": {"pipeline": [{"$documents": [` + strings.Repeat(`{"s": "`+strings.Repeat("x", 4000)+`"},`, 499) + `{"a": 1}]}], "as": "all"}}`
+	for name, c := range map[string]string{
+		"$sort":          `{"$sort": {"a": 1}}`,
+		"$sort, limited": `{"$sort": {"a": 1}}, {"$limit": 8}`,
+		"$group":         `{"$group": {"_id": 1, "all": {"$push": "$s"}}}`,
+		"$facet":         `{"$facet": {"b": [{"$limit": 8}]}}`,
+		"$sample":        `{"$sample": {"size": 8}}`,
+		"$bucketAuto":    `{"$bucketAuto": {"groupBy": "$s", "buckets": 2}}`,
+		"$lookup":        join,
+		"$fill":          `{"$fill": {"sortBy": {"a": 1}, "output": {"s": {"method": "locf"}}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := compileJSON(t, "["+c+"]")
+			m := &counter{limit: 1 << 30}
+			for _, err := range p.Run(t.Context(), large(t, 12), &Env{Memory: m}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if m.most < 2<<20 || m.used != 0 {
+				t.Errorf("%d bytes were held at most, %d are left", m.most, m.used)
+			}
+			m = &counter{limit: 1 << 30}
+			for range p.Run(t.Context(), large(t, 12), &Env{Memory: m}) {
+				break
+			}
+			if m.used != 0 {
+				t.Errorf("%d bytes are left after a run that nobody ends", m.used)
+			}
+			m = &counter{limit: 1 << 20}
+			var failed error
+			for _, err := range p.Run(t.Context(), large(t, 12), &Env{Memory: m}) {
+				failed = err
+			}
+			if failed != errNoMemory || m.used != 0 {
+				t.Errorf("without memory: %v, %d bytes are left", failed, m.used)
+			}
+		})
 	}
 }

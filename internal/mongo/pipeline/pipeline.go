@@ -50,7 +50,7 @@ type Env struct {
 	Random      func() float64
 	Vars        []doc.Value // by the slots of Options.Names
 	Meter       *work.Meter // counts the work of the command; nil for one that asks the context of Run
-	Memory      *Memory     // what the run shares with others; nil for no limit but its own
+	Memory      Memory      // which the run shares with others; nil for no limit but its own
 	Server      Server      // may be nil when no stage reads or writes other containers
 }
 
