@@ -107,6 +107,7 @@ const (
 	ChangeStreamFatalError                   Code = 280
 	TransactionCoordinatorSteppingDown       Code = 281
 	ChangeStreamHistoryLost                  Code = 286
+	ExceededMemoryLimit                      Code = 146
 	QueryExceededMemoryLimitNoDiskUseAllowed Code = 292
 	MechanismUnavailable                     Code = 334
 	UnsupportedOpQueryCommand                Code = 352

@@ -143,6 +143,14 @@ func (r *request) unfold(c *catalog.Container, stages []doc.Value) (*catalog.Con
 
 // viewRows gives the rows of a view that match a query.
 func (r *request) viewRows(c *catalog.Container, query doc.Doc) (pipeline.Rows, error) {
+	p := &piping{now: r}
+	p.lend(r)
+	return p.viewRows(c, query)
+}
+
+// viewRows gives the rows of a view to a stage of p.
+func (p *piping) viewRows(c *catalog.Container, query doc.Doc) (pipeline.Rows, error) {
+	r := p.now
 	match := bsoncore.NewDocumentBuilder().AppendDocument("$match", bsoncore.Document(query)).Build()
 	x := &aggregation{}
 	x.ns, x.names = c.Database.Name+"."+c.State().Name, r.newNames()
@@ -157,15 +165,12 @@ func (r *request) viewRows(c *catalog.Container, query doc.Doc) (pipeline.Rows, 
 	if err := r.mayRun(x.pipeline); err != nil {
 		return nil, err
 	}
-	p, err := x.start(r)
-	if err != nil {
-		return nil, err
-	}
-	return p.once(), nil
+	return x.rowsOf(p, false), nil
 }
 
 // A piping is the producer of an aggregation: rows that are pulled. It belongs to one request at a time.
 type piping struct {
+	holding
 	now  *request
 	next func() (doc.Doc, error, bool)
 	quit func()
@@ -181,7 +186,15 @@ type piping struct {
 // start makes ready to run a pipeline.
 func (x *aggregation) start(r *request) (*piping, error) {
 	p := &piping{now: r}
-	env := &pipeline.Env{Now: r.at, ClusterTime: r.clusterTime(), Random: random, Vars: x.vars, Memory: &r.s.memory, Meter: p.meter(), Server: server{p, r.db}}
+	p.lend(r)
+	p.rows = x.rowsOf(p, true)
+	return p, nil
+}
+
+// rowsOf gives the rows of a pipeline that runs for p, or inside of one that does.
+func (x *aggregation) rowsOf(p *piping, outermost bool) pipeline.Rows {
+	r := p.now
+	env := &pipeline.Env{Now: r.at, ClusterTime: r.clusterTime(), Random: random, Vars: x.vars, Memory: &p.holding, Meter: p.meter(), Server: server{p, r.db}}
 	rest := x.pipeline
 	var rows pipeline.Rows
 	if source, _ := x.pipeline.Source(); source == "" {
@@ -189,13 +202,15 @@ func (x *aggregation) start(r *request) (*piping, error) {
 		rest = prefix.Rest
 		q := x.selection
 		q.filter, q.query, q.sort, q.skip = prefix.Match, prefix.Query, prefix.Sort, prefix.Skip
-		q.limit = max(0, prefix.Limit)
+		q.limit, q.memory = max(0, prefix.Limit), &p.holding
 		if prefix.Limit != 0 {
-			rows = p.following(&q, q.documents(p, blocking(rest)))
+			rows = q.documents(p, blocking(rest))
+			if outermost {
+				rows = p.following(&q, rows)
+			}
 		}
 	}
-	p.rows = rest.Run(follower{p}, rows, env)
-	return p, nil
+	return rest.Run(follower{p}, rows, env)
 }
 
 // documents gives what is selected, in one go when all of it is wanted before the first answer.
@@ -203,7 +218,7 @@ func (q *selection) documents(p *piping, atOnce bool) pipeline.Rows {
 	if atOnce {
 		return lasting(func() *request { return p.now }, q, func(yield func(doc.Doc, error) bool) { p.now.rows(q)(yield) })
 	}
-	return pausable(func() *request { return p.now }, q)
+	return pausable(func() *request { return p.now }, q, &p.holding)
 }
 
 // blocking reports whether a pipeline reads all its documents before it gives the first.
@@ -218,9 +233,6 @@ func blocking(p *pipeline.Pipeline) bool {
 	}
 	return false
 }
-
-// once gives the rows to one request, in place of pulling them.
-func (p *piping) once() pipeline.Rows { return p.rows }
 
 // following notes which document the rows come from that are made at the moment: a stage such as $unwind makes
 // several of one, and a row may wait for the next request.
@@ -295,6 +307,7 @@ func (p *piping) stop() {
 	if p.quit != nil {
 		p.quit()
 	}
+	p.close()
 }
 
 // A follower is the context of whichever request reads the cursor at the moment.

@@ -5,8 +5,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/wire"
 )
 
 // An answer is the document that a command answers with, written straight into
@@ -17,6 +19,8 @@ type answer struct {
 	open  []int // where the documents and arrays begin that are not over
 	next  []int // the index of the next element, for arrays; -1 for documents
 
+	memory *ledger // of the client that it goes to; nil for a document that goes nowhere
+
 	openRoom, nextRoom [4]int // where open and next begin
 }
 
@@ -25,6 +29,60 @@ func newAnswer(dst []byte) *answer {
 	a.open, a.next = a.openRoom[:0], a.nextRoom[:0]
 	a.buf = append(a.buf, 0, 0, 0, 0)
 	return a
+}
+
+// Answers up to this size ask for no memory.
+const freeAnswer = budget.FreeBytes
+
+// makeRoom makes room for n bytes more, for which it may wait.
+func (a *answer) makeRoom(n int) error {
+	if !a.mustGrow(n) {
+		return nil
+	}
+	size := a.grownSize(n)
+	if err := a.memory.Take(int64(size)); err != nil {
+		return memoryErr(err)
+	}
+	a.grow(size)
+	return nil
+}
+
+// tryRoom is makeRoom that never waits.
+func (a *answer) tryRoom(n int) bool {
+	if !a.mustGrow(n) {
+		return true
+	}
+	size := a.grownSize(n)
+	if !a.memory.TryTake(int64(size)) {
+		return false
+	}
+	a.grow(size)
+	return true
+}
+
+func (a *answer) mustGrow(n int) bool {
+	n += len(a.buf)
+	return n > cap(a.buf) && n > freeAnswer && a.memory != nil
+}
+
+// grownSize is how large the buffer becomes that n bytes more do not fit into.
+func (a *answer) grownSize(n int) int {
+	return wire.Size(max(len(a.buf)+n, min(4*cap(a.buf), maxBatchBytes)))
+}
+
+// grow puts the answer into a buffer that is held already, in place of the old one.
+func (a *answer) grow(size int) {
+	a.buf = wire.Grown(a.buf, size)
+	a.memory.sent()
+	a.memory.unsent = int64(size)
+}
+
+// settle counts what the answer has become without asking.
+func (a *answer) settle() {
+	if n := int64(cap(a.buf)) - a.memory.unsent; n > 0 && cap(a.buf) > freeAnswer {
+		a.memory.share.Add(n)
+		a.memory.unsent += n
+	}
 }
 
 // end completes the document, and gives the buffer.

@@ -152,6 +152,9 @@ func (e *edit) note() func(before, after doc.Doc) doc.Doc {
 // changes. A write that changes nothing still counts for the lifetime.
 func (e *edit) run(d store.Document) (doc.Doc, error) {
 	e.matched, e.changed, e.made = false, false, nil
+	if err := e.r.editing(len(d.Body)); err != nil {
+		return nil, err
+	}
 	if e.kept {
 		e.before = bytes.Clone(d.Body)
 	}
@@ -170,6 +173,11 @@ func (e *edit) run(d store.Document) (doc.Doc, error) {
 	out, changed, err := e.x.apply(e.r, d.Body, where, false)
 	if err != nil {
 		return nil, err
+	}
+	if grown := len(out) - len(d.Body); grown > 0 {
+		if err := e.r.editing(grown); err != nil {
+			return nil, err
+		}
 	}
 	e.changed = changed
 	if !changed {

@@ -17,6 +17,7 @@ import (
 // how far it has come.
 type stream struct {
 	watchOptions
+	holding
 	s     *Server
 	scope watchScope
 	rest  *pipeline.Pipeline // what comes behind $changeStream
@@ -131,6 +132,9 @@ func (s *stream) fill(r *request, b *batch) (done bool, err error) {
 			break
 		}
 	}
+	if cap(s.buf) > freeAnswer {
+		s.buf = nil
+	}
 	return done, err
 }
 
@@ -176,6 +180,11 @@ type mapping = func(doc.Doc) (doc.Doc, bool, error)
 func (s *stream) take(r *request, b *batch, e *store.LogEntry, each mapping) error {
 	now := resumeToken{e.Time, behind}
 	if s.scope.sees(e) && s.shows(e.Kind) {
+		size := 3 * (len(e.Full) + len(e.Note) + len(e.Label)) // in the event, and in what the pipeline makes of that
+		if b.err = r.take(size); b.err != nil {
+			return errNoRoom
+		}
+		defer r.give(size)
 		event, err := s.event(r, e)
 		if err != nil {
 			return err

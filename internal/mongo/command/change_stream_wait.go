@@ -19,6 +19,7 @@ func (r *request) wait(waiting *atomic.Int64, grown <-chan struct{}, patience ti
 	defer cancel()
 	r.unwatch()
 	defer r.c.watch(cancel)()
+	r.c.memory.Rest()
 	watch := clock.Start()
 	defer func() { r.waited += watch.Elapsed() }()
 	waiting.Add(1)

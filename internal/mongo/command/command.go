@@ -18,7 +18,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/hint"
-	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
@@ -82,6 +81,7 @@ type Server struct {
 	listeners   map[net.Listener]struct{}
 	connections map[*connection]struct{}
 	serving     sync.WaitGroup
+	looks       bool         // for clients that do not take their answers
 	lastID      atomic.Int32 // of a connection
 	awaiting    atomic.Int64 // hellos that wait for another topology
 	accepted    atomic.Int64 // connections since the start
@@ -91,10 +91,9 @@ type Server struct {
 	idCount    atomic.Uint32
 	stampCount atomic.Uint32
 
-	memory     pipeline.Memory // of all sorts and stages, those of open cursors too
-	indexLocks sync.Map        // container id -> *sync.Mutex
-	rules      sync.Map        // container id -> *rules, of the newest state
-	uses       sync.Map        // container id -> *indexUses
+	indexLocks sync.Map // container id -> *sync.Mutex
+	rules      sync.Map // container id -> *rules, of the newest state
+	uses       sync.Map // container id -> *indexUses
 
 	counts   map[string]*counted // requests by command
 	unknown  *counted            // those that name none
@@ -127,7 +126,6 @@ func New(o Options) *Server {
 	s.openCounts()
 	s.slow.Store(int64(o.Slow))
 	s.running, s.stop = context.WithCancel(context.Background())
-	s.memory.Limit = maxMemory
 	s.initIdentity()
 	s.processID = s.newObjectID(s.started)
 	s.cursors.init(s)
@@ -136,9 +134,6 @@ func New(o Options) *Server {
 	s.monitor.init(s)
 	return s
 }
-
-// maxMemory bounds what sorts and stages hold together, those of open cursors too.
-const maxMemory = 1 << 30
 
 // maxConnections bounds how many clients are served at once.
 const maxConnections = 10_000
@@ -151,6 +146,10 @@ func (s *Server) Serve(l net.Listener) error {
 		return net.ErrClosed
 	}
 	s.listeners[l] = struct{}{}
+	if !s.looks && s.o.Budget != nil {
+		s.looks = true
+		s.serving.Go(s.cutUnread)
+	}
 	s.mu.Unlock()
 	for {
 		conn, err := l.Accept()

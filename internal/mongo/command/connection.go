@@ -15,8 +15,8 @@ import (
 // Bounds on what a slow or silent client may hold on to.
 const (
 	frameTime = 5 * time.Minute // from the first byte of a request to its last: 48 MB take that at 1.3 Mbit/s
-	writeTime = 2 * time.Minute
-	greetTime = time.Minute // for a client that has not shown who it is
+	writeTime = 2 * time.Minute // for each piece of an answer
+	greetTime = time.Minute     // for a client that has not shown who it is
 	// maxStranger is how large a frame may be of a client that has not shown who it is.
 	maxStranger = 64 << 10
 )
@@ -26,9 +26,11 @@ type connection struct {
 	s       *Server
 	id      int32
 	conn    net.Conn
-	in      *inlet // conn
+	in      *inlet  // conn
+	out     *outlet // conn
 	reader  *wire.Reader
 	writer  *wire.Writer
+	memory  ledger
 	replyID int32
 	local   string // address that the client has reached
 
@@ -45,9 +47,12 @@ type connection struct {
 }
 
 func newConnection(s *Server, conn net.Conn) *connection {
-	in := &inlet{Conn: conn}
-	c := &connection{s: s, id: s.lastID.Add(1), conn: conn, in: in, reader: wire.NewReader(in), writer: wire.NewWriter(conn), local: conn.LocalAddr().String()}
+	in, out := &inlet{Conn: conn}, &outlet{Conn: conn}
+	c := &connection{s: s, id: s.lastID.Add(1), conn: conn, in: in, out: out, reader: wire.NewReader(in), writer: wire.NewWriter(out), local: conn.LocalAddr().String()}
 	c.stopped = c.stops
+	s.o.Budget.Open(&c.memory.share)
+	c.memory.ctx = s.running
+	c.reader.Memory, c.writer.Memory = &c.memory, &c.memory
 	if s.o.Auth {
 		c.reader.MaxMessage = maxStranger
 	}
@@ -68,6 +73,7 @@ func (c *connection) hangUp() {
 // serve answers requests until the client leaves.
 func (c *connection) serve() {
 	defer c.conn.Close()
+	defer c.memory.share.Close()
 	var m wire.Message
 	for {
 		if c.reader.Buffered() == 0 {
@@ -129,16 +135,19 @@ func (c *connection) deadline(at time.Time) error {
 }
 
 func (c *connection) flush() error {
-	if err := c.conn.SetWriteDeadline(clock.Wall().Add(writeTime)); err != nil {
-		return err
-	}
-	return c.writer.Flush()
+	err := c.writer.Flush()
+	c.memory.sent()
+	return err
 }
 
 // refuse answers a frame that could not be read.
 func (c *connection) refuse(m *wire.Message, wrong *wire.Error) {
 	c.replyID++
 	a := newAnswer(c.writer.Begin(m, c.replyID, 0))
-	a.fail(code.New(code.Code(wrong.Code), "%s", wrong.Text))
+	if wrong.Code == int32(code.ExceededMemoryLimit) {
+		a.fail(c.s.unread(wrong.Cause))
+	} else {
+		a.fail(code.New(code.Code(wrong.Code), "%s", wrong.Text))
+	}
 	_ = c.writer.End(a.end())
 }

@@ -30,6 +30,8 @@ type producer interface {
 	fill(r *request, b *batch) (done bool, err error)
 	// stop gives up what the producer holds.
 	stop()
+	// holds is what it holds between two batches.
+	holds() *holding
 }
 
 // A batch is the documents of one answer.
@@ -38,11 +40,22 @@ type batch struct {
 	limit int64
 	count int64
 	start int
+	whole bool  // what is left out of it does not come in another one
+	err   error // there is no memory for the first document
 }
+
+const elementBytes = 64 // of a document in a batch beside its own, and of the end of the answer
 
 // add adds a document; false when there is no room for it.
 func (b *batch) add(d doc.Doc) bool {
 	if b.full() || b.count > 0 && b.a.size()+len(d) > maxBatchBytes {
+		return false
+	}
+	if b.count > 0 && !b.whole {
+		if !b.a.tryRoom(len(d) + elementBytes) {
+			return false // the client asks for the rest
+		}
+	} else if b.err = b.a.makeRoom(len(d) + elementBytes); b.err != nil {
 		return false
 	}
 	b.a.element(d)
@@ -65,6 +78,8 @@ type cursor struct {
 	api       apiParameters
 	token     func() doc.Value // postBatchResumeToken of a change stream; nil for others
 	await     bool             // getMore may wait for documents
+
+	refused bool // the last request got no batch for want of memory; the next one may
 
 	killed atomic.Bool
 	cancel atomic.Pointer[context.CancelFunc] // of the request that reads it
@@ -215,18 +230,25 @@ func (r *request) reply(a *answer, ns string, from producer, limit int64, shape 
 	at := a.size()
 	a.int64("id", 0)
 	a.string("ns", ns)
+	kept := false
+	defer func() {
+		if !kept {
+			from.stop()
+		}
+	}()
+	from.holds().lend(r)
 	done, err := x.next(r, a, "firstBatch", limit)
 	if err != nil || done || r.bool("singleBatch", false) {
-		from.stop()
 		if err == nil {
 			a.close()
 		}
 		return err
 	}
+	from.holds().keep(r.s)
 	if err := r.s.cursors.add(x); err != nil {
-		from.stop()
 		return err
 	}
+	kept = true
 	a.setInt64(at, x.id)
 	a.close()
 	return nil
@@ -235,9 +257,12 @@ func (r *request) reply(a *answer, ns string, from producer, limit int64, shape 
 // next writes a batch.
 func (x *cursor) next(r *request, a *answer, name string, limit int64) (done bool, err error) {
 	a.array(name)
-	b := &batch{a: a, limit: limit, start: a.size()}
+	b := &batch{a: a, limit: limit, start: a.size(), whole: name == "firstBatch" && r.bool("singleBatch", false)}
 	done, err = x.from.fill(r, b)
 	r.traced.returned += b.count
+	if x.refused = b.err != nil; x.refused {
+		err = b.err
+	}
 	if err != nil {
 		return false, err
 	}

@@ -32,6 +32,7 @@ func (c *connection) handle(m *wire.Message) bool {
 func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
 	r := request{s: c.s, c: c, msg: m, body: m.Body, since: clock.Start()}
 	defer r.over()
+	c.memory.begin()
 	silent := m.MoreToCome()
 	var a *answer
 	if silent {
@@ -39,6 +40,7 @@ func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
 	} else {
 		c.replyID++
 		a = newAnswer(c.writer.Begin(m, c.replyID, 0))
+		a.memory = &c.memory
 	}
 	err := c.guarded(&r, a)
 	if errors.Is(err, errHangUp) {
@@ -57,7 +59,10 @@ func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
 	if follows {
 		a.promise()
 	}
-	if err := c.writer.End(a.end()); err != nil {
+	frame := a.end()
+	a.settle()
+	c.memory.over()
+	if err := c.writer.End(frame); err != nil {
 		if e, ok := errors.AsType[*wire.Error](err); ok && !e.Fatal {
 			c.refuse(m, e)
 			return true, false
@@ -83,6 +88,9 @@ var errHangUp = errors.New("hang up")
 
 // over is called when the request has its answer.
 func (r *request) over() {
+	r.done = true
+	r.c.memory.ctx = r.s.running
+	r.c.memory.over()
 	took := r.since.Elapsed() - r.waited
 	account := r.counted
 	if account == nil {
@@ -149,7 +157,7 @@ func (c *connection) run(r *request, a *answer) error {
 		return code.New(code.InterruptedAtShutdown, "interrupted at shutdown")
 	}
 	defer c.start(nil, nil)
-	r.ctx, r.cancel = ctx, cancel
+	r.ctx, r.cancel, c.memory.ctx = ctx, cancel, ctx
 	defer r.unwatch()
 	if err := r.fails(); err != nil {
 		return err

@@ -41,12 +41,12 @@ func distinct(r *request, a *answer) error {
 			return err
 		}
 	}
-	return a.distinct(rows, path)
+	return r.distinct(a, rows, path)
 }
 
 // distinct writes the different values under a path, each element of an array by itself, in the order in which
 // they are met.
-func (a *answer) distinct(rows pipeline.Rows, path *filter.Path) error {
+func (r *request) distinct(a *answer, rows pipeline.Rows, path *filter.Path) error {
 	seen := map[string]bool{}
 	var form []byte
 	var failed error
@@ -62,6 +62,12 @@ func (a *answer) distinct(rows pipeline.Rows, path *filter.Path) error {
 			form = doc.AppendCanonicalBSON(form[:0], v)
 			if seen[string(form)] {
 				return false
+			}
+			if failed = r.take(len(form) + elementBytes); failed == nil {
+				failed = a.makeRoom(len(v.Data) + elementBytes)
+			}
+			if failed != nil {
+				return true
 			}
 			seen[string(bytes.Clone(form))] = true
 			a.value(a.index(), v)

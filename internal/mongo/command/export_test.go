@@ -36,9 +36,6 @@ func Unstated() (names []string) {
 	return names
 }
 
-// LimitMemory sets what sorts and stages may hold together, in bytes.
-func (s *Server) LimitMemory(bytes int64) { s.memory.Limit = bytes }
-
 // Remembers is of how many containers the server keeps something in memory.
 func (s *Server) Remembers() (n int) {
 	for _, m := range []*sync.Map{&s.indexLocks, &s.rules, &s.uses} {

@@ -30,7 +30,7 @@ var codes = map[fault.Kind]code.Code{
 	fault.Unavailable:       code.ShutdownInProgress,
 	fault.Corrupt:           code.InternalError,
 	fault.OutOfSpace:        code.OutOfDiskSpace,
-	fault.Busy:              code.IngressRequestRateLimitExceeded,
+	fault.Busy:              code.ExceededTimeLimit, // see busyLabels
 }
 
 // translate makes MongoDB's error of one that the rooms below gave.

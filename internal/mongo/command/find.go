@@ -28,6 +28,7 @@ func random() float64 { return rand.Float64() }
 
 // A finding is the producer of find.
 type finding struct {
+	holding
 	selection
 	projection *pipeline.Projection // nil keeps documents as they are
 	after      access.Position      // of the last document given out
@@ -268,6 +269,9 @@ func (r *request) findPoint(a *answer, name string) (done bool, err error) {
 			return false, err
 		}
 		_, err = r.read(v, id, func(d store.Document) error {
+			if err := a.makeRoom(len(d.Body) + elementBytes); err != nil {
+				return err
+			}
 			a.element(d.Body)
 			r.traced.returned++
 			return nil
@@ -302,7 +306,7 @@ func onlyID(query doc.Doc) (id doc.Value) {
 // fill gives documents. Where they come in order by themselves it goes on behind the last one, and
 // holds nothing between requests; else it goes on with a sort in memory.
 func (q *finding) fill(r *request, b *batch) (done bool, err error) {
-	q.now = r
+	q.now, q.memory = r, &q.holding
 	if b.full() {
 		return false, nil // nothing was asked for
 	}
@@ -443,4 +447,5 @@ func (q *finding) stop() {
 	if q.quit != nil {
 		q.quit()
 	}
+	q.close()
 }

@@ -184,6 +184,9 @@ func (m *modifying) delete(r *request) error {
 		op.If = func(d store.Document) (bool, error) {
 			ok, err := matches(d)
 			if ok {
+				if err := r.editing(len(d.Body)); err != nil {
+					return false, err
+				}
 				m.value = bytes.Clone(d.Body)
 			}
 			return ok, err

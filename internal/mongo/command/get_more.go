@@ -50,6 +50,7 @@ func (r *request) lend(x *cursor) (back func()) {
 	} else {
 		r.ctx, cancel = context.WithCancel(r.ctx)
 	}
+	r.c.memory.ctx = r.ctx
 	x.cancel.Store(&cancel)
 	if x.killed.Load() {
 		cancel()
@@ -95,12 +96,15 @@ func (r *request) nextBatch(x *cursor, a *answer, limit int64) error {
 	at := a.size()
 	a.int64("id", x.id)
 	a.string("ns", x.ns)
+	x.from.holds().lend(r)
+	defer x.from.holds().keep(r.s)
 	done, err := x.next(r, a, "nextBatch", limit)
 	x.touch(r.s.o.Clock.Now())
 	if err != nil && x.killed.Load() {
 		err = code.New(code.CursorKilled, "cursor id %d was killed while it was read", x.id)
 	}
-	if err != nil || done {
+	if err != nil && !x.refused || done {
+		r.spoilt = err != nil
 		r.end(x)
 	}
 	if err != nil {

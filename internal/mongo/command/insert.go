@@ -101,7 +101,7 @@ const maxReplyErrors = 8 << 20
 
 // fail notes that a statement has failed; false when the command goes no further.
 func (w *writer) fail(index int, err error) (goOn bool) {
-	if ends(err) || w.r.tx != nil && code.Is(codeOf(err), code.WriteConflict) {
+	if w.ends(err) || w.r.tx != nil && code.Is(codeOf(err), code.WriteConflict) {
 		w.failed = err
 		return false
 	}
@@ -114,9 +114,12 @@ func (w *writer) fail(index int, err error) (goOn bool) {
 }
 
 // ends reports whether an error is not that of a statement but of the whole command.
-func ends(err error) bool {
+func (w *writer) ends(err error) bool {
 	if errors.Is(err, errHangUp) {
 		return true
+	}
+	if busy(err) {
+		return !w.r.wrote // else it is told what was done
 	}
 	e := codeOf(err)
 	switch e.Code {
@@ -138,6 +141,10 @@ func (w *writer) insertAll(documents []doc.Doc) {
 	}
 	validate, err := w.r.validator(w.c)
 	if err != nil {
+		w.failed = err
+		return
+	}
+	if err := w.r.reserve(documents); err != nil {
 		w.failed = err
 		return
 	}

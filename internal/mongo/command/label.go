@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
@@ -15,6 +16,9 @@ const (
 	untouchedLabel = "NoWritesPerformed"
 	resumableLabel = "ResumableChangeStreamError"
 	endedLabel     = "NonResumableChangeStreamError"
+
+	overloadedLabel = "SystemOverloadedError"
+	againLabel      = "RetryableError"
 )
 
 // retryableCodes are the errors after which a write may be sent again: the category RetriableError.
@@ -45,6 +49,9 @@ func (r *request) label(err error) *code.Error {
 		e = code.New(code.InterruptedAtShutdown, "interrupted at shutdown")
 	}
 	labels := r.labels(e.Code, false)
+	if busy(e) {
+		labels = r.busyLabels(labels)
+	}
 	if r.forced != nil && r.forced.labelled {
 		labels = r.forced.labels
 	}
@@ -54,6 +61,40 @@ func (r *request) label(err error) *code.Error {
 	labelled := *e
 	labelled.Labels = append(slices.Clone(e.Labels), labels...)
 	return &labelled
+}
+
+// busy reports whether an error says that the server has no memory or no time left for the request.
+func busy(err error) bool {
+	e := code.Of(err)
+	return e != nil && fault.KindOf(e.Cause) == fault.Busy || fault.KindOf(err) == fault.Busy
+}
+
+// busyLabels adds those of a request that was refused because others leave no memory. Drivers that know the
+// labels, of 2026 and later, wait and send any command again. The code is one after which older ones send a read again,
+// which they decide by codes, and a write that is labelled so. What was done in part is not to be sent again, and a
+// transaction that such an error has ended begins anew.
+// mongodb/specifications: source/client-backpressure/client-backpressure.md, source/retryable-reads/retryable-reads.md
+func (r *request) busyLabels(labels []string) []string {
+	switch {
+	case r.wrote || r.spoilt:
+		return []string{overloadedLabel}
+	case slices.Contains(labels, transientLabel):
+		return append(labels, overloadedLabel)
+	}
+	return append(labels, overloadedLabel, againLabel)
+}
+
+// unread is the error of a frame that there was no memory to read. Nothing is known of the command.
+func (s *Server) unread(why error) error {
+	if fault.KindOf(why) != fault.Busy {
+		return memoryErr(why)
+	}
+	e := *translate(why)
+	if s.o.ReplSet != "" {
+		e.Labels = append(e.Labels, retryLabel, untouchedLabel)
+	}
+	e.Labels = append(e.Labels, overloadedLabel, againLabel)
+	return &e
 }
 
 // labels are those of an error, or of an error of the write concern.

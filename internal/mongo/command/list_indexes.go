@@ -31,7 +31,10 @@ func listIndexes(r *request, a *answer) error {
 }
 
 // A listed is the producer of a list that is in memory.
-type listed struct{ documents []doc.Doc }
+type listed struct {
+	holding
+	documents []doc.Doc
+}
 
 func (l *listed) fill(_ *request, b *batch) (done bool, err error) {
 	for len(l.documents) > 0 {

@@ -1,55 +1,374 @@
 package command_test
 
 import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/mayflydb/mayfly/internal/budget"
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/mongo/command"
+	"github.com/mayflydb/mayfly/internal/mongo/wire"
 )
 
-// What open cursors hold has a limit for all of them, and what they held is there again for others
-// when they are closed.
-func TestMemoryOfCursors(t *testing.T) {
-	d := newDoor(t, nil)
-	d.server.LimitMemory(4 << 20)
-	ctx := t.Context()
+const mib = 1 << 20
+
+// newDoorWithin is a door whose requests share so much memory, all of which is given back when the test ends.
+func newDoorWithin(t *testing.T, bytes int64, change func(*command.Options)) (*door, *budget.Budget) {
+	t.Helper()
+	b := budget.New(budget.Options{Memory: bytes})
+	t.Cleanup(func() { // after that of the door
+		if r := b.Read(); r.Used != 0 || r.Running != 0 || r.Waiting != 0 || r.Queued != 0 {
+			t.Errorf("after the server has closed: %+v", r)
+		}
+	})
+	return newDoor(t, func(o *command.Options) {
+		o.Budget = b
+		if change != nil {
+			change(o)
+		}
+	}), b
+}
+
+// settles waits until nothing is held any more, or no more than so many bytes.
+func settles(t *testing.T, b *budget.Budget, bytes int64) {
+	t.Helper()
+	for range 1000 {
+		if b.Read().Used <= bytes {
+			return
+		}
+		_ = clock.Pause(t.Context(), 10*time.Millisecond)
+	}
+	t.Errorf("%+v is left", b.Read())
+}
+
+// fillWith inserts n documents of so many bytes, one by one.
+func fillWith(t *testing.T, d *door, n, bytes int) *mongo.Collection {
+	t.Helper()
 	c := d.Database("test").Collection("c")
-	for i := range 200 {
-		_, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: i}, {Key: "n", Value: -i}, {Key: "text", Value: strings.Repeat("x", 5000)}})
+	for i := range n {
+		_, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: i}, {Key: "n", Value: -i}, {Key: "text", Value: strings.Repeat("x", bytes)}})
 		must(t, err)
 	}
-	opened := []func() (*mongo.Cursor, error){
-		func() (*mongo.Cursor, error) {
-			return c.Find(ctx, bson.D{}, options.Find().SetSort(bson.D{{Key: "n", Value: 1}}).SetBatchSize(2))
+	return c
+}
+
+// What open cursors hold counts until they are closed, by their clients, by others or by time.
+func TestMemoryOfCursors(t *testing.T) {
+	for name, end := range map[string]func(d *door, x *mongo.Cursor){
+		"closed": func(d *door, x *mongo.Cursor) { must(t, x.Close(t.Context())) },
+		"killed": func(d *door, x *mongo.Cursor) {
+			_, err := d.run(bson.D{{Key: "killCursors", Value: "c"}, {Key: "cursors", Value: bson.A{x.ID()}}})
+			must(t, err)
 		},
-		func() (*mongo.Cursor, error) {
-			return c.Aggregate(ctx, bson.A{bson.D{{Key: "$sort", Value: bson.D{{Key: "n", Value: 1}}}}, bson.D{{Key: "$set", Value: bson.D{{Key: "m", Value: 1}}}}}, options.Aggregate().SetBatchSize(2))
+		"idle": func(d *door, x *mongo.Cursor) { d.pass(11 * time.Minute) },
+		"its session": func(d *door, x *mongo.Cursor) {
+			_, err := d.run(bson.D{{Key: "killAllSessions", Value: bson.A{}}})
+			must(t, err)
 		},
-		func() (*mongo.Cursor, error) {
-			return c.Aggregate(ctx, bson.A{bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$n"}, {Key: "text", Value: bson.D{{Key: "$push", Value: "$text"}}}}}}}, options.Aggregate().SetBatchSize(2))
+		"read": func(d *door, x *mongo.Cursor) {
+			var all []bson.Raw
+			must(t, x.All(t.Context(), &all))
+			if len(all) != 200 {
+				t.Errorf("%d rows", len(all))
+			}
 		},
-	}
-	for round := range 3 {
-		var cursors []*mongo.Cursor
-		for i := 0; ; i++ {
-			cursor, err := opened[i%len(opened)]()
-			if err != nil {
-				if e, ok := err.(mongo.CommandError); !ok || e.Code != 292 {
-					t.Fatal(err)
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, b := newDoorWithin(t, 8*mib, nil)
+			c := fillWith(t, d, 200, 5000)
+			settles(t, b, 0)
+			ctx := t.Context()
+			for _, open := range []func() (*mongo.Cursor, error){
+				func() (*mongo.Cursor, error) {
+					return c.Find(ctx, bson.D{}, options.Find().SetSort(bson.D{{Key: "n", Value: 1}}).SetBatchSize(2))
+				},
+				func() (*mongo.Cursor, error) {
+					return c.Aggregate(ctx, bson.A{bson.D{{Key: "$sort", Value: bson.D{{Key: "n", Value: 1}}}}, bson.D{{Key: "$set", Value: bson.D{{Key: "m", Value: 1}}}}}, options.Aggregate().SetBatchSize(2))
+				},
+				func() (*mongo.Cursor, error) {
+					return c.Aggregate(ctx, bson.A{bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$n"}, {Key: "text", Value: bson.D{{Key: "$push", Value: "$text"}}}}}}}, options.Aggregate().SetBatchSize(2))
+				},
+				func() (*mongo.Cursor, error) { // reads ahead
+					return c.Aggregate(ctx, bson.A{bson.D{{Key: "$set", Value: bson.D{{Key: "m", Value: 1}}}}}, options.Aggregate().SetBatchSize(30))
+				},
+				func() (*mongo.Cursor, error) {
+					return c.Find(ctx, bson.D{}, options.Find().SetHint(bson.D{{Key: "$natural", Value: -1}}).SetBatchSize(2))
+				},
+			} {
+				x, err := open()
+				must(t, err)
+				if r := b.Read(); r.Used == 0 {
+					t.Error("an open cursor holds nothing")
 				}
-				break
+				end(d, x)
+				settles(t, b, 0)
+				_ = x.Close(ctx)
 			}
-			if cursors = append(cursors, cursor); i > 20 {
-				t.Fatal("there is no limit")
+		})
+	}
+}
+
+// Cursors whose sorts hold all memory make others wait and fail, in a way that drivers try again.
+func TestNoMemoryForCursors(t *testing.T) {
+	d, b := newDoorWithin(t, 4*mib, func(o *command.Options) { o.ReplSet = "set" })
+	c := fillWith(t, d, 200, 5000)
+	open := func() (*mongo.Cursor, error) {
+		return c.Find(t.Context(), bson.D{}, options.Find().SetSort(bson.D{{Key: "n", Value: 1}}).SetBatchSize(2))
+	}
+	var cursors []*mongo.Cursor
+	for {
+		x, err := open()
+		if err != nil {
+			var e mongo.CommandError
+			if !asCommandError(err, &e) || e.Code != 262 || !e.HasErrorLabel("SystemOverloadedError") || !e.HasErrorLabel("RetryableError") {
+				t.Fatalf("%v %v", err, e.Labels)
 			}
+			break
 		}
-		if len(cursors) < 2 {
-			t.Errorf("round %d: %d cursors fit", round, len(cursors))
-		}
-		for _, cursor := range cursors {
-			must(t, cursor.Close(ctx))
+		if cursors = append(cursors, x); len(cursors) > 10 {
+			t.Fatal("there is no limit")
 		}
 	}
+	if len(cursors) < 2 {
+		t.Errorf("%d cursors fit", len(cursors))
+	}
+	for i := range 3 { // small requests go on
+		must(t, c.FindOne(t.Context(), bson.D{{Key: "_id", Value: i}}).Err())
+		_, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: fmt.Sprint(i)}})
+		must(t, err)
+	}
+	var waited sync.WaitGroup
+	waited.Go(func() { // gets what another gives up
+		x, err := open()
+		if err == nil {
+			err = x.Close(t.Context())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	for _, x := range cursors {
+		must(t, x.Close(t.Context()))
+	}
+	waited.Wait()
+	settles(t, b, 0)
+}
+
+func asCommandError(err error, e *mongo.CommandError) (ok bool) {
+	*e, ok = err.(mongo.CommandError)
+	return ok
+}
+
+// What is larger than the budget is refused for good.
+func TestRequestLargerThanTheBudget(t *testing.T) {
+	d, b := newDoorWithin(t, 2*mib, nil)
+	c := d.Database("test").Collection("c")
+	_, err := c.InsertOne(t.Context(), bson.D{{Key: "text", Value: strings.Repeat("x", 3*mib)}})
+	var e mongo.CommandError
+	if !asCommandError(err, &e) || e.Code != 146 {
+		t.Errorf("an insert: %v", err)
+	}
+	fillWith(t, d, 400, 5000)
+	_, err = c.Find(t.Context(), bson.D{}, options.Find().SetSort(bson.D{{Key: "n", Value: 1}}))
+	if !asCommandError(err, &e) || e.Code != 292 {
+		t.Errorf("a sort: %v", err)
+	}
+	settles(t, b, 0)
+}
+
+// A batch ends where memory does, and the client reads on; one that may not end waits.
+func TestBatchesWithinTheBudget(t *testing.T) {
+	d, b := newDoorWithin(t, 4*mib, nil)
+	c := fillWith(t, d, 40, 200_000)
+	for name, open := range map[string]func() (*mongo.Cursor, error){
+		"find": func() (*mongo.Cursor, error) { return c.Find(t.Context(), bson.D{}) },
+		"pipeline": func() (*mongo.Cursor, error) {
+			return c.Aggregate(t.Context(), bson.A{bson.D{{Key: "$set", Value: bson.D{{Key: "m", Value: 1}}}}})
+		},
+	} {
+		x, err := open()
+		must(t, err)
+		var all []bson.Raw
+		must(t, x.All(t.Context(), &all))
+		if len(all) != 40 {
+			t.Errorf("%s: %d documents", name, len(all))
+		}
+	}
+	settles(t, b, 0)
+}
+
+// Clients that ask for much and take nothing give way to one that waits.
+func TestUnreadAnswers(t *testing.T) {
+	d, b := newDoorWithin(t, 24*mib, nil)
+	c := fillWith(t, d, 12, mib)
+	frame := frameOf(t, bson.D{{Key: "find", Value: "c"}, {Key: "$db", Value: "test"}})
+	for range 6 {
+		conn, err := net.Dial("tcp", d.address)
+		must(t, err)
+		must(t, conn.(*net.TCPConn).SetReadBuffer(4096))
+		t.Cleanup(func() { _ = conn.Close() })
+		_, err = conn.Write(frame)
+		must(t, err)
+	}
+	for b.Read().Used < 8*mib {
+		_ = clock.Pause(t.Context(), time.Millisecond)
+	}
+	for range 3 {
+		var all []bson.Raw
+		x, err := c.Find(t.Context(), bson.D{})
+		must(t, err)
+		must(t, x.All(t.Context(), &all))
+	}
+}
+
+// Clients that leave in the middle of anything leave nothing behind.
+func TestClientsThatLeave(t *testing.T) {
+	d, b := newDoorWithin(t, 64*mib, func(o *command.Options) { o.ReplSet = "set" })
+	fillWith(t, d, 40, 200_000)
+	settles(t, b, 0)
+	lsid := bson.D{{Key: "id", Value: bson.Binary{Subtype: 4, Data: []byte("0123456789abcdef")}}}
+	large := strings.Repeat("x", 2*mib)
+	for name, cmd := range map[string]bson.D{
+		"find":          {{Key: "find", Value: "c"}},
+		"sorted find":   {{Key: "find", Value: "c"}, {Key: "sort", Value: bson.D{{Key: "n", Value: 1}}}, {Key: "batchSize", Value: 20}},
+		"insert":        {{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{{Key: "text", Value: large}}}}},
+		"update":        {{Key: "update", Value: "c"}, {Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: bson.D{}}, {Key: "u", Value: bson.D{{Key: "$set", Value: bson.D{{Key: "a", Value: 1}}}}}, {Key: "multi", Value: true}}}}},
+		"out":           {{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A{bson.D{{Key: "$out", Value: "o"}}}}, {Key: "cursor", Value: bson.D{}}},
+		"modify":        {{Key: "findAndModify", Value: "c"}, {Key: "query", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "update", Value: bson.D{{Key: "$inc", Value: bson.D{{Key: "a", Value: 1}}}}}},
+		"distinct":      {{Key: "distinct", Value: "c"}, {Key: "key", Value: "text"}},
+		"change stream": {{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A{bson.D{{Key: "$changeStream", Value: bson.D{}}}}}, {Key: "cursor", Value: bson.D{}}},
+		"transaction": {{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{{Key: "_id", Value: "t"}, {Key: "text", Value: large}}}}, {Key: "lsid", Value: lsid},
+			{Key: "txnNumber", Value: int64(1)}, {Key: "autocommit", Value: false}, {Key: "startTransaction", Value: true}},
+	} {
+		frame := frameOf(t, append(cmd, bson.E{Key: "$db", Value: "test"}))
+		for _, sent := range []int{len(frame) / 2, len(frame), 2 * len(frame)} {
+			var left sync.WaitGroup
+			for range 3 {
+				conn, err := net.Dial("tcp", d.address)
+				must(t, err)
+				left.Go(func() {
+					_, _ = conn.Write(append(frame, frame...)[:sent])
+					if sent == len(frame) {
+						_, _ = conn.Read(make([]byte, 100))
+					}
+					_ = conn.Close()
+				})
+			}
+			left.Wait()
+			_ = name
+		}
+	}
+	_, err := d.run(bson.D{{Key: "killAllSessions", Value: bson.A{}}})
+	must(t, err)
+	for range 1000 {
+		if d.server.Status().Connections <= 3 {
+			break
+		}
+		_ = clock.Pause(t.Context(), 10*time.Millisecond)
+	}
+	d.pass(11 * time.Minute) // cursors that are open yet
+	settles(t, b, 0)
+}
+
+// frameOf is an OP_MSG of a command.
+func frameOf(t *testing.T, cmd bson.D) []byte {
+	t.Helper()
+	body, err := bson.Marshal(cmd)
+	must(t, err)
+	return wire.AppendMsg(nil, 1, 0, 0, body)
+}
+
+// What a transaction has written counts until its end, however it ends.
+func TestMemoryOfTransactions(t *testing.T) {
+	for name, end := range map[string]func(s *mongo.Session) error{
+		"commit": func(s *mongo.Session) error { return s.CommitTransaction(t.Context()) },
+		"abort":  func(s *mongo.Session) error { return s.AbortTransaction(t.Context()) },
+		"left":   func(s *mongo.Session) error { s.EndSession(t.Context()); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, b := newDoorWithin(t, 64*mib, func(o *command.Options) { o.ReplSet = "set" })
+			c := fillWith(t, d, 2, mib)
+			settles(t, b, 0)
+			s, err := d.StartSession()
+			must(t, err)
+			must(t, s.StartTransaction())
+			ctx := mongo.NewSessionContext(t.Context(), s)
+			_, err = c.InsertOne(ctx, bson.D{{Key: "text", Value: strings.Repeat("x", mib)}})
+			must(t, err)
+			_, err = c.UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}}, bson.D{{Key: "$set", Value: bson.D{{Key: "a", Value: 1}}}})
+			must(t, err)
+			if r := b.Read(); r.Used < 2*mib {
+				t.Errorf("%+v while 2 MiB are written", r)
+			}
+			must(t, end(s))
+			settles(t, b, 0)
+			s.EndSession(context.Background())
+		})
+	}
+}
+
+// An insert of many is refused before its first document is there, or not at all.
+func TestInsertIsRefusedAsAWhole(t *testing.T) {
+	d, b := newDoorWithin(t, 16*mib, nil)
+	c := d.Database("test").Collection("many")
+	var done sync.WaitGroup
+	for i := range 12 {
+		done.Go(func() {
+			var list []any
+			for k := range 40 {
+				list = append(list, bson.D{{Key: "_id", Value: fmt.Sprint(i, " ", k)}, {Key: "text", Value: strings.Repeat("x", 50_000)}})
+			}
+			_, err := c.InsertMany(t.Context(), list)
+			n, e := c.CountDocuments(t.Context(), bson.D{{Key: "_id", Value: bson.D{{Key: "$regex", Value: fmt.Sprintf("^%d ", i)}}}})
+			if e != nil || err == nil && n != 40 || err != nil && n != 0 {
+				t.Errorf("%d documents are there after: %v %v", n, err, e)
+			}
+		})
+	}
+	done.Wait()
+	settles(t, b, 0)
+}
+
+// Frames that hold far more than they are make each other wait.
+func TestPackedFrames(t *testing.T) {
+	d, b := newDoorWithin(t, 32*mib, nil)
+	body, err := bson.Marshal(bson.D{{Key: "ping", Value: 1}, {Key: "$db", Value: "admin"}, {Key: "comment", Value: strings.Repeat("x", 10*mib)}})
+	must(t, err)
+	plain := wire.AppendMsg(nil, 1, 0, 0, body)
+	var done sync.WaitGroup
+	for _, c := range []wire.Compressor{wire.Zstd, wire.Zlib, wire.Snappy} {
+		frame := wire.AppendCompressed(nil, plain, c)
+		for range 8 {
+			done.Go(func() {
+				conn, err := net.Dial("tcp", d.address)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer conn.Close()
+				if _, err := conn.Write(frame); err != nil {
+					t.Error(err)
+				}
+				head := make([]byte, 4)
+				if _, err := conn.Read(head); err != nil || binary.LittleEndian.Uint32(head) > 1000 {
+					t.Errorf("%s: %v %v", c, head, err)
+				}
+			})
+		}
+	}
+	done.Wait()
+	if r := b.Read(); r.Highest > 32*mib {
+		t.Errorf("%+v", r)
+	}
+	settles(t, b, 0)
 }

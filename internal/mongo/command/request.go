@@ -49,6 +49,11 @@ type request struct {
 	api                       apiParameters
 	membership
 
+	done     bool // it has its answer
+	edited   int  // bytes that the edits of a write hold
+	reserved int  // bytes that are held for the writes to come
+	spoilt   bool // what it has read cannot be read again
+
 	answered bool // the command has written ok itself
 	more     bool // another answer follows unasked
 	help     bool // it asks what the command is, and does not want it run

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"sync"
 
+	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
@@ -31,18 +32,37 @@ type replies struct {
 	mu    sync.Mutex
 	order list.List // of *reply
 	bytes int
+	share budget.Share
 }
 
-func (k *replies) init() { k.order.Init() }
+func (k *replies) init(b *budget.Budget) {
+	k.order.Init()
+	b.Open(&k.share)
+}
 
-// add keeps an answer.
-func (k *replies) add(p *reply) {
+// add keeps an answer, in place of older ones where there is no room for all.
+func (k *replies) add(p *reply, members []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	p.place = k.order.PushBack(p)
-	for k.bytes += len(p.members); k.bytes > maxRepliesBytes; {
+	for k.bytes+len(members) > maxRepliesBytes || !k.share.TryTake(int64(len(members))) {
+		if k.order.Len() == 0 {
+			return
+		}
 		k.forget(k.order.Front().Value.(*reply))
 	}
+	p.members = append(make([]byte, 0, len(members)), members...)
+	p.place = k.order.PushBack(p)
+	k.bytes += len(members)
+}
+
+// close forgets all of them.
+func (k *replies) close() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for k.order.Len() > 0 {
+		k.forget(k.order.Front().Value.(*reply))
+	}
+	k.share.Close()
 }
 
 // drop takes back the answer that a session remembers.
@@ -60,6 +80,7 @@ func (k *replies) forget(p *reply) {
 	if p.place != nil {
 		k.order.Remove(p.place)
 		k.bytes -= len(p.members)
+		k.share.Give(int64(len(p.members)))
 		p.place, p.members = nil, nil
 	}
 }
@@ -111,8 +132,7 @@ func (r *request) remember(a *answer) {
 	p := &reply{of: r.name}
 	r.session.reply = p
 	if members := a.buf[a.start+4:]; len(members) <= maxReplyBytes {
-		p.members = append(make([]byte, 0, len(members)), members...)
-		s.kept.add(p)
+		s.kept.add(p, members)
 	}
 }
 

@@ -34,6 +34,8 @@ type selection struct {
 	foreign   *stranger   // of a NoSQL container, once it is read
 	names     *expression.Names
 	way       *plan.Plan // that the last walk from the start has followed
+
+	memory pipeline.Memory // of a sort; nil is that of the request
 }
 
 // stranger shows the documents of a NoSQL container.
@@ -68,20 +70,43 @@ func (r *request) scope(names *expression.Names, vars []doc.Value) *expression.S
 	return s
 }
 
-// stopped fails when the request's time is up.
+// stopped is asked about once in a millisecond of work. It fails when the request's time is up, and waits where
+// large requests take turns.
 func (r *request) stopped() error {
-	if r.asked++; r.asked%64 == 0 {
-		r.watch()
-	}
+	r.watch()
 	ctx := r.ctx
 	if r.tx != nil {
 		ctx = r.tx.ctx // of the request that runs, which may be a later one
 	}
-	if ctx == nil || ctx.Err() == nil {
+	if ctx == nil {
 		return nil
 	}
-	return translate(ctx.Err())
+	if ctx.Err() != nil {
+		return translate(ctx.Err())
+	}
+	if r.done { // it is asked for a later request, which has another share
+		return nil
+	}
+	return r.c.memory.share.Yield(ctx)
 }
+
+// pass is asked for every document of a walk, of so many bytes.
+func (r *request) pass(bytes int) error {
+	l := &r.c.memory
+	if l.passed += bytes + passCost; l.passed < passQuantum {
+		if r.ctx == nil || r.ctx.Err() == nil {
+			return nil
+		}
+	}
+	l.passed = 0
+	return r.stopped()
+}
+
+// Work of about a millisecond, in what the documents of a walk cost.
+const (
+	passCost    = 256 // of a document, beside its bytes
+	passQuantum = 64 << 10
+)
 
 // matches reports whether a document is selected.
 func (q *selection) matches(d doc.Doc, s *expression.Scope) (bool, error) {
@@ -151,7 +176,7 @@ func (r *request) each(q *selection, v catalog.View, p *plan.Plan, after access.
 				return err
 			}
 		}
-		if err := r.stopped(); err != nil {
+		if err := r.pass(len(d.Body)); err != nil {
 			return err // a filter may take long with one document, and the store looks now and then only
 		}
 		ok, err := q.matches(d.Body, s)
@@ -222,7 +247,7 @@ func (r *request) rows(q *selection) pipeline.Rows {
 				}
 			}
 			var failed error
-			for d, e := range q.cut(q.ordered(&r.s.memory, r.work(), found, p)) {
+			for d, e := range q.cut(q.ordered(q.memoryOf(r), r.work(), found, p)) {
 				if e != nil {
 					failed = e
 					break
@@ -250,13 +275,22 @@ func (r *request) backwards(q *selection) pipeline.Rows {
 			wanted = int(q.skip + q.limit)
 		}
 		var held []doc.Doc
-		next, size := 0, 0
+		memory, next, size, counted := q.memoryOf(r), 0, 0, 0
+		defer func() { memory.Give(int64(counted)) }()
 		for d, err := range r.rows(&forward) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if size += len(d); wanted == 0 || len(held) < wanted {
+			if size += len(d); size > counted {
+				grown := len(d) + size/2
+				if err := memory.Take(int64(grown)); err != nil {
+					yield(nil, err)
+					return
+				}
+				counted += grown
+			}
+			if wanted == 0 || len(held) < wanted {
 				held = append(held, bytes.Clone(d))
 			} else {
 				size -= len(held[next])
@@ -279,8 +313,16 @@ func (r *request) backwards(q *selection) pipeline.Rows {
 // maxRing bounds how many of the newest documents are kept in a ring.
 const maxRing = 1 << 20
 
+// memoryOf is whose memory a sort takes.
+func (q *selection) memoryOf(r *request) pipeline.Memory {
+	if q.memory != nil {
+		return q.memory
+	}
+	return stageMemory{&r.c.memory}
+}
+
 // ordered sorts rows that the plan does not give in order.
-func (q *selection) ordered(memory *pipeline.Memory, w *work.Meter, rows pipeline.Rows, p *plan.Plan) pipeline.Rows {
+func (q *selection) ordered(memory pipeline.Memory, w *work.Meter, rows pipeline.Rows, p *plan.Plan) pipeline.Rows {
 	if q.sort == nil || p.Sorted {
 		return rows
 	}
@@ -331,7 +373,7 @@ const (
 // pausable gives the documents of a selection like rows, but holds no snapshot while nobody asks: it may be
 // left in the middle and gone on with by a later request, which current gives. Documents that have expired
 // meanwhile are left out.
-func pausable(current func() *request, q *selection) pipeline.Rows {
+func pausable(current func() *request, q *selection, memory *holding) pipeline.Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		if q.container == nil {
 			return
@@ -340,7 +382,7 @@ func pausable(current func() *request, q *selection) pipeline.Rows {
 			lasting(current, q, current().rows(q))(yield)
 			return
 		}
-		q.cut(stretches(current, q))(yield)
+		q.cut(stretches(current, q, memory))(yield)
 	}
 }
 
@@ -358,10 +400,11 @@ func (r *request) inOrder(q *selection) bool {
 }
 
 // stretches gives the documents of a selection without skip and limit, some at a time.
-func stretches(current func() *request, q *selection) pipeline.Rows {
+func stretches(current func() *request, q *selection, memory *holding) pipeline.Rows {
 	return func(yield func(doc.Doc, error) bool) {
-		var after access.Position
-		size := firstStretch
+		var after, last access.Position
+		size, held := firstStretch, int64(0)
+		defer func() { memory.Give(held) }()
 		for {
 			r := current()
 			var s stretch
@@ -371,6 +414,18 @@ func stretches(current func() *request, q *selection) pipeline.Rows {
 					return true, errIndexGone
 				}
 				err := r.each(q, v, p, after, func(d store.Document) (bool, error) {
+					if need := s.size(d) - held; need > 0 {
+						if need *= 2; len(s.ends) == 0 {
+							if err := memory.Take(need); err != nil {
+								return false, err
+							}
+						} else if !memory.TryTake(need) {
+							after, more = append(after[:0], last...), true
+							return false, nil
+						}
+						held += need
+					}
+					last = append(last[:0], d.Position...)
 					s.bodies = append(s.bodies, d.Body...)
 					s.ends = append(s.ends, len(s.bodies))
 					s.deadline = append(s.deadline, d.Deadline)
@@ -389,9 +444,16 @@ func stretches(current func() *request, q *selection) pipeline.Rows {
 			if !s.give(current, q, yield) || !more {
 				return
 			}
+			memory.Give(held)
+			held = 0
 			size = min(4*size, maxStretch)
 		}
 	}
+}
+
+// size is how many bytes the stretch has with one more document.
+func (s *stretch) size(d store.Document) int64 {
+	return int64(len(s.bodies) + len(d.Body) + 16*(len(s.ends)+1))
 }
 
 func (s *stretch) give(current func() *request, q *selection, yield func(doc.Doc, error) bool) bool {

@@ -45,7 +45,7 @@ func (s server) Documents(_ context.Context, from pipeline.Namespace, match *fil
 	case c == nil:
 		return none
 	case viewOf(c) != nil:
-		rows, err := s.p.now.viewRows(c, emptyDocument)
+		rows, err := s.p.viewRows(c, emptyDocument)
 		if err != nil {
 			return failed(err)
 		}
@@ -54,8 +54,8 @@ func (s server) Documents(_ context.Context, from pipeline.Namespace, match *fil
 	if match != nil && match.NeedsScope() {
 		match = nil // its variables are the stage's, which checks each document itself
 	}
-	q := &selection{container: c, ns: ns, filter: match, query: emptyDocument}
-	return pausable(func() *request { return s.p.now }, q)
+	q := &selection{container: c, ns: ns, filter: match, query: emptyDocument, memory: &s.p.holding}
+	return pausable(func() *request { return s.p.now }, q, &s.p.holding)
 }
 
 // Equal gives the documents that {path: {$in: values}} selects, by an index.
@@ -75,7 +75,7 @@ func (s server) Equal(_ context.Context, from pipeline.Namespace, path string, v
 	if err != nil {
 		return failed(err), true
 	}
-	return r.rows(&selection{container: c, ns: ns, filter: f, query: emptyDocument}), true
+	return r.rows(&selection{container: c, ns: ns, filter: f, query: emptyDocument, memory: &s.p.holding}), true
 }
 
 // indexed reports whether an index begins with a path.
@@ -195,6 +195,9 @@ func (s server) insertRows(c *catalog.Container, rows pipeline.Rows) error {
 		if err != nil {
 			return err
 		}
+		if err := r.reserveMore(writeCost * len(body)); err != nil {
+			return err
+		}
 		body = bytes.Clone(body)
 		w.ops = append(w.ops, store.Op{Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: body, Lenient: true})
 		w.indexes = append(w.indexes, i)
@@ -203,6 +206,7 @@ func (s server) insertRows(c *catalog.Container, rows pipeline.Rows) error {
 			if !w.flush() {
 				return w.first()
 			}
+			r.unreserve()
 		}
 	}
 	w.flush()
@@ -283,6 +287,9 @@ func (s server) mergeOne(c *catalog.Container, m *pipeline.Merge, d doc.Doc, cha
 	}
 	if found {
 		op := store.Op{Verb: store.Patch, Key: store.Identity(id), Lenient: true, Edit: func(old store.Document) (doc.Doc, error) {
+			if err := r.editing(len(old.Body) + len(d)); err != nil {
+				return nil, err
+			}
 			body, err := change(old.Body)
 			if err != nil {
 				return nil, err

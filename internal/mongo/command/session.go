@@ -90,7 +90,7 @@ type membership struct {
 func (s *sessions) init(server *Server) {
 	s.s, s.most, s.of, s.looked = server, maxSessions, map[sessionKey]*session{}, clock.Start()
 	s.transactions.init()
-	s.kept.init()
+	s.kept.init(server.o.Budget)
 }
 
 // close ends all that is open; no request runs any more.
@@ -99,6 +99,7 @@ func (s *sessions) close() {
 	for _, t := range s.running() {
 		t.session.abort(s)
 	}
+	s.kept.close()
 }
 
 // join finds the session, retry and transaction that a request belongs to, before its command

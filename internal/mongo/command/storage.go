@@ -61,15 +61,24 @@ func (r *request) write(c *catalog.Container, ops []store.Op) ([]store.Result, e
 	if err := writable(c); err != nil {
 		return nil, err
 	}
+	cost := r.cost(ops)
+	if err := r.take(cost); err != nil {
+		return nil, err
+	}
+	defer r.written(cost)
 	if r.tx == nil {
-		if err := r.s.sessions.await(r.ctx, c, ops); err != nil {
+		if err := r.awaitTransactions(c, ops); err != nil {
 			return nil, err
 		}
 		if err := r.failsWrite(); err != nil {
 			return nil, err
 		}
+		before := r.wrote
 		r.wrote = true
 		results, err := r.persist(c, ops)
+		if fault.KindOf(err) == fault.Busy {
+			r.wrote = before // all or none
+		}
 		if err == nil {
 			r.failsWritten()
 			r.hint(c, ops, results)
@@ -88,6 +97,14 @@ func (r *request) write(c *catalog.Container, ops []store.Op) ([]store.Result, e
 	}
 	r.hint(c, ops, results)
 	return results, nil
+}
+
+// awaitTransactions waits for transactions that have written the documents of ops.
+func (r *request) awaitTransactions(c *catalog.Container, ops []store.Op) error {
+	if r.s.sessions.locked.Load() != 0 {
+		r.c.memory.Rest()
+	}
+	return r.s.sessions.await(r.ctx, c, ops)
 }
 
 // persist writes outside of a transaction, where clients never hear of other writes that came first.

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -56,6 +57,7 @@ type transaction struct {
 	snapshot bool // that has asked for the read concern snapshot
 	api      apiParameters
 
+	share   budget.Share // of what it has written
 	group   *store.Group // nil until a container is used
 	views   []catalog.View
 	made    []*catalog.Container // for itself alone until the commit
@@ -142,6 +144,7 @@ func (r *request) beginTransaction() error {
 	x, s := r.session, &r.s.sessions
 	x.abort(s)
 	t := &transaction{sessions: s, session: x, number: r.txnNumber, now: r.now, ctx: r.ctx, api: r.api, age: clock.Start(), first: true, snapshot: r.level() == "snapshot", done: make(chan struct{})}
+	r.s.o.Budget.Open(&t.share)
 	s.guard.Lock()
 	full := len(s.open) >= maxTransactions
 	if !full {
@@ -457,6 +460,7 @@ func (t *transaction) end() {
 	s := &t.sessions.transactions
 	s.guard.Lock()
 	defer s.guard.Unlock()
+	t.share.Close()
 	for _, key := range t.locks {
 		delete(s.locks, key)
 	}

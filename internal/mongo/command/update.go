@@ -334,6 +334,8 @@ func (u *updating) changeAll(r *request) error {
 // impossible selects nothing and costs nothing: a query of one _id that nobody has looked for.
 var impossible = bsoncore.NewDocumentBuilder().AppendMinKey("_id").Build()
 
+const idCost = 128 // of an _id that is kept, beside its value
+
 // inChunks calls use with the _ids of the documents that are selected, some at a time. seen has the
 // numbers of those that were given out.
 func (r *request) inChunks(q *selection, seen map[uint64]struct{}, use func(ids []doc.Value) error) error {
@@ -347,7 +349,11 @@ func (r *request) inChunks(q *selection, seen map[uint64]struct{}, use func(ids 
 				if _, again := seen[d.Number]; again {
 					return true, nil
 				}
-				ids = append(ids, cloneValue(doc.Lookup(d.Body, "_id")))
+				id := doc.Lookup(d.Body, "_id")
+				if err := r.take(len(id.Data) + idCost); err != nil {
+					return false, err
+				}
+				ids = append(ids, cloneValue(id))
 				seen[d.Number] = struct{}{}
 				if size += len(d.Body); r.tx == nil && (size >= chunkBytes || len(ids) >= chunkDocuments) {
 					after, more = append(after[:0], d.Position...), true

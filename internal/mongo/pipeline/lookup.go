@@ -89,7 +89,7 @@ type joining struct {
 	values []doc.Value
 	found  list
 	held   budget
-	room   int // bytes that are held for found
+	room   int  // bytes that are held for found
 	cached bool // found is the answer for all documents
 }
 

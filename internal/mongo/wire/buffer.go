@@ -54,11 +54,14 @@ func sized(n int) []byte {
 	return make([]byte, 0, size)
 }
 
-// Size is how large the buffer is that WithRoom gives for n bytes in all.
+// Size is how large the buffer is that Grown gives for n bytes.
 func Size(n int) int { return sizeOf(n) }
 
-// WithRoom gives b with room for n bytes more. What was appended to a buffer of Begin may grow by it.
-func WithRoom(b []byte, n int) []byte {
+// Grown gives a copy of b that has Size(n) bytes. It is how what was appended to a buffer of Begin may grow.
+func Grown(b []byte, n int) []byte { return append(sized(n), b...) }
+
+// withRoom gives b with room for n bytes more.
+func withRoom(b []byte, n int) []byte {
 	if cap(b)-len(b) >= n {
 		return b
 	}

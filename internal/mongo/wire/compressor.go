@@ -87,7 +87,7 @@ func (c Compressor) expand(dst, packed []byte, n int) ([]byte, error) {
 func (c Compressor) pack(dst, b []byte) []byte {
 	switch c {
 	case Snappy:
-		dst = WithRoom(dst, snappy.MaxEncodedLen(len(b)))
+		dst = withRoom(dst, snappy.MaxEncodedLen(len(b)))
 		return snappy.Encode(dst[:cap(dst)], b)
 	case Zlib:
 		return packZlib(dst, b)
