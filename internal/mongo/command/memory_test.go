@@ -233,11 +233,11 @@ func TestUnreadAnswers(t *testing.T) {
 
 // Clients that leave in the middle of anything leave nothing behind.
 func TestClientsThatLeave(t *testing.T) {
-	d, b := newDoorWithin(t, 64*mib, func(o *command.Options) { o.ReplSet = "set" })
-	fillWith(t, d, 40, 200_000)
+	d, b := newDoorWithin(t, 8*mib, func(o *command.Options) { o.ReplSet = "set" })
+	fillWith(t, d, 10, 100_000)
 	settles(t, b, 0)
 	lsid := bson.D{{Key: "id", Value: bson.Binary{Subtype: 4, Data: []byte("0123456789abcdef")}}}
-	large := strings.Repeat("x", 2*mib)
+	large := strings.Repeat("x", 300_000)
 	for name, cmd := range map[string]bson.D{
 		"find":          {{Key: "find", Value: "c"}},
 		"sorted find":   {{Key: "find", Value: "c"}, {Key: "sort", Value: bson.D{{Key: "n", Value: 1}}}, {Key: "batchSize", Value: 20}},
@@ -253,7 +253,7 @@ func TestClientsThatLeave(t *testing.T) {
 		frame := frameOf(t, append(cmd, bson.E{Key: "$db", Value: "test"}))
 		for _, sent := range []int{len(frame) / 2, len(frame), 2 * len(frame)} {
 			var left sync.WaitGroup
-			for range 3 {
+			for range 2 {
 				conn, err := net.Dial("tcp", d.address)
 				must(t, err)
 				left.Go(func() {
