@@ -19,6 +19,7 @@ type answer struct {
 	open  []int // where the documents and arrays begin that are not over
 	next  []int // the index of the next element, for arrays; -1 for documents
 
+	grown  bool    // buf is the answer's, not the connection's
 	memory *ledger // of the client that it goes to; nil for a document that goes nowhere
 
 	openRoom, nextRoom [4]int // where open and next begin
@@ -31,8 +32,10 @@ func newAnswer(dst []byte) *answer {
 	return a
 }
 
-// Answers up to this size ask for no memory.
-const freeAnswer = budget.FreeBytes
+const (
+	freeAnswer  = budget.FreeBytes // answers up to this size ask for no memory
+	smallAnswer = 8 << 10          // and up to this one they grow by themselves
+)
 
 // makeRoom makes room for n bytes more, for which it may wait.
 func (a *answer) makeRoom(n int) error {
@@ -62,17 +65,21 @@ func (a *answer) tryRoom(n int) bool {
 
 func (a *answer) mustGrow(n int) bool {
 	n += len(a.buf)
-	return n > cap(a.buf) && n > freeAnswer && a.memory != nil
+	return n > cap(a.buf) && n > smallAnswer && a.memory != nil
 }
 
 // grownSize is how large the buffer becomes that n bytes more do not fit into.
 func (a *answer) grownSize(n int) int {
-	return wire.Size(max(len(a.buf)+n, min(4*cap(a.buf), maxBatchBytes)))
+	return wire.Size(max(len(a.buf)+n, min(4*cap(a.buf), maxBatchBytes), smallAnswer+1))
 }
 
 // grow puts the answer into a buffer that is held already, in place of the old one.
 func (a *answer) grow(size int) {
-	a.buf = wire.Grown(a.buf, size)
+	old := a.buf
+	if a.buf = wire.Grown(old, size); a.grown { // else it is the connection's
+		wire.Spare(old)
+	}
+	a.grown = true
 	a.memory.sent()
 	a.memory.unsent = int64(size)
 }

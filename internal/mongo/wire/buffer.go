@@ -15,7 +15,7 @@ type spare struct {
 }
 
 // Larger buffers than the last of these are left to the garbage collector.
-var spares = [...]*spare{{size: firstGrowth}, {size: 4 * firstGrowth}, {size: 16 * firstGrowth}}
+var spares = [...]*spare{{size: flushAt}, {size: firstGrowth}, {size: 4 * firstGrowth}, {size: 16 * firstGrowth}}
 
 // sizeOf is the capacity of a buffer that n bytes are wanted of.
 func sizeOf(n int) int {
@@ -59,6 +59,9 @@ func Size(n int) int { return sizeOf(n) }
 
 // Grown gives a copy of b that has Size(n) bytes. It is how what was appended to a buffer of Begin may grow.
 func Grown(b []byte, n int) []byte { return append(sized(n), b...) }
+
+// Spare takes back a buffer of Grown that is no longer used.
+func Spare(b []byte) { give(b) }
 
 // withRoom gives b with room for n bytes more.
 func withRoom(b []byte, n int) []byte {
