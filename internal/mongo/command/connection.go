@@ -43,13 +43,14 @@ type connection struct {
 	running *request           // nil between requests
 	gone    bool
 
-	stopped func() error // stops, made once
+	stopped func() error      // stops, made once
+	hold    func(int64) error // holds, made once
 }
 
 func newConnection(s *Server, conn net.Conn) *connection {
 	in, out := &inlet{Conn: conn}, &outlet{Conn: conn}
 	c := &connection{s: s, id: s.lastID.Add(1), conn: conn, in: in, out: out, reader: wire.NewReader(in), writer: wire.NewWriter(out), local: conn.LocalAddr().String()}
-	c.stopped = c.stops
+	c.stopped, c.hold = c.stops, c.holds
 	s.o.Budget.Open(&c.memory.share)
 	c.memory.ctx = s.running
 	c.reader.Memory, c.writer.Memory = &c.memory, &c.memory

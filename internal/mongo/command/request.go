@@ -62,7 +62,6 @@ type request struct {
 	plain expression.Scope // of filters that evaluate nothing
 
 	cancel  context.CancelFunc // of ctx
-	asked   uint               // how often stopped was asked
 	watched func()             // ends the watch over the client, nil while there is none
 
 	effect *store.Effect // what it did to lifetimes, nil for nothing

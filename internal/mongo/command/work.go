@@ -12,7 +12,7 @@ func (r *request) work() *work.Meter {
 	if r.meter.Stop == nil {
 		r.meter.Stop = r.stopped
 		if r.c != nil && r.c.stopped != nil {
-			r.meter.Stop = r.c.stopped // which is there already
+			r.meter.Stop, r.meter.Hold = r.c.stopped, r.c.hold // which are there already
 		}
 	}
 	return &r.meter
@@ -26,9 +26,27 @@ func (c *connection) stops() error {
 	return nil
 }
 
+// holds counts what expressions of the request that runs hold. Its end gives back the rest.
+func (c *connection) holds(n int64) error {
+	if n < 0 {
+		c.memory.Give(-n)
+		return nil
+	}
+	return memoryErr(c.memory.Take(n))
+}
+
 // meter counts the work of a cursor for whichever request reads it at the moment.
 func (p *piping) meter() *work.Meter {
-	return &work.Meter{Stop: func() error { return p.now.stopped() }}
+	return &work.Meter{
+		Stop: func() error { return p.now.stopped() },
+		Hold: func(n int64) error {
+			if n < 0 {
+				p.holding.Give(-n)
+				return nil
+			}
+			return p.holding.Take(n)
+		},
+	}
 }
 
 // patience is how long a request runs before its client is watched, so that short ones pay nothing.
