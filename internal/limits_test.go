@@ -38,7 +38,7 @@ mongo/command.maxBatchCount mongo/command.maxBlock mongo/command.maxComplaintDep
 mongo/command.maxLogBytes mongo/command.maxLoggedName mongo/command.maxLooks mongo/command.maxNodes mongo/command.maxReplans mongo/command.maxReplyBytes mongo/command.maxRing
 mongo/command.maxShape mongo/command.maxShownCommand mongo/command.maxSlow mongo/command.maxStrangerIDs mongo/command.maxStretch mongo/command.maxUsage mongo/command.maxUserTries
 mongo/command.maxVerbosity mongo/command.maxWireVersion
-mongo/expression.maxAmounts mongo/expression.maxBin mongo/expression.maxCopied mongo/expression.maxDateText mongo/expression.maxDays mongo/expression.maxExactPower mongo/expression.maxFolded mongo/expression.maxFoldedTurns
+mongo/expression.maxAmounts mongo/expression.maxBin mongo/expression.maxCopied mongo/expression.maxDateText mongo/expression.maxDays mongo/expression.maxExactPower mongo/expression.maxFolded mongo/expression.maxFoldedCost
 mongo/expression.maxNumeral mongo/expression.maxPlace mongo/expression.minPlace mongo/expression.maxShown mongo/expression.maxYears mongo/expression.maxZoneName mongo/expression.maxZones mongo/expression.minExponent
 mongo/filter.maxPathNames mongo/filter.maxPathNumbers mongo/pattern.maxSize mongo/pattern.maxSpans mongo/pattern.maxWritten
 mongo/pipeline.MaxDocumentBytes mongo/pipeline.maxPathNames mongo/update.maxKeys mongo/update.maxParts mongo/update.maxQueryDepth mongo/update.maxText
@@ -56,7 +56,7 @@ func fields(text string) map[string]bool {
 var (
 	limitName = regexp.MustCompile(`^(?:[mM]ax|[mM]ost|min)[A-Z]`)
 	constCell = regexp.MustCompile("^`([a-z/]+\\.[A-Za-z]+)`$")
-	quantity  = regexp.MustCompile(`^([0-9][0-9,.]*)(?: (KiB|MiB|GiB|s|min|h)\b)?`)
+	quantity  = regexp.MustCompile(`^([0-9][0-9,.]*)(?: (KiB|ms|MiB|GiB|s|min|h)\b)?`)
 )
 
 // The numbers of the page are those of the sources, and every constant of the APIs that is called like a limit is on the page.
@@ -120,6 +120,8 @@ func shownAs(text string) (list []constant.Value, ok bool) {
 		times(1 << 20)
 	case "GiB":
 		times(1 << 30)
+	case "ms":
+		times(1e6)
 	case "s":
 		times(1)
 		times(1e9)
