@@ -33,10 +33,11 @@ const (
 )
 
 // patience is how long a share waits for memory, or for a turn that it holds, before it fails. One that
-// holds memory already waits for a shorter time, since others may wait for what it holds.
+// holds as much memory already waits for a shorter time, since others may wait for what it holds.
 const (
 	patience       = 5 * time.Second
 	growthPatience = time.Second
+	lookEvery      = 250 * time.Millisecond // for loans to call in
 )
 
 // Options say how much there is to divide.
@@ -54,6 +55,7 @@ type Budget struct {
 	used    int64
 	stuck   int64     // bytes held by shares that wait for more
 	waiting []*waiter // by size, then by arrival
+	loans   []*loan   // see Share.Lend
 	refused uint64
 	highest int64
 }
@@ -84,6 +86,7 @@ type Share struct {
 	held    int64 // bytes that the request says it holds
 	counted int64 // of them, those that count in the budget: a multiple of grain, without the free ones
 	turn    turn
+	lent    bool // see Lend
 }
 
 // Open makes s a share of b.
@@ -173,6 +176,7 @@ func (s *Share) Renew() {
 
 // Close gives back what s has. A closed share may be used again.
 func (s *Share) Close() {
+	s.Keep()
 	s.Give(s.held)
 	s.Renew()
 }
@@ -187,17 +191,28 @@ func (b *Budget) take(ctx context.Context, s *Share, need int64) error {
 		return err
 	}
 	wait := patience
-	if s.counted > 0 {
+	if s.counted >= need {
 		wait = growthPatience
 	}
 	s.Rest()
 	timed, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	select {
-	case <-w.granted:
-	case <-timed.Done():
+	for timed.Err() == nil && !w.wait(timed) {
+		b.callIn(w)
 	}
 	return b.leave(ctx, w)
+}
+
+// wait waits for a moment. It reports whether w has been answered.
+func (w *waiter) wait(ctx context.Context) bool {
+	look, cancel := context.WithTimeout(ctx, lookEvery)
+	defer cancel()
+	select {
+	case <-w.granted:
+		return true
+	case <-look.Done():
+		return false
+	}
 }
 
 // enter takes need bytes at once, or gives a place in line.
