@@ -30,7 +30,7 @@ var table = []struct{ rooms, mayImport string }{
 	{"kv/pebble", "clock kv fault kv/local"},
 	{"keys", "doc"},
 	{"catalog", "doc fault expiry kv keys"},
-	{"store", "doc fault expiry access kv keys catalog"},
+	{"store", "budget doc fault expiry access kv keys catalog"},
 	{"reaper", "clock fault store"},
 	{"cosmos/binaryjson", "doc"},
 	{"cosmos/sql/syntax", "fault"},

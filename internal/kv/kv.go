@@ -103,6 +103,8 @@ type Batch struct {
 	// Frees says that the batch is a step towards free space: it deletes, or it writes down what
 	// deleting goes by. An engine takes it where it refuses others with fault.OutOfSpace.
 	Frees bool
+	// Room is about how many bytes Place is going to add, if they are many.
+	Room int
 
 	Reads  [][]byte
 	Ops    []Op

@@ -120,9 +120,9 @@ func (s *Store) buildFrom(ctx context.Context, c *catalog.Container, generation 
 			return corrupt(err, "document")
 		}
 		b.Read(append([]byte(nil), it.Key()...))
-		found.collect(m, body)
+		found.collect(m, rng, generation, body)
 		for i := range found.list {
-			b.Set(appendEntry(nil, rng, generation, found.at(i), number), nil)
+			b.Set(found.entry(i, number), nil)
 		}
 		return nil
 	})

@@ -150,9 +150,9 @@ func (ck *check) record(number uint64, h keys.Header, body doc.Doc, terms *terms
 	for ordinal := range ck.v.UniquePaths() {
 		ck.leadsHere("unique key", appendUnique(nil, ck.v, ordinal, partition, body), number, ck.isGhost(h, body))
 	}
-	terms.collect(ck.indexer.matchers[0], body)
+	terms.collect(ck.indexer.matchers[0], rng, ck.indexer.generations[0], body)
 	for i := range terms.list {
-		ck.exists("index entry", appendEntry(nil, rng, ck.indexer.generations[0], terms.at(i), number), number)
+		ck.exists("index entry", terms.entry(i, number), number)
 	}
 }
 
@@ -166,7 +166,7 @@ func (ck *check) named(number uint64, h keys.Header, body doc.Doc, terms *terms)
 		if n.Building {
 			continue
 		}
-		array, err := terms.collectNamed(n, body)
+		array, err := terms.collectNamed(n, ck.v.Container.Keys(), body)
 		if err != nil {
 			ck.problem("document %d cannot be in index %s", number, n.Name)
 			continue
@@ -175,7 +175,7 @@ func (ck *check) named(number uint64, h keys.Header, body doc.Doc, terms *terms)
 			ck.multikey(n, number)
 		}
 		for i := range terms.list {
-			ck.exists("entry of index "+n.Name, appendEntry(nil, ck.v.Container.Keys(), 0, terms.at(i), number), number)
+			ck.exists("entry of index "+n.Name, terms.entry(i, number), number)
 		}
 		if n.Unique {
 			_, _ = n.eachKey(body, func(values []doc.Value) { // as it went above

@@ -54,11 +54,11 @@ func (ck *check) hasKey(n *named, kind keys.Kind, key []byte, number uint64, bod
 		})
 		return has
 	}
-	if _, err := ck.terms.collectNamed(n, body); err != nil {
+	if _, err := ck.terms.collectNamed(n, ck.v.Container.Keys(), body); err != nil {
 		return false
 	}
 	for i := range ck.terms.list {
-		if bytes.Equal(key, appendEntry(nil, ck.v.Container.Keys(), 0, ck.terms.at(i), number)) {
+		if bytes.Equal(key, ck.terms.entry(i, number)) {
 			return true
 		}
 	}

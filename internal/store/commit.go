@@ -2,8 +2,11 @@ package store
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
@@ -15,18 +18,20 @@ func (t *txn) commit(ctx context.Context) error {
 	if !t.writes() {
 		return t.confirm(ctx)
 	}
-	for _, sl := range t.slots {
-		if sl.written {
-			if err := t.compare(sl); err != nil {
-				return err
-			}
-		}
+	if err := t.compareAll(ctx); err != nil {
+		return err
 	}
 	t.b.Frees = t.deletes()
 	order := t.key(t.v.Container.Keys().Order)
 	t.b.Follow(order, t.place)
 	if len(t.changes) > 0 {
 		t.s.log.follow(&t.b, t.logEntries(), func() int64 { return 1000 * t.stamp })
+	}
+	if len(t.entries) > largeEntries {
+		if err := t.prepareLarge(ctx); err != nil {
+			return err
+		}
+		defer t.share.Rest()
 	}
 	t.v.Container.BeginWrite()
 	defer t.v.Container.EndWrite()
@@ -157,79 +162,137 @@ func (t *txn) placeSlot(sl *slot, stamp expiry.Stamp, counter *keys.Counter) {
 // fresh reports whether the document is a new one and needs a number.
 func (sl *slot) fresh() bool { return sl.record != nil && (!sl.found || sl.renewed) }
 
-// compare finds the index entries that the transaction makes and breaks.
-func (t *txn) compare(sl *slot) error {
-	for i, m := range t.x.matchers {
-		if m == nil {
-			continue
-		}
-		before, after := &t.terms[0], &t.terms[1]
-		before.collect(m, sl.body)
-		after.reset()
-		if sl.record != nil {
-			after.collect(m, sl.record[keys.HeaderBytes:])
-		}
-		t.differ(sl, before, after, t.x.generations[i])
-	}
-	err := t.compareNamed(sl)
-	for i := range sl.results {
-		if !sl.results[i].read {
-			sl.results[i].terms = len(sl.entries)
+// compareAll finds the index entries that the transaction makes and breaks.
+func (t *txn) compareAll(ctx context.Context) error {
+	if t.large() {
+		if err := t.weigh(ctx); err != nil {
+			return err
 		}
 	}
-	return err
-}
-
-// compareNamed is compare for the indexes that have names.
-func (t *txn) compareNamed(sl *slot) error {
-	for _, n := range t.x.named {
-		before, after := &t.terms[0], &t.terms[1]
-		if _, err := before.collectNamed(n, sl.body); err != nil {
-			before.reset() // it was there before the index, which is not complete without it
-		}
-		after.reset()
-		if sl.record != nil {
-			array, err := after.collectNamed(n, sl.record[keys.HeaderBytes:])
-			if err != nil {
+	for _, sl := range t.slots {
+		if sl.written {
+			if err := t.compare(sl); err != nil {
 				return err
 			}
-			if array && !n.multikey.Load() {
-				t.b.Set(t.key(func(dst []byte) []byte { return t.v.Container.Keys().Multikey(dst, n.ID) }), nil)
-			}
 		}
-		t.differ(sl, before, after, 0)
 	}
 	return nil
 }
 
-// differ notes the entries of one index that a slot's change makes and breaks.
-func (t *txn) differ(sl *slot, before, after *terms, generation uint16) {
-	note := func(gone bool) func([]byte) {
-		return func(term []byte) {
-			kept := t.key(func(dst []byte) []byte { return append(dst, term...) })
-			sl.entries = append(sl.entries, entry{generation, kept, gone})
+// compare finds the index entries that the change of one document makes and breaks.
+func (t *txn) compare(sl *slot) error {
+	sl.from = len(t.entries)
+	rng := t.v.Container.Keys()
+	for i, m := range t.x.matchers {
+		if m == nil {
+			continue
+		}
+		err := t.differ(sl, func(x *terms, body doc.Doc) error {
+			x.gather(m, rng, t.x.generations[i], body)
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
-	if sl.renewed {
-		difference(before, &terms{}, note(true), note(false))
-		before.reset()
+	if err := t.compareNamed(sl); err != nil {
+		return err
 	}
-	difference(before, after, note(true), note(false))
+	sl.to = len(t.entries)
+	for i := range sl.results {
+		if !sl.results[i].read {
+			sl.results[i].terms = sl.to - sl.from
+		}
+	}
+	return nil
+}
+
+// compareNamed is compare for the indexes that have names.
+func (t *txn) compareNamed(sl *slot) error {
+	rng := t.v.Container.Keys()
+	for _, n := range t.x.named {
+		err := t.differ(sl, func(x *terms, body doc.Doc) error {
+			before, from := x == &t.terms[0], len(x.bytes)
+			array, err := x.gatherNamed(n, rng, body)
+			switch {
+			case err != nil && before:
+				x.bytes, x.list = x.bytes[:from], x.list[:0] // it was there before the index, which is not complete without it
+				return nil
+			case err != nil:
+				return err
+			case array && !before && !n.multikey.Load():
+				t.b.Set(t.key(func(dst []byte) []byte { return rng.Multikey(dst, n.ID) }), nil)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// differ notes the entries of one index that a slot's change makes and breaks. gather adds those
+// of a body, which may be nil, to terms.
+func (t *txn) differ(sl *slot, gather func(x *terms, body doc.Doc) error) error {
+	var starts [2]int
+	for side := range t.terms {
+		x := &t.terms[side]
+		starts[side], x.list, x.path = len(x.bytes), x.list[:0], x.path[:0]
+		if err := gather(x, sl.side(side)); err != nil {
+			return err
+		}
+		x.sort()
+	}
+	before, after := &t.terms[0], &t.terms[1]
+	dropped, added := 0, 0
+	for i, j := 0, 0; i < len(before.list) || j < len(after.list); {
+		if before.work != nil && before.work.step() {
+			break
+		}
+		order := -1
+		if !sl.renewed || i == len(before.list) { // a new document has no entry of the one before
+			order = compareAt(before, i, after, j)
+		}
+		switch {
+		case order < 0:
+			t.entries = append(t.entries, entry{before.list[i], true})
+			dropped, i = dropped+1, i+1
+		case order > 0:
+			t.entries = append(t.entries, entry{after.list[j], false})
+			added, j = added+1, j+1
+		default:
+			i, j = i+1, j+1
+		}
+	}
+	if dropped == 0 {
+		before.bytes = before.bytes[:starts[0]]
+	}
+	if added == 0 {
+		after.bytes = after.bytes[:starts[1]]
+	}
+	return t.work.err
+}
+
+// prepareLarge waits for a turn for the commit, and makes room for what it adds to the batch.
+func (t *txn) prepareLarge(ctx context.Context) error {
+	if err := t.hold(ctx, 0); err != nil {
+		return err
+	}
+	t.b.Ops = slices.Grow(t.b.Ops, len(t.entries)+16*len(t.slots))
+	for _, e := range t.entries {
+		t.b.Room += int(e.to-e.from) + 16
+	}
+	return t.share.Hold(ctx, time.Duration(len(t.entries))*entryTime)
 }
 
 // placeEntries writes the index entries. Those that go had the old number.
 func (t *txn) placeEntries(sl *slot, old uint64) {
-	rng := t.v.Container.Keys()
-	for _, e := range sl.entries {
-		number := sl.number
+	for _, e := range t.entries[sl.from:sl.to] {
 		if e.gone {
-			number = old
-		}
-		key := t.key(func(dst []byte) []byte { return appendEntry(dst, rng, e.generation, e.term, number) })
-		if e.gone {
-			t.b.Delete(key)
+			t.b.Delete(setNumber(t.terms[0].key(e.term), old))
 		} else {
-			t.b.Set(key, nil)
+			t.b.Set(setNumber(t.terms[1].key(e.term), sl.number), nil)
 		}
 	}
 }

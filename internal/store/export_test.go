@@ -4,7 +4,7 @@ package store
 // exercise all of its ways, and returns what undoes that.
 func Frugal(n int) (undo func()) {
 	old := spend
-	spend = budget{few: n, probed: 4 * n, perNumber: 2, collected: 4 * n, aloneShare: 4, aloneLeast: n, alone: 64,
+	spend = allowance{few: n, probed: 4 * n, perNumber: 2, collected: 4 * n, aloneShare: 4, aloneLeast: n, alone: 64,
 		merged: 2, filter: 4 * n, absences: 2, absent: n}
 	return func() { spend = old }
 }

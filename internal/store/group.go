@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
+	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -184,8 +186,19 @@ func (g *Group) Commit(ctx context.Context) error {
 // commit writes what the group has done.
 func (c *groupCommit) commit(ctx context.Context) error {
 	g, writers := c.g, c.writers
-	if err := c.prepare(); err != nil {
+	if err := c.prepare(ctx); err != nil {
 		return err
+	}
+	entries := 0
+	for _, t := range writers {
+		entries += len(t.entries)
+	}
+	if entries > largeEntries {
+		share := budget.Of(ctx)
+		if err := share.Hold(ctx, time.Duration(entries)*entryTime); err != nil {
+			return err
+		}
+		defer share.Rest()
 	}
 	for _, t := range writers {
 		t.v.Container.BeginWrite()
@@ -225,16 +238,15 @@ type groupCommit struct {
 }
 
 // prepare fills the batch with all that is known before its counters are passed.
-func (c *groupCommit) prepare() error {
+func (c *groupCommit) prepare(ctx context.Context) error {
 	for _, t := range c.writers {
+		if err := t.compareAll(ctx); err != nil {
+			return err
+		}
 		for _, sl := range t.slots {
-			if !sl.written {
-				continue
+			if sl.written {
+				c.batch.Reads = t.dependencies(c.batch.Reads, sl)
 			}
-			if err := t.compare(sl); err != nil {
-				return err
-			}
-			c.batch.Reads = t.dependencies(c.batch.Reads, sl)
 		}
 		c.batch.Reads = append(c.batch.Reads, t.b.Reads...)
 		c.batch.Ops = append(c.batch.Ops, t.b.Ops...)

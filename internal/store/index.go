@@ -153,23 +153,77 @@ func (m *matcher) add(text string, v verdict) {
 	n.here = v
 }
 
-// terms is a set of index terms: entries without generation and number. The
-// first byte of a term is the kind of key that it becomes.
+// terms is a set of index entries of one document: their keys, each with room for the document's number
+// at its end. Keys follow each other in bytes, and list tells where those of the set are, so that a large
+// set is two pieces of memory and no key of it is copied.
 type terms struct {
 	bytes []byte
 	list  []term
 	path  []byte // of the value that is being looked at
+
+	rng        keys.Range
+	generation uint16
+
+	work *work // of a large document, else nil
 }
 
-type term struct{ from, to int }
+// A term is where an entry's key begins and ends.
+type term struct{ from, to uint32 }
 
-func (t *terms) at(i int) []byte { return t.bytes[t.list[i].from:t.list[i].to:t.list[i].to] }
+// numberBytes is what the number takes at the end of an entry's key.
+const numberBytes = 8
+
+func (t *terms) at(i int) []byte { return t.key(t.list[i]) }
+
+func (t *terms) key(x term) []byte { return t.bytes[x.from:x.to:x.to] }
+
+// entry is the key of an entry for the document with that number, in memory of its own.
+func (t *terms) entry(i int, number uint64) []byte {
+	return setNumber(bytes.Clone(t.at(i)), number)
+}
+
+// setNumber puts the number into the key of an entry.
+func setNumber(key []byte, number uint64) []byte {
+	keys.AppendNumber(key[:len(key)-numberBytes], number)
+	return key
+}
 
 func (t *terms) reset() { t.bytes, t.list, t.path = t.bytes[:0], t.list[:0], t.path[:0] }
 
-// collect makes t the set of body's terms, sorted.
-func (t *terms) collect(m *matcher, body doc.Doc) {
+// begin begins the key of an entry.
+func (t *terms) begin(kind keys.Kind) (from int) {
+	from = len(t.bytes)
+	t.bytes = t.rng.AppendPrefix(t.bytes, kind)
+	return from
+}
+
+// beginHere begins the key of an entry of the generation.
+func (t *terms) beginHere(kind keys.Kind) (from int) {
+	from = t.begin(kind)
+	t.bytes = append(t.bytes, byte(t.generation>>8), byte(t.generation))
+	return from
+}
+
+// end ends it.
+func (t *terms) end(from int) {
+	t.bytes = append(t.bytes, 0, 0, 0, 0, 0, 0, 0, 0)
+	if t.work != nil && t.work.counts(len(t.bytes)-from) {
+		t.bytes = t.bytes[:from]
+		return
+	}
+	t.list = append(t.list, term{uint32(from), uint32(len(t.bytes))})
+}
+
+// collect makes t the set of body's terms under a policy, whose entries have that generation, sorted.
+func (t *terms) collect(m *matcher, rng keys.Range, generation uint16, body doc.Doc) {
 	t.reset()
+	t.gather(m, rng, generation, body)
+	t.sort()
+}
+
+// gather is collect behind what t has already, and does not sort.
+func (t *terms) gather(m *matcher, rng keys.Range, generation uint16, body doc.Doc) {
+	t.rng, t.generation = rng, generation
 	if body == nil {
 		return
 	}
@@ -180,12 +234,16 @@ func (t *terms) collect(m *matcher, body doc.Doc) {
 	for ordinal, columns := range m.composite {
 		t.composite(ordinal, columns, body)
 	}
-	t.sort()
 }
 
 // sort puts the terms in order, each once.
 func (t *terms) sort() {
-	slices.SortFunc(t.list, func(a, b term) int { return bytes.Compare(t.bytes[a.from:a.to], t.bytes[b.from:b.to]) })
+	slices.SortFunc(t.list, func(a, b term) int {
+		if t.work != nil && t.work.step() {
+			return 0 // the order is of no interest any more
+		}
+		return bytes.Compare(t.bytes[a.from:a.to], t.bytes[b.from:b.to])
+	})
 	t.list = slices.CompactFunc(t.list, func(a, b term) bool {
 		return bytes.Equal(t.bytes[a.from:a.to], t.bytes[b.from:b.to])
 	})
@@ -201,7 +259,7 @@ func (t *terms) value(n *node, below bool, v doc.Value, name string, element boo
 	if n != nil && n.here != unsaid {
 		here = n.here == included
 	}
-	if n == nil && !here {
+	if n == nil && !here || t.work != nil && t.work.step() {
 		return
 	}
 	depth := len(t.path)
@@ -229,40 +287,21 @@ func (t *terms) value(n *node, below bool, v doc.Value, name string, element boo
 // add adds the term of v at the present path. Objects and arrays have one too,
 // which says only that they are there.
 func (t *terms) add(v doc.Value) {
-	from := len(t.bytes)
-	t.bytes = append(t.bytes, byte(keys.KindEntry))
+	from := t.beginHere(keys.KindEntry)
 	t.bytes = keys.AppendSteps(t.bytes, t.path)
 	t.bytes = keys.AppendValue(t.bytes, v, false)
-	t.list = append(t.list, term{from, len(t.bytes)})
+	t.end(from)
 }
 
 // composite adds the one term that a document has in a composite index.
 // Absent values count as undefined, so that every document is there.
 func (t *terms) composite(ordinal int, columns []column, body doc.Doc) {
-	from := len(t.bytes)
-	t.bytes = append(t.bytes, byte(keys.KindComposite), byte(ordinal>>8), byte(ordinal))
+	from := t.beginHere(keys.KindComposite)
+	t.bytes = append(t.bytes, byte(ordinal>>8), byte(ordinal))
 	for _, c := range columns {
 		t.bytes = keys.AppendValue(t.bytes, c.path.Lookup(body), c.descending)
 	}
-	t.list = append(t.list, term{from, len(t.bytes)})
-}
-
-// difference calls drop with the terms that only before has and add with those
-// that only after has.
-func difference(before, after *terms, drop, add func(term []byte)) {
-	i, j := 0, 0
-	for i < len(before.list) || j < len(after.list) {
-		switch order := compareAt(before, i, after, j); {
-		case order < 0:
-			drop(before.at(i))
-			i++
-		case order > 0:
-			add(after.at(j))
-			j++
-		default:
-			i, j = i+1, j+1
-		}
-	}
+	t.end(from)
 }
 
 // compareAt compares two terms; one that is past the end is the greater.
@@ -274,14 +313,4 @@ func compareAt(a *terms, i int, b *terms, j int) int {
 		return -1
 	}
 	return bytes.Compare(a.at(i), b.at(j))
-}
-
-// appendEntry appends the key of a term's entry.
-func appendEntry(dst []byte, rng keys.Range, generation uint16, term []byte, number uint64) []byte {
-	dst = rng.AppendPrefix(dst, keys.Kind(term[0]))
-	if keys.Kind(term[0]) != keys.KindNamed { // whose number tells all
-		dst = append(dst, byte(generation>>8), byte(generation))
-	}
-	dst = append(dst, term[1:]...)
-	return keys.AppendNumber(dst, number)
 }

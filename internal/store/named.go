@@ -59,18 +59,27 @@ func (d *Duplicate) Unwrap() error { return errExists }
 
 // collectNamed makes t the set of body's terms in a named index, sorted. array reports that
 // one of its paths went through an array. A nil body has none.
-func (t *terms) collectNamed(n *named, body doc.Doc) (array bool, err error) {
+func (t *terms) collectNamed(n *named, rng keys.Range, body doc.Doc) (array bool, err error) {
 	t.reset()
-	array, err = n.eachKey(body, func(values []doc.Value) {
-		from := len(t.bytes)
-		t.bytes = append(t.bytes, byte(keys.KindNamed), byte(n.ID>>24), byte(n.ID>>16), byte(n.ID>>8), byte(n.ID))
+	array, err = t.gatherNamed(n, rng, body)
+	t.sort()
+	return array, err
+}
+
+// gatherNamed is collectNamed behind what t has already, and does not sort.
+func (t *terms) gatherNamed(n *named, rng keys.Range, body doc.Doc) (array bool, err error) {
+	t.rng = rng
+	return n.eachKey(body, func(values []doc.Value) {
+		if t.work != nil && t.work.step() {
+			return
+		}
+		from := t.begin(keys.KindNamed) // the number of the index tells all, without a generation
+		t.bytes = append(t.bytes, byte(n.ID>>24), byte(n.ID>>16), byte(n.ID>>8), byte(n.ID))
 		for i, v := range values {
 			t.bytes, _ = keys.AppendBSONClipped(t.bytes, v, n.descending(i))
 		}
-		t.list = append(t.list, term{from, len(t.bytes)})
+		t.end(from)
 	})
-	t.sort()
-	return array, err
 }
 
 // descending tells which way a value of a key goes. The path of a wildcard key is ascending.

@@ -122,7 +122,7 @@ type namedBuild struct {
 // add adds the entries and unique keys of a document.
 func (b *namedBuild) add(number uint64, body doc.Doc) error {
 	for _, n := range b.indexes {
-		array, err := b.found.collectNamed(n, body)
+		array, err := b.found.collectNamed(n, b.rng, body)
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (b *namedBuild) add(number uint64, body doc.Doc) error {
 			b.batch.Set(b.rng.Multikey(nil, n.ID), nil)
 		}
 		for i := range b.found.list {
-			b.batch.Set(appendEntry(nil, b.rng, 0, b.found.at(i), number), nil)
+			b.batch.Set(b.found.entry(i, number), nil)
 		}
 		if !n.Unique {
 			continue

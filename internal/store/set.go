@@ -9,9 +9,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// A budget is what following a Set, or narrowing a Walk down, may cost. To look at an entry
+// An allowance is what following a Set, or narrowing a Walk down, may cost. To look at an entry
 // and to sort its number in takes about a tenth of the time that loading a document does.
-type budget struct {
+type allowance struct {
 	// few is how many documents are better loaded than narrowed down further, or
 	// than looked for among the entries of a walk.
 	few int
@@ -35,7 +35,7 @@ type budget struct {
 }
 
 // spend is changed by tests only.
-var spend = budget{
+var spend = allowance{
 	few: 256, probed: 2_048, perNumber: 16, collected: 32_768, aloneShare: 16, aloneLeast: 4_096, alone: 1 << 20,
 	merged: 8, filter: 4_096, absences: 16, absent: 4_096,
 }

@@ -122,6 +122,7 @@ type held struct {
 	catalog *catalog.Catalog
 	log     journal
 	intents intents
+	lanes   *lanes // of large writes
 
 	indexers sync.Map // *catalog.Container -> *indexer
 	reclaims sync.Map // *catalog.Container -> *reclaim
@@ -136,7 +137,7 @@ type held struct {
 // Open opens the documents of a catalog's containers and goes on with the
 // index builds that were under way.
 func Open(ctx context.Context, engine kv.Engine, cat *catalog.Catalog) (*Store, error) {
-	s := &Store{engine: engine, held: &held{catalog: cat}}
+	s := &Store{engine: engine, held: &held{catalog: cat, lanes: newLanes()}}
 	s.buildsOver, s.stopBuilds = context.WithCancel(context.Background())
 	cat.Changed, cat.Dropped = s.build, s.forget
 	s.resumeNamed()

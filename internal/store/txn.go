@@ -2,8 +2,10 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"sync"
 
+	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
@@ -25,7 +27,8 @@ type txn struct {
 	claimed map[string]int // the same by key, when they are many
 	given   []given        // what the operation under way has changed of them
 	arena   []byte         // keys of the batch
-	terms   [2]terms       // before and after, of the document that is being compared
+	terms   [2]terms       // index entries before and after: all that entries is about, and those of the index that is being compared
+	entries []entry        // that the commit writes and removes
 	gapped  bool           // it left sequences out, see catalog.Container.TakeGap
 	loaded  int            // bytes of documents that its operations have read, and made by editing
 
@@ -35,6 +38,12 @@ type txn struct {
 	logged  bool         // its changes are to be logged
 	changes []change     // the same, in their order
 	stamp   expiry.Stamp // of the commit
+
+	// Of a large write.
+	ctx   context.Context // of the only operations that it does, nil if its user decides them one by one
+	share *budget.Share
+	taken int64 // from share
+	work  work
 }
 
 // A slot is one document that a transaction touches: as it was, and as it
@@ -59,7 +68,7 @@ type slot struct {
 	shown   Version
 	standIn uint64
 
-	entries []entry
+	from, to int // its entries
 
 	since uint64 // the operation of its Transaction that wrote it first, 0 if none has
 	ghost *ghost // the dead document under the key, if changes are logged
@@ -67,9 +76,8 @@ type slot struct {
 
 // An entry is an index entry that is written or, with gone, removed.
 type entry struct {
-	generation uint16
-	term       []byte
-	gone       bool
+	term // among the terms before if it is gone, else among those after
+	gone bool
 }
 
 // pending is a result that waits for its sequence.
@@ -90,7 +98,9 @@ func (s *Store) begin(v catalog.View) *txn {
 	t := txns.Get().(*txn)
 	t.s, t.v, t.x = s, v, s.indexer(v)
 	t.b = kv.Batch{Since: s.engine.Mark(), Reads: t.b.Reads[:0], Ops: t.b.Ops[:0], Orders: t.b.Orders[:0]}
-	t.slots, t.claims, t.given, t.arena = t.slots[:0], t.claims[:0], t.given[:0], t.arena[:0]
+	t.slots, t.claims, t.given, t.arena, t.entries = t.slots[:0], t.claims[:0], t.given[:0], t.arena[:0], t.entries[:0]
+	t.terms[0].reset()
+	t.terms[1].reset()
 	t.loaded, t.gapped, t.soonest, t.group = 0, false, 0, nil
 	t.logged, t.changes = v.Dialect == catalog.Mongo && s.log.on(), t.changes[:0]
 	return t
@@ -104,6 +114,7 @@ const maxTransactionBytes = 32 << 20
 const maxKept = 1 << 20
 
 func (t *txn) end() {
+	t.giveBack()
 	clear(t.b.Reads)
 	clear(t.b.Ops)
 	clear(t.b.Orders)
@@ -112,7 +123,7 @@ func (t *txn) end() {
 	clear(t.given[:cap(t.given)])
 	clear(t.changes)
 	t.s, t.v, t.x, t.index, t.claimed, t.group = nil, catalog.View{}, nil, nil, nil, nil
-	kept := cap(t.arena) + cap(t.terms[0].bytes) + cap(t.terms[1].bytes)
+	kept := cap(t.arena) + 2*cap(t.terms[0].bytes) + 2*cap(t.terms[1].bytes) + 12*cap(t.entries)
 	if kept <= maxKept && cap(t.b.Ops) <= maxKept/64 {
 		txns.Put(t)
 	}
@@ -289,7 +300,7 @@ func (t *txn) load(sl *slot, number uint64) error {
 		return nil
 	}
 	sl.found, sl.number, sl.header, sl.body = true, number, h, body
-	return nil
+	return t.holdBody(body)
 }
 
 // alive reports whether the document exists as far as the transaction has come.
@@ -342,6 +353,9 @@ func (t *txn) put(sl *slot, op *Op, body doc.Doc, created bool, result *Result) 
 		t.release(sl)
 	}
 	if err := t.claimAll(sl, body); err != nil {
+		return err
+	}
+	if err := t.holdBody(body); err != nil {
 		return err
 	}
 	record := make([]byte, keys.HeaderBytes, keys.HeaderBytes+len(body))

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"encoding/binary"
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -223,13 +222,12 @@ func (w *visiting) entry(number uint64, body doc.Doc) []byte {
 		}
 		return form
 	}
-	if _, err := w.terms.collectNamed(w.n, body); err != nil {
+	if _, err := w.terms.collectNamed(w.n, w.rng, body); err != nil {
 		return nil
 	}
 	found, at := []byte(nil), -1
 	for i := range w.terms.list {
-		key := append(w.rng.AppendPrefix(nil, keys.KindNamed), w.terms.at(i)[1:]...)
-		key = binary.BigEndian.AppendUint64(key, number)
+		key := w.terms.entry(i, number)
 		in := w.within(key)
 		if in < 0 || found != nil && !w.v.Reverse || found != nil && in < at {
 			continue

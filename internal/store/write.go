@@ -37,15 +37,25 @@ func (s *Store) WriteAll(ctx context.Context, c *catalog.Container, now expiry.S
 
 // write tries until no other write stands between its reads and its commit.
 func (s *Store) write(ctx context.Context, c *catalog.Container, now expiry.Stamp, ops []Op, results []Result) error {
+	heavy, alone := heavy(ops), false
 	for range maxAttempts {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if heavy && !alone {
+			leave, err := s.lanes.enter(ctx, c.ID, ops[0].Key.ID)
+			if err != nil {
+				return err
+			}
+			defer leave()
+			alone = true
 		}
 		v, err := c.Enter(ctx, now)
 		if err != nil {
 			return err
 		}
-		err = s.attempt(ctx, v, ops, results)
+		large, err := s.attempt(ctx, v, ops, results)
+		heavy = heavy || large
 		if err == nil || fault.KindOf(err) != fault.Conflict {
 			return err
 		}
@@ -53,14 +63,25 @@ func (s *Store) write(ctx context.Context, c *catalog.Container, now expiry.Stam
 	return fault.New(fault.Conflict, "Too many writes of the same document at once. Try again.")
 }
 
-// attempt does the operations once; fault.Conflict asks for another attempt.
-func (s *Store) attempt(ctx context.Context, v catalog.View, ops []Op, results []Result) error {
+// attempt does the operations once; fault.Conflict asks for another attempt. It tells whether the write turned out to be large.
+func (s *Store) attempt(ctx context.Context, v catalog.View, ops []Op, results []Result) (large bool, err error) {
 	t := s.begin(v)
+	t.ctx = ctx
 	defer t.end()
 	for i := range ops {
 		if err := t.do(&ops[i], &results[i]); err != nil {
-			return cmp.Or(t.confirm(ctx), error(&BatchError{Index: i, Err: err}))
+			return false, cmp.Or(t.confirm(ctx), error(&BatchError{Index: i, Err: err}))
 		}
 	}
-	return t.commit(ctx)
+	err = t.commit(ctx)
+	return t.share != nil, err
+}
+
+// heavy reports whether operations are known to be a large write before they are tried.
+func heavy(ops []Op) bool {
+	n := 0
+	for i := range ops {
+		n += len(ops[i].Body)
+	}
+	return n >= largeBody
 }

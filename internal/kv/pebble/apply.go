@@ -26,7 +26,7 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 	if err := size.Add(b.Ops); err != nil {
 		return err
 	}
-	w := e.db.NewBatchWithSize(size.Bytes + 16*size.Keys + 256)
+	w := e.db.NewBatchWithSize(size.Bytes + 16*size.Keys + b.Room + 256)
 	deleted, err := put(w, b.Ops)
 	if err != nil {
 		return err
