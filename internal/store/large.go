@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
 )
 
@@ -180,10 +181,17 @@ func (l *lanes) enter(ctx context.Context, container uint32, id string) (leave f
 	default:
 	}
 	budget.Of(ctx).Rest()
+	timed, cancel := context.WithTimeoutCause(ctx, lanePatience, errLane)
+	defer cancel()
 	select {
 	case lane <- struct{}{}:
 		return func() { <-lane }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	case <-timed.Done():
+		return nil, context.Cause(timed)
 	}
 }
+
+// lanePatience is how long a write waits for a lane. It holds its document meanwhile, which others may need the memory of.
+const lanePatience = 5 * time.Second
+
+var errLane = fault.New(fault.Busy, "Other large writes of the same document are under way. Try again.")

@@ -33,16 +33,15 @@ func (e *exchange) body() ([]byte, error) {
 		return nil, errTooLarge
 	}
 	e.hurry()
-	if size := int(e.ContentLength) + 1; cap(e.request) < size {
-		e.request = make([]byte, 0, min(size, maxPooled))
-	}
-	var err error
-	if e.request, err = readAll(e.request, e.Body, maxBody); err != nil {
+	if err := e.receive(); err != nil {
 		e.put(outConnection, valueClose)
 		return nil, err
 	}
 	e.read = true
 	http.NewResponseController(e.writer).SetReadDeadline(time.Time{})
+	if err := e.share.Take(e.Context(), int64(parsedFactor*len(e.request))); err != nil {
+		return nil, err
+	}
 	return e.request, nil
 }
 
@@ -54,23 +53,54 @@ func (e *exchange) hurry() {
 	}
 }
 
-// readAll appends what r holds to buf, up to limit bytes.
-func readAll(buf []byte, r io.Reader, limit int) ([]byte, error) {
+// receive reads the body into e.request, up to maxBody.
+func (e *exchange) receive() error {
+	fresh := 0
 	for {
-		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
+		if len(e.request) == cap(e.request) {
+			if err := e.enlarge(); err != nil {
+				return err
+			}
 		}
-		n, err := r.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
+		n, err := e.Body.Read(e.request[len(e.request):cap(e.request)])
+		e.request = e.request[:len(e.request)+n]
+		if fresh += n; fresh >= piece {
+			e.share.Progress()
+			fresh = 0
+		}
 		switch {
-		case len(buf) > limit:
-			return buf[:0], errTooLarge
+		case err == nil && len(e.request) <= maxBody:
+			continue
+		case !e.share.Keep() && err != io.EOF:
+			return errCut
+		case len(e.request) > maxBody:
+			return errTooLarge
 		case err == io.EOF:
-			return buf, nil
+			return nil
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return buf[:0], fault.Wrap(fault.Timeout, err, "The request's body did not arrive in time.")
-		case err != nil:
-			return buf[:0], fault.Wrap(fault.Invalid, err, "The request's body ended early.")
+			return fault.Wrap(fault.Timeout, err, "The request's body did not arrive in time.")
 		}
+		return fault.Wrap(fault.Invalid, err, "The request's body ended early.")
 	}
+}
+
+// enlarge makes the buffer of the body larger: to what the client said if that is little, else with what arrives,
+// whatever was said. It waits for the memory, and meanwhile nothing is read.
+func (e *exchange) enlarge() error {
+	if !e.share.Keep() {
+		return errCut
+	}
+	size := max(2*cap(e.request), 4<<10)
+	if all := int(e.ContentLength) + 1; all > cap(e.request) && (all < size || all <= maxPooled) {
+		size = all
+	}
+	size = min(size, maxBody+1)
+	if err := e.share.Take(e.Context(), int64(size-cap(e.request))); err != nil {
+		return err
+	}
+	e.request = append(make([]byte, 0, size), e.request...)
+	if e.share.Held() > piece {
+		e.share.Lend(e.cutBody)
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -26,7 +27,7 @@ func bulk(e *exchange, v catalog.View, list []operation) (status int, err error)
 		return 0, err
 	}
 	b := &bulkRun{
-		ctx: e.Context(), documents: e.door.store, view: v,
+		ctx: e.Context(), budget: e.door.budget, documents: e.door.store, view: v,
 		list: list, results: make([]store.Result, len(list)), minimal: e.minimal(),
 	}
 	for i := range list {
@@ -47,6 +48,7 @@ func bulk(e *exchange, v catalog.View, list []operation) (status int, err error)
 // which is not for several goroutines.
 type bulkRun struct {
 	ctx       context.Context
+	budget    *budget.Budget
 	documents *store.Store
 	view      catalog.View
 	list      []operation
@@ -75,7 +77,7 @@ func (op *operation) place(st *catalog.State, g *grant) (err error) {
 // inOrder stops behind the first failure and returns how many operations were tried.
 func (b *bulkRun) inOrder() (done int) {
 	for i := range b.list {
-		b.run(i)
+		b.run(b.ctx, i)
 		if b.list[i].err != nil {
 			return i + 1
 		}
@@ -96,8 +98,12 @@ func (b *bulkRun) inLanes() {
 	for _, lane := range lanes {
 		if len(lane) > 0 {
 			running.Go(func() {
+				var share budget.Share // one is not for several goroutines
+				b.budget.Open(&share)
+				defer share.Close()
+				ctx := budget.With(b.ctx, &share)
 				for _, i := range lane {
-					b.run(i)
+					b.run(ctx, i)
 				}
 			})
 		}
@@ -125,7 +131,7 @@ var errManyBytes = coded{fault.New(fault.TooLarge, "The answer to the request is
 
 // run does one operation unless it has failed already, or its answer would find
 // no room. It never panics: no handler would catch that.
-func (b *bulkRun) run(i int) {
+func (b *bulkRun) run(ctx context.Context, i int) {
 	op, result := &b.list[i], &b.results[i]
 	if op.err != nil {
 		return
@@ -140,7 +146,7 @@ func (b *bulkRun) run(i int) {
 		op.err = errManyBytes
 		return
 	}
-	if *result, op.err = b.documents.Write(b.ctx, b.view.Container, b.view.Now, op.Op); op.err != nil {
+	if *result, op.err = b.documents.Write(ctx, b.view.Container, b.view.Now, op.Op); op.err != nil {
 		return
 	}
 	op.status, op.ru = outcomeOf(op.Verb, result)

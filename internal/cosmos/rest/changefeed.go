@@ -68,7 +68,11 @@ func (e *exchange) changes(v catalog.View, sel access.Access, after uint64, size
 		if err != nil {
 			return 0, 0, err
 		}
-		if rows == size || rows > 0 && len(e.reply) >= maxPage {
+		if rows == 0 {
+			if err := e.makeRoom(shown(d.Body)); err != nil {
+				return 0, 0, err
+			}
+		} else if rows == size || len(e.reply) >= maxPage || e.makeRoom(shown(d.Body)) != nil {
 			break
 		}
 		if rows > 0 {

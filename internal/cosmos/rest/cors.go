@@ -30,9 +30,9 @@ func (s *sharing) allows(origin string) bool {
 	return s.any || slices.ContainsFunc(s.origins, func(o string) bool { return strings.EqualFold(o, origin) })
 }
 
-// share tells the browser whether the page that sends the request may read the answer, and which
+// shareOrigins tells the browser whether the page that sends the request may read the answer, and which
 // headers of it. Errors are told too, so that a page sees why it is refused.
-func (e *exchange) share(s *sharing) {
+func (e *exchange) shareOrigins(s *sharing) {
 	e.put(outVary, valueOrigin)
 	origin := e.given(hOrigin)
 	switch {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/expiry"
@@ -42,6 +43,9 @@ type exchange struct {
 	reply  []byte      // scratch for the body, returned to a pool after the answer
 	feed   feed        // what the body is about, when it is a feed
 
+	share budget.Share   // what it has of memory and processors
+	bound budget.Context // that of the request, with share
+
 	functions *functionSet // user-defined ones, once a query has called one
 	trace     trace        // for the log of slow requests
 
@@ -63,14 +67,16 @@ type exchange struct {
 // becomes the dialect's status, substatus and JSON body in one place.
 type handler func(e *exchange) (status int, err error)
 
-// maxPooled is the largest buffer that a pooled exchange keeps.
-const maxPooled = 256 << 10
+// maxPooled is the largest buffer that a pooled exchange keeps: with it, a request is within what it has freely.
+const maxPooled = budget.FreeBytes / 2
 
 var exchanges = sync.Pool{New: func() any { return new(exchange) }}
 
 func newExchange(d *Door, w http.ResponseWriter, r *http.Request) *exchange {
 	e := exchanges.Get().(*exchange)
 	e.Request, e.door, e.writer, e.header = r, d, w, w.Header()
+	d.budget.Open(&e.share)
+	e.bound = budget.Context{Context: r.Context(), Share: &e.share}
 	e.watch = clock.Start()
 	e.look()
 	return e
@@ -85,6 +91,7 @@ func (e *exchange) look() {
 // release gives the exchange back to the pool, its buffers emptied.
 func (e *exchange) release() {
 	e.functions.close()
+	e.share.Close()
 	*e = exchange{reply: recycle(e.reply), request: recycle(e.request), text: recycle(e.text)}
 	exchanges.Put(e)
 }

@@ -111,6 +111,9 @@ func (e *exchange) fail(err error) int {
 	if o.substatus != 0 {
 		e.set(outSubstatus, strconv.Itoa(o.substatus))
 	}
+	if o.status == http.StatusTooManyRequests {
+		e.set(outRetryAfter, retryAfter())
+	}
 	if o.status != http.StatusNotModified {
 		e.reply = appendError(e.reply, o.code, e.explain(err, message))
 		if u, ok := errors.AsType[unserved](err); ok {

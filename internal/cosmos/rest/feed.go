@@ -53,7 +53,11 @@ func (e *exchange) page(v catalog.View, sel access.Access, size int) error {
 		if err != nil {
 			return err
 		}
-		if rows == size || rows > 0 && len(e.reply) >= maxPage {
+		if rows == 0 {
+			if err := e.makeRoom(shown(d.Body)); err != nil {
+				return err
+			}
+		} else if rows == size || len(e.reply) >= maxPage || e.makeRoom(shown(d.Body)) != nil {
 			e.set(outContinuation, continuation(v.Container, sel, last))
 			break
 		}

@@ -89,6 +89,7 @@ const (
 	outQueryMetrics       answerHeader = "x-ms-documentdb-query-metrics"
 	outQuota              answerHeader = "x-ms-resource-quota"
 	outRangeID            answerHeader = "x-ms-documentdb-partitionkeyrangeid"
+	outRetryAfter         answerHeader = "x-ms-retry-after-ms"
 	outSchemaVersion      answerHeader = "x-ms-schemaversion"
 	outScriptLog          answerHeader = "x-ms-documentdb-script-log-results"
 	outServiceVersion     answerHeader = "x-ms-serviceversion"

@@ -76,6 +76,9 @@ func readItem(e *exchange) (status int, err error) {
 			status = http.StatusNotModified
 			return nil
 		}
+		if err := e.makeRoom(shown(d.Body)); err != nil {
+			return err
+		}
 		e.reply = append(appendItem(e.reply, v.Container, &d), '}')
 		return nil
 	})
@@ -283,6 +286,11 @@ func isSystemMember(name []byte) bool {
 
 // writeItem does one operation that leaves a new version, and shows it.
 func (e *exchange) writeItem(v catalog.View, op store.Op) (status int, err error) {
+	if !e.minimal() {
+		if err := e.makeRoom(shown(op.Body)); err != nil {
+			return 0, err
+		}
+	}
 	result, err := e.door.store.Write(e.Context(), e.container, v.Now, op)
 	if err != nil {
 		return 0, itemFault(err)

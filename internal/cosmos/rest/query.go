@@ -266,7 +266,7 @@ func (e *exchange) environment(v catalog.View, sel access.Access, q question) ex
 // client has gone.
 func (e *exchange) late(most time.Duration) func() bool {
 	ctx := e.Context()
-	return func() bool { return e.watch.Elapsed() > most || ctx.Err() != nil }
+	return func() bool { return e.watch.Elapsed() > most || e.share.Yield(ctx) != nil }
 }
 
 // A timed context ends when the request has taken longer than most, for whoever asks
@@ -298,6 +298,7 @@ func (e *exchange) run(prepared *exec.Query, source exec.Source) (page exec.Page
 		Rows:  size,
 		Bytes: maxPage,
 		Late:  e.late(most),
+		Hold:  func(n int) error { return e.share.Take(e.Context(), int64(n)) },
 	}
 	if e.flag(hPopulateMetrics) {
 		limit.Clock = e.watch.Elapsed

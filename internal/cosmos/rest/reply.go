@@ -27,7 +27,7 @@ func (e *exchange) send(status int) {
 	e.hurry()
 	e.writer.WriteHeader(status)
 	if len(e.reply) > 0 {
-		e.writer.Write(e.reply) // a client that is gone needs no answer
+		e.deliver()
 	}
 }
 

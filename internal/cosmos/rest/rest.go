@@ -113,6 +113,7 @@ type Door struct {
 	turns       turns // of scripts
 	meter       Meter
 	accounts    accounts
+	budget      *budget.Budget
 	slow        time.Duration
 }
 
@@ -128,7 +129,7 @@ func New(o Options) (*Door, error) {
 	}
 	d := &Door{
 		catalog: o.Catalog, store: o.Store, clock: o.Clock, keys: newKeyring(o.Key, key),
-		meter: o.Meter, slow: o.Slow, hints: o.Hints,
+		meter: o.Meter, slow: o.Slow, budget: o.Budget, hints: o.Hints,
 		ca: o.CA, certificate: o.Certificate, public: o.Public, front: o.Front, probes: o.Probes, allowHost: o.AllowHost,
 		region: o.Region, consistency: o.Consistency, log: o.Logger, strict: o.Strict, routing: o.Routing, sharing: newSharing(o.Origins),
 	}
@@ -185,7 +186,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e := newExchange(d, w, r)
 	e.sent = sent
 	if d.sharing != nil {
-		e.share(d.sharing)
+		e.shareOrigins(d.sharing)
 	}
 	defer e.release()
 	status, err := e.answer()

@@ -26,10 +26,12 @@ const overhead = 160
 // A best keeps the least entries that it is shown, as many as fit in a page: so
 // the memory of a page does not grow with the documents behind it.
 type best struct {
-	most   int    // entries; negative: any number
-	memory int    // bytes of entries
-	enough int    // bytes of rows that are more than a page gives; 0: no such limit
-	after  []byte // keys up to here have been given before; nil: none
+	most   int                  // entries; negative: any number
+	memory int                  // bytes of entries
+	keep   func(used int) error // asked before there are more; when it refuses, these are all
+	short  error                // with which it refused
+	enough int                  // bytes of rows that are more than a page gives; 0: no such limit
+	after  []byte               // keys up to here have been given before; nil: none
 
 	entries largest
 	byKey   map[string]*entry // when rows with the same key are one
@@ -85,6 +87,11 @@ func (b *best) grow(e *entry, by int) {
 
 // shrink drops the greatest entries until the others fit. One always stays.
 func (b *best) shrink() {
+	if b.keep != nil && b.used <= b.memory {
+		if err := b.keep(b.used); err != nil {
+			b.memory, b.keep, b.short = b.used-1, nil, err
+		}
+	}
 	for len(b.entries) > 1 {
 		last := b.entries[0]
 		crowded := b.most >= 0 && len(b.entries) > b.most || b.used > b.memory

@@ -62,6 +62,8 @@ func (d *deriver) rows(s *selection) ([]collected, error) {
 		visit(s, at)
 		if d.used > d.limit.Memory {
 			d.f.fail(errDerived)
+		} else if err := d.keep(d.used); err != nil {
+			d.f.fail(err)
 		}
 		return true
 	})

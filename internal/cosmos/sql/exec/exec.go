@@ -100,6 +100,7 @@ type Limit struct {
 	Rows   int                  // at most
 	Bytes  int                  // a page ends with the row that passes them
 	Memory int                  // of what sorts, groups and distinct rows keep; beyond it fault.TooLarge
+	Hold   func(n int) error    // asked before the query keeps n more bytes of rows or of the page, nil for no such limit
 	Late   func() bool          // asked now and then: true ends a page early, or fails with fault.Timeout where it cannot
 	Clock  func() time.Duration // since the request began, for Metrics; nil measures nothing
 }

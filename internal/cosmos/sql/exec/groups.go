@@ -1,5 +1,7 @@
 package exec
 
+import "cmp"
+
 // groups makes a pass that gives the next groups, in order of their keys.
 func (r *run) groups() (more bool, err error) {
 	b := r.best()
@@ -51,7 +53,7 @@ func (r *run) gather(b *best) error {
 		if grown > 0 {
 			b.grow(e, grown)
 			if b.used > b.memory {
-				r.f.fail(errGroup)
+				r.f.fail(cmp.Or(b.short, errGroup))
 			}
 		}
 		return true
@@ -61,12 +63,12 @@ func (r *run) gather(b *best) error {
 // groupsUnique makes a pass over all groups that gives the next rows in order
 // of their values, each value once.
 func (r *run) groupsUnique() (more bool, err error) {
-	groups := &best{most: -1, memory: r.limit.Memory, byKey: map[string]*entry{}}
+	groups := &best{most: -1, memory: r.limit.Memory, keep: r.keep, byKey: map[string]*entry{}}
 	if err := r.gather(groups); err != nil {
 		return false, err
 	}
 	if groups.dropped {
-		return false, errGroup
+		return false, cmp.Or(groups.short, errGroup)
 	}
 	b := r.best()
 	b.byKey, b.after = map[string]*entry{}, r.token.key

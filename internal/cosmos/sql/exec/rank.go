@@ -197,6 +197,8 @@ func (r *run) scores() ([]float64, *roll, error) {
 		}
 		if used > r.limit.Memory {
 			r.f.fail(errCandidates)
+		} else if err := r.keep(used); err != nil {
+			r.f.fail(err)
 		}
 		return true
 	})

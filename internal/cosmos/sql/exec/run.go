@@ -31,6 +31,10 @@ type run struct {
 	page  Page
 	token token // where this page stands
 
+	kept  int  // bytes of rows that Hold has been asked for
+	paged int  // bytes of out that it has been asked for
+	tight bool // it refused more for the page, which ends
+
 	rows []collected // of the query that this one is derived from
 	seen int         // documents since the clock was looked at
 }
@@ -41,7 +45,7 @@ func (q *Query) run(ctx context.Context, source Source, limit Limit, dst []byte)
 		limit.Memory = defaultMemory
 	}
 	began := limit.now()
-	r := &run{Query: q, ctx: ctx, source: source, limit: limit, out: dst, start: len(dst), token: *q.token}
+	r := &run{Query: q, ctx: ctx, source: source, limit: limit, out: dst, start: len(dst), paged: cap(dst), token: *q.token}
 	r.f = q.frame(ctx, source)
 	q.compiler.late = limit.Late
 	r.f.late = limit.Late
@@ -179,9 +183,29 @@ func (r *run) give(write writer) error {
 	return nil
 }
 
+// holdStep is the least that Hold is asked for rows.
+const holdStep = 64 << 10
+
+// keep asks for what the query keeps of rows, if that is more than before.
+func (r *run) keep(used int) error {
+	if used <= r.kept || r.limit.Hold == nil {
+		return nil
+	}
+	more := max(used-r.kept, holdStep)
+	if err := r.limit.Hold(more); err != nil {
+		return err
+	}
+	r.kept += more
+	return nil
+}
+
 // gave counts rows of the page.
 func (r *run) gave(n int) {
 	r.page.Rows += n
+	if more := cap(r.out) - r.paged; more > 0 && r.limit.Hold != nil {
+		r.paged += more
+		r.tight = r.limit.Hold(more) != nil
+	}
 	if r.token.take > 0 {
 		r.token.take -= n
 	}
@@ -189,7 +213,7 @@ func (r *run) gave(n int) {
 
 // full reports that the page has no place for another row.
 func (r *run) full() bool {
-	return r.page.Rows > 0 && (r.limit.Rows > 0 && r.page.Rows >= r.limit.Rows ||
+	return r.page.Rows > 0 && (r.tight || r.limit.Rows > 0 && r.page.Rows >= r.limit.Rows ||
 		r.limit.Bytes > 0 && len(r.out)-r.start >= r.limit.Bytes)
 }
 
@@ -287,6 +311,8 @@ func (r *run) aggregate() error {
 			}
 			if used > r.limit.Memory {
 				r.f.fail(errGroup)
+			} else if err := r.keep(used); err != nil {
+				r.f.fail(err)
 			}
 			return true
 		})

@@ -15,7 +15,7 @@ import (
 
 // best makes the store for a pass over all documents.
 func (r *run) best() *best {
-	b := &best{most: r.room(), memory: r.limit.Memory}
+	b := &best{most: r.room(), memory: r.limit.Memory, keep: r.keep}
 	if r.token.skip == 0 {
 		b.enough = r.limit.Bytes
 	}
@@ -282,6 +282,8 @@ func (s *sorter) findFirst() error {
 		s.first[id] = slices.Clone(s.key)
 		if used > s.limit.Memory {
 			s.f.fail(errDistinct)
+		} else if err := s.run.keep(used); err != nil {
+			s.f.fail(err)
 		}
 		return true
 	})
