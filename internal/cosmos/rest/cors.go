@@ -71,7 +71,7 @@ var exposed = []answerHeader{
 	outActivityID, outAltContentPath, outCharge, outContentLength, outContentPath, outContentType, outContinuation, outDuration,
 	outETag, outExpiresAt, outGatewayVersion, outHint, outIndexProgress, outIndexUtilization, outItemCount, outLSN,
 	outMaxMediaStorage, outMediaStorage, outMinThroughput, outOfferPending, outQueryMetrics, outQuota, outRangeID,
-	outSchemaVersion, outScriptLog, outServiceVersion, outSessionToken, outStorageConsumed, outStorageProvisioned,
+	outRetryAfter, outSchemaVersion, outScriptLog, outServiceVersion, outSessionToken, outStorageConsumed, outStorageProvisioned,
 	outStorageReserved, outSubstatus, outTTLEffect, outUsage,
 }
 

@@ -22,7 +22,9 @@ func TestEveryKindHasAnOutcome(t *testing.T) {
 		}
 		switch o.status {
 		case http.StatusGone, http.StatusTooManyRequests:
-			t.Errorf("%s becomes %d, on which SDKs retry for long", k, o.status)
+			if k != fault.Busy { // which means it
+				t.Errorf("%s becomes %d, on which SDKs retry for long", k, o.status)
+			}
 		}
 	}
 }

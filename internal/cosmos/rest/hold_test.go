@@ -37,8 +37,8 @@ func given(t *testing.T, b *budget.Budget) {
 	}
 }
 
-// all takes all memory of a budget; give gives it back.
-func all(t *testing.T, b *budget.Budget) (give func()) {
+// takeAll takes all memory of a budget; give gives it back.
+func takeAll(t *testing.T, b *budget.Budget) (give func()) {
 	t.Helper()
 	shares := []*budget.Share{}
 	for {
@@ -84,7 +84,7 @@ func TestWithoutMemory(t *testing.T) {
 	d.do("POST", "/dbs/d/colls/c/docs", largeItem("large", 1<<20), ofA...).want(201)
 	d.do("POST", "/dbs/d/colls/c/docs", largeItem("small", 100), ofA...).want(201)
 	given(t, b)
-	give := all(t, b)
+	give := takeAll(t, b)
 	for _, c := range []struct {
 		name, method, target, body string
 		headers                    []string
@@ -235,20 +235,21 @@ func TestPagesThatNobodyReads(t *testing.T) {
 
 // Queries that keep rows take the memory for them first.
 func TestQueriesThatKeepRows(t *testing.T) {
-	d, b := tightDesk(t, 16<<20)
-	for i := range 30 {
-		d.do("POST", "/dbs/d/colls/c/docs", largeItem("i"+strconv.Itoa(i), 100<<10), ofA...).want(201)
-	}
 	for _, text := range []string{
 		"SELECT * FROM c", "SELECT * FROM c ORDER BY c.y", "SELECT DISTINCT c.id, c.x FROM c",
 		"SELECT c.id, COUNT(1) AS n FROM c GROUP BY c.id, c.x", "SELECT r.id FROM (SELECT DISTINCT c.id, c.x FROM c) r",
 	} {
 		t.Run(text, func(t *testing.T) {
+			t.Parallel() // they wait at the same time
+			d, b := tightDesk(t, 16<<20)
+			for i := range 30 {
+				d.do("POST", "/dbs/d/colls/c/docs", largeItem("i"+strconv.Itoa(i), 100<<10), ofA...).want(201)
+			}
 			headers := []string{"x-ms-documentdb-isquery", "true", "Content-Type", "application/query+json", "x-ms-documentdb-query-enablecrosspartition", "true"}
 			body := fmt.Sprintf(`{"query":%q}`, text)
 			d.do("POST", "/dbs/d/colls/c/docs", body, headers...).want(200)
 			given(t, b)
-			give := all(t, b)
+			give := takeAll(t, b)
 			defer given(t, b)
 			defer give()
 			if got := d.do("POST", "/dbs/d/colls/c/docs", body, headers...); got.status != 429 && len(got.text) > 400<<10 {

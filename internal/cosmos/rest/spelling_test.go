@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mayflydb/mayfly/internal/budget"
 )
 
 // Where a spelling comes from. Recordings of a hosted account that went through Go's client do
@@ -61,6 +63,7 @@ var spellings = map[string]string{
 	"x-ms-request-duration-ms":                                 python,
 	"x-ms-resource-quota":                                      sample,
 	"x-ms-resource-usage":                                      sample,
+	"x-ms-retry-after-ms":                                      constants,
 	"x-ms-schemaversion":                                       sample,
 	"x-ms-serviceversion":                                      sample,
 	"x-ms-session-token":                                       sample,
@@ -147,9 +150,11 @@ func (l *line) answer() (status int, got map[string]string) {
 // Every header of every route is written as the service writes it: clients look names up in
 // plain dictionaries.
 func TestHeadersAreSpelledAsTheServiceSpellsThem(t *testing.T) {
+	short := budget.New(budget.Options{Memory: 16 << 20})
 	d := newDesk(t, func(o *Options) {
 		o.CA = func() []byte { return []byte("PEM") }
 		o.Origins = []string{page}
+		o.Budget = short
 	})
 	server := httptest.NewServer(d.door)
 	defer server.Close()
@@ -242,6 +247,9 @@ func TestHeadersAreSpelledAsTheServiceSpellsThem(t *testing.T) {
 	row := offer.rows("Offers")[0].(map[string]any)
 	step(200, "GET", "/offers/"+row["id"].(string), "")
 	step(200, "PUT", "/offers/"+row["id"].(string), fmt.Sprintf(`{"id":%[1]q,"_rid":%[1]q,"content":{"offerThroughput":500}}`, row["id"]))
+	give := takeAll(t, short)
+	step(429, "PUT", item, `{"id":"i","pk":"a","x":"`+strings.Repeat("y", 60_000)+`"}`, key...)
+	give()
 	step(204, "DELETE", coll, "")
 	step(204, "DELETE", "/dbs/d", "")
 
