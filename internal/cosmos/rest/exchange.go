@@ -43,8 +43,8 @@ type exchange struct {
 	reply  []byte      // scratch for the body, returned to a pool after the answer
 	feed   feed        // what the body is about, when it is a feed
 
-	share budget.Share   // what it has of memory and processors
-	bound budget.Context // that of the request, with share
+	share budget.Share    // what it has of memory and processors
+	bound *budget.Context // that of the request, with share; see Context
 
 	functions *functionSet // user-defined ones, once a query has called one
 	trace     trace        // for the log of slow requests
@@ -76,7 +76,6 @@ func newExchange(d *Door, w http.ResponseWriter, r *http.Request) *exchange {
 	e := exchanges.Get().(*exchange)
 	e.Request, e.door, e.writer, e.header = r, d, w, w.Header()
 	d.budget.Open(&e.share)
-	e.bound = budget.Context{Context: r.Context(), Share: &e.share}
 	e.watch = clock.Start()
 	e.look()
 	return e

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
@@ -24,8 +25,17 @@ const parsedFactor = 3
 // answerPatience is how long a client may take for a piece of a large answer.
 const answerPatience = 60 * time.Second
 
-// Context is that of the request, with its share.
-func (e *exchange) Context() context.Context { return &e.bound }
+// Context is that of the request, with its share if it may write or compute for long. It is not pooled with the exchange: the timer of
+// a context that was derived from it may ask it when the request is over.
+func (e *exchange) Context() context.Context {
+	if e.Method == http.MethodGet {
+		return e.Request.Context()
+	}
+	if e.bound == nil {
+		e.bound = budget.With(e.Request.Context(), &e.share)
+	}
+	return e.bound
+}
 
 // makeRoom makes the reply as large as the caller needs for n more bytes, from the share of the request.
 func (e *exchange) makeRoom(n int) error {

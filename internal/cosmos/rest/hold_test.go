@@ -3,6 +3,7 @@ package rest
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -256,5 +257,20 @@ func TestQueriesThatKeepRows(t *testing.T) {
 				t.Errorf("without memory: status %d, %d bytes", got.status, len(got.text))
 			}
 		})
+	}
+}
+
+// A context that was derived from the request's may ask it after the request is over: the timer of a wait that ended
+// at the same moment does. The exchange has gone back to its pool by then.
+func TestContextOutlivesTheExchange(t *testing.T) {
+	d := newDesk(t, func(o *Options) { o.Budget = budget.New(budget.Options{Memory: 1 << 20}) })
+	for _, method := range []string{"GET", "POST"} {
+		e := newExchange(d.door, httptest.NewRecorder(), newRequest(method, "/dbs", ""))
+		ctx, cancel := context.WithTimeout(e.Context(), time.Hour)
+		e.release()
+		cancel()
+		if ctx.Err() == nil || ctx.Value(t) != nil {
+			t.Errorf("%s: the context is not over", method)
+		}
 	}
 }
