@@ -3,6 +3,8 @@ package script
 import (
 	"context"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
@@ -13,6 +15,26 @@ import (
 type Program struct {
 	code  *goja.Program
 	entry string // the function to call; "" when the code's own value is it
+	took  atomic.Int64
+}
+
+// unknownTime is how long a script is expected to run that has not run yet.
+const unknownTime = 200 * time.Millisecond
+
+// Took tells how long the script has run, for Expected.
+func (p *Program) Took(d time.Duration) {
+	if before := p.took.Load(); before > 0 {
+		d = (time.Duration(before) + d) / 2
+	}
+	p.took.Store(int64(max(d, 1)))
+}
+
+// Expected is about how long the script runs, as far as is known.
+func (p *Program) Expected() time.Duration {
+	if took := p.took.Load(); took > 0 {
+		return time.Duration(took)
+	}
+	return unknownTime
 }
 
 // Compile reads a script called name: a function declaration, an expression that

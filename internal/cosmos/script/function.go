@@ -31,7 +31,7 @@ type Function struct {
 // when it is none. ctx bounds all calls together; host needs no collection.
 func (p *Program) Function(ctx context.Context, host Host) (*Function, error) {
 	f := &Function{r: newRun(ctx, host), names: map[string]string{}}
-	f.unwatch = watchMemory(func() { f.r.stop(errMemory) })
+	f.unwatch = watchMemory(host, f.r.stop)
 	f.unhook = context.AfterFunc(ctx, func() { f.r.stop(ended(ctx.Err())) })
 	err := f.guard(func() (err error) {
 		f.parse, _ = goja.AssertFunction(f.r.object(f.r.rt.GlobalObject(), "JSON.parse"))

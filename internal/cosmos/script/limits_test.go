@@ -115,7 +115,7 @@ func TestBuiltInFunctionsAreLimited(t *testing.T) {
 }
 
 func TestMemoryIsLimited(t *testing.T) {
-	defer func(before uint64) { maxGrowth = before }(maxGrowth)
+	defer func(before int64) { maxGrowth = before }(maxGrowth)
 	maxGrowth = 32 << 20
 	for name, source := range map[string]string{
 		"many texts":   `function f() { const a = []; while (true) a.push("x".repeat(1e6)); }`,

@@ -6,19 +6,32 @@ import (
 	"sync/atomic"
 )
 
-// watchMemory calls over when the heap of the process has grown by maxGrowth
-// since it was called. It looks after each garbage collection, which comes the
-// sooner the faster the heap grows; it cannot tell whose memory it is. stop ends it.
-func watchMemory(over func()) (stop func()) {
-	w := &watch{limit: heapNow() + maxGrowth, over: over}
+// watchMemory calls stop when the heap of the process has grown by maxGrowth since it was called, or by more than
+// the host has room for. It looks after each garbage collection, which comes the
+// sooner the faster the heap grows. It cannot tell whose memory it is, but leaves out what
+// other requests say that they hold. The function that it gives ends it.
+func watchMemory(host Host, stop func(error)) (end func()) {
+	w := &watch{host: host, stop: stop}
+	w.base = heapNow() - w.others()
 	w.arm()
-	return func() { w.stopped.Store(true) }
+	return func() { w.ended.Store(true) }
 }
 
 type watch struct {
-	limit   uint64
-	over    func()
-	stopped atomic.Bool
+	host  Host
+	stop  func(error)
+	base  int64
+	ended atomic.Bool
+}
+
+// smallGrowth is what a script need not ask for, and the step in which it asks for more.
+const smallGrowth = 16 << 20
+
+func (w *watch) others() int64 {
+	if w.host.Others == nil {
+		return 0
+	}
+	return w.host.Others()
 }
 
 // arm leaves something behind for the next collection to find.
@@ -28,26 +41,31 @@ func (w *watch) arm() {
 }
 
 func (w *watch) look() {
+	if w.ended.Load() {
+		return
+	}
+	grown := heapLive() - w.others() - w.base
 	switch {
-	case w.stopped.Load():
-	case heapLive() > w.limit:
-		w.over()
+	case grown > maxGrowth:
+		w.stop(errMemory)
+	case grown > smallGrowth && w.host.Room != nil && !w.host.Room((grown+smallGrowth-1)/smallGrowth*smallGrowth):
+		w.stop(errNoRoom)
 	default:
 		w.arm()
 	}
 }
 
 // heapLive is what the last garbage collection has left.
-func heapLive() uint64 { return measure("/gc/heap/live:bytes") }
+func heapLive() int64 { return measure("/gc/heap/live:bytes") }
 
 // heapNow is all objects, dead ones that nobody has collected yet included.
-func heapNow() uint64 { return measure("/memory/classes/heap/objects:bytes") }
+func heapNow() int64 { return measure("/memory/classes/heap/objects:bytes") }
 
-func measure(name string) uint64 {
+func measure(name string) int64 {
 	sample := []metrics.Sample{{Name: name}}
 	metrics.Read(sample)
 	if sample[0].Value.Kind() != metrics.KindUint64 {
 		return 0
 	}
-	return sample[0].Value.Uint64()
+	return int64(sample[0].Value.Uint64())
 }

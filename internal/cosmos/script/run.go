@@ -76,7 +76,7 @@ func newWorld() *run {
 
 // do calls f, which runs the script, until it is through or its time is up.
 func (r *run) do(f func() error) error {
-	unwatch := watchMemory(func() { r.stop(errMemory) })
+	unwatch := watchMemory(r.host, r.stop)
 	defer unwatch()
 	err := runs.guarded(r.ctx, func() { r.stop(ended(r.ctx.Err())) }, func() error {
 		return r.guard(f)

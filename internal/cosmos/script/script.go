@@ -27,9 +27,9 @@ const (
 	maxNesting = 500       // objects and arrays inside each other, in JSON; brackets, in source
 )
 
-// maxGrowth is how many bytes the heap may grow while a script runs. It is a
+// maxGrowth is how many bytes the heap may grow while a script runs, what other requests take left out. It is a
 // variable for its test.
-var maxGrowth uint64 = 512 << 20
+var maxGrowth int64 = 256 << 20
 
 // A Collection is the partition that a script works on. Documents are JSON
 // objects, with their system members where the collection hands them out. Links are
@@ -72,6 +72,12 @@ type Host struct {
 	// and the message. ok is false for errors that are none of the script's business:
 	// they end it, and are what Run returns.
 	Status func(err error) (status int, message string, ok bool)
+
+	// Others tells how many bytes of memory all other requests hold, whose growth is not that of the script. Nil: none.
+	Others func() int64
+	// Room reports whether the script may hold n bytes, all in all; false ends it. Nil: any number. Another
+	// goroutine calls both, at any time.
+	Room func(n int64) bool
 
 	// Header gives a header of the request, "" if it is absent or nothing for scripts.
 	Header func(name string) string
@@ -117,6 +123,7 @@ func thrown(doing, what, stack string, number int) *Exception {
 var (
 	errTime     = fault.New(fault.Timeout, "The script has used up its time. Let it do less at a time, and go on where it stopped in another request.")
 	errMemory   = fault.New(fault.TooLarge, "The script uses too much memory. Let it keep less at a time.")
+	errNoRoom   = fault.New(fault.Busy, "The server is short of memory, so the script was ended. Try again, or let it keep less at a time.")
 	errResult   = fault.New(fault.TooLarge, "The result of the script is larger than %d MiB. Give it out in parts.", MaxResult>>20)
 	errHanging  = fault.New(fault.Unavailable, "Scripts of earlier requests do not stop. Look for regular expressions and sorts that take very long in them.")
 	errArgument = fault.New(fault.Invalid, "The parameters of a stored procedure are a JSON array.")
