@@ -46,9 +46,8 @@ func parseCondition(ctx context.Context, v catalog.View, text doc.Value) (*condi
 	if tree.Select.Pos() != (syntax.Span{}) || len(tree.From) != 1 || tree.OrderBy != nil || tree.GroupBy != nil || tree.Limit != nil {
 		return nil, fault.New(fault.Invalid, "The condition of a patch is FROM and WHERE, such as \"from c where c.taskNum = 3\".")
 	}
-	watch := clock.Start()
-	late := func() bool { return watch.Elapsed() > conditionTime || ctx.Err() != nil }
-	query, err := exec.Prepare(tree, exec.Environment{Now: time.Unix(v.Now, 0), NoIndex: true, Late: late}, nil)
+	stop := stopAfter(ctx, clock.Start(), conditionTime)
+	query, err := exec.Prepare(tree, exec.Environment{Now: time.Unix(v.Now, 0), NoIndex: true, Stop: stop}, nil)
 	return &condition{ctx, v, query}, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/cosmos/script"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/exec"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/store"
@@ -60,15 +61,13 @@ func executeProcedure(e *exchange) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithTimeout(e.Context(), scriptTime)
-	defer cancel()
-	program, err := e.door.scripts.compiled(ctx, r)
+	program, err := e.compiled(r)
 	if err != nil {
 		return 0, err
 	}
 	var result script.Result
-	done, err := e.transactScripts(ctx, partition, func(c *scriptCollection, host script.Host) (err error) {
-		result, err = program.RunProcedure(ctx, text, host)
+	done, err := e.transactScripts(partition, []*script.Program{program}, func(c *scriptCollection, host script.Host) (err error) {
+		result, err = program.RunProcedure(c.ctx, text, host)
 		return err
 	})
 	e.sendLog(result.Log)
@@ -108,16 +107,28 @@ type transacted struct {
 // transactScripts calls run, whose scripts work on one partition, and makes
 // what they have done so, all or nothing. When another write has come between, it
 // calls run again from the start, and lets no other scripts of the partition come between.
-func (e *exchange) transactScripts(ctx context.Context, partition []doc.Value, run func(c *scriptCollection, host script.Host) error) (transacted, error) {
+// The programs that run calls wait here for a turn on a processor, which they have until they end.
+func (e *exchange) transactScripts(partition []doc.Value, programs []*script.Program, run func(c *scriptCollection, host script.Host) error) (transacted, error) {
+	s := e.newScripting(programs)
+	defer s.close()
+	if err := s.hold(); err != nil {
+		return transacted{}, err
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, scriptTime)
+	defer cancel()
 	watch := clock.Start()
 	turn, held := turnOf(e.container, partition), false
 	for try := 1; ; try++ {
 		if !held && (try > 1 || e.door.turns.contended(turn)) {
+			s.share.Rest()
 			back, err := e.door.turns.take(ctx, turn)
 			if err != nil {
 				return transacted{}, err
 			}
 			defer back()
+			if err := s.hold(); err != nil {
+				return transacted{}, err
+			}
 			held = true
 		}
 		e.look()
@@ -126,7 +137,11 @@ func (e *exchange) transactScripts(ctx context.Context, partition []doc.Value, r
 			return transacted{}, err
 		}
 		c := e.newScriptCollection(ctx, v, partition, watch)
-		results, err := c.transact(e.scriptHost(c), run)
+		host := e.scriptHost(c)
+		host.Others, host.Room = s.others, s.room
+		ran := clock.Start()
+		results, err := c.transact(host, run)
+		s.took(ran.Elapsed())
 		if err == nil {
 			return transacted{c, results}, nil
 		}
@@ -173,6 +188,12 @@ func (e *exchange) newScriptCollection(ctx context.Context, v catalog.View, part
 	}
 	c.env = e.environment(v, base, question{})
 	c.env.Function = c.functions.find
+	c.stop = func() error {
+		if c.late() {
+			return exec.ErrLate
+		}
+		return ctx.Err()
+	}
 	c.late = func() bool { return watch.Elapsed() > scriptLate || c.tx.Full() }
 	return c
 }

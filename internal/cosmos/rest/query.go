@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/exec"
@@ -258,15 +259,25 @@ func (e *exchange) environment(v catalog.View, sel access.Access, q question) ex
 		Function:   e.function,
 		Distance:   vectorDistance(v.State),
 		NoIndex:    e.flag(hForceScan),
-		Late:       e.late(queryTime),
+		Stop:       e.stop(queryTime),
 	}
 }
 
-// late tells, when asked, that the request has taken longer than most, or that the
-// client has gone.
-func (e *exchange) late(most time.Duration) func() bool {
-	ctx := e.Context()
-	return func() bool { return e.watch.Elapsed() > most || e.share.Yield(ctx) != nil }
+// stop ends a query that takes longer than most, or whose client has gone. Whoever asks it about once in a
+// millisecond shares the processors with other requests.
+func (e *exchange) stop(most time.Duration) func() error {
+	return stopAfter(e.Context(), e.watch, most)
+}
+
+// stopAfter is a stop for a request that has a context and began with the watch.
+func stopAfter(ctx context.Context, watch clock.Stopwatch, most time.Duration) func() error {
+	share := budget.Of(ctx)
+	return func() error {
+		if watch.Elapsed() > most {
+			return exec.ErrLate
+		}
+		return share.Yield(ctx)
+	}
 }
 
 // A timed context ends when the request has taken longer than most, for whoever asks
@@ -297,7 +308,7 @@ func (e *exchange) run(prepared *exec.Query, source exec.Source) (page exec.Page
 	limit := exec.Limit{
 		Rows:  size,
 		Bytes: maxPage,
-		Late:  e.late(most),
+		Stop:  e.stop(most),
 		Hold:  func(n int) error { return e.share.Take(e.Context(), int64(n)) },
 	}
 	if e.flag(hPopulateMetrics) {

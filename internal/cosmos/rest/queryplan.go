@@ -22,9 +22,11 @@ func (e *exchange) queryPlan(v catalog.View, q question, env exec.Environment) (
 	}
 	features := plan.ParseFeatures(e.given(hQueryFeatures))
 	p, err := gatewayPlan(v, q, env, features)
-	switch {
-	case env.Late():
+	switch stopped := env.Stop(); {
+	case stopped == exec.ErrLate:
 		return 0, errPlanTime
+	case stopped != nil:
+		return 0, stopped
 	case err != nil:
 		return 0, err
 	}

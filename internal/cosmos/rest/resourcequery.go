@@ -33,7 +33,7 @@ func queryResources(e *exchange, list handler) (int, error) {
 			return 0, err
 		}
 	}
-	env := exec.Environment{Parameters: q.parameters, Now: e.at, NoIndex: true, Late: e.late(queryTime)}
+	env := exec.Environment{Parameters: q.parameters, Now: e.at, NoIndex: true, Stop: e.stop(queryTime)}
 	prepared, err := exec.Prepare(q.tree, env, token)
 	if err != nil {
 		return 0, err

@@ -28,6 +28,7 @@ type scriptCollection struct {
 	partition []doc.Value
 	env       exec.Environment // of queries
 	late      func() bool
+	stop      func() error // of its queries
 	functions *functionSet
 
 	fresh map[uint64]string // ids of new documents by their stand-in numbers
@@ -222,7 +223,7 @@ func (c *scriptCollection) Query(query []byte, size int, token string) (script.P
 	if size <= 0 || size > maxScriptPage {
 		size = maxScriptPage
 	}
-	limit := exec.Limit{Rows: size, Bytes: maxPage, Late: c.late}
+	limit := exec.Limit{Rows: size, Bytes: maxPage, Stop: c.stop}
 	rows, page, err := prepared.Run(c.ctx, c, limit, []byte{'['})
 	c.ru += queryCharge(page.Metrics)
 	if err != nil {

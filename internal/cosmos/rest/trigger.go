@@ -2,8 +2,8 @@ package rest
 
 import (
 	"bytes"
-	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -43,7 +43,6 @@ var operations = map[store.Verb]string{
 
 // A triggering is a write with its triggers.
 type triggering struct {
-	ctx       context.Context
 	op        store.Op
 	text      []byte // of the request's body
 	pre, post []*script.Program
@@ -61,16 +60,14 @@ func (e *exchange) writeTriggered(op store.Op, body []byte) (status int, err err
 	if err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithTimeout(e.Context(), scriptTime)
-	defer cancel()
-	t := triggering{ctx: ctx, op: op, text: bytes.Clone(text)}
-	if t.pre, err = e.triggers(ctx, hPreTrigger, "Pre", operations[op.Verb]); err != nil {
+	t := triggering{op: op, text: bytes.Clone(text)}
+	if t.pre, err = e.triggers(hPreTrigger, "Pre", operations[op.Verb]); err != nil {
 		return 0, err
 	}
-	if t.post, err = e.triggers(ctx, hPostTrigger, "Post", operations[op.Verb]); err != nil {
+	if t.post, err = e.triggers(hPostTrigger, "Post", operations[op.Verb]); err != nil {
 		return 0, err
 	}
-	done, err := e.transactScripts(ctx, op.Key.Partition, t.run)
+	done, err := e.transactScripts(op.Key.Partition, slices.Concat(t.pre, t.post), t.run)
 	e.sendLog(t.log)
 	if err != nil {
 		return 0, err
@@ -99,7 +96,7 @@ func (e *exchange) answerTriggered(t *triggering, done transacted) (status int) 
 
 // triggers finds the triggers that a header names, which must be of the type
 // and for the operation.
-func (e *exchange) triggers(ctx context.Context, header requestHeader, kind, operation string) (list []*script.Program, err error) {
+func (e *exchange) triggers(header requestHeader, kind, operation string) (list []*script.Program, err error) {
 	for name := range strings.SplitSeq(e.given(header), ",") {
 		if name = strings.TrimSpace(name); name == "" {
 			continue
@@ -114,7 +111,7 @@ func (e *exchange) triggers(ctx context.Context, header requestHeader, kind, ope
 		if err := fits(r, kind, operation); err != nil {
 			return nil, err
 		}
-		p, err := e.door.scripts.compiled(ctx, r)
+		p, err := e.compiled(r)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +144,7 @@ func (t *triggering) run(c *scriptCollection, host script.Host) (err error) {
 		return err
 	}
 	for _, p := range t.pre {
-		log, err := p.RunTrigger(t.ctx, &request, nil, host)
+		log, err := p.RunTrigger(c.ctx, &request, nil, host)
 		t.log += log
 		if err != nil {
 			return err
@@ -159,7 +156,7 @@ func (t *triggering) run(c *scriptCollection, host script.Host) (err error) {
 	}
 	for _, p := range t.post {
 		before := response
-		log, err := p.RunTrigger(t.ctx, &request, &response, host)
+		log, err := p.RunTrigger(c.ctx, &request, &response, host)
 		t.log += log
 		if err != nil {
 			return err

@@ -26,7 +26,7 @@ const functionTime = 2 * queryTime
 // function finds a user-defined function for the query of the request.
 func (e *exchange) function(name string) (func(args []doc.Value) (doc.Value, error), error) {
 	if e.functions == nil {
-		ctx, cancel := context.WithTimeout(e.Context(), functionTime)
+		ctx, cancel := context.WithTimeout(e.Request.Context(), functionTime)
 		e.functions = e.door.functionsOf(ctx, e.container)
 		e.functions.cancel = cancel
 	}

@@ -3,9 +3,11 @@ package exec
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
@@ -13,6 +15,8 @@ import (
 func (a *accumulator) listValue(f *frame) doc.Value {
 	inOrder := func(x, y listed) int {
 		switch {
+		case !f.work(sortUnits):
+			return 0
 		case x.at.before(y.at):
 			return -1
 		case y.at.before(x.at):
@@ -33,7 +37,13 @@ func (a *accumulator) listValue(f *frame) doc.Value {
 // setValue is the values in their own order.
 func (a *accumulator) setValue(f *frame) doc.Value {
 	b := f.open()
-	for _, key := range slices.Sorted(maps.Keys(a.set)) {
+	compare := func(x, y string) int {
+		if !f.work(sortUnits + min(len(x), len(y))/(4*function.BytesPerUnit)) {
+			return 0
+		}
+		return strings.Compare(x, y)
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(a.set), compare) {
 		b.element(a.set[key])
 	}
 	return b.close(bsoncore.TypeArray)

@@ -108,10 +108,10 @@ func (b *best) shrink() {
 	}
 }
 
-// sorted gives the entries in order.
-func (b *best) sorted() []*entry {
+// sorted gives the entries in order, or in none when f says that the query is to stop.
+func (b *best) sorted(f *frame) []*entry {
 	all := []*entry(b.entries)
-	slices.SortFunc(all, func(a, b *entry) int { return bytes.Compare(a.key, b.key) })
+	slices.SortFunc(all, func(a, b *entry) int { return f.compareKeys(a.key, b.key) })
 	return all
 }
 

@@ -49,7 +49,7 @@ func wrongArguments(x *syntax.Call, name string, least, most int) error {
 
 // site is one place where a system function is called.
 func (c *compiler) site(fn *function.Function, args []node) eval {
-	call := &function.Call{Now: c.now, Late: func() bool { return c.late != nil && c.late() }}
+	call := &function.Call{Now: c.now, Meter: &c.meter}
 	c.calls = append(c.calls, call)
 	gets := make([]eval, len(args))
 	for i, a := range args {

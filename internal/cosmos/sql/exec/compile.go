@@ -18,7 +18,8 @@ type compiler struct {
 	parameters map[string]doc.Value
 	now        time.Time
 	function   func(name string) (func(args []doc.Value) (doc.Value, error), error)
-	late       func() bool // Environment.Late, then Limit.Late once a page begins
+	meter      function.Meter // with Environment.Stop, then with Limit.Stop once a page begins
+	nodes      int            // expressions that were compiled
 
 	slots int
 	// into collects the aggregates of the SELECT that is being compiled; nil
@@ -29,7 +30,6 @@ type compiler struct {
 
 	// What it takes to compile is limited: see fold.
 	folding frame // of constants
-	folds   int
 	kept    int   // bytes of constants and patterns
 	err     error // ends the compiling
 
@@ -117,6 +117,9 @@ func (s *scope) empty() bool {
 	return true
 }
 
+// compileUnits is what it costs to compile an expression, those in it not counted.
+const compileUnits = 32
+
 func (c *compiler) slot() int {
 	c.slots++
 	return c.slots - 1
@@ -124,6 +127,9 @@ func (c *compiler) slot() int {
 
 // expr compiles an expression, and computes it at once where it is constant.
 func (c *compiler) expr(e syntax.Expr, s *scope) (node, error) {
+	if c.nodes++; c.err == nil && !c.meter.Spend(compileUnits) {
+		c.err = c.meter.Err
+	}
 	if c.err != nil {
 		return node{}, c.err
 	}
@@ -183,28 +189,28 @@ func (c *compiler) fold(n node, on ...node) node {
 	if slices.ContainsFunc(on, func(o node) bool { return !o.constant }) || c.err != nil {
 		return n
 	}
-	f := &c.folding
-	if f.late = c.late; c.folds%foldsCheck == 0 {
-		f.look()
-	}
-	c.folds++
+	f := c.frame()
 	v := n.eval()(f)
 	switch {
+	case c.meter.Err != nil:
+		c.err = c.meter.Err
 	case f.err == nil:
 		n = constant(clone(v))
 		c.keep(len(v.Data))
-	case fault.KindOf(f.err) == fault.Timeout:
-		c.err = f.err
 	}
 	f.err = nil
 	f.reset()
 	return n
 }
 
-const (
-	foldsCheck   = 64       // constants between looks at the clock
-	maxConstants = 64 << 20 // bytes of constants
-)
+// frame is the frame that constants are computed in.
+func (c *compiler) frame() *frame {
+	c.folding.meter = &c.meter
+	return &c.folding
+}
+
+// maxConstants limits the constants of a query, in bytes.
+const maxConstants = 64 << 20
 
 var errConstants = fault.New(fault.TooLarge, "The query computes more than %d MiB of constants. Compute them in the client, or once.", maxConstants>>20)
 
@@ -217,11 +223,9 @@ func (c *compiler) keep(n int) {
 
 // spend counts the work of compiling on a value of n bytes.
 func (c *compiler) spend(n int) {
-	f := &c.folding
-	if f.late = c.late; !f.spend(n) && c.err == nil {
-		c.err = f.err
+	if !c.meter.Spend(1+n/function.BytesPerUnit) && c.err == nil {
+		c.err = c.meter.Err
 	}
-	f.err = nil
 }
 
 // clone is v in memory of its own.

@@ -77,7 +77,7 @@ func (d *deriver) rows(s *selection) ([]collected, error) {
 		return nil, d.f.err
 	}
 	if s.distinct && d.seen == nil {
-		sortByKey(d.all)
+		d.sort()
 		if d.all = distinct(d.f, d.all, len(s.order) == 0); d.f.err != nil {
 			return nil, d.f.err
 		}
@@ -85,12 +85,12 @@ func (d *deriver) rows(s *selection) ([]collected, error) {
 	for i := range d.all {
 		d.all[i].key = clipKey(d.all[i].key)
 	}
-	sortByKey(d.all)
-	return sliced(d.all, s.skip, s.take), nil
+	d.sort()
+	return sliced(d.all, s.skip, s.take), d.f.err
 }
 
-func sortByKey(all []collected) {
-	slices.SortStableFunc(all, func(a, b collected) int { return bytes.Compare(a.key, b.key) })
+func (d *deriver) sort() {
+	slices.SortStableFunc(d.all, func(a, b collected) int { return d.f.compareKeys(a.key, b.key) })
 }
 
 func sliced(all []collected, skip, take int) []collected {

@@ -12,6 +12,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
 )
 
 // A Document is a living document as a Source hands it out, valid until the
@@ -52,9 +53,8 @@ type Environment struct {
 	Distance func(access.Path) string
 	// NoIndex: see plan.Environment.
 	NoIndex bool
-	// Late, when not nil, is asked now and then by Prepare and by Match: true makes
-	// them fail with fault.Timeout.
-	Late func() bool
+	// Stop, when not nil, is asked about once in a millisecond by Prepare and by Match, which fail with its error.
+	Stop func() error
 }
 
 // A Query is a prepared query. It is used by one goroutine.
@@ -101,9 +101,13 @@ type Limit struct {
 	Bytes  int                  // a page ends with the row that passes them
 	Memory int                  // of what sorts, groups and distinct rows keep; beyond it fault.TooLarge
 	Hold   func(n int) error    // asked before the query keeps n more bytes of rows or of the page, nil for no such limit
-	Late   func() bool          // asked now and then: true ends a page early, or fails with fault.Timeout where it cannot
+	Stop   func() error         // asked about once in a millisecond: its error ends the page, see ErrLate
 	Clock  func() time.Duration // since the request began, for Metrics; nil measures nothing
 }
+
+// ErrLate is what Stop gives when the time of a query is up: a page that has made progress ends early, and
+// all else fails with it, as it does with every other error of Stop.
+var ErrLate = fault.New(fault.Timeout, "The query took longer than a request may. Select fewer documents, or add an index.")
 
 // A Page is what Run has made.
 type Page struct {

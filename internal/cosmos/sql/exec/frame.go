@@ -1,9 +1,10 @@
 package exec
 
 import (
-	"context"
+	"bytes"
 	"encoding/binary"
 
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
@@ -13,9 +14,8 @@ type eval func(*frame) doc.Value
 
 // A frame is what expressions see: one document, and one row made of it.
 type frame struct {
-	ctx    context.Context
+	meter  *function.Meter // of the query
 	source Source
-	late   func() bool // true ends the query; nil never
 	d      *Document
 	slots  []doc.Value // of aliases, and of results of aggregates
 	mem    arena       // of values that the next row makes anew
@@ -23,7 +23,6 @@ type frame struct {
 	err    error       // ends the query
 
 	steps int  // rows that loops in the current document have made
-	work  int  // pieces of large values since the last look at the clock
 	heap  int  // bytes that groups of the subqueries at work keep
 	made  int  // bytes of the objects and arrays that are being made
 	large bool // to look a member up in the document is work
@@ -33,11 +32,16 @@ type frame struct {
 	systemSpace, allSpace []byte
 }
 
-// Limits on the work for one document.
 const (
-	maxSteps   = 20_000_000 // rows of joins and subqueries
-	stepsCheck = 1 << 8     // steps, or pieces of large values, between looks at the clock
-	piece      = 4 << 10    // bytes
+	maxSteps = 20_000_000 // rows of joins and subqueries for one document
+	piece    = 4 << 10    // bytes of a large value
+)
+
+// Units of work, see function.Meter. What a row computes comes on top: a unit for each part of its expressions.
+const (
+	documentUnits = 1 << 10 // to read a document
+	rowUnits      = 8       // of a join or a subquery
+	sortUnits     = 4       // to compare two keys
 )
 
 // begin moves the frame to the next document, nil for none.
@@ -73,53 +77,37 @@ func (f *frame) fail(err error) doc.Value {
 	return doc.Value{}
 }
 
-// over looks at the clock, and reports that the query has come to its end.
-func (f *frame) over() bool {
-	f.look()
-	return f.err != nil
-}
-
-// step counts n units of work in the current document, and reports whether
-// the query may go on.
+// step counts n rows in the current document, and reports whether the query may go on.
 func (f *frame) step(n int) bool {
-	before := f.steps
-	f.steps += n
-	if before/stepsCheck != f.steps/stepsCheck {
-		f.look()
+	if f.steps += n; f.steps > maxSteps {
+		f.fail(errWork)
+	}
+	return f.work(n * rowUnits)
+}
+
+// work counts units of work, and reports whether the query may go on.
+func (f *frame) work(units int) bool {
+	if !f.meter.Spend(units) {
+		f.fail(f.meter.Err)
 	}
 	return f.err == nil
 }
 
-// spend counts the work on a value of n bytes, and reports whether the query may
-// go on. Small values are not worth counting.
-func (f *frame) spend(n int) bool { return n < piece || f.spendLarge(n) }
-
-func (f *frame) spendLarge(n int) bool {
-	if f.work += n / piece; f.work >= stepsCheck {
-		f.work = 0
-		f.look()
-	}
-	return f.err == nil
-}
+// spend counts the work on a value of n bytes, and reports whether the query may go on.
+func (f *frame) spend(n int) bool { return f.work(1 + n/function.BytesPerUnit) }
 
 // spendBoth counts the work of comparing two values.
 func (f *frame) spendBoth(a, b doc.Value) bool { return f.spend(min(len(a.Data), len(b.Data))) }
 
-// look ends the query if its time or its share of work is up.
-func (f *frame) look() {
-	if f.ctx != nil && f.ctx.Err() != nil {
-		f.fail(f.ctx.Err())
+// compareKeys is bytes.Compare as long as the query may go on, so that sorts end.
+func (f *frame) compareKeys(a, b []byte) int {
+	if !f.work(sortUnits + min(len(a), len(b))/(4*function.BytesPerUnit)) {
+		return 0
 	}
-	if f.late != nil && f.late() {
-		f.fail(errLate)
-	}
-	if f.steps > maxSteps {
-		f.fail(errWork)
-	}
+	return bytes.Compare(a, b)
 }
 
 var (
-	errLate = fault.New(fault.Timeout, "The query took longer than a request may. Select fewer documents, or add an index.")
 	errWork = fault.New(fault.TooLarge, "A single document makes the query do too much work. Join fewer arrays, or filter them in subqueries.")
 	errRow  = fault.New(fault.TooLarge, "A row of the query computes more than %d MiB.", maxRow>>20)
 )

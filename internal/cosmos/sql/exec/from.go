@@ -76,7 +76,7 @@ func (w *walker) from(i int) bool {
 
 // row puts a value of the i-th source into its slot and goes on to the right.
 func (w *walker) row(i int, v doc.Value) bool {
-	if !w.f.step(1) {
+	if !w.f.step(1) || !w.f.work(w.size) {
 		return false
 	}
 	w.f.slots[w.sources[i].slot] = v

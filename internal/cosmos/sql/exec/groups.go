@@ -11,7 +11,7 @@ func (r *run) groups() (more bool, err error) {
 		return false, err
 	}
 	r.f.begin(nil)
-	for _, e := range b.sorted() {
+	for _, e := range b.sorted(r.f) {
 		if r.full() {
 			return true, nil
 		}
@@ -73,7 +73,7 @@ func (r *run) groupsUnique() (more bool, err error) {
 	b := r.best()
 	b.byKey, b.after = map[string]*entry{}, r.token.key
 	r.f.begin(nil)
-	for _, g := range groups.sorted() {
+	for _, g := range groups.sorted(r.f) {
 		r.f.reset()
 		r.sel.finish(r.f, g.group)
 		v := r.value(r.f)

@@ -234,7 +234,8 @@ func (c *compiler) pattern(x eval, p node, escape rune) test {
 		if !ok {
 			return func(*frame) tri { return unknown }
 		}
-		if c.keep(charBytes * len(text)); c.err != nil {
+		c.keep(charBytes * len(text))
+		if c.spend(charBytes * len(text)); c.err != nil {
 			return nil
 		}
 		known := parsePattern(text, escape)

@@ -111,12 +111,15 @@ func TestHeavyQueriesEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 			asked := 0
-			late := func() bool { asked++; return asked >= 3 && c.want == fault.Timeout }
+			stop := lateAfter(&asked, 2)
+			if c.want != fault.Timeout {
+				stop = nil
+			}
 			env := a.environment(t, s)
-			env.Late = late
+			env.Stop = stop
 			q, err := Prepare(tree, env, nil)
 			if err == nil {
-				_, _, err = q.Run(context.Background(), s, Limit{Late: late}, nil)
+				_, _, err = q.Run(context.Background(), s, Limit{Stop: stop}, nil)
 			}
 			if got := fault.KindOf(err); got != c.want {
 				t.Errorf("%v (%v), want %v", got, err, c.want)
@@ -131,12 +134,13 @@ func TestHeavyMatchEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := 0
-	q, err := Prepare(tree, Environment{NoIndex: true, Late: func() bool { asked++; return asked >= 3 }}, nil)
+	asked := -1 << 30
+	q, err := Prepare(tree, Environment{NoIndex: true, Stop: lateAfter(&asked, 2)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := &Document{Number: 1, Body: mustDoc(t, `{"a":`+longText("A", 1<<20)+`}`)}
+	asked = 0
 	if _, err := q.Match(context.Background(), d, nil); fault.KindOf(err) != fault.Timeout {
 		t.Error(err)
 	}
@@ -161,13 +165,13 @@ func TestQueryStopsWithItsContext(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	asked := 0
-	late := func() bool {
+	stop := func() error {
 		if asked++; asked == 3 {
 			cancel()
 		}
-		return false
+		return nil
 	}
-	if _, _, err := q.Run(ctx, s, Limit{Late: late}, nil); err != context.Canceled || asked > 4 {
+	if _, _, err := q.Run(ctx, s, Limit{Stop: stop}, nil); err != context.Canceled || asked > 4 {
 		t.Errorf("%v, after %d looks at the clock", err, asked)
 	}
 }

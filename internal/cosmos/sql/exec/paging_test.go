@@ -273,10 +273,20 @@ func TestBytesEndAPage(t *testing.T) {
 	}
 }
 
+// lateAfter is a Stop that says so once it has been asked so often.
+func lateAfter(asked *int, often int) func() error {
+	return func() error {
+		if *asked++; *asked > often {
+			return ErrLate
+		}
+		return nil
+	}
+}
+
 func TestLate(t *testing.T) {
 	s := many(t, 200, 5)
-	late := func() bool { return true }
-	a := asking{query: `SELECT VALUE c.id FROM c WHERE c.nope = 1`, noIndex: true, limit: Limit{Late: late}}
+	stop := func() error { return ErrLate }
+	a := asking{query: `SELECT VALUE c.id FROM c WHERE c.nope = 1`, noIndex: true, limit: Limit{Stop: stop}}
 	_, page, err := a.page(t, s, nil)
 	if err != nil || page.Next == nil || page.Metrics.Documents > 64 {
 		t.Errorf("a stream that is late: %+v, %v", page, err)
@@ -285,7 +295,7 @@ func TestLate(t *testing.T) {
 		t.Errorf("all pages: %q, %v", got, err)
 	}
 	for _, query := range []string{`SELECT VALUE COUNT(1) FROM c WHERE c.n > 0`, `SELECT VALUE c.id FROM c ORDER BY c.a`, `SELECT DISTINCT c.a FROM c`, `SELECT c.a FROM c GROUP BY c.a`} {
-		a := asking{query: query, noIndex: true, limit: Limit{Late: late}}
+		a := asking{query: query, noIndex: true, limit: Limit{Stop: stop}}
 		if _, _, err := a.page(t, s, nil); fault.KindOf(err) != fault.Timeout {
 			t.Errorf("%s: %v", query, err)
 		}
@@ -297,7 +307,7 @@ func TestLateInside(t *testing.T) {
 	numbers := "[" + strings.Repeat("1,", 999) + "1]"
 	s := newSource(t, `{"id":"1","l":`+numbers+`}`)
 	calls := 0
-	a := asking{noIndex: true, limit: Limit{Late: func() bool { calls++; return calls > 3 }}}
+	a := asking{noIndex: true, limit: Limit{Stop: lateAfter(&calls, 3)}}
 	a.query = `SELECT VALUE 1 FROM c JOIN a IN c.l JOIN b IN c.l WHERE a + b = 2`
 	_, page, err := a.page(t, s, nil)
 	if err != nil || page.Next == nil || page.Rows == 0 {

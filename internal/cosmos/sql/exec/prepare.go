@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -46,17 +47,17 @@ func prepare(q *syntax.Query, env Environment, resume []byte) (*Query, error) {
 	q = withDistances(q, env.Distance)
 	var err error
 	if out.plan, err = plan.Build(q, penv); err != nil {
-		return nil, env.orLate(err)
+		return nil, env.orStopped(err)
 	}
 	if out.plan.Sort && out.plan.Order.Kind == plan.ByPartition {
 		// The order is the store's own: only its own walk has it.
 		penv.NoIndex = true
 		if out.plan, err = plan.Build(q, penv); err != nil {
-			return nil, env.orLate(err)
+			return nil, env.orStopped(err)
 		}
 	}
 	if err := out.compile(q); err != nil {
-		return nil, env.orLate(err)
+		return nil, env.orStopped(err)
 	}
 	if out.token == nil {
 		out.token = &token{mode: out.mode, skip: out.sel.skip, take: out.sel.take}
@@ -64,17 +65,19 @@ func prepare(q *syntax.Query, env Environment, resume []byte) (*Query, error) {
 	return out, out.checkToken()
 }
 
-// orLate is an error of planning, which may have gone without what constants would
-// have told because the time was up.
-func (env *Environment) orLate(err error) error {
-	if env.Late != nil && env.Late() {
-		return errLate
+// orStopped is an error of planning, which may have gone without what constants would
+// have told because it was to stop.
+func (env *Environment) orStopped(err error) error {
+	if env.Stop != nil {
+		if stopped := env.Stop(); stopped != nil {
+			return stopped
+		}
 	}
 	return err
 }
 
 func newCompiler(env Environment) *compiler {
-	return &compiler{parameters: env.Parameters, now: env.Now, function: env.Function, late: env.Late}
+	return &compiler{parameters: env.Parameters, now: env.Now, function: env.Function, meter: function.Meter{Stop: env.Stop}}
 }
 
 // constant computes an expression that depends on no document.
@@ -86,7 +89,8 @@ func (c *compiler) constant(e syntax.Expr) (doc.Value, bool) {
 	if err != nil || c.err != nil || !n.constant {
 		return doc.Value{}, false
 	}
-	return n.value, true
+	// The planner reads it character by character, for the range that LIKE selects, say. Once the query is to stop, there are no constants.
+	return n.value, c.meter.Spend(1 + len(n.value.Data))
 }
 
 // hasName reports whether an expression is surely no constant.
@@ -246,8 +250,8 @@ func (q *Query) match(ctx context.Context, d *Document, system doc.Doc) (found b
 	if q.inner != nil || q.sel.grouped {
 		return false, fault.New(fault.Invalid, "A condition is FROM and WHERE alone.")
 	}
-	f := q.frame(ctx, fixedSystem{system})
-	f.late = q.compiler.late
+	f := q.frame(fixedSystem{system})
+	f.meter.Context, f.meter.Err = ctx, nil
 	f.begin(d)
 	q.sel.each(f, func(int) bool {
 		found = true
@@ -257,6 +261,6 @@ func (q *Query) match(ctx context.Context, d *Document, system doc.Doc) (found b
 }
 
 // frame is a new frame for the query.
-func (q *Query) frame(ctx context.Context, source Source) *frame {
-	return &frame{ctx: ctx, source: source, slots: make([]doc.Value, q.compiler.slots)}
+func (q *Query) frame(source Source) *frame {
+	return &frame{meter: &q.compiler.meter, source: source, slots: make([]doc.Value, q.compiler.slots)}
 }

@@ -185,7 +185,7 @@ func (r *run) scores() ([]float64, *roll, error) {
 	marks := make([]marking, len(r.rank.components))
 	for i, c := range r.rank.components {
 		if marks[i].component = c; c.search != nil {
-			c.search.Late = r.f.over
+			c.search.Meter = r.f.meter
 		}
 	}
 	used, rows := 0, &roll{}
@@ -212,7 +212,7 @@ func (r *run) scores() ([]float64, *roll, error) {
 	if len(all) == 1 {
 		return all[0], rows, nil
 	}
-	return fuse(all, r.rank.weights), rows, nil
+	return fuse(r.f, all, r.rank.weights), rows, r.f.err
 }
 
 // A marking is one score on its way over all rows.
@@ -263,14 +263,17 @@ func (m *marking) finish() []float64 {
 
 // fuse computes one score of the ranks in several. Rows with equal scores share
 // a rank. A negative weight turns an order round.
-func fuse(all [][]float64, weights []float64) []float64 {
+func fuse(f *frame, all [][]float64, weights []float64) []float64 {
 	fused := make([]float64, len(all[0]))
 	ranks := make([][]int, len(all))
 	for i, scores := range all {
-		ranks[i] = ranksOf(scores, weights != nil && weights[i] < 0)
+		ranks[i] = ranksOf(f, scores, weights != nil && weights[i] < 0)
 	}
 	row := make([]int, len(all))
 	for n := range fused {
+		if !f.work(len(row)) {
+			break
+		}
 		for i := range ranks {
 			row[i] = ranks[i][n]
 		}
@@ -279,12 +282,15 @@ func fuse(all [][]float64, weights []float64) []float64 {
 	return fused
 }
 
-func ranksOf(scores []float64, turned bool) []int {
+func ranksOf(f *frame, scores []float64, turned bool) []int {
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
+		if !f.work(sortUnits) {
+			return 0
+		}
 		if turned {
 			return cmp.Compare(scores[a], scores[b])
 		}

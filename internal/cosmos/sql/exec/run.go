@@ -6,15 +6,13 @@ import (
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
 // defaultMemory is Limit.Memory when none is given.
 const defaultMemory = 64 << 20
-
-// lateEvery is how many documents pass between looks at the clock.
-const lateEvery = 32
 
 // A run makes one page.
 type run struct {
@@ -36,7 +34,6 @@ type run struct {
 	tight bool // it refused more for the page, which ends
 
 	rows []collected // of the query that this one is derived from
-	seen int         // documents since the clock was looked at
 }
 
 // run is Run.
@@ -46,9 +43,8 @@ func (q *Query) run(ctx context.Context, source Source, limit Limit, dst []byte)
 	}
 	began := limit.now()
 	r := &run{Query: q, ctx: ctx, source: source, limit: limit, out: dst, start: len(dst), paged: cap(dst), token: *q.token}
-	r.f = q.frame(ctx, source)
-	q.compiler.late = limit.Late
-	r.f.late = limit.Late
+	r.f = q.frame(source)
+	*r.f.meter = function.Meter{Context: ctx, Stop: limit.Stop}
 	r.write, r.value = q.sel.row.writer(), q.sel.row.eval()
 	more, err := r.all()
 	if err != nil {
@@ -148,12 +144,9 @@ func once(after access.Position) iter.Seq2[*Document, error] {
 	}
 }
 
-// tick looks at the clock now and then.
-func (r *run) tick() (late bool) {
-	if r.seen++; r.seen%lateEvery != 0 || r.limit.Late == nil {
-		return false
-	}
-	return r.limit.Late()
+// read counts the work of reading a document, and reports whether the query may go on.
+func (r *run) read(d *Document) bool {
+	return r.f.work(documentUnits + r.sel.size + len(d.Body)/function.BytesPerUnit)
 }
 
 // give appends a row to the page, unless it is undefined or OFFSET skips it.
@@ -176,6 +169,7 @@ func (r *run) give(write writer) error {
 		return r.f.err
 	}
 	r.out = out
+	r.f.spend(len(out) - before)
 	r.gave(1)
 	if r.limit.Clock != nil {
 		r.page.Metrics.Write += r.limit.Clock() - began
@@ -263,8 +257,8 @@ func (r *run) overAfter(after access.Position, visit func(d *Document, at place)
 		if err != nil {
 			return err
 		}
-		if r.tick() {
-			return errLate
+		if !r.read(d) {
+			return r.f.err
 		}
 		r.begin(d)
 		current, hit = d, false

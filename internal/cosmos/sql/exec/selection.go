@@ -21,6 +21,7 @@ type selection struct {
 
 	order    []orderKey
 	distinct bool
+	size     int // expressions that a row may take to compute
 	skip     int // rows of OFFSET
 	take     int // rows of TOP and LIMIT, -1 for all
 
@@ -61,7 +62,7 @@ type source struct {
 // selection compiles a query. outer is the names around it, empty for those
 // whose FROM speaks of the container.
 func (c *compiler) selection(q *syntax.Query, outer *scope) (*selection, error) {
-	into := c.into
+	into, nodes := c.into, c.nodes
 	c.into = nil
 	defer func() { c.into = into }()
 	sel := &selection{scope: &scope{outer: outer}, distinct: q.Select.Distinct}
@@ -83,6 +84,7 @@ func (c *compiler) selection(q *syntax.Query, outer *scope) (*selection, error) 
 	if err := c.projection(q, sel); err != nil {
 		return nil, err
 	}
+	sel.size = c.nodes - nodes
 	sel.makeLoop()
 	return sel, c.slice(q, sel)
 }

@@ -45,7 +45,7 @@ func (r *run) sorted() (more bool, err error) {
 // flush gives the entries of a pass, as many as fit, and tells whether rows
 // are left. passed is told of each that is behind the page.
 func (r *run) flush(b *best, passed func(*entry)) (more bool, err error) {
-	for _, e := range b.sorted() {
+	for _, e := range b.sorted(r.f) {
 		if r.full() {
 			return true, nil
 		}
@@ -126,9 +126,10 @@ func (s *sorter) givenBefore(at place) bool {
 func (r *run) entry(key []byte, at place) (*entry, bool) {
 	r.f.start = 0
 	row, ok := r.write(r.f, nil)
+	r.f.spend(len(row))
 	e := &entry{key: bytes.Clone(key), row: row, at: at, err: r.f.err}
 	if r.f.err != nil {
-		if r.f.err = dropped(r.f.err); r.f.err != nil {
+		if r.f.err = r.ending(r.f.err); r.f.err != nil {
 			return nil, false
 		}
 		e.row, r.f.made, ok = nil, 0, true
@@ -266,7 +267,7 @@ func (s *sorter) findFirst() error {
 	return s.over(func(d *Document, at place) bool {
 		v := s.value(s.f)
 		if v.Type == 0 || s.f.err != nil {
-			s.f.err = dropped(s.f.err)
+			s.f.err = s.ending(s.f.err)
 			return true
 		}
 		s.text = appendKey(s.text[:0], v)
@@ -291,12 +292,10 @@ func (s *sorter) findFirst() error {
 
 var errDistinct = fault.New(fault.TooLarge, "The query has too many different rows to tell them apart in an order that is not theirs. Put the expressions of ORDER BY into SELECT DISTINCT.")
 
-// dropped leaves out an error of a single row, which counts where it is given. That the
-// query's time or work is up counts at once.
-func dropped(err error) error {
-	switch kind := fault.KindOf(err); {
-	case err == nil:
-	case err == errWork, kind == fault.Timeout, kind == fault.Internal: // the client may have gone
+// ending leaves out an error of a single row, which counts where it is given. That the
+// query is to stop, or does too much work, counts at once.
+func (r *run) ending(err error) error {
+	if err == errWork || r.f.meter.Err != nil {
 		return err
 	}
 	return nil
@@ -312,7 +311,7 @@ func identity(key []byte) (id [16]byte) {
 func (s *sorter) isFirst() bool {
 	v := s.value(s.f)
 	if v.Type == 0 || s.f.err != nil {
-		s.f.err = dropped(s.f.err)
+		s.f.err = s.ending(s.f.err)
 		return false
 	}
 	s.text = appendKey(s.text[:0], v)

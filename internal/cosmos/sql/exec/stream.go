@@ -32,8 +32,11 @@ func (r *run) stream() (more bool, err error) {
 		if scanErr != nil {
 			return false, scanErr
 		}
-		if r.tick() && progress {
-			return true, nil
+		if !r.read(d) {
+			if progress && fault.KindOf(r.f.err) == fault.Timeout {
+				return true, nil
+			}
+			return false, r.f.err
 		}
 		r.begin(d)
 		given, hit = 0, false

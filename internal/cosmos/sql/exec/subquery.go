@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"bytes"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -222,7 +221,7 @@ func (s *selection) plain(f *frame) (all []collected) {
 		}
 		return f.err == nil
 	})
-	slices.SortStableFunc(all, func(a, b collected) int { return bytes.Compare(a.key, b.key) })
+	slices.SortStableFunc(all, func(a, b collected) int { return f.compareKeys(a.key, b.key) })
 	return all
 }
 
@@ -266,7 +265,7 @@ func (s *selection) groups(f *frame) []collected {
 		}
 		f.mem.release(m)
 	}
-	slices.SortFunc(all, func(a, b collected) int { return bytes.Compare(a.key, b.key) })
+	slices.SortFunc(all, func(a, b collected) int { return f.compareKeys(a.key, b.key) })
 	return all
 }
 
@@ -298,7 +297,7 @@ func distinct(f *frame, all []collected, sorted bool) []collected {
 		kept = append(kept, c)
 	}
 	if sorted {
-		slices.SortFunc(kept, func(a, b collected) int { return bytes.Compare(a.key, b.key) })
+		slices.SortFunc(kept, func(a, b collected) int { return f.compareKeys(a.key, b.key) })
 	}
 	return kept
 }

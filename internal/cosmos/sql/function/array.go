@@ -66,7 +66,7 @@ func arrayContainsMany(anyOf bool) func(*Call, []doc.Value) doc.Value {
 		o := verdict{decisive: anyOf}
 		for _, arg := range args[1:] {
 			known := doc.IsArray(args[0]) && !doc.IsUndefined(arg)
-			if c.spend(len(args[0].Data)) {
+			if c.spendBytes(len(args[0].Data)) {
 				return undefined
 			}
 			if o.take(known && hasElement(c, args[0], arg), known) {
@@ -85,7 +85,7 @@ func hasElement(c *Call, array, needle doc.Value) bool {
 		if Equal(v, needle) {
 			return true
 		}
-		if c.spend(min(len(v.Data), len(needle.Data))) {
+		if c.spendBytes(len(v.Data)) {
 			break
 		}
 	}
@@ -107,7 +107,7 @@ func hasPart(c *Call, array doc.Value, pattern doc.Doc) bool {
 		if object, ok := doc.AsDoc(v); ok && isPart(c, object, pattern) {
 			return true
 		}
-		if c.spend(len(v.Data)) {
+		if c.spendBytes(len(v.Data)) {
 			break
 		}
 	}
@@ -116,7 +116,7 @@ func hasPart(c *Call, array doc.Value, pattern doc.Doc) bool {
 
 func isPart(c *Call, object, pattern doc.Doc) bool {
 	for name, want := range doc.Members(pattern) {
-		if c.spend(len(object)) {
+		if c.spendBytes(len(object)) {
 			return false
 		}
 		if have := doc.Lookup(object, name); doc.IsUndefined(have) || !Equal(have, want) {

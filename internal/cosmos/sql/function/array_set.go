@@ -18,15 +18,23 @@ func setOf(c *Call, memory []doc.Value, arrays ...doc.Value) set {
 		}
 	}
 	slices.SortFunc(values, c.compare)
-	return slices.CompactFunc(values, doc.Equal)
+	return slices.CompactFunc(values, c.equal)
 }
+
+// compareUnits is what a comparison costs beside the bytes of its values.
+const compareUnits = 4
 
 // compare is doc.Compare until the time of the query is up.
 func (c *Call) compare(a, b doc.Value) int {
-	if c.spend(len(a.Data) + len(b.Data)) {
+	if c.spend(compareUnits) || c.spendBytes(len(a.Data)+len(b.Data)) {
 		return 0
 	}
 	return doc.Compare(a, b)
+}
+
+// equal is doc.Equal until the time of the query is up.
+func (c *Call) equal(a, b doc.Value) bool {
+	return !c.spendBytes(min(len(a.Data), len(b.Data))) && doc.Equal(a, b)
 }
 
 func (s set) find(c *Call, v doc.Value) (at int, ok bool) {
@@ -98,5 +106,5 @@ func setEqual(c *Call, args []doc.Value) doc.Value {
 	r := roomOf(c)
 	first, second := setOf(c, r.values, args[0]), setOf(c, r.others, args[1])
 	r.values, r.others = first, second
-	return truth(slices.EqualFunc(first, second, doc.Equal))
+	return truth(slices.EqualFunc(first, second, c.equal))
 }

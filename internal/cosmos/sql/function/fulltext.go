@@ -57,7 +57,7 @@ func fullTextOf(c *Call, terms []doc.Value) (*fullText, bool) {
 		return nil, false
 	}
 	f.search, f.key = search, append(f.key[:0], f.left...)
-	search.Late = c.late
+	search.Meter = c.Meter
 	f.hits = make([]int, len(terms))
 	return f, true
 }

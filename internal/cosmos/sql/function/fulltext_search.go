@@ -16,18 +16,18 @@ const (
 	maxTerms       = 1024
 )
 
-// wordsCheck is how many words go by between looks at the clock.
-const wordsCheck = 1 << 12
+// What it costs to hold a word of a text against a word of a phrase, and to tell how far they are apart.
+const (
+	wordUnits  = 2
+	fuzzyUnits = 8
+)
 
 // A Search is the terms of a full-text search: words, or phrases, whose words
 // are to follow one another. It is used by one goroutine.
 type Search struct {
-	// Late, when not nil, is asked during long work: true ends it, and what it
-	// gives means nothing then.
-	Late func() bool
+	// Meter, when not nil, counts the work. Once it has failed, what a search gives means nothing.
+	Meter *Meter
 
-	seen    int // words since it was asked
-	late    bool
 	phrases []phrase
 	fuzzy   bool
 	stems   wordList
@@ -69,7 +69,7 @@ func (p *phrase) read(term doc.Value) error {
 		p.distance = int(distance)
 	}
 	p.known = ok
-	p.words.read(text, p.distance == 0)
+	p.words.read(text, p.distance == 0, nil)
 	if p.words.len() > maxPhraseWords {
 		return fault.New(fault.Invalid, "A term of a full-text search has more than %d words.", maxPhraseWords)
 	}
@@ -90,12 +90,14 @@ func (s *Search) Look(text string, hits []int) (words int) {
 }
 
 func (s *Search) read(text string) {
-	s.late = false
-	s.stems.read(text, true)
+	s.stems.read(text, true, s.Meter)
 	if s.fuzzy {
-		s.written.read(text, false)
+		s.written.read(text, false, s.Meter)
 	}
 }
+
+// spend counts work, and reports whether the query may go on.
+func (s *Search) spend(units int) bool { return s.Meter == nil || s.Meter.Spend(units) }
 
 // count is how often p is in the text that was read, at most limit.
 func (s *Search) count(p *phrase, limit int) (n int) {
@@ -106,12 +108,13 @@ func (s *Search) count(p *phrase, limit int) (n int) {
 	if p.words.len() == 0 {
 		return 0
 	}
-	for i := 0; i <= last && n < limit && !s.late; i++ {
+	units := wordUnits
+	if p.distance > 0 {
+		units = fuzzyUnits
+	}
+	for i := 0; i <= last && n < limit && s.spend(units); i++ {
 		if p.at(in, i) {
 			n++
-		}
-		if s.seen++; s.seen == wordsCheck {
-			s.seen, s.late = 0, s.Late != nil && s.Late()
 		}
 	}
 	return n

@@ -12,6 +12,9 @@ type wordList struct {
 	known map[string]string // what was made of words before; "" of stop words
 }
 
+// readUnits is what a word of a text costs to read, its ending included.
+const readUnits = 16
+
 // maxKnown bounds how many words a list remembers.
 const maxKnown = 4096
 
@@ -25,8 +28,8 @@ func (w *wordList) word(i int) []byte {
 }
 
 // read takes text apart: words are runs of letters, digits and marks, with
-// apostrophes inside. They lose their endings if stemmed is set.
-func (w *wordList) read(text string, stemmed bool) {
+// apostrophes inside. They lose their endings if stemmed is set. It stops early when the meter, which may be nil, says so.
+func (w *wordList) read(text string, stemmed bool, m *Meter) {
 	w.text, w.ends = w.text[:0], w.ends[:0]
 	start := 0
 	for i, r := range text {
@@ -43,7 +46,9 @@ func (w *wordList) read(text string, stemmed bool) {
 			w.text = append(w.text, '\'')
 			continue
 		}
-		w.end(start, stemmed)
+		if w.end(start, stemmed); m != nil && !m.Spend(readUnits) {
+			return
+		}
 		start = len(w.text)
 	}
 	w.end(start, stemmed)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/doc"
-	"github.com/mayflydb/mayfly/internal/fault"
 )
 
 // A Function is one system function.
@@ -37,14 +36,11 @@ type Call struct {
 	// Memo is the function's to keep what it has made of constant arguments,
 	// such as a compiled pattern.
 	Memo any
-	// Late, when not nil, is asked during long work: true ends the query with
-	// fault.Timeout.
-	Late func() bool
+	// Meter counts what the function does; nil counts nothing. What it fails with becomes Err.
+	Meter *Meter
 	// Err, once set, ends the query: for arguments that the service refuses.
 	// Prefer Fail.
 	Err error
-
-	work int // see spend
 }
 
 // Fail ends the query with err, and gives undefined.
@@ -55,27 +51,25 @@ func (c *Call) Fail(err error) doc.Value {
 	return doc.Value{}
 }
 
-// lateBytes is about how many bytes of work go by between looks at the clock.
-const lateBytes = 1 << 20
-
-// spend counts n bytes of work, and reports that the time of the query is up, which
-// then has failed. It is for loops over large values in one another.
-func (c *Call) spend(n int) (late bool) {
-	if c.work += n; c.work < lateBytes {
-		return c.Err != nil
+// spend counts so many units of work, and reports that the query is to end. It is for loops that may be
+// long, whatever their arguments: those of a call itself are counted where it is made.
+func (c *Call) spend(units int) (stop bool) {
+	if c.Meter != nil && !c.Meter.Spend(units) {
+		c.Fail(c.Meter.Err)
 	}
-	c.work = 0
-	return c.late()
+	return c.Err != nil
 }
 
-// late reports that the time of the query is up, which then has failed.
-func (c *Call) late() bool {
-	if c.Late == nil || !c.Late() {
-		return false
+// ask asks at once whether the query is to end.
+func (c *Call) ask() (stop bool) {
+	if c.Meter != nil && !c.Meter.Ask() {
+		c.Fail(c.Meter.Err)
 	}
-	c.Fail(fault.New(fault.Timeout, "The query takes too long."))
-	return true
+	return c.Err != nil
 }
+
+// spendBytes counts the work of reading so many bytes.
+func (c *Call) spendBytes(n int) (stop bool) { return c.spend(1 + n/BytesPerUnit) }
 
 // Lookup finds a function by name, in any case.
 func Lookup(name string) (*Function, bool) {

@@ -13,10 +13,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// Limits on a pattern: of its text, and of the time that one value may take.
+// maxPatternBytes limits the text of a pattern.
+const maxPatternBytes = 4096
+
+// Nothing stops the matcher, so each of its tries is short, and the query is asked whether it is to go on
+// before each. The matcher looks at a clock that goes in steps of a tenth of a second, so that a try lasts up to two of them, but
+// no less than one. There are several since a machine under load may not let it run for as long.
 const (
-	maxPatternBytes = 4096
-	maxPatternTime  = time.Second
+	patternTime  = 50 * time.Millisecond
+	patternTries = 3
 )
 
 // A regex is a pattern that a call has compiled.
@@ -57,8 +62,38 @@ func regexOf(c *Call, args []doc.Value, at int) (subject string, x *regex, ok bo
 		c.Fail(x.err)
 		return "", nil, false
 	}
-	// A match may take a second, so the clock is asked before each.
-	return subject, x, !c.late()
+	return subject, x, true
+}
+
+// try calls find, which looks for a match, until it comes to an end, and reports whether it has. If not, the
+// query ends.
+func (x *regex) try(c *Call, find func() error) bool {
+	var err error
+	for range patternTries {
+		if c.ask() {
+			return false
+		}
+		if err = find(); err == nil || errors.Is(err, regexp2.ErrBacktrackingStackLimit) {
+			break
+		}
+	}
+	if err != nil {
+		x.failed(c, err)
+	}
+	return err == nil
+}
+
+// next is the match behind another, the first one if that is nil; nil if there is none.
+func (x *regex) next(c *Call, subject string, before *regexp2.Match) (match *regexp2.Match, ok bool) {
+	ok = x.try(c, func() (err error) {
+		if before == nil {
+			match, err = x.compiled.FindStringMatch(subject)
+		} else {
+			match, err = x.compiled.FindNextMatch(before)
+		}
+		return err
+	})
+	return match, ok
 }
 
 func (x *regex) compile(text, modifiers string) {
@@ -76,7 +111,7 @@ func (x *regex) compile(text, modifiers string) {
 		}
 		options |= option
 	}
-	x.compiled, x.err = pattern.Compile(x.pattern, options, maxPatternTime)
+	x.compiled, x.err = pattern.Compile(x.pattern, options, patternTime)
 }
 
 // failed ends the query when a pattern has not come to an end with a value.
@@ -84,7 +119,7 @@ func (x *regex) failed(c *Call, err error) doc.Value {
 	if errors.Is(err, regexp2.ErrBacktrackingStackLimit) {
 		return c.Fail(fault.New(fault.Invalid, "The regular expression %q takes too much memory on a value.", x.pattern))
 	}
-	return c.Fail(fault.New(fault.Invalid, "The regular expression %q takes more than %v on a value.", x.pattern, maxPatternTime))
+	return c.Fail(fault.New(fault.Invalid, "The regular expression %q takes more than %v on a value. Match shorter values.", x.pattern, patternTime))
 }
 
 func regexMatch(c *Call, args []doc.Value) doc.Value {
@@ -92,9 +127,13 @@ func regexMatch(c *Call, args []doc.Value) doc.Value {
 	if !ok {
 		return undefined
 	}
-	found, err := x.compiled.MatchString(subject)
-	if err != nil {
-		return x.failed(c, err)
+	found := false
+	ok = x.try(c, func() (err error) {
+		found, err = x.compiled.MatchString(subject)
+		return err
+	})
+	if !ok {
+		return undefined
 	}
 	return truth(found)
 }
@@ -106,9 +145,9 @@ func regexExtract(c *Call, args []doc.Value) doc.Value {
 	if !ok || !whole {
 		return undefined
 	}
-	match, err := x.compiled.FindStringMatch(subject)
-	if err != nil {
-		return x.failed(c, err)
+	match, ok := x.next(c, subject, nil)
+	if !ok {
+		return undefined
 	}
 	s, ok := groupOf(match, group)
 	if !ok {
@@ -125,20 +164,17 @@ func regexExtractAll(c *Call, args []doc.Value) doc.Value {
 		return undefined
 	}
 	found := x.list()
-	match, err := x.compiled.FindStringMatch(subject)
-	for ; match != nil && err == nil; match, err = x.compiled.FindNextMatch(match) {
+	match, ok := x.next(c, subject, nil)
+	for ; match != nil; match, ok = x.next(c, subject, match) {
 		if s, ok := groupOf(match, group); ok {
 			found.addText(s)
 		}
 		if len(found.b) > maxArrayBytes {
 			return failArray(c)
 		}
-		if c.late() {
-			return undefined
-		}
 	}
-	if err != nil {
-		return x.failed(c, err)
+	if !ok {
+		return undefined
 	}
 	return x.array(c, found)
 }
@@ -165,20 +201,17 @@ func regexReplace(limit int) func(*Call, []doc.Value) doc.Value {
 			return undefined
 		}
 		b, done := x.begin(), 0
-		match, err := x.compiled.FindStringMatch(subject)
-		for n := 0; match != nil && err == nil && n != limit; n++ {
+		match, ok := x.next(c, subject, nil)
+		for n := 0; match != nil && n != limit; n++ {
 			at, size := match.ByteRange()
 			b = append(b, subject[done:at]...)
 			if b, done = appendReplacement(b, put, match), at+size; len(b) > maxTextBytes {
 				return failText(c)
 			}
-			if c.late() {
-				return undefined
-			}
-			match, err = x.compiled.FindNextMatch(match)
+			match, ok = x.next(c, subject, match)
 		}
-		if err != nil {
-			return x.failed(c, err)
+		if !ok {
+			return undefined
 		}
 		if len(b)+len(subject)-done > maxTextBytes {
 			return failText(c)

@@ -56,12 +56,12 @@ type ring struct {
 // A polygon is an outer ring and holes.
 type polygon struct{ from, to int } // of its rings
 
-// edgeWork is what Call.spend counts for an edge that is held against all others.
-const edgeWork = 4 << 10
+// edgeUnits is what an edge costs that is held against all others, which a tree finds.
+const edgeUnits = 256
 
 // late reports that the time of the query is up: what comes of a loop over edges then
 // means nothing, and it ends.
-func (g *geometry) late() bool { return g.call != nil && g.call.spend(edgeWork) }
+func (g *geometry) late() bool { return g.call != nil && g.call.spend(edgeUnits) }
 
 // fail keeps the first reason.
 func (g *geometry) fail(format string, args ...any) {

@@ -5,7 +5,7 @@ import "strings"
 // The notes of functions whose page leaves a case open.
 const (
 	noteDelimiter = "The reference does not say what comes without a delimiter in the string; here it is an empty string."
-	noteRegex     = "Patterns are those of .NET. A pattern of more than 4096 bytes, or one that takes more than a second, is an error."
+	noteRegex     = "Patterns are those of .NET. A pattern of more than 4096 bytes, or a match that takes more than a tenth of a second, is an error."
 )
 
 var stringFunctions = []Function{

@@ -47,7 +47,7 @@ func containsMany(anyOf, ignoreCase bool) func(*Call, []doc.Value) doc.Value {
 		o := verdict{decisive: anyOf}
 		for _, arg := range args[1:] {
 			needle, ok := doc.AsString(arg)
-			if ok = ok && isText; c.spend(len(s)) {
+			if ok = ok && isText; c.spendBytes(len(s) + len(needle)) {
 				return undefined
 			}
 			found := ok && (ignoreCase && foldedContains(roomOf(c), s, needle) || !ignoreCase && strings.Contains(s, needle))

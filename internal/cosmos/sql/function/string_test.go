@@ -3,6 +3,8 @@ package function
 import (
 	"strings"
 	"testing"
+
+	"github.com/mayflydb/mayfly/internal/fault"
 )
 
 // Cases above the empty line of each function are examples of its page in the
@@ -403,7 +405,13 @@ func TestRegexTakesNoLongerThanItMay(t *testing.T) {
 
 func TestRegexIsAskedWhetherItIsLate(t *testing.T) {
 	asked := 0
-	c := &Call{Late: func() bool { asked++; return asked == 3 }}
+	late := fault.New(fault.Timeout, "late")
+	c := &Call{Meter: &Meter{Stop: func() error {
+		if asked++; asked == 3 {
+			return late
+		}
+		return nil
+	}}}
 	f, _ := Lookup("REGEXEXTRACTALL")
 	if got := shown(c, f.Run(c, arguments(t, `"aaaaaa", "a"`))); got != "!timeout" || asked != 3 {
 		t.Errorf("got %s, asked %d times", got, asked)
