@@ -3,7 +3,9 @@ package script
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,6 +46,55 @@ func TestTimeIsLimited(t *testing.T) {
 	if n := runs.hanging.Load(); n != 0 {
 		t.Errorf("%d scripts hang", n)
 	}
+}
+
+// An error of JSON.stringify says what is wrong with the value.
+func TestJSONSaysWhyItRefuses(t *testing.T) {
+	for source, want := range map[string]string{
+		`let a = []; for (let i = 0; i < 1e3; i++) a = [a]; JSON.stringify(a)`:         "RangeError: The value is nested too deep for JSON",
+		`let a = {}; for (let i = 0; i < 1e3; i++) a = {a}; __.response.setBody(a)`:    "RangeError: The value is nested too deep for JSON",
+		`const a = []; a.push(a); JSON.stringify(a)`:                                   "TypeError: Converting circular structure to JSON",
+		`const a = {}; a.b = [{a}]; JSON.stringify(a)`:                                 "TypeError: Converting circular structure to JSON",
+		`const a = {}; let n = 0; a.toJSON = () => ({a, n: n++}); JSON.stringify({a})`: "RangeError: The value is nested too deep for JSON",
+	} {
+		_, err := within(t, 5*time.Second, "function f() { "+source+" }")
+		if ex, ok := errors.AsType[*Exception](err); !ok || !strings.Contains(ex.Message, want) {
+			t.Errorf("%s: error %v", source, err)
+		}
+	}
+}
+
+// A script asks its host for room, and is ended when there is none.
+func TestMemoryIsAskedFor(t *testing.T) {
+	asked := make(chan int64, 100)
+	h := newShelf(t).host()
+	h.Room = func(n int64) bool { asked <- n; return false }
+	_, err := compiled(t, `function f() { const a = []; while (true) a.push({ a: [] }); }`).RunProcedure(t.Context(), []byte(`[]`), h)
+	if fault.KindOf(err) != fault.Busy {
+		t.Errorf("error %v", err)
+	}
+	if n := <-asked; n%smallGrowth != 0 || n <= smallGrowth {
+		t.Errorf("it asks for %d bytes", n)
+	}
+}
+
+// What other requests hold is not the script's.
+func TestMemoryOfOthersIsLeftOut(t *testing.T) {
+	var held [][]byte
+	var others atomic.Int64
+	h := newShelf(t).host()
+	h.Others = others.Load
+	h.Room = func(n int64) bool { return false }
+	h.Late = func() bool {
+		others.Add(64 << 20)
+		held = append(held, make([]byte, 64<<20))
+		return false
+	}
+	_, err := compiled(t, `function f() { __.readDocuments(__.getSelfLink()); __.response.setBody(1); for (let i = 0; i < 1e5; i++) [i].map(String) }`).RunProcedure(t.Context(), []byte(`[]`), h)
+	if err != nil {
+		t.Error(err)
+	}
+	runtime.KeepAlive(held)
 }
 
 // The object of a with statement could take the place of the functions that limit texts and regular expressions.

@@ -99,6 +99,9 @@ func (c *compiler) pass(n int) {
 	}
 }
 
+// userUnits is what a call of a user-defined function costs, at least.
+const userUnits = 1 << 10
+
 // userCall calls a user-defined function.
 func (c *compiler) userCall(x *syntax.Call, s *scope) (node, error) {
 	if c.function == nil {
@@ -123,7 +126,7 @@ func (c *compiler) userCall(x *syntax.Call, s *scope) (node, error) {
 		for i, get := range gets {
 			values[i] = get(f)
 		}
-		if f.err != nil || !f.step(1) {
+		if f.err != nil || !f.work(userUnits) {
 			return doc.Value{}
 		}
 		v, err := run(values)
