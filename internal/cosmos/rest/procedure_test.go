@@ -1,13 +1,18 @@
 package rest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"net/url"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mayflydb/mayfly/internal/budget"
 )
 
 // script stores a script and gives back its place. more are members of the body.
@@ -338,5 +343,32 @@ func TestProcedureAddressesByRID(t *testing.T) {
 	a := d.do("POST", "/"+place.str("_self"), `[]`, "x-ms-documentdb-partitionkey", `["a"]`).want(200)
 	if want := fmt.Sprintf("%q", made.str("_self")); a.text != want {
 		t.Errorf("the link is %s, want %s", a.text, want)
+	}
+}
+
+// Scripts that loop have turns, which come back when their clients go.
+func TestProceduresShareProcessors(t *testing.T) {
+	shared := budget.New(budget.Options{Memory: 256 << 20, Cores: 2})
+	d, _ := withContainer(t, "", func(o *Options) { o.Budget = shared })
+	loop := d.script("sprocs", "loop", `function f() { for (;;); }`, "")
+	gone, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	for range 4 {
+		running.Go(func() {
+			r := newRequest("POST", loop, `[]`, "x-ms-documentdb-partitionkey", `["a"]`)
+			signRequest(r)
+			d.door.ServeHTTP(httptest.NewRecorder(), r.WithContext(gone))
+		})
+	}
+	for shared.Read().Queued == 0 && t.Context().Err() == nil {
+		runtime.Gosched()
+	}
+	if r := shared.Read(); r.Running != 1 {
+		t.Errorf("%d scripts run at once on two processors", r.Running)
+	}
+	cancel()
+	running.Wait()
+	if r := shared.Read(); r.Used != 0 || r.Running != 0 || r.Queued != 0 {
+		t.Errorf("afterwards the budget has %+v", r)
 	}
 }
