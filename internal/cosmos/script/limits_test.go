@@ -51,11 +51,11 @@ func TestTimeIsLimited(t *testing.T) {
 // An error of JSON.stringify says what is wrong with the value.
 func TestJSONSaysWhyItRefuses(t *testing.T) {
 	for source, want := range map[string]string{
-		`let a = []; for (let i = 0; i < 1e3; i++) a = [a]; JSON.stringify(a)`:         "RangeError: The value is nested too deep for JSON",
-		`let a = {}; for (let i = 0; i < 1e3; i++) a = {a}; __.response.setBody(a)`:    "RangeError: The value is nested too deep for JSON",
+		`let a = []; for (let i = 0; i < 1e3; i++) a = [a]; JSON.stringify(a)`:         "RangeError: Objects and arrays are nested more than",
+		`let a = {}; for (let i = 0; i < 1e3; i++) a = {a}; __.response.setBody(a)`:    "RangeError: Objects and arrays are nested more than",
 		`const a = []; a.push(a); JSON.stringify(a)`:                                   "TypeError: Converting circular structure to JSON",
 		`const a = {}; a.b = [{a}]; JSON.stringify(a)`:                                 "TypeError: Converting circular structure to JSON",
-		`const a = {}; let n = 0; a.toJSON = () => ({a, n: n++}); JSON.stringify({a})`: "RangeError: The value is nested too deep for JSON",
+		`const a = {}; let n = 0; a.toJSON = () => ({a, n: n++}); JSON.stringify({a})`: "RangeError: Objects and arrays are nested more than",
 	} {
 		_, err := within(t, 5*time.Second, "function f() { "+source+" }")
 		if ex, ok := errors.AsType[*Exception](err); !ok || !strings.Contains(ex.Message, want) {
