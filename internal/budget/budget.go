@@ -12,6 +12,7 @@
 package budget
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -32,23 +33,25 @@ const (
 	maxWaiting = 4096     // shares that wait for memory; more fail at once
 )
 
-// patience is how long a share waits for memory, or for a turn that it holds, before it fails. One that
-// holds as much memory already waits for a shorter time, since others may wait for what it holds.
+// Times of shares that wait.
 const (
-	patience       = 5 * time.Second
-	growthPatience = time.Second
-	lookEvery      = 250 * time.Millisecond // for loans to call in
+	defaultPatience = 10 * time.Second
+	lookEvery       = 250 * time.Millisecond // for loans to call in
 )
 
 // Options say how much there is to divide.
 type Options struct {
 	Memory int64 // bytes that all shares may hold together; 0 for no limit
 	Cores  int   // requests with long work that run at the same time; 0 takes GOMAXPROCS
+
+	// Patience is how long a share waits for memory, or for a turn that it holds, before it fails; 0 is ten seconds.
+	Patience time.Duration
 }
 
 // A Budget is safe for concurrent use. A nil Budget has no limits.
 type Budget struct {
 	memory, kept int64
+	patience     time.Duration
 	turns        turns
 
 	mu      sync.Mutex
@@ -71,7 +74,7 @@ type waiter struct {
 
 // New makes a budget.
 func New(o Options) *Budget {
-	b := &Budget{memory: o.Memory, kept: o.Memory / keptFor}
+	b := &Budget{memory: o.Memory, kept: o.Memory / keptFor, patience: cmp.Or(o.Patience, defaultPatience)}
 	b.turns.cores = o.Cores
 	if b.turns.cores <= 0 {
 		b.turns.cores = runtime.GOMAXPROCS(0)
@@ -190,12 +193,8 @@ func (b *Budget) take(ctx context.Context, s *Share, need int64) error {
 	if w == nil {
 		return err
 	}
-	wait := patience
-	if s.counted >= need {
-		wait = growthPatience
-	}
 	s.Rest()
-	timed, cancel := context.WithTimeout(ctx, wait)
+	timed, cancel := context.WithTimeout(ctx, b.patience)
 	defer cancel()
 	for timed.Err() == nil && !w.wait(timed) {
 		b.callIn(w)

@@ -90,7 +90,7 @@ func TestWaitIsBounded(t *testing.T) {
 		take(t, &first, 10*mib)
 		began := time.Now()
 		err := second.Take(t.Context(), 10*mib)
-		if fault.KindOf(err) != fault.Busy || time.Since(began) != patience {
+		if fault.KindOf(err) != fault.Busy || time.Since(began) != defaultPatience {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		if second.Held() != 0 || b.Read().Waiting != 0 || b.Read().Refused != 1 {
@@ -307,7 +307,7 @@ func TestTurnOfWhoWaitsForSomethingIsLent(t *testing.T) {
 func TestHold(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := New(Options{Cores: 2})
-		var holder, second, yielder Share
+		var holder, second, yielder, short Share
 		b.Open(&holder)
 		b.Open(&second)
 		b.Open(&yielder)
@@ -315,13 +315,18 @@ func TestHold(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if err := second.Hold(t.Context(), time.Second); fault.KindOf(err) != fault.Busy || time.Since(began) != patience {
+		if err := second.Hold(t.Context(), time.Second); fault.KindOf(err) != fault.Busy || time.Since(began) != defaultPatience {
 			t.Errorf("the second of one: %v after %v", err, time.Since(began))
 		}
 		began = time.Now()
 		if err := compute(t.Context(), t, &yielder, 50*time.Millisecond); err != nil || time.Since(began) > 100*time.Millisecond {
 			t.Errorf("work that yields waits for work that does not: %v after %v", err, time.Since(began))
 		}
+		b.Open(&short)
+		if err := short.Hold(t.Context(), time.Millisecond); err != nil {
+			t.Errorf("a short script waits for a long one: %v", err)
+		}
+		short.Close()
 		holder.Rest()
 		if err := second.Hold(t.Context(), time.Second); err != nil {
 			t.Error(err)

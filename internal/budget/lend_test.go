@@ -30,6 +30,7 @@ func TestLoanIsCalledInForWhoWaits(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- waiting.Take(t.Context(), 4*mib) }()
 		pause(t, 300*time.Millisecond)
+		synctest.Wait()
 		if cut[&still] != 1 || cut[&moving] != 0 {
 			t.Errorf("cut %d times without progress, %d times with", cut[&still], cut[&moving])
 		}

@@ -17,8 +17,25 @@ const (
 	blocked  = 50 * time.Millisecond // after which a turn without a Yield is lent to another: its holder waits for something
 )
 
+const (
+	// headStart is how much earlier in line a share with much memory is: who has begun to take memory comes to an end, and
+	// gives it back, before many others begin.
+	headStart = time.Second
+	// shortHold is how long a turn that is held may take at most to have the last core, too.
+	shortHold = 100 * time.Millisecond
+)
+
+// headStart is that of s.
+func (s *Share) headStart() time.Duration {
+	if s.counted <= SmallBytes {
+		return 0
+	}
+	return headStart
+}
+
 // turns lets as many requests with long work run as there are cores. Whoever waits is served in the order of
-// arrival, put back by the time that it has had or expects to need, so short work goes before long work and nobody waits forever.
+// arrival, put back by the time that it has had or expects to need, so short work goes before long work and nobody waits forever. One
+// core is left to work that yields or is short, where there is more than one.
 type turns struct {
 	cores int
 
@@ -36,6 +53,7 @@ type place struct {
 	share   *Share
 	key     time.Duration // order in line
 	holds   bool
+	short   bool          // it holds the turn for a short time only
 	granted chan struct{} // closed when the share has its turn
 }
 
@@ -80,13 +98,13 @@ func (s *Share) Yield(ctx context.Context) error {
 }
 
 // Hold waits for a turn that lasts until Rest, for work that cannot yield: a script, the commit of a large
-// batch. The turn comes the sooner the shorter that work is expected to be. Errors: fault.Busy when there is none in time, and the
+// batch. The turn comes the sooner the shorter that work is expected to be. It does nothing for a share that holds a turn already. Errors: fault.Busy when there is none in time, and the
 // cause of ctx's end.
 func (s *Share) Hold(ctx context.Context, expected time.Duration) error {
 	if s.budget == nil {
 		return nil
 	}
-	timed, cancel := context.WithTimeoutCause(ctx, patience, errBusyTurn)
+	timed, cancel := context.WithTimeoutCause(ctx, s.budget.patience, errBusyTurn)
 	defer cancel()
 	err := s.budget.turns.hold(timed, s, expected)
 	if err == errBusyTurn {
@@ -125,7 +143,7 @@ func (t *turns) yield(ctx context.Context, s *Share) error {
 		}
 		t.end(s)
 	}
-	p := t.enter(s, now+s.turn.used, false)
+	p := t.enter(s, now+s.turn.used-s.headStart(), false)
 	t.serve(now)
 	t.mu.Unlock()
 	return t.wait(ctx, p)
@@ -137,9 +155,14 @@ func (t *turns) hold(ctx context.Context, s *Share, expected time.Duration) erro
 	s.turn.started, s.turn.watch = true, clock.Start()
 	now := t.now()
 	if s.turn.running {
+		if s.turn.holds {
+			t.mu.Unlock()
+			return nil
+		}
 		t.end(s)
 	}
-	p := t.enter(s, now+s.turn.used+expected, true)
+	p := t.enter(s, now+s.turn.used+expected-s.headStart(), true)
+	p.short = expected <= shortHold
 	t.serve(now)
 	t.mu.Unlock()
 	return t.wait(ctx, p)
@@ -196,8 +219,7 @@ func (t *turns) leave(p *place) {
 	t.serve(t.now())
 }
 
-// serve gives turns that are free, or that their holders do not use, to those in line. One core
-// is left to work that yields, where there is more than one.
+// serve gives turns that are free, or that their holders do not use, to those in line.
 func (t *turns) serve(now time.Duration) {
 	if len(t.line) == 0 {
 		return
@@ -212,7 +234,7 @@ func (t *turns) serve(now time.Duration) {
 	}
 	for i := 0; i < len(t.line) && len(t.running) < t.cores; {
 		p := t.line[i]
-		if p.holds && t.holding() >= max(t.cores-1, 1) {
+		if p.holds && !p.short && t.holding() >= max(t.cores-1, 1) {
 			i++
 			continue
 		}

@@ -39,11 +39,23 @@ func (e *exchange) body() ([]byte, error) {
 	}
 	e.read = true
 	http.NewResponseController(e.writer).SetReadDeadline(time.Time{})
+	if e.writesItem && len(e.request) >= hugeItem {
+		if err := e.share.Hold(e.Context(), time.Duration(len(e.request))*hugeItemTime); err != nil {
+			return nil, err
+		}
+	}
 	if err := e.share.Take(e.Context(), int64(parsedFactor*len(e.request))); err != nil {
 		return nil, err
 	}
 	return e.request, nil
 }
+
+// A huge item may have a hundred thousand index entries. It waits for its turn before it is parsed, so that those that wait hold
+// little more than its text.
+const (
+	hugeItem     = 512 << 10 // bytes of text
+	hugeItemTime = 500 * time.Nanosecond
+)
 
 // hurry gives the client some time for what is still to come of its body,
 // which the server reads even when no handler does. The server lifts it before the next request.

@@ -49,11 +49,12 @@ type exchange struct {
 	functions *functionSet // user-defined ones, once a query has called one
 	trace     trace        // for the log of slow requests
 
-	writer  http.ResponseWriter
-	sent    *url.URL // as the client wrote it, see collapse
-	watch   clock.Stopwatch
-	request []byte // the request's body, once read
-	read    bool   // whether it is
+	writer     http.ResponseWriter
+	sent       *url.URL // as the client wrote it, see collapse
+	watch      clock.Stopwatch
+	request    []byte // the request's body, once read
+	read       bool   // whether it is
+	writesItem bool   // its body is one item
 
 	// What the common headers say, see send.
 	version   store.Version

@@ -21,7 +21,7 @@ import (
 // A tight desk has so many bytes for its requests, all of which must be there again at the end.
 func tightDesk(t *testing.T, memory int64) (*desk, *budget.Budget) {
 	t.Helper()
-	b := budget.New(budget.Options{Memory: memory})
+	b := budget.New(budget.Options{Memory: memory, Patience: time.Second})
 	d := newDesk(t, func(o *Options) { o.Budget = b })
 	d.do("POST", "/dbs", `{"id":"d"}`).want(201)
 	d.do("POST", "/dbs/d/colls", `{"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}}`).want(201)
@@ -263,7 +263,7 @@ func TestQueriesThatKeepRows(t *testing.T) {
 // A context that was derived from the request's may ask it after the request is over: the timer of a wait that ended
 // at the same moment does. The exchange has gone back to its pool by then.
 func TestContextOutlivesTheExchange(t *testing.T) {
-	d := newDesk(t, func(o *Options) { o.Budget = budget.New(budget.Options{Memory: 1 << 20}) })
+	d := newDesk(t, func(o *Options) { o.Budget = budget.New(budget.Options{Memory: 1 << 20, Patience: time.Second}) })
 	for _, method := range []string{"GET", "POST"} {
 		e := newExchange(d.door, httptest.NewRecorder(), newRequest(method, "/dbs", ""))
 		ctx, cancel := context.WithTimeout(e.Context(), time.Hour)

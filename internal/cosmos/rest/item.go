@@ -135,6 +135,7 @@ func deleteItem(e *exchange) (status int, err error) {
 // its body is there, however long that took: a stamp from before would take the wait from
 // the item's life.
 func (e *exchange) enterWrite() (v catalog.View, partition []doc.Value, text []byte, err error) {
+	e.writesItem = true
 	if text, err = e.lateBody(); err != nil {
 		return v, nil, nil, err
 	}

@@ -1,5 +1,7 @@
 package command
 
+import "github.com/mayflydb/mayfly/internal/budget"
+
 import "github.com/mayflydb/mayfly/internal/mongo/code"
 
 func init() {
@@ -14,5 +16,5 @@ func commitTransaction(r *request, a *answer) error {
 	case r.tx == nil:
 		return nil // it has been committed before
 	}
-	return r.session.commit(r.ctx, &r.s.sessions)
+	return r.session.commit(budget.With(r.ctx, &r.c.memory.share), &r.s.sessions)
 }

@@ -25,7 +25,7 @@ const mib = 1 << 20
 // newDoorWithin is a door whose requests share so much memory, all of which is given back when the test ends.
 func newDoorWithin(t *testing.T, bytes int64, change func(*command.Options)) (*door, *budget.Budget) {
 	t.Helper()
-	b := budget.New(budget.Options{Memory: bytes})
+	b := budget.New(budget.Options{Memory: bytes, Patience: time.Second})
 	t.Cleanup(func() { // after that of the door
 		if r := b.Read(); r.Used != 0 || r.Running != 0 || r.Waiting != 0 || r.Queued != 0 {
 			t.Errorf("after the server has closed: %+v", r)

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -109,8 +110,9 @@ func (r *request) awaitTransactions(c *catalog.Container, ops []store.Op) error 
 
 // persist writes outside of a transaction, where clients never hear of other writes that came first.
 func (r *request) persist(c *catalog.Container, ops []store.Op) (results []store.Result, err error) {
+	ctx := budget.With(r.ctx, &r.c.memory.share)
 	for range maxLooks {
-		results, err = r.s.o.Store.WriteAll(r.ctx, c, r.now, ops)
+		results, err = r.s.o.Store.WriteAll(ctx, c, r.now, ops)
 		if fault.KindOf(err) != fault.Conflict {
 			break
 		}
