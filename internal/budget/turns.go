@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/clock"
@@ -12,7 +13,8 @@ import (
 
 // How long work runs.
 const (
-	freeTime = 5 * time.Millisecond  // before it needs a turn
+	freeTime = 5 * time.Millisecond  // before it needs a turn, as long as nobody waits for one
+	leastRun = time.Millisecond      // between two looks
 	quantum  = 10 * time.Millisecond // of a turn, when others wait
 	blocked  = 50 * time.Millisecond // after which a turn without a Yield is lent to another: its holder waits for something
 )
@@ -44,7 +46,8 @@ type turns struct {
 	started bool
 	running []*Share
 	line    []*place
-	lending bool // a goroutine runs lend
+	queued  atomic.Int64 // how many are in line
+	lending bool         // a goroutine runs lend
 	refused uint64
 }
 
@@ -85,12 +88,12 @@ func (s *Share) Yield(ctx context.Context) error {
 		return nil
 	}
 	elapsed := t.watch.Elapsed()
-	if elapsed < freeTime/5 {
+	if elapsed < leastRun {
 		return nil
 	}
 	t.watch = clock.Start()
 	t.used += min(elapsed, 2*quantum) // a longer time was spent waiting
-	if t.used < freeTime {
+	if t.used < freeTime && s.budget.turns.queued.Load() == 0 {
 		return nil
 	}
 	runtime.Gosched() // what has become ready meanwhile goes first
@@ -204,6 +207,7 @@ func (t *turns) enter(s *Share, key time.Duration, holds bool) *place {
 	t.line = append(t.line, nil)
 	copy(t.line[at+1:], t.line[at:])
 	t.line[at] = p
+	t.queued.Store(int64(len(t.line)))
 	return p
 }
 
@@ -212,6 +216,7 @@ func (t *turns) leave(p *place) {
 	for i, other := range t.line {
 		if other == p {
 			t.line = append(t.line[:i], t.line[i+1:]...)
+			t.queued.Store(int64(len(t.line)))
 			return
 		}
 	}
@@ -244,6 +249,7 @@ func (t *turns) serve(now time.Duration) {
 		p.share.turn.seen, p.share.turn.since = now, now
 		close(p.granted)
 	}
+	t.queued.Store(int64(len(t.line)))
 	if len(t.line) > 0 && !t.lending {
 		t.lending = true
 		go t.lend()

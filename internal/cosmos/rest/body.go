@@ -78,6 +78,9 @@ func (e *exchange) receive() error {
 		e.request = e.request[:len(e.request)+n]
 		if fresh += n; fresh >= piece {
 			e.share.Progress()
+			if err := e.share.Yield(e.Context()); err != nil {
+				return err
+			}
 			fresh = 0
 		}
 		switch {

@@ -37,8 +37,13 @@ func (e *exchange) Context() context.Context {
 	return e.bound
 }
 
-// makeRoom makes the reply as large as the caller needs for n more bytes, from the share of the request.
+// makeRoom makes the reply as large as the caller needs for n more bytes, from the share of the request. Those with large replies take turns.
 func (e *exchange) makeRoom(n int) error {
+	if len(e.reply) >= piece {
+		if err := e.share.Yield(e.Context()); err != nil {
+			return err
+		}
+	}
 	if cap(e.reply)-len(e.reply) >= n {
 		return nil
 	}
