@@ -42,6 +42,7 @@ var table = []struct{ rooms, mayImport string }{
 	{"cosmos/rest", "clock budget doc fault expiry hint access catalog store cosmos/binaryjson cosmos/sql/syntax cosmos/sql/plan cosmos/sql/exec cosmos/script"},
 	{"mongo/code mongo/wire", "doc fault"},
 	{"mongo/work", "doc"},
+	{"mongo/work/worktest", "clock doc mongo/code mongo/work"},
 	{"mongo/pattern", "fault mongo/code mongo/work"},
 	{"mongo/expression", "doc fault mongo/code mongo/work mongo/pattern"},
 	{"mongo/filter", "doc fault mongo/code mongo/work mongo/pattern mongo/expression"},
@@ -61,7 +62,7 @@ var table = []struct{ rooms, mayImport string }{
 
 // forTests lists what test files of any room may import besides: real engines
 // and clocks instead of mocks, and a whole mayfly.
-var forTests = strings.Fields("clock fault doc expiry access kv kv/memory kv/pebble kv/kvtest catalog store reaper . disk mayflytest")
+var forTests = strings.Fields("clock fault doc expiry access kv kv/memory kv/pebble kv/kvtest catalog store reaper mongo/work mongo/work/worktest . disk mayflytest")
 
 // clients lists modules that only some rooms may import, tests aside: an
 // engine is the only importer of its library.

@@ -77,7 +77,7 @@ func (r *request) sift(query doc.Doc) (func(doc.Doc) (bool, error), error) {
 	if len(query) <= len(emptyDocument) {
 		return func(doc.Doc) (bool, error) { return true, nil }, nil
 	}
-	f, err := filter.Compile(query, filter.Options{})
+	f, err := filter.Compile(query, filter.Options{Meter: r.work()})
 	if err != nil {
 		return nil, err
 	}

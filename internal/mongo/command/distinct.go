@@ -7,6 +7,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 func init() {
@@ -50,16 +51,18 @@ func (r *request) distinct(a *answer, rows pipeline.Rows, path *filter.Path) err
 	seen := map[string]bool{}
 	var form []byte
 	var failed error
+	m := r.work()
 	a.array("values")
 	for d, err := range rows {
 		if err != nil {
 			return err
 		}
-		path.Walk(d, filter.Elements, func(v doc.Value, _ int) bool {
+		path.Walk(d, filter.Elements, m, func(v doc.Value, _ int) bool {
 			if v.Type == 0 {
 				return false
 			}
 			form = doc.AppendCanonicalBSON(form[:0], v)
+			_ = m.Spend(work.Operator + work.Scanned(len(form)))
 			if seen[string(form)] {
 				return false
 			}
@@ -76,7 +79,7 @@ func (r *request) distinct(a *answer, rows pipeline.Rows, path *filter.Path) err
 			}
 			return failed != nil
 		})
-		if failed != nil {
+		if failed = cmpOr(failed, m.Err()); failed != nil {
 			return failed
 		}
 	}

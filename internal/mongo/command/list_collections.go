@@ -56,7 +56,7 @@ func (r *request) listFilter() (func(doc.Doc) (bool, error), error) {
 	if len(query) <= len(emptyDocument) {
 		return func(doc.Doc) (bool, error) { return true, nil }, nil
 	}
-	f, err := filter.Compile(query, filter.Options{})
+	f, err := filter.Compile(query, filter.Options{Meter: r.work()})
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func (s server) Equal(_ context.Context, from pipeline.Namespace, path string, v
 	if viewOf(c) != nil || c.State().Dialect != catalog.Mongo || !s.indexed(c, path) {
 		return nil, false
 	}
-	f, err := filter.Compile(inQuery(path, values), filter.Options{})
+	f, err := filter.Compile(inQuery(path, values), filter.Options{Meter: r.work()})
 	if err != nil {
 		return failed(err), true
 	}
@@ -254,7 +254,7 @@ func (s server) mergeOne(c *catalog.Container, m *pipeline.Merge, d doc.Doc, cha
 			return false, err
 		}
 		var found doc.Value
-		p.Walk(d, filter.Whole, func(v doc.Value, _ int) bool {
+		p.Walk(d, filter.Whole, r.work(), func(v doc.Value, _ int) bool {
 			found = v
 			return true
 		})
@@ -271,7 +271,7 @@ func (s server) mergeOne(c *catalog.Container, m *pipeline.Merge, d doc.Doc, cha
 		id.value("_id", doc.Lookup(d, "_id"))
 		q.query = id.end()
 	}
-	if q.filter, err = filter.Compile(q.query, filter.Options{}); err != nil {
+	if q.filter, err = filter.Compile(q.query, filter.Options{Meter: r.work()}); err != nil {
 		return false, err
 	}
 	var id doc.Value

@@ -194,7 +194,7 @@ func (p *complaint) field(a *answer, path string, v doc.Value, clause doc.Doc) {
 	a.doc("specifiedAs", clause)
 	var found []doc.Value
 	if parsed, err := filter.ParsePath(path); err == nil {
-		parsed.Walk(p.d, filter.Whole, func(v doc.Value, _ int) bool {
+		parsed.Walk(p.d, filter.Whole, p.r.work(), func(v doc.Value, _ int) bool {
 			if v.Type != 0 {
 				found = append(found, v)
 			}

@@ -1,29 +1,17 @@
 package expression
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
-
-	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
-	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/work"
+	"github.com/mayflydb/mayfly/internal/mongo/work/worktest"
 )
 
-// How long an operator works before it is told to stop, and how long it may take to do so on a machine that is busy
-// with other things.
-const (
-	asksAllowed = 10 // about 10 ms of work
-	watchdog    = 2 * time.Second
-)
-
-// large are arguments of every operator, on the document of largeDocument. {"refused": ...} is said of operators that are
+// large are arguments of every operator, on the document of worktest. {"refused": ...} is said of operators that are
 // not there.
 var large = map[string][]string{
 	"$accumulator": nil, "$function": nil, "$meta": nil, // never evaluated
@@ -104,71 +92,10 @@ func init() {
 	all([]string{`"$nothing"`}, "$toDate $toDecimal $toDouble $toInt $toLong $toObjectId")
 }
 
-// largeDocument is close to the largest: long texts, arrays of many elements, an object of many members and values that differ
-// only at their end, deep inside.
-func largeDocument() doc.Value {
-	b := []byte{0, 0, 0, 0}
-	put := func(name string, v doc.Value) { b = doc.AppendElement(b, name, v) }
-	array := func(n int, element func(i int) doc.Value) doc.Value {
-		a := []byte{0, 0, 0, 0}
-		for i := range n {
-			a = doc.AppendElement(a, fmt.Sprint(i), element(i))
-		}
-		return doc.Array(closed(a))
-	}
-	object := func(members ...any) doc.Value {
-		o := []byte{0, 0, 0, 0}
-		for i := 0; i < len(members); i += 2 {
-			o = doc.AppendElement(o, members[i].(string), members[i+1].(doc.Value))
-		}
-		return doc.Object(closed(o))
-	}
-	text := strings.Repeat("ab é ", 1<<18)
-	put("text", doc.String(text+"y"))
-	put("text2", doc.String(text+"x"))
-	put("blank", doc.String(strings.Repeat(" ", 1<<20)))
-	period := "x" + strings.Repeat("a", 15)
-	put("periods", doc.String(strings.Repeat(period, 1<<16)))
-	put("token", doc.String(strings.Repeat(period, 1<<13)+"y"))
-	put("numbers", array(100_000, func(i int) doc.Value { return doc.Int32(int32(i * 7919 % 100_000)) }))
-	put("zeros", array(100_000, func(int) doc.Value { return doc.Int32(0) }))
-	put("words", array(50_000, func(i int) doc.Value { return doc.String(fmt.Sprintf("word %d", i*7919%50_000)) }))
-	put("objects", array(30_000, func(i int) doc.Value {
-		return object("k", doc.String(fmt.Sprintf("k%d", i)), "v", doc.Int32(int32(i%100)))
-	}))
-	put("pairs", array(30_000, func(i int) doc.Value { return array(2, func(int) doc.Value { return doc.String(fmt.Sprint(i)) }) }))
-	for i, name := range []string{"object", "object2"} {
-		o := []byte{0, 0, 0, 0}
-		for n := range 50_000 {
-			o = doc.AppendElement(o, fmt.Sprintf("m%d", n), doc.Int32(int32(n)))
-		}
-		put(name, doc.Object(closed(doc.AppendElement(o, "last", doc.Int32(int32(i))))))
-	}
-	for i, name := range []string{"nested", "nested2"} {
-		v := array(100_000, func(n int) doc.Value { return doc.Int32(int32(n / 99_999 * i)) })
-		for range 80 {
-			v = array(1, func(int) doc.Value { return v })
-		}
-		put(name, v)
-	}
-	d, _ := doc.ParseDecimal("1234567890123456789E+6000")
-	put("decimal", d.Value())
-	put("decimals", array(20_000, func(int) doc.Value { return d.Value() }))
-	put("date", doc.Value{Type: bsoncore.TypeDateTime, Data: make([]byte, 8)})
-	put("ts", doc.Timestamp(7, 1))
-	return doc.Object(closed(b))
-}
-
-func closed(b []byte) []byte {
-	b = append(b, 0)
-	binary.LittleEndian.PutUint32(b, uint32(len(b)))
-	return b
-}
-
 // TestEveryOperatorStops evaluates each operator again and again on values that are as large as can be, and has it stopped
 // after a while.
 func TestEveryOperatorStops(t *testing.T) {
-	on := largeDocument()
+	on := worktest.Document()
 	if n := len(on.Data); n > MaxResultBytes {
 		t.Fatalf("the document has %d bytes", n)
 	}
@@ -187,33 +114,16 @@ func TestEveryOperatorStops(t *testing.T) {
 
 func stops(t *testing.T, text string, on doc.Value) {
 	t.Helper()
-	asked := 0
-	stop := code.New(code.MaxTimeMSExpired, "operation exceeded time limit")
 	names := NewNames()
-	s := &Scope{Now: storyNow, Random: func() float64 { return 0.5 }, Meter: &work.Meter{Stop: func() error {
-		if asked++; asked >= asksAllowed {
-			return stop
-		}
-		return nil
-	}}}
-	shown := text[:min(len(text), 150)]
 	x, err := Compile(parse(t, text), names)
 	if err != nil {
-		t.Errorf("%s: %v", shown, err)
+		t.Errorf("%.150s: %v", text, err)
 		return
 	}
-	s.Vars = make([]doc.Value, names.Slots())
-	s.Reset(on)
-	watch := clock.Start()
-	_, err = x.Evaluate(s)
-	took := watch.Elapsed()
-	if !code.Is(err, code.MaxTimeMSExpired) || asked > asksAllowed {
-		t.Errorf("%s: asked %d times: %.200v", shown, asked, err)
-	}
-	if took > watchdog {
-		t.Errorf("%s stopped after %v", shown, took)
-	}
-	if testing.Verbose() {
-		t.Logf("%8v %s", took.Round(time.Millisecond), shown)
-	}
+	worktest.Stops(t, text, func(m *work.Meter) error {
+		s := &Scope{Now: storyNow, Random: func() float64 { return 0.5 }, Vars: make([]doc.Value, names.Slots()), Meter: m}
+		s.Reset(on)
+		_, err := x.Evaluate(s)
+		return err
+	})
 }

@@ -29,7 +29,7 @@ func bits(_ *compiler, name string, arg doc.Value, at spot) (condition, error) {
 	set := name == "$bitsAllSet" || name == "$bitsAnySet"
 	every := name == "$bitsAllSet" || name == "$bitsAllClear"
 	have := check(func(v doc.Value, meter *work.Meter) bool {
-		_ = meter.Spend(work.Scanned(8 * len(m.positions)))
+		_ = meter.Spend(len(m.positions) + work.Scanned(len(m.bytes)))
 		return m.has(v, set, every)
 	})
 	return onPath(at.path, Both, have.test(), &Node{Kind: Other}), nil

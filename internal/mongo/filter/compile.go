@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -33,6 +34,7 @@ const (
 // A compiler reads one query.
 type compiler struct {
 	names      *expression.Names
+	meter      *work.Meter
 	conditions int
 	scoped     bool
 	identified bool   // the first name of paths stands for the element that is asked about
@@ -58,13 +60,21 @@ type fieldOperator func(c *compiler, name string, arg doc.Value, at spot) (condi
 // A topOperator reads {name: arg}. Without a condition it asks nothing.
 type topOperator func(c *compiler, name string, arg doc.Value, at spot) (condition, error)
 
+func newCompiler(o Options) *compiler {
+	c := &compiler{names: o.Names, meter: o.Meter}
+	if c.meter == nil {
+		c.meter = o.Names.Work()
+	}
+	return c
+}
+
 func compile(query doc.Doc, o Options) (*Filter, error) {
 	if patternsIn(doc.Object(query), maxDepth) > maxPatterns {
 		return nil, code.New(code.BadValue, "a query has more than %d regular expressions", maxPatterns)
 	}
-	c := &compiler{names: o.Names}
+	c := newCompiler(o)
 	found, err := c.query(slices.Clone(query), spot{})
-	if err != nil {
+	if err = cmp.Or(c.meter.Err(), err); err != nil {
 		return nil, err
 	}
 	return &Filter{test: found.root, node: found.node, scoped: c.scoped}, nil
@@ -177,7 +187,7 @@ func (c *compiler) count() error {
 	if c.conditions++; c.conditions > maxConditions {
 		return code.New(code.BadValue, "a query has more than %d conditions", maxConditions)
 	}
-	return c.names.Work().Spend(8 * work.Operator)
+	return c.meter.Spend(8 * work.Operator)
 }
 
 // path reads the path of a condition. In arrayFilters its first name is the identifier.

@@ -103,6 +103,9 @@ func (n *Node) join(part *Node) {
 // every is the test that all of list pass.
 func every(list []test) test {
 	return func(v doc.Value, s *expression.Scope, w *Where) (bool, error) {
+		if err := s.Work().Spend(len(list)); err != nil {
+			return false, err
+		}
 		for _, t := range list {
 			if ok, err := t(v, s, w); !ok || err != nil {
 				return false, err
@@ -115,6 +118,9 @@ func every(list []test) test {
 // some is the test that one of list passes. What those before it have noted is undone.
 func some(list []test) test {
 	return func(v doc.Value, s *expression.Scope, w *Where) (bool, error) {
+		if err := s.Work().Spend(len(list)); err != nil {
+			return false, err
+		}
 		for _, t := range list {
 			var before Where
 			if w != nil {

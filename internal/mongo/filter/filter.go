@@ -7,6 +7,7 @@ package filter
 import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A Filter is a compiled query. It is immutable and safe for concurrent use with a
@@ -35,6 +36,9 @@ type Where struct {
 type Options struct {
 	// Names are the variables that $expr may use; nil for none beside the system's.
 	Names *expression.Names
+
+	// Meter counts what it costs to compile; nil for the one of Names.
+	Meter *work.Meter
 }
 
 // Compile reads a query. Errors are *code.Error: unknown operators are BadValue

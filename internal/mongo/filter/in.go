@@ -14,7 +14,7 @@ import (
 // in is {$in: [value, /regex/]}.
 // https://www.mongodb.com/docs/v7.0/reference/operator/query/in/
 func in(c *compiler, name string, arg doc.Value, at spot) (condition, error) {
-	l, err := readList(name, arg, c.names.Work())
+	l, err := readList(name, arg, c.meter)
 	if err != nil {
 		return condition{}, err
 	}
@@ -23,7 +23,7 @@ func in(c *compiler, name string, arg doc.Value, at spot) (condition, error) {
 
 // notIn is {$nin: [value, /regex/]}.
 func notIn(c *compiler, name string, arg doc.Value, at spot) (condition, error) {
-	l, err := readList(name, arg, c.names.Work())
+	l, err := readList(name, arg, c.meter)
 	if err != nil {
 		return condition{}, err
 	}

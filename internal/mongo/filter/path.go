@@ -83,9 +83,10 @@ func (p *Path) Names() []string { return p.names }
 // where the path ends early is visited as the zero Value, once for each object that lacks
 // the name; nothing is visited in an array that has nothing to look into. The element
 // is the index in the outermost array that the walk went through without being told an
-// index, -1 when there is none. Walk reports whether it was stopped.
-func (p *Path) Walk(d doc.Doc, leaf Leaf, visit func(v doc.Value, element int) (stop bool)) bool {
-	w := walk{path: p, leaf: leaf}
+// index, -1 when there is none. Walk reports whether it was stopped. m,
+// which may be nil, counts the walk, and ends it when the work has to stop.
+func (p *Path) Walk(d doc.Doc, leaf Leaf, m *work.Meter, visit func(v doc.Value, element int) (stop bool)) bool {
+	w := walk{path: p, leaf: leaf, meter: m}
 	return w.from(doc.Object(d), func(v doc.Value, at place) bool {
 		if !at.found {
 			return visit(v, -1)

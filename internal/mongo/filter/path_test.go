@@ -48,7 +48,7 @@ func TestWalk(t *testing.T) {
 
 func walked(p *Path, d doc.Doc, leaf Leaf) string {
 	var found []string
-	p.Walk(d, leaf, func(v doc.Value, element int) bool {
+	p.Walk(d, leaf, nil, func(v doc.Value, element int) bool {
 		text := "-"
 		if v.Type != 0 {
 			text = strings.ReplaceAll(string(doc.AppendJSONValue(nil, v)), `"`, "")
@@ -65,7 +65,7 @@ func walked(p *Path, d doc.Doc, leaf Leaf) string {
 func TestWalkStops(t *testing.T) {
 	p, _ := ParsePath("a.b")
 	n := 0
-	if !p.Walk(fromJSON(t, `{"a":[{"b":[1,2]},{"b":3}]}`), Both, func(doc.Value, int) bool { n++; return n == 2 }) || n != 2 {
+	if !p.Walk(fromJSON(t, `{"a":[{"b":[1,2]},{"b":3}]}`), Both, nil, func(doc.Value, int) bool { n++; return n == 2 }) || n != 2 {
 		t.Error("went on to", n)
 	}
 }

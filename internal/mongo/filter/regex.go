@@ -73,7 +73,10 @@ func regex(c *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 			return condition{}, code.New(code.BadValue, "$regex has to be a string")
 		}
 	}
-	also := doc.Lookup(at.among, "$options")
+	also, err := c.meter.Lookup(at.among, "$options")
+	if err != nil {
+		return condition{}, err
+	}
 	if also.Type != 0 {
 		given, ok := doc.AsString(also)
 		if !ok {
@@ -101,11 +104,12 @@ func twice(among doc.Doc) error {
 }
 
 // regexOptions is the $options beside a $regex, which has read it.
-func regexOptions(_ *compiler, _ string, _ doc.Value, at spot) (condition, error) {
-	if !has(at.among, "$regex") {
-		return condition{}, code.New(code.BadValue, "$options needs a $regex")
+func regexOptions(c *compiler, _ string, _ doc.Value, at spot) (condition, error) {
+	pattern, err := c.meter.Lookup(at.among, "$regex")
+	if err == nil && pattern.Type == 0 {
+		err = code.New(code.BadValue, "$options needs a $regex")
 	}
-	return condition{}, nil
+	return condition{}, err
 }
 
 // regexValue is {path: /x/}.
@@ -115,7 +119,7 @@ func regexValue(c *compiler, arg doc.Value, at spot) (condition, error) {
 }
 
 func matches(c *compiler, text, options string, at spot) (condition, error) {
-	r, err := newRegularExpression(text, options, c.names.Work())
+	r, err := newRegularExpression(text, options, c.meter)
 	if err != nil {
 		return condition{}, err
 	}
@@ -149,6 +153,9 @@ func (r *regularExpression) accepts(v doc.Value, m *work.Meter) (bool, error) {
 	case bsoncore.TypeSymbol:
 		v.Type = bsoncore.TypeString
 	case bsoncore.TypeRegex:
+		if err := m.Spend(work.Operator + work.Scanned(len(v.Data))); err != nil {
+			return false, err
+		}
 		text, options, _ := splitRegex(v)
 		return text == r.text && options == r.options, nil
 	}

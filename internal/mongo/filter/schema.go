@@ -102,6 +102,9 @@ func (c *compiler) schema(d doc.Doc, depth int) (rule, error) {
 	if depth > maxDepth {
 		return nil, code.New(code.BadValue, "exceeded depth limit of %d when converting to match expressions", maxDepth)
 	}
+	if err := c.meter.Spend(noting); err != nil {
+		return nil, err
+	}
 	s := &schema{c: c, depth: depth, keywords: map[string]doc.Value{}}
 	for name, arg := range doc.Members(d) {
 		if err := s.note(name, arg); err != nil {
@@ -150,6 +153,9 @@ func everyRule(list []rule) rule {
 		return list[0]
 	}
 	return func(v doc.Value, m *work.Meter) (bool, error) {
+		if err := m.Spend(len(list)); err != nil {
+			return false, err
+		}
 		for _, r := range list {
 			if ok, err := r(v, m); !ok || err != nil {
 				return false, err

@@ -82,6 +82,9 @@ func firstItems(s *schema, name string, arg doc.Value) (rule, error) {
 			if n == len(list) {
 				break
 			}
+			if err := m.Spend(work.Element); err != nil {
+				return false, err
+			}
 			if ok, err := list[n](e, m); !ok || err != nil {
 				return false, err
 			}
@@ -95,7 +98,7 @@ func firstItems(s *schema, name string, arg doc.Value) (rule, error) {
 func additionalItems(s *schema, name string, arg doc.Value) (rule, error) {
 	r, err := schemaOrBool(s, name, arg, "either an object or a boolean, but got a "+code.TypeName(arg))
 	if first := s.keywords["items"]; err == nil && first.Type == bsoncore.TypeArray {
-		return elementsFrom(length(first, s.c.names.Work()), r), nil
+		return elementsFrom(length(first, s.c.meter), r), nil
 	}
 	return nil, err
 }

@@ -38,6 +38,9 @@ func schemaLogic(s *schema, name string, arg doc.Value) (rule, error) {
 // obeys counts how many of list a value obeys, up to enough of them.
 func obeys(list []rule, want func(n int) bool, enough int) rule {
 	return func(v doc.Value, m *work.Meter) (bool, error) {
+		if err := m.Spend(len(list)); err != nil {
+			return false, err
+		}
 		n := 0
 		for _, r := range list {
 			ok, err := r(v, m)
@@ -76,12 +79,12 @@ func enum(s *schema, name string, arg doc.Value) (rule, error) {
 	}
 	set := &valueSet{}
 	for e := range doc.Elements(arg) {
-		set.add(e, s.c.names.Work())
+		set.add(e, s.c.meter)
 	}
 	if len(set.values) == 0 {
 		return nil, code.New(code.FailedToParse, "$jsonSchema keyword '%s' cannot be an empty array", name)
 	}
-	if set.repeats(s.c.names.Work()) {
+	if set.repeats(s.c.meter) {
 		return nil, code.New(code.FailedToParse, "$jsonSchema keyword '%s' array cannot contain duplicate values.", name)
 	}
 	return check(set.has).holds(), nil

@@ -8,6 +8,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
+// noting is what it costs to put a name in a map.
+const noting = 20
+
 var objects = setOf(bsoncore.TypeEmbeddedDocument)
 
 // propertyCount is minProperties and maxProperties.
@@ -23,7 +26,7 @@ func propertyCount(_ *schema, name string, arg doc.Value) (rule, error) {
 }
 
 // required lists the fields that have to be there.
-func required(_ *schema, name string, arg doc.Value) (rule, error) {
+func required(s *schema, name string, arg doc.Value) (rule, error) {
 	if arg.Type != bsoncore.TypeArray {
 		return nil, wrongType(name, "an array, but found an element of type "+code.TypeName(arg))
 	}
@@ -36,6 +39,9 @@ func required(_ *schema, name string, arg doc.Value) (rule, error) {
 		}
 		if seen[field] {
 			return nil, code.New(code.FailedToParse, "$jsonSchema keyword '%s' array cannot contain duplicate values", name)
+		}
+		if err := s.c.meter.Spend(noting + work.Scanned(len(field))); err != nil {
+			return nil, err
 		}
 		seen[field] = true
 		fields = append(fields, field)
@@ -166,7 +172,7 @@ func patternProperties(s *schema) ([]namedRule, error) {
 		if inner.Type != bsoncore.TypeEmbeddedDocument {
 			return nil, code.New(code.TypeMismatch, "$jsonSchema keyword '%s' has property '%s' which is not an object", name, text)
 		}
-		p, err := newRegularExpression(text, "", s.c.names.Work())
+		p, err := newRegularExpression(text, "", s.c.meter)
 		if err != nil {
 			return nil, err
 		}
@@ -217,6 +223,9 @@ func dependency(s *schema, field string, arg doc.Value) (rule, error) {
 		}
 		if seen[other] {
 			return nil, code.New(code.FailedToParse, "array '%s' in $jsonSchema keyword 'dependencies' contains duplicate element: %s", field, other)
+		}
+		if err := s.c.meter.Spend(noting + work.Scanned(len(other))); err != nil {
+			return nil, err
 		}
 		seen[other] = true
 		fields = append(fields, other)

@@ -59,7 +59,7 @@ func schemaPattern(s *schema, name string, arg doc.Value) (rule, error) {
 	if !ok {
 		return nil, wrongType(name, "a string")
 	}
-	p, err := newRegularExpression(text, "", s.c.names.Work())
+	p, err := newRegularExpression(text, "", s.c.meter)
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +80,8 @@ func multipleOf(_ *schema, name string, arg doc.Value) (rule, error) {
 		if n, ok := doc.AsInt(v); ok && isWhole {
 			return n%whole == 0
 		}
-		_ = m.Spend(100) // numbers of any size
 		d, ok := decimal(v)
+		_ = m.Spend(100 + 2*max(d.Exponent-by.Exponent, by.Exponent-d.Exponent)) // numbers of any size
 		return ok && divides(by, d)
 	}).holds()), nil
 }

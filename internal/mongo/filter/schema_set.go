@@ -16,6 +16,7 @@ import (
 type valueSet struct{ values []doc.Value }
 
 func (s *valueSet) add(v doc.Value, m *work.Meter) {
+	_ = m.Spend(work.Element)
 	s.values = append(s.values, ordered(v, maxDepth, m))
 }
 

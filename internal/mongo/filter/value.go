@@ -26,7 +26,7 @@ func (f *ValueFilter) Match(v doc.Value, s *expression.Scope) (bool, error) {
 // https://www.mongodb.com/docs/v7.0/reference/operator/update/pull/
 func CompileValue(cond doc.Value, o Options) (*ValueFilter, error) {
 	cond.Data = slices.Clone(cond.Data)
-	c := &compiler{names: o.Names}
+	c := newCompiler(o)
 	at := spot{level: inUpdate, path: &Path{}}
 	name, _ := firstOf(cond)
 	switch {
@@ -58,7 +58,8 @@ func valueFilter(c condition, err error) (*ValueFilter, error) {
 // there is no such name or more than one, BadValue when it is not of letters and digits.
 // https://www.mongodb.com/docs/v7.0/reference/operator/update/positional-filtered/
 func CompileElement(filter doc.Doc, o Options) (f *ValueFilter, identifier string, err error) {
-	c := &compiler{names: o.Names, identified: true}
+	c := newCompiler(o)
+	c.identified = true
 	found, err := c.query(slices.Clone(filter), spot{level: inUpdate})
 	if err == nil && c.identifier == "" {
 		err = code.New(code.FailedToParse, "Cannot use an expression without a top-level field name in arrayFilters")
@@ -71,7 +72,7 @@ func CompileElement(filter doc.Doc, o Options) (f *ValueFilter, identifier strin
 // Errors are *code.Error.
 func CompileElemMatch(cond doc.Value, o Options) (*ValueFilter, error) {
 	cond.Data = slices.Clone(cond.Data)
-	c := &compiler{names: o.Names}
+	c := newCompiler(o)
 	one, _, err := c.element(cond, spot{})
 	if err != nil {
 		return nil, err
