@@ -72,7 +72,7 @@ var large = map[string][]string{
 	"$dateAdd": {`{"startDate": "$date", "unit": "month", "amount": 1}`}, "$dateSubtract": {`{"startDate": "$date", "unit": "month", "amount": 1}`},
 	"$dateDiff": {`{"startDate": "$date", "endDate": "$$NOW", "unit": "month", "timezone": "Europe/Berlin"}`}, "$dateTrunc": {`{"date": "$date", "unit": "week"}`},
 	"$atan2": {`["$decimal", "$decimal"]`}, "$log": {`["$decimal", 3]`}, "$pow": {`["$decimal", {"$numberDecimal": "1.5"}]`},
-	"$divide": {`["$decimal", 7]`}, "$mod": {`["$decimal", 7]`}, "$subtract": {`["$decimal", 7]`}, "$round": {`["$decimal", 3]`}, "$trunc": {`["$decimal", 3]`},
+	"$divide": {`["$decimal", 7]`}, "$mod": {`["$decimal", 7]`}, "$subtract": {`["$decimal", 7]`, `["$decimal", {"$numberDecimal": "1E-6000"}]`}, "$round": {`["$decimal", 3]`}, "$trunc": {`["$decimal", 3]`},
 	"$tsIncrement": {`"$ts"`}, "$tsSecond": {`"$ts"`},
 }
 
@@ -84,7 +84,7 @@ func init() {
 	}
 	all([]string{`["$nested", "$nested2"]`, `["$text", "$text2"]`}, "$eq $ne $gt $gte $lt $lte")
 	all([]string{`"$numbers"`, `"$decimals"`}, "$avg $max $min $stdDevPop $stdDevSamp $sum")
-	all([]string{`["$decimal", "$decimal", "$decimal"]`}, "$add $multiply")
+	all([]string{`["$decimal", "$decimal", "$decimal"]`, `["$decimal", 0.5]`}, "$add $multiply")
 	all([]string{`"$decimal"`}, "$abs $asinh $atan $ceil $cos $cosh $degreesToRadians $exp $floor $ln $log10 $radiansToDegrees $sin $sinh $sqrt $tan $tanh")
 	all([]string{`{"$multiply": ["$decimal", {"$numberDecimal": "1E-6000"}]}`}, "$acos $asin $atanh")
 	all([]string{`"$decimal"`}, "$acosh")

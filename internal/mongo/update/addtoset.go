@@ -63,14 +63,20 @@ func newSet(all []doc.Value, m *work.Meter) *set {
 	}
 	slices.SortStableFunc(places, func(i, j int) int { return m.Compare(all[i], all[j]) })
 	places = slices.CompactFunc(places, func(i, j int) bool { return m.Equal(all[i], all[j]) })
-	first := slices.Clone(places) // of each of the equal ones the first is kept
-	slices.Sort(first)
-	s := &set{values: make([]doc.Value, len(first)), sorted: places}
-	for to, from := range first {
-		s.values[to] = all[from]
+	const kept = -1
+	to := make([]int, len(all)) // where each goes: of the equal ones the first is kept
+	for _, from := range places {
+		to[from] = kept
+	}
+	s := &set{values: make([]doc.Value, 0, len(places)), sorted: places}
+	for from, v := range all {
+		if to[from] == kept {
+			to[from] = len(s.values)
+			s.values = append(s.values, v)
+		}
 	}
 	for i, from := range places {
-		s.sorted[i], _ = slices.BinarySearch(first, from)
+		s.sorted[i] = to[from]
 	}
 	return s
 }
@@ -117,6 +123,9 @@ func (s *set) change(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, 
 		a = resume(dst, old, n)
 	}
 	for i, v := range s.values {
+		if err := x.spend(len(v.Data)); err != nil {
+			return dst, 0, kept, err
+		}
 		if !have.has(i) {
 			a.add(v)
 		}

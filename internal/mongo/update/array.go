@@ -69,6 +69,9 @@ func (x *run) array(dst []byte, v doc.Value, n *node) (out []byte, changed bool,
 
 // targets gives the children that are indexes, in order, each index once.
 func (x *run) targets(list []target, v doc.Value, n *node) ([]target, error) {
+	if err := x.in.Meter.Spend(placing * len(n.children)); err != nil {
+		return nil, err
+	}
 	for _, c := range n.children {
 		i, ok := index(c.name)
 		if !ok {
@@ -84,7 +87,7 @@ func (x *run) targets(list []target, v doc.Value, n *node) ([]target, error) {
 		if list[i-1].index != list[i].index {
 			continue
 		}
-		both, err := merge(list[i-1].node, list[i].node, extend(x.path, strconv.Itoa(list[i].index)))
+		both, err := merge(list[i-1].node, list[i].node, extend(x.path, strconv.Itoa(list[i].index)), x.in.Meter)
 		if err != nil {
 			return nil, err
 		}
@@ -116,6 +119,9 @@ func (x *run) creates(n *node) bool {
 		return n.leaf.creates && x.active(n.leaf)
 	}
 	for _, c := range n.children {
+		if x.spend(0) != nil {
+			return false // it does not matter, for the run ends
+		}
 		if x.creates(c.node) {
 			return true
 		}
@@ -129,6 +135,9 @@ func (x *run) pad(dst []byte, length, index int) ([]byte, error) {
 		return dst, code.New(cannotBackfillArray, "can't backfill more than %d elements", maxPadding)
 	}
 	for ; length < index; length++ {
+		if err := x.spend(0); err != nil {
+			return dst, err
+		}
 		dst = append(dst, byte(bsoncore.TypeNull))
 		dst = append(strconv.AppendInt(dst, int64(length), 10), 0)
 	}
@@ -186,7 +195,7 @@ func (x *run) concerned(name string, e doc.Value, n *node) (*node, error) {
 		both := x.merged[pair]
 		if both == nil {
 			var err error
-			if both, err = merge(all, c.node, extend(x.path, name)); err != nil {
+			if both, err = merge(all, c.node, extend(x.path, name), x.in.Meter); err != nil {
 				return nil, err
 			}
 			if x.merged == nil {

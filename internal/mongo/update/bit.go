@@ -58,6 +58,9 @@ func changeBits(x *run, dst []byte, old doc.Value, steps []bitwise) ([]byte, bso
 		return dst, 0, kept, code.New(code.BadValue, "Cannot apply $bit to a value of non-integral type.%s has the field %s of non-integer type %s",
 			x.idText(), x.path[len(x.path)-1], typeName(old.Type))
 	}
+	if err := x.in.Meter.Spend(len(steps)); err != nil {
+		return dst, 0, kept, err
+	}
 	for _, step := range steps {
 		a, _ := doc.AsInt(v)
 		b, _ := doc.AsInt(step.arg)

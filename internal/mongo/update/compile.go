@@ -66,8 +66,8 @@ func Compile(update doc.Doc, o Options) (*Update, error) {
 	if err := c.checkUsed(o.ArrayFilters, update); err != nil {
 		return nil, err
 	}
-	c.u.root.sort()
-	return c.u, nil
+	c.u.root.sort(c.names.Work())
+	return c.u, c.names.Work().Err()
 }
 
 // modifier reads all fields of one operator.
@@ -92,14 +92,14 @@ func (c *compiler) modifier(name string, fields doc.Value) error {
 }
 
 func (c *compiler) field(compile operator, field string, arg doc.Value) error {
+	if err := c.names.Work().Spend(placing + 8*work.Operator + work.Scanned(len(arg.Data))); err != nil {
+		return err
+	}
 	if compile == nil {
 		return c.rename(field, arg)
 	}
 	path, err := splitPath(field)
 	if err != nil {
-		return err
-	}
-	if err := c.names.Work().Spend(8*work.Operator + work.Scanned(len(arg.Data))); err != nil {
 		return err
 	}
 	l, err := compile(field, arg, c.names)

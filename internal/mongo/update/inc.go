@@ -38,6 +38,9 @@ func (a arithmetic) change(x *run, dst []byte, old, arg doc.Value) ([]byte, bson
 			"Cannot apply %s to a value of non-numeric type. {%s} has the field '%s' of non-numeric type %s",
 			a.name, x.idText(), x.path[len(x.path)-1], typeName(old.Type))
 	}
+	if err := x.in.Meter.Spend(a.cost(from, arg)); err != nil {
+		return dst, 0, kept, err
+	}
 	v, ok := a.apply(from, arg)
 	if !ok {
 		return dst, 0, kept, code.New(code.BadValue, "Failed to apply %s operations to current value ((%s)%s) for document {%s}",
@@ -47,4 +50,13 @@ func (a arithmetic) change(x *run, dst []byte, old, arg doc.Value) ([]byte, bson
 		return dst, 0, kept, nil
 	}
 	return append(dst, v.Data...), v.Type, written, nil
+}
+
+// cost is more for decimals, most of all to add those of which one is far smaller.
+func (a arithmetic) cost(old, arg doc.Value) int {
+	if old.Type != bsoncore.TypeDecimal128 && arg.Type != bsoncore.TypeDecimal128 {
+		return 0
+	}
+	m, n := asDecimal(old).Exponent, asDecimal(arg).Exponent
+	return 100 + 2*max(m-n, n-m)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // {$pop: {path: 1}} removes the last element, {path: -1} the first.
@@ -20,6 +21,9 @@ func compilePop(field string, arg doc.Value, _ *expression.Names) (*leaf, error)
 	return &leaf{change: func(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, outcome, error) {
 		if !doc.IsArray(old) {
 			return dst, 0, kept, code.New(code.TypeMismatch, "Path '%s' contains an element of non-array type '%s'", x.dotted(), typeName(old.Type))
+		}
+		if err := x.in.Meter.Spend(work.Scanned(len(old.Data))); err != nil {
+			return dst, 0, kept, err
 		}
 		return pop(dst, old, which < 0)
 	}}, nil

@@ -104,6 +104,10 @@ func (p *push) extend(x *run, dst []byte, old doc.Value, n int) ([]byte, bsoncor
 func (p *push) holds(n int64) bool { return p.slice >= n || p.slice <= -n && p.slice < 0 }
 
 func (p *push) write(x *run, dst []byte, values []doc.Value) []byte {
+	const valueBytes = 40
+	if x.spend(valueBytes*(len(values)+len(p.values))) != nil {
+		return dst
+	}
 	values = slices.Insert(values, p.place(int64(len(values))), p.values...)
 	if p.order != nil {
 		slices.SortStableFunc(values, func(a, b doc.Value) int { return p.order.compare(x.in.Meter, a, b) })

@@ -1,6 +1,7 @@
 package update
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -67,7 +68,7 @@ func dynamic(path []string) bool {
 
 func (r *rename) set(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, outcome, error) {
 	v := x.values[r.number]
-	if !doc.IsUndefined(old) && doc.EqualBSON(v, old) {
+	if !doc.IsUndefined(old) && x.in.Meter.Equal(v, old) {
 		return dst, 0, kept, nil
 	}
 	return append(dst, v.Data...), v.Type, written, nil
@@ -80,7 +81,7 @@ func (x *run) prepare(renames []*rename, d doc.Doc) error {
 		if err == nil && !doc.IsUndefined(v) {
 			err = x.checkTarget(r, d)
 		}
-		if err != nil {
+		if err = cmp.Or(x.in.Meter.Err(), err); err != nil {
 			return err
 		}
 		x.values = append(x.values, v)
@@ -92,7 +93,7 @@ func (x *run) prepare(renames []*rename, d doc.Doc) error {
 func (x *run) source(r *rename, d doc.Doc) (doc.Value, error) {
 	v, array := doc.Object(d), ""
 	for i, part := range r.from {
-		next, ok := step(v, part)
+		next, ok := x.step(v, part)
 		if !ok {
 			before := r.from[i-1] // the document itself can always be stepped into
 			return v, code.New(code.PathNotViable, "cannot use the part (%s of %s) to traverse the element ({%s})",
@@ -119,7 +120,7 @@ func (x *run) checkTarget(r *rename, d doc.Doc) error {
 			return code.New(code.BadValue, "The destination field cannot be an array element, '%s' in doc with %s has an array field called '%s'",
 				strings.Join(r.to, "."), x.idText(), r.to[i-1])
 		}
-		v, _ = step(v, part)
+		v, _ = x.step(v, part)
 		if doc.IsUndefined(v) {
 			break
 		}
@@ -130,17 +131,18 @@ func (x *run) checkTarget(r *rename, d doc.Doc) error {
 // step goes from an object or array to the member or element called part, undefined
 // when there is none. It is not ok from anything else, and from an array when part is
 // no index.
-func step(v doc.Value, part string) (doc.Value, bool) {
+func (x *run) step(v doc.Value, part string) (doc.Value, bool) {
 	switch v.Type {
 	case bsoncore.TypeEmbeddedDocument:
-		return doc.Lookup(v.Data, part), true
+		found, _ := x.in.Meter.Lookup(v.Data, part)
+		return found, true
 	case bsoncore.TypeArray:
 		at, ok := index(part)
 		if !ok {
 			break
 		}
 		for e := range doc.Elements(v) {
-			if at == 0 {
+			if at == 0 || x.spend(0) != nil {
 				return e, true
 			}
 			at--

@@ -10,6 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A node is what an update does at and below one place of a document. The paths of
@@ -109,21 +110,30 @@ func (n *node) index() {
 }
 
 // sort puts the children of n and below into the order in which they are applied.
-func (n *node) sort() {
+func (n *node) sort(m *work.Meter) {
 	for _, c := range n.children {
-		c.sort()
+		c.sort(m)
 	}
 	if n.positional != nil {
-		n.positional.sort()
+		n.positional.sort(m)
 	}
-	n.order()
+	n.order(m)
 }
 
-func (n *node) order() {
+// placing is what it costs to put a child in its place.
+const placing = 20
+
+// order is of no use when m has failed.
+func (n *node) order(m *work.Meter) {
 	if len(n.children) < 2 {
 		return
 	}
-	slices.SortFunc(n.children, func(a, b child) int { return compareNames(a.name, b.name) })
+	slices.SortFunc(n.children, func(a, b child) int {
+		if m.Spend(work.Operator+work.Copied(min(len(a.name), len(b.name)))) != nil {
+			return 0
+		}
+		return compareNames(a.name, b.name)
+	})
 	if n.byName != nil {
 		n.index()
 	}
@@ -153,7 +163,10 @@ func leadingDigits(name string) int {
 }
 
 // merge is what two nodes do together to one place. at is the path of the place.
-func merge(a, b *node, at []string) (*node, error) {
+func merge(a, b *node, at []string, m *work.Meter) (*node, error) {
+	if err := m.Spend(placing * (1 + len(a.children) + len(b.children))); err != nil {
+		return nil, err
+	}
 	if a.leaf != nil || b.leaf != nil || a.each != b.each {
 		return nil, code.New(code.ConflictingUpdateOperators, "Update created a conflict at '%s'", strings.Join(at, "."))
 	}
@@ -162,13 +175,13 @@ func merge(a, b *node, at []string) (*node, error) {
 	if n.positional == nil {
 		n.positional = b.positional
 	} else if b.positional != nil {
-		if n.positional, err = merge(a.positional, b.positional, extend(at, positionalName)); err != nil {
+		if n.positional, err = merge(a.positional, b.positional, extend(at, positionalName), m); err != nil {
 			return nil, err
 		}
 	}
 	for _, c := range a.children {
 		if other := b.child(c.name); other != nil {
-			if c.node, err = merge(c.node, other, extend(at, c.label(a.each))); err != nil {
+			if c.node, err = merge(c.node, other, extend(at, c.label(a.each)), m); err != nil {
 				return nil, err
 			}
 		}
@@ -179,8 +192,8 @@ func merge(a, b *node, at []string) (*node, error) {
 			n.add(c)
 		}
 	}
-	n.order()
-	return n, nil
+	n.order(m)
+	return n, m.Err()
 }
 
 // label is the child's part of a path.

@@ -85,6 +85,9 @@ func begin(dst []byte, name string) []byte {
 
 // member appends what n makes of a member or element that is there.
 func (x *run) member(dst []byte, name string, v doc.Value, n *node, inArray bool) (out []byte, changed bool, err error) {
+	if err := x.spend(len(v.Data)); err != nil {
+		return dst, false, err
+	}
 	x.path = append(x.path, name)
 	start := len(dst)
 	dst = begin(dst, name)
@@ -178,6 +181,9 @@ func (x *run) checkImmutable(l *leaf, o outcome) error {
 func (x *run) checkWritten(l *leaf) error {
 	depth := l.depth
 	if l.moves != nil {
+		if err := x.spend(len(x.values[l.moves.number].Data)); err != nil {
+			return err
+		}
 		depth = depthOf(x.values[l.moves.number])
 	}
 	if len(x.path)+depth > MaxDepth {
@@ -192,6 +198,9 @@ func (x *run) checkWritten(l *leaf) error {
 // missing appends what n makes at a name that is not there: nothing, unless a leaf
 // below creates.
 func (x *run) missing(dst []byte, name string, n *node) (out []byte, changed bool, err error) {
+	if err := x.spend(0); err != nil {
+		return dst, false, err
+	}
 	x.path = append(x.path, name)
 	start := len(dst)
 	switch {
@@ -247,6 +256,9 @@ func (x *run) mustExist(rest []string) error {
 // path: v is no object, nor an array with part as an index. between are the names
 // behind part.
 func (x *run) blocked(v doc.Value, part string, n *node, between []string) error {
+	if err := x.spend(0); err != nil {
+		return err
+	}
 	switch {
 	case n.each:
 		return x.mustExist(append([]string{part}, between...))
@@ -279,6 +291,9 @@ func (x *run) resolve(n *node) (*node, error) {
 	if x.matched == "" {
 		return nil, code.New(code.BadValue, "The positional operator did not find the match needed from the query.")
 	}
+	if err := x.in.Meter.Spend(placing * len(n.children)); err != nil {
+		return nil, err
+	}
 	out := &node{}
 	here := child{name: x.matched, node: n.positional}
 	for _, c := range n.children {
@@ -287,11 +302,11 @@ func (x *run) resolve(n *node) (*node, error) {
 			continue
 		}
 		var err error
-		if here.node, err = merge(n.positional, c.node, extend(x.path, c.name)); err != nil {
+		if here.node, err = merge(n.positional, c.node, extend(x.path, c.name), x.in.Meter); err != nil {
 			return nil, err
 		}
 	}
 	out.add(here)
-	out.order()
-	return out, nil
+	out.order(x.in.Meter)
+	return out, x.in.Meter.Err()
 }

@@ -21,7 +21,7 @@ import (
 // How long work goes on before it is told to stop, and how long it may take to do so on a machine that is busy
 // with other things.
 const (
-	asksAllowed = 10 // about 10 ms of work
+	asksAllowed = 5 // about 5 ms of work
 	watchdog    = 2 * time.Second
 )
 
