@@ -104,7 +104,7 @@ func (x *change) pipe(r *request, d doc.Doc, in update.Input) (out doc.Doc, chan
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	each, err := x.pipeline.Each(ctx, &pipeline.Env{Now: r.at, ClusterTime: r.clusterTime(), Random: random, Vars: x.vars})
+	each, err := x.pipeline.Each(ctx, &pipeline.Env{Now: r.at, ClusterTime: r.clusterTime(), Random: random, Vars: x.vars, Meter: r.work()})
 	if err != nil {
 		return nil, false, err
 	}

@@ -140,7 +140,9 @@ func (s *stream) fill(r *request, b *batch) (done bool, err error) {
 
 // read adds what the log has by now.
 func (s *stream) read(r *request, b *batch, watch clock.Stopwatch, patience time.Duration) (done bool, err error) {
-	each, err := s.rest.Each(r.ctx, s.env)
+	env := *s.env
+	env.Meter = r.work() // of the request that reads the stream now
+	each, err := s.rest.Each(r.ctx, &env)
 	if err != nil {
 		return false, err
 	}

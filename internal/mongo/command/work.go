@@ -20,10 +20,13 @@ func (r *request) work() *work.Meter {
 
 // stops fails when the request that runs has to stop.
 func (c *connection) stops() error {
-	if r := c.running; r != nil { // only this goroutine changes it
-		return r.stopped()
+	c.mu.Lock()
+	r := c.running
+	c.mu.Unlock()
+	if r == nil {
+		return nil
 	}
-	return nil
+	return r.stopped()
 }
 
 // holds counts what expressions of the request that runs hold. Its end gives back the rest.

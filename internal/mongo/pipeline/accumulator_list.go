@@ -61,9 +61,9 @@ func (a *merged) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
 		return 0, code.New(40400, "$mergeObjects requires object inputs, but input %s is of type %s", show(v), typeName(v))
 	}
 	before := cap(a.now) + cap(a.next)
-	a.next = appendMerged(a.next[:0], a.now, v.Data)
+	a.next = appendMerged(m, a.next[:0], a.now, v.Data)
 	a.now, a.next = a.next, a.now
-	return cap(a.now) + cap(a.next) - before, m.Spend(2 * work.Scanned(len(a.now)))
+	return cap(a.now) + cap(a.next) - before, m.Err()
 }
 
 func (a *merged) value(m *work.Meter) doc.Value {

@@ -47,6 +47,9 @@ func (s *sum) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
 		s.widest = max(s.widest, double)
 	case bsoncore.TypeDecimal128:
 		s.widest = decimal
+		if err := m.Spend(stepping); err != nil {
+			return 0, err
+		}
 		var err error
 		s.decimal, err = addDecimals(s.decimal, v)
 		return 0, err

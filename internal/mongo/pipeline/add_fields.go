@@ -8,6 +8,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // An addFields is $addFields, which is $set too. New members come last; others change
@@ -38,7 +39,11 @@ func (s *addFields) mapper(r *run) mapping {
 func appendAdded(dst []byte, n *node, d doc.Doc, s *expression.Scope) ([]byte, error) {
 	dst, at := beginDoc(dst)
 	var err error
+	m := s.Work()
 	for name, v := range doc.Members(d) {
+		if err = m.Spend(work.Element); err != nil {
+			return nil, err
+		}
 		c := n.child(name)
 		switch {
 		case c == nil:
@@ -56,8 +61,11 @@ func appendAdded(dst []byte, n *node, d doc.Doc, s *expression.Scope) ([]byte, e
 			return nil, err
 		}
 	}
-	has := n.membersOf(d)
+	has := n.membersOf(m, d)
 	for _, c := range n.children {
+		if err = m.Spend(work.Element); err != nil {
+			return nil, err
+		}
 		if has.get(c.name).Type != 0 {
 			continue
 		}

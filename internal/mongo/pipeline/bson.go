@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 var (
@@ -113,20 +114,27 @@ func (l *list) value() doc.Value {
 
 func (l *list) reset() { l.buf, l.n = l.buf[:0], 0 }
 
-// A lookup finds members of a document, by an index when it is asked for many.
+// A lookup finds members of a document, by an index when it is asked for many. It is of no use when its meter has failed.
 type lookup struct {
 	d     doc.Doc
+	meter *work.Meter
 	index map[string]doc.Value
 }
+
+// indexing is what it costs to put a member in an index.
+const indexing = 20
 
 // fewLookups are cheaper without an index.
 const fewLookups = 16
 
-func lookups(d doc.Doc, times int) lookup {
-	l := lookup{d: d}
+func lookups(m *work.Meter, d doc.Doc, times int) lookup {
+	l := lookup{d: d, meter: m}
 	if times > fewLookups {
 		l.index = map[string]doc.Value{}
 		for name, v := range doc.Members(d) {
+			if m.Spend(indexing+work.Scanned(len(name))) != nil {
+				break
+			}
 			if _, twice := l.index[name]; !twice {
 				l.index[name] = v
 			}
@@ -139,11 +147,12 @@ func (l lookup) get(name string) doc.Value {
 	if l.index != nil {
 		return l.index[name]
 	}
-	return doc.Lookup(l.d, name)
+	v, _ := l.meter.Lookup(l.d, name)
+	return v
 }
 
 // membersOf is for looking up n's children in a document.
-func (n *node) membersOf(d doc.Doc) lookup { return lookups(d, len(n.children)) }
+func (n *node) membersOf(m *work.Meter, d doc.Doc) lookup { return lookups(m, d, len(n.children)) }
 
 // size is how many members a document has.
 func size(d doc.Doc) int {
@@ -155,17 +164,24 @@ func size(d doc.Doc) int {
 }
 
 // appendMerged is a with the members of b: in the place of those that a has, else last.
-func appendMerged(dst []byte, a, b doc.Doc) []byte {
+// It is of no use when m has failed.
+func appendMerged(m *work.Meter, dst []byte, a, b doc.Doc) []byte {
 	sizeA, sizeB := size(a), size(b)
-	inA, inB := lookups(a, sizeB), lookups(b, sizeA)
+	inA, inB := lookups(m, a, sizeB), lookups(m, b, sizeA)
 	dst, at := beginDoc(dst)
 	for name, v := range doc.Members(a) {
+		if m.Spend(work.Operator+work.Copied(len(v.Data))) != nil {
+			break
+		}
 		if other := inB.get(name); other.Type != 0 {
 			v = other
 		}
 		dst = doc.AppendElement(dst, name, v)
 	}
 	for name, v := range doc.Members(b) {
+		if m.Spend(work.Operator+work.Copied(len(v.Data))) != nil {
+			break
+		}
 		if inA.get(name).Type == 0 {
 			dst = doc.AppendElement(dst, name, v)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A correlation is {$expr: {$eq: ["$path", "$$variable"]}} in the first $match of a join's
@@ -105,6 +106,6 @@ func (c *correlation) value(scope *expression.Scope) (doc.Value, bool) {
 }
 
 // compileOneOf is the filter {path: {$in: values}}.
-func compileOneOf(path string, values []doc.Value, patterns bool) (*filter.Filter, error) {
-	return filter.Compile(oneOfQuery(path, values, patterns), filter.Options{})
+func compileOneOf(m *work.Meter, path string, values []doc.Value, patterns bool) (*filter.Filter, error) {
+	return filter.Compile(oneOfQuery(path, values, patterns), filter.Options{Meter: m})
 }

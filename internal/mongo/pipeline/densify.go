@@ -8,6 +8,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A densify is $densify: new documents where a series of values has gaps.
@@ -161,7 +162,10 @@ func (g *densifying) partition(p *partition) error {
 	}
 	like := emptyDoc
 	if len(entries) > 0 {
-		like = entries[0].d
+		var err error
+		if like, err = g.shared(entries[0].d); err != nil {
+			return err
+		}
 	}
 	for _, e := range entries {
 		v := g.field.in(e.d)
@@ -191,17 +195,15 @@ func (g *densifying) upTo(next, v, high doc.Value, closed bool, like doc.Doc) (d
 		if c := g.r.meter.Compare(next, high); c > 0 || c == 0 && !closed {
 			break
 		}
-		if err := g.r.turn(); err != nil {
+		if err := g.r.meter.Spend(stepping + work.Scanned(len(like))); err != nil {
 			return next, err
 		}
 		if g.generated++; g.generated > maxDensified {
 			return next, code.New(5897900, "Generated %d documents in $densify, which is over the limit of %d. Increase the "+
 				"'internalQueryMaxAllowedDensifyDocs' parameter to allow more generated documents", g.generated, maxDensified)
 		}
-		d, err := g.fresh(next, like)
-		if err == nil {
-			err = g.give(d)
-		}
+		g.buf = g.field.appendSet(g.buf[:0], like, next)
+		err := g.give(g.buf)
 		if err != nil {
 			return next, err
 		}
@@ -209,19 +211,21 @@ func (g *densifying) upTo(next, v, high doc.Value, closed bool, like doc.Doc) (d
 			return next, err
 		}
 	}
-	return next, nil
+	return next, g.r.meter.Err()
 }
 
-// fresh is a document with the values of a partition, and v.
-func (g *densifying) fresh(v doc.Value, like doc.Doc) (doc.Doc, error) {
+// shared is a document with what all of a partition have in common with one of them.
+func (g *densifying) shared(one doc.Doc) (doc.Doc, error) {
 	d := emptyDoc
 	for _, p := range g.parts {
-		if of := p.in(like); of.Type != 0 {
+		if err := g.r.passing(one); err != nil {
+			return nil, err
+		}
+		if of := p.in(one); of.Type != 0 {
 			d = p.appendSet(nil, d, of)
 		}
 	}
-	g.buf = g.field.appendSet(g.buf[:0], d, v)
-	return g.buf, nil
+	return d, nil
 }
 
 func parseDensify(c *compiler, arg doc.Value) (stage, error) {

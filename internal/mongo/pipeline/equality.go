@@ -53,7 +53,7 @@ func (e *equality) find(values []doc.Value, exact bool) Rows {
 	if !e.tooBig && !patterns && (!exact || !e.arrays) {
 		return e.candidates(values, nil) // the table's keys are all that the filter asks for
 	}
-	accepts, err := compileOneOf(e.text, values, patterns)
+	accepts, err := compileOneOf(e.r.meter, e.text, values, patterns)
 	switch {
 	case err != nil:
 		return fail(err)
@@ -109,6 +109,7 @@ func (e *equality) fill() error {
 		grown := len(d) + entryBytes
 		e.values(d, func(v doc.Value) {
 			e.key = doc.AppendCanonicalBSON(e.key[:0], v)
+			_ = e.r.meter.Spend(indexing + work.Scanned(len(e.key)))
 			list := table[string(e.key)]
 			if len(list) > 0 && list[len(list)-1] == len(e.docs) {
 				return
@@ -116,6 +117,9 @@ func (e *equality) fill() error {
 			table[string(e.key)] = append(list, len(e.docs))
 			grown += len(e.key) + entryBytes
 		})
+		if err := e.r.meter.Err(); err != nil {
+			return err
+		}
 		if err := held.take(grown); err != nil {
 			if !code.Is(err, code.QueryExceededMemoryLimitNoDiskUseAllowed) {
 				return err
@@ -140,24 +144,27 @@ func (e *equality) values(d doc.Doc, f func(doc.Value)) {
 	}
 	e.arrays = true // or what may equal null though it is not, so that a filter has to decide
 	f(null)
-	arraysAt(doc.Object(d), e.path, f)
-	e.path.values(doc.Object(d), f)
+	arraysAt(e.r.meter, doc.Object(d), e.path, f)
+	e.path.values(e.r.meter, doc.Object(d), f)
 }
 
 // arraysAt calls f with the arrays that a path leads to.
-func arraysAt(v doc.Value, p path, f func(doc.Value)) {
+func arraysAt(m *work.Meter, v doc.Value, p path, f func(doc.Value)) {
 	for i, name := range p {
 		switch v.Type {
 		case bsoncore.TypeEmbeddedDocument:
-			v = doc.Lookup(v.Data, name)
+			v, _ = m.Lookup(v.Data, name)
 		case bsoncore.TypeArray:
 			index, n := arrayIndex(name), 0
 			for e := range doc.Elements(v) {
+				if m.Spend(work.Element) != nil {
+					return
+				}
 				if n == index {
-					arraysAt(e, p[i+1:], f)
+					arraysAt(m, e, p[i+1:], f)
 				}
 				if isObject(e) {
-					arraysAt(e, p[i:], f)
+					arraysAt(m, e, p[i:], f)
 				}
 				n++
 			}
@@ -178,7 +185,11 @@ func (e *equality) candidates(values []doc.Value, accepts *filter.Filter) Rows {
 	clear(e.already)
 	for _, v := range values {
 		e.key = doc.AppendCanonicalBSON(e.key[:0], v)
-		for _, i := range e.table[string(e.key)] {
+		found := e.table[string(e.key)]
+		if err := e.r.meter.Spend(work.Operator + work.Scanned(len(e.key)) + indexing*len(found)); err != nil {
+			return fail(err)
+		}
+		for _, i := range found {
 			if !e.already[i] {
 				e.already[i] = true
 				e.chosen = append(e.chosen, i)

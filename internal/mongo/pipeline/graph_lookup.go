@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -116,7 +117,8 @@ func (s *graphLookup) search(r *run, by *equality, scope *expression.Scope) (doc
 // meet takes a document that the search has come to.
 func (s *graphLookup) meet(w *search, d doc.Doc, depth int64, scope *expression.Scope) error {
 	missing := true
-	s.in.values(doc.Object(d), func(doc.Value) { missing = false })
+	m := scope.Work()
+	s.in.values(m, doc.Object(d), func(doc.Value) { missing = false })
 	if missing {
 		return nil // a null that is asked for is not the same as nothing
 	}
@@ -138,8 +140,11 @@ func (s *graphLookup) meet(w *search, d doc.Doc, depth int64, scope *expression.
 	if err := w.held.take(len(d) + len(w.key) + entryBytes); err != nil {
 		return err
 	}
-	s.out.values(doc.Object(d), w.ask)
-	return w.held.take(0)
+	s.out.values(m, doc.Object(d), func(v doc.Value) {
+		w.ask(v)
+		_ = m.Spend(indexing + work.Scanned(len(v.Data)))
+	})
+	return cmp.Or(m.Err(), w.held.take(0))
 }
 
 func parseGraphLookup(c *compiler, arg doc.Value) (stage, error) {

@@ -48,7 +48,7 @@ func (m *memory) Equal(_ context.Context, from Namespace, path string, values []
 		return nil, false
 	}
 	m.reads++
-	f, err := compileOneOf(path, values, false)
+	f, err := compileOneOf(nil, path, values, false)
 	if err != nil {
 		return fail(err), true
 	}

@@ -164,7 +164,10 @@ func (j *joining) matching(d doc.Doc) Rows {
 // of it. A missing one counts as null.
 func (j *joining) equals(d doc.Doc) Rows {
 	j.values = j.values[:0]
-	j.local.values(doc.Object(d), func(v doc.Value) { j.values = append(j.values, v) })
+	j.local.values(j.r.meter, doc.Object(d), func(v doc.Value) { j.values = append(j.values, v) })
+	if err := j.r.meter.Err(); err != nil {
+		return fail(err)
+	}
 	if len(j.values) == 0 {
 		j.values = append(j.values, null)
 	}
@@ -274,7 +277,7 @@ func (s *join) parse(c *compiler, as, local, foreign string, let, stages doc.Val
 // then the other stages.
 func (j *joining) documents(d doc.Doc) Rows {
 	j.values = j.values[:0]
-	j.local.values(doc.Object(d), func(v doc.Value) { j.values = append(j.values, v) })
+	j.local.values(j.r.meter, doc.Object(d), func(v doc.Value) { j.values = append(j.values, v) })
 	if len(j.values) == 0 {
 		j.values = append(j.values, null)
 	}
@@ -282,7 +285,7 @@ func (j *joining) documents(d doc.Doc) Rows {
 	for _, v := range j.values {
 		patterns = patterns || v.Type == bsoncore.TypeRegex
 	}
-	accepts, err := compileOneOf(j.foreignText, j.values, patterns)
+	accepts, err := compileOneOf(j.r.meter, j.foreignText, j.values, patterns)
 	if err != nil {
 		return fail(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A Merge is $merge, as the server sees it.
@@ -89,7 +90,7 @@ func (s *mergeStage) write(r *run, in Rows) error {
 			err = tooLarge(len(d))
 		}
 		if err == nil {
-			err = s.checkOn(d)
+			err = s.checkOn(r, d)
 		}
 		if err == nil {
 			err = server.Merge(r.ctx, &s.Merge, d, func(old doc.Doc) (doc.Doc, error) { return change(old, d) })
@@ -102,8 +103,11 @@ func (s *mergeStage) write(r *run, in Rows) error {
 }
 
 // checkOn refuses documents that cannot be told apart. One without _id gets a new one.
-func (s *mergeStage) checkOn(d doc.Doc) error {
+func (s *mergeStage) checkOn(r *run, d doc.Doc) error {
 	for i, p := range s.paths {
+		if err := r.passing(d); err != nil {
+			return err
+		}
 		v := p.in(d)
 		switch {
 		case nullish(v) && s.On[i] == "_id" && v.Type == 0:
@@ -124,8 +128,8 @@ func (s *mergeStage) changing(r *run) (func(old, d doc.Doc) (doc.Doc, error), er
 		return func(old, _ doc.Doc) (doc.Doc, error) { return old, nil }, nil
 	case "merge":
 		return func(old, d doc.Doc) (doc.Doc, error) {
-			buf = appendMerged(buf[:0], old, d)
-			return buf, nil
+			buf = appendMerged(r.meter, buf[:0], old, d)
+			return buf, r.meter.Err()
 		}, nil
 	case "pipeline":
 		return s.piping(r)
@@ -206,7 +210,7 @@ func (s *mergeStage) options(c *compiler, spec doc.Doc) error {
 			given = true
 			err = s.parseInto(v)
 		case "on":
-			err = s.parseOn(v)
+			err = s.parseOn(c, v)
 		case "let":
 			let = v
 		case "whenMatched":
@@ -295,7 +299,7 @@ func (s *mergeStage) parseInto(v doc.Value) error {
 	return nil
 }
 
-func (s *mergeStage) parseOn(v doc.Value) error {
+func (s *mergeStage) parseOn(c *compiler, v doc.Value) error {
 	switch v.Type {
 	case bsoncore.TypeString:
 		text, _ := doc.AsString(v)
@@ -310,6 +314,9 @@ func (s *mergeStage) parseOn(v doc.Value) error {
 		text, ok := doc.AsString(e)
 		if !ok {
 			return code.New(51134, "$merge 'on' array elements must be strings, but found %s", typeName(e))
+		}
+		if err := c.names.Work().Spend(work.Operator + len(s.On)); err != nil {
+			return err
 		}
 		if slices.Contains(s.On, text) {
 			return code.New(31465, "Found a duplicate field '%s'", text)

@@ -95,6 +95,9 @@ func (s *partitioning) read(in Rows, scope *expression.Scope, held *budget) (ent
 func (p *partition) values(x *expression.Expression) ([]doc.Value, error) {
 	values := make([]doc.Value, len(p.entries))
 	for i, e := range p.entries {
+		if err := p.r.turn(); err != nil {
+			return nil, err
+		}
 		p.scope.Reset(doc.Object(e.d))
 		v, err := x.Evaluate(p.scope)
 		if err == nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A path is the names of a dotted path.
@@ -65,21 +66,24 @@ func (p path) in(d doc.Doc) doc.Value {
 }
 
 // values calls f with each value at the path, going through arrays on the way and into
-// one at its end. There may be none.
-func (p path) values(v doc.Value, f func(doc.Value)) {
+// one at its end. There may be none, and not all when m has failed.
+func (p path) values(m *work.Meter, v doc.Value, f func(doc.Value)) {
 	for i, name := range p {
 		switch v.Type {
 		case bsoncore.TypeEmbeddedDocument:
-			v = doc.Lookup(v.Data, name)
+			v, _ = m.Lookup(v.Data, name)
 		case bsoncore.TypeArray:
 			index := arrayIndex(name)
 			n := 0
 			for e := range doc.Elements(v) {
+				if m.Spend(work.Element) != nil {
+					return
+				}
 				if n == index {
-					p[i+1:].values(e, f)
+					p[i+1:].values(m, e, f)
 				}
 				if isObject(e) {
-					p[i:].values(e, f)
+					p[i:].values(m, e, f)
 				}
 				n++
 			}
@@ -96,6 +100,9 @@ func (p path) values(v doc.Value, f func(doc.Value)) {
 		return
 	}
 	for e := range doc.Elements(v) {
+		if m.Spend(work.Element) != nil {
+			return
+		}
 		f(e)
 	}
 }

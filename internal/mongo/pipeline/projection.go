@@ -6,6 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A Projection is compiled: which members of a document stay, go or are computed. It is
@@ -128,6 +129,9 @@ func (w *projecting) include(dst []byte, n *node, d doc.Doc) ([]byte, error) {
 	dst, at := beginDoc(dst)
 	var err error
 	for name, v := range doc.Members(d) {
+		if err = w.scope.Work().Spend(work.Element); err != nil {
+			return nil, err
+		}
 		c := n.child(name)
 		if c == nil {
 			continue
@@ -158,9 +162,13 @@ func (w *projecting) include(dst []byte, n *node, d doc.Doc) ([]byte, error) {
 
 // computed appends what include has not taken from d.
 func (w *projecting) computed(dst []byte, n *node, d doc.Doc) ([]byte, error) {
-	has := n.membersOf(d)
+	m := w.scope.Work()
+	has := n.membersOf(m, d)
 	for _, c := range n.children {
-		var err error
+		err := m.Spend(work.Element)
+		if err != nil {
+			return nil, err
+		}
 		switch {
 		case c.kind == compute:
 			var v doc.Value
@@ -205,8 +213,9 @@ func (w *projecting) includeElements(dst []byte, n *node, array doc.Value) ([]by
 	dst, at := beginDoc(dst)
 	i := 0
 	for e := range doc.Elements(array) {
-		var err error
+		err := w.scope.Work().Spend(work.Element)
 		switch {
+		case err != nil:
 		case doc.IsArray(e):
 			dst, err = w.includeElements(appendIndex(dst, e.Type, i), n, e)
 		case isObject(e):

@@ -11,6 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // CompileProjection reads a projection, of find or of $project. An empty one keeps all.
@@ -83,6 +84,9 @@ var operators = sync.OnceValue(func() map[string]bool {
 func (c *projectionCompiler) member(parent *node, above, name string, v doc.Value, depth int) error {
 	if depth > maxPathNames {
 		return code.New(code.Overflow, "projection is nested too deeply")
+	}
+	if err := c.o.Names.Work().Spend(indexing + work.Scanned(len(above)+len(name))); err != nil {
+		return err
 	}
 	positional := strings.HasSuffix(name, ".$")
 	switch {
@@ -244,7 +248,7 @@ func (c *projectionCompiler) first(parent *node, name string, arg, v doc.Value) 
 	if err != nil {
 		return err
 	}
-	c.firsts, c.scoped = true, c.scoped || accepts.NeedsScope()
+	c.firsts, c.scoped = true, true
 	return put(parent, name, &node{kind: first, accepts: accepts})
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A setWindowFields is $setWindowFields: members that are computed from a document's
@@ -31,7 +32,10 @@ func (s *setWindowFields) rows(r *run, in Rows) Rows {
 		err := s.gather(r, in, func(p *partition) error {
 			columns := make([][]doc.Value, len(s.outputs))
 			for i, o := range s.outputs {
-				var err error
+				err := r.meter.Spend(work.Operator * len(p.entries))
+				if err != nil {
+					return err
+				}
 				if columns[i], err = o.function(p); err != nil {
 					return err
 				}
@@ -39,6 +43,9 @@ func (s *setWindowFields) rows(r *run, in Rows) Rows {
 			for i, e := range p.entries {
 				d := e.d
 				for j, o := range s.outputs {
+					if err := r.passing(d); err != nil {
+						return err
+					}
 					next = o.path.appendSet(next[:0], d, columns[j][i])
 					now, next = next, now
 					d = now
@@ -116,6 +123,9 @@ func (s *setWindowFields) output(c *compiler, name string, v doc.Value) error {
 	if err != nil {
 		return err
 	}
+	if err := c.names.Work().Spend(len(s.outputs)); err != nil {
+		return err
+	}
 	for _, o := range s.outputs {
 		n := min(len(o.path), len(p))
 		if slices.Equal(o.path[:n], p[:n]) {
@@ -152,36 +162,31 @@ type windowCall struct {
 	arg, window doc.Value
 }
 
+// windowFunctions has all that are no accumulators, by name.
+var windowFunctions = map[string]func(w *windowCall) (windowFunction, error){
+	"$covariancePop":  (*windowCall).covariance,
+	"$covarianceSamp": (*windowCall).covariance,
+	"$denseRank":      func(w *windowCall) (windowFunction, error) { return w.numbering(true, true) },
+	"$derivative":     (*windowCall).calculus,
+	"$documentNumber": func(w *windowCall) (windowFunction, error) { return w.numbering(false, false) },
+	"$expMovingAvg":   (*windowCall).moving,
+	"$integral":       (*windowCall).calculus,
+	"$linearFill":     (*windowCall).filled,
+	"$locf":           (*windowCall).filled,
+	"$rank":           func(w *windowCall) (windowFunction, error) { return w.numbering(true, false) },
+	"$shift":          (*windowCall).shift,
+}
+
 func (w *windowCall) parse() (windowFunction, error) {
-	switch w.operator {
-	case "":
+	if w.operator == "" {
 		return nil, code.New(code.FailedToParse, "Expected a $-prefixed window function")
-	case "$documentNumber":
-		return w.numbering(false, false)
-	case "$rank":
-		return w.numbering(true, false)
-	case "$denseRank":
-		return w.numbering(true, true)
-	case "$shift":
-		return w.shift()
-	case "$expMovingAvg":
-		return w.moving()
-	case "$locf", "$linearFill":
-		return w.filled()
 	}
-	bounds := wholeWindow()
-	if w.window.Type != 0 {
-		var err error
-		if bounds, err = parseWindow(w.c, w.window, w.sort); err != nil {
-			return nil, err
-		}
+	if parse := windowFunctions[w.operator]; parse != nil {
+		return parse(w)
 	}
-	switch w.operator {
-	case "$derivative", "$integral":
-		return w.calculus(bounds)
-	case "$covariancePop", "$covarianceSamp":
-		x, err := expression.Compile(w.arg, w.c.names)
-		return covariance(x, bounds, w.operator == "$covarianceSamp"), err
+	bounds, err := w.bounds()
+	if err != nil {
+		return nil, err
 	}
 	if accumulators[w.operator] == nil {
 		return nil, code.New(code.FailedToParse, "Unrecognized window function, %s", w.operator)
@@ -193,6 +198,23 @@ func (w *windowCall) parse() (windowFunction, error) {
 		return nil, err
 	}
 	return accumulated(s, bounds), nil
+}
+
+// bounds is the window that is given, by default the whole partition.
+func (w *windowCall) bounds() (*window, error) {
+	if w.window.Type == 0 {
+		return wholeWindow(), nil
+	}
+	return parseWindow(w.c, w.window, w.sort)
+}
+
+func (w *windowCall) covariance() (windowFunction, error) {
+	bounds, err := w.bounds()
+	if err != nil {
+		return nil, err
+	}
+	x, err := expression.Compile(w.arg, w.c.names)
+	return covariance(x, bounds, w.operator == "$covarianceSamp"), err
 }
 
 // ordered asks for a sort with one path, and for no window.
@@ -302,7 +324,11 @@ func (w *windowCall) filled() (windowFunction, error) {
 }
 
 // calculus reads {input: expression, unit: text} of $derivative and $integral.
-func (w *windowCall) calculus(bounds *window) (windowFunction, error) {
+func (w *windowCall) calculus() (windowFunction, error) {
+	bounds, err := w.bounds()
+	if err != nil {
+		return nil, err
+	}
 	if !isObject(w.arg) {
 		return nil, code.New(code.FailedToParse, "%s expects an object", w.operator)
 	}

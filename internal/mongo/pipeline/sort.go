@@ -37,8 +37,6 @@ func CompileSort(spec doc.Doc) (*Sort, error) {
 	switch {
 	case len(s.parts) == 0:
 		return nil, code.New(15976, "$sort stage must have at least one sort key")
-	case len(s.parts) > MaxSortKeys:
-		return nil, code.New(13103, "too many compound keys")
 	}
 	return s, nil
 }
@@ -60,6 +58,9 @@ func (s *Sort) add(name string, v doc.Value) error {
 	p, err := parsePath(name)
 	if err != nil {
 		return err
+	}
+	if len(s.parts) == MaxSortKeys {
+		return code.New(13103, "too many compound keys")
 	}
 	for _, other := range s.parts {
 		if slices.Equal(other.path, p) {

@@ -27,6 +27,9 @@ func parseUnit(v doc.Value) (string, error) {
 	return text, nil
 }
 
+// stepping is what it costs to add to a date or a decimal.
+const stepping = 100
+
 // adder is the addition of numbers or, with a unit of time, of an amount to a date. The
 // other kind of value is an error.
 func adder(unit doc.Value) (func(v, by doc.Value) (doc.Value, error), error) {

@@ -62,7 +62,10 @@ func (w *window) byValue(p *partition, i, from, to int) (int, int, error) {
 	key := p.entries[i].keys[0]
 	at := func(j int) doc.Value { return p.entries[j].keys[0] }
 	low, high := key, key
-	var err error
+	err := p.r.meter.Spend(2 * stepping)
+	if err != nil {
+		return 0, 0, err
+	}
 	if isDate := key.Type == bsoncore.TypeDateTime; numeric(key) || isDate {
 		if !w.low.open {
 			low, err = w.plus(key, w.low.offset)

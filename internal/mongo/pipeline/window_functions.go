@@ -149,7 +149,7 @@ func accumulated(s *statement, w *window) windowFunction {
 				return nil
 			}
 			for ; done < to; done++ {
-				if err := p.r.turn(); err != nil {
+				if err := p.r.meter.Spend(work.Operator + work.Copied(len(inputs[done].Data))); err != nil {
 					return err
 				}
 				if _, err := a.add(p.r.meter, inputs[done], p.entries[done].d); err != nil {
@@ -309,8 +309,10 @@ func pair(v doc.Value) (x, y float64, ok bool) {
 		if !numeric(e) {
 			return 0, 0, false
 		}
+		if n++; n > 2 {
+			return 0, 0, false
+		}
 		x, y = y, float(e)
-		n++
 	}
 	return x, y, n == 2
 }
