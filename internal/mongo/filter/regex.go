@@ -54,13 +54,14 @@ func (r *regularExpression) described() Pattern {
 // match reports whether a text has a match.
 func (r *regularExpression) match(subject string, m *work.Meter) (bool, error) {
 	found, err := r.pattern.Match(subject, m)
-	if code.Of(err) != nil {
+	switch {
+	case err == nil:
+		return found, nil
+	case code.Of(err) != nil:
 		return false, err // of m
-	}
-	if err != nil {
+	default:
 		return false, code.New(code.OperationFailed, "The regular expression %q takes too long on a value", r.text)
 	}
-	return found, nil
 }
 
 // regex is {$regex: "^a", $options: "i"} and {$regex: /^a/i}.

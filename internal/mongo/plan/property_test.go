@@ -459,7 +459,7 @@ func (g *generator) value(path string) any {
 		return someValue(g.Rand, 1, true)
 	}
 	var list []doc.Value
-	p.Walk(g.target, filter.Both, func(v doc.Value, _ int) bool {
+	p.Walk(g.target, filter.Both, nil, func(v doc.Value, _ int) bool {
 		list = append(list, slices.Collect(doc.Elements(v))...) // of nested arrays too
 		list = append(list, v)
 		return false
