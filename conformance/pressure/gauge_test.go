@@ -30,6 +30,7 @@ type reading struct {
 	goroutines   int
 	lag          time.Duration
 	backlog      int
+	reclaimed    int // documents, since its start
 }
 
 // A gauge reads a mayfly once a second, and its memory ten times.
@@ -166,6 +167,7 @@ func (s *server) read(ctx context.Context) reading {
 	})
 	m, _ := s.metrics(ctx) // a mayfly that does not answer in time has none
 	r.goroutines, r.backlog = int(m["go_goroutines"]), int(m["mayfly_lifetime_backlog_documents"])
+	r.reclaimed = int(m["mayfly_lifetime_reclaimed_documents_total"])
 	r.lag = time.Duration(m["mayfly_lifetime_lag_seconds"] * float64(time.Second))
 	return r
 }

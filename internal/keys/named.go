@@ -30,6 +30,18 @@ func (r Range) NamedPrefix(dst []byte, index uint32) []byte {
 	return binary.BigEndian.AppendUint32(r.AppendPrefix(dst, KindNamed), index)
 }
 
+// NamedDate is the date, in milliseconds, in the key of an entry of a named index whose only value is one.
+func NamedDate(key []byte, descending bool) (ms int64, err error) {
+	if len(key) != prefixBytes+4+1+8+8 {
+		return 0, ErrCorrupt
+	}
+	n := binary.BigEndian.Uint64(key[prefixBytes+5:]) ^ signBit
+	if descending {
+		n = ^n
+	}
+	return int64(n), nil
+}
+
 // NamedBounds are the bounds of all entries of a named index.
 func (r Range) NamedBounds(index uint32) (lower, upper []byte) {
 	return Prefixed(r.NamedPrefix(nil, index))

@@ -13,7 +13,7 @@ type Survey struct {
 	Databases, Containers int
 
 	// Documents, Bytes, Stored and Oldest are those of Usage. Documents that are expired but were
-	// not looked at count as living.
+	// not looked at count as living. Those that a date has ended are not read: they count by their entries in the index.
 	Usage
 	// Bounded says that some were not looked at: more than the survey was allowed to, or those of
 	// a container that is damaged, or whose lifetime only each document itself tells.
@@ -54,7 +54,7 @@ func (s *Store) survey(ctx context.Context, v catalog.View, out *Survey, most in
 	if err != nil {
 		return 0, err
 	}
-	w := wake{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}, left: most}
+	w := wake{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}, left: most, estimates: true}
 	if scanned(v.State) {
 		out.Bounded = true
 	} else if err := w.queues(ctx, snapshot, at); err != nil {
@@ -69,3 +69,23 @@ func (s *Store) survey(ctx context.Context, v catalog.View, out *Survey, most in
 	out.Bounded = out.Bounded || w.left <= 0
 	return w.left, nil
 }
+
+// Waiting reports whether a document that was dead at an instant is still on disk. It looks at few entries; where only each document
+// itself tells, one may be.
+func (s *Store) Waiting(ctx context.Context, c *catalog.Container, at expiry.Stamp) (bool, error) {
+	v, err := c.Enter(ctx, at)
+	if err != nil || scanned(v.State) {
+		return err == nil, err
+	}
+	snapshot, from, err := s.reclaimed(c)
+	if err != nil {
+		return false, err
+	}
+	defer snapshot.Close()
+	w := wake{v: v, left: waitingEntries, estimates: true}
+	err = w.queues(ctx, snapshot, from)
+	return w.usage.Oldest != 0, err
+}
+
+// waitingEntries is how many entries Waiting looks at: documents that are in a queue for nothing do not hide the others.
+const waitingEntries = 100

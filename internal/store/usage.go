@@ -63,6 +63,8 @@ type wake struct {
 	v     catalog.View
 	usage Usage
 	left  int // entries that it may still look at
+
+	estimates bool // documents with a date are counted by their entries
 }
 
 // goOn counts an entry, and ends the walk when no more may be looked at.

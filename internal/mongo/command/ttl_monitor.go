@@ -69,8 +69,7 @@ func (m *monitor) behind(ctx context.Context) bool {
 		if c.State().Dialect != catalog.Mongo {
 			continue
 		}
-		usage, err := m.s.o.Store.Backlog(ctx, c, m.last)
-		if err == nil && usage.Backlog() > 0 && usage.Oldest <= m.last {
+		if waiting, err := m.s.o.Store.Waiting(ctx, c, m.last); err == nil && waiting {
 			return true
 		}
 	}
