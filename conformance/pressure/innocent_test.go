@@ -114,11 +114,20 @@ type view struct {
 // between says how the requests of an API and a kind fared that were due in
 // that time; an empty api or kind stands for all.
 func (in *innocents) between(api, kind string, from, to time.Time) (v view) {
+	return in.during(api, kind, span{from, to})
+}
+
+// A span is a time.
+type span struct{ from, to time.Time }
+
+// during is between for several times.
+func (in *innocents) during(api, kind string, spans ...span) (v view) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	var took []time.Duration
 	for _, l := range in.past {
-		if l.due.Before(from) || !l.due.Before(to) || api != "" && l.api != api || kind != "" && l.kind != kind {
+		within := func(s span) bool { return !l.due.Before(s.from) && l.due.Before(s.to) }
+		if !slices.ContainsFunc(spans, within) || api != "" && l.api != api || kind != "" && l.kind != kind {
 			continue
 		}
 		took = append(took, l.took)

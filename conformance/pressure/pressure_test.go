@@ -43,6 +43,7 @@ func BenchmarkPressure(b *testing.B) {
 	b.Run("P3", steady)
 	for _, n := range []int{100_000, 300_000, 1_000_000} {
 		b.Run(fmt.Sprint("P8/", n), func(b *testing.B) { wave(b, n) })
+		b.Run(fmt.Sprint("P8/pausing/", n), func(b *testing.B) { pausing(b, n) })
 	}
 }
 

@@ -210,6 +210,23 @@ func (s *server) send(ctx context.Context, method, path, body string, headers ..
 	}
 }
 
+// administer sends a command to the admin API.
+func (s *server) administer(ctx context.Context, path string) error {
+	r, err := http.NewRequestWithContext(ctx, "POST", s.admin+path, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := s.web.Do(r)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if text, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %d %s %v", path, resp.StatusCode, text, err)
+	}
+	return nil
+}
+
 // keyed is the partition key header for one string.
 func keyed(value string) (name, text string) {
 	return "x-ms-documentdb-partitionkey", fmt.Sprintf("[%q]", value)

@@ -12,28 +12,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
+// beforeFor is how long requests are measured before a wave.
+const beforeFor = 15 * time.Second
+
 // wave lets n documents end in the same second, half of each API, beside 500
 // requests a second of innocent clients, of which one in ten writes. One in ten
 // documents lives on.
 func wave(b *testing.B, n int) {
-	s := start(b, "--mongo-replset=") // what a wave leaves behind, without the changes that are kept for an hour
+	s, g, end := prepareWave(b, n)
 	ctx := b.Context()
-	must(b, s.seed(ctx))
-	must(b, s.container(ctx, "wave", -1))
-	c := s.collection("wave")
-	_, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: d("at", 1), Options: options.Index().SetExpireAfterSeconds(0)})
-	must(b, err)
-	g := watch(b, s)
-	// Those that live on come first: how long they take says when the others may end.
-	const beforeFor = 15 * time.Second
-	filling := time.Now()
-	fillWave(ctx, b, s, 0, n/10, time.Time{})
-	end := time.Now().Add(45*time.Second + 20*time.Since(filling)).Truncate(time.Second)
-	fillWave(ctx, b, s, n/10, n, end)
-	quiet(ctx, b, s)
-	if left := time.Until(end); left < beforeFor+5*time.Second {
-		b.Fatalf("%d documents took so long that %v are left until their end", n, left)
-	}
 	in := beside(b, s, 250, 10)
 	must(b, sleep(ctx, time.Until(end.Add(-beforeFor))))
 	before := s.read(ctx)
@@ -64,6 +51,59 @@ func wave(b *testing.B, n int) {
 	table.add(fmt.Sprintf("P8: wave of %d beside 500 requests/s", n), ms(over.Sub(end)), fmt.Sprintf("%s, %s before", mib(g.peak(end, over)), mib(before.resident)),
 		mib(calm.resident), strings.Join(latency, "; "), ms(worst), fmt.Sprintf("lag at most %.0f s; tables %s before, 30 s after %s: %.1f times what lives; all files %s, then %s",
 			most(g.between(end, over), lagOf), mib(before.tables), mib(after.tables), float64(after.tables)*10/float64(before.tables), mib(before.disk), mib(after.disk)))
+}
+
+// prepareWave starts a mayfly that has them, with a gauge, and says when they end.
+func prepareWave(b *testing.B, n int) (s *server, g *gauge, end time.Time) {
+	s = start(b, "--mongo-replset=") // what a wave leaves behind, without the changes that are kept for an hour
+	ctx := b.Context()
+	must(b, s.seed(ctx))
+	must(b, s.container(ctx, "wave", -1))
+	c := s.collection("wave")
+	_, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: d("at", 1), Options: options.Index().SetExpireAfterSeconds(0)})
+	must(b, err)
+	g = watch(b, s)
+	// Those that live on come first: how long they take says when the others may end.
+	filling := time.Now()
+	fillWave(ctx, b, s, 0, n/10, time.Time{})
+	end = time.Now().Add(45*time.Second + 20*time.Since(filling)).Truncate(time.Second)
+	fillWave(ctx, b, s, n/10, n, end)
+	quiet(ctx, b, s)
+	if left := time.Until(end); left < beforeFor+5*time.Second {
+		b.Fatalf("%d documents took so long that %v are left until their end", n, left)
+	}
+	return s, g, end
+}
+
+// pausing does the same for as long as the reaper has work, and lets it work in every other two seconds only: what requests
+// feel of it, whatever else there is on the machine.
+func pausing(b *testing.B, n int) {
+	const phase = 2 * time.Second
+	s, _, end := prepareWave(b, n)
+	ctx := b.Context()
+	in := beside(b, s, 250, 10)
+	before := s.read(ctx)
+	must(b, sleep(ctx, time.Until(end)))
+	var paused, working []span
+	for r := before; r.reclaimed < before.reclaimed+n-n/10 && time.Since(end) < 5*time.Minute; r = s.read(ctx) {
+		for _, p := range []struct {
+			path  string
+			spans *[]span
+		}{{"/reclaim/pause", &paused}, {"/reclaim/resume", &working}} {
+			must(b, s.administer(ctx, p.path))
+			began := time.Now()
+			must(b, sleep(ctx, phase))
+			*p.spans = append(*p.spans, span{began, time.Now()})
+		}
+	}
+	in.stop()
+	var latency []string
+	for _, kind := range []string{"read", "write"} {
+		was, then := in.during("", kind, paused...), in.during("", kind, working...)
+		latency = append(latency, fmt.Sprintf("%ss %s and %s in the median, %s and %s while it is paused: %.2f and %.2f times", kind,
+			ms(then.p99), ms(then.p50), ms(was.p99), ms(was.p50), float64(then.p99)/float64(was.p99), float64(then.p50)/float64(was.p50)))
+	}
+	table.add(fmt.Sprintf("P8: wave of %d, the reaper paused in every other %v", n, phase), ms(time.Since(end)), "", "", strings.Join(latency, "; "), "", "")
 }
 
 // fillWave writes the documents from one number to another, in batches. Without an end they live for ever.

@@ -15,13 +15,14 @@ type Container = catalog.Container
 // Containers lists all containers in order of creation.
 func (s *Store) Containers() []*catalog.Container { return s.catalog.AllContainers() }
 
-// Backlog is the usage of one container at now, for the reaper's account.
+// Backlog is the usage of one container at now, for the reaper's account: documents that a date has ended are
+// counted as a survey does.
 func (s *Store) Backlog(ctx context.Context, c *catalog.Container, now expiry.Stamp) (Usage, error) {
 	v, err := c.Enter(ctx, now)
 	if err != nil {
 		return Usage{}, err
 	}
-	return s.Usage(ctx, v)
+	return s.usage(ctx, v, true)
 }
 
 // Load is the engine's account of itself, zero if it keeps none.

@@ -77,7 +77,9 @@ func TestSurveyByDate(t *testing.T) {
 			start := w.now
 			for after := range int64(5) {
 				w.now = start + after
-				want, err := w.store.Backlog(ctx, w.c, w.now)
+				v, err := w.c.Enter(ctx, w.now)
+				w.ok(err)
+				want, err := w.store.Usage(ctx, v)
 				w.ok(err)
 				got, err := w.store.Survey(ctx, w.now, 1000)
 				w.ok(err)

@@ -25,6 +25,10 @@ func (u Usage) Backlog() uint64 { return u.Stored - u.Documents }
 // Usage counts a container's living documents; expired ones never. Its cost
 // grows with the backlog of the reaper, not with the container, unless lifetime counts from a property.
 func (s *Store) Usage(ctx context.Context, v catalog.View) (Usage, error) {
+	return s.usage(ctx, v, false)
+}
+
+func (s *Store) usage(ctx context.Context, v catalog.View, estimates bool) (Usage, error) {
 	snapshot, at, err := s.reclaimed(v.Container)
 	if err != nil {
 		return Usage{}, err
@@ -34,7 +38,7 @@ func (s *Store) Usage(ctx context.Context, v catalog.View) (Usage, error) {
 	if err != nil {
 		return Usage{}, err
 	}
-	w := wake{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}, left: math.MaxInt}
+	w := wake{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}, left: math.MaxInt, estimates: estimates}
 	if scanned(v.State) {
 		err = w.scan(ctx, snapshot)
 	} else {
