@@ -80,6 +80,10 @@ func started(t *testing.T, cmd *exec.Cmd) *server {
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	if limit, ok := t.Deadline(); ok { // then the test program breaks off, and no cleanup runs
+		kill := time.AfterFunc(time.Until(limit)-10*time.Second, func() { s.cmd.Process.Kill() })
+		t.Cleanup(func() { kill.Stop() })
+	}
 	lines := bufio.NewReader(out)
 	for !strings.Contains(s.block, "Ctrl-C") {
 		line, err := lines.ReadString('\n')

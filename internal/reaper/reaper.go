@@ -28,10 +28,6 @@ type Options struct {
 // interval is how often the reaper looks for work, in the clock's own time.
 const interval = time.Second
 
-// settleFrom is the number of documents from which a wave's disk space is asked
-// back from the engine at once.
-const settleFrom = 20_000
-
 // A Reaper is safe for concurrent use.
 type Reaper struct {
 	o        Options
@@ -43,8 +39,7 @@ type Reaper struct {
 	pending                   pending
 
 	// The background goroutine's own.
-	owed    map[*store.Container]uint64 // documents reclaimed since the last Settle
-	looked  map[*store.Container]int64  // when a container that has to be looked through was
+	looked  map[*store.Container]int64 // when a container that has to be looked through was
 	ledgers map[*store.Container]*ledger
 	trimmed int64           // when the log was
 	alive   clock.Stopwatch // since New
@@ -77,7 +72,7 @@ func New(o Options) *Reaper {
 	}
 	r := &Reaper{
 		o: o, wake: make(chan struct{}, 1), governor: governor{limit: float64(o.Rate)}, alive: clock.Start(),
-		owed: map[*store.Container]uint64{}, looked: map[*store.Container]int64{}, ledgers: map[*store.Container]*ledger{},
+		looked: map[*store.Container]int64{}, ledgers: map[*store.Container]*ledger{},
 	}
 	r.running, r.stop = context.WithCancel(context.Background())
 	return r
@@ -181,11 +176,6 @@ func (r *Reaper) turn(c *store.Container, look bool) (more bool, err error) {
 
 // forget drops what is kept of containers that are gone.
 func (r *Reaper) forget() {
-	for c := range r.owed {
-		if c.State().Deleted {
-			delete(r.owed, c)
-		}
-	}
 	for c := range r.looked {
 		if c.State().Deleted {
 			delete(r.looked, c)

@@ -76,7 +76,6 @@ func (r *Reaper) tend(c *store.Container, l *ledger, pace func(step) bool) (more
 		return false, nil
 	}
 	now := r.now()
-	wave := uint64(0)
 	more = true
 	for turn := clock.Start(); more && turn.Elapsed() < slice; {
 		documents, _ := r.sizes()
@@ -86,12 +85,12 @@ func (r *Reaper) tend(c *store.Container, l *ledger, pace func(step) bool) (more
 			return false, err
 		}
 		r.count(done)
-		wave += done.Documents
 		more = done.More
 		r.book(l, done)
 		took := watch.Elapsed()
 		r.learn(documents, done, took)
-		if !pace(step{documents: done.Documents, took: took}) {
+		looking := done.More && done.Documents < uint64(documents) // for what nobody has counted, perhaps
+		if !pace(step{documents: done.Documents, sweep: looking, took: took}) {
 			return false, nil
 		}
 	}
@@ -99,14 +98,7 @@ func (r *Reaper) tend(c *store.Container, l *ledger, pace func(step) bool) (more
 		r.looked[c] = now
 	}
 	swept, err := r.sweep(c, pace)
-	if err != nil {
-		return false, err
-	}
-	r.owed[c] += wave
-	if more || swept {
-		return true, nil
-	}
-	return false, r.settle(c)
+	return err == nil && (more || swept), err
 }
 
 // book enters a step into the ledger of its container.
@@ -169,16 +161,6 @@ func (r *Reaper) trim() {
 	if err := r.o.Store.TrimDue(r.running, now); err != nil && r.running.Err() == nil {
 		r.o.Logger.Log(r.running, level(err), "trimming the log failed", "error", err)
 	}
-}
-
-// settle asks the engine for the space of a large wave. A compaction is felt by
-// everyone, so it waits until there is no one; the engine's own come anyway, only later.
-func (r *Reaper) settle(c *store.Container) error {
-	if r.owed[c] < settleFrom || !r.governor.idle() {
-		return nil
-	}
-	delete(r.owed, c)
-	return r.o.Store.Settle(r.running, c)
 }
 
 // sizes is how much one step takes on.

@@ -161,7 +161,7 @@ func (g *gathering) gatherDates(ctx context.Context, r kv.Reader, v catalog.View
 	for _, x := range g.victims {
 		taken[x.number] = true
 	}
-	rules := v.DateRules()
+	rules, record := v.DateRules(), make([]byte, 0, numberedBytes)
 	for i := range rules {
 		if rules[i].Closed() {
 			continue
@@ -176,7 +176,7 @@ func (g *gathering) gatherDates(ctx context.Context, r kv.Reader, v catalog.View
 			lower = next
 		}
 		err := walk(ctx, r, lower, upper, func(it kv.Iterator) error {
-			if len(g.stale) >= 4*g.limit || g.full() {
+			if g.full() {
 				g.more, g.dates.next[index] = true, bytes.Clone(it.Key())
 				return errStopped
 			}
@@ -184,18 +184,22 @@ func (g *gathering) gatherDates(ctx context.Context, r kv.Reader, v catalog.View
 			if err != nil {
 				return corrupt(err, "index entry")
 			}
-			h, body, found, err := copyRecord(r, g.rng.Record(nil, number))
-			if err != nil || found && !dead(v, h, body) {
-				return err
+			over := true // also if there is no such document
+			_, err = getRecord(r, g.rng.Record(record[:0], number), func(h keys.Header, body doc.Doc) error {
+				if over = dead(v, h, body); over && !taken[number] {
+					g.read += len(body)
+					taken[number] = true
+					x := g.victimOf(number, h, body)
+					x.id = identityOf(body)
+					g.victims = append(g.victims, x)
+				}
+				return nil
+			})
+			if err == nil && over {
+				g.looked++
+				g.stale = append(g.stale, g.keep(it.Key()))
 			}
-			g.stale = append(g.stale, bytes.Clone(it.Key()))
-			if found && !taken[number] {
-				taken[number] = true
-				x := victimOf(g.rng, number, h, body)
-				x.id = identityOf(body)
-				g.victims = append(g.victims, x)
-			}
-			return nil
+			return err
 		})
 		if err == errStopped {
 			return nil

@@ -109,10 +109,26 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 	return done, err
 }
 
+// Bounds of one step beside its victims: entries and documents that it looks at for each victim that it may have,
+// and bytes of the documents that it reads.
+const (
+	looksPerVictim = 4
+	readStep       = 4 << 20
+)
+
+// Bytes of the key of a record or a feed entry, and of the memory that keys of a step share.
+const (
+	numberedBytes = 16
+	arenaBytes    = 8 << 10
+)
+
 // A gathering collects the victims of one step.
 type gathering struct {
 	rng     keys.Range
 	limit   int
+	looked  int // entries and documents
+	read    int // bytes of documents
+	arena   []byte
 	victims []victim
 	stale   [][]byte // entries of named indexes that go
 	feed    uint64
@@ -123,7 +139,22 @@ type gathering struct {
 	single  bool // records go one by one, since others depend on them
 }
 
-func (g *gathering) full() bool { return len(g.victims) >= g.limit }
+func (g *gathering) full() bool {
+	return len(g.victims) >= g.limit || g.looked >= looksPerVictim*g.limit || g.read >= readStep
+}
+
+// room is where a key of n bytes may be appended. Keys of a step share their memory.
+func (g *gathering) room(n int) []byte {
+	if cap(g.arena)-len(g.arena) < n {
+		g.arena = make([]byte, 0, max(arenaBytes, n))
+	}
+	start := len(g.arena)
+	g.arena = g.arena[:start+n]
+	return g.arena[start : start : start+n]
+}
+
+// keep copies a key.
+func (g *gathering) keep(key []byte) []byte { return append(g.room(len(key)), key...) }
 
 // gatherOwn takes documents from the queue of own deadlines up to the floor.
 func (g *gathering) gatherOwn(ctx context.Context, r kv.Reader, floor expiry.Stamp) error {
@@ -153,8 +184,8 @@ func (g *gathering) gatherOwn(ctx context.Context, r kv.Reader, floor expiry.Sta
 		}
 		g.victims = append(g.victims, victim{
 			number:   number,
-			feed:     g.rng.Feed(nil, e.Sequence),
-			deadline: append([]byte(nil), it.Key()...),
+			feed:     g.rng.Feed(g.room(numberedBytes), e.Sequence),
+			deadline: g.keep(it.Key()),
 			bytes:    uint64(e.Bytes),
 		})
 		return nil
@@ -192,8 +223,9 @@ func (g *gathering) gatherInheriting(ctx context.Context, r kv.Reader, floor exp
 			return errStopped
 		}
 		g.feed = sequence
+		g.looked++
 		if e.TTL == int32(expiry.Unset) {
-			g.victims = append(g.victims, victim{number: e.Number, feed: append([]byte(nil), it.Key()...), bytes: uint64(e.Bytes)})
+			g.victims = append(g.victims, victim{number: e.Number, feed: g.keep(it.Key()), bytes: uint64(e.Bytes)})
 		}
 		return nil
 	})
@@ -227,8 +259,10 @@ func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclai
 		if err != nil {
 			return corrupt(err, "document")
 		}
+		step.looked++
+		step.read += len(body)
 		if dead(v, h, body) {
-			step.victims = append(step.victims, victimOf(step.rng, number, h, body))
+			step.victims = append(step.victims, step.victimOf(number, h, body))
 		}
 		return nil
 	})
@@ -248,10 +282,10 @@ func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclai
 	return done, err
 }
 
-func victimOf(rng keys.Range, number uint64, h keys.Header, body doc.Doc) victim {
-	x := victim{number: number, feed: rng.Feed(nil, h.Sequence), bytes: uint64(len(body))}
+func (g *gathering) victimOf(number uint64, h keys.Header, body doc.Doc) victim {
+	x := victim{number: number, feed: g.rng.Feed(g.room(numberedBytes), h.Sequence), bytes: uint64(len(body))}
 	if h.Class == keys.ClassOwn {
-		x.deadline = rng.Deadline(nil, h.Stamp+int64(h.TTL), number)
+		x.deadline = g.rng.Deadline(nil, h.Stamp+int64(h.TTL), number)
 	}
 	return x
 }
@@ -263,7 +297,7 @@ func (s *Store) removeOnce(ctx context.Context, c *catalog.Container, r *reclaim
 		r.feed, r.own, r.ownNext = step.feed, step.own, step.ownNext
 		return Reclaimed{More: step.more}, nil
 	}
-	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
+	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true, Ops: make([]kv.Op, 0, 4*len(step.victims)+len(step.stale)+2)}
 	told, err := s.tell(c, b, step)
 	if err != nil {
 		return Reclaimed{}, err
@@ -338,7 +372,7 @@ func (s *Store) deleteRecords(b *kv.Batch, step *gathering, x run) {
 		return
 	}
 	for n := x.first; n <= x.last; n++ {
-		b.Delete(rng.Record(nil, n))
+		b.Delete(rng.Record(step.room(numberedBytes), n))
 	}
 }
 

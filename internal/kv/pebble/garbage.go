@@ -34,6 +34,7 @@ type garbageWatch struct {
 
 	before int64 // deleted at the last look
 	calm   int   // looks that have seen few
+	kept   int64 // deleted in waves after which no table was rewritten
 }
 
 // over tells how many keys a wave of deletions has deleted when it has come to its end, and begins to
@@ -67,10 +68,11 @@ func (e *Engine) reclaim(ctx context.Context, deleted int64) error {
 	if err != nil {
 		return err
 	}
-	if deleted >= entries/garbageShare {
+	if e.garbage.kept += deleted; e.garbage.kept >= entries/garbageShare {
 		if err := e.rewrite(ctx, e.rest); err != nil {
 			return err
 		}
+		e.garbage.kept = 0
 	}
 	trimMalloc() // tables that are gone have left the cache
 	return nil

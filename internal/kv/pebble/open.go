@@ -64,8 +64,8 @@ func OpenContext(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.opened.Store(true)
 	e.upkeep.opened()
-	e.room.look()
-	e.stopLook = clock.NewReal(time.Time{}).Every(lookEvery, func(time.Time) { e.tick() })
+	e.look()
+	e.watch()
 	return e, nil
 }
 
@@ -76,8 +76,15 @@ func (e *Engine) openMemory(o Options) (err error) {
 	p.FS, p.Logger, p.EventListener = vfs.NewMem(), logger{e}, e.upkeep.listener()
 	if e.db, err = open("mayfly", p); err != nil {
 		e.cache.Unref()
+		return err
 	}
-	return err
+	e.watch()
+	return nil
+}
+
+// watch begins to look at the disk and at what is deleted.
+func (e *Engine) watch() {
+	e.stopLook = clock.NewReal(time.Time{}).Every(lookEvery, func(time.Time) { e.tick() })
 }
 
 // folder gives the name of the data folder, and a file that is there as long as it is. On disk

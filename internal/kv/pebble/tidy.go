@@ -15,27 +15,35 @@ const (
 	longTidy  = time.Minute
 )
 
-// tick looks at the disk. When ordinary writes are refused for lack of room, or a wave of deletions is
-// over, it begins to win room back from what was deleted: Pebble by itself waits for more writes, which do not come.
+// tick gives the room of what was deleted back, since Pebble by itself waits for more writes, which do not come: a little
+// after the end of a wave of deletions, and at once when ordinary writes are refused for lack of room.
 func (e *Engine) tick() {
-	e.room.look()
+	refused := e.look()
 	e.tidyMu.Lock()
 	defer e.tidyMu.Unlock()
-	if e.upkeep.why.Load() == nil && e.room.refuses() == nil && !e.tidying.Load() {
+	if e.upkeep.why.Load() != nil || fault.KindOf(refused) != fault.OutOfSpace {
+		e.tidyPause = 0
+	}
+	switch {
+	case e.upkeep.why.Load() != nil || e.tidying.Load():
+	case refused == nil:
 		if deleted := e.garbage.over(); deleted > 0 {
 			e.win(func(ctx context.Context) error { return e.reclaim(ctx, deleted) })
 		}
+	case fault.KindOf(refused) == fault.OutOfSpace && (e.tidyPause == 0 || e.tidied.Elapsed() >= e.tidyPause):
+		e.tidyPause = min(max(2*e.tidyPause, firstTidy), longTidy)
+		e.win(e.tidy)
+		e.tidied = clock.Start()
 	}
-	if fault.KindOf(e.room.refuses()) != fault.OutOfSpace || e.upkeep.why.Load() != nil {
-		e.tidyPause = 0
-		return
+}
+
+// look looks at the disk, if there is one, and tells why ordinary writes are refused.
+func (e *Engine) look() error {
+	if e.room == nil {
+		return nil
 	}
-	if e.tidyPause > 0 && e.tidied.Elapsed() < e.tidyPause || e.tidying.Load() {
-		return
-	}
-	e.tidyPause = min(max(2*e.tidyPause, firstTidy), longTidy)
-	e.win(e.tidy)
-	e.tidied = clock.Start()
+	e.room.look()
+	return e.room.refuses()
 }
 
 // win runs one way of winning room in the background.
@@ -46,7 +54,7 @@ func (e *Engine) win(way func(context.Context) error) {
 		if err := way(e.closing); err != nil && e.closing.Err() == nil {
 			e.log.Debug("no room was won back from deletes", "error", plain(err))
 		}
-		e.room.look()
+		e.look()
 	}()
 }
 
