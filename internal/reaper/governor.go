@@ -187,6 +187,9 @@ func (g *governor) paused(took time.Duration) {
 func (g *governor) share(sweep bool) float64 {
 	cost := g.cost()
 	comfort := g.comfort
+	if sweep { // has no lag that could make it faster, and keeps the wave's room on the disk
+		comfort = max(comfort, first)
+	}
 	if g.quietWindow() {
 		comfort = 0
 	}

@@ -413,7 +413,7 @@ func TestIdleWritesNothing(t *testing.T) {
 		if done, err := y.store.Reclaim(ctx, c, y.now(), 100); err != nil || done != (store.Reclaimed{}) {
 			t.Errorf("%+v, %v", done, err)
 		}
-		if y.store.SweepDue(c) {
+		if y.store.SweepDue(c, 0) {
 			t.Error("a sweep is due")
 		}
 	}

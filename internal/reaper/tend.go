@@ -97,7 +97,7 @@ func (r *Reaper) tend(c *store.Container, l *ledger, pace func(step) bool) (more
 	if !more {
 		r.looked[c] = now
 	}
-	swept, err := r.sweep(c, pace)
+	swept, err := r.sweep(c, l, pace)
 	return err == nil && (more || swept), err
 }
 
@@ -112,13 +112,13 @@ func (r *Reaper) book(l *ledger, done store.Reclaimed) {
 }
 
 // sweep goes on with the sweep of a container for a slice of time; more reports that it is not over.
-func (r *Reaper) sweep(c *store.Container, pace func(step) bool) (more bool, err error) {
+func (r *Reaper) sweep(c *store.Container, l *ledger, pace func(step) bool) (more bool, err error) {
 	slice := sweepSlice
 	if r.governor.behind() {
 		slice = sweepBehind
 	}
 	turn := clock.Start()
-	for r.o.Store.SweepDue(c) {
+	for r.o.Store.SweepDue(c, l.backlog()) {
 		if turn.Elapsed() >= slice {
 			return true, nil
 		}

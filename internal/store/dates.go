@@ -197,7 +197,7 @@ func (g *gathering) gatherDates(ctx context.Context, r kv.Reader, v catalog.View
 			})
 			if err == nil && over {
 				g.looked++
-				g.stale = append(g.stale, g.keep(it.Key()))
+				g.stale = append(g.stale, g.arena.keep(it.Key()))
 			}
 			return err
 		})

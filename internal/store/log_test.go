@@ -162,7 +162,7 @@ func (w *world) reclaimAll() {
 			w.ok(err)
 			more = done.More
 		}
-		for w.store.SweepDue(c) {
+		for w.store.SweepDue(c, 0) {
 			_, err := w.store.Sweep(context.Background(), c, 1000)
 			w.ok(err)
 		}

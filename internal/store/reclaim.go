@@ -116,19 +116,13 @@ const (
 	readStep       = 4 << 20
 )
 
-// Bytes of the key of a record or a feed entry, and of the memory that keys of a step share.
-const (
-	numberedBytes = 16
-	arenaBytes    = 8 << 10
-)
-
 // A gathering collects the victims of one step.
 type gathering struct {
 	rng     keys.Range
 	limit   int
 	looked  int // entries and documents
 	read    int // bytes of documents
-	arena   []byte
+	arena   arena
 	victims []victim
 	stale   [][]byte // entries of named indexes that go
 	feed    uint64
@@ -142,19 +136,6 @@ type gathering struct {
 func (g *gathering) full() bool {
 	return len(g.victims) >= g.limit || g.looked >= looksPerVictim*g.limit || g.read >= readStep
 }
-
-// room is where a key of n bytes may be appended. Keys of a step share their memory.
-func (g *gathering) room(n int) []byte {
-	if cap(g.arena)-len(g.arena) < n {
-		g.arena = make([]byte, 0, max(arenaBytes, n))
-	}
-	start := len(g.arena)
-	g.arena = g.arena[:start+n]
-	return g.arena[start : start : start+n]
-}
-
-// keep copies a key.
-func (g *gathering) keep(key []byte) []byte { return append(g.room(len(key)), key...) }
 
 // gatherOwn takes documents from the queue of own deadlines up to the floor.
 func (g *gathering) gatherOwn(ctx context.Context, r kv.Reader, floor expiry.Stamp) error {
@@ -182,10 +163,13 @@ func (g *gathering) gatherOwn(ctx context.Context, r kv.Reader, floor expiry.Sta
 		if err != nil {
 			return corrupt(err, "deadline entry")
 		}
+		if g.victims == nil {
+			g.victims = make([]victim, 0, g.limit)
+		}
 		g.victims = append(g.victims, victim{
 			number:   number,
-			feed:     g.rng.Feed(g.room(numberedBytes), e.Sequence),
-			deadline: g.keep(it.Key()),
+			feed:     g.rng.Feed(g.arena.room(numberedBytes), e.Sequence),
+			deadline: g.arena.keep(it.Key()),
 			bytes:    uint64(e.Bytes),
 		})
 		return nil
@@ -225,7 +209,7 @@ func (g *gathering) gatherInheriting(ctx context.Context, r kv.Reader, floor exp
 		g.feed = sequence
 		g.looked++
 		if e.TTL == int32(expiry.Unset) {
-			g.victims = append(g.victims, victim{number: e.Number, feed: g.keep(it.Key()), bytes: uint64(e.Bytes)})
+			g.victims = append(g.victims, victim{number: e.Number, feed: g.arena.keep(it.Key()), bytes: uint64(e.Bytes)})
 		}
 		return nil
 	})
@@ -283,7 +267,7 @@ func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclai
 }
 
 func (g *gathering) victimOf(number uint64, h keys.Header, body doc.Doc) victim {
-	x := victim{number: number, feed: g.rng.Feed(g.room(numberedBytes), h.Sequence), bytes: uint64(len(body))}
+	x := victim{number: number, feed: g.rng.Feed(g.arena.room(numberedBytes), h.Sequence), bytes: uint64(len(body))}
 	if h.Class == keys.ClassOwn {
 		x.deadline = g.rng.Deadline(nil, h.Stamp+int64(h.TTL), number)
 	}
@@ -372,7 +356,7 @@ func (s *Store) deleteRecords(b *kv.Batch, step *gathering, x run) {
 		return
 	}
 	for n := x.first; n <= x.last; n++ {
-		b.Delete(rng.Record(step.room(numberedBytes), n))
+		b.Delete(rng.Record(step.arena.room(numberedBytes), n))
 	}
 }
 

@@ -21,24 +21,22 @@ type sweep struct {
 	count uint64 // documents that the runs were counted with
 }
 
-// sweptBytes is about how long the key of an entry is.
-const sweptBytes = 48
-
 var sweptKinds = []keys.Kind{keys.KindLookup, keys.KindPosting, keys.KindUnique, keys.KindEntry, keys.KindComposite, keys.KindNamed}
 
 // sweepShare is the share of reclaimed documents, of all that the indexes
 // know, from which a pass over the indexes is worth its cost.
 const sweepShare = 0.15
 
-// SweepDue reports whether a sweep is under way or worth beginning.
-func (s *Store) SweepDue(c *catalog.Container) bool {
+// SweepDue reports whether a sweep is under way or worth beginning. It is not before more documents are reclaimed than the caller
+// knows to wait for that: a sweep in the middle of a wave, and each under steady churn, would find little of what it looks at.
+func (s *Store) SweepDue(c *catalog.Container, waiting uint64) bool {
 	r := s.reclaimOf(c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s.loadReclaim(c, r) != nil || c.State().Deleted {
 		return false
 	}
-	if r.sweep != nil || r.pending == 0 {
+	if r.sweep != nil || r.pending == 0 || r.pending < waiting {
 		return r.sweep != nil
 	}
 	counter, err := counterOf(s.engine, c)
@@ -151,7 +149,7 @@ func (s *Store) sweepOn(ctx context.Context, c *catalog.Container, sw *sweep, li
 	}
 	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
 	var next []byte
-	arena := make([]byte, 0, limit*sweptBytes)
+	var kept arena
 	seen := 0
 	err = walk(ctx, s.engine, lower, upper, func(it kv.Iterator) error {
 		if seen++; seen > limit {
@@ -163,9 +161,7 @@ func (s *Store) sweepOn(ctx context.Context, c *catalog.Container, sw *sweep, li
 			return corrupt(err, "index entry")
 		}
 		if sw.covers(number) {
-			start := len(arena)
-			arena = append(arena, it.Key()...)
-			key := arena[start:len(arena):len(arena)]
+			key := kept.keep(it.Key())
 			if kind == keys.KindLookup || kind == keys.KindUnique {
 				b.Read(key) // a new document may take it over meanwhile
 			}

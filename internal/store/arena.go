@@ -1,0 +1,23 @@
+package store
+
+// An arena is memory that the keys of a step share.
+type arena []byte
+
+// Bytes of the key of a record or a feed entry, and of memory that is taken at once.
+const (
+	numberedBytes = 16
+	arenaBytes    = 8 << 10
+)
+
+// room is where a key of n bytes may be appended.
+func (a *arena) room(n int) []byte {
+	if cap(*a)-len(*a) < n {
+		*a = make([]byte, 0, max(arenaBytes, n))
+	}
+	start := len(*a)
+	*a = (*a)[:start+n]
+	return (*a)[start : start : start+n]
+}
+
+// keep copies a key.
+func (a *arena) keep(key []byte) []byte { return append(a.room(len(key)), key...) }
