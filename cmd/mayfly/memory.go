@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"runtime/debug"
@@ -10,6 +11,7 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
 	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/node"
 )
 
@@ -20,10 +22,14 @@ const (
 	engineMemory    = 160 << 20 // block cache and memtables, where there is enough
 	ownMemory       = 48 << 20  // the program itself, and structures that no budget counts
 	worthReturning  = 16 << 20  // that are free before they are given back to the system
+	worthShrinking  = 48 << 20  // that the engine holds before it is asked to shrink
 )
 
 // quietRequests is how many requests a second the process may have while it gives memory back.
 const quietRequests = 1000
+
+// silentLooks is after how many looks without a request the engine counts as at rest.
+const silentLooks = 3
 
 // lookEvery is how often the process looks for memory to give back.
 const lookEvery = 3 * time.Second
@@ -78,19 +84,30 @@ func machineMemory(container, machine memlimit.Provider) (limit int64) {
 	return max(limit, leastMemory)
 }
 
-// keepMemory gives memory that has become free back to the system when the process is quiet, until it is told to stop.
-func keepMemory(n *node.Node) (stop func()) {
-	var last uint64
+// keepMemory gives memory that has become free back to the system when the process is quiet, until it is told
+// to stop. An engine that nobody asks anything gives back what it holds to be faster.
+func keepMemory(n *node.Node, engine kv.Engine, log *slog.Logger) (stop func()) {
+	shrinker, _ := engine.(kv.Shrinker)
 	base := heapBytes()
+	var last uint64
+	silent := 0 // looks without a request
 	return clock.NewReal(time.Time{}).Every(lookEvery, func(time.Time) {
 		requests, held := n.Work()
-		quiet := requests-last < quietRequests*uint64(lookEvery/time.Second) && held == 0
+		fresh := requests - last
 		last = requests
-		if heap := heapBytes(); !quiet || heap < base+base/8+worthReturning {
-			return
+		if silent++; fresh > 0 || held > 0 {
+			silent = 0
 		}
-		debug.FreeOSMemory()
-		base = heapBytes()
+		if shrinker != nil && silent == silentLooks && n.EngineMemory() > worthShrinking {
+			if err := shrinker.Shrink(context.Background()); err != nil {
+				log.Debug("the engine gives no memory back", "error", err)
+			}
+		}
+		quiet := fresh < quietRequests*uint64(lookEvery/time.Second) && held == 0
+		if quiet && heapBytes() > base+base/8+worthReturning {
+			debug.FreeOSMemory()
+			base = heapBytes()
+		}
 	})
 }
 

@@ -86,7 +86,7 @@ func (cfg config) serve(ctx context.Context, c command, watch clock.Stopwatch) e
 	if err != nil {
 		return failure{err}
 	}
-	giveBack := keepMemory(n)
+	giveBack := keepMemory(n, engine, log)
 	defer giveBack()
 	cfg.greet(c.out, n, watch.Elapsed())
 	return await(ctx, n, engine, log)

@@ -354,6 +354,9 @@ func (n *Node) observe(took time.Duration) {
 // small ones aside.
 func (n *Node) Work() (answered uint64, held int64) { return n.answered.Load(), n.budget.Read().Used }
 
+// EngineMemory is how many bytes the engine holds for tables and caches.
+func (n *Node) EngineMemory() uint64 { return n.store.Load().MemoryBytes }
+
 func (n *Node) nosqlHandler(o Options, d *door) (http.Handler, error) {
 	options := rest.Options{
 		Catalog: n.catalog, Store: n.store, Clock: n.clock, Budget: n.budget, Key: n.account.key,
