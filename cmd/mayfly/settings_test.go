@@ -52,7 +52,7 @@ func settingsFile(t *testing.T, content string) string {
 func TestDefaults(t *testing.T) {
 	got, err := configured(t, nil)
 	want := config{
-		data: "./mayfly-data", reserve: 64 << 20, logLevel: slog.LevelInfo,
+		data: "./mayfly-data", reserve: 64 << 20, memoryLimit: chosenByMachine, logLevel: slog.LevelInfo,
 		node: node.Options{NoSQL: "127.0.0.1:8081", Admin: "127.0.0.1:8080", Mongo: node.Mongo{Address: "127.0.0.1:27017", ReplSet: "globaldb"}, Region: "South Central US", Consistency: "Session"},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -341,8 +341,7 @@ func TestSuitesSetNoVariableOfMayfly(t *testing.T) {
 			return err
 		}
 		if d.IsDir() {
-			switch d.Name() {
-			case "node_modules", "target", "venv", ".venv", "__pycache__":
+			if name := d.Name(); strings.HasPrefix(name, ".venv") || slices.Contains([]string{"node_modules", "target", "venv", "__pycache__"}, name) {
 				return filepath.SkipDir
 			}
 			return nil

@@ -23,7 +23,7 @@ import (
 
 // innocentConfig is the environment variable that makes this test program the
 // innocent clients: a process of their own, which does not wait for the loads.
-const innocentConfig = "MAYFLY_TEST_INNOCENT"
+const innocentConfig = "TESTED_INNOCENT"
 
 // innocent is how many documents the innocent clients have in each API.
 const innocent = 100

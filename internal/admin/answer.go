@@ -33,6 +33,7 @@ var status = map[fault.Kind]int{
 	fault.Unavailable:       http.StatusServiceUnavailable,
 	fault.Corrupt:           http.StatusInternalServerError,
 	fault.OutOfSpace:        http.StatusInsufficientStorage,
+	fault.Busy:              http.StatusTooManyRequests,
 }
 
 // answer makes a handler of f, whose result is the JSON body of a 200.
