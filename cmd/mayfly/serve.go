@@ -87,7 +87,7 @@ func (cfg config) serve(ctx context.Context, c command, watch clock.Stopwatch) e
 		return failure{err}
 	}
 	giveBack := keepMemory(n, engine, log)
-	defer giveBack()
+	defer func() { go giveBack() }() // it waits for a look under way, which may hang when the disk fails
 	cfg.greet(c.out, n, watch.Elapsed())
 	return await(ctx, n, engine, log)
 }

@@ -167,6 +167,9 @@ func (s *Share) Add(n int64) {
 	}
 }
 
+// Counted reports whether s holds more than what is free, and so may have waited for it.
+func (s *Share) Counted() bool { return s.counted > 0 }
+
 // Held is how many bytes s holds.
 func (s *Share) Held() int64 { return s.held }
 

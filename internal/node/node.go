@@ -321,6 +321,7 @@ func (n *Node) secure(both bool) {
 }
 
 func (n *Node) openDoors(_ context.Context, o Options) error {
+	n.store.SetClock(func() int64 { return n.clock.Now().Unix() })
 	n.reaper = reaper.New(reaper.Options{Store: n.store, Clock: n.clock, Rate: o.ReclaimRate, Logger: n.log})
 	n.surveys = newSurveys(func(ctx context.Context) (store.Survey, error) {
 		return n.store.Survey(ctx, n.clock.Now().Unix(), surveyEntries)

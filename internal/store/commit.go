@@ -33,6 +33,9 @@ func (t *txn) commit(ctx context.Context) error {
 		}
 		defer t.share.Rest()
 	}
+	if err := t.arrive(ctx); err != nil {
+		return err
+	}
 	t.v.Container.BeginWrite()
 	defer t.v.Container.EndWrite()
 	err := t.s.engine.Apply(ctx, &t.b)

@@ -201,6 +201,11 @@ func (c *groupCommit) commit(ctx context.Context) error {
 		defer share.Rest()
 	}
 	for _, t := range writers {
+		if err := t.arrive(ctx); err != nil {
+			return err
+		}
+	}
+	for _, t := range writers {
 		t.v.Container.BeginWrite()
 		defer t.v.Container.EndWrite()
 	}

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"time"
 
+	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/kv"
@@ -76,8 +78,18 @@ func (x *told) encode(label []byte) []byte {
 	return e.encode()
 }
 
+// publishTime is about how long the publication of a large group takes.
+const publishTime = time.Second
+
 // publish writes what the group has done, and the containers that it has made, in one batch.
 func (g *Group) publish(ctx context.Context, c *groupCommit) error {
+	if g.loaded() >= largeBody { // not under the catalog's lock
+		share := budget.Of(ctx)
+		if err := share.Hold(ctx, publishTime); err != nil {
+			return err
+		}
+		defer share.Rest()
+	}
 	err := g.draft.Publish(func(records *kv.Batch) error {
 		c.batch.Ops = append(c.batch.Ops, records.Ops...)
 		return c.commit(ctx)

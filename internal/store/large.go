@@ -90,6 +90,15 @@ func (t *txn) giveBack() {
 	t.terms[0].work, t.terms[1].work = nil, nil
 }
 
+// arrive enters the container once more when the write may have waited.
+func (t *txn) arrive(ctx context.Context) error {
+	if t.s.now == nil || !budget.Of(ctx).Counted() {
+		return nil
+	}
+	_, err := t.v.Container.Enter(ctx, t.s.now())
+	return err
+}
+
 // large reports whether what the transaction writes makes it a large write.
 func (t *txn) large() bool {
 	n := 0

@@ -122,7 +122,8 @@ type held struct {
 	catalog *catalog.Catalog
 	log     journal
 	intents intents
-	lanes   *lanes // of large writes
+	lanes   *lanes              // of large writes
+	now     func() expiry.Stamp // see SetClock
 
 	indexers sync.Map // *catalog.Container -> *indexer
 	reclaims sync.Map // *catalog.Container -> *reclaim
@@ -143,6 +144,10 @@ func Open(ctx context.Context, engine kv.Engine, cat *catalog.Catalog) (*Store, 
 	s.resumeNamed()
 	return s, s.ResumeBuilds()
 }
+
+// SetClock gives the store the clock of the APIs, before the first request. A write that has waited for memory or for its turn
+// asks it once more, so that the wait does not shorten what it writes lives.
+func (s *Store) SetClock(now func() expiry.Stamp) { s.now = now }
 
 // forget drops what is kept in memory of a container that is gone.
 func (s *Store) forget(c *catalog.Container) {

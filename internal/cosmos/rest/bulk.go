@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/hint"
@@ -27,7 +28,7 @@ func bulk(e *exchange, v catalog.View, list []operation) (status int, err error)
 		return 0, err
 	}
 	b := &bulkRun{
-		ctx: e.Context(), budget: e.door.budget, documents: e.door.store, view: v,
+		ctx: e.Context(), budget: e.door.budget, documents: e.door.store, view: v, clock: e.door.clock,
 		list: list, results: make([]store.Result, len(list)), minimal: e.minimal(),
 	}
 	for i := range list {
@@ -51,6 +52,7 @@ type bulkRun struct {
 	budget    *budget.Budget
 	documents *store.Store
 	view      catalog.View
+	clock     clock.Clock // operations may wait for others
 	list      []operation
 	results   []store.Result
 	minimal   bool
@@ -146,7 +148,7 @@ func (b *bulkRun) run(ctx context.Context, i int) {
 		op.err = errManyBytes
 		return
 	}
-	if *result, op.err = b.documents.Write(ctx, b.view.Container, b.view.Now, op.Op); op.err != nil {
+	if *result, op.err = b.documents.Write(ctx, b.view.Container, b.clock.Now().Unix(), op.Op); op.err != nil {
 		return
 	}
 	op.status, op.ru = outcomeOf(op.Verb, result)

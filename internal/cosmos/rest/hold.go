@@ -61,11 +61,11 @@ func shown(body []byte) int { return len(body) + len(body)/4 + 512 }
 // deliver writes the answer. The share keeps what a large one takes until the client has it; a client that takes
 // nothing is cut when others need the memory.
 func (e *exchange) deliver() {
+	e.share.Rest()
 	if len(e.reply) <= piece {
 		e.writer.Write(e.reply) // a client that is gone needs no answer
 		return
 	}
-	e.share.Rest()
 	e.request = recycle(e.request)
 	if surplus := e.share.Held() - int64(cap(e.reply)); surplus > 0 {
 		e.share.Give(surplus)

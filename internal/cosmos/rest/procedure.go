@@ -126,10 +126,10 @@ func (e *exchange) transactScripts(partition []doc.Value, programs []*script.Pro
 				return transacted{}, err
 			}
 			defer back()
-			if err := s.hold(); err != nil {
-				return transacted{}, err
-			}
 			held = true
+		}
+		if err := s.hold(); err != nil { // the commit of the try before has ended the turn
+			return transacted{}, err
 		}
 		e.look()
 		v, err := e.view()
@@ -194,6 +194,7 @@ func (e *exchange) newScriptCollection(ctx context.Context, v catalog.View, part
 		}
 		return ctx.Err()
 	}
+	c.env.Stop = c.stop // of the share that has the turn
 	c.late = func() bool { return watch.Elapsed() > scriptLate || c.tx.Full() }
 	return c
 }

@@ -372,3 +372,15 @@ func TestProceduresShareProcessors(t *testing.T) {
 		t.Errorf("afterwards the budget has %+v", r)
 	}
 }
+
+// A huge item has a turn, and so have its triggers: not both at once.
+func TestHugeItemWithATrigger(t *testing.T) {
+	shared := budget.New(budget.Options{Memory: 256 << 20, Cores: 1, Patience: time.Second})
+	d, _ := withContainer(t, "", func(o *Options) { o.Budget = shared })
+	d.script("triggers", "t", `function t() {}`, `,"triggerType":"Pre","triggerOperation":"All"`)
+	item := `{"id":"x","pk":"a","text":"` + strings.Repeat("x", hugeItem) + `"}`
+	d.do("POST", "/dbs/d/colls/c/docs", item, keyHeader, `["a"]`, preHeader, "t").want(201)
+	if r := shared.Read(); r.Used != 0 || r.Running != 0 || r.Queued != 0 {
+		t.Errorf("afterwards the budget has %+v", r)
+	}
+}

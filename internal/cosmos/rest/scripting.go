@@ -24,6 +24,7 @@ type scripting struct {
 }
 
 func (e *exchange) newScripting(programs []*script.Program) *scripting {
+	e.share.Rest() // scripts have a turn of their own
 	s := &scripting{budget: e.door.budget, programs: programs}
 	s.budget.Open(&s.share)
 	s.budget.Open(&s.memory)
@@ -51,7 +52,11 @@ func (s *scripting) took(d time.Duration) {
 func (s *scripting) others() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.budget.Read().Used - s.memory.Held()
+	r := s.budget.Read()
+	if r.Memory == 0 {
+		return 0 // nothing is counted
+	}
+	return max(r.Used-s.memory.Held(), 0)
 }
 
 // room reports whether the scripts may hold n bytes, all in all.

@@ -57,6 +57,7 @@ func (w *garbageWatch) over() int64 {
 // reclaim gives the room of so many deleted keys back, and the memory that they have left free: deletions go
 // to tables, and where much of these is garbage they are rewritten, one by one with pauses for those who have requests.
 func (e *Engine) reclaim(ctx context.Context, deleted int64) error {
+	e.garbage.kept += deleted
 	if err := e.enter(); err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (e *Engine) reclaim(ctx context.Context, deleted int64) error {
 	if err != nil {
 		return err
 	}
-	if e.garbage.kept += deleted; e.garbage.kept >= entries/garbageShare {
+	if e.garbage.kept >= entries/garbageShare {
 		if err := e.rewrite(ctx, e.rest); err != nil {
 			return err
 		}

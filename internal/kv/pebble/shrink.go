@@ -8,6 +8,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/mayflydb/mayfly/internal/kv/local"
 )
 
 // takeCache makes the engine's own cache, so that Shrink can empty it.
@@ -24,6 +26,9 @@ func (e *Engine) Shrink(ctx context.Context) error {
 		return err
 	}
 	defer e.calls.Leave()
+	if e.Refuses() != nil {
+		return nil // the disk has other cares
+	}
 	newest := e.newest.Load()
 	if e.shrunk.Load() == newest && e.cache.Size() < smallCacheUse {
 		return nil
@@ -86,6 +91,10 @@ func (e *Engine) flush(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-e.closing.Done():
+		return local.Closed()
+	case <-e.failed:
+		return e.broken()
 	}
 }
 

@@ -100,11 +100,12 @@ func (x *change) apply(r *request, d doc.Doc, where filter.Where, inserting bool
 
 // pipe runs the pipeline of an update over one document.
 func (x *change) pipe(r *request, d doc.Doc, in update.Input) (out doc.Doc, changed bool, err error) {
-	ctx := r.ctx
+	ctx, m := r.ctx, r.work()
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	each, err := x.pipeline.Each(ctx, &pipeline.Env{Now: r.at, ClusterTime: r.clusterTime(), Random: random, Vars: x.vars, Meter: r.work()})
+	defer m.Release(m.Mark())
+	each, err := x.pipeline.Each(ctx, &pipeline.Env{Now: r.at, ClusterTime: r.clusterTime(), Random: random, Vars: x.vars, Meter: m})
 	if err != nil {
 		return nil, false, err
 	}
@@ -121,6 +122,7 @@ type edit struct {
 	q        *selection
 	scope    *expression.Scope
 	validate func(doc.Doc) error
+	holds    int  // bytes, of the last run
 	touches  bool // the stamp moves even if nothing changes
 
 	container *catalog.Container
@@ -152,9 +154,12 @@ func (e *edit) note() func(before, after doc.Doc) doc.Doc {
 // changes. A write that changes nothing still counts for the lifetime.
 func (e *edit) run(d store.Document) (doc.Doc, error) {
 	e.matched, e.changed, e.made = false, false, nil
+	e.r.editsAnew(e.holds)
+	e.holds = 0
 	if err := e.r.editing(len(d.Body)); err != nil {
 		return nil, err
 	}
+	e.holds = writeCost * len(d.Body)
 	if e.kept {
 		e.before = bytes.Clone(d.Body)
 	}
@@ -178,6 +183,7 @@ func (e *edit) run(d store.Document) (doc.Doc, error) {
 		if err := e.r.editing(grown); err != nil {
 			return nil, err
 		}
+		e.holds += writeCost * grown
 	}
 	e.changed = changed
 	if !changed {

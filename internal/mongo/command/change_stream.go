@@ -121,7 +121,7 @@ func (s *stream) fill(r *request, b *batch) (done bool, err error) {
 	}
 	for {
 		grown := s.s.o.Store.LogChanged()
-		if done, err = s.read(r, b, watch, patience); done || err != nil || b.count > 0 || r.name != "getMore" {
+		if done, err = s.read(r, b, watch, patience); done || err != nil || b.err != nil || b.count > 0 || r.name != "getMore" {
 			break
 		}
 		left := patience - watch.Elapsed()
@@ -183,7 +183,10 @@ func (s *stream) take(r *request, b *batch, e *store.LogEntry, each mapping) err
 	now := resumeToken{e.Time, behind}
 	if s.scope.sees(e) && s.shows(e.Kind) {
 		size := 3 * (len(e.Full) + len(e.Note) + len(e.Label)) // in the event, and in what the pipeline makes of that
-		if b.err = r.take(size); b.err != nil {
+		if err := r.take(size); err != nil {
+			if b.count == 0 {
+				b.err = err // else the client asks for the rest
+			}
 			return errNoRoom
 		}
 		defer r.give(size)

@@ -68,7 +68,7 @@ func (x *rules) obeyed(d doc.Doc, s *expression.Scope) (bool, error) {
 // scope is what the rules are evaluated in, nil when they need none.
 func (x *rules) scope(r *request) *expression.Scope {
 	if !x.filter.NeedsScope() {
-		return nil
+		return &expression.Scope{Meter: r.work()}
 	}
 	return r.scope(expression.NewNames(), nil)
 }

@@ -67,3 +67,10 @@ func (r *request) editing(bytes int) error {
 	}
 	return err
 }
+
+// editsAnew gives back what a change held whose document another write has changed first.
+func (r *request) editsAnew(bytes int) {
+	bytes = min(bytes, r.edited)
+	r.give(bytes)
+	r.edited -= bytes
+}

@@ -166,8 +166,11 @@ func (s *Scope) hold() error {
 	if more > 0 && cap(s.arena)+s.built > maxHeldBytes {
 		return errTooMuchMemory
 	}
-	s.held = n
-	return s.Meter.Kept(int64(more))
+	err := s.Meter.Kept(int64(more))
+	if err == nil {
+		s.held = n
+	}
+	return err
 }
 
 // fits asks whether one value may have n bytes.

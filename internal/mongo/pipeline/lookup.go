@@ -105,6 +105,9 @@ func (j *joining) find(d doc.Doc) (doc.Value, error) {
 	if err := setVariables(j.r, j.scope, j.vars); err != nil {
 		return doc.Value{}, err
 	}
+	if j.pipeline != nil { // each run of which makes scopes of its own
+		defer j.r.meter.Release(j.r.meter.Mark())
+	}
 	j.found.reset()
 	for row, err := range j.matching(d) {
 		if err != nil {

@@ -36,6 +36,7 @@ type Meter struct {
 
 	spent int
 	err   error // of Stop
+	kept  int64 // what Hold was told, all in all
 }
 
 // Limited is a meter that asks stop for the first time when so many units are spent.
@@ -85,7 +86,26 @@ func (m *Meter) Kept(n int64) error {
 	if m == nil || m.Hold == nil {
 		return nil
 	}
-	return m.Hold(n)
+	err := m.Hold(n)
+	if err == nil {
+		m.kept += n
+	}
+	return err
+}
+
+// Mark is how much is kept now, for Release.
+func (m *Meter) Mark() int64 {
+	if m == nil {
+		return 0
+	}
+	return m.kept
+}
+
+// Release tells Hold that what was kept since the mark is no longer in use: the scopes that have kept it are gone.
+func (m *Meter) Release(mark int64) {
+	if m != nil && m.kept > mark {
+		_ = m.Kept(mark - m.kept)
+	}
 }
 
 // largeValue is a value that takes long enough to compare to be compared in steps.

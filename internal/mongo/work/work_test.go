@@ -66,3 +66,27 @@ func TestMeter(t *testing.T) {
 		t.Errorf("limited to 10 units: asked %d times", asked)
 	}
 }
+
+// What scopes have kept that are gone is given back by mark; a refusal is not counted as kept.
+func TestRelease(t *testing.T) {
+	held, refused := int64(0), errors.New("refused")
+	m := &work.Meter{Hold: func(n int64) error {
+		if held+n > 100 {
+			return refused
+		}
+		held += n
+		return nil
+	}}
+	_ = m.Kept(30)
+	mark := m.Mark()
+	_ = m.Kept(50)
+	if err := m.Kept(50); err != refused {
+		t.Errorf("error %v", err)
+	}
+	m.Release(mark)
+	m.Release(mark)
+	if held != 30 {
+		t.Errorf("%d are held, want 30", held)
+	}
+	(*work.Meter)(nil).Release((*work.Meter)(nil).Mark())
+}
