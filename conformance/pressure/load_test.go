@@ -21,10 +21,10 @@ type load struct {
 	clients int
 }
 
-// codes of MongoDB's errors
+// What MongoDB's errors tell.
 const (
-	timeExpired       = 50  // MaxTimeMSExpired
-	resourcesExceeded = 462 // IngressRequestRateLimitExceeded
+	timeExpired = 50                      // MaxTimeMSExpired
+	overloaded  = "SystemOverloadedError" // a label: nothing is wrong with the request
 )
 
 // A tally counts what clients were told, after the retries of their SDKs.
@@ -47,7 +47,7 @@ func (t *tally) count(ctx context.Context, err error) {
 	case err == nil:
 		t.done++
 	case errors.As(err, &cosmos) && cosmos.StatusCode == http.StatusTooManyRequests, is(err, http.StatusTooManyRequests),
-		errors.As(err, &server) && server.HasErrorCode(resourcesExceeded):
+		errors.As(err, &server) && server.HasErrorLabel(overloaded):
 		t.refused++
 	case errors.As(err, &server) && server.HasErrorCode(timeExpired), is(err, http.StatusRequestTimeout):
 		t.stopped++
