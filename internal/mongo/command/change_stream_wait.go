@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 	"sync/atomic"
 	"time"
@@ -30,23 +29,6 @@ func (r *request) wait(waiting *atomic.Int64, grown <-chan struct{}, patience ti
 	case <-ctx.Done():
 		return r.ctx.Err() != nil
 	}
-}
-
-// An inlet is what a connection reads from. While a request waits, a byte may be taken from it ahead of time,
-// which is how one finds out that the client has left.
-type inlet struct {
-	net.Conn
-	ahead []byte // of the next request
-	one   [1]byte
-}
-
-func (in *inlet) Read(b []byte) (int, error) {
-	if len(in.ahead) > 0 && len(b) > 0 {
-		n := copy(b, in.ahead)
-		in.ahead = in.ahead[n:]
-		return n, nil
-	}
-	return in.Conn.Read(b)
 }
 
 // watch calls left when the client leaves before stop is called.

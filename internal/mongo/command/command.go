@@ -148,7 +148,7 @@ func (s *Server) Serve(l net.Listener) error {
 	s.listeners[l] = struct{}{}
 	if !s.looks && s.o.Budget != nil {
 		s.looks = true
-		s.serving.Go(s.cutUnread)
+		s.serving.Go(s.cutStalled)
 	}
 	s.mu.Unlock()
 	for {

@@ -52,6 +52,7 @@ func newConnection(s *Server, conn net.Conn) *connection {
 	c := &connection{s: s, id: s.lastID.Add(1), conn: conn, in: in, out: out, reader: wire.NewReader(in), writer: wire.NewWriter(out), local: conn.LocalAddr().String()}
 	c.stopped, c.hold = c.stops, c.holds
 	s.o.Budget.Open(&c.memory.share)
+	in.share = &c.memory.share
 	c.memory.ctx = s.running
 	c.reader.Memory, c.writer.Memory = &c.memory, &c.memory
 	if s.o.Auth {

@@ -51,6 +51,9 @@ func (r *request) lend(x *cursor) (back func()) {
 		r.ctx, cancel = context.WithCancel(r.ctx)
 	}
 	r.c.memory.ctx = r.ctx
+	if r.tx != nil {
+		r.tx.ctx = r.ctx
+	}
 	x.cancel.Store(&cancel)
 	if x.killed.Load() {
 		cancel()

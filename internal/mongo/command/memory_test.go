@@ -233,6 +233,31 @@ func TestUnreadAnswers(t *testing.T) {
 	t.Error(err)
 }
 
+// Clients that send most of a large frame and then nothing give way to one that waits.
+func TestUnfinishedFrames(t *testing.T) {
+	d, b := newDoorWithin(t, 40*mib, nil)
+	fillWith(t, d, 12, mib)
+	text := strings.Repeat("x", 10*mib)
+	frame := frameOf(t, bson.D{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{{Key: "text", Value: text}}}}, {Key: "$db", Value: "test"}})
+	for range 6 {
+		conn, err := net.Dial("tcp", d.address)
+		must(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		go conn.Write(frame[:len(frame)-1]) // blocks once there is no memory for it
+	}
+	for b.Read().Used < 28*mib {
+		_ = clock.Pause(t.Context(), time.Millisecond)
+	}
+	find := bson.D{{Key: "find", Value: "c"}, {Key: "singleBatch", Value: true}}
+	var err error
+	for range 10 { // each of which waits
+		if _, err = d.run(find); err == nil {
+			return
+		}
+	}
+	t.Error(err)
+}
+
 // Clients that leave in the middle of anything leave nothing behind.
 func TestClientsThatLeave(t *testing.T) {
 	d, b := newDoorWithin(t, 8*mib, func(o *command.Options) { o.ReplSet = "set" })
