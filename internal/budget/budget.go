@@ -59,6 +59,7 @@ type Budget struct {
 	stuck   int64     // bytes held by shares that wait for more
 	waiting []*waiter // by size, then by arrival
 	loans   []*loan   // see Share.Lend
+	looking bool      // a goroutine runs look
 	refused uint64
 	highest int64
 }
@@ -199,22 +200,11 @@ func (b *Budget) take(ctx context.Context, s *Share, need int64) error {
 	s.Rest()
 	timed, cancel := context.WithTimeout(ctx, b.patience)
 	defer cancel()
-	for timed.Err() == nil && !w.wait(timed) {
-		b.callIn(w)
-	}
-	return b.leave(ctx, w)
-}
-
-// wait waits for a moment. It reports whether w has been answered.
-func (w *waiter) wait(ctx context.Context) bool {
-	look, cancel := context.WithTimeout(ctx, lookEvery)
-	defer cancel()
 	select {
 	case <-w.granted:
-		return true
-	case <-look.Done():
-		return false
+	case <-timed.Done():
 	}
+	return b.leave(ctx, w)
 }
 
 // enter takes need bytes at once, or gives a place in line.
@@ -240,6 +230,10 @@ func (b *Budget) enter(s *Share, need int64) (*waiter, error) {
 	b.waiting[at] = w
 	b.stuck += s.counted
 	b.unlock()
+	if !b.looking {
+		b.looking = true
+		go b.look()
+	}
 	return w, nil
 }
 

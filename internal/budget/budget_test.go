@@ -14,11 +14,11 @@ import (
 
 const mib = 1 << 20
 
-// bubble runs a test in time of its own, and lets the last goroutine end.
+// bubble runs a test in time of its own, and lets the last goroutines end.
 func bubble(t *testing.T, test func(*testing.T)) {
 	synctest.Test(t, func(t *testing.T) {
 		test(t)
-		pause(t, blocked)
+		pause(t, max(blocked, lookEvery))
 	})
 }
 
@@ -446,7 +446,7 @@ func TestRenew(t *testing.T) {
 		b := New(Options{Memory: 16 * mib, Cores: 1})
 		var s Share
 		b.Open(&s)
-		take(t, &s, 2*mib)
+		take(t, &s, FreeBytes)
 		for range 20 {
 			pause(t, time.Millisecond)
 			if err := s.Yield(t.Context()); err != nil {
@@ -461,9 +461,35 @@ func TestRenew(t *testing.T) {
 		if err := s.Yield(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if r := b.Read(); r.Running != 0 || s.Held() != 2*mib {
+		if r := b.Read(); r.Running != 0 || s.Held() != FreeBytes {
 			t.Errorf("after Renew: %+v, %d bytes held", r, s.Held())
 		}
 		s.Close()
+	})
+}
+
+// A share with much memory takes turns from the start: many that begin at once would be too many.
+func TestLargeSharesTakeTurnsAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := New(Options{Memory: 16 * mib, Cores: 1})
+		var first, second Share
+		b.Open(&first)
+		b.Open(&second)
+		take(t, &first, mib)
+		take(t, &second, mib)
+		if err := first.Yield(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error)
+		go func() { done <- second.Yield(t.Context()) }()
+		synctest.Wait()
+		if r := b.Read(); r.Running != 1 || r.Queued != 1 {
+			t.Errorf("%+v", r)
+		}
+		first.Close()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		second.Close()
 	})
 }

@@ -2,6 +2,7 @@ package budget
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
@@ -66,12 +67,21 @@ func (b *Budget) loanOf(s *Share) int {
 	return slices.IndexFunc(b.loans, func(l *loan) bool { return l.share == s })
 }
 
+// look calls loans in as long as somebody waits for memory.
+func (b *Budget) look() {
+	for waiting := true; waiting; {
+		_ = clock.Pause(context.Background(), lookEvery)
+		b.mu.Lock()
+		b.callIn()
+		waiting = len(b.waiting) > 0
+		b.looking = waiting
+		b.mu.Unlock()
+	}
+}
+
 // callIn cuts loans that have made no progress, those that have waited longest first, until those in line would have enough.
-// Only the first in line does that.
-func (b *Budget) callIn(w *waiter) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.waiting) == 0 || b.waiting[0] != w || len(b.loans) == 0 {
+func (b *Budget) callIn() {
+	if len(b.waiting) == 0 || len(b.loans) == 0 {
 		return
 	}
 	wanted := int64(0)

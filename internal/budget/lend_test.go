@@ -10,7 +10,7 @@ import (
 )
 
 func TestLoanIsCalledInForWhoWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		b := New(Options{Memory: 16 * mib})
 		var still, moving, waiting Share
 		b.Open(&still)
@@ -50,7 +50,7 @@ func TestLoanIsCalledInForWhoWaits(t *testing.T) {
 }
 
 func TestClosedLoanIsNotCut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		b := New(Options{Memory: 16 * mib})
 		var gone, holds, waiting Share
 		b.Open(&gone)

@@ -13,10 +13,10 @@ import (
 
 // How long work runs.
 const (
-	freeTime = 5 * time.Millisecond  // before it needs a turn, as long as nobody waits for one
+	freeTime = 5 * time.Millisecond  // before it needs a turn, as long as it holds little and nobody waits for one
 	leastRun = time.Millisecond      // between two looks
 	quantum  = 10 * time.Millisecond // of a turn, when others wait
-	blocked  = 50 * time.Millisecond // after which a turn without a Yield is lent to another: its holder waits for something
+	blocked  = 20 * time.Millisecond // after which a turn without a Yield is lent to another: its holder waits for something
 )
 
 const (
@@ -64,6 +64,7 @@ type place struct {
 type turn struct {
 	watch   clock.Stopwatch // since the last Yield
 	started bool
+	asked   bool // for a turn, since the last Rest
 	used    time.Duration
 
 	// Guarded by turns.mu.
@@ -85,18 +86,20 @@ func (s *Share) Yield(ctx context.Context) error {
 	t := &s.turn
 	if !t.started {
 		t.started, t.watch = true, clock.Start()
-		return nil
 	}
-	elapsed := t.watch.Elapsed()
-	if elapsed < leastRun {
-		return nil
+	// Memory that is counted costs time to clear and to fill, so that many who begin at once would be too many.
+	if s.counted == 0 || t.asked {
+		elapsed := t.watch.Elapsed()
+		if elapsed < leastRun {
+			return nil
+		}
+		t.watch = clock.Start()
+		t.used += min(elapsed, 2*quantum) // a longer time was spent waiting
+		if t.used < freeTime && s.counted == 0 && s.budget.turns.queued.Load() == 0 {
+			return nil
+		}
 	}
-	t.watch = clock.Start()
-	t.used += min(elapsed, 2*quantum) // a longer time was spent waiting
-	if t.used < freeTime && s.budget.turns.queued.Load() == 0 {
-		return nil
-	}
-	runtime.Gosched() // what has become ready meanwhile goes first
+	t.asked = true
 	return s.budget.turns.yield(ctx, s)
 }
 
@@ -122,7 +125,7 @@ var errBusyTurn = fault.New(fault.Busy, "The server is busy with other long requ
 func (s *Share) Rest() {
 	if s.budget != nil && s.turn.started {
 		s.budget.turns.rest(s)
-		s.turn.started = false
+		s.turn.started, s.turn.asked = false, false
 	}
 }
 
@@ -142,6 +145,7 @@ func (t *turns) yield(ctx context.Context, s *Share) error {
 		s.turn.seen = now
 		if s.turn.holds || now-s.turn.since < quantum || len(t.line) == 0 {
 			t.mu.Unlock()
+			runtime.Gosched() // what has become ready meanwhile goes first
 			return nil
 		}
 		t.end(s)

@@ -65,23 +65,29 @@ func (e *exchange) hurry() {
 	}
 }
 
+// promptPiece is how long a piece may take to arrive when its client has sent it already.
+const promptPiece = 2 * time.Millisecond
+
 // receive reads the body into e.request, up to maxBody.
 func (e *exchange) receive() error {
-	fresh := 0
+	fresh, watch := 0, clock.Start()
 	for {
 		if len(e.request) == cap(e.request) {
 			if err := e.enlarge(); err != nil {
 				return err
 			}
+			watch = clock.Start()
 		}
 		n, err := e.Body.Read(e.request[len(e.request):cap(e.request)])
 		e.request = e.request[:len(e.request)+n]
 		if fresh += n; fresh >= piece {
 			e.share.Progress()
-			if err := e.share.Yield(e.Context()); err != nil {
+			if watch.Elapsed() > promptPiece {
+				e.share.Rest() // it waits for its client, and not for its turn
+			} else if err := e.share.Yield(e.Context()); err != nil {
 				return err
 			}
-			fresh = 0
+			fresh, watch = 0, clock.Start()
 		}
 		switch {
 		case err == nil && len(e.request) <= maxBody:
@@ -111,6 +117,9 @@ func (e *exchange) enlarge() error {
 	}
 	size = min(size, maxBody+1)
 	if err := e.share.Take(e.Context(), int64(size-cap(e.request))); err != nil {
+		return err
+	}
+	if err := e.share.Yield(e.Context()); err != nil {
 		return err
 	}
 	e.request = append(make([]byte, 0, size), e.request...)

@@ -51,6 +51,9 @@ func (e *exchange) makeRoom(n int) error {
 	if err := e.share.Take(e.Context(), int64(size-cap(e.reply))); err != nil {
 		return err
 	}
+	if err := e.share.Yield(e.Context()); err != nil {
+		return err
+	}
 	e.reply = append(make([]byte, 0, size), e.reply...)
 	return nil
 }
