@@ -43,7 +43,7 @@ type memoryPlan struct {
 
 // divide makes a plan for that many bytes. Data in memory may take half of them. On disk the engine has
 // a quarter at most, which it allocates outside of the Go heap where mayfly is built with cgo; holes in C's heap and
-// the tables that it writes take up to half as much again.
+// the tables that it writes take up to three quarters as much again.
 func divide(limit int64, inMemory bool) memoryPlan {
 	switch {
 	case limit == 0:
@@ -52,7 +52,7 @@ func divide(limit int64, inMemory bool) memoryPlan {
 		return memoryPlan{engine: limit / 2, node: limit/2 - ownMemory, heap: limit - ownMemory/2}
 	}
 	engine := min(limit/4, engineMemory)
-	return memoryPlan{engine: engine, node: limit - engine - ownMemory, heap: limit - engine - engine/2 - ownMemory/2}
+	return memoryPlan{engine: engine, node: limit - engine - ownMemory, heap: limit - engine - engine*3/4 - ownMemory/2}
 }
 
 // divideMemory divides what --memory-limit says or the machine has, and limits the heap to it unless

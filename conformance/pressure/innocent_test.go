@@ -144,6 +144,18 @@ func (in *innocents) during(api, kind string, spans ...span) (v view) {
 	return v
 }
 
+// bySecond is how long the slowest request of each second took, of those that took 50 ms.
+func (in *innocents) bySecond(from, to time.Time) string {
+	var all []string
+	for second := 0; from.Add(time.Duration(second) * time.Second).Before(to); second++ {
+		start := from.Add(time.Duration(second) * time.Second)
+		if v := in.between("", "", start, start.Add(time.Second)); v.worst > 50*time.Millisecond {
+			all = append(all, fmt.Sprintf("%d: %s", second, ms(v.worst)))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
 // beInnocent is the process of the innocent clients. It ends with its input.
 func beInnocent(config string) int {
 	var c innocentSettings

@@ -102,6 +102,7 @@ func alone(b *testing.B, row string, l load, atMost time.Duration) {
 	if t.example != "" {
 		b.Logf("%s: %s", row, t.example)
 	}
+	b.Logf("%s: slowest by second: %s", row, in.bySecond(began, until))
 	if v.example != "" {
 		b.Logf("%s: an innocent client: %s", row, v.example)
 	}
