@@ -89,7 +89,7 @@ func machineMemory(container, machine memlimit.Provider) (limit int64) {
 // to stop. An engine that nobody asks anything gives back what it holds to be faster.
 func keepMemory(n *node.Node, engine kv.Engine, log *slog.Logger) (stop func()) {
 	shrinker, _ := engine.(kv.Shrinker)
-	base := heapBytes()
+	base, more := heapBytes(), false
 	var last uint64
 	silent := 0 // looks without a request
 	return clock.NewReal(time.Time{}).Every(lookEvery, func(time.Time) {
@@ -105,9 +105,10 @@ func keepMemory(n *node.Node, engine kv.Engine, log *slog.Logger) (stop func()) 
 			}
 		}
 		quiet := fresh < quietRequests*uint64(lookEvery/time.Second) && held == 0
-		if quiet && heapBytes() > base+base/8+worthReturning {
+		if before := heapBytes(); quiet && (more || before > base+base/8+worthReturning) {
 			debug.FreeOSMemory()
 			base = heapBytes()
+			more = before > base+worthReturning // pools keep what they hold for one collection
 		}
 	})
 }
