@@ -239,14 +239,14 @@ func TestPropertyPoliciesAreBounded(t *testing.T) {
 	}
 	h.fails(turn(expiry.MaxPast+1), fault.Invalid)
 	h.ok(h.ForgetPast(ctx, ct, 3))
-	if n := len(ct.State().PastPaths()); n != expiry.MaxPast-3 {
+	if n := len(ct.State().Policy.Past); n != expiry.MaxPast-3 {
 		t.Errorf("%d closed policies are left", n)
 	}
 	h.ok(turn(expiry.MaxPast + 1))
 	h.reopen()
 	ct, err := h.ContainerByID(ct.ID)
 	h.ok(err)
-	if n := len(ct.State().PastPaths()); n != expiry.MaxPast-2 {
+	if n := len(ct.State().Policy.Past); n != expiry.MaxPast-2 {
 		t.Errorf("%d closed policies after a restart", n)
 	}
 }

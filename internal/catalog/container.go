@@ -41,11 +41,9 @@ type State struct {
 	Active   Index  `json:"active"`
 	Building *Index `json:"building,omitempty"`
 
-	// Named are the indexes that have names, LastNamed the ID last given out, and
-	// PastDates what their rules have ended before.
+	// Named are the indexes that have names, and LastNamed the ID last given out.
 	Named     []NamedIndex `json:"named,omitempty"`
 	LastNamed uint32       `json:"last_named,omitempty"`
-	PastDates []PastDates  `json:"past_dates,omitempty"`
 
 	// Deleted containers answer nothing any more.
 	Deleted bool `json:"-"`
@@ -67,12 +65,6 @@ func (s *State) PartitionPaths() []doc.Path { return s.compiled.partition }
 
 // UniquePaths are the parsed paths of each unique constraint.
 func (s *State) UniquePaths() [][]doc.Path { return s.compiled.unique }
-
-// PropertyPath is the parsed path of Policy.Property, nil if there is none.
-func (s *State) PropertyPath() doc.Path { return s.compiled.property }
-
-// PastPaths are the parsed paths of Policy.Past, in its order.
-func (s *State) PastPaths() []doc.Path { return s.compiled.past }
 
 // Epoch tells states apart: it rises with every change that an answer depends on.
 func (s *State) Epoch() uint64 { return s.epoch }

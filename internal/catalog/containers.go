@@ -10,11 +10,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// A stored is a container on disk.
+// A stored is a container on disk. PastDates are those of the policy; the format has them behind the state.
 type stored struct {
 	ID       uint32 `json:"id"`
 	Database uint32 `json:"database"`
 	*State
+	PastDates []expiry.PastDates `json:"past_dates,omitempty"`
 }
 
 func containerName(db *Database, text string) name {
@@ -27,6 +28,7 @@ func (c *Catalog) loadContainers() error {
 		if !ok {
 			return fault.New(fault.Corrupt, "container %d is in no database", s.ID)
 		}
+		s.Policy.PastDates = s.PastDates
 		if err := s.State.compile(c.condition); err != nil {
 			return fault.Wrap(fault.Corrupt, err, "container %d cannot be read", s.ID)
 		}
@@ -68,7 +70,7 @@ func (c *Catalog) forgetContainer(ct *Container) {
 }
 
 func (c *Catalog) saveContainer(b *kv.Batch, ct *Container, st *State) {
-	b.Set(keys.CatalogKey(containerKind, ct.ID), encode(stored{ct.ID, ct.Database.ID, st}))
+	b.Set(keys.CatalogKey(containerKind, ct.ID), encode(stored{ct.ID, ct.Database.ID, st, st.Policy.PastDates}))
 }
 
 // Containers lists a database's containers in order of creation.
@@ -254,18 +256,18 @@ func (c *Catalog) setPolicy(b *kv.Batch, ct *Container, st *State, def Definitio
 	if def.TTL == st.Policy.Default && def.TTLProperty == st.Policy.Property {
 		return nil
 	}
-	if st.Policy.Property != "" && len(st.Policy.Past) >= expiry.MaxPast {
-		return fault.New(fault.Invalid, "The lifetime of a container with ttlPropertyPath was changed %d times in a row. "+
-			"Wait until its expired documents are reclaimed, then try again.", expiry.MaxPast)
-	}
 	var newest uint64
-	if st.Policy.Property != "" {
+	if st.Policy.Property != "" { // floors need no sequence, and so no read that another write may break
 		var err error
 		if newest, err = c.newestSequence(b, ct); err != nil {
 			return err
 		}
 	}
-	st.Policy = st.Policy.Close(ct.advance(now), newest)
+	closed, err := st.Policy.Close(ct.advance(now), newest)
+	if err != nil {
+		return err
+	}
+	st.Policy = closed
 	st.Policy.Default, st.Policy.Property = def.TTL, def.TTLProperty
 	return nil
 }
@@ -343,12 +345,12 @@ func (c *Catalog) DeclareDead(ctx context.Context, now expiry.Stamp, ct *Contain
 	c.changes.Lock()
 	defer c.changes.Unlock()
 	old := ct.State()
-	closed := old.closed(ct.advance(now))
-	if old.Deleted || closed == old.floors() {
+	inherit, own := old.Policy.Floors(ct.advance(now))
+	if old.Deleted || inherit == old.Policy.InheritFloor && own == old.Policy.OwnFloor {
 		return old, nil
 	}
 	next := *old
-	next.Policy.InheritFloor, next.Policy.OwnFloor = closed.inherit, closed.own
+	next.Policy.InheritFloor, next.Policy.OwnFloor = inherit, own
 	err := c.change(ctx, func(_ *counters, b *kv.Batch) error {
 		b.Frees = true
 		c.saveContainer(b, ct, &next)
@@ -358,20 +360,6 @@ func (c *Catalog) DeclareDead(ctx context.Context, now expiry.Stamp, ct *Contain
 		return nil, err
 	}
 	return &next, nil
-}
-
-type floors struct{ inherit, own expiry.Stamp }
-
-func (st *State) floors() floors { return floors{st.Policy.InheritFloor, st.Policy.OwnFloor} }
-
-// closed is the floors after a Close at now, the present ones where life
-// counts from a property.
-func (st *State) closed(now expiry.Stamp) floors {
-	if st.Policy.Property != "" {
-		return st.floors()
-	}
-	p := st.Policy.Close(now, 0)
-	return floors{p.InheritFloor, p.OwnFloor}
 }
 
 // ForgetPast drops closed property policies up to count once every document

@@ -75,26 +75,23 @@ func (x Indexing) Equal(y Indexing) bool {
 type compiled struct {
 	partition []doc.Path
 	unique    [][]doc.Path
-	property  doc.Path
-	past      []doc.Path
 	partials  []func(doc.Doc) bool
-	dates     []DateRule
 }
 
-// compile parses every path of a state.
+// compile prepares a state for use: it parses every path and compiles every filter. It is called after each change.
 func (s *State) compile(condition Condition) error {
+	if condition == nil {
+		condition = noCondition
+	}
 	c, err := s.Definition.compile()
 	if err != nil {
 		return err
 	}
-	for _, past := range s.Policy.Past {
-		path, err := parsePath(past.Property)
-		if err != nil {
-			return err
-		}
-		c.past = append(c.past, path)
+	if c.partials, err = s.compilePartials(condition); err != nil {
+		return err
 	}
-	if err := s.compileNamed(&c, condition); err != nil {
+	s.Policy.Dates = s.dateRules()
+	if err := s.Policy.Compile(condition); err != nil {
 		return err
 	}
 	s.compiled = c
@@ -120,13 +117,6 @@ func (d *Definition) compile() (compiled, error) {
 			paths = append(paths, path)
 		}
 		c.unique = append(c.unique, paths)
-	}
-	if d.TTLProperty != "" {
-		path, err := parsePath(d.TTLProperty)
-		if err != nil {
-			return compiled{}, err
-		}
-		c.property = path
 	}
 	return c, nil
 }

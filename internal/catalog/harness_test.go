@@ -152,7 +152,7 @@ func picture(c *catalog.Catalog) string {
 			st := *ct.State()
 			fmt.Fprintf(&out, "  container %d in %d: %+v stamp %d sequence %d policy %+v active %+v building %+v\n",
 				ct.ID, ct.Database.ID, st.Definition, st.Stamp, st.Sequence, st.Policy, st.Active, st.Building)
-			fmt.Fprintf(&out, "    paths %v %v %v %v\n", st.PartitionPaths(), st.UniquePaths(), st.PropertyPath(), st.PastPaths())
+			fmt.Fprintf(&out, "    paths %v %v\n", st.PartitionPaths(), st.UniquePaths())
 			for _, kind := range []catalog.ResourceKind{catalog.Procedure, catalog.Trigger, catalog.Function} {
 				pictureOf(&out, c, kind, catalog.Owner{Database: db.ID, Container: ct.ID})
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
@@ -57,69 +56,39 @@ const MaxNamedIndexes = 64
 // concurrent use.
 type Condition func(filter doc.Doc) (func(doc.Doc) bool, error)
 
-// A PastDates is a rule of dates that is closed: it has ended what was due by Until, and
-// holds for documents with a sequence up to Sequence.
-type PastDates struct {
-	Path     string       `json:"path"`
-	Seconds  int32        `json:"seconds"`
-	Partial  doc.Doc      `json:"partial,omitempty"`
-	Until    expiry.Stamp `json:"until"`
-	Sequence uint64       `json:"sequence"`
-}
-
-// A DateRule ends documents by a date in them. Closed ones have an Until and a Sequence.
-type DateRule struct {
-	Index    uint32 // the NamedIndex, 0 when closed
-	Path     []string
-	Seconds  int64
-	Partial  func(doc.Doc) bool // nil for every document
-	Until    expiry.Stamp
-	Sequence uint64
-}
-
-// Closed reports whether the rule is one of the past.
-func (r *DateRule) Closed() bool { return r.Index == 0 }
-
-// DateRules are the rules of dates in force and those that are closed.
-func (s *State) DateRules() []DateRule { return s.compiled.dates }
-
 // Partials are the compiled filters of Named, in its order; nil where there is none.
 func (s *State) Partials() []func(doc.Doc) bool { return s.compiled.partials }
 
-// Plain reports whether a document's stamp and own ttl alone decide its life.
-func (s *State) Plain() bool { return s.Policy.Plain() && len(s.compiled.dates) == 0 }
+// noCondition stands for a Condition where there is none.
+func noCondition(doc.Doc) (func(doc.Doc) bool, error) {
+	return nil, fault.New(fault.Invalid, "Partial indexes need a query language.")
+}
 
-// compileNamed prepares the named indexes and the rules of dates.
-func (s *State) compileNamed(c *compiled, condition Condition) error {
-	partial := func(filter doc.Doc) (func(doc.Doc) bool, error) {
-		switch {
-		case filter == nil:
-			return nil, nil
-		case condition == nil:
-			return nil, fault.New(fault.Invalid, "partial indexes need a query language")
+// compilePartials compiles the filters of the named indexes.
+func (s *State) compilePartials(condition Condition) (list []func(doc.Doc) bool, err error) {
+	for _, x := range s.Named {
+		var matches func(doc.Doc) bool
+		if x.Partial != nil {
+			if matches, err = condition(x.Partial); err != nil {
+				return nil, err
+			}
 		}
-		return condition(filter)
+		list = append(list, matches)
+	}
+	return list, nil
+}
+
+// dateRules are the rules of dates that the named indexes put in force.
+func (s *State) dateRules() (rules []expiry.DateRule) {
+	if s.datesOff {
+		return nil
 	}
 	for _, x := range s.Named {
-		matches, err := partial(x.Partial)
-		if err != nil {
-			return err
-		}
-		c.partials = append(c.partials, matches)
-		if x.rules() && !s.datesOff {
-			c.dates = append(c.dates, DateRule{Index: x.ID, Path: strings.Split(x.Columns[0].Path, "."), Seconds: int64(x.Seconds), Partial: matches})
+		if x.rules() {
+			rules = append(rules, expiry.DateRule{Index: x.ID, Path: x.Columns[0].Path, Seconds: x.Seconds, Partial: x.Partial})
 		}
 	}
-	for _, p := range s.PastDates {
-		matches, err := partial(p.Partial)
-		if err != nil {
-			return err
-		}
-		c.dates = append(c.dates, DateRule{
-			Path: strings.Split(p.Path, "."), Seconds: int64(p.Seconds), Partial: matches, Until: p.Until, Sequence: p.Sequence,
-		})
-	}
-	return nil
+	return rules
 }
 
 // rules reports whether the index ends documents. One that is not complete does not.
@@ -171,55 +140,37 @@ func (c *Catalog) dropNamed(n *counters, b *kv.Batch, ct *Container, id uint32) 
 	b.Delete(rng.Multikey(nil, id))
 }
 
-// closeDates moves the rules that are in force now, and not in list, to the past.
+// closeDates closes the rules of dates that are in force now and that list does not go on with unchanged.
 func (c *Catalog) closeDates(b *kv.Batch, ct *Container, st *State, now expiry.Stamp, list []NamedIndex) error {
-	if st.datesOff {
+	ends := func(r expiry.DateRule) bool {
+		return !slices.ContainsFunc(list, func(x NamedIndex) bool { return x.ID == r.Index && x.rules() && x.Seconds == r.Seconds })
+	}
+	if !slices.ContainsFunc(st.Policy.Dates, ends) {
 		return nil
 	}
-	var newest uint64
-	for _, x := range st.Named {
-		goesOn := slices.ContainsFunc(list, func(y NamedIndex) bool { return y.ID == x.ID && y.rules() && y.Seconds == x.Seconds })
-		if !x.rules() || goesOn {
-			continue
-		}
-		if newest == 0 {
-			var err error
-			if newest, err = c.newestSequence(b, ct); err != nil {
-				return err
-			}
-		}
-		past := PastDates{x.Columns[0].Path, x.Seconds, x.Partial, ct.advance(now), newest}
-		kept := slices.DeleteFunc(slices.Clone(st.PastDates), func(p PastDates) bool { return past.covers(p) })
-		if len(kept) >= expiry.MaxPast {
-			return fault.New(fault.Invalid, "The TTL indexes of the collection were changed %d times in a row. "+
-				"Wait until its expired documents are reclaimed, then try again.", expiry.MaxPast)
-		}
-		st.PastDates = append(kept, past)
+	newest, err := c.newestSequence(b, ct)
+	if err != nil {
+		return err
 	}
+	closed, err := st.Policy.CloseDates(ends, ct.advance(now), newest)
+	if err != nil {
+		return err
+	}
+	st.Policy = closed
 	return nil
-}
-
-// covers reports whether p has ended nothing that the newer rule has not.
-func (newer PastDates) covers(p PastDates) bool {
-	return newer.Path == p.Path && string(newer.Partial) == string(p.Partial) && newer.Sequence >= p.Sequence &&
-		newer.Until-expiry.Stamp(newer.Seconds) >= p.Until-expiry.Stamp(p.Seconds)
 }
 
 // ForgetDates drops closed rules of dates once every document that they ended is reclaimed.
 // They are known by what they say: others may have come and gone since.
-func (c *Catalog) ForgetDates(ctx context.Context, ct *Container, over []PastDates) error {
+func (c *Catalog) ForgetDates(ctx context.Context, ct *Container, over []expiry.PastDates) error {
 	_, err := c.alter(ctx, ct, func(st *State, _ *counters, b *kv.Batch) error {
 		b.Frees = true
-		st.PastDates = slices.DeleteFunc(slices.Clone(st.PastDates), func(p PastDates) bool {
-			return slices.ContainsFunc(over, p.equal)
+		st.Policy.PastDates = slices.DeleteFunc(slices.Clone(st.Policy.PastDates), func(p expiry.PastDates) bool {
+			return slices.ContainsFunc(over, p.Equal)
 		})
 		return st.compile(c.condition)
 	})
 	return err
-}
-
-func (p PastDates) equal(q PastDates) bool {
-	return p.Path == q.Path && p.Seconds == q.Seconds && string(p.Partial) == string(q.Partial) && p.Until == q.Until && p.Sequence == q.Sequence
 }
 
 // DatesOn reports whether rules of dates are in force, as they are when a catalog opens.

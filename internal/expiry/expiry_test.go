@@ -58,7 +58,7 @@ func TestMatrix(t *testing.T) {
 			if got := p.Effective(c.own); got != c.life {
 				t.Errorf("Effective(%d) = %d, want %d", c.own, got, c.life)
 			}
-			at, ok := p.Deadline(wrote, c.own)
+			at, ok := p.Deadline(expiry.Document{Wrote: wrote, TTL: c.own})
 			if c.life == never {
 				if ok || at != 0 {
 					t.Errorf("Deadline() = %d, %v, want none", at, ok)
@@ -75,8 +75,32 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// expectAlive and expectDead ask about a document that was written at wrote,
-// counting from its stamp, in both ways that a policy can be asked.
+// body is a document that has seconds under /at.
+func body(seconds int64) doc.Doc {
+	return bsoncore.NewDocumentBuilder().AppendInt64("at", seconds).Build()
+}
+
+// compiled is a policy without filters that is ready for use.
+func compiled(t *testing.T, p expiry.Policy) *expiry.Policy {
+	t.Helper()
+	if err := p.Compile(nil); err != nil {
+		t.Fatal(err)
+	}
+	return &p
+}
+
+// closed is a policy after Close.
+func closed(t *testing.T, p expiry.Policy, now expiry.Stamp, sequence uint64) expiry.Policy {
+	t.Helper()
+	next, err := p.Close(now, sequence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+// expectAlive and expectDead ask about a document that was written at wrote, whose property says the same second, in
+// every way that a policy can be asked.
 func expectAlive(t *testing.T, p *expiry.Policy, own expiry.TTL, at ...expiry.Stamp) {
 	t.Helper()
 	expect(t, p, own, false, at)
@@ -90,7 +114,10 @@ func expectDead(t *testing.T, p *expiry.Policy, own expiry.TTL, at ...expiry.Sta
 func expect(t *testing.T, p *expiry.Policy, own expiry.TTL, dead bool, at []expiry.Stamp) {
 	t.Helper()
 	for _, now := range at {
-		if p.Dead(wrote, own, now) != dead || p.DeadFrom(wrote, wrote, own, now) != dead {
+		d := expiry.Document{Wrote: wrote, TTL: own, Body: body(wrote)}
+		by := *p
+		by.Property = "/at"
+		if p.Dead(d, now) != dead || p.DeadByTTL(wrote, own, now) != dead || compiled(t, by).Dead(d, now) != dead {
 			t.Errorf("%+v: own ttl %d, %d s after the write: dead %v", *p, own, now-wrote, !dead)
 		}
 	}
@@ -98,7 +125,7 @@ func expect(t *testing.T, p *expiry.Policy, own expiry.TTL, dead bool, at []expi
 
 func TestProperty(t *testing.T) {
 	const from = wrote + 1000
-	p := expiry.Policy{Default: 10, Property: "/due"}
+	p := compiled(t, expiry.Policy{Default: 10, Property: "/at"})
 	cases := []struct {
 		name      string
 		from, now expiry.Stamp
@@ -117,12 +144,21 @@ func TestProperty(t *testing.T) {
 		{"far future", 1<<53 - 1, 1<<53 + 8, none, false},
 		{"far future, the deadline", 1<<53 - 1, 1<<53 + 9, none, true},
 		{"far future, longest life", 1<<53 - 1, 1 << 53, most, false},
-		{"far past, longest life", -1 << 53, wrote, most, true},
+		{"far past, longest life", -1<<53 + 1, wrote, most, true},
+		{"too far away to count from: the stamp", 1 << 53, wrote + 10, none, true},
 	}
 	for _, c := range cases {
-		if got := p.DeadFrom(wrote, c.from, c.own, c.now); got != c.dead {
+		d := expiry.Document{Wrote: wrote, TTL: c.own, Body: body(c.from)}
+		if got := p.Dead(d, c.now); got != c.dead {
 			t.Errorf("%s: dead %v", c.name, got)
 		}
+		if at, ok := p.Deadline(d); ok != (c.own != never) || ok && (at <= c.now) != c.dead {
+			t.Errorf("%s: deadline %d, %v", c.name, at, ok)
+		}
+	}
+	text := bsoncore.NewDocumentBuilder().AppendString("at", "x").Build()
+	if d := (expiry.Document{Wrote: wrote, Body: text}); p.Dead(d, wrote+9) || !p.Dead(d, wrote+10) {
+		t.Error("what is no number does not stand for the stamp (A-25)")
 	}
 }
 
@@ -153,21 +189,24 @@ func TestFloors(t *testing.T) {
 			if setting == never && c.own > 0 {
 				continue // the present policy ends those too
 			}
-			if got := p.Dead(c.wrote, c.own, wrote); got != c.dead {
+			d := expiry.Document{Wrote: c.wrote, TTL: c.own, Body: body(1 << 40)}
+			if got := p.Dead(d, wrote); got != c.dead {
 				t.Errorf("default %d, %s: dead %v", setting, c.name, got)
 			}
-			if got := p.DeadFrom(c.wrote, 1<<40, c.own, wrote); got != c.dead {
+			by := p
+			by.Property = "/at"
+			if got := compiled(t, by).Dead(d, wrote); got != c.dead {
 				t.Errorf("default %d, %s: a floor goes by the stamp, dead %v", setting, c.name, got)
 			}
 		}
 	}
 	var nothing expiry.Policy
 	for _, at := range []expiry.Stamp{-1, 0, 1} {
-		if nothing.Dead(at, none, 1<<53) || nothing.Dead(at-5, 5, 1<<53) {
+		if nothing.DeadByTTL(at, none, 1<<53) || nothing.DeadByTTL(at-5, 5, 1<<53) {
 			t.Errorf("a floor of zero has ended a document written at %d", at)
 		}
 	}
-	if p := (expiry.Policy{InheritFloor: 7}); p.FirstStamp() != 8 || p.Dead(p.FirstStamp(), none, 8) {
+	if p := (expiry.Policy{InheritFloor: 7}); p.FirstStamp() != 8 || p.DeadByTTL(p.FirstStamp(), none, 8) {
 		t.Errorf("FirstStamp() = %d is not the first above the floor", p.FirstStamp())
 	}
 }
@@ -194,11 +233,11 @@ func TestClose(t *testing.T) {
 	}
 	for _, c := range cases {
 		before := slices.Clone(c.before.Past)
-		got := c.before.Close(now, sequence)
+		got := closed(t, c.before, now, sequence)
 		if fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%s:\ngot  %+v\nwant %+v", c.name, got, c.want)
 		}
-		if again := got.Close(now, sequence); got.Property == "" && fmt.Sprint(again) != fmt.Sprint(got) {
+		if again := closed(t, got, now, sequence); got.Property == "" && fmt.Sprint(again) != fmt.Sprint(got) {
 			t.Errorf("%s: closing twice at one instant makes a difference: %+v", c.name, again)
 		}
 		if !slices.Equal(c.before.Past, before) {
@@ -213,7 +252,7 @@ func TestClose(t *testing.T) {
 // TestCloseDoesNotShareItsPast grows two policies from one.
 func TestCloseDoesNotShareItsPast(t *testing.T) {
 	p := expiry.Policy{Default: 10, Property: "/a", Past: make([]expiry.Past, 0, 4)}
-	one, two := p.Close(100, 1), p.Close(200, 2)
+	one, two := closed(t, p, 100, 1), closed(t, p, 200, 2)
 	if one.Past[0].Until != 100 || two.Past[0].Until != 200 {
 		t.Errorf("the pasts %v and %v share their memory", one.Past, two.Past)
 	}
@@ -244,8 +283,9 @@ func TestPast(t *testing.T) {
 		{"far future", most, 1<<53 - 1, most, 5, false},
 	}
 	for _, c := range cases {
-		p := expiry.Past{Property: "/a", Default: c.setting, Until: until, Sequence: 9}
-		if got := p.Dead(c.from, c.own, c.sequence); got != c.dead {
+		p := compiled(t, expiry.Policy{Past: []expiry.Past{{Property: "/at", Default: c.setting, Until: until, Sequence: 9}}})
+		d := expiry.Document{Wrote: wrote, TTL: c.own, Sequence: c.sequence, Body: body(c.from)}
+		if got := p.Dead(d, wrote); got != c.dead {
 			t.Errorf("%s: dead %v", c.name, got)
 		}
 	}
@@ -300,10 +340,10 @@ func TestChanges(t *testing.T) {
 		changes, died := c.changes[1:], expiry.Stamp(0)
 		for now := expiry.Stamp(0); now <= 200; now++ {
 			for len(changes) > 0 && changes[0].at == now {
-				p = p.Close(wrote+now, 1)
+				p = closed(t, p, wrote+now, 1)
 				p.Default, changes = changes[0].to, changes[1:]
 			}
-			dead := p.Dead(wrote, c.own, wrote+now)
+			dead := p.DeadByTTL(wrote, c.own, wrote+now)
 			if died != 0 && !dead {
 				t.Errorf("%s: dead at %d, alive at %d", c.name, died, now)
 			}
@@ -343,7 +383,7 @@ func tryHistory(t *testing.T, history [3]expiry.TTL, at [4]expiry.Stamp) {
 			gone := false
 			for i, setting := range history {
 				if i > 0 {
-					p = p.Close(at[i], 1)
+					p = closed(t, p, at[i], 1)
 					p.Default = setting
 				}
 				life := own
@@ -352,7 +392,7 @@ func tryHistory(t *testing.T, history [3]expiry.TTL, at [4]expiry.Stamp) {
 				}
 				for now := max(at[i], written); now <= at[i+1]; now++ {
 					gone = gone || setting != off && life != never && written+int64(life) <= now
-					if p.Dead(written, own, now) != gone {
+					if p.DeadByTTL(written, own, now) != gone {
 						t.Fatalf("settings %v at %v, written at %d with ttl %d: dead %v at %d", history, at, written, own, !gone, now)
 					}
 				}
@@ -520,7 +560,8 @@ func TestLongValuesAreNotRepeated(t *testing.T) {
 
 func BenchmarkDead(b *testing.B) {
 	p := expiry.Policy{Default: 10, InheritFloor: wrote - 100, OwnFloor: wrote - 100}
+	d := expiry.Document{Wrote: wrote, TTL: 5, Body: body(wrote)}
 	for b.Loop() {
-		p.Dead(wrote, 5, wrote+3)
+		p.Dead(d, wrote+3)
 	}
 }

@@ -142,7 +142,7 @@ const lookEvery = 10
 
 // due reports whether a container's turn has come.
 func (r *Reaper) due(c *store.Container) bool {
-	if st := c.State(); st.Policy.Plain() && len(st.PastDates) == 0 {
+	if c.State().Policy.Ordered() {
 		return true
 	}
 	return r.now() >= r.looked[c]+lookEvery

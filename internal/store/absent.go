@@ -153,7 +153,7 @@ func (a *absence) follow(r *reading, path doc.Path, counter keys.Counter) (ok bo
 // may have been replaced before the document was written.
 func (r *reading) lacks(number uint64, path doc.Path) (bool, error) {
 	_, body, alive, err := r.record(number)
-	if err != nil || body == nil || !alive && r.v.Plain() {
+	if err != nil || body == nil || !alive && r.v.Policy.Plain() {
 		return false, err
 	}
 	return doc.IsUndefined(path.Lookup(body)), nil

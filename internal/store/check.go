@@ -6,6 +6,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
 )
@@ -144,8 +145,8 @@ func (ck *check) record(number uint64, h keys.Header, body doc.Doc, terms *terms
 		ck.exists("posting", rng.Posting(nil, partition, number), number)
 	}
 	ck.exists("feed entry", rng.Feed(nil, h.Sequence), number)
-	if h.Class == keys.ClassOwn {
-		ck.exists("deadline", rng.Deadline(nil, h.Stamp+int64(h.TTL), number), number)
+	if deadline, ok := expiry.TTL(h.TTL).Deadline(h.Stamp); ok {
+		ck.exists("deadline", rng.Deadline(nil, deadline, number), number)
 	}
 	for ordinal := range ck.v.UniquePaths() {
 		ck.leadsHere("unique key", appendUnique(nil, ck.v, ordinal, partition, body), number, ck.isGhost(h, body))

@@ -126,7 +126,7 @@ func (t *txn) died(now expiry.Stamp) bool {
 		return true
 	}
 	for _, sl := range t.slots {
-		if sl.found && (t.group == nil || sl.written) && deadAt(t.v, sl.header, sl.body, now) {
+		if sl.found && (t.group == nil || sl.written) && t.v.Policy.Dead(versionOf(sl.header, sl.body), now) {
 			return true
 		}
 	}
@@ -327,8 +327,7 @@ func classOf(ttl expiry.TTL) uint8 {
 func (t *txn) unwrite(sl *slot, number uint64) {
 	rng := t.v.Container.Keys()
 	t.b.Delete(t.key(func(dst []byte) []byte { return rng.Feed(dst, sl.header.Sequence) }))
-	if sl.header.Class == keys.ClassOwn {
-		deadline := sl.header.Stamp + int64(sl.header.TTL)
+	if deadline, ok := expiry.TTL(sl.header.TTL).Deadline(sl.header.Stamp); ok {
 		t.b.Delete(t.key(func(dst []byte) []byte { return rng.Deadline(dst, deadline, number) }))
 	}
 	if sl.record != nil && !sl.renewed {
@@ -352,8 +351,8 @@ func (t *txn) rewrite(sl *slot, stamp expiry.Stamp, sequence uint64) {
 		t.key(func(dst []byte) []byte {
 			return keys.AppendFeed(dst, keys.FeedEntry{Number: sl.number, Stamp: stamp, TTL: int32(sl.ttl), Bytes: size})
 		}))
-	if classOf(sl.ttl) == keys.ClassOwn {
-		t.b.Set(t.key(func(dst []byte) []byte { return rng.Deadline(dst, stamp+int64(sl.ttl), sl.number) }),
+	if deadline, ok := sl.ttl.Deadline(stamp); ok {
+		t.b.Set(t.key(func(dst []byte) []byte { return rng.Deadline(dst, deadline, sl.number) }),
 			t.key(func(dst []byte) []byte {
 				return keys.AppendDeadline(dst, keys.DeadlineEntry{Sequence: sequence, Bytes: size})
 			}))

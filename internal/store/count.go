@@ -70,7 +70,7 @@ func (s *Store) newTally(ctx context.Context, v catalog.View, a access.Access) (
 	}
 	r.strict = true
 	t := &tally{reading: r}
-	if at.pending == 0 && v.Plain() {
+	if at.pending == 0 && v.Policy.Plain() {
 		var some bool
 		if some, err = t.someDead(at); err != nil {
 			r.close()
@@ -86,10 +86,8 @@ var errFound = fault.New(fault.Internal, "found")
 
 // someDead reports whether a dead document is still on disk.
 func (t *tally) someDead(at *reclaim) (bool, error) {
-	until, from := t.v.Policy.OwnFloor, at.ownNext
-	if t.v.Policy.On() {
-		until = max(until, t.v.Now)
-	}
+	_, until := t.v.Policy.Floors(t.v.Now)
+	from := at.ownNext
 	if from == nil {
 		from = t.rng.Deadline(nil, at.own+1, 0)
 	}
@@ -101,7 +99,7 @@ func (t *tally) someDead(at *reclaim) (bool, error) {
 			switch {
 			case err != nil:
 				return corrupt(err, "change feed entry")
-			case !t.v.Policy.Dead(e.Stamp, expiry.Unset, t.v.Now):
+			case !t.v.Policy.DeadByTTL(e.Stamp, expiry.Unset, t.v.Now):
 				return errStopped // and so is no later one
 			case e.TTL == int32(expiry.Unset):
 				return errFound

@@ -6,8 +6,6 @@ import (
 	"maps"
 	"math"
 
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
-
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
@@ -15,95 +13,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// Documents may end by a date that they carry: MongoDB's TTL indexes. The earliest date under the
-// index's path decides; what is no date never does. A date has milliseconds and the rule of
-// lifetime has seconds, so a document ends at the first whole second that is not before its date
-// and the seconds of the index.
-
-// deadByDates reports whether a rule of dates has ended a document.
-func deadByDates(v catalog.View, h keys.Header, body doc.Doc, now expiry.Stamp) bool {
-	rules := v.DateRules()
-	for i := range rules {
-		r := &rules[i]
-		until := now
-		if r.Closed() {
-			if h.Sequence > r.Sequence {
-				continue
-			}
-			until = r.Until
-		}
-		if at, ok := dateDeadline(r, body); ok && at <= until {
-			return true
-		}
-	}
-	return false
-}
-
-// dateDeadline is the first second at which a rule ends a document, false if it never does.
-func dateDeadline(r *catalog.DateRule, body doc.Doc) (at expiry.Stamp, ok bool) {
-	ms, ok := earliestDate(doc.Object(body), r.Path)
-	if !ok || r.Partial != nil && !r.Partial(body) {
-		return 0, false
-	}
-	return expiry.DateDeadline(ms, r.Seconds), true
-}
-
-// earlier is the earlier of a deadline, 0 for none, and those of the rules in force.
-func earlier(deadline expiry.Stamp, v catalog.View, body doc.Doc) expiry.Stamp {
-	rules := v.DateRules()
-	for i := range rules {
-		if rules[i].Closed() {
-			continue
-		}
-		if at, ok := dateDeadline(&rules[i], body); ok && (deadline == 0 || at < deadline) {
-			deadline = max(at, 1)
-		}
-	}
-	return deadline
-}
-
-// earliestDate finds the least date that a document has under a path, in arrays too.
-func earliestDate(v doc.Value, path []string) (ms int64, ok bool) {
-	note := func(found int64, there bool) {
-		if there && (!ok || found < ms) {
-			ms, ok = found, true
-		}
-	}
-	if len(path) == 0 {
-		if v.Type != bsoncore.TypeArray {
-			return doc.AsDate(v)
-		}
-		for element := range doc.Elements(v) {
-			note(doc.AsDate(element))
-		}
-		return ms, ok
-	}
-	switch v.Type {
-	case bsoncore.TypeEmbeddedDocument:
-		return earliestDate(doc.Lookup(doc.Doc(v.Data), path[0]), path[1:])
-	case bsoncore.TypeArray:
-		if place, number := position(path[0]); number {
-			i := 0
-			for element := range doc.Elements(v) {
-				if i == place {
-					return earliestDate(element, path[1:])
-				}
-				i++
-			}
-			return 0, false
-		}
-		for element := range doc.Elements(v) {
-			if element.Type == bsoncore.TypeEmbeddedDocument {
-				note(earliestDate(element, path))
-			}
-		}
-	}
-	return ms, ok
-}
+// Documents may end by a date that they carry, see expiry.DateRule. The entries of the rule's index are in the order of the
+// dates, so what is due is found there without a look at the other documents.
 
 // dueEntries calls take with the entries of a rule's index whose date is due, and the number they lead to.
-func dueEntries(ctx context.Context, r kv.Reader, v catalog.View, rule *catalog.DateRule, take func(key []byte, number uint64) error) error {
-	lower, upper := datedEntries(v, rule, -1<<63, expiry.LastDue(v.Now, rule.Seconds))
+func dueEntries(ctx context.Context, r kv.Reader, v catalog.View, rule *expiry.DateRule, take func(key []byte, number uint64) error) error {
+	lower, upper := datedEntries(v, rule, -1<<63, rule.LastDue(v.Now))
 	return walk(ctx, r, lower, upper, func(it kv.Iterator) error {
 		number, err := keys.Number(it.Key())
 		if err != nil {
@@ -114,7 +29,7 @@ func dueEntries(ctx context.Context, r kv.Reader, v catalog.View, rule *catalog.
 }
 
 // datedEntries is where the entries of a rule's index lie whose date is from first to last, in milliseconds.
-func datedEntries(v catalog.View, rule *catalog.DateRule, first, last int64) (lower, upper []byte) {
+func datedEntries(v catalog.View, rule *expiry.DateRule, first, last int64) (lower, upper []byte) {
 	rng, descending := v.Container.Keys(), descends(v, rule)
 	prefix := rng.NamedPrefix(nil, rule.Index)
 	lower = keys.AppendBSON(prefix[:len(prefix):len(prefix)], doc.Date(first), descending)
@@ -126,7 +41,7 @@ func datedEntries(v catalog.View, rule *catalog.DateRule, first, last int64) (lo
 }
 
 // descends reports whether the latest date comes first in a rule's index.
-func descends(v catalog.View, rule *catalog.DateRule) bool {
+func descends(v catalog.View, rule *expiry.DateRule) bool {
 	for _, x := range v.Named {
 		if x.ID == rule.Index {
 			return x.Columns[0].Descending
@@ -161,17 +76,14 @@ func (g *gathering) gatherDates(ctx context.Context, r kv.Reader, v catalog.View
 	for _, x := range g.victims {
 		taken[x.number] = true
 	}
-	rules, record := v.DateRules(), make([]byte, 0, numberedBytes)
+	rules, record := v.Policy.Dates, make([]byte, 0, numberedBytes)
 	for i := range rules {
-		if rules[i].Closed() {
-			continue
-		}
 		if g.full() {
 			g.more = true
 			return nil
 		}
 		index, descending := rules[i].Index, descends(v, &rules[i])
-		lower, upper := datedEntries(v, &rules[i], math.MinInt64, expiry.LastDue(v.Now, rules[i].Seconds))
+		lower, upper := datedEntries(v, &rules[i], math.MinInt64, rules[i].LastDue(v.Now))
 		if next := g.dates.next[index]; !descending && bytes.Compare(next, lower) > 0 {
 			lower = next
 		}
@@ -221,16 +133,17 @@ func (w *wake) dates(ctx context.Context, r kv.Reader, _ place) error {
 		return w.dateEntries(ctx, r)
 	}
 	counted := map[uint64]bool{}
-	rules := w.v.DateRules()
+	rules := w.v.Policy.Dates
 	for i := range rules {
 		err := dueEntries(ctx, r, w.v, &rules[i], func(_ []byte, number uint64) error {
 			if counted[number] {
 				return w.goOn()
 			}
 			_, err := getRecord(r, w.v.Container.Keys().Record(nil, number), func(h keys.Header, body doc.Doc) error {
-				if !w.v.Policy.Dead(h.Stamp, expiry.TTL(h.TTL), w.v.Now) && deadByDates(w.v, h, body, w.v.Now) {
+				died, dated := w.v.Policy.DateDeadline(body)
+				if dated && died <= w.v.Now && !w.v.Policy.DeadByTTL(h.Stamp, expiry.TTL(h.TTL), w.v.Now) {
 					counted[number] = true
-					w.out(uint64(len(body)), min(w.v.Now, earlier(0, w.v, body)))
+					w.out(uint64(len(body)), died)
 				}
 				return nil
 			})
@@ -249,12 +162,9 @@ func (w *wake) dates(ctx context.Context, r kv.Reader, _ place) error {
 // dateEntries does so by the entries of the indexes alone, without a look at the documents: it takes each for as
 // large as the mean of all, and one that another rule has ended counts twice.
 func (w *wake) dateEntries(ctx context.Context, r kv.Reader) error {
-	rules, bytes := w.v.DateRules(), w.usage.Bytes/max(w.usage.Documents, 1)
+	rules, bytes := w.v.Policy.Dates, w.usage.Bytes/max(w.usage.Documents, 1)
 	var stopped error
 	for i := range rules {
-		if rules[i].Closed() {
-			continue
-		}
 		counted, descending := map[uint64]bool{}, descends(w.v, &rules[i])
 		several, err := r.Get(w.v.Container.Keys().Multikey(nil, rules[i].Index), func([]byte) error { return nil })
 		if err != nil {
@@ -266,7 +176,7 @@ func (w *wake) dateEntries(ctx context.Context, r kv.Reader) error {
 				return corrupt(err, "index entry")
 			}
 			if !counted[number] {
-				w.out(bytes, max(1, expiry.DateDeadline(ms, rules[i].Seconds)))
+				w.out(bytes, max(1, rules[i].Deadline(ms)))
 			}
 			if several {
 				counted[number] = true

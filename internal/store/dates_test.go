@@ -230,8 +230,8 @@ func (p *datedPlayer) reclaimed() {
 	p.compare()
 	usage, err := p.store.Usage(context.Background(), p.view())
 	p.ok(err)
-	if usage.Stored != usage.Documents || len(p.c.State().PastDates) > 0 {
-		p.t.Errorf("%d documents on disk of which %d live, and %d closed rules", usage.Stored, usage.Documents, len(p.c.State().PastDates))
+	if usage.Stored != usage.Documents || len(p.c.State().Policy.PastDates) > 0 {
+		p.t.Errorf("%d documents on disk of which %d live, and %d closed rules", usage.Stored, usage.Documents, len(p.c.State().Policy.PastDates))
 	}
 }
 
@@ -345,7 +345,7 @@ func (p *datedPlayer) change(define func([]catalog.NamedIndex) []catalog.NamedIn
 	_, err := p.catalog.ReplaceIndexes(context.Background(), p.now, p.c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
 		return define(slices.Clone(st.Named)), nil
 	})
-	if kindOf(err) == fault.Invalid && len(p.c.State().PastDates) >= expiry.MaxPast {
+	if kindOf(err) == fault.Invalid && len(p.c.State().Policy.PastDates) >= expiry.MaxPast {
 		p.note("too many closed rules")
 		return false
 	}

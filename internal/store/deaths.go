@@ -31,7 +31,7 @@ type tolled struct {
 // death still counts, and where lifetime counts from a property nothing does.
 func (s *Store) Deaths(ctx context.Context, c *catalog.Container, now expiry.Stamp, t *Toll, most int) (count uint64, more bool, err error) {
 	v, err := c.Enter(ctx, now)
-	if err != nil || scanned(v.State) {
+	if err != nil || !v.Policy.Ordered() {
 		return 0, false, err
 	}
 	if err := s.join(c, t); err != nil {
@@ -82,10 +82,7 @@ func (k *counting) full() bool {
 }
 
 func (k *counting) own(ctx context.Context, r kv.Reader) error {
-	until := k.v.Policy.OwnFloor
-	if k.v.Policy.On() {
-		until = max(until, k.v.Now)
-	}
+	_, until := k.v.Policy.Floors(k.v.Now)
 	if until <= k.t.own {
 		return nil
 	}
@@ -114,7 +111,7 @@ func (k *counting) inheriting(ctx context.Context, r kv.Reader) error {
 		if err != nil {
 			return corrupt(err, "change feed entry")
 		}
-		if !k.v.Policy.Dead(e.Stamp, expiry.Unset, k.v.Now) {
+		if !k.v.Policy.DeadByTTL(e.Stamp, expiry.Unset, k.v.Now) {
 			return errAlive // and so is every later one
 		}
 		if k.full() {
@@ -133,17 +130,14 @@ func (k *counting) inheriting(ctx context.Context, r kv.Reader) error {
 
 // dates counts the entries of the indexes that say when a document ends, from the date on up to which they are counted.
 func (k *counting) dates(ctx context.Context, r kv.Reader) error {
-	rules := k.v.DateRules()
+	rules := k.v.Policy.Dates
 	for i := range rules {
-		if rules[i].Closed() {
-			continue
-		}
 		at, ok := k.t.dates[rules[i].Index]
 		if !ok {
 			at.upto = math.MinInt64
 		}
 		if at.next == nil {
-			at.goal = expiry.LastDue(k.v.Now, rules[i].Seconds)
+			at.goal = rules[i].LastDue(k.v.Now)
 		}
 		if at.goal <= at.upto {
 			continue

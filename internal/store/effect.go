@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -16,7 +15,7 @@ import (
 
 // An Effect is what a change of lifetime did to the documents of a container.
 type Effect struct {
-	Before, After string // the settings in words, see Lifetime
+	Before, After string // the settings in words, see expiry.Policy.String
 	Expired       uint64 // documents that were alive and that the change ended
 	More          bool   // there may be more of them: counting was given up
 }
@@ -113,7 +112,7 @@ func (m *beforeChange) effect(ctx context.Context, st *catalog.State) *Effect {
 	if m.snapshot == nil {
 		return nil
 	}
-	e := &Effect{Before: Lifetime(m.before.State), After: Lifetime(st)}
+	e := &Effect{Before: m.before.Policy.String(), After: st.Policy.String()}
 	if e.Before == e.After {
 		return nil
 	}
@@ -175,7 +174,7 @@ func (t *endedCount) inheriting(ctx context.Context) error {
 			return corrupt(err, "change feed entry")
 		}
 		switch {
-		case e.Stamp+expiry.Stamp(policy.Default) > t.after.Now:
+		case !policy.DeadByTTL(e.Stamp, expiry.Unset, t.after.Now):
 			return errFound // and so is every later one
 		case e.TTL != int32(expiry.Unset):
 			return t.spend(1)
@@ -195,7 +194,8 @@ func (t *endedCount) own(ctx context.Context) error {
 		return nil
 	}
 	rng := t.after.Container.Keys()
-	return walk(ctx, t.r, rng.Deadline(nil, is.OwnFloor+1, 0), rng.Deadline(nil, t.after.Now+1, 0), func(it kv.Iterator) error {
+	_, due := is.Floors(t.after.Now)
+	return walk(ctx, t.r, rng.Deadline(nil, is.OwnFloor+1, 0), rng.Deadline(nil, due+1, 0), func(it kv.Iterator) error {
 		number, err := keys.Number(it.Key())
 		if err != nil {
 			return corrupt(err, "deadline entry")
@@ -206,10 +206,10 @@ func (t *endedCount) own(ctx context.Context) error {
 
 // dates counts documents that end by a date, where an index that says so has come or changed.
 func (t *endedCount) dates(ctx context.Context) error {
-	was, is := t.before.DateRules(), t.after.DateRules()
+	was, is := t.before.Policy.Dates, t.after.Policy.Dates
 	for i := range is {
-		same := func(r catalog.DateRule) bool { return r.Index == is[i].Index && r.Seconds == is[i].Seconds }
-		if is[i].Closed() || slices.ContainsFunc(was, same) {
+		same := func(r expiry.DateRule) bool { return r.Index == is[i].Index && r.Seconds == is[i].Seconds }
+		if slices.ContainsFunc(was, same) {
 			continue
 		}
 		if t.counted == nil {
@@ -226,7 +226,7 @@ func (t *endedCount) dates(ctx context.Context) error {
 // add counts a document that an entry leads to. Where stamp and ttl alone decide, an entry
 // behind the floors is proof enough.
 func (t *endedCount) add(number uint64) error {
-	plain := t.before.Plain() && t.after.Plain()
+	plain := t.before.Policy.Plain() && t.after.Policy.Plain()
 	if plain || t.counted[number] {
 		err := t.spend(1)
 		if err == nil && plain {
@@ -269,29 +269,4 @@ func (t *endedCount) records(ctx context.Context) error {
 		}
 		return nil
 	})
-}
-
-// Lifetime says in words how long documents of a container live: "off", "60 s", or "never, from /at; 10 s after the date in seen".
-func Lifetime(st *catalog.State) string {
-	var parts []string
-	switch ttl := st.Policy.Default; ttl {
-	case expiry.Unset:
-	case expiry.Never:
-		parts = append(parts, "never by default")
-	default:
-		parts = append(parts, fmt.Sprintf("%d s", ttl))
-	}
-	if st.Policy.Property != "" {
-		parts[0] += " from " + st.Policy.Property
-	}
-	rules := st.DateRules()
-	for i := range rules {
-		if !rules[i].Closed() {
-			parts = append(parts, fmt.Sprintf("%d s after the date in %s", rules[i].Seconds, strings.Join(rules[i].Path, ".")))
-		}
-	}
-	if len(parts) == 0 {
-		return "off"
-	}
-	return strings.Join(parts, "; ")
 }

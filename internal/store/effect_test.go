@@ -156,7 +156,7 @@ func TestEffectOfDates(t *testing.T) {
 			default:
 				before := w.count()
 				path := []string{"a", "b"}[rng.IntN(2)]
-				if len(w.c.State().PastDates) > expiry.MaxPast-3 {
+				if len(w.c.State().Policy.PastDates) > expiry.MaxPast-3 {
 					w.reclaimAll()
 				}
 				there := slices.ContainsFunc(w.c.State().Named, func(x catalog.NamedIndex) bool { return x.Name == path })

@@ -50,39 +50,15 @@ func EffectivePartitionKey(st *catalog.State, values []doc.Value) []byte {
 	return keys.EffectivePartitionKey(nil, keys.PartitionVersion(st.Partition.Version), st.Partition.Multi, values)
 }
 
-// dead reports whether a record does not exist for v. It is the only way from
-// a record to an answer.
-func dead(v catalog.View, h keys.Header, body doc.Doc) bool { return deadAt(v, h, body, v.Now) }
-
-func deadAt(v catalog.View, h keys.Header, body doc.Doc, now expiry.Stamp) bool {
-	own := expiry.TTL(h.TTL)
-	if v.Policy.Plain() {
-		return v.Policy.Dead(h.Stamp, own, now) || len(v.DateRules()) > 0 && deadByDates(v, h, body, now)
-	}
-	for i, path := range v.PastPaths() {
-		if v.Policy.Past[i].Dead(countsFrom(path, h, body), own, h.Sequence) {
-			return true
-		}
-	}
-	return v.Policy.DeadFrom(h.Stamp, countsFrom(v.PropertyPath(), h, body), own, now) ||
-		len(v.DateRules()) > 0 && deadByDates(v, h, body, now)
+// dead reports whether a record does not exist for v. It is the only way from a record to an answer.
+func dead(v catalog.View, h keys.Header, body doc.Doc) bool {
+	return v.Policy.Dead(versionOf(h, body), v.Now)
 }
 
-// countsFrom is the second from which a document's life counts: the property's
-// whole seconds, or the stamp where there is no number.
-func countsFrom(path doc.Path, h keys.Header, body doc.Doc) expiry.Stamp {
-	if path == nil {
-		return h.Stamp
-	}
-	if f, ok := doc.AsFloat(path.Lookup(body)); ok && f > -maxInstant && f < maxInstant {
-		return expiry.Stamp(f)
-	}
-	return h.Stamp
+// versionOf is what the rule of lifetime looks at in a record.
+func versionOf(h keys.Header, body doc.Doc) expiry.Document {
+	return expiry.Document{Wrote: h.Stamp, TTL: expiry.TTL(h.TTL), Sequence: h.Sequence, Body: body}
 }
-
-// maxInstant bounds the seconds of a property, so that adding a life span
-// cannot overflow.
-const maxInstant = 1 << 53
 
 // document makes a living Document of a record.
 func document(v catalog.View, number uint64, h keys.Header, body doc.Doc) Document {
@@ -92,11 +68,8 @@ func document(v catalog.View, number uint64, h keys.Header, body doc.Doc) Docume
 		TTL:     expiry.TTL(h.TTL),
 		Body:    body,
 	}
-	if at, ok := v.Policy.Deadline(countsFrom(v.PropertyPath(), h, body), d.TTL); ok {
+	if at, ok := v.Policy.Deadline(versionOf(h, body)); ok {
 		d.Deadline = at
-	}
-	if len(v.DateRules()) > 0 {
-		d.Deadline = earlier(d.Deadline, v, body)
 	}
 	return d
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"unsafe"
@@ -235,7 +234,7 @@ func descend(d doc.Doc, path []string) (v doc.Value, rest []string, err error) {
 	for i := 0; ; i++ {
 		v = doc.Lookup(d, path[i])
 		for v.Type == bsoncore.TypeArray && i+1 < len(path) {
-			place, number := position(path[i+1])
+			place, number := doc.ElementIndex(path[i+1])
 			if !number {
 				return v, path[i+1:], nil
 			}
@@ -252,15 +251,6 @@ func descend(d doc.Doc, path []string) (v doc.Value, rest []string, err error) {
 			return doc.Value{}, nil, nil
 		}
 	}
-}
-
-// position reads a step that is the place of an element.
-func position(step string) (int, bool) {
-	if step == "" || step[0] < '0' || step[0] > '9' {
-		return 0, false // what Atoi would allocate an error for
-	}
-	n, err := strconv.Atoi(step)
-	return n, err == nil && n >= 0 && strconv.Itoa(n) == step
 }
 
 // elementAt gives an element, missing if there is none. That a step is the name of a member

@@ -36,7 +36,7 @@ type reclaim struct {
 	// documents goes on, and how many closed policies there were when it began.
 	next        uint64
 	closed      int
-	closedDates []catalog.PastDates
+	closedDates []expiry.PastDates
 }
 
 // A place is how far the queues are reclaimed.
@@ -83,15 +83,15 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 	if err := s.loadReclaim(c, r); err != nil {
 		return Reclaimed{}, err
 	}
-	if !v.Policy.Plain() || len(v.PastDates) > 0 {
+	if !v.Policy.Ordered() {
 		return s.reclaimByProperty(ctx, v, r, limit)
 	}
-	over := v.Policy.Close(v.Now, 0)
+	inheritFloor, ownFloor := v.Policy.Floors(v.Now)
 	step := gathering{rng: c.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext, dates: r.dates.from(v.Now)}
-	if err := step.gatherOwn(ctx, s.engine, over.OwnFloor); err != nil {
+	if err := step.gatherOwn(ctx, s.engine, ownFloor); err != nil {
 		return Reclaimed{}, err
 	}
-	if err := step.gatherInheriting(ctx, s.engine, over.InheritFloor); err != nil {
+	if err := step.gatherInheriting(ctx, s.engine, inheritFloor); err != nil {
 		return Reclaimed{}, err
 	}
 	if err := step.gatherDates(ctx, s.engine, v); err != nil {
@@ -226,7 +226,7 @@ func (g *gathering) gatherInheriting(ctx context.Context, r kv.Reader, floor exp
 func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclaim, limit int) (Reclaimed, error) {
 	step := gathering{rng: v.Container.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext}
 	if r.next == 0 {
-		r.closed, r.closedDates = len(v.Policy.Past), v.PastDates
+		r.closed, r.closedDates = len(v.Policy.Past), v.Policy.PastDates
 	}
 	next := uint64(0)
 	_, upper := step.rng.Bounds(keys.KindRecord)
@@ -268,8 +268,8 @@ func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclai
 
 func (g *gathering) victimOf(number uint64, h keys.Header, body doc.Doc) victim {
 	x := victim{number: number, feed: g.rng.Feed(g.arena.room(numberedBytes), h.Sequence), bytes: uint64(len(body))}
-	if h.Class == keys.ClassOwn {
-		x.deadline = g.rng.Deadline(nil, h.Stamp+int64(h.TTL), number)
+	if deadline, ok := expiry.TTL(h.TTL).Deadline(h.Stamp); ok {
+		x.deadline = g.rng.Deadline(nil, deadline, number)
 	}
 	return x
 }

@@ -107,6 +107,9 @@ func besideStamps(b *access.Bound) (f float64, side int) {
 	return f, 0
 }
 
+// maxInstant bounds clampStamp: float64 is exact up to there, and no stamp is above.
+const maxInstant = 1 << 53
+
 func clampStamp(f float64) expiry.Stamp { return expiry.Stamp(max(-maxInstant, min(f, maxInstant))) }
 
 // ofNumbers reports whether a bound lets all numbers in.

@@ -55,7 +55,7 @@ func (s *Store) survey(ctx context.Context, v catalog.View, out *Survey, most in
 		return 0, err
 	}
 	w := wake{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}, left: most, estimates: true}
-	if scanned(v.State) {
+	if !v.Policy.Ordered() {
 		out.Bounded = true
 	} else if err := w.queues(ctx, snapshot, at); err != nil {
 		return 0, err
@@ -74,7 +74,7 @@ func (s *Store) survey(ctx context.Context, v catalog.View, out *Survey, most in
 // itself tells, one may be.
 func (s *Store) Waiting(ctx context.Context, c *catalog.Container, at expiry.Stamp) (bool, error) {
 	v, err := c.Enter(ctx, at)
-	if err != nil || scanned(v.State) {
+	if err != nil || !v.Policy.Ordered() {
 		return err == nil, err
 	}
 	snapshot, from, err := s.reclaimed(c)

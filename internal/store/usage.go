@@ -39,7 +39,7 @@ func (s *Store) usage(ctx context.Context, v catalog.View, estimates bool) (Usag
 		return Usage{}, err
 	}
 	w := wake{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}, left: math.MaxInt, estimates: estimates}
-	if scanned(v.State) {
+	if !v.Policy.Ordered() {
 		err = w.scan(ctx, snapshot)
 	} else {
 		err = w.queues(ctx, snapshot, at)
@@ -58,9 +58,6 @@ func (s *Store) reclaimed(c *catalog.Container) (kv.Snapshot, place, error) {
 	}
 	return s.engine.Snapshot(), r.place, nil
 }
-
-// scanned reports whether only a look at each document tells which ones of a container are dead.
-func scanned(st *catalog.State) bool { return !st.Policy.Plain() || len(st.PastDates) > 0 }
 
 // A wake counts the dead that are still on disk out of a usage.
 type wake struct {
@@ -98,13 +95,11 @@ func (w *wake) out(bytes uint64, died expiry.Stamp) {
 }
 
 func (w *wake) own(ctx context.Context, r kv.Reader, at place) error {
-	rng, until := w.v.Container.Keys(), w.v.Policy.OwnFloor
+	rng := w.v.Container.Keys()
+	_, until := w.v.Policy.Floors(w.v.Now)
 	from := at.ownNext
 	if from == nil {
 		from = rng.Deadline(nil, at.own+1, 0)
-	}
-	if w.v.Policy.On() {
-		until = max(until, w.v.Now)
 	}
 	return walk(ctx, r, from, rng.Deadline(nil, until+1, 0), func(it kv.Iterator) error {
 		e, err := keys.DecodeDeadline(it.Value())
@@ -128,11 +123,15 @@ func (w *wake) inheriting(ctx context.Context, r kv.Reader, at place) error {
 		if err != nil {
 			return corrupt(err, "change feed entry")
 		}
-		if !w.v.Policy.Dead(e.Stamp, expiry.Unset, w.v.Now) {
+		if !w.v.Policy.DeadByTTL(e.Stamp, expiry.Unset, w.v.Now) {
 			return errAlive // and so is every later one
 		}
 		if e.TTL == int32(expiry.Unset) {
-			w.out(uint64(e.Bytes), e.Stamp+max(0, int64(w.v.Policy.Default)))
+			died, ok := w.v.Policy.Default.Deadline(e.Stamp)
+			if !ok { // a floor has ended it, and the default that it had is not known any more
+				died = e.Stamp
+			}
+			w.out(uint64(e.Bytes), died)
 		}
 		return w.goOn()
 	})

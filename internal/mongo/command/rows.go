@@ -502,7 +502,7 @@ func lasting(current func() *request, q *selection, rows pipeline.Rows) pipeline
 // mortal reports whether documents of the selection may end.
 func (q *selection) mortal() bool {
 	st := q.container.State()
-	return st.Policy.On() || !st.Plain()
+	return st.Policy.On() || !st.Policy.Plain()
 }
 
 // lasts reports whether a document is still there.
