@@ -63,6 +63,9 @@ type Index struct {
 // PartitionPaths are the parsed paths of the partition key, in order.
 func (s *State) PartitionPaths() []doc.Path { return s.compiled.partition }
 
+// Identity is how the documents are told apart.
+func (s *State) Identity() *Identity { return &s.compiled.identity }
+
 // UniquePaths are the parsed paths of each unique constraint.
 func (s *State) UniquePaths() [][]doc.Path { return s.compiled.unique }
 

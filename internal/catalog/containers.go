@@ -93,7 +93,7 @@ func (c *Catalog) Container(db *Database, text string) (*Container, error) {
 	defer c.mu.RUnlock()
 	ct, ok := c.byName[containerName(db, text)].(*Container)
 	if !ok {
-		return nil, errNotFound
+		return nil, ErrNotFound
 	}
 	return ct, nil
 }
@@ -104,7 +104,7 @@ func (c *Catalog) ContainerByID(id uint32) (*Container, error) {
 	defer c.mu.RUnlock()
 	ct, ok := c.containers.get(id)
 	if !ok {
-		return nil, errNotFound
+		return nil, ErrNotFound
 	}
 	return ct, nil
 }
@@ -163,7 +163,7 @@ func (c *Catalog) mayCreate(db *Database, text string) error {
 		return ErrNoOwner
 	}
 	if _, err := c.Container(db, text); err == nil {
-		return errExists
+		return ErrExists
 	}
 	if len(c.containers.values) >= MaxContainers {
 		return errManyContainers

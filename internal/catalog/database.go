@@ -44,7 +44,7 @@ func (c *Catalog) Database(text string) (*Database, error) {
 	defer c.mu.RUnlock()
 	db, ok := c.byName[databaseName(text)].(*Database)
 	if !ok {
-		return nil, errNotFound
+		return nil, ErrNotFound
 	}
 	return db, nil
 }
@@ -55,7 +55,7 @@ func (c *Catalog) DatabaseByID(id uint32) (*Database, error) {
 	defer c.mu.RUnlock()
 	db, ok := c.databases.get(id)
 	if !ok {
-		return nil, errNotFound
+		return nil, ErrNotFound
 	}
 	return db, nil
 }
@@ -66,7 +66,7 @@ func (c *Catalog) CreateDatabase(ctx context.Context, now expiry.Stamp, text str
 	c.changes.Lock()
 	defer c.changes.Unlock()
 	if _, err := c.Database(text); err == nil {
-		return nil, errExists
+		return nil, ErrExists
 	}
 	if len(c.databases.values) >= MaxDatabases {
 		return nil, errManyDatabases

@@ -74,6 +74,7 @@ func (x Indexing) Equal(y Indexing) bool {
 // compiled is a Definition with its paths parsed.
 type compiled struct {
 	partition []doc.Path
+	identity  Identity
 	unique    [][]doc.Path
 	partials  []func(doc.Doc) bool
 }
@@ -87,6 +88,7 @@ func (s *State) compile(condition Condition) error {
 	if err != nil {
 		return err
 	}
+	c.identity = newIdentity(&s.Definition, c.partition)
 	if c.partials, err = s.compilePartials(condition); err != nil {
 		return err
 	}
@@ -117,6 +119,11 @@ func (d *Definition) compile() (compiled, error) {
 			paths = append(paths, path)
 		}
 		c.unique = append(c.unique, paths)
+	}
+	if d.TTLProperty != "" { // which the policy parses for itself
+		if _, err := parsePath(d.TTLProperty); err != nil {
+			return compiled{}, err
+		}
 	}
 	return c, nil
 }

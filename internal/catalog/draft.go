@@ -41,7 +41,7 @@ func (d *Draft) Create(now expiry.Stamp, db string, def Definition) (*Container,
 	c.changes.Lock()
 	defer c.changes.Unlock()
 	if d.Container(db, def.Name) != nil {
-		return nil, errExists
+		return nil, ErrExists
 	}
 	if err := d.fits(1); err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (d *Draft) settle() error {
 			return errDatabaseGone
 		}
 		if _, err := d.c.Container(db, ct.State().Name); err == nil {
-			return errMadeMeanwhile
+			return errCreatedByOther
 		}
 		ct.Database = db
 	}
@@ -172,8 +172,8 @@ func (c *Catalog) alterDraft(ct *Container, do func(*State, *counters, *kv.Batch
 }
 
 var (
-	errManyContainers = fault.New(fault.Forbidden, "There are %d containers already, which is the most. Delete one first.", MaxContainers)
-	errManyDatabases  = fault.New(fault.Forbidden, "There are %d databases already, which is the most. Delete one first.", MaxDatabases)
-	errMadeMeanwhile  = fault.New(fault.Conflict, "A container of the same name was made meanwhile. Begin the transaction anew.")
-	errDatabaseGone   = fault.New(fault.Conflict, "The database was deleted meanwhile. Begin the transaction anew.")
+	errManyContainers = fault.New(fault.Forbidden, "Too many containers (limit %d). Delete one first.", MaxContainers)
+	errManyDatabases  = fault.New(fault.Forbidden, "Too many databases (limit %d). Delete one first.", MaxDatabases)
+	errCreatedByOther  = fault.New(fault.Conflict, "Another request created a container of this name during the transaction. Start the transaction again.")
+	errDatabaseGone   = fault.New(fault.Conflict, "The database was deleted during the transaction. Start the transaction again.")
 )

@@ -213,7 +213,7 @@ func (c *Catalog) RenameContainer(ctx context.Context, ct *Container, text strin
 	}
 	target, _ := c.Container(ct.Database, text)
 	if target == ct || target != nil && !over {
-		return errExists
+		return ErrExists
 	}
 	next := *old
 	next.Name = text

@@ -82,7 +82,7 @@ func (c *Catalog) Resource(kind ResourceKind, owner Owner, text string) (*Resour
 	defer c.mu.RUnlock()
 	r, ok := c.byName[resourceName(kind, owner, text)].(*Resource)
 	if !ok {
-		return nil, errNotFound
+		return nil, ErrNotFound
 	}
 	return r, nil
 }
@@ -93,7 +93,7 @@ func (c *Catalog) ResourceByNumber(kind ResourceKind, number uint64) (*Resource,
 	defer c.mu.RUnlock()
 	r, ok := c.resources.get(number)
 	if !ok || r.Kind != kind {
-		return nil, errNotFound
+		return nil, ErrNotFound
 	}
 	return r, nil
 }
@@ -105,7 +105,7 @@ func (c *Catalog) OfferOf(target Owner) (*Resource, error) {
 	defer c.mu.RUnlock()
 	r, ok := c.offers[target]
 	if !ok {
-		return nil, errNotFound
+		return nil, ErrNotFound
 	}
 	return r, nil
 }
@@ -147,10 +147,10 @@ func (c *Catalog) mayOwn(kind ResourceKind, owner Owner, text string) error {
 		return ErrNoOwner
 	}
 	if _, err := c.Resource(kind, owner, text); err == nil {
-		return errExists
+		return ErrExists
 	}
 	if len(c.Resources(kind, owner)) >= MaxResources {
-		return fault.New(fault.Forbidden, "There are %d resources of this kind already, which is the most. Delete one first.", MaxResources)
+		return fault.New(fault.Forbidden, "Too many resources of this kind (limit %d). Delete one first.", MaxResources)
 	}
 	return nil
 }
@@ -179,7 +179,7 @@ func (c *Catalog) ReplaceResource(ctx context.Context, now expiry.Stamp, old *Re
 	}
 	if text != old.Name {
 		if _, err := c.Resource(old.Kind, old.Owner, text); err == nil {
-			return nil, errExists
+			return nil, ErrExists
 		}
 	}
 	r := *old
@@ -213,7 +213,7 @@ func (c *Catalog) isNewest(old *Resource) error {
 		return err
 	}
 	if present != old {
-		return errStale
+		return ErrStale
 	}
 	return nil
 }

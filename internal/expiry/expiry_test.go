@@ -1,6 +1,7 @@
 package expiry_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -413,9 +414,6 @@ func value(t testing.TB, text string) doc.Value {
 	return v
 }
 
-const refusal = "The input %s '%s' is invalid. Ensure to provide a nonzero positive integer less than or equal to " +
-	"'2147483647', or '-1' which means never expire. %s"
-
 // values is every value of a life span that a client may send; echo is set for
 // those that are refused.
 var values = []struct {
@@ -462,27 +460,24 @@ var values = []struct {
 
 func TestParse(t *testing.T) {
 	parsers := []struct {
-		name, remedy string
-		parse        func(doc.Value) (expiry.TTL, error)
+		byDefault bool
+		parse     func(doc.Value) (expiry.TTL, error)
 	}{
-		{"defaultTtl", "Leave defaultTtl out to switch expiry off.", expiry.ParseDefault},
-		{"ttl", "Leave ttl out to take the container's default.", expiry.ParseItem},
+		{true, expiry.ParseDefault},
+		{false, expiry.ParseItem},
 	}
 	for _, p := range parsers {
 		for _, c := range values {
 			got, err := p.parse(value(t, c.text))
 			if got != c.want {
-				t.Errorf("%s %s: got %d, want %d", p.name, c.text, got, c.want)
+				t.Errorf("default %v, %s: got %d, want %d", p.byDefault, c.text, got, c.want)
 			}
 			if c.echo == "" && err != nil {
-				t.Errorf("%s %s: %v", p.name, c.text, err)
+				t.Errorf("default %v, %s: %v", p.byDefault, c.text, err)
 			}
 			if c.echo != "" {
-				remedy := p.remedy
-				if n, err := strconv.ParseFloat(c.text, 64); err == nil && n > float64(most) {
-					remedy = "It counts seconds, not milliseconds."
-				}
-				expectRefusal(t, err, fmt.Sprintf(refusal, p.name, c.echo, remedy))
+				n, wrong := strconv.ParseFloat(c.text, 64)
+				expectRefusal(t, err, expiry.BadTTL{Default: p.byDefault, Value: c.echo, TooLong: wrong == nil && n > float64(most)})
 			}
 		}
 	}
@@ -528,13 +523,14 @@ func TestParseNull(t *testing.T) {
 	if got != none {
 		t.Errorf("ttl null: got %d", got)
 	}
-	expectRefusal(t, err, fmt.Sprintf(refusal, "ttl", "null", "Leave ttl out to take the container's default."))
+	expectRefusal(t, err, expiry.BadTTL{Value: "null"})
 }
 
-func expectRefusal(t *testing.T, err error, text string) {
+func expectRefusal(t *testing.T, err error, want expiry.BadTTL) {
 	t.Helper()
-	if err == nil || fault.KindOf(err) != fault.Invalid || fault.Message(err) != text {
-		t.Errorf("got %v of kind %v, want\n%s", err, fault.KindOf(err), text)
+	bad, ok := errors.AsType[*expiry.BadTTL](err)
+	if !ok || fault.KindOf(err) != fault.Invalid || *bad != want {
+		t.Errorf("got %v of kind %v, want %+v", err, fault.KindOf(err), want)
 	}
 }
 
@@ -551,8 +547,8 @@ func TestLongValuesAreNotRepeated(t *testing.T) {
 	}
 	for _, c := range cases {
 		_, err := expiry.ParseDefault(value(t, c.text))
-		expectRefusal(t, err, fmt.Sprintf(refusal, "defaultTtl", c.echo, "Leave defaultTtl out to switch expiry off."))
-		if !utf8.ValidString(fault.Message(err)) {
+		expectRefusal(t, err, expiry.BadTTL{Default: true, Value: c.echo})
+		if !utf8.ValidString(err.Error()) {
 			t.Errorf("%s: the message is not UTF-8", c.name)
 		}
 	}

@@ -10,8 +10,7 @@ import (
 )
 
 // ParseDefault reads a container's `defaultTtl`. Undefined and null are Unset,
-// which is off (T-08, A-08). Anything but -1 and 1..MaxTTL is fault.Invalid
-// with the cloud's text (I-01); 60.0 is 60 (A-07).
+// which is off (T-08, A-08). Anything but -1 and 1..MaxTTL is a *BadTTL (I-01); 60.0 is 60 (A-07).
 func ParseDefault(v doc.Value) (TTL, error) {
 	if doc.IsUndefined(v) || doc.IsNull(v) {
 		return Unset, nil
@@ -19,12 +18,12 @@ func ParseDefault(v doc.Value) (TTL, error) {
 	if ttl, ok := parse(v); ok {
 		return ttl, nil
 	}
-	return Unset, refuse("defaultTtl", v, "Leave defaultTtl out to switch expiry off.")
+	return Unset, refuse(v, true)
 }
 
-// ParseItem reads a document's own `ttl`. Undefined is Unset. Any other value
-// that is no life span is fault.Invalid with the cloud's text (I-02); callers for
-// whom such a value is dormant take the Unset that comes with the error (A-04, A-05).
+// ParseItem reads a document's own `ttl` by the rules of the API for NoSQL. Undefined is Unset. Any other value that is
+// no life span is a *BadTTL (I-02). Callers that store such a value anyway take the Unset that comes with the error: it
+// means nothing (A-04).
 func ParseItem(v doc.Value) (TTL, error) {
 	if doc.IsUndefined(v) {
 		return Unset, nil
@@ -32,7 +31,7 @@ func ParseItem(v doc.Value) (TTL, error) {
 	if ttl, ok := parse(v); ok {
 		return ttl, nil
 	}
-	return Unset, refuse("ttl", v, "Leave ttl out to take the container's default.")
+	return Unset, refuse(v, false)
 }
 
 // CoerceItem reads a document's own `ttl` by the rules of the API for MongoDB: an int32, or an
@@ -54,10 +53,24 @@ func parse(v doc.Value) (TTL, bool) {
 	return TTL(n), true
 }
 
-// maxEcho bounds how much of a refused value an error repeats.
+// A BadTTL says that a value is no life span. It is a fault.Invalid; each API has its own text for it.
+type BadTTL struct {
+	Default bool   // the value is the default of a container, else a document's own
+	Value   string // as JSON, cut off after maxEcho bytes
+	TooLong bool   // it is a number above MaxTTL, perhaps milliseconds
+}
+
+// maxEcho bounds how much of a value an error repeats, so that a client's mistake does not fill a log.
 const maxEcho = 64
 
-func refuse(name string, v doc.Value, remedy string) error {
+var errBadTTL = fault.New(fault.Invalid, "A life span is -1 or a whole number of seconds from 1 to %d.", MaxTTL)
+
+func (e *BadTTL) Error() string { return e.Value + " is no life span: " + errBadTTL.Error() }
+
+// Unwrap gives the kind.
+func (e *BadTTL) Unwrap() error { return errBadTTL }
+
+func refuse(v doc.Value, byDefault bool) error {
 	text := doc.AppendJSONValue(nil, v)
 	if len(text) > maxEcho {
 		end := maxEcho
@@ -66,9 +79,6 @@ func refuse(name string, v doc.Value, remedy string) error {
 		}
 		text = append(text[:end:end], "..."...)
 	}
-	if n, ok := doc.AsFloat(v); ok && n > float64(MaxTTL) {
-		remedy = "It counts seconds, not milliseconds."
-	}
-	return fault.New(fault.Invalid, "The input %s '%s' is invalid. Ensure to provide a nonzero positive integer "+
-		"less than or equal to '%d', or '-1' which means never expire. %s", name, text, MaxTTL, remedy)
+	n, ok := doc.AsFloat(v)
+	return &BadTTL{Default: byDefault, Value: string(text), TooLong: ok && n > float64(MaxTTL)}
 }

@@ -185,7 +185,8 @@ func (p Policy) CloseDates(ends func(DateRule) bool, now Stamp, sequence uint64)
 }
 
 // Compile prepares the policy for use: it parses paths, and compiles the filters of Dates and PastDates by filter, which
-// is nil where there are none. The policy shares no memory with the one that it was copied from.
+// is nil where there are none. It fails only for a path that cannot be parsed and as filter does; whoever defines a
+// container checks both before. The policy then shares no memory with the one that it was copied from.
 func (p *Policy) Compile(filter func(doc.Doc) (func(doc.Doc) bool, error)) (err error) {
 	if p.property, err = parsePath(p.Property); err != nil {
 		return err
@@ -210,15 +211,11 @@ func (p *Policy) Compile(filter func(doc.Doc) (func(doc.Doc) bool, error)) (err 
 	return nil
 }
 
-func parsePath(text string) (doc.Path, error) {
-	if text == "" {
+func parsePath(property string) (doc.Path, error) {
+	if property == "" {
 		return nil, nil
 	}
-	path, err := doc.ParsePath(text)
-	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "The path '%s' is not valid. A path looks like /a/b or /\"a b\".", text)
-	}
-	return path, nil
+	return doc.ParsePath(property)
 }
 
 // String says in words how long documents live: "off", "60 s", or "never by default from /at; 10 s after the date in seen".

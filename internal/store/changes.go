@@ -32,7 +32,7 @@ func (s *Store) changes(ctx context.Context, v catalog.View, a access.Access, af
 	_, upper := rng.Bounds(keys.KindFeed)
 	var prefix []byte
 	if a.HasPartition {
-		prefix = partitionOf(nil, v.State, a.Partition)
+		prefix = v.Identity().AppendPartition(nil, a.Partition)
 	}
 	snapshot := s.engine.Snapshot()
 	defer snapshot.Close()
@@ -60,7 +60,7 @@ func selects(st *catalog.State, a access.Access, prefix []byte, body doc.Doc) bo
 		return true
 	}
 	var room [256]byte
-	partition := partitionOfBody(room[:0], st, body)
+	partition := st.Identity().AppendPartitionOf(room[:0], body)
 	if a.HasPartition {
 		return bytes.HasPrefix(partition, prefix)
 	}

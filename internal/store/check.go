@@ -135,13 +135,11 @@ func (ck *check) record(number uint64, h keys.Header, body doc.Doc, terms *terms
 	if number > ck.counter.Number || h.Sequence > ck.counter.Sequence || h.Stamp > ck.counter.Stamp {
 		ck.problem("document %d is ahead of the counter", number)
 	}
-	partition := partitionOfBody(nil, ck.v.State, body)
-	if ck.v.Dialect == catalog.Mongo {
-		ck.leadsHere("lookup", rng.Lookup(nil, keys.AppendID(nil, doc.Lookup(body, "_id")), ""), number, ck.isGhost(h, body))
-		ck.named(number, h, body, terms)
-	} else {
-		id, _ := doc.AsString(doc.Lookup(body, "id"))
-		ck.leadsHere("lookup", rng.Lookup(nil, partition, id), number, ck.isGhost(h, body))
+	partition := ck.v.Identity().AppendPartitionOf(nil, body)
+	id, _ := ck.v.Identity().AppendID(nil, body)
+	ck.leadsHere("lookup", rng.Lookup(nil, partition, string(id)), number, ck.isGhost(h, body))
+	ck.named(number, h, body, terms)
+	if ck.v.Identity().Partitioned() {
 		ck.exists("posting", rng.Posting(nil, partition, number), number)
 	}
 	ck.exists("feed entry", rng.Feed(nil, h.Sequence), number)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 
-	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/keys"
 )
@@ -20,7 +19,7 @@ func (ck *check) multikey(n *named, number uint64) {
 // belongs checks that an entry or a unique key of a named index is one that its document has: an index
 // that says too much gives wrong documents and refuses good ones.
 func (ck *check) belongs(kind keys.Kind, key []byte, number uint64) {
-	if ck.v.Dialect != catalog.Mongo || kind != keys.KindNamed && kind != keys.KindUnique {
+	if ck.v.Identity().Partitioned() || kind != keys.KindNamed && kind != keys.KindUnique {
 		return
 	}
 	rng := ck.v.Container.Keys()

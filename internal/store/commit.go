@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -115,7 +114,7 @@ func (t *txn) place(last []byte, b *kv.Batch) ([]byte, error) {
 
 // errLate makes a write begin anew when a document that it found alive has died
 // before the commit: whoever has read since was told that it is gone.
-var errLate = fault.New(fault.Conflict, "A document expired meanwhile.")
+var errLate = fault.New(fault.Conflict, "A document expired during the write.")
 
 // died reports whether a document that the transaction found alive is dead now.
 func (t *txn) died(now expiry.Stamp) bool {
@@ -334,7 +333,7 @@ func (t *txn) unwrite(sl *slot, number uint64) {
 		return
 	}
 	t.b.Delete(t.key(func(dst []byte) []byte { return rng.Record(dst, number) }))
-	if t.v.Dialect != catalog.Mongo {
+	if t.v.Identity().Partitioned() {
 		t.b.Delete(t.key(func(dst []byte) []byte { return rng.Posting(dst, sl.partition, number) }))
 	}
 	if sl.record == nil {
@@ -359,7 +358,7 @@ func (t *txn) rewrite(sl *slot, stamp expiry.Stamp, sequence uint64) {
 	}
 	if sl.fresh() {
 		t.b.Set(sl.lookup, t.key(func(dst []byte) []byte { return keys.AppendNumber(dst, sl.number) }))
-		if t.v.Dialect != catalog.Mongo {
+		if t.v.Identity().Partitioned() {
 			t.b.Set(t.key(func(dst []byte) []byte { return rng.Posting(dst, sl.partition, sl.number) }), nil)
 		}
 	}

@@ -11,38 +11,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// maxIDBytes is the documented limit of an item's id.
-const maxIDBytes = 1023
-
 // Identity is the Key of the document with that _id in a container of the Mongo dialect.
 func Identity(id doc.Value) Key { return Key{ID: string(keys.AppendID(nil, id))} }
-
-// partitionOf appends the key form of a partition.
-func partitionOf(dst []byte, st *catalog.State, values []doc.Value) []byte {
-	if st.Dialect == catalog.Mongo {
-		return dst // there is one
-	}
-	return keys.AppendPartition(dst, keys.PartitionVersion(st.Partition.Version), st.Partition.Multi, values)
-}
-
-// partitionOfBody appends the key form of the partition that a document is in.
-func partitionOfBody(dst []byte, st *catalog.State, body doc.Doc) []byte {
-	var room [3]doc.Value
-	return partitionOf(dst, st, partitionValues(room[:0], st, body))
-}
-
-// partitionValues appends the values of a document's partition key; objects
-// and arrays count as absent, as in Cosmos DB.
-func partitionValues(dst []doc.Value, st *catalog.State, body doc.Doc) []doc.Value {
-	for _, path := range st.PartitionPaths() {
-		v := path.Lookup(body)
-		if !keys.Partitionable(v) {
-			v = doc.Value{}
-		}
-		dst = append(dst, v)
-	}
-	return dst
-}
 
 // EffectivePartitionKey is what SDKs compute of partition key values: bytes
 // whose upper-case hex is their text.

@@ -123,7 +123,7 @@ func (s *Store) remove(ctx context.Context, c *catalog.Container, r *reclaim, st
 // tell makes the log's entries about documents that are to be reclaimed, and b depend on their
 // being right. Whoever takes a document's key over meanwhile depends on its record in turn.
 func (s *Store) tell(c *catalog.Container, b *kv.Batch, step *gathering) ([][]byte, error) {
-	if !s.log.on() || c.State().Dialect != catalog.Mongo {
+	if !s.log.on() || !c.State().Identity().Logged() {
 		return nil, nil
 	}
 	step.single = true

@@ -43,7 +43,7 @@ func newNamed(x catalog.NamedIndex, partial func(doc.Doc) bool) *named {
 
 // ErrParallelArrays refuses a document with two arrays in one compound index, of which the
 // index would need every pair.
-var ErrParallelArrays = fault.New(fault.Invalid, "cannot index parallel arrays")
+var ErrParallelArrays = fault.New(fault.Invalid, "A document has two arrays in one compound index.")
 
 // A Duplicate says that another living document has the same values in a unique named index.
 type Duplicate struct {
@@ -54,7 +54,7 @@ type Duplicate struct {
 func (d *Duplicate) Error() string { return fmt.Sprintf("duplicate key in index %s", d.Index.Name) }
 
 // Unwrap makes it a fault.Exists.
-func (d *Duplicate) Unwrap() error { return errExists }
+func (d *Duplicate) Unwrap() error { return ErrExists }
 
 // collectNamed makes t the set of body's terms in a named index, sorted. array reports that
 // one of its paths went through an array. A nil body has none.
@@ -259,7 +259,7 @@ func elementAt(array doc.Value, place int, name string) (found doc.Value, err er
 	i := 0
 	for element := range doc.Elements(array) {
 		if d, ok := doc.AsDoc(element); ok && doc.Lookup(d, name).Type != 0 {
-			return found, fault.New(fault.Invalid, "Ambiguous field name found in array (do not use numeric field names in embedded elements in an array), field: '%s'", name)
+			return found, &AmbiguousPath{Step: name}
 		}
 		if i == place {
 			found = element

@@ -49,14 +49,14 @@ func (o *overlay) scan(ctx context.Context, a access.Access, yield func(Document
 	}
 	if a.After != nil {
 		if len(a.After) < overlayPrefix {
-			return errPosition
+			return ErrPosition
 		}
 		o.begun = binary.BigEndian.Uint64(a.After[1:])
 		kind, rest := a.After[0], a.After[overlayPrefix:]
 		if a.After = rest; kind == inOverlay {
 			number, ok := rest.Number()
 			if !ok {
-				return errPosition
+				return ErrPosition
 			}
 			from = int(number)
 		}
@@ -128,7 +128,7 @@ func (o *overlay) scanWritten(ctx context.Context, a access.Access, from int, yi
 	t := o.x.t
 	prefix := []byte(nil)
 	if a.HasPartition {
-		prefix = partitionOf(nil, t.v.State, a.Partition)
+		prefix = t.v.Identity().AppendPartition(nil, a.Partition)
 	}
 	for i := from + 1; i < len(t.slots); i++ {
 		if i%checkEvery == 0 && ctx.Err() != nil {

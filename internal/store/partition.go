@@ -52,9 +52,9 @@ func (s *Store) partitionDeletes(ctx context.Context, c *catalog.Container, now 
 		if d.Sequence > until {
 			continue
 		}
-		id, _ := doc.AsString(doc.Lookup(d.Body, "id"))
+		id, _ := v.Identity().AppendID(nil, d.Body)
 		version := d.Version
-		ops = append(ops, Op{Verb: Delete, Key: Key{Partition: partition, ID: string([]byte(id))}, IfMatch: &version})
+		ops = append(ops, Op{Verb: Delete, Key: Key{Partition: partition, ID: string(id)}, IfMatch: &version})
 		if len(ops) == deleteStep {
 			break
 		}

@@ -23,7 +23,7 @@ func (s *Store) Read(ctx context.Context, v catalog.View, key Key, use func(Docu
 	l := lookups.Get().(*lookup)
 	defer lookups.Put(l)
 	rng := v.Container.Keys()
-	l.partition = partitionOf(l.partition[:0], v.State, key.Partition)
+	l.partition = v.Identity().AppendPartition(l.partition[:0], key.Partition)
 	l.key = rng.Lookup(l.key[:0], l.partition, key.ID)
 	for last := uint64(0); ; {
 		number, found, err := getNumber(s.engine, l.key)
@@ -31,12 +31,12 @@ func (s *Store) Read(ctx context.Context, v catalog.View, key Key, use func(Docu
 			return err
 		}
 		if !found || number == last {
-			return errNotFound // a number seen twice is a lookup that outlived its document
+			return ErrNotFound // a number seen twice is a lookup that outlived its document
 		}
 		l.record = rng.Record(l.record[:0], number)
 		found, err = getRecord(s.engine, l.record, func(h keys.Header, body doc.Doc) error {
 			if dead(v, h, body) {
-				return errNotFound
+				return ErrNotFound
 			}
 			return use(document(v, number, h, body))
 		})
@@ -55,12 +55,12 @@ func (s *Store) Find(ctx context.Context, v catalog.View, number uint64, use fun
 	}
 	found, err := getRecord(s.engine, v.Container.Keys().Record(nil, number), func(h keys.Header, body doc.Doc) error {
 		if dead(v, h, body) {
-			return errNotFound
+			return ErrNotFound
 		}
 		return use(document(v, number, h, body))
 	})
 	if err == nil && !found {
-		return errNotFound
+		return ErrNotFound
 	}
 	return err
 }

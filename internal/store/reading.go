@@ -49,7 +49,7 @@ func (s *Store) newReading(ctx context.Context, v catalog.View, a access.Access)
 	if r.stats == nil {
 		r.stats = new(access.Stats)
 	}
-	if v.Dialect == catalog.Mongo {
+	if !v.Identity().Partitioned() {
 		r.a.HasPartition, r.a.Partition, r.a.Span = false, nil, nil
 		if a.Span != nil && !keys.InEPKRange(EffectivePartitionKey(v.State, []doc.Value{{}}), a.Span.Low, a.Span.High) {
 			r.a.IDs, r.a.Set, r.a.Walk, r.a.Visits = []string{}, nil, nil, nil
@@ -57,7 +57,7 @@ func (s *Store) newReading(ctx context.Context, v catalog.View, a access.Access)
 		a = r.a
 	}
 	if a.HasPartition {
-		r.partition = partitionOf(nil, v.State, a.Partition)
+		r.partition = v.Identity().AppendPartition(nil, a.Partition)
 	}
 	if a.Set == nil && a.Walk == nil {
 		r.snapshot = s.engine.Snapshot()
@@ -123,7 +123,7 @@ func (r *reading) hasNamed() error {
 }
 
 // errIndexChanged ends a walk whose index is gone and has no successor.
-var errIndexChanged = fault.New(fault.Conflict, "The indexing of the container was changed meanwhile. Send the request again.")
+var errIndexChanged = fault.New(fault.Conflict, "The indexing of the container was changed during the request. Send the request again.")
 
 func (r *reading) close() {
 	for _, it := range r.open {
@@ -155,7 +155,7 @@ func (r *reading) iterate(lower, upper []byte) (kv.Iterator, error) {
 
 // whole reports whether Partition is a whole partition and no prefix.
 func (r *reading) whole() bool {
-	return r.v.Dialect == catalog.Mongo || r.a.HasPartition && len(r.a.Partition) == len(r.v.Partition.Paths)
+	return !r.v.Identity().Partitioned() || r.a.HasPartition && len(r.a.Partition) == len(r.v.Partition.Paths)
 }
 
 // record finds the document of a number and tells whether it is alive; body is nil if there
@@ -266,10 +266,10 @@ func (r *reading) resume() error {
 	}
 	number, ok := r.a.After.Number()
 	if !ok {
-		return errPosition
+		return ErrPosition
 	}
 	if r.from = number + 1; r.from == 0 {
-		return errPosition
+		return ErrPosition
 	}
 	return nil
 }

@@ -68,9 +68,6 @@ func (r *reading) choose() (list, error) {
 // errStopped says that the consumer of a walk wants no more.
 var errStopped = fault.New(fault.Internal, "walk stopped")
 
-// errPosition refuses a resume position of another shape.
-var errPosition = fault.New(fault.Invalid, "Invalid Continuation Token")
-
 // walk calls step at every key in [lower, upper) until it fails.
 func walk(ctx context.Context, r kv.Reader, lower, upper []byte, step func(kv.Iterator) error) error {
 	it, err := r.Iterate(lower, upper)
@@ -103,7 +100,7 @@ func (r *reading) scanPostings() error {
 	lower := sel.lower
 	if r.a.After != nil {
 		if len(r.a.After) < 8 {
-			return errPosition
+			return ErrPosition
 		}
 		lower = append(append(append([]byte(nil), sel.lower[:sel.base]...), r.a.After...), 0)
 	}
@@ -127,7 +124,7 @@ func (r *reading) scanPostings() error {
 func selectPostings(v catalog.View, a access.Access) postings {
 	rng := v.Container.Keys()
 	if a.HasPartition {
-		lower, upper := rng.PartitionBounds(keys.KindPosting, partitionOf(nil, v.State, a.Partition))
+		lower, upper := rng.PartitionBounds(keys.KindPosting, v.Identity().AppendPartition(nil, a.Partition))
 		return postings{lower: lower, upper: upper, base: len(lower)}
 	}
 	lower, upper := rng.EPKBounds(keys.KindPosting, keys.PartitionVersion(v.Partition.Version), v.Partition.Multi, a.Span.Low, a.Span.High)

@@ -24,7 +24,7 @@ func (s *Store) Schema(v catalog.View) access.Schema {
 }
 
 func describe(v catalog.View, m *matcher) access.Schema {
-	if v.Dialect == catalog.Mongo {
+	if !v.Identity().Partitioned() {
 		return access.Schema{}
 	}
 	schema := access.Schema{

@@ -21,7 +21,7 @@ func (w *walking) overStamps() error {
 	}
 	if w.after != nil {
 		if len(w.after) != 1 {
-			return errPosition
+			return ErrPosition
 		}
 		w.cut(w.rng.Feed(nil, w.reached))
 	}

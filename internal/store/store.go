@@ -13,7 +13,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
-	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
@@ -162,7 +161,3 @@ func (s *Store) Close() error {
 	s.builds.Wait()
 	return s.catalog.Close(context.Background())
 }
-
-// errNotFound says that there is no living document at a key. The text is the
-// cloud's.
-var errNotFound = fault.New(fault.NotFound, "Entity with the specified id does not exist in the system.")

@@ -217,7 +217,7 @@ func (x *Transaction) scan(ctx context.Context, a access.Access, yield func(Docu
 // scanFresh walks the documents that only the transaction has.
 func (x *Transaction) scanFresh(a access.Access, yield func(Document, error) bool) {
 	after, _ := a.After.Number()
-	partition := partitionOf(nil, x.t.v.State, a.Partition)
+	partition := x.t.v.Identity().AppendPartition(nil, a.Partition)
 	for i, sl := range x.fresh {
 		number := StandIn + uint64(i) + 1
 		if number <= after || sl.standIn != number || sl.record == nil || string(sl.partition) != string(partition) {

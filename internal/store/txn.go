@@ -9,7 +9,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
-	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
 )
@@ -102,7 +101,7 @@ func (s *Store) begin(v catalog.View) *txn {
 	t.terms[0].reset()
 	t.terms[1].reset()
 	t.loaded, t.gapped, t.soonest, t.group = 0, false, 0, nil
-	t.logged, t.changes = v.Dialect == catalog.Mongo && s.log.on(), t.changes[:0]
+	t.logged, t.changes = v.Identity().Logged() && s.log.on(), t.changes[:0]
 	return t
 }
 
@@ -194,34 +193,21 @@ func (t *txn) show(sl *slot, result *Result, skipped bool) {
 func mayRun(op *Op, alive bool, version Version) error {
 	switch {
 	case op.Verb == Create && alive:
-		return errExists
+		return ErrExists
 	case !alive && op.Verb != Create && op.Verb != Upsert:
-		return errNotFound
+		return ErrNotFound
 	case op.IfMatch != nil && alive && !matches(op.IfMatch, version):
-		return errPrecondition
+		return ErrPrecondition
 	case op.IfNoneMatch != nil && alive && matches(op.IfNoneMatch, version):
 		if op.Verb == Read {
 			return errNotModified
 		}
-		return errPrecondition
+		return ErrPrecondition
 	}
 	return nil
 }
 
 func matches(want *Version, version Version) bool { return want == AnyVersion || *want == version }
-
-var (
-	errExists       = fault.New(fault.Exists, "Entity with the specified id already exists in the system.")
-	errPrecondition = fault.New(fault.Precondition, "One of the specified pre-condition is not met")
-	errNotModified  = fault.New(fault.NotModified, "The document has not changed.")
-	errPartition    = fault.New(fault.PartitionMismatch, "PartitionKey extracted from document doesn't match the one specified in the header. "+
-		"Give the value that the document holds under the container's partition key path.")
-	errManyBytes = fault.New(fault.TooLarge, "The operations of one transaction read and change more than %d MiB of documents. "+
-		"Send fewer at a time.", maxTransactionBytes>>20)
-	errNoID = fault.New(fault.Invalid, "The input content is invalid because the required properties - 'id; ' - are missing. "+
-		"An id is a string of 1 to %d bytes.", maxIDBytes)
-	errOtherID = fault.New(fault.Invalid, "The id of the document and the id in the request are not the same.")
-)
 
 // touch finds the slot of a document, reading it if it is the first time.
 func (t *txn) touch(key Key) (*slot, error) {
@@ -230,7 +216,7 @@ func (t *txn) touch(key Key) (*slot, error) {
 	lookup := t.key(func(dst []byte) []byte {
 		dst = rng.AppendPrefix(dst, keys.KindLookup)
 		start := len(dst)
-		dst = partitionOf(dst, t.v.State, key.Partition)
+		dst = t.v.Identity().AppendPartition(dst, key.Partition)
 		size = len(dst) - start
 		return append(dst, key.ID...)
 	})
@@ -342,7 +328,7 @@ func (t *txn) put(sl *slot, op *Op, body doc.Doc, created bool, result *Result) 
 	if err := t.checkBody(sl, op, body); err != nil {
 		return err
 	}
-	ttl, err := t.ttlOf(body)
+	ttl, err := t.v.Identity().TTL(body)
 	if err != nil && t.v.Policy.On() && !op.Lenient {
 		return err
 	}
@@ -367,45 +353,18 @@ func (t *txn) put(sl *slot, op *Op, body doc.Doc, created bool, result *Result) 
 	return nil
 }
 
-// checkBody holds a body against the key that it is written under.
+// checkBody checks that a body belongs under the key that it is written to.
 func (t *txn) checkBody(sl *slot, op *Op, body doc.Doc) error {
-	if t.v.Dialect == catalog.Mongo {
-		return checkIdentity(op, body)
-	}
-	id, ok := doc.AsString(doc.Lookup(body, "id"))
-	if !ok || id == "" || len(id) > maxIDBytes {
-		return errNoID
-	}
-	if id != op.Key.ID {
-		return errOtherID
-	}
+	identity := t.v.Identity()
 	var room [512]byte
-	if !bytes.Equal(partitionOfBody(room[:0], t.v.State, body), sl.partition) {
-		return errPartition
-	}
-	return nil
-}
-
-// checkIdentity is checkBody for a container whose documents have an _id.
-func checkIdentity(op *Op, body doc.Doc) error {
-	var room [256]byte
-	id := doc.Lookup(body, "_id")
+	id, ok := identity.AppendID(room[:0], body)
 	switch {
-	case id.Type == 0:
-		return errNoIdentity
-	case string(keys.AppendID(room[:0], id)) != op.Key.ID:
+	case !ok:
+		return &NoID{Member: identity.Member()}
+	case string(id) != op.Key.ID:
 		return errOtherID
+	case !bytes.Equal(identity.AppendPartitionOf(room[:0], body), sl.partition):
+		return ErrPartition
 	}
 	return nil
-}
-
-var errNoIdentity = fault.New(fault.Invalid, "The document has no _id.")
-
-// ttlOf is a document's own ttl, by the rules of the door that its container was made through.
-func (t *txn) ttlOf(body doc.Doc) (expiry.TTL, error) {
-	v := doc.Lookup(body, "ttl")
-	if t.v.Dialect == catalog.Mongo {
-		return expiry.CoerceItem(v), nil
-	}
-	return expiry.ParseItem(v)
 }

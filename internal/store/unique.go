@@ -65,7 +65,7 @@ func (k *TakenKey) Error() string {
 }
 
 // Unwrap makes it a fault.Exists.
-func (k *TakenKey) Unwrap() error { return errExists }
+func (k *TakenKey) Unwrap() error { return ErrExists }
 
 // duplicate names the unique key or the named index in which a body's unique key is taken.
 func (t *txn) duplicate(sl *slot, key []byte, body doc.Doc) error {
@@ -91,7 +91,7 @@ func (t *txn) duplicate(sl *slot, key []byte, body doc.Doc) error {
 			return found
 		}
 	}
-	return errExists
+	return ErrExists
 }
 
 // appendUnique appends a document's key under one constraint. An absent value
@@ -129,7 +129,7 @@ func (t *txn) claimAll(sl *slot, body doc.Doc) error {
 	var err error
 	t.uniqueKeys(sl, body, func(key []byte) {
 		if err == nil {
-			if err = t.claim(sl, key); err == errExists {
+			if err = t.claim(sl, key); err == ErrExists {
 				err = t.duplicate(sl, key, body)
 			}
 		}
@@ -140,7 +140,7 @@ func (t *txn) claimAll(sl *slot, body doc.Doc) error {
 func (t *txn) claim(sl *slot, key []byte) error {
 	if i := t.claimOf(key); i >= 0 {
 		if owner := t.claims[i].owner; owner != nil && owner != sl {
-			return errExists
+			return ErrExists
 		}
 		t.give(i, sl)
 		return nil
@@ -150,7 +150,7 @@ func (t *txn) claim(sl *slot, key []byte) error {
 		return err
 	}
 	if taken {
-		return errExists
+		return ErrExists
 	}
 	t.addClaim(claim{key: key, owner: sl})
 	return nil

@@ -38,7 +38,7 @@ func (r *reading) scanVisits() error {
 	from, after := 0, []byte(nil)
 	if r.a.After != nil {
 		if len(r.a.After) < 2 || int(r.a.After[0]) >= len(r.a.Visits) {
-			return errPosition
+			return ErrPosition
 		}
 		from, after = int(r.a.After[0]), r.a.After[1:]
 	}

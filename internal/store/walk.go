@@ -34,7 +34,7 @@ func (r *reading) scanWalk() error {
 	if r.a.After != nil {
 		var ok bool
 		if w.after, w.reached, ok = r.a.After.Values(); !ok || len(w.after) == 0 {
-			return errPosition
+			return ErrPosition
 		}
 	}
 	if err := w.narrowDown(); err != nil {
@@ -124,7 +124,7 @@ func (w *walking) resumeEntries() error {
 		values = append(slices.Clone(w.w.Equal), values...)
 	}
 	if len(values) != w.shown {
-		return errPosition
+		return ErrPosition
 	}
 	key := slices.Clone(w.st.prefix)
 	for i, c := range w.st.columns {

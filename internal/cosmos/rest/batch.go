@@ -276,7 +276,7 @@ func outcomeOf(verb store.Verb, result *store.Result) (status int, ru float64) {
 
 // appendFailure writes the entry of the operation that failed.
 func appendFailure(e *exchange, err error) {
-	err = itemFault(err)
+	err = classify(itemFault(err))
 	status, substatus := errorStatus(err)
 	appendEntry(e, status, substatus, 1)
 	e.reply = doc.AppendJSONString(append(e.reply, `,"message":`...), fault.Message(err))

@@ -124,7 +124,7 @@ func TestDefineRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := define(parse(t, c.in))
-			if fault.KindOf(err) != fault.Invalid || !strings.Contains(fault.Message(err), c.want) {
+			if fault.KindOf(err) != fault.Invalid || !strings.Contains(fault.Message(classify(err)), c.want) {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})

@@ -130,7 +130,11 @@ var elsewhere = []string{
 }
 
 // unseen are errors that others stand for.
-var unseen = []string{"the query has mistakes", "The document has no _id", "The resource has not changed", "The document has not changed"}
+var unseen = []string{"the query has mistakes", "The document has no valid id", "The resource has not changed", "The document has not changed",
+	"The resource does not exist", "The database or container does not exist", "A resource of this name exists already", "The resource has changed",
+	"The document does not exist", "A document with this id exists already", "The document has another version",
+	"The document has another partition key than the operation", "The position is not one of this selection",
+	"An indexed path is ambiguous in the document", "A life span is -1 or a whole number of seconds from 1 to …"}
 
 var sentenceEnd = regexp.MustCompile(`\.(\s|$)`)
 

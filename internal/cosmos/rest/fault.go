@@ -66,7 +66,7 @@ func classify(err error) error {
 		}
 		return fault.Wrap(fault.Invalid, err, "%s", d.Message)
 	}
-	return err
+	return inServiceTexts(err)
 }
 
 // translate finds what err looks like to a client.

@@ -45,6 +45,10 @@ func translate(err error) *code.Error {
 		e.Cause = err
 		return e
 	}
+	if ambiguous, ok := errors.AsType[*store.AmbiguousPath](err); ok {
+		err = fault.Wrap(fault.Invalid, err, "Ambiguous field name found in array (do not use numeric field names in "+
+			"embedded elements in an array), field: '%s'", ambiguous.Step)
+	}
 	kind := fault.KindOf(err)
 	e := code.New(codes[kind], "%s", fault.Message(err))
 	e.Cause = err
