@@ -9,7 +9,7 @@ import (
 // A ledger is what is known of the dead of one container: how many there are, and when they died. It counts in
 // the machine's time, so that a virtual clock that jumps by a year makes no document wait for a year.
 type ledger struct {
-	toll           store.Toll
+	toll           store.DeathCursor
 	arrived, freed uint64
 	deaths         []death // not freed yet, oldest first
 	stuck          bool    // the last attempt to free some has failed

@@ -137,7 +137,7 @@ func (ck *check) record(number uint64, h keys.Header, body doc.Doc, terms *terms
 	}
 	partition := ck.v.Identity().AppendPartitionOf(nil, body)
 	id, _ := ck.v.Identity().AppendID(nil, body)
-	ck.leadsHere("lookup", rng.Lookup(nil, partition, string(id)), number, ck.isGhost(h, body))
+	ck.leadsHere("lookup", rng.Lookup(nil, partition, string(id)), number, ck.isExpired(h, body))
 	ck.named(number, h, body, terms)
 	if ck.v.Identity().Partitioned() {
 		ck.exists("posting", rng.Posting(nil, partition, number), number)
@@ -147,7 +147,7 @@ func (ck *check) record(number uint64, h keys.Header, body doc.Doc, terms *terms
 		ck.exists("deadline", rng.Deadline(nil, deadline, number), number)
 	}
 	for ordinal := range ck.v.UniquePaths() {
-		ck.leadsHere("unique key", appendUnique(nil, ck.v, ordinal, partition, body), number, ck.isGhost(h, body))
+		ck.leadsHere("unique key", appendUnique(nil, ck.v, ordinal, partition, body), number, ck.isExpired(h, body))
 	}
 	terms.collect(ck.indexer.matchers[0], rng, ck.indexer.generations[0], body)
 	for i := range terms.list {
@@ -158,7 +158,7 @@ func (ck *check) record(number uint64, h keys.Header, body doc.Doc, terms *terms
 // named checks the entries and unique keys of a document in named indexes. The reaper takes those
 // of a dead one away before the document.
 func (ck *check) named(number uint64, h keys.Header, body doc.Doc, terms *terms) {
-	if ck.isGhost(h, body) {
+	if ck.isExpired(h, body) {
 		return
 	}
 	for _, n := range ck.indexer.named {
@@ -184,9 +184,9 @@ func (ck *check) named(number uint64, h keys.Header, body doc.Doc, terms *terms)
 	}
 }
 
-// isGhost reports whether a document may be dead: then another one may have
+// isExpired reports whether a document may be dead: then another one may have
 // its keys.
-func (ck *check) isGhost(h keys.Header, body doc.Doc) bool {
+func (ck *check) isExpired(h keys.Header, body doc.Doc) bool {
 	return dead(catalog.View{Container: ck.v.Container, State: ck.v.State, Now: max(ck.counter.Stamp, ck.v.Container.Seen())}, h, body)
 }
 

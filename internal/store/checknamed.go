@@ -34,7 +34,7 @@ func (ck *check) belongs(kind keys.Kind, key []byte, number uint64) {
 	}
 	has := true
 	_, err := getRecord(ck.at, rng.Record(nil, number), func(h keys.Header, body doc.Doc) error {
-		has = ck.isGhost(h, body) || ck.hasKey(n, kind, key, number, body)
+		has = ck.isExpired(h, body) || ck.hasKey(n, kind, key, number, body)
 		return nil
 	})
 	if err != nil || !has {

@@ -5,55 +5,55 @@ import "bytes"
 // manyClaims is how many claims are searched one after the other.
 const manyClaims = 64
 
-// A given is a claim whose owner was another one before the operation under way.
-type given struct {
+// A claimChange is a claim, and its owner before the operation under way.
+type claimChange struct {
 	at    int
 	owner *slot
 }
 
 // claimOf finds the claim of a key, -1 if there is none yet.
-func (t *txn) claimOf(key []byte) int {
-	if t.claimed != nil {
-		if i, ok := t.claimed[string(key)]; ok {
+func (ws *writeSet) claimOf(key []byte) int {
+	if ws.claimed != nil {
+		if i, ok := ws.claimed[string(key)]; ok {
 			return i
 		}
 		return -1
 	}
-	for i := range t.claims {
-		if bytes.Equal(t.claims[i].key, key) {
+	for i := range ws.claims {
+		if bytes.Equal(ws.claims[i].key, key) {
 			return i
 		}
 	}
-	if len(t.claims) >= manyClaims {
-		t.claimed = make(map[string]int, 4*manyClaims)
-		for i := range t.claims {
-			t.claimed[string(t.claims[i].key)] = i
+	if len(ws.claims) >= manyClaims {
+		ws.claimed = make(map[string]int, 4*manyClaims)
+		for i := range ws.claims {
+			ws.claimed[string(ws.claims[i].key)] = i
 		}
 	}
 	return -1
 }
 
-func (t *txn) addClaim(c claim) {
-	if t.claimed != nil {
-		t.claimed[string(c.key)] = len(t.claims)
+func (ws *writeSet) addClaim(c claim) {
+	if ws.claimed != nil {
+		ws.claimed[string(c.key)] = len(ws.claims)
 	}
-	t.claims = append(t.claims, c)
+	ws.claims = append(ws.claims, c)
 }
 
-// give gives a claim to another owner, nil for none.
-func (t *txn) give(at int, owner *slot) {
-	t.given = append(t.given, given{at, t.claims[at].owner})
-	t.claims[at].owner = owner
+// setOwner gives a claim to another owner, nil for none.
+func (ws *writeSet) setOwner(at int, owner *slot) {
+	ws.claimChanges = append(ws.claimChanges, claimChange{at, ws.claims[at].owner})
+	ws.claims[at].owner = owner
 }
 
 // undoClaims takes back what the operation under way has done to the claims. There were
 // count before it.
-func (t *txn) undoClaims(count int) {
-	for i := len(t.given) - 1; i >= 0; i-- {
-		t.claims[t.given[i].at].owner = t.given[i].owner
+func (ws *writeSet) undoClaims(count int) {
+	for i := len(ws.claimChanges) - 1; i >= 0; i-- {
+		ws.claims[ws.claimChanges[i].at].owner = ws.claimChanges[i].owner
 	}
-	for _, c := range t.claims[count:] {
-		delete(t.claimed, string(c.key))
+	for _, c := range ws.claims[count:] {
+		delete(ws.claimed, string(c.key))
 	}
-	t.claims = t.claims[:count]
+	ws.claims = ws.claims[:count]
 }

@@ -59,7 +59,7 @@ func TestConditionalWrites(t *testing.T) {
 					r = w.wrote(x, op)
 					_, err = x.Commit(context.Background())
 				case "group":
-					g := w.store.BeginGroup()
+					g := w.store.BeginSnapshot()
 					r = w.wrote(g.On(w.view()), op)
 					err = g.Commit(context.Background())
 				}

@@ -50,46 +50,46 @@ func descends(v catalog.View, rule *expiry.DateRule) bool {
 	return false
 }
 
-// datingEvery is how many seconds a pass over due dates may take before another one begins.
-const datingEvery = 10
+// datePassEvery is how many seconds a pass over due dates may take before another one begins.
+const datePassEvery = 10
 
-// A dating is where a pass over the due dates goes on, so that no step of it walks over what the ones before have
+// A datePass is where a pass over the due dates goes on, so that no step of it walks over what the ones before have
 // removed. A document that is written with a date of long ago waits for the next pass. An index whose latest date
 // comes first has no such place, since what becomes due lies before it.
-type dating struct {
+type datePass struct {
 	began expiry.Stamp
 	next  map[uint32][]byte // by index, the entry to go on from
 }
 
 // from is where a step goes on.
-func (d dating) from(now expiry.Stamp) dating {
-	if d.next == nil || now < d.began || now >= d.began+datingEvery {
-		return dating{began: now, next: map[uint32][]byte{}}
+func (d datePass) from(now expiry.Stamp) datePass {
+	if d.next == nil || now < d.began || now >= d.began+datePassEvery {
+		return datePass{began: now, next: map[uint32][]byte{}}
 	}
-	return dating{began: d.began, next: maps.Clone(d.next)}
+	return datePass{began: d.began, next: maps.Clone(d.next)}
 }
 
 // gatherDates takes documents whose date is due from the entries of the indexes that say
 // so. The entries go with them, so that no later step meets them again.
-func (g *gathering) gatherDates(ctx context.Context, r kv.Reader, v catalog.View) error {
+func (step *reclaimStep) gatherDates(ctx context.Context, r kv.Reader, v catalog.View) error {
 	taken := map[uint64]bool{}
-	for _, x := range g.victims {
+	for _, x := range step.victims {
 		taken[x.number] = true
 	}
 	rules, record := v.Policy.Dates, make([]byte, 0, numberedBytes)
 	for i := range rules {
-		if g.full() {
-			g.more = true
+		if step.full() {
+			step.more = true
 			return nil
 		}
 		index, descending := rules[i].Index, descends(v, &rules[i])
 		lower, upper := datedEntries(v, &rules[i], math.MinInt64, rules[i].LastDue(v.Now))
-		if next := g.dates.next[index]; !descending && bytes.Compare(next, lower) > 0 {
+		if next := step.dates.next[index]; !descending && bytes.Compare(next, lower) > 0 {
 			lower = next
 		}
 		err := walk(ctx, r, lower, upper, func(it kv.Iterator) error {
-			if g.full() {
-				g.more, g.dates.next[index] = true, bytes.Clone(it.Key())
+			if step.full() {
+				step.more, step.dates.next[index] = true, bytes.Clone(it.Key())
 				return errStopped
 			}
 			number, err := keys.Number(it.Key())
@@ -97,19 +97,19 @@ func (g *gathering) gatherDates(ctx context.Context, r kv.Reader, v catalog.View
 				return corrupt(err, "index entry")
 			}
 			over := true // also if there is no such document
-			_, err = getRecord(r, g.rng.Record(record[:0], number), func(h keys.Header, body doc.Doc) error {
+			_, err = getRecord(r, step.rng.Record(record[:0], number), func(h keys.Header, body doc.Doc) error {
 				if over = dead(v, h, body); over && !taken[number] {
-					g.read += len(body)
+					step.read += len(body)
 					taken[number] = true
-					x := g.victimOf(number, h, body)
+					x := step.victimOf(number, h, body)
 					x.id = identityOf(body)
-					g.victims = append(g.victims, x)
+					step.victims = append(step.victims, x)
 				}
 				return nil
 			})
 			if err == nil && over {
-				g.looked++
-				g.stale = append(g.stale, g.arena.keep(it.Key()))
+				step.looked++
+				step.stale = append(step.stale, step.arena.keep(it.Key()))
 			}
 			return err
 		})
@@ -119,36 +119,36 @@ func (g *gathering) gatherDates(ctx context.Context, r kv.Reader, v catalog.View
 		if err != nil {
 			return err
 		}
-		g.dates.next[index] = bytes.Clone(upper)
+		step.dates.next[index] = bytes.Clone(upper)
 	}
-	if !g.more {
-		g.dates = dating{}
+	if !step.more {
+		step.dates = datePass{}
 	}
 	return nil
 }
 
 // dates counts the documents out that only a rule of dates has ended.
-func (w *wake) dates(ctx context.Context, r kv.Reader, _ place) error {
-	if w.estimates {
-		return w.dateEntries(ctx, r)
+func (dc *deadCounter) dates(ctx context.Context, r kv.Reader, _ queueMarks) error {
+	if dc.estimates {
+		return dc.dateEntries(ctx, r)
 	}
 	counted := map[uint64]bool{}
-	rules := w.v.Policy.Dates
+	rules := dc.v.Policy.Dates
 	for i := range rules {
-		err := dueEntries(ctx, r, w.v, &rules[i], func(_ []byte, number uint64) error {
+		err := dueEntries(ctx, r, dc.v, &rules[i], func(_ []byte, number uint64) error {
 			if counted[number] {
-				return w.goOn()
+				return dc.goOn()
 			}
-			_, err := getRecord(r, w.v.Container.Keys().Record(nil, number), func(h keys.Header, body doc.Doc) error {
-				died, dated := w.v.Policy.DateDeadline(body)
-				if dated && died <= w.v.Now && !w.v.Policy.DeadByTTL(h.Stamp, expiry.TTL(h.TTL), w.v.Now) {
+			_, err := getRecord(r, dc.v.Container.Keys().Record(nil, number), func(h keys.Header, body doc.Doc) error {
+				died, dated := dc.v.Policy.DateDeadline(body)
+				if dated && died <= dc.v.Now && !dc.v.Policy.DeadByTTL(h.Stamp, expiry.TTL(h.TTL), dc.v.Now) {
 					counted[number] = true
-					w.out(uint64(len(body)), died)
+					dc.out(uint64(len(body)), died)
 				}
 				return nil
 			})
 			if err == nil {
-				err = w.goOn()
+				err = dc.goOn()
 			}
 			return err
 		})
@@ -161,27 +161,27 @@ func (w *wake) dates(ctx context.Context, r kv.Reader, _ place) error {
 
 // dateEntries does so by the entries of the indexes alone, without a look at the documents: it takes each for as
 // large as the mean of all, and one that another rule has ended counts twice.
-func (w *wake) dateEntries(ctx context.Context, r kv.Reader) error {
-	rules, bytes := w.v.Policy.Dates, w.usage.Bytes/max(w.usage.Documents, 1)
+func (dc *deadCounter) dateEntries(ctx context.Context, r kv.Reader) error {
+	rules, bytes := dc.v.Policy.Dates, dc.usage.Bytes/max(dc.usage.Documents, 1)
 	var stopped error
 	for i := range rules {
-		counted, descending := map[uint64]bool{}, descends(w.v, &rules[i])
-		several, err := r.Get(w.v.Container.Keys().Multikey(nil, rules[i].Index), func([]byte) error { return nil })
+		counted, descending := map[uint64]bool{}, descends(dc.v, &rules[i])
+		several, err := r.Get(dc.v.Container.Keys().Multikey(nil, rules[i].Index), func([]byte) error { return nil })
 		if err != nil {
 			return err
 		}
-		err = dueEntries(ctx, r, w.v, &rules[i], func(key []byte, number uint64) error {
+		err = dueEntries(ctx, r, dc.v, &rules[i], func(key []byte, number uint64) error {
 			ms, err := keys.NamedDate(key, descending)
 			if err != nil {
 				return corrupt(err, "index entry")
 			}
 			if !counted[number] {
-				w.out(bytes, max(1, rules[i].Deadline(ms)))
+				dc.out(bytes, max(1, rules[i].Deadline(ms)))
 			}
 			if several {
 				counted[number] = true
 			}
-			return w.goOn()
+			return dc.goOn()
 		})
 		if err == errStopped { // the next one may have an older document
 			stopped = err

@@ -10,17 +10,17 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// A Toll is how far the dead of one container have been counted. The zero Toll begins with the oldest
+// A DeathCursor is how far the dead of one container have been counted. The zero DeathCursor begins with the oldest
 // document that is not reclaimed.
-type Toll struct {
+type DeathCursor struct {
 	feed    uint64
 	own     expiry.Stamp
 	ownNext []byte // the deadline entry to go on from, nil for the first behind own
-	dates   map[uint32]tolled
+	dates   map[uint32]dateCursor
 }
 
-// A tolled index is counted up to a date, in milliseconds, and is being counted up to the next one.
-type tolled struct {
+// A dateCursor index is counted up to a date, in milliseconds, and is being counted up to the next one.
+type dateCursor struct {
 	upto, goal int64
 	next       []byte // the entry to go on from, nil for the first behind upto
 }
@@ -29,7 +29,7 @@ type tolled struct {
 // no more than most entries of the queues; more says that it has to go on. It is for whoever plans the
 // work of Reclaim: a document with a life of its own and a date may count twice, one that is written anew after its
 // death still counts, and where lifetime counts from a property nothing does.
-func (s *Store) Deaths(ctx context.Context, c *catalog.Container, now expiry.Stamp, t *Toll, most int) (count uint64, more bool, err error) {
+func (s *Store) Deaths(ctx context.Context, c *catalog.Container, now expiry.Stamp, t *DeathCursor, most int) (count uint64, more bool, err error) {
 	v, err := c.Enter(ctx, now)
 	if err != nil || !v.Policy.Ordered() {
 		return 0, false, err
@@ -37,7 +37,7 @@ func (s *Store) Deaths(ctx context.Context, c *catalog.Container, now expiry.Sta
 	if err := s.join(c, t); err != nil {
 		return 0, false, err
 	}
-	k := counting{t: t, v: v, rng: c.Keys(), left: most}
+	k := deathCounter{t: t, v: v, rng: c.Keys(), left: most}
 	for _, queue := range []func(context.Context, kv.Reader) error{k.own, k.inheriting, k.dates} {
 		if err := queue(ctx, s.engine); err != nil && err != errStopped && err != errAlive {
 			return k.count, false, err
@@ -50,7 +50,7 @@ func (s *Store) Deaths(ctx context.Context, c *catalog.Container, now expiry.Sta
 }
 
 // join moves a toll up to what is reclaimed already.
-func (s *Store) join(c *catalog.Container, t *Toll) error {
+func (s *Store) join(c *catalog.Container, t *DeathCursor) error {
 	r := s.reclaimOf(c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,8 +65,8 @@ func (s *Store) join(c *catalog.Container, t *Toll) error {
 }
 
 // A counting goes on with a toll.
-type counting struct {
-	t     *Toll
+type deathCounter struct {
+	t     *DeathCursor
 	v     catalog.View
 	rng   keys.Range
 	count uint64
@@ -75,13 +75,13 @@ type counting struct {
 }
 
 // full counts an entry, and reports whether that was one too many.
-func (k *counting) full() bool {
+func (k *deathCounter) full() bool {
 	k.left--
 	k.more = k.left < 0
 	return k.more
 }
 
-func (k *counting) own(ctx context.Context, r kv.Reader) error {
+func (k *deathCounter) own(ctx context.Context, r kv.Reader) error {
 	_, until := k.v.Policy.Floors(k.v.Now)
 	if until <= k.t.own {
 		return nil
@@ -104,7 +104,7 @@ func (k *counting) own(ctx context.Context, r kv.Reader) error {
 	return err
 }
 
-func (k *counting) inheriting(ctx context.Context, r kv.Reader) error {
+func (k *deathCounter) inheriting(ctx context.Context, r kv.Reader) error {
 	_, upper := k.rng.Bounds(keys.KindFeed)
 	return walk(ctx, r, k.rng.Feed(nil, k.t.feed+1), upper, func(it kv.Iterator) error {
 		e, err := keys.DecodeFeed(it.Value())
@@ -129,7 +129,7 @@ func (k *counting) inheriting(ctx context.Context, r kv.Reader) error {
 }
 
 // dates counts the entries of the indexes that say when a document ends, from the date on up to which they are counted.
-func (k *counting) dates(ctx context.Context, r kv.Reader) error {
+func (k *deathCounter) dates(ctx context.Context, r kv.Reader) error {
 	rules := k.v.Policy.Dates
 	for i := range rules {
 		at, ok := k.t.dates[rules[i].Index]
@@ -155,10 +155,10 @@ func (k *counting) dates(ctx context.Context, r kv.Reader) error {
 			return nil
 		})
 		if err == nil {
-			at = tolled{upto: at.goal}
+			at = dateCursor{upto: at.goal}
 		}
 		if k.t.dates == nil {
-			k.t.dates = map[uint32]tolled{}
+			k.t.dates = map[uint32]dateCursor{}
 		}
 		k.t.dates[rules[i].Index] = at
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // deaths counts on, in steps of most entries.
-func (w *world) deaths(t *store.Toll, most int) (total uint64) {
+func (w *world) deaths(t *store.DeathCursor, most int) (total uint64) {
 	w.t.Helper()
 	for more := true; more; {
 		var n uint64
@@ -37,7 +37,7 @@ func TestDeaths(t *testing.T) {
 				_, err = w.write(w.put(store.Create, "p", fmt.Sprint("own", i), fmt.Sprintf(`"ttl":%d`, 5+i%2)))
 				w.ok(err)
 			}
-			var toll store.Toll
+			var toll store.DeathCursor
 			start := w.now
 			for _, c := range []struct {
 				name          string
@@ -81,7 +81,7 @@ func TestDeathsByDate(t *testing.T) {
 					_, err = w.write(store.Op{Verb: store.Create, Key: store.Identity(doc.Int(int64(i))), Lenient: true, Body: body})
 					w.ok(err)
 				}
-				var toll store.Toll
+				var toll store.DeathCursor
 				start, total := w.now, uint64(0)
 				for after, want := range []uint64{0, 10, 10, 10, 0} {
 					w.now = start + int64(after)

@@ -7,20 +7,20 @@ import "sync"
 // because of them: the commit looks again.
 type intents struct {
 	mu sync.Mutex
-	of map[string]*Group
+	of map[string]*SnapshotTransaction
 }
 
-// take gives a key to g unless another group has it. first tells that g has it only now.
-func (x *intents) take(g *Group, key []byte) (mine, first bool) {
+// take gives a key to tx unless another transaction has it. first tells that tx has it only now.
+func (x *intents) take(tx *SnapshotTransaction, key []byte) (mine, first bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if owner := x.of[string(key)]; owner != nil {
-		return owner == g, false
+		return owner == tx, false
 	}
 	if x.of == nil {
-		x.of = map[string]*Group{}
+		x.of = map[string]*SnapshotTransaction{}
 	}
-	x.of[string(key)] = g
+	x.of[string(key)] = tx
 	return true, true
 }
 

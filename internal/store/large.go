@@ -23,7 +23,7 @@ const (
 )
 
 // What one entry takes besides its key, which is there twice, in the transaction and in the batch of the engine: its places
-// in terms.list and txn.entries, its kv.Op, and the engine's own account of it.
+// in terms.list and writeSet.entries, its kv.Op, and the engine's own account of it.
 const entryBytes = 8 + 12 + 72 + 24
 
 // entryTime is about how long the engine takes for one entry of a batch.
@@ -62,47 +62,47 @@ func (w *work) counts(bytes int) bool {
 }
 
 // hold takes memory until the transaction ends.
-func (t *txn) hold(ctx context.Context, n int) error {
-	if t.share == nil {
-		t.share = budget.Of(ctx)
+func (ws *writeSet) hold(ctx context.Context, n int) error {
+	if ws.share == nil {
+		ws.share = budget.Of(ctx)
 	}
-	if err := t.share.Take(ctx, int64(n)); err != nil {
+	if err := ws.share.Take(ctx, int64(n)); err != nil {
 		return err
 	}
-	t.taken += int64(n)
+	ws.taken += int64(n)
 	return nil
 }
 
 // holdBody is hold for a document that is read or copied, if it is a large one.
-func (t *txn) holdBody(body doc.Doc) error {
-	if t.ctx == nil || len(body) < largeBody {
+func (ws *writeSet) holdBody(body doc.Doc) error {
+	if ws.ctx == nil || len(body) < largeBody {
 		return nil
 	}
-	return t.hold(t.ctx, len(body))
+	return ws.hold(ws.ctx, len(body))
 }
 
 // giveBack ends what hold has begun.
-func (t *txn) giveBack() {
-	if t.share != nil {
-		t.share.Give(t.taken)
+func (ws *writeSet) giveBack() {
+	if ws.share != nil {
+		ws.share.Give(ws.taken)
 	}
-	t.ctx, t.share, t.taken, t.work = nil, nil, 0, work{}
-	t.terms[0].work, t.terms[1].work = nil, nil
+	ws.ctx, ws.share, ws.taken, ws.work = nil, nil, 0, work{}
+	ws.terms[0].work, ws.terms[1].work = nil, nil
 }
 
 // arrive enters the container once more when the write may have waited.
-func (t *txn) arrive(ctx context.Context) error {
-	if t.s.now == nil || !budget.Of(ctx).Counted() {
+func (ws *writeSet) reenter(ctx context.Context) error {
+	if ws.s.now == nil || !budget.Of(ctx).Counted() {
 		return nil
 	}
-	_, err := t.v.Container.Enter(ctx, t.s.now())
+	_, err := ws.v.Container.Enter(ctx, ws.s.now())
 	return err
 }
 
 // large reports whether what the transaction writes makes it a large write.
-func (t *txn) large() bool {
+func (ws *writeSet) large() bool {
 	n := 0
-	for _, sl := range t.slots {
+	for _, sl := range ws.slots {
 		if sl.written {
 			n += len(sl.body) + len(sl.record)
 		}
@@ -112,17 +112,17 @@ func (t *txn) large() bool {
 
 // weigh counts the entries that the documents have, before and after, takes the memory for them, and makes room
 // for them of just that size.
-func (t *txn) weigh(ctx context.Context) error {
-	w := &t.work
+func (ws *writeSet) reserve(ctx context.Context) error {
+	w := &ws.work
 	*w = work{ctx: ctx, share: budget.Of(ctx)}
 	all, size := 0, 0
 	var counts, sizes [2]int
-	for side := range t.terms {
+	for side := range ws.terms {
 		w.counting, w.count, w.size = true, 0, 0
-		t.terms[side].work = w
-		for _, sl := range t.slots {
+		ws.terms[side].work = w
+		for _, sl := range ws.slots {
 			if sl.written {
-				t.gatherAll(&t.terms[side], sl.side(side))
+				ws.gatherAll(&ws.terms[side], sl.side(side))
 			}
 		}
 		counts[side], sizes[side] = w.count, w.size
@@ -131,26 +131,26 @@ func (t *txn) weigh(ctx context.Context) error {
 	if w.counting = false; w.err != nil {
 		return w.err
 	}
-	if err := t.hold(ctx, all*entryBytes+2*size); err != nil {
+	if err := ws.hold(ctx, all*entryBytes+2*size); err != nil {
 		return err
 	}
-	for side := range t.terms {
-		x := &t.terms[side]
+	for side := range ws.terms {
+		x := &ws.terms[side]
 		x.bytes, x.list = slices.Grow(x.bytes, sizes[side]), slices.Grow(x.list, counts[side])
 	}
-	t.entries = slices.Grow(t.entries, all)
+	ws.entries = slices.Grow(ws.entries, all)
 	return nil
 }
 
 // gatherAll goes through the entries of a document in all indexes.
-func (t *txn) gatherAll(x *terms, body doc.Doc) {
-	rng := t.v.Container.Keys()
-	for i, m := range t.x.matchers {
+func (ws *writeSet) gatherAll(x *terms, body doc.Doc) {
+	rng := ws.v.Container.Keys()
+	for i, m := range ws.x.matchers {
 		if m != nil {
-			x.gather(m, rng, t.x.generations[i], body)
+			x.gather(m, rng, ws.x.generations[i], body)
 		}
 	}
-	for _, n := range t.x.named {
+	for _, n := range ws.x.named {
 		_, _ = x.gatherNamed(n, rng, body) // who makes the entries meets the error again
 	}
 }

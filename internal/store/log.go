@@ -50,7 +50,7 @@ type LogEntry struct {
 	ID    doc.Value // the _id of the document, the zero Value where it is about none
 	Full  doc.Doc   // after an insert or a replace
 	Note  doc.Doc   // what Op.Note made, or what a door has to say
-	Label doc.Doc   // of the Group that it happened in
+	Label doc.Doc   // of the SnapshotTransaction that it happened in
 }
 
 // Defaults of LogOptions.

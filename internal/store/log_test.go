@@ -174,7 +174,7 @@ func TestLogOfGroups(t *testing.T) {
 	d := w.another(collection("d", expiry.Unset))
 	w.at(w.c, w.doing(store.Create, "a", `"n":1`))
 	from := w.newest()
-	g := w.store.BeginGroup()
+	g := w.store.BeginSnapshot()
 	g.Label = w.body(`{"n":77}`)
 	w.wrote(g.On(w.viewOf(d)), w.doing(store.Create, "x", `"n":1`))
 	w.wrote(g.On(w.view()), w.doing(store.Delete, "a", ""))
@@ -186,7 +186,7 @@ func TestLogOfGroups(t *testing.T) {
 	w.logs(from, "insert d/other full 9", "insert d/x full 1 label 77", "delete c/a label 77", "insert d/y full 2 label 77", "insert c/a full 3 label 77")
 
 	from = w.newest()
-	g = w.store.BeginGroup()
+	g = w.store.BeginSnapshot()
 	w.wrote(g.On(w.view()), w.doing(store.Create, "lost", ""))
 	w.wrote(g.On(w.viewOf(d)), w.doing(store.Patch, "x", `"n":5`))
 	w.at(d, w.doing(store.Patch, "x", `"n":6`))
@@ -226,12 +226,12 @@ func TestLogOfTheDead(t *testing.T) {
 			w.ok(err)
 		}, []string{"delete c/a", "insert c/a full 2", "delete c/a", "delete c/b"}},
 		{"created again in a group", func(w *world) {
-			g := w.store.BeginGroup()
+			g := w.store.BeginSnapshot()
 			w.wrote(g.On(w.view()), w.doing(store.Create, "a", `"n":2,"ttl":-1`))
 			w.ok(g.Commit(context.Background()))
 		}, []string{"delete c/a", "insert c/a full 2", "delete c/b"}},
 		{"reclaimed before a group ends", func(w *world) {
-			g := w.store.BeginGroup()
+			g := w.store.BeginSnapshot()
 			w.wrote(g.On(w.view()), w.doing(store.Create, "a", `"n":2,"ttl":-1`))
 			w.reclaimAll()
 			w.becomes(g.Commit(context.Background()), fault.Conflict)
@@ -425,7 +425,7 @@ func (w *world) grouped(c *catalog.Container, now expiry.Stamp, op store.Op) err
 	if err != nil {
 		return err
 	}
-	g := w.store.BeginGroup()
+	g := w.store.BeginSnapshot()
 	defer g.Rollback()
 	if _, err := g.On(v).Do(op); err != nil {
 		return err

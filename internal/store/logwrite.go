@@ -13,74 +13,74 @@ import (
 
 // A change is what an operation has made of a document, for the log.
 type change struct {
-	at            uint64 // the operation's place in its Group
+	at            uint64 // the operation's place in its SnapshotTransaction
 	kind          string
 	id            doc.Value
 	before, after doc.Doc
 	note          func(before, after doc.Doc) doc.Doc
 }
 
-// A ghost is a dead document that is not reclaimed yet. The log has one delete of it: from
-// whoever takes its key over, or else from the reaper.
-type ghost struct {
+// An expiredDocument is a dead document that is not reclaimed yet. The log has one delete of it: from the write that
+// takes its key over, or else from the reaper.
+type expiredDocument struct {
 	number uint64
 	id     doc.Value
-	told   bool
+	logged bool // by this write
 }
 
-// haunt remembers the dead document under a slot's key.
-func (t *txn) haunt(sl *slot, number uint64, body doc.Doc) {
-	if t.logged {
-		sl.ghost = &ghost{number: number, id: identityOf(body)}
+// noteExpired remembers the dead document under a slot's key.
+func (ws *writeSet) noteExpired(sl *slot, number uint64, body doc.Doc) {
+	if ws.logged {
+		sl.expired = &expiredDocument{number: number, id: identityOf(body)}
 	}
 }
 
-func (t *txn) note(c change) {
-	if t.group != nil {
-		c.at = t.group.ops
+func (ws *writeSet) note(c change) {
+	if ws.within != nil {
+		c.at = ws.within.ops
 	}
-	t.changes = append(t.changes, c)
+	ws.changes = append(ws.changes, c)
 }
 
 // notePut notes what a write is about to make of the document in sl.
-func (t *txn) notePut(sl *slot, op *Op, after doc.Doc, created bool) {
-	if !t.logged {
+func (ws *writeSet) notePut(sl *slot, op *Op, after doc.Doc, created bool) {
+	if !ws.logged {
 		return
 	}
 	c := change{kind: LogReplace, id: doc.Lookup(after, "_id"), after: after, note: op.Note}
 	switch {
 	case created:
-		if g := sl.ghost; g != nil && !g.told {
-			g.told = true
-			t.note(change{kind: LogDelete, id: g.id})
+		if gone := sl.expired; gone != nil && !gone.logged {
+			gone.logged = true
+			ws.note(change{kind: LogDelete, id: gone.id})
 		}
 		c.kind, c.note = LogInsert, nil
 	case op.Verb == Patch && op.Note != nil:
 		c.kind = LogUpdate
 		fallthrough
 	default:
-		c.before = sl.document(t.v).Body
+		c.before = sl.document(ws.v).Body
 	}
-	t.note(c)
+	ws.note(c)
 }
 
-func (t *txn) noteDelete(gone doc.Doc) {
-	if t.logged {
-		t.note(change{kind: LogDelete, id: doc.Lookup(gone, "_id")})
+func (ws *writeSet) noteDelete(gone doc.Doc) {
+	if ws.logged {
+		ws.note(change{kind: LogDelete, id: doc.Lookup(gone, "_id")})
 	}
 }
 
 // logEntries encodes the changes of a transaction.
-func (t *txn) logEntries() [][]byte {
-	entries := make([][]byte, len(t.changes))
-	for i := range t.changes {
-		entries[i] = t.logEntry(&t.changes[i])
+func (ws *writeSet) logEntries() [][]byte {
+	entries := make([][]byte, len(ws.changes))
+	for i := range ws.changes {
+		entries[i] = ws.logEntry(&ws.changes[i])
 	}
 	return entries
 }
 
-func (t *txn) logEntry(c *change) []byte {
-	e := entryOf(t.v.Container, c.kind, c.id)
+func (ws *writeSet) logEntry(c *change) []byte {
+	e := entryOf(ws.v.Container, c.kind, c.id)
 	if c.note != nil {
 		e.Note = c.note(c.before, c.after)
 	}
@@ -90,8 +90,8 @@ func (t *txn) logEntry(c *change) []byte {
 	if e.Kind != LogUpdate {
 		e.Full = c.after
 	}
-	if t.group != nil {
-		e.Label = t.group.Label
+	if ws.within != nil {
+		e.Label = ws.within.Label
 	}
 	return e.encode()
 }
@@ -111,7 +111,7 @@ func identityOf(body doc.Doc) doc.Value {
 }
 
 // remove is removeOnce until no write stands between it and what it tells the log.
-func (s *Store) remove(ctx context.Context, c *catalog.Container, r *reclaim, step *gathering) (done Reclaimed, err error) {
+func (s *Store) remove(ctx context.Context, c *catalog.Container, r *reclaim, step *reclaimStep) (done Reclaimed, err error) {
 	for range maxAttempts {
 		if done, err = s.removeOnce(ctx, c, r, step); fault.KindOf(err) != fault.Conflict {
 			break
@@ -122,7 +122,7 @@ func (s *Store) remove(ctx context.Context, c *catalog.Container, r *reclaim, st
 
 // tell makes the log's entries about documents that are to be reclaimed, and b depend on their
 // being right. Whoever takes a document's key over meanwhile depends on its record in turn.
-func (s *Store) tell(c *catalog.Container, b *kv.Batch, step *gathering) ([][]byte, error) {
+func (s *Store) tell(c *catalog.Container, b *kv.Batch, step *reclaimStep) ([][]byte, error) {
 	if !s.log.on() || !c.State().Identity().Logged() {
 		return nil, nil
 	}

@@ -26,8 +26,8 @@ type Reclaimed struct {
 type reclaim struct {
 	mu     sync.Mutex
 	loaded bool
-	place
-	dates   dating
+	queueMarks
+	dates   datePass
 	last    run    // the newest run, which the next one may continue
 	pending uint64 // documents reclaimed whose index entries are not swept
 	sweep   *sweep // nil when none is under way
@@ -39,8 +39,8 @@ type reclaim struct {
 	closedDates []expiry.PastDates
 }
 
-// A place is how far the queues are reclaimed.
-type place struct {
+// queueMarks say how far the queues are reclaimed.
+type queueMarks struct {
 	feed    uint64       // every inheriting document up to this sequence is reclaimed
 	own     expiry.Stamp // every document with its own deadline up to this one is
 	ownNext []byte       // the deadline entry to go on from, nil for the first behind own
@@ -87,7 +87,7 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 		return s.reclaimByProperty(ctx, v, r, limit)
 	}
 	inheritFloor, ownFloor := v.Policy.Floors(v.Now)
-	step := gathering{rng: c.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext, dates: r.dates.from(v.Now)}
+	step := reclaimStep{rng: c.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext, dates: r.dates.from(v.Now)}
 	if err := step.gatherOwn(ctx, s.engine, ownFloor); err != nil {
 		return Reclaimed{}, err
 	}
@@ -116,8 +116,8 @@ const (
 	readStep       = 4 << 20
 )
 
-// A gathering collects the victims of one step.
-type gathering struct {
+// A reclaimStep collects the victims of one step.
+type reclaimStep struct {
 	rng     keys.Range
 	limit   int
 	looked  int // entries and documents
@@ -128,31 +128,31 @@ type gathering struct {
 	feed    uint64
 	own     expiry.Stamp
 	ownNext []byte
-	dates   dating
+	dates   datePass
 	more    bool
 	single  bool // records go one by one, since others depend on them
 }
 
-func (g *gathering) full() bool {
-	return len(g.victims) >= g.limit || g.looked >= looksPerVictim*g.limit || g.read >= readStep
+func (step *reclaimStep) full() bool {
+	return len(step.victims) >= step.limit || step.looked >= looksPerVictim*step.limit || step.read >= readStep
 }
 
 // gatherOwn takes documents from the queue of own deadlines up to the floor.
-func (g *gathering) gatherOwn(ctx context.Context, r kv.Reader, floor expiry.Stamp) error {
-	if floor <= g.own {
+func (step *reclaimStep) gatherOwn(ctx context.Context, r kv.Reader, floor expiry.Stamp) error {
+	if floor <= step.own {
 		return nil
 	}
-	from := g.ownNext
+	from := step.ownNext
 	if from == nil {
-		from = g.rng.Deadline(nil, g.own+1, 0)
+		from = step.rng.Deadline(nil, step.own+1, 0)
 	}
-	err := walk(ctx, r, from, g.rng.Deadline(nil, floor+1, 0), func(it kv.Iterator) error {
+	err := walk(ctx, r, from, step.rng.Deadline(nil, floor+1, 0), func(it kv.Iterator) error {
 		deadline, err := keys.Deadline(it.Key())
 		if err != nil {
 			return corrupt(err, "deadline entry")
 		}
-		if g.full() { // perhaps in the middle of a second
-			g.more, g.own, g.ownNext = true, deadline-1, append([]byte(nil), it.Key()...)
+		if step.full() { // perhaps in the middle of a second
+			step.more, step.own, step.ownNext = true, deadline-1, append([]byte(nil), it.Key()...)
 			return errStopped
 		}
 		number, err := keys.Number(it.Key())
@@ -163,13 +163,13 @@ func (g *gathering) gatherOwn(ctx context.Context, r kv.Reader, floor expiry.Sta
 		if err != nil {
 			return corrupt(err, "deadline entry")
 		}
-		if g.victims == nil {
-			g.victims = make([]victim, 0, g.limit)
+		if step.victims == nil {
+			step.victims = make([]victim, 0, step.limit)
 		}
-		g.victims = append(g.victims, victim{
+		step.victims = append(step.victims, victim{
 			number:   number,
-			feed:     g.rng.Feed(g.arena.room(numberedBytes), e.Sequence),
-			deadline: g.arena.keep(it.Key()),
+			feed:     step.rng.Feed(step.arena.room(numberedBytes), e.Sequence),
+			deadline: step.arena.keep(it.Key()),
 			bytes:    uint64(e.Bytes),
 		})
 		return nil
@@ -178,7 +178,7 @@ func (g *gathering) gatherOwn(ctx context.Context, r kv.Reader, floor expiry.Sta
 		return nil
 	}
 	if err == nil {
-		g.own, g.ownNext = floor, nil
+		step.own, step.ownNext = floor, nil
 	}
 	return err
 }
@@ -186,13 +186,13 @@ func (g *gathering) gatherOwn(ctx context.Context, r kv.Reader, floor expiry.Sta
 // gatherInheriting takes inheriting documents from the feed, which is in the
 // order of their stamps, up to the floor. Documents with a ttl of their own are passed over,
 // once: the mark moves behind them.
-func (g *gathering) gatherInheriting(ctx context.Context, r kv.Reader, floor expiry.Stamp) error {
-	if g.full() || floor == 0 {
-		g.more = g.more || floor != 0 && g.full()
+func (step *reclaimStep) gatherInheriting(ctx context.Context, r kv.Reader, floor expiry.Stamp) error {
+	if step.full() || floor == 0 {
+		step.more = step.more || floor != 0 && step.full()
 		return nil
 	}
-	_, upper := g.rng.Bounds(keys.KindFeed)
-	err := walk(ctx, r, g.rng.Feed(nil, g.feed+1), upper, func(it kv.Iterator) error {
+	_, upper := step.rng.Bounds(keys.KindFeed)
+	err := walk(ctx, r, step.rng.Feed(nil, step.feed+1), upper, func(it kv.Iterator) error {
 		e, err := keys.DecodeFeed(it.Value())
 		if err != nil {
 			return corrupt(err, "change feed entry")
@@ -201,15 +201,15 @@ func (g *gathering) gatherInheriting(ctx context.Context, r kv.Reader, floor exp
 		if err != nil {
 			return corrupt(err, "change feed entry")
 		}
-		if e.Stamp > floor || g.full() {
-			g.more = e.Stamp <= floor
-			g.feed = sequence - 1 // what lies before is gone
+		if e.Stamp > floor || step.full() {
+			step.more = e.Stamp <= floor
+			step.feed = sequence - 1 // what lies before is gone
 			return errStopped
 		}
-		g.feed = sequence
-		g.looked++
+		step.feed = sequence
+		step.looked++
 		if e.TTL == int32(expiry.Unset) {
-			g.victims = append(g.victims, victim{number: e.Number, feed: g.arena.keep(it.Key()), bytes: uint64(e.Bytes)})
+			step.victims = append(step.victims, victim{number: e.Number, feed: step.arena.keep(it.Key()), bytes: uint64(e.Bytes)})
 		}
 		return nil
 	})
@@ -224,7 +224,7 @@ func (g *gathering) gatherInheriting(ctx context.Context, r kv.Reader, floor exp
 // deadlines. At the end of a pass, the closed policies that there were at its
 // beginning have done their work.
 func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclaim, limit int) (Reclaimed, error) {
-	step := gathering{rng: v.Container.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext}
+	step := reclaimStep{rng: v.Container.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext}
 	if r.next == 0 {
 		r.closed, r.closedDates = len(v.Policy.Past), v.Policy.PastDates
 	}
@@ -266,17 +266,17 @@ func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclai
 	return done, err
 }
 
-func (g *gathering) victimOf(number uint64, h keys.Header, body doc.Doc) victim {
-	x := victim{number: number, feed: g.rng.Feed(g.arena.room(numberedBytes), h.Sequence), bytes: uint64(len(body))}
+func (step *reclaimStep) victimOf(number uint64, h keys.Header, body doc.Doc) victim {
+	x := victim{number: number, feed: step.rng.Feed(step.arena.room(numberedBytes), h.Sequence), bytes: uint64(len(body))}
 	if deadline, ok := expiry.TTL(h.TTL).Deadline(h.Stamp); ok {
-		x.deadline = g.rng.Deadline(nil, deadline, number)
+		x.deadline = step.rng.Deadline(nil, deadline, number)
 	}
 	return x
 }
 
 // removeOnce deletes victims, and writes down how far it has come in the same batch. Without
 // a log nothing needs a sync: a crash only makes the step happen again.
-func (s *Store) removeOnce(ctx context.Context, c *catalog.Container, r *reclaim, step *gathering) (Reclaimed, error) {
+func (s *Store) removeOnce(ctx context.Context, c *catalog.Container, r *reclaim, step *reclaimStep) (Reclaimed, error) {
 	if len(step.victims) == 0 && len(step.stale) == 0 {
 		r.feed, r.own, r.ownNext = step.feed, step.own, step.ownNext
 		return Reclaimed{More: step.more}, nil
@@ -331,7 +331,7 @@ func (s *Store) removeOnce(ctx context.Context, c *catalog.Container, r *reclaim
 
 // removeRecords deletes records and writes down their numbers as runs, the
 // first of which may continue the newest one.
-func (s *Store) removeRecords(b *kv.Batch, step *gathering, newest run) run {
+func (s *Store) removeRecords(b *kv.Batch, step *reclaimStep, newest run) run {
 	for i := 0; i < len(step.victims); {
 		j := i + 1
 		for j < len(step.victims) && step.victims[j].number == step.victims[j-1].number+1 {
@@ -348,7 +348,7 @@ func (s *Store) removeRecords(b *kv.Batch, step *gathering, newest run) run {
 	return newest
 }
 
-func (s *Store) deleteRecords(b *kv.Batch, step *gathering, x run) {
+func (s *Store) deleteRecords(b *kv.Batch, step *reclaimStep, x run) {
 	rng := step.rng
 	ranges, ok := s.engine.(kv.RangeDeleter)
 	if ok && !step.single && ranges.DeletesRanges() && x.last-x.first+1 >= rangeDelete {

@@ -1,7 +1,6 @@
-// Package store keeps documents: it finds them by partition and id, gives them
-// numbers, sequences and stamps, keeps indexes, unique keys and the change feed
-// in step with them in one atomic batch, and asks the rule of lifetime on every
-// read. There is no way to a document around it. It knows no protocol and no clock.
+// Package store keeps documents. It finds them by partition and id, gives them numbers, sequences and stamps, keeps
+// indexes, unique keys and the change feed in step with them in one atomic batch, and applies the rule of lifetime on
+// every read. It is the only way to a document. It knows no protocol and no clock. DESIGN.md says how it works and why.
 package store
 
 import (
@@ -28,28 +27,26 @@ type Version struct {
 	Stamp    expiry.Stamp
 }
 
-// A Document is one living document. Body shares the store's memory and is
-// valid only as long as the call or iteration step that handed it out.
+// A Document is one living document. Body shares the store's memory: it is valid only during the call or iteration step
+// that handed it out.
 type Document struct {
 	Number  uint64 // of the document in its container, never reused, rising in order of creation
 	Version        // of its last write
 	TTL     expiry.TTL
 	Body    doc.Doc
 
-	// Deadline is the first second at which the document does not exist under
-	// the present policy; 0 if there is none.
+	// Deadline is the first second at which the document does not exist under the settings in force; 0 if there is
+	// none.
 	Deadline expiry.Stamp
 
-	// Position is where a Scan resumes behind this document. Only Scan sets it; its bytes
-	// too are valid only for the step.
+	// Position is where a Scan resumes after this document. Only Scan sets it; its bytes are valid only for the step.
 	Position access.Position
 }
 
 // A Verb is what an Op does.
 type Verb uint8
 
-// The verbs. Replace, Patch and Delete need a living document, Create needs
-// that there is none, Upsert takes both.
+// The verbs. Replace, Patch and Delete need a living document. Create needs that there is none. Upsert accepts both.
 const (
 	Read Verb = iota
 	Create
@@ -64,44 +61,43 @@ type Op struct {
 	Verb Verb
 	Key  Key
 
-	// Body of Create, Upsert and Replace. Its partition key must be Key.Partition,
-	// its id Key.ID (Replace may not change it), else fault.PartitionMismatch or fault.Invalid.
+	// Body of Create, Upsert and Replace. Its partition key must be Key.Partition (else ErrPartition), and its id
+	// Key.ID (else fault.Invalid): no operation moves a document to another key.
 	Body doc.Doc
 
-	// Edit makes the new body of a Patch; with nil nothing happens, see Result.Skipped.
-	// It may run more than once.
+	// Edit makes the new body of a Patch. If it returns nil, nothing happens, see Result.Skipped. It may run more than
+	// once.
 	Edit func(Document) (doc.Doc, error)
 
-	// IfMatch: only if the living document has this version; an Upsert that finds none
-	// creates one all the same. IfNoneMatch: only if it has another version (fault.NotModified
-	// on Read, else fault.Precondition). AnyVersion matches every one.
+	// IfMatch: only if the living document has this version; an Upsert that finds none creates one nevertheless, as in
+	// Cosmos DB. IfNoneMatch: only if it has another version (fault.NotModified on Read, else ErrPrecondition).
+	// AnyVersion matches every version.
 	IfMatch, IfNoneMatch *Version
 
-	// If is asked of the living document that Replace, Patch, Delete, or an Upsert that
-	// finds one, is about to change; when it says no, nothing happens, see Result.Skipped.
-	// It may run more than once.
+	// If looks at the living document that Replace, Patch, Delete, or an Upsert that finds one, is about to change. If
+	// it returns false, nothing happens, see Result.Skipped. It may run more than once.
 	If func(Document) (bool, error)
 
-	// Note makes what the log says beside, of an operation that changes a living document,
-	// of its body before and after. It runs at the commit, and only if there is a log; see LogEntry.
+	// Note describes a change of a living document for the log, from its body before and after. It runs at the commit,
+	// and only if there is a log; see LogEntry.
 	Note func(before, after doc.Doc) doc.Doc
 
-	// Lenient stores a `ttl` that is no life span as dormant instead of refusing it.
+	// Lenient stores a `ttl` that is no life span, as MongoDB does, instead of refusing it.
 	Lenient bool
 }
 
 // AnyVersion is the Version of `*`.
 var AnyVersion = &Version{}
 
-// A Result is what became of an Op.
+// A Result is the outcome of an Op.
 type Result struct {
 	Document      // the version after the operation; of Delete, the one it removed. Body is the caller's to keep.
 	Created  bool // Create, and Upsert where there was none
-	Skipped  bool // If or Edit wanted no change: Document is the living one, as it stays
+	Skipped  bool // If or Edit wanted no change: Document is the living one, unchanged
 	Terms    int  // index entries that the operation wrote or removed
 }
 
-// A BatchError says which operation of several failed; nothing was written.
+// A BatchError says which operation of several failed. Nothing was written.
 type BatchError struct {
 	Index int
 	Err   error
@@ -112,12 +108,12 @@ func (e *BatchError) Unwrap() error { return e.Err }
 
 // Store is safe for concurrent use.
 type Store struct {
-	engine kv.Engine // in a Group, as its snapshot has it
-	*held
+	engine kv.Engine // in a SnapshotTransaction, one that reads its snapshot
+	*shared
 }
 
-// held is what a store and the groups of its operations share.
-type held struct {
+// shared is what a store and the groups of its operations share.
+type shared struct {
 	catalog *catalog.Catalog
 	log     journal
 	intents intents
@@ -134,21 +130,20 @@ type held struct {
 	buildsOver  context.Context
 }
 
-// Open opens the documents of a catalog's containers and goes on with the
-// index builds that were under way.
+// Open opens the documents of a catalog's containers and continues the index builds that were under way.
 func Open(ctx context.Context, engine kv.Engine, cat *catalog.Catalog) (*Store, error) {
-	s := &Store{engine: engine, held: &held{catalog: cat, lanes: newLanes()}}
+	s := &Store{engine: engine, shared: &shared{catalog: cat, lanes: newLanes()}}
 	s.buildsOver, s.stopBuilds = context.WithCancel(context.Background())
 	cat.Changed, cat.Dropped = s.build, s.forget
 	s.resumeNamed()
 	return s, s.ResumeBuilds()
 }
 
-// SetClock gives the store the clock of the APIs, before the first request. A write that has waited for memory or for its turn
-// asks it once more, so that the wait does not shorten what it writes lives.
+// SetClock gives the store the clock of the APIs. It is called before the first request. A write that has waited for
+// memory or for its turn reads the clock again, so that the wait does not shorten the life of what it writes.
 func (s *Store) SetClock(now func() expiry.Stamp) { s.now = now }
 
-// forget drops what is kept in memory of a container that is gone.
+// forget drops what the store keeps in memory about a container that was deleted.
 func (s *Store) forget(c *catalog.Container) {
 	s.indexers.Delete(c)
 	s.reclaims.Delete(c)

@@ -54,20 +54,20 @@ func (s *Store) survey(ctx context.Context, v catalog.View, out *Survey, most in
 	if err != nil {
 		return 0, err
 	}
-	w := wake{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}, left: most, estimates: true}
+	dc := deadCounter{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}, left: most, estimates: true}
 	if !v.Policy.Ordered() {
 		out.Bounded = true
-	} else if err := w.queues(ctx, snapshot, at); err != nil {
+	} else if err := dc.queues(ctx, snapshot, at); err != nil {
 		return 0, err
 	}
-	out.Documents += w.usage.Documents
-	out.Bytes += w.usage.Bytes
-	out.Stored += w.usage.Stored
-	if w.usage.Oldest != 0 && (out.Oldest == 0 || w.usage.Oldest < out.Oldest) {
-		out.Oldest = w.usage.Oldest
+	out.Documents += dc.usage.Documents
+	out.Bytes += dc.usage.Bytes
+	out.Stored += dc.usage.Stored
+	if dc.usage.Oldest != 0 && (out.Oldest == 0 || dc.usage.Oldest < out.Oldest) {
+		out.Oldest = dc.usage.Oldest
 	}
-	out.Bounded = out.Bounded || w.left <= 0
-	return w.left, nil
+	out.Bounded = out.Bounded || dc.left <= 0
+	return dc.left, nil
 }
 
 // Waiting reports whether a document that was dead at an instant is still on disk. It looks at few entries; where only each document
@@ -82,9 +82,9 @@ func (s *Store) Waiting(ctx context.Context, c *catalog.Container, at expiry.Sta
 		return false, err
 	}
 	defer snapshot.Close()
-	w := wake{v: v, left: waitingEntries, estimates: true}
-	err = w.queues(ctx, snapshot, from)
-	return w.usage.Oldest != 0, err
+	dc := deadCounter{v: v, left: waitingEntries, estimates: true}
+	err = dc.queues(ctx, snapshot, from)
+	return dc.usage.Oldest != 0, err
 }
 
 // waitingEntries is how many entries Waiting looks at: documents that are in a queue for nothing do not hide the others.

@@ -18,15 +18,15 @@ type claim struct {
 }
 
 // uniqueKeys calls take with a document's key under every unique constraint.
-func (t *txn) uniqueKeys(sl *slot, body doc.Doc, take func(key []byte)) {
-	for ordinal := range t.v.UniquePaths() {
-		take(t.key(func(dst []byte) []byte { return appendUnique(dst, t.v, ordinal, sl.partition, body) }))
+func (ws *writeSet) uniqueKeys(sl *slot, body doc.Doc, take func(key []byte)) {
+	for ordinal := range ws.v.UniquePaths() {
+		take(ws.key(func(dst []byte) []byte { return appendUnique(dst, ws.v, ordinal, sl.partition, body) }))
 	}
-	for _, n := range t.x.named {
+	for _, n := range ws.x.named {
 		if n.Unique {
 			// What cannot be indexed has been refused, or was there before the index.
 			_, _ = n.eachKey(body, func(values []doc.Value) {
-				take(t.key(func(dst []byte) []byte { return appendNamedUnique(dst, t.v, n, values) }))
+				take(ws.key(func(dst []byte) []byte { return appendNamedUnique(dst, ws.v, n, values) }))
 			})
 		}
 	}
@@ -43,8 +43,8 @@ func appendNamedUnique(dst []byte, v catalog.View, n *named, values []doc.Value)
 }
 
 // checkNamed refuses a body that a named index cannot have.
-func (t *txn) checkNamed(body doc.Doc) error {
-	for _, n := range t.x.named {
+func (ws *writeSet) checkNamed(body doc.Doc) error {
+	for _, n := range ws.x.named {
 		if len(n.paths) == 1 && !n.Wildcard && len(n.paths[0]) == 1 {
 			continue // nothing is in its way
 		}
@@ -68,19 +68,19 @@ func (k *TakenKey) Error() string {
 func (k *TakenKey) Unwrap() error { return ErrExists }
 
 // duplicate names the unique key or the named index in which a body's unique key is taken.
-func (t *txn) duplicate(sl *slot, key []byte, body doc.Doc) error {
-	for ordinal := range t.v.UniquePaths() {
-		if bytes.Equal(key, appendUnique(nil, t.v, ordinal, sl.partition, body)) {
-			return &TakenKey{Paths: slices.Clone(t.v.Unique[ordinal])}
+func (ws *writeSet) duplicate(sl *slot, key []byte, body doc.Doc) error {
+	for ordinal := range ws.v.UniquePaths() {
+		if bytes.Equal(key, appendUnique(nil, ws.v, ordinal, sl.partition, body)) {
+			return &TakenKey{Paths: slices.Clone(ws.v.Unique[ordinal])}
 		}
 	}
-	for _, n := range t.x.named {
+	for _, n := range ws.x.named {
 		if !n.Unique {
 			continue
 		}
 		var found *Duplicate
 		_, _ = n.eachKey(body, func(values []doc.Value) {
-			if found == nil && bytes.Equal(key, appendNamedUnique(nil, t.v, n, values)) {
+			if found == nil && bytes.Equal(key, appendNamedUnique(nil, ws.v, n, values)) {
 				found = &Duplicate{Index: n.NamedIndex}
 				for _, v := range values {
 					found.Values = append(found.Values, doc.Value{Type: v.Type, Data: bytes.Clone(v.Data)})
@@ -109,77 +109,77 @@ func appendUnique(dst []byte, v catalog.View, ordinal int, partition []byte, bod
 }
 
 // release gives up the unique keys of the document as it is.
-func (t *txn) release(sl *slot) {
+func (ws *writeSet) release(sl *slot) {
 	body := sl.body
 	if sl.written {
 		body = sl.record[keys.HeaderBytes:]
 	}
-	t.uniqueKeys(sl, body, func(key []byte) {
-		if i := t.claimOf(key); i >= 0 {
-			t.give(i, nil)
+	ws.uniqueKeys(sl, body, func(key []byte) {
+		if i := ws.claimOf(key); i >= 0 {
+			ws.setOwner(i, nil)
 			return
 		}
-		t.addClaim(claim{key: key})
+		ws.addClaim(claim{key: key})
 	})
 }
 
 // claimAll takes the unique keys of a body; fault.Exists when another living
 // document has one.
-func (t *txn) claimAll(sl *slot, body doc.Doc) error {
+func (ws *writeSet) claimAll(sl *slot, body doc.Doc) error {
 	var err error
-	t.uniqueKeys(sl, body, func(key []byte) {
+	ws.uniqueKeys(sl, body, func(key []byte) {
 		if err == nil {
-			if err = t.claim(sl, key); err == ErrExists {
-				err = t.duplicate(sl, key, body)
+			if err = ws.claim(sl, key); err == ErrExists {
+				err = ws.duplicate(sl, key, body)
 			}
 		}
 	})
 	return err
 }
 
-func (t *txn) claim(sl *slot, key []byte) error {
-	if i := t.claimOf(key); i >= 0 {
-		if owner := t.claims[i].owner; owner != nil && owner != sl {
+func (ws *writeSet) claim(sl *slot, key []byte) error {
+	if i := ws.claimOf(key); i >= 0 {
+		if owner := ws.claims[i].owner; owner != nil && owner != sl {
 			return ErrExists
 		}
-		t.give(i, sl)
+		ws.setOwner(i, sl)
 		return nil
 	}
-	taken, err := t.takenByOther(key)
+	taken, err := ws.takenByOther(key)
 	if err != nil {
 		return err
 	}
 	if taken {
 		return ErrExists
 	}
-	t.addClaim(claim{key: key, owner: sl})
+	ws.addClaim(claim{key: key, owner: sl})
 	return nil
 }
 
 // takenByOther reports whether a living document outside the transaction has a
 // unique key. Those inside have given theirs up before.
-func (t *txn) takenByOther(key []byte) (bool, error) {
-	t.b.Read(key)
-	number, found, err := getNumber(t.s.engine, key)
+func (ws *writeSet) takenByOther(key []byte) (bool, error) {
+	ws.b.Read(key)
+	number, found, err := getNumber(ws.s.engine, key)
 	if err != nil || !found {
 		return false, err
 	}
-	record := t.key(func(dst []byte) []byte { return t.v.Container.Keys().Record(dst, number) })
+	record := ws.key(func(dst []byte) []byte { return ws.v.Container.Keys().Record(dst, number) })
 	alive := false
-	_, err = getRecord(t.s.engine, record, func(h keys.Header, body doc.Doc) error {
-		alive = !dead(t.v, h, body)
+	_, err = getRecord(ws.s.engine, record, func(h keys.Header, body doc.Doc) error {
+		alive = !dead(ws.v, h, body)
 		return nil
 	})
 	return alive, err
 }
 
 // placeClaims writes the claims once numbers are known.
-func (t *txn) placeClaims() {
-	for _, c := range t.claims {
+func (ws *writeSet) placeClaims() {
+	for _, c := range ws.claims {
 		if c.owner == nil {
-			t.b.Delete(c.key)
+			ws.b.Delete(c.key)
 			continue
 		}
-		t.b.Set(c.key, t.key(func(dst []byte) []byte { return keys.AppendNumber(dst, c.owner.number) }))
+		ws.b.Set(c.key, ws.key(func(dst []byte) []byte { return keys.AppendNumber(dst, c.owner.number) }))
 	}
 }

@@ -38,29 +38,29 @@ func (s *Store) usage(ctx context.Context, v catalog.View, estimates bool) (Usag
 	if err != nil {
 		return Usage{}, err
 	}
-	w := wake{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}, left: math.MaxInt, estimates: estimates}
+	dc := deadCounter{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}, left: math.MaxInt, estimates: estimates}
 	if !v.Policy.Ordered() {
-		err = w.scan(ctx, snapshot)
+		err = dc.scan(ctx, snapshot)
 	} else {
-		err = w.queues(ctx, snapshot, at)
+		err = dc.queues(ctx, snapshot, at)
 	}
-	return w.usage, err
+	return dc.usage, err
 }
 
 // reclaimed gives a snapshot and how far the queues are reclaimed in it. Whoever counts in it stands in nobody's way: the
 // reaper goes on.
-func (s *Store) reclaimed(c *catalog.Container) (kv.Snapshot, place, error) {
+func (s *Store) reclaimed(c *catalog.Container) (kv.Snapshot, queueMarks, error) {
 	r := s.reclaimOf(c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := s.loadReclaim(c, r); err != nil {
-		return nil, place{}, err
+		return nil, queueMarks{}, err
 	}
-	return s.engine.Snapshot(), r.place, nil
+	return s.engine.Snapshot(), r.queueMarks, nil
 }
 
-// A wake counts the dead that are still on disk out of a usage.
-type wake struct {
+// A deadCounter counts the dead that are still on disk out of a usage.
+type deadCounter struct {
 	v     catalog.View
 	usage Usage
 	left  int // entries that it may still look at
@@ -69,16 +69,16 @@ type wake struct {
 }
 
 // goOn counts an entry, and ends the walk when no more may be looked at.
-func (w *wake) goOn() error {
-	if w.left--; w.left <= 0 {
+func (dc *deadCounter) goOn() error {
+	if dc.left--; dc.left <= 0 {
 		return errStopped
 	}
 	return nil
 }
 
 // queues counts what the entries in the order of death tell, the oldest of each queue in any case.
-func (w *wake) queues(ctx context.Context, r kv.Reader, at place) error {
-	for _, queue := range []func(context.Context, kv.Reader, place) error{w.own, w.inheriting, w.dates} {
+func (dc *deadCounter) queues(ctx context.Context, r kv.Reader, at queueMarks) error {
+	for _, queue := range []func(context.Context, kv.Reader, queueMarks) error{dc.own, dc.inheriting, dc.dates} {
 		if err := queue(ctx, r, at); err != nil && err != errStopped {
 			return err
 		}
@@ -86,17 +86,17 @@ func (w *wake) queues(ctx context.Context, r kv.Reader, at place) error {
 	return nil
 }
 
-func (w *wake) out(bytes uint64, died expiry.Stamp) {
-	w.usage.Documents -= min(w.usage.Documents, 1)
-	w.usage.Bytes -= min(w.usage.Bytes, bytes)
-	if w.usage.Oldest == 0 || died < w.usage.Oldest {
-		w.usage.Oldest = died
+func (dc *deadCounter) out(bytes uint64, died expiry.Stamp) {
+	dc.usage.Documents -= min(dc.usage.Documents, 1)
+	dc.usage.Bytes -= min(dc.usage.Bytes, bytes)
+	if dc.usage.Oldest == 0 || died < dc.usage.Oldest {
+		dc.usage.Oldest = died
 	}
 }
 
-func (w *wake) own(ctx context.Context, r kv.Reader, at place) error {
-	rng := w.v.Container.Keys()
-	_, until := w.v.Policy.Floors(w.v.Now)
+func (dc *deadCounter) own(ctx context.Context, r kv.Reader, at queueMarks) error {
+	rng := dc.v.Container.Keys()
+	_, until := dc.v.Policy.Floors(dc.v.Now)
 	from := at.ownNext
 	if from == nil {
 		from = rng.Deadline(nil, at.own+1, 0)
@@ -110,30 +110,30 @@ func (w *wake) own(ctx context.Context, r kv.Reader, at place) error {
 		if err != nil {
 			return corrupt(err, "deadline entry")
 		}
-		w.out(uint64(e.Bytes), died)
-		return w.goOn()
+		dc.out(uint64(e.Bytes), died)
+		return dc.goOn()
 	})
 }
 
-func (w *wake) inheriting(ctx context.Context, r kv.Reader, at place) error {
-	rng := w.v.Container.Keys()
+func (dc *deadCounter) inheriting(ctx context.Context, r kv.Reader, at queueMarks) error {
+	rng := dc.v.Container.Keys()
 	_, upper := rng.Bounds(keys.KindFeed)
 	err := walk(ctx, r, rng.Feed(nil, at.feed+1), upper, func(it kv.Iterator) error {
 		e, err := keys.DecodeFeed(it.Value())
 		if err != nil {
 			return corrupt(err, "change feed entry")
 		}
-		if !w.v.Policy.DeadByTTL(e.Stamp, expiry.Unset, w.v.Now) {
+		if !dc.v.Policy.DeadByTTL(e.Stamp, expiry.Unset, dc.v.Now) {
 			return errAlive // and so is every later one
 		}
 		if e.TTL == int32(expiry.Unset) {
-			died, ok := w.v.Policy.Default.Deadline(e.Stamp)
+			died, ok := dc.v.Policy.Default.Deadline(e.Stamp)
 			if !ok { // a floor has ended it, and the default that it had is not known any more
 				died = e.Stamp
 			}
-			w.out(uint64(e.Bytes), died)
+			dc.out(uint64(e.Bytes), died)
 		}
-		return w.goOn()
+		return dc.goOn()
 	})
 	if err == errAlive {
 		return nil
@@ -144,15 +144,15 @@ func (w *wake) inheriting(ctx context.Context, r kv.Reader, at place) error {
 // errAlive ends a walk in the order of death at the first document that is alive.
 var errAlive = fault.New(fault.Internal, "alive")
 
-func (w *wake) scan(ctx context.Context, r kv.Reader) error {
-	lower, upper := w.v.Container.Keys().Bounds(keys.KindRecord)
+func (dc *deadCounter) scan(ctx context.Context, r kv.Reader) error {
+	lower, upper := dc.v.Container.Keys().Bounds(keys.KindRecord)
 	return walk(ctx, r, lower, upper, func(it kv.Iterator) error {
 		h, body, err := keys.DecodeHeader(it.Value())
 		if err != nil {
 			return corrupt(err, "document")
 		}
-		if dead(w.v, h, body) {
-			w.out(uint64(len(body)), w.v.Now)
+		if dead(dc.v, h, body) {
+			dc.out(uint64(len(body)), dc.v.Now)
 		}
 		return nil
 	})

@@ -9,8 +9,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// maxAttempts bounds how often a write that meets others begins anew. Every
-// failed attempt means that another write went through.
+// maxAttempts bounds how often a write is tried again after a conflict. Every failed attempt means that another write
+// went through, so the store as a whole makes progress; the limit is for the one that always loses.
 const maxAttempts = 1_000
 
 // Write does one operation. Its error is the operation's.
@@ -25,8 +25,8 @@ func (s *Store) Write(ctx context.Context, c *catalog.Container, now expiry.Stam
 	return results[0], nil
 }
 
-// WriteAll does operations in order, all of them or none; a *BatchError names
-// the first that failed. Later operations see earlier ones.
+// WriteAll does operations in order, all of them or none. A *BatchError names the first that failed. Later operations see
+// what earlier ones have done.
 func (s *Store) WriteAll(ctx context.Context, c *catalog.Container, now expiry.Stamp, ops []Op) ([]Result, error) {
 	results := make([]Result, len(ops))
 	if err := s.write(ctx, c, now, ops, results); err != nil {
@@ -35,7 +35,9 @@ func (s *Store) WriteAll(ctx context.Context, c *catalog.Container, now expiry.S
 	return results, nil
 }
 
-// write tries until no other write stands between its reads and its commit.
+// write tries until no other write comes between its reads and its commit. It enters the container again for each attempt:
+// the state may be another one, and the instant must not be before a deadline that others have been told of. A write that
+// turns out to be large waits for a lane from then on, see lanes.
 func (s *Store) write(ctx context.Context, c *catalog.Container, now expiry.Stamp, ops []Op, results []Result) error {
 	heavy, alone := heavy(ops), false
 	for range maxAttempts {
@@ -63,13 +65,15 @@ func (s *Store) write(ctx context.Context, c *catalog.Container, now expiry.Stam
 	return fault.New(fault.Conflict, "Too many writes of the same document at once. Try again.")
 }
 
-// attempt does the operations once; fault.Conflict asks for another attempt. It tells whether the write turned out to be large.
+// attempt does the operations once; fault.Conflict asks for another attempt. large reports whether the write turned out to
+// be a large one.
 func (s *Store) attempt(ctx context.Context, v catalog.View, ops []Op, results []Result) (large bool, err error) {
 	t := s.begin(v)
 	t.ctx = ctx
 	defer t.end()
 	for i := range ops {
 		if err := t.do(&ops[i], &results[i]); err != nil {
+			// A failure is an answer too: it must rest on a state that existed, or it is tried again.
 			return false, cmp.Or(t.confirm(ctx), error(&BatchError{Index: i, Err: err}))
 		}
 	}
@@ -77,7 +81,7 @@ func (s *Store) attempt(ctx context.Context, v catalog.View, ops []Op, results [
 	return t.share != nil, err
 }
 
-// heavy reports whether operations are known to be a large write before they are tried.
+// heavy reports whether the bodies of operations make a large write before anything is read.
 func heavy(ops []Op) bool {
 	n := 0
 	for i := range ops {

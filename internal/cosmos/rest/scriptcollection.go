@@ -24,7 +24,7 @@ type scriptCollection struct {
 	ctx       context.Context
 	door      *Door
 	view      catalog.View
-	tx        *store.Transaction
+	tx        *store.ContainerTransaction
 	partition []doc.Value
 	env       exec.Environment // of queries
 	late      func() bool

@@ -131,7 +131,7 @@ func (r *request) notice(c *catalog.Container, e store.LogEntry) error {
 	}
 	e.Wall = r.at.UnixMilli()
 	if r.tx != nil {
-		r.tx.begin().Tell(c, e)
+		r.tx.begin().AppendLog(c, e)
 		return nil
 	}
 	e.Database, e.DatabaseName, e.Container = c.Database.ID, c.Database.Name, c.ID

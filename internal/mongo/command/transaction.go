@@ -57,8 +57,8 @@ type transaction struct {
 	snapshot bool // that has asked for the read concern snapshot
 	api      apiParameters
 
-	share   budget.Share // of what it has written
-	group   *store.Group // nil until a container is used
+	share   budget.Share               // of what it has written
+	group   *store.SnapshotTransaction // nil until a container is used
 	views   []catalog.View
 	made    []*catalog.Container // for itself alone until the commit
 	locks   []lockKey
@@ -190,9 +190,9 @@ func (s *sessions) endOld(age time.Duration) {
 }
 
 // begin fixes what the transaction sees, the first time.
-func (t *transaction) begin() *store.Group {
+func (t *transaction) begin() *store.SnapshotTransaction {
 	if t.group == nil {
-		t.group = t.sessions.s.o.Store.BeginGroup()
+		t.group = t.sessions.s.o.Store.BeginSnapshot()
 		t.group.Label = t.label()
 	}
 	return t.group
@@ -233,7 +233,7 @@ func (t *transaction) enter(r *request, c *catalog.Container) (catalog.View, err
 // transaction has made it; nil without an error when there is none.
 func (t *transaction) find(db, name string) (*catalog.Container, error) {
 	g := t.begin()
-	if c := g.Made(db, name); c != nil {
+	if c := g.Created(db, name); c != nil {
 		return c, nil
 	}
 	c, err := t.sessions.s.find(db, name)
@@ -245,7 +245,7 @@ func (t *transaction) find(db, name string) (*catalog.Container, error) {
 
 // make makes a container that only the transaction sees until its commit.
 func (t *transaction) make(db string, def catalog.Definition) (*catalog.Container, error) {
-	c, err := t.begin().Make(t.now, db, def)
+	c, err := t.begin().CreateContainer(t.now, db, def)
 	if err == nil {
 		t.made = append(t.made, c)
 	}
@@ -311,7 +311,7 @@ func (t *transaction) scan(v catalog.View, a access.Access) iter.Seq2[store.Docu
 }
 
 // on is what the transaction does in a container.
-func (t *transaction) on(v catalog.View) *store.Transaction { return t.begin().On(v) }
+func (t *transaction) on(v catalog.View) *store.ContainerTransaction { return t.begin().On(v) }
 
 // do does one operation. A document that it changes is the transaction's until its end: other
 // writers wait, and other transactions fail with WriteConflict.

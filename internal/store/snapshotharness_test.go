@@ -63,12 +63,12 @@ func (w *world) doing(verb store.Verb, text, rest string) store.Op {
 }
 
 // all lists what a scan gives, as id=n, in order of the text.
-func (w *world) all(x *store.Transaction, a access.Access) string {
+func (w *world) all(x *store.ContainerTransaction, a access.Access) string {
 	w.t.Helper()
 	return strings.Join(w.listed(x, a), " ")
 }
 
-func (w *world) listed(x *store.Transaction, a access.Access) (list []string) {
+func (w *world) listed(x *store.ContainerTransaction, a access.Access) (list []string) {
 	w.t.Helper()
 	for d, err := range x.Scan(context.Background(), a) {
 		w.ok(err)

@@ -21,14 +21,14 @@ import (
 
 // TestGroupConflicts lets something happen between what a group does and its commit.
 func TestGroupConflicts(t *testing.T) {
-	read := func(text string) func(*world, *store.Transaction) error {
-		return func(w *world, x *store.Transaction) error {
+	read := func(text string) func(*world, *store.ContainerTransaction) error {
+		return func(w *world, x *store.ContainerTransaction) error {
 			_, err := x.Do(w.doing(store.Read, text, ""))
 			return err
 		}
 	}
-	write := func(verb store.Verb, text, rest string) func(*world, *store.Transaction) error {
-		return func(w *world, x *store.Transaction) error {
+	write := func(verb store.Verb, text, rest string) func(*world, *store.ContainerTransaction) error {
+		return func(w *world, x *store.ContainerTransaction) error {
 			_, err := x.Do(w.doing(verb, text, rest))
 			return err
 		}
@@ -40,7 +40,7 @@ func TestGroupConflicts(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		before, after func(*world) // the group's operation
-		do            func(*world, *store.Transaction) error
+		do            func(*world, *store.ContainerTransaction) error
 		atOnce        bool // the operation fails
 		atCommit      bool
 	}{
@@ -65,7 +65,7 @@ func TestGroupConflicts(t *testing.T) {
 			w.addIndex(w.c, catalog.NamedIndex{Name: "u", Unique: true, Sparse: true, Columns: []catalog.NamedColumn{{Path: "u"}}})
 			w.at(w.c, w.doing(store.Create, "a", `"n":1`))
 			w.at(w.c, w.doing(store.Create, "b", `"n":1`))
-			g := w.store.BeginGroup()
+			g := w.store.BeginSnapshot()
 			x := g.On(w.view())
 			w.wrote(x, w.doing(store.Upsert, "own", `"n":1`))
 			c.before(w)
@@ -89,7 +89,7 @@ func TestGroupConflicts(t *testing.T) {
 func TestTwoGroupsOnOneDocument(t *testing.T) {
 	w := newWorld(t, collection("c", expiry.Unset))
 	w.at(w.c, w.doing(store.Create, "a", `"n":1`))
-	g, h := w.store.BeginGroup(), w.store.BeginGroup()
+	g, h := w.store.BeginSnapshot(), w.store.BeginSnapshot()
 	w.wrote(g.On(w.view()), w.doing(store.Patch, "a", `"n":2`))
 	_, err := h.On(w.view()).Do(w.doing(store.Patch, "a", `"n":3`))
 	w.becomes(err, fault.Conflict)
@@ -100,10 +100,10 @@ func TestTwoGroupsOnOneDocument(t *testing.T) {
 	if got := w.inside(w.c); got != "a=2" {
 		t.Errorf("there is %s", got)
 	}
-	again := w.store.BeginGroup()
+	again := w.store.BeginSnapshot()
 	w.wrote(again.On(w.view()), w.doing(store.Patch, "a", `"n":4`))
 	again.Rollback()
-	last := w.store.BeginGroup()
+	last := w.store.BeginSnapshot()
 	w.wrote(last.On(w.view()), w.doing(store.Patch, "a", `"n":5`))
 	w.ok(last.Commit(context.Background()))
 	w.becomes(last.Commit(context.Background()), fault.Internal)
@@ -122,7 +122,7 @@ func TestGroupReadsOneMoment(t *testing.T) {
 	d := w.another(collection("d", expiry.Unset))
 	w.at(w.c, w.doing(store.Create, "a", `"n":1`))
 	w.at(d, w.doing(store.Create, "b", `"n":1`))
-	g := w.store.BeginGroup()
+	g := w.store.BeginSnapshot()
 	x, y := g.On(w.view()), g.On(w.viewOf(d))
 	if got := w.all(x, access.Access{}); got != "a=1" {
 		t.Errorf("c has %s", got)
@@ -140,7 +140,7 @@ func TestGroupReadsOneMoment(t *testing.T) {
 	w.becomes(err, fault.NotFound)
 	w.ok(g.Commit(context.Background()))
 
-	g, h := w.store.BeginGroup(), w.store.BeginGroup()
+	g, h := w.store.BeginSnapshot(), w.store.BeginSnapshot()
 	w.wrote(g.On(w.view()), w.doing(store.Read, "a", ""))
 	w.wrote(h.On(w.viewOf(d)), w.doing(store.Read, "b", ""))
 	w.wrote(g.On(w.viewOf(d)), w.doing(store.Replace, "b", `"n":7`))
@@ -157,7 +157,7 @@ func TestGroupOverSeveralContainers(t *testing.T) {
 	w := newWorld(t, collection("c", expiry.Unset))
 	d, e := w.another(collection("d", expiry.Unset)), w.another(renamed(definition(expiry.Unset), "e"))
 	w.at(w.c, w.doing(store.Create, "a", `"n":1`))
-	g := w.store.BeginGroup()
+	g := w.store.BeginSnapshot()
 	if g.On(w.view()) != g.On(w.view()) {
 		t.Error("a container has two parts")
 	}
@@ -191,7 +191,7 @@ func TestGroupConflictLeavesNothing(t *testing.T) {
 			w := newWorld(t, collection("c", expiry.Unset))
 			d := w.another(collection("d", expiry.Unset))
 			w.at(d, w.doing(store.Create, "b", `"n":1`))
-			g := w.store.BeginGroup()
+			g := w.store.BeginSnapshot()
 			w.wrote(g.On(w.view()), w.doing(store.Create, "a", ""))
 			w.wrote(g.On(w.viewOf(d)), w.doing(store.Replace, "b", `"n":2`))
 			switch change {
@@ -220,7 +220,7 @@ func TestGroupConflictLeavesNothing(t *testing.T) {
 func TestGroupMeetsAChangedContainer(t *testing.T) {
 	w := newWorld(t, collection("c", expiry.Unset))
 	w.at(w.c, w.doing(store.Create, "a", `"n":1`))
-	g := w.store.BeginGroup()
+	g := w.store.BeginSnapshot()
 	defer g.Rollback()
 	later := w.another(collection("later", expiry.Unset))
 	w.wrote(g.On(w.viewOf(later)), w.doing(store.Create, "a", "")) // it is empty in any snapshot
@@ -232,7 +232,7 @@ func TestGroupMeetsAChangedContainer(t *testing.T) {
 func TestGroupScanMeetsAChangedContainer(t *testing.T) {
 	w := newWorld(t, collection("c", expiry.Unset))
 	w.at(w.c, w.doing(store.Create, "a", `"n":1`))
-	g := w.store.BeginGroup()
+	g := w.store.BeginSnapshot()
 	defer g.Rollback()
 	x := g.On(w.view())
 	w.addIndex(w.c, catalog.NamedIndex{Name: "n", Columns: []catalog.NamedColumn{{Path: "n"}}})
@@ -250,7 +250,7 @@ func TestGroupLifetime(t *testing.T) {
 	w.at(w.c, w.doing(store.Create, "dead", `"n":1,"ttl":1`))
 	w.now += 2
 	old := w.view()
-	g := w.store.BeginGroup()
+	g := w.store.BeginSnapshot()
 	x := g.On(old)
 	if got := w.all(x, access.Access{}); got != "short=1" {
 		t.Errorf("the group sees %s", got)
@@ -270,13 +270,13 @@ func TestGroupLifetime(t *testing.T) {
 	}
 
 	w.at(w.c, w.doing(store.Create, "short", `"n":1,"ttl":5`))
-	g = w.store.BeginGroup()
+	g = w.store.BeginSnapshot()
 	w.wrote(g.On(w.view()), w.doing(store.Patch, "short", `"n":2`))
 	w.now += 5
 	w.inside(w.c) // someone is told
 	w.becomes(g.Commit(context.Background()), fault.Conflict)
 
-	g = w.store.BeginGroup()
+	g = w.store.BeginSnapshot()
 	w.wrote(g.On(w.view()), w.doing(store.Create, "short", `"n":3`))
 	for {
 		done, err := w.store.Reclaim(context.Background(), w.c, w.now, 100)
@@ -295,7 +295,7 @@ func TestGroupLifetime(t *testing.T) {
 func TestGroupLimits(t *testing.T) {
 	w := newWorld(t, collection("c", expiry.Unset))
 	d := w.another(collection("d", expiry.Unset))
-	g := w.store.BeginGroup()
+	g := w.store.BeginSnapshot()
 	text := strings.Repeat("x", 1<<20)
 	var err error
 	n := 0
@@ -323,7 +323,7 @@ func TestGroupsMoveMoney(t *testing.T) {
 		}
 	}
 	vc, vd := w.view(), w.viewOf(d)
-	sum := func(g *store.Group) (total int64) {
+	sum := func(g *store.SnapshotTransaction) (total int64) {
 		for _, v := range []catalog.View{vc, vd} {
 			for d, err := range g.On(v).Scan(context.Background(), access.Access{}) {
 				if err != nil {
@@ -335,7 +335,7 @@ func TestGroupsMoveMoney(t *testing.T) {
 		}
 		return total
 	}
-	add := func(x *store.Transaction, account string, amount int64) error {
+	add := func(x *store.ContainerTransaction, account string, amount int64) error {
 		op := w.doing(store.Patch, account, "")
 		op.Edit = func(d store.Document) (doc.Doc, error) {
 			n, _ := doc.AsInt(doc.Lookup(d.Body, "n"))
@@ -351,7 +351,7 @@ func TestGroupsMoveMoney(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, uint64(m)))
 		work.Go(func() {
 			for range each {
-				g := w.store.BeginGroup()
+				g := w.store.BeginSnapshot()
 				from, to, amount := fmt.Sprint(rng.IntN(accounts)), fmt.Sprint(rng.IntN(accounts)), rng.Int64N(10)
 				err := add(g.On(vc), from, -amount)
 				if err == nil {
@@ -375,7 +375,7 @@ func TestGroupsMoveMoney(t *testing.T) {
 		})
 	}
 	work.Wait()
-	g := w.store.BeginGroup()
+	g := w.store.BeginSnapshot()
 	defer g.Rollback()
 	if got := sum(g); got != 2*accounts*100 || done == 0 {
 		t.Errorf("the sum is %d after %d movements", got, done)
@@ -397,7 +397,7 @@ func TestGroupCrash(t *testing.T) {
 	w.ok(w.store.KeepLog(context.Background(), w.now, store.LogOptions{}))
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := range 60 {
-		g := w.store.BeginGroup()
+		g := w.store.BeginSnapshot()
 		rest := fmt.Sprintf(`"n":%d,"pad":%q`, n, strings.Repeat("mayfly ", rng.IntN(400)))
 		w.wrote(g.On(w.view()), w.doing(store.Upsert, "a", rest))
 		w.wrote(g.On(w.viewOf(d)), w.doing(store.Upsert, "a", rest))

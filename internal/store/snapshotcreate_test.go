@@ -18,9 +18,9 @@ import (
 )
 
 // make makes a container in a group.
-func (w *world) make(g *store.Group, db, name string) *catalog.Container {
+func (w *world) make(g *store.SnapshotTransaction, db, name string) *catalog.Container {
 	w.t.Helper()
-	c, err := g.Make(w.now, db, collection(name, expiry.Unset))
+	c, err := g.CreateContainer(w.now, db, collection(name, expiry.Unset))
 	w.ok(err)
 	return c
 }
@@ -39,7 +39,7 @@ func (w *world) there() string {
 // Another group sees all that a group has made, or nothing of it, whenever it begins.
 func TestGroupMakesAllAtOnce(t *testing.T) {
 	w := newWorld(t, collection("c", expiry.Unset))
-	g := w.store.BeginGroup()
+	g := w.store.BeginSnapshot()
 	a, b := w.make(g, "e", "a"), w.make(g, "e", "b")
 	w.ok(g.Commit(context.Background()))
 	if a.Born() != b.Born() {
@@ -87,15 +87,15 @@ func TestGroupMakes(t *testing.T) {
 			_, err := w.catalog.CreateDatabase(context.Background(), w.now, "e", nil)
 			w.ok(err)
 			w.ok(w.store.KeepLog(context.Background(), w.now, store.LogOptions{}))
-			g := w.store.BeginGroup()
+			g := w.store.BeginSnapshot()
 			made := w.make(g, c.db, "new")
-			g.Tell(made, store.LogEntry{Kind: "create", Wall: 1000 * w.now})
+			g.AppendLog(made, store.LogEntry{Kind: "create", Wall: 1000 * w.now})
 			w.wrote(g.On(w.viewOf(made)), w.doing(store.Create, "a", `"n":1`))
 			w.wrote(g.On(w.view()), w.doing(store.Create, "b", `"n":1`))
 			if got := w.there(); got != "" {
 				t.Errorf("before the commit there is %s", got)
 			}
-			if _, err := g.Make(w.now, c.db, collection("new", expiry.Unset)); fault.KindOf(err) != fault.Exists {
+			if _, err := g.CreateContainer(w.now, c.db, collection("new", expiry.Unset)); fault.KindOf(err) != fault.Exists {
 				t.Errorf("a second one of the name: %v", err)
 			}
 			c.meanwhile(w)
@@ -136,7 +136,7 @@ func TestGroupMakes(t *testing.T) {
 // TestGroupMakesNothing gives groups up, whose containers leave nothing.
 func TestGroupMakesNothing(t *testing.T) {
 	w := newWorld(t, collection("c", expiry.Unset))
-	g := w.store.BeginGroup()
+	g := w.store.BeginSnapshot()
 	made := w.make(g, "new", "new")
 	w.wrote(g.On(w.viewOf(made)), w.doing(store.Create, "a", `"n":1`))
 	if got := w.all(g.On(w.viewOf(made)), access.Access{}); got != "a=1" {
@@ -163,13 +163,13 @@ func TestGroupMakesNothing(t *testing.T) {
 // TestGroupSees is about containers that were made after a group began.
 func TestGroupSees(t *testing.T) {
 	w := newWorld(t, collection("c", expiry.Unset))
-	g, h := w.store.BeginGroup(), w.store.BeginGroup()
+	g, h := w.store.BeginSnapshot(), w.store.BeginSnapshot()
 	defer g.Rollback()
 	made := w.make(h, "d", "made")
 	later := w.another(collection("later", expiry.Unset))
 	for _, c := range []struct {
 		who       string
-		group     *store.Group
+		group     *store.SnapshotTransaction
 		container *catalog.Container
 		want      bool
 	}{
@@ -185,7 +185,7 @@ func TestGroupSees(t *testing.T) {
 	if g.Sees(made) {
 		t.Error("a group sees what another one has made since")
 	}
-	after := w.store.BeginGroup()
+	after := w.store.BeginSnapshot()
 	defer after.Rollback()
 	if !after.Sees(made) || !after.Sees(later) {
 		t.Error("a group does not see what was there")
@@ -204,7 +204,7 @@ func TestGroupMakesCrash(t *testing.T) {
 	w.ok(err)
 	rng := rand.New(rand.NewPCG(3, 4))
 	for n := range 30 {
-		g := w.store.BeginGroup()
+		g := w.store.BeginSnapshot()
 		made := w.make(g, fmt.Sprint("db", n/4), fmt.Sprint("made", n))
 		pad := fmt.Sprintf(`"n":%d,"pad":%q`, n, strings.Repeat("mayfly ", rng.IntN(400)))
 		w.wrote(g.On(w.viewOf(made)), w.doing(store.Create, "a", pad))

@@ -11,15 +11,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/keys"
 )
 
-// A scan of a group hands out the documents of its snapshot, without those that the group
-// had written when the scan began; those come at the end, whatever the selection says of
-// their values. What it writes while the scan is under way shows where the scan meets it in the
-// snapshot, if anywhere. A position says how many operations there were at the beginning, so
-// that a scan that goes on behind it is the same scan.
+// A scan of a SnapshotTransaction hands out the documents of its snapshot, without those that the transaction had written
+// when the scan began. Those come at the end, whether or not the selection matches their values, because no index has
+// them; the language checks its filter on each document anyway. What the transaction writes while the scan is under way
+// appears where the scan meets it in the snapshot, if it does. A position says how many operations there were at the
+// beginning, so that a scan that resumes there is the same scan.
 
 // An overlay is one such scan.
 type overlay struct {
-	x     *Transaction
+	tx    *ContainerTransaction
 	begun uint64           // operations at the beginning
 	slots map[uint64]*slot // documents of the snapshot that are written by now
 	read  int              // slots of the transaction that were looked at for that
@@ -34,8 +34,8 @@ const (
 
 const overlayPrefix = 1 + 8
 
-func (x *Transaction) scanGroup(ctx context.Context, a access.Access, yield func(Document, error) bool) {
-	o := overlay{x: x, begun: uint64(len(x.results)), slots: map[uint64]*slot{}}
+func (tx *ContainerTransaction) scanSnapshotTransaction(ctx context.Context, a access.Access, yield func(Document, error) bool) {
+	o := overlay{tx: tx, begun: uint64(len(tx.results)), slots: map[uint64]*slot{}}
 	err := o.scan(ctx, a, func(d Document) bool { return yield(d, nil) })
 	if err != nil && err != errStopped {
 		yield(Document{}, err)
@@ -43,9 +43,9 @@ func (x *Transaction) scanGroup(ctx context.Context, a access.Access, yield func
 }
 
 func (o *overlay) scan(ctx context.Context, a access.Access, yield func(Document) bool) error {
-	t, from := o.x.t, -1
-	if t.group.failed != nil {
-		return t.group.failed
+	ws, from := o.tx.set, -1
+	if ws.within.failed != nil {
+		return ws.within.failed
 	}
 	if a.After != nil {
 		if len(a.After) < overlayPrefix {
@@ -74,8 +74,8 @@ func (o *overlay) scan(ctx context.Context, a access.Access, yield func(Document
 
 // scanSnapshot hands out the documents of the snapshot.
 func (o *overlay) scanSnapshot(ctx context.Context, a access.Access, yield func(Document) bool) error {
-	t := o.x.t
-	for d, err := range t.s.Scan(ctx, t.v, a) {
+	ws := o.tx.set
+	for d, err := range ws.s.Scan(ctx, ws.v, a) {
 		if err != nil {
 			if err == catalog.ErrNoOwner {
 				err = errLaterState
@@ -90,7 +90,7 @@ func (o *overlay) scanSnapshot(ctx context.Context, a access.Access, yield func(
 			if sl.since <= o.begun || sl.record == nil || sl.renewed {
 				continue
 			}
-			d = o.x.document(sl)
+			d = o.tx.document(sl)
 		}
 		d.Position = o.position(inSnapshot, base)
 		if !yield(d) {
@@ -106,14 +106,14 @@ func (o *overlay) scanSnapshot(ctx context.Context, a access.Access, yield func(
 // stale reports whether the container is another one by now: then the scan may have used
 // indexes that the snapshot does not have.
 func (o *overlay) stale() bool {
-	_, err := o.x.t.v.Refresh()
+	_, err := o.tx.set.v.Refresh()
 	return err != nil
 }
 
 // slotOf finds the slot of a document of the snapshot, nil if it is not written.
 func (o *overlay) slotOf(number uint64) *slot {
-	for t := o.x.t; o.read < len(t.slots); o.read++ {
-		if sl := t.slots[o.read]; sl.found {
+	for ws := o.tx.set; o.read < len(ws.slots); o.read++ {
+		if sl := ws.slots[o.read]; sl.found {
 			o.slots[sl.number] = sl
 		}
 	}
@@ -125,22 +125,22 @@ func (o *overlay) slotOf(number uint64) *slot {
 
 // scanWritten hands out the documents that were written before the scan began, behind a slot.
 func (o *overlay) scanWritten(ctx context.Context, a access.Access, from int, yield func(Document) bool) error {
-	t := o.x.t
+	ws := o.tx.set
 	prefix := []byte(nil)
 	if a.HasPartition {
-		prefix = t.v.Identity().AppendPartition(nil, a.Partition)
+		prefix = ws.v.Identity().AppendPartition(nil, a.Partition)
 	}
-	for i := from + 1; i < len(t.slots); i++ {
+	for i := from + 1; i < len(ws.slots); i++ {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		sl := t.slots[i]
+		sl := ws.slots[i]
 		if !sl.written || sl.since > o.begun || sl.record == nil || !bytes.HasPrefix(sl.partition, prefix) {
 			continue
 		}
-		d := o.x.document(sl)
+		d := o.tx.document(sl)
 		h := keys.Header{Class: classOf(expiry.TTL(d.TTL)), Sequence: d.Sequence, Stamp: d.Stamp, TTL: int32(d.TTL)}
-		if dead(t.v, h, d.Body) { // by a date of its own
+		if dead(ws.v, h, d.Body) { // by a date of its own
 			continue
 		}
 		d.Position = o.position(inOverlay, access.NumberPosition(nil, uint64(i)))

@@ -15,7 +15,7 @@ import (
 )
 
 // wrote does an operation that must succeed.
-func (w *world) wrote(x *store.Transaction, op store.Op) store.Result {
+func (w *world) wrote(x *store.ContainerTransaction, op store.Op) store.Result {
 	w.t.Helper()
 	r, err := x.Do(op)
 	w.ok(err)
@@ -23,7 +23,7 @@ func (w *world) wrote(x *store.Transaction, op store.Op) store.Result {
 }
 
 // seen lists a partition as a transaction sees it, behind a position.
-func (w *world) seen(x *store.Transaction, pk string, after access.Position) (list []string, last access.Position) {
+func (w *world) seen(x *store.ContainerTransaction, pk string, after access.Position) (list []string, last access.Position) {
 	w.t.Helper()
 	sel := access.Access{Partition: []doc.Value{doc.String(pk)}, HasPartition: true, After: after}
 	for d, err := range x.Scan(context.Background(), sel) {
@@ -162,9 +162,11 @@ func TestTransactionGoesOnAfterAFailedOperation(t *testing.T) {
 }
 
 func TestTransactionConflict(t *testing.T) {
-	scan := func(w *world, x *store.Transaction) { w.seen(x, "p", nil) }
-	read := func(w *world, x *store.Transaction) { w.wrote(x, store.Op{Verb: store.Read, Key: key("p", "a")}) }
-	miss := func(w *world, x *store.Transaction) {
+	scan := func(w *world, x *store.ContainerTransaction) { w.seen(x, "p", nil) }
+	read := func(w *world, x *store.ContainerTransaction) {
+		w.wrote(x, store.Op{Verb: store.Read, Key: key("p", "a")})
+	}
+	miss := func(w *world, x *store.ContainerTransaction) {
 		_, err := x.Do(store.Op{Verb: store.Read, Key: key("p", "z")})
 		w.becomes(err, fault.NotFound)
 	}
@@ -175,7 +177,7 @@ func TestTransactionConflict(t *testing.T) {
 	nothing := func(w *world) {}
 	for _, c := range []struct {
 		name     string
-		look     func(*world, *store.Transaction)
+		look     func(*world, *store.ContainerTransaction)
 		between  func(*world)
 		conflict bool
 	}{

@@ -15,13 +15,13 @@ import (
 
 // scanWorld has a container with documents a to f, n from 1 to 6, and an index on n, and a group that
 // has replaced b, deleted c, deleted and made d again, and created x and y, and deleted y.
-func scanWorld(t *testing.T) (*world, *store.Group, *store.Transaction) {
+func scanWorld(t *testing.T) (*world, *store.SnapshotTransaction, *store.ContainerTransaction) {
 	w := newWorld(t, collection("c", expiry.Unset))
 	w.addIndex(w.c, catalog.NamedIndex{Name: "n", Columns: []catalog.NamedColumn{{Path: "n"}}})
 	for i, text := range []string{"a", "b", "c", "d", "e", "f"} {
 		w.at(w.c, w.doing(store.Create, text, fmt.Sprintf(`"n":%d`, i+1)))
 	}
-	g := w.store.BeginGroup()
+	g := w.store.BeginSnapshot()
 	x := g.On(w.view())
 	for _, op := range []store.Op{
 		w.doing(store.Read, "a", ""),
@@ -139,7 +139,7 @@ func TestGroupScanMeetsItsWrites(t *testing.T) {
 	for i, text := range []string{"a", "b", "c", "d"} {
 		w.at(w.c, w.doing(store.Create, text, fmt.Sprintf(`"n":%d`, i+1)))
 	}
-	g := w.store.BeginGroup()
+	g := w.store.BeginSnapshot()
 	defer g.Rollback()
 	x := g.On(w.view())
 	var list []string

@@ -16,7 +16,7 @@ func BenchmarkGroup(b *testing.B) {
 	ops := [3]store.Op{w.doing(store.Upsert, "a", `"n":1`), w.doing(store.Upsert, "b", `"n":1`), w.doing(store.Upsert, "c", `"n":1`)}
 	b.ReportAllocs()
 	for b.Loop() {
-		g := w.store.BeginGroup()
+		g := w.store.BeginSnapshot()
 		x, y := g.On(w.view()), g.On(w.viewOf(d))
 		w.wrote(x, ops[0])
 		w.wrote(x, ops[1])
