@@ -22,7 +22,8 @@ const module = "github.com/mayflydb/mayfly"
 var table = []struct{ rooms, mayImport string }{
 	{"clock fault doc", ""},
 	{"budget", "clock fault"},
-	{"expiry access", "doc fault"},
+	{"expiry", "doc fault"},
+	{"access", "doc expiry"},
 	{"hint", "doc expiry"},
 	{"kv", "fault"},
 	{"kv/local", "kv fault"},

@@ -1,57 +1,110 @@
-// Package access says which documents to visit, in which order and from where
-// on. It is the whole conversation between a query language and the store: a
-// language reduces its filter to an Access, the store answers with documents.
-// It never reads anything itself.
+// Package access says which documents to visit, in which order, and where to
+// resume. It is the whole conversation between a query language and the store: a
+// language reduces its filter to an Access, and the store answers with Documents.
+// It reads nothing itself.
 package access
 
 import "github.com/mayflydb/mayfly/internal/doc"
 
-// An Access selects documents of one container. At most one of Partition and
-// Span is set; with neither it is the whole container. IDs, Set and Walk limit
-// the selection further; at most one of them is set, except that a Walk may
-// have a Set beside it.
-//
-// Order: with a Walk that of its values. Else creation, except that documents
-// of a prefix of a hierarchical key, or of a Span, come by partition, then
-// creation, when no IDs and no Set are given.
+// An Access is a walk over documents of one container.
 type Access struct {
-	// Partition selects the documents of one partition, or of all partitions
-	// under a prefix of a hierarchical key.
-	Partition []doc.Value
-	// HasPartition tells an empty prefix from none.
-	HasPartition bool
+	// Of selects the documents and their order. Nil selects the whole container, in
+	// order of creation.
+	Of Selection
 
-	// Span selects documents by effective partition key.
-	Span *Span
-
-	// IDs selects documents by id in one whole partition.
-	IDs []string
-
-	// Set selects documents by what index entries say of them. Nil selects all.
-	Set *Set
-
-	// Walk visits documents in the order of index entries.
-	Walk *Walk
-
-	// Visits walk indexes that have names, one after the other; a document that several of
-	// them meet comes once. Nothing but After may be set beside. With one Visit the order
-	// is that of the index, then creation.
-	Visits []Visit
-
-	// Stats, when not nil, is told what the walk looks at.
+	// Stats, when not nil, counts what the walk looks at.
 	Stats *Stats
 
-	// After resumes behind a Position that the same selection gave before.
-	// Nil begins at the start.
+	// After resumes behind a Position that a walk over the same selection gave. Nil
+	// starts at the beginning.
 	After Position
+}
+
+// A Selection is one kind of access: a Scope (a Partition or a *Span), a *Lookup, a
+// *Filter, a *Walk or *IndexScans. Each says in which order its documents come.
+type Selection interface{ selection() }
+
+// A Scope is a part of a container: a Partition or a *Span. A nil Scope is the whole
+// container. As a Selection it is all documents of that part.
+type Scope interface {
+	Selection
+	scope()
+}
+
+// A Partition is the values of a partition key: one partition, or all partitions under
+// a prefix of a hierarchical key. Its documents come by partition, those of a partition
+// in order of creation.
+type Partition []doc.Value
+
+// A Span is a half-open interval [Low, High) of effective partition keys. Empty bounds
+// are open. Its documents come by partition, those of a partition in order of creation.
+type Span struct{ Low, High []byte }
+
+// A Lookup selects documents by id in one whole partition, in order of creation.
+type Lookup struct {
+	Partition Partition
+	IDs       []string
+}
+
+// A Filter selects the documents of a Scope that index entries name, in order of
+// creation. The walk may visit others when following Set would cost more than it saves,
+// so a language still checks each document.
+type Filter struct {
+	Scope Scope
+	Set   Set
+}
+
+// A Walk visits the documents of a Range in the order of their values, those with equal
+// values in order of creation (on the path _ts: of sequence). The Path of its Range has
+// no element steps, so each document comes once.
+type Walk struct {
+	Scope Scope
+	Range Range
+
+	// Set, when not nil, narrows the walk as that of a Filter does.
+	Set Set
+
+	// Reverse turns both orders round. On a composite index the order is that of its
+	// columns, each ascending or descending as the policy says.
+	Reverse bool
+
+	// Absent also visits the documents that have no value at Path: undefined is the
+	// lowest value. Low is nil then.
+	Absent bool
+}
+
+// IndexScans are scans of named indexes, one after the other. A document that several
+// scans meet comes once. The order of one scan is that of its index, then of creation.
+type IndexScans []IndexScan
+
+func (Partition) selection()   {}
+func (*Span) selection()       {}
+func (*Lookup) selection()     {}
+func (*Filter) selection()     {}
+func (*Walk) selection()       {}
+func (*IndexScans) selection() {}
+
+func (Partition) scope() {}
+func (*Span) scope()     {}
+
+// ScopeOf is the part of the container that a selection is limited to, nil for the whole
+// container.
+func ScopeOf(s Selection) Scope {
+	switch s := s.(type) {
+	case Scope:
+		return s
+	case *Lookup:
+		return s.Partition
+	case *Filter:
+		return s.Scope
+	case *Walk:
+		return s.Scope
+	}
+	return nil
 }
 
 // Stats counts what a walk looks at.
 type Stats struct {
-	Keys      uint64 // entries of indexes that have names
+	Keys      uint64 // entries of named indexes
 	Documents uint64 // records
 }
-
-// A Span is a half-open interval [Low, High) of effective partition keys.
-// Empty bounds are open.
-type Span struct{ Low, High []byte }

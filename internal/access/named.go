@@ -2,22 +2,24 @@ package access
 
 import "github.com/mayflydb/mayfly/internal/doc"
 
-// A Visit walks intervals of an index that has a name. Its values are in the order of
-// doc.CompareBSON; absent ones count as null. A document with several entries comes once, where the walk meets it first.
-type Visit struct {
-	// Index is the number of the index; Identity is that on _id.
+// An IndexScan walks intervals of a named index. Values are in the order of
+// doc.CompareBSON; absent ones count as null. A document with several entries comes once,
+// where the walk meets it first.
+type IndexScan struct {
+	// Index is the number of the index; Identity is the index on _id.
 	Index uint32
-	// Intervals are disjoint and in the order of the index, which is from the first column's
-	// least value up, or down where the column descends. Nil is all of it.
+	// Intervals are disjoint and in the order of the index: from the least value of the
+	// first column up, or from the greatest down when the column descends. Nil is the whole
+	// index.
 	Intervals []Interval
 	// Reverse turns the order round.
 	Reverse bool
-	// Single says that the intervals hold only as long as no document has several entries.
-	// If one has, the walk fails with fault.Conflict, and the language plans anew.
+	// Single says that the intervals are right only while no document has several entries.
+	// If one has, the walk fails with fault.Conflict, and the language plans again.
 	Single bool
 }
 
-// Identity is the number of the index that each container of the Mongo dialect has on _id.
+// Identity is the number of the index on _id, which each container of the MongoDB dialect has.
 const Identity uint32 = 0
 
 // An Interval is the entries whose first columns have the values of Equal, and whose next
@@ -28,7 +30,7 @@ type Interval struct {
 	Low, High *Bound
 }
 
-// A Named is what a language may know of an index that has a name to choose an Access.
+// A Named is what a language may know about a named index to choose an Access.
 type Named struct {
 	Index      uint32
 	Name       string

@@ -8,9 +8,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A Position is where a walk stands: opaque bytes, valid for the same selection
-// and order of the same container for ever, whatever is written, expires or is
-// reclaimed meanwhile, and whichever index serves it.
+// A Position is where a walk stands: opaque bytes. It stays valid for the same selection
+// and order of the same container, whatever is written, expires or is reclaimed, and
+// whichever index serves the walk.
 type Position []byte
 
 // MaxSortBytes is how much of a string counts in the order of a Walk.

@@ -48,12 +48,12 @@ type absence struct {
 // others; nil for all numbers. Forward it takes a new snapshot, since what is remembered
 // can be used only with one that is as new; in reverse the walk has begun already.
 func (w *walking) absent() (*sorted, error) {
-	path, ok := plainPath(w.w.Path)
+	path, ok := plainPath(w.w.Range.Path)
 	if !ok {
 		return nil, errIndexChanged
 	}
 	var steps []byte
-	for _, s := range w.w.Path {
+	for _, s := range w.w.Range.Path {
 		steps = keys.AppendMemberStep(steps, s.Name)
 	}
 	a := w.s.indexer(w.v).absences.of(string(steps))

@@ -44,13 +44,37 @@ func openAt(text string) *access.Bound   { return &access.Bound{Value: value(tex
 func typed(text string) *access.Bound    { return &access.Bound{Value: value(text), Type: true} }
 
 func is(text string, path ...string) access.Set {
-	return access.Set{Range: &access.Range{Path: at(path...), Low: closedAt(text), High: closedAt(text)}}
+	return &access.Range{Path: at(path...), Low: closedAt(text), High: closedAt(text)}
 }
 
-func all(sets ...access.Set) access.Set    { return access.Set{All: sets} }
-func some(sets ...access.Set) access.Set   { return access.Set{Any: sets} }
-func only(set access.Set) access.Access    { return access.Access{Set: &set} }
-func along(walk access.Walk) access.Access { return access.Access{Walk: &walk} }
+func all(sets ...access.Set) access.Set    { return access.Intersection(sets) }
+func some(sets ...access.Set) access.Set   { return access.Union(sets) }
+func only(set access.Set) access.Access    { return access.Access{Of: &access.Filter{Set: set}} }
+func along(walk access.Walk) access.Access { return access.Access{Of: &walk} }
+func lookupOf(ids ...string) access.Access { return access.Access{Of: &access.Lookup{IDs: ids}} }
+
+// in limits an access to a part of the container.
+func in(scope access.Scope, a access.Access) access.Access {
+	switch of := a.Of.(type) {
+	case nil:
+		a.Of = scope
+	case *access.Lookup:
+		a.Of = &access.Lookup{Partition: scope.(access.Partition), IDs: of.IDs}
+	case *access.Filter:
+		a.Of = &access.Filter{Scope: scope, Set: of.Set}
+	case *access.Walk:
+		walk := *of
+		walk.Scope = scope
+		a.Of = &walk
+	}
+	return a
+}
+
+// walkIn is the walk of an access, nil if it is of another kind.
+func walkIn(a access.Access) *access.Walk {
+	walk, _ := a.Of.(*access.Walk)
+	return walk
+}
 
 // A row is a document that a test keeps.
 type row struct {
@@ -169,15 +193,17 @@ func (ref reference) inRange(r row, x *access.Range) bool {
 	return len(x.Equal) == len(columns) || ref.within(one(r, columns[len(x.Equal)].Path), x)
 }
 
-func (ref reference) inSet(r row, set *access.Set) bool {
-	member := func(s access.Set) bool { return ref.inSet(r, &s) }
-	switch {
-	case set.Range != nil:
-		return ref.inRange(r, set.Range)
-	case set.Any != nil:
-		return slices.ContainsFunc(set.Any, member)
+func (ref reference) inSet(r row, set access.Set) bool {
+	member := func(s access.Set) bool { return ref.inSet(r, s) }
+	switch set := set.(type) {
+	case *access.Range:
+		return ref.inRange(r, set)
+	case access.Union:
+		return slices.ContainsFunc(set, member)
+	case access.Intersection:
+		return !slices.ContainsFunc(set, func(s access.Set) bool { return !member(s) })
 	}
-	return !slices.ContainsFunc(set.All, func(s access.Set) bool { return !member(s) })
+	return true
 }
 
 // selects is the filter that a language has beside an Access.
@@ -186,24 +212,26 @@ func (ref reference) selects(st *catalog.State, r row, a access.Access) bool {
 	for _, path := range st.PartitionPaths() {
 		partition = append(partition, path.Lookup(r.Body))
 	}
-	if a.HasPartition {
-		for i, v := range a.Partition {
+	switch scope := access.ScopeOf(a.Of).(type) {
+	case access.Partition:
+		for i, v := range scope {
 			if doc.Compare(v, partition[i]) != 0 {
 				return false
 			}
 		}
-	}
-	if a.Span != nil {
+	case *access.Span:
 		epk := store.EffectivePartitionKey(st, partition)
-		if bytes.Compare(epk, a.Span.Low) < 0 || len(a.Span.High) > 0 && bytes.Compare(epk, a.Span.High) >= 0 {
+		if bytes.Compare(epk, scope.Low) < 0 || len(scope.High) > 0 && bytes.Compare(epk, scope.High) >= 0 {
 			return false
 		}
 	}
-	if a.IDs != nil && !slices.Contains(a.IDs, r.id) || a.Set != nil && !ref.inSet(r, a.Set) {
-		return false
-	}
-	if w := a.Walk; w != nil && !ref.inRange(r, &w.Range) {
-		return w.Absent && doc.IsUndefined(one(r, w.Path))
+	switch of := a.Of.(type) {
+	case *access.Lookup:
+		return slices.Contains(of.IDs, r.id)
+	case *access.Filter:
+		return ref.inSet(r, of.Set)
+	case *access.Walk:
+		return ref.inSet(r, of.Set) && (ref.inRange(r, &of.Range) || of.Absent && doc.IsUndefined(one(r, of.Range.Path)))
 	}
 	return true
 }
@@ -222,7 +250,7 @@ func (ref reference) placeOf(r row, w *access.Walk) place {
 	for _, c := range ref.columns(&w.Range) {
 		p.values = append(p.values, one(r, c.Path))
 	}
-	if len(w.Path) == 1 && w.Path[0].Name == "_ts" {
+	if len(w.Range.Path) == 1 && w.Range.Path[0].Name == "_ts" {
 		p.number = r.Sequence
 	}
 	return p
@@ -253,7 +281,7 @@ func (ref reference) compare(a, b place, w *access.Walk) int {
 func (ref reference) expect(w *world, a access.Access) []row {
 	w.t.Helper()
 	var list []row
-	st := w.c.State()
+	st, walk := w.c.State(), walkIn(a)
 	for _, r := range w.rows(access.Access{}, -1) {
 		if !ref.selects(st, r, a) {
 			continue
@@ -261,7 +289,7 @@ func (ref reference) expect(w *world, a access.Access) []row {
 		if a.After != nil {
 			var after place
 			var ok bool
-			if a.Walk == nil {
+			if walk == nil {
 				after.number, ok = a.After.Number()
 			} else {
 				after.values, after.number, ok = a.After.Values()
@@ -269,14 +297,14 @@ func (ref reference) expect(w *world, a access.Access) []row {
 			if !ok {
 				w.t.Fatalf("position %x", a.After)
 			}
-			if ref.compare(ref.placeOf(r, a.Walk), after, a.Walk) <= 0 {
+			if ref.compare(ref.placeOf(r, walk), after, walk) <= 0 {
 				continue
 			}
 		}
 		list = append(list, r)
 	}
 	slices.SortStableFunc(list, func(x, y row) int {
-		return ref.compare(ref.placeOf(x, a.Walk), ref.placeOf(y, a.Walk), a.Walk)
+		return ref.compare(ref.placeOf(x, walk), ref.placeOf(y, walk), walk)
 	})
 	return list
 }
@@ -286,7 +314,7 @@ func (ref reference) expect(w *world, a access.Access) []row {
 func (ref reference) check(w *world, a access.Access, limit int, what string) []row {
 	w.t.Helper()
 	var got []row
-	st := w.c.State()
+	st, walk := w.c.State(), walkIn(a)
 	var last *place
 	for d, err := range w.store.Scan(context.Background(), w.view(), a) {
 		if err != nil {
@@ -295,8 +323,8 @@ func (ref reference) check(w *world, a access.Access, limit int, what string) []
 		id, _ := doc.AsString(doc.Lookup(d.Body, "id"))
 		d.Body, d.Position = bytes.Clone(d.Body), bytes.Clone(d.Position)
 		r := row{d, strings.Clone(id)}
-		here := ref.placeOf(r, a.Walk)
-		if last != nil && ref.compare(*last, here, a.Walk) >= 0 {
+		here := ref.placeOf(r, walk)
+		if last != nil && ref.compare(*last, here, walk) >= 0 {
 			w.t.Fatalf("%s: %s comes out of order", what, id)
 		}
 		last = &here
@@ -472,60 +500,61 @@ func (p *wanderer) set(depth int) access.Set {
 	n := p.rng.IntN(6)
 	if depth == 0 || n < 3 {
 		x := p.span()
-		return access.Set{Range: &x}
+		return &x
 	}
 	var sets []access.Set
 	for range 1 + p.rng.IntN(4) {
 		sets = append(sets, p.set(depth-1))
 	}
 	if n == 3 {
-		return access.Set{Any: sets}
+		return access.Union(sets)
 	}
-	return access.Set{All: sets}
+	return access.Intersection(sets)
 }
 
 func (p *wanderer) selection() (a access.Access) {
+	var scope access.Scope
 	switch p.rng.IntN(6) {
 	case 0:
-		a.HasPartition, a.Partition = true, []doc.Value{doc.String(fmt.Sprint("p", p.rng.IntN(2)))}
+		scope = access.Partition{doc.String(fmt.Sprint("p", p.rng.IntN(2)))}
 	case 1, 2:
 		n := p.rng.IntN(4)
 		k := fmt.Sprint("d", []int{1, 12, 123, 5}[n])
-		a.HasPartition, a.Partition = true, []doc.Value{doc.String(fmt.Sprint("p", len(k)%2)), doc.String(fmt.Sprint("s", len(k)*7%3+len(k)%2))}
+		partition := access.Partition{doc.String(fmt.Sprint("p", len(k)%2)), doc.String(fmt.Sprint("s", len(k)*7%3+len(k)%2))}
 		if p.rng.IntN(3) == 0 {
+			var ids []string
 			for range p.rng.IntN(20) {
-				a.IDs = append(a.IDs, fmt.Sprint("d", p.rng.IntN(p.next+3)))
+				ids = append(ids, fmt.Sprint("d", p.rng.IntN(p.next+3)))
 			}
-			if a.IDs != nil {
-				return a
+			if ids != nil {
+				return in(partition, lookupOf(ids...))
 			}
 		}
+		scope = partition
 	case 3:
-		a.Span = &access.Span{Low: []byte{byte(p.rng.IntN(32))}, High: []byte{byte(32 + p.rng.IntN(32))}}
+		scope = &access.Span{Low: []byte{byte(p.rng.IntN(32))}, High: []byte{byte(32 + p.rng.IntN(32))}}
 	}
-	walk := p.rng.IntN(2) == 0
-	if walk {
-		w := access.Walk{Range: p.span(), Reverse: p.rng.IntN(2) == 0}
-		if w.Composite == 0 {
-			w.Path = walkPaths[p.rng.IntN(len(walkPaths))]
-			if p.rng.IntN(3) > 0 {
-				w.Absent, w.Low = true, nil
-				if p.rng.IntN(2) == 0 {
-					w.High = nil
-				}
+	if p.rng.IntN(2) == 1 {
+		return access.Access{Of: &access.Filter{Scope: scope, Set: p.set(3)}}
+	}
+	w := access.Walk{Scope: scope, Range: p.span(), Reverse: p.rng.IntN(2) == 0}
+	if w.Range.Composite == 0 {
+		w.Range.Path = walkPaths[p.rng.IntN(len(walkPaths))]
+		if p.rng.IntN(3) > 0 {
+			w.Absent, w.Range.Low = true, nil
+			if p.rng.IntN(2) == 0 {
+				w.Range.High = nil
 			}
 		}
-		a.Walk = &w
 	}
-	if !walk || p.rng.IntN(3) == 0 {
-		set := p.set(3)
-		a.Set = &set
+	if p.rng.IntN(3) == 0 {
+		w.Set = p.set(3)
 	}
-	return a
+	return along(w)
 }
 
 func (p *wanderer) describe(a access.Access) string {
-	var show func(set *access.Set) string
+	var show func(set access.Set) string
 	bound := func(b *access.Bound) string {
 		if b == nil {
 			return "nil"
@@ -535,22 +564,31 @@ func (p *wanderer) describe(a access.Access) string {
 	span := func(x access.Range) string {
 		return fmt.Sprintf("{%v #%d %v: %s .. %s}", x.Path, x.Composite, x.Equal, bound(x.Low), bound(x.High))
 	}
-	show = func(set *access.Set) string {
-		switch {
-		case set == nil:
+	show = func(set access.Set) string {
+		text, sets := "ALL(", []access.Set(nil)
+		switch set := set.(type) {
+		case nil:
 			return ""
-		case set.Range != nil:
-			return span(*set.Range)
+		case *access.Range:
+			return span(*set)
+		case access.Union:
+			text, sets = "ANY(", set
+		case access.Intersection:
+			sets = set
 		}
-		text := map[bool]string{true: "ANY", false: "ALL"}[set.Any != nil] + "("
-		for _, s := range append(slices.Clone(set.All), set.Any...) {
-			text += show(&s) + " "
+		for _, s := range sets {
+			text += show(s) + " "
 		}
 		return text + ")"
 	}
-	text := fmt.Sprintf("partition %v %v span %v ids %q set %s", a.HasPartition, a.Partition, a.Span, a.IDs, show(a.Set))
-	if a.Walk != nil {
-		text += fmt.Sprintf(" walk %s reverse=%v absent=%v", span(a.Walk.Range), a.Walk.Reverse, a.Walk.Absent)
+	text := fmt.Sprintf("%T %v", a.Of, access.ScopeOf(a.Of))
+	switch of := a.Of.(type) {
+	case *access.Lookup:
+		text += fmt.Sprintf(" ids %q", of.IDs)
+	case *access.Filter:
+		text += " set " + show(of.Set)
+	case *access.Walk:
+		text += fmt.Sprintf(" set %s walk %s reverse=%v absent=%v", show(of.Set), span(of.Range), of.Reverse, of.Absent)
 	}
 	return fmt.Sprintf("%s after %x", text, a.After)
 }

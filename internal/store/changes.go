@@ -13,26 +13,26 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// Changes walks the living documents that a selects whose last write has a
-// sequence above after, in order of sequence (a.After is not used). A document
+// Changes walks the living documents of a part of the container, nil for all of it,
+// whose last write has a sequence above after, in order of sequence. A document
 // appears once, at its newest version; deleted and expired ones are not there.
-func (s *Store) Changes(ctx context.Context, v catalog.View, a access.Access, after uint64) iter.Seq2[Document, error] {
+func (s *Store) Changes(ctx context.Context, v catalog.View, scope access.Scope, after uint64) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
-		if err := s.changes(ctx, v, a, after, yield); err != nil && err != errStopped {
+		if err := s.changes(ctx, v, scope, after, yield); err != nil && err != errStopped {
 			yield(Document{}, err)
 		}
 	}
 }
 
-func (s *Store) changes(ctx context.Context, v catalog.View, a access.Access, after uint64, yield func(Document, error) bool) error {
+func (s *Store) changes(ctx context.Context, v catalog.View, scope access.Scope, after uint64, yield func(Document, error) bool) error {
 	if after+1 == 0 {
 		return nil
 	}
 	rng := v.Container.Keys()
 	_, upper := rng.Bounds(keys.KindFeed)
 	var prefix []byte
-	if a.HasPartition {
-		prefix = v.Identity().AppendPartition(nil, a.Partition)
+	if partition, ok := scope.(access.Partition); ok {
+		prefix = v.Identity().AppendPartition(nil, partition)
 	}
 	snapshot := s.engine.Snapshot()
 	defer snapshot.Close()
@@ -42,7 +42,7 @@ func (s *Store) changes(ctx context.Context, v catalog.View, a access.Access, af
 			return corrupt(err, "change feed entry")
 		}
 		_, err = getRecord(snapshot, rng.Record(nil, e.Number), func(h keys.Header, body doc.Doc) error {
-			if dead(v, h, body) || !selects(v.State, a, prefix, body) {
+			if dead(v, h, body) || !selects(v.State, scope, prefix, body) {
 				return nil
 			}
 			if !yield(document(v, e.Number, h, body), nil) {
@@ -54,17 +54,18 @@ func (s *Store) changes(ctx context.Context, v catalog.View, a access.Access, af
 	})
 }
 
-// selects reports whether a document is in the selected partition or span.
-func selects(st *catalog.State, a access.Access, prefix []byte, body doc.Doc) bool {
-	if !a.HasPartition && a.Span == nil {
+// selects reports whether a document is in a part of the container. prefix is the key
+// form of a partition.
+func selects(st *catalog.State, scope access.Scope, prefix []byte, body doc.Doc) bool {
+	if scope == nil {
 		return true
 	}
 	var room [256]byte
 	partition := st.Identity().AppendPartitionOf(room[:0], body)
-	if a.HasPartition {
-		return bytes.HasPrefix(partition, prefix)
+	if span, ok := scope.(*access.Span); ok {
+		return partitionInSpan(st, partition, span)
 	}
-	return partitionInSpan(st, partition, a.Span)
+	return bytes.HasPrefix(partition, prefix)
 }
 
 // Sequence is the newest sequence of the container, 0 before the first write.

@@ -172,21 +172,22 @@ func (tx *ContainerTransaction) Full() bool {
 // position: documents come in order of creation, its own new ones last.
 func (tx *ContainerTransaction) Scan(ctx context.Context, a access.Access) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
+		partition, ok := access.ScopeOf(a.Of).(access.Partition)
+		_, all := a.Of.(access.Partition)
 		switch ws := tx.set; {
 		case ws == nil:
 			yield(Document{}, errEnded)
 		case ws.within != nil:
 			tx.scanSnapshotTransaction(ctx, a, yield)
-		case !a.HasPartition || len(a.Partition) != len(ws.v.Partition.Paths),
-			ws.writes() && (a.Set != nil || a.Walk != nil || a.IDs != nil):
+		case !ok || len(partition) != len(ws.v.Partition.Paths), ws.writes() && !all:
 			yield(Document{}, errOverlay)
 		default:
-			tx.scan(ctx, a, yield)
+			tx.scan(ctx, a, partition, yield)
 		}
 	}
 }
 
-func (tx *ContainerTransaction) scan(ctx context.Context, a access.Access, yield func(Document, error) bool) {
+func (tx *ContainerTransaction) scan(ctx context.Context, a access.Access, partition access.Partition, yield func(Document, error) bool) {
 	changed := tx.changed()
 	for d, err := range tx.set.s.Scan(ctx, tx.set.v, a) {
 		if err == nil {
@@ -208,13 +209,13 @@ func (tx *ContainerTransaction) scan(ctx context.Context, a access.Access, yield
 			return
 		}
 	}
-	tx.scanFresh(a, yield)
+	tx.scanFresh(partition, a.After, yield)
 }
 
 // scanFresh walks the documents that the transaction has created.
-func (tx *ContainerTransaction) scanFresh(a access.Access, yield func(Document, error) bool) {
-	after, _ := a.After.Number()
-	partition := tx.set.v.Identity().AppendPartition(nil, a.Partition)
+func (tx *ContainerTransaction) scanFresh(values access.Partition, from access.Position, yield func(Document, error) bool) {
+	after, _ := from.Number()
+	partition := tx.set.v.Identity().AppendPartition(nil, values)
 	for i, sl := range tx.fresh {
 		number := StandIn + uint64(i) + 1
 		if number <= after || sl.standIn != number || sl.record == nil || string(sl.partition) != string(partition) {

@@ -25,7 +25,7 @@ func (w *world) wrote(x *store.ContainerTransaction, op store.Op) store.Result {
 // seen lists a partition as a transaction sees it, behind a position.
 func (w *world) seen(x *store.ContainerTransaction, pk string, after access.Position) (list []string, last access.Position) {
 	w.t.Helper()
-	sel := access.Access{Partition: []doc.Value{doc.String(pk)}, HasPartition: true, After: after}
+	sel := access.Access{Of: access.Partition{doc.String(pk)}, After: after}
 	for d, err := range x.Scan(context.Background(), sel) {
 		w.ok(err)
 		id, _ := doc.AsString(doc.Lookup(d.Body, "id"))
@@ -319,13 +319,11 @@ func TestTransactionRefusesOtherScans(t *testing.T) {
 		}
 		return failed
 	}
-	whole := access.Access{Partition: []doc.Value{doc.String("p")}, HasPartition: true}
+	whole := access.Access{Of: access.Partition{doc.String("p")}}
 	w.becomes(scan(access.Access{}), fault.Internal)
 	w.wrote(x, w.put(store.Create, "p", "a", ""))
 	w.ok(scan(whole))
-	ids := whole
-	ids.IDs = []string{"a"}
-	w.becomes(scan(ids), fault.Internal)
+	w.becomes(scan(inPartition("p", lookupOf("a"))), fault.Internal)
 }
 
 func TestTransactionMeetsAChangedContainer(t *testing.T) {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -14,22 +15,24 @@ import (
 // Count counts the living documents that a selects, taken to the letter. ok is false when
 // that cannot be told from entries: bounds that they hold only a part of, paths that are
 // not indexed, more than a million numbers that would have to be sorted, a Walk with Absent
-// ones, an After.
+// ones, IndexScans, an After.
 func (s *Store) Count(ctx context.Context, v catalog.View, a access.Access) (n uint64, ok bool, err error) {
-	if a.Walk != nil {
-		if a.Walk.Absent {
+	if a.After != nil {
+		return 0, false, nil
+	}
+	switch of := a.Of.(type) {
+	case *access.IndexScans:
+		return 0, false, nil
+	case *access.Walk:
+		if of.Absent {
 			return 0, false, nil
 		}
-		sets := []access.Set{{Range: &a.Walk.Range}}
-		if a.Set != nil {
-			sets = append(sets, *a.Set)
+		sets := access.Intersection{&of.Range}
+		if of.Set != nil {
+			sets = append(sets, of.Set)
 		}
-		a.Walk, a.Set = nil, &access.Set{All: sets}
-	}
-	switch {
-	case a.After != nil:
-		return 0, false, nil
-	case a.Set == nil && a.IDs == nil && !a.HasPartition && a.Span == nil:
+		a.Of = &access.Filter{Scope: of.Scope, Set: sets}
+	case nil:
 		usage, err := s.Usage(ctx, v)
 		if err == nil && v.Container.State().Deleted {
 			err = catalog.ErrNoOwner
@@ -41,7 +44,7 @@ func (s *Store) Count(ctx context.Context, v catalog.View, a access.Access) (n u
 		return 0, false, err
 	}
 	defer t.close()
-	if a.Set != nil && !t.exact(a.Set) {
+	if t.set != nil && !t.exact(t.set) {
 		return 0, false, nil
 	}
 	if err = t.count(); err == errInexact {
@@ -117,48 +120,36 @@ func (t *tally) someDead(at *reclaim) (bool, error) {
 }
 
 // exact reports whether entries tell who is in a Set.
-func (t *tally) exact(set *access.Set) bool {
-	if x := set.Range; x != nil {
-		if isStamp(x) {
+func (t *tally) exact(set access.Set) bool {
+	inexact := func(set access.Set) bool { return !t.exact(set) }
+	switch set := set.(type) {
+	case *access.Range:
+		if isStamp(set) {
 			return true
 		}
-		st, ok := t.stretch(x)
+		st, ok := t.stretch(set)
 		return ok && st.exact
+	case access.Union:
+		return !slices.ContainsFunc(set, inexact)
+	case access.Intersection:
+		return !slices.ContainsFunc(set, inexact)
 	}
-	for i := range set.Any {
-		if !t.exact(&set.Any[i]) {
-			return false
-		}
-	}
-	for i := range set.All {
-		if !t.exact(&set.All[i]) {
-			return false
-		}
-	}
-	return true
+	return false
 }
 
 // count chooses the cheapest way.
 func (t *tally) count() error {
-	based := t.a.HasPartition || t.a.Span != nil
-	switch {
-	case t.a.IDs != nil:
-		l, err := t.points()
-		if err != nil {
-			return err
-		}
-		return t.countList(l)
-	case t.a.Set == nil:
+	if _, all := t.of.(access.Scope); all {
 		return t.countPostings()
-	case !based && t.single() != nil:
-		return t.countRange(t.single())
 	}
-	l, err := t.narrowed()
+	if t.set != nil && t.scope == nil {
+		if x := t.single(); x != nil {
+			return t.countRange(x)
+		}
+	}
+	l, err := t.choose()
 	if err != nil {
 		return err
-	}
-	if l == nil {
-		l = &everyRecord{r: t.reading}
 	}
 	return t.countList(l)
 }
@@ -166,17 +157,22 @@ func (t *tally) count() error {
 // single gives the Range that is all of the Set and has each document once, nil if there
 // is none: its entries need not be put in order.
 func (t *tally) single() *access.Range {
-	set := t.a.Set
-	for len(set.All) == 1 {
-		set = &set.All[0]
+	set := t.set
+	for {
+		all, ok := set.(access.Intersection)
+		if !ok || len(all) != 1 {
+			break
+		}
+		set = all[0]
 	}
-	if set.Range == nil {
+	x, ok := set.(*access.Range)
+	if !ok {
 		return nil
 	}
-	if st, ok := t.stretch(set.Range); !isStamp(set.Range) && (!ok || !st.once) {
+	if st, ok := t.stretch(x); !isStamp(x) && (!ok || !st.once) {
 		return nil
 	}
-	return set.Range
+	return x
 }
 
 func (t *tally) countRange(x *access.Range) error {
@@ -212,7 +208,7 @@ func (t *tally) stampOrStretch(x *access.Range) (stretch, error) {
 }
 
 func (t *tally) countPostings() error {
-	sel := selectPostings(t.v, t.a)
+	sel := t.postings()
 	t.based = true
 	return walk(t.ctx, t.snapshot, sel.lower, sel.upper, func(it kv.Iterator) error {
 		if sel.span != nil && !inSpan(t.v.State, it.Key(), sel.span) {
@@ -241,7 +237,7 @@ func (t *tally) countList(l list) error {
 
 // add counts a document if it is alive and in the partition or span.
 func (t *tally) add(number uint64) error {
-	if t.alive && (t.based || !t.a.HasPartition && t.a.Span == nil) {
+	if t.alive && (t.based || t.scope == nil) {
 		t.n++
 		return nil
 	}

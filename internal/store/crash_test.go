@@ -416,7 +416,7 @@ func (c *crasher) examine(st *stop) *examination {
 	for i, w := range c.writers {
 		alive = append(alive, ex.writer(w, st.writers[i])...)
 	}
-	for name, got := range map[string]string{"scan": ex.scan(access.Access{}), "feed": ex.feed(access.Access{}, 0)} {
+	for name, got := range map[string]string{"scan": ex.scan(access.Access{}), "feed": ex.feed(nil, 0)} {
 		list := strings.Fields(got)
 		slices.Sort(list)
 		slices.Sort(alive)

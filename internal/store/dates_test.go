@@ -507,7 +507,7 @@ func (p *datedPlayer) compare() {
 	if got := p.ids(access.Access{}); !slices.Equal(got, living) {
 		p.t.Errorf("scan: %v, want %v", got, living)
 	}
-	if got := p.ids(access.Access{Visits: []access.Visit{{Index: access.Identity}}}); !slices.Equal(got, living) {
+	if got := p.ids(access.Access{Of: &access.IndexScans{{Index: access.Identity}}}); !slices.Equal(got, living) {
 		p.t.Errorf("by _id: %v, want %v", got, living)
 	}
 	for _, x := range p.c.State().Named {
@@ -515,7 +515,7 @@ func (p *datedPlayer) compare() {
 		if x.Partial != nil {
 			want = slices.DeleteFunc(slices.Clone(living), func(id int) bool { return !p.m.documents[id].on() })
 		}
-		if got := p.ids(access.Access{Visits: []access.Visit{{Index: x.ID}}}); !x.Sparse && !slices.Equal(got, want) {
+		if got := p.ids(access.Access{Of: &access.IndexScans{{Index: x.ID}}}); !x.Sparse && !slices.Equal(got, want) {
 			p.t.Errorf("by index %s: %v, want %v", x.Name, got, want)
 		}
 	}

@@ -462,7 +462,7 @@ func (r *race) follow(over <-chan struct{}) (seen []feedStep) {
 			r.t.Error(err)
 			return nil
 		}
-		for d, err := range r.store.Changes(context.Background(), v, access.Access{}, after) {
+		for d, err := range r.store.Changes(context.Background(), v, nil, after) {
 			if err != nil {
 				r.t.Error(err)
 				return nil

@@ -303,12 +303,12 @@ func (p *player) compare() {
 			}
 		}
 		mine := slices.DeleteFunc(slices.Clone(living), func(d *item) bool { return d.pk != pk })
-		one := access.Access{HasPartition: true, Partition: []doc.Value{doc.String(pk)}}
+		one := access.Access{Of: access.Partition{doc.String(pk)}}
 		if got := p.scan(one); got != idsOf(mine) {
 			p.t.Errorf("partition %s: %q, want %q", pk, got, idsOf(mine))
 		}
 		slices.SortFunc(mine, func(a, b *item) int { return a.sequence - b.sequence })
-		if got := p.feed(one, 0); got != idsOf(mine) {
+		if got := p.feed(access.ScopeOf(one.Of), 0); got != idsOf(mine) {
 			p.t.Errorf("feed of partition %s: %q, want %q", pk, got, idsOf(mine))
 		}
 	}
@@ -321,7 +321,7 @@ func (p *player) compare() {
 		p.t.Errorf("usage: %d documents, want %d", usage.Documents, len(living))
 	}
 	slices.SortFunc(living, func(a, b *item) int { return a.sequence - b.sequence })
-	if got := p.feed(access.Access{}, 0); got != idsOf(living) {
+	if got := p.feed(nil, 0); got != idsOf(living) {
 		p.t.Errorf("feed: %q, want %q", got, idsOf(living))
 	}
 }

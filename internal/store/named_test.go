@@ -42,12 +42,12 @@ func (w *world) announce(list ...catalog.NamedIndex) {
 }
 
 // visit lists the _ids that a visit gives, a page of so many at a time.
-func (w *world) visit(v access.Visit, page int) (ids []int64) {
+func (w *world) visit(v access.IndexScan, page int) (ids []int64) {
 	w.t.Helper()
 	var after access.Position
 	for {
 		n := 0
-		for d, err := range w.store.Scan(context.Background(), w.view(), access.Access{Visits: []access.Visit{v}, After: after}) {
+		for d, err := range w.store.Scan(context.Background(), w.view(), access.Access{Of: &access.IndexScans{v}, After: after}) {
 			w.ok(err)
 			id, _ := doc.AsInt(doc.Lookup(d.Body, "_id"))
 			ids = append(ids, id)
@@ -87,7 +87,7 @@ func TestNamedBuildGoesOnAfterRestart(t *testing.T) {
 		t.Fatalf("%d indexes after the restart", len(list))
 	}
 	three := access.Interval{Equal: []doc.Value{doc.Int(3)}}
-	if ids := w.visit(access.Visit{Index: list[1].Index, Intervals: []access.Interval{three}}, 7); len(ids) != 50 || ids[0] != 3 || ids[49] != 493 {
+	if ids := w.visit(access.IndexScan{Index: list[1].Index, Intervals: []access.Interval{three}}, 7); len(ids) != 50 || ids[0] != 3 || ids[49] != 493 {
 		t.Errorf("%d documents: %v", len(ids), ids)
 	}
 	report, err := w.store.Check(context.Background())
@@ -106,18 +106,18 @@ func TestVisitsGiveEachDocumentOnce(t *testing.T) {
 	tags := access.Interval{Low: &access.Bound{Value: doc.String("t0")}, High: &access.Bound{Value: doc.String("t3"), Open: true}}
 	for _, reverse := range []bool{false, true} {
 		for _, page := range []int{1, 3, 1000} {
-			ids := w.visit(access.Visit{Index: list[1].Index, Intervals: []access.Interval{tags}, Reverse: reverse}, page)
+			ids := w.visit(access.IndexScan{Index: list[1].Index, Intervals: []access.Interval{tags}, Reverse: reverse}, page)
 			slices.Sort(ids)
 			if len(ids) != 100 || len(slices.Compact(ids)) != 100 {
 				t.Errorf("reverse %v, pages of %d: %d documents", reverse, page, len(ids))
 			}
-			all := w.visit(access.Visit{Index: list[2].Index, Reverse: reverse}, page)
+			all := w.visit(access.IndexScan{Index: list[2].Index, Reverse: reverse}, page)
 			if first, want := all[0]%10, int64(9); len(all) != 100 || reverse && first != 0 || !reverse && first != want {
 				t.Errorf("reverse %v, pages of %d: %d documents, the first has n %d", reverse, page, len(all), first)
 			}
 		}
 	}
-	single := access.Access{Visits: []access.Visit{{Index: list[1].Index, Single: true}}}
+	single := access.Access{Of: &access.IndexScans{{Index: list[1].Index, Single: true}}}
 	for _, err := range w.store.Scan(context.Background(), w.view(), single) {
 		if err == nil {
 			t.Error("a plan that relies on one entry for each document runs")

@@ -44,7 +44,7 @@ func (s *Store) partitionDeletes(ctx context.Context, c *catalog.Container, now 
 	if err != nil {
 		return nil, nil, err
 	}
-	for d, err := range s.Scan(ctx, v, access.Access{Partition: partition, HasPartition: true, After: after}) {
+	for d, err := range s.Scan(ctx, v, access.Access{Of: access.Partition(partition), After: after}) {
 		if err != nil {
 			return nil, nil, err
 		}

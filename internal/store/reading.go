@@ -18,9 +18,13 @@ type reading struct {
 	ctx       context.Context
 	s         *Store
 	v         catalog.View
-	a         access.Access
+	of        access.Selection // nil: the whole container
+	scope     access.Scope     // that of is limited to, nil for the whole container
+	set       access.Set       // that of is narrowed by, nil for none
+	after     access.Position
 	rng       keys.Range
-	partition []byte // key form of a.Partition, which may be a prefix
+	partition []byte // key form of the partition of of, which may be a prefix
+	whole     bool   // the partition is whole
 	yield     func(Document, error) bool
 
 	snapshot kv.Snapshot
@@ -31,7 +35,8 @@ type reading struct {
 	from     uint64        // the first number of interest
 
 	stats     *access.Stats
-	collected int // how many entries are collected beside a long list
+	uncounted access.Stats // where stats go that nobody asks for
+	collected int          // how many entries are collected beside a long list
 
 	records  kv.Iterator // over all records, nil until the first
 	here     bool        // records is at the record with the number at
@@ -45,21 +50,12 @@ type reading struct {
 
 // newReading begins a reading. The caller closes it.
 func (s *Store) newReading(ctx context.Context, v catalog.View, a access.Access) (*reading, error) {
-	r := &reading{ctx: ctx, s: s, v: v, a: a, rng: v.Container.Keys(), collected: spend.collected, stats: a.Stats}
+	r := &reading{ctx: ctx, s: s, v: v, of: a.Of, after: a.After, rng: v.Container.Keys(), collected: spend.collected, stats: a.Stats}
 	if r.stats == nil {
-		r.stats = new(access.Stats)
+		r.stats = &r.uncounted
 	}
-	if !v.Identity().Partitioned() {
-		r.a.HasPartition, r.a.Partition, r.a.Span = false, nil, nil
-		if a.Span != nil && !keys.InEPKRange(EffectivePartitionKey(v.State, []doc.Value{{}}), a.Span.Low, a.Span.High) {
-			r.a.IDs, r.a.Set, r.a.Walk, r.a.Visits = []string{}, nil, nil, nil
-		}
-		a = r.a
-	}
-	if a.HasPartition {
-		r.partition = v.Identity().AppendPartition(nil, a.Partition)
-	}
-	if a.Set == nil && a.Walk == nil {
+	r.limit()
+	if _, walk := r.of.(*access.Walk); !walk && r.set == nil {
 		r.snapshot = s.engine.Snapshot()
 		if v.Container.State().Deleted { // and so, perhaps, are the documents
 			r.close()
@@ -73,6 +69,41 @@ func (s *Store) newReading(ctx context.Context, v catalog.View, a access.Access)
 	}
 	r.index, r.matcher = v.Active, s.indexer(v).matchers[0]
 	return r, r.renew()
+}
+
+// limit notes what the selection is limited to. A container of the Mongo dialect has one
+// partition, so there a part of the container is all of it or nothing.
+func (r *reading) limit() {
+	var partition access.Partition
+	limited := false
+	switch of := r.of.(type) {
+	case access.Scope:
+		r.scope = of
+	case *access.Lookup:
+		partition, limited = of.Partition, true
+	case *access.Filter:
+		r.scope, r.set = of.Scope, of.Set
+	case *access.Walk:
+		r.scope, r.set = of.Scope, of.Set
+	}
+	if !r.v.Identity().Partitioned() {
+		span, ok := r.scope.(*access.Span)
+		switch _, plain := r.of.(access.Scope); {
+		case ok && !keys.InEPKRange(EffectivePartitionKey(r.v.State, []doc.Value{{}}), span.Low, span.High):
+			r.of, r.set = &access.Lookup{}, nil
+		case plain:
+			r.of = nil
+		}
+		r.scope, r.whole = nil, true
+		return
+	}
+	if r.scope != nil {
+		partition, limited = r.scope.(access.Partition)
+	}
+	if limited {
+		r.partition = r.v.Identity().AppendPartition(nil, partition)
+		r.whole = len(partition) == len(r.v.Partition.Paths)
+	}
 }
 
 // renew takes a new snapshot, in which index is complete. The index of the view may have
@@ -102,7 +133,8 @@ func (r *reading) renew() error {
 // hasNamed checks that the indexes to visit are complete in the snapshot. Who finds an index
 // in the present state after taking a snapshot knows that it is there.
 func (r *reading) hasNamed() error {
-	if r.a.Visits == nil {
+	scans, ok := r.of.(*access.IndexScans)
+	if !ok {
 		return nil
 	}
 	if _, err := r.v.Refresh(); err == nil {
@@ -113,8 +145,8 @@ func (r *reading) hasNamed() error {
 		return err
 	}
 	x := r.s.indexer(now)
-	for i := range r.a.Visits {
-		id := r.a.Visits[i].Index
+	for i := range *scans {
+		id := (*scans)[i].Index
 		if n := x.find(id); id != access.Identity && (n == nil || n.Building) {
 			return errIndexChanged
 		}
@@ -151,11 +183,6 @@ func (r *reading) iterate(lower, upper []byte) (kv.Iterator, error) {
 		r.open = append(r.open, it)
 	}
 	return it, err
-}
-
-// whole reports whether Partition is a whole partition and no prefix.
-func (r *reading) whole() bool {
-	return !r.v.Identity().Partitioned() || r.a.HasPartition && len(r.a.Partition) == len(r.v.Partition.Paths)
 }
 
 // record finds the document of a number and tells whether it is alive; body is nil if there
@@ -224,7 +251,7 @@ func (r *reading) land(found bool) (err error) {
 
 // selected reports whether a document is in the partition or span.
 func (r *reading) selected(body doc.Doc) bool {
-	return r.based || selects(r.v.State, r.a, r.partition, body)
+	return r.based || selects(r.v.State, r.scope, r.partition, body)
 }
 
 // give hands out a document whose position is in r.position.
@@ -261,10 +288,10 @@ func (r *reading) visit(l list) error {
 
 // resume sets from by a position in order of creation.
 func (r *reading) resume() error {
-	if r.a.After == nil {
+	if r.after == nil {
 		return nil
 	}
-	number, ok := r.a.After.Number()
+	number, ok := r.after.Number()
 	if !ok {
 		return ErrPosition
 	}

@@ -33,13 +33,12 @@ func (s *Store) scan(ctx context.Context, v catalog.View, a access.Access, yield
 	}
 	defer r.close()
 	r.yield = yield
-	a = r.a
-	switch {
-	case a.Walk != nil:
-		return r.scanWalk()
-	case a.Visits != nil:
-		return r.scanVisits()
-	case a.Set == nil && a.IDs == nil && (a.HasPartition || a.Span != nil):
+	switch of := r.of.(type) {
+	case *access.Walk:
+		return r.scanWalk(of)
+	case *access.IndexScans:
+		return r.scanNamed(*of)
+	case access.Scope:
 		return r.scanPostings()
 	}
 	if err := r.resume(); err != nil {
@@ -54,10 +53,10 @@ func (s *Store) scan(ctx context.Context, v catalog.View, a access.Access, yield
 
 // choose gives the numbers to visit in order of creation.
 func (r *reading) choose() (list, error) {
-	switch {
-	case r.a.IDs != nil:
-		return r.points()
-	case r.a.Set != nil:
+	switch of := r.of.(type) {
+	case *access.Lookup:
+		return r.points(of.IDs)
+	case *access.Filter:
 		if l, err := r.narrowed(); l != nil || err != nil {
 			return l, err
 		}
@@ -96,13 +95,13 @@ type postings struct {
 // scanPostings walks documents by partition. A position is the posting's key
 // without what the whole selection has in common.
 func (r *reading) scanPostings() error {
-	sel := selectPostings(r.v, r.a)
+	sel := r.postings()
 	lower := sel.lower
-	if r.a.After != nil {
-		if len(r.a.After) < 8 {
+	if r.after != nil {
+		if len(r.after) < 8 {
 			return ErrPosition
 		}
-		lower = append(append(append([]byte(nil), sel.lower[:sel.base]...), r.a.After...), 0)
+		lower = append(append(append([]byte(nil), sel.lower[:sel.base]...), r.after...), 0)
 	}
 	return walk(r.ctx, r.snapshot, lower, sel.upper, func(it kv.Iterator) error {
 		if sel.span != nil && !inSpan(r.v.State, it.Key(), sel.span) {
@@ -121,14 +120,15 @@ func (r *reading) scanPostings() error {
 	})
 }
 
-func selectPostings(v catalog.View, a access.Access) postings {
-	rng := v.Container.Keys()
-	if a.HasPartition {
-		lower, upper := rng.PartitionBounds(keys.KindPosting, v.Identity().AppendPartition(nil, a.Partition))
+// postings are those of the scope, which is not the whole container.
+func (r *reading) postings() postings {
+	span, ok := r.scope.(*access.Span)
+	if !ok {
+		lower, upper := r.rng.PartitionBounds(keys.KindPosting, r.partition)
 		return postings{lower: lower, upper: upper, base: len(lower)}
 	}
-	lower, upper := rng.EPKBounds(keys.KindPosting, keys.PartitionVersion(v.Partition.Version), v.Partition.Multi, a.Span.Low, a.Span.High)
-	return postings{lower: lower, upper: upper, base: len(rng.AppendPrefix(nil, keys.KindPosting)), span: a.Span}
+	lower, upper := r.rng.EPKBounds(keys.KindPosting, keys.PartitionVersion(r.v.Partition.Version), r.v.Partition.Multi, span.Low, span.High)
+	return postings{lower: lower, upper: upper, base: len(r.rng.AppendPrefix(nil, keys.KindPosting)), span: span}
 }
 
 // inSpan reports whether a posting's partition is within the span exactly.

@@ -36,7 +36,7 @@ func BenchmarkEquality(b *testing.B) {
 			a    access.Access
 		}{
 			{"set", only(is("3", "group"))},
-			{"set of two", only(all(is("3", "group"), access.Set{Range: &access.Range{Path: at("n"), Low: typed("0"), High: typed("0")}}))},
+			{"set of two", only(all(is("3", "group"), &access.Range{Path: at("n"), Low: typed("0"), High: typed("0")}))},
 			{"set in a partition", inPartition("p3", only(is("3", "group")))},
 		} {
 			b.Run(fmt.Sprintf("%s/documents=%d", c.name, count), func(b *testing.B) {
@@ -77,7 +77,8 @@ func BenchmarkPage(b *testing.B) {
 		return a
 	}
 	byName := walkOf("name", withAbsent)
-	half := only(access.Set{Range: &access.Range{Path: at("n"), Low: closedAt("50000"), High: typed("0")}})
+	ofGroup := walkOf("name", func(w *access.Walk) { w.Absent, w.Set = true, is("3", "group") })
+	half := only(&access.Range{Path: at("n"), Low: closedAt("50000"), High: typed("0")})
 	for _, c := range []struct {
 		name string
 		a    access.Access
@@ -87,11 +88,11 @@ func BenchmarkPage(b *testing.B) {
 		{"walk resumed", behind(byName, 1000)},
 		{"walk of stamps", walkOf("_ts", reversed)},
 		{"walk in a partition of 100", inPartition("p3", byName)},
-		{"walk of a set of 100", access.Access{Walk: byName.Walk, Set: only(is("3", "group")).Set}},
+		{"walk of a set of 100", ofGroup},
 		{"everything resumed", behind(access.Access{}, 1000)},
 		{"range of a half", half},
 		{"range of a half resumed", behind(half, 1000)},
-		{"range of one in a hundred", only(access.Set{Range: &access.Range{Path: at("n"), Low: closedAt("99000"), High: typed("0")}})},
+		{"range of one in a hundred", only(&access.Range{Path: at("n"), Low: closedAt("99000"), High: typed("0")})},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -119,7 +120,7 @@ func BenchmarkFullScan(b *testing.B) {
 	b.Run("partitions", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			w.scanned(access.Access{Span: &access.Span{}}, -1)
+			w.scanned(access.Access{Of: &access.Span{}}, -1)
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*count), "ns/row")
 	})
@@ -149,7 +150,7 @@ func BenchmarkCount(b *testing.B) {
 	}{
 		{"everything", access.Access{}},
 		{"equality of 200", only(is("3", "group"))},
-		{"range of 20,000", only(access.Set{Range: &access.Range{Path: at("n")}})},
+		{"range of 20,000", only(&access.Range{Path: at("n")})},
 		{"partition of 20", inPartition("p3", access.Access{})},
 	} {
 		b.Run(c.name, func(b *testing.B) {

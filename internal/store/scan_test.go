@@ -26,8 +26,7 @@ func composites() catalog.Definition {
 }
 
 func inPartition(pk string, a access.Access) access.Access {
-	a.HasPartition, a.Partition = true, []doc.Value{doc.String(pk)}
-	return a
+	return in(access.Partition{doc.String(pk)}, a)
 }
 
 func walkOf(path string, change func(*access.Walk)) access.Access {
@@ -50,36 +49,36 @@ var forms = []struct {
 }{
 	{"everything", access.Access{}, "a b c d e f", true},
 	{"partition", inPartition("q", access.Access{}), "d e f", true},
-	{"ids in order of creation", inPartition("p", access.Access{IDs: []string{"c", "a", "none", "a", "d"}}), "a c", true},
-	{"no ids", inPartition("p", access.Access{IDs: []string{}}), "", true},
-	{"span of everything", access.Access{Span: &access.Span{}}, "d e f a b c", true},
+	{"ids in order of creation", inPartition("p", lookupOf("c", "a", "none", "a", "d")), "a c", true},
+	{"no ids", inPartition("p", lookupOf()), "", true},
+	{"span of everything", access.Access{Of: &access.Span{}}, "d e f a b c", true},
 	{"equality", only(is("1", "a")), "a c e", true},
 	{"equality of another type of number", only(is("1.0", "a")), "a c e", true},
 	{"equality nobody has", only(is("7", "a")), "", true},
 	{"equality in a partition", inPartition("p", only(is("1", "a"))), "a c", true},
 	{"equality of an element", only(is(`"x"`, "t", "[]")), "a b f", true},
-	{"range", only(access.Set{Range: &access.Range{Path: at("a"), Low: openAt("1"), High: typed("1")}}), "b d", true},
-	{"range of elements, each document once", only(access.Set{Range: &access.Range{Path: at("t", "[]"), Low: typed(`""`), High: typed(`""`)}}), "a b f", true},
-	{"defined", only(access.Set{Range: &access.Range{Path: at("a")}}), "a b c d e", true},
+	{"range", only(&access.Range{Path: at("a"), Low: openAt("1"), High: typed("1")}), "b d", true},
+	{"range of elements, each document once", only(&access.Range{Path: at("t", "[]"), Low: typed(`""`), High: typed(`""`)}), "a b f", true},
+	{"defined", only(&access.Range{Path: at("a")}), "a b c d e", true},
 	{"all", only(all(is("1", "a"), is("2", "b"))), "c e", true},
 	{"any", only(some(is("2", "a"), is(`"x"`, "t", "[]"), is("2", "b"))), "a b c e f", true},
-	{"any of none", only(access.Set{Any: []access.Set{}}), "", true},
-	{"all of none", only(access.Set{All: []access.Set{}}), "a b c d e f", true},
-	{"composite equality", only(access.Set{Range: &access.Range{Composite: 1, Equal: []doc.Value{value("1"), value("2")}}}), "c e", true},
-	{"composite, absent values are undefined", only(access.Set{Range: &access.Range{Composite: 1, Equal: []doc.Value{{}}}}), "f", true},
-	{"composite range on a falling column", only(access.Set{Range: &access.Range{Composite: 1, Equal: []doc.Value{value("1")}, Low: closedAt("2")}}), "c e", true},
-	{"stamps", only(access.Set{Range: &access.Range{Path: at("_ts"), Low: closedAt("1000003")}}), "d e f", true},
+	{"any of none", only(access.Union{}), "", true},
+	{"all of none", only(access.Intersection{}), "a b c d e f", true},
+	{"composite equality", only(&access.Range{Composite: 1, Equal: []doc.Value{value("1"), value("2")}}), "c e", true},
+	{"composite, absent values are undefined", only(&access.Range{Composite: 1, Equal: []doc.Value{{}}}), "f", true},
+	{"composite range on a falling column", only(&access.Range{Composite: 1, Equal: []doc.Value{value("1")}, Low: closedAt("2")}), "c e", true},
+	{"stamps", only(&access.Range{Path: at("_ts"), Low: closedAt("1000003")}), "d e f", true},
 	{"walk", walkOf("a", nil), "a c e b d", true},
 	{"walk in reverse", walkOf("a", reversed), "d b e c a", true},
 	{"walk with absent", walkOf("a", withAbsent), "f a c e b d", false},
 	{"walk in reverse with absent", walkOf("a", absentLast), "d b e c a f", false},
 	{"walk in a partition", inPartition("q", walkOf("a", withAbsent)), "f e d", false},
-	{"walk of a range", walkOf("a", func(w *access.Walk) { w.Low, w.High = closedAt("1"), openAt("3") }), "a c e b", true},
+	{"walk of a range", walkOf("a", func(w *access.Walk) { w.Range.Low, w.Range.High = closedAt("1"), openAt("3") }), "a c e b", true},
 	{"walk of stamps", walkOf("_ts", nil), "a b c d e f", true},
 	{"walk of stamps in reverse", walkOf("_ts", reversed), "f e d c b a", true},
 	{"walk of a composite index", along(access.Walk{Range: access.Range{Composite: 1}}), "f c e a b d", true},
 	{"walk of a composite index in reverse", along(access.Walk{Range: access.Range{Composite: 1}, Reverse: true}), "d b a e c f", true},
-	{"walk of a set", access.Access{Walk: &access.Walk{Range: access.Range{Path: at("a")}, Reverse: true}, Set: &access.Set{Any: []access.Set{is("2", "b"), is("2", "a")}}}, "b e c", true},
+	{"walk of a set", along(access.Walk{Range: access.Range{Path: at("a")}, Reverse: true, Set: some(is("2", "b"), is("2", "a"))}), "b e c", true},
 }
 
 // writeForms writes the documents of forms, one each second, among others that die.
@@ -217,7 +216,7 @@ func TestIndexOfAnOldView(t *testing.T) {
 	w := newWorld(t, def)
 	w.writeForms()
 	set, walk := only(is("1", "a")), walkOf("a", nil)
-	compositeSet := only(access.Set{Range: &access.Range{Composite: 1, Equal: []doc.Value{value("1")}}})
+	compositeSet := only(&access.Range{Composite: 1, Equal: []doc.Value{value("1")}})
 	compositeWalk := along(access.Walk{Range: access.Range{Composite: 1}})
 	other := everything
 	other.Composite = [][]catalog.CompositePath{{{Path: "/b"}, {Path: "/a"}}}
@@ -455,7 +454,7 @@ func TestCompositeIndexOfSystemMembers(t *testing.T) {
 	}{
 		{"walk", along(access.Walk{Range: access.Range{Composite: 1}}), "f a c e b d"},
 		{"walk in reverse", along(access.Walk{Range: access.Range{Composite: 1}, Reverse: true}), "d b e c a f"},
-		{"set", only(access.Set{Range: &access.Range{Composite: 1, Equal: []doc.Value{value("1")}}}), "a c e"},
+		{"set", only(&access.Range{Composite: 1, Equal: []doc.Value{value("1")}}), "a c e"},
 	} {
 		var got []string
 		for {
@@ -511,9 +510,9 @@ func TestCountOfWhatEntriesDoNotTell(t *testing.T) {
 		{"long string", is(text, "a")},
 		{"array", is("[]", "a")},
 		{"object in one of several", all(is("1", "a"), some(is("{}", "b"), is("2", "b")))},
-		{"range from a long string", access.Set{Range: &access.Range{Path: at("a"), Low: openAt(text)}}},
+		{"range from a long string", &access.Range{Path: at("a"), Low: openAt(text)}},
 		{"system member", is("1", "_etag")},
-		{"no such composite index", access.Set{Range: &access.Range{Composite: 3}}},
+		{"no such composite index", &access.Range{Composite: 3}},
 	} {
 		if n, ok, err := w.store.Count(context.Background(), w.view(), only(c.set)); ok || err != nil {
 			t.Errorf("%s: %d, %v", c.name, n, err)
@@ -525,7 +524,7 @@ func TestCountOfWhatEntriesDoNotTell(t *testing.T) {
 		_, err := w.write(w.put(store.Create, "p", fmt.Sprint("n", i), `"list":[1,2]`))
 		w.ok(err)
 	}
-	many := only(access.Set{Range: &access.Range{Path: at("list", "[]"), Low: closedAt("1"), High: closedAt("2")}})
+	many := only(&access.Range{Path: at("list", "[]"), Low: closedAt("1"), High: closedAt("2")})
 	if _, ok, err := w.store.Count(context.Background(), w.view(), many); ok || err != nil {
 		t.Errorf("too many numbers to sort are counted, %v", err)
 	}
@@ -545,8 +544,8 @@ func TestCountAlongsideBacklog(t *testing.T) {
 		w.ok(err)
 	}
 	for range 30 {
-		for _, a := range []access.Access{{}, inPartition("p", access.Access{}), only(is("1", "a")), only(access.Set{Range: &access.Range{Path: at("a")}}),
-			inPartition("q", only(is("1", "a"))), inPartition("p", access.Access{IDs: []string{"0", "6", "7", "8"}}), walkOf("_ts", nil)} {
+		for _, a := range []access.Access{{}, inPartition("p", access.Access{}), only(is("1", "a")), only(&access.Range{Path: at("a")}),
+			inPartition("q", only(is("1", "a"))), inPartition("p", lookupOf("0", "6", "7", "8")), walkOf("_ts", nil)} {
 			ref.count(w, a, true, fmt.Sprint(w.now))
 		}
 		w.now += 3

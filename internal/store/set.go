@@ -50,21 +50,21 @@ func (r *reading) narrowed() (list, error) {
 	if err != nil {
 		return nil, err
 	}
-	var sets []*access.Set
-	if r.a.Set != nil {
-		sets = []*access.Set{r.a.Set}
+	var sets []access.Set
+	if r.set != nil {
+		sets = []access.Set{r.set}
 	}
-	return r.narrow(sets, r.a.HasPartition || r.a.Span != nil, limit)
+	return r.narrow(sets, r.scope != nil, limit)
 }
 
 // narrow is narrowed for documents that are in all of the sets and, with base, in the
 // partition or span. limit is how many entries are collected for each if there is no list.
-func (r *reading) narrow(sets []*access.Set, base bool, limit int) (list, error) {
+func (r *reading) narrow(sets []access.Set, base bool, limit int) (list, error) {
 	lists, rest, err := r.split(sets)
 	if err != nil {
 		return nil, err
 	}
-	if base && r.whole() {
+	if base && r.whole {
 		lower, _ := r.rng.PartitionBounds(keys.KindPosting, r.partition)
 		lists, base, r.based = append(lists, &posted{r: r, prefix: lower}), false, true
 	}
@@ -128,10 +128,10 @@ func (r *reading) limitAlone() (int, error) {
 
 // split takes sets apart that all have to hold: those that are lists as they are stored,
 // and the rest.
-func (r *reading) split(sets []*access.Set) (lists intersection, rest []*access.Set, err error) {
+func (r *reading) split(sets []access.Set) (lists intersection, rest []access.Set, err error) {
 	for _, set := range sets {
-		if set.Range == nil && set.Any == nil {
-			more, left, err := r.split(pointers(set.All))
+		if all, ok := set.(access.Intersection); ok {
+			more, left, err := r.split(all)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -147,32 +147,24 @@ func (r *reading) split(sets []*access.Set) (lists intersection, rest []*access.
 	return lists, rest, nil
 }
 
-func pointers(sets []access.Set) []*access.Set {
-	list := make([]*access.Set, len(sets))
-	for i := range sets {
-		list[i] = &sets[i]
-	}
-	return list
-}
-
 // stream gives a Set as a list that needs no collecting, nil if there is none.
-func (r *reading) stream(set *access.Set) list {
-	switch {
-	case set.Range != nil:
-		if isStamp(set.Range) {
+func (r *reading) stream(set access.Set) list {
+	switch set := set.(type) {
+	case *access.Range:
+		if isStamp(set) {
 			return nil
 		}
-		if st, ok := r.stretch(set.Range); ok && st.point {
+		if st, ok := r.stretch(set); ok && st.point {
 			return &posted{r: r, prefix: st.lower}
 		}
-		return nil
-	case set.Any != nil:
-		if len(set.Any) > spend.merged {
-			return nil
+	case access.Union:
+		if len(set) <= spend.merged {
+			return r.streamAll(set, func(lists []list) list { return union(lists) })
 		}
-		return r.streamAll(set.Any, func(lists []list) list { return union(lists) })
-	case len(set.All) > 0:
-		return r.streamAll(set.All, func(lists []list) list { return intersection(lists) })
+	case access.Intersection:
+		if len(set) > 0 {
+			return r.streamAll(set, func(lists []list) list { return intersection(lists) })
+		}
 	}
 	return nil
 }
@@ -180,7 +172,7 @@ func (r *reading) stream(set *access.Set) list {
 func (r *reading) streamAll(sets []access.Set, join func([]list) list) list {
 	lists := make([]list, len(sets))
 	for i := range sets {
-		if lists[i] = r.stream(&sets[i]); lists[i] == nil {
+		if lists[i] = r.stream(sets[i]); lists[i] == nil {
 			return nil
 		}
 	}
@@ -195,20 +187,27 @@ type collector struct {
 }
 
 // add takes in the numbers of a Set. ok is false if they are too many, or not known.
-func (c *collector) add(set *access.Set) (ok bool, err error) {
-	switch {
-	case set.Range != nil:
-		return c.addRange(set.Range)
-	case set.Any != nil:
-		for i := range set.Any {
-			if ok, err = c.add(&set.Any[i]); err != nil || !ok {
+func (c *collector) add(set access.Set) (ok bool, err error) {
+	switch set := set.(type) {
+	case *access.Range:
+		return c.addRange(set)
+	case access.Union:
+		for _, one := range set {
+			if ok, err = c.add(one); err != nil || !ok {
 				return false, err
 			}
 		}
 		return true, nil
+	case access.Intersection:
+		return c.addAll(set)
 	}
+	return false, nil
+}
+
+// addAll takes in the numbers that are in every one of the sets.
+func (c *collector) addAll(sets []access.Set) (ok bool, err error) {
 	steps := c.r.steps
-	l, err := c.r.narrow(pointers(set.All), false, c.left)
+	l, err := c.r.narrow(sets, false, c.left)
 	if err != nil || l == nil {
 		return false, err
 	}
@@ -233,7 +232,7 @@ func (c *collector) addRange(x *access.Range) (ok bool, err error) {
 
 // base takes in the numbers of the partition or span.
 func (c *collector) base() (ok bool, err error) {
-	sel := selectPostings(c.r.v, c.r.a)
+	sel := c.r.postings()
 	return c.take(sel.lower, sel.upper, func(it kv.Iterator) (uint64, bool, error) {
 		number, err := keys.Number(it.Key())
 		return number, sel.span == nil || inSpan(c.r.v.State, it.Key(), sel.span), err
@@ -268,13 +267,13 @@ func (c *collector) take(lower, upper []byte, lead func(kv.Iterator) (number uin
 	return true, it.Err()
 }
 
-// points gives the numbers of the documents that a.IDs names in a.Partition.
-func (r *reading) points() (*sorted, error) {
-	if !r.whole() {
+// points gives the numbers of the documents with these ids in the partition.
+func (r *reading) points(ids []string) (*sorted, error) {
+	if !r.whole {
 		return nil, fault.New(fault.Internal, "ids without their partition")
 	}
-	numbers := make([]uint64, 0, len(r.a.IDs))
-	for _, id := range r.a.IDs {
+	numbers := make([]uint64, 0, len(ids))
+	for _, id := range ids {
 		if err := r.tick(); err != nil {
 			return nil, err
 		}

@@ -127,8 +127,8 @@ func (o *overlay) slotOf(number uint64) *slot {
 func (o *overlay) scanWritten(ctx context.Context, a access.Access, from int, yield func(Document) bool) error {
 	ws := o.tx.set
 	prefix := []byte(nil)
-	if a.HasPartition {
-		prefix = ws.v.Identity().AppendPartition(nil, a.Partition)
+	if partition, ok := access.ScopeOf(a.Of).(access.Partition); ok {
+		prefix = ws.v.Identity().AppendPartition(nil, partition)
 	}
 	for i := from + 1; i < len(ws.slots); i++ {
 		if i%checkEvery == 0 && ctx.Err() != nil {

@@ -40,16 +40,16 @@ func scanWorld(t *testing.T) (*world, *store.SnapshotTransaction, *store.Contain
 
 func selections(w *world) map[string]access.Access {
 	index := w.c.State().Named[0].ID
-	up := access.Visit{Index: index, Intervals: []access.Interval{{Low: &access.Bound{Value: doc.Int(1)}, High: &access.Bound{Value: doc.Int(5)}}}}
-	down := access.Visit{Index: index, Reverse: true}
-	byID := access.Visit{Index: access.Identity}
+	up := access.IndexScan{Index: index, Intervals: []access.Interval{{Low: &access.Bound{Value: doc.Int(1)}, High: &access.Bound{Value: doc.Int(5)}}}}
+	down := access.IndexScan{Index: index, Reverse: true}
+	byID := access.IndexScan{Index: access.Identity}
 	return map[string]access.Access{
 		"all":            {},
-		"index up":       {Visits: []access.Visit{up}},
-		"index down":     {Visits: []access.Visit{down}},
-		"identity":       {Visits: []access.Visit{byID}},
-		"two of them":    {Visits: []access.Visit{up, down}},
-		"whole by stamp": {Set: &access.Set{Range: &access.Range{Path: access.Path{{Name: "_ts"}}}}},
+		"index up":       {Of: &access.IndexScans{up}},
+		"index down":     {Of: &access.IndexScans{down}},
+		"identity":       {Of: &access.IndexScans{byID}},
+		"two of them":    {Of: &access.IndexScans{up, down}},
+		"whole by stamp": {Of: &access.Filter{Set: &access.Range{Path: access.Path{{Name: "_ts"}}}}},
 	}
 }
 

@@ -21,27 +21,11 @@ type Key struct {
 	ID        string
 }
 
-// A Version identifies one version of one document: what an ETag stands for.
-type Version struct {
-	Sequence uint64
-	Stamp    expiry.Stamp
-}
+// A Version is that of access.
+type Version = access.Version
 
-// A Document is one living document. Body shares the store's memory: it is valid only during the call or iteration step
-// that handed it out.
-type Document struct {
-	Number  uint64 // of the document in its container, never reused, rising in order of creation
-	Version        // of its last write
-	TTL     expiry.TTL
-	Body    doc.Doc
-
-	// Deadline is the first second at which the document does not exist under the settings in force; 0 if there is
-	// none.
-	Deadline expiry.Stamp
-
-	// Position is where a Scan resumes after this document. Only Scan sets it; its bytes are valid only for the step.
-	Position access.Position
-}
+// A Document is that of access.
+type Document = access.Document
 
 // A Verb is what an Op does.
 type Verb uint8

@@ -170,15 +170,15 @@ func TestFeedOrder(t *testing.T) {
 	w.ok(err)
 	_, err = w.write(store.Op{Verb: store.Delete, Key: key("p", "a")})
 	w.ok(err)
-	if got := w.feed(access.Access{}, 0); got != "c d b" {
+	if got := w.feed(nil, 0); got != "c d b" {
 		t.Errorf("feed %q", got)
 	}
-	if got := w.feed(access.Access{}, middle); got != "b" {
+	if got := w.feed(nil, middle); got != "b" {
 		t.Errorf("feed after %d: %q", middle, got)
 	}
 	at, err := w.store.SequenceAt(context.Background(), w.view(), w.now-1)
 	w.ok(err)
-	if got := w.feed(access.Access{}, at); got != "b" {
+	if got := w.feed(nil, at); got != "b" {
 		t.Errorf("feed after the first second: %q", got)
 	}
 	if got := w.scan(access.Access{}); got != "b c d" {
@@ -187,9 +187,9 @@ func TestFeedOrder(t *testing.T) {
 }
 
 // feed gives the ids of a change feed, scan those of a walk.
-func (w *world) feed(a access.Access, after uint64) string {
+func (w *world) feed(scope access.Scope, after uint64) string {
 	w.t.Helper()
-	return w.ids(w.store.Changes(context.Background(), w.view(), a, after))
+	return w.ids(w.store.Changes(context.Background(), w.view(), scope, after))
 }
 
 func (w *world) scan(a access.Access) string {

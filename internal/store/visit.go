@@ -13,7 +13,7 @@ import (
 // A visiting is a walk over the intervals of one index that has a name.
 type visiting struct {
 	*reading
-	v         *access.Visit
+	v         *access.IndexScan
 	n         *named // nil for the index on _id
 	prefix    []byte // of all entries
 	intervals []bounds
@@ -34,17 +34,17 @@ var errManyEntries = fault.New(fault.Conflict, "a document has several entries i
 // scanVisits hands out documents in the order of the indexes that have names. A position is
 // the ordinal of the visit and the entry's key without its prefix. It is stateless: a document
 // with several entries is handed out at the first of them that the walks meet.
-func (r *reading) scanVisits() error {
+func (r *reading) scanNamed(scans access.IndexScans) error {
 	from, after := 0, []byte(nil)
-	if r.a.After != nil {
-		if len(r.a.After) < 2 || int(r.a.After[0]) >= len(r.a.Visits) {
+	if r.after != nil {
+		if len(r.after) < 2 || int(r.after[0]) >= len(scans) {
 			return ErrPosition
 		}
-		from, after = int(r.a.After[0]), r.a.After[1:]
+		from, after = int(r.after[0]), r.after[1:]
 	}
-	walks := make([]*visiting, len(r.a.Visits))
-	for i := range r.a.Visits {
-		w, err := r.visiting(&r.a.Visits[i])
+	walks := make([]*visiting, len(scans))
+	for i := range scans {
+		w, err := r.visiting(&scans[i])
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (r *reading) scanVisits() error {
 	return nil
 }
 
-func (r *reading) visiting(v *access.Visit) (*visiting, error) {
+func (r *reading) visiting(v *access.IndexScan) (*visiting, error) {
 	w := &visiting{reading: r, v: v}
 	if v.Index == access.Identity {
 		w.prefix = r.rng.AppendPrefix(nil, keys.KindLookup)

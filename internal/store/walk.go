@@ -29,11 +29,11 @@ type walking struct {
 }
 
 // scanWalk hands out documents in the order of entries.
-func (r *reading) scanWalk() error {
-	w := walking{reading: r, w: r.a.Walk, stamps: isStamp(&r.a.Walk.Range)}
-	if r.a.After != nil {
+func (r *reading) scanWalk(of *access.Walk) error {
+	w := walking{reading: r, w: of, stamps: isStamp(&of.Range)}
+	if r.after != nil {
 		var ok bool
-		if w.after, w.reached, ok = r.a.After.Values(); !ok || len(w.after) == 0 {
+		if w.after, w.reached, ok = r.after.Values(); !ok || len(w.after) == 0 {
 			return ErrPosition
 		}
 	}
@@ -50,7 +50,7 @@ func (r *reading) scanWalk() error {
 // few, and their square is below the number of documents in the container, it is cheaper to
 // load and sort them than to look for twenty of them among the entries.
 func (w *walking) narrowDown() error {
-	if w.a.Set == nil && !w.a.HasPartition && w.a.Span == nil {
+	if w.set == nil && w.scope == nil {
 		return nil
 	}
 	w.collected = 2 * spend.filter
@@ -79,7 +79,7 @@ func (w *walking) narrowDown() error {
 // overEntries visits the documents that have entries and, before or in reverse behind
 // them, those that have no value.
 func (w *walking) overEntries() error {
-	absent := w.w.Absent && w.w.Composite == 0
+	absent := w.w.Absent && w.w.Range.Composite == 0
 	inAbsent := len(w.after) == 1 && doc.IsUndefined(w.after[0])
 	missing := w.among
 	if _, ok := w.stretch(&w.w.Range); !ok {
@@ -96,7 +96,7 @@ func (w *walking) overEntries() error {
 		return errIndexChanged
 	}
 	w.shown = exposed(w.st.columns)
-	if w.after != nil && (w.w.Composite > 0 || !inAbsent) {
+	if w.after != nil && (w.w.Range.Composite > 0 || !inAbsent) {
 		if err := w.resumeEntries(); err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (w *walking) overEntries() error {
 			return err
 		}
 	}
-	if w.w.Composite > 0 || !inAbsent || !w.w.Reverse {
+	if w.w.Range.Composite > 0 || !inAbsent || !w.w.Reverse {
 		if err := w.alongEntries(); err != nil {
 			return err
 		}
@@ -120,8 +120,8 @@ func (w *walking) overEntries() error {
 // resumeEntries moves the bounds of the stretch behind the position.
 func (w *walking) resumeEntries() error {
 	values := w.after
-	if w.w.Composite > 0 && len(values) == w.shown-len(w.w.Equal) {
-		values = append(slices.Clone(w.w.Equal), values...)
+	if w.w.Range.Composite > 0 && len(values) == w.shown-len(w.w.Range.Equal) {
+		values = append(slices.Clone(w.w.Range.Equal), values...)
 	}
 	if len(values) != w.shown {
 		return ErrPosition
@@ -267,7 +267,7 @@ func (w *walking) entryOf(dst []byte, number uint64, h keys.Header, body doc.Doc
 	dst = append(dst, w.st.prefix...)
 	for _, c := range w.st.columns {
 		v := c.path.Lookup(body)
-		if w.w.Composite == 0 && doc.IsUndefined(v) {
+		if w.w.Range.Composite == 0 && doc.IsUndefined(v) {
 			return dst[:start]
 		}
 		dst = keys.AppendValue(dst, v, c.descending)

@@ -22,7 +22,7 @@ var errAllVersions = fault.New(fault.Unsupported, "The change feed of all versio
 // listChanges reads the items that were written after the place where the client
 // stands, at their latest version, in order of their writes. With nothing to tell
 // it answers 304, never an empty page. Either way the ETag is where to go on.
-func listChanges(e *exchange, v catalog.View, sel access.Access, size int) (status int, err error) {
+func listChanges(e *exchange, v catalog.View, scope access.Scope, size int) (status int, err error) {
 	if err := e.checkFeedMode(); err != nil {
 		return 0, err
 	}
@@ -36,7 +36,7 @@ func listChanges(e *exchange, v catalog.View, sel access.Access, size int) (stat
 	}
 	last, rows := after, 0
 	if after < newest {
-		if last, rows, err = e.changes(v, sel, after, size); err != nil {
+		if last, rows, err = e.changes(v, scope, after, size); err != nil {
 			return 0, err
 		}
 	}
@@ -62,9 +62,9 @@ func (e *exchange) checkFeedMode() error {
 }
 
 // changes writes one page, and returns the sequence of its last item.
-func (e *exchange) changes(v catalog.View, sel access.Access, after uint64, size int) (last uint64, rows int, err error) {
+func (e *exchange) changes(v catalog.View, scope access.Scope, after uint64, size int) (last uint64, rows int, err error) {
 	e.openFeed(containerRID(v.Container), "Documents")
-	for d, err := range e.door.store.Changes(e.Context(), v, sel, after) {
+	for d, err := range e.door.store.Changes(e.Context(), v, scope, after) {
 		if err != nil {
 			return 0, 0, err
 		}

@@ -53,7 +53,6 @@ func parseCondition(ctx context.Context, v catalog.View, text doc.Value) (*condi
 
 // holds reports whether an item fulfils the condition.
 func (c *condition) holds(d *store.Document) (bool, error) {
-	seen, _ := asked(c.view.State, d, nil)
-	system, _ := appendSystem(nil, nil, c.view.Container, &seen)
-	return c.query.Match(c.ctx, &seen, system)
+	system, _ := appendSystem(nil, nil, c.view.Container, d)
+	return c.query.Match(c.ctx, d, system)
 }

@@ -23,17 +23,17 @@ const (
 
 var errToken = fault.New(fault.Invalid, "Invalid Continuation Token. Send a token as it came, in a request for the same feed.")
 
-// continuation writes the token with which a feed of container c, limited as
-// sel says, goes on behind a position. query is the shape of a query over it.
-func continuation(c *catalog.Container, sel access.Access, at []byte, query ...string) string {
+// continuation writes the token with which a feed of container c, limited to
+// scope, goes on behind a position. query is the shape of a query over it.
+func continuation(c *catalog.Container, scope access.Scope, at []byte, query ...string) string {
 	raw := append([]byte{tokenVersion}, at...)
-	raw = append(raw, tokenSum(c, sel, raw, query)...)
+	raw = append(raw, tokenSum(c, scope, raw, query)...)
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // parseContinuation reads it back. A token that is damaged, forged, or of another
 // container, selection or query is fault.Invalid.
-func parseContinuation(text string, c *catalog.Container, sel access.Access, query ...string) (access.Position, error) {
+func parseContinuation(text string, c *catalog.Container, scope access.Scope, query ...string) (access.Position, error) {
 	if len(text) > maxToken {
 		return nil, errToken
 	}
@@ -42,7 +42,7 @@ func parseContinuation(text string, c *catalog.Container, sel access.Access, que
 		return nil, errToken
 	}
 	signed, sum := raw[:len(raw)-tokenSumBytes], raw[len(raw)-tokenSumBytes:]
-	if !hmac.Equal(sum, tokenSum(c, sel, signed, query)) {
+	if !hmac.Equal(sum, tokenSum(c, scope, signed, query)) {
 		return nil, errToken
 	}
 	return access.Position(signed[1:]), nil
@@ -50,7 +50,7 @@ func parseContinuation(text string, c *catalog.Container, sel access.Access, que
 
 // tokenSum guards against accidents and guesses, not against readers of this
 // source: a position reaches nothing that its selection does not.
-func tokenSum(c *catalog.Container, sel access.Access, signed []byte, query []string) []byte {
+func tokenSum(c *catalog.Container, scope access.Scope, signed []byte, query []string) []byte {
 	var text []byte
 	part := func(kind byte, data []byte) {
 		text = append(text, kind)
@@ -58,14 +58,14 @@ func tokenSum(c *catalog.Container, sel access.Access, signed []byte, query []st
 		text = append(text, data...)
 	}
 	text = binary.LittleEndian.AppendUint32(text, c.ID)
-	if sel.HasPartition {
-		for _, v := range sel.Partition {
+	switch scope := scope.(type) {
+	case access.Partition:
+		for _, v := range scope {
 			part('p', append([]byte{byte(v.Type)}, v.Data...))
 		}
-	}
-	if sel.Span != nil {
-		part('s', sel.Span.Low)
-		part('s', sel.Span.High)
+	case *access.Span:
+		part('s', scope.Low)
+		part('s', scope.High)
 	}
 	for _, q := range query {
 		part('q', []byte(q))

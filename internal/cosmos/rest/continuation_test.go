@@ -13,7 +13,7 @@ import (
 
 func TestContinuation(t *testing.T) {
 	c := &catalog.Container{ID: 7}
-	whole := access.Access{}
+	var whole access.Scope
 	at := access.Position("\x00\x01position\xff")
 	token := continuation(c, whole, at)
 
@@ -43,19 +43,19 @@ func TestContinuation(t *testing.T) {
 	})
 	a, b := []doc.Value{doc.String("a")}, []doc.Value{doc.String("b")}
 	for _, other := range []struct {
-		name string
-		c    *catalog.Container
-		sel  access.Access
+		name  string
+		c     *catalog.Container
+		scope access.Scope
 	}{
-		{"another container", &catalog.Container{ID: 8}, access.Access{Partition: a, HasPartition: true}},
-		{"another partition", c, access.Access{Partition: b, HasPartition: true}},
-		{"a longer partition", c, access.Access{Partition: append(a, b...), HasPartition: true}},
+		{"another container", &catalog.Container{ID: 8}, access.Partition(a)},
+		{"another partition", c, access.Partition(b)},
+		{"a longer partition", c, access.Partition(append(a, b...))},
 		{"no partition", c, whole},
-		{"a span", c, access.Access{Span: &access.Span{Low: []byte{1}}}},
+		{"a span", c, &access.Span{Low: []byte{1}}},
 	} {
 		t.Run("of "+other.name, func(t *testing.T) {
-			token := continuation(c, access.Access{Partition: a, HasPartition: true}, at)
-			if _, err := parseContinuation(token, other.c, other.sel); fault.KindOf(err) != fault.Invalid {
+			token := continuation(c, access.Partition(a), at)
+			if _, err := parseContinuation(token, other.c, other.scope); fault.KindOf(err) != fault.Invalid {
 				t.Fatalf("taken: %v", err)
 			}
 		})
@@ -65,15 +65,15 @@ func TestContinuation(t *testing.T) {
 func FuzzParseContinuation(f *testing.F) {
 	c := &catalog.Container{ID: 1}
 	f.Add("", []byte("x"))
-	f.Add(continuation(c, access.Access{}, access.Position("abc")), []byte{0, 0xFF})
+	f.Add(continuation(c, nil, access.Position("abc")), []byte{0, 0xFF})
 	f.Fuzz(func(t *testing.T, text string, position []byte) {
-		if at, err := parseContinuation(text, c, access.Access{}); err == nil && continuation(c, access.Access{}, at) != text {
+		if at, err := parseContinuation(text, c, nil); err == nil && continuation(c, nil, at) != text {
 			t.Fatalf("%q is read as %q, which is written otherwise", text, at)
 		}
 		if len(position) == 0 {
 			return
 		}
-		at, err := parseContinuation(continuation(c, access.Access{}, position), c, access.Access{})
+		at, err := parseContinuation(continuation(c, nil, position), c, nil)
 		if len(position) < maxToken/2 && (err != nil || !bytes.Equal(at, position)) {
 			t.Fatalf("position %q comes back as %q: %v", position, at, err)
 		}

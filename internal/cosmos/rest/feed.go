@@ -24,7 +24,7 @@ func listItems(e *exchange) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	sel, err := selection(e, v.State)
+	scope, err := feedScope(e, v.State)
 	if err != nil {
 		return 0, err
 	}
@@ -33,23 +33,24 @@ func listItems(e *exchange) (status int, err error) {
 		return 0, err
 	}
 	if e.given(hFeed) != "" {
-		return listChanges(e, v, sel, size)
+		return listChanges(e, v, scope, size)
 	}
+	var after access.Position
 	if token := e.given(hContinuation); token != "" {
-		if sel.After, err = parseContinuation(token, v.Container, sel); err != nil {
+		if after, err = parseContinuation(token, v.Container, scope); err != nil {
 			return 0, err
 		}
 	}
-	return http.StatusOK, e.page(v, sel, size)
+	return http.StatusOK, e.page(v, scope, after, size)
 }
 
 // page writes one page of items. It looks one living item ahead, so that the last
 // page has no continuation.
-func (e *exchange) page(v catalog.View, sel access.Access, size int) error {
+func (e *exchange) page(v catalog.View, scope access.Scope, after access.Position, size int) error {
 	e.openFeed(containerRID(v.Container), "Documents")
 	var last access.Position
 	rows := 0
-	for d, err := range e.door.store.Scan(e.Context(), v, sel) {
+	for d, err := range e.door.store.Scan(e.Context(), v, access.Access{Of: scope, After: after}) {
 		if err != nil {
 			return err
 		}
@@ -58,7 +59,7 @@ func (e *exchange) page(v catalog.View, sel access.Access, size int) error {
 				return err
 			}
 		} else if rows == size || len(e.reply) >= maxPage || e.makeRoom(shown(d.Body)) != nil {
-			e.set(outContinuation, continuation(v.Container, sel, last))
+			e.set(outContinuation, continuation(v.Container, scope, last))
 			break
 		}
 		if rows > 0 {
@@ -73,31 +74,31 @@ func (e *exchange) page(v catalog.View, sel access.Access, size int) error {
 	return nil
 }
 
-// selection is the part of a container that the headers of a feed name: a
+// feedScope is the part of a container that the headers of a feed name: a
 // partition, all partitions under a prefix, a range of effective partition keys,
-// or everything.
-func selection(e *exchange, st *catalog.State) (sel access.Access, err error) {
+// or, as nil, everything.
+func feedScope(e *exchange, st *catalog.State) (access.Scope, error) {
 	if err := checkRangeID(e); err != nil {
-		return sel, err
+		return nil, err
 	}
-	if sel.Partition, sel.HasPartition, err = feedPartition(e, st); err != nil || sel.HasPartition {
-		return sel, err
+	if partition, limited, err := feedPartition(e, st); err != nil {
+		return nil, err
+	} else if limited {
+		return access.Partition(partition), nil
 	}
 	low, err := parseEPK(e.given(hStartEPK))
 	if err != nil {
-		return sel, err
+		return nil, err
 	}
 	high, err := parseEPK(e.given(hEndEPK))
 	if err != nil {
-		return sel, err
+		return nil, err
 	}
-	if len(low) > 0 || len(high) > 0 {
-		sel.Span = &access.Span{Low: low, High: high}
+	span := &access.Span{Low: low, High: high}
+	if len(low) == 0 && len(high) == 0 || isMongo(st) && holdsMongo(st, span) {
+		return nil, nil
 	}
-	if isMongo(st) {
-		sel.Span = mongoSpan(st, sel.Span)
-	}
-	return sel, nil
+	return span, nil
 }
 
 // parseEPK reads an effective partition key, "" being the end of the range that it

@@ -151,12 +151,9 @@ func mongoPartition(parts []doc.Value) ([]doc.Value, error) {
 	return []doc.Value{{}}, nil
 }
 
-// mongoSpan leaves out a span that holds the one partition, so that documents come in
-// order of creation.
-func mongoSpan(st *catalog.State, span *access.Span) *access.Span {
+// holdsMongo reports whether a span holds the one partition: it is left out then, so that documents
+// come in order of creation.
+func holdsMongo(st *catalog.State, span *access.Span) bool {
 	epk := store.EffectivePartitionKey(st, []doc.Value{{}})
-	if span == nil || bytes.Compare(span.Low, epk) <= 0 && (len(span.High) == 0 || bytes.Compare(epk, span.High) < 0) {
-		return nil
-	}
-	return span
+	return bytes.Compare(span.Low, epk) <= 0 && (len(span.High) == 0 || bytes.Compare(epk, span.High) < 0)
 }

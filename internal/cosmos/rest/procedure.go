@@ -182,9 +182,9 @@ func (e *exchange) newScriptCollection(ctx context.Context, v catalog.View, part
 		tx: e.door.store.Begin(v), fresh: map[uint64]string{}, ru: 1,
 		functions: e.door.functionsOf(ctx, v.Container),
 	}
-	base := access.Access{Partition: partition, HasPartition: true}
-	if isMongo(v.State) {
-		base = access.Access{} // there is no other
+	var base access.Scope
+	if !isMongo(v.State) { // which has one partition
+		base = access.Partition(partition)
 	}
 	c.env = e.environment(v, base, question{})
 	c.env.Function = c.functions.find

@@ -173,11 +173,11 @@ func (e *exchange) answerQuery(q question) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	sel, err := selection(e, v.State)
+	scope, err := feedScope(e, v.State)
 	if err != nil {
 		return 0, err
 	}
-	env := e.environment(v, sel, q)
+	env := e.environment(v, scope, q)
 	if q.tree, err = plan.WithComputed(q.tree, computed(v.State)); err != nil {
 		return 0, err
 	}
@@ -186,7 +186,7 @@ func (e *exchange) answerQuery(q question) (int, error) {
 	}
 	var token []byte
 	if text := e.given(hContinuation); text != "" {
-		if token, err = parseContinuation(text, v.Container, sel, q.shape()); err != nil {
+		if token, err = parseContinuation(text, v.Container, scope, q.shape()); err != nil {
 			return 0, err
 		}
 	}
@@ -198,7 +198,7 @@ func (e *exchange) answerQuery(q question) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	crossing, err := e.crosses(v, sel, q, env, prepared.Plan())
+	crossing, err := e.crosses(v, scope, q, env, prepared.Plan())
 	if err != nil {
 		return 0, err
 	}
@@ -219,7 +219,7 @@ func (e *exchange) answerQuery(q question) (int, error) {
 		page.Next = atEnd
 	}
 	if page.Next != nil {
-		e.set(outContinuation, continuation(v.Container, sel, page.Next, q.shape()))
+		e.set(outContinuation, continuation(v.Container, scope, page.Next, q.shape()))
 	}
 	e.sendMetrics(prepared.Plan(), page.Metrics, compiled)
 	e.charge(queryCharge(page.Metrics))
@@ -250,10 +250,10 @@ func (e *exchange) enterQuery() (catalog.View, error) {
 }
 
 // environment is what a query over items is prepared with.
-func (e *exchange) environment(v catalog.View, sel access.Access, q question) exec.Environment {
+func (e *exchange) environment(v catalog.View, scope access.Scope, q question) exec.Environment {
 	return exec.Environment{
 		Schema:     e.door.store.Schema(v),
-		Base:       sel,
+		Base:       scope,
 		Parameters: q.parameters,
 		Now:        e.at,
 		Function:   e.function,
@@ -336,8 +336,11 @@ var (
 // crosses refuses queries over several partitions that the client did not allow and, when
 // they are answered as the service does, those that the service leaves to clients to merge. It
 // reports whether a strict answer has several partitions to go over.
-func (e *exchange) crosses(v catalog.View, sel access.Access, q question, env exec.Environment, p *plan.Plan) (bool, error) {
-	one := sel.HasPartition || sel.Span != nil || e.given(hRangeID) != "" || p.Access.HasPartition || hasSystemKey(v.State)
+func (e *exchange) crosses(v catalog.View, scope access.Scope, q question, env exec.Environment, p *plan.Plan) (bool, error) {
+	one := scope != nil || e.given(hRangeID) != "" || hasSystemKey(v.State)
+	if !one {
+		_, one = access.ScopeOf(p.Access.Of).(access.Partition)
+	}
 	switch {
 	case one:
 		return false, nil

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/mayflydb/mayfly/internal/access"
 )
 
 var asQuery = []string{"content-type", "application/query+json", "x-ms-documentdb-isquery", "true", "x-ms-documentdb-query-enablecrosspartition", "true"}
@@ -166,7 +164,7 @@ func TestForgedContinuations(t *testing.T) {
 					forged = append(forged[:at:at], forged[min(at+1, len(forged)-1):]...)
 				}
 			}
-			text := continuation(c, access.Access{}, forged, q.shape())
+			text := continuation(c, nil, forged, q.shape())
 			if a := d.ask(documents, query, "x-ms-max-item-count", "2", "x-ms-continuation", text); a.status >= 500 {
 				t.Errorf("%s with %x: %d\n%s", query, forged, a.status, d.log.String())
 			}

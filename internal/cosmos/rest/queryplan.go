@@ -41,6 +41,7 @@ var errPlanTime = fault.New(fault.Timeout, "The query takes too long to plan. Co
 
 // gatewayPlan makes the plan of a query over a container.
 func gatewayPlan(v catalog.View, q question, env exec.Environment, features plan.Features) (*plan.GatewayPlan, error) {
+	partition, limited := env.Base.(access.Partition)
 	return plan.Gateway(q.tree, plan.GatewayEnvironment{
 		Constant:     exec.Constants(env),
 		Partition:    env.Schema.Partition,
@@ -49,7 +50,7 @@ func gatewayPlan(v catalog.View, q question, env exec.Environment, features plan
 			return strings.ToUpper(hex.EncodeToString(store.EffectivePartitionKey(v.State, values)))
 		},
 		Distance:     env.Distance,
-		OnePartition: env.Base.HasPartition && len(env.Base.Partition) == len(v.Partition.Paths),
+		OnePartition: limited && len(partition) == len(v.Partition.Paths),
 		Supported:    features,
 	})
 }

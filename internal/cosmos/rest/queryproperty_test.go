@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
@@ -418,7 +417,7 @@ func TestTokensThatSayAnything(t *testing.T) {
 			for range m.IntN(4) {
 				b[m.IntN(len(b))] = byte(m.IntN(256))
 			}
-			_, _, a := m.page(r.text(), 1+m.IntN(50), continuation(m.coll(), access.Access{}, b, r.text()))
+			_, _, a := m.page(r.text(), 1+m.IntN(50), continuation(m.coll(), nil, b, r.text()))
 			if a.status != 200 && a.status != 400 && a.status != 413 {
 				t.Fatalf("%s: %x\n%s", r.text(), b, a.text)
 			}

@@ -9,9 +9,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
-	"github.com/mayflydb/mayfly/internal/cosmos/sql/exec"
 	"github.com/mayflydb/mayfly/internal/doc"
-	"github.com/mayflydb/mayfly/internal/store"
 )
 
 // An itemSource is the items of a container as a query sees them.
@@ -21,32 +19,29 @@ type itemSource struct {
 	link []byte // see appendSystem
 }
 
-func (s *itemSource) Scan(ctx context.Context, a access.Access) iter.Seq2[*exec.Document, error] {
-	return func(yield func(*exec.Document, error) bool) {
-		var out exec.Document
+func (s *itemSource) Scan(ctx context.Context, a access.Access) iter.Seq2[*access.Document, error] {
+	return asItems(s.view.State, s.door.store.Scan(ctx, s.view, a))
+}
+
+// asItems hands out the documents of a walk as a query sees them.
+func asItems(st *catalog.State, documents iter.Seq2[access.Document, error]) iter.Seq2[*access.Document, error] {
+	return func(yield func(*access.Document, error) bool) {
+		var out access.Document // one for all, as yield keeps no document
 		var shape []byte
-		for d, err := range s.door.store.Scan(ctx, s.view, a) {
+		for d, err := range documents {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			out, shape = asked(s.view.State, &d, shape)
+			if out = d; isMongo(st) {
+				shape = appendMongoItem(shape[:0], d.Body)
+				out.Body = shape
+			}
 			if !yield(&out, nil) {
 				return
 			}
 		}
 	}
-}
-
-// asked is a stored document as a query sees it. shape is memory for it, which it gives
-// back for the next one.
-func asked(st *catalog.State, d *store.Document, shape []byte) (exec.Document, []byte) {
-	out := exec.Document{Number: d.Number, Sequence: d.Sequence, Stamp: d.Stamp, Body: d.Body, Position: d.Position}
-	if isMongo(st) {
-		shape = appendMongoItem(shape[:0], d.Body)
-		out.Body = shape
-	}
-	return out, shape
 }
 
 func (s *itemSource) Count(ctx context.Context, a access.Access) (n uint64, ok bool, err error) {
@@ -55,14 +50,14 @@ func (s *itemSource) Count(ctx context.Context, a access.Access) (n uint64, ok b
 
 // System makes the members that the service adds to an item: the same as
 // appendItem writes.
-func (s *itemSource) System(dst []byte, d *exec.Document) doc.Doc {
+func (s *itemSource) System(dst []byte, d *access.Document) doc.Doc {
 	dst, s.link = appendSystem(dst, s.link, s.view.Container, d)
 	return dst
 }
 
 // appendSystem appends {_rid, _self, _etag, _attachments, _ts}. link is what the call
 // before for the same container gave out as such, nil for the first.
-func appendSystem(dst, link []byte, c *catalog.Container, d *exec.Document) (out, same []byte) {
+func appendSystem(dst, link []byte, c *catalog.Container, d *access.Document) (out, same []byte) {
 	if len(link) == 0 {
 		link = databaseRID(c.Database).append(append(link, "dbs/"...))
 		link = containerRID(c).append(append(link, "/colls/"...))
@@ -77,7 +72,7 @@ func appendSystem(dst, link []byte, c *catalog.Container, d *exec.Document) (out
 	dst = append(append(dst, link...), dst[from:to]...)
 	dst = closeText(append(dst, '/'), text)
 	dst, text = openText(dst, "_etag")
-	dst = closeText(appendETag(dst, store.Version{Sequence: d.Sequence, Stamp: d.Stamp}), text)
+	dst = closeText(appendETag(dst, d.Version), text)
 	dst = bsoncore.AppendStringElement(dst, "_attachments", "attachments/")
 	dst = bsoncore.AppendInt64Element(dst, "_ts", d.Stamp)
 	dst, _ = bsoncore.AppendDocumentEnd(dst, at)

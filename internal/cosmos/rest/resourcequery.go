@@ -29,7 +29,7 @@ func queryResources(e *exchange, list handler) (int, error) {
 	}
 	var token []byte
 	if text := e.given(hContinuation); text != "" {
-		if token, err = parseContinuation(text, e.listed(), access.Access{}, e.URL.Path, q.shape()); err != nil {
+		if token, err = parseContinuation(text, e.listed(), nil, e.URL.Path, q.shape()); err != nil {
 			return 0, err
 		}
 	}
@@ -45,7 +45,7 @@ func queryResources(e *exchange, list handler) (int, error) {
 		return 0, err
 	}
 	if page.Next != nil {
-		e.set(outContinuation, continuation(e.listed(), access.Access{}, page.Next, e.URL.Path, q.shape()))
+		e.set(outContinuation, continuation(e.listed(), nil, page.Next, e.URL.Path, q.shape()))
 	}
 	e.sendMetrics(prepared.Plan(), page.Metrics, compiled)
 	e.charge(queryCharge(page.Metrics))
@@ -92,11 +92,12 @@ func (e *exchange) resources(list handler) (*resourceSource, string, error) {
 	return s, e.feed.key, nil
 }
 
-func (s *resourceSource) Scan(_ context.Context, a access.Access) iter.Seq2[*exec.Document, error] {
-	return func(yield func(*exec.Document, error) bool) {
+func (s *resourceSource) Scan(_ context.Context, a access.Access) iter.Seq2[*access.Document, error] {
+	return func(yield func(*access.Document, error) bool) {
 		after, _ := a.After.Number()
 		for i, row := range s.rows {
-			d := exec.Document{Number: s.numbers[i], Sequence: s.numbers[i], Body: doc.Without(row, systemMembers...)}
+			d := access.Document{Number: s.numbers[i], Body: doc.Without(row, systemMembers...)}
+			d.Sequence = d.Number
 			if d.Number <= after {
 				continue
 			}
@@ -114,7 +115,7 @@ func (s *resourceSource) Count(context.Context, access.Access) (uint64, bool, er
 }
 
 // System takes the system members out of the row itself.
-func (s *resourceSource) System(dst []byte, d *exec.Document) doc.Doc {
+func (s *resourceSource) System(dst []byte, d *access.Document) doc.Doc {
 	i, ok := slices.BinarySearch(s.numbers, d.Number)
 	if !ok {
 		return append(dst, 5, 0, 0, 0, 0)

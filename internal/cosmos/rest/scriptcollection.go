@@ -206,10 +206,10 @@ func (c *scriptCollection) Query(query []byte, size int, token string) (script.P
 	if err != nil {
 		return script.Page{}, err
 	}
-	sel := c.env.Base
+	scope := c.env.Base
 	var at []byte
 	if token != "" {
-		if at, err = parseContinuation(token, c.view.Container, sel, q.text); err != nil {
+		if at, err = parseContinuation(token, c.view.Container, scope, q.text); err != nil {
 			return script.Page{}, err
 		}
 	}
@@ -231,7 +231,7 @@ func (c *scriptCollection) Query(query []byte, size int, token string) (script.P
 	}
 	out := script.Page{Rows: append(rows, ']')}
 	if page.Next != nil {
-		out.Continuation = continuation(c.view.Container, sel, page.Next, q.text)
+		out.Continuation = continuation(c.view.Container, scope, page.Next, q.text)
 	}
 	return out, nil
 }
@@ -258,24 +258,11 @@ func parseQuestion(text []byte) (q question, err error) {
 }
 
 // Scan is the transaction's.
-func (c *scriptCollection) Scan(ctx context.Context, a access.Access) iter.Seq2[*exec.Document, error] {
-	return func(yield func(*exec.Document, error) bool) {
-		var out exec.Document
-		var shape []byte
-		if isMongo(c.view.State) {
-			a.Partition, a.HasPartition = c.partition, true
-		}
-		for d, err := range c.tx.Scan(ctx, a) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			out, shape = asked(c.view.State, &d, shape)
-			if !yield(&out, nil) {
-				return
-			}
-		}
+func (c *scriptCollection) Scan(ctx context.Context, a access.Access) iter.Seq2[*access.Document, error] {
+	if isMongo(c.view.State) {
+		a.Of = access.Partition(c.partition)
 	}
+	return asItems(c.view.State, c.tx.Scan(ctx, a))
 }
 
 // Count counts nothing: what a script has counted it must have looked at, so
@@ -285,7 +272,7 @@ func (c *scriptCollection) Count(context.Context, access.Access) (uint64, bool, 
 }
 
 // System makes the members that the service adds to an item.
-func (c *scriptCollection) System(dst []byte, d *exec.Document) doc.Doc {
+func (c *scriptCollection) System(dst []byte, d *access.Document) doc.Doc {
 	dst, c.text = appendSystem(dst, c.text, c.view.Container, d)
 	return dst
 }

@@ -82,6 +82,6 @@ func (r *request) foreignPlan(v catalog.View, q *selection, p *plan.Plan) *plan.
 	}
 	narrow := *p
 	bound := &access.Bound{Value: id}
-	narrow.Access.Set = &access.Set{Range: &access.Range{Path: path, Low: bound, High: bound}}
+	narrow.Access.Of = &access.Filter{Set: &access.Range{Path: path, Low: bound, High: bound}}
 	return &narrow
 }

@@ -195,7 +195,7 @@ func (r *request) each(q *selection, v catalog.View, p *plan.Plan, after access.
 
 // sameWay reports whether a position in the walk of one plan is one in that of the other.
 func sameWay(a, b *plan.Plan) bool {
-	return slices.EqualFunc(a.Access.Visits, b.Access.Visits, func(x, y access.Visit) bool {
+	return slices.EqualFunc(a.Scans(), b.Scans(), func(x, y access.IndexScan) bool {
 		return x.Index == y.Index && x.Reverse == y.Reverse
 	})
 }

@@ -113,7 +113,7 @@ func (r *request) validateIndexes(a *answer, v catalog.View, found *validation) 
 	counts := map[string]int64{"_id_": found.documents}
 	for _, x := range indexes {
 		var stats access.Stats
-		for _, err := range r.scan(v, access.Access{Visits: []access.Visit{{Index: x.Index}}, Stats: &stats}) {
+		for _, err := range r.scan(v, access.Access{Of: &access.IndexScans{{Index: x.Index}}, Stats: &stats}) {
 			if err != nil {
 				return err
 			}

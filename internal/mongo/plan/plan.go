@@ -30,7 +30,7 @@ type Query struct {
 
 // A Plan is how to find the documents of a Query. It is immutable.
 type Plan struct {
-	// Access selects the documents. With no Visits it is the whole container, in order of creation.
+	// Access selects the documents: by IndexScans, or the whole container in order of creation.
 	// A walk that fails with fault.Conflict has met an index that has changed: choose anew.
 	Access access.Access
 	// Sorted tells that the documents come in the order of the Query's Sort, as they do when there is none.
@@ -38,13 +38,14 @@ type Plan struct {
 
 	query    Query
 	indexes  []access.Named
-	legs     []leg // one for each of the Visits
-	nothing  bool  // no document can be accepted
-	identity bool  // the filter is {_id: value}
-	rooted   bool  // the filter is an $or and nothing else
+	legs     []leg             // one for each of the scans
+	scans    access.IndexScans // what Access is of, if there are any
+	nothing  bool              // no document can be accepted
+	identity bool              // the filter is {_id: value}
+	rooted   bool              // the filter is an $or and nothing else
 
-	leg   [1]leg // where most Plans have their legs and Visits
-	visit [1]access.Visit
+	leg  [1]leg // where most Plans have their legs and scans
+	scan [1]access.IndexScan
 }
 
 // A leg is what an index is used for.
@@ -74,10 +75,19 @@ func Choose(q Query, indexes []access.Named) (*Plan, error) {
 	}
 	if all.nothing && p.hasIdentity() {
 		made.nothing, made.Sorted = true, true
-		made.Access.Visits = []access.Visit{{Index: access.Identity, Intervals: []access.Interval{}}}
+		made.scans = append(made.scan[:0], access.IndexScan{Index: access.Identity, Intervals: []access.Interval{}})
+		made.Access.Of = &made.scans
 		return made, nil
 	}
 	return p.choose(made, &all)
+}
+
+// Scans are the index scans that Access is of, none when it is of the whole container.
+func (p *Plan) Scans() access.IndexScans {
+	if scans, ok := p.Access.Of.(*access.IndexScans); ok {
+		return *scans
+	}
+	return nil
 }
 
 // Point gives the _id that a filter asks for, alone or beside other conditions. It is not ok

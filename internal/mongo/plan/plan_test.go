@@ -77,11 +77,11 @@ func TestNoIndexes(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, err := Choose(Query{Filter: f}, nil)
-		if err != nil || p.Access.Visits != nil || !p.Sorted || p.Summary() != "COLLSCAN" {
+		if err != nil || p.Scans() != nil || !p.Sorted || p.Summary() != "COLLSCAN" {
 			t.Errorf("%s: %v, %+v", text, err, p)
 		}
 	}
-	if p, err := Choose(Query{}, nil); err != nil || p.Access.Visits != nil {
+	if p, err := Choose(Query{}, nil); err != nil || p.Scans() != nil {
 		t.Errorf("without a filter: %v, %+v", err, p)
 	}
 }
@@ -137,7 +137,7 @@ func TestLargeValuesShareAnInterval(t *testing.T) {
 		{{Key: "a", Value: bson.A{large, large}}},
 	} {
 		p := choose(t, compile(t, f), onPath("a"))
-		if v := p.Access.Visits; len(v) != 1 || len(v[0].Intervals) != 1 || v[0].Intervals[0].Equal != nil {
+		if v := p.Scans(); len(v) != 1 || len(v[0].Intervals) != 1 || v[0].Intervals[0].Equal != nil {
 			t.Errorf("%v", v)
 		}
 	}
@@ -166,10 +166,10 @@ func TestLimits(t *testing.T) {
 		return bson.D{{Key: "$or", Value: list}}
 	}
 	cases := []struct {
-		name              string
-		filter            bson.D
-		index             access.Named
-		visits, intervals int // of the first
+		name             string
+		filter           bson.D
+		index            access.Named
+		scans, intervals int // of the first
 	}{
 		{"values of one column", bson.D{in("a", 5000)}, onPath("a"), 1, 5000},
 		{"too many values", bson.D{in("a", maxPoints+2)}, onPath("a"), 1, 2},
@@ -181,9 +181,9 @@ func TestLimits(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			v := choose(t, compile(t, c.filter), c.index).Access.Visits
-			if len(v) != c.visits || len(v) > 0 && len(v[0].Intervals) != c.intervals {
-				t.Errorf("%d visits, the first with %d intervals", len(v), len(v[0].Intervals))
+			v := choose(t, compile(t, c.filter), c.index).Scans()
+			if len(v) != c.scans || len(v) > 0 && len(v[0].Intervals) != c.intervals {
+				t.Errorf("%d scans, the first with %d intervals", len(v), len(v[0].Intervals))
 			}
 		})
 	}
@@ -207,7 +207,7 @@ func TestManyConditions(t *testing.T) {
 		ix.Columns = append(ix.Columns, access.NamedColumn{Path: fmt.Sprint("x", i)})
 		indexes = append(indexes, ix)
 	}
-	if p := choose(t, f, indexes...); len(p.Access.Visits) == 0 {
+	if p := choose(t, f, indexes...); len(p.Scans()) == 0 {
 		t.Error("no index used")
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // Limits on a plan.
 const (
-	maxLegs      = 64      // visits: a document of the last is looked for in all others
+	maxLegs      = 64      // index scans: a document of the last is looked for in all others
 	maxProduct   = 1000    // intervals of several columns
 	maxWork      = 1 << 20 // conditions looked at, before branches of an $or are given up
 	smallLimit   = 1000    // documents, up to which an order is worth more than narrow bounds
@@ -59,15 +59,16 @@ func (p *planner) choose(made *Plan, all *conjunction) (*Plan, error) {
 		return made, nil
 	}
 	made.identity = isIdentity(made, legs)
-	made.legs, made.Access.Visits = made.leg[:0], made.visit[:0]
+	made.legs, made.scans = made.leg[:0], made.scan[:0]
 	for i := range legs {
 		c := &legs[i]
 		ix := &p.indexes[c.index]
 		made.legs = append(made.legs, leg{*c, ix})
-		made.Access.Visits = append(made.Access.Visits, access.Visit{
+		made.scans = append(made.scans, access.IndexScan{
 			Index: ix.Index, Intervals: c.intervals(ix), Reverse: c.reverse, Single: c.single,
 		})
 	}
+	made.Access.Of = &made.scans
 	return made, nil
 }
 

@@ -222,9 +222,9 @@ func (h *house) check(v catalog.View, p *Plan, all []doc.Doc) string {
 
 // inTurn checks that intervals are in the order of their index.
 func inTurn(p *Plan) string {
-	for i, visit := range p.Access.Visits {
-		for j := 1; j < len(visit.Intervals); j++ {
-			if !isBefore(p.legs[i].index, &visit.Intervals[j-1], &visit.Intervals[j]) {
+	for i, scan := range p.Scans() {
+		for j := 1; j < len(scan.Intervals); j++ {
+			if !isBefore(p.legs[i].index, &scan.Intervals[j-1], &scan.Intervals[j]) {
 				return fmt.Sprintf("intervals %d and %d of %s", j-1, j, p.legs[i].index.Name)
 			}
 		}

@@ -24,7 +24,7 @@ var rewrite = flag.Bool("rewrite", false, "put down what is answered now as what
 // true}" adds an index, with multikey: true among the options that MongoDB has; "indexes" drops
 // all but that on _id. Each other line is a filter, perhaps " | sort {...}", " | limit 5" and
 // " | hint ...", " => " and the plan: the stages from the last to the first, or with " | full" as explain
-// has them. Single is access.Visit's.
+// has them. Single is access.IndexScan's.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -155,8 +155,8 @@ func answer(t testing.TB, given string, indexes []access.Named) string {
 	if full {
 		return relaxed(t, shown)
 	}
-	visits := p.Access.Visits
-	return stages(t, shown, &visits)
+	scans := p.Scans()
+	return stages(t, shown, &scans)
 }
 
 func relaxed(t testing.TB, d doc.Doc) string {
@@ -168,7 +168,7 @@ func relaxed(t testing.TB, d doc.Doc) string {
 }
 
 // stages shows stages in short.
-func stages(t testing.TB, d doc.Doc, visits *[]access.Visit) string {
+func stages(t testing.TB, d doc.Doc, scans *access.IndexScans) string {
 	name, _ := doc.AsString(doc.Lookup(d, "stage"))
 	words := []string{name}
 	for member, v := range doc.Members(d) {
@@ -191,18 +191,18 @@ func stages(t testing.TB, d doc.Doc, visits *[]access.Visit) string {
 				words = append(words, path)
 			}
 		case "inputStage":
-			words = append(words, "<-", stages(t, doc.Doc(v.Data), visits))
+			words = append(words, "<-", stages(t, doc.Doc(v.Data), scans))
 		case "inputStages":
 			for e := range doc.Elements(v) {
-				words = append(words, "("+stages(t, doc.Doc(e.Data), visits)+")")
+				words = append(words, "("+stages(t, doc.Doc(e.Data), scans)+")")
 			}
 		}
 	}
 	if name == "IXSCAN" {
-		if (*visits)[0].Single {
+		if (*scans)[0].Single {
 			words = append(words, "single")
 		}
-		*visits = (*visits)[1:]
+		*scans = (*scans)[1:]
 	}
 	return strings.Join(words, " ")
 }

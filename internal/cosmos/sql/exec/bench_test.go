@@ -18,9 +18,9 @@ type repeated struct {
 	n int
 }
 
-func (r repeated) Scan(context.Context, access.Access) iter.Seq2[*Document, error] {
-	return func(yield func(*Document, error) bool) {
-		var d Document
+func (r repeated) Scan(context.Context, access.Access) iter.Seq2[*access.Document, error] {
+	return func(yield func(*access.Document, error) bool) {
+		var d access.Document
 		var position [8]byte
 		for i := range r.n {
 			d = r.docs[i%len(r.docs)]

@@ -58,7 +58,7 @@ func (d *deriver) rows(s *selection) ([]collected, error) {
 			d.table[""] = make([]accumulator, len(s.parts))
 		}
 	}
-	err := d.over(func(_ *Document, at place) bool {
+	err := d.over(func(_ *access.Document, at place) bool {
 		visit(s, at)
 		if d.used > d.limit.Memory {
 			d.f.fail(errDerived)
@@ -172,9 +172,9 @@ func (d *deriver) finish(s *selection) {
 
 // derivedRows walks rows as if they were documents, numbered from 1 in this
 // page. Between pages rows come and go, so a position is the key of a row.
-func (r *run) derivedRows(after access.Position) iter.Seq2[*Document, error] {
-	return func(yield func(*Document, error) bool) {
-		d := &Document{}
+func (r *run) derivedRows(after access.Position) iter.Seq2[*access.Document, error] {
+	return func(yield func(*access.Document, error) bool) {
+		d := &access.Document{}
 		for i := range r.rows {
 			d.Number, d.Position = uint64(i+1), append(append(d.Position[:0], positionRow), r.rows[i].key...)
 			if bytes.Compare(d.Position, after) > 0 && !yield(d, nil) {
@@ -188,7 +188,7 @@ func (r *run) derivedRows(after access.Position) iter.Seq2[*Document, error] {
 const positionRow = 1
 
 // identityOf tells documents of a stream apart, also in another page.
-func (r *run) identityOf(d *Document) uint64 {
+func (r *run) identityOf(d *access.Document) uint64 {
 	if r.inner == nil {
 		return d.Number
 	}

@@ -5,7 +5,6 @@ package exec
 
 import (
 	"context"
-	"iter"
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/access"
@@ -15,33 +14,18 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// A Document is a living document as a Source hands it out, valid until the
-// next step.
-type Document struct {
-	Number   uint64
-	Sequence uint64
-	Stamp    int64 // _ts
-	Body     doc.Doc
-	Position access.Position
-}
-
-// A Source is the documents that a query is about. It is fixed at one moment
-// and one instant.
+// A Source is the documents that a query is about.
 type Source interface {
-	// Scan walks the documents that a selects, in the order that access describes.
-	Scan(ctx context.Context, a access.Access) iter.Seq2[*Document, error]
-	// Count counts them without handing them out. ok is false when that cannot be
-	// told exactly without looking into documents.
-	Count(ctx context.Context, a access.Access) (n uint64, ok bool, err error)
+	access.Source
 	// System appends to dst the members that the service adds to a document
 	// (_rid, _self, _etag, _attachments, _ts, in this order): a whole BSON document.
-	System(dst []byte, d *Document) doc.Doc
+	System(dst []byte, d *access.Document) doc.Doc
 }
 
 // An Environment is what a query is prepared with.
 type Environment struct {
 	Schema access.Schema
-	Base   access.Access // see plan.Environment
+	Base   access.Scope // see plan.Environment
 	// Parameters by name, the @ included. One that is not there is undefined.
 	Parameters map[string]doc.Value
 	// Now is the instant of the request, for the functions that give the time.
@@ -90,7 +74,7 @@ func (q *Query) Plan() *plan.Plan { return q.plan }
 
 // Match reports whether the query's WHERE holds for d, as the condition of a
 // patch asks. system are the members that Source.System gives for it.
-func (q *Query) Match(ctx context.Context, d *Document, system doc.Doc) (bool, error) {
+func (q *Query) Match(ctx context.Context, d *access.Document, system doc.Doc) (bool, error) {
 	return q.match(ctx, d, system)
 }
 

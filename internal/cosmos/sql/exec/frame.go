@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -16,7 +17,7 @@ type eval func(*frame) doc.Value
 type frame struct {
 	meter  *function.Meter // of the query
 	source Source
-	d      *Document
+	d      *access.Document
 	slots  []doc.Value // of aliases, and of results of aggregates
 	mem    arena       // of values that the next row makes anew
 	kept   arena       // of rows that subqueries keep behind their loops
@@ -45,7 +46,7 @@ const (
 )
 
 // begin moves the frame to the next document, nil for none.
-func (f *frame) begin(d *Document) {
+func (f *frame) begin(d *access.Document) {
 	f.d, f.system, f.whole, f.steps = d, nil, nil, 0
 	f.large = d != nil && len(d.Body) >= 8*piece
 	f.reset()

@@ -1,6 +1,10 @@
 package exec
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/mayflydb/mayfly/internal/access"
+)
 
 // groups makes a pass that gives the next groups, in order of their keys.
 func (r *run) groups() (more bool, err error) {
@@ -31,7 +35,7 @@ func (r *run) groups() (more bool, err error) {
 // gather puts rows into their groups.
 func (r *run) gather(b *best) error {
 	var key []byte
-	return r.over(func(_ *Document, at place) bool {
+	return r.over(func(_ *access.Document, at place) bool {
 		key = key[:0]
 		for _, get := range r.sel.keys {
 			key = appendKey(key, get(r.f))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
@@ -139,7 +140,7 @@ func TestHeavyMatchEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &Document{Number: 1, Body: mustDoc(t, `{"a":`+longText("A", 1<<20)+`}`)}
+	d := &access.Document{Number: 1, Body: mustDoc(t, `{"a":`+longText("A", 1<<20)+`}`)}
 	asked = 0
 	if _, err := q.Match(context.Background(), d, nil); fault.KindOf(err) != fault.Timeout {
 		t.Error(err)

@@ -14,15 +14,15 @@ import (
 
 // fixed is the columns in front of the order's keys in the plan's walk.
 func (r *run) fixed() []doc.Value {
-	walk := r.plan.Access.Walk
-	if r.order.Kind != plan.ByValue || r.plan.Sort || r.inner != nil || walk == nil || walk.Composite == 0 {
+	walk, ok := r.plan.Access.Of.(*access.Walk)
+	if r.order.Kind != plan.ByValue || r.plan.Sort || r.inner != nil || !ok || walk.Range.Composite == 0 {
 		return nil
 	}
-	n := len(r.schema.Composite[walk.Composite-1]) - len(r.order.Keys)
-	if n < 0 || n > len(walk.Equal) {
+	n := len(r.schema.Composite[walk.Range.Composite-1]) - len(r.order.Keys)
+	if n < 0 || n > len(walk.Range.Equal) {
 		return nil
 	}
-	return walk.Equal[:n]
+	return walk.Range.Equal[:n]
 }
 
 // toWalk is a position of a token as one of the plan's walk.
@@ -80,6 +80,6 @@ func (r *run) inFront(p access.Position) access.Position {
 }
 
 // positionOf is a copy of a document's position.
-func positionOf(dst access.Position, d *Document) access.Position {
+func positionOf(dst access.Position, d *access.Document) access.Position {
 	return append(dst[:0], d.Position...)
 }

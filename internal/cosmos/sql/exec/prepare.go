@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
@@ -246,7 +247,7 @@ func (q *Query) checkToken() error {
 }
 
 // match is Match.
-func (q *Query) match(ctx context.Context, d *Document, system doc.Doc) (found bool, err error) {
+func (q *Query) match(ctx context.Context, d *access.Document, system doc.Doc) (found bool, err error) {
 	if q.inner != nil || q.sel.grouped {
 		return false, fault.New(fault.Invalid, "A condition is FROM and WHERE alone.")
 	}

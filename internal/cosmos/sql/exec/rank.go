@@ -131,7 +131,7 @@ func (r *run) ranked() (more bool, err error) {
 		values, number, _ := t.after.Values()
 		s.best.after = r.tieKey(appendSortKey(nil, values[0], true), number, t.done-1)
 	}
-	err = r.over(func(d *Document, at place) bool {
+	err = r.over(func(d *access.Document, at place) bool {
 		n, ok := rows.next(at)
 		if !ok {
 			return true
@@ -189,7 +189,7 @@ func (r *run) scores() ([]float64, *roll, error) {
 		}
 	}
 	used, rows := 0, &roll{}
-	err := r.over(func(_ *Document, at place) bool {
+	err := r.over(func(_ *access.Document, at place) bool {
 		rows.seen = append(rows.seen, at)
 		used += placeBytes
 		for i := range marks {

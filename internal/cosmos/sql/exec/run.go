@@ -95,21 +95,21 @@ func (r *run) all() (more bool, err error) {
 
 // documentsAfter walks what the query is about, from a position on: stored
 // documents, or the rows of the query that it is derived from, or once nothing.
-func (r *run) documentsAfter(after access.Position) iter.Seq2[*Document, error] {
+func (r *run) documentsAfter(after access.Position) iter.Seq2[*access.Document, error] {
 	switch {
 	case r.inner != nil:
 		return r.derivedRows(after)
 	case !r.documents:
 		return once(after)
 	case r.plan.Nothing:
-		return func(func(*Document, error) bool) {}
+		return func(func(*access.Document, error) bool) {}
 	}
 	return r.stored(after)
 }
 
 // stored walks documents of the source, and measures that.
-func (r *run) stored(after access.Position) iter.Seq2[*Document, error] {
-	return func(yield func(*Document, error) bool) {
+func (r *run) stored(after access.Position) iter.Seq2[*access.Document, error] {
+	return func(yield func(*access.Document, error) bool) {
 		a := r.plan.Access
 		a.After = after
 		m := &r.page.Metrics
@@ -136,16 +136,16 @@ func (r *run) stored(after access.Position) iter.Seq2[*Document, error] {
 }
 
 // once walks one row that is about no document.
-func once(after access.Position) iter.Seq2[*Document, error] {
-	return func(yield func(*Document, error) bool) {
+func once(after access.Position) iter.Seq2[*access.Document, error] {
+	return func(yield func(*access.Document, error) bool) {
 		if n, _ := after.Number(); n == 0 {
-			yield(&Document{Number: 1, Position: access.NumberPosition(nil, 1)}, nil)
+			yield(&access.Document{Number: 1, Position: access.NumberPosition(nil, 1)}, nil)
 		}
 	}
 }
 
 // read counts the work of reading a document, and reports whether the query may go on.
-func (r *run) read(d *Document) bool {
+func (r *run) read(d *access.Document) bool {
 	return r.f.work(documentUnits + r.sel.size + len(d.Body)/function.BytesPerUnit)
 }
 
@@ -239,12 +239,12 @@ func (r *run) passes(pass func() (more bool, err error)) (more bool, err error) 
 }
 
 // over calls visit for each row of each document of a mode that cannot end early.
-func (r *run) over(visit func(d *Document, at place) bool) error {
+func (r *run) over(visit func(d *access.Document, at place) bool) error {
 	return r.overAfter(nil, visit)
 }
 
-func (r *run) overAfter(after access.Position, visit func(d *Document, at place) bool) error {
-	var current *Document
+func (r *run) overAfter(after access.Position, visit func(d *access.Document, at place) bool) error {
+	var current *access.Document
 	hit, stop := false, false
 	row := func(ordinal int) bool {
 		hit = true
@@ -272,7 +272,7 @@ func (r *run) overAfter(after access.Position, visit func(d *Document, at place)
 }
 
 // begin turns to the next document.
-func (r *run) begin(d *Document) {
+func (r *run) begin(d *access.Document) {
 	if r.inner == nil && r.documents {
 		r.f.begin(d)
 		return
@@ -299,7 +299,7 @@ func (r *run) aggregate() error {
 	}
 	if !counted {
 		used := 0
-		err := r.over(func(_ *Document, at place) bool {
+		err := r.over(func(_ *access.Document, at place) bool {
 			for i := range r.sel.parts {
 				used += group[i].add(&r.sel.parts[i], r.f, at)
 			}
@@ -343,12 +343,12 @@ func (r *run) countOnly(group []accumulator) (counted bool, err error) {
 // fixedSystem gives the system members of one document, which are at hand.
 type fixedSystem struct{ system doc.Doc }
 
-func (s fixedSystem) Scan(context.Context, access.Access) iter.Seq2[*Document, error] {
-	return func(func(*Document, error) bool) {}
+func (s fixedSystem) Scan(context.Context, access.Access) iter.Seq2[*access.Document, error] {
+	return func(func(*access.Document, error) bool) {}
 }
 
 func (s fixedSystem) Count(context.Context, access.Access) (uint64, bool, error) {
 	return 0, false, nil
 }
 
-func (s fixedSystem) System(dst []byte, _ *Document) doc.Doc { return append(dst, s.system...) }
+func (s fixedSystem) System(dst []byte, _ *access.Document) doc.Doc { return append(dst, s.system...) }

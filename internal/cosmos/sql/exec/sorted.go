@@ -88,7 +88,7 @@ func (s *sorter) passed(e *entry) {
 }
 
 // row offers one row.
-func (s *sorter) row(d *Document, at place) bool {
+func (s *sorter) row(d *access.Document, at place) bool {
 	if s.givenBefore(at) {
 		return true
 	}
@@ -180,7 +180,7 @@ func (r *run) sortKey(dst []byte) []byte {
 }
 
 // tie is what decides between documents with equal keys.
-func tie(o *plan.Order, d *Document) uint64 {
+func tie(o *plan.Order, d *access.Document) uint64 {
 	if o.Stamps {
 		return d.Sequence
 	}
@@ -192,7 +192,7 @@ func (r *run) tieKey(dst []byte, number uint64, ordinal int) []byte {
 }
 
 // position is where a document stands in the order of the page.
-func (r *run) position(d *Document) access.Position {
+func (r *run) position(d *access.Document) access.Position {
 	if r.order.Kind != plan.ByValue {
 		return access.NumberPosition(nil, d.Number)
 	}
@@ -264,7 +264,7 @@ func (s *sorter) full() bool { return s.best.full() }
 func (s *sorter) findFirst() error {
 	s.first = map[[16]byte][]byte{}
 	used := 0
-	return s.over(func(d *Document, at place) bool {
+	return s.over(func(d *access.Document, at place) bool {
 		v := s.value(s.f)
 		if v.Type == 0 || s.f.err != nil {
 			s.f.err = s.ending(s.f.err)

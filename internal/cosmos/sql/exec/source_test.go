@@ -16,7 +16,7 @@ import (
 
 // A sliceSource is documents in memory, which it walks as access describes.
 type sliceSource struct {
-	docs      []Document // by number
+	docs      []access.Document // by number
 	schema    access.Schema
 	systems   int // calls of System
 	visited   int // documents handed out
@@ -63,15 +63,15 @@ func (s *sliceSource) add(body doc.Doc) {
 	if len(s.docs) > 0 {
 		n = s.docs[len(s.docs)-1].Number + 1
 	}
-	s.docs = append(s.docs, Document{Number: n, Sequence: n, Stamp: 1000 + int64(n), Body: body})
+	s.docs = append(s.docs, access.Document{Number: n, Version: access.Version{Sequence: n, Stamp: 1000 + int64(n)}, Body: body})
 }
 
 // remove takes a document away, as its expiry does.
 func (s *sliceSource) remove(number uint64) {
-	s.docs = slices.DeleteFunc(slices.Clone(s.docs), func(d Document) bool { return d.Number == number })
+	s.docs = slices.DeleteFunc(slices.Clone(s.docs), func(d access.Document) bool { return d.Number == number })
 }
 
-func (s *sliceSource) System(dst []byte, d *Document) doc.Doc {
+func (s *sliceSource) System(dst []byte, d *access.Document) doc.Doc {
 	s.systems++
 	id := strconv.FormatUint(d.Number, 10)
 	at, dst := bsoncore.AppendDocumentStart(dst)
@@ -96,12 +96,12 @@ func (s *sliceSource) Count(ctx context.Context, a access.Access) (n uint64, ok 
 
 // A placed document knows where it is in the order of a walk.
 type placed struct {
-	Document
+	access.Document
 	key []byte
 }
 
-func (s *sliceSource) Scan(_ context.Context, a access.Access) iter.Seq2[*Document, error] {
-	return func(yield func(*Document, error) bool) {
+func (s *sliceSource) Scan(_ context.Context, a access.Access) iter.Seq2[*access.Document, error] {
+	return func(yield func(*access.Document, error) bool) {
 		var list []placed
 		for _, d := range s.docs {
 			if s.selected(&d, a) {
@@ -147,12 +147,13 @@ func (s *sliceSource) key(columns []access.Column, reverse bool, values []doc.Va
 	return appendNumber(key, number, reverse)
 }
 
-func (s *sliceSource) place(d Document, a access.Access) placed {
-	if a.Walk == nil {
+func (s *sliceSource) place(d access.Document, a access.Access) placed {
+	walk, ok := a.Of.(*access.Walk)
+	if !ok {
 		d.Position = access.NumberPosition(nil, d.Number)
 		return placed{d, d.Position}
 	}
-	columns, number := s.columns(a.Walk.Range), d.Number
+	columns, number := s.columns(walk.Range), d.Number
 	var values []doc.Value
 	for _, c := range columns {
 		v := doc.Value{}
@@ -165,21 +166,22 @@ func (s *sliceSource) place(d Document, a access.Access) placed {
 		}
 	}
 	d.Position = access.ValuePosition(nil, values, number)
-	return placed{d, s.key(columns, a.Walk.Reverse, values, number)}
+	return placed{d, s.key(columns, walk.Reverse, values, number)}
 }
 
 func (s *sliceSource) afterKey(a access.Access) []byte {
-	if a.After == nil || a.Walk == nil {
+	walk, ok := a.Of.(*access.Walk)
+	if a.After == nil || !ok {
 		return a.After
 	}
 	values, number, ok := a.After.Values()
 	if !ok {
 		panic("no position of a walk")
 	}
-	return s.key(s.columns(a.Walk.Range), a.Walk.Reverse, values, number)
+	return s.key(s.columns(walk.Range), walk.Reverse, values, number)
 }
 
-func (s *sliceSource) values(d *Document, p access.Path) []doc.Value {
+func (s *sliceSource) values(d *access.Document, p access.Path) []doc.Value {
 	if isStampPath(p) {
 		return []doc.Value{doc.Int(d.Stamp)}
 	}
@@ -198,42 +200,46 @@ func (s *sliceSource) values(d *Document, p access.Path) []doc.Value {
 	return at
 }
 
-func (s *sliceSource) selected(d *Document, a access.Access) bool {
-	for i, want := range a.Partition {
+func (s *sliceSource) selected(d *access.Document, a access.Access) bool {
+	partition, _ := access.ScopeOf(a.Of).(access.Partition)
+	for i, want := range partition {
 		if v := s.values(d, s.schema.Partition[i]); len(v) != 1 || !doc.Equal(v[0], want) {
 			return false
 		}
 	}
-	if a.IDs != nil {
+	switch of := a.Of.(type) {
+	case *access.Lookup:
 		id, _ := doc.AsString(doc.Lookup(d.Body, "id"))
-		if !slices.Contains(a.IDs, id) {
+		return slices.Contains(of.IDs, id)
+	case *access.Filter:
+		return s.inSet(d, of.Set)
+	case *access.Walk:
+		r := &of.Range
+		if !s.inSet(d, of.Set) {
 			return false
 		}
+		if of.Absent && r.Low == nil && len(s.values(d, r.Path)) == 0 {
+			return r.High == nil || within(doc.Value{}, nil, r.High)
+		}
+		return s.inRange(d, r)
 	}
-	if a.Set != nil && !s.inSet(d, a.Set) {
-		return false
-	}
-	if a.Walk == nil {
-		return true
-	}
-	if a.Walk.Absent && a.Walk.Low == nil && len(s.values(d, a.Walk.Path)) == 0 {
-		return a.Walk.High == nil || within(doc.Value{}, nil, a.Walk.High)
-	}
-	return s.inRange(d, &a.Walk.Range)
+	return true
 }
 
-func (s *sliceSource) inSet(d *Document, set *access.Set) bool {
-	in := func(x access.Set) bool { return s.inSet(d, &x) }
-	switch {
-	case set.Range != nil:
-		return s.inRange(d, set.Range)
-	case set.All != nil:
-		return !slices.ContainsFunc(set.All, func(x access.Set) bool { return !in(x) })
+func (s *sliceSource) inSet(d *access.Document, set access.Set) bool {
+	in := func(x access.Set) bool { return s.inSet(d, x) }
+	switch set := set.(type) {
+	case *access.Range:
+		return s.inRange(d, set)
+	case access.Intersection:
+		return !slices.ContainsFunc(set, func(x access.Set) bool { return !in(x) })
+	case access.Union:
+		return slices.ContainsFunc(set, in)
 	}
-	return slices.ContainsFunc(set.Any, in)
+	return true
 }
 
-func (s *sliceSource) inRange(d *Document, r *access.Range) bool {
+func (s *sliceSource) inRange(d *access.Document, r *access.Range) bool {
 	if r.Composite == 0 {
 		return slices.ContainsFunc(s.values(d, r.Path), func(v doc.Value) bool { return within(v, r.Low, r.High) })
 	}

@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
@@ -66,7 +67,7 @@ func (r *run) stream() (more bool, err error) {
 
 // endInside ends the page within a document. Except in order of creation, the next goes
 // on right there: documents that come before it meanwhile have missed their place.
-func (r *run) endInside(d *Document) {
+func (r *run) endInside(d *access.Document) {
 	if r.order.Kind != plan.ByCreation && r.token.done > 0 {
 		r.token.after, r.token.inside = positionOf(r.token.after, d), true
 	}

@@ -1,12 +1,14 @@
 package exec
 
+import "github.com/mayflydb/mayfly/internal/access"
+
 // distinct makes a pass that gives the next rows in order of their values, each
 // value once.
 func (r *run) distinct() (more bool, err error) {
 	b := r.best()
 	b.byKey, b.after = map[string]*entry{}, r.token.key
 	var key []byte
-	err = r.over(func(_ *Document, at place) bool {
+	err = r.over(func(_ *access.Document, at place) bool {
 		v := r.value(r.f)
 		if v.Type == 0 || r.f.err != nil {
 			return true

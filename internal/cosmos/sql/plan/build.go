@@ -40,10 +40,10 @@ func Build(q *syntax.Query, env Environment) (*Plan, error) {
 	}
 	b := &builder{
 		env: env, resolver: r, query: q, scope: r.bind(q, nil),
-		plan: &Plan{Query: q, Access: access.Access{Partition: env.Base.Partition, HasPartition: env.Base.HasPartition, Span: env.Base.Span}},
+		plan: &Plan{Query: q},
 	}
-	if a := &b.plan.Access; a.Span != nil && len(a.Span.Low)+len(a.Span.High) == 0 {
-		a.Span = nil
+	if span, ok := env.Base.(*access.Span); env.Base != nil && !(ok && len(span.Low)+len(span.High) == 0) {
+		b.plan.Access.Of = env.Base
 	}
 	b.read()
 	if err := b.order(); err != nil {
@@ -118,29 +118,39 @@ func (b *builder) indexed(p access.Path) bool {
 	return b.env.Schema.Indexed != nil && b.env.Schema.Indexed(p)
 }
 
-// whole reports that the access is about one whole partition.
-func (b *builder) whole() bool {
-	a := &b.plan.Access
-	return a.HasPartition && len(a.Partition) == len(b.env.Schema.Partition)
+// in is the part of the container that the access is limited to.
+func (b *builder) in() access.Scope { return access.ScopeOf(b.plan.Access.Of) }
+
+// partition is the partition, or the prefix of one, that the access is limited to.
+func (b *builder) partition() (access.Partition, bool) {
+	p, ok := b.in().(access.Partition)
+	return p, ok
 }
 
-// prefixed reports that the access is about the partitions under a prefix.
-func (b *builder) prefixed() bool { return b.plan.Access.HasPartition && !b.whole() }
+// inPartition reports that there is one.
+func (b *builder) inPartition() bool {
+	_, ok := b.partition()
+	return ok
+}
 
-// chosen reports that a rule has already limited the access.
+// chosen reports that a rule has already chosen an access other than all documents of a
+// part of the container.
 func (b *builder) chosen() bool {
-	a := &b.plan.Access
-	return b.plan.Nothing || a.IDs != nil || a.Set != nil || a.Walk != nil
+	_, scope := b.plan.Access.Of.(access.Scope)
+	return b.plan.Nothing || b.plan.Access.Of != nil && !scope
 }
 
-// natural is the order in which the access comes by itself.
+// natural is the order in which the documents of the access come.
 func (b *builder) natural() OrderKind {
-	a := &b.plan.Access
-	switch {
-	case a.Walk != nil:
+	switch of := b.plan.Access.Of.(type) {
+	case *access.Walk:
 		return ByValue
-	case a.IDs == nil && a.Set == nil && (b.prefixed() || a.Span != nil):
+	case *access.Span:
 		return ByPartition
+	case access.Partition:
+		if len(of) != len(b.env.Schema.Partition) {
+			return ByPartition
+		}
 	}
 	return ByCreation
 }

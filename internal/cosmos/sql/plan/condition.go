@@ -288,11 +288,11 @@ func (c *condition) selective() bool {
 func (c *condition) set() access.Set {
 	switch c.kind {
 	case all:
-		return access.Set{All: sets(c.parts)}
+		return access.Intersection(sets(c.parts))
 	case anyOf:
-		return access.Set{Any: sets(c.parts)}
+		return access.Union(sets(c.parts))
 	}
-	return access.Set{Range: &c.leaf}
+	return &c.leaf
 }
 
 func sets(parts []condition) []access.Set {

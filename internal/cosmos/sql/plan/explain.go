@@ -77,33 +77,36 @@ func (x *explainer) list(es []syntax.Expr) string {
 }
 
 func (x *explainer) access() {
-	a := &x.plan.Access
 	if x.plan.Nothing {
 		x.line("nothing", "")
 		return
 	}
-	switch {
-	case a.HasPartition:
-		x.line("partition", x.values(a.Partition))
-	case a.Span != nil && x.shape:
-		x.line("span", "")
-	case a.Span != nil:
-		x.line("span", fmt.Sprintf("%x to %x", a.Span.Low, a.Span.High))
+	switch in := access.ScopeOf(x.plan.Access.Of).(type) {
+	case access.Partition:
+		x.line("partition", x.values(in))
+	case *access.Span:
+		if x.shape {
+			x.line("span", "")
+		} else {
+			x.line("span", fmt.Sprintf("%x to %x", in.Low, in.High))
+		}
 	}
-	switch {
-	case a.IDs != nil:
-		ids := make([]doc.Value, len(a.IDs))
-		for i, id := range a.IDs {
+	switch of := x.plan.Access.Of.(type) {
+	case *access.Lookup:
+		ids := make([]doc.Value, len(of.IDs))
+		for i, id := range of.IDs {
 			ids[i] = doc.String(id)
 		}
 		x.line("lookup", x.values(ids))
-	case a.Walk != nil:
-		x.line("walk", x.walk(a.Walk))
-	case a.Set == nil && !a.HasPartition:
+	case *access.Walk:
+		x.line("walk", x.walk(of))
+		if of.Set != nil {
+			x.line("index", x.set(of.Set))
+		}
+	case *access.Filter:
+		x.line("index", x.set(of.Set))
+	case nil, *access.Span:
 		x.line("scan", "")
-	}
-	if a.Set != nil {
-		x.line("index", x.set(a.Set))
 	}
 	if x.plan.Count {
 		x.line("count only", "")
@@ -146,17 +149,19 @@ func (x *explainer) valued(v doc.Value) string {
 }
 
 // set prints algebra: unions in brackets, alternatives on one path as a list.
-func (x *explainer) set(s *access.Set) string {
-	switch {
-	case s.Range != nil:
-		return x.ranged(s.Range)
-	case s.All != nil:
-		return x.joined(s.All, " and ")
+func (x *explainer) set(s access.Set) string {
+	switch s := s.(type) {
+	case *access.Range:
+		return x.ranged(s)
+	case access.Intersection:
+		return x.joined(s, " and ")
+	case access.Union:
+		if path, list, ok := x.alternatives(s); ok {
+			return path + " in (" + x.values(list) + ")"
+		}
+		return "(" + x.joined(s, " or ") + ")"
 	}
-	if path, list, ok := x.alternatives(s.Any); ok {
-		return path + " in (" + x.values(list) + ")"
-	}
-	return "(" + x.joined(s.Any, " or ") + ")"
+	return ""
 }
 
 // joined puts brackets around what is not of one piece.
@@ -164,8 +169,8 @@ func (x *explainer) set(s *access.Set) string {
 func (x *explainer) joined(sets []access.Set, word string) string {
 	texts := make([]string, len(sets))
 	for i := range sets {
-		texts[i] = x.set(&sets[i])
-		if sets[i].All != nil {
+		texts[i] = x.set(sets[i])
+		if _, ok := sets[i].(access.Intersection); ok {
 			texts[i] = "(" + texts[i] + ")"
 		}
 	}
@@ -175,8 +180,8 @@ func (x *explainer) joined(sets []access.Set, word string) string {
 // alternatives finds that all sets are single values on one path.
 func (x *explainer) alternatives(sets []access.Set) (path string, values []doc.Value, ok bool) {
 	for i := range sets {
-		r := sets[i].Range
-		if r == nil || r.Composite > 0 || i > 0 && x.where(r) != path {
+		r, one := sets[i].(*access.Range)
+		if !one || r.Composite > 0 || i > 0 && x.where(r) != path {
 			return "", nil, false
 		}
 		path = x.where(r)

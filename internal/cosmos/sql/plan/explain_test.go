@@ -102,9 +102,9 @@ func (s *setting) read(t *testing.T, given string) string {
 		case word == "composite":
 			s.env.Schema.Composite = append(s.env.Schema.Composite, columnsIn(t, rest))
 		case word == "base":
-			s.env.Base = access.Access{Partition: elements(valueIn(t, rest)), HasPartition: true}
+			s.env.Base = access.Partition(elements(valueIn(t, rest)))
 		case word == "span":
-			s.env.Base = access.Access{Span: &access.Span{Low: []byte{0x10}, High: []byte{0x20}}}
+			s.env.Base = &access.Span{Low: []byte{0x10}, High: []byte{0x20}}
 		case line == "no policy":
 			s.feed = true
 		case line == "no index":

@@ -14,9 +14,9 @@ import (
 type Environment struct {
 	Schema access.Schema
 
-	// Base is the selection that the request names beside the query: a
-	// partition, a span, or nothing. Base.After is not used.
-	Base access.Access
+	// Base is the part of the container that the request names in addition to the
+	// query, nil for all of it.
+	Base access.Scope
 
 	// Constant computes an expression that depends on no document: literals,
 	// parameters and deterministic functions of these. ok is false for all others.
@@ -66,7 +66,7 @@ type Plan struct {
 type Order struct {
 	Kind OrderKind
 	// Keys of ByValue: expressions of documents (or of rows, after a join).
-	// When Access.Walk gives an order that the query did not ask for, Keys has
+	// When a walk gives an order that the query did not ask for, Keys has
 	// its path as an expression: members of the Name root, which is the document.
 	Keys []syntax.SortKey
 	// Ties turns the order of rows with equal keys round: by falling number.

@@ -44,7 +44,7 @@ func follows(columns []access.Column, keys []sortKey, reverse bool) bool {
 // compositeOrder walks a composite index that has the order of the query: behind
 // columns that the filter fixes, or alone if the filter leaves many documents.
 func (b *builder) compositeOrder() bool {
-	if b.inMemory || b.chosen() || b.plan.Access.HasPartition {
+	if b.inMemory || b.chosen() || b.inPartition() {
 		return false
 	}
 	for _, m := range []*compositeMatch{b.behind, b.matched} {
@@ -100,7 +100,7 @@ func (b *builder) walkComposite(m *compositeMatch) {
 	for equal < len(columns)-1 && b.fixed(columns[equal:equal+1]) {
 		equal++
 	}
-	b.plan.Access.Walk = &access.Walk{Range: b.compositeRange(m.ordinal, equal), Reverse: m.reverse}
+	b.plan.Access.Of = &access.Walk{Scope: b.in(), Range: b.compositeRange(m.ordinal, equal), Reverse: m.reverse}
 	b.plan.Indexes.UsedComposite = append(b.plan.Indexes.UsedComposite, columnTexts(columns))
 }
 
@@ -154,12 +154,12 @@ func (b *builder) compositeFilter() bool {
 		return false
 	}
 	r := b.compositeRange(ordinal, width-1)
-	set := access.Set{Range: &r}
+	var set access.Set = &r
 	if rest := b.usable(); len(rest) > 0 {
-		b.follow(rest)
-		set = access.Set{All: append([]access.Set{set}, sets(rest)...)}
+		b.take(rest)
+		set = access.Intersection(append([]access.Set{set}, sets(rest)...))
 	}
-	b.plan.Access.Set = &set
+	b.plan.Access.Of = &access.Filter{Scope: b.in(), Set: set}
 	b.plan.Indexes.UsedComposite = append(b.plan.Indexes.UsedComposite, columnTexts(b.env.Schema.Composite[ordinal]))
 	return true
 }

@@ -17,19 +17,19 @@ func (b *builder) indexFilter() bool {
 	if len(usable) == 0 {
 		return false
 	}
-	b.follow(usable)
+	c := b.take(usable)
+	b.plan.Access.Of = &access.Filter{Scope: b.in(), Set: c.set()}
 	return true
 }
 
-// follow makes the set of an access.
-func (b *builder) follow(used []condition) {
+// take uses parts up for the set of an access.
+func (b *builder) take(used []condition) condition {
 	c := both(used...)
-	set := c.set()
-	b.plan.Access.Set = &set
 	b.use(func(c *condition) bool {
 		return slices.ContainsFunc(used, func(u condition) bool { return sameCondition(&u, c) })
 	})
 	b.usedSingle(c)
+	return c
 }
 
 // usable are the parts as far as indexes tell them.
@@ -87,7 +87,7 @@ func sameCondition(a, b *condition) bool {
 // indexes tell of a filter: the rows need no order, and none is cheaper. On the
 // stamp, the change feed is walked; other indexes come first.
 func (b *builder) rangeWalk() bool {
-	if b.chosen() || b.ordered() || b.plan.Access.HasPartition || b.plan.Access.Span != nil || b.env.Resume != nil {
+	if b.chosen() || b.ordered() || b.in() != nil || b.env.Resume != nil {
 		return false
 	}
 	usable := b.usable()

@@ -21,7 +21,7 @@ func (b *builder) resumes(kind OrderKind) bool {
 // indexOrder walks the index of the one sort key. Not where the order is
 // cheaper to make: in a partition, or when equality leaves few documents.
 func (b *builder) indexOrder() bool {
-	if len(b.keys) != 1 || b.inMemory || b.chosen() || b.plan.Access.HasPartition {
+	if len(b.keys) != 1 || b.inMemory || b.chosen() || b.inPartition() {
 		return false
 	}
 	path := b.keys[0].path
@@ -43,12 +43,12 @@ func (b *builder) filtersBeside(path access.Path) bool {
 // walk visits the values at a path, within the range that the filter gives; if it
 // gives none, documents without the value come too. Stamps are everywhere.
 func (b *builder) walk(path access.Path, reverse bool) {
-	w := &access.Walk{Range: access.Range{Path: path}, Reverse: reverse, Absent: !isStamp(path)}
+	w := &access.Walk{Scope: b.in(), Range: access.Range{Path: path}, Reverse: reverse, Absent: !isStamp(path)}
 	if around := hull(condition{kind: all, parts: b.parts}, path); around.kind == within {
 		w.Range, w.Absent = around.leaf, false
 	}
 	b.use(func(c *condition) bool { return c.kind == within && slices.Equal(c.leaf.Path, path) })
-	b.plan.Access.Walk = w
+	b.plan.Access.Of = w
 	if !isStamp(path) {
 		b.plan.Indexes.UsedSingle = appendNew(b.plan.Indexes.UsedSingle, path)
 	}
@@ -62,7 +62,7 @@ func (b *builder) resumedWalk() bool {
 	}
 	b.plan.Order = *b.env.Resume
 	path, ok := pathOf(b.env.Resume.Keys[0].Expr)
-	if !ok || b.chosen() || b.plan.Access.HasPartition || b.plan.Access.Span != nil || !isStamp(path) && (system(path) || !b.indexed(path)) {
+	if !ok || b.chosen() || b.in() != nil || !isStamp(path) && (system(path) || !b.indexed(path)) {
 		return false
 	}
 	b.walk(path, false)

@@ -12,11 +12,12 @@ import (
 // partition, or for all partitions under a prefix of a hierarchical key. What
 // the request has said already is taken for granted.
 func (b *builder) partitionKey() bool {
-	a, paths := &b.plan.Access, b.env.Schema.Partition
-	if b.plan.Nothing || a.Span != nil || len(paths) == 0 {
+	paths := b.env.Schema.Partition
+	given, limited := b.partition()
+	if b.plan.Nothing || !limited && b.in() != nil || len(paths) == 0 {
 		return false
 	}
-	key := slices.Clone(a.Partition)
+	key := slices.Clip(given)
 	for i, path := range paths {
 		v, ok := b.pointAt(path)
 		switch {
@@ -32,11 +33,13 @@ func (b *builder) partitionKey() bool {
 	if !b.env.Schema.Hierarchical && len(key) < len(paths) {
 		return false
 	}
-	found := len(key) > len(a.Partition)
+	found := len(key) > len(given)
 	if len(key) == 0 {
 		return false
 	}
-	a.Partition, a.HasPartition = key, true
+	if found {
+		b.plan.Access.Of = key
+	}
 	b.use(func(c *condition) bool {
 		v, ok := c.point()
 		return ok && !sharesPartition(v) && slices.ContainsFunc(paths[:len(key)], func(p access.Path) bool { return slices.Equal(p, c.leaf.Path) })
@@ -75,7 +78,8 @@ func (b *builder) pointAt(path access.Path) (doc.Value, bool) {
 // pointLookup takes equality with ids, in one partition, for the documents
 // themselves.
 func (b *builder) pointLookup() bool {
-	if b.plan.Nothing || !b.whole() {
+	partition, ok := b.partition()
+	if b.plan.Nothing || !ok || len(partition) != len(b.env.Schema.Partition) {
 		return false
 	}
 	for i := range b.parts {
@@ -83,7 +87,7 @@ func (b *builder) pointLookup() bool {
 		if !ok {
 			continue
 		}
-		b.plan.Access.IDs = ids
+		b.plan.Access.Of = &access.Lookup{Partition: partition, IDs: ids}
 		at := &b.parts[i]
 		b.use(func(c *condition) bool { return c == at })
 		return true

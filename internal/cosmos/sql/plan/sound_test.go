@@ -43,7 +43,7 @@ func TestSound(t *testing.T) {
 		if err != nil {
 			t.Fatal(text, err)
 		}
-		if p.Access.Set != nil || p.Access.Walk != nil || p.Access.IDs != nil || p.Nothing {
+		if _, scope := p.Access.Of.(access.Scope); p.Access.Of != nil && !scope || p.Nothing {
 			selected++
 		}
 		for _, d := range docs {
@@ -275,31 +275,36 @@ func (x *truth) value(e syntax.Expr, d doc.Doc) doc.Value {
 
 // chosen reports whether an access selects a document.
 func chosen(s *setting, a access.Access, d doc.Doc) bool {
-	if a.HasPartition && !doc.Equal(a.Partition[0], doc.Lookup(d, "p")) {
+	if p, ok := access.ScopeOf(a.Of).(access.Partition); ok && !doc.Equal(p[0], doc.Lookup(d, "p")) {
 		return false
 	}
-	if a.IDs != nil {
+	switch of := a.Of.(type) {
+	case *access.Lookup:
 		id, _ := doc.AsString(doc.Lookup(d, "id"))
-		return slices.Contains(a.IDs, id)
-	}
-	if a.Walk != nil {
-		in := ranged2(s, &a.Walk.Range, d)
-		if a.Walk.Absent {
-			in = in || len(valuesAt(doc.Object(d), a.Walk.Path)) == 0
+		return slices.Contains(of.IDs, id)
+	case *access.Walk:
+		in := ranged2(s, &of.Range, d)
+		if of.Absent {
+			in = in || len(valuesAt(doc.Object(d), of.Range.Path)) == 0
 		}
-		return in && (a.Set == nil || inSet(s, a.Set, d))
+		return in && inSet(s, of.Set, d)
+	case *access.Filter:
+		return inSet(s, of.Set, d)
 	}
-	return a.Set == nil || inSet(s, a.Set, d)
+	return true
 }
 
-func inSet(s *setting, set *access.Set, d doc.Doc) bool {
-	switch {
-	case set.Range != nil:
-		return ranged2(s, set.Range, d)
-	case set.All != nil:
-		return !slices.ContainsFunc(set.All, func(part access.Set) bool { return !inSet(s, &part, d) })
+func inSet(s *setting, set access.Set, d doc.Doc) bool {
+	in := func(part access.Set) bool { return inSet(s, part, d) }
+	switch set := set.(type) {
+	case *access.Range:
+		return ranged2(s, set, d)
+	case access.Intersection:
+		return !slices.ContainsFunc(set, func(part access.Set) bool { return !in(part) })
+	case access.Union:
+		return slices.ContainsFunc(set, in)
 	}
-	return slices.ContainsFunc(set.Any, func(part access.Set) bool { return inSet(s, &part, d) })
+	return true
 }
 
 func ranged2(s *setting, r *access.Range, d doc.Doc) bool {

@@ -75,7 +75,7 @@ func (b *builder) recommend() {
 	for _, c := range b.said {
 		b.missing(c)
 	}
-	if b.plan.Access.IDs != nil {
+	if b.looksUp() {
 		return
 	}
 	if columns := b.ideal(); len(columns) > 1 && len(columns) <= maxColumns {
@@ -83,9 +83,15 @@ func (b *builder) recommend() {
 	}
 }
 
+// looksUp reports that the access is by id.
+func (b *builder) looksUp() bool {
+	_, ok := b.plan.Access.Of.(*access.Lookup)
+	return ok
+}
+
 func (b *builder) missing(c condition) {
-	looked := b.plan.Access.IDs != nil && isID(c.leaf.Path)
-	if c.kind == within && !isStamp(c.leaf.Path) && !b.indexed(c.leaf.Path) && !b.inPartition(c.leaf.Path) && !looked {
+	looked := b.looksUp() && isID(c.leaf.Path)
+	if c.kind == within && !isStamp(c.leaf.Path) && !b.indexed(c.leaf.Path) && !b.inKey(c.leaf.Path) && !looked {
 		b.plan.Indexes.WantedSingle = appendNew(b.plan.Indexes.WantedSingle, c.leaf.Path)
 	}
 	for _, part := range c.parts {
@@ -93,10 +99,11 @@ func (b *builder) missing(c condition) {
 	}
 }
 
-// inPartition reports that the access fixes the path as a part of the partition key.
-func (b *builder) inPartition(p access.Path) bool {
+// inKey reports that the access fixes the path as a part of the partition key.
+func (b *builder) inKey(p access.Path) bool {
 	key := b.env.Schema.Partition
-	return slices.ContainsFunc(key[:min(len(key), len(b.plan.Access.Partition))], func(k access.Path) bool { return slices.Equal(k, p) })
+	partition, _ := b.partition()
+	return slices.ContainsFunc(key[:min(len(key), len(partition))], func(k access.Path) bool { return slices.Equal(k, p) })
 }
 
 // ideal is the composite index made for a filter and an order: first what is
@@ -105,7 +112,7 @@ func (b *builder) ideal() (columns []access.Column) {
 	var between []access.Column
 	for i := range b.said {
 		c := &b.said[i]
-		if c.kind != within || repeated(c.leaf.Path) || isStamp(c.leaf.Path) || b.inPartition(c.leaf.Path) {
+		if c.kind != within || repeated(c.leaf.Path) || isStamp(c.leaf.Path) || b.inKey(c.leaf.Path) {
 			continue
 		}
 		if _, ok := c.point(); ok {
@@ -121,7 +128,7 @@ func (b *builder) ideal() (columns []access.Column) {
 		return append(columns, between[:min(1, len(between))]...)
 	}
 	for _, key := range b.keys {
-		if system(key.path) || b.plan.Access.HasPartition {
+		if system(key.path) || b.inPartition() {
 			return nil
 		}
 		if slices.ContainsFunc(columns, func(c access.Column) bool { return slices.Equal(c.Path, key.path) }) {

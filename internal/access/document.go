@@ -1,0 +1,42 @@
+package access
+
+import (
+	"context"
+	"iter"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+)
+
+// A Version identifies one version of one document: what an ETag stands for.
+type Version struct {
+	Sequence uint64
+	Stamp    expiry.Stamp
+}
+
+// A Document is one living document. Body shares the memory of the store and is valid
+// only during the call or the iteration step that handed it out.
+type Document struct {
+	Number  uint64 // of the document in its container, never reused, rising in order of creation
+	Version        // of its last write
+	TTL     expiry.TTL
+	Body    doc.Doc
+
+	// Deadline is the first second at which the document does not exist under the present
+	// policy; 0 if it has none.
+	Deadline expiry.Stamp
+
+	// Position resumes a walk behind this document. Only walks set it; its bytes too are
+	// valid only during the step.
+	Position Position
+}
+
+// A Source is documents of one container, fixed at one moment and one instant.
+type Source interface {
+	// Scan walks the documents that a selects, in the order that a describes. A document
+	// is valid until the next step.
+	Scan(ctx context.Context, a Access) iter.Seq2[*Document, error]
+	// Count counts them without handing them out. ok is false when index entries alone
+	// cannot tell the exact number.
+	Count(ctx context.Context, a Access) (n uint64, ok bool, err error)
+}
