@@ -26,7 +26,7 @@ func (x *absences) of(path string) *absence {
 	defer x.mu.Unlock()
 	a := x.list[path]
 	if a == nil {
-		if x.list == nil || len(x.list) >= spend.absences {
+		if x.list == nil || len(x.list) >= costs.absences {
 			x.list = map[string]*absence{}
 		}
 		a = &absence{}
@@ -47,19 +47,19 @@ type absence struct {
 // absent gives the numbers that documents without a value at the walk's path have, among
 // others; nil for all numbers. Forward it takes a new snapshot, since what is remembered
 // can be used only with one that is as new; in reverse the walk has begun already.
-func (w *walking) absent() (*sorted, error) {
-	path, ok := plainPath(w.w.Range.Path)
+func (w *orderedScan) absent() (*sorted, error) {
+	path, ok := plainPath(w.of.Range.Path)
 	if !ok {
 		return nil, errIndexChanged
 	}
 	var steps []byte
-	for _, s := range w.w.Range.Path {
+	for _, s := range w.of.Range.Path {
 		steps = keys.AppendMemberStep(steps, s.Name)
 	}
 	a := w.s.indexer(w.v).absences.of(string(steps))
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !w.w.Reverse {
+	if !w.of.Reverse {
 		if err := w.renew(); err != nil {
 			return nil, err
 		}
@@ -110,7 +110,7 @@ func (a *absence) search(r *reading, path doc.Path) error {
 		if !lacks {
 			continue
 		}
-		if a.numbers = append(a.numbers, n); len(a.numbers) > spend.absent {
+		if a.numbers = append(a.numbers, n); len(a.numbers) > costs.absent {
 			a.numbers, a.many = nil, true
 			return nil
 		}
@@ -128,7 +128,7 @@ func (a *absence) follow(r *reading, path doc.Path, counter keys.Counter) (ok bo
 		if err != nil {
 			return corrupt(err, "change feed entry")
 		}
-		if left--; left == 0 || len(numbers) > spend.absent {
+		if left--; left == 0 || len(numbers) > costs.absent {
 			return errStopped
 		}
 		lacks, err := r.lacks(e.Number, path)
@@ -137,7 +137,7 @@ func (a *absence) follow(r *reading, path doc.Path, counter keys.Counter) (ok bo
 		}
 		return err
 	})
-	if err == errStopped || err == nil && len(numbers) > spend.absent {
+	if err == errStopped || err == nil && len(numbers) > costs.absent {
 		return false, nil
 	}
 	if err != nil {
@@ -161,7 +161,7 @@ func (r *reading) lacks(number uint64, path doc.Path) (bool, error) {
 
 // absentUp hands out the documents that have no value at the walk's path, among the
 // numbers given; nil stands for all.
-func (w *walking) absentUp(among *sorted) error {
+func (w *orderedScan) absentUp(among *sorted) error {
 	var l list = &everyRecord{r: w.reading}
 	if among != nil {
 		l = among
@@ -179,7 +179,7 @@ func (w *walking) absentUp(among *sorted) error {
 }
 
 // absentDown is absentUp by falling number; resumed tells that the position is one of them.
-func (w *walking) absentDown(resumed bool) error {
+func (w *orderedScan) absentDown(resumed bool) error {
 	among := w.among
 	if among == nil {
 		var err error
@@ -205,7 +205,7 @@ func (w *walking) absentDown(resumed bool) error {
 }
 
 // everyDown goes through all documents by falling number.
-func (w *walking) everyDown(resumed bool) error {
+func (w *orderedScan) everyDown(resumed bool) error {
 	lower, upper := w.rng.Bounds(keys.KindRecord)
 	if resumed {
 		upper = w.rng.Record(nil, w.reached)
@@ -230,9 +230,9 @@ func (w *walking) everyDown(resumed bool) error {
 }
 
 // stopAbsent hands out a document if it has no value at the walk's path.
-func (w *walking) stopAbsent(number uint64) error {
+func (w *orderedScan) stopAbsent(number uint64) error {
 	h, body, alive, err := w.record(number)
-	if err != nil || !alive || !doc.IsUndefined(w.st.columns[0].path.Lookup(body)) || !w.selected(body) {
+	if err != nil || !alive || !doc.IsUndefined(w.over.columns[0].path.Lookup(body)) || !w.selected(body) {
 		return err
 	}
 	w.position = access.ValuePosition(w.position[:0], undefined[:], number)

@@ -127,7 +127,7 @@ func (t *tally) exact(set access.Set) bool {
 		if isStamp(set) {
 			return true
 		}
-		st, ok := t.stretch(set)
+		st, ok := t.entries(set)
 		return ok && st.exact
 	case access.Union:
 		return !slices.ContainsFunc(set, inexact)
@@ -169,7 +169,7 @@ func (t *tally) single() *access.Range {
 	if !ok {
 		return nil
 	}
-	if st, ok := t.stretch(x); !isStamp(x) && (!ok || !st.once) {
+	if st, ok := t.entries(x); !isStamp(x) && (!ok || !st.once) {
 		return nil
 	}
 	return x
@@ -177,7 +177,7 @@ func (t *tally) single() *access.Range {
 
 func (t *tally) countRange(x *access.Range) error {
 	stamps := isStamp(x)
-	st, err := t.stampOrStretch(x)
+	st, err := t.stampOrEntries(x)
 	if err != nil || st.empty() {
 		return err
 	}
@@ -199,11 +199,11 @@ func (t *tally) countRange(x *access.Range) error {
 	})
 }
 
-func (t *tally) stampOrStretch(x *access.Range) (stretch, error) {
+func (t *tally) stampOrEntries(x *access.Range) (entryRange, error) {
 	if isStamp(x) {
-		return t.stampStretch(x)
+		return t.stampEntries(x)
 	}
-	st, _ := t.stretch(x)
+	st, _ := t.entries(x)
 	return st, nil
 }
 

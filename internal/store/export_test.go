@@ -1,10 +1,10 @@
 package store
 
-// Frugal makes every limit of what a Scan may spend tiny, so that a few documents
+// Frugal makes every limit of what a Scan may cost tiny, so that a few documents
 // exercise all of its ways, and returns what undoes that.
 func Frugal(n int) (undo func()) {
-	old := spend
-	spend = allowance{few: n, probed: 4 * n, perNumber: 2, collected: 4 * n, aloneShare: 4, aloneLeast: n, alone: 64,
+	old := costs
+	costs = costLimits{few: n, probed: 4 * n, perNumber: 2, collected: 4 * n, aloneShare: 4, aloneLeast: n, alone: 64,
 		merged: 2, filter: 4 * n, absences: 2, absent: n}
-	return func() { spend = old }
+	return func() { costs = old }
 }

@@ -19,6 +19,12 @@ import (
 func byName(t *testing.T, documents int) *world {
 	t.Helper()
 	w := newWorld(t, collection("c", 0))
+	w.fillNamed(documents)
+	return w
+}
+
+func (w *world) fillNamed(documents int) {
+	w.t.Helper()
 	var ops []store.Op
 	for i := range documents {
 		body := w.body(fmt.Sprintf(`{"_id":%d,"n":%d,"tags":["t%d","t%d"]}`, i, i%10, i%3, i%5))
@@ -26,7 +32,6 @@ func byName(t *testing.T, documents int) *world {
 	}
 	_, err := w.store.WriteAll(context.Background(), w.c, w.now, ops)
 	w.ok(err)
-	return w
 }
 
 // announce adds indexes that are still to be built.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/keys"
@@ -63,6 +64,52 @@ func (w *world) fillGroups(count, groups int) {
 		}
 		_, err := w.store.WriteAll(context.Background(), w.c, w.now, ops)
 		w.ok(err)
+	}
+}
+
+// BenchmarkFind finds few documents in ways that need no set.
+func BenchmarkFind(b *testing.B) {
+	w := newDisk(b, benchDefinition(expiry.Never), true)
+	w.fillGroups(10_000, 100)
+	for _, c := range []struct {
+		name string
+		a    access.Access
+	}{
+		{"id", inPartition("p3", lookupOf("item-3"))},
+		{"partition of 10", inPartition("p3", access.Access{})},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				w.scanned(c.a, -1)
+			}
+		})
+	}
+}
+
+// BenchmarkFindNamed finds documents by a named index.
+func BenchmarkFindNamed(b *testing.B) {
+	w := newWorld(b, collection("c", 0))
+	w.addIndex(w.c, catalog.NamedIndex{Name: "n_1", Columns: column("n", false), Spec: w.body(`{}`)})
+	w.fillNamed(1_000)
+	for _, c := range []struct {
+		name  string
+		index uint32
+		value doc.Value
+	}{
+		{"_id", access.Identity, doc.Int(7)},
+		{"100 of 1000", w.c.State().Named[0].ID, doc.Int(3)},
+	} {
+		bound := &access.Bound{Value: c.value}
+		v := access.IndexScan{Index: c.index, Intervals: []access.Interval{{Low: bound, High: bound}}}
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, err := range w.store.Scan(context.Background(), w.view(), access.Access{Of: &access.IndexScans{v}}) {
+					w.ok(err)
+				}
+			}
+		})
 	}
 }
 

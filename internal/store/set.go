@@ -9,9 +9,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// An allowance is what following a Set, or narrowing a Walk down, may cost. To look at an entry
+// costLimits bound what following a Set, or narrowing a Walk down, may cost. To look at an entry
 // and to sort its number in takes about a tenth of the time that loading a document does.
-type allowance struct {
+type costLimits struct {
 	// few is how many documents are better loaded than narrowed down further, or
 	// than looked for among the entries of a walk.
 	few int
@@ -34,8 +34,8 @@ type allowance struct {
 	absences, absent int
 }
 
-// spend is changed by tests only.
-var spend = allowance{
+// costs is changed by tests only.
+var costs = costLimits{
 	few: 256, probed: 2_048, perNumber: 16, collected: 32_768, aloneShare: 16, aloneLeast: 4_096, alone: 1 << 20,
 	merged: 8, filter: 4_096, absences: 16, absent: 4_096,
 }
@@ -69,15 +69,15 @@ func (r *reading) narrow(sets []access.Set, base bool, limit int) (list, error) 
 		lists, base, r.based = append(lists, &posted{r: r, prefix: lower}), false, true
 	}
 	if len(lists) > 0 && !r.strict && (base || len(rest) > 0) {
-		few, whole, err := drain(lists, r.from, spend.probed)
+		few, whole, err := drain(lists, r.from, costs.probed)
 		if err != nil {
 			return nil, err
 		}
 		switch lists.rewind(); {
-		case whole && len(few) <= spend.few:
+		case whole && len(few) <= costs.few:
 			return &sorted{numbers: few}, nil
 		case whole:
-			lists, limit = intersection{&sorted{numbers: few}}, spend.perNumber*len(few)
+			lists, limit = intersection{&sorted{numbers: few}}, costs.perNumber*len(few)
 		default:
 			limit = r.collected
 		}
@@ -93,7 +93,7 @@ func (r *reading) narrow(sets []access.Set, base bool, limit int) (list, error) 
 	}
 	for _, set := range rest {
 		if n := len(lists); n > 0 && !r.strict {
-			if last, ok := lists[n-1].(*sorted); ok && len(last.numbers) <= spend.few {
+			if last, ok := lists[n-1].(*sorted); ok && len(last.numbers) <= costs.few {
 				break
 			}
 		}
@@ -120,10 +120,10 @@ func (r *reading) narrow(sets []access.Set, base bool, limit int) (list, error) 
 // limitAlone is how many entries of a Set are collected that has no list beside it.
 func (r *reading) limitAlone() (int, error) {
 	if r.strict {
-		return spend.alone, nil
+		return costs.alone, nil
 	}
 	counter, err := counterOf(r.snapshot, r.v.Container)
-	return int(min(max(uint64(spend.aloneLeast), counter.Documents/uint64(spend.aloneShare)), uint64(spend.alone))), err
+	return int(min(max(uint64(costs.aloneLeast), counter.Documents/uint64(costs.aloneShare)), uint64(costs.alone))), err
 }
 
 // split takes sets apart that all have to hold: those that are lists as they are stored,
@@ -154,11 +154,11 @@ func (r *reading) stream(set access.Set) list {
 		if isStamp(set) {
 			return nil
 		}
-		if st, ok := r.stretch(set); ok && st.point {
+		if st, ok := r.entries(set); ok && st.point {
 			return &posted{r: r, prefix: st.lower}
 		}
 	case access.Union:
-		if len(set) <= spend.merged {
+		if len(set) <= costs.merged {
 			return r.streamAll(set, func(lists []list) list { return union(lists) })
 		}
 	case access.Intersection:
@@ -220,7 +220,7 @@ func (c *collector) addRange(x *access.Range) (ok bool, err error) {
 	if isStamp(x) {
 		return c.addStamps(x)
 	}
-	st, ok := c.r.stretch(x)
+	st, ok := c.r.entries(x)
 	if !ok {
 		return false, nil
 	}

@@ -14,23 +14,23 @@ import (
 // fall as sequences rise.
 
 // overStamps hands out documents in order of sequence.
-func (w *walking) overStamps() error {
+func (w *orderedScan) overStamps() error {
 	var err error
-	if w.st, err = w.stampStretch(&w.w.Range); err != nil {
+	if w.over, err = w.stampEntries(&w.of.Range); err != nil {
 		return err
 	}
 	if w.after != nil {
 		if len(w.after) != 1 {
 			return ErrPosition
 		}
-		w.cut(w.rng.Feed(nil, w.reached))
+		w.resumeAt(w.rng.Feed(nil, w.reached))
 	}
 	return w.alongEntries()
 }
 
 // addStamps takes in the documents whose stamps are in a Range.
 func (c *collector) addStamps(x *access.Range) (ok bool, err error) {
-	st, err := c.r.stampStretch(x)
+	st, err := c.r.stampEntries(x)
 	if err != nil || st.empty() {
 		return err == nil, err
 	}
@@ -40,8 +40,8 @@ func (c *collector) addStamps(x *access.Range) (ok bool, err error) {
 	})
 }
 
-// stampStretch finds the part of the feed whose stamps are within the bounds of x.
-func (r *reading) stampStretch(x *access.Range) (st stretch, err error) {
+// stampEntries finds the part of the feed whose stamps are within the bounds of x.
+func (r *reading) stampEntries(x *access.Range) (st entryRange, err error) {
 	st.exact, st.once = true, true
 	st.lower, st.upper = r.rng.Bounds(keys.KindFeed)
 	first, last, ok := stampBounds(x)

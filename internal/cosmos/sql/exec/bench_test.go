@@ -96,14 +96,26 @@ func BenchmarkQuery(b *testing.B) {
 }
 
 func BenchmarkPrepare(b *testing.B) {
-	tree, err := syntax.Parse(`SELECT c.id, c.n FROM c WHERE c.kind = "event" AND c.n > 50 ORDER BY c.n OFFSET 0 LIMIT 10`)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := Prepare(tree, Environment{Parameters: map[string]doc.Value{}, Schema: access.Schema{Indexed: func(access.Path) bool { return true }}}, nil); err != nil {
+	schema := access.Schema{Partition: []access.Path{{{Name: "pk"}}}, Indexed: func(access.Path) bool { return true }}
+	for _, c := range []struct{ name, query string }{
+		{"page", `SELECT c.id, c.n FROM c WHERE c.kind = "event" AND c.n > 50 ORDER BY c.n OFFSET 0 LIMIT 10`},
+		{"equality", `SELECT * FROM c WHERE c.kind = "event"`},
+		{"two equalities", `SELECT * FROM c WHERE c.kind = "event" AND c.n = 1`},
+		{"range", `SELECT * FROM c WHERE c.n > 50`},
+		{"id", `SELECT * FROM c WHERE c.pk = "p" AND c.id = "1"`},
+		{"partition", `SELECT * FROM c WHERE c.pk = "p"`},
+	} {
+		tree, err := syntax.Parse(c.query)
+		if err != nil {
 			b.Fatal(err)
 		}
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Prepare(tree, Environment{Parameters: map[string]doc.Value{}, Schema: schema}, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -1,0 +1,197 @@
+package store
+
+import (
+	"bytes"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keys"
+)
+
+// A namedScan is a walk over the intervals of one named index.
+type namedScan struct {
+	*reading
+	of        *access.IndexScan
+	n         *named // nil for the index on _id
+	prefix    []byte // of all entries
+	intervals []interval
+	multikey  bool
+	terms     terms
+}
+
+// errManyEntries rejects intervals that are right only while no document has several entries.
+var errManyEntries = fault.New(fault.Conflict, "a document has several entries in the index")
+
+// scanNamed hands out documents in the order of named indexes. A position is the ordinal of
+// the scan and the entry's key without its prefix: it needs no state between pages. A document
+// with several entries is handed out at the first of them that the scans meet.
+func (r *reading) scanNamed(scans access.IndexScans) error {
+	from, after := 0, []byte(nil)
+	if r.after != nil {
+		if len(r.after) < 2 || int(r.after[0]) >= len(scans) {
+			return ErrPosition
+		}
+		from, after = int(r.after[0]), r.after[1:]
+	}
+	walks := make([]*namedScan, len(scans))
+	for i := range scans {
+		w, err := r.newNamedScan(&scans[i])
+		if err != nil {
+			return err
+		}
+		walks[i] = w
+	}
+	for i := from; i < len(walks); i++ {
+		if err := walks[i].follow(i, walks[:i], after); err != nil {
+			return err
+		}
+		after = nil
+	}
+	return nil
+}
+
+func (r *reading) newNamedScan(of *access.IndexScan) (*namedScan, error) {
+	w := &namedScan{reading: r, of: of}
+	if of.Index == access.Identity {
+		w.prefix = r.rng.AppendPrefix(nil, keys.KindLookup)
+	} else {
+		if w.n = r.s.indexer(r.v).find(of.Index); w.n == nil || w.n.Building {
+			return nil, errIndexChanged
+		}
+		w.prefix = r.rng.NamedPrefix(nil, of.Index)
+		var err error
+		if w.multikey, err = r.s.isMultikey(r.snapshot, r.rng, w.n); err != nil {
+			return nil, err
+		}
+		if w.multikey && of.Single {
+			return nil, errManyEntries
+		}
+		w.multikey = w.multikey || w.n.Wildcard // which has an entry for each path
+	}
+	if of.Intervals == nil {
+		w.intervals = []interval{prefixed(w.prefix)}
+	}
+	for i := range of.Intervals {
+		w.intervals = append(w.intervals, w.interval(&of.Intervals[i]))
+	}
+	return w, nil
+}
+
+// interval finds the keys of an interval.
+func (w *namedScan) interval(x *access.Interval) interval {
+	prefix, column := bytes.Clone(w.prefix), len(x.Equal)
+	for i, v := range x.Equal {
+		prefix, _ = w.append(prefix, v, i)
+	}
+	descending := column < w.columns() && w.n != nil && w.n.descending(column)
+	return between(prefix, x.Low, x.High, descending, func(dst []byte, v doc.Value) ([]byte, bool) {
+		return w.append(dst, v, column)
+	})
+}
+
+func (w *namedScan) columns() int {
+	switch {
+	case w.n == nil:
+		return 1
+	case w.n.Wildcard:
+		return 2
+	}
+	return len(w.n.Columns)
+}
+
+// append appends a value as entries of the index have it in a column.
+func (w *namedScan) append(dst []byte, v doc.Value, column int) (form []byte, clipped bool) {
+	if w.n == nil {
+		return keys.AppendIDBound(dst, v)
+	}
+	return keys.AppendBSONClipped(dst, v, w.n.descending(column))
+}
+
+// follow walks the intervals, from behind a position on. before are the scans that have been
+// made already.
+func (w *namedScan) follow(ordinal int, before []*namedScan, after []byte) error {
+	if after != nil {
+		after = append(bytes.Clone(w.prefix), after...)
+	}
+	leads := numberInKey
+	if w.n == nil {
+		leads = numberInValue
+	}
+	for i := range w.intervals {
+		at := w.intervals[i]
+		if w.of.Reverse {
+			at = w.intervals[len(w.intervals)-1-i]
+		}
+		if after != nil {
+			at = at.behind(after, w.of.Reverse)
+		}
+		err := w.along(at, w.of.Reverse, leads, func(key []byte, number uint64) error {
+			return w.giveAt(key, number, ordinal, before)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveAt hands out the document that an entry leads to, unless it comes at another entry.
+func (w *namedScan) giveAt(key []byte, number uint64, ordinal int, before []*namedScan) error {
+	w.stats.Keys++
+	h, body, alive, err := w.record(number)
+	if err != nil || !alive || !w.first(key, number, body) || met(before, number, body) {
+		return err
+	}
+	w.position = append(append(w.position[:0], byte(ordinal)), key[len(w.prefix):]...)
+	return w.give(number, h, body)
+}
+
+// first reports whether an entry is the one at which its document is handed out.
+func (w *namedScan) first(key []byte, number uint64, body doc.Doc) bool {
+	return !w.multikey || bytes.Equal(key, w.entry(number, body))
+}
+
+// entry is the first entry of a document that the walk meets, nil if there is none.
+func (w *namedScan) entry(number uint64, body doc.Doc) []byte {
+	if w.n == nil {
+		form := keys.AppendID(bytes.Clone(w.prefix), doc.Lookup(body, "_id"))
+		if w.within(form) < 0 {
+			return nil
+		}
+		return form
+	}
+	if _, err := w.terms.collectNamed(w.n, w.rng, body); err != nil {
+		return nil
+	}
+	found, at := []byte(nil), -1
+	for i := range w.terms.list {
+		key := w.terms.entry(i, number)
+		in := w.within(key)
+		if in < 0 || found != nil && !w.of.Reverse || found != nil && in < at {
+			continue
+		}
+		found, at = key, in
+	}
+	return found
+}
+
+// within is the ordinal of the interval that has a key, -1 if none has it.
+func (w *namedScan) within(key []byte) int {
+	for i := range w.intervals {
+		if w.intervals[i].has(key) {
+			return i
+		}
+	}
+	return -1
+}
+
+// met reports whether one of the scans has handed a document out.
+func met(scans []*namedScan, number uint64, body doc.Doc) bool {
+	for _, w := range scans {
+		if w.entry(number, body) != nil {
+			return true
+		}
+	}
+	return false
+}
