@@ -122,6 +122,9 @@ func TestVisitsGiveEachDocumentOnce(t *testing.T) {
 			}
 		}
 	}
+	if n, ok, err := w.store.Count(context.Background(), w.view(), access.Access{Of: &access.IndexScans{{Index: list[1].Index}}}); ok || err != nil {
+		t.Errorf("an index scan is counted: %d, %v", n, err)
+	}
 	single := access.Access{Of: &access.IndexScans{{Index: list[1].Index, Single: true}}}
 	for _, err := range w.store.Scan(context.Background(), w.view(), single) {
 		if err == nil {

@@ -101,9 +101,9 @@ func (b *builder) read() {
 	b.plan.Exact = b.exact && len(b.parts) == 0
 }
 
-// use takes parts away that the access now holds to.
+// use takes parts away that the access now holds to. The rest stays in the same memory.
 func (b *builder) use(used func(*condition) bool) {
-	rest := []condition{}
+	rest := b.parts[:0]
 	for i := range b.parts {
 		if !used(&b.parts[i]) {
 			rest = append(rest, b.parts[i])
