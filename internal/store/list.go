@@ -10,14 +10,14 @@ import (
 
 // A list is document numbers in rising order, each once.
 type list interface {
-	// seek gives the first number that is n or above, false if there is none. Between
-	// two calls of rewind n does not fall.
+	// seek gives the first number that is n or above, false if the list has no such number.
+	// Between two calls of rewind, n must not fall.
 	seek(n uint64) (number uint64, ok bool, err error)
 	// rewind goes back to the beginning.
 	rewind()
 }
 
-// posted is a list as keys have it: all begin with prefix and end with a number.
+// posted is a list in keys: all begin with prefix and end with a number.
 type posted struct {
 	r      *reading
 	prefix []byte
@@ -73,7 +73,7 @@ type sorted struct {
 	next    int
 }
 
-// newSorted makes a list of numbers in any order, which it keeps.
+// newSorted makes a list of numbers in any order. It keeps their memory.
 func newSorted(numbers []uint64) *sorted {
 	slices.Sort(numbers)
 	return &sorted{numbers: slices.Compact(numbers)}
@@ -81,7 +81,7 @@ func newSorted(numbers []uint64) *sorted {
 
 func (s *sorted) seek(n uint64) (uint64, bool, error) {
 	if s.next < len(s.numbers) && s.numbers[s.next] < n {
-		s.next++ // mostly that is far enough
+		s.next++ // usually far enough
 		if s.next < len(s.numbers) && s.numbers[s.next] < n {
 			i, _ := slices.BinarySearch(s.numbers[s.next:], n)
 			s.next += i
@@ -149,8 +149,8 @@ func (x union) rewind() {
 	}
 }
 
-// everyRecord is the numbers that have a record. It moves the reading's own iterator, so
-// that the record of the number last sought is at hand.
+// everyRecord is the numbers that have a record. It moves the reading's own iterator, which
+// is then at the record of the number that seek gave.
 type everyRecord struct {
 	r     *reading
 	begun bool
@@ -183,7 +183,7 @@ func (e *everyRecord) seek(n uint64) (uint64, bool, error) {
 
 func (e *everyRecord) rewind() { e.begun = false }
 
-// drain takes numbers from a list, from n on, until there are none or limit is passed.
+// drain takes numbers from a list, from n on, until the list ends or limit is passed.
 func drain(l list, n uint64, limit int) (numbers []uint64, whole bool, err error) {
 	for len(numbers) <= limit {
 		number, ok, err := l.seek(n)

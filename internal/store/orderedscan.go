@@ -21,7 +21,7 @@ type orderedScan struct {
 	stamps  bool    // it goes over the feed
 	shown   int     // columns that positions have
 	among   *sorted // the only numbers to visit, nil for all
-	few     bool    // among is short enough to be sorted by value
+	few     bool    // among is short enough to sort its documents by value
 	after   []doc.Value
 	reached uint64 // the number (or sequence) of the position, which has the values after
 	values  []doc.Value
@@ -46,9 +46,9 @@ func (r *reading) scanWalk(of *access.Walk) error {
 	return w.overEntries()
 }
 
-// narrowDown finds out whether the documents to visit are known by number. When they are
-// few, and their square is below the number of documents in the container, it is cheaper to
-// load and sort them than to look for twenty of them among the entries.
+// narrowDown lists the numbers of the documents to visit, if a set or a scope tells them.
+// When they are few, and their square is below the number of documents in the container, it
+// is cheaper to load and sort them than to look for twenty of them among the entries.
 func (w *orderedScan) narrowDown() error {
 	if w.set == nil && w.scope == nil {
 		return nil
@@ -76,14 +76,14 @@ func (w *orderedScan) narrowDown() error {
 	return nil
 }
 
-// overEntries visits the documents that have entries and, before or in reverse behind
-// them, those that have no value.
+// overEntries visits the documents that have entries, and those that have no value: before
+// the others, or in reverse after them.
 func (w *orderedScan) overEntries() error {
 	absent := w.of.Absent && w.of.Range.Composite == 0
 	inAbsent := len(w.after) == 1 && doc.IsUndefined(w.after[0])
 	missing := w.among
 	if _, ok := w.entries(&w.of.Range); !ok {
-		return errIndexChanged // before a search for what lacks a value
+		return errIndexChanged // now, rather than after a search for absent values
 	}
 	if absent && missing == nil && !w.of.Reverse && (w.after == nil || inAbsent) {
 		var err error
@@ -163,7 +163,7 @@ func (w *orderedScan) alongEntries() error {
 	})
 }
 
-// stop hands out the document that an entry leads to.
+// stop hands out the document that an entry leads to, if it is alive and selected.
 func (w *orderedScan) stop(number uint64) error {
 	h, body, alive, err := w.record(number)
 	if err != nil || !alive || !w.selected(body) {
@@ -182,8 +182,8 @@ func (w *orderedScan) stop(number uint64) error {
 	return w.give(number, h, body)
 }
 
-// A made is the entry that a document has, made from its body.
-type made struct {
+// A madeEntry is the entry of a document, made from its body.
+type madeEntry struct {
 	from, to int // of the key, in one arena
 	number   uint64
 }
@@ -191,7 +191,7 @@ type made struct {
 // alongFew visits the documents of among by making their entries and sorting them.
 func (w *orderedScan) alongFew() error {
 	var arena []byte
-	var list []made
+	var list []madeEntry
 	for _, number := range w.among.numbers {
 		if err := w.tick(); err != nil {
 			return err
@@ -209,9 +209,9 @@ func (w *orderedScan) alongFew() error {
 			arena = arena[:from]
 			continue
 		}
-		list = append(list, made{from, len(arena), number})
+		list = append(list, madeEntry{from, len(arena), number})
 	}
-	slices.SortFunc(list, func(a, b made) int {
+	slices.SortFunc(list, func(a, b madeEntry) int {
 		if w.of.Reverse {
 			a, b = b, a
 		}
@@ -242,5 +242,5 @@ func (w *orderedScan) entryOf(dst []byte, number uint64, h keys.Header, body doc
 	return binary.BigEndian.AppendUint64(dst, number)
 }
 
-// before reports whether key is below upper, a bound as iterators have it.
+// before reports whether key is below an upper bound of an iterator.
 func before(key, upper []byte) bool { return bytes.Compare(key, upper) < 0 }

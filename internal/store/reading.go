@@ -11,32 +11,32 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// A reading is one Scan or Count: everything it reads is of one snapshot, so that
-// entries and records agree. An entry there may lead to a record that is dead or gone,
-// never to one that has another value.
+// A reading is one Scan or Count. It reads everything from one snapshot, so entries and
+// records agree: an entry may lead to a record that is dead or gone, never to one that has
+// another value.
 type reading struct {
 	ctx       context.Context
 	s         *Store
 	v         catalog.View
-	of        access.Selection // nil: the whole container
-	scope     access.Scope     // that of is limited to, nil for the whole container
-	set       access.Set       // that of is narrowed by, nil for none
+	of        access.Selection // nil for the whole container
+	scope     access.Scope     // limits of, nil for the whole container
+	set       access.Set       // narrows of, nil for none
 	after     access.Position
 	rng       keys.Range
-	partition []byte // key form of the partition of of, which may be a prefix
-	whole     bool   // the partition is whole
+	partition []byte // key form of the selected partition, or of a prefix
+	whole     bool   // partition is no prefix
 	yield     func(Document, error) bool
 
 	snapshot kv.Snapshot
 	index    catalog.Index // complete in the snapshot
 	matcher  *matcher      // of index
-	strict   bool          // nothing may be widened, see Count
-	based    bool          // what narrow gives is in the partition or span
-	from     uint64        // the first number of interest
+	strict   bool          // a list must not have other documents, see Count
+	based    bool          // the lists of narrow have no documents outside scope
+	from     uint64        // lower numbers do not matter
 
 	stats     *access.Stats
-	uncounted access.Stats // where stats go that nobody asks for
-	collected int          // how many entries are collected beside a long list
+	uncounted access.Stats // takes the stats when the caller wants none
+	collected int          // how many entries to collect in addition to a long list
 
 	records  kv.Iterator // over all records, nil until the first
 	here     bool        // records is at the record with the number at
@@ -71,8 +71,8 @@ func (s *Store) newReading(ctx context.Context, v catalog.View, a access.Access)
 	return r, r.renew()
 }
 
-// limit notes what the selection is limited to. A container of the Mongo dialect has one
-// partition, so there a part of the container is all of it or nothing.
+// limit reads scope, set and partition from the selection. A container of the Mongo dialect
+// has one partition, so a scope there is the whole container or nothing.
 func (r *reading) limit() {
 	var partition access.Partition
 	limited := false
@@ -106,10 +106,10 @@ func (r *reading) limit() {
 	}
 }
 
-// renew takes a new snapshot, in which index is complete. The index of the view may have
-// given way to a new one since: the catalog drops it in the moment of the change, so the
-// reading goes on with its successor. Who finds the present index to be index after taking
-// a snapshot knows that it is there. Nothing may have been read before.
+// renew takes a new snapshot in which index is complete. A new index may have replaced the
+// one of the view: the catalog drops the old one at the moment of the change, so the reading
+// continues with the new one. If the present index is still index after the snapshot was
+// taken, the snapshot has it. Call renew only before anything was read.
 func (r *reading) renew() error {
 	r.close()
 	for range maxAttempts {
@@ -130,8 +130,8 @@ func (r *reading) renew() error {
 	return errIndexChanged
 }
 
-// hasNamed checks that the indexes to visit are complete in the snapshot. Who finds an index
-// in the present state after taking a snapshot knows that it is there.
+// hasNamed checks that the indexes to scan are complete in the snapshot. They are if the
+// present state still has them after the snapshot was taken.
 func (r *reading) hasNamed() error {
 	scans, ok := r.of.(*access.IndexScans)
 	if !ok {
@@ -185,8 +185,8 @@ func (r *reading) iterate(lower, upper []byte) (kv.Iterator, error) {
 	return it, err
 }
 
-// record finds the document of a number and tells whether it is alive; body is nil if there
-// is none. It is valid until the next call.
+// record finds the document with a number and reports whether it is alive; body is nil if
+// there is no record. The body is valid until the next call.
 func (r *reading) record(number uint64) (h keys.Header, body doc.Doc, alive bool, err error) {
 	if r.records == nil {
 		if err := r.openRecords(); err != nil {
@@ -199,11 +199,11 @@ func (r *reading) record(number uint64) (h keys.Header, body doc.Doc, alive bool
 	return r.present()
 }
 
-// nearby is how far away a record may be in numbers that is reached step by step: that
-// takes as many steps at most, and a seek takes as long as several within a block.
+// nearby is the distance in numbers up to which record steps rather than seeks: a seek takes
+// as long as several steps within a block.
 const nearby = 4
 
-// move leads records to the number, or behind it if there is none.
+// move moves records to the number, or behind it if there is no such record.
 func (r *reading) move(number uint64) error {
 	for r.here && r.at < number && number-r.at <= nearby {
 		if err := r.land(r.records.Next()); err != nil {
@@ -238,7 +238,7 @@ func (r *reading) openRecords() (err error) {
 	return err
 }
 
-// land notes where a move of records has led.
+// land notes where records is after a move.
 func (r *reading) land(found bool) (err error) {
 	if r.here = found; !found {
 		return r.records.Err()
@@ -286,7 +286,7 @@ func (r *reading) visit(l list) error {
 	}
 }
 
-// resume sets from by a position in order of creation.
+// resume reads from out of a position in order of creation.
 func (r *reading) resume() error {
 	if r.after == nil {
 		return nil

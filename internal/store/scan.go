@@ -14,10 +14,10 @@ import (
 // checkEvery is how many steps a walk takes between looks at its context.
 const checkEvery = 256
 
-// Scan walks the living documents that a selects, and of a Set or a Walk's Set perhaps
-// others. Documents and their positions are valid until the next step. A position that
-// the selection cannot have given is fault.Invalid; a Walk over entries that have been
-// dropped since v was entered is fault.Conflict: the caller begins anew with another View.
+// Scan walks the living documents that a selects, and with a Set possibly others. Documents
+// and their positions are valid until the next step. A position that the selection cannot
+// have given is fault.Invalid. A walk along entries that were dropped since v was entered is
+// fault.Conflict: the caller starts again with another View.
 func (s *Store) Scan(ctx context.Context, v catalog.View, a access.Access) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		if err := s.scan(ctx, v, a, yield); err != nil && err != errStopped {
@@ -64,7 +64,7 @@ func (r *reading) choose() (list, error) {
 	return &everyRecord{r: r}, nil
 }
 
-// errStopped says that the consumer of a walk wants no more.
+// errStopped ends a walk whose consumer wants no more.
 var errStopped = fault.New(fault.Internal, "walk stopped")
 
 // walk calls step at every key in [lower, upper) until it fails.
@@ -85,15 +85,15 @@ func walk(ctx context.Context, r kv.Reader, lower, upper []byte, step func(kv.It
 	return it.Err()
 }
 
-// A postings is a selection by partition.
+// A postings is the posting keys of a scope.
 type postings struct {
 	lower, upper []byte
-	base         int          // length of what a position leaves out
-	span         *access.Span // to be checked for each posting, or nil
+	base         int          // length of the prefix that positions leave out
+	span         *access.Span // each posting is checked against it, unless it is nil
 }
 
-// scanPostings walks documents by partition. A position is the posting's key
-// without what the whole selection has in common.
+// scanPostings walks documents by partition. A position is the posting's key without the
+// prefix that all postings of the scope share.
 func (r *reading) scanPostings() error {
 	sel := r.postings()
 	lower := sel.lower
@@ -120,7 +120,7 @@ func (r *reading) scanPostings() error {
 	})
 }
 
-// postings are those of the scope, which is not the whole container.
+// postings finds the postings of the scope, which must not be the whole container.
 func (r *reading) postings() postings {
 	span, ok := r.scope.(*access.Span)
 	if !ok {

@@ -9,25 +9,25 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// costLimits bound what following a Set, or narrowing a Walk down, may cost. To look at an entry
-// and to sort its number in takes about a tenth of the time that loading a document does.
+// costLimits bound what it may cost to follow a Set, or to narrow a Walk down. Looking at an
+// entry and sorting its number takes about a tenth of the time that loading a document takes.
 type costLimits struct {
-	// few is how many documents are better loaded than narrowed down further, or
-	// than looked for among the entries of a walk.
+	// few is the number of documents up to which loading them is better than narrowing
+	// them down further, or looking for them among the entries of a walk.
 	few int
-	// probed is how far a look into a list goes that is to tell whether it is short.
+	// probed is how many numbers of a list are read to find out whether it is short.
 	probed int
-	// perNumber is how many entries are worth a look for one document less to load.
+	// perNumber is how many entries may be looked at to save loading one document.
 	perNumber int
-	// collected bounds the entries that are collected beside a list that is long.
+	// collected bounds the entries that are collected in addition to a long list.
 	collected int
-	// The aloneShare-th part of the container's documents, and no less than aloneLeast
-	// or more than alone (8 MiB in memory), is what is collected where there is no other
-	// list. Beyond it a page comes sooner by reading documents in order until it is full.
+	// Without another list, as many entries are collected as the aloneShare-th part of the
+	// container's documents, at least aloneLeast and at most alone (8 MiB in memory). Beyond
+	// that, a page is full sooner by reading documents in order.
 	aloneShare, aloneLeast, alone int
 	// merged is how many lists are read side by side; more are collected.
 	merged int
-	// filter is how many documents a walk knows by number, so that it loads no others.
+	// filter is how many numbers a walk keeps so that it loads no other documents.
 	filter int
 	// absences and absent bound what is remembered of documents without a value: for how
 	// many paths of a container, and how many of a path.
@@ -40,11 +40,11 @@ var costs = costLimits{
 	merged: 8, filter: 4_096, absences: 16, absent: 4_096,
 }
 
-// errInexact ends a Count of what cannot be followed to the letter.
+// errInexact ends a Count that entries cannot tell exactly.
 var errInexact = fault.New(fault.Internal, "not to be counted by entries")
 
-// narrowed gives the numbers, from r.from on, of documents in the Set and in the partition
-// or span. It may give more, and nil if it can tell nothing.
+// narrowed lists the numbers, from r.from on, of documents in the Set and in the scope. The
+// list may have others; nil stands for all numbers.
 func (r *reading) narrowed() (list, error) {
 	limit, err := r.limitAlone()
 	if err != nil {
@@ -57,8 +57,8 @@ func (r *reading) narrowed() (list, error) {
 	return r.narrow(sets, r.scope != nil, limit)
 }
 
-// narrow is narrowed for documents that are in all of the sets and, with base, in the
-// partition or span. limit is how many entries are collected for each if there is no list.
+// narrow is narrowed for documents that are in all of the sets and, with base, in the scope.
+// limit is how many entries to collect for each set while there is no other list.
 func (r *reading) narrow(sets []access.Set, base bool, limit int) (list, error) {
 	lists, rest, err := r.split(sets)
 	if err != nil {
@@ -117,7 +117,7 @@ func (r *reading) narrow(sets []access.Set, base bool, limit int) (list, error) 
 	return lists, nil
 }
 
-// limitAlone is how many entries of a Set are collected that has no list beside it.
+// limitAlone is how many entries of a Set to collect when there is no other list.
 func (r *reading) limitAlone() (int, error) {
 	if r.strict {
 		return costs.alone, nil
@@ -126,8 +126,8 @@ func (r *reading) limitAlone() (int, error) {
 	return int(min(max(uint64(costs.aloneLeast), counter.Documents/uint64(costs.aloneShare)), uint64(costs.alone))), err
 }
 
-// split takes sets apart that all have to hold: those that are lists as they are stored,
-// and the rest.
+// split separates sets that must all hold into those that are lists as they are stored, and
+// the rest.
 func (r *reading) split(sets []access.Set) (lists intersection, rest []access.Set, err error) {
 	for _, set := range sets {
 		if all, ok := set.(access.Intersection); ok {
@@ -147,7 +147,7 @@ func (r *reading) split(sets []access.Set) (lists intersection, rest []access.Se
 	return lists, rest, nil
 }
 
-// stream gives a Set as a list that needs no collecting, nil if there is none.
+// stream gives a Set as a list that needs no collecting, nil if that is not possible.
 func (r *reading) stream(set access.Set) list {
 	switch set := set.(type) {
 	case *access.Range:
@@ -179,14 +179,14 @@ func (r *reading) streamAll(sets []access.Set, join func([]list) list) list {
 	return join(lists)
 }
 
-// A collector takes in the numbers of sets whose entries are not in their order.
+// A collector gathers the numbers of sets whose entries are not in the order of numbers.
 type collector struct {
 	r       *reading
 	numbers []uint64 // in any order, some perhaps twice
 	left    int      // entries that may still be looked at
 }
 
-// add takes in the numbers of a Set. ok is false if they are too many, or not known.
+// add collects the numbers of a Set. ok is false if they are too many, or not known.
 func (c *collector) add(set access.Set) (ok bool, err error) {
 	switch set := set.(type) {
 	case *access.Range:
@@ -204,7 +204,7 @@ func (c *collector) add(set access.Set) (ok bool, err error) {
 	return false, nil
 }
 
-// addAll takes in the numbers that are in every one of the sets.
+// addAll collects the numbers that are in every one of the sets.
 func (c *collector) addAll(sets []access.Set) (ok bool, err error) {
 	steps := c.r.steps
 	l, err := c.r.narrow(sets, false, c.left)
@@ -230,7 +230,7 @@ func (c *collector) addRange(x *access.Range) (ok bool, err error) {
 	})
 }
 
-// base takes in the numbers of the partition or span.
+// base collects the numbers of the scope.
 func (c *collector) base() (ok bool, err error) {
 	sel := c.r.postings()
 	return c.take(sel.lower, sel.upper, func(it kv.Iterator) (uint64, bool, error) {
@@ -239,7 +239,7 @@ func (c *collector) base() (ok bool, err error) {
 	})
 }
 
-// take takes in the numbers to which the keys in [lower, upper) lead.
+// take collects the numbers that the keys in [lower, upper) lead to.
 func (c *collector) take(lower, upper []byte, lead func(kv.Iterator) (number uint64, ok bool, err error)) (bool, error) {
 	r := c.r
 	if r.shared == nil {
