@@ -136,17 +136,36 @@ func TestArchitectureNamesEveryRoom(t *testing.T) {
 	}
 }
 
-// TestArchitectureTree holds the tree in docs/architecture.md to the packages.
-func TestArchitectureTree(t *testing.T) {
+// TestArchitecturePicture holds the picture in docs/architecture.md to the packages.
+func TestArchitecturePicture(t *testing.T) {
+	picture := pageAt(t, "docs/architecture.md").fences()[0].text
+	for _, room := range rooms(t) {
+		name := strings.TrimPrefix(room, "internal/")
+		if strings.HasSuffix(name, "test") {
+			continue // for tests only
+		}
+		if !regexp.MustCompile(`(^|[^a-z/])` + name + `([^a-z/]|$)`).MatchString(picture) {
+			t.Errorf("the picture in docs/architecture.md has no %s", name)
+		}
+	}
+	for _, name := range regexp.MustCompile(`[a-z]+(?:/[a-z]+)+`).FindAllString(picture, -1) {
+		if !slices.Contains(rooms(t), "internal/"+name) && name != "cmd/mayfly" {
+			t.Errorf("the picture in docs/architecture.md names %s, which does not exist", name)
+		}
+	}
+}
+
+// TestTree holds the tree in CONTRIBUTING.md to the packages.
+func TestTree(t *testing.T) {
 	var tree string
-	for _, f := range pageAt(t, "docs/architecture.md").fences() {
+	for _, f := range pageAt(t, "CONTRIBUTING.md").fences() {
 		if strings.Contains(f.text, "internal/\n") {
 			tree = f.text
 		}
 	}
 	for _, room := range rooms(t) {
 		if !regexp.MustCompile(`(^|[\s/])` + path.Base(room) + `/`).MatchString(tree) {
-			t.Errorf("the tree in docs/architecture.md has no %s", room)
+			t.Errorf("the tree in CONTRIBUTING.md has no %s", room)
 		}
 	}
 	above := "."
@@ -156,7 +175,7 @@ func TestArchitectureTree(t *testing.T) {
 			above = "."
 		}
 		if _, err := os.Stat(filepath.Join("..", above, name)); err != nil {
-			t.Errorf("the tree in docs/architecture.md names %s, which does not exist", path.Join(above, name))
+			t.Errorf("the tree in CONTRIBUTING.md names %s, which does not exist", path.Join(above, name))
 		}
 		if name == "internal/" {
 			above = "internal"
