@@ -78,6 +78,7 @@ var clients = map[string]string{
 	"github.com/xdg-go/":            "mongo/command",
 	"github.com/prometheus/":        "metrics",
 	"github.com/anishathalye/":      "",
+	"github.com/kljensen/":          "cosmos/sql/function",
 }
 
 // A source is one Go file of the tree.
