@@ -180,7 +180,7 @@ func TestLayout(t *testing.T) {
 
 // light lists the modules that package mayflytest imports by way of our own packages. Each of them
 // becomes an indirect module of whoever tests with mayfly: docs/decisions/0015 says why it is there.
-var light = strings.Fields("github.com/dlclark/regexp2/v2 github.com/dop251/goja github.com/klauspost/compress github.com/tidwall/btree " +
+var light = strings.Fields("github.com/dlclark/regexp2/v2 github.com/dop251/goja github.com/klauspost/compress github.com/kljensen/snowball github.com/tidwall/btree " +
 	"github.com/xdg-go/scram github.com/xdg-go/stringprep go.mongodb.org/mongo-driver/v2 golang.org/x/text")
 
 func TestMayflytestIsLight(t *testing.T) {
