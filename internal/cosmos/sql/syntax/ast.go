@@ -1,34 +1,31 @@
-// Package syntax is the text of Cosmos DB's query language as a tree: it lexes,
-// parses and prints, and points at mistakes. It knows neither values of documents
-// nor what names mean.
+// Package syntax is the syntax of Cosmos DB's query language: lexer, parser, syntax tree and printer. It reports the
+// positions of mistakes. It knows neither values of documents nor the meaning of names.
 package syntax
 
-// A Span is a piece of the query's text, in bytes: [Start, End). Nodes that a
-// program made, and not the parser, have the zero Span.
+// A Span is a range of the query's text in bytes: [Start, End). Nodes that were not parsed have the zero Span.
 type Span struct{ Start, End int }
 
-// Pos gives the span itself, so that every node that embeds it is a Node.
+// Pos returns the span itself, so that every node that embeds it is a Node.
 func (s Span) Pos() Span { return s }
 
-// A Node is anything in the tree.
+// A Node is a node of the tree.
 type Node interface{ Pos() Span }
 
-// A Query is SELECT … FROM … WHERE … GROUP BY … ORDER BY … OFFSET … LIMIT ….
-// A query that begins with FROM, as the condition of a patch does, has a Select
-// that is Star.
+// A Query is SELECT … FROM … WHERE … GROUP BY … ORDER BY … OFFSET … LIMIT …. A query that begins with FROM, such as
+// the condition of a patch, has a Select that is Star.
 type Query struct {
 	Span
 	Select  Select
-	From    []Source // the first, then the joined ones; empty without FROM
+	From    []Source // the first source, then the joined ones; empty without FROM
 	Where   Expr     // nil if there is none
 	GroupBy []Expr
 	OrderBy []SortKey
-	Rank    Expr // of ORDER BY RANK, nil if there is none
-	Offset  Expr // a Literal or Parameter; nil, or Limit is there too
+	Rank    Expr // the expression of ORDER BY RANK, or nil
+	Offset  Expr // a Literal or Parameter; nil if and only if Limit is nil
 	Limit   Expr
 }
 
-// A Select says what a row looks like. One of Star, Value and Items is set.
+// A Select describes a row. Exactly one of Star, Value and Items is set.
 type Select struct {
 	Span
 	Distinct bool
@@ -50,10 +47,10 @@ type Item struct {
 type Source struct {
 	Span
 	Root  string // container name, ROOT, or an alias to the left; "" for a Query
-	Path  []Expr // the steps below Root, each a Literal string or number; nil if none
+	Path  []Expr // the steps below Root, each a Literal string or number
 	Query *Query
 	Alias string // "" if none is written
-	In    bool   // over the elements of the array that the collection is
+	In    bool   // iterate over the elements of the collection, an array
 }
 
 // A SortKey is one expression of ORDER BY.
@@ -61,7 +58,7 @@ type SortKey struct {
 	Span
 	Expr       Expr
 	Descending bool
-	Written    bool // ASC or DESC stands in the text
+	Written    bool // ASC or DESC is written in the text
 }
 
 // An Expr is a scalar expression.
@@ -71,15 +68,15 @@ type Expr interface {
 }
 
 type (
-	// A Literal is a constant of one token. Text of a String has its escapes resolved.
+	// A Literal is a constant of one token. The Text of a String has its escapes resolved.
 	Literal struct {
 		Span
 		Kind  LiteralKind
-		Text  string  // of a String
-		Int   int64   // of a Number that is Whole
-		Float float64 // of any Number
+		Text  string  // if Kind is String
+		Int   int64   // if Whole
+		Float float64 // if Kind is Number
 		Whole bool    // the number was written without fraction and exponent, and fits
-		Big   uint64  // of a Number so written that fits 64 bits only without a sign, else 0
+		Big   uint64  // for such a number that only fits unsigned 64 bits, else 0
 	}
 
 	// A Parameter is `@name`; Name begins with the @.
@@ -88,7 +85,7 @@ type (
 		Name string
 	}
 
-	// A Name is an alias or container name that stands alone.
+	// A Name is an alias or container name on its own.
 	Name struct {
 		Span
 		Name string
@@ -115,7 +112,7 @@ type (
 		X  Expr
 	}
 
-	// A Binary is x op y, AND, OR and ?? included.
+	// A Binary is x op y, including AND, OR and ??.
 	Binary struct {
 		Span
 		Op   Op
@@ -135,7 +132,7 @@ type (
 		X, Low, High Expr
 	}
 
-	// An In is x [NOT] IN (list), the list not empty.
+	// An In is x [NOT] IN (list). The list is not empty.
 	In struct {
 		Span
 		Not  bool
@@ -151,8 +148,8 @@ type (
 		Escape     Expr // a Literal string of one character, nil if there is none
 	}
 
-	// A Call is a function call. Name is as written; names of system functions
-	// compare without case, those of user-defined ones (udf.name) with it.
+	// A Call is a function call. Name is as written. Names of built-in functions are case-insensitive, those of
+	// user-defined functions (udf.name) are case-sensitive.
 	Call struct {
 		Span
 		UDF  bool
@@ -216,11 +213,11 @@ const (
 	String
 )
 
-// A SubqueryKind says what becomes of a subquery's rows.
+// A SubqueryKind is how the rows of a subquery are used.
 type SubqueryKind uint8
 
-// The kinds of subqueries: (q) gives its one row, EXISTS(q) whether there is a
-// row, ARRAY(q) all rows; ALL, FIRST and LAST are those of the public grammar.
+// The kinds of subqueries: (q) is its only row, EXISTS(q) whether there is a row, ARRAY(q) all rows; ALL, FIRST and
+// LAST are those of the public grammar.
 const (
 	Scalar SubqueryKind = iota
 	Exists
@@ -233,7 +230,7 @@ const (
 // An Op is an operator.
 type Op uint8
 
-// The operators. Their order says nothing of precedence, which is the parser's.
+// The operators. Their order does not imply precedence, which is in the parser.
 const (
 	NoOp     Op = iota
 	Coalesce    // ??
@@ -263,13 +260,12 @@ const (
 	BitNot
 )
 
-// A Mistake is one error of a query, as the service lists them.
+// A Mistake is one error in a query, in the service's form.
 type Mistake struct {
-	Code    string // such as SC1001; "" where the service gives none
+	Code    string // such as SC1001; "" if the service has none
 	Message string
 	Span    Span
 }
 
-// An Error is why a text is no query: at least one mistake. Doors show it as
-// fault.Invalid; see Unwrap.
+// An Error is a list of at least one mistake in a query. Its kind is fault.Invalid, see Unwrap.
 type Error struct{ Mistakes []Mistake }

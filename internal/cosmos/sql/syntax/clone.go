@@ -1,13 +1,13 @@
 package syntax
 
-// Clone copies a query with everything below it, so that a copy can be rewritten.
+// Clone copies a query and everything below it, so that the copy can be modified.
 func Clone(q *Query) *Query { return (&cloner{}).query(q) }
 
-// CloneExpr copies an expression with everything below it; nil stays nil.
+// CloneExpr copies an expression and everything below it. A nil expression stays nil.
 func CloneExpr(x Expr) Expr { return (&cloner{}).expr(x) }
 
-// Replace is Clone, except that with is asked about each expression, outer ones
-// first: what it gives, unless nil, takes the expression's place in the copy as it is.
+// Replace is Clone with substitution: with is called for each expression, outer ones first. A result other than nil
+// replaces the expression in the copy.
 func Replace(q *Query, with func(Expr) Expr) *Query { return (&cloner{with}).query(q) }
 
 // ReplaceExpr is Replace for an expression.

@@ -2,9 +2,8 @@ package syntax
 
 import "strings"
 
-// Equal tells whether two expressions are the same but for where they stand and
-// how they are written: c.x is c["x"], 1.0 is 1, and names of system functions
-// have no case. Both may be nil.
+// Equal reports whether two expressions are the same except for position and spelling: c.x equals c["x"], 1.0 equals
+// 1, and names of built-in functions are case-insensitive. Both may be nil.
 func Equal(a, b Expr) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
@@ -20,7 +19,7 @@ func Equal(a, b Expr) bool {
 	return sameNode(a, b) && sameChildren(a, b)
 }
 
-// sameNode compares two expressions without what is below them.
+// sameNode compares two expressions without their children.
 func sameNode(a, b Expr) bool {
 	switch a := a.(type) {
 	case *Literal:
@@ -48,7 +47,7 @@ func sameNode(a, b Expr) bool {
 	return sameForm(a, b)
 }
 
-// sameForm compares the expressions that have little but what is below them.
+// sameForm compares expressions that have little more than children.
 func sameForm(a, b Expr) bool {
 	switch a := a.(type) {
 	case *Index:
@@ -83,7 +82,7 @@ func sameLiteral(a, b *Literal) bool {
 	return a.Float == b.Float && a.Big == b.Big
 }
 
-// sameChildren compares what is below two nodes of one form: expressions only.
+// sameChildren compares the children of two nodes of the same type, if they are expressions.
 func sameChildren(a, b Expr) bool {
 	left, right := below(a), below(b)
 	if len(left) != len(right) {
@@ -119,8 +118,7 @@ func sameMembers(a, b []ObjectMember) bool {
 	return true
 }
 
-// EqualQueries tells whether two queries are the same as Equal means it. ASC
-// need not be written.
+// EqualQueries reports whether two queries are equal in the sense of Equal. An explicit ASC makes no difference.
 func EqualQueries(a, b *Query) bool {
 	return sameSelect(&a.Select, &b.Select) && sameSources(a.From, b.From) && Equal(a.Where, b.Where) &&
 		sameList(a.GroupBy, b.GroupBy) && sameKeys(a.OrderBy, b.OrderBy) && Equal(a.Rank, b.Rank) &&

@@ -6,7 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// Error gives the messages, one after another.
+// Error returns the messages, one after another.
 func (e *Error) Error() string {
 	text := ""
 	for i, m := range e.Mistakes {
@@ -18,10 +18,10 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap makes it a fault.Invalid.
+// Unwrap returns a fault.Invalid.
 func (e *Error) Unwrap() error { return fault.New(fault.Invalid, "%s", e.Error()) }
 
-// Wrong makes an Error of one mistake.
+// Wrong returns an Error with one mistake.
 func Wrong(code string, at Span, format string, args ...any) *Error {
 	return &Error{Mistakes: []Mistake{{Code: code, Message: fmt.Sprintf(format, args...), Span: at}}}
 }

@@ -1,10 +1,9 @@
 package syntax
 
-// The precedence of operators, from the loosest: ? :, then ?? (which groups to
-// the right), OR, AND, then IN, LIKE and BETWEEN, then the table below, then the
-// prefixes, NOT among them. Microsoft's public language service states this of
-// the service's own grammar: NOT a = b is (NOT a) = b, comparisons and shifts
-// are equals, and so are | ^ & + -.
+// The precedence of operators, lowest first: ? :, then ?? (right-associative), OR, AND, then IN, LIKE and BETWEEN,
+// then the table below, then prefix operators including NOT. Microsoft's public language service has the same for the
+// service's own grammar: NOT a = b is (NOT a) = b, comparisons and shifts have the same precedence, and so have | ^ &
+// + -.
 type infix struct {
 	op    Op
 	level int
@@ -20,7 +19,7 @@ var infixes = [kinds]infix{
 	star: {Mul, 7}, slash: {Div, 7}, percent: {Mod, 7},
 }
 
-// Levels that the parser names: a predicate stands between AND and comparisons.
+// Levels that the parser refers to: a predicate is between AND and comparisons.
 const (
 	logical   = 1
 	predicate = 3
@@ -28,7 +27,7 @@ const (
 	prefixed  = 8
 )
 
-// nested reads a scalar expression inside another.
+// nested parses a scalar expression inside another.
 func (p *parser) nested() (Expr, *Error) {
 	if err := p.enter(); err != nil {
 		return nil, err
@@ -37,7 +36,7 @@ func (p *parser) nested() (Expr, *Error) {
 	return p.expr()
 }
 
-// expr reads any scalar expression.
+// expr parses any scalar expression.
 func (p *parser) expr() (Expr, *Error) {
 	start := p.tok.Start
 	x, err := p.coalesce()
@@ -47,7 +46,7 @@ func (p *parser) expr() (Expr, *Error) {
 	return p.conditional(start, x)
 }
 
-// conditional reads what follows `cond ?`.
+// conditional parses what follows `cond ?`.
 func (p *parser) conditional(start int, cond Expr) (Expr, *Error) {
 	tallest := p.height
 	then, err := p.nested()
@@ -84,8 +83,7 @@ func (p *parser) coalesce() (Expr, *Error) {
 	return &Binary{Span: p.since(start), Op: Coalesce, X: x, Y: y}, p.grow(max(left, p.height))
 }
 
-// binary reads a chain of operators of this level, each operand of which is of
-// the level above.
+// binary parses a chain of operators of this level. The operands have the next higher level.
 func (p *parser) binary(level int) (Expr, *Error) {
 	switch level {
 	case predicate:
@@ -110,8 +108,8 @@ func (p *parser) binary(level int) (Expr, *Error) {
 	return x, err
 }
 
-// predicate reads x [NOT] IN …, LIKE … and BETWEEN …. The service wants BETWEEN
-// in brackets where AND or OR follows; without them it can mean one thing only.
+// predicate parses x [NOT] IN …, LIKE … and BETWEEN …. The service requires brackets around BETWEEN before AND or OR;
+// without them it is still unambiguous.
 func (p *parser) predicate() (Expr, *Error) {
 	start := p.tok.Start
 	x, err := p.binary(compared)
@@ -195,7 +193,7 @@ func (p *parser) between(start int, not bool, x Expr) (Expr, *Error) {
 
 var prefixes = [kinds]Op{kwNot: Not, minus: Minus, plus: Plus, tilde: BitNot}
 
-// prefix reads NOT x, -x, +x, ~x. A minus before a number makes a negative number.
+// prefix parses NOT x, -x, +x, ~x. A minus before a number makes a negative number.
 func (p *parser) prefix() (Expr, *Error) {
 	op := prefixes[p.tok.kind]
 	if op == NoOp {

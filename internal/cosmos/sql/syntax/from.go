@@ -1,6 +1,6 @@
 package syntax
 
-// from reads FROM source {JOIN source}.
+// from parses FROM source {JOIN source}.
 func (p *parser) from(q *Query) *Error {
 	if !p.take(kwFrom) {
 		return nil
@@ -24,7 +24,7 @@ func (p *parser) from(q *Query) *Error {
 	}
 }
 
-// collection reads `alias IN input` or `input [AS] alias`.
+// collection parses `alias IN input` or `input [AS] alias`.
 func (p *parser) collection() (s Source, err *Error) {
 	start := p.tok.Start
 	if p.tok.kind == word && p.ahead(1) == kwIn {
@@ -42,7 +42,7 @@ func (p *parser) collection() (s Source, err *Error) {
 	return s, err
 }
 
-// input reads a name with a path, or a subquery.
+// input parses a name with a path, or a subquery.
 func (p *parser) input(s *Source) (err *Error) {
 	p.height = 0
 	if p.take(openParen) {
@@ -76,14 +76,14 @@ func (p *parser) path() (steps []Expr, err *Error) {
 	}
 }
 
-// named reads a step after its dot.
+// named parses a step after its dot.
 func (p *parser) named() (Expr, *Error) {
 	at := p.tok.Span
 	name, err := p.label()
 	return &Literal{Span: at, Kind: String, Text: name}, err
 }
 
-// bracketed reads a step after its bracket.
+// bracketed parses a step after its bracket.
 func (p *parser) bracketed(start int) (Expr, *Error) {
 	if p.tok.kind != text && p.tok.kind != number {
 		return nil, p.unexpected()

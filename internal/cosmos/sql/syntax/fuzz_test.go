@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzParse checks that any text is a query or a mistake within the text, that
-// printing and parsing again gives the same tree, and that nodes lie within their
-// parents.
+// FuzzParse checks that any text is either a query or a mistake within the text, that printing and parsing gives the
+// same tree, and that nodes are within their parents.
 func FuzzParse(f *testing.F) {
 	for _, c := range canon {
 		f.Add(c.text)
@@ -15,7 +14,8 @@ func FuzzParse(f *testing.F) {
 	for _, text := range rewritten {
 		f.Add(text)
 	}
-	for _, text := range []string{"", "SELECT", `SELECT '\`, "SELECT 1e999;", "SELECT -9223372036854775808", "SELECT((((("} {
+	for _, text := range []string{"", "SELECT", `SELECT '\`, "SELECT 1e999;", "SELECT -9223372036854775808",
+		"SELECT((((("} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -56,9 +56,11 @@ func within(t *testing.T, text string, n Node, outer Span) {
 
 func BenchmarkParse(b *testing.B) {
 	for name, text := range map[string]string{
-		"point":  `SELECT * FROM c WHERE c.id = @id`,
-		"filter": `SELECT c.id, c.name AS n FROM c WHERE c.type = "order" AND c.total > 10.5 AND ARRAY_CONTAINS(c.tags, "x") ORDER BY c.total DESC OFFSET 0 LIMIT 20`,
-		"in":     `SELECT * FROM c WHERE c.id IN ("a"` + strings.Repeat(`, "abcdef"`, 1000) + `)`,
+		"point": `SELECT * FROM c WHERE c.id = @id`,
+		"filter": `SELECT c.id,` +
+			` c.name AS n FROM c WHERE c.type = "order" AND c.total > 10.5 AND ARRAY_CONTAINS(c.tags,` +
+			` "x") ORDER BY c.total DESC OFFSET 0 LIMIT 20`,
+		"in": `SELECT * FROM c WHERE c.id IN ("a"` + strings.Repeat(`, "abcdef"`, 1000) + `)`,
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))

@@ -1,8 +1,7 @@
 package syntax
 
-// Words that are no identifiers. The second group means nothing in a query, but
-// the service reserves it all the same (Microsoft's public language service for
-// this language lists them).
+// Keywords. Those of the second group have no meaning in a query, but the service reserves them (Microsoft's public
+// language service for this language lists them).
 var keywords = map[string]kind{
 	"AND": kwAnd, "ARRAY": kwArray, "AS": kwAs, "ASC": kwAsc, "BETWEEN": kwBetween, "BY": kwBy,
 	"DESC": kwDesc, "DISTINCT": kwDistinct, "ESCAPE": kwEscape, "EXISTS": kwExists, "FALSE": kwFalse,
@@ -19,7 +18,7 @@ var keywords = map[string]kind{
 
 const longestKeyword = len("UNDEFINED")
 
-// keyword gives the kind of a word: a keyword's, in any case, or word.
+// keyword is the kind of a keyword, in any letter case, or word.
 func keyword(text string) kind {
 	if len(text) < 2 || len(text) > longestKeyword {
 		return word
@@ -38,14 +37,14 @@ func keyword(text string) kind {
 	return word
 }
 
-// Reserved tells whether a name is a keyword and so cannot stand as an alias or
-// container name. After a dot and as the name of an object's member it can.
+// Reserved reports whether a name is a keyword and therefore not allowed as an alias or container name. After a dot
+// and as a member of an object it is allowed.
 func Reserved(name string) bool { return keyword(name) != word }
 
-// Plain tells whether a name can be written without quotes, as an alias.
+// Plain reports whether a name needs no quotes as an alias.
 func Plain(name string) bool { return identifier(name) && !Reserved(name) }
 
-// identifier tells whether a text has the form of a name.
+// identifier reports whether a text has the form of a name.
 func identifier(s string) bool {
 	if s == "" || !letter(s[0]) {
 		return false

@@ -2,7 +2,7 @@ package syntax
 
 import "unicode/utf8"
 
-// A kind is what a token is. Operators and keywords have one each.
+// A kind is the kind of a token. Each operator and keyword has its own.
 type kind uint8
 
 const (
@@ -11,9 +11,9 @@ const (
 	number
 	text
 	parameter
-	badChar   // a character that begins no token
-	badText   // a string that does not end, or has an unknown escape
-	badNumber // digits that run into letters
+	badChar   // a character that cannot begin a token
+	badText   // a string without an end, or with an unknown escape
+	badNumber // digits followed by letters
 
 	openParen
 	closeParen
@@ -87,7 +87,7 @@ type token struct {
 	Span
 }
 
-// A lexer cuts a text into tokens, one at a time. Copying it is looking ahead.
+// A lexer splits a text into tokens, one at a time. A copy of it looks ahead.
 type lexer struct {
 	src string
 	at  int
@@ -121,8 +121,8 @@ func (l *lexer) scan(c byte) kind {
 	return l.operator(c)
 }
 
-// skip passes over white space and comments, which run from -- to the end of the
-// line. The service has no other comments.
+// skip skips white space and comments, which extend from -- to the end of the line. The service has no other
+// comments.
 func (l *lexer) skip() {
 	for l.at < len(l.src) {
 		c := l.src[l.at]
@@ -143,7 +143,7 @@ func (l *lexer) line() {
 	}
 }
 
-// peek is the byte n further on, or 0.
+// peek is the byte n positions ahead, or 0.
 func (l *lexer) peek(n int) byte {
 	if l.at+n < len(l.src) {
 		return l.src[l.at+n]
@@ -157,8 +157,7 @@ func (l *lexer) word() {
 	}
 }
 
-// number takes 12, 1.5, .5, 5. and all of them with an exponent, as the public
-// grammar has it, and 0x1F ("Constants").
+// number scans 12, 1.5, .5, 5. and all of them with an exponent, as in the public grammar, and 0x1F ("Constants").
 func (l *lexer) number() kind {
 	if l.peek(0) == '0' && l.peek(1)|0x20 == 'x' && hexDigit(l.peek(2)) {
 		l.hexadecimal()
@@ -203,7 +202,7 @@ func (l *lexer) digits() {
 	}
 }
 
-// text finds the end of a string. What its escapes mean is for later.
+// text scans to the end of a string. Escapes are resolved later.
 func (l *lexer) text(quote byte) kind {
 	good := text
 	for l.at++; l.at < len(l.src); l.at++ {
@@ -235,7 +234,7 @@ func (l *lexer) operator(c byte) kind {
 	return badChar
 }
 
-// long reads an operator of two or three characters.
+// long scans an operator of two or three characters.
 func (l *lexer) long(c byte) (kind, bool) {
 	d := l.peek(1)
 	k := eof

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// escape is the length of the escape that s begins with, 0 if it is none.
+// escape is the length of the escape that s begins with, or 0.
 func escape(s string) int {
 	if len(s) < 2 {
 		return 0
@@ -24,7 +24,7 @@ func escape(s string) int {
 	return 0
 }
 
-// hex4 reads \uXXXX.
+// hex4 parses \uXXXX.
 func hex4(s string) (rune, bool) {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return 0, false
@@ -33,7 +33,7 @@ func hex4(s string) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// unquote gives the text of a string token whose escapes are all known.
+// unquote is the text of a string token. All of its escapes must be known.
 func unquote(token string) string {
 	s := token[1 : len(token)-1]
 	first := strings.IndexByte(s, '\\')
@@ -54,8 +54,8 @@ func unquote(token string) string {
 	return string(out)
 }
 
-// unescape appends what the escape at the head of s stands for, and says how
-// long it is. Two escapes that make a surrogate pair are one; half a pair is U+FFFD.
+// unescape appends the character of the escape at the start of s, and returns the length of the escape. Two escapes
+// that form a surrogate pair count as one; half a pair is U+FFFD.
 func unescape(out []byte, s string) ([]byte, int) {
 	switch s[1] {
 	case 'b':
@@ -80,14 +80,13 @@ func unescape(out []byte, s string) ([]byte, int) {
 	return append(out, s[1]), 2
 }
 
-// numeral makes the literal of a number's text. A number beyond a double's range
-// is none.
+// numeral is the literal of a number's text. ok is false beyond the range of a double.
 func numeral(s string, at Span) (*Literal, bool) {
 	l := &Literal{Span: at, Kind: Number}
 	digits, base := s, 10
 	if len(s) > 2 && s[1]|0x20 == 'x' {
 		digits, base = s[2:], 16
-		s += "p0" // as ParseFloat has it
+		s += "p0" // ParseFloat requires an exponent
 	}
 	if n, err := strconv.ParseInt(digits, base, 64); err == nil {
 		l.Int, l.Float, l.Whole = n, float64(n), true
@@ -104,10 +103,10 @@ func numeral(s string, at Span) (*Literal, bool) {
 	return l, true
 }
 
-// lowest is the digits of the one number that fits only with its sign.
+// lowest is the digits of the number that only fits with a minus sign.
 const lowest = "9223372036854775808"
 
-// negated makes the literal of a number's text with a minus before it.
+// negated is the literal of a number's text with a minus sign.
 func negated(s string, at Span) (*Literal, bool) {
 	if s == lowest {
 		return &Literal{Span: at, Kind: Number, Int: math.MinInt64, Float: math.MinInt64, Whole: true}, true

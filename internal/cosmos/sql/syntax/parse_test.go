@@ -100,7 +100,7 @@ func TestMistakesHaveTheServicesWords(t *testing.T) {
 	}
 }
 
-// mistake is the one mistake of a query.
+// mistake is the only mistake of a query.
 func mistake(t *testing.T, query string) Mistake {
 	t.Helper()
 	_, err := Parse(query)
@@ -132,11 +132,12 @@ func TestLimits(t *testing.T) {
 		"coalesce":  {"SELECT a" + many(190, " ?? a"), "SELECT a" + many(100000, " ?? a")},
 		"ternaries": {"SELECT 1" + many(190, " ? 1 : 1"), "SELECT 1" + many(50000, " ? 1 : 1")},
 		"queries":   {many(90, "SELECT (") + "SELECT 1" + many(90, ")"), many(50000, "SELECT (")},
-		"sources":   {"SELECT 1 FROM " + many(180, "(SELECT 1 FROM ") + "c" + many(180, ")"), "SELECT 1 FROM " + many(30000, "(SELECT 1 FROM ")},
-		"or":        {"SELECT 1" + many(2000, " OR 1"), "SELECT 1" + many(2001, " OR 1")},
-		"sums":      {"SELECT 1" + many(2000, "+1"), "SELECT 1" + many(200000, "+1")},
-		"path":      {"SELECT c" + many(2000, ".a"), "SELECT c" + many(200000, ".a")},
-		"joins":     {"SELECT 1 FROM c" + many(10, " JOIN c"), "SELECT 1 FROM c" + many(11, " JOIN c")},
+		"sources": {"SELECT 1 FROM " + many(180, "(SELECT 1 FROM ") + "c" + many(180, ")"),
+			"SELECT 1 FROM " + many(30000, "(SELECT 1 FROM ")},
+		"or":    {"SELECT 1" + many(2000, " OR 1"), "SELECT 1" + many(2001, " OR 1")},
+		"sums":  {"SELECT 1" + many(2000, "+1"), "SELECT 1" + many(200000, "+1")},
+		"path":  {"SELECT c" + many(2000, ".a"), "SELECT c" + many(200000, ".a")},
+		"joins": {"SELECT 1 FROM c" + many(10, " JOIN c"), "SELECT 1 FROM c" + many(11, " JOIN c")},
 		"height": {
 			"SELECT " + chains(1),
 			"SELECT " + chains(2),
@@ -169,7 +170,8 @@ func TestLongListsAreNoDepth(t *testing.T) {
 }
 
 func TestSpans(t *testing.T) {
-	const text = `SELECT TOP 5 (c.a + 1) * 2 AS x, -3 FROM Root c JOIN t IN c.t["u"] WHERE NOT (EXISTS(SELECT 1)) ORDER BY c.z DESC`
+	const text = `SELECT TOP 5 (c.a + 1) * 2 AS x,` +
+		` -3 FROM Root c JOIN t IN c.t["u"] WHERE NOT (EXISTS(SELECT 1)) ORDER BY c.z DESC`
 	q := parse(t, text)
 	product := q.Select.Items[0].Expr.(*Binary)
 	for _, c := range []struct {

@@ -2,23 +2,24 @@ package syntax
 
 import "fmt"
 
-// Limits of a query. The length, how many operators may follow one another, and
-// the joins are the service's documented ones (service quotas, SQL query limits). As many
-// brackets may be in one another as Print puts around a chain of operators.
+// Limits of a query. The length, the number of operators in a chain, and the joins are the service's documented
+// limits (service quotas, SQL query limits). There may be as many nested brackets as Print puts around a chain of
+// operators.
 const (
 	MaxText     = 512 << 10 // bytes of text
-	maxDepth    = 200       // calls, arrays, subqueries, prefixes and the like in one another
-	maxChain    = 2000      // operators of one precedence in a row
+	maxDepth    = 200       // nested calls, arrays, subqueries, prefixes and the like
+	maxChain    = 2000      // operators in a chain of the same precedence
 	maxHeight   = 2200      // nodes from the root of the tree to a leaf
 	maxBrackets = maxHeight + 8
 	maxJoins    = 10
 )
 
-// Parse reads a query: a SELECT, or the condition of a patch, which begins with
-// FROM and has a Select that is Star. The error is an *Error.
+// Parse parses a query: a SELECT, or the condition of a patch, which begins with FROM and has a Select that is Star.
+// The error is an *Error.
 func Parse(text string) (*Query, error) {
 	if len(text) > MaxText {
-		return nil, Wrong("SC3020", Span{0, len(text)}, "The query text of %d bytes exceeds the maximum of %d bytes.", len(text), MaxText)
+		return nil, Wrong("SC3020", Span{0, len(text)}, "The query text of %d bytes exceeds the maximum of %d bytes.",
+			len(text), MaxText)
 	}
 	p := &parser{lexer: lexer{src: text}}
 	p.advance()
@@ -29,14 +30,14 @@ func Parse(text string) (*Query, error) {
 	return q, nil
 }
 
-// A parser reads by recursive descent with one token in hand.
+// A parser is a recursive descent parser with one token of lookahead.
 type parser struct {
 	lexer
-	tok      token // the one in hand
-	last     int   // where the token before it ends
+	tok      token // the current token
+	last     int   // end of the previous token
 	depth    int
-	brackets int // open ones that do nothing but group
-	height   int // of the expression or query that was read last
+	brackets int // open brackets that only group
+	height   int // of the expression or query that was parsed last
 }
 
 func (p *parser) program() (*Query, *Error) {
@@ -59,7 +60,7 @@ func (p *parser) advance() {
 	p.tok = p.lexer.next()
 }
 
-// take reads a token if it is of this kind.
+// take consumes the current token if it is of this kind.
 func (p *parser) take(k kind) bool {
 	if p.tok.kind != k {
 		return false
@@ -75,7 +76,7 @@ func (p *parser) expect(k kind) *Error {
 	return p.unexpected()
 }
 
-// ahead is the n-th token after the one in hand, from 1.
+// ahead is the kind of the n-th token after the current one, from 1.
 func (p *parser) ahead(n int) kind {
 	l := p.lexer
 	t := p.tok
@@ -88,11 +89,11 @@ func (p *parser) ahead(n int) kind {
 // source is the text of a span.
 func (p *parser) source(s Span) string { return p.src[s.Start:s.End] }
 
-// since is the span from a start to the last token read.
+// since is the span from start to the last consumed token.
 func (p *parser) since(start int) Span { return Span{start, p.last} }
 
-// unexpected is the mistake that the token in hand is, in the service's words
-// (codes and texts as seen in answers of hosted accounts).
+// unexpected is the mistake for the current token, with the service's codes and texts as seen in answers of hosted
+// accounts.
 func (p *parser) unexpected() *Error {
 	t := p.tok
 	switch t.kind {
@@ -106,12 +107,12 @@ func (p *parser) unexpected() *Error {
 	return Wrong("SC1001", t.Span, "Syntax error, incorrect syntax near '%s'.", clip(p.source(t.Span)))
 }
 
-// invalid is the mistake of a token that cannot stand anywhere.
+// invalid is the mistake for a token that is not valid anywhere.
 func (p *parser) invalid() *Error {
 	return Wrong("SC1010", p.tok.Span, "Syntax error, invalid token '%s'.", clip(p.source(p.tok.Span)))
 }
 
-// clip keeps a message short.
+// clip truncates a text for a message.
 func clip(s string) string {
 	const most = 256
 	if len(s) > most {
@@ -120,7 +121,7 @@ func clip(s string) string {
 	return s
 }
 
-// enter counts a level of nesting; leave gives it back.
+// enter counts a level of nesting, and leave ends it.
 func (p *parser) enter() *Error {
 	if p.depth++; p.depth > maxDepth {
 		return p.beyond("is nested deeper than %d levels", maxDepth)
@@ -130,7 +131,7 @@ func (p *parser) enter() *Error {
 
 func (p *parser) leave() { p.depth-- }
 
-// grow says that a node stands upon others, the highest of which has this height.
+// grow sets the height of a node whose highest child has height below.
 func (p *parser) grow(below int) *Error {
 	if p.height = below + 1; p.height > maxHeight {
 		return p.beyond("has more than %d expressions in one another", maxHeight)
@@ -138,12 +139,12 @@ func (p *parser) grow(below int) *Error {
 	return nil
 }
 
-// beyond is a limit that is passed at the token in hand.
+// beyond is the mistake for a limit that is exceeded at the current token.
 func (p *parser) beyond(format string, limit int) *Error {
 	return Wrong("SC1030", p.tok.Span, "The query %s, which is the limit.", fmt.Sprintf(format, limit))
 }
 
-// name reads an identifier that is no keyword.
+// name parses an identifier that is not a keyword.
 func (p *parser) name() (string, *Error) {
 	if p.tok.kind != word {
 		return "", p.unexpected()
@@ -153,8 +154,7 @@ func (p *parser) name() (string, *Error) {
 	return s, nil
 }
 
-// label reads a name where nothing but a name can stand, so that keywords are
-// names too.
+// label parses a name where only a name is possible, so that keywords are names too.
 func (p *parser) label() (string, *Error) {
 	if p.tok.kind != word && p.tok.kind < kwAnd {
 		return "", p.unexpected()
@@ -164,7 +164,7 @@ func (p *parser) label() (string, *Error) {
 	return s, nil
 }
 
-// quoted reads a string.
+// quoted parses a string.
 func (p *parser) quoted() (string, *Error) {
 	if p.tok.kind != text {
 		return "", p.unexpected()

@@ -2,7 +2,7 @@ package syntax
 
 import "strings"
 
-// postfix reads a primary expression and the steps that follow it.
+// postfix parses a primary expression and the steps that follow it.
 func (p *parser) postfix() (Expr, *Error) {
 	start := p.tok.Start
 	x, err := p.primary()
@@ -96,7 +96,7 @@ func (p *parser) parameter() Expr {
 	return x
 }
 
-// bracket reads (x) or (SELECT …).
+// bracket parses (x) or (SELECT …).
 func (p *parser) bracket() (Expr, *Error) {
 	if p.ahead(1) == kwSelect {
 		return p.enclosed(p.tok.Start, Scalar)
@@ -113,7 +113,7 @@ func (p *parser) bracket() (Expr, *Error) {
 	return x, p.expect(closeParen)
 }
 
-// subquery reads a keyword and the query in brackets after it.
+// subquery parses a keyword and the query in brackets after it.
 func (p *parser) subquery(kind SubqueryKind) (Expr, *Error) {
 	start := p.tok.Start
 	p.advance()
@@ -134,8 +134,7 @@ func (p *parser) enclosed(start int, kind SubqueryKind) (Expr, *Error) {
 	return &Subquery{Span: p.since(start), Kind: kind, Query: q}, p.grow(p.height)
 }
 
-// word reads an alias, a call, or ALL, FIRST or LAST of a query. These three are
-// no keywords.
+// word parses an alias, a call, or ALL, FIRST or LAST of a query. These three are not keywords.
 func (p *parser) word() (Expr, *Error) {
 	if p.ahead(1) == openParen {
 		if kind, ok := aggregated(p.source(p.tok.Span)); ok && p.ahead(2) == kwSelect {
@@ -167,7 +166,7 @@ func (p *parser) call() (Expr, *Error) {
 	return p.arguments(start, c)
 }
 
-// udf reads udf.name(…).
+// udf parses udf.name(…).
 func (p *parser) udf() (Expr, *Error) {
 	start := p.tok.Start
 	p.advance()
@@ -193,7 +192,7 @@ func (p *parser) arguments(start int, c *Call) (Expr, *Error) {
 	return c, p.grow(p.height)
 }
 
-// until reads expressions up to a closing token; there may be none.
+// until parses expressions up to a closing token. The list may be empty.
 func (p *parser) until(closing kind) (items []Expr, err *Error) {
 	p.height = 0
 	if p.take(closing) {
@@ -240,7 +239,7 @@ func (p *parser) object() (Expr, *Error) {
 	return o, p.grow(p.height)
 }
 
-// property reads "name": x. The name needs no quotes.
+// property parses "name": x. The quotes are optional.
 func (p *parser) property(members []ObjectMember) ([]ObjectMember, *Error) {
 	start := p.tok.Start
 	read := p.label

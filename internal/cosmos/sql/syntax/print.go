@@ -7,25 +7,24 @@ import (
 	"strings"
 )
 
-// Print gives the text of a Query or an Expr in the form in which the service
-// writes the queries of its plans: one clause a line, strings in double quotes,
-// brackets around every operator. Names are written as they are, so that a Name
-// can also carry a placeholder. Parse reads the text back to the same tree.
-// Another kind of node gives "".
+// Print prints a Query or an Expr in the form in which the service writes the queries of its plans: one clause per
+// line, strings in double quotes, brackets around every operator. Names are printed unchanged, so a Name can also be
+// a placeholder. Parse parses the text back to the same tree. For other nodes the result is "".
 func Print(n Node) string {
 	text, _ := PrintWithin(n, math.MaxInt)
 	return text
 }
 
-// PrintShape is Print with ? in the place of every literal but null and undefined: it tells what a query is made of, and nothing that somebody has looked for.
+// PrintShape is Print with ? in place of every literal except null and undefined. It shows the structure of a query
+// without its values.
 func PrintShape(n Node) string {
 	p := &printer{most: math.MaxInt, shape: true}
 	p.node(n)
 	return p.String()
 }
 
-// PrintWithin is Print of a tree that may hold parts of itself many times over:
-// ok is false if the text has more than most bytes, and then it is none.
+// PrintWithin is Print for trees that may contain the same parts many times. ok is false, and the text is incomplete,
+// if it would have more than most bytes.
 func PrintWithin(n Node, most int) (text string, ok bool) {
 	p := &printer{most: most}
 	p.node(n)
@@ -35,11 +34,11 @@ func PrintWithin(n Node, most int) (text string, ok bool) {
 	return p.String(), true
 }
 
-// A printer stops behind the part with which the text is too long.
+// A printer stops after the part with which the text becomes too long.
 type printer struct {
 	strings.Builder
 	most  int
-	shape bool // no literals
+	shape bool // omit literals
 }
 
 func (p *printer) node(n Node) {
@@ -105,7 +104,7 @@ func (p *printer) selection(s *Select) {
 	}
 }
 
-// alias quotes a name only where it must.
+// alias quotes a name only if necessary.
 func alias(name string) string {
 	if Plain(name) {
 		return name
@@ -138,7 +137,7 @@ func (p *printer) source(s *Source) {
 	}
 }
 
-// step writes a step of a path: with a dot where the name allows it.
+// step writes a step of a path, with a dot if the name allows it.
 func (p *printer) step(x Expr) {
 	if l, ok := x.(*Literal); ok && l.Kind == String && Plain(l.Text) {
 		p.put(".", l.Text)
@@ -267,8 +266,8 @@ func not(yes bool) string {
 	return ""
 }
 
-// operand writes what a prefix or a step belongs to. A number there needs
-// brackets, or the next character would become part of it.
+// operand writes the operand of a prefix or a step. A number needs brackets, or the next character would become part
+// of it.
 func (p *printer) operand(x Expr) {
 	if l, ok := x.(*Literal); ok && l.Kind == Number {
 		p.put("(")
@@ -286,7 +285,7 @@ var operators = [...]string{
 	Add: "+", Sub: "-", Mul: "*", Div: "/", Mod: "%", Minus: "-", Plus: "+", BitNot: "~",
 }
 
-// String gives the operator as it is written.
+// String returns the operator as it is written.
 func (o Op) String() string { return operators[o] }
 
 func (p *printer) member(m *Member) {
@@ -338,8 +337,7 @@ func (p *printer) literal(l *Literal) {
 	}
 }
 
-// digits writes a number. One that is neither Whole nor Big keeps a fraction or
-// an exponent.
+// digits writes a number. A number that is neither Whole nor Big keeps a fraction or an exponent.
 func digits(l *Literal) string {
 	switch {
 	case l.Whole:
@@ -354,7 +352,7 @@ func digits(l *Literal) string {
 	return s
 }
 
-// quote writes a string as JSON does, in double quotes.
+// quote writes a string in double quotes, as in JSON.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

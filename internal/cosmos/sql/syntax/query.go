@@ -2,7 +2,7 @@ package syntax
 
 import "strings"
 
-// query reads from SELECT to the end of the last clause.
+// query parses from SELECT to the end of the last clause.
 func (p *parser) query() (*Query, *Error) {
 	if err := p.enter(); err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func (p *parser) query() (*Query, *Error) {
 	return q, p.grow(tallest)
 }
 
-// condition reads FROM and WHERE.
+// condition parses FROM and WHERE.
 func (p *parser) condition() (*Query, *Error) {
 	q := &Query{Select: Select{Star: true}}
 	start := p.tok.Start
@@ -54,7 +54,7 @@ func (p *parser) selection(q *Query) *Error {
 	return err
 }
 
-// specification reads *, VALUE x or a list.
+// specification parses *, VALUE x or a list.
 func (p *parser) specification(s *Select) (err *Error) {
 	switch {
 	case p.take(star):
@@ -70,7 +70,7 @@ func (p *parser) specification(s *Select) (err *Error) {
 	return err
 }
 
-// value reads an expression, and an alias that names nothing ("SELECT", syntax).
+// value parses an expression, and an alias that has no effect ("SELECT", syntax).
 func (p *parser) value(s *Select) (err *Error) {
 	if s.Value, err = p.expr(); err != nil {
 		return err
@@ -81,8 +81,7 @@ func (p *parser) value(s *Select) (err *Error) {
 	return err
 }
 
-// list reads one or more of something, with commas, and leaves the height of the
-// highest.
+// list parses one or more elements separated by commas, and sets the height to the largest.
 func (p *parser) list(one func() *Error) *Error {
 	tallest := 0
 	for {
@@ -97,7 +96,7 @@ func (p *parser) list(one func() *Error) *Error {
 	}
 }
 
-// item reads an expression and its alias, which may be quoted and need no AS.
+// item parses an expression and its alias, which may be quoted. AS is optional.
 func (p *parser) item(items []Item) ([]Item, *Error) {
 	start := p.tok.Start
 	x, err := p.expr()
@@ -154,7 +153,7 @@ func (p *parser) orderBy(q *Query) *Error {
 	})
 }
 
-// ranked tells whether RANK and a function call are ahead. RANK is no keyword.
+// ranked reports whether RANK and a function call come next. RANK is not a keyword.
 func (p *parser) ranked() bool {
 	if p.tok.kind != word || !strings.EqualFold(p.source(p.tok.Span), "RANK") {
 		return false
@@ -199,8 +198,7 @@ func (p *parser) offsetLimit(q *Query) (err *Error) {
 	return err
 }
 
-// count reads a number or a parameter. TOP may have any number, so that its
-// being wrong is told in words of its own.
+// count parses a number or a parameter. TOP accepts any number here, because a wrong one has its own message.
 func (p *parser) count(whole bool) (Expr, *Error) {
 	t := p.tok
 	switch t.kind {

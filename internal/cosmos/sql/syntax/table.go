@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// A Table finds expressions that are Equal to one of those it was made of. Looking
-// for one takes the time of a walk over it, once, however many there are and
-// whatever is above it. It is used by one goroutine.
+// A Table finds expressions that are Equal to one in a list. A lookup takes the time of one walk over the expression,
+// whatever the number of entries. It is not safe for concurrent use.
 type Table struct {
 	seed  maphash.Seed
 	known map[Expr]uint64
 	rows  map[uint64][]Expr
 }
 
-// NewTable makes a table of expressions, which must stay as they are.
+// NewTable creates a table of expressions, which must not be modified afterwards.
 func NewTable(list []Expr) *Table {
 	t := &Table{seed: maphash.MakeSeed(), known: map[Expr]uint64{}, rows: map[uint64][]Expr{}}
 	for _, x := range list {
@@ -40,7 +39,7 @@ func (t *Table) Has(x Expr) bool {
 	return false
 }
 
-// sum is the same for expressions that are Equal.
+// sum is a hash that is the same for expressions that are Equal.
 func (t *Table) sum(n Node) uint64 {
 	x, isExpr := n.(Expr)
 	if isExpr {
@@ -62,13 +61,13 @@ func (t *Table) sum(n Node) uint64 {
 	return sum
 }
 
-// own takes in what Equal compares of a node itself.
+// own hashes the parts of a node that Equal compares, without its children.
 func (t *Table) own(h *maphash.Hash, n Node) {
 	switch n := n.(type) {
 	case *Literal:
 		h.WriteByte(byte(n.Kind))
 		h.WriteString(n.Text)
-		if n.Kind == Number && n.Float != 0 { // there are two zeros
+		if n.Kind == Number && n.Float != 0 { // 0 and -0 are equal
 			maphash.WriteComparable(h, math.Float64bits(n.Float))
 		}
 	case *Parameter:

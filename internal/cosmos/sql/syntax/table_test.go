@@ -5,16 +5,22 @@ import (
 	"testing"
 )
 
-// A table has what Equal says it has.
+// A table agrees with Equal.
 func TestTable(t *testing.T) {
 	var all []Expr
 	for _, text := range []string{
-		"c.a", `c["a"]`, "c.b", "c[0]", "c[1]", "c[@a]", "@a", "@b", "a", "1", "1.0", "1.5", "0", "-0.0", "-1", "'x'", "'y'", "''",
-		"true", "false", "null", "undefined", "LOWER(c.a)", "lower(c.a)", "UPPER(c.a)", "udf.lower(c.a)", "udf.LOWER(c.a)", "LOWER(c.b)", "\u212AEY(1)", "key(1)",
-		"c.a + 1", "c.a - 1", "1 + c.a", "-c.a", "NOT c.a", "c.a ? 1 : 2", "c.a ? 2 : 1", "c.a BETWEEN 1 AND 2", "c.a NOT BETWEEN 1 AND 2",
-		"c.a IN (1, 2)", "c.a NOT IN (1, 2)", "c.a IN (2, 1)", "c.a LIKE 'x'", "c.a LIKE 'x' ESCAPE '!'", "[1, 2]", "[[1], 2]", "[1, [2]]",
-		"{a: 1}", "{b: 1}", "{a: 1, b: 2}", "{b: 2, a: 1}", "(SELECT VALUE 1)", "EXISTS(SELECT VALUE 1)", "ARRAY(SELECT x FROM x IN c.a)",
-		"ARRAY(SELECT x FROM x IN c.a WHERE x = 1)", "ARRAY(SELECT x AS y FROM x IN c.a)", "ARRAY(SELECT DISTINCT x FROM x IN c.a)",
+		"c.a", `c["a"]`, "c.b", "c[0]", "c[1]", "c[@a]", "@a", "@b", "a", "1", "1.0", "1.5", "0", "-0.0", "-1", "'x'",
+		"'y'", "''",
+		"true", "false", "null", "undefined", "LOWER(c.a)", "lower(c.a)", "UPPER(c.a)", "udf.lower(c.a)",
+		"udf.LOWER(c.a)", "LOWER(c.b)", "\u212AEY(1)", "key(1)",
+		"c.a + 1", "c.a - 1", "1 + c.a", "-c.a", "NOT c.a", "c.a ? 1 : 2", "c.a ? 2 : 1", "c.a BETWEEN 1 AND 2",
+		"c.a NOT BETWEEN 1 AND 2",
+		"c.a IN (1, 2)", "c.a NOT IN (1, 2)", "c.a IN (2, 1)", "c.a LIKE 'x'", "c.a LIKE 'x' ESCAPE '!'", "[1, 2]",
+		"[[1], 2]", "[1, [2]]",
+		"{a: 1}", "{b: 1}", "{a: 1, b: 2}", "{b: 2, a: 1}", "(SELECT VALUE 1)", "EXISTS(SELECT VALUE 1)",
+		"ARRAY(SELECT x FROM x IN c.a)",
+		"ARRAY(SELECT x FROM x IN c.a WHERE x = 1)", "ARRAY(SELECT x AS y FROM x IN c.a)",
+		"ARRAY(SELECT DISTINCT x FROM x IN c.a)",
 	} {
 		if q, err := Parse("SELECT VALUE " + text + " FROM c"); err == nil {
 			all = append(all, q.Select.Value)
@@ -39,8 +45,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Long paths that differ at their beginning only are told apart without
-// comparing each with all.
+// Long paths that differ only at their beginning are distinguished without comparing each with all.
 func TestTableOfLongPaths(t *testing.T) {
 	long := strings.Repeat(".a", 1500)
 	var keys []Expr

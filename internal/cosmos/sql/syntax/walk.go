@@ -1,9 +1,8 @@
 package syntax
 
-// Walk visits n and everything below it, each node before what it holds, in the
-// order of the text: selections, sources, queries in queries and sort keys too.
-// Where visit gives false it goes no deeper. The nodes are *Query, *Select,
-// *Item, *Source, *SortKey, *ObjectMember and the expressions; nil is no node.
+// Walk visits n and everything below it, parents first, in the order of the text, including selections, sources,
+// subqueries and sort keys. If visit returns false, it skips the children. The nodes are *Query, *Select, *Item,
+// *Source, *SortKey, *ObjectMember and the expressions; nil nodes are skipped.
 func Walk(n Node, visit func(Node) bool) {
 	if n == nil || !visit(n) {
 		return
@@ -14,11 +13,10 @@ func Walk(n Node, visit func(Node) bool) {
 	})
 }
 
-// Children gives the nodes right below n to yield, as Walk visits them, until it
-// gives false.
+// Children yields the direct children of n, as Walk visits them, until yield returns false.
 func Children(n Node, yield func(Node) bool) { down(n, yield) }
 
-// down is Children, and reports whether it came to the end.
+// down is Children, and reports whether it completed.
 func down(n Node, yield func(Node) bool) bool {
 	switch n := n.(type) {
 	case *Query:
@@ -78,7 +76,7 @@ func each(items []Expr, yield func(Node) bool) bool {
 	return true
 }
 
-// several yields pointers to the parts of a list.
+// several yields pointers to the elements of a list.
 func several[T any, P interface {
 	*T
 	Node

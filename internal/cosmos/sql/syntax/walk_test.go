@@ -58,7 +58,8 @@ func TestWalkRank(t *testing.T) {
 func TestEqual(t *testing.T) {
 	same := [][2]string{
 		{"c.x", `c["x"]`}, {"c.x", " ( c . x ) "}, {"count(1)", "COUNT(1)"}, {"1", "1.0"}, {"1", "1e0"}, {"'a'", `"a"`},
-		{"a <> b", "a != b"}, {"{a: 1}", `{"a": 1}`}, {"(SELECT * FROM c ORDER BY c.a)", "(SELECT * FROM c ORDER BY c.a ASC)"},
+		{"a <> b", "a != b"}, {"{a: 1}", `{"a": 1}`}, {"(SELECT * FROM c ORDER BY c.a)",
+			"(SELECT * FROM c ORDER BY c.a ASC)"},
 		{"EXISTS(SELECT 1 FROM x.y z)", "EXISTS(SELECT 1 FROM x['y'] AS z)"}, {"null", "NULL"},
 	}
 	for _, c := range same {
@@ -67,14 +68,22 @@ func TestEqual(t *testing.T) {
 		}
 	}
 	distinct := []string{
-		"c", "d", "c.x", "c.X", "c.x.x", "d.x", "c[0]", "c[1]", "c[@p]", "@p", "@q", "1", "2", "1.5", "'1'", "null", "undefined", "true", "false",
-		"9223372036854775807", "9223372036854775806", "NOT a", "~a", "-a", "a + b", "b + a", "a - b", "a ? b : c", "a ? c : b",
-		"a BETWEEN 1 AND 2", "a NOT BETWEEN 1 AND 2", "a IN (1)", "a NOT IN (1)", "a IN (1, 2)", "a LIKE 'x'", "a NOT LIKE 'x'",
-		"a LIKE 'x' ESCAPE '!'", "F(a)", "F(a, b)", "G(a)", "udf.F(a)", "udf.f(a)", "[]", "[1]", "{}", "{a: 1}", "{b: 1}", "{a: 2}",
-		"(SELECT 1)", "EXISTS(SELECT 1)", "ARRAY(SELECT 1)", "(SELECT VALUE 1)", "(SELECT DISTINCT 1)", "(SELECT 1 AS a)", "(SELECT TOP 1 1)",
-		"(SELECT * FROM c)", "(SELECT * FROM d)", "(SELECT * FROM c d)", "(SELECT * FROM d IN c)", "(SELECT * FROM c.a)", "(SELECT * FROM c JOIN c)",
-		"(SELECT * FROM (SELECT 1))", "(SELECT * FROM c WHERE a)", "(SELECT * FROM c GROUP BY a)", "(SELECT * FROM c ORDER BY a)",
-		"(SELECT * FROM c ORDER BY a DESC)", "(SELECT * FROM c ORDER BY RANK F(a))", "(SELECT * FROM c OFFSET 1 LIMIT 2)", "(SELECT * FROM c OFFSET 1 LIMIT 3)",
+		"c", "d", "c.x", "c.X", "c.x.x", "d.x", "c[0]", "c[1]", "c[@p]", "@p", "@q", "1", "2", "1.5", "'1'", "null",
+		"undefined", "true", "false",
+		"9223372036854775807", "9223372036854775806", "NOT a", "~a", "-a", "a + b", "b + a", "a - b", "a ? b : c",
+		"a ? c : b",
+		"a BETWEEN 1 AND 2", "a NOT BETWEEN 1 AND 2", "a IN (1)", "a NOT IN (1)", "a IN (1, 2)", "a LIKE 'x'",
+		"a NOT LIKE 'x'",
+		"a LIKE 'x' ESCAPE '!'", "F(a)", "F(a, b)", "G(a)", "udf.F(a)", "udf.f(a)", "[]", "[1]", "{}", "{a: 1}",
+		"{b: 1}", "{a: 2}",
+		"(SELECT 1)", "EXISTS(SELECT 1)", "ARRAY(SELECT 1)", "(SELECT VALUE 1)", "(SELECT DISTINCT 1)",
+		"(SELECT 1 AS a)", "(SELECT TOP 1 1)",
+		"(SELECT * FROM c)", "(SELECT * FROM d)", "(SELECT * FROM c d)", "(SELECT * FROM d IN c)",
+		"(SELECT * FROM c.a)", "(SELECT * FROM c JOIN c)",
+		"(SELECT * FROM (SELECT 1))", "(SELECT * FROM c WHERE a)", "(SELECT * FROM c GROUP BY a)",
+		"(SELECT * FROM c ORDER BY a)",
+		"(SELECT * FROM c ORDER BY a DESC)", "(SELECT * FROM c ORDER BY RANK F(a))",
+		"(SELECT * FROM c OFFSET 1 LIMIT 2)", "(SELECT * FROM c OFFSET 1 LIMIT 3)",
 	}
 	for i, a := range distinct {
 		for j, b := range distinct {
