@@ -1,13 +1,11 @@
-// Package binaryjson reads the binary form of JSON in which clients of Cosmos DB may send
-// items: a tree of values, each behind a byte that tells its type, with short forms for what is
-// frequent. It makes the BSON that package doc makes of the same value in JSON text, under
-// the same limits. It never writes the form, never keeps the bytes that it reads, and trusts none
-// of the lengths, counts and positions in them.
+// Package binaryjson decodes the binary form of JSON in which clients of Cosmos DB may send items: a tree of values,
+// each after a byte with its type, with short forms for frequent values. It produces the same BSON as package doc
+// does for the JSON text of the value, with the same limits. It never encodes, does not keep its input, and does not
+// trust the lengths, counts and positions in it.
 //
-// The form is described by its two public implementations: Azure/azure-cosmos-dotnet-v3:
-// Microsoft.Azure.Cosmos/src/Json/JsonBinaryEncoding*.cs, and the crate azure_data_cosmos_driver
-// 1.0.0: src/binary_json, which also says what a service shows in JSON text for the types that JSON does
-// not have.
+// The format is defined by its two public implementations: Azure/azure-cosmos-dotnet-v3:
+// Microsoft.Azure.Cosmos/src/Json/JsonBinaryEncoding*.cs, and the crate azure_data_cosmos_driver 1.0.0:
+// src/binary_json, which also documents the service's JSON text for types that JSON does not have.
 package binaryjson
 
 import (
@@ -16,15 +14,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// preamble is the first byte of the form. No JSON text in UTF-8 begins with it.
+// preamble is the first byte of the binary form. JSON text in UTF-8 cannot begin with it.
 const preamble = 0x80
 
-// Is reports whether a body is in the binary form rather than JSON text.
+// Is reports whether a body is in the binary form instead of JSON text.
 func Is(body []byte) bool { return len(body) > 0 && body[0] == preamble }
 
-// Document is doc.FromJSON for a body in the binary form. Of opts, MaxBytes limits
-// the body as well as what it would take as JSON text at least: short forms and references to
-// earlier strings buy no larger item.
+// Document is doc.FromJSON for a body in the binary form. opts.MaxBytes limits the body and also the smallest JSON
+// text that it stands for, so short forms and references to earlier strings do not allow larger items.
 func Document(dst, body []byte, opts doc.ParseOptions) (doc.Doc, error) {
 	r := newReader(dst, body, opts)
 	defer r.free()
@@ -54,7 +51,7 @@ func Value(body []byte) (doc.Value, error) {
 	return doc.Value{Type: kind, Data: r.Bytes()}, nil
 }
 
-// readers are kept for the memory that they work with.
+// readers are reused for their memory.
 var readers = sync.Pool{New: func() any { return new(reader) }}
 
 func newReader(dst, body []byte, opts doc.ParseOptions) *reader {

@@ -25,41 +25,59 @@ func TestRefusals(t *testing.T) {
 		{"an object without its value", "E9 2C", "The binary JSON ends too early at byte 3."},
 		{"an array beyond the body", "E2 05 00", "The binary JSON ends too early at byte 4."},
 		{"an array of 4 GiB", "E4 FF FF FF FF", "The binary JSON ends too early at byte 6."},
-		{"an element beyond its array", "E2 03 E2 01 C9 05 00", "A value goes beyond the length of the object or array that it is in, as it does at byte 6."},
-		{"an array beyond its array", "E2 02 E2 01 00", "A value goes beyond the length of the object or array that it is in, as it does at byte 5."},
-		{"fewer elements than counted", "E5 01 05 00", "An object or array of 5 elements has another number of them at byte 5."},
-		{"more elements than counted", "E5 02 01 00 00", "An object or array of 1 elements has another number of them at byte 5."},
-		{"4 billion elements", "E7 01 00 00 00 FF FF FF 7F 00", "An object or array of 2147483647 elements has another number of them at byte 11."},
-		{"something behind the value", "D2 D2", "Nothing may follow the JSON value, but something does at byte 2."},
-		{"an unknown type", "D4", "A value was expected, but 0xD4, which begins none in binary JSON, stands at byte 1."},
-		{"the invalid type", "E1 FF", "A value was expected, but 0xFF, which begins none in binary JSON, stands at byte 2."},
-		{"an unknown string", "70", "A value was expected, but 0x70, which begins none in binary JSON, stands at byte 1."},
-		{"a float of 16 bits", "CF 00 00", "A float of 16 bits, which has no JSON form, stands at byte 1."},
-		{"NaN", "CC 00 00 00 00 00 00 F8 7F", "A number beyond the range of a double stands at byte 2."},
-		{"infinity", "CD 00 00 80 7F", "A number beyond the range of a double stands at byte 2."},
-		{"minus infinity in an array of numbers", "F0 CD 01 00 00 80 FF", "A number beyond the range of a double stands at byte 4."},
-		{"a short string of a dictionary", "43", "A string of a dictionary that is not in the body stands at byte 1."},
-		{"a long string of a dictionary", "61 05", "A string of a dictionary that is not in the body stands at byte 1."},
-		{"no UTF-8", "C0 01 FF", "Invalid UTF-8 stands in the string at byte 1."},
-		{"half a surrogate pair", "83 ED A0 80", "Invalid UTF-8 stands in the string at byte 1."},
-		{"packed characters that are not ASCII", "7B 02 7F 10", "Invalid UTF-8 stands in the string at byte 1."},
-		{"padding of Base64 beyond 2", "71 01 F0 66 6F 6F", "Base64 with another padding than that of none, one or two bytes stands at byte 1."},
-		{"padding of nothing", "71 00 01", "Base64 with another padding than that of none, one or two bytes stands at byte 1."},
+		{"an element beyond its array", "E2 03 E2 01 C9 05 00",
+			"A value exceeds the length of the object or array around it at byte 6."},
+		{"an array beyond its array", "E2 02 E2 01 00",
+			"A value exceeds the length of the object or array around it at byte 5."},
+		{"fewer elements than counted", "E5 01 05 00",
+			"An object or array of 5 elements has another number of them at byte 5."},
+		{"more elements than counted", "E5 02 01 00 00",
+			"An object or array of 1 elements has another number of them at byte 5."},
+		{"4 billion elements", "E7 01 00 00 00 FF FF FF 7F 00",
+			"An object or array of 2147483647 elements has another number of them at byte 11."},
+		{"something behind the value", "D2 D2", "There is data after the JSON value at byte 2."},
+		{"an unknown type", "D4",
+			"A value was expected instead of 0xD4, which does not begin a value in binary JSON at byte 1."},
+		{"the invalid type", "E1 FF",
+			"A value was expected instead of 0xFF, which does not begin a value in binary JSON at byte 2."},
+		{"an unknown string", "70",
+			"A value was expected instead of 0x70, which does not begin a value in binary JSON at byte 1."},
+		{"a float of 16 bits", "CF 00 00", "There is a 16-bit float, which has no JSON form at byte 1."},
+		{"NaN", "CC 00 00 00 00 00 00 F8 7F", "There is a number beyond the range of a double at byte 2."},
+		{"infinity", "CD 00 00 80 7F", "There is a number beyond the range of a double at byte 2."},
+		{"minus infinity in an array of numbers", "F0 CD 01 00 00 80 FF",
+			"There is a number beyond the range of a double at byte 4."},
+		{"a short string of a dictionary", "43", "There is a string of a dictionary outside the body at byte 1."},
+		{"a long string of a dictionary", "61 05", "There is a string of a dictionary outside the body at byte 1."},
+		{"no UTF-8", "C0 01 FF", "There is invalid UTF-8 in the string at byte 1."},
+		{"half a surrogate pair", "83 ED A0 80", "There is invalid UTF-8 in the string at byte 1."},
+		{"packed characters that are not ASCII", "7B 02 7F 10", "There is invalid UTF-8 in the string at byte 1."},
+		{"padding of Base64 beyond 2", "71 01 F0 66 6F 6F", "There is Base64 text with an invalid padding at byte 1."},
+		{"padding of nothing", "71 00 01", "There is Base64 text with an invalid padding at byte 1."},
 		{"a name that is a number", "E9 00 D2", "The name of a member was expected at byte 2."},
-		{"a name with a NUL", "E9 83 61 00 62 D2", "The name of a member may not hold a NUL, as it does at byte 2."},
+		{"a name with a NUL", "E9 83 61 00 62 D2", "The name of a member has a NUL character at byte 2."},
 		{"an array of numbers that are null", "F0 D0 01 00", "The type of an array's numbers was expected at byte 2."},
 		{"an array of numbers with markers", "F0 C8 01 00", "The type of an array's numbers was expected at byte 2."},
 		{"arrays of another form", "F2 F1 DA 00 01", "The type of an array's arrays was expected at byte 2."},
-		// Azure/azure-cosmos-dotnet-v3: Microsoft.Azure.Cosmos/tests/Microsoft.Azure.Cosmos.Tests/Json/JsonBinaryReaderReferenceStringTests.cs
-		{"a reference to itself", "E2 02 C3 03", "A reference to byte 3, where no string stands that is complete before it, stands at byte 3."},
-		{"a reference to a later reference", "E2 07 C0 01 78 C3 08 C3 03", "A reference to byte 8, where no string stands that is complete before it, stands at byte 6."},
-		{"a reference to an earlier reference", "E2 07 C0 01 78 C3 03 C3 06", "A reference to byte 6, where no string stands that is complete before it, stands at byte 8."},
-		{"a long reference to a later reference", "E2 0D C0 01 78 C6 0B 00 00 00 C6 03 00 00 00", "A reference to byte 11, where no string stands that is complete before it, stands at byte 6."},
-		{"a reference beyond the body", "E2 02 C3 FE", "A reference to byte 254, where no string stands that is complete before it, stands at byte 3."},
+		// Azure/azure-cosmos-dotnet-v3:
+		// Microsoft.Azure.Cosmos/tests/Microsoft.Azure.Cosmos.Tests/Json/JsonBinaryReaderReferenceStringTests.cs
+		{"a reference to itself", "E2 02 C3 03",
+			"There is a reference to byte 3, where no complete earlier string begins at byte 3."},
+		{"a reference to a later reference", "E2 07 C0 01 78 C3 08 C3 03",
+			"There is a reference to byte 8, where no complete earlier string begins at byte 6."},
+		{"a reference to an earlier reference", "E2 07 C0 01 78 C3 03 C3 06",
+			"There is a reference to byte 6, where no complete earlier string begins at byte 8."},
+		{"a long reference to a later reference", "E2 0D C0 01 78 C6 0B 00 00 00 C6 03 00 00 00",
+			"There is a reference to byte 11, where no complete earlier string begins at byte 6."},
+		{"a reference beyond the body", "E2 02 C3 FE",
+			"There is a reference to byte 254, where no complete earlier string begins at byte 3."},
 		{"a negative reference", "E2 05 C6 FF FF FF FF", "The binary JSON ends too early at byte 8."},
-		{"a reference to no string", "E2 03 00 C3 03", "A reference to byte 3, where no string stands that is complete before it, stands at byte 4."},
-		{"a reference to the preamble", "C3 00", "A reference to byte 0, where no string stands that is complete before it, stands at byte 1."},
-		{"a reference to a string that goes beyond it", "E2 05 82 C3 BC C3 05", "A reference to byte 5, where no string stands that is complete before it, stands at byte 6."},
+		{"a reference to no string", "E2 03 00 C3 03",
+			"There is a reference to byte 3, where no complete earlier string begins at byte 4."},
+		{"a reference to the preamble", "C3 00",
+			"There is a reference to byte 0, where no complete earlier string begins at byte 1."},
+		{"a reference to a string that goes beyond it", "E2 05 82 C3 BC C3 05",
+			"There is a reference to byte 5, where no complete earlier string begins at byte 6."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Value(unhex(t, c.binary))
@@ -76,7 +94,8 @@ func TestDocumentIsAnObject(t *testing.T) {
 			t.Errorf("%q is a document", binary)
 		}
 	}
-	if _, err := Document(nil, unhex(t, "E0"), doc.ParseOptions{}); err == nil || err.Error() != "A JSON object was expected at byte 1." {
+	if _, err := Document(nil, unhex(t, "E0"), doc.ParseOptions{}); err == nil ||
+		err.Error() != "A JSON object was expected at byte 1." {
 		t.Error(err)
 	}
 }
@@ -107,7 +126,7 @@ func TestDepth(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := Value(nested(doc.MaxDepth + 1))
-	if err == nil || err.Error() != "Objects and arrays may be nested 128 deep and no deeper, as they are at byte 129." {
+	if err == nil || err.Error() != "Objects and arrays are nested more than 128 deep at byte 129." {
 		t.Error(err)
 	}
 	rows := append(nested(doc.MaxDepth - 1)[:doc.MaxDepth], arrArrNum1, arrNum1, int8V, 1, 1, 0)
@@ -116,23 +135,26 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// What a few bytes stand for is limited as JSON text is.
+// The text that a few bytes stand for is limited like JSON text.
 func TestTextLimit(t *testing.T) {
 	long := append([]byte{string2, 0xE8, 0xFD}, strings.Repeat("a", 65000)...)
 	references := append([]byte{preamble, arr0 + 4, 0, 0, 0, 0}, long...)
 	for range 40 {
 		references = append(references, reference1, 6)
 	}
-	references[2], references[3], references[4] = byte(len(references)-6), byte((len(references)-6)>>8), byte((len(references)-6)>>16)
-	empty := append([]byte{preamble, arr0 + 3, 0, 0}, bytes.Repeat([]byte{arrArrNum2, arrNum2, int8V, 0, 0, 0xFF, 0xFF}, 20)...)
+	references[2], references[3], references[4] = byte(len(references)-6), byte((len(references)-6)>>8),
+		byte((len(references)-6)>>16)
+	empty := append([]byte{preamble, arr0 + 3, 0, 0}, bytes.Repeat([]byte{arrArrNum2, arrNum2, int8V, 0, 0, 0xFF,
+		0xFF}, 20)...)
 	empty[2] = byte(len(empty) - 4)
 	for name, body := range map[string][]byte{
-		"references":     references,
-		"empty arrays":   empty,
-		"a large body":   make([]byte, doc.MaxBytes+1),
-		"literals":       append([]byte{preamble, arr0 + 4, 0, 0, 0x10, 0}, make([]byte, 1<<20)...),
-		"long text":      append([]byte{preamble, string4, 0xFF, 0xFF, 0x1F, 0}, make([]byte, doc.MaxBytes-1)...),
-		"short elements": append([]byte{preamble, arr0 + 4, 0xF0, 0xFF, 0x1F, 0}, bytes.Repeat([]byte{arr0}, doc.MaxBytes-16)...),
+		"references":   references,
+		"empty arrays": empty,
+		"a large body": make([]byte, doc.MaxBytes+1),
+		"literals":     append([]byte{preamble, arr0 + 4, 0, 0, 0x10, 0}, make([]byte, 1<<20)...),
+		"long text":    append([]byte{preamble, string4, 0xFF, 0xFF, 0x1F, 0}, make([]byte, doc.MaxBytes-1)...),
+		"short elements": append([]byte{preamble, arr0 + 4, 0xF0, 0xFF, 0x1F, 0}, bytes.Repeat([]byte{arr0},
+			doc.MaxBytes-16)...),
 	} {
 		_, err := Value(body)
 		e, ok := errors.AsType[*doc.Error](err)
@@ -146,7 +168,8 @@ func TestTextLimit(t *testing.T) {
 	if _, err := Document(nil, unhex(t, "E9 81 61 81 62"), doc.ParseOptions{MaxBytes: len(`{"a":"b"}`)}); err != nil {
 		t.Error(err)
 	}
-	if _, err := Document(nil, unhex(t, "E9 81 61 81 62"), doc.ParseOptions{MaxBytes: len(`{"a":"b"}`) - 1}); err == nil {
+	if _, err := Document(nil, unhex(t, "E9 81 61 81 62"),
+		doc.ParseOptions{MaxBytes: len(`{"a":"b"}`) - 1}); err == nil {
 		t.Error("the text has one byte more than the limit")
 	}
 }

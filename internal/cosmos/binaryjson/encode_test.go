@@ -13,8 +13,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// An encoder writes values in the binary form. Of the forms that a value may have, it
-// draws one.
+// An encoder writes values in the binary form. It chooses randomly among the forms of a value.
 type encoder struct {
 	out    []byte
 	random *rand.Rand
@@ -67,7 +66,7 @@ func (e *encoder) number(v doc.Value) {
 	}
 }
 
-// bare are the bytes of a number behind its marker, if that type can hold it.
+// bare is the encoding of a number after its marker, if that type can represent it.
 func (e *encoder) bare(marker byte, v doc.Value) ([]byte, bool) {
 	if f, ok := v.DoubleOK(); ok {
 		switch {
@@ -94,7 +93,7 @@ func (e *encoder) bare(marker byte, v doc.Value) ([]byte, bool) {
 	return binary.LittleEndian.AppendUint64(nil, uint64(i))[:size], fits
 }
 
-// numbers writes an array as one of numbers of one type, if it is.
+// numbers writes an array of numbers of one type, if possible.
 func (e *encoder) numbers(v doc.Value) bool {
 	for _, marker := range e.random.Perm(256) {
 		var out []byte
@@ -117,7 +116,7 @@ func (e *encoder) numbers(v doc.Value) bool {
 	return false
 }
 
-// nest writes an object or array, whose bytes are no more than twice those of its BSON.
+// nest writes an object or array with at most twice the bytes of its BSON.
 func (e *encoder) nest(forms byte, size, count int, elements func()) {
 	if count < 2 && e.coin() {
 		e.out = append(e.out, forms+byte(count))
@@ -181,7 +180,8 @@ func (e *encoder) text(text string) {
 		for width < 4 && (at>>(8*width) > 0 || e.coin()) {
 			width++
 		}
-		e.out = append(append(e.out, reference1+byte(width-1)), binary.LittleEndian.AppendUint32(nil, uint32(at))[:width]...)
+		e.out = append(append(e.out, reference1+byte(width-1)), binary.LittleEndian.AppendUint32(nil,
+			uint32(at))[:width]...)
 		return
 	}
 	e.texts[text] = len(e.out)
@@ -193,7 +193,7 @@ func (e *encoder) text(text string) {
 	}
 }
 
-// form is one of the forms of text; nil when it does not have it.
+// form is one of the forms of text, or nil if the text does not have it.
 func (e *encoder) form(which int, text string) []byte {
 	n := len(text)
 	switch which {
@@ -267,7 +267,8 @@ func (e *encoder) packed(text string) []byte {
 }
 
 func encodeBase64(text string) []byte {
-	for i, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
+	for i, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding,
+		base64.RawURLEncoding} {
 		b, err := encoding.Strict().DecodeString(text)
 		groups := (len(text) + 3) / 4
 		if err != nil || encoding.EncodeToString(b) != text || groups > 255 {

@@ -1,33 +1,33 @@
 package binaryjson
 
-// The first byte of a value tells its type.
-// Azure/azure-cosmos-dotnet-v3: Microsoft.Azure.Cosmos/src/Json/JsonBinaryEncoding.TypeMarker.cs and
-// JsonBinaryEncoding.NodeTypes.cs; azure_data_cosmos_driver 1.0.0: src/binary_json/markers.rs.
+// The first byte of a value is its type. Azure/azure-cosmos-dotnet-v3:
+// Microsoft.Azure.Cosmos/src/Json/JsonBinaryEncoding.TypeMarker.cs and JsonBinaryEncoding.NodeTypes.cs;
+// azure_data_cosmos_driver 1.0.0: src/binary_json/markers.rs.
 const (
-	system  = 0x20 // below it the number itself; from here 32 strings that clients and server know
-	user    = 0x40 // strings of a dictionary that is not in the body
+	system  = 0x20 // smaller bytes are numbers themselves; from here 32 predefined strings
+	user    = 0x40 // strings of a dictionary outside the body
 	userEnd = 0x68
 
-	base64Short    = 0x71 // text in Base64, its bytes here
+	base64Short    = 0x71 // Base64 text, stored as bytes
 	base64Long     = 0x72
 	base64URLShort = 0x73
 	base64URLLong  = 0x74
-	guidLower      = 0x75 // text of a GUID, its digits here
+	guidLower      = 0x75 // GUID text, stored as digits
 	guidUpper      = 0x76
 	guidQuoted     = 0x77
-	hexLower       = 0x78 // text of 16 different characters, each in 4 bits
+	hexLower       = 0x78 // text of 16 different characters, 4 bits each
 	hexUpper       = 0x79
 	dateTime       = 0x7A
-	packed4        = 0x7B // text of characters that are close to each other, each in so many bits
+	packed4        = 0x7B // text of a small range of characters, 4 bits each, and so on
 	packed5        = 0x7C
 	packed6        = 0x7D
 	packed7        = 0x7E
 	packed7Long    = 0x7F
 	sized          = 0x80 // strings of up to 63 bytes
-	string1        = 0xC0 // strings behind a length of 1, 2 or 4 bytes
+	string1        = 0xC0 // strings after a length of 1, 2 or 4 bytes
 	string2        = 0xC1
 	string4        = 0xC2
-	reference1     = 0xC3 // strings that stand earlier, at a position of 1 to 4 bytes
+	reference1     = 0xC3 // earlier strings, by a position of 1 to 4 bytes
 	reference4     = 0xC6
 
 	numberUint64 = 0xC7
@@ -50,28 +50,28 @@ const (
 	int32V  = 0xDA
 	int64V  = 0xDB
 	uint32V = 0xDC
-	binary1 = 0xDD // bytes behind a length of 1, 2 or 4 bytes
+	binary1 = 0xDD // bytes after a length of 1, 2 or 4 bytes
 	binary2 = 0xDE
 	binary4 = 0xDF
 
-	arr0       = 0xE0 // of the forms of arrays the first, and of those of objects: see frame
+	arr0       = 0xE0 // first and last form of arrays and of objects, see frame
 	arrLC4     = 0xE7
 	obj0       = 0xE8
 	objLC4     = 0xEF
-	arrNum1    = 0xF0 // numbers of one type, a count of 1 or 2 bytes
+	arrNum1    = 0xF0 // numbers of one type after a count of 1 or 2 bytes
 	arrNum2    = 0xF1
-	arrArrNum1 = 0xF2 // such arrays, all of one length
+	arrArrNum1 = 0xF2 // such arrays, all of the same length
 	arrArrNum2 = 0xF3
 	invalid    = 0xFF
 )
 
-// isString reports whether a value is text, in whatever form.
+// isString reports whether a value is a string in any form.
 func isString(marker byte) bool {
 	return marker >= system && marker < userEnd || marker >= base64Short && marker <= reference4
 }
 
-// systemStrings are the strings from system on.
-// Azure/azure-cosmos-dotnet-v3: Microsoft.Azure.Cosmos/src/Json/JsonBinaryEncoding.SystemStrings.cs.
+// systemStrings are the predefined strings. Azure/azure-cosmos-dotnet-v3:
+// Microsoft.Azure.Cosmos/src/Json/JsonBinaryEncoding.SystemStrings.cs.
 var systemStrings = [user - system]string{
 	"$s", "$t", "$v", "_attachments", "_etag", "_rid", "_self", "_ts",
 	"attachments/", "coordinates", "geometry", "GeometryCollection", "id", "url", "Value", "label",

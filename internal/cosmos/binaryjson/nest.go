@@ -7,18 +7,18 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A frame is what an object or array says of its size, in one of eight forms: empty,
-// with one element, with a length of 1, 2 or 4 bytes, or with such a length and a count of as many.
+// A frame is the size of an object or array, encoded in one of eight forms: empty, one element, a length of 1, 2 or 4
+// bytes, or such a length with a count of the same width.
 type frame struct {
-	around int // the end of what it is in
-	end    int // its own; -1: its elements tell
-	count  int // of elements; -1: the end tells
+	around int // end of the enclosing object or array
+	end    int // its own end; -1 if only its elements determine it
+	count  int // number of elements; -1 if only the end determines it
 }
 
-// open reads the head of an object or array and goes into it.
+// open reads the header of an object or array and enters it.
 func (r *reader) open(form byte) (f frame, err error) {
 	if r.depth == doc.MaxDepth {
-		return f, r.fail(r.at-1, "Objects and arrays may be nested "+strconv.Itoa(doc.MaxDepth)+" deep and no deeper, as they are")
+		return f, r.fail(r.at-1, "Objects and arrays are nested more than "+strconv.Itoa(doc.MaxDepth)+" deep")
 	}
 	r.depth++
 	f = frame{around: r.end, end: -1, count: int(form)}
@@ -30,10 +30,10 @@ func (r *reader) open(form byte) (f frame, err error) {
 	return f, r.spend(len("[]"))
 }
 
-// comma counts what separates element number i from the one before.
+// comma counts the separator before element i.
 func (r *reader) comma(i int) error { return r.spend(min(i, len(","))) }
 
-// length reads the length of a frame, and its count when the form has one.
+// length reads the length of a frame, and its count if the form has one.
 func (r *reader) length(f *frame, form byte) (err error) {
 	width := 1 << (form % 3)
 	size, err := r.size(width)
@@ -53,7 +53,7 @@ func (r *reader) length(f *frame, form byte) (err error) {
 	return nil
 }
 
-// more reports whether element number i is still to come.
+// more reports whether there is an element i.
 func (r *reader) more(f *frame, i int) (bool, error) {
 	switch {
 	case f.end < 0:
@@ -111,7 +111,7 @@ func (r *reader) member(n *doc.Nest) error {
 		return err
 	}
 	if bytes.IndexByte(name, 0) >= 0 {
-		return r.fail(start, "The name of a member may not hold a NUL, as it does")
+		return r.fail(start, "The name of a member has a NUL character")
 	}
 	if err := r.spend(len(":")); err != nil {
 		return err

@@ -6,16 +6,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// numberSizes are the bytes that a number takes behind its marker. Those from numberUint64 to
-// numberDouble are JSON's; the others stand for the same numbers in arrays of one type, and for the
-// types that a client's language has.
+// numberSizes are the sizes of numbers after their marker. The markers from numberUint64 to numberDouble are JSON
+// numbers; the others are for arrays of one type, and for types of a client's language.
 var numberSizes = [256]uint8{
 	numberUint64: 8, numberUint8: 1, numberInt16: 2, numberInt32: 4, numberInt64: 8, numberDouble: 8,
 	float32Value: 4, float64Value: 8,
 	uint8V: 1, int8V: 1, int16V: 2, int32V: 4, int64V: 8, uint32V: 4,
 }
 
-// isUniform reports whether an array of one type may have numbers of this one.
+// isUniform reports whether arrays of one type can have numbers of this type.
 func isUniform(marker byte) bool { return marker > numberDouble && numberSizes[marker] > 0 }
 
 // number reads a number whose type is known.
@@ -43,18 +42,18 @@ func (r *reader) number(marker byte) (bsoncore.Type, error) {
 		return r.Uint(u), nil
 	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return 0, r.fail(start, "A number beyond the range of a double stands")
+		return 0, r.fail(start, "There is a number beyond the range of a double")
 	}
 	return r.Float(f), nil
 }
 
-// A row is an array of numbers of one type, which stand without their markers.
+// A row is an array of numbers of one type, which have no markers.
 type row struct {
 	kind  byte
 	count int
 }
 
-// row reads the type of the numbers and how many there are.
+// row reads the type and the count of the numbers.
 func (r *reader) row(width int) (w row, err error) {
 	start := r.at
 	if w.kind, err = r.byte(); err != nil {
@@ -76,7 +75,7 @@ func (r *reader) numbers(marker byte) error {
 	return r.fill(w)
 }
 
-// fill reads the numbers of an array, as an array of their own in the output.
+// fill reads the numbers of an array, and writes them as an array.
 func (r *reader) fill(w row) error {
 	if w.count*int(numberSizes[w.kind]) > r.end-r.at {
 		return r.short()
@@ -102,7 +101,7 @@ func (r *reader) fill(w row) error {
 	return nil
 }
 
-// arraysOfNumbers reads an array of arrays that have as many numbers each, all of one type.
+// arraysOfNumbers reads an array of arrays with the same count and type of numbers.
 func (r *reader) arraysOfNumbers(marker byte) error {
 	width := 1 + int(marker-arrArrNum1)
 	inner := r.at

@@ -11,18 +11,18 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A reader turns the binary form into BSON in one pass. Its methods begin at the first
-// byte of what they read and end behind the last.
+// A reader converts the binary form to BSON in one pass. Its methods begin at the first byte of what they read and
+// end after the last.
 type reader struct {
 	doc.Builder
 	body  []byte
 	at    int
-	end   int // of the innermost object or array that has a length: nothing in it goes beyond
+	end   int // of the innermost object or array with a length
 	depth int
 	skip  func(name []byte) bool
-	limit int    // of the body, and of JSON text that it stands for
-	left  int    // of the latter
-	text  []byte // the string at hand, when the body has it in a short form
+	limit int    // of the body, and of the JSON text that it stands for
+	left  int    // remaining bytes of that JSON text
+	text  []byte // the current string, if the body has it in a short form
 }
 
 // begin reads the preamble.
@@ -34,11 +34,11 @@ func (r *reader) begin() error {
 	return err
 }
 
-// root reads the one value that the body is.
+// root reads the only value of the body.
 func (r *reader) root() (bsoncore.Type, error) {
 	kind, err := r.value()
 	if err == nil && r.at < len(r.body) {
-		err = r.fail(r.at, "Nothing may follow the JSON value, but something does")
+		err = r.fail(r.at, "There is data after the JSON value")
 	}
 	return kind, err
 }
@@ -74,7 +74,7 @@ func (r *reader) value() (bsoncore.Type, error) {
 	case arrArrNum1, arrArrNum2:
 		return bsoncore.TypeArray, r.arraysOfNumbers(marker)
 	case float16:
-		return 0, r.fail(start, "A float of 16 bits, which has no JSON form, stands")
+		return 0, r.fail(start, "There is a 16-bit float, which has no JSON form")
 	}
 	if err := r.spend(1); err != nil {
 		return 0, err
@@ -89,7 +89,8 @@ func (r *reader) value() (bsoncore.Type, error) {
 	case marker == yes, marker == no:
 		return r.Bool(marker == yes), nil
 	}
-	return 0, r.fail(start, fmt.Sprintf("A value was expected, but 0x%02X, which begins none in binary JSON, stands", marker))
+	return 0, r.fail(start, fmt.Sprintf("A value was expected instead of 0x%02X, which does not begin a value in "+
+		"binary JSON", marker))
 }
 
 // byte reads one byte.
@@ -101,7 +102,7 @@ func (r *reader) byte() (byte, error) {
 	return b[0], nil
 }
 
-// peek is the byte at hand, that of an unknown type at the end.
+// peek is the next byte, or an unknown type at the end.
 func (r *reader) peek() byte {
 	if r.at < r.end {
 		return r.body[r.at]
@@ -109,7 +110,7 @@ func (r *reader) peek() byte {
 	return invalid
 }
 
-// take reads n bytes. They belong to the body.
+// take reads n bytes, which belong to the body.
 func (r *reader) take(n int) ([]byte, error) {
 	if n > r.end-r.at {
 		return nil, r.short()
@@ -124,21 +125,21 @@ func (r *reader) uint(size int) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	var room [8]byte
-	copy(room[:], b)
-	return binary.LittleEndian.Uint64(room[:]), nil
+	var buf [8]byte
+	copy(buf[:], b)
+	return binary.LittleEndian.Uint64(buf[:]), nil
 }
 
 // size reads a length, count or position of 1 to 4 bytes.
 func (r *reader) size(width int) (int, error) {
 	n, err := r.uint(width)
-	if n > math.MaxInt32 { // more than any body has
+	if n > math.MaxInt32 { // larger than any body
 		return 0, r.short()
 	}
 	return int(n), err
 }
 
-// spend counts n bytes of JSON text that the value takes at least.
+// spend counts n bytes of the smallest JSON text of the value.
 func (r *reader) spend(n int) error {
 	if r.left -= n; r.left < 0 {
 		return r.tooLarge(r.at)
@@ -150,14 +151,15 @@ func (r *reader) fail(at int, message string) error {
 	return &doc.Error{Offset: at, Message: message + " at byte " + strconv.Itoa(at) + "."}
 }
 
-// short is the error of a value that goes on behind the end of what it is in.
+// short is the error of a value that exceeds the object or array around it.
 func (r *reader) short() error {
 	if r.end < len(r.body) {
-		return r.fail(r.at, "A value goes beyond the length of the object or array that it is in, as it does")
+		return r.fail(r.at, "A value exceeds the length of the object or array around it")
 	}
 	return r.fail(len(r.body), "The binary JSON ends too early")
 }
 
 func (r *reader) tooLarge(at int) error {
-	return &doc.Error{Offset: at, TooLarge: true, Message: "The JSON value has more than the limit of " + strconv.Itoa(r.limit) + " bytes as text."}
+	return &doc.Error{Offset: at, TooLarge: true,
+		Message: "The JSON value has more than the limit of " + strconv.Itoa(r.limit) + " bytes as text."}
 }

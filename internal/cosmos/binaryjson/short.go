@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text that clients write in fewer bytes than it has, as they meet it: Base64, GUIDs,
-// hexadecimal digits, times, and characters that are close to each other.
-// Azure/azure-cosmos-dotnet-v3: Microsoft.Azure.Cosmos/src/Json/JsonBinaryEncoding.Strings.cs;
+// Short forms of strings that clients choose automatically: Base64, GUIDs, hexadecimal digits, times, and characters
+// of a small range. Azure/azure-cosmos-dotnet-v3: Microsoft.Azure.Cosmos/src/Json/JsonBinaryEncoding.Strings.cs;
 // azure_data_cosmos_driver 1.0.0: src/binary_json/reader.rs.
 
 const (
@@ -17,11 +16,11 @@ const (
 	timeDigits  = " 0123456789:-.TZ"
 )
 
-// room is memory of the reader for n bytes of text, which count as such.
-func (r *reader) room(n int) ([]byte, error) { return r.text[:0], r.spend(n + len(`""`)) }
+// buffer returns memory for n bytes of text, and counts them.
+func (r *reader) buffer(n int) ([]byte, error) { return r.text[:0], r.spend(n + len(`""`)) }
 
-// base64 reads the bytes whose Base64 the text is: the number of groups of four characters, how
-// many of them the padding is, and the bytes. All bits of the padding are turned around when the text goes without.
+// base64 reads the bytes of Base64 text: the number of groups of four characters, the number of padding characters,
+// and the bytes. If the text has no padding, the bits of that number are inverted.
 func (r *reader) base64(marker byte) ([]byte, error) {
 	start := r.at - 1
 	width, encoding := 1, base64.StdEncoding
@@ -44,18 +43,18 @@ func (r *reader) base64(marker byte) ([]byte, error) {
 	}
 	size := groups*3 - int(padding)
 	if padding > 2 || size < 0 {
-		return nil, r.fail(start, "Base64 with another padding than that of none, one or two bytes stands")
+		return nil, r.fail(start, "There is Base64 text with an invalid padding")
 	}
 	return r.encode(size, encoding)
 }
 
-// encode reads bytes as their Base64.
+// encode reads bytes and returns their Base64.
 func (r *reader) encode(size int, encoding *base64.Encoding) ([]byte, error) {
 	b, err := r.take(size)
 	if err != nil {
 		return nil, err
 	}
-	text, err := r.room(encoding.EncodedLen(size))
+	text, err := r.buffer(encoding.EncodedLen(size))
 	if err != nil {
 		return nil, err
 	}
@@ -63,10 +62,10 @@ func (r *reader) encode(size int, encoding *base64.Encoding) ([]byte, error) {
 	return r.text, nil
 }
 
-// dashes are the bytes of a GUID that a dash stands before.
+// dashes are the bytes of a GUID with a dash before them.
 var dashes = [16]bool{4: true, 6: true, 8: true, 10: true}
 
-// guidText reads the digits of a GUID, of each byte the lower four bits first.
+// guidText reads the digits of a GUID, the lower four bits of each byte first.
 func (r *reader) guidText(marker byte) ([]byte, error) {
 	digits, quote := lowerDigits, ""
 	switch marker {
@@ -84,7 +83,7 @@ func (r *reader) guidText(marker byte) ([]byte, error) {
 
 // digits is the text of a GUID.
 func (r *reader) digits(b []byte, digits, quote string) ([]byte, error) {
-	text, err := r.room(36 + 2*len(quote))
+	text, err := r.buffer(36 + 2*len(quote))
 	if err != nil {
 		return nil, err
 	}
@@ -99,11 +98,11 @@ func (r *reader) digits(b []byte, digits, quote string) ([]byte, error) {
 	return r.text, nil
 }
 
-// A packing is a form of text with less than 8 bits a character, those of the first lowest.
+// A packing is a form of text with fewer than 8 bits per character. The first character is in the lowest bits.
 type packing struct {
-	bits, width int    // of a character; of the count of characters, in bytes
-	relative    bool   // to a character that stands behind the count
-	table       string // the characters, if they are not what the bits say
+	bits, width int    // bits of a character, and bytes of the count of characters
+	relative    bool   // relative to a character that follows the count
+	table       string // the characters by their bits, if not ASCII
 }
 
 var packings = [sized - hexLower]packing{
@@ -117,7 +116,7 @@ var packings = [sized - hexLower]packing{
 	{bits: 7, width: 2},
 }
 
-// packed reads text of ASCII characters that have less than 8 bits each.
+// packed reads text of ASCII characters with fewer than 8 bits each.
 func (r *reader) packed(marker byte) ([]byte, error) {
 	start := r.at - 1
 	p := &packings[marker-hexLower]
@@ -135,7 +134,7 @@ func (r *reader) packed(marker byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := r.room(count)
+	text, err := r.buffer(count)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +150,7 @@ func (r *reader) packed(marker byte) ([]byte, error) {
 			c = uint(p.table[c])
 		}
 		if c += uint(least); c >= utf8.RuneSelf {
-			return nil, r.fail(start, "Invalid UTF-8 stands in the string")
+			return nil, r.fail(start, "There is invalid UTF-8 in the string")
 		}
 		text = append(text, byte(c))
 	}
@@ -159,8 +158,8 @@ func (r *reader) packed(marker byte) ([]byte, error) {
 	return text, nil
 }
 
-// blob reads bytes and GUIDs, which JSON does not have. They are text: Base64, and as
-// .NET prints a GUID, whose first three groups are numbers with their lowest byte first.
+// blob reads bytes and GUIDs, which JSON does not have. Bytes become Base64. GUIDs are printed as in .NET, where the
+// first three groups are numbers with their lowest byte first.
 func (r *reader) blob(marker byte) ([]byte, error) {
 	if marker != guid {
 		size, err := r.size(1 << (marker - binary1))
@@ -176,8 +175,7 @@ func (r *reader) blob(marker byte) ([]byte, error) {
 	return r.digits(swapped(b), lowerDigits, "")
 }
 
-// swapped has the groups of a GUID in the order in which they are printed, and of each byte the
-// four bits that come first lowest, as guidText has them.
+// swapped is a GUID in printing order, with the first four bits of each byte lowest, as guidText expects.
 func swapped(b []byte) []byte {
 	out := slices.Clone(b)
 	slices.Reverse(out[:4])

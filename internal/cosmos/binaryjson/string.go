@@ -5,8 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// string reads text whose marker is known. It belongs to the body or to the
-// reader, up to the next one.
+// string reads a string whose marker is known. It belongs to the body or to the reader, until the next one is read.
 func (r *reader) string(marker byte) ([]byte, error) {
 	if marker >= reference1 && marker <= reference4 {
 		return r.reference(marker)
@@ -14,7 +13,7 @@ func (r *reader) string(marker byte) ([]byte, error) {
 	return r.literal(marker)
 }
 
-// literal reads text that stands here.
+// literal reads a string that is not a reference.
 func (r *reader) literal(marker byte) ([]byte, error) {
 	start := r.at - 1
 	switch {
@@ -23,7 +22,7 @@ func (r *reader) literal(marker byte) ([]byte, error) {
 		r.text = append(r.text[:0], text...)
 		return r.text, r.spend(len(text) + len(`""`))
 	case marker < userEnd:
-		return nil, r.fail(start, "A string of a dictionary that is not in the body stands")
+		return nil, r.fail(start, "There is a string of a dictionary outside the body")
 	case marker < guidLower:
 		return r.base64(marker)
 	case marker < hexLower:
@@ -46,13 +45,13 @@ func (r *reader) literal(marker byte) ([]byte, error) {
 		return nil, err
 	}
 	if !utf8.Valid(text) {
-		return nil, r.fail(start, "Invalid UTF-8 stands in the string")
+		return nil, r.fail(start, "There is invalid UTF-8 in the string")
 	}
 	return text, nil
 }
 
-// reference reads text that stands earlier in the body. What it refers to has to end
-// before it and may not be another reference.
+// reference reads an earlier string of the body. That string must end before the reference and must not be a
+// reference itself.
 func (r *reader) reference(marker byte) ([]byte, error) {
 	start := r.at - 1
 	target, err := r.size(1 + int(marker-reference1))
@@ -68,5 +67,6 @@ func (r *reader) reference(marker byte) ([]byte, error) {
 			return text, err
 		}
 	}
-	return nil, r.fail(start, fmt.Sprintf("A reference to byte %d, where no string stands that is complete before it, stands", target))
+	return nil, r.fail(start, fmt.Sprintf("There is a reference to byte %d, where no complete earlier string begins",
+		target))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// vectors pairs values in hexadecimal digits, behind the preamble, with their JSON text. Most are the test data
-// that the SDKs share: azure_data_cosmos_driver 1.0.0: testdata/binary_json_vectors.json.
+// vectors are pairs of hexadecimal encodings, without the preamble, and JSON text. Most are the test data that the
+// SDKs share: azure_data_cosmos_driver 1.0.0: testdata/binary_json_vectors.json.
 var vectors = []struct{ name, binary, text string }{
 	{"null", "D0", `null`},
 	{"false", "D1", `false`},
@@ -45,9 +45,12 @@ var vectors = []struct{ name, binary, text string }{
 	{"string with a length of 1 byte", "C0 05 68 65 6C 6C 6F", `"hello"`},
 	{"string with a length of 2 bytes", "C1 2C 01" + strings.Repeat("61", 300), `"` + strings.Repeat("a", 300) + `"`},
 	{"string with a length of 4 bytes", "C2 05 00 00 00 68 65 6C 6C 6F", `"hello"`},
-	{"GUID in small letters", "75 00 01 02 03 04 05 06 07 08 09 0A 0B 0C 0D 0E 0F", `"00102030-4050-6070-8090-a0b0c0d0e0f0"`},
-	{"GUID in capital letters", "76 00 01 02 03 04 05 06 07 08 09 0A 0B 0C 0D 0E 0F", `"00102030-4050-6070-8090-A0B0C0D0E0F0"`},
-	{"GUID in quotes", "77 00 00 84 21 00 00 20 00 00 00 A6 F7 9A A8 00 00", `"\"00004812-0000-0200-0000-6a7fa98a0000\""`},
+	{"GUID in small letters", "75 00 01 02 03 04 05 06 07 08 09 0A 0B 0C 0D 0E 0F",
+		`"00102030-4050-6070-8090-a0b0c0d0e0f0"`},
+	{"GUID in capital letters", "76 00 01 02 03 04 05 06 07 08 09 0A 0B 0C 0D 0E 0F",
+		`"00102030-4050-6070-8090-A0B0C0D0E0F0"`},
+	{"GUID in quotes", "77 00 00 84 21 00 00 20 00 00 00 A6 F7 9A A8 00 00",
+		`"\"00004812-0000-0200-0000-6a7fa98a0000\""`},
 	{"Base64", "71 01 00 66 6F 6F", `"Zm9v"`},
 	{"Base64 with padding", "71 01 01 66 6F", `"Zm8="`},
 	{"Base64 with two bytes of padding", "71 01 02 41", `"QQ=="`},
@@ -102,7 +105,8 @@ var vectors = []struct{ name, binary, text string }{
 	{"float64 of one type", "F0 CE 02 00 00 00 00 00 00 F8 3F 00 00 00 00 00 00 02 C0", `[1.5,-2.25]`},
 	{"none of one type", "F0 DA 00", `[]`},
 	{"arrays of one type", "F2 F0 DA 02 02 01 00 00 00 02 00 00 00 03 00 00 00 04 00 00 00", `[[1,2],[3,4]]`},
-	{"arrays of one type, long", "F3 F1 DA 02 00 02 00 01 00 00 00 02 00 00 00 03 00 00 00 04 00 00 00", `[[1,2],[3,4]]`},
+	{"arrays of one type, long", "F3 F1 DA 02 00 02 00 01 00 00 00 02 00 00 00 03 00 00 00 04 00 00 00",
+		`[[1,2],[3,4]]`},
 	{"empty arrays of one type", "F2 F0 DA 00 02", `[[],[]]`},
 	{"reference of 1 byte", "E2 05 82 68 69 C3 03", `["hi","hi"]`},
 	{"reference of 2 bytes", "E2 06 82 68 69 C4 03 00", `["hi","hi"]`},
@@ -113,7 +117,7 @@ var vectors = []struct{ name, binary, text string }{
 	{"two members of one name", "EA 09 81 61 00 81 62 01 81 61 02", `{"a":0,"b":1,"a":2}`},
 }
 
-// unhex gives the bytes of a value behind the preamble.
+// unhex decodes the bytes of a value without the preamble.
 func unhex(t testing.TB, digits string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString("80" + strings.ReplaceAll(digits, " ", ""))
@@ -135,7 +139,8 @@ func TestValuesAreThoseOfTheirText(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !have.Equal(want) {
-				t.Errorf("%s of type %s, want %s of type %s", doc.AppendJSONValue(nil, have), have.Type, v.text, want.Type)
+				t.Errorf("%s of type %s, want %s of type %s", doc.AppendJSONValue(nil, have), have.Type, v.text,
+					want.Type)
 			}
 		})
 	}
