@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// aggregateNames are the aggregate functions of the reference ("Aggregate
-// functions"), and MAKELIST and MAKESET, which the service's planner knows too.
+// aggregateNames are the aggregate functions of the reference ("Aggregate functions"), and MAKELIST and MAKESET,
+// which the service's planner also accepts.
 var aggregateNames = map[string]bool{
 	"ARRAY_AGG": true,
 	"AVG":       true,
@@ -20,9 +20,9 @@ var aggregateNames = map[string]bool{
 	"SUM":       true,
 }
 
-// Aggregate reports whether a function, in any case, is an aggregate: computed
-// over rows, with one argument. These are not among the functions of package function.
+// Aggregate reports whether a function, in any letter case, is an aggregate: computed over rows, with one argument.
+// Aggregates are not in package function.
 func Aggregate(name string) bool { return aggregateNames[strings.ToUpper(name)] }
 
-// Aggregates lists the names of the aggregate functions, in capitals and sorted.
+// Aggregates lists the names of the aggregate functions, in upper case and sorted.
 func Aggregates() []string { return slices.Sorted(maps.Keys(aggregateNames)) }

@@ -5,9 +5,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 )
 
-// rules are what is tried for every query, in this order. A rule looks at what
-// the filter still says, and takes from it what it puts into the access. None
-// changes what a query answers.
+// rules are tried for every query, in this order. A rule uses the conditions that are left of the filter, and removes
+// those that it moves into the access. No rule changes the result of a query.
 var rules = []struct {
 	name  string
 	apply func(*builder) bool
@@ -26,11 +25,10 @@ var rules = []struct {
 	{"count only", (*builder).countOnly},
 }
 
-// scanning are the rules that need no index.
+// scanning are the rules that do not use an index.
 var scanning = map[string]bool{"sort": true}
 
-// Build checks a query and decides how it is answered. Errors are
-// *syntax.Error. The plan shares q, which stays as it is.
+// Build checks and plans a query. Errors are *syntax.Error. The plan shares q, which is not modified.
 func Build(q *syntax.Query, env Environment) (*Plan, error) {
 	r := resolver{env.Constant}
 	c := checker{resolver: r}
@@ -60,7 +58,7 @@ func Build(q *syntax.Query, env Environment) (*Plan, error) {
 	return b.plan, nil
 }
 
-// A builder is a plan in the making.
+// A builder is the state of planning one query.
 type builder struct {
 	resolver
 	env   Environment
@@ -68,24 +66,24 @@ type builder struct {
 	query *syntax.Query
 	scope *scope
 
-	// parts are what the filter says of documents and no rule has used yet: all
-	// of it holds. exact tells that they are all that the filter says.
+	// parts are the conditions of the filter that no rule has used yet; all must hold. exact reports that the filter
+	// has no others.
 	parts []condition
 	exact bool
-	// said are the parts as they were in the beginning.
+	// said are the original parts.
 	said []condition
 
-	keys []sortKey // of ORDER BY
-	// inMemory tells that no index has the order.
+	keys []sortKey // the keys of ORDER BY
+	// inMemory reports that no index has the order.
 	inMemory bool
-	// behind and matched are composite indexes that have the order: behind columns
-	// that the filter fixes, and for just the keys if there are several.
+	// behind and matched are composite indexes that have the order: after columns that the filter fixes, and of
+	// exactly the sort keys, if there are several.
 	behind, matched *compositeMatch
-	// countsPath tells that the path of COUNT(path) is among the parts.
+	// countsPath reports that the path of COUNT(path) is among the parts.
 	countsPath bool
 }
 
-// read reduces the filter.
+// read reduces the filter to conditions.
 func (b *builder) read() {
 	r := reducer{resolver: b.resolver, left: maxReduced}
 	c := r.rows(b.query)
@@ -101,7 +99,7 @@ func (b *builder) read() {
 	b.plan.Exact = b.exact && len(b.parts) == 0
 }
 
-// use takes parts away that the access now holds to. The rest stays in the same memory.
+// use removes parts that the access now guarantees.
 func (b *builder) use(used func(*condition) bool) {
 	rest := b.parts[:0]
 	for i := range b.parts {
@@ -113,7 +111,7 @@ func (b *builder) use(used func(*condition) bool) {
 	b.plan.Exact = b.exact && len(rest) == 0
 }
 
-// indexed reports whether index entries tell all of the values at a path.
+// indexed reports whether the index has complete values at a path.
 func (b *builder) indexed(p access.Path) bool {
 	return b.env.Schema.Indexed != nil && b.env.Schema.Indexed(p)
 }
@@ -140,7 +138,7 @@ func (b *builder) chosen() bool {
 	return b.plan.Nothing || b.plan.Access.Of != nil && !scope
 }
 
-// natural is the order in which the documents of the access come.
+// natural is the order of the access without sorting.
 func (b *builder) natural() OrderKind {
 	switch of := b.plan.Access.Of.(type) {
 	case *access.Walk:
@@ -155,7 +153,7 @@ func (b *builder) natural() OrderKind {
 	return ByCreation
 }
 
-// documents reports whether a query is about documents of the container at all.
+// documents reports whether a query reads documents of the container.
 func documents(q *syntax.Query) bool {
 	return len(q.From) > 0 && (q.From[0].Query == nil || documents(q.From[0].Query))
 }

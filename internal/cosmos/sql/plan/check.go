@@ -9,11 +9,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// maxMistakes is how many mistakes an error lists.
+// maxMistakes is the largest number of mistakes in an error.
 const maxMistakes = 16
 
-// A checker looks for mistakes that the grammar lets pass. Codes and messages
-// are those of the service where public sources show them.
+// A checker finds mistakes that the grammar allows. Codes and messages are the service's where public sources show
+// them.
 type checker struct {
 	resolver
 	mistakes []syntax.Mistake
@@ -32,7 +32,7 @@ func (c *checker) err() error {
 	return &syntax.Error{Mistakes: c.mistakes}
 }
 
-// query checks a query whose outer names are given. inner tells a subquery.
+// query checks a query within an outer scope. inner is true for subqueries.
 func (c *checker) query(q *syntax.Query, outer *scope, inner bool) {
 	s := c.from(q, outer)
 	c.clauses(q, inner)
@@ -72,7 +72,7 @@ func rowExprs(q *syntax.Query) []syntax.Expr {
 	return list
 }
 
-// from checks the sources, each of which sees those to its left.
+// from checks the sources. Names to the left of a source are visible in it.
 func (c *checker) from(q *syntax.Query, outer *scope) *scope {
 	s := &scope{outer: outer}
 	for i := range q.From {
@@ -94,7 +94,7 @@ func (c *checker) from(q *syntax.Query, outer *scope) *scope {
 		s.names = append(s.names, binding{name, c.source(f, s)})
 	}
 	if len(s.names) == 0 {
-		// Without FROM there is no container either.
+		// Without FROM there is no container.
 		s.names = append(s.names, binding{})
 	}
 	return s
@@ -104,7 +104,7 @@ func (c *checker) unresolved(name string, at syntax.Span) {
 	c.wrong("SC2001", at, "Identifier '%s' could not be resolved.", name)
 }
 
-// clauses checks which clauses may stand together.
+// clauses checks which clauses may be combined.
 func (c *checker) clauses(q *syntax.Query, inner bool) {
 	limited := q.Offset != nil || q.Limit != nil
 	if inner {
@@ -124,8 +124,8 @@ func (c *checker) clauses(q *syntax.Query, inner bool) {
 	}
 }
 
-// names checks SELECT's form: what * may stand with, and the aliases. The * of a
-// condition, which begins with FROM, is not written and means nothing.
+// names checks SELECT: the use of *, and the aliases. A condition, which begins with FROM, has an implicit * that is
+// not checked.
 func (c *checker) names(q *syntax.Query) {
 	if q.Select.Star && q.Select.Span != (syntax.Span{}) {
 		star := syntax.Span{Start: max(q.Select.Start, q.Select.End-1), End: q.Select.End}
@@ -143,13 +143,14 @@ func (c *checker) names(q *syntax.Query) {
 		item := &q.Select.Items[i]
 		name := itemName(item)
 		if name != "" && seen[name] {
-			c.wrong("SC2022", item.Span, "The property name '%s' is specified more than once in the SELECT clause.", name)
+			c.wrong("SC2022", item.Span, "The property name '%s' is specified more than once in the SELECT clause.",
+				name)
 		}
 		seen[name] = true
 	}
 }
 
-// plain checks an expression of a clause that is about single rows.
+// plain checks an expression of a clause that applies to single rows.
 func (c *checker) plain(e syntax.Expr, s *scope, code, where string) {
 	c.expr(e, s)
 	walk(e, func(e syntax.Expr) bool {
@@ -161,7 +162,7 @@ func (c *checker) plain(e syntax.Expr, s *scope, code, where string) {
 	})
 }
 
-// expr checks the names and calls in an expression, subqueries included.
+// expr checks the names and calls in an expression, including subqueries.
 func (c *checker) expr(e syntax.Expr, s *scope) {
 	walk(e, func(e syntax.Expr) bool {
 		switch x := e.(type) {
@@ -208,7 +209,7 @@ func (c *checker) call(x *syntax.Call) {
 	}
 }
 
-// amount checks the number of TOP, OFFSET or LIMIT, once it is bound.
+// amount checks the value of TOP, OFFSET or LIMIT, with parameters.
 func (c *checker) amount(e syntax.Expr, clause string) {
 	if e == nil {
 		return

@@ -4,7 +4,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 )
 
-// nested looks for aggregates of aggregates and of subqueries.
+// nested finds aggregates of aggregates and of subqueries.
 func (c *checker) nested(e syntax.Expr) {
 	walk(e, func(e syntax.Expr) bool {
 		call, ok := e.(*syntax.Call)
@@ -16,7 +16,8 @@ func (c *checker) nested(e syntax.Expr) {
 				inner, ok := e.(*syntax.Call)
 				_, subquery := e.(*syntax.Subquery)
 				if subquery || ok && !inner.UDF && Aggregate(inner.Name) {
-					c.wrong("SC2101", call.Span, "Cannot perform an aggregate function on an expression containing an aggregate or a subquery.")
+					c.wrong("SC2101", call.Span, "Cannot perform an aggregate function on an expression containing an "+
+						"aggregate or a subquery.")
 					return false
 				}
 				return true
@@ -26,8 +27,8 @@ func (c *checker) nested(e syntax.Expr) {
 	})
 }
 
-// keys checks the expressions of GROUP BY: each speaks of its row, and has no
-// subquery (reference, "GROUP BY", arguments and remarks).
+// keys checks the expressions of GROUP BY: each must refer to its row, and must not have a subquery (reference,
+// "GROUP BY", arguments and remarks).
 func (c *checker) keys(q *syntax.Query, s *scope) {
 	for _, e := range q.GroupBy {
 		names, subqueries := false, false
@@ -44,13 +45,14 @@ func (c *checker) keys(q *syntax.Query, s *scope) {
 		case subqueries:
 			c.wrong("SC2111", e.Pos(), "A subquery is not allowed in the GROUP BY clause.")
 		case !names:
-			c.wrong("SC2110", e.Pos(), "Each expression of the GROUP BY clause must contain at least one property reference.")
+			c.wrong("SC2110", e.Pos(),
+				"Each expression of the GROUP BY clause must contain at least one property reference.")
 		}
 	}
 }
 
-// grouped checks that rows of groups are made of group keys and aggregates.
-// Names from outside are the same for a whole group.
+// grouped checks that rows of groups consist of group keys and aggregates. Names of enclosing queries are constant
+// within a group.
 func (c *checker) grouped(q *syntax.Query, s *scope) {
 	if len(q.GroupBy) == 0 && !aggregates(q) {
 		return
@@ -71,7 +73,7 @@ func (c *checker) grouped(q *syntax.Query, s *scope) {
 	}
 }
 
-// ungrouped looks for references to single rows.
+// ungrouped finds references to single rows.
 func (c *checker) ungrouped(e syntax.Expr, keys *syntax.Table, s *scope, code, where string) {
 	walk(e, func(e syntax.Expr) bool {
 		if keys.Has(e) {
@@ -83,7 +85,8 @@ func (c *checker) ungrouped(e syntax.Expr, keys *syntax.Table, s *scope, code, w
 		case *syntax.Name, *syntax.Member, *syntax.Index:
 			if name, ok := base(e); ok {
 				if _, own, _ := s.find(name); own && !ofKey(e, keys) {
-					c.wrong(code, e.Pos(), "Property reference '%s' is invalid in the %s because it is not contained in either an aggregate function or the GROUP BY clause.", syntax.Print(e), where)
+					c.wrong(code, e.Pos(), "Property reference '%s' is invalid in the %s because it is not contained "+
+						"in either an aggregate function or the GROUP BY clause.", syntax.Print(e), where)
 				}
 				return false
 			}
@@ -92,7 +95,7 @@ func (c *checker) ungrouped(e syntax.Expr, keys *syntax.Table, s *scope, code, w
 	})
 }
 
-// ofKey reports that a reference goes into a group key.
+// ofKey reports that a reference is a group key or below one.
 func ofKey(e syntax.Expr, keys *syntax.Table) bool {
 	for e != nil {
 		if keys.Has(e) {
@@ -110,7 +113,7 @@ func ofKey(e syntax.Expr, keys *syntax.Table) bool {
 	return false
 }
 
-// base is the name that a reference begins with.
+// base is the first name of a reference.
 func base(e syntax.Expr) (name string, ok bool) {
 	for {
 		switch x := e.(type) {

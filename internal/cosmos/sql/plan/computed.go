@@ -5,10 +5,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// WithComputed gives a query in which each mention of a computed property of the container,
-// by name, is the expression that computes it ("Computed properties" of the
-// reference): `SELECT VALUE <expression> FROM <alias>`. The query itself stays as it is.
-// Where it would have more text than a query may, that is fault.TooLarge.
+// WithComputed replaces each mention of a computed property of the container with the expression that computes it
+// ("Computed properties" of the reference): `SELECT VALUE <expression> FROM <alias>`. It does not modify q. It fails
+// with fault.TooLarge if the query would become longer than a query may be.
 func WithComputed(q *syntax.Query, properties map[string]*syntax.Query) (*syntax.Query, error) {
 	alias, left := containerAlias(q), syntax.MaxText
 	if len(properties) == 0 || alias == "" {
@@ -45,10 +44,11 @@ func WithComputed(q *syntax.Query, properties map[string]*syntax.Query) (*syntax
 	return out, nil
 }
 
-var errComputed = fault.New(fault.TooLarge, "With the expressions of its computed properties the query exceeds the maximum of %d bytes. Name fewer of them.", syntax.MaxText)
+var errComputed = fault.New(fault.TooLarge,
+	"With the expressions of its computed properties the query exceeds the maximum of %d bytes. Name fewer of them.",
+	syntax.MaxText)
 
-// containerAlias is the name by which a query calls the documents of the
-// container, "" when it goes over parts of them.
+// containerAlias is a query's name for the documents of the container, or "" if it reads parts of them.
 func containerAlias(q *syntax.Query) string {
 	if len(q.From) == 0 {
 		return ""
@@ -63,7 +63,7 @@ func containerAlias(q *syntax.Query) string {
 	return from.Root
 }
 
-// computing is the expression of a property, about the documents called alias.
+// computing is the expression of a property for the documents called alias.
 func computing(p *syntax.Query, alias string) syntax.Expr {
 	own := containerAlias(p)
 	return syntax.ReplaceExpr(p.Select.Value, func(x syntax.Expr) syntax.Expr {

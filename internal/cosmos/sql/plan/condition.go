@@ -7,29 +7,28 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// maxAlternatives is how many alternatives a condition may have before it is
-// taken for unknown: an IN of thousands of values is no faster than a scan.
+// maxAlternatives is the largest number of alternatives of a condition. With more it is treated as unknown: an IN of
+// thousands of values is no faster than a scan.
 const maxAlternatives = 4096
 
-// maxTogether is how many conditions that all have to hold are told apart; more
-// of them would not narrow anything down.
+// maxTogether is the largest number of conjuncts. More would not narrow the access.
 const maxTogether = 256
 
-// A condition is what index entries could tell of the documents that an
-// expression holds for: every such document meets it.
+// A condition is what an index can check of an expression: every document for which the expression is true satisfies
+// it.
 type condition struct {
 	kind  conditionKind
-	leaf  access.Range // of within; without Composite
-	parts []condition  // of all and any, which never hold their own kind
+	leaf  access.Range // for within; without Composite
+	parts []condition  // for all and anyOf, which never contain their own kind
 
-	// exact tells that no other document meets it.
+	// exact reports that no other document satisfies it.
 	exact bool
 }
 
 type conditionKind uint8
 
 const (
-	everything conditionKind = iota // inexact, it is what nothing is known of
+	everything conditionKind = iota // if it is not exact, nothing is known
 	nothing
 	within
 	all
@@ -41,13 +40,13 @@ var unknown = condition{kind: everything}
 func always() condition { return condition{kind: everything, exact: true} }
 func never() condition  { return condition{kind: nothing, exact: true} }
 
-// roughly is c where other documents may meet it too.
+// roughly is c without exactness: other documents may satisfy it too.
 func (c condition) roughly() condition {
 	c.exact = c.kind == nothing
 	return c
 }
 
-// both is what meets every one of the conditions.
+// both is the conjunction of conditions.
 func both(conditions ...condition) condition {
 	out := condition{kind: all, exact: true}
 	for _, c := range conditions {
@@ -79,7 +78,7 @@ func both(conditions ...condition) condition {
 	return out
 }
 
-// conjoin adds a part to those that all have to hold, unless they are many.
+// conjoin adds a conjunct, unless there are too many.
 func (c *condition) conjoin(part condition) {
 	before := len(c.parts)
 	if c.parts = conjoin(c.parts, part); len(c.parts) > maxTogether {
@@ -87,8 +86,8 @@ func (c *condition) conjoin(part condition) {
 	}
 }
 
-// conjoin adds a part, merged with the one on the same path if there is one.
-// Ranges over elements are not merged: different elements may meet them.
+// conjoin adds a part, merged with a part on the same path. Ranges over array elements are not merged, because
+// different elements may satisfy them.
 func conjoin(parts []condition, c condition) []condition {
 	if c.kind == within && !repeated(c.leaf.Path) {
 		for i := range parts {
@@ -101,7 +100,7 @@ func conjoin(parts []condition, c condition) []condition {
 	return append(parts, c)
 }
 
-// either is what meets at least one of the conditions.
+// either is the disjunction of conditions.
 func either(conditions ...condition) condition {
 	out, open := condition{kind: anyOf, exact: true}, false
 	for _, c := range conditions {
@@ -135,9 +134,10 @@ func either(conditions ...condition) condition {
 	return out
 }
 
-// intersect merges two ranges on one path.
+// intersect is the intersection of two ranges on the same path.
 func intersect(a, b condition) condition {
-	out := condition{kind: within, leaf: access.Range{Path: a.leaf.Path, Low: a.leaf.Low, High: a.leaf.High}, exact: a.exact && b.exact}
+	out := condition{kind: within, leaf: access.Range{Path: a.leaf.Path, Low: a.leaf.Low, High: a.leaf.High},
+		exact: a.exact && b.exact}
 	if compareEdges(lowEdge(b.leaf.Low), lowEdge(a.leaf.Low)) > 0 {
 		out.leaf.Low = b.leaf.Low
 	}
@@ -150,8 +150,8 @@ func intersect(a, b condition) condition {
 	return out
 }
 
-// An edge is a place between values: before (side -1) or after (side +1) a value,
-// or before or after all values of a type, or of all types.
+// An edge is a position between values: before (side -1) or after (side +1) a value, or before or after all values of
+// a type, or all types.
 type edge struct {
 	world int // -1 and +1 before and after everything
 	rank  doc.Rank
@@ -201,7 +201,7 @@ func compareEdges(a, b edge) int {
 	return a.side - b.side
 }
 
-// size is how many conditions c is made of.
+// size is the number of conditions in c.
 func (c *condition) size() int {
 	n := len(c.parts)
 	for i := range c.parts {
@@ -210,9 +210,8 @@ func (c *condition) size() int {
 	return n
 }
 
-// hull is the one range on a path that a condition lies in: clients that merge
-// partitions go on behind a row with a union of ranges. It is everything where
-// there is none.
+// hull is the smallest range on a path that contains a condition, or everything. Clients that merge partitions
+// continue after a row with a union of ranges.
 func hull(c condition, path access.Path) condition {
 	around := unknown
 	switch c.kind {
@@ -247,7 +246,7 @@ func hull(c condition, path access.Path) condition {
 	return around
 }
 
-// cover is the least range around two on one path.
+// cover is the smallest range that contains two ranges on the same path.
 func cover(a, b condition) condition {
 	out := condition{kind: within, leaf: access.Range{Path: a.leaf.Path, Low: a.leaf.Low, High: a.leaf.High}}
 	if compareEdges(lowEdge(b.leaf.Low), lowEdge(a.leaf.Low)) < 0 {
@@ -259,7 +258,7 @@ func cover(a, b condition) condition {
 	return out
 }
 
-// point gives the one value that a range on a path is about.
+// point is the only value in a range.
 func (c *condition) point() (doc.Value, bool) {
 	r := &c.leaf
 	if c.kind != within || r.Low == nil || r.High == nil || r.Low.Open || r.High.Open || r.Low.Type || r.High.Type ||
@@ -269,8 +268,7 @@ func (c *condition) point() (doc.Value, bool) {
 	return r.Low.Value, true
 }
 
-// selective reports that the condition is made of single values, so that it is
-// likely to be met by few documents.
+// selective reports that the condition consists of single values, so that probably few documents satisfy it.
 func (c *condition) selective() bool {
 	switch c.kind {
 	case within:
@@ -284,7 +282,7 @@ func (c *condition) selective() bool {
 	return false
 }
 
-// set is the condition as the store follows it.
+// set converts the condition for the store.
 func (c *condition) set() access.Set {
 	switch c.kind {
 	case all:

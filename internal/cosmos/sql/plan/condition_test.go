@@ -53,8 +53,8 @@ func TestLikePrefix(t *testing.T) {
 	}
 }
 
-// TestLongTexts: an index keeps the beginning of a long text, so a bound on one
-// takes in all that begin alike, and says nothing exactly.
+// TestLongTexts checks bounds on long strings: an index has only their beginning, so a bound includes all strings
+// with the same beginning, and is never exact.
 func TestLongTexts(t *testing.T) {
 	long := strings.Repeat("x", access.MaxSortBytes+1)
 	fits := long[:access.MaxSortBytes]
@@ -84,8 +84,7 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// TestManyAlternatives: an IN that is longer than the limit is left to the filter,
-// and others cost what they are long.
+// TestManyAlternatives checks that an IN longer than the limit is left to the filter.
 func TestManyAlternatives(t *testing.T) {
 	for _, n := range []int{10, maxAlternatives, maxAlternatives + 1} {
 		items := make([]string, n)
@@ -94,14 +93,16 @@ func TestManyAlternatives(t *testing.T) {
 		}
 		s := newSetting()
 		text := s.explain("SELECT * FROM c WHERE c.a IN (" + strings.Join(items, ",") + ")")
-		if got, want := strings.HasPrefix(text, "index /a/? in (0, 1, 2, 3, 4, 5, 6, 7, and "), n <= maxAlternatives; got != want {
+		if got, want := strings.HasPrefix(text, "index /a/? in (0, 1, 2, 3, 4, 5, 6, 7, and "),
+			n <= maxAlternatives; got != want {
 			t.Errorf("%d alternatives: %.80s", n, text)
 		}
 	}
 }
 
 func TestAggregate(t *testing.T) {
-	for _, name := range []string{"COUNT", "count", "Sum", "AVG", "MIN", "MAX", "COUNTIF", "MAKELIST", "MAKESET", "ARRAY_AGG"} {
+	for _, name := range []string{"COUNT", "count", "Sum", "AVG", "MIN", "MAX", "COUNTIF", "MAKELIST", "MAKESET",
+		"ARRAY_AGG"} {
 		if !Aggregate(name) {
 			t.Errorf("%s is an aggregate", name)
 		}
@@ -130,7 +131,8 @@ func FuzzBuild(f *testing.F) {
 		s := newSetting()
 		s.parameters["@p"] = doc.Int(3)
 		s.env.Schema.Partition = []access.Path{{{Name: "p"}}}
-		s.env.Schema.Composite = [][]access.Column{{{Path: access.Path{{Name: "a"}}}, {Path: access.Path{{Name: "b"}}, Descending: true}}, {}}
+		s.env.Schema.Composite = [][]access.Column{{{Path: access.Path{{Name: "a"}}}, {Path: access.Path{{Name: "b"}},
+			Descending: true}}, {}}
 		before := syntax.Print(q)
 		if p, err := Build(q, s.environment()); err == nil {
 			p.Explain()
@@ -145,7 +147,8 @@ func BenchmarkBuild(b *testing.B) {
 	s := newSetting()
 	s.env.Schema.Partition = []access.Path{{{Name: "pk"}}}
 	env := s.environment()
-	q, err := syntax.Parse("SELECT TOP 20 c.id, c.name FROM c WHERE c.pk = 'p' AND c.a = 1 AND c.b > 2 ORDER BY c.b DESC")
+	q, err := syntax.Parse("SELECT TOP 20 c.id, c.name FROM c WHERE c.pk = 'p' AND c.a = 1 AND c.b > 2 ORDER BY c.b " +
+		"DESC")
 	if err != nil {
 		b.Fatal(err)
 	}

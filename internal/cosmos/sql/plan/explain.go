@@ -9,12 +9,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// Explain says in a few lines how the query is answered, from the documents that
-// are visited to the rows that are given out.
+// Explain describes the plan in a few lines, from the documents that are read to the rows that are returned.
 func (p *Plan) Explain() string { return p.explain(false) }
 
-// Shape is Explain with ? in the place of every value that the query, its parameters or the
-// partition key of the request give: it tells nothing of a document, and may be logged.
+// Shape is Explain with ? in place of every value from the query, its parameters or the partition key of the request.
+// It reveals nothing about documents and may be logged.
 func (p *Plan) Shape() string { return p.explain(true) }
 
 func (p *Plan) explain(shape bool) string {
@@ -124,7 +123,7 @@ func (x *explainer) walk(w *access.Walk) string {
 	return text
 }
 
-// values prints at most a few values.
+// values prints a limited number of values.
 func (x *explainer) values(vs []doc.Value) string {
 	const most = 8
 	texts := []string{}
@@ -164,8 +163,7 @@ func (x *explainer) set(s access.Set) string {
 	return ""
 }
 
-// joined puts brackets around what is not of one piece.
-
+// joined puts brackets around operands that are conjunctions.
 func (x *explainer) joined(sets []access.Set, word string) string {
 	texts := make([]string, len(sets))
 	for i := range sets {
@@ -177,7 +175,7 @@ func (x *explainer) joined(sets []access.Set, word string) string {
 	return strings.Join(texts, word)
 }
 
-// alternatives finds that all sets are single values on one path.
+// alternatives reports that all sets are single values on the same path.
 func (x *explainer) alternatives(sets []access.Set) (path string, values []doc.Value, ok bool) {
 	for i := range sets {
 		r, one := sets[i].(*access.Range)
@@ -195,7 +193,7 @@ func (x *explainer) alternatives(sets []access.Set) (path string, values []doc.V
 	return path, values, true
 }
 
-// where names what a range is on.
+// where is the name of what a range is on.
 func (x *explainer) where(r *access.Range) string {
 	if r.Composite > 0 {
 		text := fmt.Sprintf("composite %d", r.Composite)
@@ -213,7 +211,7 @@ func (x *explainer) where(r *access.Range) string {
 	return single(r.Path)
 }
 
-// ranged prints a range. A type that a bound on the other side names anyway is left out.
+// ranged prints a range. It omits a type that the bound on the other side implies.
 func (x *explainer) ranged(r *access.Range) string {
 	c := condition{kind: within, leaf: *r}
 	if v, ok := c.point(); ok && len(r.Equal) > 0 {

@@ -21,10 +21,9 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "put down what is planned now as what is expected")
 
-// TestExplain plans the queries of testdata/explain. A file is a list of cases,
-// with a blank line between them: lines that say what is there (they hold for the
-// rest of the file if the case has no query), the query, "----", and the plan.
-// What the index-utilization header tells is added.
+// TestExplain plans the queries of testdata/explain. A file is a list of cases separated by blank lines: lines that
+// describe the container (they apply to the rest of the file if the case has no query), the query, "----", and the
+// plan with the content of the index-utilization header.
 func TestExplain(t *testing.T) {
 	files, err := filepath.Glob("testdata/explain/*.txt")
 	if err != nil || len(files) == 0 {
@@ -63,7 +62,7 @@ func explainFile(t *testing.T, file string) {
 	}
 }
 
-// A setting is what a query is planned with.
+// A setting is the context in which a query is planned.
 type setting struct {
 	env        Environment
 	excluded   []access.Path
@@ -85,7 +84,7 @@ func (s *setting) clone() *setting {
 	return &c
 }
 
-// read takes directives from the lines before a query, and gives the query.
+// read parses directives from the lines before a query, and returns the query.
 func (s *setting) read(t *testing.T, given string) string {
 	lines := strings.Split(given, "\n")
 	for i, line := range lines {
@@ -155,7 +154,7 @@ func columnsIn(t *testing.T, text string) (columns []access.Column) {
 	return columns
 }
 
-// constant is a small stand-in for what computes expressions.
+// constant is a small replacement for exec.Constants.
 func (s *setting) constant(e syntax.Expr) (doc.Value, bool) {
 	switch x := e.(type) {
 	case *syntax.Literal:

@@ -6,12 +6,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// Features are parts of plans that a client can carry out. The names are those
-// of Microsoft.Azure.Cosmos.Query.Core.QueryPlan.QueryFeatures in the .NET SDK.
+// Features are the parts of query plans that a client supports. The names are those of
+// Microsoft.Azure.Cosmos.Query.Core.QueryPlan.QueryFeatures in the .NET SDK.
 type Features uint32
 
-// The features that plans of this package may need, in the order in which the
-// service lists those that a client misses.
+// The features that plans of this package may need, in the order in which the service lists missing ones.
 const (
 	featureAggregate Features = 1 << iota
 	featureCompositeAggregate
@@ -37,8 +36,8 @@ var featureNames = [...]string{
 	"ListAndSetAggregate", "CountIf", "HybridSearch", "WeightedRankFusion",
 }
 
-// ParseFeatures reads the header x-ms-cosmos-supported-query-features: names
-// between commas. It passes over names that it does not know.
+// ParseFeatures parses the header x-ms-cosmos-supported-query-features: names separated by commas. It ignores unknown
+// names.
 func ParseFeatures(header string) Features {
 	var f Features
 	for name := range strings.SplitSeq(header, ",") {
@@ -52,7 +51,7 @@ func ParseFeatures(header string) Features {
 	return f
 }
 
-// Check refuses a plan that needs what f lacks, in the service's words: fault.Invalid.
+// Check rejects a plan that needs features missing in f, with the service's text and fault.Invalid.
 func (f Features) Check(p *GatewayPlan) error {
 	missing := p.Features() &^ f
 	if missing == 0 {
@@ -68,7 +67,7 @@ func (f Features) Check(p *GatewayPlan) error {
 	return fault.New(fault.Invalid, "%s", text)
 }
 
-// Features are what a client needs to carry out the plan.
+// Features are the features that a client needs for the plan.
 func (p *GatewayPlan) Features() Features {
 	if p.Query != nil {
 		return p.Query.features()

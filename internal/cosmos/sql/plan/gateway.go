@@ -7,39 +7,37 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// A GatewayEnvironment is what the plan for a client depends on besides the query.
+// A GatewayEnvironment is the context of a plan for a client.
 type GatewayEnvironment struct {
-	// Constant computes an expression that depends on no document, as in Environment.
+	// Constant computes an expression that does not depend on a document, as in Environment.
 	Constant func(syntax.Expr) (v doc.Value, ok bool)
 
-	// Partition lists the paths of the partition key, as in access.Schema; none
-	// makes every range the whole. Hierarchical tells that prefixes select too.
+	// Partition lists the paths of the partition key, as in access.Schema. Without paths the range is always the
+	// whole key space. Hierarchical reports that a key prefix selects a range too.
 	Partition    []access.Path
 	Hierarchical bool
 
-	// EPK is the effective partition key, in upper-case hex, of values for the
-	// first of the paths; undefined stands for all that is no part of a key.
+	// EPK returns the effective partition key, in upper-case hex, of values for the first paths. Undefined stands for
+	// everything that cannot be part of a key.
 	EPK func(values []doc.Value) string
 
-	// Distance names the distance function of the container's vector policy for
-	// a path, "" if it has none. Nil is a container without vectors.
+	// Distance returns the distance function of the container's vector policy for a path, or "". If it is nil, the
+	// container has no vectors.
 	Distance func(access.Path) string
 
-	// OnePartition tells that the request names a whole partition key, so that
-	// nothing has to be merged.
+	// OnePartition reports that the request has a whole partition key, so that nothing has to be merged.
 	OnePartition bool
 
-	// Supported is what the client can do. It matters here only where the plan
-	// has a choice; see Features.Check.
+	// Supported are the client's features. They matter here only if the plan has a choice; see Features.Check.
 	Supported Features
 }
 
-// A GatewayPlan tells a client which ranges of partition keys to ask, with what
-// text, and how to merge the answers. Its JSON is Query's or Hybrid's, not both.
+// A GatewayPlan tells a client which ranges of partition keys to query, with which text, and how to merge the
+// results. It has either Query or Hybrid.
 type GatewayPlan struct {
-	Query  *GatewayQuery // nil if there is Hybrid
+	Query  *GatewayQuery // nil if Hybrid is set
 	Ranges []GatewayRange
-	Hybrid *GatewayHybrid // of ORDER BY RANK
+	Hybrid *GatewayHybrid // for ORDER BY RANK
 }
 
 // A GatewayRange is an interval of effective partition keys in hex.
@@ -48,31 +46,30 @@ type GatewayRange struct {
 	MinInclusive, MaxInclusive bool
 }
 
-// A GatewayQuery is what to send and how to merge. The names of kinds are those
-// of Microsoft.Azure.Cosmos.Query.Core.QueryPlan.QueryInfo in the .NET SDK.
+// A GatewayQuery is the query to send and how to merge its rows. The names of kinds are those of
+// Microsoft.Azure.Cosmos.Query.Core.QueryPlan.QueryInfo in the .NET SDK.
 type GatewayQuery struct {
-	Distinct           string // None, Unordered, or Ordered: equal rows come one after another
+	Distinct           string // None, Unordered, or Ordered, in which equal rows are neighbours
 	Top, Offset, Limit *int64
 	OrderBy            []string // Ascending or Descending, one for each of OrderByExpressions
 	OrderByExpressions []string
 
 	GroupByExpressions []string
-	// GroupByAliases names the members of a row of a query with GROUP BY or
-	// aggregates; AliasAggregates has the aggregate of each, "" for none.
+	// GroupByAliases are the members of a row of a query with GROUP BY or aggregates. AliasAggregates has the
+	// aggregate of each, or "".
 	GroupByAliases  []string
 	AliasAggregates []string
-	Aggregates      []string // of SELECT VALUE
+	Aggregates      []string // for SELECT VALUE
 
-	Rewritten      string // "" sends the query as it is
+	Rewritten      string // the query to send; "" for the original
 	HasSelectValue bool
-	// DCount names the member that the number of distinct rows becomes, "" for
-	// SELECT VALUE; nil if they are not to be counted.
+	// DCount is the member for the number of distinct rows, or "" for SELECT VALUE. It is nil if they are not
+	// counted.
 	DCount       *string
-	NonStreaming bool // ranges give their rows in an order that allows no merging
+	NonStreaming bool // the rows of different ranges cannot be merged as streams
 }
 
-// A GatewayHybrid is how to answer ORDER BY RANK: statistics first, then one
-// query for each score, then ranks.
+// A GatewayHybrid is the plan of ORDER BY RANK: statistics first, then one query for each score, then ranking.
 type GatewayHybrid struct {
 	GlobalStatisticsQuery    string
 	Components               []GatewayQuery
@@ -88,9 +85,8 @@ const (
 	gatewayOrdered     = "Ordered"
 )
 
-// Gateway makes the plan for a client that merges partitions itself. q has
-// passed the checks of Build and stays as it is. Errors are a *syntax.Error, or
-// fault.Invalid for what clients cannot merge.
+// Gateway makes the plan for a client that merges partitions itself. q must have passed the checks of Build, and is
+// not modified. Errors are a *syntax.Error, or fault.Invalid for queries that clients cannot merge.
 func Gateway(q *syntax.Query, env GatewayEnvironment) (*GatewayPlan, error) {
 	g := gatewayPlanner{GatewayEnvironment: env, q: q, left: maxGatewayText}
 	if err := g.bindCounts(); err != nil {
@@ -113,8 +109,8 @@ func Gateway(q *syntax.Query, env GatewayEnvironment) (*GatewayPlan, error) {
 	return p, nil
 }
 
-// OnePartition reports that the query's filter leads to a single partition key,
-// which the service answers without a client's help.
+// OnePartition reports that the query's filter selects a single partition key, so that the service answers without
+// the client's help.
 func (p *GatewayPlan) OnePartition() bool {
 	return len(p.Ranges) == 1 && p.Ranges[0].point()
 }
@@ -126,14 +122,16 @@ type gatewayPlanner struct {
 	GatewayEnvironment
 	q                  *syntax.Query
 	top, offset, limit *int64
-	left               int // bytes of text that the plan may still have; negative when it has too many
+	left               int // bytes of text that the plan may still use; negative if it has too many
 }
 
-// maxGatewayText limits the texts of one plan, which repeat parts of the query:
-// those of a rank in each of its components.
+// maxGatewayText is the total length of the texts of one plan. They repeat parts of the query; those of a rank are in
+// each of its components.
 const maxGatewayText = 8 * syntax.MaxText
 
-var errGatewayText = fault.New(fault.TooLarge, "The plan of the query has more than %d MiB of text. Use shorter expressions in ORDER BY and in aggregates.", maxGatewayText>>20)
+var errGatewayText = fault.New(fault.TooLarge,
+	"The plan of the query has more than %d MiB of text. Use shorter expressions in ORDER BY and in aggregates.",
+	maxGatewayText>>20)
 
 // print is the text of a part of the plan.
 func (g *gatewayPlanner) print(n syntax.Node) string {
@@ -144,15 +142,17 @@ func (g *gatewayPlanner) print(n syntax.Node) string {
 	return text
 }
 
-// maxGatewayCount is the highest number that TOP, OFFSET and LIMIT can have: 32 bits.
+// maxGatewayCount is the largest value of TOP, OFFSET and LIMIT: 32 bits.
 const maxGatewayCount = 1<<32 - 1
 
 func (g *gatewayPlanner) bindCounts() (err error) {
 	q := g.q
-	if g.top, err = g.count(q.Select.Top, "SC2060", "The count value provided for a TOP clause must be an integer."); err != nil {
+	if g.top, err = g.count(q.Select.Top, "SC2060",
+		"The count value provided for a TOP clause must be an integer."); err != nil {
 		return err
 	}
-	if g.offset, err = g.count(q.Offset, "SC2062", "The OFFSET count value exceeds the maximum allowed value."); err != nil {
+	if g.offset, err = g.count(q.Offset, "SC2062",
+		"The OFFSET count value exceeds the maximum allowed value."); err != nil {
 		return err
 	}
 	g.limit, err = g.count(q.Limit, "SC2061", "The LIMIT count value exceeds the maximum allowed value.")
@@ -171,26 +171,27 @@ func (g *gatewayPlanner) count(e syntax.Expr, code, message string) (*int64, err
 	return &n, nil
 }
 
-// An Unserved says why a query over all partitions needs a client that merges.
+// An Unserved is the reason for which a query over all partitions needs a client that merges.
 type Unserved uint8
 
-// What the service's gateway does with a query over all partitions.
+// How the service's gateway handles a query over all partitions.
 const (
-	// Served is answered by the gateway itself.
+	// Served queries are answered by the gateway itself.
 	Served Unserved = iota
-	// NeedsClient is refused with the plan, so that clients can merge.
+	// NeedsClient queries are rejected with the plan, so that clients can merge.
 	NeedsClient
-	// NeedsValue is refused without a plan: aggregates only come as VALUE.
+	// NeedsValue queries are rejected without a plan: aggregates must use VALUE.
 	NeedsValue
 )
 
-// Message is what the service tells a client.
+// Message is the service's text.
 func (u Unserved) Message() string {
 	switch u {
 	case NeedsClient:
 		return "The provided cross partition query can not be directly served by the gateway. " +
 			"This is a first chance (internal) exception that all newer clients will know how to handle gracefully. " +
-			"This exception is traced, but unless you see it bubble up as an exception (which only happens on older SDK clients), " +
+			"This exception is traced, but unless you see it bubble up as an exception (which only happens on older " +
+			"SDK clients), " +
 			"then you can safely ignore this message."
 	case NeedsValue:
 		return "Cross partition query only supports 'VALUE <AggregateFunc>' for aggregates"
@@ -198,8 +199,8 @@ func (u Unserved) Message() string {
 	return ""
 }
 
-// ServedByGateway tells what the service's gateway does with a query that names
-// neither a partition key nor a range, as recorded from a hosted account.
+// ServedByGateway is how the service's gateway handles a query with neither a partition key nor a range, as recorded
+// from a hosted account.
 func ServedByGateway(q *syntax.Query) Unserved {
 	_, value := gatewayAggregate(q.Select.Value)
 	switch {
@@ -213,7 +214,7 @@ func ServedByGateway(q *syntax.Query) Unserved {
 	return Served
 }
 
-// errGatewayComposition is the service's answer to aggregates inside of other expressions.
+// errGatewayComposition is the service's error for aggregates within other expressions.
 func errGatewayComposition() error {
 	return fault.New(fault.Invalid, "Compositions of aggregates and other expressions are not allowed.")
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// gatewayPlanVersion is that of the JSON's form.
+// gatewayPlanVersion is the version of the JSON format.
 const gatewayPlanVersion = 2
 
-// AppendJSON appends the plan in the form of the service's answer to a query
-// plan request: all members, in its order, and arrays that are never null.
+// AppendJSON appends the plan in the form of the service's answer to a query plan request: all members, in the
+// service's order, and arrays that are never null.
 func (p *GatewayPlan) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `{"partitionedQueryExecutionInfoVersion":`...)
 	dst = strconv.AppendInt(dst, gatewayPlanVersion, 10)
@@ -83,7 +83,10 @@ func (h *GatewayHybrid) appendJSON(dst []byte) []byte {
 	dst = doc.AppendJSONString(append(dst, `{"globalStatisticsQuery":`...), h.GlobalStatisticsQuery)
 	dst = gatewayList(append(dst, `,"componentQueryInfos":`...), h.Components, GatewayQuery.appendJSON)
 	dst = append(dst, `,"componentWithoutPayloadQueryInfos":[],"projectionQueryInfo":null,"componentWeights":`...)
-	dst = gatewayList(dst, h.Weights, func(w float64, dst []byte) []byte { return strconv.AppendFloat(dst, w, 'g', -1, 64) })
+	dst = gatewayList(dst, h.Weights, func(w float64, dst []byte) []byte {
+		return strconv.AppendFloat(dst, w, 'g', -1,
+			64)
+	})
 	dst = gatewayNumber(append(dst, `,"skip":`...), h.Skip)
 	dst = gatewayNumber(append(dst, `,"take":`...), h.Take)
 	dst = strconv.AppendBool(append(dst, `,"requiresGlobalStatistics":`...), h.RequiresGlobalStatistics)

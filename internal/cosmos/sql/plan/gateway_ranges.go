@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	// maxGatewayKeys limits how many partition keys a filter may name before
-	// the plan gives up and asks all: the service allows 16,000 values in IN.
+	// maxGatewayKeys is how many partition keys a filter may select before the plan queries all ranges. The service
+	// allows 16,000 values in IN.
 	maxGatewayKeys = 16_000
-	// maxGatewayPairs limits the work of one AND.
+	// maxGatewayPairs limits the work for one AND.
 	maxGatewayPairs = 1 << 16
 )
 
-// A gatewayKey is what a filter demands of the parts of a partition key.
+// A gatewayKey is a filter's condition on the parts of a partition key.
 type gatewayKey []gatewayPart
 
-// A gatewayPart is one part: any value, or one.
+// A gatewayPart is the condition on one part: any value, or a single value.
 type gatewayPart struct {
 	set   bool
-	value doc.Value // undefined stands for everything that is no part of a key
+	value doc.Value // undefined stands for everything that cannot be part of a key
 }
 
-// gatewayKeys are the partition keys for which a condition may hold: all, or those listed.
+// gatewayKeys are the partition keys for which a condition may be true: all, or those in the list.
 type gatewayKeys struct {
 	all  bool
 	list []gatewayKey
@@ -38,8 +38,8 @@ var gatewayAll = gatewayKeys{all: true}
 
 func gatewayNone() gatewayKeys { return gatewayKeys{} }
 
-// ranges tells which ranges the query concerns, sorted and without overlap, and
-// whether they are a single partition key or nothing at all.
+// ranges returns the ranges of the query, sorted and without overlap, and whether they are a single partition key or
+// empty.
 func (g *gatewayPlanner) ranges() (ranges []GatewayRange, one bool) {
 	whole := []GatewayRange{{Min: "", Max: "FF", MinInclusive: true}}
 	keys := g.keys()
@@ -47,7 +47,7 @@ func (g *gatewayPlanner) ranges() (ranges []GatewayRange, one bool) {
 		return whole, false
 	}
 	if len(keys.list) == 0 {
-		// No document is asked for; the first range answers.
+		// No document matches; the first range answers.
 		return []GatewayRange{{MinInclusive: true, MaxInclusive: true}}, true
 	}
 	for _, key := range keys.list {
@@ -61,7 +61,7 @@ func (g *gatewayPlanner) ranges() (ranges []GatewayRange, one bool) {
 	return ranges, len(ranges) == 1 && ranges[0].point()
 }
 
-// keyRange is the range of a key; of a prefix of a hierarchical one, that of all keys below.
+// keyRange is the range of a key, or of all keys with a prefix of a hierarchical key.
 func (g *gatewayPlanner) keyRange(key gatewayKey) (r GatewayRange, ok bool) {
 	var values []doc.Value
 	for _, part := range key {
@@ -80,8 +80,8 @@ func (g *gatewayPlanner) keyRange(key gatewayKey) (r GatewayRange, ok bool) {
 	return GatewayRange{Min: epk, Max: epk, MinInclusive: true, MaxInclusive: true}, true
 }
 
-// gatewayDisjoint sorts ranges and drops those inside of others: they are
-// points, and prefixes of which one includes another or does not touch it.
+// gatewayDisjoint sorts ranges and drops those within others. They are points and prefixes, so two ranges are either
+// nested or disjoint.
 func gatewayDisjoint(ranges []GatewayRange) []GatewayRange {
 	slices.SortFunc(ranges, func(a, b GatewayRange) int {
 		return cmp.Or(strings.Compare(a.Min, b.Min), strings.Compare(b.Max, a.Max))
@@ -117,16 +117,16 @@ func (g *gatewayPlanner) keys() gatewayKeys {
 	return s.holds(q.Where, true)
 }
 
-// A gatewayScope finds partition key values in conditions that speak of a
-// document by the name root, or by that of what is at prefix in it.
+// A gatewayScope finds partition key values in conditions in which root is the name of a document, or of the value at
+// prefix in it.
 type gatewayScope struct {
 	*gatewayPlanner
 	root   string
 	prefix []string
 }
 
-// holds are the keys of documents for which e may be want. What it cannot tell
-// counts as all.
+// holds are the keys of documents for which e may evaluate to want. If that cannot be determined, it returns all
+// keys.
 func (s *gatewayScope) holds(e syntax.Expr, want bool) gatewayKeys {
 	switch x := e.(type) {
 	case *syntax.Unary:
@@ -169,8 +169,8 @@ func (s *gatewayScope) holds(e syntax.Expr, want bool) gatewayKeys {
 	return gatewayAll
 }
 
-// comparison is holds for operators that compare. Whatever they give, both sides
-// have to be defined, so that filters in scalar subqueries count too.
+// comparison is holds for comparison operators. Both operands must be defined in any case, so filters in scalar
+// subqueries also restrict the keys.
 func (s *gatewayScope) comparison(x *syntax.Binary, want bool) gatewayKeys {
 	keys := s.both(s.defined(x.X), s.defined(x.Y))
 	if !want || x.Op != syntax.Eq {
@@ -194,8 +194,8 @@ func (s *gatewayScope) comparison(x *syntax.Binary, want bool) gatewayKeys {
 	return keys
 }
 
-// defined are the keys for which e may be defined: those that let a scalar
-// subquery over the same document have a row.
+// defined are the keys for which e may be defined: those for which a scalar subquery over the same document may have
+// a row.
 func (s *gatewayScope) defined(e syntax.Expr) gatewayKeys {
 	x, ok := e.(*syntax.Subquery)
 	if !ok || x.Kind != syntax.Scalar {
@@ -214,7 +214,7 @@ func (s *gatewayScope) defined(e syntax.Expr) gatewayKeys {
 	return inner.holds(q.Where, true)
 }
 
-// absolute is what ABS(key) = v says.
+// absolute are the keys for which ABS(key) = v.
 func (s *gatewayScope) absolute(call *syntax.Call, v doc.Value) gatewayKeys {
 	if call.UDF || !strings.EqualFold(call.Name, "ABS") || len(call.Args) != 1 {
 		return gatewayAll
@@ -262,7 +262,7 @@ func (s *gatewayScope) call(x *syntax.Call) gatewayKeys {
 	return gatewayAll
 }
 
-// arrayContains is IN with an array that is constant.
+// arrayContains is IN with a constant array.
 func (s *gatewayScope) arrayContains(args []syntax.Expr) gatewayKeys {
 	if len(args) != 2 {
 		return gatewayAll
@@ -285,7 +285,7 @@ func (s *gatewayScope) arrayContains(args []syntax.Expr) gatewayKeys {
 	return keys
 }
 
-// part tells which part of the partition key e is.
+// part is the index of the part of the partition key that e refers to.
 func (s *gatewayScope) part(e syntax.Expr) (at int, ok bool) {
 	names, ok := s.path(e)
 	if !ok {
@@ -299,7 +299,7 @@ func (s *gatewayScope) part(e syntax.Expr) (at int, ok bool) {
 	return at, at >= 0
 }
 
-// path is the names from the document to e.
+// path is the path from the document to e.
 func (s *gatewayScope) path(e syntax.Expr) (names []string, ok bool) {
 	switch x := e.(type) {
 	case *syntax.Name:
@@ -332,7 +332,7 @@ func (s *gatewayScope) key(at int, v doc.Value) gatewayKey {
 	return key
 }
 
-// gatewayScalar reports a value that can be a part of a key by itself.
+// gatewayScalar reports that a value can be part of a key.
 func gatewayScalar(v doc.Value) bool {
 	r := doc.RankOf(v)
 	return doc.RankNull <= r && r <= doc.RankString && function.Finite(v)
@@ -342,11 +342,10 @@ func gatewayEither(a, b gatewayKeys) gatewayKeys {
 	if a.all || b.all || len(a.list)+len(b.list) > maxGatewayKeys {
 		return gatewayAll
 	}
-	return gatewayKeys{list: append(a.list, b.list...)} // whose space is no one else's
+	return gatewayKeys{list: append(a.list, b.list...)} // no one else uses the space after a.list
 }
 
-// both are the keys of a and b. Where that is too much work, those of one are
-// enough, since asking more ranges does no harm.
+// both is the intersection of a and b. If that is too much work, it returns one of them: more ranges do no harm.
 func (s *gatewayScope) both(a, b gatewayKeys) gatewayKeys {
 	switch {
 	case a.all:

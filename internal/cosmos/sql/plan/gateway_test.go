@@ -20,19 +20,18 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// gatewayDiffers lists the cases in which mayfly's plan is not the service's, and why.
+// gatewayDiffers lists the cases in which mayfly's plan differs from the service's, and why.
 var gatewayDiffers = map[string]string{
 	// The service lets members of a key through, and breaks lines in subqueries.
 	"groupby/in several subqueries and outside": "the text of subqueries is on fewer lines",
-	// The newer planner of the other cases replaces undefined scores, which an
-	// array would leave out.
+	// The newer planner of the other cases replaces undefined scores, which an array would omit.
 	"hybrid/OFFSET and LIMIT":              "written by an older planner: no ?? -1",
 	"hybrid/LIMIT 0":                       "written by an older planner: no ?? -1",
 	"hybrid/TOP 0":                         "written by an older planner: no ?? -1",
 	"hybrid/the highest TOP of clients":    "written by an older planner: no ?? -1",
 	"hybrid/the highest OFFSET of clients": "written by an older planner, whose LIMIT of 32 bits overflows",
 	"negative/ORDER BY a function":         "the service gives the number 2206 as code, and no position",
-	// Every partition key is hashed here: between two keys lies nothing.
+	// Every partition key is hashed here: there is nothing between two keys.
 	"rangekey/BETWEEN and a number": "kind Range",
 	"rangekey/a long filter":        "kind Range",
 	"rangekey/above a number":       "kind Range",
@@ -46,11 +45,10 @@ var gatewayDiffers = map[string]string{
 	"vector/dotproduct, a literal": "written by an older planner: 17 digits",
 }
 
-// gatewayAgreement is the share of cases, outside spatial, that agree at least.
+// gatewayAgreement is the minimum share of cases, outside spatial, that agree.
 const gatewayAgreement = 0.9
 
-// A gatewayCase is a query and what the service plans for it. Its lines in
-// testdata/gateway/*.txt begin with a word:
+// A gatewayCase is a query and the service's plan for it. Its lines in testdata/gateway/*.txt begin with a word:
 //
 //	== name                begins a case
 //	? text                 a line of the query
@@ -61,7 +59,7 @@ const gatewayAgreement = 0.9
 //	ranges none | [1] [2]  the partition keys to ask; none given is all
 //	error [code] [a-b] message
 //
-// and other words name what GatewayQuery has, in the order of lines below.
+// and other words are members of GatewayQuery, in the order of lines below.
 type gatewayCase struct {
 	family, name string
 	query        string
@@ -71,7 +69,7 @@ type gatewayCase struct {
 	want         string
 }
 
-// gatewayShort are names for what clients replace.
+// gatewayShort are short names for placeholders.
 var gatewayShort = strings.NewReplacer(
 	gatewayFilter, "({filter})", gatewayDocuments, "{docs}",
 	fmt.Sprintf(gatewayWords, 0), "{words-0}", fmt.Sprintf(gatewayHits, 0), "{hits-0}",
@@ -106,7 +104,8 @@ func gatewayTable(t *testing.T, family string, lines *bufio.Scanner) (cases []*g
 		word, rest, _ := strings.Cut(lines.Text(), " ")
 		switch {
 		case word == "==":
-			c = &gatewayCase{family: family, name: rest, keys: keys, params: map[string]doc.Value{}, vectors: map[string]string{}}
+			c = &gatewayCase{family: family, name: rest, keys: keys, params: map[string]doc.Value{},
+				vectors: map[string]string{}}
 			cases = append(cases, c)
 		case word == "" || word == "#":
 		case word == "key" && c == nil:
@@ -139,8 +138,8 @@ func gatewayTable(t *testing.T, family string, lines *bufio.Scanner) (cases []*g
 	return cases
 }
 
-// wantedRanges replaces partition keys by their effective ones, version 1 as in
-// the service's tables, and sorts these. Kinds of bounds that hashing has not stay as they are.
+// wantedRanges replaces partition keys by their effective keys, version 1 as in the service's tables, and sorts them.
+// Bounds that do not exist with hashing stay unchanged.
 func (c *gatewayCase) wantedRanges(t *testing.T, text string) string {
 	t.Helper()
 	if text == "none" || strings.Contains(text, "..") {
@@ -258,7 +257,7 @@ func gatewayConstant(params map[string]doc.Value) func(syntax.Expr) (doc.Value, 
 	return constant
 }
 
-// plan checks the query as a direct one is checked, then plans it.
+// plan checks the query as a direct one, then plans it.
 func (c *gatewayCase) plan(t *testing.T) (*GatewayPlan, error) {
 	t.Helper()
 	q, err := syntax.Parse(c.query)
@@ -272,7 +271,7 @@ func (c *gatewayCase) plan(t *testing.T) (*GatewayPlan, error) {
 	return Gateway(q, env)
 }
 
-// gatewayShow shows a plan, or an error, as the tables have it.
+// gatewayShow prints a plan, or an error, in the form of the tables.
 func gatewayShow(p *GatewayPlan, err error) string {
 	if err != nil {
 		return gatewayErrorText(err)
@@ -438,11 +437,11 @@ func gatewayBit(b bool) int {
 	return 0
 }
 
-// gatewayFilled are values that clients put in place of what they replace.
+// gatewayFilled are values with which clients replace placeholders.
 var gatewayFilled = strings.NewReplacer("({filter})", "(true)", "{docs}", "10",
 	"{words-0}", "100", "{hits-0}", "[1,2]", "{words-1}", "100", "{hits-1}", "[3]")
 
-// What a plan sends is a query again, in the form in which queries are printed.
+// The queries of a plan are valid queries in the form in which queries are printed.
 func TestGatewayRewrittenQueriesParse(t *testing.T) {
 	for _, c := range gatewayCases(t) {
 		p, err := c.plan(t)
@@ -466,7 +465,7 @@ func TestGatewayRewrittenQueriesParse(t *testing.T) {
 	}
 }
 
-// gatewayTexts are the queries that a plan makes clients send.
+// gatewayTexts are the queries of a plan.
 func gatewayTexts(p *GatewayPlan) (texts []string) {
 	if p.Hybrid == nil {
 		return slices.DeleteFunc([]string{p.Query.Rewritten}, func(s string) bool { return s == "" })
@@ -519,15 +518,19 @@ func TestGatewayJSON(t *testing.T) {
 			`{"partitionedQueryExecutionInfoVersion":2,"queryInfo":{"distinctType":"None","top":null,"offset":1,"limit":2,` +
 				`"orderBy":[],"orderByExpressions":[],"groupByExpressions":["c.a"],"groupByAliases":["a","$1"],"aggregates":[],` +
 				`"groupByAliasToAggregateType":{"a":null,"$1":"Count"},"rewrittenQuery":"SELECT [{\"item\": c.a}] AS groupByItems, ` +
-				`{\"a\": c.a, \"$1\": {\"item\": COUNT(1)}} AS payload\nFROM c\nWHERE (c.pk IN (\"redmond\", 1))\nGROUP BY c.a",` +
+				`{\"a\": c.a, \"$1\": {\"item\": COUNT(1)}} AS payload\nFROM c\nWHERE (c.pk IN (\"redmond\",` +
+				` 1))\nGROUP BY c.a",` +
 				`"hasSelectValue":false,"dCountInfo":null,"hasNonStreamingOrderBy":false},"queryRanges":[` +
 				`{"min":"20CD98B339BA78A5D0CF6953B87070B0","max":"20CD98B339BA78A5D0CF6953B87070B0","isMinInclusive":true,"isMaxInclusive":true},` +
 				`{"min":"22E342F38A486A088463DFF7838A5963","max":"22E342F38A486A088463DFF7838A5963","isMinInclusive":true,"isMaxInclusive":true}],` +
 				`"hybridSearchQueryInfo":null}`},
-		{"rank", `SELECT TOP 10 c.id FROM c ORDER BY RANK RRF(VectorDistance(c.a, [1]), VectorDistance(c.b, [2]), [2, 0.5])`,
+		{"rank", `SELECT TOP 10 c.id FROM c ORDER BY RANK RRF(VectorDistance(c.a, [1]), VectorDistance(c.b, [2]), [2,` +
+			` 0.5])`,
 			`{"partitionedQueryExecutionInfoVersion":2,"queryInfo":null,"queryRanges":[{"min":"","max":"FF","isMinInclusive":true,"isMaxInclusive":false}],` +
-				`"hybridSearchQueryInfo":{"globalStatisticsQuery":"SELECT COUNT(1) AS documentCount, [] AS fullTextStatistics\nFROM c","componentQueryInfos":[` +
-				gatewayComponentJSON("a", 1) + `,` + gatewayComponentJSON("b", 2) + `],"componentWithoutPayloadQueryInfos":[],"projectionQueryInfo":null,` +
+				`"hybridSearchQueryInfo":{"globalStatisticsQuery":"SELECT COUNT(1) AS documentCount,` +
+				` [] AS fullTextStatistics\nFROM c","componentQueryInfos":[` +
+				gatewayComponentJSON("a", 1) + `,` + gatewayComponentJSON("b",
+				2) + `],"componentWithoutPayloadQueryInfos":[],"projectionQueryInfo":null,` +
 				`"componentWeights":[2,0.5],"skip":null,"take":10,"requiresGlobalStatistics":false}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -546,12 +549,14 @@ func gatewayComponentJSON(member string, n int) string {
 	score := fmt.Sprintf("_VectorScore(c.%s, [%d])", member, n)
 	return `{"distinctType":"None","top":120,"offset":null,"limit":null,"orderBy":["Descending"],"orderByExpressions":["` + score + `"],` +
 		`"groupByExpressions":[],"groupByAliases":[],"aggregates":[],"groupByAliasToAggregateType":{},"rewrittenQuery":"SELECT TOP 120 c._rid, ` +
-		`[{\"item\": ` + score + `}] AS orderByItems, {\"payload\": {\"id\": c.id}, \"componentScores\": [(_VectorScore(c.a, [1]) ?? -1.79769e+308), ` +
-		`(_VectorScore(c.b, [2]) ?? -1.79769e+308)]} AS payload\nFROM c\nWHERE ({documentdb-formattableorderbyquery-filter})\nORDER BY ` + score +
+		`[{\"item\": ` + score + `}] AS orderByItems, {\"payload\": {\"id\": c.id},` +
+		` \"componentScores\": [(_VectorScore(c.a, [1]) ?? -1.79769e+308), ` +
+		`(_VectorScore(c.b,` +
+		` [2]) ?? -1.79769e+308)]} AS payload\nFROM c\nWHERE ({documentdb-formattableorderbyquery-filter})\nORDER BY ` + score +
 		`","hasSelectValue":false,"dCountInfo":null,"hasNonStreamingOrderBy":true}`
 }
 
-// What the service's tables do not show.
+// Cases that are not in the service's tables.
 func TestGatewayChoices(t *testing.T) {
 	hierarchical := func(env *GatewayEnvironment) {
 		env.Partition, env.Hierarchical = []access.Path{{{Name: "a"}}, {{Name: "b"}}}, true
@@ -568,7 +573,8 @@ func TestGatewayChoices(t *testing.T) {
 		{"prefix of a hierarchical key", "SELECT * FROM c WHERE c.a = 'x'", hierarchical,
 			"ranges " + epkX + ".." + epkX + "FF\n"},
 		{"second part alone", "SELECT * FROM c WHERE c.b = 'x'", hierarchical, ""},
-		{"whole hierarchical key", "SELECT * FROM c WHERE c.b = 'x' AND 'x' = c.a", hierarchical, "ranges " + epkX + epkX + "\n"},
+		{"whole hierarchical key", "SELECT * FROM c WHERE c.b = 'x' AND 'x' = c.a", hierarchical,
+			"ranges " + epkX + epkX + "\n"},
 		{"prefix and a key inside", "SELECT * FROM c WHERE c.a = 'x' OR (c.a = 'x' AND c.b = 'x')", hierarchical,
 			"ranges " + epkX + ".." + epkX + "FF\n"},
 		{"key in brackets", `SELECT * FROM c WHERE c["pk"] = 'x'`, nil, "ranges " + epkX + "\n"},
@@ -576,35 +582,48 @@ func TestGatewayChoices(t *testing.T) {
 		{"elements", `SELECT * FROM pk IN c.pk WHERE pk = 'x'`, nil, ""},
 		{"not equal", "SELECT * FROM c WHERE c.pk != 'x'", nil, ""},
 		{"not equal, denied", "SELECT * FROM c WHERE NOT (c.pk != 'x' OR c.pk != 'x')", nil, ""},
-		{"NOT of OR", "SELECT * FROM c WHERE NOT (c.pk OR c.q)", nil, "ranges " + gatewayEPK(2, false)([]doc.Value{doc.Bool(false)}) + "\n"},
+		{"NOT of OR", "SELECT * FROM c WHERE NOT (c.pk OR c.q)", nil, "ranges " + gatewayEPK(2,
+			false)([]doc.Value{doc.Bool(false)}) + "\n"},
 		{"negative ABS", "SELECT * FROM c WHERE ABS(c.pk) = -1", nil, ""},
-		{"ABS of 0", "SELECT * FROM c WHERE ABS(c.pk) = 0", nil, "ranges " + gatewayEPK(2, false)([]doc.Value{doc.Int(0)}) + "\n"},
+		{"ABS of 0", "SELECT * FROM c WHERE ABS(c.pk) = 0", nil, "ranges " + gatewayEPK(2,
+			false)([]doc.Value{doc.Int(0)}) + "\n"},
 		{"undefined", "SELECT * FROM c WHERE c.pk = undefined", nil, "ranges none\n"},
 		{"distinct rows counted by the client", "SELECT VALUE COUNT(1) FROM (SELECT DISTINCT c.a FROM c)", counting,
 			"value\ndistinct Unordered\ndcount \"\"\n> SELECT DISTINCT c.a\n> FROM c\n"},
-		{"distinct values counted by the client", "SELECT COUNT(v) AS n FROM (SELECT DISTINCT VALUE c.a FROM c) AS v", counting,
+		{"distinct values counted by the client", "SELECT COUNT(v) AS n FROM (SELECT DISTINCT VALUE c.a FROM c) AS v",
+			counting,
 			"distinct Unordered\ndcount \"n\"\n> SELECT DISTINCT VALUE c.a\n> FROM c\n"},
-		{"a member of distinct rows counted", "SELECT VALUE COUNT(v.a) FROM (SELECT DISTINCT c.a FROM c) AS v", counting,
-			"value\naggregates Count\n> SELECT VALUE [{\"item\": COUNT(v.a)}]\n> FROM (SELECT DISTINCT c.a\n> FROM c) AS v\n"},
+		{"a member of distinct rows counted", "SELECT VALUE COUNT(v.a) FROM (SELECT DISTINCT c.a FROM c) AS v",
+			counting,
+			"value\naggregates Count\n> SELECT VALUE [{\"item\": COUNT(v.a)}]\n> FROM (SELECT DISTINCT c.a\n> FROM c) " +
+				"AS v\n"},
 		{"distinct rows, a client that cannot count", "SELECT VALUE COUNT(1) FROM (SELECT DISTINCT c.a FROM c)", nil,
 			"value\naggregates Count\n> SELECT VALUE [{\"item\": COUNT(1)}]\n> FROM (SELECT DISTINCT c.a\n> FROM c)\n"},
 		{"one partition, order and limit", "SELECT * FROM c ORDER BY c.a OFFSET 1 LIMIT 2", one, ""},
 		{"one partition, composition", "SELECT VALUE MAX(c.a) - MIN(c.a) FROM c", one, "value\n"},
 		{"order, offset and limit", "SELECT * FROM c ORDER BY c.a DESC OFFSET 3 LIMIT 4", nil,
-			"offset 3\nlimit 4\norder Descending c.a\n> SELECT c._rid, [{\"item\": c.a}] AS orderByItems, c AS payload\n> FROM c\n" +
+			"offset 3\nlimit 4\norder Descending c.a\n> SELECT c._rid, [{\"item\": c.a}] AS orderByItems, c AS " +
+				"payload\n> FROM c\n" +
 				"> WHERE ({filter})\n> ORDER BY c.a DESC\n> OFFSET 0 LIMIT 7\n"},
 		{"distinct and order by another member", "SELECT DISTINCT TOP 3 VALUE c.a FROM c ORDER BY c.b", nil,
-			"value\ndistinct Unordered\ntop 3\norder Ascending c.b\n> SELECT DISTINCT c._rid, [{\"item\": c.b}] AS orderByItems, c.a AS payload\n" +
+			"value\ndistinct Unordered\ntop 3\norder Ascending c.b\n> SELECT DISTINCT c._rid, [{\"item\": c.b}] AS " +
+				"orderByItems, c.a AS payload\n" +
 				"> FROM c\n> WHERE (({filter}) AND IS_DEFINED(c.a))\n> ORDER BY c.b\n"},
-		{"rank of euclidean vectors with an offset", "SELECT VALUE c.id FROM c WHERE c.x > 1 ORDER BY RANK VectorDistance(c.v, [1], true, {'distanceFunction': 'Euclidean'}) OFFSET 1 LIMIT 99", nil,
-			"hybrid skip=1 take=99\nglobal SELECT COUNT(1) AS documentCount, [] AS fullTextStatistics\nglobal FROM c\ncomponent offset=0 limit=200\n" +
+		{"rank of euclidean vectors with an offset", "SELECT VALUE c.id FROM c WHERE c.x > 1 ORDER BY RANK " +
+			"VectorDistance(c.v, [1], true, {'distanceFunction': 'Euclidean'}) OFFSET 1 LIMIT 99", nil,
+			"hybrid skip=1 take=99\nglobal SELECT COUNT(1) AS documentCount, [] AS fullTextStatistics\nglobal FROM " +
+				"c\ncomponent offset=0 limit=200\n" +
 				"order Ascending _VectorScore(c.v, [1], true, {\"distanceFunction\": \"Euclidean\"})\n" +
-				"> SELECT c._rid, [{\"item\": _VectorScore(c.v, [1], true, {\"distanceFunction\": \"Euclidean\"})}] AS orderByItems, " +
-				"{\"payload\": c.id, \"componentScores\": [(_VectorScore(c.v, [1], true, {\"distanceFunction\": \"Euclidean\"}) ?? 1.79769e+308)]} AS payload\n" +
-				"> FROM c\n> WHERE ((c.x > 1) AND ({filter}))\n> ORDER BY _VectorScore(c.v, [1], true, {\"distanceFunction\": \"Euclidean\"})\n> OFFSET 0 LIMIT 200\n"},
+				"> SELECT c._rid, [{\"item\": _VectorScore(c.v, [1], true, {\"distanceFunction\": \"Euclidean\"})}] " +
+				"AS orderByItems, " +
+				"{\"payload\": c.id, \"componentScores\": [(_VectorScore(c.v, [1], true, {\"distanceFunction\": " +
+				"\"Euclidean\"}) ?? 1.79769e+308)]} AS payload\n" +
+				"> FROM c\n> WHERE ((c.x > 1) AND ({filter}))\n> ORDER BY _VectorScore(c.v, [1], true, " +
+				"{\"distanceFunction\": \"Euclidean\"})\n> OFFSET 0 LIMIT 200\n"},
 		{"rank by nothing known", "SELECT * FROM c ORDER BY RANK RRF(c.a, c.b)", nil,
 			"error ORDER BY RANK needs FULLTEXTSCORE, VECTORDISTANCE or an RRF of these.\n"},
-		{"fewer weights than scores", "SELECT * FROM c ORDER BY RANK RRF(FullTextScore(c.a, 'x'), FullTextScore(c.b, 'x'), [1])", nil,
+		{"fewer weights than scores",
+			"SELECT * FROM c ORDER BY RANK RRF(FullTextScore(c.a, 'x'), FullTextScore(c.b, 'x'), [1])", nil,
 			"error RRF needs as many weights as scores.\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -670,8 +689,10 @@ func TestServedByGateway(t *testing.T) {
 }
 
 func TestFeatures(t *testing.T) {
-	const all = "Aggregate, CompositeAggregate, Distinct, GroupBy, MultipleAggregates, MultipleOrderBy, OffsetAndLimit, OrderBy, Top, " +
-		"NonValueAggregate, DCount, NonStreamingOrderBy, ListAndSetAggregate, CountIf, HybridSearch, WeightedRankFusion, SomethingNew"
+	const all = "Aggregate, CompositeAggregate, Distinct, GroupBy, MultipleAggregates, MultipleOrderBy, " +
+		"OffsetAndLimit, OrderBy, Top, " +
+		"NonValueAggregate, DCount, NonStreamingOrderBy, ListAndSetAggregate, CountIf, HybridSearch, " +
+		"WeightedRankFusion, SomethingNew"
 	for _, c := range []struct {
 		query string
 		needs string // what is missing when the client can do nothing
@@ -682,11 +703,13 @@ func TestFeatures(t *testing.T) {
 		{"SELECT DISTINCT c.a FROM c OFFSET 1 LIMIT 1", "Distinct OffsetAndLimit"},
 		{"SELECT VALUE COUNT(1) FROM c", "Aggregate"},
 		{"SELECT COUNT(1) FROM c", "NonValueAggregate"},
-		{"SELECT c.a, COUNT(1), MAKELIST(c.b) FROM c GROUP BY c.a", "GroupBy MultipleAggregates NonValueAggregate ListAndSetAggregate"},
+		{"SELECT c.a, COUNT(1), MAKELIST(c.b) FROM c GROUP BY c.a",
+			"GroupBy MultipleAggregates NonValueAggregate ListAndSetAggregate"},
 		{"SELECT VALUE COUNTIF(c.a) FROM c", "Aggregate CountIf"},
 		{"SELECT TOP 1 * FROM c ORDER BY VectorDistance(c.v, [1])", "OrderBy Top NonStreamingOrderBy"},
 		{"SELECT TOP 1 * FROM c ORDER BY RANK FullTextScore(c.a, 'x')", "HybridSearch"},
-		{"SELECT TOP 1 * FROM c ORDER BY RANK RRF(FullTextScore(c.a, 'x'), FullTextScore(c.b, 'x'), [2, 1])", "HybridSearch WeightedRankFusion"},
+		{"SELECT TOP 1 * FROM c ORDER BY RANK RRF(FullTextScore(c.a, 'x'), FullTextScore(c.b, 'x'), [2, 1])",
+			"HybridSearch WeightedRankFusion"},
 	} {
 		p, err := gatewayPlanOf(t, c.query, nil)
 		if err != nil {
@@ -697,7 +720,8 @@ func TestFeatures(t *testing.T) {
 		}
 		want := ""
 		if c.needs != "" {
-			want = "Query contains 1 or more unsupported features. Upgrade your SDK to a version that does support the requested features:"
+			want = "Query contains 1 or more unsupported features. Upgrade your SDK to a version that does support " +
+				"the requested features:"
 			for name := range strings.FieldsSeq(c.needs) {
 				want += "\r\nQuery contained " + name + ", which the calling client does not support."
 			}
@@ -715,7 +739,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// Whatever the query, a plan that is made has JSON and queries that can be read.
+// Every plan has valid JSON and queries that can be parsed.
 func FuzzGateway(f *testing.F) {
 	for _, query := range []string{
 		"SELECT TOP 3 c.a, MAX(c.b) FROM c WHERE c.pk IN (1, 'x') OR NOT c.pk GROUP BY c.a",

@@ -11,8 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// chained joins n copies of a part, a # in it being its number, in groups that the
-// grammar takes.
+// chained joins n copies of a part, in which # is replaced by its number, in groups that the grammar allows.
 func chained(n int, part, with string) string {
 	var b strings.Builder
 	for i := range n {
@@ -56,11 +55,12 @@ func largeObject(t testing.TB) doc.Value {
 	return v
 }
 
-// planned builds a plan where every path is indexed.
+// planned builds a plan with an index on every path.
 func planned(t testing.TB, text string) (*Plan, error) {
 	t.Helper()
 	return Build(parsed(t, text), Environment{
-		Schema:   access.Schema{Partition: []access.Path{{{Name: "pk"}}}, Indexed: func(access.Path) bool { return true }},
+		Schema: access.Schema{Partition: []access.Path{{{Name: "pk"}}},
+			Indexed: func(access.Path) bool { return true }},
 		Constant: gatewayConstant(map[string]doc.Value{"@p": largeObject(t)}),
 	})
 }
@@ -121,13 +121,14 @@ func TestPlansOfLargeFilters(t *testing.T) {
 			}
 			told := p.Indexes
 			if len(told.UsedSingle) > maxTold || len(told.WantedSingle) > maxTold || len(told.WantedComposite) > 0 {
-				t.Errorf("%d used and %d wanted paths are told, %d wanted composite indexes", len(told.UsedSingle), len(told.WantedSingle), len(told.WantedComposite))
+				t.Errorf("%d used and %d wanted paths are told, %d wanted composite indexes", len(told.UsedSingle),
+					len(told.WantedSingle), len(told.WantedComposite))
 			}
 		})
 	}
 }
 
-// Group keys are found among many without comparing each with all.
+// Group keys are found in a table, without comparing each with all.
 func TestManyGroupKeys(t *testing.T) {
 	long := "c" + strings.Repeat(".a", 700)
 	for name, query := range map[string]string{
@@ -145,15 +146,18 @@ func TestManyGroupKeys(t *testing.T) {
 	}
 }
 
-// A plan repeats parts of the query; not without bounds.
+// A plan repeats parts of the query up to a limit.
 func TestGatewayPlanOfLargeQueries(t *testing.T) {
 	for name, c := range map[string]struct {
 		query string
 		want  fault.Kind
 	}{
-		"scores":       {"SELECT * FROM c ORDER BY RANK RRF(" + several(2000, "FULLTEXTSCORE(c.t, 'a')") + ")", fault.Invalid},
-		"terms":        {"SELECT * FROM c ORDER BY RANK FULLTEXTSCORE(CONCAT(" + several(30_000, "c.a") + "), " + several(30_000, "'a'") + ")", fault.TooLarge},
-		"long scores":  {"SELECT * FROM c ORDER BY RANK RRF(" + several(32, "FULLTEXTSCORE(c.t, '"+strings.Repeat("a", 15_000)+"')") + ")", fault.TooLarge},
+		"scores": {"SELECT * FROM c ORDER BY RANK RRF(" + several(2000, "FULLTEXTSCORE(c.t, 'a')") + ")",
+			fault.Invalid},
+		"terms": {"SELECT * FROM c ORDER BY RANK FULLTEXTSCORE(CONCAT(" + several(30_000,
+			"c.a") + "), " + several(30_000, "'a'") + ")", fault.TooLarge},
+		"long scores": {"SELECT * FROM c ORDER BY RANK RRF(" + several(32, "FULLTEXTSCORE(c.t, '"+
+			strings.Repeat("a", 15_000)+"')") + ")", fault.TooLarge},
 		"pairs of INs": {"SELECT * FROM c WHERE " + chained(300, "c.pk IN ("+several(300, "#")+")", "AND"), 0},
 		"keys":         {"SELECT * FROM c WHERE " + chained(30_000, "c.pk = #", "OR"), 0},
 	} {
@@ -168,14 +172,14 @@ func TestGatewayPlanOfLargeQueries(t *testing.T) {
 	}
 }
 
-// The expressions of computed properties take the place of their names as long as
-// the query stays one.
+// The expressions of computed properties replace their names as long as the query does not become too long.
 func TestComputedPropertiesOfManyMentions(t *testing.T) {
 	properties := map[string]*syntax.Query{"x": parsed(t, "SELECT VALUE CONCAT("+several(1000, "c.a")+") FROM c")}
 	if q, err := WithComputed(parsed(t, "SELECT c.x FROM c"), properties); err != nil || len(syntax.Print(q)) < 4000 {
 		t.Error(err)
 	}
-	if _, err := WithComputed(parsed(t, "SELECT * FROM c WHERE "+chained(10_000, "c.x = 'a'", "OR")), properties); fault.KindOf(err) != fault.TooLarge {
+	if _, err := WithComputed(parsed(t, "SELECT * FROM c WHERE "+chained(10_000, "c.x = 'a'", "OR")),
+		properties); fault.KindOf(err) != fault.TooLarge {
 		t.Error(err)
 	}
 }

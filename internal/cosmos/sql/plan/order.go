@@ -15,8 +15,7 @@ type sortKey struct {
 	descending bool
 }
 
-// order finds what ORDER BY sorts by, and refuses what the service refuses: an
-// order that no index has.
+// order resolves ORDER BY. It rejects orders that no index supports, as the service does.
 func (b *builder) order() error {
 	if !b.ordered() {
 		return nil
@@ -38,7 +37,8 @@ func (b *builder) order() error {
 		b.keys = append(b.keys, sortKey{path, key.Descending})
 		b.inMemory = b.inMemory || system(path) && !isStamp(path)
 	}
-	b.plan.Order = Order{Kind: ByValue, Keys: b.query.OrderBy, Ties: b.keys[0].descending, Stamps: len(b.keys) == 1 && isStamp(b.keys[0].path)}
+	b.plan.Order = Order{Kind: ByValue, Keys: b.query.OrderBy, Ties: b.keys[0].descending, Stamps: len(b.keys) == 1 &&
+		isStamp(b.keys[0].path)}
 	if err := b.allowed(); err != nil {
 		return err
 	}
@@ -51,12 +51,12 @@ func (b *builder) order() error {
 	return nil
 }
 
-// allowed asks for an index that has the order. The stamp needs none, and the
-// order of a page that has been given out is kept whatever has become of the
-// policy. What has no policy, such as a feed of containers, has any order.
+// allowed checks that an index has the order. The stamp needs none, and a query that is being continued keeps its
+// order even if the policy has changed. Feeds without a policy, such as that of containers, can be sorted by
+// anything.
 //
-// Rows with equal keys come in the order in which an index has them, the later
-// first if it is read backwards. That must not depend on whether it is read.
+// Rows with equal keys come in the order of the index, the latest first if it is read backward. That order must not
+// depend on whether the index is used.
 func (b *builder) allowed() error {
 	if b.env.Schema.Indexed == nil {
 		b.inMemory = true
@@ -71,22 +71,23 @@ func (b *builder) allowed() error {
 	case b.resumes(ByValue), len(path) == 1 && path[0].Name == "_rid": // which no policy covers
 		b.inMemory = true
 	default:
-		return syntax.Wrong("", b.query.OrderBy[0].Span, "The index path corresponding to the specified order-by item is excluded.")
+		return syntax.Wrong("", b.query.OrderBy[0].Span,
+			"The index path corresponding to the specified order-by item is excluded.")
 	}
 	return nil
 }
 
-// severalKeys asks for a composite index with the same paths, all in the same or
-// all in the opposite direction ("Indexing policies: ORDER BY queries on multiple
-// properties"). The members that the service adds are in no index: a composite
-// index that names them allows the order, but does not have it.
+// severalKeys checks that a composite index has the same paths, with all directions equal or all opposite ("Indexing
+// policies: ORDER BY queries on multiple properties"). System properties are not indexed: a composite index with one
+// allows the order but cannot serve it.
 func (b *builder) severalKeys() error {
 	b.matched = b.compositeFor(b.keys)
 	switch {
 	case b.matched != nil:
 		b.plan.Order.Ties = b.matched.reverse
 	case !b.resumes(ByValue):
-		return syntax.Wrong("", b.query.OrderBy[0].Span, "The order by query does not have a corresponding composite index that it can be served from.")
+		return syntax.Wrong("", b.query.OrderBy[0].Span,
+			"The order by query does not have a corresponding composite index that it can be served from.")
 	}
 	if b.matched == nil || slices.ContainsFunc(b.keys, func(k sortKey) bool { return system(k.path) }) {
 		b.inMemory = true
@@ -94,7 +95,7 @@ func (b *builder) severalKeys() error {
 	return nil
 }
 
-// sortPath maps a sort key to a path.
+// sortPath converts a sort key to a path.
 func (b *builder) sortPath(key *syntax.SortKey) (access.Path, error) {
 	p := b.place(key.Expr, b.scope)
 	switch {
@@ -103,10 +104,11 @@ func (b *builder) sortPath(key *syntax.SortKey) (access.Path, error) {
 	case b.correlated(key.Expr):
 		return nil, syntax.Wrong("", key.Span, "Order-by over correlated collections is not supported.")
 	}
-	return nil, syntax.Wrong("SC2206", key.Span, "Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a document path.")
+	return nil, syntax.Wrong("SC2206", key.Span,
+		"Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a document path.")
 }
 
-// correlated reports that an expression is about the elements of an array.
+// correlated reports that an expression refers to array elements.
 func (b *builder) correlated(e syntax.Expr) bool {
 	name, ok := base(e)
 	if !ok {
@@ -116,9 +118,9 @@ func (b *builder) correlated(e syntax.Expr) bool {
 	return at.known && repeated(at.path)
 }
 
-// distance takes an order by a distance or a score, which the service allows
-// though it is no path: _FULLTEXTSCORE in the queries of its own plans. By similarity, the most similar come first: the highest score, or the
-// least Euclidean distance ("VectorDistance").
+// distance accepts an order by a distance or a score, which the service allows although it is not a path;
+// _FULLTEXTSCORE occurs in the queries of its own plans. The most similar vectors come first: the highest score, or
+// the least Euclidean distance ("VectorDistance").
 func (b *builder) distance() (syntax.SortKey, bool) {
 	key := b.query.OrderBy[0]
 	call, ok := key.Expr.(*syntax.Call)

@@ -18,7 +18,7 @@ const (
 	pageEnd   = "<!-- end -->"
 )
 
-// TestPageListsEveryFunction holds docs/sql.md against the tables that queries use.
+// TestPageListsEveryFunction compares docs/sql.md with the tables of functions.
 func TestPageListsEveryFunction(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil {

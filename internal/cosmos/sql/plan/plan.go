@@ -1,7 +1,6 @@
-// Package plan decides how a query is answered: it checks what names and clauses
-// mean, chooses by visible rules which documents to visit, and says what is left
-// to do with them. It also makes the plan that the service hands to clients which
-// merge partitions themselves. It reads no document.
+// Package plan decides how a query is answered: it checks names and clauses, chooses by visible rules which documents
+// to read, and determines the remaining steps. It also makes the query plan that the service gives to clients which
+// merge partitions themselves. It never reads a document.
 package plan
 
 import (
@@ -10,7 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// An Environment is what a query may be planned with.
+// An Environment is the context in which a query is planned.
 type Environment struct {
 	Schema access.Schema
 
@@ -18,66 +17,63 @@ type Environment struct {
 	// query, nil for all of it.
 	Base access.Scope
 
-	// Constant computes an expression that depends on no document: literals,
-	// parameters and deterministic functions of these. ok is false for all others.
+	// Constant computes an expression that does not depend on a document: literals, parameters and deterministic
+	// functions of these. ok is false for all others.
 	Constant func(syntax.Expr) (v doc.Value, ok bool)
 
-	// NoIndex plans a scan of Base whatever indexes there are, in creation order
-	// or sorted. Its rows are the same, in the same order where the query has one.
+	// NoIndex plans a scan of Base instead of using indexes, in creation order or sorted. The rows are the same, and
+	// in the same order if the query has one.
 	NoIndex bool
 
-	// Resume, when not nil, is the order in which the page before came, so that
-	// its position means something to this one.
+	// Resume, if not nil, is the order of the previous page, so that its position is valid for this one.
 	Resume *Order
 }
 
-// A Plan is how a query is answered.
+// A Plan describes how a query is answered.
 type Plan struct {
-	Query *syntax.Query // as parsed; its tree is shared and stays as it is
+	Query *syntax.Query // as parsed; the tree is shared and not modified
 
-	// Access says which documents to visit. Whatever it is, Query.Where is still
-	// checked on each, unless Exact.
+	// Access selects the documents to read. Query.Where is checked on each of them, unless Exact.
 	Access access.Access
-	// Exact reports that Access, followed to the letter, selects what Query.Where does.
+	// Exact reports that Access selects exactly the documents that satisfy Query.Where.
 	Exact bool
 
-	// Order is the order in which rows come.
+	// Order is the order of the rows.
 	Order Order
-	// Sort reports that Access does not give Order, so rows are sorted in memory.
+	// Sort reports that rows are sorted in memory, because Access does not have Order.
 	Sort bool
 
-	// Nothing reports that no document can matter: there is none to visit. A query
-	// without FROM still gives its row, and an aggregate its value over none.
+	// Nothing reports that no document needs to be read. A query without FROM still returns its row, and an aggregate
+	// its value over no rows.
 	Nothing bool
 
-	// Count reports that the query asks for nothing but how many documents
-	// Access selects: one COUNT over documents, Exact, no join, group or distinct.
+	// Count reports that the query needs only the number of documents that Access selects: one COUNT over documents,
+	// Exact, no join, group or distinct.
 	Count bool
 
-	// Indexes tell which indexes were used, and which would have helped, for
-	// the index-utilization header.
+	// Indexes are the used and the missing indexes, for the index-utilization header.
 	Indexes Utilization
 
-	// Rules name what was applied, in order, for EXPLAIN.
+	// Rules are the names of the rules that were applied, in order, for EXPLAIN.
 	Rules []string
 }
 
 // An Order is an order of rows before GROUP BY, DISTINCT and projection.
 type Order struct {
 	Kind OrderKind
-	// Keys of ByValue: expressions of documents (or of rows, after a join).
-	// When a walk gives an order that the query did not ask for, Keys has
-	// its path as an expression: members of the Name root, which is the document.
+	// Keys, for ByValue, are expressions over documents (or over rows, after a join). If an ordered scan has an order
+	// that the query did not ask for, Keys has its path as an expression: members of the Name root, which is the
+	// document.
 	Keys []syntax.SortKey
-	// Ties turns the order of rows with equal keys round: by falling number.
+	// Ties reverses the order of rows with equal keys: by descending number.
 	Ties bool
-	// Stamps breaks ties by sequence, not number: the only key is _ts.
+	// Stamps orders rows with equal keys by sequence instead of number: the only key is _ts.
 	Stamps bool
 	// Implied reports that the query did not ask for the order.
 	Implied bool
 }
 
-// An OrderKind says what rows are ordered by.
+// An OrderKind is what rows are ordered by.
 type OrderKind uint8
 
 // The kinds of order.
@@ -88,7 +84,7 @@ const (
 	ByRank                       // ORDER BY RANK: score, then number
 )
 
-// A Utilization is what the index-utilization header tells.
+// A Utilization is the content of the index-utilization header.
 type Utilization struct {
 	UsedSingle      []string   // paths such as /a/?
 	UsedComposite   [][]string // paths such as "/a ASC"

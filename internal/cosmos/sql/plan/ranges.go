@@ -12,14 +12,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// stampName is the member that is the stamp of the last write.
+// stampName is the property with the time of the last write.
 const stampName = "_ts"
 
-// systemNames are members that the service adds and no index has. (Of the
-// stamp, the change feed is the index.)
+// systemNames are properties that the service adds and that are in no index. (The change feed serves as the index of
+// the stamp.)
 var systemNames = map[string]bool{"_rid": true, "_self": true, "_etag": true, "_attachments": true, stampName: true}
 
-// system reports that a path leads to, or into, what the service adds.
+// system reports that a path leads to, or into, a system property.
 func system(p access.Path) bool { return len(p) > 0 && !p[0].Element && systemNames[p[0].Name] }
 
 func isStamp(p access.Path) bool { return len(p) == 1 && !p[0].Element && p[0].Name == stampName }
@@ -36,14 +36,15 @@ func span(p place, low, high *access.Bound, exact bool) condition {
 	case system(p.path):
 		return unknown
 	}
-	c := condition{kind: within, leaf: access.Range{Path: p.path, Low: low, High: high}, exact: exact && !repeated(p.path)}
+	c := condition{kind: within, leaf: access.Range{Path: p.path, Low: low, High: high}, exact: exact &&
+		!repeated(p.path)}
 	if isID(p.path) {
 		return ids(c)
 	}
 	return c
 }
 
-// ids uses that every id is a string.
+// ids simplifies a condition on ids, which are always strings.
 func ids(c condition) condition {
 	strings := condition{kind: within, leaf: typeOf(doc.String(""))}
 	strings.leaf.Path = c.leaf.Path
@@ -56,7 +57,7 @@ func ids(c condition) condition {
 	return c
 }
 
-// stamps uses that every stamp is a whole number.
+// stamps simplifies a condition on stamps, which are always whole numbers.
 func stamps(path access.Path, low, high *access.Bound, exact bool) condition {
 	c := condition{kind: within, leaf: access.Range{Path: path}, exact: exact}
 	ok := true
@@ -75,8 +76,8 @@ func stamps(path access.Path, low, high *access.Bound, exact bool) condition {
 	return c
 }
 
-// stampBound makes a closed bound on whole numbers; inward is +1 for a low one.
-// ok is false if no number is inside, nil if all are.
+// stampBound converts to a closed bound on whole numbers. inward is +1 for a lower bound. ok is false if no number is
+// within it; the bound is nil if all are.
 func stampBound(b *access.Bound, round func(float64) float64, inward int) (bound *access.Bound, ok bool) {
 	if beyond := (int(doc.RankOf(b.Value)) - int(doc.RankNumber)) * inward; beyond != 0 {
 		return nil, beyond < 0
@@ -109,7 +110,7 @@ var (
 	object  = bsoncore.Value{Type: bsoncore.TypeEmbeddedDocument, Data: []byte{5, 0, 0, 0, 0}}
 )
 
-// counts reports that all of v counts in the order of an index.
+// counts reports that the index order distinguishes v from all other values.
 func counts(v doc.Value) bool {
 	if v.Type == bsoncore.TypeArray || v.Type == bsoncore.TypeEmbeddedDocument {
 		return false
@@ -118,8 +119,7 @@ func counts(v doc.Value) bool {
 	return !ok || len(s) <= access.MaxSortBytes
 }
 
-// equals is the condition that the value at p is v. Documents hold no numbers
-// that are not finite.
+// equals is the condition that the value at p is v. Documents only have finite numbers.
 func equals(p place, v doc.Value) condition {
 	switch doc.RankOf(v) {
 	case doc.RankUndefined:
@@ -134,8 +134,8 @@ func equals(p place, v doc.Value) condition {
 	return span(p, &access.Bound{Value: v}, &access.Bound{Value: v}, counts(v))
 }
 
-// contains is the condition that the value at p is v or, v being an object, has
-// at least v's members: index entries tell of scalars only. So many of them are enough.
+// contains is the condition that the value at p is v or, if v is an object, has at least v's members, because the
+// index has scalars only. It uses a limited number of members.
 func contains(p place, v doc.Value) condition {
 	left := maxTogether
 	return containing(p, v, &left)
@@ -160,9 +160,8 @@ func containing(p place, v doc.Value, left *int) condition {
 	return both(members...).roughly()
 }
 
-// compares is the condition that `value op v` is true for the value at p.
-// Values of different types do not compare; truth values and nulls are taken
-// as a whole; arrays and objects do not compare at all.
+// compares is the condition that `value op v` is true for the value at p. Values of different types do not compare;
+// booleans and nulls are each treated as one range; arrays and objects do not compare at all.
 func compares(p place, op syntax.Op, v doc.Value) condition {
 	switch doc.RankOf(v) {
 	case doc.RankUndefined:
@@ -175,14 +174,15 @@ func compares(p place, op syntax.Op, v doc.Value) condition {
 	default:
 		return unknown
 	}
-	end, kind := &access.Bound{Value: v, Open: (op == syntax.Lt || op == syntax.Gt) && counts(v)}, &access.Bound{Value: v, Type: true}
+	end, kind := &access.Bound{Value: v, Open: (op == syntax.Lt || op == syntax.Gt) && counts(v)},
+		&access.Bound{Value: v, Type: true}
 	if op == syntax.Lt || op == syntax.Le {
 		return span(p, kind, end, counts(v))
 	}
 	return span(p, end, kind, counts(v))
 }
 
-// begins is the condition that the value at p is a string that begins with prefix.
+// begins is the condition that the value at p is a string with a prefix.
 func begins(p place, prefix string) condition {
 	low := &access.Bound{Value: doc.String(prefix)}
 	if prefix == "" {
@@ -196,11 +196,11 @@ func begins(p place, prefix string) condition {
 	if !ok {
 		return span(p, low, &access.Bound{Value: low.Value, Type: true}, true)
 	}
-	return span(p, low, &access.Bound{Value: doc.String(end), Open: len(end) <= access.MaxSortBytes}, len(end) <= access.MaxSortBytes)
+	return span(p, low, &access.Bound{Value: doc.String(end), Open: len(end) <= access.MaxSortBytes},
+		len(end) <= access.MaxSortBytes)
 }
 
-// after is the first text behind all that begin with prefix; ok is false if
-// there is none, or prefix is not UTF-8.
+// after is the first string after all those with the prefix. ok is false if there is none, or if prefix is not UTF-8.
 func after(prefix string) (text string, ok bool) {
 	for prefix != "" {
 		r, size := utf8.DecodeLastRuneInString(prefix)
@@ -210,7 +210,7 @@ func after(prefix string) (text string, ok bool) {
 		prefix = prefix[:len(prefix)-size]
 		switch r {
 		case utf8.MaxRune:
-		case 0xD7FF: // the surrogates come next, which no text has
+		case 0xD7FF: // skip the surrogates, which do not occur in strings
 			return prefix + "\uE000", true
 		default:
 			return prefix + string(r+1), true

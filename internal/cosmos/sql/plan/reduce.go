@@ -9,26 +9,24 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A reducer reduces filters to conditions. It reads three-valued logic with
-// care: an expression is true, false, or neither, and what it is not true for it
-// need not be false for.
+// A reducer reduces filters to conditions in three-valued logic: an expression is true, false or undefined, so if it
+// is not true it need not be false.
 type reducer struct {
 	resolver
-	left int // expressions and values that it may still look at
+	left int // number of expressions and values that may still be examined
 }
 
-// maxReduced is how many expressions and values of a filter are looked at: of a
-// filter with more nothing is known.
+// maxReduced is how many expressions and values of a filter are examined. The rest of the filter is treated as
+// unknown.
 const maxReduced = 1 << 16
 
-// spend counts n of them, and reports that they are too many.
+// spend counts n of them, and reports that there are too many.
 func (r *reducer) spend(n int) bool {
 	r.left -= n
 	return r.left < 0
 }
 
-// reduce gives the condition of the documents that have a row for which e is
-// want, true or false.
+// reduce is the condition of documents that have a row for which e evaluates to want, which is true or false.
 func (r *reducer) reduce(e syntax.Expr, want bool, s *scope) condition {
 	if r.spend(1) {
 		return unknown
@@ -87,8 +85,7 @@ func (r *reducer) reduce(e syntax.Expr, want bool, s *scope) condition {
 	return unknown
 }
 
-// counted is c, or nothing known where the conditions that it is made of are too
-// many beside those before.
+// counted is c, or unknown if there are too many conditions in total.
 func (r *reducer) counted(c condition) condition {
 	if r.spend(c.size()) {
 		return unknown
@@ -110,15 +107,15 @@ func (r *reducer) sides(x *syntax.Binary, want bool, s *scope) []condition {
 	return list
 }
 
-// opposites are the comparisons that hold for two values of one type exactly
-// when the other does not, NaN aside.
+// opposites are the comparisons that are true for two values of one type exactly when the other one is false, except
+// for NaN.
 var opposites = map[syntax.Op]syntax.Op{
 	syntax.Eq: syntax.Ne, syntax.Ne: syntax.Eq,
 	syntax.Lt: syntax.Ge, syntax.Ge: syntax.Lt,
 	syntax.Gt: syntax.Le, syntax.Le: syntax.Gt,
 }
 
-// mirrors are the comparisons with their sides exchanged.
+// mirrors are the comparisons with swapped operands.
 var mirrors = map[syntax.Op]syntax.Op{
 	syntax.Eq: syntax.Eq, syntax.Ne: syntax.Ne,
 	syntax.Lt: syntax.Gt, syntax.Gt: syntax.Lt,
@@ -144,7 +141,7 @@ func (r *reducer) comparison(op syntax.Op, x, y syntax.Expr, want bool, s *scope
 	switch {
 	case doc.IsUndefined(v):
 		return never()
-	case function.IsNaN(v): // of which != is true and the others are false
+	case function.IsNaN(v): // != is true for NaN, and the other comparisons are false
 		if holdsForNaN {
 			return unknown
 		}
@@ -160,7 +157,7 @@ func (r *reducer) comparison(op syntax.Op, x, y syntax.Expr, want bool, s *scope
 	return compares(p, op, v)
 }
 
-// in takes an IN for equality with one of the list.
+// in treats IN as equality with one of the list.
 func (r *reducer) in(x *syntax.In, s *scope) condition {
 	if len(x.List) > maxAlternatives || r.spend(len(x.List)) {
 		return unknown
@@ -208,8 +205,8 @@ func (r *reducer) like(x *syntax.Like, s *scope) condition {
 	return begins(p, prefix).roughly()
 }
 
-// likePrefix splits a pattern at its first wildcard. Wildcards are single bytes,
-// and bytes of longer characters are never taken for them.
+// likePrefix splits a pattern at its first wildcard. Wildcards are ASCII, so bytes of multi-byte characters never
+// match them.
 func likePrefix(pattern, escape string) (prefix, rest string) {
 	var text strings.Builder
 	for i := 0; i < len(pattern); i++ {
@@ -223,7 +220,7 @@ func likePrefix(pattern, escape string) (prefix, rest string) {
 	return text.String(), ""
 }
 
-// text is the string that an expression always is.
+// text is the value of a constant string expression.
 func (r *reducer) text(e syntax.Expr) (string, bool) {
 	v, ok := r.constant(e)
 	if !ok {
@@ -233,8 +230,8 @@ func (r *reducer) text(e syntax.Expr) (string, bool) {
 	return s, ok
 }
 
-// exists takes EXISTS over parts of a document for what its filter says of them.
-// A subquery with an aggregate always has a row.
+// exists reduces EXISTS over parts of a document to the condition in its filter. A subquery with an aggregate always
+// has a row.
 func (r *reducer) exists(q *syntax.Query, s *scope) condition {
 	if len(q.From) == 0 || aggregates(q) {
 		return unknown
@@ -247,8 +244,8 @@ func (r *reducer) exists(q *syntax.Query, s *scope) condition {
 	return span(last.place, nil, nil, false)
 }
 
-// rows is the condition of the documents that matter to a query over the
-// container, through all subqueries in FROM that lead to it.
+// rows is the condition of documents that can contribute to a query over the container, through all subqueries in
+// FROM.
 func (r *reducer) rows(q *syntax.Query) condition {
 	c := always()
 	if len(q.From) > 0 && q.From[0].Query != nil {

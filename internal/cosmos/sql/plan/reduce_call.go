@@ -6,8 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// call gives the condition of documents for which a system function, its name
-// in capitals, is true.
+// call is the condition of documents for which a built-in function is true. name is in upper case.
 func (r *reducer) call(name string, args []syntax.Expr, s *scope) condition {
 	if kinds, ok := typeChecks[name]; ok && len(args) == 1 {
 		return kinds(r.place(args[0], s))
@@ -29,7 +28,7 @@ func (r *reducer) call(name string, args []syntax.Expr, s *scope) condition {
 	return unknown
 }
 
-// typeChecks are the functions that ask for the type of a value.
+// typeChecks are the functions that check the type of a value.
 var typeChecks = map[string]func(place) condition{
 	"IS_DEFINED":       defined,
 	"IS_NULL":          func(p place) condition { return equals(p, doc.Null()) },
@@ -54,8 +53,7 @@ func ofType(p place, v doc.Value) condition {
 	return span(p, r.Low, r.High, true)
 }
 
-// exactCase reports that a call has two arguments, or a third that says not to
-// ignore case.
+// exactCase reports that a call is case-sensitive: it has two arguments, or a third that is false.
 func (r *reducer) exactCase(args []syntax.Expr) bool {
 	return len(args) == 2 || len(args) == 3 && r.isFalse(args[2])
 }
@@ -77,9 +75,8 @@ func (r *reducer) stringEquals(x, y syntax.Expr, s *scope) condition {
 	return equals(r.place(x, s), doc.String(text))
 }
 
-// arrayContains takes ARRAY_CONTAINS(path, constant) for equality with an
-// element, and ARRAY_CONTAINS(constant, path) for an IN. A partial match needs
-// the members of an object only.
+// arrayContains treats ARRAY_CONTAINS(path, constant) as equality with an element, and ARRAY_CONTAINS(constant, path)
+// as IN. A partial match only compares members of the given object.
 func (r *reducer) arrayContains(args []syntax.Expr, s *scope) condition {
 	if list, ok := r.constant(args[0]); ok {
 		if len(args) == 3 && !r.isFalse(args[2]) {
@@ -108,7 +105,7 @@ func (r *reducer) among(list doc.Value, p place) condition {
 	return either(values...)
 }
 
-// arrayContainsEach is for several values at once; join says how they combine.
+// arrayContainsEach is arrayContains for several values. join combines their conditions.
 func (r *reducer) arrayContainsEach(args []syntax.Expr, join func(...condition) condition, s *scope) condition {
 	element := r.place(args[0], s).step(access.Step{Element: true})
 	values := make([]condition, 0, len(args)-1)

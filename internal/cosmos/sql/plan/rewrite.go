@@ -7,13 +7,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// gatewayFilter is what clients replace, in a query with ORDER BY, by a
-// condition that begins where the page before ended, or by true.
+// gatewayFilter is a placeholder in queries with ORDER BY. Clients replace it with a condition that begins where the
+// previous page ended, or with true.
 const gatewayFilter = "({documentdb-formattableorderbyquery-filter})"
 
-// query plans everything but ORDER BY RANK. one tells that a single partition
-// answers: order, offset and limit are then its own matter, unless rows of it
-// still come together in the client.
+// query plans everything but ORDER BY RANK. one reports that a single partition answers: it then applies order,
+// offset and limit itself, unless rows still have to be merged in the client.
 func (g *gatewayPlanner) query(one bool) (*GatewayQuery, error) {
 	q := g.q
 	info := &GatewayQuery{
@@ -55,9 +54,8 @@ func (g *gatewayPlanner) query(one bool) (*GatewayQuery, error) {
 	return info, nil
 }
 
-// bound limits what one partition gives: offset and limit together, since any
-// of its rows may be among those that the client passes over. Rows that the
-// client may drop as equal to others have no bound.
+// bound limits the rows of one partition to offset plus limit, because any of its rows may be among those that the
+// client skips. If the client drops repeated rows there is no bound.
 func (g *gatewayPlanner) bound(text *syntax.Query) {
 	switch {
 	case text.Select.Distinct:
@@ -69,8 +67,7 @@ func (g *gatewayPlanner) bound(text *syntax.Query) {
 	}
 }
 
-// distinct tells how equal rows come: one after another when they are sorted by
-// what makes them distinct.
+// distinct is the kind of DISTINCT: equal rows are neighbours if they are sorted by the distinct values.
 func (g *gatewayPlanner) distinct() string {
 	s := &g.q.Select
 	if !s.Distinct {
@@ -80,13 +77,14 @@ func (g *gatewayPlanner) distinct() string {
 	if len(s.Items) == 1 {
 		projected = s.Items[0].Expr
 	}
-	if projected != nil && len(g.q.OrderBy) > 0 && len(g.q.GroupBy) == 0 && syntax.Equal(projected, g.q.OrderBy[0].Expr) {
+	if projected != nil && len(g.q.OrderBy) > 0 && len(g.q.GroupBy) == 0 && syntax.Equal(projected,
+		g.q.OrderBy[0].Expr) {
 		return gatewayOrdered
 	}
 	return gatewayUnordered
 }
 
-// ordered rewrites a query with ORDER BY: rows carry what they are sorted by.
+// ordered rewrites a query with ORDER BY so that rows include their sort keys.
 func (g *gatewayPlanner) ordered(info *GatewayQuery, text *syntax.Query) {
 	for _, key := range g.q.OrderBy {
 		descending := key.Descending
@@ -110,8 +108,8 @@ func (g *gatewayPlanner) ordered(info *GatewayQuery, text *syntax.Query) {
 	}
 }
 
-// sortedItems are the members of a row that a client sorts: its identity, its
-// sort values, and the row that the query asks for.
+// sortedItems are the members of a row for a client that sorts: its identity, its sort keys, and the row of the
+// query.
 func (g *gatewayPlanner) sortedItems(keys []syntax.Expr, payload syntax.Expr) []syntax.Item {
 	return []syntax.Item{
 		{Expr: &syntax.Member{Of: g.root(), Name: "_rid"}},
@@ -152,8 +150,7 @@ func (g *gatewayPlanner) payload() syntax.Expr {
 	return row
 }
 
-// gatewayNames are the names of a row's members. Those that the query does not
-// name are numbered.
+// gatewayNames are the names of a row's members. Members without a name are numbered.
 func gatewayNames(items []syntax.Item) []string {
 	names := make([]string, len(items))
 	unnamed := 0
@@ -191,17 +188,18 @@ func gatewayInt(n int64) *syntax.Literal {
 	return &syntax.Literal{Kind: syntax.Number, Int: n, Float: float64(n), Whole: true}
 }
 
-// distinctCount recognises COUNT over the rows of SELECT DISTINCT: the client
-// counts the distinct rows of all partitions. It is only for clients that can;
-// for all others COUNT is an aggregate like any other.
+// distinctCount recognizes COUNT over the rows of SELECT DISTINCT, if the client can count distinct rows of all
+// partitions. Otherwise COUNT is an ordinary aggregate.
 func (g *gatewayPlanner) distinctCount() (inner *syntax.Query, alias string, ok bool) {
 	q := g.q
-	if g.Supported&featureDCount == 0 || len(q.From) != 1 || q.From[0].Query == nil || q.From[0].In || q.Select.Distinct {
+	if g.Supported&featureDCount == 0 || len(q.From) != 1 || q.From[0].Query == nil || q.From[0].In ||
+		q.Select.Distinct {
 		return nil, "", false
 	}
 	inner = q.From[0].Query
 	if q.Where != nil || len(q.GroupBy)+len(q.OrderBy) > 0 || q.Limit != nil || q.Select.Top != nil ||
-		!inner.Select.Distinct || inner.Select.Top != nil || inner.Limit != nil || len(inner.GroupBy) > 0 || aggregates(inner) {
+		!inner.Select.Distinct || inner.Select.Top != nil || inner.Limit != nil || len(inner.GroupBy) > 0 ||
+		aggregates(inner) {
 		return nil, "", false
 	}
 	counted := q.Select.Value

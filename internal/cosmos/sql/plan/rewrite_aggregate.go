@@ -6,7 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 )
 
-// gatewayKinds are the names that clients have for aggregates.
+// gatewayKinds are the clients' names for aggregates.
 var gatewayKinds = map[string]string{
 	"ARRAY_AGG": "MakeList",
 	"AVG":       "Average",
@@ -21,7 +21,7 @@ var gatewayKinds = map[string]string{
 
 func gatewayName(call *syntax.Call) string { return strings.ToUpper(call.Name) }
 
-// gatewayAggregate reports whether e is a call of an aggregate and nothing else.
+// gatewayAggregate reports whether e is just a call of an aggregate.
 func gatewayAggregate(e syntax.Expr) (*syntax.Call, bool) {
 	call, ok := e.(*syntax.Call)
 	if !ok || call.UDF || len(call.Args) != 1 || gatewayKinds[gatewayName(call)] == "" {
@@ -30,8 +30,8 @@ func gatewayAggregate(e syntax.Expr) (*syntax.Call, bool) {
 	return call, true
 }
 
-// gatewayPartial is what one partition contributes to an aggregate, as an
-// object that clients merge. Of MIN and MAX it tells whether there was a value.
+// gatewayPartial is the partial result of an aggregate in one partition, as an object that clients merge. For MIN and
+// MAX it includes whether there was a value.
 func gatewayPartial(call *syntax.Call) *syntax.Object {
 	of := func(name string) *syntax.Call { return &syntax.Call{Name: name, Args: call.Args} }
 	switch name := gatewayName(call); name {
@@ -50,8 +50,8 @@ func gatewayPartial(call *syntax.Call) *syntax.Object {
 	return gatewayObject("item", call)
 }
 
-// aggregated gives the SELECT of a query with GROUP BY or aggregates, for one
-// partition, and fills in how clients merge its rows.
+// aggregated is the SELECT of a query with GROUP BY or aggregates for one partition. It also fills in how clients
+// merge the rows.
 func (g *gatewayPlanner) aggregated(info *GatewayQuery) (syntax.Select, error) {
 	q := g.q
 	payload, err := g.partialRow(info)
@@ -101,7 +101,7 @@ func (g *gatewayPlanner) partialRow(info *GatewayQuery) (syntax.Expr, error) {
 	return row, nil
 }
 
-// gatewayComposed reports an aggregate somewhere inside of e.
+// gatewayComposed reports that e contains an aggregate.
 func gatewayComposed(e syntax.Expr) bool {
 	return aggregates(&syntax.Query{Select: syntax.Select{Value: e}})
 }

@@ -13,27 +13,24 @@ import (
 
 const gatewayEuclidean = "euclidean"
 
-// MaxScores is how many scores ORDER BY RANK may fuse.
+// MaxScores is the largest number of scores in ORDER BY RANK.
 const MaxScores = 32
 
-// ErrManyScores refuses more.
+// ErrManyScores rejects more scores than MaxScores.
 var ErrManyScores = fault.New(fault.Invalid, "RRF takes at most %d scores.", MaxScores)
 
-// minGatewayCandidates is how many rows each score contributes at least: ranks
-// of few candidates are poor.
+// minGatewayCandidates is the minimum number of rows per score, because ranks among few candidates are unreliable.
 const minGatewayCandidates = 120
 
-// What clients replace by statistics over all partitions; of the last two there
-// is one for each full-text score.
+// Placeholders that clients replace with statistics over all partitions. The last two exist for each full-text score.
 const (
 	gatewayDocuments = "{documentdb-formattablehybridsearchquery-totaldocumentcount}"
 	gatewayWords     = "{documentdb-formattablehybridsearchquery-totalwordcount-%d}"
 	gatewayHits      = "{documentdb-formattablehybridsearchquery-hitcountsarray-%d}"
 )
 
-// distance recognises VECTORDISTANCE and names its distance function in lower
-// case: that of the call's options, else that of the vector policy, else cosine.
-// The most similar vectors come first, whatever the query says of direction.
+// distance recognizes VECTORDISTANCE and returns its distance function in lower case: from the call's options, or
+// else from the vector policy, or else cosine. The most similar vectors come first, whatever direction the query has.
 func (g *gatewayPlanner) distance(e syntax.Expr) (name string, ok bool) {
 	call, ok := e.(*syntax.Call)
 	if !ok || call.UDF || !strings.EqualFold(call.Name, "VECTORDISTANCE") {
@@ -70,10 +67,10 @@ func gatewayAccess(names []string) access.Path {
 
 // A gatewayScore is one component of a rank.
 type gatewayScore struct {
-	expr       syntax.Expr // as a partition computes it
-	missing    string      // instead of an undefined score: worse than any
+	expr       syntax.Expr // the expression for a partition
+	missing    string      // replaces an undefined score; worse than any score
 	descending bool
-	written    bool // the query says the direction; of vectors it is known
+	written    bool // the direction is written in the query; that of vectors is implicit
 }
 
 // hybrid plans ORDER BY RANK.
@@ -154,8 +151,7 @@ func gatewayVector(call *syntax.Call, distance string) gatewayScore {
 	return s
 }
 
-// gatewayText is a full-text score with the statistics number at. A negative
-// weight prefers the worst.
+// gatewayText is a full-text score with statistics number at. A negative weight reverses its order.
 func gatewayText(call *syntax.Call, at int, reverse bool) gatewayScore {
 	terms := call.Args[1]
 	if _, list := terms.(*syntax.Array); !list {
@@ -174,8 +170,8 @@ func gatewayText(call *syntax.Call, at int, reverse bool) gatewayScore {
 	}
 }
 
-// statistics is what each partition tells of a full-text score: how many words
-// there are, and how many documents have each term.
+// statistics is the expression for each partition's statistics of a full-text score: the number of words, and how
+// many documents have each term.
 func (g *gatewayPlanner) statistics(call *syntax.Call) syntax.Expr {
 	hits := &syntax.Array{}
 	for _, term := range g.terms(call.Args[1:]) {
@@ -189,7 +185,7 @@ func (g *gatewayPlanner) statistics(call *syntax.Call) syntax.Expr {
 	}}
 }
 
-// terms are the words of a full-text score, which come one by one or as an array.
+// terms are the words of a full-text score, as arguments or in one array.
 func (g *gatewayPlanner) terms(args []syntax.Expr) []syntax.Expr {
 	if len(args) != 1 {
 		return args
@@ -208,7 +204,7 @@ func (g *gatewayPlanner) terms(args []syntax.Expr) []syntax.Expr {
 	return terms
 }
 
-// scoredPayload is a row with all of its scores, for each component alike.
+// scoredPayload is a row with all of its scores, the same for each component.
 func (g *gatewayPlanner) scoredPayload(scores []gatewayScore) syntax.Expr {
 	all := &syntax.Array{}
 	for _, s := range scores {
@@ -247,7 +243,7 @@ func (g *gatewayPlanner) component(s gatewayScore, payload syntax.Expr) GatewayQ
 	return info
 }
 
-// gatewayCandidates is how many rows each score contributes for n rows.
+// gatewayCandidates is the number of candidates per score for n rows.
 func gatewayCandidates(n int64) *int64 {
 	n = min(max(2*n, minGatewayCandidates), maxGatewayCount)
 	return &n

@@ -7,15 +7,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A compositeMatch is how a composite index serves an order.
+// A compositeMatch is a composite index that has an order.
 type compositeMatch struct {
 	ordinal int
-	equal   int  // columns before those of the order
-	reverse bool // all columns are read against their direction
+	equal   int  // number of fixed columns before those of the order
+	reverse bool // the index is read backward
 }
 
-// compositeFor finds the composite index that has just these keys. The schema
-// lists columns up to the first that the service adds, so no more can be asked for.
+// compositeFor finds the composite index with exactly these keys. The schema lists columns up to the first system
+// property, so later keys are ignored.
 func (b *builder) compositeFor(keys []sortKey) *compositeMatch {
 	if added := slices.IndexFunc(keys, func(k sortKey) bool { return system(k.path) }); added >= 0 {
 		keys = keys[:added]
@@ -30,8 +30,8 @@ func (b *builder) compositeFor(keys []sortKey) *compositeMatch {
 	return nil
 }
 
-// follows reports that columns and keys are the same paths, each in the same
-// direction, or in reverse each in the other.
+// follows reports that columns and keys have the same paths and the same directions, or opposite directions if
+// reverse is set.
 func follows(columns []access.Column, keys []sortKey, reverse bool) bool {
 	for i, key := range keys {
 		if !slices.Equal(columns[i].Path, key.path) || columns[i].Descending != (key.descending != reverse) {
@@ -41,8 +41,8 @@ func follows(columns []access.Column, keys []sortKey, reverse bool) bool {
 	return true
 }
 
-// compositeOrder walks a composite index that has the order of the query: behind
-// columns that the filter fixes, or alone if the filter leaves many documents.
+// compositeOrder walks a composite index that has the order of the query: after columns that the filter fixes, or
+// from its start if the filter leaves many documents.
 func (b *builder) compositeOrder() bool {
 	if b.inMemory || b.chosen() || b.inPartition() {
 		return false
@@ -68,13 +68,14 @@ func (b *builder) fixedBeside(m *compositeMatch) bool {
 	return slices.ContainsFunc(b.usable(), func(c condition) bool { return c.selective() })
 }
 
-// behindFixed finds the composite index of which the filter fixes most columns,
-// and whose next ones have the order.
+// behindFixed finds the composite index in which the filter fixes the most leading columns, and the next columns have
+// the order.
 func (b *builder) behindFixed() *compositeMatch {
 	var best *compositeMatch
 	for i, columns := range b.env.Schema.Composite {
 		equal := len(columns) - len(b.keys)
-		if equal < 1 || best != nil && equal <= best.equal || slices.ContainsFunc(columns, func(c access.Column) bool { return system(c.Path) }) ||
+		if equal < 1 || best != nil && equal <= best.equal || slices.ContainsFunc(columns,
+			func(c access.Column) bool { return system(c.Path) }) ||
 			!b.fixed(columns[:equal]) {
 			continue
 		}
@@ -87,7 +88,7 @@ func (b *builder) behindFixed() *compositeMatch {
 	return best
 }
 
-// fixed reports that the filter allows one value in every column.
+// fixed reports that the filter allows only one value in each column.
 func (b *builder) fixed(columns []access.Column) bool {
 	return !slices.ContainsFunc(columns, func(c access.Column) bool {
 		_, ok := b.pointAt(c.Path)
@@ -104,8 +105,8 @@ func (b *builder) walkComposite(m *compositeMatch) {
 	b.plan.Indexes.UsedComposite = append(b.plan.Indexes.UsedComposite, columnTexts(columns))
 }
 
-// compositeRange is the range in a composite index whose first columns the
-// filter fixes. What the filter says of the next column bounds it, and is used.
+// compositeRange is a range in a composite index whose first columns the filter fixes. The filter's range on the next
+// column bounds it, and is used up.
 func (b *builder) compositeRange(ordinal, equal int) access.Range {
 	columns := b.env.Schema.Composite[ordinal]
 	r := access.Range{Composite: ordinal + 1}
@@ -116,7 +117,7 @@ func (b *builder) compositeRange(ordinal, equal int) access.Range {
 	if next, ok := b.rangeAt(columns[equal].Path); ok {
 		r.Low, r.High = next.leaf.Low, next.leaf.High
 		if r.Low == nil {
-			// Undefined is in the index, but not in the range.
+			// The index also has undefined, which is not in the range.
 			r.Low = &access.Bound{Value: doc.Null()}
 		}
 	}
@@ -138,8 +139,8 @@ func (b *builder) rangeAt(path access.Path) (condition, bool) {
 	return condition{}, false
 }
 
-// compositeFilter follows the composite index that tells most of the filter: the
-// values of its first columns and a range of the next.
+// compositeFilter uses the composite index that covers most of the filter: values of its first columns and a range of
+// the next.
 func (b *builder) compositeFilter() bool {
 	if b.chosen() || b.resumes(ByPartition) {
 		return false
@@ -164,7 +165,7 @@ func (b *builder) compositeFilter() bool {
 	return true
 }
 
-// told counts the columns that the filter speaks of: fixed ones, then a range.
+// told is the number of leading columns that the filter restricts: fixed ones, then a range.
 func (b *builder) told(columns []access.Column) int {
 	n := 0
 	for _, c := range columns {

@@ -7,7 +7,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// counting gives the argument of a query that is one COUNT over documents.
+// counting returns the argument of a query that is one COUNT over documents.
 func (b *builder) counting() (syntax.Expr, bool) {
 	q := b.query
 	if len(q.From) != 1 || q.From[0].Query != nil || q.From[0].In || len(q.From[0].Path) > 0 || len(q.GroupBy) > 0 ||
@@ -25,8 +25,7 @@ func (b *builder) counting() (syntax.Expr, bool) {
 	return call.Args[0], true
 }
 
-// countedPath takes COUNT(path) for a filter on documents that have the path,
-// where nothing else is left to check.
+// countedPath converts COUNT(path) to a filter on documents with the path, if nothing else has to be checked.
 func (b *builder) countedPath() bool {
 	arg, ok := b.counting()
 	if !ok || !b.exact || b.plan.Nothing {
@@ -44,7 +43,7 @@ func (b *builder) countedPath() bool {
 	return true
 }
 
-// countOnly sees that documents need only be counted.
+// countOnly detects that documents need only be counted.
 func (b *builder) countOnly() bool {
 	arg, ok := b.counting()
 	if !ok || !b.plan.Exact {

@@ -7,8 +7,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 )
 
-// indexFilter follows what index entries tell of the filter. Ranges go along
-// with single values: the store decides which to follow.
+// indexFilter uses single-path indexes for the filter. It includes ranges along with single values, because the store
+// decides which to read.
 func (b *builder) indexFilter() bool {
 	if b.chosen() || b.resumes(ByPartition) {
 		return false
@@ -32,7 +32,7 @@ func (b *builder) take(used []condition) condition {
 	return c
 }
 
-// usable are the parts as far as indexes tell them.
+// usable are the parts as far as indexes can check them.
 func (b *builder) usable() []condition {
 	var list []condition
 	for _, c := range b.parts {
@@ -43,9 +43,8 @@ func (b *builder) usable() []condition {
 	return list
 }
 
-// served is what can be followed of a condition in indexes that a set may use:
-// of stamps, the change feed tells, which a set cannot follow. It is c itself if
-// that is all.
+// served is the part of a condition that a set of index ranges can check. Stamps are only in the change feed, which a
+// set cannot use. It returns c itself if that is all of it.
 func (b *builder) served(c condition) condition {
 	switch c.kind {
 	case within:
@@ -69,7 +68,7 @@ func (b *builder) served(c condition) condition {
 	return unknown
 }
 
-// sameCondition tells parts of one filter apart.
+// sameCondition reports that two parts of one filter are the same.
 func sameCondition(a, b *condition) bool {
 	if a.kind != b.kind {
 		return false
@@ -83,9 +82,9 @@ func sameCondition(a, b *condition) bool {
 	return len(a.parts) == len(b.parts) && &a.parts[0] == &b.parts[0]
 }
 
-// rangeWalk visits a range in the order of its values when it is all that
-// indexes tell of a filter: the rows need no order, and none is cheaper. On the
-// stamp, the change feed is walked; other indexes come first.
+// rangeWalk reads a range in the order of its values if it is the only condition that indexes can check. The rows
+// need no order, and no other access is cheaper. For the stamp it walks the change feed, unless other indexes can be
+// used.
 func (b *builder) rangeWalk() bool {
 	if b.chosen() || b.ordered() || b.in() != nil || b.env.Resume != nil {
 		return false
@@ -103,14 +102,15 @@ func (b *builder) rangeWalk() bool {
 	}
 	path := usable[0].leaf.Path
 	b.walk(path, false)
-	b.plan.Order = Order{Kind: ByValue, Keys: []syntax.SortKey{{Expr: expression(path)}}, Stamps: isStamp(path), Implied: true}
+	b.plan.Order = Order{Kind: ByValue, Keys: []syntax.SortKey{{Expr: expression(path)}}, Stamps: isStamp(path),
+		Implied: true}
 	return true
 }
 
-// rootName is what the key of an implied order calls the document.
+// rootName is the name of the document in the key of an implied order.
 const rootName = "root"
 
-// expression is a path as an expression.
+// expression converts a path to an expression.
 func expression(path access.Path) syntax.Expr {
 	var e syntax.Expr = &syntax.Name{Name: rootName}
 	for _, step := range path {
@@ -119,7 +119,7 @@ func expression(path access.Path) syntax.Expr {
 	return e
 }
 
-// pathOf reads what expression makes; ok is false for anything else.
+// pathOf converts the result of expression back to a path. ok is false for other expressions.
 func pathOf(e syntax.Expr) (path access.Path, ok bool) {
 	for {
 		switch x := e.(type) {

@@ -6,20 +6,20 @@ import (
 	"github.com/mayflydb/mayfly/internal/access"
 )
 
-// ordered reports that the query asks for an order. One row of aggregates has
-// none, whatever the service lets ORDER BY say of it.
+// ordered reports that the query has an order. A single row of aggregates has none, even if the service allows an
+// ORDER BY.
 func (b *builder) ordered() bool {
 	q := b.query
 	return (len(q.OrderBy) > 0 || q.Rank != nil) && (len(q.GroupBy) > 0 || !aggregates(q))
 }
 
-// resumes reports that the page before came in an order of this kind.
+// resumes reports that the previous page had an order of this kind.
 func (b *builder) resumes(kind OrderKind) bool {
 	return b.env.Resume != nil && b.env.Resume.Kind == kind
 }
 
-// indexOrder walks the index of the one sort key. Not where the order is
-// cheaper to make: in a partition, or when equality leaves few documents.
+// indexOrder walks the index of the only sort key, unless sorting in memory is cheaper: in a partition, or if
+// equality leaves few documents.
 func (b *builder) indexOrder() bool {
 	if len(b.keys) != 1 || b.inMemory || b.chosen() || b.inPartition() {
 		return false
@@ -32,16 +32,15 @@ func (b *builder) indexOrder() bool {
 	return true
 }
 
-// filtersBeside reports that an index on another path narrows the filter to
-// single values.
+// filtersBeside reports that an index on another path narrows the filter to single values.
 func (b *builder) filtersBeside(path access.Path) bool {
 	return slices.ContainsFunc(b.usable(), func(c condition) bool {
 		return c.selective() && !(c.kind == within && slices.Equal(c.leaf.Path, path))
 	})
 }
 
-// walk visits the values at a path, within the range that the filter gives; if it
-// gives none, documents without the value come too. Stamps are everywhere.
+// walk reads the values at a path within the range that the filter allows. Without such a range, documents without
+// the value are included. All documents have a stamp.
 func (b *builder) walk(path access.Path, reverse bool) {
 	w := &access.Walk{Scope: b.in(), Range: access.Range{Path: path}, Reverse: reverse, Absent: !isStamp(path)}
 	if around := hull(condition{kind: all, parts: b.parts}, path); around.kind == within {
@@ -54,8 +53,7 @@ func (b *builder) walk(path access.Path, reverse bool) {
 	}
 }
 
-// resumedWalk goes on in the order of a walk that the query did not ask for, so
-// that the position of the page before keeps its meaning.
+// resumedWalk continues in the implied order of the previous page, so that its position stays valid.
 func (b *builder) resumedWalk() bool {
 	if b.ordered() || !b.resumes(ByValue) || len(b.env.Resume.Keys) != 1 || b.plan.Nothing {
 		return false
@@ -69,7 +67,7 @@ func (b *builder) resumedWalk() bool {
 	return true
 }
 
-// sort decides on the order where no rule has, and whether it must be made in memory.
+// sort sets the order if no rule has, and whether to sort in memory.
 func (b *builder) sort() bool {
 	natural := b.natural()
 	if !b.ordered() && b.plan.Order.Kind != ByValue {

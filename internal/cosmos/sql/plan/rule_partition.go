@@ -8,9 +8,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// partitionKey takes equality with the parts of the partition key for the
-// partition, or for all partitions under a prefix of a hierarchical key. What
-// the request has said already is taken for granted.
+// partitionKey converts equality with the parts of the partition key to a partition, or to all partitions with a
+// prefix of a hierarchical key. It assumes the key that the request already has.
 func (b *builder) partitionKey() bool {
 	paths := b.env.Schema.Partition
 	given, limited := b.partition()
@@ -42,13 +41,14 @@ func (b *builder) partitionKey() bool {
 	}
 	b.use(func(c *condition) bool {
 		v, ok := c.point()
-		return ok && !sharesPartition(v) && slices.ContainsFunc(paths[:len(key)], func(p access.Path) bool { return slices.Equal(p, c.leaf.Path) })
+		return ok && !sharesPartition(v) && slices.ContainsFunc(paths[:len(key)],
+			func(p access.Path) bool { return slices.Equal(p, c.leaf.Path) })
 	})
 	return found
 }
 
-// onePartition reports that two values of a filter and of a key are in one
-// partition: there numbers are doubles, while they compare exactly.
+// onePartition reports that a value in a filter and a value in a key belong to one partition: keys store numbers as
+// doubles, while filters compare them exactly.
 func onePartition(a, b doc.Value) bool {
 	if doc.RankOf(a) == doc.RankNumber && doc.RankOf(b) == doc.RankNumber {
 		x, _ := doc.AsFloat(a)
@@ -58,13 +58,13 @@ func onePartition(a, b doc.Value) bool {
 	return doc.Equal(a, b)
 }
 
-// sharesPartition reports that other values than v may be in its partition.
+// sharesPartition reports that the partition of v may have documents with other values.
 func sharesPartition(v doc.Value) bool {
 	f, ok := doc.AsFloat(v)
 	return ok && math.Abs(f) >= 1<<53
 }
 
-// pointAt is the one scalar value that the filter allows at a path.
+// pointAt is the only scalar value that the filter allows at a path.
 func (b *builder) pointAt(path access.Path) (doc.Value, bool) {
 	for i := range b.parts {
 		c := &b.parts[i]
@@ -75,8 +75,7 @@ func (b *builder) pointAt(path access.Path) (doc.Value, bool) {
 	return doc.Value{}, false
 }
 
-// pointLookup takes equality with ids, in one partition, for the documents
-// themselves.
+// pointLookup converts equality with ids, in one partition, to lookups of the documents.
 func (b *builder) pointLookup() bool {
 	partition, ok := b.partition()
 	if b.plan.Nothing || !ok || len(partition) != len(b.env.Schema.Partition) {
@@ -95,7 +94,7 @@ func (b *builder) pointLookup() bool {
 	return false
 }
 
-// lookups lists the ids that a condition allows.
+// lookups are the ids that a condition allows.
 func lookups(c *condition) (ids []string, ok bool) {
 	switch {
 	case c.kind == within && isID(c.leaf.Path):

@@ -9,13 +9,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A place says where in a document a value comes from.
+// A place is the origin of a value in a document.
 type place struct {
-	// known tells that the value is the one at path. The root's path is empty;
-	// element steps stand for one element each, the same for all uses of an alias.
+	// known reports that the value is the one at path. The path of the whole document is empty. An element step
+	// stands for one element, the same for all uses of an alias.
 	known bool
 	path  access.Path
-	// members, when not nil, are those of an object that a subquery makes.
+	// members, if not nil, are the members of an object that a subquery constructs.
 	members map[string]place
 }
 
@@ -34,15 +34,15 @@ func (p place) step(s access.Step) place {
 	return place{known: true, path: append(slices.Clip(p.path), s)}
 }
 
-// maxPath is the longest path that is followed. Nothing in a document lies deeper.
+// maxPath is the longest path that is resolved. Documents cannot be nested deeper.
 const maxPath = doc.MaxDepth
 
-// repeated reports whether a document may have several values there.
+// repeated reports whether a document may have several values at a path.
 func repeated(p access.Path) bool {
 	return slices.ContainsFunc(p, func(s access.Step) bool { return s.Element })
 }
 
-// A scope is the names that one FROM introduces, and those around it.
+// A scope is the names introduced by one FROM, and the enclosing scope.
 type scope struct {
 	outer *scope
 	names []binding
@@ -53,8 +53,7 @@ type binding struct {
 	place
 }
 
-// find looks for a name from inside to outside. own tells that the innermost
-// FROM has it.
+// find finds a name, the innermost first. own reports that it is in the innermost FROM.
 func (s *scope) find(name string) (b binding, own, ok bool) {
 	for at := s; at != nil; at = at.outer {
 		for _, b := range at.names {
@@ -66,8 +65,8 @@ func (s *scope) find(name string) (b binding, own, ok bool) {
 	return binding{}, false, false
 }
 
-// NamedNumber is the number that a name stands for which no source has: NaN or
-// Infinity ("TOSTRING" and "STRINGTONUMBER" of the reference, examples).
+// NamedNumber is the number for a name that no source has: NaN or Infinity ("TOSTRING" and "STRINGTONUMBER" of the
+// reference, examples).
 func NamedNumber(name string) (f float64, ok bool) {
 	switch name {
 	case "NaN":
@@ -85,7 +84,7 @@ func (s *scope) constant(name string) bool {
 	return number && !bound
 }
 
-// empty reports that no name is visible, so that FROM speaks of the container.
+// empty reports that no name is visible, so that FROM refers to the container.
 func (s *scope) empty() bool {
 	for at := s; at != nil; at = at.outer {
 		if len(at.names) > 0 {
@@ -95,8 +94,7 @@ func (s *scope) empty() bool {
 	return true
 }
 
-// sourceName is the name by which a query speaks of a source, "" if it has none:
-// its alias, or the last name of its path, or the container's name.
+// sourceName is the name of a source: its alias, or the last name of its path, or the container's name, or "".
 func sourceName(s *syntax.Source) string {
 	switch {
 	case s.Alias != "":
@@ -110,8 +108,7 @@ func sourceName(s *syntax.Source) string {
 	return s.Root
 }
 
-// bind makes the scope of a query's FROM. Names that mean nothing get places
-// that are not known; check finds them.
+// bind makes the scope of a query's FROM. Unresolved names get unknown places; the checker reports them.
 func (r *resolver) bind(q *syntax.Query, outer *scope) *scope {
 	s := &scope{outer: outer}
 	for i := range q.From {
@@ -145,7 +142,7 @@ func (r *resolver) source(f *syntax.Source, s *scope) place {
 	return p
 }
 
-// row is the place of a row of a subquery, as far as it is a part of one document.
+// row is the place of a row of a subquery, if it is part of one document.
 func (r *resolver) row(q *syntax.Query, outer *scope) place {
 	if len(q.GroupBy) > 0 || q.Select.Distinct || aggregates(q) {
 		return place{}
@@ -168,7 +165,7 @@ func (r *resolver) row(q *syntax.Query, outer *scope) place {
 	return p
 }
 
-// itemName is the name of a member of a row, "" if the service numbers it.
+// itemName is the name of a member of a row, or "" if the service numbers it.
 func itemName(i *syntax.Item) string {
 	if i.Alias != "" {
 		return i.Alias
@@ -182,7 +179,7 @@ func itemName(i *syntax.Item) string {
 	return ""
 }
 
-// place finds where the value of an expression comes from.
+// place is the origin of the value of an expression.
 func (r *resolver) place(e syntax.Expr, s *scope) place {
 	switch x := e.(type) {
 	case *syntax.Name:
@@ -202,8 +199,8 @@ func (r *resolver) place(e syntax.Expr, s *scope) place {
 	return place{}
 }
 
-// index goes from p to a member or an element. Which element it is gets lost:
-// index entries do not tell.
+// index is the place of a member or an element of p. It does not record which element, because index entries do not
+// have that.
 func (r *resolver) index(p place, step syntax.Expr) place {
 	v, ok := r.constant(step)
 	if !ok {
@@ -218,7 +215,7 @@ func (r *resolver) index(p place, step syntax.Expr) place {
 	return place{}
 }
 
-// aggregates reports whether a query's SELECT has an aggregate of its own.
+// aggregates reports whether a query's own SELECT has an aggregate.
 func aggregates(q *syntax.Query) bool {
 	found := false
 	each := func(e syntax.Expr) {
@@ -238,8 +235,8 @@ func aggregates(q *syntax.Query) bool {
 	return found
 }
 
-// walk visits e and the expressions below it, as long as visit says to go on
-// down. It does not enter the query of a Subquery.
+// walk visits e and the expressions below it. If visit returns false, it skips the expressions below. It does not
+// enter the query of a Subquery.
 func walk(e syntax.Expr, visit func(syntax.Expr) bool) {
 	syntax.Walk(e, func(n syntax.Node) bool {
 		if e, ok := n.(syntax.Expr); ok {

@@ -13,9 +13,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// TestSound compares what is selected with what filters hold for, on random
-// documents and filters: nothing may be missing, and nothing too much where a
-// plan says that it is exact.
+// TestSound compares the access of a plan with the filter on random documents: the access must not miss a document,
+// and an exact plan must not select other documents.
 func TestSound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 9))
 	docs := make([]doc.Doc, 60)
@@ -30,7 +29,8 @@ func TestSound(t *testing.T) {
 			s.excluded = []access.Path{{{Name: "b"}}}
 		}
 		if rng.IntN(3) == 0 {
-			s.env.Schema.Composite = [][]access.Column{{{Path: access.Path{{Name: "a"}}}, {Path: access.Path{{Name: "b"}}, Descending: true}, {Path: access.Path{{Name: "o"}, {Name: "x"}}}}}
+			s.env.Schema.Composite = [][]access.Column{{{Path: access.Path{{Name: "a"}}},
+				{Path: access.Path{{Name: "b"}}, Descending: true}, {Path: access.Path{{Name: "o"}, {Name: "x"}}}}}
 		}
 		filter := randomFilter(rng, 3)
 		order := []string{"", "", " ORDER BY c.a", " ORDER BY c.a", " ORDER BY c.p DESC"}[rng.IntN(5)]
@@ -92,7 +92,7 @@ func randomPath(rng *rand.Rand) string {
 	return []string{"c.a", "c.a", "c.b", "c.b", "c.o.x", "c.p", "c.id", "c.l[0]", "c.l", "c.none"}[rng.IntN(10)]
 }
 
-// randomOperand may be a number that no document holds.
+// randomOperand may be a number that no document has.
 func randomOperand(rng *rand.Rand) string {
 	switch rng.IntN(12) {
 	case 0:
@@ -129,9 +129,11 @@ func randomFilter(rng *rand.Rand, depth int) string {
 	case 7:
 		return path
 	case 8:
-		return []string{"IS_DEFINED", "IS_NULL", "IS_BOOL", "IS_NUMBER", "IS_STRING", "IS_ARRAY", "IS_OBJECT", "IS_PRIMITIVE", "IS_INTEGER"}[rng.IntN(9)] + "(" + path + ")"
+		return []string{"IS_DEFINED", "IS_NULL", "IS_BOOL", "IS_NUMBER", "IS_STRING", "IS_ARRAY", "IS_OBJECT",
+			"IS_PRIMITIVE", "IS_INTEGER"}[rng.IntN(9)] + "(" + path + ")"
 	case 9:
-		return "STARTSWITH(" + path + `, ` + []string{`"x"`, `""`, `"xy"`, `1`}[rng.IntN(4)] + []string{"", ", false", ", true"}[rng.IntN(3)] + ")"
+		return "STARTSWITH(" + path + `, ` + []string{`"x"`, `""`, `"xy"`, `1`}[rng.IntN(4)] + []string{"", ", false",
+			", true"}[rng.IntN(3)] + ")"
 	case 10:
 		return "ARRAY_CONTAINS(c.l, " + v + []string{"", ", true"}[rng.IntN(2)] + ")"
 	case 11:
@@ -142,7 +144,7 @@ func randomFilter(rng *rand.Rand, depth int) string {
 	return "c.a = c.b"
 }
 
-// A truth computes filters slowly: 1 is true, 0 false, -1 neither.
+// A truth evaluates filters slowly: 1 is true, 0 false, -1 undefined.
 type truth struct{ s *setting }
 
 func (x *truth) of(e syntax.Expr, d doc.Doc) int {
@@ -161,7 +163,8 @@ func (x *truth) of(e syntax.Expr, d doc.Doc) int {
 		}
 		return compareSlowly(e.Op, x.value(e.X, d), x.value(e.Y, d))
 	case *syntax.Between:
-		v := x.and(compareSlowly(syntax.Ge, x.value(e.X, d), x.value(e.Low, d)), compareSlowly(syntax.Le, x.value(e.X, d), x.value(e.High, d)))
+		v := x.and(compareSlowly(syntax.Ge, x.value(e.X, d), x.value(e.Low, d)), compareSlowly(syntax.Le, x.value(e.X,
+			d), x.value(e.High, d)))
 		if e.Not {
 			return not(v)
 		}
@@ -233,7 +236,8 @@ func compareSlowly(op syntax.Op, a, b doc.Value) int {
 	if function.IsNaN(a) || function.IsNaN(b) {
 		return 0
 	}
-	return truthOf(map[syntax.Op]bool{syntax.Lt: order < 0, syntax.Le: order <= 0, syntax.Gt: order > 0, syntax.Ge: order >= 0}[op])
+	return truthOf(map[syntax.Op]bool{syntax.Lt: order < 0, syntax.Le: order <= 0, syntax.Gt: order > 0,
+		syntax.Ge: order >= 0}[op])
 }
 
 func truthOf(b bool) int {

@@ -11,11 +11,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 )
 
-// stories are the query stories that the REST door tells.
+// stories are the query stories of package rest.
 const stories = "../../rest/testdata/queries/*.txt"
 
-// TestStoriesCallEveryFunction looks for each system function and aggregate in
-// the queries of the stories that are answered with rows, and not refused.
+// TestStoriesCallEveryFunction looks for each built-in function and aggregate in the queries of the stories that
+// succeed.
 func TestStoriesCallEveryFunction(t *testing.T) {
 	called := map[string]bool{}
 	files, err := filepath.Glob(stories)
@@ -57,8 +57,8 @@ func TestStoriesCallEveryFunction(t *testing.T) {
 	}
 }
 
-// answeredQueries cuts the queries out of a file of stories, those that are
-// refused left out. Each stands between the line of its name and the first section.
+// answeredQueries extracts the successful queries from a file of stories. A query is between the line with its name
+// and the first section.
 func answeredQueries(text string) (queries []string) {
 	for _, story := range strings.Split(text, "\n=== ")[1:] {
 		_, rest, _ := strings.Cut(story, "\n")

@@ -7,7 +7,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// single is a path as the index-utilization header has it: /a/?.
+// single is a path in the form of the index-utilization header: /a/?.
 func single(p access.Path) string {
 	return append(docPath(p), doc.Token{Kind: doc.TokenScalar}).String()
 }
@@ -38,8 +38,8 @@ func columnText(c access.Column) string {
 	return docPath(c.Path).String() + " ASC"
 }
 
-// What is told of indexes goes into a header: so many paths, so long, and composite
-// indexes of no more paths than the service allows.
+// Limits of the index-utilization header: the number of paths, their length, and the paths of a composite index, the
+// same as the service's.
 const (
 	maxTold      = 64
 	maxToldBytes = 1024
@@ -56,7 +56,7 @@ func appendNew(list []string, path access.Path) []string {
 	return list
 }
 
-// usedSingle notes the paths of a set.
+// usedSingle records the paths of a set.
 func (b *builder) usedSingle(c condition) {
 	if c.kind == within {
 		b.plan.Indexes.UsedSingle = appendNew(b.plan.Indexes.UsedSingle, c.leaf.Path)
@@ -66,8 +66,8 @@ func (b *builder) usedSingle(c condition) {
 	}
 }
 
-// recommend names indexes that would have helped: on paths of the filter that
-// have none, and a composite one where several paths were used one by one.
+// recommend lists indexes that would have helped: on paths of the filter without one, and a composite index if
+// several paths were used separately.
 func (b *builder) recommend() {
 	if b.plan.Nothing || len(b.plan.Indexes.UsedComposite) > 0 {
 		return
@@ -106,8 +106,8 @@ func (b *builder) inKey(p access.Path) bool {
 	return slices.ContainsFunc(key[:min(len(key), len(partition))], func(k access.Path) bool { return slices.Equal(k, p) })
 }
 
-// ideal is the composite index made for a filter and an order: first what is
-// fixed, then the order, or else one range.
+// ideal is the best composite index for a filter and an order: first the fixed paths, then the order, or else one
+// range.
 func (b *builder) ideal() (columns []access.Column) {
 	var between []access.Column
 	for i := range b.said {
