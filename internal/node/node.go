@@ -373,7 +373,7 @@ func (n *Node) nosqlHandler(o Options, d *door) (http.Handler, error) {
 	} else if len(n.certs.server.Certificate) > 0 {
 		options.Certificate = n.certs.chain
 	}
-	options.Front = n.front
+	options.PageInfo = n.front
 	options.Public, options.Probes = n.account.wellKnown, admin.Probes(n.adminOptions(o))
 	options.AllowHost = n.allowHost(o, d, false)
 	handler, err := rest.New(options)

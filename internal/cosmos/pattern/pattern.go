@@ -1,6 +1,5 @@
-// Package pattern compiles the regular expressions that clients send, in queries and in scripts, with a
-// matcher that backtracks: within limits of the time that a match takes and of the memory that compiling
-// takes. It knows neither language.
+// Package pattern compiles the regular expressions that clients send in queries and scripts, with a backtracking
+// matcher. It limits the time of a match and the memory of compilation. It depends on neither language.
 package pattern
 
 import (
@@ -18,23 +17,23 @@ func Compile(text string, options regexp2.RegexOptions, limit time.Duration) (*r
 	}
 	x, err := regexp2.Compile(text, options)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "A regular expression is wrong: %v.", err)
+		return nil, fault.New(fault.Invalid, "The regular expression is invalid: %v.", err)
 	}
 	x.MatchTimeout = limit
 	return x, nil
 }
 
-// maxRepeated is how many copies the matcher may make of a part of a pattern.
+// maxRepeated is how many copies of a part of a pattern the matcher may make.
 const maxRepeated = 1 << 14
 
-// copies is how often the matcher writes out a part that is repeated a fixed number of times, when it looks for what
-// every match begins with (regexp2 v2.5: tryFindPrefix).
+// copies is how often the matcher expands a part with a fixed repetition count when it determines the prefix of all
+// matches (regexp2 v2.5: tryFindPrefix).
 const copies = 4
 
-// Check refuses a pattern that would take the memory of the process to compile: the matcher copies what a
-// counted repetition holds, for each level of nesting. It fails with fault.Invalid.
+// Check rejects a pattern whose compilation would exhaust the memory of the process: the matcher copies the content
+// of a counted repetition, at each level of nesting. It fails with fault.Invalid.
 func Check(text string) error {
-	// inside[d] is the most copies that are made of anything in the groups that are open at depth d.
+	// inside[d] is the largest number of copies of anything in the group that is open at depth d.
 	inside := []int{1}
 	class := false
 	for i := 0; i < len(text); i++ {
@@ -60,9 +59,10 @@ func Check(text string) error {
 	return nil
 }
 
-var errRepeated = fault.New(fault.Invalid, "A regular expression repeats too much within repetitions. Write counts such as {9} on fewer levels.")
+var errRepeated = fault.New(fault.Invalid,
+	"The regular expression has too many nested repetitions. Use counts such as {9} on fewer levels.")
 
-// repeated is how often a group is copied that this text follows.
+// repeated is how often a group is copied, given the text after it.
 func repeated(text string) int {
 	if len(text) < 2 || text[0] != '{' {
 		return 1

@@ -14,7 +14,7 @@ func nested(levels int, count string) string {
 	return strings.Repeat("(?:", levels) + "a" + strings.Repeat(")"+count, levels)
 }
 
-// Twenty levels took more memory than any machine has.
+// Twenty levels would need more memory than any machine has.
 func TestRepetitionsWithinRepetitions(t *testing.T) {
 	for _, c := range []struct {
 		name, text string

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// The service tells in its errors what a request was about: `ResourceType: Document, OperationType: Read`.
-// Clients that log or sort errors look for it.
+// The service's error messages say what the request was about: `ResourceType: Document, OperationType: Read`. Clients
+// that log or classify errors look for it.
 
-// resourceTypes are the service's names of what the collections of a path hold.
+// resourceTypes maps the last collection segment of a path to the service's name for the resource.
 var resourceTypes = map[string]string{
 	"": "DatabaseAccount", "dbs": "Database", "colls": "Collection", "docs": "Document", "conflicts": "Conflict",
 	"operations": "PartitionKey", "pkranges": "PartitionKeyRange", "sprocs": "StoredProcedure", "triggers": "Trigger",
@@ -18,7 +18,7 @@ var resourceTypes = map[string]string{
 
 func (e *exchange) resourceType() string { return resourceTypes[e.path.resourceType()] }
 
-// resourceType is what the requests of a route are about.
+// resourceType is the service's name for the resource that a route serves.
 func (r *route) resourceType() string {
 	segments := strings.Split(r.pattern, "/")
 	if segments[len(segments)-1] == "{}" {
@@ -30,7 +30,7 @@ func (r *route) resourceType() string {
 	return resourceTypes[segments[len(segments)-1]]
 }
 
-// An operationKind is what is done.
+// An operationKind is the kind of operation that a request asks for.
 type operationKind uint8
 
 const (
@@ -47,10 +47,11 @@ const (
 	operationKinds
 )
 
-// operationNames are the service's names.
-var operationNames = [operationKinds]string{"Read", "ReadFeed", "Replace", "Patch", "Delete", "ExecuteJavaScript", "Query", "Batch", "Upsert", "Create"}
+// operationNames are the service's names for the operation kinds.
+var operationNames = [operationKinds]string{"Read", "ReadFeed", "Replace", "Patch", "Delete", "ExecuteJavaScript",
+	"Query", "Batch", "Upsert", "Create"}
 
-// operationType is the service's name of what is done.
+// operationType is the service's name for the operation of the request.
 func (e *exchange) operationType() string { return operationNames[e.operation()] }
 
 func (e *exchange) operation() operationKind {

@@ -9,7 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// queryEngine is what SDKs are told of the query engine: JSON in a string.
+// queryEngine is the configuration of the query engine that SDKs read: JSON within a JSON string.
 const queryEngine = `{"maxSqlQueryInputLength":524288,"maxJoinsPerSqlQuery":10,"maxLogicalAndPerSqlQuery":2000,` +
 	`"maxLogicalOrPerSqlQuery":2000,"maxUdfRefPerSqlQuery":10,"maxInExpressionItemsCount":16000,` +
 	`"queryMaxGroupByTableCellCount":500000,"queryMaxInMemorySortDocumentCount":500,"maxQueryRequestTimeoutFraction":0.9,` +
@@ -17,9 +17,10 @@ const queryEngine = `{"maxSqlQueryInputLength":524288,"maxJoinsPerSqlQuery":10,"
 	`"allowNewKeywords":true,"sqlAllowLike":true,"sqlAllowGroupByClause":true,"sqlAllowTop":true,"enableSpatialIndexing":true,` +
 	`"maxSpatialQueryCells":12,"spatialMaxGeometryPointCount":256,"sqlDisableQueryILOptimization":false,"sqlDisableFilterPlanOptimization":false}`
 
-// readAccount answers what every SDK asks first: where to send requests.
+// readAccount answers the first request of every SDK, which asks where to send the others.
 func readAccount(e *exchange) (int, error) {
-	for _, name := range []answerHeader{outMaxMediaStorage, outMediaStorage, outStorageConsumed, outStorageProvisioned, outStorageReserved} {
+	for _, name := range []answerHeader{outMaxMediaStorage, outMediaStorage, outStorageConsumed,
+		outStorageProvisioned, outStorageReserved} {
 		e.put(name, valueZero)
 	}
 	e.reply = append(e.reply, `{"_self":"","id":`...)
@@ -30,11 +31,12 @@ func readAccount(e *exchange) (int, error) {
 	e.appendLocation()
 	e.reply = append(e.reply, `],"readableLocations":[`...)
 	e.appendLocation()
-	e.reply = append(e.reply, `],"enableMultipleWriteLocations":false,"continuousBackupEnabled":false,"enableNRegionSynchronousCommit":false,`+
-		`"enablePerPartitionFailoverBehavior":false,"disableCrossRegionalHedging":false,`+
-		`"userReplicationPolicy":{"asyncReplication":false,"minReplicaSetSize":1,"maxReplicasetSize":4},`+
-		`"userConsistencyPolicy":{"defaultConsistencyLevel":`...)
-	e.reply = doc.AppendJSONString(e.reply, e.door.consistency)
+	e.reply = append(e.reply,
+		`],"enableMultipleWriteLocations":false,"continuousBackupEnabled":false,"enableNRegionSynchronousCommit":false,`+
+			`"enablePerPartitionFailoverBehavior":false,"disableCrossRegionalHedging":false,`+
+			`"userReplicationPolicy":{"asyncReplication":false,"minReplicaSetSize":1,"maxReplicasetSize":4},`+
+			`"userConsistencyPolicy":{"defaultConsistencyLevel":`...)
+	e.reply = doc.AppendJSONString(e.reply, e.api.consistency)
 	e.reply = append(e.reply, `},"systemReplicationPolicy":{"minReplicaSetSize":1,"maxReplicasetSize":4},`+
 		`"readPolicy":{"primaryReadCoefficient":1,"secondaryReadCoefficient":1},"queryEngineConfiguration":`...)
 	e.reply = doc.AppendJSONString(e.reply, queryEngine)
@@ -44,27 +46,26 @@ func readAccount(e *exchange) (int, error) {
 
 func (e *exchange) appendLocation() {
 	e.reply = append(e.reply, `{"name":`...)
-	e.reply = doc.AppendJSONString(e.reply, e.door.region)
+	e.reply = doc.AppendJSONString(e.reply, e.api.region)
 	e.reply = append(e.reply, `,"databaseAccountEndpoint":`...)
 	e.reply = doc.AppendJSONString(e.reply, e.endpoint())
 	e.reply = append(e.reply, '}')
 }
 
-// endpoint is the URL that clients are to use: the one configured, else the
-// one that this client used.
-func (e *exchange) endpoint() string { return e.door.endpointOf(e.Request) }
+// endpoint is the URL that clients should use: the configured one, or else the one that this client used.
+func (e *exchange) endpoint() string { return e.api.endpointOf(e.Request) }
 
-func (d *Door) endpointOf(r *http.Request) string {
+func (a *API) endpointOf(r *http.Request) string {
 	switch {
-	case d.advertise != "":
-		return d.advertise
+	case a.advertise != "":
+		return a.advertise
 	case r.TLS != nil:
 		return "https://" + r.Host + "/"
 	}
 	return "http://" + r.Host + "/"
 }
 
-// accountName is the first label of the host; an address has none.
+// accountName is the first label of the host name, or "mayfly" if the host is an IP address.
 func accountName(host string) string {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {

@@ -17,21 +17,21 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// maxSkew is how far a request's date may be from the machine's time.
+// maxSkew is the largest difference allowed between a request's date and the machine's clock.
 const maxSkew = 15 * time.Minute
 
-// maxAuthorization is the longest Authorization header that is looked at.
+// maxAuthorization is the longest Authorization header that is parsed.
 const maxAuthorization = 16 << 10
 
-// A keyring holds what credentials are checked with. It is safe for concurrent use.
+// A keyring holds the keys that credentials are checked against. It is safe for concurrent use.
 type keyring struct {
-	text   string // the master key as clients know it
-	tokens []byte // what resource tokens are signed with
+	text   string // the master key in base64, as clients have it
+	tokens []byte // the key that signs resource tokens
 	pool   *sync.Pool
-	last   *atomic.Pointer[dated] // the date seen last
+	last   *atomic.Pointer[parsedDate] // the most recent date, already parsed
 }
 
-// A signer is one reusable HMAC of the master key.
+// A signer is a reusable HMAC keyed with the master key.
 type signer struct {
 	mac  hash.Hash
 	text []byte
@@ -41,8 +41,8 @@ type signer struct {
 func newKeyring(text string, key []byte) keyring {
 	derive := hmac.New(sha256.New, key)
 	derive.Write([]byte("mayfly resource tokens"))
-	last := new(atomic.Pointer[dated])
-	last.Store(new(dated))
+	last := new(atomic.Pointer[parsedDate])
+	last.Store(new(parsedDate))
 	return keyring{
 		text:   text,
 		last:   last,
@@ -51,30 +51,32 @@ func newKeyring(text string, key []byte) keyring {
 	}
 }
 
-// authenticate says what the credentials of a request allow.
-func (d *Door) authenticate(e *exchange) (grant, error) {
+// authenticate checks the credentials of a request and returns what they allow.
+func (a *API) authenticate(e *exchange) (grant, error) {
 	header := e.given(hAuthorization)
 	if header == "" {
-		return grant{}, refused(fault.Unauthorized, "Required Header authorization is missing. Ensure a valid Authorization token is passed.")
+		return grant{}, gatewayFault(fault.Unauthorized,
+			"Required Header authorization is missing. Ensure a valid Authorization token is passed.")
 	}
 	cred, ok := parseAuthorization(header)
 	if !ok {
-		return grant{}, refused(fault.Unauthorized, "Authorization header doesn't confirm to the required format. Please verify and try again.")
+		return grant{}, gatewayFault(fault.Unauthorized,
+			"Authorization header doesn't confirm to the required format. Please verify and try again.")
 	}
 	switch cred.kind {
 	case "master":
-		return grant{whole: true}, d.keys.checkMaster(e, cred.sig)
+		return grant{whole: true}, a.keys.checkMaster(e, cred.sig)
 	case "aad":
-		return grant{whole: true}, d.keys.checkAAD(cred.sig)
+		return grant{whole: true}, a.keys.checkAAD(cred.sig)
 	}
-	return d.checkToken(cred.sig)
+	return a.checkToken(cred.sig)
 }
 
-// A credential is an Authorization header taken apart.
+// A credential is a parsed Authorization header.
 type credential struct{ kind, sig string }
 
-// parseAuthorization reads `type=master&ver=1.0&sig=…`, percent-encoded or not.
-// A plus sign stays one: it is a digit of base64.
+// parseAuthorization parses `type=master&ver=1.0&sig=…`, percent-encoded or not. A plus sign is not decoded to a
+// space: it is a base64 digit.
 func parseAuthorization(header string) (c credential, ok bool) {
 	if len(header) > maxAuthorization {
 		return c, false
@@ -109,25 +111,27 @@ func cutPrefixFold(text, prefix string) (rest string, ok bool) {
 	return text[len(prefix):], true
 }
 
-// checkMaster verifies the signature of a request, and that it is fresh.
+// checkMaster verifies the signature of a request and that its date is recent.
 func (k *keyring) checkMaster(e *exchange, sig string) error {
 	date := e.given(hXDate)
 	if date == "" {
 		date = e.given(hDate)
 	}
 	if date == "" {
-		return refused(fault.Unauthorized, "Authorization token mandates Date headers. Please pass in RFC 1123 style date format. The header x-ms-date is missing.")
+		return gatewayFault(fault.Unauthorized, "Authorization token mandates Date headers. Please pass in RFC 1123 "+
+			"style date format. The header x-ms-date is missing.")
 	}
 	if !k.signed(e, date, sig) {
-		return refused(fault.Unauthorized, "The input authorization token can't serve the request. The wrong key is being used or the expected payload is not built as per the protocol. "+
+		return gatewayFault(fault.Unauthorized, "The input authorization token can't serve the request. The wrong key "+
+			"is being used or the expected payload is not built as per the protocol. "+
 			"For more info: https://aka.ms/cosmosdb-tsg-unauthorized. Server used the following payload to sign: '%s'",
 			clip(string(appendPayload(nil, e.Method, e.path.resourceType(), e.signedLink(), date))))
 	}
 	return k.checkDate(date, clock.Wall())
 }
 
-// A dated is a date and its text. Clients send the same one for a second.
-type dated struct {
+// A dated is a parsed date header. A client sends the same text for a whole second, so the last result is kept.
+type parsedDate struct {
 	text string
 	at   time.Time
 }
@@ -139,7 +143,7 @@ func (k *keyring) checkDate(date string, now time.Time) error {
 		if err != nil {
 			return errDate
 		}
-		last = &dated{strings.Clone(date), at}
+		last = &parsedDate{strings.Clone(date), at}
 		k.last.Store(last)
 	}
 	if skew := now.Sub(last.at); skew > maxSkew || skew < -maxSkew {
@@ -148,10 +152,10 @@ func (k *keyring) checkDate(date string, now time.Time) error {
 	return nil
 }
 
-var errDate = refused(fault.Unauthorized, "The input date header is invalid format. Please pass in RFC 1123 style date format, in the header x-ms-date.")
+var errDate = gatewayFault(fault.Unauthorized,
+	"The input date header is invalid format. Please pass in RFC 1123 style date format, in the header x-ms-date.")
 
-// parseDate reads `Thu, 27 Apr 2017 00:51:12 GMT`, in any case since old clients
-// send it in lower case.
+// parseDate parses `Thu, 27 Apr 2017 00:51:12 GMT` in any letter case: old clients send it in lower case.
 func parseDate(text string) (time.Time, error) {
 	if t, err := time.Parse(http.TimeFormat, text); err == nil {
 		return t, nil
@@ -160,19 +164,20 @@ func parseDate(text string) (time.Time, error) {
 }
 
 func expired(from, to, now time.Time) error {
-	return refused(fault.Forbidden, "The authorization token is not valid at the current time.\r\nPlease create another token and retry\r\n"+
-		"(token start time: %s, token expiry time: %s, current server time: %s).",
+	return gatewayFault(fault.Forbidden,
+		"The authorization token is not valid at the current time.\r\nPlease create another token and retry\r\n"+
+			"(token start time: %s, token expiry time: %s, current server time: %s).",
 		from.UTC().Format(http.TimeFormat), to.UTC().Format(http.TimeFormat), now.UTC().Format(http.TimeFormat))
 }
 
-// signed tries the forms of link that SDKs sign: the decoded path, the path
-// as received, the last RID in lower case, the path in lower case, the whole of it
-// where it leads to an operation, and with the slash that an id may end with.
+// signed reports whether sig signs the request. SDKs sign different forms of the resource link, so it tries each: the
+// decoded path, the path as received, the last RID in lower case, the path in lower case, the whole path of an
+// operation, and the path with the trailing slash that an id may have.
 func (k *keyring) signed(e *exchange, date, sig string) bool {
 	if len(sig) != base64.StdEncoding.EncodedLen(sha256.Size) {
 		return false
 	}
-	var buf [sha256.Size + 1]byte // one more than there is to find
+	var buf [sha256.Size + 1]byte // one byte more, so that Decode never runs out of space
 	n, err := base64.StdEncoding.Decode(buf[:], []byte(sig))
 	if err != nil || n != sha256.Size {
 		return false
@@ -185,7 +190,8 @@ func (k *keyring) signed(e *exchange, date, sig string) bool {
 		return true
 	}
 	for _, kind := range signedTypes(kind) {
-		for _, link := range [...]string{link, e.receivedLink(), lastRID(link), strings.ToLower(link), e.operationLink(link), e.fullLink(link)} {
+		for _, link := range [...]string{link, e.receivedLink(), lastRID(link), strings.ToLower(link),
+			e.operationLink(link), e.fullLink(link)} {
 			if s.matches(want, e.Method, kind, link, date) {
 				return true
 			}
@@ -194,11 +200,10 @@ func (k *keyring) signed(e *exchange, date, sig string) bool {
 	return false
 }
 
-// operationTypes are the resource types that SDKs sign an operation on a
-// container under.
+// operationTypes are the resource types under which SDKs sign an operation on a container.
 var operationTypes = []string{"operations", "partitionkey", "colls"}
 
-// signedTypes are the names that SDKs sign a resource type under.
+// signedTypes are the names under which SDKs sign a resource type.
 func signedTypes(kind string) []string {
 	if kind == "operations" {
 		return operationTypes
@@ -214,7 +219,7 @@ func (s *signer) matches(want []byte, method, kind, link, date string) bool {
 	return hmac.Equal(s.sum, want)
 }
 
-// appendPayload writes the text that a master key signs:
+// appendPayload appends the text that a master key signs:
 // learn.microsoft.com/rest/api/cosmos-db/access-control-on-cosmosdb-resources.
 func appendPayload(dst []byte, method, kind, link, date string) []byte {
 	dst = appendLower(dst, method)
@@ -238,7 +243,7 @@ func appendLower(dst []byte, text string) []byte {
 	return dst
 }
 
-// resourceType is the last collection segment of a path, empty for the account.
+// resourceType is the last collection segment of a path, or "" for the account.
 func (p *path) resourceType() string {
 	switch {
 	case p.count == 0:
@@ -249,14 +254,14 @@ func (p *path) resourceType() string {
 	return p.segment[p.count-1]
 }
 
-// signedLink is the resource that a path addresses, of a feed its parent,
-// decoded and without slashes at the ends.
+// signedLink is the link that a client signs: the addressed resource, or the parent of a feed, decoded and without
+// leading or trailing slashes.
 func (e *exchange) signedLink() string { return parentLink(e.URL.Path, &e.path) }
 
-// receivedLink is the same, still encoded and with the slashes that the client doubled.
+// receivedLink is signedLink before decoding, with any doubled slashes that the client sent.
 func (e *exchange) receivedLink() string { return parentLink(e.sent.EscapedPath(), &e.path) }
 
-// operationLink is the whole path of an operation, and link of anything else.
+// operationLink is the whole path if the request is an operation on a container, else link.
 func (e *exchange) operationLink(link string) string {
 	if e.path.resourceType() == "operations" {
 		return strings.Trim(e.URL.Path, "/")
@@ -264,8 +269,7 @@ func (e *exchange) operationLink(link string) string {
 	return link
 }
 
-// fullLink is the link with the slash at its end that belongs to an id, and link of
-// anything else.
+// fullLink is the link with its trailing slash if that slash belongs to an id, else link.
 func (e *exchange) fullLink(link string) string {
 	if strings.HasSuffix(e.name, "/") {
 		return strings.TrimPrefix(e.URL.Path, "/")
@@ -288,8 +292,7 @@ func cutLast(text string) string {
 	return text[:max(0, strings.LastIndexByte(text, '/'))]
 }
 
-// lastRID is the last segment of a link in lower case, if it is a RID. Offers have no
-// other names.
+// lastRID is the last segment of a link in lower case if it is a RID, else link. Offers are addressed by RID only.
 func lastRID(link string) string {
 	owner := cutLast(link)
 	last := strings.TrimPrefix(link[len(owner):], "/")
@@ -299,8 +302,8 @@ func lastRID(link string) string {
 	return strings.ToLower(last)
 }
 
-// checkAAD accepts a token as the emulator does: not signed by any
-// authority, but with the master key itself as its third part, see TestAAD of azcosmos.
+// checkAAD accepts an AAD token as the emulator does: no authority signs it, its third part is the master key itself.
+// See TestAAD of azcosmos.
 func (k *keyring) checkAAD(token string) error {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -326,4 +329,5 @@ func (k *keyring) checkAAD(token string) error {
 	return nil
 }
 
-var errAAD = refused(fault.Unauthorized, "The AAD token is not valid here. Like the emulator, mayfly accepts tokens whose third part is the account key.")
+var errAAD = gatewayFault(fault.Unauthorized,
+	"The AAD token is not valid here. Like the emulator, mayfly accepts tokens whose third part is the account key.")

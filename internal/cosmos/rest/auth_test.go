@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// The example of the public page on access control: learn.microsoft.com/rest/api/cosmos-db/access-control-on-cosmosdb-resources.
+// The example of the public page on access control:
+// learn.microsoft.com/rest/api/cosmos-db/access-control-on-cosmosdb-resources.
 const (
 	exampleKey       = "dsZQi3KtZmCv1ljt3VNWNm7sQUF1y5rJfC6kv5JiwvW0EndXdDku/dkKBp8/ufDToSxLzR4y+O/0H/t4bQtVNw=="
 	exampleDate      = "Thu, 27 Apr 2017 00:51:12 GMT"
@@ -31,7 +32,8 @@ func TestSignatureOfPublicExample(t *testing.T) {
 	if !k.signed(e, exampleDate, exampleSignature) {
 		t.Fatal("the published signature is refused")
 	}
-	for _, sig := range []string{"", "c09PEVJrgp2uQRkr934kFbTqhByc7TVr3OHyqlu-c-c=", strings.Repeat("A", 43) + "=", exampleSignature + exampleSignature} {
+	for _, sig := range []string{"", "c09PEVJrgp2uQRkr934kFbTqhByc7TVr3OHyqlu-c-c=", strings.Repeat("A", 43) + "=",
+		exampleSignature + exampleSignature} {
 		if k.signed(e, exampleDate, sig) {
 			t.Errorf("the signature %q is accepted", sig)
 		}
@@ -39,7 +41,7 @@ func TestSignatureOfPublicExample(t *testing.T) {
 }
 
 func TestSignedLinks(t *testing.T) {
-	d := newDesk(t)
+	d := newTestAPI(t)
 	d.do("POST", "/dbs", `{"id":"My Db"}`).want(201)
 	made := d.do("POST", "/dbs/My%20Db/colls", `{"id":"C%2B","partitionKey":{"paths":["/pk"]}}`).want(201)
 	coll := made.str("_rid")
@@ -60,9 +62,11 @@ func TestSignedLinks(t *testing.T) {
 		{"feed of a container", "GET", "/dbs/My%20Db/colls/C%252B/docs", "docs", "dbs/My Db/colls/C%2B", 200},
 		{"RID", "GET", "/dbs/" + db, "dbs", strings.ToLower(db), 200},
 		{"RID of a container", "GET", "/dbs/" + db + "/colls/" + coll + "/", "colls", strings.ToLower(coll), 200},
-		{"RID of a feed's parent", "GET", "/dbs/" + db + "/colls/" + coll + "/pkranges", "pkranges", strings.ToLower(coll), 200},
+		{"RID of a feed's parent", "GET", "/dbs/" + db + "/colls/" + coll + "/pkranges", "pkranges",
+			strings.ToLower(coll), 200},
 		{"offers", "GET", "/offers", "offers", "", 200},
-		{"partition key delete", "POST", "/dbs/" + db + "/colls/" + coll + "/operations/partitionkeydelete", "partitionkey", "dbs/" + db + "/colls/" + coll, 400},
+		{"partition key delete", "POST", "/dbs/" + db + "/colls/" + coll + "/operations/partitionkeydelete",
+			"partitionkey", "dbs/" + db + "/colls/" + coll, 400},
 		{"other link", "GET", "/dbs/My%20Db", "dbs", "dbs/Other", 401},
 		{"other type", "GET", "/dbs/My%20Db", "colls", "dbs/My Db", 401},
 		{"parent of an item", "GET", "/dbs/My%20Db/colls/C%252B", "colls", "dbs/My Db", 401},
@@ -76,7 +80,7 @@ func TestSignedLinks(t *testing.T) {
 }
 
 func TestAuthorizationFailures(t *testing.T) {
-	d := newDesk(t)
+	d := newTestAPI(t)
 	now := time.Now().UTC()
 	at := func(skew time.Duration) string { return now.Add(skew).Format(http.TimeFormat) }
 	good := masterToken(testKey, "GET", "dbs", "", at(0))
@@ -91,19 +95,24 @@ func TestAuthorizationFailures(t *testing.T) {
 		{"other date", good, at(time.Second), 401, "Server used the following payload to sign"},
 		{"other key", masterToken(exampleKey, "GET", "dbs", "", at(0)), at(0), 401, "The wrong key is being used"},
 		{"other verb", masterToken(testKey, "PUT", "dbs", "", at(0)), at(0), 401, ""},
-		{"14 minutes slow", masterToken(testKey, "GET", "dbs", "", at(-14*time.Minute)), at(-14 * time.Minute), 200, ""},
-		{"16 minutes slow", masterToken(testKey, "GET", "dbs", "", at(-16*time.Minute)), at(-16 * time.Minute), 403, "not valid at the current time"},
+		{"14 minutes slow", masterToken(testKey, "GET", "dbs", "", at(-14*time.Minute)), at(-14 * time.Minute), 200,
+			""},
+		{"16 minutes slow", masterToken(testKey, "GET", "dbs", "", at(-16*time.Minute)), at(-16 * time.Minute), 403,
+			"not valid at the current time"},
 		{"16 minutes fast", masterToken(testKey, "GET", "dbs", "", at(16*time.Minute)), at(16 * time.Minute), 403, ""},
-		{"date in lower case", masterToken(testKey, "GET", "dbs", "", strings.ToLower(at(0))), strings.ToLower(at(0)), 200, ""},
+		{"date in lower case", masterToken(testKey, "GET", "dbs", "", strings.ToLower(at(0))), strings.ToLower(at(0)),
+			200, ""},
 		{"no date", good, "", 401, "x-ms-date is missing"},
-		{"date of another form", masterToken(testKey, "GET", "dbs", "", now.Format(time.RFC3339)), now.Format(time.RFC3339), 401, "RFC 1123"},
+		{"date of another form", masterToken(testKey, "GET", "dbs", "", now.Format(time.RFC3339)),
+			now.Format(time.RFC3339), 401, "RFC 1123"},
 		{"no form", "garbage", at(0), 401, "required format"},
 		{"bad escape", "type%3Dmaster%ZZ", at(0), 401, "required format"},
 		{"unknown type", "type=magic&ver=1.0&sig=AAAA", at(0), 401, "required format"},
 		{"no signature", "type=master&ver=1.0&sig=", at(0), 401, "required format"},
 		{"signature that is no base64", "type=master&ver=1.0&sig=%21%21", at(0), 401, ""},
 		{"other version", "type=master&ver=2.0&sig=AAAA", at(0), 401, "required format"},
-		{"very long", "type=master&ver=1.0&sig=" + strings.Repeat("A", maxAuthorization), at(0), 401, "required format"},
+		{"very long", "type=master&ver=1.0&sig=" + strings.Repeat("A", maxAuthorization), at(0), 401,
+			"required format"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRequest("GET", "/dbs", "")
@@ -131,12 +140,13 @@ func must2(text string, err error) string {
 // aadToken is a token as TestAAD of azcosmos makes it.
 func aadToken(key string, from, to time.Time) string {
 	b64 := base64.RawURLEncoding.EncodeToString
-	claims := fmt.Sprintf(`{"tid":"EmulatorFederation","nbf":%d, "exp":%d,"aud":"https://localhost.localhost"}`, from.Unix(), to.Unix())
+	claims := fmt.Sprintf(`{"tid":"EmulatorFederation","nbf":%d, "exp":%d,"aud":"https://localhost.localhost"}`,
+		from.Unix(), to.Unix())
 	return url.QueryEscape("type=aad&ver=1.0&sig=" + b64([]byte(`{"typ":"JWT","alg":"RS256"}`)) + "." + b64([]byte(claims)) + "." + b64([]byte(key)))
 }
 
 func TestAAD(t *testing.T) {
-	d := newDesk(t)
+	d := newTestAPI(t)
 	now := time.Now()
 	for _, c := range []struct {
 		name, header string
@@ -158,7 +168,8 @@ func TestAAD(t *testing.T) {
 func FuzzParseAuthorization(f *testing.F) {
 	for _, text := range []string{
 		"", "type=master&ver=1.0&sig=AAAA", "type%3Dmaster%26ver%3D1.0%26sig%3DAA%2B%3D",
-		"type=resource&ver=1&sig=abc;", "type=aad&ver=1.0&sig=a.b.c", "type=&ver=1&sig=", "%", "TYPE=Master&VER=1.0&SIG=x",
+		"type=resource&ver=1&sig=abc;", "type=aad&ver=1.0&sig=a.b.c", "type=&ver=1&sig=", "%",
+		"TYPE=Master&VER=1.0&SIG=x",
 	} {
 		f.Add(text)
 	}

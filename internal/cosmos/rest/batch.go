@@ -14,22 +14,24 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// maxBatch is how many operations a batch or bulk request may have, as in the service.
+// maxBatch is the largest number of operations in a batch or bulk request, the same as the service's.
 const maxBatch = 100
 
-// hybridRow is the first byte of a body in the binary form that the .NET SDK writes.
+// hybridRow is the first byte of a body in the binary row format of the .NET SDK.
 const hybridRow = 0x81
 
 var (
-	errManyOperations = fault.New(fault.Invalid, "Batch request has more operations than what is supported. Send at most %d in one request.", maxBatch)
-	errNoOperations   = fault.New(fault.Invalid, "Batch request has no operations. Send an array with at least one.")
-	errHybridRow      = fault.New(fault.Unsupported, "Batch and bulk requests in the HybridRow form of the .NET SDK are not built yet. Send a JSON array, or single requests.")
+	errManyOperations = fault.New(fault.Invalid,
+		"Batch request has more operations than what is supported. Send at most %d in one request.", maxBatch)
+	errNoOperations = fault.New(fault.Invalid, "Batch request has no operations. Send an array with at least one.")
+	errHybridRow    = fault.New(fault.Unsupported, "Batch and bulk requests in the HybridRow form of the .NET SDK "+
+		"are not built yet. Send a JSON array, or single requests.")
 )
 
-// postBatch does many operations in one request: a transactional batch on
-// one partition, or a bulk request whose operations have nothing to do with each other.
+// postBatch runs the operations of one request: a transactional batch on one partition, or a bulk request with
+// independent operations.
 func postBatch(e *exchange) (status int, err error) {
-	body, err := e.lateBody()
+	body, err := e.bodyThenClock()
 	if err != nil {
 		return 0, err
 	}
@@ -61,15 +63,15 @@ func postBatch(e *exchange) (status int, err error) {
 // An operation is one entry of a batch or bulk request.
 type operation struct {
 	store.Op
-	partition string // bulk: the text of its partition key
-	err       error  // why it cannot be done, without asking the store
-	status    int    // what became of it, and what that cost
+	partition string // bulk only: the text of the partition key
+	err       error  // a mistake found before the store was asked
+	status    int    // the result and its cost
 	ru        float64
-	hint      hint.Hint // bulk: about the item that it wrote
+	hint      hint.Hint // bulk only: about the item that was written
 }
 
-// parseOperations reads the array of a request. An entry whose form is wrong
-// fails the request, one whose content is wrong fails itself.
+// parseOperations parses the array of a request. A malformed entry fails the whole request; an entry with invalid
+// content fails only its own operation.
 func parseOperations(ctx context.Context, v catalog.View, text []byte) ([]operation, error) {
 	var list []operation
 	for entry, err := range doc.ArrayFromJSON(text, doc.ParseOptions{}) {
@@ -99,14 +101,16 @@ var verbs = map[string]store.Verb{
 func parseOperation(ctx context.Context, v catalog.View, entry doc.Value) (op operation, err error) {
 	fields, ok := doc.AsDoc(entry)
 	if !ok {
-		return op, fault.New(fault.Invalid, "The request payload is invalid. Each operation of a batch is a JSON object.")
+		return op, fault.New(fault.Invalid,
+			"The request payload is invalid. Each operation of a batch is a JSON object.")
 	}
 	kind, _ := doc.AsString(doc.Lookup(fields, "operationType"))
 	if op.Verb, ok = verbs[strings.ToLower(kind)]; !ok {
-		return op, fault.New(fault.Invalid, "The operationType '%s' of a batch operation is none of Create, Upsert, Read, Delete, Replace and Patch.", clip(kind))
+		return op, fault.New(fault.Invalid, "The operationType '%s' of a batch operation is not one of Create, "+
+			"Upsert, Read, Delete, Replace and Patch.", clip(kind))
 	}
-	op.IfMatch = guard(fields, "ifMatch")
-	op.IfNoneMatch = guard(fields, "ifNoneMatch")
+	op.IfMatch = entryETag(fields, "ifMatch")
+	op.IfNoneMatch = entryETag(fields, "ifNoneMatch")
 	op.partition = partitionText(doc.Lookup(fields, "partitionKey"))
 	if id := doc.Lookup(fields, "id"); present(fields, "id") {
 		if op.Key.ID, ok = doc.AsString(id); !ok {
@@ -118,13 +122,13 @@ func parseOperation(ctx context.Context, v catalog.View, entry doc.Value) (op op
 	return op, nil
 }
 
-// guard reads an ETag of an entry, nil if there is none.
-func guard(fields doc.Doc, name string) *store.Version {
+// guard parses an ETag of an entry. It is nil if there is none.
+func entryETag(fields doc.Doc, name string) *store.Version {
 	text, _ := doc.AsString(doc.Lookup(fields, name))
 	return parseETag(text)
 }
 
-// partitionText is a partition key as text: SDKs put the JSON into a string.
+// partitionText is a partition key as JSON text. SDKs send that text in a string.
 func partitionText(v doc.Value) string {
 	if text, ok := doc.AsString(v); ok || doc.IsUndefined(v) {
 		return text
@@ -132,7 +136,7 @@ func partitionText(v doc.Value) string {
 	return string(doc.AppendJSONValue(nil, v))
 }
 
-// readBody takes the body of an entry and checks its id.
+// readBody parses the body of an entry and checks its id.
 func (op *operation) readBody(ctx context.Context, view catalog.View, v doc.Value) (err error) {
 	switch op.Verb {
 	case store.Create, store.Upsert, store.Replace:
@@ -163,7 +167,7 @@ func (op *operation) readBody(ctx context.Context, view catalog.View, v doc.Valu
 	return nil
 }
 
-// transact does the operations in one transaction.
+// transact runs the operations in one transaction.
 func transact(e *exchange, v catalog.View, partition []doc.Value, list []operation) (status int, err error) {
 	ops := make([]store.Op, len(list))
 	for i := range list {
@@ -173,15 +177,15 @@ func transact(e *exchange, v catalog.View, partition []doc.Value, list []operati
 		}
 		ops[i] = list[i].Op
 	}
-	results, err := e.door.store.WriteAll(e.Context(), e.container, v.Now, ops)
+	results, err := e.api.store.WriteAll(e.Context(), e.container, v.Now, ops)
 	if failed, ok := errors.AsType[*store.BatchError](err); ok && !isInternal(failed.Err) {
-		return failBatch(e, len(list), failed.Index, tooMuch(failed.Err)), nil
+		return failBatch(e, len(list), failed.Index, batchTooLarge(failed.Err)), nil
 	}
 	if err != nil {
 		return 0, err
 	}
-	settleReads(ops, results)
-	var hints manyHints
+	setReadVersions(ops, results)
+	var hints hintSummary
 	e.reply = append(e.reply, '[')
 	for i := range results {
 		if i > 0 {
@@ -190,7 +194,7 @@ func transact(e *exchange, v catalog.View, partition []doc.Value, list []operati
 		list[i].status, list[i].ru = outcomeOf(list[i].Verb, &results[i])
 		appendSuccess(e, v.Container, &list[i], &results[i])
 		if writes(list[i].Verb) {
-			hints.add(i, e.hinted(v, &results[i].Document))
+			hints.add(i, e.writeHint(v, &results[i].Document))
 		}
 	}
 	hints.send(e)
@@ -198,9 +202,9 @@ func transact(e *exchange, v catalog.View, partition []doc.Value, list []operati
 	return http.StatusOK, nil
 }
 
-// settleReads gives reads of what the same batch has written before the
-// version that it got only at the commit.
-func settleReads(ops []store.Op, results []store.Result) {
+// setReadVersions sets the version in the result of a read that follows a write of the same item in the batch: that
+// version is assigned at the commit, after the read.
+func setReadVersions(ops []store.Op, results []store.Result) {
 	written := map[string]int{}
 	for i, op := range ops {
 		if op.Verb != store.Read {
@@ -211,7 +215,7 @@ func settleReads(ops []store.Op, results []store.Result) {
 	}
 }
 
-// failBatch answers for a batch of which one operation failed, so that none was done.
+// failBatch answers a batch in which one operation failed, so that none took effect.
 func failBatch(e *exchange, count, culprit int, err error) (status int) {
 	e.reply = append(e.reply, '[')
 	for i := range count {
@@ -229,20 +233,19 @@ func failBatch(e *exchange, count, culprit int, err error) (status int) {
 	return http.StatusMultiStatus
 }
 
-// tooMuch gives the store's refusal of a transaction that holds too much the
-// substatus of an answer that would be too large; an item that is too large has none.
-func tooMuch(err error) error {
+// batchTooLarge adds the substatus answerTooLarge when a transaction holds too much data. A single item that is too
+// large has no substatus.
+func batchTooLarge(err error) error {
 	if fault.KindOf(err) != fault.TooLarge || err == errTooLarge {
 		return err
 	}
 	return coded{err, answerTooLarge}
 }
 
-// answerTooLarge is the substatus with which SDKs send an operation of a bulk
-// request again, in another one.
+// answerTooLarge is the substatus that makes SDKs send an operation of a bulk request again in another request.
 const answerTooLarge = 3402
 
-// appendSuccess writes the entry of an operation that was done, and adds its cost.
+// appendSuccess appends the entry of a successful operation and adds its cost to the request.
 func appendSuccess(e *exchange, c *catalog.Container, op *operation, result *store.Result) {
 	appendEntry(e, op.status, 0, op.ru)
 	e.addCharge(op.ru)
@@ -256,10 +259,10 @@ func appendSuccess(e *exchange, c *catalog.Container, op *operation, result *sto
 	e.reply = append(e.reply, '}')
 }
 
-// writes reports whether an operation leaves a new version.
+// writes reports whether an operation creates a new version of an item.
 func writes(verb store.Verb) bool { return verb != store.Read && verb != store.Delete }
 
-// showsBody reports whether the answer to an operation holds the item.
+// showsBody reports whether the answer to an operation contains the item.
 func showsBody(verb store.Verb, minimal bool) bool {
 	return verb == store.Read || verb != store.Delete && !minimal
 }
@@ -274,7 +277,7 @@ func outcomeOf(verb store.Verb, result *store.Result) (status int, ru float64) {
 	return writeStatus(result), writeCharge(result)
 }
 
-// appendFailure writes the entry of the operation that failed.
+// appendFailure appends the entry of the operation that failed.
 func appendFailure(e *exchange, err error) {
 	err = classify(itemFault(err))
 	status, substatus := errorStatus(err)
@@ -283,14 +286,13 @@ func appendFailure(e *exchange, err error) {
 	e.reply = append(e.reply, '}')
 }
 
-// appendSkipped writes the entry of an operation that was not done because of
-// another one.
+// appendSkipped appends the entry of an operation that was not attempted because another one failed.
 func appendSkipped(e *exchange) {
 	appendEntry(e, http.StatusFailedDependency, 0, 0)
 	e.reply = append(e.reply, '}')
 }
 
-// appendEntry begins the entry of an operation.
+// appendEntry appends the beginning of an entry, which the caller closes.
 func appendEntry(e *exchange, status, substatus int, ru float64) {
 	e.reply = strconv.AppendInt(append(e.reply, `{"statusCode":`...), int64(status), 10)
 	if substatus != 0 {

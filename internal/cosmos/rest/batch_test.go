@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// An entry is what one operation of a batch answers.
+// An entry is the answer to one operation of a batch.
 type entry struct {
 	StatusCode    int
 	SubStatusCode int
@@ -25,14 +25,16 @@ func entries(t testing.TB, a answer) (list []entry) {
 	return list
 }
 
-func (d *desk) batch(body string, headers ...string) answer {
+func (d *testAPI) batch(body string, headers ...string) answer {
 	d.t.Helper()
-	return d.item("POST", "", body, append([]string{"x-ms-cosmos-is-batch-request", "True", "x-ms-cosmos-batch-atomic", "true"}, headers...)...)
+	return d.item("POST", "", body, append([]string{"x-ms-cosmos-is-batch-request", "True",
+		"x-ms-cosmos-batch-atomic", "true"}, headers...)...)
 }
 
-func (d *desk) bulk(body string, headers ...string) answer {
+func (d *testAPI) bulk(body string, headers ...string) answer {
 	d.t.Helper()
-	return d.do("POST", documents, body, append([]string{"x-ms-cosmos-is-batch-request", "true", "x-ms-cosmos-batch-atomic", "false",
+	return d.do("POST", documents, body, append([]string{"x-ms-cosmos-is-batch-request", "true",
+		"x-ms-cosmos-batch-atomic", "false",
 		"x-ms-documentdb-partitionkeyrangeid", "0"}, headers...)...)
 }
 
@@ -75,7 +77,8 @@ func TestBatch(t *testing.T) {
 					t.Errorf("operation %d has body %v", i, e.ResourceBody)
 				}
 			}
-			if read := list[2]; read.ETag != list[0].ETag || read.ResourceBody["_etag"] != read.ETag || read.ResourceBody["_ts"] != float64(deskStart.Unix()) {
+			if read := list[2]; read.ETag != list[0].ETag || read.ResourceBody["_etag"] != read.ETag ||
+				read.ResourceBody["_ts"] != float64(testStart.Unix()) {
 				t.Errorf("what the batch wrote is read as %v, created with etag %s", read, list[0].ETag)
 			}
 			a := d.item("GET", "1", "").want(200)
@@ -91,13 +94,15 @@ func TestBatchRollsBack(t *testing.T) {
 	for _, tt := range []struct{ name, culprit, want string }{
 		{"exists", `{"operationType":"Create","resourceBody":{"id":"old","pk":"a"}}`, "424 409 424"},
 		{"missing", `{"operationType":"Delete","id":"none"}`, "424 404 424"},
-		{"stale", `{"operationType":"Replace","id":"old","ifMatch":"\"x\"","resourceBody":{"id":"old","pk":"a"}}`, "424 412 424"},
+		{"stale", `{"operationType":"Replace","id":"old","ifMatch":"\"x\"","resourceBody":{"id":"old","pk":"a"}}`,
+			"424 412 424"},
 		{"no id", `{"operationType":"Create","resourceBody":{"pk":"a"}}`, "424 400 424"},
 		{"no id to read", `{"operationType":"Read"}`, "424 400 424"},
 		{"no body", `{"operationType":"Create"}`, "424 400 424"},
 		{"other partition", `{"operationType":"Create","resourceBody":{"id":"2","pk":"b"}}`, "424 400 424"},
 		{"other id", `{"operationType":"Replace","id":"old","resourceBody":{"id":"2","pk":"a"}}`, "424 400 424"},
-		{"bad patch", `{"operationType":"Patch","id":"old","resourceBody":[{"op":"remove","path":"/none"}]}`, "424 400 424"},
+		{"bad patch", `{"operationType":"Patch","id":"old","resourceBody":[{"op":"remove","path":"/none"}]}`,
+			"424 400 424"},
 		{"condition", `{"operationType":"Patch","id":"old","resourceBody":{"condition":"from c where c.n = 2","operations":[{"op":"set","path":"/n","value":1}]}}`, "424 412 424"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -128,16 +133,20 @@ func TestBatchRefusals(t *testing.T) {
 		status int
 		says   string
 	}{
-		{"too many", d.batch("[" + many + `{"operationType":"Read","id":"1"}]`), 400, "Batch request has more operations than what is supported."},
+		{"too many", d.batch("[" + many + `{"operationType":"Read","id":"1"}]`), 400,
+			"Batch request has more operations than what is supported."},
 		{"none", d.batch("[]"), 400, "no operations"},
 		{"no array", d.batch(`{"operationType":"Read","id":"1"}`), 400, "payload"},
 		{"broken", d.batch(`[{"operationType":"Read","id":"1"}`), 400, "payload"},
 		{"number", d.batch(`[1]`), 400, "JSON object"},
 		{"verb", d.batch(`[{"operationType":"Explode","id":"1"}]`), 400, "Explode"},
-		{"large", d.batch(`[{"operationType":"Create","resourceBody":{"id":"1","pk":"a","x":"` + strings.Repeat("x", maxBody) + `"}}]`), 413, "too large"},
+		{"large", d.batch(`[{"operationType":"Create","resourceBody":{"id":"1","pk":"a","x":"` + strings.Repeat("x",
+			maxBody) + `"}}]`), 413, "too large"},
 		{"HybridRow", d.batch("\x81\x01\x00\x00"), 400, "HybridRow"},
-		{"no key", d.do("POST", documents, "["+strings.TrimSuffix(many, ",")+"]", "x-ms-cosmos-is-batch-request", "True"), 400, "fewer components"},
-		{"bulk, other range", d.bulk("["+strings.TrimSuffix(many, ",")+"]", "x-ms-documentdb-partitionkeyrangeid", "1"), 400, "range"},
+		{"no key", d.do("POST", documents, "["+strings.TrimSuffix(many, ",")+"]", "x-ms-cosmos-is-batch-request",
+			"True"), 400, "fewer components"},
+		{"bulk, other range", d.bulk("["+strings.TrimSuffix(many, ",")+"]", "x-ms-documentdb-partitionkeyrangeid",
+			"1"), 400, "range"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.a.t = t
@@ -223,7 +232,7 @@ func TestBulkToken(t *testing.T) {
 
 func FuzzParseOperations(f *testing.F) {
 	d := newItems(f)
-	c, err := d.door.catalog.ContainerByID(1)
+	c, err := d.api.catalog.ContainerByID(1)
 	must(f, err)
 	v, err := c.Enter(f.Context(), 1000)
 	must(f, err)
@@ -242,14 +251,16 @@ func FuzzParseOperations(f *testing.F) {
 	})
 }
 
-// Reads and patches are short to ask for and long to answer.
+// Reads and patches have short requests and long answers.
 func TestBatchAnswersHaveALimit(t *testing.T) {
 	d := newItems(t)
 	d.item("POST", "", `{"id":"1","pk":"a","text":"`+strings.Repeat("x", 2<<20-100)+`"}`).want(201)
 	many := func(operation string) string {
-		return "[" + strings.Repeat(`{"partitionKey":"[\"a\"]","id":"1",`+operation+"},", maxBatch-1) + `{"partitionKey":"[\"a\"]","id":"1",` + operation + "}]"
+		return "[" + strings.Repeat(`{"partitionKey":"[\"a\"]","id":"1",`+operation+
+			"},", maxBatch-1) + `{"partitionKey":"[\"a\"]","id":"1",` + operation + "}]"
 	}
-	const read, patch = `"operationType":"Read"`, `"operationType":"Patch","resourceBody":[{"op":"incr","path":"/n","value":1}]`
+	const read, patch = `"operationType":"Read"`,
+		`"operationType":"Patch","resourceBody":[{"op":"incr","path":"/n","value":1}]`
 	for _, operation := range []string{read, patch} {
 		list := entries(t, d.batch(many(operation)).want(207))
 		for i, e := range list {
@@ -259,7 +270,8 @@ func TestBatchAnswersHaveALimit(t *testing.T) {
 		}
 		a := d.bulk(many(operation)).want(207)
 		list = entries(t, a)
-		if len(a.text) > maxPage+bulkLanes*maxBody || list[0].StatusCode != 200 || list[maxBatch-1].StatusCode != 413 || list[maxBatch-1].SubStatusCode != 3402 {
+		if len(a.text) > maxPage+bulkLanes*maxBody || list[0].StatusCode != 200 ||
+			list[maxBatch-1].StatusCode != 413 || list[maxBatch-1].SubStatusCode != 3402 {
 			t.Errorf("bulk: %d bytes, %s", len(a.text), statuses(list))
 		}
 	}

@@ -14,12 +14,12 @@ import (
 // benchItem is an item of about 1 KB.
 var benchItem = `{"id":"i","pk":"a","n":1,"text":"` + strings.Repeat("x", 900) + `"}`
 
-// BenchmarkPointRead reads one item over a connection: through the door, and
-// from a bare handler that answers the same bytes and headers.
+// BenchmarkPointRead reads one item over a connection, from the API and from a bare handler that answers the same
+// bytes and headers.
 func BenchmarkPointRead(b *testing.B) {
 	engine, err := pebble.Open(pebble.Options{Dir: b.TempDir()})
 	must(b, err)
-	d := newDeskOn(b, engine)
+	d := newTestAPIOn(b, engine)
 	d.do("POST", "/dbs", `{"id":"d"}`).want(201)
 	d.do("POST", "/dbs/d/colls", `{"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}}`).want(201)
 	d.do("POST", "/dbs/d/colls/c/docs", benchItem, "x-ms-documentdb-partitionkey", `["a"]`).want(201)
@@ -27,7 +27,7 @@ func BenchmarkPointRead(b *testing.B) {
 	signRequest(read)
 	same := d.send(read).want(200)
 
-	b.Run("door", func(b *testing.B) { benchServer(b, d.door, read) })
+	b.Run("handler", func(b *testing.B) { benchServer(b, d.api, read) })
 	b.Run("bare", func(b *testing.B) {
 		benchServer(b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			for name, values := range same.header {
@@ -46,7 +46,7 @@ func BenchmarkPointRead(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			w := nullWriter{http.Header{}}
-			d.door.ServeHTTP(w, read)
+			d.api.ServeHTTP(w, read)
 		}
 	})
 }

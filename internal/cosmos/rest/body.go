@@ -12,19 +12,17 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// maxBody is the largest request body in bytes, the service's limit of one item and of
-// one batch.
+// maxBody is the largest request body in bytes: the service's limit for one item and for one batch.
 const maxBody = doc.MaxBytes
 
-// bodyPatience is how long a client may take to send a body.
-var bodyPatience = 60 * time.Second // a variable for its test
+// bodyTimeout is how long a client may take to send a body. It is a variable so that tests can change it.
+var bodyTimeout = 60 * time.Second
 
 var errTooLarge = fault.New(fault.TooLarge, "Request size is too large. Keep a request below 2 MB.")
 
-// body reads the request's body, once; later calls give the same bytes. They
-// belong to the exchange. It fails with fault.TooLarge above maxBody, with
-// fault.Timeout when the client is too slow and with fault.Invalid when it stops short.
-// A false Content-Length costs no memory: the buffer grows with what arrives.
+// body reads the request's body. Later calls return the same bytes, which belong to the exchange. It fails with
+// fault.TooLarge above maxBody, with fault.Timeout if the client is too slow and with fault.Invalid if the client
+// stops early. A false Content-Length costs no memory: the buffer grows with the bytes that arrive.
 func (e *exchange) body() ([]byte, error) {
 	if e.read {
 		return e.request, nil
@@ -32,7 +30,7 @@ func (e *exchange) body() ([]byte, error) {
 	if e.ContentLength > maxBody {
 		return nil, errTooLarge
 	}
-	e.hurry()
+	e.setBodyDeadline()
 	if err := e.receive(); err != nil {
 		e.put(outConnection, valueClose)
 		return nil, err
@@ -50,30 +48,30 @@ func (e *exchange) body() ([]byte, error) {
 	return e.request, nil
 }
 
-// A huge item may have a hundred thousand index entries. It waits for its turn before it is parsed, so that those that wait hold
-// little more than its text.
+// A huge item can have a hundred thousand index entries. It waits for its turn before it is parsed, so that waiting
+// requests hold little more than the text of their items.
 const (
 	hugeItem     = 512 << 10 // bytes of text
 	hugeItemTime = 500 * time.Nanosecond
 )
 
-// hurry gives the client some time for what is still to come of its body,
-// which the server reads even when no handler does. The server lifts it before the next request.
-func (e *exchange) hurry() {
+// setBodyDeadline sets a deadline for the rest of the body. The server reads that rest even if no handler does, and
+// lifts the deadline before the next request.
+func (e *exchange) setBodyDeadline() {
 	if !e.read && e.ContentLength != 0 {
-		http.NewResponseController(e.writer).SetReadDeadline(clock.Wall().Add(bodyPatience))
+		http.NewResponseController(e.writer).SetReadDeadline(clock.Wall().Add(bodyTimeout))
 	}
 }
 
-// promptPiece is how long a piece may take to arrive when its client has sent it already.
-const promptPiece = 2 * time.Millisecond
+// promptRead is the longest time in which a piece of the body arrives if the client has already sent it.
+const promptRead = 2 * time.Millisecond
 
-// receive reads the body into e.request, up to maxBody.
+// receive reads the body into e.request, up to maxBody bytes.
 func (e *exchange) receive() error {
 	fresh, watch := 0, clock.Start()
 	for {
 		if len(e.request) == cap(e.request) {
-			if err := e.enlarge(); err != nil {
+			if err := e.growBody(); err != nil {
 				return err
 			}
 			watch = clock.Start()
@@ -82,8 +80,8 @@ func (e *exchange) receive() error {
 		e.request = e.request[:len(e.request)+n]
 		if fresh += n; fresh >= piece {
 			e.share.Progress()
-			if watch.Elapsed() > promptPiece {
-				e.share.Rest() // it waits for its client, and not for its turn
+			if watch.Elapsed() > promptRead {
+				e.share.Rest() // the request waits for its client, not for a processor
 			} else if err := e.share.Yield(e.Context()); err != nil {
 				return err
 			}
@@ -93,7 +91,7 @@ func (e *exchange) receive() error {
 		case err == nil && len(e.request) <= maxBody:
 			continue
 		case !e.share.Keep() && err != io.EOF:
-			return errCut
+			return errBodyCut
 		case len(e.request) > maxBody:
 			return errTooLarge
 		case err == io.EOF:
@@ -105,11 +103,11 @@ func (e *exchange) receive() error {
 	}
 }
 
-// enlarge makes the buffer of the body larger: to what the client said if that is little, else with what arrives,
-// whatever was said. It waits for the memory, and meanwhile nothing is read.
-func (e *exchange) enlarge() error {
+// growBody grows the body's buffer: to Content-Length if that is small, else in proportion to what has arrived,
+// whatever Content-Length says. It reads nothing while it waits for memory.
+func (e *exchange) growBody() error {
 	if !e.share.Keep() {
-		return errCut
+		return errBodyCut
 	}
 	size := max(2*cap(e.request), 4<<10)
 	if all := int(e.ContentLength) + 1; all > cap(e.request) && (all < size || all <= maxPooled) {
@@ -124,7 +122,7 @@ func (e *exchange) enlarge() error {
 	}
 	e.request = append(make([]byte, 0, size), e.request...)
 	if e.share.Held() > piece {
-		e.share.Lend(e.cutBody)
+		e.share.Lend(e.abortBody)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func TestBodies(t *testing.T) {
-	d := newDesk(t)
+	d := newTestAPI(t)
 	for _, c := range []struct {
 		name, body string
 		status     int
@@ -27,7 +27,8 @@ func TestBodies(t *testing.T) {
 		{"two values", `{"id":"a"}{}`, 400, "request payload is invalid"},
 		{"deep", strings.Repeat(`{"a":`, 500) + "1" + strings.Repeat("}", 500), 400, "request payload is invalid"},
 		{"at the limit", `{"id":"large","x":"` + strings.Repeat("y", maxBody-21) + `"}`, 201, ""},
-		{"over the limit", `{"id":"large","x":"` + strings.Repeat("y", maxBody-20) + `"}`, 413, "Request size is too large"},
+		{"over the limit", `{"id":"large","x":"` + strings.Repeat("y", maxBody-20) + `"}`, 413,
+			"Request size is too large"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d.do("POST", "/dbs", c.body).want(c.status).says(c.text)
@@ -35,9 +36,9 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// A body whose length is not declared is read up to the limit and no further.
+// A body without a declared length is read up to the limit and no further.
 func TestChunkedBodyIsBounded(t *testing.T) {
-	d := newDesk(t)
+	d := newTestAPI(t)
 	r := newRequest("POST", "/dbs", "")
 	sent := &counter{}
 	r.Body, r.ContentLength = io.NopCloser(sent), -1
@@ -48,7 +49,7 @@ func TestChunkedBodyIsBounded(t *testing.T) {
 	}
 }
 
-// A counter reads as spaces for ever.
+// A counter is an endless reader of spaces.
 type counter struct{ n int }
 
 func (c *counter) Read(p []byte) (int, error) {
@@ -60,9 +61,9 @@ func (c *counter) Read(p []byte) (int, error) {
 }
 
 // overTheWire sends the head of a request and then rest, and returns the answer.
-func overTheWire(t *testing.T, d *desk, length int, rest string, closeAfter bool) *http.Response {
+func overTheWire(t *testing.T, d *testAPI, length int, rest string, closeAfter bool) *http.Response {
 	t.Helper()
-	s := httptest.NewServer(d.door)
+	s := httptest.NewServer(d.api)
 	t.Cleanup(s.Close)
 	c, err := net.Dial("tcp", s.Listener.Addr().String())
 	must(t, err)
@@ -84,21 +85,21 @@ func overTheWire(t *testing.T, d *desk, length int, rest string, closeAfter bool
 }
 
 func TestBodyThatStopsShort(t *testing.T) {
-	if got := overTheWire(t, newDesk(t), 1000, `{"id":`, true).StatusCode; got != 400 && got != 408 {
+	if got := overTheWire(t, newTestAPI(t), 1000, `{"id":`, true).StatusCode; got != 400 && got != 408 {
 		t.Errorf("status %d", got)
 	}
 }
 
 func TestSlowBody(t *testing.T) {
-	defer func(old time.Duration) { bodyPatience = old }(bodyPatience)
-	bodyPatience = 20 * time.Millisecond
-	if got := overTheWire(t, newDesk(t), 1000, `{"id":`, false).StatusCode; got != 408 {
+	defer func(old time.Duration) { bodyTimeout = old }(bodyTimeout)
+	bodyTimeout = 20 * time.Millisecond
+	if got := overTheWire(t, newTestAPI(t), 1000, `{"id":`, false).StatusCode; got != 408 {
 		t.Errorf("status %d", got)
 	}
 }
 
 func TestFalseLengthCostsNothing(t *testing.T) {
-	if got := overTheWire(t, newDesk(t), 1<<40, `{"id":`, false).StatusCode; got != 413 {
+	if got := overTheWire(t, newTestAPI(t), 1<<40, `{"id":`, false).StatusCode; got != 413 {
 		t.Errorf("status %d", got)
 	}
 }

@@ -17,51 +17,50 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// bulkLanes is how many operations of one bulk request are under way at a time.
-// They share commits, so that a request does not wait for one disk write each.
+// bulkLanes is how many operations of one bulk request run at the same time. Concurrent operations share commits, so
+// that a request does not wait for one disk write per operation.
 const bulkLanes = 16
 
-// bulk does operations each by itself, in any partitions. Those on the same
-// item are done in their order.
+// bulk runs independent operations, in any partitions. Operations on the same item run in the order of the request.
 func bulk(e *exchange, v catalog.View, list []operation) (status int, err error) {
 	if err := checkRangeID(e); err != nil {
 		return 0, err
 	}
 	b := &bulkRun{
-		ctx: e.Context(), budget: e.door.budget, documents: e.door.store, view: v, clock: e.door.clock,
+		ctx: e.Context(), budget: e.api.budget, documents: e.api.store, view: v, clock: e.api.clock,
 		list: list, results: make([]store.Result, len(list)), minimal: e.minimal(),
 	}
 	for i := range list {
 		if list[i].err == nil {
-			list[i].err = list[i].place(v.State, &e.grant)
+			list[i].err = list[i].resolvePartition(v.State, &e.grant)
 		}
 	}
 	done := len(list)
 	if strings.EqualFold(strings.TrimSpace(e.given(hBatchContinue)), "false") {
-		done = b.inOrder()
+		done = b.runInOrder()
 	} else {
-		b.inLanes()
+		b.runInLanes()
 	}
 	return answerBulk(e, v.Container, list, b.results, done), nil
 }
 
-// A bulkRun is a bulk request under way. Its methods know nothing of the exchange,
-// which is not for several goroutines.
+// A bulkRun is the state of a running bulk request. Its methods run in several goroutines, so they do not use the
+// exchange, which is not safe for concurrent use.
 type bulkRun struct {
 	ctx       context.Context
 	budget    *budget.Budget
 	documents *store.Store
 	view      catalog.View
-	clock     clock.Clock // operations may wait for others
+	clock     clock.Clock // read for each operation, because operations may wait for others
 	list      []operation
 	results   []store.Result
 	minimal   bool
-	held      atomic.Int64 // bytes of items for the answer
+	held      atomic.Int64 // bytes of items kept for the answer
 }
 
-// place reads the partition key of an operation. The grant has seen that of the
-// request only, which says nothing here.
-func (op *operation) place(st *catalog.State, g *grant) (err error) {
+// place parses the partition key of an operation and checks it against the grant: the partition header of the
+// request, which was checked before, does not apply to the operations of a bulk request.
+func (op *operation) resolvePartition(st *catalog.State, g *grant) (err error) {
 	if op.Key.Partition, err = wholePartition(op.partition, st); err != nil || !g.limited {
 		return err
 	}
@@ -76,8 +75,8 @@ func (op *operation) place(st *catalog.State, g *grant) (err error) {
 	return nil
 }
 
-// inOrder stops behind the first failure and returns how many operations were tried.
-func (b *bulkRun) inOrder() (done int) {
+// runInOrder runs the operations one by one until the first failure, and returns how many it tried.
+func (b *bulkRun) runInOrder() (done int) {
 	for i := range b.list {
 		b.run(b.ctx, i)
 		if b.list[i].err != nil {
@@ -87,9 +86,8 @@ func (b *bulkRun) inOrder() (done int) {
 	return len(b.list)
 }
 
-// inLanes does the operations at the same time, except that those on one item
-// share a lane.
-func (b *bulkRun) inLanes() {
+// runInLanes runs the operations concurrently. Operations on the same item share a lane, and a lane runs in order.
+func (b *bulkRun) runInLanes() {
 	var lanes [bulkLanes][]int
 	seed := maphash.MakeSeed()
 	for i := range b.list {
@@ -100,7 +98,7 @@ func (b *bulkRun) inLanes() {
 	for _, lane := range lanes {
 		if len(lane) > 0 {
 			running.Go(func() {
-				var share budget.Share // one is not for several goroutines
+				var share budget.Share // a Share is not safe for concurrent use
 				b.budget.Open(&share)
 				defer share.Close()
 				ctx := budget.With(b.ctx, &share)
@@ -113,8 +111,8 @@ func (b *bulkRun) inLanes() {
 	running.Wait()
 }
 
-// hash is the same for operations on the same item, also when their partition
-// keys only look different, as 1 and 1.0 do.
+// hash is equal for operations on the same item, even if their partition keys are spelled differently, as 1 and 1.0
+// are.
 func (op *operation) hash(seed maphash.Seed) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -129,10 +127,11 @@ func (op *operation) hash(seed maphash.Seed) uint64 {
 	return h.Sum64()
 }
 
-var errManyBytes = coded{fault.New(fault.TooLarge, "The answer to the request is too large. Send this operation again, in another request."), answerTooLarge}
+var errManyBytes = coded{fault.New(fault.TooLarge,
+	"The answer to the request is too large. Send this operation again, in another request."), answerTooLarge}
 
-// run does one operation unless it has failed already, or its answer would find
-// no room. It never panics: no handler would catch that.
+// run does one operation, unless it has failed already or the answer is full. It recovers from panics, because no
+// handler does so for this goroutine.
 func (b *bulkRun) run(ctx context.Context, i int) {
 	op, result := &b.list[i], &b.results[i]
 	if op.err != nil {
@@ -161,10 +160,10 @@ func (b *bulkRun) run(ctx context.Context, i int) {
 	b.held.Add(int64(len(result.Body)))
 }
 
-// answerBulk writes the entry of each operation, of which the first done were tried.
+// answerBulk appends one entry for each operation. The first done of them were tried.
 func answerBulk(e *exchange, c *catalog.Container, list []operation, results []store.Result, done int) (status int) {
 	status = http.StatusOK
-	var hints manyHints
+	var hints hintSummary
 	e.reply = append(e.reply, '[')
 	for i := range list {
 		if i > 0 {
@@ -189,14 +188,14 @@ func answerBulk(e *exchange, c *catalog.Container, list []operation, results []s
 	return status
 }
 
-// logInternal keeps a failure inside a larger answer from going unseen.
+// logInternal logs an internal error that would otherwise only appear inside a larger answer.
 func (e *exchange) logInternal(err error) {
 	if isInternal(err) {
-		e.door.log.Error("operation of a bulk request failed", "path", loggedPath(e.URL.Path), "error", err)
+		e.api.log.Error("operation of a bulk request failed", "path", loggedPath(e.URL.Path), "error", err)
 	}
 }
 
-// isInternal reports whether a failure is no fault of the request.
+// isInternal reports whether a failure is the server's fault.
 func isInternal(err error) bool {
 	kind := fault.KindOf(err)
 	return kind == fault.Internal || kind == fault.Corrupt

@@ -11,13 +11,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// The values of A-IM, compared without regard to case.
+// Values of the A-IM header, compared without regard to case.
 const (
 	latestVersions = "Incremental Feed"
 	allVersions    = "Full-Fidelity Feed"
 )
 
-var errAllVersions = fault.New(fault.Unsupported, "The change feed of all versions and deletes is not built yet. Read the latest versions: A-IM: "+latestVersions+".")
+var errAllVersions = fault.New(fault.Unsupported,
+	"The change feed of all versions and deletes is not built yet. Read the latest versions: A-IM: "+latestVersions+".")
 
 // listChanges reads the items that were written after the place where the client
 // stands, at their latest version, in order of their writes. With nothing to tell
@@ -26,7 +27,7 @@ func listChanges(e *exchange, v catalog.View, scope access.Scope, size int) (sta
 	if err := e.checkFeedMode(); err != nil {
 		return 0, err
 	}
-	newest, err := e.door.store.Sequence(v.Container)
+	newest, err := e.api.store.Sequence(v.Container)
 	if err != nil {
 		return 0, err
 	}
@@ -43,14 +44,14 @@ func listChanges(e *exchange, v catalog.View, scope access.Scope, size int) (sta
 	if rows == 0 {
 		e.reply = e.reply[:0]
 		e.set(outItemCount, "0")
-		e.set(outETag, quoteLSN(newest)) // everything up to there is known to be of no interest
+		e.set(outETag, quoteLSN(newest)) // nothing up to here matches the selection
 		return http.StatusNotModified, nil
 	}
 	e.set(outETag, quoteLSN(last))
 	return http.StatusOK, nil
 }
 
-// checkFeedMode refuses change feeds other than that of the latest versions.
+// checkFeedMode rejects every change feed mode except that of the latest versions.
 func (e *exchange) checkFeedMode() error {
 	switch mode := strings.TrimSpace(e.given(hFeed)); {
 	case strings.EqualFold(mode, allVersions):
@@ -64,15 +65,15 @@ func (e *exchange) checkFeedMode() error {
 // changes writes one page, and returns the sequence of its last item.
 func (e *exchange) changes(v catalog.View, scope access.Scope, after uint64, size int) (last uint64, rows int, err error) {
 	e.openFeed(containerRID(v.Container), "Documents")
-	for d, err := range e.door.store.Changes(e.Context(), v, scope, after) {
+	for d, err := range e.api.store.Changes(e.Context(), v, scope, after) {
 		if err != nil {
 			return 0, 0, err
 		}
 		if rows == 0 {
-			if err := e.makeRoom(shown(d.Body)); err != nil {
+			if err := e.growReply(shown(d.Body)); err != nil {
 				return 0, 0, err
 			}
-		} else if rows == size || len(e.reply) >= maxPage || e.makeRoom(shown(d.Body)) != nil {
+		} else if rows == size || len(e.reply) >= maxPage || e.growReply(shown(d.Body)) != nil {
 			break
 		}
 		if rows > 0 {
@@ -91,10 +92,9 @@ func (e *exchange) changes(v catalog.View, scope access.Scope, after uint64, siz
 	return last, rows, nil
 }
 
-// changesAfter is the sequence behind which the feed begins: `If-None-Match`
-// with an ETag of the feed, or `*` for now; else `If-Modified-Since`; else the
-// beginning. A place that lies ahead of the container is now, too: so a feed
-// goes on when a container was restored to an earlier state.
+// changesAfter is the sequence number after which the feed begins. `If-None-Match` has an ETag of the feed, or `*` to
+// begin now; else `If-Modified-Since` has a time; else the feed begins with the first item. A position beyond the
+// newest write also means now, so that a feed continues when a container was restored from an older backup.
 func (e *exchange) changesAfter(v catalog.View, newest uint64) (uint64, error) {
 	if text := strings.TrimSpace(e.given(hIfNoneMatch)); text != "" {
 		if text == "*" {
@@ -111,7 +111,7 @@ func (e *exchange) changesAfter(v catalog.View, newest uint64) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	after, err := e.door.store.SequenceAt(e.Context(), v, at.Unix())
+	after, err := e.api.store.SequenceAt(e.Context(), v, at.Unix())
 	return min(after, newest), err
 }
 
@@ -119,17 +119,17 @@ func quoteLSN(sequence uint64) string {
 	return string(append(strconv.AppendUint([]byte{'"'}, sequence, 10), '"'))
 }
 
-// parseLSN reads what quoteLSN wrote; quotes may have been lost on the way.
+// parseLSN parses the output of quoteLSN. Proxies and clients may have removed the quotes.
 func parseLSN(text string) (uint64, error) {
 	n, err := strconv.ParseUint(strings.Trim(strings.TrimPrefix(text, "W/"), `"`), 10, 64)
 	if err != nil {
-		return 0, badHeader(text, hIfNoneMatch, "Send the ETag of the last answer of the change feed, or * to begin now.")
+		return 0, badHeader(text, hIfNoneMatch,
+			"Send the ETag of the last answer of the change feed, or * to begin now.")
 	}
 	return n, nil
 }
 
-// parseHTTPTime reads the time of a header. Its zone is GMT by RFC 9110, but
-// azcosmos writes UTC.
+// parseHTTPTime parses the time of a header. RFC 9110 requires the zone GMT, but azcosmos writes UTC.
 func parseHTTPTime(text string) (time.Time, error) {
 	if head, ok := strings.CutSuffix(text, " UTC"); ok {
 		text = head + " GMT"

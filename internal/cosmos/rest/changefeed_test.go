@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// changes reads the change feed from a place, "" for the beginning.
-func (d *desk) changes(from string, headers ...string) answer {
+// changes reads the change feed from an ETag, "" for the beginning.
+func (d *testAPI) changes(from string, headers ...string) answer {
 	d.t.Helper()
 	headers = append([]string{"A-IM", "Incremental Feed"}, headers...)
 	if from != "" {
@@ -18,7 +18,7 @@ func (d *desk) changes(from string, headers ...string) answer {
 	return d.do("GET", documents, "", headers...)
 }
 
-// nothing fails the test unless the feed has nothing new, and says where to go on.
+// nothing fails the test unless the feed has no news, and returns the ETag to continue from.
 func (a answer) nothing() string {
 	a.t.Helper()
 	a.want(304)
@@ -163,11 +163,13 @@ func TestChangesRefusals(t *testing.T) {
 		headers []string
 		says    string
 	}{
-		{"all versions", []string{"A-IM", "Full-Fidelity Feed", "x-ms-cosmos-changefeed-wire-format-version", "2021-09-15"}, "not built yet"},
+		{"all versions", []string{"A-IM", "Full-Fidelity Feed", "x-ms-cosmos-changefeed-wire-format-version",
+			"2021-09-15"}, "not built yet"},
 		{"unknown mode", []string{"A-IM", "Feed"}, "a-im"},
 		{"no sequence", []string{"A-IM", "Incremental Feed", "If-None-Match", `"x"`}, "if-none-match"},
 		{"negative sequence", []string{"A-IM", "Incremental Feed", "If-None-Match", `"-1"`}, "if-none-match"},
-		{"huge sequence", []string{"A-IM", "Incremental Feed", "If-None-Match", `"99999999999999999999"`}, "if-none-match"},
+		{"huge sequence", []string{"A-IM", "Incremental Feed", "If-None-Match", `"99999999999999999999"`},
+			"if-none-match"},
 		{"no time", []string{"A-IM", "Incremental Feed", "If-Modified-Since", "yesterday"}, "if-modified-since"},
 		{"size", []string{"A-IM", "Incremental Feed", "x-ms-max-item-count", "x"}, "x-ms-max-item-count"},
 		{"range", []string{"A-IM", "Incremental Feed", "x-ms-documentdb-partitionkeyrangeid", "1"}, "range"},

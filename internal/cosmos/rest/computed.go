@@ -8,7 +8,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// computed are the computed properties of a container by name, nil if it has none.
+// computed returns the computed properties of a container by name, or nil if it has none.
 func computed(st *catalog.State) map[string]*syntax.Query {
 	list := doc.Lookup(st.Echo, "computedProperties")
 	if !doc.IsArray(list) {

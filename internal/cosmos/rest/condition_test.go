@@ -21,9 +21,9 @@ func conditionDocument(t testing.TB) *store.Document {
 	return &store.Document{Version: store.Version{Sequence: 5, Stamp: 1000}, Body: body}
 }
 
-// conditionView is an empty container whose items conditions are held against.
+// conditionView is an empty container for the items that conditions are tested on.
 func conditionView(t testing.TB) catalog.View {
-	c, err := newItems(t).door.catalog.ContainerByID(1)
+	c, err := newItems(t).api.catalog.ContainerByID(1)
 	must(t, err)
 	v, err := c.Enter(t.Context(), 1000)
 	must(t, err)
@@ -149,7 +149,7 @@ func TestCondition(t *testing.T) {
 	}
 }
 
-// holds is the verdict of a condition that is not too expensive.
+// holds evaluates a condition and fails the test on an error.
 func holds(t *testing.T, c *condition, d *store.Document) bool {
 	t.Helper()
 	verdict, err := c.holds(d)
@@ -161,7 +161,8 @@ func holds(t *testing.T, c *condition, d *store.Document) bool {
 
 func TestConditionForms(t *testing.T) {
 	d, v := conditionDocument(t), conditionView(t)
-	for _, text := range []string{"from c", "FROM c WHERE c.n=3", "From root r where r.n=3", "from items AS x\r\n\twhere x.n=3"} {
+	for _, text := range []string{"from c", "FROM c WHERE c.n=3", "From root r where r.n=3",
+		"from items AS x\r\n\twhere x.n=3"} {
 		p, err := parseCondition(t.Context(), v, doc.String(text))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
@@ -173,7 +174,8 @@ func TestConditionForms(t *testing.T) {
 
 func TestConditionPartialMatch(t *testing.T) {
 	d, v := conditionDocument(t), conditionView(t)
-	body, err := doc.FromJSON(nil, []byte(`{"list":[{"k":1,"l":2}],"part":{"k":1},"other":{"k":2}}`), doc.ParseOptions{})
+	body, err := doc.FromJSON(nil, []byte(`{"list":[{"k":1,"l":2}],"part":{"k":1},"other":{"k":2}}`),
+		doc.ParseOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +223,8 @@ func TestConditionRefusals(t *testing.T) {
 		{"too long", "from c where c.n = '" + strings.Repeat("x", maxCondition) + "'", fault.Invalid},
 		{"too deep", "from c where " + strings.Repeat("(", 5000) + "c.n" + strings.Repeat(")", 5000), fault.Invalid},
 		{"too many NOTs", "from c where " + strings.Repeat("not ", 1000) + "c.n", fault.Invalid},
-		{"lists in lists", "from c where " + strings.Repeat("c.n in (", 1000) + "1" + strings.Repeat(")", 1000), fault.Invalid},
+		{"lists in lists", "from c where " + strings.Repeat("c.n in (", 1000) + "1" + strings.Repeat(")", 1000),
+			fault.Invalid},
 		{"user function", "from c where udf.f(c.n)", fault.Invalid},
 		{"JOIN", "from c join d in c.a", fault.Invalid},
 	} {

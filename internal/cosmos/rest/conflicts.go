@@ -2,8 +2,7 @@ package rest
 
 import "net/http"
 
-// listConflicts answers the feed of conflicts between regions. There is one
-// region, so it is always empty.
+// listConflicts answers the feed of conflicts between regions. It is always empty, because there is only one region.
 func listConflicts(e *exchange) (int, error) {
 	if _, err := e.pageSize(); err != nil {
 		return 0, err
@@ -13,10 +12,10 @@ func listConflicts(e *exchange) (int, error) {
 	return http.StatusOK, nil
 }
 
-// readConflict finds none.
+// readConflict always answers 404, because there are no conflicts.
 func readConflict(*exchange) (int, error) { return 0, errMissing }
 
-// deleteConflict finds none either. A conflict lies in the partition of its item, which has to be named.
+// deleteConflict checks the partition key, as the service requires one, and then answers 404.
 func deleteConflict(e *exchange) (int, error) {
 	if e.given(hPartitionKey) == "" && !hasSystemKey(e.container.State()) {
 		return 0, errNoPartition

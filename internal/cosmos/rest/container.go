@@ -17,7 +17,7 @@ func stateVersion(st *catalog.State) store.Version {
 }
 
 func listContainers(e *exchange) (int, error) {
-	return listing(e, databaseRID(e.database), "DocumentCollections", e.door.catalog.Containers(e.database),
+	return answerFeed(e, databaseRID(e.database), "DocumentCollections", e.api.catalog.Containers(e.database),
 		func(c *catalog.Container) uint64 { return uint64(c.ID) },
 		func(c *catalog.Container) error { e.appendContainer(c, c.State()); return nil })
 }
@@ -35,7 +35,7 @@ func createContainer(e *exchange) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	e.container, err = e.door.catalog.CreateContainer(e.Context(), e.now, e.database, def, throughput.body())
+	e.container, err = e.api.catalog.CreateContainer(e.Context(), e.now, e.database, def, throughput.body())
 	if err != nil {
 		return 0, err
 	}
@@ -46,7 +46,7 @@ func createContainer(e *exchange) (int, error) {
 
 func readContainer(e *exchange) (int, error) {
 	st := e.container.State()
-	if err := e.stale(stateVersion(st)); err != nil {
+	if err := e.checkConditions(stateVersion(st)); err != nil {
 		return 0, err
 	}
 	if e.flag(hPopulateQuota) {
@@ -60,18 +60,17 @@ func readContainer(e *exchange) (int, error) {
 	return http.StatusOK, e.appendStatistics()
 }
 
-// quota is what a container may hold, in KB; counts of -1 have no limit.
+// quota is what a container may hold, with sizes in KB; -1 means no limit.
 const quota = "functions=10000;storedProcedures=10000;triggers=10000;documentSize=10240;documentsSize=10485760;documentsCount=-1;collectionSize=10485760;"
 
-// sendQuota tells how much of the container's quota is used, and how far its
-// index is. No container is indexed lazily, so that progress is never sent:
-// Azure/azure-cosmos-dotnet-v3: HeadersValidationTests.cs.
+// sendQuota sends how much of the container's quota is used, and the progress of its indexes. Lazy indexing does not
+// exist here, so its progress is never sent: Azure/azure-cosmos-dotnet-v3: HeadersValidationTests.cs.
 func (e *exchange) sendQuota() error {
 	documents, kb, err := e.usage()
 	if err != nil {
 		return err
 	}
-	e.set(outIndexProgress, strconv.Itoa(e.door.store.IndexProgress(e.container)))
+	e.set(outIndexProgress, strconv.Itoa(e.api.store.IndexProgress(e.container)))
 	e.set(outQuota, quota)
 	e.set(outUsage, fmt.Sprintf("functions=%d;storedProcedures=%d;triggers=%d;documentSize=0;documentsSize=%d;documentsCount=%d;collectionSize=%d;",
 		e.owned(catalog.Function), e.owned(catalog.Procedure), e.owned(catalog.Trigger), kb, documents, kb))
@@ -79,7 +78,7 @@ func (e *exchange) sendQuota() error {
 }
 
 func (e *exchange) owned(kind catalog.ResourceKind) int {
-	return len(e.door.catalog.Resources(kind, e.containerOwner()))
+	return len(e.api.catalog.Resources(kind, e.containerOwner()))
 }
 
 func (e *exchange) containerOwner() catalog.Owner {
@@ -91,18 +90,19 @@ func replaceContainer(e *exchange) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	st, effect, err := e.door.store.ReplaceContainer(e.Context(), e.now, e.container, func(st *catalog.State) (catalog.Definition, error) {
-		if err := e.stale(stateVersion(st)); err != nil {
-			return catalog.Definition{}, err
-		}
-		return redefine(st, d)
-	})
+	st, effect, err := e.api.store.ReplaceContainer(e.Context(), e.now, e.container,
+		func(st *catalog.State) (catalog.Definition, error) {
+			if err := e.checkConditions(stateVersion(st)); err != nil {
+				return catalog.Definition{}, err
+			}
+			return redefine(st, d)
+		})
 	if err != nil {
 		return 0, err
 	}
 	e.charge(9.9)
 	e.definitionHint(st.TTL, d)
-	e.lifetimeChanged(effect)
+	e.sendTTLEffect(effect)
 	return e.answerContainer(st, http.StatusOK)
 }
 
@@ -110,11 +110,11 @@ func deleteContainer(e *exchange) (int, error) {
 	if isMongo(e.container.State()) {
 		return 0, errMongoDrop
 	}
-	if err := e.stale(stateVersion(e.container.State())); err != nil {
+	if err := e.checkConditions(stateVersion(e.container.State())); err != nil {
 		return 0, err
 	}
-	err := e.door.catalog.DeleteContainer(e.Context(), e.container)
-	if fault.KindOf(err) == fault.OwnerNotFound { // another client was faster
+	err := e.api.catalog.DeleteContainer(e.Context(), e.container)
+	if fault.KindOf(err) == fault.OwnerNotFound { // another request deleted it first
 		return 0, errMissing
 	}
 	e.charge(4.95)
@@ -127,8 +127,8 @@ func (e *exchange) answerContainer(st *catalog.State, status int) (int, error) {
 	return status, nil
 }
 
-// appendContainer renders the definition and the system members. Lifetime
-// comes from the state, since it can be changed without the rest.
+// appendContainer renders the definition and the system properties. The TTL comes from the state and not from Echo,
+// because it can change on its own.
 func (e *exchange) appendContainer(c *catalog.Container, st *catalog.State) {
 	b := appendText(e.reply, "id", st.Name)
 	b[len(e.reply)] = '{' // in the place of the first comma

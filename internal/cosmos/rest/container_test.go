@@ -11,9 +11,9 @@ import (
 const pk2 = `"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}`
 
 // withContainer makes the database d with the container c.
-func withContainer(t testing.TB, more string, change ...func(*Options)) (*desk, answer) {
+func withContainer(t testing.TB, more string, change ...func(*Options)) (*testAPI, answer) {
 	t.Helper()
-	d := newDesk(t, change...)
+	d := newTestAPI(t, change...)
 	d.do("POST", "/dbs", `{"id":"d"}`).want(201)
 	return d, d.do("POST", "/dbs/d/colls", `{"id":"c",`+pk2+more+`}`).want(201)
 }
@@ -28,7 +28,8 @@ func TestContainers(t *testing.T) {
 	if byRID != "/dbs/"+db+"/colls/"+made.str("_rid")+"/" {
 		t.Errorf("_self is %s", byRID)
 	}
-	if d.do("GET", "/dbs/d/colls/c", "").want(200).text != made.text || d.do("GET", byRID, "").want(200).text != made.text {
+	if d.do("GET", "/dbs/d/colls/c", "").want(200).text != made.text || d.do("GET", byRID,
+		"").want(200).text != made.text {
 		t.Error("a container reads differently by name and by RID")
 	}
 	if rows := d.do("GET", "/dbs/d/colls", "").want(200).rows("DocumentCollections"); len(rows) != 1 {
@@ -81,7 +82,8 @@ func TestReplaceContainer(t *testing.T) {
 	replace(`,"defaultTtl":null`).want(200)
 	replace(`,"defaultTtl":0`).want(400).says("The input defaultTtl '0' is invalid.")
 	replace(`,"indexingPolicy":{"indexingMode":"none","automatic":false}`).want(200)
-	replace(`,"defaultTtl":5,"indexingPolicy":{"indexingMode":"none","automatic":false}`).want(400).says("Indexing mode value cannot be 'none'")
+	replace(`,"defaultTtl":5,"indexingPolicy":{"indexingMode":"none","automatic":false}`).want(400).says("Indexing " +
+		"mode value cannot be 'none'")
 	replace(`,"defaultTtl":5,"ttlPropertyPath":"/when"`).want(200).says(`"ttlPropertyPath":"/when"`)
 	d.do("PUT", "/dbs/d/colls/c", `{"id":"x",`+pk2+`}`).want(400)
 	d.do("PUT", "/dbs/d/colls/c", `{"id":"c","partitionKey":{"paths":["/other"]}}`).want(400)
@@ -96,7 +98,7 @@ func TestReplaceContainerWithItself(t *testing.T) {
 			`"indexingPolicy":{"excludedPaths":[{"path":"/x/*"}],"compositeIndexes":[[{"path":"/a"},{"path":"/b","order":"descending"}]]}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newTestAPI(t)
 			d.do("POST", "/dbs", `{"id":"d"}`).want(201)
 			made := d.do("POST", "/dbs/d/colls", body).want(201)
 			again := d.do("PUT", "/dbs/d/colls/c", made.text).want(200)
@@ -135,7 +137,8 @@ func TestRanges(t *testing.T) {
 	d, made := withContainer(t, "")
 	a := d.do("GET", "/dbs/d/colls/c/pkranges", "", "A-IM", "Incremental Feed").want(200)
 	row := a.rows("PartitionKeyRanges")[0].(map[string]any)
-	if row["id"] != "0" || row["minInclusive"] != "" || row["maxExclusive"] != "FF" || a.str("_rid") != made.str("_rid") {
+	if row["id"] != "0" || row["minInclusive"] != "" || row["maxExclusive"] != "FF" ||
+		a.str("_rid") != made.str("_rid") {
 		t.Errorf("got %s", a.text)
 	}
 	if r, ok := parseRID(row["_rid"].(string)); !ok || r.kind != rangeRID {
@@ -157,7 +160,8 @@ func TestConflictsAreEmpty(t *testing.T) {
 		t.Errorf("got %v", rows)
 	}
 	d.do("GET", "/dbs/d/colls/c/conflicts/x", "").want(404)
-	d.do("DELETE", "/dbs/d/colls/c/conflicts/x", "").want(400).says("PartitionKey value must be supplied for this operation.")
+	d.do("DELETE", "/dbs/d/colls/c/conflicts/x",
+		"").want(400).says("PartitionKey value must be supplied for this operation.")
 	d.do("DELETE", "/dbs/d/colls/c/conflicts/x", "", key, "a").want(400)
 	d.do("DELETE", "/dbs/d/colls/c/conflicts/x", "", key, inA).want(404)
 	d.do("POST", "/dbs/d/colls", `{"id":"fixed"}`).want(201)
@@ -176,18 +180,18 @@ func TestStatistics(t *testing.T) {
 		t.Errorf("got %s\nwithout them %s", asked.text, plain.text)
 	}
 	d.clock.Advance(10 * time.Second)
-	d.do("GET", collection, "", "x-ms-documentdb-populatepartitionstatistics", "True").want(200).says(`"sizeInKB":0,"documentCount":0,`)
+	d.do("GET", collection, "", "x-ms-documentdb-populatepartitionstatistics",
+		"True").want(200).says(`"sizeInKB":0,"documentCount":0,`)
 	d.do("PUT", collection, asked.text).want(200) // as clients send back what they have read
 }
 
-// A policy ends when the request that replaces it is complete: what has expired
-// while its body was on the way stays gone.
+// A policy ends when the request that replaces it has arrived: what expired during the upload stays expired.
 func TestSlowReplaceBringsNothingBack(t *testing.T) {
 	d := newItems(t, `"defaultTtl":10`)
 	d.item("POST", "", `{"id":"1","pk":"a"}`).want(201)
 	r := newRequest("PUT", collection, "x")
 	r.ContentLength = -1
-	r.Body = io.NopCloser(&slowly{text: `{"id":"c",` + pk2 + `}`, each: func() { d.advance(time.Second) }})
+	r.Body = io.NopCloser(&slowReader{text: `{"id":"c",` + pk2 + `}`, each: func() { d.advance(time.Second) }})
 	signRequest(r)
 	replaced := d.send(r).want(200)
 	if stamp := replaced.body["_ts"]; stamp != float64(d.clock.Now().Unix()) {

@@ -11,17 +11,17 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// A continuation token is base64 (URL alphabet, no padding) of a version byte, a
-// position of the store and a checksum over both, the container and the selection.
-// It holds no state of the server, so it outlives restarts and policy changes; it
-// is ASCII that needs no escape in JSON or a URL.
+// A continuation token is base64 (URL alphabet, no padding) of a version byte, a position of the store, and a
+// checksum over both, the container and the selection. It refers to no state of the server, so it survives restarts
+// and policy changes. It is ASCII that needs no escaping in JSON or a URL.
 const (
 	tokenVersion  = 1
 	tokenSumBytes = 12
-	maxToken      = 32 << 10 // characters; positions of the longest partition keys fit
+	maxToken      = 32 << 10 // characters; enough for positions in the longest partition keys
 )
 
-var errToken = fault.New(fault.Invalid, "Invalid Continuation Token. Send a token as it came, in a request for the same feed.")
+var errToken = fault.New(fault.Invalid,
+	"Invalid Continuation Token. Send a token as it came, in a request for the same feed.")
 
 // continuation writes the token with which a feed of container c, limited to
 // scope, goes on behind a position. query is the shape of a query over it.

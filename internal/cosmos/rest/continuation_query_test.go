@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// SDKs that merge partitions send the token of the page before with a filter that they
-// have narrowed, and the text may be written otherwise; the rest must be the same.
+// SDKs that merge partitions send the token of the previous page with a narrowed filter, and may spell the query
+// differently. The rest of the query must be the same.
 func TestContinuationOutlivesTheFilter(t *testing.T) {
 	d := newItems(t)
 	for i := range 6 {
@@ -14,7 +14,8 @@ func TestContinuationOutlivesTheFilter(t *testing.T) {
 	}
 	ask := func(query, token string) answer {
 		return d.do("POST", documents, `{"query":"`+query+`"}`, "content-type", "application/query+json",
-			"x-ms-documentdb-query-enablecrosspartition", "true", "x-ms-max-item-count", "2", "x-ms-continuation", token)
+			"x-ms-documentdb-query-enablecrosspartition", "true", "x-ms-max-item-count", "2", "x-ms-continuation",
+			token)
 	}
 	first := ask("SELECT VALUE c.n FROM c WHERE (true) ORDER BY c.n", "").want(200)
 	token := first.header.Get("x-ms-continuation")
@@ -23,16 +24,19 @@ func TestContinuationOutlivesTheFilter(t *testing.T) {
 	ask("SELECT c.n FROM c ORDER BY c.n", token).want(400)
 }
 
-// A page that ends between two rows of an item goes on with the other row, also when another item has come in front of
-// it meanwhile, which happens in the order of partitions.
+// A page that ends between two rows of an item continues with the other row, even if another item was inserted before
+// it, which happens in the order of partitions.
 func TestPageEndsInsideAnItem(t *testing.T) {
 	d := newItems(t)
 	put := func(pk string) {
-		d.do("POST", documents, fmt.Sprintf(`{"id":"1","pk":%[1]q,"tags":["%[1]s1","%[1]s2"]}`, pk), hPK, fmt.Sprintf("[%q]", pk)).want(201)
+		d.do("POST", documents, fmt.Sprintf(`{"id":"1","pk":%[1]q,"tags":["%[1]s1","%[1]s2"]}`, pk), hPK,
+			fmt.Sprintf("[%q]", pk)).want(201)
 	}
 	ask := func(size, token string) answer {
-		return d.do("POST", documents, `{"query":"SELECT VALUE t FROM c JOIN t IN c.tags"}`, "content-type", "application/query+json",
-			"x-ms-documentdb-query-enablecrosspartition", "true", "x-ms-end-epk", "FE", "x-ms-max-item-count", size, "x-ms-continuation", token).want(200)
+		return d.do("POST", documents, `{"query":"SELECT VALUE t FROM c JOIN t IN c.tags"}`, "content-type",
+			"application/query+json",
+			"x-ms-documentdb-query-enablecrosspartition", "true", "x-ms-end-epk", "FE", "x-ms-max-item-count", size,
+			"x-ms-continuation", token).want(200)
 	}
 	put("a")
 	put("b")

@@ -8,31 +8,31 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// AnyOrigin among Options.Origins lets the pages of every origin in.
+// AnyOrigin in Options.Origins allows pages of every origin.
 const AnyOrigin = "*"
 
-// A sharing says which web pages may use the API from a browser (Cross-Origin Resource Sharing,
-// fetch.spec.whatwg.org). nil: none, and no answer says anything about it.
-type sharing struct {
+// A corsPolicy is the policy of Cross-Origin Resource Sharing (fetch.spec.whatwg.org): the web origins whose pages may
+// use the API from a browser. If it is nil, no answer has a CORS header.
+type corsPolicy struct {
 	origins []string
 	any     bool
 }
 
-func newSharing(origins []string) *sharing {
+func newCORSPolicy(origins []string) *corsPolicy {
 	if len(origins) == 0 {
 		return nil
 	}
-	return &sharing{origins: origins, any: slices.Contains(origins, AnyOrigin)}
+	return &corsPolicy{origins: origins, any: slices.Contains(origins, AnyOrigin)}
 }
 
-// allows reports whether pages of origin, such as https://app.example, may use the API.
-func (s *sharing) allows(origin string) bool {
+// allows reports whether pages of an origin such as https://app.example may use the API.
+func (s *corsPolicy) allows(origin string) bool {
 	return s.any || slices.ContainsFunc(s.origins, func(o string) bool { return strings.EqualFold(o, origin) })
 }
 
-// shareOrigins tells the browser whether the page that sends the request may read the answer, and which
-// headers of it. Errors are told too, so that a page sees why it is refused.
-func (e *exchange) shareOrigins(s *sharing) {
+// sendCORSHeaders sets the headers that tell the browser whether the page may read the answer, and which of its
+// headers. It applies to errors too, so that a page can show why it was rejected.
+func (e *exchange) sendCORSHeaders(s *corsPolicy) {
 	e.put(outVary, valueOrigin)
 	origin := e.given(hOrigin)
 	switch {
@@ -46,16 +46,17 @@ func (e *exchange) shareOrigins(s *sharing) {
 	e.put(outExposeHeaders, valueExposed)
 }
 
-// preflight reports whether the request is a browser's question whether another one may be
-// sent. It has no credentials: browsers send none with it.
+// preflight reports whether the request is a CORS preflight. Browsers send it without credentials.
 func (e *exchange) preflight() bool {
-	return e.door.sharing != nil && e.Method == http.MethodOptions && e.given(hOrigin) != "" && e.given(hAskedMethod) != ""
+	return e.api.corsPolicy != nil && e.Method == http.MethodOptions && e.given(hOrigin) != "" &&
+		e.given(hAskedMethod) != ""
 }
 
-// answerPreflight allows every verb and whatever headers the page wants to send.
+// answerPreflight allows every method and all headers that the page asks for.
 func answerPreflight(e *exchange) (int, error) {
-	if !e.door.sharing.allows(e.given(hOrigin)) {
-		return 0, refused(fault.Forbidden, "Pages of the origin '%s' may not use this account. Add it to --nosql-cors.", clip(e.given(hOrigin)))
+	if !e.api.corsPolicy.allows(e.given(hOrigin)) {
+		return 0, gatewayFault(fault.Forbidden,
+			"Pages of the origin '%s' may not use this account. Add it to --nosql-cors.", clip(e.given(hOrigin)))
 	}
 	e.put(outAllowMethods, valueMethods)
 	if asked := e.given(hAskedHeaders); asked != "" {
@@ -65,17 +66,18 @@ func answerPreflight(e *exchange) (int, error) {
 	return http.StatusNoContent, nil
 }
 
-// exposed are the headers that pages may read: all that answers have, except those
-// that are about the connection or the sharing itself.
+// exposed are the headers that pages may read: all of them, except those about the connection and CORS itself.
 var exposed = []answerHeader{
-	outActivityID, outAltContentPath, outCharge, outContentLength, outContentPath, outContentType, outContinuation, outDuration,
+	outActivityID, outAltContentPath, outCharge, outContentLength, outContentPath, outContentType, outContinuation,
+	outDuration,
 	outETag, outExpiresAt, outGatewayVersion, outHint, outIndexProgress, outIndexUtilization, outItemCount, outLSN,
 	outMaxMediaStorage, outMediaStorage, outMinThroughput, outOfferPending, outQueryMetrics, outQuota, outRangeID,
-	outRetryAfter, outSchemaVersion, outScriptLog, outServiceVersion, outSessionToken, outStorageConsumed, outStorageProvisioned,
+	outRetryAfter, outSchemaVersion, outScriptLog, outServiceVersion, outSessionToken, outStorageConsumed,
+	outStorageProvisioned,
 	outStorageReserved, outSubstatus, outTTLEffect, outUsage,
 }
 
-// Values of the headers of sharing.
+// Values of the CORS headers.
 var (
 	valueAnyOrigin = []string{AnyOrigin}
 	valueOrigin    = []string{"Origin"}

@@ -26,7 +26,7 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 		{"no origin", []string{AnyOrigin}, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := newDesk(t, func(o *Options) { o.Origins = c.origins })
+			d := newTestAPI(t, func(o *Options) { o.Origins = c.origins })
 			headers := []string{}
 			if c.origin != "" {
 				headers = []string{"Origin", c.origin}
@@ -39,7 +39,8 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 				if a.header.Get("Vary") != "Origin" {
 					t.Errorf("%d varies by %q", a.status, a.header.Get("Vary"))
 				}
-				if exposes := a.header.Get("Access-Control-Expose-Headers"); strings.Contains(exposes, "x-ms-continuation") != (c.allowed != "") {
+				if exposes := a.header.Get("Access-Control-Expose-Headers"); strings.Contains(exposes,
+					"x-ms-continuation") != (c.allowed != "") {
 					t.Errorf("%d exposes %q", a.status, exposes)
 				}
 			}
@@ -47,18 +48,19 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 	}
 }
 
-// A browser asks without credentials before it sends what @azure/cosmos sends.
+// A browser sends a preflight without credentials before it sends what @azure/cosmos sends.
 func TestPreflight(t *testing.T) {
 	const wants = "authorization,content-type,x-ms-date,x-ms-documentdb-isquery,x-ms-version"
-	ask := func(d *desk, origin string) answer {
+	ask := func(d *testAPI, origin string) answer {
 		return d.send(newRequest("OPTIONS", "/dbs/d/colls/c/docs", "", "Origin", origin,
 			"Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", wants))
 	}
-	d := newDesk(t, func(o *Options) { o.Origins = []string{page} })
+	d := newTestAPI(t, func(o *Options) { o.Origins = []string{page} })
 	a := ask(d, page).want(204)
 	for name, want := range map[string]string{
 		"Access-Control-Allow-Origin": page, "Access-Control-Allow-Headers": wants,
-		"Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE", "Access-Control-Max-Age": "86400", "Vary": "Origin",
+		"Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE", "Access-Control-Max-Age": "86400",
+		"Vary": "Origin",
 	} {
 		if got := a.header.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
@@ -68,11 +70,11 @@ func TestPreflight(t *testing.T) {
 	if got := other.header.Get("Access-Control-Allow-Origin") + other.header.Get("Access-Control-Allow-Headers"); got != "" {
 		t.Errorf("another origin gets %q", got)
 	}
-	d.send(newRequest("OPTIONS", "/dbs", "")).want(405) // a browser's question names a method
+	d.send(newRequest("OPTIONS", "/dbs", "")).want(405) // a preflight names a method
 }
 
 func TestNothingIsSharedUnasked(t *testing.T) {
-	d := newDesk(t)
+	d := newTestAPI(t)
 	for _, a := range []answer{
 		d.do("GET", "/dbs", "", "Origin", page).want(200),
 		d.send(newRequest("OPTIONS", "/dbs", "", "Origin", page, "Access-Control-Request-Method", "GET")).want(405),
@@ -88,7 +90,8 @@ func TestNothingIsSharedUnasked(t *testing.T) {
 // A page may read every header that the API writes.
 func TestExposedHeadersAreAll(t *testing.T) {
 	for _, name := range headerNames(t, "answerHeader") {
-		about := strings.HasPrefix(name, "Access-Control-") || name == http.CanonicalHeaderKey(string(outVary)) || name == string(outConnection)
+		about := strings.HasPrefix(name, "Access-Control-") || name == http.CanonicalHeaderKey(string(outVary)) ||
+			name == string(outConnection)
 		if slices.Contains(exposed, answerHeader(name)) == about {
 			t.Errorf("%s: exposed is %v", name, !about)
 		}

@@ -14,14 +14,14 @@ func databaseVersion(db *catalog.Database) store.Version {
 }
 
 func listDatabases(e *exchange) (int, error) {
-	list := e.door.catalog.Databases()
+	list := e.api.catalog.Databases()
 	e.sendDatabaseQuota(len(list))
-	return listing(e, rid{}, "Databases", list,
+	return answerFeed(e, rid{}, "Databases", list,
 		func(db *catalog.Database) uint64 { return uint64(db.ID) },
 		func(db *catalog.Database) error { e.appendDatabase(db); return nil })
 }
 
-// sendDatabaseQuota tells how many databases there may be, and are.
+// sendDatabaseQuota sends the number of databases and its limit.
 func (e *exchange) sendDatabaseQuota(have int) {
 	e.set(outQuota, fmt.Sprintf("databases=%d;", catalog.MaxDatabases))
 	e.set(outUsage, fmt.Sprintf("databases=%d;", have))
@@ -40,7 +40,7 @@ func createDatabase(e *exchange) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	db, err := e.door.catalog.CreateDatabase(e.Context(), e.now, name, throughput.body())
+	db, err := e.api.catalog.CreateDatabase(e.Context(), e.now, name, throughput.body())
 	if err != nil {
 		return 0, err
 	}
@@ -49,25 +49,26 @@ func createDatabase(e *exchange) (int, error) {
 }
 
 func readDatabase(e *exchange) (int, error) {
-	if err := e.stale(databaseVersion(e.database)); err != nil {
+	if err := e.checkConditions(databaseVersion(e.database)); err != nil {
 		return 0, err
 	}
 	return e.answerDatabase(e.database, http.StatusOK)
 }
 
 func deleteDatabase(e *exchange) (int, error) {
-	if err := e.stale(databaseVersion(e.database)); err != nil {
+	if err := e.checkConditions(databaseVersion(e.database)); err != nil {
 		return 0, err
 	}
 	e.charge(4.95)
-	if slices.ContainsFunc(e.door.catalog.Containers(e.database), func(c *catalog.Container) bool { return isMongo(c.State()) }) {
+	if slices.ContainsFunc(e.api.catalog.Containers(e.database),
+		func(c *catalog.Container) bool { return isMongo(c.State()) }) {
 		return 0, errMongoDatabase
 	}
-	return http.StatusNoContent, e.door.catalog.DeleteDatabase(e.Context(), e.database)
+	return http.StatusNoContent, e.api.catalog.DeleteDatabase(e.Context(), e.database)
 }
 
 func (e *exchange) answerDatabase(db *catalog.Database, status int) (int, error) {
-	e.sendDatabaseQuota(len(e.door.catalog.Databases()))
+	e.sendDatabaseQuota(len(e.api.catalog.Databases()))
 	e.etag(databaseVersion(db))
 	e.appendDatabase(db)
 	return status, nil

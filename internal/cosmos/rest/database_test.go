@@ -6,12 +6,13 @@ import (
 )
 
 func TestDatabases(t *testing.T) {
-	d := newDesk(t)
+	d := newTestAPI(t)
 	made := d.do("POST", "/dbs", `{"id":"d","extra":1}`).want(201)
 	if made.header.Get("etag") != made.str("_etag") || made.str("_self") != "dbs/"+made.str("_rid")+"/" {
 		t.Errorf("got %s with %v", made.text, made.header)
 	}
-	if made.text != d.do("GET", "/dbs/d", "").want(200).text || made.text != d.do("GET", "/dbs/"+made.str("_rid")+"/", "").want(200).text {
+	if made.text != d.do("GET", "/dbs/d", "").want(200).text || made.text != d.do("GET", "/dbs/"+made.str("_rid")+
+		"/", "").want(200).text {
 		t.Error("a database reads differently by name and by RID")
 	}
 	d.do("POST", "/dbs", `{"id":"d"}`).want(409)
@@ -32,7 +33,7 @@ func TestDatabases(t *testing.T) {
 
 // A name that looks like the RID of another database is still a name.
 func TestNameBeatsRID(t *testing.T) {
-	d := newDesk(t)
+	d := newTestAPI(t)
 	first := d.do("POST", "/dbs", `{"id":"first"}`).want(201).str("_rid")
 	d.do("POST", "/dbs", `{"id":"`+first+`"}`).want(201)
 	if got := d.do("GET", "/dbs/"+first, "").want(200).str("id"); got != first {
@@ -41,7 +42,7 @@ func TestNameBeatsRID(t *testing.T) {
 }
 
 func TestSmallFeedsPage(t *testing.T) {
-	d := newDesk(t)
+	d := newTestAPI(t)
 	for i := range 7 {
 		d.do("POST", "/dbs", fmt.Sprintf(`{"id":"d%d"}`, i)).want(201)
 	}
@@ -81,5 +82,6 @@ func TestSmallFeedsPage(t *testing.T) {
 }
 
 func TestNameThatIsNoString(t *testing.T) {
-	newDesk(t).do("POST", "/dbs", `{"id":7}`).want(400).says("The input name '7' is invalid. Ensure to provide a unique non-empty string less than '255' characters. The id has to be a string")
+	newTestAPI(t).do("POST", "/dbs", `{"id":7}`).want(400).says("The input name '7' is invalid. Ensure to provide a " +
+		"unique non-empty string less than '255' characters. The id must be a string")
 }

@@ -11,14 +11,16 @@ import (
 )
 
 var (
-	errNoIndexing = fault.New(fault.Invalid, "Indexing mode value cannot be 'none' when 'defaultTtl' is specified in the collection. "+
-		"Use the mode consistent and exclude the path /* to expire items without indexing them.")
-	errTTLProperty = fault.New(fault.Invalid, "The property 'ttlPropertyPath' cannot be specified without 'defaultTtl'. Set defaultTtl as well.")
-	errAnalytical  = fault.New(fault.Invalid, "The input analyticalStorageTtl is invalid. Leave it out, set it to -1, or to a number of seconds that is not below a positive defaultTtl.")
+	errNoIndexing = fault.New(fault.Invalid,
+		"Indexing mode value cannot be 'none' when 'defaultTtl' is specified in the collection. "+
+			"Use the mode consistent and exclude the path /* to expire items without indexing them.")
+	errTTLProperty = fault.New(fault.Invalid,
+		"The property 'ttlPropertyPath' cannot be specified without 'defaultTtl'. Set defaultTtl as well.")
+	errAnalytical = fault.New(fault.Invalid, "The input analyticalStorageTtl is invalid. Leave it out, set it to -1, "+
+		"or to a number of seconds that is not below a positive defaultTtl.")
 )
 
-// define makes a container's definition of a request's body: every policy
-// checked, defaults filled in, unknown members left out.
+// define parses a container's definition: it checks every policy, fills in defaults and drops unknown members.
 func define(d doc.Doc) (catalog.Definition, error) {
 	def := catalog.Definition{}
 	var err error
@@ -35,7 +37,7 @@ func define(d doc.Doc) (catalog.Definition, error) {
 	return def, nil
 }
 
-// echo keeps a checked member of the definition.
+// echo keeps a checked member, to be returned with the definition.
 func echo(def *catalog.Definition, name string, v doc.Value) { def.Echo = doc.With(def.Echo, name, v) }
 
 func defineIndexing(def *catalog.Definition, d doc.Doc) error {
@@ -60,7 +62,7 @@ var partitionShape = object(
 	property{"systemKey", boolean, false},
 )
 
-// partitionVersion takes 1 or 2, and V1 or V2 as the SDK for Java writes them.
+// partitionVersion accepts 1 or 2, and V1 or V2 as the Java SDK writes them.
 func partitionVersion(at string, v doc.Value) (doc.Value, error) {
 	switch name, _ := doc.AsString(v); name {
 	case "V1":
@@ -71,9 +73,8 @@ func partitionVersion(at string, v doc.Value) (doc.Value, error) {
 	return whole(1, 2)(at, v)
 }
 
-// definePartition reads the partition key. Two or three paths are
-// hierarchical even where the kind is missing, as azcosmos sends it; no partition key at all
-// makes the fixed container of old clients.
+// definePartition parses the partition key. Two or three paths make a hierarchical key even without a kind, which
+// azcosmos omits. A definition without any partition key makes a fixed container, as old clients do.
 func definePartition(def *catalog.Definition, d doc.Doc) error {
 	v := doc.Lookup(d, "partitionKey")
 	if !present(d, "partitionKey") {
@@ -91,8 +92,8 @@ func definePartition(def *catalog.Definition, d doc.Doc) error {
 	return nil
 }
 
-// echoKey is a partition key as it is shown: the kind always, the version
-// where it was given or has no choice, systemKey only when it is true.
+// echoKey is a partition key as answers show it: always with a kind, with a version if one was sent or the key is
+// hierarchical, and with systemKey only if it is true.
 func echoKey(p catalog.PartitionKey, key doc.Doc) doc.Value {
 	kind := textOf(key, "kind")
 	if kind == "" {
@@ -131,21 +132,21 @@ func partitionKey(key doc.Doc) (catalog.PartitionKey, error) {
 	}
 	for i, path := range p.Paths {
 		if slices.Contains(p.Paths[:i], path) {
-			return p, misshapen("partitionKey.paths", "different paths")
+			return p, invalidProperty("partitionKey.paths", "different paths")
 		}
 	}
 	switch {
 	case len(p.Paths) > 1 && !p.Multi:
-		return p, misshapen("partitionKey.kind", "MultiHash when there is more than one path")
+		return p, invalidProperty("partitionKey.kind", "MultiHash when there is more than one path")
 	case p.Multi && versioned && version != 2:
-		return p, misshapen("partitionKey.version", "2 for the kind MultiHash")
+		return p, invalidProperty("partitionKey.version", "2 for the kind MultiHash")
 	case p.Multi:
 		p.Version = 2
 	}
 	return p, nil
 }
 
-// defineLifetime reads defaultTtl and what depends on it.
+// defineLifetime parses defaultTtl and ttlPropertyPath, which depends on it.
 func defineLifetime(def *catalog.Definition, d doc.Doc) (err error) {
 	if def.TTL, err = expiry.ParseDefault(doc.Lookup(d, "defaultTtl")); err != nil {
 		return err
@@ -166,7 +167,7 @@ func defineLifetime(def *catalog.Definition, d doc.Doc) (err error) {
 	return defineAnalytical(def, d)
 }
 
-// defineAnalytical checks analyticalStorageTtl (L-11), which is echoed and does nothing.
+// defineAnalytical checks analyticalStorageTtl (L-11), which is returned but has no effect.
 func defineAnalytical(def *catalog.Definition, d doc.Doc) error {
 	if !present(d, "analyticalStorageTtl") {
 		return nil
@@ -198,7 +199,7 @@ func defineUnique(def *catalog.Definition, d doc.Doc) error {
 	return nil
 }
 
-// definePolicies keeps the policies that have no part in how documents are stored.
+// definePolicies checks the policies that do not affect how documents are stored.
 func definePolicies(def *catalog.Definition, d doc.Doc) error {
 	for _, p := range []struct {
 		name     string
@@ -228,13 +229,15 @@ func definePolicies(def *catalog.Definition, d doc.Doc) error {
 }
 
 var (
-	errOtherPartition = fault.New(fault.Invalid, "The partition key of a container cannot be changed. Send the definition that was read, or create another container.")
-	errOtherConflict  = fault.New(fault.Invalid, "The conflict resolution policy of a container cannot be changed. Send the one that was read, or leave it out.")
-	errOtherName      = fault.New(fault.Invalid, "The id in the request's path and the one in its body are not the same. A container cannot be renamed.")
+	errOtherPartition = fault.New(fault.Invalid, "The partition key of a container cannot be changed. Send the "+
+		"definition that was read, or create another container.")
+	errOtherConflict = fault.New(fault.Invalid, "The conflict resolution policy of a container cannot be changed. "+
+		"Send the one that was read, or leave it out.")
+	errOtherName = fault.New(fault.Invalid,
+		"The id in the request's path and the one in its body are not the same. A container cannot be renamed.")
 )
 
-// redefine checks a new definition against the present one: what is fixed at
-// creation has to come back as it is.
+// redefine checks a new definition against the current one: whatever is fixed at creation must not change.
 func redefine(st *catalog.State, d doc.Doc) (catalog.Definition, error) {
 	if isMongo(st) {
 		return redefineMongo(st, d)

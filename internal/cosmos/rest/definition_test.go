@@ -25,12 +25,18 @@ func TestDefineEchoes(t *testing.T) {
 				`"partitionKey":{"paths":["/pk"],"kind":"Hash"},` +
 				`"conflictResolutionPolicy":{"mode":"LastWriterWins","conflictResolutionPath":"/_ts","conflictResolutionProcedure":""},` +
 				`"geospatialConfig":{"type":"Geography"}}`},
-		{"no partition key", `{"id":"c"}`, `"partitionKey":{"paths":["/_partitionKey"],"kind":"Hash","systemKey":true}`},
-		{"kind is told", `{"id":"c","partitionKey":{"paths":["/pk"]}}`, `"partitionKey":{"paths":["/pk"],"kind":"Hash"}`},
-		{"version is kept", `{"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}}`, `"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}`},
-		{"hierarchical without kind", `{"id":"c","partitionKey":{"paths":["/a","/b","/c"]}}`, `"partitionKey":{"paths":["/a","/b","/c"],"kind":"MultiHash","version":2}`},
-		{"unknown members are left out", `{"id":"c",` + pk + `,"nonsense":1,"indexingPolicy":{"nonsense":2}}`, `{"indexingPolicy":{"indexingMode":"consistent","automatic":true,`},
-		{"lazy is consistent", `{"id":"c",` + pk + `,"indexingPolicy":{"indexingMode":"Lazy"}}`, `"indexingMode":"consistent"`},
+		{"no partition key", `{"id":"c"}`,
+			`"partitionKey":{"paths":["/_partitionKey"],"kind":"Hash","systemKey":true}`},
+		{"kind is told", `{"id":"c","partitionKey":{"paths":["/pk"]}}`,
+			`"partitionKey":{"paths":["/pk"],"kind":"Hash"}`},
+		{"version is kept", `{"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}}`,
+			`"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}`},
+		{"hierarchical without kind", `{"id":"c","partitionKey":{"paths":["/a","/b","/c"]}}`,
+			`"partitionKey":{"paths":["/a","/b","/c"],"kind":"MultiHash","version":2}`},
+		{"unknown members are left out", `{"id":"c",` + pk + `,"nonsense":1,"indexingPolicy":{"nonsense":2}}`,
+			`{"indexingPolicy":{"indexingMode":"consistent","automatic":true,`},
+		{"lazy is consistent", `{"id":"c",` + pk + `,"indexingPolicy":{"indexingMode":"Lazy"}}`,
+			`"indexingMode":"consistent"`},
 		{"no indexing", `{"id":"c",` + pk + `,"indexingPolicy":{"indexingMode":"none","automatic":false}}`,
 			`"indexingPolicy":{"indexingMode":"none","automatic":false,"includedPaths":[],"excludedPaths":[]}`},
 		{"_etag is left out", `{"id":"c",` + pk + `,"indexingPolicy":{"includedPaths":[{"path":"/a/?"}],"excludedPaths":[{"path":"/*"}]}}`,
@@ -42,14 +48,20 @@ func TestDefineEchoes(t *testing.T) {
 		// Azure/azure-cosmos-dotnet-v3: CosmosContainerTests.cs, ContainerMigrationTest and ContainerContractTest.
 		{"old index kinds", `{"id":"c",` + pk + `,"indexingPolicy":{"includedPaths":[{"path":"/*","indexes":[{"kind":"Range","dataType":"Number","precision":-1}]}]}}`,
 			`"includedPaths":[{"path":"/*"}],`},
-		{"one spatial type stands for all", `{"id":"c",` + pk + `,"indexingPolicy":{"spatialIndexes":[{"path":"/a/*","types":["linestring"],"boundingBox":{"xmin":0,"ymin":0,"xmax":1,"ymax":1}}]}}`,
+		{"one spatial type stands for all",
+			`{"id":"c",` + pk + `,"indexingPolicy":{"spatialIndexes":[{"path":"/a/*","types":["linestring"],"boundingBox":{"xmin":0,"ymin":0,"xmax":1,"ymax":1}}]}}`,
 			`"spatialIndexes":[{"path":"/a/*","types":["Point","LineString","Polygon","MultiPolygon"],"boundingBox":{"xmin":0,"ymin":0,"xmax":1,"ymax":1}}]`},
-		{"composite and special indexes", `{"id":"c",` + pk + `,"indexingPolicy":{"compositeIndexes":[[{"path":"/a","order":"ascending"},{"path":"/b","order":"descending"}]],` +
-			`"spatialIndexes":[{"path":"/p/?","types":["Point"]}],"vectorIndexes":[{"path":"/v","type":"diskANN"}],"fullTextIndexes":[{"path":"/t"}]}}`,
+		{"composite and special indexes",
+			`{"id":"c",` + pk + `,"indexingPolicy":{"compositeIndexes":[[{"path":"/a","order":"ascending"},` +
+				`{"path":"/b","order":"descending"}]],` +
+				`"spatialIndexes":[{"path":"/p/?","types":["Point"]}],"vectorIndexes":[{"path":"/v","type":"diskANN"}],"fullTextIndexes":[{"path":"/t"}]}}`,
 			`"compositeIndexes":[[{"path":"/a","order":"ascending"},{"path":"/b","order":"descending"}]],"spatialIndexes":[{"path":"/p/?","types":["Point","LineString","Polygon","MultiPolygon"]}],"vectorIndexes":[{"path":"/v","type":"diskANN"}],"fullTextIndexes":[{"path":"/t"}]`},
-		{"unique keys", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/a","/b/c"]}]}}`, `"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/a","/b/c"]}]}`},
-		{"a version by its name", `{"id":"c","partitionKey":{"paths":["/a","/b"],"kind":"MultiHash","version":"V2"}}`, `"partitionKey":{"paths":["/a","/b"],"kind":"MultiHash","version":2}`},
-		{"no unique keys", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{"uniqueKeys":[]}}`, `"uniqueKeyPolicy":{"uniqueKeys":[]}`},
+		{"unique keys", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/a","/b/c"]}]}}`,
+			`"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/a","/b/c"]}]}`},
+		{"a version by its name", `{"id":"c","partitionKey":{"paths":["/a","/b"],"kind":"MultiHash","version":"V2"}}`,
+			`"partitionKey":{"paths":["/a","/b"],"kind":"MultiHash","version":2}`},
+		{"no unique keys", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{"uniqueKeys":[]}}`,
+			`"uniqueKeyPolicy":{"uniqueKeys":[]}`},
 		{"a policy without unique keys", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{}}`, `"uniqueKeyPolicy":{}`},
 		{"custom conflicts", `{"id":"c",` + pk + `,"conflictResolutionPolicy":{"mode":"custom"}}`,
 			`"conflictResolutionPolicy":{"mode":"Custom","conflictResolutionPath":"","conflictResolutionProcedure":""}`},
@@ -83,7 +95,8 @@ func TestDefineEchoes(t *testing.T) {
 func TestDefineRefuses(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"no id", `{` + pk + `}`, "required properties - 'id; '"},
-		{"id that is a number", `{"id":1,` + pk + `}`, "The input name '1' is invalid. Ensure to provide a unique non-empty string less than '255' characters. The id has to be a string"},
+		{"id that is a number", `{"id":1,` + pk + `}`, "The input name '1' is invalid. Ensure to provide a unique " +
+			"non-empty string less than '255' characters. The id must be a string"},
 		{"id with a slash", `{"id":"a/b",` + pk + `}`, "The input name 'a/b' is invalid"},
 		{"id with a space at its end", `{"id":"a ",` + pk + `}`, "invalid"},
 		{"id of 256 characters", `{"id":"` + strings.Repeat("é", 256) + `",` + pk + `}`, "invalid"},
@@ -93,34 +106,55 @@ func TestDefineRefuses(t *testing.T) {
 		{"path without a slash", `{"id":"c","partitionKey":{"paths":["a"]}}`, "partitionKey.paths[0]"},
 		{"path into arrays", `{"id":"c","partitionKey":{"paths":["/a/[]"]}}`, "partitionKey.paths[0]"},
 		{"two paths as hash", `{"id":"c","partitionKey":{"paths":["/a","/b"],"kind":"Hash"}}`, "MultiHash"},
-		{"old version of hierarchical", `{"id":"c","partitionKey":{"paths":["/a","/b"],"kind":"MultiHash","version":1}}`, "partitionKey.version"},
+		{"old version of hierarchical",
+			`{"id":"c","partitionKey":{"paths":["/a","/b"],"kind":"MultiHash","version":1}}`, "partitionKey.version"},
 		{"version 3", `{"id":"c","partitionKey":{"paths":["/a"],"version":3}}`, "partitionKey.version"},
 		{"unknown kind", `{"id":"c","partitionKey":{"paths":["/a"],"kind":"Magic"}}`, "partitionKey.kind"},
 		{"partition key that is a string", `{"id":"c","partitionKey":"/a"}`, "'partitionKey' must be an object"},
 		{"default of 0", `{"id":"c",` + pk + `,"defaultTtl":0}`, "The input defaultTtl '0' is invalid."},
 		{"default as text", `{"id":"c",` + pk + `,"defaultTtl":"5"}`, "defaultTtl"},
-		{"default without index", `{"id":"c",` + pk + `,"defaultTtl":-1,"indexingPolicy":{"indexingMode":"none","automatic":false}}`, "Indexing mode value cannot be 'none' when 'defaultTtl' is specified in the collection"},
+		{"default without index",
+			`{"id":"c",` + pk + `,"defaultTtl":-1,"indexingPolicy":{"indexingMode":"none","automatic":false}}`,
+			"Indexing mode value cannot be 'none' when 'defaultTtl' is specified in the collection"},
 		{"property without default", `{"id":"c",` + pk + `,"ttlPropertyPath":"/a"}`, "ttlPropertyPath"},
-		{"property that is no path", `{"id":"c",` + pk + `,"defaultTtl":1,"ttlPropertyPath":"/a/*"}`, "ttlPropertyPath"},
-		{"analytical below default", `{"id":"c",` + pk + `,"defaultTtl":10,"analyticalStorageTtl":9}`, "analyticalStorageTtl"},
+		{"property that is no path", `{"id":"c",` + pk + `,"defaultTtl":1,"ttlPropertyPath":"/a/*"}`,
+			"ttlPropertyPath"},
+		{"analytical below default", `{"id":"c",` + pk + `,"defaultTtl":10,"analyticalStorageTtl":9}`,
+			"analyticalStorageTtl"},
 		{"analytical without default", `{"id":"c",` + pk + `,"analyticalStorageTtl":9}`, "analyticalStorageTtl"},
 		{"analytical fraction", `{"id":"c",` + pk + `,"analyticalStorageTtl":1.5}`, "analyticalStorageTtl"},
-		{"root in no set", `{"id":"c",` + pk + `,"indexingPolicy":{"includedPaths":[{"path":"/a/?"}]}}`, "special mandatory indexing path"},
-		{"index path without an end", `{"id":"c",` + pk + `,"indexingPolicy":{"includedPaths":[{"path":"/a"}]}}`, "includedPaths[0].path"},
-		{"none and automatic", `{"id":"c",` + pk + `,"indexingPolicy":{"indexingMode":"none","automatic":true}}`, "automatic"},
-		{"composite of one", `{"id":"c",` + pk + `,"indexingPolicy":{"compositeIndexes":[[{"path":"/a"}]]}}`, "compositeIndexes[0]"},
-		{"composite order", `{"id":"c",` + pk + `,"indexingPolicy":{"compositeIndexes":[[{"path":"/a","order":"up"},{"path":"/b"}]]}}`, "order"},
-		{"an unknown kind of old index", `{"id":"c",` + pk + `,"indexingPolicy":{"includedPaths":[{"path":"/*","indexes":[{"kind":"Magic"}]}]}}`, "includedPaths[0].indexes[0].kind"},
-		{"spatial index without types", `{"id":"c",` + pk + `,"indexingPolicy":{"spatialIndexes":[{"path":"/a/*"}]}}`, "The spatial data types array cannot be empty. Assign at least one spatial type for the 'types' array for the path '/a/*'"},
-		{"spatial index with no types", `{"id":"c",` + pk + `,"indexingPolicy":{"spatialIndexes":[{"path":"/a/*","types":[]}]}}`, "The spatial data types array cannot be empty."},
+		{"root in no set", `{"id":"c",` + pk + `,"indexingPolicy":{"includedPaths":[{"path":"/a/?"}]}}`,
+			"special mandatory indexing path"},
+		{"index path without an end", `{"id":"c",` + pk + `,"indexingPolicy":{"includedPaths":[{"path":"/a"}]}}`,
+			"includedPaths[0].path"},
+		{"none and automatic", `{"id":"c",` + pk + `,"indexingPolicy":{"indexingMode":"none","automatic":true}}`,
+			"automatic"},
+		{"composite of one", `{"id":"c",` + pk + `,"indexingPolicy":{"compositeIndexes":[[{"path":"/a"}]]}}`,
+			"compositeIndexes[0]"},
+		{"composite order", `{"id":"c",` + pk + `,"indexingPolicy":{"compositeIndexes":[[{"path":"/a","order":"up"},` +
+			`{"path":"/b"}]]}}`, "order"},
+		{"an unknown kind of old index",
+			`{"id":"c",` + pk + `,"indexingPolicy":{"includedPaths":[{"path":"/*","indexes":[{"kind":"Magic"}]}]}}`,
+			"includedPaths[0].indexes[0].kind"},
+		{"spatial index without types", `{"id":"c",` + pk + `,"indexingPolicy":{"spatialIndexes":[{"path":"/a/*"}]}}`,
+			"The spatial data types array cannot be empty. Assign at least one spatial type for the 'types' array for " +
+				"the path '/a/*'"},
+		{"spatial index with no types",
+			`{"id":"c",` + pk + `,"indexingPolicy":{"spatialIndexes":[{"path":"/a/*","types":[]}]}}`,
+			"The spatial data types array cannot be empty."},
 		{"eleven unique keys", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{"uniqueKeys":[` + strings.Repeat(`{"paths":["/a"]},`, 10) + `{"paths":["/a"]}]}}`, "uniqueKeys"},
-		{"unique key without paths", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{"uniqueKeys":[{"paths":[]}]}}`, "uniqueKeys[0].paths"},
-		{"computed id", `{"id":"c",` + pk + `,"computedProperties":[{"name":"id","query":"SELECT VALUE 1 FROM c"}]}`, "computed property"},
-		{"computed twice", `{"id":"c",` + pk + `,"computedProperties":[{"name":"a","query":"SELECT VALUE 1 FROM c"},{"name":"a","query":"SELECT VALUE 1 FROM c"}]}`, "computed property"},
-		{"computed star", `{"id":"c",` + pk + `,"computedProperties":[{"name":"a","query":"SELECT * FROM c"}]}`, "SELECT VALUE"},
+		{"unique key without paths", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{"uniqueKeys":[{"paths":[]}]}}`,
+			"uniqueKeys[0].paths"},
+		{"computed id", `{"id":"c",` + pk + `,"computedProperties":[{"name":"id","query":"SELECT VALUE 1 FROM c"}]}`,
+			"computed property"},
+		{"computed twice", `{"id":"c",` + pk + `,"computedProperties":[{"name":"a","query":"SELECT VALUE 1 FROM c"},` +
+			`{"name":"a","query":"SELECT VALUE 1 FROM c"}]}`, "computed property"},
+		{"computed star", `{"id":"c",` + pk + `,"computedProperties":[{"name":"a","query":"SELECT * FROM c"}]}`,
+			"SELECT VALUE"},
 		{"vector of no size", `{"id":"c",` + pk + `,"vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float32","dimensions":0,"distanceFunction":"cosine"}]}}`, "dimensions"},
 		{"geometry of clay", `{"id":"c",` + pk + `,"geospatialConfig":{"type":"Clay"}}`, "geospatialConfig.type"},
-		{"conflict mode", `{"id":"c",` + pk + `,"conflictResolutionPolicy":{"mode":"War"}}`, "conflictResolutionPolicy.mode"},
+		{"conflict mode", `{"id":"c",` + pk + `,"conflictResolutionPolicy":{"mode":"War"}}`,
+			"conflictResolutionPolicy.mode"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := define(parse(t, c.in))
@@ -145,7 +179,8 @@ func TestRedefine(t *testing.T) {
 		{"other version", `{"id":"c","partitionKey":{"paths":["/pk"],"version":2},"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]}]}}`, fault.Invalid},
 		{"no partition key", `{"id":"c","uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]}]}}`, fault.Invalid},
 		{"no unique keys", `{"id":"c",` + pk + `}`, fault.Forbidden},
-		{"other unique keys", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/v"]}]}}`, fault.Forbidden},
+		{"other unique keys", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/v"]}]}}`,
+			fault.Forbidden},
 		{"other conflicts", body + `,"conflictResolutionPolicy":{"mode":"Custom"}}`, fault.Invalid},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -154,7 +189,8 @@ func TestRedefine(t *testing.T) {
 			}
 		})
 	}
-	got, err := redefine(st, parse(t, body+`,"defaultTtl":5,"ttlPropertyPath":"/a","indexingPolicy":{"excludedPaths":[{"path":"/*"}]}}`))
+	got, err := redefine(st, parse(t, body+
+		`,"defaultTtl":5,"ttlPropertyPath":"/a","indexingPolicy":{"excludedPaths":[{"path":"/*"}]}}`))
 	must(t, err)
 	if got.TTL != 5 || got.TTLProperty != "/a" || got.Indexing.Excluded[0] != "/*" || len(got.Indexing.Included) != 0 {
 		t.Errorf("got %+v", got)

@@ -8,25 +8,27 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// An enumeration is a request header whose value is one of some words, in any case, or the number of one, as
-// the service reads them: Azure/azure-cosmos-dotnet-v3: Microsoft.Azure.Cosmos/src/direct/TransportSerialization.cs.
+// An enumeration is a request header with a fixed set of words, in any letter case. The service also accepts the
+// index of a word: Azure/azure-cosmos-dotnet-v3: Microsoft.Azure.Cosmos/src/direct/TransportSerialization.cs.
 type enumeration struct {
 	header requestHeader
 	name   string
 	words  []string
 }
 
-// enumerations are those that have no other effect than to be checked.
+// enumerations are headers that are checked and have no other effect.
 var enumerations = []enumeration{
 	{"X-Ms-Indexing-Directive", "IndexingDirective", []string{"Default", "Include", "Exclude"}},
-	{"X-Ms-Documentdb-Content-Serialization-Format", "ContentSerializationFormat", []string{"JsonText", "CosmosBinary", "HybridRow"}},
-	{"X-Ms-Read-Key-Type", "ReadFeedKeyType", []string{"ResourceId", "EffectivePartitionKey", "EffectivePartitionKeyRange"}},
+	{"X-Ms-Documentdb-Content-Serialization-Format", "ContentSerializationFormat", []string{"JsonText",
+		"CosmosBinary", "HybridRow"}},
+	{"X-Ms-Read-Key-Type", "ReadFeedKeyType", []string{"ResourceId", "EffectivePartitionKey",
+		"EffectivePartitionKeyRange"}},
 	{"X-Ms-Cosmos-Priority-Level", "PriorityLevel", []string{"High", "Low"}},
 	{"X-Ms-Enumeration-Direction", "EnumerationDirection", []string{"Forward"}}, // feeds go forward only
 }
 
-// checkWords refuses a word that a header does not know.
-func (e *exchange) checkWords() error {
+// checkEnumerations rejects headers with an unknown word.
+func (e *exchange) checkEnumerations() error {
 	for i := range enumerations {
 		x := &enumerations[i]
 		text := strings.TrimSpace(e.given(x.header))

@@ -16,18 +16,19 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// speakers are the folders whose errors the API hands to clients, from this one.
-var speakers = []string{".", "../pattern", "../script", "../sql/syntax", "../sql/function", "../sql/plan", "../sql/exec", "../../catalog", "../../store", "../../expiry", "../../kv/pebble"}
+// speakers are the packages whose errors reach clients, relative to this one.
+var speakers = []string{".", "../pattern", "../script", "../sql/syntax", "../sql/function", "../sql/plan",
+	"../sql/exec", "../../catalog", "../../store", "../../expiry", "../../kv/pebble"}
 
-// makers are the functions that make an error of a text, and which argument the text is.
+// makers are the functions that create an error, with the index of the argument that is its text.
 var makers = map[string]int{
-	"fault.New": 1, "fault.Wrap": 2, "refused": 1, "syntax.Wrong": 2, "Wrong": 2, "c.wrong": 2,
+	"fault.New": 1, "fault.Wrap": 2, "gatewayFault": 1, "syntax.Wrong": 2, "Wrong": 2, "c.wrong": 2,
 }
 
-// A spoken text is what some source makes an error of.
+// A spoken text is the text of an error in the sources.
 type spoken struct{ kind, text, at string }
 
-// spokenTexts are the texts of all errors in the sources, with … for what is filled in.
+// spokenTexts returns the texts of all errors in the sources, with … for arguments.
 func spokenTexts(t *testing.T) (list []spoken) {
 	t.Helper()
 	set := token.NewFileSet()
@@ -118,12 +119,13 @@ func literalText(e ast.Expr, constants map[string]string) (string, bool) {
 
 var verbsOfFormat = regexp.MustCompile(`%[sdvqT]`)
 
-// blanks puts … for the verbs of a format.
+// blanks replaces the verbs of a format with ….
 func blanks(format string) string {
 	return strings.ReplaceAll(verbsOfFormat.ReplaceAllString(format, "…"), "%%", "%")
 }
 
-// elsewhere are files whose errors no client of this API sees: they open the data, or serve MongoDB alone.
+// elsewhere are files whose errors never reach a client of this API: they open the database, or belong to the MongoDB
+// API.
 var elsewhere = []string{
 	"catalog/catalog.go", "catalog/named.go", "store/build.go", "store/snapshottransaction.go", "store/log.go",
 	"store/named.go", "store/visit.go", "store/wildcard.go", "kv/pebble/open.go", "kv/pebble/load.go",
@@ -134,11 +136,11 @@ var unseen = []string{"the query has mistakes", "The document has no valid id", 
 	"The resource does not exist", "The database or container does not exist", "A resource of this name exists already", "The resource has changed",
 	"The document does not exist", "A document with this id exists already", "The document has another version",
 	"The document has another partition key than the operation", "The position is not one of this selection",
-	"An indexed path is ambiguous in the document", "A life span is -1 or a whole number of seconds from 1 to …"}
+	"An indexed path is ambiguous in the document", "A life span is -1 or a whole number of seconds from 1 to …", "a document has several entries in the index"}
 
 var sentenceEnd = regexp.MustCompile(`\.(\s|$)`)
 
-// firstSentence is a text up to the end of its first sentence, which "e.g." is not.
+// firstSentence returns a text up to the end of its first sentence. The period of "e.g." is not the end.
 func firstSentence(text string) string {
 	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {
 		if !strings.HasSuffix(text[:at[0]], "e.g") {
@@ -148,7 +150,7 @@ func firstSentence(text string) string {
 	return text
 }
 
-// The page has every text that a source makes an error of, and the sources every text of the page.
+// Every error text of the sources is on the page, and every text of the page is in a source.
 func TestSourcesSayWhatThePageSays(t *testing.T) {
 	tables := errorTables(t)
 	listed := map[string]bool{}
@@ -165,7 +167,8 @@ func TestSourcesSayWhatThePageSays(t *testing.T) {
 	}
 	for _, s := range spokenTexts(t) {
 		text := firstSentence(s.text)
-		if s.kind == "Internal" || s.kind == "Corrupt" || strings.Trim(text, "… ") == "" || slices.Contains(unseen, text) ||
+		if s.kind == "Internal" || s.kind == "Corrupt" || strings.Trim(text, "… ") == "" || slices.Contains(unseen,
+			text) ||
 			slices.ContainsFunc(elsewhere, func(file string) bool { return strings.Contains(s.at, file) }) {
 			continue
 		}
@@ -174,7 +177,8 @@ func TestSourcesSayWhatThePageSays(t *testing.T) {
 		}
 		listed[text] = true
 		if want, ok := refused[text]; ok && want != refusedWith(s.kind) {
-			t.Errorf("%s: %s says that this is refused with %s, not %s: %s", s.at, errorPage, want, refusedWith(s.kind), text)
+			t.Errorf("%s: %s says that this is refused with %s, not %s: %s", s.at, errorPage, want,
+				refusedWith(s.kind), text)
 		}
 	}
 	for text, spoken := range listed {
@@ -184,8 +188,8 @@ func TestSourcesSayWhatThePageSays(t *testing.T) {
 	}
 }
 
-// refusedWith is the status of the kind of fault with that name, with its substatus if it has one. Mistakes in queries
-// have codes in the place of kinds.
+// refusedWith is the status, and substatus if there is one, of the fault kind with that name. Mistakes in queries
+// have a code instead of a kind.
 func refusedWith(name string) string {
 	for k := range fault.Kinds() {
 		if strings.EqualFold(strings.ReplaceAll(k.String(), " ", ""), name) {

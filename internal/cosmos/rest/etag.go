@@ -7,16 +7,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// neverVersion is the version of an ETag that no resource ever has.
+// neverVersion is a version that no resource ever has. It stands for an ETag that mayfly did not issue.
 var neverVersion = &store.Version{Sequence: 1<<64 - 1, Stamp: -1}
 
-// etagLen is the length of an ETag with its quotes.
+// etagLen is the length of an ETag including its quotes.
 const etagLen = 38
 
-// appendETag writes the quoted ETag of a version in the service's form:
-// `"6201c25e-0000-0100-0000-6ac9ff4d0000"`, where the last group is the stamp
-// in hex and four zeros. The sequence lies in the first two groups; what does
-// not fit there goes into the zeros, so that parseETag finds every version again.
+// appendETag appends the quoted ETag of a version in the service's form: `"6201c25e-0000-0100-0000-6ac9ff4d0000"`, in
+// which the last group is the timestamp in hex and four zeros. The low bits of the sequence number are in the first
+// two groups and its high bits replace the four zeros, so that parseETag restores every version.
 func appendETag(dst []byte, v store.Version) []byte {
 	seq, stamp := v.Sequence, uint64(v.Stamp)
 	dst = append(dst, '"')
@@ -38,9 +37,8 @@ func appendHex(dst []byte, n uint64, digits int) []byte {
 	return dst
 }
 
-// parseETag reads the value of If-Match or If-None-Match: quoted or not, weak
-// or not. `*` is store.AnyVersion, "" is nil (no condition), and what is no ETag of
-// ours is a version that nothing has.
+// parseETag parses the value of If-Match or If-None-Match, quoted or not, weak or not. `*` is store.AnyVersion, "" is
+// nil (no condition), and an ETag that mayfly did not issue is a version that nothing has.
 func parseETag(text string) *store.Version {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "W/")
 	switch text {

@@ -14,17 +14,17 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// An outcome is what a kind of fault looks like to a client of this dialect.
+// An outcome is how a kind of fault is reported to a client.
 type outcome struct {
 	status    int
 	code      string
 	substatus int // 0 is not sent
 }
 
-// outcomes is the only place that knows which HTTP status a fault becomes.
-// Substatuses: 4001 tells a row with a number that JSON cannot write, 1001 a partition key mismatch, 1003 that the owner
-// is missing and not the item, 1110 a patch condition, 3200 that the request may come again soon. SDKs retry for long on 404/1002, 403/3, 403/1008
-// and 410, so none of them is here; on 449 they retry at once, and on 429 after x-ms-retry-after-ms, which is meant.
+// outcomes is the only place that maps faults to HTTP statuses. Substatuses: 4001 is a row with a number that JSON
+// cannot represent, 1001 a partition key mismatch, 1003 a missing owner (not a missing item), 1110 a false patch
+// condition, 3200 a request that may soon be repeated. SDKs retry for a long time on 404/1002, 403/3, 403/1008 and
+// 410, so none of these is used. They retry at once on 449, and after x-ms-retry-after-ms on 429, as intended.
 var outcomes = map[fault.Kind]outcome{
 	fault.Internal:          {http.StatusInternalServerError, "InternalServerError", 0},
 	fault.Invalid:           {http.StatusBadRequest, "BadRequest", 0},
@@ -48,17 +48,17 @@ var outcomes = map[fault.Kind]outcome{
 	fault.Busy:              {http.StatusTooManyRequests, "TooManyRequests", 3200},
 }
 
-// statusRetryWith is the service's own status for a write that met another one.
+// statusRetryWith is the service's own status for a write that conflicted with another one.
 const statusRetryWith = 449
 
-// sdkName ends every error message, as SDKs show it.
+// sdkName is at the end of every error message, as SDKs show it.
 const sdkName = "Microsoft.Azure.Documents.Common/2.14.0"
 
-// classify gives a kind to errors of rooms that know none: text that doc could
-// not read, an edit that it could not make, a client that went away.
+// classify gives a kind to errors of packages that do not use faults: documents that cannot be parsed or edited, and
+// contexts of clients that have gone away.
 func classify(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return fault.Wrap(fault.Timeout, err, "The request was given up before it was done.")
+		return fault.Wrap(fault.Timeout, err, "The request was cancelled before it was done.")
 	}
 	if d, ok := errors.AsType[*doc.Error](err); ok && fault.KindOf(err) == fault.Internal {
 		if d.TooLarge {
@@ -69,7 +69,7 @@ func classify(err error) error {
 	return inServiceTexts(err)
 }
 
-// translate finds what err looks like to a client.
+// translate returns how err is reported to a client.
 func translate(err error) outcome {
 	o := outcomes[fault.KindOf(err)]
 	if c, ok := errors.AsType[coded](err); ok {
@@ -80,32 +80,32 @@ func translate(err error) outcome {
 	return o
 }
 
-// errorStatus is the status and substatus of an error inside a larger answer (a batch entry).
+// errorStatus is the status and substatus of an error inside a larger answer, such as a batch entry.
 func errorStatus(err error) (status, substatus int) {
 	o := translate(classify(err))
 	return o.status, o.substatus
 }
 
-// A gatewayError is one that the service's gateway would report by itself,
-// in a shorter form than what it passes on from a backend.
+// A gatewayError is an error that the service's gateway reports itself, in a shorter form than errors of a backend.
 type gatewayError struct{ error }
 
 func (e gatewayError) Unwrap() error { return e.error }
 
 // refused makes a gatewayError.
-func refused(kind fault.Kind, format string, args ...any) error {
+func gatewayFault(kind fault.Kind, format string, args ...any) error {
 	return gatewayError{fault.New(kind, format, args...)}
 }
 
-// fail writes the answer of a failed exchange into e.reply and returns its
-// status. What no room has classified is logged and told to nobody.
+// fail writes the error into e.reply and returns its status. An error without a kind is logged, and the client learns
+// nothing about it.
 func (e *exchange) fail(err error) int {
 	err = classify(err)
 	o := translate(err)
 	message := fault.Message(err)
 	if o.status == http.StatusInternalServerError {
-		e.door.log.Error("request failed", "activity", e.activityID(), "method", e.Method, "path", loggedPath(e.URL.Path), "error", err)
-		message = "An internal error occurred. The log of the server tells more under this activity id."
+		e.api.log.Error("request failed", "activity", e.activityID(), "method", e.Method, "path",
+			loggedPath(e.URL.Path), "error", err)
+		message = "An internal error occurred. The server's log has details under this activity id."
 	}
 	e.reply = e.reply[:0]
 	if o.substatus != 0 {
@@ -116,7 +116,7 @@ func (e *exchange) fail(err error) int {
 	}
 	if o.status != http.StatusNotModified {
 		e.reply = appendError(e.reply, o.code, e.explain(err, message))
-		if u, ok := errors.AsType[unserved](err); ok {
+		if u, ok := errors.AsType[clientMergeError](err); ok {
 			e.reply = doc.AppendJSONString(append(e.reply[:len(e.reply)-1], `,"additionalErrorInfo":`...), u.plan)
 			e.reply = append(e.reply, '}')
 		}
@@ -124,28 +124,31 @@ func (e *exchange) fail(err error) int {
 	return o.status
 }
 
-// explain puts a message into the form of the service.
+// explain formats a message as the service does.
 func (e *exchange) explain(err error, message string) string {
 	if wrong, ok := errors.AsType[*syntax.Error](err); ok {
-		err, message = errQuery, mistakes(wrong)
+		err, message = errQuery, queryErrors(wrong)
 	}
 	if _, ok := errors.AsType[gatewayError](err); ok || gatewayKinds[fault.KindOf(err)] {
 		return fmt.Sprintf("%s\r\nActivityId: %s, %s", message, e.activityID(), sdkName)
 	}
-	return fmt.Sprintf("Message: {\"Errors\":[%s]}\r\nActivityId: %s, Request URI: %s, RequestStats: \r\nResourceType: %s, OperationType: %s\r\n, SDK: %s",
-		doc.AppendJSONString(nil, message), e.activityID(), clip(e.URL.EscapedPath()), e.resourceType(), e.operationType(), sdkName)
+	return fmt.Sprintf("Message: {\"Errors\":[%s]}\r\nActivityId: %s, Request URI: %s, RequestStats: "+
+		"\r\nResourceType: %s, OperationType: %s\r\n, SDK: %s",
+		doc.AppendJSONString(nil, message), e.activityID(), clip(e.URL.EscapedPath()), e.resourceType(),
+		e.operationType(), sdkName)
 }
 
-// errQuery stands for any query with mistakes: the gateway finds them.
+// errQuery replaces every query error in explain: the service's gateway reports those itself.
 var errQuery = gatewayError{fault.New(fault.Invalid, "the query has mistakes")}
 
-// gatewayKinds never reach a backend of the service.
+// gatewayKinds are reported by the service's gateway, because such requests never reach a backend.
 var gatewayKinds = map[fault.Kind]bool{
 	fault.Internal: true, fault.Corrupt: true, fault.Unauthorized: true,
-	fault.MethodNotAllowed: true, fault.Unsupported: true, fault.Timeout: true, fault.Unavailable: true, fault.OutOfSpace: true, fault.Busy: true,
+	fault.MethodNotAllowed: true, fault.Unsupported: true, fault.Timeout: true, fault.Unavailable: true,
+	fault.OutOfSpace: true, fault.Busy: true,
 }
 
-// appendError writes `{"code":…,"message":…}`: the body of every error.
+// appendError appends `{"code":…,"message":…}`, the body of every error.
 func appendError(dst []byte, code, message string) []byte {
 	dst = append(dst, `{"code":"`...)
 	dst = append(dst, code...)
@@ -154,7 +157,7 @@ func appendError(dst []byte, code, message string) []byte {
 	return append(dst, '}')
 }
 
-// panicked makes an error of what a handler panicked with.
+// panicked makes an error from the value of a panic.
 func panicked(p any) error {
 	return fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 }

@@ -29,17 +29,17 @@ func TestEveryKindHasAnOutcome(t *testing.T) {
 	}
 }
 
-// answering makes an exchange that fails with err, and what the client sees.
-func answering(t *testing.T, d *desk, run handler) answer {
+// answering sends a request to a handler that runs run, and returns what the client sees.
+func answering(t *testing.T, d *testAPI, run handler) answer {
 	t.Helper()
 	old := routes
 	defer func() { routes = old }()
-	routes = grow([]route{{http.MethodGet, "dbs", run}})
+	routes = buildRoutes([]route{{http.MethodGet, "dbs", run}})
 	return d.do("GET", "/dbs", "")
 }
 
 func TestErrorBodies(t *testing.T) {
-	d := newDesk(t)
+	d := newTestAPI(t)
 	secret := errors.New("secret: /var/lib/data is full")
 	for _, c := range []struct {
 		name      string
@@ -50,19 +50,27 @@ func TestErrorBodies(t *testing.T) {
 		message   string
 	}{
 		{"unclassified", secret, 500, "", "InternalServerError", "An internal error occurred"},
-		{"corrupt", fault.Wrap(fault.Corrupt, secret, "key 17 of container 3"), 500, "", "InternalServerError", "An internal error occurred"},
-		{"not found", fault.New(fault.NotFound, "Entity"), 404, "", "NotFound", `Message: {"Errors":["Entity"]}` + "\r\nActivityId: "},
+		{"corrupt", fault.Wrap(fault.Corrupt, secret, "key 17 of container 3"), 500, "", "InternalServerError",
+			"An internal error occurred"},
+		{"not found", fault.New(fault.NotFound, "Entity"), 404, "", "NotFound",
+			`Message: {"Errors":["Entity"]}` + "\r\nActivityId: "},
 		{"no owner", fault.New(fault.OwnerNotFound, "Owner"), 404, "1003", "NotFound", "Owner"},
-		{"cause", fault.Wrap(fault.Invalid, secret, "Bad \"thing\""), 400, "", "BadRequest", `{"Errors":["Bad \"thing\""]}`},
+		{"cause", fault.Wrap(fault.Invalid, secret, "Bad \"thing\""), 400, "", "BadRequest",
+			`{"Errors":["Bad \"thing\""]}`},
 		{"partition", fault.New(fault.PartitionMismatch, "pk"), 400, "1001", "BadRequest", "pk"},
 		{"patch condition", fault.New(fault.PatchCondition, "no"), 412, "1110", "PreconditionFailed", "no"},
 		{"race", fault.New(fault.Conflict, "again"), 449, "", "RetryWith", "again"},
-		{"gateway", refused(fault.Invalid, "Request url is invalid"), 400, "", "BadRequest", "Request url is invalid\r\nActivityId: "},
-		{"coded", fmt.Errorf("wrapped: %w", coded{fault.New(fault.Invalid, "rid"), 1024}), 400, "1024", "BadRequest", "rid"},
-		{"not finite", fmt.Errorf("wrapped: %w", exec.ErrNotFinite), 400, "4001", "BadRequest", "cannot be represented in JSON"},
-		{"client gone", fmt.Errorf("scan: %w", context.Canceled), 408, "", "RequestTimeout", "given up"},
-		{"text that is no JSON", &doc.Error{Message: "A brace was expected"}, 400, "", "BadRequest", "A brace was expected"},
-		{"large text", &doc.Error{Message: "Too many bytes.", TooLarge: true}, 413, "", "RequestEntityTooLarge", "Request size is too large"},
+		{"gateway", gatewayFault(fault.Invalid, "Request url is invalid"), 400, "", "BadRequest",
+			"Request url is invalid\r\nActivityId: "},
+		{"coded", fmt.Errorf("wrapped: %w", coded{fault.New(fault.Invalid, "rid"), 1024}), 400, "1024", "BadRequest",
+			"rid"},
+		{"not finite", fmt.Errorf("wrapped: %w", exec.ErrNotFinite), 400, "4001", "BadRequest",
+			"cannot be represented in JSON"},
+		{"client gone", fmt.Errorf("scan: %w", context.Canceled), 408, "", "RequestTimeout", "cancelled"},
+		{"text that is no JSON", &doc.Error{Message: "A brace was expected"}, 400, "", "BadRequest",
+			"A brace was expected"},
+		{"large text", &doc.Error{Message: "Too many bytes.", TooLarge: true}, 413, "", "RequestEntityTooLarge",
+			"Request size is too large"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := answering(t, d, func(e *exchange) (int, error) {
@@ -75,7 +83,8 @@ func TestErrorBodies(t *testing.T) {
 			if !strings.Contains(a.str("message"), c.message) || strings.Contains(a.text, "secret") {
 				t.Errorf("the message is %q", a.str("message"))
 			}
-			if !strings.Contains(a.str("message"), "ActivityId: "+a.header.Get("x-ms-activity-id")) || !strings.HasSuffix(a.str("message"), sdkName) {
+			if !strings.Contains(a.str("message"), "ActivityId: "+a.header.Get("x-ms-activity-id")) ||
+				!strings.HasSuffix(a.str("message"), sdkName) {
 				t.Errorf("the message ends in another form: %q", a.str("message"))
 			}
 		})
@@ -86,14 +95,14 @@ func TestErrorBodies(t *testing.T) {
 }
 
 func TestNotModifiedHasNoBody(t *testing.T) {
-	a := answering(t, newDesk(t), func(*exchange) (int, error) { return 0, errNotModified }).want(304)
+	a := answering(t, newTestAPI(t), func(*exchange) (int, error) { return 0, errNotModified }).want(304)
 	if a.text != "" || a.header.Get("Content-Type") != "" {
 		t.Errorf("body %q, headers %v", a.text, a.header)
 	}
 }
 
 func TestPanicBecomes500(t *testing.T) {
-	d := newDesk(t)
+	d := newTestAPI(t)
 	a := answering(t, d, func(*exchange) (int, error) { panic("secret") }).want(500)
 	if strings.Contains(a.text, "secret") || !strings.Contains(d.log.String(), "panic: secret") {
 		t.Errorf("body %s, log %s", a.text, d.log)

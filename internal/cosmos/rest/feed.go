@@ -10,15 +10,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// maxPage is about how many bytes of items one page of a feed has. It has one
-// item at least, however large.
+// maxPage is roughly the largest size of a page of a feed in bytes. A page always has at least one item, however
+// large.
 const maxPage = 4 << 20
 
-// maxEPK limits an effective partition key in a header, in characters.
+// maxEPK is the longest effective partition key in a header, in characters.
 const maxEPK = 1024
 
-// listItems reads the items of a container, or of a part of it, in order of
-// creation, page by page; with an A-IM header, its changes.
+// listItems answers one page of the items of a container, or of a part of it, in order of creation. With an A-IM
+// header it answers the change feed instead.
 func listItems(e *exchange) (status int, err error) {
 	v, err := e.enterItems()
 	if err != nil {
@@ -50,15 +50,15 @@ func (e *exchange) page(v catalog.View, scope access.Scope, after access.Positio
 	e.openFeed(containerRID(v.Container), "Documents")
 	var last access.Position
 	rows := 0
-	for d, err := range e.door.store.Scan(e.Context(), v, access.Access{Of: scope, After: after}) {
+	for d, err := range e.api.store.Scan(e.Context(), v, access.Access{Of: scope, After: after}) {
 		if err != nil {
 			return err
 		}
 		if rows == 0 {
-			if err := e.makeRoom(shown(d.Body)); err != nil {
+			if err := e.growReply(shown(d.Body)); err != nil {
 				return err
 			}
-		} else if rows == size || len(e.reply) >= maxPage || e.makeRoom(shown(d.Body)) != nil {
+		} else if rows == size || len(e.reply) >= maxPage || e.growReply(shown(d.Body)) != nil {
 			e.set(outContinuation, continuation(v.Container, scope, last))
 			break
 		}
@@ -101,19 +101,19 @@ func feedScope(e *exchange, st *catalog.State) (access.Scope, error) {
 	return span, nil
 }
 
-// parseEPK reads an effective partition key, "" being the end of the range that it
-// bounds.
+// parseEPK parses an effective partition key. "" leaves its end of the range open.
 func parseEPK(text string) ([]byte, error) {
 	epk, err := hex.DecodeString(text)
 	if err != nil || len(text) > maxEPK {
-		return nil, fault.New(fault.Invalid, "The effective partition key '%s' is invalid. It is an even number of hexadecimal digits, "+
-			"at most %d.", clip(text), maxEPK)
+		return nil, fault.New(fault.Invalid,
+			"The effective partition key '%s' is invalid. Send an even number of hexadecimal digits, "+
+				"at most %d.", clip(text), maxEPK)
 	}
 	return epk, nil
 }
 
-// checkRangeID refuses partition key ranges that a container does not have: each
-// has the one with the id 0. Clients may put the container's RID before it.
+// checkRangeID rejects partition key ranges that the container does not have: each container has exactly one, with
+// the id 0. Clients may put the container's RID and a comma before the id.
 func checkRangeID(e *exchange) error {
 	text := strings.TrimSpace(e.given(hRangeID))
 	id := text
@@ -124,18 +124,19 @@ func checkRangeID(e *exchange) error {
 		id = strings.TrimSpace(rest)
 	}
 	if id != "" && id != "0" {
-		return fault.New(fault.Invalid, "x-ms-documentdb-partitionkeyrangeid header contains invalid value '%s'. A container has one range, with the id 0.", clip(text))
+		return fault.New(fault.Invalid, "x-ms-documentdb-partitionkeyrangeid header contains invalid value '%s'. A "+
+			"container has one range, with the id 0.", clip(text))
 	}
 	return nil
 }
 
-// deletePartition deletes all items of the partition that the header names.
+// deletePartition deletes all items of the partition named in the header.
 func deletePartition(e *exchange) (status int, err error) {
 	v, partition, err := e.enterItem()
 	if err != nil {
 		return 0, err
 	}
-	count, err := e.door.store.DeletePartition(e.Context(), v.Container, v.Now, partition)
+	count, err := e.api.store.DeletePartition(e.Context(), v.Container, v.Now, partition)
 	if err != nil {
 		return 0, err
 	}

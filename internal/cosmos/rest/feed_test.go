@@ -23,7 +23,7 @@ func ids(a answer) string {
 }
 
 // fill creates items 0 … n-1, in partitions a and b by turns.
-func (d *desk) fill(n int) {
+func (d *testAPI) fill(n int) {
 	d.t.Helper()
 	for i := range n {
 		pk := string(rune('a' + i%2))
@@ -80,7 +80,8 @@ func TestFeedRefusals(t *testing.T) {
 		{"token of another feed", []string{"x-ms-continuation", other, hPK, `["a"]`}, "Invalid Continuation Token"},
 		{"two keys", []string{hPK, `["a","b"]`}, "more components"},
 		{"unknown range", []string{"x-ms-documentdb-partitionkeyrangeid", "7"}, "header contains invalid value '7'"},
-		{"range of another container", []string{"x-ms-documentdb-partitionkeyrangeid", "AQAAAIAAAAk=,0"}, "does not match"},
+		{"range of another container", []string{"x-ms-documentdb-partitionkeyrangeid", "AQAAAIAAAAk=,0"},
+			"does not match"},
 		{"odd EPK", []string{"x-ms-start-epk", "0"}, "effective partition key"},
 		{"EPK no hex", []string{"x-ms-end-epk", "xy"}, "effective partition key"},
 		{"long EPK", []string{"x-ms-end-epk", strings.Repeat("0", maxEPK+2)}, "effective partition key"},
@@ -94,7 +95,7 @@ func TestFeedRefusals(t *testing.T) {
 }
 
 // pages reads a feed page by page, calling between after each of them.
-func (d *desk) pages(between func(), headers ...string) (all string) {
+func (d *testAPI) pages(between func(), headers ...string) (all string) {
 	d.t.Helper()
 	token := ""
 	for range 100 {
@@ -140,9 +141,8 @@ func TestFeedPages(t *testing.T) {
 	}
 }
 
-// TestFeedWhileExpiring checks that pages neither lose nor repeat items when
-// others expire, are written and are deleted between them (A-19), and that a
-// page never ends in a continuation to nothing.
+// TestFeedWhileExpiring checks that pages neither lose nor repeat items when other items expire, are written or are
+// deleted between them (A-19), and that a continuation token never leads to an empty page.
 func TestFeedWhileExpiring(t *testing.T) {
 	d := newItems(t, `"defaultTtl":-1`)
 	for i := range 8 {
@@ -165,7 +165,7 @@ func TestFeedWhileExpiring(t *testing.T) {
 			d.advance(10 * time.Second) // 7 is gone
 		}
 	}, "x-ms-max-item-count", "2")
-	if want := "0 1|2 4|5 6|"; got != want { // the item after 6 died behind the page that saw it coming
+	if want := "0 1|2 4|5 6|"; got != want { // the item after 6 expired after the page that read ahead to it
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got := d.pages(nil, "x-ms-max-item-count", "3"); got != "0 2 6" {
@@ -189,7 +189,8 @@ func TestFeedByPrefix(t *testing.T) {
 	d.define("c", `"partitionKey":{"paths":["/x","/y","/z"],"kind":"MultiHash","version":2}`)
 	for i, key := range []string{`["a","b","c"]`, `["a","b","d"]`, `["a","e","c"]`, `["b","b","c"]`} {
 		parts := strings.Split(strings.Trim(key, "[]"), ",")
-		d.do("POST", documents, fmt.Sprintf(`{"id":"%d","x":%s,"y":%s,"z":%s}`, i, parts[0], parts[1], parts[2]), hPK, key).want(201)
+		d.do("POST", documents, fmt.Sprintf(`{"id":"%d","x":%s,"y":%s,"z":%s}`, i, parts[0], parts[1], parts[2]), hPK,
+			key).want(201)
 	}
 	for _, tt := range []struct {
 		key   string
@@ -213,12 +214,11 @@ func TestFeedByPrefix(t *testing.T) {
 	}
 }
 
-// TestFeedBySpan cuts a container in two at every partition and finds each
-// item on one side.
+// TestFeedBySpan splits a container in two at every partition and finds each item on one side.
 func TestFeedBySpan(t *testing.T) {
 	d := newItems(t)
 	d.fill(6)
-	c, err := d.door.catalog.ContainerByID(1)
+	c, err := d.api.catalog.ContainerByID(1)
 	must(t, err)
 	for _, pk := range []string{"a", "b"} {
 		parts, err := parsePartitionKey(`["` + pk + `"]`)
@@ -226,14 +226,17 @@ func TestFeedBySpan(t *testing.T) {
 		cut := fmt.Sprintf("%X", store.EffectivePartitionKey(c.State(), parts))
 		for _, change := range [][]string{nil, {"A-IM", "Incremental Feed"}} {
 			total := 0
-			for _, span := range [][]string{{"x-ms-start-epk", "", "x-ms-end-epk", cut}, {"x-ms-start-epk", cut, "x-ms-end-epk", "FF"}} {
-				a := d.do("GET", documents, "", append(append(span, change...), "x-ms-read-key-type", "EffectivePartitionKeyRange")...)
+			for _, span := range [][]string{{"x-ms-start-epk", "", "x-ms-end-epk", cut}, {"x-ms-start-epk", cut,
+				"x-ms-end-epk", "FF"}} {
+				a := d.do("GET", documents, "", append(append(span, change...), "x-ms-read-key-type",
+					"EffectivePartitionKeyRange")...)
 				if a.status == 304 {
 					continue
 				}
 				found := ids(a)
 				total += len(strings.Fields(found))
-				if inside := strings.Contains(found, map[string]string{"a": "0", "b": "1"}[pk]); inside != (span[1] == cut) {
+				if inside := strings.Contains(found, map[string]string{"a": "0",
+					"b": "1"}[pk]); inside != (span[1] == cut) {
 					t.Errorf("partition %s: [%s,%s) has %s", pk, span[1], span[3], found)
 				}
 			}

@@ -10,8 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// A grant is what the credentials of a request allow: everything, or what one
-// permission covers.
+// A grant is what the credentials of a request allow: everything, or the resource of one permission.
 type grant struct {
 	whole     bool // master key or AAD
 	write     bool // permissionMode All
@@ -20,31 +19,31 @@ type grant struct {
 	limited   bool        // to that partition
 }
 
-// A scope is the resource of a permission: a database, a container, or one
-// thing in a container.
+// A scope is the resource of a permission: a database, a container, or one resource in a container.
 type scope struct {
 	database  *catalog.Database
 	container *catalog.Container // nil: the whole database
-	kind      string             // path segment of the thing, "" for the whole container
+	kind      string             // path segment of the resource's type, "" for the whole container
 	name      string
 	number    uint64 // of the item, when the permission names it by its RID
 }
 
-var errForbidden = refused(fault.Forbidden, "Insufficient permissions provided in the authorization header for the corresponding request. Please retry with another authorization header.")
+var errForbidden = gatewayFault(fault.Forbidden, "Insufficient permissions provided in the authorization header for "+
+	"the corresponding request. Please retry with another authorization header.")
 
-// admit decides whether the request is within the grant. Whoever holds a
-// resource token may also read the account and the metadata of its container, because SDKs
-// have to; never may it touch users, permissions or offers, nor alter the
-// database around its scope.
-func (g *grant) admit(e *exchange) error {
+// admit checks that the request is within the grant. A resource token may also read the account and the metadata of
+// its container, because SDKs need them. It may never use users, permissions or offers, nor change the database
+// around its scope.
+func (g *grant) authorize(e *exchange) error {
 	if g.whole || g.allows(e) {
 		return nil
 	}
 	return errForbidden
 }
 
-// hide keeps the holder of a resource token from learning what exists elsewhere.
-func (g *grant) hide(missing error) error {
+// hide replaces a not-found error with errForbidden, so that a resource token does not reveal what exists outside its
+// scope.
+func (g *grant) hideMissing(missing error) error {
 	if g.whole {
 		return missing
 	}
@@ -81,16 +80,15 @@ func (g *grant) inContainer(e *exchange, reads bool) bool {
 	case s.kind != "" && (kind != s.kind || e.path.count != 6):
 		return false
 	case s.kind != "" && s.kind != "docs" && e.name != s.name:
-		return false // which item a path means is known to its handler, see admitItem
+		return false // items are checked by their handler, see admitItem
 	case g.limited:
 		return kind == "docs" && g.inPartition(e)
 	}
 	return true
 }
 
-// inPartition reports whether the request names the grant's partition, or one
-// below it. A document that lies elsewhere is refused by the item handlers,
-// since it does not fit the header.
+// inPartition reports whether the request names the grant's partition, or one below it. Documents outside
+// that partition are rejected by the item handlers, because they do not match the header.
 func (g *grant) inPartition(e *exchange) bool {
 	parts, err := parsePartitionKey(e.given(hPartitionKey))
 	if err != nil || len(parts) < len(g.partition) {
@@ -104,10 +102,10 @@ func (g *grant) inPartition(e *exchange) bool {
 	return true
 }
 
-// admitItem decides whether a request may touch the item with that key and id, when the grant
-// is for one item only. Items have two names, an id and a RID, and the permission may have
-// been given by the one and used by the other, so what counts is the item they lead to.
-func (g *grant) admitItem(e *exchange, v catalog.View, key store.Key, id string) error {
+// authorizeItem checks that a request may use the item with that key and id, when the grant is for a single item. An
+// item can be addressed by id and by RID, and the permission may use one and the request the other, so the check
+// compares the items and not the names.
+func (g *grant) authorizeItem(e *exchange, v catalog.View, key store.Key, id string) error {
 	switch s := &g.scope; {
 	case s.kind != "docs":
 		return nil
@@ -118,23 +116,23 @@ func (g *grant) admitItem(e *exchange, v catalog.View, key store.Key, id string)
 		return nil
 	}
 	var number uint64
-	err := e.door.store.Read(e.Context(), v, key, func(d store.Document) error {
+	err := e.api.store.Read(e.Context(), v, key, func(d store.Document) error {
 		number = d.Number
 		return nil
 	})
 	switch {
 	case fault.KindOf(err) == fault.NotFound && e.byRID && e.name == g.scope.name:
-		return errNoItem // the item of the permission, which is gone
+		return errNoItem // the permission's own item no longer exists
 	case fault.KindOf(err) == fault.NotFound, err == nil && number != g.scope.number:
 		return errForbidden
 	}
 	return err
 }
 
-// parseScope reads a resource link of names or RIDs, with or without slashes
-// at its ends: dbs/d, dbs/d/colls/c, or dbs/d/colls/c/docs/i and alike. It fails with fault.NotFound when the
-// database or the container is not there; the database of an absent container is in the scope.
-func (d *Door) parseScope(link string) (s scope, err error) {
+// parseScope parses a resource link of names or RIDs, with or without leading and trailing slashes: dbs/d,
+// dbs/d/colls/c, or dbs/d/colls/c/docs/i and the like. It fails with fault.NotFound if the database or the container
+// does not exist. If only the container is missing, the scope still has its database.
+func (a *API) parseScope(link string) (s scope, err error) {
 	var p path
 	if err := p.splitLink(link); err != nil {
 		return s, errScope
@@ -145,11 +143,11 @@ func (d *Door) parseScope(link string) (s scope, err error) {
 	if p.count > 4 && !slices.Contains(scopes, p.segment[4]) {
 		return s, errScope
 	}
-	if s.database, err = d.findDatabase(p.segment[1]); err != nil || p.count == 2 {
+	if s.database, err = a.findDatabase(p.segment[1]); err != nil || p.count == 2 {
 		return s, err
 	}
 	var byRID bool
-	if s.container, byRID, err = d.findContainer(s.database, p.segment[3]); err != nil || p.count == 4 {
+	if s.container, byRID, err = a.findContainer(s.database, p.segment[3]); err != nil || p.count == 4 {
 		return s, err
 	}
 	s.kind, s.name = p.segment[4], p.segment[5]
@@ -159,7 +157,8 @@ func (d *Door) parseScope(link string) (s scope, err error) {
 	return s, nil
 }
 
-// scopes are the path segments of what a permission may be for in a container.
+// scopes are the path segments of the resource types in a container that a permission can be for.
 var scopes = []string{"docs", "sprocs", "triggers", "udfs"}
 
-var errScope = fault.New(fault.Invalid, "The resource of a permission is invalid. Give the link of a database, a container or something in a container, such as dbs/d/colls/c.")
+var errScope = fault.New(fault.Invalid, "The resource of a permission is invalid. Give the link of a database, a "+
+	"container or something in a container, such as dbs/d/colls/c.")

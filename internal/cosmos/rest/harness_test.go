@@ -26,23 +26,23 @@ import (
 // testKey is the public key of the emulator.
 const testKey = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="
 
-// A desk is a door over a real stack in memory, with a clock that tests move.
-type desk struct {
+// A testAPI is an API over a real stack in memory, with a virtual clock.
+type testAPI struct {
 	t     testing.TB
-	door  *Door
+	api   *API
 	clock *clock.Virtual
 	log   *bytes.Buffer
 }
 
-// deskStart is what the clock of a new desk shows.
-var deskStart = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+// testStart is the initial time of a testAPI.
+var testStart = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func newDesk(t testing.TB, change ...func(*Options)) *desk {
+func newTestAPI(t testing.TB, change ...func(*Options)) *testAPI {
 	t.Helper()
-	return newDeskOn(t, memory.New(), change...)
+	return newTestAPIOn(t, memory.New(), change...)
 }
 
-func newDeskOn(t testing.TB, engine kv.Engine, change ...func(*Options)) *desk {
+func newTestAPIOn(t testing.TB, engine kv.Engine, change ...func(*Options)) *testAPI {
 	t.Helper()
 	ctx := context.Background()
 	cat, err := catalog.Open(ctx, engine, nil)
@@ -53,12 +53,13 @@ func newDeskOn(t testing.TB, engine kv.Engine, change ...func(*Options)) *desk {
 		must(t, st.Close())
 		must(t, engine.Close())
 	})
-	d := &desk{t: t, clock: clock.NewVirtual(deskStart), log: new(bytes.Buffer)}
-	o := Options{Catalog: cat, Store: st, Clock: d.clock, Key: testKey, Logger: slog.New(slog.NewTextHandler(d.log, nil))}
+	d := &testAPI{t: t, clock: clock.NewVirtual(testStart), log: new(bytes.Buffer)}
+	o := Options{Catalog: cat, Store: st, Clock: d.clock, Key: testKey, Logger: slog.New(slog.NewTextHandler(d.log,
+		nil))}
 	for _, f := range change {
 		f(&o)
 	}
-	d.door, err = New(o)
+	d.api, err = New(o)
 	must(t, err)
 	return d
 }
@@ -70,7 +71,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// An answer is what came back.
+// An answer is the response to a request.
 type answer struct {
 	t      testing.TB
 	status int
@@ -79,8 +80,8 @@ type answer struct {
 	body   map[string]any
 }
 
-// do sends a signed request. Headers are pairs of name and value; "" as body is none.
-func (d *desk) do(method, target, body string, headers ...string) answer {
+// do sends a signed request. Headers are pairs of name and value; an empty body is no body.
+func (d *testAPI) do(method, target, body string, headers ...string) answer {
 	d.t.Helper()
 	r := newRequest(method, target, body, headers...)
 	if r.Header.Get("Authorization") == "" {
@@ -101,21 +102,20 @@ func newRequest(method, target, body string, headers ...string) *http.Request {
 	return r
 }
 
-func (d *desk) send(r *http.Request) answer {
+func (d *testAPI) send(r *http.Request) answer {
 	d.t.Helper()
 	w := httptest.NewRecorder()
-	d.door.ServeHTTP(w, r)
+	d.api.ServeHTTP(w, r)
 	a := answer{t: d.t, status: w.Code, header: received(d.t, w.Header()), text: w.Body.String()}
 	if a.text != "" && strings.HasPrefix(a.header.Get("Content-Type"), "application/json") && a.text[0] == '{' {
 		if err := json.Unmarshal(w.Body.Bytes(), &a.body); err != nil {
-			d.t.Fatalf("%s %s: the body is no JSON: %v\n%s", r.Method, r.URL, err, a.text)
+			d.t.Fatalf("%s %s: the body is not JSON: %v\n%s", r.Method, r.URL, err, a.text)
 		}
 	}
 	return a
 }
 
-// received is the header of an answer as net/http's client gives it to a program. No
-// name may be there in two spellings.
+// received is the header of an answer as net/http's client shows it. No name may occur in two spellings.
 func received(t testing.TB, sent http.Header) http.Header {
 	t.Helper()
 	h := make(http.Header, len(sent))
@@ -129,7 +129,7 @@ func received(t testing.TB, sent http.Header) http.Header {
 	return h
 }
 
-// want fails the test when the status is another one.
+// want fails the test unless the status is as given.
 func (a answer) want(status int) answer {
 	a.t.Helper()
 	if a.status != status {
@@ -138,7 +138,7 @@ func (a answer) want(status int) answer {
 	return a
 }
 
-// says fails the test when the body does not hold text.
+// says fails the test unless the body contains text.
 func (a answer) says(text string) answer {
 	a.t.Helper()
 	if !strings.Contains(a.text, text) {
@@ -190,8 +190,7 @@ func signLink(r *http.Request, kind, link string) {
 	r.Header.Set("Authorization", masterToken(testKey, r.Method, kind, link, date))
 }
 
-// masterToken is written down from the public description of the protocol,
-// apart from the code under test.
+// masterToken is an independent implementation from the public description of the protocol.
 func masterToken(key, verb, kind, link, date string) string {
 	raw, err := base64.StdEncoding.DecodeString(key)
 	if err != nil {

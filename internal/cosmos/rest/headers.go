@@ -1,7 +1,7 @@
 package rest
 
-// A requestHeader is the name of a header in a request, in the form that
-// net/http stores it under, so that reading one is a plain map access.
+// A requestHeader is the name of a request header in the canonical form of net/http, so that reading it is a plain
+// map access.
 type requestHeader string
 
 // Headers that clients send.
@@ -51,14 +51,12 @@ const (
 	hXDate           requestHeader = "X-Ms-Date"
 )
 
-// An answerHeader is the name of a header in an answer, spelled as the service
-// sends it: some clients look names up in a plain dictionary, where another
-// case is another name. It goes into the header map as it is, so http.Header's Get, Set
-// and Del do not find it; use the methods of exchange.
+// An answerHeader is the name of a header in an answer, spelled as the service sends it: some clients look names up
+// in a case-sensitive dictionary. It goes into the header map unchanged, so http.Header's Get, Set and Del do not
+// find it; use the methods of exchange.
 type answerHeader string
 
-// Headers that answers have. Those that net/http looks at itself must have its form, which
-// is also the service's.
+// Headers of answers. Those that net/http reads itself must be in canonical form, which is also the service's form.
 const (
 	outActivityID         answerHeader = "x-ms-activity-id"
 	outAllowHeaders       answerHeader = "Access-Control-Allow-Headers"
@@ -103,7 +101,7 @@ const (
 	outVary               answerHeader = "Vary"
 )
 
-// Values of headers that are the same in every answer.
+// Header values that are the same in every answer.
 var (
 	valueJSON          = []string{"application/json"}
 	valueGateway       = []string{"version=2.14.0"}
@@ -116,7 +114,7 @@ var (
 	valueClose         = []string{"close"}
 )
 
-// given is a request header's first value, "" if absent.
+// given is the first value of a request header, or "" if it is absent.
 func (e *exchange) given(name requestHeader) string {
 	if v := e.Header[string(name)]; len(v) > 0 {
 		return v[0]
@@ -127,7 +125,7 @@ func (e *exchange) given(name requestHeader) string {
 // set sets a header of the answer.
 func (e *exchange) set(name answerHeader, value string) { e.put(name, []string{value}) }
 
-// put is set for a value that is ready as a list, which is not altered.
+// put is set for a prepared value, which must not be modified afterwards.
 func (e *exchange) put(name answerHeader, values []string) { e.header[string(name)] = values }
 
 // unset removes a header of the answer.

@@ -15,8 +15,7 @@ const (
 	maxCompositePaths   = 8
 )
 
-// everything is the path of all properties, etagPath the one that the service
-// leaves out of every index by itself.
+// everything is the path of all properties. etagPath is the path that the service excludes from every index.
 const (
 	everything = "/*"
 	etagPath   = `/"_etag"/?`
@@ -56,8 +55,8 @@ var includedShape = object(
 	)), false},
 )
 
-// includedPath drops the kinds of index that old clients name: every path has the same index, and the service
-// shows none since version 2018-09-17 of its API.
+// includedPath drops the index kinds that old clients send: every path has the same kind of index, and the service
+// has not returned kinds since API version 2018-09-17.
 func includedPath(at string, v doc.Value) (doc.Value, error) {
 	v, err := includedShape(at, v)
 	if err != nil {
@@ -78,7 +77,7 @@ var spatialShape = object(
 	), false},
 )
 
-// spatialIndex names all types where a client names some: the service indexes all or none.
+// spatialIndex expands a list of spatial types to all types, because the service indexes all of them or none.
 func spatialIndex(at string, v doc.Value) (doc.Value, error) {
 	v, err := spatialShape(at, v)
 	if err != nil {
@@ -87,7 +86,8 @@ func spatialIndex(at string, v doc.Value) (doc.Value, error) {
 	d, _ := doc.AsDoc(v)
 	path := textOf(d, "path")
 	if len(elements(d, "types")) == 0 {
-		return v, fault.New(fault.Invalid, "The spatial data types array cannot be empty. Assign at least one spatial type for the 'types' array for the path '%s'.", clip(path))
+		return v, fault.New(fault.Invalid, "The spatial data types array cannot be empty. Assign at least one spatial "+
+			"type for the 'types' array for the path '%s'.", clip(path))
 	}
 	var types []doc.Value
 	for _, name := range spatialTypes {
@@ -101,12 +101,13 @@ func spatialIndex(at string, v doc.Value) (doc.Value, error) {
 }
 
 var (
-	errNoRoot = fault.New(fault.Invalid, "The special mandatory indexing path \"/\" is not provided in any of the path type sets. Please provide this path in one of the sets.")
-	errAuto   = fault.New(fault.Invalid, "The indexing mode 'none' cannot be used when 'automatic' is true. Set automatic to false.")
+	errNoRoot = fault.New(fault.Invalid, "The special mandatory indexing path \"/\" is not provided in any of the "+
+		"path type sets. Please provide this path in one of the sets.")
+	errAuto = fault.New(fault.Invalid,
+		"The indexing mode 'none' cannot be used when 'automatic' is true. Set automatic to false.")
 )
 
-// indexingPolicy checks a policy and fills in the defaults. Lazy is taken and
-// means consistent (A-23).
+// indexingPolicy checks a policy and fills in the defaults. Lazy is accepted and treated as consistent (A-23).
 func indexingPolicy(at string, v doc.Value) (doc.Value, error) {
 	v, err := indexingShape(at, v)
 	if err != nil {
@@ -138,8 +139,8 @@ func modeOf(d doc.Doc) string {
 	return "consistent"
 }
 
-// addPaths adds included and excluded paths. One of them must name the root;
-// the service adds it where a client says nothing about inclusion, and always leaves _etag out.
+// addPaths adds included and excluded paths. One of them must be the root. The service includes the root if the
+// client includes nothing, and always excludes _etag.
 func addPaths(kept, d doc.Doc, none bool) (doc.Doc, error) {
 	included, excluded := elements(d, "includedPaths"), elements(d, "excludedPaths")
 	if !none {
@@ -165,7 +166,7 @@ func names(paths []doc.Value, path string) bool {
 	return slices.Contains(pathsOf(paths), path)
 }
 
-// pathsOf is the `path` of each object.
+// pathsOf is the member `path` of each object.
 func pathsOf(objects []doc.Value) (paths []string) {
 	for _, o := range objects {
 		d, _ := doc.AsDoc(o)
@@ -178,7 +179,7 @@ func pathObject(path string) doc.Value {
 	return doc.Object(doc.With(nil, "path", doc.String(path)))
 }
 
-// indexingOf is a checked policy as the catalog keeps it.
+// indexingOf converts a checked policy to the catalog's form.
 func indexingOf(d doc.Doc) catalog.Indexing {
 	x := catalog.Indexing{
 		None:     textOf(d, "indexingMode") == "none",
@@ -189,7 +190,8 @@ func indexingOf(d doc.Doc) catalog.Indexing {
 		var columns []catalog.CompositePath
 		for column := range doc.Elements(index) {
 			c, _ := doc.AsDoc(column)
-			columns = append(columns, catalog.CompositePath{Path: textOf(c, "path"), Descending: textOf(c, "order") == "descending"})
+			columns = append(columns, catalog.CompositePath{Path: textOf(c, "path"), Descending: textOf(c,
+				"order") == "descending"})
 		}
 		x.Composite = append(x.Composite, columns)
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// whileTicking calls f while the clock moves on by a second at each call of tick.
-func (d *desk) whileTicking(tick func(), f func()) {
+// whileTicking calls f while each call of tick advances the clock by a second.
+func (d *testAPI) whileTicking(tick func(), f func()) {
 	d.t.Helper()
 	done, through := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -33,8 +33,8 @@ func (d *desk) whileTicking(tick func(), f func()) {
 
 const spin = `const spin = (seconds) => { const end = Date.now() + 1000 * seconds; while (Date.now() < end); };`
 
-// What a script writes is as old as its commit, not as its beginning: else a lifetime of
-// three seconds could be over before the client knows of the item.
+// The TTL of items that a script writes begins at the commit, not when the script begins. Otherwise a TTL of three
+// seconds could be over before the client knows of the item.
 func TestProcedureWritesAtTheInstantOfItsEnd(t *testing.T) {
 	d, _ := withContainer(t, `,"defaultTtl":-1`)
 	var a answer
@@ -53,13 +53,15 @@ func TestProcedureWritesAtTheInstantOfItsEnd(t *testing.T) {
 	}
 }
 
-// A document that expires between a script's look at it and the commit, and somebody
-// was told so, has the script begin anew.
+// If a document expires between a script's read and the commit, and another request has seen that, the script runs
+// again.
 func TestProcedureWhoseDocumentExpires(t *testing.T) {
 	for _, c := range []struct{ name, look string }{
 		{"read", `__.readDocument(__.getAltLink() + "/docs/short", (err) => then(err ? err.number : 200))`},
-		{"selected", `__.queryDocuments(__.getSelfLink(), "SELECT * FROM c WHERE c.id = 'short'", (err, found) => then(found.length ? 200 : 404))`},
-		{"replaced", `__.replaceDocument(__.getAltLink() + "/docs/short", { id: "short", pk: "a", ttl: 1000 }, (err) => then(err ? err.number : 200))`},
+		{"selected", `__.queryDocuments(__.getSelfLink(), "SELECT * FROM c WHERE c.id = 'short'", (err,` +
+			` found) => then(found.length ? 200 : 404))`},
+		{"replaced", `__.replaceDocument(__.getAltLink() + "/docs/short", { id: "short", pk: "a", ttl: 1000 },` +
+			` (err) => then(err ? err.number : 200))`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, _ := withContainer(t, `,"defaultTtl":-1`)
@@ -104,7 +106,8 @@ func TestResourceTokensAndScripts(t *testing.T) {
 	}{
 		{`{"id":"p","permissionMode":"Read","resource":"dbs/d/colls/c"}`, 403, 403, 403, 403},
 		{`{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c"}`, 200, 403, 201, 200},
-		{`{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["b"]}`, 403, 403, 403, 403},
+		{`{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["b"]}`, 403, 403, 403,
+			403},
 		{`{"id":"p","permissionMode":"Read","resource":"dbs/d/colls/c/sprocs/make"}`, 403, 403, 403, 403},
 		{`{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c/sprocs/make"}`, 200, 403, 403, 200},
 		{`{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c/triggers/touch"}`, 403, 403, 403, 403},
@@ -124,7 +127,8 @@ func TestResourceTokensAndScripts(t *testing.T) {
 			}
 			try(c.procedure, "POST", make, `[]`)
 			try(c.other, "POST", strings.Replace(make, "colls/c", "colls/other", 1), `[]`)
-			if a := d.as(token, "POST", make, `[]`, keyHeader, `["a"]`, "x-ms-documentdb-isquery", "true"); a.status < 400 {
+			if a := d.as(token, "POST", make, `[]`, keyHeader, `["a"]`, "x-ms-documentdb-isquery",
+				"true"); a.status < 400 {
 				t.Errorf("as a query: status %d: %s", a.status, a.text)
 			}
 			try(c.trigger, "POST", "/dbs/d/colls/c/docs", `{"id":"new","pk":"a"}`, preHeader, "touch")

@@ -18,25 +18,27 @@ const maxID = 1023
 
 var (
 	errNoItem = fault.New(fault.NotFound, "Entity with the specified id does not exist in the system. "+
-		"It may have been deleted or have expired, or the partition key is another one.")
+		"It may have been deleted or have expired, or its partition key may be different.")
 	errItemExists = fault.New(fault.Exists, "Entity with the specified id already exists in the system. "+
 		"Upsert or replace it.")
 	errItemStale = fault.New(fault.Precondition, "One of the specified pre-condition is not met. "+
 		"The item has another ETag: read it again.")
-	errNoID = fault.New(fault.Invalid, "The input content is invalid because the required properties - 'id; ' - are missing. "+
-		"Give the item an id, a string that is not empty.")
+	errNoID = fault.New(fault.Invalid,
+		"The input content is invalid because the required properties - 'id; ' - are missing. "+
+			"Give the item an id, a string that is not empty.")
 	errLongID  = fault.New(fault.Invalid, "The id of an item has at most %d bytes.", maxID)
-	errOtherID = fault.New(fault.Invalid, "The id in the request's path and the one in its body are not the same. An id cannot be changed: create another item.")
+	errOtherID = fault.New(fault.Invalid, "The id in the request's path and the one in its body are not the same. An "+
+		"id cannot be changed: create another item.")
 )
 
-// postItems creates and upserts items, one or many. Queries have been answered before.
+// postItems creates or upserts one item, or runs a batch. Queries are answered elsewhere.
 func postItems(e *exchange) (status int, err error) {
 	if e.flag(hBatch) {
 		return postBatch(e)
 	}
 	v, partition, text, err := e.enterWrite()
 	if err != nil {
-		return 0, perhapsQuery(text, err)
+		return 0, adviseQuery(text, err)
 	}
 	op := store.Op{
 		Verb: store.Create, Key: store.Key{Partition: partition},
@@ -49,12 +51,12 @@ func postItems(e *exchange) (status int, err error) {
 		return e.writeTriggered(op, text)
 	}
 	if op.Body, op.Key.ID, err = parseItem(text); err != nil {
-		return 0, perhapsQuery(text, err)
+		return 0, adviseQuery(text, err)
 	}
 	return e.writeItem(v, op)
 }
 
-// readItem answers an item's body, straight from the store's memory.
+// readItem answers with an item, rendered directly from the store's memory.
 func readItem(e *exchange) (status int, err error) {
 	v, partition, err := e.enterItem()
 	if err != nil {
@@ -65,18 +67,18 @@ func readItem(e *exchange) (status int, err error) {
 		return 0, err
 	}
 	status = http.StatusOK
-	err = e.door.store.Read(e.Context(), v, key, func(d store.Document) error {
+	err = e.api.store.Read(e.Context(), v, key, func(d store.Document) error {
 		if want := e.ifMatch(); want != nil && !matches(want, d.Version) {
 			return errItemStale
 		}
 		e.etag(d.Version)
 		e.charge(readCharge(len(d.Body)))
-		e.lifetime(v, &d)
+		e.sendLifetime(v, &d)
 		if want := e.ifNoneMatch(); want != nil && matches(want, d.Version) {
 			status = http.StatusNotModified
 			return nil
 		}
-		if err := e.makeRoom(shown(d.Body)); err != nil {
+		if err := e.growReply(shown(d.Body)); err != nil {
 			return err
 		}
 		e.reply = append(appendItem(e.reply, v.Container, &d), '}')
@@ -89,7 +91,7 @@ func matches(want *store.Version, have store.Version) bool {
 	return want == store.AnyVersion || *want == have
 }
 
-// replaceItem replaces the item that the path names.
+// replaceItem replaces the item named by the path.
 func replaceItem(e *exchange) (status int, err error) {
 	v, partition, text, err := e.enterWrite()
 	if err != nil {
@@ -109,7 +111,7 @@ func replaceItem(e *exchange) (status int, err error) {
 	return e.writeItem(v, op)
 }
 
-// deleteItem deletes the item that the path names.
+// deleteItem deletes the item named by the path.
 func deleteItem(e *exchange) (status int, err error) {
 	v, partition, err := e.enterItem()
 	if err != nil {
@@ -123,7 +125,7 @@ func deleteItem(e *exchange) (status int, err error) {
 	if e.triggered() {
 		return e.writeTriggered(op, nil)
 	}
-	result, err := e.door.store.Write(e.Context(), e.container, v.Now, op)
+	result, err := e.api.store.Write(e.Context(), e.container, v.Now, op)
 	if err != nil {
 		return 0, itemFault(err)
 	}
@@ -131,22 +133,21 @@ func deleteItem(e *exchange) (status int, err error) {
 	return http.StatusNoContent, nil
 }
 
-// enterWrite is enterItem for a request with a body. The request is now when
-// its body is there, however long that took: a stamp from before would take the wait from
-// the item's life.
+// enterWrite is enterItem for a request with a body. It reads the clock only after the body has arrived, so that a
+// slow upload does not shorten the item's TTL.
 func (e *exchange) enterWrite() (v catalog.View, partition []doc.Value, text []byte, err error) {
 	e.writesItem = true
-	if text, err = e.lateBody(); err != nil {
+	if text, err = e.bodyThenClock(); err != nil {
 		return v, nil, nil, err
 	}
 	v, partition, err = e.enterItem()
 	return v, partition, text, err
 }
 
-// lateBody reads the request's body, and the clock after it.
-func (e *exchange) lateBody() ([]byte, error) {
+// bodyThenClock reads the request's body, and then the clock.
+func (e *exchange) bodyThenClock() ([]byte, error) {
 	text, err := e.body()
-	e.look()
+	e.readClock()
 	return text, err
 }
 
@@ -159,7 +160,7 @@ func (e *exchange) enterItem() (v catalog.View, partition []doc.Value, err error
 	return v, partition, err
 }
 
-// enterItems begins a request on items, refusing what it must not ignore.
+// enterItems begins a request on items. It rejects headers that it cannot honour.
 func (e *exchange) enterItems() (catalog.View, error) {
 	if e.triggered() && !e.takesTriggers() {
 		return catalog.View{}, errNoTriggers
@@ -170,7 +171,7 @@ func (e *exchange) enterItems() (catalog.View, error) {
 	return e.itemView()
 }
 
-// itemView is view for a request that is about items.
+// itemView is view for a request on items. It rejects views of the MongoDB API.
 func (e *exchange) itemView() (catalog.View, error) {
 	v, err := e.view()
 	if err == nil && isView(v.State) {
@@ -179,8 +180,7 @@ func (e *exchange) itemView() (catalog.View, error) {
 	return v, err
 }
 
-// checkIntendedRID refuses a request that is meant for another container of
-// the same name.
+// checkIntendedRID rejects a request that is meant for an earlier container of the same name.
 func (e *exchange) checkIntendedRID() error {
 	if want := e.given(hIntendedRID); want != "" {
 		if have := containerRID(e.container).String(); want != have {
@@ -190,7 +190,7 @@ func (e *exchange) checkIntendedRID() error {
 	return nil
 }
 
-// A coded error has a substatus of its own, beside that of its kind.
+// A coded error has a substatus of its own, in place of that of its kind.
 type coded struct {
 	error
 	substatus int
@@ -198,16 +198,17 @@ type coded struct {
 
 func (e coded) Unwrap() error { return e.error }
 
-// otherContainer tells a client that the container it knew has been replaced
-// by another one of the same name.
+// otherContainer reports that the client's container was replaced by another one of the same name.
 func otherContainer(have, want string) error {
-	return coded{fault.New(fault.Invalid, "Collection rid '%s' in the request header does not match the rid '%s' of the container. "+
-		"The container was deleted and created again: read it and drop what is cached about it.", clip(want), have), 1024}
+	return coded{fault.New(fault.Invalid,
+		"Collection rid '%s' in the request header does not match the rid '%s' of the container. "+
+			"The container was deleted and created again: read it and drop what is cached about it.", clip(want),
+		have), 1024}
 }
 
-// itemKey is the key of the item that the path names, in the partition that the
-// request names. Clients that address containers by RID may do the same with items, so
-// there it is a RID first and an id only if no item has it.
+// itemKey is the key of the item named by the path, in the partition named by the header. A client that addresses the
+// container by RID may do the same with the item. Then the name is taken as a RID, and as an id only if no item has
+// that RID.
 func (e *exchange) itemKey(v catalog.View, partition []doc.Value) (key store.Key, err error) {
 	if isMongo(v.State) {
 		return e.mongoItemKey(v)
@@ -218,20 +219,19 @@ func (e *exchange) itemKey(v catalog.View, partition []doc.Value) (key store.Key
 			return key, err
 		}
 	}
-	return key, e.grant.admitItem(e, v, key, key.ID)
+	return key, e.grant.authorizeItem(e, v, key, key.ID)
 }
 
-// itemNumber is the number in the RID of an item of c.
+// itemNumber is the number in the RID of an item of container c.
 func itemNumber(c *catalog.Container, text string) (number uint64, ok bool) {
 	r, ok := parseRID(text)
 	return r.number, ok && r.hasNumber && r.number != 0 && r.container == c.ID && r.kind == documentRID
 }
 
-// idOfNumber is the id of the item with that number; the path's last segment if
-// there is none.
+// idOfNumber is the id of the item with that number, or the path's last segment if there is no such item.
 func (e *exchange) idOfNumber(v catalog.View, number uint64) (string, error) {
 	id := e.name
-	err := e.door.store.Find(e.Context(), v, number, func(d store.Document) error {
+	err := e.api.store.Find(e.Context(), v, number, func(d store.Document) error {
 		if text, ok := doc.AsString(doc.Lookup(d.Body, "id")); ok {
 			id = strings.Clone(text)
 		}
@@ -243,7 +243,7 @@ func (e *exchange) idOfNumber(v catalog.View, number uint64) (string, error) {
 	return id, err
 }
 
-// parseItem reads a request's body as an item, and its id.
+// parseItem parses a request's body as an item. The id shares the memory of the item.
 func parseItem(text []byte) (body doc.Doc, id string, err error) {
 	body, err = parseDoc(make([]byte, 0, len(text)+len(text)/8), text, doc.ParseOptions{Skip: isSystemMember})
 	if err != nil {
@@ -253,7 +253,7 @@ func parseItem(text []byte) (body doc.Doc, id string, err error) {
 	return body, id, err
 }
 
-// parseReplacement reads a request's body as what an item of that id becomes.
+// parseReplacement parses a request's body as the new content of the item with that id.
 func parseReplacement(text []byte, id string) (doc.Doc, error) {
 	body, bodyID, err := parseItem(text)
 	if err == nil && bodyID != id {
@@ -262,7 +262,7 @@ func parseReplacement(text []byte, id string) (doc.Doc, error) {
 	return body, err
 }
 
-// idOf finds the id of an item. It shares the memory of body.
+// idOf returns the id of an item. It shares the memory of body.
 func idOf(body doc.Doc) (string, error) {
 	v := doc.Lookup(body, "id")
 	id, ok := doc.AsString(v)
@@ -277,28 +277,27 @@ func idOf(body doc.Doc) (string, error) {
 	return id, nil
 }
 
-// systemMembers are the members that the server adds to an item. What a
-// client sends under their names is dropped.
+// systemMembers are the properties that the server adds to an item. If a client sends them, they are dropped.
 var systemMembers = []string{"_rid", "_self", "_etag", "_attachments", "_ts", "_lsn"}
 
 func isSystemMember(name []byte) bool {
 	return len(name) > 2 && name[0] == '_' && slices.Contains(systemMembers, string(name))
 }
 
-// writeItem does one operation that leaves a new version, and shows it.
+// writeItem runs one write and answers with the new version of the item.
 func (e *exchange) writeItem(v catalog.View, op store.Op) (status int, err error) {
 	if !e.minimal() {
-		if err := e.makeRoom(shown(op.Body)); err != nil {
+		if err := e.growReply(shown(op.Body)); err != nil {
 			return 0, err
 		}
 	}
-	result, err := e.door.store.Write(e.Context(), e.container, v.Now, op)
+	result, err := e.api.store.Write(e.Context(), e.container, v.Now, op)
 	if err != nil {
 		return 0, itemFault(err)
 	}
 	e.etag(result.Version)
 	e.charge(writeCharge(&result))
-	e.newLifetime(v, &result.Document)
+	e.sendNewLifetime(v, &result.Document)
 	if !e.minimal() {
 		e.reply = append(appendItem(e.reply, v.Container, &result.Document), '}')
 	}
@@ -319,14 +318,14 @@ func writeCharge(result *store.Result) float64 {
 	return replaceCharge(result.Body)
 }
 
-// appendItem writes an item: its own members in their order, then the system
-// members. The closing brace is left to the caller, who may have more to add.
+// appendItem appends an item as JSON: its own properties in their order, then the system properties. The caller adds
+// the closing brace, because some answers add more properties.
 func appendItem(dst []byte, c *catalog.Container, d *store.Document) []byte {
 	dst = append(dst, '{')
 	body := d.Body
 	if isMongo(c.State()) {
-		shape := shapes.Get().(*[]byte)
-		defer shapes.Put(shape)
+		shape := itemBuffers.Get().(*[]byte)
+		defer itemBuffers.Put(shape)
 		body = appendMongoItem((*shape)[:0], body)
 		*shape = recycle(body)
 	}
@@ -345,14 +344,14 @@ func appendItem(dst []byte, c *catalog.Container, d *store.Document) []byte {
 	return strconv.AppendInt(dst, d.Stamp, 10)
 }
 
-// appendQuotedETag writes an ETag, whose quotes are part of it, as a JSON string.
+// appendQuotedETag appends an ETag as a JSON string. The quotes of the ETag are part of it, and are escaped.
 func appendQuotedETag(dst []byte, version store.Version) []byte {
 	dst = append(dst, `"\`...)
 	dst = appendETag(dst, version)
 	return append(dst[:len(dst)-1], `\""`...)
 }
 
-// itemFault gives the faults of the store that concern an item the texts of the service.
+// itemFault replaces faults of the store about an item with the service's texts.
 func itemFault(err error) error {
 	if err == nil {
 		return nil
@@ -363,7 +362,8 @@ func itemFault(err error) error {
 	case fault.Exists:
 		if taken, ok := errors.AsType[*store.TakenKey](err); ok {
 			return fault.New(fault.Exists, "Entity with the specified id already exists in the system. "+
-				"Unique index constraint violation: another item of the partition has the same values at %s.", clip(strings.Join(taken.Paths, ", ")))
+				"Unique index constraint violation: another item of the partition has the same values at %s.",
+				clip(strings.Join(taken.Paths, ", ")))
 		}
 		return errItemExists
 	case fault.Precondition:
@@ -372,7 +372,7 @@ func itemFault(err error) error {
 	return err
 }
 
-// docFault turns the refusal of a body into a fault.
+// docFault converts an error in a body to a fault.
 func docFault(err error) error {
 	e, ok := errors.AsType[*doc.Error](err)
 	switch {
@@ -381,5 +381,6 @@ func docFault(err error) error {
 	case e.TooLarge:
 		return errTooLarge
 	}
-	return fault.New(fault.Invalid, "The request payload is invalid. Ensure to provide a valid request payload. %s", e.Message)
+	return fault.New(fault.Invalid, "The request payload is invalid. Ensure to provide a valid request payload. %s",
+		e.Message)
 }

@@ -19,24 +19,24 @@ const (
 	hPK        = "x-ms-documentdb-partitionkey"
 )
 
-// newItems makes a desk with a container c in a database d, partitioned by
-// /pk. more is put into its definition, such as `"defaultTtl":10`.
-func newItems(t testing.TB, more ...string) *desk {
+// newItems returns a testAPI with a container c in a database d, partitioned by /pk. more is added to its definition,
+// such as `"defaultTtl":10`.
+func newItems(t testing.TB, more ...string) *testAPI {
 	t.Helper()
-	d := newDesk(t)
+	d := newTestAPI(t)
 	d.do("POST", "/dbs", `{"id":"d"}`).want(201)
 	d.define("c", `"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}`, more...)
 	return d
 }
 
-func (d *desk) define(id, partitionKey string, more ...string) {
+func (d *testAPI) define(id, partitionKey string, more ...string) {
 	d.t.Helper()
 	members := append([]string{`"id":"` + id + `"`, partitionKey}, more...)
 	d.do("POST", "/dbs/d/colls", "{"+strings.Join(members, ",")+"}").want(201)
 }
 
 // setTTL replaces container c with another defaultTtl, "" for none.
-func (d *desk) setTTL(ttl string) {
+func (d *testAPI) setTTL(ttl string) {
 	d.t.Helper()
 	body := `{"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}`
 	if ttl != "" {
@@ -46,7 +46,7 @@ func (d *desk) setTTL(ttl string) {
 }
 
 // item does a request in partition "a" of container c.
-func (d *desk) item(method, id, body string, headers ...string) answer {
+func (d *testAPI) item(method, id, body string, headers ...string) answer {
 	d.t.Helper()
 	target := documents
 	if id != "" {
@@ -55,7 +55,7 @@ func (d *desk) item(method, id, body string, headers ...string) answer {
 	return d.do(method, target, body, append([]string{hPK, `["a"]`}, headers...)...)
 }
 
-func (d *desk) advance(by time.Duration) {
+func (d *testAPI) advance(by time.Duration) {
 	d.t.Helper()
 	must(d.t, d.clock.Advance(by))
 }
@@ -66,7 +66,8 @@ func TestItemStatuses(t *testing.T) {
 	d := newItems(t)
 	d.item("GET", "1", "").want(404).says("Entity with the specified id does not exist in the system.")
 	created := d.item("POST", "", `{"id":"1","pk":"a","n":1}`).want(201)
-	d.item("POST", "", `{"id":"1","pk":"a","n":2}`).want(409).says("Entity with the specified id already exists in the system.")
+	d.item("POST", "", `{"id":"1","pk":"a","n":2}`).want(409).says("Entity with the specified id already exists in " +
+		"the system.")
 	d.item("POST", "", `{"id":"1","pk":"a","n":3}`, asUpsert...).want(200)
 	d.item("POST", "", `{"id":"2","pk":"a"}`, asUpsert...).want(201)
 	d.item("PUT", "1", `{"id":"1","pk":"a","n":4}`).want(200)
@@ -88,7 +89,8 @@ func TestItemStatuses(t *testing.T) {
 
 func TestItemRendering(t *testing.T) {
 	d := newItems(t)
-	created := d.item("POST", "", ` { "z":1, "id":"1" , "pk":"a", "_ts":5, "_rid":"x", "_self":"y", "_etag":null, "_attachments":1, "_lsn":9, "_mine":true,`+
+	created := d.item("POST", "", ` { "z":1, "id":"1" , "pk":"a", "_ts":5, "_rid":"x", "_self":"y", "_etag":null,`+
+		` "_attachments":1, "_lsn":9, "_mine":true,`+
 		` "n":[1.0,-0.0,1e2,9007199254740993,18446744073709551615] }`).want(201)
 	read := d.item("GET", "1", "").want(200)
 	want := `{"z":1,"id":"1","pk":"a","_mine":true,"n":[1,0,100,9007199254740993,18446744073709551615],` +
@@ -153,11 +155,17 @@ func TestItemConditions(t *testing.T) {
 		{"GET, match, old", func() answer { return d.item("GET", "1", "", "If-Match", old) }, 412},
 		{"PUT, match, old", func() answer { return d.item("PUT", "1", body, "If-Match", old) }, 412},
 		{"PUT, match, nonsense", func() answer { return d.item("PUT", "1", body, "If-Match", "nonsense") }, 412},
-		{"upsert, match, old", func() answer { return d.item("POST", "", body, append([]string{"If-Match", old}, asUpsert...)...) }, 412},
+		{"upsert, match, old", func() answer {
+			return d.item("POST", "", body, append([]string{"If-Match", old},
+				asUpsert...)...)
+		}, 412},
 		{"upsert, match, missing", func() answer {
 			return d.item("POST", "", `{"id":"9","pk":"a"}`, append([]string{"If-Match", old}, asUpsert...)...)
 		}, 201},
-		{"upsert, none match, any", func() answer { return d.item("POST", "", body, append([]string{"If-None-Match", "*"}, asUpsert...)...) }, 412},
+		{"upsert, none match, any", func() answer {
+			return d.item("POST", "", body, append([]string{"If-None-Match",
+				"*"}, asUpsert...)...)
+		}, 412},
 		{"PATCH, match, old", func() answer {
 			return d.item("PATCH", "1", `[{"op":"set","path":"/n","value":1}]`, "If-Match", old)
 		}, 412},
@@ -199,8 +207,10 @@ func TestItemRefusals(t *testing.T) {
 		{"truncated", d.item("POST", "", `{"id":"1","pk":`), 400, "", "payload"},
 		{"no UTF-8", d.item("POST", "", "{\"id\":\"1\",\"pk\":\"a\",\"x\":\"\xff\"}"), 400, "", "payload"},
 		{"infinite number", d.item("POST", "", `{"id":"1","pk":"a","x":1e999}`), 400, "", "payload"},
-		{"deep", d.item("POST", "", `{"id":"1","pk":"a","x":`+strings.Repeat("[", 1000)+strings.Repeat("]", 1000)+"}"), 400, "", "payload"},
-		{"large", d.item("POST", "", `{"id":"1","pk":"a","x":"`+strings.Repeat("x", maxBody)+`"}`), 413, "", "too large"},
+		{"deep", d.item("POST", "", `{"id":"1","pk":"a","x":`+strings.Repeat("[", 1000)+strings.Repeat("]", 1000)+
+			"}"), 400, "", "payload"},
+		{"large", d.item("POST", "", `{"id":"1","pk":"a","x":"`+strings.Repeat("x", maxBody)+`"}`), 413, "",
+			"too large"},
 		{"no key", d.do("POST", documents, `{"id":"1","pk":"a"}`), 400, "1001", "fewer components"},
 		{"no key on read", d.do("GET", documents+"/1", ""), 400, "1001", "fewer components"},
 		{"empty key", d.do("POST", documents, `{"id":"1"}`, hPK, `[]`), 400, "1001", "fewer components"},
@@ -211,9 +221,12 @@ func TestItemRefusals(t *testing.T) {
 		{"half a key", d.do("POST", two, `{"id":"1","a":"x","b":"y"}`, hPK, `["x"]`), 400, "1001", "fewer components"},
 		{"half a key on read", d.do("GET", two+"/1", "", hPK, `["x"]`), 400, "1001", "fewer components"},
 		{"id changed", d.item("PUT", "1", `{"id":"2","pk":"a"}`), 400, "", "not the same"},
-		{"pre-trigger", d.item("POST", "", `{"id":"1","pk":"a"}`, "x-ms-documentdb-pre-trigger-include", "t"), 400, "", "Trigger 't'"},
-		{"post-trigger", d.item("DELETE", "1", "", "x-ms-documentdb-post-trigger-include", "t"), 400, "", "Trigger 't'"},
-		{"other container", d.item("POST", "", `{"id":"1","pk":"a"}`, "x-ms-cosmos-intended-collection-rid", "AQAAAIAAAAk="), 400, "1024", "does not match the rid"},
+		{"pre-trigger", d.item("POST", "", `{"id":"1","pk":"a"}`, "x-ms-documentdb-pre-trigger-include", "t"), 400,
+			"", "Trigger 't'"},
+		{"post-trigger", d.item("DELETE", "1", "", "x-ms-documentdb-post-trigger-include", "t"), 400, "",
+			"Trigger 't'"},
+		{"other container", d.item("POST", "", `{"id":"1","pk":"a"}`, "x-ms-cosmos-intended-collection-rid",
+			"AQAAAIAAAAk="), 400, "1024", "does not match the rid"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.a.t = t
@@ -223,7 +236,8 @@ func TestItemRefusals(t *testing.T) {
 			}
 		})
 	}
-	d.item("POST", "", `{"id":"1","pk":"a"}`, "x-ms-cosmos-intended-collection-rid", "AQAAAIAAAAE=", "x-ms-indexing-directive", "Exclude").want(201)
+	d.item("POST", "", `{"id":"1","pk":"a"}`, "x-ms-cosmos-intended-collection-rid", "AQAAAIAAAAE=",
+		"x-ms-indexing-directive", "Exclude").want(201)
 }
 
 func TestItemKeys(t *testing.T) {
@@ -263,8 +277,10 @@ func TestItemKeys(t *testing.T) {
 
 func TestItemIDs(t *testing.T) {
 	d := newItems(t)
-	for _, id := range []string{"Test", "This is a test", " Test", "Test ", "WithAllowedSpecial,=.:~+-@()^${}[]!_Chars", "%20", "%E9%B1%80",
-		"Disallowed?Chars", "With/Slash", `With\Backslash`, "With#Hash", "Unicode鱀😀", `quo"te`, "tab\tand\r\n", strings.Repeat("x", maxID)} {
+	for _, id := range []string{"Test", "This is a test", " Test", "Test ",
+		"WithAllowedSpecial,=.:~+-@()^${}[]!_Chars", "%20", "%E9%B1%80",
+		"Disallowed?Chars", "With/Slash", `With\Backslash`, "With#Hash", "Unicode鱀😀", `quo"te`, "tab\tand\r\n",
+		strings.Repeat("x", maxID)} {
 		t.Run(strconv.Quote(id[:min(len(id), 50)]), func(t *testing.T) {
 			d.t = t
 			body := append(doc.AppendJSONString([]byte(`{"pk":"a","id":`), id), '}')
@@ -303,7 +319,7 @@ func escapeID(id string) string {
 	return string(b)
 }
 
-// TestItemByRID addresses an item as clients do that know RIDs only.
+// TestItemByRID addresses an item by RIDs only, as some clients do.
 func TestItemByRID(t *testing.T) {
 	d := newItems(t)
 	d.item("POST", "", `{"id":"0","pk":"a"}`).want(201)
@@ -328,12 +344,12 @@ func TestAppendQuotedETag(t *testing.T) {
 	}
 }
 
-// TestLifeBeginsWithBody checks that an item's life begins when the request is complete.
+// TestLifeBeginsWithBody checks that an item's TTL begins when its request has arrived completely.
 func TestLifeBeginsWithBody(t *testing.T) {
 	d := newItems(t, `"defaultTtl":10`)
 	r := newRequest("POST", documents, "x", hPK, `["a"]`)
 	r.ContentLength = -1
-	r.Body = io.NopCloser(&slowly{text: `{"id":"1","pk":"a"}`, each: func() { d.advance(time.Second) }})
+	r.Body = io.NopCloser(&slowReader{text: `{"id":"1","pk":"a"}`, each: func() { d.advance(time.Second) }})
 	signRequest(r)
 	d.send(r).want(201)
 	d.advance(9 * time.Second)
@@ -342,13 +358,13 @@ func TestLifeBeginsWithBody(t *testing.T) {
 	d.item("GET", "1", "").want(404)
 }
 
-// A slowly calls a function whenever a byte is read.
-type slowly struct {
+// A slowReader calls a function whenever a byte is read.
+type slowReader struct {
 	text string
 	each func()
 }
 
-func (s *slowly) Read(b []byte) (int, error) {
+func (s *slowReader) Read(b []byte) (int, error) {
 	if s.text == "" {
 		return 0, io.EOF
 	}
@@ -368,7 +384,7 @@ func BenchmarkCreateItem(b *testing.B) {
 		signRequest(r)
 		w := httptest.NewRecorder()
 		b.StartTimer()
-		if d.door.ServeHTTP(w, r); w.Code != 201 {
+		if d.api.ServeHTTP(w, r); w.Code != 201 {
 			b.Fatal(w.Body)
 		}
 	}

@@ -11,20 +11,20 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// lastYear bounds what an expiry header shows, RFC 3339 having years of four digits.
+// lastYear is the latest time in an expiry header, because years in RFC 3339 have four digits.
 const lastYear expiry.Stamp = 253402300799
 
-// lifetime tells what will become of an item that is read, beside what the service says:
-// when it expires, and when its ttl looks like a mistake.
-func (e *exchange) lifetime(v catalog.View, d *store.Document) {
+// lifetime sets mayfly's own headers about an item that was read: when it expires, and a hint if its ttl looks like a
+// mistake.
+func (e *exchange) sendLifetime(v catalog.View, d *store.Document) {
 	e.deadline(d)
 	e.hint(hint.Stored(&v.Policy, d.TTL, d.Body))
 }
 
-// newLifetime tells the same of an item that was written.
-func (e *exchange) newLifetime(v catalog.View, d *store.Document) {
+// sendNewLifetime sets the same headers for an item that was written.
+func (e *exchange) sendNewLifetime(v catalog.View, d *store.Document) {
 	e.deadline(d)
-	e.hint(e.hinted(v, d))
+	e.hint(e.writeHint(v, d))
 }
 
 func (e *exchange) deadline(d *store.Document) {
@@ -39,8 +39,8 @@ func (e *exchange) hint(h hint.Hint) {
 	}
 }
 
-// hinted is what there is to say of an item that was written, which the log and the counters hear of as well.
-func (e *exchange) hinted(v catalog.View, d *store.Document) hint.Hint {
+// writeHint returns the hint about an item that was written, and reports it to the log and the metrics.
+func (e *exchange) writeHint(v catalog.View, d *store.Document) hint.Hint {
 	h := hint.Written(&v.Policy, d.TTL, d.Body)
 	e.tell(v.Container, h)
 	return h
@@ -48,39 +48,39 @@ func (e *exchange) hinted(v catalog.View, d *store.Document) hint.Hint {
 
 func (e *exchange) tell(c *catalog.Container, h hint.Hint) {
 	if h.Kind != hint.None {
-		e.door.hints.Tell(e.at, c.ID, containerPath(c), h.Kind)
+		e.api.hints.Tell(e.at, c.ID, containerPath(c), h.Kind)
 	}
 }
 
-// definitionHint looks at a container's definition as the client sent it.
+// definitionHint checks a container's definition for likely mistakes, as the client sent it.
 func (e *exchange) definitionHint(ttl expiry.TTL, sent doc.Doc) {
 	h := hint.Definition(ttl, sent)
 	e.hint(h)
 	e.tell(e.container, h)
 }
 
-// lifetimeChanged tells the client and the log what a change of lifetime did.
-func (e *exchange) lifetimeChanged(effect *store.Effect) {
+// sendTTLEffect reports the effect of a changed TTL to the client and the log.
+func (e *exchange) sendTTLEffect(effect *store.Effect) {
 	if effect == nil {
 		return
 	}
 	e.set(outTTLEffect, effect.Count("item", "items")+" expired by this change")
-	effect.Log(e.door.log, containerPath(e.container))
-	e.door.meter.ExpiredByPolicy(effect.Expired)
+	effect.Log(e.api.log, containerPath(e.container))
+	e.api.meter.ExpiredByPolicy(effect.Expired)
 }
 
-// containerPath names a container in the log.
+// containerPath is the name of a container in the log.
 func containerPath(c *catalog.Container) string { return c.Database.Name + "/" + c.State().Name }
 
-// manyHints gathers the hints of the operations of one request. A batch answers each of them in
-// a form that clients know member by member, so that hints are in a header of the whole answer: the first, and how many more.
-type manyHints struct {
+// hintSummary collects the hints of the operations of one request. Clients expect exact members in the entries of a
+// batch, so the hints go into a header of the whole answer: the first hint, and the number of others.
+type hintSummary struct {
 	first hint.Hint
 	index int
 	count int
 }
 
-func (m *manyHints) add(index int, h hint.Hint) {
+func (m *hintSummary) add(index int, h hint.Hint) {
 	if h.Kind == hint.None {
 		return
 	}
@@ -89,8 +89,8 @@ func (m *manyHints) add(index int, h hint.Hint) {
 	}
 }
 
-// send sets the header. Operations are counted from 0, as SDKs do.
-func (m *manyHints) send(e *exchange) {
+// send sets the header. Operations are counted from 0, as in SDKs.
+func (m *hintSummary) send(e *exchange) {
 	switch m.count {
 	case 0:
 	case 1:

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// second is the instant of deskStart plus so many seconds.
-func second(n int) time.Time { return deskStart.Add(time.Duration(n) * time.Second) }
+// second is n seconds after testStart.
+func second(n int) time.Time { return testStart.Add(time.Duration(n) * time.Second) }
 
-// alive asks every path on which an item of partition "a" can be seen.
-func (d *desk) alive(id string) bool {
+// alive checks every way in which an item of partition "a" can be read.
+func (d *testAPI) alive(id string) bool {
 	d.t.Helper()
 	read := d.item("GET", id, "").status == 200
 	for name, seen := range map[string]bool{
@@ -23,16 +23,17 @@ func (d *desk) alive(id string) bool {
 		"changes":       d.inFeed(id, d.do("GET", documents, "", "A-IM", "Incremental feed")),
 		"batch": d.item("POST", "", `[{"operationType":"Read","id":"`+id+`"}]`,
 			"x-ms-cosmos-is-batch-request", "True", "x-ms-cosmos-batch-atomic", "True").status == 200,
-		"condition": d.item("PATCH", id, `{"condition":"from c where false","operations":[{"op":"set","path":"/x","value":1}]}`).status == 412,
+		"condition": d.item("PATCH", id,
+			`{"condition":"from c where false","operations":[{"op":"set","path":"/x","value":1}]}`).status == 412,
 	} {
 		if seen != read {
-			d.t.Errorf("%s: item %s is read: %v, seen in %s: %v", d.clock.Now().Sub(deskStart), id, read, name, seen)
+			d.t.Errorf("%s: item %s is read: %v, seen in %s: %v", d.clock.Now().Sub(testStart), id, read, name, seen)
 		}
 	}
 	return read
 }
 
-func (d *desk) inFeed(id string, a answer) bool {
+func (d *testAPI) inFeed(id string, a answer) bool {
 	if a.status == 304 {
 		return false
 	}
@@ -44,12 +45,11 @@ func (d *desk) inFeed(id string, a answer) bool {
 	return false
 }
 
-// TestLifetimeMatrix walks through the nine cells of T-29, one second before
-// the deadline, at it, and after it.
+// TestLifetimeMatrix covers the nine cells of T-29, one second before the deadline, at it, and after it.
 func TestLifetimeMatrix(t *testing.T) {
 	for _, tt := range []struct {
 		container, item string // values, "" for none
-		life            int    // seconds, 0 for ever
+		life            int    // seconds, 0 for no expiry
 	}{
 		{"", "", 0}, {"", "-1", 0}, {"", "20", 0},
 		{"-1", "", 0}, {"-1", "-1", 0}, {"-1", "20", 20},
@@ -90,11 +90,11 @@ func TestLifetimeMatrix(t *testing.T) {
 	}
 }
 
-// TestExpiredIsMissing compares what every operation answers for an expired
-// item and for one that never was.
+// TestExpiredIsMissing compares the answers of every operation for an expired item and for one that never existed.
 func TestExpiredIsMissing(t *testing.T) {
 	batch := []string{"x-ms-cosmos-is-batch-request", "True", "x-ms-cosmos-batch-atomic", "True"}
-	bulk := []string{"x-ms-cosmos-is-batch-request", "True", "x-ms-cosmos-batch-atomic", "False", "x-ms-documentdb-partitionkeyrangeid", "0"}
+	bulk := []string{"x-ms-cosmos-is-batch-request", "True", "x-ms-cosmos-batch-atomic", "False",
+		"x-ms-documentdb-partitionkeyrangeid", "0"}
 	for _, op := range []struct {
 		name        string
 		method, id  string
@@ -104,19 +104,27 @@ func TestExpiredIsMissing(t *testing.T) {
 		withItsEtag bool
 	}{
 		{name: "read", method: "GET", id: "ID", status: 404},
-		{name: "read if changed", method: "GET", id: "ID", withItsEtag: true, headers: []string{"If-None-Match", ""}, status: 404},
+		{name: "read if changed", method: "GET", id: "ID", withItsEtag: true, headers: []string{"If-None-Match", ""},
+			status: 404},
 		{name: "create", method: "POST", body: `{"id":"ID","pk":"a"}`, status: 201},
 		{name: "upsert", method: "POST", body: `{"id":"ID","pk":"a"}`, headers: asUpsert, status: 201},
-		{name: "upsert if unchanged", method: "POST", body: `{"id":"ID","pk":"a"}`, headers: append([]string{"If-Match", ""}, asUpsert...), withItsEtag: true, status: 201},
-		{name: "upsert if absent", method: "POST", body: `{"id":"ID","pk":"a"}`, headers: append([]string{"If-None-Match", "*"}, asUpsert...), status: 201},
+		{name: "upsert if unchanged", method: "POST", body: `{"id":"ID","pk":"a"}`,
+			headers: append([]string{"If-Match", ""}, asUpsert...), withItsEtag: true, status: 201},
+		{name: "upsert if absent", method: "POST", body: `{"id":"ID","pk":"a"}`,
+			headers: append([]string{"If-None-Match", "*"}, asUpsert...), status: 201},
 		{name: "replace", method: "PUT", id: "ID", body: `{"id":"ID","pk":"a"}`, status: 404},
-		{name: "replace if unchanged", method: "PUT", id: "ID", body: `{"id":"ID","pk":"a"}`, headers: []string{"If-Match", ""}, withItsEtag: true, status: 404},
+		{name: "replace if unchanged", method: "PUT", id: "ID", body: `{"id":"ID","pk":"a"}`,
+			headers: []string{"If-Match", ""}, withItsEtag: true, status: 404},
 		{name: "patch", method: "PATCH", id: "ID", body: `[{"op":"set","path":"/n","value":1}]`, status: 404},
-		{name: "patch with condition", method: "PATCH", id: "ID", body: `{"condition":"from c where false","operations":[{"op":"set","path":"/n","value":1}]}`, status: 404},
+		{name: "patch with condition", method: "PATCH", id: "ID",
+			body: `{"condition":"from c where false","operations":[{"op":"set","path":"/n","value":1}]}`, status: 404},
 		{name: "delete", method: "DELETE", id: "ID", status: 404},
-		{name: "delete if unchanged", method: "DELETE", id: "ID", headers: []string{"If-Match", ""}, withItsEtag: true, status: 404},
-		{name: "batch", method: "POST", headers: batch, body: `[{"operationType":"Upsert","resourceBody":{"id":"other","pk":"a"}},{"operationType":"Read","id":"ID"}]`, status: 207},
-		{name: "bulk", method: "POST", headers: bulk, body: `[{"operationType":"Delete","id":"ID","partitionKey":"[\"a\"]"}]`, status: 207},
+		{name: "delete if unchanged", method: "DELETE", id: "ID", headers: []string{"If-Match", ""},
+			withItsEtag: true, status: 404},
+		{name: "batch", method: "POST", headers: batch,
+			body: `[{"operationType":"Upsert","resourceBody":{"id":"other","pk":"a"}},{"operationType":"Read","id":"ID"}]`, status: 207},
+		{name: "bulk", method: "POST", headers: bulk,
+			body: `[{"operationType":"Delete","id":"ID","partitionKey":"[\"a\"]"}]`, status: 207},
 	} {
 		t.Run(op.name, func(t *testing.T) {
 			d := newItems(t, `"defaultTtl":10`, `"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]}]}`)
@@ -129,7 +137,8 @@ func TestExpiredIsMissing(t *testing.T) {
 					headers[1] = etag
 				}
 				headers = append(headers, "x-ms-activity-id", "11111111-1111-4111-8111-111111111111")
-				a := d.item(op.method, strings.ReplaceAll(op.id, "ID", id), strings.ReplaceAll(op.body, "ID", id), headers...)
+				a := d.item(op.method, strings.ReplaceAll(op.id, "ID", id), strings.ReplaceAll(op.body, "ID", id),
+					headers...)
 				a.want(op.status)
 				if a.status == 201 {
 					d.item("DELETE", id, "").want(204)
@@ -173,14 +182,15 @@ func TestRebornItemIsNew(t *testing.T) {
 	}
 }
 
-// TestWritesRestartLife covers T-48: every successful write, and nothing else, counts anew.
+// TestWritesRestartLife covers T-48: every successful write, and nothing else, restarts the TTL.
 func TestWritesRestartLife(t *testing.T) {
-	for name, write := range map[string]func(d *desk) answer{
-		"upsert":  func(d *desk) answer { return d.item("POST", "", `{"id":"1","pk":"a"}`, asUpsert...) },
-		"replace": func(d *desk) answer { return d.item("PUT", "1", `{"id":"1","pk":"a"}`) },
-		"patch":   func(d *desk) answer { return d.item("PATCH", "1", `[{"op":"set","path":"/pk2","value":"a"}]`) },
-		"batch": func(d *desk) answer {
-			return d.item("POST", "", `[{"operationType":"Replace","id":"1","resourceBody":{"id":"1","pk":"a"}}]`, "x-ms-cosmos-is-batch-request", "True")
+	for name, write := range map[string]func(d *testAPI) answer{
+		"upsert":  func(d *testAPI) answer { return d.item("POST", "", `{"id":"1","pk":"a"}`, asUpsert...) },
+		"replace": func(d *testAPI) answer { return d.item("PUT", "1", `{"id":"1","pk":"a"}`) },
+		"patch":   func(d *testAPI) answer { return d.item("PATCH", "1", `[{"op":"set","path":"/pk2","value":"a"}]`) },
+		"batch": func(d *testAPI) answer {
+			return d.item("POST", "", `[{"operationType":"Replace","id":"1","resourceBody":{"id":"1","pk":"a"}}]`,
+				"x-ms-cosmos-is-batch-request", "True")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -207,22 +217,29 @@ func TestItemTTLValues(t *testing.T) {
 	batch := []string{"x-ms-cosmos-is-batch-request", "True"}
 	type way struct {
 		name string
-		do   func(d *desk, ttl string) answer
+		do   func(d *testAPI, ttl string) answer
 	}
 	ways := []way{
-		{"create", func(d *desk, ttl string) answer { return d.item("POST", "", `{"id":"new","pk":"a","ttl":`+ttl+`}`) }},
-		{"upsert", func(d *desk, ttl string) answer {
+		{"create", func(d *testAPI, ttl string) answer {
+			return d.item("POST", "", `{"id":"new","pk":"a","ttl":`+ttl+
+				`}`)
+		}},
+		{"upsert", func(d *testAPI, ttl string) answer {
 			return d.item("POST", "", `{"id":"1","pk":"a","ttl":`+ttl+`}`, asUpsert...)
 		}},
-		{"replace", func(d *desk, ttl string) answer { return d.item("PUT", "1", `{"id":"1","pk":"a","ttl":`+ttl+`}`) }},
-		{"patch set", func(d *desk, ttl string) answer {
+		{"replace", func(d *testAPI, ttl string) answer {
+			return d.item("PUT", "1", `{"id":"1","pk":"a","ttl":`+ttl+
+				`}`)
+		}},
+		{"patch set", func(d *testAPI, ttl string) answer {
 			return d.item("PATCH", "1", `[{"op":"set","path":"/ttl","value":`+ttl+`}]`)
 		}},
-		{"patch add", func(d *desk, ttl string) answer {
+		{"patch add", func(d *testAPI, ttl string) answer {
 			return d.item("PATCH", "1", `[{"op":"add","path":"/ttl","value":`+ttl+`}]`)
 		}},
-		{"batch", func(d *desk, ttl string) answer {
-			a := d.item("POST", "", `[{"operationType":"Upsert","resourceBody":{"id":"1","pk":"a","ttl":`+ttl+`}}]`, batch...)
+		{"batch", func(d *testAPI, ttl string) answer {
+			a := d.item("POST", "", `[{"operationType":"Upsert","resourceBody":{"id":"1","pk":"a","ttl":`+ttl+
+				`}}]`, batch...)
 			a.status = entries(t, a)[0].StatusCode
 			return a
 		}},
@@ -243,7 +260,8 @@ func TestItemTTLValues(t *testing.T) {
 				if good := a.status < 300; good != tt.good {
 					t.Fatalf("%d: %s", a.status, a.text)
 				}
-				if !tt.good && (a.status != 400 || !strings.Contains(a.text, "is invalid. Ensure to provide a nonzero positive integer less than or equal to '2147483647', or '-1' which means never expire.")) {
+				if !tt.good && (a.status != 400 || !strings.Contains(a.text, "is invalid. Ensure to provide a nonzero "+
+					"positive integer less than or equal to '2147483647', or '-1' which means never expire.")) {
 					t.Errorf("%d: %s", a.status, a.text)
 				}
 				d.setTTL("")
@@ -294,7 +312,8 @@ func TestLifetimeHints(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newItems(t)
 			d.setTTL(tt.container)
-			for _, a := range []answer{d.item("POST", "", `{"id":"1","pk":"a",`+tt.item+`}`).want(201), d.item("GET", "1", "").want(200)} {
+			for _, a := range []answer{d.item("POST", "", `{"id":"1","pk":"a",`+tt.item+`}`).want(201), d.item("GET",
+				"1", "").want(200)} {
 				hint := a.header.Get("x-mayfly-hint")
 				if (hint == "") != (tt.says == "") || !strings.Contains(hint, tt.says) {
 					t.Errorf("the hint is %q", hint)
@@ -304,18 +323,18 @@ func TestLifetimeHints(t *testing.T) {
 	}
 }
 
-// A ttl that was stored while TTL was off and is none stays without effect.
+// An invalid ttl that was stored while TTL was off has no effect.
 func TestDormantTTLIsToldWhileOn(t *testing.T) {
 	d := newItems(t)
 	d.item("POST", "", `{"id":"1","pk":"a","ttl":"5"}`).want(201)
 	d.setTTL("10")
-	if hint := d.item("GET", "1", "").want(200).header.Get("x-mayfly-hint"); !strings.Contains(hint, "never takes effect") {
+	if hint := d.item("GET", "1", "").want(200).header.Get("x-mayfly-hint"); !strings.Contains(hint,
+		"never takes effect") {
 		t.Errorf("the hint is %q", hint)
 	}
 }
 
-// TestPolicyChange covers the rows of "Container changes after the fact" that
-// an item can tell of.
+// TestPolicyChange covers the rows of "Container changes after the fact" that show in an item.
 func TestPolicyChange(t *testing.T) {
 	d := newItems(t)
 	d.item("POST", "", `{"id":"inherits","pk":"a"}`).want(201)
@@ -330,7 +349,7 @@ func TestPolicyChange(t *testing.T) {
 			}
 		}
 		if got != want {
-			t.Errorf("at %s alive:%s, want%s", d.clock.Now().Sub(deskStart), got, want)
+			t.Errorf("at %s alive:%s, want%s", d.clock.Now().Sub(testStart), got, want)
 		}
 	}
 	d.advance(15 * time.Second)
@@ -339,7 +358,7 @@ func TestPolicyChange(t *testing.T) {
 	check(" inherits own never")
 	d.setTTL("10")
 	check(" own never")
-	d.setTTL("1000") // dead is dead (A-01)
+	d.setTTL("1000") // expired items stay expired (A-01)
 	check(" own never")
 	d.setTTL("")
 	d.advance(10 * time.Second)

@@ -8,8 +8,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// logRequest writes the line of one request. What items hold and are called stays
-// out of the log, and so does the text of an error, which may quote them.
+// logRequest writes the log line of one request. It leaves out ids and contents of items, and the text of an error,
+// which may quote them.
 func (e *exchange) logRequest(status int, took time.Duration, err error) {
 	about := []any{
 		slog.String("activity", e.activityID()),
@@ -20,9 +20,10 @@ func (e *exchange) logRequest(status int, took time.Duration, err error) {
 	}
 	if err != nil {
 		err = classify(err)
-		about = append(about, slog.String("error", fault.KindOf(err).String()), slog.Int("substatus", translate(err).substatus))
+		about = append(about, slog.String("error", fault.KindOf(err).String()), slog.Int("substatus",
+			translate(err).substatus))
 	}
-	e.door.log.Debug("request", about...)
+	e.api.log.Debug("request", about...)
 }
 
 // loggedPath is a path without the id of an item.

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The log at debug tells of requests, never of what items hold or are called.
+// The debug log shows requests, but never the ids or contents of items.
 func TestLogKeepsItemsToItself(t *testing.T) {
 	var log bytes.Buffer
 	d, _ := withContainer(t, `,"defaultTtl":-1`, func(o *Options) {
@@ -17,7 +17,8 @@ func TestLogKeepsItemsToItself(t *testing.T) {
 	d.do("POST", documents, `{"id":"secret-id","pk":"a"}`, key, inA).want(201)
 	d.do("GET", documents+"/secret-id", "", key, inA).want(200)
 	d.do("GET", documents+"/secret-id/secret-id", "", key, inA).want(400)
-	d.do("PATCH", documents+"/secret-id", `{"condition":"from c where secret = 1","operations":[]}`, key, `["secret-key"]`).want(400)
+	d.do("PATCH", documents+"/secret-id", `{"condition":"from c where secret = 1","operations":[]}`, key,
+		`["secret-key"]`).want(400)
 	d.do("GET", "/dbs/d/colls/missing/docs", "").want(404)
 	text := log.String()
 	if strings.Contains(text, "secret") {

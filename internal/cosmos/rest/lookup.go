@@ -11,14 +11,14 @@ var (
 	errMissing = fault.New(fault.NotFound, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found")
 )
 
-// lookUp finds the database and container that the path names. What is
-// missing is fault.NotFound when the path ends there, else fault.OwnerNotFound.
+// lookUp finds the database and the container named by the path. A missing one is fault.NotFound if the path ends
+// with it, else fault.OwnerNotFound.
 func (e *exchange) lookUp() (err error) {
 	p := &e.path
 	if p.count < 2 || p.segment[0] != "dbs" {
 		return nil
 	}
-	if e.database, err = e.door.findDatabase(p.segment[1]); err != nil {
+	if e.database, err = e.api.findDatabase(p.segment[1]); err != nil {
 		return ownerMissing(p.count == 2)
 	}
 	if p.count < 4 {
@@ -28,7 +28,7 @@ func (e *exchange) lookUp() (err error) {
 		e.owner = p.segment[3]
 		return nil
 	}
-	if e.container, e.byRID, err = e.door.findContainer(e.database, p.segment[3]); err != nil {
+	if e.container, e.byRID, err = e.api.findContainer(e.database, p.segment[3]); err != nil {
 		return ownerMissing(p.count == 4)
 	}
 	return nil
@@ -41,42 +41,42 @@ func ownerMissing(itself bool) error {
 	return catalog.ErrNoOwner
 }
 
-// findDatabase looks for a name, then for a RID.
-func (d *Door) findDatabase(text string) (*catalog.Database, error) {
-	if db, err := d.catalog.Database(text); err == nil {
+// findDatabase finds a database by name, or else by RID.
+func (a *API) findDatabase(text string) (*catalog.Database, error) {
+	if db, err := a.catalog.Database(text); err == nil {
 		return db, nil
 	}
 	r, ok := parseRID(text)
 	if !ok || r.database == 0 || r.container != 0 || r.user != 0 {
 		return nil, errMissing
 	}
-	return d.catalog.DatabaseByID(r.database)
+	return a.catalog.DatabaseByID(r.database)
 }
 
-// findContainer looks for a name in db, then for a RID.
-func (d *Door) findContainer(db *catalog.Database, text string) (c *catalog.Container, byRID bool, err error) {
-	if c, err := d.catalog.Container(db, text); err == nil {
+// findContainer finds a container of db by name, or else by RID.
+func (a *API) findContainer(db *catalog.Database, text string) (c *catalog.Container, byRID bool, err error) {
+	if c, err := a.catalog.Container(db, text); err == nil {
 		return c, false, nil
 	}
 	r, ok := parseRID(text)
 	if !ok || r.container == 0 || r.hasNumber {
 		return nil, false, errMissing
 	}
-	c, err = d.catalog.ContainerByID(r.container)
+	c, err = a.catalog.ContainerByID(r.container)
 	if err != nil || c.Database != db {
 		return nil, false, errMissing
 	}
 	return c, true, nil
 }
 
-// isQuery reports whether a POST is a query or asks for a query plan. SDKs say
-// so in three ways: Go by content type and its own header, others by isquery.
+// isQuery reports whether a POST is a query or asks for a query plan. SDKs mark queries in different ways: the Go SDK
+// by content type and a header of its own, others by x-ms-documentdb-isquery.
 func (e *exchange) isQuery() bool {
 	return e.contentIs("application/query+json") || e.isQueryText() ||
 		e.flag(hIsQuery) || e.flag(hIsQueryGo) || e.flag(hIsQueryPlan)
 }
 
-// isQueryText reports whether the body is the text of a query and nothing else.
+// isQueryText reports whether the body is the plain text of a query.
 func (e *exchange) isQueryText() bool { return e.contentIs("application/sql") }
 
 func (e *exchange) contentIs(kind string) bool {
@@ -84,34 +84,38 @@ func (e *exchange) contentIs(kind string) bool {
 	return len(given) >= len(kind) && strings.EqualFold(given[:len(kind)], kind)
 }
 
-// queryOnly serves a feed that takes nothing but queries by POST.
+// queryOnly rejects a POST that is not a query, on feeds that accept nothing else.
 func queryOnly(*exchange) (int, error) { return 0, errQueryOnly }
 
-var errQueryOnly = refused(fault.MethodNotAllowed, "The requested verb is not supported. POST is for queries here: send the content type application/query+json and the header x-ms-documentdb-isquery: True.")
+var errQueryOnly = gatewayFault(fault.MethodNotAllowed, "The requested verb is not supported. POST is for queries "+
+	"here: send the content type application/query+json and the header x-ms-documentdb-isquery: True.")
 
-// checkLevel refuses a consistency level above the account's.
+// checkLevel rejects a consistency level stronger than the account's.
 func (e *exchange) checkLevel() error {
 	text := e.given(hConsistency)
 	if text == "" {
 		return nil
 	}
-	want, have := rank(text), rank(e.door.consistency)
+	want, have := rank(text), rank(e.api.consistency)
 	if want < 0 {
 		return badHeader(text, hConsistency, "Use one of "+strings.Join(levels, ", ")+".")
 	}
 	if want < have {
-		return fault.New(fault.Invalid, "ConsistencyLevel %s specified in the request is invalid when service is configured with consistency level %s. "+
-			"Ensure the request consistency level is not stronger than the service consistency level.", levels[want], e.door.consistency)
+		return fault.New(fault.Invalid, "ConsistencyLevel %s specified in the request is invalid when service is "+
+			"configured with consistency level %s. "+
+			"Ensure the request consistency level is not stronger than the service consistency level.", levels[want],
+			e.api.consistency)
 	}
 	return nil
 }
 
-// badHeader is the error of a request header with a value that it cannot have.
+// badHeader is the error of a request header with an invalid value.
 func badHeader(value string, header requestHeader, remedy string) error {
-	return fault.New(fault.Invalid, "Value '%s' specified for the header '%s' is invalid. %s", clip(value), strings.ToLower(string(header)), remedy)
+	return fault.New(fault.Invalid, "Value '%s' specified for the header '%s' is invalid. %s", clip(value),
+		strings.ToLower(string(header)), remedy)
 }
 
-// rank is the place of a level among levels, -1 if it is none.
+// rank is the index of a level in levels, or -1.
 func rank(text string) int {
 	for i, l := range levels {
 		if strings.EqualFold(l, text) {

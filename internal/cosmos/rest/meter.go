@@ -5,35 +5,36 @@ import (
 	"time"
 )
 
-// A Meter counts what a Door does. Its methods are safe for concurrent use.
+// A Meter counts the requests of an API. Its methods are safe for concurrent use.
 type Meter interface {
-	// Operation gives the function that counts the requests of one operation; label names a status.
-	// It may be called more than once for an operation.
+	// Operation returns the function that counts the requests of one operation; label is the label of a status. It
+	// may be called more than once for an operation.
 	Operation(name string, label func(status int) string) (done func(status int, took time.Duration))
-	// ExpiredByPolicy counts documents that ended because the lifetime of their container was changed.
+	// ExpiredByPolicy counts documents that expired because the TTL of their container was changed.
 	ExpiredByPolicy(documents uint64)
 }
 
-// unmetered counts nothing.
-type unmetered struct{}
+// noMeter is a Meter that counts nothing.
+type noMeter struct{}
 
-func (unmetered) Operation(string, func(int) string) func(int, time.Duration) {
+func (noMeter) Operation(string, func(int) string) func(int, time.Duration) {
 	return func(int, time.Duration) {}
 }
-func (unmetered) ExpiredByPolicy(uint64) {}
+func (noMeter) ExpiredByPolicy(uint64) {}
 
-// unknownOperation is that of requests that have no route.
+// unknownOperation is the operation of requests without a route.
 const unknownOperation = "Unknown"
 
-// accounts are the functions that count requests. Requests that have no route are in one of them.
-type accounts struct {
+// accounts holds the functions that count requests. Requests without a route share one of them.
+type requestCounters struct {
 	routes  map[*route]*[operationKinds]func(status int, took time.Duration)
 	unknown func(status int, took time.Duration)
 }
 
-// openAccounts names operations as the service does, what is done and with what: ReadDocument.
-func openAccounts(m Meter) accounts {
-	a := accounts{routes: map[*route]*[operationKinds]func(int, time.Duration){}, unknown: m.Operation(unknownOperation, strconv.Itoa)}
+// newRequestCounters names operations as the service does, by what is done and the type of resource: ReadDocument.
+func newRequestCounters(m Meter) requestCounters {
+	a := requestCounters{routes: map[*route]*[operationKinds]func(int, time.Duration){},
+		unknown: m.Operation(unknownOperation, strconv.Itoa)}
 	for i := range table {
 		each := new([operationKinds]func(int, time.Duration))
 		for o := range operationKinds {
@@ -44,7 +45,7 @@ func openAccounts(m Meter) accounts {
 	return a
 }
 
-func (a *accounts) of(e *exchange) func(status int, took time.Duration) {
+func (a *requestCounters) of(e *exchange) func(status int, took time.Duration) {
 	if each := a.routes[e.route]; each != nil {
 		return each[e.operation()]
 	}

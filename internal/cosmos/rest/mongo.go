@@ -12,34 +12,41 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// A container that was made through the MongoDB door is read here as one with the
-// system's partition key, in one partition, without an index. It is written through its own door only,
-// whose change streams tell of it, except for defaultTtl, which both have.
+// A container of the MongoDB API is visible here with the system partition key, in one partition, without an index.
+// Its documents are written through the MongoDB API only, because only that API records them for change streams. The
+// exception is defaultTtl, which both APIs can change.
 
 var (
-	errMongoWrite = fault.New(fault.Forbidden, "The container was made through the MongoDB API, and its documents are written there only. "+
-		"Through the NoSQL API they can be read and queried.")
-	errMongoDrop = fault.New(fault.Forbidden, "The container was made through the MongoDB API and is dropped there only, "+
-		"so that change streams on it are told.")
-	errMongoDatabase  = fault.New(fault.Forbidden, "The database has collections that were made through the MongoDB API. Drop them there first.")
-	errMongoView      = fault.New(fault.Unsupported, "The container is a view that was made through the MongoDB API. Read it there, or query the collection that it is about.")
-	errMongoPartition = fault.New(fault.PartitionMismatch, "The container was made through the MongoDB API, and its items have no partition key. "+
-		"Leave the header x-ms-documentdb-partitionkey out, or send [{}].")
-	errMongoPolicy = fault.New(fault.Invalid, "The container was made through the MongoDB API. Of its definition nothing but defaultTtl can be changed here: "+
-		"send all else as it was read, or leave it out.")
-	errMongoIndexName = fault.New(fault.Invalid, "The container was made through the MongoDB API and has an index with the name '%s', which is that of defaultTtl there. "+
+	errMongoWrite = fault.New(fault.Forbidden,
+		"The container was created through the MongoDB API, and its documents can only be written there. "+
+			"Through the NoSQL API they can be read and queried.")
+	errMongoDrop = fault.New(fault.Forbidden,
+		"The container was created through the MongoDB API and can only be dropped there, "+
+			"so that change streams report it.")
+	errMongoDatabase = fault.New(fault.Forbidden,
+		"The database has collections that were created through the MongoDB API. Drop them there first.")
+	errMongoView = fault.New(fault.Unsupported, "The container is a view that was created through the MongoDB "+
+		"API. Read it there, or query the collection behind it.")
+	errMongoPartition = fault.New(fault.PartitionMismatch,
+		"The container was created through the MongoDB API, and its items have no partition key. "+
+			"Leave the header x-ms-documentdb-partitionkey out, or send [{}].")
+	errMongoPolicy = fault.New(fault.Invalid,
+		"The container was created through the MongoDB API. Only its defaultTtl can be changed here: "+
+			"send the rest of the definition as it was read, or leave it out.")
+	errMongoIndexName = fault.New(fault.Invalid, "The container was created through the MongoDB API and has an index "+
+		"named '%s', the name that defaultTtl needs there. "+
 		"Drop that index first.", lifetimeIndex)
 )
 
-// lifetimeIndex is the name of the index by which MongoDB clients see defaultTtl.
+// lifetimeIndex is the name of the index that MongoDB clients see for defaultTtl.
 const lifetimeIndex = "_ts_1"
 
 func isMongo(st *catalog.State) bool { return st.Dialect == catalog.Mongo }
 
 func isView(st *catalog.State) bool { return isMongo(st) && present(st.Echo, "viewOn") }
 
-// native is a handler that writes items, for the containers of this door alone.
-func native(h handler) handler {
+// native wraps a handler that writes items: it rejects containers of the MongoDB API.
+func nosqlOnly(h handler) handler {
 	return func(e *exchange) (int, error) {
 		if isMongo(e.container.State()) {
 			return 0, errMongoWrite
@@ -48,8 +55,8 @@ func native(h handler) handler {
 	}
 }
 
-// mongoEcho is what all these containers show of their definition: the policy of a container
-// that indexes nothing and yet may have a defaultTtl.
+// mongoEcho is the definition that is shown for every container of the MongoDB API: an indexing policy that indexes
+// nothing and still allows a defaultTtl.
 var mongoEcho = func() doc.Doc {
 	policy := doc.With(nil, "excludedPaths", arrayOf(pathObject(everything)))
 	indexing, err := indexingPolicy("", doc.Object(policy))
@@ -58,12 +65,13 @@ var mongoEcho = func() doc.Doc {
 	}
 	key, _ := doc.AsDoc(systemKey())
 	d := doc.With(nil, "indexingPolicy", indexing)
-	d = doc.With(d, "partitionKey", echoKey(catalog.PartitionKey{Paths: []string{systemKeyPath}, Version: 2}, doc.With(key, "version", doc.Int(2))))
+	d = doc.With(d, "partitionKey", echoKey(catalog.PartitionKey{Paths: []string{systemKeyPath}, Version: 2},
+		doc.With(key, "version", doc.Int(2))))
 	d = doc.With(d, "conflictResolutionPolicy", defaultConflict)
 	return doc.With(d, "geospatialConfig", defaultGeospatial)
 }()
 
-// echoOf is the definition of a container as it is shown, without name and lifetime.
+// echoOf is the definition of a container as it is shown, without name and TTL.
 func echoOf(st *catalog.State) doc.Doc {
 	if isMongo(st) {
 		return mongoEcho
@@ -71,8 +79,8 @@ func echoOf(st *catalog.State) doc.Doc {
 	return st.Echo
 }
 
-// redefineMongo checks a new definition of such a container: its lifetime may be another
-// one. Without a lifetime, MongoDB clients see no index for it.
+// redefineMongo checks a new definition of a container of the MongoDB API: only its TTL may change. Without a TTL,
+// MongoDB clients see no TTL index.
 func redefineMongo(st *catalog.State, d doc.Doc) (catalog.Definition, error) {
 	asked, err := define(d)
 	if err != nil {
@@ -85,11 +93,12 @@ func redefineMongo(st *catalog.State, d doc.Doc) (catalog.Definition, error) {
 		return def, errOtherName
 	case !slices.Equal(asked.Partition.Paths, st.Partition.Paths):
 		return def, errOtherPartition
-	case asked.TTLProperty != "", !keeps(asked.Echo, d):
+	case asked.TTLProperty != "", !changesNothing(asked.Echo, d):
 		return def, errMongoPolicy
 	case changed && isView(st):
 		return def, errMongoView
-	case changed && st.TTL == expiry.Unset && slices.ContainsFunc(st.Named, func(x catalog.NamedIndex) bool { return x.Name == lifetimeIndex }):
+	case changed && st.TTL == expiry.Unset && slices.ContainsFunc(st.Named,
+		func(x catalog.NamedIndex) bool { return x.Name == lifetimeIndex }):
 		return def, errMongoIndexName
 	}
 	if def.TTL = asked.TTL; def.TTL == expiry.Unset {
@@ -98,40 +107,40 @@ func redefineMongo(st *catalog.State, d doc.Doc) (catalog.Definition, error) {
 	return def, nil
 }
 
-// keeps reports whether a definition, of which d is the body of the request, says nothing
-// else than what is shown.
-func keeps(echo, d doc.Doc) bool {
+// keeps reports whether a definition changes nothing of what is shown. d is the body of the request and echo the
+// definition parsed from it.
+func changesNothing(echo, d doc.Doc) bool {
 	for name, v := range doc.Members(echo) {
-		if name != "partitionKey" && present(d, name) && !agrees(v, doc.Lookup(mongoEcho, name)) {
+		if name != "partitionKey" && present(d, name) && !samePolicy(v, doc.Lookup(mongoEcho, name)) {
 			return false
 		}
 	}
 	return true
 }
 
-// agrees reports whether two policies are the same, but for empty members that one has more.
-func agrees(v, want doc.Value) bool {
+// samePolicy reports whether two policies are equal, except for empty members that only one of them has.
+func samePolicy(v, want doc.Value) bool {
 	d, ok := doc.AsDoc(v)
 	switch {
 	case doc.IsUndefined(want):
-		return isBare(v)
+		return isEmptyPolicy(v)
 	case !ok:
 		return doc.Equal(v, want)
 	}
 	shown, _ := doc.AsDoc(want)
 	for name, member := range doc.Members(d) {
-		if !agrees(member, doc.Lookup(shown, name)) {
+		if !samePolicy(member, doc.Lookup(shown, name)) {
 			return false
 		}
 	}
 	return true
 }
 
-// isBare reports whether a value is an empty array, or an object of nothing but such.
-func isBare(v doc.Value) bool {
+// isEmptyPolicy reports whether a value is an empty array, or an object whose members are all bare.
+func isEmptyPolicy(v doc.Value) bool {
 	if d, ok := doc.AsDoc(v); ok {
 		for _, member := range doc.Members(d) {
-			if !isBare(member) {
+			if !isEmptyPolicy(member) {
 				return false
 			}
 		}
@@ -143,7 +152,7 @@ func isBare(v doc.Value) bool {
 	return doc.IsArray(v)
 }
 
-// mongoPartition is the one partition that there is, whichever way a request names it.
+// mongoPartition is the only partition of a container of the MongoDB API. It fails if the request names another one.
 func mongoPartition(parts []doc.Value) ([]doc.Value, error) {
 	if len(parts) > 1 || len(parts) == 1 && !doc.IsUndefined(parts[0]) {
 		return nil, errMongoPartition

@@ -16,18 +16,18 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// A mongoDesk has a container that was made through the other door.
-type mongoDesk struct {
-	*desk
+// A mongoTestAPI has a container that was created through the MongoDB API.
+type mongoTestAPI struct {
+	*testAPI
 	c *catalog.Container
 }
 
-// newMongo makes the database d with the collection c.
-func newMongo(t testing.TB, change ...func(*catalog.Definition)) mongoDesk {
+// newMongo creates the database d with the collection c.
+func newMongo(t testing.TB, change ...func(*catalog.Definition)) mongoTestAPI {
 	t.Helper()
-	d := newDesk(t)
+	d := newTestAPI(t)
 	ctx := context.Background()
-	db, err := d.door.catalog.CreateDatabase(ctx, d.clock.Now().Unix(), "d", nil)
+	db, err := d.api.catalog.CreateDatabase(ctx, d.clock.Now().Unix(), "d", nil)
 	must(t, err)
 	def := catalog.Definition{
 		Name: "c", Dialect: catalog.Mongo, Indexing: catalog.Indexing{None: true},
@@ -36,39 +36,43 @@ func newMongo(t testing.TB, change ...func(*catalog.Definition)) mongoDesk {
 	for _, f := range change {
 		f(&def)
 	}
-	c, err := d.door.catalog.CreateContainer(ctx, d.clock.Now().Unix(), db, def, nil)
+	c, err := d.api.catalog.CreateContainer(ctx, d.clock.Now().Unix(), db, def, nil)
 	must(t, err)
-	return mongoDesk{d, c}
+	return mongoTestAPI{d, c}
 }
 
-// endsBy makes documents end so many seconds after the date in a field.
-func (m mongoDesk) endsBy(field string, seconds int32) {
+// endsBy makes documents expire that many seconds after the date in a field.
+func (m mongoTestAPI) endsBy(field string, seconds int32) {
 	m.t.Helper()
-	_, err := m.door.catalog.ReplaceIndexes(context.Background(), m.clock.Now().Unix(), m.c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
-		return append(st.Named, catalog.NamedIndex{Name: field + "_1", Columns: []catalog.NamedColumn{{Path: field}}, Expires: true, Seconds: seconds}), nil
-	})
+	_, err := m.api.catalog.ReplaceIndexes(context.Background(), m.clock.Now().Unix(), m.c,
+		func(st *catalog.State) ([]catalog.NamedIndex, error) {
+			return append(st.Named, catalog.NamedIndex{Name: field + "_1",
+				Columns: []catalog.NamedColumn{{Path: field}},
+				Expires: true, Seconds: seconds}), nil
+		})
 	must(m.t, err)
 }
 
-func (m mongoDesk) insert(documents ...bson.D) {
+func (m mongoTestAPI) insert(documents ...bson.D) {
 	m.t.Helper()
 	for _, d := range documents {
 		body, err := bson.Marshal(d)
 		must(m.t, err)
 		op := store.Op{Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: body, Lenient: true}
-		_, err = m.door.store.Write(context.Background(), m.c, m.clock.Now().Unix(), op)
+		_, err = m.api.store.Write(context.Background(), m.c, m.clock.Now().Unix(), op)
 		must(m.t, err)
 	}
 }
 
-// ask answers a query without a partition key and without leave to cross partitions.
-func (m mongoDesk) ask(text string, headers ...string) answer {
+// ask runs a query without a partition key and without permission to cross partitions.
+func (m mongoTestAPI) ask(text string, headers ...string) answer {
 	m.t.Helper()
-	return m.do("POST", documents, `{"query":`+quoted(text)+`}`, append([]string{"Content-Type", "application/query+json"}, headers...)...)
+	return m.do("POST", documents, `{"query":`+quoted(text)+`}`, append([]string{"Content-Type",
+		"application/query+json"}, headers...)...)
 }
 
 // rowsOf are the rows of a query as they came.
-func (m mongoDesk) rowsOf(text string) string {
+func (m mongoTestAPI) rowsOf(text string) string {
 	m.t.Helper()
 	a := m.ask(text).want(200)
 	_, rows, _ := strings.Cut(a.text, `"Documents":[`)
@@ -76,7 +80,7 @@ func (m mongoDesk) rowsOf(text string) string {
 	return rows
 }
 
-// ownText is an item without its system members.
+// ownText is an item without its system properties.
 func ownText(text string) string {
 	text, _, _ = strings.Cut(text, `,"_rid":`)
 	return text
@@ -94,8 +98,7 @@ func decimal(t testing.TB, text string) bson.Decimal128 {
 	return d
 }
 
-// TestMongoValues shows every type of BSON the same way in a read, a feed, the change feed
-// and a query.
+// TestMongoValues checks that every BSON type looks the same in a read, a feed, the change feed and a query.
 func TestMongoValues(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -123,12 +126,15 @@ func TestMongoValues(t *testing.T) {
 		{"regex", bson.Regex{Pattern: "^a", Options: "i"}, `{"$regularExpression":{"pattern":"^a","options":"i"}}`},
 		{"symbol", bson.Symbol("s"), `{"$symbol":"s"}`},
 		{"code", bson.JavaScript("x"), `{"$code":"x"}`},
-		{"code with scope", bson.CodeWithScope{Code: "x", Scope: bson.D{{Key: "n", Value: someID}}}, `{"$code":"x","$scope":{"n":{"$oid":"650a010203040506070809ab"}}}`},
-		{"pointer", bson.DBPointer{DB: "d.c", Pointer: someID}, `{"$dbPointer":{"$ref":"d.c","$id":{"$oid":"650a010203040506070809ab"}}}`},
+		{"code with scope", bson.CodeWithScope{Code: "x", Scope: bson.D{{Key: "n", Value: someID}}},
+			`{"$code":"x","$scope":{"n":{"$oid":"650a010203040506070809ab"}}}`},
+		{"pointer", bson.DBPointer{DB: "d.c", Pointer: someID},
+			`{"$dbPointer":{"$ref":"d.c","$id":{"$oid":"650a010203040506070809ab"}}}`},
 		{"undefined", bson.Undefined{}, `{"$undefined":true}`},
 		{"minKey", bson.MinKey{}, `{"$minKey":1}`},
 		{"maxKey", bson.MaxKey{}, `{"$maxKey":1}`},
-		{"nested", bson.D{{Key: "list", Value: bson.A{int32(1), someDate, bson.D{}, bson.A{}}}}, `{"list":[1,{"$date":"2026-01-02T03:04:05.06Z"},{},[]]}`},
+		{"nested", bson.D{{Key: "list", Value: bson.A{int32(1), someDate, bson.D{}, bson.A{}}}},
+			`{"list":[1,{"$date":"2026-01-02T03:04:05.06Z"},{},[]]}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := newMongo(t)
@@ -150,7 +156,7 @@ func TestMongoValues(t *testing.T) {
 	}
 }
 
-// TestMongoIDs reads items by what they show as id.
+// TestMongoIDs reads items by the ids that they show.
 func TestMongoIDs(t *testing.T) {
 	m := newMongo(t)
 	for i, tt := range []struct {
@@ -158,11 +164,14 @@ func TestMongoIDs(t *testing.T) {
 		want string
 	}{
 		{"plain", "plain"}, {"0123456789abcdef01234567", "0123456789abcdef01234567"}, {someID, someID.Hex()},
-		{int32(7), "7"}, {int64(-8), "-8"}, {int64(math.MaxInt64), "9223372036854775807"}, {1.5, "1.5"}, {-0.25, "-0.25"}, {20.0, "20"}, {math.Inf(1), "Infinity"},
+		{int32(7), "7"}, {int64(-8), "-8"}, {int64(math.MaxInt64), "9223372036854775807"}, {1.5, "1.5"},
+		{-0.25, "-0.25"}, {20.0, "20"}, {math.Inf(1), "Infinity"},
 		{decimal(t, "2.50"), "2.50"}, {decimal(t, "31"), "31"}, {true, "true"}, {nil, "null"},
 		{someDate, `{"$date":"2026-01-02T03:04:05.06Z"}`}, {bson.DateTime(-5), `{"$date":{"$numberLong":"-5"}}`},
-		{bson.Binary{Subtype: 4, Data: []byte("0123456789abcdef")}, `{"$binary":{"base64":"MDEyMzQ1Njc4OWFiY2RlZg==","subType":"04"}}`},
-		{bson.D{{Key: "a", Value: int32(1)}, {Key: "b", Value: bson.D{{Key: "c", Value: someID}}}}, `{"a":1,"b":{"c":{"$oid":"650a010203040506070809ab"}}}`},
+		{bson.Binary{Subtype: 4, Data: []byte("0123456789abcdef")},
+			`{"$binary":{"base64":"MDEyMzQ1Njc4OWFiY2RlZg==","subType":"04"}}`},
+		{bson.D{{Key: "a", Value: int32(1)}, {Key: "b", Value: bson.D{{Key: "c", Value: someID}}}},
+			`{"a":1,"b":{"c":{"$oid":"650a010203040506070809ab"}}}`},
 		{bson.Timestamp{T: 1, I: 2}, `{"$timestamp":{"t":1,"i":2}}`}, {bson.MinKey{}, `{"$minKey":1}`},
 		{bson.D{{Key: "$oid", Value: "no hex"}}, `{"$oid":"no hex"}`},
 	} {
@@ -171,7 +180,8 @@ func TestMongoIDs(t *testing.T) {
 		if a.status != 200 || a.str("id") != tt.want || a.body["n"] != float64(i) {
 			t.Errorf("%v: %d %s", tt.id, a.status, a.text)
 		}
-		if got := m.rowsOf(fmt.Sprintf("SELECT VALUE c.n FROM c WHERE c.id = %s", quoted(tt.want))); got != fmt.Sprint(i) {
+		if got := m.rowsOf(fmt.Sprintf("SELECT VALUE c.n FROM c WHERE c.id = %s",
+			quoted(tt.want))); got != fmt.Sprint(i) {
 			t.Errorf("%v: a query finds %s", tt.id, got)
 		}
 		rid := a.str("_rid")
@@ -182,7 +192,9 @@ func TestMongoIDs(t *testing.T) {
 			t.Errorf("%v by RID: %s", tt.id, byRID.text)
 		}
 	}
-	for _, missing := range []string{"6", "07", "7.0", "0x7", "true ", strings.ToUpper(someID.Hex()), `{"a": 1,"b":{"c":{"$oid":"650a010203040506070809ab"}}}`, "nope", "ffffffffffffffffffffffff", `{"$date":"x"}`, `{`, "NaN"} {
+	for _, missing := range []string{"6", "07", "7.0", "0x7", "true ", strings.ToUpper(someID.Hex()),
+		`{"a": 1,"b":{"c":{"$oid":"650a010203040506070809ab"}}}`, "nope", "ffffffffffffffffffffffff", `{"$date":"x"}`,
+		`{`, "NaN"} {
 		m.do("GET", documents+"/"+escaped(missing), "").want(404)
 	}
 }
@@ -196,7 +208,7 @@ func escaped(id string) string {
 	return b.String()
 }
 
-// TestMongoIDsThatLookAlike prefers strings, then numbers.
+// TestMongoIDsThatLookAlike checks that strings take precedence, then numbers.
 func TestMongoIDsThatLookAlike(t *testing.T) {
 	m := newMongo(t)
 	m.insert(bson.D{{Key: "_id", Value: int32(1)}, {Key: "is", Value: "number"}})
@@ -209,12 +221,14 @@ func TestMongoIDsThatLookAlike(t *testing.T) {
 	}
 }
 
-// TestMongoMembers keeps what a document calls as an item's own members from being taken for them.
+// TestMongoMembers checks that a document's own members named like system properties are not taken for those.
 func TestMongoMembers(t *testing.T) {
 	m := newMongo(t)
 	m.insert(bson.D{
-		{Key: "_id", Value: "k"}, {Key: "id", Value: "other"}, {Key: "_ts", Value: 5}, {Key: "_rid", Value: "r"}, {Key: "_etag", Value: 1},
-		{Key: "_mine", Value: true}, {Key: "in", Value: bson.D{{Key: "id", Value: 1}, {Key: "_ts", Value: 2}}}, {Key: systemKeyPath[1:], Value: "p"},
+		{Key: "_id", Value: "k"}, {Key: "id", Value: "other"}, {Key: "_ts", Value: 5}, {Key: "_rid", Value: "r"},
+		{Key: "_etag", Value: 1},
+		{Key: "_mine", Value: true}, {Key: "in", Value: bson.D{{Key: "id", Value: 1}, {Key: "_ts", Value: 2}}},
+		{Key: systemKeyPath[1:], Value: "p"},
 	})
 	const want = `{"id":"k","_id":"k","_mine":true,"in":{"id":1,"_ts":2},"_partitionKey":"p"`
 	a := m.do("GET", documents+"/k", "").want(200)
@@ -230,7 +244,8 @@ func TestMongoMembers(t *testing.T) {
 func TestMongoQueries(t *testing.T) {
 	m := newMongo(t)
 	for i := range 20 {
-		m.insert(bson.D{{Key: "_id", Value: i}, {Key: "n", Value: 19 - i}, {Key: "g", Value: i % 3}, {Key: "at", Value: bson.DateTime(i * 1000)},
+		m.insert(bson.D{{Key: "_id", Value: i}, {Key: "n", Value: 19 - i}, {Key: "g", Value: i % 3}, {Key: "at",
+			Value: bson.DateTime(i * 1000)},
 			{Key: "tags", Value: bson.A{"a", bson.ObjectID{byte(i)}}}})
 	}
 	for _, tt := range []struct{ query, want string }{
@@ -246,7 +261,8 @@ func TestMongoQueries(t *testing.T) {
 		{"SELECT c.g, COUNT(1) AS n FROM c GROUP BY c.g", `{"g":0,"n":7},{"g":1,"n":7},{"g":2,"n":6}`},
 		{"SELECT VALUE c._id FROM c WHERE c.at['$date'] = '1970-01-01T00:00:07Z'", `7`},
 		{"SELECT VALUE c._id FROM c WHERE c.at['$date'] >= '1970-01-01T00:00:18Z'", `18,19`},
-		{"SELECT VALUE t['$oid'] FROM c JOIN t IN c.tags WHERE c._id = 2 AND IS_OBJECT(t)", `"020000000000000000000000"`},
+		{"SELECT VALUE t['$oid'] FROM c JOIN t IN c.tags WHERE c._id = 2 AND IS_OBJECT(t)",
+			`"020000000000000000000000"`},
 		{"SELECT DISTINCT VALUE c.g FROM c", `0,1,2`},
 		{"SELECT VALUE c.id FROM c WHERE c._partitionKey = 'x'", ``},
 		{"SELECT TOP 1 VALUE c.id FROM c ORDER BY c._ts DESC, c.n", `"19"`},
@@ -255,7 +271,8 @@ func TestMongoQueries(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.query, got, tt.want)
 		}
 	}
-	for _, query := range []string{"SELECT * FROM c WHERE c.n = 3", "SELECT * FROM c WHERE c.id = '3' ORDER BY c.n", "SELECT * FROM c WHERE c._ts > 5 ORDER BY c._ts"} {
+	for _, query := range []string{"SELECT * FROM c WHERE c.n = 3", "SELECT * FROM c WHERE c.id = '3' ORDER BY c.n",
+		"SELECT * FROM c WHERE c._ts > 5 ORDER BY c._ts"} {
 		m.ask(query, "x-mayfly-explain", "true", key, `[{}]`).want(200).says(`{"plan":"scan\nfilter`)
 	}
 }
@@ -280,18 +297,21 @@ func TestMongoPages(t *testing.T) {
 		}
 	}
 	for name, headers := range map[string][]string{
-		"nothing": nil, "none": {key, "[]"}, "undefined": {key, "[{}]"}, "range": {"x-ms-documentdb-partitionkeyrangeid", "0"},
-		"span": {"x-ms-start-epk", "", "x-ms-end-epk", "FF"},
+		"nothing": nil, "none": {key, "[]"}, "undefined": {key, "[{}]"},
+		"range": {"x-ms-documentdb-partitionkeyrangeid", "0"},
+		"span":  {"x-ms-start-epk", "", "x-ms-end-epk", "FF"},
 	} {
 		got := walk(func(token string) answer {
-			return m.do("GET", documents, "", append([]string{"x-ms-max-item-count", "2", "x-ms-continuation", token}, headers...)...)
+			return m.do("GET", documents, "", append([]string{"x-ms-max-item-count", "2", "x-ms-continuation", token},
+				headers...)...)
 		})
 		if got != want {
 			t.Errorf("%s: %s", name, got)
 		}
 		for query, want := range map[string]string{"SELECT * FROM c": want, "SELECT * FROM c ORDER BY c.n": "0123456"} {
 			got := walk(func(token string) answer {
-				return m.ask(query, append([]string{"x-ms-max-item-count", "2", "x-ms-continuation", token}, headers...)...)
+				return m.ask(query, append([]string{"x-ms-max-item-count", "2", "x-ms-continuation", token},
+					headers...)...)
 			})
 			if got != want {
 				t.Errorf("%s, %s: %s", name, query, got)
@@ -319,14 +339,14 @@ func TestMongoPages(t *testing.T) {
 	m.do("GET", documents+"/000000000000000000000000", "", key, `[]`).want(200)
 }
 
-// TestMongoQueryPlan is for clients that merge partitions themselves.
+// TestMongoQueryPlan covers clients that merge partitions themselves.
 func TestMongoQueryPlan(t *testing.T) {
 	m := newMongo(t)
 	m.ask("SELECT * FROM c WHERE c._partitionKey = 'x' ORDER BY c.n", "x-ms-cosmos-is-query-plan-request", "True",
 		"x-ms-cosmos-supported-query-features", "OrderBy").want(200).says(`"queryRanges":[{"min":"","max":"FF"`)
 }
 
-// TestMongoWrites are refused, and change nothing.
+// TestMongoWrites checks that writes are rejected and change nothing.
 func TestMongoWrites(t *testing.T) {
 	m := newMongo(t)
 	m.insert(bson.D{{Key: "_id", Value: "k"}})
@@ -341,12 +361,14 @@ func TestMongoWrites(t *testing.T) {
 		{"replace", "PUT", documents + "/k", `{"id":"k"}`, nil},
 		{"patch", "PATCH", documents + "/k", `{"operations":[{"op":"set","path":"/x","value":1}]}`, nil},
 		{"delete", "DELETE", documents + "/k", "", nil},
-		{"batch", "POST", documents, batch, []string{"x-ms-cosmos-is-batch-request", "True", "x-ms-cosmos-batch-atomic", "True"}},
-		{"bulk", "POST", documents, batch, []string{"x-ms-cosmos-is-batch-request", "True", "x-ms-cosmos-batch-atomic", "False"}},
+		{"batch", "POST", documents, batch, []string{"x-ms-cosmos-is-batch-request", "True",
+			"x-ms-cosmos-batch-atomic", "True"}},
+		{"bulk", "POST", documents, batch, []string{"x-ms-cosmos-is-batch-request", "True",
+			"x-ms-cosmos-batch-atomic", "False"}},
 		{"partition", "POST", "/dbs/d/colls/c/operations/partitionkeydelete", "", nil},
 	} {
 		a := m.do(tt.method, tt.target, tt.body, append([]string{key, "[{}]"}, tt.headers...)...)
-		if a.status != 403 || !strings.Contains(a.text, "made through the MongoDB API") {
+		if a.status != 403 || !strings.Contains(a.text, "created through the MongoDB API") {
 			t.Errorf("%s: %d %s", tt.name, a.status, a.text)
 		}
 	}
@@ -357,10 +379,11 @@ func TestMongoWrites(t *testing.T) {
 	m.do("POST", "/dbs/d/colls", `{"id":"c",`+pk+`}`).want(409)
 }
 
-// TestMongoScripts may read.
+// TestMongoScripts checks that scripts may read.
 func TestMongoScripts(t *testing.T) {
 	m := newMongo(t)
-	m.insert(bson.D{{Key: "_id", Value: someID}, {Key: "n", Value: 1}, {Key: "at", Value: someDate}}, bson.D{{Key: "_id", Value: 5}, {Key: "n", Value: 2}})
+	m.insert(bson.D{{Key: "_id", Value: someID}, {Key: "n", Value: 1}, {Key: "at", Value: someDate}},
+		bson.D{{Key: "_id", Value: 5}, {Key: "n", Value: 2}})
 	run := func(source string) answer {
 		t.Helper()
 		place := m.script("sprocs", "s", source, "")
@@ -368,7 +391,8 @@ func TestMongoScripts(t *testing.T) {
 		return m.do("POST", place, "[]")
 	}
 	for _, tt := range []struct{ source, want string }{
-		{`() => __.queryDocuments(__.getSelfLink(), "SELECT VALUE [c.id, c.at] FROM c WHERE c.n > 0 ORDER BY c.n", (e, rows) => __.response.setBody(rows))`,
+		{`() => __.queryDocuments(__.getSelfLink(), "SELECT VALUE [c.id, c.at] FROM c WHERE c.n > 0 ORDER BY c.n", (e,` +
+			` rows) => __.response.setBody(rows))`,
 			`[["650a010203040506070809ab",{"$date":"2026-01-02T03:04:05.06Z"}],["5"]]`},
 		{`() => __.readDocument(__.getAltLink() + "/docs/5", (e, d) => __.response.setBody(d.n))`, `2`},
 		{`() => __.readDocument(__.getAltLink() + "/docs/650a010203040506070809ab", (e, d) =>
@@ -381,24 +405,26 @@ func TestMongoScripts(t *testing.T) {
 			t.Errorf("%s: %s", tt.source, a.text)
 		}
 	}
-	run(`() => { __.createDocument(__.getSelfLink(), {id: "x"}) }`).want(400).says("made through the MongoDB API")
+	run(`() => { __.createDocument(__.getSelfLink(), {id: "x"}) }`).want(400).says("created through the MongoDB API")
 }
 
-// TestMongoPermission lets a token for one item read that item.
+// TestMongoPermission checks that a token for one item can read that item.
 func TestMongoPermission(t *testing.T) {
 	m := newMongo(t)
 	m.insert(bson.D{{Key: "_id", Value: someID}}, bson.D{{Key: "_id", Value: "other"}})
 	m.do("POST", "/dbs/d/users", `{"id":"u"}`).want(201)
 	target := documents + "/" + someID.Hex()
-	p := m.do("POST", "/dbs/d/users/u/permissions", `{"id":"p","permissionMode":"Read","resource":"`+target[1:]+`"}`).want(201)
+	p := m.do("POST", "/dbs/d/users/u/permissions", `{"id":"p","permissionMode":"Read","resource":"`+target[1:]+
+		`"}`).want(201)
 	m.as(p.str("_token"), "GET", target, "").want(200)
 	m.as(p.str("_token"), "GET", documents+"/other", "").want(403)
 	m.as(p.str("_token"), "DELETE", target, "").want(403)
 }
 
-// TestMongoDefinition shows and changes what there is to change.
+// TestMongoDefinition checks which parts of the definition can be read and changed.
 func TestMongoDefinition(t *testing.T) {
-	hidden, err := bson.Marshal(bson.D{{Key: "name", Value: "mine"}, {Key: "key", Value: bson.D{{Key: "_ts", Value: 1}}}})
+	hidden, err := bson.Marshal(bson.D{{Key: "name", Value: "mine"}, {Key: "key", Value: bson.D{{Key: "_ts",
+		Value: 1}}}})
 	must(t, err)
 	options, err := bson.Marshal(bson.D{{Key: "validator", Value: bson.D{}}})
 	must(t, err)
@@ -411,18 +437,23 @@ func TestMongoDefinition(t *testing.T) {
 	m.do("GET", "/dbs/d/colls", "").want(200).says(rest + `"defaultTtl":30,` + after)
 	state := func(ttl expiry.TTL, index bool) {
 		t.Helper()
-		if st := m.c.State(); st.TTL != ttl || st.Policy.Default != ttl || (st.TTLIndex != nil) != index || !st.Indexing.None || string(st.Echo) != string(options) || st.Dialect != catalog.Mongo {
+		if st := m.c.State(); st.TTL != ttl || st.Policy.Default != ttl || (st.TTLIndex != nil) != index ||
+			!st.Indexing.None || string(st.Echo) != string(options) || st.Dialect != catalog.Mongo {
 			t.Errorf("the state is %+v", st.Definition)
 		}
 	}
 	m.do("PUT", place, read.text).want(200)
 	state(30, true)
-	m.do("PUT", place, strings.Replace(read.text, `"defaultTtl":30`, `"defaultTtl":60`, 1), "If-Match", `"other"`).want(412)
-	m.do("PUT", place, strings.Replace(read.text, `"defaultTtl":30`, `"defaultTtl":60,"uniqueKeyPolicy":{"uniqueKeys":[]},"computedProperties":[]`, 1)).want(200).says(`"defaultTtl":60`)
+	m.do("PUT", place, strings.Replace(read.text, `"defaultTtl":30`, `"defaultTtl":60`, 1), "If-Match",
+		`"other"`).want(412)
+	m.do("PUT", place, strings.Replace(read.text, `"defaultTtl":30`,
+		`"defaultTtl":60,"uniqueKeyPolicy":{"uniqueKeys":[]},"computedProperties":[]`,
+		1)).want(200).says(`"defaultTtl":60`)
 	state(60, true)
 	for name, change := range map[string]string{
-		"indexing":      `"indexingPolicy":{"includedPaths":[{"path":"/*"}]}`,
-		"composite":     strings.Replace(strings.TrimSuffix(rest, ","), `"includedPaths":[]`, `"includedPaths":[],"compositeIndexes":[[{"path":"/a"},{"path":"/b"}]]`, 1),
+		"indexing": `"indexingPolicy":{"includedPaths":[{"path":"/*"}]}`,
+		"composite": strings.Replace(strings.TrimSuffix(rest, ","), `"includedPaths":[]`,
+			`"includedPaths":[],"compositeIndexes":[[{"path":"/a"},{"path":"/b"}]]`, 1),
 		"unique":        `"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/a"]}]}`,
 		"computed":      `"computedProperties":[{"name":"x","query":"SELECT VALUE c.y FROM c"}]`,
 		"ttl property":  `"ttlPropertyPath":"/at"`,
@@ -432,11 +463,12 @@ func TestMongoDefinition(t *testing.T) {
 		"vectors":       `"vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float32","distanceFunction":"cosine","dimensions":2}]}`,
 		"partition key": pk,
 	} {
-		want := "nothing but defaultTtl can be changed"
+		want := "Only its defaultTtl can be changed here"
 		if name == "partition key" {
 			want = "partition key of a container cannot be changed"
 		}
-		if a := m.do("PUT", place, `{"id":"c","defaultTtl":90,`+change+`}`); a.status != 400 || !strings.Contains(a.text, want) {
+		if a := m.do("PUT", place, `{"id":"c","defaultTtl":90,`+change+`}`); a.status != 400 ||
+			!strings.Contains(a.text, want) {
 			t.Errorf("%s: %d %s", name, a.status, a.text)
 		}
 	}
@@ -449,29 +481,30 @@ func TestMongoDefinition(t *testing.T) {
 	state(-1, false)
 }
 
-// TestMongoDrop is left to the other door.
+// TestMongoDrop checks that the collection can only be dropped through the MongoDB API.
 func TestMongoDrop(t *testing.T) {
 	m := newMongo(t)
-	m.do("DELETE", collection, "").want(403).says("dropped there only")
+	m.do("DELETE", collection, "").want(403).says("can only be dropped there")
 	m.do("DELETE", "/dbs/d", "").want(403).says("Drop them there first")
 	m.do("GET", collection, "").want(200)
-	must(t, m.door.catalog.DeleteContainer(context.Background(), m.c))
+	must(t, m.api.catalog.DeleteContainer(context.Background(), m.c))
 	m.do("GET", collection, "").want(404)
 	m.do("DELETE", "/dbs/d", "").want(204)
 }
 
-// TestMongoIndexName does not give two indexes one name.
+// TestMongoIndexName checks that no two indexes get the same name.
 func TestMongoIndexName(t *testing.T) {
 	m := newMongo(t)
-	_, err := m.door.catalog.ReplaceIndexes(context.Background(), m.clock.Now().Unix(), m.c, func(*catalog.State) ([]catalog.NamedIndex, error) {
-		return []catalog.NamedIndex{{Name: "_ts_1", Columns: []catalog.NamedColumn{{Path: "_ts"}}}}, nil
-	})
+	_, err := m.api.catalog.ReplaceIndexes(context.Background(), m.clock.Now().Unix(), m.c,
+		func(*catalog.State) ([]catalog.NamedIndex, error) {
+			return []catalog.NamedIndex{{Name: "_ts_1", Columns: []catalog.NamedColumn{{Path: "_ts"}}}}, nil
+		})
 	must(t, err)
 	m.do("PUT", "/dbs/d/colls/c", `{"id":"c","defaultTtl":5}`).want(400).says("_ts_1")
 	m.do("PUT", "/dbs/d/colls/c", `{"id":"c"}`).want(200)
 }
 
-// TestMongoView has no items here.
+// TestMongoView checks that a view has no items here.
 func TestMongoView(t *testing.T) {
 	options, err := bson.Marshal(bson.D{{Key: "viewOn", Value: "other"}, {Key: "pipeline", Value: bson.A{}}})
 	must(t, err)
@@ -483,8 +516,8 @@ func TestMongoView(t *testing.T) {
 	m.do("PUT", "/dbs/d/colls/c", `{"id":"c","defaultTtl":5}`).want(400).says("view")
 }
 
-// sees asks every way to a document whether it is there.
-func (m mongoDesk) sees(id string) bool {
+// sees checks every way of reading a document.
+func (m mongoTestAPI) sees(id string) bool {
 	m.t.Helper()
 	read := m.do("GET", documents+"/"+id, "").status == 200
 	for name, seen := range map[string]bool{
@@ -497,7 +530,7 @@ func (m mongoDesk) sees(id string) bool {
 		"by stamp":      m.inFeed(id, m.ask("SELECT * FROM c WHERE c._ts > 0")),
 	} {
 		if seen != read {
-			m.t.Errorf("%s: item %s is read: %v, seen in %s: %v", m.clock.Now().Sub(deskStart), id, read, name, seen)
+			m.t.Errorf("%s: item %s is read: %v, seen in %s: %v", m.clock.Now().Sub(testStart), id, read, name, seen)
 		}
 	}
 	return read
@@ -505,11 +538,12 @@ func (m mongoDesk) sees(id string) bool {
 
 // counts are the ways to count all documents.
 var counts = []string{
-	"SELECT VALUE COUNT(1) FROM c", "SELECT VALUE COUNT(c.id) FROM c", "SELECT VALUE COUNT(1) FROM c WHERE c._ts > 0", "SELECT VALUE COUNT(1) FROM c WHERE IS_DEFINED(c._id)",
+	"SELECT VALUE COUNT(1) FROM c", "SELECT VALUE COUNT(c.id) FROM c", "SELECT VALUE COUNT(1) FROM c WHERE c._ts > 0",
+	"SELECT VALUE COUNT(1) FROM c WHERE IS_DEFINED(c._id)",
 }
 
-// TestMongoLifetime lets documents end by each of the two ways, seen one second before, at, and
-// after it.
+// TestMongoLifetime expires documents in both ways, and reads them one second before the deadline, at it, and after
+// it.
 func TestMongoLifetime(t *testing.T) {
 	at := func(seconds int) bson.DateTime { return bson.DateTime(second(seconds).UnixMilli()) }
 	for _, tt := range []struct {
@@ -517,7 +551,7 @@ func TestMongoLifetime(t *testing.T) {
 		ttl  expiry.TTL
 		date int32 // of a TTL index on the field at, -1 for none
 		body bson.D
-		life int // seconds, 0 for ever
+		life int // seconds, 0 for no expiry
 	}{
 		{"container", 10, -1, nil, 10},
 		{"own ttl", -1, -1, bson.D{{Key: "ttl", Value: 20}}, 20},
@@ -536,7 +570,8 @@ func TestMongoLifetime(t *testing.T) {
 			if tt.date >= 0 {
 				m.endsBy("at", tt.date)
 			}
-			m.insert(append(bson.D{{Key: "_id", Value: "k"}}, tt.body...), bson.D{{Key: "_id", Value: 1}, {Key: "ttl", Value: -1}})
+			m.insert(append(bson.D{{Key: "_id", Value: "k"}}, tt.body...), bson.D{{Key: "_id", Value: 1}, {Key: "ttl",
+				Value: -1}})
 			times, want := []int{0, 1_000_000}, ""
 			if tt.life > 0 {
 				times, want = []int{tt.life - 1, tt.life, tt.life + 1}, second(tt.life).Format(time.RFC3339)
@@ -565,7 +600,7 @@ func TestMongoLifetime(t *testing.T) {
 	}
 }
 
-// TestMongoLifetimeChanges sets defaultTtl here: what it has ended stays dead.
+// TestMongoLifetimeChanges changes defaultTtl: documents that have expired by it stay expired.
 func TestMongoLifetimeChanges(t *testing.T) {
 	m := newMongo(t)
 	m.insert(bson.D{{Key: "_id", Value: "old"}})
@@ -582,11 +617,13 @@ func TestMongoLifetimeChanges(t *testing.T) {
 	}
 }
 
-// BenchmarkMongoItem makes an item of a document.
+// BenchmarkMongoItem converts a document to an item.
 func BenchmarkMongoItem(b *testing.B) {
 	body, err := bson.Marshal(bson.D{
-		{Key: "_id", Value: someID}, {Key: "name", Value: "mayfly"}, {Key: "at", Value: someDate}, {Key: "n", Value: 1.5},
-		{Key: "tags", Value: bson.A{"a", "b"}}, {Key: "in", Value: bson.D{{Key: "x", Value: int64(1)}, {Key: "y", Value: "long enough to count"}}},
+		{Key: "_id", Value: someID}, {Key: "name", Value: "mayfly"}, {Key: "at", Value: someDate},
+		{Key: "n", Value: 1.5},
+		{Key: "tags", Value: bson.A{"a", "b"}}, {Key: "in", Value: bson.D{{Key: "x", Value: int64(1)},
+			{Key: "y", Value: "long enough to count"}}},
 	})
 	must(b, err)
 	var buffer []byte

@@ -16,8 +16,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// appendMongoID appends the id that an item shows for an _id: a string as it is, an
-// ObjectId in hexadecimal, a number as its text, all else as its extended JSON.
+// appendMongoID appends the id under which an _id is shown: a string unchanged, an ObjectId in hexadecimal, a number
+// as text, everything else as extended JSON.
 func appendMongoID(dst []byte, id doc.Value) []byte {
 	switch id.Type {
 	case bsoncore.TypeString:
@@ -36,7 +36,7 @@ func appendMongoID(dst []byte, id doc.Value) []byte {
 	return doc.AppendJSONValue(dst, id)
 }
 
-// mongoIDs lists what an _id can be that is shown as this text, the likeliest first.
+// mongoIDs lists the _id values that could be shown as this text, the most likely first.
 func mongoIDs(text string) []doc.Value {
 	list := []doc.Value{doc.String(text)}
 	try := func(v doc.Value) {
@@ -53,7 +53,7 @@ func mongoIDs(text string) []doc.Value {
 	switch c := text[0]; {
 	case c == '{':
 		if v, err := doc.ValueFromJSON([]byte(text)); err == nil {
-			list = append(list, unrelaxed(v))
+			list = append(list, fromExtendedJSON(v))
 		}
 	case strings.IndexByte("+-.0123456789IN", c) >= 0:
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -73,12 +73,12 @@ func mongoIDs(text string) []doc.Value {
 	return list
 }
 
-// unrelaxed reads extended JSON of the types that an _id is likely to have.
-func unrelaxed(v doc.Value) doc.Value {
+// fromExtendedJSON converts extended JSON to the values that an _id is likely to have.
+func fromExtendedJSON(v doc.Value) doc.Value {
 	if doc.IsArray(v) {
 		var list []doc.Value
 		for element := range doc.Elements(v) {
-			list = append(list, unrelaxed(element))
+			list = append(list, fromExtendedJSON(element))
 		}
 		return arrayOf(list...)
 	}
@@ -87,21 +87,21 @@ func unrelaxed(v doc.Value) doc.Value {
 		return v
 	}
 	for name, inner := range doc.Members(d) {
-		if special, ok := unwrapped(name, inner); ok {
+		if special, ok := extendedValue(name, inner); ok {
 			return special
 		}
 		break
 	}
 	at, kept := bsoncore.AppendDocumentStart(nil)
 	for name, member := range doc.Members(d) {
-		kept = doc.AppendElement(kept, name, unrelaxed(member))
+		kept = doc.AppendElement(kept, name, fromExtendedJSON(member))
 	}
 	kept, _ = bsoncore.AppendDocumentEnd(kept, at)
 	return doc.Object(kept)
 }
 
-// unwrapped is the value that {wrapper: v} stands for.
-func unwrapped(wrapper string, v doc.Value) (doc.Value, bool) {
+// extendedValue is the value that the extended JSON {wrapper: v} stands for.
+func extendedValue(wrapper string, v doc.Value) (doc.Value, bool) {
 	text, _ := doc.AsString(v)
 	fields, _ := doc.AsDoc(v)
 	switch wrapper {
@@ -120,7 +120,8 @@ func unwrapped(wrapper string, v doc.Value) (doc.Value, bool) {
 	case "$binary":
 		data, err := base64.StdEncoding.DecodeString(textOf(fields, "base64"))
 		subtype, wrong := strconv.ParseUint(textOf(fields, "subType"), 16, 8)
-		return doc.Value{Type: bsoncore.TypeBinary, Data: bsoncore.AppendBinary(nil, byte(subtype), data)}, err == nil && wrong == nil
+		return doc.Value{Type: bsoncore.TypeBinary, Data: bsoncore.AppendBinary(nil, byte(subtype), data)},
+			err == nil && wrong == nil
 	case "$numberDecimal":
 		d, ok := doc.ParseDecimal(text)
 		return d.Value(), ok
@@ -139,9 +140,9 @@ func unwrapped(wrapper string, v doc.Value) (doc.Value, bool) {
 	return v, false
 }
 
-// mongoKey finds the item that shows an id: the first there is of those that could. When
-// there is none, the key is that of a string.
-func (d *Door) mongoKey(ctx context.Context, v catalog.View, id string) (store.Key, error) {
+// mongoKey finds the key of the item shown with an id: the first candidate that exists. If none exists, it is the key
+// of the string.
+func (a *API) mongoKey(ctx context.Context, v catalog.View, id string) (store.Key, error) {
 	candidates := mongoIDs(id)
 	first := store.Identity(candidates[0])
 	if len(candidates) == 1 {
@@ -149,8 +150,9 @@ func (d *Door) mongoKey(ctx context.Context, v catalog.View, id string) (store.K
 	}
 	for _, candidate := range candidates {
 		key := store.Identity(candidate)
-		err := d.store.Read(ctx, v, key, func(found store.Document) error {
-			if string(appendMongoID(nil, doc.Lookup(found.Body, "_id"))) != id { // equal, but not the same
+		err := a.store.Read(ctx, v, key, func(found store.Document) error {
+			// equal to candidate, but shown with another id
+			if string(appendMongoID(nil, doc.Lookup(found.Body, "_id"))) != id {
 				return errNoItem
 			}
 			return nil
@@ -162,9 +164,9 @@ func (d *Door) mongoKey(ctx context.Context, v catalog.View, id string) (store.K
 	return first, nil
 }
 
-// mongoKeyOf finds the item with a number, and the id that it shows; fault.NotFound.
-func (d *Door) mongoKeyOf(ctx context.Context, v catalog.View, number uint64) (key store.Key, id string, err error) {
-	err = d.store.Find(ctx, v, number, func(found store.Document) error {
+// mongoKeyOf finds the item with a number, and the id under which it is shown. It fails with fault.NotFound.
+func (a *API) mongoKeyOf(ctx context.Context, v catalog.View, number uint64) (key store.Key, id string, err error) {
+	err = a.store.Find(ctx, v, number, func(found store.Document) error {
 		own := doc.Lookup(found.Body, "_id")
 		key, id = store.Identity(own), string(appendMongoID(nil, own))
 		return nil
@@ -172,20 +174,20 @@ func (d *Door) mongoKeyOf(ctx context.Context, v catalog.View, number uint64) (k
 	return key, id, err
 }
 
-// mongoItemKey is itemKey for a container that was made through the MongoDB door.
+// mongoItemKey is itemKey for a container of the MongoDB API.
 func (e *exchange) mongoItemKey(v catalog.View) (key store.Key, err error) {
 	id := e.name
 	number, ok := itemNumber(v.Container, e.name)
 	if ok = ok && e.byRID; ok {
-		if key, id, err = e.door.mongoKeyOf(e.Context(), v, number); fault.KindOf(err) == fault.NotFound {
+		if key, id, err = e.api.mongoKeyOf(e.Context(), v, number); fault.KindOf(err) == fault.NotFound {
 			ok, id = false, e.name
 		}
 	}
 	if !ok {
-		key, err = e.door.mongoKey(e.Context(), v, id)
+		key, err = e.api.mongoKey(e.Context(), v, id)
 	}
 	if err != nil {
 		return key, err
 	}
-	return key, e.grant.admitItem(e, v, key, id)
+	return key, e.grant.authorizeItem(e, v, key, id)
 }

@@ -15,16 +15,16 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A document of the MongoDB door becomes an item before anything looks at it, so that an
-// answer shows what a filter has seen: `id` is made of `_id`, and values that JSON does not have are
-// objects of relaxed extended JSON (github.com/mongodb/specifications, extended-json). Numbers are numbers,
-// except Decimal128, NaN and the infinities.
+// A document of the MongoDB API is converted to an item before anything else uses it, so that a filter sees the same
+// values as the answer. `id` is derived from `_id`, and values that JSON does not have become objects of relaxed
+// extended JSON (github.com/mongodb/specifications, extended-json). Numbers stay numbers, except for Decimal128, NaN
+// and the infinities.
 
-// shapes are buffers for items.
-var shapes = sync.Pool{New: func() any { return new([]byte) }}
+// itemBuffers are reusable buffers for converted items.
+var itemBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// appendMongoItem appends a document as an item without its system members. Members of
-// its own that have the name of one of these, or are called id, are left out.
+// appendMongoItem appends a document as an item without system properties. Its own members named id, or named like a
+// system property, are left out.
 func appendMongoItem(dst []byte, body doc.Doc) []byte {
 	at, dst := bsoncore.AppendDocumentStart(dst)
 	dst, text := openText(dst, "id")
@@ -38,7 +38,7 @@ func appendMongoItem(dst []byte, body doc.Doc) []byte {
 	return dst
 }
 
-// appendRelaxed appends a member in that form.
+// appendRelaxed appends a member in relaxed extended JSON.
 func appendRelaxed(dst []byte, name string, v doc.Value) []byte {
 	switch v.Type {
 	case bsoncore.TypeString, bsoncore.TypeInt32, bsoncore.TypeInt64, bsoncore.TypeBoolean, bsoncore.TypeNull:
@@ -72,7 +72,7 @@ func appendRelaxedDoc(dst []byte, d doc.Doc) []byte {
 	return dst
 }
 
-// notFinite is the text of a double that JSON cannot write, else "".
+// notFinite is the text of a double that JSON cannot represent, or "" for other values.
 func notFinite(v doc.Value) string {
 	switch f, _ := doc.AsFloat(v); {
 	case math.IsNaN(f):
@@ -93,8 +93,7 @@ func appendWrapped(dst []byte, name, wrapper, text string) []byte {
 	return dst
 }
 
-// appendExtended appends a value of a type that JSON does not have. doc.Members has
-// measured it.
+// appendExtended appends a value of a type that JSON does not have. doc.Members has already checked its length.
 func appendExtended(dst []byte, name string, v doc.Value) []byte {
 	at, dst := bsoncore.AppendDocumentElementStart(dst, name)
 	switch v.Type {
@@ -125,8 +124,7 @@ func appendExtended(dst []byte, name string, v doc.Value) []byte {
 	return dst
 }
 
-// appendCode appends what is in an extended value of one of the types that hold text for
-// programs.
+// appendCode appends the content of an extended value that holds source text or a reference.
 func appendCode(dst []byte, v doc.Value) []byte {
 	switch v.Type {
 	case bsoncore.TypeRegex:
@@ -161,7 +159,7 @@ func appendOID(dst, id []byte) []byte {
 	return closeText(hex.AppendEncode(dst, id), at)
 }
 
-// appendDate writes years from 1970 to 9999 as text.
+// appendDate writes dates in the years 1970 to 9999 as text, others as a number.
 func appendDate(dst []byte, v doc.Value) []byte {
 	ms, _ := doc.AsDate(v)
 	at := time.UnixMilli(ms).UTC()

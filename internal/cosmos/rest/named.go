@@ -11,28 +11,27 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// A named is one kind of small named resource: scripts, users, permissions.
-// Its methods are their routes.
-type named struct {
+// A named is one kind of small named resource: scripts, users, permissions. Its methods are the handlers of their
+// routes.
+type namedKind struct {
 	kind catalog.ResourceKind
-	feed string // key of the list in a feed
+	feed string // member of a feed that holds the list
 
-	// owner finds what the path's resources belong to. An owner that is missing
-	// is fault.OwnerNotFound.
-	owner func(e *exchange) (family, error)
+	// owner finds the owner of the path's resources. It fails with fault.OwnerNotFound.
+	owner func(e *exchange) (ownerLinks, error)
 
-	// content checks a body and returns what is kept of it, without the id. old is the
-	// resource that it replaces, nil for a new one.
-	content func(e *exchange, of family, d doc.Doc, old *catalog.Resource) (doc.Doc, error)
+	// content checks a body and returns the part that is stored, without the id. old is the resource that it
+	// replaces, nil for a new one.
+	content func(e *exchange, of ownerLinks, d doc.Doc, old *catalog.Resource) (doc.Doc, error)
 
-	// system renders the members that only this kind has.
+	// system renders the system properties that only this kind has.
 	system func(e *exchange, dst []byte, r *catalog.Resource) ([]byte, error)
 
-	rid func(of family, r *catalog.Resource) rid
+	rid func(of ownerLinks, r *catalog.Resource) rid
 }
 
-// A family is the owner of named resources, and the links to it and them.
-type family struct {
+// A ownerLinks is the owner of named resources, and the links to it and to them.
+type ownerLinks struct {
 	owner   catalog.Owner
 	rid     rid
 	links   []link
@@ -43,18 +42,18 @@ func resourceVersion(r *catalog.Resource) store.Version {
 	return store.Version{Sequence: r.Sequence, Stamp: r.Stamp}
 }
 
-func (n *named) list(e *exchange) (int, error) {
+func (n *namedKind) list(e *exchange) (int, error) {
 	of, err := n.owner(e)
 	if err != nil {
 		return 0, err
 	}
-	return listing(e, of.rid, n.feed, e.door.catalog.Resources(n.kind, of.owner), resourceNumber,
+	return answerFeed(e, of.rid, n.feed, e.api.catalog.Resources(n.kind, of.owner), resourceNumber,
 		func(r *catalog.Resource) error { return n.append(e, of, r) })
 }
 
 func resourceNumber(r *catalog.Resource) uint64 { return r.Number }
 
-func (n *named) create(e *exchange) (int, error) {
+func (n *namedKind) create(e *exchange) (int, error) {
 	of, err := n.owner(e)
 	if err != nil {
 		return 0, err
@@ -68,7 +67,7 @@ func (n *named) create(e *exchange) (int, error) {
 		return 0, err
 	}
 	if e.flag(hUpsert) {
-		if old, err := e.door.catalog.Resource(n.kind, of.owner, name); err == nil {
+		if old, err := e.api.catalog.Resource(n.kind, of.owner, name); err == nil {
 			return n.put(e, of, d, old)
 		}
 	}
@@ -76,7 +75,7 @@ func (n *named) create(e *exchange) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := e.door.catalog.CreateResource(e.Context(), e.now, n.kind, of.owner, name, content)
+	r, err := e.api.catalog.CreateResource(e.Context(), e.now, n.kind, of.owner, name, content)
 	if err != nil {
 		return 0, err
 	}
@@ -84,7 +83,7 @@ func (n *named) create(e *exchange) (int, error) {
 	return n.answer(e, of, r, http.StatusCreated)
 }
 
-func (n *named) read(e *exchange) (int, error) {
+func (n *namedKind) read(e *exchange) (int, error) {
 	of, r, err := n.find(e)
 	if err != nil {
 		return 0, err
@@ -92,7 +91,7 @@ func (n *named) read(e *exchange) (int, error) {
 	return n.answer(e, of, r, http.StatusOK)
 }
 
-func (n *named) replace(e *exchange) (int, error) {
+func (n *namedKind) replace(e *exchange) (int, error) {
 	of, old, err := n.find(e)
 	if err != nil {
 		return 0, err
@@ -104,70 +103,70 @@ func (n *named) replace(e *exchange) (int, error) {
 	return n.put(e, of, d, old)
 }
 
-// put replaces old; it may get another name.
-func (n *named) put(e *exchange, of family, d doc.Doc, old *catalog.Resource) (int, error) {
+// put replaces old, possibly under a new name.
+func (n *namedKind) put(e *exchange, of ownerLinks, d doc.Doc, old *catalog.Resource) (int, error) {
 	name, err := nameOf(d)
 	if err != nil {
 		return 0, err
 	}
-	if err := e.stale(resourceVersion(old)); err != nil {
+	if err := e.checkConditions(resourceVersion(old)); err != nil {
 		return 0, err
 	}
 	content, err := n.content(e, of, d, old)
 	if err != nil {
 		return 0, err
 	}
-	r, err := e.door.catalog.ReplaceResource(e.Context(), e.now, old, name, content)
+	r, err := e.api.catalog.ReplaceResource(e.Context(), e.now, old, name, content)
 	if err != nil {
-		return 0, e.raced(err)
+		return 0, e.conflictIfUnconditional(err)
 	}
 	e.charge(replaceCharge(content))
 	return n.answer(e, of, r, http.StatusOK)
 }
 
-func (n *named) delete(e *exchange) (int, error) {
+func (n *namedKind) delete(e *exchange) (int, error) {
 	_, old, err := n.find(e)
 	if err != nil {
 		return 0, err
 	}
-	if err := e.door.catalog.DeleteResource(e.Context(), old); err != nil {
-		return 0, e.raced(err)
+	if err := e.api.catalog.DeleteResource(e.Context(), old); err != nil {
+		return 0, e.conflictIfUnconditional(err)
 	}
 	e.charge(deleteCharge(old.Body))
 	return http.StatusNoContent, nil
 }
 
-// raced is the error of a change that another client's came before: without a
-// condition it is no failed condition, and may be tried again.
-func (e *exchange) raced(err error) error {
+// raced is the error of a change that lost against a concurrent one. A request without a condition cannot fail a
+// precondition, so it gets a conflict, which clients retry.
+func (e *exchange) conflictIfUnconditional(err error) error {
 	if fault.KindOf(err) == fault.Precondition && e.ifMatch() == nil {
-		return fault.Wrap(fault.Conflict, err, "The resource was changed by another request at the same time. Try again.")
+		return fault.Wrap(fault.Conflict, err,
+			"The resource was changed by another request at the same time. Try again.")
 	}
 	return err
 }
 
-// find looks for the resource of the path by name, then by RID, and decides
-// the request's conditions.
-func (n *named) find(e *exchange) (family, *catalog.Resource, error) {
+// find finds the resource of the path by name, or else by RID, and checks the request's conditions.
+func (n *namedKind) find(e *exchange) (ownerLinks, *catalog.Resource, error) {
 	of, err := n.owner(e)
 	if err != nil {
 		return of, nil, err
 	}
-	r, err := e.door.catalog.Resource(n.kind, of.owner, e.name)
+	r, err := e.api.catalog.Resource(n.kind, of.owner, e.name)
 	if err != nil {
 		if r = n.byRID(e, of); r == nil {
 			return of, nil, errMissing
 		}
 	}
-	return of, r, e.stale(resourceVersion(r))
+	return of, r, e.checkConditions(resourceVersion(r))
 }
 
-func (n *named) byRID(e *exchange, of family) *catalog.Resource {
+func (n *namedKind) byRID(e *exchange, of ownerLinks) *catalog.Resource {
 	id, ok := parseRID(e.name)
 	if !ok {
 		return nil
 	}
-	for _, r := range e.door.catalog.Resources(n.kind, of.owner) {
+	for _, r := range e.api.catalog.Resources(n.kind, of.owner) {
 		if n.rid(of, r) == id {
 			return r
 		}
@@ -175,13 +174,13 @@ func (n *named) byRID(e *exchange, of family) *catalog.Resource {
 	return nil
 }
 
-func (n *named) answer(e *exchange, of family, r *catalog.Resource, status int) (int, error) {
+func (n *namedKind) answer(e *exchange, of ownerLinks, r *catalog.Resource, status int) (int, error) {
 	e.etag(resourceVersion(r))
 	return status, n.append(e, of, r)
 }
 
-// append renders {id, the resource's own members, system members}.
-func (n *named) append(e *exchange, of family, r *catalog.Resource) (err error) {
+// append renders {id, the resource's own members, system properties}.
+func (n *namedKind) append(e *exchange, of ownerLinks, r *catalog.Resource) (err error) {
 	id := n.rid(of, r)
 	b := appendText(e.reply, "id", r.Name)
 	b[len(e.reply)] = '{' // in the place of the first comma
@@ -201,10 +200,12 @@ func (n *named) append(e *exchange, of family, r *catalog.Resource) (err error) 
 // emptyDoc is the length of a document without members.
 const emptyDoc = 5
 
-// none is the system function of resources without members of their own.
+// none is the system function of kinds without system properties of their own.
 func none(_ *exchange, dst []byte, _ *catalog.Resource) ([]byte, error) { return dst, nil }
 
 // required is the error of a body that lacks members.
 func required(missing ...string) error {
-	return fault.New(fault.Invalid, "The input content is invalid because the required properties - '%s; ' - are missing.", strings.Join(missing, "; "))
+	return fault.New(fault.Invalid,
+		"The input content is invalid because the required properties - '%s; ' - are missing.", strings.Join(missing,
+			"; "))
 }

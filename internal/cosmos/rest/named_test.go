@@ -8,10 +8,13 @@ import (
 
 func TestScripts(t *testing.T) {
 	for _, c := range []struct{ name, segment, feed, body, replaced string }{
-		{"procedures", "sprocs", "StoredProcedures", `{"id":"s","body":"function(){}"}`, `{"id":"s","body":"function(){ return 2 }"}`},
-		{"triggers", "triggers", "Triggers", `{"id":"s","body":"function(){}","triggerType":"pre","triggerOperation":"all"}`,
+		{"procedures", "sprocs", "StoredProcedures", `{"id":"s","body":"function(){}"}`,
+			`{"id":"s","body":"function(){ return 2 }"}`},
+		{"triggers", "triggers", "Triggers",
+			`{"id":"s","body":"function(){}","triggerType":"pre","triggerOperation":"all"}`,
 			`{"id":"s","body":"function(){}","triggerType":"Post","triggerOperation":"Delete"}`},
-		{"functions", "udfs", "UserDefinedFunctions", `{"id":"s","body":"function(){}"}`, `{"id":"s","body":"function(){ return 2 }"}`},
+		{"functions", "udfs", "UserDefinedFunctions", `{"id":"s","body":"function(){}"}`,
+			`{"id":"s","body":"function(){ return 2 }"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, container := withContainer(t, "")
@@ -44,7 +47,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// What no engine could run is refused when it is sent, and leaves what was there.
+// A script that does not compile is rejected when it is stored, and the old one stays.
 func TestScriptsWithASyntaxErrorAreRefused(t *testing.T) {
 	for _, c := range []struct{ segment, more string }{
 		{"sprocs", ""}, {"triggers", `,"triggerType":"Pre","triggerOperation":"All"`}, {"udfs", ""},
@@ -62,7 +65,8 @@ func TestScriptsWithASyntaxErrorAreRefused(t *testing.T) {
 			d.do("GET", feed+"/s", "").want(404)
 			d.do("POST", feed, of(`"function f() {}"`)).want(201)
 			d.do("PUT", feed+"/s", of(`"f( {"`)).want(400).says(compiling)
-			d.do("POST", feed, of(`"function () { return }}"`), "x-ms-documentdb-is-upsert", "true").want(400).says(compiling)
+			d.do("POST", feed, of(`"function () { return }}"`), "x-ms-documentdb-is-upsert",
+				"true").want(400).says(compiling)
 			d.do("GET", feed+"/s", "").want(200).says(`"body":"function f() {}"`)
 			d.do("PUT", feed+"/s", of(`"serverScript() { var x = 10; }"`)).want(200)
 		})
@@ -71,13 +75,14 @@ func TestScriptsWithASyntaxErrorAreRefused(t *testing.T) {
 
 func TestTriggersHaveATypeAndAnOperation(t *testing.T) {
 	d, _ := withContainer(t, "")
-	for _, body := range []string{`{"id":"t","body":"x"}`, `{"id":"t","body":"x","triggerType":"Pre"}`, `{"id":"t","body":"x","triggerType":"Sometimes","triggerOperation":"All"}`} {
+	for _, body := range []string{`{"id":"t","body":"x"}`, `{"id":"t","body":"x","triggerType":"Pre"}`,
+		`{"id":"t","body":"x","triggerType":"Sometimes","triggerOperation":"All"}`} {
 		d.do("POST", "/dbs/d/colls/c/triggers", body).want(400)
 	}
 }
 
 func TestUsers(t *testing.T) {
-	d := newDesk(t)
+	d := newTestAPI(t)
 	d.do("POST", "/dbs", `{"id":"d"}`).want(201)
 	made := d.do("POST", "/dbs/d/users", `{"id":"u"}`).want(201).says(`"_permissions":"permissions/"`)
 	d.do("POST", "/dbs/d/users", `{"id":"u"}`).want(409)
@@ -97,7 +102,7 @@ func TestUsers(t *testing.T) {
 	d.do("DELETE", "/dbs/d/users/v", "").want(204)
 }
 
-// Feeds of scripts have pages that fit into memory, and end nevertheless.
+// Pages of script feeds are limited in size, and the feed ends nevertheless.
 func TestScriptFeedsHaveALimitInBytes(t *testing.T) {
 	d, _ := withContainer(t, "")
 	body := strings.Repeat("x", maxScript)
@@ -105,7 +110,8 @@ func TestScriptFeedsHaveALimitInBytes(t *testing.T) {
 	for i := range scripts {
 		d.do("POST", "/dbs/d/colls/c/sprocs", fmt.Sprintf(`{"id":"s%d","body":"%s"}`, i, body)).want(201)
 	}
-	d.do("POST", "/dbs/d/colls/c/sprocs", `{"id":"t","body":"x`+body+`"}`).want(400).says("more than the limit of 262144")
+	d.do("POST", "/dbs/d/colls/c/sprocs", `{"id":"t","body":"x`+body+
+		`"}`).want(400).says("more than the limit of 262144")
 	var ids []string
 	for token, pages := "", 0; ; pages++ {
 		a := d.do("GET", "/dbs/d/colls/c/sprocs", "", "x-ms-continuation", token).want(200)

@@ -10,8 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// Limits of throughput in request units per second. It is kept and given
-// back, never enforced.
+// Limits of throughput in request units per second. Throughput is stored and returned, but never enforced.
 const (
 	minThroughput  = 400
 	maxThroughput  = 1_000_000
@@ -20,23 +19,22 @@ const (
 	autopilotStep  = 1000
 )
 
-// A throughput is what an offer holds: manual or autopilot. The zero
-// throughput is none.
+// A throughput is the content of an offer: manual or autopilot. The zero throughput means that there is no offer.
 type throughput struct {
 	manual    int64
 	autopilot doc.Doc // {"maxThroughput":n,…}, nil for manual
-	ever      int64   // the most that the offer has had, 0 for a new one
+	ever      int64   // the largest throughput that the offer ever had, 0 for a new one
 }
 
-// heldBy is the throughput of an offer.
-func heldBy(r *catalog.Resource) (t throughput) {
+// throughputOf is the throughput of an offer.
+func throughputOf(r *catalog.Resource) (t throughput) {
 	t.manual, _ = doc.AsInt(doc.Lookup(r.Body, "offerThroughput"))
 	t.autopilot = docOf(r.Body, "offerAutopilotSettings")
 	t.ever, _ = doc.AsInt(doc.Lookup(docOf(r.Body, "offerMinimumThroughputParameters"), "maxThroughputEverProvisioned"))
 	return t
 }
 
-// most is the maximum of autopilot, else the throughput.
+// most is the maximum of autopilot, or the manual throughput.
 func (t throughput) most() int64 {
 	if t.autopilot != nil {
 		return maxThroughputOf(t.autopilot)
@@ -44,13 +42,13 @@ func (t throughput) most() int64 {
 	return t.manual
 }
 
-// maxThroughputOf is the maximum in autopilot settings, 0 if they have none.
+// maxThroughputOf is the maximum in autopilot settings, or 0.
 func maxThroughputOf(settings doc.Doc) int64 {
 	n, _ := doc.AsInt(doc.Lookup(settings, "maxThroughput"))
 	return n
 }
 
-// throughput reads what the headers of a create ask for.
+// throughput parses the throughput headers of a create request.
 func (e *exchange) throughput() (t throughput, err error) {
 	settings := e.given(hAutopilot)
 	n, manual, err := e.count(hOfferThroughput)
@@ -67,19 +65,19 @@ func (e *exchange) throughput() (t throughput, err error) {
 	}
 	d, err := doc.FromJSON(nil, []byte(settings), doc.ParseOptions{MaxBytes: maxText})
 	if err != nil {
-		return t, misshapen("x-ms-cosmos-offer-autopilot-settings", "an object such as {\"maxThroughput\":4000}")
+		return t, invalidProperty("x-ms-cosmos-offer-autopilot-settings", "an object such as {\"maxThroughput\":4000}")
 	}
 	return autopilot(doc.Object(d))
 }
 
-// containerThroughput is throughput for a container, which shares its
-// database's, or else has 400 of its own.
+// containerThroughput is throughput for a container. Without headers the container uses its database's offer, or else
+// gets 400 of its own.
 func (e *exchange) containerThroughput() (throughput, error) {
 	t, err := e.throughput()
 	if err != nil || t.manual != 0 {
 		return t, err
 	}
-	if _, err := e.door.catalog.OfferOf(catalog.Owner{Database: e.database.ID}); err == nil {
+	if _, err := e.api.catalog.OfferOf(catalog.Owner{Database: e.database.ID}); err == nil {
 		return t, nil
 	}
 	return throughput{manual: minThroughput}, nil
@@ -93,7 +91,9 @@ func (t throughput) check() error {
 }
 
 func wrongThroughput(least, step int) error {
-	return fault.New(fault.Invalid, "The offer should have valid throughput values between %d and %d inclusive in increments of %d.", least, maxThroughput, step)
+	return fault.New(fault.Invalid,
+		"The offer should have valid throughput values between %d and %d inclusive in increments of %d.", least,
+		maxThroughput, step)
 }
 
 var autopilotShape = object(
@@ -103,7 +103,7 @@ var autopilotShape = object(
 	), false}), false},
 )
 
-// autopilot reads autopilot settings. Such an offer starts at a tenth of its maximum.
+// autopilot parses autopilot settings. Such an offer starts at a tenth of its maximum.
 func autopilot(v doc.Value) (t throughput, err error) {
 	if v, err = autopilotShape("offerAutopilotSettings", v); err != nil {
 		return t, err
@@ -117,7 +117,7 @@ func autopilot(v doc.Value) (t throughput, err error) {
 	return t, nil
 }
 
-// body is the `content` of the offer, nil for none.
+// body is the `content` of the offer, or nil.
 func (t throughput) body() doc.Doc {
 	if t.manual == 0 {
 		return nil
@@ -134,7 +134,7 @@ func (t throughput) body() doc.Doc {
 }
 
 func listOffers(e *exchange) (int, error) {
-	return listing(e, rid{}, "Offers", e.door.catalog.Resources(catalog.Offer, catalog.Owner{}), resourceNumber,
+	return answerFeed(e, rid{}, "Offers", e.api.catalog.Resources(catalog.Offer, catalog.Owner{}), resourceNumber,
 		func(r *catalog.Resource) error { e.appendOffer(r); return nil })
 }
 
@@ -146,17 +146,18 @@ func readOffer(e *exchange) (int, error) {
 	return e.answerOffer(r)
 }
 
-// findOffer looks for the offer of the path and decides the conditions.
+// findOffer finds the offer of the path and checks the request's conditions.
 func (e *exchange) findOffer() (*catalog.Resource, error) {
 	id, ok := parseRID(e.name)
 	if !ok || id.offer == 0 {
-		return nil, fault.New(fault.Invalid, "Failed to parse the value '%s' as ResourceId. Use the _rid or _self of an offer.", clip(e.name))
+		return nil, fault.New(fault.Invalid,
+			"Failed to parse the value '%s' as ResourceId. Use the _rid or _self of an offer.", clip(e.name))
 	}
-	r, err := e.door.catalog.ResourceByNumber(catalog.Offer, id.offer)
+	r, err := e.api.catalog.ResourceByNumber(catalog.Offer, id.offer)
 	if err != nil {
 		return nil, errMissing
 	}
-	return r, e.stale(resourceVersion(r))
+	return r, e.checkConditions(resourceVersion(r))
 }
 
 func replaceOffer(e *exchange) (int, error) {
@@ -168,25 +169,25 @@ func replaceOffer(e *exchange) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := sameOffer(old, d); err != nil {
+	if err := checkOffer(old, d); err != nil {
 		return 0, err
 	}
-	have := heldBy(old)
-	t, err := e.offered(have, docOf(d, "content"))
+	have := throughputOf(old)
+	t, err := e.requestedThroughput(have, docOf(d, "content"))
 	if err != nil {
 		return 0, err
 	}
 	t.ever = max(have.ever, have.most())
-	r, err := e.door.catalog.ReplaceResource(e.Context(), e.now, old, old.Name, t.body())
+	r, err := e.api.catalog.ReplaceResource(e.Context(), e.now, old, old.Name, t.body())
 	if err != nil {
-		return 0, e.raced(err)
+		return 0, e.conflictIfUnconditional(err)
 	}
 	e.charge(9.9)
 	return e.answerOffer(r)
 }
 
-// sameOffer refuses a body that names no offer, another offer or another owner.
-func sameOffer(old *catalog.Resource, d doc.Doc) error {
+// checkOffer rejects a body without the offer's ids, or with those of another offer or owner.
+func checkOffer(old *catalog.Resource, d doc.Doc) error {
 	id := offerRID(old.Number).String()
 	var missing []string
 	for _, m := range []struct {
@@ -197,7 +198,7 @@ func sameOffer(old *catalog.Resource, d doc.Doc) error {
 		case !present(d, m.name) && m.required:
 			missing = append(missing, m.name)
 		case present(d, m.name) && textOf(d, m.name) != m.want:
-			return misshapen(m.name, "that of the offer in the request's path")
+			return invalidProperty(m.name, "the same as that of the offer in the request's path")
 		}
 	}
 	if missing != nil {
@@ -227,7 +228,7 @@ func (e *exchange) answerOffer(r *catalog.Resource) (int, error) {
 	return http.StatusOK, nil
 }
 
-// appendOffer renders an offer as SDKs find it: by offerResourceId.
+// appendOffer renders an offer. SDKs find it by offerResourceId.
 func (e *exchange) appendOffer(r *catalog.Resource) {
 	id := offerRID(r.Number)
 	b := append(e.reply, `{"resource":"`...)
@@ -235,7 +236,7 @@ func (e *exchange) appendOffer(r *catalog.Resource) {
 	b = append(b, `","offerType":"Invalid"`...)
 	b = appendRID(b, "offerResourceId", targetRID(r.Target))
 	b = append(b, `,"offerVersion":"V2","content":`...)
-	b = doc.AppendJSON(b, heldBy(r).body())
+	b = doc.AppendJSON(b, throughputOf(r).body())
 	b = appendRID(b, "id", id)
 	b = appendRID(b, "_rid", id)
 	b = appendSelf(b, link{"offers", id})

@@ -5,37 +5,37 @@ import (
 	"strings"
 )
 
-// ownPrefix begins the paths that are not the service's but mayfly's.
+// ownPrefix begins the paths that mayfly adds to the service's.
 const ownPrefix = "/_mayfly/"
 
-// own finds the handler of a path that is not the service's: mayfly's own, those of the emulators of
-// Cosmos DB, which scripts and containers for tests ask for, and the page for browsers. No resource has such a path,
-// and none of them wants credentials. It is nil for every other path.
+// own finds the handler of a path that the service does not have: mayfly's own paths, those of the Cosmos DB
+// emulators, which scripts and test containers use, and the page for browsers. No resource has such a path, and none
+// of them needs credentials. It is nil for every other path.
 //
-// https://learn.microsoft.com/azure/cosmos-db/how-to-develop-emulator has emulator.pem and the explorer,
-// https://learn.microsoft.com/azure/cosmos-db/emulator-linux has alive, ready and status, on a port of their own.
-func (d *Door) own(r *http.Request) http.HandlerFunc {
+// https://learn.microsoft.com/azure/cosmos-db/how-to-develop-emulator documents emulator.pem and the explorer,
+// https://learn.microsoft.com/azure/cosmos-db/emulator-linux documents alive, ready and status, on a separate port.
+func (a *API) ownHandler(r *http.Request) http.HandlerFunc {
 	switch path := r.URL.Path; {
 	case path == "/":
 		if wantsPage(r) {
-			return reading(d.servePage)
+			return readOnly(a.servePage)
 		}
 	case strings.HasPrefix(path, ownPrefix):
-		return d.serveAuthority
+		return a.serveAuthority
 	case path == "/_explorer/emulator.pem":
-		return reading(d.serveCertificate)
+		return readOnly(a.serveCertificate)
 	case path == "/_explorer" || path == "/_explorer/" || path == "/_explorer/index.html":
-		return reading(d.servePage)
+		return readOnly(a.servePage)
 	case path == "/alive" || path == "/ready" || path == "/status":
-		if d.probes != nil {
-			return reading(d.probes.ServeHTTP)
+		if a.probes != nil {
+			return readOnly(a.probes.ServeHTTP)
 		}
 	}
 	return nil
 }
 
-// reading refuses everything but GET and HEAD.
-func reading(next http.HandlerFunc) http.HandlerFunc {
+// reading rejects all methods except GET and HEAD.
+func readOnly(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			http.Error(w, "Use GET.", http.StatusMethodNotAllowed)
@@ -45,25 +45,26 @@ func reading(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// serveAuthority answers what a client needs before it can trust the door.
-func (d *Door) serveAuthority(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != ownPrefix+"ca.pem" || d.ca == nil {
-		http.Error(w, "Not found. The certificate authority is at "+ownPrefix+"ca.pem when mayfly makes its own certificate.", http.StatusNotFound)
+// serveAuthority serves the certificate authority that a client needs before it can trust the API.
+func (a *API) serveAuthority(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != ownPrefix+"ca.pem" || a.ca == nil {
+		http.Error(w, "Not found. The certificate authority is at "+ownPrefix+
+			"ca.pem when mayfly makes its own certificate.", http.StatusNotFound)
 		return
 	}
-	reading(func(w http.ResponseWriter, _ *http.Request) { servePEM(w, d.ca()) })(w, r)
+	readOnly(func(w http.ResponseWriter, _ *http.Request) { servePEM(w, a.ca()) })(w, r)
 }
 
-// serveCertificate answers what the emulators' clients are told to trust: the authority, or the certificate
-// that the owner of this mayfly has given it.
-func (d *Door) serveCertificate(w http.ResponseWriter, _ *http.Request) {
+// serveCertificate serves the certificate that clients of the emulators are told to trust: the authority, or the
+// certificate that the operator has configured.
+func (a *API) serveCertificate(w http.ResponseWriter, _ *http.Request) {
 	switch {
-	case d.ca != nil:
-		servePEM(w, d.ca())
-	case d.certificate != nil:
-		servePEM(w, d.certificate())
+	case a.ca != nil:
+		servePEM(w, a.ca())
+	case a.certificate != nil:
+		servePEM(w, a.certificate())
 	default:
-		http.Error(w, "Not found. This mayfly speaks plain http and has no certificate.", http.StatusNotFound)
+		http.Error(w, "Not found. This server uses plain HTTP and has no certificate.", http.StatusNotFound)
 	}
 }
 

@@ -2,13 +2,11 @@ package rest
 
 import "net/http"
 
-// sendOwner adds the path by name and the RID of what owns the resource or feed that
-// the request is about: a container owns items and scripts, a database owns
-// containers and users, a user owns permissions. Databases, offers and the
-// account have no owner. The creation of a container leaves out the RID. SDKs key their
-// sessions by the two. Recordings show them for databases, containers and items
-// (xo/dbimp: testdata/cosmos), samples of the REST reference for users, permissions and
-// scripts (learn.microsoft.com/rest/api/cosmos-db).
+// sendOwner adds the path by name and the RID of the owner of the request's resource or feed: a container owns items
+// and scripts, a database owns containers and users, a user owns permissions. Databases, offers and the account have
+// no owner. The creation of a container leaves out the RID. SDKs key their sessions by both. Recordings show them for
+// databases, containers and items (xo/dbimp: testdata/cosmos), samples of the REST reference for users, permissions
+// and scripts (learn.microsoft.com/rest/api/cosmos-db).
 func (e *exchange) sendOwner(f *facts) {
 	p := &e.path
 	switch {
@@ -43,8 +41,8 @@ func (e *exchange) creates() bool {
 	return e.path.count == 3 && e.path.segment[2] == "colls" && e.Method == http.MethodPost && !e.isQuery()
 }
 
-// appendName appends what leads to a name, and the name, percent-encoded where a header
-// cannot hold it as it is, as the service does.
+// appendName appends before and a name. Characters of the name that a header cannot hold are percent-encoded, as in
+// the service.
 func appendName(dst []byte, before, name string) []byte {
 	dst = append(dst, before...)
 	for i := range len(name) {

@@ -6,7 +6,7 @@ import "testing"
 // (xo/dbimp: testdata/cosmos, numbers 001 to 045) and samples of the REST reference
 // (learn.microsoft.com/rest/api/cosmos-db: create-a-user, replace-a-permission, create-a-user-defined-function).
 func TestOwnerOfAnswers(t *testing.T) {
-	d := newDesk(t)
+	d := newTestAPI(t)
 	database := d.do("POST", "/dbs", `{"id":"d é"}`, "x-ms-offer-throughput", "400").want(201)
 	const db = "/dbs/d%20%C3%A9"
 	container := d.do("POST", db+"/colls", `{"id":"c%",`+pk2+`}`).want(201)
@@ -66,7 +66,8 @@ func TestOwnerOfAnswers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for name, want := range map[string]string{
-				"x-ms-alt-content-path": c.alt, "x-ms-content-path": c.rid, "x-ms-documentdb-partitionkeyrangeid": c.span,
+				"x-ms-alt-content-path": c.alt, "x-ms-content-path": c.rid,
+				"x-ms-documentdb-partitionkeyrangeid": c.span,
 			} {
 				if got := c.a.header.Get(name); got != want {
 					t.Errorf("%d with %s %q, want %q", c.a.status, name, got, want)
@@ -76,13 +77,15 @@ func TestOwnerOfAnswers(t *testing.T) {
 	}
 }
 
-// Who holds a token for something else learns from the headers neither names nor RIDs.
+// A rejected resource token learns neither names nor RIDs from the headers.
 func TestRefusedAnswersNameNoOwner(t *testing.T) {
 	d, _ := withContainer(t, "")
 	d.do("POST", "/dbs", `{"id":"other"}`).want(201)
 	d.do("POST", "/dbs/d/users", `{"id":"u"}`).want(201)
-	token := d.do("POST", "/dbs/d/users/u/permissions", `{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c"}`).want(201).str("_token")
-	for _, target := range []string{"/dbs/other/colls/x", "/dbs/other/colls", "/dbs/other/users/u", "/dbs/d/users/u/permissions/p", "/dbs/d/colls/x/docs"} {
+	token := d.do("POST", "/dbs/d/users/u/permissions",
+		`{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c"}`).want(201).str("_token")
+	for _, target := range []string{"/dbs/other/colls/x", "/dbs/other/colls", "/dbs/other/users/u",
+		"/dbs/d/users/u/permissions/p", "/dbs/d/colls/x/docs"} {
 		a := d.do("GET", target, "", "Authorization", token).want(403)
 		if alt, rid := a.header.Get("x-ms-alt-content-path"), a.header.Get("x-ms-content-path"); alt+rid != "" {
 			t.Errorf("%s names %s %s", target, alt, rid)

@@ -11,34 +11,36 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// Limits on a partition key that comes in a header or in an operation of a
-// bulk request.
+// Limits on a partition key in a header or in an operation of a bulk request.
 const (
-	maxPartitionText   = 64 << 10 // three strings of nothing but escapes fit
+	maxPartitionText   = 64 << 10 // enough for three strings that consist of escapes
 	maxPartitionParts  = 3
 	maxPartitionString = 2048 // bytes of one string
 )
 
-// systemKeyPath is the partition key path of containers that were made without one.
+// systemKeyPath is the partition key path of containers that were created without one.
 const systemKeyPath = "/_partitionKey"
 
 var (
-	errFewComponents = fault.New(fault.PartitionMismatch, "The partition key supplied in x-ms-partitionkey header has fewer "+
-		"components than defined in the the collection. Send one value for each path of the container's partition key "+
-		"in the header x-ms-documentdb-partitionkey, such as [\"a\"].")
-	errManyComponents = fault.New(fault.PartitionMismatch, "The partition key supplied in x-ms-partitionkey header has more "+
-		"components than defined in the the collection. Send one value for each path of the container's partition key "+
-		"in the header x-ms-documentdb-partitionkey, such as [\"a\"].")
+	errFewComponents = fault.New(fault.PartitionMismatch,
+		"The partition key supplied in x-ms-partitionkey header has fewer "+
+			"components than defined in the the collection. Send one value for each path of the container's partition "+
+			"key "+
+			"in the header x-ms-documentdb-partitionkey, such as [\"a\"].")
+	errManyComponents = fault.New(fault.PartitionMismatch,
+		"The partition key supplied in x-ms-partitionkey header has more "+
+			"components than defined in the the collection. Send one value for each path of the container's partition "+
+			"key "+
+			"in the header x-ms-documentdb-partitionkey, such as [\"a\"].")
 )
 
-// pointPartition is the partition that a request on one item names: a value for
-// each path of the container's partition key. Containers without a partition key
-// of their own need no header, and take `[]` for "no value".
+// pointPartition is the partition of a request on one item: one value for each path of the container's partition key.
+// Containers without a partition key of their own need no header, and accept `[]` for "no value".
 func pointPartition(e *exchange, st *catalog.State) ([]doc.Value, error) {
 	return wholePartition(e.given(hPartitionKey), st)
 }
 
-// wholePartition is pointPartition for the text of a key, "" if there is none.
+// wholePartition is pointPartition for a key as text, "" if there is none.
 func wholePartition(text string, st *catalog.State) ([]doc.Value, error) {
 	var parts []doc.Value
 	if text != "" {
@@ -62,8 +64,8 @@ func wholePartition(text string, st *catalog.State) ([]doc.Value, error) {
 	return nil, errFewComponents
 }
 
-// feedPartition is the partition, or the prefix of a hierarchical key, that a
-// feed is limited to. limited is false for a feed of the whole container.
+// feedPartition is the partition, or the prefix of a hierarchical key, that limits a feed. limited is false for a
+// feed of the whole container.
 func feedPartition(e *exchange, st *catalog.State) (parts []doc.Value, limited bool, err error) {
 	text := e.given(hPartitionKey)
 	if text == "" {
@@ -90,28 +92,30 @@ func hasSystemKey(st *catalog.State) bool {
 	return len(st.Partition.Paths) == 1 && st.Partition.Paths[0] == systemKeyPath
 }
 
-// parsePartitionKey reads a JSON array of at most three scalars, in which `{}`
-// stands for "no value" (the zero Value). Strings may also have the escapes of
-// a Go string literal, which azcosmos writes: `\a \v \x7f \U0001f600`.
+// parsePartitionKey parses a JSON array of at most three scalars. `{}` stands for "no value" (the zero Value).
+// Strings may also have the escapes of a Go string literal, because azcosmos writes them: `\a \v \x7f \U0001f600`.
 func parsePartitionKey(text string) ([]doc.Value, error) {
 	if len(text) > maxPartitionText {
-		return nil, fault.New(fault.Invalid, "The partition key has %d characters, more than the limit of %d.", len(text), maxPartitionText)
+		return nil, fault.New(fault.Invalid, "The partition key has %d characters, more than the limit of %d.",
+			len(text), maxPartitionText)
 	}
 	p := partitionParser{rest: text}
 	parts, ok := p.array()
 	if !ok {
-		return nil, fault.New(fault.Invalid, "Partition key %s is invalid. It is a JSON array of at most %d strings, numbers, "+
-			"booleans, nulls, or {} for no value, such as [\"a\",1].", clip(text), maxPartitionParts)
+		return nil, fault.New(fault.Invalid,
+			"Partition key %s is invalid. It is a JSON array of at most %d strings, numbers, "+
+				"booleans, nulls, or {} for no value, such as [\"a\",1].", clip(text), maxPartitionParts)
 	}
 	for _, part := range parts {
 		if s, ok := doc.AsString(part); ok && len(s) > maxPartitionString {
-			return nil, fault.New(fault.Invalid, "A string of the partition key has %d bytes, more than the limit of %d.", len(s), maxPartitionString)
+			return nil, fault.New(fault.Invalid,
+				"A string of the partition key has %d bytes, more than the limit of %d.", len(s), maxPartitionString)
 		}
 	}
 	return parts, nil
 }
 
-// A partitionParser takes what it has read off the front of rest.
+// A partitionParser consumes rest from its beginning.
 type partitionParser struct{ rest string }
 
 func (p *partitionParser) array() (parts []doc.Value, ok bool) {
@@ -135,7 +139,7 @@ func (p *partitionParser) array() (parts []doc.Value, ok bool) {
 
 func (p *partitionParser) space() { p.rest = strings.TrimLeft(p.rest, " \t\r\n") }
 
-// take reads one character that stands for itself, and the space before it.
+// take consumes the character c, with the white space before it. It reports whether c came next.
 func (p *partitionParser) take(c byte) bool {
 	p.space()
 	if p.rest == "" || p.rest[0] != c {
@@ -183,14 +187,13 @@ func (p *partitionParser) number() (doc.Value, bool) {
 	return doc.Float(f), err == nil && !math.IsInf(f, 0)
 }
 
-// text reads the rest of a string, whose opening quote is gone.
+// text parses a string whose opening quote has been consumed.
 func (p *partitionParser) text() (doc.Value, bool) {
 	s, ok := p.quoted(`"\\`)
 	return doc.String(s), ok
 }
 
-// quoted reads up to the quote that stops begins with; the rest of stops is
-// the backslash.
+// quoted parses up to the closing quote. stops has the quote and the backslash.
 func (p *partitionParser) quoted(stops string) (string, bool) {
 	n := strings.IndexAny(p.rest, stops)
 	if n >= 0 && p.rest[n] == stops[0] {
@@ -215,7 +218,7 @@ func (p *partitionParser) quoted(stops string) (string, bool) {
 	return "", false
 }
 
-// escape reads what follows a backslash.
+// escape parses the characters after a backslash.
 func (p *partitionParser) escape() (rune, bool) {
 	if p.rest == "" {
 		return 0, false
@@ -249,7 +252,7 @@ func (p *partitionParser) escape() (rune, bool) {
 	return 0, false
 }
 
-// lone reads a byte that was no valid UTF-8 when Go quoted it, unless it is ASCII.
+// lone parses the escape of a byte that was not valid UTF-8 when Go quoted the string, unless it is ASCII.
 func (p *partitionParser) lone(digits int) (rune, bool) {
 	r, ok := p.hex(digits)
 	if r >= utf8.RuneSelf {
@@ -258,8 +261,7 @@ func (p *partitionParser) lone(digits int) (rune, bool) {
 	return r, ok
 }
 
-// unit reads a UTF-16 unit, and the second half if it is the first of a pair.
-// Half a pair alone becomes U+FFFD when it is appended.
+// unit parses a UTF-16 code unit, and the low surrogate after a high one. Half a pair becomes U+FFFD.
 func (p *partitionParser) unit() (rune, bool) {
 	r, ok := p.hex(4)
 	if !ok || r < 0xD800 || r > 0xDBFF {

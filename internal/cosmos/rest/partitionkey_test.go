@@ -37,7 +37,8 @@ func TestParsePartitionKey(t *testing.T) {
 		{"raw UTF-8", `["é😀"]`, []doc.Value{doc.String("é😀")}},
 		{"raw bytes that are no UTF-8", "[\"a\xff\"]", []doc.Value{doc.String("a\uFFFD")}},
 		{"beyond Unicode", `["\Uffffffff"]`, []doc.Value{doc.String("\uFFFD")}},
-		{"longest string", `["` + strings.Repeat("x", maxPartitionString) + `"]`, []doc.Value{doc.String(strings.Repeat("x", maxPartitionString))}},
+		{"longest string", `["` + strings.Repeat("x", maxPartitionString) + `"]`,
+			[]doc.Value{doc.String(strings.Repeat("x", maxPartitionString))}},
 		{"too long a string", `["` + strings.Repeat("x", maxPartitionString+1) + `"]`, nil},
 		{"four", `[1,2,3,4]`, nil},
 		{"no array", `"a"`, nil},
@@ -92,7 +93,8 @@ func sameValues(a, b []doc.Value) bool {
 // FuzzParsePartitionKey checks that nothing panics, that JSON strings and what
 // Go quotes are read back as they were.
 func FuzzParsePartitionKey(f *testing.F) {
-	for _, seed := range []string{`["a"]`, `[]`, `[{}]`, `[1,true,null]`, `["\ud83d\ude00\x7f\U0001f600"]`, "\x00\xff", `[-0]`} {
+	for _, seed := range []string{`["a"]`, `[]`, `[{}]`, `[1,true,null]`, `["\ud83d\ude00\x7f\U0001f600"]`,
+		"\x00\xff", `[-0]`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -9,46 +9,46 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// turns lets scripts that were in each other's way go one after the other. Without it many
-// that write the same document would run again and again, of which one each time for
-// something. The zero value is empty. It is safe for concurrent use.
-type turns struct {
+// turns makes scripts on the same partition run one after the other, once they have conflicted. Without it, many
+// scripts that write the same document would repeat their work, and only one of them would succeed each time. The
+// zero value is empty. It is safe for concurrent use.
+type partitionLocks struct {
 	mu     sync.Mutex
-	queues map[turnKey]*queue
+	queues map[lockKey]*queue
 }
 
-// A turnKey is a partition of a container.
-type turnKey struct {
+// A lockKey is a partition of a container.
+type lockKey struct {
 	container *catalog.Container
 	partition string
 }
 
-// A queue is those who wait for a partition, and who has it.
+// A queue is the lock of one partition.
 type queue struct {
-	free  chan struct{} // holds one when nobody has it
-	users int
+	free  chan struct{} // holds one value while the lock is free
+	users int           // holder and waiters
 }
 
-func turnOf(c *catalog.Container, partition []doc.Value) turnKey {
+func lockKeyOf(c *catalog.Container, partition []doc.Value) lockKey {
 	var text []byte
 	for _, v := range partition {
 		text = doc.Query.AppendJSONValue(append(text, byte(v.Type)), v)
 	}
-	return turnKey{c, string(text)}
+	return lockKey{c, string(text)}
 }
 
-// contended reports whether anybody has the partition.
-func (t *turns) contended(key turnKey) bool {
+// locked reports whether a script holds the partition.
+func (t *partitionLocks) locked(key lockKey) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.queues[key] != nil
 }
 
-var errQueue = fault.New(fault.Conflict, "Other scripts work on the same documents of this partition. Try again.")
+var errQueue = fault.New(fault.Conflict, "Other scripts are using the same documents of this partition. Try again.")
 
-// take waits until the partition is free, and gives back the function that frees it
-// again. fault.Conflict when ctx ends first.
-func (t *turns) take(ctx context.Context, key turnKey) (back func(), err error) {
+// take waits until the partition is free, and returns the function that frees it. It fails with fault.Conflict if ctx
+// ends first.
+func (t *partitionLocks) lock(ctx context.Context, key lockKey) (back func(), err error) {
 	q := t.join(key)
 	select {
 	case <-q.free:
@@ -62,13 +62,13 @@ func (t *turns) take(ctx context.Context, key turnKey) (back func(), err error) 
 	}
 }
 
-func (t *turns) join(key turnKey) *queue {
+func (t *partitionLocks) join(key lockKey) *queue {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q := t.queues[key]
 	if q == nil {
 		if t.queues == nil {
-			t.queues = map[turnKey]*queue{}
+			t.queues = map[lockKey]*queue{}
 		}
 		q = &queue{free: make(chan struct{}, 1)}
 		q.free <- struct{}{}
@@ -78,7 +78,7 @@ func (t *turns) join(key turnKey) *queue {
 	return q
 }
 
-func (t *turns) leave(key turnKey, q *queue) {
+func (t *partitionLocks) leave(key lockKey, q *queue) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if q.users--; q.users == 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// Many clients that count in one document by a script which takes its time must all get
-// through, and no step may be lost.
+// Many clients run a slow script that increments a counter in one document. All must succeed, and no increment may be
+// lost.
 func TestManyProceduresCountInOneDocument(t *testing.T) {
 	d, _ := withContainer(t, "")
 	d.stock("counter", `,"n":0`)
@@ -43,7 +43,8 @@ func TestManyProceduresCountInOneDocument(t *testing.T) {
 					return
 				}
 				mu.Lock()
-				if log := a.header.Get("x-ms-documentdb-script-log-results"); log != fmt.Sprint(a.body["n"]) || seen[log] {
+				if log := a.header.Get("x-ms-documentdb-script-log-results"); log != fmt.Sprint(a.body["n"]) ||
+					seen[log] {
 					t.Errorf("the log is %q, of the answer %v", log, a.body["n"])
 				} else {
 					seen[log] = true
@@ -56,30 +57,31 @@ func TestManyProceduresCountInOneDocument(t *testing.T) {
 	if n := d.get("counter").want(200).body["n"]; n != float64(clients*steps) {
 		t.Errorf("the counter is %v", n)
 	}
-	if n := len(d.door.turns.queues); n != 0 {
+	if n := len(d.api.partitionLocks.queues); n != 0 {
 		t.Errorf("%d queues are left", n)
 	}
 }
 
 func TestTurns(t *testing.T) {
-	var all turns
+	var all partitionLocks
 	c := new(catalog.Container)
-	key := turnOf(c, []doc.Value{doc.String("a")})
-	if all.contended(key) {
+	key := lockKeyOf(c, []doc.Value{doc.String("a")})
+	if all.locked(key) {
 		t.Error("nobody has it")
 	}
-	back, err := all.take(t.Context(), key)
-	if err != nil || !all.contended(key) {
+	back, err := all.lock(t.Context(), key)
+	if err != nil || !all.locked(key) {
 		t.Fatal(err)
 	}
-	for _, other := range []turnKey{turnOf(c, []doc.Value{doc.String("b")}), turnOf(c, nil), turnOf(new(catalog.Container), []doc.Value{doc.String("a")})} {
-		if all.contended(other) {
+	for _, other := range []lockKey{lockKeyOf(c, []doc.Value{doc.String("b")}), lockKeyOf(c, nil),
+		lockKeyOf(new(catalog.Container), []doc.Value{doc.String("a")})} {
+		if all.locked(other) {
 			t.Error("another partition is taken")
 		}
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := all.take(gone, key); fault.KindOf(err) != fault.Conflict {
+	if _, err := all.lock(gone, key); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("error %v", err)
 	}
 	back()
@@ -92,8 +94,10 @@ func TestScriptsLeaveNoGoroutines(t *testing.T) {
 	d, _ := withContainer(t, "")
 	d.script("udfs", "f", `(n) => n`, "")
 	places := []string{
-		d.script("sprocs", "good", `() => __.createDocument(__.getSelfLink(), {pk: "a"}, () => __.queryDocuments(__.getSelfLink(), "SELECT TOP 3 VALUE udf.f(1) FROM c", () => 0))`, ""),
-		d.script("sprocs", "bad", `() => __.createDocument(__.getSelfLink(), {pk: "a"}, () => { Promise.reject(1); throw 1 })`, ""),
+		d.script("sprocs", "good", `() => __.createDocument(__.getSelfLink(), {pk: "a"},`+
+			` () => __.queryDocuments(__.getSelfLink(), "SELECT TOP 3 VALUE udf.f(1) FROM c", () => 0))`, ""),
+		d.script("sprocs", "bad", `() => __.createDocument(__.getSelfLink(), {pk: "a"},`+
+			` () => { Promise.reject(1); throw 1 })`, ""),
 	}
 	run := func(times int) {
 		for range times {

@@ -15,12 +15,15 @@ import (
 const maxPatchOperations = 10
 
 var (
-	errPatchForm = fault.New(fault.Invalid, "The request payload is invalid. A patch is {\"operations\":[…]} with an optional \"condition\", or the array alone.")
-	errPatchMany = fault.New(fault.Invalid, "The number of patch operations can't exceed '%d'. Send several patches, or replace the item.", maxPatchOperations)
+	errPatchForm = fault.New(fault.Invalid, "The request payload is invalid. A patch is {\"operations\":[…]} with an "+
+		"optional \"condition\", or the array alone.")
+	errPatchMany = fault.New(fault.Invalid,
+		"The number of patch operations can't exceed '%d'. Send several patches, or replace the item.",
+		maxPatchOperations)
 	errPatchNone = fault.New(fault.Invalid, "The patch has no operations. Give it at least one.")
 )
 
-// patchItem changes parts of the item that the path names.
+// patchItem patches the item named by the path.
 func patchItem(e *exchange) (status int, err error) {
 	v, partition, text, err := e.enterWrite()
 	if err != nil {
@@ -44,20 +47,20 @@ func patchItem(e *exchange) (status int, err error) {
 	})
 }
 
-// A patch is a list of edits of one item, done in order and only together.
+// A patch is a list of edits of one item, which are applied in order, all or none.
 type patch struct {
-	condition *condition // nil: always
+	condition *condition // nil if the patch is unconditional
 	edits     []edit
 }
 
 // An edit is one operation of a patch.
 type edit struct {
 	do       func(d doc.Doc, e *edit) (doc.Doc, error)
-	at, from doc.Pointer // from: of a move
+	at, from doc.Pointer // from is for move only
 	value    doc.Value
 }
 
-var editors = map[string]func(d doc.Doc, e *edit) (doc.Doc, error){
+var editFuncs = map[string]func(d doc.Doc, e *edit) (doc.Doc, error){
 	"add":     func(d doc.Doc, e *edit) (doc.Doc, error) { return doc.Add(d, e.at, e.value) },
 	"set":     func(d doc.Doc, e *edit) (doc.Doc, error) { return doc.Set(d, e.at, e.value) },
 	"replace": func(d doc.Doc, e *edit) (doc.Doc, error) { return doc.Replace(d, e.at, e.value) },
@@ -66,8 +69,7 @@ var editors = map[string]func(d doc.Doc, e *edit) (doc.Doc, error){
 	"move":    func(d doc.Doc, e *edit) (doc.Doc, error) { return doc.Move(d, e.from, e.at) },
 }
 
-// parsePatch reads the body of a patch for a container whose partition key it
-// must leave alone.
+// parsePatch parses the body of a patch. It rejects edits of the container's partition key.
 func parsePatch(ctx context.Context, v catalog.View, body doc.Value) (*patch, error) {
 	p, list := new(patch), body
 	if fields, ok := doc.AsDoc(body); ok {
@@ -96,7 +98,7 @@ func parsePatch(ctx context.Context, v catalog.View, body doc.Value) (*patch, er
 	return p, nil
 }
 
-// inOperation says which operation an error is about, as the service does.
+// inOperation adds the number of the operation to an error, as the service does.
 func inOperation(index int, err error) error {
 	message := fault.Message(err)
 	if e, ok := errors.AsType[*doc.Error](err); ok {
@@ -111,22 +113,23 @@ func parseEdit(st *catalog.State, v doc.Value) (e edit, err error) {
 		return e, fault.New(fault.Invalid, "An operation is an object with op, path and value.")
 	}
 	name, _ := doc.AsString(doc.Lookup(fields, "op"))
-	if e.do = editors[name]; e.do == nil {
-		return e, fault.New(fault.Invalid, "The op '%s' is none of add, set, replace, remove, incr and move.", clip(name))
+	if e.do = editFuncs[name]; e.do == nil {
+		return e, fault.New(fault.Invalid, "The op '%s' is not one of add, set, replace, remove, incr and move.",
+			clip(name))
 	}
 	e.value = doc.Lookup(fields, "value")
-	if e.at, err = parsePlace(st, fields, "path"); err != nil || name != "move" {
+	if e.at, err = parseEditPath(st, fields, "path"); err != nil || name != "move" {
 		return e, err
 	}
-	e.from, err = parsePlace(st, fields, "from")
+	e.from, err = parseEditPath(st, fields, "from")
 	return e, err
 }
 
-// parsePlace reads a path of an operation and checks that it may be changed.
-func parsePlace(st *catalog.State, fields doc.Doc, member string) (doc.Pointer, error) {
+// parseEditPath parses a path of an operation and checks that it may be changed.
+func parseEditPath(st *catalog.State, fields doc.Doc, member string) (doc.Pointer, error) {
 	text, ok := doc.AsString(doc.Lookup(fields, member))
 	if !ok {
-		return nil, fault.New(fault.Invalid, "The %s is missing or no string.", member)
+		return nil, fault.New(fault.Invalid, "The %s is missing or not a string.", member)
 	}
 	at, err := doc.ParsePointer(text)
 	if err != nil {
@@ -139,16 +142,17 @@ func parsePlace(st *catalog.State, fields doc.Doc, member string) (doc.Pointer, 
 		return nil, fault.New(fault.Invalid, "The path '%s' is a system property, which cannot be changed.", clip(text))
 	}
 	for _, path := range st.PartitionPaths() {
-		if reaches(at, path) {
-			return nil, fault.New(fault.Invalid, "The path '%s' belongs to the partition key, which cannot be changed.", clip(text))
+		if withinPath(at, path) {
+			return nil, fault.New(fault.Invalid,
+				"The path '%s' belongs to the partition key, which cannot be changed.", clip(text))
 		}
 	}
 	return at, nil
 }
 
-// reaches reports whether at is the place of a partition key or inside of it.
-// What lies around it may be changed as long as the key stays what it is.
-func reaches(at doc.Pointer, path doc.Path) bool {
+// withinPath reports whether at is the path of a partition key value or below it. A parent of the key may be edited as
+// long as the key keeps its value, which the store checks.
+func withinPath(at doc.Pointer, path doc.Path) bool {
 	if len(at) < len(path) {
 		return false
 	}
@@ -183,13 +187,14 @@ func (p *patch) edit(d store.Document) (body doc.Doc, err error) {
 	return body, nil
 }
 
-var errPatchCondition = fault.New(fault.PatchCondition, "One of the specified pre-condition is not met. The item does not fulfil the condition of the patch.")
+var errPatchCondition = fault.New(fault.PatchCondition,
+	"One of the specified pre-condition is not met. The item does not fulfil the condition of the patch.")
 
-// surelyShort is a size of BSON whose JSON cannot pass doc.MaxBytes: the worst are
-// control characters, six bytes of JSON for one.
-const surelyShort = doc.MaxBytes / 8
+// safeLength is a size of BSON whose JSON cannot exceed doc.MaxBytes. The worst case is control characters, which
+// take six bytes of JSON each.
+const safeLength = doc.MaxBytes / 8
 
-// tooLong reports whether an item has outgrown what a client could have sent.
+// tooLong reports whether an item has become larger than a client could have sent.
 func tooLong(body doc.Doc) bool {
-	return len(body) > surelyShort && len(doc.AppendJSON(nil, body)) > doc.MaxBytes
+	return len(body) > safeLength && len(doc.AppendJSON(nil, body)) > doc.MaxBytes
 }

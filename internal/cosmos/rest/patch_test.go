@@ -8,7 +8,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// own is an item without its system members.
+// own is an item without its system properties.
 func own(t testing.TB, a answer) string {
 	t.Helper()
 	body, err := doc.FromJSON(nil, []byte(a.text), doc.ParseOptions{Skip: isSystemMember})
@@ -31,7 +31,8 @@ func TestPatch(t *testing.T) {
 			`{"id":"1","pk":"a","n":1,"f":1.5,"list":[1,2,3],"o":{"x":1,"a/b~c":18446744073709551615}}`},
 		{"remove", `{"op":"remove","path":"/o"},{"op":"remove","path":"/list/0"}`,
 			`{"id":"1","pk":"a","n":1,"f":1.5,"list":[2,3]}`},
-		{"incr", `{"op":"incr","path":"/n","value":9007199254740993},{"op":"incr","path":"/f","value":-0.25},{"op":"incr","path":"/new","value":3}`,
+		{"incr", `{"op":"incr","path":"/n","value":9007199254740993},{"op":"incr","path":"/f","value":-0.25},` +
+			`{"op":"incr","path":"/new","value":3}`,
 			`{"id":"1","pk":"a","n":9007199254740994,"f":1.25,"list":[1,2,3],"o":{"x":1,"a/b~c":2},"new":3}`},
 		{"move", `{"op":"move","from":"/o/x","path":"/p"}`,
 			`{"id":"1","pk":"a","n":1,"f":1.5,"list":[1,2,3],"o":{"a/b~c":2},"p":1}`},
@@ -40,7 +41,8 @@ func TestPatch(t *testing.T) {
 		{"nested names of the system", `{"op":"set","path":"/o/id","value":1},{"op":"set","path":"/o/_ts","value":1}`,
 			`{"id":"1","pk":"a","n":1,"f":1.5,"list":[1,2,3],"o":{"x":1,"a/b~c":2,"id":1,"_ts":1}}`},
 	} {
-		for _, form := range []string{`{"operations":[%]}`, `[%]`, `{"operations":[%],"condition":"from c where c.n = 1"}`} {
+		for _, form := range []string{`{"operations":[%]}`, `[%]`,
+			`{"operations":[%],"condition":"from c where c.n = 1"}`} {
 			t.Run(tt.name, func(t *testing.T) {
 				d := newItems(t)
 				d.item("POST", "", before).want(201)
@@ -76,7 +78,8 @@ func TestPatchRefusals(t *testing.T) {
 		says   string
 	}{
 		{"none", patch(``), 400, "no operations"},
-		{"eleven", patch(strings.Repeat(`{"op":"incr","path":"/n","value":1},`, 10) + `{"op":"incr","path":"/n","value":1}`), 400, "can't exceed '10'"},
+		{"eleven", patch(strings.Repeat(`{"op":"incr","path":"/n","value":1},`,
+			10) + `{"op":"incr","path":"/n","value":1}`), 400, "can't exceed '10'"},
 		{"no list", d.item("PATCH", "1", `{"operations":1}`), 400, "payload"},
 		{"no body", d.item("PATCH", "1", ``), 400, "payload"},
 		{"string", d.item("PATCH", "1", `"x"`), 400, "payload"},
@@ -87,7 +90,9 @@ func TestPatchRefusals(t *testing.T) {
 		{"empty path", patch(`{"op":"set","path":"","value":1}`), 400, "For Operation(1)"},
 		{"no value", patch(`{"op":"set","path":"/n"}`), 400, "For Operation(1)"},
 		{"no from", patch(`{"op":"move","path":"/n"}`), 400, "from"},
-		{"replace what is not there", patch(`{"op":"set","path":"/n","value":2},{"op":"replace","path":"/none","value":1}`), 400, "For Operation(2)"},
+		{"replace what is not there",
+			patch(`{"op":"set","path":"/n","value":2},{"op":"replace","path":"/none","value":1}`), 400,
+			"For Operation(2)"},
 		{"remove what is not there", patch(`{"op":"remove","path":"/none"}`), 400, "For Operation(1)"},
 		{"move what is not there", patch(`{"op":"move","from":"/none","path":"/n"}`), 400, "For Operation(1)"},
 		{"no way there", patch(`{"op":"add","path":"/none/x","value":1}`), 400, "For Operation(1)"},
@@ -104,9 +109,13 @@ func TestPatchRefusals(t *testing.T) {
 		{"around a partition key", deep(`{"op":"set","path":"/k","value":{"v":"b"}}`), 400, "PartitionKey"},
 		{"_ts", patch(`{"op":"set","path":"/_ts","value":1}`), 400, "system property"},
 		{"_etag", patch(`{"op":"remove","path":"/_etag"}`), 400, "system property"},
-		{"condition not met", d.item("PATCH", "1", `{"condition":"from c where c.n > 1","operations":[{"op":"set","path":"/n","value":2}]}`), 412, "pre-condition"},
-		{"condition broken", d.item("PATCH", "1", `{"condition":"where c.n > 1","operations":[{"op":"set","path":"/n","value":2}]}`), 400, "SC1001"},
-		{"condition no string", d.item("PATCH", "1", `{"condition":1,"operations":[{"op":"set","path":"/n","value":2}]}`), 400, "condition"},
+		{"condition not met", d.item("PATCH", "1",
+			`{"condition":"from c where c.n > 1","operations":[{"op":"set","path":"/n","value":2}]}`), 412,
+			"pre-condition"},
+		{"condition broken", d.item("PATCH", "1",
+			`{"condition":"where c.n > 1","operations":[{"op":"set","path":"/n","value":2}]}`), 400, "SC1001"},
+		{"condition no string", d.item("PATCH", "1",
+			`{"condition":1,"operations":[{"op":"set","path":"/n","value":2}]}`), 400, "condition"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.a.t = t
@@ -133,7 +142,7 @@ func TestPatchGrowth(t *testing.T) {
 
 func FuzzParsePatch(f *testing.F) {
 	d := newItems(f)
-	c, err := d.door.catalog.ContainerByID(1)
+	c, err := d.api.catalog.ContainerByID(1)
 	must(f, err)
 	v, err := c.Enter(f.Context(), 1000)
 	must(f, err)

@@ -12,20 +12,21 @@ import (
 // maxSegments is the depth of the deepest path, /dbs/d/users/u/permissions/p.
 const maxSegments = 6
 
-// A path is a request's path in pieces, decoded after splitting.
+// A path is a request's path, split into decoded segments.
 type path struct {
 	segment [maxSegments]string
 	count   int
 }
 
-// errDirect answers clients that look for the replicas of a partition. Their signature
-// is for another path, so it comes before authentication.
-var errDirect = refused(fault.Unsupported, "Direct mode is not available: requests go to the gateway. Set ConnectionMode.Gateway in the CosmosClientOptions of the SDK "+
+// errDirect answers clients in direct mode, which ask for the replicas of a partition. They sign another path, so the
+// check comes before authentication.
+var errDirect = gatewayFault(fault.Unsupported, "Direct mode is not available: requests go to the gateway. Set "+
+	"ConnectionMode.Gateway in the CosmosClientOptions of the SDK "+
 	"for .NET, or call gatewayMode() on the CosmosClientBuilder of the SDK for Java.")
 
-var errURL = refused(fault.Invalid, "Request url is invalid")
+var errURL = gatewayFault(fault.Invalid, "Request url is invalid")
 
-// split takes the path of a URL apart. Malformed escapes and too many segments make it invalid.
+// split splits the path of a URL. Malformed escapes and too many segments are errors.
 func (p *path) split(u *url.URL) error {
 	if u.RawPath == "" {
 		return p.splitLink(u.Path)
@@ -42,8 +43,8 @@ func (p *path) split(u *url.URL) error {
 	return nil
 }
 
-// splitLink is split for a link that is decoded already. Empty segments do not count,
-// as in the service: clients double slashes when they join links.
+// splitLink is split for a link that is already decoded. Empty segments are ignored, as in the service: clients
+// double slashes when they join links.
 func (p *path) splitLink(text string) error {
 	for more := true; more; {
 		var segment string
@@ -59,10 +60,9 @@ func (p *path) splitLink(text string) error {
 	return nil
 }
 
-// collapse returns r with one slash in its path for each run of them, so that whatever
-// looks at the path sees the link that the client means. Slashes in names are
-// encoded and stay.
-func collapse(r *http.Request) *http.Request {
+// collapseSlashes returns r with each run of slashes in its path reduced to one, so that routing and authentication
+// see the link that the client means. Slashes within names are encoded and stay.
+func collapseSlashes(r *http.Request) *http.Request {
 	raw := cmp.Or(r.URL.RawPath, r.URL.Path)
 	if !strings.Contains(raw, "//") {
 		return r
@@ -77,25 +77,25 @@ func collapse(r *http.Request) *http.Request {
 		return out
 	}
 	u.RawPath = raw
-	if path, err := url.PathUnescape(raw); err == nil { // the server has unescaped it already
+	if path, err := url.PathUnescape(raw); err == nil { // cannot fail, because the server has unescaped the path before
 		u.Path = path
 	}
 	return out
 }
 
-// find matches the request with the table.
+// find finds the route of the request.
 func (e *exchange) find() error {
 	if err := e.path.split(e.URL); err != nil {
 		return err
 	}
-	place := routes.descend(&e.path)
+	routeNode := routes.find(&e.path)
 	switch {
-	case place == nil && e.path.segment[0] == "addresses":
+	case routeNode == nil && e.path.segment[0] == "addresses":
 		return errDirect
-	case place == nil:
+	case routeNode == nil:
 		return errURL
 	}
-	if e.route = place.serving(e.Method); e.route == nil {
+	if e.route = routeNode.route(e.Method); e.route == nil {
 		return errMethod(e.Method)
 	}
 	if e.path.count%2 == 0 && e.path.count > 0 {
@@ -108,5 +108,6 @@ func errMethod(method string) error {
 	if len(method) > 16 {
 		method = http.MethodTrace
 	}
-	return refused(fault.MethodNotAllowed, "The requested verb is not supported. %s is none of the verbs of this path.", method)
+	return gatewayFault(fault.MethodNotAllowed, "The requested verb is not supported. This path does not accept %s.",
+		method)
 }

@@ -5,10 +5,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A request's body is JSON text, or the same in Cosmos DB's binary form: its first byte
-// tells, and no header does. SDKs send items in it; answers are text, which those SDKs take too.
+// A request's body is JSON text or Cosmos DB's binary encoding of it. Only its first byte tells which; no header
+// does. SDKs send items in the binary form. Answers are text, which those SDKs accept too.
 
-// parseDoc reads a body as one JSON object, appended to dst.
+// parseDoc parses a body as one JSON object, appended to dst.
 func parseDoc(dst, body []byte, opts doc.ParseOptions) (d doc.Doc, err error) {
 	if binaryjson.Is(body) {
 		d, err = binaryjson.Document(dst, body, opts)
@@ -21,7 +21,7 @@ func parseDoc(dst, body []byte, opts doc.ParseOptions) (d doc.Doc, err error) {
 	return d, nil
 }
 
-// parseValue reads a body as any JSON value.
+// parseValue parses a body as any JSON value.
 func parseValue(body []byte) (v doc.Value, err error) {
 	if binaryjson.Is(body) {
 		v, err = binaryjson.Value(body)
@@ -34,8 +34,8 @@ func parseValue(body []byte) (v doc.Value, err error) {
 	return v, nil
 }
 
-// payloadText is a body as JSON text, for what reads nothing else: scripts, and arrays whose
-// elements are read one by one.
+// payloadText is a body as JSON text, for callers that accept nothing else: scripts, and arrays that are parsed
+// element by element.
 func payloadText(body []byte) ([]byte, error) {
 	if !binaryjson.Is(body) {
 		return body, nil

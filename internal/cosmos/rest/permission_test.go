@@ -10,14 +10,15 @@ import (
 	"time"
 )
 
-// withPermission makes a user with one permission, and two containers with an item each.
-func withPermission(t *testing.T, permission string) (*desk, answer) {
+// withPermission creates a user with one permission, and two containers with an item each.
+func withPermission(t *testing.T, permission string) (*testAPI, answer) {
 	t.Helper()
 	d, _ := withContainer(t, "")
 	d.do("POST", "/dbs/d/colls", `{"id":"other",`+pk2+`}`).want(201)
 	for _, c := range []string{"c", "other"} {
 		for _, p := range []string{"a", "b"} {
-			d.do("POST", "/dbs/d/colls/"+c+"/docs", `{"id":"`+p+`1","pk":"`+p+`"}`, "x-ms-documentdb-partitionkey", `["`+p+`"]`).want(201)
+			d.do("POST", "/dbs/d/colls/"+c+"/docs", `{"id":"`+p+`1","pk":"`+p+`"}`, "x-ms-documentdb-partitionkey",
+				`["`+p+`"]`).want(201)
 		}
 	}
 	d.do("POST", "/dbs", `{"id":"e"}`).want(201)
@@ -26,7 +27,7 @@ func withPermission(t *testing.T, permission string) (*desk, answer) {
 }
 
 // as sends a request with a resource token.
-func (d *desk) as(token, method, target, body string, headers ...string) answer {
+func (d *testAPI) as(token, method, target, body string, headers ...string) answer {
 	d.t.Helper()
 	return d.do(method, target, body, append(headers, "Authorization", url.QueryEscape(token))...)
 }
@@ -78,22 +79,23 @@ func TestResourceTokensLimitAccess(t *testing.T) {
 			{"POST", "/dbs/d/colls/other/docs", `{"id":"a2","pk":"a"}`, inA, 403},
 			{"DELETE", "/dbs/d/colls/other", "", "", 403},
 		}},
-		{"one partition", `{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}`, []try{
-			{"GET", "/dbs/d/colls/c/docs/a1", "", inA, 200},
-			{"GET", "/dbs/d/colls/c/docs/b1", "", inB, 403},
-			{"GET", "/dbs/d/colls/c/docs/a1", "", "", 403},
-			{"GET", "/dbs/d/colls/c/docs/a1", "", "nonsense", 403},
-			{"GET", "/dbs/d/colls/c/docs/a1", "", "[]", 403},
-			{"GET", "/dbs/d/colls/c/docs", "", inA, 200},
-			{"GET", "/dbs/d/colls/c/docs", "", "", 403},
-			{"POST", "/dbs/d/colls/c/docs", `{"id":"a2","pk":"a"}`, inA, 201},
-			{"POST", "/dbs/d/colls/c/docs", `{"id":"b2","pk":"b"}`, inA, 400},
-			{"POST", "/dbs/d/colls/c/docs", `{"id":"b2","pk":"b"}`, inB, 403},
-			{"GET", "/dbs/d/colls/c", "", "", 200},
-			{"PUT", "/dbs/d/colls/c", `{"id":"c",` + pk2 + `}`, "", 403},
-			{"DELETE", "/dbs/d/colls/c", "", "", 403},
-			{"GET", "/dbs/d/colls/c/sprocs", "", "", 403},
-		}},
+		{"one partition", `{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}`,
+			[]try{
+				{"GET", "/dbs/d/colls/c/docs/a1", "", inA, 200},
+				{"GET", "/dbs/d/colls/c/docs/b1", "", inB, 403},
+				{"GET", "/dbs/d/colls/c/docs/a1", "", "", 403},
+				{"GET", "/dbs/d/colls/c/docs/a1", "", "nonsense", 403},
+				{"GET", "/dbs/d/colls/c/docs/a1", "", "[]", 403},
+				{"GET", "/dbs/d/colls/c/docs", "", inA, 200},
+				{"GET", "/dbs/d/colls/c/docs", "", "", 403},
+				{"POST", "/dbs/d/colls/c/docs", `{"id":"a2","pk":"a"}`, inA, 201},
+				{"POST", "/dbs/d/colls/c/docs", `{"id":"b2","pk":"b"}`, inA, 400},
+				{"POST", "/dbs/d/colls/c/docs", `{"id":"b2","pk":"b"}`, inB, 403},
+				{"GET", "/dbs/d/colls/c", "", "", 200},
+				{"PUT", "/dbs/d/colls/c", `{"id":"c",` + pk2 + `}`, "", 403},
+				{"DELETE", "/dbs/d/colls/c", "", "", 403},
+				{"GET", "/dbs/d/colls/c/sprocs", "", "", 403},
+			}},
 		{"one item", `{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c/docs/a1"}`, []try{
 			{"GET", "/dbs/d/colls/c/docs/a1", "", inA, 200},
 			{"PUT", "/dbs/d/colls/c/docs/a1", `{"id":"a1","pk":"a","n":1}`, inA, 200},
@@ -121,7 +123,8 @@ func TestResourceTokensLimitAccess(t *testing.T) {
 					headers = []string{key, try.partition}
 				}
 				if a := d.as(p.str("_token"), try.method, try.target, try.body, headers...); a.status != try.status {
-					t.Errorf("%s %s %s in %s: %d, want %d: %s", try.method, try.target, try.body, try.partition, a.status, try.status, a.text)
+					t.Errorf("%s %s %s in %s: %d, want %d: %s", try.method, try.target, try.body, try.partition,
+						a.status, try.status, a.text)
 				}
 			}
 		})
@@ -130,8 +133,9 @@ func TestResourceTokensLimitAccess(t *testing.T) {
 
 func TestResourceTokensExpire(t *testing.T) {
 	d, p := withPermission(t, `{"id":"p","permissionMode":"Read","resource":"dbs/d/colls/c"}`)
-	must(t, d.clock.Advance(500*time.Millisecond)) // a life is no shorter for it
-	short := d.do("GET", "/dbs/d/users/u/permissions/p", "", "x-ms-documentdb-expiry-seconds", "10").want(200).str("_token")
+	must(t, d.clock.Advance(500*time.Millisecond)) // fractions of a second do not shorten the token's lifetime
+	short := d.do("GET", "/dbs/d/users/u/permissions/p", "", "x-ms-documentdb-expiry-seconds",
+		"10").want(200).str("_token")
 	read := func(token string) answer { t.Helper(); return d.as(token, "GET", "/dbs/d/colls/c", "") }
 	d.clock.Advance(10*time.Second - 1)
 	read(short).want(200)
@@ -199,17 +203,23 @@ func TestPermissions(t *testing.T) {
 		{"resource of another database", `{"id":"q","permissionMode":"All","resource":"dbs/e"}`, 400},
 		{"resource of a missing database", `{"id":"q","permissionMode":"All","resource":"dbs/x/colls/c"}`, 400},
 		{"a feed of a missing container", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/x/docs"}`, 400},
-		{"an unknown thing in a missing container", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/x/things/y"}`, 400},
+		{"an unknown thing in a missing container",
+			`{"id":"q","permissionMode":"All","resource":"dbs/d/colls/x/things/y"}`, 400},
 		{"a user", `{"id":"q","permissionMode":"All","resource":"dbs/d/users/u"}`, 400},
-		{"partition that is no array", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/other","resourcePartitionKey":"a"}`, 400},
-		{"a partition that limits nothing", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/other","resourcePartitionKey":[]}`, 400},
-		{"a partition of too many values", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/other","resourcePartitionKey":["a","b"]}`, 400},
+		{"partition that is no array",
+			`{"id":"q","permissionMode":"All","resource":"dbs/d/colls/other","resourcePartitionKey":"a"}`, 400},
+		{"a partition that limits nothing",
+			`{"id":"q","permissionMode":"All","resource":"dbs/d/colls/other","resourcePartitionKey":[]}`, 400},
+		{"a partition of too many values",
+			`{"id":"q","permissionMode":"All","resource":"dbs/d/colls/other","resourcePartitionKey":["a","b"]}`, 400},
 		{"a partition of it", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}`, 201},
-		{"that partition again", `{"id":"r","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}`, 409},
+		{"that partition again",
+			`{"id":"r","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}`, 409},
 	} {
 		t.Run(c.name, func(t *testing.T) { d.do("POST", feed, c.body).want(c.status) })
 	}
-	d.do("POST", feed, `{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c"}`, "x-ms-documentdb-is-upsert", "true").want(200).says(`"permissionMode":"All"`)
+	d.do("POST", feed, `{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c"}`, "x-ms-documentdb-is-upsert",
+		"true").want(200).says(`"permissionMode":"All"`)
 	if rows := d.do("GET", feed, "").want(200).rows("Permissions"); len(rows) != 2 {
 		t.Errorf("%d permissions are listed", len(rows))
 	}
@@ -221,7 +231,8 @@ func TestPermissions(t *testing.T) {
 	d.do("GET", feed+"/p", "").want(404)
 }
 
-// A permission may be made before its resource. Its tokens allow nothing until it is there and the permission has been read again.
+// A permission may be created before its resource. Its tokens allow nothing until the resource exists and the
+// permission has been read again.
 func TestPermissionForWhatIsNotThere(t *testing.T) {
 	d, _ := withContainer(t, "")
 	d.do("POST", "/dbs/d/users", `{"id":"u"}`).want(201)
@@ -250,12 +261,13 @@ func TestPermissionByRID(t *testing.T) {
 	d, _ := withContainer(t, "")
 	self := d.do("GET", "/dbs/d/colls/c", "").str("_self")
 	d.do("POST", "/dbs/d/users", `{"id":"u"}`).want(201)
-	p := d.do("POST", "/dbs/d/users/u/permissions", `{"id":"p","permissionMode":"Read","resource":"`+self+`"}`).want(201)
+	p := d.do("POST", "/dbs/d/users/u/permissions", `{"id":"p","permissionMode":"Read","resource":"`+self+
+		`"}`).want(201)
 	d.as(p.str("_token"), "GET", "/dbs/d/colls/c", "").want(200)
 	d.as(p.str("_token"), "GET", "/"+self, "").want(200)
 }
 
-// An item is reached by its id and by its RID, and either may stand in the permission.
+// An item is addressed by its id and by its RID, and the permission may have either.
 func TestItemPermissionByNameAndByRID(t *testing.T) {
 	d, _ := withContainer(t, "")
 	d.do("POST", "/dbs/d/users", `{"id":"u"}`).want(201)
@@ -263,7 +275,8 @@ func TestItemPermissionByNameAndByRID(t *testing.T) {
 	d.do("POST", documents, `{"id":"x","pk":"b"}`, key, inB).want(201)
 	for name, resource := range map[string]string{"name": "dbs/d/colls/c/docs/x", "rid": self} {
 		t.Run(name, func(t *testing.T) {
-			token := d.do("POST", "/dbs/d/users/u/permissions", `{"id":"`+name+`","permissionMode":"All","resource":"`+resource+`"}`).want(201).str("_token")
+			token := d.do("POST", "/dbs/d/users/u/permissions", `{"id":"`+name+`","permissionMode":"All","resource":"`+
+				resource+`"}`).want(201).str("_token")
 			d.as(token, "GET", documents+"/x", "", key, inA).want(200)
 			d.as(token, "GET", "/"+self, "", key, inA).want(200)
 			d.as(token, "PATCH", "/"+self, `[{"op":"set","path":"/n","value":1}]`, key, inA).want(200)
@@ -278,14 +291,15 @@ func TestItemPermissionByNameAndByRID(t *testing.T) {
 	d.as(token, "GET", documents+"/x", "", key, inA).want(403) // another item of the same id
 }
 
-// Whoever may choose the id of an item must not reach another item by choosing its RID.
+// A client that may choose the id of an item must not reach another item by using its RID as the id.
 func TestItemPermissionIsNotConfusedByRIDs(t *testing.T) {
 	d, _ := withContainer(t, "")
 	d.do("POST", "/dbs/d/users", `{"id":"u"}`).want(201)
 	victim := d.do("POST", documents, `{"id":"victim","pk":"a"}`, key, inA).want(201)
 	id := victim.str("_rid")
 	d.do("POST", documents, `{"id":"`+id+`","pk":"a"}`, key, inA).want(201)
-	token := d.do("POST", "/dbs/d/users/u/permissions", `{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c/docs/`+id+`"}`).want(201).str("_token")
+	token := d.do("POST", "/dbs/d/users/u/permissions",
+		`{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c/docs/`+id+`"}`).want(201).str("_token")
 	d.as(token, "GET", documents+"/"+id, "", key, inA).want(200)
 	d.as(token, "GET", documents+"/victim", "", key, inA).want(403)
 	for _, method := range []string{"GET", "DELETE"} {
@@ -294,7 +308,7 @@ func TestItemPermissionIsNotConfusedByRIDs(t *testing.T) {
 	d.do("GET", documents+"/victim", "", key, inA).want(200)
 }
 
-// A permission for a database may limit to more key parts than some container has.
+// A permission for a database may have more key values than some container has paths.
 func TestBulkWithALongerPartition(t *testing.T) {
 	d, p := withPermission(t, `{"id":"p","permissionMode":"All","resource":"dbs/d","resourcePartitionKey":["a","b"]}`)
 	a := d.as(p.str("_token"), "POST", documents, `[{"operationType":"Read","id":"a1","partitionKey":"[\"a\"]"}]`,
@@ -304,7 +318,7 @@ func TestBulkWithALongerPartition(t *testing.T) {
 	}
 }
 
-// A refusal tells a token's holder nothing about what lies outside of its scope.
+// An error does not tell a token's holder anything about resources outside its scope.
 func TestForbiddenTellsNothing(t *testing.T) {
 	d, p := withPermission(t, `{"id":"p","permissionMode":"Read","resource":"dbs/d/colls/c"}`)
 	there := d.as(p.str("_token"), "GET", "/dbs/d/colls/other/docs", "").want(403)
@@ -319,8 +333,8 @@ func TestForbiddenTellsNothing(t *testing.T) {
 	}
 }
 
-// A mode is answered as it was sent, and counts in any case: clients compare what they read
-// with their own constants, of which some begin with a small letter (@azure/cosmos: PermissionMode).
+// A mode is returned in the letter case in which it was sent, and any case is accepted: clients compare it with their
+// own constants, and some of those begin with a small letter (@azure/cosmos: PermissionMode).
 func TestPermissionModeInAnyCase(t *testing.T) {
 	for mode, status := range map[string]int{"All": 201, "all": 201, "ALL": 201, "Read": 403, "read": 403} {
 		t.Run(mode, func(t *testing.T) {
@@ -330,16 +344,19 @@ func TestPermissionModeInAnyCase(t *testing.T) {
 			replaced := d.do("PUT", target, p.text).want(200)
 			for name, text := range map[string]string{
 				"create": p.str("permissionMode"), "replace": replaced.str("permissionMode"),
-				"read":  d.do("GET", target, "").want(200).str("permissionMode"),
-				"feed":  d.do("GET", "/dbs/d/users/u/permissions", "").want(200).rows("Permissions")[0].(map[string]any)["permissionMode"].(string),
-				"query": d.do("POST", "/dbs/d/users/u/permissions", query, "x-ms-documentdb-isquery", "true").want(200).rows("Permissions")[0].(string),
+				"read": d.do("GET", target, "").want(200).str("permissionMode"),
+				"feed": d.do("GET", "/dbs/d/users/u/permissions",
+					"").want(200).rows("Permissions")[0].(map[string]any)["permissionMode"].(string),
+				"query": d.do("POST", "/dbs/d/users/u/permissions", query, "x-ms-documentdb-isquery",
+					"true").want(200).rows("Permissions")[0].(string),
 			} {
 				if text != mode {
 					t.Errorf("%s answers %q", name, text)
 				}
 			}
 			for i, a := range []answer{d.do("GET", target, ""), replaced} {
-				d.as(a.str("_token"), "POST", documents, fmt.Sprintf(`{"id":"new%d","pk":"a"}`, i), key, inA).want(status)
+				d.as(a.str("_token"), "POST", documents, fmt.Sprintf(`{"id":"new%d","pk":"a"}`, i), key,
+					inA).want(status)
 			}
 		})
 	}

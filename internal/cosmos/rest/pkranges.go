@@ -8,11 +8,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// rangeNumber is the number of the only partition key range in a container.
+// rangeNumber is the number in the RID of a container's only partition key range.
 const rangeNumber = 2
 
-// listRanges answers the only range there is. SDKs read it as a change feed:
-// with the ETag of the answer before, until it is 304.
+// listRanges answers the feed of partition key ranges, which has one row. SDKs read it as a change feed: with the
+// ETag of the previous answer, until they get 304.
 func listRanges(e *exchange) (int, error) {
 	if err := e.checkFeedMode(); err != nil {
 		return 0, err

@@ -10,8 +10,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// Policies of a container that are checked for their shape, kept and given
-// back. Those for vectors, full text, change feed retention and client encryption do nothing.
+// Policies of a container that are validated, stored and returned. Those for vectors, full text, change feed
+// retention and client encryption have no other effect.
 var (
 	conflictShape = object(
 		property{"mode", oneOf("LastWriterWins", "Custom"), false},
@@ -58,7 +58,7 @@ var (
 	defaultGeospatial = objectOf(doc.With(nil, "type", doc.String("Geography")))
 )
 
-// conflictPolicy fills in what a conflict resolution policy leaves out.
+// conflictPolicy fills in the defaults of a conflict resolution policy.
 func conflictPolicy(at string, v doc.Value) (doc.Value, error) {
 	v, err := conflictShape(at, v)
 	if err != nil {
@@ -77,14 +77,15 @@ func conflictPolicy(at string, v doc.Value) (doc.Value, error) {
 	}
 	kept := doc.With(nil, "mode", doc.String(mode))
 	kept = doc.With(kept, "conflictResolutionPath", doc.String(path))
-	return doc.Object(doc.With(kept, "conflictResolutionProcedure", doc.String(textOf(d, "conflictResolutionProcedure")))), nil
+	return doc.Object(doc.With(kept, "conflictResolutionProcedure",
+		doc.String(textOf(d, "conflictResolutionProcedure")))), nil
 }
 
-// systemNames are members that no computed property may be called.
+// systemNames are names that a computed property cannot have.
 var systemNames = []string{"id", "_rid", "_ts", "_self", "_etag", "_attachments"}
 
-// computedProperties checks that names are unique, not the system's, and that
-// each query gives a single value.
+// computedProperties checks that names are unique and not those of system properties, and that each query returns a
+// single value.
 func computedProperties(at string, v doc.Value) (doc.Value, error) {
 	v, err := computedShape(at, v)
 	if err != nil {
@@ -96,14 +97,18 @@ func computedProperties(at string, v doc.Value) (doc.Value, error) {
 		name, query := textOf(d, "name"), strings.Fields(strings.ToUpper(textOf(d, "query")))
 		switch {
 		case name == "" || slices.Contains(systemNames, name) || slices.Contains(names, name):
-			return v, fault.New(fault.Invalid, "The computed property name '%s' is invalid. Use a name that is not empty, used once, and not a system property.", clip(name))
+			return v, fault.New(fault.Invalid, "The computed property name '%s' is invalid. Use a name that is not "+
+				"empty, used once, and not a system property.", clip(name))
 		case len(query) < 3 || query[0] != "SELECT" || query[1] != "VALUE":
-			return v, fault.New(fault.Invalid, "The query of the computed property '%s' is invalid. It must begin with SELECT VALUE.", clip(name))
+			return v, fault.New(fault.Invalid,
+				"The query of the computed property '%s' is invalid. It must begin with SELECT VALUE.", clip(name))
 		}
 		if tree, err := syntax.Parse(textOf(d, "query")); err != nil {
 			return v, err
-		} else if tree.Where != nil || tree.GroupBy != nil || tree.OrderBy != nil || tree.Limit != nil || tree.Select.Distinct || tree.Select.Top != nil || len(tree.From) > 1 {
-			return v, fault.New(fault.Invalid, "The query of the computed property '%s' is invalid. It is SELECT VALUE of an expression, and FROM with one name.", clip(name))
+		} else if tree.Where != nil || tree.GroupBy != nil || tree.OrderBy != nil || tree.Limit != nil ||
+			tree.Select.Distinct || tree.Select.Top != nil || len(tree.From) > 1 {
+			return v, fault.New(fault.Invalid, "The query of the computed property '%s' is invalid. Use SELECT VALUE "+
+				"with an expression, and FROM with one name.", clip(name))
 		}
 		names = append(names, name)
 	}

@@ -19,15 +19,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// How long the scripts of one request may take, as in the service. Some time before
-// the end their collection accepts no more operations, so that they can return
-// how far they came.
+// Time limits for the scripts of one request, the same as the service's. From scriptLate on their collection accepts
+// no more operations, so that they can still return how far they came.
 const (
 	scriptTime = 5 * time.Second
 	scriptLate = 4 * time.Second
 )
 
-// scriptTries is how often scripts that meet other writes are run from their start.
+// scriptTries is how often scripts are run again from the start after a conflict with another write.
 const scriptTries = 10
 
 var errNoPartition = fault.New(fault.Invalid, "PartitionKey value must be supplied for this operation. "+
@@ -39,7 +38,7 @@ func executeProcedure(e *exchange) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	body, err := e.lateBody()
+	body, err := e.bodyThenClock()
 	if err != nil {
 		return 0, err
 	}
@@ -66,7 +65,8 @@ func executeProcedure(e *exchange) (int, error) {
 		return 0, err
 	}
 	var result script.Result
-	done, err := e.transactScripts(partition, []*script.Program{program}, func(c *scriptCollection, host script.Host) (err error) {
+	done, err := e.transactScripts(partition, []*script.Program{program}, func(c *scriptCollection,
+		host script.Host) (err error) {
 		result, err = program.RunProcedure(c.ctx, text, host)
 		return err
 	})
@@ -76,9 +76,9 @@ func executeProcedure(e *exchange) (int, error) {
 	}
 	e.charge(done.ru)
 	if result.Body == nil {
-		result.Body = []byte(`""`) // as the service says nothing
+		result.Body = []byte(`""`) // the service's answer to a procedure that sets no body
 	}
-	e.reply = append(e.reply, done.settled(result.Body, done.results)...)
+	e.reply = append(e.reply, done.withCommitted(result.Body, done.results)...)
 	return http.StatusOK, nil
 }
 
@@ -90,70 +90,71 @@ func (e *exchange) enterScript() (catalog.View, error) {
 	return e.itemView()
 }
 
-// sendLog gives back what scripts have logged, percent-encoded throughout: some
-// clients take a plus sign for a space.
+// sendLog returns the log output of scripts. It percent-encodes spaces too, because some clients do not decode a plus
+// sign.
 func (e *exchange) sendLog(text string) {
 	if e.flag(hScriptLogging) {
 		e.set(outScriptLog, strings.ReplaceAll(url.QueryEscape(text), "+", "%20"))
 	}
 }
 
-// A transacted is a transaction of scripts that is through.
-type transacted struct {
+// A scriptOutcome is a committed transaction of scripts.
+type scriptOutcome struct {
 	*scriptCollection
-	results []store.Result // of its operations, as in shown
+	results []store.Result // of its operations, parallel to shown
 }
 
-// transactScripts calls run, whose scripts work on one partition, and makes
-// what they have done so, all or nothing. When another write has come between, it
-// calls run again from the start, and lets no other scripts of the partition come between.
-// The programs that run calls wait here for a turn on a processor, which they have until they end.
-func (e *exchange) transactScripts(partition []doc.Value, programs []*script.Program, run func(c *scriptCollection, host script.Host) error) (transacted, error) {
-	s := e.newScripting(programs)
+// transactScripts calls run, whose scripts work on one partition, and commits their operations together. After a
+// conflict with another write it calls run again from the start, and then keeps other scripts of the partition out.
+// Scripts wait here for a turn on a processor, and keep it until they end.
+func (e *exchange) transactScripts(partition []doc.Value, programs []*script.Program, run func(c *scriptCollection,
+	host script.Host) error) (scriptOutcome, error) {
+	s := e.newScriptShares(programs)
 	defer s.close()
 	if err := s.hold(); err != nil {
-		return transacted{}, err
+		return scriptOutcome{}, err
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, scriptTime)
 	defer cancel()
 	watch := clock.Start()
-	turn, held := turnOf(e.container, partition), false
+	turn, held := lockKeyOf(e.container, partition), false
 	for try := 1; ; try++ {
-		if !held && (try > 1 || e.door.turns.contended(turn)) {
+		if !held && (try > 1 || e.api.partitionLocks.locked(turn)) {
 			s.share.Rest()
-			back, err := e.door.turns.take(ctx, turn)
+			back, err := e.api.partitionLocks.lock(ctx, turn)
 			if err != nil {
-				return transacted{}, err
+				return scriptOutcome{}, err
 			}
 			defer back()
 			held = true
 		}
-		if err := s.hold(); err != nil { // the commit of the try before has ended the turn
-			return transacted{}, err
+		if err := s.hold(); err != nil { // the commit of the previous try has ended the turn
+			return scriptOutcome{}, err
 		}
-		e.look()
+		e.readClock()
 		v, err := e.view()
 		if err != nil {
-			return transacted{}, err
+			return scriptOutcome{}, err
 		}
 		c := e.newScriptCollection(ctx, v, partition, watch)
 		host := e.scriptHost(c)
-		host.Others, host.Room = s.others, s.room
+		host.OthersMemory, host.Reserve = s.othersMemory, s.reserve
 		ran := clock.Start()
 		results, err := c.transact(host, run)
 		s.took(ran.Elapsed())
 		if err == nil {
-			return transacted{c, results}, nil
+			return scriptOutcome{c, results}, nil
 		}
 		if fault.KindOf(err) != fault.Conflict || try == scriptTries {
-			return transacted{}, scriptFault(err)
+			return scriptOutcome{}, scriptFault(err)
 		}
 	}
 }
 
-// transact is one attempt. fault.Conflict asks for another one; a script that
-// failed may have done so because of what another write had left half done.
-func (c *scriptCollection) transact(host script.Host, run func(c *scriptCollection, host script.Host) error) ([]store.Result, error) {
+// transact is one attempt. fault.Conflict asks for another one, also when the script itself failed: it may have
+// failed because it saw only part of another write.
+func (c *scriptCollection) transact(host script.Host, run func(c *scriptCollection,
+	host script.Host) error) ([]store.Result, error) {
 	defer c.functions.close()
 	defer c.tx.Rollback()
 	if err := run(c, host); err != nil {
@@ -162,31 +163,32 @@ func (c *scriptCollection) transact(host script.Host, run func(c *scriptCollecti
 		}
 		return nil, err
 	}
-	c.arrive()
+	c.advanceToNow()
 	return c.tx.Commit(c.ctx)
 }
 
-// arrive makes the present instant that of the commit: what a script has written after seconds
-// must not be that much older. If a document that it depends on has expired since, and nobody was told,
-// the commit is as of the instant when the script began.
-func (c *scriptCollection) arrive() {
-	if now := c.door.clock.Now().Unix(); c.tx.Wrote() && c.tx.Lives(now) {
-		c.view.Container.Enter(c.ctx, now) // the commit finds out when the container or the request is gone
+// advanceToNow moves the transaction to the present instant, so that documents written by a script that ran for
+// seconds are not that much older. If a document that the transaction depends on has expired since, the commit keeps
+// the instant at which the script began.
+func (c *scriptCollection) advanceToNow() {
+	if now := c.api.clock.Now().Unix(); c.tx.Wrote() && c.tx.Lives(now) {
+		c.view.Container.Enter(c.ctx, now) // an error would be found by the commit too
 	}
 }
 
 // newScriptCollection begins a transaction on one partition.
-func (e *exchange) newScriptCollection(ctx context.Context, v catalog.View, partition []doc.Value, watch clock.Stopwatch) *scriptCollection {
+func (e *exchange) newScriptCollection(ctx context.Context, v catalog.View, partition []doc.Value,
+	watch clock.Stopwatch) *scriptCollection {
 	c := &scriptCollection{
-		ctx: ctx, door: e.door, view: v, partition: partition,
-		tx: e.door.store.Begin(v), fresh: map[uint64]string{}, ru: 1,
-		functions: e.door.functionsOf(ctx, v.Container),
+		ctx: ctx, api: e.api, view: v, partition: partition,
+		tx: e.api.store.Begin(v), newIDs: map[uint64]string{}, ru: 1,
+		functions: e.api.functionsOf(ctx, v.Container),
 	}
 	var base access.Scope
 	if !isMongo(v.State) { // which has one partition
 		base = access.Partition(partition)
 	}
-	c.env = e.environment(v, base, question{})
+	c.env = e.environment(v, base, queryRequest{})
 	c.env.Function = c.functions.find
 	c.stop = func() error {
 		if c.late() {
@@ -194,22 +196,22 @@ func (e *exchange) newScriptCollection(ctx context.Context, v catalog.View, part
 		}
 		return ctx.Err()
 	}
-	c.env.Stop = c.stop // of the share that has the turn
+	c.env.Stop = c.stop // ctx has the share that holds the turn
 	c.late = func() bool { return watch.Elapsed() > scriptLate || c.tx.Full() }
 	return c
 }
 
-// scriptHost is what the scripts of the request run in. It outlives the exchange.
+// scriptHost is the environment of the request's scripts. It outlives the exchange.
 func (e *exchange) scriptHost(c *scriptCollection) script.Host {
 	headers := e.Header
 	return script.Host{
 		Collection: c,
 		Late:       c.late,
-		Now:        e.door.clock.Now,
+		Now:        e.api.clock.Now,
 		Status:     scriptStatus,
 		Header: func(name string) string {
 			if !strings.HasPrefix(strings.ToLower(name), "x-ms-") {
-				return "" // credentials above all
+				return "" // above all, do not show credentials
 			}
 			return headers.Get(name)
 		},
@@ -218,7 +220,7 @@ func (e *exchange) scriptHost(c *scriptCollection) script.Host {
 	}
 }
 
-// scriptFault gives an exception of a script its number as substatus.
+// scriptFault adds the number of a script's exception as the substatus.
 func scriptFault(err error) error {
 	if ex, ok := errors.AsType[*script.Exception](err); ok && ex.Number != 0 {
 		return coded{err, ex.Number}

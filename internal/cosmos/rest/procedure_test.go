@@ -15,8 +15,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/budget"
 )
 
-// script stores a script and gives back its place. more are members of the body.
-func (d *desk) script(kind, id, source, more string) string {
+// script stores a script and returns its path. more are members of the body.
+func (d *testAPI) script(kind, id, source, more string) string {
 	d.t.Helper()
 	text, err := json.Marshal(source)
 	must(d.t, err)
@@ -25,26 +25,28 @@ func (d *desk) script(kind, id, source, more string) string {
 }
 
 // run runs a new procedure in the partition "a".
-func (d *desk) run(source, args string, headers ...string) answer {
+func (d *testAPI) run(source, args string, headers ...string) answer {
 	d.t.Helper()
 	place := d.script("sprocs", "s", source, "")
 	defer d.do("DELETE", place, "")
 	return d.do("POST", place, args, append([]string{"x-ms-documentdb-partitionkey", `["a"]`}, headers...)...)
 }
 
-func (d *desk) stock(id, more string) {
+func (d *testAPI) stock(id, more string) {
 	d.t.Helper()
-	d.do("POST", "/dbs/d/colls/c/docs", fmt.Sprintf(`{"id":%q,"pk":"a"%s}`, id, more), "x-ms-documentdb-partitionkey", `["a"]`).want(201)
+	d.do("POST", "/dbs/d/colls/c/docs", fmt.Sprintf(`{"id":%q,"pk":"a"%s}`, id, more), "x-ms-documentdb-partitionkey",
+		`["a"]`).want(201)
 }
 
-func (d *desk) get(id string) answer {
+func (d *testAPI) get(id string) answer {
 	d.t.Helper()
 	return d.do("GET", "/dbs/d/colls/c/docs/"+id, "", "x-ms-documentdb-partitionkey", `["a"]`)
 }
 
 func TestProcedure(t *testing.T) {
 	d, _ := withContainer(t, "")
-	hello := d.script("sprocs", "hello", `function (prefix) { getContext().getResponse().setBody(prefix + ", World"); }`, "")
+	hello := d.script("sprocs", "hello", `function (prefix) { getContext().getResponse().setBody(prefix + ",`+
+		` World"); }`, "")
 	a := d.do("POST", hello, `["Hello"]`, "x-ms-documentdb-partitionkey", `["a"]`).want(200)
 	if a.text != `"Hello, World"` {
 		t.Errorf("the body is %s", a.text)
@@ -66,10 +68,11 @@ func TestProcedure(t *testing.T) {
 }
 
 func TestProcedureOfAContainerWithoutAKey(t *testing.T) {
-	d := newDesk(t)
+	d := newTestAPI(t)
 	d.do("POST", "/dbs", `{"id":"d"}`).want(201)
 	d.do("POST", "/dbs/d/colls", `{"id":"c"}`).want(201)
-	place := d.script("sprocs", "make", `() => __.createDocument(__.getSelfLink(), {id: "x"}, (e, doc) => __.response.setBody(doc.id))`, "")
+	place := d.script("sprocs", "make", `() => __.createDocument(__.getSelfLink(), {id: "x"}, (e,`+
+		` doc) => __.response.setBody(doc.id))`, "")
 	if a := d.do("POST", place, `[]`).want(200); a.text != `"x"` {
 		t.Errorf("the body is %s", a.text)
 	}
@@ -112,7 +115,8 @@ func TestProcedureQueriesByPages(t *testing.T) {
 		{"order", "", "SELECT * FROM c ORDER BY c.n"},
 		{"filter", "", "SELECT * FROM c WHERE c.n >= 0"},
 		{"own documents", `__.createDocument(__.getSelfLink(), { id: "25", pk: "a", n: 3 });`, "SELECT * FROM c"},
-		{"own documents in order", `__.upsertDocument(__.getSelfLink(), { id: "3", pk: "a", n: 30 });`, "SELECT * FROM c ORDER BY c.n"},
+		{"own documents in order", `__.upsertDocument(__.getSelfLink(), { id: "3", pk: "a", n: 30 });`,
+			"SELECT * FROM c ORDER BY c.n"},
 		{"written between pages", "", "SELECT * FROM c ORDER BY c.n DESC"},
 		{"everything", "", ""},
 	} {
@@ -151,13 +155,18 @@ func TestProcedureThatFailsChangesNothing(t *testing.T) {
 	d, _ := withContainer(t, `,"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]}]}`)
 	d.stock("old", `,"u":1`)
 	for _, c := range []struct{ name, end, substatus, says string }{
-		{"a throw", `throw new Error("no")`, "", `Encountered exception while executing Javascript. Exception = Error: no`},
+		{"a throw", `throw new Error("no")`, "",
+			`Encountered exception while executing Javascript. Exception = Error: no`},
 		{"a throw with a number", `throw new Error(409, "no")`, "409", `Exception = Error: no`},
 		{"abort", `getContext().abort(new Error(499, "no"))`, "499", `Exception = Error: no`},
-		{"an error of the collection", `__.createDocument(__.getSelfLink(), {id: "old", pk: "a"})`, "409", `already exists`},
-		{"a unique key", `__.createDocument(__.getSelfLink(), {id: "z", pk: "a", u: 1}, (err) => { throw err })`, "409", `already exists`},
-		{"another partition", `__.createDocument(__.getSelfLink(), {id: "z", pk: "b"}, (err) => { throw err })`, "400", `cannot reference partition keys other than the one`},
-		{"a query with a mistake", `__.queryDocuments(__.getSelfLink(), "SELEKT", (err) => { throw err })`, "400", `SC1001`},
+		{"an error of the collection", `__.createDocument(__.getSelfLink(), {id: "old", pk: "a"})`, "409",
+			`already exists`},
+		{"a unique key", `__.createDocument(__.getSelfLink(), {id: "z", pk: "a", u: 1}, (err) => { throw err })`,
+			"409", `already exists`},
+		{"another partition", `__.createDocument(__.getSelfLink(), {id: "z", pk: "b"}, (err) => { throw err })`,
+			"400", `cannot reference partition keys other than the one`},
+		{"a query with a mistake", `__.queryDocuments(__.getSelfLink(), "SELEKT", (err) => { throw err })`, "400",
+			`SC1001`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d.t = t
@@ -167,7 +176,8 @@ func TestProcedureThatFailsChangesNothing(t *testing.T) {
 				__.deleteDocument(__.getAltLink() + "/docs/none", {}, () => {});
 				__.upsertDocument(__.getSelfLink(), { id: "old", pk: "a", u: 1, changed: true }, () => { `+c.end+` });
 			}`, `[]`).want(400)
-			if !strings.Contains(strings.ReplaceAll(a.text, `\`, ``), c.says) || a.header.Get("x-ms-substatus") != c.substatus {
+			if !strings.Contains(strings.ReplaceAll(a.text, `\`, ``), c.says) ||
+				a.header.Get("x-ms-substatus") != c.substatus {
 				t.Errorf("substatus %s, %s", a.header.Get("x-ms-substatus"), a.text)
 			}
 			d.get("new").want(404)
@@ -183,8 +193,10 @@ func TestProcedureThatFailsChangesNothing(t *testing.T) {
 func TestProcedureStaysInItsPartition(t *testing.T) {
 	d, _ := withContainer(t, "")
 	d.stock("mine", "")
-	other := d.do("POST", "/dbs/d/colls/c/docs", `{"id":"other","pk":"b"}`, "x-ms-documentdb-partitionkey", `["b"]`).want(201)
-	d.do("POST", "/dbs/d/colls/c/docs", `{"id":"mine","pk":"b","theirs":true}`, "x-ms-documentdb-partitionkey", `["b"]`).want(201)
+	other := d.do("POST", "/dbs/d/colls/c/docs", `{"id":"other","pk":"b"}`, "x-ms-documentdb-partitionkey",
+		`["b"]`).want(201)
+	d.do("POST", "/dbs/d/colls/c/docs", `{"id":"mine","pk":"b","theirs":true}`, "x-ms-documentdb-partitionkey",
+		`["b"]`).want(201)
 	d.do("POST", "/dbs/d/colls", `{"id":"c2",`+pk2+`}`).want(201)
 	d.do("POST", "/dbs/d/colls/c2/docs", `{"id":"far","pk":"a"}`, "x-ms-documentdb-partitionkey", `["a"]`).want(201)
 	a := d.run(`
@@ -274,7 +286,8 @@ func TestProcedureLimits(t *testing.T) {
 		{"a huge text", `function f() { let s = "x"; for (;;) s += s; }`, 400, "string length"},
 		{"a huge log", `function f() { for (;;) console.log("xxxxxxxxxxxxxxxx") }`, 400, "script-log-results"},
 		{"a huge answer", `function f() { __.response.setBody("x".repeat(5e6)) }`, 400, "too large"},
-		{"a huge document", `function f() { __.createDocument(__.getSelfLink(), { pk: "a", t: "x".repeat(3e6) }) }`, 400, "too large"},
+		{"a huge document", `function f() { __.createDocument(__.getSelfLink(), { pk: "a", t: "x".repeat(3e6) }) }`,
+			400, "too large"},
 		{"no function", `5`, 400, "while compiling Javascript"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -289,7 +302,8 @@ func TestProcedureIsStoppedInTime(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	d, _ := withContainer(t, "")
-	d.run(`function f() { __.createDocument(__.getSelfLink(), { id: "x", pk: "a" }, () => { for (;;); }); }`, `[]`).want(408).says("used up its time")
+	d.run(`function f() { __.createDocument(__.getSelfLink(), { id: "x", pk: "a" }, () => { for (;;); }); }`,
+		`[]`).want(408).says("used up its time")
 	d.get("x").want(404)
 	a := d.run(`function f() {
 		let n = 0;
@@ -301,7 +315,7 @@ func TestProcedureIsStoppedInTime(t *testing.T) {
 	}
 }
 
-// Procedures that count in one document must not lose a step.
+// Concurrent procedures that increment a counter must not lose an increment.
 func TestProceduresAtTheSameTime(t *testing.T) {
 	d, _ := withContainer(t, "")
 	d.stock("counter", `,"n":0`)
@@ -339,14 +353,15 @@ func TestProceduresAtTheSameTime(t *testing.T) {
 
 func TestProcedureAddressesByRID(t *testing.T) {
 	d, made := withContainer(t, "")
-	place := d.do("POST", "/dbs/d/colls/c/sprocs", `{"id":"s","body":"() => __.response.setBody(__.getSelfLink())"}`).want(201)
+	place := d.do("POST", "/dbs/d/colls/c/sprocs",
+		`{"id":"s","body":"() => __.response.setBody(__.getSelfLink())"}`).want(201)
 	a := d.do("POST", "/"+place.str("_self"), `[]`, "x-ms-documentdb-partitionkey", `["a"]`).want(200)
 	if want := fmt.Sprintf("%q", made.str("_self")); a.text != want {
 		t.Errorf("the link is %s, want %s", a.text, want)
 	}
 }
 
-// Scripts that loop have turns, which come back when their clients go.
+// Scripts that loop hold a turn on a processor, and give it back when their clients go away.
 func TestProceduresShareProcessors(t *testing.T) {
 	shared := budget.New(budget.Options{Memory: 256 << 20, Cores: 2})
 	d, _ := withContainer(t, "", func(o *Options) { o.Budget = shared })
@@ -357,7 +372,7 @@ func TestProceduresShareProcessors(t *testing.T) {
 		running.Go(func() {
 			r := newRequest("POST", loop, `[]`, "x-ms-documentdb-partitionkey", `["a"]`)
 			signRequest(r)
-			d.door.ServeHTTP(httptest.NewRecorder(), r.WithContext(gone))
+			d.api.ServeHTTP(httptest.NewRecorder(), r.WithContext(gone))
 		})
 	}
 	for shared.Read().Queued == 0 && t.Context().Err() == nil {
@@ -373,7 +388,7 @@ func TestProceduresShareProcessors(t *testing.T) {
 	}
 }
 
-// A huge item has a turn, and so have its triggers: not both at once.
+// A write of a huge item takes a turn, and so do its triggers, but not both at once.
 func TestHugeItemWithATrigger(t *testing.T) {
 	shared := budget.New(budget.Options{Memory: 256 << 20, Cores: 1, Patience: time.Second})
 	d, _ := withContainer(t, "", func(o *Options) { o.Budget = shared })

@@ -9,23 +9,21 @@ import (
 	"github.com/mayflydb/mayfly/internal/cosmos/script"
 )
 
-// maxPrograms bounds the source text, in bytes, of the scripts that a door keeps
-// compiled.
+// maxPrograms is how many bytes of source text the cache of compiled scripts may hold.
 const maxPrograms = 16 << 20
 
-// programs keeps compiled scripts. The zero value is empty. It is safe for
-// concurrent use.
-type programs struct {
+// programs is a cache of compiled scripts. The zero value is empty. It is safe for concurrent use.
+type programCache struct {
 	mu    sync.Mutex
 	known map[programKey]*script.Program
 	bytes int
 }
 
-// A programKey is one version of one script.
+// A programKey is one version of a script.
 type programKey struct{ number, sequence uint64 }
 
-// compiled is the program of a script. Compiling ends with ctx.
-func (p *programs) compiled(ctx context.Context, r *catalog.Resource) (*script.Program, error) {
+// compiled returns the program of a script. ctx limits the time to compile it.
+func (p *programCache) compiled(ctx context.Context, r *catalog.Resource) (*script.Program, error) {
 	key := programKey{r.Number, r.Sequence}
 	p.mu.Lock()
 	program := p.known[key]

@@ -14,8 +14,8 @@ import (
 
 const queryFolder = "testdata/queries"
 
-// A queryFile is a container with items, and queries over it. Its language is
-// told in testdata/queries/README.md.
+// A queryFile is a container with items, and queries over it. Its language is described in
+// testdata/queries/README.md.
 type queryFile struct {
 	head      []string // the lines before the first case, as they are
 	source    string
@@ -40,7 +40,7 @@ type queryCase struct {
 	err       string
 }
 
-// readQueries takes a file apart.
+// readQueries parses a file.
 func readQueries(t testing.TB, file string) *queryFile {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -167,9 +167,9 @@ func (c *queryCase) write(b *strings.Builder) {
 	}
 }
 
-// build makes the container and its items.
-func (f *queryFile) build(t testing.TB) *desk {
-	d := newDesk(t)
+// build creates the container and its items.
+func (f *queryFile) build(t testing.TB) *testAPI {
+	d := newTestAPI(t)
 	d.do("POST", "/dbs", `{"id":"d"}`).want(201)
 	more := f.container
 	if more == "" {
@@ -186,7 +186,8 @@ func (f *queryFile) build(t testing.TB) *desk {
 	if !strings.Contains(members, `"defaultTtl"`) {
 		members += `,"defaultTtl":-1`
 	}
-	d.do("POST", "/dbs/d/colls", `{"id":"c","partitionKey":{"paths":`+f.key+`,"kind":"`+kind+`","version":2}`+members+`}`).want(201)
+	d.do("POST", "/dbs/d/colls", `{"id":"c","partitionKey":{"paths":`+f.key+`,"kind":"`+kind+`","version":2}`+members+
+		`}`).want(201)
 	for _, item := range append(slices.Clone(f.gone), f.items...) {
 		a := d.do("POST", collection+"/docs", item, "x-ms-documentdb-is-upsert", "true", hPK, keyOf(t, f.key, item))
 		if a.status != 200 {
@@ -204,7 +205,7 @@ func (f *queryFile) build(t testing.TB) *desk {
 	return d
 }
 
-// keyOf is the partition key of an item as the header has it.
+// keyOf is the partition key header of an item.
 func keyOf(t testing.TB, paths, item string) string {
 	var names []string
 	must(t, json.Unmarshal([]byte(paths), &names))
@@ -220,8 +221,8 @@ func keyOf(t testing.TB, paths, item string) string {
 	return "[" + strings.Join(values, ",") + "]"
 }
 
-// ask asks the case's query, page by page, and gives the rows.
-func (c *queryCase) ask(d *desk, page int, headers ...string) (rows []string, refused answer) {
+// ask runs the query of the case page by page, and returns the rows.
+func (c *queryCase) ask(d *testAPI, page int, headers ...string) (rows []string, refused answer) {
 	d.t.Helper()
 	body := map[string]any{"query": strings.Join(c.query, "\n")}
 	if c.params != "" {
@@ -234,7 +235,8 @@ func (c *queryCase) ask(d *desk, page int, headers ...string) (rows []string, re
 		body["parameters"] = list
 	}
 	text, _ := json.Marshal(body)
-	headers = append(headers, "content-type", "application/query+json", "x-ms-documentdb-query-enablecrosspartition", "true", "x-ms-max-item-count", fmt.Sprint(page))
+	headers = append(headers, "content-type", "application/query+json", "x-ms-documentdb-query-enablecrosspartition",
+		"true", "x-ms-max-item-count", fmt.Sprint(page))
 	if c.partition != "" {
 		headers = append(headers, hPK, c.partition)
 	}
@@ -268,7 +270,7 @@ func queryFiles(t testing.TB) []string {
 	return files
 }
 
-// TestQueryStories asks every query of testdata/queries.
+// TestQueryStories runs every query of testdata/queries.
 func TestQueryStories(t *testing.T) {
 	rewriting := flag.Lookup("rewrite") != nil && flag.Lookup("rewrite").Value.String() == "true"
 	total := 0
@@ -292,12 +294,13 @@ func TestQueryStories(t *testing.T) {
 	t.Logf("%d cases", total)
 }
 
-// tell holds the case against the door.
-func (c *queryCase) tell(d *desk, rewriting bool) {
+// tell compares the case with the API's answers.
+func (c *queryCase) tell(d *testAPI, rewriting bool) {
 	t := d.t
 	got, refused := c.ask(d, 1000)
 	if c.err != "" {
-		if status, text, _ := strings.Cut(c.err, " "); fmt.Sprint(refused.status) != status || !strings.Contains(refused.text, text) {
+		if status, text, _ := strings.Cut(c.err, " "); fmt.Sprint(refused.status) != status ||
+			!strings.Contains(refused.text, text) {
 			t.Errorf("%d %s with %d rows, want %s", refused.status, refused.text, len(got), c.err)
 		}
 		return
@@ -330,7 +333,8 @@ func (c *queryCase) tell(d *desk, rewriting bool) {
 			t.Errorf("%s: %d %s", way.name, refused.status, refused.text)
 		}
 		want := got
-		if c.unordered || way.headers != nil && !strings.Contains(strings.ToUpper(strings.Join(c.query, " ")), "ORDER BY") {
+		if c.unordered || way.headers != nil && !strings.Contains(strings.ToUpper(strings.Join(c.query, " ")),
+			"ORDER BY") {
 			again, want = slices.Sorted(slices.Values(again)), slices.Sorted(slices.Values(got))
 		}
 		if !slices.Equal(again, want) {
@@ -340,7 +344,7 @@ func (c *queryCase) tell(d *desk, rewriting bool) {
 }
 
 // checkPlan compares the plan's text.
-func (c *queryCase) checkPlan(d *desk, rewriting bool) {
+func (c *queryCase) checkPlan(d *testAPI, rewriting bool) {
 	rows, refused := c.ask(d, 1000, "x-mayfly-explain", "true")
 	if refused.status != 0 || len(rows) != 1 {
 		d.t.Errorf("explain: %d %s", refused.status, refused.text)

@@ -22,25 +22,23 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// How long a page of a query may take. One that can stop in between stops after
-// queryTime, and its continuation goes on. Others, which have to see all documents
-// before they have a row, fail with 408 after blockingTime.
+// Time limits for a page of a query. A query that can be continued stops after queryTime and returns a continuation
+// token. One that has to see all documents before its first row fails with 408 after blockingTime.
 const (
 	queryTime    = 5 * time.Second
 	blockingTime = 60 * time.Second
 )
 
-// A question is a query as it came: the text, and its parameters by name.
-type question struct {
+// A queryRequest is a query as it was sent: the text, and its parameters by name.
+type queryRequest struct {
 	text       string
 	parameters map[string]doc.Value
 	tree       *syntax.Query
 }
 
-// shape is what of a query a continuation is bound to: all but the filter and the way it
-// is written. SDKs that merge partitions narrow the filter when they go on, and send the
-// token of the page before with it.
-func (q question) shape() string {
+// shape is the part of a query that a continuation token is bound to: the whole query except its filter and its
+// spelling. SDKs that merge partitions narrow the filter when they continue, but send the token of the previous page.
+func (q queryRequest) shape() string {
 	tree := *q.tree
 	tree.Where = nil
 	return syntax.Print(&tree)
@@ -48,11 +46,11 @@ func (q question) shape() string {
 
 var errQueryUTF8 = fault.New(fault.Invalid, "The text of the query is not UTF-8. Send it in that encoding.")
 
-// ask reads the body of a query.
-func (e *exchange) ask() (question, error) {
-	var q question
+// ask parses the body of a query.
+func (e *exchange) ask() (queryRequest, error) {
+	var q queryRequest
 	if e.isQueryText() {
-		text, err := e.lateBody()
+		text, err := e.bodyThenClock()
 		if err != nil {
 			return q, err
 		}
@@ -72,7 +70,7 @@ func (e *exchange) ask() (question, error) {
 	}
 	text, ok := doc.AsString(doc.Lookup(body, "query"))
 	if !ok {
-		return q, misshapen("query", "a string")
+		return q, invalidProperty("query", "a string")
 	}
 	q.text = strings.Clone(text)
 	if q.parameters, err = parseParameters(doc.Lookup(body, "parameters")); err != nil {
@@ -82,14 +80,15 @@ func (e *exchange) ask() (question, error) {
 		return q, err
 	}
 	if name := q.missing(); name != "" {
-		e.set(outHint, "The query uses the parameter "+url.PathEscape(clip(name))+", which the request does not give. It is undefined.")
+		e.set(outHint, "The query uses the parameter "+url.PathEscape(clip(name))+
+			", which the request does not define. Its value is undefined.")
 	}
 	return q, nil
 }
 
-// missing is the name of a parameter that the query uses and the request does not give, "" if there is none.
-// That is no error: recorded of a hosted account, "a parameter that is not passed" (xo/dbimp: docs/COSMOS.md).
-func (q question) missing() (name string) {
+// missing is the name of a parameter that the query uses and the request does not define, or "". This is not an
+// error: recorded of a hosted account, "a parameter that is not passed" (xo/dbimp: docs/COSMOS.md).
+func (q queryRequest) missing() (name string) {
 	if strings.IndexByte(q.text, '@') < 0 {
 		return ""
 	}
@@ -104,10 +103,10 @@ func (q question) missing() (name string) {
 	return name
 }
 
-// maxParameters limits the parameters of one query.
+// maxParameters is the largest number of parameters of a query.
 const maxParameters = 10_000
 
-// parseParameters reads [{"name":"@p","value":v}]. One without a value is undefined.
+// parseParameters parses [{"name":"@p","value":v}]. A parameter without a value is undefined.
 func parseParameters(list doc.Value) (map[string]doc.Value, error) {
 	if doc.IsUndefined(list) || doc.IsNull(list) {
 		return nil, nil
@@ -121,9 +120,12 @@ func parseParameters(list doc.Value) (map[string]doc.Value, error) {
 		name, ok := doc.AsString(doc.Lookup(fields, "name"))
 		switch _, taken := parameters[name]; {
 		case !ok || len(name) < 2 || name[0] != '@':
-			return nil, fault.New(fault.Invalid, "Parameter names should be in the format of symbol '@' followed by a valid identifier. '%s' is none.", clip(name))
+			return nil, fault.New(fault.Invalid,
+				"Parameter names should be in the format of symbol '@' followed by a valid identifier. '%s' is not.",
+				clip(name))
 		case taken:
-			return nil, fault.New(fault.Invalid, "Specified duplicate parameter name '%s'. Give each parameter once.", clip(name))
+			return nil, fault.New(fault.Invalid, "Specified duplicate parameter name '%s'. Give each parameter once.",
+				clip(name))
 		case len(parameters) == maxParameters:
 			return nil, fault.New(fault.Invalid, "A query has at most %d parameters.", maxParameters)
 		}
@@ -132,24 +134,26 @@ func parseParameters(list doc.Value) (map[string]doc.Value, error) {
 	return parameters, nil
 }
 
-// postQuery answers a POST that is a query, whatever it asks about.
+// postQuery answers a POST that is a query, on any feed.
 func (e *exchange) postQuery() (int, error) {
 	if e.route.pattern == itemFeed {
 		return queryItems(e)
 	}
-	i := slices.IndexFunc(table, func(r route) bool { return r.method == http.MethodGet && r.pattern == e.route.pattern })
+	i := slices.IndexFunc(table, func(r route) bool {
+		return r.method == http.MethodGet &&
+			r.pattern == e.route.pattern
+	})
 	if i < 0 || e.name != "" {
 		return 0, errMethod(http.MethodPost)
 	}
 	return queryResources(e, table[i].run)
 }
 
-// itemFeed is the pattern of the route whose queries are about items.
+// itemFeed is the pattern of the route whose queries are over items.
 const itemFeed = "dbs/{}/colls/{}/docs"
 
-// queryItems answers a query over the items of a container, or of the part of it
-// that the headers name: one page of rows, or the plan for clients that merge
-// partitions themselves.
+// queryItems answers a query over the items of a container, or over the part of it that the headers select: with a
+// page of rows, or with the query plan for clients that merge partitions themselves.
 func queryItems(e *exchange) (int, error) {
 	q, err := e.ask()
 	if err != nil {
@@ -164,11 +168,10 @@ func queryItems(e *exchange) (int, error) {
 	}
 }
 
-// queryTries is how often a query is planned anew because the index that it
-// chose was dropped before it could be read.
+// queryTries is how often a query is planned again after the index that it chose was dropped.
 const queryTries = 3
 
-func (e *exchange) answerQuery(q question) (int, error) {
+func (e *exchange) answerQuery(q queryRequest) (int, error) {
 	v, err := e.enterQuery()
 	if err != nil {
 		return 0, err
@@ -198,7 +201,7 @@ func (e *exchange) answerQuery(q question) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	crossing, err := e.crosses(v, scope, q, env, prepared.Plan())
+	crossing, err := e.checkCrossPartition(v, scope, q, env, prepared.Plan())
 	if err != nil {
 		return 0, err
 	}
@@ -211,7 +214,7 @@ func (e *exchange) answerQuery(q question) (int, error) {
 	var page exec.Page
 	if ended {
 		e.closeFeed(0)
-	} else if page, err = e.run(prepared, &itemSource{door: e.door, view: v}); err != nil {
+	} else if page, err = e.run(prepared, &itemSource{api: e.api, view: v}); err != nil {
 		return 0, err
 	}
 	e.trace.seen = page.Metrics
@@ -226,13 +229,11 @@ func (e *exchange) answerQuery(q question) (int, error) {
 	return http.StatusOK, nil
 }
 
-// atEnd is the token of an empty last page: the service's gateway does not look
-// ahead when it goes over several partitions, so a full page has a continuation even if
-// nothing follows. A strict answer does the same.
+// atEnd is the token of an empty last page. The service's gateway does not read ahead when a query spans several
+// partitions, so a full page has a continuation token even if nothing follows. A strict answer does the same.
 var atEnd = []byte{0}
 
-// explainQuery answers how a query would be answered, as its only row, and reads
-// no item.
+// explainQuery answers with the plan of the query as its only row, and reads no items.
 func (e *exchange) explainQuery(p *plan.Plan) (int, error) {
 	e.openFeed(containerRID(e.container), "Documents")
 	e.reply = doc.AppendJSONString(append(e.reply, `{"plan":`...), p.Explain())
@@ -241,7 +242,7 @@ func (e *exchange) explainQuery(p *plan.Plan) (int, error) {
 	return http.StatusOK, nil
 }
 
-// enterQuery is the view for a request that reads items by a query.
+// enterQuery is the view for a query over items.
 func (e *exchange) enterQuery() (catalog.View, error) {
 	if err := e.checkIntendedRID(); err != nil {
 		return catalog.View{}, err
@@ -250,9 +251,9 @@ func (e *exchange) enterQuery() (catalog.View, error) {
 }
 
 // environment is what a query over items is prepared with.
-func (e *exchange) environment(v catalog.View, scope access.Scope, q question) exec.Environment {
+func (e *exchange) environment(v catalog.View, scope access.Scope, q queryRequest) exec.Environment {
 	return exec.Environment{
-		Schema:     e.door.store.Schema(v),
+		Schema:     e.api.store.Schema(v),
 		Base:       scope,
 		Parameters: q.parameters,
 		Now:        e.at,
@@ -263,13 +264,13 @@ func (e *exchange) environment(v catalog.View, scope access.Scope, q question) e
 	}
 }
 
-// stop ends a query that takes longer than most, or whose client has gone. Whoever asks it about once in a
-// millisecond shares the processors with other requests.
+// stop returns the function that a query calls about once per millisecond. It fails once the query has taken longer
+// than most or the client has gone away, and otherwise lets other requests use the processor.
 func (e *exchange) stop(most time.Duration) func() error {
 	return stopAfter(e.Context(), e.watch, most)
 }
 
-// stopAfter is a stop for a request that has a context and began with the watch.
+// stopAfter is stop for a given context and start time.
 func stopAfter(ctx context.Context, watch clock.Stopwatch, most time.Duration) func() error {
 	share := budget.Of(ctx)
 	return func() error {
@@ -280,22 +281,22 @@ func stopAfter(ctx context.Context, watch clock.Stopwatch, most time.Duration) f
 	}
 }
 
-// A timed context ends when the request has taken longer than most, for whoever asks
-// it: a walk over what gives no document cannot end a page early. It has no timer.
-type timed struct {
+// A timed context reports that it has ended once the request has taken longer than most. It has no timer: callers
+// poll it. It stops a scan that finds no documents, which cannot end a page early.
+type timedContext struct {
 	context.Context
 	watch clock.Stopwatch
 	most  time.Duration
 }
 
-func (t *timed) Err() error {
+func (t *timedContext) Err() error {
 	if err := t.Context.Err(); err != nil || t.watch.Elapsed() <= t.most {
 		return err
 	}
 	return context.DeadlineExceeded
 }
 
-// run appends one page of rows to the feed that is open in e.reply, and closes it.
+// run appends one page of rows to the open feed in e.reply, and closes the feed.
 func (e *exchange) run(prepared *exec.Query, source exec.Source) (page exec.Page, err error) {
 	size, err := e.pageSize()
 	if err != nil {
@@ -314,7 +315,7 @@ func (e *exchange) run(prepared *exec.Query, source exec.Source) (page exec.Page
 	if e.flag(hPopulateMetrics) {
 		limit.Clock = e.watch.Elapsed
 	}
-	ctx := &timed{e.Context(), e.watch, blockingTime}
+	ctx := &timedContext{e.Context(), e.watch, blockingTime}
 	if e.reply, page, err = prepared.Run(ctx, source, limit, e.reply); err != nil {
 		return page, err
 	}
@@ -322,21 +323,22 @@ func (e *exchange) run(prepared *exec.Query, source exec.Source) (page exec.Page
 	return page, nil
 }
 
-// queryCharge is the cost of a page of a query: of what it looked at, and of what it gave out.
+// queryCharge is the cost of a page of a query, for the documents it read and the rows it returned.
 func queryCharge(m exec.Metrics) float64 {
 	return 2.2 + 0.03*float64(m.Documents) + 0.02*kilobytes(int(m.DocumentBytes)) + 0.02*float64(m.Rows) + 0.03*kilobytes(int(m.RowBytes))
 }
 
 var (
-	errCrossing = refused(fault.Invalid, "Cross partition query is required but disabled. Please set x-ms-documentdb-query-enablecrosspartition to true, "+
+	errCrossing = gatewayFault(fault.Invalid, "Cross partition query is required but disabled. Please set "+
+		"x-ms-documentdb-query-enablecrosspartition to true, "+
 		"specify x-ms-documentdb-partitionkey, or revise your query to avoid this exception.")
-	errOnlyValue = refused(fault.Invalid, "%s", plan.NeedsValue.Message())
+	errOnlyValue = gatewayFault(fault.Invalid, "%s", plan.NeedsValue.Message())
 )
 
 // crosses refuses queries over several partitions that the client did not allow and, when
 // they are answered as the service does, those that the service leaves to clients to merge. It
 // reports whether a strict answer has several partitions to go over.
-func (e *exchange) crosses(v catalog.View, scope access.Scope, q question, env exec.Environment, p *plan.Plan) (bool, error) {
+func (e *exchange) checkCrossPartition(v catalog.View, scope access.Scope, q queryRequest, env exec.Environment, p *plan.Plan) (bool, error) {
 	one := scope != nil || e.given(hRangeID) != "" || hasSystemKey(v.State)
 	if !one {
 		_, one = access.ScopeOf(p.Access.Of).(access.Partition)
@@ -355,32 +357,32 @@ func (e *exchange) crosses(v catalog.View, scope access.Scope, q question, env e
 		if err != nil {
 			return false, err
 		}
-		return false, unserved{plan: string(merged.AppendJSON(nil))}
+		return false, clientMergeError{plan: string(merged.AppendJSON(nil))}
 	case plan.NeedsValue:
 		return false, errOnlyValue
 	}
 	return true, nil
 }
 
-// strict reports whether a query over several partitions is answered as the service does.
-// @azure/cosmos 3.x always gets that: it keeps the request charge of a page that is served
-// as text, which programs then join rather than add, and has a number for pages that it merges
-// itself (FeedResponse.requestCharge in dist/index.js of 3.17.3; 4.x has a number for both).
+// strict reports whether a query over several partitions is answered as the service does. @azure/cosmos 3.x always
+// gets such answers: it treats the request charge of a page from the server as text, so that programs concatenate
+// charges instead of adding them. The charges of pages that it merges itself are numbers (FeedResponse.requestCharge
+// in dist/index.js of 3.17.3; 4.x has numbers in both cases).
 func (e *exchange) strict() bool {
-	return e.door.strict || strings.Contains(e.given(hUserAgent), "azure-cosmos-js/3.")
+	return e.api.strict || strings.Contains(e.given(hUserAgent), "azure-cosmos-js/3.")
 }
 
-// An unserved query is one whose partitions the client has to merge, by this plan.
-type unserved struct{ plan string }
+// An clientMergeError is the error of a query whose partitions the client has to merge, with the plan for it.
+type clientMergeError struct{ plan string }
 
-func (u unserved) Error() string { return fault.Message(u.Unwrap()) }
+func (u clientMergeError) Error() string { return fault.Message(u.Unwrap()) }
 
-func (u unserved) Unwrap() error { return errUnserved }
+func (u clientMergeError) Unwrap() error { return errClientMerge }
 
-var errUnserved = coded{refused(fault.Invalid, "%s", plan.NeedsClient.Message()), 1004}
+var errClientMerge = coded{gatewayFault(fault.Invalid, "%s", plan.NeedsClient.Message()), 1004}
 
-// mistakes writes what is wrong with a query as the service lists it.
-func mistakes(err *syntax.Error) string {
+// mistakes lists the mistakes in a query as the service does.
+func queryErrors(err *syntax.Error) string {
 	b := []byte(`{"errors":[`)
 	for i, m := range err.Mistakes {
 		if i > 0 {

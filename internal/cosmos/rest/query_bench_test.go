@@ -23,24 +23,25 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-var benchItems = flag.String("items", "1000,10000,100000", "sizes of the containers that BenchmarkQuery asks, each a multiple of 1,000")
+var benchItems = flag.String("items", "1000,10000,100000",
+	"sizes of the containers that BenchmarkQuery asks, each a multiple of 1,000")
 
 // benchContainer indexes every path but two: a note, and the long text.
 const benchContainer = `{"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2},"defaultTtl":-1,
 	"indexingPolicy":{"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/note/?"},{"path":"/text/?"}]}}`
 
-// A library is a container of items of 1 KiB, on disk under the engine's default
+// A queryBench is a container of items of 1 KiB, on disk under the engine's default
 // options. With cgo its cache holds the records of 100,000 items, but not all of the indexes too.
-type library struct {
-	*desk
+type queryBench struct {
+	*testAPI
 	engine    *pebble.Engine
 	container *catalog.Container
 	count     int
 	random    *rand.Rand
 }
 
-// newLibrary makes items and compacts them, as an engine does by itself in time.
-func newLibrary(b *testing.B, count int) *library {
+// newQueryBench creates items and compacts them, as the engine would do in time.
+func newQueryBench(b *testing.B, count int) *queryBench {
 	b.Helper()
 	ctx := context.Background()
 	engine, err := pebble.Open(pebble.Options{Dir: b.TempDir(), NoSync: true})
@@ -53,8 +54,9 @@ func newLibrary(b *testing.B, count int) *library {
 		must(b, st.Close())
 		must(b, engine.Close())
 	})
-	l := &library{desk: &desk{t: b, clock: clock.NewVirtual(deskStart)}, engine: engine, count: count, random: rand.New(rand.NewPCG(1, 2))}
-	l.door, err = New(Options{Catalog: cat, Store: st, Clock: l.clock, Key: testKey})
+	l := &queryBench{testAPI: &testAPI{t: b, clock: clock.NewVirtual(testStart)}, engine: engine, count: count,
+		random: rand.New(rand.NewPCG(1, 2))}
+	l.api, err = New(Options{Catalog: cat, Store: st, Clock: l.clock, Key: testKey})
 	must(b, err)
 	l.do("POST", "/dbs", `{"id":"d"}`).want(201)
 	l.do("POST", "/dbs/d/colls", benchContainer).want(201)
@@ -68,21 +70,24 @@ func newLibrary(b *testing.B, count int) *library {
 			ops = append(ops, l.item(i))
 			i++
 		}
-		_, err := st.WriteAll(ctx, l.container, deskStart.Unix(), ops)
+		_, err := st.WriteAll(ctx, l.container, testStart.Unix(), ops)
 		must(b, err)
 	}
 	must(b, engine.Compact(ctx, nil, nil))
 	return l
 }
 
-// item is the i-th item. For each value of group, of batch and of note there are 100, 100
-// and 10 items; those of a group are spread over the whole container, those of a batch
-// were made together. No two items have the same score, and neighbours have distant ones.
-func (l *library) item(i int) store.Op {
+// item is the i-th item. For each value of group, batch and note there are 100, 100 and 10 items. Those of a group
+// are spread over the whole container, those of a batch were created together. No two items have the same score, and
+// neighbours have distant scores.
+func (l *queryBench) item(i int) store.Op {
 	pk, id := l.partition(i), fmt.Sprint("item-", i)
-	text := fmt.Appendf(nil, `{"id":%q,"pk":%q,"kind":"kind-%d","group":%d,"batch":%d,"score":%d,"amount":%d.25,"open":%v,"note":"note %d",`,
+	text := fmt.Appendf(nil,
+		`{"id":%q,"pk":%q,"kind":"kind-%d","group":%d,"batch":%d,"score":%d,"amount":%d.25,"open":%v,"note":"note %d",`,
 		id, pk, i%10, i%(l.count/100), i/100, i*7919%l.count, i%1000, i%3 == 0, i%(l.count/10))
-	text = fmt.Appendf(text, `"address":{"city":"city %d","street":"%d Main Street","zip":"%05d"},"tags":["red","t%d","u%d"],"text":"`, i%50, i%200, i%99_999, i%7, i%11)
+	text = fmt.Appendf(text,
+		`"address":{"city":"city %d","street":"%d Main Street","zip":"%05d"},"tags":["red","t%d","u%d"],"text":"`,
+		i%50, i%200, i%99_999, i%7, i%11)
 	for len(text) < 1024-2 {
 		text = strconv.AppendUint(text, l.random.Uint64N(1<<40), 36)
 		text = append(text, ' ')
@@ -92,18 +97,18 @@ func (l *library) item(i int) store.Op {
 	return store.Op{Verb: store.Create, Key: store.Key{Partition: []doc.Value{doc.String(pk)}, ID: id}, Body: body}
 }
 
-func (l *library) partition(i int) string { return fmt.Sprint("customer-", i%(l.count/20)) }
+func (l *queryBench) partition(i int) string { return fmt.Sprint("customer-", i%(l.count/20)) }
 
-// A routine is a query that is asked over and over, with another parameter @v each
-// time: so many values, of a stride that leads from one end of the container to the other.
-type routine struct {
+// A benchQuery is a query that runs repeatedly with different parameters @v. Its values have a stride that leads from
+// one end of the container to the other.
+type benchQuery struct {
 	name, query  string
 	values, rows int
 }
 
-// routines lists what is asked of a container of n items.
-func routines(n int) []routine {
-	return []routine{
+// benchQueries lists the queries for a container of n items.
+func benchQueries(n int) []benchQuery {
+	return []benchQuery{
 		{"point", `SELECT * FROM c WHERE c.id = @v`, n, 1},
 		{"equality", `SELECT * FROM c WHERE c["group"] = @v`, n / 100, 100},
 		{"equality, made together", `SELECT * FROM c WHERE c.batch = @v`, n / 100, 100},
@@ -117,21 +122,21 @@ func routines(n int) []routine {
 	}
 }
 
-// BenchmarkQuery sends queries through the door, without a network and as over a
-// connection, and reads the same records from the bare engine. The first queries of
-// each, up to one for every value, are not counted: they fill the engine's cache.
+// BenchmarkQuery sends queries to the API, without a network and over a connection, and reads the same records from
+// the bare engine. The first queries of each kind, up to one for every value, are not measured: they fill the
+// engine's cache.
 func BenchmarkQuery(b *testing.B) {
 	for size := range strings.SplitSeq(*benchItems, ",") {
 		count, err := strconv.Atoi(size)
 		must(b, err)
 		b.Run("items="+size, func(b *testing.B) {
-			l := newLibrary(b, count)
-			for _, c := range routines(count) {
+			l := newQueryBench(b, count)
+			for _, c := range benchQueries(count) {
 				b.Run(c.name, func(b *testing.B) { l.ask(b, c, l.inProcess) })
 			}
 			b.Run("connected", func(b *testing.B) {
 				send := l.connected(b)
-				for _, c := range routines(count) {
+				for _, c := range benchQueries(count) {
 					b.Run(c.name, func(b *testing.B) { l.ask(b, c, send) })
 				}
 			})
@@ -140,10 +145,10 @@ func BenchmarkQuery(b *testing.B) {
 	}
 }
 
-// warmUp is how long queries are asked before they count.
+// warmUp is how long queries run before the measurement.
 const warmUp = 3 * time.Second
 
-func (l *library) ask(b *testing.B, c routine, send func(*http.Request) (status int, h http.Header)) {
+func (l *queryBench) ask(b *testing.B, c benchQuery, send func(*http.Request) (status int, h http.Header)) {
 	r := newRequest("POST", "/dbs/d/colls/c/docs", c.query, "Content-Type", "application/query+json",
 		"x-ms-documentdb-isquery", "true", "x-ms-documentdb-query-enablecrosspartition", "true")
 	signRequest(r)
@@ -176,24 +181,24 @@ func (l *library) ask(b *testing.B, c routine, send func(*http.Request) (status 
 	}
 }
 
-// inProcess calls the door.
-func (l *library) inProcess(r *http.Request) (status int, h http.Header) {
-	w := &audience{nullWriter: nullWriter{http.Header{}}}
-	l.door.ServeHTTP(w, r)
+// inProcess calls the handler.
+func (l *queryBench) inProcess(r *http.Request) (status int, h http.Header) {
+	w := &benchWriter{nullWriter: nullWriter{http.Header{}}}
+	l.api.ServeHTTP(w, r)
 	return w.status, w.header
 }
 
-// An audience takes an answer.
-type audience struct {
+// A benchWriter receives an answer.
+type benchWriter struct {
 	nullWriter
 	status int
 }
 
-func (a *audience) WriteHeader(status int) { a.status = status }
+func (a *benchWriter) WriteHeader(status int) { a.status = status }
 
-// connected gives a client with one connection, which reads answers as bytes.
-func (l *library) connected(b *testing.B) func(*http.Request) (status int, h http.Header) {
-	s := httptest.NewServer(l.door)
+// connected returns a client with one connection, which reads answers as bytes.
+func (l *queryBench) connected(b *testing.B) func(*http.Request) (status int, h http.Header) {
+	s := httptest.NewServer(l.api)
 	b.Cleanup(s.Close)
 	c, err := net.Dial("tcp", s.Listener.Addr().String())
 	must(b, err)
@@ -211,7 +216,7 @@ func (l *library) connected(b *testing.B) func(*http.Request) (status int, h htt
 }
 
 // raw reads all records from the engine, and touches each.
-func (l *library) raw(b *testing.B) {
+func (l *queryBench) raw(b *testing.B) {
 	rng := l.container.Keys()
 	lower, upper := rng.Record(nil, 0), rng.Record(nil, 1<<62)
 	sum := 0

@@ -10,15 +10,17 @@ import (
 	"time"
 )
 
-var asQuery = []string{"content-type", "application/query+json", "x-ms-documentdb-isquery", "true", "x-ms-documentdb-query-enablecrosspartition", "true"}
+var asQuery = []string{"content-type", "application/query+json", "x-ms-documentdb-isquery", "true",
+	"x-ms-documentdb-query-enablecrosspartition", "true"}
 
-// ask sends a query; headers come after those that make it one.
-func (d *desk) ask(target, query string, headers ...string) answer {
+// ask sends a query. headers are added to those that mark it as one.
+func (d *testAPI) ask(target, query string, headers ...string) answer {
 	d.t.Helper()
-	return d.do("POST", target, fmt.Sprintf(`{"query":%q}`, query), append(asQuery[:len(asQuery):len(asQuery)], headers...)...)
+	return d.do("POST", target, fmt.Sprintf(`{"query":%q}`, query), append(asQuery[:len(asQuery):len(asQuery)],
+		headers...)...)
 }
 
-// What credentials do not allow to read, no query reads.
+// Queries return only what the credentials may read.
 func TestQueriesWithinGrants(t *testing.T) {
 	type try struct {
 		target, query, partition string
@@ -72,22 +74,26 @@ func TestQueriesWithinGrants(t *testing.T) {
 				body := fmt.Sprintf(`{"query":%q}`, try.query)
 				a := d.as(p.str("_token"), "POST", try.target, body, headers...)
 				if a.status != try.status || !strings.Contains(a.text, try.rows) {
-					t.Errorf("%s %s in %s: %d %s, want %d %s", try.target, try.query, try.partition, a.status, a.text, try.status, try.rows)
+					t.Errorf("%s %s in %s: %d %s, want %d %s", try.target, try.query, try.partition, a.status, a.text,
+						try.status, try.rows)
 				}
-				for _, span := range [][]string{{"x-ms-start-epk", "", "x-ms-end-epk", "FF"}, {"x-ms-documentdb-partitionkeyrangeid", "0"}} {
-					if b := d.as(p.str("_token"), "POST", try.target, body, append(headers, span...)...); b.status == 200 && !strings.Contains(b.text, try.rows) {
+				for _, span := range [][]string{{"x-ms-start-epk", "", "x-ms-end-epk", "FF"},
+					{"x-ms-documentdb-partitionkeyrangeid", "0"}} {
+					if b := d.as(p.str("_token"), "POST", try.target, body, append(headers,
+						span...)...); b.status == 200 && !strings.Contains(b.text, try.rows) {
 						t.Errorf("with %v: %s", span, b.text)
 					}
 				}
 				if try.partition == inA && try.status == 200 {
-					d.as(p.str("_token"), "POST", try.target, body, append(headers, "x-ms-continuation", token)...).want(400)
+					d.as(p.str("_token"), "POST", try.target, body, append(headers, "x-ms-continuation",
+						token)...).want(400)
 				}
 			}
 		})
 	}
 }
 
-// A continuation goes on with what it was given for, or is refused.
+// A continuation token works only for the query that it was issued for.
 func TestContinuationsOfOtherQueries(t *testing.T) {
 	d := newItems(t)
 	for i := range 6 {
@@ -123,25 +129,28 @@ func TestContinuationsOfOtherQueries(t *testing.T) {
 	next(documents, query, strings.Repeat("A", 1<<16)).want(400)
 }
 
-// A token says where to go on, no more: whoever knows how to write one gets rows or
-// an error, whatever is in it.
+// A token only says where to continue. A client that forges one gets rows or an error, whatever the token contains.
 func TestForgedContinuations(t *testing.T) {
 	d := newItems(t)
 	for i := range 12 {
 		d.item("POST", "", fmt.Sprintf(`{"id":"%d","pk":"a","n":%d,"a":[1,2,3]}`, i, i%5)).want(201)
 	}
-	db, err := d.door.catalog.Database("d")
+	db, err := d.api.catalog.Database("d")
 	must(t, err)
-	c, err := d.door.catalog.Container(db, "c")
+	c, err := d.api.catalog.Container(db, "c")
 	must(t, err)
 	random := rand.New(rand.NewPCG(4, 2))
 	for _, query := range []string{
-		"SELECT VALUE c.n FROM c", "SELECT VALUE c.n FROM c ORDER BY c.n DESC", "SELECT c.id, x FROM c JOIN x IN c.a", "SELECT DISTINCT c.n FROM c",
-		"SELECT c.n, COUNT(1) FROM c GROUP BY c.n", "SELECT DISTINCT VALUE COUNT(1) FROM c GROUP BY c.n", "SELECT c.id FROM c ORDER BY RANK FULLTEXTSCORE(c.id, '1')",
-		"SELECT DISTINCT c.n FROM c ORDER BY c.n", "SELECT DISTINCT c.id FROM c ORDER BY c.n", "SELECT VALUE x FROM (SELECT DISTINCT c.id FROM c) AS x",
-		"SELECT TOP 9 c.id FROM c ORDER BY c._ts", "SELECT c.id FROM c WHERE c.n > 1 OFFSET 1 LIMIT 9", "SELECT VALUE COUNT(1) FROM c",
+		"SELECT VALUE c.n FROM c", "SELECT VALUE c.n FROM c ORDER BY c.n DESC", "SELECT c.id, x FROM c JOIN x IN c.a",
+		"SELECT DISTINCT c.n FROM c",
+		"SELECT c.n, COUNT(1) FROM c GROUP BY c.n", "SELECT DISTINCT VALUE COUNT(1) FROM c GROUP BY c.n",
+		"SELECT c.id FROM c ORDER BY RANK FULLTEXTSCORE(c.id, '1')",
+		"SELECT DISTINCT c.n FROM c ORDER BY c.n", "SELECT DISTINCT c.id FROM c ORDER BY c.n",
+		"SELECT VALUE x FROM (SELECT DISTINCT c.id FROM c) AS x",
+		"SELECT TOP 9 c.id FROM c ORDER BY c._ts", "SELECT c.id FROM c WHERE c.n > 1 OFFSET 1 LIMIT 9",
+		"SELECT VALUE COUNT(1) FROM c",
 	} {
-		q, err := parseQuestion([]byte(fmt.Sprintf("%q", query)))
+		q, err := parseScriptQuery([]byte(fmt.Sprintf("%q", query)))
 		must(t, err)
 		token := d.ask(documents, query, "x-ms-max-item-count", "1").want(200).header.Get("x-ms-continuation")
 		raw := []byte{1, 0, 0, 0, 0}
@@ -172,19 +181,25 @@ func TestForgedContinuations(t *testing.T) {
 	}
 }
 
-// A client that goes away takes its work along.
+// Work ends when its client goes away.
 func TestWorkEndsWithItsClient(t *testing.T) {
 	d := newItems(t)
-	d.item("POST", "", `{"id":"x","pk":"a","a":[`+strings.Repeat("1,", 999)+`1],"s":"`+strings.Repeat("A", 1<<20)+`"}`).want(201)
+	d.item("POST", "", `{"id":"x","pk":"a","a":[`+strings.Repeat("1,", 999)+`1],"s":"`+strings.Repeat("A", 1<<20)+
+		`"}`).want(201)
 	ors := strings.TrimSuffix(strings.Repeat("LOWER(c.s) = 'x' OR ", 1500), " OR ")
 	for name, c := range map[string]struct {
 		method, target, body string
 		headers              []string
 	}{
-		"query":           {"POST", documents, `{"query":"SELECT VALUE COUNT(1) FROM c JOIN x IN c.a JOIN y IN c.a JOIN z IN c.a JOIN w IN c.a WHERE w < 0"}`, asQuery},
-		"long texts":      {"POST", documents, `{"query":"SELECT * FROM c WHERE (` + ors + `) AND (` + ors + `)"}`, asQuery},
-		"preparing":       {"POST", documents, `{"query":"SELECT * FROM c WHERE ` + strings.ReplaceAll(ors, "c.s", "@p") + `","parameters":[{"name":"@p","value":"` + strings.Repeat("A", 1<<20) + `"}]}`, asQuery},
-		"patch condition": {"PATCH", documents + "/x", `{"condition":"from c where ` + ors + `","operations":[{"op":"set","path":"/n","value":1}]}`, []string{key, inA}},
+		"query": {"POST", documents,
+			`{"query":"SELECT VALUE COUNT(1) FROM c JOIN x IN c.a JOIN y IN c.a JOIN z IN c.a JOIN w IN c.a WHERE w < 0"}`, asQuery},
+		"long texts": {"POST", documents, `{"query":"SELECT * FROM c WHERE (` + ors + `) AND (` + ors + `)"}`,
+			asQuery},
+		"preparing": {"POST", documents, `{"query":"SELECT * FROM c WHERE ` + strings.ReplaceAll(ors, "c.s",
+			"@p") + `","parameters":[{"name":"@p","value":"` + strings.Repeat("A", 1<<20) + `"}]}`, asQuery},
+		"patch condition": {"PATCH", documents + "/x",
+			`{"condition":"from c where ` + ors + `","operations":[{"op":"set","path":"/n","value":1}]}`,
+			[]string{key, inA}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRequest(c.method, c.target, c.body, c.headers...)

@@ -14,8 +14,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A merger carries out a query plan as clients do, over the one range that there is.
-// It is written down from the members of the plan alone.
+// A merger executes a query plan as clients do, over the only range. It uses nothing but the members of the plan.
 type merger struct {
 	t         testing.TB
 	QueryInfo *struct {
@@ -60,7 +59,7 @@ func (g *merger) merge(rows []string) []string {
 	return rows
 }
 
-// ordered takes the payloads of rows that have to be in order.
+// ordered unwraps the payloads of rows that must be in order.
 func (g *merger) ordered(rows []string) (out []string) {
 	var last []doc.Value
 	for _, row := range rows {
@@ -93,7 +92,7 @@ func (g *merger) rising(a, b []doc.Value) bool {
 	return true
 }
 
-// distinct keeps one of equal rows: of Ordered ones, those that are neighbours.
+// distinct drops repeated rows: for Ordered plans only neighbours.
 func (g *merger) distinct(rows []string) (out []string) {
 	seen := map[string]bool{}
 	for _, row := range rows {
@@ -108,15 +107,14 @@ func (g *merger) distinct(rows []string) (out []string) {
 	return out
 }
 
-// A mergedGroup is the row of a group, its aggregates as far as they have come.
+// A mergedGroup is the row of a group and the state of its aggregates.
 type mergedGroup struct {
 	value   json.RawMessage
 	members map[string]json.RawMessage
 	sums    map[string]*mergedSum
 }
 
-// groups puts partial rows together. One range gives each group once, so an
-// aggregate has one part.
+// groups merges partial rows. One range returns each group once, so an aggregate has one part.
 func (g *merger) groups(rows []string) (out []string) {
 	var order []string
 	groups := map[string]*mergedGroup{}
@@ -220,7 +218,7 @@ func newMergedSum(t testing.TB, kind string, part json.RawMessage) *mergedSum {
 	return &mergedSum{string(x.Item)}
 }
 
-// moreToMerge are queries beside those of the plan's tables.
+// moreToMerge are queries in addition to those of the planner's tables.
 var moreToMerge = []string{
 	"SELECT DISTINCT TOP 3 c.a FROM c ORDER BY c.a",
 	"SELECT DISTINCT c.a, c.b FROM c ORDER BY c.a DESC OFFSET 2 LIMIT 4",
@@ -230,7 +228,8 @@ var moreToMerge = []string{
 	"SELECT COUNT(1) AS n FROM (SELECT DISTINCT c.a, c.b FROM c)",
 	"SELECT c.a, COUNT(1) AS n FROM c GROUP BY c.a OFFSET 1 LIMIT 3",
 	"SELECT TOP 4 c.a, COUNT(1) AS n FROM c GROUP BY c.a",
-	"SELECT c.key, c.blah, SUM(c.age) AS s, AVG(c.age) AS m, MIN(c.b) AS lo, MAX(c.name) AS hi, COUNT(c.c) AS n FROM c GROUP BY c.key, c.blah",
+	"SELECT c.key, c.blah, SUM(c.age) AS s, AVG(c.age) AS m, MIN(c.b) AS lo, MAX(c.name) AS hi, COUNT(c.c) AS n FROM " +
+		"c GROUP BY c.key, c.blah",
 	"SELECT VALUE SUM(c.b) FROM c",
 	"SELECT VALUE AVG(c.nope) FROM c",
 	"SELECT VALUE MIN(c.nope) FROM c",
@@ -251,8 +250,8 @@ var moreToMerge = []string{
 	"SELECT c.a ?? 1 FROM c ORDER BY c.a",
 }
 
-// TestMergedPlans: what a client makes of the plan of a query is the direct answer,
-// for every query in the tables of the planner.
+// TestMergedPlans checks that executing the plan of a query gives the same rows as the query itself, for every query
+// in the tables of the planner.
 func TestMergedPlans(t *testing.T) {
 	t.Parallel()
 	d := newMergeable(t)
@@ -289,13 +288,14 @@ func TestMergedPlans(t *testing.T) {
 	}
 }
 
-// newMergeable is a container whose items have all the members that the tables speak of.
-func newMergeable(t testing.TB) *desk {
+// newMergeable is a container whose items have all members that the tables use.
+func newMergeable(t testing.TB) *testAPI {
 	rng := rand.New(rand.NewPCG(newSeed(t), 5))
-	d := newDesk(t)
+	d := newTestAPI(t)
 	d.do("POST", "/dbs", `{"id":"d"}`).want(201)
 	var pairs []string
-	for _, p := range [][2]string{{"a", "b"}, {"blah", "key"}, {"property", "orderByField"}, {"orderByField1", "orderByField2"}, {"name", "age"}} {
+	for _, p := range [][2]string{{"a", "b"}, {"blah", "key"}, {"property", "orderByField"}, {"orderByField1",
+		"orderByField2"}, {"name", "age"}} {
 		pairs = append(pairs, fmt.Sprintf(`[{"path":"/%s"},{"path":"/%s"}],[{"path":"/%[1]s"},{"path":"/%[2]s","order":"descending"}]`, p[0], p[1]))
 	}
 	d.define("c", `"partitionKey":{"paths":["/key"],"kind":"Hash","version":2}`,
@@ -303,7 +303,8 @@ func newMergeable(t testing.TB) *desk {
 	values := strings.Split(`null|true|false|1|2|3|42|5|"a"|"b"|"John"|1.5|{"x":1}|{"x":2}|[1,2]|[1]|[{"name":"a","score":2,"repeat":2},{"name":"b","score":1,"repeat":1}]|{"city":"x","name":"y"}`, "|")
 	for i := range 60 {
 		item, key := fmt.Sprintf(`{"id":"%d"`, i), "{}"
-		for _, name := range strings.Fields("key blah name age property orderByField orderByField1 orderByField2 a b c d field zipcode team region pk address valid number scores groups children text") {
+		for _, name := range strings.Fields("key blah name age property orderByField orderByField1 orderByField2 a b " +
+			"c d field zipcode team region pk address valid number scores groups children text") {
 			value := values[rng.IntN(len(values))]
 			switch name {
 			case "age":
@@ -325,17 +326,18 @@ func newMergeable(t testing.TB) *desk {
 	return d
 }
 
-// allFeatures are what the newest clients can do.
-const allFeatures = "Aggregate, CompositeAggregate, Distinct, GroupBy, MultipleAggregates, MultipleOrderBy, OffsetAndLimit, OrderBy, Top, NonValueAggregate, DCount, " +
+// allFeatures are the features of the newest clients.
+const allFeatures = "Aggregate, CompositeAggregate, Distinct, GroupBy, MultipleAggregates, MultipleOrderBy, " +
+	"OffsetAndLimit, OrderBy, Top, NonValueAggregate, DCount, " +
 	"NonStreamingOrderBy, ListAndSetAggregate, CountIf, HybridSearch, WeightedRankFusion"
 
-// merges compares the direct answer of a query with the merged one. It reports
-// false where there is no plan to carry out.
-func (d *desk) merges(query, params string) bool {
+// merges compares the direct answer of a query with the merged one. It reports false if there is no plan to execute.
+func (d *testAPI) merges(query, params string) bool {
 	d.t.Helper()
 	body := func(text string) string { return `{"query":` + quoted(text) + `,"parameters":[` + params + `]}` }
 	h := []string{"content-type", "application/query+json", "x-ms-documentdb-query-enablecrosspartition", "true"}
-	a := d.do("POST", documents, body(query), append(h, "x-ms-cosmos-is-query-plan-request", "True", "x-ms-cosmos-supported-query-features", allFeatures)...)
+	a := d.do("POST", documents, body(query), append(h, "x-ms-cosmos-is-query-plan-request", "True",
+		"x-ms-cosmos-supported-query-features", allFeatures)...)
 	want, status := d.rows(body(query), 1000, h)
 	if a.status != 200 || status != 200 {
 		return false
@@ -360,14 +362,15 @@ func (d *desk) merges(query, params string) bool {
 			}
 		}
 		if status != 200 || !slices.Equal(a, b) {
-			d.t.Errorf("%s\nsent %s in pages of %d: %d\n%s\nwant\n%s", query, send, size, status, differing(a, b), differing(b, a))
+			d.t.Errorf("%s\nsent %s in pages of %d: %d\n%s\nwant\n%s", query, send, size, status, differing(a, b),
+				differing(b, a))
 		}
 	}
 	return true
 }
 
 // rows asks for all pages of a query.
-func (d *desk) rows(body string, size int, headers []string) (rows []string, status int) {
+func (d *testAPI) rows(body string, size int, headers []string) (rows []string, status int) {
 	for token := ""; ; {
 		h := append(slices.Clone(headers), "x-ms-max-item-count", fmt.Sprint(size))
 		if token != "" {

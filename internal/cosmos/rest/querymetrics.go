@@ -11,8 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
 )
 
-// sendMetrics sends what the client asked to know of a query. compiled is how
-// long it took until the query was planned.
+// sendMetrics sends the metrics that the client asked for. compiled is the time until the query was planned.
 func (e *exchange) sendMetrics(p *plan.Plan, m exec.Metrics, compiled time.Duration) {
 	if e.flag(hPopulateMetrics) {
 		e.set(outQueryMetrics, string(queryMetrics(m, compiled, e.watch.Elapsed())))
@@ -27,7 +26,7 @@ func (e *exchange) sendMetrics(p *plan.Plan, m exec.Metrics, compiled time.Durat
 	}
 }
 
-// queryMetrics is a list of name=number with a semicolon between them, none at the end.
+// queryMetrics is a list of name=number, separated by semicolons.
 func queryMetrics(m exec.Metrics, compiled, total time.Duration) []byte {
 	var b []byte
 	number := func(name string, f float64, digits int) {
@@ -93,7 +92,7 @@ func composites(lists [][]string) []compositeIndex {
 	return out
 }
 
-// utilizationV1 is the header's first shape, as the Go SDK reads it.
+// utilizationV1 is the first form of the header, which the Go SDK reads.
 func utilizationV1(u plan.Utilization) any {
 	return struct {
 		UtilizedSingleIndexes     []singleIndex
@@ -103,7 +102,7 @@ func utilizationV1(u plan.Utilization) any {
 	}{singles(u.UsedSingle), singles(u.WantedSingle), composites(u.UsedComposite), composites(u.WantedComposite)}
 }
 
-// utilizationV2 is the second, as the JavaScript SDK reads it.
+// utilizationV2 is the second form, which the JavaScript SDK reads.
 func utilizationV2(u plan.Utilization) any {
 	type single struct{ IndexSpec string }
 	type composite struct{ IndexSpecs []string }
@@ -121,5 +120,6 @@ func utilizationV2(u plan.Utilization) any {
 		}
 		return x
 	}
-	return struct{ UtilizedIndexes, PotentialIndexes indexes }{list(u.UsedSingle, u.UsedComposite), list(u.WantedSingle, u.WantedComposite)}
+	return struct{ UtilizedIndexes, PotentialIndexes indexes }{list(u.UsedSingle, u.UsedComposite),
+		list(u.WantedSingle, u.WantedComposite)}
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// queryPlan answers the request of a client that merges partitions itself: which
-// queries to send to each, and how to put their rows together.
-func (e *exchange) queryPlan(v catalog.View, q question, env exec.Environment) (int, error) {
+// queryPlan answers a client that merges partitions itself: which queries to send to each partition, and how to
+// combine their rows.
+func (e *exchange) queryPlan(v catalog.View, q queryRequest, env exec.Environment) (int, error) {
 	if _, err := exec.Prepare(q.tree, env, nil); err != nil {
 		return 0, err
 	}
@@ -40,7 +40,7 @@ func (e *exchange) queryPlan(v catalog.View, q question, env exec.Environment) (
 var errPlanTime = fault.New(fault.Timeout, "The query takes too long to plan. Compute its constants in the client.")
 
 // gatewayPlan makes the plan of a query over a container.
-func gatewayPlan(v catalog.View, q question, env exec.Environment, features plan.Features) (*plan.GatewayPlan, error) {
+func gatewayPlan(v catalog.View, q queryRequest, env exec.Environment, features plan.Features) (*plan.GatewayPlan, error) {
 	partition, limited := env.Base.(access.Partition)
 	return plan.Gateway(q.tree, plan.GatewayEnvironment{
 		Constant:     exec.Constants(env),
@@ -55,8 +55,8 @@ func gatewayPlan(v catalog.View, q question, env exec.Environment, features plan
 	})
 }
 
-// vectorDistance finds the distance function that a container's vector policy
-// names for a path; nil when it has no such policy.
+// vectorDistance returns a function that finds the distance function for a path in a container's vector policy, or
+// nil if the container has no such policy.
 func vectorDistance(st *catalog.State) func(access.Path) string {
 	policy, _ := doc.AsDoc(doc.Lookup(st.Echo, "vectorEmbeddingPolicy"))
 	embeddings := doc.Lookup(policy, "vectorEmbeddings")

@@ -17,10 +17,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A trial is one riddle of a random test, and how it failed.
+// A trial is one query of a random test, and how it failed.
 type trial struct {
-	*maze
-	riddle
+	*randomContainer
+	randomQuery
 	query string
 	part  []string
 	where string // the seed and the round
@@ -29,20 +29,21 @@ type trial struct {
 func (x *trial) fail(format string, args ...any) {
 	x.t.Helper()
 	plan, _, _ := x.page(x.query, 10, "", append([]string{"x-mayfly-explain", "true"}, x.part...)...)
-	x.t.Fatalf("%s, key %v: %s in %q\n%s\n%s", x.where, x.key, x.query, x.part, fmt.Sprintf(format, args...), strings.Join(plan, "\n"))
+	x.t.Fatalf("%s, key %v: %s in %q\n%s\n%s", x.where, x.key, x.query, x.part, fmt.Sprintf(format, args...),
+		strings.Join(plan, "\n"))
 }
 
-// unindexed reports that an order was refused because no index has it.
+// unindexed reports that an ORDER BY was rejected because no index supports it.
 func unindexed(a answer) bool {
 	return strings.Contains(a.text, "index path") || strings.Contains(a.text, "composite index")
 }
 
-// TestPlansNeverChangeAnswers asks random queries over random items, some of them
-// expired, with indexes and without, at once and in pages, of the container and of its parts.
+// TestPlansNeverChangeAnswers runs random queries over random items, some of them expired, with and without indexes,
+// at once and in pages, over the container and its parts.
 func TestPlansNeverChangeAnswers(t *testing.T) {
 	t.Parallel()
 	seed := newSeed(t)
-	m := newMaze(t, seed)
+	m := newRandomContainer(t, seed)
 	for round := range 2 * *mazeRounds {
 		if round%10 == 9 {
 			for range 10 {
@@ -51,15 +52,16 @@ func TestPlansNeverChangeAnswers(t *testing.T) {
 			if m.ttl == "" {
 				m.ttl = "40"
 			}
-			m.index = m.pick(append([]string{mazeIndexes[0], mazeIndexes[0]}, mazeIndexes[:5]...)...)
+			m.index = m.pick(append([]string{randomIndexes[0], randomIndexes[0]}, randomIndexes[:5]...)...)
 			m.redefine()
 			m.built()
 		}
-		x := &trial{maze: m, riddle: m.riddle(), part: m.part(), where: fmt.Sprintf("-query-seed=%d, round %d", seed, round)}
+		x := &trial{randomContainer: m, randomQuery: m.randomQuery(), part: m.part(),
+			where: fmt.Sprintf("-query-seed=%d, round %d", seed, round)}
 		x.query = x.text()
 		limited := x.kind != grouped && m.IntN(4) == 0
 		if limited {
-			x.query, _, _ = m.limited(x.riddle)
+			x.query, _, _ = m.limited(x.randomQuery)
 		}
 		if want := x.inEveryWay(limited); want != nil && !limited {
 			x.counts(want)
@@ -69,7 +71,7 @@ func TestPlansNeverChangeAnswers(t *testing.T) {
 	}
 }
 
-// inEveryWay gives the answer, nil if the query is refused.
+// inEveryWay returns the answer, or nil if the query is rejected.
 func (x *trial) inEveryWay(limited bool) []string {
 	size := 1 + x.IntN(9)
 	scan := append(slices.Clone(scanning), x.part...)
@@ -98,7 +100,7 @@ func (x *trial) inEveryWay(limited bool) []string {
 		case refused.status != 0:
 			x.fail("%s of %d: %s", way.name, way.size, refused.text)
 		case way.same:
-		case limited && x.kind != distinct: // which rows is not said
+		case limited && x.kind != distinct: // any of the rows may be chosen
 			a, b = make([]string, len(a)), make([]string, len(b))
 		default:
 			a, b = sorted(a), sorted(b)
@@ -110,26 +112,28 @@ func (x *trial) inEveryWay(limited bool) []string {
 	return append([]string{}, want...)
 }
 
-// counts asks how many rows there are.
+// counts checks the number of rows.
 func (x *trial) counts(want []string) {
 	if x.kind != plain {
 		return
 	}
 	from := x.core[strings.Index(x.core, " FROM c"):]
 	x.query = "SELECT VALUE COUNT(1)" + from
-	if n, refused := x.every(x.query, 10, x.part...); refused.status != 0 || len(n) != 1 || n[0] != strconv.Itoa(len(want)) {
+	if n, refused := x.every(x.query, 10, x.part...); refused.status != 0 || len(n) != 1 ||
+		n[0] != strconv.Itoa(len(want)) {
 		x.fail("%v %s, want %d", n, refused.text, len(want))
 	}
 	path := x.path()
 	defined, _ := x.every("SELECT VALUE "+path+from, 1000, append(slices.Clone(scanning), x.part...)...)
 	x.query = "SELECT VALUE COUNT(" + path + ")" + from
-	if n, refused := x.every(x.query, 10, x.part...); refused.status != 0 || len(n) != 1 || n[0] != strconv.Itoa(len(defined)) {
+	if n, refused := x.every(x.query, 10, x.part...); refused.status != 0 || len(n) != 1 ||
+		n[0] != strconv.Itoa(len(defined)) {
 		x.fail("%v %s, want %d", n, refused.text, len(defined))
 	}
 	x.query = x.text()
 }
 
-// inOrder holds rows against ORDER BY.
+// inOrder checks rows against ORDER BY.
 func (x *trial) inOrder(rows []string) {
 	for i := 1; i < len(rows) && x.order != ""; i++ {
 		if x.compare(x.t, rows[i-1], rows[i]) > 0 {
@@ -138,8 +142,8 @@ func (x *trial) inOrder(rows []string) {
 	}
 }
 
-// inParts: rows of a partition are those of the whole whose items have its key,
-// and several ranges of effective partition keys are the whole together.
+// inParts checks that the rows of a partition are those of the whole answer whose items have its key, and that
+// several ranges of effective partition keys add up to the whole answer.
 func (x *trial) inParts(rows []string) {
 	switch {
 	case len(x.part) == 0 || x.kind != plain:
@@ -163,7 +167,8 @@ func (x *trial) inParts(rows []string) {
 		at := x.IntN(60)
 		a, b := fmt.Sprintf("%02X", at), fmt.Sprintf("%02X%02X", at+1, x.IntN(256))
 		var got []string
-		for _, h := range [][]string{{"x-ms-end-epk", a}, {"x-ms-start-epk", a, "x-ms-end-epk", b}, {"x-ms-start-epk", b}} {
+		for _, h := range [][]string{{"x-ms-end-epk", a}, {"x-ms-start-epk", a, "x-ms-end-epk", b}, {"x-ms-start-epk",
+			b}} {
 			some, _ := x.every(x.query, 1+x.IntN(30), h...)
 			got = append(got, some...)
 		}
@@ -174,8 +179,8 @@ func (x *trial) inParts(rows []string) {
 	}
 }
 
-// underKey reports whether an item's key begins with a key: numbers are doubles
-// there, and objects are as good as nothing.
+// underKey reports whether an item's key begins with a given key. Numbers are compared as doubles, and objects count
+// as missing.
 func underKey(t testing.TB, key, item string) bool {
 	var parts, have []json.RawMessage
 	must(t, json.Unmarshal([]byte(key), &parts))
@@ -193,34 +198,34 @@ func underKey(t testing.TB, key, item string) bool {
 	return true
 }
 
-// TestPagesThroughChanges asks for random queries page by page, while between the
-// pages items are written, deleted, expire, are reclaimed and swept, lifetime and
-// indexing change, and the process restarts.
+// TestPagesThroughChanges reads random queries page by page. Between the pages items are written, deleted, expire,
+// are reclaimed and swept, TTL and indexing change, and the process restarts.
 func TestPagesThroughChanges(t *testing.T) {
 	t.Parallel()
 	seed := newSeed(t)
-	m := newMaze(t, seed)
+	m := newRandomContainer(t, seed)
 	for round := range *mazeRounds {
 		for len(m.all()) < *mazeItems/2 {
 			m.write()
 		}
 		if m.IntN(5) == 0 {
-			m.index = mazeIndexes[0]
+			m.index = randomIndexes[0]
 			m.redefine()
 			m.built()
 		}
-		x := &trial{maze: m, riddle: m.riddle(), part: m.part(), where: fmt.Sprintf("-query-seed=%d, round %d", seed, round)}
+		x := &trial{randomContainer: m, randomQuery: m.randomQuery(), part: m.part(),
+			where: fmt.Sprintf("-query-seed=%d, round %d", seed, round)}
 		x.query = x.text()
 		most, skip := -1, 0
 		if (x.kind == plain || x.kind == joined) && m.IntN(4) == 0 {
-			x.query, skip, most = m.limited(x.riddle)
+			x.query, skip, most = m.limited(x.randomQuery)
 		}
 		x.through(skip, most)
 	}
 }
 
-// through walks the pages. What is in the answer before, between and after them has
-// to come, once; and nothing that is not in the answer when the page is asked for.
+// through reads the pages. Rows that are in the answer before, between and after all changes must occur once; rows
+// that are not in the answer at the time of a page must not be on it.
 func (x *trial) through(skip, most int) {
 	least := map[string]int{}
 	greatest := map[string]int{}
@@ -300,12 +305,11 @@ func (x *trial) through(skip, most int) {
 	}
 }
 
-// TestQueriesBesideChanges asks for items that stay as they are while all else
-// changes at the same time.
+// TestQueriesBesideChanges queries items that stay unchanged while everything else changes concurrently.
 func TestQueriesBesideChanges(t *testing.T) {
 	t.Parallel()
 	seed := newSeed(t)
-	m := newMaze(t, seed)
+	m := newRandomContainer(t, seed)
 	key := map[int]string{1: `["st"]`, 2: `["st",1]`, 3: `["st",1,"s"]`}[len(m.key)]
 	for i := range 100 {
 		m.do("POST", documents, fmt.Sprintf(`{"id":"s%d","pk":"st","u":1,"n":{"s":"s","x":%s},"stays":true,"a":%s,"b":%s,"tags":[%s,%s],"ttl":-1}`,
@@ -313,15 +317,16 @@ func TestQueriesBesideChanges(t *testing.T) {
 	}
 	var over atomic.Bool
 	var all sync.WaitGroup
-	for n, change := range []func(m *maze) error{
-		func(m *maze) error {
+	for n, change := range []func(m *randomContainer) error{
+		func(m *randomContainer) error {
 			body, key := m.item(m.IntN(200))
-			if a := m.do("POST", documents, body, "x-ms-documentdb-is-upsert", "true", hPK, key); a.status > 201 && a.status != 449 {
+			if a := m.do("POST", documents, body, "x-ms-documentdb-is-upsert", "true", hPK, key); a.status > 201 &&
+				a.status != 449 {
 				return fmt.Errorf("write: %s", a.text)
 			}
 			return nil
 		},
-		func(m *maze) error {
+		func(m *randomContainer) error {
 			err := m.clock.Advance(time.Duration(m.IntN(1500)) * time.Millisecond)
 			if err == nil {
 				_, err = m.store.Reclaim(context.Background(), m.coll(), m.clock.Now().Unix(), 20)
@@ -331,8 +336,8 @@ func TestQueriesBesideChanges(t *testing.T) {
 			}
 			return err
 		},
-		func(m *maze) error {
-			m.index, m.ttl = m.pick(mazeIndexes[:5]...), m.pick("60", "20", "-1", "100")
+		func(m *randomContainer) error {
+			m.index, m.ttl = m.pick(randomIndexes[:5]...), m.pick("60", "20", "-1", "100")
 			if a := m.do("PUT", collection, m.definition()); a.status != 200 {
 				return fmt.Errorf("definition: %s", a.text)
 			}
@@ -355,7 +360,7 @@ func TestQueriesBesideChanges(t *testing.T) {
 	defer all.Wait()
 	defer over.Store(true)
 	for round := range *mazeRounds {
-		x := &trial{maze: m, where: fmt.Sprintf("-query-seed=%d, round %d", seed, round)}
+		x := &trial{randomContainer: m, where: fmt.Sprintf("-query-seed=%d, round %d", seed, round)}
 		x.kind, x.keys = plain, m.sortKeys()
 		filter := " FROM c WHERE c.stays = true"
 		if p := m.predicate(2); !strings.Contains(p, "_ts") && !strings.Contains(p, "_etag") {
@@ -389,14 +394,13 @@ func TestQueriesBesideChanges(t *testing.T) {
 	}
 }
 
-// TestTokensThatSayAnything: a token that is signed as it should be may say
-// anything; a page or a refusal comes of it.
+// TestTokensThatSayAnything checks that any token with a valid signature results in a page or an error.
 func TestTokensThatSayAnything(t *testing.T) {
 	t.Parallel()
-	m := newMaze(t, newSeed(t))
+	m := newRandomContainer(t, newSeed(t))
 	var pool [][]byte
 	for range *mazeRounds {
-		r := m.riddle()
+		r := m.randomQuery()
 		_, next, _ := m.page(r.text(), 1+m.IntN(5), "")
 		if next == "" {
 			continue

@@ -12,15 +12,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// An itemSource is the items of a container as a query sees them.
+// An itemSource gives a query the items of a container.
 type itemSource struct {
-	door *Door
+	api  *API
 	view catalog.View
 	link []byte // see appendSystem
 }
 
 func (s *itemSource) Scan(ctx context.Context, a access.Access) iter.Seq2[*access.Document, error] {
-	return asItems(s.view.State, s.door.store.Scan(ctx, s.view, a))
+	return asItems(s.view.State, s.api.store.Scan(ctx, s.view, a))
 }
 
 // asItems hands out the documents of a walk as a query sees them.
@@ -45,7 +45,7 @@ func asItems(st *catalog.State, documents iter.Seq2[access.Document, error]) ite
 }
 
 func (s *itemSource) Count(ctx context.Context, a access.Access) (n uint64, ok bool, err error) {
-	return s.door.store.Count(ctx, s.view, a)
+	return s.api.store.Count(ctx, s.view, a)
 }
 
 // System makes the members that the service adds to an item: the same as
@@ -79,13 +79,13 @@ func appendSystem(dst, link []byte, c *catalog.Container, d *access.Document) (o
 	return dst, link
 }
 
-// openText begins a member that is a string, whose bytes the caller appends.
+// openText begins a string member. The caller appends the bytes of the string.
 func openText(dst []byte, name string) (out []byte, at int) {
 	dst = bsoncore.AppendHeader(dst, bsoncore.TypeString, name)
 	return append(dst, 0, 0, 0, 0), len(dst)
 }
 
-// closeText ends it.
+// closeText ends the member.
 func closeText(dst []byte, at int) []byte {
 	dst = append(dst, 0)
 	binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))

@@ -29,7 +29,7 @@ var (
 	mazeItems  = flag.Int("query-items", 220, "items of a random test of queries")
 )
 
-// newSeed is what the flags say, and tells it.
+// newSeed is the seed from the flags, or a random one, and logs it.
 func newSeed(t testing.TB) uint64 {
 	seed := *querySeed
 	if seed == 0 {
@@ -39,11 +39,11 @@ func newSeed(t testing.TB) uint64 {
 	return seed
 }
 
-// A maze is a desk with items of all sorts in one container, whose process can
-// be restarted, and on which anything may change at any time.
-type maze struct {
+// A randomContainer is a testAPI with items of all sorts in one container. Its process can be restarted, and anything
+// may change at any time.
+type randomContainer struct {
 	*rand.Rand
-	*desk
+	*testAPI
 	fs     vfs.FS
 	engine *pebble.Engine
 	cat    *catalog.Catalog
@@ -57,7 +57,7 @@ type maze struct {
 	index    string
 }
 
-var mazeKeys = []struct {
+var randomKeys = []struct {
 	paths   []string
 	kind    string
 	version int
@@ -68,13 +68,13 @@ var mazeKeys = []struct {
 	{[]string{"/pk", "/u", "/n/s"}, "MultiHash", 2},
 }
 
-// mazeIndexes are indexing policies. The first has most of the orders that
-// queries ask for; noIndexes is none.
-var mazeIndexes = []string{
+// randomIndexes are indexing policies. The first has most of the orders that queries need; noIndexes has none.
+var randomIndexes = []string{
 	`{"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/off/?"}],"compositeIndexes":[[{"path":"/a"},{"path":"/b"}],
 		[{"path":"/pk","order":"descending"},{"path":"/b"}],[{"path":"/a","order":"descending"},{"path":"/b"},{"path":"/n/x"}],
 		[{"path":"/u"},{"path":"/a","order":"descending"},{"path":"/b"}]]}`,
-	`{"includedPaths":[{"path":"/*"}],"compositeIndexes":[[{"path":"/b","order":"descending"},{"path":"/a"}],[{"path":"/a"},{"path":"/b"}]]}`,
+	`{"includedPaths":[{"path":"/*"}],"compositeIndexes":[[{"path":"/b","order":"descending"},{"path":"/a"}],` +
+		`[{"path":"/a"},{"path":"/b"}]]}`,
 	`{"includedPaths":[{"path":"/a/?"},{"path":"/tags/[]/?"},{"path":"/n/*"},{"path":"/id/?"}],"excludedPaths":[{"path":"/*"}],
 		"compositeIndexes":[[{"path":"/a"},{"path":"/b"}]]}`,
 	`{"includedPaths":[{"path":"/*"},{"path":"/n/x/?"},{"path":"/tags/[]/d/?"}],"excludedPaths":[{"path":"/n/*"},{"path":"/tags/[]/*"},
@@ -85,13 +85,14 @@ var mazeIndexes = []string{
 
 const noIndexes = `{"indexingMode":"none","automatic":false}`
 
-func newMaze(t testing.TB, seed uint64) *maze {
-	m := &maze{Rand: rand.New(rand.NewPCG(seed, 7)), fs: vfs.NewMem(), desk: &desk{t: t, clock: clock.NewVirtual(deskStart), log: new(bytes.Buffer)}}
+func newRandomContainer(t testing.TB, seed uint64) *randomContainer {
+	m := &randomContainer{Rand: rand.New(rand.NewPCG(seed, 7)), fs: vfs.NewMem(), testAPI: &testAPI{t: t,
+		clock: clock.NewVirtual(testStart), log: new(bytes.Buffer)}}
 	m.open()
 	t.Cleanup(m.shut)
-	k := mazeKeys[m.IntN(len(mazeKeys))]
+	k := randomKeys[m.IntN(len(randomKeys))]
 	m.key, m.keyKind, m.version = k.paths, k.kind, k.version
-	m.ttl, m.index = "60", mazeIndexes[0]
+	m.ttl, m.index = "60", randomIndexes[0]
 	m.do("POST", "/dbs", `{"id":"d"}`).want(201)
 	m.do("POST", "/dbs/d/colls", m.definition()).want(201)
 	for range *mazeItems {
@@ -100,7 +101,7 @@ func newMaze(t testing.TB, seed uint64) *maze {
 	return m
 }
 
-func (m *maze) open() {
+func (m *randomContainer) open() {
 	ctx := context.Background()
 	var err error
 	m.engine, err = pebble.Open(pebble.Options{Dir: "data", FS: m.fs})
@@ -109,19 +110,21 @@ func (m *maze) open() {
 	must(m.t, err)
 	m.store, err = store.Open(ctx, m.engine, m.cat)
 	must(m.t, err)
-	m.door, err = New(Options{Catalog: m.cat, Store: m.store, Clock: m.clock, Key: testKey, Logger: slog.New(slog.NewTextHandler(m.log, nil))})
+	m.api, err = New(Options{Catalog: m.cat, Store: m.store, Clock: m.clock, Key: testKey,
+		Logger: slog.New(slog.NewTextHandler(m.log, nil))})
 	must(m.t, err)
 }
 
-func (m *maze) shut() {
+func (m *randomContainer) shut() {
 	must(m.t, m.store.Close())
 	must(m.t, m.engine.Close())
 }
 
-func (m *maze) definition() string {
+func (m *randomContainer) definition() string {
 	paths, _ := json.Marshal(m.key)
 	s := fmt.Sprintf(`{"id":"c","partitionKey":{"paths":%s,"kind":%q,"version":%d},"indexingPolicy":%s,`+
-		`"computedProperties":[{"name":"cp","query":"SELECT VALUE LOWER(c.s) FROM c"}]`, paths, m.keyKind, m.version, m.index)
+		`"computedProperties":[{"name":"cp","query":"SELECT VALUE LOWER(c.s) FROM c"}]`, paths, m.keyKind, m.version,
+		m.index)
 	if m.ttl != "" {
 		s += `,"defaultTtl":` + m.ttl
 		if m.property {
@@ -131,24 +134,24 @@ func (m *maze) definition() string {
 	return s + "}"
 }
 
-// redefine replaces the container. One without indexes has no lifetime.
-func (m *maze) redefine() {
+// redefine replaces the container's definition. One without indexes has no TTL.
+func (m *randomContainer) redefine() {
 	if m.index == noIndexes && m.ttl != "" {
-		m.index = mazeIndexes[0]
+		m.index = randomIndexes[0]
 	}
 	m.do("PUT", collection, m.definition()).want(200)
 }
 
-func (m *maze) coll() *catalog.Container { return m.cat.AllContainers()[0] }
+func (m *randomContainer) coll() *catalog.Container { return m.cat.AllContainers()[0] }
 
-// built waits until the indexes are what the policy says.
-func (m *maze) built() {
+// built waits until the indexes match the policy.
+func (m *randomContainer) built() {
 	for m.coll().State().Building != nil {
 		runtime.Gosched()
 	}
 }
 
-func (m *maze) pick(list ...string) string { return list[m.IntN(len(list))] }
+func (m *randomContainer) pick(list ...string) string { return list[m.IntN(len(list))] }
 
 func quoted(s string) string {
 	b, _ := json.Marshal(s)
@@ -157,20 +160,23 @@ func quoted(s string) string {
 
 // longs are strings about as long as an index entry keeps.
 var longs = []string{
-	strings.Repeat("y", 254) + "é", strings.Repeat("y", 254) + "\x00\x00", strings.Repeat("y", 255), strings.Repeat("y", 255) + "a", strings.Repeat("y", 255) + "é",
-	strings.Repeat("y", 255) + "\x7f", strings.Repeat("y", 256), strings.Repeat("y", 256) + "\x00", strings.Repeat("y", 255) + "ab", strings.Repeat("y", 255) + "ac", strings.Repeat("y", 300),
+	strings.Repeat("y", 254) + "é", strings.Repeat("y", 254) + "\x00\x00", strings.Repeat("y", 255),
+	strings.Repeat("y", 255) + "a", strings.Repeat("y", 255) + "é",
+	strings.Repeat("y", 255) + "\x7f", strings.Repeat("y", 256), strings.Repeat("y", 256) + "\x00",
+	strings.Repeat("y", 255) + "ab", strings.Repeat("y", 255) + "ac", strings.Repeat("y", 300),
 }
 
 var longName = strings.Repeat("n", 500)
 
-func (m *maze) string() string {
+func (m *randomContainer) string() string {
 	if m.IntN(3) == 0 {
 		return quoted(longs[m.IntN(len(longs))])
 	}
-	return quoted(m.pick("", "a", "ab", "abc", "b", "ß", "zz", "A", "a\U0010FFFF", "\uD7FF", "\uE000x", "a\x00", "a\x00b", "\x00"))
+	return quoted(m.pick("", "a", "ab", "abc", "b", "ß", "zz", "A", "a\U0010FFFF", "\uD7FF", "\uE000x", "a\x00",
+		"a\x00b", "\x00"))
 }
 
-func (m *maze) scalar() string {
+func (m *randomContainer) scalar() string {
 	switch m.IntN(10) {
 	case 0:
 		return "null"
@@ -179,13 +185,14 @@ func (m *maze) scalar() string {
 	case 2, 3, 4:
 		return m.string()
 	case 5, 6:
-		return m.pick("0", "1", "-1", "1.5", "2.0", "1e3", "-0.0", "9007199254740991", "9007199254740992", "9007199254740993", "9223372036854775807",
+		return m.pick("0", "1", "-1", "1.5", "2.0", "1e3", "-0.0", "9007199254740991", "9007199254740992",
+			"9007199254740993", "9223372036854775807",
 			"-9223372036854775808", "9223372036854775808", "18446744073709551615", "1e300", "1e-300")
 	}
 	return strconv.Itoa(m.IntN(5))
 }
 
-func (m *maze) value() string {
+func (m *randomContainer) value() string {
 	switch m.IntN(12) {
 	case 0:
 		return `{"d":` + m.scalar() + `,"e":` + m.scalar() + `}`
@@ -198,13 +205,15 @@ func (m *maze) value() string {
 }
 
 // keyPart is a value of /pk, "" for none.
-func (m *maze) keyPart() string {
-	return m.pick("null", "true", "false", "1", "2", `"a"`, `"b"`, `"a"`, `"b"`, "1.5", "9007199254740992", "9007199254740993",
-		quoted(strings.Repeat("k", 100)+"x"), quoted(strings.Repeat("k", 100)+"y"), quoted(strings.Repeat("k", 300)), "", "{}")
+func (m *randomContainer) keyPart() string {
+	return m.pick("null", "true", "false", "1", "2", `"a"`, `"b"`, `"a"`, `"b"`, "1.5", "9007199254740992",
+		"9007199254740993",
+		quoted(strings.Repeat("k", 100)+"x"), quoted(strings.Repeat("k", 100)+"y"), quoted(strings.Repeat("k", 300)),
+		"", "{}")
 }
 
 // item makes an item, and the header for its partition key.
-func (m *maze) item(id int) (body, key string) {
+func (m *randomContainer) item(id int) (body, key string) {
 	b := fmt.Sprintf(`{"id":"%d"`, id)
 	parts := map[string]string{}
 	member := func(name, value string) {
@@ -258,18 +267,18 @@ func (m *maze) item(id int) (body, key string) {
 }
 
 // write upserts an item.
-func (m *maze) write() {
+func (m *randomContainer) write() {
 	body, key := m.item(m.IntN(*mazeItems * 2 / 3))
 	if a := m.do("POST", documents, body, "x-ms-documentdb-is-upsert", "true", hPK, key); a.status != 200 {
 		a.want(201)
 	}
 }
 
-// A living is an item that is there.
+// A living is an item that exists.
 type living struct{ rid, key, id string }
 
-// all lists the living items.
-func (m *maze) all() []living {
+// all lists the existing items.
+func (m *randomContainer) all() []living {
 	m.t.Helper()
 	columns := "c._rid, c.id"
 	for i, path := range m.key {
@@ -297,7 +306,7 @@ func (m *maze) all() []living {
 }
 
 // disturb changes something: items, the time, what is on disk, the container, the process.
-func (m *maze) disturb() {
+func (m *randomContainer) disturb() {
 	now := m.clock.Now().Unix()
 	switch n := m.IntN(60); {
 	case n < 25:
@@ -320,7 +329,7 @@ func (m *maze) disturb() {
 		m.property = m.property != (m.IntN(3) == 0)
 		m.redefine()
 	case n < 56:
-		if m.index = m.pick(mazeIndexes...); m.index == noIndexes {
+		if m.index = m.pick(randomIndexes...); m.index == noIndexes {
 			m.ttl = ""
 		}
 		m.redefine()
@@ -335,8 +344,9 @@ func (m *maze) disturb() {
 // scanning are the headers that leave indexes alone.
 var scanning = []string{"x-ms-documentdb-force-query-scan", "true"}
 
-// page asks for one page, and checks what its metrics say.
-func (m *maze) page(query string, size int, token string, headers ...string) (rows []string, next string, a answer) {
+// page reads one page, and checks its metrics.
+func (m *randomContainer) page(query string, size int, token string, headers ...string) (rows []string, next string,
+	a answer) {
 	m.t.Helper()
 	h := append([]string{
 		"content-type", "application/query+json", "x-ms-documentdb-query-enablecrosspartition", "true",
@@ -359,7 +369,7 @@ func (m *maze) page(query string, size int, token string, headers ...string) (ro
 	return rows, a.header.Get("x-ms-continuation"), a
 }
 
-func (m *maze) checkMetrics(query, text string, rows, size int) {
+func (m *randomContainer) checkMetrics(query, text string, rows, size int) {
 	m.t.Helper()
 	got := map[string]float64{}
 	for part := range strings.SplitSeq(text, ";") {
@@ -371,16 +381,18 @@ func (m *maze) checkMetrics(query, text string, rows, size int) {
 		got[name] = f
 	}
 	if int(got["outputDocumentCount"]) != rows || rows > size || got["indexUtilizationRatio"] > 1 ||
-		(rows > 0) != (got["outputDocumentSize"] > 0) || (got["retrievedDocumentCount"] > 0) != (got["retrievedDocumentSize"] > 0) {
+		(rows > 0) != (got["outputDocumentSize"] > 0) ||
+		(got["retrievedDocumentCount"] > 0) != (got["retrievedDocumentSize"] > 0) {
 		m.t.Errorf("%s: %d rows in a page of %d: %s", query, rows, size, text)
 	}
-	if strings.HasPrefix(query, "SELECT c._rid") && !strings.Contains(query, "JOIN") && int(got["retrievedDocumentCount"]) < rows {
+	if strings.HasPrefix(query, "SELECT c._rid") && !strings.Contains(query, "JOIN") &&
+		int(got["retrievedDocumentCount"]) < rows {
 		m.t.Errorf("%s: %d rows of %v items", query, rows, got["retrievedDocumentCount"])
 	}
 }
 
-// every asks for all pages.
-func (m *maze) every(query string, size int, headers ...string) (rows []string, refused answer) {
+// every reads all pages.
+func (m *randomContainer) every(query string, size int, headers ...string) (rows []string, refused answer) {
 	m.t.Helper()
 	token := ""
 	for range 5000 {
@@ -398,7 +410,7 @@ func (m *maze) every(query string, size int, headers ...string) (rows []string, 
 }
 
 // part is the headers of a part of the container, nil for all of it.
-func (m *maze) part() []string {
+func (m *randomContainer) part() []string {
 	switch m.IntN(6) {
 	case 0, 1:
 		all := m.all()
@@ -415,7 +427,8 @@ func (m *maze) part() []string {
 		return []string{hPK, key}
 	case 2:
 		cut := fmt.Sprintf("%02X", m.IntN(64))
-		return [][]string{{"x-ms-end-epk", cut}, {"x-ms-start-epk", cut, "x-ms-end-epk", "FF"}, {"x-ms-start-epk", cut}}[m.IntN(3)]
+		return [][]string{{"x-ms-end-epk", cut}, {"x-ms-start-epk", cut, "x-ms-end-epk", "FF"}, {"x-ms-start-epk",
+			cut}}[m.IntN(3)]
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// appendText appends `"name":"text"` and a comma before it.
+// appendText appends `,"name":"text"`.
 func appendText(dst []byte, name, text string) []byte {
 	dst = append(dst, `,"`...)
 	dst = append(dst, name...)
@@ -62,9 +62,9 @@ func appendLink(dst []byte, pairs ...link) []byte {
 	return dst
 }
 
-// stale decides the conditions of a request on a resource that has version v:
-// If-Match fails a write, If-None-Match ends a read.
-func (e *exchange) stale(v store.Version) error {
+// stale checks the request's conditions against the version of a resource: If-Match fails a write, If-None-Match ends
+// a read with 304.
+func (e *exchange) checkConditions(v store.Version) error {
 	if want := e.ifMatch(); want != nil && want != store.AnyVersion && *want != v {
 		return errStale
 	}
@@ -79,26 +79,28 @@ func (e *exchange) stale(v store.Version) error {
 }
 
 var (
-	errStale       = fault.New(fault.Precondition, "One of the specified pre-condition is not met. The resource has another ETag: read it again.")
+	errStale = fault.New(fault.Precondition,
+		"One of the specified pre-condition is not met. The resource has another ETag: read it again.")
 	errNotModified = fault.New(fault.NotModified, "The resource has not changed.")
 )
 
-// afterPrefix begins the continuation of a feed of small resources: the
-// number of the last one, which stays right whatever is created or deleted meanwhile.
+// afterPrefix begins the continuation token of a feed of small resources. The number of the last resource follows it,
+// which stays valid when other resources are created or deleted.
 const afterPrefix = "after:"
 
-var errContinuation = fault.New(fault.Invalid, "Invalid Continuation Token. Send the one that came with the page before, unchanged.")
+var errContinuation = fault.New(fault.Invalid,
+	"Invalid Continuation Token. Send the one that came with the page before, unchanged.")
 
-// listing answers a feed of small resources, in order of creation: the page that
-// the request asks for, and the continuation when more is left. number is a resource's
-// own, row writes it into e.reply.
-func listing[T any](e *exchange, owner rid, key string, list []T, number func(T) uint64, row func(T) error) (int, error) {
+// answerFeed answers a feed of small resources in order of creation: the requested page, and a continuation token if
+// more rows are left. number is the number of a resource, and row appends one to e.reply.
+func answerFeed[T any](e *exchange, owner rid, key string, list []T, number func(T) uint64, row func(T) error) (int,
+	error) {
 	size, err := e.pageSize()
 	if err != nil {
 		return 0, err
 	}
 	if !e.feed.whole {
-		list, err = behind(e.given(hContinuation), list, number)
+		list, err = afterToken(e.given(hContinuation), list, number)
 	}
 	if err != nil {
 		return 0, err
@@ -124,8 +126,8 @@ func listing[T any](e *exchange, owner rid, key string, list []T, number func(T)
 	return http.StatusOK, nil
 }
 
-// behind is what of a list comes behind the place of a continuation, "" for none.
-func behind[T any](token string, list []T, number func(T) uint64) ([]T, error) {
+// behind is the part of a list after the position of a continuation token, or all of it if the token is "".
+func afterToken[T any](token string, list []T, number func(T) uint64) ([]T, error) {
 	if token == "" {
 		return list, nil
 	}

@@ -9,10 +9,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// send writes the answer: the common headers, then e.reply. Each header costs
-// a hundredth of a point read, so what the service sends for its Direct mode and its
-// own engineers is not sent. All values that change from answer to answer are cut
-// out of one string.
+// send writes the answer: the common headers, then e.reply. Each header costs a hundredth of a point read, so the
+// headers that the service sends for its direct mode and its own engineers are left out. All values that differ
+// between answers are slices of one string.
 func (e *exchange) send(status int) {
 	e.put(outContentType, valueJSON)
 	e.put(outGatewayVersion, valueGateway)
@@ -24,17 +23,17 @@ func (e *exchange) send(status int) {
 		e.unset(outContentType)
 	}
 	e.sendFacts(bare)
-	e.hurry()
+	e.setBodyDeadline()
 	e.writer.WriteHeader(status)
 	if len(e.reply) > 0 {
-		e.deliver()
+		e.writeReply()
 	}
 }
 
-// maxFacts is how many headers sendFacts may add.
+// maxFacts is the largest number of headers that sendFacts adds.
 const maxFacts = 10
 
-// facts gathers header values in one buffer.
+// facts collects header values in one buffer.
 type facts struct {
 	text  []byte
 	ends  [maxFacts]int
@@ -42,13 +41,13 @@ type facts struct {
 	count int
 }
 
-// add ends the value that was appended to f.text last.
+// add ends the value that was last appended to f.text.
 func (f *facts) add(name answerHeader) {
 	f.ends[f.count], f.names[f.count] = len(f.text), name
 	f.count++
 }
 
-// into sets the headers.
+// into sets the headers of the answer.
 func (f *facts) into(e *exchange) {
 	text := string(f.text)
 	values := make([]string, f.count)
@@ -76,13 +75,13 @@ func (e *exchange) sendFacts(bare bool) {
 		f.text = appendETag(f.text, e.version)
 		f.add(outETag)
 	}
-	e.sendPlace(&f)
+	e.sendSession(&f)
 	f.into(e)
 	e.text = f.text
 }
 
-// sendPlace adds what SDKs key their caches of sessions and containers by.
-func (e *exchange) sendPlace(f *facts) {
+// sendSession adds the headers by which SDKs key their caches of sessions and containers.
+func (e *exchange) sendSession(f *facts) {
 	lsn := e.newest()
 	f.text = append(f.text, "0:-1#"...)
 	f.text = strconv.AppendUint(f.text, lsn, 10)
@@ -92,25 +91,24 @@ func (e *exchange) sendPlace(f *facts) {
 	e.sendOwner(f)
 }
 
-// newest is the sequence that the session token shows: at least 1, as in the service.
+// newest is the sequence number that the session token shows. It is at least 1, as in the service.
 func (e *exchange) newest() uint64 {
 	sequence := e.version.Sequence
 	if !(e.versioned && e.aboutItem()) && e.container != nil && !e.container.State().Deleted {
-		// An item's own is as new as the client has to know.
-		newest, err := e.door.store.Sequence(e.container)
+		// For a single item, the sequence number of its own version is enough.
+		newest, err := e.api.store.Sequence(e.container)
 		if err != nil {
-			e.door.log.Error("the newest sequence cannot be read", "error", err)
+			e.api.log.Error("cannot read the newest sequence number", "error", err)
 		}
 		sequence = newest
 	}
 	return max(sequence, 1)
 }
 
-// aboutItem reports whether the path leads to items, so that a version is one of the container's.
+// aboutItem reports whether the path is below docs, so that a version is one of an item.
 func (e *exchange) aboutItem() bool { return e.path.segment[4] == "docs" }
 
-// activityID is the request's identity in logs and errors: the client's, if it
-// sent a GUID, else a new one.
+// activityID identifies the request in logs and errors. It is the client's, if it sent a GUID, else a new one.
 func (e *exchange) activityID() string { return string(e.identify()) }
 
 func (e *exchange) identify() []byte {
@@ -139,7 +137,8 @@ func isGUID(text string) bool {
 	return true
 }
 
-// appendGUID appends a random one of version 4. It names, it protects nothing.
+// appendGUID appends a random GUID (version 4). It is an identifier and not a secret, so the generator need not be
+// cryptographic.
 func appendGUID(b []byte) []byte {
 	start := len(b)
 	hi, lo := rand.Uint64(), rand.Uint64()
@@ -157,8 +156,7 @@ func appendGUID(b []byte) []byte {
 	return b
 }
 
-// cost rounds request units to two digits; every answer costs something,
-// since SDKs take 0 for a missing header.
+// cost rounds request units up to two digits. Every answer costs something, because SDKs take 0 for a missing header.
 func cost(ru float64) float64 {
 	if ru <= 0 {
 		return 1
@@ -166,31 +164,30 @@ func cost(ru float64) float64 {
 	return math.Ceil(ru*100-1e-9) / 100
 }
 
-// The charge of an operation is made up from the size of what it touches, so
-// that it is the same every time and moves as the service's does: 1 for a point read of
-// 1 KB and 10 for one of 100 KB, 5 to 7 for creating 1 KB, twice that for replacing it.
+// The charge of an operation is derived from the size of what it uses, so that it is reproducible and behaves like
+// the service's: 1 for a point read of 1 KB and 10 for 100 KB, 5 to 7 for creating 1 KB, twice that for replacing it.
 
 // readCharge is the cost of reading one document of that many bytes.
 func readCharge(bytes int) float64 { return 1 + 0.09*max(0, kilobytes(bytes)-1) }
 
-// createCharge is the cost of a new document, deleteCharge of a removed one.
+// createCharge is the cost of creating a document, deleteCharge that of deleting one.
 func createCharge(d doc.Doc) float64 { return 4.76 + 0.38*kilobytes(len(d)) + 0.12*terms(d) }
 func deleteCharge(d doc.Doc) float64 { return createCharge(d) }
 
-// replaceCharge is the cost of a document in the place of another.
+// replaceCharge is the cost of replacing a document.
 func replaceCharge(d doc.Doc) float64 { return 2 * createCharge(d) }
 
-// feedCharge is the cost of a page of so many documents and bytes.
+// feedCharge is the cost of a page with that many documents and bytes.
 func feedCharge(documents, bytes int) float64 {
 	return 2 + 0.05*float64(documents) + 0.05*kilobytes(bytes)
 }
 
 func kilobytes(bytes int) float64 { return float64(bytes) / 1024 }
 
-// maxTerms bounds what indexing adds to a charge.
+// maxTerms limits what index entries add to a charge.
 const maxTerms = 200
 
-// terms stands for the number of index entries: the document's members.
+// terms estimates the number of index entries by the number of the document's members.
 func terms(d doc.Doc) (n float64) {
 	for range doc.Members(d) {
 		if n++; n == maxTerms {

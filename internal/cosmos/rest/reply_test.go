@@ -12,7 +12,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// Names of request headers are keys of maps: one in another form would never be found.
+// Names of request headers are map keys: one that is not in canonical form would never be found.
 func TestRequestHeaderNamesAreCanonical(t *testing.T) {
 	names := headerNames(t, "requestHeader")
 	for _, name := range names {
@@ -46,7 +46,7 @@ func headerNames(t *testing.T, kind string) (names []string) {
 }
 
 func TestCommonHeaders(t *testing.T) {
-	d := newDesk(t)
+	d := newTestAPI(t)
 	d.do("POST", "/dbs", `{"id":"d é"}`).want(201)
 	d.do("POST", "/dbs/d%20%C3%A9/colls", `{"id":"c%","partitionKey":{"paths":["/pk"]}}`).want(201)
 	for _, a := range []answer{
@@ -57,7 +57,8 @@ func TestCommonHeaders(t *testing.T) {
 		d.send(newRequest("GET", "/dbs", "")),
 		d.send(newRequest("GET", "/nowhere", "")),
 	} {
-		for _, name := range []string{"x-ms-activity-id", "x-ms-session-token", "x-ms-gatewayversion", "x-ms-serviceversion",
+		for _, name := range []string{"x-ms-activity-id", "x-ms-session-token", "x-ms-gatewayversion",
+			"x-ms-serviceversion",
 			"x-ms-schemaversion", "lsn", "x-ms-request-duration-ms", "Content-Length"} {
 			if a.header.Get(name) == "" {
 				t.Errorf("%d has no %s", a.status, name)
@@ -69,14 +70,15 @@ func TestCommonHeaders(t *testing.T) {
 		if !isGUID(a.header.Get("x-ms-activity-id")) {
 			t.Errorf("the activity id is %q", a.header.Get("x-ms-activity-id"))
 		}
-		if a.header.Get("Content-Type") != "application/json" || a.header.Get("Content-Length") != strconv.Itoa(len(a.text)) {
+		if a.header.Get("Content-Type") != "application/json" ||
+			a.header.Get("Content-Length") != strconv.Itoa(len(a.text)) {
 			t.Errorf("%d has the headers %v", a.status, a.header)
 		}
 	}
 }
 
 func TestActivityIDIsTheClients(t *testing.T) {
-	d := newDesk(t)
+	d := newTestAPI(t)
 	const mine = "0165ebcb-093c-450b-ae2e-c0f47fc4516f"
 	if got := d.do("GET", "/dbs", "", "x-ms-activity-id", mine).header.Get("x-ms-activity-id"); got != mine {
 		t.Errorf("got %s", got)
@@ -107,19 +109,23 @@ func TestCharges(t *testing.T) {
 }
 
 func TestConsistencyLevels(t *testing.T) {
-	d := newDesk(t)
-	for level, status := range map[string]int{"Session": 200, "eventual": 200, "ConsistentPrefix": 200, "Strong": 400, "BoundedStaleness": 400, "Sometimes": 400} {
+	d := newTestAPI(t)
+	for level, status := range map[string]int{"Session": 200, "eventual": 200, "ConsistentPrefix": 200, "Strong": 400,
+		"BoundedStaleness": 400, "Sometimes": 400} {
 		d.do("GET", "/dbs", "", "x-ms-consistency-level", level).want(status)
 	}
 }
 
 func TestAccount(t *testing.T) {
-	a := newDesk(t).do("GET", "http://box:8081/", "").want(200)
+	a := newTestAPI(t).do("GET", "http://box:8081/", "").want(200)
 	a.says(`"databaseAccountEndpoint":"http://box:8081/"`).says(`"name":"South Central US"`).says(`"defaultConsistencyLevel":"Session"`)
 	if _, ok := a.body["queryEngineConfiguration"].(string); !ok {
 		t.Error("queryEngineConfiguration is no string")
 	}
-	d := newDesk(t, func(o *Options) { o.Region, o.Advertise, o.Consistency = "West", "https://127.0.0.1:8081", "strong" })
+	d := newTestAPI(t, func(o *Options) {
+		o.Region, o.Advertise, o.Consistency = "West", "https://127.0.0.1:8081",
+			"strong"
+	})
 	d.do("GET", "/", "").want(200).says(`"databaseAccountEndpoint":"https://127.0.0.1:8081/"`).says(`"name":"West"`).says(`"defaultConsistencyLevel":"Strong"`)
 }
 
@@ -138,12 +144,12 @@ func TestOptionsAreChecked(t *testing.T) {
 }
 
 func TestCertificateNeedsNoCredentials(t *testing.T) {
-	d := newDesk(t, func(o *Options) { o.CA = func() []byte { return []byte("PEM") } })
+	d := newTestAPI(t, func(o *Options) { o.CA = func() []byte { return []byte("PEM") } })
 	a := d.send(newRequest("GET", "/_mayfly/ca.pem", "")).want(200)
 	if a.text != "PEM" {
 		t.Errorf("got %q", a.text)
 	}
 	d.send(newRequest("GET", "/_mayfly/other", "")).want(404)
 	d.send(newRequest("POST", "/_mayfly/ca.pem", "")).want(405)
-	newDesk(t).send(newRequest("GET", "/_mayfly/ca.pem", "")).want(404)
+	newTestAPI(t).send(newRequest("GET", "/_mayfly/ca.pem", "")).want(404)
 }

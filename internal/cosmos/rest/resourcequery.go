@@ -15,9 +15,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// queryResources answers a query over a feed of small resources: databases,
-// containers, scripts, users, permissions, offers, ranges. list is the handler of
-// the feed itself, whose rows are what the query is about.
+// queryResources answers a query over a feed of small resources: databases, containers, scripts, users, permissions,
+// offers, ranges. list is the handler of that feed; the query runs over its rows.
 func queryResources(e *exchange, list handler) (int, error) {
 	q, err := e.ask()
 	if err != nil {
@@ -29,7 +28,7 @@ func queryResources(e *exchange, list handler) (int, error) {
 	}
 	var token []byte
 	if text := e.given(hContinuation); text != "" {
-		if token, err = parseContinuation(text, e.listed(), nil, e.URL.Path, q.shape()); err != nil {
+		if token, err = parseContinuation(text, e.feedContainer(), nil, e.URL.Path, q.shape()); err != nil {
 			return 0, err
 		}
 	}
@@ -45,31 +44,30 @@ func queryResources(e *exchange, list handler) (int, error) {
 		return 0, err
 	}
 	if page.Next != nil {
-		e.set(outContinuation, continuation(e.listed(), nil, page.Next, e.URL.Path, q.shape()))
+		e.set(outContinuation, continuation(e.feedContainer(), nil, page.Next, e.URL.Path, q.shape()))
 	}
 	e.sendMetrics(prepared.Plan(), page.Metrics, compiled)
 	e.charge(queryCharge(page.Metrics))
 	return http.StatusOK, nil
 }
 
-// listed is the container that a feed of resources belongs to, for its
-// continuation: none is 0.
-func (e *exchange) listed() *catalog.Container {
+// listed is the container of a feed of resources, for its continuation token. Feeds outside containers get one with
+// the ID 0.
+func (e *exchange) feedContainer() *catalog.Container {
 	if e.container == nil {
 		return new(catalog.Container)
 	}
 	return e.container
 }
 
-// A resourceSource is the rows of a feed, each with the number that it keeps
-// for ever.
+// A resourceSource gives a query the rows of a feed, each with the number of its resource, which never changes.
 type resourceSource struct {
 	owner   rid
 	rows    []doc.Doc
 	numbers []uint64
 }
 
-// resources lets the handler of a feed write all its rows, and reads them back.
+// resources runs the handler of a feed for all its rows, and parses what it wrote.
 func (e *exchange) resources(list handler) (*resourceSource, string, error) {
 	e.feed.whole = true
 	if _, err := list(e); err != nil {

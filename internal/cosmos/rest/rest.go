@@ -1,8 +1,7 @@
-// Package rest is the door for Azure Cosmos DB for NoSQL: the gateway protocol
-// that the official SDKs speak over HTTP. It checks credentials, finds what a path
-// names, reads the clock once per request, and turns faults into the dialect's
-// statuses, headers and JSON bodies. One table lists every route, and each resource has a
-// file of its own. It never decides whether a document exists: the store does.
+// Package rest is the API for NoSQL of Azure Cosmos DB: the gateway protocol that the official SDKs speak over HTTP.
+// It checks credentials, resolves paths, reads the clock once per request, and converts faults to the service's
+// statuses, headers and JSON bodies. One table lists every route, and each type of resource has its own file. The
+// package never decides whether a document exists or has expired: the store does.
 package rest
 
 import (
@@ -23,12 +22,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// Options are what a Door is made of.
+// Options configure an API.
 type Options struct {
 	Catalog *catalog.Catalog
 	Store   *store.Store
 	Clock   clock.Clock
-	// Budget is the memory and the processors that requests share; nil has no limits.
+	// Budget is the memory and the processors that requests share. If it is nil, there is no limit.
 	Budget *budget.Budget
 
 	// Key is the account's master key in base64.
@@ -37,119 +36,122 @@ type Options struct {
 	// Region is the name of the account's only region; empty is "South Central US".
 	Region string
 
-	// Advertise is the URL that clients are told to send everything to, such
-	// as https://localhost:8081/. Empty derives it from each request's Host.
+	// Advertise is the URL that clients should send every request to, such as https://localhost:8081/. If it is
+	// empty, the URL is derived from each request's Host.
 	Advertise string
 
-	// Consistency is the account's default level; empty is "Session". All levels
-	// behave alike, since one process serves every request.
+	// Consistency is the account's default level; empty is "Session". All levels behave the same, because one process
+	// serves every request.
 	Consistency string
 
-	// Strict answers queries over several partitions that need merging as the service's
-	// gateway does: with an error that holds the plan, for the client to merge.
+	// Strict answers queries over several partitions that need merging as the service's gateway does: with an error
+	// that holds the query plan, for the client to merge.
 	Strict bool
 
-	// Routing makes the door treat ids in paths as the older of the service's two
-	// gateways does, see routable.
+	// Routing treats ids in paths like the older of the service's two gateways, see routable.
 	Routing bool
 
-	// Origins are the web origins, such as https://app.example, whose pages may use the API
-	// from a browser; AnyOrigin among them is all. Empty is none.
+	// Origins are the web origins, such as https://app.example, whose pages may use the API from a browser. AnyOrigin
+	// allows all; an empty list allows none.
 	Origins []string
 
-	// AllowHost says whether requests may call the API by the name in their Host; nil lets all in.
+	// AllowHost reports whether requests may use the host name in their Host header. If it is nil, all names are
+	// allowed.
 	AllowHost func(host string) bool
 
 	// Meter counts requests; nil counts nothing.
 	Meter Meter
 
-	// Slow is from which time on a request is logged with its plan; 0 logs none.
+	// Slow is the duration from which requests are logged with their plan. 0 logs none.
 	Slow time.Duration
 
-	// Logger gets one line a request at debug, those of slow requests at info, and every
-	// internal error; nil discards.
+	// Logger gets one line per request at level debug, slow requests at info, and every internal error. If it is nil,
+	// nothing is logged.
 	Logger *slog.Logger
 
-	// Hints hears of items and definitions of containers that look like mistakes; nil hears nothing.
+	// Hints receives hints about items and container definitions that look like mistakes. It may be nil.
 	Hints *hint.Teller
 
-	// CA gives the certificate authority in PEM for /_mayfly/ca.pem; nil answers 404 there.
-	// Certificate gives the server's in its place to the clients of the emulators; nil if there is none.
+	// CA returns the certificate authority in PEM, for /_mayfly/ca.pem. If it is nil, that path answers 404.
+	// Certificate returns the server's own certificate for clients of the emulators, if there is no CA. It may be
+	// nil.
 	CA, Certificate func() []byte
 
-	// Public says that everybody knows the key: the account can be read without credentials,
-	// as with the emulator for Linux, by which containers for tests see that it answers.
+	// Public says that the key is well known: the account can be read without credentials, as in the Linux emulator.
+	// Test containers use that request to see that the server is up.
 	Public bool
 
-	// Front says what the page for browsers tells; nil is nothing but the endpoint.
-	Front func() Front
+	// PageInfo returns what the page for browsers shows. If it is nil, the page shows only the endpoint.
+	PageInfo func() PageInfo
 
-	// Probes answers /alive, /ready and /status; nil leaves them out.
+	// Probes answers /alive, /ready and /status. If it is nil, these paths do not exist.
 	Probes http.Handler
 }
 
-// A Door answers the gateway protocol. It is safe for concurrent use. Mount it
-// on a server as it is: a ServeMux would alter paths that ids may hold.
-type Door struct {
-	catalog     *catalog.Catalog
-	store       *store.Store
-	clock       clock.Clock
-	keys        keyring
-	region      string
-	advertise   string
-	consistency string
-	log         *slog.Logger
-	hints       *hint.Teller
-	ca          func() []byte
-	certificate func() []byte
-	public      bool
-	front       func() Front
-	probes      http.Handler
-	allowHost   func(host string) bool
-	strict      bool
-	routing     bool
-	sharing     *sharing
-	scripts     programs
-	turns       turns // of scripts
-	meter       Meter
-	accounts    accounts
-	budget      *budget.Budget
-	slow        time.Duration
+// An API is the HTTP handler of the gateway protocol. It is safe for concurrent use. Do not mount it on a ServeMux,
+// which would clean paths that contain ids.
+type API struct {
+	catalog         *catalog.Catalog
+	store           *store.Store
+	clock           clock.Clock
+	keys            keyring
+	region          string
+	advertise       string
+	consistency     string
+	log             *slog.Logger
+	hints           *hint.Teller
+	ca              func() []byte
+	certificate     func() []byte
+	public          bool
+	pageInfo        func() PageInfo
+	probes          http.Handler
+	allowHost       func(host string) bool
+	strict          bool
+	routing         bool
+	corsPolicy      *corsPolicy
+	scripts         programCache
+	partitionLocks  partitionLocks // of scripts on the same partition
+	meter           Meter
+	requestCounters requestCounters
+	budget          *budget.Budget
+	slow            time.Duration
 }
 
-// The levels of consistency, strongest first.
+// Consistency levels, strongest first.
 var levels = []string{"Strong", "BoundedStaleness", "Session", "ConsistentPrefix", "Eventual"}
 
-// New makes a Door. It fails when the key is not base64, the level is not
-// one of the service's, or the advertised URL is none.
-func New(o Options) (*Door, error) {
+// New creates an API. It fails if the key is not base64, the consistency level is unknown or the advertised URL is
+// invalid.
+func New(o Options) (*API, error) {
 	key, err := base64.StdEncoding.DecodeString(o.Key)
 	if err != nil || len(key) == 0 {
 		return nil, fmt.Errorf("the account key is not base64")
 	}
-	d := &Door{
+	a := &API{
 		catalog: o.Catalog, store: o.Store, clock: o.Clock, keys: newKeyring(o.Key, key),
 		meter: o.Meter, slow: o.Slow, budget: o.Budget, hints: o.Hints,
-		ca: o.CA, certificate: o.Certificate, public: o.Public, front: o.Front, probes: o.Probes, allowHost: o.AllowHost,
-		region: o.Region, consistency: o.Consistency, log: o.Logger, strict: o.Strict, routing: o.Routing, sharing: newSharing(o.Origins),
+		ca: o.CA, certificate: o.Certificate, public: o.Public, pageInfo: o.PageInfo, probes: o.Probes,
+		allowHost: o.AllowHost,
+		region:    o.Region, consistency: o.Consistency, log: o.Logger, strict: o.Strict, routing: o.Routing,
+		corsPolicy: newCORSPolicy(o.Origins),
 	}
-	if d.region == "" {
-		d.region = "South Central US"
+	if a.region == "" {
+		a.region = "South Central US"
 	}
-	if d.log == nil {
-		d.log = slog.New(slog.DiscardHandler)
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
 	}
-	if d.meter == nil {
-		d.meter = unmetered{}
+	if a.meter == nil {
+		a.meter = noMeter{}
 	}
-	d.accounts = openAccounts(d.meter)
-	if d.consistency, err = level(d.consistency); err != nil {
+	a.requestCounters = newRequestCounters(a.meter)
+	if a.consistency, err = level(a.consistency); err != nil {
 		return nil, err
 	}
-	if d.advertise, err = endpoint(o.Advertise); err != nil {
+	if a.advertise, err = endpoint(o.Advertise); err != nil {
 		return nil, err
 	}
-	return d, nil
+	return a, nil
 }
 
 func level(text string) (string, error) {
@@ -161,7 +163,7 @@ func level(text string) (string, error) {
 			return l, nil
 		}
 	}
-	return "", fmt.Errorf("the consistency level %q is none of %s", text, strings.Join(levels, ", "))
+	return "", fmt.Errorf("the consistency level %q is not one of %s", text, strings.Join(levels, ", "))
 }
 
 func endpoint(text string) (string, error) {
@@ -170,23 +172,23 @@ func endpoint(text string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return "", fmt.Errorf("the advertised endpoint %q is no http or https URL", text)
+		return "", fmt.Errorf("the advertised endpoint %q is not an http or https URL", text)
 	}
 	return strings.TrimSuffix(text, "/") + "/", nil
 }
 
-// ServeHTTP answers one request. A panic in a handler becomes a 500.
-func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP answers one request. A panic in a handler becomes status 500.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	sent := r.URL
-	r = collapse(r)
-	if own := d.own(r); own != nil && d.admits(r) {
+	r = collapseSlashes(r)
+	if own := a.ownHandler(r); own != nil && a.allowsHost(r) {
 		own(w, r)
 		return
 	}
-	e := newExchange(d, w, r)
+	e := newExchange(a, w, r)
 	e.sent = sent
-	if d.sharing != nil {
-		e.shareOrigins(d.sharing)
+	if a.corsPolicy != nil {
+		e.sendCORSHeaders(a.corsPolicy)
 	}
 	defer e.release()
 	status, err := e.answer()
@@ -195,17 +197,17 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e.send(status)
 	took := e.watch.Elapsed()
-	d.accounts.of(e)(status, took)
-	if d.slow > 0 && took >= d.slow {
+	a.requestCounters.of(e)(status, took)
+	if a.slow > 0 && took >= a.slow {
 		e.logSlow(status, took)
 	}
-	if d.log.Enabled(context.Background(), slog.LevelDebug) {
+	if a.log.Enabled(context.Background(), slog.LevelDebug) {
 		e.logRequest(status, took, err)
 	}
 }
 
-// admits reports whether the door goes by the name that a request calls it.
-func (d *Door) admits(r *http.Request) bool { return d.allowHost == nil || d.allowHost(r.Host) }
+// allowsHost reports whether the API accepts the host name of a request. See Options.AllowHost.
+func (a *API) allowsHost(r *http.Request) bool { return a.allowHost == nil || a.allowHost(r.Host) }
 
 // answer finds the route, checks the credentials and runs the handler.
 func (e *exchange) answer() (status int, err error) {
@@ -214,9 +216,9 @@ func (e *exchange) answer() (status int, err error) {
 			err = panicked(p)
 		}
 	}()
-	if !e.door.admits(e.Request) {
-		return 0, refused(fault.Forbidden, "Requests by the name '%s' are refused, since it is none that this mayfly knows to be its own. "+
-			"Call it by a name or an address of its machine, or add the name to --allow-host.", clip(e.Host))
+	if !e.api.allowsHost(e.Request) {
+		return 0, gatewayFault(fault.Forbidden, "The host name '%s' is not one of this server's names. "+
+			"Use a name or an address of its machine, or add the name to --allow-host.", clip(e.Host))
 	}
 	if e.preflight() {
 		return answerPreflight(e)
@@ -224,30 +226,30 @@ func (e *exchange) answer() (status int, err error) {
 	if err := e.find(); err != nil {
 		return 0, err
 	}
-	if e.door.routing && e.aboutItem() {
+	if e.api.routing && e.aboutItem() {
 		if err := routable(e.name); err != nil {
 			return 0, err
 		}
 	}
-	if e.door.public && e.path.count == 0 && e.given(hAuthorization) == "" {
+	if e.api.public && e.path.count == 0 && e.given(hAuthorization) == "" {
 		return e.route.run(e)
 	}
-	if e.grant, err = e.door.authenticate(e); err != nil {
+	if e.grant, err = e.api.authenticate(e); err != nil {
 		return 0, err
 	}
 	if err = e.lookUp(); err != nil {
-		err = e.grant.hide(err)
+		err = e.grant.hideMissing(err)
 	} else {
-		err = e.grant.admit(e)
+		err = e.grant.authorize(e)
 	}
 	if err != nil {
-		e.database, e.container = nil, nil // the answer's headers tell nothing of them
+		e.database, e.container = nil, nil // so that headers of the answer do not reveal them
 		return 0, err
 	}
 	if err := e.checkLevel(); err != nil {
 		return 0, err
 	}
-	if err := e.checkWords(); err != nil {
+	if err := e.checkEnumerations(); err != nil {
 		return 0, err
 	}
 	if e.Method == http.MethodPost && e.isQuery() {

@@ -8,14 +8,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 )
 
-// ridEncoding is base64 with `/` replaced by `-`, padded: the text form of a RID.
+// ridEncoding is the text form of a RID: padded base64 with `-` in place of `/`.
 var ridEncoding = base64.NewEncoding("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-").Strict()
 
-// A ridType is what the high nibble of the last byte says of a RID of 16 bytes
-// below a container.
+// A ridType is the type of a resource in a container, in the high nibble of the last byte of a 16-byte RID.
 type ridType byte
 
-// The types of what lies in a container. Permissions, below a user, have none.
+// The types of resources in a container. Permissions, which belong to a user, have none.
 const (
 	documentRID  ridType = 0x0
 	rangeRID     ridType = 0x5
@@ -24,27 +23,26 @@ const (
 	procedureRID ridType = 0x8
 )
 
-// maxRIDNumber is the largest counter that leaves the type nibble free.
+// maxRIDNumber is the largest number that leaves the type nibble free.
 const maxRIDNumber = 1<<60 - 1
 
-// A rid is a resource id taken apart. SDKs do the same to learn the owners of
-// a resource, so the bytes have to be as the service lays them out: four for the
-// database, four for the container (first bit set) or user (first bit clear), and
-// eight for what lies below, counted little-endian. An offer is three bytes.
+// A rid is a parsed resource id. SDKs parse RIDs to find the owners of a resource, so the bytes must have the
+// service's layout: four for the database, four for the container (first bit set) or the user (first bit clear), and
+// eight, little-endian, for the resource below. An offer has three bytes.
 type rid struct {
 	database  uint32
 	container uint32 // 0 if none
 	user      uint64 // 0 if none; 31 bits
 	kind      ridType
-	number    uint64 // of what lies in a container or below a user
+	number    uint64 // of the resource in a container, or of the permission of a user
 	hasNumber bool
 	offer     uint64 // 24 bits, alone
 }
 
-// containerBit tells the container from the user in the second four bytes.
+// containerBit distinguishes a container from a user in the second four bytes.
 const containerBit = 1 << 31
 
-// appendRID writes the text form.
+// append appends the text form.
 func (r rid) append(dst []byte) []byte {
 	var raw [16]byte
 	return ridEncoding.AppendEncode(dst, r.bytes(raw[:0]))
@@ -69,9 +67,9 @@ func (r rid) bytes(dst []byte) []byte {
 	return dst
 }
 
-// parseRID takes the text form apart.
+// parseRID parses the text form.
 func parseRID(text string) (rid, bool) {
-	if len(text) > 24 || strings.ContainsAny(text, "\r\n") { // which base64 would skip
+	if len(text) > 24 || strings.ContainsAny(text, "\r\n") { // base64 would skip these
 		return rid{}, false
 	}
 	var buf [18]byte
@@ -121,7 +119,7 @@ func containerRID(c *catalog.Container) rid {
 	return rid{database: c.Database.ID, container: c.ID}
 }
 
-// in is the RID of something in container c.
+// in is the RID of a resource in container c.
 func (kind ridType) in(c *catalog.Container, number uint64) rid {
 	return rid{database: c.Database.ID, container: c.ID, kind: kind, number: number, hasNumber: true}
 }

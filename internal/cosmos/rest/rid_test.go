@@ -50,7 +50,8 @@ func TestRIDBits(t *testing.T) {
 }
 
 func TestParseRIDRefuses(t *testing.T) {
-	for _, text := range []string{"", "a", "AAAAAA==", "AQAAAA", "AQAAAAA=", "AQAAAIAAAAA=", "AQAAAAAAAAA=", "/QAAAA==", "AQAAAB==", "0\r000", strings.Repeat("A", 100)} {
+	for _, text := range []string{"", "a", "AAAAAA==", "AQAAAA", "AQAAAAA=", "AQAAAIAAAAA=", "AQAAAAAAAAA=",
+		"/QAAAA==", "AQAAAB==", "0\r000", strings.Repeat("A", 100)} {
 		if r, ok := parseRID(text); ok {
 			t.Errorf("%q is taken for %+v", text, r)
 		}
@@ -58,7 +59,8 @@ func TestParseRIDRefuses(t *testing.T) {
 }
 
 func FuzzParseRID(f *testing.F) {
-	for _, text := range []string{"", "AQAAAA==", "AQAAAIAAAAE=", "AQAAAIAAAAEBAAAAAAAAAA==", "AQAA", "AQAAAAAAAAI=", "~~~~"} {
+	for _, text := range []string{"", "AQAAAA==", "AQAAAIAAAAE=", "AQAAAIAAAAEBAAAAAAAAAA==", "AQAA", "AQAAAAAAAAI=",
+		"~~~~"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

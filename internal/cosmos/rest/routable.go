@@ -6,14 +6,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// The older of the service's two gateways, its routing gateway, stores items under any id and
-// then cannot be asked for some of them: it decodes paths once more on the way to
-// the signature. The newer one, the compute gateway, serves every id. The public
-// tests of the Go SDK (TestItemIdEncodingRoutingGW) say which.
-var errUnroutable = refused(fault.Unauthorized, "The input authorization token can't serve the request. The routing gateway cannot serve this id: "+
-	"use the compute gateway, or an id that does not end in a space and has none of %% / \\ #.")
+// The older of the service's two gateways, the routing gateway, stores items under any id but cannot address some of
+// them afterwards, because it decodes the path twice before it checks the signature. The newer one, the compute
+// gateway, serves every id. The public tests of the Go SDK (TestItemIdEncodingRoutingGW) list the affected ids.
+var errUnroutable = gatewayFault(fault.Unauthorized,
+	"The input authorization token can't serve the request. The routing gateway cannot serve this id: "+
+		"use the compute gateway, or an id that does not end in a space and does not contain %% / \\ #.")
 
-// routable refuses ids of items in paths as the routing gateway does.
+// routable rejects the ids of items in paths that the routing gateway rejects.
 func routable(id string) error {
 	switch {
 	case strings.ContainsAny(id, "\r\n\t"):

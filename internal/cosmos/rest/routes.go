@@ -2,16 +2,15 @@ package rest
 
 import "net/http"
 
-// A route is one thing a client can ask for.
+// A route is the handler of one method of one path pattern.
 type route struct {
 	method  string
 	pattern string // {} stands for a name or RID
 	run     handler
 }
 
-// table lists every route, sorted by pattern and method. A request that is
-// missing here is answered with 400 or, when only the verb is missing, 405.
-// POST to a feed is a query when its headers say so; see isQuery.
+// table lists every route, sorted by pattern and method. A path without a route is answered with 400, a method
+// without one with 405. A POST to a feed is a query if its headers say so, see isQuery.
 var table = []route{
 	{http.MethodGet, "", readAccount},
 	{http.MethodGet, "dbs", listDatabases},
@@ -28,12 +27,12 @@ var table = []route{
 	{http.MethodDelete, "dbs/{}/colls/{}/conflicts/{}", deleteConflict},
 	{http.MethodGet, "dbs/{}/colls/{}/conflicts/{}", readConflict},
 	{http.MethodGet, "dbs/{}/colls/{}/docs", listItems},
-	{http.MethodPost, "dbs/{}/colls/{}/docs", native(postItems)},
-	{http.MethodDelete, "dbs/{}/colls/{}/docs/{}", native(deleteItem)},
+	{http.MethodPost, "dbs/{}/colls/{}/docs", nosqlOnly(postItems)},
+	{http.MethodDelete, "dbs/{}/colls/{}/docs/{}", nosqlOnly(deleteItem)},
 	{http.MethodGet, "dbs/{}/colls/{}/docs/{}", readItem},
-	{http.MethodPatch, "dbs/{}/colls/{}/docs/{}", native(patchItem)},
-	{http.MethodPut, "dbs/{}/colls/{}/docs/{}", native(replaceItem)},
-	{http.MethodPost, "dbs/{}/colls/{}/operations/partitionkeydelete", native(deletePartition)},
+	{http.MethodPatch, "dbs/{}/colls/{}/docs/{}", nosqlOnly(patchItem)},
+	{http.MethodPut, "dbs/{}/colls/{}/docs/{}", nosqlOnly(replaceItem)},
+	{http.MethodPost, "dbs/{}/colls/{}/operations/partitionkeydelete", nosqlOnly(deletePartition)},
 	{http.MethodGet, "dbs/{}/colls/{}/pkranges", listRanges},
 	{http.MethodPost, "dbs/{}/colls/{}/pkranges", queryOnly},
 	{http.MethodGet, "dbs/{}/colls/{}/sprocs", procedures.list},

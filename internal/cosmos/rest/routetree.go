@@ -2,23 +2,23 @@ package rest
 
 import "strings"
 
-// A place is one node of the tree of patterns: where a path leads.
-type place struct {
-	literal []branch // few: a scan is faster than a map
-	any     *place
+// A place is a node of the route tree.
+type routeNode struct {
+	literal []branch // so few that a scan is faster than a map
+	any     *routeNode
 	routes  []*route
 }
 
 type branch struct {
 	segment string
-	to      *place
+	to      *routeNode
 }
 
-// routes is the table as a tree, so that finding a route costs no allocation.
-var routes = grow(table)
+// routes is the table as a tree, so that routing needs no allocation.
+var routes = buildRoutes(table)
 
-func grow(table []route) *place {
-	root := &place{}
+func buildRoutes(table []route) *routeNode {
+	root := &routeNode{}
 	for i := range table {
 		at := root
 		if table[i].pattern != "" {
@@ -31,23 +31,23 @@ func grow(table []route) *place {
 	return root
 }
 
-// step finds or adds the child that a segment of a pattern leads to.
-func (p *place) step(segment string) *place {
+// step finds or adds the child for a segment of a pattern.
+func (p *routeNode) step(segment string) *routeNode {
 	if segment == "{}" {
 		if p.any == nil {
-			p.any = &place{}
+			p.any = &routeNode{}
 		}
 		return p.any
 	}
 	if to := p.child(segment); to != nil {
 		return to
 	}
-	to := &place{}
+	to := &routeNode{}
 	p.literal = append(p.literal, branch{segment, to})
 	return to
 }
 
-func (p *place) child(segment string) *place {
+func (p *routeNode) child(segment string) *routeNode {
 	for _, b := range p.literal {
 		if b.segment == segment {
 			return b.to
@@ -56,8 +56,8 @@ func (p *place) child(segment string) *place {
 	return p.any
 }
 
-// descend follows a path; nil if it leads nowhere.
-func (p *place) descend(path *path) *place {
+// descend finds the node of a path, or nil.
+func (p *routeNode) find(path *path) *routeNode {
 	for _, segment := range path.segment[:path.count] {
 		if p = p.child(segment); p == nil {
 			return nil
@@ -69,8 +69,8 @@ func (p *place) descend(path *path) *place {
 	return p
 }
 
-// serving is the place's route for a verb, nil if it has none.
-func (p *place) serving(method string) *route {
+// serving is the route of the node for a method, or nil.
+func (p *routeNode) route(method string) *route {
 	for _, r := range p.routes {
 		if r.method == method {
 			return r

@@ -10,35 +10,35 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// Stored procedures, triggers and user-defined functions: kept and given back
-// here, run in procedure.go, trigger.go and udf.go.
+// Stored procedures, triggers and user-defined functions are stored and returned here, and run in procedure.go,
+// trigger.go and udf.go.
 var (
-	procedures = &named{
+	procedures = &namedKind{
 		kind: catalog.Procedure, feed: "StoredProcedures", owner: scriptOwner("sprocs"),
 		content: scriptContent, system: none, rid: scriptRID(procedureRID),
 	}
-	triggers = &named{
+	triggers = &namedKind{
 		kind: catalog.Trigger, feed: "Triggers", owner: scriptOwner("triggers"),
 		content: triggerContent, system: none, rid: scriptRID(triggerRID),
 	}
-	functions = &named{
+	functions = &namedKind{
 		kind: catalog.Function, feed: "UserDefinedFunctions", owner: scriptOwner("udfs"),
 		content: scriptContent, system: none, rid: scriptRID(functionRID),
 	}
 )
 
-func scriptOwner(segment string) func(e *exchange) (family, error) {
-	return func(e *exchange) (family, error) {
+func scriptOwner(segment string) func(e *exchange) (ownerLinks, error) {
+	return func(e *exchange) (ownerLinks, error) {
 		r := containerRID(e.container)
-		return family{
+		return ownerLinks{
 			owner: e.containerOwner(), rid: r, segment: segment,
 			links: []link{{"dbs", databaseRID(e.database)}, {"colls", r}},
 		}, nil
 	}
 }
 
-func scriptRID(kind ridType) func(of family, r *catalog.Resource) rid {
-	return func(of family, r *catalog.Resource) rid {
+func scriptRID(kind ridType) func(of ownerLinks, r *catalog.Resource) rid {
+	return func(of ownerLinks, r *catalog.Resource) rid {
 		id := of.rid
 		id.kind, id.number, id.hasNumber = kind, r.Number, true
 		return id
@@ -48,17 +48,18 @@ func scriptRID(kind ridType) func(of family, r *catalog.Resource) rid {
 // maxScript is the longest body of a script in bytes.
 const maxScript = 256 << 10
 
-// scriptContent keeps the body of a script that can be compiled. What else is wrong with it shows when it is run.
-func scriptContent(e *exchange, _ family, d doc.Doc, _ *catalog.Resource) (doc.Doc, error) {
+// scriptContent stores the body of a script if it compiles. Other mistakes in it show when it runs.
+func scriptContent(e *exchange, _ ownerLinks, d doc.Doc, _ *catalog.Resource) (doc.Doc, error) {
 	if !present(d, "body") {
 		return nil, required("body")
 	}
 	body, ok := doc.AsString(doc.Lookup(d, "body"))
 	if !ok {
-		return nil, misshapen("body", "a string, the text of the script")
+		return nil, invalidProperty("body", "a string, the text of the script")
 	}
 	if len(body) > maxScript {
-		return nil, fault.New(fault.Invalid, "The body of the script has %d bytes, more than the limit of %d. Split the script.", len(body), maxScript)
+		return nil, fault.New(fault.Invalid,
+			"The body of the script has %d bytes, more than the limit of %d. Split the script.", len(body), maxScript)
 	}
 	ctx, cancel := context.WithTimeout(e.Context(), scriptTime)
 	defer cancel()
@@ -73,8 +74,8 @@ var (
 	triggerOperation = oneOf("All", "Create", "Update", "Delete", "Replace", "Upsert")
 )
 
-// triggerContent keeps type and operation as they came, in upper or lower case.
-func triggerContent(e *exchange, of family, d doc.Doc, old *catalog.Resource) (doc.Doc, error) {
+// triggerContent stores type and operation in the letter case in which they were sent.
+func triggerContent(e *exchange, of ownerLinks, d doc.Doc, old *catalog.Resource) (doc.Doc, error) {
 	kept, err := scriptContent(e, of, d, old)
 	if err != nil {
 		return nil, err

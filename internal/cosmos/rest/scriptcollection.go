@@ -17,33 +17,32 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// A scriptCollection is one partition as the scripts of one transaction see it.
-// A script that does not stop in time may hold it longer than its request lives,
-// so it knows nothing of the exchange.
+// A scriptCollection is one partition as the scripts of one transaction see it. It does not use the exchange, because
+// a script that does not stop in time may use it after its request has ended.
 type scriptCollection struct {
 	ctx       context.Context
-	door      *Door
+	api       *API
 	view      catalog.View
 	tx        *store.ContainerTransaction
 	partition []doc.Value
-	env       exec.Environment // of queries
+	env       exec.Environment // for queries
 	late      func() bool
-	stop      func() error // of its queries
+	stop      func() error // stops queries
 	functions *functionSet
 
-	fresh map[uint64]string // ids of new documents by their stand-in numbers
-	shown []store.Document  // what each operation of the transaction gave
-	ru    float64
-	text  []byte // scratch of system members
+	newIDs map[uint64]string // ids of new documents by their temporary numbers
+	shown  []store.Document  // the document that each operation returned
+	ru     float64
+	text   []byte // scratch for system properties
 }
 
-// do does one operation in the transaction.
+// do runs one operation in the transaction.
 func (c *scriptCollection) do(op store.Op) (store.Result, error) {
 	if isMongo(c.view.State) {
 		if op.Verb != store.Read {
 			return store.Result{}, errMongoWrite
 		}
-		key, err := c.door.mongoKey(c.ctx, c.view, op.Key.ID)
+		key, err := c.api.mongoKey(c.ctx, c.view, op.Key.ID)
 		if err != nil {
 			return store.Result{}, err
 		}
@@ -55,15 +54,15 @@ func (c *scriptCollection) do(op store.Op) (store.Result, error) {
 		c.ru++
 		return result, scriptItemFault(err)
 	}
-	c.note(op, result)
+	c.record(op, result)
 	return result, nil
 }
 
-// note keeps what an operation of the transaction has shown.
-func (c *scriptCollection) note(op store.Op, result store.Result) {
+// note records the document that an operation of the transaction returned, and its cost.
+func (c *scriptCollection) record(op store.Op, result store.Result) {
 	c.shown = append(c.shown, result.Document)
 	if result.Number >= store.StandIn {
-		c.fresh[result.Number] = op.Key.ID
+		c.newIDs[result.Number] = op.Key.ID
 	}
 	switch op.Verb {
 	case store.Read:
@@ -75,8 +74,9 @@ func (c *scriptCollection) note(op store.Op, result store.Result) {
 	}
 }
 
-// errForeign is what the service says of documents of another partition.
-var errForeign = fault.New(fault.PartitionMismatch, "Requests originating from scripts cannot reference partition keys other than the one for which client request was submitted.")
+// errForeign is the service's error for documents of another partition.
+var errForeign = fault.New(fault.PartitionMismatch, "Requests originating from scripts cannot reference partition "+
+	"keys other than the one for which client request was submitted.")
 
 func scriptItemFault(err error) error {
 	if fault.KindOf(err) == fault.PartitionMismatch {
@@ -85,26 +85,27 @@ func scriptItemFault(err error) error {
 	return itemFault(err)
 }
 
-// item writes a document as scripts see it.
+// item renders a document for scripts.
 func (c *scriptCollection) item(d *store.Document) []byte {
 	return append(appendItem(nil, c.view.Container, d), '}')
 }
 
 // SelfLink is the container's link by RID.
 func (c *scriptCollection) SelfLink() string {
-	return string(appendLink(nil, link{"dbs", databaseRID(c.view.Container.Database)}, link{"colls", containerRID(c.view.Container)}))
+	return string(appendLink(nil, link{"dbs", databaseRID(c.view.Container.Database)}, link{"colls",
+		containerRID(c.view.Container)}))
 }
 
-// AltLink is its link by name.
+// AltLink is the container's link by name.
 func (c *scriptCollection) AltLink() string {
 	return "dbs/" + c.view.Container.Database.Name + "/colls/" + c.view.Name
 }
 
-// id finds the id that a document's link means.
+// id returns the id of the document that a link names.
 func (c *scriptCollection) id(link string) (string, error) {
 	var p path
 	if err := p.splitLink(link); err != nil || p.count != 6 || p.segment[4] != "docs" {
-		return "", fault.New(fault.Invalid, "The link '%s' is that of no document.", clip(link))
+		return "", fault.New(fault.Invalid, "The link '%s' does not name a document.", clip(link))
 	}
 	name := p.segment[5]
 	if !strings.HasPrefix(link, c.SelfLink()) {
@@ -114,19 +115,19 @@ func (c *scriptCollection) id(link string) (string, error) {
 	if !ok {
 		return "", errNoItem
 	}
-	if id, ok := c.fresh[number]; ok {
+	if id, ok := c.newIDs[number]; ok {
 		return id, nil
 	}
 	if isMongo(c.view.State) {
-		_, id, err := c.door.mongoKeyOf(c.ctx, c.view, number)
+		_, id, err := c.api.mongoKeyOf(c.ctx, c.view, number)
 		return id, scriptItemFault(err)
 	}
 	id := ""
-	err := c.door.store.Find(c.ctx, c.view, number, func(d store.Document) error {
+	err := c.api.store.Find(c.ctx, c.view, number, func(d store.Document) error {
 		for i, path := range c.view.PartitionPaths() {
 			v := path.Lookup(d.Body)
 			if doc.RankOf(v) >= doc.RankArray {
-				v = doc.Value{} // as in a key
+				v = doc.Value{} // keys do not hold arrays and objects either
 			}
 			if !doc.Equal(v, c.partition[i]) {
 				return errNoItem
@@ -139,7 +140,7 @@ func (c *scriptCollection) id(link string) (string, error) {
 	return id, scriptItemFault(err)
 }
 
-// Read reads a document, unless it still has the tag.
+// Read returns a document, unless its ETag is still the given one.
 func (c *scriptCollection) Read(link, unless string) ([]byte, error) {
 	id, err := c.id(link)
 	if err != nil {
@@ -152,12 +153,12 @@ func (c *scriptCollection) Read(link, unless string) ([]byte, error) {
 	return c.item(&result.Document), nil
 }
 
-// Create makes a document.
+// Create creates a document.
 func (c *scriptCollection) Create(body []byte) ([]byte, error) {
 	return c.put(store.Create, "", body, "")
 }
 
-// Upsert makes a document, or replaces that of the same id.
+// Upsert creates a document, or replaces the one with the same id.
 func (c *scriptCollection) Upsert(body []byte, match string) ([]byte, error) {
 	return c.put(store.Upsert, "", body, match)
 }
@@ -171,7 +172,7 @@ func (c *scriptCollection) Replace(link string, body []byte, match string) ([]by
 	return c.put(store.Replace, id, body, match)
 }
 
-// put writes a document. It must have the id, if one is given.
+// put writes a document. If an id is given, the document must have it.
 func (c *scriptCollection) put(verb store.Verb, id string, text []byte, match string) ([]byte, error) {
 	body, has, err := parseItem(text)
 	if err == nil && id != "" && id != has {
@@ -197,12 +198,12 @@ func (c *scriptCollection) Delete(link, match string) error {
 	return err
 }
 
-// maxScriptPage is the most rows that a script gets at a time.
+// maxScriptPage is the largest number of rows that a script gets at a time.
 const maxScriptPage = 10_000
 
-// Query answers one page of a query over the partition.
+// Query returns one page of a query over the partition.
 func (c *scriptCollection) Query(query []byte, size int, token string) (script.Page, error) {
-	q, err := parseQuestion(query)
+	q, err := parseScriptQuery(query)
 	if err != nil {
 		return script.Page{}, err
 	}
@@ -215,7 +216,7 @@ func (c *scriptCollection) Query(query []byte, size int, token string) (script.P
 	}
 	env := c.env
 	env.Parameters = q.parameters
-	env.NoIndex = env.NoIndex || c.tx.Wrote() // indexes do not know of it yet
+	env.NoIndex = env.NoIndex || c.tx.Wrote() // indexes do not have the transaction's writes yet
 	prepared, err := exec.Prepare(q.tree, env, at)
 	if err != nil {
 		return script.Page{}, err
@@ -236,8 +237,8 @@ func (c *scriptCollection) Query(query []byte, size int, token string) (script.P
 	return out, nil
 }
 
-// parseQuestion reads a query that is a JSON string or {query, parameters}.
-func parseQuestion(text []byte) (q question, err error) {
+// parseScriptQuery parses a query that is a JSON string or {query, parameters}.
+func parseScriptQuery(text []byte) (q queryRequest, err error) {
 	v, err := doc.ValueFromJSON(text)
 	if err != nil {
 		return q, docFault(err)
@@ -265,8 +266,7 @@ func (c *scriptCollection) Scan(ctx context.Context, a access.Access) iter.Seq2[
 	return asItems(c.view.State, c.tx.Scan(ctx, a))
 }
 
-// Count counts nothing: what a script has counted it must have looked at, so
-// that the commit knows.
+// Count never counts: a script must read every document that it counts, so that the commit can check for conflicts.
 func (c *scriptCollection) Count(context.Context, access.Access) (uint64, bool, error) {
 	return 0, false, nil
 }
@@ -277,31 +277,33 @@ func (c *scriptCollection) System(dst []byte, d *access.Document) doc.Doc {
 	return dst
 }
 
-// scriptStatus is what a script sees of an error: status and message. Those that
-// it can do nothing about end it.
+// scriptStatus is the status and message that a script sees of an error. If ok is false, the error ends the script,
+// which could do nothing about it.
 func scriptStatus(err error) (status int, message string, ok bool) {
 	if wrong, ok := errors.AsType[*syntax.Error](err); ok {
-		return outcomes[fault.Invalid].status, mistakes(wrong), true
+		return outcomes[fault.Invalid].status, queryErrors(wrong), true
 	}
 	err = classify(err)
 	switch kind := fault.KindOf(err); kind {
-	case fault.Internal, fault.Corrupt, fault.Timeout, fault.Unavailable, fault.Conflict, fault.OwnerNotFound, fault.Busy:
+	case fault.Internal, fault.Corrupt, fault.Timeout, fault.Unavailable, fault.Conflict, fault.OwnerNotFound,
+		fault.Busy:
 		return 0, "", false
 	default:
 		return outcomes[kind].status, fault.Message(err), true
 	}
 }
 
-// settled puts into a text of a script the RIDs, ETags and stamps that its documents got
-// at the commit, in the place of those that it was shown before.
-func (c *scriptCollection) settled(text []byte, results []store.Result) []byte {
+// settled replaces the temporary RIDs, ETags and timestamps in a script's text with those that the documents got at
+// the commit.
+func (c *scriptCollection) withCommitted(text []byte, results []store.Result) []byte {
 	if len(text) < etagLen-2 && len(text) < ridLen {
 		return text
 	}
 	var pairs []string
 	for i, was := range c.shown {
 		if is := &results[i].Document; was.Number >= store.StandIn {
-			pairs = append(pairs, documentRID.in(c.view.Container, was.Number).String(), documentRID.in(c.view.Container, is.Number).String())
+			pairs = append(pairs, documentRID.in(c.view.Container, was.Number).String(),
+				documentRID.in(c.view.Container, is.Number).String())
 		}
 		if is := &results[i].Document; was.Stamp != is.Stamp {
 			pairs = append(pairs, stamped(was.Version), stamped(is.Version))
@@ -316,7 +318,7 @@ func (c *scriptCollection) settled(text []byte, results []store.Result) []byte {
 	return []byte(strings.NewReplacer(pairs...).Replace(string(text)))
 }
 
-// stamped is the part of an item's JSON that has its ETag and stamp.
+// stamped is the part of an item's JSON that has its ETag and timestamp.
 func stamped(v store.Version) string {
 	return bareETag(v) + `\"","_attachments":"attachments/","_ts":` + strconv.FormatInt(v.Stamp, 10)
 }

@@ -10,30 +10,30 @@ import (
 	"github.com/mayflydb/mayfly/internal/cosmos/script"
 )
 
-// A scripting is what the scripts of one request have of the processors and of memory. Scripts that are left
-// behind may still ask for it when the request is over.
-type scripting struct {
-	ctx      context.Context // of the request, not of the exchange, which is used again
+// A scriptShares is the share of processors and memory that the scripts of one request have. Abandoned scripts may use
+// it after the request has ended.
+type scriptShares struct {
+	ctx      context.Context // of the request, not of the exchange, which is pooled
 	budget   *budget.Budget
-	share    budget.Share // with the turn
+	share    budget.Share // has the turn on a processor
 	programs []*script.Program
 
 	mu     sync.Mutex
-	memory budget.Share // asked for by another goroutine
+	memory budget.Share // used by another goroutine
 	closed bool
 }
 
-func (e *exchange) newScripting(programs []*script.Program) *scripting {
-	e.share.Rest() // scripts have a turn of their own
-	s := &scripting{budget: e.door.budget, programs: programs}
+func (e *exchange) newScriptShares(programs []*script.Program) *scriptShares {
+	e.share.Rest() // scripts have their own turn
+	s := &scriptShares{budget: e.api.budget, programs: programs}
 	s.budget.Open(&s.share)
 	s.budget.Open(&s.memory)
 	s.ctx = budget.With(e.Request.Context(), &s.share)
 	return s
 }
 
-// hold waits for a turn, which comes the sooner the shorter the scripts have been so far.
-func (s *scripting) hold() error {
+// hold waits for a turn on a processor. Scripts that were short in earlier runs get it sooner.
+func (s *scriptShares) hold() error {
 	expected := time.Duration(0)
 	for _, p := range s.programs {
 		expected += p.Expected()
@@ -41,26 +41,26 @@ func (s *scripting) hold() error {
 	return s.share.Hold(s.ctx, expected)
 }
 
-// took tells how long the scripts have run together.
-func (s *scripting) took(d time.Duration) {
+// took records how long the scripts ran together.
+func (s *scriptShares) took(d time.Duration) {
 	for _, p := range s.programs {
 		p.Took(d / time.Duration(len(s.programs)))
 	}
 }
 
-// others is how many bytes all other requests hold.
-func (s *scripting) others() int64 {
+// othersMemory is the number of bytes that all other requests hold.
+func (s *scriptShares) othersMemory() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.budget.Read()
 	if r.Memory == 0 {
-		return 0 // nothing is counted
+		return 0 // there is no limit, and nothing is counted
 	}
 	return max(r.Used-s.memory.Held(), 0)
 }
 
-// room reports whether the scripts may hold n bytes, all in all.
-func (s *scripting) room(n int64) bool {
+// reserve reports whether the scripts may hold n bytes in total, and takes or returns the difference.
+func (s *scriptShares) reserve(n int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -74,7 +74,7 @@ func (s *scripting) room(n int64) bool {
 	return true
 }
 
-func (s *scripting) close() {
+func (s *scriptShares) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
@@ -82,9 +82,9 @@ func (s *scripting) close() {
 	s.share.Close()
 }
 
-// compiled is the program of a script, for the request.
+// compiled is the program of a script.
 func (e *exchange) compiled(r *catalog.Resource) (*script.Program, error) {
 	ctx, cancel := context.WithTimeout(e.Request.Context(), scriptTime)
 	defer cancel()
-	return e.door.scripts.compiled(ctx, r)
+	return e.api.scripts.compiled(ctx, r)
 }

@@ -13,20 +13,21 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// A request has a share of the memory of the process: its body as it arrives, what is read from it, and the answer until the
-// client has it. Requests that stay below budget.FreeBytes never come near the budget.
+// A request has a share of the memory of the process. It holds the body as it arrives, the data parsed from it, and
+// the answer until the client has received it. Requests that stay below budget.FreeBytes never ask the budget.
 
-// piece is how much of a large body or answer passes between two looks at the client.
+// piece is how many bytes of a large body or answer are transferred between two checks of the client.
 const piece = 64 << 10
 
-// parsedFactor is how much memory a body takes once it is read, besides its text: as BSON, and as the record that it becomes.
+// parsedFactor is how much memory a parsed body needs in addition to its text, as a multiple of the text: the BSON,
+// and the record built from it.
 const parsedFactor = 3
 
-// answerPatience is how long a client may take for a piece of a large answer.
-const answerPatience = 60 * time.Second
+// writeTimeout is how long a client may take to receive one piece of a large answer.
+const writeTimeout = 60 * time.Second
 
-// Context is that of the request, with its share if it may write or compute for long. It is not pooled with the exchange: the timer of
-// a context that was derived from it may ask it when the request is over.
+// Context is the request's context. If the request may write or compute for long, it carries the request's share. It
+// is not pooled with the exchange, because the timer of a derived context may call it after the request has ended.
 func (e *exchange) Context() context.Context {
 	if e.Method == http.MethodGet {
 		return e.Request.Context()
@@ -37,8 +38,9 @@ func (e *exchange) Context() context.Context {
 	return e.bound
 }
 
-// makeRoom makes the reply as large as the caller needs for n more bytes, from the share of the request. Those with large replies take turns.
-func (e *exchange) makeRoom(n int) error {
+// growReply grows the reply for n more bytes, with memory from the request's share. Requests with large replies take
+// turns.
+func (e *exchange) growReply(n int) error {
 	if len(e.reply) >= piece {
 		if err := e.share.Yield(e.Context()); err != nil {
 			return err
@@ -58,22 +60,22 @@ func (e *exchange) makeRoom(n int) error {
 	return nil
 }
 
-// shown is about how many bytes an item takes in an answer.
+// shown is roughly how many bytes an item takes in an answer.
 func shown(body []byte) int { return len(body) + len(body)/4 + 512 }
 
-// deliver writes the answer. The share keeps what a large one takes until the client has it; a client that takes
-// nothing is cut when others need the memory.
-func (e *exchange) deliver() {
+// writeReply writes the answer. The share keeps the memory of a large answer until the client has received it. A client
+// that reads nothing is disconnected when other requests need the memory.
+func (e *exchange) writeReply() {
 	e.share.Rest()
 	if len(e.reply) <= piece {
-		e.writer.Write(e.reply) // a client that is gone needs no answer
+		e.writer.Write(e.reply) // an error means that the client has gone away
 		return
 	}
 	e.request = recycle(e.request)
 	if surplus := e.share.Held() - int64(cap(e.reply)); surplus > 0 {
 		e.share.Give(surplus)
 	} else {
-		e.share.TryTake(-surplus) // made already: without it a little is not counted
+		e.share.TryTake(-surplus) // the reply exists already; if this fails, a few bytes are not counted
 	}
 	to := http.NewResponseController(e.writer)
 	var cut atomic.Bool
@@ -82,7 +84,7 @@ func (e *exchange) deliver() {
 		to.SetWriteDeadline(clock.Wall())
 	})
 	for rest := e.reply; len(rest) > 0; {
-		to.SetWriteDeadline(clock.Wall().Add(answerPatience))
+		to.SetWriteDeadline(clock.Wall().Add(writeTimeout))
 		if cut.Load() {
 			return
 		}
@@ -94,16 +96,17 @@ func (e *exchange) deliver() {
 		e.share.Progress()
 	}
 	if e.share.Keep() && http.NewResponseController(e.writer).Flush() == nil {
-		to.SetWriteDeadline(time.Time{}) // of the connection's next answer
+		to.SetWriteDeadline(time.Time{}) // for the next answer on this connection
 	}
 }
 
-var errCut = fault.New(fault.Busy, "The server is short of memory, and the rest of the request's body did not come. Try again.")
+var errBodyCut = fault.New(fault.Busy,
+	"The server is short of memory, and the rest of the request's body did not arrive. Try again.")
 
-// cutBody ends the wait for a body.
-func (e *exchange) cutBody() { http.NewResponseController(e.writer).SetReadDeadline(clock.Wall()) }
+// abortBody makes the read of the body fail at once.
+func (e *exchange) abortBody() { http.NewResponseController(e.writer).SetReadDeadline(clock.Wall()) }
 
-// retryAfter is after how many milliseconds a client that was refused for want of memory comes again. Clients of one moment are spread.
-// SDKs try 9 times within 30 seconds if nobody sets them otherwise (Azure/azure-sdk-for-js:
-// sdk/cosmosdb/cosmos/src/retry/resourceThrottleRetryPolicy.ts).
+// retryAfter is the delay in milliseconds before a client that was rejected for lack of memory should try again. It
+// is random, so that clients do not return all at once. By default SDKs try 9 times within 30 seconds
+// (Azure/azure-sdk-for-js: sdk/cosmosdb/cosmos/src/retry/resourceThrottleRetryPolicy.ts).
 func retryAfter() string { return strconv.Itoa(500 + rand.IntN(1000)) }

@@ -18,17 +18,17 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 )
 
-// A tight desk has so many bytes for its requests, all of which must be there again at the end.
-func tightDesk(t *testing.T, memory int64) (*desk, *budget.Budget) {
+// newTestAPIWithBudget returns a testAPI with a memory budget, all of which must be free again at the end.
+func newTestAPIWithBudget(t *testing.T, memory int64) (*testAPI, *budget.Budget) {
 	t.Helper()
 	b := budget.New(budget.Options{Memory: memory, Patience: time.Second})
-	d := newDesk(t, func(o *Options) { o.Budget = b })
+	d := newTestAPI(t, func(o *Options) { o.Budget = b })
 	d.do("POST", "/dbs", `{"id":"d"}`).want(201)
 	d.do("POST", "/dbs/d/colls", `{"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}}`).want(201)
 	return d, b
 }
 
-// given fails the test unless all memory is given back soon.
+// given fails the test unless all memory is returned soon.
 func given(t *testing.T, b *budget.Budget) {
 	t.Helper()
 	for clock.Pause(t.Context(), time.Millisecond) == nil {
@@ -81,7 +81,7 @@ func numbersItem(id string, numbers int) string {
 }
 
 func TestWithoutMemory(t *testing.T) {
-	d, b := tightDesk(t, 16<<20)
+	d, b := newTestAPIWithBudget(t, 16<<20)
 	d.do("POST", "/dbs/d/colls/c/docs", largeItem("large", 1<<20), ofA...).want(201)
 	d.do("POST", "/dbs/d/colls/c/docs", largeItem("small", 100), ofA...).want(201)
 	given(t, b)
@@ -102,7 +102,8 @@ func TestWithoutMemory(t *testing.T) {
 			t.Parallel() // they wait at the same time
 			a := d.do(c.method, c.target, c.body, c.headers...).want(c.status)
 			after := a.header.Get("x-ms-retry-after-ms")
-			if ms, err := strconv.Atoi(after); c.status == 429 && (err != nil || ms <= 0) || c.status != 429 && after != "" {
+			if ms, err := strconv.Atoi(after); c.status == 429 && (err != nil || ms <= 0) || c.status != 429 &&
+				after != "" {
 				t.Errorf("x-ms-retry-after-ms: %q", after)
 			}
 			if got := a.header.Get("x-ms-substatus"); c.status == 429 && got != "3200" {
@@ -119,7 +120,7 @@ func TestWithoutMemory(t *testing.T) {
 	})
 }
 
-// Writes with many index entries wait for each other rather than for more memory than there is.
+// Writes with many index entries wait for each other instead of exceeding the memory.
 func TestManyLargeWrites(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -130,12 +131,13 @@ func TestManyLargeWrites(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const memory = 40 << 20
-			d, b := tightDesk(t, memory)
+			d, b := newTestAPIWithBudget(t, memory)
 			var writers sync.WaitGroup
 			for i := range 6 {
 				writers.Go(func() {
 					for {
-						a := d.do("POST", "/dbs/d/colls/c/docs", numbersItem(c.id(i), 40_000), append(ofA, "x-ms-documentdb-is-upsert", "true")...)
+						a := d.do("POST", "/dbs/d/colls/c/docs", numbersItem(c.id(i), 40_000), append(ofA,
+							"x-ms-documentdb-is-upsert", "true")...)
 						if a.status == 201 || a.status == 200 {
 							return
 						}
@@ -157,7 +159,7 @@ func TestManyLargeWrites(t *testing.T) {
 }
 
 func TestWriteThatNeedsMoreThanThereIs(t *testing.T) {
-	d, b := tightDesk(t, 8<<20)
+	d, b := newTestAPIWithBudget(t, 8<<20)
 	d.do("POST", "/dbs/d/colls/c/docs", numbersItem("i", 100_000), ofA...).want(413).says("--memory-limit")
 	given(t, b)
 }
@@ -179,15 +181,16 @@ func connect(t *testing.T, server *httptest.Server, r *http.Request, length int,
 	return c
 }
 
-// Bodies whose end does not come hold memory only until others need it.
+// Incomplete bodies keep their memory only until others need it.
 func TestBodiesWithoutTheirEnd(t *testing.T) {
-	d, b := tightDesk(t, 8<<20)
-	server := httptest.NewServer(d.door)
+	d, b := newTestAPIWithBudget(t, 8<<20)
+	server := httptest.NewServer(d.api)
 	defer server.Close()
 	var open []net.Conn
 	for range 5 {
 		body := largeItem("i", 1_500_000)
-		open = append(open, connect(t, server, newRequest("POST", "/dbs/d/colls/c/docs", "", ofA...), len(body), body[:1_400_000]))
+		open = append(open, connect(t, server, newRequest("POST", "/dbs/d/colls/c/docs", "", ofA...), len(body),
+			body[:1_400_000]))
 	}
 	for b.Read().Used < 3<<20 {
 		_ = clock.Pause(t.Context(), time.Millisecond)
@@ -195,7 +198,8 @@ func TestBodiesWithoutTheirEnd(t *testing.T) {
 	for d.do("POST", "/dbs/d/colls/c/docs", largeItem("whole", 1<<20), ofA...).status != 201 {
 	}
 	for _, c := range open {
-		if answer, err := http.ReadResponse(bufio.NewReader(c), nil); err == nil && (answer.StatusCode != 429 || !answer.Close) {
+		if answer, err := http.ReadResponse(bufio.NewReader(c), nil); err == nil && (answer.StatusCode != 429 ||
+			!answer.Close) {
 			t.Errorf("status %d, closed %v", answer.StatusCode, answer.Close)
 		}
 		break // the others may go on as long as nobody needs more
@@ -206,13 +210,13 @@ func TestBodiesWithoutTheirEnd(t *testing.T) {
 	given(t, b)
 }
 
-// Pages that nobody reads do so too.
+// So do pages that the client does not read.
 func TestPagesThatNobodyReads(t *testing.T) {
-	d, b := tightDesk(t, 24<<20)
+	d, b := newTestAPIWithBudget(t, 24<<20)
 	for i := range 8 {
 		d.do("POST", "/dbs/d/colls/c/docs", largeItem("i"+strconv.Itoa(i), 1<<20), ofA...).want(201)
 	}
-	server := httptest.NewUnstartedServer(d.door)
+	server := httptest.NewUnstartedServer(d.api)
 	server.Config.ConnState = func(c net.Conn, s http.ConnState) {
 		if s == http.StateNew {
 			c.(*net.TCPConn).SetWriteBuffer(4 << 10)
@@ -242,30 +246,35 @@ func TestQueriesThatKeepRows(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel() // they wait at the same time
-			d, b := tightDesk(t, 16<<20)
+			d, b := newTestAPIWithBudget(t, 16<<20)
 			for i := range 30 {
 				d.do("POST", "/dbs/d/colls/c/docs", largeItem("i"+strconv.Itoa(i), 100<<10), ofA...).want(201)
 			}
-			headers := []string{"x-ms-documentdb-isquery", "true", "Content-Type", "application/query+json", "x-ms-documentdb-query-enablecrosspartition", "true"}
+			headers := []string{"x-ms-documentdb-isquery", "true", "Content-Type", "application/query+json",
+				"x-ms-documentdb-query-enablecrosspartition", "true"}
 			body := fmt.Sprintf(`{"query":%q}`, text)
 			d.do("POST", "/dbs/d/colls/c/docs", body, headers...).want(200)
 			given(t, b)
 			give := takeAll(t, b)
 			defer given(t, b)
 			defer give()
-			if got := d.do("POST", "/dbs/d/colls/c/docs", body, headers...); got.status != 429 && len(got.text) > 400<<10 {
+			if got := d.do("POST", "/dbs/d/colls/c/docs", body, headers...); got.status != 429 &&
+				len(got.text) > 400<<10 {
 				t.Errorf("without memory: status %d, %d bytes", got.status, len(got.text))
 			}
 		})
 	}
 }
 
-// A context that was derived from the request's may ask it after the request is over: the timer of a wait that ended
-// at the same moment does. The exchange has gone back to its pool by then.
+// A context derived from the request's may use it after the request has ended and its exchange has returned to the
+// pool: the timer of a wait that ends at the same moment does so.
 func TestContextOutlivesTheExchange(t *testing.T) {
-	d := newDesk(t, func(o *Options) { o.Budget = budget.New(budget.Options{Memory: 1 << 20, Patience: time.Second}) })
+	d := newTestAPI(t, func(o *Options) {
+		o.Budget = budget.New(budget.Options{Memory: 1 << 20,
+			Patience: time.Second})
+	})
 	for _, method := range []string{"GET", "POST"} {
-		e := newExchange(d.door, httptest.NewRecorder(), newRequest(method, "/dbs", ""))
+		e := newExchange(d.api, httptest.NewRecorder(), newRequest(method, "/dbs", ""))
 		ctx, cancel := context.WithTimeout(e.Context(), time.Hour)
 		e.release()
 		cancel()

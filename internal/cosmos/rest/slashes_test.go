@@ -11,8 +11,8 @@ import (
 // service drops empty segments anywhere: Azure/azure-cosmos-dotnet-v3:
 // Microsoft.Azure.Cosmos/src/direct/PathsHelper.cs, StringSplitOptions.RemoveEmptyEntries.
 func TestDoubledSlashesCountAsOne(t *testing.T) {
-	d := newDesk(t)
-	server := httptest.NewServer(d.door) // net/http takes a target such as //dbs as it is
+	d := newTestAPI(t)
+	server := httptest.NewServer(d.api) // net/http takes a target such as //dbs as it is
 	defer server.Close()
 	l := newLine(t, server.Listener.Addr().String())
 	const container = `{"id":"c","partitionKey":{"paths":["/pk"]}}`
@@ -35,8 +35,10 @@ func TestDoubledSlashesCountAsOne(t *testing.T) {
 		{"doubled inside and signed so", "GET", "/dbs/d//colls//c", "", "colls", "dbs/d//colls//c", 200, nil},
 		{"create item", "POST", "//dbs/d/colls/c/docs/", `{"id":"a b","pk":"a"}`, "docs", "dbs/d/colls/c", 201, key},
 		{"read item", "GET", "//dbs/d/colls/c/docs/a%20b/", "", "docs", "dbs/d/colls/c/docs/a b", 200, key},
-		{"create item with slashes in its id", "POST", "//dbs/d/colls/c/docs/", `{"id":"a//b","pk":"a"}`, "docs", "dbs/d/colls/c", 201, key},
-		{"read item with slashes in its id", "GET", "//dbs/d/colls/c/docs/a%2F%2Fb", "", "docs", "dbs/d/colls/c/docs/a//b", 200, key},
+		{"create item with slashes in its id", "POST", "//dbs/d/colls/c/docs/", `{"id":"a//b","pk":"a"}`, "docs",
+			"dbs/d/colls/c", 201, key},
+		{"read item with slashes in its id", "GET", "//dbs/d/colls/c/docs/a%2F%2Fb", "", "docs",
+			"dbs/d/colls/c/docs/a//b", 200, key},
 		{"signed for something else", "GET", "//dbs/d", "", "dbs", "dbs/x", 401, nil},
 		{"certificate, when there is none", "GET", "//_mayfly/ca.pem", "", "", "", 404, nil},
 	} {
@@ -54,7 +56,8 @@ func TestDoubledSlashesCountAsOne(t *testing.T) {
 func TestDoubledSlashesInTheLinkOfAPermission(t *testing.T) {
 	d, _ := withContainer(t, "")
 	d.do("POST", "/dbs/d/users", `{"id":"u"}`).want(201)
-	a := d.do("POST", "/dbs/d/users/u/permissions", `{"id":"p","permissionMode":"Read","resource":"//dbs/d//colls/c/"}`).want(201)
+	a := d.do("POST", "/dbs/d/users/u/permissions",
+		`{"id":"p","permissionMode":"Read","resource":"//dbs/d//colls/c/"}`).want(201)
 	d.do("GET", "/dbs/d/colls/c", "", "Authorization", a.str("_token")).want(200)
 	if got := a.str("resource"); !strings.HasPrefix(got, "//dbs") {
 		t.Errorf("the resource is answered as %q, not as it was sent", got)

@@ -9,14 +9,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
 )
 
-// A trace is what the log tells of a slow query.
+// A trace is what the log shows about a slow query.
 type trace struct {
 	plan *plan.Plan
 	seen exec.Metrics
 }
 
-// logSlow writes the line of a slow request. Of a query it has the plan, with no value that
-// anybody has looked for; the text is made only here.
+// logSlow writes the log line of a slow request. It has the plan of a query without any value from the query. The
+// text of the plan is only rendered here.
 func (e *exchange) logSlow(status int, took time.Duration) {
 	about := []any{
 		slog.String("api", "nosql"),
@@ -32,10 +32,11 @@ func (e *exchange) logSlow(status int, took time.Duration) {
 			slog.Uint64("documents", e.trace.seen.Documents),
 			slog.Uint64("returned", e.trace.seen.Rows))
 	}
-	e.door.log.Info("slow request", about...)
+	e.api.log.Info("slow request", about...)
 }
 
-// maxPlan is where a plan is cut: that of a query with a thousand conditions has as many.
+// maxPlan is the length at which a logged plan is truncated: the plan of a query with a thousand conditions has a
+// thousand conditions too.
 const maxPlan = 1000
 
 func cut(plan string) string {
@@ -45,7 +46,7 @@ func cut(plan string) string {
 	return plan
 }
 
-// operationName is what the request is called in metrics and in the log.
+// operationName is the name of the request's operation in metrics and in the log.
 func (e *exchange) operationName() string {
 	if e.route == nil {
 		return unknownOperation

@@ -26,7 +26,7 @@ func (m *tally) Operation(name string, label func(int) string) func(int, time.Du
 func (m *tally) Hint(string)            {}
 func (m *tally) ExpiredByPolicy(uint64) {}
 
-// TestMeterNamesOperations sends each kind of request, and some that are none.
+// TestMeterNamesOperations sends each kind of request, and some without a route.
 func TestMeterNamesOperations(t *testing.T) {
 	m := &tally{seen: map[string]int{}}
 	d, _ := withContainer(t, "", func(o *Options) { o.Meter = m })
@@ -41,9 +41,11 @@ func TestMeterNamesOperations(t *testing.T) {
 		{"ReadDocument 404", "GET", documents + "/b", "", nil},
 		{"ReplaceDocument 200", "PUT", documents + "/a", `{"id":"a","pk":"a"}`, nil},
 		{"PatchDocument 200", "PATCH", documents + "/a", `{"operations":[{"op":"add","path":"/n","value":1}]}`, nil},
-		{"QueryDocument 200", "POST", documents, `{"query":"SELECT * FROM c"}`, []string{"Content-Type", "application/query+json", "x-ms-documentdb-isquery", "true"}},
+		{"QueryDocument 200", "POST", documents, `{"query":"SELECT * FROM c"}`, []string{"Content-Type",
+			"application/query+json", "x-ms-documentdb-isquery", "true"}},
 		{"ReadFeedDocument 200", "GET", documents, "", nil},
-		{"BatchDocument 200", "POST", documents, `[{"operationType":"Read","id":"a"}]`, []string{"x-ms-cosmos-is-batch-request", "true", "x-ms-cosmos-batch-atomic", "true"}},
+		{"BatchDocument 200", "POST", documents, `[{"operationType":"Read","id":"a"}]`,
+			[]string{"x-ms-cosmos-is-batch-request", "true", "x-ms-cosmos-batch-atomic", "true"}},
 		{"DeleteDocument 204", "DELETE", documents + "/a", "", nil},
 		{"ReadCollection 200", "GET", "/dbs/d/colls/c", "", nil},
 		{"ReadFeedDatabase 200", "GET", "/dbs", "", nil},
@@ -61,7 +63,7 @@ func TestMeterNamesOperations(t *testing.T) {
 	}
 }
 
-// TestSlowRequestsTellNoValues logs everything as slow, and looks for what clients have sent.
+// TestSlowRequestsTellNoValues logs every request as slow, and looks for values that clients have sent.
 func TestSlowRequestsTellNoValues(t *testing.T) {
 	var log bytes.Buffer
 	d, _ := withContainer(t, "", func(o *Options) {
@@ -71,9 +73,11 @@ func TestSlowRequestsTellNoValues(t *testing.T) {
 	d.do("POST", documents, `{"id":"secret-1","pk":"a","n":77777}`, key, inA).want(201)
 	query := []string{"Content-Type", "application/query+json", "x-ms-documentdb-isquery", "true", key, inA}
 	for _, text := range []string{
-		`{"query":"SELECT TOP 77777 c.n FROM c WHERE c.name = 'secret-2' AND c.n > 77777 AND c.x IN ('secret-3', 77777)"}`,
+		`{"query":"SELECT TOP 77777 c.n FROM c WHERE c.name = 'secret-2' AND c.n > 77777 AND c.x IN ('secret-3',` +
+			` 77777)"}`,
 		`{"query":"SELECT * FROM c WHERE c.name = @p ORDER BY c.n OFFSET 77777 LIMIT 77777","parameters":[{"name":"@p","value":"secret-4"}]}`,
-		`{"query":"SELECT VALUE {a: 'secret-5', b: [77777, true]} FROM c JOIN x IN c.tags WHERE CONTAINS(x, 'secret-6') OR c.id = 'secret-1'"}`,
+		`{"query":"SELECT VALUE {a: 'secret-5', b: [77777, true]} FROM c JOIN x IN c.tags WHERE CONTAINS(x,` +
+			` 'secret-6') OR c.id = 'secret-1'"}`,
 		`{"query":"SELECT * FROM c WHERE c.name LIKE 'secret-7%' AND c._ts BETWEEN 77777 AND 777777"}`,
 	} {
 		d.do("POST", documents, text, query...).want(200)
@@ -96,7 +100,7 @@ func TestSlowRequestsTellNoValues(t *testing.T) {
 	}
 }
 
-// TestSlowLinesAreBounded asks for so many values that their plan would fill the log.
+// TestSlowLinesAreBounded runs a query whose plan would fill the log.
 func TestSlowLinesAreBounded(t *testing.T) {
 	var log bytes.Buffer
 	d, _ := withContainer(t, "", func(o *Options) {
@@ -104,13 +108,14 @@ func TestSlowLinesAreBounded(t *testing.T) {
 		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	})
 	text := `{"query":"SELECT * FROM c WHERE LOWER(c.n) IN ('x'` + strings.Repeat(", 'x'", 20_000) + `)"}`
-	d.do("POST", documents, text, "Content-Type", "application/query+json", "x-ms-documentdb-isquery", "true", key, inA).want(200)
+	d.do("POST", documents, text, "Content-Type", "application/query+json", "x-ms-documentdb-isquery", "true", key,
+		inA).want(200)
 	if n := log.Len(); n > 2*maxPlan || !strings.Contains(log.String(), "…") {
 		t.Errorf("a line of %d bytes: %.300s", n, &log)
 	}
 }
 
-// TestSlowIsOff by itself, and does not meet what is faster.
+// TestSlowIsOff checks that nothing is logged by default, nor faster requests than the threshold.
 func TestSlowIsOff(t *testing.T) {
 	for _, slow := range []time.Duration{0, time.Hour} {
 		t.Run(fmt.Sprint(slow), func(t *testing.T) {

@@ -17,17 +17,19 @@ import (
 	"github.com/mayflydb/mayfly/internal/budget"
 )
 
-// Where a spelling comes from. Recordings of a hosted account that went through Go's client do
-// not show it, since that client alters names.
+// The source of a spelling. Recordings of a hosted account that went through Go's client do not show it, because that
+// client changes names.
 const (
-	sample    = "samples of the REST reference, learn.microsoft.com/rest/api/cosmos-db: create-an-attachment, replace-a-permission, querying-offers"
+	sample = "samples of the REST reference, learn.microsoft.com/rest/api/cosmos-db: create-an-attachment, " +
+		"replace-a-permission, querying-offers"
 	metrics   = "the recorded answer in learn.microsoft.com/azure/cosmos-db/sql-api-query-metrics"
-	constants = "Azure/azure-cosmos-dotnet-v3: Microsoft.Azure.Cosmos/src/direct/HttpConstants.cs, shared with the service"
-	python    = "Azure/azure-sdk-for-python: sdk/cosmos/azure-cosmos/azure/cosmos/http_constants.py"
-	ours      = "mayfly's own, in the service's style"
+	constants = "Azure/azure-cosmos-dotnet-v3: Microsoft.Azure.Cosmos/src/direct/HttpConstants.cs, shared with the " +
+		"service"
+	python = "Azure/azure-sdk-for-python: sdk/cosmos/azure-cosmos/azure/cosmos/http_constants.py"
+	ours   = "mayfly's own, in the service's style"
 )
 
-// spellings lists every header that the API writes, byte for byte, and where that is known from.
+// spellings lists every header that the API writes, byte for byte, and the source of its spelling.
 var spellings = map[string]string{
 	"Access-Control-Allow-Headers":        constants,
 	"Access-Control-Allow-Methods":        constants,
@@ -151,12 +153,12 @@ func (l *line) answer() (status int, got map[string]string) {
 // plain dictionaries.
 func TestHeadersAreSpelledAsTheServiceSpellsThem(t *testing.T) {
 	short := budget.New(budget.Options{Memory: 16 << 20})
-	d := newDesk(t, func(o *Options) {
+	d := newTestAPI(t, func(o *Options) {
 		o.CA = func() []byte { return []byte("PEM") }
 		o.Origins = []string{page}
 		o.Budget = short
 	})
-	server := httptest.NewServer(d.door)
+	server := httptest.NewServer(d.api)
 	defer server.Close()
 	l := newLine(t, server.Listener.Addr().String())
 
@@ -209,8 +211,10 @@ func TestHeadersAreSpelledAsTheServiceSpellsThem(t *testing.T) {
 	step(201, "POST", coll+"/docs", `{"id":"j","pk":"a"}`, key...)
 	step(200, "GET", coll+"/docs", "", "x-ms-max-item-count", "1")
 	step(200, "GET", coll+"/docs", "", "A-IM", "Incremental Feed")
-	step(200, "POST", coll+"/docs", all, append(query, "x-ms-documentdb-populatequerymetrics", "true", "x-ms-cosmos-populateindexmetrics", "true")...)
-	step(200, "POST", coll+"/docs", `[{"operationType":"Read","id":"i"}]`, with("x-ms-cosmos-is-batch-request", "true", "x-ms-cosmos-batch-atomic", "true")...)
+	step(200, "POST", coll+"/docs", all, append(query, "x-ms-documentdb-populatequerymetrics", "true",
+		"x-ms-cosmos-populateindexmetrics", "true")...)
+	step(200, "POST", coll+"/docs", `[{"operationType":"Read","id":"i"}]`, with("x-ms-cosmos-is-batch-request",
+		"true", "x-ms-cosmos-batch-atomic", "true")...)
 	step(200, "GET", item, "", key...)
 	step(200, "PUT", item, `{"id":"i","pk":"a"}`, key...)
 	step(200, "PATCH", item, `[{"op":"set","path":"/n","value":1}]`, key...)
@@ -246,14 +250,16 @@ func TestHeadersAreSpelledAsTheServiceSpellsThem(t *testing.T) {
 	offer := d.do("GET", "/offers", "")
 	row := offer.rows("Offers")[0].(map[string]any)
 	step(200, "GET", "/offers/"+row["id"].(string), "")
-	step(200, "PUT", "/offers/"+row["id"].(string), fmt.Sprintf(`{"id":%[1]q,"_rid":%[1]q,"content":{"offerThroughput":500}}`, row["id"]))
+	step(200, "PUT", "/offers/"+row["id"].(string),
+		fmt.Sprintf(`{"id":%[1]q,"_rid":%[1]q,"content":{"offerThroughput":500}}`, row["id"]))
 	give := takeAll(t, short)
 	step(429, "PUT", item, `{"id":"i","pk":"a","x":"`+strings.Repeat("y", 60_000)+`"}`, key...)
 	give()
 	step(204, "DELETE", coll, "")
 	step(204, "DELETE", "/dbs/d", "")
 
-	step(204, "OPTIONS", "/dbs", "", "Origin", page, "Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "x-ms-date")
+	step(204, "OPTIONS", "/dbs", "", "Origin", page, "Access-Control-Request-Method", "GET",
+		"Access-Control-Request-Headers", "x-ms-date")
 	step(403, "OPTIONS", "/dbs", "", "Origin", page+"x", "Access-Control-Request-Method", "GET")
 	step(200, "GET", "/dbs", "", "Origin", page)
 	step(400, "GET", "/addresses/", "")

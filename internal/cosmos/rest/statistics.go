@@ -2,21 +2,21 @@ package rest
 
 import "strconv"
 
-// hPopulateStatistics asks a read of a container for the statistics of its ranges.
+// hPopulateStatistics asks for the statistics of a container's ranges.
 const hPopulateStatistics requestHeader = "X-Ms-Documentdb-Populatepartitionstatistics"
 
-// usage is how many items live in the container, and their size in KB.
+// usage is the number of live items in the container, and their size in KB.
 func (e *exchange) usage() (documents, kb uint64, err error) {
 	v, err := e.view()
 	if err != nil {
 		return 0, 0, err
 	}
-	u, err := e.door.store.Usage(e.Context(), v)
+	u, err := e.api.store.Usage(e.Context(), v)
 	return u.Documents, (u.Bytes + 1023) / 1024, err
 }
 
 // appendStatistics adds the statistics of the only range to the container in e.reply. The service samples partition
-// keys and names the large ones; nothing is sampled here, so none is named.
+// keys and lists the large ones. mayfly samples none, so that list is empty.
 func (e *exchange) appendStatistics() error {
 	documents, kb, err := e.usage()
 	if err != nil {

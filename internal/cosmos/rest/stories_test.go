@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-var rewrite = flag.Bool("rewrite", false, "put what the door answers into testdata/stories; read the difference before believing it")
+var rewrite = flag.Bool("rewrite", false, "write the API's answers to testdata/stories; check the diff afterwards")
 
 const storyFolder = "testdata/stories"
 
-// A story is a text of steps and of the answers that they must get. Its
-// language is told in testdata/stories/README.md.
+// A story is a list of steps and of the answers that they must get. Its language is described in
+// testdata/stories/README.md.
 type story struct {
 	intro []string // comments before it, blank lines included
 	title string
@@ -31,7 +31,7 @@ func (s *story) takesTime() bool {
 	})
 }
 
-// readStories takes a file apart.
+// readStories parses a file.
 func readStories(t testing.TB, file string) (list []*story) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -90,9 +90,8 @@ func storyFiles(t testing.TB) []string {
 	return files
 }
 
-// TestStories tells every story three times: as it is written; with
-// everything expired reclaimed before each step; and with a restart before each step of
-// the clock. Clients must not be able to tell the difference.
+// TestStories runs every story three times: as it is written; with everything expired reclaimed before each step; and
+// with a restart before each step of the clock. Clients must not see any difference.
 func TestStories(t *testing.T) {
 	for _, file := range storyFiles(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
@@ -120,7 +119,7 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// firstDifference shows two texts up to the line where they part.
+// firstDifference shows two texts up to their first different line.
 func firstDifference(got, want []string) string {
 	for i := range max(len(got), len(want)) {
 		g, w := "(nothing)", "(nothing)"
@@ -185,7 +184,8 @@ func checkRuleLine(t *testing.T, line string) {
 	rules := ruleName.FindAllString(cells[1], -1)
 	for _, m := range storyLink.FindAllStringSubmatch(line, -1) {
 		named := ruleName.FindAllString(m[1], -1)
-		if len(rules) > 0 && len(named) > 0 && !slices.ContainsFunc(rules, func(rule string) bool { return slices.Contains(named, rule) }) {
+		if len(rules) > 0 && len(named) > 0 && !slices.ContainsFunc(rules,
+			func(rule string) bool { return slices.Contains(named, rule) }) {
 			t.Errorf("docs/ttl.md: the row of %v links to %s", rules, m[1])
 		}
 	}

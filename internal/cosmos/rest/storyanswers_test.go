@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A document is an answer's item: its own members as text, and the system's.
+// A document is an item in an answer: its own properties as text, and the system properties.
 type document struct {
 	own       []string
 	id, pk    string
@@ -19,7 +19,7 @@ type document struct {
 	stamp     int64
 }
 
-// parse takes an item apart, keeping the order of members.
+// parse parses an item, keeping the order of members.
 func parse(body []byte) document {
 	var d document
 	in := json.NewDecoder(bytes.NewReader(body))
@@ -52,9 +52,9 @@ func parse(body []byte) document {
 	return d
 }
 
-// remember notes an item's version and reports whether it is another document
-// under the same name. A version that has been seen before must not come again.
-func (w *teller) remember(i *item, d document) (another bool) {
+// remember records an item's version and reports whether it is another document under the same name. A version must
+// never occur twice.
+func (w *storyRunner) remember(i *item, d document) (another bool) {
 	w.t.Helper()
 	if slices.Contains(i.etags, d.etag) && i.etags[len(i.etags)-1] != d.etag {
 		w.t.Errorf("%s has an ETag that it had before", i.name())
@@ -72,8 +72,8 @@ func (w *teller) remember(i *item, d document) (another bool) {
 	return another
 }
 
-// written says what a write answered and remembers it.
-func (w *teller) written(i *item, a answer) string {
+// written describes the answer to a write and remembers it.
+func (w *storyRunner) written(i *item, a answer) string {
 	w.t.Helper()
 	said := w.say(a)
 	if a.status != 200 && a.status != 201 {
@@ -90,8 +90,8 @@ func (w *teller) written(i *item, a answer) string {
 	return said
 }
 
-// say puts an answer about an item into words.
-func (w *teller) say(a answer) string {
+// say describes an answer about an item.
+func (w *storyRunner) say(a answer) string {
 	if a.status != 200 && a.status != 201 {
 		return failure(a)
 	}
@@ -109,7 +109,7 @@ func (w *teller) say(a answer) string {
 	return strings.Join(parts, ", ")
 }
 
-// failure says a status, its substatus, and why when the request was wrong.
+// failure describes an error: its status, its substatus, and the message of a 400.
 func failure(a answer) string {
 	said := strconv.Itoa(a.status)
 	if sub := a.header.Get("x-ms-substatus"); sub != "" && sub != "0" {
@@ -137,8 +137,8 @@ func message(a answer) string {
 	return strings.Join(inner.Errors, "; ")
 }
 
-// outcomes says what became of each operation.
-func (w *teller) outcomes(a answer, of []*item) string {
+// outcomes describes the results of several operations.
+func (w *storyRunner) outcomes(a answer, of []*item) string {
 	w.t.Helper()
 	var list []struct {
 		StatusCode   int

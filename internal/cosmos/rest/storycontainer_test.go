@@ -8,19 +8,19 @@ import (
 )
 
 // container creates the container, with `ttl=60 property=/at indexing=none unique=/email throughput=400`.
-func (w *teller) container(args string) string {
+func (w *storyRunner) container(args string) string {
 	header := map[string]string{}
 	return w.defined(w.ask("POST", "/dbs/d/colls", w.definitionOf(args, header), header))
 }
 
 // change replaces its definition.
-func (w *teller) change(args string) string {
+func (w *storyRunner) change(args string) string {
 	header := map[string]string{}
 	return w.defined(w.ask("PUT", storyContainer, w.definitionOf(args, header), header))
 }
 
 // definition reads it. Its ETag may change by a change only.
-func (w *teller) definition(string) string {
+func (w *storyRunner) definition(string) string {
 	w.t.Helper()
 	a := w.ask("GET", storyContainer, "", nil)
 	if etag := a.header.Get("etag"); etag != w.version {
@@ -29,7 +29,7 @@ func (w *teller) definition(string) string {
 	return w.sayDefinition(a)
 }
 
-func (w *teller) defined(a answer) string {
+func (w *storyRunner) defined(a answer) string {
 	if a.status == 200 || a.status == 201 {
 		w.version = a.header.Get("etag")
 		var c struct {
@@ -39,7 +39,8 @@ func (w *teller) defined(a answer) string {
 		w.self = "/" + c.Self
 	}
 	said := w.sayDefinition(a)
-	if effect, ok := strings.CutSuffix(a.header.Get("x-mayfly-ttl-effect"), " by this change"); ok && !strings.HasPrefix(effect, "0 ") {
+	if effect, ok := strings.CutSuffix(a.header.Get("x-mayfly-ttl-effect"), " by this change"); ok &&
+		!strings.HasPrefix(effect, "0 ") {
 		said += ", " + effect
 	}
 	if hint, _, _ := strings.Cut(a.header.Get("x-mayfly-hint"), ". "); hint != "" {
@@ -48,7 +49,7 @@ func (w *teller) defined(a answer) string {
 	return said
 }
 
-func (w *teller) definitionOf(args string, header map[string]string) string {
+func (w *storyRunner) definitionOf(args string, header map[string]string) string {
 	w.t.Helper()
 	parts := []string{`"id":"c"`, `"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}`}
 	for _, field := range strings.Fields(args) {
@@ -60,7 +61,8 @@ func (w *teller) definitionOf(args string, header map[string]string) string {
 		case "property":
 			parts = append(parts, `"ttlPropertyPath":"`+value+`"`)
 		case "indexing":
-			parts = append(parts, fmt.Sprintf(`"indexingPolicy":{"indexingMode":%q,"automatic":%t}`, value, value != "none"))
+			parts = append(parts, fmt.Sprintf(`"indexingPolicy":{"indexingMode":%q,"automatic":%t}`, value,
+				value != "none"))
 		case "unique":
 			w.unique = `"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["` + value + `"]}]}`
 		case "throughput":
@@ -75,7 +77,7 @@ func (w *teller) definitionOf(args string, header map[string]string) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-func (w *teller) sayDefinition(a answer) string {
+func (w *storyRunner) sayDefinition(a answer) string {
 	if a.status != 200 && a.status != 201 {
 		return failure(a)
 	}

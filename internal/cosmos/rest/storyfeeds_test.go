@@ -22,7 +22,7 @@ type feed struct {
 var lsnMember = regexp.MustCompile(`,"_lsn":\d+\}$`)
 
 // rows adds an answer's items.
-func (f *feed) rows(w *teller, a answer) {
+func (f *feed) rows(w *storyRunner, a answer) {
 	w.t.Helper()
 	if a.status == 304 {
 		return
@@ -35,14 +35,15 @@ func (f *feed) rows(w *teller, a answer) {
 		w.t.Fatalf("a feed answers %d %s", a.status, a.body)
 	}
 	if page.Count != len(page.Documents) || a.header.Get("x-ms-item-count") != strconv.Itoa(page.Count) {
-		w.t.Errorf("%d items, but the feed counts %d, its header %s", len(page.Documents), page.Count, a.header.Get("x-ms-item-count"))
+		w.t.Errorf("%d items, but the feed counts %d, its header %s", len(page.Documents), page.Count,
+			a.header.Get("x-ms-item-count"))
 	}
 	for _, text := range page.Documents {
 		f.add(w, string(text))
 	}
 }
 
-func (f *feed) add(w *teller, text string) {
+func (f *feed) add(w *storyRunner, text string) {
 	w.t.Helper()
 	d := parse([]byte(text))
 	name := nameOf(d.pk, d.id)
@@ -72,20 +73,20 @@ func scope(partition string) map[string]string {
 }
 
 // list reads the container's feed, or that of one partition.
-func (w *teller) list(partition string) string {
+func (w *storyRunner) list(partition string) string {
 	var f feed
 	f.rows(w, w.ask("GET", storyItems, "", scope(partition)))
 	return f.said()
 }
 
 // firstPage reads so many items and remembers where it stopped.
-func (w *teller) firstPage(size string) string {
+func (w *storyRunner) firstPage(size string) string {
 	w.page, w.more = size, ""
 	return w.nextPage()
 }
 
 // next reads the page behind it.
-func (w *teller) next(string) string {
+func (w *storyRunner) next(string) string {
 	w.t.Helper()
 	if w.more == "" {
 		w.t.Fatal("there is no next page")
@@ -93,7 +94,7 @@ func (w *teller) next(string) string {
 	return w.nextPage()
 }
 
-func (w *teller) nextPage() string {
+func (w *storyRunner) nextPage() string {
 	header := map[string]string{"x-ms-max-item-count": w.page}
 	if w.more != "" {
 		header["x-ms-continuation"] = w.more
@@ -108,7 +109,7 @@ func (w *teller) nextPage() string {
 
 // changes reads the change feed: from the beginning, `of q`, `since 5s`, `now`, or `next`
 // from where the last one ended.
-func (w *teller) changes(args string) string {
+func (w *storyRunner) changes(args string) string {
 	word, rest, _ := strings.Cut(args, " ")
 	header := scope("")
 	switch word {
@@ -137,14 +138,15 @@ func (w *teller) changes(args string) string {
 	return f.said()
 }
 
-// live tells which of the story's items exist, found through every way of
-// reading that there is. All must agree, and every copy of an item be the same.
-func (w *teller) live(string) string {
+// live lists the items of the story that exist, through every way of reading. All must agree, and every copy of an
+// item must be the same.
+func (w *storyRunner) live(string) string {
 	w.t.Helper()
 	truth := w.readEach()
 	for _, way := range w.waysToRead(truth) {
 		if !maps.Equal(way.feed.text, truth.text) {
-			w.t.Errorf("%s: reading each finds %s, %s finds %s", w.clock.sinceStart(w.clock.Now()), truth.said(), way.name, way.feed.said())
+			w.t.Errorf("%s: reading each finds %s, %s finds %s", w.clock.sinceStart(w.clock.Now()), truth.said(),
+				way.name, way.feed.said())
 		}
 	}
 	if count := w.counted(); count != len(truth.names) {
@@ -159,7 +161,7 @@ func (w *teller) live(string) string {
 }
 
 // readEach reads every item of the story by its id.
-func (w *teller) readEach() (f feed) {
+func (w *storyRunner) readEach() (f feed) {
 	w.t.Helper()
 	for _, i := range w.items {
 		path, header := storyItems+"/"+i.id, map[string]string{partitionKey: keyHeader(i.partition)}
@@ -174,13 +176,13 @@ func (w *teller) readEach() (f feed) {
 	return f
 }
 
-// A way is how a client may come to see items.
+// A way is a method of reading items.
 type way struct {
 	name string
 	feed feed
 }
 
-func (w *teller) waysToRead(truth feed) []way {
+func (w *storyRunner) waysToRead(truth feed) []way {
 	return []way{
 		{"reading by RID", w.readByRID()},
 		{"reading what has changed", w.readUnlessKnown(truth)},
@@ -204,13 +206,14 @@ func (w *teller) waysToRead(truth feed) []way {
 	}
 }
 
-// query asks a query over all partitions, page by page. Its rows are items.
-func (w *teller) query(text, page string) (f feed) {
+// query runs a query over all partitions, page by page. Its rows are items.
+func (w *storyRunner) query(text, page string) (f feed) {
 	w.t.Helper()
 	body, err := json.Marshal(map[string]string{"query": text})
 	must(w.t, err)
 	header := map[string]string{
-		"content-type": "application/query+json", "x-ms-documentdb-query-enablecrosspartition": "True", "x-ms-max-item-count": page}
+		"content-type": "application/query+json", "x-ms-documentdb-query-enablecrosspartition": "True",
+		"x-ms-max-item-count": page}
 	for {
 		f.rows(w, w.ask("POST", storyItems, string(body), header))
 		more := w.last.header.Get("x-ms-continuation")
@@ -222,7 +225,7 @@ func (w *teller) query(text, page string) (f feed) {
 }
 
 // order is ORDER BY, where the container has the index that it needs.
-func (w *teller) order(by string) string {
+func (w *storyRunner) order(by string) string {
 	if bytes.Contains(w.ask("GET", storyContainer, "", nil).body, []byte(`"indexingMode":"none"`)) {
 		return ""
 	}
@@ -230,7 +233,7 @@ func (w *teller) order(by string) string {
 }
 
 // ids are those of the story's items as a list of the query language, and one more.
-func (w *teller) ids() string {
+func (w *storyRunner) ids() string {
 	list := `"none"`
 	for _, i := range w.items {
 		list += "," + strconv.Quote(i.id)
@@ -238,8 +241,8 @@ func (w *teller) ids() string {
 	return list
 }
 
-// countedByQuery is COUNT, by a way that may need no item.
-func (w *teller) countedByQuery(where string) string {
+// countedByQuery is COUNT, in a way that may read no items.
+func (w *storyRunner) countedByQuery(where string) string {
 	w.t.Helper()
 	body, err := json.Marshal(map[string]string{"query": "SELECT VALUE COUNT(1) FROM c" + where})
 	must(w.t, err)
@@ -252,12 +255,12 @@ func (w *teller) countedByQuery(where string) string {
 	return string(out.Documents[0])
 }
 
-func (w *teller) readFeed(header map[string]string) (f feed) {
+func (w *storyRunner) readFeed(header map[string]string) (f feed) {
 	f.rows(w, w.ask("GET", storyItems, "", header))
 	return f
 }
 
-func (w *teller) readPages() (f feed) {
+func (w *storyRunner) readPages() (f feed) {
 	w.t.Helper()
 	header := map[string]string{"x-ms-max-item-count": "1"}
 	for {
@@ -274,7 +277,7 @@ func (w *teller) readPages() (f feed) {
 	}
 }
 
-func (w *teller) readPartitions(header map[string]string) (f feed) {
+func (w *storyRunner) readPartitions(header map[string]string) (f feed) {
 	partitions := map[string]bool{}
 	for _, i := range w.items {
 		partitions[i.partition] = true
@@ -287,7 +290,7 @@ func (w *teller) readPartitions(header map[string]string) (f feed) {
 	return f
 }
 
-func (w *teller) readHalves() (f feed) {
+func (w *storyRunner) readHalves() (f feed) {
 	const middle = "1FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"
 	for _, half := range [][2]string{{"", middle}, {middle, "FF"}} {
 		f.rows(w, w.ask("GET", storyItems, "", map[string]string{
@@ -297,7 +300,7 @@ func (w *teller) readHalves() (f feed) {
 }
 
 // readByRID reads every document that ever had one of the names.
-func (w *teller) readByRID() (f feed) {
+func (w *storyRunner) readByRID() (f feed) {
 	w.t.Helper()
 	for _, i := range w.items {
 		for _, rid := range i.rids {
@@ -312,11 +315,12 @@ func (w *teller) readByRID() (f feed) {
 	return f
 }
 
-// readUnlessKnown asks for items only if they have changed: 304 tells that they have not.
-func (w *teller) readUnlessKnown(truth feed) (f feed) {
+// readUnlessKnown reads items only if they have changed: 304 says that they have not.
+func (w *storyRunner) readUnlessKnown(truth feed) (f feed) {
 	w.t.Helper()
 	for _, i := range w.items {
-		a := w.ask("GET", storyItems+"/"+i.id, "", map[string]string{partitionKey: keyHeader(i.partition), "If-None-Match": "*"})
+		a := w.ask("GET", storyItems+"/"+i.id, "", map[string]string{partitionKey: keyHeader(i.partition),
+			"If-None-Match": "*"})
 		if text := truth.text[i.name()]; a.status == 304 && text != "" {
 			f.add(w, text)
 		} else if a.status != 404 {
@@ -326,11 +330,12 @@ func (w *teller) readUnlessKnown(truth feed) (f feed) {
 	return f
 }
 
-func (w *teller) readInBatches() (f feed) {
+func (w *storyRunner) readInBatches() (f feed) {
 	w.t.Helper()
 	for _, i := range w.items {
 		a := w.ask("POST", storyItems, fmt.Sprintf(`[{"operationType":"Read","id":%q}]`, i.id), map[string]string{
-			partitionKey: keyHeader(i.partition), "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True"})
+			partitionKey: keyHeader(i.partition), "x-ms-cosmos-is-batch-request": "True",
+			"x-ms-cosmos-batch-atomic": "True"})
 		var list []struct {
 			StatusCode   int
 			ResourceBody json.RawMessage
@@ -351,7 +356,7 @@ func (w *teller) readInBatches() (f feed) {
 var documentsCount = regexp.MustCompile(`documentsCount=(\d+);`)
 
 // counted is the number of items by the container's own account.
-func (w *teller) counted() int {
+func (w *storyRunner) counted() int {
 	w.t.Helper()
 	a := w.ask("GET", storyContainer, "", map[string]string{"x-ms-documentdb-populatequotainfo": "True"})
 	m := documentsCount.FindStringSubmatch(a.header.Get("x-ms-resource-usage"))

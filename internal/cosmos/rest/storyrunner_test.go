@@ -28,14 +28,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// A telling is a way to tell a story.
+// A telling is a way to run a story.
 type telling struct {
 	reclaiming bool // everything expired is reclaimed before each step
 	restarting bool // all is closed and opened again before each step of the clock
 }
 
-// A teller tells one story: a whole stack in memory, a clock, and what a client remembers.
-type teller struct {
+// A storyRunner runs one story: a whole stack in memory, a clock, and what a client remembers.
+type storyRunner struct {
 	t    testing.TB
 	how  telling
 	tale tale
@@ -44,7 +44,7 @@ type teller struct {
 	engine *pebble.Engine
 	store  *store.Store
 	reaper *reaper.Reaper
-	door   *rest.Door
+	api    *rest.API
 	clock  *storyClock
 
 	unique    string // the container's unique key, which every definition must repeat
@@ -57,7 +57,7 @@ type teller struct {
 	feedPlace string // where the change feed was left
 }
 
-// A tale is what happened: what is printed, and every answer of the door.
+// A tale is the output of a run: what is printed, and every answer of the API.
 type tale struct {
 	printed []printed
 	answers []string
@@ -65,7 +65,7 @@ type tale struct {
 
 type printed struct {
 	line string
-	own  bool // depends on how the story is told: not to be compared
+	own  bool // depends on the telling, so it is not compared
 }
 
 func (x *tale) lines() (lines []string) {
@@ -92,7 +92,7 @@ func (x *tale) mustEqual(t *testing.T, name string, y *tale) {
 	}
 }
 
-// A storyClock is virtual. With a tick, each look at it takes that long.
+// A storyClock is virtual. If tick is set, each read of the clock advances it by that much.
 type storyClock struct {
 	*clock.Virtual
 	start time.Time
@@ -117,7 +117,8 @@ func (c *storyClock) sinceStart(at time.Time) string {
 func tell(t testing.TB, s *story, how telling) *tale {
 	t.Helper()
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	w := &teller{t: t, how: how, fs: vfs.NewMem(), clock: &storyClock{Virtual: clock.NewVirtual(start), start: start}}
+	w := &storyRunner{t: t, how: how, fs: vfs.NewMem(), clock: &storyClock{Virtual: clock.NewVirtual(start),
+		start: start}}
 	w.open()
 	defer w.close()
 	if got := w.ask("POST", "/dbs", `{"id":"d"}`, nil); got.status != 201 {
@@ -129,7 +130,7 @@ func tell(t testing.TB, s *story, how telling) *tale {
 	return &w.tale
 }
 
-func (w *teller) open() {
+func (w *storyRunner) open() {
 	ctx := context.Background()
 	var err error
 	w.engine, err = pebble.Open(pebble.Options{Dir: "data", FS: w.fs, CacheBytes: 1 << 20})
@@ -139,17 +140,17 @@ func (w *teller) open() {
 	w.store, err = store.Open(ctx, w.engine, cat)
 	must(w.t, err)
 	w.reaper = reaper.New(reaper.Options{Store: w.store, Clock: w.clock.Virtual})
-	w.door, err = rest.New(rest.Options{Catalog: cat, Store: w.store, Clock: w.clock, Key: storyKey})
+	w.api, err = rest.New(rest.Options{Catalog: cat, Store: w.store, Clock: w.clock, Key: storyKey})
 	must(w.t, err)
 }
 
-func (w *teller) close() {
+func (w *storyRunner) close() {
 	must(w.t, w.store.Close())
 	must(w.t, w.engine.Close())
 }
 
-// step does one line and prints what came of it.
-func (w *teller) step(line string) {
+// step runs one line and prints the result.
+func (w *storyRunner) step(line string) {
 	w.t.Helper()
 	rest := strings.TrimSpace(line)
 	for {
@@ -170,14 +171,14 @@ func (w *teller) step(line string) {
 	at := w.clock.sinceStart(w.clock.Virtual.Now())
 	if said := w.do(rest); said != "" {
 		word, _, _ := strings.Cut(rest, " ")
-		w.tale.printed = append(w.tale.printed, printed{at + " " + rest + ": " + said, ofTheHouse[word]})
+		w.tale.printed = append(w.tale.printed, printed{at + " " + rest + ": " + said, internalSteps[word]})
 	}
 }
 
-// ofTheHouse lists steps that look behind the door.
-var ofTheHouse = map[string]bool{"reclaim": true, "backlog": true}
+// internalSteps lists steps that do not go through the API.
+var internalSteps = map[string]bool{"reclaim": true, "backlog": true}
 
-func (w *teller) move(word, amount string) {
+func (w *storyRunner) move(word, amount string) {
 	w.t.Helper()
 	if w.how.restarting {
 		w.close()
@@ -195,7 +196,7 @@ func (w *teller) move(word, amount string) {
 // storyKey is the public key of the emulator.
 const storyKey = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="
 
-// An answer is what came back.
+// An answer is the response to a request.
 type answer struct {
 	status int
 	header http.Header
@@ -203,7 +204,7 @@ type answer struct {
 }
 
 // ask sends a signed request and notes the answer.
-func (w *teller) ask(method, path, body string, header map[string]string) answer {
+func (w *storyRunner) ask(method, path, body string, header map[string]string) answer {
 	w.t.Helper()
 	var in io.Reader
 	if body != "" {
@@ -215,7 +216,7 @@ func (w *teller) ask(method, path, body string, header map[string]string) answer
 	}
 	sign(w.t, r)
 	rec := httptest.NewRecorder()
-	w.door.ServeHTTP(rec, r)
+	w.api.ServeHTTP(rec, r)
 	received := http.Header{}
 	for name, values := range rec.Result().Header {
 		received[http.CanonicalHeaderKey(name)] = values
@@ -232,9 +233,10 @@ func (w *teller) ask(method, path, body string, header map[string]string) answer
 	return w.last
 }
 
-// fleeting lists headers that no two answers share, or that tell of work in the background.
+// fleeting lists headers that differ in every answer, or that depend on background work.
 var fleeting = []string{
-	"Content-Length", "Date", "X-Ms-Activity-Id", "X-Ms-Last-State-Change-Utc", "X-Ms-Request-Duration-Ms", "X-Ms-Transport-Request-Id",
+	"Content-Length", "Date", "X-Ms-Activity-Id", "X-Ms-Last-State-Change-Utc", "X-Ms-Request-Duration-Ms",
+	"X-Ms-Transport-Request-Id",
 	"X-Ms-Documentdb-Collection-Index-Transformation-Progress",
 }
 
@@ -274,5 +276,6 @@ func sign(t testing.TB, r *http.Request) {
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "%s\n%s\n%s\n%s\n\n", strings.ToLower(r.Method), kind, link, strings.ToLower(date))
 	r.Header.Set("x-ms-date", date)
-	r.Header.Set("Authorization", url.QueryEscape("type=master&ver=1.0&sig="+base64.StdEncoding.EncodeToString(mac.Sum(nil))))
+	r.Header.Set("Authorization", url.QueryEscape("type=master&ver=1.0&sig="+
+		base64.StdEncoding.EncodeToString(mac.Sum(nil))))
 }

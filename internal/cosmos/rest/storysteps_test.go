@@ -10,37 +10,37 @@ import (
 	"time"
 )
 
-// steps is the language of stories, as testdata/stories/README.md tells it.
-// Each gets the rest of its line and returns what to print, "" for nothing.
-var steps map[string]func(w *teller, args string) string
+// steps is the language of stories, see testdata/stories/README.md. Each function gets the rest of its line and
+// returns what to print, or "".
+var steps map[string]func(w *storyRunner, args string) string
 
 func init() {
-	steps = map[string]func(w *teller, args string) string{
-		"backlog":    (*teller).backlog,
-		"batch":      (*teller).batch,
-		"body":       (*teller).body,
-		"bulk":       (*teller).bulk,
-		"change":     (*teller).change,
-		"changes":    (*teller).changes,
-		"clear":      (*teller).clear,
-		"container":  (*teller).container,
-		"cost":       (*teller).cost,
-		"create":     (*teller).create,
-		"definition": (*teller).definition,
-		"delete":     (*teller).delete,
-		"every":      (*teller).everyWay,
-		"list":       (*teller).list,
-		"live":       (*teller).live,
-		"next":       (*teller).next,
-		"page":       (*teller).firstPage,
-		"patch":      (*teller).patch,
-		"read":       (*teller).read,
-		"reclaim":    (*teller).reclaim,
-		"replace":    (*teller).replace,
-		"restart":    (*teller).restart,
-		"same":       (*teller).same,
-		"tick":       (*teller).tick,
-		"upsert":     (*teller).upsert,
+	steps = map[string]func(w *storyRunner, args string) string{
+		"backlog":    (*storyRunner).backlog,
+		"batch":      (*storyRunner).batch,
+		"body":       (*storyRunner).body,
+		"bulk":       (*storyRunner).bulk,
+		"change":     (*storyRunner).change,
+		"changes":    (*storyRunner).changes,
+		"clear":      (*storyRunner).clear,
+		"container":  (*storyRunner).container,
+		"cost":       (*storyRunner).cost,
+		"create":     (*storyRunner).create,
+		"definition": (*storyRunner).definition,
+		"delete":     (*storyRunner).delete,
+		"every":      (*storyRunner).everyWay,
+		"list":       (*storyRunner).list,
+		"live":       (*storyRunner).live,
+		"next":       (*storyRunner).next,
+		"page":       (*storyRunner).firstPage,
+		"patch":      (*storyRunner).patch,
+		"read":       (*storyRunner).read,
+		"reclaim":    (*storyRunner).reclaim,
+		"replace":    (*storyRunner).replace,
+		"restart":    (*storyRunner).restart,
+		"same":       (*storyRunner).same,
+		"tick":       (*storyRunner).tick,
+		"upsert":     (*storyRunner).upsert,
 	}
 }
 
@@ -67,7 +67,7 @@ func nameOf(partition, id string) string {
 }
 
 // item finds or begins what is known about an item.
-func (w *teller) item(name string) *item {
+func (w *storyRunner) item(name string) *item {
 	partition, id, ok := strings.Cut(name, "/")
 	if !ok {
 		partition, id = "p", name
@@ -89,7 +89,7 @@ type request struct {
 }
 
 // parseItem reads `a ttl=5 if-match=last`.
-func (w *teller) parseItem(args string) request {
+func (w *storyRunner) parseItem(args string) request {
 	w.t.Helper()
 	fields := strings.Fields(args)
 	if len(fields) == 0 {
@@ -117,8 +117,8 @@ func (w *teller) parseItem(args string) request {
 
 func keyHeader(partition string) string { return `["` + partition + `"]` }
 
-// etag is the one that a story calls by a word.
-func (w *teller) etag(i *item, word string) string {
+// etag is the ETag that a word of a story stands for.
+func (w *storyRunner) etag(i *item, word string) string {
 	w.t.Helper()
 	switch {
 	case word == "any":
@@ -134,39 +134,39 @@ func (w *teller) etag(i *item, word string) string {
 	return ""
 }
 
-func (w *teller) create(args string) string {
+func (w *storyRunner) create(args string) string {
 	r := w.parseItem(args)
 	return w.written(r.item, w.ask("POST", storyItems, r.body, r.header))
 }
 
-func (w *teller) upsert(args string) string {
+func (w *storyRunner) upsert(args string) string {
 	r := w.parseItem(args)
 	r.header["x-ms-documentdb-is-upsert"] = "True"
 	return w.written(r.item, w.ask("POST", storyItems, r.body, r.header))
 }
 
-func (w *teller) replace(args string) string {
+func (w *storyRunner) replace(args string) string {
 	r := w.parseItem(args)
 	return w.written(r.item, w.ask("PUT", storyItems+"/"+r.item.id, r.body, r.header))
 }
 
-func (w *teller) delete(args string) string {
+func (w *storyRunner) delete(args string) string {
 	r := w.parseItem(args)
 	return w.written(r.item, w.ask("DELETE", storyItems+"/"+r.item.id, "", r.header))
 }
 
-func (w *teller) read(args string) string {
+func (w *storyRunner) read(args string) string {
 	r := w.parseItem(args)
 	return w.say(w.ask("GET", storyItems+"/"+r.item.id, "", r.header))
 }
 
 // patch reads `a set /ttl 5 ; incr /n 1 where c.n = 1`.
-func (w *teller) patch(args string) string {
+func (w *storyRunner) patch(args string) string {
 	r := w.parsePatch(args)
 	return w.written(r.item, w.ask("PATCH", storyItems+"/"+r.item.id, r.body, r.header))
 }
 
-func (w *teller) parsePatch(args string) request {
+func (w *storyRunner) parsePatch(args string) request {
 	w.t.Helper()
 	args, condition, _ := strings.Cut(args, " where ")
 	name, rest, _ := strings.Cut(args, " ")
@@ -198,17 +198,18 @@ func (w *teller) parsePatch(args string) request {
 	return r
 }
 
-// batch reads operations with & between them and does all or none.
-func (w *teller) batch(args string) string {
+// batch parses operations with & between them and runs all or none.
+func (w *storyRunner) batch(args string) string {
 	return w.many(args, map[string]string{"x-ms-cosmos-batch-atomic": "True", partitionKey: ""})
 }
 
-// bulk does them each by itself.
-func (w *teller) bulk(args string) string {
-	return w.many(args, map[string]string{"x-ms-cosmos-batch-atomic": "False", "x-ms-cosmos-batch-continue-on-error": "True"})
+// bulk runs them independently.
+func (w *storyRunner) bulk(args string) string {
+	return w.many(args, map[string]string{"x-ms-cosmos-batch-atomic": "False",
+		"x-ms-cosmos-batch-continue-on-error": "True"})
 }
 
-func (w *teller) many(args string, header map[string]string) string {
+func (w *storyRunner) many(args string, header map[string]string) string {
 	header["x-ms-cosmos-is-batch-request"] = "True"
 	var list []string
 	var of []*item
@@ -249,14 +250,14 @@ func operation(verb string, r request) string {
 var identity = regexp.MustCompile(`"(_rid|_self|_etag)":"(?:[^"\\]|\\.)*"`)
 
 // body shows an item as it is, apart from its ids.
-func (w *teller) body(args string) string {
+func (w *storyRunner) body(args string) string {
 	r := w.parseItem(args)
 	a := w.ask("GET", storyItems+"/"+r.item.id, "", r.header)
 	return strconv.Itoa(a.status) + " " + identity.ReplaceAllString(string(a.body), `"$1":"…"`)
 }
 
 // do does a step that is part of another one.
-func (w *teller) do(line string) string {
+func (w *storyRunner) do(line string) string {
 	w.t.Helper()
 	word, args, _ := strings.Cut(strings.TrimSpace(line), " ")
 	do, ok := steps[word]
@@ -267,13 +268,13 @@ func (w *teller) do(line string) string {
 }
 
 // cost does the rest of the line and adds its charge.
-func (w *teller) cost(args string) string {
+func (w *storyRunner) cost(args string) string {
 	said := w.do(args)
 	return said + ", " + w.last.header.Get("x-ms-request-charge") + " RU"
 }
 
-// same does two steps and tells only whether they were answered alike.
-func (w *teller) same(args string) string {
+// same runs two steps and prints only whether they were answered alike.
+func (w *storyRunner) same(args string) string {
 	one, other, _ := strings.Cut(args, "&")
 	w.do(one)
 	status, text := w.last.status, message(w.last)
@@ -285,13 +286,14 @@ func (w *teller) same(args string) string {
 }
 
 // clear deletes a whole partition.
-func (w *teller) clear(partition string) string {
-	a := w.ask("POST", storyContainer+"/operations/partitionkeydelete", "", map[string]string{partitionKey: keyHeader(partition)})
+func (w *storyRunner) clear(partition string) string {
+	a := w.ask("POST", storyContainer+"/operations/partitionkeydelete", "",
+		map[string]string{partitionKey: keyHeader(partition)})
 	return failure(a)
 }
 
-// tick makes each look at the clock take that long: `tick 1s`.
-func (w *teller) tick(args string) string {
+// tick makes each read of the clock advance it: `tick 1s`.
+func (w *storyRunner) tick(args string) string {
 	d, err := time.ParseDuration(args)
 	must(w.t, err)
 	w.clock.tick = d
@@ -299,14 +301,14 @@ func (w *teller) tick(args string) string {
 }
 
 // restart closes everything and opens it again over the same files.
-func (w *teller) restart(string) string {
+func (w *storyRunner) restart(string) string {
 	w.close()
 	w.open()
 	return ""
 }
 
 // reclaim frees the space of everything that has expired.
-func (w *teller) reclaim(string) string {
+func (w *storyRunner) reclaim(string) string {
 	ctx := context.Background()
 	before, err := w.reaper.Stats(ctx)
 	must(w.t, err)
@@ -317,7 +319,7 @@ func (w *teller) reclaim(string) string {
 }
 
 // backlog counts the expired that are still on disk.
-func (w *teller) backlog(string) string {
+func (w *storyRunner) backlog(string) string {
 	s, err := w.reaper.Stats(context.Background())
 	must(w.t, err)
 	return fmt.Sprintf("%d expired on disk", s.Backlog)

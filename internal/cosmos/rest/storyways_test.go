@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A writing is a way in which a ttl comes into an item. It begins with an item
-// a in a partition of its own, and ends with one that is a or b.
+// A writing is a way in which a ttl gets into an item. It begins with an item a in its own partition, and ends with
+// one that is a or b.
 type writing struct {
 	name   string
 	target string // which of them gets the value
@@ -34,9 +34,8 @@ var writings = []writing{
 	{"bulk patch", "w/a", "create w/a", "bulk patch w/a set /ttl VALUE"},
 }
 
-// everyWay puts a value into ttl in every way, `every way ttl=5`, and tells
-// which ways had which outcome. It leaves nothing behind.
-func (w *teller) everyWay(args string) string {
+// everyWay sets ttl in every way, `every way ttl=5`, and prints the outcome of each. It removes all items afterwards.
+func (w *storyRunner) everyWay(args string) string {
 	w.t.Helper()
 	value, ok := strings.CutPrefix(args, "way ttl=")
 	if !ok {
@@ -64,9 +63,8 @@ func (w *teller) everyWay(args string) string {
 	return said
 }
 
-// writeOneWay tries one way, and looks afterwards: a refused write must have
-// changed nothing.
-func (w *teller) writeOneWay(x writing, value string) string {
+// writeOneWay tries one way and checks the result: a rejected write must not change anything.
+func (w *storyRunner) writeOneWay(x writing, value string) string {
 	w.t.Helper()
 	do := func(step string) string { return w.do(strings.ReplaceAll(step, "VALUE", value)) }
 	before := "404"
@@ -81,7 +79,7 @@ func (w *teller) writeOneWay(x writing, value string) string {
 			w.t.Errorf("%s: deleting answers %s", x.name, got)
 		}
 	}
-	refusal := refused(said)
+	refusal := gatewayFault(said)
 	switch {
 	case refusal == "" && after == before:
 		return "nothing happened: " + said
@@ -94,7 +92,7 @@ func (w *teller) writeOneWay(x writing, value string) string {
 }
 
 // refused is the 400 in the words of a write, of a batch or bulk request too.
-func refused(said string) string {
+func gatewayFault(said string) string {
 	said = strings.TrimPrefix(strings.TrimPrefix(said, "207 "), "200 ")
 	said = strings.TrimSuffix(strings.TrimPrefix(said, "["), "]")
 	if status, _, _ := strings.Cut(said, " "); status == strconv.Itoa(400) {

@@ -12,20 +12,19 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// A resourceToken says what a client may do: which permission, in which of its
-// versions, for which container, until when. Replacing or deleting the permission revokes
-// it, and so does making the container anew.
+// A resourceToken is what a resource token contains: the permission, its version, the container and the times between
+// which it is valid. Replacing or deleting the permission, or recreating the container, revokes the token.
 type resourceToken struct {
 	permission uint64 // number
 	sequence   uint64
 	database   uint32
 	container  uint32
-	from, to   int64 // Unix seconds of the door's clock
+	from, to   int64 // Unix seconds of the API's clock
 }
 
 const tokenBytes = 8 + 8 + 4 + 4 + 8 + 8
 
-// issue signs a token: `type=resource&ver=1&sig=…;`, opaque to clients.
+// issue signs a token: `type=resource&ver=1&sig=…;`. Clients treat it as opaque.
 func (k *keyring) issue(t resourceToken) string {
 	return "type=resource&ver=1&sig=" + base64.RawURLEncoding.EncodeToString(k.seal(t.bytes())) + ";"
 }
@@ -47,7 +46,7 @@ func (k *keyring) seal(b []byte) []byte {
 	return mac.Sum(b)
 }
 
-// open reads the sig part of a token that issue made.
+// open verifies and parses the sig part of a token.
 func (k *keyring) open(sig string) (t resourceToken, ok bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimSuffix(sig, ";"))
 	if err != nil || len(raw) != tokenBytes+sha256.Size {
@@ -66,20 +65,21 @@ func (k *keyring) open(sig string) (t resourceToken, ok bool) {
 	}, true
 }
 
-// checkToken turns the sig part of a resource token into what its permission allows.
-func (d *Door) checkToken(sig string) (grant, error) {
-	t, ok := d.keys.open(sig)
+// checkToken checks the sig part of a resource token and returns what its permission allows.
+func (a *API) checkToken(sig string) (grant, error) {
+	t, ok := a.keys.open(sig)
 	if !ok {
-		return grant{}, refused(fault.Unauthorized, "The input authorization token can't serve the request. The resource token was not issued by this account.")
+		return grant{}, gatewayFault(fault.Unauthorized, "The input authorization token can't serve the request. The "+
+			"resource token was not issued by this account.")
 	}
-	if now := d.clock.Now(); now.Unix() >= t.to {
+	if now := a.clock.Now(); now.Unix() >= t.to {
 		return grant{}, expired(time.Unix(t.from, 0), time.Unix(t.to, 0), now)
 	}
-	p, err := d.catalog.ResourceByNumber(catalog.Permission, t.permission)
+	p, err := a.catalog.ResourceByNumber(catalog.Permission, t.permission)
 	if err != nil || p.Sequence != t.sequence {
 		return grant{}, errRevoked
 	}
-	g, err := d.grantOf(p)
+	g, err := a.grantOf(p)
 	if err != nil || !t.covers(g.scope) {
 		return grant{}, errRevoked
 	}
@@ -92,4 +92,5 @@ func (t resourceToken) covers(s scope) bool {
 		s.container != nil && s.container.ID == t.container)
 }
 
-var errRevoked = refused(fault.Forbidden, "The permission behind the resource token was replaced or deleted, or its resource is gone. Read the permission again for a new token.")
+var errRevoked = gatewayFault(fault.Forbidden, "The permission behind the resource token was replaced or deleted, or "+
+	"its resource is gone. Read the permission again for a new token.")

@@ -13,19 +13,22 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// maxTriggers is how many triggers one header may name. The service takes one.
+// maxTriggers is the largest number of triggers in one header. The service allows one.
 const maxTriggers = 10
 
-// itemPattern is the route of single items.
+// itemPattern is the pattern of the route of single items.
 const itemPattern = itemFeed + "/{}"
 
-var errNoTriggers = fault.New(fault.Unsupported, "Triggers run when single items are created, upserted, replaced or deleted. "+
-	"Leave the headers x-ms-documentdb-pre-trigger-include and x-ms-documentdb-post-trigger-include out of all other requests.")
+var errNoTriggers = fault.New(fault.Unsupported,
+	"Triggers run when single items are created, upserted, replaced or deleted. "+
+		"Leave the headers x-ms-documentdb-pre-trigger-include and x-ms-documentdb-post-trigger-include out of all "+
+		"other "+
+		"requests.")
 
 // triggered reports whether the request names triggers.
 func (e *exchange) triggered() bool { return e.given(hPreTrigger) != "" || e.given(hPostTrigger) != "" }
 
-// takesTriggers reports whether the request is one that triggers run with.
+// takesTriggers reports whether triggers can run with the request.
 func (e *exchange) takesTriggers() bool {
 	switch e.Method {
 	case http.MethodPost:
@@ -36,31 +39,30 @@ func (e *exchange) takesTriggers() bool {
 	return false
 }
 
-// operations are the names of what triggers belong to, as scripts see them.
+// operations are the names of the operations that triggers run with, as scripts see them.
 var operations = map[store.Verb]string{
 	store.Create: "Create", store.Upsert: "Upsert", store.Replace: "Replace", store.Delete: "Delete",
 }
 
-// A triggering is a write with its triggers.
-type triggering struct {
+// A triggeredWrite is a write with its triggers.
+type triggeredWrite struct {
 	op        store.Op
-	text      []byte // of the request's body
+	text      []byte // the request's body
 	pre, post []*script.Program
 
-	// What one run makes; the next one makes it anew.
-	result int    // the place of the write among the operations of the transaction
-	answer []byte // what a post-trigger has set, nil if none has
+	// The outcome of one run. A repeated run overwrites it.
+	result int    // the index of the write among the operations of the transaction
+	answer []byte // the body set by a post-trigger, or nil
 	log    string
 }
 
-// writeTriggered does an operation with the triggers that the request names, all
-// in one transaction.
+// writeTriggered runs an operation with the triggers that the request names, all in one transaction.
 func (e *exchange) writeTriggered(op store.Op, body []byte) (status int, err error) {
 	text, err := payloadText(body)
 	if err != nil {
 		return 0, err
 	}
-	t := triggering{op: op, text: bytes.Clone(text)}
+	t := triggeredWrite{op: op, text: bytes.Clone(text)}
 	if t.pre, err = e.triggers(hPreTrigger, "Pre", operations[op.Verb]); err != nil {
 		return 0, err
 	}
@@ -75,38 +77,39 @@ func (e *exchange) writeTriggered(op store.Op, body []byte) (status int, err err
 	return e.answerTriggered(&t, done), nil
 }
 
-// answerTriggered shows what has become of the item.
-func (e *exchange) answerTriggered(t *triggering, done transacted) (status int) {
+// answerTriggered answers with the item that the transaction has written.
+func (e *exchange) answerTriggered(t *triggeredWrite, done scriptOutcome) (status int) {
 	result := &done.results[t.result]
 	e.charge(done.ru)
 	if t.op.Verb == store.Delete {
 		return http.StatusNoContent
 	}
 	e.etag(result.Version)
-	e.newLifetime(done.view, &result.Document)
+	e.sendNewLifetime(done.view, &result.Document)
 	switch {
 	case e.minimal():
 	case t.answer != nil:
-		e.reply = append(e.reply, done.settled(t.answer, done.results)...)
+		e.reply = append(e.reply, done.withCommitted(t.answer, done.results)...)
 	default:
 		e.reply = append(appendItem(e.reply, done.view.Container, &result.Document), '}')
 	}
 	return writeStatus(result)
 }
 
-// triggers finds the triggers that a header names, which must be of the type
-// and for the operation.
+// triggers finds the triggers that a header names, and checks their type and operation.
 func (e *exchange) triggers(header requestHeader, kind, operation string) (list []*script.Program, err error) {
 	for name := range strings.SplitSeq(e.given(header), ",") {
 		if name = strings.TrimSpace(name); name == "" {
 			continue
 		}
 		if len(list) == maxTriggers {
-			return nil, fault.New(fault.Invalid, "The header '%s' names more than %d triggers.", strings.ToLower(string(header)), maxTriggers)
+			return nil, fault.New(fault.Invalid, "The header '%s' names more than %d triggers.",
+				strings.ToLower(string(header)), maxTriggers)
 		}
-		r, err := e.door.catalog.Resource(catalog.Trigger, e.containerOwner(), name)
+		r, err := e.api.catalog.Resource(catalog.Trigger, e.containerOwner(), name)
 		if err != nil {
-			return nil, fault.New(fault.Invalid, "Trigger '%s' specified in the request does not exist in the container.", clip(name))
+			return nil, fault.New(fault.Invalid,
+				"Trigger '%s' specified in the request does not exist in the container.", clip(name))
 		}
 		if err := fits(r, kind, operation); err != nil {
 			return nil, err
@@ -124,7 +127,8 @@ func (e *exchange) triggers(header requestHeader, kind, operation string) (list 
 // create nor replace: https://github.com/Azure/azure-cosmos-dotnet-v3/issues/4104.
 func fits(r *catalog.Resource, kind, operation string) error {
 	if have := textOf(r.Body, "triggerType"); !strings.EqualFold(have, kind) {
-		return fault.New(fault.Invalid, "Trigger '%s' was defined with trigger type '%s', and therefore is invalid for '%s'.", r.Name, have, kind)
+		return fault.New(fault.Invalid,
+			"Trigger '%s' was defined with trigger type '%s', and therefore is invalid for '%s'.", r.Name, have, kind)
 	}
 	have := textOf(r.Body, "triggerOperation")
 	switch {
@@ -133,11 +137,13 @@ func fits(r *catalog.Resource, kind, operation string) error {
 	case strings.EqualFold(have, "Update") && operation == "Replace":
 		return nil
 	}
-	return fault.New(fault.Invalid, "Trigger '%s' was defined with operation type '%s', and therefore is invalid for '%s'.", r.Name, have, operation)
+	return fault.New(fault.Invalid,
+		"Trigger '%s' was defined with operation type '%s', and therefore is invalid for '%s'.", r.Name, have,
+		operation)
 }
 
-// run is the write and its triggers, once.
-func (t *triggering) run(c *scriptCollection, host script.Host) (err error) {
+// run runs the write and its triggers once.
+func (t *triggeredWrite) run(c *scriptCollection, host script.Host) (err error) {
 	t.answer, t.log = nil, ""
 	request := script.Request{Operation: operations[t.op.Verb]}
 	if request.Body, err = t.shownRequest(c); err != nil {
@@ -168,9 +174,9 @@ func (t *triggering) run(c *scriptCollection, host script.Host) (err error) {
 	return nil
 }
 
-// shownRequest is the body of the request as triggers see it: that of a
-// replacement has the system members of the item that is there, and a delete shows that item itself.
-func (t *triggering) shownRequest(c *scriptCollection) ([]byte, error) {
+// shownRequest is the body of the request as triggers see it. In a replacement it has the system properties of the
+// existing item; in a delete it is the existing item.
+func (t *triggeredWrite) shownRequest(c *scriptCollection) ([]byte, error) {
 	if t.op.Verb == store.Create || t.op.Verb == store.Upsert {
 		if _, err := doc.FromJSON(nil, t.text, doc.ParseOptions{}); err != nil {
 			return nil, docFault(err)
@@ -189,8 +195,8 @@ func (t *triggering) shownRequest(c *scriptCollection) ([]byte, error) {
 	return c.item(&there.Document), nil
 }
 
-// write does the operation, and gives the response to it.
-func (t *triggering) write(c *scriptCollection, text []byte) (response []byte, err error) {
+// write runs the operation and returns the response body.
+func (t *triggeredWrite) write(c *scriptCollection, text []byte) (response []byte, err error) {
 	op := t.op
 	switch op.Verb {
 	case store.Create, store.Upsert:
@@ -206,7 +212,7 @@ func (t *triggering) write(c *scriptCollection, text []byte) (response []byte, e
 	if err != nil {
 		return nil, itemFault(err)
 	}
-	c.note(op, result)
+	c.record(op, result)
 	if op.Verb == store.Delete {
 		return nil, nil
 	}

@@ -22,21 +22,27 @@ func TestPreTrigger(t *testing.T) {
 		request.setBody(item);
 	}`, `,"triggerType":"Pre","triggerOperation":"All"`)
 	const docs = "/dbs/d/colls/c/docs"
-	a := d.do("POST", docs, `{"id":"x","pk":"a"}`, keyHeader, `["a"]`, preHeader, "stamp").want(201).says(`"by":["Create"]`)
+	a := d.do("POST", docs, `{"id":"x","pk":"a"}`, keyHeader, `["a"]`, preHeader,
+		"stamp").want(201).says(`"by":["Create"]`)
 	if read := d.get("x").want(200); read.text != a.text || read.header.Get("etag") != a.header.Get("etag") {
 		t.Errorf("the answer is %s\nand the item %s", a.text, read.text)
 	}
 	d.do("POST", docs, `{"id":"x","pk":"a"}`, keyHeader, `["a"]`, preHeader, "stamp").want(409)
-	d.do("POST", docs, `{"id":"x","pk":"a"}`, keyHeader, `["a"]`, preHeader, "stamp", "x-ms-documentdb-is-upsert", "true").want(200).says(`"by":["Upsert"]`)
-	d.do("POST", docs, `{"id":"y","pk":"a"}`, keyHeader, `["a"]`, preHeader, "stamp, stamp", "x-ms-documentdb-is-upsert", "true").want(201).says(`"by":["Upsert","Upsert"]`)
-	d.do("PUT", docs+"/x", `{"id":"x","pk":"a"}`, keyHeader, `["a"]`, preHeader, "stamp").want(200).says(`"by":["Replace"]`)
-	d.do("PUT", docs+"/x", `{"id":"x","pk":"a"}`, keyHeader, `["a"]`, preHeader, "stamp", "If-Match", a.str("_etag")).want(412)
+	d.do("POST", docs, `{"id":"x","pk":"a"}`, keyHeader, `["a"]`, preHeader, "stamp", "x-ms-documentdb-is-upsert",
+		"true").want(200).says(`"by":["Upsert"]`)
+	d.do("POST", docs, `{"id":"y","pk":"a"}`, keyHeader, `["a"]`, preHeader, "stamp, stamp",
+		"x-ms-documentdb-is-upsert", "true").want(201).says(`"by":["Upsert","Upsert"]`)
+	d.do("PUT", docs+"/x", `{"id":"x","pk":"a"}`, keyHeader, `["a"]`, preHeader,
+		"stamp").want(200).says(`"by":["Replace"]`)
+	d.do("PUT", docs+"/x", `{"id":"x","pk":"a"}`, keyHeader, `["a"]`, preHeader, "stamp", "If-Match",
+		a.str("_etag")).want(412)
 	d.do("PUT", docs+"/z", `{"id":"z","pk":"a"}`, keyHeader, `["a"]`, preHeader, "stamp").want(404)
 	d.do("PUT", docs+"/x", `{"id":"other","pk":"a"}`, keyHeader, `["a"]`, preHeader, "stamp").want(400)
 	d.do("POST", docs, `no JSON`, keyHeader, `["a"]`, preHeader, "stamp").want(400)
 	d.do("DELETE", docs+"/x", "", keyHeader, `["a"]`, preHeader, "stamp").want(204)
 	d.get("x").want(404)
-	if a := d.do("POST", docs, `{"id":"m","pk":"a"}`, keyHeader, `["a"]`, preHeader, "stamp", "Prefer", "return=minimal").want(201); a.text != "" {
+	if a := d.do("POST", docs, `{"id":"m","pk":"a"}`, keyHeader, `["a"]`, preHeader, "stamp", "Prefer",
+		"return=minimal").want(201); a.text != "" {
 		t.Errorf("the body is %s", a.text)
 	}
 }
@@ -52,7 +58,8 @@ func TestPreTriggerChecksAndRefuses(t *testing.T) {
 		if (item.junk) __.request.setBody("junk");
 	}`, `,"triggerType":"pre","triggerOperation":"create"`)
 	const docs = "/dbs/d/colls/c/docs"
-	a := d.do("POST", docs, `{"id":"x","pk":"a"}`, keyHeader, `["a"]`, preHeader, "check").want(400).says("Exception = Error: no name")
+	a := d.do("POST", docs, `{"id":"x","pk":"a"}`, keyHeader, `["a"]`, preHeader,
+		"check").want(400).says("Exception = Error: no name")
 	if a.header.Get("x-ms-substatus") != "422" {
 		t.Errorf("the substatus is %s", a.header.Get("x-ms-substatus"))
 	}
@@ -78,15 +85,19 @@ func TestPostTrigger(t *testing.T) {
 			__.readDocument(__.getAltLink() + "/docs/x", (err, doc) => { if (made && doc._self !== made._self) throw "not seen"; });
 		});
 	}`, `,"triggerType":"Post","triggerOperation":"All"`)
-	d.script("triggers", "other", `function f() { const d = __.response.getBody(); __.response.setBody({ etag: d._etag, self: d._self }); }`, `,"triggerType":"Post","triggerOperation":"Create"`)
-	d.script("triggers", "refuse", `function f() { throw new Error("not this one") }`, `,"triggerType":"Post","triggerOperation":"All"`)
+	d.script("triggers", "other",
+		`function f() { const d = __.response.getBody(); __.response.setBody({ etag: d._etag, self: d._self }); }`,
+		`,"triggerType":"Post","triggerOperation":"Create"`)
+	d.script("triggers", "refuse", `function f() { throw new Error("not this one") }`,
+		`,"triggerType":"Post","triggerOperation":"All"`)
 	const docs = "/dbs/d/colls/c/docs"
 	a := d.do("POST", docs, `{"id":"x","pk":"a"}`, keyHeader, `["a"]`, postHeader, "count").want(201)
 	if read := d.get("x").want(200); read.text != a.text {
 		t.Errorf("the answer is %s\nand the item %s", a.text, read.text)
 	}
 	d.do("PUT", docs+"/x", `{"id":"x","pk":"a","n":1}`, keyHeader, `["a"]`, postHeader, "count").want(200)
-	d.do("PUT", docs+"/x", `{"id":"x","pk":"a","n":2}`, keyHeader, `["a"]`, postHeader, "count,refuse").want(400).says("not this one")
+	d.do("PUT", docs+"/x", `{"id":"x","pk":"a","n":2}`, keyHeader, `["a"]`, postHeader,
+		"count,refuse").want(400).says("not this one")
 	d.do("DELETE", docs+"/x", "", keyHeader, `["a"]`, postHeader, "refuse").want(400)
 	d.get("x").want(200).says(`"n":1`)
 	d.do("DELETE", docs+"/x", "", keyHeader, `["a"]`, postHeader, "count").want(204)
@@ -124,7 +135,8 @@ func TestTriggersMustFit(t *testing.T) {
 			if c.method == "DELETE" {
 				body = ""
 			}
-			a := d.do(c.method, c.path, body, keyHeader, `["a"]`, preHeader, operation, "x-ms-documentdb-is-upsert", c.upsert)
+			a := d.do(c.method, c.path, body, keyHeader, `["a"]`, preHeader, operation, "x-ms-documentdb-is-upsert",
+				c.upsert)
 			if fits := strings.Contains(c.fits, operation); fits != (a.status < 300) {
 				t.Errorf("%s, upsert %q with a trigger for %s: %d %s", c.method, c.upsert, operation, a.status, a.text)
 			} else if !fits {
@@ -132,17 +144,22 @@ func TestTriggersMustFit(t *testing.T) {
 			}
 		}
 	}
-	d.do("POST", docs, `{"id":"y","pk":"a"}`, keyHeader, `["a"]`, postHeader, "All").want(400).says("trigger type 'Pre'")
+	d.do("POST", docs, `{"id":"y","pk":"a"}`, keyHeader, `["a"]`, postHeader,
+		"All").want(400).says("trigger type 'Pre'")
 	d.do("POST", docs, `{"id":"y","pk":"a"}`, keyHeader, `["a"]`, preHeader, "none").want(400).says("does not exist")
 	d.do("POST", docs, `{"id":"y","pk":"a"}`, keyHeader, `["a"]`, preHeader, strings.Repeat("All,", 11)).want(400)
 	d.do("GET", docs+"/x", "", keyHeader, `["a"]`, preHeader, "All").want(400).says("Leave the headers")
-	d.do("PATCH", docs+"/x", `[{"op":"set","path":"/n","value":1}]`, keyHeader, `["a"]`, preHeader, "All").want(400).says("Leave the headers")
-	d.do("POST", docs, `[{"operationType":"Read","id":"x"}]`, keyHeader, `["a"]`, preHeader, "All", "x-ms-cosmos-is-batch-request", "true").want(400).says("Leave the headers")
+	d.do("PATCH", docs+"/x", `[{"op":"set","path":"/n","value":1}]`, keyHeader, `["a"]`, preHeader,
+		"All").want(400).says("Leave the headers")
+	d.do("POST", docs, `[{"operationType":"Read","id":"x"}]`, keyHeader, `["a"]`, preHeader, "All",
+		"x-ms-cosmos-is-batch-request", "true").want(400).says("Leave the headers")
 }
 
 func TestTriggersAndLifetimes(t *testing.T) {
 	d, _ := withContainer(t, `,"defaultTtl":60`)
-	d.script("triggers", "short", `function f() { const item = __.request.getBody(); item.ttl = item.n; __.request.setBody(item); }`, `,"triggerType":"Pre","triggerOperation":"All"`)
+	d.script("triggers", "short",
+		`function f() { const item = __.request.getBody(); item.ttl = item.n; __.request.setBody(item); }`,
+		`,"triggerType":"Pre","triggerOperation":"All"`)
 	const docs = "/dbs/d/colls/c/docs"
 	a := d.do("POST", docs, `{"id":"x","pk":"a","n":3}`, keyHeader, `["a"]`, preHeader, "short").want(201)
 	if got := a.header.Get("x-mayfly-expires-at"); got != "2026-01-02T03:04:08Z" {

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func (d *desk) query(text string) answer {
+func (d *testAPI) query(text string) answer {
 	d.t.Helper()
 	return d.do("POST", "/dbs/d/colls/c/docs", text, "Content-Type", "application/query+json", keyHeader, `["a"]`)
 }
@@ -34,7 +34,8 @@ func TestUserDefinedFunctionInAScript(t *testing.T) {
 	d, _ := withContainer(t, "")
 	d.stock("x", `,"n":4`)
 	d.script("udfs", "f", `function (n) { return n * 2; }`, "")
-	a := d.run(`() => __.queryDocuments(__.getSelfLink(), "SELECT VALUE udf.f(c.n) FROM c", (err, found) => __.response.setBody(found))`, `[]`).want(200)
+	a := d.run(`() => __.queryDocuments(__.getSelfLink(), "SELECT VALUE udf.f(c.n) FROM c", (err,`+
+		` found) => __.response.setBody(found))`, `[]`).want(200)
 	if a.text != `[8]` {
 		t.Errorf("it gives %s", a.text)
 	}

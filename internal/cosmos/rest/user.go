@@ -5,19 +5,21 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// users own permissions and have nothing but a name.
-var users = &named{
+// users own permissions and have only a name.
+var users = &namedKind{
 	kind: catalog.User, feed: "Users", owner: userOwner,
-	content: func(*exchange, family, doc.Doc, *catalog.Resource) (doc.Doc, error) { return objectOf(nil).Data, nil },
+	content: func(*exchange, ownerLinks, doc.Doc, *catalog.Resource) (doc.Doc, error) {
+		return objectOf(nil).Data, nil
+	},
 	system: func(_ *exchange, dst []byte, _ *catalog.Resource) ([]byte, error) {
 		return append(dst, `,"_permissions":"permissions/"`...), nil
 	},
-	rid: func(of family, r *catalog.Resource) rid { return rid{database: of.owner.Database, user: r.Number} },
+	rid: func(of ownerLinks, r *catalog.Resource) rid { return rid{database: of.owner.Database, user: r.Number} },
 }
 
-func userOwner(e *exchange) (family, error) {
+func userOwner(e *exchange) (ownerLinks, error) {
 	r := databaseRID(e.database)
-	return family{
+	return ownerLinks{
 		owner: catalog.Owner{Database: e.database.ID}, rid: r, segment: "users",
 		links: []link{{"dbs", r}},
 	}, nil

@@ -7,17 +7,16 @@ import (
 	"github.com/dop251/goja"
 )
 
-// maxBuiltIn is how many calls of built-in functions may be inside of each other.
+// maxBuiltIn is how deep calls of built-in functions may be nested.
 const maxBuiltIn = 2_000
 
-// watchBuiltIns makes every built-in function of the script's world count the calls that it
-// is inside of, and look whether the script is to end. The runtime does so for JavaScript only.
-// Where built-in functions call each other, as the text of {toString: String.prototype.trim}
-// does for ever, the Go stack would be full, which ends the process; and an iterator that is
-// {next: Object} would never come to an end.
+// watchBuiltIns makes every built-in function count its nested calls and check whether the script must end. The
+// runtime does both for JavaScript code only. Without the count, built-in functions that call each other endlessly,
+// such as {toString: String.prototype.trim} converted to a string, would overflow the Go stack, which ends the
+// process. Without the check, an iterator such as {next: Object} would never end.
 //
-// It replaces what the functions do and not the functions, since the runtime knows some
-// of them by identity.
+// It replaces the implementations and not the function objects, because the runtime recognizes some of those by
+// identity.
 func (r *run) watchBuiltIns() {
 	found := []*goja.Object{r.rt.GlobalObject(), r.iterators()}
 	for _, at := range waysToBuiltIns() {
@@ -29,10 +28,10 @@ func (r *run) watchBuiltIns() {
 	}
 }
 
-// watched is f, watched.
+// watched wraps f with the count and the check.
 func (r *run) watched(f func(goja.FunctionCall) goja.Value) func(goja.FunctionCall) goja.Value {
 	return func(call goja.FunctionCall) goja.Value {
-		r.mayGoOn()
+		r.checkStop()
 		if r.inside >= maxBuiltIn {
 			r.throwRange("Maximum call stack size exceeded")
 		}
@@ -42,21 +41,21 @@ func (r *run) watched(f func(goja.FunctionCall) goja.Value) func(goja.FunctionCa
 	}
 }
 
-// mayGoOn ends the script if it was told to stop. Nothing can catch that.
-func (r *run) mayGoOn() {
+// checkStop ends the script if it was told to stop. A script cannot catch that.
+func (r *run) checkStop() {
 	if why := r.why.Load(); why != nil {
 		r.rt.Interrupt(*why)
-		r.must(r.nothing(goja.Undefined())) // the runtime looks at its next step
+		r.must(r.nothing(goja.Undefined())) // the runtime checks for the interrupt at its next step
 	}
 }
 
 var nothingSource = goja.MustCompile(preludeName, `() => {}`, true)
 
-// A way leads from one object of a world to another.
+// A way leads from one object of a realm to another.
 type way struct {
-	from   int          // place of the object in the order in which they are found
-	name   string       // of a member,
-	symbol *goja.Symbol // or this,
+	from   int          // index of the object in the order of discovery
+	name   string       // the member's name,
+	symbol *goja.Symbol // or its symbol,
 	proto  bool         // or the prototype
 	part   string       // "value", or "get" or "set" of an accessor
 }
@@ -77,7 +76,7 @@ func (w way) follow(r *run, o *goja.Object) *goja.Object {
 	return made
 }
 
-// part is a part of the descriptor of a member, nil if there is none.
+// part is one part of a member's property descriptor, or nil.
 func (r *run) part(o *goja.Object, w way) goja.Value {
 	var key goja.Value = w.symbol
 	if w.symbol == nil {
@@ -90,10 +89,10 @@ func (r *run) part(o *goja.Object, w way) goja.Value {
 	return d.Get(w.part)
 }
 
-// waysToBuiltIns lead to all objects of a world that no script has changed. All
-// worlds are the same, so they are looked for once: to ask for a descriptor takes long.
+// waysToBuiltIns lead to all objects of an unmodified realm. All realms are the same, so the search runs only once:
+// reading property descriptors is slow.
 var waysToBuiltIns = sync.OnceValue(func() []way {
-	r := newWorld()
+	r := newRealm()
 	s := search{r: r, seen: map[*goja.Object]bool{}}
 	s.add(way{}, r.rt.GlobalObject())
 	s.add(way{}, r.iterators())
@@ -142,13 +141,13 @@ var iteratorsSource = goja.MustCompile(preludeName, `[
 	[][Symbol.iterator](), new Map()[Symbol.iterator](), new Set()[Symbol.iterator](), ""[Symbol.iterator](), "".matchAll(/a/g),
 ]`, true)
 
-// iterators is a list of what no name leads to.
+// iterators are objects that no name leads to.
 func (r *run) iterators() *goja.Object {
 	return r.must(r.rt.RunProgram(iteratorsSource)).ToObject(r.rt)
 }
 
-// goFunction is where a built-in function keeps what it does; nil for all else.
-// The runtime has no other way to it, so a test makes sure that it is found.
+// goFunction is the field in which the runtime keeps the implementation of a built-in function, or nil for other
+// objects. The runtime has no API for it, so a test checks that the field exists.
 func goFunction(o *goja.Object) *func(goja.FunctionCall) goja.Value {
 	if f := field(o, "f", reflect.TypeFor[func(goja.FunctionCall) goja.Value]()); f.IsValid() {
 		return (*func(goja.FunctionCall) goja.Value)(f.Addr().UnsafePointer())
@@ -156,7 +155,8 @@ func goFunction(o *goja.Object) *func(goja.FunctionCall) goja.Value {
 	return nil
 }
 
-// goConstructor is where a built-in class keeps what its new does; nil for all else.
+// goConstructor is the field in which the runtime keeps the constructor of a built-in class, or nil for other
+// objects.
 func goConstructor(o *goja.Object) *func([]goja.Value, *goja.Object) *goja.Object {
 	if f := field(o, "construct", reflect.TypeFor[func([]goja.Value, *goja.Object) *goja.Object]()); f.IsValid() {
 		return (*func([]goja.Value, *goja.Object) *goja.Object)(f.Addr().UnsafePointer())
@@ -169,9 +169,9 @@ type fieldKey struct {
 	name string
 }
 
-var fields sync.Map // of fieldKey: []int, nil if there is no such field
+var fields sync.Map // fieldKey to []int, nil if there is no such field
 
-// field is a field of what the runtime has behind an object, if it is of the type want or want is nil.
+// field is a field of the runtime's representation of an object. If want is not nil, the field must have that type.
 func field(o *goja.Object, name string, want reflect.Type) reflect.Value {
 	self := reflect.ValueOf(o).Elem().FieldByName("self").Elem().Elem()
 	key := fieldKey{self.Type(), name}

@@ -9,10 +9,10 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Every built-in function that a script can get at must be watched. A runtime that keeps
-// its functions elsewhere than this one fails here.
+// Every built-in function that a script can reach must be watched. This fails with a runtime that keeps its functions
+// elsewhere.
 func TestEveryBuiltInFunctionIsWatched(t *testing.T) {
-	s := newShelf(t)
+	s := newMemoryCollection(t)
 	r := newRun(t.Context(), s.host())
 	look := search{r: r, seen: map[*goja.Object]bool{}}
 	look.add(way{}, r.rt.GlobalObject())
@@ -47,21 +47,26 @@ func TestEveryBuiltInFunctionIsWatched(t *testing.T) {
 	}
 }
 
-// What built-in functions do without a step of JavaScript between must not fill the Go stack,
-// which would end the process.
+// Built-in functions that call each other without a step of JavaScript must not overflow the Go stack, which would
+// end the process.
 func TestBuiltInFunctionsInsideOfEachOther(t *testing.T) {
 	for name, source := range map[string]string{
-		"a text of itself":            `"" + {toString: String.prototype.trim}`,
-		"a number of itself":          `+{valueOf: Object.prototype.toLocaleString, toString: Object.prototype.toLocaleString}`,
-		"a bound class":               `const o = {}; o.toString = String.bind(null, o); "" + o`,
-		"a getter of itself":          `const o = {}; Object.defineProperty(o, "x", {get: Reflect.get.bind(null, o, "x")}); o.x`,
-		"a getter of the runtime":     `const get = Object.getOwnPropertyDescriptor(RegExp.prototype, "flags").get; const o = {}; for (const n of ["global", "hasIndices"]) Object.defineProperty(o, n, {get}); get.call(o)`,
-		"JSON of itself":              `const o = {}; o.toJSON = JSON.stringify.bind(null, o); JSON.stringify(o)`,
-		"JSON whose getter recurs":    `JSON.stringify({get a() { return this.a }})`,
-		"an answer whose getter does": `const o = {}; __.response.setBody(o); Object.defineProperty(o, "a", {enumerable: true, get() { return this.a }})`,
-		"a message of itself":         `throw {get message() { return this.message }}`,
-		"a message without a step":    `throw {get message() { return "" + {toString: String.prototype.trim} }}`,
-		"an abort with such a one":    `getContext().abort({get message() { return this.message }})`,
+		"a text of itself": `"" + {toString: String.prototype.trim}`,
+		"a number of itself": `+{valueOf: Object.prototype.toLocaleString,` +
+			` toString: Object.prototype.toLocaleString}`,
+		"a bound class": `const o = {}; o.toString = String.bind(null, o); "" + o`,
+		"a getter of itself": `const o = {}; Object.defineProperty(o, "x", {get: Reflect.get.bind(null, o,` +
+			` "x")}); o.x`,
+		"a getter of the runtime": `const get = Object.getOwnPropertyDescriptor(RegExp.prototype,` +
+			` "flags").get; const o = {}; for (const n of ["global", "hasIndices"]) Object.defineProperty(o, n,` +
+			` {get}); get.call(o)`,
+		"JSON of itself":           `const o = {}; o.toJSON = JSON.stringify.bind(null, o); JSON.stringify(o)`,
+		"JSON whose getter recurs": `JSON.stringify({get a() { return this.a }})`,
+		"an answer whose getter does": `const o = {}; __.response.setBody(o); Object.defineProperty(o, "a",` +
+			` {enumerable: true, get() { return this.a }})`,
+		"a message of itself":      `throw {get message() { return this.message }}`,
+		"a message without a step": `throw {get message() { return "" + {toString: String.prototype.trim} }}`,
+		"an abort with such a one": `getContext().abort({get message() { return this.message }})`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := within(t, time.Minute, "function f() { "+source+" }")
@@ -76,7 +81,7 @@ func TestBuiltInFunctionsInsideOfEachOther(t *testing.T) {
 	}
 }
 
-// Loops inside of built-in functions must see that the time is up.
+// Loops inside built-in functions must notice that the time is up.
 func TestLoopsOfBuiltInFunctionsEnd(t *testing.T) {
 	const endless = `{[Symbol.iterator]: () => ({next: Object})}`
 	for name, source := range map[string]string{
@@ -97,13 +102,12 @@ func TestLoopsOfBuiltInFunctionsEnd(t *testing.T) {
 			}
 		})
 	}
-	if n := runs.hanging.Load(); n != 0 {
+	if n := runs.abandoned.Load(); n != 0 {
 		t.Errorf("%d scripts hang", n)
 	}
 }
 
-// What a script hands over is read before the script is at its host, where it
-// may not be twice.
+// Arguments are converted before the host is locked, because the conversion may call the host.
 func TestArgumentsThatRunTheScript(t *testing.T) {
 	for name, call := range map[string]string{
 		"a tag":       `__.replaceDocument(__.getAltLink() + "/docs/a", {id: "a"}, {etag: trap}, () => {})`,

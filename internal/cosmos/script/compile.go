@@ -14,14 +14,14 @@ import (
 // A Program is a compiled script. It is safe for concurrent use.
 type Program struct {
 	code  *goja.Program
-	entry string // the function to call; "" when the code's own value is it
+	entry string // name of the function to call; "" if it is the value of the code
 	took  atomic.Int64
 }
 
-// unknownTime is how long a script is expected to run that has not run yet.
+// unknownTime is the expected duration of a script that has never run.
 const unknownTime = 200 * time.Millisecond
 
-// Took tells how long the script has run, for Expected.
+// Took records the duration of a run, for Expected.
 func (p *Program) Took(d time.Duration) {
 	if before := p.took.Load(); before > 0 {
 		d = (time.Duration(before) + d) / 2
@@ -29,7 +29,7 @@ func (p *Program) Took(d time.Duration) {
 	p.took.Store(int64(max(d, 1)))
 }
 
-// Expected is about how long the script runs, as far as is known.
+// Expected is the expected duration of a run, from earlier ones.
 func (p *Program) Expected() time.Duration {
 	if took := p.took.Load(); took > 0 {
 		return time.Duration(took)
@@ -37,10 +37,9 @@ func (p *Program) Expected() time.Duration {
 	return unknownTime
 }
 
-// Compile reads a script called name: a function declaration, an expression that
-// gives a function, a method as JavaScript writes it out (`f() { … }`, which is what the official SDK for it sends of
-// an object's), or statements of which the first function declaration counts.
-// Errors are an *Exception, or fault.Timeout when ctx ends first.
+// Compile compiles a script called name. The source is a function declaration, an expression that is a function, a
+// method in the form `f() { … }` (which the official JavaScript SDK sends for methods of objects), or statements,
+// where the first function declaration counts. Errors are an *Exception, or fault.Timeout if ctx ends first.
 func Compile(ctx context.Context, name, source string) (*Program, error) {
 	if err := parseable(source); err != nil {
 		return nil, refusedSource(err)
@@ -60,7 +59,7 @@ func compile(name, source string) (*Program, error) {
 		entry = firstFunction(tree)
 	}
 	if entry == "" {
-		// A function without a name is none as a statement, but is as an expression.
+		// A function without a name is not a statement, but it is an expression.
 		if other, err2 := parse(name, "0,"+source); err2 == nil {
 			tree, err = other, nil
 		}
@@ -83,12 +82,12 @@ func compile(name, source string) (*Program, error) {
 	return &Program{code: code, entry: entry}, refusedSource(err)
 }
 
-// parse never looks for source maps, which would be files.
+// parse does not look for source maps, which would be files.
 func parse(name, source string) (*ast.Program, error) {
 	return goja.Parse(name, source, parser.WithDisableSourceMaps)
 }
 
-// parseMethod reads one method of an object as a function; nil if the source is none.
+// parseMethod parses one method of an object as a function. It returns nil if the source is not a method.
 func parseMethod(name, source string) *ast.Program {
 	tree, err := parse(name, "0,{"+source+"\n}")
 	if err != nil || len(tree.Body) != 1 {
@@ -125,7 +124,7 @@ func refusedSource(err error) error {
 	return thrown("compiling", text, "", 0)
 }
 
-// firstFunction is the name of the first function declaration, "" if there is none.
+// firstFunction is the name of the first function declaration, or "".
 func firstFunction(tree *ast.Program) string {
 	for _, s := range tree.Body {
 		if f, ok := s.(*ast.FunctionDeclaration); ok && f.Function.Name != nil {

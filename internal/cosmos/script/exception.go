@@ -9,8 +9,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// exception describes what a script has thrown. Looking at it may run code of
-// the script, which may throw again.
+// exception describes a value thrown by a script. Describing it may run code of the script, which may throw again.
 func (r *run) exception(v goja.Value, stack []goja.StackFrame) *Exception {
 	if v == nil {
 		v = goja.Undefined()
@@ -28,8 +27,8 @@ func (r *run) exception(v goja.Value, stack []goja.StackFrame) *Exception {
 	return thrown("executing", clip(what), trace(stack), number)
 }
 
-// try calls f, which may run code of the script, and returns what that has thrown, a stack that
-// is full included. It goes on panicking when the script is to stop.
+// try calls f, which may run code of the script, and returns what it has thrown, also if the stack is full. It panics
+// again if the script must stop.
 func (r *run) try(f func()) error {
 	err := recovered(func() error {
 		if thrown := r.rt.Try(f); thrown != nil {
@@ -43,7 +42,7 @@ func (r *run) try(f func()) error {
 	return err
 }
 
-// describe is what String says of an error, and JSON of other objects.
+// describe is the text of an error, or the JSON of another object.
 func (r *run) describe(v goja.Value) string {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -62,7 +61,7 @@ func (r *run) describe(v goja.Value) string {
 	return o.String()
 }
 
-// maxNumber is the largest number of an error that is told to clients.
+// maxNumber is the limit of error numbers that clients see.
 const maxNumber = 1 << 20
 
 func numberOf(v goja.Value) int {
@@ -75,7 +74,7 @@ func numberOf(v goja.Value) int {
 	return 0
 }
 
-// clip bounds what an error repeats of a script's text.
+// clip limits how much of a script's text an error repeats.
 func clip(text string) string {
 	const most = 4 << 10
 	if len(text) > most {
@@ -84,7 +83,7 @@ func clip(text string) string {
 	return text
 }
 
-// trace writes where an error came from, innermost first.
+// trace renders the call stack of an error, innermost call first.
 func trace(stack []goja.StackFrame) string {
 	const most = 20
 	var b strings.Builder

@@ -13,11 +13,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// maxNames bounds the names of members that a Function keeps.
+// maxNames is the number of member names that a Function caches.
 const maxNames = 10_000
 
-// A Function is a user-defined function at work in one query. It is used by one
-// goroutine. What it keeps in variables of its own lives as long as it does.
+// A Function is a user-defined function in one query. It is not safe for concurrent use. Its global variables live as
+// long as it does.
 type Function struct {
 	r       *run
 	call    goja.Callable
@@ -27,8 +27,8 @@ type Function struct {
 	unwatch func()
 }
 
-// Function makes the function that the script is. It fails with an *Exception
-// when it is none. ctx bounds all calls together; host needs no collection.
+// Function prepares the script as a user-defined function. It fails with an *Exception if the script is not a
+// function. ctx limits all calls together. host needs no collection.
 func (p *Program) Function(ctx context.Context, host Host) (*Function, error) {
 	f := &Function{r: newRun(ctx, host), names: map[string]string{}}
 	f.unwatch = watchMemory(host, f.r.stop)
@@ -49,14 +49,13 @@ func (p *Program) Function(ctx context.Context, host Host) (*Function, error) {
 	return f, nil
 }
 
-// Close gives back what the function holds. It is not called any more.
+// Close releases the function, which must not be called afterwards.
 func (f *Function) Close() {
 	f.unhook()
 	f.unwatch()
 }
 
-// Call computes the function for a row. The result shares no memory with the arguments.
-// Errors are those of RunProcedure.
+// Call calls the function. The result does not share memory with the arguments. Errors are those of RunProcedure.
 func (f *Function) Call(args []doc.Value) (result doc.Value, err error) {
 	err = f.guard(func() error {
 		if err := f.r.ctx.Err(); err != nil {
@@ -81,7 +80,7 @@ func (f *Function) guard(do func() error) error {
 	return f.r.guard(do)
 }
 
-// value makes a JavaScript value. Types that JSON does not have come as their JSON.
+// value converts to a JavaScript value. Types that JSON does not have are converted by way of their JSON form.
 func (f *Function) value(v doc.Value) (goja.Value, error) {
 	switch v.Type {
 	case 0:
@@ -138,7 +137,7 @@ func (f *Function) members(v doc.Value) (goja.Value, error) {
 	return o, nil
 }
 
-// name is a name of a member that outlives its document.
+// name is a copy of a member name that outlives its document.
 func (f *Function) name(name string) string {
 	if kept, ok := f.names[name]; ok {
 		return kept
@@ -150,8 +149,8 @@ func (f *Function) name(name string) string {
 	return kept
 }
 
-// result reads what the function has returned, as JSON would: functions are
-// undefined, and what is no finite number is null.
+// result converts the returned value as JSON would: functions become undefined, and numbers that are not finite
+// become null.
 func (f *Function) result(v goja.Value) (doc.Value, error) {
 	switch {
 	case v == nil || goja.IsUndefined(v) || isSymbol(v):
@@ -179,12 +178,13 @@ func (f *Function) result(v goja.Value) (doc.Value, error) {
 		if e.TooLarge {
 			kind = fault.TooLarge
 		}
-		return doc.Value{}, fault.Wrap(kind, err, "The result of a user-defined function is no value for a document. %s", e.Message)
+		return doc.Value{}, fault.Wrap(kind, err,
+			"The result of a user-defined function cannot be stored in a document. %s", e.Message)
 	}
 	return made, err
 }
 
-// finite is a number, null where it is none.
+// finite is a number, or null if it is not finite.
 func finite(v goja.Value) doc.Value {
 	x := v.ToFloat()
 	switch {

@@ -42,14 +42,19 @@ func TestFunction(t *testing.T) {
 		{"booleans", `(a, b) => !a && b`, `[false,true]`, `true`},
 		{"text", `(a) => a.toUpperCase() + a.length`, `["aé€😀"]`, `"AÉ€😀5"`},
 		{"arrays", `(a) => a.map((x) => x * 2).concat(Array.isArray(a))`, `[[1,2]]`, `[2,4,true]`},
-		{"objects", `(o) => ({ keys: Object.keys(o), proto: o.__proto__, deep: o.a.b[1].c, date: new Date(0) })`, `[{"a":{"b":[0,{"c":7}]},"__proto__":5}]`, `{"keys":["a","__proto__"],"proto":5,"deep":7,"date":"1970-01-01T00:00:00.000Z"}`},
+		{"objects", `(o) => ({ keys: Object.keys(o), proto: o.__proto__, deep: o.a.b[1].c, date: new Date(0) })`,
+			`[{"a":{"b":[0,{"c":7}]},"__proto__":5}]`,
+			`{"keys":["a","__proto__"],"proto":5,"deep":7,"date":"1970-01-01T00:00:00.000Z"}`},
 		{"few arguments", `(a, b) => b === undefined`, `[1]`, `true`},
 		{"no context", `() => typeof getContext + typeof __`, `[]`, `"undefinedundefined"`},
-		{"JSON that is too deep", `() => { let a = []; for (let i = 0; i < 600; i++) a = [a, [a]]; try { JSON.stringify(a) } catch (e) { return [e.name, e.message] } }`, `[]`,
+		{"JSON that is too deep", `() => { let a = []; for (let i = 0; i < 600; i++) a = [a,` +
+			` [a]]; try { JSON.stringify(a) } catch (e) { return [e.name, e.message] } }`, `[]`,
 			`["RangeError","Objects and arrays are nested more than 500 deep, which is the most that JSON may have"]`},
-		{"JSON of a circle", `() => { const a = { b: [] }; a.b.push([a]); try { JSON.stringify([a]) } catch (e) { return [e.name, e.message] } }`, `[]`,
+		{"JSON of a " +
+			"circle", `() => { const a = { b: [] }; a.b.push([a]); try { JSON.stringify([a]) } catch (e) { return [e.name, e.message] } }`, `[]`,
 			`["TypeError","Converting circular structure to JSON"]`},
-		{"JSON with one object twice", `() => { const a = { b: 1 }; return JSON.stringify([a, a, { a }]) }`, `[]`, `"[{\"b\":1},{\"b\":1},{\"a\":{\"b\":1}}]"`},
+		{"JSON with one object twice", `() => { const a = { b: 1 }; return JSON.stringify([a, a, { a }]) }`, `[]`,
+			`"[{\"b\":1},{\"b\":1},{\"a\":{\"b\":1}}]"`},
 		{"a boxed value", `() => [new String("a"), new Number(1), new Boolean(false)]`, `[]`, `["a",1,false]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -105,9 +110,10 @@ func TestFunctionFails(t *testing.T) {
 	}
 }
 
-// FuzzJSON holds our JSON.stringify against our JSON.parse and the documents' own.
+// FuzzJSON compares this package's JSON.stringify with its JSON.parse and with package doc.
 func FuzzJSON(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,2.5,-0,1e300,true,null,"\u2028\ud83d\ude00"]}`, `[[],{}]`, `"x"`, `-1e-7`, `{"__proto__":1,"1":2,"0":3}`} {
+	for _, seed := range []string{`{"a":[1,2.5,-0,1e300,true,null,"\u2028\ud83d\ude00"]}`, `[[],{}]`, `"x"`, `-1e-7`,
+		`{"__proto__":1,"1":2,"0":3}`} {
 		f.Add(seed)
 	}
 	identity := udf(f, context.Background(), `(v) => JSON.parse(JSON.stringify(v))`)
@@ -122,7 +128,8 @@ func FuzzJSON(f *testing.F) {
 		}
 		again, err := identity.Call([]doc.Value{got})
 		if err != nil || !doc.Equal(got, again) {
-			t.Fatalf("%s becomes %s, then %s (%v)", text, doc.Query.AppendJSONValue(nil, got), doc.Query.AppendJSONValue(nil, again), err)
+			t.Fatalf("%s becomes %s, then %s (%v)", text, doc.Query.AppendJSONValue(nil, got),
+				doc.Query.AppendJSONValue(nil, again), err)
 		}
 	})
 }
@@ -140,7 +147,7 @@ func BenchmarkFunction(b *testing.B) {
 
 func BenchmarkProcedure(b *testing.B) {
 	p := compiled(b, `function f(n) { getContext().getResponse().setBody(n + 1) }`)
-	h := newShelf(b).host()
+	h := newMemoryCollection(b).host()
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := p.RunProcedure(context.Background(), []byte(`[1]`), h); err != nil {

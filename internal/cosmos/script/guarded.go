@@ -13,38 +13,38 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// grace is how long a script may take to notice that its time is up. It does at
-// its next step, unless a single built-in function is at work. A variable for its test.
+// grace is how long a script may take to stop once its time is up. It stops at its next step, unless a single
+// built-in function is running. It is a variable so that tests can change it.
 var grace = 2 * time.Second
 
-// A lane counts the scripts that were given up and run on. Each burns a
-// processor, so beyond most of them no other script is let in.
-type lane struct {
-	hanging atomic.Int32
-	most    int32
+// A limiter counts scripts that did not stop and were abandoned. Each of them occupies a processor, so no other
+// script may start when there are too many.
+type limiter struct {
+	abandoned atomic.Int32
+	most      int32
 }
 
-// Scripts that are compiled already run on when others cannot be compiled in time.
+// Running and compiling have separate limits, so that compiled scripts still run when compilation hangs.
 var (
-	runs     = lane{most: 4}
-	compiles = lane{most: 2}
+	runs     = limiter{most: 4}
+	compiles = limiter{most: 2}
 )
 
-// guarded calls f in a goroutine of its own, and stop once when ctx ends. If f
-// does not come back in time after that, it is left behind; it must then harm nobody.
-func (h *lane) guarded(ctx context.Context, stop func(), f func() error) error {
+// guarded calls f in a new goroutine, and calls stop when ctx ends. If f does not return soon after that, guarded
+// abandons it. An abandoned f must be harmless.
+func (h *limiter) guarded(ctx context.Context, stop func(), f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return ended(err)
 	}
-	if h.hanging.Load() >= h.most {
-		return errHanging
+	if h.abandoned.Load() >= h.most {
+		return errAbandoned
 	}
 	var left atomic.Bool
 	done := make(chan error, 1)
 	go func() {
 		done <- recovered(f)
 		if left.CompareAndSwap(true, false) {
-			h.hanging.Add(-1)
+			h.abandoned.Add(-1)
 		}
 	}()
 	select {
@@ -62,12 +62,12 @@ func (h *lane) guarded(ctx context.Context, stop func(), f func() error) error {
 		return err
 	case <-patience.Done():
 	}
-	h.hanging.Add(1)
+	h.abandoned.Add(1)
 	left.Store(true)
 	select {
-	case err := <-done: // in the last moment; one of the two counts it out
+	case err := <-done: // f ended just now; either this code or the goroutine decrements the counter
 		if left.CompareAndSwap(true, false) {
-			h.hanging.Add(-1)
+			h.abandoned.Add(-1)
 		}
 		return err
 	default:
@@ -75,8 +75,7 @@ func (h *lane) guarded(ctx context.Context, stop func(), f func() error) error {
 	}
 }
 
-// recovered calls f; a panic becomes an error. The runtime panics with an error
-// when it is told to stop.
+// recovered calls f and converts a panic to an error. The runtime panics with an error when it is interrupted.
 func recovered(f func() error) (err error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -92,10 +91,10 @@ func recovered(f func() error) (err error) {
 	return f()
 }
 
-// ended tells why a context has ended.
+// ended is the error for a context that has ended.
 func ended(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return errTime
 	}
-	return fault.Wrap(fault.Timeout, err, "The request was given up before its script was done.")
+	return fault.Wrap(fault.Timeout, err, "The request was cancelled before its script was done.")
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// A shelf is a Collection in memory: documents by id, in order of creation. Of
-// queries it knows "everything", and equality with the first parameter or with true.
-type shelf struct {
+// A memoryCollection is a Collection in memory: documents by id, in order of creation. It supports the queries
+// "everything", and equality with the first parameter or with true.
+type memoryCollection struct {
 	t     testing.TB
 	ids   []string
 	docs  map[string]map[string]any
@@ -23,8 +23,8 @@ type shelf struct {
 	calls int
 }
 
-func newShelf(t testing.TB, docs ...string) *shelf {
-	s := &shelf{t: t, docs: map[string]map[string]any{}}
+func newMemoryCollection(t testing.TB, docs ...string) *memoryCollection {
+	s := &memoryCollection{t: t, docs: map[string]map[string]any{}}
 	for _, d := range docs {
 		if _, err := s.Create([]byte(d)); err != nil {
 			t.Fatal(err)
@@ -33,20 +33,20 @@ func newShelf(t testing.TB, docs ...string) *shelf {
 	return s
 }
 
-func (s *shelf) SelfLink() string { return "dbs/QQ==/colls/QQQ=/" }
-func (s *shelf) AltLink() string  { return "dbs/d/colls/c" }
+func (s *memoryCollection) SelfLink() string { return "dbs/QQ==/colls/QQQ=/" }
+func (s *memoryCollection) AltLink() string  { return "dbs/d/colls/c" }
 
-func (s *shelf) id(link string) string {
+func (s *memoryCollection) id(link string) string {
 	id := link[strings.LastIndexByte(link, '/')+1:]
 	return strings.TrimPrefix(id, "rid-")
 }
 
-func (s *shelf) tag(id string) string {
+func (s *memoryCollection) tag(id string) string {
 	tag, _ := s.docs[id]["_etag"].(string)
 	return tag
 }
 
-func (s *shelf) put(body []byte) ([]byte, error) {
+func (s *memoryCollection) put(body []byte) ([]byte, error) {
 	var d map[string]any
 	if err := json.Unmarshal(body, &d); err != nil {
 		return nil, fault.New(fault.Invalid, "no JSON")
@@ -65,7 +65,7 @@ func (s *shelf) put(body []byte) ([]byte, error) {
 	return json.Marshal(d)
 }
 
-func (s *shelf) Create(body []byte) ([]byte, error) {
+func (s *memoryCollection) Create(body []byte) ([]byte, error) {
 	s.calls++
 	var d struct{ ID string }
 	json.Unmarshal(body, &d)
@@ -75,9 +75,9 @@ func (s *shelf) Create(body []byte) ([]byte, error) {
 	return s.put(body)
 }
 
-func (s *shelf) Upsert(body []byte, match string) ([]byte, error) { return s.put(body) }
+func (s *memoryCollection) Upsert(body []byte, match string) ([]byte, error) { return s.put(body) }
 
-func (s *shelf) check(link, match string) (id string, err error) {
+func (s *memoryCollection) check(link, match string) (id string, err error) {
 	id = s.id(link)
 	switch {
 	case s.docs[id] == nil:
@@ -88,7 +88,7 @@ func (s *shelf) check(link, match string) (id string, err error) {
 	return id, nil
 }
 
-func (s *shelf) Read(link, unless string) ([]byte, error) {
+func (s *memoryCollection) Read(link, unless string) ([]byte, error) {
 	id, err := s.check(link, "")
 	if err != nil {
 		return nil, err
@@ -99,14 +99,14 @@ func (s *shelf) Read(link, unless string) ([]byte, error) {
 	return json.Marshal(s.docs[id])
 }
 
-func (s *shelf) Replace(link string, body []byte, match string) ([]byte, error) {
+func (s *memoryCollection) Replace(link string, body []byte, match string) ([]byte, error) {
 	if _, err := s.check(link, match); err != nil {
 		return nil, err
 	}
 	return s.put(body)
 }
 
-func (s *shelf) Delete(link, match string) error {
+func (s *memoryCollection) Delete(link, match string) error {
 	id, err := s.check(link, match)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (s *shelf) Delete(link, match string) error {
 	return nil
 }
 
-func (s *shelf) Query(query []byte, size int, continuation string) (Page, error) {
+func (s *memoryCollection) Query(query []byte, size int, continuation string) (Page, error) {
 	var text string
 	var spec struct {
 		Query      string
@@ -158,12 +158,13 @@ func (s *shelf) Query(query []byte, size int, continuation string) (Page, error)
 	return Page{Rows: out}, err
 }
 
-// host is a Host over the shelf.
-func (s *shelf) host() Host {
+// host is a Host over the collection.
+func (s *memoryCollection) host() Host {
 	return Host{
 		Collection: s,
 		Status: func(err error) (int, string, bool) {
-			status := map[fault.Kind]int{fault.Invalid: 400, fault.NotFound: 404, fault.Exists: 409, fault.Precondition: 412, fault.TooLarge: 413}[fault.KindOf(err)]
+			status := map[fault.Kind]int{fault.Invalid: 400, fault.NotFound: 404, fault.Exists: 409,
+				fault.Precondition: 412, fault.TooLarge: 413}[fault.KindOf(err)]
 			return status, fault.Message(err), status != 0
 		},
 		Logging: true,
@@ -179,8 +180,8 @@ func compiled(t testing.TB, source string) *Program {
 	return p
 }
 
-// call runs a procedure that must succeed, and gives its body.
-func (s *shelf) call(source, args string) string {
+// call runs a procedure that must succeed, and returns its body.
+func (s *memoryCollection) call(source, args string) string {
 	s.t.Helper()
 	r, err := compiled(s.t, source).RunProcedure(context.Background(), []byte(args), s.host())
 	if err != nil {
@@ -190,7 +191,7 @@ func (s *shelf) call(source, args string) string {
 }
 
 // fails runs a procedure that must fail.
-func (s *shelf) fails(source, args string) error {
+func (s *memoryCollection) fails(source, args string) error {
 	s.t.Helper()
 	p, err := Compile(context.Background(), "sample", source)
 	if err != nil {

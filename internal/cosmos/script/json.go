@@ -9,23 +9,22 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A writer writes a value as JSON.stringify does (ECMA-262, 25.5.2). Unlike the
-// one of the runtime it keeps to limits of nesting and size, since what it is
-// given may be nested a million deep, or be an array of nothing but a length.
-// It throws what code of the script throws, so it is called by built-in functions or within Try.
+// A writer writes a value as JSON.stringify does (ECMA-262, 25.5.2). Unlike the runtime's own implementation it
+// limits nesting and size, because a value can be nested a million levels deep, or be an array that has only a
+// length. It panics with exceptions of the script, so it must be called by built-in functions or within Try.
 type writer struct {
 	r        *run
 	out      []byte
 	limit    int
-	replace  goja.Callable // nil: none
-	only     []string      // members to write; nil: all
+	replace  goja.Callable // the replacer function, or nil
+	only     []string      // members to write, nil for all
 	gap      string
-	line     string         // a line break and the present indent
-	within   []*goja.Object // what the present value lies in, outermost first
-	overflow bool           // limit was passed; what follows is not written
+	line     string         // a line break and the current indent
+	within   []*goja.Object // the objects that enclose the current value, outermost first
+	overflow bool           // the limit was exceeded, and nothing more is written
 }
 
-// json is v as JSON; ok is false for what has no JSON form.
+// json is v as JSON. ok is false if v has no JSON form.
 func (r *run) json(v goja.Value) (text string, ok bool) {
 	w := writer{r: r, limit: maxString}
 	ok = w.value(nil, "", v)
@@ -63,7 +62,7 @@ func (r *run) stringify(call goja.FunctionCall) goja.Value {
 	return r.rt.ToValue(string(w.out))
 }
 
-// gap is the indent that the third argument of JSON.stringify asks for.
+// gap is the indent from the third argument of JSON.stringify.
 func (r *run) gap(v goja.Value) string {
 	if o, ok := v.(*goja.Object); ok {
 		v = r.unwrap(o)
@@ -78,21 +77,21 @@ func (r *run) gap(v goja.Value) string {
 	return ""
 }
 
-// check throws when the text has become too long.
+// check throws if the text has become too long.
 func (w *writer) check() {
 	if w.full(); w.overflow {
 		w.r.throwRange("Invalid string length")
 	}
 }
 
-// full reports that nothing more is written. Code of the script that could go on
-// for ever has chances enough to be interrupted; this loop over members has none.
+// full reports that the writer must stop. Endless code of the script is interrupted elsewhere; this loop over members
+// would not be.
 func (w *writer) full() bool {
 	w.overflow = w.overflow || len(w.out) > w.limit
 	return w.overflow || w.r.ctx.Err() != nil
 }
 
-// value writes the member key of holder, and reports whether it has a JSON form.
+// value writes the member key of holder. It reports whether v has a JSON form.
 func (w *writer) value(holder *goja.Object, key string, v goja.Value) bool {
 	if w.full() {
 		return true
@@ -168,7 +167,7 @@ func (w *writer) object(o *goja.Object) bool {
 	return true
 }
 
-// tooDeep throws what is wrong with a value that is nested too deep: it lies in itself, or is just deep.
+// tooDeep throws the error for a value that is nested too deep, or contains itself.
 func (w *writer) tooDeep() {
 	seen := map[*goja.Object]bool{}
 	for _, o := range w.within {
@@ -231,8 +230,7 @@ func (w *writer) members(o *goja.Object, outer string) {
 	w.out = append(w.out, '}')
 }
 
-// unwrap gives the value inside of Number, String and Boolean objects, and all
-// others as they are.
+// unwrap returns the primitive value of Number, String and Boolean objects, and other objects unchanged.
 func (r *run) unwrap(o *goja.Object) goja.Value {
 	switch o.ClassName() {
 	case "Number":
@@ -245,7 +243,7 @@ func (r *run) unwrap(o *goja.Object) goja.Value {
 	return o
 }
 
-// must passes on what a call has thrown.
+// must panics with the exception of a call.
 func (r *run) must(v goja.Value, err error) goja.Value {
 	if err != nil {
 		panic(err)

@@ -6,10 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// watchMemory calls stop when the heap of the process has grown by maxGrowth since it was called, or by more than
-// the host has room for. It looks after each garbage collection, which comes the
-// sooner the faster the heap grows. It cannot tell whose memory it is, but leaves out what
-// other requests say that they hold. The function that it gives ends it.
+// watchMemory calls stop when the heap of the process has grown by maxGrowth since the call, or by more than the host
+// can reserve. It checks after each garbage collection; the faster the heap grows, the sooner that is. It cannot
+// attribute memory to a script, but subtracts what other requests report. The returned function ends the watch.
 func watchMemory(host Host, stop func(error)) (end func()) {
 	w := &watch{host: host, stop: stop}
 	w.base = heapNow() - w.others()
@@ -24,17 +23,17 @@ type watch struct {
 	ended atomic.Bool
 }
 
-// smallGrowth is what a script need not ask for, and the step in which it asks for more.
+// smallGrowth is the growth that needs no reservation, and the step in which reservations grow.
 const smallGrowth = 16 << 20
 
 func (w *watch) others() int64 {
-	if w.host.Others == nil {
+	if w.host.OthersMemory == nil {
 		return 0
 	}
-	return w.host.Others()
+	return w.host.OthersMemory()
 }
 
-// arm leaves something behind for the next collection to find.
+// arm leaves an object for the next garbage collection to find.
 func (w *watch) arm() {
 	sentinel := new([64]byte)
 	runtime.AddCleanup(sentinel, (*watch).look, w)
@@ -48,17 +47,17 @@ func (w *watch) look() {
 	switch {
 	case grown > maxGrowth:
 		w.stop(errMemory)
-	case grown > smallGrowth && w.host.Room != nil && !w.host.Room((grown+smallGrowth-1)/smallGrowth*smallGrowth):
-		w.stop(errNoRoom)
+	case grown > smallGrowth && w.host.Reserve != nil && !w.host.Reserve((grown+smallGrowth-1)/smallGrowth*smallGrowth):
+		w.stop(errShortOfMemory)
 	default:
 		w.arm()
 	}
 }
 
-// heapLive is what the last garbage collection has left.
+// heapLive is the live heap after the last garbage collection.
 func heapLive() int64 { return measure("/gc/heap/live:bytes") }
 
-// heapNow is all objects, dead ones that nobody has collected yet included.
+// heapNow is the size of all objects, including dead ones that have not been collected.
 func heapNow() int64 { return measure("/memory/classes/heap/objects:bytes") }
 
 func measure(name string) int64 {

@@ -10,18 +10,16 @@ import (
 	patterns "github.com/mayflydb/mayfly/internal/cosmos/pattern"
 )
 
-// maxMatch ends a match of a regular expression that goes on backtracking. The runtime
-// takes such a match for a failed one, so maxMatch is longer than any script may run: a script
-// that reaches it is ended before it can use the answer. A variable for its test.
+// maxMatch ends a match of a regular expression that backtracks for too long. The runtime treats such a match as
+// failed, so maxMatch is longer than any script may run: a script that reaches it is ended before it can use the
+// result. It is a variable so that tests can change it.
 var maxMatch = 15 * time.Second
 
-// bind is the name of a function that limits a regular expression and returns it. The name
-// is one that no script can write.
+// bind is the name of a function that limits a regular expression and returns it. Scripts cannot spell that name.
 const bind = "\x00bind"
 
-// bindPatterns limits every regular expression where it is made: by a literal, which restrict
-// passes through bind, by the class RegExp, by compile, and by the functions of strings that take
-// a text for one. The functions that match find limited ones only.
+// bindPatterns limits every regular expression where it is created: by a literal, which restrict passes through bind,
+// by the class RegExp, by compile, and by string functions that accept a pattern as a string.
 func (r *run) bindPatterns(global *goja.Object) {
 	f := r.put(nil, "pattern", func(call goja.FunctionCall) goja.Value { return r.bound(call.Argument(0)) })
 	if err := global.DefineDataProperty(bind, f, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE); err != nil {
@@ -47,7 +45,7 @@ func (r *run) bindPatterns(global *goja.Object) {
 	}
 }
 
-// after calls then with what a built-in function was called with and has returned.
+// after calls then with the call and the result of a built-in function.
 func (r *run) after(o *goja.Object, then func(call goja.FunctionCall, result goja.Value)) {
 	at := goFunction(o)
 	f := *at
@@ -58,19 +56,19 @@ func (r *run) after(o *goja.Object, then func(call goja.FunctionCall, result goj
 	}
 }
 
-// A patternKey is what a compiled pattern depends on.
+// A patternKey identifies a compiled pattern.
 type patternKey struct {
 	source  string
 	options regexp2.RegexOptions
 }
 
-// maxPatterns is how many compiled patterns a run keeps.
+// maxPatterns is how many compiled patterns a run caches.
 const maxPatterns = 1_000
 
-// bound gives v, if it is a regular expression, a matcher with backtracking that has a limit of
-// its own, in place of the one that the runtime has made or would make later. The runtime has no
-// setting for that: it leaves matchers at the package's default, which belongs to the process.
-// It keeps them in regexpObject.pattern.regexp2Wrapper.rx, and a test makes sure that they are found.
+// bound gives v, if it is a regular expression, a backtracking matcher with a time limit. It replaces the matcher
+// that the runtime has created or would create later. The runtime has no setting for the limit: its matchers have the
+// package's default, which is global to the process. The runtime keeps matchers in
+// regexpObject.pattern.regexp2Wrapper.rx, and a test checks that the field exists.
 func (r *run) bound(v goja.Value) goja.Value {
 	o, ok := v.(*goja.Object)
 	if !ok || o.ClassName() != "RegExp" {
@@ -78,7 +76,7 @@ func (r *run) bound(v goja.Value) goja.Value {
 	}
 	pattern := field(o, "pattern", nil)
 	if !pattern.IsValid() {
-		return v // the class's prototype
+		return v // RegExp.prototype
 	}
 	pattern = pattern.Elem()
 	rx, err := r.matcher(pattern)
@@ -92,11 +90,12 @@ func (r *run) bound(v goja.Value) goja.Value {
 	return v
 }
 
-// matcher compiles a pattern of the runtime as the runtime does, once in a run.
+// matcher compiles a pattern with the runtime's options. It caches the result for the run.
 func (r *run) matcher(pattern reflect.Value) (*regexp2.Regexp, error) {
 	key := patternKey{pattern.FieldByName("src").String(), regexp2.ECMAScript}
 	for name, option := range map[string]regexp2.RegexOptions{
-		"multiline": regexp2.Multiline, "dotAll": regexp2.Singleline, "ignoreCase": regexp2.IgnoreCase, "unicode": regexp2.Unicode,
+		"multiline": regexp2.Multiline, "dotAll": regexp2.Singleline, "ignoreCase": regexp2.IgnoreCase,
+		"unicode": regexp2.Unicode,
 	} {
 		if pattern.FieldByName(name).Bool() {
 			key.options |= option
@@ -116,7 +115,7 @@ func (r *run) matcher(pattern reflect.Value) (*regexp2.Regexp, error) {
 	return rx, nil
 }
 
-// writable is a field of the runtime that reflection may set.
+// writable makes a field of the runtime settable by reflection.
 func writable(f reflect.Value) reflect.Value {
 	return reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem()
 }

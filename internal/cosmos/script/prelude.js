@@ -1,6 +1,6 @@
-// What a script finds when it begins: the objects of the server-side API of
-// Cosmos DB, over the few functions of `raw` that Go has. `kind` is procedure,
-// pre, post or function; functions have none of the API.
+// The objects of the server-side API of Cosmos DB, implemented with the few Go
+// functions in `raw`. `kind` is procedure, pre, post or function; functions have
+// no access to the API.
 (function (raw, kind) {
   "use strict";
 
@@ -51,8 +51,8 @@
     return {};
   }
 
-  // Operations are done one after the other, in the order in which they were asked for,
-  // each after the function that asked has returned.
+  // Operations run one after the other, in the order of the calls, each after the
+  // function that called it has returned.
   let queue = [];
   let head = 0;
   let waiting = 0; // characters of documents in the queue
@@ -90,7 +90,7 @@
     currentCollectionSizeInMB: raw.usage, maxCollectionSizeInMB: raw.quota,
   }, more);
 
-  // settle hands an answer of raw to a callback. Without one an error ends the script.
+  // settle passes an answer of raw to a callback. Without a callback an error ends the script.
   function settle(answer, callback, success) {
     if (answer.number) {
       const error = failure(answer);
@@ -123,7 +123,7 @@
     return info;
   }
 
-  // optional tells options and callback apart, of which either may be missing.
+  // optional distinguishes options and callback. Either may be missing.
   function optional(options, callback) {
     if (typeof options === "function" && (callback === undefined || callback === null)) {
       callback = options;
@@ -177,7 +177,7 @@
     return bare(link);
   }
 
-  // documentText is the JSON of a document to be written, which gets an id if it has none.
+  // documentText is the JSON of a document to write. It adds an id if there is none.
   function documentText(body, options) {
     if (body === null || typeof body !== "object" && typeof body !== "string") {
       fail(status.badRequest, "The document body must be an object or a string representing a JSON-serialized object.");
@@ -266,9 +266,9 @@
     });
   }
 
-  // The query API: stages are functions from a list of values to another, run
-  // over one page of documents after the other until enough is found. Sorting needs all
-  // documents, and so gives all of the result at once.
+  // The query API: a stage is a function from a list of values to another. Stages run over
+  // page after page of documents until there are enough results. Sorting needs all
+  // documents, and so returns the whole result at once.
   const rank = (v) => v === undefined ? 0 : v === null ? 1 : v === false ? 2 : v === true ? 3 :
     typeof v === "number" ? 4 : typeof v === "string" ? 5 : Array.isArray(v) ? 6 : 7;
 
@@ -302,7 +302,7 @@
     return f;
   }
 
-  // Each stage takes its own arguments off the front of the list.
+  // Each stage consumes its arguments from the front of the list.
   const stages = {
     filter: (given) => { const f = predicate(given.shift()); return { run: (list) => list.filter((v) => f(v)) }; },
     map: (given) => { const f = predicate(given.shift()); return { run: (list) => list.map((v) => f(v)) }; },
@@ -373,7 +373,7 @@
     response.appendBody(stringify(found));
   }
 
-  // own drops the collection, which may be named as the first argument.
+  // own drops the collection, which may be the first argument.
   function own(given) {
     given = Array.from(given);
     if (given.length > 0 && (given[0] === undefined || given[0] === collection || given[0] === globalThis.__)) {
@@ -407,8 +407,8 @@
   }
   collection.chain = () => chained([]);
 
-  // A message is the request or the response: a body, and headers to be read. Appending is the operator +: text
-  // joins whatever comes after it, numbers add up.
+  // A message is the request or the response: a body, and headers to read. Appending uses the operator +: strings
+  // are concatenated, numbers added.
   function message(initial, writable) {
     let value = initial;
     let changed = false;

@@ -7,9 +7,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// protect takes out of the world of a script what would reach further than the
-// script, and bounds the built-in functions that can work for ever, or fill the
-// memory, in one call: the runtime looks for an interrupt between steps only.
+// protect removes the globals with which a script could reach beyond its limits, and limits the built-in functions
+// that can run endlessly, or fill the memory, in one call: the runtime checks for an interrupt only between steps.
 func (r *run) protect() {
 	global := r.rt.GlobalObject()
 	for _, name := range [...]string{
@@ -18,7 +17,7 @@ func (r *run) protect() {
 		"Float32Array", "Float64Array", "BigInt64Array", "BigUint64Array",
 	} {
 		if err := global.Delete(name); err != nil {
-			panic(err) // every global may be deleted
+			panic(err) // cannot happen: every global can be deleted
 		}
 	}
 	r.forbidCode(global)
@@ -57,13 +56,13 @@ func (r *run) put(o *goja.Object, name string, f func(goja.FunctionCall) goja.Va
 		err = o.DefineDataProperty(name, made, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 	if err != nil {
-		panic(err) // they are as the runtime has made them
+		panic(err) // cannot happen: the object has not been modified
 	}
 	return made
 }
 
-// wrap puts a check before built-in functions of o. It may make plain values of
-// what they are called with, so that both see the same.
+// wrap adds a check before built-in functions of o. The check may convert arguments to primitive values, so that it
+// and the function see the same.
 func (r *run) wrap(o *goja.Object, names string, check func(call *goja.FunctionCall)) {
 	for name := range strings.FieldsSeq(names) {
 		f, ok := o.Get(name).Export().(func(goja.FunctionCall) goja.Value)
@@ -77,8 +76,8 @@ func (r *run) wrap(o *goja.Object, names string, check func(call *goja.FunctionC
 	}
 }
 
-// before puts a check before a built-in function, as wrap does, that stays who it is. The
-// runtime uses other ways for regular expressions whose functions are others.
+// before adds a check as wrap does, but keeps the identity of the function. The runtime handles regular expressions
+// differently if their functions were replaced.
 func (r *run) before(o *goja.Object, check func(call *goja.FunctionCall)) {
 	at := goFunction(o)
 	f := *at
@@ -88,7 +87,7 @@ func (r *run) before(o *goja.Object, check func(call *goja.FunctionCall)) {
 	}
 }
 
-// protectMembers bounds the texts whose characters are taken for members.
+// protectMembers limits strings whose characters are treated as members.
 func (r *run) protectMembers(global *goja.Object) {
 	few := func(call *goja.FunctionCall) {
 		for _, v := range call.Arguments {
@@ -111,11 +110,10 @@ func (r *run) protectMembers(global *goja.Object) {
 	}
 }
 
-// forbidCode takes away what makes code of text, which would be compiled
-// without limits.
+// forbidCode disables everything that compiles text, because that code would have no limits.
 func (r *run) forbidCode(global *goja.Object) {
 	forbidden := func(goja.FunctionCall) goja.Value {
-		panic(r.rt.NewTypeError("Code cannot be made of text."))
+		panic(r.rt.NewTypeError("Code cannot be created from text."))
 	}
 	r.put(global, "eval", forbidden)
 	function := r.put(global, "Function", forbidden)
@@ -133,7 +131,7 @@ func (r *run) forbidCode(global *goja.Object) {
 
 var everyKind = goja.MustCompile(preludeName, `[function () {}, function* () {}, async function () {}]`, true)
 
-// examples are functions of every kind, the plain one first.
+// examples are functions of every kind, a plain one first.
 func (r *run) examples() (list []*goja.Object) {
 	v, err := r.rt.RunProgram(everyKind)
 	if err != nil {
@@ -146,27 +144,29 @@ func (r *run) examples() (list []*goja.Object) {
 	return list
 }
 
-// protectCalls bounds the arguments that come as a list.
+// protectCalls limits arguments that are passed as a list.
 func (r *run) protectCalls(global *goja.Object) {
 	arguments := func(v goja.Value) {
 		if o, ok := v.(*goja.Object); ok && r.length(o) > maxApply {
 			r.throwRange("Too many arguments in function call")
 		}
 	}
-	r.wrap(r.object(global, "Function.prototype"), "apply", func(call *goja.FunctionCall) { arguments(call.Argument(1)) })
+	r.wrap(r.object(global, "Function.prototype"), "apply",
+		func(call *goja.FunctionCall) { arguments(call.Argument(1)) })
 	reflect := r.object(global, "Reflect")
 	r.wrap(reflect, "apply", func(call *goja.FunctionCall) { arguments(call.Argument(2)) })
 	r.wrap(reflect, "construct", func(call *goja.FunctionCall) { arguments(call.Argument(1)) })
 }
 
-// protectArrays bounds the walks over arrays, which may be huge without taking
-// memory, and over what only looks like one.
+// protectArrays limits loops over arrays, which may be huge without using memory, and over array-like objects.
 func (r *run) protectArrays(global *goja.Object) {
 	array := r.object(global, "Array")
 	proto := r.object(array, "prototype")
 	own := func(call *goja.FunctionCall) { r.walkable(call.This) }
-	r.wrap(proto, "every fill filter find findIndex findLast findLastIndex flatMap forEach includes indexOf lastIndexOf map "+
-		"reduce reduceRight reverse shift slice some sort unshift splice copyWithin toReversed toSorted toSpliced with "+
+	r.wrap(proto, "every fill filter find findIndex findLast findLastIndex flatMap forEach includes indexOf "+
+		"lastIndexOf map "+
+		"reduce reduceRight reverse shift slice some sort unshift splice copyWithin toReversed toSorted toSpliced "+
+		"with "+
 		"keys entries values", own)
 	r.wrap(proto, "concat", func(call *goja.FunctionCall) {
 		r.walkable(call.This)
@@ -175,7 +175,8 @@ func (r *run) protectArrays(global *goja.Object) {
 		}
 	})
 	values := proto.Get("values")
-	if err := proto.DefineDataPropertySymbol(goja.SymIterator, values, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
+	if err := proto.DefineDataPropertySymbol(goja.SymIterator, values, goja.FLAG_TRUE, goja.FLAG_TRUE,
+		goja.FLAG_FALSE); err != nil {
 		panic(err)
 	}
 	r.wrap(array, "from", func(call *goja.FunctionCall) { r.walkable(call.Argument(0)) })
@@ -183,7 +184,7 @@ func (r *run) protectArrays(global *goja.Object) {
 	r.protectDepth(proto)
 }
 
-// protectDepth bounds what walks into elements.
+// protectDepth limits functions that recurse into elements.
 func (r *run) protectDepth(proto *goja.Object) {
 	flat := proto.Get("flat").Export().(func(goja.FunctionCall) goja.Value)
 	r.put(proto, "flat", func(call goja.FunctionCall) goja.Value {
@@ -201,7 +202,7 @@ func (r *run) protectDepth(proto *goja.Object) {
 	})
 }
 
-// deeper counts a built-in function that is inside of itself.
+// deeper counts one more level of recursion of a built-in function. The caller must call back.
 func (r *run) deeper() (back func()) {
 	if r.depth >= maxNesting {
 		r.throwRange("Arrays are nested too deep")
@@ -210,24 +211,23 @@ func (r *run) deeper() (back func()) {
 	return func() { r.depth-- }
 }
 
-// length is the number of elements of an array, or of what looks like one.
+// length is the number of elements of an array or an array-like object.
 func (r *run) length(o *goja.Object) int {
 	v := o.Get("length")
 	if v == nil {
 		return 0
 	}
 	if _, changing := v.(*goja.Object); changing {
-		panic(r.rt.NewTypeError("The length of an array is a number."))
+		panic(r.rt.NewTypeError("The length of an array must be a number."))
 	}
 	n := v.ToFloat()
 	if n > maxLength {
-		r.throwRange("Arrays are walked up to a length of %d only", maxLength)
+		r.throwRange("Arrays longer than %d elements cannot be iterated", maxLength)
 	}
 	return int(max(0, n))
 }
 
-// walkable refuses what a loop over its elements may not end with: what is too
-// long, or has a length that may be another one when it is asked for again.
+// walkable rejects objects over which a loop may not end: those that are too long, and those whose length may change.
 func (r *run) walkable(v goja.Value) {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -240,14 +240,14 @@ func (r *run) walkable(v goja.Value) {
 	for at := o; at != nil; at = at.Prototype() {
 		if d, ok := r.must(r.descriptor(goja.Undefined(), at, r.rt.ToValue("length"))).(*goja.Object); ok {
 			if get := d.Get("get"); get != nil && !goja.IsUndefined(get) {
-				panic(r.rt.NewTypeError("The length of what is used as an array may not be a getter."))
+				panic(r.rt.NewTypeError("The length of an array-like object cannot be a getter."))
 			}
 			return
 		}
 	}
 }
 
-// join is Array.prototype.join, of a bounded result.
+// join is Array.prototype.join with a limited result.
 func (r *run) join(call goja.FunctionCall) goja.Value {
 	o := call.This.ToObject(r.rt)
 	r.walkable(o)
@@ -257,7 +257,7 @@ func (r *run) join(call goja.FunctionCall) goja.Value {
 		separator = v.String()
 	}
 	if r.joining[o] {
-		return r.rt.ToValue("") // an array inside of itself
+		return r.rt.ToValue("") // the array contains itself
 	}
 	r.joining[o] = true
 	defer delete(r.joining, o)
@@ -280,8 +280,7 @@ func (r *run) join(call goja.FunctionCall) goja.Value {
 	return b.String()
 }
 
-// protectJSON puts own functions in the place of those that call themselves for
-// each level of nesting.
+// protectJSON replaces functions that recurse for each level of nesting.
 func (r *run) protectJSON(global *goja.Object) {
 	json := r.object(global, "JSON")
 	r.put(json, "stringify", r.stringify)
@@ -293,7 +292,7 @@ func (r *run) protectJSON(global *goja.Object) {
 	})
 }
 
-// jsonNesting is how deep a text is nested, strings left out.
+// jsonNesting is the depth of brackets in a JSON text, outside of strings.
 func jsonNesting(text string) (deepest int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {

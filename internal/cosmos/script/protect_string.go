@@ -9,7 +9,7 @@ import (
 	patterns "github.com/mayflydb/mayfly/internal/cosmos/pattern"
 )
 
-// protectStrings bounds the strings that one call can make of shorter ones.
+// protectStrings limits the strings that one call can create from shorter ones.
 func (r *run) protectStrings(global *goja.Object) {
 	proto := r.object(global, "String.prototype")
 	r.wrap(proto, "repeat", func(call *goja.FunctionCall) {
@@ -34,7 +34,7 @@ func (r *run) protectStrings(global *goja.Object) {
 	r.wrap(proto, "normalize", func(call *goja.FunctionCall) {
 		settled(call, 1)
 		if text := call.This.String(); len(text) != characters(call.This) {
-			const longest = 18 // of what a character is taken apart into
+			const longest = 18 // characters in the longest decomposition of one
 			r.short(float64(characters(call.This)) * longest)
 		}
 	})
@@ -54,7 +54,7 @@ func (r *run) protectStrings(global *goja.Object) {
 	})
 }
 
-// short refuses to make a string of more than maxString characters.
+// short rejects strings of more than maxString characters.
 func (r *run) short(size float64) {
 	if size > maxString {
 		r.throwRange("Invalid string length")
@@ -64,7 +64,7 @@ func (r *run) short(size float64) {
 // text is String(v).
 func (r *run) text(v goja.Value) goja.String {
 	if o, ok := v.(*goja.Object); ok {
-		v = o.ToString() // a plain value, not always a string
+		v = o.ToString() // a primitive value, not always a string
 	}
 	if s, ok := v.(goja.String); ok {
 		return s
@@ -73,8 +73,8 @@ func (r *run) text(v goja.Value) goja.String {
 	return s
 }
 
-// settled makes strings of objects that a string function is called on and with,
-// which might be other ones the next time they are asked.
+// settled converts the receiver and the first arguments from objects to strings, because an object could convert to a
+// different string the next time.
 func settled(call *goja.FunctionCall, arguments int) {
 	plain := func(v goja.Value) goja.Value {
 		if o, ok := v.(*goja.Object); ok {
@@ -92,14 +92,14 @@ func settled(call *goja.FunctionCall, arguments int) {
 	call.Arguments = list
 }
 
-// number makes a number of the first argument.
+// number converts the first argument to a number.
 func number(call *goja.FunctionCall) {
 	if o, ok := call.Argument(0).(*goja.Object); ok {
 		call.Arguments[0] = o.ToNumber()
 	}
 }
 
-// characters is the length of a string, 0 for all else, which is short.
+// characters is the length of a string, or 0 for other values, whose text is short.
 func characters(v goja.Value) int {
 	if s, ok := v.(goja.String); ok {
 		return s.Length()
@@ -107,12 +107,11 @@ func characters(v goja.Value) int {
 	return 0
 }
 
-// replaceable bounds what a replacement makes of a text. It counts the matches of a
-// string, and takes every place for a match of a regular expression, so it lets pass
-// up to maxReplaced where it does not know.
+// replaceable limits the result of a replacement. It counts the matches of a string, and assumes that a regular
+// expression matches everywhere. Because that overestimates, it allows such results up to maxReplaced.
 func (r *run) replaceable(call *goja.FunctionCall) {
 	if _, isFunction := goja.AssertFunction(call.Argument(1)); isFunction {
-		return // it can be interrupted
+		return // calls of the function can be interrupted
 	}
 	pattern := call.Argument(0)
 	settled(call, 2)
@@ -136,11 +135,10 @@ func (r *run) replaceable(call *goja.FunctionCall) {
 	}
 }
 
-// maxReplaced is what a replacement of a regular expression may make at the very worst.
+// maxReplaced is the largest result of a replacement by a regular expression in the worst case.
 const maxReplaced = 1 << 28
 
-// protectPatterns bounds the texts that become regular expressions, and what
-// they make when their functions are called and not those of strings.
+// protectPatterns limits the strings that become regular expressions, and the results of the functions of RegExp.
 func (r *run) protectPatterns(global *goja.Object) {
 	class := r.object(global, "RegExp")
 	r.before(class, func(call *goja.FunctionCall) { r.pattern(call, 0) })
@@ -161,11 +159,12 @@ func (r *run) protectPatterns(global *goja.Object) {
 		r.replaceable(&swapped)
 		call.Arguments = []goja.Value{swapped.This, swapped.Arguments[1]}
 	})
-	r.wrap(r.object(global, "String.prototype"), "match matchAll search", func(call *goja.FunctionCall) { r.pattern(call, 0) })
+	r.wrap(r.object(global, "String.prototype"), "match matchAll search",
+		func(call *goja.FunctionCall) { r.pattern(call, 0) })
 }
 
-// pattern refuses texts that are too long to become a regular expression.
-// It makes a text of an object, which might be another one the next time it is asked.
+// pattern rejects strings that are too long for a regular expression. It converts an object to a string, because the
+// object could convert to a different one the next time.
 func (r *run) pattern(call *goja.FunctionCall, i int) {
 	const most = 64 << 10
 	v := call.Argument(i)
@@ -178,11 +177,11 @@ func (r *run) pattern(call *goja.FunctionCall, i int) {
 		r.throwRange("The regular expression is too long")
 	}
 	if text, ok := v.(goja.String); ok && patterns.Check(text.String()) != nil {
-		r.throwRange("The regular expression repeats too much")
+		r.throwRange("The regular expression has too many nested repetitions")
 	}
 }
 
-// element is an element as part of a joined text, nil for undefined and null.
+// element is an array element as part of a joined string, or nil for undefined and null.
 func (r *run) element(o *goja.Object, i int) goja.String {
 	v := o.Get(strconv.Itoa(i))
 	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {

@@ -11,17 +11,18 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// maxWaiting bounds the characters of the documents that wait to be written.
+// maxWaiting is how many characters of documents may wait to be written.
 const maxWaiting = 16 << 20
 
-// set puts a plain member into an object of ours.
+// set defines a read-only member of an object that this package has created.
 func (r *run) set(o *goja.Object, name string, value any) {
-	if err := o.DefineDataProperty(name, r.rt.ToValue(value), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_TRUE); err != nil {
-		panic(err) // a fresh object takes every member
+	if err := o.DefineDataProperty(name, r.rt.ToValue(value), goja.FLAG_FALSE, goja.FLAG_FALSE,
+		goja.FLAG_TRUE); err != nil {
+		panic(err) // cannot happen: a new object accepts every member
 	}
 }
 
-// raw makes the object through which the prelude reaches the host.
+// raw creates the object through which the prelude calls the host.
 func (r *run) raw() *goja.Object {
 	o := r.rt.NewObject()
 	c := r.host.Collection
@@ -59,7 +60,7 @@ func (r *run) raw() *goja.Object {
 	return o
 }
 
-// console keeps a line of the log; false when there is no room for it.
+// console adds a line to the log. It returns false if the log is full.
 func (r *run) console(call goja.FunctionCall) goja.Value {
 	if !r.host.Logging {
 		return r.rt.ToValue(true)
@@ -74,7 +75,7 @@ func (r *run) console(call goja.FunctionCall) goja.Value {
 	return r.rt.ToValue(true)
 }
 
-// late reports whether the script should come to an end.
+// late reports whether the script should finish.
 func (r *run) late() bool {
 	r.gate.Lock()
 	defer r.gate.Unlock()
@@ -90,13 +91,13 @@ func (r *run) header(name string) goja.Value {
 	return goja.Undefined()
 }
 
-// abort ends the script as if it had thrown what it gives.
+// abort ends the script as if it had thrown its argument.
 func (r *run) abort(call goja.FunctionCall) goja.Value {
 	r.stop(r.exception(call.Argument(0), nil))
 	return goja.Undefined()
 }
 
-// atHost calls f unless nobody waits for the script any more.
+// atHost calls f, unless the script was abandoned.
 func (r *run) atHost(f func() error) error {
 	r.gate.Lock()
 	defer r.gate.Unlock()
@@ -109,10 +110,10 @@ func (r *run) atHost(f func() error) error {
 	return f()
 }
 
-// answers makes a function for the prelude of an operation of the collection. What it is
-// called with is read before the script is at the host: it may be an object whose
-// text is made by a function of the script, which may want to get there itself.
-func (r *run) answers(status int, f func(first, second, third string) ([]byte, error)) func(goja.FunctionCall) goja.Value {
+// answers creates the prelude's function for an operation of the collection. It converts the arguments before it
+// locks the host: an argument may be an object whose toString is code of the script, which may call the host itself.
+func (r *run) answers(status int, f func(first, second, third string) ([]byte,
+	error)) func(goja.FunctionCall) goja.Value {
 	return func(call goja.FunctionCall) goja.Value {
 		first, second, third := call.Argument(0).String(), call.Argument(1).String(), call.Argument(2).String()
 		var body []byte
@@ -152,7 +153,7 @@ func (r *run) query(call goja.FunctionCall) goja.Value {
 	return answer
 }
 
-// refuse tells the script of an error, or ends it.
+// refuse reports an error to the script, or ends the script.
 func (r *run) refuse(answer *goja.Object, err error) {
 	status, message, ok := r.host.Status(err)
 	if !ok {
@@ -164,7 +165,7 @@ func (r *run) refuse(answer *goja.Object, err error) {
 	r.set(answer, "text", string(append(text, "]}"...)))
 }
 
-// newID is a random id as the service gives to documents that have none.
+// newID is a random id, as the service gives to documents without one.
 func newID() string {
 	var b [16]byte
 	rand.Read(b[:])

@@ -13,21 +13,21 @@ import (
 	patterns "github.com/mayflydb/mayfly/internal/cosmos/pattern"
 )
 
-// bounded is the name of a function that lets pass all but strings that are too
-// long. No script can write it.
+// bounded is the name of a function that rejects long strings and returns everything else. Scripts cannot spell that
+// name.
 const bounded = "\x00bounded"
 
 var (
 	errBigInt  = errors.New("SyntaxError: integers of any size, such as 1n, are not supported")
-	errPattern = errors.New("SyntaxError: a regular expression repeats too much within repetitions")
-	errWith    = errors.New("SyntaxError: the statement 'with' is not supported. Write the object before each of its members")
+	errPattern = errors.New("SyntaxError: a regular expression has too many nested repetitions")
+	errWith    = errors.New("SyntaxError: the statement 'with' is not supported. Write the object before each of its " +
+		"members")
 )
 
-// restrict bounds in a tree what the operators of the language could make in a
-// single step, so that what looks on between steps comes in time: texts that double, which
-// pass through the function bounded then, regular expressions, which pass through bind, and
-// integers of any size, which are refused. So is the statement with, whose object could have members of the
-// names of these functions, and trees that are too deep, whose compilation takes the square of the time.
+// restrict limits what operators of the language can create in a single step, so that the checks between steps are in
+// time. Expressions that can double a string are passed through the function bounded, and regular expressions through
+// bind. It rejects integers of any size, the statement with, whose object could have members with the names of these
+// functions, and trees that are too deep, because their compilation time is quadratic.
 func restrict(tree *ast.Program) error {
 	w := walker{}
 	w.walk(reflect.ValueOf(&tree.Body).Elem())
@@ -96,15 +96,15 @@ func (w *walker) fields(v reflect.Value) {
 		return
 	}
 	for i := range v.NumField() {
-		// A DeclarationList repeats what is in the body.
+		// A DeclarationList has the same nodes as the body.
 		if f := v.Type().Field(i); f.IsExported() && f.Name != "DeclarationList" {
 			w.walk(v.Field(i))
 		}
 	}
 }
 
-// grows reports whether an expression can make a text that is much longer than
-// what it is made of. A literal adds its own length only.
+// grows reports whether an expression can create a string much longer than its operands. A literal adds only its own
+// length.
 func grows(e ast.Expression) bool {
 	switch e := e.(type) {
 	case *ast.BinaryExpression:
@@ -125,7 +125,7 @@ func literal(e ast.Expression) bool {
 	return false
 }
 
-// passed is the call of a function with an expression.
+// passed is a call of a function with an expression.
 func passed(function unistring.String, e ast.Expression) ast.Expression {
 	return &ast.CallExpression{
 		Callee:           &ast.Identifier{Name: function, Idx: e.Idx0()},

@@ -14,12 +14,12 @@ import (
 //go:embed prelude.js
 var preludeSource string
 
-// preludeName is where functions of the prelude are, in stack traces.
+// preludeName is the file name of the prelude in stack traces.
 const preludeName = "mayfly:prelude"
 
 var prelude = goja.MustCompile(preludeName, preludeSource, true)
 
-// The kinds of run, as the prelude knows them.
+// The kinds of run, as the prelude names them.
 const (
 	procedure   = "procedure"
 	preTrigger  = "pre"
@@ -27,32 +27,32 @@ const (
 	function    = "function"
 )
 
-// A run is one script at work, in a JavaScript world of its own.
+// A run is one execution of a script, in its own JavaScript realm.
 type run struct {
 	rt   *goja.Runtime
 	ctx  context.Context
 	host Host
 
-	// What the script may replace, as it was at first.
+	// Built-in objects that the script may replace, in their original state.
 	rangeError *goja.Object
 	descriptor goja.Callable // Object.getOwnPropertyDescriptor
-	nothing    goja.Callable // does nothing
+	nothing    goja.Callable // an empty function
 
-	depth    int // of built-in functions that call themselves through elements
+	depth    int // recursion of built-in functions through elements
 	joining  map[*goja.Object]bool
-	inside   int // of built-in functions that are inside of each other
+	inside   int // nested calls of built-in functions
 	rejected []*goja.Promise
 	patterns map[patternKey]*regexp2.Regexp // compiled, see bound
 
-	why atomic.Pointer[error] // why the script is to stop, nil if it may go on
+	why atomic.Pointer[error] // why the script must stop, nil while it may run
 
-	gate   sync.Mutex // held while the script is at the host
-	closed bool       // nobody waits for the script any more
+	gate   sync.Mutex // held while the script calls the host
+	closed bool       // the script has ended or was abandoned
 	log    []byte
 }
 
 func newRun(ctx context.Context, host Host) *run {
-	r := newWorld()
+	r := newRealm()
 	r.ctx, r.host = ctx, host
 	if host.Now != nil {
 		r.rt.SetTimeSource(goja.Now(host.Now))
@@ -62,8 +62,8 @@ func newRun(ctx context.Context, host Host) *run {
 	return r
 }
 
-// newWorld makes the world of a script, protected but not watched.
-func newWorld() *run {
+// newRealm creates the realm of a script, protected but not watched.
+func newRealm() *run {
 	r := &run{rt: goja.New()}
 	r.rt.SetMaxCallStackSize(maxStack)
 	r.rangeError = r.rt.Get("RangeError").ToObject(r.rt)
@@ -74,7 +74,7 @@ func newWorld() *run {
 	return r
 }
 
-// do calls f, which runs the script, until it is through or its time is up.
+// do calls f, which runs the script, until it ends or its time is up.
 func (r *run) do(f func() error) error {
 	unwatch := watchMemory(r.host, r.stop)
 	defer unwatch()
@@ -87,20 +87,20 @@ func (r *run) do(f func() error) error {
 	return err
 }
 
-// guard calls f, which runs code of the script, and makes of its error and panics what
-// the caller of Run sees.
+// guard calls f, which runs code of the script, and converts its errors and panics to those that the callers of this
+// package see.
 func (r *run) guard(f func() error) error {
 	return reason(recovered(func() error { return r.failure(recovered(f)) }))
 }
 
-// logged is what console.log has written.
+// logged is the output of console.log.
 func (r *run) logged() string {
 	r.gate.Lock()
 	defer r.gate.Unlock()
 	return string(r.log)
 }
 
-// A world is what the prelude gives back.
+// A world is the result of the prelude.
 type world struct{ step, body goja.Callable }
 
 // begin runs the prelude.
@@ -120,7 +120,7 @@ func (r *run) begin(kind string, raw *goja.Object) (w world, err error) {
 	return w, nil
 }
 
-// main finds the function that the script is.
+// main returns the function that the script defines.
 func (p *Program) main(r *run) (goja.Callable, error) {
 	value, err := r.rt.RunProgram(p.code)
 	if err != nil {
@@ -131,13 +131,13 @@ func (p *Program) main(r *run) (goja.Callable, error) {
 	}
 	f, ok := goja.AssertFunction(value)
 	if !ok {
-		return nil, thrown("compiling", "SyntaxError: the script is no function", "", 0)
+		return nil, thrown("compiling", "SyntaxError: the script is not a function", "", 0)
 	}
 	return f, nil
 }
 
-// play calls the function of the script, and then the callbacks of what it asked
-// of its collection, and of what these asked, until nothing is left.
+// play calls the function of the script. Then it calls the callbacks of its operations on the collection, and of the
+// operations that these start, until none is left.
 func (r *run) play(p *Program, w world, args []goja.Value) error {
 	main, err := p.main(r)
 	if err != nil {
@@ -157,7 +157,7 @@ func (r *run) play(p *Program, w world, args []goja.Value) error {
 	}
 }
 
-// result is the body that the script has set, nil if it has not.
+// result is the response body that the script has set, or nil.
 func (r *run) result(w world) ([]byte, error) {
 	v, err := w.body(goja.Undefined())
 	if err != nil || goja.IsUndefined(v) {
@@ -170,7 +170,7 @@ func (r *run) result(w world) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// track keeps promises that were rejected while nobody listened.
+// track collects rejected promises without a handler.
 func (r *run) track(p *goja.Promise, operation goja.PromiseRejectionOperation) {
 	if operation == goja.PromiseRejectionReject {
 		r.rejected = append(r.rejected, p)
@@ -184,8 +184,8 @@ func (r *run) track(p *goja.Promise, operation goja.PromiseRejectionOperation) {
 	}
 }
 
-// unhandled is the reason of a promise that was rejected and that nobody has
-// listened to by the end: an error like any other that nobody catches.
+// unhandled is the error of a rejected promise that still has no handler at the end of the script. It counts as an
+// uncaught exception.
 func (r *run) unhandled() error {
 	if len(r.rejected) == 0 {
 		return nil
@@ -193,7 +193,7 @@ func (r *run) unhandled() error {
 	return r.exception(r.rejected[0].Result(), nil)
 }
 
-// failure makes of an error of the runtime what the caller of Run sees.
+// failure converts an error of the runtime to one that callers of this package see.
 func (r *run) failure(err error) error {
 	if err = reason(err); err == nil {
 		return nil
@@ -210,7 +210,7 @@ func (r *run) failure(err error) error {
 	return err
 }
 
-// reason is why a script was told to stop, and every other error as it is.
+// reason is the error with which a script was told to stop, or else err itself.
 func reason(err error) error {
 	if stopped, ok := errors.AsType[*goja.InterruptedError](err); ok {
 		if why, ok := stopped.Value().(error); ok {
@@ -220,23 +220,22 @@ func reason(err error) error {
 	return err
 }
 
-// stop ends the script with an error. It may be called by any goroutine.
+// stop ends the script with an error. It is safe for concurrent use.
 func (r *run) stop(err error) {
 	r.why.CompareAndSwap(nil, &err)
 	r.rt.Interrupt(err)
 }
 
-// A Result is what a script gives back.
+// A Result is the outcome of a stored procedure.
 type Result struct {
-	Body []byte // JSON; nil when the script has set none
+	Body []byte // JSON, nil if the script has set no body
 	Log  string // also when the script fails
 }
 
-// RunProcedure runs a stored procedure with parameters, a JSON array. Errors are
-// an *Exception, errors of the Collection that are none of the script's business,
-// and fault.Timeout when ctx ends first, fault.TooLarge for memory and results, fault.Unavailable
-// when too many scripts hang. Whatever it fails with, what the script has
-// done to its Collection is to be rolled back.
+// RunProcedure runs a stored procedure with parameters, a JSON array. Errors are an *Exception, errors of the
+// Collection that end the script, fault.Timeout if ctx ends first, fault.TooLarge for memory and results, and
+// fault.Unavailable if too many scripts hang. After any error the caller must roll back the script's operations on
+// its Collection.
 func (p *Program) RunProcedure(ctx context.Context, parameters []byte, host Host) (Result, error) {
 	r := newRun(ctx, host)
 	var body []byte
@@ -263,7 +262,7 @@ func (p *Program) RunProcedure(ctx context.Context, parameters []byte, host Host
 	return Result{Body: body, Log: r.logged()}, nil
 }
 
-// arguments reads the parameters of a procedure.
+// arguments parses the parameters of a procedure.
 func (r *run) arguments(text []byte) ([]goja.Value, error) {
 	parse, _ := goja.AssertFunction(r.rt.Get("JSON").ToObject(r.rt).Get("parse"))
 	v, err := parse(goja.Undefined(), r.rt.ToValue(string(text)))
@@ -285,9 +284,10 @@ func (r *run) arguments(text []byte) ([]goja.Value, error) {
 	return args, nil
 }
 
-// RunTrigger runs a trigger: a pre-trigger when response is nil, which may change
-// request.Body, else a post-trigger, which may change the response, as JSON. It fails as RunProcedure does.
-func (p *Program) RunTrigger(ctx context.Context, request *Request, response *[]byte, host Host) (log string, err error) {
+// RunTrigger runs a trigger. If response is nil it is a pre-trigger, which may change request.Body, else a
+// post-trigger, which may change the response, as JSON. Errors are those of RunProcedure.
+func (p *Program) RunTrigger(ctx context.Context, request *Request, response *[]byte, host Host) (log string,
+	err error) {
 	r := newRun(ctx, host)
 	var body []byte
 	err = r.do(func() error {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The samples restate, in words of our own, what the scripts do that Microsoft
-// publishes with the API: https://github.com/Azure/azure-cosmosdb-js-server/tree/master/samples.
+// The samples do in other words what the scripts do that Microsoft publishes with the API:
+// https://github.com/Azure/azure-cosmosdb-js-server/tree/master/samples.
 
 const bulkImport = `
 function importAll(items) {
@@ -36,7 +36,7 @@ func TestBulkImport(t *testing.T) {
 		items[i] = map[string]any{"n": i}
 	}
 	args, _ := json.Marshal([]any{items})
-	s := newShelf(t)
+	s := newMemoryCollection(t)
 	if got := s.call(bulkImport, string(args)); got != "3000" {
 		t.Errorf("it gives %s", got)
 	}
@@ -46,13 +46,13 @@ func TestBulkImport(t *testing.T) {
 	if id := s.ids[7]; len(id) != 36 {
 		t.Errorf("the id given is %q", id)
 	}
-	if got := newShelf(t).call(bulkImport, `[[]]`); got != "0" {
+	if got := newMemoryCollection(t).call(bulkImport, `[[]]`); got != "0" {
 		t.Errorf("of nothing it gives %s", got)
 	}
 }
 
 func TestBulkImportGoesOnWhereItStopped(t *testing.T) {
-	s := newShelf(t)
+	s := newMemoryCollection(t)
 	h := s.host()
 	h.Late = func() bool { return s.calls >= 5 }
 	r, err := compiled(t, bulkImport).RunProcedure(context.Background(), []byte(`[[{},{},{},{},{},{},{},{},{}]]`), h)
@@ -90,11 +90,12 @@ function removeAll(query) {
 }`
 
 func TestBulkDelete(t *testing.T) {
-	s := newShelf(t)
+	s := newMemoryCollection(t)
 	for i := range 250 {
 		s.put([]byte(fmt.Sprintf(`{"id":"%d"}`, i)))
 	}
-	if got := s.call(bulkDelete, `["SELECT * FROM c"]`); got != `{"deleted":250,"continuation":false}` || len(s.docs) != 0 {
+	if got := s.call(bulkDelete, `["SELECT * FROM c"]`); got != `{"deleted":250,"continuation":false}` ||
+		len(s.docs) != 0 {
 		t.Errorf("it gives %s, and %d are left", got, len(s.docs))
 	}
 }
@@ -112,7 +113,7 @@ func TestCounterUnderAnETag(t *testing.T) {
 			});
 		});
 	}`
-	s := newShelf(t)
+	s := newMemoryCollection(t)
 	for want := 1; want < 4; want++ {
 		if got := s.call(counter, `["x"]`); got != fmt.Sprint(want) {
 			t.Errorf("it gives %s, want %d", got, want)
@@ -129,7 +130,7 @@ func TestPreTriggerAddsATimestamp(t *testing.T) {
 		request.setBody(item);
 	}`)
 	request := Request{Operation: "Create", Body: []byte(`{"id":"a"}`)}
-	if _, err := p.RunTrigger(context.Background(), &request, nil, newShelf(t).host()); err != nil {
+	if _, err := p.RunTrigger(context.Background(), &request, nil, newMemoryCollection(t).host()); err != nil {
 		t.Fatal(err)
 	}
 	if got := string(request.Body); got != `{"id":"a","timestamp":6}` {
@@ -151,7 +152,7 @@ func TestPostTriggerUpdatesMetadata(t *testing.T) {
 		});
 		if (!accepted) throw "late";
 	}`)
-	s := newShelf(t, `{"id":"_metadata","isMetadata":true,"names":"","items":0}`)
+	s := newMemoryCollection(t, `{"id":"_metadata","isMetadata":true,"names":"","items":0}`)
 	request, response := Request{Operation: "Create", Body: []byte(`{"id":"a"}`)}, []byte(`{"id":"a","_ts":1}`)
 	if _, err := p.RunTrigger(context.Background(), &request, &response, s.host()); err != nil {
 		t.Fatal(err)
@@ -184,7 +185,7 @@ func TestAsyncFunctions(t *testing.T) {
 		}
 		work().then((n) => getContext().getResponse().setBody(n)).catch((err) => getContext().abort(err));
 	}`
-	s := newShelf(t, `{"id":"a","n":1,"next":"b"}`, `{"id":"b","n":2,"next":"zz"}`)
+	s := newMemoryCollection(t, `{"id":"a","n":1,"next":"b"}`, `{"id":"b","n":2,"next":"zz"}`)
 	if got := s.call(source, `["a"]`); got != "3" {
 		t.Errorf("it gives %s", got)
 	}

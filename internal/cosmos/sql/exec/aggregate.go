@@ -9,19 +9,18 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A grouping collects what a SELECT needs of each group: aggregates, and
-// values of the group's first row for all else that depends on a row.
+// A grouping collects what a SELECT needs from each group: aggregates, and values of the group's first row for
+// everything else that depends on a row.
 type grouping struct {
 	parts []part
 	seen  map[syntax.Expr]content
 }
 
-// A part is one thing to compute over the rows of a group; the result is put
-// into a slot.
+// A part is one value to compute over the rows of a group. The result is stored in a slot.
 type part struct {
 	kind partKind
-	get  eval // nil: always there
-	test test // of COUNTIF
+	get  eval // nil if the value is always defined
+	test test // for COUNTIF
 	slot int
 }
 
@@ -51,7 +50,7 @@ var partKinds = map[string]partKind{
 	"MAKESET":   partSet,
 }
 
-// content is what matters of an expression to a grouping.
+// content is what a grouping must know about an expression: whether it contains aggregates, and names.
 type content struct{ aggregates, names bool }
 
 func (g *grouping) content(e syntax.Expr, s *scope) content {
@@ -74,7 +73,7 @@ func (g *grouping) content(e syntax.Expr, s *scope) content {
 	return c
 }
 
-// below is what matters of all that is in n.
+// below is the content of everything in n.
 func (g *grouping) below(n syntax.Node, s *scope) (c content) {
 	syntax.Children(n, func(child syntax.Node) bool {
 		if e, ok := child.(syntax.Expr); ok {
@@ -91,8 +90,8 @@ func (c content) and(d content) content {
 	return content{c.aggregates || d.aggregates, c.names || d.names}
 }
 
-// part compiles e if it is one: an aggregate, or free of aggregates but not of
-// names. Other expressions are made of parts.
+// part compiles e if it is a part: an aggregate, or an expression with names but without aggregates. Other
+// expressions consist of parts.
 func (g *grouping) part(c *compiler, e syntax.Expr, s *scope) (node, bool, error) {
 	call, isAggregate := aggregate(e)
 	what := g.content(e, s)
@@ -122,7 +121,7 @@ func (g *grouping) part(c *compiler, e syntax.Expr, s *scope) (node, bool, error
 	return computed(func(f *frame) doc.Value { return f.slots[p.slot] }), true, nil
 }
 
-// A place orders rows: by their document, then among those of one document.
+// A place identifies a row and orders rows: by document, then within the document.
 type place struct {
 	number  uint64
 	ordinal int
@@ -132,25 +131,24 @@ func (p place) before(q place) bool {
 	return p.number < q.number || p.number == q.number && p.ordinal < q.ordinal
 }
 
-// An accumulator is a part on its way through the rows of a group. Its result
-// does not depend on the order of rows.
+// An accumulator is the state of a part over the rows of a group. Its result does not depend on the order of rows.
 type accumulator struct {
 	count uint64
-	bad   bool // SUM, AVG: no number at all; MIN, MAX: an array or object
+	bad   bool // the result is undefined. SUM, AVG: not a number; MIN, MAX: an array or object
 	sum   exactSum
-	value doc.Value // MIN, MAX, first
-	at    place     // first
+	value doc.Value // for MIN, MAX, first
+	at    place     // for first
 	list  []listed
 	set   map[string]doc.Value
 }
 
-// A listed value is one of MAKELIST, with the place of its row.
+// A listed value is a value of MAKELIST with the place of its row.
 type listed struct {
 	at    place
 	value doc.Value
 }
 
-// add takes a row in, and tells how many bytes of memory that took.
+// add adds a row, and returns how many bytes of memory that needs.
 func (a *accumulator) add(p *part, f *frame, at place) int {
 	if p.kind == partFirst {
 		if a.count > 0 && !at.before(a.at) {
@@ -197,8 +195,8 @@ func (a *accumulator) addNumber(v doc.Value) {
 	a.sum.add(v)
 }
 
-// choose keeps the least or greatest value across types: null, booleans,
-// numbers, strings, as the reference's pages of MIN and MAX have it.
+// choose keeps the least or greatest value across types: null, booleans, numbers, strings, as the reference documents
+// for MIN and MAX.
 func (a *accumulator) choose(v doc.Value, greatest bool) int {
 	if v.Type == bsoncore.TypeArray || v.Type == bsoncore.TypeEmbeddedDocument {
 		a.bad = true
@@ -230,7 +228,7 @@ func (a *accumulator) addToSet(v doc.Value) int {
 	return len(key) + len(v.Data) + 96
 }
 
-// result is the part's value for the group; undefined where there is none.
+// result is the part's value for the group, or undefined.
 func (a *accumulator) result(p *part, f *frame) doc.Value {
 	switch p.kind {
 	case partCount, partCountIf:

@@ -11,7 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// listValue is the values in order of their rows' creation.
+// listValue is the array of values in the order in which their rows were created.
 func (a *accumulator) listValue(f *frame) doc.Value {
 	inOrder := func(x, y listed) int {
 		switch {
@@ -34,7 +34,7 @@ func (a *accumulator) listValue(f *frame) doc.Value {
 	return b.close(bsoncore.TypeArray)
 }
 
-// setValue is the values in their own order.
+// setValue is the array of values in the order of values.
 func (a *accumulator) setValue(f *frame) doc.Value {
 	b := f.open()
 	compare := func(x, y string) int {

@@ -9,20 +9,19 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// An arena holds what expressions compute for one row. It is emptied, not
-// freed, between rows.
+// An arena holds the values computed for one row. It is reset, not freed, between rows.
 type arena struct {
 	chunks  [][]byte // each used up to its length; the last is current
 	used    int      // bytes in chunks before the current one
-	outside int      // bytes of the row that others hold for it
+	outside int      // bytes of the row that are not in chunks
 }
 
-// A mark is a fill of an arena, to go back to.
+// A mark is a state of an arena that release returns to.
 type mark struct{ chunk, length, outside int }
 
 const (
 	firstChunk = 4 << 10
-	// maxRow limits what the expressions of one row may compute.
+	// maxRow is how many bytes the expressions of one row may compute.
 	maxRow = 64 << 20
 )
 
@@ -34,7 +33,7 @@ func (a *arena) mark() mark {
 	return mark{chunk: last, length: len(a.chunks[last]), outside: a.outside}
 }
 
-// release forgets everything taken since m.
+// release frees everything allocated since m.
 func (a *arena) release(m mark) {
 	a.outside = m.outside
 	if len(a.chunks) == 0 {
@@ -47,7 +46,7 @@ func (a *arena) release(m mark) {
 	a.chunks[m.chunk] = a.chunks[m.chunk][:m.length]
 }
 
-// reset forgets everything, and keeps the largest piece of memory.
+// reset frees everything, but keeps the largest chunk for reuse.
 func (a *arena) reset() {
 	if n := len(a.chunks); n > 1 {
 		a.chunks[0] = a.chunks[n-1]
@@ -63,7 +62,7 @@ func (a *arena) reset() {
 	a.used, a.outside = 0, 0
 }
 
-// size is how many bytes are taken.
+// size is the number of allocated bytes.
 func (a *arena) size() int {
 	if len(a.chunks) == 0 {
 		return a.outside
@@ -71,7 +70,7 @@ func (a *arena) size() int {
 	return a.outside + a.used + len(a.chunks[len(a.chunks)-1])
 }
 
-// take gives n bytes, not cleared.
+// take allocates n bytes, which are not cleared.
 func (a *arena) take(n int) []byte {
 	if last := len(a.chunks) - 1; last >= 0 {
 		c := a.chunks[last]
@@ -86,7 +85,7 @@ func (a *arena) take(n int) []byte {
 	return a.chunks[len(a.chunks)-1][:n:n]
 }
 
-// keep gives b a place in the arena.
+// keep copies b into the arena.
 func (a *arena) keep(b []byte) []byte {
 	out := a.take(len(b))
 	copy(out, b)
@@ -108,7 +107,7 @@ func (a *arena) int(i int64) doc.Value {
 	return doc.Value{Type: bsoncore.TypeInt64, Data: b}
 }
 
-// text is a string made of pieces.
+// text is the concatenation of pieces.
 func (a *arena) text(pieces ...string) doc.Value {
 	n := 0
 	for _, p := range pieces {

@@ -11,7 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// number reads v as a double, quick for the usual types.
+// number is v as a double, with a fast path for the usual types.
 func number(v doc.Value) (float64, bool) {
 	if len(v.Data) >= 8 {
 		switch v.Type {
@@ -24,8 +24,8 @@ func number(v doc.Value) (float64, bool) {
 	return doc.AsFloat(v)
 }
 
-// arithmetic is x op y on doubles; undefined where a side is no number. A result
-// may be NaN or infinite: 1/0.
+// arithmetic is x op y on doubles, or undefined if an operand is not a number. The result may be NaN or infinite:
+// 1/0.
 func arithmetic(op syntax.Op, x, y eval) eval {
 	return func(f *frame) doc.Value {
 		a, ok := number(x(f))
@@ -56,8 +56,7 @@ func calculate(op syntax.Op, a, b float64) float64 {
 	return float64(bitwise(op, a, b))
 }
 
-// bitwise computes on 32-bit integers, as JavaScript does: the reference's page
-// "Bitwise operators" refers to it.
+// bitwise computes on 32-bit integers as JavaScript does, to which the reference's page "Bitwise operators" refers.
 func bitwise(op syntax.Op, a, b float64) int64 {
 	x, y := toInt32(a), toInt32(b)
 	shift := uint32(y) & 31
@@ -100,10 +99,10 @@ func unary(op syntax.Op, x eval) eval {
 	}
 }
 
-// maxText limits a string that an expression makes.
+// maxText is the longest string that an expression may create.
 const maxText = 8 << 20
 
-// concat is x || y || …, of strings only.
+// concat is x || y || …. All operands must be strings.
 func concat(parts []eval) eval {
 	return func(f *frame) doc.Value {
 		var space [8]string
@@ -118,7 +117,7 @@ func concat(parts []eval) eval {
 				return f.fail(errText)
 			}
 		}
-		if !f.room(total) || !f.spend(total) {
+		if !f.mayHold(total) || !f.spend(total) {
 			return doc.Value{}
 		}
 		return f.mem.text(texts...)

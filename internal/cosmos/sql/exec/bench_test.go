@@ -12,7 +12,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A repeated source hands out the same documents of 1 KiB over and over.
+// A repeated source returns the same documents of 1 KiB repeatedly.
 type repeated struct {
 	*sliceSource
 	n int
@@ -38,11 +38,13 @@ func kibibytes(b testing.TB, n int) repeated {
 	var texts []string
 	for i := range 64 {
 		var s strings.Builder
-		fmt.Fprintf(&s, `{"id":"item-%d","pk":"p%d","kind":"event","n":%d,"price":%d.25,"ok":%v`, i, i%8, i*37%100, i, i%2 == 0)
+		fmt.Fprintf(&s, `{"id":"item-%d","pk":"p%d","kind":"event","n":%d,"price":%d.25,"ok":%v`, i, i%8, i*37%100, i,
+			i%2 == 0)
 		for m := range 12 {
 			fmt.Fprintf(&s, `,"member%d":"some text of the usual length, number %d of many"`, m, i*m)
 		}
-		fmt.Fprintf(&s, `,"address":{"city":"city %d","zip":%d},"tags":["red","green","t%d"],"name":"name %d"}`, i%10, 10000+i, i%5, i)
+		fmt.Fprintf(&s, `,"address":{"city":"city %d","zip":%d},"tags":["red","green","t%d"],"name":"name %d"}`, i%10,
+			10000+i, i%5, i)
 		texts = append(texts, s.String())
 	}
 	return repeated{newSource(b, texts...), n}
@@ -53,7 +55,8 @@ func benchmarkQuery(b *testing.B, query string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	q, err := Prepare(tree, Environment{NoIndex: true, Schema: access.Schema{Indexed: func(access.Path) bool { return true }}, Now: testNow}, nil)
+	q, err := Prepare(tree, Environment{NoIndex: true,
+		Schema: access.Schema{Indexed: func(access.Path) bool { return true }}, Now: testNow}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -13,7 +13,8 @@ func (c *compiler) call(x *syntax.Call, s *scope) (node, error) {
 		return c.userCall(x, s)
 	}
 	if _, ok := aggregate(x); ok {
-		return node{}, syntax.Wrong("SC2104", x.Span, "The aggregate function '%s' is not allowed here: aggregates stand in SELECT.", strings.ToUpper(x.Name))
+		return node{}, syntax.Wrong("SC2104", x.Span,
+			"The aggregate function '%s' is not allowed here: use aggregates in SELECT.", strings.ToUpper(x.Name))
 	}
 	fn, ok := function.Lookup(x.Name)
 	if !ok {
@@ -47,7 +48,7 @@ func wrongArguments(x *syntax.Call, name string, least, most int) error {
 	return syntax.Wrong("SC2050", x.Span, "The %s function requires %d to %d arguments.", name, least, most)
 }
 
-// site is one place where a system function is called.
+// site compiles one call of a built-in function.
 func (c *compiler) site(fn *function.Function, args []node) eval {
 	call := &function.Call{Now: c.now, Meter: &c.meter}
 	c.calls = append(c.calls, call)
@@ -74,9 +75,9 @@ func (c *compiler) site(fn *function.Function, args []node) eval {
 		}
 		made := len(v.Data)
 		if bytes >= piece {
-			clear(values) // results of other calls, perhaps
+			clear(values) // they may be large results of other calls
 		}
-		if made >= piece && f.room(made) {
+		if made >= piece && f.mayHold(made) {
 			f.mem.outside += made
 		}
 		c.pass(bytes + made)
@@ -84,11 +85,11 @@ func (c *compiler) site(fn *function.Function, args []node) eval {
 	}
 }
 
-// maxPassed is how many bytes pass through calls until they forget what they
-// remember, which is at most a small multiple of it.
+// maxPassed is how many bytes pass through calls before they drop their caches. The caches are at most a small
+// multiple of that.
 const maxPassed = 16 << 20
 
-// pass counts the arguments and the result of a call.
+// pass counts the bytes of a call's arguments and result.
 func (c *compiler) pass(n int) {
 	if c.passed += n; c.passed < maxPassed {
 		return
@@ -99,10 +100,10 @@ func (c *compiler) pass(n int) {
 	}
 }
 
-// userUnits is what a call of a user-defined function costs, at least.
+// userUnits is the minimum cost of calling a user-defined function.
 const userUnits = 1 << 10
 
-// userCall calls a user-defined function.
+// userCall compiles a call of a user-defined function.
 func (c *compiler) userCall(x *syntax.Call, s *scope) (node, error) {
 	if c.function == nil {
 		return node{}, syntax.Wrong("SC2003", x.Span, "'udf.%s' is not a recognized function name.", x.Name)

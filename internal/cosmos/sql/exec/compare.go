@@ -12,8 +12,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// equal is a = b: undefined if one of them is. Values of different types are
-// not equal, arrays and objects are compared in depth. NaN equals nothing.
+// equal is a = b, or undefined if an operand is undefined. Values of different types are not equal; arrays and
+// objects are compared deeply. NaN equals nothing.
 func equal(a, b doc.Value) tri {
 	if a.Type == 0 || b.Type == 0 {
 		return unknown
@@ -21,8 +21,7 @@ func equal(a, b doc.Value) tri {
 	return triOf(function.Equal(a, b))
 }
 
-// order is how a and b compare, for <, <=, > and >=: values of different types
-// do not, and neither do arrays and objects.
+// order compares a and b for <, <=, > and >=. ok is false for values of different types, and for arrays and objects.
 func order(a, b doc.Value) (c int, ok bool) {
 	if a.Type == b.Type {
 		switch a.Type {
@@ -59,7 +58,7 @@ func compare(op syntax.Op, a, b doc.Value) tri {
 	return triOf(holds(op, c))
 }
 
-// holds tells whether an order of c satisfies op.
+// holds reports whether the comparison result c satisfies op.
 func holds(op syntax.Op, c int) bool {
 	switch op {
 	case syntax.Eq:
@@ -76,7 +75,7 @@ func holds(op syntax.Op, c int) bool {
 	return c >= 0
 }
 
-// mirrored is the comparison with its sides changed.
+// mirrored is the comparison for swapped operands.
 func mirrored(op syntax.Op) syntax.Op {
 	switch op {
 	case syntax.Lt:
@@ -91,7 +90,7 @@ func mirrored(op syntax.Op) syntax.Op {
 	return op
 }
 
-// comparison is x op y, with a constant on the right made quick.
+// comparison is x op y, with fast paths for a constant operand.
 func comparison(op syntax.Op, x, y node) test {
 	if x.constant && !y.constant {
 		x, y, op = y, x, mirrored(op)
@@ -125,7 +124,7 @@ func comparison(op syntax.Op, x, y node) test {
 	}
 }
 
-// mismatch is what op says of values of different types, none undefined.
+// mismatch is the result of op for defined values of different types.
 func mismatch(op syntax.Op) tri {
 	switch op {
 	case syntax.Eq:
@@ -136,7 +135,7 @@ func mismatch(op syntax.Op) tri {
 	return unknown
 }
 
-// outcomes tells what op says when the left side is less, equal or greater.
+// outcomes are the results of op if the left side is less, equal or greater.
 func outcomes(op syntax.Op) [3]tri {
 	return [3]tri{triOf(holds(op, -1)), triOf(holds(op, 0)), triOf(holds(op, 1))}
 }
@@ -173,7 +172,7 @@ func compareNumber(op syntax.Op, get eval, want doc.Value) test {
 	ofNaN := triOf(op == syntax.Ne)
 	whole, isWhole := doc.AsInt(want)
 	float, _ := doc.AsFloat(want)
-	// Within these bounds a double is exactly the whole number that it was made of.
+	// Within these bounds a double represents whole numbers exactly.
 	safe := math.Abs(float) <= 1<<53
 	return func(f *frame) tri {
 		v := get(f)

@@ -12,41 +12,39 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// A compiler turns trees into closures over frames. It keeps count of the slots
-// that frames need.
+// A compiler converts syntax trees to closures over frames. It counts the slots that frames need.
 type compiler struct {
 	parameters map[string]doc.Value
 	now        time.Time
 	function   func(name string) (func(args []doc.Value) (doc.Value, error), error)
-	meter      function.Meter // with Environment.Stop, then with Limit.Stop once a page begins
-	nodes      int            // expressions that were compiled
+	meter      function.Meter // uses Environment.Stop, then Limit.Stop once a page begins
+	nodes      int            // number of compiled expressions
 
 	slots int
-	// into collects the aggregates of the SELECT that is being compiled; nil
-	// where an aggregate has no place.
+	// into collects the aggregates of the SELECT that is being compiled. It is nil where aggregates are not allowed.
 	into *grouping
-	// loose tells that no document is at hand: names are an error.
+	// loose reports that there is no document, so names are an error.
 	loose bool
 
-	// What it takes to compile is limited: see fold.
-	folding frame // of constants
+	// The cost of compiling is limited, see fold.
+	folding frame // for constants
 	kept    int   // bytes of constants and patterns
-	err     error // ends the compiling
+	err     error // ends compilation
 
 	calls  []*function.Call
-	passed int // bytes that calls have seen since they remember anything
+	passed int // bytes that passed through calls since their caches were dropped
 }
 
-// A node is a compiled expression. One of get, test and constant is set.
+// A node is a compiled expression. Exactly one of get, test and constant is set.
 type node struct {
 	get      eval
 	test     test
 	constant bool
-	value    doc.Value // of a constant
+	value    doc.Value // if constant
 
-	document bool     // the document itself, system members and all
-	path     []string // members of the document that lead to the value, system members excluded
-	// parts of an object or array literal, so that rows are written without making a value.
+	document bool     // the whole document, including system properties
+	path     []string // path in the document, if the value is not below a system property
+	// The parts of an object or array literal, so that rows are written without creating the value.
 	object *objectNode
 	array  []node
 }
@@ -83,13 +81,13 @@ func (n node) truth() test {
 	return n.test
 }
 
-// A scope is the names that one FROM introduces, and those around it.
+// A scope is the names introduced by one FROM, and the enclosing scope.
 type scope struct {
 	outer *scope
 	names []binding
 }
 
-// A binding is a name: of the document itself, or of a slot.
+// A binding is a name for the document itself, or for a slot.
 type binding struct {
 	name     string
 	document bool
@@ -107,7 +105,7 @@ func (s *scope) find(name string) (binding, bool) {
 	return binding{}, false
 }
 
-// empty reports that no name is visible, so that FROM speaks of the container.
+// empty reports that no name is visible, so that FROM refers to the container.
 func (s *scope) empty() bool {
 	for at := s; at != nil; at = at.outer {
 		if len(at.names) > 0 {
@@ -117,7 +115,7 @@ func (s *scope) empty() bool {
 	return true
 }
 
-// compileUnits is what it costs to compile an expression, those in it not counted.
+// compileUnits is the cost of compiling an expression, without its parts.
 const compileUnits = 32
 
 func (c *compiler) slot() int {
@@ -125,7 +123,7 @@ func (c *compiler) slot() int {
 	return c.slots - 1
 }
 
-// expr compiles an expression, and computes it at once where it is constant.
+// expr compiles an expression. Constant expressions are computed immediately.
 func (c *compiler) expr(e syntax.Expr, s *scope) (node, error) {
 	if c.nodes++; c.err == nil && !c.meter.Spend(compileUnits) {
 		c.err = c.meter.Err
@@ -183,8 +181,8 @@ func (c *compiler) list(all []syntax.Expr, s *scope) (nodes []node, err error) {
 	return nodes, nil
 }
 
-// fold computes n at once if all it depends on is constant. What fails then
-// is left to fail where it is needed, unless the query's time is up.
+// fold computes n immediately if everything it depends on is constant. If that fails, the error occurs only where the
+// value is used, except that the query's time is up.
 func (c *compiler) fold(n node, on ...node) node {
 	if slices.ContainsFunc(on, func(o node) bool { return !o.constant }) || c.err != nil {
 		return n
@@ -203,32 +201,33 @@ func (c *compiler) fold(n node, on ...node) node {
 	return n
 }
 
-// frame is the frame that constants are computed in.
+// frame is the frame for constants.
 func (c *compiler) frame() *frame {
 	c.folding.meter = &c.meter
 	return &c.folding
 }
 
-// maxConstants limits the constants of a query, in bytes.
+// maxConstants is how many bytes of constants a query may have.
 const maxConstants = 64 << 20
 
-var errConstants = fault.New(fault.TooLarge, "The query computes more than %d MiB of constants. Compute them in the client, or once.", maxConstants>>20)
+var errConstants = fault.New(fault.TooLarge,
+	"The query computes more than %d MiB of constants. Compute them in the client, or once.", maxConstants>>20)
 
-// keep counts n bytes that the compiled query keeps.
+// keep counts n bytes that the compiled query holds.
 func (c *compiler) keep(n int) {
 	if c.kept += n; c.kept > maxConstants && c.err == nil {
 		c.err = errConstants
 	}
 }
 
-// spend counts the work of compiling on a value of n bytes.
+// spend counts the cost of compiling a value of n bytes.
 func (c *compiler) spend(n int) {
 	if !c.meter.Spend(1+n/function.BytesPerUnit) && c.err == nil {
 		c.err = c.meter.Err
 	}
 }
 
-// clone is v in memory of its own.
+// clone is a copy of v.
 func clone(v doc.Value) doc.Value { return doc.Value{Type: v.Type, Data: slices.Clone(v.Data)} }
 
 func literal(l *syntax.Literal) doc.Value {
@@ -280,8 +279,8 @@ func (c *compiler) unary(x *syntax.Unary, s *scope) (node, error) {
 	return c.fold(computed(unary(x.Op, n.eval())), n), nil
 }
 
-// spine lists the operands of a chain of one operator, from the left: a op b op c.
-func spine(x *syntax.Binary) (operands []syntax.Expr) {
+// chainOperands lists the operands of a chain of one operator, from the left: a op b op c.
+func chainOperands(x *syntax.Binary) (operands []syntax.Expr) {
 	var at syntax.Expr = x
 	for {
 		b, ok := at.(*syntax.Binary)
@@ -314,9 +313,9 @@ func (c *compiler) binary(x *syntax.Binary, s *scope) (node, error) {
 	return c.fold(computed(arithmetic(x.Op, a.eval(), b.eval())), a, b), nil
 }
 
-// chain compiles a AND b AND …, and alike, as one node.
+// chain compiles a AND b AND …, and the like, as one node.
 func (c *compiler) chain(x *syntax.Binary, s *scope) (node, error) {
-	parts, err := c.list(spine(x), s)
+	parts, err := c.list(chainOperands(x), s)
 	if err != nil {
 		return node{}, err
 	}
@@ -373,7 +372,7 @@ func (c *compiler) in(x *syntax.In, s *scope) (node, error) {
 	return c.fold(condition(t), append(list, n)...), nil
 }
 
-// aggregate reports whether e calls an aggregate function itself.
+// aggregate reports whether e itself is a call of an aggregate function.
 func aggregate(e syntax.Expr) (*syntax.Call, bool) {
 	call, ok := e.(*syntax.Call)
 	return call, ok && !call.UDF && plan.Aggregate(call.Name)

@@ -13,7 +13,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// An objectNode is an object literal, or a SELECT list, whose members are computed.
+// An objectNode is an object literal or a SELECT list.
 type objectNode struct {
 	members []objectMember
 }
@@ -35,7 +35,7 @@ func newObject(names []string, nodes []node) *objectNode {
 	return o
 }
 
-// errName: BSON cannot hold such a name, and so documents do not have it.
+// errName rejects names that BSON cannot represent. Documents cannot have them either.
 func errName(at syntax.Span) error {
 	return syntax.Wrong("", at, "A member name may not hold a NUL character.")
 }
@@ -79,7 +79,7 @@ func (c *compiler) array(x *syntax.Array, s *scope) (node, error) {
 	return n, nil
 }
 
-// value makes the object. Members that are undefined vanish.
+// value creates the object without its undefined members.
 func (o *objectNode) value(f *frame) doc.Value {
 	b := f.open()
 	for i := range o.members {
@@ -89,20 +89,20 @@ func (o *objectNode) value(f *frame) doc.Value {
 	return b.close(bsoncore.TypeEmbeddedDocument)
 }
 
-// A builder makes a document or an array for a row.
+// A builder creates an object or an array for a row.
 type builder struct {
 	f     *frame
 	bytes []byte
 	count int
-	made  int // what of frame.made is this one's
+	made  int // this builder's part of frame.made
 }
 
-// open begins a builder.
+// open returns a new builder.
 func (f *frame) open() builder {
 	return builder{f: f, bytes: append(make([]byte, 0, 256), 0, 0, 0, 0)}
 }
 
-// maxMade limits an object or array that an expression makes.
+// maxMade is the largest object or array that an expression may create, in bytes.
 const maxMade = 32 << 20
 
 var errMade = fault.New(fault.TooLarge, "An expression makes an object or an array of more than %d MiB.", maxMade>>20)
@@ -124,8 +124,7 @@ func (b *builder) element(v doc.Value) {
 	b.count++
 }
 
-// fits makes room for a part of n bytes and its head. It is false if there is
-// none, which ends the query, or if the query has ended.
+// fits counts a part of n bytes with its header. It is false if the query must end.
 func (b *builder) fits(n int) bool {
 	n += 8
 	b.made += n
@@ -133,7 +132,7 @@ func (b *builder) fits(n int) bool {
 	if len(b.bytes)+n > maxMade {
 		b.f.fail(errMade)
 	}
-	return b.f.spend(n) && b.f.room(0) && b.f.err == nil
+	return b.f.spend(n) && b.f.mayHold(0) && b.f.err == nil
 }
 
 func (b *builder) close(kind bsoncore.Type) doc.Value {
@@ -147,11 +146,10 @@ func (b *builder) close(kind bsoncore.Type) doc.Value {
 	return doc.Value{Type: kind, Data: b.bytes}
 }
 
-// A writer appends the value of an expression as JSON; ok is false, and
-// nothing appended, where it is undefined.
+// A writer appends the value of an expression as JSON. If the value is undefined, it appends nothing and ok is false.
 type writer func(f *frame, dst []byte) (out []byte, ok bool)
 
-// writer writes documents and literals without making values of them.
+// writer writes documents and literals without creating their values.
 func (n node) writer() writer {
 	switch {
 	case n.document:
@@ -162,7 +160,7 @@ func (n node) writer() writer {
 	case n.array != nil:
 		return arrayWriter(n.array)
 	}
-	get, stored := n.eval(), n.path != nil // documents hold no numbers that JSON does not
+	get, stored := n.eval(), n.path != nil // documents only have numbers that JSON can represent
 	return func(f *frame, dst []byte) ([]byte, bool) {
 		v := get(f)
 		if v.Type == 0 {
@@ -176,13 +174,14 @@ func (n node) writer() writer {
 	}
 }
 
-// ErrNotFinite ends a query with a row that JSON cannot write, as the service
-// does (its substatus is 4001).
-var ErrNotFinite = fault.New(fault.Invalid, "The response content contains a numeric value that cannot be represented in JSON (e.g. Infinity and NaN). "+
-	"Where a row may divide by zero, or call LOG(0) or SQRT(-1), select IS_FINITE_NUMBER(x) ? x : null in the place of x.")
+// ErrNotFinite is the error for a row that JSON cannot represent, as in the service (its substatus is 4001).
+var ErrNotFinite = fault.New(fault.Invalid,
+	"The response content contains a numeric value that cannot be represented in JSON (e.g. Infinity and NaN). "+
+		"Where a row may divide by zero, or call LOG(0) or SQRT(-1), select IS_FINITE_NUMBER(x) ? x : null instead of "+
+		"x.")
 
-// finite is function.Finite(v), quick where its JSON is at hand: package doc
-// writes such numbers as texts, so where there is no such text, there are none.
+// finite is function.Finite(v), with a fast path if the JSON is available: package doc writes other numbers as
+// strings, so without such strings there are none.
 func finite(v doc.Value, json []byte) bool {
 	switch v.Type {
 	case bsoncore.TypeArray, bsoncore.TypeEmbeddedDocument:
@@ -193,7 +192,7 @@ func finite(v doc.Value, json []byte) bool {
 
 var textNaN, textInfinity = []byte(`"NaN"`), []byte(`Infinity"`)
 
-// writeDocument writes the document with the members that the service adds.
+// writeDocument writes the document including system properties.
 func writeDocument(f *frame, dst []byte) ([]byte, bool) {
 	body, system := f.body(), f.systemMembers()
 	if len(system) <= 5 {
@@ -203,13 +202,13 @@ func writeDocument(f *frame, dst []byte) ([]byte, bool) {
 		return doc.Query.AppendJSON(dst, system), true
 	}
 	dst = doc.Query.AppendJSON(dst, body)
-	joint := len(dst) - 1 // the brace that closes becomes the comma
+	joint := len(dst) - 1 // the closing brace becomes the comma
 	dst = doc.Query.AppendJSON(dst[:joint], system)
 	dst[joint] = ','
 	return dst, true
 }
 
-// writes reports whether more may be written of the row that ends dst.
+// writes reports whether the row at the end of dst may become longer.
 func (f *frame) writes(dst []byte) bool {
 	if len(dst)-f.start > maxRow {
 		f.fail(errRow)

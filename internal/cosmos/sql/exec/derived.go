@@ -10,19 +10,21 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// An inside is a query in FROM that has to see all documents before it has
-// rows: its rows are then what the query around it is about.
+// An inside is a query in FROM that must read all documents before it has rows. The enclosing query runs over those
+// rows.
 type inside struct {
 	selection *selection
 	inner     *inside
 }
 
-var errDerived = fault.New(fault.TooLarge, "A subquery in FROM has more rows than the query's memory holds. Select fewer documents in it.")
+var errDerived = fault.New(fault.TooLarge,
+	"A subquery in FROM has more rows than the query's memory holds. Select fewer documents in it.")
 
-// derive makes the rows of a query in FROM, sorted by keys that each of them
-// keeps as long as what it is made of stays as it is.
+// derive computes the rows of a query in FROM, sorted by keys that do not change as long as the underlying documents
+// do not.
 func (r *run) derive(in *inside) ([]collected, error) {
-	outer := &run{Query: &Query{plan: r.plan, compiler: r.compiler, sel: in.selection, inner: in.inner, documents: r.documents},
+	outer := &run{Query: &Query{plan: r.plan, compiler: r.compiler, sel: in.selection, inner: in.inner,
+		documents: r.documents},
 		ctx: r.ctx, source: r.source, limit: r.limit, f: r.f}
 	if in.inner != nil {
 		var err error
@@ -33,17 +35,18 @@ func (r *run) derive(in *inside) ([]collected, error) {
 	d := deriver{run: outer, table: map[string][]accumulator{}}
 	rows, err := d.rows(in.selection)
 	m, n := &r.page.Metrics, &outer.page.Metrics
-	m.Documents, m.DocumentBytes, m.IndexHits = m.Documents+n.Documents, m.DocumentBytes+n.DocumentBytes, m.IndexHits+n.IndexHits
+	m.Documents, m.DocumentBytes, m.IndexHits = m.Documents+n.Documents, m.DocumentBytes+n.DocumentBytes,
+		m.IndexHits+n.IndexHits
 	m.Lookup, m.Load = m.Lookup+n.Lookup, m.Load+n.Load
 	return rows, err
 }
 
-// A deriver collects rows of a query over documents.
+// A deriver collects the rows of a query over documents.
 type deriver struct {
 	*run
 	all   []collected
 	table map[string][]accumulator
-	seen  map[string]bool // of DISTINCT
+	seen  map[string]bool // for DISTINCT
 	used  int
 }
 
@@ -124,8 +127,8 @@ func (d *deriver) row(s *selection, at place) {
 	d.all = append(d.all, collected{key, clone(v)})
 }
 
-// appendPlace appends what tells a row of FROM from all others: the document,
-// or the key of the row that stands for it, and which of its rows it is.
+// appendPlace appends a unique identifier of a row of FROM: the document, or the key of the derived row, and the
+// ordinal of the row within it.
 func (d *deriver) appendPlace(dst []byte, at place) []byte {
 	if d.inner != nil {
 		dst = append(dst, d.run.rows[at.number-1].key...)
@@ -184,7 +187,7 @@ func (r *run) derivedRows(after access.Position) iter.Seq2[*access.Document, err
 	}
 }
 
-// positionRow begins the position of a derived row, so that none is empty.
+// positionRow is the first byte of the position of a derived row, so that no position is empty.
 const positionRow = 1
 
 // identityOf tells documents of a stream apart, also in another page.

@@ -8,11 +8,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 )
 
-// withDistances writes the distance functions of the container's vector policy
-// into the calls that leave them to it, so that no one else has to know of it.
-// The query stays as it is; where there is something to write, it is a copy.
+// withDistances adds the distance functions of the container's vector policy to the calls that do not name one, so
+// that no other code has to know the policy. It does not modify q; if there is something to add, it returns a copy.
 func withDistances(q *syntax.Query, distance func(access.Path) string) *syntax.Query {
-	if distance == nil || !slices.ContainsFunc(vectorCalls(q), func(c *syntax.Call) bool { return distanceOf(c, distance) != "" }) {
+	if distance == nil || !slices.ContainsFunc(vectorCalls(q), func(c *syntax.Call) bool {
+		return distanceOf(c,
+			distance) != ""
+	}) {
 		return q
 	}
 	q = syntax.Clone(q)
@@ -21,7 +23,8 @@ func withDistances(q *syntax.Query, distance func(access.Path) string) *syntax.Q
 		if name == "" {
 			continue
 		}
-		options := &syntax.Object{Members: []syntax.ObjectMember{{Name: "distanceFunction", X: &syntax.Literal{Kind: syntax.String, Text: name}}}}
+		options := &syntax.Object{Members: []syntax.ObjectMember{{Name: "distanceFunction",
+			X: &syntax.Literal{Kind: syntax.String, Text: name}}}}
 		if len(call.Args) == 2 {
 			call.Args = append(slices.Clip(call.Args), &syntax.Literal{Kind: syntax.False})
 		}
@@ -30,7 +33,7 @@ func withDistances(q *syntax.Query, distance func(access.Path) string) *syntax.Q
 	return q
 }
 
-// vectorCalls lists the calls that compare vectors, without options.
+// vectorCalls lists the calls that compare vectors without options.
 func vectorCalls(q *syntax.Query) (calls []*syntax.Call) {
 	syntax.Walk(q, func(n syntax.Node) bool {
 		if c, ok := n.(*syntax.Call); ok && vectorCall(c) && (len(c.Args) == 2 || len(c.Args) == 3) {
@@ -45,8 +48,7 @@ func vectorCall(c *syntax.Call) bool {
 	return !c.UDF && (strings.EqualFold(c.Name, "VECTORDISTANCE") || strings.EqualFold(c.Name, "_VECTORSCORE"))
 }
 
-// distanceOf is the distance function for the vectors of a call, "" if the
-// policy has none for them.
+// distanceOf is the policy's distance function for the vectors of a call, or "".
 func distanceOf(c *syntax.Call, distance func(access.Path) string) string {
 	for _, arg := range c.Args[:2] {
 		var path access.Path

@@ -10,10 +10,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// An eval computes an expression for the row that a frame holds.
+// An eval computes an expression for the current row of a frame.
 type eval func(*frame) doc.Value
 
-// A frame is what expressions see: one document, and one row made of it.
+// A frame is the data that expressions use: one document, and one row built from it.
 type frame struct {
 	meter  *function.Meter // of the query
 	source Source
@@ -23,22 +23,22 @@ type frame struct {
 	kept   arena       // of rows that subqueries keep behind their loops
 	err    error       // ends the query
 
-	steps int  // rows that loops in the current document have made
-	heap  int  // bytes that groups of the subqueries at work keep
-	made  int  // bytes of the objects and arrays that are being made
-	large bool // to look a member up in the document is work
-	start int  // where the row begins that is being written
+	steps int  // rows that loops in the current document have produced
+	heap  int  // bytes of groups in running subqueries
+	made  int  // bytes of objects and arrays under construction
+	large bool // the document is so large that a lookup in it counts as work
+	start int  // where the current row begins in the output
 
-	system, whole         doc.Doc // of d, once made
+	system, whole         doc.Doc // of d, once computed
 	systemSpace, allSpace []byte
 }
 
 const (
 	maxSteps = 20_000_000 // rows of joins and subqueries for one document
-	piece    = 4 << 10    // bytes of a large value
+	piece    = 4 << 10    // bytes from which a value is large
 )
 
-// Units of work, see function.Meter. What a row computes comes on top: a unit for each part of its expressions.
+// Units of work, see function.Meter. Computing a row costs one more unit for each part of its expressions.
 const (
 	documentUnits = 1 << 10 // to read a document
 	rowUnits      = 8       // of a join or a subquery
@@ -52,15 +52,15 @@ func (f *frame) begin(d *access.Document) {
 	f.reset()
 }
 
-// reset forgets what the row has computed.
+// reset frees the values of the row.
 func (f *frame) reset() {
 	f.heap, f.made = 0, 0
 	f.mem.reset()
 	f.kept.reset()
 }
 
-// A point is a fill of a frame's memory, to go back to when neither what was
-// computed since matters any more, nor rows that subqueries have kept since.
+// A point is a state of a frame's memory. release returns to it when neither values computed since then nor rows kept
+// since then are needed.
 type point struct{ mem, kept mark }
 
 func (f *frame) mark() point { return point{f.mem.mark(), f.kept.mark()} }
@@ -70,7 +70,7 @@ func (f *frame) release(p point) {
 	f.kept.release(p.kept)
 }
 
-// fail ends the query.
+// fail ends the query with an error.
 func (f *frame) fail(err error) doc.Value {
 	if f.err == nil {
 		f.err = err
@@ -78,7 +78,7 @@ func (f *frame) fail(err error) doc.Value {
 	return doc.Value{}
 }
 
-// step counts n rows in the current document, and reports whether the query may go on.
+// step counts n rows of the current document, and reports whether the query may continue.
 func (f *frame) step(n int) bool {
 	if f.steps += n; f.steps > maxSteps {
 		f.fail(errWork)
@@ -86,7 +86,7 @@ func (f *frame) step(n int) bool {
 	return f.work(n * rowUnits)
 }
 
-// work counts units of work, and reports whether the query may go on.
+// work counts units of work, and reports whether the query may continue.
 func (f *frame) work(units int) bool {
 	if !f.meter.Spend(units) {
 		f.fail(f.meter.Err)
@@ -94,13 +94,13 @@ func (f *frame) work(units int) bool {
 	return f.err == nil
 }
 
-// spend counts the work on a value of n bytes, and reports whether the query may go on.
+// spend counts the work on a value of n bytes, and reports whether the query may continue.
 func (f *frame) spend(n int) bool { return f.work(1 + n/function.BytesPerUnit) }
 
 // spendBoth counts the work of comparing two values.
 func (f *frame) spendBoth(a, b doc.Value) bool { return f.spend(min(len(a.Data), len(b.Data))) }
 
-// compareKeys is bytes.Compare as long as the query may go on, so that sorts end.
+// compareKeys is bytes.Compare until the query must stop. Then all keys are equal, so that sorting ends.
 func (f *frame) compareKeys(a, b []byte) int {
 	if !f.work(sortUnits + min(len(a), len(b))/(4*function.BytesPerUnit)) {
 		return 0
@@ -109,12 +109,13 @@ func (f *frame) compareKeys(a, b []byte) int {
 }
 
 var (
-	errWork = fault.New(fault.TooLarge, "A single document makes the query do too much work. Join fewer arrays, or filter them in subqueries.")
-	errRow  = fault.New(fault.TooLarge, "A row of the query computes more than %d MiB.", maxRow>>20)
+	errWork = fault.New(fault.TooLarge,
+		"A single document makes the query do too much work. Join fewer arrays, or filter them in subqueries.")
+	errRow = fault.New(fault.TooLarge, "A row of the query computes more than %d MiB.", maxRow>>20)
 )
 
-// room reports whether the row may compute n more bytes.
-func (f *frame) room(n int) bool {
+// mayHold reports whether the row may compute n more bytes.
+func (f *frame) mayHold(n int) bool {
 	if n > maxRow || f.mem.size()+f.kept.size()+f.heap+f.made > maxRow-n {
 		f.fail(errRow)
 		return false
@@ -122,7 +123,7 @@ func (f *frame) room(n int) bool {
 	return true
 }
 
-// body is the document without the members that the service adds.
+// body is the document without system properties.
 func (f *frame) body() doc.Doc {
 	if f.d == nil {
 		return nil
@@ -130,7 +131,7 @@ func (f *frame) body() doc.Doc {
 	return f.d.Body
 }
 
-// systemMembers are those that the service adds to the document.
+// systemMembers are the system properties of the document.
 func (f *frame) systemMembers() doc.Doc {
 	if f.system == nil && f.d != nil && f.source != nil {
 		f.systemSpace = f.source.System(f.systemSpace[:0], f.d)
@@ -139,7 +140,7 @@ func (f *frame) systemMembers() doc.Doc {
 	return f.system
 }
 
-// all is the document with the members that the service adds.
+// all is the document including system properties.
 func (f *frame) all() doc.Value {
 	if f.whole == nil {
 		f.allSpace = join(f.allSpace[:0], f.body(), f.systemMembers())

@@ -2,10 +2,8 @@ package exec
 
 import "github.com/mayflydb/mayfly/internal/doc"
 
-// each walks the rows that FROM makes of the current document and that WHERE
-// accepts: yield sees them one by one in the frame's slots, with the ordinal of
-// each among all rows of FROM. Each ends when yield says false, and when the
-// query has failed.
+// each yields the rows of FROM for the current document that WHERE accepts. Each row is in the frame's slots, and
+// yield gets its ordinal among all rows of FROM. It ends when yield returns false or the query has failed.
 func (s *selection) each(f *frame, yield func(ordinal int) bool) {
 	if len(s.sources) == 0 {
 		if accepts(f, s.where) {
@@ -36,8 +34,8 @@ func accepts(f *frame, conditions []test) bool {
 	return f.err == nil
 }
 
-// A walker walks the rows of FROM for one document. Each selection has its own:
-// no selection is inside of itself.
+// A walker iterates over the rows of FROM for one document. Each selection has one, because no selection contains
+// itself.
 type walker struct {
 	*selection
 	f       *frame
@@ -45,7 +43,7 @@ type walker struct {
 	ordinal int
 }
 
-// from walks the sources from the i-th on. It reports whether to go on.
+// from iterates over the sources from the i-th on. It reports whether to continue.
 func (w *walker) from(i int) bool {
 	if i == len(w.sources) {
 		w.ordinal++
@@ -74,7 +72,7 @@ func (w *walker) from(i int) bool {
 	return !accepts(w.f, w.filters[i]) || w.from(i+1)
 }
 
-// row puts a value of the i-th source into its slot and goes on to the right.
+// row puts a value of the i-th source into its slot and continues with the next source.
 func (w *walker) row(i int, v doc.Value) bool {
 	if !w.f.step(1) || !w.f.work(w.size) {
 		return false

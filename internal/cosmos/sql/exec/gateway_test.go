@@ -11,7 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// statistics are what a client puts into the place of a placeholder.
+// statistics are values with which a client replaces placeholders.
 var statistics = []struct {
 	placeholder *regexp.Regexp
 	with        string
@@ -22,7 +22,7 @@ var statistics = []struct {
 	{regexp.MustCompile(`\{documentdb-formattablehybridsearchquery-hitcountsarray-\d\}`), `[1]`},
 }
 
-// TestGatewayForms runs what clients send after they have asked for a plan.
+// TestGatewayForms runs the queries that clients send after they have received a plan.
 func TestGatewayForms(t *testing.T) {
 	s := family(t)
 	env := asking{}.environment(t, s)
@@ -38,13 +38,17 @@ func TestGatewayForms(t *testing.T) {
 	}
 	cases := []struct{ query, want string }{
 		{`SELECT c.id FROM c ORDER BY c.n`, `{"_rid":"rid5","orderByItems":[{"item":null}],"payload":{"id":"5"}}`},
-		{`SELECT VALUE c.nil FROM c ORDER BY c.n OFFSET 0 LIMIT 3`, `{"_rid":"rid2","orderByItems":[{"item":1.5}],"payload":null}`},
+		{`SELECT VALUE c.nil FROM c ORDER BY c.n OFFSET 0 LIMIT 3`,
+			`{"_rid":"rid2","orderByItems":[{"item":1.5}],"payload":null}`},
 		{`SELECT VALUE COUNT(1) FROM c`, `[{"item":5}]`},
 		{`SELECT VALUE AVG(c.n) FROM c WHERE IS_NUMBER(c.n)`, `[{"item":{"sum":14.5,"count":3}}]`},
 		{`SELECT VALUE MAX(c.s) FROM c`, `[{"item":"cherry","item2":{"max":"cherry","count":4}}]`},
-		{`SELECT MIN(c.s) AS lo, COUNT(1) AS n FROM c`, `{"payload":{"lo":{"item":"Banana","item2":{"min":"Banana","count":4}},"n":{"item":5}}}`},
-		{`SELECT c.pk, COUNT(1) AS n FROM c GROUP BY c.pk`, `{"groupByItems":[{"item":"a"}],"payload":{"pk":"a","n":{"item":2}}}`},
-		{`SELECT TOP 5 VALUE c.id FROM c ORDER BY RANK RRF(FullTextScore(c.s, "apple"), VectorDistance(c.v, [1]))`, `"payload"`},
+		{`SELECT MIN(c.s) AS lo, COUNT(1) AS n FROM c`,
+			`{"payload":{"lo":{"item":"Banana","item2":{"min":"Banana","count":4}},"n":{"item":5}}}`},
+		{`SELECT c.pk, COUNT(1) AS n FROM c GROUP BY c.pk`,
+			`{"groupByItems":[{"item":"a"}],"payload":{"pk":"a","n":{"item":2}}}`},
+		{`SELECT TOP 5 VALUE c.id FROM c ORDER BY RANK RRF(FullTextScore(c.s, "apple"), VectorDistance(c.v, [1]))`,
+			`"payload"`},
 	}
 	for _, c := range cases {
 		tree, err := syntax.Parse(c.query)
@@ -52,7 +56,8 @@ func TestGatewayForms(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, err := plan.Gateway(tree, plan.GatewayEnvironment{
-			Constant: Constants(env), Partition: []access.Path{{{Name: "pk"}}}, EPK: func([]doc.Value) string { return "00" },
+			Constant: Constants(env), Partition: []access.Path{{{Name: "pk"}}},
+			EPK: func([]doc.Value) string { return "00" },
 		})
 		if err != nil {
 			t.Fatalf("%s: %v", c.query, err)
@@ -72,17 +77,19 @@ func TestGatewayForms(t *testing.T) {
 	}
 }
 
-// TestEqualRowsAreNeighbours: clients drop a row of DISTINCT if the one before it
-// is equal, also where the order does not tell values apart.
+// TestEqualRowsAreNeighbours checks the order of DISTINCT rows: clients drop a row if it equals the previous one,
+// even if the order does not distinguish the values.
 func TestEqualRowsAreNeighbours(t *testing.T) {
 	long := strings.Repeat("long", 80)
 	var texts []string
 	for i := range 30 {
-		texts = append(texts, `{"a":`+[]string{`{"x":1}`, `[1]`, `"` + long + `1"`, `{"x":2}`, `[2]`, `"` + long + `2"`, `1`}[i%7]+`}`)
+		texts = append(texts, `{"a":`+[]string{`{"x":1}`, `[1]`, `"` + long + `1"`, `{"x":2}`, `[2]`,
+			`"` + long + `2"`, `1`}[i%7]+`}`)
 	}
 	s := newSource(t, texts...)
 	for _, order := range []string{"ASC", "DESC"} {
-		query := `SELECT DISTINCT c._rid, [{"item": c.a}] AS orderByItems, c.a AS payload FROM c WHERE ((true) AND IS_DEFINED(c.a)) ORDER BY c.a ` + order
+		query := `SELECT DISTINCT c._rid, [{"item": c.a}] AS orderByItems,` +
+			` c.a AS payload FROM c WHERE ((true) AND IS_DEFINED(c.a)) ORDER BY c.a ` + order
 		for _, rows := range []int{1, 4, 100} {
 			out, err := asking{query: query, limit: Limit{Rows: rows}}.all(t, s)
 			if err != nil {

@@ -6,10 +6,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/access"
 )
 
-// groups makes a pass that gives the next groups, in order of their keys.
+// groups makes a pass that returns the next groups, in order of their keys.
 func (r *run) groups() (more bool, err error) {
-	b := r.best()
-	b.enough = 0 // rows are made at the end
+	b := r.newTopK()
+	b.enough = 0 // rows are computed at the end
 	b.byKey, b.after = map[string]*entry{}, r.token.key
 	if err := r.gather(b); err != nil {
 		return false, err
@@ -32,8 +32,8 @@ func (r *run) groups() (more bool, err error) {
 	return b.dropped, nil
 }
 
-// gather puts rows into their groups.
-func (r *run) gather(b *best) error {
+// gather adds rows to their groups.
+func (r *run) gather(b *topK) error {
 	var key []byte
 	return r.over(func(_ *access.Document, at place) bool {
 		key = key[:0]
@@ -47,7 +47,8 @@ func (r *run) gather(b *best) error {
 			if !b.admits(id) {
 				return true
 			}
-			e = &entry{key: append([]byte(nil), id...), group: make([]accumulator, len(r.sel.parts)), size: overPart * len(r.sel.parts)}
+			e = &entry{key: append([]byte(nil), id...), group: make([]accumulator, len(r.sel.parts)),
+				size: overPart * len(r.sel.parts)}
 			b.add(e)
 		}
 		grown := 0
@@ -64,17 +65,16 @@ func (r *run) gather(b *best) error {
 	})
 }
 
-// groupsUnique makes a pass over all groups that gives the next rows in order
-// of their values, each value once.
+// groupsUnique makes a pass over all groups that returns the next rows in order of their values, each value once.
 func (r *run) groupsUnique() (more bool, err error) {
-	groups := &best{most: -1, memory: r.limit.Memory, keep: r.keep, byKey: map[string]*entry{}}
+	groups := &topK{most: -1, memory: r.limit.Memory, keep: r.keep, byKey: map[string]*entry{}}
 	if err := r.gather(groups); err != nil {
 		return false, err
 	}
 	if groups.dropped {
 		return false, cmp.Or(groups.short, errGroup)
 	}
-	b := r.best()
+	b := r.newTopK()
 	b.byKey, b.after = map[string]*entry{}, r.token.key
 	r.f.begin(nil)
 	for _, g := range groups.sorted(r.f) {

@@ -12,7 +12,7 @@ import (
 
 var testNow = time.Date(2026, 10, 1, 12, 0, 0, 0, time.UTC)
 
-// An asking is one query and how it is asked.
+// An asking is a query and the options of its execution.
 type asking struct {
 	query      string
 	parameters map[string]string

@@ -9,11 +9,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// fewConstants is how many constants IN compares with one by one.
+// fewConstants is up to how many constants IN compares one by one.
 const fewConstants = 6
 
-// membership is x IN (list): undefined if x is, else whether one of the list
-// equals it; what is undefined or NaN in the list equals nothing.
+// membership is x IN (list): undefined if x is undefined, else whether an element equals x. Elements that are
+// undefined or NaN equal nothing.
 func (c *compiler) membership(x eval, list []node) test {
 	var constants []doc.Value
 	var others []eval
@@ -49,12 +49,12 @@ func (c *compiler) membership(x eval, list []node) test {
 	}
 }
 
-// A constantSet is constants to compare with, quick for many of them.
+// A constantSet is a set of constants with fast lookup.
 type constantSet struct {
 	texts map[string]struct{}
 	ints  map[int64]struct{}
 	rest  []doc.Value
-	keys  map[string]struct{} // of rest, when it is long
+	keys  map[string]struct{} // keys of rest, if it is long
 }
 
 func (c *compiler) constantSet(values []doc.Value) *constantSet {

@@ -12,19 +12,17 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// Keys are values as bytes whose order is that of doc.Compare: values that are
-// equal have the same key, and no key begins another. Rows are sorted, grouped
-// and told apart by them.
+// Keys are encodings of values whose byte order is that of doc.Compare. Equal values have the same key, and no key is
+// a prefix of another. Rows are sorted, grouped and deduplicated by keys.
 //
-// A key begins with the rank of the value. Then: a number is 8 bytes of the
-// double at or below it and 2 of what that leaves; a string its bytes, 00 as 00
-// FF, ended by 00 00; an array its elements, ended by 00; an object its members
-// by name, each 01, the name as a string's bytes, the value, ended by 00.
+// A key begins with the rank of the value. A number follows as 8 bytes of the double at or below it and 2 bytes of
+// the difference; a string as its bytes, with 00 as 00 FF, and 00 00 at the end; an array as its elements and 00; an
+// object as its members by name, each 01, the name as a string's bytes, and the value, and 00 at the end.
 const (
 	keyEnd     = 0x00
 	keyMember  = 0x01
 	keyEscape  = 0xFF
-	keyCutText = 0x01 // in the place of the second 00 after a text that was cut
+	keyCutText = 0x01 // instead of the second 00 after a truncated string
 )
 
 // appendKey appends the key of v.
@@ -92,7 +90,7 @@ func appendNumberKey(dst []byte, v doc.Value) []byte {
 	return binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint64(dst, bits), left)
 }
 
-// splitWhole splits a whole number into the double at or below it, and the rest.
+// splitWhole splits a whole number into the double at or below it and the difference.
 func splitWhole(v doc.Value, nearest float64) (float64, uint16) {
 	if math.Abs(nearest) < 1<<53 {
 		return nearest, 0
@@ -135,8 +133,7 @@ func appendMembersKey(dst []byte, d doc.Doc) []byte {
 	return dst
 }
 
-// appendSortKey appends a key whose order is that of access.Compare, turned
-// round if descending.
+// appendSortKey appends a key with the order of access.Compare, inverted if descending.
 func appendSortKey(dst []byte, v doc.Value, descending bool) []byte {
 	start := len(dst)
 	rank := doc.RankOf(v)

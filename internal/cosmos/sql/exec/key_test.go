@@ -19,9 +19,12 @@ func keyValues(t testing.TB) (values []doc.Value) {
 	for _, text := range []string{
 		``, `null`, `false`, `true`, `0`, `-0.0`, `1`, `1.0`, `-1`, `0.5`, `-0.5`, `1e300`, `-1e300`, `5e-324`,
 		`9007199254740992`, `9007199254740993`, `9007199254740994`, `-9007199254740993`, `9007199254740993.0`,
-		`9223372036854775807`, `9223372036854775806`, `9223372036854775808`, `9223372036854775809`, `-9223372036854775808`, `-9223372036854775807`,
-		`18446744073709551615`, `18446744073709551614`, `18446744073709551616`, `1152921504606846977`, `1152921504606846975`,
-		`""`, `"a"`, `"a\u0000"`, `"a\u0000b"`, `"a\u0001"`, `"aa"`, `"\u00ff"`, `"\uffff"`, `"` + long + `"`, `"` + long + `a"`, `"` + long + `b"`,
+		`9223372036854775807`, `9223372036854775806`, `9223372036854775808`, `9223372036854775809`,
+		`-9223372036854775808`, `-9223372036854775807`,
+		`18446744073709551615`, `18446744073709551614`, `18446744073709551616`, `1152921504606846977`,
+		`1152921504606846975`,
+		`""`, `"a"`, `"a\u0000"`, `"a\u0000b"`, `"a\u0001"`, `"aa"`, `"\u00ff"`, `"\uffff"`, `"` + long + `"`,
+		`"` + long + `a"`, `"` + long + `b"`,
 		`[]`, `[1]`, `[1,2]`, `[1.0,2]`, `[[]]`, `["a"]`, `[null]`, `[true]`,
 		`{}`, `{"a":1}`, `{"a":2}`, `{"b":1}`, `{"a":1,"b":2}`, `{"b":2,"a":1}`, `{"a":{}}`, `{"":null}`, `{"aa":0}`,
 	} {
@@ -45,7 +48,8 @@ func TestKeysOrderAsValues(t *testing.T) {
 				if descending {
 					want = -want
 				}
-				if got := bytes.Compare(appendSortKey(nil, a, descending), appendSortKey(nil, b, descending)); got != want {
+				if got := bytes.Compare(appendSortKey(nil, a, descending), appendSortKey(nil, b,
+					descending)); got != want {
 					t.Errorf("sort keys of %v and %v, descending %v: %d, not %d", a, b, descending, got, want)
 				}
 			}
@@ -68,7 +72,7 @@ func FuzzNumberKeys(f *testing.F) {
 	})
 }
 
-// TestSumIsExact: the total is the one that exact arithmetic rounds to, in any order.
+// TestSumIsExact checks that a sum equals the exact result after rounding, in any order.
 func TestSumIsExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 300 {
@@ -147,7 +151,7 @@ func TestLike(t *testing.T) {
 	}
 }
 
-// TestLikeIsBounded: a pattern that fits almost everywhere ends the query.
+// TestLikeIsBounded checks that a pattern which matches almost everywhere ends the query.
 func TestLikeIsBounded(t *testing.T) {
 	text := strings.Repeat("a", 1<<20)
 	pattern := parsePattern("%"+strings.Repeat("_", 4000)+"b%c", 0)

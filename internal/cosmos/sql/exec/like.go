@@ -9,14 +9,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A pattern is what LIKE compares with: stretches of single characters, with any
-// text between them. The first stretch is at the start and the last at the end.
+// A pattern is a pattern of LIKE: segments of single characters, with any text between them. The first segment is at
+// the start of the text and the last at the end.
 type pattern struct {
-	stretches []stretch
+	segments []segment
 }
 
-// A stretch is characters one after another: text if they are all literal.
-type stretch struct {
+// A segment is a sequence of characters. If all are literal, it is plain text.
+type segment struct {
 	text  string
 	plain bool
 	chars []char
@@ -45,11 +45,11 @@ func (c char) matches(r rune) bool {
 }
 
 const (
-	charBytes       = 48  // that a character of a pattern may take
-	maxKnownPattern = 256 // bytes of a pattern that is kept for the next row
+	charBytes       = 48  // memory of one character of a pattern
+	maxKnownPattern = 256 // longest pattern that is cached for the next row
 )
 
-// parsePattern reads a pattern of LIKE. A bracket that nothing closes is itself.
+// parsePattern parses a pattern of LIKE. A bracket that is not closed is literal.
 func parsePattern(text string, escape rune) *pattern {
 	p := &pattern{}
 	var chars []char
@@ -61,7 +61,7 @@ func parsePattern(text string, escape rune) *pattern {
 			r, size = utf8.DecodeRuneInString(rest)
 			chars, rest = append(chars, literalChar(r)), rest[size:]
 		case r == '%':
-			p.stretches, chars = append(p.stretches, newStretch(chars)), nil
+			p.segments, chars = append(p.segments, newSegment(chars)), nil
 		case r == '_':
 			chars = append(chars, char{any: true})
 		case r == '[':
@@ -75,11 +75,11 @@ func parsePattern(text string, escape rune) *pattern {
 		}
 		text = rest
 	}
-	p.stretches = append(p.stretches, newStretch(chars))
+	p.segments = append(p.segments, newSegment(chars))
 	return p
 }
 
-// parseClass reads the inside of [abc], [a-f], [^a-f].
+// parseClass parses [abc], [a-f] or [^a-f] after the opening bracket.
 func parseClass(text string) (c char, rest string, ok bool) {
 	end := strings.IndexByte(text, ']')
 	if end < 0 {
@@ -100,34 +100,34 @@ func parseClass(text string) (c char, rest string, ok bool) {
 	return c, text[end+1:], true
 }
 
-func newStretch(chars []char) stretch {
+func newSegment(chars []char) segment {
 	var text strings.Builder
 	for _, c := range chars {
 		if c.any || c.not || len(c.ranges) != 2 || c.ranges[0] != c.ranges[1] {
-			return stretch{chars: chars}
+			return segment{chars: chars}
 		}
 		text.WriteRune(c.ranges[0])
 	}
-	return stretch{text: text.String(), plain: true}
+	return segment{text: text.String(), plain: true}
 }
 
-// match reports whether all of s is as the pattern says. A stretch is taken where
-// it first fits, so the work is at most that of finding each stretch once.
+// match reports whether the whole of s matches. Each segment is matched at the first possible place, so the work is
+// at most that of finding each segment once.
 func (p *pattern) match(f *frame, s string) bool {
-	first, last := p.stretches[0], p.stretches[len(p.stretches)-1]
+	first, last := p.segments[0], p.segments[len(p.segments)-1]
 	at, ok := first.prefix(s)
 	if !ok {
 		return false
 	}
 	s = s[at:]
-	if len(p.stretches) == 1 {
+	if len(p.segments) == 1 {
 		return s == ""
 	}
 	if at, ok = last.suffix(s); !ok {
 		return false
 	}
 	s = s[:at]
-	for _, r := range p.stretches[1 : len(p.stretches)-1] {
+	for _, r := range p.segments[1 : len(p.segments)-1] {
 		at, ok := r.find(f, s)
 		if !ok {
 			return false
@@ -137,8 +137,8 @@ func (p *pattern) match(f *frame, s string) bool {
 	return true
 }
 
-// prefix tells where the stretch ends if s begins with it.
-func (r stretch) prefix(s string) (end int, ok bool) {
+// prefix returns the end of the segment if s begins with it.
+func (r segment) prefix(s string) (end int, ok bool) {
 	if r.plain {
 		return len(r.text), strings.HasPrefix(s, r.text)
 	}
@@ -156,8 +156,8 @@ func (r stretch) prefix(s string) (end int, ok bool) {
 	return at, true
 }
 
-// suffix tells where the stretch begins if s ends with it.
-func (r stretch) suffix(s string) (start int, ok bool) {
+// suffix returns the start of the segment if s ends with it.
+func (r segment) suffix(s string) (start int, ok bool) {
 	if r.plain {
 		return len(s) - len(r.text), strings.HasSuffix(s, r.text)
 	}
@@ -175,9 +175,9 @@ func (r stretch) suffix(s string) (start int, ok bool) {
 	return at, true
 }
 
-// find tells where the first place in s that the stretch fits ends. Runs with
-// wildcards are tried everywhere, which counts as work.
-func (r stretch) find(f *frame, s string) (end int, ok bool) {
+// find returns the end of the first match of the segment in s. Segments with wildcards are tried at every place,
+// which counts as work.
+func (r segment) find(f *frame, s string) (end int, ok bool) {
 	if r.plain {
 		at := strings.Index(s, r.text)
 		return at + len(r.text), at >= 0
@@ -211,7 +211,7 @@ func (c *compiler) like(x *syntax.Like, s *scope) (node, error) {
 	return c.fold(condition(t), n...), nil
 }
 
-// escape is the one character of ESCAPE, 0 if there is none.
+// escape is the character of ESCAPE, or 0.
 func (c *compiler) escape(x *syntax.Like, s *scope) (rune, error) {
 	if x.Escape == nil {
 		return 0, nil
@@ -227,7 +227,7 @@ func (c *compiler) escape(x *syntax.Like, s *scope) (rune, error) {
 	return 0, syntax.Wrong("", x.Escape.Pos(), "The ESCAPE of a LIKE expression must be a string of one character.")
 }
 
-// pattern is x LIKE p: undefined unless both are strings.
+// pattern is x LIKE p, or undefined unless both are strings.
 func (c *compiler) pattern(x eval, p node, escape rune) test {
 	if p.constant {
 		text, ok := doc.AsString(p.value)

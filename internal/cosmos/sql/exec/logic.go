@@ -2,7 +2,7 @@ package exec
 
 import "github.com/mayflydb/mayfly/internal/doc"
 
-// both is a AND b: false if one of them is, else undefined if one of them is.
+// both is a AND b: false if an operand is false, else undefined if an operand is undefined.
 func both(a, b tri) tri {
 	switch {
 	case a == no || b == no:
@@ -13,7 +13,7 @@ func both(a, b tri) tri {
 	return unknown
 }
 
-// every is the AND of conditions, which it asks from the left as long as needed.
+// every is the AND of conditions, evaluated from the left until the result is known.
 func every(conditions []test) test {
 	if len(conditions) == 2 {
 		a, b := conditions[0], conditions[1]
@@ -45,7 +45,7 @@ func every(conditions []test) test {
 	}
 }
 
-// some is the OR of conditions.
+// some is the OR of conditions, evaluated like every.
 func some(conditions []test) test {
 	return func(f *frame) tri {
 		result := no
@@ -69,7 +69,7 @@ func some(conditions []test) test {
 
 func negation(t test) test { return func(f *frame) tri { return t(f).not() } }
 
-// coalesce is x ?? y: y where x is undefined. Null is a value like others.
+// coalesce is x ?? y: y if x is undefined. Null is an ordinary value.
 func coalesce(x, y eval) eval {
 	return func(f *frame) doc.Value {
 		if v := x(f); v.Type != 0 {
@@ -79,7 +79,7 @@ func coalesce(x, y eval) eval {
 	}
 }
 
-// conditional is c ? x : y; only true chooses x.
+// conditional is c ? x : y. Only true selects x.
 func conditional(c test, x, y eval) eval {
 	return func(f *frame) doc.Value {
 		if c(f) == yes {

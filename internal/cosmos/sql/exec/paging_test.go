@@ -15,11 +15,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// many makes n documents with few different values of each type.
+// many makes n documents with few distinct values of each type.
 func many(t testing.TB, n int, seed uint64) *sliceSource {
 	r := rand.New(rand.NewPCG(seed, 3))
 	long := strings.Repeat("long", 80)
-	values := []string{`null`, `true`, `false`, `1`, `2.0`, `2`, `-3.5`, `"a"`, `"b"`, `"` + long + `x"`, `"` + long + `y"`, `[1]`, `[2]`, `{"x":1}`, `{"y":2}`}
+	values := []string{`null`, `true`, `false`, `1`, `2.0`, `2`, `-3.5`, `"a"`, `"b"`, `"` + long + `x"`,
+		`"` + long + `y"`, `[1]`, `[2]`, `{"x":1}`, `{"y":2}`}
 	var texts []string
 	for i := range n {
 		body := fmt.Sprintf(`{"id":"%d","pk":"p%d"`, i, r.IntN(3))
@@ -38,7 +39,8 @@ func many(t testing.TB, n int, seed uint64) *sliceSource {
 		texts = append(texts, body+"]}")
 	}
 	s := newSource(t, texts...)
-	s.schema.Composite = [][]access.Column{{{Path: access.Path{{Name: "a"}}}, {Path: access.Path{{Name: "n"}}, Descending: true}}}
+	s.schema.Composite = [][]access.Column{{{Path: access.Path{{Name: "a"}}}, {Path: access.Path{{Name: "n"}},
+		Descending: true}}}
 	return s
 }
 
@@ -83,11 +85,12 @@ var pagedQueries = []string{
 	`SELECT VALUE c.id FROM c ORDER BY RANK VectorDistance([c.n, 1], [1, 0])`,
 }
 
-// cuts are the clauses that each query is asked with.
-var cuts = []struct{ top, limit string }{{}, {top: "TOP 7 "}, {top: "TOP 1 "}, {limit: " OFFSET 3 LIMIT 5"}, {limit: " OFFSET 0 LIMIT 100"}, {limit: " OFFSET 12 LIMIT 1000"}}
+// cuts are the clauses that are added to each query.
+var cuts = []struct{ top, limit string }{{}, {top: "TOP 7 "}, {top: "TOP 1 "}, {limit: " OFFSET 3 LIMIT 5"},
+	{limit: " OFFSET 0 LIMIT 100"}, {limit: " OFFSET 12 LIMIT 1000"}}
 
-// TestPaging: pages of every size, one after another, are the whole answer;
-// with indexes or without, whatever memory there is.
+// TestPaging checks that pages of every size add up to the whole answer, with and without indexes, and with any
+// amount of memory.
 func TestPaging(t *testing.T) {
 	s := many(t, 40, 1)
 	for _, query := range pagedQueries {
@@ -104,7 +107,8 @@ func TestPaging(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					for _, limit := range []Limit{{Rows: 1}, {Rows: 2}, {Rows: 3}, {Rows: 7}, {Bytes: 1}, {Bytes: 60}, {Rows: 5, Memory: 1}, {Memory: 2000}} {
+					for _, limit := range []Limit{{Rows: 1}, {Rows: 2}, {Rows: 3}, {Rows: 7}, {Bytes: 1}, {Bytes: 60},
+						{Rows: 5, Memory: 1}, {Memory: 2000}} {
 						a.limit = limit
 						got, err := a.all(t, s)
 						if limit.Memory > 0 && fault.KindOf(err) == fault.TooLarge && keeps(query) {
@@ -123,14 +127,13 @@ func TestPaging(t *testing.T) {
 	}
 }
 
-// keeps reports that a query needs memory for more than a row.
+// keeps reports that a query needs memory for more than one row.
 func keeps(query string) bool {
 	return strings.Contains(query, "GROUP") || strings.Contains(query, "FROM (") || strings.Contains(query, "RANK") ||
 		strings.Contains(query, "DISTINCT") && strings.Contains(query, "VALUE c.n FROM c ORDER BY c.a")
 }
 
-// TestPlansAgree: with indexes the same rows come as without, in the same order
-// where the query has one.
+// TestPlansAgree checks that the same rows come with and without indexes, in the same order if the query has one.
 func TestPlansAgree(t *testing.T) {
 	for seed := range uint64(5) {
 		s := many(t, 60, seed)
@@ -150,8 +153,8 @@ func TestPlansAgree(t *testing.T) {
 	}
 }
 
-// TestIndexesComeAndGo: a page goes on where the one before ended, though
-// indexes have been made or dropped between them.
+// TestIndexesComeAndGo checks that a page continues after the previous one although indexes were created or dropped
+// in between.
 func TestIndexesComeAndGo(t *testing.T) {
 	s := many(t, 40, 2)
 	for _, query := range pagedQueries {
@@ -181,8 +184,7 @@ func TestIndexesComeAndGo(t *testing.T) {
 	}
 }
 
-// TestChangesBetweenPages: documents that stay are given once each, whatever
-// comes and goes around them.
+// TestChangesBetweenPages checks that unchanged documents are returned exactly once while others change.
 func TestChangesBetweenPages(t *testing.T) {
 	for _, query := range []string{
 		`SELECT VALUE c.id FROM c`,
@@ -196,7 +198,8 @@ func TestChangesBetweenPages(t *testing.T) {
 		`SELECT VALUE x FROM (SELECT DISTINCT VALUE c.id FROM c) x`,
 		`SELECT x.id, t FROM (SELECT DISTINCT c.id, c.tags FROM c) x JOIN t IN x.tags`,
 		`SELECT VALUE y FROM (SELECT VALUE x.id FROM (SELECT c.id, COUNT(1) AS n FROM c GROUP BY c.id) x) y`,
-		`SELECT VALUE y FROM (SELECT x.id, t FROM (SELECT DISTINCT VALUE {id: c.id, tags: c.tags} FROM c) x JOIN t IN x.tags) y`,
+		`SELECT VALUE y FROM (SELECT x.id, t FROM (SELECT DISTINCT VALUE {id: c.id,` +
+			` tags: c.tags} FROM c) x JOIN t IN x.tags) y`,
 	} {
 		if strings.Contains(query, "[1") {
 			query = `SELECT c.id, t FROM c JOIN t IN c.tags`
@@ -239,8 +242,8 @@ func TestChangesBetweenPages(t *testing.T) {
 	}
 }
 
-// TestOrderWithinADocument: a page that ends between two rows of a document is
-// followed by the other one, whatever has come before that document meanwhile.
+// TestOrderWithinADocument checks that a page that ends between two rows of a document is followed by the other row,
+// even if documents were inserted before that one.
 func TestOrderWithinADocument(t *testing.T) {
 	for _, c := range []struct {
 		order string
@@ -248,7 +251,8 @@ func TestOrderWithinADocument(t *testing.T) {
 	}{{"", 3}, {" DESC", 7}} {
 		for _, noIndex := range []bool{true, false} {
 			s := newSource(t, `{"a":5,"tags":[1,2,3]}`)
-			a := asking{query: `SELECT VALUE [c.a, t] FROM c JOIN t IN c.tags ORDER BY c.a` + c.order, noIndex: noIndex, limit: Limit{Rows: 2}}
+			a := asking{query: `SELECT VALUE [c.a, t] FROM c JOIN t IN c.tags ORDER BY c.a` + c.order,
+				noIndex: noIndex, limit: Limit{Rows: 2}}
 			_, page, err := a.page(t, s, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -265,7 +269,8 @@ func TestOrderWithinADocument(t *testing.T) {
 
 func TestBytesEndAPage(t *testing.T) {
 	s := newSource(t, `{"s":"`+strings.Repeat("x", 500)+`"}`, `{"s":"y"}`, `{"s":"z"}`)
-	for _, query := range []string{`SELECT VALUE c.s FROM c`, `SELECT VALUE c.s FROM c ORDER BY c.s`, `SELECT DISTINCT VALUE c.s FROM c`} {
+	for _, query := range []string{`SELECT VALUE c.s FROM c`, `SELECT VALUE c.s FROM c ORDER BY c.s`,
+		`SELECT DISTINCT VALUE c.s FROM c`} {
 		_, page, err := asking{query: query, limit: Limit{Bytes: 100}}.page(t, s, nil)
 		if err != nil || page.Rows != 1 || page.Next == nil {
 			t.Errorf("%s: %d rows, next %v, %v", query, page.Rows, page.Next, err)
@@ -273,7 +278,7 @@ func TestBytesEndAPage(t *testing.T) {
 	}
 }
 
-// lateAfter is a Stop that says so once it has been asked so often.
+// lateAfter is a Stop that fails after that many calls.
 func lateAfter(asked *int, often int) func() error {
 	return func() error {
 		if *asked++; *asked > often {
@@ -294,7 +299,8 @@ func TestLate(t *testing.T) {
 	if got, err := a.all(t, s); err != nil || got != "" {
 		t.Errorf("all pages: %q, %v", got, err)
 	}
-	for _, query := range []string{`SELECT VALUE COUNT(1) FROM c WHERE c.n > 0`, `SELECT VALUE c.id FROM c ORDER BY c.a`, `SELECT DISTINCT c.a FROM c`, `SELECT c.a FROM c GROUP BY c.a`} {
+	for _, query := range []string{`SELECT VALUE COUNT(1) FROM c WHERE c.n > 0`,
+		`SELECT VALUE c.id FROM c ORDER BY c.a`, `SELECT DISTINCT c.a FROM c`, `SELECT c.a FROM c GROUP BY c.a`} {
 		a := asking{query: query, noIndex: true, limit: Limit{Stop: stop}}
 		if _, _, err := a.page(t, s, nil); fault.KindOf(err) != fault.Timeout {
 			t.Errorf("%s: %v", query, err)
@@ -302,7 +308,7 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// TestLateInside: one document that makes many rows ends a page, or fails.
+// TestLateInside checks that a page ends within a document with many rows, or fails.
 func TestLateInside(t *testing.T) {
 	numbers := "[" + strings.Repeat("1,", 999) + "1]"
 	s := newSource(t, `{"id":"1","l":`+numbers+`}`)
@@ -345,10 +351,11 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// TestMemory: what a page keeps does not grow with the documents.
+// TestMemory checks that the memory of a page does not grow with the number of documents.
 func TestMemory(t *testing.T) {
 	s := many(t, 300, 6)
-	for _, query := range []string{`SELECT * FROM c ORDER BY c.a`, `SELECT * FROM c ORDER BY c.a OFFSET 200 LIMIT 20`, `SELECT DISTINCT * FROM c`, `SELECT c.id, MAX(c.a) AS m FROM c GROUP BY c.id`} {
+	for _, query := range []string{`SELECT * FROM c ORDER BY c.a`, `SELECT * FROM c ORDER BY c.a OFFSET 200 LIMIT 20`,
+		`SELECT DISTINCT * FROM c`, `SELECT c.id, MAX(c.a) AS m FROM c GROUP BY c.id`} {
 		want, err := asking{query: query, noIndex: true}.all(t, s)
 		if err != nil {
 			t.Fatal(err)
@@ -358,8 +365,10 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s: %v\n got %s\nwant %s", query, err, got, want)
 		}
 	}
-	for _, query := range []string{`SELECT VALUE MAKELIST(c) FROM c`, `SELECT c.pk, MAKESET(c) AS l FROM c GROUP BY c.pk`, `SELECT VALUE COUNT(1) FROM (SELECT DISTINCT * FROM c)`} {
-		if _, err := (asking{query: query, noIndex: true, limit: Limit{Memory: 10_000}}).all(t, s); fault.KindOf(err) != fault.TooLarge {
+	for _, query := range []string{`SELECT VALUE MAKELIST(c) FROM c`,
+		`SELECT c.pk, MAKESET(c) AS l FROM c GROUP BY c.pk`, `SELECT VALUE COUNT(1) FROM (SELECT DISTINCT * FROM c)`} {
+		if _, err := (asking{query: query, noIndex: true, limit: Limit{Memory: 10_000}}).all(t,
+			s); fault.KindOf(err) != fault.TooLarge {
 			t.Errorf("%s: %v", query, err)
 		}
 	}
@@ -377,7 +386,8 @@ func TestTokens(t *testing.T) {
 			t.Errorf("%s: a token of %d bytes", query, len(page.Next))
 		}
 		for i := range page.Next {
-			for _, forged := range [][]byte{page.Next[:i], append(slices.Clone(page.Next[:i]), page.Next[i:]...), flipped(page.Next, i)} {
+			for _, forged := range [][]byte{page.Next[:i], append(slices.Clone(page.Next[:i]), page.Next[i:]...),
+				flipped(page.Next, i)} {
 				_, _, err := a.page(t, s, forged)
 				if k := fault.KindOf(err); err != nil && k != fault.Invalid {
 					t.Errorf("%s: forged token %x: %v", query, forged, err)
@@ -385,14 +395,18 @@ func TestTokens(t *testing.T) {
 			}
 		}
 	}
-	far := token{mode: modeStream, take: -1, after: access.NumberPosition(nil, ^uint64(0)), inside: true, number: 1, done: 1}
+	far := token{mode: modeStream, take: -1, after: access.NumberPosition(nil, ^uint64(0)), inside: true, number: 1,
+		done: 1}
 	for _, query := range pagedQueries {
-		if _, _, err := (asking{query: query}).page(t, s, far.encode()); err != nil && fault.KindOf(err) != fault.Invalid {
+		if _, _, err := (asking{query: query}).page(t, s, far.encode()); err != nil &&
+			fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: a token far behind the end: %v", query, err)
 		}
 	}
-	for _, bad := range [][]byte{{}, {9}, {1, 99, 0, 0, 0}, {1, 0, tokenInside | tokenRows, 0, 0, 1, 1}, {1, 0, 0x80, 0, 0}, []byte("hello")} {
-		if _, _, err := (asking{query: pagedQueries[0]}).page(t, s, bad); fault.KindOf(err) != fault.Invalid || fault.Message(err) != "Invalid Continuation Token" {
+	for _, bad := range [][]byte{{}, {9}, {1, 99, 0, 0, 0}, {1, 0, tokenInside | tokenRows, 0, 0, 1, 1}, {1, 0, 0x80,
+		0, 0}, []byte("hello")} {
+		if _, _, err := (asking{query: pagedQueries[0]}).page(t, s, bad); fault.KindOf(err) != fault.Invalid ||
+			fault.Message(err) != "Invalid Continuation Token" {
 			t.Errorf("token %q: %v", bad, err)
 		}
 	}
@@ -437,7 +451,8 @@ func TestMetrics(t *testing.T) {
 	for _, d := range s.docs {
 		bytes += uint64(len(d.Body))
 	}
-	if m.Documents != 50 || m.DocumentBytes != bytes || m.Rows != uint64(page.Rows) || m.IndexHits != m.Rows || m.RowBytes == 0 {
+	if m.Documents != 50 || m.DocumentBytes != bytes || m.Rows != uint64(page.Rows) || m.IndexHits != m.Rows ||
+		m.RowBytes == 0 {
 		t.Errorf("counts: %+v", m)
 	}
 	if m.Lookup <= 0 || m.Load <= 0 || m.Execute <= 0 || m.Write <= 0 {
@@ -454,8 +469,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestSystemOnDemand: the members that the service adds are made only where
-// they are asked for.
+// TestSystemOnDemand checks that system properties are only computed if needed.
 func TestSystemOnDemand(t *testing.T) {
 	for query, want := range map[string]int{
 		`SELECT VALUE c.id FROM c WHERE c._ts > 0`: 0,

@@ -9,13 +9,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// systemNames are the members that the service adds to a document. They are
-// not in its body.
+// systemNames are the properties that the service adds to a document. They are not in its body.
 var systemNames = []string{"_rid", "_self", "_etag", "_attachments", "_ts"}
 
 const stampName = "_ts"
 
-// documentMember is a member of the document itself.
+// documentMember is a member of the whole document.
 func documentMember(name string) node {
 	switch {
 	case name == stampName:
@@ -31,9 +30,9 @@ func documentMember(name string) node {
 	return bodyPath([]string{name})
 }
 
-// bodyPath is what a path of names leads to in the body of the document.
+// bodyPath is the value at a path in the body of the document.
 func bodyPath(path []string) node {
-	if len(path) > doc.MaxDepth { // nothing in a document lies deeper
+	if len(path) > doc.MaxDepth { // documents cannot be nested deeper
 		return constant(doc.Value{})
 	}
 	n := node{path: path}
@@ -69,7 +68,7 @@ func bodyPath(path []string) node {
 	return n
 }
 
-// member is v.name, undefined unless v is an object that has it.
+// member is v.name, or undefined.
 func member(v doc.Value, name string) doc.Value {
 	if v.Type != bsoncore.TypeEmbeddedDocument {
 		return doc.Value{}
@@ -77,7 +76,7 @@ func member(v doc.Value, name string) doc.Value {
 	return doc.Lookup(v.Data, name)
 }
 
-// element is v[i], undefined unless v is an array that has it.
+// element is v[i], or undefined.
 func element(v doc.Value, i int64) doc.Value {
 	if i < 0 {
 		return doc.Value{}
@@ -128,8 +127,8 @@ func (c *compiler) index(x *syntax.Index, s *scope) (node, error) {
 	return c.indexOf(of, at), nil
 }
 
-// indexOf is of[at]: a member where at is a string, an element where it is a
-// whole number that is not negative; else undefined.
+// indexOf is of[at]: a member if at is a string, an element if at is a whole number that is not negative, else
+// undefined.
 func (c *compiler) indexOf(of, at node) node {
 	if at.constant {
 		if name, ok := doc.AsString(at.value); ok {

@@ -8,11 +8,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// Positions in tokens have the values of the order's keys alone, whichever
-// index served the page. A walk behind columns that the filter fixes has these
-// columns too.
+// Positions in tokens have only the values of the order's keys, whichever index served the page. Positions of a walk
+// over an index with columns fixed by the filter also have the values of those columns.
 
-// fixed is the columns in front of the order's keys in the plan's walk.
+// fixed is the values of the columns before the order's keys in the plan's walk.
 func (r *run) fixed() []doc.Value {
 	walk, ok := r.plan.Access.Of.(*access.Walk)
 	if r.order.Kind != plan.ByValue || r.plan.Sort || r.inner != nil || !ok || walk.Range.Composite == 0 {
@@ -25,7 +24,7 @@ func (r *run) fixed() []doc.Value {
 	return walk.Range.Equal[:n]
 }
 
-// toWalk is a position of a token as one of the plan's walk.
+// toWalk converts a position of a token to one of the plan's walk.
 func (r *run) toWalk(p access.Position) access.Position {
 	fixed := r.fixed()
 	values, number, ok := p.Values()
@@ -35,7 +34,7 @@ func (r *run) toWalk(p access.Position) access.Position {
 	return access.ValuePosition(nil, append(fixed[:len(fixed):len(fixed)], values...), number)
 }
 
-// fromWalk is a position of the plan's walk as one for a token.
+// fromWalk converts a position of the plan's walk to one for a token.
 func (r *run) fromWalk(p access.Position) access.Position {
 	fixed := r.fixed()
 	values, number, ok := p.Values()
@@ -45,8 +44,8 @@ func (r *run) fromWalk(p access.Position) access.Position {
 	return access.ValuePosition(nil, values[len(fixed):], number)
 }
 
-// before is a position in front of the document of the last row, which may
-// have more rows. Of documents with one row it is that document's own.
+// before is a position before the document of the last row, which may have more rows. If documents have only one row,
+// it is that document's own position.
 func (r *run) before(t token) access.Position {
 	if t.done == 0 || len(r.sel.sources) == 1 && r.sel.sources[0].kind <= fromRow {
 		return t.after
@@ -66,7 +65,7 @@ func (r *run) before(t token) access.Position {
 	return access.NumberPosition(nil, number+step)
 }
 
-// inFront is a position in front of all documents with the same values.
+// inFront is a position before all documents with the same values.
 func (r *run) inFront(p access.Position) access.Position {
 	values, _, ok := p.Values()
 	if !ok {

@@ -11,27 +11,27 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// A mode is a way of making pages.
+// A mode is a method of computing pages.
 type mode uint8
 
 const (
-	modeStream       mode = iota // rows as documents come
-	modeSorted                   // rows in an order made in memory
-	modeDistinct                 // rows in order of value
-	modeSortedUnique             // rows in an order that tells equal ones to be neighbours
-	modeSortedFirst              // rows in an order, where an equal one has not come before
-	modeGroups                   // a row per group, in order of keys
-	modeGroupsUnique             // the same, in order of value
+	modeStream       mode = iota // rows in the order of documents
+	modeSorted                   // rows sorted in memory
+	modeDistinct                 // distinct rows in order of value
+	modeSortedUnique             // distinct rows in an order in which equal rows are neighbours
+	modeSortedFirst              // distinct rows in an order in which equal rows may be apart
+	modeGroups                   // one row per group, in order of keys
+	modeGroupsUnique             // distinct rows of groups, in order of value
 	modeAggregate                // one row over everything
 	modeRank                     // rows in order of a score over all documents
 	modes
 )
 
-// Blocking reports that pages of the query look at all documents before they
-// have a row, and cannot end early: Limit.Late makes them fail.
+// Blocking reports that pages of the query read all documents before they have a row, and cannot end early: when the
+// time is up they fail.
 func (q *Query) Blocking() bool { return q.mode != modeStream || q.inner != nil }
 
-// prepare is Prepare.
+// prepare implements Prepare.
 func prepare(q *syntax.Query, env Environment, resume []byte) (*Query, error) {
 	out := &Query{compiler: newCompiler(env), schema: env.Schema}
 	penv := plan.Environment{Schema: env.Schema, Base: env.Base, NoIndex: env.NoIndex, Constant: Constants(env)}
@@ -51,7 +51,7 @@ func prepare(q *syntax.Query, env Environment, resume []byte) (*Query, error) {
 		return nil, env.orStopped(err)
 	}
 	if out.plan.Sort && out.plan.Order.Kind == plan.ByPartition {
-		// The order is the store's own: only its own walk has it.
+		// Only a walk without an index has the store's own order.
 		penv.NoIndex = true
 		if out.plan, err = plan.Build(q, penv); err != nil {
 			return nil, env.orStopped(err)
@@ -66,8 +66,8 @@ func prepare(q *syntax.Query, env Environment, resume []byte) (*Query, error) {
 	return out, out.checkToken()
 }
 
-// orStopped is an error of planning, which may have gone without what constants would
-// have told because it was to stop.
+// orStopped returns the error of Stop in place of a planning error, if there is one: after a stop the planner lacks
+// constants and may report misleading errors.
 func (env *Environment) orStopped(err error) error {
 	if env.Stop != nil {
 		if stopped := env.Stop(); stopped != nil {
@@ -78,10 +78,11 @@ func (env *Environment) orStopped(err error) error {
 }
 
 func newCompiler(env Environment) *compiler {
-	return &compiler{parameters: env.Parameters, now: env.Now, function: env.Function, meter: function.Meter{Stop: env.Stop}}
+	return &compiler{parameters: env.Parameters, now: env.Now, function: env.Function,
+		meter: function.Meter{Stop: env.Stop}}
 }
 
-// constant computes an expression that depends on no document.
+// constant computes an expression that does not depend on a document.
 func (c *compiler) constant(e syntax.Expr) (doc.Value, bool) {
 	if hasName(e) {
 		return doc.Value{}, false
@@ -90,11 +91,12 @@ func (c *compiler) constant(e syntax.Expr) (doc.Value, bool) {
 	if err != nil || c.err != nil || !n.constant {
 		return doc.Value{}, false
 	}
-	// The planner reads it character by character, for the range that LIKE selects, say. Once the query is to stop, there are no constants.
+	// The planner may read the value character by character, for example for the range of LIKE, so that counts as
+	// work. Once the query must stop, there are no constants.
 	return n.value, c.meter.Spend(1 + len(n.value.Data))
 }
 
-// hasName reports whether an expression is surely no constant.
+// hasName reports whether an expression is certainly not constant.
 func hasName(e syntax.Expr) bool {
 	found := false
 	walk(e, func(e syntax.Expr) {
@@ -108,14 +110,14 @@ func hasName(e syntax.Expr) bool {
 	return found
 }
 
-// compile makes the closures of the whole query, and of those it is derived from.
+// compile compiles the whole query, and the queries it is derived from.
 func (q *Query) compile(tree *syntax.Query) (err error) {
 	if q.sel, err = q.compiler.selection(tree, &scope{}); err != nil {
 		return err
 	}
 	q.order = q.plan.Order
 	if fromDerived(tree) || !overDocuments(tree) {
-		q.order = plan.Order{} // rows are numbered
+		q.order = plan.Order{} // rows are ordered by number
 	}
 	if err := q.compileOrder(); err != nil {
 		return err
@@ -143,19 +145,17 @@ func (q *Query) compile(tree *syntax.Query) (err error) {
 	return q.compiler.err
 }
 
-// fromDerived reports that a query is about the rows of one that has to see all
-// documents first.
+// fromDerived reports that a query runs over the rows of a query that must read all documents first.
 func fromDerived(q *syntax.Query) bool {
 	return len(q.From) > 0 && q.From[0].Query != nil && derived(q.From[0].Query)
 }
 
-// overDocuments reports whether a query is about documents at all.
+// overDocuments reports whether a query reads documents at all.
 func overDocuments(q *syntax.Query) bool {
 	return len(q.From) > 0 && (q.From[0].Query == nil || overDocuments(q.From[0].Query))
 }
 
-// compileOrder compiles the keys of the plan's order. An implied one speaks of
-// the document by a name of its own.
+// compileOrder compiles the keys of the plan's order. An implied order refers to the document by its own name.
 func (q *Query) compileOrder() error {
 	order, sel := &q.order, q.sel
 	if order.Implied {
@@ -189,8 +189,7 @@ func (q *Query) chooseMode(tree *syntax.Query) mode {
 	return modeStream
 }
 
-// covered reports that the row tells its place in the order: each expression of
-// ORDER BY is in SELECT.
+// covered reports that a row determines its sort keys: each expression of ORDER BY is in SELECT.
 func covered(q *syntax.Query) bool {
 	if q.Select.Star {
 		return true
@@ -216,7 +215,7 @@ func covered(q *syntax.Query) bool {
 	return true
 }
 
-// checkToken refuses a token that another query must have made.
+// checkToken rejects a token that another query must have created.
 func (q *Query) checkToken() error {
 	t := q.token
 	stream := t.mode == modeStream || t.mode == modeSorted
@@ -249,7 +248,7 @@ func (q *Query) checkToken() error {
 // match is Match.
 func (q *Query) match(ctx context.Context, d *access.Document, system doc.Doc) (found bool, err error) {
 	if q.inner != nil || q.sel.grouped {
-		return false, fault.New(fault.Invalid, "A condition is FROM and WHERE alone.")
+		return false, fault.New(fault.Invalid, "A condition has FROM and WHERE only.")
 	}
 	f := q.frame(fixedSystem{system})
 	f.meter.Context, f.meter.Err = ctx, nil

@@ -75,10 +75,12 @@ func (m maker) expr(depth int) syntax.Expr {
 	case 3, 4, 5:
 		return &syntax.Binary{Op: pick(m, comparisons...), X: next(), Y: next()}
 	case 6:
-		return &syntax.Binary{Op: pick(m, syntax.Add, syntax.Sub, syntax.Mul, syntax.BitOr, syntax.BitAnd, syntax.BitXor,
+		return &syntax.Binary{Op: pick(m, syntax.Add, syntax.Sub, syntax.Mul, syntax.BitOr, syntax.BitAnd,
+			syntax.BitXor,
 			syntax.ShiftLeft, syntax.ShiftRight, syntax.ShiftZero), X: next(), Y: next()}
 	case 7:
-		return &syntax.Binary{Op: pick(m, syntax.Div, syntax.Mod), X: next(), Y: pick[syntax.Expr](m, num(pick(m, 0, 2.0, 3, 4)), next())}
+		return &syntax.Binary{Op: pick(m, syntax.Div, syntax.Mod), X: next(), Y: pick[syntax.Expr](m,
+			num(pick(m, 0, 2.0, 3, 4)), next())}
 	case 8:
 		return &syntax.Binary{Op: pick(m, syntax.Coalesce, syntax.Concat), X: next(), Y: next()}
 	case 9:
@@ -94,7 +96,8 @@ func (m maker) expr(depth int) syntax.Expr {
 	}
 	switch m.IntN(3) {
 	case 0:
-		return &syntax.Like{Not: m.IntN(2) == 0, X: next(), Pattern: text(pick(m, "a%", "%b", "_", "a_", "%a%", "[a-b]%", "[^a]%", "", "%%", "a%c"))}
+		return &syntax.Like{Not: m.IntN(2) == 0, X: next(), Pattern: text(pick(m, "a%", "%b", "_", "a_", "%a%",
+			"[a-b]%", "[^a]%", "", "%%", "a%c"))}
 	case 1:
 		return &syntax.Array{Items: []syntax.Expr{next(), next()}}
 	}
@@ -130,14 +133,16 @@ func FuzzExpressions(f *testing.F) {
 func checkExpression(t *testing.T, seed uint64) {
 	t.Helper()
 	e := newMaker(seed).expr(4)
-	query := &syntax.Query{Select: syntax.Select{Value: &syntax.Array{Items: []syntax.Expr{e}}}, From: []syntax.Source{{Root: "c"}}}
+	query := &syntax.Query{Select: syntax.Select{Value: &syntax.Array{Items: []syntax.Expr{e}}},
+		From: []syntax.Source{{Root: "c"}}}
 	printed := syntax.Print(query)
 	tree, err := syntax.Parse(printed)
 	if err != nil {
 		t.Fatalf("seed %d: %s: %v", seed, printed, err)
 	}
 	s := newSource(t, randomDocuments...)
-	filtered := &syntax.Query{Select: syntax.Select{Value: &syntax.Member{Of: &syntax.Name{Name: "c"}, Name: "_ts"}}, From: query.From, Where: e}
+	filtered := &syntax.Query{Select: syntax.Select{Value: &syntax.Member{Of: &syntax.Name{Name: "c"}, Name: "_ts"}},
+		From: query.From, Where: e}
 	var rows, accepted []string
 	unwritable := false
 	for i, body := range randomDocuments {

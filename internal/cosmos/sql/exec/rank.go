@@ -14,18 +14,18 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// A ranking is what ORDER BY RANK sorts by: one score, or the fusion of several
-// by the ranks that rows have in each ("RRF" in the reference).
+// A ranking is the sort key of ORDER BY RANK: one score, or the fusion of several by the ranks of rows in each ("RRF"
+// in the reference).
 type ranking struct {
 	components []component
 	weights    []float64
 }
 
-// A component is one score. The higher, the better.
+// A component is one score. Higher is better.
 type component struct {
-	get     eval             // of the text, or of the distance
+	get     eval             // the text or the distance
 	search  *function.Search // nil: the score is a distance
-	nearest bool             // the less the distance, the better
+	nearest bool             // smaller distances are better
 }
 
 var errRank = fault.New(fault.Invalid, "ORDER BY RANK needs FULLTEXTSCORE, VECTORDISTANCE or an RRF of these.")
@@ -91,7 +91,7 @@ func (c *compiler) component(e syntax.Expr, s *scope) (comp component, err error
 	return comp, errRank
 }
 
-// terms are the constants to search for, one by one or in an array.
+// terms are the constants to search for, as arguments or in one array.
 func (c *compiler) terms(args []syntax.Expr) (terms []doc.Value, err error) {
 	for _, e := range args {
 		v, ok := c.constant(e)
@@ -115,21 +115,22 @@ func (c *compiler) euclidean(call *syntax.Call) bool {
 	return strings.EqualFold(name, "euclidean")
 }
 
-var errCandidates = fault.New(fault.TooLarge, "ORDER BY RANK has more candidates than the query's memory holds. Filter them with WHERE.")
+var errCandidates = fault.New(fault.TooLarge,
+	"ORDER BY RANK has more candidates than the query's memory holds. Filter them with WHERE.")
 
-// worst is the score of what has none.
+// worst is the score of rows without one.
 var worst = math.Inf(-1)
 
-// ranked makes a pass that gives the next rows by rank.
+// ranked makes a pass that returns the next rows by rank.
 func (r *run) ranked() (more bool, err error) {
 	scores, rows, err := r.scores()
 	if err != nil {
 		return false, err
 	}
-	s := sorter{run: r, best: r.best(), resume: r.token}
+	s := sorter{run: r, topK: r.newTopK(), resume: r.token}
 	if t := &r.token; t.after != nil {
 		values, number, _ := t.after.Values()
-		s.best.after = r.tieKey(appendSortKey(nil, values[0], true), number, t.done-1)
+		s.topK.after = r.tieKey(appendSortKey(nil, values[0], true), number, t.done-1)
 	}
 	err = r.over(func(d *access.Document, at place) bool {
 		n, ok := rows.next(at)
@@ -150,18 +151,18 @@ func (r *run) ranked() (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	return r.flush(s.best, s.passed)
+	return r.flush(s.topK, s.passed)
 }
 
-// A roll is the rows that one walk has seen, for another to find again. It need not
-// see the same: documents change, and RAND in a filter does as it likes.
+// A roll is the list of rows that one walk has seen, in which another walk finds them again. The second walk may see
+// different rows: documents change, and RAND in a filter is random.
 type roll struct {
 	seen []place
 	at   int
-	all  map[place]int // once a row was not where it had been
+	all  map[place]int // built once a row is not in the expected place
 }
 
-// next is which row this is; ok is false if it was none.
+// next is the index of the row. ok is false if the first walk did not see it.
 func (l *roll) next(at place) (n int, ok bool) {
 	if l.all == nil {
 		if n = l.at; n < len(l.seen) && l.seen[n] == at {
@@ -177,10 +178,10 @@ func (l *roll) next(at place) (n int, ok bool) {
 	return n, ok
 }
 
-// placeBytes is what a row takes in a roll.
+// placeBytes is the memory of a row in a roll.
 const placeBytes = 64
 
-// scores computes the score of every row, in the order in which rows come.
+// scores computes the score of every row, in the order of rows.
 func (r *run) scores() ([]float64, *roll, error) {
 	marks := make([]marking, len(r.rank.components))
 	for i, c := range r.rank.components {
@@ -215,16 +216,16 @@ func (r *run) scores() ([]float64, *roll, error) {
 	return fuse(r.f, all, r.rank.weights), rows, r.f.err
 }
 
-// A marking is one score on its way over all rows.
+// A marking computes one score over all rows.
 type marking struct {
 	component
 	stats  function.Statistics
 	hits   []int
-	words  []int // of texts: their words, then the hits of each term
+	words  []int // per text: the number of words, then the hits of each term
 	scores []float64
 }
 
-// add takes a row in, and tells how many bytes that took.
+// add adds a row, and returns how many bytes of memory that needs.
 func (m *marking) add(f *frame) int {
 	v := m.get(f)
 	if m.search == nil {
@@ -261,8 +262,8 @@ func (m *marking) finish() []float64 {
 	return m.scores
 }
 
-// fuse computes one score of the ranks in several. Rows with equal scores share
-// a rank. A negative weight turns an order round.
+// fuse computes one score from the ranks in several. Rows with equal scores share a rank. A negative weight inverts
+// an order.
 func fuse(f *frame, all [][]float64, weights []float64) []float64 {
 	fused := make([]float64, len(all[0]))
 	ranks := make([][]int, len(all))

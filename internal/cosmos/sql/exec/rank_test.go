@@ -17,12 +17,16 @@ func TestRank(t *testing.T) {
 	}
 	cases := []struct{ name, query, want string }{
 		{"text", `SELECT TOP 10 VALUE c.id FROM c ORDER BY RANK FullTextScore(c.text, "fox")`, `"3","1","2","4","5"`},
-		{"text of two terms", `SELECT TOP 10 VALUE c.id FROM c ORDER BY RANK FullTextScore(c.text, "fox", "dog")`, `"3","1","2","4","5"`},
+		{"text of two terms", `SELECT TOP 10 VALUE c.id FROM c ORDER BY RANK FullTextScore(c.text, "fox", "dog")`,
+			`"3","1","2","4","5"`},
 		{"vector", `SELECT TOP 10 VALUE c.id FROM c ORDER BY RANK VectorDistance(c.v, [1, 0])`, `"1","3","2","5","4"`},
 		{"vector without rank", `SELECT TOP 3 VALUE c.id FROM c ORDER BY VectorDistance(c.v, [1, 0])`, `"1","3","2"`},
-		{"nearest", `SELECT VALUE c.id FROM c ORDER BY RANK VectorDistance(c.v, [1, 0], true, {"distanceFunction": "euclidean"})`, `"1","3","2","5","4"`},
-		{"fused", `SELECT TOP 10 VALUE c.id FROM c WHERE IS_DEFINED(c.text) ORDER BY RANK RRF(FullTextScore(c.text, "dog"), VectorDistance(c.v, [0, 1]))`, `"2","3","1","4"`},
-		{"weighted", `SELECT TOP 10 VALUE c.id FROM c ORDER BY RANK RRF(FullTextScore(c.text, "dog"), VectorDistance(c.v, [1, 0]), [0, 1])`, `"1","3","2","5","4"`},
+		{"nearest", `SELECT VALUE c.id FROM c ORDER BY RANK VectorDistance(c.v, [1, 0], true,` +
+			` {"distanceFunction": "euclidean"})`, `"1","3","2","5","4"`},
+		{"fused", `SELECT TOP 10 VALUE c.id FROM c WHERE IS_DEFINED(c.text) ORDER BY RANK RRF(FullTextScore(c.text,` +
+			` "dog"), VectorDistance(c.v, [0, 1]))`, `"2","3","1","4"`},
+		{"weighted", `SELECT TOP 10 VALUE c.id FROM c ORDER BY RANK RRF(FullTextScore(c.text, "dog"),` +
+			` VectorDistance(c.v, [1, 0]), [0, 1])`, `"1","3","2","5","4"`},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -41,8 +45,10 @@ func TestRank(t *testing.T) {
 
 func TestDistanceOfThePolicy(t *testing.T) {
 	s := newSource(t, `{"id":"1","v":[3,0]}`, `{"id":"2","v":[1,1]}`, `{"id":"3","v":[9,8]}`)
-	for policy, want := range map[string]string{"": `"2","3","1"`, "cosine": `"2","3","1"`, "euclidean": `"2","1","3"`, "dotproduct": `"3","1","2"`} {
-		for _, query := range []string{`SELECT VALUE c.id FROM c ORDER BY VectorDistance(c.v, [1, 1])`, `SELECT VALUE c.id FROM c ORDER BY RANK VectorDistance([1, 1], c.v, true)`} {
+	for policy, want := range map[string]string{"": `"2","3","1"`, "cosine": `"2","3","1"`,
+		"euclidean": `"2","1","3"`, "dotproduct": `"3","1","2"`} {
+		for _, query := range []string{`SELECT VALUE c.id FROM c ORDER BY VectorDistance(c.v, [1, 1])`,
+			`SELECT VALUE c.id FROM c ORDER BY RANK VectorDistance([1, 1], c.v, true)`} {
 			tree, err := syntax.Parse(query)
 			if err != nil {
 				t.Fatal(err)

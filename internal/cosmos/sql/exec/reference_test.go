@@ -14,9 +14,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 )
 
-// The reference evaluator computes expressions over decoded JSON, as plainly as
-// the documentation says it: no constants are folded, nothing is shared with the
-// evaluator that it checks.
+// The reference evaluator computes expressions over decoded JSON as directly as the documentation describes them. It
+// folds no constants and shares no code with the evaluator that it checks.
 
 type undefinedValue struct{}
 
@@ -33,7 +32,8 @@ func reference(e syntax.Expr, root any) any {
 	at := func(e syntax.Expr) any { return reference(e, root) }
 	switch x := e.(type) {
 	case *syntax.Literal:
-		return map[syntax.LiteralKind]any{syntax.Null: nil, syntax.False: false, syntax.True: true, syntax.Number: x.Float, syntax.String: x.Text, syntax.Undefined: undefined}[x.Kind]
+		return map[syntax.LiteralKind]any{syntax.Null: nil, syntax.False: false, syntax.True: true,
+			syntax.Number: x.Float, syntax.String: x.Text, syntax.Undefined: undefined}[x.Kind]
 	case *syntax.Name:
 		switch x.Name {
 		case "NaN":
@@ -56,7 +56,8 @@ func reference(e syntax.Expr, root any) any {
 		}
 		return at(x.Else)
 	case *syntax.Between:
-		v := referenceBinary(syntax.And, referenceBinary(syntax.Ge, at(x.X), at(x.Low)), referenceBinary(syntax.Le, at(x.X), at(x.High)))
+		v := referenceBinary(syntax.And, referenceBinary(syntax.Ge, at(x.X), at(x.Low)), referenceBinary(syntax.Le,
+			at(x.X), at(x.High)))
 		if x.Not {
 			return referenceUnary(syntax.Not, v)
 		}

@@ -11,10 +11,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// defaultMemory is Limit.Memory when none is given.
+// defaultMemory is the default of Limit.Memory.
 const defaultMemory = 64 << 20
 
-// A run makes one page.
+// A run computes one page.
 type run struct {
 	*Query
 	ctx    context.Context
@@ -25,24 +25,25 @@ type run struct {
 	value  eval
 
 	out   []byte
-	start int // of the page in out
+	start int // where the page begins in out
 	page  Page
-	token token // where this page stands
+	token token // the current position
 
-	kept  int  // bytes of rows that Hold has been asked for
-	paged int  // bytes of out that it has been asked for
-	tight bool // it refused more for the page, which ends
+	kept  int  // bytes reserved with Hold for rows
+	paged int  // bytes reserved with Hold for out
+	tight bool // Hold has rejected more bytes for the page, which ends
 
-	rows []collected // of the query that this one is derived from
+	rows []collected // rows of the query that this one is derived from
 }
 
-// run is Run.
+// run implements Run.
 func (q *Query) run(ctx context.Context, source Source, limit Limit, dst []byte) ([]byte, Page, error) {
 	if limit.Memory <= 0 {
 		limit.Memory = defaultMemory
 	}
 	began := limit.now()
-	r := &run{Query: q, ctx: ctx, source: source, limit: limit, out: dst, start: len(dst), paged: cap(dst), token: *q.token}
+	r := &run{Query: q, ctx: ctx, source: source, limit: limit, out: dst, start: len(dst), paged: cap(dst),
+		token: *q.token}
 	r.f = q.frame(source)
 	*r.f.meter = function.Meter{Context: ctx, Stop: limit.Stop}
 	r.write, r.value = q.sel.row.writer(), q.sel.row.eval()
@@ -66,7 +67,7 @@ func (l *Limit) now() time.Duration {
 	return l.Clock()
 }
 
-// all makes the page in the query's mode, and tells whether there is another.
+// all computes the page in the query's mode, and reports whether there is another.
 func (r *run) all() (more bool, err error) {
 	if r.token.take == 0 {
 		return false, nil
@@ -149,7 +150,7 @@ func (r *run) read(d *access.Document) bool {
 	return r.f.work(documentUnits + r.sel.size + len(d.Body)/function.BytesPerUnit)
 }
 
-// give appends a row to the page, unless it is undefined or OFFSET skips it.
+// give appends a row to the page, unless the row is undefined or skipped by OFFSET.
 func (r *run) give(write writer) error {
 	began := r.limit.now()
 	before := len(r.out)
@@ -159,7 +160,7 @@ func (r *run) give(write writer) error {
 	}
 	out, ok := write(r.f, r.out)
 	if r.f.err == ErrNotFinite && r.token.skip > 0 {
-		r.f.err = nil // no part of the answer
+		r.f.err = nil // the row is skipped
 	}
 	if !ok || r.f.err != nil || r.token.skip > 0 {
 		if ok && r.f.err == nil {
@@ -177,10 +178,10 @@ func (r *run) give(write writer) error {
 	return nil
 }
 
-// holdStep is the least that Hold is asked for rows.
+// holdStep is the smallest amount that is reserved for rows.
 const holdStep = 64 << 10
 
-// keep asks for what the query keeps of rows, if that is more than before.
+// keep reserves the memory of kept rows, if it has grown.
 func (r *run) keep(used int) error {
 	if used <= r.kept || r.limit.Hold == nil {
 		return nil
@@ -205,15 +206,14 @@ func (r *run) gave(n int) {
 	}
 }
 
-// full reports that the page has no place for another row.
+// full reports that the page cannot take another row.
 func (r *run) full() bool {
 	return r.page.Rows > 0 && (r.tight || r.limit.Rows > 0 && r.page.Rows >= r.limit.Rows ||
 		r.limit.Bytes > 0 && len(r.out)-r.start >= r.limit.Bytes)
 }
 
-// room is how many rows the page may still take, those that OFFSET skips
-// included; negative if any number.
-func (r *run) room() int {
+// capacity is how many rows the page may still take, including those that OFFSET skips, or negative for any number.
+func (r *run) capacity() int {
 	n := -1
 	if r.limit.Rows > 0 {
 		n = r.limit.Rows - r.page.Rows
@@ -227,8 +227,8 @@ func (r *run) room() int {
 	return n + r.token.skip
 }
 
-// passes makes a page of a mode that looks at all documents: pass after pass,
-// as long as OFFSET leaves it empty.
+// passes computes a page of a mode that reads all documents: it repeats the pass as long as OFFSET leaves the page
+// empty.
 func (r *run) passes(pass func() (more bool, err error)) (more bool, err error) {
 	for {
 		more, err = pass()
@@ -283,14 +283,14 @@ func (r *run) begin(d *access.Document) {
 	}
 }
 
-// hit counts a document that has a row. Rows of a query in FROM are none.
+// hit counts a document with a row. Derived rows do not count.
 func (r *run) hit(hit bool) {
 	if hit && r.inner == nil {
 		r.page.Metrics.IndexHits++
 	}
 }
 
-// aggregate makes the one row of a query with aggregates and without GROUP BY.
+// aggregate computes the only row of a query with aggregates and without GROUP BY.
 func (r *run) aggregate() error {
 	group := make([]accumulator, len(r.sel.parts))
 	counted, err := r.countOnly(group)
@@ -319,11 +319,11 @@ func (r *run) aggregate() error {
 	return r.give(r.write)
 }
 
-// errGroup: MAKELIST and MAKESET keep all that they see.
-var errGroup = fault.New(fault.TooLarge, "A list that the query makes of many rows is larger than its memory. Select fewer documents, or group them by more keys.")
+// errGroup can occur because MAKELIST and MAKESET keep every value.
+var errGroup = fault.New(fault.TooLarge, "A list or group of the query needs more memory than it may use. Select "+
+	"fewer documents, or group them by more keys.")
 
-// countOnly asks the source how many documents there are, where that is all
-// that the query wants to know.
+// countOnly gets the number of documents from the source, if the query needs nothing else.
 func (r *run) countOnly(group []accumulator) (counted bool, err error) {
 	if !r.plan.Count || r.inner != nil || len(group) != 1 {
 		return false, nil
@@ -340,7 +340,7 @@ func (r *run) countOnly(group []accumulator) (counted bool, err error) {
 	return ok, err
 }
 
-// fixedSystem gives the system members of one document, which are at hand.
+// fixedSystem is a Source that only has the system properties of one document.
 type fixedSystem struct{ system doc.Doc }
 
 func (s fixedSystem) Scan(context.Context, access.Access) iter.Seq2[*access.Document, error] {

@@ -9,25 +9,25 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A selection is a compiled query, the outermost or a subquery.
+// A selection is a compiled query or subquery.
 type selection struct {
 	sources []source
-	filters [][]test // per source, what it and those before it must satisfy
-	where   []test   // without sources
+	filters [][]test // per source, the conditions on it and the sources before it
+	where   []test   // the conditions if there are no sources
 
 	grouped bool // by GROUP BY, or by an aggregate in SELECT
 	keys    []eval
-	parts   []part // what is computed per group
+	parts   []part // values to compute per group
 
 	order    []orderKey
 	distinct bool
-	size     int // expressions that a row may take to compute
-	skip     int // rows of OFFSET
-	take     int // rows of TOP and LIMIT, -1 for all
+	size     int // number of expressions to compute for a row
+	skip     int // rows skipped by OFFSET
+	take     int // limit by TOP and LIMIT, -1 for none
 
 	row    node
 	always bool // the row is never undefined
-	stable bool // the row stays valid as long as those around it
+	stable bool // the row stays valid as long as the enclosing rows
 
 	scope  *scope
 	walker walker
@@ -40,12 +40,12 @@ type orderKey struct {
 	descending bool
 }
 
-// A sourceKind says where the values of a source come from.
+// A sourceKind is the origin of the values of a source.
 type sourceKind uint8
 
 const (
-	fromDocument sourceKind = iota // the document itself: one value, without a slot
-	fromRow                        // a row of a query over documents, in its slot already
+	fromDocument sourceKind = iota // the document itself, which has no slot
+	fromRow                        // a derived row, which is already in its slot
 	fromValue                      // an expression
 	fromElements                   // the elements of an array
 	fromQuery                      // the rows of a subquery
@@ -59,8 +59,8 @@ type source struct {
 	query *selection
 }
 
-// selection compiles a query. outer is the names around it, empty for those
-// whose FROM speaks of the container.
+// selection compiles a query. outer is the enclosing scope, which is empty for queries whose FROM refers to the
+// container.
 func (c *compiler) selection(q *syntax.Query, outer *scope) (*selection, error) {
 	into, nodes := c.into, c.nodes
 	c.into = nil
@@ -89,13 +89,14 @@ func (c *compiler) selection(q *syntax.Query, outer *scope) (*selection, error) 
 	return sel, c.slice(q, sel)
 }
 
-// derived reports that a query has to see all documents before it has rows.
+// derived reports that a query must read all documents before it has rows.
 func derived(q *syntax.Query) bool {
-	return len(q.From) > 0 && (q.Select.Distinct || q.Select.Top != nil || q.Limit != nil || len(q.OrderBy) > 0 || q.Rank != nil ||
+	return len(q.From) > 0 && (q.Select.Distinct || q.Select.Top != nil || q.Limit != nil || len(q.OrderBy) > 0 ||
+		q.Rank != nil ||
 		len(q.GroupBy) > 0 || hasAggregate(q) || q.From[0].Query != nil && derived(q.From[0].Query))
 }
 
-// source compiles one part of FROM, which sees the names to its left.
+// source compiles one part of FROM, in which names to its left are visible.
 func (c *compiler) source(f *syntax.Source, sel *selection) error {
 	s := source{slot: -1}
 	name := binding{name: sourceName(f)}
@@ -146,8 +147,8 @@ func (c *compiler) source(f *syntax.Source, sel *selection) error {
 	return nil
 }
 
-// elements makes a source one over the elements of its values. Rows of a
-// subquery are then a source of their own, which has no name.
+// elements converts a source to one over the elements of its values. The rows of a subquery then become a separate
+// source without a name.
 func (c *compiler) elements(s source, sel *selection) source {
 	if s.kind == fromValue {
 		s.kind = fromElements
@@ -159,8 +160,7 @@ func (c *compiler) elements(s source, sel *selection) source {
 	return source{kind: fromElements, slot: c.slot(), get: func(f *frame) doc.Value { return f.slots[rows] }}
 }
 
-// sourceName is the name by which a query speaks of a source: its alias, or
-// the last name of its path, or the container's; "" if it has none.
+// sourceName is the name of a source: its alias, or the last name of its path, or the container's name, or "".
 func sourceName(f *syntax.Source) string {
 	switch {
 	case f.Alias != "":
@@ -174,8 +174,7 @@ func sourceName(f *syntax.Source) string {
 	return f.Root
 }
 
-// where takes the filter apart, so that what a source alone decides is asked
-// before the sources to its right are walked.
+// where splits the filter, so that conditions on a source are evaluated before the sources to its right are iterated.
 func (c *compiler) where(e syntax.Expr, sel *selection) error {
 	sel.filters = make([][]test, len(sel.sources))
 	if e == nil {
@@ -183,7 +182,7 @@ func (c *compiler) where(e syntax.Expr, sel *selection) error {
 	}
 	terms := []syntax.Expr{e}
 	if b, ok := e.(*syntax.Binary); ok && b.Op == syntax.And {
-		terms = spine(b)
+		terms = chainOperands(b)
 	}
 	for _, term := range terms {
 		n, err := c.expr(term, sel.scope)
@@ -200,7 +199,7 @@ func (c *compiler) where(e syntax.Expr, sel *selection) error {
 	return nil
 }
 
-// rightmost is the last of the names that an expression may speak of.
+// rightmost is the index of the last name that an expression may refer to.
 func rightmost(e syntax.Expr, names []binding) int {
 	level := 0
 	walk(e, func(e syntax.Expr) {
@@ -258,8 +257,7 @@ func (c *compiler) star(q *syntax.Query, sel *selection) (node, error) {
 	return node{document: true, get: (*frame).all}, nil
 }
 
-// items compiles a SELECT list: members by alias, by the last name of a path,
-// or numbered $1, $2 and so on.
+// items compiles a SELECT list. Members are named by alias, by the last name of a path, or numbered $1, $2 and so on.
 func (c *compiler) items(items []syntax.Item, s *scope) (node, error) {
 	names, nodes := make([]string, len(items)), make([]node, len(items))
 	unnamed := 0
@@ -294,7 +292,7 @@ func itemName(i *syntax.Item) string {
 	return ""
 }
 
-// orderBy compiles the keys that rows are sorted by.
+// orderBy compiles the sort keys.
 func (c *compiler) orderBy(keys []syntax.SortKey, sel *selection) error {
 	sel.order = sel.order[:0]
 	for i := range keys {
@@ -307,7 +305,7 @@ func (c *compiler) orderBy(keys []syntax.SortKey, sel *selection) error {
 	return nil
 }
 
-// slice computes TOP, OFFSET and LIMIT. TOP counts before OFFSET does.
+// slice computes TOP, OFFSET and LIMIT. TOP is applied before OFFSET.
 func (c *compiler) slice(q *syntax.Query, sel *selection) (err error) {
 	sel.take = -1
 	if q.Select.Top != nil {
@@ -335,12 +333,11 @@ func (c *compiler) slice(q *syntax.Query, sel *selection) (err error) {
 	return nil
 }
 
-// maxCount is the largest number of rows that TOP and OFFSET may name. That of
-// LIMIT is twice as large: clients which merge partitions themselves ask each for
-// as many rows as OFFSET and LIMIT of the query have together.
+// maxCount is the largest number of rows in TOP and OFFSET. LIMIT allows twice as many: clients that merge partitions
+// request as many rows from each as OFFSET and LIMIT of the query together.
 const maxCount = 1<<32 - 1
 
-// countErrors are the service's words for a number that is too large.
+// countErrors are the service's texts for invalid numbers.
 var countErrors = map[string]struct{ code, message string }{
 	"TOP":    {"SC2060", "The count value provided for a TOP clause must be an integer."},
 	"LIMIT":  {"SC2061", "The LIMIT count value exceeds the maximum allowed value."},

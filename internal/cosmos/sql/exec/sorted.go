@@ -13,18 +13,18 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// best makes the store for a pass over all documents.
-func (r *run) best() *best {
-	b := &best{most: r.room(), memory: r.limit.Memory, keep: r.keep}
+// newTopK returns the topK for a pass over all documents.
+func (r *run) newTopK() *topK {
+	b := &topK{most: r.capacity(), memory: r.limit.Memory, keep: r.keep}
 	if r.token.skip == 0 {
 		b.enough = r.limit.Bytes
 	}
 	return b
 }
 
-// sorted makes a pass that gives the next rows of an order made in memory.
+// sorted makes a pass that returns the next rows of an order computed in memory.
 func (r *run) sorted() (more bool, err error) {
-	s := sorter{run: r, best: r.best(), resume: r.token}
+	s := sorter{run: r, topK: r.newTopK(), resume: r.token}
 	if err := s.resumeAt(); err != nil {
 		return false, err
 	}
@@ -39,12 +39,12 @@ func (r *run) sorted() (more bool, err error) {
 	if err := r.overAfter(s.walkFrom(), s.row); err != nil {
 		return false, err
 	}
-	return r.flush(s.best, s.passed)
+	return r.flush(s.topK, s.passed)
 }
 
-// flush gives the entries of a pass, as many as fit, and tells whether rows
-// are left. passed is told of each that is behind the page.
-func (r *run) flush(b *best, passed func(*entry)) (more bool, err error) {
+// flush appends the entries of a pass to the page, as many as fit, and reports whether rows are left. It calls passed
+// for each appended entry.
+func (r *run) flush(b *topK, passed func(*entry)) (more bool, err error) {
 	for _, e := range b.sorted(r.f) {
 		if r.full() {
 			return true, nil
@@ -63,20 +63,19 @@ func (r *run) flush(b *best, passed func(*entry)) (more bool, err error) {
 	return b.dropped, nil
 }
 
-// A sorter sorts rows by the keys of the order, then by document, then by row;
-// or, where equal rows are one, by the keys, then by all of the values of which
-// keys tell a part, then by the row's value. Clients that merge partitions count
-// on it: they see that a row is equal to another by its neighbour.
+// A sorter sorts rows by the keys of the order, then by document, then by row. If equal rows are merged, it sorts by
+// the keys, then by the full values of which keys have only a part, then by the row's value. Clients that merge
+// partitions rely on that: they detect equal rows as neighbours.
 type sorter struct {
 	*run
-	*best
+	*topK
 	resume token
 	key    []byte
-	text   []byte // key of the row's value
+	text   []byte // scratch for the key of the row's value
 	first  map[[16]byte][]byte
 }
 
-// passed moves the token behind a row.
+// passed moves the token past a row.
 func (s *sorter) passed(e *entry) {
 	s.token.order = &s.order
 	s.token.after, s.token.inside = e.position, true
@@ -84,7 +83,7 @@ func (s *sorter) passed(e *entry) {
 	if s.mode == modeSortedUnique {
 		s.token.number, s.token.done, s.token.key = 0, 0, e.key
 	}
-	s.best.after = e.key
+	s.topK.after = e.key
 }
 
 // row offers one row.
@@ -117,12 +116,12 @@ func (s *sorter) row(d *access.Document, at place) bool {
 	return true
 }
 
-// givenBefore reports that a streamed page has given the row.
+// givenBefore reports that an earlier streamed page has returned the row.
 func (s *sorter) givenBefore(at place) bool {
 	return !s.resume.inside && at.number == s.resume.number && at.ordinal < s.resume.done
 }
 
-// entry makes the row, if it is defined. An error is kept with it.
+// entry computes the row. ok is false if the row is undefined. An error is stored in the entry.
 func (r *run) entry(key []byte, at place) (*entry, bool) {
 	r.f.start = 0
 	row, ok := r.write(r.f, nil)
@@ -137,7 +136,7 @@ func (r *run) entry(key []byte, at place) (*entry, bool) {
 	return e, ok
 }
 
-// addValue adds the row's value to the key, false if there is none.
+// addValue appends the row's value to the key. It is false if the value is undefined.
 func (s *sorter) addValue() bool {
 	v := s.value(s.f)
 	if v.Type == 0 || s.f.err != nil {
@@ -154,14 +153,13 @@ func (s *sorter) addValue() bool {
 	return true
 }
 
-// partly reports that a key of the order tells only a part of v.
+// partly reports that a sort key holds only a part of v.
 func partly(v doc.Value) bool {
 	s, _ := doc.AsString(v)
 	return doc.RankOf(v) >= doc.RankArray || len(s) > access.MaxSortBytes
 }
 
-// clipKey keeps a key that goes into a token small: where it is long, a hash
-// takes the place of its end.
+// clipKey shortens a key for a token: it replaces the end of a long key with a hash.
 func clipKey(key []byte) []byte {
 	if len(key) <= maxKey {
 		return key
@@ -203,12 +201,12 @@ func (r *run) position(d *access.Document) access.Position {
 	return access.ValuePosition(nil, values, tie(&r.order, d))
 }
 
-// resumeAt finds the key that the page before ended with.
+// resumeAt computes the last key of the previous page.
 func (s *sorter) resumeAt() error {
 	t := &s.resume
 	switch {
 	case s.mode == modeSortedUnique:
-		s.best.after = t.key
+		s.topK.after = t.key
 		return nil
 	case t.after == nil:
 		return nil
@@ -234,12 +232,11 @@ func (s *sorter) resumeAt() error {
 	if t.inside && t.done > 0 {
 		last = t.done - 1
 	}
-	s.best.after = s.tieKey(key, number, last)
+	s.topK.after = s.tieKey(key, number, last)
 	return nil
 }
 
-// walkFrom is where a walk that has the order goes on: in front of the values
-// that the page before ended with.
+// walkFrom is the position at which a walk in the query's order resumes: before the last values of the previous page.
 func (s *sorter) walkFrom() access.Position {
 	if s.plan.Sort || s.inner != nil || s.mode != modeSortedUnique || s.token.after == nil {
 		return nil
@@ -247,8 +244,8 @@ func (s *sorter) walkFrom() access.Position {
 	return s.toWalk(s.inFront(s.token.after))
 }
 
-// beyond reports that a walk that has the order has left the page: it is at
-// keys behind all that could be admitted.
+// beyond reports that a walk in the query's order has passed the page: its keys are greater than all that could be
+// admitted.
 func (s *sorter) beyond(keys []byte) bool {
 	if s.plan.Sort || s.inner != nil || s.mode != modeSortedUnique || !s.full() || len(s.entries) == 0 {
 		return false
@@ -257,10 +254,10 @@ func (s *sorter) beyond(keys []byte) bool {
 	return bytes.Compare(keys, last) > 0 && !bytes.HasPrefix(last, keys)
 }
 
-// full of a best hides that of the run.
-func (s *sorter) full() bool { return s.best.full() }
+// full hides the method of run.
+func (s *sorter) full() bool { return s.topK.full() }
 
-// findFirst finds, for each value that rows have, the first row in the order.
+// findFirst finds the first row in the order for each distinct value.
 func (s *sorter) findFirst() error {
 	s.first = map[[16]byte][]byte{}
 	used := 0
@@ -290,10 +287,11 @@ func (s *sorter) findFirst() error {
 	})
 }
 
-var errDistinct = fault.New(fault.TooLarge, "The query has too many different rows to tell them apart in an order that is not theirs. Put the expressions of ORDER BY into SELECT DISTINCT.")
+var errDistinct = fault.New(fault.TooLarge, "The query has too many different rows for SELECT DISTINCT in this order. "+
+	"Put the expressions of ORDER BY into SELECT DISTINCT.")
 
-// ending leaves out an error of a single row, which counts where it is given. That the
-// query is to stop, or does too much work, counts at once.
+// ending ignores an error of a single row, which is reported only if the row is returned. It returns errors that end
+// the query at once.
 func (r *run) ending(err error) error {
 	if err == errWork || r.f.meter.Err != nil {
 		return err
@@ -307,7 +305,7 @@ func identity(key []byte) (id [16]byte) {
 	return id
 }
 
-// isFirst reports that no equal row comes before this one.
+// isFirst reports that no equal row comes before this one in the order.
 func (s *sorter) isFirst() bool {
 	v := s.value(s.f)
 	if v.Type == 0 || s.f.err != nil {

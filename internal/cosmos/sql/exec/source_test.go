@@ -14,7 +14,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A sliceSource is documents in memory, which it walks as access describes.
+// A sliceSource is a Source of documents in memory, which implements all of access.
 type sliceSource struct {
 	docs      []access.Document // by number
 	schema    access.Schema
@@ -66,7 +66,7 @@ func (s *sliceSource) add(body doc.Doc) {
 	s.docs = append(s.docs, access.Document{Number: n, Version: access.Version{Sequence: n, Stamp: 1000 + int64(n)}, Body: body})
 }
 
-// remove takes a document away, as its expiry does.
+// remove removes a document, as its expiry does.
 func (s *sliceSource) remove(number uint64) {
 	s.docs = slices.DeleteFunc(slices.Clone(s.docs), func(d access.Document) bool { return d.Number == number })
 }
@@ -94,7 +94,7 @@ func (s *sliceSource) Count(ctx context.Context, a access.Access) (n uint64, ok 
 	return n, true, nil
 }
 
-// A placed document knows where it is in the order of a walk.
+// A placed document has its position in the order of a walk.
 type placed struct {
 	access.Document
 	key []byte

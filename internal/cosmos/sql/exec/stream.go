@@ -8,8 +8,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// stream gives rows as documents come. It looks one row ahead, so that the last
-// page has no token, and passes over documents without rows for good.
+// stream returns rows in the order of documents. It reads one row ahead, so that the last page has no token, and
+// moves past documents without rows.
 func (r *run) stream() (more bool, err error) {
 	resume := r.token
 	r.token.order = &r.order
@@ -19,7 +19,7 @@ func (r *run) stream() (more bool, err error) {
 	r.token.after = slices.Clone(r.toWalk(r.token.after))
 	defer func() { r.token.after = r.fromWalk(r.token.after) }()
 	progress, end, hit := false, false, false
-	given := 0 // rows of the document that pages before have given
+	given := 0 // rows of the document that are on earlier pages
 	row := func(ordinal int) bool {
 		hit = true
 		if ordinal < given {
@@ -73,8 +73,7 @@ func (r *run) endInside(d *access.Document) {
 	}
 }
 
-// streamed takes one row, and tells whether the page ends: before the row,
-// which sets more, or with it.
+// streamed adds one row, and reports whether the page ends: before the row, which sets more, or with it.
 func (r *run) streamed(ordinal int, more *bool) (end bool, err error) {
 	p := r.f.mark()
 	defer r.f.release(p)

@@ -42,14 +42,14 @@ func (c *compiler) nested(q *syntax.Query, s *scope) (*selection, error) {
 	return sel, c.orderBy(q.OrderBy, sel)
 }
 
-// exists reports whether there is a row. One whose value is undefined is none.
+// exists reports whether there is a row with a defined value.
 func (s *selection) exists(f *frame) tri {
 	s.loop.found = false
 	s.rows(f, s.loop.find)
 	return triOf(s.loop.found)
 }
 
-// array is all rows.
+// array is an array of all rows.
 func (s *selection) array(f *frame) doc.Value {
 	b := f.open()
 	s.rows(f, func(v doc.Value) bool {
@@ -85,9 +85,10 @@ func (s *selection) last(f *frame) (last doc.Value) {
 	return last
 }
 
-var errCardinality = fault.New(fault.Invalid, "The cardinality of a scalar subquery result set cannot be greater than one.")
+var errCardinality = fault.New(fault.Invalid,
+	"The cardinality of a scalar subquery result set cannot be greater than one.")
 
-// scalar is the one row, undefined if there is none.
+// scalar is the only row, or undefined.
 func (s *selection) scalar(f *frame) (only doc.Value) {
 	s.rows(f, func(v doc.Value) bool {
 		if only.Type != 0 {
@@ -100,16 +101,15 @@ func (s *selection) scalar(f *frame) (only doc.Value) {
 	return only
 }
 
-// held is a row's value that stays valid behind the loop.
+// held is a row's value in memory that outlives the loop.
 func (s *selection) held(f *frame, v doc.Value) doc.Value {
-	if s.stable || !f.room(len(v.Data)) {
+	if s.stable || !f.mayHold(len(v.Data)) {
 		return v
 	}
 	return doc.Value{Type: v.Type, Data: f.kept.keep(v.Data)}
 }
 
-// A loop is what a subquery needs while it runs, made once. No subquery is
-// inside of itself.
+// A loop is the state of a running subquery. There is one per selection, because no subquery contains itself.
 type loop struct {
 	f     *frame
 	get   eval
@@ -118,7 +118,7 @@ type loop struct {
 	left  int
 	found bool
 
-	find func(doc.Value) bool // sees that there is a row
+	find func(doc.Value) bool // notes that there is a row
 	row  func(int) bool
 	give func(doc.Value) bool
 }
@@ -151,8 +151,7 @@ func (s *selection) makeLoop() {
 	}
 }
 
-// rows runs a subquery for the row around it: yield sees its rows, each valid
-// until the next.
+// rows runs a subquery for the enclosing row. Each value is valid until the next call of yield.
 func (s *selection) rows(f *frame, yield func(doc.Value) bool) {
 	l := &s.loop
 	l.f, l.yield, l.skip, l.left = f, yield, s.skip, s.take
@@ -165,20 +164,20 @@ func (s *selection) rows(f *frame, yield func(doc.Value) bool) {
 	}
 }
 
-// What a collected row takes beside its key and value, and a part of a group
-// beside the values that it keeps.
+// Memory of a collected row in addition to its key and value, and of a part of a group in addition to the values that
+// it keeps.
 const (
 	overCollected = 56
 	overPart      = 144
 )
 
-// A collected row waits until a subquery has seen all rows.
+// A collected row is kept until a subquery has seen all rows.
 type collected struct {
 	key   []byte
 	value doc.Value
 }
 
-// collect gives rows in order: of ORDER BY, or else of the groups or values.
+// collect yields rows in order: of ORDER BY, or else of the groups or values.
 func (s *selection) collect(f *frame, give func(doc.Value) bool) {
 	var all []collected
 	heap := f.heap
@@ -201,7 +200,7 @@ func (s *selection) collect(f *frame, give func(doc.Value) bool) {
 	}
 }
 
-// plain is the rows, sorted if there is an order.
+// plain returns the rows, sorted if there is an order.
 func (s *selection) plain(f *frame) (all []collected) {
 	get := s.row.eval()
 	var key []byte
@@ -216,7 +215,7 @@ func (s *selection) plain(f *frame) (all []collected) {
 		for _, k := range s.order {
 			key = appendSortKey(key, k.get(f), k.descending)
 		}
-		if f.heap += overCollected; f.room(len(key)) && f.step(1) {
+		if f.heap += overCollected; f.mayHold(len(key)) && f.step(1) {
 			all = append(all, collected{f.kept.keep(key), s.held(f, v)})
 		}
 		return f.err == nil
@@ -225,7 +224,7 @@ func (s *selection) plain(f *frame) (all []collected) {
 	return all
 }
 
-// groups is one row per group, in order of their keys; without GROUP BY one row.
+// groups returns one row per group, in order of their keys; without GROUP BY it returns one row.
 func (s *selection) groups(f *frame) []collected {
 	table := map[string][]accumulator{}
 	if len(s.keys) == 0 {
@@ -241,7 +240,7 @@ func (s *selection) groups(f *frame) []collected {
 		}
 		group, ok := table[string(key)]
 		if !ok {
-			if f.heap += len(key) + overhead + overPart*len(s.parts); !f.room(0) {
+			if f.heap += len(key) + overhead + overPart*len(s.parts); !f.mayHold(0) {
 				return false
 			}
 			group = make([]accumulator, len(s.parts))
@@ -250,7 +249,7 @@ func (s *selection) groups(f *frame) []collected {
 		for i := range s.parts {
 			f.heap += group[i].add(&s.parts[i], f, place{ordinal: ordinal})
 		}
-		return f.room(0) && f.step(1)
+		return f.mayHold(0) && f.step(1)
 	})
 	all := make([]collected, 0, len(table))
 	get := s.row.eval()
@@ -276,7 +275,7 @@ func (s *selection) finish(f *frame, group []accumulator) {
 	}
 }
 
-// distinct leaves the first of rows that are equal, in order of value if sorted.
+// distinct drops repeated rows. If sorted is set, it sorts the others by value.
 func distinct(f *frame, all []collected, sorted bool) []collected {
 	seen := map[string]bool{}
 	kept := all[:0]

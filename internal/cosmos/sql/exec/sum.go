@@ -6,11 +6,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// An exactSum adds numbers without rounding, and rounds the total once, so that
-// the order of rows cannot matter. The parts are Shewchuk's ("Adaptive Precision
-// Floating-Point Arithmetic", 1997): doubles that do not overlap.
+// An exactSum adds numbers without rounding and rounds the total once, so that the order of rows does not matter. The
+// parts are Shewchuk's ("Adaptive Precision Floating-Point Arithmetic", 1997): doubles that do not overlap.
 type exactSum struct {
-	whole   int64 // of whole numbers, while they are few bits
+	whole   int64 // sum of whole numbers while it is small
 	parts   []float64
 	special float64 // infinities and NaN
 }
@@ -29,7 +28,7 @@ func (s *exactSum) add(v doc.Value) {
 	s.push(f)
 }
 
-// spill moves the whole part to the others, in two halves that doubles hold.
+// spill moves whole to the parts, in two halves that doubles can represent.
 func (s *exactSum) spill() {
 	low := s.whole & (1<<31 - 1)
 	high := s.whole - low
@@ -74,8 +73,7 @@ func (s *exactSum) result() float64 {
 	return roundParts(s.parts)
 }
 
-// roundParts adds parts that do not overlap, the largest last. Where what is
-// left of the smaller ones decides a tie, it does.
+// roundParts adds parts that do not overlap, the largest last. The remaining smaller parts decide ties.
 func roundParts(parts []float64) float64 {
 	n := len(parts)
 	if n == 0 {

@@ -9,28 +9,26 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// A token says where a page has ended: all that the next one knows.
+// A token is the position at which a page has ended. It has all the state that the next page needs.
 //
-// As bytes: version, mode, flags; OFFSET left, LIMIT left plus one as varints;
-// the order's kind and the path of its key, when the query has none; then, as the
-// flags say, position, document and rows, key.
+// Its encoding is: version, mode, flags; remaining OFFSET, remaining LIMIT plus one as varints; the order's kind, and
+// the path of its key if the order is implied; then, depending on the flags, position, document and rows, key.
 type token struct {
 	mode mode
 	skip int
-	take int // -1: all
+	take int // -1 for all
 
-	order *plan.Order // nil: that of the plan
+	order *plan.Order // nil for the plan's order
 
-	// after is where the walk goes on. Inside tells that it is the document
-	// of the last row, which may have more; else all before it are done.
+	// after is the position at which the walk resumes. If inside is set, it is the document of the last row, which
+	// may have more rows; else all documents before it are done.
 	after  access.Position
 	inside bool
-	// number and done tell how many rows of a document have been given, when it
-	// has more.
+	// number and done are how many rows of a document have been returned, if it has more.
 	number uint64
 	done   int
 
-	key []byte // of the last row, where rows are told apart by value
+	key []byte // key of the last row, if rows are ordered by value
 }
 
 const tokenVersion = 1
@@ -86,8 +84,7 @@ func appendBytes(dst, b []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
 }
 
-// appendOrder appends an order. Only the key of an implied one is told: the
-// query tells all others.
+// appendOrder appends an order. Only an implied order includes its key; all other keys are in the query.
 func appendOrder(dst []byte, o *plan.Order) []byte {
 	flags := byte(0)
 	for i, on := range []bool{o.Ties, o.Stamps, o.Implied, len(o.Keys) > 0 && o.Keys[0].Descending} {
@@ -107,7 +104,7 @@ func appendOrder(dst []byte, o *plan.Order) []byte {
 	return dst
 }
 
-// pathOf lists the names of an implied key: members below the document.
+// pathOf lists the names of an implied key: a path in the document.
 func pathOf(keys []syntax.SortKey) (path []string) {
 	if len(keys) == 0 {
 		return nil
@@ -122,10 +119,10 @@ func pathOf(keys []syntax.SortKey) (path []string) {
 	}
 }
 
-// documentName is how an implied key speaks of the document.
+// documentName is the name of the document in an implied key.
 const documentName = "root"
 
-// A reader reads a token. bad is set by what cannot be.
+// A reader decodes a token. bad is set if the token is malformed.
 type reader struct {
 	b   []byte
 	bad bool
@@ -171,7 +168,7 @@ func (r *reader) bytes() []byte {
 	return b
 }
 
-// decodeToken reads what encode made. keys are those of the query's ORDER BY.
+// decodeToken decodes a token. keys are those of the query's ORDER BY.
 func decodeToken(b []byte, keys []syntax.SortKey) (*token, error) {
 	r := &reader{b: b}
 	if r.byte() != tokenVersion {

@@ -8,42 +8,41 @@ import (
 	"github.com/mayflydb/mayfly/internal/access"
 )
 
-// An entry is a row, or a group, that waits for the end of a walk.
+// An entry is a row, or a group, kept until all documents have been read.
 type entry struct {
-	key   []byte // by which entries are sorted
+	key   []byte // the sort key
 	row   []byte // JSON
 	group []accumulator
-	err   error // of making the row: it only counts if the row is given
+	err   error // of computing the row; reported only if the row is returned
 
 	at       place
-	position access.Position // of the row's document in the order of the page
-	size     int             // bytes kept
+	position access.Position // of the row's document, in the order of the page
+	size     int             // bytes of memory
 }
 
-// overhead is about what an entry takes besides its bytes.
+// overhead is roughly the memory of an entry in addition to its bytes.
 const overhead = 160
 
-// A best keeps the least entries that it is shown, as many as fit in a page: so
-// the memory of a page does not grow with the documents behind it.
-type best struct {
-	most   int                  // entries; negative: any number
+// A topK keeps the entries with the smallest keys, as many as fit in a page, so that the memory of a page does not
+// grow with the number of documents.
+type topK struct {
+	most   int                  // entries; negative for no limit
 	memory int                  // bytes of entries
-	keep   func(used int) error // asked before there are more; when it refuses, these are all
-	short  error                // with which it refused
-	enough int                  // bytes of rows that are more than a page gives; 0: no such limit
-	after  []byte               // keys up to here have been given before; nil: none
+	keep   func(used int) error // reserves memory; after an error no more entries are kept
+	short  error                // the error of keep
+	enough int                  // bytes of rows that exceed a page; 0 for no limit
+	after  []byte               // keys up to this one were on earlier pages; nil for none
 
 	entries largest
-	byKey   map[string]*entry // when rows with the same key are one
+	byKey   map[string]*entry // if rows with the same key are merged
 	used    int
-	rows    int    // bytes of rows alone
-	ceiling []byte // keys from here on are left to later pages
-	dropped bool   // there are such
+	rows    int    // bytes of rows only
+	ceiling []byte // keys from this one on are left to later pages
+	dropped bool   // some entries are left to later pages
 }
 
-// admits reports whether an entry with this key would be kept. One that would
-// not belongs to a page before, or to one behind.
-func (b *best) admits(key []byte) bool {
+// admits reports whether an entry with this key would be kept. If not, it belongs to an earlier or a later page.
+func (b *topK) admits(key []byte) bool {
 	switch {
 	case b.after != nil && bytes.Compare(key, b.after) <= 0:
 		return false
@@ -57,17 +56,17 @@ func (b *best) admits(key []byte) bool {
 	return true
 }
 
-// full reports that no greater key than those here can be admitted.
-func (b *best) full() bool { return b.most >= 0 && len(b.entries) >= b.most || b.ceiling != nil }
+// full reports that no key greater than the present ones can be admitted.
+func (b *topK) full() bool { return b.most >= 0 && len(b.entries) >= b.most || b.ceiling != nil }
 
-// find gives the entry with this key, if rows with the same key are one.
-func (b *best) find(key []byte) (*entry, bool) {
+// find returns the entry with this key, if rows with the same key are merged.
+func (b *topK) find(key []byte) (*entry, bool) {
 	e, ok := b.byKey[string(key)]
 	return e, ok
 }
 
-// add keeps an entry that was admitted, and drops others for it.
-func (b *best) add(e *entry) {
+// add adds an admitted entry, and may drop others.
+func (b *topK) add(e *entry) {
 	if b.byKey != nil {
 		b.byKey[string(e.key)] = e
 	}
@@ -78,15 +77,15 @@ func (b *best) add(e *entry) {
 	b.shrink()
 }
 
-// grow tells that an entry takes more memory than before.
-func (b *best) grow(e *entry, by int) {
+// grow records that an entry has grown.
+func (b *topK) grow(e *entry, by int) {
 	e.size += by
 	b.used += by
 	b.shrink()
 }
 
-// shrink drops the greatest entries until the others fit. One always stays.
-func (b *best) shrink() {
+// shrink drops the entries with the greatest keys until the others fit. At least one stays.
+func (b *topK) shrink() {
 	if b.keep != nil && b.used <= b.memory {
 		if err := b.keep(b.used); err != nil {
 			b.memory, b.keep, b.short = b.used-1, nil, err
@@ -108,8 +107,8 @@ func (b *best) shrink() {
 	}
 }
 
-// sorted gives the entries in order, or in none when f says that the query is to stop.
-func (b *best) sorted(f *frame) []*entry {
+// sorted returns the entries in order. If f says that the query must stop, their order is undefined.
+func (b *topK) sorted(f *frame) []*entry {
 	all := []*entry(b.entries)
 	slices.SortFunc(all, func(a, b *entry) int { return f.compareKeys(a.key, b.key) })
 	return all

@@ -6,7 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A tri is what a condition comes to: true, false, or undefined.
+// A tri is the value of a condition: true, false or undefined.
 type tri uint8
 
 const (
@@ -15,7 +15,7 @@ const (
 	yes
 )
 
-// A test is a condition over a row. It is an eval without the value.
+// A test computes a condition for a row.
 type test func(*frame) tri
 
 var (
@@ -30,7 +30,7 @@ func triOf(b bool) tri {
 	return no
 }
 
-// not is false for true, true for false, undefined for undefined.
+// not is the negation. That of undefined is undefined.
 func (t tri) not() tri {
 	if t == unknown {
 		return unknown
@@ -48,7 +48,7 @@ func (t tri) value() doc.Value {
 	return doc.Value{}
 }
 
-// truth is v as a condition: what is no boolean is undefined.
+// truth is v as a condition. A value that is not a boolean is undefined.
 func truth(v doc.Value) tri {
 	if v.Type != bsoncore.TypeBoolean || len(v.Data) == 0 {
 		return unknown

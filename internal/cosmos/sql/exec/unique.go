@@ -5,7 +5,7 @@ import "github.com/mayflydb/mayfly/internal/access"
 // distinct makes a pass that gives the next rows in order of their values, each
 // value once.
 func (r *run) distinct() (more bool, err error) {
-	b := r.best()
+	b := r.newTopK()
 	b.byKey, b.after = map[string]*entry{}, r.token.key
 	var key []byte
 	err = r.over(func(_ *access.Document, at place) bool {
@@ -31,5 +31,5 @@ func (r *run) distinct() (more bool, err error) {
 	return r.flush(b, r.passedKey)
 }
 
-// passedKey moves the token behind a row that its value names.
+// passedKey moves the token past a row that is identified by its key.
 func (r *run) passedKey(e *entry) { r.token.key = e.key }

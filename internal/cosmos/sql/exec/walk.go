@@ -2,7 +2,7 @@ package exec
 
 import "github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 
-// walk visits an expression and all below it, except what is in subqueries.
+// walk visits an expression and everything below it, except subqueries.
 func walk(e syntax.Expr, visit func(syntax.Expr)) {
 	if e == nil {
 		return
@@ -16,7 +16,7 @@ func walk(e syntax.Expr, visit func(syntax.Expr)) {
 	})
 }
 
-// hasAggregate reports whether a query's SELECT has an aggregate of its own.
+// hasAggregate reports whether a query's own SELECT has an aggregate.
 func hasAggregate(q *syntax.Query) bool {
 	found := false
 	visit := func(e syntax.Expr) {

@@ -9,7 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-const noteEmptyArray = "The reference does not say what comes for an empty array; here it is undefined, and 0 for a sum."
+const noteEmptyArray = "The reference does not document the result for an empty array. It is undefined, or 0 for a sum."
 
 var arrayFunctions = []Function{
 	{Name: "ARRAY_AVG", Family: "Array", Min: 1, Max: 1, Run: arrayAvg, Note: noteEmptyArray},
@@ -32,7 +32,7 @@ var arrayFunctions = []Function{
 }
 
 func arrayConcat(c *Call, args []doc.Value) doc.Value {
-	r := roomOf(c)
+	r := scratchOf(c)
 	l := r.list()
 	for _, arg := range args {
 		if !doc.IsArray(arg) {
@@ -48,8 +48,8 @@ func arrayConcat(c *Call, args []doc.Value) doc.Value {
 	return r.array(c, l)
 }
 
-// arrayContains with a true third argument takes an object as a pattern: the
-// members that it has are to be in an element, equal.
+// arrayContains with a true third argument treats an object as a pattern: an element matches if it has all of the
+// pattern's members with equal values.
 func arrayContains(c *Call, args []doc.Value) doc.Value {
 	partial, ok := flag(args, 2)
 	if !ok || !doc.IsArray(args[0]) || doc.IsUndefined(args[1]) {
@@ -137,10 +137,10 @@ func arrayLength(c *Call, args []doc.Value) doc.Value {
 	if !doc.IsArray(args[0]) {
 		return undefined
 	}
-	return roomOf(c).int(countElements(args[0]))
+	return scratchOf(c).int(countElements(args[0]))
 }
 
-// arraySlice counts a place below 0 from the end.
+// arraySlice counts negative positions from the end.
 func arraySlice(c *Call, args []doc.Value) doc.Value {
 	from, ok := doc.AsInt(args[1])
 	if !ok || !doc.IsArray(args[0]) {
@@ -163,7 +163,7 @@ func arraySlice(c *Call, args []doc.Value) doc.Value {
 }
 
 func sliceArray(c *Call, array doc.Value, from, to int64) doc.Value {
-	r := roomOf(c)
+	r := scratchOf(c)
 	l := r.list()
 	at := int64(0)
 	for v := range doc.Elements(array) {
@@ -178,7 +178,7 @@ func sliceArray(c *Call, array doc.Value, from, to int64) doc.Value {
 	return r.array(c, l)
 }
 
-// choose counts its list from 1.
+// choose numbers its arguments from 1.
 func choose(_ *Call, args []doc.Value) doc.Value {
 	n, ok := doc.AsInt(args[0])
 	if !ok || n < 1 || n >= int64(len(args)) {
@@ -187,8 +187,7 @@ func choose(_ *Call, args []doc.Value) doc.Value {
 	return args[n]
 }
 
-// objectToArray calls the two members of an element k and v unless it is told
-// otherwise.
+// objectToArray names the two members of an element k and v by default.
 func objectToArray(c *Call, args []doc.Value) doc.Value {
 	object, ok := doc.AsDoc(args[0])
 	name, okName := memberName(args, 1, "k")
@@ -196,7 +195,7 @@ func objectToArray(c *Call, args []doc.Value) doc.Value {
 	if !ok || !okName || !okValue {
 		return undefined
 	}
-	r := roomOf(c)
+	r := scratchOf(c)
 	l := r.list()
 	for member, v := range doc.Members(object) {
 		l.head(bsoncore.TypeEmbeddedDocument)
@@ -216,7 +215,7 @@ func objectToArray(c *Call, args []doc.Value) doc.Value {
 	return r.array(c, l)
 }
 
-// memberName gives no name that a document cannot hold.
+// memberName returns an optional name. It rejects names that a document cannot have.
 func memberName(args []doc.Value, at int, otherwise string) (string, bool) {
 	if len(args) <= at {
 		return otherwise, true

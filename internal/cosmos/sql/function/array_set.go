@@ -6,10 +6,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A set is an array's values in order, each once.
+// A set is the distinct values of an array in order.
 type set []doc.Value
 
-// setOf gathers the elements of arrays in memory that it may use again.
+// setOf collects the elements of arrays in reusable memory.
 func setOf(c *Call, memory []doc.Value, arrays ...doc.Value) set {
 	values := memory[:0]
 	for _, array := range arrays {
@@ -21,7 +21,7 @@ func setOf(c *Call, memory []doc.Value, arrays ...doc.Value) set {
 	return slices.CompactFunc(values, c.equal)
 }
 
-// compareUnits is what a comparison costs beside the bytes of its values.
+// compareUnits is the cost of a comparison in addition to the bytes of its values.
 const compareUnits = 4
 
 // compare is doc.Compare until the time of the query is up.
@@ -46,9 +46,8 @@ func (s set) has(c *Call, v doc.Value) bool {
 	return ok
 }
 
-// once gives the elements of arrays that s has and that keep lets pass, each
-// once, in the arrays' order.
-func (s set) once(c *Call, r *room, keep func(doc.Value) bool, arrays ...doc.Value) doc.Value {
+// once is the array of those elements of arrays that s has and keep accepts, each once, in the order of the arrays.
+func (s set) once(c *Call, r *scratch, keep func(doc.Value) bool, arrays ...doc.Value) doc.Value {
 	r.taken = append(r.taken[:0], make([]bool, len(s))...)
 	l := r.list()
 	for _, array := range arrays {
@@ -72,18 +71,18 @@ func setUnion(c *Call, args []doc.Value) doc.Value {
 	if !arrays(args) {
 		return undefined
 	}
-	r := roomOf(c)
+	r := scratchOf(c)
 	all := setOf(c, r.values, args[0], args[1])
 	r.values = all
 	return all.once(c, r, nil, args[0], args[1])
 }
 
-// setIntersect has the order of the second array, as an example of its page shows.
+// setIntersect has the order of the second array, as an example in the reference shows.
 func setIntersect(c *Call, args []doc.Value) doc.Value {
 	if !arrays(args) {
 		return undefined
 	}
-	r := roomOf(c)
+	r := scratchOf(c)
 	first := setOf(c, r.values, args[0])
 	r.values = first
 	return first.once(c, r, nil, args[1])
@@ -93,7 +92,7 @@ func setDifference(c *Call, args []doc.Value) doc.Value {
 	if !arrays(args) {
 		return undefined
 	}
-	r := roomOf(c)
+	r := scratchOf(c)
 	first, second := setOf(c, r.values, args[0]), setOf(c, r.others, args[1])
 	r.values, r.others = first, second
 	return first.once(c, r, func(v doc.Value) bool { return !second.has(c, v) }, args[0])
@@ -103,7 +102,7 @@ func setEqual(c *Call, args []doc.Value) doc.Value {
 	if !arrays(args) {
 		return undefined
 	}
-	r := roomOf(c)
+	r := scratchOf(c)
 	first, second := setOf(c, r.values, args[0]), setOf(c, r.others, args[1])
 	r.values, r.others = first, second
 	return truth(slices.EqualFunc(first, second, c.equal))

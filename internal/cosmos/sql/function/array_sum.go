@@ -7,7 +7,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// sumArray adds up an array of numbers; not ok for one of anything else.
+// sumArray adds an array of numbers. ok is false if it has anything else.
 func sumArray(array doc.Value) (total float64, n int, ok bool) {
 	for v := range doc.Elements(array) {
 		f, isNumber := doc.AsFloat(v)
@@ -25,7 +25,7 @@ func arraySum(c *Call, args []doc.Value) doc.Value {
 	if !ok {
 		return undefined
 	}
-	return roomOf(c).float(total)
+	return scratchOf(c).float(total)
 }
 
 func arrayAvg(c *Call, args []doc.Value) doc.Value {
@@ -33,10 +33,10 @@ func arrayAvg(c *Call, args []doc.Value) doc.Value {
 	if !ok || n == 0 {
 		return undefined
 	}
-	return roomOf(c).float(total / float64(n))
+	return scratchOf(c).float(total / float64(n))
 }
 
-// arrayMedian is the mean of the two in the middle of an even number; NaN if one is.
+// arrayMedian is the mean of the two middle values if their number is even, and NaN if one value is NaN.
 func arrayMedian(c *Call, args []doc.Value) doc.Value {
 	var numbers []float64
 	for v := range doc.Elements(args[0]) {
@@ -51,17 +51,16 @@ func arrayMedian(c *Call, args []doc.Value) doc.Value {
 		return undefined
 	}
 	slices.Sort(numbers)
-	if math.IsNaN(numbers[0]) { // which sorts first
-		return roomOf(c).float(numbers[0])
+	if math.IsNaN(numbers[0]) { // NaN sorts first
+		return scratchOf(c).float(numbers[0])
 	}
 	if n%2 == 1 {
-		return roomOf(c).float(numbers[n/2])
+		return scratchOf(c).float(numbers[n/2])
 	}
-	return roomOf(c).float((numbers[n/2-1] + numbers[n/2]) / 2)
+	return scratchOf(c).float((numbers[n/2-1] + numbers[n/2]) / 2)
 }
 
-// arrayExtreme makes ARRAY_MIN (-1) and ARRAY_MAX (+1), of primitive values in
-// the order that values have.
+// arrayExtreme returns ARRAY_MIN (-1) or ARRAY_MAX (+1), of primitive values in the order of values.
 func arrayExtreme(side int) func(*Call, []doc.Value) doc.Value {
 	return func(_ *Call, args []doc.Value) (best doc.Value) {
 		for v := range doc.Elements(args[0]) {

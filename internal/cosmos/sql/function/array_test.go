@@ -16,12 +16,15 @@ func TestArrays(t *testing.T) {
 
 		{"ARRAY_CONTAINS", `["coats", "jackets", "sweatshirts"], "coats"`, `true`},
 		{"ARRAY_CONTAINS", `["coats", "jackets", "sweatshirts"], "hoodies"`, `false`},
-		{"ARRAY_CONTAINS", `[{"category": "shirts", "color": "blue"}], {"category": "shirts", "color": "blue"}`, `true`},
+		{"ARRAY_CONTAINS", `[{"category": "shirts", "color": "blue"}], {"category": "shirts", "color": "blue"}`,
+			`true`},
 		{"ARRAY_CONTAINS", `[{"category": "shirts", "color": "blue"}], {"category": "shirts"}`, `false`},
 		{"ARRAY_CONTAINS", `[{"category": "shirts", "color": "blue"}], {"category": "shirts"}, true`, `true`},
-		{"ARRAY_CONTAINS", `[{"category": "shirts", "color": "blue"}], {"category": "shorts", "color": "blue"}, true`, `false`},
+		{"ARRAY_CONTAINS", `[{"category": "shirts", "color": "blue"}], {"category": "shorts", "color": "blue"}, true`,
+			`false`},
 
-		{"ARRAY_CONTAINS", `[{"color": "blue", "category": "shirts"}], {"category": "shirts", "color": "blue"}`, `true`},
+		{"ARRAY_CONTAINS", `[{"color": "blue", "category": "shirts"}], {"category": "shirts", "color": "blue"}`,
+			`true`},
 		{"ARRAY_CONTAINS", `[1.0], 1`, `true`},
 		{"ARRAY_CONTAINS", `["1", true, null], 1`, `false`},
 		{"ARRAY_CONTAINS", `["1", true, null], null`, `true`},
@@ -83,7 +86,8 @@ func TestArrays(t *testing.T) {
 		{"CHOOSE", `2, "a", undefined`, `undefined`},
 
 		{"OBJECTTOARRAY", `{"a": "12345", "b": "67890"}`, `[{"k":"a","v":"12345"},{"k":"b","v":"67890"}]`},
-		{"OBJECTTOARRAY", `{"color": "blue", "size": {"w": [1]}}, "key", "value"`, `[{"key":"color","value":"blue"},{"key":"size","value":{"w":[1]}}]`},
+		{"OBJECTTOARRAY", `{"color": "blue", "size": {"w": [1]}}, "key", "value"`,
+			`[{"key":"color","value":"blue"},{"key":"size","value":{"w":[1]}}]`},
 
 		{"OBJECTTOARRAY", `{}`, `[]`},
 		{"OBJECTTOARRAY", `{"a": 1}, "n"`, `[{"n":"a","v":1}]`},
@@ -94,7 +98,7 @@ func TestArrays(t *testing.T) {
 	})
 }
 
-// Undefined elements of the examples are left out: no array can hold one.
+// Undefined elements of the examples are omitted, because arrays cannot contain them.
 func TestArraySums(t *testing.T) {
 	runCalls(t, []callCase{
 		{"ARRAY_AVG", `[1, 2, 3, 4]`, `2.5`},
@@ -163,7 +167,7 @@ func TestArraysAsSets(t *testing.T) {
 	})
 }
 
-// Sets of many elements take no quadratic time.
+// Operations on large sets do not take quadratic time.
 func TestLargeSets(t *testing.T) {
 	var b strings.Builder
 	for i := range 20_000 {

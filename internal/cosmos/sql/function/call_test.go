@@ -9,8 +9,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// A callCase is a call with its arguments as a query would have them, and its
-// result as JSON; "undefined" is none, "!" begins the kind of an error.
+// A callCase is a call with its arguments as written in a query, and its result as JSON. "undefined" is no result,
+// and "!" begins the kind of an error.
 type callCase struct{ name, args, want string }
 
 func runCalls(t *testing.T, cases []callCase) {
@@ -24,8 +24,7 @@ func runCalls(t *testing.T, cases []callCase) {
 	}
 }
 
-// evaluate runs a call twice, as two rows would: what it keeps from the first
-// may not change the second.
+// evaluate runs a call twice, as for two rows: what it caches from the first must not change the second.
 func evaluate(t testing.TB, name, text string) string {
 	t.Helper()
 	f, ok := Lookup(name)
@@ -84,7 +83,7 @@ func argument(t testing.TB, text string) doc.Value {
 	return v
 }
 
-// splitArguments parts text at the commas that are in no string and no bracket.
+// splitArguments splits text at the commas outside of strings and brackets.
 func splitArguments(text string) (parts []string) {
 	depth, quoted, start := 0, false, 0
 	for i := 0; i < len(text); i++ {

@@ -6,7 +6,7 @@ var conditionalFunctions = []Function{
 	{Name: "IIF", Family: "Conditional", Min: 3, Max: 3, Run: iif},
 }
 
-// iif gives the last argument for every condition that is not true, of whatever type.
+// iif returns the last argument for every condition that is not true, of any type.
 func iif(_ *Call, args []doc.Value) doc.Value {
 	if met, _ := doc.AsBool(args[0]); met {
 		return args[1]

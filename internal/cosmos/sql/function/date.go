@@ -6,17 +6,16 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// The family "Date and time functions" of the reference. A date and time is text
-// in ISO 8601; whatever is no such text, no such part, or no whole number where
-// one is due gives undefined. The current time is that of the request, so the
-// functions called STATIC differ from the others in name only.
+// The family "Date and time functions" of the reference. A date and time is a string in ISO 8601. Other strings,
+// unknown parts, and numbers that are not whole make the result undefined. The current time is that of the request,
+// so the STATIC functions differ only in name.
 var dateFunctions = []Function{
 	{Name: "AGO", Family: familyDate, Min: 2, Max: 2, Run: fromNow(-1)},
 	{Name: "DATETIMEADD", Family: familyDate, Min: 3, Max: 3, Run: dateTimeAdd},
 	{Name: "DATETIMEBIN", Family: familyDate, Min: 2, Max: 4, Run: dateTimeBin},
 	{Name: "DATETIMEDIFF", Family: familyDate, Min: 3, Max: 3, Run: dateTimeDiff},
 	{Name: "DATETIMEFORMAT", Family: familyDate, Min: 2, Max: 2, Run: dateTimeFormat,
-		Note: "The reference lists no format specifiers; those of .NET are taken, with English names."},
+		Note: "The reference lists no format specifiers. Those of .NET are supported, with English names."},
 	{Name: "DATETIMEFROMPARTS", Family: familyDate, Min: 3, Max: 7, Run: dateTimeFromParts},
 	{Name: "DATETIMEPART", Family: familyDate, Min: 2, Max: 2, Run: dateTimePart},
 	{Name: "DATETIMETOTICKS", Family: familyDate, Min: 1, Max: 1, Run: dateTimeToTicks},
@@ -37,19 +36,19 @@ var dateFunctions = []Function{
 
 const familyDate = "Date and time"
 
-// ticksResult is a date and time as a number: a double, as numbers of the query
-// language are, so that an odd count of ticks may be off by one since 1998.
-func ticksResult(c *Call, t ticks) doc.Value { return roomOf(c).float(float64(t)) }
+// ticksResult is a date and time as a number: a double, like all numbers of the query language, so an odd number of
+// ticks may be off by one since 1998.
+func ticksResult(c *Call, t ticks) doc.Value { return scratchOf(c).float(float64(t)) }
 
 func timestampResult(c *Call, t ticks) doc.Value {
-	return roomOf(c).int(floorDiv(int64(t), int64(millisecond)))
+	return scratchOf(c).int(floorDiv(int64(t), int64(millisecond)))
 }
 
 func textResult(c *Call, t ticks) doc.Value {
 	if !t.valid() {
 		return undefined
 	}
-	r := roomOf(c)
+	r := scratchOf(c)
 	return r.text(t.appendISO(r.begin()))
 }
 
@@ -57,7 +56,7 @@ func currentDateTime(c *Call, _ []doc.Value) doc.Value  { return textResult(c, t
 func currentTicks(c *Call, _ []doc.Value) doc.Value     { return ticksResult(c, ticksOf(c.Now)) }
 func currentTimestamp(c *Call, _ []doc.Value) doc.Value { return timestampResult(c, ticksOf(c.Now)) }
 
-// fromNow makes NOW and AGO: the current time and so much more or less.
+// fromNow returns NOW or AGO: the current time plus or minus an offset.
 func fromNow(direction int64) func(*Call, []doc.Value) doc.Value {
 	return func(c *Call, args []doc.Value) doc.Value {
 		now := ticksOf(c.Now)
@@ -69,7 +68,7 @@ func fromNow(direction int64) func(*Call, []doc.Value) doc.Value {
 		}
 		part, okPart := readPart(args[0])
 		n, okN := doc.AsInt(args[1])
-		if !okPart || !okN || n == math.MinInt64 { // which has no opposite
+		if !okPart || !okN || n == math.MinInt64 { // cannot be negated
 			return undefined
 		}
 		return addResult(c, now, part, direction*n)
@@ -94,7 +93,7 @@ func addResult(c *Call, t ticks, part datePart, n int64) doc.Value {
 	return textResult(c, sum)
 }
 
-// dateTimeBin's bins are days at most, and begin in 1601 at the earliest.
+// dateTimeBin accepts bins of at most days, and origins from 1601 on.
 func dateTimeBin(c *Call, args []doc.Value) doc.Value {
 	t, okT := readTicks(args[0])
 	part, okPart := readPart(args[1])
@@ -116,7 +115,7 @@ func dateTimeBin(c *Call, args []doc.Value) doc.Value {
 	return textResult(c, t.bin(part, size, origin))
 }
 
-// dateTimeDiff counts the boundaries crossed from the first time to the second.
+// dateTimeDiff counts the boundaries between the two times.
 func dateTimeDiff(c *Call, args []doc.Value) doc.Value {
 	part, okPart := readPart(args[0])
 	start, okStart := readTicks(args[1])
@@ -124,10 +123,10 @@ func dateTimeDiff(c *Call, args []doc.Value) doc.Value {
 	if !okPart || !okStart || !okEnd {
 		return undefined
 	}
-	if part == partNanosecond { // more than 64 bits hold
-		return roomOf(c).float(float64(end-start) * 100)
+	if part == partNanosecond { // the result may exceed 64 bits
+		return scratchOf(c).float(float64(end-start) * 100)
 	}
-	return roomOf(c).int(end.boundaries(part) - start.boundaries(part))
+	return scratchOf(c).int(end.boundaries(part) - start.boundaries(part))
 }
 
 func dateTimeFromParts(c *Call, args []doc.Value) doc.Value {
@@ -152,17 +151,17 @@ func dateTimePart(c *Call, args []doc.Value) doc.Value {
 	if !okPart || !okT {
 		return undefined
 	}
-	return roomOf(c).int(t.part(part))
+	return scratchOf(c).int(t.part(part))
 }
 
-// partOf makes YEAR, MONTH and DAY.
+// partOf returns YEAR, MONTH or DAY.
 func partOf(part datePart) func(*Call, []doc.Value) doc.Value {
 	return func(c *Call, args []doc.Value) doc.Value {
 		t, ok := readTicks(args[0])
 		if !ok {
 			return undefined
 		}
-		return roomOf(c).int(t.part(part))
+		return scratchOf(c).int(t.part(part))
 	}
 }
 

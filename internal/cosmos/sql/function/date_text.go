@@ -7,7 +7,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A datePart names a part of a date and time, the largest first.
+// A datePart is a part of a date and time, the largest first.
 type datePart uint8
 
 const (
@@ -22,7 +22,7 @@ const (
 	partNanosecond
 )
 
-// partNames are the names and abbreviations of the page DATETIMEADD.
+// partNames are the names and abbreviations from the page DATETIMEADD.
 var partNames = map[string]datePart{
 	"year": partYear, "yyyy": partYear, "yy": partYear,
 	"month": partMonth, "mm": partMonth, "m": partMonth,
@@ -44,15 +44,14 @@ func readPart(v doc.Value) (datePart, bool) {
 	return part, ok
 }
 
-// unit is how long one of part takes; nothing for years and months, whose
-// length differs, and for nanoseconds, which are less than a tick.
+// unit is the length of a part. It is 0 for years and months, whose length varies, and for nanoseconds, which are
+// shorter than a tick.
 func (p datePart) unit() ticks {
 	return [...]ticks{0, 0, day, hour, minute, second, millisecond, microsecond, 0}[p]
 }
 
-// parseTicks reads what the page IS_DATETIME calls valid: YYYY-MM-DD, and after T
-// or a space hh:mm:ss, the seconds with one to seven more digits or none. A Z may
-// end it; the time is UTC all the same. Other zones are no valid text.
+// parseTicks parses the format of the page IS_DATETIME: YYYY-MM-DD, and optionally T or a space and hh:mm:ss with up
+// to seven fractional digits. It may end with Z; the time is UTC in any case. Other zones are not valid.
 func parseTicks(s string) (ticks, bool) {
 	var p [7]int64
 	x := dateScan{rest: s}
@@ -66,13 +65,13 @@ func parseTicks(s string) (ticks, bool) {
 	return ticksFromParts(p)
 }
 
-// A dateScan reads the numbers of a date; bad once one is missing.
+// A dateScan parses the numbers of a date. bad is set once one is missing.
 type dateScan struct {
 	rest string
 	bad  bool
 }
 
-// clock reads the time of day, with what separates it from the date.
+// clock parses the time of day, with the separator before it.
 func (x *dateScan) clock(p *[7]int64) {
 	if x.rest[0] != 'T' && x.rest[0] != ' ' {
 		x.bad = true
@@ -101,7 +100,7 @@ func (x *dateScan) digits(n int) int64 {
 	return value
 }
 
-// after reads two digits that follow mark.
+// after parses two digits that follow mark.
 func (x *dateScan) after(mark byte) int64 {
 	if x.bad || x.rest == "" || x.rest[0] != mark {
 		x.bad = true
@@ -111,7 +110,7 @@ func (x *dateScan) after(mark byte) int64 {
 	return x.digits(2)
 }
 
-// fraction reads up to seven digits after a point as ticks.
+// fraction parses up to seven digits after a point, as ticks.
 func (x *dateScan) fraction() int64 {
 	if x.bad || !strings.HasPrefix(x.rest, ".") {
 		return 0
@@ -148,7 +147,7 @@ func (t ticks) appendISO(dst []byte) []byte {
 	return append(appendDigits(dst, int(t.within(second)), 7), 'Z')
 }
 
-// appendDigits appends n with zeros in front, at least width digits.
+// appendDigits appends n with leading zeros, at least width digits.
 func appendDigits(dst []byte, n, width int) []byte {
 	var digits [20]byte
 	i := len(digits)
@@ -166,7 +165,7 @@ func dateTimeFormat(c *Call, args []doc.Value) doc.Value {
 	if !okT || !okF {
 		return undefined
 	}
-	r := roomOf(c)
+	r := scratchOf(c)
 	b := t.appendFormat(r.begin(), format)
 	if len(b) > maxTextBytes {
 		return failText(c)
@@ -174,8 +173,8 @@ func dateTimeFormat(c *Call, args []doc.Value) doc.Value {
 	return r.text(b)
 }
 
-// appendFormat knows the custom format of .NET: letters in runs are parts of
-// the time, a backslash and quotes make them plain text.
+// appendFormat implements the custom format of .NET: runs of letters are parts of the time, a backslash and quotes
+// escape literal text.
 func (t ticks) appendFormat(dst []byte, format string) []byte {
 	at := t.time()
 	for i := 0; i < len(format) && len(dst) <= maxTextBytes; {
@@ -200,7 +199,7 @@ func (t ticks) appendFormat(dst []byte, format string) []byte {
 	return dst
 }
 
-// runOf counts how often the first byte of s stands there in a row.
+// runOf counts how often the first byte of s is repeated at its start.
 func runOf(s string) int {
 	n := 1
 	for n < len(s) && s[n] == s[0] {
@@ -243,7 +242,7 @@ func (t ticks) appendSpecifier(dst []byte, at time.Time, ch byte, n int, plain s
 	return append(dst, plain...)
 }
 
-// appendNamed appends a number, from three letters on a name: short, or whole.
+// appendNamed appends a number, or from three letters on a name: abbreviated, then in full.
 func appendNamed(dst []byte, number int, name string, n int) []byte {
 	switch {
 	case n < 3:
@@ -254,8 +253,7 @@ func appendNamed(dst []byte, number int, name string, n int) []byte {
 	return append(dst, name...)
 }
 
-// appendFraction appends the first digits of the fraction; F leaves out zeros at
-// its end.
+// appendFraction appends the first digits of the fraction. F omits trailing zeros.
 func (t ticks) appendFraction(dst []byte, ch byte, n int) []byte {
 	from := len(dst)
 	dst = appendDigits(dst, int(t.within(second)), 7)[:from+n]

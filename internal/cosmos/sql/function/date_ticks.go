@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A ticks value is a date and time: the 100-nanosecond steps since 1970 UTC.
+// A ticks value is a date and time: the number of 100-nanosecond steps since 1970 UTC.
 type ticks int64
 
-// Units of ticks, and the years 1 to 9999 that four digits can write.
+// Units of ticks, and the years 1 to 9999, which have four digits.
 const (
 	microsecond ticks = 10
 	millisecond       = 1000 * microsecond
@@ -26,18 +26,18 @@ func ticksOf(t time.Time) ticks { return ticks(t.Unix())*second + ticks(t.Nanose
 
 func (t ticks) valid() bool { return minTicks <= t && t <= maxTicks }
 
-// time is t as package time has it, in UTC.
+// time is t as a time.Time in UTC.
 func (t ticks) time() time.Time {
 	return time.Unix(floorDiv(int64(t), int64(second)), t.within(second)*100).UTC()
 }
 
-// within is how many ticks have passed since the last whole unit.
+// within is the number of ticks since the last whole unit.
 func (t ticks) within(unit ticks) int64 {
 	return int64(t) - floorDiv(int64(t), int64(unit))*int64(unit)
 }
 
-// ticksFromParts makes a time of year, month, day, hour, minute, second and
-// ticks; not ok when one of them is out of its range.
+// ticksFromParts converts year, month, day, hour, minute, second and ticks. ok is false if one of them is out of
+// range.
 func ticksFromParts(p [7]int64) (ticks, bool) {
 	year, month, dayOfMonth := p[0], p[1], p[2]
 	if year < 1 || year > 9999 || month < 1 || month > 12 || dayOfMonth < 1 || dayOfMonth > daysIn(year, month) {
@@ -65,8 +65,8 @@ func daysIn(year, month int64) int64 {
 	return 31
 }
 
-// add moves t by n units of part; not ok when the result is out of range. A day
-// that the month reached does not have becomes its last.
+// add adds n units of part. ok is false if the result is out of range. A day that does not exist in the resulting
+// month becomes the month's last day.
 func (t ticks) add(part datePart, n int64) (ticks, bool) {
 	switch part {
 	case partYear:
@@ -84,7 +84,7 @@ func (t ticks) addUnits(n int64, unit ticks) (ticks, bool) {
 	if n < -most || n > most {
 		return 0, false
 	}
-	sum := t + ticks(n)*unit // at most the double span, which 64 bits hold
+	sum := t + ticks(n)*unit // at most twice the span, which fits 64 bits
 	return sum, sum.valid()
 }
 
@@ -103,21 +103,20 @@ func (t ticks) addMonths(n, each int64) (ticks, bool) {
 	return sum + ticks(t.within(day)), ok
 }
 
-// bin is the begin of the bin that t lies in, bins being so many units of part
-// and one beginning at origin.
+// bin is the start of the bin that contains t. Bins are size units of part long, and one of them starts at origin.
 func (t ticks) bin(part datePart, size int64, origin ticks) ticks {
 	if part == partNanosecond {
 		return t.binNanoseconds(uint64(size), origin)
 	}
 	unit := part.unit()
-	if size > int64((maxTicks-minTicks)/unit)+1 { // no second bin fits
+	if size > int64((maxTicks-minTicks)/unit)+1 { // there can be only one bin
 		size = int64((maxTicks-minTicks)/unit) + 1
 	}
 	width := int64(unit) * size
 	return origin + ticks(floorDiv(int64(t-origin), width)*width)
 }
 
-// binNanoseconds calculates with 128 bits, as ticks are too coarse.
+// binNanoseconds uses 128 bits, because ticks are too coarse.
 func (t ticks) binNanoseconds(size uint64, origin ticks) ticks {
 	distance := uint64(t - origin)
 	if t < origin {
@@ -138,7 +137,7 @@ func (t ticks) binNanoseconds(size uint64, origin ticks) ticks {
 	return t - ticks(steps)
 }
 
-// boundaries counts the begins of part up to t, from one fixed moment on.
+// boundaries counts the starts of part up to t, from a fixed moment on.
 func (t ticks) boundaries(part datePart) int64 {
 	if part > partMonth {
 		return floorDiv(int64(t), int64(part.unit()))
@@ -150,8 +149,7 @@ func (t ticks) boundaries(part datePart) int64 {
 	return int64(year)*12 + int64(month)
 }
 
-// part is the value of one part: of milliseconds and below, all since the last
-// whole second.
+// part is the value of one part. Milliseconds and smaller parts count from the last whole second.
 func (t ticks) part(part datePart) int64 {
 	switch part {
 	case partYear:

@@ -9,8 +9,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// Numbers are doubles as IEEE 754 has them, so a computed one may be NaN or an
-// infinity. Stored documents have none: JSON cannot write them.
+// Numbers are IEEE 754 doubles, so a computed one may be NaN or infinite. Stored documents have no such numbers,
+// because JSON cannot represent them.
 
 // IsNaN reports whether v is the number NaN.
 func IsNaN(v doc.Value) bool {
@@ -23,16 +23,15 @@ func Finite(v doc.Value) bool {
 	return !has(v, func(f float64) bool { return math.IsNaN(f) || math.IsInf(f, 0) })
 }
 
-// Equal is the operator = for values that are not undefined: as doc.Equal, but
-// NaN equals nothing, not even itself, and so does what holds one. In the order
-// of values, by which rows are sorted, grouped and told apart, it is a value like
-// others.
+// Equal is the operator = for defined values: doc.Equal, except that NaN, and every value that contains it, equals
+// nothing, not even itself. In the order of values, by which rows are sorted, grouped and deduplicated, NaN is an
+// ordinary value.
 func Equal(a, b doc.Value) bool { return doc.Equal(a, b) && !HasNaN(a) }
 
-// HasNaN reports whether v is NaN or holds it, so that it equals nothing.
+// HasNaN reports whether v is or contains NaN, so that it equals nothing.
 func HasNaN(v doc.Value) bool { return has(v, math.IsNaN) }
 
-// has reports whether v is a double, or holds one at any depth, that is as asked.
+// has reports whether v is a double for which is returns true, or contains one at any depth.
 func has(v doc.Value, is func(float64) bool) bool {
 	switch v.Type {
 	case bsoncore.TypeDouble:

@@ -8,13 +8,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// holding is an array and an object of values that JSON text may not have.
+// holding is an array and an object of values that JSON cannot represent.
 func holding(values ...doc.Value) (array, object doc.Value) {
 	l := list{b: []byte{0, 0, 0, 0}}
 	for _, v := range values {
 		l.add(v)
 	}
-	array = (&room{}).array(&Call{}, l)
+	array = (&scratch{}).array(&Call{}, l)
 	return array, doc.Value{Type: bsoncore.TypeEmbeddedDocument, Data: array.Data}
 }
 
@@ -23,8 +23,10 @@ func TestFinite(t *testing.T) {
 		value               string
 		finite, nan, itself bool
 	}{
-		{"0", true, false, true}, {"-1.5", true, false, true}, {"18446744073709551615", true, false, true}, {`"NaN"`, true, false, true},
-		{"null", true, false, true}, {"NaN", false, true, false}, {"Infinity", false, false, true}, {"-Infinity", false, false, true},
+		{"0", true, false, true}, {"-1.5", true, false, true}, {"18446744073709551615", true, false, true},
+		{`"NaN"`, true, false, true},
+		{"null", true, false, true}, {"NaN", false, true, false}, {"Infinity", false, false, true}, {"-Infinity",
+			false, false, true},
 	} {
 		v := argument(t, c.value)
 		if got := IsNaN(v); got != c.nan {
@@ -52,8 +54,7 @@ func TestFinite(t *testing.T) {
 	}
 }
 
-// What arrays say of numbers that are not finite: NaN equals nothing, and among
-// the values of a set is one like others.
+// Arrays with numbers that are not finite: NaN equals nothing, but is an ordinary value in a set.
 func TestArraysBeyondFinite(t *testing.T) {
 	of := func(names ...string) doc.Value {
 		var values []doc.Value

@@ -8,16 +8,21 @@ import (
 )
 
 const (
-	noteFullText = "Text is taken as English, whatever the container's full-text policy says: words without case, stop words and endings."
-	noteRank     = "In ORDER BY RANK only, as in the service."
-	noteClients  = "Not in the reference: clients send it for the parts of a hybrid search."
+	noteFullText = "Text is treated as English, whatever the container's full-text policy says: without case, stop " +
+		"words and endings."
+	noteRank    = "In ORDER BY RANK only, as in the service."
+	noteClients = "Not in the reference: clients send it for the parts of a hybrid search."
 )
 
 var fullTextFunctions = []Function{
-	{Name: "FULLTEXTCONTAINS", Family: "Full text search", Min: 2, Max: -1, Run: fullTextContains(false), Note: noteFullText},
-	{Name: "FULLTEXTCONTAINSALL", Family: "Full text search", Min: 2, Max: -1, Run: fullTextContains(false), Note: noteFullText},
-	{Name: "FULLTEXTCONTAINSANY", Family: "Full text search", Min: 2, Max: -1, Run: fullTextContains(true), Note: noteFullText},
-	{Name: "FULLTEXTSCORE", Family: "Full text search", Min: 2, Max: -1, Run: onlyRanks("FULLTEXTSCORE"), Note: noteRank + " " + noteFullText},
+	{Name: "FULLTEXTCONTAINS", Family: "Full text search", Min: 2, Max: -1, Run: fullTextContains(false),
+		Note: noteFullText},
+	{Name: "FULLTEXTCONTAINSALL", Family: "Full text search", Min: 2, Max: -1, Run: fullTextContains(false),
+		Note: noteFullText},
+	{Name: "FULLTEXTCONTAINSANY", Family: "Full text search", Min: 2, Max: -1, Run: fullTextContains(true),
+		Note: noteFullText},
+	{Name: "FULLTEXTSCORE", Family: "Full text search", Min: 2, Max: -1, Run: onlyRanks("FULLTEXTSCORE"),
+		Note: noteRank + " " + noteFullText},
 	{Name: "RRF", Family: "Full text search", Min: 2, Max: -1, Run: onlyRanks("RRF"), Note: noteRank},
 	{Name: "_FULLTEXTSCORE", Family: "Full text search", Min: 5, Max: 5, Run: fullTextScore, Note: noteClients},
 	{Name: "_FULLTEXTWORDCOUNT", Family: "Full text search", Min: 1, Max: 1, Run: fullTextWordCount, Note: noteClients},
@@ -29,15 +34,15 @@ func onlyRanks(name string) func(*Call, []doc.Value) doc.Value {
 	}
 }
 
-// A fullText is a search that a call has made of its arguments, which key tells.
+// A fullText is the search for a call's terms, identified by key.
 type fullText struct {
-	room
+	scratch
 	search *Search
 	key    []byte
 	hits   []int
 }
 
-// fullTextOf gives the search for terms; the one of the row before when they are the same.
+// fullTextOf returns the search for terms, and reuses that of the previous row if the terms are the same.
 func fullTextOf(c *Call, terms []doc.Value) (*fullText, bool) {
 	f, ok := c.Memo.(*fullText)
 	if !ok {
@@ -62,7 +67,7 @@ func fullTextOf(c *Call, terms []doc.Value) (*fullText, bool) {
 	return f, true
 }
 
-// fullTextContains asks for any of its terms, or all; one that is no term is undefined.
+// fullTextContains reports whether a text has any of its terms, or all. A term that is not valid counts as undefined.
 func fullTextContains(anyOf bool) func(*Call, []doc.Value) doc.Value {
 	return func(c *Call, args []doc.Value) doc.Value {
 		text, ok := doc.AsString(args[0])
@@ -97,9 +102,8 @@ func fullTextWordCount(c *Call, args []doc.Value) doc.Value {
 	return f.int(int64(f.search.Look(text, nil)))
 }
 
-// fullTextScore is BM25 of a text for an array of terms, given what is known of
-// all texts: how many there are, how many words they have, and in how many each
-// term occurs.
+// fullTextScore is BM25 of a text for an array of terms, given statistics of all texts: their number, their number of
+// words, and the number of texts with each term.
 func fullTextScore(c *Call, args []doc.Value) doc.Value {
 	text, ok := doc.AsString(args[0])
 	documents, isNumber := doc.AsFloat(args[2])

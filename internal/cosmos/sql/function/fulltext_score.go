@@ -2,22 +2,22 @@ package function
 
 import "math"
 
-// The constants of BM25 and of reciprocal rank fusion. Those of BM25 are the
-// usual ones, as the service does not tell its own; 60 is that of its clients.
+// Constants of BM25 and of reciprocal rank fusion. Those of BM25 are the usual ones, because the service does not
+// publish its own; 60 is that of its clients.
 const (
 	bm25K1       = 1.2
 	bm25B        = 0.75
 	rankConstant = 60
 )
 
-// Statistics are what the score of one text depends on besides that text.
+// Statistics are what the score of one text depends on in addition to that text.
 type Statistics struct {
-	Documents float64   // how many there are
-	Words     float64   // in all of them together
-	Hits      []float64 // for each term, in how many documents it occurs
+	Documents float64   // number of documents
+	Words     float64   // number of words in all documents
+	Hits      []float64 // for each term, the number of documents with it
 }
 
-// Add counts one more document, of which Search.Look has told words and hits.
+// Add adds one document, with words and hits from Search.Look.
 func (s *Statistics) Add(words int, hits []int) {
 	s.Documents++
 	s.Words += float64(words)
@@ -31,8 +31,8 @@ func (s *Statistics) Add(words int, hits []int) {
 	}
 }
 
-// BM25 is the score of a document, of which Search.Look has told words and
-// hits: 0 if no term is in it. Terms that Hits has no place for do not count.
+// BM25 is the score of a document, with words and hits from Search.Look. It is 0 if the document has no term. Terms
+// beyond the length of Hits do not count.
 func (s *Statistics) BM25(words int, hits []int) float64 {
 	long := 1.0 // compared with the average
 	if s.Documents > 0 && s.Words > 0 {
@@ -51,8 +51,8 @@ func (s *Statistics) BM25(words int, hits []int) float64 {
 	return score
 }
 
-// ReciprocalRank is the fused score of a document that has these ranks, the best
-// being 1, in several orders. Weights may be nil, which is 1 for each.
+// ReciprocalRank is the fused score of a document with these ranks in several orders. The best rank is 1. Without
+// weights, each counts 1.
 func ReciprocalRank(ranks []int, weights []float64) float64 {
 	score := 0.0
 	for i, rank := range ranks {

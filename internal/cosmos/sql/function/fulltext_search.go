@@ -8,7 +8,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// Limits on a term of a full-text search. The distance is the reference's.
+// Limits of a term of a full-text search. The distance is the reference's.
 const (
 	maxPhraseWords = 64
 	maxDistance    = 2
@@ -16,16 +16,16 @@ const (
 	maxTerms       = 1024
 )
 
-// What it costs to hold a word of a text against a word of a phrase, and to tell how far they are apart.
+// Costs of comparing a word of a text with a word of a phrase, exactly and by distance.
 const (
 	wordUnits  = 2
 	fuzzyUnits = 8
 )
 
-// A Search is the terms of a full-text search: words, or phrases, whose words
-// are to follow one another. It is used by one goroutine.
+// A Search is the terms of a full-text search: words, or phrases of consecutive words. It is not safe for concurrent
+// use.
 type Search struct {
-	// Meter, when not nil, counts the work. Once it has failed, what a search gives means nothing.
+	// Meter, if not nil, counts the work. Once it has failed, results of the search are meaningless.
 	Meter *Meter
 
 	phrases []phrase
@@ -34,16 +34,15 @@ type Search struct {
 	written wordList // for fuzzy terms
 }
 
-// A phrase is one term. An empty one, of stop words only, is nowhere.
+// A phrase is one term. An empty phrase, which had only stop words, never matches.
 type phrase struct {
-	known    bool // it is a term at all
-	distance int  // that each word may have; 0 compares stems
+	known    bool // it is a valid term
+	distance int  // largest distance of each word; 0 compares stems
 	words    wordList
 }
 
-// NewSearch makes a Search of terms: strings, or objects {"term", "distance"}
-// for near matches. Values of other types are kept as terms that are nowhere.
-// Errors are fault.Invalid.
+// NewSearch creates a Search of terms: strings, or objects {"term", "distance"} for fuzzy matches. Values of other
+// types are terms that never match. Errors are fault.Invalid.
 func NewSearch(terms []doc.Value) (*Search, error) {
 	if len(terms) > maxTerms {
 		return nil, fault.New(fault.Invalid, "A full-text search has more than %d terms.", maxTerms)
@@ -64,7 +63,8 @@ func (p *phrase) read(term doc.Value) error {
 		distance, isNumber := doc.AsInt(doc.Lookup(object, "distance"))
 		text, ok = doc.AsString(doc.Lookup(object, "term"))
 		if !ok || !isNumber || distance < 0 || distance > maxDistance {
-			return fault.New(fault.Invalid, `A fuzzy term of a full-text search has a string "term" and a "distance" from 0 to %d.`, maxDistance)
+			return fault.New(fault.Invalid,
+				`A fuzzy term of a full-text search has a string "term" and a "distance" from 0 to %d.`, maxDistance)
 		}
 		p.distance = int(distance)
 	}
@@ -76,11 +76,11 @@ func (p *phrase) read(term doc.Value) error {
 	return nil
 }
 
-// Terms is how many terms there are.
+// Terms is the number of terms.
 func (s *Search) Terms() int { return len(s.phrases) }
 
-// Look counts how often each term occurs in a text, into hits, which has a
-// place for each, and how many words the text has.
+// Look counts the occurrences of each term in a text into hits, which must have one element per term, and returns the
+// number of words of the text.
 func (s *Search) Look(text string, hits []int) (words int) {
 	s.read(text)
 	for i := range hits {
@@ -96,10 +96,10 @@ func (s *Search) read(text string) {
 	}
 }
 
-// spend counts work, and reports whether the query may go on.
+// spend counts work, and reports whether the query may continue.
 func (s *Search) spend(units int) bool { return s.Meter == nil || s.Meter.Spend(units) }
 
-// count is how often p is in the text that was read, at most limit.
+// count is the number of occurrences of p in the current text, at most limit.
 func (s *Search) count(p *phrase, limit int) (n int) {
 	in, last := &s.stems, s.stems.len()-p.words.len()
 	if p.distance > 0 {
@@ -129,8 +129,8 @@ func (p *phrase) at(in *wordList, i int) bool {
 	return true
 }
 
-// near reports whether so many insertions, deletions and changes of characters
-// make a of b. Words too long for that are equal or not.
+// near reports whether at most distance insertions, deletions and changes of characters turn a into b. Words too long
+// for that must be equal.
 func near(a, b []byte, distance int) bool {
 	if distance == 0 || bytes.Equal(a, b) {
 		return bytes.Equal(a, b)
@@ -142,7 +142,7 @@ func near(a, b []byte, distance int) bool {
 	return levenshtein([]rune(string(a)), []rune(string(b))) <= distance
 }
 
-// levenshtein is the distance of two words of at most maxFuzzyRunes.
+// levenshtein is the edit distance of two words of at most maxFuzzyRunes.
 func levenshtein(a, b []rune) int {
 	var row [maxFuzzyRunes + 1]int
 	for j := range b {

@@ -94,7 +94,7 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// More hits score higher, a longer text lower, a rarer term higher.
+// More hits score higher, a longer text scores lower, a rarer term scores higher.
 func TestScoreOrder(t *testing.T) {
 	s := Statistics{Documents: 100, Words: 1000, Hits: []float64{10, 50}}
 	if !(s.BM25(10, []int{2, 0}) > s.BM25(10, []int{1, 0})) {
@@ -125,15 +125,21 @@ func TestReciprocalRank(t *testing.T) {
 func TestStem(t *testing.T) {
 	for word, want := range map[string]string{
 		"consign": "consign", "consigned": "consign", "consigning": "consign", "consignment": "consign",
-		"consist": "consist", "consisted": "consist", "consistency": "consist", "consistently": "consist", "consolation": "consol",
-		"knack": "knack", "knackeries": "knackeri", "knaves": "knave", "knavish": "knavish", "kneaded": "knead",
+		"consist": "consist", "consisted": "consist", "consistency": "consist", "consistently": "consist",
+		"consolation": "consol",
+		"knack":       "knack", "knackeries": "knackeri", "knaves": "knave", "knavish": "knavish", "kneaded": "knead",
 		"knightly": "knight", "knitting": "knit", "knives": "knive", "knots": "knot",
-		"running": "run", "bicycles": "bicycl", "bicycle": "bicycl", "hoping": "hope", "hopping": "hop", "hopped": "hop",
-		"happy": "happi", "happily": "happili", "happiness": "happi", "ties": "tie", "cries": "cri", "gas": "gas", "this": "this", "kiwis": "kiwi",
+		"running": "run", "bicycles": "bicycl", "bicycle": "bicycl", "hoping": "hope", "hopping": "hop",
+		"hopped": "hop",
+		"happy":  "happi", "happily": "happili", "happiness": "happi", "ties": "tie", "cries": "cri", "gas": "gas",
+		"this": "this", "kiwis": "kiwi",
 		"skies": "sky", "news": "news", "generally": "general", "generate": "generat", "communism": "communism",
-		"relational": "relat", "conditional": "condit", "rationalize": "ration", "electricity": "electr", "formative": "format", "formalize": "formal",
-		"hopefulness": "hope", "goodness": "good", "adoption": "adopt", "controlling": "control", "controll": "control", "rate": "rate", "cease": "ceas",
-		"say": "say", "by": "by", "cry": "cri", "enjoy": "enjoy", "youth": "youth", "boyish": "boyish", "agreed": "agre", "feed": "feed", "proceed": "proceed", "proceeding": "proceed",
+		"relational": "relat", "conditional": "condit", "rationalize": "ration", "electricity": "electr",
+		"formative": "format", "formalize": "formal",
+		"hopefulness": "hope", "goodness": "good", "adoption": "adopt", "controlling": "control",
+		"controll": "control", "rate": "rate", "cease": "ceas",
+		"say": "say", "by": "by", "cry": "cri", "enjoy": "enjoy", "youth": "youth", "boyish": "boyish",
+		"agreed": "agre", "feed": "feed", "proceed": "proceed", "proceeding": "proceed",
 		"bicycle's": "bicycl", "vélo": "vélo", "42": "42", "mp3s": "mp3s",
 	} {
 		if got := stem(word); got != want {

@@ -5,17 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// A wordList is the words of a text: lower case, without stop words.
+// A wordList is the words of a text in lower case, without stop words.
 type wordList struct {
-	text  []byte            // one behind the other
-	ends  []int             // of each in text
-	known map[string]string // what was made of words before; "" of stop words
+	text  []byte            // all words, concatenated
+	ends  []int             // end of each word in text
+	known map[string]string // cached results; "" for stop words
 }
 
-// readUnits is what a word of a text costs to read, its ending included.
+// readUnits is the cost of reading a word of a text, including stemming.
 const readUnits = 16
 
-// maxKnown bounds how many words a list remembers.
+// maxKnown is how many words a list caches.
 const maxKnown = 4096
 
 func (w *wordList) len() int { return len(w.ends) }
@@ -27,8 +27,8 @@ func (w *wordList) word(i int) []byte {
 	return w.text[w.ends[i-1]:w.ends[i]]
 }
 
-// read takes text apart: words are runs of letters, digits and marks, with
-// apostrophes inside. They lose their endings if stemmed is set. It stops early when the meter, which may be nil, says so.
+// read splits text into words: runs of letters, digits and marks, with apostrophes inside. It stems them if stemmed
+// is set. It stops early if m, which may be nil, says so.
 func (w *wordList) read(text string, stemmed bool, m *Meter) {
 	w.text, w.ends = w.text[:0], w.ends[:0]
 	start := 0
@@ -59,7 +59,7 @@ func letterAt(s string) bool {
 	return unicode.IsLetter(r)
 }
 
-// end closes the word that begins at start, if there is one.
+// end ends the word that begins at start, if there is one.
 func (w *wordList) end(start int, stemmed bool) {
 	word := w.text[start:]
 	if len(word) == 0 {
@@ -79,7 +79,7 @@ func (w *wordList) end(start int, stemmed bool) {
 	w.ends = append(w.ends, len(w.text))
 }
 
-// learn remembers what is made of a word. A list is always stemmed, or never.
+// learn caches the result for a word. A list is always stemmed, or never.
 func (w *wordList) learn(word string, stemmed bool) (to string) {
 	switch {
 	case stopWords[word]:
@@ -95,7 +95,7 @@ func (w *wordList) learn(word string, stemmed bool) (to string) {
 	return to
 }
 
-// stopWords are those of Lucene's EnglishAnalyzer; the service does not tell its own.
+// stopWords are those of Lucene's EnglishAnalyzer, because the service does not publish its own.
 var stopWords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, word := range []string{

@@ -12,8 +12,8 @@ var itemFunctions = []Function{
 	{Name: "DOCUMENTID", Family: "Item", Min: 1, Max: 1, Run: documentID},
 }
 
-// ridBytes is the length of a document's resource id: four bytes each for the
-// database and the container, eight for the document, whose last four bits are the type.
+// ridBytes is the length of a document's resource id: four bytes each for the database and the container, eight for
+// the document. The type is in the last four bits.
 const (
 	ridBytes   = 16
 	ridNumbers = 1<<60 - 1
@@ -32,7 +32,7 @@ func documentID(c *Call, args []doc.Value) doc.Value {
 	var text [24]byte
 	copy(text[:], rid)
 	for i, b := range text {
-		if b == '-' { // stands for a slash, which would end a path
+		if b == '-' { // replaces a slash, which would end a path segment
 			text[i] = '/'
 		}
 	}
@@ -40,5 +40,5 @@ func documentID(c *Call, args []doc.Value) doc.Value {
 	if n, err := base64.StdEncoding.Decode(raw[:], text[:]); err != nil || n != ridBytes {
 		return undefined
 	}
-	return roomOf(c).int(int64(binary.LittleEndian.Uint64(raw[8:ridBytes]) & ridNumbers))
+	return scratchOf(c).int(int64(binary.LittleEndian.Uint64(raw[8:ridBytes]) & ridNumbers))
 }

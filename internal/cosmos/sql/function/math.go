@@ -7,10 +7,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// The family "Mathematical functions" of the reference. They calculate with
-// doubles, except those called INT, which have a file of their own. What is
-// no number gives undefined; results may be NaN or infinite, as IEEE 754 has
-// them: SQRT(-1), LOG(0).
+// The family "Mathematical functions" of the reference. They use doubles, except for those called INT in
+// math_integer.go. Arguments that are not numbers make the result undefined; results may be NaN or infinite as in
+// IEEE 754: SQRT(-1), LOG(0).
 var mathFunctions = append([]Function{
 	{Name: "ABS", Family: familyMath, Min: 1, Max: 1, Run: ofNumber(math.Abs)},
 	{Name: "ACOS", Family: familyMath, Min: 1, Max: 1, Run: ofNumber(math.Acos)},
@@ -43,29 +42,29 @@ const familyMath = "Mathematical"
 
 var pi = doc.Float(math.Pi)
 
-// ofNumber makes a function of one number.
+// ofNumber returns a function of one number.
 func ofNumber(f func(float64) float64) func(*Call, []doc.Value) doc.Value {
 	return func(c *Call, args []doc.Value) doc.Value {
 		x, ok := doc.AsFloat(args[0])
 		if !ok {
 			return undefined
 		}
-		return roomOf(c).float(f(x))
+		return scratchOf(c).float(f(x))
 	}
 }
 
-// ofNumbers makes a function of two numbers.
+// ofNumbers returns a function of two numbers.
 func ofNumbers(f func(x, y float64) float64) func(*Call, []doc.Value) doc.Value {
 	return func(c *Call, args []doc.Value) doc.Value {
 		x, y, ok := twoNumbers(args)
 		if !ok {
 			return undefined
 		}
-		return roomOf(c).float(f(x, y))
+		return scratchOf(c).float(f(x, y))
 	}
 }
 
-// twoNumbers gives the numbers that the first two arguments are.
+// twoNumbers are the first two arguments as numbers.
 func twoNumbers(args []doc.Value) (x, y float64, ok bool) {
 	x, okX := doc.AsFloat(args[0])
 	y, okY := doc.AsFloat(args[1])
@@ -85,9 +84,8 @@ func sign(x float64) float64 {
 	return x
 }
 
-// log10 is exact for powers of ten, and right to the last digit or nearly;
-// math.Log10 is neither. Only what is left of x beyond a power of two goes through
-// the logarithm, whose rounding then weighs little (as in fdlibm, e_log10.c).
+// log10 is exact for powers of ten, and otherwise correct to nearly the last digit; math.Log10 is neither. Only the
+// fraction of x goes through the logarithm, whose rounding error then hardly matters (as in fdlibm, e_log10.c).
 func log10(x float64) float64 {
 	const twoHigh, twoLow = 3.01029995663611771306e-01, 3.69423907715893078616e-13
 	rest, exponent := math.Frexp(x)
@@ -109,7 +107,7 @@ func logarithm(c *Call, args []doc.Value) doc.Value {
 		return undefined
 	}
 	if len(args) == 1 {
-		return roomOf(c).float(math.Log(x))
+		return scratchOf(c).float(math.Log(x))
 	}
 	base, ok := doc.AsFloat(args[1])
 	if !ok {
@@ -117,15 +115,15 @@ func logarithm(c *Call, args []doc.Value) doc.Value {
 	}
 	switch base {
 	case 2:
-		return roomOf(c).float(math.Log2(x))
+		return scratchOf(c).float(math.Log2(x))
 	case 10:
-		return roomOf(c).float(log10(x))
+		return scratchOf(c).float(log10(x))
 	}
-	return roomOf(c).float(math.Log(x) / math.Log(base))
+	return scratchOf(c).float(math.Log(x) / math.Log(base))
 }
 
-// numberBin rounds down to a multiple of the bin's size; with a negative size
-// that is up. A size of 0 gives undefined. The reference shows both.
+// numberBin rounds down to a multiple of the bin size, or up if the size is negative. A size of 0 makes the result
+// undefined. The reference shows both.
 func numberBin(c *Call, args []doc.Value) doc.Value {
 	x, ok := doc.AsFloat(args[0])
 	if !ok {
@@ -140,30 +138,29 @@ func numberBin(c *Call, args []doc.Value) doc.Value {
 	if size == 0 {
 		return undefined
 	}
-	return roomOf(c).float(math.Floor(x/size) * size)
+	return scratchOf(c).float(math.Floor(x/size) * size)
 }
 
-func random(c *Call, _ []doc.Value) doc.Value { return roomOf(c).float(rand.Float64()) }
+func random(c *Call, _ []doc.Value) doc.Value { return scratchOf(c).float(rand.Float64()) }
 
-// round goes away from zero at the middle. The optional second argument says
-// how many digits after the point stay, or before it when negative.
+// round rounds half away from zero. The optional second argument is the number of digits after the point, or before
+// it if negative.
 func round(c *Call, args []doc.Value) doc.Value {
 	x, ok := doc.AsFloat(args[0])
 	if !ok {
 		return undefined
 	}
 	if len(args) == 1 {
-		return roomOf(c).float(math.Round(x))
+		return scratchOf(c).float(math.Round(x))
 	}
 	digits, ok := doc.AsInt(args[1])
 	if !ok {
 		return undefined
 	}
-	return roomOf(c).float(roundTo(x, digits))
+	return scratchOf(c).float(roundTo(x, digits))
 }
 
-// roundTo leaves a number as it is that has no digit to lose: from 2^53 on,
-// scaling would do harm.
+// roundTo does not change a number without digits to lose: from 2^53 on, scaling would do harm.
 func roundTo(x float64, digits int64) float64 {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return x

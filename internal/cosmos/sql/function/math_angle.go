@@ -2,13 +2,12 @@ package function
 
 import "math"
 
-// Package math loses digits of angles near a multiple of a right one: its
-// Tan(π/2) is off by eleven units in the last place, and does not give what the
-// reference shows. So the angle is brought to an eighth of a turn around zero
-// here, as two doubles, and package math does the rest.
+// Package math is inaccurate near multiples of a right angle: its Tan(π/2) is off by eleven units in the last place,
+// and does not give what the reference shows. So angles are reduced here to an eighth of a turn around zero, as two
+// doubles, and package math does the rest.
 
-// Half of π in parts of 33 bits, which a count of quarter turns below 2^20 can
-// multiply without rounding (fdlibm, e_rem_pio2.c).
+// Half of π in parts of 33 bits, which can be multiplied by a number of quarter turns below 2^20 without rounding
+// (fdlibm, e_rem_pio2.c).
 const (
 	quarter1 = 1.57079632673412561417e+00
 	quarter2 = 6.07710050630396597660e-11
@@ -24,7 +23,7 @@ type angle struct {
 	quarters  int
 }
 
-// reduce is not ok for angles that are too large, and for those that are none.
+// reduce fails for angles that are too large, infinite or NaN.
 func reduce(x float64) (angle, bool) {
 	k := math.Round(x * (2 / math.Pi))
 	if !(math.Abs(k) < mostQuarters) {

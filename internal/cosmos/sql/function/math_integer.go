@@ -2,16 +2,21 @@ package function
 
 import "github.com/mayflydb/mayfly/internal/doc"
 
-// The mathematical functions on whole numbers of 64 bits. Any other argument
-// makes the result undefined, and so does a division by zero; what is too large
-// wraps around, as the reference says ("similar to the implementation in C++").
+// The mathematical functions on 64-bit integers. Any other argument, and a division by zero, makes the result
+// undefined. Overflow wraps around, as the reference says ("similar to the implementation in C++").
 var integerFunctions = []Function{
 	{Name: "INTADD", Family: familyMath, Min: 2, Max: 2, Run: ofIntegers(func(a, b int64) int64 { return a + b })},
 	{Name: "INTBITAND", Family: familyMath, Min: 2, Max: 2, Run: ofIntegers(func(a, b int64) int64 { return a & b })},
-	{Name: "INTBITLEFTSHIFT", Family: familyMath, Min: 2, Max: 2, Run: ofIntegers(func(a, b int64) int64 { return a << bitShift(b) })},
+	{Name: "INTBITLEFTSHIFT", Family: familyMath, Min: 2, Max: 2, Run: ofIntegers(func(a,
+		b int64) int64 {
+		return a << bitShift(b)
+	})},
 	{Name: "INTBITNOT", Family: familyMath, Min: 1, Max: 1, Run: bitNot},
 	{Name: "INTBITOR", Family: familyMath, Min: 2, Max: 2, Run: ofIntegers(func(a, b int64) int64 { return a | b })},
-	{Name: "INTBITRIGHTSHIFT", Family: familyMath, Min: 2, Max: 2, Run: ofIntegers(func(a, b int64) int64 { return a >> bitShift(b) })},
+	{Name: "INTBITRIGHTSHIFT", Family: familyMath, Min: 2, Max: 2, Run: ofIntegers(func(a,
+		b int64) int64 {
+		return a >> bitShift(b)
+	})},
 	{Name: "INTBITXOR", Family: familyMath, Min: 2, Max: 2, Run: ofIntegers(func(a, b int64) int64 { return a ^ b })},
 	{Name: "INTDIV", Family: familyMath, Min: 2, Max: 2, Run: byDivisor(func(a, b int64) int64 { return a / b })},
 	{Name: "INTMOD", Family: familyMath, Min: 2, Max: 2, Run: byDivisor(func(a, b int64) int64 { return a % b })},
@@ -26,7 +31,7 @@ func ofIntegers(f func(a, b int64) int64) func(*Call, []doc.Value) doc.Value {
 		if !okA || !okB {
 			return undefined
 		}
-		return roomOf(c).int(f(a, b))
+		return scratchOf(c).int(f(a, b))
 	}
 }
 
@@ -45,8 +50,8 @@ func bitNot(c *Call, args []doc.Value) doc.Value {
 	if !ok {
 		return undefined
 	}
-	return roomOf(c).int(^a)
+	return scratchOf(c).int(^a)
 }
 
-// bitShift is a count of bits as processors read it: modulo 64.
+// bitShift is a shift count modulo 64, as in processors.
 func bitShift(count int64) uint { return uint(count) & 63 }

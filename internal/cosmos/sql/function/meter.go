@@ -2,25 +2,25 @@ package function
 
 import "context"
 
-// A Meter counts the work of a query, on rows and on large values alike, so that what may end it is
-// asked about once in a millisecond. It is used by one goroutine. The zero value asks nobody.
+// A Meter counts the work of a query, on rows and on large values alike, so that Context and Stop are checked about
+// once per millisecond. It is not safe for concurrent use. The zero value checks nothing.
 type Meter struct {
-	// Context and Stop, when not nil, are asked. The first error is Err.
+	// Context and Stop are checked if not nil. The first error becomes Err.
 	Context context.Context
 	Stop    func() error
-	// Err, once set, ends the query.
+	// Err, if set, ends the query.
 	Err error
 
-	done int // units since somebody was asked
+	done int // units since the last check
 }
 
-// stopUnits is how much work goes by between two questions: a unit takes about ten nanoseconds.
+// stopUnits is the work between two checks. A unit takes about ten nanoseconds.
 const stopUnits = 1 << 16
 
-// BytesPerUnit is how many bytes of a value are read, or written, in the time of a unit.
+// BytesPerUnit is how many bytes of a value are read or written in one unit.
 const BytesPerUnit = 8
 
-// Spend counts so many units of work, and reports whether the query may go on.
+// Spend counts units of work, and reports whether the query may continue.
 func (m *Meter) Spend(units int) bool {
 	if m.done += units; m.done < stopUnits {
 		return m.Err == nil
@@ -28,7 +28,7 @@ func (m *Meter) Spend(units int) bool {
 	return m.Ask()
 }
 
-// Ask asks at once whether the query may go on.
+// Ask checks immediately whether the query may continue.
 func (m *Meter) Ask() bool {
 	m.done = 0
 	if m.Err == nil && m.Context != nil {

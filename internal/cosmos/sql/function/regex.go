@@ -13,20 +13,20 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// maxPatternBytes limits the text of a pattern.
+// maxPatternBytes is the length of the longest pattern.
 const maxPatternBytes = 4096
 
-// Nothing stops the matcher, so each of its tries is short, and the query is asked whether it is to go on
-// before each. The matcher looks at a clock that goes in steps of a tenth of a second, so that a try lasts up to two of them, but
-// no less than one. There are several since a machine under load may not let it run for as long.
+// A running match cannot be stopped, so each attempt is short, and the query is checked before each. The matcher's
+// clock has steps of a tenth of a second, so an attempt lasts one or two of them. There are several attempts because
+// a machine under load may not let it run that long.
 const (
 	patternTime  = 50 * time.Millisecond
 	patternTries = 3
 )
 
-// A regex is a pattern that a call has compiled.
+// A regex is a call's compiled pattern.
 type regex struct {
-	room
+	scratch
 	compiled           *regexp2.Regexp
 	pattern, modifiers string
 	err                error
@@ -39,8 +39,8 @@ var regexOptions = map[rune]regexp2.RegexOptions{
 	'x': regexp2.IgnorePatternWhitespace,
 }
 
-// regexOf gives the subject and the pattern that arguments name; the one of the
-// row before when it is the same. The modifiers are argument at, if given.
+// regexOf returns the subject and the compiled pattern of the arguments. It reuses the pattern of the previous row if
+// it is the same. The modifiers are argument at, if present.
 func regexOf(c *Call, args []doc.Value, at int) (subject string, x *regex, ok bool) {
 	subject, pattern, ok := texts(args)
 	modifiers := ""
@@ -65,8 +65,7 @@ func regexOf(c *Call, args []doc.Value, at int) (subject string, x *regex, ok bo
 	return subject, x, true
 }
 
-// try calls find, which looks for a match, until it comes to an end, and reports whether it has. If not, the
-// query ends.
+// try calls find, which looks for a match, until it completes, and reports whether it has. If not, the query ends.
 func (x *regex) try(c *Call, find func() error) bool {
 	var err error
 	for range patternTries {
@@ -83,7 +82,7 @@ func (x *regex) try(c *Call, find func() error) bool {
 	return err == nil
 }
 
-// next is the match behind another, the first one if that is nil; nil if there is none.
+// next is the match after before, or the first match if before is nil. match is nil if there is none.
 func (x *regex) next(c *Call, subject string, before *regexp2.Match) (match *regexp2.Match, ok bool) {
 	ok = x.try(c, func() (err error) {
 		if before == nil {
@@ -99,14 +98,16 @@ func (x *regex) next(c *Call, subject string, before *regexp2.Match) (match *reg
 func (x *regex) compile(text, modifiers string) {
 	x.pattern, x.modifiers, x.err = strings.Clone(text), strings.Clone(modifiers), nil
 	if len(text) > maxPatternBytes {
-		x.err = fault.New(fault.Invalid, "A regular expression has %d bytes, more than the limit of %d.", len(text), maxPatternBytes)
+		x.err = fault.New(fault.Invalid, "A regular expression has %d bytes, more than the limit of %d.", len(text),
+			maxPatternBytes)
 		return
 	}
 	options := regexp2.None
 	for _, m := range modifiers {
 		option, ok := regexOptions[m]
 		if !ok {
-			x.err = fault.New(fault.Invalid, "The modifiers %q of a regular expression are not of i, m, s and x.", modifiers)
+			x.err = fault.New(fault.Invalid, "The modifiers %q of a regular expression are not of i, m, s and x.",
+				modifiers)
 			return
 		}
 		options |= option
@@ -114,12 +115,14 @@ func (x *regex) compile(text, modifiers string) {
 	x.compiled, x.err = pattern.Compile(x.pattern, options, patternTime)
 }
 
-// failed ends the query when a pattern has not come to an end with a value.
+// failed ends the query if matching has not completed.
 func (x *regex) failed(c *Call, err error) doc.Value {
 	if errors.Is(err, regexp2.ErrBacktrackingStackLimit) {
-		return c.Fail(fault.New(fault.Invalid, "The regular expression %q takes too much memory on a value.", x.pattern))
+		return c.Fail(fault.New(fault.Invalid, "The regular expression %q takes too much memory on a value.",
+			x.pattern))
 	}
-	return c.Fail(fault.New(fault.Invalid, "The regular expression %q takes more than %v on a value. Match shorter values.", x.pattern, patternTime))
+	return c.Fail(fault.New(fault.Invalid,
+		"The regular expression %q takes more than %v on a value. Match shorter values.", x.pattern, patternTime))
 }
 
 func regexMatch(c *Call, args []doc.Value) doc.Value {
@@ -138,7 +141,7 @@ func regexMatch(c *Call, args []doc.Value) doc.Value {
 	return truth(found)
 }
 
-// regexExtract gives undefined where there is no match, or no such group in it.
+// regexExtract is undefined without a match, or without such a group in it.
 func regexExtract(c *Call, args []doc.Value) doc.Value {
 	subject, x, ok := regexOf(c, args, 2)
 	group, whole := optionalInt(args, 3, 0)
@@ -156,7 +159,7 @@ func regexExtract(c *Call, args []doc.Value) doc.Value {
 	return x.copy(s)
 }
 
-// regexExtractAll leaves out matches that the group takes no part in.
+// regexExtractAll omits matches in which the group does not take part.
 func regexExtractAll(c *Call, args []doc.Value) doc.Value {
 	subject, x, ok := regexOf(c, args, 2)
 	group, whole := optionalInt(args, 3, 0)
@@ -179,7 +182,7 @@ func regexExtractAll(c *Call, args []doc.Value) doc.Value {
 	return x.array(c, found)
 }
 
-// groupOf is the text of a group, 0 being the match.
+// groupOf is the text of a group; group 0 is the whole match.
 func groupOf(match *regexp2.Match, group int64) (string, bool) {
 	if match == nil || group < 0 || group > maxPatternBytes {
 		return "", false
@@ -191,8 +194,8 @@ func groupOf(match *regexp2.Match, group int64) (string, bool) {
 	return g.String(), true
 }
 
-// regexReplace makes a function that replaces so many matches, -1 being all.
-// In the replacement $1 is a group and $$ is a dollar.
+// regexReplace returns a function that replaces up to limit matches, or all if limit is -1. In the replacement $1 is
+// a group and $$ is a dollar sign.
 func regexReplace(limit int) func(*Call, []doc.Value) doc.Value {
 	return func(c *Call, args []doc.Value) doc.Value {
 		subject, x, ok := regexOf(c, args, 3)
@@ -220,7 +223,7 @@ func regexReplace(limit int) func(*Call, []doc.Value) doc.Value {
 	}
 }
 
-// appendReplacement stops where the text is too long anyway.
+// appendReplacement stops once the text is too long.
 func appendReplacement(dst []byte, put string, match *regexp2.Match) []byte {
 	for len(dst) <= maxTextBytes {
 		at := strings.IndexByte(put, '$')

@@ -11,14 +11,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// What a function may build for one row. The service has no page above 4 MiB;
-// an array takes several times its JSON in BSON.
+// Limits of what a function may create for one row. The service has no pages above 4 MiB; an array needs several
+// times its JSON in BSON.
 const (
 	maxTextBytes  = 4 << 20
 	maxArrayBytes = 16 << 20
 )
 
-// Values that need no memory of their own.
+// Values that need no memory.
 var (
 	undefined = doc.Value{}
 	yes       = doc.Bool(true)
@@ -33,9 +33,8 @@ func truth(b bool) doc.Value {
 	return no
 }
 
-// A room is the memory that a call keeps from row to row for its result and
-// for what it needs on the way there.
-type room struct {
+// A scratch is memory that a call reuses from row to row, for its result and intermediate values.
+type scratch struct {
 	out         []byte
 	number      [8]byte
 	left, right []byte
@@ -44,38 +43,38 @@ type room struct {
 	taken       []bool
 }
 
-func roomOf(c *Call) *room {
-	if r, ok := c.Memo.(*room); ok {
+func scratchOf(c *Call) *scratch {
+	if r, ok := c.Memo.(*scratch); ok {
 		return r
 	}
-	r := &room{}
+	r := &scratch{}
 	c.Memo = r
 	return r
 }
 
 // int is i as a value.
-func (r *room) int(i int64) doc.Value {
+func (r *scratch) int(i int64) doc.Value {
 	binary.LittleEndian.PutUint64(r.number[:], uint64(i))
 	return doc.Value{Type: bsoncore.TypeInt64, Data: r.number[:]}
 }
 
-// float is f as a value; a whole one prints as an integer all the same.
-func (r *room) float(f float64) doc.Value {
+// float is f as a value. Whole numbers still print as integers.
+func (r *scratch) float(f float64) doc.Value {
 	copy(r.number[:], doc.Float(f).Data)
 	return doc.Value{Type: bsoncore.TypeDouble, Data: r.number[:]}
 }
 
-// begin is where the bytes of a text go: append to it, and give it to text.
-func (r *room) begin() []byte { return append(r.out[:0], 0, 0, 0, 0) }
+// begin starts a string: append its bytes to the result, and pass that to text.
+func (r *scratch) begin() []byte { return append(r.out[:0], 0, 0, 0, 0) }
 
-// text closes what begin has opened.
-func (r *room) text(b []byte) doc.Value {
+// text ends a string started by begin.
+func (r *scratch) text(b []byte) doc.Value {
 	binary.LittleEndian.PutUint32(b, uint32(len(b)-4+1))
 	r.out = append(b, 0)
 	return doc.Value{Type: bsoncore.TypeString, Data: r.out}
 }
 
-func (r *room) copy(s string) doc.Value {
+func (r *scratch) copy(s string) doc.Value {
 	if s == "" {
 		return emptyText
 	}
@@ -92,9 +91,9 @@ type list struct {
 	n int
 }
 
-func (r *room) list() list { return list{b: append(r.out[:0], 0, 0, 0, 0)} }
+func (r *scratch) list() list { return list{b: append(r.out[:0], 0, 0, 0, 0)} }
 
-// head begins an element.
+// head starts an element.
 func (l *list) head(kind bsoncore.Type) {
 	l.b = append(l.b, byte(kind))
 	l.b = strconv.AppendInt(l.b, int64(l.n), 10)
@@ -112,8 +111,8 @@ func (l *list) addText(s string) {
 	l.b = appendText(l.b, s)
 }
 
-// array closes the list; its memory is the room's.
-func (r *room) array(c *Call, l list) doc.Value {
+// array ends the list, whose memory is the scratch's.
+func (r *scratch) array(c *Call, l list) doc.Value {
 	if len(l.b) > maxArrayBytes {
 		return failArray(c)
 	}
@@ -132,7 +131,7 @@ func appendText(dst []byte, s string) []byte {
 	return append(dst, 0)
 }
 
-// texts gives the strings that the first two arguments are.
+// texts are the first two arguments as strings.
 func texts(args []doc.Value) (a, b string, ok bool) {
 	a, ok = doc.AsString(args[0])
 	if !ok {
@@ -142,7 +141,7 @@ func texts(args []doc.Value) (a, b string, ok bool) {
 	return a, b, ok
 }
 
-// flag is an optional boolean argument: false where it is not given or undefined.
+// flag is an optional boolean argument, which is false by default and if it is undefined.
 func flag(args []doc.Value, at int) (set, ok bool) {
 	if len(args) <= at || doc.IsUndefined(args[at]) {
 		return false, true
@@ -150,19 +149,19 @@ func flag(args []doc.Value, at int) (set, ok bool) {
 	return doc.AsBool(args[at])
 }
 
-// A verdict gathers what AND or OR makes of several truth values.
+// A verdict is the AND or OR of several values.
 type verdict struct {
 	decisive  bool // the value that decides: false for AND, true for OR
 	undefined bool
 }
 
-// take reports whether v decides.
+// take adds a value, and reports whether it decides.
 func (o *verdict) take(v, known bool) bool {
 	o.undefined = o.undefined || !known
 	return known && v == o.decisive
 }
 
-// none is the result when nothing has decided.
+// none is the result if no value has decided.
 func (o *verdict) none() doc.Value {
 	if o.undefined {
 		return undefined
@@ -170,5 +169,5 @@ func (o *verdict) none() doc.Value {
 	return truth(!o.decisive)
 }
 
-// replacement stands for half of a surrogate pair, which UTF-8 cannot write.
+// replacement replaces half of a surrogate pair, which UTF-8 cannot represent.
 const replacement = string(utf8.RuneError)

@@ -6,50 +6,49 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// The family "Spatial functions" of the reference, on GeoJSON: Point, LineString,
-// Polygon and MultiPolygon in WGS-84. A polygon is what is on the left of its
-// outer ring, so that points in clockwise order make all the rest of the world.
-// Whatever is no valid shape gives undefined, except to the functions that ask.
+// The family "Spatial functions" of the reference, on GeoJSON: Point, LineString, Polygon and MultiPolygon in WGS-84.
+// A polygon is the area on the left of its outer ring, so a ring in clockwise order contains the rest of the world.
+// Invalid shapes make the result undefined, except in the functions that check validity.
 var spatialFunctions = []Function{
 	{Name: "ST_AREA", Family: familySpatial, Min: 1, Max: 1, Run: spatialArea, Note: noteSpatial},
 	{Name: "ST_DISTANCE", Family: familySpatial, Min: 2, Max: 2, Run: spatialDistance, Note: noteSpatial},
 	{Name: "ST_INTERSECTS", Family: familySpatial, Min: 2, Max: 2, Run: spatialIntersects, Note: noteSpatial},
 	{Name: "ST_ISVALID", Family: familySpatial, Min: 1, Max: 1, Run: spatialValid, Note: noteSpatial},
 	{Name: "ST_ISVALIDDETAILED", Family: familySpatial, Min: 1, Max: 1, Run: spatialValidDetailed,
-		Note: noteSpatial + " The reasons are worded by mayfly where the reference shows none."},
+		Note: noteSpatial + " Reasons that the reference does not show are mayfly's own."},
 	{Name: "ST_WITHIN", Family: familySpatial, Min: 2, Max: 2, Run: spatialWithin, Note: noteSpatial},
 }
 
 const (
 	familySpatial = "Spatial"
-	noteSpatial   = "Geography only: a container's geospatialConfig of type Geometry is not looked at."
+	noteSpatial   = "Geography only: a geospatialConfig of type Geometry has no effect."
 )
 
-// A spatialRoom keeps the shapes of the last row.
-type spatialRoom struct {
-	room
+// A spatialMemo caches the shapes of the last row.
+type spatialMemo struct {
+	scratch
 	a, b spatialArgument
 }
 
-func spatialRoomOf(c *Call) *spatialRoom {
-	r, ok := c.Memo.(*spatialRoom)
+func spatialMemoOf(c *Call) *spatialMemo {
+	r, ok := c.Memo.(*spatialMemo)
 	if !ok {
-		r = &spatialRoom{}
+		r = &spatialMemo{}
 		r.a.call, r.b.call = c, c
 		c.Memo = r
 	}
 	return r
 }
 
-// A spatialArgument is one argument, read. As long as it has never changed it is
-// taken for a constant, and compared as bytes.
+// A spatialArgument is one parsed argument. As long as it has never changed it is assumed to be constant, and
+// compared as bytes.
 type spatialArgument struct {
 	geometry
 	raw    []byte
 	varies bool
 }
 
-// of gives the shape that v is, valid or not.
+// of is v as a shape, valid or not.
 func (a *spatialArgument) of(v doc.Value) *geometry {
 	d, ok := doc.AsDoc(v)
 	if !ok {
@@ -70,9 +69,9 @@ func (a *spatialArgument) of(v doc.Value) *geometry {
 	return &a.geometry
 }
 
-// shapes gives both arguments as shapes; not ok if one is not valid.
-func shapes(c *Call, args []doc.Value) (r *spatialRoom, g, h *geometry, ok bool) {
-	r = spatialRoomOf(c)
+// shapes are both arguments as shapes. ok is false if one is not valid.
+func shapes(c *Call, args []doc.Value) (r *spatialMemo, g, h *geometry, ok bool) {
+	r = spatialMemoOf(c)
 	if g = r.a.of(args[0]); g.reason != "" {
 		return r, nil, nil, false
 	}
@@ -82,7 +81,7 @@ func shapes(c *Call, args []doc.Value) (r *spatialRoom, g, h *geometry, ok bool)
 
 // spatialArea is 0 for points and lines.
 func spatialArea(c *Call, args []doc.Value) doc.Value {
-	r := spatialRoomOf(c)
+	r := spatialMemoOf(c)
 	g := r.a.of(args[0])
 	if g.reason != "" {
 		return undefined
@@ -122,7 +121,7 @@ func spatialValid(c *Call, args []doc.Value) doc.Value {
 	if doc.IsUndefined(args[0]) {
 		return undefined
 	}
-	return truth(spatialRoomOf(c).a.of(args[0]).reason == "")
+	return truth(spatialMemoOf(c).a.of(args[0]).reason == "")
 }
 
 var validShape = doc.Object(doc.With(nil, "valid", yes))
@@ -131,7 +130,7 @@ func spatialValidDetailed(c *Call, args []doc.Value) doc.Value {
 	if doc.IsUndefined(args[0]) {
 		return undefined
 	}
-	g := spatialRoomOf(c).a.of(args[0])
+	g := spatialMemoOf(c).a.of(args[0])
 	if g.reason == "" {
 		return validShape
 	}

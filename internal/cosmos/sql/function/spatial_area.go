@@ -19,14 +19,12 @@ func (g *geometry) area() float64 {
 	return sum
 }
 
-// surface is that of the ellipsoid.
+// surface is the area of the ellipsoid.
 var surface = 4 * math.Pi * areaOfUnit
 
-// areaOfUnit is what a steradian is worth on average, and areaTerms how the worth
-// depends on latitude. Between the equator and the latitude with sine s the area
-// for a radian of longitude is q(s) = b² Σ e²ᵏ (k+1)/(2k+1) s²ᵏ⁺¹, so the
-// average is q(1), and q(s) - q(1)s = -b² s(1-s²) H(s²), where H is the
-// polynomial that areaTerms are the coefficients of.
+// areaOfUnit is the average area of a steradian, and areaTerms its dependence on latitude. Between the equator and
+// the latitude with sine s the area of a radian of longitude is q(s) = b² Σ e²ᵏ (k+1)/(2k+1) s²ᵏ⁺¹, so the average is
+// q(1), and q(s) - q(1)s = -b² s(1-s²) H(s²), where areaTerms are the coefficients of the polynomial H.
 var areaOfUnit, areaTerms = func() (float64, [8]float64) {
 	var terms [8]float64
 	sum, power := 1.0, 1.0
@@ -41,9 +39,9 @@ var areaOfUnit, areaTerms = func() (float64, [8]float64) {
 	return polarRadius * polarRadius * sum, terms
 }()
 
-// areaLeft is the area on the left of a ring: by Stokes' theorem its solid angle
-// at the average worth, and -∮(q(s)-q(1)s)dλ for the rest. On a great circle dλ is
-// its normal's z by (1-s²) of the angle, which takes away the poles' singularity.
+// areaLeft is the area on the left of a ring. By Stokes' theorem it is the solid angle times the average area, plus
+// -∮(q(s)-q(1)s)dλ. On a great circle dλ is the z of its normal divided by (1-s²), times the angle, which removes the
+// singularity at the poles.
 func (g *geometry) areaLeft(r *ring) float64 {
 	rest := 0.0
 	for i := r.from; i < r.to; i++ {
@@ -52,11 +50,11 @@ func (g *geometry) areaLeft(r *ring) float64 {
 	return areaOfUnit*g.solidAngle(r) + polarRadius*polarRadius*rest
 }
 
-// areaRest is z∫sH(s²)dt along an edge, by Gauss's rule of five nodes for every
-// half radian.
+// areaRest is z∫sH(s²)dt along an edge, by Gaussian quadrature with five nodes per half radian.
 func (e *edge) areaRest() float64 {
 	nodes := [5]float64{-0.906179845938664, -0.5384693101056831, 0, 0.5384693101056831, 0.906179845938664}
-	weights := [5]float64{0.23692688505618908, 0.47862867049936647, 0.5688888888888889, 0.47862867049936647, 0.23692688505618908}
+	weights := [5]float64{0.23692688505618908, 0.47862867049936647, 0.5688888888888889, 0.47862867049936647,
+		0.23692688505618908}
 	length := e.angle()
 	pieces := math.Ceil(length / 0.5)
 	half := length / pieces / 2
@@ -79,8 +77,8 @@ func areaWorth(s2 float64) float64 {
 	return h
 }
 
-// solidAngle is that of what is on the left of a ring, from 0 to 4π: the sum of
-// the triangles that its edges make with one point.
+// solidAngle is the solid angle on the left of a ring, from 0 to 4π: the sum of the triangles between its edges and
+// one point.
 func (g *geometry) solidAngle(r *ring) float64 {
 	points := g.points[r.from:r.to]
 	apex := apexFor(points)
@@ -97,7 +95,7 @@ func (g *geometry) solidAngle(r *ring) float64 {
 	return sum
 }
 
-// apexFor chooses a point of a ring that none is opposite to.
+// apexFor chooses a point of a ring without an antipodal point in the ring.
 func apexFor(points []position) position {
 	for i, p := range points {
 		opposite := false

@@ -2,14 +2,12 @@ package function
 
 import "math"
 
-// leastRadius is the least radius of curvature of the ellipsoid, of meridians at
-// the equator: an angle on the sphere of positions is at least as long in metres
-// as this times it.
+// leastRadius is the smallest radius of curvature of the ellipsoid, of meridians at the equator. A distance in metres
+// is at least the angle on the sphere of positions times leastRadius.
 const leastRadius = equatorRadius * (1 - eccentricity2)
 
-// metres is the least distance from p to the arc, or best if that is less. The
-// nearest position on the sphere is near the nearest one on the ellipsoid, where
-// a few parabolas through squares of distances then find it.
+// metres is the distance from p to the arc, or best if that is smaller. The nearest position on the sphere is close
+// to the nearest one on the ellipsoid, which is then found with a few parabolas through squared distances.
 func (e *edge) metres(p position, best float64) float64 {
 	if math.Abs(e.normal.dot(p))*leastRadius >= best {
 		return best
@@ -26,8 +24,8 @@ func (e *edge) metres(p position, best float64) float64 {
 	return min(best, first, e.at(t).metres(p))
 }
 
-// The ellipsoid moves the nearest position along the arc by at most shift of the
-// distance, and that makes the distance shorter by at most gain of it.
+// On the ellipsoid the nearest position is further along the arc by at most shift times the distance, and the
+// distance is shorter by at most gain times itself.
 const (
 	shift = 0.004
 	gain  = 1e-4
@@ -47,7 +45,7 @@ func (e *edge) foot(p position) position {
 	return e.from
 }
 
-// descend is where the parabola through three distances around t is lowest.
+// descend is the minimum of the parabola through three distances around t.
 func (e *edge) descend(p position, t, reach, length float64) float64 {
 	if reach <= nearness {
 		return t
@@ -66,8 +64,8 @@ func angleBetween(p, q position) float64 {
 	return math.Atan2(p.crossNear(q).length(), p.dot(q))
 }
 
-// distance is the least distance of two shapes in metres, 0 if they meet; not ok
-// if one of them is empty. If they do not meet, an end of some edge is nearest.
+// distance is the distance of two shapes in metres, 0 if they intersect. ok is false if one of them is empty. If they
+// do not intersect, the nearest position is an end of some edge.
 func (g *geometry) distance(h *geometry) (metres float64, ok bool) {
 	if len(g.points) == 0 || len(h.points) == 0 {
 		return 0, false
@@ -83,7 +81,7 @@ func (g *geometry) distance(h *geometry) (metres float64, ok bool) {
 	return h.nearestTo(g, best), true
 }
 
-// nearestTo is the least distance from the points of g to the edges of h.
+// nearestTo is the smallest distance from the points of g to the edges of h.
 func (g *geometry) nearestTo(h *geometry, best float64) float64 {
 	if h.kind == kindPoint {
 		return best

@@ -10,7 +10,7 @@ import (
 // maxPoints is the service's limit on the points of one shape.
 const maxPoints = 4096
 
-// A kind is a type of GeoJSON that the service knows.
+// A kind is a GeoJSON type that the service supports.
 type kind uint8
 
 const (
@@ -34,43 +34,42 @@ func kindNamed(name string) (kind, bool) {
 	return 0, false
 }
 
-// A geometry is a shape, read from GeoJSON (RFC 7946) and found valid.
+// A geometry is a shape parsed from GeoJSON (RFC 7946).
 type geometry struct {
-	call     *Call // nil: nobody asks whether it is late
+	call     *Call // counts work; may be nil
 	kind     kind
-	points   []position // of rings, the last is not repeated; nor are equal neighbours
-	edges    []edge     // of a ring or line those between its points, in this order
-	rings    []ring     // of polygons: the outer ring first
+	points   []position // without repeated neighbours, and without the last point of rings
+	edges    []edge     // between neighbouring points, in the order of points
+	rings    []ring     // of each polygon the outer ring first
 	polygons []polygon
 	tree     tree
-	count    int    // of the points in the text
-	reason   string // why the shape is not valid; "" if it is
+	count    int    // number of points in the input
+	reason   string // why the shape is not valid, or ""
 }
 
-// A ring is edges that close.
+// A ring is a closed sequence of edges.
 type ring struct {
-	from, to int  // of its edges, and of its points
-	left     bool // the polygon is on the left of it: where its points go counter-clockwise
+	from, to int  // range of its edges and points
+	left     bool // the polygon is on its left, so its points are counter-clockwise
 }
 
 // A polygon is an outer ring and holes.
-type polygon struct{ from, to int } // of its rings
+type polygon struct{ from, to int } // range of its rings
 
-// edgeUnits is what an edge costs that is held against all others, which a tree finds.
+// edgeUnits is the cost of comparing an edge with all others by means of a tree.
 const edgeUnits = 256
 
-// late reports that the time of the query is up: what comes of a loop over edges then
-// means nothing, and it ends.
+// late reports that the time of the query is up. A loop over edges then ends, and its result is meaningless.
 func (g *geometry) late() bool { return g.call != nil && g.call.spend(edgeUnits) }
 
-// fail keeps the first reason.
+// fail records a reason, unless there is one already.
 func (g *geometry) fail(format string, args ...any) {
 	if g.reason == "" {
 		g.reason = fmt.Sprintf(format, args...)
 	}
 }
 
-// read makes the shape that v is, in the memory of the last one.
+// read parses v in the memory of the last shape.
 func (g *geometry) read(v doc.Value) {
 	g.points, g.edges, g.rings, g.polygons = g.points[:0], g.edges[:0], g.rings[:0], g.polygons[:0]
 	g.count, g.reason = 0, ""
@@ -112,7 +111,7 @@ func (g *geometry) readShape(coordinates doc.Value) {
 	}
 }
 
-// readPosition appends the point that v is, unless it is the one before.
+// readPosition appends the point v.
 func (g *geometry) readPosition(v doc.Value) {
 	longitude, latitude, ok := degreesOf(v)
 	if !ok {
@@ -120,10 +119,11 @@ func (g *geometry) readPosition(v doc.Value) {
 		return
 	}
 	if g.count++; g.count > maxPoints {
-		g.fail("Maximum allowed point count per geometry is exceeded. Currently maximum supported number of points is %d.", maxPoints)
+		g.fail("Maximum allowed point count per geometry is exceeded. Currently maximum supported number of points is "+
+			"%d.", maxPoints)
 		return
 	}
-	// Written so that NaN fails, too.
+	// This form of the condition rejects NaN too.
 	if !(math.Abs(latitude) <= 90) {
 		g.fail("Latitude values must be between -90 and 90 degrees.")
 		return
@@ -135,8 +135,7 @@ func (g *geometry) readPosition(v doc.Value) {
 	g.points = append(g.points, onSphere(longitude, latitude))
 }
 
-// degreesOf reads the first two numbers of a position. A third is a height,
-// which has no part in any result.
+// degreesOf are the first two numbers of a position. A third is the altitude, which is ignored.
 func degreesOf(v doc.Value) (longitude, latitude float64, ok bool) {
 	n := 0
 	for e := range doc.Elements(v) {
@@ -155,8 +154,7 @@ func degreesOf(v doc.Value) (longitude, latitude float64, ok bool) {
 	return longitude, latitude, n >= 2
 }
 
-// readPoints reads an array of positions, and gives how many there are. Equal
-// neighbours become one point.
+// readPoints parses an array of positions, and returns their number. Equal neighbours become one point.
 func (g *geometry) readPoints(v doc.Value) (count int) {
 	if !doc.IsArray(v) {
 		g.fail("The positions must be an array.")
@@ -178,7 +176,8 @@ func (g *geometry) readPoints(v doc.Value) (count int) {
 func (g *geometry) readLine(v doc.Value) {
 	g.readPoints(v)
 	if len(g.points) < 2 {
-		g.fail("The LineString input is not valid because it does not have enough distinct points. A LineString must have at least two distinct points.")
+		g.fail("The LineString input is not valid because it does not have enough distinct points. A LineString must " +
+			"have at least two distinct points.")
 		return
 	}
 	for i := range len(g.points) - 1 {
@@ -212,7 +211,7 @@ func (g *geometry) readPolygon(v doc.Value) {
 	g.polygons = append(g.polygons, polygon{from, len(g.rings)})
 }
 
-// readRing appends a ring; number is what messages call it.
+// readRing appends a ring; number is its number in messages.
 func (g *geometry) readRing(v doc.Value, number int) {
 	from := len(g.points)
 	count := g.readPoints(v)
@@ -221,15 +220,18 @@ func (g *geometry) readRing(v doc.Value, number int) {
 	}
 	last := len(g.points) - 1
 	if count < 4 {
-		g.fail("The Polygon input is not valid because the ring number %d does not have enough points. Each ring of a polygon must contain at least four points.", number)
+		g.fail("The Polygon input is not valid because the ring number %d does not have enough points. Each ring of a "+
+			"polygon must contain at least four points.", number)
 		return
 	}
 	if !g.points[from].near(g.points[last]) {
-		g.fail("The Polygon input is not valid because the start and end points of the ring number %d are not the same. Each ring of a polygon must have the same start and end points.", number)
+		g.fail("The Polygon input is not valid because the start and end points of the ring number %d are not the "+
+			"same. Each ring of a polygon must have the same start and end points.", number)
 		return
 	}
 	if last-from < 3 {
-		g.fail("The Polygon input is not valid because the ring number %d does not have enough distinct points. Each ring of a polygon must contain at least three distinct points.", number)
+		g.fail("The Polygon input is not valid because the ring number %d does not have enough distinct points. Each "+
+			"ring of a polygon must contain at least three distinct points.", number)
 		return
 	}
 	g.points = g.points[:last]

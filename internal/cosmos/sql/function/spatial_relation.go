@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A place is where a position is, seen from a shape.
+// A place is where a position is relative to a shape.
 type place uint8
 
 const (
@@ -15,18 +15,17 @@ const (
 	inside
 )
 
-// leftOf reports on which side of a ring p is, p not being on it. It walks from
-// the ring to p along an arc and counts how often it crosses the ring: it begins
-// on an edge, so that the first side is known.
+// leftOf reports whether p, which must not be on the ring, is on its left. It follows an arc from the ring to p and
+// counts how often it crosses the ring. The arc starts on an edge, so that its first side is known.
 func (g *geometry) leftOf(r *ring, p position) bool {
 	edges := g.edges[r.from:r.to]
 	first := startFor(edges, p)
 	e := &edges[first]
-	start := e.at(e.angle() * 0.41) // hardly where another ring touches
+	start := e.at(e.angle() * 0.41) // unlikely to be where another ring touches
 	normal := start.crossNear(p)
 	left := e.side(p) > 0
-	// Of the first edge's own ends it is known on which side of the way they are,
-	// which rounding must not change.
+	// The sides of the first edge's own ends are known,
+	// and must not depend on rounding.
 	sideOf := func(i int) bool {
 		switch i {
 		case first:
@@ -47,7 +46,7 @@ func (g *geometry) leftOf(r *ring, p position) bool {
 	return in
 }
 
-// startFor chooses an edge whose great circle p is not on.
+// startFor chooses an edge whose great circle does not contain p.
 func startFor(edges []edge, p position) int {
 	best, most := 0, 0.0
 	for i := range edges {
@@ -62,8 +61,8 @@ func startFor(edges []edge, p position) int {
 	return best
 }
 
-// onTheWay reports whether an edge with its ends on both sides of the great
-// circle from start to p crosses it between these two.
+// onTheWay reports whether an edge whose ends are on different sides of the great circle from start to p crosses it
+// between these two.
 func onTheWay(normal, start, p position, e *edge) bool {
 	at := normal.cross(e.normal)
 	if at.dot(e.from.plus(e.to)) < 0 {
@@ -80,7 +79,7 @@ type region struct {
 
 func (g *geometry) whole() region { return region{g, 0, len(g.polygons)} }
 
-// span is the numbers of a region's edges.
+// span is the range of a region's edges.
 func (r region) span() (from, to int) {
 	if r.from == r.to {
 		return 0, 0
@@ -109,8 +108,8 @@ func (g *geometry) contains(poly polygon, p position) bool {
 	return true
 }
 
-// locate says where p is. A line has an inside only, without its ends unless it
-// closes; a point is all inside.
+// locate returns where p is. A line has an interior but no boundary except its ends, if it is not closed; a point is
+// all interior.
 func (g *geometry) locate(p position) place {
 	switch g.kind {
 	case kindPoint:
@@ -142,7 +141,7 @@ func (g *geometry) intersects(h *geometry) bool {
 	return g.touches(h) || g.beginsIn(h) || h.beginsIn(g)
 }
 
-// touches reports whether edges of the two meet.
+// touches reports whether edges of the two shapes meet.
 func (g *geometry) touches(h *geometry) bool {
 	found := false
 	var meeting []position
@@ -160,8 +159,7 @@ func (g *geometry) touches(h *geometry) bool {
 	return false
 }
 
-// beginsIn reports whether a ring or the line that g is begins in h: where no
-// edges touch, all of it is in then.
+// beginsIn reports whether the line g, or a ring of g, starts in h. If no edges touch, all of it is then in h.
 func (g *geometry) beginsIn(h *geometry) bool {
 	if h.kind == kindLine {
 		return false
@@ -174,8 +172,8 @@ func (g *geometry) beginsIn(h *geometry) bool {
 	})
 }
 
-// within reports whether no position of g is outside of h, and some are inside:
-// a point on the edge of a polygon is not within it.
+// within reports whether no position of g is outside of h, and some are inside. A point on the edge of a polygon is
+// not within it.
 func (g *geometry) within(h *geometry) bool {
 	switch {
 	case len(g.points) == 0 || len(h.points) == 0:
@@ -195,18 +193,18 @@ func (g *geometry) within(h *geometry) bool {
 			return false
 		}
 	}
-	// No hole of h and no gap between its polygons may be in g.
+	// Neither a hole of h nor a gap between its polygons may be in g.
 	return !h.course(0, len(h.edges), g).inside
 }
 
-// within looks at the edges of a region only.
+// within checks only the edges of a region.
 func (r region) within(h *geometry) bool {
 	from, to := r.span()
 	w := r.course(from, to, h)
 	return !w.outside && (w.inside || h.locate(r.inner()) == inside)
 }
 
-// inner is a position inside of a region, near its first edge.
+// inner is a position inside a region, near its first edge.
 func (r region) inner() position {
 	outer := r.rings[r.polygons[r.from].from]
 	e := &r.edges[outer.from]
@@ -222,7 +220,7 @@ func (r region) inner() position {
 	return middle
 }
 
-// A course is where edges run, seen from a shape.
+// A course is where edges run relative to a shape.
 type course struct{ outside, inside bool }
 
 func (w *course) add(p place) {
@@ -230,9 +228,8 @@ func (w *course) add(p place) {
 	w.inside = w.inside || p == inside
 }
 
-// course follows edges of g, from one number up to another, through h. Where
-// edges of h meet them they are cut, and the middle of each piece tells where
-// the piece is. A piece that follows another without a cut is where that is.
+// course follows a range of g's edges through h. Edges of h cut them, and the middle of each piece determines where
+// the piece is. A piece that follows another one without a cut is in the same place.
 func (g *geometry) course(from, to int, h *geometry) course {
 	var w course
 	var last place
@@ -267,12 +264,12 @@ func (g *geometry) course(from, to int, h *geometry) course {
 	return w
 }
 
-// cuts appends how far along the edge those of h meet it.
+// cuts appends the positions along the edge at which edges of h meet it.
 func (e *edge) cuts(dst []float64, h *geometry) []float64 {
-	var room [4]position
+	var scratch [4]position
 	length := e.angle()
 	h.tree.each(boxOf(e), 0, func(j int) bool {
-		for _, p := range e.meet(room[:0], &h.edges[j]) {
+		for _, p := range e.meet(scratch[:0], &h.edges[j]) {
 			dst = append(dst, min(max(e.angleTo(p), 0), length))
 		}
 		return true

@@ -10,18 +10,16 @@ const (
 	eccentricity2 = flattening * (2 - flattening)
 )
 
-// Shapes of spatial functions have great elliptic arcs for edges: where a plane
-// through the centre cuts the ellipsoid. The service measures along these too:
-// both documented results of ST_DISTANCE are met to 0.1 mm, that of ST_AREA to
-// 0.1 m² of 736 km², which geodesics or rhumb lines would miss by far. The
-// difference to a geodesic is below 1e-7 of its length for some 1000 km.
+// Edges of shapes are great elliptic arcs: intersections of the ellipsoid with planes through its centre. The service
+// measures along these too: both documented results of ST_DISTANCE agree to 0.1 mm, that of ST_AREA to 0.1 m² of 736
+// km², from which geodesics or rhumb lines would be far off. The difference to a geodesic is below 1e-7 of its length
+// up to about 1000 km.
 //
-// Stretched along its axis the ellipsoid is a sphere and these arcs are great
-// circles. So a position is a unit vector made of longitude and latitude as they
-// are, and all questions of in, out and across are ones about a sphere.
+// Stretched along its axis the ellipsoid becomes a sphere and these arcs great circles. So a position is a unit
+// vector with the given longitude and latitude, and topological questions are questions about a sphere.
 type position struct{ x, y, z float64 }
 
-// onSphere makes a position of degrees.
+// onSphere converts degrees to a position.
 func onSphere(longitude, latitude float64) position {
 	sinLon, cosLon := math.Sincos(longitude * (math.Pi / 180))
 	sinLat, cosLat := math.Sincos(latitude * (math.Pi / 180))
@@ -37,7 +35,7 @@ func (p position) cross(q position) position {
 	return position{p.y*q.z - p.z*q.y, p.z*q.x - p.x*q.z, p.x*q.y - p.y*q.x}
 }
 
-// unit is p with length 1; the zero vector stays.
+// unit is p with length 1; the zero vector is unchanged.
 func (p position) unit() position {
 	if n := p.length(); n > 0 {
 		return p.times(1 / n)
@@ -45,21 +43,18 @@ func (p position) unit() position {
 	return p
 }
 
-// crossNear is the cross product, exact also for positions close to each other,
-// whose difference is.
+// crossNear is the cross product. It is also accurate for positions close to each other, because their difference is.
 func (p position) crossNear(q position) position { return p.cross(q.minus(p)) }
 
-// reduced is p on the sphere that the ellipsoid comes from by flattening: with
-// the parametric latitude.
+// reduced is p on the sphere of parametric latitudes, from which the ellipsoid results by flattening.
 func (p position) reduced() position {
 	return position{p.x, p.y, p.z * (1 - flattening)}.unit()
 }
 
-// metres is the length of the shorter great elliptic arc from p to q, right to
-// 1e-12 of it. Along a great circle of the reduced sphere whose highest latitude
-// has the sine m, the arc is a∫√(1-e²m²cos²ψ)dψ, ψ counted from the equator. The
-// integrand is taken as a Fourier series in 2ψ up to e⁸, so that near positions
-// lose no digits to a difference.
+// metres is the length of the shorter great elliptic arc from p to q, with a relative error below 1e-12. Along a
+// great circle of the reduced sphere whose highest latitude has the sine m, the arc is a∫√(1-e²m²cos²ψ)dψ, with ψ
+// from the equator. The integrand is expanded to a Fourier series in 2ψ up to e⁸, so that short distances do not lose
+// digits in a difference.
 func (p position) metres(q position) float64 {
 	u, v := p.reduced(), q.reduced()
 	normal := u.crossNear(v)
@@ -67,7 +62,7 @@ func (p position) metres(q position) float64 {
 	if sin == 0 && cos > 0 {
 		return 0
 	}
-	m2, mid2 := 1.0, 1.0 // for opposite positions: over a pole, the shortest way
+	m2, mid2 := 1.0, 1.0 // antipodal positions: the shortest path is over a pole
 	if sin > nearness || cos > 0 {
 		z := normal.z / sin
 		m2 = 1 - z*z
@@ -81,8 +76,8 @@ func (p position) metres(q position) float64 {
 	return equatorRadius * arcSeries(eccentricity2*m2, math.Atan2(sin, cos), sin, cos, cosMid)
 }
 
-// arcSeries is ∫√(1-k cos²ψ)dψ over an arc of length σ, given sin σ, cos σ and
-// the cosine of twice the angle in its middle.
+// arcSeries is ∫√(1-k cos²ψ)dψ over an arc of length σ, given sin σ, cos σ and the cosine of twice the angle in its
+// middle.
 func arcSeries(k, angle, sin, cos, cosMid float64) float64 {
 	k2 := k * k
 	k3, k4 := k2*k, k2*k2
@@ -97,8 +92,8 @@ func arcSeries(k, angle, sin, cos, cosMid float64) float64 {
 	return c0*angle + c1*sin*cosMid + c2*sin2*cosMid2/2 + c3*sin3*cosMid3/3
 }
 
-// nearness is how far apart, in radians, positions may be and count as one: the
-// rounding of degrees to doubles is below this, 0.6 µm on the ground.
+// nearness is the distance in radians below which positions count as equal. The rounding error of degrees as doubles
+// is smaller; on the ground it is 0.6 µm.
 const nearness = 1e-13
 
 func (p position) near(q position) bool {
@@ -109,14 +104,14 @@ func (p position) near(q position) bool {
 // An edge is the shorter arc between two positions.
 type edge struct {
 	from, to position
-	normal   position // unit vector; what is to the left has a positive product with it
+	normal   position // unit vector; its product with positions on the left is positive
 }
 
 func edgeOf(from, to position) edge {
 	return edge{from, to, from.crossNear(to).unit()}
 }
 
-// side is the sine of p's distance to the left of the whole great circle.
+// side is the sine of p's distance to the left of the great circle.
 func (e *edge) side(p position) float64 { return e.normal.dot(p.minus(e.from)) }
 
 // along reports whether p, if on the great circle, is on the arc.
@@ -133,18 +128,18 @@ func (e *edge) has(p position) bool {
 // angle is the length of the arc in radians.
 func (e *edge) angle() float64 { return e.angleTo(e.to) }
 
-// angleTo is how far along the arc p is.
+// angleTo is the angle from the start of the arc to p.
 func (e *edge) angleTo(p position) float64 {
 	return math.Atan2(e.normal.cross(e.from).dot(p), e.from.dot(p))
 }
 
-// at is the position that far along the arc.
+// at is the position at that angle from the start of the arc.
 func (e *edge) at(angle float64) position {
 	sin, cos := math.Sincos(angle)
 	return e.from.times(cos).plus(e.normal.cross(e.from).times(sin))
 }
 
-// crosses gives the one position where the inner parts of two arcs meet.
+// crosses returns the position at which the interiors of two arcs cross.
 func (e *edge) crosses(f *edge) (position, bool) {
 	if !opposite(e.side(f.from), e.side(f.to)) || !opposite(f.side(e.from), f.side(e.to)) {
 		return position{}, false
@@ -160,8 +155,7 @@ func opposite(a, b float64) bool {
 	return a > nearness && b < -nearness || a < -nearness && b > nearness
 }
 
-// meet appends where f touches or crosses e: up to two ends of f or e when they
-// lie on the other arc.
+// meet appends the positions at which f touches or crosses e: up to two ends of f or e if they are on the other arc.
 func (e *edge) meet(dst []position, f *edge) []position {
 	if at, ok := e.crosses(f); ok {
 		return append(dst, at)

@@ -2,7 +2,7 @@ package function
 
 import "math"
 
-// A box holds arcs, as a box of space around the sphere.
+// A box is an axis-aligned box in space that contains arcs of the sphere.
 type box struct{ low, high position }
 
 var emptyBox = box{
@@ -10,8 +10,7 @@ var emptyBox = box{
 	position{math.Inf(-1), math.Inf(-1), math.Inf(-1)},
 }
 
-// boxOf is the box of one edge: of its ends, and as much more as the arc rises
-// above its chord.
+// boxOf is the box of one edge: of its ends, extended by the height of the arc above its chord.
 func boxOf(e *edge) box {
 	chord := e.to.minus(e.from)
 	rise := 1 - math.Sqrt(max(0, 1-chord.dot(chord)/4)) + nearness
@@ -35,15 +34,14 @@ func (b *box) meets(c *box) bool {
 		b.low.z <= c.high.z && c.low.z <= b.high.z
 }
 
-// distance is from p to the box in a straight line: no arc in it is nearer.
+// distance is the straight-line distance from p to the box: no arc in it is nearer.
 func (b *box) distance(p position) float64 {
 	d := b.low.minus(p).upper(p.minus(b.high)).upper(position{})
 	return d.length()
 }
 
-// A tree finds edges by place. Edges stay in their order, in which neighbours
-// are near each other: leaves are runs of edges, and each node above covers two
-// of the level below.
+// A tree is a spatial index of edges. Edges keep their order, in which neighbours are near each other: leaves are
+// runs of edges, and each node covers two nodes of the level below.
 type tree struct {
 	edges  []edge
 	levels [][]box // the leaves first
@@ -51,7 +49,7 @@ type tree struct {
 
 const leafEdges = 8
 
-// build makes the tree of edges, in the memory of the last one.
+// build creates the tree of edges in the memory of the last one.
 func (t *tree) build(edges []edge) {
 	t.edges = edges
 	n := (len(edges) + leafEdges - 1) / leafEdges
@@ -88,8 +86,7 @@ func (t *tree) boxAt(level, i int) box {
 	return b
 }
 
-// each calls yield with every edge, from the given one on, that may meet the
-// box, until yield returns false.
+// each calls yield with every edge from the given index on that may meet the box, until yield returns false.
 func (t *tree) each(b box, from int, yield func(i int) bool) {
 	t.walk(len(t.levels)-1, 0, &b, from, yield)
 }
@@ -109,8 +106,7 @@ func (t *tree) walk(level, i int, b *box, from int, yield func(i int) bool) bool
 	return true
 }
 
-// nearest is the distance from p to the nearest edge in metres, or best if that
-// is less.
+// nearest is the distance from p to the nearest edge in metres, or best if that is smaller.
 func (t *tree) nearest(p position, best float64) float64 {
 	return t.search(len(t.levels)-1, 0, p, best)
 }

@@ -1,7 +1,7 @@
 package function
 
-// check finds what a shape of several points must not have: rings that cross,
-// holes outside of their polygon, polygons inside one another.
+// check finds errors in a shape of several points: crossing rings, holes outside of their polygon, overlapping
+// polygons.
 func (g *geometry) check() {
 	if g.kind == kindLine {
 		return
@@ -21,8 +21,8 @@ func (g *geometry) check() {
 	}
 }
 
-// checkCrossings compares each edge with those after it. Edges may touch in one
-// place, but neither cross nor run along each other.
+// checkCrossings compares each edge with those after it. Edges may touch at one position, but neither cross nor
+// overlap.
 func (g *geometry) checkCrossings() {
 	var meeting []position
 	for i := range g.edges {
@@ -47,7 +47,7 @@ func (g *geometry) checkCrossings() {
 
 func allNear(points []position) bool {
 	for _, p := range points[1:] {
-		// Wider than nearness, as each of them may be that far off.
+		// Wider than nearness, because each point may be off by that much.
 		if d := p.minus(points[0]); d.dot(d) > 16*nearness*nearness {
 			return false
 		}
@@ -55,8 +55,8 @@ func allNear(points []position) bool {
 	return true
 }
 
-// checkHoles finds on which side of each hole its polygon is: where the outer
-// ring is, whichever way the hole's points go round.
+// checkHoles finds on which side of each hole its polygon is: the side of the outer ring, whatever the direction of
+// the hole's points.
 func (g *geometry) checkHoles(p polygon) {
 	outer := &g.rings[p.from]
 	for i := p.from + 1; i < p.to; i++ {
@@ -78,14 +78,15 @@ func (g *geometry) checkHoles(p polygon) {
 			}
 			at, ok := g.pointOff(&g.rings[j], &g.rings[i])
 			if ok && g.leftOf(&g.rings[i], at) != g.rings[i].left {
-				g.fail("The Polygon input is not valid because a ring lies outside of the first one or inside of another.")
+				g.fail("The Polygon input is not valid because a ring lies outside of the first one or inside of " +
+					"another.")
 				return
 			}
 		}
 	}
 }
 
-// checkApart makes sure that no other polygon begins inside of this one.
+// checkApart checks that no other polygon begins inside this one.
 func (g *geometry) checkApart(i int) {
 	whole := region{g, i, i + 1}
 	for j, other := range g.polygons {
@@ -109,7 +110,7 @@ func (g *geometry) checkApart(i int) {
 	}
 }
 
-// pointOff gives a point of ring r that is not on ring s.
+// pointOff returns a point of ring r that is not on ring s.
 func (g *geometry) pointOff(r, s *ring) (position, bool) {
 	for _, p := range g.points[r.from:r.to] {
 		if !g.onEdges(p, s.from, s.to) {
@@ -119,7 +120,7 @@ func (g *geometry) pointOff(r, s *ring) (position, bool) {
 	return position{}, false
 }
 
-// onEdges reports whether p lies on an edge from one number up to another.
+// onEdges reports whether p is on an edge in a range.
 func (g *geometry) onEdges(p position, from, to int) bool {
 	on := false
 	g.tree.each(box{p, p}, from, func(i int) bool {

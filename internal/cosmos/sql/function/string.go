@@ -2,10 +2,12 @@ package function
 
 import "strings"
 
-// The notes of functions whose page leaves a case open.
+// Notes on functions whose documentation is incomplete.
 const (
-	noteDelimiter = "The reference does not say what comes without a delimiter in the string; here it is an empty string."
-	noteRegex     = "Patterns are those of .NET. A pattern of more than 4096 bytes, or a match that takes more than a tenth of a second, is an error."
+	noteDelimiter = "The reference does not document the result if the delimiter is not in the string. It is an empty " +
+		"string."
+	noteRegex = "Patterns are those of .NET. A pattern of more than 4096 bytes, or a match that takes more than a " +
+		"tenth of a second, is an error."
 )
 
 var stringFunctions = []Function{
@@ -18,8 +20,10 @@ var stringFunctions = []Function{
 	{Name: "ENDSWITH", Family: "String", Min: 2, Max: 3, Run: endsWith},
 	{Name: "INDEX_OF", Family: "String", Min: 2, Max: 3, Run: indexOf},
 	{Name: "LASTINDEXOF", Family: "String", Min: 2, Max: 3, Run: lastIndexOf},
-	{Name: "LASTSUBSTRINGAFTER", Family: "String", Min: 2, Max: 2, Run: around(strings.LastIndex, true), Note: noteDelimiter},
-	{Name: "LASTSUBSTRINGBEFORE", Family: "String", Min: 2, Max: 2, Run: around(strings.LastIndex, false), Note: noteDelimiter},
+	{Name: "LASTSUBSTRINGAFTER", Family: "String", Min: 2, Max: 2, Run: around(strings.LastIndex, true),
+		Note: noteDelimiter},
+	{Name: "LASTSUBSTRINGBEFORE", Family: "String", Min: 2, Max: 2, Run: around(strings.LastIndex, false),
+		Note: noteDelimiter},
 	{Name: "LEFT", Family: "String", Min: 2, Max: 2, Run: left},
 	{Name: "LENGTH", Family: "String", Min: 1, Max: 1, Run: length},
 	{Name: "LOWER", Family: "String", Min: 1, Max: 1, Run: lower},

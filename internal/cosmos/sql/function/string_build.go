@@ -9,11 +9,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// maxReplicated is how many characters REPLICATE may make, by its page.
+// maxReplicated is the limit of REPLICATE in characters, as documented.
 const maxReplicated = 10_000
 
 func concat(c *Call, args []doc.Value) doc.Value {
-	r := roomOf(c)
+	r := scratchOf(c)
 	b := r.begin()
 	for _, arg := range args {
 		s, ok := doc.AsString(arg)
@@ -36,7 +36,7 @@ func upper(c *Call, args []doc.Value) doc.Value {
 	return mapped(c, args[0], &upperASCII, unicode.ToUpper)
 }
 
-// mapped changes each character by itself; ASCII that stays as it is costs nothing.
+// mapped converts each character. It returns v itself if nothing changes.
 func mapped(c *Call, v doc.Value, ascii *[256]byte, to func(rune) rune) doc.Value {
 	s, ok := doc.AsString(v)
 	if !ok {
@@ -49,7 +49,7 @@ func mapped(c *Call, v doc.Value, ascii *[256]byte, to func(rune) rune) doc.Valu
 	if first == len(s) {
 		return v
 	}
-	r := roomOf(c)
+	r := scratchOf(c)
 	b := append(r.begin(), s[:first]...)
 	for _, char := range s[first:] {
 		if char < utf8.RuneSelf {
@@ -61,7 +61,7 @@ func mapped(c *Call, v doc.Value, ascii *[256]byte, to func(rune) rune) doc.Valu
 	return r.text(b)
 }
 
-// replace gives undefined for nothing to look for.
+// replace is undefined if the search string is empty.
 func replace(c *Call, args []doc.Value) doc.Value {
 	s, old, ok := texts(args)
 	put, isText := doc.AsString(args[2])
@@ -71,7 +71,7 @@ func replace(c *Call, args []doc.Value) doc.Value {
 	case !strings.Contains(s, old):
 		return args[0]
 	}
-	r := roomOf(c)
+	r := scratchOf(c)
 	b := r.begin()
 	for {
 		at := strings.Index(s, old)
@@ -87,7 +87,7 @@ func replace(c *Call, args []doc.Value) doc.Value {
 	return r.text(append(b, s...))
 }
 
-// replicate drops the fraction of a count.
+// replicate ignores the fraction of the count.
 func replicate(c *Call, args []doc.Value) doc.Value {
 	s, ok := doc.AsString(args[0])
 	count, isNumber := doc.AsFloat(args[1])
@@ -101,7 +101,7 @@ func replicate(c *Call, args []doc.Value) doc.Value {
 	if count*float64(units(s)) > maxReplicated {
 		return undefined
 	}
-	r := roomOf(c)
+	r := scratchOf(c)
 	b := r.begin()
 	for range int(count) {
 		b = append(b, s...)
@@ -109,13 +109,13 @@ func replicate(c *Call, args []doc.Value) doc.Value {
 	return r.text(b)
 }
 
-// reverse keeps characters whole, those outside the basic plane too.
+// reverse does not split characters, including those outside the basic plane.
 func reverse(c *Call, args []doc.Value) doc.Value {
 	s, ok := doc.AsString(args[0])
 	if !ok {
 		return undefined
 	}
-	r := roomOf(c)
+	r := scratchOf(c)
 	b := r.begin()
 	for len(s) > 0 {
 		_, size := utf8.DecodeLastRuneInString(s)
@@ -125,13 +125,13 @@ func reverse(c *Call, args []doc.Value) doc.Value {
 	return r.text(b)
 }
 
-// stringJoin gives undefined for an array that holds anything but strings.
+// stringJoin is undefined for an array with anything but strings.
 func stringJoin(c *Call, args []doc.Value) doc.Value {
 	separator, ok := doc.AsString(args[1])
 	if !ok || !doc.IsArray(args[0]) {
 		return undefined
 	}
-	r := roomOf(c)
+	r := scratchOf(c)
 	b := r.begin()
 	first := true
 	for v := range doc.Elements(args[0]) {
@@ -150,13 +150,13 @@ func stringJoin(c *Call, args []doc.Value) doc.Value {
 	return r.text(b)
 }
 
-// stringSplit gives the whole string for an empty separator.
+// stringSplit returns the whole string for an empty separator.
 func stringSplit(c *Call, args []doc.Value) doc.Value {
 	s, separator, ok := texts(args)
 	if !ok {
 		return undefined
 	}
-	r := roomOf(c)
+	r := scratchOf(c)
 	parts := r.list()
 	for separator != "" {
 		before, after, found := strings.Cut(s, separator)

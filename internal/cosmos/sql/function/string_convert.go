@@ -9,7 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// toString writes a value as a row of a query has it, strings as they are.
+// toString is a value as JSON in the form of query rows; strings are unchanged.
 func toString(c *Call, args []doc.Value) doc.Value {
 	v := args[0]
 	if v.Type == bsoncore.TypeString || doc.IsUndefined(v) {
@@ -18,14 +18,14 @@ func toString(c *Call, args []doc.Value) doc.Value {
 	if f, ok := doc.AsFloat(v); ok {
 		switch {
 		case math.IsNaN(f):
-			return roomOf(c).copy("NaN")
+			return scratchOf(c).copy("NaN")
 		case math.IsInf(f, 1):
-			return roomOf(c).copy("Infinity")
+			return scratchOf(c).copy("Infinity")
 		case math.IsInf(f, -1):
-			return roomOf(c).copy("-Infinity")
+			return scratchOf(c).copy("-Infinity")
 		}
 	}
-	r := roomOf(c)
+	r := scratchOf(c)
 	b := doc.Query.AppendJSONValue(r.begin(), v)
 	if len(b) > maxTextBytes {
 		return failText(c)
@@ -33,11 +33,11 @@ func toString(c *Call, args []doc.Value) doc.Value {
 	return r.text(b)
 }
 
-// jsonSpace is the white space of JSON. RFC 8259, section 2.
+// jsonSpace is the white space of JSON (RFC 8259, section 2).
 const jsonSpace = " \t\r\n"
 
-// parsed makes a function that reads JSON beginning with one of the given
-// characters; all other text gives undefined.
+// parsed returns a function that parses JSON beginning with one of the given characters; other text makes the result
+// undefined.
 func parsed(begin string) func(*Call, []doc.Value) doc.Value {
 	return func(c *Call, args []doc.Value) doc.Value {
 		s, ok := doc.AsString(args[0])
@@ -48,7 +48,7 @@ func parsed(begin string) func(*Call, []doc.Value) doc.Value {
 		if s == "" || strings.IndexByte(begin, s[0]) < 0 {
 			return undefined
 		}
-		r := roomOf(c)
+		r := scratchOf(c)
 		r.left = append(r.left[:0], s...)
 		v, err := doc.ValueFromJSON(r.left)
 		if err != nil {

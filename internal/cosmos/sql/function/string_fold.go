@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Comparing without case is by single characters, in no one's language: as .NET
-// does it for its ordinal comparison. A letter outside ASCII never equals one in it.
+// Case-insensitive comparison works on single characters and is independent of language, like ordinal comparison in
+// .NET. A letter outside ASCII never equals an ASCII letter.
 
 var lowerASCII, upperASCII = func() (low, up [utf8.RuneSelf * 2]byte) {
 	for i := range low {
@@ -52,7 +52,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// foldedPrefix reports whether s begins with prefix, and where that ends in s.
+// foldedPrefix reports whether s begins with prefix, and returns the end of the prefix in s.
 func foldedPrefix(s, prefix string) (end int, ok bool) {
 	for i := 0; i < len(prefix); {
 		if end >= len(s) {
@@ -91,11 +91,11 @@ func foldedSuffix(s, suffix string) bool {
 	return true
 }
 
-// shortNeedle bounds the work of a search that may look at each byte as often.
+// shortNeedle is the length up to which a search may examine each byte that many times.
 const shortNeedle = 32
 
-// foldedContains reports whether s holds needle.
-func foldedContains(r *room, s, needle string) bool {
+// foldedContains reports whether s contains needle.
+func foldedContains(r *scratch, s, needle string) bool {
 	if needle == "" {
 		return true
 	}
@@ -107,7 +107,7 @@ func foldedContains(r *room, s, needle string) bool {
 	return strings.Contains(viewOf(r.left), viewOf(r.right))
 }
 
-// foldedIndex finds an ASCII needle, not empty.
+// foldedIndex finds a non-empty ASCII needle.
 func foldedIndex(s, needle string) int {
 	low, high := lowerASCII[needle[0]], upperASCII[needle[0]]
 	last := len(s) - len(needle)
@@ -124,7 +124,7 @@ func foldedIndex(s, needle string) int {
 	return -1
 }
 
-// nextByte is where b is next, from i on, given where it was found before.
+// nextByte is the next position of b from i on. known is the result of the previous search.
 func nextByte(s string, b byte, known, i int) int {
 	if known >= i {
 		return known

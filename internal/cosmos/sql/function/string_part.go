@@ -12,7 +12,7 @@ func length(c *Call, args []doc.Value) doc.Value {
 	if !ok {
 		return undefined
 	}
-	return roomOf(c).int(units(s))
+	return scratchOf(c).int(units(s))
 }
 
 func left(c *Call, args []doc.Value) doc.Value {
@@ -23,8 +23,8 @@ func substring(c *Call, args []doc.Value) doc.Value {
 	return part(c, args[0], args[1], args[2])
 }
 
-// part is n units of a text from one on. Lengths and places that are no whole
-// numbers give undefined, those below 0 an empty string.
+// part is n units of a string from a position on. Positions and lengths that are not whole numbers make the result
+// undefined; negative ones make it an empty string.
 func part(c *Call, v, from, n doc.Value) doc.Value {
 	s, ok := doc.AsString(v)
 	start, whole := doc.AsInt(from)
@@ -39,11 +39,11 @@ func part(c *Call, v, from, n doc.Value) doc.Value {
 	case start < 0 || count <= 0:
 		return emptyText
 	}
-	return cut(roomOf(c), v, s, start, count)
+	return cut(scratchOf(c), v, s, start, count)
 }
 
-// cut is v itself when all of it is meant.
-func cut(r *room, v doc.Value, s string, start, count int64) doc.Value {
+// cut is v itself if nothing is cut off.
+func cut(r *scratch, v doc.Value, s string, start, count int64) doc.Value {
 	if start == 0 && count >= int64(len(s)) {
 		return v
 	}
@@ -60,10 +60,10 @@ func right(c *Call, args []doc.Value) doc.Value {
 		return emptyText
 	}
 	total := units(s)
-	return cut(roomOf(c), args[0], s, max(total-count, 0), total)
+	return cut(scratchOf(c), args[0], s, max(total-count, 0), total)
 }
 
-// trimmed takes white space from the ends, or the characters of the second argument.
+// trimmed returns a function that removes white space, or the characters of the second argument, from the ends.
 func trimmed(front, back bool) func(*Call, []doc.Value) doc.Value {
 	return func(c *Call, args []doc.Value) doc.Value {
 		s, ok := doc.AsString(args[0])
@@ -76,11 +76,11 @@ func trimmed(front, back bool) func(*Call, []doc.Value) doc.Value {
 		if !ok {
 			return undefined
 		}
-		return trim(roomOf(c), args[0], s, front, back, drop)
+		return trim(scratchOf(c), args[0], s, front, back, drop)
 	}
 }
 
-// among tells the characters of a set.
+// among reports whether a character is in the set.
 func among(set string) func(rune) bool {
 	if len(set) <= 32 {
 		return func(r rune) bool { return strings.ContainsRune(set, r) }
@@ -95,7 +95,7 @@ func among(set string) func(rune) bool {
 	}
 }
 
-func trim(r *room, v doc.Value, s string, front, back bool, drop func(rune) bool) doc.Value {
+func trim(r *scratch, v doc.Value, s string, front, back bool, drop func(rune) bool) doc.Value {
 	before := len(s)
 	if front {
 		s = strings.TrimLeftFunc(s, drop)

@@ -7,11 +7,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// viewOf is b as a string, valid as long as b stays as it is.
+// viewOf is b as a string without copying. It is valid until b changes.
 func viewOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// searched makes a function of two strings and whether case is ignored.
-func searched(plain func(s, other string) bool, folded func(r *room, s, other string) bool) func(*Call, []doc.Value) doc.Value {
+// searched returns a function of two strings and an optional flag to ignore case.
+func searched(plain func(s, other string) bool, folded func(r *scratch, s, other string) bool) func(*Call,
+	[]doc.Value) doc.Value {
 	return func(c *Call, args []doc.Value) doc.Value {
 		s, other, ok := texts(args)
 		ignore, known := flag(args, 2)
@@ -19,7 +20,7 @@ func searched(plain func(s, other string) bool, folded func(r *room, s, other st
 		case !ok || !known:
 			return undefined
 		case ignore:
-			return truth(folded(roomOf(c), s, other))
+			return truth(folded(scratchOf(c), s, other))
 		}
 		return truth(plain(s, other))
 	}
@@ -27,20 +28,20 @@ func searched(plain func(s, other string) bool, folded func(r *room, s, other st
 
 var (
 	contains   = searched(strings.Contains, foldedContains)
-	endsWith   = searched(strings.HasSuffix, func(_ *room, s, other string) bool { return foldedSuffix(s, other) })
-	startsWith = searched(strings.HasPrefix, func(_ *room, s, other string) bool {
+	endsWith   = searched(strings.HasSuffix, func(_ *scratch, s, other string) bool { return foldedSuffix(s, other) })
+	startsWith = searched(strings.HasPrefix, func(_ *scratch, s, other string) bool {
 		_, ok := foldedPrefix(s, other)
 		return ok
 	})
 	stringEquals = searched(
 		func(s, other string) bool { return s == other },
-		func(_ *room, s, other string) bool {
+		func(_ *scratch, s, other string) bool {
 			end, ok := foldedPrefix(s, other)
 			return ok && end == len(s)
 		})
 )
 
-// containsMany is CONTAINS of each further argument, joined by OR (any) or AND.
+// containsMany is CONTAINS for each further argument, combined with OR (anyOf) or AND.
 func containsMany(anyOf, ignoreCase bool) func(*Call, []doc.Value) doc.Value {
 	return func(c *Call, args []doc.Value) doc.Value {
 		s, isText := doc.AsString(args[0])
@@ -50,7 +51,8 @@ func containsMany(anyOf, ignoreCase bool) func(*Call, []doc.Value) doc.Value {
 			if ok = ok && isText; c.spendBytes(len(s) + len(needle)) {
 				return undefined
 			}
-			found := ok && (ignoreCase && foldedContains(roomOf(c), s, needle) || !ignoreCase && strings.Contains(s, needle))
+			found := ok && (ignoreCase && foldedContains(scratchOf(c), s, needle) || !ignoreCase &&
+				strings.Contains(s, needle))
 			if o.take(found, ok) {
 				return truth(anyOf)
 			}
@@ -59,7 +61,7 @@ func containsMany(anyOf, ignoreCase bool) func(*Call, []doc.Value) doc.Value {
 	}
 }
 
-// indexOf counts in UTF-16 code units; -1 is nowhere.
+// indexOf counts in UTF-16 code units. -1 means not found.
 func indexOf(c *Call, args []doc.Value) doc.Value {
 	s, needle, ok := texts(args)
 	from, known := optionalInt(args, 2, 0)
@@ -69,19 +71,18 @@ func indexOf(c *Call, args []doc.Value) doc.Value {
 	at := 0
 	if from > 0 {
 		if from > units(s) {
-			return roomOf(c).int(-1)
+			return scratchOf(c).int(-1)
 		}
 		at = wholeOffset(s, from)
 	}
 	n := strings.Index(s[at:], needle)
 	if n < 0 {
-		return roomOf(c).int(-1)
+		return scratchOf(c).int(-1)
 	}
-	return roomOf(c).int(units(s[:at+n]))
+	return scratchOf(c).int(units(s[:at+n]))
 }
 
-// lastIndexOf looks from a place backwards to the start: the match ends there
-// at the latest.
+// lastIndexOf searches backward from a position to the start: the match ends there at the latest.
 func lastIndexOf(c *Call, args []doc.Value) doc.Value {
 	s, needle, ok := texts(args)
 	length := units(s)
@@ -90,7 +91,7 @@ func lastIndexOf(c *Call, args []doc.Value) doc.Value {
 		return undefined
 	}
 	if from < 0 {
-		return roomOf(c).int(-1)
+		return scratchOf(c).int(-1)
 	}
 	if from < length {
 		end, _ := offset(s, from+1)
@@ -98,16 +99,16 @@ func lastIndexOf(c *Call, args []doc.Value) doc.Value {
 	}
 	n := strings.LastIndex(s, needle)
 	if n < 0 {
-		return roomOf(c).int(-1)
+		return scratchOf(c).int(-1)
 	}
-	return roomOf(c).int(units(s[:n]))
+	return scratchOf(c).int(units(s[:n]))
 }
 
-// wholeOffset is offset, behind the character when n is inside of it.
+// wholeOffset is offset, or the end of the character if n is inside one.
 func wholeOffset(s string, n int64) int {
 	at, inside := offset(s, n)
 	if inside {
-		at += 4 // what counts twice has four bytes
+		at += 4 // characters of two units have four bytes
 	}
 	return at
 }
@@ -119,7 +120,7 @@ func optionalInt(args []doc.Value, at int, otherwise int64) (int64, bool) {
 	return doc.AsInt(args[at])
 }
 
-// around makes one of SUBSTRINGBEFORE, SUBSTRINGAFTER and their LAST forms.
+// around returns SUBSTRINGBEFORE, SUBSTRINGAFTER or one of their LAST forms.
 func around(find func(s, delimiter string) int, after bool) func(*Call, []doc.Value) doc.Value {
 	return func(c *Call, args []doc.Value) doc.Value {
 		s, delimiter, ok := texts(args)
@@ -131,8 +132,8 @@ func around(find func(s, delimiter string) int, after bool) func(*Call, []doc.Va
 		case at < 0:
 			return emptyText
 		case after:
-			return roomOf(c).copy(s[at+len(delimiter):])
+			return scratchOf(c).copy(s[at+len(delimiter):])
 		}
-		return roomOf(c).copy(s[:at])
+		return scratchOf(c).copy(s[:at])
 	}
 }

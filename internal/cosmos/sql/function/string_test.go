@@ -7,8 +7,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// Cases above the empty line of each function are examples of its page in the
-// query language's reference.
+// Cases before the empty line of each function are examples from its page in the query language's reference.
 
 func TestStringSearch(t *testing.T) {
 	runCalls(t, []callCase{
@@ -31,7 +30,8 @@ func TestStringSearch(t *testing.T) {
 		{"CONTAINS", `"xxaXaAaAb", "aaAB", true`, `true`},
 		{"CONTAINS", `"straße ÉCLAIR", "éclair", true`, `true`},
 		{"CONTAINS", `"\u212aelvin", "kelvin", true`, `false`},
-		{"CONTAINS", `"ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKLMNOP", "bcdefghijklmnopqrstuvwxyzabcdefghijkl", true`, `true`},
+		{"CONTAINS", `"ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKLMNOP", "bcdefghijklmnopqrstuvwxyzabcdefghijkl", true`,
+			`true`},
 
 		{"CONTAINS_ALL_CI", `"Have a nice day!", "have", "nice", "day!"`, `true`},
 		{"CONTAINS_ALL_CI", `"Have a nice day!", "HAVE", "NICE", "DAY!"`, `true`},
@@ -298,7 +298,8 @@ func TestStringConversion(t *testing.T) {
 
 		{"STRINGTOARRAY", `"[]"`, `[]`},
 		{"STRINGTOARRAY", `"[ \"coats\", \"gloves\", \"hats\" ]"`, `["coats","gloves","hats"]`},
-		{"STRINGTOARRAY", `"[ { \"types\": [ \"coats\", \"gloves\" ] }, [ \"hats\" ], 76, false, null ]"`, `[{"types":["coats","gloves"]},["hats"],76,false,null]`},
+		{"STRINGTOARRAY", `"[ { \"types\": [ \"coats\", \"gloves\" ] }, [ \"hats\" ], 76, false, null ]"`,
+			`[{"types":["coats","gloves"]},["hats"],76,false,null]`},
 		{"STRINGTOARRAY", `"[ 'coats', 'gloves', 'hats' ]"`, `undefined`},
 		{"STRINGTOARRAY", `undefined`, `undefined`},
 		{"STRINGTOARRAY", `null`, `undefined`},
@@ -393,12 +394,13 @@ func TestRegex(t *testing.T) {
 	}
 }
 
-// A pattern that backtracks without end may not hold a query.
+// A pattern that backtracks endlessly must not block a query.
 func TestRegexTakesNoLongerThanItMay(t *testing.T) {
 	if got := evaluate(t, "REGEXMATCH", `"`+strings.Repeat("a", 60)+`", "^(a+)+$|(a*)*b"`); got != "true" {
 		t.Errorf("a match at once: got %s", got)
 	}
-	if got := evaluate(t, "REGEXMATCH", `"`+strings.Repeat("a", 60)+`!", "^(a|aa)+$"`); got != "!invalid" && got != "false" {
+	if got := evaluate(t, "REGEXMATCH", `"`+strings.Repeat("a", 60)+`!", "^(a|aa)+$"`); got != "!invalid" &&
+		got != "false" {
 		t.Errorf("endless: got %s", got)
 	}
 }
@@ -418,12 +420,13 @@ func TestRegexIsAskedWhetherItIsLate(t *testing.T) {
 	}
 }
 
-// The pattern of a row before may not serve the next.
+// The pattern of the previous row must not be used for the next.
 func TestRegexOfChangingPatterns(t *testing.T) {
 	c := &Call{}
 	f, _ := Lookup("REGEXMATCH")
 	for _, x := range []struct{ args, want string }{
-		{`"abc", "b"`, "true"}, {`"abc", "B"`, "false"}, {`"abc", "B", "i"`, "true"}, {`"abc", "B"`, "false"}, {`"abc", "x"`, "false"},
+		{`"abc", "b"`, "true"}, {`"abc", "B"`, "false"}, {`"abc", "B", "i"`, "true"}, {`"abc", "B"`, "false"},
+		{`"abc", "x"`, "false"},
 	} {
 		if got := shown(c, f.Run(c, arguments(t, x.args))); got != x.want {
 			t.Errorf("%s: got %s, want %s", x.args, got, x.want)

@@ -5,13 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// The service counts strings in UTF-16 code units, as .NET does, so a character
-// outside the basic plane counts twice and can be cut in half. A half becomes
-// U+FFFD, as it does in JSON that comes in.
+// The service counts strings in UTF-16 code units, as .NET does, so a character outside the basic plane counts twice
+// and can be cut in half. A half becomes U+FFFD, as it does in JSON input.
 
 const highBits = 0x8080808080808080
 
-// asciiPrefix counts the bytes at the start of s that are ASCII for certain.
+// asciiPrefix is the length of a prefix of s that is certainly ASCII.
 func asciiPrefix(s string) int {
 	i := 0
 	for ; i+8 <= len(s) && load(s, i)&highBits == 0; i += 8 {
@@ -42,8 +41,8 @@ func width(r rune) int64 {
 	return 1
 }
 
-// offset is the byte of s where unit n begins, len(s) if s has no more than n.
-// inside reports that n is the second half of the character there.
+// offset is the byte position in s of unit n, or len(s) if s is shorter. inside reports that n is the second half of
+// the character there.
 func offset(s string, n int64) (at int, inside bool) {
 	if n <= 0 {
 		return 0, false
@@ -63,7 +62,7 @@ func offset(s string, n int64) (at int, inside bool) {
 	return at, false
 }
 
-// appendUnits appends n units of s from the given one on.
+// appendUnits appends n units of s from a position on.
 func appendUnits(dst []byte, s string, from, n int64) []byte {
 	if n <= 0 {
 		return dst

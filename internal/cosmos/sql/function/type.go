@@ -9,8 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// The functions of this family are true or false for every argument, undefined
-// included.
+// These functions are true or false for every argument, including undefined.
 var typeFunctions = []Function{
 	{Name: "IS_ARRAY", Family: "Type checking", Min: 1, Max: 1, Run: checked(doc.IsArray)},
 	{Name: "IS_BOOL", Family: "Type checking", Min: 1, Max: 1, Run: checked(isBool)},
@@ -48,8 +47,8 @@ func isInteger(v doc.Value) bool {
 	return ok
 }
 
-// isDateTime follows the page IS_DATETIME: a date, which may have a time behind
-// a T or a space, with up to seven digits of fractions, and a Z at the end or none.
+// isDateTime implements the page IS_DATETIME: a date, optionally with a time after a T or a space, up to seven
+// fractional digits, and an optional Z at the end.
 func isDateTime(v doc.Value) bool {
 	s, ok := doc.AsString(v)
 	if !ok {
@@ -93,7 +92,7 @@ func isTimeText(s string) bool {
 	return ok && rest[0] == '.' && len(rest) >= 2 && len(rest) <= 8
 }
 
-// digitsAt reads n digits of s, which has them all.
+// digitsAt parses n digits of s, which must be long enough.
 func digitsAt(s string, at, n int) (number int, ok bool) {
 	for _, b := range []byte(s[at : at+n]) {
 		if b < '0' || b > '9' {

@@ -3,7 +3,8 @@ package function
 import "testing"
 
 func TestTypes(t *testing.T) {
-	names := []string{"IS_ARRAY", "IS_BOOL", "IS_DEFINED", "IS_FINITE_NUMBER", "IS_INTEGER", "IS_NULL", "IS_NUMBER", "IS_OBJECT", "IS_PRIMITIVE", "IS_STRING"}
+	names := []string{"IS_ARRAY", "IS_BOOL", "IS_DEFINED", "IS_FINITE_NUMBER", "IS_INTEGER", "IS_NULL", "IS_NUMBER",
+		"IS_OBJECT", "IS_PRIMITIVE", "IS_STRING"}
 	for _, c := range []struct {
 		arg  string
 		true string // for each name, whether it is true

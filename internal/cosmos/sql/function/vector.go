@@ -15,34 +15,35 @@ import (
 // The family "Vector functions" of the reference.
 var vectorFunctions = []Function{
 	{Name: "VECTORDISTANCE", Family: "Vector", Min: 2, Max: 4, Run: vectorDistance,
-		Note: "Always exact, in doubles whatever the dataType; cosine unless the options name another distanceFunction."},
+		Note: "Always exact, in doubles whatever the dataType; cosine unless the options name another " +
+			"distanceFunction."},
 	{Name: "_VECTORSCORE", Family: "Vector", Min: 2, Max: 4, Run: vectorDistance,
-		Note: "VECTORDISTANCE by the name that plans of hybrid searches use."},
+		Note: "The name of VECTORDISTANCE in plans of hybrid searches."},
 }
 
-// A metric is one of the distance functions of the page VECTORDISTANCE.
+// A metric is a distance function of the page VECTORDISTANCE.
 type metric uint8
 
 const (
-	metricCosine     metric = iota // -1 to +1, the higher the nearer
-	metricDotProduct               // the higher the nearer
-	metricEuclidean                // 0 or more, the lower the nearer
+	metricCosine     metric = iota // -1 to +1, higher is nearer
+	metricDotProduct               // higher is nearer
+	metricEuclidean                // 0 or more, lower is nearer
 )
 
-// A vectorRoom keeps what has been read of arguments that stay the same.
-type vectorRoom struct {
-	room
+// A vectorMemo caches parsed arguments.
+type vectorMemo struct {
+	scratch
 	a, b    vector
 	options []byte
 	metric  metric
 }
 
-// vectorDistance is undefined for what is no array of numbers, and for vectors
-// of different length; the reference has no error there.
+// vectorDistance is undefined for arguments that are not arrays of numbers, and for vectors of different lengths; the
+// reference documents no error.
 func vectorDistance(c *Call, args []doc.Value) doc.Value {
-	r, ok := c.Memo.(*vectorRoom)
+	r, ok := c.Memo.(*vectorMemo)
 	if !ok {
-		r = &vectorRoom{}
+		r = &vectorMemo{}
 		c.Memo = r
 	}
 	if len(args) > 2 {
@@ -66,9 +67,9 @@ func vectorDistance(c *Call, args []doc.Value) doc.Value {
 	return r.float(d)
 }
 
-// readOptions reads {distanceFunction, dataType, …}. The other options are about
-// indexes, which an exact search has no use for.
-func (r *vectorRoom) readOptions(c *Call, v doc.Value) bool {
+// readOptions parses {distanceFunction, dataType, …}. The other options are about indexes, which an exact search does
+// not use.
+func (r *vectorMemo) readOptions(c *Call, v doc.Value) bool {
 	d, ok := doc.AsDoc(v)
 	if !ok {
 		return false
@@ -82,11 +83,13 @@ func (r *vectorRoom) readOptions(c *Call, v doc.Value) bool {
 		switch {
 		case strings.EqualFold(name, "distanceFunction"):
 			if chosen, ok = metricNamed(text); !ok {
-				c.Fail(fault.New(fault.Invalid, "VECTORDISTANCE: %q is no distanceFunction; there are cosine, dotproduct and euclidean.", text))
+				c.Fail(fault.New(fault.Invalid,
+					"VECTORDISTANCE: %q is not a distanceFunction. Use cosine, dotproduct or euclidean.", text))
 				return false
 			}
 		case strings.EqualFold(name, "dataType") && !isVectorType(text):
-			c.Fail(fault.New(fault.Invalid, "VECTORDISTANCE: %q is no dataType; there are float32, float16, int8 and uint8.", text))
+			c.Fail(fault.New(fault.Invalid,
+				"VECTORDISTANCE: %q is not a dataType. Use float32, float16, int8 or uint8.", text))
 			return false
 		}
 	}
@@ -112,7 +115,7 @@ func isVectorType(name string) bool {
 	return false
 }
 
-// of computes the distance of two vectors of one length.
+// of computes the distance of two vectors of the same length.
 func (m metric) of(a, b []float64) float64 {
 	switch m {
 	case metricDotProduct:
@@ -123,8 +126,8 @@ func (m metric) of(a, b []float64) float64 {
 	return cosineOf(dotProduct(a, b), dotProduct(a, a), dotProduct(b, b))
 }
 
-// cosineOf takes one root where it can, which gives exactly 1 for equal vectors;
-// the product of large or small squares may be out of range.
+// cosineOf takes a single root if possible, so that equal vectors give exactly 1. The product of large or small
+// squares may be out of range.
 func cosineOf(ab, aa, bb float64) float64 {
 	lengths := math.Sqrt(aa * bb)
 	if lengths == 0 || math.IsInf(lengths, 0) {
@@ -133,8 +136,7 @@ func cosineOf(ab, aa, bb float64) float64 {
 	return ab / lengths
 }
 
-// dotProduct adds up four sums at a time: one alone would have the processor
-// wait for each addition.
+// dotProduct adds four sums in parallel, because with one sum the processor would wait for each addition.
 func dotProduct(a, b []float64) float64 {
 	var s0, s1, s2, s3 float64
 	b = b[:len(a)]
@@ -161,16 +163,15 @@ func euclidean(a, b []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// A vector is one argument, read. An argument that has never changed is
-// compared as bytes, which is far quicker than reading it again.
+// A vector is one parsed argument. An argument that has never changed is compared as bytes, which is much faster than
+// parsing it again.
 type vector struct {
 	raw    []byte
 	varies bool
 	floats []float64
 }
 
-// read gives the numbers of the array that v is; none when it is no array of
-// numbers alone.
+// read returns the numbers of the array v, or none if it is not an array of only numbers.
 func (x *vector) read(v doc.Value) []float64 {
 	if !doc.IsArray(v) {
 		return nil
@@ -188,10 +189,9 @@ func (x *vector) read(v doc.Value) []float64 {
 	return x.floats
 }
 
-// appendFloats appends the numbers of the array v, or gives none if there is
-// anything else in it. It knows where a value is without looking for the end of
-// its name, as long as names are the indexes that BSON asks for: that makes it
-// several times quicker than doc.Elements.
+// appendFloats appends the numbers of the array v, or returns nil if it has anything else. It assumes that member
+// names are the indexes that BSON requires, so that it finds a value without searching for the end of its name: that
+// is several times faster than doc.Elements.
 func appendFloats(dst []float64, v doc.Value) []float64 {
 	b := v.Data
 	at, width, wider := 4, 1, 10
@@ -216,8 +216,7 @@ func appendFloats(dst []float64, v doc.Value) []float64 {
 	}
 }
 
-// appendSlowly goes on at the given byte, after the first known elements,
-// whatever comes.
+// appendSlowly continues at the given byte, after the first known elements, for any content.
 func appendSlowly(dst []float64, v doc.Value, at, known int) []float64 {
 	if at == len(v.Data)-1 {
 		return dst

@@ -11,27 +11,34 @@ import (
 
 func TestVectorDistance(t *testing.T) {
 	runNumberCalls(t, []callCase{
-		{"VECTORDISTANCE", `[1,2,3], [1,2,3]`, "1"}, {"VECTORDISTANCE", `[1,0], [0,1]`, "0"}, {"VECTORDISTANCE", `[1,0], [-2,0]`, "-1"},
-		{"VECTORDISTANCE", `[1,2,3], [4,5,6]`, "0.9746318461970762"}, {"VECTORDISTANCE", `[1,2,3], [4,5,6], true`, "0.9746318461970762"},
+		{"VECTORDISTANCE", `[1,2,3], [1,2,3]`, "1"}, {"VECTORDISTANCE", `[1,0], [0,1]`, "0"}, {"VECTORDISTANCE",
+			`[1,0], [-2,0]`, "-1"},
+		{"VECTORDISTANCE", `[1,2,3], [4,5,6]`, "0.9746318461970762"}, {"VECTORDISTANCE", `[1,2,3], [4,5,6], true`,
+			"0.9746318461970762"},
 		{"VECTORDISTANCE", `[1,2,3], [4,5,6], false, {"distanceFunction":"Cosine"}`, "0.9746318461970762"},
 		{"VECTORDISTANCE", `[1,2,3], [4,5,6], false, {"distanceFunction":"dotproduct"}`, "32"},
 		{"VECTORDISTANCE", `[1,2,3], [4,6,3], false, {"distanceFunction":"euclidean","dataType":"Float32"}`, "5"},
 		{"VECTORDISTANCE", `[1,2,3,4,5,6,7], [1,1,1,1,1,1,1.5], false, {"distanceFunction":"DotProduct"}`, "31.5"},
-		{"VECTORDISTANCE", `[1.5,2], [1,2], false, {"searchListSizeMultiplier":10,"distanceFunction":"dotproduct"}`, "5.5"},
+		{"VECTORDISTANCE", `[1.5,2], [1,2], false, {"searchListSizeMultiplier":10,"distanceFunction":"dotproduct"}`,
+			"5.5"},
 		{"VECTORDISTANCE", `[1,2], [1,2], false, {}`, "1"},
 		{"VECTORDISTANCE", `[1e200,0], [1e200,0]`, "undefined"},
 		{"VECTORDISTANCE", `[1e150,0], [1e150,0]`, "1"},
 
-		{"VECTORDISTANCE", `[1,2], [1,2,3]`, "undefined"}, {"VECTORDISTANCE", `[], []`, "undefined"}, {"VECTORDISTANCE", `[0,0], [1,2]`, "undefined"},
-		{"VECTORDISTANCE", `[[1,2]], [[1,2]]`, "undefined"}, {"VECTORDISTANCE", `[1,"2"], [1,2]`, "undefined"}, {"VECTORDISTANCE", `[1,2], [1,null]`, "undefined"},
+		{"VECTORDISTANCE", `[1,2], [1,2,3]`, "undefined"}, {"VECTORDISTANCE", `[], []`, "undefined"},
+		{"VECTORDISTANCE", `[0,0], [1,2]`, "undefined"},
+		{"VECTORDISTANCE", `[[1,2]], [[1,2]]`, "undefined"}, {"VECTORDISTANCE", `[1,"2"], [1,2]`, "undefined"},
+		{"VECTORDISTANCE", `[1,2], [1,null]`, "undefined"},
 		{"VECTORDISTANCE", `undefined, [1,2]`, "undefined"}, {"VECTORDISTANCE", `[1,2], "[1,2]"`, "undefined"},
-		{"VECTORDISTANCE", `[1,2], [1,2], 1`, "undefined"}, {"VECTORDISTANCE", `[1,2], [1,2], undefined`, "undefined"}, {"VECTORDISTANCE", `[1,2], [1,2], true, "cosine"`, "undefined"},
-		{"VECTORDISTANCE", `[1,2], [1,2], false, {"distanceFunction":"hamming"}`, "!invalid"}, {"VECTORDISTANCE", `[1,2], [1,2], false, {"distanceFunction":1}`, "!invalid"},
+		{"VECTORDISTANCE", `[1,2], [1,2], 1`, "undefined"}, {"VECTORDISTANCE", `[1,2], [1,2], undefined`,
+			"undefined"}, {"VECTORDISTANCE", `[1,2], [1,2], true, "cosine"`, "undefined"},
+		{"VECTORDISTANCE", `[1,2], [1,2], false, {"distanceFunction":"hamming"}`, "!invalid"}, {"VECTORDISTANCE",
+			`[1,2], [1,2], false, {"distanceFunction":1}`, "!invalid"},
 		{"VECTORDISTANCE", `[1,2], [1,2], false, {"dataType":"float64"}`, "!invalid"},
 	})
 }
 
-// Row after row, one argument changes and the other does not.
+// From row to row one argument changes and the other does not.
 func TestVectorsChange(t *testing.T) {
 	f, _ := Lookup("VECTORDISTANCE")
 	c := &Call{}
@@ -51,12 +58,13 @@ func TestVectorsChange(t *testing.T) {
 	}
 }
 
-// appendFloats agrees with a plain walk, whatever kinds of numbers there are.
+// appendFloats agrees with a simple loop for all kinds of numbers.
 func TestReadingVectors(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for _, n := range []int{1, 9, 10, 11, 99, 100, 101, 1001} {
 		text := vectorText(random, n)
-		for _, v := range []doc.Value{argument(t, text), argument(t, strings.Replace(text, ",", ",18446744073709551615,", 1))} {
+		for _, v := range []doc.Value{argument(t, text), argument(t, strings.Replace(text, ",",
+			",18446744073709551615,", 1))} {
 			var want []float64
 			for e := range doc.Elements(v) {
 				f, _ := doc.AsFloat(e)
@@ -81,12 +89,13 @@ func vectorText(random *rand.Rand, n int) string {
 	return "[" + b.String()[1:] + "]"
 }
 
-// A filter or an order by distance is for each document.
+// A filter or an order by distance is computed for each document.
 func TestVectorDistanceDoesNotAllocate(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	f, _ := Lookup("VECTORDISTANCE")
 	constant := argument(t, vectorText(random, 1536))
-	rows := []doc.Value{argument(t, vectorText(random, 1536)), argument(t, vectorText(random, 1536)), argument(t, vectorText(random, 1536))}
+	rows := []doc.Value{argument(t, vectorText(random, 1536)), argument(t, vectorText(random, 1536)), argument(t,
+		vectorText(random, 1536))}
 	c, i := &Call{}, 0
 	args := make([]doc.Value, 2)
 	run := func() {
@@ -105,7 +114,8 @@ func TestVectorDistanceDoesNotAllocate(t *testing.T) {
 func BenchmarkVectorDistance(b *testing.B) {
 	random := rand.New(rand.NewPCG(9, 10))
 	constant := argument(b, vectorText(random, 1536))
-	rows := []doc.Value{argument(b, vectorText(random, 1536)), argument(b, vectorText(random, 1536)), argument(b, vectorText(random, 1536))}
+	rows := []doc.Value{argument(b, vectorText(random, 1536)), argument(b, vectorText(random, 1536)), argument(b,
+		vectorText(random, 1536))}
 	f, _ := Lookup("VECTORDISTANCE")
 	for _, name := range []string{"cosine", "dotproduct", "euclidean"} {
 		b.Run(name, func(b *testing.B) {
