@@ -108,7 +108,7 @@ func wrapped(names []string) string {
 	width := 0
 	names = slices.Compact(names)
 	for i, name := range names {
-		if width > 0 && width+len(name) > 140 {
+		if width > 0 && width+len(name)+len(",") > 120 {
 			b.WriteString("\n")
 			width = 0
 		} else if width > 0 {
