@@ -130,7 +130,7 @@ func (k *keyring) checkMaster(e *exchange, sig string) error {
 	return k.checkDate(date, clock.Wall())
 }
 
-// A dated is a parsed date header. A client sends the same text for a whole second, so the last result is kept.
+// A parsedDate is a parsed date header. A client sends the same text for a whole second, so the last result is kept.
 type parsedDate struct {
 	text string
 	at   time.Time

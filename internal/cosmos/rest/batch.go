@@ -122,7 +122,7 @@ func parseOperation(ctx context.Context, v catalog.View, entry doc.Value) (op op
 	return op, nil
 }
 
-// guard parses an ETag of an entry. It is nil if there is none.
+// entryETag parses an ETag of an entry. It is nil if there is none.
 func entryETag(fields doc.Doc, name string) *store.Version {
 	text, _ := doc.AsString(doc.Lookup(fields, name))
 	return parseETag(text)

@@ -49,7 +49,7 @@ type exchange struct {
 	trace     trace        // for the log of slow requests
 
 	writer     http.ResponseWriter
-	sent       *url.URL // the URL as the client sent it, see collapse
+	sent       *url.URL // the URL as the client sent it, see collapseSlashes
 	watch      clock.Stopwatch
 	request    []byte // the body of the request
 	read       bool   // request has been read
@@ -82,7 +82,7 @@ func newExchange(a *API, w http.ResponseWriter, r *http.Request) *exchange {
 	return e
 }
 
-// look reads the clock.
+// readClock reads the clock.
 func (e *exchange) readClock() {
 	e.at = e.api.clock.Now()
 	e.now = e.at.Unix()

@@ -91,7 +91,7 @@ type gatewayError struct{ error }
 
 func (e gatewayError) Unwrap() error { return e.error }
 
-// refused makes a gatewayError.
+// gatewayFault makes a gatewayError.
 func gatewayFault(kind fault.Kind, format string, args ...any) error {
 	return gatewayError{fault.New(kind, format, args...)}
 }

@@ -31,7 +31,7 @@ type scope struct {
 var errForbidden = gatewayFault(fault.Forbidden, "Insufficient permissions provided in the authorization header for "+
 	"the corresponding request. Please retry with another authorization header.")
 
-// admit checks that the request is within the grant. A resource token may also read the account and the metadata of
+// authorize checks that the request is within the grant. A resource token may also read the account and the metadata of
 // its container, because SDKs need them. It may never use users, permissions or offers, nor change the database
 // around its scope.
 func (g *grant) authorize(e *exchange) error {
@@ -41,7 +41,7 @@ func (g *grant) authorize(e *exchange) error {
 	return errForbidden
 }
 
-// hide replaces a not-found error with errForbidden, so that a resource token does not reveal what exists outside its
+// hideMissing replaces a not-found error with errForbidden, so that a resource token does not reveal what exists outside its
 // scope.
 func (g *grant) hideMissing(missing error) error {
 	if g.whole {
@@ -80,7 +80,7 @@ func (g *grant) inContainer(e *exchange, reads bool) bool {
 	case s.kind != "" && (kind != s.kind || e.path.count != 6):
 		return false
 	case s.kind != "" && s.kind != "docs" && e.name != s.name:
-		return false // items are checked by their handler, see admitItem
+		return false // items are checked by their handler, see authorizeItem
 	case g.limited:
 		return kind == "docs" && g.inPartition(e)
 	}

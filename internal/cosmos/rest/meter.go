@@ -25,7 +25,7 @@ func (noMeter) ExpiredByPolicy(uint64) {}
 // unknownOperation is the operation of requests without a route.
 const unknownOperation = "Unknown"
 
-// accounts holds the functions that count requests. Requests without a route share one of them.
+// requestCounters holds the functions that count requests. Requests without a route share one of them.
 type requestCounters struct {
 	routes  map[*route]*[operationKinds]func(status int, took time.Duration)
 	unknown func(status int, took time.Duration)

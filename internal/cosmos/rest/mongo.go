@@ -45,7 +45,7 @@ func isMongo(st *catalog.State) bool { return st.Dialect == catalog.Mongo }
 
 func isView(st *catalog.State) bool { return isMongo(st) && present(st.Echo, "viewOn") }
 
-// native wraps a handler that writes items: it rejects containers of the MongoDB API.
+// nosqlOnly wraps a handler that writes items: it rejects containers of the MongoDB API.
 func nosqlOnly(h handler) handler {
 	return func(e *exchange) (int, error) {
 		if isMongo(e.container.State()) {
@@ -107,7 +107,7 @@ func redefineMongo(st *catalog.State, d doc.Doc) (catalog.Definition, error) {
 	return def, nil
 }
 
-// keeps reports whether a definition changes nothing of what is shown. d is the body of the request and echo the
+// changesNothing reports whether a definition changes nothing of what is shown. d is the body of the request and echo the
 // definition parsed from it.
 func changesNothing(echo, d doc.Doc) bool {
 	for name, v := range doc.Members(echo) {

@@ -11,7 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// A named is one kind of small named resource: scripts, users, permissions. Its methods are the handlers of their
+// A namedKind is one kind of small named resource: scripts, users, permissions. Its methods are the handlers of their
 // routes.
 type namedKind struct {
 	kind catalog.ResourceKind
@@ -30,7 +30,7 @@ type namedKind struct {
 	rid func(of ownerLinks, r *catalog.Resource) rid
 }
 
-// A ownerLinks is the owner of named resources, and the links to it and to them.
+// An ownerLinks is the owner of named resources, and the links to it and to them.
 type ownerLinks struct {
 	owner   catalog.Owner
 	rid     rid
@@ -136,7 +136,7 @@ func (n *namedKind) delete(e *exchange) (int, error) {
 	return http.StatusNoContent, nil
 }
 
-// raced is the error of a change that lost against a concurrent one. A request without a condition cannot fail a
+// conflictIfUnconditional is the error of a change that lost against a concurrent one. A request without a condition cannot fail a
 // precondition, so it gets a conflict, which clients retry.
 func (e *exchange) conflictIfUnconditional(err error) error {
 	if fault.KindOf(err) == fault.Precondition && e.ifMatch() == nil {

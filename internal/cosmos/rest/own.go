@@ -8,7 +8,7 @@ import (
 // ownPrefix begins the paths that mayfly adds to the service's.
 const ownPrefix = "/_mayfly/"
 
-// own finds the handler of a path that the service does not have: mayfly's own paths, those of the Cosmos DB
+// ownHandler finds the handler of a path that the service does not have: mayfly's own paths, those of the Cosmos DB
 // emulators, which scripts and test containers use, and the page for browsers. No resource has such a path, and none
 // of them needs credentials. It is nil for every other path.
 //
@@ -34,7 +34,7 @@ func (a *API) ownHandler(r *http.Request) http.HandlerFunc {
 	return nil
 }
 
-// reading rejects all methods except GET and HEAD.
+// readOnly rejects all methods except GET and HEAD.
 func readOnly(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {

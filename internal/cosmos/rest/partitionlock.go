@@ -9,7 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// turns makes scripts on the same partition run one after the other, once they have conflicted. Without it, many
+// partitionLocks makes scripts on the same partition run one after the other, once they have conflicted. Without it, many
 // scripts that write the same document would repeat their work, and only one of them would succeed each time. The
 // zero value is empty. It is safe for concurrent use.
 type partitionLocks struct {
@@ -46,7 +46,7 @@ func (t *partitionLocks) locked(key lockKey) bool {
 
 var errQueue = fault.New(fault.Conflict, "Other scripts are using the same documents of this partition. Try again.")
 
-// take waits until the partition is free, and returns the function that frees it. It fails with fault.Conflict if ctx
+// lock waits until the partition is free, and returns the function that frees it. It fails with fault.Conflict if ctx
 // ends first.
 func (t *partitionLocks) lock(ctx context.Context, key lockKey) (back func(), err error) {
 	q := t.join(key)

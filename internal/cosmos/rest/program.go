@@ -12,7 +12,7 @@ import (
 // maxPrograms is how many bytes of source text the cache of compiled scripts may hold.
 const maxPrograms = 16 << 20
 
-// programs is a cache of compiled scripts. The zero value is empty. It is safe for concurrent use.
+// programCache is a cache of compiled scripts. The zero value is empty. It is safe for concurrent use.
 type programCache struct {
 	mu    sync.Mutex
 	known map[programKey]*script.Program

@@ -281,7 +281,7 @@ func stopAfter(ctx context.Context, watch clock.Stopwatch, most time.Duration) f
 	}
 }
 
-// A timed context reports that it has ended once the request has taken longer than most. It has no timer: callers
+// A timedContext context reports that it has ended once the request has taken longer than most. It has no timer: callers
 // poll it. It stops a scan that finds no documents, which cannot end a page early.
 type timedContext struct {
 	context.Context
@@ -372,7 +372,7 @@ func (e *exchange) strict() bool {
 	return e.api.strict || strings.Contains(e.given(hUserAgent), "azure-cosmos-js/3.")
 }
 
-// An clientMergeError is the error of a query whose partitions the client has to merge, with the plan for it.
+// A clientMergeError is the error of a query whose partitions the client has to merge, with the plan for it.
 type clientMergeError struct{ plan string }
 
 func (u clientMergeError) Error() string { return fault.Message(u.Unwrap()) }
@@ -381,7 +381,7 @@ func (u clientMergeError) Unwrap() error { return errClientMerge }
 
 var errClientMerge = coded{gatewayFault(fault.Invalid, "%s", plan.NeedsClient.Message()), 1004}
 
-// mistakes lists the mistakes in a query as the service does.
+// queryErrors lists the mistakes in a query as the service does.
 func queryErrors(err *syntax.Error) string {
 	b := []byte(`{"errors":[`)
 	for i, m := range err.Mistakes {

@@ -62,7 +62,7 @@ func appendLink(dst []byte, pairs ...link) []byte {
 	return dst
 }
 
-// stale checks the request's conditions against the version of a resource: If-Match fails a write, If-None-Match ends
+// checkConditions checks the request's conditions against the version of a resource: If-Match fails a write, If-None-Match ends
 // a read with 304.
 func (e *exchange) checkConditions(v store.Version) error {
 	if want := e.ifMatch(); want != nil && want != store.AnyVersion && *want != v {
@@ -126,7 +126,7 @@ func answerFeed[T any](e *exchange, owner rid, key string, list []T, number func
 	return http.StatusOK, nil
 }
 
-// behind is the part of a list after the position of a continuation token, or all of it if the token is "".
+// afterToken is the part of a list after the position of a continuation token, or all of it if the token is "".
 func afterToken[T any](token string, list []T, number func(T) uint64) ([]T, error) {
 	if token == "" {
 		return list, nil

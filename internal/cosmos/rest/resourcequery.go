@@ -51,7 +51,7 @@ func queryResources(e *exchange, list handler) (int, error) {
 	return http.StatusOK, nil
 }
 
-// listed is the container of a feed of resources, for its continuation token. Feeds outside containers get one with
+// feedContainer is the container of a feed of resources, for its continuation token. Feeds outside containers get one with
 // the ID 0.
 func (e *exchange) feedContainer() *catalog.Container {
 	if e.container == nil {

@@ -2,7 +2,7 @@ package rest
 
 import "strings"
 
-// A place is a node of the route tree.
+// A routeNode is a node of the route tree.
 type routeNode struct {
 	literal []branch // so few that a scan is faster than a map
 	any     *routeNode
@@ -56,7 +56,7 @@ func (p *routeNode) child(segment string) *routeNode {
 	return p.any
 }
 
-// descend finds the node of a path, or nil.
+// find finds the node of a path, or nil.
 func (p *routeNode) find(path *path) *routeNode {
 	for _, segment := range path.segment[:path.count] {
 		if p = p.child(segment); p == nil {
@@ -69,7 +69,7 @@ func (p *routeNode) find(path *path) *routeNode {
 	return p
 }
 
-// serving is the route of the node for a method, or nil.
+// route is the route of the node for a method, or nil.
 func (p *routeNode) route(method string) *route {
 	for _, r := range p.routes {
 		if r.method == method {

@@ -58,7 +58,7 @@ func (c *scriptCollection) do(op store.Op) (store.Result, error) {
 	return result, nil
 }
 
-// note records the document that an operation of the transaction returned, and its cost.
+// record records the document that an operation of the transaction returned, and its cost.
 func (c *scriptCollection) record(op store.Op, result store.Result) {
 	c.shown = append(c.shown, result.Document)
 	if result.Number >= store.StandIn {
@@ -293,7 +293,7 @@ func scriptStatus(err error) (status int, message string, ok bool) {
 	}
 }
 
-// settled replaces the temporary RIDs, ETags and timestamps in a script's text with those that the documents got at
+// withCommitted replaces the temporary RIDs, ETags and timestamps in a script's text with those that the documents got at
 // the commit.
 func (c *scriptCollection) withCommitted(text []byte, results []store.Result) []byte {
 	if len(text) < etagLen-2 && len(text) < ridLen {

@@ -79,7 +79,7 @@ func (w *storyRunner) writeOneWay(x writing, value string) string {
 			w.t.Errorf("%s: deleting answers %s", x.name, got)
 		}
 	}
-	refusal := gatewayFault(said)
+	refusal := rejected(said)
 	switch {
 	case refusal == "" && after == before:
 		return "nothing happened: " + said
@@ -91,8 +91,8 @@ func (w *storyRunner) writeOneWay(x writing, value string) string {
 	return refusal
 }
 
-// refused is the 400 in the words of a write, of a batch or bulk request too.
-func gatewayFault(said string) string {
+// rejected is the 400 in the words of a write, of a batch or bulk request too.
+func rejected(said string) string {
 	said = strings.TrimPrefix(strings.TrimPrefix(said, "207 "), "200 ")
 	said = strings.TrimSuffix(strings.TrimPrefix(said, "["), "]")
 	if status, _, _ := strings.Cut(said, " "); status == strconv.Itoa(400) {
