@@ -12,10 +12,14 @@ import (
 // queryEngine is the configuration of the query engine that SDKs read: JSON within a JSON string.
 const queryEngine = `{"maxSqlQueryInputLength":524288,"maxJoinsPerSqlQuery":10,"maxLogicalAndPerSqlQuery":2000,` +
 	`"maxLogicalOrPerSqlQuery":2000,"maxUdfRefPerSqlQuery":10,"maxInExpressionItemsCount":16000,` +
-	`"queryMaxGroupByTableCellCount":500000,"queryMaxInMemorySortDocumentCount":500,"maxQueryRequestTimeoutFraction":0.9,` +
-	`"sqlAllowNonFiniteNumbers":false,"sqlAllowAggregateFunctions":true,"sqlAllowSubQuery":true,"sqlAllowScalarSubQuery":true,` +
-	`"allowNewKeywords":true,"sqlAllowLike":true,"sqlAllowGroupByClause":true,"sqlAllowTop":true,"enableSpatialIndexing":true,` +
-	`"maxSpatialQueryCells":12,"spatialMaxGeometryPointCount":256,"sqlDisableQueryILOptimization":false,"sqlDisableFilterPlanOptimization":false}`
+	`"queryMaxGroupByTableCellCount":500000,"queryMaxInMemorySortDocumentCount":500,` +
+	`"maxQueryRequestTimeoutFraction":0.9,` +
+	`"sqlAllowNonFiniteNumbers":false,"sqlAllowAggregateFunctions":true,"sqlAllowSubQuery":true,` +
+	`"sqlAllowScalarSubQuery":true,` +
+	`"allowNewKeywords":true,"sqlAllowLike":true,"sqlAllowGroupByClause":true,"sqlAllowTop":true,` +
+	`"enableSpatialIndexing":true,` +
+	`"maxSpatialQueryCells":12,"spatialMaxGeometryPointCount":256,` +
+	`"sqlDisableQueryILOptimization":false,"sqlDisableFilterPlanOptimization":false}`
 
 // readAccount answers the first request of every SDK, which asks where to send the others.
 func readAccount(e *exchange) (int, error) {
@@ -32,7 +36,8 @@ func readAccount(e *exchange) (int, error) {
 	e.reply = append(e.reply, `],"readableLocations":[`...)
 	e.appendLocation()
 	e.reply = append(e.reply,
-		`],"enableMultipleWriteLocations":false,"continuousBackupEnabled":false,"enableNRegionSynchronousCommit":false,`+
+		`],"enableMultipleWriteLocations":false,"continuousBackupEnabled":false,`+
+			`"enableNRegionSynchronousCommit":false,`+
 			`"enablePerPartitionFailoverBehavior":false,"disableCrossRegionalHedging":false,`+
 			`"userReplicationPolicy":{"asyncReplication":false,"minReplicaSetSize":1,"maxReplicasetSize":4},`+
 			`"userConsistencyPolicy":{"defaultConsistencyLevel":`...)

@@ -58,8 +58,8 @@ type bulkRun struct {
 	held      atomic.Int64 // bytes of items kept for the answer
 }
 
-// resolvePartition parses the partition key of an operation and checks it against the grant: the partition header of the
-// request, which was checked before, does not apply to the operations of a bulk request.
+// resolvePartition parses the partition key of an operation and checks it against the grant: the partition header of
+// the request, which was checked before, does not apply to the operations of a bulk request.
 func (op *operation) resolvePartition(st *catalog.State, g *grant) (err error) {
 	if op.Key.Partition, err = wholePartition(op.partition, st); err != nil || !g.limited {
 		return err

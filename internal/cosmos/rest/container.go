@@ -61,7 +61,8 @@ func readContainer(e *exchange) (int, error) {
 }
 
 // quota is what a container may hold, with sizes in KB; -1 means no limit.
-const quota = "functions=10000;storedProcedures=10000;triggers=10000;documentSize=10240;documentsSize=10485760;documentsCount=-1;collectionSize=10485760;"
+const quota = "functions=10000;storedProcedures=10000;triggers=10000;documentSize=10240;" +
+	"documentsSize=10485760;documentsCount=-1;collectionSize=10485760;"
 
 // sendQuota sends how much of the container's quota is used, and the progress of its indexes. Lazy indexing does not
 // exist here, so its progress is never sent: Azure/azure-cosmos-dotnet-v3: HeadersValidationTests.cs.
@@ -72,7 +73,8 @@ func (e *exchange) sendQuota() error {
 	}
 	e.set(outIndexProgress, strconv.Itoa(e.api.store.IndexProgress(e.container)))
 	e.set(outQuota, quota)
-	e.set(outUsage, fmt.Sprintf("functions=%d;storedProcedures=%d;triggers=%d;documentSize=0;documentsSize=%d;documentsCount=%d;collectionSize=%d;",
+	e.set(outUsage, fmt.Sprintf("functions=%d;storedProcedures=%d;triggers=%d;documentSize=0;"+
+		"documentsSize=%d;documentsCount=%d;collectionSize=%d;",
 		e.owned(catalog.Function), e.owned(catalog.Procedure), e.owned(catalog.Trigger), kb, documents, kb))
 	return nil
 }
@@ -131,7 +133,7 @@ func (e *exchange) answerContainer(st *catalog.State, status int) (int, error) {
 // because it can change on its own.
 func (e *exchange) appendContainer(c *catalog.Container, st *catalog.State) {
 	b := appendText(e.reply, "id", st.Name)
-	b[len(e.reply)] = '{' // in the place of the first comma
+	b[len(e.reply)] = '{' // replaces the first comma
 	for name, v := range doc.Members(echoOf(st)) {
 		b = append(b, ',')
 		b = doc.AppendJSONString(b, name)
@@ -150,5 +152,6 @@ func (e *exchange) appendContainer(c *catalog.Container, st *catalog.State) {
 	b = appendStamp(b, st.Stamp)
 	b = appendSelf(b, link{"dbs", databaseRID(c.Database)}, link{"colls", r})
 	b = appendETagMember(b, stateVersion(st))
-	e.reply = append(b, `,"_docs":"docs/","_sprocs":"sprocs/","_triggers":"triggers/","_udfs":"udfs/","_conflicts":"conflicts/"}`...)
+	e.reply = append(b, `,"_docs":"docs/","_sprocs":"sprocs/","_triggers":"triggers/",`+
+		`"_udfs":"udfs/","_conflicts":"conflicts/"}`...)
 }

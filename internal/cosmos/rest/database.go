@@ -78,7 +78,7 @@ func (e *exchange) answerDatabase(db *catalog.Database, status int) (int, error)
 func (e *exchange) appendDatabase(db *catalog.Database) {
 	r := databaseRID(db)
 	b := appendText(e.reply, "id", db.Name)
-	b[len(e.reply)] = '{' // in the place of the first comma
+	b[len(e.reply)] = '{' // replaces the first comma
 	b = appendRID(b, "_rid", r)
 	b = appendSelf(b, link{"dbs", r})
 	b = appendETagMember(b, databaseVersion(db))

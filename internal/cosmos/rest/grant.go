@@ -41,8 +41,8 @@ func (g *grant) authorize(e *exchange) error {
 	return errForbidden
 }
 
-// hideMissing replaces a not-found error with errForbidden, so that a resource token does not reveal what exists outside its
-// scope.
+// hideMissing replaces a not-found error with errForbidden, so that a resource token does not reveal what exists
+// outside its scope.
 func (g *grant) hideMissing(missing error) error {
 	if g.whole {
 		return missing

@@ -14,8 +14,8 @@ import (
 // lastYear is the latest time in an expiry header, because years in RFC 3339 have four digits.
 const lastYear expiry.Stamp = 253402300799
 
-// sendLifetime sets mayfly's own headers about an item that was read: when it expires, and a hint if its ttl looks like a
-// mistake.
+// sendLifetime sets mayfly's own headers about an item that was read: when it expires, and a hint if its ttl looks
+// like a mistake.
 func (e *exchange) sendLifetime(v catalog.View, d *store.Document) {
 	e.deadline(d)
 	e.hint(hint.Stored(&v.Policy, d.TTL, d.Body))

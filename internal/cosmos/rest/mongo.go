@@ -107,8 +107,8 @@ func redefineMongo(st *catalog.State, d doc.Doc) (catalog.Definition, error) {
 	return def, nil
 }
 
-// changesNothing reports whether a definition changes nothing of what is shown. d is the body of the request and echo the
-// definition parsed from it.
+// changesNothing reports whether a definition changes nothing of what is shown. d is the body of the request and echo
+// the definition parsed from it.
 func changesNothing(echo, d doc.Doc) bool {
 	for name, v := range doc.Members(echo) {
 		if name != "partitionKey" && present(d, name) && !samePolicy(v, doc.Lookup(mongoEcho, name)) {

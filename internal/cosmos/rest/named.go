@@ -136,8 +136,8 @@ func (n *namedKind) delete(e *exchange) (int, error) {
 	return http.StatusNoContent, nil
 }
 
-// conflictIfUnconditional is the error of a change that lost against a concurrent one. A request without a condition cannot fail a
-// precondition, so it gets a conflict, which clients retry.
+// conflictIfUnconditional is the error of a change that lost against a concurrent one. A request without a condition
+// cannot fail a precondition, so it gets a conflict, which clients retry.
 func (e *exchange) conflictIfUnconditional(err error) error {
 	if fault.KindOf(err) == fault.Precondition && e.ifMatch() == nil {
 		return fault.Wrap(fault.Conflict, err,
@@ -183,7 +183,7 @@ func (n *namedKind) answer(e *exchange, of ownerLinks, r *catalog.Resource, stat
 func (n *namedKind) append(e *exchange, of ownerLinks, r *catalog.Resource) (err error) {
 	id := n.rid(of, r)
 	b := appendText(e.reply, "id", r.Name)
-	b[len(e.reply)] = '{' // in the place of the first comma
+	b[len(e.reply)] = '{' // replaces the first comma
 	if len(r.Body) > emptyDoc {
 		b = doc.AppendMembers(append(b, ','), r.Body)
 	}

@@ -32,8 +32,8 @@ var (
 		"offer as it was read, with another throughput.")
 )
 
-// requestedThroughput is the throughput that a request gives an offer: the other mode, or the content's throughput in the current
-// mode. In a switch the service chooses the throughput itself and ignores the client's:
+// requestedThroughput is the throughput that a request gives an offer: the other mode, or the content's throughput in
+// the current mode. In a switch the service chooses the throughput itself and ignores the client's:
 // https://learn.microsoft.com/azure/cosmos-db/autoscale-faq, "How does the migration between autoscale and standard
 // (manual) provisioned throughput work?". Clients leave maxThroughput out then, or send 0 or -1.
 func (e *exchange) requestedThroughput(have throughput, content doc.Doc) (throughput, error) {

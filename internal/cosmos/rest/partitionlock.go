@@ -9,9 +9,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// partitionLocks makes scripts on the same partition run one after the other, once they have conflicted. Without it, many
-// scripts that write the same document would repeat their work, and only one of them would succeed each time. The
-// zero value is empty. It is safe for concurrent use.
+// partitionLocks makes scripts on the same partition run one after the other, once they have conflicted. Without it,
+// many scripts that write the same document would repeat their work, and only one of them would succeed each time.
+// The zero value is empty. It is safe for concurrent use.
 type partitionLocks struct {
 	mu     sync.Mutex
 	queues map[lockKey]*queue

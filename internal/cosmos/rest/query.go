@@ -281,7 +281,7 @@ func stopAfter(ctx context.Context, watch clock.Stopwatch, most time.Duration) f
 	}
 }
 
-// A timedContext context reports that it has ended once the request has taken longer than most. It has no timer: callers
+// A timedContext reports that it has ended once the request has taken longer than most. It has no timer: callers
 // poll it. It stops a scan that finds no documents, which cannot end a page early.
 type timedContext struct {
 	context.Context
@@ -325,7 +325,8 @@ func (e *exchange) run(prepared *exec.Query, source exec.Source) (page exec.Page
 
 // queryCharge is the cost of a page of a query, for the documents it read and the rows it returned.
 func queryCharge(m exec.Metrics) float64 {
-	return 2.2 + 0.03*float64(m.Documents) + 0.02*kilobytes(int(m.DocumentBytes)) + 0.02*float64(m.Rows) + 0.03*kilobytes(int(m.RowBytes))
+	return 2.2 + 0.03*float64(m.Documents) + 0.02*kilobytes(int(m.DocumentBytes)) +
+		0.02*float64(m.Rows) + 0.03*kilobytes(int(m.RowBytes))
 }
 
 var (

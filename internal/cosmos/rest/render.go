@@ -62,8 +62,8 @@ func appendLink(dst []byte, pairs ...link) []byte {
 	return dst
 }
 
-// checkConditions checks the request's conditions against the version of a resource: If-Match fails a write, If-None-Match ends
-// a read with 304.
+// checkConditions checks the request's conditions against the version of a resource: If-Match fails a write,
+// If-None-Match ends a read with 304.
 func (e *exchange) checkConditions(v store.Version) error {
 	if want := e.ifMatch(); want != nil && want != store.AnyVersion && *want != v {
 		return errStale

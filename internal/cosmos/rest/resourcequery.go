@@ -51,8 +51,8 @@ func queryResources(e *exchange, list handler) (int, error) {
 	return http.StatusOK, nil
 }
 
-// feedContainer is the container of a feed of resources, for its continuation token. Feeds outside containers get one with
-// the ID 0.
+// feedContainer is the container of a feed of resources, for its continuation token. Feeds outside containers get one
+// with the ID 0.
 func (e *exchange) feedContainer() *catalog.Container {
 	if e.container == nil {
 		return new(catalog.Container)

@@ -293,8 +293,8 @@ func scriptStatus(err error) (status int, message string, ok bool) {
 	}
 }
 
-// withCommitted replaces the temporary RIDs, ETags and timestamps in a script's text with those that the documents got at
-// the commit.
+// withCommitted replaces the temporary RIDs, ETags and timestamps in a script's text with those that the documents
+// got at the commit.
 func (c *scriptCollection) withCommitted(text []byte, results []store.Result) []byte {
 	if len(text) < etagLen-2 && len(text) < ridLen {
 		return text

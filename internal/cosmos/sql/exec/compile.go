@@ -182,7 +182,7 @@ func (c *compiler) list(all []syntax.Expr, s *scope) (nodes []node, err error) {
 }
 
 // fold computes n immediately if everything it depends on is constant. If that fails, the error occurs only where the
-// value is used, except that the query's time is up.
+// value is used, unless the query's time is up.
 func (c *compiler) fold(n node, on ...node) node {
 	if slices.ContainsFunc(on, func(o node) bool { return !o.constant }) || c.err != nil {
 		return n
