@@ -20,7 +20,7 @@ const module = "github.com/mayflydb/mayfly"
 // table lists every room and the rooms that it may import, lower rooms first.
 // A room sees only rooms above it on this list. A folder that is missing here has no right to be.
 var table = []struct{ rooms, mayImport string }{
-	{"clock fault doc", ""},
+	{"clock fault doc storytest", ""},
 	{"budget", "clock fault"},
 	{"expiry", "doc fault"},
 	{"access", "doc expiry"},
@@ -63,7 +63,7 @@ var table = []struct{ rooms, mayImport string }{
 
 // forTests lists what test files of any room may import besides: real engines
 // and clocks instead of mocks, and a whole mayfly.
-var forTests = strings.Fields("clock fault doc expiry access kv kv/memory kv/pebble kv/kvtest catalog store reaper mongo/work mongo/work/worktest . disk mayflytest")
+var forTests = strings.Fields("clock fault doc expiry access kv kv/memory kv/pebble kv/kvtest catalog store reaper storytest mongo/work mongo/work/worktest . disk mayflytest")
 
 // clients lists modules that only some rooms may import, tests aside: an
 // engine is the only importer of its library.

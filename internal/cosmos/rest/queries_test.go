@@ -2,7 +2,6 @@ package rest
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mayflydb/mayfly/internal/storytest"
 )
 
 const queryFolder = "testdata/queries"
@@ -272,7 +273,6 @@ func queryFiles(t testing.TB) []string {
 
 // TestQueryStories runs every query of testdata/queries.
 func TestQueryStories(t *testing.T) {
-	rewriting := flag.Lookup("rewrite") != nil && flag.Lookup("rewrite").Value.String() == "true"
 	total := 0
 	for _, file := range queryFiles(t) {
 		f := readQueries(t, file)
@@ -283,10 +283,10 @@ func TestQueryStories(t *testing.T) {
 			for _, c := range f.cases {
 				t.Run(c.name, func(t *testing.T) {
 					d.t = t
-					c.tell(d, rewriting)
+					c.tell(d, storytest.Rewriting())
 				})
 			}
-			if rewriting {
+			if storytest.Rewriting() {
 				f.write(t, file)
 			}
 		})

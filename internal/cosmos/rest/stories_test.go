@@ -1,7 +1,6 @@
 package rest_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,9 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-)
 
-var rewrite = flag.Bool("rewrite", false, "write the API's answers to testdata/stories; check the diff afterwards")
+	"github.com/mayflydb/mayfly/internal/storytest"
+)
 
 const storyFolder = "testdata/stories"
 
@@ -100,7 +99,7 @@ func TestStories(t *testing.T) {
 			for i, s := range list {
 				name := fmt.Sprintf("%d %s", i+1, s.title)
 				got := tell(t, s, telling{})
-				if *rewrite {
+				if storytest.Rewriting() {
 					s.want = got.lines()
 				} else if !slices.Equal(got.lines(), s.want) {
 					t.Errorf("story %s:\n%s", name, firstDifference(got.lines(), s.want))
@@ -112,7 +111,7 @@ func TestStories(t *testing.T) {
 				got.mustEqual(t, name+", everything reclaimed at once", tell(t, s, telling{reclaiming: true}))
 				got.mustEqual(t, name+", with restarts", tell(t, s, telling{restarting: true}))
 			}
-			if *rewrite && !t.Failed() {
+			if storytest.Rewriting() && !t.Failed() {
 				writeStories(t, file, list)
 			}
 		})

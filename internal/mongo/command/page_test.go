@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -19,31 +18,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 	"github.com/mayflydb/mayfly/internal/mongo/update"
+	"github.com/mayflydb/mayfly/internal/storytest"
 )
 
-var rewritePage = flag.Bool("rewrite-page", false, "write the tables of commands and operators into docs/mongo.md")
-
-const (
-	page      = "../../../docs/mongo.md"
-	pageStart = "<!-- tables -->\n"
-	pageEnd   = "<!-- end -->"
-)
-
-// TestPageListsWhatThereIs holds docs/mongo.md against the tables of commands, stages and operators.
+// TestPageListsWhatThereIs compares docs/mongo.md with the tables of commands, stages and operators.
 func TestPageListsWhatThereIs(t *testing.T) {
-	text, err := os.ReadFile(page)
-	must(t, err)
-	before, rest, ok := strings.Cut(string(text), pageStart)
-	listed, after, ok2 := strings.Cut(rest, pageEnd)
-	if !ok || !ok2 {
-		t.Fatalf("%s has no place for the tables", page)
-	}
-	want := tables()
-	if *rewritePage {
-		must(t, os.WriteFile(page, []byte(before+pageStart+want+pageEnd+after), 0o644))
-	} else if listed != want {
-		t.Errorf("%s does not list what there is; go test ./internal/mongo/command -run Page -rewrite-page", page)
-	}
+	storytest.Section(t, "../../../docs/mongo.md", "<!-- tables -->\n", "<!-- end -->", tables())
 }
 
 func tables() string {

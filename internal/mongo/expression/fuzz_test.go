@@ -1,8 +1,6 @@
 package expression
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,21 +9,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/work"
+	"github.com/mayflydb/mayfly/internal/storytest"
 )
 
 // FuzzEvaluate compiles any BSON and evaluates it: no panic, errors of one type only, and
 // results that are BSON.
 func FuzzEvaluate(f *testing.F) {
-	files, _ := filepath.Glob("testdata/*.txt")
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
-			if given, _, ok := strings.Cut(line, " => "); ok && line[0] != '#' && !strings.Contains(file, "regex") {
-				f.Add([]byte(document(f, `{"v": `+given+`}`)))
-			}
+	for _, given := range storytest.Given(f, "testdata/*.txt", storytest.Lines) {
+		if !strings.Contains(given, "$regex") {
+			f.Add([]byte(document(f, `{"v": `+given+`}`)))
 		}
 	}
 	on := doc.Object(document(f, `{"i": 5, "l": {"$numberLong": "6"}, "d": 2.5, "m": {"$numberDecimal": "1.10"}, "s": "x", "n": null, "a": [1, 2, 3], "e": [], "o": {"p": [{"q": 1}]}, "t": {"$date": "2026-01-02T03:04:05.678Z"}}`))

@@ -3,12 +3,9 @@ package expression
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,55 +16,26 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/storytest"
 )
-
-var rewrite = flag.Bool("rewrite", false, "put down what is answered now as what is expected")
 
 // storyNow is $$NOW in the stories.
 var storyNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// TestStories evaluates the cases of testdata, a file for each operator. Lines that
-// begin with # are remarks; blank lines separate groups. "on {...}" is the document of the
-// lines below it, {} at first. Each other line is an expression, " => ", and the
-// answer: extended JSON, in which whole numbers are int32 and those with a point doubles;
-// "missing"; or "error CODE: message".
+// TestStories evaluates the cases of testdata, a file for each operator. "on {...}" is the document of the lines below
+// it, {} at first. Each other line is an expression and the answer: extended JSON, in which whole numbers are int32 and
+// those with a point doubles; "missing"; or "error CODE: message".
 func TestStories(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no stories", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { tell(t, file) })
-	}
-}
-
-func tell(t *testing.T, file string) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
-	on := document(t, "{}")
-	for i, line := range lines {
-		if line == "" || line[0] == '#' {
-			continue
+	storytest.Run(t, "testdata/*.txt", storytest.Lines, func() storytest.Answer {
+		on := document(t, "{}")
+		return func(t *testing.T, given string) (string, bool) {
+			if rest, ok := strings.CutPrefix(given, "on "); ok {
+				on = document(t, rest)
+				return "", false
+			}
+			return answer(t, given, on), true
 		}
-		if rest, ok := strings.CutPrefix(line, "on "); ok {
-			on = document(t, rest)
-			continue
-		}
-		given, want, _ := strings.Cut(line, " => ")
-		got := answer(t, given, on)
-		lines[i] = given + " => " + got
-		if got != want && !*rewrite {
-			t.Errorf("%s:%d\n%s\ngives %s\nwant  %s", file, i+1, given, got, want)
-		}
-	}
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 }
 
 // document reads extended JSON.
@@ -169,9 +137,7 @@ func appendDouble(dst []byte, f float64) []byte {
 
 // TestEveryOperatorHasAStory looks for testdata/<operator>.txt.
 func TestEveryOperatorHasAStory(t *testing.T) {
-	list := Operators()
-	slices.Sort(list)
-	for _, name := range list {
+	for _, name := range Operators() {
 		if _, err := os.Stat("testdata/" + strings.TrimPrefix(name, "$") + ".txt"); err != nil {
 			t.Errorf("%s has no story", name)
 		}

@@ -1,10 +1,7 @@
 package filter
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,75 +11,42 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/storytest"
 )
 
-var rewrite = flag.Bool("rewrite", false, "put what is answered into testdata; read the difference before believing it")
-
-// TestStories runs testdata. A file is a list of blocks with a blank line between them.
-// A block of documents alone is for the cases after it; a case is a verb with an
-// argument in Extended JSON, documents of its own if it has any, "----" and the answer. Documents
-// are counted from 1. The verbs:
+// TestStories runs the cases of testdata. A block of documents alone is for the cases after it; a case is a verb with an
+// argument in Extended JSON and documents of its own, if it has any. Documents are counted from 1. The verbs:
 //
 //	find    a query: which documents match
 //	locate  a query: which match, and what `$` stands for
 //	tree    a query: what it asks of paths
-//	pull    what $pull has: which values match, each document being {"": value}
-//	filter  one of arrayFilters: what it calls the element, which values match
-//	element the argument of $elemMatch: which values match
 func TestStories(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no stories", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { tellFile(t, file) })
-	}
-}
-
-func tellFile(t *testing.T, file string) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var common []doc.Doc
-	blocks := strings.Split(strings.TrimSpace(string(text)), "\n\n")
-	for i, block := range blocks {
-		given, want, _ := strings.Cut(block+"\n", "\n----\n")
-		verb, arg, documents := readStory(t, given)
-		if verb == "" {
-			if len(documents) > 0 {
+	storytest.Run(t, "testdata/*.txt", storytest.Blocks, func() storytest.Answer {
+		var common []doc.Doc
+		return func(t *testing.T, given string) (string, bool) {
+			verb, arg, documents := readStory(t, given)
+			if verb == "" {
 				common = documents
+				return "", false
 			}
-			continue
+			if len(documents) == 0 {
+				documents = common
+			}
+			return tell(t, verb, arg, documents), true
 		}
-		if len(documents) == 0 {
-			documents = common
-		}
-		got, want := tell(t, verb, arg, documents), strings.TrimSuffix(want, "\n")
-		blocks[i] = strings.TrimRight(given, "\n") + "\n----\n" + got
-		if got != want && !*rewrite {
-			t.Errorf("%s\ngot:  %s\nwant: %s", strings.TrimSpace(given), got, want)
-		}
-	}
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(strings.Join(blocks, "\n\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 }
 
 func readStory(t *testing.T, given string) (verb string, arg doc.Doc, documents []doc.Doc) {
 	for line := range strings.Lines(given) {
 		line = strings.TrimSpace(line)
-		switch {
-		case line == "" || strings.HasPrefix(line, "#"):
-		case strings.HasPrefix(line, "{"):
+		if strings.HasPrefix(line, "{") {
 			documents = append(documents, fromJSON(t, line))
-		default:
-			var text string
-			verb, text, _ = strings.Cut(line, " ")
-			arg = fromJSON(t, `{"arg":`+text+`}`)
+			continue
 		}
+		var text string
+		verb, text, _ = strings.Cut(line, " ")
+		arg = fromJSON(t, `{"arg":`+text+`}`)
 	}
 	return verb, arg, documents
 }

@@ -2,8 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,25 +10,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/storytest"
 )
 
 // FuzzPipeline compiles what may be a pipeline and runs it. It may fail, with a
 // *code.Error, and may neither panic nor make broken BSON.
 func FuzzPipeline(f *testing.F) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		f.Fatal("no stories", err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		for block := range strings.SplitSeq(string(text), "\n\n") {
-			_, block = withoutRemarks(block)
-			if asked, _, ok := strings.Cut(block, "\n----"); ok && strings.HasPrefix(asked, "[") && !strings.Contains(asked, "0.000001") {
-				f.Add(relaxed(asked))
-			}
+	for _, asked := range storytest.Given(f, "testdata/*.txt", storytest.Blocks) {
+		if strings.HasPrefix(asked, "[") && !strings.Contains(asked, "0.000001") {
+			f.Add(relaxed(asked))
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {

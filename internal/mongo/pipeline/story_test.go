@@ -2,11 +2,9 @@ package pipeline
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,14 +12,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/storytest"
 )
 
-var rewrite = flag.Bool("rewrite", false, "put down what is answered now as what is expected")
-
-// TestStories runs the cases of testdata, a file for each stage. Blocks are separated by
-// blank lines; lines that begin with # are remarks. A block "container NAME" has that
-// container's documents below it. Another block is a case: what is asked, "----", and
-// the rows or an error. Asked is one of
+// TestStories runs the cases of testdata, a file for each stage. A block "container NAME" has that container's documents
+// below it. Another block is a case: what is asked, and the rows or an error. Asked is one of
 //
 //	[stage, ...]            a pipeline over the container c
 //	update [stage, ...]     the same, of an update, document by document
@@ -29,59 +24,24 @@ var rewrite = flag.Bool("rewrite", false, "put down what is answered now as what
 //	sort SPEC               the documents of c in an order
 //	prefix [stage, ...]     what a planner may do before the pipeline
 //
-// Containers that a pipeline writes come behind the rows, after "= NAME". Names of members
-// need no quotes; otherwise it is extended JSON.
+// Containers that a pipeline writes come behind the rows, after "= NAME". Names of members need no quotes; otherwise it
+// is extended JSON.
 func TestStories(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no stories", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { tell(t, file) })
-	}
-}
-
-func tell(t *testing.T, file string) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	containers := map[string][]doc.Doc{}
-	blocks := strings.Split(strings.TrimRight(string(text), "\n"), "\n\n")
-	for i, block := range blocks {
-		remarks, body := withoutRemarks(block)
-		if name, ok := strings.CutPrefix(body, "container "); ok {
+	storytest.Run(t, "testdata/*.txt", storytest.Blocks, func() storytest.Answer {
+		containers := map[string][]doc.Doc{}
+		return func(t *testing.T, given string) (string, bool) {
+			name, ok := strings.CutPrefix(given, "container ")
+			if !ok {
+				return strings.Join(answer(t, given, containers), "\n"), true
+			}
 			name, rows, _ := strings.Cut(name, "\n")
 			containers[name] = nil
 			for line := range strings.Lines(rows) {
 				containers[name] = append(containers[name], document(t, line))
 			}
-			continue
+			return "", false
 		}
-		if body == "" {
-			continue
-		}
-		asked, want, _ := strings.Cut(body+"\n", "----\n")
-		want = strings.TrimRight(want, "\n")
-		got := strings.Join(answer(t, strings.TrimSpace(asked), containers), "\n")
-		if got != want && !*rewrite {
-			t.Errorf("%s\n%s----\n%s\n-- want --\n%s", file, asked, got, want)
-		}
-		blocks[i] = strings.TrimRight(remarks+strings.TrimRight(asked, "\n")+"\n----\n"+got, "\n")
-	}
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(strings.Join(blocks, "\n\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func withoutRemarks(block string) (remarks, body string) {
-	for strings.HasPrefix(block, "#") {
-		line, rest, _ := strings.Cut(block, "\n")
-		remarks, block = remarks+line+"\n", rest
-	}
-	return remarks, block
+	})
 }
 
 func answer(t *testing.T, asked string, containers map[string][]doc.Doc) []string {

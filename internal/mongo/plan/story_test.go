@@ -2,10 +2,7 @@ package plan
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,54 +13,29 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/storytest"
 )
 
-var rewrite = flag.Bool("rewrite", false, "put down what is answered now as what is expected")
-
-// TestStories plans the cases of testdata. Lines that begin with # are remarks. "index {a: 1} {sparse:
-// true}" adds an index, with multikey: true among the options that MongoDB has; "indexes" drops
-// all but that on _id. Each other line is a filter, perhaps " | sort {...}", " | limit 5" and
-// " | hint ...", " => " and the plan: the stages from the last to the first, or with " | full" as explain
-// has them. Single is access.IndexScan's.
+// TestStories plans the cases of testdata. "index {a: 1} {sparse: true}" adds an index, with multikey: true among the
+// options that MongoDB has; "indexes" drops all but that on _id. Each other line is a filter, perhaps " | sort {...}",
+// " | limit 5" and " | hint ...", and the plan: the stages from the last to the first, or with " | full" as explain has
+// them. Single is access.IndexScan's.
 func TestStories(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no stories", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { tell(t, file) })
-	}
-}
-
-func tell(t *testing.T, file string) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
-	indexes := []access.Named{identity}
-	for i, line := range lines {
-		rest, isIndex := strings.CutPrefix(line, "index ")
-		switch {
-		case line == "" || line[0] == '#':
-		case line == "indexes":
-			indexes = indexes[:1:1]
-		case isIndex:
-			indexes = append(indexes, readIndex(t, rest, len(indexes)))
-		default:
-			given, want, _ := strings.Cut(line, " => ")
-			got := answer(t, given, indexes)
-			lines[i] = given + " => " + got
-			if got != want && !*rewrite {
-				t.Errorf("%s:%d\n%s\ngives %s\nwant  %s", file, i+1, given, got, want)
+	storytest.Run(t, "testdata/*.txt", storytest.Lines, func() storytest.Answer {
+		indexes := []access.Named{identity}
+		return func(t *testing.T, given string) (string, bool) {
+			rest, isIndex := strings.CutPrefix(given, "index ")
+			switch {
+			case given == "indexes":
+				indexes = indexes[:1:1]
+			case isIndex:
+				indexes = append(indexes, readIndex(t, rest, len(indexes)))
+			default:
+				return answer(t, given, indexes), true
 			}
+			return "", false
 		}
-	}
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 }
 
 var identity = access.Named{Index: access.Identity, Name: "_id_", Columns: []access.NamedColumn{{Path: "_id"}}, Unique: true}

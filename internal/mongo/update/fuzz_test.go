@@ -2,8 +2,6 @@ package update
 
 import (
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,33 +11,23 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/storytest"
 )
 
 // FuzzUpdate gives any update to any document: nothing panics, every error is one of
 // MongoDB's, what comes out is BSON, within its limits and with the same _id, and its
 // description leads from one document to the other.
 func FuzzUpdate(f *testing.F) {
-	files, _ := filepath.Glob("testdata/*.txt")
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
+	for _, given := range storytest.Given(f, "testdata/*.txt", storytest.Blocks) {
+		s := storyIn(f, given)
+		if s["doc"] == "" || s["update"] == "" {
+			continue
 		}
-		for block := range strings.SplitSeq(string(text), "\n\n") {
-			s := story{}
-			for line := range strings.Lines(block) {
-				if word, rest, ok := strings.Cut(strings.TrimSpace(line), ": "); ok {
-					s[word] = rest
-				}
-			}
-			if s["doc"] != "" && s["update"] != "" {
-				filters := ""
-				if s["filters"] != "" {
-					filters = string(valueIn(f, s["filters"]).Data)
-				}
-				f.Add([]byte(docIn(f, s["doc"])), []byte(docIn(f, s["update"])), []byte(filters), true, uint8(1))
-			}
+		filters := ""
+		if s["filters"] != "" {
+			filters = string(valueIn(f, s["filters"]).Data)
 		}
+		f.Add([]byte(docIn(f, s["doc"])), []byte(docIn(f, s["update"])), []byte(filters), true, uint8(1))
 	}
 	f.Fuzz(func(t *testing.T, d, update, filters []byte, found bool, element uint8) {
 		if !isBSON(d, 20) || !isBSON(update, 20) {

@@ -1,10 +1,7 @@
 package update
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,12 +9,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/storytest"
 )
 
-var rewrite = flag.Bool("rewrite", false, "put what comes out now into testdata; read the difference before believing it")
-
-// TestStories tells the cases of testdata. A file is a list of them, with a blank line
-// between: lines of what goes in, "----", and what comes out. The lines are
+// TestStories runs the cases of testdata: lines of what goes in, and what comes out. The lines are
 //
 //	doc, update, filters, query (for $)   Compile, Locate and Apply
 //	doc, replace                          Replace
@@ -25,50 +20,16 @@ var rewrite = flag.Bool("rewrite", false, "put what comes out now into testdata;
 //	upsert, update or replace, id         Upserted or UpsertedID, then Apply or Replace, then EnsureID
 //	before, after                         Describe
 func TestStories(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no stories", err)
-	}
-	told := 0
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { told += tell(t, file) })
-	}
-	if told < 200 {
-		t.Errorf("%d cases are too few", told)
-	}
-}
-
-func tell(t *testing.T, file string) int {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := strings.Split(strings.TrimSpace(string(text)), "\n\n")
-	for i, block := range blocks {
-		given, want, _ := strings.Cut(block+"\n", "\n----\n")
-		given, want = strings.TrimSpace(given), strings.TrimSpace(want)
-		got := storyIn(t, given).outcome(t)
-		if got != want && !*rewrite {
-			t.Errorf("%s\ngave %s\nwant %s", given, got, want)
-		}
-		blocks[i] = given + "\n----\n" + got
-	}
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(strings.Join(blocks, "\n\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return len(blocks)
+	storytest.Run(t, "testdata/*.txt", storytest.Blocks, func() storytest.Answer {
+		return func(t *testing.T, given string) (string, bool) { return storyIn(t, given).outcome(t), true }
+	})
 }
 
 type story map[string]string
 
-func storyIn(t *testing.T, given string) story {
+func storyIn(t testing.TB, given string) story {
 	s := story{}
 	for line := range strings.Lines(given) {
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
 		word, rest, ok := strings.Cut(strings.TrimSpace(line), ": ")
 		if !ok {
 			t.Fatalf("what is %q?", line)

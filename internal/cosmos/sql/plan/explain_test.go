@@ -2,10 +2,7 @@ package plan
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,49 +14,24 @@ import (
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/storytest"
 )
 
-var rewrite = flag.Bool("rewrite", false, "put down what is planned now as what is expected")
-
-// TestExplain plans the queries of testdata/explain. A file is a list of cases separated by blank lines: lines that
-// describe the container (they apply to the rest of the file if the case has no query), the query, "----", and the
-// plan with the content of the index-utilization header.
+// TestExplain plans the queries of testdata/explain. A case is lines that say what is there, the query, and the plan;
+// what the index-utilization header tells is added. Lines without a query hold for the rest of the file.
 func TestExplain(t *testing.T) {
-	files, err := filepath.Glob("testdata/explain/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { explainFile(t, file) })
-	}
-}
-
-func explainFile(t *testing.T, file string) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	common := newSetting()
-	blocks := strings.Split(strings.TrimSpace(string(text)), "\n\n")
-	for i, block := range blocks {
-		given, want, _ := strings.Cut(block+"\n", "\n----\n")
-		s := common.clone()
-		query := s.read(t, given)
-		if query == "" {
-			common = s
-			continue
+	storytest.Run(t, "testdata/explain/*.txt", storytest.Blocks, func() storytest.Answer {
+		common := newSetting()
+		return func(t *testing.T, given string) (string, bool) {
+			s := common.clone()
+			query := s.read(t, given)
+			if query == "" {
+				common = s
+				return "", false
+			}
+			return s.explain(query), true
 		}
-		got := s.explain(query)
-		blocks[i] = strings.TrimRight(given, "\n") + "\n----\n" + strings.TrimRight(got, "\n")
-		if got != want && !*rewrite {
-			t.Errorf("%s\nplan:\n%s\nwant:\n%s", strings.TrimSpace(given), got, want)
-		}
-	}
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(strings.Join(blocks, "\n\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 }
 
 // A setting is the context in which a query is planned.
@@ -90,7 +62,7 @@ func (s *setting) read(t *testing.T, given string) string {
 	for i, line := range lines {
 		word, rest, _ := strings.Cut(line, " ")
 		switch {
-		case line == "" || strings.HasPrefix(line, "#"):
+		case line == "":
 		case word == "partition":
 			s.env.Schema.Partition, s.env.Schema.Hierarchical = nil, strings.Contains(rest, ",")
 			for _, p := range strings.Split(rest, ",") {

@@ -1,43 +1,17 @@
 package plan
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
+	"github.com/mayflydb/mayfly/internal/storytest"
 )
 
-var rewritePage = flag.Bool("rewrite-page", false, "write the tables of functions into docs/sql.md")
-
-const (
-	page      = "../../../../docs/sql.md"
-	pageStart = "<!-- functions -->\n"
-	pageEnd   = "<!-- end -->"
-)
-
-// TestPageListsEveryFunction compares docs/sql.md with the tables of functions.
+// TestPageListsEveryFunction compares docs/sql.md with the tables that queries use.
 func TestPageListsEveryFunction(t *testing.T) {
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(text), pageStart)
-	listed, after, ok2 := strings.Cut(rest, pageEnd)
-	if !ok || !ok2 {
-		t.Fatalf("%s has no place for the tables", page)
-	}
-	want := functionTables()
-	if *rewritePage {
-		err = os.WriteFile(page, []byte(before+pageStart+want+pageEnd+after), 0o644)
-	} else if listed != want {
-		t.Errorf("%s does not list what there is; go test ./internal/cosmos/sql/plan -run Page -rewrite-page", page)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	storytest.Section(t, "../../../../docs/sql.md", "<!-- functions -->\n", "<!-- end -->", functionTables())
 }
 
 // functionTables has a table for each family, and one for the aggregates.
