@@ -11,21 +11,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// Accumulators as expressions: over the elements of an array, when there is one argument that
-// is an array, else over the arguments.
+// over is an accumulator as an expression: over the elements of the array if its only argument is an array, else over
+// its arguments.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#accumulators--in-other-stages-
-func init() {
-	register(map[string]operator{
-		"$avg":        over("$avg", average),
-		"$max":        over("$max", furthest(1)),
-		"$min":        over("$min", furthest(-1)),
-		"$stdDevPop":  over("$stdDevPop", func(s *Scope, values []doc.Value) doc.Value { return deviation(s, values, 0) }),
-		"$stdDevSamp": over("$stdDevSamp", func(s *Scope, values []doc.Value) doc.Value { return deviation(s, values, 1) }),
-		"$sum":        over("$sum", sum),
-	})
-}
-
-// over is an operator that accumulates values.
 func over(name string, f func(s *Scope, values []doc.Value) doc.Value) operator {
 	return variadic(name, func(s *Scope, args []doc.Value) (doc.Value, error) {
 		if len(args) != 1 || !doc.IsArray(args[0]) {
@@ -173,8 +161,12 @@ func (t *total) sum(s *Scope) doc.Value {
 	return s.sized(int64(t.low), t.kind, 0)
 }
 
-// deviation is the standard deviation of the numbers; less is 1 where they are a sample of
-// all. Null where there are not enough.
+func deviationOfAll(s *Scope, values []doc.Value) doc.Value { return deviation(s, values, 0) }
+
+func deviationOfSample(s *Scope, values []doc.Value) doc.Value { return deviation(s, values, 1) }
+
+// deviation is the standard deviation of the numbers, null if there are too few. less is 1 if they are a sample, else 0:
+// what the divisor is less than their count.
 func deviation(s *Scope, values []doc.Value, less float64) doc.Value {
 	n, mean, squares := 0.0, 0.0, 0.0
 	for _, v := range values {

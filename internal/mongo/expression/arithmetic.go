@@ -9,17 +9,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
+// The arithmetic operators; arithmetic_*.go has more of them.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#arithmetic-expression-operators
-func init() {
-	register(map[string]operator{
-		"$abs":      one("$abs", abs),
-		"$add":      variadic("$add", add),
-		"$divide":   two("$divide", divide),
-		"$mod":      two("$mod", mod),
-		"$multiply": variadic("$multiply", multiply),
-		"$subtract": two("$subtract", subtract),
-	})
-}
 
 // add sums numbers, and at most one date, to which the others are milliseconds.
 func add(s *Scope, args []doc.Value) (doc.Value, error) {

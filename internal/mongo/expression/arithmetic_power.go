@@ -9,17 +9,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register(map[string]operator{
-		"$exp":   one("$exp", exp),
-		"$ln":    one("$ln", ln),
-		"$log":   two("$log", log),
-		"$log10": one("$log10", log10),
-		"$pow":   two("$pow", pow),
-		"$sqrt":  one("$sqrt", sqrt),
-	})
-}
-
 func exp(s *Scope, v doc.Value) (doc.Value, error) {
 	switch {
 	case v.Type == bsoncore.TypeDecimal128:

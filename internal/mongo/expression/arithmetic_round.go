@@ -10,15 +10,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register(map[string]operator{
-		"$ceil":  one("$ceil", toWhole("$ceil", math.Ceil, upward)),
-		"$floor": one("$floor", toWhole("$floor", math.Floor, downward)),
-		"$round": between("$round", 1, 2, toPlace("$round", halfEven)),
-		"$trunc": between("$trunc", 1, 2, toPlace("$trunc", towardZero)),
-	})
-}
-
 // toWhole makes numbers whole. Integers stay.
 func toWhole(name string, of func(float64) float64, how rounding) func(*Scope, doc.Value) (doc.Value, error) {
 	return func(s *Scope, v doc.Value) (doc.Value, error) {

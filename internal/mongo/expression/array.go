@@ -6,22 +6,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
+// The array operators; array_*.go has more of them.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#array-expression-operators
-func init() {
-	register(map[string]operator{
-		"$arrayElemAt":  two("$arrayElemAt", arrayElemAt),
-		"$concatArrays": variadic("$concatArrays", concatArrays),
-		"$first":        one("$first", end("$first", 0)),
-		"$in":           two("$in", in),
-		"$indexOfArray": between("$indexOfArray", 2, 4, indexOfArray),
-		"$isArray":      one("$isArray", func(_ *Scope, v doc.Value) (doc.Value, error) { return boolean(doc.IsArray(v)), nil }),
-		"$last":         one("$last", end("$last", -1)),
-		"$range":        between("$range", 2, 3, makeRange),
-		"$reverseArray": one("$reverseArray", reverseArray),
-		"$size":         one("$size", size),
-		"$slice":        between("$slice", 2, 3, slice),
-	})
-}
 
 // length counts the elements of an array.
 func (s *Scope) length(array doc.Value) (n int, err error) {
@@ -307,3 +293,5 @@ func sliceBounds(args []doc.Value) (first, count int64, err error) {
 	}
 	return int64(bounds[0]), int64(bounds[1]), nil
 }
+
+func isArray(_ *Scope, v doc.Value) (doc.Value, error) { return boolean(doc.IsArray(v)), nil }

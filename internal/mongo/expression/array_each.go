@@ -11,13 +11,6 @@ import (
 )
 
 // The operators that evaluate an expression for each element of an array.
-func init() {
-	register(map[string]operator{
-		"$filter": compileFilter,
-		"$map":    compileMap,
-		"$reduce": compileReduce,
-	})
-}
 
 var (
 	mapShape    = shape{name: "$map", word: "parameter", object: 16878, unknown: 16879, missing: 16880, required: []string{"input"}, optional: []string{"in", "as"}}

@@ -10,17 +10,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// The operators that take {n, input} and give up to n elements.
-func init() {
-	register(map[string]operator{
-		"$firstN": takeN("$firstN", 5787801, func(_ *Scope, list []doc.Value, n int) []doc.Value { return list[:min(n, len(list))] }),
-		"$lastN":  takeN("$lastN", 5787801, func(_ *Scope, list []doc.Value, n int) []doc.Value { return list[max(0, len(list)-n):] }),
-		"$maxN":   takeN("$maxN", 5787900, func(s *Scope, list []doc.Value, n int) []doc.Value { return s.extremes(list, n, -1) }),
-		"$minN":   takeN("$minN", 5787900, func(s *Scope, list []doc.Value, n int) []doc.Value { return s.extremes(list, n, 1) }),
-	})
-}
-
-// takeN reads {n, input}; object is the code of its not being one. take may change the list.
+// takeN is an operator that takes {n, input} and gives up to n elements. object is the code of the error for an
+// argument that is not an object. take may change the list.
 func takeN(name string, object code.Code, take func(s *Scope, list []doc.Value, n int) []doc.Value) operator {
 	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {
 		args, err := readN(name, object, arg, names, depth)
@@ -85,6 +76,14 @@ func count(v doc.Value) (int, error) {
 	}
 	return int(min(n, many)), nil
 }
+
+func firstN(_ *Scope, list []doc.Value, n int) []doc.Value { return list[:min(n, len(list))] }
+
+func lastN(_ *Scope, list []doc.Value, n int) []doc.Value { return list[max(0, len(list)-n):] }
+
+func maxN(s *Scope, list []doc.Value, n int) []doc.Value { return s.extremes(list, n, -1) }
+
+func minN(s *Scope, list []doc.Value, n int) []doc.Value { return s.extremes(list, n, 1) }
 
 // extremes are the first n in an order, null and missing left out.
 func (s *Scope) extremes(list []doc.Value, n, direction int) []doc.Value {

@@ -10,13 +10,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-func init() {
-	register(map[string]operator{
-		"$arrayToObject": one("$arrayToObject", arrayToObject),
-		"$objectToArray": one("$objectToArray", objectToArray),
-	})
-}
-
 // objectToArray gives {k: name, v: value} for each member.
 func objectToArray(s *Scope, v doc.Value) (doc.Value, error) {
 	switch {

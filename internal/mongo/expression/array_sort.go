@@ -11,8 +11,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() { register(map[string]operator{"$sortArray": compileSortArray}) }
-
 // A sortKey is a part of an order: by what lies at a path, by whole elements when that is
 // empty.
 type sortKey struct {

@@ -7,8 +7,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() { register(map[string]operator{"$zip": compileZip}) }
-
 // A zip turns arrays into an array of rows: the first elements of all, the second ones, and so on.
 type zip struct {
 	inputs, defaults []*Expression

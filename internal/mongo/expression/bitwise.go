@@ -7,15 +7,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
+// The bitwise operators.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#bitwise-operators
-func init() {
-	register(map[string]operator{
-		"$bitAnd": variadic("$bitAnd", bitwise("$bitAnd", -1, func(a, b int64) int64 { return a & b })),
-		"$bitOr":  variadic("$bitOr", bitwise("$bitOr", 0, func(a, b int64) int64 { return a | b })),
-		"$bitXor": variadic("$bitXor", bitwise("$bitXor", 0, func(a, b int64) int64 { return a ^ b })),
-		"$bitNot": one("$bitNot", bitNot),
-	})
-}
 
 func isInteger(v doc.Value) bool {
 	return v.Type == bsoncore.TypeInt32 || v.Type == bsoncore.TypeInt64

@@ -4,24 +4,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
+// compare is $cmp: two values in MongoDB's order of values, in which a missing one is less than null.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#comparison-expression-operators
-func init() {
-	register(map[string]operator{
-		"$cmp": two("$cmp", func(s *Scope, a, b doc.Value) (doc.Value, error) {
-			order := s.Meter.Compare(a, b)
-			return s.int32(int32(order)), s.Meter.Err()
-		}),
-		"$eq":  comparison("$eq", func(order int) bool { return order == 0 }),
-		"$ne":  comparison("$ne", func(order int) bool { return order != 0 }),
-		"$gt":  comparison("$gt", func(order int) bool { return order > 0 }),
-		"$gte": comparison("$gte", func(order int) bool { return order >= 0 }),
-		"$lt":  comparison("$lt", func(order int) bool { return order < 0 }),
-		"$lte": comparison("$lte", func(order int) bool { return order <= 0 }),
-	})
+func compare(s *Scope, a, b doc.Value) (doc.Value, error) {
+	order := s.Meter.Compare(a, b)
+	return s.int32(int32(order)), s.Meter.Err()
 }
 
-// comparison compares any two values in MongoDB's order of values, a missing one being
-// less than null.
+// comparison is an operator that tells whether the order of two values is right.
 func comparison(name string, is func(order int) bool) operator {
 	return two(name, func(s *Scope, a, b doc.Value) (doc.Value, error) {
 		order := s.Meter.Compare(a, b)

@@ -21,9 +21,6 @@ func compile(v doc.Value, names *Names, depth int) (*Expression, error) {
 	if depth > maxDepth {
 		return nil, code.New(code.Overflow, "Expression exceeds the maximum nesting of %d levels", maxDepth)
 	}
-	if names == nil {
-		names = NewNames()
-	}
 	if err := names.Work().Spend(compileCost + work.Copied(len(v.Data))); err != nil {
 		return nil, err
 	}
@@ -54,7 +51,7 @@ func compileObject(v doc.Value, names *Names, depth int) (*Expression, error) {
 	if n > 1 {
 		return nil, code.New(15983, "an object representing an expression must have exactly one field: %s", show(v))
 	}
-	op := operators[first]
+	op := names.all.operators[first]
 	if op == nil {
 		return nil, unrecognized(first)
 	}

@@ -8,14 +8,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
+// The conditional operators.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#conditional-expression-operators
-func init() {
-	register(map[string]operator{
-		"$cond":   compileCond,
-		"$ifNull": compileIfNull,
-		"$switch": compileSwitch,
-	})
-}
 
 // compileCond reads [if, then, else] or an object of the three.
 func compileCond(arg doc.Value, names *Names, depth int) (*Expression, error) {

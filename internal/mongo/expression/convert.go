@@ -12,18 +12,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	family := map[string]operator{"$convert": compileConvert}
-	for name, target := range map[string]bsoncore.Type{
-		"$toBool": bsoncore.TypeBoolean, "$toDate": bsoncore.TypeDateTime, "$toDecimal": bsoncore.TypeDecimal128,
-		"$toDouble": bsoncore.TypeDouble, "$toInt": bsoncore.TypeInt32, "$toLong": bsoncore.TypeInt64,
-		"$toObjectId": bsoncore.TypeObjectID, "$toString": bsoncore.TypeString,
-	} {
-		family[name] = conversion(name, target)
-	}
-	register(family)
-}
-
 // conversion is $convert to one type, without onError and onNull.
 func conversion(name string, target bsoncore.Type) operator {
 	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {

@@ -8,10 +8,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register(map[string]operator{"$dateFromParts": compileDateFromParts, "$dateFromString": compileDateFromString})
-}
-
 // Where $dateFromParts has its arguments.
 const (
 	partYear = iota

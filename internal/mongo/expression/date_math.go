@@ -10,15 +10,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register(map[string]operator{
-		"$dateAdd":      dateArithmetic("$dateAdd", 1),
-		"$dateSubtract": dateArithmetic("$dateSubtract", -1),
-		"$dateDiff":     compileDateDiff,
-		"$dateTrunc":    compileDateTrunc,
-	})
-}
-
 // A unit is what dates are counted in, smallest first.
 type unit uint8
 

@@ -10,37 +10,21 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	parts := map[string]func(time.Time) int{
-		"$year":         time.Time.Year,
-		"$month":        func(t time.Time) int { return int(t.Month()) },
-		"$week":         weekOfYear,
-		"$dayOfMonth":   time.Time.Day,
-		"$dayOfWeek":    func(t time.Time) int { return int(t.Weekday()) + 1 },
-		"$dayOfYear":    time.Time.YearDay,
-		"$hour":         time.Time.Hour,
-		"$minute":       time.Time.Minute,
-		"$second":       time.Time.Second,
-		"$millisecond":  millisecond,
-		"$isoWeek":      func(t time.Time) int { _, week := t.ISOWeek(); return week },
-		"$isoDayOfWeek": isoWeekday,
-	}
-	family := map[string]operator{
-		"$isoWeekYear": datePart("$isoWeekYear", func(s *Scope, t time.Time) doc.Value {
-			year, _ := t.ISOWeek()
-			return s.int64(int64(year))
-		}),
-	}
-	for name, part := range parts {
-		family[name] = datePart(name, func(s *Scope, t time.Time) doc.Value { return s.int32(int32(part(t))) })
-	}
-	register(family)
-}
-
 func millisecond(t time.Time) int { return t.Nanosecond() / 1e6 }
 
-// datePart takes a date, an array of one, or {date, timezone}.
-func datePart(name string, part func(*Scope, time.Time) doc.Value) operator {
+// isoWeekYear is an int64, as MongoDB answers; the other parts are int32.
+func isoWeekYear(s *Scope, t time.Time) doc.Value {
+	year, _ := t.ISOWeek()
+	return s.int64(int64(year))
+}
+
+// datePart is an operator that gives a part of a date as an int32.
+func datePart(name string, part func(time.Time) int) operator {
+	return datePartAs(name, func(s *Scope, t time.Time) doc.Value { return s.int32(int32(part(t))) })
+}
+
+// datePartAs takes a date, an array of one date, or {date, timezone}.
+func datePartAs(name string, part func(*Scope, time.Time) doc.Value) operator {
 	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {
 		args, err := datePartArguments(name, arg, names, depth)
 		if err != nil {

@@ -8,10 +8,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register(map[string]operator{"$dateToParts": compileDateToParts, "$dateToString": compileDateToString})
-}
-
 // Formats of $dateToString when none is given: in UTC, and in another zone.
 const (
 	isoFormat   = "%Y-%m-%dT%H:%M:%S.%LZ"

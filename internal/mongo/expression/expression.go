@@ -76,8 +76,9 @@ type Names struct {
 
 // together is what all names of a command share.
 type together struct {
-	next  int        // slots
-	meter work.Meter // of what it costs to compile
+	next      int                 // slots
+	meter     work.Meter          // of what it costs to compile
+	operators map[string]operator // see the variable of the same name
 }
 
 // Limits of variables: how many can be seen at one place, and how many names a child
@@ -88,7 +89,9 @@ const (
 )
 
 // NewNames begins with no user variables.
-func NewNames() *Names { return &Names{slots: map[string]int{}, all: new(together)} }
+func NewNames() *Names {
+	return &Names{slots: map[string]int{}, all: &together{operators: operators}}
+}
 
 // NewStableNames begins with no user variables too. What is compiled with these names may have nothing
 // but version 1 of MongoDB's Stable API.
@@ -183,7 +186,12 @@ const maxDepth = 100
 
 // Compile reads an expression: any BSON value. Errors are *code.Error: an unknown operator is
 // InvalidPipelineOperator "Unrecognized expression '$x'".
-func Compile(v doc.Value, names *Names) (*Expression, error) { return compile(v, names, 0) }
+func Compile(v doc.Value, names *Names) (*Expression, error) {
+	if names == nil {
+		names = NewNames()
+	}
+	return compile(v, names, 0)
+}
 
 // Truthy is how MongoDB reads a value as a condition: false, null, undefined, missing and
 // numbers equal to 0 are false.
@@ -193,40 +201,10 @@ func Truthy(v doc.Value) bool { return truthy(v) }
 // is: the depth of its arguments.
 type operator func(arg doc.Value, names *Names, depth int) (*Expression, error)
 
-// operators is filled by the families, see register.
-var operators = map[string]operator{}
-
-// unstable are the operators that are not in the Stable API. Those that mayfly refuses are left out.
-// mongodb/mongo: src/mongo/db/pipeline/accumulator_percentile.cpp
-var unstable = map[string]bool{"$median": true, "$percentile": true}
-
-// CheckStable refuses an operator that is not in the Stable API where there may be nothing else.
+// CheckStable refuses an operator that is not in the Stable API if nothing else is allowed.
 func (n *Names) CheckStable(operator string) error {
 	if n.stable && unstable[operator] {
 		return code.Unstable(operator)
 	}
 	return nil
-}
-
-// register adds operators at initialisation; two of one name are a mistake.
-func register(family map[string]operator) {
-	for name, op := range family {
-		if operators[name] != nil {
-			panic("expression: two operators are called " + name)
-		}
-		operators[name] = op
-	}
-}
-
-// Operators lists the names of all operators, in no order.
-func Operators() []string {
-	list := make([]string, 0, len(operators))
-	for name := range operators {
-		list = append(list, name)
-	}
-	return list
-}
-
-func unrecognized(name string) error {
-	return code.New(code.InvalidPipelineOperator, "Unrecognized expression '%s'", name)
 }

@@ -5,16 +5,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
+// junction is $and or $or. It evaluates its arguments up to the first one whose truth is decisive.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#boolean-expression-operators
-func init() {
-	register(map[string]operator{
-		"$and": junction("$and", false),
-		"$or":  junction("$or", true),
-		"$not": one("$not", func(_ *Scope, v doc.Value) (doc.Value, error) { return boolean(!truthy(v)), nil }),
-	})
-}
-
-// junction evaluates its arguments up to the first one whose truth is decisive.
 func junction(name string, decisive bool) operator {
 	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {
 		args, err := arguments(name, arg, 0, many, names, depth)
@@ -38,3 +30,5 @@ func junction(name string, decisive bool) operator {
 		}}, args...), nil
 	}
 }
+
+func not(_ *Scope, v doc.Value) (doc.Value, error) { return boolean(!truthy(v)), nil }

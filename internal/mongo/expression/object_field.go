@@ -10,15 +10,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
+// The object operators.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#object-expression-operators
-func init() {
-	register(map[string]operator{
-		"$getField":     compileGetField,
-		"$mergeObjects": variadic("$mergeObjects", mergeObjects),
-		"$setField":     compileSetField("$setField"),
-		"$unsetField":   compileSetField("$unsetField"),
-	})
-}
 
 // compileGetField reads {field, input}, or the field alone, to be taken from $$CURRENT.
 // The field's name may have dots and dollars.

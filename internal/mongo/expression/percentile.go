@@ -9,13 +9,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
+// $percentile and $median.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/percentile/
-func init() {
-	register(map[string]operator{
-		"$median":     compileMedian,
-		"$percentile": compilePercentile,
-	})
-}
 
 var (
 	medianShape     = shape{name: "$median", object: 7436201, unknown: 40415, missing: 40414, required: []string{"input", "method"}}

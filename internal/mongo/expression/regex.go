@@ -12,14 +12,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-func init() {
-	register(map[string]operator{
-		"$regexFind":    regexOperator("$regexFind", null, regexFind),
-		"$regexFindAll": regexOperator("$regexFindAll", doc.Array(bsoncore.NewDocumentBuilder().Build()), regexFindAll),
-		"$regexMatch":   regexOperator("$regexMatch", falseValue, regexMatch),
-	})
-}
-
 // regexOperator takes {input, regex, options}; none is the answer where input or regex is
 // nullish. A pattern that is constant is compiled once, and one that is the same as for the document
 // before is not compiled again.

@@ -10,17 +10,6 @@ import (
 
 // Sets are arrays in which order and repetition do not count.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#set-expression-operators
-func init() {
-	register(map[string]operator{
-		"$allElementsTrue": one("$allElementsTrue", elementsTrue("$allElementsTrue", 17040, false)),
-		"$anyElementTrue":  one("$anyElementTrue", elementsTrue("$anyElementTrue", 17041, true)),
-		"$setDifference":   two("$setDifference", setDifference),
-		"$setEquals":       compileSetEquals,
-		"$setIntersection": variadic("$setIntersection", setIntersection),
-		"$setIsSubset":     two("$setIsSubset", setIsSubset),
-		"$setUnion":        variadic("$setUnion", setUnion),
-	})
-}
 
 // elementsTrue looks for an element whose truth is decisive.
 func elementsTrue(name string, number code.Code, decisive bool) func(*Scope, doc.Value) (doc.Value, error) {

@@ -7,13 +7,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
+// The data size operators.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#data-size-operators
-func init() {
-	register(map[string]operator{
-		"$binarySize": one("$binarySize", binarySize),
-		"$bsonSize":   one("$bsonSize", bsonSize),
-	})
-}
 
 // binarySize counts the bytes of a string or of binary data.
 func binarySize(s *Scope, v doc.Value) (doc.Value, error) {

@@ -15,18 +15,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-func init() {
-	register(map[string]operator{
-		"$concat":      compileConcat,
-		"$split":       two("$split", split),
-		"$strcasecmp":  two("$strcasecmp", compareFolded),
-		"$strLenBytes": one("$strLenBytes", lengthInBytes),
-		"$strLenCP":    one("$strLenCP", lengthInCodePoints),
-		"$toLower":     one("$toLower", fold26('A', 'Z')),
-		"$toUpper":     one("$toUpper", fold26('a', 'z')),
-	})
-}
-
 // openText begins a string that is made in the arena by appending to it; closeText
 // ends it. No value may be made in between.
 func (s *Scope) openText() (start int) {

@@ -9,16 +9,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register(map[string]operator{
-		"$indexOfBytes": between("$indexOfBytes", 2, 4, indexOfBytes),
-		"$indexOfCP":    between("$indexOfCP", 2, 4, indexOfCodePoint),
-		"$substr":       fixed("$substrBytes", 3, substringOfBytes),
-		"$substrBytes":  fixed("$substrBytes", 3, substringOfBytes),
-		"$substrCP":     fixed("$substrCP", 3, substringOfCodePoints),
-	})
-}
-
 // A span is what $indexOfBytes and $indexOfCP are asked: where in text from start up
 // to end, which may be beyond it, token begins.
 type span struct {

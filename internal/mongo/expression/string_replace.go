@@ -8,16 +8,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-func init() {
-	register(map[string]operator{
-		"$replaceOne": replace("$replaceOne", 1),
-		"$replaceAll": replace("$replaceAll", -1),
-		"$trim":       trim("$trim", true, true),
-		"$ltrim":      trim("$ltrim", true, false),
-		"$rtrim":      trim("$rtrim", false, true),
-	})
-}
-
 // replacing are the arguments of $replaceOne and $replaceAll, with the codes of their
 // absence and of another type.
 var replacing = [3]struct {

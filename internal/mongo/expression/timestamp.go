@@ -9,13 +9,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register(map[string]operator{
-		"$tsSecond":    timestampPart("$tsSecond", 5687301, func(seconds, _ uint32) uint32 { return seconds }),
-		"$tsIncrement": timestampPart("$tsIncrement", 5687302, func(_, ordinal uint32) uint32 { return ordinal }),
-	})
-}
-
 // timestampParts are the seconds and the ordinal of a timestamp.
 func timestampParts(v doc.Value) (seconds, ordinal uint32) {
 	w := binary.LittleEndian.Uint64(v.Data)

@@ -10,28 +10,28 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	family := map[string]operator{"$atan2": two("$atan2", atan2)}
-	for _, c := range []curve{
-		{name: "$sin", double: math.Sin, big: sinBig, domain: "(-inf,inf)"},
-		{name: "$cos", double: math.Cos, big: cosBig, domain: "(-inf,inf)"},
-		{name: "$tan", double: math.Tan, big: tanBig, domain: "(-inf,inf)"},
-		{name: "$asin", double: math.Asin, big: asinBig, domain: "[-1,1]"},
-		{name: "$acos", double: math.Acos, big: acosBig, domain: "[-1,1]"},
-		{name: "$atan", double: math.Atan, big: atanBig},
-		{name: "$sinh", double: math.Sinh, decimal: sinhDecimal},
-		{name: "$cosh", double: math.Cosh, decimal: coshDecimal},
-		{name: "$tanh", double: math.Tanh, big: tanhBig},
-		{name: "$asinh", double: math.Asinh, big: asinhBig},
-		{name: "$acosh", double: math.Acosh, big: acoshBig, domain: "[1,inf]"},
-		{name: "$atanh", double: math.Atanh, big: atanhBig, domain: "[-1,1]"},
-		{name: "$degreesToRadians", double: func(f float64) float64 { return f * (math.Pi / 180) }, big: toRadians},
-		{name: "$radiansToDegrees", double: func(f float64) float64 { return f * (180 / math.Pi) }, big: toDegrees},
-	} {
-		family[c.name] = one(c.name, c.of)
-	}
-	register(family)
-}
+// The trigonometric operators of one number.
+// https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#trigonometry-expression-operators
+var (
+	sine    = curve{name: "$sin", double: math.Sin, big: sinBig, domain: "(-inf,inf)"}
+	cosine  = curve{name: "$cos", double: math.Cos, big: cosBig, domain: "(-inf,inf)"}
+	tangent = curve{name: "$tan", double: math.Tan, big: tanBig, domain: "(-inf,inf)"}
+
+	arcSine    = curve{name: "$asin", double: math.Asin, big: asinBig, domain: "[-1,1]"}
+	arcCosine  = curve{name: "$acos", double: math.Acos, big: acosBig, domain: "[-1,1]"}
+	arcTangent = curve{name: "$atan", double: math.Atan, big: atanBig}
+
+	hyperbolicSine    = curve{name: "$sinh", double: math.Sinh, decimal: sinhDecimal}
+	hyperbolicCosine  = curve{name: "$cosh", double: math.Cosh, decimal: coshDecimal}
+	hyperbolicTangent = curve{name: "$tanh", double: math.Tanh, big: tanhBig}
+
+	hyperbolicArcSine    = curve{name: "$asinh", double: math.Asinh, big: asinhBig}
+	hyperbolicArcCosine  = curve{name: "$acosh", double: math.Acosh, big: acoshBig, domain: "[1,inf]"}
+	hyperbolicArcTangent = curve{name: "$atanh", double: math.Atanh, big: atanhBig, domain: "[-1,1]"}
+
+	degreesToRadians = curve{name: "$degreesToRadians", double: func(f float64) float64 { return f * (math.Pi / 180) }, big: toRadians}
+	radiansToDegrees = curve{name: "$radiansToDegrees", double: func(f float64) float64 { return f * (180 / math.Pi) }, big: toDegrees}
+)
 
 // A curve is an operator of one number: a decimal gives a decimal, any other number a double.
 type curve struct {
@@ -41,6 +41,8 @@ type curve struct {
 	decimal func(decimal) decimal       // in place of big
 	domain  string                      // "" for all numbers and infinities
 }
+
+func (c curve) operator() operator { return one(c.name, c.of) }
 
 func (c curve) of(s *Scope, v doc.Value) (doc.Value, error) {
 	if nullish(v) {

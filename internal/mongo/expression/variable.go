@@ -10,15 +10,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-func init() {
-	register(map[string]operator{
-		"$let":     compileLet,
-		"$literal": compileLiteral,
-		"$const":   compileLiteral,
-		"$rand":    compileRand,
-	})
-}
-
 // system are the variables that are always there. A client may hide CURRENT only.
 // https://www.mongodb.com/docs/v7.0/reference/aggregation-variables/
 var system = map[string]eval{

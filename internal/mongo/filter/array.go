@@ -81,7 +81,7 @@ func (c *compiler) element(arg doc.Value, at spot) (test, *Node, error) {
 	outer := c.identified
 	c.identified = false
 	defer func() { c.identified = outer }()
-	if name, _ := first(arg.Data); isOperators(arg, true) && onDocument[name] == nil {
+	if name, _ := first(arg.Data); isOperators(arg, true) && c.onDocument[name] == nil {
 		at.path = &Path{}
 		found, err := c.operators(arg.Data, at)
 		return found.one, found.node, err
@@ -161,7 +161,7 @@ func (c *compiler) oneOfAll(e, arg doc.Value, at spot) (condition, error) {
 		return elemMatch(c, name, inner, at)
 	case e.Type == bsoncore.TypeRegex:
 		return regexValue(c, e, at)
-	case onField[name] != nil:
+	case c.onField[name] != nil:
 		return condition{}, code.New(code.BadValue, "no $ expressions in $all")
 	}
 	return equal(c, "$eq", e, at)

@@ -39,6 +39,9 @@ type compiler struct {
 	scoped     bool
 	identified bool   // the first name of paths stands for the element that is asked about
 	identifier string // that name, "" until it is known
+
+	onDocument, onField map[string]operator // the tables of the same names
+	keywords            map[string]keyword
 }
 
 // A spot is where in a query an operator is.
@@ -54,14 +57,12 @@ func (at spot) deeper() spot {
 	return at
 }
 
-// A fieldOperator reads {path: {name: arg}}. Without a condition (root is nil) it asks nothing.
-type fieldOperator func(c *compiler, name string, arg doc.Value, at spot) (condition, error)
-
-// A topOperator reads {name: arg}. Without a condition it asks nothing.
-type topOperator func(c *compiler, name string, arg doc.Value, at spot) (condition, error)
+// An operator reads {name: arg}, in a document or in the conditions on a field. A condition whose root is nil accepts
+// everything.
+type operator func(c *compiler, name string, arg doc.Value, at spot) (condition, error)
 
 func newCompiler(o Options) *compiler {
-	c := &compiler{names: o.Names, meter: o.Meter}
+	c := &compiler{names: o.Names, meter: o.Meter, onDocument: onDocument, onField: onField, keywords: keywords}
 	if c.meter == nil {
 		c.meter = o.Names.Work()
 	}
@@ -136,7 +137,7 @@ func (c *compiler) member(name string, arg doc.Value, at spot) (condition, error
 		return condition{}, err
 	}
 	if strings.HasPrefix(name, "$") {
-		op := onDocument[name]
+		op := c.onDocument[name]
 		if op == nil {
 			return condition{}, code.New(code.BadValue, "unknown top level operator: %s. "+
 				"If you have a field name that starts with a '$' symbol, consider using $getField or $setField.", name)
@@ -168,7 +169,7 @@ func (c *compiler) operators(ops doc.Doc, at spot) (condition, error) {
 		if err := c.count(); err != nil {
 			return condition{}, err
 		}
-		op := onField[name]
+		op := c.onField[name]
 		if op == nil {
 			return condition{}, code.New(code.BadValue, "unknown operator: %s", name)
 		}

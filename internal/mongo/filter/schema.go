@@ -56,42 +56,37 @@ type schema struct {
 // A keyword compiles its argument. A nil rule asks nothing, or what another keyword asks.
 type keyword func(s *schema, name string, arg doc.Value) (rule, error)
 
-// keywords lists those that MongoDB has. They are filled by init, as schemas have schemas
-// in them.
-var keywords map[string]keyword
-
-func init() {
-	keywords = map[string]keyword{
-		"additionalItems":      additionalItems,
-		"additionalProperties": allowedProperties,
-		"allOf":                schemaLogic,
-		"anyOf":                schemaLogic,
-		"bsonType":             schemaType,
-		"dependencies":         dependencies,
-		"description":          schemaText,
-		"enum":                 enum,
-		"exclusiveMaximum":     exclusive,
-		"exclusiveMinimum":     exclusive,
-		"items":                items,
-		"maxItems":             itemCount,
-		"maxLength":            textLength,
-		"maxProperties":        propertyCount,
-		"maximum":              bound,
-		"minItems":             itemCount,
-		"minLength":            textLength,
-		"minProperties":        propertyCount,
-		"minimum":              bound,
-		"multipleOf":           multipleOf,
-		"not":                  schemaNot,
-		"oneOf":                schemaLogic,
-		"pattern":              schemaPattern,
-		"patternProperties":    allowedProperties,
-		"properties":           properties,
-		"required":             required,
-		"title":                schemaText,
-		"type":                 schemaType,
-		"uniqueItems":          uniqueItems,
-	}
+// keywords lists those that MongoDB has, sorted. A schema in a schema looks them up in the compiler, see onDocument.
+var keywords = map[string]keyword{
+	"additionalItems":      additionalItems,
+	"additionalProperties": allowedProperties,
+	"allOf":                schemaLogic,
+	"anyOf":                schemaLogic,
+	"bsonType":             schemaType,
+	"dependencies":         dependencies,
+	"description":          schemaText,
+	"enum":                 enum,
+	"exclusiveMaximum":     exclusive,
+	"exclusiveMinimum":     exclusive,
+	"items":                items,
+	"maxItems":             itemCount,
+	"maxLength":            textLength,
+	"maxProperties":        propertyCount,
+	"maximum":              bound,
+	"minItems":             itemCount,
+	"minLength":            textLength,
+	"minProperties":        propertyCount,
+	"minimum":              bound,
+	"multipleOf":           multipleOf,
+	"not":                  schemaNot,
+	"oneOf":                schemaLogic,
+	"pattern":              schemaPattern,
+	"patternProperties":    allowedProperties,
+	"properties":           properties,
+	"required":             required,
+	"title":                schemaText,
+	"type":                 schemaType,
+	"uniqueItems":          uniqueItems,
 }
 
 // unsupported are the keywords of draft 4 that MongoDB refuses by name.
@@ -116,7 +111,7 @@ func (c *compiler) schema(d doc.Doc, depth int) (rule, error) {
 	}
 	var list []rule
 	for name, arg := range doc.Members(d) {
-		r, err := keywords[name](s, name, arg)
+		r, err := c.keywords[name](s, name, arg)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +128,7 @@ func (s *schema) note(name string, arg doc.Value) error {
 		return code.New(code.FailedToParse, "$jsonSchema keyword '%s' is not currently supported", name)
 	case name == "encrypt" || name == "encryptMetadata":
 		return code.Unsupported("$jsonSchema keyword '" + name + "'")
-	case keywords[name] == nil:
+	case s.c.keywords[name] == nil:
 		return code.New(code.FailedToParse, "Unknown $jsonSchema keyword: %s", name)
 	case s.has(name):
 		return code.New(code.FailedToParse, "Duplicate $jsonSchema keyword: %s", name)

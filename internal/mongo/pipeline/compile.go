@@ -1,8 +1,6 @@
 package pipeline
 
 import (
-	"strings"
-
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
@@ -12,76 +10,16 @@ import (
 type compiler struct {
 	names      *expression.Names
 	updateOnly bool
-	depth      int    // of sub-pipelines around this one
-	inside     string // the stage that this is a sub-pipeline of, "" at the top
-	inFacet    bool   // there is a $facet around
+	depth      int               // of sub-pipelines around this one
+	inside     string            // the stage that this is a sub-pipeline of, "" at the top
+	inFacet    bool              // there is a $facet around
+	parsers    map[string]parser // the table of the same name
 }
 
-// A parser reads a stage's argument. It may keep its memory.
-type parser func(c *compiler, arg doc.Value) (stage, error)
-
-// A series is what a stage that stands for several is read as.
+// A series is what a stage that stands for several stages is parsed to.
 type series []stage
 
 func (series) name() string { return "" }
-
-// parsers has all stages that there are, by name. It is filled by init, for some of
-// them read pipelines themselves.
-var parsers map[string]parser
-
-func init() {
-	parsers = map[string]parser{
-		"$addFields":       addFieldsParser("$addFields"),
-		"$bucket":          parseBucket,
-		"$bucketAuto":      parseBucketAuto,
-		"$count":           parseCount,
-		"$densify":         parseDensify,
-		"$documents":       parseDocuments,
-		"$facet":           parseFacet,
-		"$fill":            parseFill,
-		"$graphLookup":     parseGraphLookup,
-		"$group":           parseGroup,
-		"$limit":           parseLimit,
-		"$lookup":          parseLookup,
-		"$match":           parseMatch,
-		"$merge":           parseMerge,
-		"$out":             parseOut,
-		"$project":         parseProject,
-		"$redact":          parseRedact,
-		"$replaceRoot":     parseReplaceRoot,
-		"$replaceWith":     parseReplaceWith,
-		"$sample":          parseSample,
-		"$set":             addFieldsParser("$set"),
-		"$setWindowFields": parseSetWindowFields,
-		"$skip":            parseSkip,
-		"$sort":            parseSort,
-		"$sortByCount":     parseSortByCount,
-		"$unionWith":       parseUnionWith,
-		"$unset":           parseUnset,
-		"$unwind":          parseUnwind,
-	}
-	for _, name := range serverStages {
-		parsers[name] = sourceParser(name)
-	}
-	for _, name := range refusedStages {
-		parsers[name] = func(*compiler, doc.Value) (stage, error) { return nil, refusal(name) }
-	}
-}
-
-// refusedStages are MongoDB's that mayfly does not have.
-var refusedStages = strings.Fields("$geoNear $search $searchMeta $vectorSearch $listSearchIndexes $queryStats " +
-	"$listSampledQueries $shardedDataDistribution $changeStreamSplitLargeEvent")
-
-// refusal is the answer to a stage of refusedStages; those of Atlas Search have MongoDB's own.
-func refusal(name string) error {
-	switch name {
-	case "$listSearchIndexes":
-		return code.NoSearchIndexes()
-	case "$search", "$searchMeta", "$vectorSearch":
-		return code.NoSearch()
-	}
-	return code.Unsupported(name)
-}
 
 // inUpdates are the stages of an update.
 var inUpdates = map[string]bool{
@@ -90,15 +28,6 @@ var inUpdates = map[string]bool{
 
 // notInFacet, and their sub-pipelines too, may not be in a $facet.
 var notInFacet = map[string]bool{"$facet": true, "$out": true, "$merge": true, "$documents": true}
-
-// Names lists all stages that there are, in no order.
-func Names() []string {
-	var list []string
-	for name := range parsers {
-		list = append(list, name)
-	}
-	return list
-}
 
 // pipeline reads stages whose memory it may keep.
 func (c *compiler) pipeline(stages []doc.Value) (*Pipeline, error) {
@@ -141,7 +70,7 @@ func (c *compiler) stage(spec doc.Doc, first, last bool) (stage, error) {
 			return nil, err
 		}
 	}
-	parse := parsers[name]
+	parse := c.parsers[name]
 	switch {
 	case parse == nil:
 		return nil, code.New(code.UnrecognizedStage, "Unrecognized pipeline stage name: '%s'", name)
@@ -186,12 +115,18 @@ func (c *compiler) position(name string, first, last bool) error {
 	return nil
 }
 
+// inner is a compiler of a pipeline in a stage.
+func (c *compiler) inner(names *expression.Names, stage string) *compiler {
+	return &compiler{names: names, depth: c.depth + 1, inside: stage, parsers: c.parsers}
+}
+
 // sub reads a pipeline that is part of a stage.
 func (c *compiler) sub(stages doc.Value, stage string, names *expression.Names) (*Pipeline, error) {
 	if !doc.IsArray(stages) {
 		return nil, code.New(code.TypeMismatch, "'pipeline' option must be specified as an array")
 	}
-	inner := &compiler{names: names, depth: c.depth + 1, inside: stage, inFacet: c.inFacet || stage == "$facet"}
+	inner := c.inner(names, stage)
+	inner.inFacet = c.inFacet || stage == "$facet"
 	if inner.depth > MaxDepth {
 		return nil, code.New(232, "Maximum number of nested sub-pipelines exceeded. Limit is %d", MaxDepth)
 	}

@@ -266,7 +266,8 @@ func (s *mergeStage) parsePipeline(c *compiler, let, stages doc.Value) error {
 	for v := range doc.Elements(stages) {
 		list = append(list, v)
 	}
-	inner := &compiler{names: names, depth: c.depth + 1, inside: "$merge", updateOnly: true}
+	inner := c.inner(names, "$merge")
+	inner.updateOnly = true
 	s.vars = vars
 	s.pipeline, err = inner.pipeline(list)
 	return err

@@ -93,7 +93,7 @@ func Compile(stages []doc.Value, o Options) (*Pipeline, error) {
 	if names == nil {
 		names = expression.NewNames()
 	}
-	c := &compiler{names: names, updateOnly: o.UpdateOnly}
+	c := &compiler{names: names, updateOnly: o.UpdateOnly, parsers: parsers}
 	owned := make([]doc.Value, len(stages))
 	for i, v := range stages {
 		owned[i] = doc.Value{Type: v.Type, Data: slices.Clone(v.Data)}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
@@ -333,4 +334,23 @@ func orders(n int) Rows {
 		))
 	}
 	return rowsOf(docs)
+}
+
+// isRefused reports whether a stage is in the table only to name it in an error.
+func isRefused(name string) bool {
+	_, err := Compile([]doc.Value{doc.Object(bsoncore.BuildDocument(nil, bsoncore.AppendNullElement(nil, name)))}, Options{})
+	return code.Is(err, code.CommandNotSupported) || code.Is(err, code.SearchNotEnabled)
+}
+
+func TestServerStagesAreSources(t *testing.T) {
+	for name, parse := range parsers {
+		if isRefused(name) {
+			continue
+		}
+		s, err := parse(&compiler{names: expression.NewNames(), parsers: parsers}, doc.Null())
+		_, isSource := s.(*source)
+		if isSource != isServerStage(name) {
+			t.Errorf("%s is parsed to a source: %v (%v), is a stage of the server: %v", name, isSource, err, isServerStage(name))
+		}
+	}
 }

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
@@ -70,15 +69,6 @@ func (c *projectionCompiler) inclusion() bool {
 	}
 	return c.idIn
 }
-
-// operators are the names that begin an expression.
-var operators = sync.OnceValue(func() map[string]bool {
-	all := map[string]bool{}
-	for _, name := range expression.Operators() {
-		all[name] = true
-	}
-	return all
-})
 
 // member reads name: v, where name is relative to parent and may be dotted.
 func (c *projectionCompiler) member(parent *node, above, name string, v doc.Value, depth int) error {
@@ -208,7 +198,7 @@ func (c *projectionCompiler) operator(parent *node, name, op string, arg, v doc.
 		return c.first(parent, name, arg, v)
 	case op == "$elemMatch":
 		return code.New(code.InvalidPipelineOperator, "Cannot use $elemMatch in this context")
-	case !operators()[op]:
+	case !expression.IsOperator(op):
 		return code.New(31325, "Unknown expression %s", op)
 	}
 	if c.mode == excluding {
