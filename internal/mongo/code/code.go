@@ -1,6 +1,5 @@
-// Package code has the numbers and names of MongoDB's errors, and the error that
-// carries one to a client. The numbers are a promise: drivers and test suites
-// act on them. It knows no command.
+// Package code has the numbers and names of MongoDB's error codes, and the error type that carries one to a client.
+// Drivers and test suites act on the numbers, so they never change.
 package code
 
 import (
@@ -132,7 +131,7 @@ const (
 	UserAlreadyExists                        Code = 51003
 )
 
-// Name is the codeName of an error: that of a known code, else LocationN.
+// Name is the codeName of an error: the name of a known code, else LocationN.
 func (c Code) Name() string {
 	if name, ok := names[c]; ok {
 		return name
@@ -140,7 +139,7 @@ func (c Code) Name() string {
 	return fmt.Sprintf("Location%d", int32(c))
 }
 
-// An Error is a failure as a client is told of it.
+// An Error is a failure as the client sees it.
 type Error struct {
 	Code    Code
 	Message string
@@ -152,7 +151,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.Cause }
 
-// New makes an error of that code.
+// New makes an error with a code. Without args the message is format itself, in which % has no meaning.
 func New(c Code, format string, args ...any) *Error {
 	if len(args) == 0 {
 		return &Error{Code: c, Message: format}
@@ -160,7 +159,7 @@ func New(c Code, format string, args ...any) *Error {
 	return &Error{Code: c, Message: fmt.Sprintf(format, args...)}
 }
 
-// Of is the Error that err is or wraps, nil if it is none.
+// Of returns the Error that err is or wraps, or nil.
 func Of(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -169,19 +168,19 @@ func Of(err error) *Error {
 	return nil
 }
 
-// Is reports whether err is an Error of that code.
+// Is reports whether err is or wraps an Error with that code.
 func Is(err error, c Code) bool {
 	e := Of(err)
 	return e != nil && e.Code == c
 }
 
-// NoSearch and NoSearchIndexes are what MongoDB answers to stages and commands of Atlas Search where it is
-// not set up. mongodb/mongo: src/mongo/db/pipeline/search/search_helper.cpp
+// NoSearch is MongoDB's error for a stage of Atlas Search on a server where that is not set up. mongodb/mongo:
+// src/mongo/db/pipeline/search/search_helper.cpp
 func NoSearch() *Error {
 	return New(SearchNotEnabled, "Using $search and $vectorSearch aggregation stages requires additional configuration. "+connectToAtlas)
 }
 
-// NoSearchIndexes is NoSearch for $listSearchIndexes and the commands for search indexes.
+// NoSearchIndexes is MongoDB's error for $listSearchIndexes and the commands for search indexes on such a server.
 func NoSearchIndexes() *Error {
 	return New(SearchNotEnabled, "Using Atlas Search Database Commands and the $listSearchIndexes aggregation stage requires additional configuration. "+connectToAtlas)
 }
@@ -189,7 +188,7 @@ func NoSearchIndexes() *Error {
 const connectToAtlas = "Please connect to Atlas or an AtlasCLI local deployment to enable. For more information on how to connect, " +
 	"see https://dochub.mongodb.org/core/atlas-cli-deploy-local-reqs."
 
-// Unsupported says that mayfly does not have what the client asks for, by name.
+// Unsupported is the error for a feature of MongoDB that mayfly does not have; what is its name.
 func Unsupported(what string) *Error {
 	return New(CommandNotSupported, "%s is not supported by mayfly", what)
 }

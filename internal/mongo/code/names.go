@@ -1,6 +1,7 @@
 package code
 
-// names are the names of all codes that have one, also of those that only fail points answer with; the others are LocationN.
+// names has the name of every code that has one, including codes that only a fail point returns. The others are called
+// LocationN.
 // mongodb/mongo: src/mongo/base/error_codes.yml; 16500 is Cosmos DB's.
 var names = map[Code]string{
 	1:     "InternalError",

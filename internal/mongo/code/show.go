@@ -24,10 +24,10 @@ var typeNames = map[bsoncore.Type]string{
 // TypeName is MongoDB's name of a value's type.
 func TypeName(v doc.Value) string { return typeNames[v.Type] }
 
-// maxShown bounds the text of values in messages.
+// maxShown limits the text of a value in a message, in bytes.
 const maxShown = 500
 
-// Show is a value as messages have it.
+// Show formats a value as MongoDB's error messages do, cut after maxShown bytes.
 func Show(v doc.Value) string {
 	b := appendShown(nil, v, 10)
 	if len(b) > maxShown {

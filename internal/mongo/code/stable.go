@@ -9,7 +9,7 @@ const (
 	APIMismatchError    Code = 347
 )
 
-// Unstable says that a stage or an operator is not in version 1 of the Stable API.
+// Unstable is the error for a stage or an operator that is not in version 1 of the Stable API.
 func Unstable(name string) *Error {
 	return New(APIStrictError, "%s is not allowed with 'apiStrict: true' in API Version 1", name)
 }

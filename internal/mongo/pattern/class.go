@@ -14,7 +14,7 @@ var (
 	errClassIn  = errors.New("invalid range in character class")
 )
 
-// posixSets are the classes that are written as [:name:].
+// posixSets are the sets of the classes [:name:].
 var posixSets = map[string]set{
 	"alpha":  {ranges: []span{{'A', 'Z'}, {'a', 'z'}}},
 	"lower":  {ranges: []span{{'a', 'z'}}},
@@ -32,7 +32,7 @@ var posixSets = map[string]set{
 	"xdigit": {ranges: []span{{'0', '9'}, {'A', 'F'}, {'a', 'f'}}},
 }
 
-// posixProperties are those that (*UCP) changes.
+// posixProperties are the sets of the classes that (*UCP) changes.
 var posixProperties = map[string]set{
 	"alpha": {properties: []property{{"L", false}}},
 	"lower": {properties: []property{{"Ll", false}}},
@@ -50,12 +50,12 @@ type classReader struct {
 	*translator
 	set     set
 	from    rune // a character that may begin a range
-	has     bool // there is one
+	has     bool // from is set
 	pending bool // - has followed it
 	quoted  bool // between \Q and \E
 }
 
-// class is [ and what follows, to the ] that ends it.
+// class reads the rest of a class after [, to the ] that ends it.
 func (t *translator) class() error {
 	for _, c := range [...]string{":", ".", "="} {
 		if _, ok := posixEnd(t.rest(), c); ok {
@@ -90,7 +90,7 @@ func (t *translator) class() error {
 	return nil
 }
 
-// posixEnd finds the end of [:name:], of which [ has been read, and whether it is one.
+// posixEnd finds the name in the rest of [:name:] after the first bracket. If not ok, it is not such a class.
 func posixEnd(rest, kind string) (name string, ok bool) {
 	if !strings.HasPrefix(rest, kind) {
 		return "", false
@@ -122,7 +122,7 @@ func (x *classReader) step() (done bool, err error) {
 	return false, nil
 }
 
-// character is one, or the end of a range.
+// character reads a character, or the end of a range.
 func (x *classReader) character(r rune) error {
 	if x.pending {
 		low := x.from
@@ -138,7 +138,7 @@ func (x *classReader) character(r rune) error {
 	return nil
 }
 
-// flush takes what might have begun a range as a character.
+// flush adds the pending character, which begins no range.
 func (x *classReader) flush() {
 	if x.has {
 		x.set.addFolded(x.from, x.from, x.flags.caseless)
@@ -149,7 +149,7 @@ func (x *classReader) flush() {
 	x.has, x.pending = false, false
 }
 
-// bracket is [ in a class: [:name:] or a character.
+// bracket reads a [ in a class: [:name:] or a literal.
 func (x *classReader) bracket() error {
 	t := x.translator
 	for _, kind := range [...]string{".", "="} {
@@ -179,7 +179,7 @@ func (x *classReader) bracket() error {
 	return x.class(s, not)
 }
 
-// class is one inside of another, which cannot begin or end a range.
+// class adds a class inside of another. It cannot begin or end a range.
 func (x *classReader) class(s set, not bool) error {
 	if x.pending {
 		return errClassIn
@@ -248,7 +248,7 @@ func (x *classReader) escape() error {
 	return x.character(r)
 }
 
-// property is what follows \p or \P: a letter, or a name in braces.
+// property reads what follows \p or \P: a letter, or a name in braces.
 func (t *translator) property(not bool) (s set, err error) {
 	malformed := errors.New(`malformed \P or \p sequence`)
 	if t.at == len(t.text) {
@@ -275,7 +275,7 @@ func (t *translator) property(not bool) (s set, err error) {
 	return s, nil
 }
 
-// specialProperties are names of PCRE2's own, and categories that the matchers do not name alike.
+// specialProperties are the names that only PCRE2 has, and the categories whose names differ between the matchers.
 var specialProperties = map[string]func() set{
 	"any": func() set { return set{ranges: []span{{0, unicode.MaxRune}}} },
 	"l&":  func() set { return casedLetters },
@@ -291,8 +291,8 @@ var (
 	casedLetters = tables(unicode.Lu, unicode.Ll, unicode.Lt)
 )
 
-// propertySet finds a category, a script or another property. Case, spaces, hyphens and underscores do
-// not count in names.
+// propertySet finds a category, a script or another property by name. Case, spaces, hyphens and underscores in names do
+// not matter.
 func propertySet(name string) (set, bool) {
 	plain := loose(name)
 	if special, ok := specialProperties[plain]; ok {
@@ -308,7 +308,7 @@ func propertySet(name string) (set, bool) {
 	return set{properties: []property{{known, false}}}, true
 }
 
-// properties has the names of properties as they are compared, and as the matchers know them.
+// properties maps the names of properties, as loose writes them, to the names that the matchers have.
 var properties = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 	for _, list := range []map[string]*unicode.RangeTable{unicode.Properties, unicode.Scripts, unicode.Categories} {

@@ -17,7 +17,7 @@ var (
 	errOctal       = errors.New(`non-octal character in \o{} (closing brace missing?)`)
 )
 
-// Sets of characters that PCRE2 has a letter for. A capital is all others.
+// Sets of characters that PCRE2 has a letter for. The capital letter is the complement.
 var letterSets = map[byte]set{
 	'd': {ranges: []span{{'0', '9'}}},
 	'w': {ranges: []span{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}},
@@ -26,14 +26,14 @@ var letterSets = map[byte]set{
 	'v': {ranges: []span{{'\n', '\r'}, {0x85, 0x85}, {0x2028, 0x2029}}},
 }
 
-// unicodeSets are those that (*UCP) changes.
+// unicodeSets are the sets of letters that (*UCP) changes.
 var unicodeSets = map[byte]set{
 	'd': {properties: []property{{"Nd", false}}},
 	'w': {ranges: []span{{'_', '_'}}, properties: []property{{"L", false}, {"N", false}}},
 	's': {ranges: []span{{'\t', '\r'}, {0x85, 0x85}, {0x180E, 0x180E}}, properties: []property{{"Z", false}}},
 }
 
-// letterSet is the set of a letter, if it has one; not says that it is a capital.
+// letterSet is the set of a letter, if it has one; not reports a capital letter.
 func (t *translator) letterSet(letter byte) (s set, not, ok bool) {
 	lower := letter | 0x20
 	if t.ucp {
@@ -45,7 +45,7 @@ func (t *translator) letterSet(letter byte) (s set, not, ok bool) {
 	return s, letter != lower, ok
 }
 
-// escape is a backslash, which has been read, and what follows it.
+// escape reads what follows a backslash.
 func (t *translator) escape() error {
 	if t.at == len(t.text) {
 		return errors.New(`\ at end of pattern`)
@@ -120,7 +120,7 @@ func (t *translator) quote() {
 	}
 }
 
-// notNewline is \N, or \N{U+41}.
+// notNewline reads the rest of \N or \N{U+41}.
 func (t *translator) notNewline() error {
 	if !strings.HasPrefix(t.rest(), "{") {
 		t.set(set{ranges: []span{{'\n', '\n'}}}, true)
@@ -147,7 +147,7 @@ func (t *translator) notNewline() error {
 	return nil
 }
 
-// lineBreak is \R, which does not give back the newline of a CRLF.
+// lineBreak writes \R. It is atomic: once it has matched CRLF it does not give back the LF.
 func (t *translator) lineBreak() {
 	t.prefix.close()
 	single := `[\n\r]`
@@ -155,7 +155,7 @@ func (t *translator) lineBreak() {
 		single = string(letterSets['v'].append(nil, false, t.linear))
 	}
 	if t.linear {
-		// What may follow decides whether the two say the same.
+		// Whether the matchers agree depends on what follows.
 		t.differs = true
 		t.write(`(?:\r\n|` + single + `)`)
 		return
@@ -163,7 +163,7 @@ func (t *translator) lineBreak() {
 	t.write(`(?>\r\n|` + single + `)`)
 }
 
-// keepHere is \K, where the match is said to begin.
+// keepHere writes \K, which moves the start of the match.
 func (t *translator) keepHere() {
 	for _, g := range t.open {
 		if g.kind == look {
@@ -179,7 +179,7 @@ func (t *translator) keepHere() {
 	t.item = -1
 }
 
-// boundary is \b or \B. The matcher that backtracks has one of its own, with other letters.
+// boundary writes \b or \B. In regexp2 it is written out, because the \b there has another set of word characters.
 func (t *translator) boundary(not bool) {
 	t.prefix.close()
 	w, _, _ := t.letterSet('w')
@@ -199,7 +199,7 @@ func (t *translator) boundary(not bool) {
 	t.item = -1
 }
 
-// groupReference is \g1, \g{-1} and \g{name}.
+// groupReference reads the rest of \g1, \g{-1} or \g{name}.
 func (t *translator) groupReference() error {
 	if t.take("<") || t.take("'") {
 		return unsupported("a subroutine call")
@@ -230,8 +230,8 @@ func (t *translator) namedBackReference() error {
 	return errors.New(`\k is not followed by a braced, angle-bracketed, or quoted name`)
 }
 
-// numberedReference is \1, whose digit has been read. With two digits or more it is a character in
-// octal unless there are so many groups before it.
+// numberedReference reads \1 after its first digit. With two digits or more it is a character in octal, unless that
+// many groups come before it.
 func (t *translator) numberedReference() error {
 	t.at--
 	n := len(t.rest()) - len(strings.TrimLeft(t.rest(), "0123456789"))
@@ -248,7 +248,7 @@ func (t *translator) numberedReference() error {
 	return nil
 }
 
-// octal reads up to so many octal digits.
+// octal reads up to most octal digits.
 func (t *translator) octal(most int) (r rune) {
 	for ; most > 0 && t.at < len(t.text) && t.text[t.at] >= '0' && t.text[t.at] <= '7'; most-- {
 		r = r*8 + rune(t.text[t.at]-'0')
@@ -257,7 +257,7 @@ func (t *translator) octal(most int) (r rune) {
 	return r
 }
 
-// character is one that a letter stands for, in a class and outside.
+// character reads an escape that stands for a character, in a class or outside.
 func (t *translator) character(letter byte) (rune, error) {
 	switch letter {
 	case 'a':
@@ -308,7 +308,7 @@ func (t *translator) hexadecimal() (r rune) {
 	return r
 }
 
-// braced reads digits and the brace that ends them.
+// braced reads digits and the closing brace.
 func (t *translator) braced(base int, malformed error) (rune, error) {
 	digits, after, ok := strings.Cut(t.rest(), "}")
 	if ok && digits == "" {

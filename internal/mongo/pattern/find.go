@@ -9,8 +9,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// Find finds the first match: pairs of byte offsets of it and of its groups, -1 where a
-// group took no part; nil when there is none. Errors: ErrTime, ErrDepth, those of m.
+// Find returns the first match as pairs of byte offsets: of the whole match, then of each group, -1 for a group that
+// took no part. It returns nil if there is no match. Its errors are ErrTime, ErrDepth and those of m.
 func (p *Pattern) Find(text string, m *work.Meter) ([]int, error) {
 	if p.usesLinear(text) {
 		large, err := p.isLarge(text, m)
@@ -29,9 +29,9 @@ func (p *Pattern) Find(text string, m *work.Meter) ([]int, error) {
 	return s.next(0)
 }
 
-// FindAll finds matches that do not overlap, as Find gives them, at most so many. One that is empty at
-// the end of a text is not among them, unless the text is empty. Errors: ErrTime, ErrDepth, those of m, which it asks
-// before each match that needs backtracking.
+// FindAll returns up to most matches that do not overlap, each as Find returns it. An empty match at the end of a text
+// that is not empty is left out. Its errors are ErrTime, ErrDepth and those of m, whose Stop it calls before each match
+// that backtracks.
 func (p *Pattern) FindAll(text string, most int, m *work.Meter) ([][]int, error) {
 	if p.usesLinear(text) && !p.void {
 		return p.linearFindAll(text, most, m)
@@ -58,20 +58,20 @@ func (p *Pattern) FindAll(text string, most int, m *work.Meter) ([][]int, error)
 	return list, nil
 }
 
-// Groups is how many groups the pattern has.
+// Groups is the number of groups in the pattern.
 func (p *Pattern) Groups() int { return p.groups }
 
-// usesLinear reports whether the linear matcher finds the places of matches in a text.
+// usesLinear reports whether the linear matcher finds the right places of matches in the text.
 func (p *Pattern) usesLinear(text string) bool {
 	return p.linear != nil && p.places && !(p.newline && strings.HasSuffix(text, "\n"))
 }
 
-// A search looks for matches of the matcher that backtracks in one text.
+// A search looks for matches in one text with the matcher that backtracks.
 type search struct {
 	p          *Pattern
 	re         *regexp2.Regexp
 	runes      []rune
-	offsets    []int // of each rune in bytes; nil where all are ASCII
+	offsets    []int // the byte offset of each rune; nil if all are ASCII
 	begin, end int   // the last match, in runes
 }
 
@@ -94,7 +94,7 @@ func (p *Pattern) search(text string, m *work.Meter) (*search, error) {
 	return s, nil
 }
 
-// next finds the first match that begins its search at a rune.
+// next finds the first match at or after a rune.
 func (s *search) next(start int) ([]int, error) {
 	m, err := s.re.FindRunesMatchStartingAt(s.runes, start)
 	if m == nil || err != nil {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// unsupported says that a part of PCRE2's syntax has no counterpart in either matcher.
+// unsupported is the error for a part of PCRE2's syntax that neither matcher can express.
 func unsupported(what string) error { return fmt.Errorf("%s is not supported by mayfly", what) }
 
-// verbs that may begin a pattern. Those that tune PCRE2's own work change no answer.
+// startVerbs are the verbs that may begin a pattern. Those that only tune PCRE2 are ignored: they change no answer.
 var startVerbs = []struct {
 	text string
 	set  func(t *translator)
@@ -36,16 +36,16 @@ func (t *translator) startVerbs() error {
 	return nil
 }
 
-// Verbs that are not supported, of which some begin a pattern.
+// verbNames are the verbs that are not supported. Some of them may begin a pattern.
 var verbNames = strings.Fields("ACCEPT COMMIT PRUNE SKIP THEN MARK CR CRLF ANY ANYCRLF NUL NOTEMPTY NOTEMPTY_ATSTART napla naplb sr asr script_run atomic_script_run")
 
-// Names of assertions and groups that letters may stand for.
+// letterGroups are the alphabetic names of assertions and groups.
 var letterGroups = map[string]string{
 	"pla": "=", "positive_lookahead": "=", "nla": "!", "negative_lookahead": "!",
 	"plb": "<=", "positive_lookbehind": "<=", "nlb": "<!", "negative_lookbehind": "<!", "atomic": ">",
 }
 
-// openGroup reads what follows a parenthesis.
+// openGroup reads what follows an opening parenthesis.
 func (t *translator) openGroup() error {
 	if strings.HasPrefix(t.rest(), "*") && !strings.HasPrefix(t.rest(), "*)") {
 		return t.verb()
@@ -105,7 +105,7 @@ func (t *translator) startsWithNumber() bool {
 	return digits != "" && digits[0] >= '0' && digits[0] <= '9'
 }
 
-// startsWithSign reports whether a + is not followed by a number.
+// startsWithSign reports whether a + follows that does not begin a number.
 func (t *translator) startsWithSign() bool {
 	return strings.HasPrefix(t.rest(), "+") && !t.startsWithNumber()
 }
@@ -124,7 +124,7 @@ func (t *translator) look(written string) {
 	t.push(look, written)
 }
 
-// capture opens a group that is numbered. The matcher that backtracks gets the number in writing.
+// capture opens a group that is numbered. For regexp2 the number is written out.
 func (t *translator) capture() {
 	written := "("
 	if !t.linear {
@@ -196,7 +196,7 @@ func (t *translator) verb() error {
 	return errors.New("(*VERB) not recognized or malformed")
 }
 
-// name reads the name of a group up to what ends it.
+// name reads the name of a group, up to end.
 func (t *translator) name(end string) (string, error) {
 	n := 0
 	for rest := t.rest(); n < len(rest) && isWord(rest[n]); n++ {
@@ -239,7 +239,7 @@ func (t *translator) namedCapture(end string) error {
 	return nil
 }
 
-// reference is a group's text again.
+// reference writes a back reference to a group.
 func (t *translator) reference(n int) error {
 	if n < 1 {
 		return errNoSuchGroup
@@ -266,7 +266,7 @@ func (t *translator) namedReference(end string) error {
 	return t.referenceTo(name)
 }
 
-// referenceTo is a reference by name, to a group that may come later.
+// referenceTo writes a back reference by name, to a group that may come later.
 func (t *translator) referenceTo(name string) error {
 	t.mentioned = append(t.mentioned, name)
 	if t.linear {
@@ -321,7 +321,7 @@ func (t *translator) condition() error {
 	return nil
 }
 
-// relative is the number of a group: 2, -1 for the last that was opened, +1 for the next.
+// relative reads the number of a group: 2, -1 for the last one that was opened, +1 for the next.
 func (t *translator) relative(s string) int {
 	n, err := strconv.Atoi(strings.TrimLeft(s, "+-"))
 	if err != nil {
@@ -336,7 +336,7 @@ func (t *translator) relative(s string) int {
 	return n
 }
 
-// setFlags reads (?i), (?i-s:…) and their like.
+// setFlags reads the rest of (?i), (?i-s:…) and similar groups.
 func (t *translator) setFlags() error {
 	f, on := t.flags, true
 	if t.take("^") {

@@ -1,7 +1,6 @@
-// Package pattern compiles regular expressions with the meaning that PCRE2 gives them, for
-// $regex, $jsonSchema and the $regexMatch family alike. One translator reads PCRE2's syntax
-// and writes the same for two matchers: package regexp, which is linear in time, wherever
-// that can say it, and regexp2, which backtracks under a limit of time, for the rest.
+// Package pattern compiles regular expressions with the meaning that PCRE2 gives them, for $regex, $jsonSchema and the
+// $regexMatch family alike. One translator reads PCRE2's syntax and writes it for one of two matchers: package regexp,
+// whose time is linear, if it can express the pattern, else regexp2, which backtracks within a time limit.
 // https://www.pcre.org/current/doc/html/pcre2pattern.html
 package pattern
 
@@ -20,23 +19,23 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// Limits on a pattern: of its text, of what is written for the matchers, of the ranges that its classes are
-// made of, of what PCRE2 would make of it, which writes a group as often as it is repeated, and of the time
-// that one match may take where it needs backtracking.
+// Limits of a pattern: of its text in bytes, of the translation in bytes, of the ranges in its classes, and of its size
+// as PCRE2 counts it, which compiles a group once for each repetition.
 const (
 	maxBytes   = 32764
 	maxWritten = 1 << 20
 	maxSpans   = 1 << 20
 	maxSize    = 1 << 16
 
-	// A match that needs backtracking cannot be stopped, so its time is short, unless the text is so large that
-	// to look at it takes as long. The matcher gives up to a tenth of a second more.
+	// Limits of the time of a match that backtracks. Nothing can stop such a match, so its limit is short, unless the
+	// text is so large that reading it once takes as long. The matcher may exceed the limit by up to a tenth of a
+	// second.
 	maxTime      = 50 * time.Millisecond
 	maxLargeTime = time.Second
 	largeText    = 512 << 10 // bytes
 )
 
-// Errors of a match that has not come to an end. Their texts are those of PCRE2.
+// Errors of a match that was given up. Their texts are those of PCRE2.
 var (
 	ErrTime  = errors.New("match limit exceeded")
 	ErrDepth = errors.New("backtracking limit exceeded")
@@ -45,7 +44,7 @@ var (
 // Options are the letters i, m, s, x and u that a regular expression may have.
 type Options struct{ caseless, multiline, dotAll, extended bool }
 
-// ParseOptions reads letters for an operator, which may be "". Error: 51108.
+// ParseOptions reads the letters of options. The error, 51108, names the operator, which may be "".
 // mongodb/mongo: src/mongo/util/pcre_util.cpp
 func ParseOptions(letters, operator string) (o Options, err error) {
 	for _, letter := range letters {
@@ -58,7 +57,7 @@ func ParseOptions(letters, operator string) (o Options, err error) {
 			o.dotAll = true
 		case 'x':
 			o.extended = true
-		case 'u': // every text is UTF-8
+		case 'u': // UTF-8, as every text is
 		default:
 			return o, code.New(51108, "%s invalid flag in regex options: %c", operator, letter)
 		}
@@ -73,20 +72,20 @@ type Pattern struct {
 
 	groups int
 
-	linear  *regexp.Regexp // nil where it cannot say the same
+	linear  *regexp.Regexp // nil if package regexp cannot express the pattern
 	places  bool           // linear finds the same places and groups
-	void    bool           // linear may match nothing, which lists of matches show otherwise
-	newline bool           // linear says something else of a text that ends in a newline …
-	shorter bool           // … but tells whether there is a match, if asked without that newline too
+	void    bool           // linear may match an empty text, which FindAll treats differently
+	newline bool           // linear decides differently on a text that ends in a newline …
+	shorter bool           // … but is right if it is also asked without that newline
 	full    func() (*regexp2.Regexp, error)
 	patient func() (*regexp2.Regexp, error) // full, for large texts
 	behind  func() *regexp.Regexp           // linear, see behind
-	size    int                             // of linear, in instructions
-	moved   bool                            // full has a group that stands where \K does
+	size    int                             // of linear, in instructions (approximate)
+	moved   bool                            // full has a group in the place of \K, see keepGroup
 }
 
-// CompileCost is what it costs to compile a pattern, in units of package work. One that repeats may cost more: some tens of
-// milliseconds for 20 bytes.
+// CompileCost is the cost of compiling a pattern, in units of package work. Repetitions multiply the cost: a pattern of
+// 20 bytes may take some tens of milliseconds.
 func CompileCost(text string) int {
 	cost := 256 * (1 + len(text))
 	if strings.IndexByte(text, '{') >= 0 {
@@ -95,7 +94,7 @@ func CompileCost(text string) int {
 	return cost
 }
 
-// Compile reads a pattern. The texts of errors are those of PCRE2.
+// Compile compiles a pattern. The texts of its errors are those of PCRE2.
 func Compile(text string, o Options) (*Pattern, error) {
 	if len(text) > maxBytes {
 		return nil, errTooLarge
@@ -108,7 +107,7 @@ func Compile(text string, o Options) (*Pattern, error) {
 		return nil, err
 	}
 	p := &Pattern{prefix: first.prefix.text(), exact: first.prefix.exact(), groups: first.groups, moved: first.keeps}
-	names := first.names // and nothing else of first is kept
+	names := first.names // so that the closure keeps nothing else of first
 	within := func(limit time.Duration) func() (*regexp2.Regexp, error) {
 		return sync.OnceValues(func() (*regexp2.Regexp, error) {
 			second := translator{text: text, flags: flagsOf(o), names: names}
@@ -142,7 +141,7 @@ func (p *Pattern) compileLinear(t *translator) {
 	p.shorter = p.newline && !t.firstOfLine && !t.inner && !t.textEnd
 }
 
-// compile writes the pattern for the matcher that backtracks, and compiles that.
+// compile translates the pattern for regexp2 and compiles the translation.
 func (t *translator) compile(limit time.Duration) (*regexp2.Regexp, error) {
 	if err := t.run(); err != nil {
 		return nil, err
@@ -155,14 +154,14 @@ func (t *translator) compile(limit time.Duration) (*regexp2.Regexp, error) {
 	return re, nil
 }
 
-// Prefix is what every text with a match begins with, "" when the pattern does not say. Exact:
-// every text that begins so has a match.
+// Prefix returns what every matching text begins with, or "" if that is not known. If exact, every text with that
+// prefix matches.
 func (p *Pattern) Prefix() (prefix string, exact bool) { return p.prefix, p.exact }
 
 // Linear reports whether the time of Match is linear in the length of the text.
 func (p *Pattern) Linear() bool { return p.linear != nil }
 
-// Match reports whether a text has a match. Errors: ErrTime, ErrDepth, those of m.
+// Match reports whether the text has a match. Its errors are ErrTime, ErrDepth and those of m.
 func (p *Pattern) Match(text string, m *work.Meter) (bool, error) {
 	if !strings.HasPrefix(text, p.prefix) {
 		return false, nil
@@ -184,15 +183,15 @@ func (p *Pattern) Match(text string, m *work.Meter) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	found, err := re.MatchRunes([]rune(text)) // with a string, v2.5 loses matches of a(?>\r\n|\n){2}b
+	found, err := re.MatchRunes([]rune(text)) // with a string, regexp2 v2.5 misses matches of a(?>\r\n|\n){2}b
 	return found, limited(err)
 }
 
-// backtrackingCost is what a match that needs backtracking counts beside its text: Stop is asked before each
-// that may be slow.
+// backtrackingCost is what a match that backtracks spends in addition to the cost of its text. It is high because only
+// what runs between matches can stop.
 const backtrackingCost = 1 << 10
 
-// backtracking is the matcher that backtracks, for one match in a text.
+// backtracking spends the cost of one match in the text and returns the matcher that backtracks.
 func (p *Pattern) backtracking(text string, m *work.Meter) (*regexp2.Regexp, error) {
 	if err := m.Spend(backtrackingCost + 4*len(text)); err != nil {
 		return nil, err
@@ -203,7 +202,7 @@ func (p *Pattern) backtracking(text string, m *work.Meter) (*regexp2.Regexp, err
 	return p.full()
 }
 
-// limited is an error of the matcher that backtracks as one of this package.
+// limited maps an error of regexp2 to one of this package.
 func limited(err error) error {
 	switch {
 	case err == nil:
@@ -214,8 +213,8 @@ func limited(err error) error {
 	return ErrTime
 }
 
-// emptyTurns reports whether something that may match nothing is repeated: the matchers
-// disagree about the place and the groups of such a match.
+// emptyTurns reports whether a part that may match an empty text is repeated. The matchers disagree about the place and
+// the groups of such a match.
 func emptyTurns(x *syntax.Regexp) bool {
 	switch x.Op {
 	case syntax.OpStar, syntax.OpPlus, syntax.OpRepeat:
@@ -231,7 +230,7 @@ func emptyTurns(x *syntax.Regexp) bool {
 	return false
 }
 
-// mayBeEmpty reports whether a pattern may match nothing.
+// mayBeEmpty reports whether a pattern may match an empty text.
 func mayBeEmpty(x *syntax.Regexp) bool {
 	switch x.Op {
 	case syntax.OpLiteral, syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL, syntax.OpNoMatch:

@@ -1,7 +1,7 @@
 package pattern
 
-// A prefix collects the characters that every text with a match begins with. It is careful: it
-// ends where there may be a choice.
+// A prefix collects the characters that every matching text begins with. It ends at the first item that may match in
+// more than one way.
 type prefix struct {
 	taken   []byte
 	last    []byte // the last character, which may turn out to be optional
@@ -19,7 +19,7 @@ const (
 	closed
 )
 
-// start is \A, or ^ where it means that.
+// start notes \A, or a ^ with the same meaning.
 func (x *prefix) start() {
 	if x.state == beforeStart {
 		x.state = collecting
@@ -28,7 +28,7 @@ func (x *prefix) start() {
 	x.close()
 }
 
-// literal is a character that stands for itself only.
+// literal notes a character that matches only itself.
 func (x *prefix) literal(r rune) {
 	if x.state != collecting {
 		x.close()
@@ -38,7 +38,7 @@ func (x *prefix) literal(r rune) {
 	x.last = append(x.last[:0], string(r)...)
 }
 
-// dot is any character.
+// dot notes an item that matches any character.
 func (x *prefix) dot() {
 	if x.state != collecting {
 		x.close()
@@ -48,7 +48,7 @@ func (x *prefix) dot() {
 	x.state = dotted
 }
 
-// quantifier repeats what was read last.
+// quantifier notes that the last item is repeated, at least that often.
 func (x *prefix) quantifier(least int) {
 	if x.state == dotted && least == 0 && !x.tail {
 		x.tail = true
@@ -60,13 +60,13 @@ func (x *prefix) quantifier(least int) {
 	x.close()
 }
 
-// close is anything else.
+// close notes any other item.
 func (x *prefix) close() {
 	x.taken, x.last = append(x.taken, x.last...), nil
 	x.state, x.tail = closed, false
 }
 
-// alternative is a choice for the whole pattern.
+// alternative notes a | outside of all groups.
 func (x *prefix) alternative() { x.useless = true }
 
 func (x *prefix) text() string {

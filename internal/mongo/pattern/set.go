@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// A set is the characters that an item of a pattern accepts: ranges, and properties that both
-// matchers have a name for.
+// A set is the characters that an item of a pattern accepts: ranges, and Unicode properties whose names both matchers
+// know.
 type set struct {
 	ranges     []span
 	properties []property
@@ -19,7 +19,7 @@ type set struct {
 // A span is a range of characters.
 type span struct{ low, high rune }
 
-// A property is \p{name}, or \P{name}.
+// A property is \p{name}, or \P{name} if not is set.
 type property struct {
 	name string
 	not  bool
@@ -32,7 +32,7 @@ func (s *set) join(t set) {
 	s.properties = append(s.properties, t.properties...)
 }
 
-// addFolded adds a range and, if asked, the other cases of what is in it.
+// addFolded adds a range and, if caseless is set, the other cases of its characters.
 func (s *set) addFolded(low, high rune, caseless bool) {
 	s.add(low, high)
 	if !caseless {
@@ -49,7 +49,7 @@ func (s *set) addFolded(low, high rune, caseless bool) {
 	}
 }
 
-// cased lists the characters that have another case.
+// cased lists the characters that have another case, sorted.
 var cased = sync.OnceValue(func() (list []rune) {
 	for r := rune('A'); r <= 0x1E943; r++ {
 		if unicode.SimpleFold(r) != r {
@@ -76,13 +76,13 @@ func (p property) ranges() []span {
 	return found.([]span)
 }
 
-// expanded has the []span of each property that has been expanded. They are at most two for each name.
+// expanded caches the []span of properties, at most two for each name.
 var expanded sync.Map
 
 var everything = span{0, unicode.MaxRune}
 
-// withoutSurrogates takes characters out that no text has. Otherwise regexp2 v2.5 makes [^c] of a set
-// that lacks one character, and then looks for the wrong first character of [ab]?[^c].
+// withoutSurrogates removes the surrogates, which no UTF-8 text has. With them, regexp2 v2.5 takes a set that lacks one
+// character for [^c], and then looks for the wrong first character of [ab]?[^c].
 func withoutSurrogates(ranges []span) (list []span) {
 	for _, r := range ranges {
 		if r.low > 0xDFFF || r.high < 0xD800 {
@@ -114,7 +114,7 @@ func tidy(ranges []span) []span {
 	return ranges[:n]
 }
 
-// not is all other characters.
+// not is the complement of the set.
 func (s set) not() set {
 	if len(s.properties) == 1 && len(s.ranges) == 0 {
 		p := s.properties[0]
@@ -138,7 +138,7 @@ func (s set) not() set {
 	return t
 }
 
-// append writes the set as a class, for package regexp or for regexp2.
+// append writes the set as a class, in the syntax of package regexp if linear is set, else of regexp2.
 func (s set) append(dst []byte, negated, linear bool) []byte {
 	if negated {
 		s = s.not()
@@ -169,7 +169,7 @@ func (s set) append(dst []byte, negated, linear bool) []byte {
 	return append(dst, ']')
 }
 
-// appendRune writes a character so that it has no other meaning to a matcher.
+// appendRune writes a character as a literal, escaped if need be.
 func appendRune(dst []byte, r rune) []byte {
 	if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 		return append(dst, byte(r))

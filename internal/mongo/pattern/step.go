@@ -9,13 +9,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// largeCost is what a match may cost that nothing stops, in units of package work.
+// largeCost is the cost, in units of package work, up to which a match runs in one call that nothing can stop.
 const largeCost = 1 << 20
 
-// matchCost is what the linear matcher costs on a text at most: every character may meet every instruction.
+// matchCost is the highest cost of a match with the linear matcher: every character may meet every instruction.
 func (p *Pattern) matchCost(text string) int { return len(text) * (1 + p.size/4) }
 
-// isLarge reports whether a match has to be made in steps. Otherwise it counts what the match costs.
+// isLarge reports whether a match has to run in steps. If not, it spends the cost of the match.
 func (p *Pattern) isLarge(text string, m *work.Meter) (bool, error) {
 	cost := p.matchCost(text)
 	if m != nil && cost > largeCost {
@@ -24,7 +24,7 @@ func (p *Pattern) isLarge(text string, m *work.Meter) (bool, error) {
 	return false, m.Spend(work.Operator + 2*len(text) + cost/8)
 }
 
-// linearMatch is linear.MatchString.
+// linearMatch is linear.MatchString, in steps if the text is large.
 func (p *Pattern) linearMatch(text string, m *work.Meter) (bool, error) {
 	large, err := p.isLarge(text, m)
 	switch {
@@ -37,8 +37,8 @@ func (p *Pattern) linearMatch(text string, m *work.Meter) (bool, error) {
 	return at != nil, err
 }
 
-// linearFind is linear.FindStringSubmatchIndex of what lies from a place on, in steps. What is before that place
-// counts for anchors and boundaries.
+// linearFind is linear.FindStringSubmatchIndex from an offset on, in steps. Anchors and boundaries see the text before
+// the offset.
 func (p *Pattern) linearFind(text string, from int, m *work.Meter) ([]int, error) {
 	if literal, _ := p.linear.LiteralPrefix(); literal != "" {
 		i, err := m.Index(text[from:], literal)
@@ -70,7 +70,7 @@ func (p *Pattern) linearFind(text string, from int, m *work.Meter) ([]int, error
 	return at, nil
 }
 
-// linearFindAll is linear.FindAllStringSubmatchIndex for a pattern that matches no empty text.
+// linearFindAll is linear.FindAllStringSubmatchIndex for a pattern that does not match an empty text.
 func (p *Pattern) linearFindAll(text string, most int, m *work.Meter) ([][]int, error) {
 	large, err := p.isLarge(text, m)
 	switch {
@@ -91,12 +91,12 @@ func (p *Pattern) linearFindAll(text string, most int, m *work.Meter) ([][]int, 
 	return list, nil
 }
 
-// behind is the linear pattern for a text of which the first character is only there to be looked back at.
+// behind is the linear pattern for a text whose first character is not part of the search: \b and ^ look back at it.
 func behind(linear string) *regexp.Regexp {
 	return regexp.MustCompile(`\A(?s:.)(?s:.*?)(` + linear + `)`)
 }
 
-// instructions is about how many instructions the linear matcher has for a pattern.
+// instructions estimates how many instructions the linear matcher has for a pattern.
 func instructions(x *syntax.Regexp) int {
 	n := 1
 	for _, sub := range x.Sub {
@@ -111,12 +111,12 @@ func instructions(x *syntax.Regexp) int {
 	return n
 }
 
-// A reader hands a text to the linear matcher, a character at a time, and ends it early when the work has to stop.
+// A reader hands a text to the linear matcher, one character at a time. It ends the text early if the work has to stop.
 type reader struct {
 	text string
 	at   int
 	m    *work.Meter
-	each int // what a character costs
+	each int // cost of a character
 }
 
 func (r *reader) ReadRune() (c rune, size int, err error) {

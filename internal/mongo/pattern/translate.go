@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Errors of patterns, in the words of PCRE2.
+// Errors of patterns. Their texts are those of PCRE2.
 var (
 	errTooLarge       = errors.New("regular expression is too large")
 	errNothing        = errors.New("quantifier does not follow a repeatable item")
@@ -18,7 +18,7 @@ var (
 	errNoSuchGroup    = errors.New("reference to non-existent subpattern")
 )
 
-// Flags are the options where the translator stands.
+// flags are the options at one place in the pattern: groups such as (?i) change them.
 type flags struct {
 	Options
 	classSpace bool // xx
@@ -29,56 +29,57 @@ type flags struct {
 
 func flagsOf(o Options) flags { return flags{Options: o} }
 
-// A translator writes a pattern of PCRE2 as one of the two matchers reads it. It writes out what each
-// class and option means, so that a matcher's own classes and options have no say.
+// A translator writes a pattern of PCRE2 in the syntax of one of the two matchers. It writes out what each class and
+// option means, because the classes and options of the matchers mean something else.
 type translator struct {
 	text  string
 	at    int
 	out   []byte
 	flags flags
 
-	// linear is set for package regexp, which goes first and finds the names of groups.
+	// linear is set if the translation is for package regexp. That one is made first; it also finds the names of
+	// groups.
 	linear bool
 	names  map[string]int
 
 	groups int // opened so far
 	open   []group
 
-	item       int      // where in out the last item begins, -1 when nothing can be repeated
-	itemSize   int      // size before the last item
-	repeats    int      // how often PCRE2 writes the last item at most for a quantifier
-	size       int      // items, those of a repeated group as often as PCRE2 writes them
-	spans      int      // ranges that classes were made of
-	references int      // the highest group that is referred to
-	mentioned  []string // names that are referred to
-	late       error    // a mistake that PCRE2 tells only after all others
-	ucp        bool     // classes go by Unicode
+	item       int      // where in out the last item begins, -1 if a quantifier may not follow
+	itemSize   int      // size before the last item was added
+	repeats    int      // how many copies of the last item PCRE2 makes at most for a quantifier
+	size       int      // items, counted once for each copy that PCRE2 makes of a repeated group
+	spans      int      // ranges written for classes so far
+	references int      // the highest group that a reference names
+	mentioned  []string // names of groups in references
+	late       error    // an error that PCRE2 reports only if there is no other
+	ucp        bool     // (*UCP): classes follow Unicode
 	ansiBreak  bool     // \R is CR, LF or CRLF
 
 	prefix prefix
 
-	differs     bool // package regexp has no such thing
-	moved       bool // package regexp finds other places or groups
+	differs     bool // package regexp cannot express the pattern
+	moved       bool // package regexp finds other places or groups, but the same texts
 	keeps       bool // there is a \K
 	lastLine    bool // there is a $ or \Z
 	firstOfLine bool // there is a ^ for each line
 	textEnd     bool // there is a \z
-	ended       bool // the branch has had a $ or \Z
+	ended       bool // the branch had a $ or \Z
 	inner       bool // something follows a $ or \Z
 }
 
-// A group is one that is open.
+// A group is a group whose closing parenthesis has not been read.
 type group struct {
 	item     int
-	size     int // before it
+	size     int // of the translator before it
 	flags    flags
 	kind     groupKind
-	first    int // groups before it, for branches that count alike
+	first    int // number of groups before it, for (?|, in which each branch counts from there
 	most     int
-	ended    bool // the branch before it
-	anyEnded bool // a branch of it
+	ended    bool // the translator's ended before it
+	anyEnded bool // a branch ended so
 	branches int
-	asks     bool // the assertion that is its condition comes next
+	asks     bool // it is a condition whose assertion comes next
 }
 
 type groupKind uint8
@@ -120,10 +121,10 @@ func (t *translator) run() error {
 	return t.late
 }
 
-// keepGroup is the number of the group that stands for \K, above all others.
+// keepGroup is the number of the group that marks the place of \K. It is higher than any other.
 const keepGroup = maxBytes + 1
 
-// rest is what has not been read.
+// rest is the part of the text that has not been read.
 func (t *translator) rest() string { return t.text[t.at:] }
 
 // next reads a character.
@@ -184,7 +185,7 @@ func (t *translator) step() error {
 	return nil
 }
 
-// skipSpace skips what option x makes a remark.
+// skipSpace skips white space or a comment, as option x asks.
 func (t *translator) skipSpace() bool {
 	if t.take("#") {
 		_, after, _ := strings.Cut(t.rest(), "\n")
@@ -199,7 +200,7 @@ func (t *translator) skipSpace() bool {
 	return true
 }
 
-// skipRemarks skips what may stand between the parts of a quantifier.
+// skipRemarks skips what may stand between a quantifier and the ? or + that follows it.
 func (t *translator) skipRemarks() error {
 	for {
 		switch {
@@ -214,14 +215,14 @@ func (t *translator) skipRemarks() error {
 	}
 }
 
-// begin notes that an item begins, which a quantifier may follow.
+// begin notes where an item begins that a quantifier may repeat.
 func (t *translator) begin() {
 	t.item, t.itemSize, t.repeats = len(t.out), t.size, 1
 	t.size++
 	t.inner = t.inner || t.ended
 }
 
-// write writes an item that is one to the matchers too.
+// write writes an item that has the same syntax in both matchers.
 func (t *translator) write(s string) {
 	t.begin()
 	t.out = append(t.out, s...)
@@ -265,7 +266,7 @@ func (t *translator) anyCharacter() {
 	t.prefix.dot()
 }
 
-// assert writes what matches a place. A quantifier may follow some of them only.
+// assert writes an assertion, which matches a place. Only some of them may be repeated.
 func (t *translator) assert(s string) {
 	t.begin()
 	t.out = append(t.out, s...)
@@ -308,7 +309,7 @@ func (t *translator) lineEnd() {
 	t.item = -1
 }
 
-// lastLineEnd is the end of the text, or before a newline that ends it.
+// lastLineEnd writes $ or \Z: the end of the text, or the place before a newline that ends it.
 func (t *translator) lastLineEnd() {
 	t.prefix.close()
 	if t.linear {
@@ -325,7 +326,7 @@ func (t *translator) alternative() error {
 	t.item = -1
 	if len(t.open) == 0 {
 		t.prefix.alternative()
-		t.ended = false // what follows does not come after it
+		t.ended = false // a new branch
 		return nil
 	}
 	g := &t.open[len(t.open)-1]
@@ -342,7 +343,7 @@ func (t *translator) alternative() error {
 	return nil
 }
 
-// counts reads {2}, {2,} and {2,3}, of which the brace has been read. Not ok: it is a brace.
+// counts reads the rest of {2}, {2,} or {2,3} after the brace. If not ok, the brace is a literal.
 func (t *translator) counts() (least, most int, ok bool, err error) {
 	inside, _, found := strings.Cut(t.rest(), "}")
 	first, second, two := strings.Cut(inside, ",")

@@ -2,10 +2,10 @@ package work
 
 import "strings"
 
-// pieceBytes is how much of a large text operators handle before they count it.
+// pieceBytes is how many bytes of a large text are handled between two calls of Spend.
 const pieceBytes = 64 << 10
 
-// Pieces calls do with one piece of a text after the other, with where it begins, until do says to stop.
+// Pieces calls do with one piece of the text after another and the offset of the piece, until do returns false.
 func (m *Meter) Pieces(text string, do func(piece string, at int) (more bool)) error {
 	for at := 0; ; at += pieceBytes {
 		piece := text[at:min(at+pieceBytes, len(text))]
@@ -18,14 +18,14 @@ func (m *Meter) Pieces(text string, do func(piece string, at int) (more bool)) e
 	}
 }
 
-// Package strings finds short texts, and searches in short ones, quickly whatever they are. A long one in a
-// longer one may take time that grows with the product of their lengths.
+// Package strings is fast for any token of up to shortToken bytes and in any text of up to shortText bytes. Beyond both
+// limits its time may grow with the product of the lengths.
 const (
 	shortToken = 64
 	shortText  = 4 << 10
 )
 
-// Index is strings.Index, in time that is linear in both texts.
+// Index is strings.Index in time that is linear in the lengths of both texts.
 func (m *Meter) Index(text, token string) (int, error) {
 	switch {
 	case len(token) > shortToken && len(text) > shortText:
@@ -48,8 +48,8 @@ func (m *Meter) Index(text, token string) (int, error) {
 }
 
 // indexLong is the two-way algorithm of Crochemore and Perrin: "Two-way string-matching", Journal of the ACM 38 (1991).
-// It needs no memory. The token is cut in two at a place such that a mismatch in its right part lets the search go on
-// behind the mismatch, and one in its left part lets it go on by a period of the token.
+// It needs no memory. The token is cut in two such that after a mismatch in the right part the search continues behind
+// the mismatch, and after a mismatch in the left part it advances by a period of the token.
 func (m *Meter) indexLong(text, token string) (int, error) {
 	cut, period, err := m.cut(token)
 	if err != nil {
@@ -59,7 +59,7 @@ func (m *Meter) indexLong(text, token string) (int, error) {
 	if !periodic {
 		period = max(cut, len(token)-cut) + 1
 	}
-	known := 0 // so much of the token is known to match where the search goes on
+	known := 0 // how many bytes of the token are known to match at the next position
 	for at := 0; at+len(token) <= len(text); {
 		i := max(cut, known)
 		from := i
@@ -92,7 +92,7 @@ func (m *Meter) indexLong(text, token string) (int, error) {
 	return -1, nil
 }
 
-// cut is where to cut a token in two, and the period of its right part.
+// cut returns where to cut the token in two, and the period of the right part.
 func (m *Meter) cut(token string) (at, period int, err error) {
 	at, period, err = m.greatestSuffix(token, false)
 	if err != nil {
@@ -105,7 +105,8 @@ func (m *Meter) cut(token string) (at, period int, err error) {
 	return at, period, err
 }
 
-// greatestSuffix is where the last suffix of a token in the order of bytes begins, or in the reverse of that order, and its period.
+// greatestSuffix returns where the greatest suffix of a token begins, in byte order or in the reverse of it, and the
+// period of that suffix.
 func (m *Meter) greatestSuffix(token string, reverse bool) (at, period int, err error) {
 	begin, next, k := -1, 0, 1
 	period = 1

@@ -1,6 +1,7 @@
-// Package work counts the work of a MongoDB command in what it costs: bytes, elements, comparisons. Whoever works
-// on what a client has sent spends units of a Meter, and the Meter asks about once in a millisecond of
-// work whether the command has to stop. It never reads a clock.
+// Package work counts the work of a MongoDB command, so that a command can be stopped at any point: by maxTimeMS,
+// killOp, a closed connection or a shutdown. Code that works on what a client has sent spends units of a Meter for
+// bytes, elements and comparisons. About once per millisecond of work the Meter calls Stop, whose error ends the
+// command. The package never reads a clock.
 package work
 
 import (
@@ -9,7 +10,7 @@ import (
 
 // A unit is about ten nanoseconds of work.
 const (
-	quantum = 1 << 16 // units between two questions: somewhat less than a millisecond
+	quantum = 1 << 16 // units between two calls of Stop: somewhat less than a millisecond
 
 	// Element is what a step from one element of an array, or one member of an object, to the next costs.
 	Element = 2
@@ -26,23 +27,23 @@ func Copied(n int) int { return n >> 5 }
 // A Meter counts the work of one command. It belongs to one goroutine. A nil Meter counts nothing and never
 // stops anything. The zero Meter is ready for use.
 type Meter struct {
-	// Stop, when not nil, is asked about once in a millisecond of work. It may wait for a little while, so nobody
-	// spends while holding a lock. Once it has failed, so does every Spend.
+	// Stop, if not nil, is called about once per millisecond of work. It may block for a short time, so do not spend
+	// while you hold a lock. After it has returned an error, every Spend returns that error.
 	Stop func() error
 
-	// Hold, when not nil, is told how many bytes more are kept for values that are being made, or fewer when n is negative. It is called
-	// for changes of 64 KiB and more. What is still held when the command ends is no longer in use.
+	// Hold, if not nil, is called when values under construction keep n more bytes, or -n fewer. It is called for
+	// changes of 64 KiB or more. Its owner takes back what is still held when the command ends.
 	Hold func(n int64) error
 
 	spent int
 	err   error // of Stop
-	kept  int64 // what Hold was told, all in all
+	kept  int64 // the sum of what Hold was told
 }
 
-// Limited is a meter that asks stop for the first time when so many units are spent.
+// Limited is a meter that first calls stop when that many units are spent.
 func Limited(units int, stop func() error) *Meter { return &Meter{Stop: stop, spent: quantum - units} }
 
-// Spend counts units of work that is done or about to be done. Errors are those of Stop.
+// Spend counts units of work that is done or about to be done. Its errors are those of Stop.
 func (m *Meter) Spend(units int) error {
 	if m == nil {
 		return nil
@@ -64,7 +65,7 @@ func (m *Meter) ask() error {
 	return m.err
 }
 
-// Ask asks Stop at once, before work whose cost is not known.
+// Ask calls Stop at once, before work whose cost is not known.
 func (m *Meter) Ask() error {
 	if m == nil {
 		return nil
@@ -72,8 +73,8 @@ func (m *Meter) Ask() error {
 	return m.ask()
 }
 
-// Err is the error of Stop that has ended the work, nil if there is none. It is for comparisons, which
-// cannot fail: after a sort by Compare the caller looks here.
+// Err is the error of Stop that has ended the work, or nil. Compare and Equal cannot return an error, so check Err
+// after a sort or a search that uses them.
 func (m *Meter) Err() error {
 	if m == nil {
 		return nil
@@ -81,7 +82,7 @@ func (m *Meter) Err() error {
 	return m.err
 }
 
-// Kept tells Hold that n bytes more are kept. Errors are those of Hold.
+// Kept tells Hold that n more bytes are kept. Its errors are those of Hold.
 func (m *Meter) Kept(n int64) error {
 	if m == nil || m.Hold == nil {
 		return nil
@@ -93,7 +94,7 @@ func (m *Meter) Kept(n int64) error {
 	return err
 }
 
-// Mark is how much is kept now, for Release.
+// Mark returns how many bytes are kept now, for Release.
 func (m *Meter) Mark() int64 {
 	if m == nil {
 		return 0
@@ -108,10 +109,10 @@ func (m *Meter) Release(mark int64) {
 	}
 }
 
-// largeValue is a value that takes long enough to compare to be compared in steps.
+// largeValue is the size in bytes from which values are compared in steps, as one comparison takes long.
 const largeValue = 4 << 10
 
-// Compare is doc.CompareBSON. Once the work has to stop it gives 0 for everything, so that a sort ends soon.
+// Compare is doc.CompareBSON. Once the work has to stop, it returns 0 for all values, so that a sort ends soon.
 func (m *Meter) Compare(a, b doc.Value) int {
 	n := min(len(a.Data), len(b.Data))
 	if n >= largeValue {

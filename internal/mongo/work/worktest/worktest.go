@@ -1,5 +1,5 @@
-// Package worktest has what tests of package work's users share: values that are about as large as a client can send,
-// and the check that whatever works on them stops.
+// Package worktest is shared by the tests of packages that spend work: it has values about as large as a client can
+// send, and a check that an operation on them can be stopped.
 package worktest
 
 import (
@@ -18,15 +18,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// How long work goes on before it is told to stop, and how long it may take to do so on a machine that is busy
-// with other things.
+// When the test stops the work, and how long the work may take to end on a busy machine.
 const (
 	asksAllowed = 5 // about 5 ms of work
 	watchdog    = 2 * time.Second
 )
 
-// Stops runs a piece of work again and again, has it stopped after a while, and fails if it does not stop: if it never
-// asks, asks again, returns another error, or goes on for long.
+// Stops calls run in a loop, stops it after a while, and fails the test if run never calls Stop, calls it again after
+// its error, returns another error, or takes too long to end.
 func Stops(t *testing.T, name string, run func(m *work.Meter) error) {
 	t.Helper()
 	name = name[:min(len(name), 150)]
@@ -58,8 +57,8 @@ func Stops(t *testing.T, name string, run func(m *work.Meter) error) {
 	}
 }
 
-// Document is close to the largest: long texts, arrays of many elements, an object of many members and values that differ
-// only at their end, deep inside. It must not be changed.
+// Document is close to the largest possible document: long strings, long arrays, objects with many members, and deeply
+// nested values that differ only at their end. It must not be changed.
 var Document = sync.OnceValue(func() doc.Value {
 	b := []byte{0, 0, 0, 0}
 	put := func(name string, v doc.Value) { b = doc.AppendElement(b, name, v) }
@@ -100,7 +99,7 @@ var Document = sync.OnceValue(func() doc.Value {
 	return doc.Object(closed(b))
 })
 
-// Array is an array of n elements.
+// Array makes an array of n elements.
 func Array(n int, element func(i int) doc.Value) doc.Value {
 	a := []byte{0, 0, 0, 0}
 	for i := range n {
@@ -109,7 +108,7 @@ func Array(n int, element func(i int) doc.Value) doc.Value {
 	return doc.Array(closed(a))
 }
 
-// Object is an object of names, each before its value.
+// Object makes an object. Members are pairs of a name and a value.
 func Object(members ...any) doc.Value {
 	o := []byte{0, 0, 0, 0}
 	for i := 0; i < len(members); i += 2 {
@@ -118,7 +117,7 @@ func Object(members ...any) doc.Value {
 	return doc.Object(closed(o))
 }
 
-// Fields is an object of n members.
+// Fields makes an object of n members.
 func Fields(n int, member func(i int) (name string, v doc.Value)) doc.Value {
 	o := []byte{0, 0, 0, 0}
 	for i := range n {
