@@ -209,7 +209,7 @@ func echo(conn net.Conn, greeting, found doc.Doc) {
 		if doc.Lookup(m.Body, "find").Type != 0 {
 			answer = found
 		}
-		if !m.MoreToCome() && (w.Reply(&m, id, 0, answer) != nil || w.Flush() != nil) {
+		if !m.MoreToCome() && (w.End(append(w.Begin(&m, id, 0), answer...)) != nil || w.Flush() != nil) {
 			return
 		}
 	}

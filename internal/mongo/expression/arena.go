@@ -80,11 +80,6 @@ func (s *Scope) double(f float64) doc.Value { return s.word(bsoncore.TypeDouble,
 // date makes a date of milliseconds since the Unix epoch.
 func (s *Scope) date(ms int64) doc.Value { return s.word(bsoncore.TypeDateTime, uint64(ms)) }
 
-// timestamp makes a timestamp of seconds and an ordinal.
-func (s *Scope) timestamp(t, i uint32) doc.Value {
-	return s.word(bsoncore.TypeTimestamp, uint64(t)<<32|uint64(i))
-}
-
 // decimal128 makes a Decimal128 of its two halves.
 func (s *Scope) decimal128(high, low uint64) doc.Value {
 	start := len(s.arena)
@@ -100,37 +95,13 @@ func (s *Scope) objectID(id [12]byte) doc.Value {
 }
 
 // string makes a string. Errors: it is larger than MaxResultBytes.
-func (s *Scope) string(text string) (doc.Value, error) { return s.text(bsoncore.TypeString, text) }
-
-// bytes is string for text that is in a slice.
-func (s *Scope) bytes(text []byte) (doc.Value, error) {
-	if err := s.room(len(text) + 5); err != nil {
-		return doc.Value{}, err
-	}
-	start := len(s.arena)
-	s.arena = binary.LittleEndian.AppendUint32(s.arena, uint32(len(text)+1))
-	s.arena = append(append(s.arena, text...), 0)
-	return s.value(bsoncore.TypeString, start), nil
-}
-
-// text makes a string, a symbol or a JavaScript.
-func (s *Scope) text(kind bsoncore.Type, text string) (doc.Value, error) {
+func (s *Scope) string(text string) (doc.Value, error) {
 	if err := s.room(len(text) + 5); err != nil {
 		return doc.Value{}, err
 	}
 	start := len(s.arena)
 	s.arena = bsoncore.AppendString(s.arena, text)
-	return s.value(kind, start), nil
-}
-
-// binary makes a binary of that subtype.
-func (s *Scope) binary(subtype byte, data []byte) (doc.Value, error) {
-	if err := s.room(len(data) + 9); err != nil {
-		return doc.Value{}, err
-	}
-	start := len(s.arena)
-	s.arena = bsoncore.AppendBinary(s.arena, subtype, data)
-	return s.value(bsoncore.TypeBinary, start), nil
+	return s.value(bsoncore.TypeString, start), nil
 }
 
 // room asks whether n more bytes may be made.

@@ -288,18 +288,6 @@ func (h shape) values(arg doc.Value) ([]doc.Value, error) {
 	return values, nil
 }
 
-// named is an operator with the named arguments of h; f gets required ones, then
-// optional ones.
-func named(h shape, f function) operator {
-	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {
-		args, err := h.read(arg, names, depth)
-		if err != nil {
-			return nil, err
-		}
-		return apply(args, f), nil
-	}
-}
-
 // typeName is what MongoDB calls the type of a value in errors and in $type.
 func typeName(v doc.Value) string { return code.TypeName(v) }
 

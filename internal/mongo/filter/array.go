@@ -77,10 +77,7 @@ func (c *compiler) element(arg doc.Value, at spot) (test, *Node, error) {
 		return nil, nil, code.New(code.BadValue, "$elemMatch needs an Object")
 	}
 	at = at.deeper()
-	at.level = max(at.level, inElement)
-	outer := c.identified
-	c.identified = false
-	defer func() { c.identified = outer }()
+	at.inElement = true
 	if name, _ := first(arg.Data); isOperators(arg, true) && c.onDocument[name] == nil {
 		at.path = &Path{}
 		found, err := c.operators(arg.Data, at)

@@ -34,7 +34,7 @@ func notEqual(c *compiler, name string, arg doc.Value, at spot) (condition, erro
 // reference is {$ref: "c"}, {$id: 1} and {$db: "d"}: the fields of a DBRef that an
 // $elemMatch looks at.
 func reference(c *compiler, name string, arg doc.Value, at spot) (condition, error) {
-	path, err := c.path(name)
+	path, err := ParsePath(name)
 	if err != nil {
 		return condition{}, err
 	}

@@ -22,23 +22,12 @@ const (
 	maxPatterns = 1_000
 )
 
-// A level says what the paths of a condition begin at.
-type level uint8
-
-const (
-	inDocument level = iota
-	inElement        // an element of an array: $elemMatch
-	inUpdate         // an element, in an update: arrayFilters and $pull
-)
-
 // A compiler reads one query.
 type compiler struct {
 	names      *expression.Names
 	meter      *work.Meter
 	conditions int
 	scoped     bool
-	identified bool   // the first name of paths stands for the element that is asked about
-	identifier string // that name, "" until it is known
 
 	onDocument, onField map[string]operator // the tables of the same names
 	keywords            map[string]keyword
@@ -46,10 +35,10 @@ type compiler struct {
 
 // A spot is where in a query an operator is.
 type spot struct {
-	level level
-	depth int
-	path  *Path   // for operators on a field
-	among doc.Doc // the operators on the same field: {$regex: ..., $options: ...}
+	inElement bool // the paths of a condition begin at an element of an array: $elemMatch
+	depth     int
+	path      *Path   // for operators on a field
+	among     doc.Doc // the operators on the same field: {$regex: ..., $options: ...}
 }
 
 func (at spot) deeper() spot {
@@ -144,7 +133,7 @@ func (c *compiler) member(name string, arg doc.Value, at spot) (condition, error
 		}
 		return op(c, name, arg, at)
 	}
-	path, err := c.path(name)
+	path, err := ParsePath(name)
 	if err != nil {
 		return condition{}, err
 	}
@@ -189,37 +178,6 @@ func (c *compiler) count() error {
 		return code.New(code.BadValue, "a query has more than %d conditions", maxConditions)
 	}
 	return c.meter.Spend(8 * work.Operator)
-}
-
-// path reads the path of a condition. In arrayFilters its first name is the identifier.
-func (c *compiler) path(name string) (*Path, error) {
-	p, err := ParsePath(name)
-	if err != nil || !c.identified {
-		return p, err
-	}
-	identifier := p.names[0]
-	if c.identifier != "" && identifier != c.identifier {
-		return nil, code.New(code.FailedToParse, "Error parsing array filter :: caused by :: "+
-			"Expected a single top-level field name, found '%s' and '%s'", c.identifier, identifier)
-	}
-	if !isIdentifier(identifier) {
-		return nil, code.New(code.BadValue, "Error parsing array filter :: caused by :: "+
-			"The top-level field name must be an alphanumeric string beginning with a lowercase letter, found '%s'", identifier)
-	}
-	c.identifier = identifier
-	return &Path{text: strings.TrimPrefix(name[len(identifier):], "."), names: p.names[1:], index: p.index[1:]}, nil
-}
-
-// isIdentifier reports whether arrayFilters may call an element so.
-// https://www.mongodb.com/docs/v7.0/reference/operator/update/positional-filtered/
-func isIdentifier(name string) bool {
-	for i, b := range []byte(name) {
-		lower, upper, digit := b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b >= '0' && b <= '9'
-		if !lower && (i == 0 || !upper && !digit) {
-			return false
-		}
-	}
-	return name != ""
 }
 
 // isOperators reports whether v has operators, {$gt: 1}, and is not an object to compare

@@ -28,11 +28,8 @@ func expr(c *compiler, name string, arg doc.Value, at spot) (condition, error) {
 
 // needsDocument refuses operators that ask about the document where an element is asked about.
 func (c *compiler) needsDocument(name string, at spot) error {
-	switch at.level {
-	case inElement:
+	if at.inElement {
 		return code.New(code.BadValue, "%s can only be applied to the top-level document", name)
-	case inUpdate:
-		return code.New(code.QueryFeatureNotAllowed, "%s is not allowed in this context", name)
 	}
 	c.scoped = true
 	return nil

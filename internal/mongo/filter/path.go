@@ -73,12 +73,6 @@ func indexOf(name string) int {
 	return n
 }
 
-// String is the dotted path.
-func (p *Path) String() string { return p.text }
-
-// Names are the parts of the path, which the caller may not change.
-func (p *Path) Names() []string { return p.names }
-
 // Walk visits what the path leads to in d, in order, until visit says to stop. A place
 // where the path ends early is visited as the zero Value, once for each object that lacks
 // the name; nothing is visited in an array that has nothing to look into. The element

@@ -40,8 +40,8 @@ func TestWalk(t *testing.T) {
 				t.Errorf("%s, leaf %d: %q, want %q", c.path, leaf, got, want)
 			}
 		}
-		if p.String() != c.path || strings.Join(p.Names(), ".") != c.path {
-			t.Errorf("%s is %s, %v", c.path, p, p.Names())
+		if p.text != c.path || strings.Join(p.names, ".") != c.path {
+			t.Errorf("%s is %s, %v", c.path, p.text, p.names)
 		}
 	}
 }

@@ -14,9 +14,6 @@ import (
 // jsonSchema is {$jsonSchema: schema}: JSON Schema draft 4, of documents.
 // https://www.mongodb.com/docs/v7.0/reference/operator/query/jsonSchema/
 func jsonSchema(c *compiler, _ string, arg doc.Value, at spot) (condition, error) {
-	if at.level == inUpdate {
-		return condition{}, code.New(code.QueryFeatureNotAllowed, "$jsonSchema is not allowed in this context")
-	}
 	if arg.Type != bsoncore.TypeEmbeddedDocument {
 		return condition{}, code.New(code.TypeMismatch, "$jsonSchema must be an object")
 	}

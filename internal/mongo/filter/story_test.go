@@ -81,28 +81,9 @@ func tell(t *testing.T, verb string, arg doc.Doc, documents []doc.Doc) string {
 			}
 			return ok, "", err
 		})
-	case "pull":
-		return tellValues(documents, "")(CompileValue(v, o))
-	case "element":
-		return tellValues(documents, "")(CompileElemMatch(v, o))
-	case "filter":
-		f, name, err := CompileElement(query, o)
-		return tellValues(documents, name+": ")(f, err)
 	}
 	t.Fatalf("no verb %q", verb)
 	return ""
-}
-
-func tellValues(documents []doc.Doc, prefix string) func(f *ValueFilter, err error) string {
-	return func(f *ValueFilter, err error) string {
-		if err != nil {
-			return failure(err)
-		}
-		return prefix + among(documents, func(d doc.Doc) (bool, string, error) {
-			ok, err := f.Match(doc.Lookup(d, ""), nil)
-			return ok, "", err
-		})
-	}
 }
 
 func scopeOf(d doc.Doc) *expression.Scope {

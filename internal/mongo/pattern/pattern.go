@@ -158,9 +158,6 @@ func (t *translator) compile(limit time.Duration) (*regexp2.Regexp, error) {
 // prefix matches.
 func (p *Pattern) Prefix() (prefix string, exact bool) { return p.prefix, p.exact }
 
-// Linear reports whether the time of Match is linear in the length of the text.
-func (p *Pattern) Linear() bool { return p.linear != nil }
-
 // Match reports whether the text has a match. Its errors are ErrTime, ErrDepth and those of m.
 func (p *Pattern) Match(text string, m *work.Meter) (bool, error) {
 	if !strings.HasPrefix(text, p.prefix) {

@@ -314,7 +314,7 @@ func TestProjectionsAppend(t *testing.T) {
 	if err != nil || string(appendValue(nil, doc.Object(out))) != "{a: 1}" || string(before) != "before" {
 		t.Errorf("gives %x, %v", []byte(out), err)
 	}
-	if p.NeedsScope() || p.NeedsWhere() || !p.Inclusion() {
+	if p.NeedsScope() || p.NeedsWhere() || !p.inclusion {
 		t.Error("{a: 1} is a plain inclusion")
 	}
 }

@@ -34,9 +34,6 @@ func (p *Projection) NeedsScope() bool { return p.scoped }
 // NeedsWhere reports whether Apply needs to know where the query matched.
 func (p *Projection) NeedsWhere() bool { return p.positional }
 
-// Inclusion reports whether members go that the projection does not name.
-func (p *Projection) Inclusion() bool { return p.inclusion }
-
 // A kind says what becomes of a member.
 type kind uint8
 

@@ -179,17 +179,3 @@ func TestCurrentDateWithoutClusterTime(t *testing.T) {
 		t.Error(show(doc.Object(d)), err)
 	}
 }
-
-func TestEnsureID(t *testing.T) {
-	for _, c := range []struct{ doc, want string }{
-		{"{a: 1}", "{_id: 9, a: 1}"},
-		{"{a: 1, _id: 2, b: 3}", "{_id: 2, a: 1, b: 3}"},
-		{"{_id: 2, a: 1}", "{_id: 2, a: 1}"},
-		{"{}", "{_id: 9}"},
-	} {
-		d, err := EnsureID(docIn(t, c.doc), doc.Int32(9))
-		if got := show(doc.Object(d)); got != c.want || err != nil {
-			t.Errorf("%s gave %s, %v", c.doc, got, err)
-		}
-	}
-}

@@ -54,16 +54,6 @@ func replace(old, d doc.Doc, in Input) (out doc.Doc, changed bool, err error) {
 	return d, true, CheckID(id)
 }
 
-// EnsureID gives d with its _id as the first member: the one that it has, else newID.
-// Errors are those of CheckID.
-func EnsureID(d doc.Doc, newID doc.Value) (doc.Doc, error) {
-	id := doc.Lookup(d, idName)
-	if doc.IsUndefined(id) {
-		id = newID
-	}
-	return withID(d, id), CheckID(id)
-}
-
 // withID is d with id as its first member, and no other _id.
 func withID(d doc.Doc, id doc.Value) doc.Doc {
 	if doc.IsUndefined(id) {

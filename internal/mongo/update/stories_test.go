@@ -17,7 +17,7 @@ import (
 //	doc, update, filters, query (for $)   Compile, Locate and Apply
 //	doc, replace                          Replace
 //	doc, result                           Transform
-//	upsert, update or replace, id         Upserted or UpsertedID, then Apply or Replace, then EnsureID
+//	upsert, update or replace, id         Upserted or UpsertedID, then Apply or Replace
 //	before, after                         Describe
 func TestStories(t *testing.T) {
 	storytest.Run(t, "testdata/*.txt", storytest.Blocks, func() storytest.Answer {
@@ -131,6 +131,9 @@ func (s story) upsert(t *testing.T) (doc.Doc, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	d, err = EnsureID(d, doc.Int32(99))
-	return d, true, err
+	id := doc.Lookup(d, idName)
+	if doc.IsUndefined(id) {
+		id = doc.Int32(99) // the caller makes one
+	}
+	return withID(d, id), true, CheckID(id)
 }

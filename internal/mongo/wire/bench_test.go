@@ -110,7 +110,7 @@ func BenchmarkReply(b *testing.B) {
 			b.SetBytes(int64(len(c.body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := w.Reply(&c.m, 1, 0, c.body); err != nil {
+				if err := reply(w, &c.m, 1, 0, c.body); err != nil {
 					b.Fatal(err)
 				}
 				if err := w.Flush(); err != nil {

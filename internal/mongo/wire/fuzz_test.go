@@ -15,7 +15,7 @@ func FuzzRead(f *testing.F) {
 	seeds := [][]byte{
 		insert, append(append([]byte(nil), insert...), insert...), queryOf("admin.$cmd", ping, one),
 		msgOf(MoreToCome, sequenceOf("ops"), bodyOf(ping), sequenceOf("nsInfo", one)),
-		AppendMsg(nil, 1, 0, ChecksumPresent, ping), AppendReply(nil, 1, 2, one),
+		AppendMsg(nil, 1, 0, ChecksumPresent, ping), appendReply(nil, 1, 2, one),
 		int32s(MaxMessage, 1, 0, int(OpMsg)), int32s(MaxMessage+1, 1, 0, int(OpMsg)), int32s(15, 1, 0, int(OpMsg)), int32s(-1),
 		compressedOf(OpMsg, MaxMessage-headerBytes, Zlib, packZlib(nil, make([]byte, 1000))),
 		compressedOf(OpMsg, 1000, Zstd, zstdEncoder().EncodeAll(make([]byte, 100_000), nil)),
@@ -82,7 +82,7 @@ func checkMessage(t *testing.T, m *Message) {
 	}
 	var out bytes.Buffer
 	w := NewWriter(&out)
-	if err := errors.Join(w.Reply(m, 1, 0, m.Body), w.Flush()); err != nil {
+	if err := errors.Join(reply(w, m, 1, 0, m.Body), w.Flush()); err != nil {
 		t.Error(err)
 	}
 	if got, rest := readAnswer(t, out.Bytes()); got.to != m.ID || !bytes.Equal(got.body, m.Body) || len(rest) > 0 {

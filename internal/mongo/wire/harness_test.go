@@ -154,3 +154,13 @@ func (r *trickle) Read(b []byte) (int, error) {
 	}
 	return r.from.Read(b[:min(n, len(b))])
 }
+
+// reply answers a request with body.
+func reply(w *Writer, request *Message, id int32, flags Flags, body doc.Doc) error {
+	return w.End(append(w.Begin(request, id, flags), body...))
+}
+
+// appendReply appends a frame of OP_REPLY to dst.
+func appendReply(dst []byte, id, responseTo int32, body doc.Doc) []byte {
+	return finish(append(beginReply(dst, id, responseTo), body...), len(dst))
+}

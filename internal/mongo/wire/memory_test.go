@@ -131,7 +131,7 @@ func TestAnswerWithoutMemoryToPack(t *testing.T) {
 	m := &limited{limit: 100}
 	w.Memory = m
 	big := build(func(b *bsoncore.DocumentBuilder) { b.AppendBinary("a", 0, make([]byte, 1<<20)) })
-	if err := errors.Join(w.Reply(&Message{Op: OpMsg, Compressor: Zlib}, 1, 0, big), w.Flush()); err != nil {
+	if err := errors.Join(reply(w, &Message{Op: OpMsg, Compressor: Zlib}, 1, 0, big), w.Flush()); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := readAnswer(t, out.Bytes()); !bytes.Equal(got.body, big) || out.Len() < 1<<20 || m.used != 0 {

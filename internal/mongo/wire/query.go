@@ -3,8 +3,6 @@ package wire
 import (
 	"encoding/binary"
 	"unicode/utf8"
-
-	"github.com/mayflydb/mayfly/internal/doc"
 )
 
 // parseQuery reads a whole frame of OP_QUERY, which drivers still begin with:
@@ -53,13 +51,7 @@ func collectionName(b []byte) string {
 // The flag of every OP_REPLY of MongoDB: AwaitCapable.
 const awaitCapable = 8
 
-// AppendReply appends a frame of OP_REPLY with one document and no cursor to dst.
-func AppendReply(dst []byte, id, responseTo int32, body doc.Doc) []byte {
-	at := len(dst)
-	dst = beginReply(dst, id, responseTo)
-	return finish(append(dst, body...), at)
-}
-
+// beginReply appends an OP_REPLY without a cursor to dst, up to its one document.
 func beginReply(dst []byte, id, responseTo int32) []byte {
 	dst = appendHeader(dst, id, responseTo, OpReply)
 	dst = binary.LittleEndian.AppendUint32(dst, awaitCapable)

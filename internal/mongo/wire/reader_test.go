@@ -109,7 +109,7 @@ func TestReadMsgErrors(t *testing.T) {
 		{"no checksum", msgOf(ChecksumPresent, []byte{0}), codeProtocol, true},
 		{"wrong checksum", msgOf(ChecksumPresent, bodyOf(ping), int32s(1)), codeProtocol, true},
 		{"old opcode", frameOf(2002, ping), codeProtocol, true},
-		{"answer", AppendReply(nil, 1, 2, one), codeProtocol, true},
+		{"answer", appendReply(nil, 1, 2, one), codeProtocol, true},
 		{"opcode 0", frameOf(0), codeProtocol, true},
 	}
 	for _, c := range cases {

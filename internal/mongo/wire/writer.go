@@ -1,10 +1,6 @@
 package wire
 
-import (
-	"io"
-
-	"github.com/mayflydb/mayfly/internal/doc"
-)
+import "io"
 
 // Answers are held back until there are this many bytes of them.
 const flushAt = 64 << 10
@@ -25,11 +21,6 @@ type Writer struct {
 
 // NewWriter makes a Writer.
 func NewWriter(out io.Writer) *Writer { return &Writer{Memory: free{}, out: out} }
-
-// Reply answers the request with body, under the number id; see Begin and End.
-func (w *Writer) Reply(request *Message, id int32, flags Flags, body doc.Doc) error {
-	return w.End(append(w.Begin(request, id, flags), body...))
-}
 
 // Begin begins the answer to a request. The caller appends one document to dst
 // and hands the result to End; nothing else may be written in between. To begin

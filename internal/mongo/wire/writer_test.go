@@ -93,7 +93,7 @@ func TestReply(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer
 			for _, w := range []*Writer{NewWriter(&out), together} {
-				if err := w.Reply(mustRead(t, c.request), int32(100+i), c.flags, c.body); err != nil {
+				if err := reply(w, mustRead(t, c.request), int32(100+i), c.flags, c.body); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -120,8 +120,8 @@ func TestReply(t *testing.T) {
 	}
 }
 
-func TestAppendReply(t *testing.T) {
-	frame := AppendReply([]byte("before"), 3, 4, two)
+func TestReplyFrame(t *testing.T) {
+	frame := appendReply([]byte("before"), 3, 4, two)
 	got, rest := readAnswer(t, frame[len("before"):])
 	if got.id != 3 || got.to != 4 || got.op != wiremessage.OpReply || !bytes.Equal(got.body, two) || len(rest) > 0 {
 		t.Errorf("got %+v", got)
@@ -165,11 +165,11 @@ func TestAnswerTooLarge(t *testing.T) {
 	var out bytes.Buffer
 	w := NewWriter(&out)
 	m := mustRead(t, msgOf(0, bodyOf(ping)))
-	if err := w.Reply(m, 1, 0, one); err != nil {
+	if err := reply(w, m, 1, 0, one); err != nil {
 		t.Fatal(err)
 	}
 	wantError(t, w.End(append(w.Begin(m, 2, 0), make([]byte, MaxMessage)...)), codeTooLarge, false)
-	if err := w.Reply(m, 3, 0, two); err != nil {
+	if err := reply(w, m, 3, 0, two); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Flush(); err != nil {
@@ -189,7 +189,7 @@ func TestLargeAnswers(t *testing.T) {
 		m := &Message{Op: OpMsg, Compressor: c}
 		for _, d := range documentsOfSizes() {
 			out.Reset()
-			if err := errors.Join(w.Reply(m, 1, 0, d), w.Reply(m, 2, 0, one), w.Flush()); err != nil {
+			if err := errors.Join(reply(w, m, 1, 0, d), reply(w, m, 2, 0, one), w.Flush()); err != nil {
 				t.Fatal(err)
 			}
 			got, rest := readAnswer(t, out.Bytes())
@@ -215,13 +215,13 @@ func (failing) Write([]byte) (int, error) { return 0, errFailing }
 func TestWriteErrors(t *testing.T) {
 	m := &Message{Op: OpMsg}
 	w := NewWriter(failing{})
-	if err := w.Reply(m, 1, 0, one); err != nil {
+	if err := reply(w, m, 1, 0, one); err != nil {
 		t.Error(err)
 	}
 	if err := w.Flush(); err != errFailing {
 		t.Errorf("got %v", err)
 	}
-	if err := w.Reply(m, 1, 0, build(func(b *bsoncore.DocumentBuilder) { b.AppendBinary("a", 0, make([]byte, flushAt)) })); err != errFailing {
+	if err := reply(w, m, 1, 0, build(func(b *bsoncore.DocumentBuilder) { b.AppendBinary("a", 0, make([]byte, flushAt)) })); err != errFailing {
 		t.Errorf("got %v", err)
 	}
 	if err := w.Flush(); err != nil {

@@ -109,12 +109,6 @@ func Gateway(q *syntax.Query, env GatewayEnvironment) (*GatewayPlan, error) {
 	return p, nil
 }
 
-// OnePartition reports that the query's filter selects a single partition key, so that the service answers without
-// the client's help.
-func (p *GatewayPlan) OnePartition() bool {
-	return len(p.Ranges) == 1 && p.Ranges[0].point()
-}
-
 // point reports a range of one effective partition key.
 func (r GatewayRange) point() bool { return r.Min == r.Max && r.MinInclusive && r.MaxInclusive }
 

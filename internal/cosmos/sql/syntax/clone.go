@@ -3,9 +3,6 @@ package syntax
 // Clone copies a query and everything below it, so that the copy can be modified.
 func Clone(q *Query) *Query { return (&cloner{}).query(q) }
 
-// CloneExpr copies an expression and everything below it. A nil expression stays nil.
-func CloneExpr(x Expr) Expr { return (&cloner{}).expr(x) }
-
 // Replace is Clone with substitution: with is called for each expression, outer ones first. A result other than nil
 // replaces the expression in the copy.
 func Replace(q *Query, with func(Expr) Expr) *Query { return (&cloner{with}).query(q) }

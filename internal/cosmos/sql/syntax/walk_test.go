@@ -118,7 +118,7 @@ func TestClone(t *testing.T) {
 			return true
 		})
 	}
-	if Clone(nil) != nil || CloneExpr(nil) != nil {
+	if Clone(nil) != nil || ReplaceExpr(nil, nil) != nil {
 		t.Error("nil")
 	}
 }
