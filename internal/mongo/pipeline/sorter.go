@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"container/heap"
 	"slices"
 
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -9,12 +10,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// Rows sorts documents; equal ones stay in the order in which they came. With a limit
-// above 0 it gives the first of them only, and holds no more than those. It fails with
-// QueryExceededMemoryLimitNoDiskUseAllowed when what it holds is beyond MaxMemory.
+// Rows sorts documents; equal ones stay in the order of input. With a limit above 0 it yields only the first limit
+// documents, and keeps no more than those in memory. It fails with QueryExceededMemoryLimitNoDiskUseAllowed if it would
+// need more than MaxMemory.
 func (s *Sort) Rows(in Rows, limit int64) Rows { return s.rows(nil, in, limit) }
 
-// rows is Rows in a run, nil for none, whose time may be up and whose memory is counted.
+// rows is Rows within a run, which counts its memory and its work; r may be nil.
 func (s *Sort) rows(r *run, in Rows, limit int64) Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		var sorted []entry
@@ -36,14 +37,14 @@ func (s *Sort) rows(r *run, in Rows, limit int64) Rows {
 	}
 }
 
-// An entry is a document that waits for its turn.
+// An entry is a document in memory with its sort keys.
 type entry struct {
 	d    doc.Doc
 	keys []doc.Value
 	seq  int
 }
 
-const entryBytes = 64 // beside the document and its keys, of 40 bytes each
+const entryBytes = 64 // in addition to the document and its keys, which take 40 bytes each
 
 func (e entry) bytes() int { return len(e.d) + entryBytes + 40*len(e.keys) }
 
@@ -58,7 +59,7 @@ func (s *Sort) all(r *run, in Rows) ([]entry, error) {
 	held, m := r.budget("$sort"), r.work()
 	var docs store
 	var entries []entry
-	var keys []doc.Value // room for the keys of coming entries
+	var keys []doc.Value // memory for the keys of the next entries
 	for d, err := range in {
 		if err != nil {
 			return nil, err
@@ -81,10 +82,10 @@ func (s *Sort) all(r *run, in Rows) ([]entry, error) {
 	return entries, m.Err()
 }
 
-// top keeps a heap of the limit first documents, the last of them on top.
+// top keeps the first limit documents in a heap, the last of them at its root.
 func (s *Sort) top(r *run, in Rows, limit int64) ([]entry, error) {
-	held, m := r.budget("$sort"), r.work()
-	var heap []entry
+	held := r.budget("$sort")
+	h := topHeap{sort: s, meter: r.work()}
 	var keys []doc.Value
 	seq := 0
 	for d, err := range in {
@@ -92,69 +93,62 @@ func (s *Sort) top(r *run, in Rows, limit int64) ([]entry, error) {
 			return nil, err
 		}
 		seq++
-		if int64(len(heap)) < limit {
+		if int64(len(h.entries)) < limit {
 			e := entry{d: slices.Clone(d), seq: seq}
-			if e.keys, err = s.keys(m, make([]doc.Value, 0, len(s.parts)), e.d); err != nil {
+			if e.keys, err = s.keys(h.meter, make([]doc.Value, 0, len(s.parts)), e.d); err != nil {
 				return nil, err
 			}
 			if err := held.take(e.bytes()); err != nil {
 				return nil, err
 			}
-			heap = append(heap, e)
-			s.up(m, heap)
+			h.entries = append(h.entries, e) // heap.Push would allocate each entry once more
+			heap.Fix(&h, len(h.entries)-1)
 			continue
 		}
-		if keys, err = s.keys(m, keys[:0], d); err != nil {
+		if keys, err = s.keys(h.meter, keys[:0], d); err != nil {
 			return nil, err
 		}
-		if s.compareKeys(m, keys, heap[0].keys) >= 0 {
+		last := &h.entries[0]
+		if s.compareKeys(h.meter, keys, last.keys) >= 0 {
 			continue
 		}
-		if err := held.take(len(d) - len(heap[0].d)); err != nil {
+		if err := held.take(len(d) - len(last.d)); err != nil {
 			return nil, err
 		}
-		if err := s.replaceTop(m, heap, d, seq); err != nil {
+		last.d, last.seq = append(last.d[:0], d...), seq // in the memory of the document that leaves
+		if last.keys, err = s.keys(h.meter, last.keys[:0], last.d); err != nil {
 			return nil, err
 		}
+		heap.Fix(&h, 0)
 	}
-	slices.SortFunc(heap, func(a, b entry) int { return s.compare(m, a, b) })
-	return heap, m.Err()
+	slices.SortFunc(h.entries, func(a, b entry) int { return s.compare(h.meter, a, b) })
+	return h.entries, h.meter.Err()
 }
 
-// replaceTop puts d in the place of the last of the heap, in its memory.
-func (s *Sort) replaceTop(m *work.Meter, heap []entry, d doc.Doc, seq int) (err error) {
-	e := &heap[0]
-	e.d, e.seq = append(e.d[:0], d...), seq
-	if e.keys, err = s.keys(m, e.keys[:0], e.d); err != nil {
-		return err
-	}
-	for i := 0; ; {
-		last := i
-		for c := 2*i + 1; c <= 2*i+2 && c < len(heap); c++ {
-			if s.compare(m, heap[c], heap[last]) > 0 {
-				last = c
-			}
-		}
-		if last == i {
-			return nil
-		}
-		heap[i], heap[last] = heap[last], heap[i]
-		i = last
-	}
+// A topHeap is a heap of entries for package container/heap. Its root is the entry that sorts last.
+type topHeap struct {
+	sort    *Sort
+	meter   *work.Meter
+	entries []entry
 }
 
-func (s *Sort) up(m *work.Meter, heap []entry) {
-	for i := len(heap) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if s.compare(m, heap[i], heap[parent]) <= 0 {
-			return
-		}
-		heap[i], heap[parent] = heap[parent], heap[i]
-		i = parent
-	}
+func (h *topHeap) Len() int { return len(h.entries) }
+
+func (h *topHeap) Less(i, j int) bool { return h.sort.compare(h.meter, h.entries[i], h.entries[j]) > 0 }
+
+func (h *topHeap) Swap(i, j int) { h.entries[i], h.entries[j] = h.entries[j], h.entries[i] }
+
+// Push and Pop complete heap.Interface. Nothing calls them: entries come by append, and leave when all are sorted.
+func (h *topHeap) Push(e any) { h.entries = append(h.entries, e.(entry)) }
+
+func (h *topHeap) Pop() any {
+	last := len(h.entries) - 1
+	e := h.entries[last]
+	h.entries = h.entries[:last]
+	return e
 }
 
-// A sortStage is $sort. Limit is above 0 when only so many are asked for.
+// A sortStage is $sort. limit is above 0 if the stages behind it need only that many documents.
 type sortStage struct {
 	sort  *Sort
 	limit int64
@@ -175,7 +169,7 @@ func parseSort(c *compiler, arg doc.Value) (stage, error) {
 	return &sortStage{sort: s}, nil
 }
 
-// bindLimits tells each $sort how many documents the stages after it let through.
+// bindLimits sets the limit of each $sort to the number of documents that the stages after it let through.
 func bindLimits(stages []stage) []stage {
 	for i, s := range stages {
 		sort, ok := s.(*sortStage)
@@ -198,7 +192,7 @@ func bindLimits(stages []stage) []stage {
 	return stages
 }
 
-// addCapped is a+b, or the largest number when that is beyond it. Neither is negative.
+// addCapped is a+b, or the largest int64 if the sum overflows. Neither is negative.
 func addCapped(a, b int64) int64 {
 	if a+b < a {
 		return 1<<63 - 1
