@@ -11,6 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
+// https://www.mongodb.com/docs/v7.0/reference/bson-types/
 var typeNames = map[bsoncore.Type]string{
 	0: "missing", bsoncore.TypeDouble: "double", bsoncore.TypeString: "string", bsoncore.TypeEmbeddedDocument: "object",
 	bsoncore.TypeArray: "array", bsoncore.TypeBinary: "binData", bsoncore.TypeUndefined: "undefined",
@@ -21,8 +22,18 @@ var typeNames = map[bsoncore.Type]string{
 	bsoncore.TypeMinKey: "minKey", bsoncore.TypeMaxKey: "maxKey",
 }
 
-// TypeName is MongoDB's name of a value's type.
+// TypeName is MongoDB's name of a value's type, as $type has it; "missing" for a value that is not there.
 func TypeName(v doc.Value) string { return typeNames[v.Type] }
+
+// TypeNamed is the type with a name. TypeName(doc.Value{Type: t}) is "" for what is not a type.
+func TypeNamed(name string) (t bsoncore.Type, ok bool) {
+	for t, of := range typeNames {
+		if of == name {
+			return t, true
+		}
+	}
+	return 0, false
+}
 
 // maxShown limits the text of a value in a message, in bytes.
 const maxShown = 500

@@ -30,8 +30,7 @@ func over(name string, f func(s *Scope, values []doc.Value) doc.Value) operator 
 	})
 }
 
-// furthest gives the greatest value, or the least when direction is -1; null where there
-// is none.
+// furthest returns the greatest value, or the least if direction is -1. It returns null if there is none.
 func furthest(direction int) func(*Scope, []doc.Value) doc.Value {
 	return func(s *Scope, values []doc.Value) doc.Value {
 		best := null
@@ -44,7 +43,7 @@ func furthest(direction int) func(*Scope, []doc.Value) doc.Value {
 	}
 }
 
-// sum ignores what is no number. It is as wide as the widest number, or as needed.
+// sum ignores values that are not numbers. Its type is the widest of theirs, or a wider one if the sum needs it.
 func sum(s *Scope, values []doc.Value) doc.Value {
 	var t total
 	for _, v := range values {
@@ -56,8 +55,7 @@ func sum(s *Scope, values []doc.Value) doc.Value {
 	return t.sum(s)
 }
 
-// average is a double, or a Decimal128 when there is one among the numbers; null where there is
-// none.
+// average is a double, a Decimal128 if one of the numbers is, or null if there are no numbers.
 func average(s *Scope, values []doc.Value) doc.Value {
 	var t total
 	for _, v := range values {
@@ -75,7 +73,7 @@ func average(s *Scope, values []doc.Value) doc.Value {
 	return s.double(t.asDouble() / float64(t.count))
 }
 
-// addCost is what it costs to add a number to others.
+// addCost is the cost of adding a number, in units of package work.
 func addCost(v doc.Value) int {
 	if v.Type == bsoncore.TypeDecimal128 {
 		return decimalCost
@@ -83,8 +81,8 @@ func addCost(v doc.Value) int {
 	return work.Element
 }
 
-// A total sums numbers whose rounding errors do not add up: integers in 128 bits, doubles
-// with what each addition rounds off.
+// A total sums numbers without accumulating rounding errors: integers in 128 bits, doubles with the error of each
+// addition.
 type total struct {
 	kind    bsoncore.Type // the widest, 0 stands for int32
 	count   int64
@@ -92,7 +90,7 @@ type total struct {
 	low     uint64
 	double  float64
 	rest    float64
-	plain   float64 // without the rest: right where infinities are among them
+	plain   float64 // without the rest: right if there are infinities
 	decimal decimal
 }
 
@@ -116,7 +114,7 @@ func (t *total) add(v doc.Value) {
 	}
 }
 
-// addDouble is the addition without rounding of Knuth, The Art of Computer Programming, 4.2.2.
+// addDouble adds without rounding errors, by Knuth, The Art of Computer Programming, 4.2.2.
 func (t *total) addDouble(f float64) {
 	sum := t.double + f
 	part := sum - t.double
@@ -138,7 +136,7 @@ func (t *total) asDouble() float64 {
 	return t.plain
 }
 
-// asDecimal is the sum of everything.
+// asDecimal is the sum of all numbers.
 func (t *total) asDecimal() decimal {
 	f := t.asDouble()
 	switch {

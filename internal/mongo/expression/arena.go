@@ -13,27 +13,27 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// Limits of constants that are made of constants when an expression is compiled.
+// Limits of constants that are computed when an expression is compiled, see fold.
 const (
 	maxFolded     = 16 << 10 // bytes
 	maxFoldedCost = 1 << 12  // units of work, of one constant
 )
 
-// errFolding leaves a constant expression to be evaluated. Clients never see it.
+// errFolding says that an expression is too large to fold, so that it stays as it is. Clients never see it.
 var errFolding = code.New(code.InternalError, "too large to fold")
 
 func tooLong() error { return errFolding }
 
 const (
-	maxArenaBytes  = 4 * MaxResultBytes // what the values of one evaluation may take together
+	maxArenaBytes  = 4 * MaxResultBytes // of all values of one evaluation
 	keptArenaBytes = 1 << 20            // of an arena, from one document to the next
 	keptSpareBytes = 1 << 20            // of a builder, from one value to the next
 	keptStack      = 1 << 14            // values on the stack, from one document to the next
 
-	// maxHeldBytes is what the arena and the values that are still being built may take together. It
-	// leaves room for buffers that grow ahead of what is in them.
+	// maxHeldBytes limits the arena and the values under construction together. It allows for buffers whose capacity
+	// exceeds their length.
 	maxHeldBytes = 2 * maxArenaBytes
-	holdStep     = 64 << 10 // bytes that are worth telling Hold of
+	holdStep     = 64 << 10 // changes of this size and more are reported to Hold
 	valueBytes   = 32       // of a value on the stack
 )
 
@@ -51,8 +51,7 @@ func boolean(b bool) doc.Value {
 	return falseValue
 }
 
-// value is what the arena holds from the byte start to its end. Constructors append to
-// s.arena and then call it.
+// value is the end of the arena, from byte start on, as a value. Constructors append to s.arena and then call it.
 func (s *Scope) value(kind bsoncore.Type, start int) doc.Value {
 	end := len(s.arena)
 	return doc.Value{Type: kind, Data: s.arena[start:end:end]}
@@ -77,10 +76,10 @@ func (s *Scope) int64(i int64) doc.Value { return s.word(bsoncore.TypeInt64, uin
 // double makes a double as it is: NaN, infinities and -0 included.
 func (s *Scope) double(f float64) doc.Value { return s.word(bsoncore.TypeDouble, math.Float64bits(f)) }
 
-// date makes a date of milliseconds since the Unix epoch.
+// date makes a date from milliseconds since the Unix epoch.
 func (s *Scope) date(ms int64) doc.Value { return s.word(bsoncore.TypeDateTime, uint64(ms)) }
 
-// decimal128 makes a Decimal128 of its two halves.
+// decimal128 makes a Decimal128 from its two halves.
 func (s *Scope) decimal128(high, low uint64) doc.Value {
 	start := len(s.arena)
 	s.arena = bsoncore.AppendDecimal128(s.arena, high, low)
@@ -94,7 +93,7 @@ func (s *Scope) objectID(id [12]byte) doc.Value {
 	return s.value(bsoncore.TypeObjectID, start)
 }
 
-// string makes a string. Errors: it is larger than MaxResultBytes.
+// string makes a string. It fails if that is larger than MaxResultBytes.
 func (s *Scope) string(text string) (doc.Value, error) {
 	if err := s.room(len(text) + 5); err != nil {
 		return doc.Value{}, err
@@ -104,7 +103,7 @@ func (s *Scope) string(text string) (doc.Value, error) {
 	return s.value(bsoncore.TypeString, start), nil
 }
 
-// room asks whether n more bytes may be made.
+// room makes room for n more bytes in the arena. It fails if they exceed a limit.
 func (s *Scope) room(n int) error {
 	if err := fits(n); err != nil {
 		return err
@@ -127,7 +126,7 @@ func (s *Scope) room(n int) error {
 var errTooMuchMemory = code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed,
 	"An expression used too much memory: more than %d bytes", maxArenaBytes)
 
-// hold tells the meter how much the scope keeps, when that has changed by enough to matter.
+// hold reports to the meter how much memory the scope keeps, if that has changed enough.
 func (s *Scope) hold() error {
 	n := cap(s.arena) + s.built + valueBytes*cap(s.stack)
 	more := n - s.held
@@ -144,7 +143,7 @@ func (s *Scope) hold() error {
 	return err
 }
 
-// fits asks whether one value may have n bytes.
+// fits returns an error if one value may not have n bytes.
 func fits(n int) error {
 	if n > MaxResultBytes {
 		return code.New(code.BSONObjectTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB)", n, n, MaxResultBytes)
@@ -152,14 +151,14 @@ func fits(n int) error {
 	return nil
 }
 
-// mark is where the arena ends now; see release and keep.
+// mark returns the end of the arena, for release and keep.
 func (s *Scope) mark() int { return len(s.arena) }
 
-// release gives back what was made since mark. No value made since may be used again:
-// loops call it after they have copied an element's result into a builder.
+// release drops the values made since mark, which may not be used any more. Loops call it after they have copied an
+// element's result into a builder.
 func (s *Scope) release(mark int) { s.arena = s.arena[:mark] }
 
-// keep gives back what was made since mark, except v, which moves there.
+// keep drops the values made since mark except v, which moves to mark.
 func (s *Scope) keep(mark int, v doc.Value) doc.Value {
 	if len(s.arena) == mark {
 		return v
@@ -168,17 +167,16 @@ func (s *Scope) keep(mark int, v doc.Value) doc.Value {
 	return s.value(v.Type, mark)
 }
 
-// spend counts work, in units of package work. Errors are those of the scope's meter.
+// spend counts work, in units of package work. Its errors are those of the scope's meter.
 func (s *Scope) spend(units int) error { return s.Meter.Spend(units) }
 
-// A builder makes an array or an object, member by member, while other expressions are
-// evaluated. Ended by done, which no use may follow. One that is dropped because of an
-// error needs no care.
+// A builder makes an array or an object, member by member, while other expressions are evaluated. done ends it; do not
+// use it afterwards. After an error it can simply be dropped.
 type builder struct {
 	s   *Scope
 	buf []byte
 	n   int // members so far
-	had int // capacity of buf that the scope knows of
+	had int // capacity of buf when the scope was last told
 	arr bool
 }
 
@@ -198,8 +196,7 @@ func (s *Scope) build(arr bool) *builder {
 	return b
 }
 
-// add appends an element of an array, copying it. Missing becomes null. Errors: too
-// large.
+// add appends a copy of an element to an array. A missing one becomes null. It fails if the array becomes too large.
 func (b *builder) add(v doc.Value) error {
 	if v.Type == 0 {
 		v = null
@@ -210,9 +207,8 @@ func (b *builder) add(v doc.Value) error {
 	return b.copy(v)
 }
 
-// set appends a member of an object, copying name and value. A missing value is left
-// out. The caller sees to it that no name comes twice and that none has a NUL.
-// Errors: too large.
+// set appends a member of an object, copying name and value. A missing value is left out. The caller makes sure that no
+// name comes twice and that none has a NUL. It fails if the object becomes too large.
 func (b *builder) set(name string, v doc.Value) error {
 	if v.Type == 0 {
 		return nil
@@ -239,17 +235,17 @@ func (b *builder) copy(v doc.Value) error {
 	return b.s.spend(work.Element + work.Copied(len(v.Data)))
 }
 
-// counted tells the scope how large the builder is.
+// counted reports the builder's capacity to the scope.
 func (b *builder) counted() error {
 	b.s.built += cap(b.buf) - b.had
 	b.had = cap(b.buf)
 	return b.s.hold()
 }
 
-// len is how many members there are.
+// len is the number of members so far.
 func (b *builder) len() int { return b.n }
 
-// done ends the array or object, which moves to the arena.
+// done ends the array or object and moves it to the arena.
 func (b *builder) done() (doc.Value, error) {
 	s := b.s
 	s.open--

@@ -12,7 +12,7 @@ import (
 // The arithmetic operators; arithmetic_*.go has more of them.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#arithmetic-expression-operators
 
-// add sums numbers, and at most one date, to which the others are milliseconds.
+// add sums numbers and at most one date, to which it adds the numbers as milliseconds.
 func add(s *Scope, args []doc.Value) (doc.Value, error) {
 	var t tally
 	for _, v := range args {
@@ -22,7 +22,7 @@ func add(s *Scope, args []doc.Value) (doc.Value, error) {
 		case v.Type == bsoncore.TypeDateTime && t.dated:
 			return doc.Value{}, code.New(16612, "only one date allowed in an $add expression")
 		case v.Type != bsoncore.TypeDateTime && !isNumber(v):
-			return doc.Value{}, code.New(code.TypeMismatch, "$add only supports numeric or date types, not %s", typeName(v))
+			return doc.Value{}, code.New(code.TypeMismatch, "$add only supports numeric or date types, not %s", code.TypeName(v))
 		}
 		if err := t.add(v); err != nil {
 			return doc.Value{}, err
@@ -31,8 +31,8 @@ func add(s *Scope, args []doc.Value) (doc.Value, error) {
 	return t.value(s), nil
 }
 
-// A tally is a sum in the widest type of what it has seen. Integers become a double when an
-// int64 cannot hold them. With a date, everything is whole milliseconds.
+// A tally is a sum in the widest type of its numbers. Integers become a double if an int64 cannot hold the sum. With a
+// date, the numbers are whole milliseconds.
 type tally struct {
 	kind    bsoncore.Type // 0 stands for int32
 	dated   bool
@@ -66,7 +66,7 @@ func (t *tally) add(v doc.Value) error {
 	return nil
 }
 
-// widen makes the tally one of the wider of its type and kind.
+// widen converts the tally to kind, if that is wider than its type.
 func (t *tally) widen(kind bsoncore.Type) {
 	was := t.kind
 	if t.kind = wider(was, kind); t.kind == was {
@@ -82,7 +82,7 @@ func (t *tally) widen(kind bsoncore.Type) {
 	}
 }
 
-// wider is the type that arithmetic on two types gives.
+// wider is the type of the result of arithmetic on two types.
 func wider(a, b bsoncore.Type) bsoncore.Type {
 	for _, kind := range [...]bsoncore.Type{bsoncore.TypeDecimal128, bsoncore.TypeDouble, bsoncore.TypeInt64} {
 		if a == kind || b == kind {
@@ -103,7 +103,7 @@ func (t *tally) addTime(v doc.Value) error {
 	return nil
 }
 
-// wholeMilliseconds is a number as a count of them, halves going away from 0.
+// wholeMilliseconds is a number rounded to an integer, halves away from 0.
 func wholeMilliseconds(v doc.Value) (int64, bool) {
 	switch v.Type {
 	case bsoncore.TypeDouble:
@@ -129,7 +129,7 @@ func (t *tally) value(s *Scope) doc.Value {
 	return s.integer(t.whole)
 }
 
-// integer makes an int32, or an int64 when i needs one.
+// integer makes an int32, or an int64 if i needs one.
 func (s *Scope) integer(i int64) doc.Value {
 	if i == int64(int32(i)) {
 		return s.int32(int32(i))
@@ -137,7 +137,7 @@ func (s *Scope) integer(i int64) doc.Value {
 	return s.int64(i)
 }
 
-// sized makes what arithmetic on integers of two types gives.
+// sized makes the result of arithmetic on integers of two types.
 func (s *Scope) sized(i int64, a, b bsoncore.Type) doc.Value {
 	if a == bsoncore.TypeInt64 || b == bsoncore.TypeInt64 {
 		return s.int64(i)
@@ -166,7 +166,7 @@ func multiplyInts(a, b int64) (product int64, ok bool) {
 	return product, product/b == a
 }
 
-// subtract takes numbers and dates: from a date another, or milliseconds.
+// subtract subtracts numbers, a date from a date, or milliseconds from a date.
 func subtract(s *Scope, a, b doc.Value) (doc.Value, error) {
 	switch {
 	case isNumber(a) && isNumber(b):
@@ -176,11 +176,11 @@ func subtract(s *Scope, a, b doc.Value) (doc.Value, error) {
 	case a.Type == bsoncore.TypeDateTime && (isNumber(b) || b.Type == bsoncore.TypeDateTime):
 		return subtractTime(s, a, b)
 	}
-	from := typeName(a)
+	from := code.TypeName(a)
 	if a.Type == bsoncore.TypeDateTime {
 		from = "Date"
 	}
-	return doc.Value{}, code.New(code.TypeMismatch, "can't $subtract %s from %s", typeName(b), from)
+	return doc.Value{}, code.New(code.TypeMismatch, "can't $subtract %s from %s", code.TypeName(b), from)
 }
 
 func subtractNumbers(s *Scope, a, b doc.Value) doc.Value {
@@ -222,14 +222,14 @@ func multiply(s *Scope, args []doc.Value) (doc.Value, error) {
 		case nullish(v):
 			return null, nil
 		case !isNumber(v):
-			return doc.Value{}, code.New(code.TypeMismatch, "$multiply only supports numeric types, not %s", typeName(v))
+			return doc.Value{}, code.New(code.TypeMismatch, "$multiply only supports numeric types, not %s", code.TypeName(v))
 		}
 		t.multiply(v)
 	}
 	return t.value(s), nil
 }
 
-// multiply keeps the product as a double beside that of integers.
+// multiply also keeps the product as a double, for when an integer overflows.
 func (t *tally) multiply(v doc.Value) {
 	double := t.double
 	t.widen(v.Type)
@@ -247,7 +247,7 @@ func (t *tally) multiply(v doc.Value) {
 	}
 }
 
-// divide gives a double, also of integers.
+// divide returns a double, also for integers.
 func divide(s *Scope, a, b doc.Value) (doc.Value, error) {
 	switch {
 	case isNumber(a) && isNumber(b):
@@ -261,7 +261,7 @@ func divide(s *Scope, a, b doc.Value) (doc.Value, error) {
 	case nullish(a) || nullish(b):
 		return null, nil
 	}
-	return doc.Value{}, code.New(code.TypeMismatch, "$divide only supports numeric types, not %s and %s", typeName(a), typeName(b))
+	return doc.Value{}, code.New(code.TypeMismatch, "$divide only supports numeric types, not %s and %s", code.TypeName(a), code.TypeName(b))
 }
 
 func mod(s *Scope, a, b doc.Value) (doc.Value, error) {
@@ -271,10 +271,10 @@ func mod(s *Scope, a, b doc.Value) (doc.Value, error) {
 	case nullish(a) || nullish(b):
 		return null, nil
 	}
-	return doc.Value{}, code.New(16611, "$mod only supports numeric types, not %s and %s", typeName(a), typeName(b))
+	return doc.Value{}, code.New(16611, "$mod only supports numeric types, not %s and %s", code.TypeName(a), code.TypeName(b))
 }
 
-// modNumbers: a whole double as the divisor of an integer counts as an int32.
+// modNumbers is $mod of two numbers. A double without a fraction as the divisor of an integer counts as an int32.
 func modNumbers(s *Scope, a, b doc.Value) (doc.Value, error) {
 	if wider(a.Type, b.Type) == bsoncore.TypeDecimal128 {
 		if isZero(b) {
@@ -318,10 +318,10 @@ func abs(s *Scope, v doc.Value) (doc.Value, error) {
 	return notNumeric("$abs", v)
 }
 
-// notNumeric answers null to null, and an error to what is no number.
+// notNumeric returns null for null, and an error for other values that are not numbers.
 func notNumeric(name string, v doc.Value) (doc.Value, error) {
 	if nullish(v) {
 		return null, nil
 	}
-	return doc.Value{}, code.New(28765, "%s only supports numeric types, not %s", name, typeName(v))
+	return doc.Value{}, code.New(28765, "%s only supports numeric types, not %s", name, code.TypeName(v))
 }

@@ -47,7 +47,7 @@ func ln(s *Scope, v doc.Value) (doc.Value, error) {
 	case !isNumber(v):
 		return notNumeric("$ln", v)
 	case !positive(v):
-		return doc.Value{}, code.New(28766, "$ln's argument must be a positive number, but is %s", show(v))
+		return doc.Value{}, code.New(28766, "$ln's argument must be a positive number, but is %s", code.Show(v))
 	case v.Type == bsoncore.TypeDecimal128:
 		return s.computed(lnDecimal(asDecimal(v))), nil
 	}
@@ -59,7 +59,7 @@ func log10(s *Scope, v doc.Value) (doc.Value, error) {
 	case !isNumber(v):
 		return notNumeric("$log10", v)
 	case !positive(v):
-		return doc.Value{}, code.New(28761, "$log10's argument must be a positive number, but is %s", show(v))
+		return doc.Value{}, code.New(28761, "$log10's argument must be a positive number, but is %s", code.Show(v))
 	case v.Type == bsoncore.TypeDecimal128:
 		return s.computed(logDecimal(asDecimal(v), doc.DecimalOf(10))), nil
 	}
@@ -72,13 +72,13 @@ func log(s *Scope, v, base doc.Value) (doc.Value, error) {
 	case nullish(v) || nullish(base):
 		return null, nil
 	case !isNumber(v):
-		return doc.Value{}, code.New(28756, "$log's argument must be numeric, not %s", typeName(v))
+		return doc.Value{}, code.New(28756, "$log's argument must be numeric, not %s", code.TypeName(v))
 	case !isNumber(base):
-		return doc.Value{}, code.New(28757, "$log's base must be numeric, not %s", typeName(base))
+		return doc.Value{}, code.New(28757, "$log's base must be numeric, not %s", code.TypeName(base))
 	case !positive(v):
-		return doc.Value{}, code.New(28758, "$log's argument must be a positive number, but is %s", show(v))
+		return doc.Value{}, code.New(28758, "$log's argument must be a positive number, but is %s", code.Show(v))
 	case !positive(base) || doc.EqualBSON(base, wholeOne):
-		return doc.Value{}, code.New(28759, "$log's base must be a positive number not equal to 1, but is %s", show(base))
+		return doc.Value{}, code.New(28759, "$log's base must be a positive number not equal to 1, but is %s", code.Show(base))
 	case wider(v.Type, base.Type) == bsoncore.TypeDecimal128:
 		return s.computed(logDecimal(asDecimal(v), asDecimal(base))), nil
 	}
@@ -92,9 +92,9 @@ func pow(s *Scope, base, exponent doc.Value) (doc.Value, error) {
 	case nullish(base) || nullish(exponent):
 		return null, nil
 	case !isNumber(base):
-		return doc.Value{}, code.New(28762, "$pow's base must be numeric, not %s", typeName(base))
+		return doc.Value{}, code.New(28762, "$pow's base must be numeric, not %s", code.TypeName(base))
 	case !isNumber(exponent):
-		return doc.Value{}, code.New(28763, "$pow's exponent must be numeric, not %s", typeName(exponent))
+		return doc.Value{}, code.New(28763, "$pow's exponent must be numeric, not %s", code.TypeName(exponent))
 	case isZero(base) && below(exponent, 0):
 		return doc.Value{}, code.New(28764, "$pow cannot take a base of 0 and a negative exponent")
 	}
@@ -110,7 +110,7 @@ func pow(s *Scope, base, exponent doc.Value) (doc.Value, error) {
 	return s.double(math.Pow(asDouble(base), asDouble(exponent))), nil
 }
 
-// powInts is not ok when the answer is no int64.
+// powInts is not ok if the result does not fit into an int64.
 func powInts(base, exponent int64) (product int64, ok bool) {
 	switch {
 	case base == 1 || exponent == 0:

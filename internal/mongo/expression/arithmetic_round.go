@@ -10,7 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// toWhole makes numbers whole. Integers stay.
+// toWhole rounds to integers.
 func toWhole(name string, of func(float64) float64, how rounding) func(*Scope, doc.Value) (doc.Value, error) {
 	return func(s *Scope, v doc.Value) (doc.Value, error) {
 		switch v.Type {
@@ -25,11 +25,11 @@ func toWhole(name string, of func(float64) float64, how rounding) func(*Scope, d
 	}
 }
 
-// The places that $round and $trunc take.
+// The range of places for $round and $trunc.
 const minPlace, maxPlace = -20, 100
 
-// toPlace makes numbers whole, or gives them as many digits after the point as the second
-// argument says; before it when that is negative.
+// toPlace rounds to as many digits after the point as the second argument says, or before the point if it is negative;
+// by default to integers.
 func toPlace(name string, how rounding) function {
 	return func(s *Scope, args []doc.Value) (doc.Value, error) {
 		v, place := args[0], int64(0)
@@ -37,14 +37,14 @@ func toPlace(name string, how rounding) function {
 		case nullish(v):
 			return null, nil
 		case !isNumber(v):
-			return doc.Value{}, code.New(51081, "%s only supports numeric types, not %s", name, typeName(v))
+			return doc.Value{}, code.New(51081, "%s only supports numeric types, not %s", name, code.TypeName(v))
 		}
 		if len(args) > 1 {
 			if nullish(args[1]) {
 				return null, nil
 			}
 			if !isNumber(args[1]) {
-				return doc.Value{}, code.New(16004, "can't convert from BSON type %s to long", typeName(args[1]))
+				return doc.Value{}, code.New(16004, "can't convert from BSON type %s to long", code.TypeName(args[1]))
 			}
 			n, ok := whole32(args[1])
 			if !ok {
@@ -71,13 +71,12 @@ func round(s *Scope, name string, v doc.Value, place int, how rounding) (doc.Val
 	}
 	i, ok := roundDecimal(doc.DecimalOf(asInt(v)), place, how).Int64()
 	if !ok {
-		return doc.Value{}, code.New(51080, "invalid conversion from Decimal128 result in %s resulting from arguments: [%s, %d]", name, show(v), place)
+		return doc.Value{}, code.New(51080, "invalid conversion from Decimal128 result in %s resulting from arguments: [%s, %d]", name, code.Show(v), place)
 	}
 	return s.sized(i, v.Type, 0), nil
 }
 
-// roundDouble looks at the exact value of a double, in 34 digits: 2.675 lies a little below a
-// half.
+// roundDouble rounds the exact value of a double, in 34 digits: 2.675 is a little less than that, so it rounds to 2.67.
 func roundDouble(f float64, place int, how rounding) float64 {
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0) || f == 0:
@@ -91,7 +90,7 @@ func roundDouble(f float64, place int, how rounding) float64 {
 	return roundDecimal(d, place, how).Float64()
 }
 
-// quantize is roundDecimal that also adds zeros, where there is room for them.
+// quantize is roundDecimal, but also adds zeros if the digits suffice.
 func quantize(d decimal, place int, how rounding) decimal {
 	d = roundDecimal(d, place, how)
 	if pad := d.Exponent + place; d.Form == doc.DecimalFinite && pad > 0 && pad <= decimalDigits {

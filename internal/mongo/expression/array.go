@@ -20,8 +20,7 @@ func (s *Scope) length(array doc.Value) (n int, err error) {
 	return n, nil
 }
 
-// element is the one at the index, which counts from the end when negative; missing where there
-// is none.
+// element is the element at an index, which counts from the end if it is negative. It is missing if there is none.
 func (s *Scope) element(array doc.Value, index int) (doc.Value, error) {
 	if index < 0 {
 		n, err := s.length(array)
@@ -41,8 +40,8 @@ func (s *Scope) element(array doc.Value, index int) (doc.Value, error) {
 	return doc.Value{}, nil
 }
 
-// collect puts the elements of an array on the stack; drop takes them off again. They stay
-// valid when more is pushed above them.
+// collect pushes the elements of an array on the stack; drop removes them. They stay valid if more values are pushed
+// above them.
 func (s *Scope) collect(array doc.Value) ([]doc.Value, error) {
 	base := len(s.stack)
 	for e := range doc.Elements(array) {
@@ -72,13 +71,13 @@ func arrayElemAt(s *Scope, array, index doc.Value) (doc.Value, error) {
 	case nullish(array) || nullish(index):
 		return null, nil
 	case !doc.IsArray(array):
-		return doc.Value{}, code.New(28689, "$arrayElemAt's first argument must be an array, but is %s", typeName(array))
+		return doc.Value{}, code.New(28689, "$arrayElemAt's first argument must be an array, but is %s", code.TypeName(array))
 	case !isNumber(index):
-		return doc.Value{}, code.New(28690, "$arrayElemAt's second argument must be a numeric value, but is %s", typeName(index))
+		return doc.Value{}, code.New(28690, "$arrayElemAt's second argument must be a numeric value, but is %s", code.TypeName(index))
 	}
 	i, ok := whole32(index)
 	if !ok {
-		return doc.Value{}, code.New(28691, "$arrayElemAt's second argument must be representable as a 32-bit integer: %s", show(index))
+		return doc.Value{}, code.New(28691, "$arrayElemAt's second argument must be representable as a 32-bit integer: %s", code.Show(index))
 	}
 	return s.element(array, int(i))
 }
@@ -90,7 +89,7 @@ func end(name string, index int) func(*Scope, doc.Value) (doc.Value, error) {
 		case nullish(array):
 			return null, nil
 		case !doc.IsArray(array):
-			return doc.Value{}, code.New(28689, "%s's argument must be an array, but is %s", name, typeName(array))
+			return doc.Value{}, code.New(28689, "%s's argument must be an array, but is %s", name, code.TypeName(array))
 		}
 		return s.element(array, index)
 	}
@@ -102,7 +101,7 @@ func concatArrays(s *Scope, args []doc.Value) (doc.Value, error) {
 			return null, nil
 		}
 		if !doc.IsArray(v) {
-			return doc.Value{}, code.New(28664, "$concatArrays only supports arrays, not %s", typeName(v))
+			return doc.Value{}, code.New(28664, "$concatArrays only supports arrays, not %s", code.TypeName(v))
 		}
 	}
 	b := s.array()
@@ -118,7 +117,7 @@ func concatArrays(s *Scope, args []doc.Value) (doc.Value, error) {
 
 func in(s *Scope, v, array doc.Value) (doc.Value, error) {
 	if !doc.IsArray(array) {
-		return doc.Value{}, code.New(40081, "$in requires an array as a second argument, found: %s", typeName(array))
+		return doc.Value{}, code.New(40081, "$in requires an array as a second argument, found: %s", code.TypeName(array))
 	}
 	for e := range doc.Elements(array) {
 		if s.Meter.Equal(e, v) {
@@ -133,7 +132,7 @@ func indexOfArray(s *Scope, args []doc.Value) (doc.Value, error) {
 		return null, nil
 	}
 	if !doc.IsArray(args[0]) {
-		return doc.Value{}, code.New(40090, "$indexOfArray requires an array as a first argument, found: %s", typeName(args[0]))
+		return doc.Value{}, code.New(40090, "$indexOfArray requires an array as a first argument, found: %s", code.TypeName(args[0]))
 	}
 	bounds := [2]int32{0, 1<<31 - 1}
 	for i, v := range args[2:] {
@@ -158,32 +157,32 @@ func indexOfArray(s *Scope, args []doc.Value) (doc.Value, error) {
 	return s.int32(-1), s.Meter.Err()
 }
 
-// bound reads an index to start or to end a search at.
+// bound parses the index at which a search starts or ends.
 func bound(name, which string, v doc.Value) (int32, error) {
 	i, ok := whole32(v)
 	switch {
 	case !ok:
-		return 0, code.New(40096, "%s requires an integral %s index, found a value of type: %s, with value: %s", name, which, typeName(v), show(v))
+		return 0, code.New(40096, "%s requires an integral %s index, found a value of type: %s, with value: %s", name, which, code.TypeName(v), code.Show(v))
 	case i < 0:
 		return 0, code.New(40097, "%s requires a nonnegative %s index, found: %d", name, which, i)
 	}
 	return i, nil
 }
 
-// leastElement is how many bytes an int32 in an array takes: type, digits, NUL, value.
+// leastElement is the least number of bytes that an int32 takes in an array: type, digits, NUL, value.
 const leastElement = 7
 
-// makeRange gives the integers from the first argument up to, not including, the second.
+// makeRange is the array of the integers from the first argument up to, not including, the second.
 func makeRange(s *Scope, args []doc.Value) (doc.Value, error) {
 	bounds := [3]int64{2: 1}
 	for i, v := range args {
 		what := [...]string{"starting", "ending", "step"}[i]
 		if !isNumber(v) {
-			return doc.Value{}, code.New(34443+code.Code(2*i), "$range requires a numeric %s value, found value of type: %s", what, typeName(v))
+			return doc.Value{}, code.New(34443+code.Code(2*i), "$range requires a numeric %s value, found value of type: %s", what, code.TypeName(v))
 		}
 		n, ok := whole32(v)
 		if !ok {
-			return doc.Value{}, code.New(34444+code.Code(2*i), "$range requires %s %s value that can be represented as a 32-bit integer, found value: %s", [...]string{"a", "an", "a"}[i], what, show(v))
+			return doc.Value{}, code.New(34444+code.Code(2*i), "$range requires %s %s value that can be represented as a 32-bit integer, found value: %s", [...]string{"a", "an", "a"}[i], what, code.Show(v))
 		}
 		bounds[i] = int64(n)
 	}
@@ -211,7 +210,7 @@ func reverseArray(s *Scope, array doc.Value) (doc.Value, error) {
 	case nullish(array):
 		return null, nil
 	case !doc.IsArray(array):
-		return doc.Value{}, code.New(34435, "The argument to $reverseArray must be an array, but was of type: %s", typeName(array))
+		return doc.Value{}, code.New(34435, "The argument to $reverseArray must be an array, but was of type: %s", code.TypeName(array))
 	}
 	list, err := s.collect(array)
 	if err != nil {
@@ -229,7 +228,7 @@ func reverseArray(s *Scope, array doc.Value) (doc.Value, error) {
 
 func size(s *Scope, array doc.Value) (doc.Value, error) {
 	if !doc.IsArray(array) {
-		return doc.Value{}, code.New(17124, "The argument to $size must be an array, but was of type: %s", typeName(array))
+		return doc.Value{}, code.New(17124, "The argument to $size must be an array, but was of type: %s", code.TypeName(array))
 	}
 	n, err := s.length(array)
 	return s.int32(int32(n)), err
@@ -244,7 +243,7 @@ func slice(s *Scope, args []doc.Value) (doc.Value, error) {
 	}
 	array := args[0]
 	if !doc.IsArray(array) {
-		return doc.Value{}, code.New(28724, "First argument to $slice must be an array, but is of type: %s", typeName(array))
+		return doc.Value{}, code.New(28724, "First argument to $slice must be an array, but is of type: %s", code.TypeName(array))
 	}
 	from, count, err := sliceBounds(args[1:])
 	if err != nil {
@@ -282,10 +281,10 @@ func sliceBounds(args []doc.Value) (first, count int64, err error) {
 	for i, v := range args {
 		what, ok := [...]string{"Second", "Third"}[i], false
 		if !isNumber(v) {
-			return 0, 0, code.New(28725+code.Code(2*i), "%s argument to $slice must be a numeric value, but is of type: %s", what, typeName(v))
+			return 0, 0, code.New(28725+code.Code(2*i), "%s argument to $slice must be a numeric value, but is of type: %s", what, code.TypeName(v))
 		}
 		if bounds[i], ok = whole32(v); !ok {
-			return 0, 0, code.New(28726+code.Code(2*i), "%s argument to $slice can't be represented as a 32-bit integer: %s", what, show(v))
+			return 0, 0, code.New(28726+code.Code(2*i), "%s argument to $slice can't be represented as a 32-bit integer: %s", what, code.Show(v))
 		}
 	}
 	if len(args) == 2 && bounds[1] <= 0 {

@@ -17,13 +17,13 @@ var (
 	filterShape = shape{name: "$filter", word: "parameter", object: 28646, unknown: 28647, missing: 28648, required: []string{"input"}, optional: []string{"cond", "as", "limit"}}
 )
 
-// elementName gives the variable that stands for an element its slot.
+// elementName assigns a slot to the variable for an element.
 func elementName(op string, as doc.Value, names *Names) (*Names, int, error) {
 	name := "this"
 	if as.Type != 0 {
 		text, ok := doc.AsString(as)
 		if !ok {
-			return nil, 0, code.New(code.TypeMismatch, "%s: 'as' must be a string, found: %s", op, typeName(as))
+			return nil, 0, code.New(code.TypeMismatch, "%s: 'as' must be a string, found: %s", op, code.TypeName(as))
 		}
 		if err := checkVariable(text, true); err != nil {
 			return nil, 0, err
@@ -62,7 +62,7 @@ func compileMap(arg doc.Value, names *Names, depth int) (*Expression, error) {
 			return null, err
 		}
 		if !doc.IsArray(array) {
-			return doc.Value{}, code.New(16883, "input to $map must be an array not %s", typeName(array))
+			return doc.Value{}, code.New(16883, "input to $map must be an array not %s", code.TypeName(array))
 		}
 		return each(s, array, slot, body, 0, (*builder).addMapped)
 	}}, nil
@@ -78,8 +78,8 @@ func (b *builder) addIf(e, condition doc.Value) error {
 	return b.add(e)
 }
 
-// each evaluates body for each element, which the slot holds, and hands both to add; up
-// to limit results, all if that is 0.
+// each evaluates body for each element, with the element in the slot, and passes both to add. It ends at limit results,
+// unless that is 0.
 func each(s *Scope, array doc.Value, slot int, body *Expression, limit int, add func(b *builder, e, v doc.Value) error) (doc.Value, error) {
 	b := s.array()
 	for e := range doc.Elements(array) {
@@ -137,7 +137,7 @@ func compileFilter(arg doc.Value, names *Names, depth int) (*Expression, error) 
 			return null, err
 		}
 		if !doc.IsArray(array) {
-			return doc.Value{}, code.New(28651, "input to $filter must be an array not %s", typeName(array))
+			return doc.Value{}, code.New(28651, "input to $filter must be an array not %s", code.TypeName(array))
 		}
 		n, err := filterLimit(s, limit)
 		if err != nil {
@@ -147,7 +147,7 @@ func compileFilter(arg doc.Value, names *Names, depth int) (*Expression, error) 
 	}}, nil
 }
 
-// filterLimit is 0 for none.
+// filterLimit is the value of limit, 0 for no limit.
 func filterLimit(s *Scope, limit *Expression) (int, error) {
 	v, err := limit.run(s)
 	if err != nil || nullish(v) {
@@ -156,7 +156,7 @@ func filterLimit(s *Scope, limit *Expression) (int, error) {
 	n, ok := whole32(v)
 	switch {
 	case !ok:
-		return 0, code.New(327391, "$filter: limit must be represented as a 32-bit integral value: %s", show(v))
+		return 0, code.New(327391, "$filter: limit must be represented as a 32-bit integral value: %s", code.Show(v))
 	case n < 1:
 		return 0, code.New(327392, "$filter: limit must be greater than 0: %d", n)
 	}
@@ -167,7 +167,7 @@ func filterLimit(s *Scope, limit *Expression) (int, error) {
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/reduce/
 func compileReduce(arg doc.Value, names *Names, depth int) (*Expression, error) {
 	if arg.Type != bsoncore.TypeEmbeddedDocument {
-		return nil, code.New(40075, "$reduce requires an object as an argument, found: %s", typeName(arg))
+		return nil, code.New(40075, "$reduce requires an object as an argument, found: %s", code.TypeName(arg))
 	}
 	inner, this := names.With("this")
 	inner, value := inner.With("value")
@@ -202,7 +202,7 @@ func compileReduce(arg doc.Value, names *Names, depth int) (*Expression, error) 
 			return null, err
 		}
 		if !doc.IsArray(array) {
-			return doc.Value{}, code.New(40080, "$reduce requires that 'input' be an array, found: %s", typeName(array))
+			return doc.Value{}, code.New(40080, "$reduce requires that 'input' be an array, found: %s", code.TypeName(array))
 		}
 		v, err := initial.run(s)
 		if err != nil {

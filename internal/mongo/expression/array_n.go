@@ -39,7 +39,7 @@ func takeN(name string, object code.Code, take func(s *Scope, list []doc.Value, 
 
 func readN(name string, object code.Code, arg doc.Value, names *Names, depth int) ([]*Expression, error) {
 	if arg.Type != bsoncore.TypeEmbeddedDocument {
-		return nil, code.New(object, "specification must be an object; found %s: %s", name, show(arg))
+		return nil, code.New(object, "specification must be an object; found %s: %s", name, code.Show(arg))
 	}
 	args := make([]*Expression, 2)
 	for part, v := range doc.Members(arg.Data) {
@@ -62,15 +62,15 @@ func readN(name string, object code.Code, arg doc.Value, names *Names, depth int
 	return args, nil
 }
 
-// count is the n that an operator is given.
+// count is the argument n of an operator.
 func count(v doc.Value) (int, error) {
 	if !isNumber(v) {
-		return 0, code.New(5787902, "Value for 'n' must be of integral type, but found %s", show(v))
+		return 0, code.New(5787902, "Value for 'n' must be of integral type, but found %s", code.Show(v))
 	}
 	n, ok := wholeNumber(v)
 	switch {
 	case !ok:
-		return 0, code.New(5787903, "Value for 'n' must be of integral type, but found %s", show(v))
+		return 0, code.New(5787903, "Value for 'n' must be of integral type, but found %s", code.Show(v))
 	case n < 1:
 		return 0, code.New(5787908, "'n' must be greater than 0, found %d", n)
 	}
@@ -85,7 +85,7 @@ func maxN(s *Scope, list []doc.Value, n int) []doc.Value { return s.extremes(lis
 
 func minN(s *Scope, list []doc.Value, n int) []doc.Value { return s.extremes(list, n, 1) }
 
-// extremes are the first n in an order, null and missing left out.
+// extremes are the first n values in an order, without null and missing ones.
 func (s *Scope) extremes(list []doc.Value, n, direction int) []doc.Value {
 	list = slices.DeleteFunc(list, nullish)
 	slices.SortStableFunc(list, func(a, b doc.Value) int { return direction * s.Meter.Compare(a, b) })

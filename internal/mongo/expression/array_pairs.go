@@ -10,13 +10,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// objectToArray gives {k: name, v: value} for each member.
+// objectToArray is an array of {k: name, v: value} for each member.
 func objectToArray(s *Scope, v doc.Value) (doc.Value, error) {
 	switch {
 	case nullish(v):
 		return null, nil
 	case v.Type != bsoncore.TypeEmbeddedDocument:
-		return doc.Value{}, code.New(40390, "$objectToArray requires a document input, found: %s", typeName(v))
+		return doc.Value{}, code.New(40390, "$objectToArray requires a document input, found: %s", code.TypeName(v))
 	}
 	b := s.array()
 	for name, member := range doc.Members(v.Data) {
@@ -48,20 +48,20 @@ func (s *Scope) pair(name string, member doc.Value) (doc.Value, error) {
 	return b.done()
 }
 
-// arrayToObject reads pairs [name, value] or {k: name, v: value}, all of one form. The last
-// of a name counts, in the place of the first.
+// arrayToObject makes an object of pairs [name, value] or {k: name, v: value}, all in the same form. If a name repeats,
+// the last value takes the place of the first.
 func arrayToObject(s *Scope, array doc.Value) (doc.Value, error) {
 	if nullish(array) {
 		return null, nil
 	}
 	if !doc.IsArray(array) {
-		return doc.Value{}, code.New(40386, "$arrayToObject requires an array input, found: %s", typeName(array))
+		return doc.Value{}, code.New(40386, "$arrayToObject requires an array input, found: %s", code.TypeName(array))
 	}
 	read := pairOfObject
 	if first, _ := s.element(array, 0); first.Type == bsoncore.TypeArray {
 		read = pairOfArray
 	} else if first.Type != bsoncore.TypeEmbeddedDocument && first.Type != 0 {
-		return doc.Value{}, code.New(40398, "Unrecognised input type format for $arrayToObject: %s", typeName(first))
+		return doc.Value{}, code.New(40398, "Unrecognised input type format for $arrayToObject: %s", code.TypeName(first))
 	}
 	m := s.newMembers()
 	for e := range doc.Elements(array) {
@@ -82,7 +82,7 @@ func arrayToObject(s *Scope, array doc.Value) (doc.Value, error) {
 
 func pairOfArray(s *Scope, e doc.Value) (string, doc.Value, error) {
 	if e.Type != bsoncore.TypeArray {
-		return "", e, code.New(40396, "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Array was detected, now found: %s", typeName(e))
+		return "", e, code.New(40396, "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Array was detected, now found: %s", code.TypeName(e))
 	}
 	n, err := s.length(e)
 	if err != nil {
@@ -94,7 +94,7 @@ func pairOfArray(s *Scope, e doc.Value) (string, doc.Value, error) {
 	k, _ := s.element(e, 0)
 	name, ok := doc.AsString(k)
 	if !ok {
-		return "", e, code.New(40395, "$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key type: %s", typeName(k))
+		return "", e, code.New(40395, "$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key type: %s", code.TypeName(k))
 	}
 	v, err := s.element(e, 1)
 	return name, v, err
@@ -102,7 +102,7 @@ func pairOfArray(s *Scope, e doc.Value) (string, doc.Value, error) {
 
 func pairOfObject(s *Scope, e doc.Value) (string, doc.Value, error) {
 	if e.Type != bsoncore.TypeEmbeddedDocument {
-		return "", e, code.New(40391, "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Object was detected, now found: %s", typeName(e))
+		return "", e, code.New(40391, "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Object was detected, now found: %s", code.TypeName(e))
 	}
 	n := 0
 	for range doc.Members(e.Data) {
@@ -116,11 +116,11 @@ func pairOfObject(s *Scope, e doc.Value) (string, doc.Value, error) {
 	}
 	k, v := doc.Lookup(e.Data, "k"), doc.Lookup(e.Data, "v")
 	if k.Type == 0 || v.Type == 0 {
-		return "", e, code.New(40393, "$arrayToObject requires an object with keys 'k' and 'v'. Missing either or both keys from: %s", show(e))
+		return "", e, code.New(40393, "$arrayToObject requires an object with keys 'k' and 'v'. Missing either or both keys from: %s", code.Show(e))
 	}
 	name, ok := doc.AsString(k)
 	if !ok {
-		return "", e, code.New(40394, "$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: %s", typeName(k))
+		return "", e, code.New(40394, "$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: %s", code.TypeName(k))
 	}
 	return name, v, nil
 }

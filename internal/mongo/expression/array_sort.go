@@ -11,8 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// A sortKey is a part of an order: by what lies at a path, by whole elements when that is
-// empty.
+// A sortKey is one key of an order: the value at a path, or the whole element if the path is empty.
 type sortKey struct {
 	path      []string
 	direction int // 1 or -1
@@ -22,7 +21,7 @@ type sortKey struct {
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/sortArray/
 func compileSortArray(arg doc.Value, names *Names, depth int) (*Expression, error) {
 	if arg.Type != bsoncore.TypeEmbeddedDocument {
-		return nil, code.New(2942500, "$sortArray requires an object as an argument, found: %s", typeName(arg))
+		return nil, code.New(2942500, "$sortArray requires an object as an argument, found: %s", code.TypeName(arg))
 	}
 	var input *Expression
 	var keys []sortKey
@@ -89,7 +88,7 @@ func sortArray(s *Scope, array doc.Value, keys []sortKey) (doc.Value, error) {
 	case nullish(array):
 		return null, nil
 	case !doc.IsArray(array):
-		return doc.Value{}, code.New(2942504, "The input argument to $sortArray must be an array, but was of type: %s", typeName(array))
+		return doc.Value{}, code.New(2942504, "The input argument to $sortArray must be an array, but was of type: %s", code.TypeName(array))
 	}
 	list, err := s.collect(array)
 	if err != nil {
@@ -111,8 +110,7 @@ func sortArray(s *Scope, array doc.Value, keys []sortKey) (doc.Value, error) {
 	return v, err
 }
 
-// of is what the key takes from an element: null where there is nothing. Numbers in the
-// path are indexes where they meet an array.
+// of is the key's value in an element, null if there is none. A number in the path is an index if it meets an array.
 func (k sortKey) of(s *Scope, v doc.Value) doc.Value {
 	for _, name := range k.path {
 		switch v.Type {

@@ -10,14 +10,14 @@ import (
 // A zip turns arrays into an array of rows: the first elements of all, the second ones, and so on.
 type zip struct {
 	inputs, defaults []*Expression
-	longest          bool // as many rows as the longest array has, rather than the shortest
+	longest          bool // as many rows as the longest array has elements, not the shortest
 }
 
 // compileZip reads {inputs: [...], useLongestLength, defaults: [...]}.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/zip/
 func compileZip(arg doc.Value, names *Names, depth int) (*Expression, error) {
 	if arg.Type != bsoncore.TypeEmbeddedDocument {
-		return nil, code.New(34460, "$zip only supports an object as an argument, found %s", typeName(arg))
+		return nil, code.New(34460, "$zip only supports an object as an argument, found %s", code.TypeName(arg))
 	}
 	var z zip
 	for name, v := range doc.Members(arg.Data) {
@@ -30,7 +30,7 @@ func compileZip(arg doc.Value, names *Names, depth int) (*Expression, error) {
 		case "useLongestLength":
 			var ok bool
 			if z.longest, ok = doc.AsBool(v); !ok {
-				err = code.New(34463, "useLongestLength must be a bool, found %s", typeName(v))
+				err = code.New(34463, "useLongestLength must be a bool, found %s", code.TypeName(v))
 			}
 		default:
 			err = code.New(34464, "$zip found an unknown argument: %s", name)
@@ -47,7 +47,7 @@ func compileZip(arg doc.Value, names *Names, depth int) (*Expression, error) {
 
 func zipList(number code.Code, name string, v doc.Value, names *Names, depth int) (list []*Expression, err error) {
 	if v.Type != bsoncore.TypeArray {
-		return nil, code.New(number, "%s must be an array of expressions, found %s", name, typeName(v))
+		return nil, code.New(number, "%s must be an array of expressions, found %s", name, code.TypeName(v))
 	}
 	for e := range doc.Elements(v) {
 		x, err := compile(e, names, depth)
@@ -80,7 +80,7 @@ func (z *zip) run(s *Scope, args []doc.Value) (doc.Value, error) {
 			return null, nil
 		}
 		if !doc.IsArray(v) {
-			return doc.Value{}, code.New(34468, "$zip found a non-array expression in input: %s", show(v))
+			return doc.Value{}, code.New(34468, "$zip found a non-array expression in input: %s", code.Show(v))
 		}
 		n, err := s.length(v)
 		if err != nil {

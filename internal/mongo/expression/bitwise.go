@@ -14,8 +14,7 @@ func isInteger(v doc.Value) bool {
 	return v.Type == bsoncore.TypeInt32 || v.Type == bsoncore.TypeInt64
 }
 
-// bitwise joins integers, beginning with the one that changes nothing. The answer is an
-// int64 when one of them is.
+// bitwise joins integers, starting from the neutral one. The result is an int64 if one of them is.
 func bitwise(name string, none int64, join func(a, b int64) int64) function {
 	return func(s *Scope, args []doc.Value) (doc.Value, error) {
 		all, kind := none, bsoncore.TypeInt32
@@ -39,7 +38,7 @@ func bitNot(s *Scope, v doc.Value) (doc.Value, error) {
 	case !isNumber(v):
 		return notNumeric("$bitNot", v)
 	case !isInteger(v):
-		return doc.Value{}, code.New(code.TypeMismatch, "$bitNot only supports int and long, not: %s.", typeName(v))
+		return doc.Value{}, code.New(code.TypeMismatch, "$bitNot only supports int and long, not: %s.", code.TypeName(v))
 	}
 	return s.sized(^asInt(v), v.Type, 0), nil
 }

@@ -11,7 +11,7 @@ func compare(s *Scope, a, b doc.Value) (doc.Value, error) {
 	return s.int32(int32(order)), s.Meter.Err()
 }
 
-// comparison is an operator that tells whether the order of two values is right.
+// comparison is an operator that reports whether two values have the right order.
 func comparison(name string, is func(order int) bool) operator {
 	return two(name, func(s *Scope, a, b doc.Value) (doc.Value, error) {
 		order := s.Meter.Compare(a, b)

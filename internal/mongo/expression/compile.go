@@ -12,11 +12,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// compileCost is what it costs to compile an expression, without those in it. Most of it is for constants, see
-// fold.
+// compileCost is the cost of compiling an expression without those in it, in units of package work. Constants take most
+// of that, see fold.
 const compileCost = 64
 
-// compile reads an expression that is nested in depth others.
+// compile compiles an expression that is nested in depth others.
 func compile(v doc.Value, names *Names, depth int) (*Expression, error) {
 	if depth > maxDepth {
 		return nil, code.New(code.Overflow, "Expression exceeds the maximum nesting of %d levels", maxDepth)
@@ -35,7 +35,7 @@ func compile(v doc.Value, names *Names, depth int) (*Expression, error) {
 	return literal(v), nil
 }
 
-// compileObject reads {$operator: argument} or an object literal.
+// compileObject compiles {$operator: argument} or an object literal.
 func compileObject(v doc.Value, names *Names, depth int) (*Expression, error) {
 	first, n := "", 0
 	var arg doc.Value
@@ -49,7 +49,7 @@ func compileObject(v doc.Value, names *Names, depth int) (*Expression, error) {
 		return compileMembers(v, names, depth)
 	}
 	if n > 1 {
-		return nil, code.New(15983, "an object representing an expression must have exactly one field: %s", show(v))
+		return nil, code.New(15983, "an object representing an expression must have exactly one field: %s", code.Show(v))
 	}
 	op := names.all.operators[first]
 	if op == nil {
@@ -61,7 +61,7 @@ func compileObject(v doc.Value, names *Names, depth int) (*Expression, error) {
 	return op(arg, names, depth+1)
 }
 
-// truthy is the condition that v is.
+// truthy reports whether v counts as true in a condition.
 func truthy(v doc.Value) bool {
 	switch v.Type {
 	case 0, bsoncore.TypeNull, bsoncore.TypeUndefined:
@@ -75,22 +75,20 @@ func truthy(v doc.Value) bool {
 	return true
 }
 
-// nullish reports whether v is null, undefined or missing: what makes most operators
-// answer null.
+// nullish reports whether v is null, undefined or missing. For such an argument most operators return null.
 func nullish(v doc.Value) bool {
 	return v.Type == 0 || v.Type == bsoncore.TypeNull || v.Type == bsoncore.TypeUndefined
 }
 
-// literal is a value that stands for itself. It copies v.
+// literal is an expression whose value is a copy of v.
 func literal(v doc.Value) *Expression {
 	v.Data = slices.Clone(v.Data)
 	return &Expression{run: func(*Scope) (doc.Value, error) { return v, nil }, constant: true, value: v}
 }
 
-// fold is x, or its value when all that it is made of is constant. Where the value is an
-// error the expression stays, so that the error comes only if it is evaluated. So it does
-// where the value is large or long in the making: a few bytes of a command could ask for
-// megabytes many times, and nothing could stop that.
+// fold returns the value of x as a literal if all its parts are constant, else x. It also returns x if evaluation
+// fails, because MongoDB reports such an error only when the expression is evaluated, and if the value is large or
+// takes long to compute: a few bytes of a command could ask for many megabytes, and nothing could stop it.
 func fold(x *Expression, args ...*Expression) *Expression {
 	for _, a := range args {
 		if a != nil && !a.constant {
@@ -104,13 +102,12 @@ func fold(x *Expression, args ...*Expression) *Expression {
 	return literal(v)
 }
 
-// A function is the work of an operator on the values of its arguments; missing ones are
-// the zero Value. It must be pure, and may not keep args. Results that it makes
-// come from the scope's constructors.
+// A function computes an operator from the values of its arguments; missing ones are the zero Value. It must be pure
+// and must not keep args. It makes results with the scope's constructors.
 type function func(s *Scope, args []doc.Value) (doc.Value, error)
 
-// apply is f of the values of args, evaluated in order. A nil among args, an optional
-// argument that is not there, is missing. Constants fold.
+// apply is the expression f(args), with args evaluated in order. A nil among args is an optional argument that was not
+// given; its value is missing. Constants are folded.
 func apply(args []*Expression, f function) *Expression {
 	return fold(&Expression{run: func(s *Scope) (doc.Value, error) {
 		base := len(s.stack)
@@ -134,10 +131,10 @@ func apply(args []*Expression, f function) *Expression {
 	}}, args...)
 }
 
-// fixed is an operator of exactly n arguments: {$name: [a, b]}, or {$name: a} when n is 1.
+// fixed is an operator of exactly n arguments: {$name: [a, b]}, or {$name: a} if n is 1.
 func fixed(name string, n int, f function) operator { return between(name, n, n, f) }
 
-// one is fixed for one argument, without a slice.
+// one is fixed for one argument. It needs no slice of arguments.
 func one(name string, f func(s *Scope, v doc.Value) (doc.Value, error)) operator {
 	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {
 		args, err := arguments(name, arg, 1, 1, names, depth)
@@ -158,7 +155,7 @@ func one(name string, f func(s *Scope, v doc.Value) (doc.Value, error)) operator
 	}
 }
 
-// two is fixed for two arguments, without a slice.
+// two is fixed for two arguments. It needs no slice of arguments.
 func two(name string, f func(s *Scope, a, b doc.Value) (doc.Value, error)) operator {
 	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {
 		args, err := arguments(name, arg, 2, 2, names, depth)
@@ -183,7 +180,7 @@ func two(name string, f func(s *Scope, a, b doc.Value) (doc.Value, error)) opera
 	}
 }
 
-// many is the most arguments an operator without a limit takes.
+// many is the maximum for operators without a limit.
 const many = 1 << 30
 
 // between is an operator of min to max arguments.
@@ -197,11 +194,11 @@ func between(name string, min, max int, f function) operator {
 	}
 }
 
-// variadic is an operator of any number of arguments, also none.
+// variadic is an operator of any number of arguments, including none.
 func variadic(name string, f function) operator { return between(name, 0, many, f) }
 
-// arguments compiles the arguments of an operator: the elements of an array, or the one
-// argument that something else is. Errors: their number is not from min to max.
+// arguments compiles the arguments of an operator: the elements of an array, or any other value as the only argument.
+// It fails if there are not between min and max.
 func arguments(name string, arg doc.Value, min, max int, names *Names, depth int) ([]*Expression, error) {
 	if arg.Type != bsoncore.TypeArray {
 		if min > 1 {
@@ -234,19 +231,19 @@ func wrongNumber(name string, min, max, n int) error {
 	return code.New(28667, "Expression %s takes at least %d arguments, and at most %d, but %d were passed in.", name, min, max, n)
 }
 
-// A shape is the object that an operator with named arguments takes:
+// A shape describes the object of named arguments that an operator takes:
 //
 //	shape{name: "$dateToString", object: 18629, unknown: 18534, missing: 18628,
 //		required: []string{"date"}, optional: []string{"format", "timezone", "onNull"}}
 type shape struct {
 	name                     string
-	word                     string    // for an argument in errors, "argument" when empty
-	object, unknown, missing code.Code // of the errors: no object, a name that is none, a required one missing
+	word                     string    // for an argument in errors, "argument" if empty
+	object, unknown, missing code.Code // of the errors for a value that is not an object, for an unknown name and for a missing argument
 	required, optional       []string
 }
 
-// read compiles the named arguments: one for each of required, then one for each of
-// optional, nil where it is not there. The result suits apply.
+// read compiles the named arguments: one for each of required, then one for each of optional, nil if it is not given.
+// The result is for apply.
 func (h shape) read(arg doc.Value, names *Names, depth int) ([]*Expression, error) {
 	values, err := h.values(arg)
 	if err != nil {
@@ -264,7 +261,7 @@ func (h shape) read(arg doc.Value, names *Names, depth int) ([]*Expression, erro
 	return args, nil
 }
 
-// values is read without compiling; the zero Value stands for what is not there.
+// values is read without compiling. The zero Value stands for an argument that is not given.
 func (h shape) values(arg doc.Value) ([]doc.Value, error) {
 	if arg.Type != bsoncore.TypeEmbeddedDocument {
 		return nil, code.New(h.object, "%s only supports an object as its argument", h.name)
@@ -288,22 +285,5 @@ func (h shape) values(arg doc.Value) ([]doc.Value, error) {
 	return values, nil
 }
 
-// typeName is what MongoDB calls the type of a value in errors and in $type.
-func typeName(v doc.Value) string { return code.TypeName(v) }
-
-// typeNames are the aliases of BSON's types.
-// https://www.mongodb.com/docs/v7.0/reference/bson-types/
-var typeNames = map[bsoncore.Type]string{
-	bsoncore.TypeDouble: "double", bsoncore.TypeString: "string", bsoncore.TypeEmbeddedDocument: "object", bsoncore.TypeArray: "array",
-	bsoncore.TypeBinary: "binData", bsoncore.TypeUndefined: "undefined", bsoncore.TypeObjectID: "objectId", bsoncore.TypeBoolean: "bool",
-	bsoncore.TypeDateTime: "date", bsoncore.TypeNull: "null", bsoncore.TypeRegex: "regex", bsoncore.TypeDBPointer: "dbPointer",
-	bsoncore.TypeJavaScript: "javascript", bsoncore.TypeSymbol: "symbol", bsoncore.TypeCodeWithScope: "javascriptWithScope",
-	bsoncore.TypeInt32: "int", bsoncore.TypeTimestamp: "timestamp", bsoncore.TypeInt64: "long", bsoncore.TypeDecimal128: "decimal",
-	bsoncore.TypeMinKey: "minKey", bsoncore.TypeMaxKey: "maxKey",
-}
-
-// show is a value as errors quote it.
-func show(v doc.Value) string { return code.Show(v) }
-
-// maxShown bounds how much of a client's text errors quote.
+// maxShown limits how many bytes of a client's text an error quotes.
 const maxShown = 200

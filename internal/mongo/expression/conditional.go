@@ -11,7 +11,7 @@ import (
 // The conditional operators.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#conditional-expression-operators
 
-// compileCond reads [if, then, else] or an object of the three.
+// compileCond compiles [if, then, else] or an object of the three.
 func compileCond(arg doc.Value, names *Names, depth int) (*Expression, error) {
 	var args []*Expression
 	var err error
@@ -75,8 +75,8 @@ func choose(test, then, otherwise *Expression) *Expression {
 	}}
 }
 
-// compileIfNull reads any number of expressions, of which the first that is not null,
-// undefined or missing counts, and what to answer otherwise.
+// compileIfNull compiles a list of expressions. The result is the first value that is not null, undefined or missing,
+// else the value of the last one.
 func compileIfNull(arg doc.Value, names *Names, depth int) (*Expression, error) {
 	args, err := arguments("$ifNull", arg, 0, many, names, depth)
 	if err == nil && len(args) < 2 {
@@ -98,13 +98,13 @@ func compileIfNull(arg doc.Value, names *Names, depth int) (*Expression, error) 
 	}}, args...), nil
 }
 
-// A branch is a case of $switch with its answer.
+// A branch is one case of $switch.
 type branch struct{ test, then *Expression }
 
 // compileSwitch reads {branches: [{case, then}, ...], default}.
 func compileSwitch(arg doc.Value, names *Names, depth int) (*Expression, error) {
 	if arg.Type != bsoncore.TypeEmbeddedDocument {
-		return nil, code.New(40060, "$switch requires an object as an argument, found: %s", typeName(arg))
+		return nil, code.New(40060, "$switch requires an object as an argument, found: %s", code.TypeName(arg))
 	}
 	var branches []branch
 	var otherwise *Expression
@@ -147,7 +147,7 @@ func compileSwitch(arg doc.Value, names *Names, depth int) (*Expression, error) 
 
 func readBranches(v doc.Value, names *Names, depth int) (branches []branch, err error) {
 	if v.Type != bsoncore.TypeArray {
-		return nil, code.New(40061, "$switch expected an array for 'branches', found: %s", typeName(v))
+		return nil, code.New(40061, "$switch expected an array for 'branches', found: %s", code.TypeName(v))
 	}
 	for e := range doc.Elements(v) {
 		b, err := readBranch(e, names, depth)
@@ -161,7 +161,7 @@ func readBranches(v doc.Value, names *Names, depth int) (branches []branch, err 
 
 func readBranch(v doc.Value, names *Names, depth int) (b branch, err error) {
 	if v.Type != bsoncore.TypeEmbeddedDocument {
-		return b, code.New(40062, "$switch expected each branch to be an object, found: %s", typeName(v))
+		return b, code.New(40062, "$switch expected each branch to be an object, found: %s", code.TypeName(v))
 	}
 	for name, part := range doc.Members(v.Data) {
 		switch name {

@@ -27,7 +27,7 @@ func conversion(name string, target bsoncore.Type) operator {
 	}
 }
 
-// elements is how many arguments an operator has got.
+// elements is the number of arguments that an operator was given.
 func elements(arg doc.Value) int {
 	if arg.Type != bsoncore.TypeArray {
 		return 1
@@ -41,7 +41,7 @@ func elements(arg doc.Value) int {
 
 func compileConvert(arg doc.Value, names *Names, depth int) (*Expression, error) {
 	if arg.Type != bsoncore.TypeEmbeddedDocument {
-		return nil, code.New(code.FailedToParse, "$convert expects an object of named arguments but found: %s", typeName(arg))
+		return nil, code.New(code.FailedToParse, "$convert expects an object of named arguments but found: %s", code.TypeName(arg))
 	}
 	h := shape{name: "$convert", object: code.FailedToParse, unknown: code.FailedToParse, missing: code.FailedToParse,
 		required: []string{"input", "to"}, optional: []string{"onError", "onNull"}}
@@ -83,35 +83,30 @@ func compileConvert(arg doc.Value, names *Names, depth int) (*Expression, error)
 	}}, args...), nil
 }
 
-// A targetType is what a value is converted to.
+// A targetType is the type to convert to.
 type targetType struct {
 	known, isNull bool
 	kind          bsoncore.Type
 	err           error
 }
 
-// targetOf reads a type: its name or its number. "missing" is 0.
+// targetOf parses a type: a name or a number. "missing" is 0.
 func targetOf(v doc.Value) (bsoncore.Type, error) {
 	if name, ok := doc.AsString(v); ok {
-		if name == "missing" {
-			return 0, nil
-		}
-		for t, alias := range typeNames {
-			if alias == name {
-				return t, nil
-			}
+		if t, ok := code.TypeNamed(name); ok {
+			return t, nil
 		}
 		return 0, code.New(code.BadValue, "Unknown type name: %s", quoted(v))
 	}
 	if !isNumber(v) {
-		return 0, code.New(code.FailedToParse, "$convert's 'to' argument must be a string or number, but is %s", typeName(v))
+		return 0, code.New(code.FailedToParse, "$convert's 'to' argument must be a string or number, but is %s", code.TypeName(v))
 	}
 	n, ok := whole32(v)
 	if !ok {
 		return 0, code.New(code.FailedToParse, "In $convert, numeric 'to' argument is not an integer")
 	}
 	t := bsoncore.Type(n)
-	if n < -1 || n > math.MaxInt8 || n != 0 && typeNames[t] == "" {
+	if n < -1 || n > math.MaxInt8 || code.TypeName(doc.Value{Type: t}) == "" {
 		return 0, code.New(code.FailedToParse, "In $convert, numeric value for 'to' does not correspond to a BSON type: %d", n)
 	}
 	return t, nil
@@ -120,11 +115,10 @@ func targetOf(v doc.Value) (bsoncore.Type, error) {
 const noOnError = " in $convert with no onError value"
 
 func unconvertible(v doc.Value, target bsoncore.Type) error {
-	return code.New(code.ConversionFailure, "Unsupported conversion from %s to %s"+noOnError, typeName(v), typeName(doc.Value{Type: target}))
+	return code.New(code.ConversionFailure, "Unsupported conversion from %s to %s"+noOnError, code.TypeName(v), code.TypeName(doc.Value{Type: target}))
 }
 
-// convert makes a value of a type out of one that is not nullish. Errors:
-// ConversionFailure.
+// convert converts a value that is not nullish. Its error is ConversionFailure.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/convert/
 func (s *Scope) convert(v doc.Value, target bsoncore.Type) (doc.Value, error) {
 	switch target {
@@ -279,7 +273,7 @@ func (s *Scope) toInteger(v doc.Value, target bsoncore.Type) (doc.Value, error) 
 	return s.int64(n), nil
 }
 
-// integer drops the fraction of a number. Errors: it is not from least to most.
+// integer drops the fraction of a number. It fails if the result is not between least and most.
 func integer(v doc.Value, least, most int64) (int64, error) {
 	var n int64
 	isInt, isInfinite, text := true, false, ""
@@ -335,7 +329,7 @@ func unparsed(v doc.Value, why string) error {
 	return code.New(code.ConversionFailure, "Failed to parse number '%s' in $convert with no onError value: %s", quoted(v), why)
 }
 
-// maxNumeral bounds the text of a number.
+// maxNumeral limits the text of a number, in bytes.
 const maxNumeral = 8192
 
 // numeral is a string that may be a number.

@@ -1,6 +1,6 @@
 package expression
 
-// follow reads the text as a format has it.
+// follow reads the text according to a format.
 func (r *dateReader) follow(format string) error {
 	yearDay := unset
 	for i := 0; i < len(format); i++ {
@@ -28,7 +28,7 @@ func (r *dateReader) follow(format string) error {
 	return r.complete(yearDay)
 }
 
-// complete settles what goes together once all parts are read.
+// complete checks and combines the parts once all are read.
 func (r *dateReader) complete(yearDay int) error {
 	iso := r.isoYear != unset || r.isoWeek != unset || r.isoOn != unset
 	natural := r.year != unset || r.month != unset || r.day != unset
@@ -50,8 +50,7 @@ func (r *dateReader) complete(yearDay int) error {
 	return nil
 }
 
-// numeric are the parts that are numbers: how many digits they have, and what an error
-// calls them.
+// numeric has the parts that are numbers: their number of digits, and their name in errors.
 var numeric = map[byte]struct {
 	least, most int
 	wrong       string

@@ -8,7 +8,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// Where $dateFromParts has its arguments.
+// The positions of $dateFromParts' arguments.
 const (
 	partYear = iota
 	partMonth
@@ -68,7 +68,7 @@ func compileDateFromParts(arg doc.Value, names *Names, depth int) (*Expression, 
 	}), nil
 }
 
-// A partReader reads whole numbers until one is nullish or wrong.
+// A partReader reads integers until one is nullish or invalid.
 type partReader struct {
 	args  []doc.Value
 	given []bool
@@ -78,7 +78,7 @@ type partReader struct {
 
 func (p *partReader) over() bool { return p.null || p.err != nil }
 
-// number is an argument, absent when it is not given.
+// number is the value of an argument, or absent if it is not given.
 func (p *partReader) number(i int, absent int64) int64 {
 	if p.over() || !p.given[i] {
 		return absent
@@ -90,12 +90,12 @@ func (p *partReader) number(i int, absent int64) int64 {
 	}
 	n, ok := wholeNumber(v)
 	if !ok {
-		p.err = code.New(40515, "'%s' must evaluate to an integer, found %s with value %s", partNames[i], typeName(v), show(v))
+		p.err = code.New(40515, "'%s' must evaluate to an integer, found %s with value %s", partNames[i], code.TypeName(v), code.Show(v))
 	}
 	return n
 }
 
-// bounded is number of those that 16 bits hold.
+// bounded is number, but fails if the value does not fit into 16 bits.
 func (p *partReader) bounded(i int, absent int64) int64 {
 	n := p.number(i, absent)
 	if !p.over() && (n < math.MinInt16 || n > math.MaxInt16) {
@@ -104,7 +104,7 @@ func (p *partReader) bounded(i int, absent int64) int64 {
 	return n
 }
 
-// day is the midnight, as UTC, of the day.
+// day is midnight of the day, in UTC.
 func (p *partReader) day(iso bool) time.Time {
 	if iso {
 		year, week, day := p.number(partISOYear, 0), p.bounded(partISOWeek, 1), p.bounded(partISODay, 1)
@@ -153,7 +153,7 @@ func compileDateFromString(arg doc.Value, names *Names, depth int) (*Expression,
 		text, ok := doc.AsString(v[0])
 		switch {
 		case !ok:
-			err = code.New(code.ConversionFailure, "$dateFromString requires that 'dateString' be a string, found: %s with value %s", typeName(v[0]), show(v[0]))
+			err = code.New(code.ConversionFailure, "$dateFromString requires that 'dateString' be a string, found: %s with value %s", code.TypeName(v[0]), code.Show(v[0]))
 		case z == nil, formatted.given && isNull:
 			return null, nil
 		default:

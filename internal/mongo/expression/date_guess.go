@@ -2,8 +2,8 @@ package expression
 
 import "strings"
 
-// guess reads the common ways to write a date: ISO 8601, 07/04/2017, 4 July 2017, July 4th, 2017 11am, Tue, 04
-// Jul 2017 11:34:25 +0200 and their like. It knows no words such as "tomorrow".
+// guess reads the common ways to write a date: ISO 8601, 07/04/2017, 4 July 2017, July 4th, 2017 11am, Tue, 04 Jul 2017
+// 11:34:25 +0200 and similar ones. It does not know words such as "tomorrow".
 func (r *dateReader) guess() error {
 	if strings.TrimSpace(r.text) == "" {
 		return r.fail(0, "Empty string")
@@ -30,7 +30,7 @@ func (r *dateReader) guess() error {
 	}
 }
 
-// oneZone reads a zone, of which there may be one.
+// oneZone reads a zone. A second one is an error.
 func (r *dateReader) oneZone() error {
 	if r.zone != noZone {
 		return r.fail(r.at, "Double timezone specification")
@@ -38,7 +38,7 @@ func (r *dateReader) oneZone() error {
 	return r.timezone()
 }
 
-// letters reads a month with what follows it, a weekday, the T before a time, or a zone.
+// letters reads a month and what follows it, a weekday, the T before a time, or a zone.
 func (r *dateReader) letters() error {
 	start := r.at
 	word := r.word()
@@ -80,7 +80,7 @@ func (r *dateReader) ordinal() {
 	}
 }
 
-// yearAfter reads a year of four digits behind separators; unset when there is none.
+// yearAfter reads a year of four digits after separators. It returns unset if there is none.
 func (r *dateReader) yearAfter(separators string) int {
 	start := r.at
 	r.skip(separators)
@@ -102,8 +102,7 @@ func (r *dateReader) setDate(start, year, month, day int) error {
 	return nil
 }
 
-// digits reads a date or a time, told apart by how many digits there are and by what
-// follows them.
+// digits reads a date or a time. The number of digits and what follows them decide which.
 func (r *dateReader) digits() error {
 	start := r.at
 	n, digits := r.number(15)
@@ -126,7 +125,7 @@ func (r *dateReader) digits() error {
 	case digits == 4 && r.month != unset && r.year == unset:
 		r.year = n
 		return nil
-	case digits == 4 && r.hour == unset: // as timelib has it, 2017 is a time
+	case digits == 4 && r.hour == unset: // as in timelib, which MongoDB uses, 2017 is a time
 		r.hour, r.minute, r.second = n/100, n%100, 0
 		return nil
 	case digits <= 2:
@@ -135,7 +134,7 @@ func (r *dateReader) digits() error {
 	return r.fail(start, "Unexpected character")
 }
 
-// halfDay reports whether am or pm follows; r does not move.
+// halfDay reports whether am or pm follows. It does not advance r.
 func (r *dateReader) halfDay() bool {
 	rest := strings.ToLower(strings.TrimLeft(r.text[r.at:min(len(r.text), r.at+8)], " "))
 	return len(rest) >= 2 && (rest[0] == 'a' || rest[0] == 'p') && (rest[1] == 'm' || strings.HasPrefix(rest[1:], ".m"))
@@ -164,7 +163,7 @@ func (r *dateReader) yearFirst(start, year int, separator byte) error {
 	return r.setDate(start, year, n, day)
 }
 
-// week reads W27-2 or W272, behind a year.
+// week reads W27-2 or W272 after a year.
 func (r *dateReader) week(start, year int) error {
 	r.at++
 	week, digits := r.number(2)
@@ -190,8 +189,8 @@ func (r *dateReader) ordinalDate(start, year, day int) error {
 	return nil
 }
 
-// dayFirst reads 07/04/2017, where the month is first, and 04.07.2017, 04-07-2017, 4 July
-// 2017 and 04-Jul-2017, where the day is.
+// dayFirst reads 07/04/2017, in which the month is first, and 04.07.2017, 04-07-2017, 4 July 2017 and 04-Jul-2017, in
+// which the day is first.
 func (r *dateReader) dayFirst(start, n int, next byte) error {
 	r.ordinal()
 	r.skip(" \t.-")
@@ -266,7 +265,7 @@ func (r *dateReader) time() error {
 	return nil
 }
 
-// fraction reads the fraction of a second, of which microseconds count.
+// fraction reads the fraction of a second, up to microseconds.
 func (r *dateReader) fraction() {
 	if c := r.peek(); c != '.' && c != ',' || r.at+1 >= len(r.text) || !isDigit(r.text[r.at+1]) {
 		return

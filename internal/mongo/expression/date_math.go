@@ -10,7 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// A unit is what dates are counted in, smallest first.
+// A unit is a unit of time, smallest first.
 type unit uint8
 
 const (
@@ -32,24 +32,24 @@ func unitOf(name string) (u unit, ok bool) {
 	return unit(max(i, 0)), i >= 0
 }
 
-// milliseconds of the units up to a week.
+// unitMilliseconds are the milliseconds of the units up to a week.
 var unitMilliseconds = [...]int64{1, 1000, 60_000, 3_600_000, 86_400_000, 7 * 86_400_000}
 
-// months of the units from a month.
+// unitMonths are the months of the units from a month on.
 var unitMonths = map[unit]int64{monthUnit: 1, quarterUnit: 3, yearUnit: 12}
 
 const (
-	maxDays  = math.MaxUint64/86_400_000 + 1 // that a date holds, and some
+	maxDays  = math.MaxUint64/86_400_000 + 1 // more than a date can hold
 	maxYears = maxDays/365 + 1
 )
 
-// maxAmounts bounds how many of a unit may be added.
+// maxAmounts limits how many of each unit may be added.
 var maxAmounts = [...]int64{
 	milliUnit: math.MaxInt64, secondUnit: maxDays * 86_400, minuteUnit: maxDays * 1440, hourUnit: maxDays * 24, dayUnit: maxDays,
 	weekUnit: maxDays / 7, monthUnit: maxYears * 12, quarterUnit: maxYears * 4, yearUnit: maxYears,
 }
 
-// dateArithmetic adds amounts, or takes them away when direction is -1.
+// dateArithmetic adds amounts to dates, or subtracts them if direction is -1.
 func dateArithmetic(name string, direction int64) operator {
 	h := shape{name: name, object: 5166400, unknown: 5166401, missing: 5166402,
 		required: []string{"startDate", "unit", "amount"}, optional: []string{"timezone"}}
@@ -94,8 +94,8 @@ func dateArithmetic(name string, direction int64) operator {
 	}
 }
 
-// addUnits adds to a date. Units from a day on leave what clocks in the zone show of
-// the time of day; months end a date on their last day where they have not so many.
+// addUnits adds to a date. Units of a day and more keep the local time of day. If the day does not exist in the
+// resulting month, the result is the last day of that month.
 func addUnits(ms int64, u unit, amount int64, z *zone) (int64, error) {
 	if u != milliUnit && (amount <= -maxAmounts[u] || amount >= maxAmounts[u]) {
 		return 0, code.New(5976500, "invalid dateAdd 'amount' parameter value: %d %s", amount, unitNames[u])
@@ -121,7 +121,7 @@ func addUnits(ms int64, u unit, amount int64, z *zone) (int64, error) {
 	return sum, nil
 }
 
-// addDays adds days, weeks, months, quarters or years to what clocks show.
+// addDays adds days, weeks, months, quarters or years to a local time.
 func addDays(shown int64, u unit, amount int64) int64 {
 	months := unitMonths[u]
 	if months == 0 {
@@ -134,11 +134,11 @@ func addDays(shown int64, u unit, amount int64) int64 {
 	return time.Date(year, month, min(t.Day(), last), t.Hour(), t.Minute(), t.Second(), 0, time.UTC).Unix()
 }
 
-// readUnit reads the unit that $dateDiff and $dateTrunc are given.
+// readUnit parses the unit of $dateDiff and $dateTrunc.
 func readUnit(name string, v doc.Value) (unit, error) {
 	text, ok := doc.AsString(v)
 	if !ok {
-		return 0, code.New(5439013, "%s requires 'unit' to be a string, but got %s", name, typeName(v))
+		return 0, code.New(5439013, "%s requires 'unit' to be a string, but got %s", name, code.TypeName(v))
 	}
 	u, ok := unitOf(text)
 	if !ok {
@@ -147,11 +147,11 @@ func readUnit(name string, v doc.Value) (unit, error) {
 	return u, nil
 }
 
-// readWeekday reads a day such as "Mon" or "monday": 0 is Monday.
+// readWeekday parses a day such as "Mon" or "monday". 0 is Monday.
 func readWeekday(name string, v doc.Value) (int, error) {
 	text, ok := doc.AsString(v)
 	if !ok {
-		return 0, code.New(5439015, "%s requires 'startOfWeek' to be a string, but got %s", name, typeName(v))
+		return 0, code.New(5439015, "%s requires 'startOfWeek' to be a string, but got %s", name, code.TypeName(v))
 	}
 	day, ok := weekday(text)
 	if !ok {
@@ -160,7 +160,7 @@ func readWeekday(name string, v doc.Value) (int, error) {
 	return day, nil
 }
 
-// weekday is a day by its name or the first three letters of it, in any case: 0 is Monday.
+// weekday is a day by its name or the first three letters of it, in any case. 0 is Monday.
 func weekday(name string) (day int, ok bool) {
 	for day := range 7 {
 		full := time.Weekday((day + 1) % 7).String()
@@ -171,22 +171,20 @@ func weekday(name string) (day int, ok bool) {
 	return 0, false
 }
 
-const sunday = 6 // for those that count from Monday
+const sunday = 6 // counting from Monday
 
-// A counting is what $dateDiff and $dateTrunc are both given. When isNull is set, one of its
-// parts was nullish.
-type counting struct {
+// A calendar has the arguments that $dateDiff and $dateTrunc share. isNull reports that one of them was nullish.
+type calendar struct {
 	unit        unit
 	startOfWeek int
 	zone        *zone
 	isNull      bool
 }
 
-// readCounting reads the unit, the time zone and the start of the week, which counts for weeks
-// only and is absent when given is false.
-func readCounting(name string, args []doc.Value, zoned zoneArgument, given bool) (c counting, err error) {
+// readCalendar parses the unit, the time zone and the start of the week, which matters only for weeks.
+func readCalendar(name string, args []doc.Value, zoned zoneArgument, given bool) (c calendar, err error) {
 	if nullish(args[0]) {
-		return counting{isNull: true}, nil
+		return calendar{isNull: true}, nil
 	}
 	if c.unit, err = readUnit(name, args[0]); err != nil {
 		return c, err
@@ -194,7 +192,7 @@ func readCounting(name string, args []doc.Value, zoned zoneArgument, given bool)
 	c.startOfWeek = sunday
 	if given && c.unit == weekUnit {
 		if nullish(args[2]) {
-			return counting{isNull: true}, nil
+			return calendar{isNull: true}, nil
 		}
 		if c.startOfWeek, err = readWeekday(name, args[2]); err != nil {
 			return c, err
@@ -226,7 +224,7 @@ func compileDateDiff(arg doc.Value, names *Names, depth int) (*Expression, error
 		if nullish(args[0]) || nullish(args[1]) {
 			return null, nil
 		}
-		c, err := readCounting(name, args[2:], zoned, given)
+		c, err := readCalendar(name, args[2:], zoned, given)
 		if err != nil || c.isNull {
 			return null, err
 		}
@@ -234,7 +232,7 @@ func compileDateDiff(arg doc.Value, names *Names, depth int) (*Expression, error
 		for i := range dates {
 			ms, ok := dateOf(args[i])
 			if !ok {
-				return doc.Value{}, code.New(5166307, "$dateDiff requires '%s' to be a date, but got %s", h.optional[i], typeName(args[i]))
+				return doc.Value{}, code.New(5166307, "$dateDiff requires '%s' to be a date, but got %s", h.optional[i], code.TypeName(args[i]))
 			}
 			dates[i] = ms
 		}
@@ -247,7 +245,7 @@ func compileDateDiff(arg doc.Value, names *Names, depth int) (*Expression, error
 }
 
 // between counts the boundaries of the unit from one date to another.
-func (c counting) between(start, end int64) (int64, error) {
+func (c calendar) between(start, end int64) (int64, error) {
 	if c.unit == milliUnit {
 		if d := end - start; (d < 0) == (end < start) {
 			return d, nil
@@ -267,8 +265,8 @@ func (c counting) between(start, end int64) (int64, error) {
 // dayNumber counts the days since 1970-01-01, a Thursday.
 func dayNumber(t time.Time) int64 { return floorDivide(shownBy(t), 86_400) }
 
-// from counts units of a day and more from a day until t.
-func (c counting) from(year, month int, day int64, t time.Time) int64 {
+// from counts units of a day or more from a day to t.
+func (c calendar) from(year, month int, day int64, t time.Time) int64 {
 	switch c.unit {
 	case dayUnit:
 		return dayNumber(t) - day
@@ -300,13 +298,13 @@ func compileDateTrunc(arg doc.Value, names *Names, depth int) (*Expression, erro
 		if nullish(args[0]) || nullish(args[1]) || binned && nullish(args[4]) {
 			return null, nil
 		}
-		c, err := readCounting(name, args[1:], zoned, given)
+		c, err := readCalendar(name, args[1:], zoned, given)
 		if err != nil || c.isNull {
 			return null, err
 		}
 		ms, ok := dateOf(args[0])
 		if !ok {
-			return doc.Value{}, code.New(5439012, "$dateTrunc requires 'date' to be a date, but got %s", typeName(args[0]))
+			return doc.Value{}, code.New(5439012, "$dateTrunc requires 'date' to be a date, but got %s", code.TypeName(args[0]))
 		}
 		bin := int64(1)
 		if binned {
@@ -324,7 +322,7 @@ func compileDateTrunc(arg doc.Value, names *Names, depth int) (*Expression, erro
 func readBin(v doc.Value) (int64, error) {
 	bin, ok := wholeNumber(v)
 	if !ok {
-		return 0, code.New(5439017, "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '%s' of type %s", show(v), typeName(v))
+		return 0, code.New(5439017, "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '%s' of type %s", code.Show(v), code.TypeName(v))
 	}
 	if bin <= 0 {
 		return 0, code.New(5439018, "$dateTrunc requires 'binSize' to be greater than 0, but got value %d", bin)
@@ -334,9 +332,9 @@ func readBin(v doc.Value) (int64, error) {
 
 const maxBin = 100_000_000_000 // days or more
 
-// truncate is the beginning of the bin that a date is in. Bins of that many units begin with
-// the year 2000 of the zone, weeks with the first start of a week in it.
-func (c counting) truncate(ms, bin int64) (int64, error) {
+// truncate is the start of the bin that a date is in. Bins of that many units are aligned with the start of 2000 in the
+// zone, weeks with the first start of a week in that year.
+func (c calendar) truncate(ms, bin int64) (int64, error) {
 	reference := c.zone.instant(time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC).Unix()) * 1000
 	if c.unit < dayUnit {
 		size, ok := times(bin, unitMilliseconds[c.unit])

@@ -48,7 +48,7 @@ func datePartAs(name string, part func(*Scope, time.Time) doc.Value) operator {
 	}
 }
 
-// datePartArguments compiles the date and the time zone, nil when none is given.
+// datePartArguments compiles the date and the time zone, nil if none is given.
 func datePartArguments(name string, arg doc.Value, names *Names, depth int) ([]*Expression, error) {
 	date := arg
 	var timezone doc.Value
@@ -69,7 +69,7 @@ func datePartArguments(name string, arg doc.Value, names *Names, depth int) ([]*
 			}
 		}
 		if date.Type == 0 {
-			return nil, code.New(40539, "missing 'date' argument to %s, provided: %s: %s", name, name, show(arg))
+			return nil, code.New(40539, "missing 'date' argument to %s, provided: %s: %s", name, name, code.Show(arg))
 		}
 	case bsoncore.TypeArray:
 		n := 0

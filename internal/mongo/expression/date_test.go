@@ -41,7 +41,7 @@ func TestDateAddThenDiff(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				n, err := counting{unit: u, startOfWeek: sunday, zone: z}.between(start.UnixMilli(), ms)
+				n, err := calendar{unit: u, startOfWeek: sunday, zone: z}.between(start.UnixMilli(), ms)
 				if err != nil || n != amount {
 					t.Errorf("%s: %d %ss are %d, %v", name, amount, unitNames[u], n, err)
 				}
@@ -60,7 +60,7 @@ func TestTruncatedDates(t *testing.T) {
 		}
 		for u := milliUnit; u <= yearUnit; u++ {
 			for _, bin := range []int64{1, 2, 7} {
-				c := counting{unit: u, startOfWeek: 2, zone: z}
+				c := calendar{unit: u, startOfWeek: 2, zone: z}
 				for at := time.Date(1998, 3, 1, 5, 4, 3, 2e6, time.UTC); at.Year() < 2003; at = at.Add(1000003 * time.Second) {
 					start, err := c.truncate(at.UnixMilli(), bin)
 					if err != nil || start > at.UnixMilli() {

@@ -10,7 +10,7 @@ import (
 
 const unset = -1 << 31
 
-// A dateReader reads the text of a date, collecting what it finds.
+// A dateReader parses the text of a date and collects its parts.
 type dateReader struct {
 	text string
 	at   int
@@ -33,11 +33,11 @@ const (
 	namedZone
 )
 
-// maxDateText bounds the text of a date.
+// maxDateText limits the text of a date, in bytes.
 const maxDateText = 1024
 
-// parseDate reads the text of a date, in a format that checkFormat has passed or as best it
-// can. Errors: ConversionFailure.
+// parseDate parses the text of a date, in a format that checkFormat has accepted, else in any common notation. Its
+// error is ConversionFailure.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/dateFromString/
 func parseDate(text, format string, formatted bool, z *zone) (ms int64, err error) {
 	r := dateReader{text: text, year: unset, month: unset, day: unset, hour: unset, minute: unset, second: unset,
@@ -56,7 +56,7 @@ func parseDate(text, format string, formatted bool, z *zone) (ms int64, err erro
 	return r.instant(z)
 }
 
-// fail is an error about what stands at a place in the text.
+// fail is an error about a position in the text.
 func (r *dateReader) fail(at int, what string) error {
 	text, c := r.text, byte(0)
 	if at < len(text) {
@@ -68,7 +68,7 @@ func (r *dateReader) fail(at int, what string) error {
 	return code.New(code.ConversionFailure, "%s", strings.ToValidUTF8(fmt.Sprintf("Error parsing date string '%s'; %d: %s '%s'", text, at, what, charText(c)), "?"))
 }
 
-// charText is a byte as a message shows it; there is none at the end.
+// charText is a byte as messages show it, or "" at the end of the text.
 func charText(c byte) string {
 	if c == 0 {
 		return ""
@@ -76,7 +76,7 @@ func charText(c byte) string {
 	return string([]byte{c})
 }
 
-// instant is what has been read, with the zone that goes with it.
+// instant is the instant that the text names, in zone z unless the text names another.
 func (r *dateReader) instant(z *zone) (int64, error) {
 	if r.hour == unset && r.minute == unset && r.second == unset {
 		r.hour, r.minute, r.second = 0, 0, 0
@@ -145,7 +145,7 @@ func (r *dateReader) word() string {
 	return strings.ToLower(r.text[start:r.at])
 }
 
-// monthOf is a month by its name or by the first three letters of it, 0 when it is none.
+// monthOf is a month by its name or the first three letters of it, or 0.
 func monthOf(word string) int {
 	if word == "sept" {
 		return 9
@@ -159,7 +159,7 @@ func monthOf(word string) int {
 	return 0
 }
 
-// abbreviations are zones that texts of dates may name, with their offsets in minutes.
+// abbreviations are the abbreviated zones that a text may name, with their offsets in minutes.
 var abbreviations = map[string]int{
 	"utc": 0, "gmt": 0, "z": 0, "wet": 0, "west": 60, "bst": 60, "cet": 60, "cest": 120, "eet": 120, "eest": 180, "msk": 180,
 	"est": -300, "edt": -240, "cst": -360, "cdt": -300, "mst": -420, "mdt": -360, "pst": -480, "pdt": -420,
@@ -204,7 +204,7 @@ func (r *dateReader) timezone() error {
 	return nil
 }
 
-// isoDate sets the day that week-numbering parts name.
+// isoDate sets the day from the parts of a week date.
 func (r *dateReader) isoDate() {
 	if r.isoWeek == unset {
 		r.isoWeek = 1
@@ -216,7 +216,7 @@ func (r *dateReader) isoDate() {
 	r.year, r.month, r.day = year, int(month), day
 }
 
-// dayOfYear sets the day that a number from 1 names.
+// dayOfYear sets the day from a number, starting at 1.
 func (r *dateReader) dayOfYear(n int) {
 	year, month, day := time.Date(r.year, time.January, n, 0, 0, 0, 0, time.UTC).Date()
 	r.year, r.month, r.day = year, int(month), day

@@ -8,7 +8,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// Formats of $dateToString when none is given: in UTC, and in another zone.
+// The default formats of $dateToString: in UTC, and in another zone.
 const (
 	isoFormat   = "%Y-%m-%dT%H:%M:%S.%LZ"
 	localFormat = "%Y-%m-%dT%H:%M:%S.%L"
@@ -32,7 +32,7 @@ func compileDateToParts(arg doc.Value, names *Names, depth int) (*Expression, er
 		}
 		iso, ok := doc.AsBool(args[2])
 		if asked && !ok {
-			return doc.Value{}, code.New(40521, "iso8601 must evaluate to a bool, found %s", typeName(args[2]))
+			return doc.Value{}, code.New(40521, "iso8601 must evaluate to a bool, found %s", code.TypeName(args[2]))
 		}
 		if nullish(args[0]) {
 			return null, nil
@@ -68,11 +68,10 @@ func (s *Scope) dateParts(t time.Time, iso bool) (doc.Value, error) {
 	return b.done()
 }
 
-// A formatArgument is an optional argument that is a format. One that is constant is
-// checked once.
+// A formatArgument is an optional format. A constant one is checked when the expression is compiled.
 type formatArgument struct {
 	name      string // of the operator
-	letters   string // that may follow a %
+	letters   string // allowed after a %
 	mistype   code.Code
 	given     bool
 	known     bool
@@ -93,7 +92,7 @@ func formatArgumentOf(x *Expression, name, letters string, mistype code.Code) fo
 	return f
 }
 
-// of is the format that the argument's value is, checked.
+// of checks the argument's value and returns it as a format.
 func (f *formatArgument) of(v doc.Value) (format string, isNull bool, err error) {
 	if f.known {
 		return f.constant, f.isNull, f.knownFail
@@ -103,12 +102,12 @@ func (f *formatArgument) of(v doc.Value) (format string, isNull bool, err error)
 	}
 	format, ok := doc.AsString(v)
 	if !ok {
-		return "", false, code.New(f.mistype, "%s requires that 'format' be a string, found: %s with value %s", f.name, typeName(v), show(v))
+		return "", false, code.New(f.mistype, "%s requires that 'format' be a string, found: %s with value %s", f.name, code.TypeName(v), code.Show(v))
 	}
 	return format, false, checkFormat(format, f.letters)
 }
 
-// checkFormat wants one of letters, or another %, behind each %.
+// checkFormat returns an error unless one of letters, or another %, follows each %.
 func checkFormat(format, letters string) error {
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' {
@@ -177,7 +176,7 @@ func compileDateToString(arg doc.Value, names *Names, depth int) (*Expression, e
 	}}, args...), nil
 }
 
-// dateText makes a string of a date.
+// dateText formats a date as a string.
 func (s *Scope) dateText(format string, ms int64, z *zone) (doc.Value, error) {
 	start := s.openText()
 	var err error
@@ -187,8 +186,8 @@ func (s *Scope) dateText(format string, ms int64, z *zone) (doc.Value, error) {
 	return s.closeText(start)
 }
 
-// appendDate writes a date in a format that checkFormat has passed. Errors: 18537, its year
-// has not four digits; too large.
+// appendDate writes a date in a format that checkFormat has accepted. It fails if the year does not have four digits
+// (18537) or if the result is too large.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/dateToString/#format-specifiers
 func appendDate(dst []byte, format string, ms int64, z *zone) ([]byte, error) {
 	t, start := z.at(ms), len(dst)
@@ -264,8 +263,7 @@ func appendYear(dst []byte, year int) ([]byte, error) {
 	return appendPadded(dst, year, 4), nil
 }
 
-// appendPadded writes a number that is not negative with at least width digits, of which
-// there are at most 4.
+// appendPadded writes a number that is not negative with at least width digits; width is at most 4.
 func appendPadded(dst []byte, n, width int) []byte {
 	for limit := [...]int{0, 1, 10, 100, 1000}[width]; n < limit && limit > 1; limit /= 10 {
 		dst = append(dst, '0')

@@ -10,11 +10,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A decimal is a Decimal128 taken apart. Arithmetic rounds half to even to 34 digits and
-// keeps trailing zeros, as IEEE 754-2008 has it.
+// A decimal is a decoded Decimal128. As IEEE 754-2008 requires, arithmetic rounds half to even at 34 digits and keeps
+// trailing zeros.
 type decimal = doc.Decimal
 
-// What it costs to compute with decimals.
+// Costs of computing with decimals, in units of package work.
 const (
 	decimalCost  = 100
 	functionCost = 10_000 // of a function such as sin
@@ -37,8 +37,7 @@ func infinity(negative bool) decimal {
 	return decimal{Form: doc.DecimalInfinite, Negative: negative}
 }
 
-// asDecimal is a number as a decimal. A double becomes one of 15 digits, as MongoDB
-// converts it in arithmetic.
+// asDecimal is a number as a decimal. A double is rounded to 15 digits, as in MongoDB's arithmetic.
 func asDecimal(v doc.Value) decimal {
 	switch v.Type {
 	case bsoncore.TypeDecimal128:
@@ -66,7 +65,7 @@ func decimalOfDouble(f float64) decimal {
 
 // decimal makes a Decimal128.
 func (s *Scope) decimal(d decimal) doc.Value {
-	_ = s.spend(decimalCost) // who is over asks again before long
+	_ = s.spend(decimalCost) // an error shows at the next call
 	high, low := d.Hi|uint64(d.Exponent-minExponent)<<49, d.Lo
 	switch d.Form {
 	case doc.DecimalNaN:
@@ -80,7 +79,7 @@ func (s *Scope) decimal(d decimal) doc.Value {
 	return s.decimal128(high, low)
 }
 
-// computed is decimal of what a function has made, such as sin.
+// computed is decimal for the result of a function such as sin.
 func (s *Scope) computed(d decimal) doc.Value {
 	_ = s.spend(functionCost)
 	return s.decimal(d)
@@ -97,8 +96,8 @@ func signOf(d decimal) int {
 	return 1
 }
 
-// rounded is a decimal of a coefficient, of which the true value lies a little further
-// from 0 when inexact. negative also counts where the coefficient is 0.
+// rounded makes a decimal from a coefficient. inexact says that the true value is a little further from 0. negative is
+// the sign, also if the coefficient is 0.
 func rounded(coefficient *big.Int, exponent int, inexact, negative bool) decimal {
 	if inexact {
 		coefficient = new(big.Int).Mul(coefficient, ten)

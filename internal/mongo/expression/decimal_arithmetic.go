@@ -11,8 +11,8 @@ func negated(d decimal) decimal {
 	return d
 }
 
-// align gives the coefficients of two finite decimals, with their signs, at one exponent.
-// Where one is too small to matter but for rounding, a unit far below stands in for it.
+// align returns the signed coefficients of two finite decimals at a common exponent. If one decimal is so small that it
+// matters only for rounding, a tiny value stands for it.
 func align(a, b decimal) (x, y *big.Int, exponent int) {
 	const far = 2*decimalDigits + 4
 	if a.Exponent < b.Exponent {
@@ -65,8 +65,7 @@ func multiplyDecimals(d, e decimal) decimal {
 	return rounded(c.Mul(c, magnitude(e)), d.Exponent+e.Exponent, false, negative)
 }
 
-// divideDecimals: the answer of an exact division is as short as the difference of the
-// exponents allows.
+// divideDecimals returns d/e. An exact quotient has as few digits as the difference of the exponents allows.
 func divideDecimals(d, e decimal) decimal {
 	negative := d.Negative != e.Negative
 	switch {
@@ -90,7 +89,7 @@ func divideDecimals(d, e decimal) decimal {
 	return rounded(q, exponent, r.Sign() != 0, negative)
 }
 
-// stripped takes zeros off the end of a coefficient until its exponent is the one wanted.
+// stripped removes zeros from the end of a coefficient until its exponent is want.
 func stripped(c *big.Int, exponent, want int) (*big.Int, int) {
 	if c.Sign() == 0 {
 		return c, want
@@ -106,7 +105,7 @@ func stripped(c *big.Int, exponent, want int) (*big.Int, int) {
 	return c, exponent
 }
 
-// modDecimals is what is left of d after division by e, with the sign of d.
+// modDecimals is the remainder of d divided by e, with the sign of d.
 func modDecimals(d, e decimal) decimal {
 	switch {
 	case d.Form != doc.DecimalFinite || e.Form == doc.DecimalNaN || e.IsZero():
@@ -126,7 +125,7 @@ func modDecimals(d, e decimal) decimal {
 // compareDecimals is the order of decimals; NaN is below all and equals itself.
 func compareDecimals(d, e decimal) int { return doc.CompareBSON(d.Value(), e.Value()) }
 
-// A rounding says where a decimal goes that lies between two whole ones.
+// A rounding is a rounding mode.
 type rounding uint8
 
 const (
@@ -136,15 +135,15 @@ const (
 	upward
 )
 
-// roundDecimal keeps that many digits after the point; before it when places is negative. A
-// decimal with fewer digits stays as it is.
+// roundDecimal rounds to that many digits after the point, or before it if places is negative. A decimal with fewer
+// digits stays as it is.
 func roundDecimal(d decimal, places int, how rounding) decimal {
 	if d.Form != doc.DecimalFinite || -d.Exponent <= places {
 		return d
 	}
 	drop := -places - d.Exponent
 	q, r := new(big.Int), magnitude(d)
-	above := -1 // what is dropped, compared with a half
+	above := -1 // the dropped part, compared with a half
 	if drop <= decimalDigits+1 {
 		unit := power(drop)
 		q.QuoRem(r, unit, r)

@@ -9,15 +9,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// precision is that of the binary numbers that functions of decimals compute with, in
-// bits: 77 digits, of which 34 are wanted.
+// precision is the precision, in bits, with which functions of decimals compute: 77 digits, for results of 34.
 const precision = 256
 
 func newFloat() *big.Float { return new(big.Float).SetPrec(precision) }
 
 func floatOf(i int64) *big.Float { return newFloat().SetInt64(i) }
 
-// bigOf is a finite decimal to the given precision.
+// bigOf is a finite decimal as a big.Float.
 func bigOf(d decimal) *big.Float {
 	f := newFloat().SetInt(d.Coefficient())
 	p := newFloat().SetInt(power(max(d.Exponent, -d.Exponent)))
@@ -27,8 +26,8 @@ func bigOf(d decimal) *big.Float {
 	return f.Mul(f, p)
 }
 
-// decimalOfBig is f times ten to the exponent. What is short up to the last bits comes
-// without a tail of zeros after the point.
+// decimalOfBig is f times ten to the exponent. It drops trailing zeros after the point if f is a short decimal but for
+// its last bits.
 func decimalOfBig(f *big.Float, exponent int) decimal {
 	const digits = 50
 	text := f.Text('e', digits)
@@ -99,7 +98,7 @@ func expBig(x *big.Float) (f *big.Float, exponent int) {
 	return sum, int(q)
 }
 
-// extreme is a power of e beyond what decimals hold.
+// extreme is an exponent of e whose power no decimal holds.
 const extreme = 20000
 
 func expOf(x *big.Float) decimal {
@@ -159,7 +158,7 @@ func sqrtDecimal(d decimal) decimal {
 	return rounded(root, exponent, !exact, false)
 }
 
-// maxExactPower is how large a whole exponent may be for a power to be multiplied out.
+// maxExactPower is the largest integer exponent for which a power is computed by multiplication.
 const maxExactPower = 128
 
 func powDecimal(d, e decimal) decimal {
@@ -187,7 +186,7 @@ func powDecimal(d, e decimal) decimal {
 
 func isWhole(d decimal) bool { return compareDecimals(d, roundDecimal(d, 0, towardZero)) == 0 }
 
-// clamp is a double that behaves as d does beside infinities and zeros.
+// clamp is a double that behaves like d together with infinities and zeros.
 func clamp(d decimal) float64 {
 	f := d.Float64()
 	switch {

@@ -13,37 +13,35 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A Scope is what an expression is evaluated in. It belongs to one goroutine.
+// A Scope is the environment in which an expression is evaluated. It belongs to one goroutine.
 type Scope struct {
 	Root    doc.Value   // $$ROOT
-	Current doc.Value   // $$CURRENT, what "$a" looks into
+	Current doc.Value   // $$CURRENT, in which "$a" is looked up
 	Vars    []doc.Value // user variables by the slot that Names gave them
 
 	Now         time.Time // $$NOW, of the whole command
 	ClusterTime doc.Value // $$CLUSTER_TIME, missing when stand-alone
 	Random      func() float64
 
-	// Meter counts what evaluations cost; the error that it gives, a *code.Error, ends
-	// them. Nil never does. Scopes of one command share it.
+	// Meter counts the cost of evaluations; its error, a *code.Error, ends them. Nil counts nothing. Scopes of one
+	// command share it.
 	Meter *work.Meter
 
-	arena []byte      // what results are made of; see Reset
-	stack []doc.Value // arguments of the operators at work
+	arena []byte      // memory of results; see Reset
+	stack []doc.Value // arguments of the operators that are being evaluated
 	spare []*builder  // builders, the first open of them in use
 	open  int
 	built int // bytes of all builders
-	held  int // bytes that Meter was told of
+	held  int // bytes reported to Meter
 
-	folding bool    // a constant is made, which must be small
+	folding bool    // computing a constant, which must be small
 	members members // see newMembers
 }
 
-// MaxResultBytes bounds each value that an evaluation makes: the size of a document with
-// room for what surrounds it.
+// MaxResultBytes limits each value that an evaluation makes: the largest document, and room for what surrounds it.
 const MaxResultBytes = 16<<20 + 16<<10
 
-// Reset makes the scope ready for another document. Values that earlier
-// evaluations gave are no longer valid.
+// Reset prepares the scope for another document. Values from earlier evaluations are no longer valid.
 func (s *Scope) Reset(root doc.Value) {
 	s.Root, s.Current = root, root
 	s.arena, s.open = s.arena[:0], 0
@@ -56,7 +54,7 @@ func (s *Scope) Reset(root doc.Value) {
 	_ = s.hold() // less than before, or as much
 }
 
-// Work is the scope's meter, nil when there is no scope.
+// Work is the scope's meter, nil for a nil scope.
 func (s *Scope) Work() *work.Meter {
 	if s == nil {
 		return nil
@@ -64,37 +62,35 @@ func (s *Scope) Work() *work.Meter {
 	return s.Meter
 }
 
-// Names gives slots to variables. A child sees its parent's names.
+// Names assigns slots to variables. A child sees its parent's names.
 type Names struct {
 	slots map[string]int // a few of them
-	outer *Names         // the others, nil for none
+	outer *Names         // the other names, nil for none
 	count int            // of all
 	all   *together
 
-	stable bool // only the Stable API's operators are there
+	stable bool // only operators of the Stable API are allowed
 }
 
-// together is what all names of a command share.
+// together is shared by all Names of a command.
 type together struct {
 	next      int                 // slots
 	meter     work.Meter          // of what it costs to compile
 	operators map[string]operator // see the variable of the same name
 }
 
-// Limits of variables: how many can be seen at one place, and how many names a child
-// copies from its parent at most.
+// Limits of variables: how many are visible at one place, and how many names a child copies from its parent.
 const (
 	MaxVariables = 10_000
 	maxCopied    = 32
 )
 
-// NewNames begins with no user variables.
+// NewNames makes Names without user variables.
 func NewNames() *Names {
 	return &Names{slots: map[string]int{}, all: &together{operators: operators}}
 }
 
-// NewStableNames begins with no user variables too. What is compiled with these names may have nothing
-// but version 1 of MongoDB's Stable API.
+// NewStableNames is NewNames for commands with apiStrict: only version 1 of MongoDB's Stable API compiles.
 // https://www.mongodb.com/docs/v7.0/reference/stable-api/
 func NewStableNames() *Names {
 	n := NewNames()
@@ -102,11 +98,11 @@ func NewStableNames() *Names {
 	return n
 }
 
-// StopBy has stop asked about once in a millisecond while something is compiled with these names, which ends with
-// its error.
+// StopBy sets the function that is called about once per millisecond of compiling with these names. Its error ends the
+// compilation.
 func (n *Names) StopBy(stop func() error) { n.all.meter.Stop = stop }
 
-// Work is the meter of what it costs to compile with these names, nil when there is none.
+// Work is the meter for the cost of compiling with these names, nil when there is none.
 func (n *Names) Work() *work.Meter {
 	if n == nil {
 		return nil
@@ -114,10 +110,10 @@ func (n *Names) Work() *work.Meter {
 	return &n.all.meter
 }
 
-// Stable reports whether there may be nothing but the Stable API.
+// Stable reports whether only the Stable API is allowed.
 func (n *Names) Stable() bool { return n.stable }
 
-// With is these names and one more, which may hide an outer one.
+// With returns these names and one more, which may hide an outer one.
 func (n *Names) With(name string) (inner *Names, slot int) {
 	slot = n.all.next
 	n.all.next++
@@ -134,7 +130,7 @@ func (n *Names) With(name string) (inner *Names, slot int) {
 	return inner, slot
 }
 
-// Full fails with BadValue when there are MaxVariables names, so that none may be added.
+// Full fails with BadValue if there are MaxVariables names, the limit.
 func (n *Names) Full() error {
 	if n.count < MaxVariables {
 		return nil
@@ -142,7 +138,7 @@ func (n *Names) Full() error {
 	return code.New(code.BadValue, "more than %d variables at one place", MaxVariables)
 }
 
-// Slot is where a variable is, false when there is none of that name.
+// Slot is the slot of a variable. It is not ok if there is no such variable.
 func (n *Names) Slot(name string) (slot int, ok bool) {
 	for ; n != nil; n = n.outer {
 		if slot, ok = n.slots[name]; ok {
@@ -152,22 +148,22 @@ func (n *Names) Slot(name string) (slot int, ok bool) {
 	return 0, false
 }
 
-// Slots is how many a Scope needs in Vars for everything compiled with these names.
+// Slots is the length of Vars that a Scope needs for all expressions compiled with these names.
 func (n *Names) Slots() int { return n.all.next }
 
-// eval gives a value; the zero Value is missing. Results may live in the scope's arena.
+// eval returns a value; the zero Value is missing. Results may live in the scope's arena.
 type eval func(s *Scope) (doc.Value, error)
 
-// An Expression is compiled. It is immutable and safe for concurrent use with a Scope each.
+// An Expression is compiled, immutable and safe for concurrent use with a Scope for each goroutine.
 type Expression struct {
 	run      eval
 	constant bool
-	value    doc.Value // when constant
+	value    doc.Value // if constant
 	path     string    // "a.b" when it is a plain field path of $$CURRENT, else ""
 }
 
-// Evaluate gives the expression's value, the zero Value when it is missing. The value
-// is valid until the scope's Reset. Errors are *code.Error.
+// Evaluate returns the expression's value, the zero Value if it is missing. The value is valid until the scope's Reset.
+// Errors are *code.Error.
 func (x *Expression) Evaluate(s *Scope) (doc.Value, error) {
 	open, stack := s.open, len(s.stack)
 	v, err := x.run(s)
@@ -175,17 +171,17 @@ func (x *Expression) Evaluate(s *Scope) (doc.Value, error) {
 	return v, err
 }
 
-// Constant is the value of an expression that depends on nothing.
+// Constant returns the value of a constant expression.
 func (x *Expression) Constant() (v doc.Value, ok bool) { return x.value, x.constant }
 
 // FieldPath is the dotted path of an expression that is "$a.b", "" for others.
 func (x *Expression) FieldPath() string { return x.path }
 
-// maxDepth bounds how deep expressions nest.
+// maxDepth limits the nesting of expressions.
 const maxDepth = 100
 
-// Compile reads an expression: any BSON value. Errors are *code.Error: an unknown operator is
-// InvalidPipelineOperator "Unrecognized expression '$x'".
+// Compile compiles an expression, which is any BSON value. names may be nil. Errors are *code.Error: an unknown
+// operator is InvalidPipelineOperator "Unrecognized expression '$x'".
 func Compile(v doc.Value, names *Names) (*Expression, error) {
 	if names == nil {
 		names = NewNames()
@@ -193,12 +189,12 @@ func Compile(v doc.Value, names *Names) (*Expression, error) {
 	return compile(v, names, 0)
 }
 
-// Truthy is how MongoDB reads a value as a condition: false, null, undefined, missing and
-// numbers equal to 0 are false.
+// Truthy reports whether MongoDB takes a value for true: all but false, null, undefined, missing values and numbers
+// equal to 0.
 func Truthy(v doc.Value) bool { return truthy(v) }
 
-// An operator compiles the argument of one $operator. It hands depth on to compile as it
-// is: the depth of its arguments.
+// An operator compiles the argument of one $operator. depth is the depth of its arguments, which it passes on to
+// compile unchanged.
 type operator func(arg doc.Value, names *Names, depth int) (*Expression, error)
 
 // CheckStable refuses an operator that is not in the Stable API if nothing else is allowed.

@@ -18,7 +18,7 @@ func isNumber(v doc.Value) bool {
 	return false
 }
 
-// asInt is the int32 or int64 that v is; 0 for others.
+// asInt is the value of an int32 or int64; 0 for other types.
 func asInt(v doc.Value) int64 {
 	switch v.Type {
 	case bsoncore.TypeInt32:
@@ -29,7 +29,7 @@ func asInt(v doc.Value) int64 {
 	return 0
 }
 
-// asDouble is the number v as a double, rounded when it must be; 0 for others.
+// asDouble is a number as a double, rounded if need be; 0 for other types.
 func asDouble(v doc.Value) float64 {
 	switch v.Type {
 	case bsoncore.TypeDouble:
@@ -54,7 +54,7 @@ func isZero(v doc.Value) bool {
 	return asInt(v) == 0
 }
 
-// isNaN reports whether a number is not one.
+// isNaN reports whether a number is NaN.
 func isNaN(v doc.Value) bool {
 	switch v.Type {
 	case bsoncore.TypeDouble:
@@ -65,8 +65,7 @@ func isNaN(v doc.Value) bool {
 	return false
 }
 
-// wholeNumber is the integer that a number equals, when an int64 holds it: 2.0 and
-// Decimal128 2 are 2.
+// wholeNumber is the int64 that equals a number, if there is one: 2.0 and Decimal128 2 are 2.
 func wholeNumber(v doc.Value) (i int64, ok bool) {
 	switch v.Type {
 	case bsoncore.TypeInt32, bsoncore.TypeInt64:
@@ -83,7 +82,7 @@ func wholeNumber(v doc.Value) (i int64, ok bool) {
 	return 0, false
 }
 
-// whole32 is wholeNumber when an int32 holds it.
+// whole32 is wholeNumber for an int32.
 func whole32(v doc.Value) (i int32, ok bool) {
 	n, ok := wholeNumber(v)
 	return int32(n), ok && n == int64(int32(n))

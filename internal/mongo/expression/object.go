@@ -7,7 +7,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// compileArray reads [a, b, ...]: an array of the values, where missing ones are null.
+// compileArray compiles [a, b, ...]: an array of the values, null for missing ones.
 func compileArray(v doc.Value, names *Names, depth int) (*Expression, error) {
 	var elements []*Expression
 	for e := range doc.Elements(v) {
@@ -34,7 +34,7 @@ func compileArray(v doc.Value, names *Names, depth int) (*Expression, error) {
 	}}, elements...), nil
 }
 
-// compileMembers reads {name: a, ...}: an object of the values, without missing ones.
+// compileMembers compiles {name: a, ...}: an object of the values, without missing ones.
 func compileMembers(v doc.Value, names *Names, depth int) (*Expression, error) {
 	var keys []string
 	var members []*Expression
@@ -45,7 +45,7 @@ func compileMembers(v doc.Value, names *Names, depth int) (*Expression, error) {
 		}
 		name = strings.Clone(name)
 		if seen[name] {
-			return nil, code.New(16406, "duplicate field name specified in object literal: %s", show(v))
+			return nil, code.New(16406, "duplicate field name specified in object literal: %s", code.Show(v))
 		}
 		seen[name] = true
 		x, err := compile(member, names, depth+1)

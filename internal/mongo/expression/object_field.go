@@ -13,8 +13,8 @@ import (
 // The object operators.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#object-expression-operators
 
-// compileGetField reads {field, input}, or the field alone, to be taken from $$CURRENT.
-// The field's name may have dots and dollars.
+// compileGetField compiles {field, input}, or only the field, whose input is then $$CURRENT. The field's name may have
+// dots and dollars.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/getField/
 func compileGetField(arg doc.Value, names *Names, depth int) (*Expression, error) {
 	field, input, err := readGetField(arg)
@@ -67,8 +67,8 @@ func readGetField(arg doc.Value) (field, input doc.Value, err error) {
 	return field, input, err
 }
 
-// fieldName is a field's name, a constant. The codes are those of a path, of another
-// expression that is not constant, and of a constant that is no string.
+// fieldName is the name of a field, which must be constant. The codes are for a path, for another expression that is
+// not constant, and for a constant that is not a string.
 func fieldName(op string, field doc.Value, names *Names, depth int, codes [3]code.Code) (string, error) {
 	if text, ok := doc.AsString(field); ok && strings.HasPrefix(text, "$") {
 		return "", code.New(codes[0], "'%s' is a field path reference which is not allowed in this context. Did you mean {$literal: '%s'}?", text, text)
@@ -83,7 +83,7 @@ func fieldName(op string, field doc.Value, names *Names, depth int, codes [3]cod
 	}
 	name, ok := doc.AsString(v)
 	if !ok {
-		return "", code.New(codes[2], "%s requires 'field' to evaluate to type String, but got %s", op, typeName(v))
+		return "", code.New(codes[2], "%s requires 'field' to evaluate to type String, but got %s", op, code.TypeName(v))
 	}
 	if strings.IndexByte(name, 0) >= 0 {
 		return "", code.New(16411, "FieldPath field names may not contain '\\0'.")
@@ -91,7 +91,7 @@ func fieldName(op string, field doc.Value, names *Names, depth int, codes [3]cod
 	return name, nil
 }
 
-// compileSetField reads {field, input, value}, without a value for $unsetField.
+// compileSetField compiles {field, input, value}, without a value for $unsetField.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/setField/
 func compileSetField(op string) operator {
 	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {
@@ -118,7 +118,7 @@ func compileSetField(op string) operator {
 	}
 }
 
-// readSetField gives the field, the input and the value.
+// readSetField returns the field, the input and the value.
 func readSetField(op string, arg doc.Value) (parts [3]doc.Value, err error) {
 	if arg.Type != bsoncore.TypeEmbeddedDocument {
 		return parts, code.New(4161100, "%s only supports an object as its argument", op)
@@ -147,13 +147,13 @@ func readSetField(op string, arg doc.Value) (parts [3]doc.Value, err error) {
 	return parts, err
 }
 
-// setField takes the member away when v is missing.
+// setField sets a member, or removes it if v is missing.
 func setField(s *Scope, op, name string, input, v doc.Value) (doc.Value, error) {
 	switch {
 	case nullish(input):
 		return null, nil
 	case input.Type != bsoncore.TypeEmbeddedDocument:
-		return doc.Value{}, code.New(4161105, "%s requires 'input' to evaluate to type Object, but got %s", op, typeName(input))
+		return doc.Value{}, code.New(4161105, "%s requires 'input' to evaluate to type Object, but got %s", op, code.TypeName(input))
 	}
 	b := s.object()
 	found := false
@@ -176,7 +176,7 @@ func setField(s *Scope, op, name string, input, v doc.Value) (doc.Value, error) 
 	return b.done()
 }
 
-// mergeObjects puts the members of all objects in one; the last of a name counts.
+// mergeObjects joins the members of all objects. If a name repeats, the last value stays.
 func mergeObjects(s *Scope, args []doc.Value) (doc.Value, error) {
 	m := s.newMembers()
 	for _, v := range args {
@@ -184,7 +184,7 @@ func mergeObjects(s *Scope, args []doc.Value) (doc.Value, error) {
 			continue
 		}
 		if v.Type != bsoncore.TypeEmbeddedDocument {
-			return doc.Value{}, code.New(40400, "$mergeObjects requires object inputs, but input %s is of type %s", show(v), typeName(v))
+			return doc.Value{}, code.New(40400, "$mergeObjects requires object inputs, but input %s is of type %s", code.Show(v), code.TypeName(v))
 		}
 		for name, member := range doc.Members(v.Data) {
 			m.put(name, member)
@@ -196,20 +196,20 @@ func mergeObjects(s *Scope, args []doc.Value) (doc.Value, error) {
 	return m.object(s)
 }
 
-// memberCost is what it costs to find a name among many.
+// memberCost is the cost of finding a name among many, in units of package work.
 const memberCost = 20
 
-// fewMembers is up to how many members are sought one by one.
+// fewMembers is the number of members up to which a linear search is used.
 const fewMembers = 16
 
-// members are those of an object in the making: a name that comes again keeps its place.
+// members are the members of an object under construction. A name that repeats keeps its first place.
 type members struct {
 	names  []string
 	values []doc.Value
-	index  map[string]int // when there are more than a few
+	index  map[string]int // if there are more than fewMembers
 }
 
-// newMembers are none. There is one such thing in a scope, for the work of one operator.
+// newMembers returns members without any. A scope has only one such table, for one operator at a time.
 func (s *Scope) newMembers() *members {
 	s.members.names, s.members.values, s.members.index = s.members.names[:0], s.members.values[:0], nil
 	return &s.members

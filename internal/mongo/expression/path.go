@@ -10,10 +10,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// maxPathNames bounds how many names a path has, as MongoDB bounds how deep documents nest.
+// maxPathNames limits the names of a path, as MongoDB limits the nesting of documents.
 const maxPathNames = 200
 
-// splitPath reads a dotted path.
+// splitPath parses a dotted path.
 func splitPath(path string) ([]string, error) {
 	if path == "" {
 		return nil, code.New(40352, "FieldPath cannot be constructed with empty string")
@@ -33,7 +33,7 @@ func splitPath(path string) ([]string, error) {
 	return names, nil
 }
 
-// checkName asks whether a name may be in a path or an object literal.
+// checkName returns an error if a name may not be in a path or an object literal.
 func checkName(name string) error {
 	switch {
 	case name == "":
@@ -48,7 +48,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// compileString reads a string: "$a.b", "$$v.a", or text that stands for itself.
+// compileString compiles a string: "$a.b", "$$v.a", or a literal.
 func compileString(v doc.Value, names *Names) (*Expression, error) {
 	text, _ := doc.AsString(v)
 	if text == "" || text[0] != '$' {
@@ -75,9 +75,8 @@ func compileString(v doc.Value, names *Names) (*Expression, error) {
 
 func current(s *Scope) (doc.Value, error) { return s.Current, nil }
 
-// walk gives what lies at the path in the value of from. Arrays on the way are mapped:
-// the answer is an array of what each of their objects has there. Numbers in a path
-// are names, never indexes.
+// walk is the value at a path in the value of from. An array on the way is mapped: the result is an array of the values
+// in its objects. Numbers in a path are names, never indexes.
 func walk(from eval, steps []string) *Expression {
 	if len(steps) == 0 {
 		return &Expression{run: from}
@@ -109,8 +108,7 @@ func follow(s *Scope, v doc.Value, steps []string) (doc.Value, error) {
 	return v, nil
 }
 
-// spread maps a path over the objects of an array; elements that are none, arrays
-// included, are left out.
+// spread maps a path over the objects of an array. It leaves out other elements, arrays included.
 func spread(s *Scope, array doc.Value, steps []string) (doc.Value, error) {
 	b := s.array()
 	for e := range doc.Elements(array) {

@@ -27,7 +27,7 @@ func compileMedian(arg doc.Value, names *Names, depth int) (*Expression, error) 
 	})
 }
 
-// compilePercentile reads {input, method, p}; p is a constant array of numbers from 0 to 1.
+// compilePercentile compiles {input, method, p}; p is a constant array of numbers from 0 to 1.
 func compilePercentile(arg doc.Value, names *Names, depth int) (*Expression, error) {
 	parts, err := percentileShape.values(arg)
 	if err != nil {
@@ -55,7 +55,7 @@ func readShares(v doc.Value, names *Names, depth int) (shares []float64, err err
 	}
 	list, ok := x.Constant()
 	if !ok {
-		return nil, code.New(7750300, "The $percentile 'p' field must be an array of constant values, but found value: %s.", show(v))
+		return nil, code.New(7750300, "The $percentile 'p' field must be an array of constant values, but found value: %s.", code.Show(v))
 	}
 	for e := range doc.Elements(list) {
 		share := asDouble(e)
@@ -74,10 +74,10 @@ func readShares(v doc.Value, names *Names, depth int) (shares []float64, err err
 }
 
 func noShare(number code.Code, v doc.Value) error {
-	return code.New(number, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", show(v))
+	return code.New(number, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", code.Show(v))
 }
 
-// ranked evaluates the input and hands on its numbers, the lowest first.
+// ranked evaluates the input and passes its numbers to f, sorted.
 func ranked(parts []doc.Value, names *Names, depth int, f func(s *Scope, numbers []float64) (doc.Value, error)) (*Expression, error) {
 	if method, _ := doc.AsString(parts[1]); method != "approximate" {
 		return nil, code.New(code.BadValue, "Currently only 'approximate' can be used as percentile 'method'.")
@@ -116,8 +116,8 @@ func ranked(parts []doc.Value, names *Names, depth int, f func(s *Scope, numbers
 	}), nil
 }
 
-// percentile is the least number that no less than the share of all are at or below; null where there
-// is none.
+// percentile is the smallest number such that at least the share of all numbers do not exceed it, or null if there are
+// no numbers.
 func percentile(s *Scope, sorted []float64, share float64) doc.Value {
 	if len(sorted) == 0 {
 		return null

@@ -12,9 +12,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// regexOperator takes {input, regex, options}; none is the answer where input or regex is
-// nullish. A pattern that is constant is compiled once, and one that is the same as for the document
-// before is not compiled again.
+// regexOperator takes {input, regex, options}. Its result is none if input or regex is nullish. A constant pattern is
+// compiled once, any other only if it differs from the one before.
 func regexOperator(name string, none doc.Value, find func(s *Scope, name, text string, p *pattern.Pattern) (doc.Value, error)) operator {
 	h := shape{name: name, object: 51103, unknown: 31024, optional: []string{"input", "regex", "options"}}
 	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {
@@ -55,8 +54,7 @@ func regexOperator(name string, none doc.Value, find func(s *Scope, name, text s
 	}
 }
 
-// compileConstant compiles a pattern that depends on no document, so that its mistakes are
-// known at once.
+// compileConstant compiles a constant pattern, so that errors in it appear when the expression is compiled.
 func compileConstant(name string, args []*Expression, last *atomic.Pointer[sourcePattern], m *work.Meter) error {
 	regex, ok := args[1].Constant()
 	if !ok {
@@ -83,13 +81,13 @@ func compileConstant(name string, args []*Expression, last *atomic.Pointer[sourc
 // A patternSource is the text of a pattern and its options.
 type patternSource struct{ text, options string }
 
-// A sourcePattern is a pattern and what it was compiled from.
+// A sourcePattern is a pattern and its source.
 type sourcePattern struct {
 	source  patternSource
 	pattern *pattern.Pattern
 }
 
-// compile compiles a copy. Errors: 51108 for an option that is none, 51111 for a wrong pattern.
+// compile compiles a copy of the text. Errors: 51108 for an invalid option, 51111 for an invalid pattern.
 func (p patternSource) compile(name string) (*sourcePattern, error) {
 	p = patternSource{strings.Clone(p.text), strings.Clone(p.options)}
 	o, err := pattern.ParseOptions(p.options, name)
@@ -103,8 +101,8 @@ func (p patternSource) compile(name string) (*sourcePattern, error) {
 	return &sourcePattern{p, compiled}, nil
 }
 
-// readPattern reads a pattern, a string or a regular expression with options of its own.
-// Not ok: it is nullish.
+// readPattern reads a pattern: a string, or a regular expression with its own options. It is not ok if the pattern is
+// nullish.
 func readPattern(name string, regex, options doc.Value) (p patternSource, ok bool, err error) {
 	switch {
 	case regex.Type == bsoncore.TypeRegex:
@@ -186,10 +184,10 @@ func regexFindAll(s *Scope, name, text string, p *pattern.Pattern) (doc.Value, e
 	return b.done()
 }
 
-// mostFound is a number of matches with so many groups that are too large to answer.
+// mostFound is a number of matches, with that many groups each, that exceeds the largest result.
 func mostFound(groups int) int { return MaxResultBytes/(44+3*groups) + 1 }
 
-// matchFailed is the error of a match that has not come to an end.
+// matchFailed is the error for a match that was given up.
 func matchFailed(name string, err error) error {
 	if code.Of(err) != nil {
 		return err
@@ -223,7 +221,7 @@ func (s *Scope) found(text string, at []int, index int) (doc.Value, error) {
 	return b.done()
 }
 
-// captures are the texts of groups, null where a group took no part.
+// captures are the texts of the groups, null for a group that took no part.
 func (s *Scope) captures(text string, at []int) (doc.Value, error) {
 	b := s.array()
 	for i := 0; i < len(at); i += 2 {

@@ -37,7 +37,7 @@ func TestMatchesComeToAnEnd(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if v, err := run(t, c.given, c.text); !code.Is(err, 51156) {
-				t.Errorf("%s, %v", show(v), err)
+				t.Errorf("%s, %v", code.Show(v), err)
 			}
 		})
 	}

@@ -8,14 +8,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// Sets are arrays in which order and repetition do not count.
+// The set operators. A set is an array in which order and repetition do not matter.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/#set-expression-operators
 
 // elementsTrue looks for an element whose truth is decisive.
 func elementsTrue(name string, number code.Code, decisive bool) func(*Scope, doc.Value) (doc.Value, error) {
 	return func(s *Scope, array doc.Value) (doc.Value, error) {
 		if !doc.IsArray(array) {
-			return doc.Value{}, code.New(number, "%s's argument must be an array, but is %s", name, typeName(array))
+			return doc.Value{}, code.New(number, "%s's argument must be an array, but is %s", name, code.TypeName(array))
 		}
 		for e := range doc.Elements(array) {
 			if truthy(e) == decisive {
@@ -29,14 +29,14 @@ func elementsTrue(name string, number code.Code, decisive bool) func(*Scope, doc
 	}
 }
 
-// distinct sorts values and takes out those that come again.
+// distinct sorts values and removes duplicates.
 func (s *Scope) distinct(list []doc.Value) ([]doc.Value, error) {
 	slices.SortFunc(list, s.Meter.Compare)
 	list = slices.CompactFunc(list, s.Meter.Equal)
 	return list, s.Meter.Err()
 }
 
-// set is the distinct elements of an array, and how many values of the stack they take.
+// set returns the distinct elements of an array, and how many values of the stack they take.
 func (s *Scope) set(array doc.Value) (list []doc.Value, taken int, err error) {
 	all, err := s.collect(array)
 	if err != nil {
@@ -58,7 +58,7 @@ func setUnion(s *Scope, args []doc.Value) (doc.Value, error) {
 			return null, nil
 		}
 		if !doc.IsArray(v) {
-			return doc.Value{}, code.New(17043, "All operands of $setUnion must be arrays. One argument is of type: %s", typeName(v))
+			return doc.Value{}, code.New(17043, "All operands of $setUnion must be arrays. One argument is of type: %s", code.TypeName(v))
 		}
 	}
 	base := len(s.stack)
@@ -83,7 +83,7 @@ func setIntersection(s *Scope, args []doc.Value) (doc.Value, error) {
 			return null, nil
 		}
 		if !doc.IsArray(v) {
-			return doc.Value{}, code.New(17047, "All operands of $setIntersection must be arrays. One argument is of type: %s", typeName(v))
+			return doc.Value{}, code.New(17047, "All operands of $setIntersection must be arrays. One argument is of type: %s", code.TypeName(v))
 		}
 	}
 	if len(args) == 0 {
@@ -118,9 +118,9 @@ func setDifference(s *Scope, a, b doc.Value) (doc.Value, error) {
 	case nullish(a) || nullish(b):
 		return null, nil
 	case !doc.IsArray(a):
-		return doc.Value{}, code.New(17048, "both operands of $setDifference must be arrays. First argument is of type: %s", typeName(a))
+		return doc.Value{}, code.New(17048, "both operands of $setDifference must be arrays. First argument is of type: %s", code.TypeName(a))
 	case !doc.IsArray(b):
-		return doc.Value{}, code.New(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s", typeName(b))
+		return doc.Value{}, code.New(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s", code.TypeName(b))
 	}
 	without, all, err := s.set(b)
 	if err != nil {
@@ -159,9 +159,9 @@ func setDifference(s *Scope, a, b doc.Value) (doc.Value, error) {
 func setIsSubset(s *Scope, a, b doc.Value) (doc.Value, error) {
 	switch {
 	case !doc.IsArray(a):
-		return doc.Value{}, code.New(17046, "both operands of $setIsSubset must be arrays. First argument is of type: %s", typeName(a))
+		return doc.Value{}, code.New(17046, "both operands of $setIsSubset must be arrays. First argument is of type: %s", code.TypeName(a))
 	case !doc.IsArray(b):
-		return doc.Value{}, code.New(17042, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", typeName(b))
+		return doc.Value{}, code.New(17042, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", code.TypeName(b))
 	}
 	list, taken, err := s.set(b)
 	if err != nil {
@@ -194,7 +194,7 @@ func compileSetEquals(arg doc.Value, names *Names, depth int) (*Expression, erro
 func setEquals(s *Scope, args []doc.Value) (doc.Value, error) {
 	for i, v := range args {
 		if !doc.IsArray(v) {
-			return doc.Value{}, code.New(17044, "All operands of $setEquals must be arrays. %d-th argument is of type: %s", i+1, typeName(v))
+			return doc.Value{}, code.New(17044, "All operands of $setEquals must be arrays. %d-th argument is of type: %s", i+1, code.TypeName(v))
 		}
 	}
 	first, taken, err := s.set(args[0])

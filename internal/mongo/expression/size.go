@@ -18,7 +18,7 @@ func binarySize(s *Scope, v doc.Value) (doc.Value, error) {
 	case v.Type == bsoncore.TypeString || v.Type == bsoncore.TypeBinary: // both lie between five bytes of length and NUL or subtype
 		return s.int32(int32(len(v.Data) - 5)), nil
 	}
-	return doc.Value{}, code.New(51276, "$binarySize requires a string or BinData argument, found: %s", typeName(v))
+	return doc.Value{}, code.New(51276, "$binarySize requires a string or BinData argument, found: %s", code.TypeName(v))
 }
 
 // bsonSize counts the bytes of a document as BSON.
@@ -29,5 +29,5 @@ func bsonSize(s *Scope, v doc.Value) (doc.Value, error) {
 	case v.Type == bsoncore.TypeEmbeddedDocument:
 		return s.int32(int32(len(v.Data))), nil
 	}
-	return doc.Value{}, code.New(31393, "$bsonSize requires a document input, found: %s", typeName(v))
+	return doc.Value{}, code.New(31393, "$bsonSize requires a document input, found: %s", code.TypeName(v))
 }

@@ -15,15 +15,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// openText begins a string that is made in the arena by appending to it; closeText
-// ends it. No value may be made in between.
+// openText begins a string in the arena, to which the caller appends; closeText ends it. No other value may be made in
+// between.
 func (s *Scope) openText() (start int) {
 	start = len(s.arena)
 	s.arena = append(s.arena, 0, 0, 0, 0)
 	return start
 }
 
-// closeText is the string that openText began. Errors: it is too large.
+// closeText is the string that openText began. It fails if that is too large.
 func (s *Scope) closeText(start int) (doc.Value, error) {
 	s.arena = append(s.arena, 0)
 	if err := fits(len(s.arena) - start); err != nil {
@@ -53,7 +53,7 @@ func compileConcat(arg doc.Value, names *Names, depth int) (*Expression, error) 
 			case nullish(v):
 				return null, nil
 			case v.Type != bsoncore.TypeString:
-				return doc.Value{}, code.New(16702, "$concat only supports strings, not %s", typeName(v))
+				return doc.Value{}, code.New(16702, "$concat only supports strings, not %s", code.TypeName(v))
 			}
 			s.stack = append(s.stack, v)
 			if err := s.spend(work.Operator); err != nil {
@@ -64,7 +64,7 @@ func compileConcat(arg doc.Value, names *Names, depth int) (*Expression, error) 
 	}}, args...), nil
 }
 
-// joined makes one string of many.
+// joined concatenates strings.
 func (s *Scope) joined(list []doc.Value) (doc.Value, error) {
 	size := 0
 	for _, v := range list {
@@ -87,11 +87,11 @@ func split(s *Scope, input, separator doc.Value) (doc.Value, error) {
 	}
 	text, ok := doc.AsString(input)
 	if !ok {
-		return doc.Value{}, code.New(40085, "$split requires an expression that evaluates to a string as a first argument, found: %s", typeName(input))
+		return doc.Value{}, code.New(40085, "$split requires an expression that evaluates to a string as a first argument, found: %s", code.TypeName(input))
 	}
 	by, ok := doc.AsString(separator)
 	if !ok {
-		return doc.Value{}, code.New(40086, "$split requires an expression that evaluates to a string as a second argument, found: %s", typeName(separator))
+		return doc.Value{}, code.New(40086, "$split requires an expression that evaluates to a string as a second argument, found: %s", code.TypeName(separator))
 	}
 	if by == "" {
 		return doc.Value{}, code.New(40087, "$split requires a non-empty separator")
@@ -128,8 +128,8 @@ func (b *builder) addText(text string) error {
 	return err
 }
 
-// asText is a value as the string that operators make of it which take more than
-// strings: numbers, dates and timestamps too, and "" of what is nullish.
+// asText converts an argument of operators that take more than strings: numbers, dates and timestamps become text,
+// nullish values "".
 func asText(v doc.Value) (string, error) {
 	switch v.Type {
 	case bsoncore.TypeString, bsoncore.TypeSymbol, bsoncore.TypeJavaScript:
@@ -151,7 +151,7 @@ func asText(v doc.Value) (string, error) {
 		seconds, ordinal := timestampParts(v)
 		return time.Unix(int64(seconds), 0).UTC().Format(time.Stamp) + fmt.Sprintf(":%x", ordinal), nil
 	}
-	return "", code.New(16007, "can't convert from BSON type %s to String", typeName(v))
+	return "", code.New(16007, "can't convert from BSON type %s to String", code.TypeName(v))
 }
 
 // appendDoubleText writes a double as MongoDB does: up to 16 significant digits.
@@ -167,7 +167,7 @@ func appendDoubleText(dst []byte, f float64) []byte {
 	return append(dst, "NaN"...)
 }
 
-// compareFolded takes the letters of ASCII as equal whatever their case.
+// compareFolded is $strcasecmp, which ignores the case of ASCII letters only.
 func compareFolded(s *Scope, a, b doc.Value) (doc.Value, error) {
 	left, err := asText(a)
 	if err != nil {
@@ -227,7 +227,7 @@ func fold26(first, last byte) func(*Scope, doc.Value) (doc.Value, error) {
 func lengthInBytes(s *Scope, v doc.Value) (doc.Value, error) {
 	text, ok := doc.AsString(v)
 	if !ok {
-		return doc.Value{}, code.New(34473, "$strLenBytes requires a string argument, found: %s", typeName(v))
+		return doc.Value{}, code.New(34473, "$strLenBytes requires a string argument, found: %s", code.TypeName(v))
 	}
 	return s.int32(int32(len(text))), nil
 }
@@ -235,7 +235,7 @@ func lengthInBytes(s *Scope, v doc.Value) (doc.Value, error) {
 func lengthInCodePoints(s *Scope, v doc.Value) (doc.Value, error) {
 	text, ok := doc.AsString(v)
 	if !ok {
-		return doc.Value{}, code.New(34471, "$strLenCP requires a string argument, found: %s", typeName(v))
+		return doc.Value{}, code.New(34471, "$strLenCP requires a string argument, found: %s", code.TypeName(v))
 	}
 	n, err := s.codePoints(text)
 	return s.int32(int32(n)), err
@@ -257,8 +257,7 @@ func (s *Scope) codePoints(text string) (n int, err error) {
 	return n, err
 }
 
-// byteOf is where in text the code point of that index begins; len(text) when there
-// are not so many.
+// byteOf is the byte offset of the code point with an index, len(text) if there are not that many.
 func (s *Scope) byteOf(text string, index int) (at int, err error) {
 	at = len(text)
 	err = s.Meter.Pieces(text, func(piece string, from int) bool {
@@ -277,10 +276,10 @@ func (s *Scope) byteOf(text string, index int) (at int, err error) {
 	return at, err
 }
 
-// quoted is a value as messages about strings quote it: a string without its quotes.
+// quoted is a value as messages about strings show it: a string without quotes.
 func quoted(v doc.Value) string {
 	if text, ok := doc.AsString(v); ok {
 		return strings.ToValidUTF8(text[:min(len(text), maxShown)], "")
 	}
-	return show(v)
+	return code.Show(v)
 }

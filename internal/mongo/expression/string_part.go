@@ -9,23 +9,23 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// A span is what $indexOfBytes and $indexOfCP are asked: where in text from start up
-// to end, which may be beyond it, token begins.
+// A span has the arguments of $indexOfBytes and $indexOfCP: find token in text between start and end, which may be
+// beyond the text.
 type span struct {
 	text, token string
 	start, end  int
 }
 
-// readSpan reads arguments. Not ok: the text is nullish, so the answer is null.
+// readSpan reads the arguments. It is not ok if the text is nullish; then the result is null.
 func readSpan(name string, codes [2]code.Code, args []doc.Value) (p span, ok bool, err error) {
 	if nullish(args[0]) {
 		return p, false, nil
 	}
 	if p.text, ok = doc.AsString(args[0]); !ok {
-		return p, false, code.New(codes[0], "%s requires a string as the first argument, found: %s", name, typeName(args[0]))
+		return p, false, code.New(codes[0], "%s requires a string as the first argument, found: %s", name, code.TypeName(args[0]))
 	}
 	if p.token, ok = doc.AsString(args[1]); !ok {
-		return p, false, code.New(codes[1], "%s requires a string as the second argument, found: %s", name, typeName(args[1]))
+		return p, false, code.New(codes[1], "%s requires a string as the second argument, found: %s", name, code.TypeName(args[1]))
 	}
 	p.end = math.MaxInt32
 	if len(args) > 2 {
@@ -41,11 +41,11 @@ func readSpan(name string, codes [2]code.Code, args []doc.Value) (p span, ok boo
 	return p, true, nil
 }
 
-// index reads a whole number of 32 bits that is not negative.
+// index reads an integer of 32 bits that is not negative.
 func index(name, what string, v doc.Value) (int, error) {
 	i, ok := whole32(v)
 	if !ok {
-		return 0, code.New(40096, "%s requires an integral %s, found a value of type: %s, with value: \"%s\"", name, what, typeName(v), quoted(v))
+		return 0, code.New(40096, "%s requires an integral %s, found a value of type: %s, with value: \"%s\"", name, what, code.TypeName(v), quoted(v))
 	}
 	if i < 0 {
 		return 0, code.New(40097, "%s requires a nonnegative %s, found: %d", name, what, i)
@@ -96,8 +96,7 @@ func indexOfCodePoint(s *Scope, args []doc.Value) (doc.Value, error) {
 	return s.int32(int32(p.start + n)), err
 }
 
-// truncated is a number as a 64-bit integer: fractions dropped, what is out of range
-// as near as possible, NaN as 0.
+// truncated is a number as an int64: without its fraction, limited to the range, 0 for NaN.
 func truncated(v doc.Value) int64 {
 	if v.Type != bsoncore.TypeDouble {
 		return asInt(v)
@@ -120,10 +119,10 @@ func substringOfBytes(s *Scope, args []doc.Value) (doc.Value, error) {
 		return doc.Value{}, err
 	}
 	if !isNumber(args[1]) || args[1].Type == bsoncore.TypeDecimal128 {
-		return doc.Value{}, code.New(16034, "$substrBytes:  starting index must be a numeric type (is BSON type %s)", typeName(args[1]))
+		return doc.Value{}, code.New(16034, "$substrBytes:  starting index must be a numeric type (is BSON type %s)", code.TypeName(args[1]))
 	}
 	if !isNumber(args[2]) || args[2].Type == bsoncore.TypeDecimal128 {
-		return doc.Value{}, code.New(16035, "$substrBytes:  length must be a numeric type (is BSON type %s)", typeName(args[2]))
+		return doc.Value{}, code.New(16035, "$substrBytes:  length must be a numeric type (is BSON type %s)", code.TypeName(args[2]))
 	}
 	start, length := truncated(args[1]), truncated(args[2])
 	if start < 0 {
@@ -151,14 +150,14 @@ func substringOfCodePoints(s *Scope, args []doc.Value) (doc.Value, error) {
 		return doc.Value{}, err
 	}
 	if !isNumber(args[1]) {
-		return doc.Value{}, code.New(34450, "$substrCP: starting index must be a numeric type (is BSON type %s)", typeName(args[1]))
+		return doc.Value{}, code.New(34450, "$substrCP: starting index must be a numeric type (is BSON type %s)", code.TypeName(args[1]))
 	}
 	start, ok := whole32(args[1])
 	if !ok {
 		return doc.Value{}, code.New(34451, "$substrCP: starting index cannot be represented as a 32-bit integral value: %s", quoted(args[1]))
 	}
 	if !isNumber(args[2]) {
-		return doc.Value{}, code.New(34452, "$substrCP: length must be a numeric type (is BSON type %s)", typeName(args[2]))
+		return doc.Value{}, code.New(34452, "$substrCP: length must be a numeric type (is BSON type %s)", code.TypeName(args[2]))
 	}
 	length, ok := whole32(args[2])
 	switch {

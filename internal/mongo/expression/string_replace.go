@@ -8,17 +8,17 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// replacing are the arguments of $replaceOne and $replaceAll, with the codes of their
-// absence and of another type.
-var replacing = [3]struct {
+// replaceArguments are the arguments of $replaceOne and $replaceAll, with the codes of the errors for a missing one and
+// for another type.
+var replaceArguments = [3]struct {
 	name             string
 	missing, mistype code.Code
 }{{"input", 51749, 51746}, {"find", 51748, 51745}, {"replacement", 51747, 51744}}
 
-// replace replaces so many places, all of them when limit is -1.
+// replace is an operator that replaces up to limit places, all if limit is -1.
 func replace(name string, limit int) operator {
 	h := shape{name: name, object: 51751, unknown: 51750}
-	for _, a := range replacing {
+	for _, a := range replaceArguments {
 		h.optional = append(h.optional, a.name)
 	}
 	work := func(s *Scope, args []doc.Value) (doc.Value, error) {
@@ -27,7 +27,7 @@ func replace(name string, limit int) operator {
 		for i, v := range args {
 			text, ok := doc.AsString(v)
 			if !ok && !nullish(v) {
-				return doc.Value{}, code.New(replacing[i].mistype, "%s requires that '%s' be a string, found: %s", name, replacing[i].name, show(v))
+				return doc.Value{}, code.New(replaceArguments[i].mistype, "%s requires that '%s' be a string, found: %s", name, replaceArguments[i].name, code.Show(v))
 			}
 			texts[i], isNull = text, isNull || !ok
 		}
@@ -43,15 +43,14 @@ func replace(name string, limit int) operator {
 		}
 		for i, x := range args {
 			if x == nil {
-				return nil, code.New(replacing[i].missing, "%s requires '%s' to be specified", name, replacing[i].name)
+				return nil, code.New(replaceArguments[i].missing, "%s requires '%s' to be specified", name, replaceArguments[i].name)
 			}
 		}
 		return apply(args, work), nil
 	}
 }
 
-// replaced puts text where find is; an empty find is before each code point and at the
-// end.
+// replaced replaces find by text. An empty find matches before each code point and at the end.
 func (s *Scope) replaced(input, find, text string, limit int) (doc.Value, error) {
 	n, err := s.count(input, find, limit)
 	if err != nil {
@@ -78,7 +77,7 @@ func (s *Scope) replaced(input, find, text string, limit int) (doc.Value, error)
 	return s.closeText(start)
 }
 
-// count is how often a text has another one, up to a limit of 0 or more.
+// count is how often text contains another text, up to a limit of 0 or more.
 func (s *Scope) count(text, of string, limit int) (n int, err error) {
 	if of == "" {
 		n, err = utf8.RuneCountInString(text)+1, s.spend(work.Scanned(len(text)))
@@ -98,7 +97,7 @@ func (s *Scope) count(text, of string, limit int) (n int, err error) {
 	return n, nil
 }
 
-// blanks is what $trim takes away unless told otherwise.
+// blanks are the characters that $trim removes by default.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/trim/
 const blanks = "\x00\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
 
@@ -116,7 +115,7 @@ func trim(name string, left, right bool) operator {
 			}
 			text, ok := doc.AsString(args[0])
 			if !ok {
-				return doc.Value{}, code.New(50699, "%s requires its input to be a string, got %s (of type %s) instead.", name, show(args[0]), typeName(args[0]))
+				return doc.Value{}, code.New(50699, "%s requires its input to be a string, got %s (of type %s) instead.", name, code.Show(args[0]), code.TypeName(args[0]))
 			}
 			if !given {
 				return s.trimmed(text, blanks, left, right)
@@ -126,14 +125,14 @@ func trim(name string, left, right bool) operator {
 			}
 			chars, ok := doc.AsString(args[1])
 			if !ok {
-				return doc.Value{}, code.New(50700, "%s requires 'chars' to be a string, got %s (of type %s) instead.", name, show(args[1]), typeName(args[1]))
+				return doc.Value{}, code.New(50700, "%s requires 'chars' to be a string, got %s (of type %s) instead.", name, code.Show(args[1]), code.TypeName(args[1]))
 			}
 			return s.trimmed(text, chars, left, right)
 		}), nil
 	}
 }
 
-// trimmed takes characters away from the left and from the right.
+// trimmed removes characters from the left, the right or both.
 func (s *Scope) trimmed(text, chars string, left, right bool) (doc.Value, error) {
 	var few [utf8.RuneSelf]bool // ASCII
 	var many map[rune]bool

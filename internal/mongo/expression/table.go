@@ -177,7 +177,7 @@ var unstable = map[string]bool{"$median": true, "$percentile": true}
 // Operators lists the names of all operators, sorted.
 func Operators() []string { return slices.Sorted(maps.Keys(operators)) }
 
-// IsOperator reports whether there is an operator of that name, which may be one that mayfly refuses.
+// IsOperator reports whether there is an operator with the name, including those that mayfly refuses.
 func IsOperator(name string) bool { return operators[name] != nil }
 
 // unsupported is an operator of MongoDB that mayfly does not have.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // names of zones work on every machine
+	_ "time/tzdata" // so that names of zones work on every machine
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
@@ -13,24 +13,24 @@ import (
 // A zone is a time zone: an Olson name such as "Europe/London", or a fixed offset.
 type zone struct {
 	location *time.Location
-	isUTC    bool // "UTC" or an offset of zero: nothing was said of a zone
+	isUTC    bool // "UTC" or an offset of zero
 }
 
 var utc = &zone{location: time.UTC, isUTC: true}
 
-// Limits on the zones that are remembered, and on the text that may name one.
+// Limits on the cached zones, and on the name of a zone.
 const (
 	maxZones    = 1024
 	maxZoneName = 64
 )
 
-// zones remembers those that were asked for.
+// zones is a cache of zones by name.
 var zones = struct {
 	sync.RWMutex
 	known map[string]*zone
 }{known: map[string]*zone{"UTC": utc}}
 
-// zoneOf finds a zone by its name. Errors: 40485, there is none.
+// zoneOf finds a zone by its name. It fails with 40485 if there is none.
 func zoneOf(name string) (*zone, error) {
 	zones.RLock()
 	z := zones.known[name]
@@ -67,7 +67,7 @@ func loadZone(name string) *zone {
 	return &zone{location: location}
 }
 
-// readOffset reads ±HH, ±HHMM or ±HH:MM as seconds.
+// readOffset parses ±HH, ±HHMM or ±HH:MM to seconds.
 func readOffset(text string) (seconds int, ok bool) {
 	digits := text[1:]
 	if len(digits) == 5 && digits[2] == ':' {
@@ -93,8 +93,8 @@ func readOffset(text string) (seconds int, ok bool) {
 	return seconds, true
 }
 
-// A zoneArgument is an optional argument that names a zone, UTC when it is not there.
-// One that is constant is looked up once.
+// A zoneArgument is an optional argument that names a zone, by default UTC. A constant one is looked up when the
+// expression is compiled.
 type zoneArgument struct {
 	known *zone
 	err   error
@@ -111,7 +111,7 @@ func zoneArgumentOf(x *Expression) zoneArgument {
 	return zoneArgument{}
 }
 
-// of is the zone that the argument's value names, nil when it is nullish.
+// of is the zone that the argument's value names, nil if the value is nullish.
 func (a zoneArgument) of(v doc.Value) (*zone, error) {
 	if a.known != nil || a.err != nil {
 		return a.known, a.err
@@ -121,17 +121,16 @@ func (a zoneArgument) of(v doc.Value) (*zone, error) {
 	}
 	name, ok := doc.AsString(v)
 	if !ok {
-		return nil, code.New(40517, "timezone must evaluate to a string, found %s", typeName(v))
+		return nil, code.New(40517, "timezone must evaluate to a string, found %s", code.TypeName(v))
 	}
 	return zoneOf(name)
 }
 
-// at is an instant, in milliseconds of Unix time, on the clocks of the zone.
+// at is an instant, in milliseconds of Unix time, as a local time of the zone.
 func (z *zone) at(ms int64) time.Time { return time.UnixMilli(ms).In(z.location) }
 
-// instant is when clocks show a time, given in seconds as if they showed UTC. Of a time that they
-// show twice it is one of both; a time that they skip is taken as if they had not yet
-// been set, as timelib has it.
+// instant is the instant of a local time, given in seconds as if it were UTC. For a local time that occurs twice it is
+// one of both. A local time that is skipped is read with the offset before the change, as in timelib.
 func (z *zone) instant(shown int64) int64 {
 	_, before := time.Unix(shown, 0).In(z.location).Zone()
 	after := time.Unix(shown-int64(before), 0).In(z.location)

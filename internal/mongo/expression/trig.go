@@ -37,7 +37,7 @@ var (
 type curve struct {
 	name    string
 	double  func(float64) float64
-	big     func(*big.Float) *big.Float // of a finite decimal within the domain
+	big     func(*big.Float) *big.Float // for a finite decimal within the domain
 	decimal func(decimal) decimal       // in place of big
 	domain  string                      // "" for all numbers and infinities
 }
@@ -49,7 +49,7 @@ func (c curve) of(s *Scope, v doc.Value) (doc.Value, error) {
 		return null, nil
 	}
 	if !isNumber(v) {
-		return doc.Value{}, code.New(28765, "%s only supports numeric types, not %s", c.name, typeName(v))
+		return doc.Value{}, code.New(28765, "%s only supports numeric types, not %s", c.name, code.TypeName(v))
 	}
 	if !c.inDomain(v) {
 		return doc.Value{}, code.New(50989, "cannot apply %s to %s, value must be in %s", c.name, numberText(v), c.domain)
@@ -69,7 +69,7 @@ func (c curve) of(s *Scope, v doc.Value) (doc.Value, error) {
 	return s.computed(d), nil
 }
 
-// limit is where a curve goes towards infinity: 1, or some quarters of pi.
+// limit is the limit of a curve at infinity: 1 or a multiple of pi/4.
 func limit(f float64) decimal {
 	switch {
 	case f-f != 0:
@@ -81,7 +81,7 @@ func limit(f float64) decimal {
 	return decimalOfBig(half(half(quarters.Mul(quarters, pi()))), 0)
 }
 
-// decimalOfWide is decimalOfBig of what may be infinite or beyond the largest decimal.
+// decimalOfWide is decimalOfBig for a number that may be infinite or beyond the largest decimal.
 func decimalOfWide(f *big.Float) decimal {
 	const shift = 60
 	switch {
@@ -93,7 +93,7 @@ func decimalOfWide(f *big.Float) decimal {
 	return decimalOfBig(f, 0)
 }
 
-// numberText is a number as errors of a domain show it.
+// numberText is a number as the errors of inDomain show it.
 func numberText(v doc.Value) string {
 	f := asDouble(v)
 	switch {
@@ -107,7 +107,7 @@ func numberText(v doc.Value) string {
 	return string(appendDoubleText(nil, f))
 }
 
-// inDomain takes NaN for a number of every domain.
+// inDomain reports whether a number is in the domain. NaN is in every domain.
 func (c curve) inDomain(v doc.Value) bool {
 	if c.domain == "" || isNaN(v) {
 		return true
@@ -129,13 +129,13 @@ func atan2(s *Scope, y, x doc.Value) (doc.Value, error) {
 		return null, nil
 	}
 	if !isNumber(y) {
-		return doc.Value{}, code.New(51044, "$atan2 only supports numeric types, not %s", typeName(y))
+		return doc.Value{}, code.New(51044, "$atan2 only supports numeric types, not %s", code.TypeName(y))
 	}
 	if nullish(x) {
 		return null, nil
 	}
 	if !isNumber(x) {
-		return doc.Value{}, code.New(51045, "$atan2 only supports numeric types, not %s", typeName(x))
+		return doc.Value{}, code.New(51045, "$atan2 only supports numeric types, not %s", code.TypeName(x))
 	}
 	if y.Type != bsoncore.TypeDecimal128 && x.Type != bsoncore.TypeDecimal128 {
 		return s.double(math.Atan2(asDouble(y), asDouble(x))), nil

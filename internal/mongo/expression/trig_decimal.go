@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// widest is how many bits the largest decimal has in front of its point, and some.
+// widest is more than the number of bits that the largest decimal has before its point.
 const widest = 20480
 
 var (
@@ -28,7 +28,7 @@ func piOf(precision uint) *big.Float {
 	return sum
 }
 
-// exactFloat is a decimal with as many bits as its whole part needs.
+// exactFloat is a decimal with as many bits as its integer part needs.
 func exactFloat(d decimal) *big.Float {
 	if d.Exponent <= 0 {
 		return bigOf(d)
@@ -58,8 +58,7 @@ func quadrant(x *big.Float) (rest *big.Float, q int) {
 	return right.SetPrec(precision), int(new(big.Int).And(n, big.NewInt(3)).Int64())
 }
 
-// series is the sum of x^n / n! with the given sign from turn to turn, for n from first
-// in steps of two.
+// series is the sum of x^n / n! for n = first, first+2, ..., with alternating signs if alternating is set.
 func series(x *big.Float, first int64, alternating bool) *big.Float {
 	term := floatOf(1)
 	if first == 1 {
@@ -88,7 +87,7 @@ func cosBig(x *big.Float) *big.Float {
 	return wave(rest, q+1)
 }
 
-// wave is the sine of x and q times pi/2.
+// wave is the sine of x + q*pi/2.
 func wave(x *big.Float, q int) *big.Float {
 	y := series(x, int64(1-q&1), true)
 	if q&2 != 0 {
@@ -130,7 +129,7 @@ func atanBig(x *big.Float) *big.Float {
 	return sum.SetMantExp(sum, halvings)
 }
 
-// around gives 1+x and 1-x.
+// around returns 1+x and 1-x.
 func around(x *big.Float) (above, below *big.Float) {
 	one := floatOf(1)
 	return newFloat().Add(one, x), newFloat().Sub(one, x)

@@ -10,7 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// system are the variables that are always there. A client may hide CURRENT only.
+// system are the predefined variables. A client may redefine only CURRENT.
 // https://www.mongodb.com/docs/v7.0/reference/aggregation-variables/
 var system = map[string]eval{
 	"ROOT":         func(s *Scope) (doc.Value, error) { return s.Root, nil },
@@ -27,7 +27,7 @@ func clusterTime(s *Scope) (doc.Value, error) {
 	return s.ClusterTime, nil
 }
 
-// compileVariable reads what follows "$$": a variable and perhaps a path in it.
+// compileVariable compiles what follows "$$": a variable and an optional path.
 func compileVariable(text string, names *Names) (*Expression, error) {
 	name, path, dotted := strings.Cut(text, ".")
 	if err := checkVariable(name, false); err != nil {
@@ -54,7 +54,7 @@ func compileVariable(text string, names *Names) (*Expression, error) {
 	return x, nil
 }
 
-// variable is what the slot holds.
+// variable is the value in a slot.
 func variable(slot int) eval {
 	return func(s *Scope) (doc.Value, error) {
 		if slot >= len(s.Vars) {
@@ -64,7 +64,7 @@ func variable(slot int) eval {
 	}
 }
 
-// setVariable gives the slot a value.
+// setVariable sets the value of a slot.
 func (s *Scope) setVariable(slot int, v doc.Value) {
 	for slot >= len(s.Vars) {
 		s.Vars = append(s.Vars, doc.Value{})
@@ -72,8 +72,8 @@ func (s *Scope) setVariable(slot int, v doc.Value) {
 	s.Vars[slot] = v
 }
 
-// checkVariable asks whether a name may be that of a variable; of a client's own one,
-// which begins with a small letter, when own.
+// checkVariable returns an error if a name is not valid for a variable. With own set, the variable is one that a client
+// defines, which begins with a lower-case letter.
 func checkVariable(name string, own bool) error {
 	if name == "" {
 		return code.New(code.FailedToParse, "empty variable names are not allowed")
@@ -94,7 +94,7 @@ func checkVariable(name string, own bool) error {
 	return nil
 }
 
-// compileLet reads {$let: {vars: {name: expression, ...}, in: expression}}.
+// compileLet compiles {vars: {name: expression, ...}, in: expression}.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/let/
 func compileLet(arg doc.Value, names *Names, depth int) (*Expression, error) {
 	vars, in, err := readLet(arg)
@@ -169,7 +169,7 @@ func readLet(arg doc.Value) (vars, in doc.Value, err error) {
 // compileLiteral takes its argument as it is.
 func compileLiteral(arg doc.Value, _ *Names, _ int) (*Expression, error) { return literal(arg), nil }
 
-// compileRand reads {$rand: {}}: a double from 0 up to, not including, 1.
+// compileRand compiles {$rand: {}}: a double in [0, 1).
 func compileRand(arg doc.Value, _ *Names, _ int) (*Expression, error) {
 	empty := arg.Type == bsoncore.TypeEmbeddedDocument || arg.Type == bsoncore.TypeArray
 	for range doc.Members(arg.Data) {

@@ -12,7 +12,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// size is {$size: 2}, of an array.
+// size is {$size: 2}.
 // https://www.mongodb.com/docs/v7.0/reference/operator/query/size/
 func size(_ *compiler, name string, arg doc.Value, at spot) (condition, error) {
 	n, err := countNumber(name, arg)
@@ -26,7 +26,7 @@ func size(_ *compiler, name string, arg doc.Value, at spot) (condition, error) {
 	return onPath(at.path, Whole, as.test(), &Node{Kind: Size}), nil
 }
 
-// length counts elements, until the work has to stop.
+// length counts elements. It ends early if the work has to stop.
 func length(v doc.Value, m *work.Meter) (n int64) {
 	for range doc.Elements(v) {
 		if n++; m.Spend(work.Element) != nil {
@@ -36,8 +36,8 @@ func length(v doc.Value, m *work.Meter) (n int64) {
 	return n
 }
 
-// elemMatch is {$elemMatch: {b: 1}}, of elements that are objects or arrays, and
-// {$elemMatch: {$gt: 1}}, of elements.
+// elemMatch is {$elemMatch: {b: 1}}, for elements that are objects or arrays, and {$elemMatch: {$gt: 1}}, for any
+// elements.
 // https://www.mongodb.com/docs/v7.0/reference/operator/query/elemMatch/
 func elemMatch(c *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 	one, node, err := c.element(arg, at)
@@ -71,7 +71,7 @@ func elemMatch(c *compiler, _ string, arg doc.Value, at spot) (condition, error)
 	return onPath(path, Whole, found, &Node{Kind: ElemMatch, Children: []*Node{node}}), nil
 }
 
-// element reads what $elemMatch asks of one element.
+// element compiles what $elemMatch asks of one element.
 func (c *compiler) element(arg doc.Value, at spot) (test, *Node, error) {
 	if arg.Type != bsoncore.TypeEmbeddedDocument {
 		return nil, nil, code.New(code.BadValue, "$elemMatch needs an Object")
@@ -101,8 +101,7 @@ func (n *Node) names(path string) bool {
 	return slices.ContainsFunc(n.Children, func(c *Node) bool { return n.Kind != ElemMatch && c.names(path) })
 }
 
-// ofDocument is t for objects only, and if arrays is set for arrays too, whose names are
-// "0", "1" and so on.
+// ofDocument applies t to objects and, if arrays is set, to arrays, as objects whose names are "0", "1" and so on.
 func ofDocument(t test, arrays bool) test {
 	return func(v doc.Value, s *expression.Scope, w *Where) (bool, error) {
 		switch {
@@ -115,7 +114,7 @@ func ofDocument(t test, arrays bool) test {
 	}
 }
 
-// allOf is {$all: [value, /regex/]} and {$all: [{$elemMatch: ...}, ...]}. Nothing has all of [].
+// allOf is {$all: [value, /regex/]} and {$all: [{$elemMatch: ...}, ...]}. {$all: []} accepts nothing.
 // https://www.mongodb.com/docs/v7.0/reference/operator/query/all/
 func allOf(c *compiler, name string, arg doc.Value, at spot) (condition, error) {
 	if arg.Type != bsoncore.TypeArray {
@@ -146,7 +145,7 @@ func allOf(c *compiler, name string, arg doc.Value, at spot) (condition, error) 
 	return found, nil
 }
 
-// oneOfAll reads an element of $all. When the first is an $elemMatch, all have to be.
+// oneOfAll compiles an element of $all. If the first is an $elemMatch, all have to be.
 func (c *compiler) oneOfAll(e, arg doc.Value, at spot) (condition, error) {
 	_, lead := first(arg.Data)
 	leads, _ := firstOf(lead)
@@ -164,7 +163,7 @@ func (c *compiler) oneOfAll(e, arg doc.Value, at spot) (condition, error) {
 	return equal(c, "$eq", e, at)
 }
 
-// firstOf is the first member of a value, none when it is no object.
+// firstOf is the first member of an object, missing for other values.
 func firstOf(v doc.Value) (string, doc.Value) {
 	if v.Type != bsoncore.TypeEmbeddedDocument {
 		return "", doc.Value{}

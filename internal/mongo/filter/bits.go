@@ -10,16 +10,16 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A mask is the bits that $bitsAllSet and its like look at: positions, or those that
-// bytes have set, the lowest bit of the first byte being position 0.
+// A mask is the bits that $bitsAllSet and similar operators examine, as a list of positions or as bytes. Position 0 is
+// the lowest bit of the first byte.
 type mask struct {
 	positions []int
 	bytes     []byte
-	word      uint64 // both, for numbers of 64 bits: their sign goes on for ever
+	word      uint64 // both, for numbers of 64 bits; bits beyond have the value of the sign
 }
 
-// bits is {$bitsAllSet: mask}, $bitsAllClear, $bitsAnySet and $bitsAnyClear, of numbers
-// and binary data. A mask is a number, binary data or an array of positions.
+// bits is {$bitsAllSet: mask}, $bitsAllClear, $bitsAnySet and $bitsAnyClear, for numbers and binary data. A mask is a
+// number, binary data or an array of positions.
 // https://www.mongodb.com/docs/v7.0/reference/operator/query-bitwise/
 func bits(_ *compiler, name string, arg doc.Value, at spot) (condition, error) {
 	m, err := readMask(name, arg, at.path.text)
@@ -78,10 +78,10 @@ func readPositions(arg doc.Value) (*mask, error) {
 	return m, nil
 }
 
-// binaryOf is the bytes of binary data: after their length and subtype.
+// binaryOf is the content of binary data, after its length and subtype.
 func binaryOf(v doc.Value) []byte { return v.Data[min(5, len(v.Data)):] }
 
-// has reports whether every one of the bits, or any, is set, or clear.
+// has reports whether the bits are set, or clear if set is false: all of them if every is set, else any.
 func (m *mask) has(v doc.Value, set, every bool) bool {
 	if v.Type == bsoncore.TypeBinary {
 		return m.inBytes(binaryOf(v), set, every)
@@ -100,8 +100,7 @@ func (m *mask) has(v doc.Value, set, every bool) bool {
 	return found != 0
 }
 
-// wholeOrTruncated is the number that v is. Doubles have to be whole; decimals lose
-// their fraction.
+// wholeOrTruncated is a number as an integer. It is not ok for a double with a fraction; a decimal loses its fraction.
 func wholeOrTruncated(v doc.Value) (int64, bool) {
 	if v.Type == bsoncore.TypeDecimal128 {
 		return truncated(v)
@@ -109,7 +108,7 @@ func wholeOrTruncated(v doc.Value) (int64, bool) {
 	return doc.AsInt(v)
 }
 
-// inBytes is has for binary data, beyond which all bits are clear.
+// inBytes is has for binary data. Bits beyond the data are clear.
 func (m *mask) inBytes(data []byte, set, every bool) bool {
 	for _, p := range m.positions {
 		isSet := p/8 < len(data) && data[p/8]>>(p%8)&1 == 1

@@ -10,7 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// equal is {$eq: value}, and {path: value}. A regular expression is equal to itself only.
+// equal is {$eq: value} and {path: value}. A regular expression equals only itself.
 // https://www.mongodb.com/docs/v7.0/reference/operator/query/eq/
 func equal(_ *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 	if arg.Type == bsoncore.TypeUndefined {
@@ -31,8 +31,7 @@ func notEqual(c *compiler, name string, arg doc.Value, at spot) (condition, erro
 	return negated(found, &Node{Kind: NotEqual, Path: at.path.text, Value: arg}), nil
 }
 
-// reference is {$ref: "c"}, {$id: 1} and {$db: "d"}: the fields of a DBRef that an
-// $elemMatch looks at.
+// reference is {$ref: "c"}, {$id: 1} and {$db: "d"}: the fields of a DBRef in an $elemMatch.
 func reference(c *compiler, name string, arg doc.Value, at spot) (condition, error) {
 	path, err := ParsePath(name)
 	if err != nil {
@@ -44,7 +43,7 @@ func reference(c *compiler, name string, arg doc.Value, at spot) (condition, err
 
 func cannotCompare() error { return code.New(code.BadValue, "cannot compare to undefined") }
 
-// equals is equality with a value. Missing and undefined are null.
+// equals is equality with a value. Missing and undefined values equal null.
 func equals(with doc.Value) check {
 	switch with.Type {
 	case bsoncore.TypeNull:
@@ -65,7 +64,7 @@ func isNullish(v doc.Value) bool {
 	return v.Type == 0 || v.Type == bsoncore.TypeNull || v.Type == bsoncore.TypeUndefined
 }
 
-// An order is one of the operators that compare.
+// An order is one of $lt, $lte, $gt and $gte.
 type order struct {
 	kind          Kind
 	less, greater bool
@@ -79,7 +78,7 @@ var orders = map[string]order{
 	"$gte": {kind: GreaterEqual, greater: true, equal: true},
 }
 
-// compared is {$lt: value} and its like: values of the same bracket of types are compared.
+// compared is {$lt: value} and similar operators. They compare only values of the same type bracket.
 // https://www.mongodb.com/docs/v7.0/reference/method/db.collection.find/#type-bracketing
 func compared(_ *compiler, name string, arg doc.Value, at spot) (condition, error) {
 	switch arg.Type {
@@ -92,8 +91,8 @@ func compared(_ *compiler, name string, arg doc.Value, at spot) (condition, erro
 	return onPath(at.path, Both, o.than(arg).test(), &Node{Kind: o.kind, Value: arg}), nil
 }
 
-// than compares with a value. Where types differ only MinKey and MaxKey compare, and
-// null with what is missing. NaN is equal to itself and neither less nor greater than a number.
+// than compares with a value. Of different types only MinKey and MaxKey compare, and null with missing values. NaN
+// equals itself, and is neither less nor greater than a number.
 func (o order) than(with doc.Value) check {
 	bracket := doc.CanonicalType(with)
 	nan := isNaN(with)

@@ -15,14 +15,14 @@ import (
 
 // Limits on a query.
 const (
-	maxDepth      = 100     // of conditions in conditions, as MongoDB has it
+	maxDepth      = 100     // of nested conditions: MongoDB's limit
 	maxConditions = 100_000 // of all
 
-	// maxPatterns bounds the regular expressions: to compile one may take milliseconds, and cannot be stopped.
+	// maxPatterns limits the regular expressions. Compiling one may take milliseconds and cannot be stopped.
 	maxPatterns = 1_000
 )
 
-// A compiler reads one query.
+// A compiler compiles one query.
 type compiler struct {
 	names      *expression.Names
 	meter      *work.Meter
@@ -33,7 +33,7 @@ type compiler struct {
 	keywords            map[string]keyword
 }
 
-// A spot is where in a query an operator is.
+// A spot is the place of an operator in a query.
 type spot struct {
 	inElement bool // the paths of a condition begin at an element of an array: $elemMatch
 	depth     int
@@ -46,8 +46,8 @@ func (at spot) deeper() spot {
 	return at
 }
 
-// An operator reads {name: arg}, in a document or in the conditions on a field. A condition whose root is nil accepts
-// everything.
+// An operator compiles {name: arg}, in a document or in the conditions on a field. A condition whose root is nil
+// accepts everything.
 type operator func(c *compiler, name string, arg doc.Value, at spot) (condition, error)
 
 func newCompiler(o Options) *compiler {
@@ -70,7 +70,7 @@ func compile(query doc.Doc, o Options) (*Filter, error) {
 	return &Filter{test: found.root, node: found.node, scoped: c.scoped}, nil
 }
 
-// patternsIn counts what may be a regular expression in a query.
+// patternsIn counts the values in a query that may be regular expressions.
 func patternsIn(v doc.Value, levels int) (n int) {
 	if levels == 0 {
 		return 0
@@ -102,7 +102,7 @@ func membersOf(d doc.Doc) (n int) {
 	return n
 }
 
-// query reads the conditions of a document, all of which have to hold.
+// query compiles a query on a document. All its conditions have to hold.
 func (c *compiler) query(query doc.Doc, at spot) (condition, error) {
 	if at.depth > maxDepth {
 		return condition{}, code.New(code.BadValue, "exceeded depth limit of %d when converting to match expressions", maxDepth)
@@ -120,7 +120,7 @@ func (c *compiler) query(query doc.Doc, at spot) (condition, error) {
 	return all(list), nil
 }
 
-// member reads {$and: [...]}, {path: {$gt: 1}}, {path: /x/} or {path: value}.
+// member compiles {$and: [...]}, {path: {$gt: 1}}, {path: /x/} or {path: value}.
 func (c *compiler) member(name string, arg doc.Value, at spot) (condition, error) {
 	if err := c.count(); err != nil {
 		return condition{}, err
@@ -147,7 +147,7 @@ func (c *compiler) member(name string, arg doc.Value, at spot) (condition, error
 	return equal(c, "$eq", arg, at)
 }
 
-// operators reads {$gt: 1, $lt: 5}, the conditions on a field.
+// operators compiles {$gt: 1, $lt: 5}, the conditions on a field.
 func (c *compiler) operators(ops doc.Doc, at spot) (condition, error) {
 	if at.depth > maxDepth {
 		return condition{}, code.New(code.BadValue, "exceeded depth limit of %d when converting to match expressions", maxDepth)
@@ -180,9 +180,8 @@ func (c *compiler) count() error {
 	return c.meter.Spend(8 * work.Operator)
 }
 
-// isOperators reports whether v has operators, {$gt: 1}, and is not an object to compare
-// with. A DBRef is one: it has $ref and $id, or where parts of it will do any of
-// $ref, $id and $db.
+// isOperators reports whether v has operators, as in {$gt: 1}, and is not an object to compare with. A DBRef is such an
+// object: it has $ref and $id or, with partial set, any of $ref, $id and $db.
 func isOperators(v doc.Value, partial bool) bool {
 	if v.Type != bsoncore.TypeEmbeddedDocument {
 		return false
@@ -198,7 +197,7 @@ func isOperators(v doc.Value, partial bool) bool {
 	return !(ref && id)
 }
 
-// first is the first member of a document, "" and missing when it has none.
+// first is the first member of a document, missing if it has none.
 func first(d doc.Doc) (string, doc.Value) {
 	for name, v := range doc.Members(d) {
 		return name, v

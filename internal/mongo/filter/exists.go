@@ -6,7 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// exists is {$exists: true}: null is there. What is no condition, such as 0 or null, is false.
+// exists is {$exists: true}. A null exists. An argument such as 0 or null counts as false.
 // https://www.mongodb.com/docs/v7.0/reference/operator/query/exists/
 func exists(_ *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 	there := check(func(v doc.Value, _ *work.Meter) bool { return v.Type != 0 })

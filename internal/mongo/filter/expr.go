@@ -26,7 +26,7 @@ func expr(c *compiler, name string, arg doc.Value, at spot) (condition, error) {
 	return condition{root: holds, one: holds, node: &Node{Kind: Expr}}, nil
 }
 
-// needsDocument refuses operators that ask about the document where an element is asked about.
+// needsDocument refuses operators on the whole document inside of an $elemMatch.
 func (c *compiler) needsDocument(name string, at spot) error {
 	if at.inElement {
 		return code.New(code.BadValue, "%s can only be applied to the top-level document", name)

@@ -31,7 +31,7 @@ func notIn(c *compiler, name string, arg doc.Value, at spot) (condition, error) 
 	return negated(onPath(at.path, Both, l.test, &Node{Kind: In}), node), nil
 }
 
-// A list is what a value may be one of.
+// A list is the argument of $in.
 type list struct {
 	values   []doc.Value // sorted, without repetitions
 	patterns []*regularExpression

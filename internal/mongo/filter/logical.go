@@ -37,7 +37,7 @@ func nor(c *compiler, name string, arg doc.Value, at spot) (condition, error) {
 	return condition{root: no(some(roots)), one: no(some(ones)), node: node}, nil
 }
 
-// queries reads the array that $and, $or and $nor take.
+// queries compiles the array of queries of $and, $or and $nor.
 func (c *compiler) queries(name string, arg doc.Value, at spot) ([]condition, error) {
 	if arg.Type != bsoncore.TypeArray {
 		return nil, code.New(code.BadValue, "%s must be an array", name)
@@ -78,7 +78,7 @@ func not(c *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 	return negated(found, &Node{Kind: Not, Path: at.path.text, Children: []*Node{found.node}}), nil
 }
 
-// inner reads what $not negates.
+// inner compiles the argument of $not.
 func (c *compiler) inner(arg doc.Value, at spot) (condition, error) {
 	if arg.Type == bsoncore.TypeRegex {
 		return regexValue(c, arg, at)

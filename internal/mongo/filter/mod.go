@@ -10,8 +10,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// mod is {$mod: [divisor, remainder]}. Fractions are dropped, of its arguments and of
-// values; the remainder has the sign of the value.
+// mod is {$mod: [divisor, remainder]}. It drops the fractions of its arguments and of values. The remainder has the
+// sign of the value.
 // https://www.mongodb.com/docs/v7.0/reference/operator/query/mod/
 func mod(_ *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 	if arg.Type != bsoncore.TypeArray {

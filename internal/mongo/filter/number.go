@@ -30,7 +30,7 @@ func isNaN(v doc.Value) bool {
 	return false
 }
 
-// double is the bits of a double as they are.
+// double is the value of a double.
 func double(v doc.Value) float64 {
 	if len(v.Data) < 8 {
 		return 0
@@ -38,7 +38,7 @@ func double(v doc.Value) float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(v.Data))
 }
 
-// wholeNumber is an argument that has to be a whole number of 64 bits.
+// wholeNumber is an argument that has to be an integer of 64 bits.
 func wholeNumber(name string, v doc.Value) (int64, error) {
 	n, exact := doc.AsInt64Exact(v)
 	switch {
@@ -55,7 +55,7 @@ func wholeNumber(name string, v doc.Value) (int64, error) {
 	return 0, code.New(code.FailedToParse, "Cannot represent as a 64-bit integer: %s: %s", name, code.Show(v))
 }
 
-// countNumber is a wholeNumber that is not below zero.
+// countNumber is a wholeNumber that is not negative.
 func countNumber(name string, v doc.Value) (int64, error) {
 	n, err := wholeNumber(name, v)
 	if err == nil && n < 0 {
@@ -64,7 +64,7 @@ func countNumber(name string, v doc.Value) (int64, error) {
 	return n, err
 }
 
-// truncated is the number that v is without its fraction, when int64 holds that.
+// truncated is a number without its fraction. It is not ok if that does not fit into an int64.
 func truncated(v doc.Value) (int64, bool) {
 	switch v.Type {
 	case bsoncore.TypeDouble:

@@ -11,36 +11,34 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// Limits on a path. A number may be an index and a name, so each doubles the ways
-// that there are through nested arrays.
+// Limits on a path. A number may be an index or a name, so each number doubles the ways through nested arrays.
 const (
 	maxPathNames   = 200
 	maxPathNumbers = 24
 )
 
-// A Path is a dotted path with MongoDB's rules for arrays, compiled. It is immutable.
-// A name that is a number is an index of an array and also a name in the objects that
-// the array has; other names look into those objects; an array inside an array is
+// A Path is a compiled dotted path with MongoDB's rules for arrays. It is immutable. In an array, a number is an index
+// and also a name in the array's objects; other names are only looked up in the objects. An array inside of an array is
 // entered by index only.
 // https://www.mongodb.com/docs/v7.0/core/document/#dot-notation
 type Path struct {
 	text  string
 	names []string
-	index []int // what each name is as an index, -1 when it is none
+	index []int // each name as an index, -1 if it is not one
 }
 
-// A Leaf says what a walk visits where the path ends at an array.
+// A Leaf says what Walk visits if the path ends at an array.
 type Leaf uint8
 
-// What a walk visits at the end of a path, when that is an array.
+// The values of Leaf.
 const (
 	Whole    Leaf = iota // the array
 	Elements             // its elements
-	Both                 // its elements and then the array, as most operators do
+	Both                 // its elements and then the array, as for most operators
 )
 
-// ParsePath reads a dotted path. Names may be empty and begin with '$'. Errors are *code.Error:
-// there are more than 200 names, or more than 24 of them are numbers.
+// ParsePath parses a dotted path. Names may be empty and may begin with '$'. It fails with a *code.Error if there are
+// more than 200 names, or if more than 24 of them are numbers.
 func ParsePath(dotted string) (*Path, error) {
 	if strings.Count(dotted, ".") >= maxPathNames {
 		return nil, code.New(code.Overflow, "FieldPath is too long")
@@ -59,7 +57,7 @@ func ParsePath(dotted string) (*Path, error) {
 	return p, nil
 }
 
-// indexOf is the index that a name is when it has digits only, as arrays name their elements.
+// indexOf is a name as an array index, or -1 if it is not one.
 func indexOf(name string) int {
 	if name == "" || len(name) > 9 || name[0] == '0' && len(name) > 1 {
 		return -1
@@ -73,12 +71,10 @@ func indexOf(name string) int {
 	return n
 }
 
-// Walk visits what the path leads to in d, in order, until visit says to stop. A place
-// where the path ends early is visited as the zero Value, once for each object that lacks
-// the name; nothing is visited in an array that has nothing to look into. The element
-// is the index in the outermost array that the walk went through without being told an
-// index, -1 when there is none. Walk reports whether it was stopped. m,
-// which may be nil, counts the walk, and ends it when the work has to stop.
+// Walk calls visit with each value at the path in d, in order, until visit returns true. For each object that lacks the
+// next name of the path it visits the zero Value; elements of an array that are not objects are skipped. element is the
+// index in the outermost array that was entered without an index in the path, or -1. Walk reports whether visit stopped
+// it. m, which may be nil, counts the work and may end the walk early.
 func (p *Path) Walk(d doc.Doc, leaf Leaf, m *work.Meter, visit func(v doc.Value, element int) (stop bool)) bool {
 	w := walk{path: p, leaf: leaf, meter: m}
 	return w.from(doc.Object(d), func(v doc.Value, at place) bool {
@@ -89,7 +85,7 @@ func (p *Path) Walk(d doc.Doc, leaf Leaf, m *work.Meter, visit func(v doc.Value,
 	})
 }
 
-// A place is an element of an array: the array is what so many names lead to.
+// A place is an element of the array at the first names of the path.
 type place struct {
 	found   bool
 	names   int
@@ -106,14 +102,14 @@ func (p place) or(names, element int) place {
 
 type visitor func(v doc.Value, at place) (stop bool)
 
-// A walk is along a path.
+// A walk is one walk along a path.
 type walk struct {
 	path  *Path
 	leaf  Leaf
-	meter *work.Meter // ends the walk early; nil counts nothing
+	meter *work.Meter // may end the walk early; nil counts nothing
 }
 
-// from begins at a value: a document, or an element of an array.
+// from starts at a value: a document, or an element of an array.
 func (w walk) from(v doc.Value, visit visitor) bool {
 	switch {
 	case len(w.path.names) == 0:
@@ -126,7 +122,7 @@ func (w walk) from(v doc.Value, visit visitor) bool {
 	return visit(doc.Value{}, place{})
 }
 
-// object looks up names from i on, as far as there are objects.
+// object looks up the names from i on, through objects.
 func (w walk) object(d doc.Doc, i int, at place, visit visitor) bool {
 	for {
 		v, err := w.meter.Lookup(d, w.path.names[i])
@@ -145,7 +141,7 @@ func (w walk) object(d doc.Doc, i int, at place, visit visitor) bool {
 	}
 }
 
-// array looks into the elements of an array, to which names up to i have led.
+// array looks into the elements of the array at the names before i.
 func (w walk) array(v doc.Value, i int, at place, visit visitor) bool {
 	n := -1
 	for e := range doc.Elements(v) {
@@ -163,8 +159,8 @@ func (w walk) array(v doc.Value, i int, at place, visit visitor) bool {
 	return false
 }
 
-// indexed goes on in an element that the path has named by its index. An array at the
-// end of the path is visited as it is.
+// indexed continues in an element that the path names by its index. An array at the end of the path is visited as a
+// whole.
 func (w walk) indexed(e doc.Value, i int, at place, visit visitor) bool {
 	switch {
 	case i == len(w.path.names):

@@ -5,7 +5,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// refused is an operator that MongoDB has and mayfly has not.
+// refused is an operator of MongoDB that mayfly does not have.
 func refused(_ *compiler, name string, _ doc.Value, _ spot) (condition, error) {
 	return condition{}, code.Unsupported(name)
 }

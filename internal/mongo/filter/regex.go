@@ -19,8 +19,8 @@ type regularExpression struct {
 	pattern       *pattern.Pattern
 }
 
-// newRegularExpression compiles. Errors: 51108 for an option that is none, 51091 for a wrong pattern,
-// BadValue for a NUL. mongodb/mongo: src/mongo/db/matcher/expression_leaf.cpp
+// newRegularExpression compiles a pattern. Errors: 51108 for an invalid option, 51091 for an invalid pattern, BadValue
+// for a NUL. mongodb/mongo: src/mongo/db/matcher/expression_leaf.cpp
 func newRegularExpression(text, options string, m *work.Meter) (*regularExpression, error) {
 	if strings.IndexByte(text, 0) >= 0 {
 		return nil, code.New(code.BadValue, "Regular expression cannot contain an embedded null byte")
@@ -45,13 +45,13 @@ func newRegularExpression(text, options string, m *work.Meter) (*regularExpressi
 	return &regularExpression{text, options, p}, nil
 }
 
-// described is what a planner gets to know.
+// described is the pattern as planners see it.
 func (r *regularExpression) described() Pattern {
 	prefix, exact := r.pattern.Prefix()
 	return Pattern{Prefix: prefix, Exact: exact}
 }
 
-// match reports whether a text has a match.
+// match reports whether the text has a match.
 func (r *regularExpression) match(subject string, m *work.Meter) (bool, error) {
 	found, err := r.pattern.Match(subject, m)
 	switch {
@@ -91,7 +91,7 @@ func regex(c *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 	return matches(c, text, options, at)
 }
 
-// twice says that there are two sets of options, with the code of the one that comes second.
+// twice is the error for two sets of options. Its code depends on which comes second.
 func twice(among doc.Doc) error {
 	for name := range doc.Members(among) {
 		switch name {
@@ -104,7 +104,7 @@ func twice(among doc.Doc) error {
 	return nil
 }
 
-// regexOptions is the $options beside a $regex, which has read it.
+// regexOptions checks that $options has a $regex, which reads it.
 func regexOptions(c *compiler, _ string, _ doc.Value, at spot) (condition, error) {
 	pattern, err := c.meter.Lookup(at.among, "$regex")
 	if err == nil && pattern.Type == 0 {
@@ -128,7 +128,7 @@ func matches(c *compiler, text, options string, at spot) (condition, error) {
 	return onPath(at.path, Both, r.test, node), nil
 }
 
-// splitRegex is the two texts that a regular expression is.
+// splitRegex returns the pattern and the options of a regular expression value.
 func splitRegex(v doc.Value) (text, options string, ok bool) {
 	if v.Type != bsoncore.TypeRegex {
 		return "", "", false
@@ -138,7 +138,7 @@ func splitRegex(v doc.Value) (text, options string, ok bool) {
 	return text, options, true
 }
 
-// regularExpressionOf is what a value of type regex is.
+// regularExpressionOf compiles a value of type regex.
 func regularExpressionOf(v doc.Value, m *work.Meter) (*regularExpression, error) {
 	text, options, _ := splitRegex(v)
 	return newRegularExpression(text, options, m)
@@ -148,7 +148,7 @@ func (r *regularExpression) test(v doc.Value, s *expression.Scope, _ *Where) (bo
 	return r.accepts(v, s.Work())
 }
 
-// accepts matches strings and symbols. A regular expression that is the same is accepted too.
+// accepts matches strings and symbols, and the same regular expression as a value.
 func (r *regularExpression) accepts(v doc.Value, m *work.Meter) (bool, error) {
 	switch v.Type {
 	case bsoncore.TypeSymbol:

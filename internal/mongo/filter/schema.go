@@ -11,7 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// jsonSchema is {$jsonSchema: schema}: JSON Schema draft 4, of documents.
+// jsonSchema is {$jsonSchema: schema}: JSON Schema draft 4 for documents.
 // https://www.mongodb.com/docs/v7.0/reference/operator/query/jsonSchema/
 func jsonSchema(c *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 	if arg.Type != bsoncore.TypeEmbeddedDocument {
@@ -25,10 +25,10 @@ func jsonSchema(c *compiler, _ string, arg doc.Value, at spot) (condition, error
 	return condition{root: valid, one: valid, node: &Node{Kind: Other}}, nil
 }
 
-// A rule reports whether a value, which is there, obeys a part of a schema.
+// A rule reports whether a value, which is not missing, obeys a part of a schema.
 type rule func(v doc.Value, m *work.Meter) (bool, error)
 
-// onType is a rule for values of some types, which others obey.
+// onType is a rule for values of some types. Values of other types obey it.
 func onType(kinds types, r rule) rule {
 	return func(v doc.Value, m *work.Meter) (bool, error) {
 		if !kinds.has(v) {
@@ -38,22 +38,22 @@ func onType(kinds types, r rule) rule {
 	}
 }
 
-// holds is a check as a rule.
+// holds turns a check into a rule.
 func (c check) holds() rule {
 	return func(v doc.Value, m *work.Meter) (bool, error) { return c(v, m), m.Spend(work.Operator) }
 }
 
-// A schema is the keywords of one object, while it is compiled.
+// A schema is one object of keywords that is being compiled.
 type schema struct {
 	c        *compiler
 	depth    int
 	keywords map[string]doc.Value
 }
 
-// A keyword compiles its argument. A nil rule asks nothing, or what another keyword asks.
+// A keyword compiles its argument. It returns a nil rule if it asks nothing, or if another keyword's rule includes it.
 type keyword func(s *schema, name string, arg doc.Value) (rule, error)
 
-// keywords lists those that MongoDB has, sorted. A schema in a schema looks them up in the compiler, see onDocument.
+// keywords lists the keywords that MongoDB has, sorted. Nested schemas look them up in the compiler, like operators.
 var keywords = map[string]keyword{
 	"additionalItems":      additionalItems,
 	"additionalProperties": allowedProperties,
@@ -94,7 +94,7 @@ func (c *compiler) schema(d doc.Doc, depth int) (rule, error) {
 	if depth > maxDepth {
 		return nil, code.New(code.BadValue, "exceeded depth limit of %d when converting to match expressions", maxDepth)
 	}
-	if err := c.meter.Spend(noting); err != nil {
+	if err := c.meter.Spend(nameCost); err != nil {
 		return nil, err
 	}
 	s := &schema{c: c, depth: depth, keywords: map[string]doc.Value{}}
@@ -136,10 +136,10 @@ func (s *schema) note(name string, arg doc.Value) error {
 
 func (s *schema) has(name string) bool { return s.keywords[name].Type != 0 }
 
-// inner compiles a schema in this one.
+// inner compiles a schema nested in this one.
 func (s *schema) inner(arg doc.Value) (rule, error) { return s.c.schema(arg.Data, s.depth+1) }
 
-// everyRule is what a value obeys that obeys all of list.
+// everyRule is the conjunction of rules.
 func everyRule(list []rule) rule {
 	if len(list) == 1 {
 		return list[0]
@@ -157,12 +157,12 @@ func everyRule(list []rule) rule {
 	}
 }
 
-// wrongType says what the argument of a keyword has to be.
+// wrongType is the error for an argument of the wrong type.
 func wrongType(name, what string) error {
 	return code.New(code.TypeMismatch, "$jsonSchema keyword '%s' must be %s", name, what)
 }
 
-// schemaText is title and description, which only have to be text.
+// schemaText is title and description, which may be any text.
 func schemaText(_ *schema, name string, arg doc.Value) (rule, error) {
 	if arg.Type != bsoncore.TypeString {
 		return nil, wrongType(name, "of type string")
@@ -170,8 +170,7 @@ func schemaText(_ *schema, name string, arg doc.Value) (rule, error) {
 	return nil, nil
 }
 
-// schemaTypes are the names that the keyword type has: JSON's, of which integer is refused as
-// MongoDB does.
+// schemaTypes are the names for the keyword type: those of JSON, except that MongoDB refuses integer.
 var schemaTypes = map[string][]bsoncore.Type{
 	"array":   {bsoncore.TypeArray},
 	"boolean": {bsoncore.TypeBoolean},

@@ -30,7 +30,7 @@ func counted(kinds types, name string, arg doc.Value, count func(doc.Value, *wor
 	return onType(kinds, check(within).holds()), nil
 }
 
-// uniqueItems says that no two elements are equal.
+// uniqueItems asks that no two elements are equal.
 func uniqueItems(_ *schema, name string, arg doc.Value) (rule, error) {
 	unique, ok := doc.AsBool(arg)
 	if !ok {
@@ -48,7 +48,7 @@ func uniqueItems(_ *schema, name string, arg doc.Value) (rule, error) {
 	}).holds()), nil
 }
 
-// items is a schema of all elements, or an array with one for each.
+// items is a schema for all elements, or an array with a schema for each.
 func items(s *schema, name string, arg doc.Value) (rule, error) {
 	switch arg.Type {
 	case bsoncore.TypeEmbeddedDocument:
@@ -94,7 +94,7 @@ func firstItems(s *schema, name string, arg doc.Value) (rule, error) {
 	}), nil
 }
 
-// additionalItems is what elements have to be for which items, an array, has no schema.
+// additionalItems is the schema for elements beyond those of items, if that is an array.
 func additionalItems(s *schema, name string, arg doc.Value) (rule, error) {
 	r, err := schemaOrBool(s, name, arg, "either an object or a boolean, but got a "+code.TypeName(arg))
 	if first := s.keywords["items"]; err == nil && first.Type == bsoncore.TypeArray {
@@ -103,7 +103,7 @@ func additionalItems(s *schema, name string, arg doc.Value) (rule, error) {
 	return nil, err
 }
 
-// schemaOrBool reads true for anything, false for nothing, or a schema.
+// schemaOrBool compiles a schema, or a boolean: true accepts anything, false nothing.
 func schemaOrBool(s *schema, name string, arg doc.Value, what string) (rule, error) {
 	if allowed, ok := doc.AsBool(arg); ok {
 		return check(func(doc.Value, *work.Meter) bool { return allowed }).holds(), nil

@@ -35,7 +35,7 @@ func schemaLogic(s *schema, name string, arg doc.Value) (rule, error) {
 	return obeys(list, func(n int) bool { return n == 1 }, 2), nil
 }
 
-// obeys counts how many of list a value obeys, up to enough of them.
+// obeys counts how many rules a value obeys, and stops counting at enough.
 func obeys(list []rule, want func(n int) bool, enough int) rule {
 	return func(v doc.Value, m *work.Meter) (bool, error) {
 		if err := m.Spend(len(list)); err != nil {
@@ -72,7 +72,7 @@ func schemaNot(s *schema, name string, arg doc.Value) (rule, error) {
 	}, nil
 }
 
-// enum lists what a value may be. Objects are equal whatever the order of their fields.
+// enum lists the allowed values. The order of fields in objects does not matter.
 func enum(s *schema, name string, arg doc.Value) (rule, error) {
 	if arg.Type != bsoncore.TypeArray {
 		return nil, wrongType(name, "an array, but found an element of type "+code.TypeName(arg))

@@ -8,8 +8,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// noting is what it costs to put a name in a map.
-const noting = 20
+// nameCost is the cost of adding a name to a map, in units of package work.
+const nameCost = 20
 
 var objects = setOf(bsoncore.TypeEmbeddedDocument)
 
@@ -25,7 +25,7 @@ func propertyCount(_ *schema, name string, arg doc.Value) (rule, error) {
 	})
 }
 
-// required lists the fields that have to be there.
+// required lists the fields that must exist.
 func required(s *schema, name string, arg doc.Value) (rule, error) {
 	if arg.Type != bsoncore.TypeArray {
 		return nil, wrongType(name, "an array, but found an element of type "+code.TypeName(arg))
@@ -40,7 +40,7 @@ func required(s *schema, name string, arg doc.Value) (rule, error) {
 		if seen[field] {
 			return nil, code.New(code.FailedToParse, "$jsonSchema keyword '%s' array cannot contain duplicate values", name)
 		}
-		if err := s.c.meter.Spend(noting + work.Scanned(len(field))); err != nil {
+		if err := s.c.meter.Spend(nameCost + work.Scanned(len(field))); err != nil {
 			return nil, err
 		}
 		seen[field] = true
@@ -63,7 +63,7 @@ func hasAll(fields []string) check {
 	}
 }
 
-// properties has schemas for fields by name, if they are there.
+// properties has schemas for fields by name. A missing field obeys its schema.
 func properties(s *schema, name string, arg doc.Value) (rule, error) {
 	if arg.Type != bsoncore.TypeEmbeddedDocument {
 		return nil, wrongType(name, "an object")
@@ -96,14 +96,14 @@ func properties(s *schema, name string, arg doc.Value) (rule, error) {
 	}), nil
 }
 
-// A namedRule is for the fields whose name has a match.
+// A namedRule is a rule for fields whose name matches a pattern.
 type namedRule struct {
 	name *regularExpression
 	rule rule
 }
 
-// allowedProperties is patternProperties and additionalProperties, what fields have to be
-// that neither properties nor patternProperties speak of. The first of the two does the work of both.
+// allowedProperties is patternProperties and additionalProperties, the schema for fields that neither properties nor
+// patternProperties mention. The first keyword of the two compiles both.
 func allowedProperties(s *schema, name string, _ doc.Value) (rule, error) {
 	if name == "additionalProperties" && s.has("patternProperties") {
 		return nil, nil
@@ -137,7 +137,7 @@ func allowedProperties(s *schema, name string, _ doc.Value) (rule, error) {
 	}), nil
 }
 
-// allowed asks of a field what the patterns for its name say, or what is said of others.
+// allowed checks a field by the patterns for its name or, if there are none, by the rule for other fields.
 func allowed(field string, value doc.Value, known bool, patterns []namedRule, other rule, m *work.Meter) (bool, error) {
 	for _, p := range patterns {
 		found, err := p.name.match(field, m)
@@ -185,7 +185,7 @@ func patternProperties(s *schema) ([]namedRule, error) {
 	return list, nil
 }
 
-// dependencies says what else has to be so when a field is there: other fields, or a schema.
+// dependencies asks for other fields, or for a schema, if a field exists.
 func dependencies(s *schema, name string, arg doc.Value) (rule, error) {
 	if arg.Type != bsoncore.TypeEmbeddedDocument {
 		return nil, wrongType(name, "an object")
@@ -224,7 +224,7 @@ func dependency(s *schema, field string, arg doc.Value) (rule, error) {
 		if seen[other] {
 			return nil, code.New(code.FailedToParse, "array '%s' in $jsonSchema keyword 'dependencies' contains duplicate element: %s", field, other)
 		}
-		if err := s.c.meter.Spend(noting + work.Scanned(len(other))); err != nil {
+		if err := s.c.meter.Spend(nameCost + work.Scanned(len(other))); err != nil {
 			return nil, err
 		}
 		seen[other] = true

@@ -18,7 +18,7 @@ var (
 	texts   = setOf(bsoncore.TypeString)
 )
 
-// bound is minimum and maximum, with exclusiveMinimum and exclusiveMaximum beside them.
+// bound is minimum and maximum, together with exclusiveMinimum and exclusiveMaximum.
 func bound(s *schema, name string, arg doc.Value) (rule, error) {
 	if !isNumber(arg) {
 		return nil, wrongType(name, "a number")
@@ -32,7 +32,7 @@ func bound(s *schema, name string, arg doc.Value) (rule, error) {
 	return onType(numeric, o.than(arg).holds()), nil
 }
 
-// exclusive is read by bound, which has to be there.
+// exclusive checks that minimum or maximum is given, which reads it.
 func exclusive(s *schema, name string, arg doc.Value) (rule, error) {
 	with := strings.ToLower(strings.TrimPrefix(name, "exclusive"))
 	if !s.has(with) {
@@ -66,7 +66,7 @@ func schemaPattern(s *schema, name string, arg doc.Value) (rule, error) {
 	return onType(texts, p.accepts), nil
 }
 
-// multipleOf asks for numbers that a number divides.
+// multipleOf accepts multiples of a number.
 func multipleOf(_ *schema, name string, arg doc.Value) (rule, error) {
 	if !isNumber(arg) {
 		return nil, wrongType(name, "a number")
@@ -86,7 +86,7 @@ func multipleOf(_ *schema, name string, arg doc.Value) (rule, error) {
 	}).holds()), nil
 }
 
-// decimal is a number in decimal, a double as its shortest text; false when it is not finite.
+// decimal is a number as a decimal, a double in its shortest form. It is not ok if the number is not finite.
 func decimal(v doc.Value) (doc.Decimal, bool) {
 	d, ok := doc.AsDecimal(v)
 	if !ok {
@@ -98,7 +98,7 @@ func decimal(v doc.Value) (doc.Decimal, bool) {
 	return d, ok && d.Form == doc.DecimalFinite
 }
 
-// divides reports whether d is a whole multiple of by, which is not zero.
+// divides reports whether d is a multiple of by, which is not zero.
 func divides(by, d doc.Decimal) bool {
 	left, right := d.Coefficient(), by.Coefficient()
 	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(d.Exponent-by.Exponent, by.Exponent-d.Exponent))), nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A valueSet has values that are the same whatever the order of fields in them.
+// A valueSet is a set of values for which the order of fields does not matter.
 type valueSet struct{ values []doc.Value }
 
 func (s *valueSet) add(v doc.Value, m *work.Meter) {
@@ -20,7 +20,7 @@ func (s *valueSet) add(v doc.Value, m *work.Meter) {
 	s.values = append(s.values, ordered(v, maxDepth, m))
 }
 
-// repeats sorts the set and reports whether a value is in it twice.
+// repeats sorts the set and reports whether it has a value twice.
 func (s *valueSet) repeats(m *work.Meter) bool {
 	slices.SortFunc(s.values, m.Compare)
 	for i := 1; i < len(s.values); i++ {
@@ -31,13 +31,13 @@ func (s *valueSet) repeats(m *work.Meter) bool {
 	return false
 }
 
-// has looks into a set that repeats has sorted.
+// has reports whether the set has a value. It needs the order that repeats makes.
 func (s *valueSet) has(v doc.Value, m *work.Meter) bool {
 	_, found := slices.BinarySearchFunc(s.values, ordered(v, maxDepth, m), m.Compare)
 	return found
 }
 
-// ordered is v with the fields of its objects sorted by name, as deep as levels.
+// ordered is v with the fields of its objects sorted by name, down to that many levels.
 func ordered(v doc.Value, levels int, m *work.Meter) doc.Value {
 	if levels == 0 {
 		return v
@@ -47,7 +47,7 @@ func ordered(v doc.Value, levels int, m *work.Meter) doc.Value {
 		b, n := make([]byte, 4, len(v.Data)), 0
 		for e := range doc.Elements(v) {
 			b = doc.AppendElement(b, strconv.Itoa(n), ordered(e, levels-1, m))
-			if n++; m.Spend(ordering+work.Copied(len(e.Data))) != nil {
+			if n++; m.Spend(orderCost+work.Copied(len(e.Data))) != nil {
 				break
 			}
 		}
@@ -58,8 +58,8 @@ func ordered(v doc.Value, levels int, m *work.Meter) doc.Value {
 	return v
 }
 
-// ordering is what it costs to put one field or element in its place.
-const ordering = 10
+// orderCost is the cost of sorting one field or element, in units of package work.
+const orderCost = 10
 
 func orderedFields(d doc.Doc, levels int, m *work.Meter) doc.Doc {
 	type field struct {
@@ -82,14 +82,14 @@ func orderedFields(d doc.Doc, levels int, m *work.Meter) doc.Doc {
 	b := make([]byte, 4, len(d))
 	for _, f := range fields {
 		b = doc.AppendElement(b, f.name, ordered(f.value, levels, m))
-		if m.Spend(ordering+work.Copied(len(f.value.Data))) != nil {
+		if m.Spend(orderCost+work.Copied(len(f.value.Data))) != nil {
 			break
 		}
 	}
 	return closed(b)
 }
 
-// closed ends a document whose length is not yet in its first four bytes.
+// closed ends a document and writes its length.
 func closed(b []byte) []byte {
 	b = append(b, 0)
 	binary.LittleEndian.PutUint32(b, uint32(len(b)))

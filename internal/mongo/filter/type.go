@@ -8,8 +8,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// typeOf is {$type: "string"}, {$type: 2} and {$type: ["string", 2]}. It looks at the
-// elements of an array and at the array.
+// typeOf is {$type: "string"}, {$type: 2} and {$type: ["string", 2]}. It tests the elements of an array and the array.
 // https://www.mongodb.com/docs/v7.0/reference/operator/query/type/
 func typeOf(_ *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 	set, err := typesOf(arg, typeAliases)
@@ -22,7 +21,7 @@ func typeOf(_ *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 	return onPath(at.path, Both, set.check().test(), &Node{Kind: Type}), nil
 }
 
-// A types is a set of types, by their bytes in BSON.
+// A types is a set of BSON types.
 type types [256]bool
 
 func (t *types) has(v doc.Value) bool { return v.Type != 0 && t[v.Type] }
@@ -70,7 +69,7 @@ var typeAliases = map[string][]bsoncore.Type{
 	"undefined":           {bsoncore.TypeUndefined},
 }
 
-// typesOf reads one type or an array of them.
+// typesOf parses one type or an array of types.
 func typesOf(arg doc.Value, aliases map[string][]bsoncore.Type) (set types, err error) {
 	if arg.Type != bsoncore.TypeArray {
 		return set, set.read(arg, aliases)

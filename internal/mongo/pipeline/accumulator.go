@@ -14,13 +14,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// An accumulator gathers values of one group.
+// An accumulator computes a value from the documents of one group.
 type accumulator interface {
-	// add takes the value of one document, missing included, and keeps nothing of its
-	// memory. It tells how many bytes more it holds.
+	// add takes the value of one document, which may be missing, and keeps none of its memory. It returns how many more
+	// bytes the accumulator holds.
 	add(m *work.Meter, v doc.Value, d doc.Doc) (grown int, err error)
-	// value is what it has gathered, until the next add; a missing value counts as null. It is of no use when m
-	// has failed.
+	// value returns the result so far, valid until the next add; a missing one stands for null. If m has failed, the
+	// result is meaningless.
 	value(m *work.Meter) doc.Value
 }
 
@@ -28,16 +28,16 @@ type accumulator interface {
 type statement struct {
 	name     string
 	operator string
-	argument *expression.Expression // evaluated for each document
-	n        *expression.Expression // of $firstN and its like, evaluated once for a group
+	argument *expression.Expression // of each document
+	n        *expression.Expression // of $firstN and similar ones, evaluated once for each group
 	create   func(n int) accumulator
 }
 
-// An accumulating reads the argument of one accumulator into a statement.
-type accumulating func(s *statement, arg doc.Value, names *expression.Names) error
+// An accumulatorParser reads the argument of an accumulator into a statement.
+type accumulatorParser func(s *statement, arg doc.Value, names *expression.Names) error
 
-// accumulators has all there are, by name.
-var accumulators = map[string]accumulating{
+// accumulators lists every accumulator, sorted by name.
+var accumulators = map[string]accumulatorParser{
 	"$addToSet":     unary(func() accumulator { return &set{} }),
 	"$avg":          unary(func() accumulator { return &average{} }),
 	"$bottom":       topParser("$bottom", false, true),
@@ -62,7 +62,7 @@ var accumulators = map[string]accumulating{
 	"$topN":         topParser("$topN", true, false),
 }
 
-// parseStatement reads a member of $group and its like.
+// parseStatement reads a computed field of $group and similar stages.
 func parseStatement(name string, v doc.Value, names *expression.Names) (*statement, error) {
 	op, arg, n := "", doc.Value{}, 0
 	if isObject(v) {
@@ -96,8 +96,8 @@ func parseStatement(name string, v doc.Value, names *expression.Names) (*stateme
 	return s, parse(s, arg, names)
 }
 
-// unary is an accumulator whose argument is one expression.
-func unary(create func() accumulator) accumulating {
+// unary parses an accumulator whose argument is one expression.
+func unary(create func() accumulator) accumulatorParser {
 	return func(s *statement, arg doc.Value, names *expression.Names) (err error) {
 		if doc.IsArray(arg) {
 			if count(arg) != 1 {
@@ -113,7 +113,7 @@ func unary(create func() accumulator) accumulating {
 	}
 }
 
-// begin makes the accumulator of a new group, whose key n may refer to.
+// begin makes the accumulator of a new group. The expression n may refer to the group's key.
 func (s *statement) begin(scope *expression.Scope) (accumulator, error) {
 	if s.n == nil {
 		return s.create(0), nil
@@ -125,9 +125,9 @@ func (s *statement) begin(scope *expression.Scope) (accumulator, error) {
 	n, ok := doc.AsInt64Exact(v)
 	switch {
 	case !numeric(v):
-		return nil, code.New(5787902, "Value for 'n' must be of integral type, but found %s", show(v))
+		return nil, code.New(5787902, "Value for 'n' must be of integral type, but found %s", code.Show(v))
 	case !ok:
-		return nil, code.New(5787903, "Value for 'n' must be of integral type, but found %s", show(v))
+		return nil, code.New(5787903, "Value for 'n' must be of integral type, but found %s", code.Show(v))
 	case n <= 0:
 		return nil, code.New(5787908, "'n' must be greater than 0, found %d", n)
 	}
@@ -148,13 +148,13 @@ func (s *statement) add(a accumulator, scope *expression.Scope, d doc.Doc) (int,
 	return grown, cmp.Or(err, m.Err())
 }
 
-// A kept is a copy of a value in memory that is used again.
+// A kept is a copy of a value. Its memory is reused for the next copy.
 type kept struct {
 	kind bsoncore.Type
 	data []byte
 }
 
-// set tells how many bytes more it takes.
+// set copies v and returns how many more bytes that takes.
 func (k *kept) set(v doc.Value) int {
 	before := cap(k.data)
 	k.kind, k.data = v.Type, append(k.data[:0], v.Data...)

@@ -6,7 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A pushed is $push: all values in their order.
+// A pushed is $push: all values, in order.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/push/
 type pushed struct{ list list }
 
@@ -24,7 +24,7 @@ func (p *pushed) value(m *work.Meter) doc.Value {
 	return p.list.value()
 }
 
-// A set is $addToSet: all values, each once, in the order in which they came first.
+// A set is $addToSet: each value once, in the order of first occurrence.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/addToSet/
 type set struct {
 	pushed
@@ -49,7 +49,7 @@ func (s *set) add(m *work.Meter, v doc.Value, d doc.Doc) (int, error) {
 	return grown + len(s.key) + 32, err
 }
 
-// A merged is $mergeObjects: one object with the members of all, later ones winning.
+// A merged is $mergeObjects: one object with the members of all. Of two members with one name the later one stays.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/mergeObjects/
 type merged struct{ now, next []byte }
 
@@ -58,7 +58,7 @@ func (a *merged) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
 		return 0, nil
 	}
 	if !isObject(v) {
-		return 0, code.New(40400, "$mergeObjects requires object inputs, but input %s is of type %s", show(v), typeName(v))
+		return 0, code.New(40400, "$mergeObjects requires object inputs, but input %s is of type %s", code.Show(v), code.TypeName(v))
 	}
 	before := cap(a.now) + cap(a.next)
 	a.next = appendMerged(m, a.next[:0], a.now, v.Data)

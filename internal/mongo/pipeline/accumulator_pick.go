@@ -29,7 +29,7 @@ type lastValue struct{ kept }
 func (l *lastValue) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) { return l.set(v), nil }
 func (l *lastValue) value(m *work.Meter) doc.Value                          { return l.get() }
 
-// An extreme is $max or, with sign -1, $min: null and missing values aside.
+// An extreme is $max or, with sign -1, $min. It ignores null and missing values.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/max/
 type extreme struct {
 	kept

@@ -9,12 +9,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// severalParser reads {n: expression, input: expression}.
+// severalParser parses {n: expression, input: expression}.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/firstN/
-func severalParser(noObject code.Code, create func(n int) accumulator) accumulating {
+func severalParser(noObject code.Code, create func(n int) accumulator) accumulatorParser {
 	return func(s *statement, arg doc.Value, names *expression.Names) (err error) {
 		if !isObject(arg) {
-			return code.New(noObject, "specification must be an object; found %s: %s", s.operator, show(arg))
+			return code.New(noObject, "specification must be an object; found %s: %s", s.operator, code.Show(arg))
 		}
 		for name, v := range doc.Members(arg.Data) {
 			switch name {
@@ -40,7 +40,7 @@ func severalParser(noObject code.Code, create func(n int) accumulator) accumulat
 	}
 }
 
-// valueBytes is what a value takes beside its data.
+// valueBytes is what a value takes in addition to its data.
 const valueBytes = 40
 
 // A firstValues is $firstN.
@@ -63,7 +63,7 @@ func (f *firstValues) value(m *work.Meter) doc.Value {
 	return f.list.value()
 }
 
-// A lastValues is $lastN: a ring of the values that came last.
+// A lastValues is $lastN: a ring of the last n values.
 type lastValues struct {
 	n    int
 	ring []kept
@@ -92,8 +92,7 @@ func (l *lastValues) value(m *work.Meter) doc.Value {
 	return all.value()
 }
 
-// An extremes is $minN or, with sign -1, $maxN: the values in order, null and missing
-// ones aside.
+// An extremes is $minN or, with sign -1, $maxN: the values in order. It ignores null and missing ones.
 type extremes struct {
 	n, sign int
 	values  []doc.Value
@@ -107,7 +106,7 @@ func (e *extremes) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
 		if c := m.Compare(a, b) * e.sign; c != 0 {
 			return c
 		}
-		return -1 // behind its equals
+		return -1 // after equal values
 	})
 	if at == e.n {
 		return 0, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A deviation is $stdDevPop or $stdDevSamp, after Welford: of the numbers.
+// A deviation is $stdDevPop or $stdDevSamp of the numbers, by Welford's algorithm.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/stdDevPop/
 type deviation struct {
 	sample  bool
@@ -43,8 +43,8 @@ func (s *deviation) value(m *work.Meter) doc.Value {
 	return doc.Double(math.Sqrt(s.squares / n))
 }
 
-// percentiles is $percentile and $median. MongoDB's method "approximate" allows an
-// error; these are exact: the least number that at least a share p of all do not exceed.
+// percentiles is $percentile and $median. MongoDB's method "approximate" may differ from the exact result; these are
+// exact: the smallest number such that at least the share p of all numbers do not exceed it.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/percentile/
 type percentiles struct {
 	shares []float64
@@ -107,10 +107,10 @@ func parsePercentile(s *statement, arg doc.Value, names *expression.Names) error
 	return nil
 }
 
-// parseQuantile reads {input: expression, p: [...], method: "approximate"}.
+// parseQuantile parses {input: expression, p: [...], method: "approximate"}.
 func parseQuantile(s *statement, arg doc.Value, names *expression.Names, noObject code.Code, withShares bool) (shares []float64, err error) {
 	if !isObject(arg) {
-		return nil, code.New(noObject, "specification must be an object; found %s: %s", s.operator, show(arg))
+		return nil, code.New(noObject, "specification must be an object; found %s: %s", s.operator, code.Show(arg))
 	}
 	var method, p doc.Value
 	for name, v := range doc.Members(arg.Data) {
@@ -151,21 +151,21 @@ func parseShares(p doc.Value, names *expression.Names) (shares []float64, err er
 	}
 	v, constant := x.Constant()
 	if !constant {
-		return nil, code.New(7750300, "The $percentile 'p' field must be an array of constant values, but found value: %s.", show(p))
+		return nil, code.New(7750300, "The $percentile 'p' field must be an array of constant values, but found value: %s.", code.Show(p))
 	}
 	const rule = "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s"
 	for e := range doc.Elements(v) {
 		f := float(e)
 		switch {
 		case !numeric(e):
-			return nil, code.New(7750302, rule, show(e))
+			return nil, code.New(7750302, rule, code.Show(e))
 		case !(f >= 0 && f <= 1):
-			return nil, code.New(7750303, rule, show(e))
+			return nil, code.New(7750303, rule, code.Show(e))
 		}
 		shares = append(shares, f)
 	}
 	if len(shares) == 0 {
-		return nil, code.New(7750301, rule, show(v))
+		return nil, code.New(7750301, rule, code.Show(v))
 	}
 	return shares, nil
 }

@@ -12,12 +12,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A sum is $sum: exact for whole numbers, and of the widest type that came. What is no
-// number counts nothing.
+// A sum is $sum: exact for integers, and of the widest type among the values. It ignores values that are not numbers.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/sum/
 type sum struct {
 	widest  breadth
-	hi      int64 // whole numbers, in 128 bits
+	hi      int64 // the integers, in 128 bits
 	lo      uint64
 	doubles compensated
 	decimal doc.Value
@@ -47,7 +46,7 @@ func (s *sum) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
 		s.widest = max(s.widest, double)
 	case bsoncore.TypeDecimal128:
 		s.widest = decimal
-		if err := m.Spend(stepping); err != nil {
+		if err := m.Spend(stepCost); err != nil {
 			return 0, err
 		}
 		var err error
@@ -63,13 +62,13 @@ func (s *sum) addWhole(i int64) {
 	s.hi += i>>63 + int64(carry)
 }
 
-// whole is the sum of the whole numbers, not ok when 64 bits do not hold it.
+// whole is the sum of the integers. It is not ok if the sum does not fit into 64 bits.
 func (s *sum) whole() (int64, bool) {
 	i := int64(s.lo)
 	return i, i>>63 == s.hi
 }
 
-// float is the sum of all but decimals.
+// float is the sum of all values but decimals.
 func (s *sum) float() float64 {
 	total := s.doubles
 	if i, ok := s.whole(); ok {
@@ -100,7 +99,7 @@ func (s *sum) value(*work.Meter) doc.Value {
 	return doc.Int(whole)
 }
 
-// asDecimal is the sum of everything.
+// asDecimal is the sum of all values.
 func (s *sum) asDecimal() (doc.Value, error) {
 	whole, fits := s.whole()
 	rest := doc.Int(whole)
@@ -110,8 +109,8 @@ func (s *sum) asDecimal() (doc.Value, error) {
 	return addDecimals(s.decimal, rest)
 }
 
-// compensated is a sum of doubles with what rounding has lost, as Knuth's TwoSum finds
-// it: as good as 106 bits.
+// compensated is a sum of doubles and of its rounding errors, found by Knuth's TwoSum. It is about as precise as 106
+// bits.
 type compensated struct{ high, low float64 }
 
 func (c *compensated) add(f float64) {
@@ -128,7 +127,7 @@ func (c *compensated) sum() float64 {
 	return c.high + c.low
 }
 
-// An arithmetic is an operator of expressions on the variables a and b, for decimals.
+// An arithmetic is an operator of expressions on the variables a and b. It serves for decimals.
 type arithmetic struct{ *expression.Expression }
 
 func newArithmetic(operator string) arithmetic {
@@ -163,7 +162,7 @@ func addDecimals(a, b doc.Value) (doc.Value, error) {
 	return owned(v), err
 }
 
-// An average is $avg: of the numbers, null when there are none.
+// An average is $avg of the numbers, null if there are none.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/avg/
 type average struct {
 	sum
@@ -194,7 +193,7 @@ func (a *average) value(*work.Meter) doc.Value {
 	return doc.Double(a.float() / float64(a.n))
 }
 
-// parseCounting reads {$count: {}}, which is {$sum: 1}.
+// parseCounting parses {$count: {}}, which is {$sum: 1}.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/count-accumulator/
 func parseCounting(s *statement, arg doc.Value, _ *expression.Names) (err error) {
 	if !isObject(arg) || size(arg.Data) > 0 {

@@ -9,12 +9,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// topParser reads {n: expression, output: expression, sortBy: sort}, without n for one.
+// topParser parses {n: expression, output: expression, sortBy: sort}; without n if single is set.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/topN/
-func topParser(operator string, first, single bool) accumulating {
+func topParser(operator string, first, single bool) accumulatorParser {
 	return func(s *statement, arg doc.Value, names *expression.Names) (err error) {
 		if !isObject(arg) {
-			return code.New(5788001, "specification must be an object; found %s: %s", operator, show(arg))
+			return code.New(5788001, "specification must be an object; found %s: %s", operator, code.Show(arg))
 		}
 		var by *Sort
 		for name, v := range doc.Members(arg.Data) {
@@ -49,8 +49,8 @@ func topParser(operator string, first, single bool) accumulating {
 	}
 }
 
-// A top is $topN or, when not first, $bottomN: the outputs of the documents that sort
-// first or last, in that order. Of equal ones the first that came stay.
+// A top is $topN or, if first is not set, $bottomN: the outputs of the documents that sort first or last, in that
+// order. Among equal ones, earlier documents stay.
 type top struct {
 	by            *Sort
 	first, single bool
@@ -80,7 +80,7 @@ func (t *top) add(m *work.Meter, v doc.Value, d doc.Doc) (grown int, err error) 
 		if c := t.by.compareKeys(m, e.keys, keys); c != 0 {
 			return c
 		}
-		return -1 // behind its equals
+		return -1 // after equal entries
 	})
 	if len(t.entries) == t.n {
 		gone := t.n - 1

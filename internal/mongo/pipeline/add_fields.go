@@ -11,8 +11,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// An addFields is $addFields, which is $set too. New members come last; others change
-// in their place, and go when their value is missing.
+// An addFields is $addFields or its alias $set. New members come last; existing ones change in place, and are removed
+// if the new value is missing.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/addFields/
 type addFields struct {
 	stage string
@@ -21,7 +21,7 @@ type addFields struct {
 
 func (s *addFields) name() string { return s.stage }
 
-func (s *addFields) mapper(r *run) mapping {
+func (s *addFields) mapper(r *run) mapFunc {
 	scope := r.scope()
 	var buf []byte
 	return func(d doc.Doc) (doc.Doc, bool, error) {
@@ -35,7 +35,7 @@ func (s *addFields) mapper(r *run) mapping {
 	}
 }
 
-// appendAdded appends d with what n computes.
+// appendAdded appends d with the members that n computes.
 func appendAdded(dst []byte, n *node, d doc.Doc, s *expression.Scope) ([]byte, error) {
 	dst, at := beginDoc(dst)
 	var err error
@@ -84,7 +84,7 @@ func appendAdded(dst []byte, n *node, d doc.Doc, s *expression.Scope) ([]byte, e
 	return endDoc(dst, at), nil
 }
 
-// objectOrEmpty is the object that v is; what is none is replaced by an empty one.
+// objectOrEmpty is v if it is an object, else an empty object.
 func objectOrEmpty(v doc.Value) doc.Doc {
 	if d, ok := doc.AsDoc(v); ok {
 		return d
@@ -113,7 +113,7 @@ func addToElements(dst []byte, n *node, array doc.Value, s *expression.Scope) ([
 func addFieldsParser(stageName string) parser {
 	return func(c *compiler, arg doc.Value) (stage, error) {
 		if !isObject(arg) {
-			return nil, code.New(40272, "%s specification stage must be an object, got %s", stageName, typeName(arg))
+			return nil, code.New(40272, "%s specification stage must be an object, got %s", stageName, code.TypeName(arg))
 		}
 		root, err := parseAdded(c, arg.Data)
 		if err != nil {
@@ -152,7 +152,7 @@ func addNode(c *compiler, root, parent *node, name string, v doc.Value, depth in
 	return putAdded(parent, name, &node{kind: compute, value: x})
 }
 
-// addInside reads name: {a: ..., b: ...}, which sets members and leaves others.
+// addInside parses name: {a: ..., b: ...}, which sets members of an object and leaves its others.
 func addInside(c *compiler, root, parent *node, name string, v doc.Value, depth int) error {
 	n := 0
 	for range doc.Members(v.Data) {

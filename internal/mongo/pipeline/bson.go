@@ -36,7 +36,7 @@ func float(v doc.Value) float64 {
 	return f
 }
 
-// orNull is null in the place of a missing value.
+// orNull is v, or null if v is missing.
 func orNull(v doc.Value) doc.Value {
 	if v.Type == 0 {
 		return null
@@ -44,12 +44,12 @@ func orNull(v doc.Value) doc.Value {
 	return v
 }
 
-// owned is v with bytes of its own.
+// owned is a copy of v.
 func owned(v doc.Value) doc.Value {
 	return doc.Value{Type: v.Type, Data: append(make([]byte, 0, len(v.Data)), v.Data...)}
 }
 
-// integer is a whole number as MongoDB gives sums and counts: 32 bits if they hold it.
+// integer is the number as an int32 if that holds it, else as an int64. MongoDB returns sums and counts so.
 func integer(i int64) doc.Value {
 	if int64(int32(i)) == i {
 		return doc.Int32(int32(i))
@@ -66,12 +66,12 @@ func endDoc(dst []byte, at int) []byte {
 	return dst
 }
 
-// appendHead is a member without its value.
+// appendHead appends the type and the name of a member, without its value.
 func appendHead(dst []byte, kind bsoncore.Type, name string) []byte {
 	return append(append(append(dst, byte(kind)), name...), 0)
 }
 
-// appendMember is a member, nothing when it is missing.
+// appendMember appends a member, or nothing if v is missing.
 func appendMember(dst []byte, name string, v doc.Value) []byte {
 	if v.Type == 0 {
 		return dst
@@ -83,12 +83,12 @@ func appendIndex(dst []byte, kind bsoncore.Type, i int) []byte {
 	return append(strconv.AppendInt(append(dst, byte(kind)), int64(i), 10), 0)
 }
 
-// appendElement is an element of an array.
+// appendElement appends an element of an array.
 func appendElement(dst []byte, i int, v doc.Value) []byte {
 	return append(appendIndex(dst, v.Type, i), v.Data...)
 }
 
-// A list is an array in the making.
+// A list builds an array.
 type list struct {
 	buf []byte
 	n   int
@@ -102,7 +102,7 @@ func (l *list) add(v doc.Value) {
 	l.n++
 }
 
-// value is the array so far, until the next add.
+// value is the array so far, valid until the next add.
 func (l *list) value() doc.Value {
 	if len(l.buf) == 0 {
 		l.buf = append(l.buf, 0, 0, 0, 0)
@@ -114,17 +114,18 @@ func (l *list) value() doc.Value {
 
 func (l *list) reset() { l.buf, l.n = l.buf[:0], 0 }
 
-// A lookup finds members of a document, by an index when it is asked for many. It is of no use when its meter has failed.
+// A lookup finds members of a document, with an index if there are many lookups. If its meter has failed, its results
+// are meaningless.
 type lookup struct {
 	d     doc.Doc
 	meter *work.Meter
 	index map[string]doc.Value
 }
 
-// indexing is what it costs to put a member in an index.
-const indexing = 20
+// indexCost is the cost of adding a member to an index, in units of package work.
+const indexCost = 20
 
-// fewLookups are cheaper without an index.
+// fewLookups is the number of lookups that are cheaper without an index.
 const fewLookups = 16
 
 func lookups(m *work.Meter, d doc.Doc, times int) lookup {
@@ -132,7 +133,7 @@ func lookups(m *work.Meter, d doc.Doc, times int) lookup {
 	if times > fewLookups {
 		l.index = map[string]doc.Value{}
 		for name, v := range doc.Members(d) {
-			if m.Spend(indexing+work.Scanned(len(name))) != nil {
+			if m.Spend(indexCost+work.Scanned(len(name))) != nil {
 				break
 			}
 			if _, twice := l.index[name]; !twice {
@@ -151,10 +152,10 @@ func (l lookup) get(name string) doc.Value {
 	return v
 }
 
-// membersOf is for looking up n's children in a document.
+// membersOf looks up the children of n in a document.
 func (n *node) membersOf(m *work.Meter, d doc.Doc) lookup { return lookups(m, d, len(n.children)) }
 
-// size is how many members a document has.
+// size is the number of members of a document.
 func size(d doc.Doc) int {
 	n := 0
 	for range doc.Members(d) {
@@ -163,8 +164,8 @@ func size(d doc.Doc) int {
 	return n
 }
 
-// appendMerged is a with the members of b: in the place of those that a has, else last.
-// It is of no use when m has failed.
+// appendMerged appends a with the members of b: each replaces the member of a with the same name, or comes last. If m
+// has failed, the result is meaningless.
 func appendMerged(m *work.Meter, dst []byte, a, b doc.Doc) []byte {
 	sizeA, sizeB := size(a), size(b)
 	inA, inB := lookups(m, a, sizeB), lookups(m, b, sizeA)

@@ -11,12 +11,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
-// buckets are the groups of $bucket: documents by the interval that a value is in.
+// buckets are the groups of $bucket: documents grouped by the interval that a value is in.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/bucket/
 type buckets struct {
 	by         *expression.Expression
 	boundaries []doc.Value
-	other      doc.Value // for what is in no interval, missing when there is no default
+	other      doc.Value // the key for values in no interval, missing if there is no default
 	outputs    []*statement
 	hasOutput  bool
 }
@@ -44,10 +44,10 @@ func (s *buckets) key(scope *expression.Scope) (doc.Value, error) {
 	return s.other, nil
 }
 
-// parseBucket reads $bucket as the $group and the $sort that it stands for.
+// parseBucket parses $bucket to the $group and the $sort that it stands for.
 func parseBucket(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) {
-		return nil, code.New(40201, "Argument to $bucket stage must be an object, but found type: %s.", typeName(arg))
+		return nil, code.New(40201, "Argument to $bucket stage must be an object, but found type: %s.", code.TypeName(arg))
 	}
 	s := &buckets{}
 	for name, v := range doc.Members(arg.Data) {
@@ -74,7 +74,7 @@ func (s *buckets) option(c *compiler, name string, v doc.Value) (err error) {
 	switch name {
 	case "groupBy":
 		if !prefixedOrExpression(v) {
-			return code.New(40202, "The $bucket 'groupBy' field must be defined as a $-prefixed path or an expression, but found: %s.", show(v))
+			return code.New(40202, "The $bucket 'groupBy' field must be defined as a $-prefixed path or an expression, but found: %s.", code.Show(v))
 		}
 		s.by, err = expression.Compile(v, c.names)
 	case "boundaries":
@@ -86,12 +86,12 @@ func (s *buckets) option(c *compiler, name string, v doc.Value) (err error) {
 		}
 		other, ok := x.Constant()
 		if !ok {
-			return code.New(40195, "The $bucket 'default' field must be a constant expression, but found: %s.", show(v))
+			return code.New(40195, "The $bucket 'default' field must be a constant expression, but found: %s.", code.Show(v))
 		}
 		s.other = orNull(other)
 	case "output":
 		if !isObject(v) {
-			return code.New(40196, "The $bucket 'output' field must be an object, but found type: %s.", typeName(v))
+			return code.New(40196, "The $bucket 'output' field must be an object, but found type: %s.", code.TypeName(v))
 		}
 		s.hasOutput = true
 		s.outputs, err = parseOutputs(c, v.Data)
@@ -122,7 +122,7 @@ func prefixedOrExpression(v doc.Value) bool {
 
 func (s *buckets) parseBoundaries(c *compiler, v doc.Value) error {
 	if !doc.IsArray(v) {
-		return code.New(40200, "The $bucket 'boundaries' field must be an array, but found type: %s.", typeName(v))
+		return code.New(40200, "The $bucket 'boundaries' field must be an array, but found type: %s.", code.TypeName(v))
 	}
 	for e := range doc.Elements(v) {
 		x, err := expression.Compile(e, c.names)
@@ -131,7 +131,7 @@ func (s *buckets) parseBoundaries(c *compiler, v doc.Value) error {
 		}
 		b, ok := x.Constant()
 		if !ok {
-			return code.New(40191, "The $bucket 'boundaries' field must be an array of constant values, but found value: %s.", show(e))
+			return code.New(40191, "The $bucket 'boundaries' field must be an array of constant values, but found value: %s.", code.Show(e))
 		}
 		s.boundaries = append(s.boundaries, orNull(b))
 	}
@@ -142,11 +142,11 @@ func (s *buckets) parseBoundaries(c *compiler, v doc.Value) error {
 		lower := s.boundaries[i]
 		if doc.CanonicalType(lower) != doc.CanonicalType(upper) {
 			return code.New(40193, "All values in the the 'boundaries' option to $bucket must have the same type. Found conflicting types %s and %s.",
-				typeName(lower), typeName(upper))
+				code.TypeName(lower), code.TypeName(upper))
 		}
 		if doc.CompareBSON(lower, upper) >= 0 {
 			return code.New(40194, "The 'boundaries' option to $bucket must be sorted, but elements %d and %d are not in ascending order (%s is not less than %s).",
-				i, i+1, show(lower), show(upper))
+				i, i+1, code.Show(lower), code.Show(upper))
 		}
 	}
 	return nil

@@ -13,8 +13,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A bucketAuto is $bucketAuto: documents in so many groups of about the same size, by the
-// order of a value.
+// A bucketAuto is $bucketAuto: documents in a number of groups of about the same size, in the order of a value.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/bucketAuto/
 type bucketAuto struct {
 	by      *expression.Expression
@@ -28,7 +27,7 @@ func (s *bucketAuto) name() string { return "$bucketAuto" }
 func (s *bucketAuto) rows(r *run, in Rows) Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		scope := r.scope()
-		entries, err := s.gather(r, scope, in)
+		entries, err := s.collect(r, scope, in)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -54,8 +53,8 @@ func (s *bucketAuto) rows(r *run, in Rows) Rows {
 	}
 }
 
-// bounds widens a bucket of the first n entries to those that cannot be told from its
-// last one, and says what it is called.
+// bounds extends a bucket of the first n entries by all that have the same value as its last one. It also returns the
+// bounds that are its _id.
 func (s *bucketAuto) bounds(m *work.Meter, entries []entry, n int, previous doc.Value) (wider int, lower, upper doc.Value) {
 	lower, upper = entries[0].keys[0], entries[n-1].keys[0]
 	if s.round == nil {
@@ -81,8 +80,8 @@ func (s *bucketAuto) bounds(m *work.Meter, entries []entry, n int, previous doc.
 	return n, lower, upper
 }
 
-// gather holds all documents, in the order of their values.
-func (s *bucketAuto) gather(r *run, scope *expression.Scope, in Rows) ([]entry, error) {
+// collect keeps all documents in memory, in the order of their values.
+func (s *bucketAuto) collect(r *run, scope *expression.Scope, in Rows) ([]entry, error) {
 	held := r.budget("$bucketAuto")
 	var docs store
 	var entries []entry
@@ -139,7 +138,7 @@ func (s *bucketAuto) appendBucket(dst []byte, scope *expression.Scope, entries [
 
 func parseBucketAuto(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) {
-		return nil, code.New(40240, "The argument to $bucketAuto must be an object, but found type: %s", typeName(arg))
+		return nil, code.New(40240, "The argument to $bucketAuto must be an object, but found type: %s", code.TypeName(arg))
 	}
 	s := &bucketAuto{}
 	given := false
@@ -165,27 +164,27 @@ func (s *bucketAuto) option(c *compiler, name string, v doc.Value) (err error) {
 	switch name {
 	case "groupBy":
 		if text, _ := doc.AsString(v); !prefixedOrExpression(v) || text == "$" {
-			return code.New(40239, "The $bucketAuto 'groupBy' field must be defined as a $-prefixed path or an expression object, but found: %s", show(v))
+			return code.New(40239, "The $bucketAuto 'groupBy' field must be defined as a $-prefixed path or an expression object, but found: %s", code.Show(v))
 		}
 		s.by, err = expression.Compile(v, c.names)
 	case "buckets":
 		if !numeric(v) {
-			return code.New(40241, "The $bucketAuto 'buckets' field must be a numeric value, but found type: %s", typeName(v))
+			return code.New(40241, "The $bucketAuto 'buckets' field must be a numeric value, but found type: %s", code.TypeName(v))
 		}
 		n, ok := doc.AsInt64Exact(v)
 		if !ok || int64(int32(n)) != n {
-			return code.New(40242, "The $bucketAuto 'buckets' field must be representable as a 32-bit integer, but found %s", show(v))
+			return code.New(40242, "The $bucketAuto 'buckets' field must be representable as a 32-bit integer, but found %s", code.Show(v))
 		}
 		s.n = int(n)
 	case "output":
 		if !isObject(v) {
-			return code.New(40244, "The $bucketAuto 'output' field must be an object, but found type: %s", typeName(v))
+			return code.New(40244, "The $bucketAuto 'output' field must be an object, but found type: %s", code.TypeName(v))
 		}
 		s.outputs, err = parseOutputs(c, v.Data)
 	case "granularity":
 		text, ok := doc.AsString(v)
 		if !ok {
-			return code.New(40261, "The $bucketAuto 'granularity' field must be a string, but found type: %s", typeName(v))
+			return code.New(40261, "The $bucketAuto 'granularity' field must be a string, but found type: %s", code.TypeName(v))
 		}
 		s.round, err = newRounder(text)
 	default:

@@ -6,13 +6,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
-// A compiler reads one pipeline.
+// A compiler compiles one pipeline.
 type compiler struct {
 	names      *expression.Names
 	updateOnly bool
-	depth      int               // of sub-pipelines around this one
-	inside     string            // the stage that this is a sub-pipeline of, "" at the top
-	inFacet    bool              // there is a $facet around
+	depth      int               // number of pipelines around this one
+	inside     string            // the stage whose sub-pipeline this is, "" at the top
+	inFacet    bool              // a stage around it is a $facet
 	parsers    map[string]parser // the table of the same name
 }
 
@@ -21,15 +21,15 @@ type series []stage
 
 func (series) name() string { return "" }
 
-// inUpdates are the stages of an update.
+// inUpdates are the stages that an update may have.
 var inUpdates = map[string]bool{
 	"$addFields": true, "$set": true, "$unset": true, "$project": true, "$replaceRoot": true, "$replaceWith": true,
 }
 
-// notInFacet, and their sub-pipelines too, may not be in a $facet.
+// notInFacet are the stages that may not be in a $facet, nor in a sub-pipeline in it.
 var notInFacet = map[string]bool{"$facet": true, "$out": true, "$merge": true, "$documents": true}
 
-// pipeline reads stages whose memory it may keep.
+// pipeline compiles stages. It may keep their memory.
 func (c *compiler) pipeline(stages []doc.Value) (*Pipeline, error) {
 	if len(stages) > MaxStages {
 		return nil, code.New(7749501, "Pipeline length must be no longer than %d stages.", MaxStages)
@@ -55,7 +55,7 @@ func (c *compiler) pipeline(stages []doc.Value) (*Pipeline, error) {
 	return p, nil
 }
 
-// stage reads {$name: argument}.
+// stage compiles {$name: argument}.
 func (c *compiler) stage(spec doc.Doc, first, last bool) (stage, error) {
 	name, arg, n := "", doc.Value{}, 0
 	for m, v := range doc.Members(spec) {
@@ -88,7 +88,7 @@ func (c *compiler) stage(spec doc.Doc, first, last bool) (stage, error) {
 	return parse(c, arg)
 }
 
-// position checks stages that have a place of their own.
+// position checks stages that may only be first or last.
 func (c *compiler) position(name string, first, last bool) error {
 	switch {
 	case name == "$out" || name == "$merge":
@@ -120,7 +120,7 @@ func (c *compiler) inner(names *expression.Names, stage string) *compiler {
 	return &compiler{names: names, depth: c.depth + 1, inside: stage, parsers: c.parsers}
 }
 
-// sub reads a pipeline that is part of a stage.
+// sub compiles a pipeline that is part of a stage.
 func (c *compiler) sub(stages doc.Value, stage string, names *expression.Names) (*Pipeline, error) {
 	if !doc.IsArray(stages) {
 		return nil, code.New(code.TypeMismatch, "'pipeline' option must be specified as an array")
@@ -151,10 +151,10 @@ func missingField(stage, name string) error {
 }
 
 func wrongType(stage, name string, v doc.Value, expected string) error {
-	return code.New(code.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'", stage, name, typeName(v), expected)
+	return code.New(code.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'", stage, name, code.TypeName(v), expected)
 }
 
-// within puts what was being done before an error's text.
+// within prefixes the text of an error with the operation that caused it, as MongoDB does.
 func within(what string, err error) error {
 	e := code.Of(err)
 	if e == nil {

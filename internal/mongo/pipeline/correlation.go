@@ -11,16 +11,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A correlation is {$expr: {$eq: ["$path", "$$variable"]}} in the first $match of a join's
-// pipeline. The join asks for documents with that value, rather than for all of them. The
-// $match still has the last word.
+// A correlation is {$expr: {$eq: ["$path", "$$variable"]}} in the first $match of a join's pipeline. With it the join
+// reads only the documents with that value, which an index may find. The $match still runs and decides.
 type correlation struct {
 	path     path
 	text     string
 	variable *expression.Expression
 }
 
-// correlated finds the first of them, nil if there is none.
+// correlated finds the first correlation of a pipeline, or nil.
 func correlated(p *Pipeline, names *expression.Names) *correlation {
 	if len(p.stages) == 0 {
 		return nil
@@ -49,7 +48,7 @@ func correlated(p *Pipeline, names *expression.Names) *correlation {
 	return nil
 }
 
-// inExpression looks into {$eq: [...]} and {$and: [...]}.
+// inExpression looks for a correlation in {$eq: [...]} and {$and: [...]}.
 func inExpression(v doc.Value, names *expression.Names, depth int) *correlation {
 	if !isObject(v) || depth > MaxDepth {
 		return nil
@@ -81,7 +80,7 @@ func newCorrelation(field, variable string, names *expression.Names) *correlatio
 	}
 	name, _, _ := strings.Cut(variable[2:], ".")
 	if _, ours := names.Slot(name); !ours {
-		return nil // $$ROOT and its like are not the same for all documents
+		return nil // $$ROOT and similar ones differ from document to document
 	}
 	p, err := parsePath(field[1:])
 	if err != nil {
@@ -94,9 +93,9 @@ func newCorrelation(field, variable string, names *expression.Names) *correlatio
 	return &correlation{p, field[1:], x}
 }
 
-// value is what the variable has now; not ok when the documents that are equal to it
-// cannot be asked for. An array at the path is equal to no element of it here, and a
-// missing value is not null, but then the documents asked for are only too many.
+// value returns the variable's value. It is not ok if the documents with that value cannot be looked up. A lookup also
+// finds arrays with the value as an element, and missing fields for null, which $eq does not accept. So it may return
+// too many documents, never too few.
 func (c *correlation) value(scope *expression.Scope) (doc.Value, bool) {
 	v, err := c.variable.Evaluate(scope)
 	if err != nil || v.Type == 0 || v.Type == bsoncore.TypeUndefined || v.Type == bsoncore.TypeRegex {

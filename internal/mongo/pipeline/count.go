@@ -9,14 +9,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// A counting is $count: one document with the number of those that came, none when none
-// came.
+// A countStage is $count: one document with the number of documents, or no document if there are none.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/count/
-type counting struct{ field string }
+type countStage struct{ field string }
 
-func (s *counting) name() string { return "$count" }
+func (s *countStage) name() string { return "$count" }
 
-func (s *counting) rows(_ *run, in Rows) Rows {
+func (s *countStage) rows(_ *run, in Rows) Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		n := int64(0)
 		for _, err := range in {
@@ -47,5 +46,5 @@ func parseCount(c *compiler, arg doc.Value) (stage, error) {
 	case strings.Contains(field, "."):
 		return nil, code.New(40160, "the count field cannot contain '.'")
 	}
-	return &counting{field}, nil
+	return &countStage{field}, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A densify is $densify: new documents where a series of values has gaps.
+// A densify is $densify: it adds documents where a series of values has gaps.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/densify/
 type densify struct {
 	field  path
@@ -26,17 +26,16 @@ type densify struct {
 	high   doc.Value // not included
 }
 
-// maxDensified is how many documents one stage makes, as MongoDB's
-// internalQueryMaxAllowedDensifyDocs.
+// maxDensified is how many documents one stage may add: MongoDB's default of internalQueryMaxAllowedDensifyDocs.
 const maxDensified = 500000
 
 func (s *densify) name() string { return "$densify" }
 
 func (s *densify) rows(r *run, in Rows) Rows {
 	return func(yield func(doc.Doc, error) bool) {
-		g := &densifying{densify: s, r: r, yield: yield}
+		g := &densifyRun{densify: s, r: r, yield: yield}
 		if s.bounds == "full" && s.by != nil {
-			// All partitions share the bounds, which are known once all documents are.
+			// All partitions share the bounds, which are known only when all documents have been read.
 			all, err := collect(r, in)
 			if err == nil {
 				err = g.widest(all)
@@ -47,8 +46,8 @@ func (s *densify) rows(r *run, in Rows) Rows {
 			}
 			in = rowsOf(all)
 		}
-		parted := partitioning{stage: "$densify", by: s.by, sort: s.sort}
-		err := parted.gather(r, in, g.partition)
+		parted := partitioner{stage: "$densify", by: s.by, sort: s.sort}
+		err := parted.collect(r, in, g.partition)
 		if err == nil && !g.some && !g.stopped && s.bounds == "" && s.by == nil {
 			err = g.partition(&partition{r: r})
 		}
@@ -58,7 +57,7 @@ func (s *densify) rows(r *run, in Rows) Rows {
 	}
 }
 
-// collect holds all documents.
+// collect keeps all documents in memory.
 func collect(r *run, in Rows) ([]doc.Doc, error) {
 	held := r.budget("$densify")
 	var docs store
@@ -85,8 +84,8 @@ func rowsOf(all []doc.Doc) Rows {
 	}
 }
 
-// A densifying is one run of a densify.
-type densifying struct {
+// A densifyRun is one run of a densify.
+type densifyRun struct {
 	*densify
 	r         *run
 	yield     func(doc.Doc, error) bool
@@ -94,14 +93,14 @@ type densifying struct {
 	greatest  doc.Value
 	generated int
 	some      bool // there was a partition
-	stopped   bool // nobody wants more
+	stopped   bool // the consumer wants no more
 	buf       []byte
 }
 
-// errStopped ends a walk that nobody wants more of.
+// errStopped ends the stage when its consumer wants no more.
 var errStopped = code.New(code.Interrupted, "stopped")
 
-func (g *densifying) give(d doc.Doc) error {
+func (g *densifyRun) give(d doc.Doc) error {
 	if !g.yield(d, nil) {
 		g.stopped = true
 		return errStopped
@@ -109,7 +108,7 @@ func (g *densifying) give(d doc.Doc) error {
 	return nil
 }
 
-func (g *densifying) widest(all []doc.Doc) error {
+func (g *densifyRun) widest(all []doc.Doc) error {
 	for _, d := range all {
 		v := g.field.in(d)
 		if nullish(v) {
@@ -128,7 +127,7 @@ func (g *densifying) widest(all []doc.Doc) error {
 	return nil
 }
 
-func (g *densifying) check(v doc.Value) error {
+func (g *densifyRun) check(v doc.Value) error {
 	switch {
 	case v.Type != bsoncore.TypeDateTime && !numeric(v):
 		return code.New(5733201, "Densify field type must be numeric or a date")
@@ -140,8 +139,8 @@ func (g *densifying) check(v doc.Value) error {
 	return nil
 }
 
-// partition gives the documents of one partition and, between them, new ones.
-func (g *densifying) partition(p *partition) error {
+// partition yields the documents of one partition and new ones between them.
+func (g *densifyRun) partition(p *partition) error {
 	g.some = true
 	entries := p.entries
 	for len(entries) > 0 && nullish(g.field.in(entries[0].d)) {
@@ -189,13 +188,13 @@ func (g *densifying) partition(p *partition) error {
 	return err
 }
 
-// upTo makes documents with the values from next on that are below v and high.
-func (g *densifying) upTo(next, v, high doc.Value, closed bool, like doc.Doc) (doc.Value, error) {
+// upTo yields new documents for the values from next on that are below v and high.
+func (g *densifyRun) upTo(next, v, high doc.Value, closed bool, like doc.Doc) (doc.Value, error) {
 	for g.r.meter.Compare(next, v) < 0 {
 		if c := g.r.meter.Compare(next, high); c > 0 || c == 0 && !closed {
 			break
 		}
-		if err := g.r.meter.Spend(stepping + work.Scanned(len(like))); err != nil {
+		if err := g.r.meter.Spend(stepCost + work.Scanned(len(like))); err != nil {
 			return next, err
 		}
 		if g.generated++; g.generated > maxDensified {
@@ -214,8 +213,8 @@ func (g *densifying) upTo(next, v, high doc.Value, closed bool, like doc.Doc) (d
 	return next, g.r.meter.Err()
 }
 
-// shared is a document with what all of a partition have in common with one of them.
-func (g *densifying) shared(one doc.Doc) (doc.Doc, error) {
+// shared is a document with the fields that define the partition, copied from one of its documents.
+func (g *densifyRun) shared(one doc.Doc) (doc.Doc, error) {
 	d := emptyDoc
 	for _, p := range g.parts {
 		if err := g.r.passing(one); err != nil {
@@ -230,7 +229,7 @@ func (g *densifying) shared(one doc.Doc) (doc.Doc, error) {
 
 func parseDensify(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) {
-		return nil, code.New(code.FailedToParse, "The $densify stage specification must be an object, found %s", typeName(arg))
+		return nil, code.New(code.FailedToParse, "The $densify stage specification must be an object, found %s", code.TypeName(arg))
 	}
 	s := &densify{}
 	ranged := false

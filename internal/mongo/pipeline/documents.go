@@ -6,7 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
-// A documents is $documents: rows that are written in the pipeline.
+// A documents is $documents: rows that the pipeline itself contains.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/documents/
 type documents struct{ value *expression.Expression }
 
@@ -27,7 +27,7 @@ func (s *documents) open(r *run) Rows {
 		for e := range doc.Elements(v) {
 			if !isObject(e) {
 				yield(nil, code.New(40228, "'newRoot' expression  must evaluate to an object, but resulting value was: %s. "+
-					"Type of resulting value: '%s'. Input document: {}", show(e), typeName(e)))
+					"Type of resulting value: '%s'. Input document: {}", code.Show(e), code.TypeName(e)))
 				return
 			}
 			if !yield(e.Data, nil) {

@@ -12,9 +12,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// An equality finds documents of a container by the values at a path, again and again
-// within one run: by an index of the server, else in a table that holds the container,
-// else, when it is too large for that, by reading it each time.
+// An equality finds documents of a container by the value at a path, many times within one run. It uses an index of the
+// server, else a table in memory of the whole container, else, if the container is too large for that, a scan each
+// time.
 type equality struct {
 	r      *run
 	server Server
@@ -32,8 +32,8 @@ type equality struct {
 	already map[int]bool
 }
 
-// find gives the documents that {path: {$in: values}} accepts, and perhaps others when
-// exact is false. The rows are walked before the next find.
+// find returns the documents that {path: {$in: values}} accepts, and perhaps others if exact is false. The caller reads
+// the rows before the next find.
 func (e *equality) find(values []doc.Value, exact bool) Rows {
 	patterns := false
 	for _, v := range values {
@@ -51,7 +51,7 @@ func (e *equality) find(values []doc.Value, exact bool) Rows {
 		}
 	}
 	if !e.tooBig && !patterns && (!exact || !e.arrays) {
-		return e.candidates(values, nil) // the table's keys are all that the filter asks for
+		return e.candidates(values, nil) // the keys of the table decide as the filter does
 	}
 	accepts, err := compileOneOf(e.r.meter, e.text, values, patterns)
 	switch {
@@ -63,7 +63,7 @@ func (e *equality) find(values []doc.Value, exact bool) Rows {
 	return e.candidates(values, accepts)
 }
 
-// oneOfQuery is {path: {$in: values}}; values that are patterns are compared as values.
+// oneOfQuery is {path: {$in: values}}. Unless patterns is set, regular expressions are compared as values.
 func oneOfQuery(path string, values []doc.Value, patterns bool) doc.Doc {
 	var all list
 	for _, v := range values {
@@ -84,16 +84,16 @@ func oneOfQuery(path string, values []doc.Value, patterns bool) doc.Doc {
 	return endDoc(doc.AppendElement(q, path, doc.Object(in)), at)
 }
 
-// filtered is the documents that a filter without variables accepts.
+// filtered yields the documents that a filter without variables accepts.
 func (r *run) filtered(in Rows, accepts *filter.Filter) Rows {
 	scope := &expression.Scope{Meter: r.meter}
-	return r.through(in, []mapping{func(d doc.Doc) (doc.Doc, bool, error) {
+	return r.through(in, []mapFunc{func(d doc.Doc) (doc.Doc, bool, error) {
 		ok, err := accepts.Match(d, scope)
 		return d, ok, err
 	}})
 }
 
-// fill reads the container into the table, as long as that is small enough.
+// fill reads the container into the table, unless it turns out to be too large.
 func (e *equality) fill() error {
 	held := e.r.budget("$lookup")
 	var docs store
@@ -109,7 +109,7 @@ func (e *equality) fill() error {
 		grown := len(d) + entryBytes
 		e.values(d, func(v doc.Value) {
 			e.key = doc.AppendCanonicalBSON(e.key[:0], v)
-			_ = e.r.meter.Spend(indexing + work.Scanned(len(e.key)))
+			_ = e.r.meter.Spend(indexCost + work.Scanned(len(e.key)))
 			list := table[string(e.key)]
 			if len(list) > 0 && list[len(list)-1] == len(e.docs) {
 				return
@@ -125,7 +125,7 @@ func (e *equality) fill() error {
 				return err
 			}
 			e.tooBig, e.docs = true, nil
-			_ = held.take(-held.used) // gives it back, which cannot fail
+			_ = held.take(-held.used) // a release cannot fail
 			return nil
 		}
 		e.docs = append(e.docs, d)
@@ -134,21 +134,21 @@ func (e *equality) fill() error {
 	return nil
 }
 
-// values calls f with all that a condition on the path may find equal in d: elements of
-// arrays, arrays as a whole, and null for what is missing.
+// values calls f with every value in d that a condition on the path may be equal to: elements of arrays, whole arrays,
+// and null for a missing field.
 func (e *equality) values(d doc.Doc, f func(doc.Value)) {
 	v, array := straight(d, e.path)
 	if !array && v.Type != bsoncore.TypeUndefined {
 		f(v)
 		return
 	}
-	e.arrays = true // or what may equal null though it is not, so that a filter has to decide
+	e.arrays = true // or a missing field, which equals null only sometimes: a filter has to decide
 	f(null)
 	arraysAt(e.r.meter, doc.Object(d), e.path, f)
 	e.path.values(e.r.meter, doc.Object(d), f)
 }
 
-// arraysAt calls f with the arrays that a path leads to.
+// arraysAt calls f with each array at a path.
 func arraysAt(m *work.Meter, v doc.Value, p path, f func(doc.Value)) {
 	for i, name := range p {
 		switch v.Type {
@@ -178,15 +178,14 @@ func arraysAt(m *work.Meter, v doc.Value, p path, f func(doc.Value)) {
 	}
 }
 
-// candidates gives the documents of the table that have one of the values, in the order
-// of the container.
+// candidates yields the documents of the table that have one of the values, in the order of the container.
 func (e *equality) candidates(values []doc.Value, accepts *filter.Filter) Rows {
 	e.chosen = e.chosen[:0]
 	clear(e.already)
 	for _, v := range values {
 		e.key = doc.AppendCanonicalBSON(e.key[:0], v)
 		found := e.table[string(e.key)]
-		if err := e.r.meter.Spend(work.Operator + work.Scanned(len(e.key)) + indexing*len(found)); err != nil {
+		if err := e.r.meter.Spend(work.Operator + work.Scanned(len(e.key)) + indexCost*len(found)); err != nil {
 			return fail(err)
 		}
 		for _, i := range found {

@@ -9,8 +9,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// A facet is $facet: several pipelines over the same documents, and one document with
-// the rows of each as an array. The documents pass once and are not held.
+// A facet is $facet: several pipelines over the same documents, and one document with the rows of each as an array. The
+// documents are read once and not kept.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/facet/
 type facet struct {
 	names     []string
@@ -50,7 +50,7 @@ func (s *facet) rows(r *run, in Rows) Rows {
 	}
 }
 
-// feed gives each document to all branches, until it ends or no branch wants more.
+// feed hands each document to all branches, until there are no more or no branch wants more.
 func feed(in Rows, branches []*branch) error {
 	open := len(branches)
 	for d, err := range in {
@@ -80,10 +80,9 @@ func feed(in Rows, branches []*branch) error {
 	return nil
 }
 
-// A branch runs one of the pipelines as a coroutine. It rests whenever it wants the next
-// document, until it is given one.
+// A branch runs one of the pipelines as a coroutine. It yields whenever it needs the next document.
 type branch struct {
-	now   doc.Doc // what it has been given, nil for the end
+	now   doc.Doc // the current document, nil at the end
 	next  func() (struct{}, bool)
 	stop  func()
 	ended bool
@@ -110,7 +109,7 @@ func startBranch(r *run, p *Pipeline, held *budget) *branch {
 			}
 		}
 	})
-	b.advance() // to where it wants the first document
+	b.advance() // to where it needs the first document
 	return b
 }
 
@@ -129,7 +128,7 @@ func (b *branch) give(d doc.Doc) {
 
 func parseFacet(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) || size(arg.Data) == 0 {
-		return nil, code.New(40169, "the $facet specification must be a non-empty object, but found: $facet: %s", show(arg))
+		return nil, code.New(40169, "the $facet specification must be a non-empty object, but found: $facet: %s", code.Show(arg))
 	}
 	s := &facet{}
 	for name, v := range doc.Members(arg.Data) {
@@ -137,12 +136,12 @@ func parseFacet(c *compiler, arg doc.Value) (stage, error) {
 			return nil, within("$facet pipeline names must follow the naming rules of field path expressions.", err)
 		}
 		if !doc.IsArray(v) {
-			return nil, code.New(40170, "arguments to $facet must be arrays, %s is type %s", name, typeName(v))
+			return nil, code.New(40170, "arguments to $facet must be arrays, %s is type %s", name, code.TypeName(v))
 		}
 		for e := range doc.Elements(v) {
 			if !isObject(e) {
 				return nil, code.New(40171, "elements of arrays in $facet spec must be non-empty objects, %s argument contained "+
-					"an element of type %s: %s", name, typeName(e), show(e))
+					"an element of type %s: %s", name, code.TypeName(e), code.Show(e))
 			}
 		}
 		p, err := c.sub(v, "$facet", c.names)

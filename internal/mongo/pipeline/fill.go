@@ -8,23 +8,23 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
-// filling is the argument of $fill as it is read.
+// fillSpec is the argument of $fill.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/fill/
-type filling struct {
+type fillSpec struct {
 	output  doc.Value
 	sort    *Sort
 	by      *expression.Expression
-	parted  int // how often partitions are given
+	parted  int // how many options give partitions
 	windows []windowOutput
 	values  []byte // of the document {field: {$ifNull: ["$field", value]}}
 }
 
-// parseFill reads $fill as the window functions and the $addFields that it stands for.
+// parseFill parses $fill to the window functions and the $addFields that it stands for.
 func parseFill(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) {
-		return nil, code.New(code.FailedToParse, "The $fill stage specification must be an object, found %s", typeName(arg))
+		return nil, code.New(code.FailedToParse, "The $fill stage specification must be an object, found %s", code.TypeName(arg))
 	}
-	f := &filling{}
+	f := &fillSpec{}
 	for name, v := range doc.Members(arg.Data) {
 		if err := f.option(c, name, v); err != nil {
 			return nil, err
@@ -46,7 +46,7 @@ func parseFill(c *compiler, arg doc.Value) (stage, error) {
 	}
 	var stages series
 	if len(f.windows) > 0 {
-		stages = append(stages, &setWindowFields{partitioning{"$fill", f.by, f.sort}, f.windows})
+		stages = append(stages, &setWindowFields{partitioner{"$fill", f.by, f.sort}, f.windows})
 	}
 	if len(f.values) > 4 {
 		root, err := parseAdded(c, endDoc(f.values, 0))
@@ -58,7 +58,7 @@ func parseFill(c *compiler, arg doc.Value) (stage, error) {
 	return stages, nil
 }
 
-func (f *filling) option(c *compiler, name string, v doc.Value) (err error) {
+func (f *fillSpec) option(c *compiler, name string, v doc.Value) (err error) {
 	switch name {
 	case "output":
 		if !isObject(v) {
@@ -73,7 +73,7 @@ func (f *filling) option(c *compiler, name string, v doc.Value) (err error) {
 	case "partitionBy":
 		f.parted++
 		if v.Type != bsoncore.TypeString && !isObject(v) {
-			return code.New(code.TypeMismatch, "BSON field '$fill.partitionBy' is the wrong type '%s', expected types '[string, object']", typeName(v))
+			return code.New(code.TypeMismatch, "BSON field '$fill.partitionBy' is the wrong type '%s', expected types '[string, object']", code.TypeName(v))
 		}
 		f.by, err = expression.Compile(v, c.names)
 	case "partitionByFields":
@@ -85,8 +85,8 @@ func (f *filling) option(c *compiler, name string, v doc.Value) (err error) {
 	return err
 }
 
-// field reads name: {value: expression} or {method: text}.
-func (f *filling) field(c *compiler, name string, v doc.Value) error {
+// field parses name: {value: expression} or name: {method: text}.
+func (f *fillSpec) field(c *compiler, name string, v doc.Value) error {
 	if !isObject(v) {
 		return code.New(6050200, "Each fill output specification must be an object with exactly one field")
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// A rounder rounds boundaries of $bucketAuto to a series of preferred numbers, which
-// repeats in each power of ten, or to powers of two when it has no series.
+// A rounder rounds the boundaries of $bucketAuto to a series of preferred numbers, which repeats for each power of ten,
+// or to powers of two if it has no series.
 // https://en.wikipedia.org/wiki/Preferred_number
 type rounder struct{ series []float64 }
 
@@ -35,7 +35,8 @@ var preferred = map[string][]float64{
 	"POWERSOF2": nil,
 }
 
-// geometric is n numbers of three digits (IEC 60063); one of them is not as computed.
+// geometric is a series of n numbers with three digits (IEC 60063). The standard's rounding of one number differs from
+// the formula.
 func geometric(n int) []float64 {
 	series := make([]float64, n)
 	for i := range series {
@@ -63,7 +64,7 @@ func (r *rounder) check(v doc.Value) error {
 	f := float(v)
 	switch {
 	case !numeric(v):
-		return code.New(40258, "$bucketAuto can specify a 'granularity' with numeric boundaries only, but found a value with type: %s", typeName(v))
+		return code.New(40258, "$bucketAuto can specify a 'granularity' with numeric boundaries only, but found a value with type: %s", code.TypeName(v))
 	case math.IsNaN(f):
 		return code.New(40259, "$bucketAuto can specify a 'granularity' with numeric boundaries only, but found a NaN")
 	case f < 0:
@@ -72,7 +73,7 @@ func (r *rounder) check(v doc.Value) error {
 	return nil
 }
 
-// up is the least number of the series above v; zero and infinity stay.
+// up is the smallest number of the series above v. Zero and infinity stay as they are.
 func (r *rounder) up(v doc.Value) doc.Value {
 	f := float(v)
 	if f == 0 || math.IsInf(f, 0) {
@@ -92,7 +93,7 @@ func (r *rounder) up(v doc.Value) doc.Value {
 	}
 }
 
-// down is the greatest number of the series below v; zero and infinity stay.
+// down is the greatest number of the series below v. Zero and infinity stay as they are.
 func (r *rounder) down(v doc.Value) doc.Value {
 	f := float(v)
 	if f == 0 || math.IsInf(f, 0) {
@@ -113,7 +114,7 @@ func (r *rounder) down(v doc.Value) doc.Value {
 	return doc.Double(0)
 }
 
-// scale is a power of ten with which the series begins at or below f.
+// scale is a power of ten such that the scaled series begins at or below f.
 func (r *rounder) scale(f float64) float64 {
 	scale := 1.0
 	for r.series[0]*scale > f && scale > 0 {

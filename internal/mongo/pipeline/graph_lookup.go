@@ -13,8 +13,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A graphLookup is $graphLookup: a search through a container, breadth first, from value
-// to value.
+// A graphLookup is $graphLookup: a breadth-first search through a container, from value to value.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/graphLookup/
 type graphLookup struct {
 	from      Namespace
@@ -23,7 +22,7 @@ type graphLookup struct {
 	out, in   path // connectFromField and connectToField
 	inText    string
 	maxDepth  int64 // -1 for none
-	depth     path  // of the member that tells the depth, nil for none
+	depth     path  // depthField, nil for none
 	restrict  *filter.Filter
 }
 
@@ -59,7 +58,7 @@ func (s *graphLookup) rows(r *run, in Rows) Rows {
 	}
 }
 
-// A search is what one document's search has met.
+// A search is the state of the search for one document.
 type search struct {
 	held     budget
 	seen     map[string]bool // _id of documents
@@ -69,7 +68,7 @@ type search struct {
 	key      []byte
 }
 
-// ask puts a value on the frontier that has not been there before.
+// ask adds a value to the frontier, unless it has been there before.
 func (w *search) ask(v doc.Value) {
 	w.key = doc.AppendCanonicalBSON(w.key[:0], v)
 	if !w.asked[string(w.key)] {
@@ -114,13 +113,13 @@ func (s *graphLookup) search(r *run, by *equality, scope *expression.Scope) (doc
 	return w.found.value(), nil
 }
 
-// meet takes a document that the search has come to.
+// meet adds a document that the search has found.
 func (s *graphLookup) meet(w *search, d doc.Doc, depth int64, scope *expression.Scope) error {
 	missing := true
 	m := scope.Work()
 	s.in.values(m, doc.Object(d), func(doc.Value) { missing = false })
 	if missing {
-		return nil // a null that is asked for is not the same as nothing
+		return nil // a null in connectFromField is a value, a missing field is not
 	}
 	if s.restrict != nil {
 		scope.Reset(doc.Object(d))
@@ -142,14 +141,14 @@ func (s *graphLookup) meet(w *search, d doc.Doc, depth int64, scope *expression.
 	}
 	s.out.values(m, doc.Object(d), func(v doc.Value) {
 		w.ask(v)
-		_ = m.Spend(indexing + work.Scanned(len(v.Data)))
+		_ = m.Spend(indexCost + work.Scanned(len(v.Data)))
 	})
 	return cmp.Or(m.Err(), w.held.take(0))
 }
 
 func parseGraphLookup(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) {
-		return nil, code.New(code.FailedToParse, "the $graphLookup stage specification must be an object, but found %s", typeName(arg))
+		return nil, code.New(code.FailedToParse, "the $graphLookup stage specification must be an object, but found %s", code.TypeName(arg))
 	}
 	s := &graphLookup{maxDepth: -1}
 	for name, v := range doc.Members(arg.Data) {
@@ -172,7 +171,7 @@ func (s *graphLookup) option(c *compiler, name string, v doc.Value) (err error) 
 		return s.parseMaxDepth(v)
 	case "restrictSearchWithMatch":
 		if !isObject(v) {
-			return code.New(40185, "restrictSearchWithMatch must be an object, found %s", typeName(v))
+			return code.New(40185, "restrictSearchWithMatch must be an object, found %s", code.TypeName(v))
 		}
 		if s.restrict, err = filter.Compile(v.Data, filter.Options{Names: c.names}); err != nil {
 			return within("Failed to parse 'restrictSearchWithMatch' option to $graphLookup", err)
@@ -183,7 +182,7 @@ func (s *graphLookup) option(c *compiler, name string, v doc.Value) (err error) 
 		return code.New(40104, "Unknown argument to $graphLookup: %s", name)
 	}
 	if v.Type != bsoncore.TypeString {
-		return code.New(40103, "expected string as argument for %s, found: %s", name, typeName(v))
+		return code.New(40103, "expected string as argument for %s, found: %s", name, code.TypeName(v))
 	}
 	text, _ := doc.AsString(v)
 	switch name {
@@ -204,14 +203,14 @@ func (s *graphLookup) option(c *compiler, name string, v doc.Value) (err error) 
 
 func (s *graphLookup) parseMaxDepth(v doc.Value) error {
 	if !numeric(v) {
-		return code.New(40100, "maxDepth must be numeric, found type: %s", typeName(v))
+		return code.New(40100, "maxDepth must be numeric, found type: %s", code.TypeName(v))
 	}
 	n, ok := doc.AsInt64Exact(v)
 	switch {
 	case float(v) < 0:
-		return code.New(40101, "maxDepth requires a nonnegative argument, found: %s", show(v))
+		return code.New(40101, "maxDepth requires a nonnegative argument, found: %s", code.Show(v))
 	case !ok:
-		return code.New(40102, "maxDepth could not be represented as a long long: %s", show(v))
+		return code.New(40102, "maxDepth could not be represented as a long long: %s", code.Show(v))
 	}
 	s.maxDepth = n
 	return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A group is $group. Groups come in the order of their first documents. Documents of
-// groups that exist make nothing new.
+// A group is $group. Groups are yielded in the order of their first documents. A document of an existing group
+// allocates nothing.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/group/
 type group struct {
 	stage  string
@@ -20,15 +20,15 @@ type group struct {
 
 func (s *group) name() string { return s.stage }
 
-// A gathered is one group: its key and an accumulator for each field.
-type gathered struct {
+// A groupState is one group: its key and an accumulator for each field.
+type groupState struct {
 	key          doc.Value
 	accumulators []accumulator
 }
 
 func (s *group) rows(r *run, in Rows) Rows {
 	return func(yield func(doc.Doc, error) bool) {
-		groups, err := s.gather(r, in)
+		groups, err := s.collect(r, in)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -47,9 +47,9 @@ func (s *group) rows(r *run, in Rows) Rows {
 	}
 }
 
-func (s *group) gather(r *run, in Rows) ([]*gathered, error) {
-	var groups []*gathered
-	byKey := map[string]*gathered{}
+func (s *group) collect(r *run, in Rows) ([]*groupState, error) {
+	var groups []*groupState
+	byKey := map[string]*groupState{}
 	held := r.budget(s.stage)
 	scope := r.scope()
 	var canonical []byte
@@ -89,7 +89,7 @@ func (s *group) gather(r *run, in Rows) ([]*gathered, error) {
 	return groups, nil
 }
 
-// addTo adds one document to the accumulators of a group.
+// addTo adds a document to the accumulators of a group.
 func addTo(fields []*statement, accumulators []accumulator, scope *expression.Scope, d doc.Doc) (grown int, err error) {
 	for i, f := range fields {
 		n, err := f.add(accumulators[i], scope, d)
@@ -101,15 +101,15 @@ func addTo(fields []*statement, accumulators []accumulator, scope *expression.Sc
 	return grown, nil
 }
 
-// newGroup is a group without documents. It leaves the scope as it was.
-func (s *group) newGroup(key doc.Value, scope *expression.Scope, d doc.Doc) (*gathered, error) {
-	g := &gathered{key: owned(key)}
+// newGroup makes a group without documents. It leaves the scope as it was.
+func (s *group) newGroup(key doc.Value, scope *expression.Scope, d doc.Doc) (*groupState, error) {
+	g := &groupState{key: owned(key)}
 	var err error
 	g.accumulators, err = begin(s.fields, g.key, scope, d)
 	return g, err
 }
 
-// begin makes the accumulators of a group whose key arguments named n may refer to.
+// begin makes the accumulators of a group. Their arguments named n may refer to the group's key.
 func begin(fields []*statement, key doc.Value, scope *expression.Scope, d doc.Doc) ([]accumulator, error) {
 	accumulators := make([]accumulator, len(fields))
 	of := doc.Object(objectOrEmpty(key))

@@ -6,20 +6,20 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
-// A letVariable is a variable that a stage gives to its sub-pipeline.
+// A letVariable is a variable that a stage defines for its sub-pipeline.
 type letVariable struct {
 	value *expression.Expression
 	slot  int
 }
 
-// parseLet reads {name: expression, ...}; a missing one is empty.
+// parseLet parses {name: expression, ...}. A missing let is empty.
 func (c *compiler) parseLet(stage string, let doc.Value) (names *expression.Names, vars []letVariable, err error) {
 	names = c.names
 	if let.Type == 0 {
 		return names, nil, nil
 	}
 	if !isObject(let) {
-		return nil, nil, code.New(code.FailedToParse, "%s argument 'let: %s' must be an object, is type %s", stage, show(let), typeName(let))
+		return nil, nil, code.New(code.FailedToParse, "%s argument 'let: %s' must be an object, is type %s", stage, code.Show(let), code.TypeName(let))
 	}
 	for name, v := range doc.Members(let.Data) {
 		if err := checkVariable(name); err != nil {
@@ -39,7 +39,7 @@ func (c *compiler) parseLet(stage string, let doc.Value) (names *expression.Name
 	return names, vars, nil
 }
 
-// checkVariable asks whether a client may call a variable so.
+// checkVariable returns an error if a client may not use the name for a variable.
 // https://www.mongodb.com/docs/v7.0/reference/aggregation-variables/
 func checkVariable(name string) error {
 	if name == "" {

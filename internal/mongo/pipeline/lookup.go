@@ -10,9 +10,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
-// A join is $lookup: the documents of another container that belong to each one, as an
-// array. They belong by equal values, by what a pipeline finds with variables of the
-// document, or by both.
+// A join is $lookup: for each document, an array of matching documents of another container. They match by equal
+// values, by a pipeline with variables of the document, or by both.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/lookup/
 type join struct {
 	from           Namespace
@@ -66,12 +65,12 @@ func (s *join) rows(r *run, in Rows) Rows {
 	}
 }
 
-func (s *join) begin(r *run) (*joining, error) {
+func (s *join) begin(r *run) (*joinRun, error) {
 	server, err := r.server("$lookup")
 	if err != nil && !s.pipeline.beginsWithDocuments() {
 		return nil, err
 	}
-	j := &joining{join: s, r: r, scope: r.scope(), held: r.budget("$lookup")}
+	j := &joinRun{join: s, r: r, scope: r.scope(), held: r.budget("$lookup")}
 	if s.foreign != nil {
 		j.by = &equality{r: r, server: server, from: s.from, path: s.foreign, text: s.foreignText}
 	} else if s.equal != nil {
@@ -80,21 +79,21 @@ func (s *join) begin(r *run) (*joining, error) {
 	return j, nil
 }
 
-// A joining is one run of a join.
-type joining struct {
+// A joinRun is one run of a join.
+type joinRun struct {
 	*join
 	r      *run
 	scope  *expression.Scope
-	by     *equality // nil when nothing is asked to be equal
+	by     *equality // nil if no field has to be equal
 	values []doc.Value
 	found  list
 	held   budget
-	room   int  // bytes that are held for found
-	cached bool // found is the answer for all documents
+	room   int  // bytes counted for found
+	cached bool // found is the same for all documents
 }
 
-// find gives the array for one document, valid until the next.
-func (j *joining) find(d doc.Doc) (doc.Value, error) {
+// find returns the array for one document, valid until the next find.
+func (j *joinRun) find(d doc.Doc) (doc.Value, error) {
 	if j.cached {
 		return j.found.value(), nil
 	}
@@ -129,10 +128,10 @@ func (j *joining) find(d doc.Doc) (doc.Value, error) {
 	return j.found.value(), nil
 }
 
-const rowBytes = 16 // of an element of an array, beside its value, and of the ends of the array
+const rowBytes = 16 // of an element of an array in addition to its value, and of the array itself
 
-// makeRoom makes room in found for n bytes more.
-func (j *joining) makeRoom(n int) error {
+// makeRoom makes room for n more bytes in found.
+func (j *joinRun) makeRoom(n int) error {
 	if n += len(j.found.buf); n <= j.room {
 		return nil
 	}
@@ -145,8 +144,8 @@ func (j *joining) makeRoom(n int) error {
 	return nil
 }
 
-// matching is the rows that belong to d.
-func (j *joining) matching(d doc.Doc) Rows {
+// matching yields the rows that match d.
+func (j *joinRun) matching(d doc.Doc) Rows {
 	switch {
 	case j.local != nil && j.pipeline == nil:
 		return j.equals(d)
@@ -163,9 +162,9 @@ func (j *joining) matching(d doc.Doc) Rows {
 	return j.pipeline.over(j.r, "$lookup", j.from)
 }
 
-// equals is the documents whose foreign field is equal to the local one, or to an element
-// of it. A missing one counts as null.
-func (j *joining) equals(d doc.Doc) Rows {
+// equals yields the documents whose foreign field is equal to the local field or to an element of it. A missing field
+// counts as null.
+func (j *joinRun) equals(d doc.Doc) Rows {
 	j.values = j.values[:0]
 	j.local.values(j.r.meter, doc.Object(d), func(v doc.Value) { j.values = append(j.values, v) })
 	if err := j.r.meter.Err(); err != nil {
@@ -179,7 +178,7 @@ func (j *joining) equals(d doc.Doc) Rows {
 
 func parseLookup(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) {
-		return nil, code.New(code.FailedToParse, "the $lookup stage specification must be an object, but found %s", typeName(arg))
+		return nil, code.New(code.FailedToParse, "the $lookup stage specification must be an object, but found %s", code.TypeName(arg))
 	}
 	s := &join{}
 	var as, local, foreign string
@@ -197,13 +196,13 @@ func parseLookup(c *compiler, arg doc.Value) (stage, error) {
 		switch {
 		case name == "from" && isObject(v):
 			return nil, code.New(code.FailedToParse, "$lookup with syntax {from: {db:<>, coll:<>},..} is not supported for db: %s and coll: %s",
-				show(doc.Lookup(v.Data, "db")), show(doc.Lookup(v.Data, "coll")))
+				code.Show(doc.Lookup(v.Data, "db")), code.Show(doc.Lookup(v.Data, "coll")))
 		case name == "from" && !ok:
-			return nil, code.New(code.FailedToParse, "$lookup 'from' field must be a string, but found %s", typeName(v))
+			return nil, code.New(code.FailedToParse, "$lookup 'from' field must be a string, but found %s", code.TypeName(v))
 		case name != "from" && name != "as" && name != "localField" && name != "foreignField" && ok:
 			return nil, code.New(code.FailedToParse, "unknown argument to $lookup: %s", name)
 		case !ok:
-			return nil, code.New(code.FailedToParse, "$lookup argument '%s' must be a string, found %s: %s: %s", name, name, show(v), typeName(v))
+			return nil, code.New(code.FailedToParse, "$lookup argument '%s' must be a string, found %s: %s: %s", name, name, code.Show(v), code.TypeName(v))
 		case name == "from":
 			s.from.Container = text
 		case name == "as":
@@ -276,9 +275,8 @@ func (s *join) parse(c *compiler, as, local, foreign string, let, stages doc.Val
 	return nil
 }
 
-// documents is for pipelines that bring their own rows: those with an equal field, and
-// then the other stages.
-func (j *joining) documents(d doc.Doc) Rows {
+// documents is for pipelines that begin with $documents: the rows with an equal field go through the other stages.
+func (j *joinRun) documents(d doc.Doc) Rows {
 	j.values = j.values[:0]
 	j.local.values(j.r.meter, doc.Object(d), func(v doc.Value) { j.values = append(j.values, v) })
 	if len(j.values) == 0 {

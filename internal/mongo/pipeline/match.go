@@ -15,7 +15,7 @@ type match struct {
 
 func (s *match) name() string { return "$match" }
 
-func (s *match) mapper(r *run) mapping {
+func (s *match) mapper(r *run) mapFunc {
 	scope := r.scope()
 	needs := s.filter.NeedsScope()
 	return func(d doc.Doc) (doc.Doc, bool, error) {

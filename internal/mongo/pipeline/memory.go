@@ -8,32 +8,32 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// maxTogether is how many bytes the stages of one run may hold at the same time, those of
-// sub-pipelines among them: branches of a $facet fill side by side.
+// maxTogether is how many bytes all stages of one run may hold at the same time, sub-pipelines included. One stage's
+// limit does not suffice, because the branches of a $facet fill up in parallel.
 const maxTogether = 4 * MaxMemory
 
-// A Memory is asked before stages hold more, and told when they hold less: it counts what many runs hold, whose
-// cursors may stay open for long. It is used by one goroutine at a time.
+// A Memory grants memory to stages before they use it. It counts what many runs hold together, whose cursors may stay
+// open for a long time. One goroutine uses it at a time.
 type Memory interface {
-	// Take holds n bytes more. It may wait; its error ends the run.
+	// Take grants n more bytes. It may block; its error ends the run.
 	Take(n int64) error
 	Give(n int64)
 }
 
-// A holding is what the stages of a run hold at the moment.
-type holding struct{ used int }
+// A memoryUse is what the stages of a run hold now, in bytes.
+type memoryUse struct{ used int }
 
 // A budget counts the bytes that a stage holds.
 type budget struct {
 	stage string
 	used  int
-	run   *run // nil for a sort on its own
+	run   *run // nil for a sort outside of a pipeline
 }
 
-// budget is for what a stage holds. It is given back when the stage ends.
+// budget returns the budget of a stage. What it counts is released when the stage ends.
 func (r *run) budget(stage string) budget { return budget{stage: stage, run: r} }
 
-// holds counts n bytes for the stage that the run is of.
+// holds counts n bytes for the stage of this run.
 func (r *run) holds(n int) error {
 	if r == nil {
 		return nil
@@ -50,7 +50,7 @@ func (r *run) holds(n int) error {
 	return nil
 }
 
-// counted gives the rows of a stage, and gives back what it held when they end.
+// counted yields the rows of a stage and releases what it held when they end.
 func (r *run) counted(s flow, in Rows) Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		own := *r
@@ -60,7 +60,7 @@ func (r *run) counted(s flow, in Rows) Rows {
 	}
 }
 
-// metered counts the documents of in as they pass.
+// metered spends the cost of each document that passes.
 func (r *run) metered(in Rows) Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		for d, err := range in {
@@ -74,7 +74,7 @@ func (r *run) metered(in Rows) Rows {
 	}
 }
 
-// take holds n bytes more; a negative n gives them back.
+// take counts n more bytes; a negative n releases them.
 func (b *budget) take(n int) error {
 	if err := b.run.holds(n); err != nil {
 		return err
@@ -101,7 +101,7 @@ type store struct{ chunk []byte }
 
 const chunkBytes = 256 << 10
 
-// keep copies b. The copy stays until the store is forgotten.
+// keep returns a copy of b, which lives as long as the store.
 func (s *store) keep(b []byte) []byte {
 	if len(b) > chunkBytes/4 {
 		return append(make([]byte, 0, len(b)), b...)
@@ -114,10 +114,10 @@ func (s *store) keep(b []byte) []byte {
 	return s.chunk[at:len(s.chunk):len(s.chunk)]
 }
 
-// RowsWithin is Rows whose memory counts in m until they end, and whose work w counts.
+// RowsWithin is Rows with its memory taken from m until the rows end, and its work spent from w.
 func (s *Sort) RowsWithin(m Memory, w *work.Meter, in Rows, limit int64) Rows {
 	return func(yield func(doc.Doc, error) bool) {
-		r := &run{ctx: context.Background(), env: &Env{Memory: m}, meter: w, together: &holding{}}
+		r := &run{ctx: context.Background(), env: &Env{Memory: m}, meter: w, together: &memoryUse{}}
 		defer func() { _ = r.holds(-r.own) }()
 		s.rows(r, in, limit)(yield)
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A Merge is $merge, as the server sees it.
+// A Merge is $merge, as the server executes it.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/merge/
 type Merge struct {
 	Into           Namespace
-	On             []string // the paths that say which documents belong together: ["_id"] by default
+	On             []string // the paths whose values identify a document: ["_id"] by default
 	WhenMatched    string   // replace, keepExisting, merge, fail or pipeline
 	WhenNotMatched string   // insert, discard or fail
 
@@ -24,12 +24,12 @@ type Merge struct {
 	vars     []letVariable
 }
 
-// NotMatched is the error of a document that belongs to none, when that is to fail.
+// NotMatched is the error for a document without a match, if whenNotMatched is fail.
 func (m *Merge) NotMatched() error {
 	return code.New(13113, "$merge could not find a matching document in the target collection for at least one document in the source collection")
 }
 
-// Failed is what a client is told of a write that has failed.
+// Failed is the error that a client gets for a write that failed with err.
 // mongodb/mongo: src/mongo/db/pipeline/document_source_merge.cpp
 func (m *Merge) Failed(err error) error {
 	e := code.Of(err)
@@ -46,7 +46,7 @@ func (m *Merge) Failed(err error) error {
 	return err
 }
 
-// isOn reports whether the index of a duplicate key is that of the fields On.
+// isOn reports whether a duplicate key error is about the index on the fields On.
 func (m *Merge) isOn(info doc.Doc) bool {
 	n := 0
 	for name := range doc.Members(doc.Lookup(info, "keyPattern").Data) {
@@ -81,7 +81,7 @@ func (s *mergeStage) write(r *run, in Rows) error {
 	if err != nil {
 		return err
 	}
-	change, err := s.changing(r)
+	change, err := s.changeFunc(r)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (s *mergeStage) write(r *run, in Rows) error {
 	return nil
 }
 
-// checkOn refuses documents that cannot be told apart. One without _id gets a new one.
+// checkOn refuses a document without a value that identifies it. A missing _id is allowed: the document gets a new one.
 func (s *mergeStage) checkOn(r *run, d doc.Doc) error {
 	for i, p := range s.paths {
 		if err := r.passing(d); err != nil {
@@ -120,8 +120,8 @@ func (s *mergeStage) checkOn(r *run, d doc.Doc) error {
 	return nil
 }
 
-// changing is what becomes of a document that is there already.
-func (s *mergeStage) changing(r *run) (func(old, d doc.Doc) (doc.Doc, error), error) {
+// changeFunc returns how whenMatched changes an existing document.
+func (s *mergeStage) changeFunc(r *run) (func(old, d doc.Doc) (doc.Doc, error), error) {
 	var buf []byte
 	switch s.WhenMatched {
 	case "keepExisting":
@@ -132,7 +132,7 @@ func (s *mergeStage) changing(r *run) (func(old, d doc.Doc) (doc.Doc, error), er
 			return buf, r.meter.Err()
 		}, nil
 	case "pipeline":
-		return s.piping(r)
+		return s.pipelineChange(r)
 	}
 	return func(old, d doc.Doc) (doc.Doc, error) {
 		if doc.Lookup(d, "_id").Type != 0 {
@@ -145,9 +145,9 @@ func (s *mergeStage) changing(r *run) (func(old, d doc.Doc) (doc.Doc, error), er
 	}, nil
 }
 
-// piping changes documents by a pipeline that sees the new one in its variables.
-func (s *mergeStage) piping(r *run) (func(old, d doc.Doc) (doc.Doc, error), error) {
-	steps := make([]mapping, len(s.pipeline.stages))
+// pipelineChange returns a change by a pipeline, which sees the new document in its variables.
+func (s *mergeStage) pipelineChange(r *run) (func(old, d doc.Doc) (doc.Doc, error), error) {
+	steps := make([]mapFunc, len(s.pipeline.stages))
 	for i, st := range s.pipeline.stages {
 		steps[i] = st.(mapper).mapper(r)
 	}
@@ -177,7 +177,7 @@ func parseMerge(c *compiler, arg doc.Value) (stage, error) {
 			return nil, err
 		}
 	default:
-		return nil, code.New(code.TypeMismatch, "$merge requires a string or object argument, but found %s", typeName(arg))
+		return nil, code.New(code.TypeMismatch, "$merge requires a string or object argument, but found %s", code.TypeName(arg))
 	}
 	for _, on := range s.On {
 		p, err := parsePath(on)
@@ -219,7 +219,7 @@ func (s *mergeStage) options(c *compiler, spec doc.Doc) error {
 				break
 			}
 			if v.Type != bsoncore.TypeString {
-				return code.New(51191, "$merge 'whenMatched' field must be either a string or an array, but found %s", typeName(v))
+				return code.New(51191, "$merge 'whenMatched' field must be either a string or an array, but found %s", code.TypeName(v))
 			}
 			s.WhenMatched, err = oneOf(name, v, "replace", "merge", "keepExisting", "fail")
 		case "whenNotMatched":
@@ -237,7 +237,7 @@ func (s *mergeStage) options(c *compiler, spec doc.Doc) error {
 	return s.parsePipeline(c, let, stages)
 }
 
-// parsePipeline reads the stages of whenMatched and the variables that they see.
+// parsePipeline compiles the stages of whenMatched and their variables.
 func (s *mergeStage) parsePipeline(c *compiler, let, stages doc.Value) error {
 	if stages.Type == 0 {
 		if let.Type != 0 {
@@ -279,7 +279,7 @@ func (s *mergeStage) parseInto(v doc.Value) error {
 		return nil
 	}
 	if !isObject(v) {
-		return code.New(51178, "$merge 'into' field  must be either a string or an object, but found %s", typeName(v))
+		return code.New(51178, "$merge 'into' field  must be either a string or an object, but found %s", code.TypeName(v))
 	}
 	for name, m := range doc.Members(v.Data) {
 		text, ok := doc.AsString(m)
@@ -308,13 +308,13 @@ func (s *mergeStage) parseOn(c *compiler, v doc.Value) error {
 		return nil
 	case bsoncore.TypeArray:
 	default:
-		return code.New(51186, "$merge 'on' field  must be either a string or an array of strings, but found %s", typeName(v))
+		return code.New(51186, "$merge 'on' field  must be either a string or an array of strings, but found %s", code.TypeName(v))
 	}
 	s.On = nil
 	for e := range doc.Elements(v) {
 		text, ok := doc.AsString(e)
 		if !ok {
-			return code.New(51134, "$merge 'on' array elements must be strings, but found %s", typeName(e))
+			return code.New(51134, "$merge 'on' array elements must be strings, but found %s", code.TypeName(e))
 		}
 		if err := c.names.Work().Spend(work.Operator + len(s.On)); err != nil {
 			return err
@@ -330,7 +330,7 @@ func (s *mergeStage) parseOn(c *compiler, v doc.Value) error {
 	return nil
 }
 
-// oneOf is the text of v, which is one of a few.
+// oneOf returns the text of v if it is allowed, else an error.
 func oneOf(name string, v doc.Value, allowed ...string) (string, error) {
 	text, ok := doc.AsString(v)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// An out is $out: the rows become a container.
+// An out is $out: the rows replace a container.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/out/
 type out struct{ into Namespace }
 
@@ -57,7 +57,7 @@ func parseOut(c *compiler, arg doc.Value) (stage, error) {
 			return nil, missingField("$out", "db")
 		}
 	default:
-		return nil, code.New(16990, "$out only supports a string or object argument, but found %s", typeName(arg))
+		return nil, code.New(16990, "$out only supports a string or object argument, but found %s", code.TypeName(arg))
 	}
 	if err := checkTarget("$out", s.into); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func parseOut(c *compiler, arg doc.Value) (stage, error) {
 	return s, nil
 }
 
-// checkTarget refuses names of containers that are the server's own or none.
+// checkTarget refuses names that are invalid or belong to the server.
 func checkTarget(stage string, n Namespace) error {
 	switch {
 	case n.Container == "" || strings.ContainsAny(n.Container, "\x00$"):

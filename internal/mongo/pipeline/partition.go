@@ -9,15 +9,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
-// partitioning is documents in groups by a value, each in an order, for the stages that
-// compute from neighbours.
-type partitioning struct {
+// A partitioner divides documents into partitions by a value and sorts each, for stages that compute from a document's
+// neighbours.
+type partitioner struct {
 	stage string
 	by    *expression.Expression // nil for one partition
-	sort  *Sort                  // nil for the order in which they came
+	sort  *Sort                  // nil for the order of input
 }
 
-// A partition is documents that are neighbours, with the keys of their order.
+// A partition is a sorted group of documents, with their sort keys.
 type partition struct {
 	r       *run
 	scope   *expression.Scope
@@ -25,8 +25,8 @@ type partition struct {
 	held    *budget // of the stage
 }
 
-// gather holds all documents and calls f with each partition.
-func (s *partitioning) gather(r *run, in Rows, f func(p *partition) error) error {
+// collect keeps all documents in memory and calls f with each partition.
+func (s *partitioner) collect(r *run, in Rows, f func(p *partition) error) error {
 	held := r.budget(s.stage)
 	scope := r.scope()
 	entries, keys, err := s.read(in, scope, &held)
@@ -58,8 +58,8 @@ func (s *partitioning) gather(r *run, in Rows, f func(p *partition) error) error
 	return nil
 }
 
-// read gives the documents and, by their sequence, the values that they are parted by.
-func (s *partitioning) read(in Rows, scope *expression.Scope, held *budget) (entries []entry, keys []doc.Value, err error) {
+// read returns the documents and, by their sequence, the values that divide them.
+func (s *partitioner) read(in Rows, scope *expression.Scope, held *budget) (entries []entry, keys []doc.Value, err error) {
 	var docs store
 	for d, err := range in {
 		if err != nil {
@@ -111,8 +111,7 @@ func (p *partition) values(x *expression.Expression) ([]doc.Value, error) {
 	return values, nil
 }
 
-// parsePartitionFields reads ["a", "b.c"] as the expression {a: "$a", "b.c": "$b.c"}, as
-// the array of the paths' values.
+// parsePartitionFields parses ["a", "b.c"] to the paths and to an expression of the array of their values.
 func parsePartitionFields(c *compiler, stage string, v doc.Value) (paths []path, by *expression.Expression, err error) {
 	if !doc.IsArray(v) {
 		return nil, nil, wrongType(stage, "partitionByFields", v, "array")

@@ -14,7 +14,7 @@ import (
 // A path is the names of a dotted path.
 type path []string
 
-// maxPathNames bounds how many names a path has, as MongoDB bounds how deep documents nest.
+// maxPathNames limits the names of a path, as MongoDB limits the nesting of documents.
 const maxPathNames = 200
 
 func parsePath(text string) (path, error) {
@@ -36,7 +36,7 @@ func parsePath(text string) (path, error) {
 	return names, nil
 }
 
-// checkName asks whether a name may be in a path.
+// checkName returns an error if a path may not have the name.
 func checkName(name string) error {
 	switch {
 	case name == "":
@@ -53,7 +53,7 @@ func checkName(name string) error {
 
 func (p path) String() string { return strings.Join(p, ".") }
 
-// in is what lies at the path, through objects only.
+// in returns the value at the path. It goes through objects only.
 func (p path) in(d doc.Doc) doc.Value {
 	v := doc.Object(d)
 	for _, name := range p {
@@ -65,8 +65,8 @@ func (p path) in(d doc.Doc) doc.Value {
 	return v
 }
 
-// values calls f with each value at the path, going through arrays on the way and into
-// one at its end. There may be none, and not all when m has failed.
+// values calls f with each value at the path. It goes through arrays on the way and into one at the end. If m fails, it
+// stops early.
 func (p path) values(m *work.Meter, v doc.Value, f func(doc.Value)) {
 	for i, name := range p {
 		switch v.Type {
@@ -107,7 +107,7 @@ func (p path) values(m *work.Meter, v doc.Value, f func(doc.Value)) {
 	}
 }
 
-// arrayIndex is the index that a name may be, -1 when it is none.
+// arrayIndex is a name as an array index, or -1 if it is not one.
 func arrayIndex(name string) int {
 	if name == "" || name[0] < '0' || name[0] > '9' {
 		return -1
@@ -119,8 +119,8 @@ func arrayIndex(name string) int {
 	return i
 }
 
-// appendSet is d with v at the path; a missing v takes away what is there. What is no
-// object on the way becomes one.
+// appendSet appends d with v at the path; a missing v removes what is there. A value on the way that is not an object
+// becomes one.
 func (p path) appendSet(dst []byte, d doc.Doc, v doc.Value) []byte {
 	dst, at := beginDoc(dst)
 	found := false

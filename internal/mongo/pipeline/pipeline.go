@@ -1,8 +1,7 @@
-// Package pipeline has MongoDB's aggregation stages, accumulators, projections and
-// sorts over raw BSON. A pipeline is compiled once and run over a lazy sequence of
-// documents; a stage's parsing, checks and work sit together in the file of its
-// name. It never touches a store: what stages ask of the server goes through the
-// Server of an Env. Stages that must hold documents stop at a limit on memory.
+// Package pipeline has MongoDB's aggregation stages, accumulators, projections and sorts over raw BSON. A pipeline is
+// compiled once and run over a lazy sequence of documents; a stage's parsing, checks and work sit together in the file
+// of its name. It never touches a store: stages reach other containers through the Server of an Env. Stages that must
+// keep documents in memory fail at a limit.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation-pipeline/
 package pipeline
 
@@ -22,14 +21,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// Rows is a lazy sequence of documents. A document is valid until the next step, and
-// an error is the last step. Errors of this package are *code.Error.
+// Rows is a lazy sequence of documents. A document is valid until the next one is asked for. An error ends the
+// sequence. Errors of this package are *code.Error.
 type Rows = iter.Seq2[doc.Doc, error]
 
 // Limits of a pipeline.
 const (
-	MaxStages        = 1000      // of one pipeline, each sub-pipeline by itself
-	MaxDepth         = 20        // of sub-pipelines in one another
+	MaxStages        = 1000      // of one pipeline, not counting sub-pipelines
+	MaxDepth         = 20        // of nested sub-pipelines
 	MaxMemory        = 100 << 20 // bytes that one stage holds
 	MaxDocumentBytes = 16<<20 + 16<<10
 	maxPassingBytes  = 64 << 20 // of a document between two stages
@@ -43,18 +42,18 @@ type Options struct {
 	UpdateOnly bool
 }
 
-// An Env is what a run of a pipeline sees of the world. Only Now is needed by all.
+// An Env is the environment of a run. Only Now is always required.
 type Env struct {
 	Now         time.Time // $$NOW, of the whole command
 	ClusterTime doc.Value // $$CLUSTER_TIME, missing when stand-alone
 	Random      func() float64
 	Vars        []doc.Value // by the slots of Options.Names
-	Meter       *work.Meter // counts the work of the command; nil for one that asks the context of Run
-	Memory      Memory      // which the run shares with others; nil for no limit but its own
+	Meter       *work.Meter // counts the work of the command; nil for a meter that stops with the context of Run
+	Memory      Memory      // limits the memory of this and other runs; nil for no limit but the run's own
 	Server      Server      // may be nil when no stage reads or writes other containers
 }
 
-// A Pipeline is compiled. It is immutable and safe for concurrent runs.
+// A Pipeline is compiled, immutable and safe for concurrent runs.
 type Pipeline struct {
 	stages []stage
 	names  *expression.Names
@@ -62,32 +61,30 @@ type Pipeline struct {
 	lead   *filter.Filter // of a sub-pipeline: what its first stages match, nil for all
 }
 
-// A stage is one step of a pipeline: it is a mapper, a flow or an opening.
+// A stage is one step of a pipeline: a mapper, a flow or an opener.
 type stage interface{ name() string }
 
-// A mapper makes at most one document of each. What it gives is valid until it is
-// called again.
+// A mapper turns each document into at most one document, which is valid until the next call.
 type mapper interface {
 	stage
-	mapper(r *run) mapping
+	mapper(r *run) mapFunc
 }
 
-type mapping = func(d doc.Doc) (out doc.Doc, keep bool, err error)
+type mapFunc = func(d doc.Doc) (out doc.Doc, keep bool, err error)
 
-// A flow makes a sequence of another.
+// A flow turns one sequence into another.
 type flow interface {
 	stage
 	rows(r *run, in Rows) Rows
 }
 
-// An opening is the first stage of a pipeline and reads no documents.
-type opening interface {
+// An opener is a first stage that makes documents itself.
+type opener interface {
 	stage
 	open(r *run) Rows
 }
 
-// Compile reads the stages of a pipeline: the elements of an array. It keeps nothing
-// of their memory.
+// Compile compiles a pipeline from its stages, the elements of an array. It keeps none of their memory.
 func Compile(stages []doc.Value, o Options) (*Pipeline, error) {
 	names := o.Names
 	if names == nil {
@@ -104,11 +101,11 @@ func Compile(stages []doc.Value, o Options) (*Pipeline, error) {
 // Stages lists the stages as they were given, for explain.
 func (p *Pipeline) Stages() []doc.Doc { return p.specs }
 
-// Len is how many stages there are.
+// Len is the number of stages.
 func (p *Pipeline) Len() int { return len(p.stages) }
 
-// Source is the stage that the pipeline begins with in place of documents, such as
-// $collStats, and its argument. It is "" when the pipeline reads documents.
+// Source returns the name and the argument of a first stage that the server answers, such as $collStats. The name is ""
+// if the pipeline reads documents.
 func (p *Pipeline) Source() (name string, arg doc.Value) {
 	if len(p.stages) == 0 {
 		return "", doc.Value{}
@@ -116,15 +113,14 @@ func (p *Pipeline) Source() (name string, arg doc.Value) {
 	switch s := p.stages[0].(type) {
 	case *source:
 		return s.stage, s.arg
-	case opening:
+	case opener:
 		return s.name(), doc.Lookup(p.specs[0], s.name())
 	}
 	return "", doc.Value{}
 }
 
-// Run gives the documents that the pipeline makes of in, which may be nil when the
-// pipeline has a Source. A pipeline that ends in $out or $merge gives none, and has
-// done its work when the sequence ends. The sequence may be walked once.
+// Run returns the rows that the pipeline computes from in, which may be nil if the pipeline has a Source. A pipeline
+// that ends in $out or $merge has no rows; it has done its work when the sequence ends. The sequence can be read once.
 func (p *Pipeline) Run(ctx context.Context, in Rows, env *Env) Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		r := newRun(ctx, env, p.names)
@@ -146,19 +142,19 @@ func (p *Pipeline) Run(ctx context.Context, in Rows, env *Env) Rows {
 	}
 }
 
-// rows chains the stages, and joins neighbours that are mappers.
+// rows chains the stages. Adjacent mappers run in one loop.
 func (p *Pipeline) rows(r *run, in Rows) Rows {
 	if in == nil {
 		in = empty
 	}
 	for i := 0; i < len(p.stages); i++ {
 		switch s := p.stages[i].(type) {
-		case opening:
+		case opener:
 			in = s.open(r)
 		case flow:
 			in = r.counted(s, in)
 		case mapper:
-			steps := []mapping{s.mapper(r)}
+			steps := []mapFunc{s.mapper(r)}
 			for i+1 < len(p.stages) {
 				next, ok := p.stages[i+1].(mapper)
 				if !ok {
@@ -173,8 +169,8 @@ func (p *Pipeline) rows(r *run, in Rows) Rows {
 	return in
 }
 
-// through passes each document through all steps.
-func (r *run) through(in Rows, steps []mapping) Rows {
+// through yields each document after all steps.
+func (r *run) through(in Rows, steps []mapFunc) Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		for d, err := range in {
 			keep := true
@@ -198,13 +194,12 @@ func (r *run) through(in Rows, steps []mapping) Rows {
 	}
 }
 
-// Each readies a pipeline for documents that come one by one: those of a change stream,
-// or the one that an update changes. It fails with IllegalOperation when a stage
-// needs more than one document at a time. The function belongs to one goroutine; what
-// it gives is valid until it is called again.
+// Each prepares a pipeline for single documents: the events of a change stream, or the document of an update. It fails
+// with IllegalOperation if a stage needs more than one document at a time. The function is for one goroutine; its
+// result is valid until the next call.
 func (p *Pipeline) Each(ctx context.Context, env *Env) (func(d doc.Doc) (out doc.Doc, keep bool, err error), error) {
 	r := newRun(ctx, env, p.names)
-	steps := make([]mapping, len(p.stages))
+	steps := make([]mapFunc, len(p.stages))
 	for i, s := range p.stages {
 		m, ok := s.(mapper)
 		if !ok {
@@ -232,7 +227,7 @@ func (p *Pipeline) Each(ctx context.Context, env *Env) (func(d doc.Doc) (out doc
 
 func empty(func(doc.Doc, error) bool) {}
 
-// fail is a sequence that is an error.
+// fail is a sequence of one error.
 func fail(err error) Rows {
 	return func(yield func(doc.Doc, error) bool) { yield(nil, err) }
 }
@@ -242,36 +237,36 @@ func tooLarge(size int) error {
 		size, size, MaxDocumentBytes)
 }
 
-// A run is one walk over a pipeline and its sub-pipelines. Their scopes share the
-// variables, for each has slots of its own.
+// A run is one execution of a pipeline and its sub-pipelines. All their scopes share the slice of variables, in which
+// each variable has its own slot.
 type run struct {
 	ctx   context.Context
 	env   *Env
 	vars  []doc.Value
 	meter *work.Meter
 
-	together *holding // of all stages
-	own      int      // of what is held, that of the stage that this is the run of
+	together *memoryUse // of all stages
+	own      int        // bytes held by the stage of this run
 }
 
 func newRun(ctx context.Context, env *Env, names *expression.Names) *run {
 	vars := make([]doc.Value, max(names.Slots(), len(env.Vars)))
 	copy(vars, env.Vars)
-	r := &run{ctx: ctx, env: env, vars: vars, meter: env.Meter, together: &holding{}}
+	r := &run{ctx: ctx, env: env, vars: vars, meter: env.Meter, together: &memoryUse{}}
 	if r.meter == nil {
 		r.meter = &work.Meter{Stop: r.stop}
 	}
 	return r
 }
 
-// scope is for the expressions of one stage.
+// scope makes a scope for the expressions of one stage.
 func (r *run) scope() *expression.Scope {
 	return &expression.Scope{
 		Vars: r.vars, Now: r.env.Now, ClusterTime: r.env.ClusterTime, Random: r.env.Random, Meter: r.meter,
 	}
 }
 
-// stop says that the command's time is up.
+// stop returns an error if the command's time is up.
 func (r *run) stop() error {
 	switch err := r.ctx.Err(); {
 	case err == nil:
@@ -282,12 +277,12 @@ func (r *run) stop() error {
 	return code.New(code.Interrupted, "operation was interrupted")
 }
 
-// turn is called by each turn of a loop that may be long without reading documents.
+// turn is called by each iteration of a loop that may be long and reads no documents.
 func (r *run) turn() error {
 	return r.work().Spend(work.Operator)
 }
 
-// work is the meter of the run, nil for a sort on its own.
+// work is the meter of the run, nil for a sort outside of a pipeline.
 func (r *run) work() *work.Meter {
 	if r == nil {
 		return nil
@@ -295,10 +290,10 @@ func (r *run) work() *work.Meter {
 	return r.meter
 }
 
-// passing counts a document that goes from one stage to the next, which walks through it.
+// passing spends the cost of a document that goes from one stage to the next.
 func (r *run) passing(d doc.Doc) error { return r.meter.Spend(work.Operator + work.Scanned(len(d))/2) }
 
-// random is a number from 0 up to, not including, 1.
+// random is a number in [0, 1).
 func (r *run) random() float64 {
 	if r.env.Random == nil {
 		return 0
@@ -306,7 +301,7 @@ func (r *run) random() float64 {
 	return r.env.Random()
 }
 
-// server is nil with an error when there is none to ask.
+// server returns the Server, or an error if there is none.
 func (r *run) server(stage string) (Server, error) {
 	if r.env.Server == nil {
 		return nil, code.New(code.IllegalOperation, "%s cannot read or write other collections here", stage)

@@ -5,21 +5,20 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
-// A Prefix is what the first stages of a pipeline ask as a find would: documents that
-// match, in an order, some skipped, at most so many. Rest does what is left to do with
-// them, so that whoever reads the documents can use indexes.
+// A Prefix is the part of a pipeline that is the same as a find: a filter, a sort, a skip and a limit. A planner can
+// answer it with indexes; Rest is the pipeline that remains.
 type Prefix struct {
-	Match  *filter.Filter // nil when all match
+	Match  *filter.Filter // nil if all documents match
 	Query  doc.Doc        // Match as a query, empty for all
 	Sort   *Sort          // nil for none
 	Skip   int64
 	Limit  int64 // -1 for none
 	Rest   *Pipeline
-	Stages int // how many stages it stands for
+	Stages int // number of stages that it replaces
 }
 
-// Prefix splits the pipeline: $match stages, also those behind a $sort, one $sort, then
-// $skip and $limit. The pipeline may have no Source.
+// Prefix splits the pipeline after its first $match stages, also those behind a $sort, one $sort, and then $skip and
+// $limit. The pipeline must not have a Source.
 func (p *Pipeline) Prefix() Prefix {
 	prefix := Prefix{Limit: -1}
 	var matches []*match
@@ -62,7 +61,7 @@ scan:
 	return prefix
 }
 
-// combine is one filter for all matches; not ok when that is deeper than a query may be.
+// combine joins the filters of all matches. It is not ok if the result is nested more deeply than a query may be.
 func (p *Pipeline) combine(matches []*match) (f *filter.Filter, query doc.Doc, ok bool) {
 	switch len(matches) {
 	case 0:

@@ -10,7 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
-// A projectStage is $project, or $unset, which is an exclusion.
+// A projectStage is $project or $unset, which is an exclusion.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/project/
 type projectStage struct {
 	stage      string
@@ -19,7 +19,7 @@ type projectStage struct {
 
 func (s *projectStage) name() string { return s.stage }
 
-func (s *projectStage) mapper(r *run) mapping {
+func (s *projectStage) mapper(r *run) mapFunc {
 	scope := r.scope()
 	var buf []byte
 	return func(d doc.Doc) (doc.Doc, bool, error) {
@@ -49,7 +49,7 @@ func parseProject(c *compiler, arg doc.Value) (stage, error) {
 	return &projectStage{"$project", p}, nil
 }
 
-// parseUnset reads a path or several.
+// parseUnset parses a path or an array of paths.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/unset/
 func parseUnset(c *compiler, arg doc.Value) (stage, error) {
 	paths := []doc.Value{arg}

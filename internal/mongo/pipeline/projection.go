@@ -9,8 +9,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A Projection is compiled: which members of a document stay, go or are computed. It is
-// immutable and safe for concurrent use.
+// A Projection says which members of a document to keep, to drop and to compute. It is compiled, immutable and safe for
+// concurrent use.
 type Projection struct {
 	root       *node
 	inclusion  bool
@@ -18,42 +18,42 @@ type Projection struct {
 	positional bool
 }
 
-// ProjectionOptions say where a projection stands.
+// ProjectionOptions are the options of CompileProjection.
 type ProjectionOptions struct {
 	// Names are the variables of its expressions; nil for none.
 	Names *expression.Names
-	// Find allows what only find has: {$slice: n}, $elemMatch and the positional operator.
+	// Find allows the operators of find: $slice, $elemMatch and the positional operator.
 	Find bool
-	// Filter is the query that the positional operator is about.
+	// Filter is the query that the positional operator refers to.
 	Filter *filter.Filter
 }
 
 // NeedsScope reports whether Apply needs a scope, Reset to the document.
 func (p *Projection) NeedsScope() bool { return p.scoped }
 
-// NeedsWhere reports whether Apply needs to know where the query matched.
+// NeedsWhere reports whether Apply needs the place where the query matched.
 func (p *Projection) NeedsWhere() bool { return p.positional }
 
-// A kind says what becomes of a member.
+// A kind says what to do with a member.
 type kind uint8
 
 const (
 	keep kind = iota
 	drop
-	inside  // something becomes of its members, or of those of its elements
-	compute // it is an expression's value
-	cut     // of an array, the elements that {$slice: ...} says stay
-	first   // of an array, the first element that {$elemMatch: ...} accepts stays
+	inside  // its members, or the members of its elements, have kinds of their own
+	compute // the value of an expression
+	cut     // keep the elements of an array that {$slice: ...} selects
+	first   // keep the first element of an array that {$elemMatch: ...} accepts
 )
 
-// A node is what becomes of one member.
+// A node says what to do with one member.
 type node struct {
 	name     string
 	kind     kind
 	children []*node
-	index    map[string]*node // of the children, when they are many
-	computes bool             // it or something inside of it is computed
-	found    bool             // of the first array on the way of a positional operator, the element that the query has found stays
+	index    map[string]*node // the children by name, if there are many
+	computes bool             // it or a node below it is computed
+	found    bool             // on the path of a positional operator: of the first array on it, keep the element that the query matched
 
 	value       *expression.Expression
 	skip, limit int  // of cut
@@ -87,7 +87,7 @@ func (n *node) adopt(c *node) {
 	}
 }
 
-// settle notes which nodes have something computed inside.
+// settle sets computes in all nodes.
 func (n *node) settle() bool {
 	n.computes = n.kind == compute || n.kind == first
 	for _, c := range n.children {
@@ -96,10 +96,10 @@ func (n *node) settle() bool {
 	return n.computes
 }
 
-// Apply appends what the projection makes of d to dst and gives that document. The scope,
-// Reset to d, may be nil unless NeedsScope; where counts only if NeedsWhere.
+// Apply appends the projection of d to dst and returns the new document. The scope, Reset to d, may be nil unless
+// NeedsScope; where matters only if NeedsWhere.
 func (p *Projection) Apply(dst []byte, d doc.Doc, where filter.Where, s *expression.Scope) (doc.Doc, error) {
-	w := projecting{where: where, scope: s, seeks: p.positional}
+	w := projectionRun{where: where, scope: s, seeks: p.positional}
 	var out []byte
 	var err error
 	if p.inclusion {
@@ -113,16 +113,16 @@ func (p *Projection) Apply(dst []byte, d doc.Doc, where filter.Where, s *express
 	return out[len(dst):], nil
 }
 
-// projecting is one use of a projection.
-type projecting struct {
+// A projectionRun is one use of a projection.
+type projectionRun struct {
 	where filter.Where
 	scope *expression.Scope
-	seeks bool // no array was met yet on the way of the positional operator
+	seeks bool // no array so far on the path of the positional operator
 }
 
-// include appends the members of d that n names, as they come in d, then what is
-// computed, as it comes in the projection.
-func (w *projecting) include(dst []byte, n *node, d doc.Doc) ([]byte, error) {
+// include appends the members of d that n names, in the order of d, then the computed ones, in the order of the
+// projection.
+func (w *projectionRun) include(dst []byte, n *node, d doc.Doc) ([]byte, error) {
 	dst, at := beginDoc(dst)
 	var err error
 	for name, v := range doc.Members(d) {
@@ -157,8 +157,8 @@ func (w *projecting) include(dst []byte, n *node, d doc.Doc) ([]byte, error) {
 	return endDoc(dst, at), nil
 }
 
-// computed appends what include has not taken from d.
-func (w *projecting) computed(dst []byte, n *node, d doc.Doc) ([]byte, error) {
+// computed appends the computed members that include did not find in d.
+func (w *projectionRun) computed(dst []byte, n *node, d doc.Doc) ([]byte, error) {
 	m := w.scope.Work()
 	has := n.membersOf(m, d)
 	for _, c := range n.children {
@@ -186,7 +186,7 @@ func (w *projecting) computed(dst []byte, n *node, d doc.Doc) ([]byte, error) {
 	return dst, nil
 }
 
-func (w *projecting) includeInside(dst []byte, n *node, v doc.Value) ([]byte, error) {
+func (w *projectionRun) includeInside(dst []byte, n *node, v doc.Value) ([]byte, error) {
 	switch v.Type {
 	case bsoncore.TypeEmbeddedDocument:
 		return w.include(appendHead(dst, v.Type, n.name), n, v.Data)
@@ -204,9 +204,9 @@ func (w *projecting) includeInside(dst []byte, n *node, v doc.Value) ([]byte, er
 	return dst, nil
 }
 
-// includeElements projects each object of an array, and those of arrays in it. Other
-// elements go, or become objects when there is something to compute.
-func (w *projecting) includeElements(dst []byte, n *node, array doc.Value) ([]byte, error) {
+// includeElements projects each object of an array and of arrays in it. Other elements are dropped, or become objects
+// if there is something to compute.
+func (w *projectionRun) includeElements(dst []byte, n *node, array doc.Value) ([]byte, error) {
 	dst, at := beginDoc(dst)
 	i := 0
 	for e := range doc.Elements(array) {
@@ -231,7 +231,7 @@ func (w *projecting) includeElements(dst []byte, n *node, array doc.Value) ([]by
 }
 
 // exclude appends d without the members that n drops.
-func (w *projecting) exclude(dst []byte, n *node, d doc.Doc) ([]byte, error) {
+func (w *projectionRun) exclude(dst []byte, n *node, d doc.Doc) ([]byte, error) {
 	dst, at := beginDoc(dst)
 	for name, v := range doc.Members(d) {
 		c := n.child(name)
@@ -256,7 +256,7 @@ func (w *projecting) exclude(dst []byte, n *node, d doc.Doc) ([]byte, error) {
 }
 
 // excludeInside appends a value without its name.
-func (w *projecting) excludeInside(dst []byte, n *node, v doc.Value) ([]byte, error) {
+func (w *projectionRun) excludeInside(dst []byte, n *node, v doc.Value) ([]byte, error) {
 	switch v.Type {
 	case bsoncore.TypeEmbeddedDocument:
 		return w.exclude(dst, n, v.Data)

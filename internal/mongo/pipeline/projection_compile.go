@@ -13,9 +13,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// CompileProjection reads a projection, of find or of $project. An empty one keeps all.
-// Errors: 31253 and 31254 when it mixes inclusion and exclusion, 31249 and 31250 when two
-// paths are in each other's way, and those of expressions. It keeps nothing of spec's memory.
+// CompileProjection compiles a projection of find or $project. An empty one keeps all members. Errors: 31253 and 31254
+// if it mixes inclusion and exclusion, 31249 and 31250 if two paths collide, and those of expressions. It keeps none of
+// spec's memory.
 // https://www.mongodb.com/docs/v7.0/reference/command/find/
 func CompileProjection(spec doc.Doc, o ProjectionOptions) (*Projection, error) {
 	return compileProjection(slices.Clone(spec), o)
@@ -57,7 +57,7 @@ const (
 	excluding
 )
 
-// inclusion decides what no member has decided, as the server does.
+// inclusion reports whether the projection is an inclusion. If no member says so, the rules of MongoDB's server decide.
 func (c *projectionCompiler) inclusion() bool {
 	switch {
 	case c.mode != undecided:
@@ -70,12 +70,12 @@ func (c *projectionCompiler) inclusion() bool {
 	return c.idIn
 }
 
-// member reads name: v, where name is relative to parent and may be dotted.
+// member compiles name: v, where name is relative to parent and may be dotted.
 func (c *projectionCompiler) member(parent *node, above, name string, v doc.Value, depth int) error {
 	if depth > maxPathNames {
 		return code.New(code.Overflow, "projection is nested too deeply")
 	}
-	if err := c.o.Names.Work().Spend(indexing + work.Scanned(len(above)+len(name))); err != nil {
+	if err := c.o.Names.Work().Spend(indexCost + work.Scanned(len(above)+len(name))); err != nil {
 		return err
 	}
 	positional := strings.HasSuffix(name, ".$")
@@ -110,7 +110,7 @@ func (c *projectionCompiler) member(parent *node, above, name string, v doc.Valu
 		return err
 	}
 	if c.mode == excluding {
-		return code.New(31310, "Cannot use an expression %s: %s in an exclusion projection", name, show(v))
+		return code.New(31310, "Cannot use an expression %s: %s in an exclusion projection", name, code.Show(v))
 	}
 	c.mode = including
 	return nil
@@ -150,7 +150,7 @@ func (c *projectionCompiler) exclude(parent *node, name string) error {
 	return nil
 }
 
-// object reads name: {...}: an expression, what only find has, or members inside.
+// object compiles name: {...}: an expression, an operator of find, or members inside.
 func (c *projectionCompiler) object(parent *node, above, name string, v doc.Value, depth int) error {
 	op, arg, n := "", doc.Value{}, 0
 	for m, a := range doc.Members(v.Data) {
@@ -191,7 +191,7 @@ func (c *projectionCompiler) operator(parent *node, name, op string, arg, v doc.
 			return put(parent, name, n)
 		}
 		if _, err := expression.Compile(v, c.o.Names); err != nil {
-			return within("Invalid $slice syntax. The given syntax "+show(v)+" did not match the find() syntax because :: "+
+			return within("Invalid $slice syntax. The given syntax "+code.Show(v)+" did not match the find() syntax because :: "+
 				"Location"+codeText(notCut)+" :: The given syntax did not match the expression $slice syntax.", err)
 		}
 	case op == "$elemMatch" && c.o.Find:
@@ -222,11 +222,11 @@ func (c *projectionCompiler) expression(parent *node, name string, v doc.Value) 
 	return put(parent, name, &node{kind: compute, value: x})
 }
 
-// first reads {$elemMatch: {...}}.
+// first compiles {$elemMatch: {...}}.
 func (c *projectionCompiler) first(parent *node, name string, arg, v doc.Value) error {
 	switch {
 	case !isObject(arg):
-		return code.New(31274, "elemMatch: Invalid argument, object required, but got %s", typeName(arg))
+		return code.New(31274, "elemMatch: Invalid argument, object required, but got %s", code.TypeName(arg))
 	case c.positional:
 		return code.New(31255, "Cannot specify positional operator and $elemMatch.")
 	case parent != c.root || strings.Contains(name, "."):
@@ -242,7 +242,7 @@ func (c *projectionCompiler) first(parent *node, name string, arg, v doc.Value) 
 	return put(parent, name, &node{kind: first, accepts: accepts})
 }
 
-// position reads "a.b.$": 1. All on the way there is marked, since the first array on it counts.
+// position compiles "a.b.$": 1. It marks all nodes on the path, because the operator applies to the first array on it.
 // mongodb/mongo: src/mongo/db/query/projection_parser.cpp, src/mongo/db/exec/projection_executor_utils.cpp
 func (c *projectionCompiler) position(parent *node, above, name string) error {
 	path := strings.TrimSuffix(name, ".$")
@@ -271,7 +271,7 @@ func (c *projectionCompiler) position(parent *node, above, name string) error {
 	return c.decideInclusion(name)
 }
 
-// put hangs n at a dotted path under parent.
+// put adds n at a dotted path below parent.
 func put(parent *node, name string, n *node) error {
 	p, err := parsePath(name)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// chosen appends the elements of an array that {$slice: ...} or {$elemMatch: ...} choose.
+// chosen appends the elements of an array that {$slice: ...} or {$elemMatch: ...} selects.
 // https://www.mongodb.com/docs/v7.0/reference/operator/projection/
-func (w *projecting) chosen(dst []byte, n *node, v doc.Value) ([]byte, error) {
+func (w *projectionRun) chosen(dst []byte, n *node, v doc.Value) ([]byte, error) {
 	if n.kind == first {
 		return w.appendFirst(dst, n, v)
 	}
@@ -22,8 +22,8 @@ func (w *projecting) chosen(dst []byte, n *node, v doc.Value) ([]byte, error) {
 	return appendRange(appendHead(dst, v.Type, n.name), v, from, to), nil
 }
 
-// only appends the array of the element that the query has found, which the positional operator keeps.
-func (w *projecting) only(dst []byte, name string, array doc.Value) ([]byte, error) {
+// only appends the array with only the element that the query matched: the positional operator.
+func (w *projectionRun) only(dst []byte, name string, array doc.Value) ([]byte, error) {
 	switch {
 	case !w.where.Found:
 		return nil, code.New(51246, "positional operator '.$' couldn't find a matching element in the array")
@@ -33,8 +33,8 @@ func (w *projecting) only(dst []byte, name string, array doc.Value) ([]byte, err
 	return appendRange(appendHead(dst, array.Type, name), array, w.where.Element, w.where.Element+1), nil
 }
 
-// appendFirst leaves out the member when no element is accepted.
-func (w *projecting) appendFirst(dst []byte, n *node, v doc.Value) ([]byte, error) {
+// appendFirst appends the first accepted element, or drops the member if there is none.
+func (w *projectionRun) appendFirst(dst []byte, n *node, v doc.Value) ([]byte, error) {
 	if !doc.IsArray(v) {
 		return dst, nil
 	}
@@ -55,7 +55,7 @@ func count(array doc.Value) int {
 	return n
 }
 
-// bounds are the elements that a cut leaves.
+// bounds are the elements that a cut keeps: from, up to and not including to.
 func (n *node) bounds(array doc.Value) (from, to int) {
 	from = n.skip
 	if n.fromEnd || n.skip < 0 {
@@ -70,7 +70,7 @@ func (n *node) bounds(array doc.Value) (from, to int) {
 	return from, from + n.limit
 }
 
-// appendRange is the array of the elements from, up to and not including to.
+// appendRange appends the array of the elements from, up to and not including to.
 func appendRange(dst []byte, array doc.Value, from, to int) []byte {
 	dst, at := beginDoc(dst)
 	i := 0
@@ -86,7 +86,7 @@ func appendRange(dst []byte, array doc.Value, from, to int) []byte {
 	return endDoc(dst, at)
 }
 
-// parseCut reads the argument of {$slice: n} or {$slice: [skip, limit]}.
+// parseCut parses the argument of {$slice: n} or {$slice: [skip, limit]}.
 func parseCut(name string, arg doc.Value) (*node, error) {
 	n := &node{name: name, kind: cut}
 	if numeric(arg) {
@@ -107,9 +107,9 @@ func parseCut(name string, arg doc.Value) (*node, error) {
 	case len(pair) != 2:
 		return nil, code.New(31272, "$slice array argument should be of form [skip, limit]")
 	case !numeric(pair[0]):
-		return nil, code.New(31257, "$slice expects the skip argument to be a number, got %s", typeName(pair[0]))
+		return nil, code.New(31257, "$slice expects the skip argument to be a number, got %s", code.TypeName(pair[0]))
 	case !numeric(pair[1]):
-		return nil, code.New(31258, "$slice expects the limit argument to be a number, got %s", typeName(pair[1]))
+		return nil, code.New(31258, "$slice expects the limit argument to be a number, got %s", code.TypeName(pair[1]))
 	case whole32(pair[1]) <= 0:
 		return nil, code.New(31259, "$slice limit must be positive, got %d", whole32(pair[1]))
 	}
@@ -117,7 +117,7 @@ func parseCut(name string, arg doc.Value) (*node, error) {
 	return n, nil
 }
 
-// whole32 is the nearest number that 32 bits hold, without a fraction.
+// whole32 is a number without its fraction, limited to 32 bits.
 func whole32(v doc.Value) int {
 	f := math.Trunc(float(v))
 	switch {

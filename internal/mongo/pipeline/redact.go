@@ -9,15 +9,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A redact is $redact: an expression says of the document, and of those in it, whether
-// it stays, goes, or is looked into.
+// A redact is $redact: for the document and each document in it, an expression decides to keep it, to drop it or to
+// descend into it.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/redact/
 type redact struct {
 	decide *expression.Expression
 	slots  [3]int // of the variables
 }
 
-// verdicts are the variables, and what stands for each of them.
+// verdicts are the variables $$DESCEND, $$PRUNE and $$KEEP, and the values that stand for them.
 var verdicts = [3]struct {
 	name  string
 	value doc.Value
@@ -25,7 +25,7 @@ var verdicts = [3]struct {
 
 func (s *redact) name() string { return "$redact" }
 
-func (s *redact) mapper(r *run) mapping {
+func (s *redact) mapper(r *run) mapFunc {
 	scope := r.scope()
 	for i, v := range verdicts {
 		r.vars[s.slots[i]] = v.value
@@ -42,7 +42,7 @@ func (s *redact) mapper(r *run) mapping {
 	}
 }
 
-// appendRedacted appends what stays of a document.
+// appendRedacted appends what remains of a document.
 func (s *redact) appendRedacted(dst []byte, d doc.Doc, scope *expression.Scope) (out []byte, keep bool, err error) {
 	scope.Current = doc.Object(d)
 	v, err := s.decide.Evaluate(scope)
@@ -59,10 +59,10 @@ func (s *redact) appendRedacted(dst []byte, d doc.Doc, scope *expression.Scope) 
 		return out, true, err
 	}
 	return nil, false, code.New(17053, "$redact's expression should not return anything aside from the variables "+
-		"$$KEEP, $$DESCEND, and $$PRUNE, but returned %s", show(v))
+		"$$KEEP, $$DESCEND, and $$PRUNE, but returned %s", code.Show(v))
 }
 
-// appendInside asks about each document in a document or array, and appends the rest.
+// appendInside redacts each document in a document or an array.
 func (s *redact) appendInside(dst []byte, d doc.Doc, scope *expression.Scope) ([]byte, error) {
 	dst, at := beginDoc(dst)
 	for name, v := range doc.Members(d) {

@@ -6,18 +6,17 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
-// A replaceRoot is $replaceRoot or $replaceWith: an expression's value in the place of
-// the document.
+// A replaceRoot is $replaceRoot or $replaceWith: the value of an expression replaces the document.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/replaceRoot/
 type replaceRoot struct {
 	stage string
 	value *expression.Expression
-	what  string // the value, in errors
+	what  string // the name of the value in errors
 }
 
 func (s *replaceRoot) name() string { return s.stage }
 
-func (s *replaceRoot) mapper(r *run) mapping {
+func (s *replaceRoot) mapper(r *run) mapFunc {
 	scope := r.scope()
 	return func(d doc.Doc) (doc.Doc, bool, error) {
 		scope.Reset(doc.Object(d))
@@ -27,7 +26,7 @@ func (s *replaceRoot) mapper(r *run) mapping {
 		}
 		if !isObject(v) {
 			return nil, false, code.New(40228, "%s must evaluate to an object, but resulting value was: %s. "+
-				"Type of resulting value: '%s'. Input document: %s", s.what, show(v), typeName(v), show(doc.Object(d)))
+				"Type of resulting value: '%s'. Input document: %s", s.what, code.Show(v), code.TypeName(v), code.Show(doc.Object(d)))
 		}
 		return v.Data, true, nil
 	}
@@ -35,7 +34,7 @@ func (s *replaceRoot) mapper(r *run) mapping {
 
 func parseReplaceRoot(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) {
-		return nil, code.New(40229, "expected an object as specification for $replaceRoot stage, got %s", typeName(arg))
+		return nil, code.New(40229, "expected an object as specification for $replaceRoot stage, got %s", code.TypeName(arg))
 	}
 	var root doc.Value
 	for name, v := range doc.Members(arg.Data) {
@@ -51,7 +50,7 @@ func parseReplaceRoot(c *compiler, arg doc.Value) (stage, error) {
 	return &replaceRoot{"$replaceRoot", x, "'newRoot' expression "}, err
 }
 
-// parseReplaceWith reads an expression.
+// parseReplaceWith parses an expression.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/replaceWith/
 func parseReplaceWith(c *compiler, arg doc.Value) (stage, error) {
 	x, err := expression.Compile(arg, c.names)

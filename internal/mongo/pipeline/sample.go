@@ -7,7 +7,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// A sample is $sample: so many documents at random, each at most once.
+// A sample is $sample: size random documents, each at most once.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/sample/
 type sample struct{ size int64 }
 
@@ -30,7 +30,7 @@ func (s *sample) rows(r *run, in Rows) Rows {
 	}
 }
 
-// draw is Vitter's algorithm R.
+// draw is Vitter's algorithm R, which reads the documents once and keeps only the sample.
 func (s *sample) draw(r *run, in Rows) ([]doc.Doc, error) {
 	var drawn []doc.Doc
 	held := r.budget("$sample")

@@ -10,11 +10,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A setWindowFields is $setWindowFields: members that are computed from a document's
-// neighbours.
+// A setWindowFields is $setWindowFields: members computed from a document's neighbours.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/setWindowFields/
 type setWindowFields struct {
-	partitioning
+	partitioner
 	outputs []windowOutput
 }
 
@@ -29,7 +28,7 @@ func (s *setWindowFields) rows(r *run, in Rows) Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		stopped := false
 		var now, next []byte
-		err := s.gather(r, in, func(p *partition) error {
+		err := s.collect(r, in, func(p *partition) error {
 			columns := make([][]doc.Value, len(s.outputs))
 			for i, o := range s.outputs {
 				err := r.meter.Spend(work.Operator * len(p.entries))
@@ -65,9 +64,9 @@ func (s *setWindowFields) rows(r *run, in Rows) Rows {
 
 func parseSetWindowFields(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) {
-		return nil, code.New(code.FailedToParse, "the $setWindowFields stage specification must be an object, found %s", typeName(arg))
+		return nil, code.New(code.FailedToParse, "the $setWindowFields stage specification must be an object, found %s", code.TypeName(arg))
 	}
-	s := &setWindowFields{partitioning: partitioning{stage: "$setWindowFields"}}
+	s := &setWindowFields{partitioner: partitioner{stage: "$setWindowFields"}}
 	var output doc.Value
 	for name, v := range doc.Members(arg.Data) {
 		var err error
@@ -117,7 +116,7 @@ func (s *setWindowFields) parsePartition(c *compiler, v doc.Value) error {
 	return nil
 }
 
-// output reads name: {$function: argument, window: {...}}.
+// output parses name: {$function: argument, window: {...}}.
 func (s *setWindowFields) output(c *compiler, name string, v doc.Value) error {
 	p, err := parsePath(name)
 	if err != nil {
@@ -154,7 +153,7 @@ func (s *setWindowFields) output(c *compiler, name string, v doc.Value) error {
 	return nil
 }
 
-// A windowCall is the call of one window function.
+// A windowCall is one call of a window function.
 type windowCall struct {
 	c           *compiler
 	sort        *Sort
@@ -162,7 +161,7 @@ type windowCall struct {
 	arg, window doc.Value
 }
 
-// windowFunctions has all that are no accumulators, by name.
+// windowFunctions lists the window functions that are not accumulators, sorted by name.
 var windowFunctions = map[string]func(w *windowCall) (windowFunction, error){
 	"$covariancePop":  (*windowCall).covariance,
 	"$covarianceSamp": (*windowCall).covariance,
@@ -200,7 +199,7 @@ func (w *windowCall) parse() (windowFunction, error) {
 	return accumulated(s, bounds), nil
 }
 
-// bounds is the window that is given, by default the whole partition.
+// bounds is the window of the call, by default the whole partition.
 func (w *windowCall) bounds() (*window, error) {
 	if w.window.Type == 0 {
 		return wholeWindow(), nil
@@ -217,7 +216,7 @@ func (w *windowCall) covariance() (windowFunction, error) {
 	return covariance(x, bounds, w.operator == "$covarianceSamp"), err
 }
 
-// ordered asks for a sort with one path, and for no window.
+// ordered returns an error unless there is a sort, of one path if single is set, and no window.
 func (w *windowCall) ordered(single bool) error {
 	switch {
 	case w.window.Type != 0:
@@ -273,7 +272,7 @@ func (w *windowCall) shift() (windowFunction, error) {
 	case by.Type == 0:
 		return nil, code.New(code.FailedToParse, "$shift requires 'by' as an integer value.")
 	case !ok || int64(int32(n)) != n:
-		return nil, code.New(code.FailedToParse, "'$shift:by' field must be an integer, but found by: %s", show(by))
+		return nil, code.New(code.FailedToParse, "'$shift:by' field must be an integer, but found by: %s", code.Show(by))
 	}
 	return shifted(output, int(n), orNull(other)), nil
 }
@@ -292,13 +291,13 @@ func (w *windowCall) moving() (windowFunction, error) {
 	n, alpha := doc.Lookup(w.arg.Data, "N"), doc.Lookup(w.arg.Data, "alpha")
 	if alpha.Type != 0 {
 		if f := float(alpha); !numeric(alpha) || !(f > 0 && f < 1) {
-			return nil, code.New(code.FailedToParse, "'alpha' must be between 0 and 1 (exclusive), found alpha: %s", show(alpha))
+			return nil, code.New(code.FailedToParse, "'alpha' must be between 0 and 1 (exclusive), found alpha: %s", code.Show(alpha))
 		}
 		return moving(x, float(alpha)), nil
 	}
 	i, ok := doc.AsInt64Exact(n)
 	if !ok {
-		return nil, code.New(code.FailedToParse, "'N' field must be an integer, but found N: %s. To use a non-integer, use the 'alpha' argument instead", show(n))
+		return nil, code.New(code.FailedToParse, "'N' field must be an integer, but found N: %s. To use a non-integer, use the 'alpha' argument instead", code.Show(n))
 	}
 	if i <= 0 {
 		return nil, code.New(code.FailedToParse, "'N' must be greater than zero. Got %d", i)
@@ -323,7 +322,7 @@ func (w *windowCall) filled() (windowFunction, error) {
 	return interpolate(x), nil
 }
 
-// calculus reads {input: expression, unit: text} of $derivative and $integral.
+// calculus parses {input: expression, unit: text} of $derivative and $integral.
 func (w *windowCall) calculus() (windowFunction, error) {
 	bounds, err := w.bounds()
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A Sort is a compiled order of documents: {a: 1, "b.c": -1}. It is immutable and safe
-// for concurrent use.
+// A Sort is an order of documents, such as {a: 1, "b.c": -1}. It is compiled, immutable and safe for concurrent use.
 type Sort struct {
 	parts []sortPart
 	spec  doc.Doc
@@ -24,8 +23,8 @@ type sortPart struct {
 // MaxSortKeys is how many paths a sort may have.
 const MaxSortKeys = 32
 
-// CompileSort reads a sort, of find or of $sort. Errors: 15974 and 15975 for what is no
-// direction, 15976 for an empty one. It keeps nothing of spec's memory.
+// CompileSort compiles a sort of find or $sort. Errors: 15974 and 15975 for an invalid direction, 15976 for an empty
+// sort. It keeps none of spec's memory.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/sort/
 func CompileSort(spec doc.Doc) (*Sort, error) {
 	s := &Sort{spec: slices.Clone(spec)}
@@ -49,7 +48,7 @@ func (s *Sort) add(name string, v doc.Value) error {
 		return code.Unsupported("$meta")
 	}
 	if !numeric(v) {
-		return code.New(15974, "Illegal key in $sort specification: %s: %s", name, show(v))
+		return code.New(15974, "Illegal key in $sort specification: %s: %s", name, code.Show(v))
 	}
 	direction := whole32(v)
 	if direction != 1 && direction != -1 {
@@ -83,9 +82,8 @@ func (s *Sort) Paths() (paths []string, descending []bool) {
 	return paths, descending
 }
 
-// Compare is -1 when a sorts before b, 0 when neither does, and +1 otherwise. Documents
-// that Keys refuses sort as if their arrays were empty. Sorting many documents goes
-// through Rows, which finds the keys of each once.
+// Compare returns -1 if a sorts before b, 0 if neither does, and +1 otherwise. Documents that Keys refuses sort as if
+// their arrays were empty. To sort many documents use Rows, which finds the keys of each only once.
 func (s *Sort) Compare(a, b doc.Doc) int {
 	x, _ := s.keys(nil, nil, a)
 	y, _ := s.keys(nil, nil, b)

@@ -10,7 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
-// parseSortByCount reads $sortByCount as the $group and the $sort that it stands for.
+// parseSortByCount parses $sortByCount to the $group and the $sort that it stands for.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/sortByCount/
 func parseSortByCount(c *compiler, arg doc.Value) (stage, error) {
 	switch arg.Type {

@@ -10,14 +10,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// Keys appends the values that a document sorts by, one for each path; they share its
-// memory. A missing value is null. An array counts as the one of its elements that sorts
-// first, an empty one as undefined; where several paths go into one array, they are taken
-// of the same element. It fails with BadValue when paths go into different arrays.
+// Keys appends the values that a document sorts by, one for each path; they share its memory. A missing value is null.
+// An array stands for the element that sorts first, an empty one for undefined. If several paths go into one array,
+// their keys come from the same element. It fails with BadValue if paths go into different arrays.
 // https://www.mongodb.com/docs/v7.0/reference/bson-type-comparison-order/
 func (s *Sort) Keys(dst []doc.Value, d doc.Doc) ([]doc.Value, error) { return s.keys(nil, dst, d) }
 
-// keys is Keys, counted by m.
+// keys is Keys with its work spent from m.
 func (s *Sort) keys(m *work.Meter, dst []doc.Value, d doc.Doc) ([]doc.Value, error) {
 	if err := m.Spend(len(s.parts) * (work.Operator + work.Scanned(len(d))/4)); err != nil {
 		return dst, err
@@ -41,13 +40,13 @@ func (s *Sort) keys(m *work.Meter, dst []doc.Value, d doc.Doc) ([]doc.Value, err
 	}
 	for i, p := range s.parts {
 		if _, array := straight(d, p.path); array {
-			dst[start+i] = p.best(m, d)
+			dst[start+i] = p.firstValue(m, d)
 		}
 	}
 	return dst, m.Err()
 }
 
-// straight is what lies at a path as long as no array is met.
+// straight is the value at a path; array reports that there is an array on the way, or at the end.
 func straight(d doc.Doc, p path) (v doc.Value, array bool) {
 	v = doc.Object(d)
 	for _, name := range p {
@@ -63,8 +62,8 @@ func straight(d doc.Doc, p path) (v doc.Value, array bool) {
 	return orNull(v), v.Type == bsoncore.TypeArray
 }
 
-// best is the value that sorts first of those that a path leads to.
-func (p sortPart) best(m *work.Meter, d doc.Doc) (best doc.Value) {
+// firstValue is the value at a path that sorts first.
+func (p sortPart) firstValue(m *work.Meter, d doc.Doc) (best doc.Value) {
 	each(doc.Object(d), p.path, func(v doc.Value) {
 		if best.Type == 0 {
 			best = v
@@ -125,7 +124,7 @@ func eachElement(array doc.Value, p path, f func(doc.Value)) {
 	}
 }
 
-// elementNamed is the element of an array that a name of a path is the index of.
+// elementNamed is the element of an array whose index is the name.
 func elementNamed(array doc.Value, name string) (doc.Value, bool) {
 	index := arrayIndex(name)
 	if index < 0 {
@@ -140,14 +139,14 @@ func elementNamed(array doc.Value, name string) (doc.Value, bool) {
 	return doc.Value{}, false
 }
 
-// A trail is how far one path has been followed.
+// A trail is the progress along one path.
 type trail struct {
 	v    doc.Value
 	at   int  // how many names of the path have been followed
 	done bool // v is the key
 }
 
-// keysOfArrays is Keys where several paths meet arrays.
+// keysOfArrays is Keys if several paths meet arrays.
 func (s *Sort) keysOfArrays(m *work.Meter, dst []doc.Value, d doc.Doc) ([]doc.Value, error) {
 	trails := make([]trail, len(s.parts))
 	for i := range trails {
@@ -162,8 +161,8 @@ func (s *Sort) keysOfArrays(m *work.Meter, dst []doc.Value, d doc.Doc) ([]doc.Va
 	return append(dst, best...), err
 }
 
-// spread calls f with each combination of keys. It goes through one array at a time, for
-// all the paths that lead through it.
+// spread calls f with each combination of keys. It goes through one array at a time, for all paths that lead through
+// it.
 func (s *Sort) spread(m *work.Meter, trails []trail, f func([]doc.Value)) error {
 	through := -1
 	for i := range trails {
@@ -202,7 +201,7 @@ func (s *Sort) spread(m *work.Meter, trails []trail, f func([]doc.Value)) error 
 	return nil
 }
 
-// follow goes on until the key or an array.
+// follow advances until the key or an array.
 func (t *trail) follow(p path) {
 	for !t.done {
 		switch {
@@ -226,8 +225,7 @@ func (t *trail) follow(p path) {
 	}
 }
 
-// enter puts an element in the place of the array that paths have met; a missing one
-// stands for an empty array.
+// enter replaces the array that paths have met with one of its elements; a missing one stands for an empty array.
 func (s *Sort) enter(trails []trail, e doc.Value) []trail {
 	next := slices.Clone(trails)
 	for i := range next {

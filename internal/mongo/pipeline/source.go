@@ -7,12 +7,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// serverStages are first stages that only the server can answer.
+// serverStages are the first stages that only the server can answer.
 var serverStages = strings.Fields("$changeStream $collStats $currentOp $indexStats $listLocalSessions $listSessions $planCacheStats")
 
 func isServerStage(name string) bool { return slices.Contains(serverStages, name) }
 
-// A source is a first stage that the server answers; it checks the argument too.
+// A source is a first stage that the server answers. The server also checks its argument.
 type source struct {
 	stage string
 	arg   doc.Value

@@ -13,7 +13,7 @@ var unstable = map[string]bool{
 	"$planCacheStats": true, "$queryStats": true, "$search": true, "$searchMeta": true, "$shardedDataDistribution": true, "$vectorSearch": true,
 }
 
-// checkStable refuses what is not in the Stable API.
+// checkStable refuses stages and options that are not in the Stable API.
 func checkStable(name string, arg doc.Value) error {
 	if unstable[name] {
 		return code.Unstable(name)

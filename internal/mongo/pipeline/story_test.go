@@ -99,7 +99,7 @@ func prefixed(p *Pipeline, in Rows, env *Env) (Rows, *Pipeline) {
 	prefix := p.Prefix()
 	r := newRun(context.Background(), env, p.names)
 	if prefix.Match != nil {
-		in = r.through(in, []mapping{(&match{filter: prefix.Match}).mapper(r)})
+		in = r.through(in, []mapFunc{(&match{filter: prefix.Match}).mapper(r)})
 	}
 	if prefix.Sort != nil {
 		in = prefix.Sort.Rows(in, 0)

@@ -14,7 +14,7 @@ import (
 // timeUnits are the names of units of time.
 var timeUnits = strings.Fields("year quarter month week day hour minute second millisecond")
 
-// unitMilliseconds is how long the units of constant length are.
+// unitMilliseconds is the length of each unit that has a constant length.
 var unitMilliseconds = map[string]float64{
 	"week": 7 * 86400000, "day": 86400000, "hour": 3600000, "minute": 60000, "second": 1000, "millisecond": 1,
 }
@@ -22,21 +22,20 @@ var unitMilliseconds = map[string]float64{
 func parseUnit(v doc.Value) (string, error) {
 	text, ok := doc.AsString(v)
 	if !ok || !slices.Contains(timeUnits, text) {
-		return "", code.New(code.FailedToParse, "unknown time unit value: %s", show(v))
+		return "", code.New(code.FailedToParse, "unknown time unit value: %s", code.Show(v))
 	}
 	return text, nil
 }
 
-// stepping is what it costs to add to a date or a decimal.
-const stepping = 100
+// stepCost is the cost of adding to a date or a decimal, in units of package work.
+const stepCost = 100
 
-// adder is the addition of numbers or, with a unit of time, of an amount to a date. The
-// other kind of value is an error.
+// adder adds numbers or, with a unit of time, an amount to a date. A value of the other kind is an error.
 func adder(unit doc.Value) (func(v, by doc.Value) (doc.Value, error), error) {
 	if unit.Type == 0 {
 		return func(v, by doc.Value) (doc.Value, error) {
 			if !numeric(v) {
-				return v, code.New(5429413, "Expected a number, but found a value of type %s: for dates a 'unit' is needed", typeName(v))
+				return v, code.New(5429413, "Expected a number, but found a value of type %s: for dates a 'unit' is needed", code.TypeName(v))
 			}
 			sum, err := plus.of(v, by)
 			return owned(sum), err
@@ -52,7 +51,7 @@ func adder(unit doc.Value) (func(v, by doc.Value) (doc.Value, error), error) {
 	}
 	return func(v, by doc.Value) (doc.Value, error) {
 		if v.Type != bsoncore.TypeDateTime {
-			return v, code.New(5429513, "Expected a date, but found a value of type %s: with a 'unit' only dates count", typeName(v))
+			return v, code.New(5429513, "Expected a date, but found a value of type %s: with a 'unit' only dates count", code.TypeName(v))
 		}
 		sum, err := add.of(v, by)
 		return owned(sum), err

@@ -7,8 +7,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// A unionWith is $unionWith: behind the documents, those of another container or what a
-// pipeline makes of them.
+// A unionWith is $unionWith: after the documents, those of another container, or the rows of a pipeline over them.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/unionWith/
 type unionWith struct {
 	from     Namespace
@@ -41,10 +40,10 @@ func (s *unionWith) rows(r *run, in Rows) Rows {
 	}
 }
 
-// over runs a sub-pipeline, or none, on the documents of a container.
+// over runs a sub-pipeline, which may be nil, on the documents of a container.
 func (p *Pipeline) over(r *run, stage string, from Namespace) Rows {
 	if p != nil && len(p.stages) > 0 {
-		if _, ok := p.stages[0].(opening); ok {
+		if _, ok := p.stages[0].(opener); ok {
 			return p.rows(r, nil)
 		}
 	}
@@ -68,7 +67,7 @@ func parseUnionWith(c *compiler, arg doc.Value) (stage, error) {
 			return nil, err
 		}
 	default:
-		return nil, code.New(code.FailedToParse, "the $unionWith stage specification must be an object or string, but found %s", typeName(arg))
+		return nil, code.New(code.FailedToParse, "the $unionWith stage specification must be an object or string, but found %s", code.TypeName(arg))
 	}
 	if s.from.Container == "" && (s.pipeline == nil || !s.pipeline.beginsWithDocuments()) {
 		return nil, code.New(code.FailedToParse, "$unionWith stage without explicit collection must have a pipeline with $documents as first stage")

@@ -10,13 +10,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// An unwind is $unwind: a document for each element of an array. What is no array is
-// the only element of one.
+// An unwind is $unwind: a document for each element of an array. A value that is not an array counts as an array of
+// one.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/unwind/
 type unwind struct {
 	path     path
-	index    path // of the member that gets the element's index, nil for none
-	preserve bool // documents that have no element stay
+	index    path // includeArrayIndex, nil for none
+	preserve bool // documents without an element are kept
 }
 
 func (s *unwind) name() string { return "$unwind" }
@@ -68,7 +68,7 @@ func (s *unwind) rows(r *run, in Rows) Rows {
 	}
 }
 
-// indexValue is the index of an element, null for what is none.
+// indexValue is the index of an element, or null if it is not in an array.
 func indexValue(i int64) doc.Value {
 	if i < 0 {
 		return null
@@ -88,7 +88,7 @@ func parseUnwind(c *compiler, arg doc.Value) (stage, error) {
 			return nil, err
 		}
 	default:
-		return nil, code.New(15981, "expected either a string or an object as specification for $unwind stage, got %s", typeName(arg))
+		return nil, code.New(15981, "expected either a string or an object as specification for $unwind stage, got %s", code.TypeName(arg))
 	}
 	if prefixed == "" {
 		return nil, code.New(28812, "no path specified to $unwind stage")
@@ -107,18 +107,18 @@ func (s *unwind) options(spec doc.Doc) (prefixed string, err error) {
 		switch name {
 		case "path":
 			if !isText {
-				return "", code.New(28808, "expected a string as the path for $unwind stage, got %s", typeName(v))
+				return "", code.New(28808, "expected a string as the path for $unwind stage, got %s", code.TypeName(v))
 			}
 			prefixed = text
 		case "preserveNullAndEmptyArrays":
 			if v.Type != bsoncore.TypeBoolean {
-				return "", code.New(28809, "expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got %s", typeName(v))
+				return "", code.New(28809, "expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got %s", code.TypeName(v))
 			}
 			s.preserve, _ = doc.AsBool(v)
 		case "includeArrayIndex":
 			switch {
 			case !isText || text == "":
-				return "", code.New(28810, "expected a non-empty string for the includeArrayIndex  option to $unwind stage, got %s", typeName(v))
+				return "", code.New(28810, "expected a non-empty string for the includeArrayIndex  option to $unwind stage, got %s", code.TypeName(v))
 			case text[0] == '$':
 				return "", code.New(28822, "includeArrayIndex option to $unwind stage should not be prefixed with a '$': %s", text)
 			}

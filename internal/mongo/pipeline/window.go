@@ -7,13 +7,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// A window says which neighbours of a document count: positions, or values of what the
-// documents are sorted by.
+// A window selects neighbours of a document, by position or by a range of the sort key's values.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/setWindowFields/
 type window struct {
 	ranged    bool // low and high are about values
 	low, high bound
-	plus      func(v doc.Value, by doc.Value) (doc.Value, error) // of a ranged one
+	plus      func(v doc.Value, by doc.Value) (doc.Value, error) // of a ranged window
 }
 
 // A bound is an end of a window.
@@ -23,10 +22,10 @@ type bound struct {
 	offset doc.Value // of a ranged window
 }
 
-// whole is the window of the whole partition.
+// wholeWindow is the window of the whole partition.
 func wholeWindow() *window { return &window{low: bound{open: true}, high: bound{open: true}} }
 
-// each calls f with the part [from, to) of the partition that is each document's window.
+// each calls f for each document with its window, the part [from, to) of the partition.
 func (w *window) each(p *partition, f func(i, from, to int) error) error {
 	from, to := 0, 0
 	n := len(p.entries)
@@ -56,13 +55,13 @@ func (b bound) position(i, open, n int) int {
 	return min(max(i+b.by, 0), n)
 }
 
-// byValue moves the ends of a window, which never go back, to those of document i. What
-// is no number or date has a window of its equals.
+// byValue moves the ends of a window to those of document i. The ends never move back, since the documents are sorted.
+// The window of a value that is not a number or a date has only equal values.
 func (w *window) byValue(p *partition, i, from, to int) (int, int, error) {
 	key := p.entries[i].keys[0]
 	at := func(j int) doc.Value { return p.entries[j].keys[0] }
 	low, high := key, key
-	err := p.r.meter.Spend(2 * stepping)
+	err := p.r.meter.Spend(2 * stepCost)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -77,7 +76,7 @@ func (w *window) byValue(p *partition, i, from, to int) (int, int, error) {
 			return 0, 0, err
 		}
 	} else {
-		return 0, 0, code.New(5429414, "Invalid range: Expected the sortBy field to be a number or a date, but it was %s", typeName(key))
+		return 0, 0, code.New(5429414, "Invalid range: Expected the sortBy field to be a number or a date, but it was %s", code.TypeName(key))
 	}
 	if w.low.open {
 		from = 0
@@ -96,7 +95,7 @@ func (w *window) byValue(p *partition, i, from, to int) (int, int, error) {
 	return from, to, nil
 }
 
-// parseWindow reads {documents: [low, high]} or {range: [low, high], unit: text}.
+// parseWindow parses {documents: [low, high]} or {range: [low, high], unit: text}.
 func parseWindow(c *compiler, v doc.Value, sort *Sort) (*window, error) {
 	if !isObject(v) {
 		return nil, code.New(code.FailedToParse, "'window' field must be an object")
@@ -140,7 +139,7 @@ func parsePositions(v doc.Value, sort *Sort) (*window, error) {
 		return nil, code.New(5339901, "Document-based bounds require a sortBy")
 	}
 	if !w.low.open && !w.high.open && w.low.by > w.high.by {
-		return nil, code.New(5339900, "Lower bound must not exceed upper bound: %s", show(v))
+		return nil, code.New(5339900, "Lower bound must not exceed upper bound: %s", code.Show(v))
 	}
 	return w, nil
 }
@@ -167,10 +166,10 @@ func parseRange(c *compiler, v, unit doc.Value, sort *Sort) (*window, error) {
 	return w, err
 }
 
-// ends reads the two ends.
+// ends parses the two ends.
 func (w *window) ends(what string, v doc.Value, number func(b *bound, v doc.Value) error) error {
 	if !doc.IsArray(v) || count(v) != 2 {
-		return code.New(code.FailedToParse, "Window bounds must be a 2-element array: %s: %s", what, show(v))
+		return code.New(code.FailedToParse, "Window bounds must be a 2-element array: %s: %s", what, code.Show(v))
 	}
 	b := &w.low
 	for e := range doc.Elements(v) {

@@ -11,10 +11,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A windowFunction gives a value for each document of a partition.
+// A windowFunction computes a value for each document of a partition.
 type windowFunction func(p *partition) ([]doc.Value, error)
 
-// carryForward gives the last value that was not null or missing.
+// carryForward is $locf: the last value that was not null or missing.
 func carryForward(input *expression.Expression) windowFunction {
 	return func(p *partition) ([]doc.Value, error) {
 		values, err := p.values(input)
@@ -29,7 +29,7 @@ func carryForward(input *expression.Expression) windowFunction {
 	}
 }
 
-// interpolate gives, between two numbers, those on the line between them.
+// interpolate is $linearFill: between two numbers, the values on the line between them.
 func interpolate(input *expression.Expression) windowFunction {
 	return func(p *partition) ([]doc.Value, error) {
 		values, err := p.values(input)
@@ -41,13 +41,13 @@ func interpolate(input *expression.Expression) windowFunction {
 			key := p.entries[i].keys[0]
 			switch {
 			case !numeric(key) && key.Type != bsoncore.TypeDateTime:
-				return nil, code.New(605002, "The sortBy field of $linearFill must be a number or a date, but it was %s", typeName(key))
+				return nil, code.New(605002, "The sortBy field of $linearFill must be a number or a date, but it was %s", code.TypeName(key))
 			case i > 0 && p.r.meter.Equal(key, p.entries[i-1].keys[0]):
 				return nil, code.New(6050106, "There can be no repeated values in the sort field of $linearFill")
 			case nullish(v):
 				continue
 			case !numeric(v):
-				return nil, code.New(605003, "Value to be filled must be numeric or nullish, but it was %s", typeName(v))
+				return nil, code.New(605003, "Value to be filled must be numeric or nullish, but it was %s", code.TypeName(v))
 			}
 			if left >= 0 && i-left > 1 {
 				p.line(values, left, i)
@@ -71,7 +71,7 @@ func (p *partition) line(values []doc.Value, left, right int) {
 	}
 }
 
-// numberLike is a whole number when both ends and the result are, else a double.
+// numberLike is an integer if both ends and the result are integers, else a double.
 func numberLike(a, b doc.Value, f float64) doc.Value {
 	whole := func(v doc.Value) bool { return v.Type == bsoncore.TypeInt32 || v.Type == bsoncore.TypeInt64 }
 	if whole(a) && whole(b) && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
@@ -108,7 +108,7 @@ func numbering(ties, dense bool) windowFunction {
 	}
 }
 
-// shifted gives the value of the document so many places further.
+// shifted is $shift: the value of the document that many places further.
 func shifted(output *expression.Expression, by int, other doc.Value) windowFunction {
 	return func(p *partition) ([]doc.Value, error) {
 		values, err := p.values(output)
@@ -126,8 +126,7 @@ func shifted(output *expression.Expression, by int, other doc.Value) windowFunct
 	}
 }
 
-// accumulated gives what an accumulator makes of each window. A window that only grows is
-// not gathered again.
+// accumulated computes an accumulator over each window. If windows only grow, it adds to one accumulator.
 func accumulated(s *statement, w *window) windowFunction {
 	return func(p *partition) ([]doc.Value, error) {
 		inputs, err := p.values(s.argument)
@@ -199,8 +198,8 @@ func derived(input *expression.Expression, w *window, perUnit float64) windowFun
 	}
 }
 
-// between is how far two documents are apart in their order, in units of time if perUnit,
-// their milliseconds, is not 0.
+// between is the distance of two documents in the sort key. If perUnit is not 0, it is the milliseconds of the unit
+// that the result is in.
 func (p *partition) between(a, b int, perUnit float64) (float64, error) {
 	x, y := p.entries[a].keys[0], p.entries[b].keys[0]
 	dates := x.Type == bsoncore.TypeDateTime && y.Type == bsoncore.TypeDateTime
@@ -225,7 +224,7 @@ func integrated(input *expression.Expression, w *window, perUnit float64) window
 			return nil, err
 		}
 		values := make([]doc.Value, len(inputs))
-		areas := make([]float64, len(inputs)) // up to each document
+		areas := make([]float64, len(inputs)) // area up to each document
 		for i := 1; i < len(inputs); i++ {
 			run, err := p.between(i-1, i, perUnit)
 			if err != nil {
@@ -247,7 +246,7 @@ func integrated(input *expression.Expression, w *window, perUnit float64) window
 	}
 }
 
-// moving is $expMovingAvg: an average in which the past counts less and less.
+// moving is $expMovingAvg: an average in which older values count less and less.
 func moving(input *expression.Expression, alpha float64) windowFunction {
 	return func(p *partition) ([]doc.Value, error) {
 		values, err := p.values(input)

@@ -9,7 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
-// bounds finds the values of entries that a condition asks for.
+// bounds finds the index entries that a condition asks for, and notes them in the condition.
 // https://www.mongodb.com/docs/v7.0/core/multikey-index-bounds/
 func (c *condition) bounds() *condition {
 	if c.read {
@@ -33,7 +33,7 @@ func (c *condition) bounds() *condition {
 		c.spans, c.missing = append(c.only[:0], pointSpan(doc.Null())), true
 	}
 	if c.missing && hasNumber(c.path) {
-		// A number is the name of a member, too, which elements of an array lack.
+		// The number may also be the name of a member, and entries of array elements do not have it.
 		c.spans = nil
 	}
 	c.spans = distinct(c.spans)
@@ -46,8 +46,8 @@ func isNull(v doc.Value) bool {
 
 var undefined = doc.Value{Type: bsoncore.TypeUndefined}
 
-// appendEqual appends the entries of documents with a value. Null is what is undefined or
-// missing too. An array has an entry for each of its elements, if it is not one itself in another.
+// appendEqual appends the entries of documents with a value. Undefined and missing values have the entry of null. An
+// array has an entry for each of its elements, unless it is an element itself.
 func appendEqual(dst []span, v doc.Value) []span {
 	switch {
 	case isNull(v):
@@ -78,10 +78,11 @@ func (c *condition) in(n *filter.Node) {
 	c.spans = unite(c.spans)
 }
 
-// maxPoints is how many values of an $in are looked up one by one.
+// maxPoints is the number of values of an $in up to which each is looked up by itself.
 const maxPoints = 100_000
 
-// appendPattern appends the strings with a prefix, and regular expressions, one of which is the pattern.
+// appendPattern appends the strings with the pattern's prefix, and all regular expressions, because a stored one may
+// equal the pattern.
 func appendPattern(dst []span, p filter.Pattern) []span {
 	text := brackets[doc.CanonicalString]
 	if p.Prefix != "" {
@@ -95,7 +96,7 @@ func appendPattern(dst []span, p filter.Pattern) []span {
 	return append(dst, text, same)
 }
 
-// successor is the least string behind all that begin with prefix, "" if there is none.
+// successor is the least string above all that begin with prefix, or "".
 func successor(prefix string) string {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] < 0xFF {
@@ -105,8 +106,8 @@ func successor(prefix string) string {
 	return ""
 }
 
-// compared reads {$gt: value} and its like, which ask for values of value's type. What compares
-// with other types, or with arrays as a whole, has no bounds.
+// compared handles {$gt: value} and similar conditions, which accept values of value's type. Comparisons with other
+// types, or with whole arrays, have no bounds.
 func (c *condition) compared(n *filter.Node) {
 	if isNull(n.Value) {
 		c.spans, c.missing = appendEqual(c.only[:0], n.Value), true
@@ -141,8 +142,8 @@ func isNaN(v doc.Value) bool {
 
 var notANumber = doc.Double(math.NaN())
 
-// brackets are the values of a type, for the types that comparisons use an index for. NaN
-// is no number that others compare with.
+// brackets has the range of values of each type whose comparisons can use an index. NaN is outside: no comparison with
+// a number accepts it.
 var brackets = map[int]span{
 	doc.CanonicalNumber:    closed(doc.Double(math.Inf(-1)), doc.Double(math.Inf(1))),
 	doc.CanonicalString:    below(doc.String(""), doc.Object(emptyDoc)),

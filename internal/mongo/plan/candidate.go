@@ -7,17 +7,17 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// What parts of a candidate count for its score. One value of a column beats any range.
+// The parts of a candidate's score. A single value of a column counts more than any range.
 const (
-	scoreUnique  = 10_000 // one document at most
-	scoreFew     = 5_000  // one for each of few values
+	scoreUnique  = 10_000 // at most one document
+	scoreFew     = 5_000  // at most one document for each of a few values
 	scorePoint   = 100    // each column with one value
-	scorePoints  = 90     // with few
+	scorePoints  = 90     // each column with a few values
 	scoreBetween = 50     // a range with two ends
-	scoreBeyond  = 35     // and with one
+	scoreBeyond  = 35     // a range with one end
 	scoreSorted  = 20     // the order
-	scoreFirst   = 60     // the order, of which only the beginning is wanted
-	scoreWhole   = 5      // an index without bounds that has fewer documents than there are
+	scoreFirst   = 60     // the order, if only the first documents are wanted
+	scoreWhole   = 5      // an index without bounds that does not have all documents
 	scoreOr      = 1 << 20
 )
 
@@ -27,8 +27,8 @@ type candidate struct {
 	path   string       // in a wildcard index
 	below  bool         // in a wildcard index, all values at path and below it
 	bounds [][]span     // of the first columns; all but the last are points
-	used   []*condition // that the bounds are from
-	wider  bool         // the bounds of the last column are wider than its conditions ask
+	used   []*condition // behind the bounds
+	wider  bool         // the bounds of the last column are wider than its conditions
 
 	single  bool // see access.Visit
 	sorted  bool
@@ -36,7 +36,7 @@ type candidate struct {
 	score   int
 }
 
-// fit finds out what an index can do for a conjunction. The score is 0 when that is nothing.
+// fit rates an index for a conjunction. The score is 0 if the index does not help.
 func (p *planner) fit(index int, all *conjunction, ordered bool) candidate {
 	ix := &p.indexes[index]
 	c := candidate{index: index}
@@ -74,7 +74,7 @@ func (p *planner) fit(index int, all *conjunction, ordered bool) candidate {
 	return c
 }
 
-// excludesAll reports whether a sparse index has every document that the conditions accept.
+// excludesAll reports whether the conditions accept only documents that a sparse index has.
 func excludesAll(ix *access.Named, all *conjunction) bool {
 	for i := range ix.Columns {
 		if all.excludesMissing(ix.Columns[i].Path) {
@@ -84,7 +84,7 @@ func excludesAll(ix *access.Named, all *conjunction) bool {
 	return false
 }
 
-// fitColumns bounds columns as long as each has points only.
+// fitColumns bounds columns, up to the first that has more than points.
 func (c *candidate) fitColumns(ix *access.Named, all *conjunction) {
 	var chosen [32]*condition
 	product := 1
@@ -108,10 +108,9 @@ func (c *candidate) fitColumns(ix *access.Named, all *conjunction) {
 	}
 }
 
-// column finds the spans of one column, nil for all, and notes the conditions that they are
-// from. If no document has several entries all conditions hold for the one. If one
-// has, an entry of an accepted document is only known to satisfy one condition, and those
-// of other columns that are apart from it; or what an $elemMatch asks of the element.
+// column finds the spans of one column, nil for all values, and notes the conditions behind them. If no document has
+// several entries, all conditions apply to its one entry. Otherwise an entry of an accepted document is only known to
+// satisfy one condition, conditions of other columns that are apart from it, and all conditions of one $elemMatch.
 func (c *candidate) column(ix *access.Named, i int, all *conjunction, chosen []*condition) (spans []span) {
 	path := ix.Columns[i].Path
 	if ix.Multikey {
@@ -174,12 +173,12 @@ func (c *condition) isApart(chosen []*condition) bool {
 	return true
 }
 
-// isBeside reports whether two conditions are about the same element.
+// isBeside reports whether two conditions are in the same $elemMatch, so that they are about the same element.
 func (c *condition) isBeside(other *condition) bool {
 	return c.ofElement() && c.within == other.within && c.bounds().spans != nil
 }
 
-// elementSpans is what all conditions on the same element leave.
+// elementSpans is the intersection of all conditions on the same element.
 func elementSpans(c *condition, all *conjunction) []span {
 	spans := c.spans
 	for _, x := range all.list {
@@ -208,7 +207,7 @@ func (c *candidate) rate(ix *access.Named) {
 	}
 }
 
-// weight is how much bounds narrow a column down.
+// weight is the score of a column's bounds.
 func weight(spans []span) int {
 	switch {
 	case len(spans) == 0 || len(spans) == 1 && spans[0].point:
@@ -231,7 +230,7 @@ func weight(spans []span) int {
 	return least
 }
 
-// intervals puts the bounds in the order of the index.
+// intervals returns the bounds in the order of the index.
 func (c *candidate) intervals(ix *access.Named) []access.Interval {
 	switch {
 	case c.below:
@@ -269,7 +268,7 @@ func (c *candidate) intervals(ix *access.Named) []access.Interval {
 	return list
 }
 
-// extend puts each of the points behind each of the prefixes.
+// extend appends each point to each prefix.
 func extend(prefixes [][]doc.Value, points []span, descending bool) [][]doc.Value {
 	list := make([][]doc.Value, 0, len(prefixes)*len(points))
 	for _, prefix := range prefixes {

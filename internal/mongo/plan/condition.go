@@ -8,25 +8,26 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
-// maxConditions is how many conditions of one conjunction are looked at; others narrow nothing down.
+// maxConditions is the number of conditions of one conjunction that are used. Further ones are ignored, which is safe:
+// the filter checks each document.
 const maxConditions = 1000
 
-// A condition is what a filter asks of one path, and what an index on it needs to know.
+// A condition is what a filter asks of one path, with the bounds that an index on the path can use.
 type condition struct {
 	node   *filter.Node
 	path   string // from the document on
 	within *scope // the innermost $elemMatch, nil outside
 
-	// The values of entries, one of which a document has that is accepted. Nil is all; that
-	// narrows nothing down.
+	// spans are the index entries of accepted documents: each has at least one of them. Nil means all entries, which is
+	// of no help.
 	spans   []span
-	exact   bool // whoever has an entry in spans is accepted
+	exact   bool // every document with an entry in spans is accepted
 	missing bool // documents without a value may be accepted
-	read    bool // the above is known
+	read    bool // the fields above are set
 	only    [2]span
 }
 
-// A scope is an $elemMatch: all conditions in it are about one element.
+// A scope is an $elemMatch. All conditions in it are about one element.
 type scope struct {
 	path  string
 	depth int
@@ -44,18 +45,18 @@ func (s *scope) join(path string) string {
 	return s.path + "." + path
 }
 
-// ofElement tells that a condition is about an element itself, {$elemMatch: {$gt: 1}}, and
-// not about what is in it.
+// ofElement reports whether a condition is about an element itself, as in {$elemMatch: {$gt: 1}}, not about a field in
+// it.
 func (c *condition) ofElement() bool { return c.within != nil && c.node.Path == "" }
 
-// A conjunction is conditions that all have to hold.
+// A conjunction is a list of conditions that all have to hold.
 type conjunction struct {
 	list    []*condition
 	ors     []*filter.Node
-	nothing bool // they cannot
+	nothing bool // they contradict each other
 }
 
-// add takes apart what a filter asks. What no index helps with is left out.
+// add adds the conditions of a filter. It leaves out those that no index helps with.
 func (a *conjunction) add(n *filter.Node, in *scope) {
 	switch n.Kind {
 	case filter.And:
@@ -80,13 +81,14 @@ func (a *conjunction) add(n *filter.Node, in *scope) {
 
 func (a *conjunction) one(n *filter.Node, in *scope) {
 	a.nothing = a.nothing || isImpossible(n)
-	// In an element that is an array, a number is an index of that.
+	// If the element is an array, a number in the path is an index of it.
 	if len(a.list) < maxConditions && (in == nil || !startsWithNumber(n.Path) && !hasNumber(n.Path)) {
 		a.list = append(a.list, &condition{node: n, path: in.join(n.Path), within: in})
 	}
 }
 
-// element takes an $elemMatch apart. What is asked of an element of an element that is an array has no entries.
+// element adds the conditions of an $elemMatch. Elements of arrays in arrays have no entries, so conditions on them are
+// left out.
 func (a *conjunction) element(n *filter.Node, in *scope) {
 	if in != nil && (n.Path == "" || startsWithNumber(n.Path) || hasNumber(n.Path)) {
 		return
@@ -112,7 +114,7 @@ func (a *conjunction) or(n *filter.Node) {
 	}
 }
 
-// isImpossible reports whether no document can be accepted, as {a: {$in: []}} says.
+// isImpossible reports whether a filter accepts no document, as {a: {$in: []}} does.
 func isImpossible(n *filter.Node) bool {
 	switch n.Kind {
 	case filter.In:
@@ -125,7 +127,7 @@ func isImpossible(n *filter.Node) bool {
 	return false
 }
 
-// asIn is an $or of equalities of one path as the $in that it is, nil if it is none.
+// asIn turns an $or of equalities on one path into the equivalent $in. It returns nil for other filters.
 func asIn(or *filter.Node) *filter.Node {
 	path := or.Children[0].Path
 	in := &filter.Node{Kind: filter.In, Path: path}
@@ -145,7 +147,7 @@ func asIn(or *filter.Node) *filter.Node {
 	return in
 }
 
-// hasNumber reports whether a name behind the first may be the index of an element.
+// hasNumber reports whether a name after the first may be an array index.
 func hasNumber(path string) bool {
 	_, rest, more := strings.Cut(path, ".")
 	for more {
@@ -162,10 +164,9 @@ func startsWithNumber(path string) bool {
 	return name != "" && strings.Trim(name, "0123456789") == ""
 }
 
-// apart reports whether a document with several entries in an index has one for each pair of
-// values of two columns, so that one entry may be asked for both. It has unless an
-// array lies on both paths: in what the two conditions share, which is the document or
-// the element of an $elemMatch, their paths begin with other names.
+// apart reports whether a document has an index entry for each pair of values of two columns, so that bounds on both
+// columns may be combined. That is so unless one array lies on both paths. It does not if, within what the conditions
+// share (the document or the element of an $elemMatch), their paths begin with different names.
 func apart(c, d *condition) bool {
 	s, t := c.within, d.within
 	for s != t {
@@ -187,7 +188,7 @@ func firstName(path string) string {
 	return name
 }
 
-// asksOf reports whether a condition is about a path.
+// asksOf reports whether one of the conditions is about a path.
 func (a *conjunction) asksOf(path string) bool {
 	for _, c := range a.list {
 		if c.path == path {
@@ -197,7 +198,7 @@ func (a *conjunction) asksOf(path string) bool {
 	return false
 }
 
-// excludesMissing reports whether a document that is accepted has a value at one of an index's columns.
+// excludesMissing reports whether the conditions accept only documents with a value at the path.
 func (a *conjunction) excludesMissing(path string) bool {
 	for _, c := range a.list {
 		if c.path == path && !c.bounds().missing {
@@ -207,8 +208,8 @@ func (a *conjunction) excludesMissing(path string) bool {
 	return false
 }
 
-// isLarge tells values that entries may keep only a part of, so that two of them may share an entry.
+// isLarge reports whether an entry may keep only a part of the value, so that different values may have the same entry.
 func isLarge(v doc.Value) bool { return len(v.Data) > maxExact }
 
-// maxExact is in bytes; the form of a value in an entry is up to about twice as long.
+// maxExact is a size in bytes. The encoding of a value in an entry is up to about twice as long.
 const maxExact = 400

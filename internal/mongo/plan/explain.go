@@ -10,7 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
-// A Run is what following a Plan has cost.
+// A Run has the statistics of an execution of a Plan.
 type Run struct {
 	Returned int64 // documents
 	Millis   int64
@@ -20,13 +20,13 @@ type Run struct {
 // maxSortBytes is what MongoDB's explain shows as the limit of a sort in memory.
 const maxSortBytes = 100 << 20
 
-// Explain shows the plan as the winningPlan of MongoDB's explain: {stage: "FETCH",
-// filter: ..., inputStage: {stage: "IXSCAN", ...}}. What limits, skips and projects is not in it.
+// Explain returns the plan in the form of MongoDB's winningPlan: {stage: "FETCH", filter: ..., inputStage: {stage:
+// "IXSCAN", ...}}. The caller adds the stages for limit, skip and projection.
 // https://www.mongodb.com/docs/v7.0/reference/explain-results/
-func (p *Plan) Explain() doc.Doc { return explaining{Plan: p}.whole() }
+func (p *Plan) Explain() doc.Doc { return explainer{Plan: p}.whole() }
 
-// Executed is Explain with what each stage has done: executionStages.
-func (p *Plan) Executed(r Run) doc.Doc { return explaining{p, &r}.whole() }
+// Executed is Explain with the statistics of each stage: executionStages.
+func (p *Plan) Executed(r Run) doc.Doc { return explainer{p, &r}.whole() }
 
 // Summary is the plan in one line: "IXSCAN { a: 1 }", "COLLSCAN", "IDHACK" or "EOF".
 func (p *Plan) Summary() string {
@@ -60,13 +60,13 @@ next:
 	return list
 }
 
-// An explaining shows a plan, with what it has cost unless run is nil.
-type explaining struct {
+// An explainer describes a plan, with statistics unless run is nil.
+type explainer struct {
 	*Plan
 	run *Run
 }
 
-func (x explaining) whole() doc.Doc {
+func (x explainer) whole() doc.Doc {
 	d := x.found()
 	if x.Sorted {
 		return d
@@ -82,8 +82,8 @@ func (x explaining) whole() doc.Doc {
 	return x.stage("SORT", false, false, members...)
 }
 
-// found is the stage that finds documents, in some order.
-func (x explaining) found() doc.Doc {
+// found is the stage that finds the documents, without the sort.
+func (x explainer) found() doc.Doc {
 	rest := x.residual()
 	switch {
 	case x.nothing:
@@ -111,13 +111,13 @@ func (x explaining) found() doc.Doc {
 	return d
 }
 
-func (x explaining) naturalHint() doc.Doc {
+func (x explainer) naturalHint() doc.Doc {
 	d, _ := doc.AsDoc(x.query.Hint)
 	return d
 }
 
-// scan shows the walk of one index.
-func (x explaining) scan(l *leg) doc.Doc {
+// scan is the stage of one index scan.
+func (x explainer) scan(l *leg) doc.Doc {
 	ix := l.index
 	members := [][]byte{
 		member("keyPattern", doc.Object(l.keyPattern())),
@@ -137,8 +137,8 @@ func (x explaining) scan(l *leg) doc.Doc {
 	return x.stage("IXSCAN", len(x.legs) == 1, false, members...)
 }
 
-// multikeyPaths shows which part of each column's path is an array, as far as that is
-// known: when no document has several entries, or only one part can be it.
+// multikeyPaths is which part of each column's path is an array, as far as that is known: if no document has several
+// entries, or if only one part can be an array.
 func multikeyPaths(ix *access.Named) []byte {
 	var paths []byte
 	for _, c := range ix.Columns {
@@ -158,7 +158,7 @@ func multikeyPaths(ix *access.Named) []byte {
 	return member("multiKeyPaths", doc.Object(bsoncore.BuildDocument(nil, paths)))
 }
 
-// keyPattern is {a: 1, b: -1}; that of a wildcard index shows the path that is asked for.
+// keyPattern is {a: 1, b: -1}; for a wildcard index it has the path of the query.
 func (l *leg) keyPattern() doc.Doc {
 	if !l.index.Wildcard {
 		return pattern(l.index.Columns)
@@ -179,8 +179,8 @@ func pattern(columns []access.NamedColumn) doc.Doc {
 	return bsoncore.BuildDocument(nil, b)
 }
 
-// stage is a document of a stage; keys and documents tell whether it reads such.
-func (x explaining) stage(name string, keys, documents bool, members ...[]byte) doc.Doc {
+// stage is the document of a stage; keys and documents say whether it examines keys and documents.
+func (x explainer) stage(name string, keys, documents bool, members ...[]byte) doc.Doc {
 	b := member("stage", doc.String(name))
 	if x.run != nil {
 		b = append(b, member("nReturned", doc.Int(x.run.Returned))...)
@@ -200,7 +200,7 @@ func (x explaining) stage(name string, keys, documents bool, members ...[]byte) 
 
 func member(name string, v doc.Value) []byte { return doc.AppendElement(nil, name, v) }
 
-// arrayOf is an array of elements whose names do not matter yet.
+// arrayOf is an array of the elements. It renames them.
 func arrayOf(elements []byte) doc.Value {
 	var values []bsoncore.Value
 	for v := range doc.Elements(doc.Array(bsoncore.BuildDocument(nil, elements))) {
@@ -216,8 +216,8 @@ func filtered(rest doc.Doc) []byte {
 	return nil
 }
 
-// residual is what of the filter the bounds do not say.
-func (x explaining) residual() doc.Doc {
+// residual is the part of the filter that the bounds do not guarantee.
+func (x explainer) residual() doc.Doc {
 	if x.nothing || x.identity || x.query.Filter == nil || x.rooted && x.legsAreExact() {
 		return nil
 	}
@@ -234,8 +234,8 @@ func (x explaining) residual() doc.Doc {
 	return bsoncore.BuildDocument(nil, b)
 }
 
-// covers reports whether the bounds say all that a filter asks of a path.
-func (x explaining) covers(n *filter.Node, path string) bool {
+// covers reports whether the bounds guarantee all that a filter asks of a path.
+func (x explainer) covers(n *filter.Node, path string) bool {
 	switch {
 	case strings.HasPrefix(path, "$"):
 		return false
@@ -262,8 +262,8 @@ func (l *leg) covers(n *filter.Node) bool {
 	return false
 }
 
-// legsAreExact reports whether each branch of the $or is said by the bounds of one leg.
-func (x explaining) legsAreExact() bool {
+// legsAreExact reports whether the bounds of one leg guarantee each branch of the $or.
+func (x explainer) legsAreExact() bool {
 	branches := x.query.Filter.Tree().Children
 	if len(branches) != len(x.legs) {
 		return false
@@ -276,7 +276,7 @@ func (x explaining) legsAreExact() bool {
 	return true
 }
 
-// says reports whether the bounds are all of what a filter asks.
+// says reports whether the bounds guarantee a filter.
 func (l *leg) says(n *filter.Node) bool {
 	if n.Kind != filter.And {
 		return l.covers(n)

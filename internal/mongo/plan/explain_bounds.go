@@ -11,14 +11,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// Limits on what is shown of bounds.
+// Limits on the text of bounds.
 const (
 	maxShownSpans = 1000
 	maxShownText  = 160 // bytes of a string
 	maxShownValue = 4000
 )
 
-// boundsShown is {a: ["[1, 1]"], b: ["[MinKey, MaxKey]"]}, in the direction of the walk.
+// boundsShown is {a: ["[1, 1]"], b: ["[MinKey, MaxKey]"]}, in the direction of the scan.
 func (l *leg) boundsShown() doc.Doc {
 	var b []byte
 	switch {
@@ -45,7 +45,7 @@ func (l *leg) boundsShown() doc.Doc {
 	return bsoncore.BuildDocument(nil, b)
 }
 
-// shown is an array of the spans as text; nil is all values.
+// shown is an array of the spans as text; nil stands for all values.
 func shown(spans []span, down bool) doc.Value {
 	if spans == nil {
 		spans = []span{closed(doc.Value{Type: bsoncore.TypeMinKey}, doc.Value{Type: bsoncore.TypeMaxKey})}
@@ -80,7 +80,7 @@ func index(b bool) int {
 	return 0
 }
 
-// appendText writes a value as bounds show it.
+// appendText writes a value in the form that bounds have.
 func appendText(dst []byte, v doc.Value) []byte {
 	switch v.Type {
 	case bsoncore.TypeMinKey:
@@ -140,7 +140,7 @@ func appendRare(dst []byte, v doc.Value) []byte {
 	return append(dst, v.Type.String()...)
 }
 
-// appendDouble always has a point: 5.0, inf.0.
+// appendDouble writes a double, always with a point: 5.0, inf.0.
 func appendDouble(dst []byte, f float64) []byte {
 	var text string
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// readHint finds the index that the client names. scan tells that it wants none used.
+// readHint finds the index that the hint names. scan reports that the hint forbids indexes.
 // https://www.mongodb.com/docs/v7.0/reference/method/cursor.hint/
 func (p *planner) readHint() (scan bool, err error) {
 	var fits func(*access.Named) bool
@@ -56,7 +56,7 @@ func (p *planner) planError(c code.Code, cause string) error {
 	return code.New(c, "error processing query: ns=%s planner returned error :: caused by :: %s", p.query.Namespace, cause)
 }
 
-// hasPattern reports whether pattern, {a: 1, b: -1} or {"a.$**": 1}, is that of an index.
+// hasPattern reports whether an index has the key pattern, such as {a: 1, b: -1} or {"a.$**": 1}.
 func hasPattern(ix *access.Named, pattern doc.Doc) bool {
 	i := 0
 	for name, v := range doc.Members(pattern) {
@@ -76,5 +76,5 @@ func hasPattern(ix *access.Named, pattern doc.Doc) bool {
 	return i == len(ix.Columns)
 }
 
-// wildcardName is how MongoDB writes a wildcard that begins at a path.
+// wildcardName is MongoDB's notation for all paths below a path.
 func wildcardName(path string) string { return strings.TrimPrefix(path+".$**", ".") }

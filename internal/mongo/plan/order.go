@@ -2,13 +2,12 @@ package plan
 
 import "github.com/mayflydb/mayfly/internal/access"
 
-// order finds out whether a walk gives the order of a sort: the columns of the index follow
-// each other as those of the sort do, all in the same direction or all in the other.
-// Columns with one value do not count.
+// order decides whether an index scan returns documents in the order of a sort. It does if the columns of the index are
+// those of the sort in the same sequence, all in the same direction or all in the opposite one. Columns with a single
+// value do not matter.
 //
-// A document with several entries comes where its first one is, which is at the value that
-// it is sorted by only if the sorted columns have no bounds, and the array is not
-// on the path of one that has.
+// A document with several entries appears at its first entry. That is the value that it sorts by only if the sorted
+// columns have no bounds and the array is not on the path of a column that has bounds.
 // https://www.mongodb.com/docs/v7.0/tutorial/sort-results-with-indexes/
 func (c *candidate) order(ix *access.Named, sort []access.NamedColumn) {
 	if len(sort) == 0 {
@@ -19,7 +18,7 @@ func (c *candidate) order(ix *access.Named, sort []access.NamedColumn) {
 		return
 	}
 	if ix.Sparse && ix.Multikey {
-		return // elements without a value have no entry, but count as null
+		return // elements without a value have no entry, but sort as null
 	}
 	at, begun, reverse := 0, false, false
 	for i, s := range sort {
@@ -42,7 +41,7 @@ func (c *candidate) order(ix *access.Named, sort []access.NamedColumn) {
 		begun, reverse = true, backward
 		at++
 		if ix.Index == access.Identity {
-			break // no two documents have the same
+			break // no two documents have the same values
 		}
 	}
 	c.sorted, c.reverse = true, reverse
@@ -62,7 +61,7 @@ func (c *candidate) hasOneValue(column int) bool {
 	return column < len(c.bounds) && len(c.bounds[column]) == 1 && c.bounds[column][0].point
 }
 
-// isConstant reports whether all documents of the walk have the same value at a path.
+// isConstant reports whether all documents of the scan have the same value at a path.
 func (c *candidate) isConstant(ix *access.Named, path string) bool {
 	for i := range c.bounds {
 		if ix.Columns[i].Path == path && c.hasOneValue(i) {
@@ -72,7 +71,7 @@ func (c *candidate) isConstant(ix *access.Named, path string) bool {
 	return false
 }
 
-// isApartFrom reports whether no column that has bounds may have its values from the same array as a path.
+// isApartFrom reports whether no column with bounds can have its values in the same array as the path.
 func (c *candidate) isApartFrom(ix *access.Named, path string) bool {
 	for i := range c.bounds {
 		if firstName(ix.Columns[i].Path) == firstName(path) {

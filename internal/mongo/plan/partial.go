@@ -5,8 +5,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
-// implies reports whether each document that the conditions accept is one of a partial index.
-// It may fail to see that it is.
+// implies reports whether a partial index has each document that the conditions accept. It may answer false where that
+// would be hard to prove.
 // https://www.mongodb.com/docs/v7.0/core/index-partial/
 func implies(all *conjunction, partial doc.Doc) bool {
 	f, err := filter.Compile(partial, filter.Options{})
@@ -40,7 +40,7 @@ func (a *conjunction) implies(n *filter.Node) bool {
 	return false
 }
 
-// impliesOne compares what two conditions ask of the same path.
+// impliesOne compares two conditions on the same path.
 func (c *condition) impliesOne(n *filter.Node) bool {
 	switch n.Kind {
 	case filter.Exists:
@@ -53,7 +53,7 @@ func (c *condition) impliesOne(n *filter.Node) bool {
 	return false
 }
 
-// givesValue reports whether what is accepted has a value there.
+// givesValue reports whether the condition accepts only documents with a value at its path.
 func (c *condition) givesValue() bool {
 	switch c.node.Kind {
 	case filter.Missing:
@@ -64,7 +64,7 @@ func (c *condition) givesValue() bool {
 	return !c.bounds().missing
 }
 
-// isWithin reports whether each value that c asks for is one that n asks for.
+// isWithin reports whether n accepts each value that c accepts.
 func (c *condition) isWithin(n *filter.Node) bool {
 	switch c.node.Kind {
 	case filter.Equal:
@@ -82,7 +82,7 @@ func (c *condition) isWithin(n *filter.Node) bool {
 	return false
 }
 
-// accepts reports whether a value, and all that are equal to it, satisfy n.
+// accepts reports whether n accepts a value and all that are equal to it.
 func accepts(n *filter.Node, v doc.Value) bool {
 	switch n.Kind {
 	case filter.Equal:
@@ -98,7 +98,7 @@ func accepts(n *filter.Node, v doc.Value) bool {
 	return compares(n.Value) && compares(v) && doc.CanonicalType(v) == doc.CanonicalType(n.Value) && onSide(n, v)
 }
 
-// onSide reports whether a value is on the side of n's value that n asks for.
+// onSide reports whether a value is on the side of n's value that n accepts.
 func onSide(n *filter.Node, v doc.Value) bool {
 	sign := doc.CompareBSON(v, n.Value)
 	switch n.Kind {
@@ -112,7 +112,7 @@ func onSide(n *filter.Node, v doc.Value) bool {
 	return sign >= 0
 }
 
-// compares reports whether a value is in a bracket of types whose order is the whole story.
+// compares reports whether the order of values alone decides comparisons with a value.
 func compares(v doc.Value) bool {
 	_, ok := brackets[doc.CanonicalType(v)]
 	return ok && !isNaN(v)
@@ -126,7 +126,7 @@ func isRange(n *filter.Node) bool {
 	return false
 }
 
-// isNarrower reports whether a range goes the same way as n and does not begin before it.
+// isNarrower reports whether c is a range in the same direction as n that does not begin before it.
 func (c *condition) isNarrower(n *filter.Node) bool {
 	down := c.node.Kind == filter.Less || c.node.Kind == filter.LessEqual
 	if down != (n.Kind == filter.Less || n.Kind == filter.LessEqual) {

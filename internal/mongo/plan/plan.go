@@ -1,7 +1,6 @@
-// Package plan chooses how to find the documents that a MongoDB query asks for: from a
-// filter, a sort, a hint and the indexes of a container to an access.Access, and what
-// explain shows of it. What it selects may be more than the filter accepts, never less,
-// so whoever follows it checks each document. It reads no documents and keeps no
+// Package plan chooses how to find the documents that a MongoDB query asks for: from a filter, a sort, a hint and the
+// indexes of a container to an access.Access, and its description for explain. The access may select more documents
+// than the filter accepts, never fewer, so the caller checks each document. It reads no documents and keeps no
 // statistics: the same query and indexes always give the same plan.
 package plan
 
@@ -11,7 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
-// A Query is what is asked of one container.
+// A Query is a query of one container.
 type Query struct {
 	// Namespace is "database.collection", for the messages of errors.
 	Namespace string
@@ -19,21 +18,21 @@ type Query struct {
 	Filter *filter.Filter
 	// Text is Filter as the client wrote it, for Explain.
 	Text doc.Doc
-	// Sort lists the dotted paths to sort by, none for any order. $natural is for the caller.
+	// Sort lists the dotted paths to sort by; none means any order. The caller handles $natural.
 	Sort []access.NamedColumn
 	// Limit is how many documents are wanted, skipped ones included; 0 is all.
 	Limit int64
-	// Hint is the name of an index, or its pattern of keys; missing or an empty object for
-	// none. {$natural: 1} and {$natural: -1} forbid indexes.
+	// Hint is the name of an index or its key pattern, missing or an empty object for none. {$natural: 1} and
+	// {$natural: -1} forbid indexes.
 	Hint doc.Value
 }
 
-// A Plan is how to find the documents of a Query. It is immutable.
+// A Plan says how to find the documents of a Query. It is immutable.
 type Plan struct {
-	// Access selects the documents: by IndexScans, or the whole container in order of creation.
-	// A walk that fails with fault.Conflict has met an index that has changed: choose anew.
+	// Access selects the documents: by IndexScans, or the whole container in order of creation. If following it
+	// fails with fault.Conflict, an index has changed: choose again.
 	Access access.Access
-	// Sorted tells that the documents come in the order of the Query's Sort, as they do when there is none.
+	// Sorted reports that the documents come in the order of the Query's Sort, or that it has none.
 	Sorted bool
 
 	query    Query
@@ -48,16 +47,15 @@ type Plan struct {
 	scan [1]access.IndexScan
 }
 
-// A leg is what an index is used for.
+// A leg is the scan of one index.
 type leg struct {
 	candidate
 	index *access.Named
 }
 
-// Choose makes a plan. Errors are *code.Error: BadValue for a hint that names no index,
-// IndexNotFound for a pattern that two indexes have, FailedToParse for a hint that is
-// neither a string nor an object, NoQueryExecutionPlans (291) for one that names an index
-// that does not have the documents of the query.
+// Choose makes a plan. Errors are *code.Error: BadValue for a hint that names no index, IndexNotFound for a key pattern
+// that two indexes have, FailedToParse for a hint that is neither a string nor an object, and NoQueryExecutionPlans
+// (291) for the hint of an index that does not have all documents of the query.
 // https://www.mongodb.com/docs/v7.0/core/query-plans/
 func Choose(q Query, indexes []access.Named) (*Plan, error) {
 	made := &Plan{query: q, indexes: indexes, Sorted: len(q.Sort) == 0}
@@ -90,8 +88,8 @@ func (p *Plan) Scans() access.IndexScans {
 	return nil
 }
 
-// Point gives the _id that a filter asks for, alone or beside other conditions. It is not ok
-// when there is none, or when it is a value that several documents may match.
+// Point returns the _id that a filter asks for, alone or with other conditions. It is not ok if there is none, or if
+// several documents may match the value.
 func Point(f *filter.Filter) (id doc.Value, ok bool) {
 	if f == nil {
 		return id, false
@@ -113,7 +111,8 @@ func pointIn(n *filter.Node) (id doc.Value, ok bool) {
 	return doc.Value{}, false
 }
 
-// isPoint reports whether only a value that is equal to v is equal to it by the rules of queries.
+// isPoint reports whether a query for v finds only documents whose value equals v. A query for null, for example, finds
+// missing values too.
 func isPoint(v doc.Value) bool {
 	switch doc.CanonicalType(v) {
 	case doc.CanonicalUndefined, doc.CanonicalNull, doc.CanonicalArray, doc.CanonicalRegex:

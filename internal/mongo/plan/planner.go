@@ -8,14 +8,14 @@ import (
 
 // Limits on a plan.
 const (
-	maxLegs      = 64      // index scans: a document of the last is looked for in all others
-	maxProduct   = 1000    // intervals of several columns
-	maxWork      = 1 << 20 // conditions looked at, before branches of an $or are given up
-	smallLimit   = 1000    // documents, up to which an order is worth more than narrow bounds
+	maxLegs      = 64      // scans of one plan: a document of the last one is checked against all others
+	maxProduct   = 1000    // intervals from combining several columns
+	maxWork      = 1 << 20 // conditions examined before the branches of an $or are given up
+	smallLimit   = 1000    // documents: up to this limit, order is worth more than narrow bounds
 	noExecutable = code.Code(291)
 )
 
-// A planner compares what the indexes of a container can do for one query.
+// A planner compares the indexes of a container for one query.
 type planner struct {
 	query   *Query
 	indexes []access.Named
@@ -28,7 +28,7 @@ func (p *planner) hasIdentity() bool {
 }
 
 func (p *planner) choose(made *Plan, all *conjunction) (*Plan, error) {
-	best := p.best(all, true)
+	best := p.bestCandidate(all, true)
 	var legs []candidate
 	score := 0
 	for _, or := range all.ors {
@@ -72,7 +72,7 @@ func (p *planner) choose(made *Plan, all *conjunction) (*Plan, error) {
 	return made, nil
 }
 
-// isIdentity reports whether the filter is {_id: value}, and that is how the document is found.
+// isIdentity reports whether the filter is {_id: value} and the plan finds the document by it.
 func isIdentity(made *Plan, legs []candidate) bool {
 	f := made.query.Filter
 	if f == nil || len(legs) != 1 || made.indexes[legs[0].index].Index != access.Identity {
@@ -82,9 +82,9 @@ func isIdentity(made *Plan, legs []candidate) bool {
 	return n.Kind == filter.Equal && n.Path == "_id" && isPoint(n.Value) && made.query.Hint.Type == 0
 }
 
-// best is the candidate for a conjunction with the highest score; with ordered the query's
-// sort counts. Its score is 0 if there is none. Of two alike the first index is taken.
-func (p *planner) best(all *conjunction, ordered bool) (best candidate) {
+// bestCandidate returns the candidate with the highest score for a conjunction, and one with score 0 if no index helps.
+// The query's sort matters only if ordered is set. Of equal candidates it takes the first index.
+func (p *planner) bestCandidate(all *conjunction, ordered bool) (best candidate) {
 	for i := range p.indexes {
 		ix := &p.indexes[i]
 		if p.hinted >= 0 && i != p.hinted || ix.Hidden {
@@ -99,8 +99,7 @@ func (p *planner) best(all *conjunction, ordered bool) (best candidate) {
 	return best
 }
 
-// branches finds candidates for each branch of an $or, outer conditions being around it. least is the
-// score of the worst.
+// branches finds candidates for each branch of an $or inside of outer conditions. least is the lowest of their scores.
 func (p *planner) branches(or *filter.Node, outer *conjunction) (legs []candidate, least int, ok bool) {
 	if len(or.Children) > maxLegs {
 		return nil, 0, false
@@ -124,7 +123,7 @@ func (p *planner) branches(or *filter.Node, outer *conjunction) (legs []candidat
 	return legs, least, len(legs) > 0
 }
 
-// merge makes one candidate of several that have bounds for the first column of one index.
+// merge joins candidates that bound the first column of the same index into one.
 func (p *planner) merge(legs []candidate) (whole candidate, ok bool) {
 	ix := &p.indexes[legs[0].index]
 	whole = candidate{index: legs[0].index, wider: true}
@@ -146,7 +145,7 @@ func (p *planner) merge(legs []candidate) (whole candidate, ok bool) {
 	return whole, true
 }
 
-// orderScore is what the order of the sort is worth.
+// orderScore is the score for the order of the sort.
 func (p *planner) orderScore() int {
 	if p.query.Limit > 0 && p.query.Limit <= smallLimit {
 		return scoreFirst
@@ -154,9 +153,9 @@ func (p *planner) orderScore() int {
 	return scoreSorted
 }
 
-// branch finds candidates for one branch, which may have branches again.
+// branch finds candidates for one branch, which may contain an $or itself.
 func (p *planner) branch(all *conjunction) (legs []candidate, score int, ok bool) {
-	if best := p.best(all, false); best.score >= scoreWhole {
+	if best := p.bestCandidate(all, false); best.score >= scoreWhole {
 		return []candidate{best}, best.score, true
 	}
 	for _, or := range all.ors {

@@ -7,10 +7,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// An edge is an end of a span. With no value there is none.
+// An edge is an end of a span. Without a value the span is unbounded.
 type edge struct {
 	value doc.Value
-	open  bool // the value itself is outside
+	open  bool // the value itself is excluded
 	given bool // by the query, not by the bracket of the type
 }
 
@@ -66,7 +66,7 @@ func rank(a, b bool) int {
 	return -1
 }
 
-// isEmpty reports whether no value is between two edges.
+// isEmpty reports whether there is no value between two edges.
 func isEmpty(low, high edge) bool {
 	if low.value.Type == 0 || high.value.Type == 0 {
 		return false
@@ -75,7 +75,7 @@ func isEmpty(low, high edge) bool {
 	return c > 0 || c == 0 && (low.open || high.open)
 }
 
-// touches reports whether a span that begins at low goes on where one ends at high.
+// touches reports whether a span that begins at low overlaps or adjoins one that ends at high.
 func touches(high, low edge) bool {
 	if low.value.Type == 0 || high.value.Type == 0 {
 		return true
@@ -84,7 +84,7 @@ func touches(high, low edge) bool {
 	return c < 0 || c == 0 && !(low.open && high.open)
 }
 
-// unite sorts spans and joins those that touch, in place.
+// unite sorts spans in place and joins those that touch.
 func unite(list []span) []span {
 	slices.SortFunc(list, func(a, b span) int { return compareLow(a.low, b.low) })
 	out := list[:0]
@@ -99,7 +99,7 @@ func unite(list []span) []span {
 	return out
 }
 
-// intersect gives the values that are in both of two sorted lists.
+// intersect returns the values in both of two sorted lists.
 func intersect(a, b []span) []span {
 	out := []span{}
 	for len(a) > 0 && len(b) > 0 {
@@ -123,7 +123,7 @@ func intersect(a, b []span) []span {
 	return out
 }
 
-// narrow intersects lists, or takes the shorter one when that is much work.
+// narrow intersects two lists, or returns the shorter one if intersecting would take long.
 func narrow(a, b []span) []span {
 	switch {
 	case len(a) <= maxProduct && len(b) <= maxProduct:
@@ -134,12 +134,12 @@ func narrow(a, b []span) []span {
 	return b
 }
 
-// hull is the one span that has all of a sorted list.
+// hull is the smallest span that contains a sorted list.
 func hull(list []span) []span {
 	return []span{{low: list[0].low, high: list[len(list)-1].high}}
 }
 
-// distinct keeps spans apart in the entries of an index too, which have only a part of large values.
+// distinct makes sure that spans do not overlap in an index either, whose entries keep only a part of large values.
 func distinct(list []span) []span {
 	if len(list) < 2 {
 		return list

@@ -8,8 +8,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
-// fitWildcard bounds the values of one path. Its entries are those of values that are no
-// objects, so conditions that objects, arrays or nothing satisfy are none for it.
+// fitWildcard bounds the values of one path. A wildcard index has entries only for values that are not objects, so it
+// cannot serve conditions that accept objects, arrays or missing values.
 // https://www.mongodb.com/docs/v7.0/core/indexes/index-types/index-wildcard/reference/restrictions/
 func (c *candidate) fitWildcard(ix *access.Named, all *conjunction) {
 	best := -1
@@ -18,7 +18,7 @@ func (c *candidate) fitWildcard(ix *access.Named, all *conjunction) {
 		if !takes(ix, x.path) {
 			continue
 		}
-		// A walk hands a document out at several paths below, unless it knows of arrays.
+		// A document has an entry for each path below. Only the scan of a multikey index drops the repetitions.
 		if x.node.Kind == filter.Exists && best < 0 && ix.Multikey && takesBelow(ix, x.path) {
 			c.path, c.below = x.path, true
 		}
@@ -43,7 +43,7 @@ func (c *candidate) fitWildcard(ix *access.Named, all *conjunction) {
 	}
 }
 
-// holdsWith reports whether one entry satisfies both conditions.
+// holdsWith reports whether one entry satisfies both conditions, so that their bounds may be intersected.
 func (c *condition) holdsWith(ix *access.Named, other *condition) bool {
 	if ix.Multikey {
 		return other.ofElement() && c.isBeside(other) && c.bindWildcard()
@@ -61,7 +61,7 @@ func wildcardSpans(ix *access.Named, c *condition, all *conjunction) []span {
 	return distinct(spans)
 }
 
-// bindWildcard reports whether a condition has bounds that all values which satisfy it have entries in.
+// bindWildcard reports whether all values that satisfy the condition have entries within its bounds.
 func (c *condition) bindWildcard() bool {
 	if c.bounds().spans == nil || c.missing || c.node.Kind == filter.Missing {
 		return false
@@ -100,7 +100,7 @@ func takes(ix *access.Named, path string) bool {
 	return (exclude || len(listed) == 0) && path != "_id" && !isBelow(path, "_id")
 }
 
-// takesBelow reports whether it has all that is below the path too.
+// takesBelow reports whether an index has all values below the path too.
 func takesBelow(ix *access.Named, path string) bool {
 	listed, exclude := projected(ix)
 	for _, name := range listed {
@@ -111,13 +111,13 @@ func takesBelow(ix *access.Named, path string) bool {
 	return true
 }
 
-// isBelow reports whether path goes on where another ends.
+// isBelow reports whether path is below other.
 func isBelow(path, other string) bool {
 	return len(path) > len(other) && path[len(other)] == '.' && strings.HasPrefix(path, other)
 }
 
-// projected lists the paths of a wildcardProjection, and whether they are left out. That _id is
-// left out says nothing of others.
+// projected lists the paths of a wildcardProjection and reports whether they are excluded. Excluding _id does not make
+// it an exclusion.
 func projected(ix *access.Named) (paths []string, exclude bool) {
 	for name, v := range doc.Members(ix.Projection) {
 		on := true
@@ -134,7 +134,7 @@ func projected(ix *access.Named) (paths []string, exclude bool) {
 	return paths, exclude
 }
 
-// wildcardBelow is the entries of a path and of those below it.
+// wildcardBelow is the entries of a path and of all paths below it.
 func wildcardBelow(path string) []access.Interval {
 	return []access.Interval{
 		{Equal: []doc.Value{doc.String(path)}},
@@ -142,8 +142,8 @@ func wildcardBelow(path string) []access.Interval {
 	}
 }
 
-// orderWildcard is order for an index that has the values of the path that is sorted by. A
-// document that has none there is in no bounds.
+// orderWildcard is order for a wildcard index. It holds only if the sort path is bounded, since documents without a
+// value there have no entry.
 func (c *candidate) orderWildcard(ix *access.Named, sort []access.NamedColumn) {
 	if ix.Multikey || len(c.bounds) == 0 || len(sort) != 1 || sort[0].Path != c.path {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// {$addToSet: {path: value}} or {path: {$each: [values]}} appends the values that
-// equal no element yet, in their order.
+// {$addToSet: {path: value}} or {path: {$each: [values]}} appends the values that are not equal to an element, in their
+// order.
 func compileAddToSet(_ string, arg doc.Value, names *expression.Names) (*leaf, error) {
 	values, err := setValues(arg)
 	if err != nil {
@@ -42,15 +42,14 @@ func setValues(arg doc.Value) ([]doc.Value, error) {
 	case n == 0:
 		return []doc.Value{arg}, nil
 	case !doc.IsArray(each):
-		return nil, code.New(code.TypeMismatch, "The argument to $each in $addToSet must be an array but it was of type %s", typeName(each.Type))
+		return nil, code.New(code.TypeMismatch, "The argument to $each in $addToSet must be an array but it was of type %s", code.TypeName(each))
 	case n > 1:
 		return nil, code.New(code.BadValue, "Found unexpected fields after $each in $addToSet: %s", valueText(arg))
 	}
 	return slices.Collect(doc.Elements(each)), nil
 }
 
-// A set is values without duplicates, in the order given; sorted has their places in
-// MongoDB's order.
+// A set is values without duplicates, in the order given; sorted has their indexes in MongoDB's order.
 type set struct {
 	values []doc.Value
 	sorted []int
@@ -64,7 +63,7 @@ func newSet(all []doc.Value, m *work.Meter) *set {
 	slices.SortStableFunc(places, func(i, j int) int { return m.Compare(all[i], all[j]) })
 	places = slices.CompactFunc(places, func(i, j int) bool { return m.Equal(all[i], all[j]) })
 	const kept = -1
-	to := make([]int, len(all)) // where each goes: of the equal ones the first is kept
+	to := make([]int, len(all)) // the index of each; the first of equal ones is kept
 	for _, from := range places {
 		to[from] = kept
 	}
@@ -81,7 +80,7 @@ func newSet(all []doc.Value, m *work.Meter) *set {
 	return s
 }
 
-// find gives the place of a value, false if the set does not have it.
+// find returns the place of a value, or false if the set does not have it.
 func (s *set) find(v doc.Value, m *work.Meter) (int, bool) {
 	if len(s.values) == 1 {
 		return 0, m.Equal(s.values[0], v)
@@ -104,7 +103,7 @@ func (s *set) change(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, 
 	if !doc.IsUndefined(old) {
 		if !doc.IsArray(old) {
 			return dst, 0, kept, code.New(code.BadValue, "Cannot apply $addToSet to non-array field. Field named '%s' has non-array type %s",
-				x.path[len(x.path)-1], typeName(old.Type))
+				x.path[len(x.path)-1], code.TypeName(old))
 		}
 		n := 0
 		for e := range doc.Elements(old) {

@@ -11,19 +11,19 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// maxPadding is how many nulls one update puts before a new element.
+// maxPadding is the most nulls that one update may add before a new element.
 const maxPadding = 1500000
 
 // cannotBackfillArray is CannotBackfillArray of MongoDB's error_codes.yml.
 const cannotBackfillArray code.Code = 34
 
-// A target is a child of a node as an array sees it.
+// A target is a child of a node, with its name as an index.
 type target struct {
 	*node
 	index int
 }
 
-// array appends what n makes of an array whose elements its children name by index.
+// array appends the result of n on an array whose elements its children name by index.
 func (x *run) array(dst []byte, v doc.Value, n *node) (out []byte, changed bool, err error) {
 	n, err = x.resolve(n)
 	if err != nil {
@@ -67,9 +67,9 @@ func (x *run) array(dst []byte, v doc.Value, n *node) (out []byte, changed bool,
 	return end(dst, start), changed, nil
 }
 
-// targets gives the children that are indexes, in order, each index once.
+// targets returns the children whose names are indexes, in order, each index once.
 func (x *run) targets(list []target, v doc.Value, n *node) ([]target, error) {
-	if err := x.in.Meter.Spend(placing * len(n.children)); err != nil {
+	if err := x.in.Meter.Spend(childCost * len(n.children)); err != nil {
 		return nil, err
 	}
 	for _, c := range n.children {
@@ -98,8 +98,7 @@ func (x *run) targets(list []target, v doc.Value, n *node) ([]target, error) {
 	return list, nil
 }
 
-// index reads a name of digits only. One that is too large for any array is the
-// largest int32.
+// index parses a name of digits only. A number too large for any array becomes the largest int32.
 func index(name string) (int, bool) {
 	for i := range len(name) {
 		if name[i] < '0' || name[i] > '9' {
@@ -113,7 +112,7 @@ func index(name string) (int, bool) {
 	return int(i), name != ""
 }
 
-// creates reports whether n makes something where nothing is, or has to fail there.
+// creates reports whether n makes a missing value, or has to fail for it.
 func (x *run) creates(n *node) bool {
 	if n.leaf != nil {
 		return n.leaf.creates && x.active(n.leaf)
@@ -129,7 +128,7 @@ func (x *run) creates(n *node) bool {
 	return n.each || n.positional != nil && x.creates(n.positional)
 }
 
-// pad appends nulls as the elements of an array from length up to before index.
+// pad appends nulls as the elements from length up to, not including, index.
 func (x *run) pad(dst []byte, length, index int) ([]byte, error) {
 	if index-length > maxPadding {
 		return dst, code.New(cannotBackfillArray, "can't backfill more than %d elements", maxPadding)
@@ -144,7 +143,7 @@ func (x *run) pad(dst []byte, length, index int) ([]byte, error) {
 	return dst, x.checkSize(dst)
 }
 
-// elements appends what n makes of each element of an array: n's children say which.
+// elements appends the elements of an array after applying to each the children of n that concern it.
 func (x *run) elements(dst []byte, d doc.Doc, n *node) (out []byte, changed bool, err error) {
 	start := len(dst)
 	dst = append(dst, 0, 0, 0, 0)
@@ -174,7 +173,7 @@ func (x *run) elements(dst []byte, d doc.Doc, n *node) (out []byte, changed bool
 	return end(dst, start), changed, nil
 }
 
-// concerned is what n's children together do to an element, nil for nothing.
+// concerned joins the children of n that concern an element. It returns nil if there are none.
 func (x *run) concerned(name string, e doc.Value, n *node) (*node, error) {
 	var all *node
 	for _, c := range n.children {
@@ -208,7 +207,7 @@ func (x *run) concerned(name string, e doc.Value, n *node) (*node, error) {
 	return all, nil
 }
 
-// matches asks the array filter of c, whose paths begin with the identifier.
+// matches evaluates the array filter of c, whose paths begin with the identifier.
 func (x *run) matches(c child, e doc.Value) (bool, error) {
 	x.scratch = wrap(x.scratch[:0], c.name, e)
 	return c.match.Match(x.scratch, x.matching())

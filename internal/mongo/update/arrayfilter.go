@@ -10,8 +10,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
-// compileArrayFilters reads the conditions of a command, by identifier: the first
-// name of their paths. The identifier of {"x.a": 1} is x.
+// compileArrayFilters compiles arrayFilters and returns them by identifier, the first name of their paths. The
+// identifier of {"x.a": 1} is x.
 // https://www.mongodb.com/docs/v7.0/reference/operator/update/positional-filtered/
 func compileArrayFilters(list []doc.Doc, names *expression.Names) (map[string]*filter.Filter, error) {
 	if len(list) == 0 {
@@ -31,7 +31,7 @@ func compileArrayFilters(list []doc.Doc, names *expression.Names) (map[string]*f
 	return filters, nil
 }
 
-// inContext puts before a message where the error came from, as MongoDB does.
+// inContext prefixes a message with the origin of the error, as MongoDB does.
 func inContext(where string, err error) error {
 	var e *code.Error
 	if !errors.As(err, &e) {
@@ -62,8 +62,7 @@ func compileArrayFilter(d doc.Doc, names *expression.Names) (id string, f *filte
 	return strings.Clone(id), f, nil
 }
 
-// identifier finds the one name that all paths of a condition begin with; found is
-// what was found before.
+// identifier returns the name that all paths of a condition begin with; found is the name found so far.
 func identifier(d doc.Doc, found string, level int) (string, error) {
 	for name, v := range doc.Members(d) {
 		switch {
@@ -93,7 +92,7 @@ func identifier(d doc.Doc, found string, level int) (string, error) {
 	return found, nil
 }
 
-// plain reports whether a name is letters and digits, a lowercase letter first.
+// plain reports whether a name has only letters and digits and begins with a lower-case letter.
 func plain(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -105,7 +104,7 @@ func plain(name string) bool {
 	return name != ""
 }
 
-// checkUsed fails for a filter whose identifier no path has.
+// checkUsed fails if there is a filter whose identifier no path uses.
 func (c *compiler) checkUsed(list []doc.Doc, update doc.Doc) error {
 	for _, d := range list {
 		if id, _ := identifier(d, "", 0); !c.used[id] {

@@ -20,12 +20,12 @@ var bitOperators = map[string]func(a, b int64) int64{
 	"xor": func(a, b int64) int64 { return a ^ b },
 }
 
-// {$bit: {path: {and: 5, or: 1}}} applies the steps in order; what is not there is 0.
+// {$bit: {path: {and: 5, or: 1}}} applies the steps in order; a missing value counts as 0.
 func compileBit(_ string, arg doc.Value, _ *expression.Names) (*leaf, error) {
 	d, ok := doc.AsDoc(arg)
 	if !ok {
 		return nil, code.New(code.BadValue, "The $bit modifier is not compatible with a %s. "+
-			"You must pass in an embedded document: {$bit: {field: {and/or/xor: #}}", typeName(arg.Type))
+			"You must pass in an embedded document: {$bit: {field: {and/or/xor: #}}", code.TypeName(arg))
 	}
 	var steps []bitwise
 	for name, v := range doc.Members(d) {
@@ -36,7 +36,7 @@ func compileBit(_ string, arg doc.Value, _ *expression.Names) (*leaf, error) {
 		}
 		if !isWhole(v) {
 			return nil, code.New(code.BadValue, "The $bit modifier field must be an Integer(32/64 bit); a '%s' is not supported here: {%s}",
-				typeName(v.Type), elementText(name, v))
+				code.TypeName(v), elementText(name, v))
 		}
 		steps = append(steps, bitwise{apply, v})
 	}
@@ -56,7 +56,7 @@ func changeBits(x *run, dst []byte, old doc.Value, steps []bitwise) ([]byte, bso
 	}
 	if !isWhole(v) {
 		return dst, 0, kept, code.New(code.BadValue, "Cannot apply $bit to a value of non-integral type.%s has the field %s of non-integer type %s",
-			x.idText(), x.path[len(x.path)-1], typeName(old.Type))
+			x.idText(), x.path[len(x.path)-1], code.TypeName(old))
 	}
 	if err := x.in.Meter.Spend(len(steps)); err != nil {
 		return dst, 0, kept, err

@@ -6,7 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// An array that is being written. Its elements are named by their places.
+// An array is an array under construction. Elements are named by their index.
 type array struct {
 	dst   []byte
 	start int
@@ -24,10 +24,10 @@ func (a *array) add(v doc.Value) {
 	a.n++
 }
 
-// end closes the array and gives the bytes that it was appended to.
+// end closes the array and returns the buffer.
 func (a *array) end() []byte { return end(a.dst, a.start) }
 
-// resume goes on with a copy of an array that has n elements.
+// resume begins with a copy of an array of n elements.
 func resume(dst []byte, v doc.Value, n int) array {
 	a := array{start: len(dst), n: n}
 	a.dst = append(dst, v.Data[:len(v.Data)-1]...)

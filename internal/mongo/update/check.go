@@ -9,16 +9,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// Limits on a document that is written.
+// Limits of a stored document.
 const (
 	MaxBytes = 16 << 20 // maxBsonObjectSize
 	MaxDepth = 100      // levels of members; {a: {b: 1}} has two
 )
 
-// Check asks whether a document that a client's command made may be stored: its size,
-// how deep it is, and what its _id is. The names of members at the root may begin
-// with $, which is for the caller to refuse where MongoDB does. Errors are
-// *code.Error: 17420, Overflow, InvalidIDField and DollarPrefixedFieldName.
+// Check returns an error if a document may not be stored because of its size, its depth or its _id. It allows names at
+// the root that begin with $; the caller refuses them where MongoDB does. Errors are *code.Error: 17420, Overflow,
+// InvalidIDField and DollarPrefixedFieldName.
 func Check(d doc.Doc) error {
 	if len(d) > MaxBytes {
 		return code.New(17420, "Document to upsert is larger than %d", MaxBytes)
@@ -29,11 +28,11 @@ func Check(d doc.Doc) error {
 	return CheckID(doc.Lookup(d, idName))
 }
 
-// CheckID asks whether a value may be an _id. Undefined, for none, may.
+// CheckID returns an error if a value may not be an _id. Undefined, which stands for no _id, may.
 func CheckID(id doc.Value) error {
 	switch id.Type {
 	case bsoncore.TypeArray, bsoncore.TypeRegex, bsoncore.TypeUndefined:
-		return code.New(code.InvalidIDField, "The '_id' value cannot be of type %s", typeName(id.Type))
+		return code.New(code.InvalidIDField, "The '_id' value cannot be of type %s", code.TypeName(id))
 	case bsoncore.TypeEmbeddedDocument:
 		for name := range doc.Members(id.Data) {
 			if strings.HasPrefix(name, "$") {
@@ -68,12 +67,12 @@ func depthWithin(v doc.Value, levels int) int {
 	return deepest
 }
 
-// checkDollarNames refuses names at the root that begin with $, except those of a
-// reference: $ref and $id and perhaps $db, in this order.
+// checkDollarNames refuses names at the root that begin with $, except those of a DBRef: $ref, $id and optionally $db,
+// in this order.
 // https://www.mongodb.com/docs/v7.0/core/dot-dollar-considerations/
 func checkDollarNames(d doc.Doc) error {
 	before := ""
-	pending := false // a $ref was not followed yet
+	pending := false // after $ref, which $id has to follow
 	for name, v := range doc.Members(d) {
 		if pending && name != "$id" {
 			break
@@ -83,7 +82,7 @@ func checkDollarNames(d doc.Doc) error {
 		case !strings.HasPrefix(name, "$"):
 		case name == "$ref":
 			if v.Type != bsoncore.TypeString {
-				return code.New(code.InvalidDBRef, "The DBRef $ref field must be a String, not a %s", typeName(v.Type))
+				return code.New(code.InvalidDBRef, "The DBRef $ref field must be a String, not a %s", code.TypeName(v))
 			}
 			pending = true
 		case name == "$id":
@@ -92,7 +91,7 @@ func checkDollarNames(d doc.Doc) error {
 			}
 		case name == "$db":
 			if v.Type != bsoncore.TypeString {
-				return code.New(code.InvalidDBRef, "The DBRef $db field must be a String, not a %s", typeName(v.Type))
+				return code.New(code.InvalidDBRef, "The DBRef $db field must be a String, not a %s", code.TypeName(v))
 			}
 			if before != "$id" {
 				return code.New(code.InvalidDBRef, "Found $db field without a $id before it, which is invalid.")

@@ -23,7 +23,7 @@ const (
 // An operator compiles its argument for one field.
 type operator func(field string, arg doc.Value, names *expression.Names) (*leaf, error)
 
-// operators lists every operator of the language but $rename, which has two paths.
+// operators lists every operator but $rename, which has two paths, sorted.
 var operators = map[string]operator{
 	"$addToSet":    compileAddToSet,
 	"$bit":         compileBit,
@@ -41,17 +41,16 @@ var operators = map[string]operator{
 	"$unset":       compileUnset,
 }
 
-// A compiler reads one update.
+// A compiler compiles one update.
 type compiler struct {
 	u       *Update
 	filters map[string]*filter.Filter // by identifier
-	used    map[string]bool           // identifiers that a path has
+	used    map[string]bool           // identifiers that a path uses
 	names   *expression.Names
 }
 
-// Compile reads an update of operators, such as {$set: {a: 1}}. Errors are *code.Error:
-// unknown operators are FailedToParse, two operators on one path are
-// ConflictingUpdateOperators.
+// Compile compiles an update of operators, such as {$set: {a: 1}}. Errors are *code.Error: unknown operators are
+// FailedToParse, two operators on one path are ConflictingUpdateOperators.
 func Compile(update doc.Doc, o Options) (*Update, error) {
 	c := compiler{u: &Update{root: &node{}}, names: o.Names}
 	var err error
@@ -70,7 +69,7 @@ func Compile(update doc.Doc, o Options) (*Update, error) {
 	return c.u, c.names.Work().Err()
 }
 
-// modifier reads all fields of one operator.
+// modifier compiles all fields of one operator.
 func (c *compiler) modifier(name string, fields doc.Value) error {
 	compile, known := operators[name]
 	if !known && name != renameName {
@@ -81,7 +80,7 @@ func (c *compiler) modifier(name string, fields doc.Value) error {
 	if !ok {
 		return code.New(code.FailedToParse,
 			"Modifiers operate on fields but we found type %s instead. For example: {$mod: {<field>: ...}} not {%s}",
-			typeName(fields.Type), elementText(name, fields))
+			code.TypeName(fields), elementText(name, fields))
 	}
 	for field, arg := range doc.Members(d) {
 		if err := c.field(compile, field, arg); err != nil {
@@ -92,7 +91,7 @@ func (c *compiler) modifier(name string, fields doc.Value) error {
 }
 
 func (c *compiler) field(compile operator, field string, arg doc.Value) error {
-	if err := c.names.Work().Spend(placing + 8*work.Operator + work.Scanned(len(arg.Data))); err != nil {
+	if err := c.names.Work().Spend(childCost + 8*work.Operator + work.Scanned(len(arg.Data))); err != nil {
 		return err
 	}
 	if compile == nil {
@@ -109,7 +108,7 @@ func (c *compiler) field(compile operator, field string, arg doc.Value) error {
 	return c.place(path, l)
 }
 
-// splitPath reads the path of an operator.
+// splitPath parses the path of an operator.
 func splitPath(field string) ([]string, error) {
 	if field == "" {
 		return nil, code.New(code.EmptyFieldName, "An empty update path is not valid.")
@@ -138,7 +137,7 @@ func splitPath(field string) ([]string, error) {
 	return path, nil
 }
 
-// place puts an operator where its path leads in the tree.
+// place puts an operator at its path in the tree.
 func (c *compiler) place(path []string, l *leaf) error {
 	at := c.u.root
 	for i := range path {
@@ -166,7 +165,7 @@ func (c *compiler) place(path []string, l *leaf) error {
 	return nil
 }
 
-// named is a child for one part of a path, with no node yet.
+// named makes a child for one part of a path, without a node.
 func (c *compiler) named(path []string, i int) (child, error) {
 	if !isIdentifier(path[i]) {
 		return child{name: path[i]}, nil
@@ -195,7 +194,7 @@ func isIdentifier(part string) bool {
 	return len(part) >= 3 && part[:2] == "$[" && part[len(part)-1] == ']'
 }
 
-// constant is a leaf that puts a value in the place of whatever there is.
+// constant is a leaf that sets a value.
 func constant(v doc.Value) *leaf {
 	return &leaf{creates: true, depth: depthOf(v), change: func(_ *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, outcome, error) {
 		if unchanged(v, old) {
@@ -207,7 +206,7 @@ func constant(v doc.Value) *leaf {
 
 // Operators lists the names of all operators, sorted.
 func Operators() []string {
-	list := append(slices.Collect(maps.Keys(operators)), "$rename") // which has two paths, and a way of its own
+	list := append(slices.Collect(maps.Keys(operators)), "$rename") // which is compiled separately
 	slices.Sort(list)
 	return list
 }

@@ -21,7 +21,7 @@ func compileCurrentDate(_ string, arg doc.Value, _ *expression.Names) (*leaf, er
 		}
 	default:
 		return nil, code.New(code.BadValue, "%s is not valid type for $currentDate. Please use a boolean ('true')"+
-			" or a $type expression ({$type: 'timestamp/date'}).", typeName(arg.Type))
+			" or a $type expression ({$type: 'timestamp/date'}).", code.TypeName(arg))
 	}
 	return &leaf{creates: true, change: func(x *run, dst []byte, _ doc.Value) ([]byte, bsoncore.Type, outcome, error) {
 		v := x.in.timestamp()

@@ -11,12 +11,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// Describe tells what an update has done, as events of change streams do:
-// {updatedFields: {"a.b": 1}, removedFields: ["c"], truncatedArrays: [{field: "d",
-// newSize: 2}]}. An array whose changes would take more room than itself is given whole. A
-// member that moved behind others is among the updated fields. Where a path does not tell what
-// it leads to, since a name in it has a dot or looks like an index, the member
-// disambiguatedPaths has its parts: {"a.0": ["a", "0"]}; there is none without such a path.
+// Describe describes what an update changed, in the form of change events: {updatedFields: {"a.b": 1}, removedFields:
+// ["c"], truncatedArrays: [{field: "d", newSize: 2}]}. An array whose changes would be larger than the array itself is
+// given as a whole. A member that moved behind others is among the updated fields. If a path is ambiguous, because a
+// name in it has a dot or looks like an index, the member disambiguatedPaths has its parts: {"a.0": ["a", "0"]}.
+// Without such a path there is no such member.
 // https://www.mongodb.com/docs/v7.0/reference/change-events/update/
 func Describe(before, after doc.Doc) doc.Doc {
 	x := description{updated: []byte{0, 0, 0, 0}, removed: beginArray(nil), truncated: beginArray(nil)}
@@ -35,26 +34,26 @@ func Describe(before, after doc.Doc) doc.Doc {
 // DisambiguatedPaths is the member of a description that only expanded events show.
 const DisambiguatedPaths = "disambiguatedPaths"
 
-// A description is what was found so far.
+// A description is a description under construction.
 type description struct {
 	updated            []byte // a document that is not closed
-	parted             []byte // another one, empty until there is a path of which nobody could tell the parts
+	parted             []byte // another one, empty until there is an ambiguous path
 	removed, truncated array
-	path               []byte      // of the place that is compared, with a dot at its end; empty at the root
+	path               []byte      // of the place being compared, with a dot at its end; empty at the root
 	parts              []pathPart  // the same
-	room               [8]pathPart // of parts, in most documents
-	cost               int         // about how many bytes all of it takes
+	room               [8]pathPart // memory for parts, enough for most documents
+	cost               int         // size of the description in bytes (approximate)
 }
 
 // A pathPart is a name or an index.
 type pathPart struct {
 	name  string
 	index bool // of an array
-	doubt bool // the path up to it does not tell its parts
+	doubt bool // the path up to this part is ambiguous
 }
 
-// next is the part behind the place that is compared: a name that has a dot in it, or that looks like an index and
-// is not at the root, puts the path in doubt.
+// next is the part below the place being compared. A name that has a dot, or that looks like an index and is not at the
+// root, makes the path ambiguous.
 // mongodb/mongo: src/mongo/db/pipeline/change_stream_document_diff_parser.cpp
 func (x *description) next(name string, index bool) pathPart {
 	n := len(x.parts)
@@ -72,7 +71,7 @@ func numeric(name string) bool {
 	return name == "0" || name != "" && name[0] != '0'
 }
 
-// part notes the parts of the path that ends with last, if it is in doubt.
+// part notes the parts of the path that ends with last, if it is ambiguous.
 func (x *description) part(last pathPart) {
 	if !last.doubt {
 		return
@@ -93,7 +92,7 @@ func (x *description) part(last pathPart) {
 	x.parted = list.end()
 }
 
-// A mark is a place in a description to come back to.
+// A mark is a state of a description to return to.
 type mark struct {
 	updated, parted    int
 	removed, truncated array
@@ -109,7 +108,7 @@ func (x *description) back(m mark) {
 	x.removed, x.truncated, x.cost = m.removed, m.truncated, m.cost
 }
 
-// since is what was added after m.
+// since is the number of bytes added after m.
 func (x *description) since(m mark) int { return x.cost - m.cost }
 
 func (x *description) update(name string, index bool, v doc.Value) {
@@ -127,7 +126,7 @@ func (x *description) remove(name string) {
 	x.cost += 2 + len(x.path) + len(name)
 }
 
-// shorten notes the new size of the array that is compared; outer is how much of the path leads to what is around it.
+// shorten notes the new size of the array being compared; outer is the length of the path of its parent.
 func (x *description) shorten(outer, size int) {
 	field := string(x.path[:len(x.path)-1])
 	last := x.parts[len(x.parts)-1]
@@ -141,7 +140,7 @@ func (x *description) shorten(outer, size int) {
 	x.cost += 2 + len(field)
 }
 
-// A member is one of a document's.
+// A member is a member of a document.
 type member struct {
 	name  string
 	value doc.Value
@@ -155,13 +154,13 @@ func members(d doc.Doc) []member {
 	return list
 }
 
-// document compares members in step. Where names differ the old one is taken to be
-// gone; if it comes later it has moved, and counts as updated.
+// document compares the members of two documents in order. Where the names differ, the old member counts as removed; if
+// it comes later, it has moved and counts as updated.
 func (x *description) document(before, after doc.Doc) {
 	x.within(before, after, 0)
 }
 
-// within stops when it has added more than limit bytes, 0 for none.
+// within is document, but stops once it has added more than limit bytes; 0 is no limit.
 func (x *description) within(before, after doc.Doc, limit int) {
 	old, now := members(before), members(after)
 	began := x.mark()
@@ -201,7 +200,7 @@ func noted(names map[string]bool, name string) map[string]bool {
 	return names
 }
 
-// smallDiff is how many bytes more than the object itself its changes may take.
+// smallDiff is how many bytes larger than the object itself the description of its changes may be.
 const smallDiff = 1024
 
 func (x *description) value(name string, index bool, before, after doc.Value) {
@@ -229,7 +228,7 @@ func (x *description) value(name string, index bool, before, after doc.Value) {
 	}
 }
 
-// tellable reports whether all members of d can be told by paths.
+// tellable reports whether paths can name all members of d.
 func tellable(d doc.Doc) bool {
 	for name := range doc.Members(d) {
 		if name == "" {
@@ -239,8 +238,7 @@ func tellable(d doc.Doc) bool {
 	return true
 }
 
-// elements compares arrays place by place. outer is how much of the path leads to
-// what is around the array.
+// elements compares arrays element by element. outer is the length of the path of their parent.
 func (x *description) elements(before, after doc.Value, outer, limit int) {
 	began := x.mark()
 	old, now := members(before.Data), members(after.Data)

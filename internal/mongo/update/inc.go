@@ -8,7 +8,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
-// {$inc: {path: number}} adds; what is not there becomes the number.
+// {$inc: {path: number}} adds; a missing value becomes the number.
 func compileInc(field string, arg doc.Value, _ *expression.Names) (*leaf, error) {
 	return arithmetic{name: "$inc", verb: "increment", apply: add}.compile(field, arg)
 }
@@ -36,7 +36,7 @@ func (a arithmetic) change(x *run, dst []byte, old, arg doc.Value) ([]byte, bson
 	if !isNumber(from) {
 		return dst, 0, kept, code.New(code.TypeMismatch,
 			"Cannot apply %s to a value of non-numeric type. {%s} has the field '%s' of non-numeric type %s",
-			a.name, x.idText(), x.path[len(x.path)-1], typeName(old.Type))
+			a.name, x.idText(), x.path[len(x.path)-1], code.TypeName(old))
 	}
 	if err := x.in.Meter.Spend(a.cost(from, arg)); err != nil {
 		return dst, 0, kept, err
@@ -52,7 +52,7 @@ func (a arithmetic) change(x *run, dst []byte, old, arg doc.Value) ([]byte, bson
 	return append(dst, v.Data...), v.Type, written, nil
 }
 
-// cost is more for decimals, most of all to add those of which one is far smaller.
+// cost is higher for decimals, and highest for adding two of very different size.
 func (a arithmetic) cost(old, arg doc.Value) int {
 	if old.Type != bsoncore.TypeDecimal128 && arg.Type != bsoncore.TypeDecimal128 {
 		return 0

@@ -7,13 +7,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
-// {$min: {path: value}} sets value where it is below what is there, in MongoDB's
-// order of all values.
+// {$min: {path: value}} sets value if it is less than the old one, in MongoDB's order of all values.
 func compileMin(_ string, arg doc.Value, _ *expression.Names) (*leaf, error) {
 	return extreme(arg, -1), nil
 }
 
-// extreme sets v where comparing it with the old value gives side.
+// extreme sets v if its comparison with the old value gives side.
 func extreme(v doc.Value, side int) *leaf {
 	return &leaf{creates: true, depth: depthOf(v), change: func(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, outcome, error) {
 		if !doc.IsUndefined(old) && x.in.Meter.Compare(v, old) != side {

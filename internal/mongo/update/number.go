@@ -18,7 +18,7 @@ func isNumber(v doc.Value) bool { return doc.CanonicalType(v) == doc.CanonicalNu
 
 func isWhole(v doc.Value) bool { return v.Type == bsoncore.TypeInt32 || v.Type == bsoncore.TypeInt64 }
 
-// longName is how messages name a number's type.
+// longName is the name of a number's type in messages.
 func longName(v doc.Value) string {
 	switch v.Type {
 	case bsoncore.TypeInt32:
@@ -31,8 +31,7 @@ func longName(v doc.Value) string {
 	return "NumberDecimal"
 }
 
-// wholeNumber is i in the type that two whole numbers give: int only if both are,
-// and it fits.
+// wholeNumber is i in the type of arithmetic on two integers: int if both are and i fits, else long.
 func wholeNumber(a, b doc.Value, i int64) doc.Value {
 	if a.Type == bsoncore.TypeInt32 && b.Type == bsoncore.TypeInt32 && i == int64(int32(i)) {
 		return doc.Int32(int32(i))
@@ -40,8 +39,7 @@ func wholeNumber(a, b doc.Value, i int64) doc.Value {
 	return doc.Int(i)
 }
 
-// add is a + b in the wider of their types. A sum of whole numbers is not ok when 64
-// bits do not hold it.
+// add is a + b in the wider of their types. It is not ok if a sum of integers does not fit into 64 bits.
 func add(a, b doc.Value) (v doc.Value, ok bool) {
 	switch {
 	case isWhole(a) && isWhole(b):
@@ -55,7 +53,7 @@ func add(a, b doc.Value) (v doc.Value, ok bool) {
 	return doc.Double(asDouble(a) + asDouble(b)), true
 }
 
-// multiply is a * b as add is a + b.
+// multiply is a * b in the wider of their types. It is not ok if a product of integers does not fit into 64 bits.
 func multiply(a, b doc.Value) (v doc.Value, ok bool) {
 	switch {
 	case isWhole(a) && isWhole(b):
@@ -88,14 +86,13 @@ func magnitude(i int64) uint64 {
 	return uint64(i)
 }
 
-// asDouble is a number that is no Decimal128 as a double.
+// asDouble is a number as a double, but for Decimal128.
 func asDouble(v doc.Value) float64 {
 	f, _ := doc.AsFloat(v)
 	return f
 }
 
-// asDecimal is any number as a decimal: doubles with 15 digits, as MongoDB's
-// arithmetic takes them.
+// asDecimal is any number as a decimal. A double is rounded to 15 digits, as in MongoDB's arithmetic.
 func asDecimal(v doc.Value) doc.Decimal {
 	if d, ok := doc.AsDecimal(v); ok {
 		return d
@@ -122,7 +119,7 @@ func addDecimals(a, b doc.Decimal) doc.Decimal {
 	return doc.NewDecimal(new(big.Int).Add(scaled(a, exponent), scaled(b, exponent)), exponent)
 }
 
-// scaled is the whole number that 10 to the power of exponent multiplies to give d.
+// scaled is d divided by ten to the power of exponent, an integer.
 func scaled(d doc.Decimal, exponent int) *big.Int {
 	c := d.Coefficient()
 	if c.Sign() == 0 {
@@ -144,8 +141,7 @@ func multiplyDecimals(a, b doc.Decimal) doc.Decimal {
 	return d
 }
 
-// integer reads a whole number of any type, for arguments of operators. named is the
-// member that messages repeat.
+// integer parses an integer of any numeric type, for arguments of operators. named is the member for messages.
 func integer(named func() string, v doc.Value) (int64, error) {
 	if !isNumber(v) {
 		return 0, code.New(code.FailedToParse, "Expected a number in: %s", named())

@@ -31,7 +31,7 @@ func compilePull(_ string, arg doc.Value, names *expression.Names) (*leaf, error
 	}), nil
 }
 
-// wrapped is the name under which an element meets a condition for values.
+// wrapped is the name of the field that holds an element, so that a query can test it.
 const wrapped = "e"
 
 // isCondition reports whether the first member is an operator for a value, such as
@@ -62,7 +62,7 @@ func compilePullObject(query doc.Doc, names *expression.Names) (*leaf, error) {
 	}), nil
 }
 
-// compileBanned compiles a query that may have no $expr.
+// compileBanned compiles a query in which $expr is not allowed.
 func compileBanned(query doc.Doc, names *expression.Names) (*filter.Filter, error) {
 	f, err := filter.Compile(query, filter.Options{Names: names})
 	if err == nil && f.NeedsScope() {
@@ -71,7 +71,7 @@ func compileBanned(query doc.Doc, names *expression.Names) (*filter.Filter, erro
 	return f, err
 }
 
-// cull removes the elements that are out.
+// cull removes the elements for which out is true.
 func cull(out func(x *run, e doc.Value) (bool, error)) *leaf {
 	return &leaf{change: func(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, outcome, error) {
 		return cullArray(x, dst, old, out)

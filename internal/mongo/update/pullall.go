@@ -8,10 +8,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
-// {$pullAll: {path: [values]}} removes the elements that are equal to one of them.
+// {$pullAll: {path: [values]}} removes the elements that are equal to one of the values.
 func compilePullAll(_ string, arg doc.Value, names *expression.Names) (*leaf, error) {
 	if !doc.IsArray(arg) {
-		return nil, code.New(code.BadValue, "$pullAll requires an array argument but was given a %s", typeName(arg.Type))
+		return nil, code.New(code.BadValue, "$pullAll requires an array argument but was given a %s", code.TypeName(arg))
 	}
 	values := slices.Collect(doc.Elements(arg))
 	m := names.Work()

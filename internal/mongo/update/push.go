@@ -15,8 +15,8 @@ import (
 // $slice: n}}: the values are inserted at p, then the array is sorted, then cut.
 type push struct {
 	values   []doc.Value
-	position int64 // from the end when negative
-	slice    int64 // how many first elements stay, or last when negative
+	position int64 // from the end if negative
+	slice    int64 // how many of the first elements stay, or of the last if negative
 	order    *order
 }
 
@@ -42,16 +42,16 @@ func (p *push) clauses(d doc.Doc) error {
 		switch name {
 		case "$each":
 			if !doc.IsArray(v) {
-				return code.New(code.BadValue, "The argument to $each in $push must be an array but it was of type: %s", typeName(v.Type))
+				return code.New(code.BadValue, "The argument to $each in $push must be an array but it was of type: %s", code.TypeName(v))
 			}
 			p.values = slices.Collect(doc.Elements(v))
 		case "$position":
 			if p.position, err = integer(noName, v); err != nil {
-				return code.New(code.BadValue, "The value for $position must be an integer value, not of type: %s", typeName(v.Type))
+				return code.New(code.BadValue, "The value for $position must be an integer value, not of type: %s", code.TypeName(v))
 			}
 		case "$slice":
 			if p.slice, err = integer(noName, v); err != nil {
-				return code.New(code.BadValue, "The value for $slice must be an integer value but was given type: %s", typeName(v.Type))
+				return code.New(code.BadValue, "The value for $slice must be an integer value but was given type: %s", code.TypeName(v))
 			}
 		case "$sort":
 			if p.order, err = compileOrder(v); err != nil {
@@ -72,7 +72,7 @@ func (p *push) change(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type,
 	}
 	if !doc.IsArray(old) {
 		return dst, 0, kept, code.New(code.BadValue, "The field '%s' must be an array but is of type %s in document {%s}",
-			x.dotted(), typeName(old.Type), x.idText())
+			x.dotted(), code.TypeName(old), x.idText())
 	}
 	n := int64(length(old))
 	if p.order == nil && p.position >= n && p.slice >= n+int64(len(p.values)) {
@@ -85,7 +85,7 @@ func (p *push) change(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type,
 	return dst, bsoncore.TypeArray, written, nil
 }
 
-// extend appends to an array of n elements without taking it apart.
+// extend appends to an array of n elements without decoding it.
 func (p *push) extend(x *run, dst []byte, old doc.Value, n int) ([]byte, bsoncore.Type, outcome, error) {
 	if len(p.values) == 0 {
 		return dst, 0, kept, nil
@@ -129,7 +129,7 @@ func (p *push) write(x *run, dst []byte, values []doc.Value) []byte {
 	return a.end()
 }
 
-// place is where in n elements the new ones go.
+// place is the index among n elements at which the new ones go.
 func (p *push) place(n int64) int {
 	switch {
 	case p.position >= n:

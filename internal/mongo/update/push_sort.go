@@ -8,7 +8,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// An order is what $sort asks for: of whole elements when there are no keys.
+// An order is the argument of $sort. Without keys it orders whole elements.
 type order struct {
 	sign int
 	keys []key
@@ -19,7 +19,7 @@ type key struct {
 	sign int
 }
 
-// maxKeys is how many fields MongoDB's sort patterns have at most.
+// maxKeys is MongoDB's limit on the fields of a sort pattern.
 const maxKeys = 32
 
 func compileOrder(v doc.Value) (*order, error) {
@@ -70,7 +70,7 @@ func compileKey(name string, sign int) (key, error) {
 	return key{path, sign}, nil
 }
 
-// signOf reads 1 or -1 of any type of number.
+// signOf parses 1 or -1 of any numeric type.
 func signOf(v doc.Value) (int, bool) {
 	if !isNumber(v) {
 		return 0, false
@@ -91,8 +91,7 @@ func (o *order) compare(m *work.Meter, a, b doc.Value) int {
 	return 0
 }
 
-// of is the value that an element sorts by: null when it has none, an array where
-// the path meets one.
+// of is the value that an element sorts by: null if it has none, the array if the path meets one.
 func (k key) of(m *work.Meter, v doc.Value) doc.Value {
 	for i, part := range k.path {
 		d, ok := doc.AsDoc(v)

@@ -13,14 +13,14 @@ import (
 
 const renameName = "$rename"
 
-// A rename is {$rename: {from: "to"}}: the value is set at to and removed at from.
-// Neither path may lead through an array. Where from has no value nothing happens.
+// A rename is {$rename: {from: "to"}}: the value is set at to and removed at from. Neither path may lead through an
+// array. If from has no value, nothing happens.
 type rename struct {
 	from, to []string
-	number   int // among the renames of the update
+	number   int // index among the renames of the update
 }
 
-// rename puts a leaf at each end: one that removes and one that sets.
+// rename adds a leaf at each of the two paths: one removes and one sets.
 func (c *compiler) rename(field string, arg doc.Value) error {
 	r := &rename{number: len(c.u.renames)}
 	var err error
@@ -74,7 +74,7 @@ func (r *rename) set(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, 
 	return append(dst, v.Data...), v.Type, written, nil
 }
 
-// prepare finds what the renames move.
+// prepare finds the values that the renames move.
 func (x *run) prepare(renames []*rename, d doc.Doc) error {
 	for _, r := range renames {
 		v, err := x.source(r, d)
@@ -89,7 +89,7 @@ func (x *run) prepare(renames []*rename, d doc.Doc) error {
 	return nil
 }
 
-// source is the value that r moves, undefined when there is none.
+// source is the value that r moves, undefined if there is none.
 func (x *run) source(r *rename, d doc.Doc) (doc.Value, error) {
 	v, array := doc.Object(d), ""
 	for i, part := range r.from {
@@ -128,9 +128,8 @@ func (x *run) checkTarget(r *rename, d doc.Doc) error {
 	return nil
 }
 
-// step goes from an object or array to the member or element called part, undefined
-// when there is none. It is not ok from anything else, and from an array when part is
-// no index.
+// step goes from an object or array to the member or element called part, undefined if there is none. It is not ok for
+// other values, or for an array if part is not an index.
 func (x *run) step(v doc.Value, part string) (doc.Value, bool) {
 	switch v.Type {
 	case bsoncore.TypeEmbeddedDocument:

@@ -10,11 +10,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// Replace gives the document that a replacement makes of old: the _id of old first, if
-// it has one, then the replacement's members. An empty timestamp at the root becomes
-// in's. changed is false, and the document old itself, when they are the same bytes.
-// Errors are *code.Error: ImmutableField when the replacement has another _id, and
-// DollarPrefixedFieldName when a name of it begins with $ and replaces what was there.
+// Replace returns the replacement of old: the _id of old first, if it has one, then the replacement's members. An empty
+// timestamp at the root becomes the timestamp of in. If the bytes are the same, it returns old itself, not changed.
+// Errors are *code.Error: ImmutableField if the replacement has another _id, and DollarPrefixedFieldName if a name in
+// it begins with $ and in is not inserting.
 // https://www.mongodb.com/docs/v7.0/reference/method/db.collection.replaceOne/
 func Replace(old, replacement doc.Doc, in Input) (d doc.Doc, changed bool, err error) {
 	if !in.Inserting {
@@ -25,8 +24,7 @@ func Replace(old, replacement doc.Doc, in Input) (d doc.Doc, changed bool, err e
 	return replace(old, stamped(replacement, in), in)
 }
 
-// Transform checks what a pipeline has made of old, as Replace does, except that names
-// at the root may begin with $.
+// Transform is Replace for the result of a pipeline on old. Names at the root may begin with $.
 func Transform(old, result doc.Doc, in Input) (d doc.Doc, changed bool, err error) {
 	return replace(old, result, in)
 }
@@ -54,7 +52,7 @@ func replace(old, d doc.Doc, in Input) (out doc.Doc, changed bool, err error) {
 	return d, true, CheckID(id)
 }
 
-// withID is d with id as its first member, and no other _id.
+// withID is d with id as its first member and without any other _id.
 func withID(d doc.Doc, id doc.Value) doc.Doc {
 	if doc.IsUndefined(id) {
 		return d
@@ -74,7 +72,7 @@ func withID(d doc.Doc, id doc.Value) doc.Doc {
 	return end(out, 0)
 }
 
-// stamped is d with the empty timestamps at its root filled in.
+// stamped is d with the current timestamp in place of empty ones at its root.
 // https://www.mongodb.com/docs/v7.0/reference/bson-types/#timestamps
 func stamped(d doc.Doc, in Input) doc.Doc {
 	at, copied := 4, false

@@ -5,7 +5,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
-// {$set: {path: value}}. A value of the same type and bytes is no change.
+// {$set: {path: value}}. It changes nothing if the old value has the same type and bytes.
 func compileSet(_ string, arg doc.Value, _ *expression.Names) (*leaf, error) {
 	return constant(arg), nil
 }

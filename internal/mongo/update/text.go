@@ -10,23 +10,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// maxText bounds the bytes of a value that a message repeats.
+// maxText limits the text of a value in a message, in bytes.
 const maxText = 1024
-
-// typeNames are MongoDB's names of the BSON types.
-var typeNames = map[bsoncore.Type]string{
-	0: "missing", bsoncore.TypeDouble: "double", bsoncore.TypeString: "string", bsoncore.TypeEmbeddedDocument: "object",
-	bsoncore.TypeArray: "array", bsoncore.TypeBinary: "binData", bsoncore.TypeUndefined: "undefined",
-	bsoncore.TypeObjectID: "objectId", bsoncore.TypeBoolean: "bool", bsoncore.TypeDateTime: "date",
-	bsoncore.TypeNull: "null", bsoncore.TypeRegex: "regex", bsoncore.TypeDBPointer: "dbPointer",
-	bsoncore.TypeJavaScript: "javascript", bsoncore.TypeSymbol: "symbol", bsoncore.TypeCodeWithScope: "javascriptWithScope",
-	bsoncore.TypeInt32: "int", bsoncore.TypeTimestamp: "timestamp", bsoncore.TypeInt64: "long",
-	bsoncore.TypeDecimal128: "decimal", bsoncore.TypeMinKey: "minKey", bsoncore.TypeMaxKey: "maxKey",
-}
-
-func typeName(t bsoncore.Type) string { return typeNames[t] }
 
 // elementText writes a member as MongoDB's messages do: a: 1.
 func elementText(name string, v doc.Value) string { return name + ": " + valueText(v) }
@@ -41,8 +29,7 @@ func valueText(v doc.Value) string {
 	return strings.ToValidUTF8(b.String()[:maxText], "") + "..."
 }
 
-// appendText stops adding when there is more than maxText, which also bounds how
-// deep it goes.
+// appendText writes a value. It stops after maxText bytes, which also limits its recursion.
 func appendText(b *strings.Builder, v doc.Value) {
 	if b.Len() > maxText {
 		return
@@ -83,7 +70,7 @@ func appendText(b *strings.Builder, v doc.Value) {
 		d, _ := doc.AsDecimal(v)
 		b.WriteString(d.String())
 	default:
-		b.WriteString(typeName(v.Type))
+		b.WriteString(code.TypeName(v))
 	}
 }
 

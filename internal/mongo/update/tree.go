@@ -13,11 +13,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A node is what an update does at and below one place of a document. The paths of
-// all operators are merged into one tree, which is walked beside the document.
+// A node is what an update does at and below one place of a document. The paths of all operators are merged into one
+// tree, which is walked in step with the document.
 type node struct {
 	leaf       *leaf   // nil for an inner node
-	each       bool    // the children are elements: their names are the identifiers of $[identifier]
+	each       bool    // the children are for elements: their names are the identifiers of $[identifier]
 	children   []child // sorted by compareNames
 	byName     map[string]int
 	positional *node // the child called $
@@ -27,21 +27,21 @@ type node struct {
 type child struct {
 	*node
 	name  string
-	match *filter.Filter // of a child of a node for each element, nil for $[]
+	match *filter.Filter // the array filter, if the parent has each set; nil for $[]
 }
 
 // A leaf is one operator on one path.
 type leaf struct {
 	change     change
-	creates    bool    // it makes what its path lacks
-	lenient    bool    // it leaves alone a path that cannot be made, where others fail
-	insertOnly bool    // it does something when an upsert inserts, only
-	depth      int     // levels below it of what it writes
-	moves      *rename // it is one of the two ends of a $rename
+	creates    bool    // it makes a missing path
+	lenient    bool    // it ignores a path that cannot be made; others fail
+	insertOnly bool    // it applies only if an upsert inserts
+	depth      int     // levels in the value that it writes
+	moves      *rename // one of the two ends of a $rename
 }
 
-// A change appends the bytes of what becomes of old to dst. old is undefined when the
-// path is not there. What is appended counts when the outcome is written, only.
+// A change appends the new value of old to dst. old is undefined if the path does not exist. What it appends counts
+// only if the outcome is written.
 type change func(x *run, dst []byte, old doc.Value) (out []byte, kind bsoncore.Type, o outcome, err error)
 
 // An outcome says what a change did.
@@ -49,14 +49,14 @@ type outcome uint8
 
 const (
 	kept    outcome = iota // the old value stays
-	written                // the value appended takes its place
-	removed                // it is gone
+	written                // the appended value replaces it
+	removed                // the value is removed
 )
 
-// fewChildren is how many names are compared one by one.
+// fewChildren is the number of children up to which a linear search is used.
 const fewChildren = 8
 
-// find gives the place of a child, -1 if there is none.
+// find returns the index of a child, or -1.
 func (n *node) find(name string) int {
 	if n.byName != nil {
 		if i, ok := n.byName[name]; ok {
@@ -72,7 +72,7 @@ func (n *node) find(name string) int {
 	return -1
 }
 
-// child gives the child of that name, nil if there is none.
+// child returns the child with a name, or nil.
 func (n *node) child(name string) *node {
 	if name == positionalName {
 		return n.positional
@@ -91,7 +91,7 @@ func (n *node) add(c child) {
 	n.insert(c)
 }
 
-// insert is add for a name that is just a name, even if it is $.
+// insert is add for a name that is a field name even if it is $.
 func (n *node) insert(c child) {
 	n.children = append(n.children, c)
 	switch {
@@ -109,7 +109,7 @@ func (n *node) index() {
 	}
 }
 
-// sort puts the children of n and below into the order in which they are applied.
+// sort sorts the children of n, and those below, in the order of application.
 func (n *node) sort(m *work.Meter) {
 	for _, c := range n.children {
 		c.sort(m)
@@ -120,10 +120,10 @@ func (n *node) sort(m *work.Meter) {
 	n.order(m)
 }
 
-// placing is what it costs to put a child in its place.
-const placing = 20
+// childCost is the cost of sorting or merging a child, in units of package work.
+const childCost = 20
 
-// order is of no use when m has failed.
+// order sorts the children. If m has failed, the order is meaningless.
 func (n *node) order(m *work.Meter) {
 	if len(n.children) < 2 {
 		return
@@ -139,8 +139,8 @@ func (n *node) order(m *work.Meter) {
 	}
 }
 
-// compareNames is the order in which new fields are made: lexicographic, but by
-// number where names begin with one.
+// compareNames is the order in which new fields are made: lexicographic, but numeric for names that begin with a
+// number.
 // https://www.mongodb.com/docs/v7.0/reference/operator/update/#std-label-update-operators-processing-order
 func compareNames(a, b string) int {
 	m, n := leadingDigits(a), leadingDigits(b)
@@ -150,7 +150,7 @@ func compareNames(a, b string) int {
 	return cmp.Or(cmp.Compare(m, n), strings.Compare(a, b))
 }
 
-// leadingDigits counts digits at the start, none when the first is a zero that pads.
+// leadingDigits counts the digits at the start. It returns 0 if the first is a padding zero.
 func leadingDigits(name string) int {
 	n := 0
 	for n < len(name) && name[n] >= '0' && name[n] <= '9' {
@@ -162,9 +162,9 @@ func leadingDigits(name string) int {
 	return n
 }
 
-// merge is what two nodes do together to one place. at is the path of the place.
+// merge joins two nodes for the same place. at is the path of the place.
 func merge(a, b *node, at []string, m *work.Meter) (*node, error) {
-	if err := m.Spend(placing * (1 + len(a.children) + len(b.children))); err != nil {
+	if err := m.Spend(childCost * (1 + len(a.children) + len(b.children))); err != nil {
 		return nil, err
 	}
 	if a.leaf != nil || b.leaf != nil || a.each != b.each {
@@ -204,5 +204,5 @@ func (c child) label(each bool) string {
 	return c.name
 }
 
-// extend is a path with one more name, in memory of its own.
+// extend is a copy of a path with one more name.
 func extend(path []string, name string) []string { return append(slices.Clip(path), name) }

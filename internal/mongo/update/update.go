@@ -1,9 +1,7 @@
-// Package update has MongoDB's update language: {$set: {a: 1}, $push: {b: 2}},
-// compiled once and applied to raw BSON in one pass over the document. An
-// operator's parsing, checks and work sit in one file. It also has what belongs to
-// the other ways of writing: replacements, the document that an upsert begins with,
-// the checks on a result, and the description of a change for change streams. It
-// never evaluates a pipeline and never reads a clock.
+// Package update has MongoDB's update language: {$set: {a: 1}, $push: {b: 2}}, compiled once and applied to raw BSON in
+// one pass over the document. An operator's parsing, checks and work sit in one file. It also has what the other kinds
+// of writes need: replacements, the initial document of an upsert, the checks of a result, and the description of a
+// change for change streams. It never evaluates a pipeline and never reads a clock.
 // https://www.mongodb.com/docs/v7.0/reference/operator/update/
 package update
 
@@ -20,8 +18,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// An Update is compiled. It is immutable and safe for concurrent use. It shares the
-// bytes of the documents that it was compiled from, which must not change.
+// An Update is a compiled update. It is immutable and safe for concurrent use. It shares the memory of the documents
+// that it was compiled from, which must not change.
 type Update struct {
 	root    *node
 	renames []*rename
@@ -29,22 +27,22 @@ type Update struct {
 
 // Options of Compile.
 type Options struct {
-	// ArrayFilters are the conditions that $[identifier] stands for. They have no $expr.
+	// ArrayFilters are the conditions for $[identifier]. They may not have an $expr.
 	ArrayFilters []doc.Doc
 
-	// Names count what it costs to compile; nil counts nothing.
+	// Names has the meter for the cost of compiling; nil counts nothing.
 	Names *expression.Names
 }
 
-// Input is what an application depends on besides the document.
+// Input is what the result of an update depends on in addition to the document.
 type Input struct {
 	Now         time.Time // of the whole command
 	ClusterTime doc.Value // a timestamp; undefined stands for Now as a timestamp
 	Meter       *work.Meter
-	Inserting   bool // the document is one that an upsert makes: its names may begin with $, as those of inserts
+	Inserting   bool // the document is the new one of an upsert: its names may begin with $, as for inserts
 }
 
-// timestamp gives what $currentDate and an empty timestamp become.
+// timestamp is the value for $currentDate and for empty timestamps.
 func (in Input) timestamp() doc.Value {
 	if doc.IsUndefined(in.ClusterTime) {
 		return doc.Timestamp(uint32(in.Now.Unix()), 1)
@@ -52,7 +50,7 @@ func (in Input) timestamp() doc.Value {
 	return in.ClusterTime
 }
 
-// IsReplacement tells a replacement from a list of operators by the first member's name.
+// IsReplacement reports whether an update is a replacement: its first name is not an operator.
 func IsReplacement(update doc.Doc) bool {
 	for name := range doc.Members(update) {
 		return !strings.HasPrefix(name, "$")
@@ -60,9 +58,8 @@ func IsReplacement(update doc.Doc) bool {
 	return true
 }
 
-// Apply appends to dst what the update makes of d, and returns it alone. A document
-// that stays as it is comes back as d itself, not changed. w is where the query found
-// the element that `$` stands for. Errors are *code.Error.
+// Apply appends the updated document to dst and returns that document alone. If nothing changes, it returns d itself,
+// not changed. w is the element that `$` stands for. Errors are *code.Error.
 func (u *Update) Apply(dst []byte, d doc.Doc, w filter.Where, in Input) (out doc.Doc, changed bool, err error) {
 	x := run{in: in, id: doc.Lookup(d, idName), base: len(dst)}
 	x.path = x.room[:0]
@@ -94,22 +91,22 @@ func (u *Update) Apply(dst []byte, d doc.Doc, w filter.Where, in Input) (out doc
 // A run is one application of an update to one document.
 type run struct {
 	in      Input
-	scope   *expression.Scope  // what filters are matched in, nil until the first
+	scope   *expression.Scope  // for evaluating array filters, nil until the first
 	id      doc.Value          // of the document
-	matched string             // the index that `$` stands for, "" when the query found none
-	base    int                // where in dst the document begins
-	path    []string           // the names that lead to where the run is
-	room    [8]string          // of path, in most runs
-	values  []doc.Value        // what each $rename moves, undefined when it is not there
+	matched string             // the index that `$` stands for, "" if the query found none
+	base    int                // start of the document in dst
+	path    []string           // the names to the current place
+	room    [8]string          // memory for path, enough for most runs
+	values  []doc.Value        // the value that each $rename moves, undefined if there is none
 	merged  map[[2]*node]*node // for array elements that more than one part of the update concerns
 	scratch []byte             // an array element wrapped for an array filter
-	dollars bool               // a name at the root that begins with $ was written
+	dollars bool               // a root name that begins with $ was written
 }
 
-// spend counts a step over so many bytes.
+// spend counts a step over n bytes.
 func (x *run) spend(n int) error { return x.in.Meter.Spend(work.Element + work.Copied(n)) }
 
-// matching is what filters are matched in.
+// matching is the scope for evaluating array filters.
 func (x *run) matching() *expression.Scope {
 	if x.scope == nil {
 		x.scope = &expression.Scope{Meter: x.in.Meter}
@@ -119,7 +116,7 @@ func (x *run) matching() *expression.Scope {
 
 func (x *run) dotted() string { return strings.Join(x.path, ".") }
 
-// idText is how messages name the document.
+// idText is the document's _id for messages.
 func (x *run) idText() string {
 	if doc.IsUndefined(x.id) {
 		return "no id"
@@ -127,7 +124,7 @@ func (x *run) idText() string {
 	return elementText(idName, x.id)
 }
 
-// checkSize asks whether what was written so far, which only grows, is a document's.
+// checkSize fails if what was written so far is larger than a document may be.
 func (x *run) checkSize(dst []byte) error {
 	if len(dst)-x.base <= MaxBytes {
 		return nil

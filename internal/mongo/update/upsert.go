@@ -13,16 +13,15 @@ import (
 // notExactValueField is NotExactValueField of MongoDB's error_codes.yml.
 const notExactValueField code.Code = 111
 
-// An equality is a path that a query asks to have a value.
+// An equality is a path and the value that a query asks for.
 type equality struct {
 	path  string
 	value doc.Value
 }
 
-// Upserted gives the document that an upsert by operators begins with: the fields that
-// the query asks to be equal to something, by path. It is then Applied to with
-// Inserting. Errors are *code.Error: NotSingleValueField when two conditions are about
-// one path.
+// Upserted returns the initial document of an upsert by operators: the fields for which the query asks a value. The
+// caller applies the update to it with Inserting set. It fails with NotSingleValueField if two conditions are about one
+// path.
 // https://www.mongodb.com/docs/v7.0/reference/method/db.collection.updateOne/#std-label-upsert-behavior
 func Upserted(f *filter.Filter) (doc.Doc, error) {
 	list := equalities(nil, f.Tree(), 0)
@@ -65,10 +64,10 @@ func UpsertedID(f *filter.Filter) (doc.Doc, error) {
 
 var empty = doc.Doc{5, 0, 0, 0, 0}
 
-// maxQueryDepth bounds the walk over a query's tree.
+// maxQueryDepth limits the recursion over a query's tree.
 const maxQueryDepth = 2 * MaxDepth
 
-// equalities collects what n asks for with certainty.
+// equalities collects the values that n asks for in every case.
 func equalities(list []equality, n *filter.Node, level int) []equality {
 	if n == nil || level > maxQueryDepth {
 		return list
@@ -96,7 +95,7 @@ func equalities(list []equality, n *filter.Node, level int) []equality {
 	return list
 }
 
-// checkConflict compares a path with those before it, which are sorted.
+// checkConflict fails if a path collides with one before it; those are sorted.
 func checkConflict(before []equality, path string) error {
 	for at := len(path); at > 0; at = strings.LastIndexByte(path[:at], '.') {
 		_, found := slices.BinarySearchFunc(before, path[:at], func(e equality, p string) int { return cmp.Compare(e.path, p) })
@@ -114,8 +113,7 @@ func matchedTwice(path string) error {
 	return code.New(code.NotSingleValueField, "cannot infer query fields to set, path '%s' is matched twice", path)
 }
 
-// plant puts a value at its path in a tree of nodes. Every part of the path is a name:
-// there are no arrays to step into.
+// plant adds a leaf for a value at its path. Every part of the path is a name, since a new document has no arrays.
 func plant(root *node, e equality) {
 	at := root
 	for part := range strings.SplitSeq(e.path, ".") {

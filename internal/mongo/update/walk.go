@@ -10,14 +10,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// A seen notes which children of a node were met in a document.
+// A seen notes which children of a node occurred in a document.
 type seen []uint64
 
 func (s seen) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
 func (s seen) add(i int)      { s[i/64] |= 1 << (i % 64) }
 
-// object appends what n makes of a document. What n does not concern is copied in
-// runs of bytes. New members come last, in the order of n's children.
+// object appends the result of n on a document. It copies the members that n does not concern in long runs of bytes.
+// New members come last, in the order of n's children.
 func (x *run) object(dst []byte, d doc.Doc, n *node) (out []byte, changed bool, err error) {
 	n, err = x.resolve(n)
 	if err != nil {
@@ -31,7 +31,7 @@ func (x *run) object(dst []byte, d doc.Doc, n *node) (out []byte, changed bool, 
 		met = make(seen, (len(n.children)+63)/64)
 	}
 	left := len(n.children)
-	from, at := 4, 4 // what lies between is not copied yet
+	from, at := 4, 4 // the bytes between them are not copied yet
 	for name, v := range doc.Members(d) {
 		if left == 0 {
 			break
@@ -76,14 +76,14 @@ func end(dst []byte, start int) []byte {
 	return dst
 }
 
-// begin appends a member's head, with a type that is not known yet.
+// begin appends the head of a member whose type is not known yet.
 func begin(dst []byte, name string) []byte {
 	dst = append(dst, 0)
 	dst = append(dst, name...)
 	return append(dst, 0)
 }
 
-// member appends what n makes of a member or element that is there.
+// member appends the result of n on an existing member or element.
 func (x *run) member(dst []byte, name string, v doc.Value, n *node, inArray bool) (out []byte, changed bool, err error) {
 	if err := x.spend(len(v.Data)); err != nil {
 		return dst, false, err
@@ -108,7 +108,7 @@ func (x *run) member(dst []byte, name string, v doc.Value, n *node, inArray bool
 	return dst, changed, x.checkSize(dst)
 }
 
-// inner appends the value that n, which is no leaf, makes of v.
+// inner appends the result of n, which is not a leaf, on v.
 func (x *run) inner(dst []byte, v doc.Value, n *node) (out []byte, changed bool, err error) {
 	switch {
 	case n.each && v.Type != bsoncore.TypeArray:
@@ -132,7 +132,7 @@ func (x *run) inner(dst []byte, v doc.Value, n *node) (out []byte, changed bool,
 	return dst, false, nil
 }
 
-// elementText is the element where the run is, for messages.
+// elementText is the current element for messages.
 func (x *run) elementText(v doc.Value) string { return elementText(x.path[len(x.path)-1], v) }
 
 // active reports whether a leaf does anything in this run.
@@ -143,7 +143,7 @@ func (x *run) active(l *leaf) bool {
 	return l.moves == nil || !doc.IsUndefined(x.values[l.moves.number])
 }
 
-// act appends what a leaf makes of v, behind a head that begins at start.
+// act appends the result of a leaf on v, after a head that begins at start.
 func (x *run) act(dst []byte, start int, v doc.Value, l *leaf, inArray bool) (out []byte, changed bool, err error) {
 	if !x.active(l) {
 		return dst, false, nil
@@ -160,7 +160,7 @@ func (x *run) act(dst []byte, start int, v doc.Value, l *leaf, inArray bool) (ou
 		if !inArray {
 			return dst[:start], true, nil
 		}
-		dst, kind = dst[:value], bsoncore.TypeNull // elements behind it keep their places
+		dst, kind = dst[:value], bsoncore.TypeNull // so that the elements behind it keep their indexes
 	} else if err := x.checkWritten(l); err != nil {
 		return dst, false, err
 	}
@@ -195,8 +195,7 @@ func (x *run) checkWritten(l *leaf) error {
 	return nil
 }
 
-// missing appends what n makes at a name that is not there: nothing, unless a leaf
-// below creates.
+// missing appends the result of n for a missing name: nothing, unless a leaf below creates a value.
 func (x *run) missing(dst []byte, name string, n *node) (out []byte, changed bool, err error) {
 	if err := x.spend(0); err != nil {
 		return dst, false, err
@@ -226,8 +225,7 @@ func (x *run) missing(dst []byte, name string, n *node) (out []byte, changed boo
 	return dst, true, x.checkSize(dst)
 }
 
-// within appends the object that children make where there was none, behind a head
-// that begins at start.
+// within appends the new object that n's children make, after a head that begins at start.
 func (x *run) within(dst []byte, start int, n *node) (out []byte, changed bool, err error) {
 	n, err = x.resolve(n)
 	if err != nil {
@@ -246,15 +244,14 @@ func (x *run) within(dst []byte, start int, n *node) (out []byte, changed bool, 
 	return end(dst, value), changed, nil
 }
 
-// mustExist says that array updates need an array, where the run is and then at rest.
+// mustExist is the error for an array update without an array at the current path and rest.
 func (x *run) mustExist(rest []string) error {
 	x.path = append(x.path, rest...)
 	return code.New(code.BadValue, "The path '%s' must exist in the document in order to apply array updates.", x.dotted())
 }
 
-// blocked fails where the leaves of n would, which the value v keeps from their
-// path: v is no object, nor an array with part as an index. between are the names
-// behind part.
+// blocked returns the error of the leaves of n if the value v is in the way of their path: v is not an object, nor an
+// array with part as an index. between are the names behind part.
 func (x *run) blocked(v doc.Value, part string, n *node, between []string) error {
 	if err := x.spend(0); err != nil {
 		return err
@@ -283,7 +280,7 @@ func (x *run) blocked(v doc.Value, part string, n *node, between []string) error
 	return code.New(code.PathNotViable, "Cannot use the part (%s) of (%s) to traverse the element ({%s})", part, x.dotted(), text)
 }
 
-// resolve is n with its child $ under the name that the query's match gives it.
+// resolve is n with its child $ renamed to the index that the query matched.
 func (x *run) resolve(n *node) (*node, error) {
 	if n.positional == nil {
 		return n, nil
@@ -291,7 +288,7 @@ func (x *run) resolve(n *node) (*node, error) {
 	if x.matched == "" {
 		return nil, code.New(code.BadValue, "The positional operator did not find the match needed from the query.")
 	}
-	if err := x.in.Meter.Spend(placing * len(n.children)); err != nil {
+	if err := x.in.Meter.Spend(childCost * len(n.children)); err != nil {
 		return nil, err
 	}
 	out := &node{}
