@@ -4,20 +4,20 @@ import "sync"
 
 const (
 	smallBuffer = 8 << 10   // what a connection keeps while it waits
-	firstGrowth = 128 << 10 // what an announcement of a large frame is believed at once
+	firstGrowth = 128 << 10 // what is allocated at once for a frame that announces to be large
 )
 
-// A spare has buffers of one size, larger than small ones, that no connection needs just now, so that an
-// idle connection holds none. The garbage collector takes them when nobody needs them for long.
+// A spare is a pool of buffers of one size, so that an idle connection keeps only a small buffer. The garbage collector
+// frees those that stay unused.
 type spare struct {
 	size int
 	pool sync.Pool // of *[]byte
 }
 
-// Larger buffers than the last of these are left to the garbage collector.
+// Buffers larger than the last of these are left to the garbage collector.
 var spares = [...]*spare{{size: flushAt}, {size: firstGrowth}, {size: 4 * firstGrowth}, {size: 16 * firstGrowth}}
 
-// sizeOf is the capacity of a buffer that n bytes are wanted of.
+// sizeOf is the capacity of the buffer for n bytes.
 func sizeOf(n int) int {
 	if n <= smallBuffer {
 		return smallBuffer
@@ -30,7 +30,7 @@ func sizeOf(n int) int {
 	return n
 }
 
-// give takes back a buffer that is no longer used.
+// give returns a buffer that is no longer used to its pool.
 func give(b []byte) {
 	for _, s := range spares {
 		if cap(b) == s.size {
@@ -41,7 +41,7 @@ func give(b []byte) {
 	}
 }
 
-// sized gives an empty buffer of sizeOf(n) bytes.
+// sized returns an empty buffer of sizeOf(n) bytes.
 func sized(n int) []byte {
 	size := sizeOf(n)
 	for _, s := range spares {
@@ -54,16 +54,16 @@ func sized(n int) []byte {
 	return make([]byte, 0, size)
 }
 
-// Size is how large the buffer is that Grown gives for n bytes.
+// Size is the capacity of the buffer that Grown returns for n bytes.
 func Size(n int) int { return sizeOf(n) }
 
-// Grown gives a copy of b that has Size(n) bytes. It is how what was appended to a buffer of Begin may grow.
+// Grown returns a copy of b with capacity Size(n). With it the buffer that Begin returned may grow.
 func Grown(b []byte, n int) []byte { return append(sized(n), b...) }
 
-// Spare takes back a buffer of Grown that is no longer used.
+// Spare takes back a buffer from Grown that is no longer used.
 func Spare(b []byte) { give(b) }
 
-// withRoom gives b with room for n bytes more.
+// withRoom returns b with room for n more bytes.
 func withRoom(b []byte, n int) []byte {
 	if cap(b)-len(b) >= n {
 		return b
@@ -73,7 +73,7 @@ func withRoom(b []byte, n int) []byte {
 	return grown
 }
 
-// keepSmall empties b, and gives it away when it is large.
+// keepSmall empties b, and returns it to its pool if it is large.
 func keepSmall(b []byte) []byte {
 	if cap(b) > smallBuffer {
 		give(b)
@@ -82,17 +82,17 @@ func keepSmall(b []byte) []byte {
 	return b[:0]
 }
 
-// Memory is what a Reader and a Writer ask before they take more than a few kilobytes or work for long. It may count
-// them for the one who sends or takes the frame, and make it wait. It is used by one goroutine.
+// Memory grants a Reader or a Writer memory and processor time before it uses more than a few kilobytes or works for
+// long. It may count them for the client, and block. One goroutine uses it.
 type Memory interface {
-	// Take counts n bytes, and fails when they must not be used.
+	// Take counts n bytes. It fails if they may not be used.
 	Take(n int64) error
-	// TryTake is Take that never waits.
+	// TryTake is Take without blocking.
 	TryTake(n int64) bool
 	Give(n int64)
-	// Hold waits until so many bytes may be unpacked or checked, which cannot stop in between.
+	// Hold blocks until that many bytes may be decompressed or checked, which cannot be interrupted.
 	Hold(bytes int64) error
-	// Rest is called when that is done.
+	// Rest is called when the work of Hold is done.
 	Rest()
 }
 

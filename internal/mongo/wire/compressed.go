@@ -2,13 +2,12 @@ package wire
 
 import "encoding/binary"
 
-// An OP_COMPRESSED has the opcode of what it holds, the bytes of that without a
-// header, and a compressorId before the packed bytes.
+// After its header an OP_COMPRESSED has the original opcode, the size without compression, and the compressorId; then
+// come the compressed bytes.
 // https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/#op_compressed
 const compressedStart = headerBytes + 4 + 4 + 1
 
-// inflate gives the frame that an OP_COMPRESSED stands for, and sets the opcode
-// and the compressor of m.
+// inflate decompresses an OP_COMPRESSED and sets the opcode and the compressor of m.
 func (r *Reader) inflate(m *Message, frame []byte) ([]byte, error) {
 	if len(frame) < compressedStart {
 		return nil, fatal(codeProtocol, "OP_COMPRESSED of %d bytes has no compressorId", len(frame))
@@ -43,7 +42,7 @@ func (r *Reader) inflate(m *Message, frame []byte) ([]byte, error) {
 	return inner, nil
 }
 
-// unpackedSize is how many bytes a frame stands for.
+// unpackedSize is the size of a frame without compression.
 func unpackedSize(op Op, frame []byte) int {
 	if op == OpCompressed && len(frame) >= compressedStart {
 		return length(frame[20:])
@@ -51,8 +50,8 @@ func unpackedSize(op Op, frame []byte) int {
 	return len(frame)
 }
 
-// AppendCompressed appends to dst an OP_COMPRESSED that holds frame, which is
-// whole and not compressed itself. With Noop it appends the frame as it is.
+// AppendCompressed appends to dst an OP_COMPRESSED of a whole frame. With Noop it appends the frame as it is. Like
+// AppendMsg it is a client's side of the protocol, for tests.
 func AppendCompressed(dst, frame []byte, c Compressor) []byte {
 	if c == Noop {
 		return append(dst, frame...)
@@ -61,7 +60,7 @@ func AppendCompressed(dst, frame []byte, c Compressor) []byte {
 	return appendPacked(dst, frame, packed, c)
 }
 
-// appendPacked appends an OP_COMPRESSED of a frame whose packed content is at hand.
+// appendPacked appends an OP_COMPRESSED of a frame whose content is already compressed.
 func appendPacked(dst, header, packed []byte, c Compressor) []byte {
 	at := len(dst)
 	n, op := length(header)-headerBytes, header[12:16]

@@ -33,11 +33,11 @@ func (c Compressor) String() string {
 	return "unknown"
 }
 
-// Compressors are the names that a handshake may agree upon, the fastest first.
+// Compressors lists the names for handshakes, the fastest first.
 func Compressors() []string { return []string{"snappy", "zstd", "zlib"} }
 
-// Negotiate gives those of a client's compressors that this package has, in the
-// client's order, each once: the compression member of a handshake's answer.
+// Negotiate returns the client's compressors that this package supports, in the client's order, each once. They are the
+// compression member of a handshake's answer.
 func Negotiate(client []string) []string {
 	var agreed []string
 	for _, name := range client {
@@ -48,15 +48,15 @@ func Negotiate(client []string) []string {
 	return agreed
 }
 
-// ratios bound how many bytes a byte can stand for: a frame that announces more
-// lies, and is refused before memory is taken for it. Snappy copies 64 bytes with
-// three, DEFLATE 258 bytes with two bits, and four bytes of Zstandard make a block of 128 KiB.
+// ratios limit how many bytes one compressed byte can stand for. A frame that announces more is invalid, and is refused
+// before memory is allocated for it. Snappy copies 64 bytes with three, DEFLATE 258 bytes with two bits, and four bytes
+// of Zstandard make a block of 128 KiB.
 var ratios = [...]int{Noop: 1, Snappy: 22, Zlib: 1032, Zstd: 32 << 10}
 
-// allows reports whether packed bytes can stand for n.
+// allows reports whether that many compressed bytes can stand for n.
 func (c Compressor) allows(packed, n int) bool { return n <= ratios[c]*packed }
 
-// expand appends the n bytes that packed stands for to dst, which has room for them, no more and no fewer.
+// expand appends the decompressed bytes to dst, which has room for them. It fails unless they are exactly n.
 func (c Compressor) expand(dst, packed []byte, n int) ([]byte, error) {
 	at := len(dst)
 	room := dst[at : at : at+n]
@@ -83,7 +83,7 @@ func (c Compressor) expand(dst, packed []byte, n int) ([]byte, error) {
 	return dst[:at+n], err
 }
 
-// pack appends packed bytes to dst, which is empty.
+// pack appends the compressed bytes to dst, which is empty.
 func (c Compressor) pack(dst, b []byte) []byte {
 	switch c {
 	case Snappy:
@@ -97,8 +97,8 @@ func (c Compressor) pack(dst, b []byte) []byte {
 	return append(dst, b...)
 }
 
-// One of each serves all connections: their EncodeAll and DecodeAll are safe for
-// many goroutines. DecodeAll fills the memory that it is given and takes no more.
+// One of each serves all connections: EncodeAll and DecodeAll are safe for concurrent use. DecodeAll fills the memory
+// that it is given and allocates no more.
 var (
 	zstdDecoder = sync.OnceValue(func() *zstd.Decoder {
 		d, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MaxMessage), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderLowmem(true))
@@ -110,7 +110,7 @@ var (
 	})
 )
 
-// must gives what constant options made, which cannot fail.
+// must is for constructors with constant options, which cannot fail.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -118,7 +118,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// A zlibReader is one to be used again.
+// A zlibReader is a decompressor that is reused.
 type zlibReader struct {
 	from bytes.Reader
 	z    io.ReadCloser
@@ -126,7 +126,7 @@ type zlibReader struct {
 
 var zlibReaders = sync.Pool{New: func() any { return new(zlibReader) }}
 
-// expandZlib fills dst with what packed stands for, all of it.
+// expandZlib fills dst with the decompressed bytes. It fails if there are more or fewer.
 func expandZlib(dst, packed []byte) error {
 	r := zlibReaders.Get().(*zlibReader)
 	defer zlibReaders.Put(r)
@@ -149,7 +149,7 @@ func (r *zlibReader) reset() (err error) {
 	return r.z.(zlib.Resetter).Reset(&r.from, nil)
 }
 
-// atEnd checks that nothing follows, which verifies the checksum too.
+// atEnd checks that nothing follows. That also verifies the checksum.
 func (r *zlibReader) atEnd() error {
 	var more [1]byte
 	switch k, err := r.z.Read(more[:]); {
@@ -168,7 +168,7 @@ func noEOF(err error) error {
 	return err
 }
 
-// A zlibWriter is one to be used again, which appends.
+// A zlibWriter is a compressor that is reused. It appends to a buffer.
 type zlibWriter struct {
 	to []byte
 	z  *zlib.Writer
@@ -185,7 +185,7 @@ var zlibWriters = sync.Pool{New: func() any {
 	return w
 }}
 
-// packZlib cannot fail: appending does not.
+// packZlib cannot fail, as appending cannot.
 func packZlib(dst, b []byte) []byte {
 	w := zlibWriters.Get().(*zlibWriter)
 	defer zlibWriters.Put(w)

@@ -2,13 +2,13 @@ package wire
 
 import "fmt"
 
-// An Error says what is wrong with a frame. The Message that was being read has
-// its ID, Op and Flags, if these could be read, so that the sender can be told.
+// An Error says what is wrong with a frame. The Message being read has its ID, Op and Flags, if these could be read, so
+// that the caller can answer the client.
 type Error struct {
-	Code  int32  // MongoDB's number for it, the one a client is told
+	Code  int32  // MongoDB's code, for the client
 	Text  string // may be shown to the client
-	Fatal bool   // nothing can be said or read after it: the connection closes
-	Cause error  // what a decompressor says, for the log, or what Memory says; nil when there is none
+	Fatal bool   // nothing more can be written or read: the connection closes
+	Cause error  // the error of a decompressor, for the log, or of Memory; may be nil
 }
 
 func (e *Error) Error() string {
@@ -20,7 +20,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Cause }
 
-// The numbers of errors about frames. Those of five digits have no name of their own.
+// The codes of errors about frames. Codes of five digits have no name.
 const (
 	codeOverflow     = 15
 	codeLength       = 16
@@ -36,12 +36,12 @@ const (
 	codeNoBody       = 40587
 )
 
-// refuse makes an error of a frame whose end is known: the next one can be read.
+// refuse makes the error of a frame whose end is known, so that the next one can be read.
 func refuse(code int32, format string, args ...any) *Error {
 	return &Error{Code: code, Text: fmt.Sprintf(format, args...)}
 }
 
-// fatal makes an error after which the connection is of no use.
+// fatal makes an error after which the connection cannot be used.
 func fatal(code int32, format string, args ...any) *Error {
 	return &Error{Code: code, Text: fmt.Sprintf(format, args...), Fatal: true}
 }

@@ -17,7 +17,7 @@ const (
 	kindSequence = 1
 )
 
-// parseMsg reads a whole frame of OP_MSG.
+// parseMsg parses a whole OP_MSG.
 // https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/#op_msg
 func (m *Message) parseMsg(frame []byte, r *Reader) error {
 	if len(frame) < headerBytes+4 {
@@ -51,7 +51,7 @@ func (m *Message) parseMsg(frame []byte, r *Reader) error {
 	return m.checkTwice()
 }
 
-// parseSection reads the section at the start of b and gives its bytes, its kind among them.
+// parseSection parses the section at the start of b and returns its size in bytes, including its kind.
 func (m *Message) parseSection(b []byte, r *Reader) (n int, err error) {
 	switch b[0] {
 	case kindBody:
@@ -67,7 +67,7 @@ func (m *Message) parseSection(b []byte, r *Reader) (n int, err error) {
 	return 0, refuse(codeSection, "Unknown section kind %d", b[0])
 }
 
-// parseDocument reads the document at the start of b.
+// parseDocument parses the document at the start of b.
 func (m *Message) parseDocument(b []byte, depth int) (doc.Doc, error) {
 	if len(b) < emptyBytes {
 		return nil, refuse(codeBSON, "BSON data has to be at least 5 bytes")
@@ -90,7 +90,7 @@ func (m *Message) parseDocument(b []byte, depth int) (doc.Doc, error) {
 	return d, nil
 }
 
-// parseSequence reads the document sequence at the start of b and gives its bytes.
+// parseSequence parses the document sequence at the start of b and returns its size in bytes.
 func (m *Message) parseSequence(b []byte, r *Reader) (n int, err error) {
 	if len(m.Sequences) == MaxSequences {
 		return 0, fatal(codeProtocol, "Too many document sequences in OP_MSG")
@@ -113,7 +113,7 @@ func (m *Message) parseSequence(b []byte, r *Reader) (n int, err error) {
 	return n, m.addSequence(name).parse(m, rest[end+1:], r)
 }
 
-// parse reads documents until b ends.
+// parse parses documents until b ends.
 func (s *Sequence) parse(m *Message, b []byte, r *Reader) error {
 	count := countDocuments(b)
 	if n := min(count, MaxSequence); n > cap(s.Documents) {
@@ -140,9 +140,9 @@ func (s *Sequence) parse(m *Message, b []byte, r *Reader) error {
 	return nil
 }
 
-const sliceBytes = 24 // of a document in a list, beside its own
+const sliceBytes = 24 // of a document in a list, in addition to its own
 
-// countDocuments is how many documents b says that it has, up to the first that has no length.
+// countDocuments counts the documents in b by their lengths, up to the first invalid length.
 func countDocuments(b []byte) (n int) {
 	for len(b) >= emptyBytes {
 		size := length(b)
@@ -185,8 +185,8 @@ func (m *Message) checkTwice() error {
 	return nil
 }
 
-// AppendMsg appends a frame of OP_MSG with one body to dst. With ChecksumPresent
-// among the flags it ends in a checksum.
+// AppendMsg appends an OP_MSG with one body to dst. With the flag ChecksumPresent it ends in a checksum. It is a
+// client's side of the protocol, for tests.
 func AppendMsg(dst []byte, id, responseTo int32, flags Flags, body doc.Doc) []byte {
 	at := len(dst)
 	dst = beginMsg(dst, id, responseTo, flags)
@@ -207,7 +207,7 @@ func appendHeader(dst []byte, id, responseTo int32, op Op) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(op))
 }
 
-// finish completes the frame of dst that begins at at.
+// finish completes the frame that begins at offset at of dst.
 func finish(dst []byte, at int) []byte {
 	signed := Op(length(dst[at+12:])) == OpMsg && Flags(length(dst[at+headerBytes:]))&ChecksumPresent != 0
 	n := len(dst) - at

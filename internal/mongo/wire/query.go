@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// parseQuery reads a whole frame of OP_QUERY, which drivers still begin with:
-// flags, name, numbers to skip and to return, query, and maybe a selector.
+// parseQuery parses a whole OP_QUERY, which drivers still use for their first handshake: flags, name, numbers to skip
+// and to return, query, and an optional selector.
 // https://www.mongodb.com/docs/manual/legacy-opcodes/#op_query
 func (m *Message) parseQuery(frame []byte, depth int) (err error) {
 	if len(frame) < headerBytes+4 {
@@ -40,7 +40,7 @@ func (m *Message) parseQuery(frame []byte, depth int) (err error) {
 	return nil
 }
 
-// collectionName is b as a string, without allocation for the name of handshakes.
+// collectionName is b as a string. It does not allocate for the name in handshakes.
 func collectionName(b []byte) string {
 	if string(b) == "admin.$cmd" {
 		return "admin.$cmd"

@@ -6,26 +6,25 @@ import (
 	"io"
 )
 
-// A Reader reads the frames of one connection. It is for one goroutine.
-// Deadlines are the connection's: Await tells waiting for a request from
-// waiting for the rest of one.
+// A Reader reads the frames of one connection. It is for one goroutine. Deadlines are the connection's concern: Await
+// lets the caller tell an idle connection from a slow request.
 type Reader struct {
-	// MaxMessage bounds a frame, in bytes, also what a compressed one holds. It may
-	// change between reads, so that those who have yet to prove who they are get less.
+	// MaxMessage limits a frame, in bytes, also after decompression. It may change between reads, so that clients that
+	// have not authenticated get less.
 	MaxMessage int
-	// MaxDepth bounds the levels of documents and arrays inside a document.
+	// MaxDepth limits the levels of documents and arrays inside of a document.
 	MaxDepth int
-	// Memory is asked for what is more than a few kilobytes. A frame that it refuses memory for is not read.
+	// Memory grants more than a few kilobytes. If it refuses memory for a frame, the frame is skipped.
 	Memory Memory
 
 	in       io.Reader
 	buf      []byte // its length is its capacity
-	from, to int    // the bytes of buf that have arrived and not been read
+	from, to int    // the part of buf that has arrived and has not been read
 	small    []byte // buf of ordinary frames
-	inflated []byte // what the last compressed frame held
+	inflated []byte // the content of the last compressed frame
 	last     *Message
 	held     int64 // bytes of inflated and of last, in Memory
-	err      error // after which nothing can be read
+	err      error // the error after which nothing can be read
 }
 
 // NewReader makes a Reader with the limits of the protocol.
@@ -34,12 +33,12 @@ func NewReader(in io.Reader) *Reader {
 	return &Reader{MaxMessage: MaxMessage, MaxDepth: MaxDepth, Memory: free{}, in: in, buf: small, small: small}
 }
 
-// Buffered is how many bytes have arrived that belong to the next frames: 0 means
-// that no request is pipelined, and answers held back should be flushed.
+// Buffered is the number of bytes of the next frames that have arrived. If it is 0, no request is pipelined, and the
+// caller should flush its answers.
 func (r *Reader) Buffered() int { return r.to - r.from }
 
-// Await waits until a byte of the next frame is there. It ends the validity of
-// the last message as Read does. io.EOF: the other side has left, in good order.
+// Await blocks until a byte of the next frame has arrived. Like Read, it invalidates the last message. It returns
+// io.EOF if the client closed the connection between frames.
 func (r *Reader) Await() error {
 	if r.err != nil {
 		return r.err
@@ -48,10 +47,9 @@ func (r *Reader) Await() error {
 	return r.fill(1)
 }
 
-// Read reads the next frame into m, whose memory it reuses. Errors are io.EOF
-// where a frame could begin, io.ErrUnexpectedEOF inside one, those of the
-// connection, and *Error; after one that is not Fatal the next frame can be
-// read, and m has enough for an answer.
+// Read reads the next frame into m, whose memory it reuses. Errors are io.EOF between frames, io.ErrUnexpectedEOF
+// inside of a frame, those of the connection, and *Error. After an *Error that is not Fatal the next frame can be read,
+// and m has enough for an answer.
 func (r *Reader) Read(m *Message) error {
 	m.reset()
 	if r.err != nil {
@@ -85,10 +83,10 @@ func (r *Reader) read(m *Message) error {
 	return r.parse(m, frame)
 }
 
-// A refusal is why Memory gives none.
+// A refusal is an error of Memory.
 type refusal struct{ error }
 
-// skip reads past the n bytes of a frame that there is no memory for. m gets what its header says.
+// skip reads past the n bytes of a frame for which there is no memory. m gets the contents of its header.
 func (r *Reader) skip(m *Message, n int, why *refusal) error {
 	m.header(r.buf[r.from:r.to], n)
 	n -= r.to - r.from
@@ -104,13 +102,13 @@ func (r *Reader) skip(m *Message, n int, why *refusal) error {
 	return refused(m, why.error)
 }
 
-// refused is the error of a frame for which there is no memory. Of a compressed one it is not known
-// whether its sender awaits an answer, so that the connection ends.
+// refused is the error of a frame for which there is no memory. It is fatal for a compressed frame: its flags, which
+// say whether the client expects an answer, have not been read.
 func refused(m *Message, why error) *Error {
 	return &Error{Code: codeMemory, Text: "no memory for a frame", Fatal: m.Op == OpCompressed, Cause: why}
 }
 
-// release gives up the memory of the last message.
+// release releases the memory of the last message.
 func (r *Reader) release() {
 	r.inflated = keepSmall(r.inflated)
 	if r.last != nil {
@@ -126,7 +124,7 @@ func (r *Reader) release() {
 	r.shrink()
 }
 
-// shrink gives a large buffer back, of which nothing is in use.
+// shrink returns a large buffer that is not in use.
 func (r *Reader) shrink() {
 	if len(r.buf) > len(r.small) {
 		r.Memory.Give(int64(len(r.buf)))
@@ -135,7 +133,7 @@ func (r *Reader) shrink() {
 	}
 }
 
-// take counts n bytes more that the message needs.
+// take counts n more bytes for the message.
 func (r *Reader) take(n int) error {
 	err := r.Memory.Take(int64(n))
 	if err == nil {
@@ -144,14 +142,14 @@ func (r *Reader) take(n int) error {
 	return err
 }
 
-// Close gives up the memory of all messages. Nothing can be read then.
+// Close releases the memory of all messages. Nothing can be read afterwards.
 func (r *Reader) Close() {
 	r.from, r.to = 0, 0
 	r.release()
 	r.err = io.ErrClosedPipe
 }
 
-// fill waits until n bytes have arrived that have not been read.
+// fill blocks until n bytes that have not been read have arrived.
 func (r *Reader) fill(n int) error {
 	for idle := 0; r.to-r.from < n; idle++ {
 		if err := r.makeRoom(n); err != nil {
@@ -174,7 +172,7 @@ func (r *Reader) fill(n int) error {
 	return nil
 }
 
-// makeRoom makes buf have room for a byte more, on the way to n.
+// makeRoom makes room in buf for at least one more byte, up to n.
 func (r *Reader) makeRoom(n int) error {
 	if r.from > 0 && n > len(r.buf)-r.from {
 		r.to = copy(r.buf, r.buf[r.from:r.to])
@@ -183,7 +181,7 @@ func (r *Reader) makeRoom(n int) error {
 	if r.to < len(r.buf) {
 		return nil
 	}
-	want := min(n, max(firstGrowth, 4*len(r.buf))) // each step takes a multiple of what has arrived
+	want := min(n, max(firstGrowth, 4*len(r.buf))) // proportional to what has arrived, not to what was announced
 	if err := r.Memory.Take(int64(sizeOf(want))); err != nil {
 		return &refusal{err}
 	}
@@ -193,7 +191,7 @@ func (r *Reader) makeRoom(n int) error {
 	return nil
 }
 
-// heavy is from how many bytes on unpacking and checking a frame is work that takes turns.
+// heavy is the size in bytes from which the work of decompressing and checking a frame needs Memory's Hold.
 const heavy = 1 << 20
 
 func (r *Reader) parse(m *Message, frame []byte) error {
@@ -220,7 +218,7 @@ func (r *Reader) parse(m *Message, frame []byte) error {
 	return fatal(codeProtocol, "opcode %d is not supported", m.Op)
 }
 
-// header reads what the first bytes of a frame of n bytes say.
+// header parses the header of a frame of n bytes.
 func (m *Message) header(frame []byte, n int) {
 	m.Bytes = n
 	m.ID = int32(binary.LittleEndian.Uint32(frame[4:]))

@@ -9,14 +9,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// Validate reports whether b is one whole BSON document with at most limit levels
-// of documents and arrays inside it; MaxDepth is the most that can be asked for.
-// The depth is how many levels it has: 0 when it is flat.
+// Validate checks that b is one whole BSON document with at most limit levels of documents and arrays inside of it;
+// limit is at most MaxDepth. It returns the number of levels, 0 for a flat document.
 //
-// Stricter than MongoDB in two things: names, strings, code and patterns are valid
-// UTF-8, and a binary of the old subtype 2 has the right inner length. Both are
-// what drivers refuse to decode. Errors are *Error of code 22, InvalidBSON,
-// or 15, Overflow, for depth. https://bsonspec.org/spec.html
+// It is stricter than MongoDB in two ways, because drivers cannot decode such values: names, strings, code and patterns
+// must be valid UTF-8, and a binary of the old subtype 2 must have the right inner length. Errors are *Error of code
+// 22, InvalidBSON, or 15, Overflow, for depth. https://bsonspec.org/spec.html
 func Validate(b []byte, limit int) (depth int, err error) {
 	switch {
 	case len(b) < emptyBytes:
@@ -37,8 +35,7 @@ func Validate(b []byte, limit int) (depth int, err error) {
 // length is the signed length at the start of b, which has the bytes.
 func length(b []byte) int { return int(int32(binary.LittleEndian.Uint32(b))) }
 
-// A style is how the bytes of a value are laid out: unknown, one more than a
-// number of bytes without rules, or one of those below.
+// A style is the layout of a value: unknown, one plus a fixed number of bytes, or one of the constants below.
 type style uint8
 
 const (
@@ -89,17 +86,17 @@ const (
 	tooDeep    = "BSONObj exceeds maximum nested object depth"
 )
 
-// A walk goes once through the bytes of a document, without recursion.
+// A walk is one pass over the bytes of a document, without recursion.
 type walk struct {
 	b              []byte
 	at             int // the element
-	last           int // where the NUL that ends the innermost document is, and it is one
+	last           int // the NUL that ends the innermost document, which has been checked
 	depth, deepest int
 	limit          int
-	outer          [MaxDepth]int32 // last of the documents around
+	outer          [MaxDepth]int32 // last of the enclosing documents
 }
 
-// members walks until the root ends. It gives what is wrong with the element at w.at.
+// members walks to the end of the root. It returns what is wrong with the element at w.at, "" if nothing is.
 func (w *walk) members() (wrong string, code int32) {
 	b := w.b
 	for {
@@ -158,7 +155,7 @@ func (w *walk) members() (wrong string, code int32) {
 	}
 }
 
-// enter begins to walk the document or array at at.
+// enter begins the walk of the document or array at offset at.
 func (w *walk) enter(at int) (wrong string, code int32) {
 	if w.last-at < emptyBytes {
 		return tooShort, codeBSON
@@ -181,7 +178,7 @@ func (w *walk) enter(at int) (wrong string, code int32) {
 	return "", 0
 }
 
-// text gives the end of the string at at, which is not past last.
+// text returns the end of the string at offset at, which is not beyond last.
 func (w *walk) text(at, last int) (end int, wrong string) {
 	if last-at < 5 {
 		return 0, tooShort
@@ -200,9 +197,8 @@ func (w *walk) text(at, last int) (end int, wrong string) {
 	return end, ""
 }
 
-// isUTF8 reports whether the text from there to there is valid. Most is short
-// and ASCII, and is seen through eight bytes at a time; at least eight bytes of
-// the document lie before its end.
+// isUTF8 reports whether the text between two offsets is valid. Most text is short and ASCII, so it checks eight bytes
+// at a time; at least eight bytes of the document lie before the end of the text.
 func (w *walk) isUTF8(from, to int) bool {
 	b := w.b
 	if to-from <= 64 {
@@ -221,8 +217,7 @@ func (w *walk) isUTF8(from, to int) bool {
 	return utf8.Valid(b[from:to])
 }
 
-// scoped gives where the scope of the code at at begins. The scope is known to
-// end where the code with it does.
+// scoped returns where the scope of the code at offset at begins. It checks that the scope ends where the value does.
 func (w *walk) scoped(at int) (scope int, wrong string) {
 	if w.last-at < 4 {
 		return 0, tooShort
@@ -238,7 +233,7 @@ func (w *walk) scoped(at int) (scope int, wrong string) {
 	return scope, wrong
 }
 
-// other gives the end of a value of the rarer styles.
+// other returns the end of a value of one of the rarer styles.
 func (w *walk) other(s style, at int) (end int, wrong string) {
 	switch s {
 	case boolean:
@@ -278,7 +273,7 @@ func (w *walk) binary(at int) (end int, wrong string) {
 	return at + 5 + n, ""
 }
 
-// cstring gives the end of the text at at that ends in a NUL.
+// cstring returns the end of the text at offset at that ends in a NUL.
 func (w *walk) cstring(at int) (end int, wrong string) {
 	if at >= w.last {
 		return 0, tooShort
@@ -297,8 +292,8 @@ func (w *walk) cstring(at int) (end int, wrong string) {
 // The lowest and the highest bit of each of eight bytes.
 const ones, highs = 0x0101010101010101, 0x8080808080808080
 
-// cstring counts the bytes of b before its first NUL, and says whether they are
-// ASCII. Most names are short, which a search eight bytes at a time suits.
+// cstring counts the bytes of b before its first NUL and reports whether they are ASCII. Most names are short, so it
+// searches eight bytes at a time.
 func cstring(b []byte) (n int, ascii bool) {
 	var seen uint64
 	for ; len(b)-n >= 8; n += 8 {
@@ -315,10 +310,10 @@ func cstring(b []byte) (n int, ascii bool) {
 	return n, seen&highs == 0
 }
 
-// Names are shown to this length.
+// shownName is the length to which messages show names.
 const shownName = 64
 
-// fail makes the error that tells which element is wrong.
+// fail makes the error, which names the element that is wrong.
 func (w *walk) fail(code int32, wrong string) error {
 	if code == codeOverflow {
 		return refuse(code, "%s: %d", wrong, w.limit)

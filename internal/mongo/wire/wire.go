@@ -1,25 +1,23 @@
-// Package wire reads and writes the frames of the MongoDB wire protocol: OP_MSG,
-// OP_QUERY with its OP_REPLY, and OP_COMPRESSED around them. Every document that
-// it hands out is valid BSON within limits, however hostile its sender; a frame
-// costs memory in proportion to the bytes that arrived, not to those announced.
-// What is more than a few kilobytes is
-// asked of a Memory before it is used. It knows no command, keeps no state of a connection but its buffers, and sets
-// no deadlines. https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/
+// Package wire reads and writes the frames of the MongoDB wire protocol: OP_MSG, OP_QUERY with its OP_REPLY, and
+// OP_COMPRESSED around them. Every document that it returns is valid BSON within limits, however hostile the client. A
+// frame takes memory in proportion to the bytes that arrived, not to those that it announces. Before more than a few
+// kilobytes are used, a Memory has to grant them. The package knows no command, keeps no state of a connection but its
+// buffers, and sets no deadlines. https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/
 package wire
 
 import "github.com/mayflydb/mayfly/internal/doc"
 
 // Limits of the protocol, as MongoDB 7.0 has them.
 const (
-	MaxMessage   = 48_000_000          // bytes of a frame with its header, also of what a compressed one holds
-	MaxDocument  = 16<<20 + 16<<10     // bytes of one document in a frame: a stored one and room for a command around it
+	MaxMessage   = 48_000_000          // bytes of a frame with its header, also after decompression
+	MaxDocument  = 16<<20 + 16<<10     // bytes of one document in a frame: a stored document and room for a command around it
 	MaxDepth     = 200                 // levels of documents and arrays inside a document
 	MaxSequence  = 100_000             // documents in a sequence: maxWriteBatchSize
 	MaxSequences = 2                   // sequences in a frame
 	headerBytes  = 16                  // length, requestID, responseTo and opcode
 	emptyBytes   = 5                   // of the smallest document
 	checksum     = 4                   // bytes of a CRC-32C
-	opMsgStart   = headerBytes + 4 + 1 // where the body of our OP_MSG begins: flags and kind come before it
+	opMsgStart   = headerBytes + 4 + 1 // offset of the body in our OP_MSG, after flags and kind
 )
 
 // An Op is the opcode of a frame.
@@ -33,52 +31,50 @@ const (
 	OpMsg        Op = 2013
 )
 
-// Flags are the flag bits of an OP_MSG or of an OP_QUERY, which mean different things.
+// Flags are the flag bits of an OP_MSG or an OP_QUERY. Their meanings differ.
 type Flags uint32
 
 // The flag bits of OP_MSG.
 const (
 	ChecksumPresent Flags = 1 << 0  // a CRC-32C of the frame follows its sections
-	MoreToCome      Flags = 1 << 1  // of a request: it wants no answer; of an answer: another follows unasked
-	ExhaustAllowed  Flags = 1 << 16 // of a request: its answer may have MoreToCome
+	MoreToCome      Flags = 1 << 1  // in a request: the client expects no answer; in an answer: another one follows without a request
+	ExhaustAllowed  Flags = 1 << 16 // in a request: its answer may have MoreToCome
 
 	requiredFlags Flags = 1<<16 - 1 // bits that a reader must understand
 )
 
-// A Message is one request as it came. Its documents share the memory of the
-// Reader: they are valid until its next Read, so what outlives the request must be copied.
+// A Message is one request as it arrived. Its documents share the memory of the Reader and are valid until its next
+// Read, so copy what outlives the request.
 type Message struct {
-	ID         int32 // requestID, which the answer names
+	ID         int32 // requestID, to which the answer refers
 	ResponseTo int32 // 0 in requests
-	Op         Op    // OpMsg or OpQuery; that of the inner frame when it was compressed
+	Op         Op    // OpMsg or OpQuery; the opcode of the inner frame if it was compressed
 	Flags      Flags
 	Body       doc.Doc    // the command
-	Sequences  []Sequence // of OP_MSG, in the order of the frame; none is named like a member of Body
+	Sequences  []Sequence // of OP_MSG, in the order of the frame; no name is also a member of Body
 	Collection string     // of OP_QUERY: fullCollectionName, such as "admin.$cmd"
 	Skip       int32      // of OP_QUERY: numberToSkip
 	Return     int32      // of OP_QUERY: numberToReturn
-	Fields     doc.Doc    // of OP_QUERY: returnFieldsSelector, nil when absent
-	Compressor Compressor // which the frame came with, and its answer goes with
-	Depth      int        // levels in its deepest document; one without documents or arrays inside has 0
+	Fields     doc.Doc    // of OP_QUERY: returnFieldsSelector, nil if absent
+	Compressor Compressor // of the frame, and of its answer
+	Depth      int        // levels of its deepest document, 0 if that is flat
 	Bytes      int        // of the frame on the wire
 }
 
-// A Sequence is a document sequence of OP_MSG: a member of the command whose
-// array elements came as documents of their own.
+// A Sequence is a document sequence of OP_MSG: an array member of the command whose elements are separate documents in
+// the frame.
 type Sequence struct {
 	Name      string
 	Documents []doc.Doc
 }
 
-// MoreToCome reports whether the sender awaits no answer. Any answer would be
-// taken for that of its next request.
+// MoreToCome reports whether the client expects no answer. It would take an answer for that of its next request.
 func (m *Message) MoreToCome() bool { return m.Op == OpMsg && m.Flags&MoreToCome != 0 }
 
 // ExhaustAllowed reports whether the answer may have MoreToCome set.
 func (m *Message) ExhaustAllowed() bool { return m.Op == OpMsg && m.Flags&ExhaustAllowed != 0 }
 
-// Sequence gives the documents of the sequence called name; not ok when the
-// message has none of that name.
+// Sequence returns the documents of the sequence with a name. It is not ok if the message has no such sequence.
 func (m *Message) Sequence(name string) (documents []doc.Doc, ok bool) {
 	for _, s := range m.Sequences {
 		if s.Name == name {
@@ -88,10 +84,10 @@ func (m *Message) Sequence(name string) (documents []doc.Doc, ok bool) {
 	return nil, false
 }
 
-// Sequences of more documents than this give their memory back.
+// keptDocuments is the number of documents up to which a sequence keeps its memory for the next message.
 const keptDocuments = 256
 
-// reset empties m, keeping memory for sequences of ordinary length.
+// reset empties m and keeps memory for sequences of ordinary length.
 func (m *Message) reset() {
 	sequences := m.Sequences[:cap(m.Sequences)]
 	for i := range sequences {
@@ -103,7 +99,7 @@ func (m *Message) reset() {
 	*m = Message{Sequences: sequences[:0]}
 }
 
-// addSequence gives a new sequence of m, with the memory of an earlier message.
+// addSequence adds a sequence to m, with the memory of an earlier message.
 func (m *Message) addSequence(name string) *Sequence {
 	n := len(m.Sequences)
 	if n == cap(m.Sequences) {

@@ -2,19 +2,18 @@ package wire
 
 import "io"
 
-// Answers are held back until there are this many bytes of them.
+// flushAt is the number of bytes at which answers are written without Flush.
 const flushAt = 64 << 10
 
-// A Writer writes the answers of one connection: OP_MSG to OP_MSG, OP_REPLY to
-// OP_QUERY, with the compressor and the checksum that the request came with.
-// It holds them back until Flush. It is for one goroutine.
+// A Writer writes the answers of one connection: OP_MSG to OP_MSG, OP_REPLY to OP_QUERY, with the compressor and the
+// checksum of the request. It keeps them until Flush. It is for one goroutine.
 type Writer struct {
-	// Memory is asked for what an answer needs to be packed. What the answers hold is counted by whoever appends them.
+	// Memory grants what compressing an answer needs. The caller counts the memory of the answers themselves.
 	Memory Memory
 
 	out    io.Writer
 	buf    []byte
-	begun  int        // where in buf the frame begins that Begin began
+	begun  int        // start in buf of the frame that Begin began
 	to     Compressor // of that frame
 	packed []byte
 }
@@ -22,11 +21,9 @@ type Writer struct {
 // NewWriter makes a Writer.
 func NewWriter(out io.Writer) *Writer { return &Writer{Memory: free{}, out: out} }
 
-// Begin begins the answer to a request. The caller appends one document to dst
-// and hands the result to End; nothing else may be written in between. To begin
-// again drops what was begun.
-// Flags are those of OP_MSG: MoreToCome when another answer follows, which then
-// has the id of this one as the ID of its request. Never answer a request with MoreToCome.
+// Begin begins the answer to a request. The caller appends one document to dst and hands the result to End; nothing
+// else may be written in between. Another Begin drops the answer that was begun. Flags are those of OP_MSG: MoreToCome
+// if another answer follows, whose request ID is then the id of this one. Never answer a request that has MoreToCome.
 func (w *Writer) Begin(request *Message, id int32, flags Flags) (dst []byte) {
 	w.begun, w.to = len(w.buf), request.Compressor
 	if request.Op == OpQuery {
@@ -35,9 +32,8 @@ func (w *Writer) Begin(request *Message, id int32, flags Flags) (dst []byte) {
 	return beginMsg(w.buf, id, request.ID, flags|request.Flags&ChecksumPresent)
 }
 
-// End completes the answer that Begin began. An answer over MaxMessage is dropped
-// with an *Error that is not Fatal, and another may take its place; other errors
-// are the connection's, which is of no more use.
+// End completes the answer that Begin began. An answer over MaxMessage is dropped with an *Error that is not Fatal, and
+// the caller may begin another one; other errors are the connection's, which cannot be used any more.
 func (w *Writer) End(dst []byte) error {
 	if n := len(dst) - w.begun; n > MaxMessage-checksum {
 		w.buf = dst[:w.begun]
@@ -53,7 +49,8 @@ func (w *Writer) End(dst []byte) error {
 	return nil
 }
 
-// compress packs the last frame, unless it would grow or there is no memory for that: any answer may come as it is.
+// compress compresses the last frame, unless it would grow or there is no memory for that: an answer without
+// compression is always valid.
 func (w *Writer) compress() {
 	frame := w.buf[w.begun:]
 	extra := int64(len(frame))
@@ -70,7 +67,7 @@ func (w *Writer) compress() {
 	w.packed = keepSmall(packed)
 }
 
-// Flush writes the answers that were held back.
+// Flush writes the answers that were kept.
 func (w *Writer) Flush() error {
 	if len(w.buf) == 0 {
 		return nil
