@@ -195,16 +195,16 @@ func regexSize(b []byte) int {
 // LookupWalked is Lookup that also tells how many bytes of d it has walked.
 func LookupWalked(d Doc, name string) (v Value, walked int) {
 	b := body(d)
+	size := len(b)
 	for len(b) > 0 {
 		at, end := measure(b)
 		if end == 0 {
 			break
 		}
 		if string(b[1:at-1]) == name {
-			return valueIn(b, at, end), walked
+			return valueIn(b, at, end), size - len(b)
 		}
 		b = b[end:]
-		walked += end
 	}
-	return Value{}, walked
+	return Value{}, size - len(b)
 }

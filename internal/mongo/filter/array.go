@@ -23,7 +23,7 @@ func size(_ *compiler, name string, arg doc.Value, at spot) (condition, error) {
 		return condition{}, code.New(code.BadValue, "Failed to parse $size. %s", err)
 	}
 	as := check(func(v doc.Value, m *work.Meter) bool { return v.Type == bsoncore.TypeArray && length(v, m) == n })
-	return onPath(at.path, Whole, as.test(), &Node{Kind: Size}), nil
+	return onValues(at.path, Whole, as, &Node{Kind: Size}), nil
 }
 
 // length counts elements. It ends early if the work has to stop.

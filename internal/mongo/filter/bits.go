@@ -32,7 +32,7 @@ func bits(_ *compiler, name string, arg doc.Value, at spot) (condition, error) {
 		_ = meter.Spend(len(m.positions) + work.Scanned(len(m.bytes)))
 		return m.has(v, set, every)
 	})
-	return onPath(at.path, Both, have.test(), &Node{Kind: Other}), nil
+	return onValues(at.path, Both, have, &Node{Kind: Other}), nil
 }
 
 func readMask(name string, arg doc.Value, path string) (*mask, error) {

@@ -16,7 +16,7 @@ func equal(_ *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 	if arg.Type == bsoncore.TypeUndefined {
 		return condition{}, cannotCompare()
 	}
-	return onPath(at.path, Both, equals(arg).test(), &Node{Kind: Equal, Value: arg}), nil
+	return onValues(at.path, Both, equals(arg), &Node{Kind: Equal, Value: arg}), nil
 }
 
 // notEqual is {$ne: value}.
@@ -51,14 +51,22 @@ func equals(with doc.Value) check {
 	case bsoncore.TypeString, bsoncore.TypeObjectID, bsoncore.TypeDateTime:
 		return func(v doc.Value, m *work.Meter) bool { // the same bytes, or a value of another type
 			if v.Type == with.Type {
-				_ = m.Spend(work.Copied(min(len(v.Data), len(with.Data))))
+				if n := min(len(v.Data), len(with.Data)); n > smallValue {
+					_ = m.Spend(work.Copied(n))
+				}
 				return bytes.Equal(v.Data, with.Data)
 			}
 			return v.Type == bsoncore.TypeSymbol && m.Equal(v, with)
 		}
 	}
+	if len(with.Data) <= smallValue {
+		return func(v doc.Value, _ *work.Meter) bool { return v.Type != 0 && doc.EqualBSON(v, with) }
+	}
 	return func(v doc.Value, m *work.Meter) bool { return v.Type != 0 && m.Equal(v, with) }
 }
+
+// smallValue is the size in bytes up to which a comparison costs no more than the operator itself, which is counted.
+const smallValue = 16
 
 func isNullish(v doc.Value) bool {
 	return v.Type == 0 || v.Type == bsoncore.TypeNull || v.Type == bsoncore.TypeUndefined
@@ -88,7 +96,7 @@ func compared(_ *compiler, name string, arg doc.Value, at spot) (condition, erro
 		return condition{}, cannotCompare()
 	}
 	o := orders[name]
-	return onPath(at.path, Both, o.than(arg).test(), &Node{Kind: o.kind, Value: arg}), nil
+	return onValues(at.path, Both, o.than(arg), &Node{Kind: o.kind, Value: arg}), nil
 }
 
 // than compares with a value. Of different types only MinKey and MaxKey compare, and null with missing values. NaN
@@ -110,6 +118,9 @@ func (o order) than(with doc.Value) check {
 		}
 		if nan || isNaN(v) {
 			return o.equal && nan && isNaN(v)
+		}
+		if len(with.Data) <= smallValue {
+			return o.accepts(doc.CompareBSON(v, with))
 		}
 		return o.accepts(m.Compare(v, with))
 	}

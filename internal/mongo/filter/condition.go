@@ -8,14 +8,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// A condition is a compiled part of a query, in the two ways that it can be asked.
+// A condition is a compiled part of a query, as two tests.
 type condition struct {
-	root test // of the document, or the element, that paths begin at
-	one  test // of a single value, which is not taken apart: how $elemMatch asks {$gt: 5}
+	root test // for the document or element at which paths begin
+	one  test // for a single value, without looking into arrays: {$gt: 5} in an $elemMatch
 	node *Node
 }
 
-// A check is a test that needs nothing beside the value. It counts work that grows with the value.
+// A check is a test of the value alone. It spends work that grows with the value.
 type check func(v doc.Value, m *work.Meter) bool
 
 func (c check) test() test {
@@ -26,33 +26,57 @@ func (c check) test() test {
 	}
 }
 
-// onPath is a condition that holds when one of the values that a path leads to passes.
+// onPath is a condition that holds if one of the values at a path passes.
 func onPath(p *Path, leaf Leaf, one test, node *Node) condition {
-	node.Path = p.text
-	return condition{root: (&field{walk{path: p, leaf: leaf}, one}).test, one: one, node: node}
+	return (&field{walk: walk{path: p, leaf: leaf}, one: one, cost: work.Element}).condition(node)
 }
 
-// A field tests the values that a path leads to.
+// onValues is onPath for a check.
+func onValues(p *Path, leaf Leaf, c check, node *Node) condition {
+	f := &field{walk: walk{path: p, leaf: leaf}, one: c.test(), check: c, cost: work.Element + work.Operator}
+	return f.condition(node)
+}
+
+// A field tests the values at a path.
 type field struct {
-	walk walk
-	one  test
+	walk  walk
+	one   test
+	check check // one, if it is a check
+	cost  int   // of a step to the value and of check
 }
 
+func (f *field) condition(node *Node) condition {
+	node.Path = f.walk.path.text
+	return condition{root: f.test, one: f.one, node: node}
+}
+
+// test is the common case, a check of a field of the document itself. It is called for every document of a scan, so it
+// spends only once, and calls nothing that it does not need.
 func (f *field) test(root doc.Value, s *expression.Scope, w *Where) (ok bool, err error) {
 	names := f.walk.path.names
-	m := s.Work()
 	if len(names) == 1 && root.Type == bsoncore.TypeEmbeddedDocument {
-		v, err := m.Lookup(root.Data, names[0])
-		if err != nil {
+		m := s.Work()
+		v, walked := doc.LookupWalked(root.Data, names[0])
+		if err := m.Spend(f.cost + work.Scanned(walked)); err != nil {
 			return false, err
 		}
-		if v.Type != bsoncore.TypeArray {
+		switch {
+		case v.Type == bsoncore.TypeArray:
+		case f.check != nil:
+			return f.check(v, m), m.Err()
+		default:
 			return f.one(v, s, nil)
 		}
 	}
+	return f.walked(root, s, w)
+}
+
+// walked tests the values at a path of any kind.
+func (f *field) walked(root doc.Value, s *expression.Scope, w *Where) (ok bool, err error) {
 	if w != nil && w.Found {
 		w = nil
 	}
+	m := s.Work()
 	along := f.walk
 	along.meter = m
 	along.from(root, func(v doc.Value, at place) bool {
@@ -68,7 +92,7 @@ func (f *field) test(root doc.Value, s *expression.Scope, w *Where) (ok bool, er
 	return ok && err == nil, err
 }
 
-// all is the condition that all of list hold.
+// all is the conjunction of a list.
 func all(list []condition) condition {
 	if len(list) == 1 {
 		return list[0]
@@ -89,7 +113,7 @@ func all(list []condition) condition {
 	return c
 }
 
-// join adds a condition to an And, without another And in it.
+// join adds a condition to an And. It merges a nested And.
 func (n *Node) join(part *Node) {
 	switch part.Kind {
 	case Always:
@@ -100,7 +124,7 @@ func (n *Node) join(part *Node) {
 	}
 }
 
-// every is the test that all of list pass.
+// every is the test that passes if all of list pass.
 func every(list []test) test {
 	return func(v doc.Value, s *expression.Scope, w *Where) (bool, error) {
 		if err := s.Work().Spend(len(list)); err != nil {
@@ -115,7 +139,7 @@ func every(list []test) test {
 	}
 }
 
-// some is the test that one of list passes. What those before it have noted is undone.
+// some is the test that passes if one of list passes. It undoes what failed tests before it have noted in w.
 func some(list []test) test {
 	return func(v doc.Value, s *expression.Scope, w *Where) (bool, error) {
 		if err := s.Work().Spend(len(list)); err != nil {
@@ -137,7 +161,7 @@ func some(list []test) test {
 	}
 }
 
-// no is the test that t does not pass; it finds no element.
+// no is the test that passes if t does not. It notes no element.
 func no(t test) test {
 	return func(v doc.Value, s *expression.Scope, _ *Where) (bool, error) {
 		ok, err := t(v, s, nil)
@@ -145,12 +169,12 @@ func no(t test) test {
 	}
 }
 
-// negated is the condition that c does not hold.
+// negated is the negation of a condition.
 func negated(c condition, node *Node) condition {
 	return condition{root: no(c.root), one: no(c.one), node: node}
 }
 
-// constant is a condition that always, or never, holds.
+// constant is a condition that always or never holds.
 func constant(holds bool) condition {
 	t := check(func(doc.Value, *work.Meter) bool { return holds }).test()
 	if holds {

@@ -10,7 +10,7 @@ import (
 // https://www.mongodb.com/docs/v7.0/reference/operator/query/exists/
 func exists(_ *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 	there := check(func(v doc.Value, _ *work.Meter) bool { return v.Type != 0 })
-	found := onPath(at.path, Both, there.test(), &Node{Kind: Exists})
+	found := onValues(at.path, Both, there, &Node{Kind: Exists})
 	if expression.Truthy(arg) {
 		return found, nil
 	}

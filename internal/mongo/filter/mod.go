@@ -41,7 +41,7 @@ func mod(_ *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 		n, ok := truncated(v)
 		return ok && isNumber(v) && n%divisor == remainder
 	})
-	return onPath(at.path, Both, leaves.test(), &Node{Kind: Other}), nil
+	return onValues(at.path, Both, leaves, &Node{Kind: Other}), nil
 }
 
 func modNumber(what string, v doc.Value) (int64, error) {

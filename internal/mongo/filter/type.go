@@ -18,7 +18,7 @@ func typeOf(_ *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 	if set == (types{}) {
 		return condition{}, code.New(code.FailedToParse, "%s must match at least one type", at.path.text)
 	}
-	return onPath(at.path, Both, set.check().test(), &Node{Kind: Type}), nil
+	return onValues(at.path, Both, set.check(), &Node{Kind: Type}), nil
 }
 
 // A types is a set of BSON types.
