@@ -1,7 +1,6 @@
-// Package catalog keeps databases, containers and their policies, and the small
-// named resources around them (scripts, users, permissions, offers). All of it is
-// in memory and every change is durable before it is seen. It never touches a
-// document, except to drop all those of a container.
+// Package catalog keeps databases, containers and their policies, and small named resources (scripts, users,
+// permissions, throughput). All of it is in memory, and every change is durable before it is visible. It never touches
+// a document, except that it drops all those of a container.
 package catalog
 
 import (
@@ -32,24 +31,23 @@ const (
 	purgeKind     = 'P'
 )
 
-// A Catalog is safe for concurrent use. One goroutine changes it at a time;
-// readers never wait for the disk.
+// A Catalog is safe for concurrent use. One goroutine changes it at a time; readers never wait for the disk.
 type Catalog struct {
 	engine    kv.Engine
 	condition Condition
 
-	// Changed, if set before first use, is told of containers whose indexing has changed.
+	// Changed, if set before first use, is called with each container whose indexing has changed.
 	Changed func(*Container)
 
-	// Dropped, if set before first use, is told of containers that have been deleted.
+	// Dropped, if set before first use, is called with each container that has been deleted.
 	Dropped func(*Container)
 
 	datesOff atomic.Bool
 	epochs   atomic.Uint64 // the newest State.Epoch
 
-	changes sync.Mutex // held over a change, its disk write included
+	changes sync.Mutex // held during a change, including its disk write
 
-	mu         sync.RWMutex // held only to look at or alter what follows
+	mu         sync.RWMutex // held only to read or set the fields below, never during a disk write
 	counters   counters
 	databases  ordered[uint32, *Database]
 	containers ordered[uint32, *Container]
@@ -58,11 +56,11 @@ type Catalog struct {
 	offers     map[Owner]*Resource
 	children   map[group][]*Resource // in order of creation
 	clockMark  time.Time
-	clean      bool // the process before has closed the data
+	clean      bool // the previous process has closed the data
 }
 
-// A name is what must be unique: a database, a container in a database, a
-// resource of a kind under an owner.
+// A name is what must be unique: of a database, of a container in a database, of a resource of one kind under one
+// owner.
 type name struct {
 	kind  byte
 	owner Owner
@@ -75,7 +73,7 @@ type group struct {
 	owner Owner
 }
 
-// counters are the numbers last given out.
+// counters are the numbers that were given out last.
 type counters struct {
 	Database  uint32 `json:"database"`
 	Container uint32 `json:"container"`
@@ -84,8 +82,8 @@ type counters struct {
 	Purge     uint64 `json:"purge,omitempty"`
 }
 
-// Open loads the catalog from an engine and finishes what a crash left of
-// dropped containers. condition is needed for data with partial indexes, and may be nil.
+// Open loads the catalog from an engine and finishes deletions that a crash has interrupted. condition is needed for
+// data with partial indexes, else it may be nil.
 func Open(ctx context.Context, engine kv.Engine, condition Condition) (*Catalog, error) {
 	c := &Catalog{
 		engine: engine, condition: condition,
@@ -104,7 +102,7 @@ func Open(ctx context.Context, engine kv.Engine, condition Condition) (*Catalog,
 	return c, nil
 }
 
-// checkFormat refuses data of another layout, and marks new data with ours.
+// checkFormat refuses data of another format, and marks new data with the present one.
 func (c *Catalog) checkFormat() error {
 	version := uint64(keys.FormatVersion)
 	found, err := c.engine.Get(keys.FormatKey(), func(value []byte) (err error) {
@@ -125,8 +123,8 @@ func (c *Catalog) checkFormat() error {
 	return c.engine.Apply(context.Background(), b)
 }
 
-// takeClean finds out whether the process before has closed the data, and takes
-// its mark away before anything else is written.
+// takeClean finds out whether the previous process has closed the data, and removes its mark before anything else is
+// written: after a crash of this process the mark must not be there.
 func (c *Catalog) takeClean() (err error) {
 	c.clean, err = c.engine.Get(keys.CleanKey(), func([]byte) error { return nil })
 	if err != nil || !c.clean {
@@ -137,12 +135,11 @@ func (c *Catalog) takeClean() (err error) {
 	return c.engine.Apply(context.Background(), b)
 }
 
-// Close marks the data as closed: whatever was visible is durable. The engine is the
-// caller's to close.
+// Close marks the data as closed: everything that was visible is durable. The caller closes the engine.
 func (c *Catalog) Close(ctx context.Context) error {
 	for _, ct := range c.AllContainers() {
 		if ct.resuming.Load() {
-			return nil // it has not left out yet what a crash may have lost
+			return nil // the container has not left its gap after the last crash yet, see TakeGap
 		}
 	}
 	b := &kv.Batch{Since: c.engine.Mark(), Frees: true}
@@ -150,12 +147,11 @@ func (c *Catalog) Close(ctx context.Context) error {
 	return c.engine.Apply(ctx, b)
 }
 
-// Clean reports whether the process before has closed the data, so that all that was visible
-// to anyone was durable.
+// Clean reports whether the previous process has closed the data, so that everything that was visible then was durable.
 func (c *Catalog) Clean() bool { return c.clean }
 
-// Epoch is the newest State.Epoch of any container. Whoever takes it before a snapshot of the
-// engine knows that the snapshot has everything about a state of that epoch or an earlier one.
+// Epoch is the newest State.Epoch of any container. A snapshot of the engine that is taken after this call has
+// everything about states of that epoch and earlier ones.
 func (c *Catalog) Epoch() uint64 { return c.epochs.Load() }
 
 func (c *Catalog) loadCounters() error {
@@ -203,8 +199,8 @@ func encode(record any) []byte {
 	return value
 }
 
-// change runs one change of the catalog: do fills the batch from the counters it
-// is handed, and when the batch is durable, seen makes it visible.
+// change makes one change of the catalog. do fills the batch and advances the counters; when the batch is durable, seen
+// makes the change visible.
 func (c *Catalog) change(ctx context.Context, do func(n *counters, b *kv.Batch) error, seen func()) error {
 	return c.changeBy(do, seen, func(b *kv.Batch) error { return c.engine.Apply(ctx, b) })
 }
@@ -228,22 +224,22 @@ func (c *Catalog) changeBy(do func(n *counters, b *kv.Batch) error, seen func(),
 	return nil
 }
 
-// ClockMark is the persisted high-water mark of the clock, the zero Time if there is none.
+// ClockMark is the stored high-water mark of the clock, the zero Time if there is none.
 func (c *Catalog) ClockMark() time.Time {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.clockMark
 }
 
-// SaveClockMark raises it and returns when the mark is durable. A mark that is
-// not above the present one is ignored.
+// SaveClockMark raises the high-water mark of the clock and returns when it is durable. It ignores a mark that is not
+// above the present one.
 func (c *Catalog) SaveClockMark(ctx context.Context, mark time.Time) error {
 	c.changes.Lock()
 	defer c.changes.Unlock()
 	if !mark.After(c.ClockMark()) {
 		return nil
 	}
-	b := &kv.Batch{Since: c.engine.Mark(), Frees: true} // or what has expired could not be reclaimed
+	b := &kv.Batch{Since: c.engine.Mark(), Frees: true} // on a full disk, too: without it nothing could be reclaimed
 	b.Set(keys.ClockKey(), encode(mark.UTC()))
 	if err := c.engine.Apply(ctx, b); err != nil {
 		return err

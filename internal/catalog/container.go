@@ -18,15 +18,15 @@ type Container struct {
 	Database *Database
 
 	engine kv.Engine
-	born   uint64 // the epoch in which it became visible; 0 if an earlier process made it
+	born   uint64 // the epoch in which it became visible; 0 if an earlier process created it
 	draft  bool   // it is not visible yet, see Draft
 	state  atomic.Pointer[State]
 	latest atomic.Int64 // newest `now` that any request on this container has seen
 
 	resuming atomic.Bool   // loaded after a crash, and not written since, see TakeGap
 	writing  atomic.Int64  // writes under way, see BeginWrite
-	settling chan struct{} // holds a value while one request settles for all
-	settled  atomic.Int64  // every write that is not visible yet knows of this instant
+	settling chan struct{} // holds a value while one request settles for all, see settle
+	settled  atomic.Int64  // every write that is not visible yet has seen this instant
 }
 
 // A State is a container at one moment: immutable, replaced as a whole.
@@ -36,8 +36,8 @@ type State struct {
 	Sequence uint64        `json:"sequence"` // the catalog's, for the ETag
 	Policy   expiry.Policy `json:"policy"`
 
-	// Active is the set of index entries that is complete; Building, when not
-	// nil, the one that replaces it once the background build is through.
+	// Active is the generation of index entries that is complete. Building, if not nil, is the one that replaces it
+	// when the background build has finished.
 	Active   Index  `json:"active"`
 	Building *Index `json:"building,omitempty"`
 
@@ -45,13 +45,13 @@ type State struct {
 	Named     []NamedIndex `json:"named,omitempty"`
 	LastNamed uint32       `json:"last_named,omitempty"`
 
-	// Deleted containers answer nothing any more.
+	// Deleted containers refuse every request.
 	Deleted bool `json:"-"`
 
 	compiled compiled
 	datesOff bool
-	epoch    uint64        // rises with every change but that of the floors, which no answer depends on
-	changing chan struct{} // not nil while a change is being written: wait, then look again
+	epoch    uint64        // rises with every change; not with the floors alone, since no answer depends on them
+	changing chan struct{} // not nil while a change is being written; closed at its end
 }
 
 // An Index is one generation of index entries, written as Indexing says.
@@ -72,30 +72,28 @@ func (s *State) UniquePaths() [][]doc.Path { return s.compiled.unique }
 // Epoch tells states apart: it rises with every change that an answer depends on.
 func (s *State) Epoch() uint64 { return s.epoch }
 
-// Keys is where the container's documents lie. The embedded engine has one
-// range for each container.
+// Keys is the range of keys that the container's documents have. The embedded engines have one range for each
+// container.
 func (c *Container) Keys() keys.Range { return keys.Range{Container: c.ID} }
 
-// State is the container as it is now, also while a change is on its way.
-// Requests that touch documents call Enter instead.
+// State is the container as it is now, without waiting for a change that is being written. Requests that touch
+// documents call Enter instead.
 func (c *Container) State() *State { return c.state.Load() }
 
 // Born is the epoch in which the container became visible, 0 if that was before this process.
 func (c *Container) Born() uint64 { return c.born }
 
-// A View is what one request (one page of a paged read) knows of its
-// container: a state and an instant.
+// A View is what one request, or one page of a paged read, sees of its container: a state and an instant.
 type View struct {
 	Container *Container
 	*State
 	Now expiry.Stamp
 }
 
-// Enter begins a request at the instant now. Instants that a container has
-// seen never go back, so whoever was told that a document is dead is right for
-// good: a policy that is being replaced is closed at the newest of them (A-01).
-// Enter waits while a change of the container is on its way to the disk, until ctx
-// ends: then it returns the error of ctx. A deleted container is ErrNoOwner.
+// Enter starts a request at the instant now, or at the newest instant that another request has seen. So the instants of
+// a container never go back: a client that was told that a document is gone is never contradicted, and a policy that is
+// being replaced is closed at the newest of them (A-01). Enter waits while a change of the container is being written.
+// If ctx ends before that, it returns the error of ctx. A deleted container is ErrNoOwner.
 func (c *Container) Enter(ctx context.Context, now expiry.Stamp) (View, error) {
 	now = c.advance(now)
 	if err := c.settle(ctx, now); err != nil {
@@ -129,12 +127,11 @@ func (c *Container) advance(now expiry.Stamp) expiry.Stamp {
 	}
 }
 
-// settle waits for the writes that have looked at the clock, see Refresh, before
-// it reached now and that are not visible yet. Without that, one of them could
-// replace a document whose end a request at now has just reported.
+// settle waits for the writes that have read the clock (Refresh) before it reached now and that are not visible yet.
+// Otherwise one of them could replace a document that a request at now has just reported as gone.
 //
-// Requests that wait for the same instant wait for one of them to settle it. It fails with the
-// error of ctx only.
+// Only the first request of a second has to wait; others that come in between wait for that one. settle fails only with
+// the error of ctx.
 func (c *Container) settle(ctx context.Context, now expiry.Stamp) error {
 	if now <= c.settled.Load() {
 		return nil
@@ -149,16 +146,16 @@ func (c *Container) settle(ctx context.Context, now expiry.Stamp) error {
 		return nil
 	}
 	reached := c.latest.Load()
-	if c.writing.Load() == 0 { // who begins now looks at the clock later
+	if c.writing.Load() == 0 { // a write that begins now reads the clock later
 		c.settled.Store(reached)
 		return nil
 	}
 	passed := &kv.Batch{Since: c.engine.Mark(), NoSync: true}
 	passed.Follow(c.Keys().Order(nil), func([]byte, *kv.Batch) ([]byte, error) { return nil, errPassed })
-	// Whoever passes the counter sees all that passed before; that is all it is for. An engine
-	// that refuses writes has none under way.
+	// Batches pass the counter one at a time, so after this one all earlier ones are visible. Its error says nothing:
+	// it always ends with errPassed, and an engine that refuses writes has none under way.
 	_ = c.engine.Apply(ctx, passed)
-	if err := ctx.Err(); err != nil { // then it may not have passed
+	if err := ctx.Err(); err != nil { // then the batch may not have passed the counter
 		return err
 	}
 	c.settled.Store(reached)
@@ -171,18 +168,19 @@ var errPassed = fault.New(fault.Internal, "nothing to write")
 // Seen is the newest instant that any request has seen in this process.
 func (c *Container) Seen() expiry.Stamp { return c.latest.Load() }
 
-// BeginWrite comes before a commit that calls Refresh, EndWrite after it.
+// BeginWrite is called before a commit that calls Refresh, and EndWrite after it.
 func (c *Container) BeginWrite() { c.writing.Add(1) }
 
-// EndWrite takes BeginWrite back.
+// EndWrite ends what BeginWrite has begun.
 func (c *Container) EndWrite() { c.writing.Add(-1) }
 
-// gap is how many sequences the first write after a crash leaves out.
+// gap is how many sequences the first write after a crash leaves out: far more than can be visible and not durable at
+// once (docs/decisions/0009-sequences-after-a-crash.md).
 const gap = 10_000
 
-// TakeGap is how many sequences a commit leaves out, once after a crash: those of
-// writes that were visible, but not yet durable, when the process before crashed. Someone
-// may have seen them in an ETag or a continuation, so they must not come again.
+// TakeGap is how many sequences a commit leaves out, once after a crash: those of writes that were visible, but not yet
+// durable, when the previous process crashed. A client may have them in an ETag or a continuation token, so they must
+// not be given out again.
 func (c *Container) TakeGap() uint64 {
 	if c.resuming.Load() && c.resuming.Swap(false) {
 		return gap

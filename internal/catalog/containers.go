@@ -36,8 +36,8 @@ func (c *Catalog) loadContainers() error {
 	})
 }
 
-// resumeContainer makes a loaded container go on at an instant that it has
-// seen: the clock may start a little below what it has shown.
+// resumeContainer makes a loaded container continue at the newest instant that is known to have been seen: the clock
+// may start a little below it.
 func (c *Catalog) resumeContainer(ct *Container) error {
 	ct.advance(ct.State().Policy.OwnFloor)
 	ct.resuming.Store(!c.clean)
@@ -131,7 +131,7 @@ func (c *Catalog) CreateContainer(ctx context.Context, now expiry.Stamp, db *Dat
 		throughput = newOffer(n, b, now, Owner{Database: db.ID, Container: ct.ID}, offer)
 		return nil
 	}, func() {
-		c.bear(c.epochs.Add(1), ct)
+		c.show(c.epochs.Add(1), ct)
 		c.addResource(throughput)
 	})
 	if err != nil {
@@ -140,7 +140,7 @@ func (c *Catalog) CreateContainer(ctx context.Context, now expiry.Stamp, db *Dat
 	return ct, nil
 }
 
-// firstState is that of a container in the making.
+// firstState is the state of a container that is being created.
 func (c *Catalog) firstState(now expiry.Stamp, def Definition) (*State, error) {
 	st := &State{
 		Definition: def,
@@ -152,8 +152,8 @@ func (c *Catalog) firstState(now expiry.Stamp, def Definition) (*State, error) {
 	return st, st.compile(c.condition)
 }
 
-// bear makes a new container visible, in an epoch that begins with it.
-func (c *Catalog) bear(epoch uint64, ct *Container) {
+// show makes a new container visible, in an epoch that begins with it.
+func (c *Catalog) show(epoch uint64, ct *Container) {
 	ct.born, ct.draft = epoch, false
 	c.rememberContainer(ct)
 }
@@ -171,10 +171,9 @@ func (c *Catalog) mayCreate(db *Database, text string) error {
 	return nil
 }
 
-// ReplaceContainer changes indexing, lifetime and echo of a container: at
-// once, and at a cost that does not depend on its size. define gets the present
-// state and returns the new definition; its error ends the change. Name, dialect,
-// partition key and unique keys stay as they are, whatever define says.
+// ReplaceContainer changes the indexing, lifetime and echo of a container, at once and at a cost that does not depend
+// on its size. define gets the present state and returns the new definition; an error of define ends the change. Name,
+// dialect, partition key and unique keys stay as they are, whatever define returns.
 func (c *Catalog) ReplaceContainer(ctx context.Context, now expiry.Stamp, ct *Container, define func(*State) (Definition, error)) (*State, error) {
 	var built *Index
 	st, err := c.alter(ctx, ct, func(st *State, n *counters, b *kv.Batch) error {
@@ -202,9 +201,8 @@ func (c *Catalog) ReplaceContainer(ctx context.Context, now expiry.Stamp, ct *Co
 	return st, c.purge(ctx)
 }
 
-// alter replaces a container's state by one that do has changed. Requests that
-// enter meanwhile wait for the outcome; do runs after the last instant that
-// anyone has seen under the old state is known.
+// alter replaces a container's state by one that do has changed. Requests that enter during the change wait for its
+// outcome, so when do runs, the last instant that any request has seen under the old state is known.
 func (c *Catalog) alter(ctx context.Context, ct *Container, do func(*State, *counters, *kv.Batch) error) (*State, error) {
 	c.changes.Lock()
 	defer c.changes.Unlock()
@@ -226,8 +224,7 @@ func (c *Catalog) alter(ctx context.Context, ct *Container, do func(*State, *cou
 	return next, err
 }
 
-// alterGated tries until no write that was already on its way when the gate
-// came down stands between do's reads and the change.
+// alterGated tries until no write that had entered before the change comes between what do has read and the change.
 func (c *Catalog) alterGated(ctx context.Context, ct *Container, old *State, do func(*State, *counters, *kv.Batch) error) (*State, error) {
 	for {
 		next := *old
@@ -250,8 +247,7 @@ func (c *Catalog) alterGated(ctx context.Context, ct *Container, old *State, do 
 	}
 }
 
-// setPolicy closes the present policy, if the setting changes, and begins
-// the new one.
+// setPolicy closes the present policy, if the setting changes, and puts the new setting in force.
 func (c *Catalog) setPolicy(b *kv.Batch, ct *Container, st *State, def Definition, now expiry.Stamp) error {
 	if def.TTL == st.Policy.Default && def.TTLProperty == st.Policy.Property {
 		return nil
@@ -284,8 +280,8 @@ func (c *Catalog) newestSequence(b *kv.Batch, ct *Container) (uint64, error) {
 	return counter.Sequence, err
 }
 
-// setIndexing starts a new generation of index entries when the indexing
-// changes; one that is still being built is given up.
+// setIndexing starts a new generation of index entries when the indexing changes. A generation that is still being
+// built is dropped.
 func (c *Catalog) setIndexing(n *counters, b *kv.Batch, ct *Container, st *State, indexing Indexing) {
 	latest := st.Active
 	if st.Building != nil {
@@ -304,7 +300,7 @@ func (c *Catalog) setIndexing(n *counters, b *kv.Batch, ct *Container, st *State
 	st.Building = &Index{Generation: next, Indexing: indexing}
 }
 
-// dropGeneration adds to b that the index entries of a generation go.
+// dropGeneration adds to b the deletion of the index entries of a generation.
 func (c *Catalog) dropGeneration(n *counters, b *kv.Batch, ct *Container, generation uint16) {
 	lower, upper := ct.Keys().GenerationBounds(keys.KindEntry, generation)
 	c.dropRange(n, b, lower, upper)
@@ -312,15 +308,15 @@ func (c *Catalog) dropGeneration(n *counters, b *kv.Batch, ct *Container, genera
 	c.dropRange(n, b, lower, upper)
 }
 
-// dropContainer adds to b what makes a container and its documents disappear.
+// dropContainer adds to b the deletion of a container and its documents.
 func (c *Catalog) dropContainer(n *counters, b *kv.Batch, ct *Container) {
 	b.Delete(keys.CatalogKey(containerKind, ct.ID))
 	lower, upper := keys.ContainerBounds(ct.ID)
 	c.dropRange(n, b, lower, upper)
 }
 
-// CompleteIndex makes the generation that was being built the one that is
-// used and drops the old one. It does nothing if another build has begun since.
+// CompleteIndex makes the generation that was being built the active one and drops the old one. It does nothing if
+// another build has started since.
 func (c *Catalog) CompleteIndex(ctx context.Context, ct *Container, generation uint16) error {
 	_, err := c.alter(ctx, ct, func(st *State, n *counters, b *kv.Batch) error {
 		if st.Building == nil || st.Building.Generation != generation {
@@ -337,10 +333,10 @@ func (c *Catalog) CompleteIndex(ctx context.Context, ct *Container, generation u
 	return c.purge(ctx)
 }
 
-// DeclareDead makes final what the present policy has ended by now and
-// returns the state with the floors that say so, durable already. It costs a write only if a floor rises.
+// DeclareDead makes final what the present policy has ended by now, and returns the state with those floors, which are
+// durable. It costs a write only if a floor rises.
 //
-// Requests go on meanwhile: the floors say only what they find out by themselves.
+// Requests need not wait: the floors say only what the policy already says at this instant.
 func (c *Catalog) DeclareDead(ctx context.Context, now expiry.Stamp, ct *Container) (*State, error) {
 	c.changes.Lock()
 	defer c.changes.Unlock()
@@ -362,8 +358,7 @@ func (c *Catalog) DeclareDead(ctx context.Context, now expiry.Stamp, ct *Contain
 	return &next, nil
 }
 
-// ForgetPast drops closed property policies up to count once every document
-// that they ended is reclaimed.
+// ForgetPast drops the first count closed policies. It is called when every document that they ended is reclaimed.
 func (c *Catalog) ForgetPast(ctx context.Context, ct *Container, count int) error {
 	_, err := c.alter(ctx, ct, func(st *State, _ *counters, b *kv.Batch) error {
 		b.Frees = true
@@ -401,15 +396,15 @@ func (c *Catalog) DeleteContainer(ctx context.Context, ct *Container) error {
 	return c.purge(ctx)
 }
 
-// dropped tells of a container that is gone.
+// dropped calls Dropped, if it is set.
 func (c *Catalog) dropped(ct *Container) {
 	if c.Dropped != nil {
 		c.Dropped(ct)
 	}
 }
 
-// markDeleted makes containers answer ErrNoOwner, so that no write can slip in
-// behind their deletion. restore takes it back.
+// markDeleted makes containers refuse requests with ErrNoOwner, so that no write follows their deletion. restore undoes
+// it.
 func markDeleted(containers []*Container) (restore func()) {
 	old := make([]*State, len(containers))
 	for i, ct := range containers {

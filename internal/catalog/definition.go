@@ -8,19 +8,18 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// A Definition is what a client decides about a container. It is immutable once
-// handed to the catalog.
+// A Definition is what a client decides about a container. It is immutable from the moment that the catalog has it.
 type Definition struct {
 	Name      string       `json:"name"`
-	Dialect   Dialect      `json:"dialect,omitempty"` // the door that it was made through
+	Dialect   Dialect      `json:"dialect,omitempty"` // of the API that it was created through
 	Partition PartitionKey `json:"partition"`
 
-	// TTL and TTLProperty are the lifetime setting; what is declared dead beside
-	// it lives in State.Policy.
+	// TTL and TTLProperty are the lifetime setting. State.Policy has them too, with what earlier settings have made
+	// final.
 	TTL         expiry.TTL `json:"ttl,omitempty"`
 	TTLProperty string     `json:"ttl_property,omitempty"`
 
-	// TTLIndex is the index by which the Mongo door shows TTL, nil for the one that it would make.
+	// TTLIndex is the index by which the API for MongoDB shows TTL, nil for the one that it would make.
 	TTLIndex doc.Doc `json:"ttl_index,omitempty"`
 
 	Indexing Indexing `json:"indexing"`
@@ -28,13 +27,13 @@ type Definition struct {
 	// Unique lists constraints, each of one or more paths, within one partition.
 	Unique [][]string `json:"unique,omitempty"`
 
-	// Echo is the definition as the door shows it, without name and lifetime:
-	// whatever it holds beyond the fields above is kept and given back, no more.
+	// Echo is the definition as the API shows it, without name and lifetime. Members of it that have no field above are
+	// kept and returned, and mean nothing here.
 	Echo doc.Doc `json:"echo,omitempty"`
 }
 
-// A Dialect is the door whose rules a container keeps: what identifies a document, and
-// in which order values are.
+// A Dialect is the API whose rules a container follows: what identifies a document (see Identity), and how values are
+// ordered.
 type Dialect string
 
 // The dialects. In NoSQL a document is identified by partition key and id; in Mongo by _id,

@@ -9,9 +9,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// A Draft is containers, and databases for them, that a transaction makes. Until Publish
-// nobody else finds them and nothing of them is on disk; their numbers are taken, and are lost
-// with a draft that is given up. It is used by one goroutine.
+// A Draft is the containers that a transaction creates, and databases for them. Until Publish no other request finds
+// them, and nothing of them is on disk. Their numbers are taken at once; those of a discarded draft are never used. It
+// is used by one goroutine.
 type Draft struct {
 	c          *Catalog
 	databases  []*Database
@@ -34,8 +34,8 @@ func (d *Draft) Container(db, text string) *Container {
 	return nil
 }
 
-// Create adds a container, and its database when there is none; fault.Exists when the draft has
-// one of that name. Whether others have is found out by Publish.
+// Create adds a container, and its database if there is none; fault.Exists when the draft has one of that name. Whether
+// the catalog has one is checked by Publish.
 func (d *Draft) Create(now expiry.Stamp, db string, def Definition) (*Container, error) {
 	c := d.c
 	c.changes.Lock()
@@ -63,7 +63,7 @@ func (d *Draft) Create(now expiry.Stamp, db string, def Definition) (*Container,
 	return ct, nil
 }
 
-// fits holds the draft, and so many containers more, against the limit.
+// fits checks the draft, with so many containers more, against the limit.
 func (d *Draft) fits(more int) error {
 	if len(d.c.containers.values)+len(d.containers)+more > MaxContainers {
 		return errManyContainers
@@ -121,13 +121,13 @@ func (d *Draft) Publish(apply func(records *kv.Batch) error) error {
 		}
 		epoch := c.epochs.Add(1) // one for all: who sees one of them sees the others
 		for _, ct := range d.containers {
-			c.bear(epoch, ct)
+			c.show(epoch, ct)
 		}
 	}, apply)
 }
 
-// settle finds out whether the draft can be published. Databases that others have made
-// meanwhile are used.
+// settle checks that the draft can be published. A database of the draft that another request has created since is
+// replaced by that one.
 func (d *Draft) settle() error {
 	if err := d.fits(0); err != nil {
 		return err
@@ -156,11 +156,11 @@ func (d *Draft) settle() error {
 	return nil
 }
 
-// Discard gives the draft up: its containers answer ErrNoOwner from now on.
+// Discard gives the draft up: its containers refuse requests with ErrNoOwner from then on.
 func (d *Draft) Discard() { markDeleted(d.containers) }
 
-// alterDraft is alter for a container that nobody else sees. There is nothing of it on disk
-// that a change could drop, and Publish writes what it is by then.
+// alterDraft is alter for a container that no other request sees. Nothing of it is on disk yet, so nothing has to be
+// dropped, and Publish writes its last state.
 func (c *Catalog) alterDraft(ct *Container, do func(*State, *counters, *kv.Batch) error) (*State, error) {
 	next, n := *ct.State(), c.counters
 	if err := do(&next, &n, &kv.Batch{}); err != nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// A NamedIndex is an index that has a name and is made and dropped by itself, beside
-// the indexing policy: what MongoDB calls an index. Its values are in the order of
-// doc.CompareBSON.
+// A NamedIndex is an index that has a name and is created and dropped by itself, apart from the indexing policy: what
+// MongoDB calls an index. Its values are in the order of doc.CompareBSON.
 type NamedIndex struct {
 	ID      uint32        `json:"id"` // above 0, never reused in the container
 	Name    string        `json:"name"`
@@ -21,7 +20,7 @@ type NamedIndex struct {
 
 	Unique bool `json:"unique,omitempty"`
 	Sparse bool `json:"sparse,omitempty"` // documents without any of the columns have no entry
-	Hidden bool `json:"hidden,omitempty"` // no plan uses it; it is kept and obeyed otherwise
+	Hidden bool `json:"hidden,omitempty"` // no plan uses it; otherwise it works as before
 
 	// Wildcard indexes every path below that of its one column, "" for the root, which
 	// Projection, MongoDB's wildcardProjection, narrows down.
@@ -31,11 +30,11 @@ type NamedIndex struct {
 	// Partial is the filter that documents of the index satisfy, nil for all.
 	Partial doc.Doc `json:"partial,omitempty"`
 
-	// Expires tells that documents end Seconds after the earliest date in the column.
+	// Expires says that documents end Seconds after the earliest date in the column, see expiry.DateRule.
 	Expires bool  `json:"expires,omitempty"`
 	Seconds int32 `json:"seconds,omitempty"`
 
-	// Spec is the index as its door shows it.
+	// Spec is the index as the API shows it.
 	Spec doc.Doc `json:"spec"`
 
 	// Building is set until every document has its entries.
@@ -48,8 +47,8 @@ type NamedColumn struct {
 	Descending bool   `json:"descending,omitempty"`
 }
 
-// MaxNamedIndexes is how many named indexes a container has at most, that on its
-// identity counted: MongoDB's limit.
+// MaxNamedIndexes is how many named indexes a container has at most, including the one on its _id: MongoDB's limit.
+// https://www.mongodb.com/docs/manual/reference/limits/
 const MaxNamedIndexes = 64
 
 // A Condition compiles the filter of a partial index. What it returns is safe for
@@ -94,10 +93,9 @@ func (s *State) dateRules() (rules []expiry.DateRule) {
 // rules reports whether the index ends documents. One that is not complete does not.
 func (x *NamedIndex) rules() bool { return x.Expires && !x.Building }
 
-// ReplaceIndexes changes the named indexes of a container to what define returns of its
-// present state: those with ID 0 are new and get an ID; those that are missing
-// are dropped, entries and all. An index that ends documents and goes, or changes, has ended
-// for good what was due (A-01).
+// ReplaceIndexes changes the named indexes of a container to what define returns for its present state: those with ID 0
+// are new and get an ID; those that are missing are dropped with their entries. When an index that ends documents goes
+// or changes, what it has ended stays dead (A-01).
 func (c *Catalog) ReplaceIndexes(ctx context.Context, now expiry.Stamp, ct *Container, define func(*State) ([]NamedIndex, error)) (*State, error) {
 	st, err := c.alter(ctx, ct, func(st *State, n *counters, b *kv.Batch) error {
 		list, err := define(st)
@@ -130,7 +128,7 @@ func (c *Catalog) ReplaceIndexes(ctx context.Context, now expiry.Stamp, ct *Cont
 	return st, c.purge(ctx)
 }
 
-// dropNamed adds to b that the entries of a named index go.
+// dropNamed adds to b the deletion of the entries of a named index.
 func (c *Catalog) dropNamed(n *counters, b *kv.Batch, ct *Container, id uint32) {
 	rng := ct.Keys()
 	lower, upper := rng.NamedBounds(id)
@@ -160,8 +158,8 @@ func (c *Catalog) closeDates(b *kv.Batch, ct *Container, st *State, now expiry.S
 	return nil
 }
 
-// ForgetDates drops closed rules of dates once every document that they ended is reclaimed.
-// They are known by what they say: others may have come and gone since.
+// ForgetDates drops closed rules of dates. It is called when every document that they ended is reclaimed. Rules are
+// compared by value, since the list may have changed in between.
 func (c *Catalog) ForgetDates(ctx context.Context, ct *Container, over []expiry.PastDates) error {
 	_, err := c.alter(ctx, ct, func(st *State, _ *counters, b *kv.Batch) error {
 		b.Frees = true
@@ -176,7 +174,8 @@ func (c *Catalog) ForgetDates(ctx context.Context, ct *Container, over []expiry.
 // DatesOn reports whether rules of dates are in force, as they are when a catalog opens.
 func (c *Catalog) DatesOn() bool { return !c.datesOff.Load() }
 
-// SetDates switches all rules of dates off or on again. What they have ended before stays dead.
+// SetDates switches all rules of dates off, or on again: MongoDB's ttlMonitorEnabled. What they have ended before stays
+// dead.
 func (c *Catalog) SetDates(ctx context.Context, now expiry.Stamp, on bool) error {
 	if c.datesOff.Swap(!on) == !on {
 		return nil
@@ -193,7 +192,7 @@ func (c *Catalog) SetDates(ctx context.Context, now expiry.Stamp, on bool) error
 			return st.compile(c.condition)
 		})
 		if err != nil && err != ErrNoOwner {
-			if !on { // all or none
+			if !on { // all containers or none
 				return errors.Join(err, c.SetDates(context.WithoutCancel(ctx), now, true))
 			}
 			return err
@@ -202,8 +201,8 @@ func (c *Catalog) SetDates(ctx context.Context, now expiry.Stamp, on bool) error
 	return nil
 }
 
-// RenameContainer gives a container another name in its database; fault.Exists when that
-// is taken. With over, the container that has it is deleted in the same moment.
+// RenameContainer gives a container another name in its database; fault.Exists when that is taken. With over, the
+// container that has the name is deleted in the same batch.
 func (c *Catalog) RenameContainer(ctx context.Context, ct *Container, text string, over bool) error {
 	c.changes.Lock()
 	defer c.changes.Unlock()

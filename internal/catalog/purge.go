@@ -7,19 +7,18 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// purgeStep is how many keys one step of a purge deletes on an engine that
-// cannot delete ranges.
+// purgeStep is how many keys one step of a purge deletes on an engine that cannot delete ranges.
 const purgeStep = 1_000
 
-// A span is a range of keys that no one reads or writes any more.
+// A span is a range of keys that no request reads or writes any more.
 type span struct {
 	Number uint64 `json:"number"` // of the record, unique while it waits
 	Lower  []byte `json:"lower"`
 	Upper  []byte `json:"upper"`
 }
 
-// dropRange adds to b that every key in [lower, upper) goes: in the batch
-// itself where the engine can, else by a purge that the batch orders.
+// dropRange adds to b the deletion of every key in [lower, upper): in the batch itself if the engine can, else by a
+// purge that the batch records.
 func (c *Catalog) dropRange(n *counters, b *kv.Batch, lower, upper []byte) {
 	if c.deletesRanges() {
 		b.DeleteRange(lower, upper)
@@ -34,7 +33,7 @@ func (c *Catalog) deletesRanges() bool {
 	return ok && r.DeletesRanges()
 }
 
-// purge does what dropRange has ordered, also what a crash left of it.
+// purge deletes the spans that dropRange has recorded, including those that a crash has left.
 func (c *Catalog) purge(ctx context.Context) error {
 	var waiting []*span
 	err := each(c.engine, purgeKind, func(s *span) error {
@@ -66,8 +65,7 @@ func (c *Catalog) purgeSpan(ctx context.Context, s *span) error {
 	return nil
 }
 
-// collect adds the deletion of the first keys in [lower, upper) to b and
-// returns where to go on, nil at the end.
+// collect adds the deletion of the first keys in [lower, upper) to b, and returns where to continue, nil at the end.
 func collect(r kv.Reader, lower, upper []byte, b *kv.Batch) ([]byte, error) {
 	it, err := r.Iterate(lower, upper)
 	if err != nil {

@@ -5,8 +5,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/expiry"
 )
 
-// A ResourceKind is a kind of small named thing that the catalog keeps without
-// understanding it.
+// A ResourceKind is a kind of small named resource whose body the catalog stores without interpreting it.
 type ResourceKind byte
 
 // The kinds of resource.
@@ -20,8 +19,8 @@ const (
 	MongoUser  ResourceKind = 'm' // owner: the account; its name is database.user
 )
 
-// MaxResources bounds the resources of one kind under one owner, except offers,
-// whose number follows that of databases and containers.
+// MaxResources bounds the resources of one kind under one owner, except offers: there is at most one for each database
+// and container.
 const MaxResources = 10_000
 
 // An Owner says what a resource belongs to. The zero Owner is the account.
@@ -40,5 +39,5 @@ type Resource struct {
 	Target   Owner        `json:"target,omitzero"` // of an offer
 	Stamp    expiry.Stamp `json:"stamp"`
 	Sequence uint64       `json:"sequence"` // for the ETag
-	Body     doc.Doc      `json:"body"`     // as the door shows it, without system members
+	Body     doc.Doc      `json:"body"`     // as the API shows it, without system members
 }

@@ -23,7 +23,7 @@ func (c *Catalog) loadResources() error {
 	})
 }
 
-// addResource makes r visible; nil is none.
+// addResource makes r visible. It does nothing for nil.
 func (c *Catalog) addResource(r *Resource) {
 	if r == nil {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A DateRule ends documents Seconds after the earliest date under Path: MongoDB's TTL index, whose documents are due when
-// date <= now - seconds. Values that are no date end nothing.
+// A DateRule ends documents Seconds after the earliest date under Path: MongoDB's TTL index, whose documents are due
+// when date <= now - seconds. Values that are no date end nothing.
 // https://www.mongodb.com/docs/manual/core/index-ttl/
 type DateRule struct {
 	Index   uint32  `json:"-"`    // the number of the index that has the rule
@@ -65,8 +65,8 @@ func (r *DateRule) deadline(body doc.Doc) (at Stamp, ok bool) {
 	return r.Deadline(ms), true
 }
 
-// DateDeadline is the first second at which a rule in force ends a document, false if none does. It is never below 1, so
-// that callers may use 0 for none.
+// DateDeadline is the first second at which a rule in force ends a document, false if none does. It is never below 1,
+// so that callers may use 0 for none.
 func (p *Policy) DateDeadline(body doc.Doc) (at Stamp, ok bool) {
 	for i := range p.Dates {
 		if date, dated := p.Dates[i].deadline(body); dated && (!ok || date < at) {

@@ -1,7 +1,7 @@
 // Package expiry says when a document stops existing. It holds the rule of lifetime and nothing else: no clock, no
 // storage. Policy is the whole rule of one container: by default, by a document's own ttl, by a property and by dates.
-// Everything that reads documents asks Policy.Dead, so a document is gone at its deadline because every read applies the
-// rule, never because a job has run.
+// Everything that reads documents asks Policy.Dead, so a document is gone at its deadline because every read applies
+// the rule, never because a job has run.
 //
 // Numbers such as T-13 and A-01 are those of the TTL specification; docs/ttl.md has the same rules for users.
 package expiry
@@ -23,7 +23,8 @@ const (
 const MaxTTL TTL = 1<<31 - 1
 
 // Deadline is the first second at which a document whose life of t seconds starts at from does not exist. ok is false
-// for Unset and Never. The arithmetic has 64 bits, so it cannot overflow for any stamp or date (section 1 of the rules).
+// for Unset and Never. The arithmetic has 64 bits, so it cannot overflow for any stamp or date (section 1 of the
+// rules).
 func (t TTL) Deadline(from Stamp) (at Stamp, ok bool) {
 	if t <= Unset {
 		return 0, false

@@ -105,8 +105,8 @@ func (p *Policy) deadByBody(d Document, now Stamp) bool {
 	return p.below(d.Wrote, d.TTL) || p.Effective(d.TTL).due(d.from(p.property), now) || p.deadByDate(d, now)
 }
 
-// DeadByTTL is Dead by stamp and own ttl alone, without a look at the document: for entries of the store's queues, which
-// have nothing else.
+// DeadByTTL is Dead by stamp and own ttl alone, without a look at the document: for entries of the store's queues,
+// which have nothing else.
 func (p *Policy) DeadByTTL(wrote Stamp, own TTL, now Stamp) bool {
 	return p.below(wrote, own) || p.Effective(own).due(wrote, now)
 }
@@ -133,8 +133,8 @@ func (p *Policy) Deadline(d Document) (at Stamp, ok bool) {
 }
 
 // Floors are the floors as they would be if everything that the present setting has ended by now were declared dead:
-// documents that inherit their life are dead if they were written at or before inherit, the others if their own deadline
-// is at or before own. Where life counts from a property the floors stay as they are.
+// documents that inherit their life are dead if they were written at or before inherit, the others if their own
+// deadline is at or before own. Where life counts from a property the floors stay as they are.
 func (p *Policy) Floors(now Stamp) (inherit, own Stamp) {
 	inherit, own = p.InheritFloor, p.OwnFloor
 	if !p.On() || p.Property != "" {
@@ -150,9 +150,9 @@ func (p *Policy) Floors(now Stamp) (inherit, own Stamp) {
 // from the start.
 func (p *Policy) FirstStamp() Stamp { return p.InheritFloor + 1 }
 
-// Close returns the policy with everything that its default, own ttls and property have ended by now made final: a later
-// setting brings nothing back (A-01). sequence is the newest of the container. The caller sets Default and Property to
-// the next setting. It fails with fault.Invalid when MaxPast policies are closed already.
+// Close returns the policy with everything that its default, own ttls and property have ended by now made final: a
+// later setting brings nothing back (A-01). sequence is the newest of the container. The caller sets Default and
+// Property to the next setting. It fails with fault.Invalid when MaxPast policies are closed already.
 func (p Policy) Close(now Stamp, sequence uint64) (Policy, error) {
 	if p.Property == "" || !p.On() {
 		p.InheritFloor, p.OwnFloor = p.Floors(now)
@@ -184,9 +184,9 @@ func (p Policy) CloseDates(ends func(DateRule) bool, now Stamp, sequence uint64)
 	return p, nil
 }
 
-// Compile prepares the policy for use: it parses paths, and compiles the filters of Dates and PastDates by filter, which
-// is nil where there are none. It fails only for a path that cannot be parsed and as filter does; whoever defines a
-// container checks both before. The policy then shares no memory with the one that it was copied from.
+// Compile prepares the policy for use: it parses paths, and compiles the filters of Dates and PastDates by filter,
+// which is nil where there are none. It fails only for a path that cannot be parsed and as filter does; whoever defines
+// a container checks both before. The policy then shares no memory with the one that it was copied from.
 func (p *Policy) Compile(filter func(doc.Doc) (func(doc.Doc) bool, error)) (err error) {
 	if p.property, err = parsePath(p.Property); err != nil {
 		return err
@@ -218,7 +218,8 @@ func parsePath(property string) (doc.Path, error) {
 	return doc.ParsePath(property)
 }
 
-// String says in words how long documents live: "off", "60 s", or "never by default from /at; 10 s after the date in seen".
+// String says in words how long documents live: "off", "60 s", or "never by default from /at; 10 s after the date in
+// seen".
 func (p *Policy) String() string {
 	var parts []string
 	switch p.Default {

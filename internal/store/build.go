@@ -10,8 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// Limits of one step of an index build: documents, and entries from which no
-// other document is taken in.
+// Limits of one step of an index build: documents, and the number of entries from which it takes no further document.
 const buildStep, buildEntries = 64, 2_000
 
 // A build is how a container's background index build stands.
@@ -25,10 +24,9 @@ func (s *Store) buildOf(c *catalog.Container) *build {
 	return b.(*build)
 }
 
-// build starts the background build of a container's new index generation,
-// unless one is under way. Writers maintain that generation from the moment the catalog
-// announces it, so the build only has to visit every document once, in any order, and may
-// begin anew after a restart or a failure.
+// build starts the background build of a container's new index generation, unless one is under way. Writers maintain
+// that generation from the moment the catalog shows it, so the build only has to visit every document once, in any
+// order, and may start again after a restart or a failure.
 func (s *Store) build(c *catalog.Container) {
 	b := s.buildOf(c)
 	if c.State().Building == nil || s.buildsOver.Err() != nil || !b.running.CompareAndSwap(false, true) {
@@ -40,7 +38,7 @@ func (s *Store) build(c *catalog.Container) {
 			b.percent.Store(0)
 			err := s.buildAll(s.buildsOver, c, st.Building.Generation, b)
 			if err == catalog.ErrNoOwner {
-				return // deleted meanwhile
+				return // the container was deleted
 			}
 			if err != nil && err != errOvertaken {
 				s.failed.Store(&err)
@@ -50,8 +48,7 @@ func (s *Store) build(c *catalog.Container) {
 	})
 }
 
-// ResumeBuilds goes on with index builds that have stopped before their end, and
-// returns why the last one did, once.
+// ResumeBuilds continues index builds that have stopped before their end, and returns the error of the last one, once.
 func (s *Store) ResumeBuilds() error {
 	for _, c := range s.catalog.AllContainers() {
 		if c.State().Building != nil {
@@ -139,9 +136,9 @@ func (s *Store) buildFrom(ctx context.Context, c *catalog.Container, generation 
 	return next, nil
 }
 
-// unlessChanged passes a container's counter without moving it, so that a
-// change of the container, which may drop the generation that is being built, comes
-// before the look at its state or after the batch.
+// unlessChanged passes a container's counter without changing it. A change of the container passes the counter too and
+// may drop the generation that is being built; so it comes before the look at the state or after the batch, never in
+// between.
 func unlessChanged(v catalog.View) func([]byte, *kv.Batch) ([]byte, error) {
 	return func(last []byte, _ *kv.Batch) ([]byte, error) {
 		_, err := v.Refresh()
@@ -150,7 +147,7 @@ func unlessChanged(v catalog.View) func([]byte, *kv.Batch) ([]byte, error) {
 }
 
 // errOvertaken ends a build whose generation is no longer wanted.
-var errOvertaken = fault.New(fault.Precondition, "another index build has begun")
+var errOvertaken = fault.New(fault.Precondition, "Another index build has begun.")
 
 // IndexProgress is how far a background index build is, in per cent; 100 if
 // none is wanted.

@@ -85,8 +85,8 @@ func counterOf(r kv.Reader, c *catalog.Container) (counter keys.Counter, err err
 	return counter, err
 }
 
-// SequenceAt is the newest sequence with a stamp of at most at: where a feed
-// "after that second" begins. Stamps never fall as sequences rise, so it halves its way.
+// SequenceAt is the newest sequence with a stamp of at most at: where a feed "after that second" begins. Stamps never
+// fall as sequences rise, so it is found by halving.
 func (s *Store) SequenceAt(ctx context.Context, v catalog.View, at expiry.Stamp) (uint64, error) {
 	return sequenceAt(s.engine, v, at)
 }

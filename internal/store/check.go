@@ -26,15 +26,15 @@ func (r *Report) problem(format string, args ...any) {
 	}
 }
 
-// Check reads every record and every entry of every container and holds them
-// against each other: each document must be reachable in every way that its
-// container promises, and no entry may lead to a document that is not there, unless it waits for a sweep.
+// Check reads every record and every entry of every container and compares them: each document must be reachable in
+// every way that its container promises, and no entry may lead to a document that is not there, unless it waits for a
+// sweep.
 func (s *Store) Check(ctx context.Context) (Report, error) {
 	var report Report
 	for _, c := range s.catalog.AllContainers() {
 		err := s.checkContainer(ctx, c, &report)
 		if err == catalog.ErrNoOwner {
-			continue // deleted meanwhile
+			continue // deleted during the check
 		}
 		if err != nil {
 			return report, err
@@ -184,15 +184,14 @@ func (ck *check) named(number uint64, h keys.Header, body doc.Doc, terms *terms)
 	}
 }
 
-// isExpired reports whether a document may be dead: then another one may have
-// its keys.
+// isExpired reports whether a document may be dead for some request: then another one may have its keys.
 func (ck *check) isExpired(h keys.Header, body doc.Doc) bool {
 	return dead(catalog.View{Container: ck.v.Container, State: ck.v.State, Now: max(ck.counter.Stamp, ck.v.Container.Seen())}, h, body)
 }
 
-func (ck *check) leadsHere(what string, key []byte, number uint64, ghost bool) {
+func (ck *check) leadsHere(what string, key []byte, number uint64, expired bool) {
 	got, found, err := getNumber(ck.at, key)
-	if err != nil || !ghost && (!found || got != number) {
+	if err != nil || !expired && (!found || got != number) {
 		ck.problem("document %d: its %s leads to %d", number, what, got)
 	}
 }

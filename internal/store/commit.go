@@ -12,8 +12,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// commit writes what has become of the documents. What takes long, making index entries, comes before the engine is asked;
-// what depends on the order of writes is left to place.
+// commit writes what has become of the documents. What takes long, making index entries, comes before the engine is
+// asked; what depends on the order of writes is left to place.
 func (ws *writeSet) commit(ctx context.Context) error {
 	if !ws.writes() {
 		return ws.confirm(ctx)
@@ -67,9 +67,9 @@ func (ws *writeSet) deletes() bool {
 	return true
 }
 
-// confirm ends a write set that writes nothing, because it only reads or has failed. It read its documents one after the
-// other, but what it reports must have been true at one moment. fault.Conflict if it may not have been. A single read is
-// always true.
+// confirm ends a write set that writes nothing, because it only reads or has failed. It read its documents one after
+// the other, but what it reports must have been true at one moment. fault.Conflict if it may not have been. A single
+// read is always true.
 func (ws *writeSet) confirm(ctx context.Context) error {
 	if len(ws.b.Reads) < 2 {
 		return nil
@@ -114,11 +114,12 @@ func (ws *writeSet) place(last []byte, b *kv.Batch) ([]byte, error) {
 	return counter.Append(nil), nil
 }
 
-// errExpired makes a write start again when a document that it found alive has died before the commit. A read in between
-// may have reported that the document is gone, so the write must not act on it.
+// errExpired makes a write start again when a document that it found alive has died before the commit. A read in
+// between may have reported that the document is gone, so the write must not act on it.
 var errExpired = fault.New(fault.Conflict, "A document expired during the write.")
 
-// died reports whether a document that was found alive is dead now. A SnapshotTransaction asks only about what it writes.
+// died reports whether a document that was found alive is dead now. A SnapshotTransaction asks only about what it
+// writes.
 func (ws *writeSet) died(now expiry.Stamp) bool {
 	if now == ws.v.Now {
 		return false
@@ -134,8 +135,8 @@ func (ws *writeSet) died(now expiry.Stamp) bool {
 	return false
 }
 
-// placeSlot writes one document under its new sequence. Several operations on it have a sequence each, of which the last
-// one is stored: clients see the others in the results.
+// placeSlot writes one document under its new sequence. Several operations on it have a sequence each, of which the
+// last one is stored: clients see the others in the results.
 func (ws *writeSet) placeSlot(sl *slot, stamp expiry.Stamp, counter *keys.Counter) {
 	old := sl.number
 	if sl.fresh() {
@@ -327,7 +328,8 @@ func classOf(ttl expiry.TTL) uint8 {
 	return keys.ClassInherit
 }
 
-// removeOld takes the old version out of the queues and, unless the new version has the same number, deletes the document.
+// removeOld takes the old version out of the queues and, unless the new version has the same number, deletes the
+// document.
 func (ws *writeSet) removeOld(sl *slot, number uint64) {
 	rng := ws.v.Container.Keys()
 	ws.b.Delete(ws.key(func(dst []byte) []byte { return rng.Feed(dst, sl.header.Sequence) }))

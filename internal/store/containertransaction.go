@@ -12,13 +12,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// A ContainerTransaction is a transaction in one container whose user decides its operations one by one, and sees what the
-// ones before have done. Nobody else sees any of it before Commit, which does all or nothing.
+// A ContainerTransaction is a transaction in one container whose user decides its operations one by one, and sees what
+// the ones before have done. Nobody else sees any of it before Commit, which does all or nothing.
 //
-// Alone it is optimistic about its reads. Commit fails with fault.Conflict if a document that Do or Scan has handed out, or
-// has found missing under its key, has changed or has expired by then; the user starts another transaction. What a Scan
-// has not found is not watched: a document that is created in the scanned partition is no conflict, even if the Scan
-// would have selected it (a phantom). As a part of a SnapshotTransaction it follows the rules there.
+// Alone it is optimistic about its reads. Commit fails with fault.Conflict if a document that Do or Scan has handed
+// out, or has found missing under its key, has changed or has expired by then; the user starts another transaction.
+// What a Scan has not found is not watched: a document that is created in the scanned partition is no conflict, even if
+// the Scan would have selected it (a phantom). As a part of a SnapshotTransaction it follows the rules there.
 //
 // It keeps its documents in memory and is used by one goroutine. It ends with Commit or Rollback.
 type ContainerTransaction struct {
@@ -103,7 +103,8 @@ func (tx *ContainerTransaction) mayDo(op *Op) error {
 	return nil
 }
 
-// wrote notes that an operation has changed sl. The operation's own preconditions are the reads of the batch from reads on.
+// wrote notes that an operation has changed sl. The operation's own preconditions are the reads of the batch from reads
+// on.
 func (tx *ContainerTransaction) wrote(sl *slot, reads int) error {
 	if sl.since == 0 {
 		sl.since = uint64(len(tx.results))
@@ -152,8 +153,8 @@ func (tx *ContainerTransaction) document(sl *slot) Document {
 // Wrote reports whether the transaction has changed anything so far.
 func (tx *ContainerTransaction) Wrote() bool { return tx.set != nil && tx.set.writes() }
 
-// Lives reports whether all documents that the transaction has handed out, or has found where it writes, are still alive
-// at now, which is not before the instant of its view.
+// Lives reports whether all documents that the transaction has handed out, or has found where it writes, are still
+// alive at now, which is not before the instant of its view.
 func (tx *ContainerTransaction) Lives(now expiry.Stamp) bool {
 	return tx.set != nil && !tx.set.died(now)
 }
@@ -261,8 +262,8 @@ func (tx *ContainerTransaction) look(d *Document) error {
 }
 
 // Commit makes what the transaction has done visible and durable, or nothing of it, and returns the results of the
-// operations that Do did, in their order. The transaction has ended in either case. After fault.Conflict the user starts
-// another one.
+// operations that Do did, in their order. The transaction has ended in either case. After fault.Conflict the user
+// starts another one.
 func (tx *ContainerTransaction) Commit(ctx context.Context) ([]Result, error) {
 	if tx.set == nil {
 		return nil, errEnded
@@ -285,8 +286,8 @@ func (tx *ContainerTransaction) Commit(ctx context.Context) ([]Result, error) {
 	return results, nil
 }
 
-// Confirm fails with fault.Conflict when Commit would, but writes nothing: for a user that gives up because of what it has
-// read. The transaction goes on.
+// Confirm fails with fault.Conflict when Commit would, but writes nothing: for a user that gives up because of what it
+// has read. The transaction goes on.
 func (tx *ContainerTransaction) Confirm(ctx context.Context) error {
 	if tx.set == nil {
 		return errEnded

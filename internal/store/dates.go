@@ -13,8 +13,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// Documents may end by a date that they carry, see expiry.DateRule. The entries of the rule's index are in the order of the
-// dates, so what is due is found there without a look at the other documents.
+// Documents may end by a date that they carry, see expiry.DateRule. The entries of the rule's index are in the order of
+// the dates, so what is due is found there without a look at the other documents.
 
 // dueEntries calls take with the entries of a rule's index whose date is due, and the number they lead to.
 func dueEntries(ctx context.Context, r kv.Reader, v catalog.View, rule *expiry.DateRule, take func(key []byte, number uint64) error) error {
@@ -50,7 +50,7 @@ func descends(v catalog.View, rule *expiry.DateRule) bool {
 	return false
 }
 
-// datePassEvery is how many seconds a pass over due dates may take before another one begins.
+// datePassEvery is how many seconds a pass over due dates may take before the next one starts.
 const datePassEvery = 10
 
 // A datePass is where a pass over the due dates goes on, so that no step of it walks over what the ones before have

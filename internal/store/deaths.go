@@ -10,7 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// A DeathCursor is how far the dead of one container have been counted. The zero DeathCursor begins with the oldest
+// A DeathCursor says how far the dead of one container have been counted. The zero DeathCursor starts at the oldest
 // document that is not reclaimed.
 type DeathCursor struct {
 	feed    uint64
@@ -19,16 +19,16 @@ type DeathCursor struct {
 	dates   map[uint32]dateCursor
 }
 
-// A dateCursor index is counted up to a date, in milliseconds, and is being counted up to the next one.
+// A dateCursor says that the entries of an index are counted up to a date, in milliseconds, and which date comes next.
 type dateCursor struct {
 	upto, goal int64
 	next       []byte // the entry to go on from, nil for the first behind upto
 }
 
-// Deaths counts the documents of a container that have died by now and are not in the toll yet, and looks at
-// no more than most entries of the queues; more says that it has to go on. It is for whoever plans the
-// work of Reclaim: a document with a life of its own and a date may count twice, one that is written anew after its
-// death still counts, and where lifetime counts from a property nothing does.
+// Deaths counts the documents of a container that have died by now and that t has not counted yet, and looks at no more
+// than most entries of the queues; more says that there is more to count. It is an estimate for planning the work of
+// Reclaim: a document with both a ttl of its own and a date may count twice, one that is created again after its death
+// still counts, and where deadlines are in no order nothing counts.
 func (s *Store) Deaths(ctx context.Context, c *catalog.Container, now expiry.Stamp, t *DeathCursor, most int) (count uint64, more bool, err error) {
 	v, err := c.Enter(ctx, now)
 	if err != nil || !v.Policy.Ordered() {
@@ -49,7 +49,7 @@ func (s *Store) Deaths(ctx context.Context, c *catalog.Container, now expiry.Sta
 	return k.count, k.more, nil
 }
 
-// join moves a toll up to what is reclaimed already.
+// join moves a cursor up to what is reclaimed already.
 func (s *Store) join(c *catalog.Container, t *DeathCursor) error {
 	r := s.reclaimOf(c)
 	r.mu.Lock()
@@ -64,7 +64,7 @@ func (s *Store) join(c *catalog.Container, t *DeathCursor) error {
 	return nil
 }
 
-// A counting goes on with a toll.
+// A deathCounter continues the count of a cursor.
 type deathCounter struct {
 	t     *DeathCursor
 	v     catalog.View
@@ -74,7 +74,7 @@ type deathCounter struct {
 	more  bool // there is one that it may not look at
 }
 
-// full counts an entry, and reports whether that was one too many.
+// full counts an entry, and reports whether it was one too many.
 func (k *deathCounter) full() bool {
 	k.left--
 	k.more = k.left < 0
@@ -128,7 +128,7 @@ func (k *deathCounter) inheriting(ctx context.Context, r kv.Reader) error {
 	})
 }
 
-// dates counts the entries of the indexes that say when a document ends, from the date on up to which they are counted.
+// dates counts the due entries of the indexes that have rules of dates, from where the last count ended.
 func (k *deathCounter) dates(ctx context.Context, r kv.Reader) error {
 	rules := k.v.Policy.Dates
 	for i := range rules {

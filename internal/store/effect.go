@@ -13,14 +13,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// An Effect is what a change of lifetime did to the documents of a container.
+// An Effect is what a change of lifetime has done to the documents of a container.
 type Effect struct {
 	Before, After string // the settings in words, see expiry.Policy.String
 	Expired       uint64 // documents that were alive and that the change ended
 	More          bool   // there may be more of them: counting was given up
 }
 
-// Count says how many documents the change ended, which are called that.
+// Count says how many documents the change ended, in the caller's word for documents.
 func (e *Effect) Count(singular, plural string) string {
 	switch {
 	case e.More:
@@ -31,7 +31,7 @@ func (e *Effect) Count(singular, plural string) string {
 	return fmt.Sprintf("%d %s", e.Expired, plural)
 }
 
-// Log writes the line that tells an operator: a warning where documents have ended.
+// Log writes a line for the operator: a warning if documents have ended.
 func (e *Effect) Log(log *slog.Logger, container string) {
 	level := slog.LevelInfo
 	if e.Expired > 0 {
@@ -41,14 +41,14 @@ func (e *Effect) Log(log *slog.Logger, container string) {
 		slog.String("before", e.Before), slog.String("after", e.After), slog.Uint64("expired", e.Expired), slog.Bool("at_least", e.More))
 }
 
-// effort bounds the count of an Effect: so many entries are looked at, where a document that has to be read
-// counts as many.
+// effort bounds the count of an Effect: it is how many entries are looked at. A document that has to be read counts as
+// effortRecord of them. A change of lifetime must not take longer because many documents end.
 const (
 	effort       = 100_000
 	effortRecord = 10
 )
 
-// ReplaceContainer is that of the catalog. The Effect is nil when lifetime stays as it was.
+// ReplaceContainer calls catalog.ReplaceContainer. The Effect is nil when lifetime stays as it was.
 func (s *Store) ReplaceContainer(ctx context.Context, now expiry.Stamp, c *catalog.Container, define func(*catalog.State) (catalog.Definition, error)) (*catalog.State, *Effect, error) {
 	var m beforeChange
 	defer m.close()
@@ -65,7 +65,8 @@ func (s *Store) ReplaceContainer(ctx context.Context, now expiry.Stamp, c *catal
 	return st, m.effect(ctx, st), nil
 }
 
-// ReplaceIndexes is that of the catalog. The Effect is nil when no index that ends documents comes, goes or changes.
+// ReplaceIndexes calls catalog.ReplaceIndexes. The Effect is nil when no index that ends documents comes, goes or
+// changes.
 func (s *Store) ReplaceIndexes(ctx context.Context, now expiry.Stamp, c *catalog.Container, define func(*catalog.State) ([]catalog.NamedIndex, error)) (*catalog.State, *Effect, error) {
 	var m beforeChange
 	defer m.close()
@@ -155,8 +156,8 @@ func (t *endedCount) spend(cost int) error {
 	return nil
 }
 
-// inheriting counts documents without a ttl of their own. The feed has them in the order of their stamps: those up to the
-// floor were dead before, and those behind the default's reach stay alive.
+// inheriting counts documents without a ttl of their own. The feed has them in the order of their stamps: those up to
+// the floor were dead before, and those behind the default's reach stay alive.
 func (t *endedCount) inheriting(ctx context.Context) error {
 	policy := &t.after.Policy
 	if policy.Default <= expiry.Unset {

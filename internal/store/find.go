@@ -11,11 +11,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// Identity is the Key of the document with that _id in a container of the Mongo dialect.
+// Identity is the Key of the document with that _id, in a container whose documents have one.
 func Identity(id doc.Value) Key { return Key{ID: string(keys.AppendID(nil, id))} }
 
-// EffectivePartitionKey is what SDKs compute of partition key values: bytes
-// whose upper-case hex is their text.
+// EffectivePartitionKey is the hash that SDKs compute from partition key values: bytes whose upper-case hex is their
+// text.
 func EffectivePartitionKey(st *catalog.State, values []doc.Value) []byte {
 	return keys.EffectivePartitionKey(nil, keys.PartitionVersion(st.Partition.Version), st.Partition.Multi, values)
 }
@@ -71,7 +71,7 @@ func getRecord(r kv.Reader, key []byte, use func(keys.Header, doc.Doc) error) (b
 	})
 }
 
-// copyRecord is getRecord with a body that is the caller's to keep.
+// copyRecord is getRecord with a body that the caller may keep.
 func copyRecord(r kv.Reader, key []byte) (h keys.Header, body doc.Doc, found bool, err error) {
 	found, err = getRecord(r, key, func(header keys.Header, b doc.Doc) error {
 		h, body = header, bytes.Clone(b)

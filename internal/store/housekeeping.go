@@ -9,14 +9,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// A Container is the catalog's handle, for those who know only the store.
+// A Container is the catalog's handle, for packages that import only the store.
 type Container = catalog.Container
 
 // Containers lists all containers in order of creation.
 func (s *Store) Containers() []*catalog.Container { return s.catalog.AllContainers() }
 
-// Backlog is the usage of one container at now, for the reaper's account: documents that a date has ended are
-// counted as a survey does.
+// Backlog is the usage of one container at now, for the reaper. Like a Survey, it counts documents that a date has
+// ended by their entries in the index.
 func (s *Store) Backlog(ctx context.Context, c *catalog.Container, now expiry.Stamp) (Usage, error) {
 	v, err := c.Enter(ctx, now)
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *Store) Backlog(ctx context.Context, c *catalog.Container, now expiry.St
 	return s.usage(ctx, v, true)
 }
 
-// Load is the engine's account of itself, zero if it keeps none.
+// Load is what the engine reports about itself, zero if it reports nothing.
 func (s *Store) Load() kv.Load {
 	if engine, ok := s.engine.(kv.Sizer); ok {
 		return engine.Load()

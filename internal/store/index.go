@@ -13,8 +13,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/keys"
 )
 
-// An indexer knows which index entries a container's documents have: in the
-// generation that is complete, and in the one that is being built.
+// An indexer makes the index entries of a container's documents: in the generation that is complete, in the one that is
+// being built, and in the indexes that have names.
 type indexer struct {
 	generations [2]uint16
 	matchers    [2]*matcher // the second is nil when none is being built
@@ -92,8 +92,7 @@ type column struct {
 	descending bool
 }
 
-// newMatcher compiles an indexing policy whose paths the door has checked; a
-// path that cannot be read is passed over.
+// newMatcher compiles an indexing policy. The API has checked its paths; one that cannot be parsed is ignored.
 func newMatcher(x catalog.Indexing) *matcher {
 	m := &matcher{root: &node{}}
 	if x.None {
@@ -153,9 +152,9 @@ func (m *matcher) add(text string, v verdict) {
 	n.here = v
 }
 
-// terms is a set of index entries of one document: their keys, each with room for the document's number
-// at its end. Keys follow each other in bytes, and list tells where those of the set are, so that a large
-// set is two pieces of memory and no key of it is copied.
+// terms is a set of index entries of one document: their keys, each with space for the document's number at its end.
+// The keys are one after the other in bytes, and list says where each is. So a large set is two pieces of memory, and
+// sorting it copies no key.
 type terms struct {
 	bytes []byte
 	list  []term
@@ -240,7 +239,7 @@ func (t *terms) gather(m *matcher, rng keys.Range, generation uint16, body doc.D
 func (t *terms) sort() {
 	slices.SortFunc(t.list, func(a, b term) int {
 		if t.work != nil && t.work.step() {
-			return 0 // the order is of no interest any more
+			return 0 // the write ends, so the order does not matter
 		}
 		return bytes.Compare(t.bytes[a.from:a.to], t.bytes[b.from:b.to])
 	})

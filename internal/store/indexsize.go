@@ -6,12 +6,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/keys"
 )
 
-// sizedEntries is how many entries of an index are looked at to tell its size.
+// sizedEntries is how many entries of an index are looked at to estimate its size.
 const sizedEntries = 200
 
-// IndexSizes tells how many bytes the entries of a container's named indexes take, by the numbers of the
-// indexes; access.Identity is that on _id. Entries await the reclaim of their documents. An index of
-// more than a few hundred entries is taken to have one for each of so many documents, as large as its first.
+// IndexSizes estimates how many bytes the entries of a container's named indexes take, by the numbers of the indexes;
+// access.Identity is the one on _id. Entries of dead documents count until they are swept. An index of more than
+// sizedEntries is taken to have one entry for each of documents, of the mean size of its first.
 func (s *Store) IndexSizes(c *catalog.Container, documents uint64) (map[uint32]uint64, error) {
 	rng := c.Keys()
 	lower, upper := rng.Bounds(keys.KindLookup)
@@ -38,7 +38,7 @@ func (s *Store) IndexSizes(c *catalog.Container, documents uint64) (map[uint32]u
 	return sizes, nil
 }
 
-// sizeOf tells how many bytes there are between two keys.
+// sizeOf estimates how many bytes there are between two keys.
 func (s *Store) sizeOf(lower, upper []byte, documents uint64) (bytes uint64, err error) {
 	it, err := s.engine.Iterate(lower, upper)
 	if err != nil {

@@ -2,9 +2,9 @@ package store
 
 import "sync"
 
-// Intents are the documents that groups under way are going to write, by lookup key, so that
-// the second of two groups learns of their conflict from its operation. Nothing is right
-// because of them: the commit looks again.
+// Intents are the documents that open transactions are going to write, by lookup key. Because of them the second of two
+// transactions fails at its operation and not at its commit, as in MongoDB. Correctness does not rest on them: the
+// commit checks again.
 type intents struct {
 	mu sync.Mutex
 	of map[string]*SnapshotTransaction

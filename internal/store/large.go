@@ -12,24 +12,25 @@ import (
 	"github.com/mayflydb/mayfly/internal/keys"
 )
 
-// A write of large documents takes the memory for their index entries from the share of its context before it makes
-// them (budget.Of), shares the processors while it does, and has a turn of its own for the commit, which cannot stop halfway. One document
-// of 1.7 MB may have 250,000 entries, which take about 50 MB until the engine has them. What small documents take is not worth a look.
+// A write of large documents takes the memory for their index entries from the share of its context (budget.Of) before
+// it makes them, yields the processor while it does, and waits for a turn for the commit, which cannot stop halfway.
+// One document of 1.7 MB may have 250,000 entries, which take about 50 MB until the engine has them. Small documents
+// take too little to account for.
 
 // What makes a write a large one.
 const (
 	largeBody    = 64 << 10 // bytes of documents, before and after
-	largeEntries = 4_096    // entries, of which a commit is not over in a moment
+	largeEntries = 4_096    // entries: their commit takes milliseconds
 )
 
-// What one entry takes besides its key, which is there twice, in the transaction and in the batch of the engine: its places
-// in terms.list and writeSet.entries, its kv.Op, and the engine's own account of it.
+// entryBytes is what one entry takes in addition to its key: its places in terms.list and writeSet.entries, its kv.Op,
+// and what the engine keeps about it. The key is in memory twice, in the write set and in the engine's batch.
 const entryBytes = 8 + 12 + 72 + 24
 
 // entryTime is about how long the engine takes for one entry of a batch.
 const entryTime = 700 * time.Nanosecond
 
-// A work is what a large write has to do with others: it may be told to wait, or to end.
+// A work counts the steps of a large write, which lets others run in between and may have to end.
 type work struct {
 	ctx   context.Context
 	share *budget.Share
@@ -41,7 +42,7 @@ type work struct {
 	size     int
 }
 
-// stepsOfYield is how many steps, each of less than a microsecond, pass between two questions.
+// stepsOfYield is how many steps, each of less than a microsecond, pass between two calls of Yield.
 const stepsOfYield = 1 << 10
 
 // step reports whether the work must end.
@@ -52,7 +53,7 @@ func (w *work) step() (over bool) {
 	return w.err != nil
 }
 
-// counts counts an entry. It reports false when entries are kept.
+// counts counts an entry, and reports whether entries are only counted and not kept.
 func (w *work) counts(bytes int) bool {
 	if w.counting {
 		w.count++
@@ -73,7 +74,7 @@ func (ws *writeSet) hold(ctx context.Context, n int) error {
 	return nil
 }
 
-// holdBody is hold for a document that is read or copied, if it is a large one.
+// holdBody takes the memory of a document that is read or copied, if it is large.
 func (ws *writeSet) holdBody(body doc.Doc) error {
 	if ws.ctx == nil || len(body) < largeBody {
 		return nil
@@ -81,7 +82,7 @@ func (ws *writeSet) holdBody(body doc.Doc) error {
 	return ws.hold(ws.ctx, len(body))
 }
 
-// giveBack ends what hold has begun.
+// giveBack returns all memory that hold has taken.
 func (ws *writeSet) giveBack() {
 	if ws.share != nil {
 		ws.share.Give(ws.taken)
@@ -90,7 +91,7 @@ func (ws *writeSet) giveBack() {
 	ws.terms[0].work, ws.terms[1].work = nil, nil
 }
 
-// arrive enters the container once more when the write may have waited.
+// reenter enters the container again if the write may have waited, so that its stamp is not from before the wait.
 func (ws *writeSet) reenter(ctx context.Context) error {
 	if ws.s.now == nil || !budget.Of(ctx).Counted() {
 		return nil
@@ -110,8 +111,8 @@ func (ws *writeSet) large() bool {
 	return n >= largeBody
 }
 
-// weigh counts the entries that the documents have, before and after, takes the memory for them, and makes room
-// for them of just that size.
+// reserve counts the entries that the documents have, before and after, takes the memory for them, and allocates just
+// as much. Growing slices would need up to twice that, which nobody has accounted for.
 func (ws *writeSet) reserve(ctx context.Context) error {
 	w := &ws.work
 	*w = work{ctx: ctx, share: budget.Of(ctx)}
@@ -151,7 +152,7 @@ func (ws *writeSet) gatherAll(x *terms, body doc.Doc) {
 		}
 	}
 	for _, n := range ws.x.named {
-		_, _ = x.gatherNamed(n, rng, body) // who makes the entries meets the error again
+		_, _ = x.gatherNamed(n, rng, body) // compareNamed meets the error again
 	}
 }
 
@@ -166,8 +167,8 @@ func (sl *slot) side(side int) doc.Doc {
 	return sl.record[keys.HeaderBytes:]
 }
 
-// lanes let large writes of one document go one after the other: each of those that met another one would make
-// its entries again, for nothing. Documents may share a lane.
+// lanes let large writes of one document run one after the other. Optimistically, each one that loses a race would have
+// made its entries for nothing, and would make them again. Documents may share a lane, which costs only time.
 type lanes struct {
 	seed maphash.Seed
 	all  [256]chan struct{}
@@ -181,7 +182,8 @@ func newLanes() *lanes {
 	return l
 }
 
-// enter waits for the lane of a document, and gives the function that leaves it.
+// enter waits for the lane of a document, and returns the function that leaves it. It fails with fault.Busy after
+// lanePatience.
 func (l *lanes) enter(ctx context.Context, container uint32, id string) (leave func(), err error) {
 	lane := l.all[(maphash.String(l.seed, id)+uint64(container))%uint64(len(l.all))]
 	select {
@@ -200,7 +202,8 @@ func (l *lanes) enter(ctx context.Context, container uint32, id string) (leave f
 	}
 }
 
-// lanePatience is how long a write waits for a lane. It holds its document meanwhile, which others may need the memory of.
+// lanePatience is how long a write waits for a lane. While it waits it holds the memory of its document, which others
+// may need.
 const lanePatience = 5 * time.Second
 
 var errLane = fault.New(fault.Busy, "Other large writes of the same document are under way. Try again.")

@@ -15,9 +15,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// The log is one ordered record of what happens in all containers of the Mongo dialect, for
-// those who follow changes. An entry is written in the batch of the change that it tells of.
-// Unless KeepLog was called there is none, and writes cost nothing more.
+// The log is one ordered record of what happens in all containers whose documents have an _id
+// (catalog.Identity.Logged), for change streams. An entry is written in the batch of the change that it describes, so
+// the log cannot miss one or have one too many. Without KeepLog there is no log, and writes cost nothing more.
 
 // A LogTime orders the entries of the log: Unix seconds in the upper half, a count within the
 // second in the lower. It rises from entry to entry and is never given out again, not after a crash either.
@@ -29,7 +29,7 @@ func (t LogTime) Seconds() uint32 { return uint32(t >> 32) }
 // Ordinal counts within the second, from 1 on.
 func (t LogTime) Ordinal() uint32 { return uint32(t) }
 
-// What the store itself logs. Doors append entries of other kinds.
+// What the store itself logs. APIs append entries of other kinds.
 const (
 	LogInsert  = "insert"
 	LogUpdate  = "update" // a Patch that had a Note
@@ -44,13 +44,13 @@ type LogEntry struct {
 	Kind string
 	Wall int64 // milliseconds since 1970; of a write the whole second of its stamp
 
-	Database, Container         uint32 // 0 where it is about none
+	Database, Container         uint32 // 0 if the entry is about none
 	DatabaseName, ContainerName string // as they were then
 
-	ID    doc.Value // the _id of the document, the zero Value where it is about none
+	ID    doc.Value // the _id of the document, the zero Value if the entry is about none
 	Full  doc.Doc   // after an insert or a replace
-	Note  doc.Doc   // what Op.Note made, or what a door has to say
-	Label doc.Doc   // of the SnapshotTransaction that it happened in
+	Note  doc.Doc   // what Op.Note made, or what an API adds
+	Label doc.Doc   // of the SnapshotTransaction that made the change
 }
 
 // Defaults of LogOptions.
@@ -59,14 +59,14 @@ const (
 	DefaultLogBytes     uint64       = 1 << 30
 )
 
-// LogOptions say how much of the log is kept: entries older than Retention seconds go, and the
-// oldest ones when all together take more than Bytes. Zero is the default.
+// LogOptions say how much of the log is kept: entries older than Retention seconds are dropped, and so are the oldest
+// ones while all together take more than Bytes. Zero stands for the default.
 type LogOptions struct {
 	Retention expiry.Stamp
 	Bytes     uint64
 }
 
-// A journal is what the store knows of the log.
+// A journal is the store's state of the log.
 type journal struct {
 	options atomic.Pointer[LogOptions] // nil: there is none
 	mu      sync.Mutex
@@ -75,7 +75,7 @@ type journal struct {
 
 func (j *journal) on() bool { return j.options.Load() != nil }
 
-// grown wakes those who wait for entries.
+// grown wakes those that wait for entries.
 func (j *journal) grown() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -85,13 +85,13 @@ func (j *journal) grown() {
 	}
 }
 
-// crashGap is how many times a crash takes away: those of entries that were visible, but not
-// yet durable. Each second of a life after crashes begins with a count of its own,
-// since the clock may show a second again.
+// crashGap is how many times are left out after a crash: a reader may have seen entries that were visible, but not yet
+// durable, and their times must not come again. The clock may show a second again after the restart, so the count
+// within each second starts at crashGap times the number of crashes.
 const crashGap = 1 << 20
 
-// KeepLog begins to log, or goes on with the log of an earlier process. It is called before
-// the first write, with the present instant; a log begins with what is written from then on.
+// KeepLog starts the log, or continues that of an earlier process. It is called before the first write, with the
+// present instant. A new log has what is written from then on.
 func (s *Store) KeepLog(ctx context.Context, now expiry.Stamp, o LogOptions) error {
 	if o.Retention <= 0 {
 		o.Retention = DefaultLogRetention
@@ -121,8 +121,8 @@ func (s *Store) KeepLog(ctx context.Context, now expiry.Stamp, o LogOptions) err
 	return nil
 }
 
-// ForgetLog drops the log that an earlier process kept, if there is one. Whoever writes
-// without a log calls it first, or what is written would be missing in the middle.
+// ForgetLog drops the log that an earlier process kept, if there is one. It is called before writing without a log,
+// since those writes would be missing in the middle of it.
 func (s *Store) ForgetLog(ctx context.Context) error {
 	counter, err := logCounterOf(s.engine)
 	if err != nil || counter.Newest == counter.Trimmed {
@@ -148,8 +148,7 @@ func (s *Store) logBatch(change func(*keys.LogCounter, *kv.Batch)) *kv.Batch {
 	return b
 }
 
-// AppendLog writes an entry of a door's own. Its Time comes from its Wall. Without a log it
-// does nothing.
+// AppendLog writes an entry of an API. Its Time comes from its Wall. Without a log it does nothing.
 func (s *Store) AppendLog(ctx context.Context, e LogEntry) error {
 	if !s.log.on() {
 		return nil
@@ -163,8 +162,8 @@ func (s *Store) AppendLog(ctx context.Context, e LogEntry) error {
 	return nil
 }
 
-// follow makes a batch write encoded entries to the log at a time of day that is known
-// once the counters before have been passed.
+// follow makes a batch write encoded entries to the log. wall is called when the batch has passed the counters before,
+// which is when a write has its stamp.
 func (j *journal) follow(b *kv.Batch, entries [][]byte, wall func() int64) {
 	if len(entries) == 0 {
 		return
@@ -275,5 +274,5 @@ func number32(v doc.Value) uint32 {
 	return uint32(n)
 }
 
-// ErrLogTrimmed says that entries behind the time asked for are not kept any more.
-var ErrLogTrimmed = fault.New(fault.Precondition, "The log does not go back that far any more.")
+// ErrLogTrimmed says that entries after the requested time have been dropped.
+var ErrLogTrimmed = fault.New(fault.Precondition, "The log does not go back that far. Its older entries have been dropped.")

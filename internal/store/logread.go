@@ -10,8 +10,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// Log walks the entries behind a time, in order, as they are when the walk begins;
-// ErrLogTrimmed when some of them are gone. What it hands out is valid until the next step.
+// Log walks the entries after a time, in order, as they are when the walk begins; ErrLogTrimmed when some of them have
+// been dropped. What it hands out is valid until the next step.
 func (s *Store) Log(ctx context.Context, after LogTime) iter.Seq2[LogEntry, error] {
 	return func(yield func(LogEntry, error) bool) {
 		if err := s.walkLog(ctx, after, yield); err != nil && err != errStopped {
@@ -59,21 +59,20 @@ func logCounterOf(r kv.Reader) (c keys.LogCounter, err error) {
 	return c, err
 }
 
-// LogNewest is the time of the newest entry. Whoever goes on behind it misses nothing that
-// happens from now on.
+// LogNewest is the time of the newest entry. A reader that starts there misses nothing that happens from now on.
 func (s *Store) LogNewest() (LogTime, error) {
 	c, err := logCounterOf(s.engine)
 	return LogTime(c.Newest), err
 }
 
-// LogOldest is the earliest time behind which every entry is still there.
+// LogOldest is the earliest time after which every entry is still there.
 func (s *Store) LogOldest() (LogTime, error) {
 	c, err := logCounterOf(s.engine)
 	return LogTime(c.Trimmed), err
 }
 
-// LogChanged gives a channel that is closed when an entry is there that was not when
-// LogChanged was called. Take it, read the log, then wait.
+// LogChanged returns a channel that is closed when the log gets an entry after the call. Take the channel, read the
+// log, then wait: in this order no entry is missed.
 func (s *Store) LogChanged() <-chan struct{} {
 	j := &s.log
 	j.mu.Lock()
@@ -84,7 +83,7 @@ func (s *Store) LogChanged() <-chan struct{} {
 	return j.next
 }
 
-// trimStep is how many entries go at once on engines that cannot drop a run.
+// trimStep is how many entries one batch deletes on engines that cannot drop a range.
 const trimStep = 1_000
 
 // TrimLog drops the entries before a time.
@@ -104,7 +103,7 @@ func (s *Store) TrimLog(ctx context.Context, before LogTime) error {
 			b.DeleteRange(lower, upper)
 		}
 	})
-	b.NoSync = true // what comes back is trimmed again
+	b.NoSync = true // after a crash it is trimmed again
 	if err := s.engine.Apply(ctx, b); err != nil || whole {
 		return err
 	}
@@ -147,7 +146,7 @@ func (s *Store) trimSome(ctx context.Context, lower, upper []byte) (more bool, e
 	return more, s.engine.Apply(ctx, b)
 }
 
-// TrimDue drops what KeepLog's options do not keep at now.
+// TrimDue drops what LogOptions do not keep at now.
 func (s *Store) TrimDue(ctx context.Context, now expiry.Stamp) error {
 	o := s.log.options.Load()
 	if o == nil {
@@ -160,8 +159,8 @@ func (s *Store) TrimDue(ctx context.Context, now expiry.Stamp) error {
 	return s.TrimLog(ctx, max(large, LogTime(wholeSecond(now-o.Retention))))
 }
 
-// logCut is the time before which entries have to go for the rest to take at most that
-// many bytes; 0 if none has to.
+// logCut is the time before which entries have to be dropped for the rest to take at most that many bytes; 0 if none
+// has to. Each entry has the number of bytes before it, so the cut is found by halving.
 func (s *Store) logCut(bytes uint64) (LogTime, error) {
 	counter, err := logCounterOf(s.engine)
 	if err != nil || counter.Bytes <= bytes {

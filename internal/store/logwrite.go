@@ -11,9 +11,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// A change is what an operation has made of a document, for the log.
+// A change is what an operation has done to a document, for the log.
 type change struct {
-	at            uint64 // the operation's place in its SnapshotTransaction
+	at            uint64 // the number of the operation in its SnapshotTransaction
 	kind          string
 	id            doc.Value
 	before, after doc.Doc
@@ -42,7 +42,8 @@ func (ws *writeSet) note(c change) {
 	ws.changes = append(ws.changes, c)
 }
 
-// notePut notes what a write is about to make of the document in sl.
+// notePut notes what a write is about to do to the document in sl. A creation under the key of an expired document also
+// logs the end of that one, unless an operation of the same transaction has.
 func (ws *writeSet) notePut(sl *slot, op *Op, after doc.Doc, created bool) {
 	if !ws.logged {
 		return
@@ -70,7 +71,7 @@ func (ws *writeSet) noteDelete(gone doc.Doc) {
 	}
 }
 
-// logEntries encodes the changes of a transaction.
+// logEntries encodes the changes of a write set.
 func (ws *writeSet) logEntries() [][]byte {
 	entries := make([][]byte, len(ws.changes))
 	for i := range ws.changes {
@@ -110,7 +111,7 @@ func identityOf(body doc.Doc) doc.Value {
 	return doc.Value{Type: id.Type, Data: bytes.Clone(id.Data)}
 }
 
-// remove is removeOnce until no write stands between it and what it tells the log.
+// remove calls removeOnce until no write comes between it and what it logs.
 func (s *Store) remove(ctx context.Context, c *catalog.Container, r *reclaim, step *reclaimStep) (done Reclaimed, err error) {
 	for range maxAttempts {
 		if done, err = s.removeOnce(ctx, c, r, step); fault.KindOf(err) != fault.Conflict {
@@ -120,9 +121,10 @@ func (s *Store) remove(ctx context.Context, c *catalog.Container, r *reclaim, st
 	return done, err
 }
 
-// tell makes the log's entries about documents that are to be reclaimed, and b depend on their
-// being right. Whoever takes a document's key over meanwhile depends on its record in turn.
-func (s *Store) tell(c *catalog.Container, b *kv.Batch, step *reclaimStep) ([][]byte, error) {
+// logVictims makes the log's entries about documents that are to be reclaimed. A document whose key a new one has taken
+// over is logged already, by that write (noteExpired). So b depends on the lookup, and such a write depends on the
+// record: whichever comes second finds a conflict, and looks again.
+func (s *Store) logVictims(c *catalog.Container, b *kv.Batch, step *reclaimStep) ([][]byte, error) {
 	if !s.log.on() || !c.State().Identity().Logged() {
 		return nil, nil
 	}
@@ -153,6 +155,6 @@ func (s *Store) tell(c *catalog.Container, b *kv.Batch, step *reclaimStep) ([][]
 			entries = append(entries, e.encode())
 		}
 	}
-	b.NoSync = b.NoSync && len(entries) == 0 // what was seen in the log has happened
+	b.NoSync = b.NoSync && len(entries) == 0 // a crash must not undo what a reader of the log has seen
 	return entries, nil
 }

@@ -17,13 +17,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// A named finds the entries of documents in one named index.
+// A named makes the entries of documents in one named index.
 type named struct {
 	catalog.NamedIndex
 	paths    [][]string         // of the columns
 	partial  func(doc.Doc) bool // nil for every document
 	narrowed projection         // of a wildcard index
-	multikey *atomic.Bool       // some document is known to have several entries
+	multikey *atomic.Bool       // true once a document is known to have several entries; it never goes back
 }
 
 func newNamed(x catalog.NamedIndex, partial func(doc.Doc) bool) *named {
@@ -41,8 +41,8 @@ func newNamed(x catalog.NamedIndex, partial func(doc.Doc) bool) *named {
 	return n
 }
 
-// ErrParallelArrays refuses a document with two arrays in one compound index, of which the
-// index would need every pair.
+// ErrParallelArrays refuses a document with two arrays in one compound index: it would need an entry for each pair of
+// elements.
 var ErrParallelArrays = fault.New(fault.Invalid, "A document has two arrays in one compound index.")
 
 // A Duplicate says that another living document has the same values in a unique named index.
@@ -102,8 +102,8 @@ func (n *named) eachKey(body doc.Doc, use func(values []doc.Value)) (array bool,
 	return x.array, err
 }
 
-// An expansion makes the keys of one document in a compound index: one for each element
-// of the one array that its paths go through.
+// An expansion makes the keys of one document in a compound index: one for each element of the one array that its paths
+// go through, as MongoDB does.
 type expansion struct {
 	use    func([]doc.Value)
 	sparse bool
@@ -111,7 +111,7 @@ type expansion struct {
 	depth  int
 }
 
-// done is the rest of a path whose value is fixed.
+// done marks a path whose value is fixed. No path has such a name, since names have no zero byte.
 var done = []string{"\x00"}
 
 func isDone(path []string) bool { return len(path) == 1 && path[0] == done[0] }
@@ -120,7 +120,7 @@ func isDone(path []string) bool { return len(path) == 1 && path[0] == done[0] }
 // some of them lead to.
 func (x *expansion) expand(paths [][]string, fixed []doc.Value, d doc.Doc) error {
 	if x.depth++; x.depth > maxArrayDepth {
-		return fault.New(fault.Invalid, "arrays are nested too deeply to be indexed")
+		return fault.New(fault.Invalid, "The document has too many arrays inside each other on an indexed path (limit %d).", maxArrayDepth)
 	}
 	defer func() { x.depth-- }()
 	var array doc.Value
@@ -253,8 +253,8 @@ func descend(d doc.Doc, path []string) (v doc.Value, rest []string, err error) {
 	}
 }
 
-// elementAt gives an element, missing if there is none. That a step is the name of a member
-// of some element, too, cannot be indexed.
+// elementAt returns an element, the zero Value if there is none. An *AmbiguousPath when the step is the name of a
+// member of some element, too.
 func elementAt(array doc.Value, place int, name string) (found doc.Value, err error) {
 	i := 0
 	for element := range doc.Elements(array) {

@@ -13,11 +13,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// BuildNamed makes the named indexes of a container complete that are still building,
-// and returns when they are. Writes go on meanwhile, and maintain them already. A *Duplicate, or a
-// document that cannot be indexed, ends it: the indexes that were building are dropped.
-// When ctx ends, an index stays as it is; Open goes on with it. What is dead at now is in nobody's way.
-// The Effect is that of indexes that end documents, nil if there are none.
+// BuildNamed makes the named indexes of a container complete that are still building, and returns when they are. Writes
+// continue, and maintain the indexes already. A *Duplicate, or a document that cannot be indexed, ends the build: the
+// indexes that were building are dropped. When ctx ends, an index stays as it is, and Open continues the build.
+// Documents that are dead at now count for nothing. The Effect is about indexes that end documents, nil if there are
+// none.
 func (s *Store) BuildNamed(ctx context.Context, c *catalog.Container, now expiry.Stamp) (*Effect, error) {
 	err := s.buildNamed(ctx, c, now)
 	if ctx.Err() != nil {
@@ -90,7 +90,7 @@ func (s *Store) buildNamedFrom(ctx context.Context, c *catalog.Container, now ex
 			return corrupt(err, "document")
 		}
 		if dead(v, h, body) {
-			return nil // and so for good
+			return nil // and stays dead
 		}
 		b.batch.Read(append([]byte(nil), it.Key()...))
 		return b.add(number, body)

@@ -62,8 +62,8 @@ func (s *Store) partitionDeletes(ctx context.Context, c *catalog.Container, now 
 	return ops, last, nil
 }
 
-// deleteEach deletes documents together. If one of them has gone or was
-// written meanwhile, it falls back to one after the other.
+// deleteEach deletes documents together. If one of them was deleted or written since the scan, it deletes one after the
+// other.
 func (s *Store) deleteEach(ctx context.Context, c *catalog.Container, now expiry.Stamp, ops []Op) (int, error) {
 	if len(ops) == 0 {
 		return 0, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/keys"
 )
 
-// A lookup is the scratch of one point read, reused.
+// A lookup is the scratch memory of one point read. It is reused, so that a point read allocates nothing.
 type lookup struct{ partition, key, record []byte }
 
 var lookups = sync.Pool{New: func() any { return new(lookup) }}
@@ -25,13 +25,15 @@ func (s *Store) Read(ctx context.Context, v catalog.View, key Key, use func(Docu
 	rng := v.Container.Keys()
 	l.partition = v.Identity().AppendPartition(l.partition[:0], key.Partition)
 	l.key = rng.Lookup(l.key[:0], l.partition, key.ID)
+	// Lookup and record are read one after the other, without a snapshot, which would cost more than a second look. If
+	// the record is missing, the document may have been created again in between, under another number.
 	for last := uint64(0); ; {
 		number, found, err := getNumber(s.engine, l.key)
 		if err != nil {
 			return err
 		}
 		if !found || number == last {
-			return ErrNotFound // a number seen twice is a lookup that outlived its document
+			return ErrNotFound // the same number again: the lookup has outlived its document
 		}
 		l.record = rng.Record(l.record[:0], number)
 		found, err = getRecord(s.engine, l.record, func(h keys.Header, body doc.Doc) error {

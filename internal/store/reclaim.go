@@ -12,7 +12,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// Reclaimed is what a step of reclaiming did.
+// Reclaimed is what one step of reclaiming has done.
 type Reclaimed struct {
 	Documents uint64
 	Bytes     uint64 // of their bodies
@@ -20,9 +20,8 @@ type Reclaimed struct {
 	More      bool   // there is more to do right now
 }
 
-// A reclaim is where the reclaiming of one container stands. Its lock is held
-// over a step, so that no two steps, nor a step and an index build, work on
-// one container at once.
+// A reclaim is where the reclaiming of one container stands. Its lock is held during a step, so that no two steps, and
+// no step and index build, work on one container at once. Reads and writes do not take it.
 type reclaim struct {
 	mu     sync.Mutex
 	loaded bool
@@ -32,8 +31,8 @@ type reclaim struct {
 	pending uint64 // documents reclaimed whose index entries are not swept
 	sweep   *sweep // nil when none is under way
 
-	// Of a container whose lifetime counts from a property: where the pass over its
-	// documents goes on, and how many closed policies there were when it began.
+	// For a container whose deadlines are in no order (expiry.Policy.Ordered): where the pass over its documents goes
+	// on, and which closed rules there were when it began.
 	next        uint64
 	closed      int
 	closedDates []expiry.PastDates
@@ -46,7 +45,7 @@ type queueMarks struct {
 	ownNext []byte       // the deadline entry to go on from, nil for the first behind own
 }
 
-// A run is a stretch of document numbers that are all reclaimed.
+// A run is an interval of document numbers that are all reclaimed.
 type run struct{ first, last uint64 }
 
 func (s *Store) reclaimOf(c *catalog.Container) *reclaim {
@@ -54,9 +53,9 @@ func (s *Store) reclaimOf(c *catalog.Container) *reclaim {
 	return r.(*reclaim)
 }
 
-// rangeDelete is the length from which a run of records is deleted as one
-// range. Each range tombstone slows every get down until compaction has taken it, so
-// small ones cost more than they save: 3,000 of 32 records made a get 150 times slower.
+// rangeDelete is the length from which a run of records is deleted as one range. Each range tombstone slows down every
+// get until a compaction has taken it, so short ones cost more than they save: 3,000 of 32 records made a get 150 times
+// slower.
 const rangeDelete = 512
 
 // A victim is a document to reclaim and the queue entries that lead to it.
@@ -65,13 +64,13 @@ type victim struct {
 	feed     []byte
 	deadline []byte // nil if it inherits
 	bytes    uint64
-	id       doc.Value // its _id, where the document was read anyway
+	id       doc.Value // its _id, if the document was read
 }
 
-// Reclaim frees the space of at most limit expired documents of a container: the
-// records and their places in the queues. What was dead before stays dead,
-// whatever becomes of the policy, since the floors that say so are durable before
-// the first deletion. Lookups and index entries that lead nowhere stay until Sweep.
+// Reclaim frees the space of at most limit expired documents of a container: the records and their places in the
+// queues. The floors that declare them dead are durable before the first deletion, so neither a crash nor a change of
+// the policy brings back a document that is half deleted. Lookups and index entries, which then lead nowhere, stay
+// until Sweep.
 func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.Stamp, limit int) (Reclaimed, error) {
 	r := s.reclaimOf(c)
 	r.mu.Lock()
@@ -97,7 +96,7 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 	if err := step.gatherDates(ctx, s.engine, v); err != nil {
 		return Reclaimed{}, err
 	}
-	if len(step.victims) > 0 { // else there is nothing to make final, and an idle container costs no write
+	if len(step.victims) > 0 { // otherwise an idle container would cost a write each time
 		if _, err := s.catalog.DeclareDead(ctx, v.Now, c); err != nil {
 			return Reclaimed{}, err
 		}
@@ -109,14 +108,15 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 	return done, err
 }
 
-// Bounds of one step beside its victims: entries and documents that it looks at for each victim that it may have,
-// and bytes of the documents that it reads.
+// Bounds of one step, in addition to the number of victims: how many entries and documents it looks at for each victim
+// that it may have, and how many bytes of documents it reads. Without them, a step could walk over millions of entries
+// that are not due, with the lock held.
 const (
 	looksPerVictim = 4
 	readStep       = 4 << 20
 )
 
-// A reclaimStep collects the victims of one step.
+// A reclaimStep is one step of reclaiming: what it may do, and the victims that it has found.
 type reclaimStep struct {
 	rng     keys.Range
 	limit   int
@@ -183,9 +183,8 @@ func (step *reclaimStep) gatherOwn(ctx context.Context, r kv.Reader, floor expir
 	return err
 }
 
-// gatherInheriting takes inheriting documents from the feed, which is in the
-// order of their stamps, up to the floor. Documents with a ttl of their own are passed over,
-// once: the mark moves behind them.
+// gatherInheriting takes documents without a ttl of their own from the feed, which is in the order of their stamps, up
+// to the floor. It passes over the others once: the mark moves behind them, and their own queue has them.
 func (step *reclaimStep) gatherInheriting(ctx context.Context, r kv.Reader, floor expiry.Stamp) error {
 	if step.full() || floor == 0 {
 		step.more = step.more || floor != 0 && step.full()
@@ -219,10 +218,8 @@ func (step *reclaimStep) gatherInheriting(ctx context.Context, r kv.Reader, floo
 	return err
 }
 
-// reclaimByProperty goes on with a pass over every document of a container whose
-// lifetime counts, or has counted, from a property: no queue is in the order of such
-// deadlines. At the end of a pass, the closed policies that there were at its
-// beginning have done their work.
+// reclaimByProperty continues a pass over every document of a container whose deadlines are in no order. At the
+// end of a pass, the closed policies that there were at its beginning have no document left, and are forgotten.
 func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclaim, limit int) (Reclaimed, error) {
 	step := reclaimStep{rng: v.Container.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext}
 	if r.next == 0 {
@@ -274,15 +271,15 @@ func (step *reclaimStep) victimOf(number uint64, h keys.Header, body doc.Doc) vi
 	return x
 }
 
-// removeOnce deletes victims, and writes down how far it has come in the same batch. Without
-// a log nothing needs a sync: a crash only makes the step happen again.
+// removeOnce deletes the victims, and stores how far it has come in the same batch. Without a log it needs no sync:
+// after a crash the step happens again.
 func (s *Store) removeOnce(ctx context.Context, c *catalog.Container, r *reclaim, step *reclaimStep) (Reclaimed, error) {
 	if len(step.victims) == 0 && len(step.stale) == 0 {
 		r.feed, r.own, r.ownNext = step.feed, step.own, step.ownNext
 		return Reclaimed{More: step.more}, nil
 	}
 	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true, Ops: make([]kv.Op, 0, 4*len(step.victims)+len(step.stale)+2)}
-	told, err := s.tell(c, b, step)
+	entries, err := s.logVictims(c, b, step)
 	if err != nil {
 		return Reclaimed{}, err
 	}
@@ -307,7 +304,7 @@ func (s *Store) removeOnce(ctx context.Context, c *catalog.Container, r *reclaim
 	b.Set(step.rng.Mark(nil), keys.ReclaimMark{Feed: step.feed, Own: step.own, Pending: r.pending + done.Documents}.Append(nil))
 	b.Follow(step.rng.Order(nil), func(value []byte, _ *kv.Batch) ([]byte, error) {
 		if c.State().Deleted {
-			return nil, catalog.ErrNoOwner // nothing may be written behind its deletion
+			return nil, catalog.ErrNoOwner // nothing may be written after its deletion
 		}
 		counter, err := keys.DecodeCounter(value)
 		if err != nil {
@@ -317,11 +314,11 @@ func (s *Store) removeOnce(ctx context.Context, c *catalog.Container, r *reclaim
 		counter.Bytes -= min(counter.Bytes, done.Bytes)
 		return counter.Append(nil), nil
 	})
-	s.log.follow(b, told, func() int64 { return 1000 * c.Seen() })
+	s.log.follow(b, entries, func() int64 { return 1000 * c.Seen() })
 	if err := s.engine.Apply(ctx, b); err != nil {
 		return Reclaimed{}, err
 	}
-	if len(told) > 0 {
+	if len(entries) > 0 {
 		s.log.grown()
 	}
 	r.feed, r.own, r.ownNext, r.last = step.feed, step.own, step.ownNext, last
@@ -329,8 +326,8 @@ func (s *Store) removeOnce(ctx context.Context, c *catalog.Container, r *reclaim
 	return done, nil
 }
 
-// removeRecords deletes records and writes down their numbers as runs, the
-// first of which may continue the newest one.
+// removeRecords deletes records and stores their numbers as runs. The first run may continue the newest stored one, so
+// documents that die in the order of their creation make one run.
 func (s *Store) removeRecords(b *kv.Batch, step *reclaimStep, newest run) run {
 	for i := 0; i < len(step.victims); {
 		j := i + 1
@@ -360,7 +357,7 @@ func (s *Store) deleteRecords(b *kv.Batch, step *reclaimStep, x run) {
 	}
 }
 
-// loadReclaim reads what an earlier process wrote down.
+// loadReclaim reads the marks of an earlier process.
 func (s *Store) loadReclaim(c *catalog.Container, r *reclaim) error {
 	if r.loaded {
 		return nil

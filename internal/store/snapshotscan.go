@@ -11,11 +11,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/keys"
 )
 
-// A scan of a SnapshotTransaction hands out the documents of its snapshot, without those that the transaction had written
-// when the scan began. Those come at the end, whether or not the selection matches their values, because no index has
-// them; the language checks its filter on each document anyway. What the transaction writes while the scan is under way
-// appears where the scan meets it in the snapshot, if it does. A position says how many operations there were at the
-// beginning, so that a scan that resumes there is the same scan.
+// A scan of a SnapshotTransaction hands out the documents of its snapshot, without those that the transaction had
+// written when the scan began. Those come at the end, whether or not the selection matches their values, because no
+// index has them; the language checks its filter on each document anyway. What the transaction writes while the scan is
+// under way appears where the scan meets it in the snapshot, if it does. A position says how many operations there were
+// at the beginning, so that a scan that resumes there is the same scan.
 
 // An overlay is one such scan.
 type overlay struct {

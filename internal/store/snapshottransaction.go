@@ -15,11 +15,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// A SnapshotTransaction is a transaction over any number of containers with snapshot isolation. It reads the state of its
-// beginning, together with what it has written itself; lifetime follows each container's View. Its commit depends only on
-// what it writes. It fails with fault.Conflict if another write has changed a document that it has changed, has created
-// one where it found none, or has taken a unique key that it takes. What it has only read may have changed, as in
-// MongoDB: https://www.mongodb.com/docs/manual/core/transactions/
+// A SnapshotTransaction is a transaction over any number of containers with snapshot isolation. It reads the state of
+// its beginning, together with what it has written itself; lifetime follows each container's View. Its commit depends
+// only on what it writes. It fails with fault.Conflict if another write has changed a document that it has changed, has
+// created one where it found none, or has taken a unique key that it takes. What it has only read may have changed, as
+// in MongoDB: https://www.mongodb.com/docs/manual/core/transactions/
 //
 // An operation that meets a conflict fails with it at once, also if the other write is in a transaction that has not
 // committed yet. Then this transaction has failed, and its user starts another one.
@@ -151,8 +151,8 @@ func (tx *SnapshotTransaction) unchanged(list [][]byte) error {
 	return nil
 }
 
-// valueTag tells the values that a key has had apart: a number, or the header of a record, which has the sequence of its
-// write. Bodies are not compared.
+// valueTag tells the values that a key has had apart: a number, or the header of a record, which has the sequence of
+// its write. Bodies are not compared.
 func valueTag(r kv.Reader, key []byte) (value string, err error) {
 	value = "nothing"
 	_, err = r.Get(key, func(b []byte) error {
@@ -302,8 +302,8 @@ func (c *snapshotCommit) wall() (newest int64) {
 	return newest
 }
 
-// apply writes the batch if nothing that it depends on has changed since the snapshot. An engine remembers changes for a
-// short time only, and a transaction may be old. So the values are compared with those of the snapshot first, and the
+// apply writes the batch if nothing that it depends on has changed since the snapshot. An engine remembers changes for
+// a short time only, and a transaction may be old. So the values are compared with those of the snapshot first, and the
 // engine is asked only about the time since that comparison.
 func (c *snapshotCommit) apply(ctx context.Context) error {
 	for range maxAttempts {

@@ -7,21 +7,21 @@ import (
 	"github.com/mayflydb/mayfly/internal/expiry"
 )
 
-// A Survey is the size of all containers together, for those who ask often: its cost is bounded,
-// and it waits for no request and no change of a container.
+// A Survey is the size of all containers together. It is cheap enough to be taken often: its cost is bounded, and it
+// waits for no request and no change of a container.
 type Survey struct {
 	Databases, Containers int
 
-	// Documents, Bytes, Stored and Oldest are those of Usage. Documents that are expired but were
-	// not looked at count as living. Those that a date has ended are not read: they count by their entries in the index.
+	// Documents, Bytes, Stored and Oldest are as in Usage. Expired documents that the survey did not look at count as
+	// living. Documents that a date has ended are counted by their entries in the index, without reading them.
 	Usage
-	// Bounded says that some were not looked at: more than the survey was allowed to, or those of
-	// a container that is damaged, or whose lifetime only each document itself tells.
+	// Bounded says that the survey did not look at some: more than it was allowed to, or those of a container that is
+	// damaged, or whose deadlines are in no order.
 	Bounded bool
 }
 
-// Survey looks at no more than most entries of expired documents, the oldest of each container
-// first, and at one of each queue of a container in any case, for the sake of Oldest.
+// Survey looks at no more than most entries of expired documents, the oldest of each container first. It looks at one
+// entry of each queue in any case, to find Oldest.
 func (s *Store) Survey(ctx context.Context, now expiry.Stamp, most int) (Survey, error) {
 	out := Survey{Databases: len(s.catalog.Databases())}
 	for _, c := range s.catalog.AllContainers() {
@@ -34,7 +34,7 @@ func (s *Store) Survey(ctx context.Context, now expiry.Stamp, most int) (Survey,
 		switch {
 		case ctx.Err() != nil:
 			return Survey{}, ctx.Err()
-		case err != nil: // whoever reclaims it tells the log
+		case err != nil: // the reaper meets the same error and logs it
 			out.Bounded = true
 		default:
 			most = max(left, 1)
@@ -43,7 +43,7 @@ func (s *Store) Survey(ctx context.Context, now expiry.Stamp, most int) (Survey,
 	return out, nil
 }
 
-// survey adds a container, and gives how many entries may still be looked at.
+// survey adds a container, and returns how many entries may still be looked at.
 func (s *Store) survey(ctx context.Context, v catalog.View, out *Survey, most int) (left int, err error) {
 	snapshot, at, err := s.reclaimed(v.Container)
 	if err != nil {
@@ -70,8 +70,8 @@ func (s *Store) survey(ctx context.Context, v catalog.View, out *Survey, most in
 	return dc.left, nil
 }
 
-// Waiting reports whether a document that was dead at an instant is still on disk. It looks at few entries; where only each document
-// itself tells, one may be.
+// Waiting reports whether a document that was dead at an instant is still on disk. It looks at few entries. Where
+// deadlines are in no order it reports true, since there may be one.
 func (s *Store) Waiting(ctx context.Context, c *catalog.Container, at expiry.Stamp) (bool, error) {
 	v, err := c.Enter(ctx, at)
 	if err != nil || !v.Policy.Ordered() {
@@ -87,5 +87,6 @@ func (s *Store) Waiting(ctx context.Context, c *catalog.Container, at expiry.Sta
 	return dc.usage.Oldest != 0, err
 }
 
-// waitingEntries is how many entries Waiting looks at: documents that are in a queue for nothing do not hide the others.
+// waitingEntries is how many entries Waiting looks at. More than one, because the first may belong to a document that
+// lives.
 const waitingEntries = 100

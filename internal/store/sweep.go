@@ -11,9 +11,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// A sweep is one pass over everything that leads to documents by number:
-// lookups, postings, unique keys and index entries. It removes what leads to
-// numbers that were reclaimed before it began.
+// A sweep is one pass over everything that leads to documents by number: lookups, postings, unique keys and index
+// entries. It removes what leads to numbers that were reclaimed before it began. Numbers are never reused, so such an
+// entry cannot belong to a living document.
 type sweep struct {
 	runs  []run
 	kind  int    // index in sweptKinds
@@ -23,12 +23,13 @@ type sweep struct {
 
 var sweptKinds = []keys.Kind{keys.KindLookup, keys.KindPosting, keys.KindUnique, keys.KindEntry, keys.KindComposite, keys.KindNamed}
 
-// sweepShare is the share of reclaimed documents, of all that the indexes
-// know, from which a pass over the indexes is worth its cost.
+// sweepShare is the share of reclaimed documents among all that the indexes know from which a pass over the indexes is
+// worth its cost. It bounds the space and the useless lookups, and the cost for each reclaimed document stays constant.
 const sweepShare = 0.15
 
-// SweepDue reports whether a sweep is under way or worth beginning. It is not before more documents are reclaimed than the caller
-// knows to wait for that: a sweep in the middle of a wave, and each under steady churn, would find little of what it looks at.
+// SweepDue reports whether a sweep is under way or worth starting. waiting is how many documents are known to wait for
+// their reclaim; no sweep starts before as many are reclaimed. A sweep in the middle of a wave would find little, and
+// leave the rest to another one.
 func (s *Store) SweepDue(c *catalog.Container, waiting uint64) bool {
 	r := s.reclaimOf(c)
 	r.mu.Lock()
@@ -43,8 +44,8 @@ func (s *Store) SweepDue(c *catalog.Container, waiting uint64) bool {
 	return err == nil && float64(r.pending) >= sweepShare*float64(r.pending+counter.Documents)
 }
 
-// Sweep looks at no more than limit entries and removes those that lead
-// nowhere. Where it stopped is known to the next call; after a restart it begins anew.
+// Sweep looks at no more than limit entries and removes those that lead nowhere. The next call continues where it
+// stopped; after a restart it starts from the beginning.
 func (s *Store) Sweep(ctx context.Context, c *catalog.Container, limit int) (Reclaimed, error) {
 	r := s.reclaimOf(c)
 	r.mu.Lock()
@@ -80,8 +81,8 @@ func (s *Store) Sweep(ctx context.Context, c *catalog.Container, limit int) (Rec
 	return done, nil
 }
 
-// beginSweep takes the runs that are there now. The next one reclaimed begins
-// a run of its own.
+// beginSweep takes the runs that are there now. The next document reclaimed starts a new run, since this sweep may have
+// passed its entries.
 func (s *Store) beginSweep(ctx context.Context, c *catalog.Container, r *reclaim) error {
 	runs, err := runsOf(ctx, s.engine, c.Keys())
 	if err == nil {
@@ -109,10 +110,10 @@ func runsOf(ctx context.Context, r kv.Reader, rng keys.Range) ([]run, error) {
 	return runs, err
 }
 
-// forgetStep is how many runs go at once.
+// forgetStep is how many runs are deleted in one batch.
 const forgetStep = 500
 
-// endSweep forgets the runs, in any number of steps: nothing leads to their numbers any more.
+// endSweep deletes the runs, in any number of steps: nothing leads to their numbers any more.
 func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) error {
 	rng := c.Keys()
 	for runs := range slices.Chunk(r.sweep.runs, forgetStep) {
@@ -140,7 +141,7 @@ func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) 
 	return nil
 }
 
-// sweepOn goes on with a sweep over at most limit entries.
+// sweepOn continues a sweep over at most limit entries.
 func (s *Store) sweepOn(ctx context.Context, c *catalog.Container, sw *sweep, limit int) (removed uint64, err error) {
 	kind := sweptKinds[sw.kind]
 	lower, upper := c.Keys().Bounds(kind)
@@ -163,7 +164,7 @@ func (s *Store) sweepOn(ctx context.Context, c *catalog.Container, sw *sweep, li
 		if sw.covers(number) {
 			key := kept.keep(it.Key())
 			if kind == keys.KindLookup || kind == keys.KindUnique {
-				b.Read(key) // a new document may take it over meanwhile
+				b.Read(key) // a new document may take the key over while the sweep looks at it
 			}
 			b.Delete(key)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/keys"
 )
 
-// A claim is a unique key that a transaction takes or gives up.
+// A claim is a unique key that a write set takes or gives up.
 type claim struct {
 	key   []byte
 	owner *slot // nil: free when the transaction is through
@@ -24,7 +24,7 @@ func (ws *writeSet) uniqueKeys(sl *slot, body doc.Doc, take func(key []byte)) {
 	}
 	for _, n := range ws.x.named {
 		if n.Unique {
-			// What cannot be indexed has been refused, or was there before the index.
+			// A body that cannot be indexed has been refused, or was there before the index.
 			_, _ = n.eachKey(body, func(values []doc.Value) {
 				take(ws.key(func(dst []byte) []byte { return appendNamedUnique(dst, ws.v, n, values) }))
 			})
@@ -46,7 +46,7 @@ func appendNamedUnique(dst []byte, v catalog.View, n *named, values []doc.Value)
 func (ws *writeSet) checkNamed(body doc.Doc) error {
 	for _, n := range ws.x.named {
 		if len(n.paths) == 1 && !n.Wildcard && len(n.paths[0]) == 1 {
-			continue // nothing is in its way
+			continue // every value of one plain path can be indexed
 		}
 		if _, err := n.eachKey(body, func([]doc.Value) {}); err != nil {
 			return err
@@ -55,7 +55,8 @@ func (ws *writeSet) checkNamed(body doc.Doc) error {
 	return nil
 }
 
-// A TakenKey says that another living document of the partition has the same values under a unique key of the container.
+// A TakenKey says that another living document of the partition has the same values under a unique key. It is a
+// fault.Exists.
 type TakenKey struct {
 	Paths []string // of the unique key, as the container's definition has them
 }

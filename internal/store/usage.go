@@ -19,11 +19,12 @@ type Usage struct {
 	Oldest    expiry.Stamp // when the oldest expired one that is still on disk died, 0 if there is none
 }
 
-// Backlog is how many expired documents await their reclaim.
+// Backlog is how many expired documents are not reclaimed yet.
 func (u Usage) Backlog() uint64 { return u.Stored - u.Documents }
 
-// Usage counts a container's living documents; expired ones never. Its cost
-// grows with the backlog of the reaper, not with the container, unless lifetime counts from a property.
+// Usage counts a container's living documents, never expired ones. Its cost grows with the reaper's backlog and
+// not with the container, because it subtracts the dead from the counter; where deadlines are in no order it visits all
+// documents.
 func (s *Store) Usage(ctx context.Context, v catalog.View) (Usage, error) {
 	return s.usage(ctx, v, false)
 }
@@ -47,8 +48,8 @@ func (s *Store) usage(ctx context.Context, v catalog.View, estimates bool) (Usag
 	return dc.usage, err
 }
 
-// reclaimed gives a snapshot and how far the queues are reclaimed in it. Whoever counts in it stands in nobody's way: the
-// reaper goes on.
+// reclaimed returns a snapshot, and how far the queues are reclaimed in it. The reaper continues while the caller
+// counts.
 func (s *Store) reclaimed(c *catalog.Container) (kv.Snapshot, queueMarks, error) {
 	r := s.reclaimOf(c)
 	r.mu.Lock()
@@ -76,7 +77,7 @@ func (dc *deadCounter) goOn() error {
 	return nil
 }
 
-// queues counts what the entries in the order of death tell, the oldest of each queue in any case.
+// queues counts the dead by the entries in the order of death, and looks at the oldest of each queue in any case.
 func (dc *deadCounter) queues(ctx context.Context, r kv.Reader, at queueMarks) error {
 	for _, queue := range []func(context.Context, kv.Reader, queueMarks) error{dc.own, dc.inheriting, dc.dates} {
 		if err := queue(ctx, r, at); err != nil && err != errStopped {
@@ -124,7 +125,7 @@ func (dc *deadCounter) inheriting(ctx context.Context, r kv.Reader, at queueMark
 			return corrupt(err, "change feed entry")
 		}
 		if !dc.v.Policy.DeadByTTL(e.Stamp, expiry.Unset, dc.v.Now) {
-			return errAlive // and so is every later one
+			return errAlive // and so is every later document
 		}
 		if e.TTL == int32(expiry.Unset) {
 			died, ok := dc.v.Policy.Default.Deadline(e.Stamp)

@@ -25,8 +25,8 @@ func (s *Store) Write(ctx context.Context, c *catalog.Container, now expiry.Stam
 	return results[0], nil
 }
 
-// WriteAll does operations in order, all of them or none. A *BatchError names the first that failed. Later operations see
-// what earlier ones have done.
+// WriteAll does operations in order, all of them or none. A *BatchError names the first that failed. Later operations
+// see what earlier ones have done.
 func (s *Store) WriteAll(ctx context.Context, c *catalog.Container, now expiry.Stamp, ops []Op) ([]Result, error) {
 	results := make([]Result, len(ops))
 	if err := s.write(ctx, c, now, ops, results); err != nil {
@@ -35,9 +35,9 @@ func (s *Store) WriteAll(ctx context.Context, c *catalog.Container, now expiry.S
 	return results, nil
 }
 
-// write tries until no other write comes between its reads and its commit. It enters the container again for each attempt:
-// the state may be another one, and the instant must not be before a deadline that others have been told of. A write that
-// turns out to be large waits for a lane from then on, see lanes.
+// write tries until no other write comes between its reads and its commit. It enters the container again for each
+// attempt: the state may be another one, and the instant must not be before a deadline that others have been told of. A
+// write that turns out to be large waits for a lane from then on, see lanes.
 func (s *Store) write(ctx context.Context, c *catalog.Container, now expiry.Stamp, ops []Op, results []Result) error {
 	heavy, alone := heavy(ops), false
 	for range maxAttempts {
@@ -65,8 +65,8 @@ func (s *Store) write(ctx context.Context, c *catalog.Container, now expiry.Stam
 	return fault.New(fault.Conflict, "Too many writes of the same document at once. Try again.")
 }
 
-// attempt does the operations once; fault.Conflict asks for another attempt. large reports whether the write turned out to
-// be a large one.
+// attempt does the operations once; fault.Conflict asks for another attempt. large reports whether the write turned out
+// to be a large one.
 func (s *Store) attempt(ctx context.Context, v catalog.View, ops []Op, results []Result) (large bool, err error) {
 	t := s.begin(v)
 	t.ctx = ctx

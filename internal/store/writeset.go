@@ -14,8 +14,8 @@ import (
 )
 
 // A writeSet is one attempt at some operations in one container: what they have read, and what becomes of each document
-// that they touch. Its commit is one batch. Write sets are reused, because a write would otherwise spend much of its time
-// on allocating their slices.
+// that they touch. Its commit is one batch. Write sets are reused, because a write would otherwise spend much of its
+// time on allocating their slices.
 type writeSet struct {
 	s            *Store
 	v            catalog.View
@@ -210,8 +210,8 @@ func mayRun(op *Op, alive bool, version Version) error {
 
 func matches(want *Version, version Version) bool { return want == AnyVersion || *want == version }
 
-// touch finds the slot of a document, and reads the document the first time. The commit then depends on the lookup, also
-// if it leads nowhere: that is how two creations of one id meet.
+// touch finds the slot of a document, and reads the document the first time. The commit then depends on the lookup,
+// also if it leads nowhere: that is how two creations of one id meet.
 func (ws *writeSet) touch(key Key) (*slot, error) {
 	rng := ws.v.Container.Keys()
 	var size int
@@ -274,8 +274,8 @@ func (ws *writeSet) depend(key []byte) {
 	}
 }
 
-// load reads the record of a slot. A document that is dead counts as not found. What is left of it stays on disk until it
-// is reclaimed: cleaning up here would make a write pay for what expired before.
+// load reads the record of a slot. A document that is dead counts as not found. What is left of it stays on disk until
+// it is reclaimed: cleaning up here would make a write pay for what expired before.
 func (ws *writeSet) load(sl *slot, number uint64) error {
 	record := ws.key(func(dst []byte) []byte { return ws.v.Container.Keys().Record(dst, number) })
 	ws.depend(record)
