@@ -42,7 +42,7 @@ mongo/expression.maxAmounts mongo/expression.maxBin mongo/expression.maxCopied m
 mongo/expression.maxNumeral mongo/expression.maxPlace mongo/expression.minPlace mongo/expression.maxShown mongo/expression.maxYears mongo/expression.maxZoneName mongo/expression.maxZones mongo/expression.minExponent
 mongo/filter.maxPathNames mongo/filter.maxPathNumbers mongo/pattern.maxSize mongo/pattern.maxSpans mongo/pattern.maxWritten
 mongo/pipeline.MaxDocumentBytes mongo/pipeline.maxPathNames mongo/update.maxKeys mongo/update.maxParts mongo/update.maxQueryDepth mongo/update.maxText
-store.maxAttempts store.maxIDBytes store.maxInstant store.maxKept store.maxProblems
+store.maxAttempts catalog.MaxIDBytes store.maxInstant store.maxKept store.maxProblems
 `)
 
 func fields(text string) map[string]bool {

@@ -91,7 +91,9 @@ func Open(ctx context.Context, engine kv.Engine, condition Condition) (*Catalog,
 		offers:   map[Owner]*Resource{},
 		children: map[group][]*Resource{},
 	}
-	for _, load := range []func() error{c.checkFormat, c.takeClean, c.loadCounters, c.loadDatabases, c.loadContainers, c.loadResources, c.loadClockMark} {
+	for _, load := range []func() error{
+		c.checkFormat, c.takeClean, c.loadCounters, c.loadDatabases, c.loadContainers, c.loadResources, c.loadClockMark,
+	} {
 		if err := load(); err != nil {
 			return nil, fmt.Errorf("open catalog: %w", err)
 		}
@@ -113,7 +115,8 @@ func (c *Catalog) checkFormat() error {
 		return fault.Wrap(fault.Corrupt, err, "the format version cannot be read")
 	}
 	if version != keys.FormatVersion {
-		return fault.New(fault.Invalid, "The data has format version %d, and this mayfly reads %d. Open it with the mayfly that wrote it.", version, keys.FormatVersion)
+		return fault.New(fault.Invalid, "The data has format version %d, and this mayfly reads %d. "+
+			"Open it with the mayfly that wrote it.", version, keys.FormatVersion)
 	}
 	if found {
 		return nil

@@ -111,7 +111,9 @@ func (c *Catalog) ContainerByID(id uint32) (*Container, error) {
 
 // CreateContainer fails with fault.Exists when the name is taken. A non-nil
 // offer is the body of the container's throughput resource.
-func (c *Catalog) CreateContainer(ctx context.Context, now expiry.Stamp, db *Database, def Definition, offer doc.Doc) (*Container, error) {
+func (c *Catalog) CreateContainer(
+	ctx context.Context, now expiry.Stamp, db *Database, def Definition, offer doc.Doc,
+) (*Container, error) {
 	c.changes.Lock()
 	defer c.changes.Unlock()
 	if err := c.mayCreate(db, def.Name); err != nil {
@@ -174,7 +176,9 @@ func (c *Catalog) mayCreate(db *Database, text string) error {
 // ReplaceContainer changes the indexing, lifetime and echo of a container, at once and at a cost that does not depend
 // on its size. define gets the present state and returns the new definition; an error of define ends the change. Name,
 // dialect, partition key and unique keys stay as they are, whatever define returns.
-func (c *Catalog) ReplaceContainer(ctx context.Context, now expiry.Stamp, ct *Container, define func(*State) (Definition, error)) (*State, error) {
+func (c *Catalog) ReplaceContainer(
+	ctx context.Context, now expiry.Stamp, ct *Container, define func(*State) (Definition, error),
+) (*State, error) {
 	var built *Index
 	st, err := c.alter(ctx, ct, func(st *State, n *counters, b *kv.Batch) error {
 		built = st.Building
@@ -203,7 +207,9 @@ func (c *Catalog) ReplaceContainer(ctx context.Context, now expiry.Stamp, ct *Co
 
 // alter replaces a container's state by one that do has changed. Requests that enter during the change wait for its
 // outcome, so when do runs, the last instant that any request has seen under the old state is known.
-func (c *Catalog) alter(ctx context.Context, ct *Container, do func(*State, *counters, *kv.Batch) error) (*State, error) {
+func (c *Catalog) alter(
+	ctx context.Context, ct *Container, do func(*State, *counters, *kv.Batch) error,
+) (*State, error) {
 	c.changes.Lock()
 	defer c.changes.Unlock()
 	old := ct.State()
@@ -225,7 +231,9 @@ func (c *Catalog) alter(ctx context.Context, ct *Container, do func(*State, *cou
 }
 
 // alterGated tries until no write that had entered before the change comes between what do has read and the change.
-func (c *Catalog) alterGated(ctx context.Context, ct *Container, old *State, do func(*State, *counters, *kv.Batch) error) (*State, error) {
+func (c *Catalog) alterGated(
+	ctx context.Context, ct *Container, old *State, do func(*State, *counters, *kv.Batch) error,
+) (*State, error) {
 	for {
 		next := *old
 		err := c.change(ctx, func(n *counters, b *kv.Batch) error {

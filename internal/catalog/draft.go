@@ -174,6 +174,8 @@ func (c *Catalog) alterDraft(ct *Container, do func(*State, *counters, *kv.Batch
 var (
 	errManyContainers = fault.New(fault.Forbidden, "Too many containers (limit %d). Delete one first.", MaxContainers)
 	errManyDatabases  = fault.New(fault.Forbidden, "Too many databases (limit %d). Delete one first.", MaxDatabases)
-	errCreatedByOther = fault.New(fault.Conflict, "Another request created a container of this name during the transaction. Start the transaction again.")
-	errDatabaseGone   = fault.New(fault.Conflict, "The database was deleted during the transaction. Start the transaction again.")
+	errCreatedByOther = fault.New(fault.Conflict, "Another request created a container of this name during the transaction. "+
+		"Start the transaction again.")
+	errDatabaseGone = fault.New(fault.Conflict, "The database was deleted during the transaction. "+
+		"Start the transaction again.")
 )

@@ -96,7 +96,9 @@ func (x *NamedIndex) rules() bool { return x.Expires && !x.Building }
 // ReplaceIndexes changes the named indexes of a container to what define returns for its present state: those with ID 0
 // are new and get an ID; those that are missing are dropped with their entries. When an index that ends documents goes
 // or changes, what it has ended stays dead.
-func (c *Catalog) ReplaceIndexes(ctx context.Context, now expiry.Stamp, ct *Container, define func(*State) ([]NamedIndex, error)) (*State, error) {
+func (c *Catalog) ReplaceIndexes(
+	ctx context.Context, now expiry.Stamp, ct *Container, define func(*State) ([]NamedIndex, error),
+) (*State, error) {
 	st, err := c.alter(ctx, ct, func(st *State, n *counters, b *kv.Batch) error {
 		list, err := define(st)
 		if err != nil {
@@ -141,7 +143,9 @@ func (c *Catalog) dropNamed(n *counters, b *kv.Batch, ct *Container, id uint32) 
 // closeDates closes the rules of dates that are in force now and that list does not go on with unchanged.
 func (c *Catalog) closeDates(b *kv.Batch, ct *Container, st *State, now expiry.Stamp, list []NamedIndex) error {
 	ends := func(r expiry.DateRule) bool {
-		return !slices.ContainsFunc(list, func(x NamedIndex) bool { return x.ID == r.Index && x.rules() && x.Seconds == r.Seconds })
+		return !slices.ContainsFunc(list, func(x NamedIndex) bool {
+			return x.ID == r.Index && x.rules() && x.Seconds == r.Seconds
+		})
 	}
 	if !slices.ContainsFunc(st.Policy.Dates, ends) {
 		return nil

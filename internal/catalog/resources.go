@@ -123,7 +123,9 @@ func newOffer(n *counters, b *kv.Batch, now expiry.Stamp, target Owner, body doc
 
 // CreateResource fails with fault.Exists when the name is taken, fault.OwnerNotFound
 // when the owner is gone.
-func (c *Catalog) CreateResource(ctx context.Context, now expiry.Stamp, kind ResourceKind, owner Owner, text string, body doc.Doc) (*Resource, error) {
+func (c *Catalog) CreateResource(
+	ctx context.Context, now expiry.Stamp, kind ResourceKind, owner Owner, text string, body doc.Doc,
+) (*Resource, error) {
 	c.changes.Lock()
 	defer c.changes.Unlock()
 	if err := c.mayOwn(kind, owner, text); err != nil {
@@ -171,7 +173,9 @@ func (c *Catalog) ownerExists(kind ResourceKind, owner Owner) (err error) {
 // ReplaceResource changes body and (under the same owner) name of old.
 // fault.Precondition when old is no longer the newest, fault.NotFound when it is gone,
 // fault.Exists when the new name is taken.
-func (c *Catalog) ReplaceResource(ctx context.Context, now expiry.Stamp, old *Resource, text string, body doc.Doc) (*Resource, error) {
+func (c *Catalog) ReplaceResource(
+	ctx context.Context, now expiry.Stamp, old *Resource, text string, body doc.Doc,
+) (*Resource, error) {
 	c.changes.Lock()
 	defer c.changes.Unlock()
 	if err := c.isNewest(old); err != nil {

@@ -185,8 +185,8 @@ func (p Policy) CloseDates(ends func(DateRule) bool, now Stamp, sequence uint64)
 }
 
 // Compile prepares the policy for use: it parses paths, and compiles the filters of Dates and PastDates by filter,
-// which is nil where there are none. It fails only for a path that cannot be parsed and as filter does; whoever defines
-// a container checks both before. The policy then shares no memory with the one that it was copied from.
+// which is nil where there are none. It fails only for a path that cannot be parsed and as filter does; the definition
+// of a container is checked for both before. The policy then shares no memory with the one that it was copied from.
 func (p *Policy) Compile(filter func(doc.Doc) (func(doc.Doc) bool, error)) (err error) {
 	if p.property, err = parsePath(p.Property); err != nil {
 		return err

@@ -24,7 +24,9 @@ func (s *Store) Changes(ctx context.Context, v catalog.View, scope access.Scope,
 	}
 }
 
-func (s *Store) changes(ctx context.Context, v catalog.View, scope access.Scope, after uint64, yield func(Document, error) bool) error {
+func (s *Store) changes(
+	ctx context.Context, v catalog.View, scope access.Scope, after uint64, yield func(Document, error) bool,
+) error {
 	if after+1 == 0 {
 		return nil
 	}

@@ -72,7 +72,8 @@ func (s *Store) checkContainer(ctx context.Context, c *catalog.Container, report
 		}
 	}
 	if ck.found.Documents != ck.counter.Documents || ck.found.Bytes != ck.counter.Bytes {
-		ck.problem("counts %d documents of %d bytes, has %d of %d", ck.counter.Documents, ck.counter.Bytes, ck.found.Documents, ck.found.Bytes)
+		ck.problem("counts %d documents of %d bytes, has %d of %d",
+			ck.counter.Documents, ck.counter.Bytes, ck.found.Documents, ck.found.Bytes)
 	}
 	return nil
 }
@@ -186,7 +187,9 @@ func (ck *check) named(number uint64, h keys.Header, body doc.Doc, terms *terms)
 
 // isExpired reports whether a document may be dead for some request: then another one may have its keys.
 func (ck *check) isExpired(h keys.Header, body doc.Doc) bool {
-	return dead(catalog.View{Container: ck.v.Container, State: ck.v.State, Now: max(ck.counter.Stamp, ck.v.Container.Seen())}, h, body)
+	v := ck.v
+	v.Now = max(ck.counter.Stamp, v.Container.Seen())
+	return dead(v, h, body)
 }
 
 func (ck *check) leadsHere(what string, key []byte, number uint64, expired bool) {

@@ -135,8 +135,8 @@ func (ws *writeSet) died(now expiry.Stamp) bool {
 	return false
 }
 
-// placeSlot writes one document under its new sequence. Several operations on it have a sequence each, of which the
-// last one is stored: clients see the others in the results.
+// placeSlot writes one document under its new sequence. Several operations on it have a sequence each. Only the last one
+// is stored: clients see the others in the results.
 func (ws *writeSet) placeSlot(sl *slot, stamp expiry.Stamp, counter *keys.Counter) {
 	old := sl.number
 	if sl.fresh() {
@@ -315,7 +315,8 @@ func (ws *writeSet) settle(sl *slot, p *pending, stamp expiry.Stamp, sequence ui
 	}
 	h := keys.Header{Class: classOf(p.ttl), Sequence: sequence, Stamp: stamp, TTL: int32(p.ttl)}
 	keys.AppendHeader(p.record[:0], h)
-	*p.result = Result{Document: document(ws.v, sl.number, h, p.record[keys.HeaderBytes:]), Created: p.created, Skipped: p.skipped, Terms: p.terms}
+	d := document(ws.v, sl.number, h, p.record[keys.HeaderBytes:])
+	*p.result = Result{Document: d, Created: p.created, Skipped: p.skipped, Terms: p.terms}
 }
 
 func classOf(ttl expiry.TTL) uint8 {

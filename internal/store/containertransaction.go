@@ -41,9 +41,11 @@ const StandIn = 1 << 56
 
 var (
 	errEnded     = fault.New(fault.Internal, "The transaction has ended.")
-	errManySteps = fault.New(fault.TooLarge, "Too many operations in one transaction (limit %d). Do the rest in another one.", maxTransactionOps)
-	errManyLooks = fault.New(fault.TooLarge, "One transaction reads too many documents (limit %d). Narrow its queries by an index, or do the rest in another one.", maxTransactionLooks)
-	errOverlay   = fault.New(fault.Internal, "A transaction that has written scans whole partitions in order of creation only.")
+	errManySteps = fault.New(fault.TooLarge, "Too many operations in one transaction (limit %d). "+
+		"Do the rest in another one.", maxTransactionOps)
+	errManyLooks = fault.New(fault.TooLarge, "One transaction reads too many documents (limit %d). "+
+		"Narrow its queries by an index, or do the rest in another one.", maxTransactionLooks)
+	errOverlay = fault.New(fault.Internal, "A transaction that has written scans only whole partitions, in order of creation.")
 )
 
 // Begin starts a transaction as v sees the container.

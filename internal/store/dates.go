@@ -17,7 +17,9 @@ import (
 // the dates, so what is due is found there without a look at the other documents.
 
 // dueEntries calls take with the entries of a rule's index whose date is due, and the number they lead to.
-func dueEntries(ctx context.Context, r kv.Reader, v catalog.View, rule *expiry.DateRule, take func(key []byte, number uint64) error) error {
+func dueEntries(
+	ctx context.Context, r kv.Reader, v catalog.View, rule *expiry.DateRule, take func(key []byte, number uint64) error,
+) error {
 	lower, upper := datedEntries(v, rule, -1<<63, rule.LastDue(v.Now))
 	return walk(ctx, r, lower, upper, func(it kv.Iterator) error {
 		number, err := keys.Number(it.Key())

@@ -29,7 +29,9 @@ type dateCursor struct {
 // than most entries of the queues; more says that there is more to count. It is an estimate for planning the work of
 // Reclaim: a document with both a ttl of its own and a date may count twice, one that is created again after its death
 // still counts, and where deadlines are in no order nothing counts.
-func (s *Store) Deaths(ctx context.Context, c *catalog.Container, now expiry.Stamp, t *DeathCursor, most int) (count uint64, more bool, err error) {
+func (s *Store) Deaths(
+	ctx context.Context, c *catalog.Container, now expiry.Stamp, t *DeathCursor, most int,
+) (count uint64, more bool, err error) {
 	v, err := c.Enter(ctx, now)
 	if err != nil || !v.Policy.Ordered() {
 		return 0, false, err

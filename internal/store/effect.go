@@ -37,8 +37,9 @@ func (e *Effect) Log(log *slog.Logger, container string) {
 	if e.Expired > 0 {
 		level = slog.LevelWarn
 	}
-	log.Log(context.Background(), level, "lifetime changed, what has expired stays so", slog.String("container", container),
-		slog.String("before", e.Before), slog.String("after", e.After), slog.Uint64("expired", e.Expired), slog.Bool("at_least", e.More))
+	log.Log(context.Background(), level, "lifetime changed, what has expired stays so",
+		slog.String("container", container), slog.String("before", e.Before), slog.String("after", e.After),
+		slog.Uint64("expired", e.Expired), slog.Bool("at_least", e.More))
 }
 
 // effort bounds the count of an Effect: it is how many entries are looked at. A document that has to be read counts as
@@ -49,7 +50,9 @@ const (
 )
 
 // ReplaceContainer calls catalog.ReplaceContainer. The Effect is nil when lifetime stays as it was.
-func (s *Store) ReplaceContainer(ctx context.Context, now expiry.Stamp, c *catalog.Container, define func(*catalog.State) (catalog.Definition, error)) (*catalog.State, *Effect, error) {
+func (s *Store) ReplaceContainer(
+	ctx context.Context, now expiry.Stamp, c *catalog.Container, define func(*catalog.State) (catalog.Definition, error),
+) (*catalog.State, *Effect, error) {
 	var m beforeChange
 	defer m.close()
 	st, err := s.catalog.ReplaceContainer(ctx, now, c, func(st *catalog.State) (catalog.Definition, error) {
@@ -67,7 +70,9 @@ func (s *Store) ReplaceContainer(ctx context.Context, now expiry.Stamp, c *catal
 
 // ReplaceIndexes calls catalog.ReplaceIndexes. The Effect is nil when no index that ends documents comes, goes or
 // changes.
-func (s *Store) ReplaceIndexes(ctx context.Context, now expiry.Stamp, c *catalog.Container, define func(*catalog.State) ([]catalog.NamedIndex, error)) (*catalog.State, *Effect, error) {
+func (s *Store) ReplaceIndexes(
+	ctx context.Context, now expiry.Stamp, c *catalog.Container, define func(*catalog.State) ([]catalog.NamedIndex, error),
+) (*catalog.State, *Effect, error) {
 	var m beforeChange
 	defer m.close()
 	st, err := s.catalog.ReplaceIndexes(ctx, now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {

@@ -34,8 +34,10 @@ func (s *Store) indexer(v catalog.View) *indexer {
 	if v.Building != nil {
 		generations[1] = v.Building.Generation
 	}
-	if x, ok := s.indexers.Load(v.Container); ok && x.(*indexer).generations == generations && x.(*indexer).epoch == v.Epoch() {
-		return x.(*indexer)
+	if known, ok := s.indexers.Load(v.Container); ok {
+		if x := known.(*indexer); x.generations == generations && x.epoch == v.Epoch() {
+			return x
+		}
 	}
 	x := &indexer{generations: generations, epoch: v.Epoch()}
 	x.matchers[0] = newMatcher(v.Active.Indexing)

@@ -200,7 +200,8 @@ const (
 
 // encode gives the entry's bytes, with room for the header before them.
 func (e *LogEntry) encode() []byte {
-	size := keys.LogHeaderBytes + len(e.ID.Data) + len(e.Full) + len(e.Note) + len(e.Label) + len(e.DatabaseName) + len(e.ContainerName) + 128
+	size := keys.LogHeaderBytes + len(e.ID.Data) + len(e.Full) + len(e.Note) + len(e.Label) +
+		len(e.DatabaseName) + len(e.ContainerName) + 128
 	b := make([]byte, keys.LogHeaderBytes, size)
 	start, b := bsoncore.AppendDocumentStart(b)
 	b = bsoncore.AppendStringElement(b, logKind, e.Kind)
@@ -275,4 +276,5 @@ func number32(v doc.Value) uint32 {
 }
 
 // ErrLogTrimmed says that entries after the requested time have been dropped.
-var ErrLogTrimmed = fault.New(fault.Precondition, "The log does not go back that far. Its older entries have been dropped.")
+var ErrLogTrimmed = fault.New(fault.Precondition, "The log does not go back that far. "+
+	"Its older entries have been dropped.")

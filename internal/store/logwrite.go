@@ -112,7 +112,9 @@ func identityOf(body doc.Doc) doc.Value {
 }
 
 // remove calls removeOnce until no write comes between it and what it logs.
-func (s *Store) remove(ctx context.Context, c *catalog.Container, r *reclaim, step *reclaimStep) (done Reclaimed, err error) {
+func (s *Store) remove(
+	ctx context.Context, c *catalog.Container, r *reclaim, step *reclaimStep,
+) (done Reclaimed, err error) {
 	for range maxAttempts {
 		if done, err = s.removeOnce(ctx, c, r, step); fault.KindOf(err) != fault.Conflict {
 			break

@@ -120,7 +120,7 @@ func isDone(path []string) bool { return len(path) == 1 && path[0] == done[0] }
 // some of them lead to.
 func (x *expansion) expand(paths [][]string, fixed []doc.Value, d doc.Doc) error {
 	if x.depth++; x.depth > maxArrayDepth {
-		return fault.New(fault.Invalid, "The document has too many arrays inside each other on an indexed path (limit %d).", maxArrayDepth)
+		return fault.New(fault.Invalid, "Too many arrays inside each other on an indexed path (limit %d).", maxArrayDepth)
 	}
 	defer func() { x.depth-- }()
 	var array doc.Value
@@ -274,7 +274,9 @@ func elementAt(array doc.Value, place int, name string) (found doc.Value, err er
 func (s *Store) Named(v catalog.View) ([]access.Named, error) {
 	x := s.indexer(v)
 	list := make([]access.Named, 1, 1+len(x.named))
-	list[0] = access.Named{Index: access.Identity, Name: "_id_", Columns: []access.NamedColumn{{Path: "_id"}}, Unique: true}
+	list[0] = access.Named{
+		Index: access.Identity, Name: "_id_", Columns: []access.NamedColumn{{Path: "_id"}}, Unique: true,
+	}
 	for _, n := range x.named {
 		if n.Building {
 			continue

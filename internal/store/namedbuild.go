@@ -57,7 +57,9 @@ func (s *Store) buildNamed(ctx context.Context, c *catalog.Container, now expiry
 
 // buildNamedFrom writes the entries of the documents from a number on, and returns where
 // to go on, 0 when there are none left.
-func (s *Store) buildNamedFrom(ctx context.Context, c *catalog.Container, now expiry.Stamp, from uint64) (uint64, error) {
+func (s *Store) buildNamedFrom(
+	ctx context.Context, c *catalog.Container, now expiry.Stamp, from uint64,
+) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -68,7 +70,8 @@ func (s *Store) buildNamedFrom(ctx context.Context, c *catalog.Container, now ex
 	if err != nil {
 		return 0, err
 	}
-	b := &namedBuild{s: s, v: v, rng: c.Keys(), batch: kv.Batch{Since: s.engine.Mark(), NoSync: true}, claimed: map[string]uint64{}}
+	b := &namedBuild{s: s, v: v, rng: c.Keys(), claimed: map[string]uint64{}}
+	b.batch = kv.Batch{Since: s.engine.Mark(), NoSync: true}
 	for _, n := range s.indexer(v).named {
 		if n.Building {
 			b.indexes = append(b.indexes, n)

@@ -16,7 +16,9 @@ const deleteStep = 64
 
 // DeletePartition deletes the documents of one partition that live when it is
 // called, in bounded steps, and returns how many. Expired ones do not count.
-func (s *Store) DeletePartition(ctx context.Context, c *catalog.Container, now expiry.Stamp, partition []doc.Value) (int, error) {
+func (s *Store) DeletePartition(
+	ctx context.Context, c *catalog.Container, now expiry.Stamp, partition []doc.Value,
+) (int, error) {
 	until, err := counterOf(s.engine, c)
 	if err != nil {
 		return 0, err
@@ -39,7 +41,9 @@ func (s *Store) DeletePartition(ctx context.Context, c *catalog.Container, now e
 
 // partitionDeletes makes the next operations; last is nil when there are no more.
 // Documents written after the sequence until are not meant.
-func (s *Store) partitionDeletes(ctx context.Context, c *catalog.Container, now expiry.Stamp, partition []doc.Value, until uint64, after access.Position) (ops []Op, last access.Position, err error) {
+func (s *Store) partitionDeletes(
+	ctx context.Context, c *catalog.Container, now expiry.Stamp, partition []doc.Value, until uint64, after access.Position,
+) (ops []Op, last access.Position, err error) {
 	v, err := c.Enter(ctx, now)
 	if err != nil {
 		return nil, nil, err

@@ -86,7 +86,9 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 		return s.reclaimByProperty(ctx, v, r, limit)
 	}
 	inheritFloor, ownFloor := v.Policy.Floors(v.Now)
-	step := reclaimStep{rng: c.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext, dates: r.dates.from(v.Now)}
+	step := reclaimStep{
+		rng: c.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext, dates: r.dates.from(v.Now),
+	}
 	if err := step.gatherOwn(ctx, s.engine, ownFloor); err != nil {
 		return Reclaimed{}, err
 	}
@@ -208,7 +210,8 @@ func (step *reclaimStep) gatherInheriting(ctx context.Context, r kv.Reader, floo
 		step.feed = sequence
 		step.looked++
 		if e.TTL == int32(expiry.Unset) {
-			step.victims = append(step.victims, victim{number: e.Number, feed: step.arena.keep(it.Key()), bytes: uint64(e.Bytes)})
+			step.victims = append(step.victims,
+				victim{number: e.Number, feed: step.arena.keep(it.Key()), bytes: uint64(e.Bytes)})
 		}
 		return nil
 	})
@@ -273,12 +276,15 @@ func (step *reclaimStep) victimOf(number uint64, h keys.Header, body doc.Doc) vi
 
 // removeOnce deletes the victims, and stores how far it has come in the same batch. Without a log it needs no sync:
 // after a crash the step happens again.
-func (s *Store) removeOnce(ctx context.Context, c *catalog.Container, r *reclaim, step *reclaimStep) (Reclaimed, error) {
+func (s *Store) removeOnce(
+	ctx context.Context, c *catalog.Container, r *reclaim, step *reclaimStep,
+) (Reclaimed, error) {
 	if len(step.victims) == 0 && len(step.stale) == 0 {
 		r.feed, r.own, r.ownNext = step.feed, step.own, step.ownNext
 		return Reclaimed{More: step.more}, nil
 	}
-	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true, Ops: make([]kv.Op, 0, 4*len(step.victims)+len(step.stale)+2)}
+	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
+	b.Ops = make([]kv.Op, 0, 4*len(step.victims)+len(step.stale)+2)
 	entries, err := s.logVictims(c, b, step)
 	if err != nil {
 		return Reclaimed{}, err
@@ -301,7 +307,8 @@ func (s *Store) removeOnce(ctx context.Context, c *catalog.Container, r *reclaim
 		return 1
 	})
 	last := s.removeRecords(b, step, r.last)
-	b.Set(step.rng.Mark(nil), keys.ReclaimMark{Feed: step.feed, Own: step.own, Pending: r.pending + done.Documents}.Append(nil))
+	mark := keys.ReclaimMark{Feed: step.feed, Own: step.own, Pending: r.pending + done.Documents}
+	b.Set(step.rng.Mark(nil), mark.Append(nil))
 	b.Follow(step.rng.Order(nil), func(value []byte, _ *kv.Batch) ([]byte, error) {
 		if c.State().Deleted {
 			return nil, catalog.ErrNoOwner // nothing may be written after its deletion

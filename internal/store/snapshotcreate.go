@@ -13,7 +13,9 @@ import (
 // CreateContainer creates a container, and its database if there is none. Until the commit only the transaction sees
 // them. The commit fails with fault.Conflict if another request has created a container of that name in between; a
 // second one of the transaction's own is fault.Exists at once.
-func (tx *SnapshotTransaction) CreateContainer(now expiry.Stamp, db string, def catalog.Definition) (*catalog.Container, error) {
+func (tx *SnapshotTransaction) CreateContainer(
+	now expiry.Stamp, db string, def catalog.Definition,
+) (*catalog.Container, error) {
 	switch {
 	case tx.at == nil:
 		return nil, errEnded
@@ -76,7 +78,8 @@ func (tx *SnapshotTransaction) AppendLog(c *catalog.Container, e LogEntry) {
 func (x *apiEntry) encode(label []byte) []byte {
 	e := x.entry
 	e.Label = label
-	e.Database, e.DatabaseName, e.Container, e.ContainerName = x.container.Database.ID, x.container.Database.Name, x.container.ID, x.container.State().Name
+	e.Database, e.DatabaseName = x.container.Database.ID, x.container.Database.Name
+	e.Container, e.ContainerName = x.container.ID, x.container.State().Name
 	return e.encode()
 }
 

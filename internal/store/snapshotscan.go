@@ -34,7 +34,9 @@ const (
 
 const overlayPrefix = 1 + 8
 
-func (tx *ContainerTransaction) scanSnapshotTransaction(ctx context.Context, a access.Access, yield func(Document, error) bool) {
+func (tx *ContainerTransaction) scanSnapshotTransaction(
+	ctx context.Context, a access.Access, yield func(Document, error) bool,
+) {
 	o := overlay{tx: tx, begun: uint64(len(tx.results)), slots: map[uint64]*slot{}}
 	err := o.scan(ctx, a, func(d Document) bool { return yield(d, nil) })
 	if err != nil && err != errStopped {

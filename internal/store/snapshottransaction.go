@@ -48,10 +48,13 @@ type SnapshotTransaction struct {
 const maxSnapshotOps = 100_000
 
 var (
-	errManySnapshotSteps = fault.New(fault.TooLarge, "Too many operations in one transaction (limit %d). Do the rest in another one.", maxSnapshotOps)
-	errNotAlone          = fault.New(fault.Internal, "The part of a transaction in one container cannot end by itself.")
-	errOtherWrite        = fault.New(fault.Conflict, "Another write of the same document came first. Start the transaction again.")
-	errLaterState        = fault.New(fault.Conflict, "The container was changed after the transaction began. Start the transaction again.")
+	errManySnapshotSteps = fault.New(fault.TooLarge, "Too many operations in one transaction (limit %d). "+
+		"Do the rest in another one.", maxSnapshotOps)
+	errNotAlone   = fault.New(fault.Internal, "The part of a transaction in one container cannot end by itself.")
+	errOtherWrite = fault.New(fault.Conflict, "Another write of the same document came first. "+
+		"Start the transaction again.")
+	errLaterState = fault.New(fault.Conflict, "The container was changed after the transaction began. "+
+		"Start the transaction again.")
 )
 
 // BeginSnapshot starts a transaction. It will see what is visible now.

@@ -54,7 +54,7 @@ func (s *Store) survey(ctx context.Context, v catalog.View, out *Survey, most in
 	if err != nil {
 		return 0, err
 	}
-	dc := deadCounter{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}, left: most, estimates: true}
+	dc := deadCounter{v: v, usage: storedUsage(counter), left: most, estimates: true}
 	if !v.Policy.Ordered() {
 		out.Bounded = true
 	} else if err := dc.queues(ctx, snapshot, at); err != nil {

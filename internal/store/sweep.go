@@ -21,7 +21,9 @@ type sweep struct {
 	count uint64 // documents that the runs were counted with
 }
 
-var sweptKinds = []keys.Kind{keys.KindLookup, keys.KindPosting, keys.KindUnique, keys.KindEntry, keys.KindComposite, keys.KindNamed}
+var sweptKinds = []keys.Kind{
+	keys.KindLookup, keys.KindPosting, keys.KindUnique, keys.KindEntry, keys.KindComposite, keys.KindNamed,
+}
 
 // sweepShare is the share of reclaimed documents among all that the indexes know from which a pass over the indexes is
 // worth its cost. It bounds the space and the useless lookups, and the cost for each reclaimed document stays constant.

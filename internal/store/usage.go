@@ -39,7 +39,7 @@ func (s *Store) usage(ctx context.Context, v catalog.View, estimates bool) (Usag
 	if err != nil {
 		return Usage{}, err
 	}
-	dc := deadCounter{v: v, usage: Usage{Documents: counter.Documents, Bytes: counter.Bytes, Stored: counter.Documents}, left: math.MaxInt, estimates: estimates}
+	dc := deadCounter{v: v, usage: storedUsage(counter), left: math.MaxInt, estimates: estimates}
 	if !v.Policy.Ordered() {
 		err = dc.scan(ctx, snapshot)
 	} else {
@@ -58,6 +58,11 @@ func (s *Store) reclaimed(c *catalog.Container) (kv.Snapshot, queueMarks, error)
 		return nil, queueMarks{}, err
 	}
 	return s.engine.Snapshot(), r.queueMarks, nil
+}
+
+// storedUsage is the usage before the dead are subtracted.
+func storedUsage(c keys.Counter) Usage {
+	return Usage{Documents: c.Documents, Bytes: c.Bytes, Stored: c.Documents}
 }
 
 // A deadCounter counts the dead that are still on disk out of a usage.

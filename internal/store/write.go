@@ -68,17 +68,17 @@ func (s *Store) write(ctx context.Context, c *catalog.Container, now expiry.Stam
 // attempt does the operations once; fault.Conflict asks for another attempt. large reports whether the write turned out
 // to be a large one.
 func (s *Store) attempt(ctx context.Context, v catalog.View, ops []Op, results []Result) (large bool, err error) {
-	t := s.begin(v)
-	t.ctx = ctx
-	defer t.end()
+	ws := s.begin(v)
+	ws.ctx = ctx
+	defer ws.end()
 	for i := range ops {
-		if err := t.do(&ops[i], &results[i]); err != nil {
+		if err := ws.do(&ops[i], &results[i]); err != nil {
 			// A failure is an answer too: it must rest on a state that existed, or it is tried again.
-			return false, cmp.Or(t.confirm(ctx), error(&BatchError{Index: i, Err: err}))
+			return false, cmp.Or(ws.confirm(ctx), error(&BatchError{Index: i, Err: err}))
 		}
 	}
-	err = t.commit(ctx)
-	return t.share != nil, err
+	err = ws.commit(ctx)
+	return ws.share != nil, err
 }
 
 // heavy reports whether the bodies of operations make a large write before anything is read.

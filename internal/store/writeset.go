@@ -27,7 +27,7 @@ type writeSet struct {
 	claimed      map[string]int // the same by key, when they are many
 	claimChanges []claimChange  // what the operation under way has changed of them
 	arena        []byte         // keys of the batch
-	terms        [2]terms       // index entries before and after: all that entries is about, and those of the index that is being compared
+	terms        [2]terms       // index entries before and after, see diff
 	entries      []entry        // that the commit writes and removes
 	gapped       bool           // it left sequences out, see catalog.Container.TakeGap
 	loaded       int            // bytes of documents that its operations have read, and made by editing
@@ -93,15 +93,16 @@ type pending struct {
 var writeSets = sync.Pool{New: func() any { return new(writeSet) }}
 
 func (s *Store) begin(v catalog.View) *writeSet {
-	t := writeSets.Get().(*writeSet)
-	t.s, t.v, t.x = s, v, s.indexer(v)
-	t.b = kv.Batch{Since: s.engine.Mark(), Reads: t.b.Reads[:0], Ops: t.b.Ops[:0], Orders: t.b.Orders[:0]}
-	t.slots, t.claims, t.claimChanges, t.arena, t.entries = t.slots[:0], t.claims[:0], t.claimChanges[:0], t.arena[:0], t.entries[:0]
-	t.terms[0].reset()
-	t.terms[1].reset()
-	t.loaded, t.gapped, t.soonest, t.within = 0, false, 0, nil
-	t.logged, t.changes = v.Identity().Logged() && s.log.on(), t.changes[:0]
-	return t
+	ws := writeSets.Get().(*writeSet)
+	ws.s, ws.v, ws.x = s, v, s.indexer(v)
+	ws.b = kv.Batch{Since: s.engine.Mark(), Reads: ws.b.Reads[:0], Ops: ws.b.Ops[:0], Orders: ws.b.Orders[:0]}
+	ws.slots, ws.claims, ws.claimChanges = ws.slots[:0], ws.claims[:0], ws.claimChanges[:0]
+	ws.arena, ws.entries = ws.arena[:0], ws.entries[:0]
+	ws.terms[0].reset()
+	ws.terms[1].reset()
+	ws.loaded, ws.gapped, ws.soonest, ws.within = 0, false, 0, nil
+	ws.logged, ws.changes = v.Identity().Logged() && s.log.on(), ws.changes[:0]
+	return ws
 }
 
 // maxTransactionBytes bounds the documents that one transaction reads and edits: they stay in memory until it ends. One
