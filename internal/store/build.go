@@ -89,7 +89,7 @@ func (s *Store) buildFrom(ctx context.Context, c *catalog.Container, generation 
 		return 0, err
 	}
 	r := s.reclaimOf(c)
-	r.mu.Lock() // a document may not be reclaimed between its look and its entries
+	r.mu.Lock() // no document may be reclaimed between the look at it and its entries
 	defer r.mu.Unlock()
 	v, err := c.Enter(ctx, 0)
 	if err != nil {
@@ -116,6 +116,8 @@ func (s *Store) buildFrom(ctx context.Context, c *catalog.Container, generation 
 		if err != nil {
 			return corrupt(err, "document")
 		}
+		// A write of the document in between makes its own entries in the new generation. This step must not add those
+		// of the old version after it.
 		b.Read(append([]byte(nil), it.Key()...))
 		found.collect(m, rng, generation, body)
 		for i := range found.list {
@@ -131,7 +133,7 @@ func (s *Store) buildFrom(ctx context.Context, c *catalog.Container, generation 
 	}
 	b.Follow(rng.Order(nil), unlessChanged(v))
 	if err := s.engine.Apply(ctx, b); err != nil {
-		return from, err
+		return from, err // after fault.Conflict the caller repeats the step
 	}
 	return next, nil
 }

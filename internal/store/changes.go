@@ -27,7 +27,7 @@ func (s *Store) Changes(ctx context.Context, v catalog.View, scope access.Scope,
 func (s *Store) changes(
 	ctx context.Context, v catalog.View, scope access.Scope, after uint64, yield func(Document, error) bool,
 ) error {
-	if after+1 == 0 {
+	if after+1 == 0 { // no sequence is above the highest one
 		return nil
 	}
 	rng := v.Container.Keys()
@@ -44,6 +44,7 @@ func (s *Store) changes(
 			return corrupt(err, "change feed entry")
 		}
 		_, err = getRecord(snapshot, rng.Record(nil, e.Number), func(h keys.Header, body doc.Doc) error {
+			// A feed entry is deleted with its version, so within one snapshot it leads to exactly that version.
 			if dead(v, h, body) || !selects(v.State, scope, prefix, body) {
 				return nil
 			}

@@ -86,7 +86,7 @@ func (s *Store) freeze(ctx context.Context, c *catalog.Container) (catalog.View,
 			return catalog.View{}, nil, err
 		}
 		at := s.engine.Snapshot()
-		if c.State() == v.State {
+		if c.State() == v.State { // no change of the container came between the state and the snapshot
 			return v, at, nil
 		}
 		if err := at.Close(); err != nil {
@@ -150,6 +150,7 @@ func (ck *check) record(number uint64, h keys.Header, body doc.Doc, terms *terms
 	for ordinal := range ck.v.UniquePaths() {
 		ck.leadsHere("unique key", appendUnique(nil, ck.v, ordinal, partition, body), number, ck.isExpired(h, body))
 	}
+	// Only the generation that is complete: one that is being built may lack entries.
 	terms.collect(ck.indexer.matchers[0], rng, ck.indexer.generations[0], body)
 	for i := range terms.list {
 		ck.exists("index entry", terms.entry(i, number), number)

@@ -2,7 +2,8 @@ package store
 
 import "bytes"
 
-// manyClaims is how many claims are searched one after the other.
+// manyClaims is how many claims are searched one after the other before a map is worth its memory. Most containers have
+// few unique keys, and most write sets few documents.
 const manyClaims = 64
 
 // A claimChange is a claim, and its owner before the operation under way.
@@ -49,7 +50,7 @@ func (ws *writeSet) setOwner(at int, owner *slot) {
 // undoClaims takes back what the operation under way has done to the claims. There were
 // count before it.
 func (ws *writeSet) undoClaims(count int) {
-	for i := len(ws.claimChanges) - 1; i >= 0; i-- {
+	for i := len(ws.claimChanges) - 1; i >= 0; i-- { // backwards: a claim may have changed twice
 		ws.claims[ws.claimChanges[i].at].owner = ws.claimChanges[i].owner
 	}
 	for _, c := range ws.claims[count:] {

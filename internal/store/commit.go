@@ -18,12 +18,15 @@ func (ws *writeSet) commit(ctx context.Context) error {
 	if !ws.writes() {
 		return ws.confirm(ctx)
 	}
+	// Entries are made before the engine is asked, outside of its critical section.
 	if err := ws.compareAll(ctx); err != nil {
 		return err
 	}
 	ws.b.Frees = ws.deletes()
 	order := ws.key(ws.v.Container.Keys().Order)
 	ws.b.Follow(order, ws.place)
+	// The log's counter comes after the container's, so that the log has the order of the commits, and its entries the
+	// stamp that place gives out.
 	if len(ws.changes) > 0 {
 		ws.s.log.follow(&ws.b, ws.logEntries(), func() int64 { return 1000 * ws.stamp })
 	}
@@ -39,7 +42,7 @@ func (ws *writeSet) commit(ctx context.Context) error {
 	ws.v.Container.BeginWrite()
 	defer ws.v.Container.EndWrite()
 	err := ws.s.engine.Apply(ctx, &ws.b)
-	if err != nil && ws.gapped {
+	if err != nil && ws.gapped { // nothing was written, so the next commit has to leave the gap
 		ws.v.Container.ReturnGap()
 	}
 	if err == nil && len(ws.changes) > 0 {
@@ -71,7 +74,7 @@ func (ws *writeSet) deletes() bool {
 // the other, but what it reports must have been true at one moment. fault.Conflict if it may not have been. A single
 // read is always true.
 func (ws *writeSet) confirm(ctx context.Context) error {
-	if len(ws.b.Reads) < 2 {
+	if len(ws.b.Reads) < 2 { // one key was read at one moment
 		return nil
 	}
 	if err := ws.s.engine.Apply(ctx, &kv.Batch{Since: ws.b.Since, Reads: ws.b.Reads, NoSync: true}); err != nil {
@@ -99,6 +102,8 @@ func (ws *writeSet) place(last []byte, b *kv.Batch) ([]byte, error) {
 	if ws.died(now) {
 		return nil, errExpired
 	}
+	// A stamp never falls below the one before, or the feed would not be in the order of stamps. It is above the floor,
+	// or the document would be dead from the start.
 	stamp := max(now, counter.Stamp, ws.v.Policy.FirstStamp())
 	counter.Stamp, ws.stamp = stamp, stamp
 	if gap := ws.v.Container.TakeGap(); gap > 0 && counter.Sequence > 0 {
@@ -121,7 +126,7 @@ var errExpired = fault.New(fault.Conflict, "A document expired during the write.
 // died reports whether a document that was found alive is dead now. A SnapshotTransaction asks only about what it
 // writes.
 func (ws *writeSet) died(now expiry.Stamp) bool {
-	if now == ws.v.Now {
+	if now == ws.v.Now { // the second of the view, in which all of them were alive
 		return false
 	}
 	if ws.soonest != 0 && now >= ws.soonest {
@@ -135,8 +140,8 @@ func (ws *writeSet) died(now expiry.Stamp) bool {
 	return false
 }
 
-// placeSlot writes one document under its new sequence. Several operations on it have a sequence each. Only the last one
-// is stored: clients see the others in the results.
+// placeSlot writes one document under its new sequence. Several operations on it have a sequence each. Only the last
+// one is stored: clients see the others in the results.
 func (ws *writeSet) placeSlot(sl *slot, stamp expiry.Stamp, counter *keys.Counter) {
 	old := sl.number
 	if sl.fresh() {
@@ -144,7 +149,7 @@ func (ws *writeSet) placeSlot(sl *slot, stamp expiry.Stamp, counter *keys.Counte
 		sl.number = counter.Number
 	}
 	for i := range sl.results {
-		if !sl.results[i].read {
+		if !sl.results[i].read { // a read of the write set's own version shows the sequence of the write before
 			counter.Sequence++
 		}
 		ws.settle(sl, &sl.results[i], stamp, counter.Sequence)
@@ -274,6 +279,7 @@ func (ws *writeSet) diff(sl *slot, gather func(x *terms, body doc.Doc) error) er
 			i, j = i+1, j+1
 		}
 	}
+	// Keys that no entry refers to make space for those of the next index.
 	if dropped == 0 {
 		before.bytes = before.bytes[:starts[0]]
 	}
@@ -337,7 +343,7 @@ func (ws *writeSet) removeOld(sl *slot, number uint64) {
 	if deadline, ok := expiry.TTL(sl.header.TTL).Deadline(sl.header.Stamp); ok {
 		ws.b.Delete(ws.key(func(dst []byte) []byte { return rng.Deadline(dst, deadline, number) }))
 	}
-	if sl.record != nil && !sl.renewed {
+	if sl.record != nil && !sl.renewed { // the record is overwritten; lookup and posting stay as they are
 		return
 	}
 	ws.b.Delete(ws.key(func(dst []byte) []byte { return rng.Record(dst, number) }))

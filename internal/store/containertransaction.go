@@ -45,7 +45,8 @@ var (
 		"Do the rest in another one.", maxTransactionOps)
 	errManyLooks = fault.New(fault.TooLarge, "One transaction reads too many documents (limit %d). "+
 		"Narrow its queries by an index, or do the rest in another one.", maxTransactionLooks)
-	errOverlay = fault.New(fault.Internal, "A transaction that has written scans only whole partitions, in order of creation.")
+	errOverlay = fault.New(fault.Internal,
+		"A transaction that has written scans only whole partitions, in order of creation.")
 )
 
 // Begin starts a transaction as v sees the container.
@@ -71,7 +72,7 @@ func (tx *ContainerTransaction) Do(op Op) (Result, error) {
 		return Result{}, err
 	}
 	kept := op.Verb == Read || result.Skipped
-	if kept && touched == len(ws.slots) {
+	if kept && touched == len(ws.slots) { // a read of a document that the transaction has read before
 		ws.loaded = loaded // it is in memory already
 	}
 	if !kept {
@@ -190,7 +191,11 @@ func (tx *ContainerTransaction) Scan(ctx context.Context, a access.Access) iter.
 	}
 }
 
-func (tx *ContainerTransaction) scan(ctx context.Context, a access.Access, partition access.Partition, yield func(Document, error) bool) {
+func (tx *ContainerTransaction) scan(
+	ctx context.Context, a access.Access, partition access.Partition, yield func(Document, error) bool,
+) {
+	// The scan reads the present state. Documents that the transaction has written are replaced by its own versions, and
+	// those that it has created come at the end.
 	changed := tx.changed()
 	for d, err := range tx.set.s.Scan(ctx, tx.set.v, a) {
 		if err == nil {
@@ -257,6 +262,7 @@ func (tx *ContainerTransaction) look(d *Document) error {
 	tx.looked[d.Number] = struct{}{}
 	ws := tx.set
 	ws.b.Read(ws.key(func(dst []byte) []byte { return ws.v.Container.Keys().Record(dst, d.Number) }))
+	// Its body is not kept; the deadline is enough to know whether it has expired by the commit.
 	if d.Deadline != 0 && (ws.soonest == 0 || d.Deadline < ws.soonest) {
 		ws.soonest = d.Deadline
 	}

@@ -74,6 +74,7 @@ func (d datePass) from(now expiry.Stamp) datePass {
 // gatherDates takes documents whose date is due from the entries of the indexes that say
 // so. The entries go with them, so that no later step meets them again.
 func (step *reclaimStep) gatherDates(ctx context.Context, r kv.Reader, v catalog.View) error {
+	// A document may be in a queue and in several indexes. It must be a victim once, or the counter would be wrong.
 	taken := map[uint64]bool{}
 	for _, x := range step.victims {
 		taken[x.number] = true
@@ -98,7 +99,7 @@ func (step *reclaimStep) gatherDates(ctx context.Context, r kv.Reader, v catalog
 			if err != nil {
 				return corrupt(err, "index entry")
 			}
-			over := true // also if there is no such document
+			over := true // also if there is no such document: then the entry alone is left
 			_, err = getRecord(r, step.rng.Record(record[:0], number), func(h keys.Header, body doc.Doc) error {
 				if over = dead(v, h, body); over && !taken[number] {
 					step.read += len(body)

@@ -59,6 +59,7 @@ func (s *Store) join(c *catalog.Container, t *DeathCursor) error {
 	if err := s.loadReclaim(c, r); err != nil {
 		return err
 	}
+	// The entries of what is reclaimed are gone, so they cannot be counted.
 	t.feed = max(t.feed, r.feed)
 	if r.own > t.own {
 		t.own, t.ownNext = r.own, nil

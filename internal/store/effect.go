@@ -139,6 +139,7 @@ type endedCount struct {
 }
 
 func (t *endedCount) take(ctx context.Context) error {
+	// Each step follows one queue and stops at the first document that lives, so the count costs what has died.
 	steps := []func(context.Context) error{t.inheriting, t.own, t.dates}
 	if t.after.Policy.Property != "" {
 		steps = []func(context.Context) error{t.records} // no queue is in the order of such deadlines
@@ -196,7 +197,7 @@ func (t *endedCount) inheriting(ctx context.Context) error {
 // own counts documents whose own ttl comes into force.
 func (t *endedCount) own(ctx context.Context) error {
 	was, is := &t.before.Policy, &t.after.Policy
-	if !is.On() || was.On() && was.Property == "" {
+	if !is.On() || was.On() && was.Property == "" { // own ttls were in force before, so none comes into force now
 		return nil
 	}
 	rng := t.after.Container.Keys()

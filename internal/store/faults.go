@@ -18,8 +18,8 @@ var (
 
 	errNotModified = fault.New(fault.NotModified, "The document has not changed.")
 	errOtherID     = fault.New(fault.Invalid, "The id of the document and the id in the request are not the same.")
-	errManyBytes   = fault.New(fault.TooLarge, "The operations of one transaction read and change more than %d MiB of documents. "+
-		"Send fewer at a time.", maxTransactionBytes>>20)
+	errManyBytes   = fault.New(fault.TooLarge, "The operations of one transaction read and change "+
+		"more than %d MiB of documents. Send fewer at a time.", maxTransactionBytes>>20)
 )
 
 // A NoID says that a body has no valid value in the member that identifies it: fault.Invalid.

@@ -260,6 +260,8 @@ func (t *terms) value(n *node, below bool, v doc.Value, name string, element boo
 	if n != nil && n.here != unsaid {
 		here = n.here == included
 	}
+	// Below a path that the policy does not mention, everything is as the path itself. So nothing below an excluded one
+	// has to be visited.
 	if n == nil && !here || t.work != nil && t.work.step() {
 		return
 	}

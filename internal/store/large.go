@@ -114,6 +114,7 @@ func (ws *writeSet) large() bool {
 // reserve counts the entries that the documents have, before and after, takes the memory for them, and allocates just
 // as much. Growing slices would need up to twice that, which nobody has accounted for.
 func (ws *writeSet) reserve(ctx context.Context) error {
+	// Twice through the documents, to count first: that costs less than memory that nobody has accounted for.
 	w := &ws.work
 	*w = work{ctx: ctx, share: budget.Of(ctx)}
 	all, size := 0, 0
@@ -191,7 +192,7 @@ func (l *lanes) enter(ctx context.Context, container uint32, id string) (leave f
 		return func() { <-lane }, nil
 	default:
 	}
-	budget.Of(ctx).Rest()
+	budget.Of(ctx).Rest() // a write that waits computes nothing, so others may have its turn
 	timed, cancel := context.WithTimeoutCause(ctx, lanePatience, errLane)
 	defer cancel()
 	select {

@@ -108,7 +108,7 @@ func (s *Store) KeepLog(ctx context.Context, now expiry.Stamp, o LogOptions) err
 		case last == nil:
 			c.Newest = wholeSecond(now)
 			c.Trimmed = c.Newest
-		case !s.catalog.Clean():
+		case !s.catalog.Clean(): // a crash: entries may be lost that a reader has seen
 			c.Newest += crashGap
 			c.Lives++
 		}

@@ -130,7 +130,7 @@ func (s *Store) logVictims(c *catalog.Container, b *kv.Batch, step *reclaimStep)
 	if !s.log.on() || !c.State().Identity().Logged() {
 		return nil, nil
 	}
-	step.single = true
+	step.single = true // writes depend on these records, and would not notice a deleted range, see kv.Batch.DeleteRange
 	var entries [][]byte
 	for _, x := range step.victims {
 		id := x.id
@@ -142,7 +142,7 @@ func (s *Store) logVictims(c *catalog.Container, b *kv.Batch, step *reclaimStep)
 			if err != nil {
 				return nil, err
 			}
-			if id.Type == 0 {
+			if id.Type == 0 { // nothing is left that could name the document
 				continue
 			}
 		}

@@ -64,7 +64,7 @@ func (s *Store) buildNamedFrom(
 		return 0, err
 	}
 	r := s.reclaimOf(c)
-	r.mu.Lock() // a document may not be reclaimed between its look and its entries
+	r.mu.Lock() // no document may be reclaimed between the look at it and its entries
 	defer r.mu.Unlock()
 	v, err := c.Enter(ctx, now)
 	if err != nil {
@@ -155,7 +155,7 @@ func (b *namedBuild) add(number uint64, body doc.Doc) error {
 func (b *namedBuild) claim(n *named, values []doc.Value, number uint64) error {
 	key := appendNamedUnique(nil, b.v, n, values)
 	owner, taken := b.claimed[string(key)]
-	if !taken {
+	if !taken { // else another document of this step has it
 		b.batch.Read(key)
 		var err error
 		if owner, taken, err = getNumber(b.s.engine, key); err != nil {

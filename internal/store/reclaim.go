@@ -104,7 +104,7 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 		}
 	}
 	done, err := s.remove(ctx, c, r, &step)
-	if err == nil {
+	if err == nil { // else the victims are still there, and the next step has to find them
 		r.dates = step.dates
 	}
 	return done, err
@@ -225,7 +225,7 @@ func (step *reclaimStep) gatherInheriting(ctx context.Context, r kv.Reader, floo
 // end of a pass, the closed policies that there were at its beginning have no document left, and are forgotten.
 func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclaim, limit int) (Reclaimed, error) {
 	step := reclaimStep{rng: v.Container.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext}
-	if r.next == 0 {
+	if r.next == 0 { // rules that are closed during the pass may have ended documents that it has passed already
 		r.closed, r.closedDates = len(v.Policy.Past), v.Policy.PastDates
 	}
 	next := uint64(0)
@@ -300,6 +300,7 @@ func (s *Store) removeOnce(
 	for _, key := range step.stale {
 		b.Delete(key)
 	}
+	// In the order of numbers, neighbours make runs.
 	slices.SortFunc(step.victims, func(a, b victim) int {
 		if a.number < b.number {
 			return -1
@@ -317,6 +318,7 @@ func (s *Store) removeOnce(
 		if err != nil {
 			return nil, corrupt(err, "order counter")
 		}
+		// A step that a crash has undone is repeated, and so is this subtraction: both are in one batch.
 		counter.Documents -= min(counter.Documents, done.Documents)
 		counter.Bytes -= min(counter.Bytes, done.Bytes)
 		return counter.Append(nil), nil

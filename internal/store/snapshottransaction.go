@@ -207,6 +207,7 @@ func (c *snapshotCommit) commit(ctx context.Context) error {
 			return err
 		}
 	}
+	// Each container has to know that a write is under way before it reads the clock, see catalog.Container.Enter.
 	for _, ws := range writers {
 		ws.v.Container.BeginWrite()
 		defer ws.v.Container.EndWrite()
@@ -259,7 +260,7 @@ func (c *snapshotCommit) prepare(ctx context.Context) error {
 		c.batch.Ops = append(c.batch.Ops, ws.b.Ops...)
 		c.batch.Follow(ws.v.Container.Keys().Order(nil), func(last []byte, b *kv.Batch) ([]byte, error) {
 			c.passed = true
-			ws.b.Ops = ws.b.Ops[:0]
+			ws.b.Ops = ws.b.Ops[:0] // the engine may call again
 			next, err := ws.place(last, &ws.b)
 			b.Ops = append(b.Ops, ws.b.Ops...)
 			return next, err
@@ -315,6 +316,7 @@ func (c *snapshotCommit) apply(ctx context.Context) error {
 			return err
 		}
 		err := c.tx.s.engine.Apply(ctx, &c.batch)
+		// A conflict after the counters is one with the container's state or with a deadline: trying again cannot help.
 		if err == nil || c.passed || fault.KindOf(err) != fault.Conflict {
 			return err
 		}

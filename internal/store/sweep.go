@@ -68,7 +68,7 @@ func (s *Store) Sweep(ctx context.Context, c *catalog.Container, limit int) (Rec
 		var err error
 		done.Entries, err = s.sweepOn(ctx, c, r.sweep, limit)
 		if fault.KindOf(err) == fault.Conflict {
-			return Reclaimed{More: true}, nil // a write came first: look again
+			return Reclaimed{More: true}, nil // a write came first: the next call looks at the same entries again
 		}
 		if err != nil {
 			return Reclaimed{}, err
@@ -127,6 +127,7 @@ func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) 
 			return err
 		}
 	}
+	// Documents that were reclaimed during the sweep still have entries, so they stay pending.
 	pending := r.pending - min(r.pending, r.sweep.count)
 	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
 	b.Set(rng.Mark(nil), keys.ReclaimMark{Feed: r.feed, Own: r.own, Pending: pending}.Append(nil))

@@ -116,7 +116,7 @@ func (ws *writeSet) release(sl *slot) {
 		body = sl.record[keys.HeaderBytes:]
 	}
 	ws.uniqueKeys(sl, body, func(key []byte) {
-		if i := ws.claimOf(key); i >= 0 {
+		if i := ws.claimOf(key); i >= 0 { // claimed before in this write set, perhaps by another document
 			ws.setOwner(i, nil)
 			return
 		}
@@ -160,6 +160,8 @@ func (ws *writeSet) claim(sl *slot, key []byte) error {
 // takenByOther reports whether a living document outside the transaction has a
 // unique key. Those inside have given theirs up before.
 func (ws *writeSet) takenByOther(key []byte) (bool, error) {
+	// The precondition is on the key, which changes when another document takes it or gives it up. The record of the
+	// owner needs none: if it is dead now, it stays so.
 	ws.b.Read(key)
 	number, found, err := getNumber(ws.s.engine, key)
 	if err != nil || !found {

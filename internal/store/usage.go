@@ -40,7 +40,7 @@ func (s *Store) usage(ctx context.Context, v catalog.View, estimates bool) (Usag
 		return Usage{}, err
 	}
 	dc := deadCounter{v: v, usage: storedUsage(counter), left: math.MaxInt, estimates: estimates}
-	if !v.Policy.Ordered() {
+	if !v.Policy.Ordered() { // no queue has the dead: each document has to be looked at
 		err = dc.scan(ctx, snapshot)
 	} else {
 		err = dc.queues(ctx, snapshot, at)

@@ -123,6 +123,7 @@ func (ws *writeSet) end() {
 	clear(ws.claimChanges[:cap(ws.claimChanges)])
 	clear(ws.changes)
 	ws.s, ws.v, ws.x, ws.index, ws.claimed, ws.within = nil, catalog.View{}, nil, nil, nil, nil
+	// What refers to documents is cleared, so that a pooled write set keeps none of them in memory.
 	kept := cap(ws.arena) + 2*cap(ws.terms[0].bytes) + 2*cap(ws.terms[1].bytes) + 12*cap(ws.entries)
 	if kept <= maxKept && cap(ws.b.Ops) <= maxKept/64 {
 		writeSets.Put(ws)
@@ -226,6 +227,7 @@ func (ws *writeSet) touch(key Key) (*slot, error) {
 	if sl := ws.known(lookup); sl != nil {
 		return sl, nil
 	}
+	// The lookup key contains the key form of the partition, which postings and unique keys need as well.
 	end := len(lookup) - len(key.ID)
 	sl := &slot{lookup: lookup, partition: lookup[end-size : end]}
 	ws.depend(lookup)
@@ -337,7 +339,7 @@ func (ws *writeSet) put(sl *slot, op *Op, body doc.Doc, created bool, result *Re
 	if err := ws.checkNamed(body); err != nil {
 		return err
 	}
-	if !created {
+	if !created { // before the new claims, since the new body may have the same unique keys
 		ws.release(sl)
 	}
 	if err := ws.claimAll(sl, body); err != nil {
@@ -346,6 +348,7 @@ func (ws *writeSet) put(sl *slot, op *Op, body doc.Doc, created bool, result *Re
 	if err := ws.holdBody(body); err != nil {
 		return err
 	}
+	// The header is filled in at the commit, so the record is made with space for it and not copied again.
 	record := make([]byte, keys.HeaderBytes, keys.HeaderBytes+len(body))
 	record = append(record, body...)
 	ws.notePut(sl, op, record[keys.HeaderBytes:], created)
