@@ -26,12 +26,10 @@ func Clip(v doc.Value) doc.Value {
 			return doc.String(s[:MaxSortBytes])
 		}
 	case bsoncore.TypeArray, bsoncore.TypeEmbeddedDocument:
-		return bsoncore.Value{Type: v.Type, Data: emptyDocument}
+		return bsoncore.Value{Type: v.Type, Data: doc.Empty}
 	}
 	return v
 }
-
-var emptyDocument = []byte{5, 0, 0, 0, 0}
 
 // Compare is the order in which a Walk visits values: doc.Compare of what Clip
 // leaves of them, except that a string that was cut comes after the one that is

@@ -12,6 +12,20 @@ import (
 // undefined.
 func AppendElement(dst []byte, name string, v Value) []byte { return appendElement(dst, name, v) }
 
+// BeginString begins a member that is a string: the caller appends the text, then calls EndString with at. So text
+// that is made piece by piece needs no memory of its own.
+func BeginString(dst []byte, name string) (out []byte, at int) {
+	dst = bsoncore.AppendHeader(dst, bsoncore.TypeString, name)
+	return append(dst, 0, 0, 0, 0), len(dst)
+}
+
+// EndString ends the member that BeginString began.
+func EndString(dst []byte, at int) []byte {
+	dst = append(dst, 0)
+	binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
+	return dst
+}
+
 // Int32 is a whole number of 32 bits.
 func Int32(i int32) Value {
 	return Value{Type: bsoncore.TypeInt32, Data: binary.LittleEndian.AppendUint32(nil, uint32(i))}

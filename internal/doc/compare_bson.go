@@ -60,6 +60,10 @@ var canonicalTypes = func() (t [256]int8) {
 // the operators of queries.
 func CanonicalType(v Value) int { return int(canonicalTypes[v.Type]) }
 
+// IsNumberBSON reports whether v is a number in MongoDB's order: of one of the four
+// numeric types, whatever its value. IsNumber is the same for Cosmos DB.
+func IsNumberBSON(v Value) bool { return canonicalTypes[v.Type] == CanonicalNumber }
+
 // MaxCompareDepth is how deep CompareBSON looks into nested values. What lies
 // deeper, and no document does, sorts by its bytes.
 const MaxCompareDepth = 256

@@ -13,6 +13,12 @@ type Doc = bsoncore.Document
 // The zero Value is undefined: no such member.
 type Value = bsoncore.Value
 
+// Empty is the document without members. All users share its bytes, so nobody changes them.
+var Empty = Doc{5, 0, 0, 0, 0}
+
+// IsEmpty reports whether d has no members. Nil has none.
+func IsEmpty(d Doc) bool { return len(d) <= len(Empty) }
+
 // Limits on what a client may send.
 const (
 	MaxBytes = 2 << 20 // JSON text of an item; Cosmos DB's documented item limit

@@ -57,6 +57,15 @@ func (s Style) AppendJSONValue(dst []byte, v Value) []byte {
 	return s.appendExtended(dst, v)
 }
 
+// appendExtended writes a value of a type that JSON does not have. Bytes that are no value of their type are null.
+func (s Style) appendExtended(dst []byte, v Value) []byte {
+	if size := valueSize(v.Type, v.Data); size < 0 || size > len(v.Data) {
+		return append(dst, "null"...)
+	}
+	var buffer [128]byte // most such values fit, without an allocation
+	return s.AppendJSON(dst, appendExtended(buffer[:0], v))
+}
+
 func (s Style) appendMembers(dst []byte, d Doc) []byte {
 	b := body(d)
 	for first := true; len(b) > 0; first = false {

@@ -9,7 +9,7 @@ import (
 // was, else as the last. The name holds no NUL. d stays as it is; nil is an empty document.
 func With(d Doc, name string, v Value) Doc {
 	if len(d) == 0 {
-		d = Doc{5, 0, 0, 0, 0}
+		d = Empty
 	}
 	s := spot{value: Object(d)}
 	if err := s.step(d, 0, name, true); err != nil {

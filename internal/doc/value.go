@@ -40,6 +40,11 @@ func String(s string) Value {
 // Object is a document as a value, sharing its bytes.
 func Object(d Doc) Value { return Value{Type: bsoncore.TypeEmbeddedDocument, Data: d} }
 
+// Clone is v with bytes of its own, for a value that outlives the memory that it shares.
+func Clone(v Value) Value {
+	return Value{Type: v.Type, Data: append(make([]byte, 0, len(v.Data)), v.Data...)}
+}
+
 // IsUndefined reports whether v is no value at all: the zero Value.
 func IsUndefined(v Value) bool { return v.Type == 0 }
 

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -107,8 +106,7 @@ func entryOf(c *catalog.Container, kind string, id doc.Value) LogEntry {
 
 // identityOf copies the _id of a document.
 func identityOf(body doc.Doc) doc.Value {
-	id := doc.Lookup(body, "_id")
-	return doc.Value{Type: id.Type, Data: bytes.Clone(id.Data)}
+	return doc.Clone(doc.Lookup(body, "_id"))
 }
 
 // remove calls removeOnce until no write comes between it and what it logs.

@@ -173,7 +173,7 @@ func (x *expansion) elements(paths [][]string, fixed []doc.Value, array doc.Valu
 		}
 		below, _ := doc.AsDoc(element)
 		if below == nil {
-			below = emptyDoc
+			below = doc.Empty
 		}
 		return x.expand(inner, values, below)
 	}
@@ -218,8 +218,6 @@ func (x *expansion) leaves(fixed []doc.Value, array doc.Value, through *[32]bool
 		give(doc.Value{Type: bsoncore.TypeUndefined})
 	}
 }
-
-var emptyDoc = doc.Doc{5, 0, 0, 0, 0}
 
 // maxArrayDepth bounds how many arrays inside each other a path goes through.
 const maxArrayDepth = 100

@@ -170,7 +170,7 @@ func (b *namedBuild) claim(n *named, values []doc.Value, number uint64) error {
 	if taken && owner != number {
 		d := &Duplicate{Index: n.NamedIndex}
 		for _, v := range values {
-			d.Values = append(d.Values, doc.Value{Type: v.Type, Data: slices.Clone(v.Data)})
+			d.Values = append(d.Values, doc.Clone(v))
 		}
 		return d
 	}

@@ -84,7 +84,7 @@ func (ws *writeSet) duplicate(sl *slot, key []byte, body doc.Doc) error {
 			if found == nil && bytes.Equal(key, appendNamedUnique(nil, ws.v, n, values)) {
 				found = &Duplicate{Index: n.NamedIndex}
 				for _, v := range values {
-					found.Values = append(found.Values, doc.Value{Type: v.Type, Data: bytes.Clone(v.Data)})
+					found.Values = append(found.Values, doc.Clone(v))
 				}
 			}
 		})

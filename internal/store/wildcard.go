@@ -112,7 +112,7 @@ func (w *wildcard) members(path string, d doc.Doc) error {
 // them; an array has its elements, and one inside an array is a value.
 func (w *wildcard) value(path string, v doc.Value, element bool) error {
 	switch {
-	case v.Type == bsoncore.TypeEmbeddedDocument && len(v.Data) > len(emptyDoc):
+	case v.Type == bsoncore.TypeEmbeddedDocument && !doc.IsEmpty(v.Data):
 		return w.members(path, doc.Doc(v.Data))
 	case v.Type == bsoncore.TypeArray && !element:
 		w.array = true

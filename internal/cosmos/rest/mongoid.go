@@ -29,7 +29,8 @@ func appendMongoID(dst []byte, id doc.Value) []byte {
 		d, _ := doc.AsDecimal(id)
 		return append(dst, d.String()...)
 	case bsoncore.TypeDouble:
-		if text := notFinite(id); text != "" {
+		f, _ := doc.AsFloat(id)
+		if text := doc.NonFinite(f); text != "" {
 			return append(dst, text...)
 		}
 	}

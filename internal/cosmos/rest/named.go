@@ -183,8 +183,8 @@ func (n *namedKind) answer(e *exchange, of ownerLinks, r *catalog.Resource, stat
 func (n *namedKind) append(e *exchange, of ownerLinks, r *catalog.Resource) (err error) {
 	id := n.rid(of, r)
 	b := appendText(e.reply, "id", r.Name)
-	b[len(e.reply)] = '{' // replaces the first comma
-	if len(r.Body) > emptyDoc {
+	b[len(e.reply)] = '{' // in the place of the first comma
+	if !doc.IsEmpty(r.Body) {
 		b = doc.AppendMembers(append(b, ','), r.Body)
 	}
 	b = appendRID(b, "_rid", id)
@@ -197,10 +197,7 @@ func (n *namedKind) append(e *exchange, of ownerLinks, r *catalog.Resource) (err
 	return nil
 }
 
-// emptyDoc is the length of a document without members.
-const emptyDoc = 5
-
-// none is the system function of kinds without system properties of their own.
+// none is the system function of resources without members of their own.
 func none(_ *exchange, dst []byte, _ *catalog.Resource) ([]byte, error) { return dst, nil }
 
 // required is the error of a body that lacks members.

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"encoding/binary"
 	"iter"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -64,30 +63,17 @@ func appendSystem(dst, link []byte, c *catalog.Container, d *access.Document) (o
 		link = append(link, "/docs/"...)
 	}
 	at, dst := bsoncore.AppendDocumentStart(dst)
-	dst, text := openText(dst, "_rid")
+	dst, text := doc.BeginString(dst, "_rid")
 	dst = documentRID.in(c, d.Number).append(dst)
 	from, to := text+4, len(dst)
-	dst = closeText(dst, text)
-	dst, text = openText(dst, "_self")
+	dst = doc.EndString(dst, text)
+	dst, text = doc.BeginString(dst, "_self")
 	dst = append(append(dst, link...), dst[from:to]...)
-	dst = closeText(append(dst, '/'), text)
-	dst, text = openText(dst, "_etag")
-	dst = closeText(appendETag(dst, d.Version), text)
+	dst = doc.EndString(append(dst, '/'), text)
+	dst, text = doc.BeginString(dst, "_etag")
+	dst = doc.EndString(appendETag(dst, d.Version), text)
 	dst = bsoncore.AppendStringElement(dst, "_attachments", "attachments/")
 	dst = bsoncore.AppendInt64Element(dst, "_ts", d.Stamp)
 	dst, _ = bsoncore.AppendDocumentEnd(dst, at)
 	return dst, link
-}
-
-// openText begins a string member. The caller appends the bytes of the string.
-func openText(dst []byte, name string) (out []byte, at int) {
-	dst = bsoncore.AppendHeader(dst, bsoncore.TypeString, name)
-	return append(dst, 0, 0, 0, 0), len(dst)
-}
-
-// closeText ends the member.
-func closeText(dst []byte, at int) []byte {
-	dst = append(dst, 0)
-	binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
-	return dst
 }

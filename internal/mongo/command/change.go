@@ -79,7 +79,7 @@ func (x *change) readPipeline(r *request, q *selection, spec, filters, constants
 			for len(x.vars) <= slot {
 				x.vars = append(x.vars, doc.Value{})
 			}
-			x.vars[slot] = cloneValue(v)
+			x.vars[slot] = doc.Clone(v)
 		}
 	}
 	x.pipeline, err = pipeline.Compile(slices.Collect(doc.Elements(spec)), pipeline.Options{Names: names, UpdateOnly: true})
@@ -203,7 +203,7 @@ func (e *edit) run(d store.Document) (doc.Doc, error) {
 
 // insertion makes the document of an upsert.
 func (x *change) insertion(r *request, q *selection) (doc.Doc, error) {
-	begin := emptyDocument
+	begin := doc.Empty
 	if q.filter != nil {
 		upserted := update.Upserted
 		if x.replaces {

@@ -78,7 +78,7 @@ func (s *stream) describe(a *answer, note doc.Doc) {
 	}
 	switch {
 	case s.expanded && parted.Type == 0:
-		a.doc(update.DisambiguatedPaths, emptyDocument)
+		a.doc(update.DisambiguatedPaths, doc.Empty)
 	case s.expanded:
 		a.value(update.DisambiguatedPaths, parted)
 	}

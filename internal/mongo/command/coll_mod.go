@@ -155,7 +155,7 @@ func (r *request) changedView(c *catalog.Container) ([]option, error) {
 // optionsOf lists the members of a document. A validator that is empty is none.
 func optionsOf(d doc.Doc) (list []option) {
 	for name, v := range doc.Members(d) {
-		if name == "validator" && len(v.Data) <= len(emptyDocument) {
+		if name == "validator" && doc.IsEmpty(v.Data) {
 			v = doc.Value{}
 		}
 		list = append(list, option{name, v})

@@ -76,7 +76,7 @@ func (r *request) createOptions(name string) (doc.Doc, error) {
 	if err := r.validationOptions(a, ""); err != nil {
 		return nil, err
 	}
-	if a.size() == len(emptyDocument)-1 {
+	if a.size() == len(doc.Empty)-1 {
 		return nil, r.err
 	}
 	return a.end(), r.err
@@ -202,10 +202,10 @@ func sameOptions(c *catalog.Container, options doc.Doc) error {
 		return code.New(code.NamespaceExists, "namespace %s already exists, but is a collection rather than a view", ns)
 	}
 	if have == nil {
-		have = emptyDocument
+		have = doc.Empty
 	}
 	if options == nil {
-		options = emptyDocument
+		options = doc.Empty
 	}
 	if !doc.EqualBSON(doc.Object(have), doc.Object(options)) {
 		return code.New(code.NamespaceExists, "namespace %s already exists, but with different options: %s", ns, code.Show(doc.Object(have)))

@@ -195,7 +195,7 @@ func (r *request) build(c *catalog.Container, missing []catalog.NamedIndex) erro
 		r.lifetimeChanged(c, effect)
 	}
 	if d := (*store.Duplicate)(nil); errors.As(err, &d) {
-		e := code.Of(duplicate(c, emptyDocument, err))
+		e := code.Of(duplicate(c, doc.Empty, err))
 		e.Message = "Index build failed: Collection " + r.db + "." + c.State().Name + " :: caused by :: " + e.Message
 		return e
 	}

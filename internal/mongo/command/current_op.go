@@ -74,7 +74,7 @@ func currentOpStage(r *request, arg doc.Value) pipeline.Rows {
 
 // sift compiles a query over documents that a command makes; an empty one selects all.
 func (r *request) sift(query doc.Doc) (func(doc.Doc) (bool, error), error) {
-	if len(query) <= len(emptyDocument) {
+	if doc.IsEmpty(query) {
 		return func(doc.Doc) (bool, error) { return true, nil }, nil
 	}
 	f, err := filter.Compile(query, filter.Options{Meter: r.work()})

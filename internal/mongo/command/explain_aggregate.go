@@ -1,6 +1,7 @@
 package command
 
 import (
+	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
@@ -38,7 +39,7 @@ func (x *explanation) aggregate(r *request, over *aggregation) error {
 		rest = prefix.Rest
 		q.filter, q.query, q.sort, q.skip, q.limit = prefix.Match, prefix.Query, prefix.Sort, prefix.Skip, max(0, prefix.Limit)
 		if q.query == nil {
-			q.query = emptyDocument
+			q.query = doc.Empty
 		}
 		if rest.Len() == 0 {
 			return x.planned(r, &q, q.outer(nil, true), nil)

@@ -167,7 +167,7 @@ func (x *explanation) executed(p *plan.Plan, m measure, around []wrapping) {
 // it limits too.
 func (q *selection) outer(projection doc.Doc, simple bool) []wrapping {
 	var list []wrapping
-	if len(projection) > len(emptyDocument) {
+	if !doc.IsEmpty(projection) {
 		name := "PROJECTION_DEFAULT"
 		if simple {
 			name = "PROJECTION_SIMPLE"

@@ -108,7 +108,7 @@ func (r *request) finding(name string) (*finding, error) {
 		return nil, r.err
 	}
 	q.left = q.limit
-	if spec := r.document("projection"); len(spec) > len(emptyDocument) {
+	if spec := r.document("projection"); !doc.IsEmpty(spec) {
 		q.projection, err = pipeline.CompileProjection(spec, pipeline.ProjectionOptions{Names: q.names, Find: true, Filter: q.filter})
 		if err != nil {
 			return nil, err
@@ -132,7 +132,7 @@ func cmpOr(errs ...error) error {
 func (r *request) readSelection(q *selection, field string) (err error) {
 	q.query = bytes.Clone(r.document(field))
 	if q.query == nil {
-		q.query = emptyDocument
+		q.query = doc.Empty
 	}
 	if r.err == nil {
 		q.filter, err = r.compileQuery(q.query, q.names)
@@ -148,7 +148,7 @@ func (r *request) readSelection(q *selection, field string) (err error) {
 
 // sorts reads a sort. {$natural: 1} is the order of creation.
 func (r *request) sorts(q *selection, spec doc.Doc) (err error) {
-	if len(spec) <= len(emptyDocument) || r.err != nil {
+	if doc.IsEmpty(spec) || r.err != nil {
 		return r.err
 	}
 	if v := doc.Lookup(spec, "$natural"); v.Type != 0 {
@@ -180,8 +180,8 @@ func (q *selection) hinted(v doc.Value) error {
 	case 0:
 		return nil
 	case bsoncore.TypeString, bsoncore.TypeEmbeddedDocument:
-		if d, ok := doc.AsDoc(v); !ok || len(d) > len(emptyDocument) {
-			q.hint = doc.Value{Type: v.Type, Data: bytes.Clone(v.Data)}
+		if d, ok := doc.AsDoc(v); !ok || !doc.IsEmpty(d) {
+			q.hint = doc.Clone(v)
 			natural, _ := doc.AsFloat(doc.Lookup(d, "$natural"))
 			q.reverse = natural < 0
 		}
@@ -208,7 +208,7 @@ func (r *request) checkCollation(name string) error {
 }
 
 func simpleCollation(d doc.Doc) error {
-	if len(d) <= len(emptyDocument) {
+	if doc.IsEmpty(d) {
 		return nil
 	}
 	locale, ok := doc.AsString(doc.Lookup(d, "locale"))

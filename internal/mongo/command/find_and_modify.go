@@ -94,7 +94,7 @@ func (r *request) modifying() (*modifying, error) {
 	if err = r.readSelection(&m.selection, "query"); err != nil {
 		return nil, err
 	}
-	if len(fields) > len(emptyDocument) {
+	if !doc.IsEmpty(fields) {
 		m.projection, err = pipeline.CompileProjection(fields, pipeline.ProjectionOptions{Names: m.names, Find: true, Filter: m.filter})
 	}
 	if m.projection != nil && m.projection.NeedsWhere() && m.newer { // the query may not match that one

@@ -176,7 +176,7 @@ func (x *indexSpec) option(name string, v doc.Value) error {
 		return checkPartial(x.Partial)
 	case "wildcardProjection":
 		d, ok := doc.AsDoc(v)
-		if !ok || len(d) <= len(emptyDocument) {
+		if !ok || doc.IsEmpty(d) {
 			return code.New(code.TypeMismatch, "The field 'wildcardProjection' must be a non-empty object, but got %s", code.Show(v))
 		}
 		x.Projection = slices.Clone(d)

@@ -45,7 +45,7 @@ func (s *Server) used(c *catalog.Container, p *plan.Plan) {
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/indexStats/
 func indexStatsRows(r *request, arg doc.Value) pipeline.Rows {
 	return func(yield func(doc.Doc, error) bool) {
-		if d, ok := doc.AsDoc(arg); !ok || len(d) > len(emptyDocument) {
+		if d, ok := doc.AsDoc(arg); !ok || !doc.IsEmpty(d) {
 			yield(nil, code.New(28803, "The $indexStats stage specification must be an empty object"))
 			return
 		}

@@ -53,7 +53,7 @@ func (r *request) listFilter() (func(doc.Doc) (bool, error), error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	if len(query) <= len(emptyDocument) {
+	if doc.IsEmpty(query) {
 		return func(doc.Doc) (bool, error) { return true, nil }, nil
 	}
 	f, err := filter.Compile(query, filter.Options{Meter: r.work()})

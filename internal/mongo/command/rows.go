@@ -519,13 +519,11 @@ func (r *request) lasts(q *selection, d doc.Doc) (bool, error) {
 
 // compileQuery compiles a query that outlives the request's memory.
 func (r *request) compileQuery(query doc.Doc, names *expression.Names) (*filter.Filter, error) {
-	if len(query) <= len(emptyDocument) {
+	if doc.IsEmpty(query) {
 		return nil, nil
 	}
 	return filter.Compile(bytes.Clone(query), filter.Options{Names: names})
 }
-
-var emptyDocument = doc.Doc{5, 0, 0, 0, 0}
 
 // variables reads `let`: constants that expressions of the command may use as $$name.
 func (r *request) variables() (*expression.Names, []doc.Value, error) {
@@ -536,7 +534,7 @@ func (r *request) variables() (*expression.Names, []doc.Value, error) {
 	}
 	let = slices.Clone(let)
 	s := r.scope(names, nil)
-	s.Reset(doc.Object(emptyDocument))
+	s.Reset(doc.Object(doc.Empty))
 	var vars []doc.Value
 	inner := names
 	for name, v := range doc.Members(let) {
@@ -556,7 +554,7 @@ func (r *request) variables() (*expression.Names, []doc.Value, error) {
 		for len(vars) <= slot {
 			vars = append(vars, doc.Value{})
 		}
-		vars[slot] = doc.Value{Type: value.Type, Data: bytes.Clone(value.Data)}
+		vars[slot] = doc.Clone(value)
 	}
 	return inner, vars, nil
 }

@@ -45,7 +45,7 @@ func (s server) Documents(_ context.Context, from pipeline.Namespace, match *fil
 	case c == nil:
 		return none
 	case viewOf(c) != nil:
-		rows, err := s.p.viewRows(c, emptyDocument)
+		rows, err := s.p.viewRows(c, doc.Empty)
 		if err != nil {
 			return failed(err)
 		}
@@ -54,7 +54,7 @@ func (s server) Documents(_ context.Context, from pipeline.Namespace, match *fil
 	if match != nil && match.NeedsScope() {
 		match = nil // its variables are the stage's, which checks each document itself
 	}
-	q := &selection{container: c, ns: ns, filter: match, query: emptyDocument, memory: &s.p.holding}
+	q := &selection{container: c, ns: ns, filter: match, query: doc.Empty, memory: &s.p.holding}
 	return pausable(func() *request { return s.p.now }, q, &s.p.holding)
 }
 
@@ -75,7 +75,7 @@ func (s server) Equal(_ context.Context, from pipeline.Namespace, path string, v
 	if err != nil {
 		return failed(err), true
 	}
-	return r.rows(&selection{container: c, ns: ns, filter: f, query: emptyDocument, memory: &s.p.holding}), true
+	return r.rows(&selection{container: c, ns: ns, filter: f, query: doc.Empty, memory: &s.p.holding}), true
 }
 
 // indexed reports whether an index begins with a path.

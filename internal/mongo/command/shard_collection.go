@@ -21,7 +21,7 @@ func shardCollection(r *request, a *answer) error {
 	switch {
 	case r.err != nil:
 		return r.err
-	case len(key) <= len(emptyDocument):
+	case doc.IsEmpty(key):
 		return code.New(code.MissingFieldOfCommand, "BSON field 'shardCollection.key' is missing but a required field")
 	case r.bool("unique", false):
 		return code.Unsupported("shardCollection with unique")

@@ -266,20 +266,18 @@ func (r *request) first(q *selection) (id doc.Value, found bool, err error) {
 	if one.sort != nil || one.reverse {
 		one.limit = 1
 		for d, err := range r.rows(&one) {
-			return cloneValue(doc.Lookup(d, "_id")), err == nil, err
+			return doc.Clone(doc.Lookup(d, "_id")), err == nil, err
 		}
 		return doc.Value{}, false, nil
 	}
 	err = r.replanned(&one, func(v catalog.View, p *plan.Plan) (bool, error) {
 		return found, r.each(&one, v, p, nil, func(d store.Document) (bool, error) {
-			id, found = cloneValue(doc.Lookup(d.Body, "_id")), true
+			id, found = doc.Clone(doc.Lookup(d.Body, "_id")), true
 			return false, nil
 		})
 	})
 	return id, found, err
 }
-
-func cloneValue(v doc.Value) doc.Value { return doc.Value{Type: v.Type, Data: bytes.Clone(v.Data)} }
 
 // isGone reports whether the document that a write was for is not there any more.
 func isGone(err error) bool {
@@ -353,7 +351,7 @@ func (r *request) inChunks(q *selection, seen map[uint64]struct{}, use func(ids 
 				if err := r.take(len(id.Data) + idCost); err != nil {
 					return false, err
 				}
-				ids = append(ids, cloneValue(id))
+				ids = append(ids, doc.Clone(id))
 				seen[d.Number] = struct{}{}
 				if size += len(d.Body); r.tx == nil && (size >= chunkBytes || len(ids) >= chunkDocuments) {
 					after, more = append(after[:0], d.Position...), true

@@ -57,7 +57,7 @@ func (r *request) findOverView(q *finding) (*aggregation, error) {
 func (q *selection) stages(projection doc.Doc) []doc.Value {
 	var list []doc.Value
 	add := func(name string, v doc.Value) { list = append(list, doc.Object(one(name, v))) }
-	if len(q.query) > len(emptyDocument) {
+	if !doc.IsEmpty(q.query) {
 		add("$match", doc.Object(q.query))
 	}
 	if q.sort != nil {
@@ -69,7 +69,7 @@ func (q *selection) stages(projection doc.Doc) []doc.Value {
 	if q.limit > 0 {
 		add("$limit", doc.Int(q.limit))
 	}
-	if len(projection) > len(emptyDocument) {
+	if !doc.IsEmpty(projection) {
 		add("$project", doc.Object(projection))
 	}
 	return list

@@ -40,7 +40,7 @@ func (r *request) openStream(a *answer, x *aggregation, arg doc.Value, size int6
 	if err != nil {
 		return err
 	}
-	s := &stream{s: r.s, watchOptions: o, env: &pipeline.Env{Now: r.at, ClusterTime: cloneValue(r.clusterTime()), Random: random, Vars: x.vars}}
+	s := &stream{s: r.s, watchOptions: o, env: &pipeline.Env{Now: r.at, ClusterTime: doc.Clone(r.clusterTime()), Random: random, Vars: x.vars}}
 	if s.scope, err = r.scopeOf(&o, x.container); err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ type total struct {
 }
 
 func (t *total) add(v doc.Value) {
-	if !isNumber(v) {
+	if !doc.IsNumberBSON(v) {
 		return
 	}
 	t.count++
@@ -168,7 +168,7 @@ func deviationOfSample(s *Scope, values []doc.Value) doc.Value { return deviatio
 func deviation(s *Scope, values []doc.Value, less float64) doc.Value {
 	n, mean, squares := 0.0, 0.0, 0.0
 	for _, v := range values {
-		if !isNumber(v) {
+		if !doc.IsNumberBSON(v) {
 			continue
 		}
 		if s.spend(addCost(v)) != nil {

@@ -21,7 +21,7 @@ func add(s *Scope, args []doc.Value) (doc.Value, error) {
 			return null, nil
 		case v.Type == bsoncore.TypeDateTime && t.dated:
 			return doc.Value{}, code.New(16612, "only one date allowed in an $add expression")
-		case v.Type != bsoncore.TypeDateTime && !isNumber(v):
+		case v.Type != bsoncore.TypeDateTime && !doc.IsNumberBSON(v):
 			return doc.Value{}, code.New(code.TypeMismatch, "$add only supports numeric or date types, not %s", code.TypeName(v))
 		}
 		if err := t.add(v); err != nil {
@@ -169,11 +169,11 @@ func multiplyInts(a, b int64) (product int64, ok bool) {
 // subtract subtracts numbers, a date from a date, or milliseconds from a date.
 func subtract(s *Scope, a, b doc.Value) (doc.Value, error) {
 	switch {
-	case isNumber(a) && isNumber(b):
+	case doc.IsNumberBSON(a) && doc.IsNumberBSON(b):
 		return subtractNumbers(s, a, b), nil
 	case nullish(a) || nullish(b):
 		return null, nil
-	case a.Type == bsoncore.TypeDateTime && (isNumber(b) || b.Type == bsoncore.TypeDateTime):
+	case a.Type == bsoncore.TypeDateTime && (doc.IsNumberBSON(b) || b.Type == bsoncore.TypeDateTime):
 		return subtractTime(s, a, b)
 	}
 	from := code.TypeName(a)
@@ -221,7 +221,7 @@ func multiply(s *Scope, args []doc.Value) (doc.Value, error) {
 		switch {
 		case nullish(v):
 			return null, nil
-		case !isNumber(v):
+		case !doc.IsNumberBSON(v):
 			return doc.Value{}, code.New(code.TypeMismatch, "$multiply only supports numeric types, not %s", code.TypeName(v))
 		}
 		t.multiply(v)
@@ -250,7 +250,7 @@ func (t *tally) multiply(v doc.Value) {
 // divide returns a double, also for integers.
 func divide(s *Scope, a, b doc.Value) (doc.Value, error) {
 	switch {
-	case isNumber(a) && isNumber(b):
+	case doc.IsNumberBSON(a) && doc.IsNumberBSON(b):
 		if isZero(b) {
 			return doc.Value{}, code.New(code.BadValue, "can't $divide by zero")
 		}
@@ -266,7 +266,7 @@ func divide(s *Scope, a, b doc.Value) (doc.Value, error) {
 
 func mod(s *Scope, a, b doc.Value) (doc.Value, error) {
 	switch {
-	case isNumber(a) && isNumber(b):
+	case doc.IsNumberBSON(a) && doc.IsNumberBSON(b):
 		return modNumbers(s, a, b)
 	case nullish(a) || nullish(b):
 		return null, nil

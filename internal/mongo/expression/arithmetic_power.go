@@ -13,7 +13,7 @@ func exp(s *Scope, v doc.Value) (doc.Value, error) {
 	switch {
 	case v.Type == bsoncore.TypeDecimal128:
 		return s.computed(expDecimal(asDecimal(v))), nil
-	case isNumber(v):
+	case doc.IsNumberBSON(v):
 		return s.double(math.Exp(asDouble(v))), nil
 	}
 	return notNumeric("$exp", v)
@@ -21,7 +21,7 @@ func exp(s *Scope, v doc.Value) (doc.Value, error) {
 
 func sqrt(s *Scope, v doc.Value) (doc.Value, error) {
 	switch {
-	case !isNumber(v):
+	case !doc.IsNumberBSON(v):
 		return notNumeric("$sqrt", v)
 	case below(v, 0):
 		return doc.Value{}, code.New(28714, "$sqrt's argument must be greater than or equal to 0")
@@ -44,7 +44,7 @@ func positive(v doc.Value) bool { return !below(v, 0) && !isZero(v) }
 
 func ln(s *Scope, v doc.Value) (doc.Value, error) {
 	switch {
-	case !isNumber(v):
+	case !doc.IsNumberBSON(v):
 		return notNumeric("$ln", v)
 	case !positive(v):
 		return doc.Value{}, code.New(28766, "$ln's argument must be a positive number, but is %s", code.Show(v))
@@ -56,7 +56,7 @@ func ln(s *Scope, v doc.Value) (doc.Value, error) {
 
 func log10(s *Scope, v doc.Value) (doc.Value, error) {
 	switch {
-	case !isNumber(v):
+	case !doc.IsNumberBSON(v):
 		return notNumeric("$log10", v)
 	case !positive(v):
 		return doc.Value{}, code.New(28761, "$log10's argument must be a positive number, but is %s", code.Show(v))
@@ -71,9 +71,9 @@ func log(s *Scope, v, base doc.Value) (doc.Value, error) {
 	switch {
 	case nullish(v) || nullish(base):
 		return null, nil
-	case !isNumber(v):
+	case !doc.IsNumberBSON(v):
 		return doc.Value{}, code.New(28756, "$log's argument must be numeric, not %s", code.TypeName(v))
-	case !isNumber(base):
+	case !doc.IsNumberBSON(base):
 		return doc.Value{}, code.New(28757, "$log's base must be numeric, not %s", code.TypeName(base))
 	case !positive(v):
 		return doc.Value{}, code.New(28758, "$log's argument must be a positive number, but is %s", code.Show(v))
@@ -91,9 +91,9 @@ func pow(s *Scope, base, exponent doc.Value) (doc.Value, error) {
 	switch {
 	case nullish(base) || nullish(exponent):
 		return null, nil
-	case !isNumber(base):
+	case !doc.IsNumberBSON(base):
 		return doc.Value{}, code.New(28762, "$pow's base must be numeric, not %s", code.TypeName(base))
-	case !isNumber(exponent):
+	case !doc.IsNumberBSON(exponent):
 		return doc.Value{}, code.New(28763, "$pow's exponent must be numeric, not %s", code.TypeName(exponent))
 	case isZero(base) && below(exponent, 0):
 		return doc.Value{}, code.New(28764, "$pow cannot take a base of 0 and a negative exponent")

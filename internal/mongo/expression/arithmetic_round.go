@@ -36,14 +36,14 @@ func toPlace(name string, how rounding) function {
 		switch {
 		case nullish(v):
 			return null, nil
-		case !isNumber(v):
+		case !doc.IsNumberBSON(v):
 			return doc.Value{}, code.New(51081, "%s only supports numeric types, not %s", name, code.TypeName(v))
 		}
 		if len(args) > 1 {
 			if nullish(args[1]) {
 				return null, nil
 			}
-			if !isNumber(args[1]) {
+			if !doc.IsNumberBSON(args[1]) {
 				return doc.Value{}, code.New(16004, "can't convert from BSON type %s to long", code.TypeName(args[1]))
 			}
 			n, ok := whole32(args[1])

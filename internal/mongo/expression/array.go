@@ -72,7 +72,7 @@ func arrayElemAt(s *Scope, array, index doc.Value) (doc.Value, error) {
 		return null, nil
 	case !doc.IsArray(array):
 		return doc.Value{}, code.New(28689, "$arrayElemAt's first argument must be an array, but is %s", code.TypeName(array))
-	case !isNumber(index):
+	case !doc.IsNumberBSON(index):
 		return doc.Value{}, code.New(28690, "$arrayElemAt's second argument must be a numeric value, but is %s", code.TypeName(index))
 	}
 	i, ok := whole32(index)
@@ -177,7 +177,7 @@ func makeRange(s *Scope, args []doc.Value) (doc.Value, error) {
 	bounds := [3]int64{2: 1}
 	for i, v := range args {
 		what := [...]string{"starting", "ending", "step"}[i]
-		if !isNumber(v) {
+		if !doc.IsNumberBSON(v) {
 			return doc.Value{}, code.New(34443+code.Code(2*i), "$range requires a numeric %s value, found value of type: %s", what, code.TypeName(v))
 		}
 		n, ok := whole32(v)
@@ -280,7 +280,7 @@ func sliceBounds(args []doc.Value) (first, count int64, err error) {
 	var bounds [2]int32
 	for i, v := range args {
 		what, ok := [...]string{"Second", "Third"}[i], false
-		if !isNumber(v) {
+		if !doc.IsNumberBSON(v) {
 			return 0, 0, code.New(28725+code.Code(2*i), "%s argument to $slice must be a numeric value, but is of type: %s", what, code.TypeName(v))
 		}
 		if bounds[i], ok = whole32(v); !ok {

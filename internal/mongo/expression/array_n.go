@@ -64,7 +64,7 @@ func readN(name string, object code.Code, arg doc.Value, names *Names, depth int
 
 // count is the argument n of an operator.
 func count(v doc.Value) (int, error) {
-	if !isNumber(v) {
+	if !doc.IsNumberBSON(v) {
 		return 0, code.New(5787902, "Value for 'n' must be of integral type, but found %s", code.Show(v))
 	}
 	n, ok := wholeNumber(v)

@@ -52,7 +52,7 @@ func compileSortArray(arg doc.Value, names *Names, depth int) (*Expression, erro
 
 func readSort(v doc.Value) ([]sortKey, error) {
 	if v.Type != bsoncore.TypeEmbeddedDocument {
-		if !isNumber(v) {
+		if !doc.IsNumberBSON(v) {
 			return nil, code.New(code.BadValue, "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields")
 		}
 		direction, err := readDirection(2942506, v)

@@ -35,7 +35,7 @@ func bitNot(s *Scope, v doc.Value) (doc.Value, error) {
 	switch {
 	case nullish(v):
 		return null, nil
-	case !isNumber(v):
+	case !doc.IsNumberBSON(v):
 		return notNumeric("$bitNot", v)
 	case !isInteger(v):
 		return doc.Value{}, code.New(code.TypeMismatch, "$bitNot only supports int and long, not: %s.", code.TypeName(v))

@@ -98,7 +98,7 @@ func targetOf(v doc.Value) (bsoncore.Type, error) {
 		}
 		return 0, code.New(code.BadValue, "Unknown type name: %s", quoted(v))
 	}
-	if !isNumber(v) {
+	if !doc.IsNumberBSON(v) {
 		return 0, code.New(code.FailedToParse, "$convert's 'to' argument must be a string or number, but is %s", code.TypeName(v))
 	}
 	n, ok := whole32(v)

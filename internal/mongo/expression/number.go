@@ -9,15 +9,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// isNumber reports whether v is of one of the four numeric types.
-func isNumber(v doc.Value) bool {
-	switch v.Type {
-	case bsoncore.TypeInt32, bsoncore.TypeInt64, bsoncore.TypeDouble, bsoncore.TypeDecimal128:
-		return true
-	}
-	return false
-}
-
 // asInt is the value of an int32 or int64; 0 for other types.
 func asInt(v doc.Value) int64 {
 	switch v.Type {

@@ -60,7 +60,7 @@ func readShares(v doc.Value, names *Names, depth int) (shares []float64, err err
 	for e := range doc.Elements(list) {
 		share := asDouble(e)
 		switch {
-		case !isNumber(e):
+		case !doc.IsNumberBSON(e):
 			return nil, noShare(7750302, e)
 		case !(share >= 0 && share <= 1):
 			return nil, noShare(7750303, e)
@@ -96,7 +96,7 @@ func ranked(parts []doc.Value, names *Names, depth int, f func(s *Scope, numbers
 		}
 		numbers := make([]float64, 0, len(list))
 		for _, v := range list {
-			if isNumber(v) && !isNaN(v) {
+			if doc.IsNumberBSON(v) && !isNaN(v) {
 				numbers = append(numbers, asDouble(v))
 			}
 			if err := s.spend(addCost(v)); err != nil {

@@ -118,10 +118,10 @@ func substringOfBytes(s *Scope, args []doc.Value) (doc.Value, error) {
 	if err != nil {
 		return doc.Value{}, err
 	}
-	if !isNumber(args[1]) || args[1].Type == bsoncore.TypeDecimal128 {
+	if !doc.IsNumberBSON(args[1]) || args[1].Type == bsoncore.TypeDecimal128 {
 		return doc.Value{}, code.New(16034, "$substrBytes:  starting index must be a numeric type (is BSON type %s)", code.TypeName(args[1]))
 	}
-	if !isNumber(args[2]) || args[2].Type == bsoncore.TypeDecimal128 {
+	if !doc.IsNumberBSON(args[2]) || args[2].Type == bsoncore.TypeDecimal128 {
 		return doc.Value{}, code.New(16035, "$substrBytes:  length must be a numeric type (is BSON type %s)", code.TypeName(args[2]))
 	}
 	start, length := truncated(args[1]), truncated(args[2])
@@ -149,14 +149,14 @@ func substringOfCodePoints(s *Scope, args []doc.Value) (doc.Value, error) {
 	if err != nil {
 		return doc.Value{}, err
 	}
-	if !isNumber(args[1]) {
+	if !doc.IsNumberBSON(args[1]) {
 		return doc.Value{}, code.New(34450, "$substrCP: starting index must be a numeric type (is BSON type %s)", code.TypeName(args[1]))
 	}
 	start, ok := whole32(args[1])
 	if !ok {
 		return doc.Value{}, code.New(34451, "$substrCP: starting index cannot be represented as a 32-bit integral value: %s", quoted(args[1]))
 	}
-	if !isNumber(args[2]) {
+	if !doc.IsNumberBSON(args[2]) {
 		return doc.Value{}, code.New(34452, "$substrCP: length must be a numeric type (is BSON type %s)", code.TypeName(args[2]))
 	}
 	length, ok := whole32(args[2])

@@ -48,7 +48,7 @@ func (c curve) of(s *Scope, v doc.Value) (doc.Value, error) {
 	if nullish(v) {
 		return null, nil
 	}
-	if !isNumber(v) {
+	if !doc.IsNumberBSON(v) {
 		return doc.Value{}, code.New(28765, "%s only supports numeric types, not %s", c.name, code.TypeName(v))
 	}
 	if !c.inDomain(v) {
@@ -128,13 +128,13 @@ func atan2(s *Scope, y, x doc.Value) (doc.Value, error) {
 	if nullish(y) {
 		return null, nil
 	}
-	if !isNumber(y) {
+	if !doc.IsNumberBSON(y) {
 		return doc.Value{}, code.New(51044, "$atan2 only supports numeric types, not %s", code.TypeName(y))
 	}
 	if nullish(x) {
 		return null, nil
 	}
-	if !isNumber(x) {
+	if !doc.IsNumberBSON(x) {
 		return doc.Value{}, code.New(51045, "$atan2 only supports numeric types, not %s", code.TypeName(x))
 	}
 	if y.Type != bsoncore.TypeDecimal128 && x.Type != bsoncore.TypeDecimal128 {

@@ -7,4 +7,4 @@ import (
 
 func typeOf(s *Scope, v doc.Value) (doc.Value, error) { return s.string(code.TypeName(v)) }
 
-func isNumeric(_ *Scope, v doc.Value) (doc.Value, error) { return boolean(isNumber(v)), nil }
+func isNumeric(_ *Scope, v doc.Value) (doc.Value, error) { return boolean(doc.IsNumberBSON(v)), nil }

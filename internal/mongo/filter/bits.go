@@ -49,7 +49,7 @@ func readMask(name string, arg doc.Value, path string) (*mask, error) {
 			}
 		}
 		return m, nil
-	case isNumber(arg):
+	case doc.IsNumberBSON(arg):
 		n, err := countNumber(name, arg)
 		m := &mask{word: uint64(n)}
 		for i := range 8 {

@@ -38,7 +38,7 @@ func (c *compiler) needsDocument(name string, at spot) error {
 // sampleRate is {$sampleRate: 0.5}: each document is accepted with that probability.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/sampleRate/
 func sampleRate(c *compiler, name string, arg doc.Value, at spot) (condition, error) {
-	if !isNumber(arg) {
+	if !doc.IsNumberBSON(arg) {
 		return condition{}, code.New(code.BadValue, "argument to $sampleRate must be a numeric type")
 	}
 	rate, _ := doc.AsFloat(arg)

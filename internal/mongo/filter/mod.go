@@ -39,13 +39,13 @@ func mod(_ *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 	}
 	leaves := check(func(v doc.Value, _ *work.Meter) bool {
 		n, ok := truncated(v)
-		return ok && isNumber(v) && n%divisor == remainder
+		return ok && doc.IsNumberBSON(v) && n%divisor == remainder
 	})
 	return onValues(at.path, Both, leaves, &Node{Kind: Other}), nil
 }
 
 func modNumber(what string, v doc.Value) (int64, error) {
-	if !isNumber(v) {
+	if !doc.IsNumberBSON(v) {
 		return 0, code.New(code.BadValue, "malformed mod, %s not a number", what)
 	}
 	n, ok := truncated(v)

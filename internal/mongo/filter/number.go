@@ -11,14 +11,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func isNumber(v doc.Value) bool {
-	switch v.Type {
-	case bsoncore.TypeDouble, bsoncore.TypeInt32, bsoncore.TypeInt64, bsoncore.TypeDecimal128:
-		return true
-	}
-	return false
-}
-
 func isNaN(v doc.Value) bool {
 	switch v.Type {
 	case bsoncore.TypeDouble:
@@ -42,7 +34,7 @@ func double(v doc.Value) float64 {
 func wholeNumber(name string, v doc.Value) (int64, error) {
 	n, exact := doc.AsInt64Exact(v)
 	switch {
-	case !isNumber(v):
+	case !doc.IsNumberBSON(v):
 		return 0, code.New(code.FailedToParse, "Expected a number in: %s: %s", name, code.Show(v))
 	case exact:
 		return n, nil

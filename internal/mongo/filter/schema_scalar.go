@@ -20,7 +20,7 @@ var (
 
 // bound is minimum and maximum, together with exclusiveMinimum and exclusiveMaximum.
 func bound(s *schema, name string, arg doc.Value) (rule, error) {
-	if !isNumber(arg) {
+	if !doc.IsNumberBSON(arg) {
 		return nil, wrongType(name, "a number")
 	}
 	beside := s.keywords["exclusiveM"+name[1:]]
@@ -68,7 +68,7 @@ func schemaPattern(s *schema, name string, arg doc.Value) (rule, error) {
 
 // multipleOf accepts multiples of a number.
 func multipleOf(_ *schema, name string, arg doc.Value) (rule, error) {
-	if !isNumber(arg) {
+	if !doc.IsNumberBSON(arg) {
 		return nil, wrongType(name, "a number")
 	}
 	by, ok := decimal(arg)

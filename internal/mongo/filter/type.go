@@ -91,7 +91,7 @@ func (t *types) read(arg doc.Value, aliases map[string][]bsoncore.Type) error {
 		t.add(kinds...)
 		return nil
 	}
-	if !isNumber(arg) {
+	if !doc.IsNumberBSON(arg) {
 		return code.New(code.TypeMismatch, "type must be represented as a number or a string")
 	}
 	n, ok := doc.AsInt64Exact(arg)

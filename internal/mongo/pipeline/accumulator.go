@@ -124,7 +124,7 @@ func (s *statement) begin(scope *expression.Scope) (accumulator, error) {
 	}
 	n, ok := doc.AsInt64Exact(v)
 	switch {
-	case !numeric(v):
+	case !doc.IsNumberBSON(v):
 		return nil, code.New(5787902, "Value for 'n' must be of integral type, but found %s", code.Show(v))
 	case !ok:
 		return nil, code.New(5787903, "Value for 'n' must be of integral type, but found %s", code.Show(v))

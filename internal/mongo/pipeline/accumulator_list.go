@@ -69,7 +69,7 @@ func (a *merged) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
 func (a *merged) value(m *work.Meter) doc.Value {
 	_ = m.Spend(work.Copied(len(a.now)))
 	if len(a.now) == 0 {
-		return doc.Object(emptyDoc)
+		return doc.Object(doc.Empty)
 	}
 	return doc.Object(a.now)
 }

@@ -116,7 +116,7 @@ func (e *extremes) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
 		grown -= len(e.values[e.n-1].Data) + valueBytes
 		e.values = e.values[:e.n-1]
 	}
-	e.values = slices.Insert(e.values, at, owned(v))
+	e.values = slices.Insert(e.values, at, doc.Clone(v))
 	return grown, m.Spend(work.Copied(valueBytes * (len(e.values) - at)))
 }
 

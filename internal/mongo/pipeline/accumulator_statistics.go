@@ -21,7 +21,7 @@ type deviation struct {
 }
 
 func (s *deviation) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
-	if !numeric(v) {
+	if !doc.IsNumberBSON(v) {
 		return 0, nil
 	}
 	f := float(v)
@@ -54,7 +54,7 @@ type percentiles struct {
 }
 
 func (p *percentiles) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
-	if !numeric(v) {
+	if !doc.IsNumberBSON(v) {
 		return 0, nil
 	}
 	before := cap(p.all)
@@ -157,7 +157,7 @@ func parseShares(p doc.Value, names *expression.Names) (shares []float64, err er
 	for e := range doc.Elements(v) {
 		f := float(e)
 		switch {
-		case !numeric(e):
+		case !doc.IsNumberBSON(e):
 			return nil, code.New(7750302, rule, code.Show(e))
 		case !(f >= 0 && f <= 1):
 			return nil, code.New(7750303, rule, code.Show(e))

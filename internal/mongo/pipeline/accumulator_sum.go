@@ -156,10 +156,10 @@ var (
 
 func addDecimals(a, b doc.Value) (doc.Value, error) {
 	if a.Type == 0 {
-		return owned(b), nil
+		return doc.Clone(b), nil
 	}
 	v, err := plus.of(a, b)
-	return owned(v), err
+	return doc.Clone(v), err
 }
 
 // An average is $avg of the numbers, null if there are none.
@@ -170,7 +170,7 @@ type average struct {
 }
 
 func (a *average) add(m *work.Meter, v doc.Value, d doc.Doc) (int, error) {
-	if numeric(v) {
+	if doc.IsNumberBSON(v) {
 		a.n++
 	}
 	return a.sum.add(m, v, d)
@@ -188,7 +188,7 @@ func (a *average) value(*work.Meter) doc.Value {
 		if err != nil {
 			return null
 		}
-		return owned(total)
+		return doc.Clone(total)
 	}
 	return doc.Double(a.float() / float64(a.n))
 }

@@ -96,9 +96,9 @@ func (t *top) add(m *work.Meter, v doc.Value, d doc.Doc) (grown int, err error) 
 		grown -= t.entries[gone].bytes()
 		t.entries = slices.Delete(t.entries, gone, gone+1)
 	}
-	e := topEntry{keys: make([]doc.Value, len(t.keys)), output: owned(orNull(v))}
+	e := topEntry{keys: make([]doc.Value, len(t.keys)), output: doc.Clone(orNull(v))}
 	for i, k := range t.keys {
-		e.keys[i] = owned(k)
+		e.keys[i] = doc.Clone(k)
 	}
 	t.entries = slices.Insert(t.entries, at, e)
 	return grown + e.bytes(), m.Spend(work.Copied(64 * (len(t.entries) - at)))

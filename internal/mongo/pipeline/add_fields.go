@@ -70,7 +70,7 @@ func appendAdded(dst []byte, n *node, d doc.Doc, s *expression.Scope) ([]byte, e
 			continue
 		}
 		if c.kind == inside {
-			dst, err = appendAdded(appendHead(dst, bsoncore.TypeEmbeddedDocument, c.name), c, emptyDoc, s)
+			dst, err = appendAdded(appendHead(dst, bsoncore.TypeEmbeddedDocument, c.name), c, doc.Empty, s)
 		} else {
 			var v doc.Value
 			if v, err = c.value.Evaluate(s); err == nil {
@@ -89,7 +89,7 @@ func objectOrEmpty(v doc.Value) doc.Doc {
 	if d, ok := doc.AsDoc(v); ok {
 		return d
 	}
-	return emptyDoc
+	return doc.Empty
 }
 
 func addToElements(dst []byte, n *node, array doc.Value, s *expression.Scope) ([]byte, error) {

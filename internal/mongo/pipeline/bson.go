@@ -13,18 +13,11 @@ import (
 var (
 	null      = doc.Value{Type: bsoncore.TypeNull}
 	undefined = doc.Value{Type: bsoncore.TypeUndefined}
-	emptyDoc  = doc.Doc{5, 0, 0, 0, 0}
 )
 
 // nullish reports whether v is null, undefined or missing.
 func nullish(v doc.Value) bool {
 	return v.Type == 0 || v.Type == bsoncore.TypeNull || v.Type == bsoncore.TypeUndefined
-}
-
-// numeric reports whether v is a number of any type.
-func numeric(v doc.Value) bool {
-	return v.Type == bsoncore.TypeInt32 || v.Type == bsoncore.TypeDouble || v.Type == bsoncore.TypeInt64 ||
-		v.Type == bsoncore.TypeDecimal128
 }
 
 // float is the double nearest to a number.
@@ -42,11 +35,6 @@ func orNull(v doc.Value) doc.Value {
 		return null
 	}
 	return v
-}
-
-// owned is a copy of v.
-func owned(v doc.Value) doc.Value {
-	return doc.Value{Type: v.Type, Data: append(make([]byte, 0, len(v.Data)), v.Data...)}
 }
 
 // integer is the number as an int32 if that holds it, else as an int64. MongoDB returns sums and counts so.

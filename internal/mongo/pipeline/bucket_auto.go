@@ -113,8 +113,8 @@ func (s *bucketAuto) collect(r *run, scope *expression.Scope, in Rows) ([]entry,
 }
 
 func (s *bucketAuto) appendBucket(dst []byte, scope *expression.Scope, entries []entry, lower, upper doc.Value) ([]byte, error) {
-	scope.Reset(doc.Object(emptyDoc))
-	accumulators, err := begin(s.outputs, null, scope, emptyDoc)
+	scope.Reset(doc.Object(doc.Empty))
+	accumulators, err := begin(s.outputs, null, scope, doc.Empty)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (s *bucketAuto) option(c *compiler, name string, v doc.Value) (err error) {
 		}
 		s.by, err = expression.Compile(v, c.names)
 	case "buckets":
-		if !numeric(v) {
+		if !doc.IsNumberBSON(v) {
 			return code.New(40241, "The $bucketAuto 'buckets' field must be a numeric value, but found type: %s", code.TypeName(v))
 		}
 		n, ok := doc.AsInt64Exact(v)

@@ -129,11 +129,11 @@ func (g *densifyRun) widest(all []doc.Doc) error {
 
 func (g *densifyRun) check(v doc.Value) error {
 	switch {
-	case v.Type != bsoncore.TypeDateTime && !numeric(v):
+	case v.Type != bsoncore.TypeDateTime && !doc.IsNumberBSON(v):
 		return code.New(5733201, "Densify field type must be numeric or a date")
 	case v.Type == bsoncore.TypeDateTime && !g.dates:
 		return code.New(6053600, "Encountered date densify value in collection when step does not have a date unit.")
-	case numeric(v) && g.dates:
+	case doc.IsNumberBSON(v) && g.dates:
 		return code.New(6053601, "Encountered numeric densify value in collection when step has a date unit.")
 	}
 	return nil
@@ -159,7 +159,7 @@ func (g *densifyRun) partition(p *partition) error {
 	if g.least.Type != 0 {
 		next, high, closed = g.least, g.greatest, true
 	}
-	like := emptyDoc
+	like := doc.Empty
 	if len(entries) > 0 {
 		var err error
 		if like, err = g.shared(entries[0].d); err != nil {
@@ -215,7 +215,7 @@ func (g *densifyRun) upTo(next, v, high doc.Value, closed bool, like doc.Doc) (d
 
 // shared is a document with the fields that define the partition, copied from one of its documents.
 func (g *densifyRun) shared(one doc.Doc) (doc.Doc, error) {
-	d := emptyDoc
+	d := doc.Empty
 	for _, p := range g.parts {
 		if err := g.r.passing(one); err != nil {
 			return nil, err
@@ -298,7 +298,7 @@ func (s *densify) parseRange(v doc.Value) (err error) {
 		return missingField("$densify.range", "step")
 	case bounds.Type == 0:
 		return missingField("$densify.range", "bounds")
-	case !numeric(s.step) || !(float(s.step) > 0):
+	case !doc.IsNumberBSON(s.step) || !(float(s.step) > 0):
 		return code.New(5733401, "The step parameter in a range statement must be a strictly positive numeric value")
 	case unit.Type != 0 && !whole:
 		return code.New(6586400, "The step parameter in a range statement must be a whole number when densifying a date range")
@@ -333,15 +333,15 @@ func (s *densify) parseBounds(v doc.Value) error {
 	switch {
 	case doc.CompareBSON(s.low, s.high) > 0:
 		return code.New(5733402, "A bounding array must be an ascending array of either two dates or two numbers")
-	case numeric(s.low) && s.dates:
+	case doc.IsNumberBSON(s.low) && s.dates:
 		return code.New(5733409, "Numeric bounds may not have unit parameter")
-	case numeric(s.low) && !numeric(s.high):
+	case doc.IsNumberBSON(s.low) && !doc.IsNumberBSON(s.high):
 		return code.New(5733406, "A bounding array must contain either both dates or both numeric types")
 	case date && s.high.Type != s.low.Type:
 		return code.New(5733405, "A bounding array must contain either both dates or both numeric types")
 	case date && !s.dates:
 		return code.New(5733410, "A bounding array of dates must specify a unit")
-	case !date && !numeric(s.low):
+	case !date && !doc.IsNumberBSON(s.low):
 		return code.New(5946800, "Explicit bounds must be numeric or dates")
 	case !date && (s.low.Type != s.high.Type || s.low.Type != s.step.Type):
 		return code.New(5876900, "Upper bound, lower bound, and step must all have the same type")

@@ -15,7 +15,7 @@ func (s *documents) name() string { return "$documents" }
 func (s *documents) open(r *run) Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		scope := r.scope()
-		scope.Reset(doc.Object(emptyDoc))
+		scope.Reset(doc.Object(doc.Empty))
 		v, err := s.value.Evaluate(scope)
 		if err == nil && !doc.IsArray(v) {
 			err = code.New(5858203, "an array is expected")

@@ -63,7 +63,7 @@ func newRounder(name string) (*rounder, error) {
 func (r *rounder) check(v doc.Value) error {
 	f := float(v)
 	switch {
-	case !numeric(v):
+	case !doc.IsNumberBSON(v):
 		return code.New(40258, "$bucketAuto can specify a 'granularity' with numeric boundaries only, but found a value with type: %s", code.TypeName(v))
 	case math.IsNaN(f):
 		return code.New(40259, "$bucketAuto can specify a 'granularity' with numeric boundaries only, but found a NaN")

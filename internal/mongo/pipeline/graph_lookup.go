@@ -73,7 +73,7 @@ func (w *search) ask(v doc.Value) {
 	w.key = doc.AppendCanonicalBSON(w.key[:0], v)
 	if !w.asked[string(w.key)] {
 		w.asked[string(w.key)] = true
-		w.frontier = append(w.frontier, owned(v))
+		w.frontier = append(w.frontier, doc.Clone(v))
 		w.held.used += 2*len(w.key) + entryBytes
 	}
 }
@@ -202,7 +202,7 @@ func (s *graphLookup) option(c *compiler, name string, v doc.Value) (err error) 
 }
 
 func (s *graphLookup) parseMaxDepth(v doc.Value) error {
-	if !numeric(v) {
+	if !doc.IsNumberBSON(v) {
 		return code.New(40100, "maxDepth must be numeric, found type: %s", code.TypeName(v))
 	}
 	n, ok := doc.AsInt64Exact(v)

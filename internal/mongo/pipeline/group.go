@@ -103,7 +103,7 @@ func addTo(fields []*statement, accumulators []accumulator, scope *expression.Sc
 
 // newGroup makes a group without documents. It leaves the scope as it was.
 func (s *group) newGroup(key doc.Value, scope *expression.Scope, d doc.Doc) (*groupState, error) {
-	g := &groupState{key: owned(key)}
+	g := &groupState{key: doc.Clone(key)}
 	var err error
 	g.accumulators, err = begin(s.fields, g.key, scope, d)
 	return g, err
@@ -176,7 +176,7 @@ func parseGroup(c *compiler, arg doc.Value) (stage, error) {
 func parseGroupKey(v doc.Value, names *expression.Names) (*expression.Expression, error) {
 	if isObject(v) && !isExpression(v) {
 		for _, m := range doc.Members(v.Data) {
-			if numeric(m) || m.Type == bsoncore.TypeBoolean {
+			if doc.IsNumberBSON(m) || m.Type == bsoncore.TypeBoolean {
 				return nil, code.New(17390, "$group does not support inclusion-style expressions")
 			}
 		}

@@ -24,7 +24,7 @@ func (s *limitStage) rows(_ *run, in Rows) Rows {
 }
 
 func parseLimit(c *compiler, arg doc.Value) (stage, error) {
-	if !numeric(arg) {
+	if !doc.IsNumberBSON(arg) {
 		return nil, code.New(5107201, "invalid argument to $limit stage: Expected a number in: $limit: %s", code.Show(arg))
 	}
 	n, ok := doc.AsInt64Exact(arg)

@@ -106,7 +106,7 @@ func (p *partition) values(x *expression.Expression) ([]doc.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		values[i] = owned(v)
+		values[i] = doc.Clone(v)
 	}
 	return values, nil
 }

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -93,7 +92,7 @@ func Compile(stages []doc.Value, o Options) (*Pipeline, error) {
 	c := &compiler{names: names, updateOnly: o.UpdateOnly, parsers: parsers}
 	owned := make([]doc.Value, len(stages))
 	for i, v := range stages {
-		owned[i] = doc.Value{Type: v.Type, Data: slices.Clone(v.Data)}
+		owned[i] = doc.Clone(v)
 	}
 	return c.pipeline(owned)
 }

@@ -154,7 +154,7 @@ func docsOf(in Rows) iter.Seq[doc.Doc] {
 func TestErrorsOfTheSourceComeThrough(t *testing.T) {
 	broken := code.New(code.OperationFailed, "the source is broken")
 	in := func(yield func(doc.Doc, error) bool) {
-		if yield(emptyDoc, nil) {
+		if yield(doc.Empty, nil) {
 			yield(nil, broken)
 		}
 	}

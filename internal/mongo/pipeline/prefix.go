@@ -51,7 +51,7 @@ scan:
 	}
 	var ok bool
 	if prefix.Match, prefix.Query, ok = p.combine(matches); !ok {
-		return Prefix{Query: emptyDoc, Limit: -1, Rest: p}
+		return Prefix{Query: doc.Empty, Limit: -1, Rest: p}
 	}
 	prefix.Stages = n
 	prefix.Rest = &Pipeline{stages: p.stages[n:], names: p.names, specs: p.specs[min(n, len(p.specs)):]}
@@ -65,7 +65,7 @@ scan:
 func (p *Pipeline) combine(matches []*match) (f *filter.Filter, query doc.Doc, ok bool) {
 	switch len(matches) {
 	case 0:
-		return nil, emptyDoc, true
+		return nil, doc.Empty, true
 	case 1:
 		return matches[0].filter, matches[0].query, true
 	}

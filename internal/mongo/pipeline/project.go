@@ -39,7 +39,7 @@ func parseProject(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) {
 		return nil, code.New(15969, "$project specification must be an object")
 	}
-	if len(arg.Data) <= len(emptyDoc) {
+	if doc.IsEmpty(arg.Data) {
 		return nil, code.New(51272, "Invalid $project :: caused by :: projection specification must have at least one field")
 	}
 	p, err := compileProjection(arg.Data, ProjectionOptions{Names: c.names})

@@ -176,7 +176,7 @@ func (w *projectionRun) computed(dst []byte, n *node, d doc.Doc) ([]byte, error)
 			dst, err = w.chosen(dst, c, has.get(c.name))
 		case c.kind == inside && c.computes:
 			if v := has.get(c.name); !isObject(v) && !doc.IsArray(v) {
-				dst, err = w.include(appendHead(dst, bsoncore.TypeEmbeddedDocument, c.name), c, emptyDoc)
+				dst, err = w.include(appendHead(dst, bsoncore.TypeEmbeddedDocument, c.name), c, doc.Empty)
 			}
 		}
 		if err != nil {
@@ -218,7 +218,7 @@ func (w *projectionRun) includeElements(dst []byte, n *node, array doc.Value) ([
 		case isObject(e):
 			dst, err = w.include(appendIndex(dst, e.Type, i), n, e.Data)
 		case n.computes:
-			dst, err = w.include(appendIndex(dst, bsoncore.TypeEmbeddedDocument, i), n, emptyDoc)
+			dst, err = w.include(appendIndex(dst, bsoncore.TypeEmbeddedDocument, i), n, doc.Empty)
 		default:
 			continue
 		}

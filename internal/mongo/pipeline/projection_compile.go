@@ -93,7 +93,7 @@ func (c *projectionCompiler) member(parent *node, above, name string, v doc.Valu
 			return code.New(31271, "positional projection cannot be used with an expression or sub object")
 		}
 		return c.object(parent, above, name, v, depth)
-	case numeric(v) || v.Type == bsoncore.TypeBoolean:
+	case doc.IsNumberBSON(v) || v.Type == bsoncore.TypeBoolean:
 		switch on := expression.Truthy(v); {
 		case on && positional:
 			return c.position(parent, above, name)

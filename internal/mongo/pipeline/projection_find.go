@@ -89,7 +89,7 @@ func appendRange(dst []byte, array doc.Value, from, to int) []byte {
 // parseCut parses the argument of {$slice: n} or {$slice: [skip, limit]}.
 func parseCut(name string, arg doc.Value) (*node, error) {
 	n := &node{name: name, kind: cut}
-	if numeric(arg) {
+	if doc.IsNumberBSON(arg) {
 		n.limit = whole32(arg)
 		if n.limit < 0 {
 			n.limit, n.fromEnd = -n.limit, true
@@ -106,9 +106,9 @@ func parseCut(name string, arg doc.Value) (*node, error) {
 	switch {
 	case len(pair) != 2:
 		return nil, code.New(31272, "$slice array argument should be of form [skip, limit]")
-	case !numeric(pair[0]):
+	case !doc.IsNumberBSON(pair[0]):
 		return nil, code.New(31257, "$slice expects the skip argument to be a number, got %s", code.TypeName(pair[0]))
-	case !numeric(pair[1]):
+	case !doc.IsNumberBSON(pair[1]):
 		return nil, code.New(31258, "$slice expects the limit argument to be a number, got %s", code.TypeName(pair[1]))
 	case whole32(pair[1]) <= 0:
 		return nil, code.New(31259, "$slice limit must be positive, got %d", whole32(pair[1]))

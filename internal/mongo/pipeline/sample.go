@@ -67,7 +67,7 @@ func parseSample(c *compiler, arg doc.Value) (stage, error) {
 		if name != "size" {
 			return nil, code.New(28748, "unrecognized option to $sample: %s", name)
 		}
-		if !numeric(v) {
+		if !doc.IsNumberBSON(v) {
 			return nil, code.New(28746, "size argument to $sample must be a number")
 		}
 		given, s.size = true, int64(whole32(v))

@@ -290,7 +290,7 @@ func (w *windowCall) moving() (windowFunction, error) {
 	}
 	n, alpha := doc.Lookup(w.arg.Data, "N"), doc.Lookup(w.arg.Data, "alpha")
 	if alpha.Type != 0 {
-		if f := float(alpha); !numeric(alpha) || !(f > 0 && f < 1) {
+		if f := float(alpha); !doc.IsNumberBSON(alpha) || !(f > 0 && f < 1) {
 			return nil, code.New(code.FailedToParse, "'alpha' must be between 0 and 1 (exclusive), found alpha: %s", code.Show(alpha))
 		}
 		return moving(x, float(alpha)), nil

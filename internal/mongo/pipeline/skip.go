@@ -27,7 +27,7 @@ func (s *skip) rows(_ *run, in Rows) Rows {
 }
 
 func parseSkip(c *compiler, arg doc.Value) (stage, error) {
-	if !numeric(arg) {
+	if !doc.IsNumberBSON(arg) {
 		return nil, code.New(5107200, "invalid argument to $skip stage: Expected a number in: $skip: %s", code.Show(arg))
 	}
 	n, ok := doc.AsInt64Exact(arg)

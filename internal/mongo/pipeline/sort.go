@@ -47,7 +47,7 @@ func (s *Sort) add(name string, v doc.Value) error {
 		}
 		return code.Unsupported("$meta")
 	}
-	if !numeric(v) {
+	if !doc.IsNumberBSON(v) {
 		return code.New(15974, "Illegal key in $sort specification: %s: %s", name, code.Show(v))
 	}
 	direction := whole32(v)

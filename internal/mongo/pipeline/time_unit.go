@@ -34,11 +34,11 @@ const stepCost = 100
 func adder(unit doc.Value) (func(v, by doc.Value) (doc.Value, error), error) {
 	if unit.Type == 0 {
 		return func(v, by doc.Value) (doc.Value, error) {
-			if !numeric(v) {
+			if !doc.IsNumberBSON(v) {
 				return v, code.New(5429413, "Expected a number, but found a value of type %s: for dates a 'unit' is needed", code.TypeName(v))
 			}
 			sum, err := plus.of(v, by)
-			return owned(sum), err
+			return doc.Clone(sum), err
 		}, nil
 	}
 	text, err := parseUnit(unit)
@@ -54,7 +54,7 @@ func adder(unit doc.Value) (func(v, by doc.Value) (doc.Value, error), error) {
 			return v, code.New(5429513, "Expected a date, but found a value of type %s: with a 'unit' only dates count", code.TypeName(v))
 		}
 		sum, err := add.of(v, by)
-		return owned(sum), err
+		return doc.Clone(sum), err
 	}, nil
 }
 

@@ -65,7 +65,7 @@ func (w *window) byValue(p *partition, i, from, to int) (int, int, error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	if isDate := key.Type == bsoncore.TypeDateTime; numeric(key) || isDate {
+	if isDate := key.Type == bsoncore.TypeDateTime; doc.IsNumberBSON(key) || isDate {
 		if !w.low.open {
 			low, err = w.plus(key, w.low.offset)
 		}
@@ -126,7 +126,7 @@ func parsePositions(v doc.Value, sort *Sort) (*window, error) {
 	w := &window{}
 	err := w.ends("documents", v, func(b *bound, v doc.Value) error {
 		n, ok := doc.AsInt64Exact(v)
-		if !numeric(v) || !ok || int64(int32(n)) != n {
+		if !doc.IsNumberBSON(v) || !ok || int64(int32(n)) != n {
 			return code.New(code.FailedToParse, "Numeric document-based bounds must be an integer")
 		}
 		b.by = int(n)
@@ -147,7 +147,7 @@ func parsePositions(v doc.Value, sort *Sort) (*window, error) {
 func parseRange(c *compiler, v, unit doc.Value, sort *Sort) (*window, error) {
 	w := &window{ranged: true}
 	err := w.ends("range", v, func(b *bound, v doc.Value) error {
-		if !numeric(v) {
+		if !doc.IsNumberBSON(v) {
 			return code.New(code.FailedToParse, "Range-based bounds expression must be a number")
 		}
 		if _, whole := doc.AsInt64Exact(v); unit.Type != 0 && !whole {

@@ -40,13 +40,13 @@ func interpolate(input *expression.Expression) windowFunction {
 		for i, v := range values {
 			key := p.entries[i].keys[0]
 			switch {
-			case !numeric(key) && key.Type != bsoncore.TypeDateTime:
+			case !doc.IsNumberBSON(key) && key.Type != bsoncore.TypeDateTime:
 				return nil, code.New(605002, "The sortBy field of $linearFill must be a number or a date, but it was %s", code.TypeName(key))
 			case i > 0 && p.r.meter.Equal(key, p.entries[i-1].keys[0]):
 				return nil, code.New(6050106, "There can be no repeated values in the sort field of $linearFill")
 			case nullish(v):
 				continue
-			case !numeric(v):
+			case !doc.IsNumberBSON(v):
 				return nil, code.New(605003, "Value to be filled must be numeric or nullish, but it was %s", code.TypeName(v))
 			}
 			if left >= 0 && i-left > 1 {
@@ -138,7 +138,7 @@ func accumulated(s *statement, w *window) windowFunction {
 		begun, done := 0, 0
 		err = w.each(p, func(i, from, to int) error {
 			if a == nil || from != begun {
-				p.scope.Reset(doc.Object(emptyDoc))
+				p.scope.Reset(doc.Object(doc.Empty))
 				if a, err = s.begin(p.scope); err != nil {
 					return err
 				}
@@ -155,7 +155,7 @@ func accumulated(s *statement, w *window) windowFunction {
 					return err
 				}
 			}
-			values[i] = owned(orNull(a.value(p.r.meter)))
+			values[i] = doc.Clone(orNull(a.value(p.r.meter)))
 			if err := p.r.meter.Spend(work.Operator + work.Copied(len(values[i].Data))); err != nil {
 				return err
 			}
@@ -186,7 +186,7 @@ func derived(input *expression.Expression, w *window, perUnit float64) windowFun
 			if err != nil {
 				return err
 			}
-			if !numeric(a) || !numeric(b) {
+			if !doc.IsNumberBSON(a) || !doc.IsNumberBSON(b) {
 				return code.New(5624902, "$derivative input values must be numeric")
 			}
 			if run != 0 {
@@ -210,7 +210,7 @@ func (p *partition) between(a, b int, perUnit float64) (float64, error) {
 		return (position(y) - position(x)) / perUnit, nil
 	case perUnit != 0:
 		return 0, code.New(5429413, "with 'unit' the sortBy field must be a date")
-	case !numeric(x) || !numeric(y):
+	case !doc.IsNumberBSON(x) || !doc.IsNumberBSON(y):
 		return 0, code.New(5429414, "the sortBy field must be a number or a date")
 	}
 	return position(y) - position(x), nil
@@ -231,7 +231,7 @@ func integrated(input *expression.Expression, w *window, perUnit float64) window
 				return nil, err
 			}
 			areas[i] = areas[i-1]
-			if numeric(inputs[i-1]) && numeric(inputs[i]) {
+			if doc.IsNumberBSON(inputs[i-1]) && doc.IsNumberBSON(inputs[i]) {
 				areas[i] += run * (float(inputs[i-1]) + float(inputs[i])) / 2
 			}
 		}
@@ -253,7 +253,7 @@ func moving(input *expression.Expression, alpha float64) windowFunction {
 		now := null
 		for i, v := range values {
 			switch {
-			case !numeric(v):
+			case !doc.IsNumberBSON(v):
 			case now.Type == bsoncore.TypeNull:
 				now = doc.Double(float(v))
 			default:
@@ -305,7 +305,7 @@ func covariance(input *expression.Expression, w *window, sample bool) windowFunc
 func pair(v doc.Value) (x, y float64, ok bool) {
 	n := 0
 	for e := range doc.Elements(v) {
-		if !numeric(e) {
+		if !doc.IsNumberBSON(e) {
 			return 0, 0, false
 		}
 		if n++; n > 2 {

@@ -146,8 +146,8 @@ var notANumber = doc.Double(math.NaN())
 // a number accepts it.
 var brackets = map[int]span{
 	doc.CanonicalNumber:    closed(doc.Double(math.Inf(-1)), doc.Double(math.Inf(1))),
-	doc.CanonicalString:    below(doc.String(""), doc.Object(emptyDoc)),
-	doc.CanonicalObject:    below(doc.Object(emptyDoc), doc.Array(emptyDoc)),
+	doc.CanonicalString:    below(doc.String(""), doc.Object(doc.Empty)),
+	doc.CanonicalObject:    below(doc.Object(doc.Empty), doc.Array(doc.Empty)),
 	doc.CanonicalBinary:    below(doc.Value{Type: bsoncore.TypeBinary, Data: bsoncore.AppendBinary(nil, 0, nil)}, doc.ObjectID([12]byte{})),
 	doc.CanonicalObjectID:  closed(doc.ObjectID([12]byte{}), doc.ObjectID(lastObjectID)),
 	doc.CanonicalBool:      closed(doc.Bool(false), doc.Bool(true)),
@@ -158,7 +158,6 @@ var brackets = map[int]span{
 }
 
 var (
-	emptyDoc     = doc.Doc{5, 0, 0, 0, 0}
 	lastObjectID = [12]byte{255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}
 )
 

@@ -20,7 +20,7 @@ type arithmetic struct {
 }
 
 func (a arithmetic) compile(field string, arg doc.Value) (*leaf, error) {
-	if !isNumber(arg) {
+	if !doc.IsNumberBSON(arg) {
 		return nil, code.New(code.TypeMismatch, "Cannot %s with non-numeric argument: {%s}", a.verb, elementText(field, arg))
 	}
 	return &leaf{creates: true, change: func(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, outcome, error) {
@@ -33,7 +33,7 @@ func (a arithmetic) change(x *run, dst []byte, old, arg doc.Value) ([]byte, bson
 	if doc.IsUndefined(old) {
 		from = zero
 	}
-	if !isNumber(from) {
+	if !doc.IsNumberBSON(from) {
 		return dst, 0, kept, code.New(code.TypeMismatch,
 			"Cannot apply %s to a value of non-numeric type. {%s} has the field '%s' of non-numeric type %s",
 			a.name, x.idText(), x.path[len(x.path)-1], code.TypeName(old))

@@ -14,8 +14,6 @@ import (
 
 var zero = doc.Int32(0)
 
-func isNumber(v doc.Value) bool { return doc.CanonicalType(v) == doc.CanonicalNumber }
-
 func isWhole(v doc.Value) bool { return v.Type == bsoncore.TypeInt32 || v.Type == bsoncore.TypeInt64 }
 
 // longName is the name of a number's type in messages.
@@ -143,7 +141,7 @@ func multiplyDecimals(a, b doc.Decimal) doc.Decimal {
 
 // integer parses an integer of any numeric type, for arguments of operators. named is the member for messages.
 func integer(named func() string, v doc.Value) (int64, error) {
-	if !isNumber(v) {
+	if !doc.IsNumberBSON(v) {
 		return 0, code.New(code.FailedToParse, "Expected a number in: %s", named())
 	}
 	if i, ok := doc.AsInt64Exact(v); ok {

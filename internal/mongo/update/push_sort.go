@@ -28,7 +28,7 @@ func compileOrder(v doc.Value) (*order, error) {
 	}
 	d, ok := doc.AsDoc(v)
 	switch {
-	case isNumber(v):
+	case doc.IsNumberBSON(v):
 		return nil, code.New(code.BadValue, "The $sort element value must be either 1 or -1")
 	case !ok:
 		return nil, code.New(code.BadValue,
@@ -72,7 +72,7 @@ func compileKey(name string, sign int) (key, error) {
 
 // signOf parses 1 or -1 of any numeric type.
 func signOf(v doc.Value) (int, bool) {
-	if !isNumber(v) {
+	if !doc.IsNumberBSON(v) {
 		return 0, false
 	}
 	i, ok := doc.AsInt64Exact(v)

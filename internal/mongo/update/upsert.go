@@ -37,7 +37,7 @@ func Upserted(f *filter.Filter) (doc.Doc, error) {
 		plant(root, e)
 	}
 	x := run{in: Input{Inserting: true}}
-	d, _, err := x.object(nil, empty, root)
+	d, _, err := x.object(nil, doc.Empty, root)
 	if err != nil {
 		return nil, err
 	}
@@ -47,22 +47,20 @@ func Upserted(f *filter.Filter) (doc.Doc, error) {
 // UpsertedID is Upserted for a replacement: only the _id comes from the query. A
 // condition on a part of the _id is NotExactValueField.
 func UpsertedID(f *filter.Filter) (doc.Doc, error) {
-	d := empty
+	d := doc.Empty
 	for _, e := range equalities(nil, f.Tree(), 0) {
 		switch {
 		case strings.HasPrefix(e.path, idName+"."):
 			return nil, code.New(notExactValueField, "field at '_id' must be exactly specified, field at sub-path '%s'found", e.path)
 		case e.path != idName:
 			continue
-		case len(d) > len(empty):
+		case !doc.IsEmpty(d):
 			return nil, matchedTwice(idName)
 		}
 		d = wrap(nil, idName, e.value)
 	}
 	return d, nil
 }
-
-var empty = doc.Doc{5, 0, 0, 0, 0}
 
 // maxQueryDepth limits the recursion over a query's tree.
 const maxQueryDepth = 2 * MaxDepth

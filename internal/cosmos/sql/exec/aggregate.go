@@ -154,7 +154,7 @@ func (a *accumulator) add(p *part, f *frame, at place) int {
 		if a.count > 0 && !at.before(a.at) {
 			return 0
 		}
-		a.count, a.at, a.value = 1, at, clone(p.get(f))
+		a.count, a.at, a.value = 1, at, doc.Clone(p.get(f))
 		return len(a.value.Data)
 	}
 	if p.kind == partCountIf {
@@ -178,7 +178,7 @@ func (a *accumulator) add(p *part, f *frame, at place) int {
 	case partLeast, partGreatest:
 		return a.choose(v, p.kind == partGreatest)
 	case partList:
-		v = clone(v)
+		v = doc.Clone(v)
 		a.list = append(a.list, listed{at, v})
 		return len(v.Data) + 64
 	case partSet:
@@ -223,7 +223,7 @@ func (a *accumulator) addToSet(v doc.Value) int {
 	if a.set == nil {
 		a.set = map[string]doc.Value{}
 	}
-	v = clone(v)
+	v = doc.Clone(v)
 	a.set[string(key)] = v
 	return len(key) + len(v.Data) + 96
 }

@@ -193,7 +193,7 @@ func (c *compiler) fold(n node, on ...node) node {
 	case c.meter.Err != nil:
 		c.err = c.meter.Err
 	case f.err == nil:
-		n = constant(clone(v))
+		n = constant(doc.Clone(v))
 		c.keep(len(v.Data))
 	}
 	f.err = nil
@@ -226,9 +226,6 @@ func (c *compiler) spend(n int) {
 		c.err = c.meter.Err
 	}
 }
-
-// clone is a copy of v.
-func clone(v doc.Value) doc.Value { return doc.Value{Type: v.Type, Data: slices.Clone(v.Data)} }
 
 func literal(l *syntax.Literal) doc.Value {
 	switch l.Kind {

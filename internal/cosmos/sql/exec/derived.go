@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
@@ -124,7 +125,7 @@ func (d *deriver) row(s *selection, at place) {
 		key = d.appendPlace(key, at)
 	}
 	d.used += len(key) + len(v.Data) + overhead
-	d.all = append(d.all, collected{key, clone(v)})
+	d.all = append(d.all, collected{key, doc.Clone(v)})
 }
 
 // appendPlace appends a unique identifier of a row of FROM: the document, or the key of the derived row, and the
@@ -162,7 +163,7 @@ func (d *deriver) finish(s *selection) {
 		s.finish(d.f, group)
 		if v := get(d.f); v.Type != 0 {
 			d.used += len(v.Data) + overCollected
-			d.all = append(d.all, collected{[]byte(key), clone(v)})
+			d.all = append(d.all, collected{[]byte(key), doc.Clone(v)})
 		}
 		if d.f.reset(); d.used > d.limit.Memory {
 			d.f.fail(errDerived)

@@ -106,8 +106,8 @@ func typeOf(v doc.Value) access.Range {
 
 var (
 	aString = doc.String("")
-	anArray = bsoncore.Value{Type: bsoncore.TypeArray, Data: []byte{5, 0, 0, 0, 0}}
-	object  = bsoncore.Value{Type: bsoncore.TypeEmbeddedDocument, Data: []byte{5, 0, 0, 0, 0}}
+	anArray = doc.Array(doc.Empty)
+	object  = doc.Object(doc.Empty)
 )
 
 // counts reports that the index order distinguishes v from all other values.
