@@ -10,7 +10,7 @@ var room = make([]byte, 0, 4096)
 
 func BenchmarkAppendPartition(b *testing.B) {
 	for _, s := range schemes {
-		values := []doc.Value{str("tenant-4711"), str("user-12345678"), int64Value(7)}[:s.n]
+		values := []doc.Value{str("tenant-4711"), str("user-12345678"), doc.Int(7)}[:s.n]
 		b.Run(s.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -25,7 +25,7 @@ func BenchmarkAppendValue(b *testing.B) {
 		name  string
 		value doc.Value
 	}{
-		{"int", int64Value(1700000000)}, {"double", doubleValue(0.25)}, {"string", str("a string of usual length")}, {"true", yes},
+		{"int", doc.Int(1700000000)}, {"double", doc.Double(0.25)}, {"string", str("a string of usual length")}, {"true", yes},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -37,19 +37,21 @@ func BenchmarkAppendValue(b *testing.B) {
 }
 
 func BenchmarkEntry(b *testing.B) {
-	r, path, v := Range{Container: 1}, AppendPath(nil, []string{"address", "city"}), str("Rotterdam")
+	r, path, v := Range{Container: 1}, appendPath(nil, []string{"address", "city"}), str("Rotterdam")
 	b.ReportAllocs()
 	for b.Loop() {
-		room = r.Entry(room[:0], 1, path, v, 7)
+		room = AppendNumber(AppendValue(r.EntryPrefix(room[:0], 1, path), v, false), 7)
 	}
 }
 
-func BenchmarkSplitLookup(b *testing.B) {
+func BenchmarkPartitionEPK(b *testing.B) {
 	r := Range{Container: 1}
 	key := r.Lookup(nil, AppendPartition(nil, HashV2, false, []doc.Value{str("tenant-4711")}), "document-1234")
+	_, _, rest, _ := Split(key)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := SplitLookup(key, HashV2, false, 1); err != nil {
+		var err error
+		if room, _, err = PartitionEPK(room[:0], rest, HashV2, false, 1); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -57,8 +59,8 @@ func BenchmarkSplitLookup(b *testing.B) {
 
 func TestAppendingDoesNotAllocate(t *testing.T) {
 	r, dst := Range{Container: 1}, make([]byte, 0, 1024)
-	values := []doc.Value{str("tenant-4711"), int64Value(7), null}
-	path, tokens := AppendPath(nil, []string{"a"}), []string{"address", "city"}
+	values := []doc.Value{str("tenant-4711"), doc.Int(7), null}
+	path, tokens := appendPath(nil, []string{"a"}), []string{"address", "city"}
 	p := AppendPartition(nil, HashV2, true, values)
 	for _, c := range []struct {
 		name string
@@ -67,9 +69,9 @@ func TestAppendingDoesNotAllocate(t *testing.T) {
 		{"partition, version 1", func() { AppendPartition(dst, HashV1, false, values[:1]) }},
 		{"partition, version 2", func() { AppendPartition(dst, HashV2, false, values[:1]) }},
 		{"partition, three levels", func() { AppendPartition(dst, HashV2, true, values) }},
-		{"path", func() { AppendPath(dst, tokens) }},
+		{"path", func() { appendPath(dst, tokens) }},
 		{"lookup", func() { r.Lookup(dst, p, "id") }},
-		{"entry", func() { r.Entry(dst, 1, path, values[0], 7) }},
+		{"entry", func() { AppendNumber(AppendValue(r.EntryPrefix(dst, 1, path), values[0], false), 7) }},
 		{"unique", func() { r.Unique(dst, 1, p, values) }},
 		{"header", func() { AppendHeader(dst, Header{}) }},
 	} {

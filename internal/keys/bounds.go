@@ -53,18 +53,3 @@ func firstHash(epk []byte, version PartitionVersion, multi bool) []byte {
 func (r Range) GenerationBounds(kind Kind, generation uint16) (lower, upper []byte) {
 	return Prefixed(binary.BigEndian.AppendUint16(r.AppendPrefix(nil, kind), generation))
 }
-
-// PathBounds encloses the index entries of a path that AppendPath made.
-func (r Range) PathBounds(generation uint16, path []byte) (lower, upper []byte) {
-	return Prefixed(r.EntryPrefix(nil, generation, path))
-}
-
-// CompositeBounds encloses the entries of one composite index.
-func (r Range) CompositeBounds(generation, ordinal uint16) (lower, upper []byte) {
-	return Prefixed(r.CompositePrefix(nil, generation, ordinal))
-}
-
-// UniqueBounds encloses the keys of one constraint.
-func (r Range) UniqueBounds(ordinal uint16) (lower, upper []byte) {
-	return Prefixed(r.UniquePrefix(nil, ordinal))
-}

@@ -201,7 +201,7 @@ func longValues() (values []doc.Value) {
 	for _, n := range []int{0, 10, 880, 890, 897, 898, 1010, 1015, 1020, 1021, 1022, 1023, 1024, 1030, 5000} {
 		s := strings.Repeat("x", n)
 		for _, s := range []string{s, s + "\x00", s + "a", s + "b", strings.Repeat("\x00", n/2), strings.Repeat("\xFF", n)} {
-			values = append(values, str(s), array(str(s)), array(str(s), int64Value(1)), array(str(s), int64Value(2)),
+			values = append(values, str(s), array(str(s)), array(str(s), doc.Int(1)), array(str(s), doc.Int(2)),
 				object(bsoncore.AppendStringElement(nil, "a", s), bsoncore.AppendInt32Element(nil, "b", int32(n))),
 				doc.Value{Type: bsoncore.TypeBinary, Data: bsoncore.AppendBinary(nil, 0, []byte(s))})
 		}
@@ -264,8 +264,8 @@ func TestBSONFormsOfDeepValues(t *testing.T) {
 		}
 		return v
 	}
-	checkBSON(t, deep(int64Value(1)), deep(int64Value(2)))
-	checkBSON(t, deep(int64Value(1)), deep(object()))
+	checkBSON(t, deep(doc.Int(1)), deep(doc.Int(2)))
+	checkBSON(t, deep(doc.Int(1)), deep(object()))
 }
 
 func FuzzBSONForms(f *testing.F) {

@@ -16,7 +16,7 @@ func Split(key []byte) (r Range, kind Kind, rest []byte, err error) {
 // composite entries, deadlines, and the first number of a reclaimed run.
 func Number(key []byte) (uint64, error) { return last8(key) }
 
-// FeedSequence is the sequence in a key of KindFeed or KindChange.
+// FeedSequence is the sequence in a key of KindFeed.
 func FeedSequence(key []byte) (uint64, error) { return last8(key) }
 
 func last8(key []byte) (uint64, error) {
@@ -32,27 +32,6 @@ func Deadline(key []byte) (int64, error) {
 		return 0, ErrCorrupt
 	}
 	return int64(binary.BigEndian.Uint64(key[prefixBytes:]) ^ signBit), nil
-}
-
-// LookupID is the id in a key of KindLookup, whose partition has n components. It
-// shares the key's bytes.
-func LookupID(key []byte, version PartitionVersion, multi bool, n int) ([]byte, error) {
-	_, id, err := SplitLookup(key, version, multi, n)
-	return id, err
-}
-
-// SplitLookup gives the partition, as AppendPartition made it, and the id of a key of
-// KindLookup. Both share the key's bytes.
-func SplitLookup(key []byte, version PartitionVersion, multi bool, n int) (partition, id []byte, err error) {
-	_, kind, b, err := Split(key)
-	if err != nil || kind != KindLookup {
-		return nil, nil, ErrCorrupt
-	}
-	var room [128]byte
-	if _, id, err = PartitionEPK(room[:0], b, version, multi, n); err != nil {
-		return nil, nil, err
-	}
-	return b[:len(b)-len(id)], id, nil
 }
 
 // PostingPartition is the partition in a key of KindPosting, as AppendPartition made

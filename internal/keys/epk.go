@@ -3,10 +3,7 @@ package keys
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
-	"fmt"
 	"math"
-	"strings"
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -23,16 +20,6 @@ const (
 	HashV1 PartitionVersion = 1
 	HashV2 PartitionVersion = 2
 )
-
-// The full range of effective partition keys, in the form of the protocol.
-const (
-	MinEPK = ""
-	MaxEPK = "FF"
-)
-
-// MaxEPKText limits what ParseEPK takes, in characters. The longest key that an SDK
-// makes has 672 (three version 1 components).
-const MaxEPKText = 1024
 
 const (
 	hashBytes = 16 // one version 2 hash
@@ -268,23 +255,6 @@ func v1ComponentBytes(b []byte) int {
 	}
 	return 0
 }
-
-// ParseEPK reads an effective partition key from the hexadecimal form of the protocol,
-// in which "" is the lowest and "FF" the end of all. It refuses text longer than
-// MaxEPKText.
-func ParseEPK(text string) ([]byte, error) {
-	if len(text) > MaxEPKText {
-		return nil, fmt.Errorf("an effective partition key has at most %d characters, not %d", MaxEPKText, len(text))
-	}
-	epk, err := hex.DecodeString(text)
-	if err != nil {
-		return nil, fmt.Errorf("an effective partition key is an even number of hexadecimal digits: %w", err)
-	}
-	return epk, nil
-}
-
-// FormatEPK is the inverse of ParseEPK, in the upper case of the protocol.
-func FormatEPK(epk []byte) string { return strings.ToUpper(hex.EncodeToString(epk)) }
 
 // InEPKRange reports whether epk is in [lower, upper). An empty upper is no bound.
 func InEPKRange(epk, lower, upper []byte) bool {

@@ -37,39 +37,39 @@ func TestEffectivePartitionKey(t *testing.T) {
 		{"undefined", undefined, "05C1D529E345DC00", "11622DAA78F835834610ABE56EFF5CB5"},
 		{"true", yes, "05C1D7C5A903D803", "0E711127C5B5A8E4726AC6DD306A3E59"},
 		{"false", no, "05C1DB857D857C02", "2FE1BE91E90A3439635E0E9E37361EF2"},
-		{"-128", int64Value(-128), "05C1D73349F54C053FA0", "01DAEDABF913540367FE219B2AD06148"},
-		{"127", int64Value(127), "05C1DD539DDFCC05C05FE0", "0C507ACAC853ECA7977BF4CEFB562A25"},
-		{"smallest int64", int64Value(math.MinInt64), "05C1DB35F33D1C053C20", "23D5C6395512BDFEAFADAD15328AD2BB"},
-		{"largest int64", int64Value(math.MaxInt64), "05C1B799AB2DD005C3E0", "2EDB959178DFCCA18983F89384D1629B"},
-		{"one less is the same double", int64Value(math.MaxInt64 - 1), "05C1B799AB2DD005C3E0", "2EDB959178DFCCA18983F89384D1629B"},
-		{"smallest int32", int64Value(math.MinInt32), "05C1DFBF252BCC053E20", "0B1660D5233C3171725B30D4A5F4CC1F"},
-		{"largest int32", int64Value(math.MaxInt32), "05C1E1F503DFB205C1DFFFFFFFFC", "2D9349D64712AEB5EB1406E2F0BE2725"},
-		{"smallest double above 0", doubleValue(math.SmallestNonzeroFloat64), "05C1E5C91F4D3005800101010101010102", "0E6CBA63A280927DE485DEF865800139"},
-		{"largest double", doubleValue(math.MaxFloat64), "05C1CBE367C53005FFEFFFFFFFFFFFFFFE", "31424D996457102634591FF245DBCC4D"},
-		{"smallest double", doubleValue(-math.MaxFloat64), "", "27050CC4910CFD9DACE1283D3801DF25"},
-		{"0", int64Value(0), "05C1BF6DA11560058000", "155B95BEDAC4B1E9EC1CDC9BB0DDDE58"},
-		{"-0.0", doubleValue(math.Copysign(0, -1)), "", "3D018BB1DF3DB27235766E81FD10406E"},
-		{"1", int64Value(1), "05C1ED172B6B2605BFF0", "20CD98B339BA78A5D0CF6953B87070B0"},
-		{"-1", int64Value(-1), "05C1D1A5BDDF9C054010", "19938E7A936C1C5B9E3AE842BBC16839"},
-		{"5", int64Value(5), "05C1D9C1C5517C05C014", "19C08621B135968252FB34B4CF66F811"},
-		{"0.5", doubleValue(0.5), "05C1EF2577DF1805BFE0", "216489229658E4F310F4D80B7076D562"},
-		{"5.123…", doubleValue(5.123124190509124), "", "0EF2E2D82460884AF0F6440BE4F726A8"},
-		{"1e300", doubleValue(1e300), "05C1AB5FCFAF8005FE37F30F918103D738", "1234CB21048B20039B22F11DBB13CD7B"},
-		{"2^53 - 1", int64Value(9007199254740991), "", "12C221C7032CED1F9E6693CE1428E6CF"},
-		{"NaN", doubleValue(math.NaN()), "", "1AA4222583D70ECAA0922D8CA8EDFCB1"},
-		{"infinity", doubleValue(math.Inf(1)), "", "3889F7F08A8CE2A5C9829BBB1944B4FF"},
+		{"-128", doc.Int(-128), "05C1D73349F54C053FA0", "01DAEDABF913540367FE219B2AD06148"},
+		{"127", doc.Int(127), "05C1DD539DDFCC05C05FE0", "0C507ACAC853ECA7977BF4CEFB562A25"},
+		{"smallest int64", doc.Int(math.MinInt64), "05C1DB35F33D1C053C20", "23D5C6395512BDFEAFADAD15328AD2BB"},
+		{"largest int64", doc.Int(math.MaxInt64), "05C1B799AB2DD005C3E0", "2EDB959178DFCCA18983F89384D1629B"},
+		{"one less is the same double", doc.Int(math.MaxInt64 - 1), "05C1B799AB2DD005C3E0", "2EDB959178DFCCA18983F89384D1629B"},
+		{"smallest int32", doc.Int(math.MinInt32), "05C1DFBF252BCC053E20", "0B1660D5233C3171725B30D4A5F4CC1F"},
+		{"largest int32", doc.Int(math.MaxInt32), "05C1E1F503DFB205C1DFFFFFFFFC", "2D9349D64712AEB5EB1406E2F0BE2725"},
+		{"smallest double above 0", doc.Double(math.SmallestNonzeroFloat64), "05C1E5C91F4D3005800101010101010102", "0E6CBA63A280927DE485DEF865800139"},
+		{"largest double", doc.Double(math.MaxFloat64), "05C1CBE367C53005FFEFFFFFFFFFFFFFFE", "31424D996457102634591FF245DBCC4D"},
+		{"smallest double", doc.Double(-math.MaxFloat64), "", "27050CC4910CFD9DACE1283D3801DF25"},
+		{"0", doc.Int(0), "05C1BF6DA11560058000", "155B95BEDAC4B1E9EC1CDC9BB0DDDE58"},
+		{"-0.0", doc.Double(math.Copysign(0, -1)), "", "3D018BB1DF3DB27235766E81FD10406E"},
+		{"1", doc.Int(1), "05C1ED172B6B2605BFF0", "20CD98B339BA78A5D0CF6953B87070B0"},
+		{"-1", doc.Int(-1), "05C1D1A5BDDF9C054010", "19938E7A936C1C5B9E3AE842BBC16839"},
+		{"5", doc.Int(5), "05C1D9C1C5517C05C014", "19C08621B135968252FB34B4CF66F811"},
+		{"0.5", doc.Double(0.5), "05C1EF2577DF1805BFE0", "216489229658E4F310F4D80B7076D562"},
+		{"5.123…", doc.Double(5.123124190509124), "", "0EF2E2D82460884AF0F6440BE4F726A8"},
+		{"1e300", doc.Double(1e300), "05C1AB5FCFAF8005FE37F30F918103D738", "1234CB21048B20039B22F11DBB13CD7B"},
+		{"2^53 - 1", doc.Int(9007199254740991), "", "12C221C7032CED1F9E6693CE1428E6CF"},
+		{"NaN", doc.Double(math.NaN()), "", "1AA4222583D70ECAA0922D8CA8EDFCB1"},
+		{"infinity", doc.Double(math.Inf(1)), "", "3889F7F08A8CE2A5C9829BBB1944B4FF"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			values := []doc.Value{c.value}
-			if got := FormatEPK(EffectivePartitionKey(nil, HashV2, false, values)); got != c.v2 {
+			if got := formatEPK(EffectivePartitionKey(nil, HashV2, false, values)); got != c.v2 {
 				t.Errorf("version 2: %s, want %s", got, c.v2)
 			}
-			if got := FormatEPK(EffectivePartitionKey(nil, HashV2, true, values)); got != c.v2 {
+			if got := formatEPK(EffectivePartitionKey(nil, HashV2, true, values)); got != c.v2 {
 				t.Errorf("multi: %s, want %s", got, c.v2)
 			}
 			got := EffectivePartitionKey(nil, 0, false, values)
-			if c.v1 != "" && FormatEPK(got) != c.v1 {
-				t.Errorf("version 1: %s, want %s", FormatEPK(got), c.v1)
+			if c.v1 != "" && formatEPK(got) != c.v1 {
+				t.Errorf("version 1: %s, want %s", formatEPK(got), c.v1)
 			}
 			if n, ok := v1Bytes(append(got, "more"...), 1); !ok || n != len(got) {
 				t.Errorf("version 1: length %d, %t, want %d", n, ok, len(got))
@@ -79,7 +79,7 @@ func TestEffectivePartitionKey(t *testing.T) {
 }
 
 func TestEffectivePartitionKeyOfSeveral(t *testing.T) {
-	five, redmond := int64Value(5), str("redmond")
+	five, redmond := doc.Int(5), str("redmond")
 	for _, c := range []struct {
 		name    string
 		version PartitionVersion
@@ -94,10 +94,10 @@ func TestEffectivePartitionKeyOfSeveral(t *testing.T) {
 		{"multi is version 2 whatever it says", HashV1, true, []doc.Value{redmond}, "22E342F38A486A088463DFF7838A5963"},
 		{"paths", HashV2, true, []doc.Value{str("/path1"), str("/path2"), str("/path3")},
 			"3499FD5198AE0F1EB6B77F6E428D2FF0" + "27A1848BD1102A3B65AFF266874D0FF5" + "2CA5ABC953544CF9BD94776DA5E6EA52"},
-		{"none", HashV2, true, nil, MinEPK},
+		{"none", HashV2, true, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := FormatEPK(EffectivePartitionKey(nil, c.version, c.multi, c.values)); got != c.want {
+			if got := formatEPK(EffectivePartitionKey(nil, c.version, c.multi, c.values)); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
@@ -115,13 +115,13 @@ func TestMurmur32(t *testing.T) {
 		{"null", null, 0xE45AD1AB},
 		{"true", yes, 0x5E2A8076},
 		{"false", no, 0x6C27D09F},
-		{"0", int64Value(0), 0x1EDA80A6},
-		{"-0.0", doubleValue(math.Copysign(0, -1)), 0xB03DA650},
-		{"1", int64Value(1), 0xE1655A93},
-		{"-1", int64Value(-1), 0x452BDBE7},
-		{"smallest double above 0", doubleValue(math.SmallestNonzeroFloat64), 0xAC83D318},
-		{"NaN", doubleValue(math.NaN()), 0xAF04DA37},
-		{"infinity", doubleValue(math.Inf(1)), 0xD2F84F93},
+		{"0", doc.Int(0), 0x1EDA80A6},
+		{"-0.0", doc.Double(math.Copysign(0, -1)), 0xB03DA650},
+		{"1", doc.Int(1), 0xE1655A93},
+		{"-1", doc.Int(-1), 0x452BDBE7},
+		{"smallest double above 0", doc.Double(math.SmallestNonzeroFloat64), 0xAC83D318},
+		{"NaN", doc.Double(math.NaN()), 0xAF04DA37},
+		{"infinity", doc.Double(math.Inf(1)), 0xD2F84F93},
 		{"empty string", str(""), 0x3CCCB0FF},
 		{"asdf", str("asdf"), 0xB02BABC2},
 		{"99 bytes", str(strings.Repeat("a", 99)), 0xCCC122D9},
@@ -137,26 +137,8 @@ func TestMurmur32(t *testing.T) {
 	}
 }
 
-func TestParseEPK(t *testing.T) {
-	for _, c := range []struct {
-		text string
-		ok   bool
-	}{
-		{MinEPK, true}, {MaxEPK, true}, {"05C1CF33970FF80800", true}, {strings.Repeat("0", MaxEPKText), true},
-		{"F", false}, {"0x00", false}, {strings.Repeat("0", MaxEPKText+2), false},
-	} {
-		epk, err := ParseEPK(c.text)
-		if ok := err == nil; ok != c.ok || ok && FormatEPK(epk) != c.text {
-			t.Errorf("%.40q: %x, %v", c.text, epk, err)
-		}
-	}
-	if epk, err := ParseEPK("ff"); err != nil || FormatEPK(epk) != MaxEPK {
-		t.Errorf("lower case: %x, %v", epk, err)
-	}
-}
-
 func ExampleEffectivePartitionKey() {
 	epk := EffectivePartitionKey(nil, HashV2, false, []doc.Value{str("redmond")})
-	fmt.Println(FormatEPK(epk))
+	fmt.Printf("%X\n", epk)
 	// Output: 22E342F38A486A088463DFF7838A5963
 }

@@ -24,27 +24,6 @@ func appendEscaped(dst, s []byte, end byte) []byte {
 	return append(dst, 0, end)
 }
 
-// unescape appends the bytes that b begins with to dst. Every byte of b is first
-// combined with mask, 0xFF for a descending form.
-func unescape(dst, b []byte, mask byte) (s []byte, end byte, rest []byte, err error) {
-	for {
-		i := bytes.IndexByte(b, mask)
-		if i < 0 || i+1 >= len(b) {
-			return nil, 0, nil, ErrCorrupt
-		}
-		start := len(dst)
-		dst = append(dst, b[:i]...)
-		if mask != 0 {
-			invert(dst[start:])
-		}
-		end, b = b[i+1]^mask, b[i+2:]
-		if end != escapedNUL {
-			return dst, end, b, nil
-		}
-		dst = append(dst, 0)
-	}
-}
-
 // skipEscaped gives the bytes after escaped bytes that end as a whole.
 func skipEscaped(b []byte) (rest []byte, err error) {
 	for {

@@ -65,37 +65,6 @@ func splitUint(n uint64) (f float64, excess int16) {
 	return f, int16(n - uint64(f))
 }
 
-// join is the inverse of number, in the canonical type. ok is false for pairs that
-// number never gives.
-func join(f float64, excess int16) (v doc.Value, ok bool) {
-	if f >= -two63 && f < two63 && f == math.Trunc(f) {
-		n := int64(f) + int64(excess)
-		back, left := splitInt(n)
-		return int64Value(n), back == f && left == excess
-	}
-	if !(f >= two63 && f <= two64) || f == two64 && excess == 0 { // NaN too
-		return doubleValue(f), excess == 0
-	}
-	n := uint64(excess) // for f = 2^64, modulo 2^64
-	if f < two64 {
-		n += uint64(f)
-	}
-	back, left := splitUint(n)
-	if n < two63 {
-		return int64Value(int64(n)), back == f && left == excess
-	}
-	data := bsoncore.AppendDecimal128(nil, decimalInteger, n)
-	return doc.Value{Type: bsoncore.TypeDecimal128, Data: data}, back == f && left == excess
-}
-
-func int64Value(n int64) doc.Value {
-	return doc.Value{Type: bsoncore.TypeInt64, Data: bsoncore.AppendInt64(nil, n)}
-}
-
-func doubleValue(f float64) doc.Value {
-	return doc.Value{Type: bsoncore.TypeDouble, Data: bsoncore.AppendDouble(nil, f)}
-}
-
 // appendReal appends a double whose bits are arranged to sort, zero for NaN, then the
 // excess. Rounding to a double is monotonic, so the pair sorts as the number does.
 func appendReal(dst []byte, f float64, excess int16) []byte {
@@ -115,30 +84,4 @@ func sortable(f float64) uint64 {
 		return ^bits
 	}
 	return bits | signBit
-}
-
-func decodeReal(b []byte, mask byte) (v doc.Value, rest []byte, err error) {
-	if len(b) < numberBytes {
-		return v, nil, ErrCorrupt
-	}
-	bits, tail := binary.BigEndian.Uint64(b), binary.BigEndian.Uint16(b[8:])
-	if mask != 0 {
-		bits, tail = ^bits, ^tail
-	}
-	f, excess := unsortable(bits), int16(tail^noExcess)
-	v, ok := join(f, excess)
-	if !ok || sortable(f) != bits {
-		return doc.Value{}, nil, ErrCorrupt
-	}
-	return v, b[numberBytes:], nil
-}
-
-func unsortable(bits uint64) float64 {
-	switch {
-	case bits == 0:
-		return math.NaN()
-	case bits&signBit != 0:
-		return math.Float64frombits(bits &^ signBit)
-	}
-	return math.Float64frombits(^bits)
 }

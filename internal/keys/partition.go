@@ -41,7 +41,7 @@ func appendEPK(dst []byte, version PartitionVersion, values []doc.Value) []byte 
 	for i, v := range values {
 		if f, _, ok := number(v); ok && f == 0 && math.Signbit(f) {
 			values = append([]doc.Value(nil), values...)
-			values[i] = int64Value(0)
+			values[i] = doc.Int(0)
 		}
 	}
 	return EffectivePartitionKey(dst, version, false, values)
@@ -61,30 +61,6 @@ func (c component) appendExact(dst []byte) []byte {
 		return appendEscaped(append(dst, tagString), c.text, endWhole)
 	}
 	return append(dst, tagUndefined)
-}
-
-// DecodePartition reads the partition of n components at the start of b: its values,
-// its effective partition key, and the bytes after it. Neither shares bytes with b.
-func DecodePartition(b []byte, version PartitionVersion, multi bool, n int) (values []doc.Value, epk, rest []byte, err error) {
-	epk, rest, err = PartitionEPK(nil, b, version, multi, n)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	for i := range n {
-		if i == 0 || multi {
-			size, _ := epkBytes(b, version, multi, n)
-			b = b[size:]
-		}
-		var v doc.Value
-		if v, b, err = DecodeExact(b); err != nil {
-			return nil, nil, nil, err
-		}
-		if !Partitionable(v) {
-			return nil, nil, nil, ErrCorrupt
-		}
-		values = append(values, v)
-	}
-	return values, epk, rest, nil
 }
 
 // PartitionEPK appends the effective partition key of the partition of n components at

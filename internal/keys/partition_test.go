@@ -24,7 +24,7 @@ var schemes = []struct {
 }
 
 func TestPartitionRoundTrip(t *testing.T) {
-	values := []doc.Value{undefined, null, no, yes, int64Value(0), int64Value(-7), doubleValue(0.5), str(""), str("a\x00b"), str(strings.Repeat("é", 1000))}
+	values := []doc.Value{undefined, null, no, yes, doc.Int(0), doc.Int(-7), doc.Double(0.5), str(""), str("a\x00b"), str(strings.Repeat("é", 1000))}
 	for _, s := range schemes {
 		for i := range values {
 			in := make([]doc.Value, s.n)
@@ -32,7 +32,7 @@ func TestPartitionRoundTrip(t *testing.T) {
 				in[j] = values[(i+j)%len(values)]
 			}
 			b := AppendPartition(nil, s.version, s.multi, in)
-			out, epk, rest, err := DecodePartition(append(b, "id"...), s.version, s.multi, s.n)
+			out, epk, rest, err := decodePartition(append(b, "id"...), s.version, s.multi, s.n)
 			if err != nil || string(rest) != "id" || len(out) != s.n {
 				t.Fatalf("%s: %v: %v, rest %q, error %v", s.name, in, out, rest, err)
 			}
@@ -45,7 +45,7 @@ func TestPartitionRoundTrip(t *testing.T) {
 				t.Errorf("%s: %v: effective partition key %x, want %x", s.name, in, epk, want)
 			}
 			for cut := range b {
-				if _, _, _, err := DecodePartition(b[:cut], s.version, s.multi, s.n); !errors.Is(err, ErrCorrupt) {
+				if _, _, _, err := decodePartition(b[:cut], s.version, s.multi, s.n); !errors.Is(err, ErrCorrupt) {
 					t.Errorf("%s: %x cut to %d bytes: %v", s.name, b, cut, err)
 				}
 			}
@@ -59,14 +59,14 @@ func TestPartitionNumbersAreDoubles(t *testing.T) {
 		a, b doc.Value
 		same bool
 	}{
-		{"1 and 1.0", int64Value(1), doubleValue(1), true},
-		{"0 and -0.0", int64Value(0), doubleValue(math.Copysign(0, -1)), true},
-		{"2^53 and 2^53 + 1", int64Value(1 << 53), int64Value(1<<53 + 1), true},
-		{"2^53 and 2^53 + 2", int64Value(1 << 53), int64Value(1<<53 + 2), false},
-		{"2^63 as unsigned and double", unsigned(1 << 63), doubleValue(1 << 63), true},
-		{"1 and true", int64Value(1), yes, false},
+		{"1 and 1.0", doc.Int(1), doc.Double(1), true},
+		{"0 and -0.0", doc.Int(0), doc.Double(math.Copysign(0, -1)), true},
+		{"2^53 and 2^53 + 1", doc.Int(1 << 53), doc.Int(1<<53 + 1), true},
+		{"2^53 and 2^53 + 2", doc.Int(1 << 53), doc.Int(1<<53 + 2), false},
+		{"2^63 as unsigned and double", unsigned(1 << 63), doc.Double(1 << 63), true},
+		{"1 and true", doc.Int(1), yes, false},
 		{"null and undefined", null, undefined, false},
-		{"1 and \"1\"", int64Value(1), str("1"), false},
+		{"1 and \"1\"", doc.Int(1), str("1"), false},
 	} {
 		for _, s := range schemes[:2] {
 			a := AppendPartition(nil, s.version, s.multi, []doc.Value{c.a})
@@ -91,7 +91,7 @@ func TestCollidingHashesAreTwoPartitions(t *testing.T) {
 }
 
 func TestHierarchicalPrefix(t *testing.T) {
-	values := []doc.Value{str("tenant"), int64Value(7), null}
+	values := []doc.Value{str("tenant"), doc.Int(7), null}
 	whole := AppendPartition(nil, HashV2, true, values)
 	for n := range values {
 		if prefix := AppendPartition(nil, HashV2, true, values[:n]); !bytes.HasPrefix(whole, prefix) {
@@ -101,7 +101,7 @@ func TestHierarchicalPrefix(t *testing.T) {
 }
 
 func TestPartitionable(t *testing.T) {
-	for _, v := range []doc.Value{undefined, null, no, yes, int64Value(1), doubleValue(1), unsigned(1 << 63), str("")} {
+	for _, v := range []doc.Value{undefined, null, no, yes, doc.Int(1), doc.Double(1), unsigned(1 << 63), str("")} {
 		if !Partitionable(v) {
 			t.Errorf("%v is refused", v)
 		}
@@ -130,7 +130,7 @@ func FuzzPartition(f *testing.F) {
 			x[i], y[i] = a, b
 		}
 		p, q := AppendPartition(nil, s.version, s.multi, x), AppendPartition(nil, s.version, s.multi, y)
-		values, e, rest, err := DecodePartition(append(p, 1, 2, 3), s.version, s.multi, s.n)
+		values, e, rest, err := decodePartition(append(p, 1, 2, 3), s.version, s.multi, s.n)
 		if err != nil || len(rest) != 3 || !bytes.Equal(AppendPartition(nil, s.version, s.multi, values), p) {
 			t.Fatalf("%v became %v, rest %x, error %v", x, values, rest, err)
 		}

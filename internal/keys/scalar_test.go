@@ -18,33 +18,33 @@ var ascending = [][]doc.Value{
 	{null},
 	{no},
 	{yes},
-	{doubleValue(math.NaN()), doubleValue(math.Float64frombits(0xFFF8000000000001))},
-	{doubleValue(math.Inf(-1))},
-	{doubleValue(-math.MaxFloat64)},
-	{doubleValue(-9223372036854777856)},
-	{int64Value(math.MinInt64), doubleValue(-9223372036854775808)},
-	{int64Value(math.MinInt64 + 1)},
-	{int64Value(-9007199254740993)},
-	{int64Value(-9007199254740992), doubleValue(-9007199254740992)},
-	{int64Value(-1), doubleValue(-1), {Type: bsoncore.TypeInt32, Data: []byte{255, 255, 255, 255}}},
-	{doubleValue(-math.SmallestNonzeroFloat64)},
-	{int64Value(0), doubleValue(0), doubleValue(math.Copysign(0, -1)), unsigned(0)},
-	{doubleValue(math.SmallestNonzeroFloat64)},
-	{doubleValue(0.5)},
-	{int64Value(1), doubleValue(1), unsigned(1)},
-	{doubleValue(1.5)},
-	{int64Value(9007199254740992), doubleValue(9007199254740992)},
-	{int64Value(9007199254740993)},
-	{int64Value(9007199254740994), doubleValue(9007199254740994)},
-	{int64Value(9223372036854774784), doubleValue(9223372036854774784)},
-	{int64Value(math.MaxInt64 - 1)},
-	{int64Value(math.MaxInt64), unsigned(math.MaxInt64)},
-	{unsigned(1 << 63), doubleValue(9223372036854775808)},
+	{doc.Double(math.NaN()), doc.Double(math.Float64frombits(0xFFF8000000000001))},
+	{doc.Double(math.Inf(-1))},
+	{doc.Double(-math.MaxFloat64)},
+	{doc.Double(-9223372036854777856)},
+	{doc.Int(math.MinInt64), doc.Double(-9223372036854775808)},
+	{doc.Int(math.MinInt64 + 1)},
+	{doc.Int(-9007199254740993)},
+	{doc.Int(-9007199254740992), doc.Double(-9007199254740992)},
+	{doc.Int(-1), doc.Double(-1), {Type: bsoncore.TypeInt32, Data: []byte{255, 255, 255, 255}}},
+	{doc.Double(-math.SmallestNonzeroFloat64)},
+	{doc.Int(0), doc.Double(0), doc.Double(math.Copysign(0, -1)), unsigned(0)},
+	{doc.Double(math.SmallestNonzeroFloat64)},
+	{doc.Double(0.5)},
+	{doc.Int(1), doc.Double(1), unsigned(1)},
+	{doc.Double(1.5)},
+	{doc.Int(9007199254740992), doc.Double(9007199254740992)},
+	{doc.Int(9007199254740993)},
+	{doc.Int(9007199254740994), doc.Double(9007199254740994)},
+	{doc.Int(9223372036854774784), doc.Double(9223372036854774784)},
+	{doc.Int(math.MaxInt64 - 1)},
+	{doc.Int(math.MaxInt64), unsigned(math.MaxInt64)},
+	{unsigned(1 << 63), doc.Double(9223372036854775808)},
 	{unsigned(1<<63 + 1)},
-	{unsigned(math.MaxUint64 - 2047), doubleValue(18446744073709549568)},
+	{unsigned(math.MaxUint64 - 2047), doc.Double(18446744073709549568)},
 	{unsigned(math.MaxUint64)},
-	{doubleValue(18446744073709551616)},
-	{doubleValue(math.Inf(1))},
+	{doc.Double(18446744073709551616)},
+	{doc.Double(math.Inf(1))},
 	{str("")},
 	{str("\x00")},
 	{str("\x00\x00")},
@@ -87,7 +87,7 @@ func TestValueRoundTrip(t *testing.T) {
 		for _, line := range ascending {
 			want := line[0]
 			b := append(AppendValue([]byte("before"), want, descending), "after"...)
-			got, truncated, rest, err := DecodeValue(b[len("before"):], descending)
+			got, truncated, rest, err := decodeValue(b[len("before"):], descending)
 			if err != nil || string(rest) != "after" || compare(got, want) != 0 {
 				t.Errorf("descending %t: %v became %v, rest %q, error %v", descending, want, got, rest, err)
 			}
@@ -103,17 +103,17 @@ func TestNumberComesBackInCanonicalType(t *testing.T) {
 		name     string
 		in, want doc.Value
 	}{
-		{"double that is an integer", doubleValue(7), int64Value(7)},
-		{"negative zero", doubleValue(math.Copysign(0, -1)), int64Value(0)},
-		{"fraction", doubleValue(7.5), doubleValue(7.5)},
-		{"small unsigned", unsigned(7), int64Value(7)},
-		{"2^63 as double", doubleValue(1 << 63), unsigned(1 << 63)},
+		{"double that is an integer", doc.Double(7), doc.Int(7)},
+		{"negative zero", doc.Double(math.Copysign(0, -1)), doc.Int(0)},
+		{"fraction", doc.Double(7.5), doc.Double(7.5)},
+		{"small unsigned", unsigned(7), doc.Int(7)},
+		{"2^63 as double", doc.Double(1 << 63), unsigned(1 << 63)},
 		{"largest unsigned", unsigned(math.MaxUint64), unsigned(math.MaxUint64)},
-		{"2^64", doubleValue(1 << 64), doubleValue(1 << 64)},
-		{"int32", doc.Value{Type: bsoncore.TypeInt32, Data: []byte{1, 0, 0, 0}}, int64Value(1)},
+		{"2^64", doc.Double(1 << 64), doc.Double(1 << 64)},
+		{"int32", doc.Value{Type: bsoncore.TypeInt32, Data: []byte{1, 0, 0, 0}}, doc.Int(1)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, _, _, err := DecodeValue(AppendValue(nil, c.in, false), false)
+			got, _, _, err := decodeValue(AppendValue(nil, c.in, false), false)
 			if err != nil || !got.Equal(c.want) {
 				t.Errorf("got %v, %v, want %v", got, err, c.want)
 			}
@@ -126,11 +126,11 @@ func TestLongStrings(t *testing.T) {
 	long := str(strings.Repeat("x", MaxStringBytes) + "y")
 	longer := str(strings.Repeat("x", MaxStringBytes) + "z")
 
-	_, truncated, _, err := DecodeValue(AppendValue(nil, whole, false), false)
+	_, truncated, _, err := decodeValue(AppendValue(nil, whole, false), false)
 	if truncated || err != nil {
 		t.Errorf("a string of %d bytes: truncated %t, error %v", MaxStringBytes, truncated, err)
 	}
-	got, truncated, _, err := DecodeValue(AppendValue(nil, long, false), false)
+	got, truncated, _, err := decodeValue(AppendValue(nil, long, false), false)
 	if !truncated || err != nil || !got.Equal(whole) {
 		t.Errorf("one byte more: truncated %t, error %v, value %v", truncated, err, got)
 	}
@@ -140,7 +140,7 @@ func TestLongStrings(t *testing.T) {
 	if bytes.Compare(AppendValue(nil, whole, false), AppendValue(nil, long, false)) >= 0 {
 		t.Error("a truncated string is not after its beginning")
 	}
-	if got, rest, err := DecodeExact(AppendExact(nil, long)); err != nil || len(rest) > 0 || !got.Equal(long) {
+	if got, rest, err := decodeExact(AppendExact(nil, long)); err != nil || len(rest) > 0 || !got.Equal(long) {
 		t.Errorf("exact: %v, %v", got, err)
 	}
 }
@@ -153,7 +153,7 @@ func TestExactTellsTreesApart(t *testing.T) {
 				t.Errorf("%v and %v: same %t", a, b, same)
 			}
 		}
-		got, rest, err := DecodeExact(append(AppendExact(nil, a), 9))
+		got, rest, err := decodeExact(append(AppendExact(nil, a), 9))
 		if err != nil || len(rest) != 1 || !got.Equal(a) {
 			t.Errorf("%v became %v, rest %x, error %v", a, got, rest, err)
 		}
@@ -170,10 +170,10 @@ func TestDecodeRefuses(t *testing.T) {
 		{"short number", []byte{tagNumber, 1, 2, 3}},
 		{"negative zero", []byte{tagNumber, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x80, 0}},
 		{"other NaN", []byte{tagNumber, 0xFF, 0xF8, 0, 0, 0, 0, 0, 1, 0x80, 0}},
-		{"excess of a small number", append(AppendExact(nil, int64Value(1))[:9], 0x80, 1)},
+		{"excess of a small number", append(AppendExact(nil, doc.Int(1))[:9], 0x80, 1)},
 		{"excess too large", append(AppendExact(nil, unsigned(1<<63))[:9], 0xFF, 0xFF)},
-		{"excess of infinity", append(AppendExact(nil, doubleValue(math.Inf(1)))[:9], 0x80, 1)},
-		{"excess of NaN", append(AppendExact(nil, doubleValue(math.NaN()))[:9], 0x80, 1)},
+		{"excess of infinity", append(AppendExact(nil, doc.Double(math.Inf(1)))[:9], 0x80, 1)},
+		{"excess of NaN", append(AppendExact(nil, doc.Double(math.NaN()))[:9], 0x80, 1)},
 		{"string without end", []byte{tagString, 'a'}},
 		{"string cut in its end", []byte{tagString, 'a', 0}},
 		{"string with the end of a path", []byte{tagString, 'a', 0, endPath}},
@@ -182,15 +182,15 @@ func TestDecodeRefuses(t *testing.T) {
 		{"null as other", []byte{tagOther, byte(bsoncore.TypeNull), 0, endWhole}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if v, _, _, err := DecodeValue(c.b, false); !errors.Is(err, ErrCorrupt) {
+			if v, _, _, err := decodeValue(c.b, false); !errors.Is(err, ErrCorrupt) {
 				t.Errorf("got %v, %v", v, err)
 			}
-			if v, _, err := DecodeExact(c.b); !errors.Is(err, ErrCorrupt) {
+			if v, _, err := decodeExact(c.b); !errors.Is(err, ErrCorrupt) {
 				t.Errorf("exact: got %v, %v", v, err)
 			}
 		})
 	}
-	if _, _, err := DecodeExact([]byte{tagString, 'a', 0, endTruncated}); !errors.Is(err, ErrCorrupt) {
+	if _, _, err := decodeExact([]byte{tagString, 'a', 0, endTruncated}); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("truncated string as exact: %v", err)
 	}
 }
@@ -227,12 +227,12 @@ func FuzzScalarOrder(f *testing.F) {
 		}
 		for _, descending := range []bool{false, true} {
 			e := AppendValue(nil, a, descending)
-			v, _, rest, err := DecodeValue(append(e, AppendValue(nil, b, descending)...), descending)
+			v, _, rest, err := decodeValue(append(e, AppendValue(nil, b, descending)...), descending)
 			if err != nil || compare(v, a) != 0 || !bytes.Equal(rest, AppendValue(nil, b, descending)) {
 				t.Errorf("%v came back as %v, rest %x, error %v", a, v, rest, err)
 			}
 		}
-		v, rest, err := DecodeExact(AppendExact(nil, a))
+		v, rest, err := decodeExact(AppendExact(nil, a))
 		if err != nil || len(rest) > 0 || !bytes.Equal(AppendExact(nil, v), AppendExact(nil, a)) {
 			t.Errorf("%v came back from its exact form as %v, error %v", a, v, err)
 		}
@@ -250,11 +250,11 @@ func FuzzDecode(f *testing.F) {
 		f.Add(AppendValue(nil, line[0], true))
 		f.Add(AppendPartition(nil, HashV2, true, line[:1]))
 		f.Add(AppendPartition(nil, HashV1, false, line[:1]))
-		f.Add(Range{1, 2}.Entry(nil, 3, AppendPath(nil, []string{"a", EachElement}), line[0], 4))
+		f.Add(entry(Range{1, 2}, 3, appendPath(nil, []string{"a", eachElement}), line[0], 4))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, descending := range []bool{false, true} {
-			v, truncated, rest, err := DecodeValue(b, descending)
+			v, truncated, rest, err := decodeValue(b, descending)
 			if err != nil || truncated || len(v.Data) > MaxStringBytes {
 				continue
 			}
@@ -262,7 +262,7 @@ func FuzzDecode(f *testing.F) {
 				t.Errorf("%x is read as %v, which is %x", b, v, AppendValue(nil, v, descending))
 			}
 		}
-		if v, rest, err := DecodeExact(b); err == nil {
+		if v, rest, err := decodeExact(b); err == nil {
 			skipped, err := skipExact(b)
 			if err != nil || !bytes.Equal(skipped, rest) {
 				t.Errorf("%x: skipped to %x, %v", b, skipped, err)
@@ -273,21 +273,19 @@ func FuzzDecode(f *testing.F) {
 		}
 		for n := range 4 {
 			for version := range 3 {
-				values, epk, _, err := DecodePartition(b, version, n > 1, n)
+				values, epk, _, err := decodePartition(b, version, n > 1, n)
 				if err == nil && (len(values) != n || n > 0 && len(epk) == 0) {
 					t.Errorf("%x: %d values, epk %x", b, len(values), epk)
 				}
 			}
 		}
-		DecodeEntry(b)
-		DecodePath(b)
+		decodeEntry(b)
+		decodePath(b)
 		DecodeHeader(b)
 		DecodeFeed(b)
 		DecodeDeadline(b)
 		DecodeCounter(b)
 		Number(b)
 		Deadline(b)
-		LookupID(b, HashV1, false, 1)
-		CatalogIDs(b)
 	})
 }

@@ -29,16 +29,10 @@ const (
 	KindReclaimed Kind = 'r' // run of numbers without documents
 	KindMark      Kind = 'm' // how far reclaiming has come
 	KindOrder     Kind = 'o' // order counter
-	KindChange    Kind = 'h' // all versions and deletes
+	KindChange    Kind = 'h' // all versions and deletes; reserved, nothing writes it yet
 	KindNamed     Kind = 'n' // entry of an index that has a name
 	KindMultikey  Kind = 'y' // some document has several entries in that index
 )
-
-// Kinds lists every kind.
-func Kinds() []Kind {
-	return []Kind{KindRecord, KindLookup, KindPosting, KindEntry, KindComposite, KindFeed, KindDeadline,
-		KindUnique, KindReclaimed, KindMark, KindOrder, KindChange, KindNamed, KindMultikey}
-}
 
 // MaxUniqueBytes is how long the values of a unique key may be in a key before their
 // SHA-256 stands for them.
@@ -83,13 +77,6 @@ func (r Range) Lookup(dst, partition []byte, id string) []byte {
 // Its value is empty.
 func (r Range) Posting(dst, partition []byte, number uint64) []byte {
 	dst = append(r.AppendPrefix(dst, KindPosting), partition...)
-	return binary.BigEndian.AppendUint64(dst, number)
-}
-
-// Entry is the key of an index entry: a value that the document has under a path, which
-// AppendPath made. Its value is empty.
-func (r Range) Entry(dst []byte, generation uint16, path []byte, v doc.Value, number uint64) []byte {
-	dst = AppendValue(r.EntryPrefix(dst, generation, path), v, false)
 	return binary.BigEndian.AppendUint64(dst, number)
 }
 
@@ -158,8 +145,3 @@ func (r Range) Reclaimed(dst []byte, first uint64) []byte {
 // Order is the key of the range's counter, through which its commits pass one at a
 // time.
 func (r Range) Order(dst []byte) []byte { return r.AppendPrefix(dst, KindOrder) }
-
-// Change is the key of a change in the feed of all versions and deletes.
-func (r Range) Change(dst []byte, sequence uint64) []byte {
-	return r.numbered(dst, KindChange, sequence)
-}

@@ -36,15 +36,15 @@ func TestFormat(t *testing.T) {
 	r := Range{Container: 0x0A0B0C0D, Range: 0x0102}
 	one := AppendPartition(nil, HashV1, false, []doc.Value{str("redmond")})
 	two := AppendPartition(nil, HashV2, false, []doc.Value{str("redmond")})
-	three := AppendPartition(nil, HashV2, true, []doc.Value{str("redmond"), int64Value(5), null})
-	path := AppendPath(nil, []string{"tags", EachElement, "name"})
+	three := AppendPartition(nil, HashV2, true, []doc.Value{str("redmond"), doc.Int(5), null})
+	path := appendPath(nil, []string{"tags", eachElement, "name"})
 
 	key("d record", r.Record(nil, 7))
 	key("k lookup, version 1", r.Lookup(nil, one, "id"))
 	key("k lookup, version 2", r.Lookup(nil, two, "id"))
 	key("k lookup, three levels", r.Lookup(nil, three, "id"))
 	key("p posting", r.Posting(nil, two, 7))
-	key("i entry", r.Entry(nil, 3, path, str("x"), 7))
+	key("i entry", entry(r, 3, path, str("x"), 7))
 	key("c composite, descending second", r.Composite(nil, 3, 1, []doc.Value{yes, str("x")}, []bool{false, true}, 7))
 	key("f feed", r.Feed(nil, 9))
 	key("x deadline", r.Deadline(nil, 1700000000, 7))
@@ -54,7 +54,7 @@ func TestFormat(t *testing.T) {
 	key("r reclaimed", r.Reclaimed(nil, 7))
 	key("m mark", r.Mark(nil))
 	key("o order", r.Order(nil))
-	key("h change", r.Change(nil, 9))
+	key("h change", r.numbered(nil, KindChange, 9))
 	key("n named", AppendNumber(AppendBSON(r.NamedPrefix(nil, 3), str("x"), true), 7))
 	key("y multikey", r.Multikey(nil, 3))
 	key("u unique, of a named index", r.NamedUnique(nil, 3, AppendBSON(nil, str("x"), false)))
@@ -80,11 +80,11 @@ func TestFormat(t *testing.T) {
 	line("catalog", CatalogKey('c', 1, 2))
 	fmt.Fprintln(&out)
 
-	line("path /", AppendPath(nil, nil))
-	line("path /a", AppendPath(nil, []string{"a"}))
-	line("path /a/[]", AppendPath(nil, []string{"a", EachElement}))
-	line("path of a nameless member", AppendPath(nil, []string{""}))
-	line("path of 300 characters", AppendPath(nil, []string{strings.Repeat("a", 300)}))
+	line("path /", appendPath(nil, nil))
+	line("path /a", appendPath(nil, []string{"a"}))
+	line("path /a/[]", appendPath(nil, []string{"a", eachElement}))
+	line("path of a nameless member", appendPath(nil, []string{""}))
+	line("path of 300 characters", appendPath(nil, []string{strings.Repeat("a", 300)}))
 	fmt.Fprintln(&out)
 
 	for _, values := range ascending {
@@ -153,12 +153,16 @@ func TestDocumentation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range Kinds() {
+	for _, k := range kinds {
 		if !bytes.Contains(text, []byte(fmt.Sprintf("### `%c` ", k))) {
 			t.Errorf("docs/format.md has no section for keys of kind %c", k)
 		}
 	}
 }
+
+// kinds lists every kind.
+var kinds = []Kind{KindRecord, KindLookup, KindPosting, KindEntry, KindComposite, KindFeed, KindDeadline,
+	KindUnique, KindReclaimed, KindMark, KindOrder, KindChange, KindNamed, KindMultikey}
 
 func TestEnd(t *testing.T) {
 	for _, c := range []struct{ prefix, want string }{
@@ -172,7 +176,7 @@ func TestEnd(t *testing.T) {
 
 func TestKindsAreDistinct(t *testing.T) {
 	seen := map[Kind]bool{}
-	for _, k := range Kinds() {
+	for _, k := range kinds {
 		if seen[k] {
 			t.Errorf("kind %c twice", k)
 		}
@@ -189,8 +193,8 @@ func TestBounds(t *testing.T) {
 	p := AppendPartition(nil, HashV2, true, []doc.Value{str("a"), str("b")})
 	prefix := AppendPartition(nil, HashV2, true, []doc.Value{str("a")})
 	other := AppendPartition(nil, HashV2, true, []doc.Value{str("b"), str("b")})
-	path := AppendPath(nil, []string{"a"})
-	below := AppendPath(nil, []string{"a", "b"})
+	path := appendPath(nil, []string{"a"})
+	below := appendPath(nil, []string{"a", "b"})
 
 	type bounds struct{ lower, upper []byte }
 	pair := func(lower, upper []byte) bounds { return bounds{lower, upper} }
@@ -216,16 +220,16 @@ func TestBounds(t *testing.T) {
 		{"lookup in a prefix of its partition", r.Lookup(nil, p, "id"), pair(r.PartitionBounds(KindLookup, prefix)), true},
 		{"lookup in another partition", r.Lookup(nil, other, "id"), pair(r.PartitionBounds(KindLookup, prefix)), false},
 		{"posting in its partition", r.Posting(nil, p, math.MaxUint64), pair(r.PartitionBounds(KindPosting, p)), true},
-		{"entry under its path", r.Entry(nil, 1, path, object(), math.MaxUint64), pair(r.PathBounds(1, path)), true},
-		{"entry under a longer path", r.Entry(nil, 1, below, null, 1), pair(r.PathBounds(1, path)), false},
-		{"entry of another generation", r.Entry(nil, 2, path, null, 1), pair(r.PathBounds(1, path)), false},
-		{"entry of its generation", r.Entry(nil, 1, path, null, 1), pair(r.GenerationBounds(KindEntry, 1)), true},
-		{"composite of its ordinal", r.Composite(nil, 1, 2, []doc.Value{str("x")}, []bool{true}, 9), pair(r.CompositeBounds(1, 2)), true},
-		{"composite of another ordinal", r.Composite(nil, 1, 3, nil, nil, 9), pair(r.CompositeBounds(1, 2)), false},
-		{"unique of its constraint", r.Unique(nil, 1, p, []doc.Value{object()}), pair(r.UniqueBounds(1)), true},
-		{"unique of another constraint", r.Unique(nil, 2, p, nil), pair(r.UniqueBounds(1)), false},
-		{"system key", ClockKey(), pair(SystemBounds()), true},
-		{"container key among system keys", r.Record(nil, 0), pair(SystemBounds()), false},
+		{"entry under its path", entry(r, 1, path, object(), math.MaxUint64), pair(Prefixed(r.EntryPrefix(nil, 1, path))), true},
+		{"entry under a longer path", entry(r, 1, below, null, 1), pair(Prefixed(r.EntryPrefix(nil, 1, path))), false},
+		{"entry of another generation", entry(r, 2, path, null, 1), pair(Prefixed(r.EntryPrefix(nil, 1, path))), false},
+		{"entry of its generation", entry(r, 1, path, null, 1), pair(r.GenerationBounds(KindEntry, 1)), true},
+		{"composite of its ordinal", r.Composite(nil, 1, 2, []doc.Value{str("x")}, []bool{true}, 9), pair(Prefixed(r.CompositePrefix(nil, 1, 2))), true},
+		{"composite of another ordinal", r.Composite(nil, 1, 3, nil, nil, 9), pair(Prefixed(r.CompositePrefix(nil, 1, 2))), false},
+		{"unique of its constraint", r.Unique(nil, 1, p, []doc.Value{object()}), pair(Prefixed(r.UniquePrefix(nil, 1))), true},
+		{"unique of another constraint", r.Unique(nil, 2, p, nil), pair(Prefixed(r.UniquePrefix(nil, 1))), false},
+		{"entry of the log", LogKey(5), pair(LogBounds()), true},
+		{"another system key", ClockKey(), pair(LogBounds()), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := inside(c.key, c.in.lower, c.in.upper); got != c.want {
@@ -242,9 +246,9 @@ func TestEPKBounds(t *testing.T) {
 	for _, s := range schemes {
 		var keys, epks [][]byte
 		for i := range int64(60) {
-			values := []doc.Value{int64Value(i), str(fmt.Sprint(i % 7)), yes}[:s.n]
+			values := []doc.Value{doc.Int(i), str(fmt.Sprint(i % 7)), yes}[:s.n]
 			if s.n > 1 {
-				values[0] = int64Value(i % 9)
+				values[0] = doc.Int(i % 9)
 			}
 			keys = append(keys, r.Lookup(nil, AppendPartition(nil, s.version, s.multi, values), "id"))
 			epks = append(epks, EffectivePartitionKey(nil, s.version, s.multi, values))
@@ -274,20 +278,20 @@ func TestEPKBounds(t *testing.T) {
 func TestPathsAreInjective(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	paths := [][]string{
-		nil, {""}, {"", ""}, {"a"}, {"a", "b"}, {"ab"}, {"a", ""}, {EachElement}, {"[]"}, {"a", EachElement}, {EachElement, "a"},
+		nil, {""}, {"", ""}, {"a"}, {"a", "b"}, {"ab"}, {"a", ""}, {eachElement}, {"[]"}, {"a", eachElement}, {eachElement, "a"},
 		{"\x01"}, {"\x02"}, {"a\x00b"}, {"a\x00"}, {long}, {long, "a"}, {long + "a"}, {"a", long},
 	}
 	for i, a := range paths {
-		x := AppendPath(nil, a)
+		x := appendPath(nil, a)
 		if len(x) > MaxPathBytes {
 			t.Errorf("%.20q takes %d bytes", a, len(x))
 		}
 		for j, b := range paths {
-			if y := AppendPath(nil, b); i != j && bytes.HasPrefix(y, x) {
+			if y := appendPath(nil, b); i != j && bytes.HasPrefix(y, x) {
 				t.Errorf("%.20q is %x, a prefix of %.20q, %x", a, x, b, y)
 			}
 		}
-		got, hashed, rest, err := DecodePath(append(x, "rest"...))
+		got, hashed, rest, err := decodePath(append(x, "rest"...))
 		if err != nil || string(rest) != "rest" || !hashed && strings.Join(got, "/") != strings.Join(a, "/") {
 			t.Errorf("%.20q became %q, rest %q, error %v", a, got, rest, err)
 		}
@@ -325,18 +329,6 @@ func TestDecodeHeader(t *testing.T) {
 	}
 }
 
-func TestCatalogIDs(t *testing.T) {
-	kind, ids, err := CatalogIDs(CatalogKey('c', 1, 2))
-	if err != nil || kind != 'c' || len(ids) != 2 || ids[0] != 1 || ids[1] != 2 {
-		t.Errorf("%c %v %v", kind, ids, err)
-	}
-	for _, key := range [][]byte{nil, ClockKey(), System("catalog"), append(CatalogKey('c', 1), 0)} {
-		if _, _, err := CatalogIDs(key); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%x: %v", key, err)
-		}
-	}
-}
-
 func FuzzKeyShapes(f *testing.F) {
 	f.Add(uint32(1), uint16(0), uint8(1), uint8(10), uint64(7), int64(1700000000), "id", "a", 1.5)
 	f.Add(uint32(math.MaxUint32), uint16(math.MaxUint16), uint8(3), uint8(5), uint64(math.MaxUint64), int64(math.MinInt64), "", "", 0.0)
@@ -345,13 +337,13 @@ func FuzzKeyShapes(f *testing.F) {
 		r, s, v := Range{container, number}, schemes[scheme%4], made(kind, n, x, name)
 		values := []doc.Value{v, str(id), null}[:s.n]
 		p := AppendPartition(nil, s.version, s.multi, values)
-		path := AppendPath(nil, []string{name, EachElement, id})
+		path := appendPath(nil, []string{name, eachElement, id})
 
 		numbered := map[Kind][]byte{
 			KindRecord: r.Record(nil, n), KindPosting: r.Posting(nil, p, n), KindReclaimed: r.Reclaimed(nil, n),
-			KindEntry: r.Entry(nil, number, path, v, n), KindDeadline: r.Deadline(nil, at, n),
+			KindEntry: entry(r, number, path, v, n), KindDeadline: r.Deadline(nil, at, n),
 			KindComposite: r.Composite(nil, number, 1, []doc.Value{v, v}, []bool{false, true}, n),
-			KindFeed:      r.Feed(nil, n), KindChange: r.Change(nil, n),
+			KindFeed:      r.Feed(nil, n), KindChange: r.numbered(nil, KindChange, n),
 			KindNamed: AppendNumber(AppendBSON(r.NamedPrefix(nil, container), v, kind%2 == 0), n),
 		}
 		for k, key := range numbered {
@@ -372,9 +364,9 @@ func FuzzKeyShapes(f *testing.F) {
 			}
 		}
 
-		partition, gotID, err := SplitLookup(r.Lookup(nil, p, id), s.version, s.multi, s.n)
-		if err != nil || !bytes.Equal(partition, p) || string(gotID) != id {
-			t.Errorf("lookup of %x and %q: %x, %q, %v", p, id, partition, gotID, err)
+		_, _, rest, _ := Split(r.Lookup(nil, p, id))
+		if _, gotID, err := PartitionEPK(nil, rest, s.version, s.multi, s.n); err != nil || string(gotID) != id {
+			t.Errorf("lookup of %x and %q: %q, %v", p, id, gotID, err)
 		}
 		if got, err := PostingPartition(r.Posting(nil, p, n)); err != nil || !bytes.Equal(got, p) {
 			t.Errorf("posting of %x: %x, %v", p, got, err)
@@ -386,7 +378,7 @@ func FuzzKeyShapes(f *testing.F) {
 		if at != math.MaxInt64 && bytes.Compare(later, bound) <= 0 {
 			t.Errorf("deadlines %d and %d are out of order", at, at+1)
 		}
-		gen, gotPath, got, _, last, err := DecodeEntry(r.Entry(nil, number, path, v, n))
+		gen, gotPath, got, _, last, err := decodeEntry(entry(r, number, path, v, n))
 		if err != nil || gen != number || !bytes.Equal(gotPath, path) || last != n || rank(got) != rank(v) {
 			t.Errorf("entry: %d %x %v %d, %v", gen, gotPath, got, last, err)
 		}

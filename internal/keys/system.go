@@ -29,21 +29,6 @@ func FormatKey() []byte { return System("format") }
 // FormatVersion is the version of the layout that this program reads and writes.
 const FormatVersion = 1
 
-// SystemBounds encloses every system key.
-func SystemBounds() (lower, upper []byte) { return Prefixed([]byte{spaceSystem}) }
-
-// CatalogIDs takes a key of the catalog apart.
-func CatalogIDs(key []byte) (kind byte, ids []uint32, err error) {
-	size := len(System("catalog"))
-	if len(key) <= size || (len(key)-size-1)%4 != 0 || string(key[:size]) != string(System("catalog")) {
-		return 0, nil, ErrCorrupt
-	}
-	for b := key[size+1:]; len(b) > 0; b = b[4:] {
-		ids = append(ids, binary.BigEndian.Uint32(b))
-	}
-	return key[size], ids, nil
-}
-
 func appendIDs(key []byte, ids []uint32) []byte {
 	for _, id := range ids {
 		key = binary.BigEndian.AppendUint32(key, id)

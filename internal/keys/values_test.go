@@ -115,13 +115,13 @@ func made(kind uint8, n uint64, f float64, s string) doc.Value {
 	case 3:
 		return yes
 	case 4, 5:
-		return int64Value(int64(n))
+		return doc.Int(int64(n))
 	case 6:
 		return unsigned(n)
 	case 7:
-		return doubleValue(f)
+		return doc.Double(f)
 	case 8:
-		return doubleValue(float64(n)) // near the integers of 4 to 6
+		return doc.Double(float64(n)) // near the integers of 4 to 6
 	case 9:
 		return doc.Value{Type: bsoncore.TypeInt32, Data: bsoncore.AppendInt32(nil, int32(n))}
 	case 10:

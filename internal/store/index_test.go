@@ -158,7 +158,11 @@ func TestLongPathsAreHashed(t *testing.T) {
 	ix.expect(`/id "x"`, fmt.Sprintf(`/%s 1; hashed 2; hashed 2; hashed 2; hashed {}`, fits))
 	rng := ix.c.Keys()
 	for _, path := range [][]string{{fits}, {fits + "x"}, {fits + "y"}, {fits + "z"}, {fits + "z", "q"}} {
-		lower, upper := rng.PathBounds(1, keys.AppendPath(nil, path))
+		var steps []byte
+		for _, name := range path {
+			steps = keys.AppendMemberStep(steps, name)
+		}
+		lower, upper := keys.Prefixed(rng.EntryPrefix(nil, 1, keys.AppendSteps(nil, steps)))
 		if got := len(ix.between(lower, upper)); got != 1 {
 			t.Errorf("%d entries under a path of %d names and %d bytes", got, len(path), len(path[0]))
 		}
@@ -238,7 +242,7 @@ func TestCompositeOrder(t *testing.T) {
 		`composite 0: 1, "x" down`, `composite 0: 1, 2.5 down`, `composite 0: 1, 1 down`, `composite 0: 1, undefined down`,
 		`composite 0: 2, 1 down`, `composite 0: 10, 1 down`, `composite 0: "1", 1 down`,
 	}
-	lower, upper := ix.c.Keys().CompositeBounds(1, 0)
+	lower, upper := keys.Prefixed(ix.c.Keys().CompositePrefix(nil, 1, 0))
 	if got := ix.between(lower, upper); !slices.Equal(got, want) {
 		t.Errorf("in order:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
@@ -501,24 +505,20 @@ func (ix *indexed) between(lower, upper []byte) []string {
 // line shows an index entry.
 func (ix *indexed) line(key []byte) string {
 	ix.t.Helper()
-	if _, kind, rest, _ := keys.Split(key); kind == keys.KindComposite {
-		return ix.compositeLine(rest[2:])
+	_, kind, b, err := keys.Split(key)
+	ix.ok(err)
+	if kind == keys.KindComposite {
+		return ix.compositeLine(b[2:])
 	}
-	_, path, v, truncated, _, err := keys.DecodeEntry(key)
-	ix.ok(err)
-	tokens, hashed, _, err := keys.DecodePath(path)
-	ix.ok(err)
+	path, hashed, b := readPath(b[2:])
+	v, cut, b := readValue(b, false)
+	if len(b) != 8 {
+		ix.t.Errorf("%d bytes after the value of an entry", len(b))
+	}
 	if hashed {
-		return "hashed " + shown(v, truncated)
+		return "hashed " + shown(v, cut)
 	}
-	steps := make(doc.Path, len(tokens))
-	for i, name := range tokens {
-		steps[i] = doc.Token{Name: name}
-		if name == keys.EachElement {
-			steps[i] = doc.Token{Kind: doc.TokenElement}
-		}
-	}
-	return steps.String() + " " + shown(v, truncated)
+	return path.String() + " " + shown(v, cut)
 }
 
 // compositeLine shows what follows the generation in the key of a composite entry.
@@ -528,12 +528,11 @@ func (ix *indexed) compositeLine(b []byte) string {
 	line := fmt.Sprintf("composite %d:", ordinal)
 	b = b[2:]
 	for i, column := range ix.indexing.Composite[ordinal] {
-		v, truncated, rest, err := keys.DecodeValue(b, column.Descending)
-		ix.ok(err)
+		v, cut, rest := readValue(b, column.Descending)
 		if i > 0 {
 			line += ","
 		}
-		line += " " + shown(v, truncated)
+		line += " " + shown(v, cut)
 		if column.Descending {
 			line += " down"
 		}
