@@ -1,7 +1,6 @@
-// Package admin is the operator's door: health, metrics, the clock, the reaper and
-// profiles, as JSON over HTTP on an address of its own. It never reads or
-// changes a document. On a loopback address it asks for no credentials but turns away
-// what a web page could send; elsewhere it wants the account key.
+// Package admin is the API for operators: health, metrics, the clock, the reaper and profiles, as JSON over HTTP on an
+// address of its own. It never reads or changes a document. On a loopback address it needs no credentials, but rejects
+// requests that a web page could send; on other addresses it needs the account key.
 package admin
 
 import (
@@ -14,20 +13,19 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 )
 
-// Options are what the door is made of.
+// Options are the parts of a node that the API shows and controls.
 type Options struct {
-	// NotReady gives the reasons why clients should go elsewhere at present; none means that
-	// requests are served.
+	// NotReady lists the reasons why a load balancer should not send requests at present. An empty
+	// list means that the node is ready.
 	NotReady func() []string
 
 	Clock clock.Clock
-	// Move moves the clock to the instant that its argument makes of the
-	// present one, and returns where it stands when that is durable. It fails with
-	// fault.Conflict when the clock is not virtual, fault.Invalid when the instant
-	// lies in the past. Virtual says which answer to expect.
+	// Move moves the clock to the instant to(now), and returns the new time once that is durable. It
+	// fails with fault.Conflict if the clock is real, and with fault.Invalid if the instant is in the
+	// past. Virtual says whether it can succeed.
 	Move    func(ctx context.Context, to func(now time.Time) time.Time) (time.Time, error)
 	Virtual bool
-	// StandsStill reports whether a real clock waits for the machine's; nil is never.
+	// StandsStill reports whether a real clock waits for the machine's time; nil means never.
 	StandsStill func() bool
 
 	Reaper Reaper
@@ -35,37 +33,36 @@ type Options struct {
 	// Metrics serves /metrics; nil leaves the path out.
 	Metrics http.Handler
 
-	// Key, if not empty, must be sent as `Authorization: Bearer <key>`, except
-	// to ask for health.
+	// Key, if not empty, must be sent as `Authorization: Bearer <key>`, except with health checks.
 	Key string
 
-	// AllowHost says whether requests may call the address by the name in their Host; nil lets all in.
+	// AllowHost reports whether a request with this Host is allowed; nil allows all.
 	AllowHost func(host string) bool
 
 	// Logger receives failures; nil discards.
 	Logger *slog.Logger
 }
 
-// A Reaper is what the door steers.
+// A Reaper is the part of the reaper that the API controls.
 type Reaper interface {
-	// ReclaimNow frees the space of everything that is expired before it returns.
+	// ReclaimNow returns when the space of every expired document is free.
 	ReclaimNow(ctx context.Context) error
 	Pause()
 	Resume()
 	Stats(ctx context.Context) (ReclaimStats, error)
 }
 
-// ReclaimStats is the reaper's account of itself.
+// ReclaimStats are the reaper's figures.
 type ReclaimStats struct {
 	Documents  int64 `json:"reclaimedDocuments"` // since the start
-	Bytes      int64 `json:"reclaimedBytes"`     // since the start, of their bodies
+	Bytes      int64 `json:"reclaimedBytes"`     // of their bodies, since the start
 	Entries    int64 `json:"reclaimedEntries"`   // index entries, since the start
-	Backlog    int64 `json:"backlog"`            // documents expired and not yet reclaimed, about
-	LagSeconds int64 `json:"lagSeconds"`         // age past its deadline of the oldest of them
+	Backlog    int64 `json:"backlog"`            // documents that are expired and not yet reclaimed; an estimate
+	LagSeconds int64 `json:"lagSeconds"`         // how long ago the oldest of them has expired
 	Paused     bool  `json:"paused"`
 }
 
-// routes lists everything that the door answers.
+// routes lists all routes.
 func (a *admin) routes() map[string]http.HandlerFunc {
 	routes := map[string]http.HandlerFunc{
 		"GET /clock":           a.answer(a.showClock),
@@ -76,12 +73,12 @@ func (a *admin) routes() map[string]http.HandlerFunc {
 		"POST /reclaim/pause":  a.answer(a.pauseReclaim),
 		"POST /reclaim/resume": a.answer(a.resumeReclaim),
 		"GET /debug/pprof/":    pprof.Index,
-		// The index serves every named profile; these three have handlers of their own.
+		// Index serves the named profiles too, except for these three.
 		"GET /debug/pprof/profile": pprof.Profile,
 		"GET /debug/pprof/trace":   pprof.Trace,
 		"GET /debug/pprof/symbol":  pprof.Symbol,
 	}
-	for path, handler := range aboutHealth {
+	for path, handler := range healthPaths {
 		routes["GET "+path] = func(w http.ResponseWriter, r *http.Request) { handler(a, w, r) }
 	}
 	if a.Metrics != nil {
@@ -99,12 +96,12 @@ func newAdmin(o Options) *admin {
 	return &admin{o}
 }
 
-// New makes the door.
+// New returns the handler of the whole API.
 func New(o Options) http.Handler {
 	a := newAdmin(o)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", a.answer(a.index))
-	mux.HandleFunc("/", a.nothing)
+	mux.HandleFunc("/", a.noRoute)
 	for pattern, handler := range a.routes() {
 		mux.HandleFunc(pattern, handler)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// maxBody bounds a request's body: the longest is a time.
+// maxBody is more than enough for the longest body, which is a time.
 const maxBody = 4 << 10
 
 // status is the only place that knows which HTTP code a fault becomes.
@@ -36,7 +36,7 @@ var status = map[fault.Kind]int{
 	fault.Busy:              http.StatusTooManyRequests,
 }
 
-// answer makes a handler of f, whose result is the JSON body of a 200.
+// answer turns f into a handler that answers 200 with the result of f as JSON.
 func (a *admin) answer(f func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -60,7 +60,7 @@ func (a *admin) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		a.Logger.Error("admin request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
 	if message == "" {
-		message = "internal error, see the log"
+		message = "internal error: see the log"
 	}
 	a.write(w, status[kind], problem{message})
 }
@@ -68,17 +68,16 @@ func (a *admin) refuse(w http.ResponseWriter, r *http.Request, err error) {
 func (a *admin) write(w http.ResponseWriter, code int, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {
-		a.Logger.Error("admin answer is not JSON", "error", err)
-		code, text = http.StatusInternalServerError, []byte(`{"error":"internal error, see the log"}`)
+		a.Logger.Error("an answer of the admin API cannot be encoded as JSON", "error", err)
+		code, text = http.StatusInternalServerError, []byte(`{"error":"internal error: see the log"}`)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
-	w.Write(append(text, '\n')) // the client may be gone: nobody is left to tell
+	w.Write(append(text, '\n')) // an error means that the client has gone
 }
 
-// read decodes a request's body, one JSON object without unknown members, of
-// which example is one.
+// read decodes the body of a request: one JSON object without unknown members. The error shows example.
 func read[T any](r *http.Request, example string) (v T, err error) {
 	in := json.NewDecoder(r.Body)
 	in.DisallowUnknownFields()
@@ -90,5 +89,6 @@ func read[T any](r *http.Request, example string) (v T, err error) {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return v, fault.Wrap(fault.TooLarge, err, "the body is larger than %d bytes", maxBody)
 	}
-	return v, fault.Wrap(fault.Invalid, err, "%s %s wants a JSON object as its body, such as %s", r.Method, r.URL.Path, example)
+	return v, fault.Wrap(fault.Invalid, err, "%s %s needs a JSON object as its body, such as %s",
+		r.Method, r.URL.Path, example)
 }

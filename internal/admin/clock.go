@@ -12,7 +12,7 @@ import (
 type clockState struct {
 	Time    time.Time `json:"time"`
 	Virtual bool      `json:"virtual"`
-	// StandsStill says that the clock is real and waits for the machine's.
+	// StandsStill means that the clock is real and waits for the machine's time.
 	StandsStill bool `json:"standsStill,omitempty"`
 }
 

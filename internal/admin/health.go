@@ -2,22 +2,22 @@ package admin
 
 import "net/http"
 
-// aboutHealth lists the paths that tell how a mayfly is, to anybody.
-var aboutHealth = map[string]func(*admin, http.ResponseWriter, *http.Request){
+// healthPaths are the paths of health checks, which need no credentials.
+var healthPaths = map[string]func(*admin, http.ResponseWriter, *http.Request){
 	"/healthz": (*admin).health,
 	"/readyz":  (*admin).ready,
-	// The names that the emulator of Cosmos DB for Linux has for the two, and for more about them.
+	// The paths that the Linux emulator of Cosmos DB has.
 	"/alive":  (*admin).health,
 	"/ready":  (*admin).ready,
 	"/status": (*admin).ready,
 }
 
-// AboutHealth reports whether a request is one that Health serves.
-func AboutHealth(r *http.Request) bool { return aboutHealth[r.URL.Path] != nil }
+// IsHealth reports whether a request is a health check.
+func IsHealth(r *http.Request) bool { return healthPaths[r.URL.Path] != nil }
 
-// Health answers the questions about health as the handler of New does. It needs nothing of
-// Options but NotReady, Key, AllowHost and Logger, so that it can answer while a mayfly starts and stops.
-// Every other path is answered with the reasons why it cannot be served yet, or any more.
+// Health returns a handler that answers health checks as the handler of New does. Of Options it uses only NotReady, Key,
+// AllowHost and Logger, so that it can answer while a mayfly starts and stops. For every other path it answers with the
+// reasons why the node is not ready.
 func Health(o Options) http.Handler {
 	a := newAdmin(o)
 	mux := http.NewServeMux()
@@ -26,7 +26,8 @@ func Health(o Options) http.Handler {
 	return a.guard(mux)
 }
 
-// Probes answers the same questions, on an address that is for everybody, and nothing else.
+// Probes returns a handler of health checks alone, without the checks of Key and AllowHost, for the addresses of other
+// APIs.
 func Probes(o Options) http.Handler {
 	mux := http.NewServeMux()
 	newAdmin(o).probe(mux)
@@ -34,9 +35,9 @@ func Probes(o Options) http.Handler {
 }
 
 func (a *admin) probe(mux *http.ServeMux) {
-	for path, handler := range aboutHealth {
+	for path, handler := range healthPaths {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { handler(a, w, r) })
-		mux.HandleFunc(path, a.nothing)
+		mux.HandleFunc(path, a.noRoute)
 	}
 }
 
@@ -45,7 +46,7 @@ func (a *admin) health(w http.ResponseWriter, _ *http.Request) {
 	a.write(w, http.StatusOK, state{Status: "alive"})
 }
 
-// ready answers whether requests are served, and if not, why.
+// ready answers whether the node is ready for requests, and if not, why.
 func (a *admin) ready(w http.ResponseWriter, _ *http.Request) {
 	if reasons := a.NotReady(); len(reasons) > 0 {
 		a.write(w, http.StatusServiceUnavailable, state{"not ready", reasons})

@@ -9,7 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// index lists what the door answers.
+// index lists all paths.
 func (a *admin) index(*http.Request) (any, error) {
 	return struct {
 		Paths []string `json:"paths"`
@@ -22,9 +22,8 @@ func byPath(a, b string) int {
 	return strings.Compare(pathA+" "+methodA, pathB+" "+methodB)
 }
 
-// nothing answers requests that have no route: a verb that a path does not
-// take, or no path at all.
-func (a *admin) nothing(w http.ResponseWriter, r *http.Request) {
+// noRoute answers requests without a route: the path does not exist, or not with this method.
+func (a *admin) noRoute(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for pattern := range a.routes() {
 		if method, path, _ := strings.Cut(pattern, " "); path == r.URL.Path {
@@ -35,11 +34,11 @@ func (a *admin) nothing(w http.ResponseWriter, r *http.Request) {
 		allowed = []string{http.MethodGet}
 	}
 	if len(allowed) == 0 {
-		a.refuse(w, r, fault.New(fault.NotFound, "there is no %s here: GET / lists what there is", r.URL.Path))
+		a.refuse(w, r, fault.New(fault.NotFound, "the path %s does not exist: GET / lists all paths", r.URL.Path))
 		return
 	}
 	slices.Sort(allowed)
 	list := strings.Join(allowed, ", ")
 	w.Header().Set("Allow", list)
-	a.refuse(w, r, fault.New(fault.MethodNotAllowed, "%s takes %s, not %s", r.URL.Path, list, r.Method))
+	a.refuse(w, r, fault.New(fault.MethodNotAllowed, "%s supports %s, not %s", r.URL.Path, list, r.Method))
 }

@@ -4,7 +4,7 @@ import "net/http"
 
 func (a *admin) showReclaim(r *http.Request) (any, error) { return a.Reaper.Stats(r.Context()) }
 
-// reclaimNow frees the space of everything that is expired, and waits for it.
+// reclaimNow answers when the space of every expired document is free.
 func (a *admin) reclaimNow(r *http.Request) (any, error) {
 	if err := a.Reaper.ReclaimNow(r.Context()); err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
-// Package metrics makes Prometheus metrics of what happens in a node: requests, as they end, and
-// everything else at the moment of a scrape. They belong to the node and not to the process, so
-// several nodes in one process do not meet. It is a package of its own so that programs that embed
-// mayfly do not have to build a client of Prometheus.
+// Package metrics makes Prometheus metrics of a node. It counts requests at their end, and reads everything else at the
+// moment of a scrape. Metrics belong to a node, not to the process, so that several nodes can run in one process. It is
+// a package of its own so that programs that embed mayfly do not depend on the Prometheus client.
 package metrics
 
 import (
@@ -17,18 +16,18 @@ import (
 	"github.com/mayflydb/mayfly/internal/node"
 )
 
-// buckets are the upper ends of latencies, in seconds. A point read takes less than the first.
+// buckets are the upper bounds of the histogram of latencies, in seconds. A point read takes less than the first.
 var buckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10}
 
-// maxHints bounds the kinds of hints, maxStatuses the statuses of one operation: the label of
-// those beyond is "other".
+// Limits on the kinds of hints, and on the statuses of one operation. All others share the label "other", so that no
+// client can make the number of time series grow.
 const (
 	maxHints    = 64
 	maxStatuses = 64
 	other       = "other"
 )
 
-// Metrics are those of one node. The zero value is not usable. It implements node.Meter.
+// Metrics are the metrics of one node. It implements node.Meter. The zero value is not usable: call New.
 type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -43,26 +42,29 @@ type Metrics struct {
 
 var _ node.Meter = (*Metrics)(nil)
 
-// New makes the metrics of a node that is to be started with them.
+// New returns the metrics for a node that starts with them as its Meter.
 func New() *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "mayfly_requests_total",
-			Help: "Requests that were answered, by API, operation and status: an HTTP status, or the name of MongoDB's error code, OK for none.",
+			Help: "Requests that were answered, by API, operation and status: " +
+				"an HTTP status, or the name of a MongoDB error code, OK for none.",
 		}, []string{"api", "operation", "status"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "mayfly_request_duration_seconds",
-			Help:    "How long requests took, by API and operation, without the time in which they waited for something to happen.",
+			Name: "mayfly_request_duration_seconds",
+			Help: "How long requests took, by API and operation, " +
+				"without the time in which long polls waited for an event.",
 			Buckets: buckets,
 		}, []string{"api", "operation"}),
 		hints: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "mayfly_lifetime_hints_total",
-			Help: "Hints to clients about a lifetime that is probably not what they mean, by kind.",
+			Help: "Hints to clients about a lifetime that is probably a mistake, by kind.",
 		}, []string{"kind"}),
 		ended: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "mayfly_lifetime_policy_expired_documents_total",
-			Help: "Documents that ended at once because the lifetime of their container was changed, as far as they were counted.",
+			Help: "Documents that expired because the lifetime of their container was changed. " +
+				"Very many are not all counted.",
 		}),
 		operations: map[[2]string]*operation{}, kinds: map[string]prometheus.Counter{},
 	}
@@ -71,8 +73,8 @@ func New() *Metrics {
 	return m
 }
 
-// Operation gives the function that counts the requests of an operation. Nothing is exported of
-// operations that nobody has asked for.
+// Operation returns the function that counts the requests of an operation. An operation has no metrics until its first
+// request.
 func (m *Metrics) Operation(api, name string, status func(int) string) func(int, time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -85,7 +87,7 @@ func (m *Metrics) Operation(api, name string, status func(int) string) func(int,
 	return o.done
 }
 
-// Hint counts a hint of that kind.
+// Hint counts a hint of this kind.
 func (m *Metrics) Hint(kind string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,15 +100,15 @@ func (m *Metrics) Hint(kind string) {
 	m.kinds[kind].Inc()
 }
 
-// ExpiredByPolicy counts documents that a change of a container's lifetime has ended.
+// ExpiredByPolicy counts documents that expired because the lifetime of their container was changed.
 func (m *Metrics) ExpiredByPolicy(documents uint64) { m.ended.Add(float64(documents)) }
 
-// Handler serves the metrics in the text format of Prometheus, or in the one that the client
-// prefers. read is called once for each scrape.
+// Handler serves the metrics in the text format of Prometheus, or in the format that the client prefers. It calls read
+// once per scrape.
 func (m *Metrics) Handler(read func(context.Context) node.Reading) http.Handler {
 	m.registry.MustRegister(&reader{read: read})
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes})
 }
 
-// maxScrapes bounds how many scrapes run at once.
+// maxScrapes is how many scrapes may run at the same time.
 const maxScrapes = 4

@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// An operation counts the requests of one kind. A request costs a few atomic additions and no
-// memory, once its status has come up before.
+// An operation counts its requests. A request costs a few atomic additions, and allocates nothing unless its status is
+// new.
 type operation struct {
 	of        *Metrics
 	api, name string
@@ -21,10 +21,10 @@ type operation struct {
 	statuses []string   // the labels in use
 }
 
-// seen is what of an operation is exported: immutable, replaced as a whole.
+// seen has the metrics of an operation. It is immutable, and replaced as a whole.
 type seen struct {
 	latency prometheus.Observer
-	counts  []statusCount // few: a scan is faster than a map
+	counts  []statusCount // so few that a scan is faster than a map
 }
 
 type statusCount struct {
@@ -56,8 +56,8 @@ func (x *seen) of(status int) prometheus.Counter {
 	return nil
 }
 
-// add makes the counter of a status. When there are too many of them it takes the place of
-// another one whose label is "other", so that a scan stays short.
+// add makes the counter of a status. Beyond maxStatuses, a new counter with the label "other" replaces the one before it,
+// so that scans stay short.
 func (o *operation) add(status int) *seen {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -65,7 +65,7 @@ func (o *operation) add(status int) *seen {
 	if x := o.seen.Load(); x == nil {
 		next.latency = o.of.latency.WithLabelValues(o.api, o.name)
 	} else if x.of(status) != nil {
-		return x // another request was faster
+		return x // another request has added it in the meantime
 	} else {
 		*next = seen{x.latency, slices.Clone(x.counts)}
 	}

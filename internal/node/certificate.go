@@ -26,17 +26,17 @@ const (
 	renewBefore   = 30 * 24 * time.Hour
 )
 
-// tlsFolder of the data folder holds the certificates; the authority's name in it.
+// The folder of the certificates in the data folder, and the names of their files without extension.
 const (
 	tlsFolder     = "tls"
 	authorityName = "ca"
 	leafName      = "server"
 )
 
-// certificates are what a door shows, and the authority that vouches for it.
+// certificates are the certificate that the APIs present, and its authority.
 type certificates struct {
 	server    tls.Certificate
-	authority []byte // PEM; nil when mayfly did not make the certificate
+	authority []byte // PEM; nil if the operator gave the certificate
 }
 
 // A pair is a certificate with its private key.
@@ -45,9 +45,8 @@ type pair struct {
 	key  *ecdsa.PrivateKey
 }
 
-// ownCertificates returns a certificate for hosts, names or addresses, from an
-// authority of this data folder, and keeps both there. What is missing or about to
-// expire at now is made; an empty dir keeps nothing.
+// ownCertificates returns a certificate for hosts, which are names or addresses, signed by an authority of its own. Both
+// are kept in dir. It makes what is missing or about to expire at now. An empty dir keeps nothing.
 func ownCertificates(dir string, hosts []string, now time.Time) (certificates, error) {
 	if dir != "" {
 		dir = filepath.Join(dir, tlsFolder)
@@ -62,8 +61,8 @@ func ownCertificates(dir string, hosts []string, now time.Time) (certificates, e
 		if authority, err = newAuthority(now); err == nil {
 			err = authority.save(dir, authorityName)
 		}
-	default: // clients trust it: replacing it is the owner's decision
-		err = fmt.Errorf("%w; remove the folder to have new certificates made, which clients must then trust anew", err)
+	default: // clients trust the authority, so the operator decides whether to replace it
+		err = fmt.Errorf("%w; remove the folder to have new certificates made, which clients then have to trust", err)
 	}
 	if err != nil {
 		return certificates{}, fmt.Errorf("certificate authority: %w", err)
@@ -83,7 +82,7 @@ func ownCertificates(dir string, hosts []string, now time.Time) (certificates, e
 	}, nil
 }
 
-// ownHosts are the names and addresses that a machine has for itself, and extra ones.
+// ownHosts are the names and addresses by which a machine reaches itself, and extra ones.
 func ownHosts(extra ...string) []string {
 	hosts := []string{"localhost", "127.0.0.1", "::1"}
 	if name, err := os.Hostname(); err == nil {
@@ -97,7 +96,7 @@ func ownHosts(extra ...string) []string {
 	return hosts
 }
 
-// serves reports whether a server certificate is still good.
+// serves reports whether a server certificate can still be used for hosts.
 func (p pair) serves(hosts []string, authority pair, now time.Time) bool {
 	names, addresses := split(hosts)
 	for _, n := range names {
@@ -117,7 +116,7 @@ func newAuthority(now time.Time) (pair, error) {
 	name, _ := os.Hostname()
 	return sign(pair{}, &x509.Certificate{
 		Subject:               pkix.Name{Organization: []string{"mayfly"}, CommonName: "mayfly authority on " + name},
-		NotBefore:             now.Add(-time.Hour), // clocks of clients differ
+		NotBefore:             now.Add(-time.Hour), // the clock of a client may be behind
 		NotAfter:              now.Add(authorityLife),
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
 		BasicConstraintsValid: true,
@@ -139,8 +138,7 @@ func newLeaf(authority pair, hosts []string, now time.Time) (pair, error) {
 	})
 }
 
-// sign makes a key and a certificate for it, signed by parent, or by itself
-// where parent is empty.
+// sign makes a key and a certificate for it, signed by parent, or by itself if parent is empty.
 func sign(parent pair, template *x509.Certificate) (pair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -168,8 +166,7 @@ func split(hosts []string) (names []string, addresses []net.IP) {
 	return names, addresses
 }
 
-// loadPair reads name.pem and name.key. It fails with fs.ErrNotExist when one
-// of them is absent or nothing is kept.
+// loadPair reads name.pem and name.key. It fails with fs.ErrNotExist if one of them is absent or dir is empty.
 func loadPair(dir, name string) (pair, error) {
 	if dir == "" {
 		return pair{}, fs.ErrNotExist
@@ -186,7 +183,7 @@ func loadPair(dir, name string) (pair, error) {
 	return pair{loaded.Leaf, key}, nil
 }
 
-// save keeps a pair so that a certificate on disk always has its key beside it.
+// save writes a pair, in an order in which a certificate on disk always has its key, even after a crash.
 func (p pair) save(dir, name string) error {
 	if dir == "" {
 		return nil
@@ -209,7 +206,7 @@ func certificatePEM(c *x509.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})
 }
 
-// chain is the server's certificate, and those that vouch for it, in PEM.
+// chain is the certificate of the server, then those of its authorities, in PEM.
 func (c certificates) chain() (text []byte) {
 	for _, raw := range c.server.Certificate {
 		text = append(text, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})...)

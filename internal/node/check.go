@@ -9,11 +9,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// Report is what a consistency check found.
+// Report is the result of a consistency check.
 type Report = store.Report
 
-// Check holds all that an engine keeps against each other, without a running
-// node, and closes the engine.
+// Check verifies everything that an engine stores, record against index, without a running node. It closes the engine.
 func Check(ctx context.Context, engine kv.Engine) (report Report, err error) {
 	defer func() { err = errors.Join(err, engine.Close()) }()
 	c, err := catalog.Open(ctx, engine, conditions)

@@ -8,8 +8,7 @@ import (
 	"runtime"
 )
 
-// writeFile puts a file, readable by its owner only, in place as a whole:
-// after a crash it has its old content or the new.
+// writeFile replaces a file, readable by its owner only, atomically: after a crash it has its old content or the new.
 func writeFile(path string, content []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
 	if err != nil {
@@ -28,7 +27,7 @@ func writeFile(path string, content []byte) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// syncFolder makes the names in a folder durable. Windows does that itself.
+// syncFolder makes the names in a folder durable. Windows does that by itself.
 func syncFolder(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -40,15 +39,14 @@ func syncFolder(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// engineFolder of the data folder is the engine's own.
+// engineFolder is the folder of the engine in the data folder.
 const engineFolder = "db"
 
-// EngineDir is the folder for the engine's files in the data folder dir. The engine makes both, for
-// their owner only.
+// EngineDir is the folder for the engine's files in the data folder dir. The engine creates both, accessible to their
+// owner only.
 func EngineDir(dir string) string { return filepath.Join(dir, engineFolder) }
 
-// HasData reports whether there is a database in the data folder dir. It
-// creates nothing.
+// HasData reports whether the data folder dir has a database. It creates nothing.
 func HasData(dir string) (bool, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, engineFolder))
 	if errors.Is(err, fs.ErrNotExist) {

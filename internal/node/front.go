@@ -6,14 +6,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/cosmos/rest"
 )
 
-// front is what the page for browsers may tell anybody who reaches it. Where others than this machine do,
-// and the key is a secret, that is nothing.
+// front is what the start page for browsers shows, without credentials. It shows nothing if other machines reach the
+// page and the account key is secret.
 func (n *Node) front() rest.PageInfo {
 	exposed := n.nosql.exposed() || n.compute.exposed()
 	if exposed && !n.account.wellKnown {
 		return rest.PageInfo{}
 	}
-	f := rest.PageInfo{Version: n.version, Mongo: n.MongoURI(), MongoAuth: n.askMongo}
+	f := rest.PageInfo{Version: n.version, Mongo: n.MongoURI(), MongoAuth: n.mongoAuth}
 	if n.account.wellKnown {
 		f.Key = n.account.key
 	}

@@ -10,31 +10,32 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// AnyHost among Options.AllowHosts lets requests in by every name.
+// AnyHost in Options.AllowHosts allows every host name.
 const AnyHost = "*"
 
-// CheckHost fails with fault.Invalid for what is no pattern of Options.AllowHosts: a name, *.name or AnyHost.
+// CheckHost fails with fault.Invalid unless pattern can be in Options.AllowHosts: a name, *.name or AnyHost.
 func CheckHost(pattern string) error {
 	name := strings.TrimPrefix(pattern, "*.")
 	if _, err := netip.ParseAddr(name); pattern == AnyHost || err == nil && name == pattern || plainName(name) {
 		return nil
 	}
-	return fault.New(fault.Invalid, "%q is neither a name such as db.example, without a port, nor *.db.example, nor *", pattern)
+	return fault.New(fault.Invalid, "%q is not a host name: give a name such as db.example, without a port, or *.db.example, "+
+		"or * for every name", pattern)
 }
 
-// hostNames are the names in the Host of requests by which a door may be called. A web page can give a name of its own
-// the address 127.0.0.1 (DNS rebinding); the browser then takes the door for a part of that page's site, and only the Host shows
-// the difference. decisions/0024-host.md has the reasons for each rule.
+// hostNames are the host names by which requests may address an API. They stop DNS rebinding: a web page can make its own
+// name resolve to 127.0.0.1, so that the browser takes the API for a part of the page's site, and only the Host header
+// shows the difference. docs/decisions/0024-host.md gives the reason for each rule.
 type hostNames struct {
 	own    []string          // names of this machine, the addresses listened on and the advertised ones
 	given  []string          // Options.AllowHosts
-	shown  *x509.Certificate // its names are proven; nil for none
-	nearby bool              // other machines reach the door, by the names that machines of one network have
+	cert   *x509.Certificate // the operator's, whose names are verified; nil for none
+	nearby bool              // other machines reach the API, by the names of their network
 
-	first atomic.Pointer[string] // the Host that was allowed first; most clients send the same all the time
+	first atomic.Pointer[string] // the first Host that was allowed; most clients always send the same
 }
 
-// allow reports whether a Host header, an :authority or the authority of an absolute request target names this door.
+// allow reports whether a Host header, an :authority or the authority of an absolute request target names this API.
 func (h *hostNames) allow(host string) bool {
 	if first := h.first.Load(); first != nil {
 		return *first == host || h.find(host)
@@ -52,13 +53,13 @@ func (h *hostNames) find(host string) bool {
 	if !ok {
 		return false
 	}
-	if plainName(name) && (ownedByNobodyElse(name, h.nearby) || hasName(h.own, name) || h.isGiven(name)) {
+	if plainName(name) && (isPrivateName(name, h.nearby) || hasName(h.own, name) || h.isGiven(name)) {
 		return true
 	}
 	if _, err := netip.ParseAddr(name); err == nil {
-		return true // no name has been resolved
+		return true // an address is not resolved, so it cannot be rebound
 	}
-	return h.shown != nil && h.shown.VerifyHostname(name) == nil
+	return h.cert != nil && h.cert.VerifyHostname(name) == nil
 }
 
 func (h *hostNames) isGiven(name string) bool {
@@ -90,7 +91,7 @@ func hostName(host string) (name string, ok bool) {
 	return name, name != ""
 }
 
-// plainName reports whether a name has the letters of host names. Underscores are in names of Compose.
+// plainName reports whether a name consists of the characters of host names. Docker Compose has names with underscores.
 func plainName(name string) bool {
 	for label := range strings.SplitSeq(name, ".") {
 		if label == "" {
@@ -107,8 +108,8 @@ func plainName(name string) bool {
 	return true
 }
 
-// ownedByNobodyElse reports whether no stranger on the internet can have the name.
-func ownedByNobodyElse(name string, nearby bool) bool {
+// isPrivateName reports whether nobody on the internet can own the name, because its top-level domain is reserved.
+func isPrivateName(name string, nearby bool) bool {
 	dot := strings.LastIndexByte(name, '.')
 	top := strings.ToLower(name[dot+1:])
 	switch {
@@ -124,7 +125,7 @@ func hasName(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(n string) bool { return strings.EqualFold(strings.TrimSuffix(n, "."), name) })
 }
 
-// matchesName reports whether a pattern of Options.AllowHosts stands for a name.
+// matchesName reports whether a name matches a pattern of Options.AllowHosts.
 func matchesName(pattern, name string) bool {
 	if pattern == AnyHost {
 		return true
@@ -135,20 +136,22 @@ func matchesName(pattern, name string) bool {
 	return strings.EqualFold(pattern, name)
 }
 
-// allowHost is what a door asks about the Host of a request; nil lets every one in. A door needs it where a page of
-// another site could do what it likes if it only reached the door: the key is well known, or nothing is asked for.
-func (n *Node) allowHost(o Options, d *door, open bool) func(host string) bool {
+// allowHost returns the check of the Host of each request to an API; nil allows every Host. An API needs the check if a
+// page of another site that reaches it could use it: because the key is well known, or because the API is open, without
+// credentials.
+func (n *Node) allowHost(o Options, e *endpoint, open bool) func(host string) bool {
 	if !open && !n.account.wellKnown && len(o.AllowHosts) == 0 {
 		return nil
 	}
-	names := &hostNames{own: append(o.hosts(), hostOf(o.Admin)), given: o.AllowHosts, nearby: d.exposed()}
+	names := &hostNames{own: append(o.hosts(), hostOf(o.Admin)), given: o.AllowHosts, nearby: e.exposed()}
 	if o.TLS.Cert != "" {
-		names.shown = n.certs.server.Leaf
+		names.cert = n.certs.server.Leaf
 	}
 	return names.allow
 }
 
 // hosts are the names and addresses by which clients know this node.
 func (o *Options) hosts() []string {
-	return ownHosts(hostOf(o.NoSQL), hostOf(o.Compute), hostOf(o.Mongo.Address), hostOf(o.Mongo.Advertise), hostOf(o.Advertise))
+	return ownHosts(hostOf(o.NoSQL), hostOf(o.Compute), hostOf(o.Mongo.Address), hostOf(o.Mongo.Advertise),
+		hostOf(o.Advertise))
 }

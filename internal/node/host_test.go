@@ -105,7 +105,7 @@ func TestPageOfAnotherSite(t *testing.T) {
 		}
 		c.o.Compute, c.o.Origins = c.o.NoSQL, []string{"*"}
 		n := start(t, c.o)
-		for _, d := range []*door{n.nosql, n.compute} {
+		for _, d := range []*endpoint{n.nosql, n.compute} {
 			for _, request := range []string{
 				"GET /", "GET /alive", "GET /ready", "GET /status", "GET /_explorer/emulator.pem", "GET /_explorer/index.html", "GET /_mayfly/ca.pem",
 				"GET /dbs", "POST /dbs", "OPTIONS /dbs", "GET //_mayfly/ca.pem", "BREW /coffee",
@@ -196,7 +196,7 @@ func TestPageOfAnotherSiteAsksTheOperator(t *testing.T) {
 }
 
 // askAs sends a request as it is written.
-func askAs(t *testing.T, d *door, request string, headers ...string) (int, string) {
+func askAs(t *testing.T, d *endpoint, request string, headers ...string) (int, string) {
 	t.Helper()
 	_, port, _ := net.SplitHostPort(d.address())
 	conn, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", port))

@@ -18,7 +18,7 @@ import (
 // https://learn.microsoft.com/azure/cosmos-db/emulator#authentication
 const WellKnownKey = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="
 
-// Sizes of account keys in bytes: what is made, and the least that is taken.
+// Sizes of account keys in bytes: of a key that mayfly makes, and the smallest that it accepts.
 const (
 	keyBytes    = 64
 	minKeyBytes = 32
@@ -27,16 +27,15 @@ const (
 // keyFile holds a key that was made because none was given.
 const keyFile = "account.key"
 
-// An account is a key, and in words where it comes from.
+// An account is the account key, and where it comes from, in words.
 type account struct {
 	key, place string
 	wellKnown  bool
-	readable   bool // by others than the owner of its file
+	readable   bool // by other users than the owner of its file
 }
 
-// chooseKey applies the rules for account keys. exposed says that some door
-// listens on an address that other machines may reach; there, the well-known key would
-// be no key at all.
+// chooseKey applies the rules for account keys. exposed says that other machines may reach some API; the well-known key
+// would not protect it.
 func chooseKey(given string, exposed, allowWellKnown bool, dir string) (account, error) {
 	if given == "" && (!exposed || allowWellKnown) {
 		given = WellKnownKey
@@ -53,7 +52,7 @@ func chooseKey(given string, exposed, allowWellKnown bool, dir string) (account,
 	case !bytes.Equal(key, wellKnown):
 		return account{key: given, place: "as given"}, nil
 	case exposed && !allowWellKnown:
-		return account{}, fault.New(fault.Invalid, "anyone who can reach this address knows the well-known emulator key: "+
+		return account{}, fault.New(fault.Invalid, "other machines can reach this address, and the emulator key is public: "+
 			"give a key of your own with --key, leave it out to have one made, or add --allow-well-known-key")
 	}
 	return account{key: given, place: "the well-known emulator key", wellKnown: true}, nil
@@ -62,20 +61,22 @@ func chooseKey(given string, exposed, allowWellKnown bool, dir string) (account,
 func decodeKey(text string) ([]byte, error) {
 	key, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "the account key is not base64: make one with `openssl rand -base64 %d`", keyBytes)
+		return nil, fault.New(fault.Invalid, "the account key is not base64: make one with `openssl rand -base64 %d`",
+			keyBytes)
 	}
 	if len(key) < minKeyBytes {
-		return nil, fault.New(fault.Invalid, "the account key has %d bytes, at least %d are needed: make one with `openssl rand -base64 %d`",
+		return nil, fault.New(fault.Invalid,
+			"the account key has %d bytes, but needs at least %d: make one with `openssl rand -base64 %d`",
 			len(key), minKeyBytes, keyBytes)
 	}
 	return key, nil
 }
 
-// keptKey reads the key of an earlier start from dir, or makes it.
+// keptKey reads the key that an earlier start kept in dir, or makes one.
 func keptKey(dir string) (account, error) {
 	if dir == "" {
 		return account{}, fault.New(fault.Invalid, "an address that other machines can reach needs an account key, "+
-			"and in memory there is no place to keep one: give it with --key")
+			"and without a data folder there is no place to keep one: give it with --key")
 	}
 	path := filepath.Join(dir, keyFile)
 	text, err := os.ReadFile(path)
@@ -92,12 +93,12 @@ func keptKey(dir string) (account, error) {
 	if _, err := decodeKey(string(text)); err != nil {
 		return account{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return account{key: string(text), place: path, readable: othersMay(path)}, nil
+	return account{key: string(text), place: path, readable: othersHaveAccess(path)}, nil
 }
 
-// othersMay reports whether a file's mode lets others than its owner do
-// anything with it. Windows has no such modes.
-func othersMay(path string) bool {
+// othersHaveAccess reports whether the mode of a file gives any right to others than its owner. Windows has no such
+// modes.
+func othersHaveAccess(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
 }

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// A Meter makes metrics of what happens in a node. Its methods are safe for concurrent use.
+// A Meter makes metrics of a node. Its methods are safe for concurrent use.
 type Meter interface {
-	// Operation gives the function that counts the requests of one operation of an API, with the
-	// status and how long each took; label names a status. It is called at the start, again for the same
-	// operation when there are two addresses for it, and what it gives for each request.
+	// Operation returns the function that counts the requests of one operation of an API, each with its status and
+	// duration. label names a status. The node calls Operation at its start, twice for an operation that two addresses
+	// serve, and done at the end of each request.
 	Operation(api, name string, label func(status int) string) (done func(status int, took time.Duration))
 
-	// Hint counts a hint of that kind to a client, about a lifetime that is probably not what it means.
+	// Hint counts a hint of this kind to a client about a lifetime that is probably a mistake.
 	Hint(kind string)
 
-	// ExpiredByPolicy counts documents that ended because the lifetime of their container was changed.
+	// ExpiredByPolicy counts documents that expired because the lifetime of their container was changed.
 	ExpiredByPolicy(documents uint64)
 
-	// Handler serves the metrics. It is called once, and read for each scrape.
+	// Handler serves the metrics. The node calls it once; the handler calls read for each scrape.
 	Handler(read func(context.Context) Reading) http.Handler
 }
 
@@ -29,13 +29,14 @@ const (
 	apiMongo = "mongo"
 )
 
-// A metered API counts its requests. The reaper yields to them, and the clock's mark follows them.
+// metered counts the requests of one API, for metrics, for the reaper, which yields to them, and for the clock's mark,
+// which is saved only while there are requests.
 type metered struct {
 	n   *Node
 	api string
 }
 
-// Operation gives the function that counts the requests of one operation.
+// Operation returns the function that counts the requests of one operation.
 func (m metered) Operation(name string, label func(status int) string) func(int, time.Duration) {
 	if m.n.meter == nil {
 		return func(_ int, took time.Duration) { m.n.observe(took) }
@@ -54,7 +55,7 @@ func (n *Node) hinted(kind string) {
 	}
 }
 
-// ExpiredByPolicy counts documents that a change of a container's lifetime has ended.
+// ExpiredByPolicy counts documents that expired because the lifetime of their container was changed.
 func (m metered) ExpiredByPolicy(documents uint64) {
 	if m.n.meter != nil {
 		m.n.meter.ExpiredByPolicy(documents)

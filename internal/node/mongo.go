@@ -13,18 +13,18 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// ReplSet is the name of the replica set by default, as Azure has it.
+// ReplSet is the default name of the replica set, the one that Azure uses.
 const ReplSet = "globaldb"
 
-// Mongo says how the MongoDB door looks.
+// Mongo configures the API for MongoDB.
 type Mongo struct {
-	// Address is host:port; empty switches the door off.
+	// Address is host:port; empty switches the API off.
 	Address string
-	// Auth asks clients who they are: "on", "off", or "" for on unless only this machine
-	// reaches the door. Off is refused where others reach it, unless the node is an emulator.
+	// Auth says whether clients have to authenticate: "on", "off", or "" for on if other machines reach the API.
+	// Off is not allowed if they do, except for an emulator.
 	Auth string
-	// ReplSet, Advertise, CosmosTTL and TestCommands are those of command.Options. Without
-	// Advertise, the host of Options.Advertise is advertised, if that is given.
+	// ReplSet, Advertise, CosmosTTL and TestCommands are those of command.Options. The default of Advertise is
+	// the host of Options.Advertise with the port of the API.
 	ReplSet      string
 	Advertise    string
 	CosmosTTL    bool
@@ -35,7 +35,7 @@ type Mongo struct {
 func conditions(query doc.Doc) (func(doc.Doc) bool, error) {
 	f, err := filter.Compile(query, filter.Options{})
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "the filter of a partial index cannot be read")
+		return nil, fault.Wrap(fault.Invalid, err, "the filter of a partial index is not valid")
 	}
 	return func(d doc.Doc) bool {
 		ok, err := f.Match(d, nil)
@@ -43,12 +43,12 @@ func conditions(query doc.Doc) (func(doc.Doc) bool, error) {
 	}, nil
 }
 
-// mongoAuth tells whether MongoDB clients are asked who they are. It needs the account key: an
-// emulator does not ask for one that everybody knows.
-func (n *Node) mongoAuth(o Options) (bool, error) {
+// chooseMongoAuth decides whether MongoDB clients have to authenticate. The account key is chosen before: an emulator does
+// not ask for a password that everybody knows.
+func (n *Node) chooseMongoAuth(o Options) (bool, error) {
 	switch exposed := n.mongo.exposed(); {
 	case o.Mongo.Auth == "off" && exposed && !o.Emulator:
-		return false, fault.New(fault.Invalid, "other machines reach %s: MongoDB does not go without authentication there, "+
+		return false, fault.New(fault.Invalid, "other machines can reach %s: the API for MongoDB needs authentication there, "+
 			"except for development, with --emulator", n.mongo.address())
 	case o.Mongo.Auth != "":
 		return o.Mongo.Auth == "on", nil
@@ -57,8 +57,8 @@ func (n *Node) mongoAuth(o Options) (bool, error) {
 	}
 }
 
-// keepLog lets the store keep the log that change streams read, if there may be some; what an earlier
-// process has kept is of no use without what happens from now on.
+// keepLog makes the store keep the log that change streams read, if clients can open change streams. Otherwise it deletes
+// the log of an earlier process: change streams cannot resume across a gap.
 func (n *Node) keepLog(ctx context.Context, o Options) error {
 	if n.mongo == nil || o.Mongo.ReplSet == "" {
 		return n.store.ForgetLog(ctx)
@@ -66,7 +66,7 @@ func (n *Node) keepLog(ctx context.Context, o Options) error {
 	return n.store.KeepLog(ctx, n.clock.Now().Unix(), store.LogOptions{})
 }
 
-// openMongo lets the MongoDB door answer.
+// openMongo makes the API for MongoDB answer.
 func (n *Node) openMongo(o Options, version string) error {
 	if n.mongo == nil {
 		return nil
@@ -77,22 +77,23 @@ func (n *Node) openMongo(o Options, version string) error {
 		advertise = net.JoinHostPort(host, port)
 	}
 	n.mongoServer = command.New(command.Options{
-		Catalog: n.catalog, Store: n.store, Clock: n.clock, Budget: n.budget, Key: n.account.key, Auth: n.askMongo,
-		ReplSet: o.Mongo.ReplSet, Advertise: advertise, Exposed: n.mongo.exposed(), CosmosTTL: o.Mongo.CosmosTTL, TestCommands: o.Mongo.TestCommands,
-		TLS: n.mongoTLS(), ReclaimNow: n.reaper.ReclaimNow, Meter: metered{n, apiMongo}, Slow: o.Slow, Version: version, Logger: n.log, Hints: n.hints,
+		Catalog: n.catalog, Store: n.store, Clock: n.clock, Budget: n.budget, Key: n.account.key, Auth: n.mongoAuth,
+		ReplSet: o.Mongo.ReplSet, Advertise: advertise, Exposed: n.mongo.exposed(), CosmosTTL: o.Mongo.CosmosTTL,
+		TestCommands: o.Mongo.TestCommands, TLS: n.mongoTLS(), ReclaimNow: n.reaper.ReclaimNow,
+		Meter: metered{n, apiMongo}, Slow: o.Slow, Version: version, Logger: n.log, Hints: n.hints,
 		Reclaimed: n.reaper.Reclaimed,
 	})
 	for _, l := range n.mongo.listeners {
 		n.mongo.serving.Go(func() {
 			if err := n.mongoServer.Serve(l); err != nil && !errors.Is(err, net.ErrClosed) {
-				n.log.Error("door failed", "door", n.mongo.name, "error", err)
+				n.log.Error("an API stopped accepting connections", "door", n.mongo.name, "error", err)
 			}
 		})
 	}
 	return nil
 }
 
-// closeMongo ends the MongoDB door.
+// closeMongo closes the API for MongoDB.
 func (n *Node) closeMongo(ctx context.Context) error {
 	switch {
 	case n.mongo == nil:
@@ -105,8 +106,8 @@ func (n *Node) closeMongo(ctx context.Context) error {
 	return err
 }
 
-// MongoURI is the connection string of the MongoDB door, without user and password; "" when it is off. It names
-// no replica set, since clients find that out where there is one.
+// MongoURI is the connection string of the API for MongoDB, without user and password; "" when it is off. It names no
+// replica set: clients discover that.
 func (n *Node) MongoURI() string {
 	if n.mongo == nil {
 		return ""
@@ -121,8 +122,8 @@ func (n *Node) MongoURI() string {
 	return u.String()
 }
 
-// mongoTLS reports that the MongoDB door answers nothing but TLS.
+// mongoTLS reports whether the API for MongoDB answers TLS only.
 func (n *Node) mongoTLS() bool { return n.mongo.scheme == "https" && n.certs.authority == nil }
 
-// MongoAuth reports whether the MongoDB door asks clients who they are.
+// MongoAuth reports whether MongoDB clients have to authenticate.
 func (n *Node) MongoAuth() bool { return n.mongoServer != nil && n.mongoServer.Auth() }

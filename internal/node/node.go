@@ -1,7 +1,6 @@
-// Package node is one running mayfly: an engine, a clock, the store, the
-// reaper and the doors, started and stopped together. It owns what belongs to the whole:
-// account key, certificates, listening, and the clock's mark. Several
-// nodes can live in one process. It chooses no engine and reads no settings.
+// Package node is one running mayfly: an engine, a clock, the store, the reaper and the APIs, started and stopped
+// together. It owns what they share: the account key, certificates, ports, and the clock's mark. Several nodes can run
+// in one process. The package chooses no engine and reads no settings.
 package node
 
 import (
@@ -42,78 +41,80 @@ type Options struct {
 	// keeps certificates in memory.
 	Dir string
 
-	// NoSQL and Admin are the addresses of the doors, host:port; empty switches a door off.
+	// NoSQL and Admin are the addresses of these APIs, host:port; empty switches an API off.
 	NoSQL, Admin string
 
-	// Compute is the address of a second NoSQL door, which behaves as the compute
-	// gateway of the service does about ids in paths. When it is there, the first one behaves
-	// as the routing gateway does, else as the compute gateway.
+	// Compute is a second address of the API for NoSQL, which treats ids in paths as the
+	// compute gateway of the service does. If it is given, the first address behaves as the
+	// routing gateway; otherwise the first one behaves as the compute gateway.
 	Compute string
 
 	// Strict leaves queries over several partitions to the client, see rest.Options.
 	Strict bool
 
-	// Mongo is the MongoDB door.
+	// Mongo configures the API for MongoDB.
 	Mongo Mongo
 
-	// Version is mayfly's, for those who ask.
+	// Version is mayfly's version, as metrics and the APIs report it.
 	Version string
 
-	// TLS of the NoSQL doors and of the MongoDB door.
+	// TLS is for the APIs for NoSQL and MongoDB.
 	TLS TLS
 
-	// Key is the account key in base64. Empty takes the well-known key on loopback
-	// addresses, else a key kept in Dir. AllowWellKnownKey takes it everywhere.
+	// Key is the account key in base64. Empty means the well-known key on loopback addresses,
+	// else a key that is kept in Dir. AllowWellKnownKey permits the well-known key everywhere.
 	Key               string
 	AllowWellKnownKey bool
 
-	// Emulator says that this node is for development: where the account key is the
-	// well-known one, MongoDB clients need no password on any address, unless Mongo.Auth says
-	// otherwise, and Mongo.Auth may be off on every address.
+	// Emulator says that this node is for development: if the account key is the well-known
+	// one, MongoDB clients need no password on any address, unless Mongo.Auth says otherwise,
+	// and Mongo.Auth may be off on every address.
 	Emulator bool
 
-	// Virtual makes a clock that only Move moves. It starts at VirtualStart, but
-	// never before the last instant that the data has seen; without VirtualStart at
-	// that instant, and with no data at the present.
+	// Virtual makes a clock that only Move moves. It starts at VirtualStart, or at the last
+	// instant that the data has seen if that is later. If both are zero, it starts at the
+	// present.
 	Virtual      bool
 	VirtualStart time.Time
 
 	// Region, Advertise and Consistency are account properties, see rest.Options.
 	Region, Advertise, Consistency string
 
-	// Origins are the web origins whose pages may use the NoSQL doors, see rest.Options.
+	// Origins are the web origins whose pages may use the API for NoSQL, see rest.Options.
 	Origins []string
 
-	// AllowHosts are further names, *.names for all below one, or AnyHost, by which requests over HTTP may call this node. Where
-	// the account key is well known, and on an admin address that asks for none, requests by a name that a stranger could
-	// have are refused; with AllowHosts, they are refused with every key.
+	// AllowHosts are further host names by which HTTP requests may address this node: a name,
+	// *.name for all names below it, or AnyHost. If the account key is the well-known one, and
+	// on an admin address without a key, the node rejects requests to names that a stranger
+	// could own; with AllowHosts it rejects them whatever the key is.
 	AllowHosts []string
 
-	// ReclaimRate is how many documents the reaper frees per second at most; 0 adapts.
+	// ReclaimRate is the most documents per second that the reaper frees; 0 adapts to the load.
 	ReclaimRate int
 
-	// Memory is how many bytes the node may take beside its engine, garbage included; 0 for no limit. Half of it
-	// is for requests: memory that they have let go counts until the garbage collector has been there.
+	// Memory is how many bytes the node may use besides its engine, garbage included; 0 for no
+	// limit. Requests get half of it, because memory that they have released is in use until the
+	// garbage collector has run.
 	Memory int64
 
-	// Meter makes metrics for the admin address; nil makes none. It is for this node alone.
+	// Meter makes metrics for the admin address; nil makes none. Nodes cannot share one.
 	Meter Meter
 
-	// Slow is from which time on requests are logged with their plan; 0 logs none.
+	// Slow is the duration from which on a request is logged, with its plan; 0 logs none.
 	Slow time.Duration
 
 	// Logger may be nil.
 	Logger *slog.Logger
 }
 
-// TLS says how a door speaks TLS. The zero value makes a certificate and
-// answers plain HTTP on the same port too.
+// TLS configures the TLS of an API. The zero value makes a certificate, and answers plain HTTP on
+// the same port too.
 type TLS struct {
 	Off       bool
-	Cert, Key string // PEM files; TLS only when set
+	Cert, Key string // PEM files; if they are set, plain HTTP is off
 }
 
-// Check fails with fault.Invalid when Cert and Key name files that cannot be read, or do not go together.
+// Check fails with fault.Invalid if Cert and Key name files that cannot be read, or that do not belong together.
 func (t TLS) Check() error {
 	if t.Cert == "" {
 		return nil
@@ -126,20 +127,23 @@ func (t TLS) Check() error {
 func (t TLS) load() (tls.Certificate, error) {
 	cert, err := os.ReadFile(t.Cert)
 	if err != nil {
-		return tls.Certificate{}, fault.Wrap(fault.Invalid, err, "the certificate cannot be read: give two files, CERT.pem,KEY.pem")
+		return tls.Certificate{}, fault.Wrap(fault.Invalid, err,
+			"the certificate cannot be read: give two files, CERT.pem,KEY.pem")
 	}
 	key, err := os.ReadFile(t.Key)
 	if err != nil {
-		return tls.Certificate{}, fault.Wrap(fault.Invalid, err, "the certificate's key cannot be read: give two files, CERT.pem,KEY.pem")
+		return tls.Certificate{}, fault.Wrap(fault.Invalid, err,
+			"the certificate's key cannot be read: give two files, CERT.pem,KEY.pem")
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return tls.Certificate{}, fault.Wrap(fault.Invalid, err, "%s and %s are not a certificate and its key, both in PEM", t.Cert, t.Key)
+		return tls.Certificate{}, fault.Wrap(fault.Invalid, err,
+			"%s and %s are not a certificate and its key, both in PEM", t.Cert, t.Key)
 	}
 	return pair, nil
 }
 
-// A Node is running. Its methods are safe for concurrent use.
+// A Node is a running mayfly. Its methods are safe for concurrent use.
 type Node struct {
 	engine  kv.Engine
 	catalog *catalog.Catalog
@@ -150,38 +154,39 @@ type Node struct {
 	clock     clock.Clock
 	virtual   *clock.Virtual // nil when the clock is real
 	real      *clock.Real    // nil when the clock is virtual
-	moving    sync.Mutex     // held while Move moves it
+	moving    sync.Mutex     // held while Move moves the clock
 	stopMarks func()
 	answered  atomic.Uint64 // requests
-	reaping   bool
+	reaping   bool          // the reaper has been started
 
 	account account
 	certs   certificates
 	caFile  string
-	nosql   *door
-	compute *door
-	admin   *door
-	mongo   *door
+	nosql   *endpoint
+	compute *endpoint
+	admin   *endpoint
+	mongo   *endpoint
 
 	hints   *hint.Teller
 	budget  *budget.Budget
 	version string
 
 	mongoServer *command.Server
-	askMongo    bool // MongoDB clients who they are
+	mongoAuth   bool // MongoDB clients have to authenticate
 	emulator    bool
 
-	meter    Meter // nil for none
-	surveys  *surveys
-	operator atomic.Pointer[http.Handler] // everything on the admin address, once the node runs
+	meter   Meter // nil for none
+	surveys *surveys
+	// fullAdmin is the whole admin API. It is nil until the node runs: before, the admin address answers health alone.
+	fullAdmin atomic.Pointer[http.Handler]
 
 	phase    atomic.Int32
 	closing  sync.Once
 	closeErr error
 }
 
-// Start opens everything and returns when requests are answered. It fails
-// with fault.Invalid when the options cannot be kept.
+// Start opens everything and returns when the APIs answer requests. It fails with fault.Invalid for options that do not
+// go together, or with this machine.
 func Start(ctx context.Context, o Options) (_ *Node, err error) {
 	n := &Node{engine: o.Engine, log: o.Logger, meter: o.Meter, version: o.Version}
 	if n.log == nil {
@@ -198,7 +203,7 @@ func Start(ctx context.Context, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	for _, step := range []func(context.Context, Options) error{
-		n.listen, n.openAdmin, n.openData, n.startClock, n.keepLog, n.prepareTLS, n.openDoors,
+		n.listen, n.openAdmin, n.openData, n.startClock, n.keepLog, n.prepareTLS, n.openAPIs,
 	} {
 		if err := step(ctx, o); err != nil {
 			return nil, err
@@ -210,12 +215,12 @@ func Start(ctx context.Context, o Options) (_ *Node, err error) {
 	return n, nil
 }
 
-// check looks at what needs nothing opened, and makes the folder's path good
-// wherever it is shown.
+// check checks the options that can be checked before anything is opened, and makes Dir absolute, so that messages can
+// show it.
 func (o *Options) check() (err error) {
 	if o.Virtual && !o.VirtualStart.IsZero() {
 		if err := clock.InRange(o.VirtualStart); err != nil {
-			return fault.Wrap(fault.Invalid, err, "no clock starts at %s", o.VirtualStart.Format(time.RFC3339))
+			return fault.Wrap(fault.Invalid, err, "the clock cannot start at %s", o.VirtualStart.Format(time.RFC3339))
 		}
 	}
 	if err := o.TLS.Check(); err != nil {
@@ -232,8 +237,8 @@ func (o *Options) check() (err error) {
 	return err
 }
 
-// listen takes the ports, so that a port in use is found out before anything
-// is written, and the key, which depends on them.
+// listen opens the ports, so that a port in use is noticed before anything is written. It also chooses the account key,
+// which depends on who can reach the addresses.
 func (n *Node) listen(ctx context.Context, o Options) (err error) {
 	if n.nosql, err = listen(ctx, "NoSQL", o.NoSQL, n.log); err != nil {
 		return err
@@ -253,7 +258,7 @@ func (n *Node) listen(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if n.mongo != nil {
-		if n.askMongo, err = n.mongoAuth(o); err != nil {
+		if n.mongoAuth, err = n.chooseMongoAuth(o); err != nil {
 			return err
 		}
 	}
@@ -261,22 +266,24 @@ func (n *Node) listen(ctx context.Context, o Options) (err error) {
 	return nil
 }
 
-// warn names what an operator may not know about keys that are in danger.
+// warn logs risks that an operator may not know of.
 func (n *Node) warn(exposed bool) {
 	if n.account.readable {
-		n.log.Warn("other users of this machine can read or change the account key: take that from them with chmod 600", "file", n.account.place)
+		n.log.Warn("other users of this machine can read or change the account key: change the mode of its file to 600",
+			"file", n.account.place)
 	}
 	if exposed && n.account.wellKnown {
-		n.log.Warn("other machines reach this mayfly, and everybody knows its account key")
+		n.log.Warn("other machines can reach this mayfly, and its account key is public")
 	}
-	if n.mongo.exposed() && !n.askMongo {
-		n.log.Warn("other machines reach MongoDB, and it asks nobody for a password", "address", n.mongo.address())
+	if n.mongo.exposed() && !n.mongoAuth {
+		n.log.Warn("other machines can reach the API for MongoDB, and it needs no password", "address", n.mongo.address())
 	}
 	if n.emulator {
-		n.log.Warn("this mayfly is an emulator, for development: do not keep data in it that must stay private")
+		n.log.Warn("this mayfly is an emulator, for development: do not store private data in it")
 	}
 	if n.admin.exposed() && !n.account.wellKnown {
-		n.log.Warn("other machines reach the admin door, which has no TLS: the account key travels in clear", "address", n.admin.address())
+		n.log.Warn("other machines can reach the admin API, which has no TLS: the account key travels in plain text",
+			"address", n.admin.address())
 	}
 }
 
@@ -311,62 +318,62 @@ func (n *Node) prepareTLS(_ context.Context, o Options) (err error) {
 	return nil
 }
 
-// secure makes the doors for documents speak TLS.
+// secure turns TLS on for the APIs for NoSQL and MongoDB. The admin API has none.
 func (n *Node) secure(both bool) {
-	for _, d := range []*door{n.nosql, n.compute, n.mongo} {
-		if d != nil {
-			d.secure(n.certs.server, both)
+	for _, e := range []*endpoint{n.nosql, n.compute, n.mongo} {
+		if e != nil {
+			e.secure(n.certs.server, both)
 		}
 	}
 }
 
-func (n *Node) openDoors(_ context.Context, o Options) error {
+func (n *Node) openAPIs(_ context.Context, o Options) error {
 	n.store.SetClock(func() int64 { return n.clock.Now().Unix() })
 	n.reaper = reaper.New(reaper.Options{Store: n.store, Clock: n.clock, Rate: o.ReclaimRate, Logger: n.log})
 	n.surveys = newSurveys(func(ctx context.Context) (store.Survey, error) {
 		return n.store.Survey(ctx, n.clock.Now().Unix(), surveyEntries)
 	})
-	for _, d := range []*door{n.nosql, n.compute} {
-		if d == nil {
+	for _, e := range []*endpoint{n.nosql, n.compute} {
+		if e == nil {
 			continue
 		}
-		handler, err := n.nosqlHandler(o, d)
+		handler, err := n.nosqlHandler(o, e)
 		if err != nil {
 			return err
 		}
-		d.open(handler, responseTime)
+		e.open(handler, responseTime)
 	}
 	if err := n.openMongo(o, o.Version); err != nil {
 		return err
 	}
 	if n.admin != nil {
-		n.operate(o)
+		n.openFullAdmin(o)
 	}
 	return nil
 }
 
-// observe is told of each request when it is over.
+// observe is called at the end of each request.
 func (n *Node) observe(took time.Duration) {
 	n.answered.Add(1)
 	n.reaper.Observe(took)
 }
 
-// Work tells how many requests have been answered since the start, and how many bytes requests hold at present,
-// small ones aside.
+// Work returns how many requests have been answered since the start, and how many bytes requests hold now. Small
+// requests are not counted in held.
 func (n *Node) Work() (answered uint64, held int64) { return n.answered.Load(), n.budget.Read().Used }
 
-// EngineMemory is how many bytes the engine holds for tables and caches.
+// EngineMemory is the number of bytes that the engine holds for tables and caches.
 func (n *Node) EngineMemory() uint64 { return n.store.Load().MemoryBytes }
 
-func (n *Node) nosqlHandler(o Options, d *door) (http.Handler, error) {
+func (n *Node) nosqlHandler(o Options, e *endpoint) (http.Handler, error) {
 	options := rest.Options{
 		Catalog: n.catalog, Store: n.store, Clock: n.clock, Budget: n.budget, Key: n.account.key,
 		Region: o.Region, Advertise: o.Advertise, Consistency: o.Consistency, Logger: n.log, Hints: n.hints,
 		Meter: metered{n, apiNoSQL}, Slow: o.Slow,
-		Strict: o.Strict, Origins: o.Origins, Routing: d == n.nosql && n.compute != nil,
+		Strict: o.Strict, Origins: o.Origins, Routing: e == n.nosql && n.compute != nil,
 	}
-	if d == n.compute && o.Advertise != "" {
-		options.Advertise = samePort(o.Advertise, d.address())
+	if e == n.compute && o.Advertise != "" {
+		options.Advertise = samePort(o.Advertise, e.address())
 	}
 	if n.certs.authority != nil {
 		options.CA = n.CA
@@ -375,16 +382,15 @@ func (n *Node) nosqlHandler(o Options, d *door) (http.Handler, error) {
 	}
 	options.PageInfo = n.front
 	options.Public, options.Probes = n.account.wellKnown, admin.Probes(n.adminOptions(o))
-	options.AllowHost = n.allowHost(o, d, false)
+	options.AllowHost = n.allowHost(o, e, false)
 	handler, err := rest.New(options)
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "account settings")
+		return nil, fault.Wrap(fault.Invalid, err, "the account settings are not valid")
 	}
 	return handler, nil
 }
 
-// samePort is the advertised URL with the port of an address: clients of the
-// second door stay there.
+// samePort is the advertised URL with the port of an address, so that clients of the second address keep using it.
 func samePort(advertised, address string) string {
 	u, err := url.Parse(advertised)
 	_, port, err2 := net.SplitHostPort(address)
@@ -395,32 +401,31 @@ func samePort(advertised, address string) string {
 	return u.String()
 }
 
-// operated is the reaper as the admin door sees it.
-type operated struct{ *reaper.Reaper }
+// adminReaper is the reaper as the admin API uses it.
+type adminReaper struct{ *reaper.Reaper }
 
-// Stats gives the reaper's account of itself.
-func (o operated) Stats(ctx context.Context) (admin.ReclaimStats, error) {
-	s, err := o.Reaper.Stats(ctx)
+// Stats returns the reaper's figures in the form of the admin API.
+func (r adminReaper) Stats(ctx context.Context) (admin.ReclaimStats, error) {
+	s, err := r.Reaper.Stats(ctx)
 	return admin.ReclaimStats{
 		Documents: s.Documents, Bytes: s.Bytes, Entries: s.Entries, Backlog: s.Backlog,
 		LagSeconds: int64(s.Lag / time.Second), Paused: s.Paused,
 	}, err
 }
 
-// ReclaimNow frees the space of everything that is expired before it returns.
+// ReclaimNow returns when the space of every expired document is free.
 func (n *Node) ReclaimNow(ctx context.Context) error { return n.reaper.ReclaimNow(ctx) }
 
-// Close stops accepting, lets requests finish until ctx ends, then cuts them
-// off, and closes everything, the engine last. A request that does not end even
-// then is left behind, with an error. Only the first call does
-// something; all return what became of it.
+// Close accepts no more requests, lets running ones finish until ctx ends, then cuts them off, and closes everything, the
+// engine last. It does not wait forever for a request that ignores being cut off, but returns an error. Only the first
+// call does anything; all calls return its error.
 func (n *Node) Close(ctx context.Context) error {
 	n.closing.Do(func() { n.closeErr = n.close(ctx) })
 	return n.closeErr
 }
 
-// close says that the node is not ready before it accepts nothing more, and answers for health until
-// everything else is closed: whoever spreads requests over several sees it go.
+// close first reports not ready, then stops accepting. Health checks are answered until everything else is closed, so
+// that a load balancer sees the node leave.
 func (n *Node) close(ctx context.Context) error {
 	n.phase.Store(stopping)
 	err := errors.Join(n.nosql.close(ctx), n.compute.close(ctx), n.closeMongo(ctx), n.admin.settle(ctx))
@@ -440,17 +445,17 @@ func (n *Node) close(ctx context.Context) error {
 	return errors.Join(err, n.engine.Close(), n.admin.close(ctx))
 }
 
-// unlessFull leaves out an error that a full disk gives to what a stop writes down: the next start does without it.
+// unlessFull drops the error that a write gets from a full disk while the node stops: the next start works without what
+// was to be written.
 func (n *Node) unlessFull(err error) error {
 	if fault.KindOf(err) != fault.OutOfSpace {
 		return err
 	}
-	n.log.Warn("the disk is full: the next start goes on as after a kill", "error", err)
+	n.log.Warn("the disk is full: the next start recovers as after a crash", "error", err)
 	return nil
 }
 
-// Endpoint is the URL of the NoSQL door, the secure one if there is one; ""
-// when it is off.
+// Endpoint is the URL of the API for NoSQL, https if it has TLS; "" when it is off.
 func (n *Node) Endpoint() string {
 	if n.nosql == nil {
 		return ""
@@ -458,7 +463,7 @@ func (n *Node) Endpoint() string {
 	return n.nosql.url(n.nosql.scheme)
 }
 
-// ComputeEndpoint is the URL of the second NoSQL door, "" when it is off.
+// ComputeEndpoint is the URL of the second address of the API for NoSQL, "" when there is none.
 func (n *Node) ComputeEndpoint() string {
 	if n.compute == nil {
 		return ""
@@ -466,7 +471,7 @@ func (n *Node) ComputeEndpoint() string {
 	return n.compute.url(n.compute.scheme)
 }
 
-// PlainEndpoint is the http URL of a NoSQL door that also speaks TLS, else "".
+// PlainEndpoint is the http URL of the API for NoSQL if that answers both https and http, else "".
 func (n *Node) PlainEndpoint() string {
 	if n.certs.authority == nil {
 		return ""
@@ -474,11 +479,10 @@ func (n *Node) PlainEndpoint() string {
 	return n.nosql.url("http")
 }
 
-// AdminURL is the URL of the admin door, "" when it is off.
+// AdminURL is the URL of the admin API, "" when it is off.
 func (n *Node) AdminURL() string { return n.admin.url("http") }
 
-// Exposed are the addresses at which other machines may reach the doors, ""
-// for a door that they cannot reach.
+// Exposed returns the addresses at which other machines may reach each API, "" for an API that they cannot reach.
 func (n *Node) Exposed() (nosql, mongo, admin string) {
 	if n.nosql.exposed() {
 		nosql = n.nosql.address()
@@ -495,15 +499,14 @@ func (n *Node) Exposed() (nosql, mongo, admin string) {
 	return nosql, mongo, admin
 }
 
-// Key is the account key in base64, and KeyPlace says in words where it comes
-// from: a file's path, or a phrase. Only the second belongs in a log.
+// Key is the account key in base64. It does not belong in a log: KeyPlace does.
 func (n *Node) Key() string { return n.account.key }
 
-// KeyPlace says in words where the account key comes from, or the path of its file.
+// KeyPlace says where the account key comes from: the path of its file, or a phrase such as "as given".
 func (n *Node) KeyPlace() string { return n.account.place }
 
-// CA is the certificate authority that the node made, in PEM; nil if it made none.
+// CA is the certificate of the authority that the node made, in PEM; nil if it made none.
 func (n *Node) CA() []byte { return n.certs.authority }
 
-// CAFile is where CA is kept, "" when it is only in memory.
+// CAFile is the path of the file with CA, "" if it is only in memory.
 func (n *Node) CAFile() string { return n.caFile }

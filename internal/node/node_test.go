@@ -94,7 +94,7 @@ func TestOptionsThatCannotBeKept(t *testing.T) {
 	}{
 		{"well-known key on every address", Options{NoSQL: ":0", Key: WellKnownKey}},
 		{"no key on every address, in memory", Options{NoSQL: ":0"}},
-		{"well-known key for an exposed admin door", Options{Admin: "0.0.0.0:0", Key: WellKnownKey}},
+		{"well-known key for an exposed admin API", Options{Admin: "0.0.0.0:0", Key: WellKnownKey}},
 		{"endpoint that is no URL", Options{NoSQL: "127.0.0.1:0", Advertise: "db.example"}},
 		{"unknown level", Options{NoSQL: "127.0.0.1:0", Consistency: "Absolute"}},
 		{"a start before all clocks", Options{Virtual: true, VirtualStart: noon.AddDate(-126, 0, 0)}},
@@ -344,10 +344,10 @@ func TestLocalhostIsBothAddresses(t *testing.T) {
 	n := start(t, Options{NoSQL: "127.0.0.1:0", Admin: "localhost:0"})
 	beside := func(url string) string { return strings.NewReplacer("127.0.0.1", "[::1]").Replace(url) }
 	if code, _ := get(t, beside(n.AdminURL())+"readyz"); code != 200 {
-		t.Errorf("admin door on [::1]: %d, want 200", code)
+		t.Errorf("admin API on [::1]: %d, want 200", code)
 	}
 	if code, body := get(t, beside(n.PlainEndpoint())+"_mayfly/ca.pem"); code != 200 || body != string(n.CA()) {
-		t.Errorf("NoSQL door on [::1]: %d %s", code, body)
+		t.Errorf("NoSQL API on [::1]: %d %s", code, body)
 	}
 	conn, err := tls.Dial("tcp", strings.TrimPrefix(strings.TrimSuffix(beside(n.Endpoint()), "/"), "https://"), trusting(n))
 	if err != nil {
@@ -409,8 +409,8 @@ func TestWarnings(t *testing.T) {
 	}{
 		{"loopback", Options{NoSQL: "127.0.0.1:0", Admin: "127.0.0.1:0"}, ""},
 		{"own key", Options{NoSQL: "0.0.0.0:0", Key: own}, ""},
-		{"well-known key", Options{NoSQL: "0.0.0.0:0", AllowWellKnownKey: true}, "everybody knows"},
-		{"key in clear", Options{Admin: "0.0.0.0:0", Key: own}, "in clear"},
+		{"well-known key", Options{NoSQL: "0.0.0.0:0", AllowWellKnownKey: true}, "account key is public"},
+		{"key in clear", Options{Admin: "0.0.0.0:0", Key: own}, "in plain text"},
 	}
 	for _, c := range cases {
 		var log bytes.Buffer

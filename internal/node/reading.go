@@ -10,33 +10,33 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// A Reading is what a node tells of itself at one moment, for metrics.
+// A Reading is the state of a node at one moment, for metrics.
 type Reading struct {
 	Version string
 	Clock   time.Time
 	Virtual bool
 
-	// Traffic of the APIs, by the names of Meter; one that is switched off is missing.
+	// Traffic is by the names that a Meter gets for APIs; an API that is off is missing.
 	Traffic map[string]Traffic
 	Mongo   command.Status
 
-	// Survey is at most as old as it may be for its cost, and nil until the first one is done.
+	// Survey is the newest survey, nil until the first one is done. Costly surveys are taken less often.
 	Survey *store.Survey
-	Lag    time.Duration // past its deadline, in the node's time, of the oldest document that is not reclaimed
+	Lag    time.Duration // how long ago, by the node's clock, the oldest document that is not reclaimed has expired
 
 	ReclaimedDocuments, ReclaimedBytes, ReclaimedEntries int64
 	Paused                                               bool
 
 	Budget   budget.Reading
 	Engine   kv.Load
-	Free     *uint64 // bytes of the disk, nil when that is not known
-	Refusing bool    // the engine takes no writes
+	Free     *uint64 // bytes of the disk, nil if unknown
+	Refusing bool    // the engine rejects writes
 }
 
-// Traffic is who uses an API at present.
+// Traffic is the present use of an API.
 type Traffic struct{ Connections, InFlight int64 }
 
-// Read takes a reading of a node that has started.
+// Read returns the state of a node that has started.
 func (n *Node) Read(ctx context.Context) Reading {
 	now := n.clock.Now()
 	r := Reading{
@@ -61,7 +61,7 @@ func (n *Node) Read(ctx context.Context) Reading {
 	return r
 }
 
-// lagOf is for how long the oldest expired document of a survey has waited.
+// lagOf is how long the oldest expired document of a survey has waited for reclaiming.
 func lagOf(s *store.Survey, now time.Time) time.Duration {
 	if s == nil || s.Oldest == 0 {
 		return 0
@@ -73,7 +73,7 @@ func (t Traffic) and(u Traffic) Traffic {
 	return Traffic{t.Connections + u.Connections, t.InFlight + u.InFlight}
 }
 
-// refuses tells why the engine takes no writes, nil while it does.
+// refuses is the reason why the engine rejects writes, nil if it accepts them.
 func (n *Node) refuses() error {
 	if engine, ok := n.engine.(kv.Refuser); ok {
 		return engine.Refuses()

@@ -10,7 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// A phase is how far a node has come.
+// A phase is a stage in the life of a node.
 type phase = int32
 
 const (
@@ -19,11 +19,11 @@ const (
 	stopping
 )
 
-// lagLimit is for how long reclaiming may be behind before a node says that it is not ready: by
-// then the disk fills with what nobody can see any more, and less load would help.
+// lagLimit is how far reclaiming may lag before a node reports that it is not ready: the disk fills with expired
+// documents, and less load would help.
 const lagLimit = time.Hour
 
-// notReady lists why clients should go elsewhere at present. It is cheap to ask, and never waits.
+// notReady lists the reasons why a load balancer should not send requests at present. It is cheap and never waits.
 func (n *Node) notReady() []string {
 	switch n.phase.Load() {
 	case starting:
@@ -37,7 +37,7 @@ func (n *Node) notReady() []string {
 	}
 	if pending := n.reaper.Pending(); pending > lagLimit {
 		now, cancel := context.WithCancel(context.Background())
-		cancel() // a survey that is not there yet is there when somebody asks again
+		cancel() // do not wait: the next call sees the survey that this one starts
 		if reason := lagging(pending, lagOf(n.surveys.newest(now), n.clock.Now())); reason != "" {
 			reasons = append(reasons, reason)
 		}
@@ -45,63 +45,67 @@ func (n *Node) notReady() []string {
 	return reasons
 }
 
-// whyRefused is what clients are told of an error of the engine.
+// whyRefused is the part of an engine's error that clients may see.
 func whyRefused(err error) string {
 	if text := fault.Message(err); text != "" {
 		return text
 	}
-	return "storage fails, see the log"
+	return "the storage has failed: see the log"
 }
 
-// lagging is the reason that reclaiming gives not to be ready, "" for none: it has been at work for
-// pending without an end, in the machine's time, and the oldest expired document has been there for lag.
+// lagging is the message if reclaiming lags, else "". pending is how long the reaper has worked without reaching the
+// end, in the machine's time; lag is how long the oldest expired document has waited, by the node's clock.
 func lagging(pending, lag time.Duration) string {
 	if pending <= lagLimit || lag <= lagLimit {
 		return ""
 	}
-	return fmt.Sprintf("reclaiming lags: the oldest expired document has waited for %s, and there has been no end for %s; see GET /reclaim and the log",
+	return fmt.Sprintf("reclaiming lags: the oldest expired document has waited for %s, "+
+		"and the reaper has been behind for %s; see GET /reclaim and the log",
 		lag.Round(time.Second), pending.Round(time.Second))
 }
 
-// openAdmin lets the admin address answer, about health alone until the node runs.
+// openAdmin makes the admin address answer: health checks only, until the node runs.
 func (n *Node) openAdmin(_ context.Context, o Options) error {
 	if n.admin == nil {
 		return nil
 	}
 	health := admin.Health(n.adminOptions(o))
-	operator := n.admin.counted(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if full := n.operator.Load(); full != nil {
+	others := n.admin.counted(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if full := n.fullAdmin.Load(); full != nil {
 			(*full).ServeHTTP(w, r)
 			return
 		}
 		health.ServeHTTP(w, r)
 	}))
 	n.admin.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if admin.AboutHealth(r) {
-			health.ServeHTTP(w, r) // until the very end: it needs nothing that is closed before
+		if admin.IsHealth(r) {
+			health.ServeHTTP(w, r) // answered to the very end, so it must not use what is closed before
 			return
 		}
-		operator.ServeHTTP(w, r)
-	}), operatorTime)
+		others.ServeHTTP(w, r)
+	}), adminTime)
 	return nil
 }
 
-// adminOptions are those that there are before anything is opened.
+// adminOptions are the options of the admin API that are known before anything is opened.
 func (n *Node) adminOptions(o Options) admin.Options {
-	options := admin.Options{NotReady: n.notReady, Logger: n.log, AllowHost: n.allowHost(o, n.admin, !n.admin.exposed())}
+	options := admin.Options{
+		NotReady: n.notReady, Logger: n.log, AllowHost: n.allowHost(o, n.admin, !n.admin.exposed()),
+	}
 	if n.admin.exposed() {
 		options.Key = n.account.key
 	}
 	return options
 }
 
-// operate makes the admin address answer everything.
-func (n *Node) operate(o Options) {
+// openFullAdmin makes the admin address answer the whole admin API.
+func (n *Node) openFullAdmin(o Options) {
 	options := n.adminOptions(o)
-	options.Clock, options.Virtual, options.StandsStill, options.Move, options.Reaper = n.clock, n.Virtual(), n.StandsStill, n.Move, operated{n.reaper}
+	options.Clock, options.Virtual, options.StandsStill, options.Move = n.clock, n.Virtual(), n.StandsStill, n.Move
+	options.Reaper = adminReaper{n.reaper}
 	if n.meter != nil {
 		options.Metrics = n.meter.Handler(n.Read)
 	}
 	full := admin.New(options)
-	n.operator.Store(&full)
+	n.fullAdmin.Store(&full)
 }

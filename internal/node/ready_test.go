@@ -80,7 +80,7 @@ func TestNotReadyWhileWritesAreRefused(t *testing.T) {
 	}{
 		{"fine", nil, ""},
 		{"full", fault.New(fault.OutOfSpace, "the disk is full, free 10 MiB"), "writes are refused: the disk is full, free 10 MiB"},
-		{"an error that is for the log", context.Canceled, "writes are refused: storage fails, see the log"},
+		{"an error that is for the log", context.Canceled, "writes are refused: the storage has failed: see the log"},
 		{"fine again", nil, ""},
 	} {
 		engine.why.Store(&c.why)
@@ -204,7 +204,7 @@ func TestSurveysAreRare(t *testing.T) {
 		{"while it hangs", impatient, 0, 2},
 	} {
 		s.mu.Lock()
-		s.rest = c.rest
+		s.pause = c.rest
 		s.mu.Unlock()
 		if got := s.newest(c.ctx); got == nil || got.Containers != c.want {
 			t.Errorf("%s: %+v, want number %d", c.name, got, c.want)

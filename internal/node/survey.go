@@ -9,24 +9,23 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// Bounds of what it costs to be asked how much there is.
+// Limits on the cost of surveys, however often metrics ask for them.
 const (
-	surveyEntries  = 100_000         // entries of expired documents that one survey looks at: about 50 ms
-	surveyEvery    = time.Second     // at least, between two surveys
-	surveyShare    = 20              // and so many times what the last one took
-	surveyPatience = 2 * time.Second // for which someone who asks waits for a new one
+	surveyEntries  = 100_000         // entries of expired documents that one survey reads: about 50 ms
+	surveyEvery    = time.Second     // the least time between two surveys
+	surveyShare    = 20              // the time between two surveys is at least this many times as long as the last took
+	surveyPatience = 2 * time.Second // how long a caller waits for a new survey
 )
 
-// surveys take surveys, however often they are asked for, one at a time and in the background:
-// whoever asks does not wait for a disk that hangs.
+// surveys takes surveys of the store in the background, one at a time, so that callers do not wait for a disk that hangs.
 type surveys struct {
 	take func(context.Context) (store.Survey, error)
 
 	mu      sync.Mutex
 	latest  *store.Survey
-	rest    time.Duration // until the next one may be taken
-	since   clock.Stopwatch
-	running chan struct{} // closed when the one that is being taken is done; nil when there is none
+	pause   time.Duration   // from since until the next survey may begin
+	since   clock.Stopwatch // the end of the last survey
+	running chan struct{}   // closed at the end of the present survey; nil if there is none
 
 	over context.Context
 	stop context.CancelFunc
@@ -39,7 +38,7 @@ func newSurveys(take func(context.Context) (store.Survey, error)) *surveys {
 	return s
 }
 
-// newest gives a survey that is new enough, or the last one when a new one takes too long; nil before there is one.
+// newest returns the latest survey, after a new one if that is due and does not take too long; nil before the first.
 func (s *surveys) newest(ctx context.Context) *store.Survey {
 	if done := s.begin(); done != nil {
 		ctx, cancel := context.WithTimeout(ctx, surveyPatience)
@@ -54,14 +53,14 @@ func (s *surveys) newest(ctx context.Context) *store.Survey {
 	return s.latest
 }
 
-// begin starts a survey if one is due, and gives what is closed when it is done; nil when none is due.
+// begin starts a survey if one is due. The channel is closed at its end; it is nil if none is due.
 func (s *surveys) begin() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running != nil || s.over.Err() != nil {
 		return s.running
 	}
-	if s.latest != nil && s.since.Elapsed() < s.rest {
+	if s.latest != nil && s.since.Elapsed() < s.pause {
 		return nil
 	}
 	done := make(chan struct{})
@@ -74,16 +73,16 @@ func (s *surveys) begin() <-chan struct{} {
 		if err == nil {
 			s.latest = &found
 		}
-		s.since, s.rest, s.running = clock.Start(), max(surveyEvery, surveyShare*watch.Elapsed()), nil
+		s.since, s.pause, s.running = clock.Start(), max(surveyEvery, surveyShare*watch.Elapsed()), nil
 		close(done)
 	})
 	return done
 }
 
-// close ends the survey under way and waits for it.
+// close cancels the present survey and waits for its end.
 func (s *surveys) close() {
 	if s != nil {
-		s.mu.Lock() // or one could begin after the wait
+		s.mu.Lock() // otherwise a survey could begin after Wait
 		s.stop()
 		s.mu.Unlock()
 		s.work.Wait()

@@ -9,15 +9,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// markEvery is how much progress of the clock a crash may forget.
+// markEvery is how often the clock's mark is saved. After a crash, the clock may repeat this much time.
 const markEvery = time.Second
 
-// standstill is how far the machine may be behind what the data has seen
-// before a real clock that holds still is worth a word: less than this is the
-// machine's clock being set right.
+// standstill is how far the machine's time may be behind the newest instant of the data without a warning: smaller steps
+// are ordinary corrections of the machine's clock.
 const standstill = time.Second
 
-// startClock makes the clock that goes on where the data's own history ends.
+// startClock makes the clock, which shows no instant before the newest one that the data has seen.
 func (n *Node) startClock(ctx context.Context, o Options) error {
 	mark, wall := n.catalog.ClockMark(), clock.Wall()
 	if o.Virtual {
@@ -33,7 +32,7 @@ func (n *Node) startClock(ctx context.Context, o Options) error {
 		return n.saveMark(ctx, n.virtual.Now())
 	}
 	if ahead := mark.Sub(wall); ahead > standstill {
-		n.log.Warn("the data has seen a later time than this machine shows, so the clock stands still until then",
+		n.log.Warn("the data is from a later time than this machine shows, so the clock stands still until then",
 			"clock", mark, "machine", wall)
 	}
 	real := clock.NewReal(mark)
@@ -42,12 +41,12 @@ func (n *Node) startClock(ctx context.Context, o Options) error {
 	n.stopMarks = real.Every(markEvery, func(now time.Time) {
 		answered := n.answered.Load()
 		if answered == seen {
-			return // nobody has seen this time: an idle mayfly leaves the disk alone
+			return // no request has seen this time, and an idle mayfly leaves the disk alone
 		}
 		seen = answered
 		err := n.saveMark(context.Background(), now)
 		if err != nil && !failed {
-			n.log.Error("the clock's mark is not saved, and tried again each second", "error", err)
+			n.log.Error("the clock's mark cannot be saved: trying again every second", "error", err)
 		} else if err == nil && failed {
 			n.log.Info("the clock's mark is saved again")
 		}
@@ -60,13 +59,13 @@ func (n *Node) saveMark(ctx context.Context, now time.Time) error {
 	return n.catalog.SaveClockMark(ctx, now)
 }
 
-// Move moves a virtual clock to the instant that to makes of the present one
-// and returns where it stands, with everything done that became due. The instant is
-// durable before any request sees it, so that no restart falls behind it. It fails with fault.Conflict when the clock is real,
-// fault.Invalid when the instant lies before the present or too far beyond it.
+// Move moves a virtual clock to the instant to(now), and returns the new time when all work that became due is done. The
+// instant is durable before any request sees it, so that time does not go back after a restart. Errors: fault.Conflict
+// if the clock is real, fault.Invalid if the instant is in the past or beyond clock.Limit.
 func (n *Node) Move(ctx context.Context, to func(now time.Time) time.Time) (time.Time, error) {
 	if n.virtual == nil {
-		return time.Time{}, fault.New(fault.Conflict, "the clock is real and moves by itself: start mayfly with --clock=virtual to move it")
+		return time.Time{}, fault.New(fault.Conflict,
+			"the clock is real and moves by itself: start mayfly with --clock=virtual to move it")
 	}
 	n.moving.Lock()
 	defer n.moving.Unlock()
@@ -74,14 +73,16 @@ func (n *Node) Move(ctx context.Context, to func(now time.Time) time.Time) (time
 	target := to(now)
 	switch {
 	case target.Before(now):
-		return now, fault.Wrap(fault.Invalid, clock.ErrBackwards, "the clock moves forward only: it shows %s", now.Format(time.RFC3339Nano))
+		return now, fault.Wrap(fault.Invalid, clock.ErrBackwards, "the clock moves forward only: it shows %s",
+			now.Format(time.RFC3339Nano))
 	case target.After(clock.Limit):
-		return now, fault.Wrap(fault.Invalid, clock.ErrLimit, "the clock does not go beyond %s", clock.Limit.Format(time.RFC3339))
+		return now, fault.Wrap(fault.Invalid, clock.ErrLimit, "the clock does not go beyond %s",
+			clock.Limit.Format(time.RFC3339))
 	}
 	if err := n.saveMark(ctx, target); err != nil {
 		return now, err
 	}
-	if err := n.virtual.Set(target); err != nil { // only Move moves it, and has checked
+	if err := n.virtual.Set(target); err != nil { // cannot happen: the target is checked, and nothing else moves the clock
 		return now, errors.Join(errors.New("virtual clock"), err)
 	}
 	return n.virtual.Now(), nil
@@ -90,8 +91,8 @@ func (n *Node) Move(ctx context.Context, to func(now time.Time) time.Time) (time
 // Clock is the node's clock.
 func (n *Node) Clock() clock.Clock { return n.clock }
 
-// StandsStill reports whether a real clock waits for this machine's, because
-// the data has seen a later time.
+// StandsStill reports whether a real clock stands still until the machine's time reaches it, because the data is from a
+// later time.
 func (n *Node) StandsStill() bool { return n.real != nil && n.real.Ahead() >= standstill }
 
 // Virtual reports whether the clock is virtual.

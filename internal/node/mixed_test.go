@@ -32,7 +32,7 @@ func startSniffer(t *testing.T) (address string, trust *tls.Config) {
 		}
 		io.WriteString(w, "plain")
 	})}
-	go server.Serve(sniff(l, &tls.Config{Certificates: []tls.Certificate{c.server}}))
+	go server.Serve(listenMixed(l, &tls.Config{Certificates: []tls.Certificate{c.server}}))
 	t.Cleanup(func() { server.Close() })
 	return l.Addr().String(), &tls.Config{RootCAs: roots}
 }
@@ -81,17 +81,17 @@ func TestCloseDropsSilentClients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sniff(l, nil).(*sniffer)
+	s := listenMixed(l, nil).(*mixedListener)
 	client, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer client.Close()
 	server, remote := net.Pipe() // one that the listener has certainly accepted
-	if !s.wait(server) {
+	if !s.await(server) {
 		t.Fatal("closed already")
 	}
-	go s.look(server)
+	go s.detect(server)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestCloseDropsSilentClients(t *testing.T) {
 	if _, err := s.Accept(); err == nil {
 		t.Error("accepts after Close")
 	}
-	if s.wait(remote) {
+	if s.await(remote) {
 		t.Error("waits for connections after Close")
 	}
 }

@@ -69,7 +69,7 @@ func TestHTTPVersions(t *testing.T) {
 func TestLengthBesideChunks(t *testing.T) {
 	n := start(t, Options{NoSQL: "127.0.0.1:0", Admin: "127.0.0.1:0"})
 	smuggled := "GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n"
-	for _, d := range []*door{n.nosql, n.admin} {
+	for _, d := range []*endpoint{n.nosql, n.admin} {
 		for _, c := range []struct {
 			name, headers, body string
 			answers             int

@@ -10,19 +10,19 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 )
 
-// sniffTime is how long a client may take to send its first byte.
-const sniffTime = 10 * time.Second
+// firstBytesTime is how long a client may take to send its first bytes.
+const firstBytesTime = 10 * time.Second
 
-// tlsRecord reports whether a connection that begins so speaks TLS: a handshake record of
-// version 3.x (RFC 8446 5.1). No HTTP request begins like that, and a MongoDB message would be of at
-// least 66,326 bytes, which no client begins with.
+// tlsRecord reports whether a connection with these first bytes is TLS: they are a handshake record of version 3.x
+// (RFC 8446, 5.1). No HTTP request begins with them, and a MongoDB message with them would have at least 66,326 bytes,
+// which the first message of a client never has.
 func tlsRecord(first [3]byte) bool {
 	return first[0] == 0x16 && first[1] == 0x03 && first[2] >= 1 && first[2] <= 4
 }
 
-// A sniffer accepts TLS and plain connections on one port. It looks at the
-// first bytes of each, apart from the others, so that a silent client delays nobody.
-type sniffer struct {
+// A mixedListener accepts TLS and plain connections on one port. It reads the first bytes of each connection in a
+// goroutine of its own, so that a silent client delays no other.
+type mixedListener struct {
 	net.Listener
 	config   *tls.Config
 	accepted chan net.Conn
@@ -31,12 +31,12 @@ type sniffer struct {
 	stop     sync.Once
 
 	mu      sync.Mutex
-	waiting map[net.Conn]struct{} // nil once closed
+	waiting map[net.Conn]struct{} // for their first bytes; nil after Close
 }
 
-// sniff starts to accept from l, until Close.
-func sniff(l net.Listener, config *tls.Config) net.Listener {
-	s := &sniffer{
+// listenMixed starts to accept from l, until Close.
+func listenMixed(l net.Listener, config *tls.Config) net.Listener {
+	s := &mixedListener{
 		Listener: l, config: config,
 		accepted: make(chan net.Conn), failed: make(chan error), quit: make(chan struct{}),
 		waiting: map[net.Conn]struct{}{},
@@ -45,29 +45,29 @@ func sniff(l net.Listener, config *tls.Config) net.Listener {
 	return s
 }
 
-func (s *sniffer) run() {
+func (s *mixedListener) run() {
 	for {
 		conn, err := s.Listener.Accept()
 		if err == nil {
-			if s.wait(conn) {
-				go s.look(conn)
+			if s.await(conn) {
+				go s.detect(conn)
 			}
 			continue
 		}
 		select {
-		case s.failed <- err: // Accept's caller knows which errors pass
+		case s.failed <- err: // the caller of Accept knows which errors are temporary
 		case <-s.quit:
 			return
 		}
 	}
 }
 
-// look hands conn on when its first bytes have come.
-func (s *sniffer) look(conn net.Conn) {
+// detect hands conn to Accept, as TLS or plain, when its first bytes have arrived.
+func (s *mixedListener) detect(conn net.Conn) {
 	var first [3]byte
-	conn.SetReadDeadline(clock.Wall().Add(sniffTime))
+	conn.SetReadDeadline(clock.Wall().Add(firstBytesTime))
 	_, err := io.ReadFull(conn, first[:])
-	if !s.waited(conn) {
+	if !s.arrived(conn) {
 		return
 	}
 	if err != nil {
@@ -86,8 +86,8 @@ func (s *sniffer) look(conn net.Conn) {
 	}
 }
 
-// wait remembers a connection that has not spoken yet; false after Close.
-func (s *sniffer) wait(conn net.Conn) bool {
+// await remembers a connection that has sent nothing yet; false after Close.
+func (s *mixedListener) await(conn net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.waiting == nil {
@@ -98,8 +98,8 @@ func (s *sniffer) wait(conn net.Conn) bool {
 	return true
 }
 
-// waited forgets it; false when Close has closed it.
-func (s *sniffer) waited(conn net.Conn) bool {
+// arrived forgets a connection that await remembered; false if Close has closed it.
+func (s *mixedListener) arrived(conn net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, ok := s.waiting[conn]
@@ -107,8 +107,8 @@ func (s *sniffer) waited(conn net.Conn) bool {
 	return ok
 }
 
-// Accept returns the next connection that has spoken, a *tls.Conn or a plain one.
-func (s *sniffer) Accept() (net.Conn, error) {
+// Accept returns the next connection that has sent its first bytes, a *tls.Conn or a plain one.
+func (s *mixedListener) Accept() (net.Conn, error) {
 	select {
 	case conn := <-s.accepted:
 		return conn, nil
@@ -119,8 +119,8 @@ func (s *sniffer) Accept() (net.Conn, error) {
 	}
 }
 
-// Close also closes the connections that have not spoken yet.
-func (s *sniffer) Close() error {
+// Close also closes the connections that have sent nothing yet.
+func (s *mixedListener) Close() error {
 	s.stop.Do(func() { close(s.quit) })
 	err := s.Listener.Close()
 	s.mu.Lock()
