@@ -1,14 +1,21 @@
-// Package budget divides the memory and the processors of a process among its requests, so that
-// large requests neither take all memory nor keep small ones waiting.
+// Package budget divides the memory and the processors of a process among its requests, so that large requests
+// neither take all memory nor keep small ones waiting.
 //
-// A request has a Share. It takes memory before it uses it, gives it back afterwards, and calls Yield
-// about once in a millisecond of long work. Small requests pay nothing: the first FreeBytes of a share
-// are not counted, and a request runs for a few milliseconds before it has to take turns with others.
+// Every request opens a Share of the Budget and closes it at its end. In between:
 //
-// Where a share can have no more memory, it waits in line, the smallest share first. It waits for a bounded
-// time and then fails with fault.Busy, which each API answers in a way that makes clients try again.
-// An eighth of the memory is kept for shares of at most SmallBytes, so that one large request after
-// another cannot shut them out.
+//   - Take reserves memory before the request allocates it, and Give returns it. Reservations are estimates: the
+//     package allocates nothing itself.
+//   - Yield is called about once per millisecond of long work. It may block until it is the request's turn to compute.
+//   - Lend and Keep enclose a wait for the client. If others are short of memory, a slow client is cut off.
+//
+// Small requests pay nothing: the first FreeBytes of a share are not counted, and a request computes for a few
+// milliseconds before it has to take turns.
+//
+// When the memory is used up, Take waits in a queue that serves the smallest share first. After a limited time it
+// fails with fault.Busy, which each API turns into an error that makes clients try again. An eighth of the memory is
+// reserved for shares of at most SmallBytes, so that a series of large requests cannot shut them out.
+//
+// docs/decisions/0020 gives the reasons for these rules.
 package budget
 
 import (
@@ -21,61 +28,61 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// What a share may do without a thought for others.
 const (
-	FreeBytes  = 64 << 10 // of memory that are not counted
-	SmallBytes = 1 << 20  // of memory that may come from the part that is kept for small shares
+	// FreeBytes of each share are not counted, so that a small request never touches the lock of the budget.
+	FreeBytes = 64 << 10
+	// SmallBytes is the size up to which a share may use the memory that is reserved for small shares.
+	SmallBytes = 1 << 20
 )
 
 const (
-	grain      = 64 << 10 // memory is taken in multiples of this
-	keptFor    = 8        // one part in so many is kept for small shares
-	maxWaiting = 4096     // shares that wait for memory; more fail at once
+	grain        = 64 << 10 // memory is counted in multiples of this
+	reservedPart = 8        // one part in this many is reserved for small shares
+	maxWaiting   = 4096     // shares that wait for memory; more fail at once
 )
 
-// Times of shares that wait.
 const (
 	defaultPatience = 10 * time.Second
-	lookEvery       = 250 * time.Millisecond // for loans to call in
+	loanCheckEvery  = 250 * time.Millisecond
 )
 
 // Options say how much there is to divide.
 type Options struct {
 	Memory int64 // bytes that all shares may hold together; 0 for no limit
-	Cores  int   // requests with long work that run at the same time; 0 takes GOMAXPROCS
+	Cores  int   // requests with long work that compute at the same time; 0 means GOMAXPROCS
 
-	// Patience is how long a share waits for memory, or for a turn that it holds, before it fails; 0 is ten seconds.
+	// Patience is how long Take and Hold wait before they fail with fault.Busy; 0 means ten seconds.
 	Patience time.Duration
 }
 
 // A Budget is safe for concurrent use. A nil Budget has no limits.
 type Budget struct {
-	memory, kept int64
-	patience     time.Duration
-	turns        turns
+	memory, reserved int64 // reserved is the part of memory for small shares only
+	patience         time.Duration
+	turns            turns
 
-	mu      sync.Mutex
-	used    int64
-	stuck   int64     // bytes held by shares that wait for more
-	waiting []*waiter // by size, then by arrival
-	loans   []*loan   // see Share.Lend
-	looking bool      // a goroutine runs look
-	refused uint64
-	highest int64
+	mu            sync.Mutex
+	used          int64
+	stuck         int64     // bytes held by shares that wait for more; see unlock
+	waiting       []*waiter // by size, then by arrival
+	loans         []*loan   // see Share.Lend
+	checkingLoans bool      // a goroutine runs checkLoans
+	refused       uint64
+	highest       int64
 }
 
-// A waiter is a share in line for memory.
+// A waiter is a share in the queue for memory.
 type waiter struct {
 	share   *Share
-	size    int64 // of the share once it has what it waits for
+	size    int64 // of the share once its wait has succeeded
 	need    int64
-	granted chan struct{} // closed when need has been added
-	refused bool          // set before granted is closed
+	granted chan struct{} // closed when need has been added to used, or when refused is set
+	refused bool          // written before granted is closed
 }
 
 // New makes a budget.
 func New(o Options) *Budget {
-	b := &Budget{memory: o.Memory, kept: o.Memory / keptFor, patience: cmp.Or(o.Patience, defaultPatience)}
+	b := &Budget{memory: o.Memory, reserved: o.Memory / reservedPart, patience: cmp.Or(o.Patience, defaultPatience)}
 	b.turns.cores = o.Cores
 	if b.turns.cores <= 0 {
 		b.turns.cores = runtime.GOMAXPROCS(0)
@@ -83,12 +90,12 @@ func New(o Options) *Budget {
 	return b
 }
 
-// A Share is what one request, or one cursor between requests, has of a budget. The zero value has no limits.
-// It is used by one goroutine at a time, must not be copied, and must be closed.
+// A Share is the part of a budget that one request uses, or one cursor between requests. The zero value has no limits.
+// One goroutine at a time uses it. It must not be copied, and must be closed.
 type Share struct {
 	budget  *Budget
 	held    int64 // bytes that the request says it holds
-	counted int64 // of them, those that count in the budget: a multiple of grain, without the free ones
+	counted int64 // bytes that count in the budget: held without FreeBytes, rounded up to grain
 	turn    turn
 	lent    bool // see Lend
 }
@@ -96,9 +103,9 @@ type Share struct {
 // Open makes s a share of b.
 func (b *Budget) Open(s *Share) { *s = Share{budget: b} }
 
-// Take adds n bytes to what s holds, before they are used; n may be zero. It may wait. When it fails, s holds
-// what it held before. Errors: fault.Busy when there is no memory in time, fault.TooLarge when the
-// budget is smaller than what s would hold, and the cause of ctx's end.
+// Take reserves n more bytes, before the request uses them; n may be zero. It may wait. When it fails, s holds what it
+// held before. Errors: fault.Busy when no memory becomes free in time, fault.TooLarge when the whole budget is too
+// small for the share, and the cause of ctx's end.
 func (s *Share) Take(ctx context.Context, n int64) error {
 	if s.held+n <= FreeBytes+s.counted || s.budget == nil || s.budget.memory == 0 {
 		s.held += n
@@ -113,7 +120,7 @@ func (s *Share) Take(ctx context.Context, n int64) error {
 	return nil
 }
 
-// TryTake is Take that never waits. It reports whether s holds the n bytes.
+// TryTake is Take without waiting. It reports whether s holds the n bytes now.
 func (s *Share) TryTake(n int64) bool {
 	if s.held+n > FreeBytes+s.counted && s.budget != nil && s.budget.memory != 0 {
 		need := (s.held + n - FreeBytes - s.counted + grain - 1) / grain * grain
@@ -126,7 +133,7 @@ func (s *Share) TryTake(n int64) bool {
 	return true
 }
 
-// Give takes n bytes from what s holds.
+// Give returns n of the bytes that s holds.
 func (s *Share) Give(n int64) {
 	s.held = max(s.held-n, 0)
 	surplus := s.counted - max(s.held-FreeBytes, 0)
@@ -136,8 +143,8 @@ func (s *Share) Give(n int64) {
 	}
 }
 
-// Pass moves n bytes that s holds to another share of the same budget, such as that of a cursor which a
-// request leaves open. It never waits.
+// Pass moves n of the bytes that s holds to another share of the same budget: from a request to the cursor that it
+// leaves open. It never waits.
 func (s *Share) Pass(to *Share, n int64) {
 	n = min(n, s.held)
 	s.held -= n
@@ -146,7 +153,8 @@ func (s *Share) Pass(to *Share, n int64) {
 		s.Give(0)
 		return
 	}
-	// What to needs comes from what s has counted; where s held it freely, the budget goes over its limit by that little.
+	// The counted bytes of s pay for what to needs. Bytes that s held free of charge are not paid for, so the budget may
+	// exceed its limit by up to FreeBytes.
 	need := max(to.held-FreeBytes-to.counted+grain-1, 0) / grain * grain
 	moved := min(need, s.counted)
 	s.counted -= moved
@@ -157,8 +165,8 @@ func (s *Share) Pass(to *Share, n int64) {
 	s.Give(0)
 }
 
-// Add adds n bytes that are in use already to what s holds. It never waits, and may go over the limit:
-// for what is known only afterwards and is about to end.
+// Add counts n bytes that are in use already. It never waits and may exceed the limit of the budget: it is for memory
+// whose size is known only after it has been allocated, and that is soon returned.
 func (s *Share) Add(n int64) {
 	s.held += n
 	need := max(s.held-FreeBytes-s.counted+grain-1, 0) / grain * grain
@@ -168,36 +176,37 @@ func (s *Share) Add(n int64) {
 	}
 }
 
-// Counted reports whether s holds more than what is free, and so may have waited for it.
+// Counted reports whether s holds more than FreeBytes, and so may have waited for memory.
 func (s *Share) Counted() bool { return s.counted > 0 }
 
-// Held is how many bytes s holds.
+// Held is the number of bytes that s holds.
 func (s *Share) Held() int64 { return s.held }
 
-// Renew ends the turn of s and forgets the time that it has used: another request begins, on the same connection.
-// What s holds stays.
+// Renew ends the turn of s and forgets how long it has computed: the next request on the same connection starts anew.
+// s keeps its memory.
 func (s *Share) Renew() {
 	s.Rest()
 	s.turn = turn{}
 }
 
-// Close gives back what s has. A closed share may be used again.
+// Close returns all memory and ends the turn of s. A closed share may be used again.
 func (s *Share) Close() {
 	s.Keep()
 	s.Give(s.held)
 	s.Renew()
 }
 
-// take adds need bytes to what s counts, waiting for them if it must.
+// take adds need bytes to used, and waits for them if necessary. The caller adds them to s.counted.
 func (b *Budget) take(ctx context.Context, s *Share, need int64) error {
-	if s.counted+need > b.memory-b.kept && s.counted+need > SmallBytes {
-		return fault.New(fault.TooLarge, "The request needs more memory than the limit of the process leaves to requests (%d bytes). Raise --memory-limit.", b.memory-b.kept)
+	if s.counted+need > b.memory-b.reserved && s.counted+need > SmallBytes {
+		return fault.New(fault.TooLarge, "The request needs more memory than the limit of the process leaves to requests "+
+			"(%d bytes). Raise --memory-limit.", b.memory-b.reserved)
 	}
 	w, err := b.enter(s, need)
 	if w == nil {
 		return err
 	}
-	s.Rest()
+	s.Rest() // another request computes during the wait
 	timed, cancel := context.WithTimeout(ctx, b.patience)
 	defer cancel()
 	select {
@@ -207,7 +216,7 @@ func (b *Budget) take(ctx context.Context, s *Share, need int64) error {
 	return b.leave(ctx, w)
 }
 
-// enter takes need bytes at once, or gives a place in line.
+// enter takes need bytes at once, or puts s into the queue. A nil waiter with a nil error means that s has the bytes.
 func (b *Budget) enter(s *Share, need int64) (*waiter, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -230,14 +239,14 @@ func (b *Budget) enter(s *Share, need int64) (*waiter, error) {
 	b.waiting[at] = w
 	b.stuck += s.counted
 	b.unlock()
-	if !b.looking {
-		b.looking = true
-		go b.look()
+	if !b.checkingLoans {
+		b.checkingLoans = true
+		go b.checkLoans()
 	}
 	return w, nil
 }
 
-// leave ends the wait of w, with what it waited for or without.
+// leave ends the wait of w. A grant that came at the last moment counts, even if ctx has ended.
 func (b *Budget) leave(ctx context.Context, w *waiter) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -256,11 +265,12 @@ func (b *Budget) leave(ctx context.Context, w *waiter) error {
 	return errBusy
 }
 
-// fits reports whether a share of that size may have need bytes more now. Large shares leave alone what is kept for small ones.
+// fits reports whether a share that would grow to size may have need more bytes now. Only small shares may use the
+// reserved part.
 func (b *Budget) fits(size, need int64) bool {
 	limit := b.memory
 	if size > SmallBytes {
-		limit -= b.kept
+		limit -= b.reserved
 	}
 	return b.used+need <= limit
 }
@@ -270,7 +280,7 @@ func (b *Budget) add(need int64) {
 	b.highest = max(b.highest, b.used)
 }
 
-// give takes n bytes out of use and lets those in line have them.
+// give returns n bytes and grants them to shares in the queue.
 func (b *Budget) give(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -278,7 +288,7 @@ func (b *Budget) give(n int64) {
 	b.serve()
 }
 
-// serve grants what fits to those in line, the smallest share first.
+// serve grants memory to all shares in the queue that fit, the smallest first.
 func (b *Budget) serve() {
 	for i := 0; i < len(b.waiting); {
 		w := b.waiting[i]
@@ -293,8 +303,8 @@ func (b *Budget) serve() {
 	b.unlock()
 }
 
-// unlock refuses the largest of those in line when everything in use is held by shares that wait:
-// none of them would ever give anything back.
+// unlock resolves a deadlock: when shares that wait hold all memory in use, none of them would ever return any. It
+// refuses the one that holds most.
 func (b *Budget) unlock() {
 	for len(b.waiting) > 0 && b.stuck > 0 && b.stuck == b.used {
 		w := b.waiting[len(b.waiting)-1]
@@ -309,7 +319,7 @@ func (b *Budget) unlock() {
 	}
 }
 
-// remove takes w out of the line.
+// remove takes w out of the queue.
 func (b *Budget) remove(w *waiter) {
 	for i, other := range b.waiting {
 		if other == w {
@@ -320,7 +330,7 @@ func (b *Budget) remove(w *waiter) {
 	}
 }
 
-// tryTake adds need bytes if nobody has to wait for them.
+// tryTake adds need bytes to used if they fit now.
 func (b *Budget) tryTake(s *Share, need int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -331,7 +341,7 @@ func (b *Budget) tryTake(s *Share, need int64) bool {
 	return true
 }
 
-// force adds bytes that are in use already.
+// force adds bytes that are in use already, whether they fit or not.
 func (b *Budget) force(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -340,18 +350,18 @@ func (b *Budget) force(n int64) {
 
 var errBusy = fault.New(fault.Busy, "The server is short of memory. Try again.")
 
-// A Reading is a budget at one moment.
+// A Reading is the state of a budget at one moment.
 type Reading struct {
 	Memory  int64  // bytes that shares may hold together; 0 for no limit
 	Used    int64  // bytes that they hold
-	Highest int64  // bytes that they held at most
+	Highest int64  // the highest that Used has been
 	Waiting int    // shares that wait for memory
 	Running int    // shares that have a turn
 	Queued  int    // shares that wait for a turn
-	Refused uint64 // times that a share got no memory or no turn
+	Refused uint64 // how often a share got no memory or no turn
 }
 
-// Read gives the figures of b.
+// Read gives the present figures of b.
 func (b *Budget) Read() Reading {
 	if b == nil {
 		return Reading{}

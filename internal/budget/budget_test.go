@@ -18,7 +18,7 @@ const mib = 1 << 20
 func bubble(t *testing.T, test func(*testing.T)) {
 	synctest.Test(t, func(t *testing.T) {
 		test(t)
-		pause(t, max(blocked, lookEvery))
+		pause(t, max(blocked, loanCheckEvery))
 	})
 }
 

@@ -2,13 +2,13 @@ package budget
 
 import "context"
 
-// A Context is a context that has a share, for work below an API: the store, which has no API's types.
+// A Context is a context with a share, for packages below an API: the store does not know the types of requests.
 type Context struct {
 	context.Context
 	Share *Share
 }
 
-// With gives ctx a share, which must be open as long as the context is used.
+// With returns ctx with a share, which must stay open as long as the context is used.
 func With(ctx context.Context, s *Share) *Context { return &Context{ctx, s} }
 
 type shareKey struct{}
@@ -21,7 +21,7 @@ func (c *Context) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// Of gives the share of a context; one without limits if it has none.
+// Of returns the share of a context, or a share without limits if it has none.
 func Of(ctx context.Context) *Share {
 	if s, ok := ctx.Value(shareKey{}).(*Share); ok {
 		return s

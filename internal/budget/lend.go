@@ -9,20 +9,21 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 )
 
-// stalled is how long a lent share may go without progress before it is cut for others that wait.
+// stalled is how long a client may do nothing before its request is cut off for others that wait for memory.
 const stalled = 2 * time.Second
 
 // A loan is a share whose request waits for its client.
 type loan struct {
 	share *Share
-	bytes int64 // that others could have
-	since clock.Stopwatch
+	bytes int64           // that cutting it off would free
+	since clock.Stopwatch // the start of the wait, or the last Progress
 	cut   func()
 }
 
-// Lend says that the request of s waits for its client: for the rest of a body, or until an answer is taken.
-// As long as nobody waits for memory, that may take any time. Otherwise cut is called once when s has made no
-// Progress for two seconds; it ends the wait, does not block, and calls nothing of this package. What follows is Keep or Close.
+// Lend says that the request of s begins to wait for its client: for the rest of a body, or until the client has read
+// an answer. As long as no other share waits for memory, the wait may take any time. Otherwise, once s has made no
+// Progress for two seconds, cut is called, at most once. It must end the wait, for example by a deadline on the
+// connection; it must not block or call this package. Keep or Close ends the loan.
 func (s *Share) Lend(cut func()) {
 	if s.budget == nil || s.counted == 0 || s.lent {
 		return
@@ -33,7 +34,7 @@ func (s *Share) Lend(cut func()) {
 	s.budget.loans = append(s.budget.loans, &loan{share: s, bytes: s.counted, since: clock.Start(), cut: cut})
 }
 
-// Progress says that the client of a lent share has done its part for some more bytes.
+// Progress says that the client of a lent share has sent or read some more bytes.
 func (s *Share) Progress() {
 	if !s.lent {
 		return
@@ -46,7 +47,7 @@ func (s *Share) Progress() {
 	}
 }
 
-// Keep ends Lend. It reports whether s may go on: false when it has been cut.
+// Keep ends what Lend began. It reports whether s may go on: false if cut has been called.
 func (s *Share) Keep() bool {
 	if !s.lent {
 		return true
@@ -62,25 +63,26 @@ func (s *Share) Keep() bool {
 	return true
 }
 
-// loanOf finds the loan of s, -1 if it has none or has been cut.
+// loanOf finds the index of the loan of s, -1 if there is no loan or it has been cut off.
 func (b *Budget) loanOf(s *Share) int {
 	return slices.IndexFunc(b.loans, func(l *loan) bool { return l.share == s })
 }
 
-// look calls loans in as long as somebody waits for memory.
-func (b *Budget) look() {
+// checkLoans cuts stalled loans off as long as some share waits for memory. One goroutine at most runs it.
+func (b *Budget) checkLoans() {
 	for waiting := true; waiting; {
-		_ = clock.Pause(context.Background(), lookEvery)
+		_ = clock.Pause(context.Background(), loanCheckEvery)
 		b.mu.Lock()
-		b.callIn()
+		b.cutStalled()
 		waiting = len(b.waiting) > 0
-		b.looking = waiting
+		b.checkingLoans = waiting
 		b.mu.Unlock()
 	}
 }
 
-// callIn cuts loans that have made no progress, those that have waited longest first, until those in line would have enough.
-func (b *Budget) callIn() {
+// cutStalled cuts off loans without progress, the longest wait first, until the bytes that they free are enough for all
+// shares in the queue.
+func (b *Budget) cutStalled() {
 	if len(b.waiting) == 0 || len(b.loans) == 0 {
 		return
 	}

@@ -11,23 +11,24 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// How long work runs.
 const (
-	freeTime = 5 * time.Millisecond  // before it needs a turn, as long as it holds little and nobody waits for one
-	leastRun = time.Millisecond      // between two looks
-	quantum  = 10 * time.Millisecond // of a turn, when others wait
-	blocked  = 20 * time.Millisecond // after which a turn without a Yield is lent to another: its holder waits for something
-)
-
-const (
-	// headStart is how much earlier in line a share with much memory is: who has begun to take memory comes to an end, and
-	// gives it back, before many others begin.
+	// freeTime is how long a request computes before it needs a turn, if it holds only free memory and no one is queued.
+	freeTime = 5 * time.Millisecond
+	// leastRun is the time between two decisions of Yield. Calls in between return at once.
+	leastRun = time.Millisecond
+	// quantum is the length of a turn when others wait.
+	quantum = 10 * time.Millisecond
+	// blocked is how long a holder may go without a Yield before it loses its turn: it waits for a disk or a client. So
+	// nobody has to remember to return a turn, and a lost one cannot block others.
+	blocked = 20 * time.Millisecond
+	// headStart is how much earlier in the queue a large share stands: a request that has begun to take memory should end,
+	// and return it, before many others begin.
 	headStart = time.Second
-	// shortHold is how long a turn that is held may take at most to have the last core, too.
+	// shortHold is the longest expected Hold that may take the last core.
 	shortHold = 100 * time.Millisecond
 )
 
-// headStart is that of s.
+// headStart is how much earlier in the queue s stands.
 func (s *Share) headStart() time.Duration {
 	if s.counted <= SmallBytes {
 		return 0
@@ -35,37 +36,37 @@ func (s *Share) headStart() time.Duration {
 	return headStart
 }
 
-// turns lets as many requests with long work run as there are cores. Whoever waits is served in the order of
-// arrival, put back by the time that it has had or expects to need, so short work goes before long work and nobody waits forever. One
-// core is left to work that yields or is short, where there is more than one.
+// turns lets as many requests with long work compute at a time as there are cores. The queue is in the order of arrival
+// plus the time that a request has computed already or expects to need, so that short work passes long work and every
+// request gets its turn. If there are several cores, one is left to requests that yield or hold a turn briefly.
 type turns struct {
 	cores int
 
-	mu      sync.Mutex
-	watch   clock.Stopwatch
-	started bool
-	running []*Share
-	line    []*place
-	queued  atomic.Int64 // how many are in line
-	lending bool         // a goroutine runs lend
-	refused uint64
+	mu         sync.Mutex
+	watch      clock.Stopwatch
+	started    bool
+	running    []*Share
+	queue      []*place
+	queued     atomic.Int64 // the length of queue, for Yield without the lock
+	reclaiming bool         // a goroutine runs reclaim
+	refused    uint64
 }
 
-// A place in line for a turn.
+// A place in the queue for a turn.
 type place struct {
 	share   *Share
-	key     time.Duration // order in line
-	holds   bool
-	short   bool          // it holds the turn for a short time only
+	key     time.Duration // the order of the queue
+	holds   bool          // for Hold, not for Yield
+	short   bool          // Hold expects to be short
 	granted chan struct{} // closed when the share has its turn
 }
 
-// A turn is what a share has of the processors.
+// A turn is the processor time of a share: what it has used, and whether it may compute now.
 type turn struct {
-	watch   clock.Stopwatch // since the last Yield
+	watch   clock.Stopwatch // since the last decision of Yield
 	started bool
-	asked   bool // for a turn, since the last Rest
-	used    time.Duration
+	asked   bool          // for a turn, since the last Rest
+	used    time.Duration // computed so far, in this request
 
 	// Guarded by turns.mu.
 	running bool
@@ -74,8 +75,8 @@ type turn struct {
 	since   time.Duration // the start of the turn
 }
 
-// Yield is called about once in a millisecond of work that may be long. It fails with the cause of ctx's
-// end. A request that has run for a while waits here for its turn, so no lock may be held.
+// Yield is called about once per millisecond of work that may be long. A request that has computed for a while waits
+// here for its turn, so the caller must not hold a lock. The error is the cause of ctx's end.
 func (s *Share) Yield(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -87,14 +88,15 @@ func (s *Share) Yield(ctx context.Context) error {
 	if !t.started {
 		t.started, t.watch = true, clock.Start()
 	}
-	// Memory that is counted costs time to clear and to fill, so that many who begin at once would be too many.
+	// A share with counted memory needs a turn from the start: memory costs time to clear and to fill, and a thousand
+	// large bodies that arrive at once would each get their free milliseconds.
 	if s.counted == 0 || t.asked {
 		elapsed := t.watch.Elapsed()
 		if elapsed < leastRun {
 			return nil
 		}
 		t.watch = clock.Start()
-		t.used += min(elapsed, 2*quantum) // a longer time was spent waiting
+		t.used += min(elapsed, 2*quantum) // a longer time was a wait, not work
 		if t.used < freeTime && s.counted == 0 && s.budget.turns.queued.Load() == 0 {
 			return nil
 		}
@@ -103,9 +105,9 @@ func (s *Share) Yield(ctx context.Context) error {
 	return s.budget.turns.yield(ctx, s)
 }
 
-// Hold waits for a turn that lasts until Rest, for work that cannot yield: a script, the commit of a large
-// batch. The turn comes the sooner the shorter that work is expected to be. It does nothing for a share that holds a turn already. Errors: fault.Busy when there is none in time, and the
-// cause of ctx's end.
+// Hold waits for a turn that lasts until Rest, for work that cannot yield: a script, or the commit of a large batch. The
+// shorter the expected work, the sooner the turn. Hold does nothing for a share that holds a turn already. Errors:
+// fault.Busy when no turn comes in time, and the cause of ctx's end.
 func (s *Share) Hold(ctx context.Context, expected time.Duration) error {
 	if s.budget == nil {
 		return nil
@@ -121,7 +123,7 @@ func (s *Share) Hold(ctx context.Context, expected time.Duration) error {
 
 var errBusyTurn = fault.New(fault.Busy, "The server is busy with other long requests. Try again.")
 
-// Rest ends a turn: the request waits, or computes no more.
+// Rest ends the turn of s: the request is about to wait, or has finished computing.
 func (s *Share) Rest() {
 	if s.budget != nil && s.turn.started {
 		s.budget.turns.rest(s)
@@ -143,9 +145,9 @@ func (t *turns) yield(ctx context.Context, s *Share) error {
 	now := t.now()
 	if s.turn.running {
 		s.turn.seen = now
-		if s.turn.holds || now-s.turn.since < quantum || len(t.line) == 0 {
+		if s.turn.holds || now-s.turn.since < quantum || len(t.queue) == 0 {
 			t.mu.Unlock()
-			runtime.Gosched() // what has become ready meanwhile goes first
+			runtime.Gosched() // goroutines that have become ready in the meantime go first
 			return nil
 		}
 		t.end(s)
@@ -189,38 +191,38 @@ func (t *turns) wait(ctx context.Context, p *place) error {
 	return nil
 }
 
-// lend looks for turns that their holders do not use, as long as somebody waits for one.
-func (t *turns) lend() {
+// reclaim hands on turns that their holders do not use, as long as some share is queued. One goroutine at most runs it.
+func (t *turns) reclaim() {
 	for waiting := true; waiting; {
 		_ = clock.Pause(context.Background(), blocked/2)
 		t.mu.Lock()
 		t.serve(t.now())
-		waiting = len(t.line) > 0
-		t.lending = waiting
+		waiting = len(t.queue) > 0
+		t.reclaiming = waiting
 		t.mu.Unlock()
 	}
 }
 
-// enter puts s in line.
+// enter puts s into the queue.
 func (t *turns) enter(s *Share, key time.Duration, holds bool) *place {
 	p := &place{share: s, key: key, holds: holds, granted: make(chan struct{})}
-	at := len(t.line)
-	for at > 0 && t.line[at-1].key > key {
+	at := len(t.queue)
+	for at > 0 && t.queue[at-1].key > key {
 		at--
 	}
-	t.line = append(t.line, nil)
-	copy(t.line[at+1:], t.line[at:])
-	t.line[at] = p
-	t.queued.Store(int64(len(t.line)))
+	t.queue = append(t.queue, nil)
+	copy(t.queue[at+1:], t.queue[at:])
+	t.queue[at] = p
+	t.queued.Store(int64(len(t.queue)))
 	return p
 }
 
-// leave takes p out of the line, and ends its turn if it got one meanwhile.
+// leave takes p out of the queue, or ends its turn if it has just been granted.
 func (t *turns) leave(p *place) {
-	for i, other := range t.line {
+	for i, other := range t.queue {
 		if other == p {
-			t.line = append(t.line[:i], t.line[i+1:]...)
-			t.queued.Store(int64(len(t.line)))
+			t.queue = append(t.queue[:i], t.queue[i+1:]...)
+			t.queued.Store(int64(len(t.queue)))
 			return
 		}
 	}
@@ -228,9 +230,9 @@ func (t *turns) leave(p *place) {
 	t.serve(t.now())
 }
 
-// serve gives turns that are free, or that their holders do not use, to those in line.
+// serve gives turns that are free, or that their holders do not use, to shares in the queue.
 func (t *turns) serve(now time.Duration) {
-	if len(t.line) == 0 {
+	if len(t.queue) == 0 {
 		return
 	}
 	for i := 0; i < len(t.running); {
@@ -241,26 +243,26 @@ func (t *turns) serve(now time.Duration) {
 		}
 		i++
 	}
-	for i := 0; i < len(t.line) && len(t.running) < t.cores; {
-		p := t.line[i]
+	for i := 0; i < len(t.queue) && len(t.running) < t.cores; {
+		p := t.queue[i]
 		if p.holds && !p.short && t.holding() >= max(t.cores-1, 1) {
 			i++
 			continue
 		}
-		t.line = append(t.line[:i], t.line[i+1:]...)
+		t.queue = append(t.queue[:i], t.queue[i+1:]...)
 		t.running = append(t.running, p.share)
 		p.share.turn.running, p.share.turn.holds = true, p.holds
 		p.share.turn.seen, p.share.turn.since = now, now
 		close(p.granted)
 	}
-	t.queued.Store(int64(len(t.line)))
-	if len(t.line) > 0 && !t.lending {
-		t.lending = true
-		go t.lend()
+	t.queued.Store(int64(len(t.queue)))
+	if len(t.queue) > 0 && !t.reclaiming {
+		t.reclaiming = true
+		go t.reclaim()
 	}
 }
 
-// holding is how many turns last until rest.
+// holding is the number of turns that last until Rest.
 func (t *turns) holding() (n int) {
 	for _, s := range t.running {
 		if s.turn.holds {
@@ -270,7 +272,7 @@ func (t *turns) holding() (n int) {
 	return n
 }
 
-// end takes the turn of s away.
+// end ends the turn of s.
 func (t *turns) end(s *Share) {
 	for i, other := range t.running {
 		if other == s {
@@ -299,5 +301,5 @@ func (t *turns) refuse() {
 func (t *turns) read() (running, queued int, refused uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.running), len(t.line), t.refused
+	return len(t.running), len(t.queue), t.refused
 }

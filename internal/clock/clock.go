@@ -1,8 +1,6 @@
-// Package clock tells the time. It is the only room that calls the clock
-// functions of package time: doors and the reaper ask a Clock, everything below them is
-// handed now as an argument. A Clock never runs backwards. The machine's own
-// time, which may, is here too, for what has nothing to do with
-// documents: latencies, pauses, certificates and network deadlines.
+// Package clock tells the time. It is the only package that calls the clock functions of package time: the APIs and the
+// reaper ask a Clock, and pass the instant as an argument to the packages below them. A Clock never runs backwards. The
+// machine's own time may, and is for things other than documents: latencies, pauses, certificates and network deadlines.
 package clock
 
 import (
@@ -10,21 +8,21 @@ import (
 	"time"
 )
 
-// A Clock says what time it is for documents. It is safe for concurrent use.
+// A Clock tells the time that decides when documents expire. It is safe for concurrent use.
 type Clock interface {
 	// Now is the present instant in UTC, never earlier than any instant that
 	// the clock has shown before.
 	Now() time.Time
 
 	// Every calls f about once per d of this clock's time, one call at a time,
-	// with the instant of the call; what is missed is not made up for. d must be
+	// with the instant of the call. It does not make up for missed calls. d must be
 	// positive. stop ends the calls and waits for one that is running, so f must
 	// not call it. stop may be called more than once.
 	Every(d time.Duration, f func(now time.Time)) (stop func())
 }
 
-// Earliest and Limit are the first and the last instant that a clock shows.
-// Limit leaves room for the longest life span, 68 years, within 64-bit nanoseconds.
+// Earliest and Limit are the first and the last instant that a clock shows. A document
+// written at Limit with the longest TTL, 68 years, still ends within 64-bit nanoseconds.
 var (
 	Earliest = time.Unix(0, 0).UTC()
 	Limit    = time.Date(2190, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -38,7 +36,7 @@ func InRange(t time.Time) error {
 	return nil
 }
 
-// Reasons for which a clock refuses to start or to move.
+// The reasons why a clock does not start or move.
 var (
 	// ErrBackwards is returned for an instant before the present one.
 	ErrBackwards = errors.New("the clock moves forward only")

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Real follows the machine's time, except that it stands still where that
-// steps backwards, until it has caught up. Make one with NewReal.
+// Real follows the machine's time. When that steps backwards, Real stands still
+// until it has caught up. Make one with NewReal.
 type Real struct {
 	wall func() time.Time
 	last atomic.Int64 // Unix nanoseconds of the latest instant shown
@@ -25,7 +25,7 @@ func newReal(floor time.Time, wall func() time.Time) *Real {
 	return r
 }
 
-// Now is the latest of the machine's time, the floor, and what was shown before.
+// Now is the latest of the machine's time, the floor, and the instants shown before.
 func (r *Real) Now() time.Time {
 	wall := clamp(r.wall()).UnixNano()
 	for {
@@ -39,8 +39,8 @@ func (r *Real) Now() time.Time {
 	}
 }
 
-// Ahead is how far the clock is ahead of the machine's time, and so for how
-// long it stands still; 0 when it follows.
+// Ahead is how far the clock is ahead of the machine's time, and so how long it
+// stands still; 0 when it follows.
 func (r *Real) Ahead() time.Duration {
 	return max(0, time.Duration(r.last.Load()-clamp(r.wall()).UnixNano()))
 }

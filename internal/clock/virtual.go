@@ -9,7 +9,7 @@ import (
 
 // Virtual moves only when it is told to. Make one with NewVirtual.
 type Virtual struct {
-	move sync.Mutex // held through a whole move, its calls included
+	move sync.Mutex // held during a whole move, including the calls of alarms
 
 	mu     sync.Mutex
 	now    time.Time
@@ -38,8 +38,8 @@ func (v *Virtual) Now() time.Time {
 	return v.now
 }
 
-// Every calls f from within Advance and Set, at most once for each of them
-// however much time they let pass. f must not move the clock.
+// Every calls f from Advance and Set, at most once per move, however far it goes.
+// f must not move the clock.
 func (v *Virtual) Every(d time.Duration, f func(now time.Time)) (stop func()) {
 	if d <= 0 {
 		panic("clock: Every needs a positive duration")
@@ -61,8 +61,8 @@ func (v *Virtual) stop(a *alarm) {
 	a.running.Unlock()
 }
 
-// Advance moves the clock by d and returns after every call that became due
-// has ended. It fails with ErrBackwards or ErrLimit and then does nothing.
+// Advance moves the clock by d, and returns when every call that became due has
+// ended. When it fails, with ErrBackwards or ErrLimit, the clock has not moved.
 func (v *Virtual) Advance(d time.Duration) error {
 	v.move.Lock()
 	defer v.move.Unlock()

@@ -15,6 +15,6 @@ type Settings struct {
 	Node   node.Options
 	NoSync bool // acknowledge writes before they are durable
 
-	// OpenEngine opens the engine on disk; without it, everything stays in memory.
+	// OpenEngine opens the engine on disk; if nil, everything stays in memory.
 	OpenEngine func(context.Context, Settings) (kv.Engine, error)
 }

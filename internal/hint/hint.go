@@ -1,7 +1,6 @@
-// Package hint knows the mistakes that people make with lifetimes: what a document, or the
-// definition of a container, says that is allowed and probably not meant. Its rules are pure functions. A
-// Teller passes a hint on to the log, once per container and kind within an hour, and to a counter. A
-// hint never changes what becomes of a document.
+// Package hint finds probable mistakes with lifetimes: a ttl in milliseconds, a default lifetime under a wrong name, and
+// others that are allowed but hardly ever meant. Its rules are pure functions. A Teller writes a hint to the log, once
+// per container and kind within an hour, and counts it. A hint never changes what happens to a document.
 package hint
 
 import (
@@ -19,20 +18,21 @@ type Kind uint8
 // The kinds of mistakes.
 const (
 	None                Kind = iota
-	Off                      // a ttl does nothing, because the container has no default
-	Dormant                  // a ttl is no valid life span
+	Off                      // a ttl has no effect, because the container has no default
+	Dormant                  // a ttl is not a valid lifetime
 	Milliseconds             // a ttl looks like milliseconds
 	Long                     // a ttl is longer than 31 years
-	Name                     // a number stands under a name like ttl
+	Name                     // a number has a name that resembles ttl
 	DefaultMilliseconds      // a container's default looks like milliseconds
-	DefaultLong              // it is longer than 31 years
-	DefaultName              // the definition has a member with a name like defaultTtl
+	DefaultLong              // a container's default is longer than 31 years
+	DefaultName              // the definition has a member whose name resembles defaultTtl
 	kinds
 )
 
-var labels = [kinds]string{"none", "off", "dormant", "milliseconds", "long", "name", "default_milliseconds", "default_long", "default_name"}
+var labels = [kinds]string{"none", "off", "dormant", "milliseconds", "long", "name",
+	"default_milliseconds", "default_long", "default_name"}
 
-// String is a short name, such as a metric's label wants.
+// String is a short name in the form of a metric's label.
 func (k Kind) String() string { return labels[k] }
 
 // Kinds yields every kind but None.
@@ -58,17 +58,17 @@ var messages = [kinds]string{
 	DefaultName:         "the definition of a container has a member that is like defaultTtl and means nothing: the name is defaultTtl",
 }
 
-// A Hint is one mistake, and words for the client who made it: one line, in ASCII.
-// The zero Hint is none.
+// A Hint is one mistake, and a sentence for the client who made it: one line, in ASCII, since it travels in a header.
+// The zero Hint means that there is no mistake.
 type Hint struct {
 	Kind Kind
 	Text string
 }
 
-// longTTL is the life above which a ttl looks like an instant, or like milliseconds: more than 31 years.
+// longTTL is the ttl above which a ttl looks like a Unix time, or like milliseconds: more than 31 years.
 const longTTL expiry.TTL = 1_000_000_000
 
-// tooLong reports whether a life span looks like an instant. The longest one there is means what it says.
+// tooLong reports whether a ttl looks like a Unix time. The largest possible ttl is taken to be meant.
 func tooLong(ttl expiry.TTL) bool { return ttl > longTTL && ttl != expiry.MaxTTL }
 
 // Half an hour and an hour in milliseconds.
@@ -77,9 +77,9 @@ const (
 	hour                = 2 * halfHour
 )
 
-// InMilliseconds reports whether a life span looks as if it was written in milliseconds: whole half
-// hours, from one hour up. Taken as seconds they are 41 days and more, and no whole number
-// of days below 125, no month of 30 days below 25 of them, and no year: what people mean in seconds is not among them.
+// InMilliseconds reports whether a ttl looks as if it were in milliseconds: a multiple of half an hour, from one hour
+// up. In seconds, these are 41 days or more, and people do not choose them: no such number is a whole number of days
+// below 125, of 30-day months below 25, or of years.
 func InMilliseconds(ttl expiry.TTL) bool { return ttl >= hour && ttl%halfHour == 0 }
 
 const (
@@ -93,20 +93,20 @@ const (
 		"not milliseconds, and is no point in time."
 )
 
-// Written looks at a document that was written, with a ttl of its own, Unset if it has no valid one, to a
-// container with that policy. A document without a hint costs no allocation.
+// Written checks a document that was written to a container with policy p. own is the document's ttl, Unset if it has no
+// valid one. A document without a hint costs no allocation.
 func Written(p *expiry.Policy, own expiry.TTL, body doc.Doc) Hint {
 	if own == expiry.Unset {
-		return unsaid(body)
+		return withoutTTL(body)
 	}
 	return Stored(p, own, body)
 }
 
-// Stored looks at a document that is read. It says what Written does, except of names that are like ttl.
+// Stored checks a document that is read: like Written, but it ignores names that resemble ttl.
 func Stored(p *expiry.Policy, own expiry.TTL, body doc.Doc) Hint {
 	switch {
 	case own == expiry.Unset:
-		if !doc.IsUndefined(doc.Lookup(body, "ttl")) { // it was written while lifetime was off
+		if !doc.IsUndefined(doc.Lookup(body, "ttl")) { // written while the container had no default
 			return Hint{Dormant, dormantText}
 		}
 	case !p.On():
@@ -119,8 +119,8 @@ func Stored(p *expiry.Policy, own expiry.TTL, body doc.Doc) Hint {
 	return Hint{}
 }
 
-// unsaid looks at a document without a ttl that counts.
-func unsaid(body doc.Doc) (h Hint) {
+// withoutTTL checks a document that has no valid ttl.
+func withoutTTL(body doc.Doc) (h Hint) {
 	for name, v := range doc.Members(body) {
 		if name == "ttl" {
 			return Hint{Dormant, dormantText}
@@ -137,7 +137,7 @@ func unsaid(body doc.Doc) (h Hint) {
 	return h
 }
 
-// Definition looks at the definition of a container as a client sent it, with the lifetime that was read from it.
+// Definition checks the definition of a container as a client sent it, and the default lifetime that was read from it.
 func Definition(ttl expiry.TTL, body doc.Doc) Hint {
 	switch {
 	case InMilliseconds(ttl):
@@ -159,18 +159,19 @@ func milliseconds(what string, ttl expiry.TTL) string {
 	return fmt.Sprintf("%s of %d looks like milliseconds. It counts seconds, so that this is %d days; in seconds it would be %d.", what, ttl, ttl/86_400, ttl/1000)
 }
 
-// Names that are taken for ttl, and for defaultTtl: without underscores and dashes, in small letters. Names of
+// Names that are probably meant to be ttl, and defaultTtl: without underscores and dashes, in lower case. Names of
 // dates, such as expiresAt, are not among them: applications have them for purposes of their own.
 var (
-	itemNames      = []string{"ttl", "timetolive", "ttlseconds", "ttlinseconds", "expireafter", "expireafterseconds", "defaultttl"}
-	containerNames = []string{"ttl", "timetolive", "ttlseconds", "ttlinseconds", "expireafter", "expireafterseconds", "defaultttl",
-		"defaulttimetolive", "defaultttlseconds", "defaultttlinseconds"}
+	itemNames = []string{"ttl", "timetolive", "ttlseconds", "ttlinseconds", "expireafter", "expireafterseconds",
+		"defaultttl"}
+	containerNames = []string{"ttl", "timetolive", "ttlseconds", "ttlinseconds", "expireafter", "expireafterseconds",
+		"defaultttl", "defaulttimetolive", "defaultttlseconds", "defaultttlinseconds"}
 )
 
-// Lengths of names to look at, with a few underscores or dashes.
+// Lengths of names to compare, with a few underscores or dashes.
 const minName, maxName = 3, 24
 
-// like reports whether a name is one of list when underscores, dashes and case do not count.
+// like reports whether a name is in list, ignoring underscores, dashes and case.
 func like(name string, list []string) bool {
 	if len(name) < minName || len(name) > maxName {
 		return false

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// quiet is for how long the log says nothing more of one kind in one container.
+// quiet is how long the log does not repeat a kind of hint for a container.
 const quiet = time.Hour
 
 // maxTold bounds how many pairs of container and kind a Teller remembers.
 const maxTold = 4096
 
-// A Teller passes hints on. A nil Teller passes nothing on. It is safe for concurrent use.
+// A Teller logs and counts hints. A nil Teller does nothing. It is safe for concurrent use.
 type Teller struct {
 	log   *slog.Logger
 	count func(kind string)
@@ -27,7 +27,7 @@ type about struct {
 	kind      Kind
 }
 
-// NewTeller makes a Teller that warns in log and calls count with the kind of each hint; both may be nil.
+// NewTeller returns a Teller that warns in log and calls count with the kind of each hint; both may be nil.
 func NewTeller(log *slog.Logger, count func(kind string)) *Teller {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -35,7 +35,8 @@ func NewTeller(log *slog.Logger, count func(kind string)) *Teller {
 	return &Teller{log: log, count: count, told: map[about]time.Time{}}
 }
 
-// Tell passes one on, which a write to a container gave at an instant of the node's clock. name is the container's, for the log.
+// Tell logs and counts the hint of one request. at is the time of the request by the node's clock; name is the name of
+// the container, for the log.
 func (t *Teller) Tell(at time.Time, container uint32, name string, k Kind) {
 	if t == nil || k == None {
 		return
@@ -48,7 +49,7 @@ func (t *Teller) Tell(at time.Time, container uint32, name string, k Kind) {
 	}
 }
 
-// due reports whether the log is to hear of it, and remembers that it has.
+// due reports whether to log a hint now, and remembers that it is logged.
 func (t *Teller) due(at time.Time, what about) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -56,7 +57,7 @@ func (t *Teller) due(at time.Time, what about) bool {
 		return false
 	}
 	if len(t.told) >= maxTold {
-		clear(t.told) // some are told again
+		clear(t.told) // some hints are repeated too early, which is better than memory without a limit
 	}
 	t.told[what] = at
 	return true
