@@ -7,9 +7,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// AppendElement appends a member of a document, or an element of an array, as
-// BSON has it: type, name, NUL, bytes of v. The name holds no NUL and v is not
-// undefined.
+// AppendElement appends a member of a document, or an element of an array, in
+// BSON: type, name, NUL, bytes of v. The name must not contain a NUL, and v must
+// not be undefined.
 func AppendElement(dst []byte, name string, v Value) []byte { return appendElement(dst, name, v) }
 
 // BeginString begins a member that is a string: the caller appends the text, then calls EndString with at. So text
@@ -26,13 +26,13 @@ func EndString(dst []byte, at int) []byte {
 	return dst
 }
 
-// Int32 is a whole number of 32 bits.
+// Int32 is an integer of 32 bits.
 func Int32(i int32) Value {
 	return Value{Type: bsoncore.TypeInt32, Data: binary.LittleEndian.AppendUint32(nil, uint32(i))}
 }
 
-// Double is a number as IEEE 754 has it, with the bits as they are: a negative
-// zero stays one.
+// Double is a double-precision number with exactly these bits: unlike Float, it
+// keeps a negative zero.
 func Double(f float64) Value {
 	return Value{Type: bsoncore.TypeDouble, Data: binary.LittleEndian.AppendUint64(nil, math.Float64bits(f))}
 }
@@ -57,7 +57,7 @@ func ObjectID(id [12]byte) Value {
 // "1" and so on.
 func Array(d Doc) Value { return Value{Type: bsoncore.TypeArray, Data: d} }
 
-// AsArray gives the bytes of the array that v is, sharing them.
+// AsArray returns the bytes of an array, sharing them.
 func AsArray(v Value) (Doc, bool) {
 	if v.Type != bsoncore.TypeArray {
 		return nil, false
@@ -65,7 +65,7 @@ func AsArray(v Value) (Doc, bool) {
 	return v.Data, true
 }
 
-// AsDate gives the instant that v is, in milliseconds since 1970.
+// AsDate returns the instant of a date, in milliseconds since 1970.
 func AsDate(v Value) (ms int64, ok bool) {
 	if v.Type != bsoncore.TypeDateTime || len(v.Data) < 8 {
 		return 0, false
@@ -73,8 +73,8 @@ func AsDate(v Value) (ms int64, ok bool) {
 	return int64(binary.LittleEndian.Uint64(v.Data)), true
 }
 
-// AsInt64Exact gives the whole number that v is, when int64 holds it, whatever
-// type of number it has: 20.0 is 20, and so is the Decimal128 2E+1.
+// AsInt64Exact returns a number of any type as an int64, if it is an integer in
+// that range: 20.0 is 20, and so is the Decimal128 2E+1.
 func AsInt64Exact(v Value) (int64, bool) {
 	if d, ok := AsDecimal(v); ok {
 		return d.Int64()
@@ -82,7 +82,7 @@ func AsInt64Exact(v Value) (int64, bool) {
 	return AsInt(v)
 }
 
-// word reads eight bytes, zeros where there are none.
+// word reads eight bytes; missing ones count as zeros.
 func word(b []byte) uint64 {
 	if len(b) >= 8 {
 		return binary.LittleEndian.Uint64(b)
@@ -92,7 +92,7 @@ func word(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(full[:])
 }
 
-// halfWord reads four.
+// halfWord reads four bytes in the same way.
 func halfWord(b []byte) int32 {
 	if len(b) >= 4 {
 		return int32(binary.LittleEndian.Uint32(b))

@@ -8,16 +8,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// A Builder writes BSON for a reader of another form than JSON text, and writes it
-// as FromJSON does: numbers of the same types, and of members with the same name only the
-// last. It trusts its caller to read no deeper than MaxDepth, no name with a NUL, no string that
-// is not UTF-8, and no number that is not finite. Methods that write a value return its type.
+// A Builder writes BSON for readers of other formats than JSON text, exactly as FromJSON does: numbers get the same
+// types, and only the last of several members with the same name remains. The caller makes sure that nothing is nested
+// deeper than MaxDepth, that no name contains a NUL, that strings are UTF-8 and numbers finite. Methods that write a
+// value return its type.
 type Builder struct {
 	out  []byte
-	seen []member // of every object around; the innermost one's come last
+	seen []member // of all open objects; those of the innermost one come last
 }
 
-// keptNames is how many names a Builder keeps memory for.
+// keptNames is the number of names for which a Builder keeps memory when it is reset.
 const keptNames = 1024
 
 // Reset begins a new value, whose bytes are appended to dst.
@@ -34,10 +34,10 @@ func (b *Builder) Bytes() []byte { return b.out }
 // A Nest is an object or array that is being written.
 type Nest struct {
 	names scope
-	start int   // of its length
-	at    int   // of the element at hand
-	value int   // where its value begins
-	count int64 // of an array's elements
+	start int   // the offset of its length
+	at    int   // the offset of the current element
+	value int   // the offset of the value of the current element
+	count int64 // of elements, in an array
 }
 
 // Open begins an object or array.
@@ -54,14 +54,14 @@ func (b *Builder) Close(n *Nest) {
 	binary.LittleEndian.PutUint32(b.out[n.start:], uint32(len(b.out)-n.start))
 }
 
-// Member begins a member of an object; Keep or Drop ends it behind its value.
+// Member begins a member of an object. The caller writes the value, then calls Keep or Drop.
 func (b *Builder) Member(n *Nest, name []byte) {
 	b.begin(n)
 	b.out = append(append(b.out, name...), 0)
 	b.named(n)
 }
 
-// begin begins an element, whose name and its NUL are to follow.
+// begin begins an element. The caller appends its name and a NUL, then calls named.
 func (b *Builder) begin(n *Nest) {
 	n.at = len(b.out)
 	b.out = append(b.out, 0)
@@ -69,7 +69,7 @@ func (b *Builder) begin(n *Nest) {
 
 func (b *Builder) named(n *Nest) { n.value = len(b.out) }
 
-// nameOf is the name of the element at hand.
+// nameOf is the name of the current element.
 func (b *Builder) nameOf(n *Nest) []byte { return b.out[n.at+1 : n.value-1] }
 
 // Keep ends a member whose value is of this type.
@@ -78,10 +78,10 @@ func (b *Builder) Keep(n *Nest, kind bsoncore.Type) {
 	b.note(&n.names, n.at, b.nameOf(n))
 }
 
-// Drop takes the member at hand back.
+// Drop removes the current member.
 func (b *Builder) Drop(n *Nest) { b.out = b.out[:n.at] }
 
-// Element begins an element of an array; Set ends it behind its value.
+// Element begins an element of an array. The caller writes the value, then calls Set.
 func (b *Builder) Element(n *Nest) {
 	b.begin(n)
 	b.out = append(strconv.AppendInt(b.out, n.count, 10), 0)
@@ -94,7 +94,7 @@ func (b *Builder) Set(n *Nest, kind bsoncore.Type) { b.out[n.at] = byte(kind) }
 // Null writes null.
 func (b *Builder) Null() bsoncore.Type { return bsoncore.TypeNull }
 
-// Bool writes a truth value.
+// Bool writes a boolean.
 func (b *Builder) Bool(v bool) bsoncore.Type {
 	if v {
 		b.out = append(b.out, 1)
@@ -104,13 +104,13 @@ func (b *Builder) Bool(v bool) bsoncore.Type {
 	return bsoncore.TypeBoolean
 }
 
-// Int writes a whole number.
+// Int writes an integer.
 func (b *Builder) Int(i int64) bsoncore.Type {
 	b.out = binary.LittleEndian.AppendUint64(b.out, uint64(i))
 	return bsoncore.TypeInt64
 }
 
-// Uint writes a whole number that is not negative.
+// Uint writes an integer that is not negative.
 func (b *Builder) Uint(u uint64) bsoncore.Type {
 	if u <= math.MaxInt64 {
 		return b.Int(int64(u))

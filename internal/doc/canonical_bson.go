@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Tags of AppendCanonicalBSON beside the canonical types.
+// Tags of AppendCanonicalBSON in addition to the canonical types.
 const (
 	canonicalInt     = 10
 	canonicalFloat   = 11
@@ -13,11 +13,11 @@ const (
 	canonicalEnd     = 0xFE // of an object or array
 )
 
-// AppendCanonicalBSON appends bytes that two values share exactly when they are
-// equal: CompareBSON gives 0. So 1, 1.0 and the Decimal128 1.00 have the same. They
-// are for keys of maps: they have no order, nothing reads them back, no form is the
-// beginning of another, and several may follow each other. keys.AppendBSON is the
-// form that sorts.
+// AppendCanonicalBSON appends a form that is the same for two values exactly if they are
+// equal, that is if CompareBSON returns 0: 1, 1.0 and the Decimal128 1.00 have the same form.
+// It is for keys of maps. The forms have no useful order and cannot be decoded. No form is a
+// prefix of another, so that several may follow each other. keys.AppendBSON is the form that
+// sorts.
 func AppendCanonicalBSON(dst []byte, v Value) []byte {
 	return appendCanonical(dst, v, MaxCompareDepth)
 }
@@ -94,13 +94,13 @@ func appendCanonicalReal(dst []byte, v Value) []byte {
 	return binary.LittleEndian.AppendUint16(dst, uint16(int16(exponent)))
 }
 
-// appendCanonicalNumber writes whole numbers that int64 holds as such.
+// appendCanonicalNumber writes an integer that fits int64 in the form of integers, whatever its type.
 func appendCanonicalNumber(dst []byte, n number) []byte {
 	if n.class == classFloat {
 		if n.f != math.Trunc(n.f) || n.f < -two63 || n.f >= two63 {
 			f := n.f
 			if f != f {
-				f = math.NaN() // all of them are one
+				f = math.NaN() // the same bits for every NaN
 			}
 			return binary.LittleEndian.AppendUint64(append(dst, canonicalFloat), math.Float64bits(f))
 		}

@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// A Rank is the place of a value's type in the order of types that Cosmos DB
-// has for NoSQL: ORDER BY sorts by it before it looks at values.
+// A Rank is the position of a value's type in the order of types of Cosmos DB for
+// NoSQL: ORDER BY sorts by type before it compares values.
 type Rank uint8
 
 // The ranks, lowest first. Numbers compare as numbers whatever their BSON type.
@@ -25,7 +25,7 @@ const (
 	RankOther // types that JSON does not have
 )
 
-// RankOf tells where v's type sorts.
+// RankOf returns the rank of v's type.
 func RankOf(v Value) Rank {
 	switch v.Type {
 	case 0:
@@ -80,9 +80,9 @@ func Compare(a, b Value) int {
 	return 0
 }
 
-// Equal reports whether a and b are the same value: Compare gives 0. It costs no
-// more than a walk over the shorter of the two, unless they are objects with as
-// many members in another order, which have to be sorted.
+// Equal reports whether a and b are the same value, that is whether Compare returns
+// 0. It reads no more than the shorter of the two, unless they are objects with the
+// same number of members in another order, which have to be sorted.
 func Equal(a, b Value) bool {
 	if a.Type == b.Type && bytes.Equal(a.Data, b.Data) {
 		return true

@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// The canonical types of MongoDB: what its order of values looks at first.
-// Numbers of all types are one, and so are strings and symbols.
+// The canonical types of MongoDB: the first thing that its order of values compares.
+// All types of numbers have the same one, and so have strings and symbols.
 // https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/
 const (
 	CanonicalMinKey    = -1
@@ -28,7 +28,7 @@ const (
 	CanonicalDBPointer = 55
 	CanonicalCode      = 60
 	CanonicalScope     = 65  // code with scope
-	CanonicalUnknown   = 126 // bytes that are no BSON type
+	CanonicalUnknown   = 126 // not a BSON type
 	CanonicalMaxKey    = 127
 )
 
@@ -55,17 +55,16 @@ var canonicalTypes = func() (t [256]int8) {
 	return t
 }()
 
-// CanonicalType tells where v's type sorts in MongoDB's order: one of the
-// Canonical constants. Two values of one canonical type are in one bracket for
-// the operators of queries.
+// CanonicalType returns the canonical type of v, one of the Canonical constants.
+// The operators of queries compare only values of the same canonical type.
 func CanonicalType(v Value) int { return int(canonicalTypes[v.Type]) }
 
 // IsNumberBSON reports whether v is a number in MongoDB's order: of one of the four
 // numeric types, whatever its value. IsNumber is the same for Cosmos DB.
 func IsNumberBSON(v Value) bool { return canonicalTypes[v.Type] == CanonicalNumber }
 
-// MaxCompareDepth is how deep CompareBSON looks into nested values. What lies
-// deeper, and no document does, sorts by its bytes.
+// MaxCompareDepth is how deep CompareBSON compares nested values. Deeper values,
+// which no document has, sort by their bytes.
 const MaxCompareDepth = 256
 
 // CompareBSON is MongoDB's order of values: -1 if a sorts before b, 0 if they
@@ -74,7 +73,8 @@ const MaxCompareDepth = 256
 // by byte; objects member by member in the order that they have, each first by
 // type, then by name, then by value; arrays element by element; binary data by
 // length, subtype and bytes; dates signed and timestamps unsigned. It is a total
-// order. An undefined value sorts below null: those who take it for null say so.
+// order. An undefined value sorts below null; callers that treat it as null have to
+// replace it.
 //
 // https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/
 func CompareBSON(a, b Value) int { return compareBSON(a, b, MaxCompareDepth) }
@@ -122,7 +122,7 @@ func compareBSON(a, b Value, levels int) int {
 	return cmp.Or(bytes.Compare(a.Data, b.Data), cmp.Compare(a.Type, b.Type))
 }
 
-// compareBodies takes two walks in step. Names count in objects only.
+// compareBodies compares element by element. Names count in objects only.
 func compareBodies(a, b []byte, named bool, levels int) int {
 	if bytes.Equal(a, b) {
 		return 0
@@ -157,8 +157,8 @@ func compareScopes(a, b Value, levels int) int {
 	return compareBSON(Object(scope), Object(around), levels)
 }
 
-// CodeWithScope gives the two parts of code with scope, sharing its bytes; they
-// are empty where v is no such thing.
+// CodeWithScope returns the two parts of code with scope, sharing its bytes; both
+// are empty if v is not code with scope.
 func CodeWithScope(v Value) (code []byte, scope Doc) {
 	if v.Type != bsoncore.TypeCodeWithScope || len(v.Data) < 4 {
 		return nil, nil
@@ -171,11 +171,11 @@ func CodeWithScope(v Value) (code []byte, scope Doc) {
 	return code, rest[4+len(code)+1:]
 }
 
-// Payload is the subtype of the binary data that v is, one byte, and the data
-// behind it as it lies there, sharing its bytes.
+// Payload is the subtype of binary data, one byte, and the data after it, sharing
+// the bytes of v.
 func Payload(v Value) []byte { return v.Data[min(4, len(v.Data)):] }
 
-// textOf is the content of a BSON string's bytes, nothing when they are none.
+// textOf is the content of a BSON string, nil if data is not one.
 func textOf(data []byte) []byte {
 	b, _ := text(data)
 	return b
@@ -220,8 +220,8 @@ func readReal(v Value) (n number, d Decimal, wide bool) {
 	return readBinaryNumber(v), d, false
 }
 
-// readBinaryNumber reads a number that is no Decimal128. What is no number at
-// all is zero.
+// readBinaryNumber reads a number that is not a Decimal128. Other values count as
+// zero.
 func readBinaryNumber(v Value) number {
 	switch v.Type {
 	case bsoncore.TypeDouble:

@@ -5,11 +5,11 @@ import (
 	"cmp"
 )
 
-// stepBytes is about how much CompareSteps walks between two calls of walked.
+// stepBytes is about how many bytes CompareSteps compares between two calls of walked.
 const stepBytes = 4 << 10
 
-// CompareSteps is CompareBSON for values that may be large. It tells walked how many bytes it has walked since
-// the last call, every few kilobytes, and gives up with its error.
+// CompareSteps is CompareBSON for values that may be large. Every few kilobytes it calls walked with the number of bytes
+// that it has compared since the last call. If walked fails, it stops and returns the error.
 func CompareSteps(a, b Value, walked func(n int) error) (order int, err error) {
 	if a.Type == b.Type && bytes.Equal(a.Data, b.Data) {
 		return 0, walked(len(a.Data) / 8)
@@ -22,7 +22,7 @@ func CompareSteps(a, b Value, walked func(n int) error) (order int, err error) {
 	return order, s.err
 }
 
-// steps count what a comparison walks.
+// steps counts the bytes that a comparison reads.
 type steps struct {
 	walked func(n int) error
 	n      int // since the last call
@@ -42,7 +42,7 @@ func (s *steps) compare(a, b Value, levels int) int {
 	return s.bodies(body(a.Data), body(b.Data), kind == CanonicalObject, levels-1)
 }
 
-// bodies is compareBodies in steps.
+// bodies is compareBodies with calls of walked.
 func (s *steps) bodies(a, b []byte, named bool, levels int) int {
 	for {
 		m, more := next(a)
@@ -51,7 +51,8 @@ func (s *steps) bodies(a, b []byte, named bool, levels int) int {
 			return compareBools(more, other)
 		}
 		if named {
-			if c := cmp.Or(cmp.Compare(canonicalTypes[m.kind], canonicalTypes[n.kind]), bytes.Compare(m.name, n.name)); c != 0 {
+			types := cmp.Compare(canonicalTypes[m.kind], canonicalTypes[n.kind])
+			if c := cmp.Or(types, bytes.Compare(m.name, n.name)); c != 0 {
 				return c
 			}
 		}

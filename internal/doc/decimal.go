@@ -18,7 +18,7 @@ const (
 	decimalMaxExponent = 6111
 )
 
-// A DecimalForm tells numbers from what stands beside them.
+// A DecimalForm tells finite numbers from infinities and NaN.
 type DecimalForm uint8
 
 // The forms of a Decimal.
@@ -28,7 +28,7 @@ const (
 	DecimalNaN
 )
 
-// A Decimal is an unpacked Decimal128. One that is Finite is the whole number
+// A Decimal is an unpacked Decimal128. If it is finite, it is the integer
 // Hi*2^64 + Lo, of at most 34 digits, times 10 to the power of Exponent. The
 // zero Decimal is 0.
 type Decimal struct {
@@ -38,7 +38,7 @@ type Decimal struct {
 	Exponent int // -6176 to 6111
 }
 
-// AsDecimal gives the number that v is, false when it is no Decimal128.
+// AsDecimal unpacks a Decimal128; false if v has another type.
 func AsDecimal(v Value) (Decimal, bool) {
 	if v.Type != bsoncore.TypeDecimal128 {
 		return Decimal{}, false
@@ -55,7 +55,7 @@ func unpackDecimal(data []byte) Decimal {
 		return Decimal{Form: DecimalNaN}
 	case hi>>58&0x1F == 0x1E:
 		d.Form = DecimalInfinite
-	case hi>>61&3 == 3: // this form has only coefficients that are too large, which stand for zero
+	case hi>>61&3 == 3: // all coefficients in this form are too large, which by the standard means zero
 		d.Exponent = int(hi>>47&0x3FFF) + decimalMinExponent
 	default:
 		d.Exponent = int(hi>>49&0x3FFF) + decimalMinExponent
@@ -86,8 +86,7 @@ func (d Decimal) Value() Value {
 // IsZero reports whether d is zero, of either sign.
 func (d Decimal) IsZero() bool { return d.Form == DecimalFinite && d.Hi|d.Lo == 0 }
 
-// Coefficient is the whole number that 10 to the power of Exponent multiplies,
-// with the sign of d.
+// Coefficient is the integer Hi*2^64 + Lo with the sign of d.
 func (d Decimal) Coefficient() *big.Int {
 	c := new(big.Int).SetUint64(d.Hi)
 	c.Or(c.Lsh(c, 64), new(big.Int).SetUint64(d.Lo))
@@ -97,7 +96,7 @@ func (d Decimal) Coefficient() *big.Int {
 	return c
 }
 
-// DecimalOf is the whole number i.
+// DecimalOf is the integer i as a Decimal.
 func DecimalOf(i int64) Decimal {
 	if i < 0 {
 		return Decimal{Negative: true, Lo: -uint64(i)}
@@ -105,9 +104,9 @@ func DecimalOf(i int64) Decimal {
 	return Decimal{Lo: uint64(i)}
 }
 
-// NewDecimal is coefficient times 10 to the power of exponent, rounded half to
-// even where 34 digits do not hold it. It is infinite beyond the largest and
-// zero below the smallest number. The exponent is kept where it can be.
+// NewDecimal is coefficient times 10 to the power of exponent. If that needs more
+// than 34 digits, it is rounded half to even. It is infinite above the largest
+// number, and zero below the smallest. If possible, the exponent is kept.
 func NewDecimal(coefficient *big.Int, exponent int) Decimal {
 	d := Decimal{Negative: coefficient.Sign() < 0}
 	c := new(big.Int).Abs(coefficient)
@@ -142,7 +141,7 @@ func NewDecimal(coefficient *big.Int, exponent int) Decimal {
 	return d
 }
 
-// roundOff takes the last drop digits from c, of which there may be fewer.
+// roundOff removes the last drop digits of c, which may have fewer.
 func roundOff(c *big.Int, digits, drop int) (*big.Int, int) {
 	if drop > digits {
 		return new(big.Int), 0
@@ -165,7 +164,7 @@ func power(base int64, n int) *big.Int {
 	return new(big.Int).Exp(big.NewInt(base), big.NewInt(int64(n)), nil)
 }
 
-// Int64 gives the whole number that d is, when int64 holds it.
+// Int64 returns d as an int64, if it is an integer in that range.
 func (d Decimal) Int64() (int64, bool) {
 	if d.Form != DecimalFinite {
 		return 0, false
@@ -187,7 +186,7 @@ func (d Decimal) Int64() (int64, bool) {
 	return int64(n), n < two63
 }
 
-// Float64 gives the double nearest to d.
+// Float64 returns the double nearest to d.
 func (d Decimal) Float64() float64 {
 	if c, p, ok := d.short(); ok {
 		if d.Exponent < 0 {
@@ -195,13 +194,13 @@ func (d Decimal) Float64() float64 {
 		}
 		return c * p
 	}
-	f, _ := strconv.ParseFloat(d.String(), 64) // what is out of range is infinite, as it should be
+	f, _ := strconv.ParseFloat(d.String(), 64) // an error means out of range: f is infinite, as it should be
 	return f
 }
 
-// short gives the coefficient, with its sign, and 10 to the power of Exponent
-// or of -Exponent, where both are doubles, and so one operation of doubles is
-// the number rounded once.
+// short returns the coefficient with its sign, and 10 to the power of Exponent or
+// of -Exponent, if doubles hold both exactly. Then one multiplication or division
+// gives d, rounded only once.
 func (d Decimal) short() (c, p float64, ok bool) {
 	if d.Form != DecimalFinite || d.Hi != 0 || d.Lo > 1<<53 || d.Exponent < -22 || d.Exponent > 22 {
 		return 0, 0, false
@@ -213,8 +212,8 @@ func (d Decimal) short() (c, p float64, ok bool) {
 	return c, math.Pow10(max(d.Exponent, -d.Exponent)), true
 }
 
-// FloorFloat64 gives the largest double that is not above d, and whether it is
-// d itself.
+// FloorFloat64 returns the largest double that is not above d, and whether it
+// equals d.
 func (d Decimal) FloorFloat64() (f float64, exact bool) {
 	f = d.Float64()
 	var above int // the sign of f - d
@@ -234,8 +233,8 @@ func (d Decimal) FloorFloat64() (f float64, exact bool) {
 	return f, above == 0
 }
 
-// exactFloat gives the double that is d, without rounding, false when there is
-// none or d is not finite.
+// exactFloat returns the double that equals d; false if there is none or d is not
+// finite.
 func (d Decimal) exactFloat() (float64, bool) {
 	if d.Form != DecimalFinite {
 		return 0, false
@@ -268,8 +267,8 @@ func (d Decimal) exactFloat() (float64, bool) {
 	return f, true
 }
 
-// stripped is the coefficient without zeros at its end, which is not zero, and
-// the exponent that goes with it.
+// stripped returns the coefficient without trailing zeros, and the exponent that
+// belongs to it. d is not zero.
 func (d Decimal) stripped() (hi, lo uint64, exponent int) {
 	hi, lo, exponent = d.Hi, d.Lo, d.Exponent
 	for {

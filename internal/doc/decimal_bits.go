@@ -5,7 +5,7 @@ import "math/bits"
 // A uint128 is a coefficient of a Decimal.
 type uint128 struct{ hi, lo uint64 }
 
-// powersOf10 are those that a coefficient may be below.
+// powersOf10 are the powers of 10 up to the limit of a coefficient.
 var powersOf10 = func() (p [decimalDigits + 1]uint128) {
 	p[0].lo = 1
 	for i := 1; i < len(p); i++ {
@@ -19,7 +19,7 @@ func less128(hi, lo uint64, than uint128) bool {
 	return hi < than.hi || hi == than.hi && lo < than.lo
 }
 
-// digits128 counts decimal digits, at most 34; zero has none.
+// digits128 counts decimal digits, at most 34; zero has no digits.
 func digits128(hi, lo uint64) int {
 	n := (bits.Len64(lo)*1233 + 4095) >> 12 // 1233/4096 is a little more than log 2
 	if hi != 0 {

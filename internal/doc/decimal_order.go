@@ -7,9 +7,9 @@ import (
 	"math/bits"
 )
 
-// Magnitude gives the exponent of the first digit of d, which is finite and not
-// zero, and the coefficient with zeros added up to 34 digits. Both
-// in this order sort decimals of one sign.
+// Magnitude returns the exponent of the first digit of d, which is finite and not
+// zero, and the coefficient with zeros appended up to 34 digits. Decimals of the
+// same sign sort by the exponent, then by the coefficient.
 func (d Decimal) Magnitude() (exponent int, hi, lo uint64) {
 	digits := digits128(d.Hi, d.Lo)
 	p := powersOf10[decimalDigits-digits]

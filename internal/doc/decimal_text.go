@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// String is d as MongoDB writes it: 1.50, 1E+3, -Infinity, NaN.
+// String is d in the notation of MongoDB: 1.50, 1E+3, -Infinity, NaN.
 // https://github.com/mongodb/specifications, bson-decimal128
 func (d Decimal) String() string {
 	sign := ""
@@ -45,8 +45,8 @@ func scientific(digits string, exponent int) string {
 	return out + strconv.Itoa(exponent)
 }
 
-// ParseDecimal reads a number such as -1.50, 1e3, Infinity or nan, rounded as
-// NewDecimal rounds; false when text is none.
+// ParseDecimal reads a number such as -1.50, 1e3, Infinity or nan, rounded like
+// NewDecimal; false if text is not a number.
 func ParseDecimal(text string) (Decimal, bool) {
 	rest, negative := text, false
 	if rest != "" && (rest[0] == '-' || rest[0] == '+') {
@@ -68,8 +68,8 @@ func ParseDecimal(text string) (Decimal, bool) {
 	return d, true
 }
 
-// readDecimal reads digits with a point among them and an exponent. Of digits
-// that cannot matter it keeps as many as rounding has to know of.
+// readDecimal reads digits with an optional point and exponent. It keeps only the
+// digits that rounding needs.
 func readDecimal(text string) (digits string, exponent int, ok bool) {
 	const kept = decimalDigits + 2
 	seen, point, i := false, false, 0
@@ -99,7 +99,7 @@ scan:
 		seen = true
 	}
 	if rest {
-		out[kept-1] |= 1 // no longer a half, whatever digits follow
+		out[kept-1] |= 1 // so that rounding sees more than exactly a half
 	}
 	if !seen {
 		return "", 0, false
@@ -114,7 +114,7 @@ scan:
 	return string(out), exponent, true
 }
 
-// readExponent keeps exponents small that are far beyond any limit.
+// readExponent clamps exponents that are far beyond any limit.
 func readExponent(text string) (int, bool) {
 	if text[0] != 'e' && text[0] != 'E' || len(text) < 2 {
 		return 0, false

@@ -1,7 +1,6 @@
-// Package doc is the one model of values and documents that both doors share:
-// BSON bytes, never decoded into maps. It reads and writes their JSON form as
-// Cosmos DB does (numbers included), walks paths, compares values and edits
-// documents byte by byte. It knows nothing of storage, time or protocols.
+// Package doc is the model of values and documents that both APIs share: BSON bytes, which are never decoded into maps.
+// It reads and writes their JSON form exactly as Cosmos DB does, numbers included, follows paths, compares values and
+// edits documents in their bytes. It knows nothing of storage, time or protocols.
 package doc
 
 import "go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"

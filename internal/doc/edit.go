@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// The edits of a patch follow the table "Supported operations" of Cosmos DB's
-// page on partial document update. Each leaves d alone and returns the new document. Errors are of type *Error; their first sentence is the cloud's, without
-// the "For Operation(n): " that it begins with.
+// The edits of a patch follow the table "Supported operations" on Cosmos DB's page about partial document update. They do
+// not change d, and return the new document. Errors are of type *Error; their first sentence is that of the service,
+// without its beginning "For Operation(n): ".
 
-// Add puts v where at leads: a member is created or replaced, an element of an
-// array is inserted before the one with that index. An index equal to the length,
-// or "-", appends. The object or array around it must exist.
+// Add puts v at a path: it creates or replaces a member, or inserts an element of an
+// array before the one with that index. An index equal to the length, or "-",
+// appends. The object or array that contains the place must exist.
 func Add(d Doc, at Pointer, v Value) (Doc, error) {
 	s, err := find(d, at, "Add")
 	if err == nil {
@@ -27,7 +27,7 @@ func Add(d Doc, at Pointer, v Value) (Doc, error) {
 	return s.insert(d, v), nil
 }
 
-// Set is Add, except that it replaces an element of an array.
+// Set is Add, except that it replaces an existing element of an array.
 func Set(d Doc, at Pointer, v Value) (Doc, error) {
 	s, err := find(d, at, "Given")
 	if err == nil {
@@ -42,7 +42,7 @@ func Set(d Doc, at Pointer, v Value) (Doc, error) {
 	return s.insert(d, v), nil
 }
 
-// Replace puts v in the place of what is there, which must exist.
+// Replace replaces an existing value by v.
 func Replace(d Doc, at Pointer, v Value) (Doc, error) {
 	s, err := find(d, at, "Given")
 	if err == nil {
@@ -57,8 +57,7 @@ func Replace(d Doc, at Pointer, v Value) (Doc, error) {
 	return s.replace(d, v), nil
 }
 
-// Remove takes away what is there, which must exist. Later elements of an array
-// move up.
+// Remove removes an existing value. Later elements of an array move forward.
 func Remove(d Doc, at Pointer) (Doc, error) {
 	s, err := find(d, at, "Given")
 	if err == nil && !s.found {
@@ -70,8 +69,8 @@ func Remove(d Doc, at Pointer) (Doc, error) {
 	return s.remove(d), nil
 }
 
-// Increment adds by to the number that is there, and creates it where there is
-// nothing. Whole numbers stay whole as long as 64 bits hold them.
+// Increment adds by to a number, or creates the number if it does not exist.
+// Integers stay integers as long as 64 bits can hold them.
 func Increment(d Doc, at Pointer, by Value) (Doc, error) {
 	s, err := find(d, at, "Given")
 	if err != nil {
@@ -98,8 +97,8 @@ func Increment(d Doc, at Pointer, by Value) (Doc, error) {
 	return s.replace(d, sum.value()), nil
 }
 
-// Move removes what is at from, which must exist, and adds it at to, which may
-// not be inside of it. An index in to counts after the removal.
+// Move removes an existing value at from and adds it at to, which must not be inside
+// of it. An index in to counts after the removal.
 func Move(d Doc, from, to Pointer) (Doc, error) {
 	if to.within(from) {
 		return nil, refuse("Node(%s) cannot be moved to Node(%s), inside of itself.", from, to)
@@ -117,7 +116,7 @@ func Move(d Doc, from, to Pointer) (Doc, error) {
 	return Add(s.remove(d), to, s.value)
 }
 
-// checkNew keeps a document from becoming deeper than one that FromJSON reads.
+// checkNew makes sure that a document stays one that FromJSON could read.
 func checkNew(at Pointer, v Value) error {
 	if IsUndefined(v) {
 		return refuse("Node(%s) is given no value.", at)
@@ -131,8 +130,8 @@ func checkNew(at Pointer, v Value) error {
 	return nil
 }
 
-// depth is how many objects and arrays are in one another in v, v included. It
-// looks no deeper than limit and answers limit+1 then.
+// depth is the depth of nested objects and arrays, v included. It looks no deeper
+// than limit, and returns limit+1 for deeper values.
 func depth(v Value, limit int) int {
 	if !isContainer(v.Type) {
 		return 0

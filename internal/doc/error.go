@@ -2,12 +2,12 @@ package doc
 
 import "fmt"
 
-// An Error says why text from a client is no document, value or path, or why an
-// edit cannot be done. Message is whole and may be shown to the client.
+// An Error says why text from a client is not a document, value or path, or why an
+// edit is not possible. Message is a complete text for the client.
 type Error struct {
-	Offset   int // of the byte in the text where it went wrong; 0 for an edit
+	Offset   int // of the byte in the text where the error is; 0 for an edit
 	Message  string
-	TooLarge bool // a limit on size was passed, rather than a rule of form broken
+	TooLarge bool // a limit on size was exceeded; otherwise the form is wrong
 }
 
 func (e *Error) Error() string { return e.Message }

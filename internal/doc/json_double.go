@@ -17,10 +17,10 @@ func (s Style) appendNumber(dst []byte, n number) []byte {
 	return s.appendDouble(dst, n.float())
 }
 
-// Doubles are written as printf of the C library of Windows writes them: with
-// "%.15g" if that reads back as the same number, else with "%.17g"; so 1/3 is
-// 0.33333333333333331. Between 1e-4 and 1e17 there is no exponent.
-// Confirmed by answers of a hosted account.
+// Doubles are written as by printf of the Windows C library: with "%.15g" if
+// that reads back as the same number, else with "%.17g", so that 1/3 is
+// 0.33333333333333331. From 1e-4 to 1e17 there is no exponent. Answers of a hosted
+// account confirm this.
 const (
 	shortDigits = 15
 	longDigits  = 17
@@ -44,34 +44,34 @@ func (s Style) appendDouble(dst []byte, f float64) []byte {
 		dst = append(dst, '-')
 		f = -f
 	}
-	var room [24]byte
-	digits, exponent := decimal(room[:0], f)
+	var buffer [24]byte
+	digits, exponent := decimal(buffer[:0], f)
 	if exponent < -4 || f >= plainBelow {
 		return s.appendExponential(dst, digits, exponent)
 	}
 	return appendFixed(dst, digits, exponent)
 }
 
-// decimal gives the digits of f > 0, the first of them worth 10^exponent,
-// without zeros at the end.
-func decimal(room []byte, f float64) (digits []byte, exponent int) {
-	// The shortest digits that read back are those of "%.15g" whenever they are 15 or
-	// fewer, but only for normal numbers: 5e-324 is 4.94065645841247e-324.
-	b := strconv.AppendFloat(room, f, 'e', -1, 64)
+// decimal returns the digits of f > 0 without trailing zeros, and the exponent of
+// the first digit.
+func decimal(buffer []byte, f float64) (digits []byte, exponent int) {
+	// The shortest digits that read back equal those of "%.15g" whenever there are at most
+	// 15 of them, but only for normal numbers: 5e-324 is 4.94065645841247e-324.
+	b := strconv.AppendFloat(buffer, f, 'e', -1, 64)
 	if f < smallestNormal {
-		b = strconv.AppendFloat(room, f, 'e', shortDigits-1, 64)
+		b = strconv.AppendFloat(buffer, f, 'e', shortDigits-1, 64)
 		if back, _ := strconv.ParseFloat(view(b), 64); back != f {
-			b = strconv.AppendFloat(room, f, 'e', longDigits-1, 64)
+			b = strconv.AppendFloat(buffer, f, 'e', longDigits-1, 64)
 		}
 	}
 	digits, exponent = split(b)
 	if len(digits) > shortDigits {
-		digits, exponent = split(strconv.AppendFloat(room, f, 'e', longDigits-1, 64))
+		digits, exponent = split(strconv.AppendFloat(buffer, f, 'e', longDigits-1, 64))
 	}
 	return digits, exponent
 }
 
-// split takes "d.ddde±xx" apart, in place.
+// split splits "d.ddde±xx" into digits and exponent, in place.
 func split(b []byte) (digits []byte, exponent int) {
 	e := len(b) - 1
 	for b[e] != 'e' {
@@ -114,7 +114,7 @@ func (s Style) appendExponential(dst, digits []byte, exponent int) []byte {
 	return strconv.AppendInt(dst, int64(exponent), 10)
 }
 
-// appendFixed writes a number that is not whole.
+// appendFixed writes a number that is not an integer.
 func appendFixed(dst, digits []byte, exponent int) []byte {
 	if exponent < 0 {
 		return append(append(dst, "0.000"[:1-exponent]...), digits...)

@@ -9,10 +9,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// ParseOptions say what FromJSON does with the root object.
+// ParseOptions configure FromJSON.
 type ParseOptions struct {
-	MaxBytes int                    // of text; 0 stands for the constant MaxBytes
-	Skip     func(name []byte) bool // root members to leave out, such as system members that a client sent; nil keeps all
+	MaxBytes int // of text; 0 means the constant MaxBytes
+
+	// Skip reports whether to omit a member of the root, such as a system member that a client sent; nil keeps all.
+	Skip func(name []byte) bool
 }
 
 func (o ParseOptions) check(text []byte) error {
@@ -22,20 +24,21 @@ func (o ParseOptions) check(text []byte) error {
 	}
 	if len(text) > limit {
 		return &Error{Offset: limit, TooLarge: true,
-			Message: "The JSON text has " + strconv.Itoa(len(text)) + " bytes, more than the limit of " + strconv.Itoa(limit) + "."}
+			Message: "The JSON text has " + strconv.Itoa(len(text)) + " bytes, more than the limit of " +
+				strconv.Itoa(limit) + "."}
 	}
 	return nil
 }
 
-// FromJSON appends to dst the document that text is, and returns the document
-// alone: it lies behind len(dst), in dst's memory when that has room.
+// FromJSON reads a document from JSON text. It appends the document to dst, in the
+// memory of dst if that is large enough, and returns the appended part.
 //
-// The text must be one JSON object as RFC 8259 has it, in valid UTF-8, nested at
-// most MaxDepth deep. The order of members is kept; of members with the same name
-// only the last stays. A name may not hold a NUL, a string may. A \u escape that
-// is half of a surrogate pair becomes U+FFFD. Whole numbers that int64 or uint64
-// can hold are kept exactly, all others become doubles; a number that no double
-// can hold is refused. Errors are of type *Error.
+// The text must be one JSON object (RFC 8259), in valid UTF-8, nested at most
+// MaxDepth deep. Members keep their order; of members with the same name only the
+// last remains. A name must not contain a NUL, a string may. A \u escape that is
+// half of a surrogate pair becomes U+FFFD. Integers in the range of int64 or uint64
+// are exact, all other numbers become doubles; a number beyond the range of a double
+// is an error. Errors are of type *Error.
 func FromJSON(dst []byte, text []byte, opts ParseOptions) (Doc, error) {
 	if err := opts.check(text); err != nil {
 		return nil, err
@@ -73,10 +76,9 @@ func ValueFromJSON(text []byte) (Value, error) {
 	return Value{Type: kind, Data: p.out}, nil
 }
 
-// ArrayFromJSON yields the elements of the JSON array that text is, each read
-// when it is asked for and each in memory of its own. An error is yielded once,
-// as the last thing. Elements may be nested MaxDepth deep. Of opts, only
-// MaxBytes counts.
+// ArrayFromJSON yields the elements of a JSON array, each in memory of its own. It
+// reads an element only when the loop asks for it. An error is yielded once, at the
+// end. Elements may be nested MaxDepth deep. Only MaxBytes of opts is used.
 func ArrayFromJSON(text []byte, opts ParseOptions) iter.Seq2[Value, error] {
 	return func(yield func(Value, error) bool) {
 		if err := opts.check(text); err != nil {
@@ -90,7 +92,7 @@ func ArrayFromJSON(text []byte, opts ParseOptions) iter.Seq2[Value, error] {
 	}
 }
 
-// errStopped says that the loop over an array was left.
+// errStopped means that the loop over an array ended early.
 var errStopped = &Error{Message: "stopped"}
 
 func (p *parser) elements(yield func(Value, error) bool) error {
@@ -120,8 +122,8 @@ func (p *parser) elements(yield func(Value, error) bool) error {
 	return p.end()
 }
 
-// A parser turns JSON text into BSON bytes in one pass. Its methods begin at
-// the first byte of what they read and end behind the last.
+// A parser turns JSON text into BSON in one pass. Each method begins at the first
+// byte of what it reads, and ends after the last.
 type parser struct {
 	Builder
 	text  []byte
@@ -130,8 +132,8 @@ type parser struct {
 	skip  func(name []byte) bool
 }
 
-// parsers are kept for the memory of seen, so that reading a document allocates
-// nothing but its bytes.
+// parsers keep the memory of seen, so that reading a document allocates nothing
+// but its bytes.
 var parsers = sync.Pool{New: func() any { return &parser{Builder: Builder{seen: make([]member, 0, 2*fewNames)}} }}
 
 func (p *parser) free() {
@@ -141,7 +143,7 @@ func (p *parser) free() {
 	}
 }
 
-// peek is the byte at hand, 0 at the end of the text.
+// peek is the current byte, 0 at the end of the text.
 func (p *parser) peek() byte {
 	if p.at < len(p.text) {
 		return p.text[p.at]
@@ -160,7 +162,7 @@ func (p *parser) space() {
 	}
 }
 
-// fail tells what was expected where the parser stands.
+// fail is the error that message describes, at the current position.
 func (p *parser) fail(message string) error {
 	if p.at >= len(p.text) {
 		message = "The JSON text ends too early"
@@ -176,7 +178,7 @@ func (p *parser) end() error {
 	return nil
 }
 
-// comma reads the comma before the next member or element, or else the list ought to close here.
+// comma reads the comma before the next member or element.
 func (p *parser) comma(closing byte) error {
 	if p.peek() != ',' {
 		return p.fail("A comma or '" + string(closing) + "' was expected")

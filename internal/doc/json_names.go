@@ -8,22 +8,23 @@ import (
 	"slices"
 )
 
-// A member remembers a name of an object that is being read, to find another
-// of the same name.
+// A member is a name of an object that is being read, kept to find a later member
+// with the same name.
 type member struct {
 	hash uint32
 	at   int // of the element in the output
 }
 
-// A scope is the names of one object: parser.seen from base on.
+// A scope is the set of names of one object: Builder.seen from base on.
 type scope struct {
 	base     int
-	bloom    uint64 // a bit for each hash: most names are seen to be new at once
+	bloom    uint64 // a bit for each hash, so that most new names need no comparison
 	repeated bool
 }
 
-// fewNames is up to how many members a new name is compared with each of them.
-// Larger objects are sorted at their end, so that the work never grows with the square.
+// fewNames is the number of members up to which a new name is compared with each of
+// them. The names of larger objects are sorted at the end, so that the work does not
+// grow with the square of their number.
 const fewNames = 32
 
 func (b *Builder) note(s *scope, at int, name []byte) {
@@ -40,7 +41,7 @@ func (b *Builder) note(s *scope, at int, name []byte) {
 	b.seen = append(b.seen, member{hash: hash, at: at})
 }
 
-// forget ends the scope of an object and removes its repeated members.
+// forget ends the scope of an object, and removes members whose name is repeated.
 func (b *Builder) forget(s scope) {
 	members := b.seen[s.base:]
 	if s.repeated || len(members) > fewNames {
@@ -49,8 +50,8 @@ func (b *Builder) forget(s scope) {
 	b.seen = b.seen[:s.base]
 }
 
-// removeRepeated leaves only the last of members with the same name. They end
-// the output, their object still open.
+// removeRepeated removes all but the last of members with the same name. The members
+// are at the end of the output, and their object is not closed yet.
 func removeRepeated(out []byte, members []member) []byte {
 	slices.SortFunc(members, func(a, b member) int {
 		if c := cmp.Compare(a.hash, b.hash); c != 0 {
@@ -81,14 +82,14 @@ func removeRepeated(out []byte, members []member) []byte {
 	return out[:end]
 }
 
-// nameAt is the name of the element that begins at at.
+// nameAt is the name of the element at an offset.
 func nameAt(out []byte, at int) []byte {
 	name := out[at+1:]
 	return name[:bytes.IndexByte(name, 0)]
 }
 
-// hashName looks at the length and at most 16 bytes. Names made to collide cost
-// comparisons of their bytes, no more.
+// hashName uses the length and at most 16 bytes. An attacker who makes names collide
+// causes comparisons of their bytes, and nothing worse.
 func hashName(name []byte) uint32 {
 	n := len(name)
 	h := uint64(n)

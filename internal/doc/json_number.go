@@ -6,8 +6,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// number reads a number. Whole ones that int64 or uint64 can hold are kept
-// exactly, as the service does; -0 is 0.
+// number reads a number. Like the service, it keeps integers in the range of int64
+// or uint64 exact; -0 is 0.
 func (p *parser) number() (bsoncore.Type, error) {
 	start := p.at
 	negative := p.peek() == '-'
@@ -25,7 +25,7 @@ func (p *parser) number() (bsoncore.Type, error) {
 	if c := p.peek(); c == '.' || c == 'e' || c == 'E' {
 		return p.float(start)
 	}
-	if digits == 20 { // the accumulator may have run over
+	if digits == 20 { // the value may have overflowed
 		var err error
 		if u, err = strconv.ParseUint(view(p.text[p.at-20:p.at]), 10, 64); err != nil {
 			digits++
@@ -40,7 +40,7 @@ func (p *parser) number() (bsoncore.Type, error) {
 	return p.Uint(u), nil
 }
 
-// digits reads decimal digits; their value is right for at most 19 of them.
+// digits reads decimal digits. The value is correct for at most 19 of them.
 func (p *parser) digits() (value uint64, count int) {
 	start := p.at
 	for p.at < len(p.text) {
@@ -54,7 +54,7 @@ func (p *parser) digits() (value uint64, count int) {
 	return value, p.at - start
 }
 
-// float reads the rest of a number, whose whole part is behind p, as a double.
+// float reads the rest of a number after its integer part, and writes it as a double.
 func (p *parser) float(start int) (bsoncore.Type, error) {
 	if p.peek() == '.' {
 		p.at++

@@ -9,22 +9,22 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// A Style is one of the two ways in which the service writes numbers; all else
-// they write alike.
+// A Style is one of the two ways in which the service writes numbers. Everything
+// else is the same in both.
 type Style uint8
 
 const (
-	PointRead Style = iota // as bodies of single documents: 1.8446744073709552e+019, and whole numbers of 64 bits exactly
-	Query                  // as rows of a query: 1.8446744073709552e+19, and whole numbers beyond int64 as doubles
+	PointRead Style = iota // bodies of single documents: 1.8446744073709552e+019, and 64-bit integers exact
+	Query                  // rows of a query: 1.8446744073709552e+19, and integers beyond int64 as doubles
 )
 
-// AppendJSON appends d as compact JSON. Types that JSON does not have appear as
-// MongoDB's relaxed extended JSON writes them, except that the numbers NaN and
-// infinity are just the strings "NaN", "Infinity" and "-Infinity". Bytes that
-// are not BSON end the object that they are in.
+// AppendJSON appends d as compact JSON. Values of types that JSON does not have
+// appear in MongoDB's relaxed extended JSON, except that NaN and the infinities are
+// the strings "NaN", "Infinity" and "-Infinity". Bytes that are not BSON end the
+// object that contains them.
 func AppendJSON(dst []byte, d Doc) []byte { return PointRead.AppendJSON(dst, d) }
 
-// AppendMembers is AppendJSON without the braces, nothing for an empty document.
+// AppendMembers is AppendJSON without the braces.
 func AppendMembers(dst []byte, d Doc) []byte { return PointRead.appendMembers(dst, d) }
 
 // AppendJSONValue is AppendJSON for one value. Undefined appears as null.
@@ -100,8 +100,8 @@ func (s Style) appendArray(dst []byte, array []byte) []byte {
 	return append(dst, ']')
 }
 
-// AppendJSONString appends s as a JSON string. It escapes what JSON must have
-// escaped and nothing else; what is not UTF-8 becomes U+FFFD.
+// AppendJSONString appends s as a JSON string. It escapes only the characters that
+// JSON requires to be escaped; invalid UTF-8 becomes U+FFFD.
 func AppendJSONString(dst []byte, s string) []byte {
 	return appendText(dst, unsafe.Slice(unsafe.StringData(s), len(s)))
 }

@@ -20,7 +20,7 @@ func (p *parser) string() error {
 	return nil
 }
 
-// name reads a member's name and ends it with the NUL that BSON wants there.
+// name reads the name of a member, and ends it with a NUL as BSON requires.
 func (p *parser) name() error {
 	if p.peek() != '"' {
 		return p.fail("The name of a member, in double quotes, was expected")
@@ -38,7 +38,7 @@ func (p *parser) name() error {
 	return nil
 }
 
-// chars appends what stands between two double quotes, escapes resolved.
+// chars appends the text between two double quotes, with escapes resolved.
 func (p *parser) chars() (escaped bool, err error) {
 	p.at++
 	for {
@@ -65,7 +65,7 @@ func (p *parser) chars() (escaped bool, err error) {
 	}
 }
 
-// escapes maps the letter behind a backslash to what it stands for.
+// escapes maps the letter after a backslash to its meaning.
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 func (p *parser) escape() error {
@@ -117,8 +117,9 @@ func hexRune(b []byte) (rune, bool) {
 // The lowest and the highest bit of each of eight bytes.
 const ones, highs = 0x0101010101010101, 0x8080808080808080
 
-// plain counts the bytes at the start of b that stand for themselves in a JSON
-// string: neither quote, backslash nor control character.
+// plain counts the bytes at the start of b that need no escape in a JSON string:
+// no quotes, backslashes or control characters. ascii reports whether they are all
+// ASCII.
 func plain(b []byte) (n int, ascii bool) {
 	var high uint64
 	for ; n+8 <= len(b); n += 8 {
@@ -130,7 +131,7 @@ func plain(b []byte) (n int, ascii bool) {
 		}
 		high |= x
 	}
-	if len(b) >= 4 { // the rest once more in words that overlap
+	if len(b) >= 4 { // the rest, in words that overlap what is checked already
 		x := uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint32(b[len(b)-4:]))<<32
 		if len(b) >= 8 {
 			x = binary.LittleEndian.Uint64(b[len(b)-8:])
@@ -145,9 +146,9 @@ func plain(b []byte) (n int, ascii bool) {
 	return n, high&highs == 0
 }
 
-// special has the highest bit of each byte that is a quote, a backslash or below
-// 32. Such a byte borrows from that bit when 1, after an exclusive-or with what is
-// sought, or 32 is taken from it. The borrow can spoil only bytes above the lowest hit.
+// special sets the highest bit of each byte of x that is a quote, a backslash or below
+// 32: subtracting 32, or 1 after an exclusive-or with the sought byte, borrows from
+// that bit. The borrow can produce wrong bits only above the lowest correct one.
 func special(x uint64) uint64 {
 	quote, slash := x^ones*'"', x^ones*'\\'
 	return ((x-ones*0x20)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & highs

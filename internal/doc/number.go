@@ -9,9 +9,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// wholeDecimal is the high half of a Decimal128 that is a whole number of at
-// most 64 bits, in the low half: positive, exponent 0. JSON integers that int64
-// cannot hold but uint64 can are kept so.
+// wholeDecimal is the high half of a Decimal128 whose low half is an integer:
+// positive, with exponent 0. JSON integers from 2^63 below 2^64 are stored in this
+// form.
 const wholeDecimal = 0x3040000000000000
 
 const (
@@ -19,7 +19,8 @@ const (
 	two64 = 1 << 64
 )
 
-// AsInt gives the whole number that v is, when int64 holds it; 20.0 is 20.
+// AsInt returns a number that JSON can write as an int64, if it is an integer in
+// that range; 20.0 is 20.
 func AsInt(v Value) (int64, bool) {
 	n, ok := readNumber(v)
 	if !ok {
@@ -37,14 +38,14 @@ func AsInt(v Value) (int64, bool) {
 	return 0, false
 }
 
-// AsFloat gives the number that v is, rounded to the nearest double.
+// AsFloat returns a number that JSON can write, rounded to the nearest double.
 func AsFloat(v Value) (float64, bool) {
 	n, ok := readNumber(v)
 	return n.float(), ok
 }
 
-// IsNumber reports whether v is a number that JSON can write: not a Decimal128
-// with a fraction, which only the Mongo dialect has.
+// IsNumber reports whether v is a number that JSON can write. Of Decimal128, these
+// are only the integers that wholeDecimal describes: others come from MongoDB clients.
 func IsNumber(v Value) bool {
 	_, ok := readNumber(v)
 	return ok
@@ -54,11 +55,11 @@ type class uint8
 
 const (
 	classInt  class = iota
-	classUint       // a whole number above int64
+	classUint       // an integer above the range of int64
 	classFloat
 )
 
-// A number is a value that takes part in arithmetic and numeric order.
+// A number is an unpacked value for arithmetic and comparison.
 type number struct {
 	class class
 	i     int64
@@ -109,7 +110,7 @@ func (n number) float() float64 {
 	return n.f
 }
 
-// wide is a whole number in 128 bits, two's complement.
+// wide is an integer in 128 bits, two's complement.
 func (n number) wide() (hi int64, lo uint64) {
 	if n.class == classUint {
 		return 0, n.u
@@ -117,7 +118,7 @@ func (n number) wide() (hi int64, lo uint64) {
 	return n.i >> 63, uint64(n.i)
 }
 
-// add keeps whole numbers whole as long as uint64 can hold them.
+// add returns an integer for integers, as long as int64 or uint64 can hold it.
 func (n number) add(m number) number {
 	if n.class == classFloat || m.class == classFloat {
 		return number{class: classFloat, f: n.float() + m.float()}
@@ -143,7 +144,7 @@ func appendUint(dst []byte, u uint64) []byte {
 	return binary.LittleEndian.AppendUint64(dst, wholeDecimal)
 }
 
-// compareNumbers is exact: no whole number is rounded. NaN is below all others.
+// compareNumbers is exact: it rounds no integer. NaN is below all other numbers.
 func compareNumbers(a, b number) int {
 	switch {
 	case a.class == classFloat && b.class == classFloat:
@@ -160,7 +161,7 @@ func compareNumbers(a, b number) int {
 	return cmp.Compare(a.i, b.i)
 }
 
-// compareWhole compares a whole number with a double.
+// compareWhole compares an integer with a double.
 func compareWhole(n number, f float64) int {
 	if math.IsNaN(f) {
 		return 1

@@ -11,7 +11,7 @@ import (
 // MaxPathBytes limits the text of a Path.
 const MaxPathBytes = 1023
 
-// A Path is a compiled path of a policy: partition key, unique key, indexing.
+// A Path is a parsed path of a policy: of a partition key, a unique key or an index.
 type Path []Token
 
 // A Token is one step of a Path.
@@ -20,10 +20,10 @@ type Token struct {
 	Name string // of a TokenMember
 }
 
-// A TokenKind says what a Token steps to.
+// A TokenKind says what a Token leads to.
 type TokenKind uint8
 
-// The kinds of tokens. Below and Scalar are only ever last.
+// The kinds of tokens. TokenBelow and TokenScalar occur only at the end.
 const (
 	TokenMember  TokenKind = iota // the member called Name
 	TokenElement                  // []: each element of an array
@@ -33,10 +33,10 @@ const (
 
 var marks = map[string]TokenKind{"[]": TokenElement, "?": TokenScalar, "*": TokenBelow}
 
-// ParsePath reads a path such as /a/b, /"a b"/c, /a/[]/b/?, or /a/*, as policies
-// of Cosmos DB have them. A token in single or double quotes is always a name,
-// with the escapes of JSON strings; one without stands for itself up to the next
-// slash. There is at least one token. Errors are of type *Error.
+// ParsePath parses a path in the syntax of Cosmos DB's policies, such as /a/b,
+// /"a b"/c, /a/[]/b/?, or /a/*. A token in single or double quotes is always a name,
+// with the escapes of JSON strings; a token without quotes ends at the next slash.
+// There is at least one token. Errors are of type *Error.
 func ParsePath(text string) (Path, error) {
 	if len(text) > MaxPathBytes {
 		return nil, refuse("A path may have at most %d bytes.", MaxPathBytes)
@@ -50,7 +50,8 @@ func ParsePath(text string) (Path, error) {
 			return nil, failAt(at, "A slash was expected")
 		}
 		if n := len(path); n == MaxDepth || n > 0 && path[n-1].Kind >= TokenScalar {
-			return nil, failAt(at, "A path may have at most %d tokens, and none behind ? and *, so none may follow", MaxDepth)
+			return nil, failAt(at, "A path may have at most %d tokens, and none behind ? and *, so none may follow",
+				MaxDepth)
 		}
 		token, size, err := parseToken(text, at+1)
 		if err != nil {
@@ -121,14 +122,13 @@ func unescape(s string) (string, bool) {
 	return string(p.out), true
 }
 
-// Plain reports whether p has names only: no marks for elements, scalars or
-// what is below.
+// Plain reports whether p consists of names only.
 func (p Path) Plain() bool {
 	return !slices.ContainsFunc(p, func(t Token) bool { return t.Kind != TokenMember })
 }
 
-// Lookup gives the value at p, walking through objects only; undefined where
-// there is none, and where p is not Plain.
+// Lookup returns the value at p, which leads through objects only; undefined if
+// there is no value or p is not Plain.
 func (p Path) Lookup(d Doc) Value {
 	v := Value{Type: bsoncore.TypeEmbeddedDocument, Data: d}
 	for _, token := range p {
@@ -140,7 +140,7 @@ func (p Path) Lookup(d Doc) Value {
 	return v
 }
 
-// String is the path as text that ParsePath reads as p. Names are quoted unless
+// String is the path as text, which ParsePath parses to p. Names are quoted unless
 // they are plain words.
 func (p Path) String() string {
 	var b []byte

@@ -9,12 +9,12 @@ import (
 // MaxPointerBytes limits the text of a Pointer.
 const MaxPointerBytes = 4096
 
-// A Pointer is a JSON pointer as patches use them: the names, or the indexes in
-// arrays, that lead to a place in a document. An index of "-" is the end of an array.
+// A Pointer is a JSON pointer of a patch: the names, or the indexes in arrays, that
+// lead to a place in a document. The index "-" is the end of an array.
 type Pointer []string
 
-// ParsePointer reads a pointer such as /a/b~1c/0 (RFC 6901). It may not be
-// empty: the whole document is no place to patch. Errors are of type *Error.
+// ParsePointer parses a pointer such as /a/b~1c/0 (RFC 6901). It must not be empty,
+// because a patch cannot replace the whole document. Errors are of type *Error.
 func ParsePointer(text string) (Pointer, error) {
 	switch {
 	case len(text) > MaxPointerBytes:
@@ -54,7 +54,7 @@ func badTilde(name string) int {
 	return -1
 }
 
-// String is the pointer as text that ParsePointer reads as p.
+// String is the pointer as text, which ParsePointer parses to p.
 func (p Pointer) String() string {
 	var b strings.Builder
 	for _, name := range p {

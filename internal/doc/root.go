@@ -5,15 +5,16 @@ import (
 	"slices"
 )
 
-// With is d with the root member name set to v: in the place of the one there
-// was, else as the last. The name holds no NUL. d stays as it is; nil is an empty document.
+// With returns d with the root member name set to v: in the place of a member with
+// that name, else at the end. The name must not contain a NUL. d does not change;
+// nil counts as an empty document.
 func With(d Doc, name string, v Value) Doc {
 	if len(d) == 0 {
 		d = Empty
 	}
 	s := spot{value: Object(d)}
 	if err := s.step(d, 0, name, true); err != nil {
-		return d // damaged, which no document of this package is
+		return d // damaged: documents of this package never are
 	}
 	if s.found {
 		return s.replace(d, v)
@@ -21,8 +22,8 @@ func With(d Doc, name string, v Value) Doc {
 	return s.splice(d, s.to, appendElement(nil, name, v))
 }
 
-// Without is d without the root members of these names. d stays as it is, and
-// is the answer when it has none of them.
+// Without returns d without the root members of these names. d does not change; it
+// is returned if it has none of them.
 func Without(d Doc, names ...string) Doc {
 	if !hasAny(d, names) {
 		return d

@@ -7,9 +7,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// A spot is a place in a document's bytes that a pointer leads to.
+// A spot is the place in the bytes of a document that a pointer leads to.
 type spot struct {
-	around []int // where the objects and arrays around it begin, outermost first
+	around []int // the offsets of the objects and arrays that contain it, outermost first
 	end    int   // of the elements of the innermost one
 
 	array bool   // the innermost one is an array
@@ -21,8 +21,8 @@ type spot struct {
 	value    Value
 }
 
-// find follows a pointer. All but its last step must exist; verb begins the
-// cloud's sentence if that is not so.
+// find follows a pointer. All but its last step must exist. verb begins the message
+// of the service if they do not.
 func find(d Doc, at Pointer, verb string) (spot, error) {
 	if len(at) == 0 {
 		return spot{}, refuse("The path of a patch may not be empty.")
@@ -31,8 +31,9 @@ func find(d Doc, at Pointer, verb string) (spot, error) {
 	var start int
 	for i, name := range at {
 		if i > 0 && !s.found || !isContainer(s.value.Type) {
-			return spot{}, refuse("%s Operation can only create a child object of an existing node(array or object) and "+
-				"cannot create path recursively, no path found beyond: '%s'. Add the parent first.", verb, at[max(i-1, 0)])
+			return spot{}, refuse("%s Operation can only create a child object of an existing node(array or object) "+
+				"and cannot create path recursively, no path found beyond: '%s'. Add the parent first.",
+				verb, at[max(i-1, 0)])
 		}
 		if err := s.step(d, start, name, i == len(at)-1); err != nil {
 			return spot{}, err
@@ -46,7 +47,7 @@ func isContainer(t bsoncore.Type) bool {
 	return t == bsoncore.TypeEmbeddedDocument || t == bsoncore.TypeArray
 }
 
-// step enters the object or array that begins at start and looks for name in it.
+// step enters the object or array at offset start, and searches it for name.
 func (s *spot) step(d Doc, start int, name string, last bool) error {
 	inside := body(d[start:])
 	if inside == nil {
@@ -61,7 +62,8 @@ func (s *spot) step(d Doc, start int, name string, last bool) error {
 	}
 	wanted, ok := parseIndex(name)
 	if s.array && !ok {
-		return refuse("Index(%s) to operate on is no index of an array. That is a whole number, or - for the end.", name)
+		return refuse("Index(%s) to operate on is no index of an array. That is a whole number, or - for the end.",
+			name)
 	}
 	if err := s.search(d, wanted); err != nil {
 		return err
@@ -72,7 +74,7 @@ func (s *spot) step(d Doc, start int, name string, last bool) error {
 	return nil
 }
 
-// search goes through the elements until the one that is meant.
+// search looks for the member called s.name, or for the element with the wanted index.
 func (s *spot) search(d Doc, wanted int) error {
 	for s.from < s.end {
 		e, ok := next(d[s.from:s.end])
@@ -96,8 +98,8 @@ func (s *spot) outOfBounds() error {
 
 const endOfArray = "-"
 
-// parseIndex reads an index as RFC 6901 writes it: no sign, no needless zero.
-// The end of an array is no element's index.
+// parseIndex reads an index in the form of RFC 6901: without sign and leading zeros.
+// The end of an array is -1.
 func parseIndex(name string) (int, bool) {
 	if name == endOfArray {
 		return -1, true
@@ -106,7 +108,7 @@ func parseIndex(name string) (int, bool) {
 	return i, err == nil && i >= 0 && strconv.Itoa(i) == name
 }
 
-// absent says that nothing is at the spot, for edits that need something there.
+// absent is the error of an edit that needs an existing value, if there is none.
 func (s *spot) absent(at Pointer, verb, remedy string) error {
 	if s.array {
 		return s.outOfBounds()
@@ -114,7 +116,7 @@ func (s *spot) absent(at Pointer, verb, remedy string) error {
 	return refuse("Node(%s) to be %s is absent. %s", at, verb, remedy)
 }
 
-// replace gives the element another value.
+// replace replaces the value of the element.
 func (s *spot) replace(d Doc, v Value) Doc {
 	name := d[s.from+1 : s.to-len(s.value.Data)] // with its NUL
 	e := make([]byte, 0, 1+len(name)+len(v.Data))
@@ -131,7 +133,7 @@ func (s *spot) insert(d Doc, v Value) Doc {
 	return s.splice(d, s.end, appendElements(tail, d[s.from:s.end], s.index+1))
 }
 
-// remove takes the element out, and counts later ones of an array anew.
+// remove removes the element, and renumbers later elements of an array.
 func (s *spot) remove(d Doc) Doc {
 	if !s.array {
 		return s.splice(d, s.to, nil)
@@ -144,7 +146,7 @@ func appendElement(dst []byte, name string, v Value) []byte {
 	return append(append(dst, 0), v.Data...)
 }
 
-// appendElements copies elements of an array, counting them from index.
+// appendElements copies elements of an array, numbering them from index.
 func appendElements(dst, elements []byte, index int) []byte {
 	for len(elements) > 0 {
 		e, ok := next(elements)
@@ -159,8 +161,8 @@ func appendElements(dst, elements []byte, index int) []byte {
 	return dst
 }
 
-// splice puts b in the place of the bytes from the spot's start to end, and
-// mends the lengths of all that is around.
+// splice replaces the bytes from the start of the spot to end by b, and corrects the
+// lengths of all objects and arrays that contain it.
 func (s *spot) splice(d Doc, end int, b []byte) Doc {
 	grown := len(b) - (end - s.from)
 	out := make(Doc, 0, len(d)+grown)

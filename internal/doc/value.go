@@ -19,17 +19,17 @@ func Bool(b bool) Value {
 	return Value{Type: bsoncore.TypeBoolean, Data: []byte{0}}
 }
 
-// Int is a whole number.
+// Int is an integer.
 func Int(i int64) Value {
 	return Value{Type: bsoncore.TypeInt64, Data: binary.LittleEndian.AppendUint64(nil, uint64(i))}
 }
 
-// Float is a number as IEEE 754 has it. A negative zero becomes zero.
+// Float is a double-precision number. A negative zero becomes zero.
 func Float(f float64) Value {
 	return Value{Type: bsoncore.TypeDouble, Data: binary.LittleEndian.AppendUint64(nil, floatBits(f))}
 }
 
-// String is text, which should be valid UTF-8. It may hold NULs.
+// String is text, which should be valid UTF-8. It may contain NULs.
 func String(s string) Value {
 	data := make([]byte, 0, len(s)+5)
 	data = binary.LittleEndian.AppendUint32(data, uint32(len(s)+1))
@@ -45,7 +45,7 @@ func Clone(v Value) Value {
 	return Value{Type: v.Type, Data: append(make([]byte, 0, len(v.Data)), v.Data...)}
 }
 
-// IsUndefined reports whether v is no value at all: the zero Value.
+// IsUndefined reports whether v is the zero Value: the member does not exist.
 func IsUndefined(v Value) bool { return v.Type == 0 }
 
 // IsNull reports whether v is null. Undefined is not.
@@ -54,7 +54,7 @@ func IsNull(v Value) bool { return v.Type == bsoncore.TypeNull }
 // IsArray reports whether v is an array.
 func IsArray(v Value) bool { return v.Type == bsoncore.TypeArray }
 
-// AsBool gives the truth value that v is.
+// AsBool returns the value of a boolean.
 func AsBool(v Value) (b, ok bool) {
 	if v.Type != bsoncore.TypeBoolean || len(v.Data) < 1 {
 		return false, false
@@ -62,8 +62,8 @@ func AsBool(v Value) (b, ok bool) {
 	return v.Data[0] != 0, true
 }
 
-// AsString gives the text that v is. The string shares the memory of v: it is
-// valid, and constant, only as long as that is.
+// AsString returns the text of a string. It shares the memory of v: it is valid, and
+// constant, only as long as that is.
 func AsString(v Value) (string, bool) {
 	if v.Type != bsoncore.TypeString {
 		return "", false
@@ -72,7 +72,7 @@ func AsString(v Value) (string, bool) {
 	return view(b), ok
 }
 
-// AsDoc gives the object that v is, sharing its bytes.
+// AsDoc returns an object, sharing its bytes.
 func AsDoc(v Value) (Doc, bool) {
 	if v.Type != bsoncore.TypeEmbeddedDocument {
 		return nil, false
@@ -95,7 +95,7 @@ func text(data []byte) ([]byte, bool) {
 // view is b as a string without a copy.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// floatBits has one zero: -0 and 0 are the same number to every reader here.
+// floatBits turns -0 into 0, because to Cosmos DB they are the same number.
 func floatBits(f float64) uint64 {
 	if f == 0 {
 		return 0

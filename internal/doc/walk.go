@@ -9,9 +9,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// Members yields the members of d in their order. Names and values share the
-// memory of d: they are valid, and constant, only as long as that is. Bytes that
-// are not BSON end the walk.
+// Members yields the members of d in their order. Names and values share the memory
+// of d: they are valid, and constant, only as long as that is. The sequence ends at
+// bytes that are not BSON.
 func Members(d Doc) iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		b := body(d)
@@ -25,8 +25,8 @@ func Members(d Doc) iter.Seq2[string, Value] {
 	}
 }
 
-// Elements yields the elements of an array, sharing its memory; none when v is
-// no array.
+// Elements yields the elements of an array, sharing its memory; nothing if v is not
+// an array.
 func Elements(v Value) iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		if v.Type != bsoncore.TypeArray {
@@ -43,7 +43,7 @@ func Elements(v Value) iter.Seq[Value] {
 	}
 }
 
-// Lookup gives the member of d called name, undefined if there is none.
+// Lookup returns the member of d called name, undefined if there is none.
 func Lookup(d Doc, name string) Value {
 	b := body(d)
 	for len(b) > 0 {
@@ -59,8 +59,8 @@ func Lookup(d Doc, name string) Value {
 	return Value{}
 }
 
-// body is what lies between the length and the closing NUL of a document or
-// array; nil when d is no such thing.
+// body is the bytes between the length and the closing NUL of a document or array;
+// nil if d is damaged.
 func body(d []byte) []byte {
 	if len(d) < 5 {
 		return nil
@@ -72,7 +72,7 @@ func body(d []byte) []byte {
 	return d[4 : n-1]
 }
 
-// An element is one member of a document or array, as its bytes lie there.
+// An element is one member of a document or array, sharing its bytes.
 type element struct {
 	kind bsoncore.Type
 	name []byte
@@ -82,7 +82,7 @@ type element struct {
 
 func (e element) value() Value { return Value{Type: e.kind, Data: e.data} }
 
-// next reads the element at the start of b; not ok when there is none.
+// next reads the element at the start of b; ok is false if there is none.
 func next(b []byte) (e element, ok bool) {
 	at, end := measure(b)
 	if end == 0 {
@@ -91,13 +91,14 @@ func next(b []byte) (e element, ok bool) {
 	return element{kind: bsoncore.Type(b[0]), name: b[1 : at-1], data: b[at:end:end], size: end}, true
 }
 
-// valueIn is the value of the element that measure measured.
+// valueIn is the value of the element at the start of b, whose at and end measure has
+// returned.
 func valueIn(b []byte, at, end int) Value {
 	return Value{Type: bsoncore.Type(b[0]), Data: b[at:end:end]}
 }
 
-// measure finds where the value of the element at the start of b begins and
-// where it ends. The name is b[1:at-1]. An end of 0: there is no element.
+// measure finds where the value of the element at the start of b begins and ends.
+// The name is b[1:at-1]. An end of 0 means that there is no element.
 func measure(b []byte) (at, end int) {
 	if len(b) == 0 {
 		return 0, 0
@@ -114,7 +115,7 @@ func measure(b []byte) (at, end int) {
 	return at, at + size
 }
 
-// indexNUL is bytes.IndexByte(b, 0), quick for the short names that most are.
+// indexNUL is bytes.IndexByte(b, 0), but faster for short names, as most are.
 func indexNUL(b []byte) int {
 	if len(b) >= 8 {
 		x := binary.LittleEndian.Uint64(b)
@@ -125,15 +126,15 @@ func indexNUL(b []byte) int {
 	return bytes.IndexByte(b, 0)
 }
 
-// A layout says how many bytes a value of a type takes: more, and if prefixed
-// also what an int32 at its start says, which is at least least.
+// A layout says how many bytes a value of a type takes: more, and if it is prefixed,
+// also the number in an int32 at its start, which is at least least.
 type layout struct {
 	known, prefixed bool
 	least           int32
 	more            int
 }
 
-// layouts of the types. https://bsonspec.org/spec.html
+// layouts of all types but regular expressions. https://bsonspec.org/spec.html
 var layouts = [256]layout{
 	bsoncore.TypeDouble:           {known: true, more: 8},
 	bsoncore.TypeString:           {known: true, prefixed: true, least: 1, more: 4},
@@ -157,8 +158,8 @@ var layouts = [256]layout{
 	bsoncore.TypeMaxKey:           {known: true},
 }
 
-// valueSize is how many bytes the value at the start of b takes, -1 if that
-// cannot be told. It may be more than b has.
+// valueSize is the number of bytes of the value at the start of b, -1 if b is damaged.
+// It may be more than b has.
 func valueSize(kind bsoncore.Type, b []byte) int {
 	l := &layouts[kind]
 	switch {
@@ -179,7 +180,7 @@ func valueSize(kind bsoncore.Type, b []byte) int {
 	return int(n) + l.more
 }
 
-// regexSize counts two texts that end in NULs.
+// regexSize is the size of a regular expression: two texts that end with NULs.
 func regexSize(b []byte) int {
 	pattern := bytes.IndexByte(b, 0)
 	if pattern < 0 {
@@ -192,7 +193,8 @@ func regexSize(b []byte) int {
 	return pattern + options + 2
 }
 
-// LookupWalked is Lookup that also tells how many bytes of d it has walked.
+// LookupWalked is Lookup that also returns how many bytes of d it has read, for callers
+// that count work.
 func LookupWalked(d Doc, name string) (v Value, walked int) {
 	b := body(d)
 	size := len(b)
