@@ -2,10 +2,10 @@ package keys
 
 import "encoding/binary"
 
-// Bounds are [lower, upper) as engines take them. Every function here allocates its two
-// keys.
+// Bounds are intervals [lower, upper), as engines expect them. The functions here
+// allocate both keys.
 
-// Prefixed is the bounds of all keys that begin with prefix.
+// Prefixed returns the bounds of all keys that begin with prefix.
 func Prefixed(prefix []byte) (lower, upper []byte) { return prefix, End(prefix) }
 
 // ContainerBounds encloses every key of a container.
@@ -25,9 +25,9 @@ func (r Range) PartitionBounds(kind Kind, partition []byte) (lower, upper []byte
 }
 
 // EPKBounds encloses the keys, within KindLookup or KindPosting, of partitions whose
-// effective partition key is in [from, to); an empty to is no bound. A bound longer
-// than one hash is cut to it and then encloses a little more, so the caller asks
-// InEPKRange about each partition.
+// effective partition key is in [from, to); an empty to means no bound. A bound that is
+// longer than one hash is cut after the first, and then encloses a little more: the caller
+// checks each partition with InEPKRange.
 func (r Range) EPKBounds(kind Kind, version PartitionVersion, multi bool, from, to []byte) (lower, upper []byte) {
 	lower = append(r.AppendPrefix(nil, kind), firstHash(from, version, multi)...)
 	if len(to) == 0 {

@@ -11,14 +11,15 @@ import (
 )
 
 const (
-	// MaxIndexedBytes is how much of a value's form an entry of a named index keeps.
+	// MaxIndexedBytes is how many bytes of the form of a value an entry of a named index keeps.
 	MaxIndexedBytes = 1024
 
-	// MaxIDBytes is how much of an _id's form its key keeps before a SHA-256.
+	// MaxIDBytes is how many bytes of the form of an _id its key keeps, before a SHA-256.
 	MaxIDBytes = 900
 )
 
-// The first byte of a value in BSON form: MongoDB's order of types. Gaps leave room.
+// The first byte of a value in BSON form, in MongoDB's order of types. The gaps are for
+// types to come.
 const (
 	bsonEnd        = 0x01 // no value: an object or array ends
 	bsonMinKey     = 0x04
@@ -56,14 +57,14 @@ var bsonTags = func() (t [256]byte) {
 	return t
 }()
 
-// AppendBSON appends the form of v for MongoDB's order: two forms compare as bytes as
-// doc.CompareBSON compares their values, whatever these are, and equal values have the
-// same form, so 1, 1.0 and the Decimal128 1.00 do. No form is a prefix of another, and
-// ascending none begins with 0xFF. A missing value has the form of undefined, below
-// null. With descending all bytes are inverted, which reverses the order.
+// AppendBSON appends the form of v for MongoDB's order: the bytes of two forms compare
+// as doc.CompareBSON compares the values, and equal values have the same form, such as 1,
+// 1.0 and the Decimal128 1.00. No form is a prefix of another, and no ascending form begins
+// with 0xFF. A missing value has the form of undefined, below null. If descending is set,
+// all bytes are inverted, which reverses the order.
 //
 // The form is at most about twice as long as v, and 27 bytes for a number, so the
-// caller limits v.
+// caller has to limit v.
 func AppendBSON(dst []byte, v doc.Value, descending bool) []byte {
 	start := len(dst)
 	dst = bsonForm{end: math.MaxInt}.value(dst, v, doc.MaxCompareDepth)
@@ -73,11 +74,10 @@ func AppendBSON(dst []byte, v doc.Value, descending bool) []byte {
 	return dst
 }
 
-// AppendBSONClipped is AppendBSON, of which it keeps the first MaxIndexedBytes. A form
-// that is clipped sorts among all others as its value does, except that values with the
-// same beginning share it; it is no prefix of another form, and no other form is one of
-// it. So what is found by a clipped form, or is equal to one, has to be checked against
-// the document.
+// AppendBSONClipped appends the first MaxIndexedBytes of the form of AppendBSON. Values that
+// differ only after them share a clipped form. Otherwise, clipped forms sort like their
+// values, and are no prefixes of other forms. A document that was found through a clipped
+// form has to be checked.
 func AppendBSONClipped(dst []byte, v doc.Value, descending bool) (out []byte, clipped bool) {
 	start := len(dst)
 	dst = bsonForm{end: start + MaxIndexedBytes + 1}.value(dst, v, doc.MaxCompareDepth)
@@ -90,9 +90,9 @@ func AppendBSONClipped(dst []byte, v doc.Value, descending bool) (out []byte, cl
 	return dst, clipped
 }
 
-// AppendID appends the form of an _id in a key of KindLookup, as AppendBSON has it. When
-// that is longer than MaxIDBytes it keeps so many, then 0xFF and the SHA-256 of the
-// whole: two _ids share a key only if they are equal.
+// AppendID appends the form of an _id in a key of KindLookup: that of AppendBSON. If that is
+// longer than MaxIDBytes, it is cut there, and 0xFF and the SHA-256 of the whole form follow,
+// so that two _ids have the same form only if they are equal.
 func AppendID(dst []byte, v doc.Value) []byte {
 	start := len(dst)
 	dst = AppendBSON(dst, v, false)
@@ -103,8 +103,8 @@ func AppendID(dst []byte, v doc.Value) []byte {
 	return append(append(dst[:start+MaxIDBytes], hashedValues), sum[:]...)
 }
 
-// A bsonForm writes forms until they reach end, a length of dst. What comes later is
-// left out: it would be cut off.
+// A bsonForm writes forms until dst has the length end. It may leave out the rest, which
+// the caller would cut off.
 type bsonForm struct{ end int }
 
 func (f bsonForm) value(dst []byte, v doc.Value, levels int) []byte {
@@ -151,7 +151,8 @@ func (f bsonForm) content(dst []byte, v doc.Value, levels int) []byte {
 	return dst
 }
 
-// members has the tag of each before its name, as MongoDB's order has the type.
+// members writes the tag of each member before its name, because MongoDB's order compares
+// types before names.
 func (f bsonForm) members(dst []byte, d doc.Doc, levels int) []byte {
 	if levels == 0 {
 		return f.escaped(dst, d)
@@ -161,7 +162,7 @@ func (f bsonForm) members(dst []byte, d doc.Doc, levels int) []byte {
 			return dst
 		}
 		dst = append(dst, bsonTags[v.Type])
-		dst = append(append(dst, name...), 0) // BSON has no NUL in a name
+		dst = append(append(dst, name...), 0) // a name in BSON contains no NUL
 		dst = f.content(dst, v, levels-1)
 	}
 	return append(dst, bsonEnd)
@@ -182,16 +183,16 @@ func (f bsonForm) elements(dst []byte, v doc.Value, levels int) []byte {
 
 func (f bsonForm) escaped(dst, s []byte) []byte { return appendEscaped(dst, f.cut(dst, s), endWhole) }
 
-// counted is for what sorts by length first.
+// counted is for values that sort by length first.
 func (f bsonForm) counted(dst, s []byte) []byte {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(s)))
 	return append(dst, f.cut(dst, s)...)
 }
 
-// cut leaves of s what the end still takes.
+// cut shortens s so that it does not exceed the end.
 func (f bsonForm) cut(dst, s []byte) []byte { return s[:max(0, min(len(s), f.end-len(dst)))] }
 
-// word reads eight bytes as BSON has them, zeros where there are none.
+// word reads eight bytes in the order of BSON; missing ones count as zeros.
 func word(b []byte) uint64 {
 	if len(b) >= 8 {
 		return binary.LittleEndian.Uint64(b)
@@ -201,7 +202,7 @@ func word(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(full[:])
 }
 
-// halfWord reads four.
+// halfWord reads four bytes in the same way.
 func halfWord(b []byte) int32 {
 	if len(b) >= 4 {
 		return int32(binary.LittleEndian.Uint32(b))

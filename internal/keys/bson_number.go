@@ -10,15 +10,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// What follows the parts of a number that are written: nothing, or its digits.
+// The byte after the double of a number: nothing follows, or its digits do.
 const (
 	numberEnds   = 0x00
 	numberDigits = 0x01
 )
 
-// appendBSONNumber appends the largest double that is not above the number; if that is
-// one of 2^53 or more, and int64 has it, how many whole numbers lie between the two;
-// then whether there is more, and if so the digits of the number.
+// appendBSONNumber appends the largest double that is not above the number. If other
+// int64s lie between that double and the next one, their distance to the double follows.
+// The last part says whether the number is still larger, and if so has its digits.
 func appendBSONNumber(dst []byte, v doc.Value) []byte {
 	switch v.Type {
 	case bsoncore.TypeDouble:
@@ -33,7 +33,8 @@ func appendBSONNumber(dst []byte, v doc.Value) []byte {
 	return appendDecimal(dst, d)
 }
 
-// appendFloor appends above only where some int64 is no double.
+// appendFloor appends a double, and above if there are int64s between f and the next
+// double.
 func appendFloor(dst []byte, f float64, above uint16) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, sortable(f))
 	if sparse(f) {
@@ -42,11 +43,10 @@ func appendFloor(dst []byte, f float64, above uint16) []byte {
 	return dst
 }
 
-// sparse reports whether f is one of the doubles between which there are more numbers
-// of int64.
+// sparse reports whether f is in one of the ranges where int64s lie between doubles.
 func sparse(f float64) bool { return f >= 1<<53 && f < two63 || f >= -two63 && f <= -1<<53 }
 
-// floorInt gives the largest double that is not above n, and the way from there to n.
+// floorInt returns the largest double that is not above n, and the distance from it to n.
 func floorInt(n int64) (f float64, above uint16) {
 	f = float64(n)
 	if f == two63 || int64(f) > n {
@@ -72,8 +72,8 @@ func appendDecimal(dst []byte, d doc.Decimal) []byte {
 	return appendDigits(append(dst, numberDigits), d)
 }
 
-// floorDecimal gives the largest whole number that is not above d, which int64 has, and
-// whether it is d itself.
+// floorDecimal returns the largest integer that is not above d, which is in the range of
+// int64, and whether it equals d.
 func floorDecimal(d doc.Decimal) (n int64, whole bool) {
 	if n, whole = d.Int64(); whole {
 		return n, true
@@ -82,8 +82,8 @@ func floorDecimal(d doc.Decimal) (n int64, whole bool) {
 	return new(big.Int).Div(d.Coefficient(), unit).Int64(), false // Div rounds down, as unit is positive
 }
 
-// appendDigits appends the exponent of the first digit and all 34 digits, inverted when
-// d is negative. Nothing else is between the same doubles, so no sign is needed.
+// appendDigits appends the exponent of the first digit and all 34 digits, inverted if d is
+// negative. A sign is not needed: numbers between the same two doubles have the same one.
 func appendDigits(dst []byte, d doc.Decimal) []byte {
 	start := len(dst)
 	exponent, hi, lo := d.Magnitude()

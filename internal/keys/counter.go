@@ -2,8 +2,8 @@ package keys
 
 import "encoding/binary"
 
-// A Counter is the value under a range's order key: what every write of the range
-// passes and moves on.
+// A Counter is the value of the order key of a range. Every write of the range reads and
+// increases it.
 type Counter struct {
 	Sequence  uint64 // of the newest write
 	Number    uint64 // of the newest document
@@ -23,8 +23,8 @@ func (c Counter) Append(dst []byte) []byte {
 	return binary.BigEndian.AppendUint64(dst, c.Bytes)
 }
 
-// DecodeCounter reads what Append wrote. Nil is the zero Counter: a range that was
-// never written.
+// DecodeCounter reads the form of Append. Nil gives the zero Counter, for a range that
+// was never written.
 func DecodeCounter(value []byte) (Counter, error) {
 	if value == nil {
 		return Counter{}, nil

@@ -2,7 +2,7 @@ package keys
 
 import "encoding/binary"
 
-// Split takes the prefix of a container's key off. rest shares its bytes.
+// Split splits the key of a container into its prefix and the rest, which shares its bytes.
 func Split(key []byte) (r Range, kind Kind, rest []byte, err error) {
 	if len(key) < prefixBytes || key[0] != spaceContainer {
 		return Range{}, 0, nil, ErrCorrupt
@@ -12,8 +12,8 @@ func Split(key []byte) (r Range, kind Kind, rest []byte, err error) {
 	return r, Kind(key[7]), key[prefixBytes:], nil
 }
 
-// Number is the document number that a key ends with: records, postings, index entries,
-// composite entries, deadlines, and the first number of a reclaimed run.
+// Number is the document number at the end of a key: of a record, a posting, an index
+// entry, a composite entry, a deadline, and the first number of a reclaimed run.
 func Number(key []byte) (uint64, error) { return last8(key) }
 
 // FeedSequence is the sequence in a key of KindFeed.
@@ -44,10 +44,10 @@ func PostingPartition(key []byte) ([]byte, error) {
 	return b[:len(b)-8], nil
 }
 
-// AppendNumber appends a number or a sequence as values have it.
+// AppendNumber appends a number or a sequence in the form that values have.
 func AppendNumber(dst []byte, n uint64) []byte { return binary.BigEndian.AppendUint64(dst, n) }
 
-// DecodeNumber reads a value that AppendNumber wrote.
+// DecodeNumber reads the form of AppendNumber.
 func DecodeNumber(value []byte) (uint64, error) {
 	if len(value) != 8 {
 		return 0, ErrCorrupt
@@ -55,12 +55,12 @@ func DecodeNumber(value []byte) (uint64, error) {
 	return binary.BigEndian.Uint64(value), nil
 }
 
-// A FeedEntry is the value of a key of KindFeed: all that the feed and the reaper need
-// to know before they look at a document.
+// A FeedEntry is the value of a key of KindFeed: everything that the feed and the reaper
+// need to know before they read a document.
 type FeedEntry struct {
 	Number uint64
 	Stamp  int64  // Unix seconds
-	TTL    int32  // the document's own, 0 if none, -1 for never
+	TTL    int32  // the document's own, 0 for none, -1 for never
 	Bytes  uint32 // length of the document's body
 }
 
@@ -74,7 +74,7 @@ func AppendFeed(dst []byte, e FeedEntry) []byte {
 	return binary.BigEndian.AppendUint32(dst, e.Bytes)
 }
 
-// DecodeFeed reads what AppendFeed wrote.
+// DecodeFeed reads the form of AppendFeed.
 func DecodeFeed(value []byte) (FeedEntry, error) {
 	if len(value) != feedBytes {
 		return FeedEntry{}, ErrCorrupt
@@ -89,7 +89,7 @@ func DecodeFeed(value []byte) (FeedEntry, error) {
 
 // A DeadlineEntry is the value of a key of KindDeadline.
 type DeadlineEntry struct {
-	Sequence uint64 // of the write: where the document is in the feed
+	Sequence uint64 // of the write: the document's position in the feed
 	Bytes    uint32 // length of the document's body
 }
 
@@ -101,7 +101,7 @@ func AppendDeadline(dst []byte, e DeadlineEntry) []byte {
 	return binary.BigEndian.AppendUint32(dst, e.Bytes)
 }
 
-// DecodeDeadline reads what AppendDeadline wrote.
+// DecodeDeadline reads the form of AppendDeadline.
 func DecodeDeadline(value []byte) (DeadlineEntry, error) {
 	if len(value) != deadlineBytes {
 		return DeadlineEntry{}, ErrCorrupt

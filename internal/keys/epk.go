@@ -24,12 +24,12 @@ const (
 const (
 	hashBytes = 16 // one version 2 hash
 
-	// A version 1 key keeps this much of a string: UTF-16 units when it is hashed,
-	// bytes (and one more, in place of the end mark) when it is written.
+	// A version 1 key uses this much of a string: UTF-16 units for the hash, bytes (and
+	// one more in place of the end mark) for the readable part.
 	v1StringUnits = 100
 )
 
-// What the SDKs write before a component when they hash it.
+// The marks that SDKs write before a component when they hash it.
 const (
 	markUndefined = 0x00
 	markNull      = 0x01
@@ -39,7 +39,7 @@ const (
 	markString    = 0x08
 )
 
-// A component is one value of a partition key: its mark, and what comes with it.
+// A component is one value of a partition key: its mark and its content.
 type component struct {
 	mark byte
 	f    float64
@@ -74,17 +74,17 @@ func componentOf(v doc.Value) component {
 
 // EffectivePartitionKey appends the effective partition key of values: the bytes whose
 // upper-case hexadecimal form SDKs compare with the bounds of partition key ranges.
-// Numbers count as doubles, and -0.0 is hashed apart from 0. A value that is not
+// Numbers count as doubles, and -0.0 has another hash than 0. A value that is not
 // Partitionable counts as undefined. No values give no bytes, the lowest key.
 //
-// HashV2 is MurmurHash3 x64 128 of all components with its bytes reversed and the top
-// two bits cleared, since the range ends at 0xFF. With multi each component is hashed
+// HashV2 is MurmurHash3 x64 128 of all components, with its bytes reversed and the top
+// two bits cleared, since the range ends at 0xFF. With multi, each component is hashed
 // by itself, so that a prefix of the values gives a prefix of the key. HashV1 is
-// MurmurHash3 x86 32 of the components, their strings cut, written as a number and
+// MurmurHash3 x86 32 of the components with their strings cut, written as a number and
 // followed by the components.
 //
-// Where SDKs disagree on HashV1 (JavaScript drops the last byte of numbers such as 0,
-// and does not cut strings by bytes) this is the .NET and Java form.
+// Where SDKs disagree about HashV1 (JavaScript drops the last byte of numbers such as 0,
+// and does not cut strings by bytes), this is the form of .NET and Java.
 func EffectivePartitionKey(dst []byte, version PartitionVersion, multi bool, values []doc.Value) []byte {
 	if len(values) == 0 {
 		return dst
@@ -102,8 +102,8 @@ func EffectivePartitionKey(dst []byte, version PartitionVersion, multi bool, val
 }
 
 func appendHashV2(dst []byte, values []doc.Value) []byte {
-	var room [256]byte
-	b := room[:0]
+	var buffer [256]byte
+	b := buffer[:0]
 	for _, v := range values {
 		b = componentOf(v).appendHashed(b, 0xFF)
 	}
@@ -114,8 +114,8 @@ func appendHashV2(dst []byte, values []doc.Value) []byte {
 }
 
 func appendHashV1(dst []byte, values []doc.Value) []byte {
-	var room [512]byte
-	b := room[:0]
+	var buffer [512]byte
+	b := buffer[:0]
 	for _, v := range values {
 		b = componentOf(v).cut().appendHashed(b, 0)
 	}
@@ -126,7 +126,7 @@ func appendHashV1(dst []byte, values []doc.Value) []byte {
 	return dst
 }
 
-// appendHashed appends what is hashed for a component.
+// appendHashed appends a component in the form that is hashed.
 func (c component) appendHashed(dst []byte, end byte) []byte {
 	dst = append(dst, c.mark)
 	switch c.mark {
@@ -142,8 +142,8 @@ func (c component) appendHashed(dst []byte, end byte) []byte {
 	return dst
 }
 
-// cut shortens a string to v1StringUnits UTF-16 units. A surrogate pair that this would
-// split becomes U+FFFD, as in SDKs whose strings are UTF-16.
+// cut shortens a string to v1StringUnits UTF-16 units. If that splits a surrogate pair,
+// the pair becomes U+FFFD, as in SDKs whose strings are UTF-16.
 func (c component) cut() component {
 	if len(c.text) <= v1StringUnits {
 		return c
@@ -180,8 +180,8 @@ func (c component) appendV1(dst []byte) []byte {
 	return dst
 }
 
-// appendV1Number appends the sortable bits of f, eight and then seven to a byte, as far
-// as they are not zero. The lowest bit of each later byte says whether another one
+// appendV1Number appends the sortable bits of f, without trailing zeros: eight in the first
+// byte, then seven per byte. The lowest bit of each later byte says whether another one
 // follows.
 func appendV1Number(dst []byte, f float64) []byte {
 	b := math.Float64bits(f)
@@ -218,7 +218,7 @@ func appendV1String(dst, s []byte) []byte {
 }
 
 // v1Bytes is the length of the version 1 key of n values at the start of b; ok is false
-// if b ends before it does.
+// if b is too short.
 func v1Bytes(b []byte, n int) (size int, ok bool) {
 	for range n + 1 {
 		c := v1ComponentBytes(b[size:])
@@ -256,7 +256,7 @@ func v1ComponentBytes(b []byte) int {
 	return 0
 }
 
-// InEPKRange reports whether epk is in [lower, upper). An empty upper is no bound.
+// InEPKRange reports whether epk is in [lower, upper). An empty upper means no bound.
 func InEPKRange(epk, lower, upper []byte) bool {
 	return bytes.Compare(epk, lower) >= 0 && (len(upper) == 0 || bytes.Compare(epk, upper) < 0)
 }

@@ -2,8 +2,8 @@ package keys
 
 import "bytes"
 
-// Escaped bytes are self-delimiting and keep their order: 0x00 becomes 0x00 0xFF, and
-// 0x00 with a smaller second byte ends them.
+// Escaped bytes keep their order and contain their own end: 0x00 becomes 0x00 0xFF, and
+// 0x00 followed by a smaller byte is the end.
 const (
 	endWhole     = 0x01
 	endTruncated = 0x02
@@ -24,7 +24,7 @@ func appendEscaped(dst, s []byte, end byte) []byte {
 	return append(dst, 0, end)
 }
 
-// skipEscaped gives the bytes after escaped bytes that end as a whole.
+// skipEscaped returns the bytes after escaped bytes, which must not be truncated.
 func skipEscaped(b []byte) (rest []byte, err error) {
 	for {
 		i := bytes.IndexByte(b, 0)

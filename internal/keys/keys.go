@@ -1,20 +1,18 @@
-// Package keys is every key shape on disk: order-preserving encodings of values, the
-// effective partition key hashes of the Cosmos DB SDKs, the prefix of a logical
-// partition, and one constructor per kind of key. docs/format.md draws the same shapes.
-// It never reads or writes an engine, and never decides what a key is for.
+// Package keys defines the shapes of all keys on disk: order-preserving encodings of values, the effective partition key
+// hashes of the Cosmos DB SDKs, the prefix of a logical partition, and a constructor for each kind of key.
+// docs/format.md describes the same shapes. The package never uses an engine, and does not know what a key is for.
 //
-// Functions named Append, and the methods of Range, extend dst and return it; they do
-// not allocate when dst has room. Decoders never panic: bytes that are not of the
-// expected shape give ErrCorrupt.
+// Functions named Append, and the methods of Range, append to dst and return it. They do not allocate if dst is large
+// enough. Decoders never panic: for bytes that do not have the expected shape they return ErrCorrupt.
 package keys
 
 import "errors"
 
-// ErrCorrupt says that bytes are not a key or a value of the expected shape.
-var ErrCorrupt = errors.New("keys: bytes are not of the expected shape")
+// ErrCorrupt means that bytes are not a key or a value of the expected shape.
+var ErrCorrupt = errors.New("keys: bytes do not have the expected shape")
 
-// End is the smallest key after every key that begins with prefix, or nil when there is
-// none: prefix is empty or consists of 0xFF alone.
+// End is the smallest key after all keys that begin with prefix. It is nil if there is no
+// such key, because prefix is empty or consists of 0xFF alone.
 func End(prefix []byte) []byte {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] != 0xFF {

@@ -2,8 +2,8 @@ package keys
 
 import "encoding/binary"
 
-// LogKey is the key of an entry of the log, by its time: seconds in the upper half, a count
-// within the second in the lower. Its value is what AppendLogHeader and the entry's BSON make.
+// LogKey is the key of an entry of the log by its time: seconds in the upper half, a count
+// within the second in the lower half. Its value is the header of AppendLogHeader and BSON.
 func LogKey(time uint64) []byte { return System("log", uint32(time>>32), uint32(time)) }
 
 // LogTime is the time in a key that LogKey made.
@@ -18,16 +18,15 @@ func LogTime(key []byte) (uint64, error) {
 // LogBounds encloses every entry of the log.
 func LogBounds() (lower, upper []byte) { return Prefixed(System("log")) }
 
-// LogCounterKey is the key of the LogCounter, through which all writes of the log pass one at
-// a time.
+// LogCounterKey is the key of the LogCounter, which all writes of the log pass one at a time.
 func LogCounterKey() []byte { return System("logged") }
 
-// A LogCounter says how far the log has come.
+// A LogCounter is the state of the log.
 type LogCounter struct {
 	Newest  uint64 // time of the newest entry
-	Trimmed uint64 // entries up to that time are gone
-	Bytes   uint64 // of all entries there have ever been
-	Lives   uint64 // how often a crash may have lost entries that were seen
+	Trimmed uint64 // entries up to this time have been removed
+	Bytes   uint64 // of all entries that were ever written
+	Lives   uint64 // how often a crash may have lost entries that clients had seen
 }
 
 const logCounterSize = 4 * 8
@@ -40,7 +39,7 @@ func (c LogCounter) Append(dst []byte) []byte {
 	return binary.BigEndian.AppendUint64(dst, c.Lives)
 }
 
-// DecodeLogCounter reads what Append wrote. Nil is the zero LogCounter: there is no log.
+// DecodeLogCounter reads the form of Append. Nil gives the zero LogCounter: there is no log.
 func DecodeLogCounter(value []byte) (LogCounter, error) {
 	if value == nil {
 		return LogCounter{}, nil
@@ -56,17 +55,17 @@ func DecodeLogCounter(value []byte) (LogCounter, error) {
 	}, nil
 }
 
-// LogHeaderBytes is the length of what comes before the BSON of an entry of the log.
+// LogHeaderBytes is the length of the header of an entry of the log. BSON follows.
 const LogHeaderBytes = 8 + 8
 
 // AppendLogHeader appends the header of an entry: the bytes of all entries before it, so that
-// the size of any stretch of the log is a difference, and the time of day in milliseconds
+// the size of any part of the log is a difference, and the machine's time in milliseconds
 // since 1970. The caller appends the BSON.
 func AppendLogHeader(dst []byte, before uint64, wall int64) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(dst, before), uint64(wall))
 }
 
-// DecodeLog reads the value of an entry. body shares its bytes and is not looked at.
+// DecodeLog reads the value of an entry. body shares its bytes and is not checked.
 func DecodeLog(value []byte) (before uint64, wall int64, body []byte, err error) {
 	if len(value) < LogHeaderBytes {
 		return 0, 0, nil, ErrCorrupt

@@ -5,12 +5,12 @@ import "encoding/binary"
 // Mark is the key of the range's ReclaimMark.
 func (r Range) Mark(dst []byte) []byte { return r.AppendPrefix(dst, KindMark) }
 
-// A ReclaimMark says where the reaper goes on, so that it never steps over the
-// same queue entries or tombstones twice.
+// A ReclaimMark says where the reaper continues, so that it reads no queue entry or
+// tombstone twice.
 type ReclaimMark struct {
-	Feed    uint64 // every inheriting document up to this sequence is reclaimed
-	Own     int64  // every document with its own deadline up to this second is
-	Pending uint64 // documents reclaimed whose index entries are not swept
+	Feed    uint64 // every document with the container's TTL up to this sequence is reclaimed
+	Own     int64  // every document with a deadline of its own up to this second is reclaimed
+	Pending uint64 // reclaimed documents whose index entries are not swept yet
 }
 
 const markBytes = 3 * 8
@@ -22,7 +22,7 @@ func (m ReclaimMark) Append(dst []byte) []byte {
 	return binary.BigEndian.AppendUint64(dst, m.Pending)
 }
 
-// DecodeReclaimMark reads what Append wrote.
+// DecodeReclaimMark reads the form of Append.
 func DecodeReclaimMark(value []byte) (ReclaimMark, error) {
 	if len(value) != markBytes {
 		return ReclaimMark{}, ErrCorrupt

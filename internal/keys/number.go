@@ -13,7 +13,7 @@ const (
 	numberBytes = 10
 
 	// decimalInteger is the high half of a Decimal128 whose low half is an integer:
-	// sign 0, exponent 0. JSON integers from 2^63 below 2^64 are kept so.
+	// sign 0, exponent 0. JSON integers from 2^63 below 2^64 are stored in this form.
 	decimalInteger = 0x3040000000000000
 
 	noExcess = 0x8000
@@ -22,9 +22,9 @@ const (
 	signBit  = 1 << 63
 )
 
-// number splits a numeric value into its nearest double and what is left: value = f +
-// excess. Only integers beyond 2^53 leave anything, at most 1024 either way. ok is
-// false for other values, and for decimals that are not such an integer.
+// number splits a numeric value into its nearest double and the rest: value = f +
+// excess. Only integers beyond 2^53 have a rest, of at most 1024 in both directions. ok
+// is false for values that are not numbers, and for all decimals but such integers.
 func number(v doc.Value) (f float64, excess int16, ok bool) {
 	switch d := v.Data; v.Type {
 	case bsoncore.TypeDouble:
@@ -65,8 +65,8 @@ func splitUint(n uint64) (f float64, excess int16) {
 	return f, int16(n - uint64(f))
 }
 
-// appendReal appends a double whose bits are arranged to sort, zero for NaN, then the
-// excess. Rounding to a double is monotonic, so the pair sorts as the number does.
+// appendReal appends a double with sortable bits, zero for NaN, then the excess. Rounding to
+// a double is monotonic, so the pair sorts like the number.
 func appendReal(dst []byte, f float64, excess int16) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, sortable(f))
 	return binary.BigEndian.AppendUint16(dst, uint16(excess)^noExcess)

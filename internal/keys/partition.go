@@ -7,20 +7,19 @@ import (
 )
 
 // AppendPartition appends the prefix that all keys of one logical partition share: for
-// each component its effective partition key bytes, then its value, so that values
-// whose hashes collide are still two partitions. A prefix of a hierarchical key's
-// values gives a prefix of the bytes, and no whole partition is a prefix of another.
-// Without multi the effective partition key is that of all values together and stands
-// before all of them.
+// each component its effective partition key, then its value, so that values whose
+// hashes collide are still two partitions. A prefix of the values of a hierarchical key
+// gives a prefix of the bytes, and no complete partition is a prefix of another. Without
+// multi, the effective partition key is that of all values together, and comes first.
 //
-// Byte order follows the order of effective partition keys. The exception is a
-// hierarchical key whose earlier component shares its hash with another value: such
-// partitions are in the order of that value.
+// The bytes are in the order of effective partition keys. The exception is a hierarchical
+// key whose earlier component has the same hash as another value: such partitions are in
+// the order of that value.
 //
-// As in Cosmos DB, numbers are doubles here: integers that round to one double are one
-// partition, and -0.0 is 0. The values must be Partitionable; others count as
-// undefined. The form is at most twice as long as the values and 16 (multi or HashV2)
-// or 336 (HashV1) bytes more, for each of at most three.
+// As in Cosmos DB, numbers are doubles here: integers that round to the same double are
+// one partition, and -0.0 is 0. The values must be Partitionable; others count as
+// undefined. The form is at most twice as long as the values, and 16 (multi or HashV2)
+// or 336 (HashV1) bytes longer for each of at most three values.
 func AppendPartition(dst []byte, version PartitionVersion, multi bool, values []doc.Value) []byte {
 	if !multi {
 		dst = appendEPK(dst, version, values)
@@ -64,7 +63,7 @@ func (c component) appendExact(dst []byte) []byte {
 }
 
 // PartitionEPK appends the effective partition key of the partition of n components at
-// the start of b, and gives the bytes of b after it.
+// the start of b, and returns the bytes of b after the partition.
 func PartitionEPK(dst, b []byte, version PartitionVersion, multi bool, n int) (epk, rest []byte, err error) {
 	for i := range n {
 		if i == 0 || multi {

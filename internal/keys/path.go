@@ -2,7 +2,7 @@ package keys
 
 import "crypto/sha256"
 
-// MaxPathBytes is how long a path may be in a key before its hash stands for it.
+// MaxPathBytes is the length up to which a path is in a key itself. A longer one is hashed.
 const MaxPathBytes = 255
 
 // How escaped bytes end inside a path.

@@ -5,27 +5,27 @@ import (
 	"fmt"
 )
 
-// How a document's life is decided, in the header of its record.
+// The class of a document's lifetime, in the header of its record.
 const (
-	ClassInherit uint8 = 0 // by its container
-	ClassOwn     uint8 = 1 // by its own positive ttl
-	ClassNever   uint8 = 2 // by its own ttl of -1
+	ClassInherit uint8 = 0 // the lifetime of the container
+	ClassOwn     uint8 = 1 // its own positive ttl
+	ClassNever   uint8 = 2 // its own ttl of -1
 )
 
-// recordVersion is the first byte of every record. A change of the header or of the
-// body's form takes the next one.
+// recordVersion is the first byte of every record. A change of the header, or of the
+// form of the body, needs the next version.
 const recordVersion = 1
 
 // HeaderBytes is the length of a record's header; the BSON body follows it.
 const HeaderBytes = 1 + 1 + 8 + 8 + 4
 
-// A Header is what stands before the body of a record: everything that decides whether
-// the document exists.
+// A Header is the part of a record before the body: everything that decides whether the
+// document is alive.
 type Header struct {
 	Class    uint8 // ClassInherit, ClassOwn or ClassNever
 	Sequence uint64
 	Stamp    int64 // Unix seconds of the last write
-	TTL      int32 // the document's own, 0 if none, -1 for never
+	TTL      int32 // the document's own, 0 for none, -1 for never
 }
 
 // AppendHeader appends the header of a record. The caller appends the body.
@@ -36,14 +36,15 @@ func AppendHeader(dst []byte, h Header) []byte {
 	return binary.BigEndian.AppendUint32(dst, uint32(h.TTL))
 }
 
-// DecodeHeader reads a record. body shares its bytes and is not looked at. A record of
-// another version than this program's gives ErrCorrupt and names it.
+// DecodeHeader reads a record. body shares its bytes and is not checked. For a record of
+// another version than this program's, the error wraps ErrCorrupt and names the version.
 func DecodeHeader(record []byte) (h Header, body []byte, err error) {
 	if len(record) < HeaderBytes {
 		return h, nil, ErrCorrupt
 	}
 	if record[0] != recordVersion {
-		return h, nil, fmt.Errorf("%w: record of version %d, this program reads %d", ErrCorrupt, record[0], recordVersion)
+		return h, nil, fmt.Errorf("%w: a record has version %d, but this program reads version %d",
+			ErrCorrupt, record[0], recordVersion)
 	}
 	if record[1] > ClassNever {
 		return h, nil, ErrCorrupt

@@ -8,10 +8,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// MaxStringBytes is how much of a string an index entry keeps.
+// MaxStringBytes is how many bytes of a string an index entry keeps.
 const MaxStringBytes = 256
 
-// The first byte of an encoded value: the order of kinds. Gaps leave room.
+// The first byte of an encoded value, in the order of kinds. The gaps are for kinds to come.
 const (
 	tagUndefined = 0x04
 	tagNull      = 0x08
@@ -24,16 +24,15 @@ const (
 	tagOther     = 0x28 // then the BSON type byte
 )
 
-// AppendValue appends the form of v in an index entry. Byte order is undefined < null <
-// false < true < numbers < strings < arrays < objects; numbers by value whatever their
-// type (1 equals 1.0, -0.0 equals 0, NaN is before all), strings by their UTF-8 bytes.
-// No encoding is a prefix of another. With descending all bytes are inverted, which
-// reverses the order.
+// AppendValue appends the form of v in an index entry. The order of the bytes is undefined <
+// null < false < true < numbers < strings < arrays < objects; numbers sort by value whatever
+// their type (1 equals 1.0, -0.0 equals 0, NaN is first), strings by their UTF-8 bytes. No
+// form is a prefix of another. If descending is set, all bytes are inverted, which reverses
+// the order.
 //
-// The form is approximate for arrays and objects, of which only the kind is kept, and
-// for strings longer than MaxStringBytes, of which only that many bytes are: an entry
-// found through one has to be checked against the document. Values of other BSON types
-// come last, in an order that means nothing; so does a malformed value.
+// The form does not keep everything: of arrays and objects only the kind, and of strings
+// only MaxStringBytes. A document that is found through such an entry has to be checked.
+// Values of other BSON types, and malformed ones, come last, in an arbitrary order.
 func AppendValue(dst []byte, v doc.Value, descending bool) []byte {
 	start := len(dst)
 	dst = appendScalar(dst, v, false)
@@ -43,10 +42,10 @@ func AppendValue(dst []byte, v doc.Value, descending bool) []byte {
 	return dst
 }
 
-// AppendExact appends v so that two values have the same form only if they are equal:
-// strings whole, arrays and objects as all their BSON bytes (their order means nothing,
-// and numbers inside are told apart by type). Otherwise as AppendValue, ascending. The
-// form is at most twice as long as v, so the caller limits v.
+// AppendExact appends a form that two values share only if they are equal: it has whole
+// strings, and all BSON bytes of arrays and objects (in an arbitrary order, and with numbers
+// of different types as different values). Otherwise it is the ascending form of AppendValue.
+// It is at most twice as long as v, so the caller has to limit v.
 func AppendExact(dst []byte, v doc.Value) []byte { return appendScalar(dst, v, true) }
 
 func appendScalar(dst []byte, v doc.Value, exact bool) []byte {
@@ -89,7 +88,7 @@ func appendTree(dst []byte, v doc.Value, exact bool) []byte {
 	return appendEscaped(dst, v.Data, endWhole)
 }
 
-// text is the bytes of a string value, false if it is malformed.
+// text is the content of a string; false if it is malformed.
 func text(v doc.Value) ([]byte, bool) {
 	if len(v.Data) < 5 {
 		return nil, false
@@ -101,7 +100,7 @@ func text(v doc.Value) ([]byte, bool) {
 	return v.Data[4 : 4+n-1], true
 }
 
-// skipExact gives the bytes after the AppendExact form at the start of b.
+// skipExact returns the bytes after the AppendExact form at the start of b.
 func skipExact(b []byte) (rest []byte, err error) {
 	if len(b) == 0 {
 		return nil, ErrCorrupt

@@ -7,13 +7,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// The first byte of a key: whose it is.
+// The first byte of a key.
 const (
 	spaceSystem    = 0x01
 	spaceContainer = 0x02
 )
 
-// A Kind is the letter that says what a key of a container is for.
+// A Kind is the letter in a key of a container that says what the key is for.
 type Kind byte
 
 // The kinds of keys of a container, see docs/format.md.
@@ -26,33 +26,33 @@ const (
 	KindFeed      Kind = 'f' // change feed
 	KindDeadline  Kind = 'x' // documents with a deadline of their own
 	KindUnique    Kind = 'u' // unique key
-	KindReclaimed Kind = 'r' // run of numbers without documents
-	KindMark      Kind = 'm' // how far reclaiming has come
+	KindReclaimed Kind = 'r' // run of document numbers that are reclaimed
+	KindMark      Kind = 'm' // progress of reclaiming
 	KindOrder     Kind = 'o' // order counter
 	KindChange    Kind = 'h' // all versions and deletes; reserved, nothing writes it yet
-	KindNamed     Kind = 'n' // entry of an index that has a name
-	KindMultikey  Kind = 'y' // some document has several entries in that index
+	KindNamed     Kind = 'n' // entry of a named index
+	KindMultikey  Kind = 'y' // some document has several entries in a named index
 )
 
-// MaxUniqueBytes is how long the values of a unique key may be in a key before their
-// SHA-256 stands for them.
+// MaxUniqueBytes is the length up to which the values of a unique key are in a key
+// themselves. Longer ones are hashed with SHA-256.
 const MaxUniqueBytes = 1024
 
-// hashedValues comes before the SHA-256; no encoded value begins with it.
+// hashedValues comes before a SHA-256. No encoded value begins with it.
 const hashedValues = 0xFF
 
-// prefixBytes is the length of what every key of a container begins with: space,
-// container, range, kind.
+// prefixBytes is the length of the prefix of every key of a container: space, container,
+// range, kind.
 const prefixBytes = 1 + 4 + 2 + 1
 
-// A Range names a physical partition of a container. Its methods append keys. Numbers
-// and sequences sort by value, as do the other integers.
+// A Range names a physical partition of a container. Its methods append keys. All integers
+// in keys sort by value.
 type Range struct {
 	Container uint32
 	Range     uint16
 }
 
-// AppendPrefix appends what all keys of a kind begin with.
+// AppendPrefix appends the prefix of all keys of a kind.
 func (r Range) AppendPrefix(dst []byte, kind Kind) []byte {
 	dst = append(dst, spaceContainer)
 	dst = binary.BigEndian.AppendUint32(dst, r.Container)
@@ -64,11 +64,11 @@ func (r Range) numbered(dst []byte, kind Kind, n uint64) []byte {
 	return binary.BigEndian.AppendUint64(r.AppendPrefix(dst, kind), n)
 }
 
-// Record is the key of the document with that number.
+// Record is the key of a document by its number.
 func (r Range) Record(dst []byte, number uint64) []byte { return r.numbered(dst, KindRecord, number) }
 
-// Lookup is the key that finds a document by what AppendPartition made of its partition
-// key, and its id. Its value is a number (AppendNumber).
+// Lookup is the key of a document by its partition (AppendPartition) and id. Its value is
+// the document's number (AppendNumber).
 func (r Range) Lookup(dst, partition []byte, id string) []byte {
 	return append(append(r.AppendPrefix(dst, KindLookup), partition...), id...)
 }
@@ -80,16 +80,19 @@ func (r Range) Posting(dst, partition []byte, number uint64) []byte {
 	return binary.BigEndian.AppendUint64(dst, number)
 }
 
-// EntryPrefix is what all entries of a path begin with. A value in the form of
-// AppendValue comes next.
+// EntryPrefix is the prefix of all index entries of a path, which AppendSteps has made. A
+// value of the document in the form of AppendValue follows, then its number (AppendNumber).
+// The value of the key is empty.
 func (r Range) EntryPrefix(dst []byte, generation uint16, path []byte) []byte {
 	dst = binary.BigEndian.AppendUint16(r.AppendPrefix(dst, KindEntry), generation)
 	return append(dst, path...)
 }
 
-// Composite is the key of an entry of the composite index with that ordinal in the
+// Composite is the key of an entry of the composite index with this ordinal in the
 // indexing policy. descending has one element for each value. Its value is empty.
-func (r Range) Composite(dst []byte, generation, ordinal uint16, values []doc.Value, descending []bool, number uint64) []byte {
+func (r Range) Composite(
+	dst []byte, generation, ordinal uint16, values []doc.Value, descending []bool, number uint64,
+) []byte {
 	dst = r.CompositePrefix(dst, generation, ordinal)
 	for i, v := range values {
 		dst = AppendValue(dst, v, descending[i])
@@ -97,8 +100,8 @@ func (r Range) Composite(dst []byte, generation, ordinal uint16, values []doc.Va
 	return binary.BigEndian.AppendUint64(dst, number)
 }
 
-// CompositePrefix is what all entries of a composite index begin with. Values in the
-// form of AppendValue come next.
+// CompositePrefix is the prefix of all entries of a composite index. Values in the form of
+// AppendValue follow.
 func (r Range) CompositePrefix(dst []byte, generation, ordinal uint16) []byte {
 	dst = binary.BigEndian.AppendUint16(r.AppendPrefix(dst, KindComposite), generation)
 	return binary.BigEndian.AppendUint16(dst, ordinal)
@@ -108,16 +111,16 @@ func (r Range) CompositePrefix(dst []byte, generation, ordinal uint16) []byte {
 func (r Range) Feed(dst []byte, sequence uint64) []byte { return r.numbered(dst, KindFeed, sequence) }
 
 // Deadline is the key of a document with its own positive ttl. deadline is in Unix
-// seconds, negative ones too. Its value is a DeadlineEntry. With number 0 it is the
-// bound below which everything is due before deadline.
+// seconds and may be negative. Its value is a DeadlineEntry. With number 0, it is the upper
+// bound of all keys with an earlier deadline.
 func (r Range) Deadline(dst []byte, deadline int64, number uint64) []byte {
 	dst = r.numbered(dst, KindDeadline, uint64(deadline)^signBit)
 	return binary.BigEndian.AppendUint64(dst, number)
 }
 
-// Unique is the key that says who has these values under the constraint with that
+// Unique is the key of the document that has these values under the constraint with this
 // ordinal in the unique key policy. Values longer than MaxUniqueBytes are hashed. Its
-// value is a number (AppendNumber).
+// value is the document's number (AppendNumber).
 func (r Range) Unique(dst []byte, ordinal uint16, partition []byte, values []doc.Value) []byte {
 	dst = append(r.UniquePrefix(dst, ordinal), partition...)
 	start := len(dst)
@@ -131,17 +134,17 @@ func (r Range) Unique(dst []byte, ordinal uint16, partition []byte, values []doc
 	return dst
 }
 
-// UniquePrefix is what all keys of one constraint begin with.
+// UniquePrefix is the prefix of all keys of one constraint.
 func (r Range) UniquePrefix(dst []byte, ordinal uint16) []byte {
 	return binary.BigEndian.AppendUint16(r.AppendPrefix(dst, KindUnique), ordinal)
 }
 
-// Reclaimed is the key of a run of numbers, all reclaimed, by its first. Its value is
-// the last (AppendNumber).
+// Reclaimed is the key of a run of reclaimed numbers, by the first of them. Its value is
+// the last one (AppendNumber).
 func (r Range) Reclaimed(dst []byte, first uint64) []byte {
 	return r.numbered(dst, KindReclaimed, first)
 }
 
-// Order is the key of the range's counter, through which its commits pass one at a
+// Order is the key of the range's Counter, which all commits of the range pass one at a
 // time.
 func (r Range) Order(dst []byte) []byte { return r.AppendPrefix(dst, KindOrder) }
