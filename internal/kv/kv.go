@@ -1,16 +1,15 @@
-// Package kv is the contract between the store and a storage engine: an
-// ordered map of byte keys with consistent snapshots and atomic batches under
-// optimistic preconditions. It asks for snapshot isolation and write-write
-// conflicts and nothing more, so that an embedded log-structured tree and a
-// distributed transactional store can both keep it. It never interprets a key.
+// Package kv is the contract between the store and a storage engine: an ordered map of byte keys with consistent
+// snapshots, and atomic batches with optimistic preconditions. It requires snapshot isolation and detection of write-write
+// conflicts, and nothing more, so that both an embedded log-structured tree and a distributed transactional store can
+// implement it. It never interprets a key.
 package kv
 
 import "context"
 
-// Limits of one batch; Apply refuses a larger one with fault.TooLarge, and an
-// empty key with fault.Invalid. Bytes are those of keys and values. The store
-// keeps every batch that is not one huge document's below 4 MiB and 5,000 keys, which
-// distributed engines ask for.
+// Limits of one batch. Apply rejects a larger one with fault.TooLarge, and an
+// empty key with fault.Invalid. Bytes are those of keys and values. Distributed
+// engines need batches below 4 MiB and 5,000 keys: the store exceeds that only
+// for a single huge document.
 const (
 	MaxBatchBytes = 128 << 20
 	MaxBatchKeys  = 1_000_000
@@ -19,31 +18,31 @@ const (
 
 // A Reader reads keys. Its methods are safe for concurrent use.
 type Reader interface {
-	// Get calls use with the value of key while the bytes are pinned; use must
-	// not keep them. found is false, and use is not called, when the key is
-	// absent. An error of use is returned as it is.
+	// Get calls use with the value of key. The bytes are valid during the call
+	// only. If the key is absent, found is false and use is not called. Get
+	// returns an error of use unchanged.
 	Get(key []byte, use func(value []byte) error) (found bool, err error)
 
-	// Iterate opens a cursor over keys in [lower, upper); nil bounds are open.
-	// It sees one consistent state. The caller closes it.
+	// Iterate returns an iterator over the keys in [lower, upper); a nil bound is
+	// open. It sees one consistent state. The caller closes it.
 	Iterate(lower, upper []byte) (Iterator, error)
 }
 
-// An Iterator walks keys in order. It starts before the first key. It is not
+// An Iterator visits keys in order. It starts before the first key. It is not
 // safe for concurrent use. Key and Value are valid until the next move.
 type Iterator interface {
 	// Next moves to the following key and reports whether there is one.
 	Next() bool
-	// Prev moves to the preceding key; on a fresh iterator, to the last.
+	// Prev moves to the preceding key; on a new iterator, to the last.
 	Prev() bool
 	// Seek moves to the first key at or after key.
 	Seek(key []byte) bool
-	// Key is the present key.
+	// Key is the current key.
 	Key() []byte
-	// Value is the present value, fetched only now. It returns nil after a
-	// failure, which Err then reports.
+	// Value is the value of the current key, fetched by this call. It returns nil
+	// after a failure, which Err then reports.
 	Value() []byte
-	// Err is the first failure of the walk.
+	// Err is the first failure of the iterator.
 	Err() error
 	// Close releases the iterator and returns Err.
 	Close() error
@@ -55,8 +54,8 @@ type Snapshot interface {
 	Close() error
 }
 
-// A Mark is a moment in an engine's history, taken before reads whose keys
-// are then given to Batch.Read.
+// A Mark is a moment in the history of an engine. It is taken before reads, whose keys
+// are then passed to Batch.Read.
 type Mark uint64
 
 // An Engine stores keys. Its own Reader methods read the newest applied state.
@@ -71,18 +70,21 @@ type Engine interface {
 	// Batch.Read makes Apply fail if it changes in between.
 	Mark() Mark
 
-	// Apply makes all of b visible and, if the engine is durable and b.NoSync
-	// is not set, durable, or does nothing. It fails with fault.Conflict when a key that b
-	// read has changed since b.Since (an engine may report a conflict that is
-	// none, rarely); the caller may try again from its reads. A later
-	// batch is never durable without an earlier one. When ctx has ended before
-	// Apply begins, Apply returns ctx.Err() and writes nothing; once begun it finishes. An
-	// engine that is short of room fails with fault.OutOfSpace unless the batch Frees, or has nothing to write.
+	// Apply makes all of b visible, and durable if the engine is durable and
+	// b.NoSync is not set; or it fails and writes nothing. Errors:
+	//   - fault.Conflict if a key that b has read has changed since b.Since. The
+	//     caller may try again, beginning with its reads. Rarely, an engine reports
+	//     a conflict where there is none.
+	//   - fault.OutOfSpace if the engine is short of space, unless b.Frees is set
+	//     or b writes nothing.
+	//   - ctx.Err() if ctx has ended before Apply begins. Once begun, it finishes.
+	//
+	// A batch is never durable without all earlier ones.
 	Apply(ctx context.Context, b *Batch) error
 
-	// Close waits for running calls. Iterators and snapshots are closed before;
-	// it fails and leaves the engine's files open if one is not. Every later call
-	// fails with fault.Unavailable, and closing again does nothing.
+	// Close waits for running calls. The caller closes all iterators and snapshots
+	// before; if one is open, Close fails and leaves the engine's files open. Every
+	// later call fails with fault.Unavailable, except Close, which does nothing.
 	Close() error
 }
 
@@ -92,39 +94,38 @@ type Op struct {
 	Key, Value, End []byte
 }
 
-// A Batch is a set of changes that happen together, and what they depend on.
+// A Batch is a set of changes that happen together, and the reads that they depend on.
 // Later changes of a key win over earlier ones. The engine may keep the byte
 // slices until Apply returns. A Batch is used once.
 type Batch struct {
 	// Since is the moment before the reads that the batch depends on.
 	Since Mark
-	// NoSync lets a crash undo the batch: for work that is safe to repeat.
+	// NoSync allows a crash to undo the batch: for work that is safe to repeat.
 	NoSync bool
-	// Frees says that the batch is a step towards free space: it deletes, or it writes down what
-	// deleting goes by. An engine takes it where it refuses others with fault.OutOfSpace.
+	// Frees says that the batch helps to free space: it deletes, or it writes what later deletes
+	// need. An engine that is short of space accepts it.
 	Frees bool
-	// Room is about how many bytes Place is going to add, if they are many.
-	Room int
+	// Extra is about how many bytes the Orders will add, so that the engine can allocate them.
+	Extra int
 
 	Reads  [][]byte
 	Ops    []Op
 	Orders []Order
 }
 
-// An Order is a counter that batches pass one at a time. Apply calls Place with
-// the counter's value (nil when absent) once the preconditions hold; Place adds the
-// changes that depend on it to the batch and returns the next value. No other
-// batch passes the same counter between Place and the moment the batch is visible,
-// so that whoever sees a counter value sees the effects of every lower one.
-// An error of Place makes Apply fail with it, and nothing is written. Place may be
-// called more than once and must then start afresh. It must not keep or change
-// last, and may read the engine but not call Apply.
+// An Order is a counter that batches pass one at a time. Once the preconditions hold,
+// Apply calls Place with the value of the counter, nil if absent. Place adds the changes
+// that depend on it to the batch, and returns the next value. No other batch passes the
+// same counter until this batch is visible, so a reader that sees a value of the counter
+// sees the effects of every lower one. If Place fails, Apply fails with its error and
+// writes nothing. Place may be called more than once, and must then start again. It must
+// not keep or change last, and may read the engine but not call Apply.
 type Order struct {
 	Key   []byte
 	Place func(last []byte, b *Batch) (next []byte, err error)
 }
 
-// Read makes the batch depend on key being unchanged since b.Since.
+// Read adds the precondition that key has not changed since b.Since.
 func (b *Batch) Read(key []byte) { b.Reads = append(b.Reads, key) }
 
 // Set stores value under key. An empty value is stored, not a deletion.
@@ -139,9 +140,9 @@ func (b *Batch) Set(key, value []byte) {
 func (b *Batch) Delete(key []byte) { b.Ops = append(b.Ops, Op{Key: key}) }
 
 // DeleteRange removes every key in [lower, upper). Only engines that are
-// RangeDeleters take such a batch. Ranges do not count as a change of each key
-// for preconditions: callers use them only on keys that no one writes any more.
-// Both bounds are given: Apply refuses an empty upper with fault.Invalid.
+// RangeDeleters accept it. Preconditions do not notice it, so callers use it
+// only for keys that no one writes any more. Apply rejects an empty upper with
+// fault.Invalid.
 func (b *Batch) DeleteRange(lower, upper []byte) {
 	if upper == nil {
 		upper = []byte{} // a nil End would make this a deletion of lower
@@ -154,47 +155,48 @@ func (b *Batch) Follow(key []byte, place func(last []byte, b *Batch) (next []byt
 	b.Orders = append(b.Orders, Order{Key: key, Place: place})
 }
 
-// Optional capabilities of an engine, found by type assertion. None is needed
-// for correctness.
+// Optional capabilities of an engine, found by type assertion. None of them is
+// needed for correctness.
 type (
-	// A RangeDeleter takes batches with DeleteRange, at a cost that does not
+	// A RangeDeleter accepts batches with DeleteRange, at a cost that does not
 	// grow with the number of keys.
 	RangeDeleter interface{ DeletesRanges() bool }
 
-	// A Compacter gives disk space of deleted keys in [lower, upper) back now.
+	// A Compacter frees the disk space of deleted keys in [lower, upper) now.
 	Compacter interface {
 		Compact(ctx context.Context, lower, upper []byte) error
 	}
 
-	// A Refuser tells why the engine takes no writes at present, fault.OutOfSpace when it waits
-	// for room on the disk; nil while it takes them.
+	// A Refuser returns the reason why the engine rejects writes at present, nil if it accepts
+	// them. The kind is fault.OutOfSpace if the engine waits for space on the disk.
 	Refuser interface{ Refuses() error }
 
-	// A Spacer tells how many bytes of the disk are free for the engine; false when it does not know.
+	// A Spacer returns how many bytes of the disk are free for the engine; false if unknown.
 	Spacer interface{ FreeBytes() (uint64, bool) }
 
-	// A Failer tells when the engine has failed for good: every call fails with fault.Unavailable
-	// from then on, reads as well, since what they would show may not be durable.
+	// The channel of a Failer is closed when the engine has failed permanently. From then on every
+	// call fails with fault.Unavailable, reads included, because what they would return may not be
+	// durable.
 	Failer interface{ Failed() <-chan struct{} }
 
-	// A Shrinker gives back what it holds only to be faster: memory to the system, and room on the disk
-	// that it keeps to use again. It costs what was in memory one write to the disk, and later reads and
-	// writes a little until they have warmed up again, so it is for an engine that has come to rest.
+	// A Shrinker returns memory to the system, and disk space that it keeps for reuse. That costs
+	// one write of the data in memory, and makes later reads and writes slower until caches are
+	// warm again, so it is for an idle engine.
 	Shrinker interface {
 		Shrink(ctx context.Context) error
 	}
 
-	// A Sizer tells how full an engine is and how hard it works.
+	// A Sizer measures the size and the load of an engine.
 	Sizer interface{ Load() Load }
 )
 
-// Load is an engine's account of itself, for the reaper's governor and metrics.
+// Load is the size and the load of an engine, for the reaper's governor and for metrics.
 type Load struct {
 	DiskBytes      uint64 // bytes that the engine holds on disk
 	MemoryBytes    uint64 // bytes of memtables and caches
 	CompactionDebt uint64 // estimated bytes still to compact
-	Sublevels      int    // of the newest level; writes stall when it is high
-	Compactions    int    // under way
+	Sublevels      int    // of the newest level; writes stall when there are many
+	Compactions    int    // running
 
 	// Bytes written since the engine was opened: to the log, from memory to tables, and from tables to tables.
 	LogBytes, FlushedBytes, CompactedBytes uint64

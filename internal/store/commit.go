@@ -296,7 +296,7 @@ func (ws *writeSet) prepareLarge(ctx context.Context) error {
 	}
 	ws.b.Ops = slices.Grow(ws.b.Ops, len(ws.entries)+16*len(ws.slots))
 	for _, e := range ws.entries {
-		ws.b.Room += int(e.to-e.from) + 16
+		ws.b.Extra += int(e.to-e.from) + 16
 	}
 	return ws.share.Hold(ctx, time.Duration(len(ws.entries))*entryTime)
 }

@@ -6,17 +6,17 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// slots is how many places a table of changes has. With 64 writers at full speed a
-// batch waits while some 600 keys change, and one key in 20,000 that it read
-// meets two others in its slot.
+// slots is the size of the hash table of changes. With 64 writers at full speed, some 600
+// keys change while a batch waits, and one key in 20,000 that it has read shares its slot
+// with two of them.
 const slots = 1 << 16
 
-// tagBits is how much of a key's hash tells it from others in its slot.
+// tagBits is the number of bits of a key's hash that tell it from other keys in its slot.
 const tagBits = 16
 
-// Changes remembers when keys changed, in fixed space. A slot knows the newest
-// change of one key exactly and for all others only a bound. So it may report a
-// conflict that is none, and never hides one.
+// Changes remembers when keys changed, in constant memory. A slot has the newest change of
+// one key exactly, and an upper bound for all others. So Changes sometimes reports a
+// conflict where there is none, but never misses one.
 type Changes struct {
 	seed  maphash.Seed
 	table []slot
@@ -27,7 +27,7 @@ type slot struct {
 	others uint64 // newest batch number of any key with another tag
 }
 
-// NewChanges gives a memory of no changes.
+// NewChanges returns an empty Changes.
 func NewChanges() *Changes {
 	return &Changes{seed: maphash.MakeSeed(), table: make([]slot, slots)}
 }
@@ -37,7 +37,7 @@ func (c *Changes) find(key []byte) (s *slot, tag uint64) {
 	return &c.table[hash%slots], hash >> (64 - tagBits)
 }
 
-// Record notes that batch number changed the keys of ops. Ranges do not count.
+// Record notes that the batch with this number changed the keys of ops, except ranges.
 func (c *Changes) Record(ops []kv.Op, number uint64) {
 	for i := range ops {
 		if ops[i].End != nil {

@@ -2,20 +2,20 @@ package local
 
 import "sync/atomic"
 
-// closing is the bit of a gate's count that says that no new call may pass.
+// closing is the bit of a gate's count that stops new calls.
 const closing = 1 << 62
 
-// A Gate counts running calls and lets Close wait for them. Unlike a
-// sync.RWMutex it allows a call within a call while Close waits.
+// A Gate counts running calls, so that Close can wait for them. Unlike a
+// sync.RWMutex, it allows a call within a call while Close waits.
 type Gate struct {
 	count   atomic.Int64
 	drained chan struct{}
 }
 
-// NewGate gives a gate that lets calls pass.
+// NewGate returns an open gate.
 func NewGate() *Gate { return &Gate{drained: make(chan struct{}, 1)} }
 
-// Enter reports whether the call may run; Leave must then follow.
+// Enter reports whether the call may run. If so, Leave must follow.
 func (g *Gate) Enter() bool {
 	if g.count.Add(1) < closing {
 		return true
@@ -24,7 +24,7 @@ func (g *Gate) Enter() bool {
 	return false
 }
 
-// Leave ends a call that Enter let pass.
+// Leave ends a call that Enter has allowed.
 func (g *Gate) Leave() {
 	if g.count.Add(-1) == closing {
 		select {
@@ -34,7 +34,7 @@ func (g *Gate) Leave() {
 	}
 }
 
-// Bar stops new calls and waits for none.
+// Bar stops new calls, without waiting for running ones.
 func (g *Gate) Bar() { g.count.Or(closing) }
 
 // Shut stops new calls, waits for running ones, and reports whether it was the first to do so.

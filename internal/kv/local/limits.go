@@ -5,11 +5,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// A Tally is how much of the limits of package kv a batch has used up.
+// A Tally counts the keys and bytes of a batch against the limits of package kv.
 type Tally struct{ Keys, Bytes int }
 
-// Add checks more changes of a batch, and fails as kv.Engine's Apply does when one is not
-// allowed or there are too many.
+// Add counts more changes of a batch. It fails, as Apply of kv.Engine does, if one of them is
+// not allowed or there are too many.
 func (t *Tally) Add(ops []kv.Op) error {
 	t.Keys += len(ops)
 	if t.Keys > kv.MaxBatchKeys {

@@ -1,13 +1,13 @@
-// Package local is what the engines of one process have in common, since the trees below them
-// lack it: optimistic preconditions (Changes), counters that batches pass one at a time (Orders),
-// the limits of a batch (Tally), and a Close that waits for running calls (Gate). It stores nothing.
+// Package local has what engines within one process need in addition to their trees: optimistic preconditions (Changes),
+// counters that batches pass one at a time (Orders), the limits of a batch (Tally), and a Close that waits for running
+// calls (Gate). It stores nothing.
 package local
 
 import "github.com/mayflydb/mayfly/internal/fault"
 
 // Conflict is the error of a batch whose preconditions no longer hold.
 func Conflict() error {
-	return fault.New(fault.Conflict, "another write came first; try again")
+	return fault.New(fault.Conflict, "another write came first: try again")
 }
 
 // Closed is the error of a call after Close.

@@ -12,14 +12,14 @@ type Orders struct {
 	nexts [][]byte // scratch
 }
 
-// Counters is what Orders reads counters from: the newest applied state.
+// Counters reads the values of counters from the newest applied state.
 type Counters interface {
 	// Append appends the value of key to dst.
 	Append(dst, key []byte) (value []byte, found bool, err error)
 }
 
-// Place runs the orders of b, which add their changes to it. An order of a counter that b
-// passed before goes on from there.
+// Place runs the orders of b, which add their changes to it. If b has several orders of one
+// counter, each continues from the one before.
 func (o *Orders) Place(from Counters, b *kv.Batch) error {
 	o.nexts = o.nexts[:0]
 	for i := 0; i < len(b.Orders); i++ {
@@ -38,9 +38,9 @@ func (o *Orders) Place(from Counters, b *kv.Batch) error {
 	return nil
 }
 
-// counter finds the value that the counter has after the orders before. Place
-// may return it as it is, so each order of a batch gets its own bytes; the first
-// and mostly only one gets the scratch.
+// counter returns the value that the counter has after the orders in before. Place
+// may return these bytes, so each order of a batch gets its own; the first order, which
+// is usually the only one, gets the scratch buffer.
 func (o *Orders) counter(from Counters, key []byte, before []kv.Order) (last []byte, err error) {
 	for i := len(before) - 1; i >= 0; i-- {
 		if bytes.Equal(before[i].Key, key) {

@@ -1,6 +1,5 @@
-// Package memory keeps the contract of package kv in the memory of a process, in a B-tree whose
-// copies share what they have in common. Nothing outlives Close. It starts at once, needs no
-// module but that of the tree, and takes the memory of the keys and values that there are. It never
+// Package memory is an engine of package kv in the memory of the process: a B-tree with copy-on-write. Nothing outlives
+// Close. It starts at once, depends on no module but the tree's, and uses memory for the keys and values only. It never
 // interprets a key.
 package memory
 
@@ -23,12 +22,12 @@ var (
 	_ kv.Refuser = (*Engine)(nil)
 )
 
-// A pair is one key. Its bytes never change, so readers keep them without a lock.
+// A pair is one key with its value. The bytes never change, so readers need no lock to use them.
 type pair struct{ key, value []byte }
 
 func less(a, b pair) bool { return bytes.Compare(a.key, b.key) < 0 }
 
-// overhead is about how many bytes a pair takes besides its own, in the tree and in the heap.
+// overhead is about how many bytes a pair takes in addition to key and value, in the tree and in the heap.
 const overhead = 80
 
 // An Engine is a kv.Engine in memory. It is also a kv.Sizer and a kv.Refuser.
@@ -37,22 +36,22 @@ type Engine struct {
 	calls  *local.Gate
 	open   atomic.Int64  // iterators and snapshots not yet closed
 	newest atomic.Uint64 // number of the newest visible batch: the present Mark
-	bytes  atomic.Int64  // of all pairs, with overhead
+	bytes  atomic.Int64  // of all pairs, including overhead
 
 	writing sync.Mutex // held from the check of preconditions until the batch is visible
 	changes *local.Changes
 	orders  local.Orders
 
-	mu     sync.RWMutex // held while tree changes, after writing
+	mu     sync.RWMutex // held while tree changes; taken after writing
 	tree   *btree.BTreeG[pair]
-	shared *btree.BTreeG[pair] // a copy of tree that never changes, nil when tree has changed since
+	shared *btree.BTreeG[pair] // an immutable copy of tree, nil if tree has changed since
 }
 
-// New gives an empty engine without a limit.
+// New returns an empty engine without a limit.
 func New() *Engine { return NewWithin(0) }
 
-// NewWithin gives an empty engine that takes no more batches, except those that free something, once its
-// keys and values have that many bytes together; 0 for no limit.
+// NewWithin returns an empty engine that rejects batches once its keys and values have this many bytes, except batches
+// that free something; 0 means no limit.
 func NewWithin(bytes int64) *Engine {
 	return &Engine{
 		limit: bytes, calls: local.NewGate(), changes: local.NewChanges(),
@@ -63,7 +62,7 @@ func NewWithin(bytes int64) *Engine {
 // Mark returns the present moment.
 func (e *Engine) Mark() kv.Mark { return kv.Mark(e.newest.Load()) }
 
-// Close waits for running calls, then lets go of everything.
+// Close waits for running calls, then releases all memory.
 func (e *Engine) Close() error {
 	if !e.calls.Shut() {
 		return nil
@@ -75,19 +74,20 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// Load gives the engine's account of itself.
+// Load returns the size of the engine.
 func (e *Engine) Load() kv.Load { return kv.Load{MemoryBytes: uint64(e.bytes.Load())} }
 
-// Refuses tells that the engine is full.
+// Refuses returns an error if the engine is full.
 func (e *Engine) Refuses() error {
 	if e.limit == 0 || e.bytes.Load() < e.limit {
 		return nil
 	}
-	return fault.New(fault.OutOfSpace, "The memory for documents is full (%d bytes). Delete documents, raise --memory-limit, or keep them on disk.", e.limit)
+	return fault.New(fault.OutOfSpace, "The memory for documents is full (%d bytes). Delete documents, "+
+		"raise --memory-limit, or keep them on disk.", e.limit)
 }
 
-// Apply makes a batch visible. There is nothing that it could wait for. The order of its steps is
-// that of the Pebble engine, whose DESIGN.md argues why preconditions and orders are right.
+// Apply makes a batch visible. It never waits. Its steps have the same order as in the Pebble engine, whose DESIGN.md
+// shows why preconditions and orders are correct.
 func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -134,15 +134,15 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 	return nil
 }
 
-// copied takes the bytes of a batch over. A pair without a value is a deletion.
+// copied copies the bytes of a batch. A pair without a value is a deletion.
 func copied(ops []kv.Op) ([]pair, error) {
 	pairs := make([]pair, len(ops))
 	for i, op := range ops {
 		switch {
 		case op.End != nil:
-			return nil, fault.New(fault.Internal, "the engine in memory takes no range to delete")
+			return nil, fault.New(fault.Internal, "the engine in memory cannot delete a range")
 		case op.Value == nil:
-			pairs[i].key = op.Key // only looked for
+			pairs[i].key = op.Key // not stored, so not copied
 		default:
 			both := make([]byte, len(op.Key)+len(op.Value))
 			n := copy(both, op.Key)

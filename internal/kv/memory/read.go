@@ -37,7 +37,7 @@ func (c counters) Append(dst, key []byte) ([]byte, bool, error) {
 	return append(dst, p.value...), found, nil
 }
 
-// Iterate walks the newest applied state as it is now.
+// Iterate iterates over the newest applied state as it is now.
 func (e *Engine) Iterate(lower, upper []byte) (kv.Iterator, error) {
 	if !e.calls.Enter() {
 		return nil, local.Closed()
@@ -56,8 +56,8 @@ func (e *Engine) Snapshot() kv.Snapshot {
 	return &snapshot{engine: e, tree: e.copy()}
 }
 
-// copy is the tree as it is now, for readers. To copy it costs nothing, but the next batches
-// copy the nodes that they change, so the readers between two batches share one.
+// copy is the tree as it is now, for readers. A copy costs nothing by itself, but the next batches have to copy the nodes
+// that they change, so all readers between two batches share one.
 func (e *Engine) copy() *btree.BTreeG[pair] {
 	e.mu.RLock()
 	shared := e.shared
@@ -99,28 +99,28 @@ func (s *snapshot) Close() error {
 	return nil
 }
 
-// A closedSnapshot is what a closed engine gives.
+// A closedSnapshot is the snapshot of a closed engine.
 type closedSnapshot struct{}
 
 func (closedSnapshot) Get([]byte, func([]byte) error) (bool, error) { return false, local.Closed() }
 func (closedSnapshot) Iterate(_, _ []byte) (kv.Iterator, error)     { return nil, local.Closed() }
 func (closedSnapshot) Close() error                                 { return nil }
 
-// iterate begins a walk over a tree that never changes.
+// iterate returns an iterator over an immutable tree.
 func (e *Engine) iterate(tree *btree.BTreeG[pair], lower, upper []byte) kv.Iterator {
 	e.open.Add(1)
 	return &iterator{engine: e, walk: tree.Iter(), lower: bytes.Clone(lower), upper: bytes.Clone(upper)}
 }
 
-// The places of an iterator.
+// The positions of an iterator.
 const (
-	fresh  = iota // nowhere yet
+	fresh  = iota // not moved yet
 	before        // before the first key
 	at            // at a key
 	after         // after the last key
 )
 
-// An iterator is a walk of the tree within bounds. It may be closed twice.
+// An iterator iterates over the tree within bounds. It may be closed twice.
 type iterator struct {
 	engine       *Engine
 	walk         btree.IterG[pair]
@@ -162,7 +162,7 @@ func (i *iterator) Seek(key []byte) bool {
 	return i.forward(i.walk.Seek(pair{key: key}))
 }
 
-// forward takes a step of the walk towards the end.
+// forward updates the position after a step towards the end.
 func (i *iterator) forward(found bool) bool {
 	i.place = after
 	if found && (i.upper == nil || bytes.Compare(i.walk.Item().key, i.upper) < 0) {
@@ -171,7 +171,7 @@ func (i *iterator) forward(found bool) bool {
 	return i.place == at
 }
 
-// backward takes one towards the beginning.
+// backward updates the position after a step towards the beginning.
 func (i *iterator) backward(found bool) bool {
 	i.place = before
 	if found && bytes.Compare(i.walk.Item().key, i.lower) >= 0 {

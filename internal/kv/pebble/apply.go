@@ -26,14 +26,14 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 	if err := size.Add(b.Ops); err != nil {
 		return err
 	}
-	w := e.db.NewBatchWithSize(size.Bytes + 16*size.Keys + b.Room + 256)
+	w := e.db.NewBatchWithSize(size.Bytes + 16*size.Keys + b.Extra + 256)
 	deleted, err := put(w, b.Ops)
 	if err != nil {
 		return err
 	}
 	sync := e.sync && !b.NoSync
 	if err := e.commit(b, w, size, sync); err != nil {
-		return err // w may still be in Pebble's hands and is left to the collector
+		return err // Pebble may still use w, so it is left to the garbage collector
 	}
 	e.garbage.deleted.Add(deleted)
 	if sync {
@@ -47,8 +47,8 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 	return nil
 }
 
-// commit makes b visible if its preconditions hold. w has the changes that b
-// came with; those that Place adds follow here.
+// commit makes b visible if its preconditions hold. w has the changes of b so far; commit
+// adds those of Place.
 func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size local.Tally, sync bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -77,8 +77,8 @@ func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size local.Tally, sync boo
 	if err := e.refuses(b.Frees); err != nil {
 		return err
 	}
-	if e.room != nil && !b.Frees {
-		if err := e.room.fits(size.Bytes); err != nil {
+	if e.space != nil && !b.Frees {
+		if err := e.space.fits(size.Bytes); err != nil {
 			return err
 		}
 	}
@@ -91,8 +91,8 @@ func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size local.Tally, sync boo
 	return nil
 }
 
-// publish hands w to Pebble, which writes it to the log and makes it visible.
-// Pebble panics when its log has failed and is then stuck halfway.
+// publish passes w to Pebble, which writes it to the log and makes it visible.
+// Pebble panics if its log fails, and then cannot continue.
 func (e *Engine) publish(w *pebble.Batch, sync bool) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -115,7 +115,7 @@ func (e *Engine) publish(w *pebble.Batch, sync bool) (err error) {
 	return nil
 }
 
-// put adds ops to w, and tells about how many keys they delete.
+// put adds ops to w, and returns about how many keys they delete.
 func put(w *pebble.Batch, ops []kv.Op) (deleted int64, err error) {
 	for i := range ops {
 		op := &ops[i]

@@ -20,21 +20,20 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
 )
 
-// Pebble takes the end of a log that it cannot read for writes that a crash cut off, and the same
-// with the table of contents, unless a later block proves otherwise. So some damage looks to it like a
-// shorter history. What follows looks at both before Pebble does: at what a clean Close has written
-// down, at the numbers that each batch has, and at what the log itself says was synced.
+// Where Pebble cannot read a log, it assumes that a crash has cut the rest off, unless a later block proves otherwise. It
+// does the same with the table of contents, the MANIFEST. So Pebble mistakes some damage for a shorter history. The
+// functions here inspect both files before Pebble opens them: against the sizes that a clean Close has written (the
+// seal), the sequence numbers of the batches, and the synced offsets in the log itself.
 
-// sealName is the file in which a clean Close writes down what it leaves behind.
+// sealName is the file in which a clean Close writes the names and sizes of all files.
 const sealName = "SEALED"
 
-// damaged is what inspect has found wrong.
+// damaged is the damage that inspect has found.
 type damaged string
 
 func (d damaged) Error() string { return string(d) }
 
-// inspect fails with damaged when something is missing that was durable. fresh tells that the
-// folder has no database yet.
+// inspect fails with damaged if something is missing that was durable. fresh reports that the folder has no database yet.
 func inspect(disk vfs.FS, dir string) (fresh bool, err error) {
 	names, err := disk.List(dir)
 	if err != nil {
@@ -44,10 +43,10 @@ func inspect(disk vfs.FS, dir string) (fresh bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if contents == "" { // the first opening has not come far
+	if contents == "" { // the first opening was interrupted
 		for _, name := range names {
 			if kindOf(name) != others {
-				return false, damaged(fmt.Sprintf("the marker of the table of contents is missing, and there is %s", name))
+				return false, damaged(fmt.Sprintf("the marker of the table of contents is missing, but %s exists", name))
 			}
 		}
 		return true, nil
@@ -73,10 +72,10 @@ func inspect(disk vfs.FS, dir string) (fresh bool, err error) {
 	return false, nil
 }
 
-// firstNumber is what Pebble gives to the first change of an empty database.
+// firstNumber is the sequence number of the first change of an empty database.
 const firstNumber = 10
 
-// logNumbers finds the logs, oldest first.
+// logNumbers returns the numbers of the logs, oldest first.
 func logNumbers(names []string) (numbers []uint64) {
 	for _, name := range names {
 		stem, isLog := strings.CutSuffix(name, ".log")
@@ -90,7 +89,7 @@ func logNumbers(names []string) (numbers []uint64) {
 
 func logName(number uint64) string { return fmt.Sprintf("%06d.log", number) }
 
-// seal writes down the files that a clean Close leaves, with their sizes.
+// seal writes the names and sizes of the files that a clean Close leaves.
 func seal(disk vfs.FS, dir string) error {
 	names, err := disk.List(dir)
 	if err != nil {
@@ -123,8 +122,8 @@ func seal(disk vfs.FS, dir string) error {
 	return errors.Join(disk.Rename(temporary, disk.PathJoin(dir, sealName)), syncDir(disk, dir))
 }
 
-// checkSeal holds the folder against the seal. sealed tells that there is one. Every opening writes a new table of
-// contents, so a seal that does not know it is from before: a program that knows nothing of seals has opened the folder since.
+// checkSeal compares the folder with the seal. sealed reports that there is a valid one. Every opening writes a new table
+// of contents, so a seal without the present one is outdated: a program that does not know seals has opened the folder.
 func checkSeal(disk vfs.FS, dir, contents string) (sealed bool, err error) {
 	text, err := readFile(disk, disk.PathJoin(dir, sealName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -132,7 +131,7 @@ func checkSeal(disk vfs.FS, dir, contents string) (sealed bool, err error) {
 	}
 	var sizes map[string]int64
 	if err != nil || json.Unmarshal(text, &sizes) != nil {
-		return false, err // it was cut off; without one there is less to go by
+		return false, err // cut off by a crash; the other checks still apply
 	}
 	if _, known := sizes[contents]; !known {
 		return false, nil
@@ -144,13 +143,13 @@ func checkSeal(disk vfs.FS, dir, contents string) (sealed bool, err error) {
 		case err != nil:
 			return true, err
 		case info.Size() != size:
-			return true, damaged(fmt.Sprintf("%s has %d bytes and had %d when mayfly stopped", name, info.Size(), size))
+			return true, damaged(fmt.Sprintf("%s has %d bytes, but had %d when mayfly stopped", name, info.Size(), size))
 		}
 	}
 	return true, nil
 }
 
-// breakSeal removes the seal for good, before anything changes.
+// breakSeal removes the seal durably, before anything else changes.
 func breakSeal(disk vfs.FS, dir string) error {
 	if err := disk.Remove(disk.PathJoin(dir, sealName)); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -178,7 +177,7 @@ func readFile(disk vfs.FS, name string) ([]byte, error) {
 	return text, errors.Join(err, f.Close())
 }
 
-// Fields of the table of contents that come before what it says of tables.
+// The fields of an entry of the table of contents that come before those about tables.
 const (
 	fieldComparer       = 1
 	fieldFirstLog       = 2
@@ -189,8 +188,8 @@ const (
 	fieldRemovedBacking = 106
 )
 
-// readContents reads the table of contents: the oldest log that is needed, and the number of the
-// newest change when it was last written.
+// readContents reads from the table of contents the number of the oldest log that is needed, and the sequence number of
+// the newest change when it was last written.
 func readContents(disk vfs.FS, dir, name string, sealed bool) (firstLog, last uint64, err error) {
 	text, err := readFile(disk, disk.PathJoin(dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -212,7 +211,7 @@ func readContents(disk vfs.FS, dir, name string, sealed bool) (firstLog, last ui
 			return firstLog, last, nil
 		case errors.Is(err, io.EOF), err != nil && (sealed || count == 0):
 			return 0, 0, damaged(fmt.Sprintf("the table of contents %s ends after %d entries", name, count))
-		case err != nil: // a crash has cut it off, if nothing follows
+		case err != nil: // cut off by a crash, unless a whole entry follows
 			if at := entryAfter(text, begin); at > 0 {
 				return 0, 0, damaged(fmt.Sprintf("the table of contents %s is damaged before byte %d", name, at))
 			}
@@ -224,7 +223,7 @@ func readContents(disk vfs.FS, dir, name string, sealed bool) (firstLog, last ui
 	}
 }
 
-// scalars reads the fields before the tables.
+// scalars reads the fields before those about tables.
 func scalars(fields []byte) (firstLog, last uint64, ok bool) {
 	next := func() (n uint64) {
 		n, width := binary.Uvarint(fields)
@@ -257,13 +256,14 @@ func scalars(fields []byte) (firstLog, last uint64, ok bool) {
 	return firstLog, last, ok
 }
 
-// entryAfter finds the beginning of a whole entry of the table of contents behind one at from that
-// cannot be read, 0 if there is none. An entry is synced before the next one is written.
+// entryAfter finds the offset of a whole entry of the table of contents after an unreadable one at from, 0 if there is
+// none. An entry is synced before the next one is written, so a whole entry proves that the one before was damaged.
 func entryAfter(text []byte, from int64) int64 {
 	const header = 7
 	for i := from + 1; i+header <= int64(len(text)); i++ {
 		kind, end := text[i+6], i+header+int64(binary.LittleEndian.Uint16(text[i+4:]))
-		if (kind == 1 || kind == 2) && end > i+header && end <= int64(len(text)) && sum(text[i+6:end]) == binary.LittleEndian.Uint32(text[i:]) {
+		if (kind == 1 || kind == 2) && end > i+header && end <= int64(len(text)) &&
+			sum(text[i+6:end]) == binary.LittleEndian.Uint32(text[i:]) {
 			return i
 		}
 	}
@@ -278,8 +278,8 @@ func sum(b []byte) uint32 {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A log is blocks of 32 KiB, and a block is chunks, see package record of Pebble. A chunk has
-// checksum, length, kind and the log's number, and a newer one how much of the log was synced by then.
+// A log consists of blocks of 32 KiB, and a block of chunks, see package record of Pebble. A chunk has a checksum, its
+// length, its kind and the number of the log. The longer form also has the offset up to which the log was synced.
 const (
 	blockBytesOfLog = 32 << 10
 	shortHeader     = 11
@@ -288,13 +288,13 @@ const (
 
 // A chunk is a piece of a batch in a log.
 type chunk struct {
-	first   bool // of its batch
-	end     int  // where it ends in its block
+	first   bool // it begins a batch
+	end     int  // its end in its block
 	synced  uint64
 	payload []byte
 }
 
-// The kinds of chunk: four of each form, of which the first two begin a batch.
+// The kinds of chunks: four of each form; the first two of four begin a batch.
 const (
 	shortChunks = 5
 	longChunks  = 9
@@ -324,7 +324,7 @@ func chunkAt(block []byte, i int, log uint32) (c chunk, ok bool) {
 	return c, true
 }
 
-// ended reports whether a log was closed at i of a block, or a block has no more chunks there.
+// ended reports whether the log was closed at offset i of a block, or the block has no more chunks after it.
 func ended(block []byte, i int, log uint32) (closed, blockOver bool) {
 	if i+shortHeader <= len(block) && block[i+6] == shortChunks && binary.LittleEndian.Uint32(block[i+7:]) == log+1 {
 		return true, false
@@ -333,8 +333,8 @@ func ended(block []byte, i int, log uint32) (closed, blockOver bool) {
 	return false, len(rest) < longHeader && len(bytes.Trim(rest, "\x00")) == 0
 }
 
-// scanLog reads a log whose first batch has to have a number of at most next, and returns the number
-// that follows its last one. whole says that it was closed, so that it has an end.
+// scanLog reads a log and returns the sequence number after its last batch. Its first batch must have a number of at most
+// next, otherwise one is missing. whole says that the log was closed, so that it must have an end.
 func scanLog(disk vfs.FS, dir string, number, next uint64, whole bool) (uint64, error) {
 	name := logName(number)
 	f, err := disk.Open(disk.PathJoin(dir, name))
@@ -345,7 +345,7 @@ func scanLog(disk vfs.FS, dir string, number, next uint64, whole bool) (uint64, 
 	var (
 		log   = uint32(number)
 		block = make([]byte, blockBytesOfLog)
-		bad   = int64(-1) // where the first chunk is that cannot be read
+		bad   = int64(-1) // the offset of the first unreadable chunk
 	)
 	for at := int64(0); ; at += blockBytesOfLog {
 		n, err := io.ReadFull(f, block)
@@ -355,13 +355,13 @@ func scanLog(disk vfs.FS, dir string, number, next uint64, whole bool) (uint64, 
 		part := block[:n]
 		for i := 0; i < n; {
 			c, ok := chunkAt(part, i, log)
-			if bad >= 0 { // only what was synced counts
+			if bad >= 0 { // search for a later chunk that proves that bad was synced
 				if !ok {
 					i++
 					continue
 				}
 				if int64(c.synced) > bad {
-					return 0, damaged(fmt.Sprintf("%s is damaged at byte %d, and goes on behind it", name, bad))
+					return 0, damaged(fmt.Sprintf("%s is damaged at byte %d, and continues after it", name, bad))
 				}
 				i = c.end
 				continue
@@ -387,12 +387,12 @@ func scanLog(disk vfs.FS, dir string, number, next uint64, whole bool) (uint64, 
 		}
 	}
 	if whole && bad >= 0 {
-		return 0, damaged(fmt.Sprintf("%s is damaged at byte %d, and was closed behind it", name, bad))
+		return 0, damaged(fmt.Sprintf("%s is damaged at byte %d, before its end", name, bad))
 	}
 	return next, nil
 }
 
-// follows holds the number of a batch against what came before, and returns the number behind it.
+// follows checks that no batch is missing before the one that a chunk begins, and returns the sequence number after it.
 func follows(name string, c chunk, next uint64) (uint64, error) {
 	const header = 12 // number of the first change, and how many there are
 	if !c.first {

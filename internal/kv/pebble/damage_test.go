@@ -95,14 +95,14 @@ func TestDamagedFolder(t *testing.T) {
 		{"nothing, killed", crashed, func(*testing.T, string) {}, ""},
 		{"log flipped at its beginning", clean, at("*.log", 30), "damaged at byte 0"},
 		{"log flipped in a later block", clean, at("*.log", 70_000), "damaged at byte"},
-		{"log flipped near its end", clean, truncateLess, "bytes and had"},
-		{"log flipped at its beginning, killed", crashed, at("*.log", 30), "goes on behind it"},
-		{"log flipped within a block, killed", crashed, at("*.log", 1_000), "goes on behind it"},
-		{"log with a broken length, killed", crashed, at("*.log", 4), "goes on behind it"},
-		{"log truncated", clean, truncate("*.log", 5_000), "bytes and had"},
+		{"log flipped near its end", clean, truncateLess, "bytes, but had"},
+		{"log flipped at its beginning, killed", crashed, at("*.log", 30), "continues after it"},
+		{"log flipped within a block, killed", crashed, at("*.log", 1_000), "continues after it"},
+		{"log with a broken length, killed", crashed, at("*.log", 4), "continues after it"},
+		{"log truncated", clean, truncate("*.log", 5_000), "bytes, but had"},
 		{"log cut off by a crash", crashed, truncate("*.log", 5_000), ""},
 		{"log missing", clean, remove("*.log"), "is missing"},
-		{"table of contents truncated", clean, truncate("MANIFEST-*", 60), "bytes and had"},
+		{"table of contents truncated", clean, truncate("MANIFEST-*", 60), "bytes, but had"},
 		{"table of contents cut off by a crash", crashed, truncate("MANIFEST-*", 60), ""}, // the older log is still there
 		{"table of contents truncated, killed", crashed, func(t *testing.T, dir string) {
 			truncate("MANIFEST-*", 60)(t, dir)
@@ -226,12 +226,12 @@ func TestUnusableFolder(t *testing.T) {
 		kind    fault.Kind
 	}{
 		{"read-only", Options{FS: refuse(syscall.EROFS)}, "mounted read-only: mount it for writing", fault.Unavailable},
-		{"no rights", Options{FS: refuse(syscall.EACCES)}, "give it to the user", fault.Unavailable},
-		{"gone", Options{FS: refuse(syscall.ENODEV)}, "mount its disk", fault.Unavailable},
-		{"failing", Options{FS: refuse(syscall.EIO)}, "mount its disk", fault.Unavailable},
-		{"full", Options{FS: refuse(syscall.ENOSPC)}, "is full: make room", fault.OutOfSpace},
+		{"no rights", Options{FS: refuse(syscall.EACCES)}, "make this user its owner", fault.Unavailable},
+		{"gone", Options{FS: refuse(syscall.ENODEV)}, "check that its disk is mounted", fault.Unavailable},
+		{"failing", Options{FS: refuse(syscall.EIO)}, "check that its disk is mounted", fault.Unavailable},
+		{"full", Options{FS: refuse(syscall.ENOSPC)}, "is full: free some space", fault.OutOfSpace},
 		{"a file", Options{Dir: file}, "is a file", fault.Unavailable},
-		{"below a file", Options{Dir: filepath.Join(file, "data")}, "lies below one", fault.Unavailable},
+		{"below a file", Options{Dir: filepath.Join(file, "data")}, "is below a file", fault.Unavailable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Open(c.options)

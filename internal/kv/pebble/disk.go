@@ -10,30 +10,29 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// A disk is the file system as Pebble gets it. The log may use all the room there is, the ballast
-// included; tables leave some to it. Whoever asks for a table after a failure waits a
-// while first, since Pebble itself would try again at once. The first failure of the log is told
-// before Pebble knows of it.
+// A disk is the file system that Pebble uses. The log may use all space, including the ballast; tables leave some space to
+// the log. After a failed flush or compaction, the creation of the next table waits, since Pebble would try again at once.
+// If the log fails, the disk tells the engine before it tells Pebble.
 type disk struct {
-	vfs.FS // gives the ballast back when there is no room
-	room   *room
+	vfs.FS // removes the ballast when the space runs out
+	space  *space
 	upkeep *upkeep
-	spent  *sync.Mutex // the engine's, for logs that are used again
+	spent  *sync.Mutex // the engine's, for logs that are reused
 	failed func(error)
-	gone   *atomic.Bool // the opening was given up: nothing may change on the disk any more
+	gone   *atomic.Bool // the opening was abandoned: nothing may change on the disk any more
 }
 
 func newDisk(fs vfs.FS, e *Engine, gone *atomic.Bool) *disk {
 	return &disk{
-		FS: vfs.OnDiskFull(fs, e.room.giveBallast), room: e.room, upkeep: e.upkeep, spent: &e.spent, gone: gone,
+		FS: vfs.OnDiskFull(fs, e.space.giveBallast), space: e.space, upkeep: e.upkeep, spent: &e.spent, gone: gone,
 		failed: func(err error) { e.fail(err) },
 	}
 }
 
-// errGone ends what is still running of an opening that was given up.
-var errGone = errors.New("the opening was given up")
+// errGone stops an opening that was abandoned.
+var errGone = errors.New("the opening was abandoned")
 
-// Create makes a file.
+// Create creates a file.
 func (d *disk) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	kind := kindOf(name)
 	if kind == tables {
@@ -41,44 +40,44 @@ func (d *disk) Create(name string, category vfs.DiskWriteCategory) (vfs.File, er
 	}
 	if d.gone.Load() {
 		if kind == tables {
-			select {} // or Pebble would try for ever
+			select {} // otherwise Pebble would try again without end
 		}
 		return nil, errGone
 	}
 	if kind == tables {
-		if why := d.room.there(); why != nil {
+		if why := d.space.there(); why != nil {
 			return nil, why
 		}
 	}
 	f, err := d.FS.Create(name, category)
 	if err == nil && strings.HasPrefix(path.Base(name), "MANIFEST-") {
-		// Pebble does not see to it that the name of a table of contents is durable before the marker that leads to it.
-		if err := syncDir(d.FS, d.room.dir); err != nil {
+		// Pebble does not make the name of a table of contents durable before the marker that points to it.
+		if err := syncDir(d.FS, d.space.dir); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
 	}
 	return d.wrap(f, err, kind)
 }
 
-// ReuseForWrite makes a file from one that is no longer needed: a log.
+// ReuseForWrite turns a log that is no longer needed into a new one.
 func (d *disk) ReuseForWrite(from, to string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	if d.gone.Load() {
 		return nil, errGone
 	}
-	d.spent.Lock() // or emptySpent may just have taken it away
+	d.spent.Lock() // emptyLog must not empty it at the same time
 	f, err := d.FS.ReuseForWrite(from, to, category)
 	d.spent.Unlock()
 	return d.wrap(f, err, kindOf(to))
 }
 
-// Remove removes a file. When room was short, the ballast may come back now.
+// Remove removes a file. If space was short, there may be enough now.
 func (d *disk) Remove(name string) error {
 	if d.gone.Load() {
 		return errGone
 	}
 	err := d.FS.Remove(name)
-	if kindOf(name) == tables && d.room.refuses() != nil {
-		d.room.look()
+	if kindOf(name) == tables && d.space.refuses() != nil {
+		d.space.look()
 	}
 	return err
 }
@@ -91,10 +90,10 @@ func (d *disk) Rename(from, to string) error {
 	return d.FS.Rename(from, to)
 }
 
-// Unwrap gives the file system below.
+// Unwrap returns the file system below.
 func (d *disk) Unwrap() vfs.FS { return d.FS }
 
-// The kinds of file that a disk tells apart.
+// The kinds of files that a disk tells apart.
 type fileKind uint8
 
 const (
@@ -137,7 +136,7 @@ func (f *logFile) Write(p []byte) (int, error) {
 		return 0, errGone
 	}
 	n, err := f.File.Write(p)
-	f.disk.room.spend(n)
+	f.disk.space.spend(n)
 	return n, f.note(err)
 }
 
@@ -150,12 +149,12 @@ func (f *logFile) SyncTo(length int64) (bool, error) {
 	return full, f.note(err)
 }
 
-// Preallocate takes room for what is yet to be written, if there is plenty.
+// Preallocate reserves space for later writes, if there is plenty.
 func (f *logFile) Preallocate(offset, length int64) error {
-	if f.disk.room.fits(int(length)) != nil {
+	if f.disk.space.fits(int(length)) != nil {
 		return nil
 	}
-	f.disk.room.spend(int(length))
+	f.disk.space.spend(int(length))
 	return f.File.Preallocate(offset, length)
 }
 
@@ -173,10 +172,10 @@ type tableFile struct {
 }
 
 func (f *tableFile) Write(p []byte) (int, error) {
-	if err := f.disk.room.roomForTable(len(p)); err != nil {
+	if err := f.disk.space.spaceForTable(len(p)); err != nil {
 		return 0, err
 	}
 	n, err := f.File.Write(p)
-	f.disk.room.spend(n)
+	f.disk.space.spend(n)
 	return n, err
 }

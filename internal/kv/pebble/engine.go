@@ -1,7 +1,6 @@
-// Package pebble keeps the contract of package kv on one machine, in a folder
-// or in memory, with the Pebble log-structured tree. It adds what Pebble does
-// not have: optimistic preconditions and counters that batches pass one at a
-// time. DESIGN.md argues why those are right. It never interprets a key.
+// Package pebble is an engine of package kv on one machine, in a folder or in memory, on the Pebble log-structured tree.
+// It adds what Pebble lacks: optimistic preconditions, and counters that batches pass one at a time. DESIGN.md shows why
+// they are correct. The package never interprets a key.
 package pebble
 
 import (
@@ -35,36 +34,36 @@ var (
 	_ kv.Shrinker     = (*Engine)(nil)
 )
 
-// Options says where an engine keeps its keys and how careful it is.
+// Options configure an engine.
 type Options struct {
-	// Dir is the data folder, created when absent. With Dir empty and FS nil the
-	// engine lives in memory.
+	// Dir is the data folder, created if absent. If Dir is empty and FS is nil, the
+	// engine is in memory.
 	Dir string
-	// FS is the file system of Dir; nil is the disk, or a fresh memory file
-	// system when Memory is set.
+	// FS is the file system of Dir; nil means the disk, or a new memory file
+	// system if Memory is set.
 	FS vfs.FS
 	// Memory keeps everything in memory; nothing outlives Close.
 	Memory bool
 	// NoSync acknowledges batches before they are durable: a crash may undo the
 	// newest ones, still in order and each as a whole.
 	NoSync bool
-	// CacheBytes bounds block cache and memtables together; 0 is 160 MiB on disk, 48 MiB
-	// in memory and in a program that was built without cgo.
+	// CacheBytes limits block cache and memtables together; 0 means 160 MiB on disk, 48 MiB
+	// in memory.
 	CacheBytes int64
 	// SeparateValues keeps values of at least this many bytes in files apart
 	// from the keys, so that compactions move them less often; 0 keeps all values
 	// with their keys.
 	SeparateValues int
-	// Reserve is room on the disk, in bytes, that ordinary writes leave to deletes and to
-	// maintenance: they fail with fault.OutOfSpace before they use it. 0 keeps none. On a small file
-	// system it is an eighth of that.
+	// Reserve is the space on the disk, in bytes, that ordinary writes leave to deletes and to
+	// maintenance: before they use it, they fail with fault.OutOfSpace. 0 means no reserve. It is at
+	// most an eighth of the file system.
 	Reserve int64
-	// Logger receives failures and stalls; nil is silent.
+	// Logger receives failures and stalls; nil discards them.
 	Logger *slog.Logger
 
-	// MemTableBytes is how much is written to memory before it goes to a table, up to three times that while
-	// the disk is behind. What is deleted before that is never written to a table. 0 is a fifth of
-	// CacheBytes, 64 MiB at most; on a small file system it is less.
+	// MemTableBytes is the size of a memtable. Memory holds up to three of them while the disk is slow. A key
+	// that is deleted while it is in a memtable is never written to a table. 0 means a fifth of CacheBytes, at
+	// most 64 MiB; on a small file system it is less.
 	MemTableBytes int64
 }
 
@@ -76,7 +75,7 @@ type Engine struct {
 	log  *slog.Logger
 	sync bool // batches wait for the disk unless they say otherwise
 
-	room     *room   // nil in memory
+	space    *space  // nil in memory
 	upkeep   *upkeep // what Pebble does by itself
 	stopLook func()
 
@@ -87,31 +86,31 @@ type Engine struct {
 	mu      sync.Mutex // held from the check of preconditions until the batch is visible
 	changes *local.Changes
 	orders  local.Orders
-	wedged  atomic.Bool // Pebble has broken off halfway and would wait for ever
+	wedged  atomic.Bool // Pebble has stopped in the middle of a write, and further calls may block forever
 
-	failure atomic.Pointer[refusal] // the log, or the table of contents, could not be written
-	failed  chan struct{}           // closed then
+	failure atomic.Pointer[refusal] // set when the log, or the table of contents, could not be written
+	failed  chan struct{}           // closed when failure is set
 	failing sync.Once
 
 	garbage garbageWatch
 	cache   *pebble.Cache
-	shrunk  atomic.Uint64 // newest when Shrink ended last
-	spent   sync.Mutex    // held while a log that is no longer needed is used again, or emptied
+	shrunk  atomic.Uint64 // the value of newest at the end of the last Shrink
+	spent   sync.Mutex    // held while a log that is no longer needed is reused or emptied
 
 	opened    atomic.Bool
 	closing   context.Context // ends with Close
 	close     context.CancelFunc
-	tidying   atomic.Bool // room is being won back
+	tidying   atomic.Bool // space is being reclaimed
 	tidyMu    sync.Mutex
-	tidied    clock.Stopwatch // since that began last
-	tidyPause time.Duration   // until it may begin again
+	tidied    clock.Stopwatch // since that last began
+	tidyPause time.Duration   // from tidied until it may begin again
 }
 
 // Mark returns the present moment.
 func (e *Engine) Mark() kv.Mark { return kv.Mark(e.newest.Load()) }
 
-// Refuses tells why batches are refused at present, nil while they are taken. Those that
-// free room may still be taken when the kind is fault.OutOfSpace.
+// Refuses returns the reason why batches are rejected at present, nil if they are accepted. If
+// the kind is fault.OutOfSpace, batches that free space may still be accepted.
 func (e *Engine) Refuses() error {
 	if err := e.broken(); err != nil {
 		return err
@@ -119,25 +118,25 @@ func (e *Engine) Refuses() error {
 	return e.refuses(false)
 }
 
-// Failed is closed when nothing is read or written any more until the folder is opened again.
+// Failed is closed when the engine has failed: it reads and writes nothing until the folder is opened again.
 func (e *Engine) Failed() <-chan struct{} { return e.failed }
 
-// refuses tells why a batch that passes its preconditions may not be written.
+// refuses returns the reason why a batch whose preconditions hold must not be written.
 func (e *Engine) refuses(frees bool) error {
 	if why := e.upkeep.why.Load(); why != nil {
 		return why.err
 	}
-	if e.room == nil {
+	if e.space == nil {
 		return nil
 	}
-	why := e.room.refuses()
+	why := e.space.refuses()
 	if frees && fault.KindOf(why) == fault.OutOfSpace {
 		return nil
 	}
 	return why
 }
 
-// broken is the error of every call after the log has failed.
+// broken is the error of every call after the engine has failed, nil before.
 func (e *Engine) broken() error {
 	if why := e.failure.Load(); why != nil {
 		return why.err
@@ -145,7 +144,7 @@ func (e *Engine) broken() error {
 	return nil
 }
 
-// enter begins a call, which calls.Leave ends.
+// enter begins a call. If it succeeds, calls.Leave ends the call.
 func (e *Engine) enter() error {
 	if !e.calls.Enter() {
 		return local.Closed()
@@ -157,10 +156,10 @@ func (e *Engine) enter() error {
 	return nil
 }
 
-// Close waits for running calls and releases the folder. It flushes nothing:
-// the log already holds what memory holds.
+// Close waits for running calls and releases the folder. It does not flush
+// memtables, because the log has their content.
 func (e *Engine) Close() error {
-	if e.wedged.Load() { // calls may be waiting for ever
+	if e.wedged.Load() { // running calls may never end
 		e.calls.Bar()
 		return e.broken()
 	}
@@ -184,8 +183,8 @@ func (e *Engine) Close() error {
 	}
 	if e.lock != nil {
 		if err == nil && e.broken() == nil {
-			if unsealed := seal(e.room.fs, e.room.dir); unsealed != nil { // the next opening has less to go by, and lacks nothing
-				e.log.Warn("the sizes of the files were not written down", "error", plain(unsealed))
+			if unsealed := seal(e.space.fs, e.space.dir); unsealed != nil { // the next opening has one check less
+				e.log.Warn("the sizes of the files could not be recorded", "error", plain(unsealed))
 			}
 		}
 		err = errors.Join(err, e.lock.Close())
@@ -199,15 +198,16 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// fail ends reading and writing. What is visible may not be durable, and another attempt to sync
-// could succeed without it: only what is on the disk counts, and only opening it anew finds that out.
+// fail ends reading and writing permanently. Visible batches may not be durable, and another sync could succeed without
+// having written them. Only a new opening finds out what is on the disk.
 func (e *Engine) fail(cause error) error {
 	e.failing.Do(func() {
 		e.failure.Store(&refusal{fault.Wrap(fault.Unavailable, cause,
-			"The disk failed, so nothing is read or written any more. Restart mayfly: what it has acknowledged is on the disk.")})
+			"The disk failed, so nothing is read or written any more. Restart mayfly: "+
+				"what it has acknowledged is on the disk.")})
 		close(e.failed)
 		if !e.opened.Load() {
-			return // the opening fails with it
+			return // Open returns the error
 		}
 		e.log.Error("the disk failed: nothing is read or written until mayfly restarts", "error", plain(cause))
 	})
@@ -221,7 +221,7 @@ func readFault(err error) error {
 	return fault.Wrap(fault.Internal, err, "cannot read stored data")
 }
 
-// fatal is what Pebble says when it cannot go on, and the error that it says it about.
+// fatal is a message of Pebble's that it cannot continue, and the error in it.
 type fatal struct {
 	text  string
 	cause error
@@ -230,8 +230,8 @@ type fatal struct {
 func (f fatal) Error() string { return f.text }
 func (f fatal) Unwrap() error { return f.cause }
 
-// logger hears Pebble's own words. Its information is not shown; its errors
-// come with their events, see upkeep.
+// logger receives the messages of Pebble. It drops information. Most errors also
+// come as events, see upkeep.
 type logger struct{ engine *Engine }
 
 func (l logger) Infof(string, ...any) {}
@@ -240,9 +240,9 @@ func (l logger) Errorf(format string, args ...any) {
 	l.engine.log.Error("storage reports a failure", "error", fmt.Sprintf(format, args...))
 }
 
-// Fatalf does not return, because Pebble may not go on. In a goroutine of ours it panics, and
-// is recovered. Elsewhere, with a table of contents that could not be written, nobody would recover: that
-// goroutine stays, the engine has failed, and starting again recovers from the log.
+// Fatalf does not return, because Pebble must not continue. In a goroutine that recovers, it panics. In a goroutine of
+// Pebble's, after a failed write of the table of contents, nobody would recover the panic: Fatalf blocks that goroutine
+// forever and fails the engine. The next opening recovers from the log.
 func (l logger) Fatalf(format string, args ...any) {
 	f := fatal{text: fmt.Sprintf(format, args...)}
 	for _, arg := range args {
@@ -258,13 +258,14 @@ func (l logger) Fatalf(format string, args ...any) {
 	select {}
 }
 
-// ours reports whether the calling goroutine is one that recovers.
+// ours reports whether the calling goroutine recovers from panics of Fatalf.
 func ours() bool {
 	callers := make([]uintptr, 64)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])
 	for {
 		frame, more := frames.Next()
-		if strings.HasSuffix(frame.Function, "/kv/pebble.(*Engine).publish") || strings.HasSuffix(frame.Function, "/kv/pebble.open") {
+		if strings.HasSuffix(frame.Function, "/kv/pebble.(*Engine).publish") ||
+			strings.HasSuffix(frame.Function, "/kv/pebble.open") {
 			return true
 		}
 		if !more {

@@ -142,7 +142,7 @@ func TestFailingTables(t *testing.T) {
 	}
 	set(t, e, "a", "2")
 	stop(t, e)
-	if got := log.String(); strings.Count(got, "fails and is tried again") != 1 || strings.Count(got, "works again") != 1 || strings.Count(got, "\n") != 2 {
+	if got := log.String(); strings.Count(got, "failed: trying again") != 1 || strings.Count(got, "works again") != 1 || strings.Count(got, "\n") != 2 {
 		t.Errorf("the log:\n%s", got)
 	}
 }

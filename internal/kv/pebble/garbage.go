@@ -12,17 +12,17 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 )
 
-// Deleted keys take room until tables are rewritten. Pebble does that as new tables come, so after a
-// wave of deletions nothing happens until others write: the deletions themselves are still in memory.
+// Deleted keys take space until their tables are rewritten. Pebble rewrites tables only when new ones arrive, so after a
+// wave of deletions nothing happens until there are other writes: the deletions themselves are still in memory.
 const (
-	// waveKeys is how many deletions are a wave that is worth a flush of its own.
+	// waveKeys is the number of deletions that make a wave, which deserves a flush of its own.
 	waveKeys = 50_000
-	// waveCalm is how many deletions may come in a second when the wave is over.
+	// waveCalm is the most deletions per second at which a wave counts as over,
 	waveCalm = 2_000
-	// calmLooks is for how many seconds, since the reaper works in bursts.
-	calmLooks = 3
-	// garbageShare is how many of the entries in tables may have been deleted: one in so many. Beyond it
-	// tables are rewritten, so that the disk holds at most 1.3 times what lives.
+	// after this many seconds, because the reaper works in bursts.
+	calmChecks = 3
+	// garbageShare is the share of deleted entries in tables, one in this many, beyond which tables are
+	// rewritten, so that the disk holds at most 1.3 times the live data.
 	garbageShare = 5
 	// rangeKeys is how many keys a deleted range counts as.
 	rangeKeys = 1_000
@@ -32,13 +32,13 @@ const (
 type garbageWatch struct {
 	deleted atomic.Int64 // keys, since the last wave
 
-	before int64 // deleted at the last look
-	calm   int   // looks that have seen few
-	kept   int64 // deleted in waves after which no table was rewritten
+	before int64 // deleted at the last check
+	calm   int   // checks in a row with few deletions
+	kept   int64 // deleted since tables were last rewritten
 }
 
-// over tells how many keys a wave of deletions has deleted when it has come to its end, and begins to
-// count anew; else 0. It is asked once a second.
+// over returns the number of deleted keys if a wave of deletions has just ended, and begins to count anew; else 0. It is
+// called once a second.
 func (w *garbageWatch) over() int64 {
 	deleted := w.deleted.Load()
 	fresh := deleted - w.before
@@ -46,7 +46,7 @@ func (w *garbageWatch) over() int64 {
 	if w.calm++; fresh > waveCalm {
 		w.calm = 0
 	}
-	if deleted < waveKeys || w.calm < calmLooks {
+	if deleted < waveKeys || w.calm < calmChecks {
 		return 0
 	}
 	w.before = 0
@@ -54,8 +54,8 @@ func (w *garbageWatch) over() int64 {
 	return deleted
 }
 
-// reclaim gives the room of so many deleted keys back, and the memory that they have left free: deletions go
-// to tables, and where much of these is garbage they are rewritten, one by one with pauses for those who have requests.
+// reclaim frees the space of deleted keys, and returns memory to the system. It flushes the deletions to tables. If much of
+// the tables is garbage, it rewrites them one by one, with pauses for requests.
 func (e *Engine) reclaim(ctx context.Context, deleted int64) error {
 	e.garbage.kept += deleted
 	if err := e.enter(); err != nil {
@@ -75,12 +75,12 @@ func (e *Engine) reclaim(ctx context.Context, deleted int64) error {
 		}
 		e.garbage.kept = 0
 	}
-	trimMalloc() // tables that are gone have left the cache
+	trimMalloc() // the blocks of removed tables have left the cache
 	return nil
 }
 
-// entries counts the keys in tables, deletions and what they delete included. What Pebble estimates of garbage
-// comes later, and was half of what there was.
+// entries counts the entries in tables, including deletions and the deleted keys. Pebble's own estimate of garbage comes
+// too late, and was half of the truth in measurements.
 func (e *Engine) entries() (n int64, err error) {
 	levels, err := e.db.SSTables(pebble.WithProperties())
 	for _, tables := range levels {
@@ -91,7 +91,7 @@ func (e *Engine) entries() (n int64, err error) {
 	return n, err
 }
 
-// rest pauses after a step for as long as it took, unless nobody writes.
+// rest pauses after a step for as long as the step took, unless there were no writes.
 func (e *Engine) rest(ctx context.Context, took time.Duration, before uint64) error {
 	if e.newest.Load() == before {
 		return ctx.Err()
@@ -99,23 +99,23 @@ func (e *Engine) rest(ctx context.Context, took time.Duration, before uint64) er
 	return clock.Pause(ctx, took)
 }
 
-// A pause is what comes after a step that took so long and before which that batch was the newest.
+// A pause is called after a step that took so long. before is the number of the newest batch at the start of the step.
 type pause func(ctx context.Context, took time.Duration, before uint64) error
 
 // hurry is no pause.
 func hurry(ctx context.Context, _ time.Duration, _ uint64) error { return ctx.Err() }
 
-// numLevels is how many levels of tables Pebble has.
+// numLevels is the number of levels that Pebble has.
 const numLevels = 7
 
 // rewrite compacts the tables that have deletions, and pauses after each.
 func (e *Engine) rewrite(ctx context.Context, after pause) error {
 	for level := range numLevels {
-		levels, err := e.db.SSTables(pebble.WithProperties()) // anew, since the one above has changed this one
+		levels, err := e.db.SSTables(pebble.WithProperties()) // again, since compacting the level above has changed this one
 		if err != nil {
 			return err
 		}
-		var done []byte // the upper end of what was compacted last
+		var done []byte // the upper bound of the last compaction
 		for _, t := range levels[level] {
 			if t.Properties.NumDeletions == 0 || done != nil && bytes.Compare(t.Largest.UserKey, done) < 0 {
 				continue

@@ -9,15 +9,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// DeletesRanges says that batches may hold DeleteRange. Its cost is that of one key.
+// DeletesRanges reports that batches may use DeleteRange. It costs as much as the deletion of one key.
 func (e *Engine) DeletesRanges() bool { return true }
 
-// beyond is above every key that a batch may hold.
+// beyond sorts after every key that a batch may have.
 var beyond = bytes.Repeat([]byte{0xff}, kv.MaxKeyBytes+1)
 
-// Compact rewrites the tables of [lower, upper) until deleted keys take no
-// space there; nil bounds are open. When ctx ends it returns ctx.Err() and what has begun
-// finishes by itself.
+// Compact rewrites the tables of [lower, upper), so that deleted keys take no space there; a nil bound is open. When ctx
+// ends, it returns ctx.Err(), and the compaction that has begun finishes in the background.
 func (e *Engine) Compact(ctx context.Context, lower, upper []byte) error {
 	if err := e.enter(); err != nil {
 		return err
@@ -33,16 +32,16 @@ func (e *Engine) Compact(ctx context.Context, lower, upper []byte) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if noRoom(err) {
-			return fault.Wrap(fault.OutOfSpace, err, "the disk has no room to compact")
+		if noSpace(err) {
+			return fault.Wrap(fault.OutOfSpace, err, "the disk has no space for a compaction")
 		}
-		return fault.Wrap(fault.Internal, err, "cannot compact")
+		return fault.Wrap(fault.Internal, err, "cannot compact tables")
 	}
 	return nil
 }
 
-// Load gives the engine's account of itself; all zero after Close and after a failure. An engine in
-// memory counts its tables as disk.
+// Load returns the size and the load of the engine; zero after Close and after a failure. For an engine in memory, its
+// tables count as disk.
 func (e *Engine) Load() kv.Load {
 	if e.enter() != nil {
 		return kv.Load{}
@@ -64,11 +63,11 @@ func (e *Engine) Load() kv.Load {
 	return load
 }
 
-// FreeBytes tells how much room the file system had where the data lies a moment ago.
+// FreeBytes is how many bytes of the file system with the data were free at the last check, about a second ago.
 func (e *Engine) FreeBytes() (uint64, bool) {
-	if e.room == nil {
+	if e.space == nil {
 		return 0, false
 	}
-	free := e.room.free.Load()
+	free := e.space.free.Load()
 	return uint64(free), free != math.MaxInt64
 }

@@ -21,9 +21,9 @@ import "C"
 
 import "sync"
 
-// tidyMalloc makes the GNU allocator use one heap instead of one per thread. Blocks of
-// the cache come and go on all threads, and would leave holes in every heap.
+// tidyMalloc makes the GNU allocator use one heap instead of one per thread. All threads allocate and free blocks of the
+// cache, which would fragment every heap.
 var tidyMalloc = sync.OnceFunc(func() { C.one_heap() })
 
-// trimMalloc gives free pages of that heap back to the system, also those between others that are in use.
+// trimMalloc returns the free pages of that heap to the system, including those between pages in use.
 func trimMalloc() { C.trim_heap() }

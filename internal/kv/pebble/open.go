@@ -22,13 +22,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv/local"
 )
 
-// Open is OpenContext for those who wait until it has opened.
+// Open is OpenContext without a time limit.
 func Open(o Options) (*Engine, error) { return OpenContext(context.Background(), o) }
 
-// OpenContext opens the engine and takes the data folder for this process. It fails with fault.Corrupt
-// when stored bytes are damaged or missing, fault.OutOfSpace when the disk is full,
-// fault.Unavailable when the folder cannot be used for a reason that its text tells. When ctx ends
-// first, it gives up at once and returns its error; nothing is lost by that.
+// OpenContext opens the engine and locks the data folder for this process. Errors: fault.Corrupt if stored bytes are
+// damaged or missing, fault.OutOfSpace if the disk is full, and fault.Unavailable if the folder cannot be used, for a
+// reason in the message. When ctx ends first, it gives up at once and returns the error of ctx; no data is lost.
 func OpenContext(ctx context.Context, o Options) (*Engine, error) {
 	tidyMalloc()
 	e := &Engine{
@@ -48,7 +47,10 @@ func OpenContext(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &opening{engine: e, fs: cmp.Or(o.FS, vfs.Default), dir: dir, marker: marker, done: make(chan error, 1), stuck: make(chan error, 1)}
+	p := &opening{
+		engine: e, fs: cmp.Or(o.FS, vfs.Default), dir: dir, marker: marker,
+		done: make(chan error, 1), stuck: make(chan error, 1),
+	}
 	go p.run(o)
 	select {
 	case err = <-p.done:
@@ -69,7 +71,7 @@ func OpenContext(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// openMemory opens an engine that outlives nothing.
+// openMemory opens an engine in memory.
 func (e *Engine) openMemory(o Options) (err error) {
 	p := tune(o, true, 0)
 	e.takeCache(p)
@@ -82,13 +84,13 @@ func (e *Engine) openMemory(o Options) (err error) {
 	return nil
 }
 
-// watch begins to look at the disk and at what is deleted.
+// watch starts the regular checks of free space and of deletions.
 func (e *Engine) watch() {
 	e.stopLook = clock.NewReal(time.Time{}).Every(lookEvery, func(time.Time) { e.tick() })
 }
 
-// folder gives the name of the data folder, and a file that is there as long as it is. On disk
-// the name is absolute, because within one process the lock knows a folder by its name.
+// folder returns the path of the data folder, and the path of a file in it that exists as long as the folder does. On a
+// disk they are absolute, because within one process the lock identifies a folder by its path.
 func folder(o Options) (dir, marker string, err error) {
 	if o.FS != nil {
 		dir = cmp.Or(o.Dir, "mayfly")
@@ -103,19 +105,19 @@ func folder(o Options) (dir, marker string, err error) {
 // lockName is Pebble's name for the file that is locked.
 const lockName = "LOCK"
 
-// An opening is an Open under way, in a goroutine of its own so that it can be given up.
+// An opening is a running OpenContext. It has a goroutine of its own, so that it can be abandoned.
 type opening struct {
 	engine *Engine
 	fs     vfs.FS
 	dir    string
 	marker string
 	done   chan error
-	stuck  chan error  // a flush that failed: Pebble would try again for ever
-	ended  atomic.Bool // it has come to its end, or was given up
-	gone   atomic.Bool // it was given up
+	stuck  chan error  // the error of a failed flush, which Pebble would try again without end
+	ended  atomic.Bool // it has ended or was abandoned
+	gone   atomic.Bool // it was abandoned
 }
 
-// run opens the engine, and cleans up if nobody waits any more.
+// run opens the engine, and closes it again if the opening was abandoned.
 func (p *opening) run(o Options) {
 	err := p.steps(o)
 	if !p.ended.Swap(true) {
@@ -125,7 +127,7 @@ func (p *opening) run(o Options) {
 	}
 }
 
-// discard closes what was opened and nobody wants.
+// discard closes an engine whose opening was abandoned.
 func (p *opening) discard() {
 	_ = errors.Join(p.engine.db.Close(), p.engine.lock.Close())
 	p.engine.cache.Unref()
@@ -151,7 +153,7 @@ func (p *opening) steps(o Options) (err error) {
 	if err != nil {
 		return explain(err, p.dir)
 	}
-	e.room = newRoom(p.fs, p.dir, p.marker, uint64(max(o.Reserve, 0)), e.upkeep.again, e.log)
+	e.space = newSpace(p.fs, p.dir, p.marker, uint64(max(o.Reserve, 0)), e.upkeep.again, e.log)
 	e.upkeep.stuck = func(err error) {
 		select {
 		case p.stuck <- err:
@@ -178,7 +180,7 @@ func (p *opening) steps(o Options) (err error) {
 		return explain(err, p.dir)
 	}
 	if e.db, err = open(p.dir, options); err == nil && fresh {
-		// The first log of a new database does not say how much of it was synced. The next one does.
+		// The first log of a new database does not contain how much of it was synced. The next one does.
 		if err = e.db.Close(); err == nil {
 			e.db, err = open(p.dir, options)
 		}
@@ -189,7 +191,7 @@ func (p *opening) steps(o Options) (err error) {
 	return nil
 }
 
-// checkFormat fails when a newer Pebble has written the folder: that is not damage.
+// checkFormat fails if a newer Pebble has written the folder, which must not be reported as damage.
 func checkFormat(disk vfs.FS, dir string) error {
 	text, err := atomicfs.ReadMarker(disk, dir, "format-version")
 	if err != nil {
@@ -197,14 +199,14 @@ func checkFormat(disk vfs.FS, dir string) error {
 	}
 	version, err := strconv.ParseUint(text, 10, 64)
 	if err == nil && version > uint64(pebble.FormatNewest) {
-		return fault.New(fault.Unsupported, "data folder %q was written by a newer mayfly (storage format %d, this one knows %d): run that version, or bring a backup from before it back",
-			dir, version, uint64(pebble.FormatNewest))
+		return fault.New(fault.Unsupported, "data folder %q was written by a newer mayfly (storage format %d, this one "+
+			"knows %d): run that version, or restore an older backup", dir, version, uint64(pebble.FormatNewest))
 	}
-	return nil // anything else is for Pebble to judge
+	return nil // Pebble checks the rest
 }
 
-// giveUp leaves the opening behind. What is still running of it changes nothing any more, but the
-// folder stays locked until that has ended.
+// giveUp abandons the opening. It changes nothing on the disk any more, but the folder stays locked until its goroutine
+// has ended.
 func (p *opening) giveUp(why error) error {
 	p.gone.Store(true)
 	if p.ended.Swap(true) {
@@ -216,8 +218,7 @@ func (p *opening) giveUp(why error) error {
 	return explain(why, p.dir)
 }
 
-// open turns Pebble's fatal errors into ordinary ones: at this point nobody has
-// been promised anything.
+// open turns fatal errors of Pebble into ordinary ones. That is safe, because no write has been acknowledged yet.
 func open(dir string, options *pebble.Options) (db *pebble.DB, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -231,8 +232,8 @@ func open(dir string, options *pebble.Options) (db *pebble.DB, err error) {
 	return pebble.Open(dir, options)
 }
 
-// lockFault says why the folder's lock could not be had. What the file system refuses has a
-// path in it; what another process holds has not.
+// lockFault explains why the folder could not be locked. An error of the file system has a path in it; the error about
+// a lock of another process has none.
 func lockFault(err error, dir string) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return explain(err, dir)
@@ -241,7 +242,7 @@ func lockFault(err error, dir string) error {
 		"data folder %q is in use: stop the other mayfly that has it open, or choose another folder", dir)
 }
 
-// contentFault says why Pebble could not open a folder that can be read and written.
+// contentFault explains why Pebble could not open a folder that was locked successfully.
 func contentFault(err error, dir string) error {
 	_, bySystem := errors.AsType[syscall.Errno](err)
 	if pebble.IsCorruptionError(err) || !bySystem || errors.Is(err, fs.ErrNotExist) {
@@ -250,24 +251,30 @@ func contentFault(err error, dir string) error {
 	return explain(err, dir)
 }
 
-// explain says what is wrong with a folder that could not be opened, and what to do.
+// explain turns the error of an opening into a message about the folder, with a remedy.
 func explain(err error, dir string) error {
 	_, isDamaged := errors.AsType[damaged](err)
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("stopped while data folder %q was opened: %w", dir, err)
 	case isDamaged:
-		return fault.Wrap(fault.Corrupt, err, "data folder %q is damaged: bring a backup back, or move the folder away to begin with an empty one", dir)
-	case noRoom(err):
-		return fault.Wrap(fault.OutOfSpace, err, "the disk of data folder %q is full: make room on it, then start mayfly again", dir)
+		return fault.Wrap(fault.Corrupt, err,
+			"data folder %q is damaged: restore a backup, or move the folder away to begin with an empty one", dir)
+	case noSpace(err):
+		return fault.Wrap(fault.OutOfSpace, err,
+			"the disk of data folder %q is full: free some space, then start mayfly again", dir)
 	case errors.Is(err, syscall.EROFS):
-		return fault.Wrap(fault.Unavailable, err, "data folder %q is on a file system that is mounted read-only: mount it for writing, or choose another folder", dir)
+		return fault.Wrap(fault.Unavailable, err, "data folder %q is on a file system that is mounted read-only: "+
+			"mount it for writing, or choose another folder", dir)
 	case errors.Is(err, fs.ErrPermission):
-		return fault.Wrap(fault.Unavailable, err, "data folder %q may not be read and written by this user: give it to the user, or start mayfly as its owner", dir)
+		return fault.Wrap(fault.Unavailable, err, "data folder %q may not be read and written by this user: "+
+			"make this user its owner, or start mayfly as its owner", dir)
 	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
-		return fault.Wrap(fault.Unavailable, err, "data folder %q is a file, or lies below one: choose another folder", dir)
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENODEV), errors.Is(err, syscall.ENXIO), errors.Is(err, syscall.EIO):
-		return fault.Wrap(fault.Unavailable, err, "data folder %q cannot be reached: mount its disk, and look after it", dir)
+		return fault.Wrap(fault.Unavailable, err, "data folder %q is a file, or is below a file: choose another folder", dir)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENODEV), errors.Is(err, syscall.ENXIO),
+		errors.Is(err, syscall.EIO):
+		return fault.Wrap(fault.Unavailable, err, "data folder %q cannot be accessed: check that its disk is mounted "+
+			"and works", dir)
 	}
 	return fault.Wrap(fault.Internal, err, "cannot open data folder %q", dir)
 }

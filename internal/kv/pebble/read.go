@@ -20,7 +20,7 @@ func (e *Engine) Get(key []byte, use func(value []byte) error) (bool, error) {
 	return get(e.db, key, use)
 }
 
-// Iterate walks the newest applied state as it is now.
+// Iterate iterates over the newest applied state as it is now.
 func (e *Engine) Iterate(lower, upper []byte) (kv.Iterator, error) {
 	if err := e.enter(); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (s *snapshot) Close() error {
 	return nil
 }
 
-// A closedSnapshot is what a closed engine gives, or one that has failed.
+// A closedSnapshot is the snapshot of an engine that is closed or has failed.
 type closedSnapshot struct{ why error }
 
 func (s closedSnapshot) Get([]byte, func([]byte) error) (bool, error) { return false, s.why }
@@ -104,7 +104,7 @@ func get(from source, key []byte, use func(value []byte) error) (found bool, err
 		return false, readFault(err)
 	}
 	if len(value) == 0 {
-		// A value that Pebble could not fetch looks empty; only the closer knows.
+		// A value that Pebble could not fetch looks empty; only Close of pin returns the error.
 		if err := pin.Close(); err != nil {
 			return false, readFault(err)
 		}
@@ -129,7 +129,7 @@ func iterate(e *Engine, from source, lower, upper []byte) (kv.Iterator, error) {
 	return i, nil
 }
 
-// An iterator is a Pebble iterator that starts by itself and may be closed twice.
+// An iterator is a Pebble iterator that begins with First or Last by itself, and may be closed twice.
 type iterator struct {
 	engine *Engine
 	walk   *pebble.Iterator
@@ -154,9 +154,9 @@ func (i *iterator) Prev() bool {
 	return i.walk.Prev()
 }
 
-// Seek gives a limit, though the upper bound is one: without it, Pebble takes up to
-// four steps forward before it seeks to a greater key, and with values of 1 KiB those lead
-// into a block that nobody wants.
+// Seek passes a limit, although it equals the upper bound: without a limit, Pebble first tries
+// up to four steps forward when it seeks to a greater key, and with values of 1 KiB these load
+// a block that is not needed.
 func (i *iterator) Seek(key []byte) bool {
 	i.begun = true
 	if i.upper == nil {

@@ -12,22 +12,22 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv/local"
 )
 
-// takeCache makes the engine's own cache, so that Shrink can empty it.
+// takeCache creates a cache for this engine alone, so that Shrink can empty it.
 func (e *Engine) takeCache(o *pebble.Options) {
 	e.cache = pebble.NewCache(o.CacheSize)
 	o.Cache = e.cache
 }
 
-// Shrink gives back what an engine at rest can do without: the memtable goes to a table, the logs that
-// are then of no use become empty, blocks leave the cache, and free memory goes to the system. The
-// system's own cache still has the tables. It does nothing when nothing was written since the last time and the cache is small.
+// Shrink releases what an idle engine does not need: it flushes the memtable to a table, empties the logs that are then
+// unused, empties the block cache, and returns free memory to the system. The cache of the operating system still has the
+// tables. Shrink does nothing if nothing was written since the last call and the cache is small.
 func (e *Engine) Shrink(ctx context.Context) error {
 	if err := e.enter(); err != nil {
 		return err
 	}
 	defer e.calls.Leave()
 	if e.Refuses() != nil {
-		return nil // the disk has other cares
+		return nil // the disk is full or has failed: do not burden it
 	}
 	newest := e.newest.Load()
 	if e.shrunk.Load() == newest && e.cache.Size() < smallCacheUse {
@@ -39,16 +39,16 @@ func (e *Engine) Shrink(ctx context.Context) error {
 		}
 		e.shrunk.Store(newest)
 	}
-	e.cache.Reserve(math.MaxInt32)() // a reservation of everything evicts everything
+	e.cache.Reserve(math.MaxInt32)() // reserving all of it evicts all blocks
 	trimMalloc()
 	return nil
 }
 
-// smallCacheUse is a cache that is not worth emptying.
+// smallCacheUse is the size up to which emptying the cache is not worthwhile.
 const smallCacheUse = 1 << 20
 
-// emptyLogs flushes, and empties the logs that Pebble keeps to use them again. It does so twice, because the first
-// flush has made one of these the present log.
+// emptyLogs flushes, and empties the logs that Pebble keeps for reuse. It does so twice, because the first flush makes one
+// of them the current log.
 func (e *Engine) emptyLogs(ctx context.Context) error {
 	for range 2 {
 		if err := e.flushLogs(ctx); err != nil {
@@ -58,12 +58,12 @@ func (e *Engine) emptyLogs(ctx context.Context) error {
 	return nil
 }
 
-// flushLogs flushes, and empties the logs that nobody needs then. Pebble may take any of them to use it
-// again meanwhile: it then has another name, and spent keeps the two apart.
+// flushLogs flushes, and empties the logs that are no longer needed. Pebble may reuse one of them at the same time, under
+// another name; the mutex spent prevents that flushLogs empties such a log.
 func (e *Engine) flushLogs(ctx context.Context) error {
 	var logs []uint64
-	if e.room != nil {
-		names, err := e.room.fs.List(e.room.dir)
+	if e.space != nil {
+		names, err := e.space.fs.List(e.space.dir)
 		if err != nil {
 			return readFault(err)
 		}
@@ -72,7 +72,7 @@ func (e *Engine) flushLogs(ctx context.Context) error {
 	if err := e.flush(ctx); err != nil {
 		return err
 	}
-	for _, number := range logs { // the flush has begun a new one
+	for _, number := range logs { // all from before the flush, which has begun a new log
 		if err := e.emptyLog(logName(number)); err != nil {
 			return readFault(err)
 		}
@@ -80,7 +80,7 @@ func (e *Engine) flushLogs(ctx context.Context) error {
 	return nil
 }
 
-// flush writes what memory holds to tables.
+// flush writes the memtables to tables.
 func (e *Engine) flush(ctx context.Context) error {
 	flushed, err := e.db.AsyncFlush()
 	if err != nil {
@@ -101,15 +101,15 @@ func (e *Engine) flush(ctx context.Context) error {
 func (e *Engine) emptyLog(name string) error {
 	e.spent.Lock()
 	defer e.spent.Unlock()
-	path := e.room.fs.PathJoin(e.room.dir, name)
-	info, err := e.room.fs.Stat(path)
+	path := e.space.fs.PathJoin(e.space.dir, name)
+	info, err := e.space.fs.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	f, err := e.room.fs.Create(path, vfs.WriteCategoryUnspecified)
+	f, err := e.space.fs.Create(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
 	}

@@ -161,7 +161,7 @@ func TestShrinkWhileWriting(t *testing.T) {
 }
 
 // TestWaveLeavesTheDisk deletes nine tenths of what is there, at once or in waves that are too small to rewrite anything. Nobody
-// writes after that, and the room comes back.
+// writes after that, and the space comes back.
 func TestWaveLeavesTheDisk(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -195,7 +195,7 @@ func TestWaveLeavesTheDisk(t *testing.T) {
 					continue
 				}
 				e.tick() // counts
-				for range calmLooks {
+				for range calmChecks {
 					e.tick() // finds that no more of them come
 				}
 				for e.tidying.Load() {

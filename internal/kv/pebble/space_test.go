@@ -18,7 +18,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// A small file system has room for total bytes, in files and taken by others.
+// A small file system has space for total bytes, in files and taken by others.
 type small struct {
 	vfs.FS
 	mu     sync.Mutex
@@ -38,7 +38,7 @@ func (s *small) free() (n int64) {
 	return max(s.total-s.others-n, 0)
 }
 
-// take is another program that takes or leaves room; negative takes all that there is.
+// take is another program that takes or leaves space; negative takes all that there is.
 func (s *small) take(n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +94,7 @@ type smallFile struct {
 	end  int64
 }
 
-// grow takes room up to end.
+// grow takes space up to end.
 func (f *smallFile) grow(end int64) error {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
@@ -173,7 +173,7 @@ func TestFullDisk(t *testing.T) {
 	if err := e.Apply(context.Background(), &kv.Batch{Since: e.Mark(), Reads: [][]byte{[]byte("k")}}); err != nil {
 		t.Errorf("a batch that only reads: %v", err)
 	}
-	e.tick() // brings the ballast back, if there is room
+	e.tick() // brings the ballast back, if there is space
 
 	disk.take(-1)
 	for i := range n / 2 {
@@ -185,16 +185,16 @@ func TestFullDisk(t *testing.T) {
 		if err := e.tidy(context.Background()); err != nil {
 			t.Log(err)
 		}
-		e.room.look()
+		e.space.look()
 	}
 	if err := e.Refuses(); err != nil {
-		t.Errorf("deletes have won no room: %v", err)
+		t.Errorf("deletes have won no space: %v", err)
 	}
 	n = fill(t, e, n)
 	disk.take(0)
 	e.tick()
 	if err := try(e, n, false); err != nil {
-		t.Errorf("a write when others have left room: %v", err)
+		t.Errorf("a write when others have left space: %v", err)
 	}
 	stop(t, e)
 	if got := log.String(); strings.Contains(got, "stack") || strings.Count(got, "\n") > 60 {
@@ -213,7 +213,7 @@ func TestNoReserve(t *testing.T) {
 	acknowledged := 0
 	for err := error(nil); err == nil; {
 		for e.db.Metrics().MemTable.Count > 2 && e.Refuses() == nil {
-			runtime.Gosched() // four of them would stall the write until there is room
+			runtime.Gosched() // four of them would stall the write until there is space
 		}
 		if err = try(e, acknowledged, false); err == nil {
 			acknowledged++
@@ -241,7 +241,7 @@ func TestLargeBatchOnSmallDisk(t *testing.T) {
 	}
 }
 
-// TestOpenOnFullDisk opens data while there is no room for it: an error, and no loop.
+// TestOpenOnFullDisk opens data while there is no space for it: an error, and no loop.
 func TestOpenOnFullDisk(t *testing.T) {
 	disk := newSmall(40 << 20)
 	e := start(t, Options{FS: disk})
@@ -254,7 +254,7 @@ func TestOpenOnFullDisk(t *testing.T) {
 	disk.take(-1)
 	var log lines
 	_, err := Open(Options{FS: disk, Logger: logTo(&log)})
-	if fault.KindOf(err) != fault.OutOfSpace || !strings.Contains(fault.Message(err), "make room on it, then start mayfly again") {
+	if fault.KindOf(err) != fault.OutOfSpace || !strings.Contains(fault.Message(err), "free some space, then start mayfly again") {
 		t.Errorf("open: %v", err)
 	}
 	if got := log.String(); strings.Count(got, "\n") > 0 {
@@ -267,7 +267,7 @@ func TestVanishedFolder(t *testing.T) {
 	disk := newSmall(40 << 20)
 	e := start(t, Options{FS: disk, Reserve: DefaultReserve})
 	defer stop(t, e)
-	e.room.marker = "elsewhere"
+	e.space.marker = "elsewhere"
 	e.tick()
 	if err := try(e, 1, false); fault.KindOf(err) != fault.Unavailable || !strings.Contains(fault.Message(err), "vanished") {
 		t.Errorf("a write: %v", err)
@@ -275,7 +275,7 @@ func TestVanishedFolder(t *testing.T) {
 	if err := try(e, 1, true); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("a delete: %v", err)
 	}
-	e.room.marker = "mayfly"
+	e.space.marker = "mayfly"
 	e.tick()
 	if err := try(e, 1, false); err != nil {
 		t.Errorf("a write when it is back: %v", err)

@@ -9,26 +9,25 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 )
 
-// Sizes of the default engine. Memtables start at 256 KiB and double, and count
-// towards the cache, so that an idle engine holds a few MiB and a busy one
-// about CacheBytes. What is written and deleted within one memtable never reaches a table: at 4,000
-// documents of 1 KiB a second, 32 MiB are about four seconds of writing. Loading a block from the system's own cache takes three times as
-// long as all else that a query does for a document, so the cache has room for the
-// records of 100,000 documents of 1 KiB beside two memtables.
+// Sizes of the default engine. Memtables start at 256 KiB and double, and count as part of the cache, so that an idle
+// engine holds a few MiB and a busy one about CacheBytes. A key that is written and deleted within one memtable never
+// reaches a table: at 4,000 documents of 1 KiB per second, 32 MiB are about four seconds of writes. Loading a block from
+// the cache of the operating system takes three times as long as everything else that a query does for a document, so the
+// cache can hold the records of 100,000 documents of 1 KiB in addition to two memtables.
 const (
 	cacheBytes         = 160 << 20
-	smallCacheBytes    = 48 << 20 // has the tables in memory behind it
-	memTableShare      = 5        // of the cache
+	smallCacheBytes    = 48 << 20 // for an engine in memory, whose tables are in memory anyway
+	memTableShare      = 5        // one part of the cache in this many
 	memTableBytes      = 64 << 20 // at most
 	smallMemTableBytes = 256 << 10
-	tableBytes         = 2 << 20 // of the newest level, twice as much in each one below
+	tableBytes         = 2 << 20 // of the newest level; each level below has twice as much
 	smallTableBytes    = 128 << 10
 	blockBytes         = 4 << 10
-	indexBytes         = 128 << 10 // one index block for a table of up to 16 MiB: one look less for each seek
-	filterBits         = 10        // per key: one false positive in a hundred; Get uses them above the last level only
+	indexBytes         = 128 << 10 // one index block for a table of up to 16 MiB saves a lookup for each seek
+	filterBits         = 10        // per key: one false positive in a hundred; not used for the last level
 )
 
-// tune gives the options of Pebble for o on a file system of total bytes, 0 if nobody knows.
+// tune returns the options of Pebble for o, on a file system of total bytes, 0 if unknown.
 func tune(o Options, memory bool, total uint64) *pebble.Options {
 	p := &pebble.Options{
 		DisableWAL:                  memory,
@@ -39,7 +38,7 @@ func tune(o Options, memory bool, total uint64) *pebble.Options {
 		L0CompactionThreshold:       2,
 		L0StopWritesThreshold:       24,
 		CompactionConcurrencyRange:  compactions,
-		FlushDelayDeleteRange:       10 * time.Second, // so that the space of a deleted range comes back on a quiet engine
+		FlushDelayDeleteRange:       10 * time.Second, // frees the space of a deleted range on an idle engine, too
 	}
 	p.TargetFileSizes[0] = int64(min(max(p.MemTableSize/8, smallTableBytes), tableBytes))
 	for i := range p.Levels {
@@ -59,8 +58,8 @@ func tune(o Options, memory bool, total uint64) *pebble.Options {
 	return p
 }
 
-// memTables is how large memtables are. Logs of about their size are kept to be used again,
-// so small file systems get small ones: three memtables and four logs take an eighth at most.
+// memTables is the size of memtables. Pebble keeps logs of about the same size for reuse, so memtables are small on small
+// file systems: three memtables and four logs take at most an eighth.
 func memTables(o Options, memory bool, total uint64) uint64 {
 	size := cmp.Or(uint64(max(o.MemTableBytes, 0)), min(uint64(cacheSize(o, memory))/memTableShare, memTableBytes))
 	if total > 0 {
@@ -69,7 +68,7 @@ func memTables(o Options, memory bool, total uint64) uint64 {
 	return size
 }
 
-// cacheSize is how large the cache is, memtables included.
+// cacheSize is the size of the cache, including memtables.
 func cacheSize(o Options, memory bool) int64 {
 	if memory {
 		return cmp.Or(o.CacheBytes, smallCacheBytes)
@@ -77,8 +76,7 @@ func cacheSize(o Options, memory bool) int64 {
 	return cmp.Or(o.CacheBytes, cacheBytes)
 }
 
-// compactions leaves a core to requests while compaction keeps up, and takes
-// more when it does not.
+// compactions uses one core while compaction keeps up, and up to half of the cores when it does not.
 func compactions() (lower, upper int) {
 	return 1, min(max(1, runtime.GOMAXPROCS(0)/2), 4)
 }

@@ -15,38 +15,36 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// How long maintenance waits after a failure, twice as long after each, and how often a failure
-// that lasts is worth a line.
 const (
-	firstPause = 100 * time.Millisecond
-	longPause  = 10 * time.Second
-	tellEvery  = time.Minute
+	firstPause = 100 * time.Millisecond // after a failure; it doubles with each further one
+	longPause  = 10 * time.Second       // the longest pause
+	logEvery   = time.Minute            // how often a lasting failure is logged
 )
 
-// Upkeep is what Pebble does by itself: flushes of memtables and compactions. It tries again at once
-// when one has failed, which this slows down, and logs without end.
+// upkeep watches what Pebble does by itself: flushes of memtables and compactions. After a failure, Pebble tries again at
+// once and logs each time; upkeep adds pauses and logs less.
 type upkeep struct {
 	log *slog.Logger
 
 	mu         sync.Mutex
 	flush      job
 	compaction job
-	flushErr   error              // of the flush that ended last
-	waking     context.Context    // ends when there is reason to try again at once
-	wake       context.CancelFunc // ends it
+	flushErr   error              // of the last flush
+	waking     context.Context    // ends when there is a reason to try again at once
+	wake       context.CancelFunc // ends waking
 	closed     bool
-	quiet      bool // the engine is being opened: its error tells
+	quiet      bool // the engine is being opened: Open returns the error, so it is not logged
 
-	why   atomic.Pointer[refusal] // none of the memory goes to tables any more
-	stuck func(error)             // hears of each flush that fails
+	why   atomic.Pointer[refusal] // set while flushes fail
+	stuck func(error)             // called for each failed flush
 }
 
-// A job is a kind of upkeep.
+// A job is flushing or compaction.
 type job struct {
 	name     string
 	failures int           // in a row
 	pause    time.Duration // before the next one
-	told     clock.Stopwatch
+	logged   clock.Stopwatch
 }
 
 func newUpkeep(log *slog.Logger) *upkeep {
@@ -56,7 +54,7 @@ func newUpkeep(log *slog.Logger) *upkeep {
 	return u
 }
 
-// wait pauses before a table is made if the last one of its kind has failed.
+// wait pauses before a table is created, if the last job of its kind has failed.
 func (u *upkeep) wait(category vfs.DiskWriteCategory) {
 	u.mu.Lock()
 	j := &u.compaction
@@ -69,7 +67,7 @@ func (u *upkeep) wait(category vfs.DiskWriteCategory) {
 	_ = clock.Pause(waking, pause)
 }
 
-// again ends the pauses, because there is hope.
+// again ends the pauses, because the next attempt may succeed.
 func (u *upkeep) again() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -80,14 +78,14 @@ func (u *upkeep) again() {
 	u.waking, u.wake = context.WithCancel(context.Background())
 }
 
-// opened begins to log.
+// opened is called when the engine is open: from now on failures are logged.
 func (u *upkeep) opened() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.quiet, u.stuck = false, func(error) {}
 }
 
-// close ends the pauses for good.
+// close ends all pauses, now and later.
 func (u *upkeep) close() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -101,11 +99,11 @@ func (u *upkeep) failed(j *job, err error) {
 	switch {
 	case u.quiet:
 	case j.failures == 1:
-		u.log.Error("storage maintenance fails and is tried again", "what", j.name, "error", plain(err))
-		j.told = clock.Start()
-	case j.told.Elapsed() >= tellEvery:
+		u.log.Error("storage maintenance failed: trying again", "what", j.name, "error", plain(err))
+		j.logged = clock.Start()
+	case j.logged.Elapsed() >= logEvery:
 		u.log.Error("storage maintenance still fails", "what", j.name, "times", j.failures, "error", plain(err))
-		j.told = clock.Start()
+		j.logged = clock.Start()
 	}
 }
 
@@ -116,7 +114,7 @@ func (u *upkeep) worked(j *job) {
 	j.failures, j.pause = 0, 0
 }
 
-// listener hears of upkeep, and logs what an operator should know. DataCorruption must be set:
+// listener receives the events of Pebble, and logs what an operator should know. DataCorruption must be set, because
 // Pebble's default ends the process.
 func (u *upkeep) listener() *pebble.EventListener {
 	return &pebble.EventListener{
@@ -145,11 +143,11 @@ func (u *upkeep) listener() *pebble.EventListener {
 		WriteStallBegin: func(info pebble.WriteStallBeginInfo) {
 			u.log.Warn("writes wait for compaction", "reason", info.Reason)
 		},
-		WriteStallEnd: func() { u.log.Info("writes go on") },
+		WriteStallEnd: func() { u.log.Info("writes no longer wait") },
 	}
 }
 
-// backgroundError hears of each failure, that of a flush right after its FlushEnd.
+// backgroundError is called for each failure; for a failed flush, right after its FlushEnd.
 func (u *upkeep) backgroundError(err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -163,13 +161,15 @@ func (u *upkeep) backgroundError(err error) {
 }
 
 func errStuck(cause error) error {
-	if noRoom(cause) {
-		return fault.Wrap(fault.OutOfSpace, cause, "The disk is full, so nothing is stored, not even deletes. Make room on the disk; writes then go on by themselves.")
+	if noSpace(cause) {
+		return fault.Wrap(fault.OutOfSpace, cause, "The disk is full, so nothing is stored, not even deletes. "+
+			"Free space on the disk; writes then work again.")
 	}
-	return fault.Wrap(fault.Unavailable, cause, "The data folder cannot be written, so nothing is stored. Look after its disk; restart mayfly if that does not help.")
+	return fault.Wrap(fault.Unavailable, cause, "The data folder cannot be written, so nothing is stored. "+
+		"Check its disk; restart mayfly if that does not help.")
 }
 
-// plain is an error's text in one line; with the error itself, a log would show a stack.
+// plain is the text of an error in one line. Logging the error itself would show a stack.
 func plain(err error) string {
 	if err == nil {
 		return ""
