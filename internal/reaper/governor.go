@@ -8,57 +8,58 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 )
 
-// The governor decides which share of a processor the reaper takes while there are requests. It knows what
-// a document costs (work), how many die in a second (inflow), how many wait (backlog) and for how long the oldest has
-// waited (lag), and what requests feel (latency). While lag is at the set point or below it, the share is the smaller one of
+// The governor decides which share of a processor the reaper uses while there are requests. Its inputs are the cost of a
+// document, the number of documents that expire per second (inflow), the number that wait to be freed (backlog), how long
+// the oldest has waited (lag), and the latency of requests. While lag is at most the set point, the share is the smaller
+// of
 //
-//	cost * backlog / horizon            what would end the backlog within the horizon
-//	cost * inflow * margin + comfort    what keeps up with death, and a little more
+//	cost * backlog / horizon            enough to work off the backlog within the horizon
+//	cost * inflow * margin + comfort    enough to keep up with the inflow, and a little more
 //
-// Beyond the set point it is as many times that as the lag is times the set point.
+// Beyond the set point, the share is multiplied by lag / set point.
 //
-// Steady churn settles where the first line equals the inflow: a backlog of one horizon, whatever the rate
-// and whatever the latency. Latency moves the comfort alone, and comfort matters only for a wave: documents that
-// died together, more than the horizon has room for. They are freed as fast as requests like, and then faster and
-// faster: even when requests never like it, a wave that takes w seconds of work is gone after about the
-// square root of 670 w seconds, 80 for a million documents at 10 µs each. That is the trade: a wave may lag by a
-// minute, since nobody sees it, and steady churn may not, since it would never end.
+// Under steady churn, the first line ends up equal to the inflow: the backlog is one horizon, whatever the rate and the
+// latency. Latency changes only the comfort, and comfort matters only for a wave: more documents that expire together
+// than fit into the horizon. They are freed as fast as requests allow, and then faster and faster. Even if requests are
+// disturbed all the time, a wave that needs w seconds of work is over after about the square root of 670 w seconds: 80
+// seconds for a million documents of 10 µs each. That is the trade-off: a wave may lag by a minute, because clients do
+// not see it; steady churn may not, because its lag would never end.
 //
-// Without requests, and without a limit, the reaper works flat out.
+// Without requests, and without a limit, the reaper works at full speed.
 const (
-	window    = time.Second // over which requests are judged: a p99 wants many of them
-	settling  = window / 4  // of a window, in which requests still feel the one before
-	idleAfter = 1           // windows without a request
-	fewest    = 75          // requests in the rest of a window that are worth a p99
+	window    = time.Second // for measuring latency: a p99 needs many requests
+	settling  = window / 4  // the start of a window, when requests still feel the window before
+	idleAfter = 1           // windows without a request after which the reaper is alone
+	fewest    = 75          // requests in the rest of a window, for a p99
 
 	setPoint = 5 * time.Second // of lag
 	horizon  = setPoint / 2
-	margin   = 1.25 // of the rate over the inflow
+	margin   = 1.25 // the rate at which documents are freed, relative to the inflow
 
-	gentle, first, eager = 0.02, 0.1, 0.5 // comfort, as a share of a processor: at least, in the beginning, at most
-	lowest               = 0.005          // share, so that work of unknown size goes on
+	gentle, first, eager = 0.02, 0.1, 0.5 // comfort, as a share of a processor: minimum, initial value, maximum
+	lowest               = 0.005          // minimum share, so that work of unknown size makes progress
 
-	// Every quietEvery-th window has no comfort, so that there is something to compare the others
-	// with. Requests feel the reaper when their p99 is worse by disturbed.
+	// Every quietEvery-th window has no comfort, for comparison with the others. The reaper disturbs
+	// requests if their p99 is this many times as long as in quiet windows.
 	quietEvery    = 4
 	disturbed     = 1.3
-	slower        = 0.6 // comfort after a window in which requests felt it
-	faster        = 1.2 // and after one in which they did not
+	slower        = 0.6 // factor of comfort after a window in which requests were disturbed
+	faster        = 1.2 // factor of comfort after a window in which they were not
 	sublevelsHigh = 8   // of the engine: writes are about to stall
 
-	firstCost = 20 * time.Microsecond // of a document, until it is known
-	memory    = 0.9                   // of the cost, from one window to the next
-	shortest  = time.Millisecond      // pause that is worth its timer
-	longest   = window                // pause, so that a change is felt soon
+	firstCost = 20 * time.Microsecond // of a document, until it has been measured
+	memory    = 0.9                   // weight of the past in the cost, per window
+	shortest  = time.Millisecond      // the shortest pause that is worth a timer
+	longest   = window                // the longest pause, so that the reaper reacts soon
 )
 
-// inflowWindows is how many windows the inflow is the mean of. The largest waves of them do not count: a wave
-// is no inflow, and may fall into two windows.
+// The inflow is the mean over inflowWindows, without the windows with the largest values: a wave is not an inflow, and may
+// fall into two windows.
 const inflowWindows, waves = 16, 2
 
 // A governor is safe for concurrent use.
 type governor struct {
-	limit float64 // documents per second at most, 0 for none
+	limit float64 // the most documents per second, 0 for no limit
 
 	latencies latencies
 
@@ -68,25 +69,24 @@ type governor struct {
 	quiet     int             // windows without a request
 	sublevels int             // of the engine after the last step
 
-	comfort  float64
-	windows  int
-	settled  bool   // the window is past its settling
-	early    uint32 // requests before that
-	bound    bool   // comfort has held the reaper back in this window
-	worked   bool   // the reaper has been at work in this window
-	calm     mean   // p99 of windows with little of the reaper
-	busy     mean   // p99 of the others
-	arrived  uint64
-	inflows  [inflowWindows]float64 // documents per second, a ring
-	work     float64                // seconds
-	freed    float64                // documents
-	backlog  uint64
-	lag      time.Duration
-	owed     time.Duration // pauses not made yet
-	lastStep int           // documents of a step, see step
+	comfort float64
+	windows int
+	settled bool   // the window is past its settling time
+	early   uint32 // requests before that
+	bound   bool   // comfort has limited the reaper in this window
+	worked  bool   // the reaper has worked in this window
+	calm    mean   // p99 of windows with little or no work of the reaper
+	busy    mean   // p99 of the others
+	arrived uint64
+	inflows [inflowWindows]float64 // documents per second, newest first
+	work    float64                // seconds
+	freed   float64                // documents
+	backlog uint64
+	lag     time.Duration
+	owed    time.Duration // pauses that have not been made yet
 }
 
-// A mean follows a quantity.
+// A mean is a moving average.
 type mean struct {
 	value float64
 	known bool
@@ -103,7 +103,7 @@ func (m *mean) add(x, weight float64) {
 // observe counts a request.
 func (g *governor) observe(took time.Duration) { g.latencies.observe(took) }
 
-// arrive counts documents that have died.
+// arrive counts documents that have expired.
 func (g *governor) arrive(documents uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -117,7 +117,7 @@ func (g *governor) owes(backlog uint64, lag time.Duration) {
 	g.backlog, g.lag = backlog, lag
 }
 
-// idle reports whether there is no one to disturb.
+// idle reports whether there are no requests to disturb.
 func (g *governor) idle() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -127,7 +127,7 @@ func (g *governor) idle() bool {
 
 func (g *governor) alone() bool { return g.quiet >= idleAfter }
 
-// behind reports whether the set point is passed.
+// behind reports whether the lag is beyond the set point.
 func (g *governor) behind() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -137,13 +137,13 @@ func (g *governor) behind() bool {
 // A step is what the reaper has just done.
 type step struct {
 	documents uint64 // freed
-	charged   uint64 // documents that count towards a limit
-	sweep     bool   // it was part of a sweep: the backlog says nothing about what is left
+	charged   uint64 // documents that count towards the limit
+	sweep     bool   // part of a sweep, whose remaining work is not in the backlog
 	took      time.Duration
 	sublevels int
 }
 
-// after is how long to wait after a step.
+// after returns how long to wait after a step.
 func (g *governor) after(s step) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -165,7 +165,7 @@ func (g *governor) after(s step) time.Duration {
 	return g.pause(s)
 }
 
-// pause is what has to follow a step for the reaper to keep its share.
+// pause is the time to wait after a step so that the reaper keeps to its share.
 func (g *governor) pause(s step) time.Duration {
 	share := g.share(s.sweep)
 	g.owed += time.Duration(float64(s.took) * (1 - share) / share)
@@ -175,8 +175,8 @@ func (g *governor) pause(s step) time.Duration {
 	return min(g.owed, longest)
 }
 
-// paused takes the pause that was made off what is owed. A pause that took longer than asked, as on a busy
-// machine, makes the next ones shorter.
+// paused subtracts a pause from the time owed. A pause that took too long, as on a busy machine, makes the next ones
+// shorter.
 func (g *governor) paused(took time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -187,7 +187,7 @@ func (g *governor) paused(took time.Duration) {
 func (g *governor) share(sweep bool) float64 {
 	cost := g.cost()
 	comfort := g.comfort
-	if sweep { // has no lag that could make it faster, and keeps the wave's room on the disk
+	if sweep { // no lag makes a sweep faster, and until its end the wave takes space on the disk
 		comfort = max(comfort, first)
 	}
 	if g.quietWindow() {
@@ -204,13 +204,13 @@ func (g *governor) share(sweep bool) float64 {
 
 func (g *governor) quietWindow() bool { return g.windows%quietEvery == quietEvery-1 }
 
-// cost is what a document takes, in seconds, the sweep of its index entries included.
+// cost is the work for a document in seconds, including the sweep of its index entries.
 func (g *governor) cost() float64 {
-	const weight = 1000 // documents that the first guess counts for
+	const weight = 1000 // the first guess counts as much as this many documents
 	return (g.work + weight*firstCost.Seconds()) / (g.freed + weight)
 }
 
-// inflow is how many documents die in a second.
+// inflow is how many documents expire per second.
 func (g *governor) inflow() float64 {
 	all := g.inflows
 	slices.Sort(all[:])
@@ -221,7 +221,7 @@ func (g *governor) inflow() float64 {
 	return sum / (inflowWindows - waves)
 }
 
-// turn judges the window when it is over.
+// turn evaluates the window when it is over, and begins the next one.
 func (g *governor) turn() {
 	if !g.started {
 		g.started, g.comfort, g.watch = true, first, clock.Start()
@@ -254,8 +254,8 @@ func (g *governor) turn() {
 	g.bound, g.worked, g.settled, g.early, g.watch = false, false, false, 0, clock.Start()
 }
 
-// judge moves the comfort by what requests have felt in a window. Only what it has held back can have been
-// too much or too little of it; unused, it returns to where a wave begins.
+// judge adapts the comfort to the latency in a window. It grows only if it has limited the reaper, and without use it
+// returns to its initial value, for the next wave.
 func (g *governor) judge(p99 float64) {
 	if !g.worked || g.quietWindow() {
 		g.calm.add(p99, 0.5)

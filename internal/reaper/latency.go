@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// buckets is how many latencies are told apart, the last of them above four minutes.
+// buckets is the number of buckets of the histogram of latencies. The last one is above four minutes.
 const buckets = 4 * 28
 
-// latencies counts the requests of a window by the power of two of their microseconds, in quarters.
+// latencies is a histogram of the requests of a window. It has four buckets for each power of two microseconds.
 type latencies [buckets]atomic.Uint32
 
 func (l *latencies) observe(took time.Duration) { l[bucket(took)].Add(1) }
 
-// bucket is four for each doubling of the microseconds.
+// bucket is the index of the bucket of a latency.
 func bucket(took time.Duration) int {
 	us := uint64(max(took.Microseconds(), 1))
 	top := bits.Len64(us) - 1
@@ -27,7 +27,7 @@ func bound(i int) time.Duration {
 	return time.Duration((uint64(5+i%4)<<(i/4))/4) * time.Microsecond
 }
 
-// drain empties the counts and gives the p99, rounded up to the end of its bucket.
+// drain empties the histogram and returns the p99, rounded up to the end of its bucket.
 func (l *latencies) drain() (requests uint32, p99 time.Duration) {
 	var counts [buckets]uint32
 	for i := range l {

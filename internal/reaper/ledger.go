@@ -6,25 +6,25 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// A ledger is what is known of the dead of one container: how many there are, and when they died. It counts in
-// the machine's time, so that a virtual clock that jumps by a year makes no document wait for a year.
+// A ledger counts the expired documents of one container, and remembers when they were found. It uses the machine's time,
+// so that a jump of a virtual clock by a year does not count as a year of waiting.
 type ledger struct {
 	toll           store.DeathCursor
 	arrived, freed uint64
 	deaths         []death // not freed yet, oldest first
-	stuck          bool    // the last attempt to free some has failed
+	stuck          bool    // the last attempt to free documents has failed
 }
 
-// A death is a look that has found dead documents.
+// A death is a look that has found expired documents.
 type death struct {
 	at    time.Duration
-	total uint64 // arrived then
+	total uint64 // the value of arrived after it
 }
 
-// most looks that a ledger tells apart; beyond that it counts later deaths to the newest one.
+// mostDeaths limits how many looks a ledger tells apart. Beyond it, the newest one takes later documents, too.
 const mostDeaths = 4096
 
-// arrive notes documents that have been found dead at a moment.
+// arrive notes documents that a look has found.
 func (l *ledger) arrive(documents uint64, at time.Duration) {
 	if documents == 0 {
 		return
@@ -37,7 +37,7 @@ func (l *ledger) arrive(documents uint64, at time.Duration) {
 	l.deaths = append(l.deaths, death{at, l.arrived})
 }
 
-// free notes documents that have been freed. Those that nobody had counted are the surplus.
+// free notes documents that have been freed. surplus is how many of them had not been counted before.
 func (l *ledger) free(documents uint64) (surplus uint64) {
 	l.freed += documents
 	if l.freed > l.arrived {
@@ -51,14 +51,14 @@ func (l *ledger) free(documents uint64) (surplus uint64) {
 	return surplus
 }
 
-// settle notes that nothing is left: what is still counted has been written anew, or counted twice.
+// settle notes that no expired document is left: those that are still counted were written anew, or counted twice.
 func (l *ledger) settle() {
 	l.arrived, l.deaths = l.freed, l.deaths[:0]
 }
 
 func (l *ledger) backlog() uint64 { return l.arrived - l.freed }
 
-// lag is for how long the oldest has waited.
+// lag is how long the oldest document has waited.
 func (l *ledger) lag(now time.Duration) time.Duration {
 	if len(l.deaths) == 0 {
 		return 0

@@ -7,9 +7,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 )
 
-// A pending is for how long there has been something to reclaim without a pause. It measures the
-// machine's time, so that a virtual clock that jumps by a year is no reason to worry, and costs
-// nothing to ask.
+// pending measures how long there has been something to reclaim without interruption. It uses the machine's time, so that
+// a jump of a virtual clock does not count, and reading it costs nothing.
 type pending struct {
 	mu    sync.Mutex
 	since *clock.Stopwatch // nil while the reaper rests
@@ -25,15 +24,15 @@ func (p *pending) begin() {
 	}
 }
 
-// end notes that there is nothing left to do, or that nothing is to be done.
+// end notes that nothing is left to do, or that the reaper is paused.
 func (p *pending) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.since = nil
 }
 
-// Pending is for how long the reaper has not come to the end of its work, because there is more
-// than it can do, or because it fails; 0 while it rests or is paused.
+// Pending is how long the reaper has not reached the end of its work, because there is too much or because it fails; 0
+// while it has nothing to do or is paused.
 func (r *Reaper) Pending() time.Duration {
 	r.pending.mu.Lock()
 	defer r.pending.mu.Unlock()
@@ -46,7 +45,7 @@ func (r *Reaper) Pending() time.Duration {
 // Paused reports whether reclaiming is paused.
 func (r *Reaper) Paused() bool { return r.paused.Load() }
 
-// Freed is what has been reclaimed since the start.
+// Freed returns what has been reclaimed since the start.
 func (r *Reaper) Freed() (documents, bytes, entries int64) {
 	return r.documents.Load(), r.bytes.Load(), r.entries.Load()
 }

@@ -1,8 +1,8 @@
-// Package reaper frees the space of documents that have already expired. It
-// never decides whether a document exists: every read of the store does that by
-// itself, so nothing depends on when the reaper runs, and it may be paused for ever.
-// It works in small steps: as fast as documents die, and through a wave of them as fast as the requests that it must
-// not disturb let it.
+// Package reaper frees the space of documents that have already expired. It never decides whether a document exists:
+// every read of the store does that by itself, so clients never notice when the reaper runs, or that it is paused.
+//
+// The reaper works in small steps. It frees documents as fast as they expire. If very many expire at once, a wave, it
+// frees them as fast as it can without disturbing requests.
 package reaper
 
 import (
@@ -21,7 +21,7 @@ import (
 type Options struct {
 	Store  *store.Store
 	Clock  clock.Clock
-	Rate   int // documents per second at most; 0 follows the load alone
+	Rate   int // the most documents per second; 0 for no limit but the load
 	Logger *slog.Logger
 }
 
@@ -38,16 +38,16 @@ type Reaper struct {
 	documents, bytes, entries atomic.Int64
 	pending                   pending
 
-	// The background goroutine's own.
-	looked  map[*store.Container]int64 // when a container that has to be looked through was
+	// Used by the background goroutine only.
+	looked  map[*store.Container]int64 // when the last pass over a container ended, for due
 	ledgers map[*store.Container]*ledger
-	trimmed int64           // when the log was
+	trimmed int64           // when the log was last trimmed
 	alive   clock.Stopwatch // since New
 
 	lookedAt         clock.Stopwatch // since the last look
-	sublevels        int             // of the engine then
-	told             bool
-	toldAt           clock.Stopwatch // since the governor was told how much there is to do
+	sublevels        int             // of the engine at the last look
+	reported         bool
+	reportedAt       clock.Stopwatch // since the last report to the governor
 	documentsPerStep int
 
 	running context.Context
@@ -55,17 +55,17 @@ type Reaper struct {
 	work    sync.WaitGroup
 }
 
-// Stats is the reaper's account of itself.
+// Stats are the figures of a reaper.
 type Stats struct {
 	Documents int64         // reclaimed since the start
 	Bytes     int64         // of their bodies
 	Entries   int64         // index entries swept since the start
-	Backlog   int64         // documents expired and still on disk
-	Lag       time.Duration // for how long the oldest of them has been expired
+	Backlog   int64         // documents that are expired and still on disk
+	Lag       time.Duration // how long ago the oldest of them has expired
 	Paused    bool
 }
 
-// New makes a reaper that rests until Start.
+// New returns a reaper that does nothing until Start.
 func New(o Options) *Reaper {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -78,7 +78,7 @@ func New(o Options) *Reaper {
 	return r
 }
 
-// Start begins to work in the background.
+// Start starts the work in the background.
 func (r *Reaper) Start() {
 	stopTicks := r.o.Clock.Every(interval, func(time.Time) {
 		select {
@@ -99,26 +99,26 @@ func (r *Reaper) Start() {
 	})
 }
 
-// Stop ends the background work and waits for the step under way.
+// Stop ends the work in the background and waits for the current step.
 func (r *Reaper) Stop() {
 	r.stop()
 	r.work.Wait()
 }
 
-// Pause stops reclaiming until Resume. Documents expire all the same.
+// Pause stops reclaiming until Resume. Documents still expire.
 func (r *Reaper) Pause() {
 	r.paused.Store(true)
 	r.pending.end()
 }
 
-// Resume takes Pause back.
+// Resume ends Pause.
 func (r *Reaper) Resume() { r.paused.Store(false) }
 
-// Observe tells the reaper how long a request has taken, so that it can yield.
+// Observe tells the reaper how long a request has taken, so that the reaper can slow down if requests do.
 func (r *Reaper) Observe(took time.Duration) { r.governor.observe(took) }
 
-// round does what there is to do in every container, at the pace that the governor allows, until nothing
-// is left. Once a second it looks for what has come meanwhile.
+// round reclaims in every container in turn, at the pace of the governor, until nothing is left. Once a second it looks
+// for documents that have expired since.
 func (r *Reaper) round() {
 	r.pending.begin()
 	whole := true
@@ -130,7 +130,7 @@ func (r *Reaper) round() {
 		more = false
 		for _, c := range r.o.Store.Containers() {
 			if r.paused.Load() || r.running.Err() != nil {
-				clear(r.ledgers) // what waits when it goes on is a wave, and is spread
+				clear(r.ledgers) // after the pause, the documents that wait count as a wave, which is spread out
 				r.pending.end()
 				return
 			}
@@ -147,17 +147,17 @@ func (r *Reaper) round() {
 	}
 }
 
-// look does what wants doing once a second.
+// look does what is due once a second.
 func (r *Reaper) look() {
 	r.lookedAt, r.sublevels = clock.Start(), r.o.Store.Load().Sublevels
 	if err := r.o.Store.ResumeBuilds(); err != nil {
-		r.o.Logger.Log(r.running, level(err), "an index build failed and begins anew", "error", err)
+		r.o.Logger.Log(r.running, level(err), "an index build failed: starting it again", "error", err)
 	}
 	r.forget()
 	r.trim()
 }
 
-// turn gives a container its slice of time; more reports that it wants another one.
+// turn gives a container its slice of time; more reports that it needs another one.
 func (r *Reaper) turn(c *store.Container, look bool) (more bool, err error) {
 	l := r.ledgers[c]
 	if l == nil {
@@ -174,7 +174,7 @@ func (r *Reaper) turn(c *store.Container, look bool) (more bool, err error) {
 	return more, err
 }
 
-// forget drops what is kept of containers that are gone.
+// forget drops what is kept about deleted containers.
 func (r *Reaper) forget() {
 	for c := range r.looked {
 		if c.State().Deleted {
@@ -188,7 +188,7 @@ func (r *Reaper) forget() {
 	}
 }
 
-// paced waits as long as the governor asks after a step; it is false when the pass should end.
+// paced waits after a step as long as the governor demands; false means that the pass should end.
 func (r *Reaper) paced(s step) bool {
 	if r.paused.Load() || r.running.Err() != nil {
 		return false
@@ -204,8 +204,8 @@ func (r *Reaper) paced(s step) bool {
 	return err == nil && !r.paused.Load()
 }
 
-// ReclaimNow frees the space of everything that is expired now, index entries
-// included, before it returns, paused or not.
+// ReclaimNow returns when the space of everything that is expired now is free, index
+// entries included. It works during a Pause, too.
 func (r *Reaper) ReclaimNow(ctx context.Context) error {
 	for _, c := range r.o.Store.Containers() {
 		if err := r.exhaust(ctx, c); err != nil && !gone(err) {
@@ -215,10 +215,10 @@ func (r *Reaper) ReclaimNow(ctx context.Context) error {
 	return nil
 }
 
-// gone reports whether a container was deleted while it was tended.
+// gone reports whether err means that the container has been deleted in the meantime.
 func gone(err error) bool { return fault.KindOf(err) == fault.OwnerNotFound }
 
-// level is how loudly a failure is told. That the disk takes no writes is told by the engine, once.
+// level is the level at which a failure is logged. If the disk rejects writes, the engine has logged that already.
 func level(err error) slog.Level {
 	if kind := fault.KindOf(err); kind == fault.OutOfSpace || kind == fault.Unavailable {
 		return slog.LevelDebug
@@ -226,7 +226,7 @@ func level(err error) slog.Level {
 	return slog.LevelError
 }
 
-// Stats counts what is done and what is left.
+// Stats returns what is done and counts what is left.
 func (r *Reaper) Stats(ctx context.Context) (Stats, error) {
 	s := Stats{Documents: r.documents.Load(), Bytes: r.bytes.Load(), Entries: r.entries.Load(), Paused: r.paused.Load()}
 	now := r.now()
@@ -246,7 +246,7 @@ func (r *Reaper) Stats(ctx context.Context) (Stats, error) {
 	return s, nil
 }
 
-// Reclaimed is how many documents have been reclaimed since the start.
+// Reclaimed is the number of documents reclaimed since the start.
 func (r *Reaper) Reclaimed() uint64 {
 	return uint64(r.documents.Load())
 }

@@ -8,30 +8,29 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// Sizes of one step. A document costs less in a large batch, and a large batch stands in the way of commits: it
-// is one turn of theirs, and its bytes are in the log that they share. While requests come, a step has as many documents as
-// take stepTime, from the smaller number to the larger one; without them, or when the reaper is behind, the larger one.
+// Sizes of one step. In a large batch a document costs less, but a large batch delays the commits of requests, which wait
+// for it and share the log with it. While there are requests, a step has as many documents as take stepTime, within these
+// bounds; without requests, or when the reaper is behind, it has the most.
 const (
-	fewestDocuments, mostDocuments = 128, 1024 // and their queue entries and changes: 5,000 keys
+	fewestDocuments, mostDocuments = 128, 1024 // with their queue entries and changes, at most 5,000 keys
 	fewestEntries, mostEntries     = 1024, 4096
 	stepTime                       = 3 * time.Millisecond
 
-	// entriesPerDocument is how many index entries a sweep looks at for the
-	// budget of one document.
+	// entriesPerDocument is how many index entries of a sweep cost as much as one document.
 	entriesPerDocument = 16
 )
 
-// slice is for how long a container is tended before it is the next one's turn, and sweepSlice the same of its sweep.
-// While the reaper is behind, sweeps have to wait: fewer of them find more.
+// slice is how long the reaper works on a container before it turns to the next one, and sweepSlice how long it sweeps. If
+// it is behind, it sweeps less: fewer, later sweeps find more to remove.
 const slice, sweepSlice, sweepBehind = 400 * time.Millisecond, 400 * time.Millisecond, 100 * time.Millisecond
 
-// countStep is how many of the dead are counted at once, some milliseconds.
+// countStep is how many expired documents are counted in one step, which takes some milliseconds.
 const countStep = 16_384
 
-// tellEvery is how often the governor is told during a pass how much there is to do.
-const tellEvery = 50 * time.Millisecond
+// reportEvery is how often the governor gets backlog and lag during a pass.
+const reportEvery = 50 * time.Millisecond
 
-// countDead finds out who has died in a container since the last look.
+// countDead counts the documents of a container that have expired since the last look.
 func (r *Reaper) countDead(c *store.Container, l *ledger) error {
 	now, at := r.now(), r.alive.Elapsed()
 	for more := true; more; {
@@ -44,7 +43,7 @@ func (r *Reaper) countDead(c *store.Container, l *ledger) error {
 		l.arrive(n, at)
 		r.governor.arrive(n)
 		if n > 0 {
-			r.tell(false)
+			r.report(false)
 		}
 		if more && !r.paced(step{took: watch.Elapsed()}) {
 			return nil
@@ -53,9 +52,10 @@ func (r *Reaper) countDead(c *store.Container, l *ledger) error {
 	return nil
 }
 
-// tell tells the governor how much there is to do, if it was not told just now. A container whose space cannot be freed is no reason to hurry.
-func (r *Reaper) tell(anyway bool) {
-	if r.told && !anyway && r.toldAt.Elapsed() < tellEvery {
+// report passes backlog and lag to the governor, unless it has done so just before and force is not set. Containers whose
+// space cannot be freed do not count: working faster would not help.
+func (r *Reaper) report(force bool) {
+	if r.reported && !force && r.reportedAt.Elapsed() < reportEvery {
 		return
 	}
 	backlog, lag, now := uint64(0), time.Duration(0), r.alive.Elapsed()
@@ -65,12 +65,12 @@ func (r *Reaper) tell(anyway bool) {
 			lag = max(lag, l.lag(now))
 		}
 	}
-	r.told, r.toldAt = true, clock.Start()
+	r.reported, r.reportedAt = true, clock.Start()
 	r.governor.owes(backlog, lag)
 }
 
-// tend reclaims what is expired in a container and sweeps its indexes if that
-// is worth the pass, for a slice of time and while pace says to go on. It reports whether there is more.
+// tend reclaims the expired documents of a container, and sweeps its indexes if that is worthwhile, for a slice of time
+// and as long as pace returns true. It reports whether there is more to do.
 func (r *Reaper) tend(c *store.Container, l *ledger, pace func(step) bool) (more bool, err error) {
 	if !r.due(c) {
 		return false, nil
@@ -89,8 +89,8 @@ func (r *Reaper) tend(c *store.Container, l *ledger, pace func(step) bool) (more
 		r.book(l, done)
 		took := watch.Elapsed()
 		r.learn(documents, done, took)
-		looking := done.More && done.Documents < uint64(documents) // for what nobody has counted, perhaps
-		if !pace(step{documents: done.Documents, sweep: looking, took: took}) {
+		searching := done.More && done.Documents < uint64(documents) // for documents that may not be in the backlog
+		if !pace(step{documents: done.Documents, sweep: searching, took: took}) {
 			return false, nil
 		}
 	}
@@ -108,10 +108,10 @@ func (r *Reaper) book(l *ledger, done store.Reclaimed) {
 	if !done.More {
 		l.settle()
 	}
-	r.tell(waited && !done.More)
+	r.report(waited && !done.More)
 }
 
-// sweep goes on with the sweep of a container for a slice of time; more reports that it is not over.
+// sweep continues the sweep of a container for a slice of time; more reports that it is not over.
 func (r *Reaper) sweep(c *store.Container, l *ledger, pace func(step) bool) (more bool, err error) {
 	slice := sweepSlice
 	if r.governor.behind() {
@@ -136,11 +136,11 @@ func (r *Reaper) sweep(c *store.Container, l *ledger, pace func(step) bool) (mor
 	return false, nil
 }
 
-// lookEvery is how many seconds pass between two looks through every document
-// of a container whose lifetime counts from a property.
+// lookEvery is the number of seconds between two passes over a container whose lifetime counts from a property: such a pass
+// visits every document.
 const lookEvery = 10
 
-// due reports whether a container's turn has come.
+// due reports whether a pass over a container may begin.
 func (r *Reaper) due(c *store.Container) bool {
 	if c.State().Policy.Ordered() {
 		return true
@@ -148,10 +148,10 @@ func (r *Reaper) due(c *store.Container) bool {
 	return r.now() >= r.looked[c]+lookEvery
 }
 
-// trimEvery is how many seconds pass between two looks at the age of the log.
+// trimEvery is the number of seconds between two attempts to trim the log.
 const trimEvery = 60
 
-// trim drops what is too old in the log.
+// trim removes entries of the log that are too old.
 func (r *Reaper) trim() {
 	now := r.now()
 	if r.paused.Load() || now < r.trimmed+trimEvery {
@@ -163,20 +163,20 @@ func (r *Reaper) trim() {
 	}
 }
 
-// sizes is how much one step takes on.
+// sizes returns the number of documents of a step, and of index entries of a step of a sweep.
 func (r *Reaper) sizes() (documents, entries int) {
 	documents, entries = max(r.documentsPerStep, fewestDocuments), fewestEntries
 	if r.governor.idle() || r.governor.behind() {
 		documents, entries = mostDocuments, mostEntries
 	}
-	if r.o.Rate > 0 { // no step takes a second's budget at once
+	if r.o.Rate > 0 { // a step must not use the whole limit of a second
 		documents = min(documents, max(1, r.o.Rate/8))
 		entries = min(entries, documents*entriesPerDocument)
 	}
 	return documents, entries
 }
 
-// learn moves the size of a step towards what takes stepTime.
+// learn adapts the size of steps, so that one takes about stepTime.
 func (r *Reaper) learn(asked int, done store.Reclaimed, took time.Duration) {
 	switch {
 	case took > stepTime*5/4:
@@ -186,8 +186,8 @@ func (r *Reaper) learn(asked int, done store.Reclaimed, took time.Duration) {
 	}
 }
 
-// exhaust reclaims and sweeps a container without regard for anyone. It
-// reclaims twice, since the first may be the end of a pass that has come by what died meanwhile.
+// exhaust reclaims and sweeps a container without pauses. It reclaims twice, since the first call may continue a pass that
+// is already past documents that have expired since it began.
 func (r *Reaper) exhaust(ctx context.Context, c *store.Container) error {
 	reclaim := func() (store.Reclaimed, error) { return r.o.Store.Reclaim(ctx, c, r.now(), mostDocuments) }
 	sweep := func() (store.Reclaimed, error) { return r.o.Store.Sweep(ctx, c, mostEntries) }
