@@ -2,8 +2,8 @@
 //
 //	db, err := mayfly.Open(ctx, disk.Dir("data"))
 //
-// It is a package of its own so that programs and tests that keep everything in memory do without
-// the storage engine for disks and the modules that come with it.
+// It is a package of its own so that programs and tests that keep everything in memory do not need the storage engine
+// for disks and its modules.
 package disk
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/node"
 )
 
-// Dir keeps the data in a folder instead of in memory. The folder is made when absent, and
-// locked against other processes.
+// Dir keeps the data in a folder instead of in memory. The folder is created if absent, and locked against other
+// processes.
 func Dir(path string) mayfly.Option {
 	return func(s *embedded.Settings) { s.Node.Dir, s.OpenEngine = path, open }
 }

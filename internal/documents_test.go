@@ -21,7 +21,7 @@ type page struct {
 	text string
 }
 
-// pages reads every Markdown file that is ours.
+// pages reads every Markdown file of the project.
 func pages(t *testing.T) []page {
 	t.Helper()
 	found, err := readPages()
@@ -85,7 +85,7 @@ func TestLinksResolve(t *testing.T) {
 				continue
 			}
 			if u.Scheme != "" {
-				continue // someone else's to keep
+				continue // a link to another site
 			}
 			target := p.path
 			if u.Path != "" {
@@ -109,8 +109,8 @@ func (p page) anchors() (names []string) {
 	return names
 }
 
-// rooms are the folders below internal that hold code.
-func rooms(t *testing.T) (found []string) {
+// pkgs are the folders below internal with code.
+func pkgs(t *testing.T) (found []string) {
 	t.Helper()
 	for _, s := range sources(t) {
 		dir := path.Dir(s.path)
@@ -123,10 +123,10 @@ func rooms(t *testing.T) (found []string) {
 
 func TestArchitectureNamesEveryRoom(t *testing.T) {
 	text := pageAt(t, "docs/architecture.md").text
-	have := rooms(t)
-	for _, room := range have {
-		if !strings.Contains(text, "**`"+room+"`**") {
-			t.Errorf("docs/architecture.md has no paragraph about %s", room)
+	have := pkgs(t)
+	for _, pkg := range have {
+		if !strings.Contains(text, "**`"+pkg+"`**") {
+			t.Errorf("docs/architecture.md has no paragraph about %s", pkg)
 		}
 	}
 	for _, m := range regexp.MustCompile("`(internal/[^`]+)`").FindAllStringSubmatch(text, -1) {
@@ -139,7 +139,7 @@ func TestArchitectureNamesEveryRoom(t *testing.T) {
 // TestArchitecturePicture holds the picture in docs/architecture.md to the packages.
 func TestArchitecturePicture(t *testing.T) {
 	picture := pageAt(t, "docs/architecture.md").fences()[0].text
-	for _, room := range rooms(t) {
+	for _, room := range pkgs(t) {
 		name := strings.TrimPrefix(room, "internal/")
 		if strings.HasSuffix(name, "test") {
 			continue // for tests only
@@ -149,7 +149,7 @@ func TestArchitecturePicture(t *testing.T) {
 		}
 	}
 	for _, name := range regexp.MustCompile(`[a-z]+(?:/[a-z]+)+`).FindAllString(picture, -1) {
-		if !slices.Contains(rooms(t), "internal/"+name) && name != "cmd/mayfly" {
+		if !slices.Contains(pkgs(t), "internal/"+name) && name != "cmd/mayfly" {
 			t.Errorf("the picture in docs/architecture.md names %s, which does not exist", name)
 		}
 	}
@@ -163,9 +163,9 @@ func TestTree(t *testing.T) {
 			tree = f.text
 		}
 	}
-	for _, room := range rooms(t) {
-		if !regexp.MustCompile(`(^|[\s/])` + path.Base(room) + `/`).MatchString(tree) {
-			t.Errorf("the tree in CONTRIBUTING.md has no %s", room)
+	for _, pkg := range pkgs(t) {
+		if !regexp.MustCompile(`(^|[\s/])` + path.Base(pkg) + `/`).MatchString(tree) {
+			t.Errorf("the tree in CONTRIBUTING.md has no %s", pkg)
 		}
 	}
 	above := "."
@@ -249,7 +249,7 @@ func TestGoSession(t *testing.T) {
 	}
 }
 
-// TestReadmeIsShort keeps the README a page for users: what needs more room belongs in docs.
+// TestReadmeIsShort keeps the README a page for users: what needs more space belongs in docs.
 func TestReadmeIsShort(t *testing.T) {
 	const most = 150
 	if lines := strings.Count(pageAt(t, "README.md").text, "\n"); lines > most {

@@ -1,5 +1,5 @@
-// Package internal holds what must be true of the whole tree: which room may
-// import which, and the habits that a compiler does not check.
+// Package internal tests what must be true of the whole tree: which package may
+// import which, and habits that the compiler does not check.
 package internal
 
 import (
@@ -17,9 +17,9 @@ import (
 
 const module = "github.com/mayflydb/mayfly"
 
-// table lists every room and the rooms that it may import, lower rooms first.
-// A room sees only rooms above it on this list. A folder that is missing here has no right to be.
-var table = []struct{ rooms, mayImport string }{
+// table lists every package and the packages that it may import, lower packages first.
+// A package sees only packages above it on this list. A folder that is missing here fails the test.
+var table = []struct{ pkgs, mayImport string }{
 	{"clock fault doc storytest", ""},
 	{"budget", "clock fault"},
 	{"expiry", "doc fault"},
@@ -61,11 +61,11 @@ var table = []struct{ rooms, mayImport string }{
 	{"mayflytest", "."},
 }
 
-// forTests lists what test files of any room may import besides: real engines
-// and clocks instead of mocks, and a whole mayfly.
+// forTests lists what test files of every package may import in addition: real engines
+// and clocks instead of mocks, and a complete mayfly.
 var forTests = strings.Fields("clock fault doc expiry access kv kv/memory kv/pebble kv/kvtest catalog store reaper storytest mongo/work mongo/work/worktest . disk mayflytest")
 
-// clients lists modules that only some rooms may import, tests aside: an
+// clients lists modules that only some packages may import, except for tests: an
 // engine is the only importer of its library.
 var clients = map[string]string{
 	"github.com/cockroachdb/pebble": "kv/pebble kv/kvtest", // the suite crashes on Pebble's file system
@@ -84,7 +84,7 @@ var clients = map[string]string{
 // A source is one Go file of the tree.
 type source struct {
 	path string // from the root of the module
-	room string // its folder, without internal/
+	pkg  string // its folder, without internal/
 	file *ast.File
 	set  *token.FileSet
 }
@@ -126,7 +126,7 @@ var parsed = sync.OnceValues(func() (found []source, err error) {
 		}
 		s := source{set: token.NewFileSet()}
 		s.path = strings.TrimPrefix(filepath.ToSlash(name), "../")
-		s.room = strings.TrimPrefix(path.Dir(s.path), "internal/")
+		s.pkg = strings.TrimPrefix(path.Dir(s.path), "internal/")
 		s.file, err = parser.ParseFile(s.set, name, nil, parser.ParseComments)
 		found = append(found, s)
 		return err
@@ -143,8 +143,8 @@ func (s source) imports(yield func(string, token.Pos) bool) {
 	}
 }
 
-// roomOf is the room of an imported package of this module.
-func roomOf(imported string) (room string, ok bool) {
+// pkgOf is the folder of an imported package of this module, as the table names it.
+func pkgOf(imported string) (pkg string, ok bool) {
 	if imported == module {
 		return ".", true
 	}
@@ -155,25 +155,25 @@ func roomOf(imported string) (room string, ok bool) {
 func TestLayout(t *testing.T) {
 	allowed := map[string][]string{}
 	for _, row := range table {
-		for room := range strings.FieldsSeq(row.rooms) {
-			allowed[room] = strings.Fields(row.mayImport)
+		for pkg := range strings.FieldsSeq(row.pkgs) {
+			allowed[pkg] = strings.Fields(row.mayImport)
 		}
 	}
 	for _, s := range sources(t) {
-		if s.room == "internal" {
+		if s.pkg == "internal" {
 			continue // this package
 		}
-		may, known := allowed[s.room]
+		may, known := allowed[s.pkg]
 		if !known {
-			t.Errorf("%s: the table has no room %q", s.path, s.room)
+			t.Errorf("%s: the table has no package %q", s.path, s.pkg)
 			continue
 		}
 		for imported, pos := range s.imports {
-			room, own := roomOf(imported)
-			if !own || room == s.room || slices.Contains(may, room) || s.isTest() && slices.Contains(forTests, room) {
+			pkg, own := pkgOf(imported)
+			if !own || pkg == s.pkg || slices.Contains(may, pkg) || s.isTest() && slices.Contains(forTests, pkg) {
 				continue
 			}
-			t.Errorf("%s: %s may not import %s", s.at(pos), s.room, room)
+			t.Errorf("%s: %s may not import %s", s.at(pos), s.pkg, pkg)
 		}
 	}
 }
@@ -186,44 +186,44 @@ func TestPermissionsAreUsed(t *testing.T) {
 			continue
 		}
 		for imported := range s.imports {
-			if room, own := roomOf(imported); own {
-				if used[s.room] == nil {
-					used[s.room] = map[string]bool{}
+			if pkg, own := pkgOf(imported); own {
+				if used[s.pkg] == nil {
+					used[s.pkg] = map[string]bool{}
 				}
-				used[s.room][room] = true
+				used[s.pkg][pkg] = true
 			}
 		}
 	}
 	for _, row := range table {
-		rooms := strings.Fields(row.rooms)
+		pkgs := strings.Fields(row.pkgs)
 		for _, may := range strings.Fields(row.mayImport) {
-			if !slices.ContainsFunc(rooms, func(room string) bool { return used[room][may] }) {
-				t.Errorf("%s may import %s, and does not", row.rooms, may)
+			if !slices.ContainsFunc(pkgs, func(pkg string) bool { return used[pkg][may] }) {
+				t.Errorf("%s may import %s, and does not", row.pkgs, may)
 			}
 		}
 	}
 }
 
-// light lists the modules that package mayflytest imports by way of our own packages. Each of them
-// becomes an indirect module of whoever tests with mayfly: docs/decisions/0015 says why it is there.
+// light lists the modules that package mayflytest imports by way of our own packages. Each of them becomes an
+// indirect dependency of every program that is tested with mayfly: docs/decisions/0015 says why it is needed.
 var light = strings.Fields("github.com/dlclark/regexp2/v2 github.com/dop251/goja github.com/klauspost/compress github.com/kljensen/snowball github.com/tidwall/btree " +
 	"github.com/xdg-go/scram github.com/xdg-go/stringprep go.mongodb.org/mongo-driver/v2 golang.org/x/text")
 
 func TestMayflytestIsLight(t *testing.T) {
 	outside, seen := map[string]bool{}, map[string]bool{}
 	all := sources(t)
-	var visit func(room string)
-	visit = func(room string) {
-		if seen[room] {
+	var visit func(pkg string)
+	visit = func(pkg string) {
+		if seen[pkg] {
 			return
 		}
-		seen[room] = true
+		seen[pkg] = true
 		for _, s := range all {
-			if s.room != room || s.isTest() {
+			if s.pkg != pkg || s.isTest() {
 				continue
 			}
 			for imported := range s.imports {
-				if next, own := roomOf(imported); own {
+				if next, own := pkgOf(imported); own {
 					visit(next)
 				} else if host, _, _ := strings.Cut(imported, "/"); strings.Contains(host, ".") {
 					outside[imported] = true
@@ -245,21 +245,21 @@ func TestMayflytestIsLight(t *testing.T) {
 func TestTableIsInOrder(t *testing.T) {
 	var above []string
 	for _, row := range table {
-		for room := range strings.FieldsSeq(row.mayImport) {
-			if !slices.Contains(above, room) {
-				t.Errorf("%s may import %s, which is not above it", row.rooms, room)
+		for pkg := range strings.FieldsSeq(row.mayImport) {
+			if !slices.Contains(above, pkg) {
+				t.Errorf("%s may import %s, which is not above it", row.pkgs, pkg)
 			}
 		}
-		above = append(above, strings.Fields(row.rooms)...)
+		above = append(above, strings.Fields(row.pkgs)...)
 	}
 }
 
 func TestClientLibraries(t *testing.T) {
 	for _, s := range sources(t) {
 		for imported, pos := range s.imports {
-			for prefix, rooms := range clients {
-				if strings.HasPrefix(imported, prefix) && !slices.Contains(strings.Fields(rooms), s.room) && !s.isTest() {
-					t.Errorf("%s: only %q may import %s", s.at(pos), rooms, imported)
+			for prefix, pkgs := range clients {
+				if strings.HasPrefix(imported, prefix) && !slices.Contains(strings.Fields(pkgs), s.pkg) && !s.isTest() {
+					t.Errorf("%s: only %q may import %s", s.at(pos), pkgs, imported)
 				}
 			}
 		}

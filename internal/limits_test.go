@@ -18,14 +18,14 @@ import (
 
 const limitsPage = "docs/limits.md"
 
-// limited are the packages whose constants that are called like limits are on the page, or in inner.
+// limited are the packages whose constants with names of limits must be on the page or in inner.
 var limited = []string{
 	"admin", "catalog", "cosmos/pattern", "cosmos/rest", "cosmos/script", "cosmos/sql/exec", "cosmos/sql/function", "cosmos/sql/plan", "cosmos/sql/syntax",
 	"kv", "mongo/command", "mongo/expression", "mongo/filter", "mongo/pattern", "mongo/pipeline", "mongo/update", "mongo/wire", "node", "store",
 }
 
-// inner are constants that no client meets as a limit: they bound caches, what is shown or logged, how far a plan goes
-// for a better one, or what a type can hold.
+// inner are constants that are not limits to clients: they bound caches, what is shown or logged, how far a plan
+// searches for a better one, or what a type can hold.
 var inner = fields(`
 cosmos/rest.maxFacts cosmos/rest.maxTerms cosmos/rest.maxPlan cosmos/rest.maxSegments cosmos/rest.maxPrograms cosmos/rest.maxPooled cosmos/rest.maxRIDNumber
 cosmos/script.maxBuiltIn cosmos/script.maxDefaults cosmos/script.maxMatch cosmos/script.maxNames cosmos/script.maxNumber cosmos/script.maxPatterns cosmos/script.maxReplaced cosmos/script.maxWaiting
@@ -59,7 +59,8 @@ var (
 	quantity  = regexp.MustCompile(`^([0-9][0-9,.]*)(?: (KiB|ms|MiB|GiB|s|min|h)\b)?`)
 )
 
-// The numbers of the page are those of the sources, and every constant of the APIs that is called like a limit is on the page.
+// The numbers on the page equal those of the sources, and every constant of the APIs with the name of a limit is on
+// the page.
 func TestLimitsAreThoseOfThePage(t *testing.T) {
 	sources := constants{packages: map[string]map[string]ast.Expr{}}
 	listed := map[string]bool{}
@@ -105,7 +106,8 @@ func TestLimitsAreThoseOfThePage(t *testing.T) {
 	}
 }
 
-// shownAs is what a constant may be that the page shows as text: a duration may be in nanoseconds, seconds or minutes.
+// shownAs lists the values that a constant may have if the page shows text: a duration is in nanoseconds, seconds or
+// minutes.
 func shownAs(text string) (list []constant.Value, ok bool) {
 	m := quantity.FindStringSubmatch(text)
 	if m == nil {
@@ -138,7 +140,8 @@ func shownAs(text string) (list []constant.Value, ok bool) {
 	return list, true
 }
 
-// constants are those of packages, and variables that have one constant value from the start, as their sources write them.
+// constants returns the constants of packages, and variables that are initialised with a constant, as the sources
+// write them.
 type constants struct {
 	packages map[string]map[string]ast.Expr
 }

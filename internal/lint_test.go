@@ -34,7 +34,7 @@ func (s source) uses(yield func(string, token.Pos) bool) {
 	}
 }
 
-// majorVersion ends the path of a module, and is no part of its packages' names.
+// majorVersion is the end of the path of a module that is not part of its packages' names.
 var majorVersion = regexp.MustCompile(`/v[0-9]+$`)
 
 // Functions of package time that read or await the machine's clock.
@@ -46,7 +46,7 @@ var timeFunctions = map[string]bool{
 func TestOnlyClockTellsTheTime(t *testing.T) {
 	for _, s := range sources(t) {
 		for used, pos := range s.uses {
-			if timeFunctions[used] && s.room != "clock" && !s.isTest() {
+			if timeFunctions[used] && s.pkg != "clock" && !s.isTest() {
 				t.Errorf("%s: %s outside clock", s.at(pos), used)
 			}
 		}
@@ -64,7 +64,7 @@ func TestNoTestSleeps(t *testing.T) {
 }
 
 // What only the command line may do: end the process and write to its streams.
-// Metrics of the process instead of a node are for nobody.
+// Metrics belong to a node, not to the process.
 var processWide = map[string]bool{
 	"os.Exit": true, "log.Fatal": true, "log.Fatalf": true, "log.Print": true, "log.Printf": true, "log.Println": true,
 	"fmt.Print": true, "fmt.Printf": true, "fmt.Println": true, "os.Stdout": true, "os.Stderr": true,
@@ -75,14 +75,14 @@ var processWide = map[string]bool{
 func TestNothingIsProcessWide(t *testing.T) {
 	for _, s := range sources(t) {
 		for used, pos := range s.uses {
-			if processWide[used] && s.room != "cmd/mayfly" && !s.isTest() {
+			if processWide[used] && s.pkg != "cmd/mayfly" && !s.isTest() {
 				t.Errorf("%s: %s outside cmd/mayfly", s.at(pos), used)
 			}
 		}
 	}
 }
 
-// A variable of another package belongs to the whole process of whoever embeds mayfly.
+// Setting a variable of another package would affect the whole process of a program that embeds mayfly.
 func TestNoVariableOfAnotherPackageIsSet(t *testing.T) {
 	for _, s := range sources(t) {
 		if s.isTest() {
@@ -141,17 +141,17 @@ func TestPackagesHaveOneComment(t *testing.T) {
 		if s.isTest() {
 			continue
 		}
-		comments[s.room] = append(comments[s.room], nil...) // a room without one is in the map too
+		comments[s.pkg] = append(comments[s.pkg], nil...) // so that a package without a comment is in the map, too
 		if s.file.Doc != nil {
-			comments[s.room] = append(comments[s.room], s.path)
+			comments[s.pkg] = append(comments[s.pkg], s.path)
 			if lines := strings.Count(s.file.Doc.Text(), "\n"); lines < 2 {
 				t.Errorf("%s: a package comment of %d lines says too little", s.path, lines)
 			}
 		}
 	}
-	for room, found := range comments {
+	for pkg, found := range comments {
 		if len(found) != 1 {
-			t.Errorf("%s: %d package comments, in %v, want 1", room, len(found), found)
+			t.Errorf("%s: %d package comments, in %v, want 1", pkg, len(found), found)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func specNames(spec ast.Spec) map[*ast.Ident]string {
 	return names
 }
 
-// Methods of the standard library's interfaces say by their name what they do.
+// Methods of interfaces of the standard library need no comment.
 var wellKnownMethods = map[string]bool{
 	"Error": true, "Unwrap": true, "String": true, "Is": true, "As": true,
 	"MarshalJSON": true, "UnmarshalJSON": true, "MarshalText": true, "UnmarshalText": true,
@@ -243,7 +243,7 @@ var banner = regexp.MustCompile(`[-=*/#]{8,}`)
 func TestComments(t *testing.T) {
 	for _, s := range sources(t) {
 		if path.Dir(s.path) == "internal" {
-			continue // this file names what it looks for
+			continue // this file contains the patterns themselves
 		}
 		for _, group := range s.file.Comments {
 			text := group.Text()

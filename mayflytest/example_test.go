@@ -23,7 +23,7 @@ func TestExample(t *testing.T) {
 	c.send("POST", "dbs/shop/colls/carts/docs", `["ann"]`, `{"id":"ann","items":3}`)
 
 	if got := c.send("GET", "dbs/shop/colls/carts/docs/ann", `["ann"]`, ""); got != 200 {
-		t.Errorf("before its end: status %d, want 200", got)
+		t.Errorf("before it expires: status %d, want 200", got)
 	}
 	if err := db.Clock().Advance(24 * time.Hour); err != nil {
 		t.Fatal(err)

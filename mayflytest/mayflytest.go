@@ -1,6 +1,5 @@
-// Package mayflytest gives tests a running mayfly with a clock that they
-// move. Any Cosmos DB client will do; here http requests, signed by a few lines
-// that example_test.go has in full:
+// Package mayflytest starts a mayfly for a test, with a clock that the test moves. Any Cosmos DB client works; this
+// example uses signed HTTP requests, with a client of a few lines that example_test.go shows:
 //
 //	db := mayflytest.New(t)
 //	c := client{t, db}
@@ -10,7 +9,7 @@
 //	c.send("POST", "dbs/shop/colls/carts/docs", `["ann"]`, `{"id":"ann","items":3}`)
 //
 //	if got := c.send("GET", "dbs/shop/colls/carts/docs/ann", `["ann"]`, ""); got != 200 {
-//		t.Errorf("before its end: status %d, want 200", got)
+//		t.Errorf("before it expires: status %d, want 200", got)
 //	}
 //	if err := db.Clock().Advance(24 * time.Hour); err != nil {
 //		t.Fatal(err)
@@ -19,8 +18,8 @@
 //		t.Errorf("a day later: status %d, want 404", got)
 //	}
 //
-// New(t, mayfly.Mongo("127.0.0.1:0")) opens the MongoDB door too: drivers connect to db.MongoURI().
-// Dates that end their documents are then counted from db.Clock().Now(), not from time.Now().
+// New(t, mayfly.Mongo("127.0.0.1:0")) adds the API for MongoDB: drivers connect to db.MongoURI(). A date by which a
+// document expires then has to be relative to db.Clock().Now(), not to time.Now().
 package mayflytest
 
 import (
@@ -30,9 +29,8 @@ import (
 	"github.com/mayflydb/mayfly"
 )
 
-// New starts a database for one test: in memory, on a free port of 127.0.0.1,
-// plain http, with the well-known key and a virtual clock that starts at the present. Options
-// come on top. The test's cleanup closes it.
+// New starts a database for one test: in memory, on a free port of 127.0.0.1, with plain http, the well-known key and a
+// virtual clock that starts at the present. opts are applied after these defaults. The cleanup of the test closes it.
 func New(t testing.TB, opts ...mayfly.Option) *mayfly.DB {
 	t.Helper()
 	db, err := mayfly.Open(t.Context(), append([]mayfly.Option{mayfly.VirtualClock(time.Time{})}, opts...)...)

@@ -242,7 +242,7 @@ func TestSystemdSettings(t *testing.T) {
 		}
 		greeting = greeting[:len(greeting)+n]
 	}
-	for _, want := range []string{"Key     as given", "any user name will do"} {
+	for _, want := range []string{"Key     as given", "any user name works"} {
 		if !bytes.Contains(greeting, []byte(want)) {
 			t.Errorf("no %q in\n%s", want, greeting)
 		}

@@ -17,8 +17,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
-// TestImageIsAnOCILayout reads the archive as podman, containerd and crane do: by index.json, which must
-// have one entry. github.com/containers/common: libimage/load.go; github.com/containerd/containerd: core/images/archive/importer.go.
+// TestImageIsAnOCILayout reads the archive as podman, containerd and crane do: by index.json, which must have one
+// entry. github.com/containers/common: libimage/load.go; github.com/containerd/containerd:
+// core/images/archive/importer.go.
 func TestImageIsAnOCILayout(t *testing.T) {
 	dir := t.TempDir()
 	for name, m := range members(t, bytes.NewReader(readFile(t, dist("mayfly_v0.1.0-rc.1_image.tar")))) {

@@ -128,7 +128,7 @@ func TestImageRuns(t *testing.T) {
 			t.Fatalf("it ended: %s%s", greeting.String(), log.String())
 		}
 	}
-	for _, want := range []string{"This is an emulator", "the well-known emulator key", "asks nobody for a password", "/data"} {
+	for _, want := range []string{"This is an emulator", "the well-known emulator key", "needs no password", "/data"} {
 		if !strings.Contains(greeting.String(), want) {
 			t.Errorf("no %q in\n%s", want, greeting.String())
 		}

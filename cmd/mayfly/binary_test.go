@@ -233,7 +233,7 @@ func TestKeyIsMadeForOtherMachines(t *testing.T) {
 	s := serve(t, "--data", data, "--nosql=0.0.0.0:0", "--nosql-tls=off", "--admin=", "--log-level=debug")
 	defer s.stop(t, syscall.SIGTERM)
 	path := filepath.Join(data, "account.key")
-	for _, want := range []string{path, "other machines reach it, at port "} {
+	for _, want := range []string{path, "other machines can reach it, at port "} {
 		if !strings.Contains(s.block, want) {
 			t.Errorf("no %q in\n%s", want, s.block)
 		}
@@ -255,11 +255,11 @@ func TestEmulatorSaysWhatItIs(t *testing.T) {
 		want []string // in the greeting
 		log  string
 	}{
-		{"on every address", everywhere, []string{"the well-known emulator key", "asks nobody for a password",
-			"This is an emulator, for development. Whoever reaches it can read, change and delete everything."}, "this mayfly is an emulator, for development"},
-		{"with a key", append(everywhere, "--key="+strings.Repeat("k", 43)+"="), []string{"as given", "any user name will do",
-			"This is an emulator, for development. Whoever reaches it needs the key."}, "this mayfly is an emulator, for development"},
-		{"on this machine", []string{"--nosql=127.0.0.1:0", "--admin="}, []string{"Only this machine reaches it."}, "this mayfly is an emulator, for development"},
+		{"on every address", everywhere, []string{"the well-known emulator key", "needs no password",
+			"This is an emulator, for development. Anyone who can reach it can read, change and delete everything."}, "this mayfly is an emulator, for development"},
+		{"with a key", append(everywhere, "--key="+strings.Repeat("k", 43)+"="), []string{"as given", "any user name works",
+			"This is an emulator, for development. Clients need the key."}, "this mayfly is an emulator, for development"},
+		{"on this machine", []string{"--nosql=127.0.0.1:0", "--admin="}, []string{"Only this machine can reach it."}, "this mayfly is an emulator, for development"},
 	} {
 		s := serve(t, append(c.args, "serve", "--emulator", "--memory")...)
 		for _, want := range c.want {
@@ -296,7 +296,7 @@ func TestRealClockThatStandsStillSaysSo(t *testing.T) {
 	args := []string{"--data", t.TempDir(), "--nosql=", "--admin=127.0.0.1:0"}
 	serve(t, append(args, "--clock=virtual=2150-01-01T00:00:00Z")...).stop(t, syscall.SIGTERM)
 	s := serve(t, args...)
-	if want := "  Clock   real, but stands still at 2150-01-01T00:00:00Z until this machine's clock gets there"; !strings.Contains(s.block, want) {
+	if want := "  Clock   real, but stands still at 2150-01-01T00:00:00Z until this machine's clock reaches that time"; !strings.Contains(s.block, want) {
 		t.Errorf("no %q in\n%s", want, s.block)
 	}
 	if code, body := fetch(t, s.address(t, "Admin")+"clock"); code != 200 || !strings.Contains(body, `"standsStill":true`) {

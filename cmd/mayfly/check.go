@@ -14,9 +14,9 @@ func (c command) check() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check the data of a mayfly that is not running",
-		Long: "Check reads everything in the data folder and reports what does not fit together:\n" +
-			"documents, their index entries, unique keys, feeds and queues. It exits with 1 when it finds\n" +
-			"something, and when there is no database in the folder.",
+		Long: "Check reads everything in the data folder and reports what does not agree: documents, their\n" +
+			"index entries, unique keys, feeds and queues. It exits with 1 when it finds a problem, and\n" +
+			"when the folder has no database.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.configure(cmd)
@@ -47,7 +47,8 @@ func (cfg config) check(c command, asJSON bool) error {
 		return failure{err}
 	}
 	if asJSON {
-		err = printJSON(c.out, found{report.Containers, report.Documents, report.Entries, report.Found, append([]string{}, report.Problems...)})
+		err = printJSON(c.out, found{report.Containers, report.Documents, report.Entries, report.Found,
+			append([]string{}, report.Problems...)})
 	} else {
 		for _, p := range report.Problems {
 			fmt.Fprintln(c.out, p)
@@ -55,7 +56,8 @@ func (cfg config) check(c command, asJSON bool) error {
 		if more := report.Found - len(report.Problems); more > 0 {
 			fmt.Fprintf(c.out, "and %d more\n", more)
 		}
-		_, err = fmt.Fprintf(c.out, "%d containers, %d documents, %d index and queue entries, %d problems, checked in %s\n",
+		_, err = fmt.Fprintf(c.out,
+			"%d containers, %d documents, %d index and queue entries, %d problems, checked in %s\n",
 			report.Containers, report.Documents, report.Entries, report.Found, watch.Elapsed().Round(1e6))
 	}
 	if err == nil && report.Found > 0 {
@@ -73,5 +75,5 @@ type found struct {
 	Documents  uint64   `json:"documents"`
 	Entries    uint64   `json:"entries"`
 	Found      int      `json:"found"`
-	Problems   []string `json:"problems"` // the first of them
+	Problems   []string `json:"problems"` // the first ones
 }

@@ -17,39 +17,45 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 )
 
-// clock talks to the admin door of a running mayfly.
+// clock is the command that shows or moves the clock of a running mayfly, through its admin API.
 func (c command) clock() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clock",
 		Short: "Show or move the clock of a running mayfly",
 		Long:  "Show or move the clock of a running mayfly, through its admin address.",
 		Args:  cobra.NoArgs,
-		RunE:  func(*cobra.Command, []string) error { return fmt.Errorf("clock needs one of show, advance, set") },
+		RunE:  func(*cobra.Command, []string) error { return fmt.Errorf("name a subcommand: show, advance or set") },
 	}
 	cmd.AddCommand(
 		c.clockCommand("show", "Show the clock", cobra.NoArgs, func([]string) (call, error) {
 			return call{http.MethodGet, "/clock", nil}, nil
 		}),
 		c.advanceClock(),
-		c.clockCommand("set TIME", "Move a virtual clock on to a time like 2026-03-01T12:00:00Z", cobra.ExactArgs(1), func(args []string) (call, error) {
-			_, err := clock.ParseTime(args[0])
-			return call{http.MethodPost, "/clock/set", map[string]string{"time": args[0]}}, err
-		}),
+		c.clockCommand(
+			"set TIME",
+			"Move a virtual clock forward to a time like 2026-03-01T12:00:00Z",
+			cobra.ExactArgs(1),
+			func(args []string) (call, error) {
+				_, err := clock.ParseTime(args[0])
+				return call{http.MethodPost, "/clock/set", map[string]string{"time": args[0]}}, err
+			},
+		),
 	)
 	return cmd
 }
 
 func (c command) advanceClock() *cobra.Command {
-	cmd := c.clockCommand("advance DURATION", "Move a virtual clock on, by 90s, 24h or 1h30m", cobra.ExactArgs(1), func(args []string) (call, error) {
-		d, err := clock.ParseDuration(args[0])
-		if err == nil && d < 0 {
-			err = clock.ErrBackwards
-		}
-		return call{http.MethodPost, "/clock/advance", map[string]string{"duration": args[0]}}, err
-	})
+	cmd := c.clockCommand("advance DURATION", "Move a virtual clock forward, by 90s, 24h or 1h30m", cobra.ExactArgs(1),
+		func(args []string) (call, error) {
+			d, err := clock.ParseDuration(args[0])
+			if err == nil && d < 0 {
+				err = clock.ErrBackwards
+			}
+			return call{http.MethodPost, "/clock/advance", map[string]string{"duration": args[0]}}, err
+		})
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		flag, ok := errors.AsType[*pflag.NotExistError](err)
-		if ok && strings.ContainsAny(flag.GetSpecifiedShortnames(), "0123456789") { // -5s looks like flags
+		if ok && strings.ContainsAny(flag.GetSpecifiedShortnames(), "0123456789") { // -5s, which looks like flags
 			return clock.ErrBackwards
 		}
 		return err
@@ -57,22 +63,24 @@ func (c command) advanceClock() *cobra.Command {
 	return cmd
 }
 
-var errNoAdmin = errors.New("the admin address is off: give that of a running mayfly with --admin")
+var errNoAdmin = errors.New("the admin address is empty: give the address of a running mayfly with --admin")
 
-// A call is one request to the admin door.
+// A call is one request to the admin API.
 type call struct {
 	method, path string
 	body         any
 }
 
-// A clockState is the door's answer.
+// A clockState is the answer of the admin API.
 type clockState struct {
 	Time        time.Time `json:"time"`
 	Virtual     bool      `json:"virtual"`
 	StandsStill bool      `json:"standsStill,omitempty"`
 }
 
-func (c command) clockCommand(use, short string, args cobra.PositionalArgs, request func(args []string) (call, error)) *cobra.Command {
+func (c command) clockCommand(
+	use, short string, args cobra.PositionalArgs, request func(args []string) (call, error),
+) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: args,
@@ -97,7 +105,7 @@ func (c command) clockCommand(use, short string, args cobra.PositionalArgs, requ
 			}
 			fmt.Fprintln(c.out, answer.Time.Format(time.RFC3339Nano))
 			if answer.StandsStill {
-				fmt.Fprintln(c.err, "mayfly: the clock stands still until the machine's clock gets there")
+				fmt.Fprintln(c.err, "mayfly: the clock stands still until the machine's clock reaches it")
 			}
 			return nil
 		},
@@ -107,7 +115,7 @@ func (c command) clockCommand(use, short string, args cobra.PositionalArgs, requ
 	return cmd
 }
 
-// ask sends a request to the admin door and decodes its answer.
+// ask sends a request to the admin API and decodes its answer.
 func (cfg config) ask(ctx context.Context, request call, answer any) error {
 	address := callable(cfg.node.Admin)
 	body, err := json.Marshal(request.body)
@@ -142,7 +150,8 @@ func readAnswer(response *http.Response, answer any) error {
 		refusal.Error = strings.TrimSpace(string(text))
 	}
 	if response.StatusCode == http.StatusUnauthorized {
-		return fmt.Errorf("this mayfly wants the account key: give it with --key or MAYFLY_KEY; a made key is in DATA/account.key (%s)", response.Status)
+		return fmt.Errorf("this mayfly needs the account key: give it with --key or MAYFLY_KEY; "+
+			"a key that mayfly made is in DATA/account.key (%s)", response.Status)
 	}
 	return fmt.Errorf("%s (%s)", refusal.Error, response.Status)
 }

@@ -16,7 +16,7 @@ const (
 	exitUsage  = 2
 )
 
-// A command is one call of the program: what it is given and where it writes.
+// A command is one call of the program: its arguments, its environment and its output.
 type command struct {
 	args     []string
 	out, err io.Writer
@@ -24,7 +24,7 @@ type command struct {
 	environ  func() []string // lines of name=value; nil gives none
 }
 
-// A failure is an error of the work itself; any other error is a wrong use.
+// A failure is an error of the work itself. All other errors are errors of usage.
 type failure struct{ error }
 
 func (f failure) Unwrap() error { return f.error }
@@ -47,12 +47,12 @@ func run(c command) int {
 	return exitUsage
 }
 
-// root is `mayfly`, which serves when no subcommand is named.
+// root is `mayfly`, which serves without a subcommand.
 func (c command) root() *cobra.Command {
 	root := c.serve()
 	root.Use = "mayfly"
-	root.Long = "mayfly is a document database that speaks Azure Cosmos DB for NoSQL and whose documents\n" +
-		"end at their second. Without a subcommand it serves.\n\n" + sources
+	root.Long = "mayfly is a document database with the APIs of Azure Cosmos DB for NoSQL and MongoDB, and with\n" +
+		"exact time to live: a document expires at its second. Without a subcommand it serves.\n\n" + sources
 	root.Version = versionText()
 	root.SetVersionTemplate("mayfly {{.Version}}\n")
 	root.SetFlagErrorFunc(unknownFlag)

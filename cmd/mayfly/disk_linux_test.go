@@ -184,7 +184,7 @@ func TestCheckOfDamagedLog(t *testing.T) {
 	}
 	for _, command := range [][]string{{"check"}, {"serve", "--nosql=127.0.0.1:0", "--mongo=", "--admin="}} {
 		code, out := mayfly(t, append(command, "--data="+dir)...)
-		if code != exitFailed || strings.Count(out, "\n") != 1 || !strings.Contains(out, "is damaged: bring a backup back") || !strings.Contains(out, filepath.Base(log)) {
+		if code != exitFailed || strings.Count(out, "\n") != 1 || !strings.Contains(out, "is damaged: restore a backup") || !strings.Contains(out, filepath.Base(log)) {
 			t.Errorf("%s: exit %d, want 1 with one line:\n%s", command[0], code, out)
 		}
 	}

@@ -25,7 +25,7 @@ func TestGreetingConnects(t *testing.T) {
 	}{
 		{"nobody is asked", nil, ""},
 		{"a stand-alone server", []string{"--mongo-replset="}, ""},
-		{"the key that everybody knows", []string{"--mongo-auth=on"}, "any user name will do"},
+		{"the key that everybody knows", []string{"--mongo-auth=on"}, "any user name works"},
 		{"other machines reach it", []string{"--mongo=0.0.0.0:0"}, "KEY is the account key"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestGreetingConnects(t *testing.T) {
 			s := serve(t, append([]string{"--data", dir, "--nosql=", "--admin="}, c.flags...)...)
 			defer s.stop(t, os.Interrupt)
 			uri := regexp.MustCompile(`mongodb://\S+`).FindString(s.block)
-			if strings.Contains(uri, url.QueryEscape(node.WellKnownKey)) != (c.hint == "any user name will do") || !strings.Contains(s.block, c.hint) || (c.hint == "") == strings.Contains(uri, "@") {
+			if strings.Contains(uri, url.QueryEscape(node.WellKnownKey)) != (c.hint == "any user name works") || !strings.Contains(s.block, c.hint) || (c.hint == "") == strings.Contains(uri, "@") {
 				t.Errorf("the start says\n%s", s.block)
 			}
 			if strings.Contains(uri, "KEY") {

@@ -12,21 +12,21 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// healthTime is how long health waits for an answer, which takes milliseconds.
+// healthTime is how long health waits for an answer, which normally takes milliseconds.
 const healthTime = 3 * time.Second
 
 // ready is the status of a mayfly that serves requests.
 const ready = "ready"
 
-// health asks the admin address whether a mayfly is ready. Container images have no other
-// program that could.
+// health is the command that asks the admin API whether a mayfly is ready: container images have no curl.
 func (c command) health() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "health",
-		Short: "Tell whether a running mayfly is ready",
-		Long: "Health asks a running mayfly through its admin address whether it is ready to serve. It prints\n" +
-			"the answer and exits with 0 when it is, with 1 when it is not or does not answer within " + healthTime.String() + ".",
+		Short: "Report whether a running mayfly is ready",
+		Long: "Health asks a running mayfly, through its admin address, whether it is ready for requests. It\n" +
+			"prints the answer, and exits with 0 when mayfly is ready, with 1 when it is not or does not\n" +
+			"answer within " + healthTime.String() + ".",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.configure(cmd)
@@ -46,7 +46,7 @@ func (c command) health() *cobra.Command {
 	return cmd
 }
 
-// health prints what /readyz answers; "not ready" is a failure.
+// health prints the answer of /readyz; "not ready" is a failure.
 func (cfg config) health(ctx context.Context, c command, asJSON bool) error {
 	address := callable(cfg.node.Admin)
 	answer, err := askReady(ctx, address)
@@ -67,7 +67,7 @@ func (cfg config) health(ctx context.Context, c command, asJSON bool) error {
 	return nil
 }
 
-// readiness is what /readyz answers.
+// readiness is the answer of /readyz.
 type readiness struct {
 	Status  string   `json:"status"`
 	Reasons []string `json:"reasons,omitempty"`
@@ -80,7 +80,7 @@ func (r readiness) String() string {
 	return r.Status + ": " + strings.Join(r.Reasons, "; ")
 }
 
-// askReady asks /readyz, which wants no key on any address.
+// askReady asks /readyz, which needs no key on any address.
 func askReady(ctx context.Context, address string) (answer readiness, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/readyz", nil)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Command mayfly is a document database that speaks Azure Cosmos DB for NoSQL
-// and whose documents end at their second. Each subcommand has a file; settings.go
-// lists what can be set, by flag, environment or file.
+// Command mayfly is a document database with the APIs of Azure Cosmos DB for NoSQL and MongoDB, and with exact time to
+// live. Each subcommand has a file. settings.go lists the settings, which come from flags, the environment or a file.
 package main
 
 import "os"

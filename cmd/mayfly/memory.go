@@ -17,33 +17,33 @@ import (
 
 // Sizes of memory, in bytes.
 const (
-	chosenByMachine = -1        // the value of --memory-limit that nobody gives
-	leastMemory     = 128 << 20 // below this, a single large request would not fit
-	engineMemory    = 160 << 20 // block cache and memtables, where there is enough
+	chosenByMachine = -1        // stands for --memory-limit that is not given
+	leastMemory     = 128 << 20 // with less, a single large request would not fit
+	engineMemory    = 160 << 20 // the most for block cache and memtables
 	ownMemory       = 48 << 20  // the program itself, and structures that no budget counts
-	worthReturning  = 16 << 20  // that are free before they are given back to the system
-	worthShrinking  = 48 << 20  // that the engine holds before it is asked to shrink
+	worthReturning  = 16 << 20  // free bytes that are worth a return to the system
+	worthShrinking  = 48 << 20  // bytes of the engine that make shrinking it worthwhile
 )
 
-// quietRequests is how many requests a second the process may have while it gives memory back.
+// quietRequests is the most requests per second at which the process still returns memory to the system.
 const quietRequests = 1000
 
-// silentLooks is after how many looks without a request the engine counts as at rest.
-const silentLooks = 3
+// idleChecks is the number of checks without a request after which the engine is asked to shrink.
+const idleChecks = 3
 
-// lookEvery is how often the process looks for memory to give back.
-const lookEvery = 3 * time.Second
+// checkEvery is how often the process checks for memory to return.
+const checkEvery = 3 * time.Second
 
-// A memoryPlan divides the memory of the process. Zeros are no limits.
+// A memoryPlan divides the memory of the process. Zero means no limit.
 type memoryPlan struct {
 	engine int64 // its cache and memtables, or all data in memory
 	node   int64 // everything else that requests need, garbage included
-	heap   int64 // what the Go runtime keeps its heap below
+	heap   int64 // the memory limit of the Go runtime
 }
 
-// divide makes a plan for that many bytes. Data in memory may take half of them. On disk the engine has
-// a quarter at most, which it allocates outside of the Go heap where mayfly is built with cgo; holes in C's heap and
-// the tables that it writes take up to three quarters as much again.
+// divide makes a plan for limit bytes. Data in memory may take half of them. On disk the engine gets at most a
+// quarter. If mayfly is built with cgo, the engine allocates that outside the Go heap, and fragmentation of C's heap
+// and the tables that it writes take up to three quarters as much again.
 func divide(limit int64, inMemory bool) memoryPlan {
 	switch {
 	case limit == 0:
@@ -55,8 +55,8 @@ func divide(limit int64, inMemory bool) memoryPlan {
 	return memoryPlan{engine: engine, node: limit - engine - ownMemory, heap: limit - engine - engine*3/4 - ownMemory/2}
 }
 
-// divideMemory divides what --memory-limit says or the machine has, and limits the heap to it unless
-// GOMEMLIMIT does.
+// divideMemory divides the memory that --memory-limit allows or the machine has, and sets the memory limit of the Go
+// runtime, unless GOMEMLIMIT sets it.
 func (cfg config) divideMemory(log *slog.Logger) memoryPlan {
 	limit := cfg.memoryLimit
 	if limit == chosenByMachine {
@@ -66,12 +66,12 @@ func (cfg config) divideMemory(log *slog.Logger) memoryPlan {
 	if plan.heap > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(plan.heap)
 	}
-	log.Debug("memory is divided", "limit", limit, "engine", plan.engine, "rest", plan.node, "heap", plan.heap)
+	log.Debug("divided the memory", "limit", limit, "engine", plan.engine, "rest", plan.node, "heap", plan.heap)
 	return plan
 }
 
-// machineMemory is four fifths of what the container may take, or half of what the machine has, whichever
-// is less; 0 when neither is known.
+// machineMemory is four fifths of the container's memory limit, or half of the machine's memory, whichever is less; 0
+// if neither is known.
 func machineMemory(container, machine memlimit.Provider) (limit int64) {
 	if bytes, err := machine(); err == nil {
 		limit = int64(bytes / 2)
@@ -85,26 +85,26 @@ func machineMemory(container, machine memlimit.Provider) (limit int64) {
 	return max(limit, leastMemory)
 }
 
-// keepMemory gives memory that has become free back to the system when the process is quiet, until it is told
-// to stop. An engine that nobody asks anything gives back what it holds to be faster.
-func keepMemory(n *node.Node, engine kv.Engine, log *slog.Logger) (stop func()) {
+// returnMemory returns free memory to the system while the process has few requests, until stop is called. While it has
+// none, the engine returns its caches, too.
+func returnMemory(n *node.Node, engine kv.Engine, log *slog.Logger) (stop func()) {
 	shrinker, _ := engine.(kv.Shrinker)
 	base, more := heapBytes(), false
 	var last uint64
-	silent := 0 // looks without a request
-	return clock.NewReal(time.Time{}).Every(lookEvery, func(time.Time) {
+	idle := 0 // checks without a request
+	return clock.NewReal(time.Time{}).Every(checkEvery, func(time.Time) {
 		requests, held := n.Work()
 		fresh := requests - last
 		last = requests
-		if silent++; fresh > 0 || held > 0 {
-			silent = 0
+		if idle++; fresh > 0 || held > 0 {
+			idle = 0
 		}
-		if shrinker != nil && silent == silentLooks && n.EngineMemory() > worthShrinking {
+		if shrinker != nil && idle == idleChecks && n.EngineMemory() > worthShrinking {
 			if err := shrinker.Shrink(context.Background()); err != nil {
-				log.Debug("the engine gives no memory back", "error", err)
+				log.Debug("the engine could not return memory", "error", err)
 			}
 		}
-		quiet := fresh < quietRequests*uint64(lookEvery/time.Second) && held == 0
+		quiet := fresh < quietRequests*uint64(checkEvery/time.Second) && held == 0
 		if before := heapBytes(); quiet && (more || before > base+base/8+worthReturning) {
 			debug.FreeOSMemory()
 			base = heapBytes()
@@ -113,10 +113,12 @@ func keepMemory(n *node.Node, engine kv.Engine, log *slog.Logger) (stop func()) 
 	})
 }
 
-// heapBytes is the memory that the Go heap holds, garbage and free parts that the system could have included.
+// heapBytes is the memory of the Go heap, including garbage and free parts that could be returned to the system.
 func heapBytes() uint64 {
 	samples := []metrics.Sample{
-		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/unused:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"},
+		{Name: "/memory/classes/heap/unused:bytes"},
 	}
 	metrics.Read(samples)
 	var total uint64

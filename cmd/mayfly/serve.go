@@ -29,11 +29,11 @@ import (
 // stopTime is how long running requests may go on after the first signal.
 const stopTime = 10 * time.Second
 
-// failTime is how long requests may go on when the disk has failed: to be told so.
+// failTime is how long requests may go on after the disk has failed, so that they are answered with that error.
 const failTime = time.Second
 
-// oneSignal is for how long signals count as the first one: a terminal, a shell
-// and programs such as coreutils' timeout may send more than one for one wish.
+// oneSignal is the time in which several signals count as one: a terminal, a shell and programs such as timeout of
+// coreutils may each send one for a single request to stop.
 const oneSignal = time.Second
 
 func (c command) serve() *cobra.Command {
@@ -50,9 +50,9 @@ func (c command) serve() *cobra.Command {
 				return err
 			}
 			if cfg.node.NoSQL == "" && cfg.node.Admin == "" && cfg.node.Mongo.Address == "" {
-				return fmt.Errorf("--nosql, --mongo and --admin are all empty: nothing could reach this mayfly")
+				return fmt.Errorf("--nosql, --mongo and --admin are all empty: give at least one address")
 			}
-			if err := cfg.node.TLS.Check(); err != nil { // before anything is opened or made
+			if err := cfg.node.TLS.Check(); err != nil { // before anything is opened or created
 				return fmt.Errorf("--nosql-tls: %w", err)
 			}
 			ctx, release := interrupted(cfg.logger(c.err))
@@ -86,15 +86,15 @@ func (cfg config) serve(ctx context.Context, c command, watch clock.Stopwatch) e
 	if err != nil {
 		return failure{err}
 	}
-	giveBack := keepMemory(n, engine, log)
-	defer func() { go giveBack() }() // it waits for a look under way, which may hang when the disk fails
+	stopReturning := returnMemory(n, engine, log)
+	defer func() { go stopReturning() }() // it waits for a running check, which may hang when the disk fails
 	cfg.greet(c.out, n, watch.Elapsed())
 	return await(ctx, n, engine, log)
 }
 
-// await closes a node when ctx ends, or gives it up when its disk fails.
+// await closes a node when ctx ends, or abandons it when its disk fails.
 func await(ctx context.Context, n *node.Node, engine kv.Engine, log *slog.Logger) error {
-	var failed <-chan struct{} // of an engine that cannot fail, nil
+	var failed <-chan struct{} // nil for an engine that cannot fail
 	if f, ok := engine.(kv.Failer); ok {
 		failed = f.Failed()
 	}
@@ -113,15 +113,15 @@ func await(ctx context.Context, n *node.Node, engine kv.Engine, log *slog.Logger
 	return nil
 }
 
-// abandon ends a node whose engine has failed: whoever supervises the process can start it again,
-// which reads from the disk what is there. Calls of a failed engine may not end.
+// abandon gives up a node whose engine has failed. The process ends, and its supervisor can start it again, from what
+// is on the disk. Close may not return, because a call of a failed engine may hang.
 func abandon(n *node.Node, engine kv.Engine) error {
 	finish, cancel := context.WithTimeout(context.Background(), failTime)
 	defer cancel()
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		_ = n.Close(finish) // it fails with what is told below
+		_ = n.Close(finish) // it fails for the reason that is returned below
 	}()
 	select {
 	case <-closed:
@@ -134,13 +134,13 @@ func abandon(n *node.Node, engine kv.Engine) error {
 	return failure{err}
 }
 
-// openEngine opens the data, which locks it against other processes. When ctx ends, it gives up.
-func (cfg config) openEngine(ctx context.Context, of memoryPlan, log *slog.Logger) (kv.Engine, error) {
+// openEngine opens the data, and locks it against other processes. It gives up when ctx ends.
+func (cfg config) openEngine(ctx context.Context, plan memoryPlan, log *slog.Logger) (kv.Engine, error) {
 	if cfg.memory {
-		return memory.NewWithin(of.engine), nil
+		return memory.NewWithin(plan.engine), nil
 	}
 	engine, err := pebble.OpenContext(ctx, pebble.Options{
-		Dir: node.EngineDir(cfg.data), NoSync: cfg.noSync, Reserve: cfg.reserve, CacheBytes: of.engine, Logger: log,
+		Dir: node.EngineDir(cfg.data), NoSync: cfg.noSync, Reserve: cfg.reserve, CacheBytes: plan.engine, Logger: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("--data: %w", err)
@@ -156,8 +156,8 @@ func (cfg config) logger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, options))
 }
 
-// interrupted gives a context that ends with the first signal to stop. The
-// second ends the process, except within a second of the first.
+// interrupted returns a context that ends with the first signal to stop. A second signal ends the process, unless it
+// comes within a second of the first.
 func interrupted(log *slog.Logger) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals, done := make(chan os.Signal, 2), make(chan struct{})
@@ -183,7 +183,7 @@ func interrupted(log *slog.Logger) (ctx context.Context, release func()) {
 		}
 	}()
 	return ctx, func() {
-		if ctx.Err() == nil { // else the program ends, and signals must not spoil that
+		if ctx.Err() == nil { // otherwise the program ends, and signals must not disturb that
 			signal.Stop(signals)
 		}
 		close(done)
@@ -191,7 +191,7 @@ func interrupted(log *slog.Logger) (ctx context.Context, release func()) {
 	}
 }
 
-// greet says where everything is.
+// greet prints where to reach each API, where the key comes from and where the data is.
 func (cfg config) greet(w io.Writer, n *node.Node, took time.Duration) {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
@@ -200,31 +200,31 @@ func (cfg config) greet(w io.Writer, n *node.Node, took time.Duration) {
 	fmt.Fprintf(&b, "mayfly %s, ready in %s\n\n", versionText(), took.Round(time.Millisecond))
 	others := func(address string) {
 		if address != "" {
-			line("", "other machines reach it, at %s", everywhere(address))
+			line("", "other machines can reach it, at %s", everywhere(address))
 		}
 	}
 	nosql, mongo, admin := n.Exposed()
-	line("NoSQL", "%s", cmp.Or(called(n.Endpoint()), "off"))
+	line("NoSQL", "%s", cmp.Or(withLocalhost(n.Endpoint()), "off"))
 	if plain := n.PlainEndpoint(); plain != "" {
-		line("", "%s", called(plain))
+		line("", "%s", withLocalhost(plain))
 	}
 	if compute := n.ComputeEndpoint(); compute != "" {
-		line("Second", "%s", called(compute))
+		line("Second", "%s", withLocalhost(compute))
 	}
 	others(nosql)
 	uri, login := mongoLogin(n)
 	line("MongoDB", "%s", cmp.Or(uri, "off"))
 	others(mongo)
 	if login == "" && mongo != "" {
-		login = "asks nobody for a password"
+		login = "needs no password"
 	}
 	if login != "" {
 		line("", "%s", login)
 	}
-	line("Admin", "%s", cmp.Or(called(n.AdminURL()), "off"))
+	line("Admin", "%s", cmp.Or(withLocalhost(n.AdminURL()), "off"))
 	others(admin)
 	line("Key", "%s", n.KeyPlace())
-	switch plain := called(n.PlainEndpoint()); {
+	switch plain := withLocalhost(n.PlainEndpoint()); {
 	case n.CAFile() != "" && plain != "":
 		line("CA", "%s, also at %s_mayfly/ca.pem", n.CAFile(), plain)
 	case n.CAFile() != "":
@@ -238,7 +238,8 @@ func (cfg config) greet(w io.Writer, n *node.Node, took time.Duration) {
 	case n.Virtual():
 		line("Clock", "virtual, at %s", now)
 	case n.StandsStill():
-		line("Clock", "real, but stands still at %s until this machine's clock gets there (the data has seen it)", now)
+		line("Clock", "real, but stands still at %s until this machine's clock reaches that time "+
+			"(the data is from then)", now)
 	}
 	if cfg.node.Emulator {
 		b.WriteString("\nThis is an emulator, for development. " + danger(n) + "\n")
@@ -247,37 +248,37 @@ func (cfg config) greet(w io.Writer, n *node.Node, took time.Duration) {
 	io.WriteString(w, b.String())
 }
 
-// mongoLogin is a connection string for MongoDB clients of this machine, and what to know about its password. It holds
-// the account key only if everybody knows that.
+// mongoLogin is a connection string for MongoDB clients of this machine, and a hint about its password. It contains the
+// account key only if that is the well-known one.
 func mongoLogin(n *node.Node) (uri, hint string) {
-	uri = called(n.MongoURI())
+	uri = withLocalhost(n.MongoURI())
 	if !n.MongoAuth() {
 		return uri, ""
 	}
-	password, hint := "KEY", "any user name will do; KEY is the account key, with %2B, %2F and %3D for its +, / and ="
+	password, hint := "KEY", "any user name works; KEY is the account key, with %2B, %2F and %3D for its +, / and ="
 	if n.Key() == node.WellKnownKey {
-		password, hint = url.QueryEscape(node.WellKnownKey), "any user name will do"
+		password, hint = url.QueryEscape(node.WellKnownKey), "any user name works"
 	}
 	return strings.Replace(uri, "mongodb://", "mongodb://mayfly:"+password+"@", 1), hint
 }
 
-// danger says what is open to those who reach an emulator.
+// danger says what anyone who reaches an emulator can do.
 func danger(n *node.Node) string {
 	nosql, mongo, admin := n.Exposed()
 	switch {
 	case nosql == "" && mongo == "" && admin == "":
-		return "Only this machine reaches it."
+		return "Only this machine can reach it."
 	case n.Key() == node.WellKnownKey || mongo != "" && !n.MongoAuth():
-		return "Whoever reaches it can read, change and delete everything."
+		return "Anyone who can reach it can read, change and delete everything."
 	default:
-		return "Whoever reaches it needs the key."
+		return "Clients need the key."
 	}
 }
 
 // place says where the data is.
 func (cfg config) place() string {
 	if cfg.memory {
-		return "in memory, gone at the end"
+		return "in memory, lost when mayfly stops"
 	}
 	path, err := filepath.Abs(cfg.data)
 	if err != nil {
@@ -289,8 +290,8 @@ func (cfg config) place() string {
 	return path
 }
 
-// called gives a loopback address the name that people and their tools know it by.
-func called(url string) string {
+// withLocalhost replaces 127.0.0.1 in a URL by localhost, which people and tools expect.
+func withLocalhost(url string) string {
 	return strings.Replace(url, "//127.0.0.1:", "//localhost:", 1)
 }
 
@@ -301,7 +302,7 @@ func (cfg config) existing() error {
 		return fmt.Errorf("--data: %w", err)
 	}
 	if !found {
-		return fmt.Errorf("--data: there is no database in %s", cfg.data)
+		return fmt.Errorf("--data: %s has no database", cfg.data)
 	}
 	return nil
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/node"
 )
 
-// sources tells users of the three places that a setting may come from.
+// sources explains the three places that a setting may come from.
 const sources = `Every flag is also an environment variable, MAYFLY_ and its name in capitals with _ for -,
-and a line "name = value" of the file that --config names. Flags beat environment beats file.
-An empty environment variable counts as not set.`
+and a line "name = value" of the file that --config names. A flag overrides the environment,
+which overrides the file. An empty environment variable counts as not set.`
 
-// config is what the settings say.
+// config holds the values of all settings.
 type config struct {
 	data        string
 	memory      bool
@@ -36,78 +36,122 @@ type config struct {
 // A setting can be given by flag, environment variable and configuration file.
 type setting struct {
 	name  string
-	kind  string // what its value is, for the help
-	value string // when it is not given
-	bare  string // when its flag stands alone, as a switch; "" makes that an error
+	kind  string // of value, for the help
+	value string // the default
+	bare  string // the value of the flag without one, for a switch; "" makes that an error
 	help  string
 	parse func(c *config, value string) error
 }
 
-// settings lists all of them, in the order of the help.
+// settings lists all settings, in the order of the help.
 var settings = []setting{
-	{name: "config", kind: "FILE", help: "file of settings, lines of name = value",
+	{name: "config", kind: "FILE",
+		help:  "file of settings, with lines of name = value",
 		parse: text(func(c *config) *string { return &c.configFile })},
-	{name: "data", kind: "DIR", value: "./mayfly-data", help: "where the data lives",
+	{name: "data", kind: "DIR", value: "./mayfly-data",
+		help:  "folder of the data",
 		parse: nonempty(func(c *config) *string { return &c.data })},
-	{name: "memory", kind: "bool", value: "false", bare: "true", help: "keep nothing on disk",
+	{name: "memory", kind: "bool", value: "false", bare: "true",
+		help:  "keep all data in memory",
 		parse: onOff(func(c *config, on bool) { c.memory = on })},
-	{name: "emulator", kind: "bool", value: "false", bare: "true", help: "for development: as an emulator is expected to be, with the well-known key and MongoDB without passwords on every address",
+	{name: "emulator", kind: "bool", value: "false", bare: "true",
+		help: "for development: behave as people expect of an emulator, with the well-known key, and MongoDB " +
+			"without passwords, on every address",
 		parse: onOff(func(c *config, on bool) { c.node.Emulator = on })},
-	{name: "nosql", kind: "ADDR", value: "127.0.0.1:8081", help: "address of the Cosmos DB for NoSQL door, empty for none",
+	{name: "nosql", kind: "ADDR", value: "127.0.0.1:8081",
+		help:  "address of the API for Azure Cosmos DB for NoSQL, empty for none",
 		parse: address(func(c *config) *string { return &c.node.NoSQL })},
-	{name: "nosql-tls", kind: "auto|off|CERT,KEY", value: "auto", help: "auto: own certificate, plain http answered too; or two PEM files",
+	{name: "nosql-tls", kind: "auto|off|CERT,KEY", value: "auto",
+		help:  "auto: a certificate of its own, and plain http on the same port; or two PEM files",
 		parse: parseTLS},
-	{name: "nosql-compute", kind: "ADDR", help: "address of a second NoSQL door that serves every id, as the service's compute gateway; the first then refuses some, as its routing gateway",
+	{name: "nosql-compute", kind: "ADDR",
+		help: "second address of the API for NoSQL, which accepts every id, as the service's compute gateway does; " +
+			"the first address then refuses some ids, as its routing gateway does",
 		parse: address(func(c *config) *string { return &c.node.Compute })},
-	{name: "nosql-cors", kind: "ORIGINS", help: "web origins whose pages may use the NoSQL door from a browser, with commas between, or * for all (default: none)",
+	{name: "nosql-cors", kind: "ORIGINS",
+		help: "web origins whose pages may use the API for NoSQL from a browser, separated by commas, or * for all " +
+			"(default: none)",
 		parse: parseOrigins},
-	{name: "cross-partition", kind: "serve|strict", value: "serve", help: "strict: leave queries that need partitions merged to the client, as the service does",
+	{name: "cross-partition", kind: "serve|strict", value: "serve",
+		help: "strict: leave queries that need the rows of several partitions merged to the client, as the service " +
+			"does",
 		parse: choice([]string{"serve", "strict"}, func(c *config, mode string) { c.node.Strict = mode == "strict" })},
-	{name: "mongo", kind: "ADDR", value: "127.0.0.1:27017", help: "address of the MongoDB door, empty for none",
+	{name: "mongo", kind: "ADDR", value: "127.0.0.1:27017",
+		help:  "address of the API for MongoDB, empty for none",
 		parse: address(func(c *config) *string { return &c.node.Mongo.Address })},
-	{name: "mongo-auth", kind: "on|off", help: "ask MongoDB clients who they are: any user with the account key as password, or one that was created (default: on unless the address is loopback)",
+	{name: "mongo-auth", kind: "on|off",
+		help: "whether MongoDB clients have to authenticate: as any user with the account key as password, or as a " +
+			"user that was created (default: on, unless the address is loopback)",
 		parse: mongoAuth},
-	{name: "mongo-replset", kind: "NAME", value: node.ReplSet, help: "name of the replica set of one; empty for a stand-alone server, without transactions, retryable writes and change streams",
+	{name: "mongo-replset", kind: "NAME", value: node.ReplSet,
+		help: "name of the replica set, which has one member; empty for a stand-alone server, without transactions, " +
+			"retryable writes and change streams",
 		parse: text(func(c *config) *string { return &c.node.Mongo.ReplSet })},
-	{name: "mongo-advertise", kind: "HOST:PORT", help: "where MongoDB clients reach the replica set (default: found out, see docs/mongo.md)",
+	{name: "mongo-advertise", kind: "HOST:PORT",
+		help:  "address at which MongoDB clients reach the replica set (default: see docs/mongo.md)",
 		parse: parseMongoAdvertise},
-	{name: "mongo-ttl", kind: "both|cosmos", value: "both", help: "cosmos: lifetimes on _ts only, as Azure has it; both: on date fields too",
-		parse: choice([]string{"both", "cosmos"}, func(c *config, mode string) { c.node.Mongo.CosmosTTL = mode == "cosmos" })},
-	{name: "mongo-test-commands", kind: "bool", value: "false", bare: "true", help: "allow configureFailPoint, for test suites of drivers",
+	{name: "mongo-ttl", kind: "both|cosmos", value: "both",
+		help: "cosmos: lifetimes on _ts only, as in Azure; both: on date fields too",
+		parse: choice(
+			[]string{"both", "cosmos"},
+			func(c *config, mode string) { c.node.Mongo.CosmosTTL = mode == "cosmos" },
+		)},
+	{name: "mongo-test-commands", kind: "bool", value: "false", bare: "true",
+		help:  "allow configureFailPoint, for test suites of drivers",
 		parse: onOff(func(c *config, on bool) { c.node.Mongo.TestCommands = on })},
-	{name: "admin", kind: "ADDR", value: "127.0.0.1:8080", help: "address for health, clock and reclaiming, empty for none",
+	{name: "admin", kind: "ADDR", value: "127.0.0.1:8080",
+		help:  "address of the admin API: health, metrics, clock and reclaiming; empty for none",
 		parse: adminAddress},
-	{name: "key", kind: "KEY", help: "account key in base64 (default: the well-known emulator key on a loopback address, else one is made)",
+	{name: "key", kind: "KEY",
+		help: "account key in base64 (default: the well-known emulator key on a loopback address, else mayfly makes " +
+			"one)",
 		parse: text(func(c *config) *string { return &c.node.Key })},
-	{name: "allow-well-known-key", kind: "bool", value: "false", bare: "true", help: "take the well-known key on any address",
+	{name: "allow-well-known-key", kind: "bool", value: "false", bare: "true",
+		help:  "allow the well-known key on every address",
 		parse: onOff(func(c *config, on bool) { c.node.AllowWellKnownKey = on })},
-	{name: "allow-host", kind: "NAMES", help: "further names by which requests may call mayfly over HTTP, with commas between; *.name for all below one, * for any (default: none)",
+	{name: "allow-host", kind: "NAMES",
+		help: "further host names by which HTTP requests may address mayfly, separated by commas; *.name for all " +
+			"names below it, * for every name (default: none)",
 		parse: parseHosts},
-	{name: "clock", kind: "real|virtual[=TIME]", value: "real", help: "virtual: a clock that moves only when told, from TIME (RFC 3339), else from where the data stopped, else now",
+	{name: "clock", kind: "real|virtual[=TIME]", value: "real",
+		help: "virtual: a clock that moves only on request, from TIME (RFC 3339), else from where the data stopped, " +
+			"else from now",
 		parse: parseClock},
-	{name: "sync", kind: "on|off", value: "on", help: "off: acknowledge writes before they are durable",
+	{name: "sync", kind: "on|off", value: "on",
+		help:  "off: acknowledge writes before they are durable",
 		parse: onOff(func(c *config, on bool) { c.noSync = !on })},
-	{name: "disk-reserve", kind: "SIZE", value: "64MiB", help: "room on the disk that ordinary writes leave to deletes, such as 1GiB, 0 for none",
+	{name: "disk-reserve", kind: "SIZE", value: "64MiB",
+		help: "space on the disk that is reserved for deletes when ordinary writes have filled the rest, such as " +
+			"1GiB, 0 for none",
 		parse: parseReserve},
-	{name: "memory-limit", kind: "SIZE", help: "memory that the process takes at most, such as 2GiB, 0 for no limit (default: four fifths of the container's limit, else half of the machine's memory)",
+	{name: "memory-limit", kind: "SIZE",
+		help: "the most memory that the process uses, such as 2GiB, 0 for no limit (default: four fifths of the " +
+			"container's limit, else half of the machine's memory)",
 		parse: parseMemoryLimit},
-	{name: "region", kind: "NAME", value: "South Central US", help: "the account's region",
+	{name: "region", kind: "NAME", value: "South Central US",
+		help:  "region of the account",
 		parse: nonempty(func(c *config) *string { return &c.node.Region })},
-	{name: "advertise", kind: "URL", help: "the account's endpoint (default: from each request's Host)",
+	{name: "advertise", kind: "URL",
+		help:  "endpoint of the account (default: from the Host of each request)",
 		parse: parseAdvertise},
-	{name: "consistency", kind: "LEVEL", value: "Session", help: "the account's level: " + strings.Join(levels, ", "),
+	{name: "consistency", kind: "LEVEL", value: "Session",
+		help:  "default consistency level of the account: " + strings.Join(levels, ", "),
 		parse: choice(levels, func(c *config, level string) { c.node.Consistency = level })},
-	{name: "reclaim-rate", kind: "N", value: "0", help: "expired documents freed per second at most, 0 adapts to the load",
+	{name: "reclaim-rate", kind: "N", value: "0",
+		help:  "expired documents to free per second at most; 0 adapts to the load",
 		parse: parseRate},
-	{name: "slow", kind: "DURATION", help: "log requests that take as long, such as 100ms, with their plan (default: none)",
+	{name: "slow", kind: "DURATION",
+		help:  "log requests that take at least this long, such as 100ms, with their plan (default: none)",
 		parse: parseSlow},
-	{name: "log", kind: "text|json", value: "text", help: "form of the log on stderr",
+	{name: "log", kind: "text|json", value: "text",
+		help:  "format of the log on stderr",
 		parse: choice([]string{"text", "json"}, func(c *config, form string) { c.logJSON = form == "json" })},
-	{name: "log-level", kind: "LEVEL", value: "info", help: "debug, info, warn or error; debug has a line for each request",
+	{name: "log-level", kind: "LEVEL", value: "info",
+		help:  "debug, info, warn or error; debug has a line for each request",
 		parse: parseLevel},
 }
 
-// emulated lists what --emulator makes of other settings that nobody gives.
+// emulated lists the settings whose default is another one with --emulator.
 var emulated = map[string]string{
 	"allow-well-known-key": "on",
 }
@@ -120,8 +164,7 @@ func (s setting) env() string {
 	return prefix + strings.ReplaceAll(strings.ToUpper(s.name), "-", "_")
 }
 
-// addFlags gives a command the flags of some settings, of all when none is
-// named, and of the configuration file.
+// addFlags adds flags to a command: --config, and those of the named settings, or of all settings if none is named.
 func addFlags(cmd *cobra.Command, names ...string) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -133,15 +176,15 @@ func addFlags(cmd *cobra.Command, names ...string) {
 	}
 }
 
-// flagValue is a flag whose text is looked at later, together with what
-// environment and file say. It implements pflag.Value.
+// flagValue keeps the text of a flag for later: configure parses it, or the value from the environment or the file. It
+// implements pflag.Value.
 type flagValue struct{ value, kind string }
 
 func (f *flagValue) String() string     { return f.value }
 func (f *flagValue) Set(s string) error { f.value = s; return nil }
 func (f *flagValue) Type() string       { return f.kind }
 
-// configure finds the settings that cmd has flags for.
+// configure returns the values of the settings that cmd has flags for.
 func (c command) configure(cmd *cobra.Command) (config, error) {
 	var out config
 	if c.environ != nil {
@@ -173,18 +216,19 @@ func (c command) configure(cmd *cobra.Command) (config, error) {
 		}
 	}
 	if f := cmd.Flags().Lookup("data"); out.memory && f.Changed {
-		return out, fmt.Errorf("--data names a folder, and --memory keeps nothing in one: leave one of them out")
+		return out, fmt.Errorf("--data and --memory exclude each other: leave one of them out")
 	}
 	if m := out.node.Mongo; m.Advertise != "" && m.ReplSet == "" {
-		return out, fmt.Errorf("--mongo-advertise is the address of a replica set, and --mongo-replset is empty: leave one of them out")
+		return out, fmt.Errorf("--mongo-advertise is the address of a replica set, and --mongo-replset is empty: " +
+			"leave one of them out")
 	}
 	return out, nil
 }
 
-// given is a setting's value and where it was found.
+// given is the value of a setting, and the place that it comes from.
 type given struct{ value, source string }
 
-// given looks for a setting among flags, then in the environment.
+// given looks up a setting among the flags, then in the environment.
 func (c command) given(cmd *cobra.Command, s setting) (given, bool) {
 	if f := cmd.Flags().Lookup(s.name); f != nil && f.Changed {
 		return given{f.Value.String(), "--" + s.name}, true
@@ -232,7 +276,7 @@ func choice(among []string, set func(c *config, value string)) func(*config, str
 				return nil
 			}
 		}
-		return fmt.Errorf("%q is none of %s", value, strings.Join(among, ", "))
+		return fmt.Errorf("%q is not one of %s", value, strings.Join(among, ", "))
 	}
 }
 
@@ -247,7 +291,7 @@ func parseTLS(c *config, value string) error {
 	}
 	cert, key, ok := strings.Cut(value, ",")
 	if !ok || cert == "" || key == "" {
-		return fmt.Errorf("%q is neither auto nor off nor two files CERT.pem,KEY.pem", value)
+		return fmt.Errorf("%q is not auto, off or two files CERT.pem,KEY.pem", value)
 	}
 	c.node.TLS = node.TLS{Cert: cert, Key: key}
 	return nil
@@ -267,7 +311,7 @@ func parseClock(c *config, value string) (err error) {
 	kind, start, hasStart := strings.Cut(value, "=")
 	c.node.Virtual = kind == "virtual"
 	if kind != "virtual" && (kind != "real" || hasStart) {
-		return fmt.Errorf("%q is neither real nor virtual nor virtual=TIME", value)
+		return fmt.Errorf("%q is not real, virtual or virtual=TIME", value)
 	}
 	if !hasStart {
 		return nil
@@ -278,8 +322,11 @@ func parseClock(c *config, value string) (err error) {
 	return clock.InRange(c.node.VirtualStart)
 }
 
-// units are what a size may be given in.
-var units = map[string]int64{"": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
+// units are the units of sizes.
+var units = map[string]int64{
+	"": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40,
+	"KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+}
 
 // parseSize reads a number of bytes.
 func parseSize(value string) (int64, error) {
@@ -287,7 +334,7 @@ func parseSize(value string) (int64, error) {
 	unit, ok := units[strings.ToUpper(strings.TrimPrefix(value, digits))]
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if !ok || err != nil || n < 0 || n > math.MaxInt64/unit {
-		return 0, fmt.Errorf("%q is no size: give a number of bytes, or one with KiB, MiB, GiB or TiB behind it", value)
+		return 0, fmt.Errorf("%q is not a size: give a number of bytes, or a number with KiB, MiB, GiB or TiB", value)
 	}
 	return n * unit, nil
 }
@@ -297,7 +344,7 @@ func parseReserve(c *config, value string) (err error) {
 	return err
 }
 
-// parseMemoryLimit leaves the choice to the machine where nobody has set a limit.
+// parseMemoryLimit leaves the choice to the machine if no limit is given.
 func parseMemoryLimit(c *config, value string) (err error) {
 	c.memoryLimit = chosenByMachine
 	if value == "" {
@@ -307,7 +354,7 @@ func parseMemoryLimit(c *config, value string) (err error) {
 		return err
 	}
 	if c.memoryLimit != 0 && c.memoryLimit < leastMemory {
-		return fmt.Errorf("%q is too little: mayfly wants %d MiB at least", value, leastMemory>>20)
+		return fmt.Errorf("%q is too little: mayfly needs at least %d MiB", value, leastMemory>>20)
 	}
 	return nil
 }
@@ -315,7 +362,7 @@ func parseMemoryLimit(c *config, value string) (err error) {
 func parseRate(c *config, value string) error {
 	n, err := strconv.ParseInt(value, 10, 32)
 	if err != nil || n < 0 {
-		return fmt.Errorf("%q is no number of documents per second, 0 or more", value)
+		return fmt.Errorf("%q is not a number of documents per second, 0 or more", value)
 	}
 	c.node.ReclaimRate = int(n)
 	return nil
@@ -327,7 +374,7 @@ func parseSlow(c *config, value string) error {
 	}
 	d, err := time.ParseDuration(value)
 	if err != nil || d < 0 {
-		return fmt.Errorf("%q is no duration such as 100ms or 2s; 0 logs no request as slow", value)
+		return fmt.Errorf("%q is not a duration such as 100ms or 2s; 0 logs no request as slow", value)
 	}
 	c.node.Slow = d
 	return nil
@@ -335,7 +382,7 @@ func parseSlow(c *config, value string) error {
 
 func parseLevel(c *config, value string) error {
 	if err := c.logLevel.UnmarshalText([]byte(value)); err != nil {
-		return fmt.Errorf("%q is none of debug, info, warn, error", value)
+		return fmt.Errorf("%q is not one of debug, info, warn, error", value)
 	}
 	return nil
 }

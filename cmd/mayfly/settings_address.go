@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// address is a place to listen, host:port; empty is none.
+// address parses an address to listen on, host:port; empty means none.
 func address(field func(*config) *string) func(*config, string) error {
 	return func(c *config, value string) error {
 		if value != "" && !hostPort(value) {
@@ -19,7 +19,7 @@ func address(field func(*config) *string) func(*config, string) error {
 	}
 }
 
-// adminAddress may also be the door's URL, as the start block shows it.
+// adminAddress also parses the URL of the admin API, as the start block shows it.
 func adminAddress(c *config, value string) error {
 	if rest, ok := strings.CutPrefix(value, "http://"); ok {
 		value = strings.TrimSuffix(rest, "/")
@@ -27,8 +27,7 @@ func adminAddress(c *config, value string) error {
 	return address(func(c *config) *string { return &c.node.Admin })(c, value)
 }
 
-// hostPort reports whether value has the form host:port; which hosts there are
-// is for the machine to say.
+// hostPort reports whether value has the form host:port. Whether the host exists is found out when it is used.
 func hostPort(value string) bool {
 	host, port, err := net.SplitHostPort(value)
 	if err != nil || strings.ContainsAny(host, "/ \t") {
@@ -38,7 +37,7 @@ func hostPort(value string) bool {
 	return err == nil && strconv.FormatUint(n, 10) == port
 }
 
-// callable is where to call a door that listens on address.
+// callable is the address at which this machine reaches an API that listens on address.
 func callable(address string) string {
 	host, port, _ := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
@@ -47,16 +46,16 @@ func callable(address string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// everywhere says in words at which addresses of this machine a door is.
+// everywhere describes an address, which may mean every address of this machine.
 func everywhere(address string) string {
 	host, port, _ := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
-		return "port " + port + " of every address of this one"
+		return "port " + port + " of every address of this machine"
 	}
 	return address
 }
 
-// parseAdvertise takes the URL of an account: clients append paths to it.
+// parseAdvertise parses the URL of an account, to which clients append paths.
 func parseAdvertise(c *config, value string) error {
 	c.node.Advertise = value
 	if value == "" {
@@ -67,18 +66,18 @@ func parseAdvertise(c *config, value string) error {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return fmt.Errorf("not an http or https URL")
 	case u.User != nil:
-		return fmt.Errorf("a URL with a user is not an endpoint")
+		return fmt.Errorf("an endpoint cannot have a user")
 	case u.RawQuery != "" || u.ForceQuery || strings.Contains(value, "#"):
 		return fmt.Errorf("an endpoint cannot have a query or fragment")
 	}
 	return nil
 }
 
-// parseMongoAdvertise takes an address that clients can go to.
+// parseMongoAdvertise parses an address that clients can connect to.
 func parseMongoAdvertise(c *config, value string) error {
 	host, port, _ := net.SplitHostPort(value)
 	if ip := net.ParseIP(host); value != "" && (!hostPort(value) || host == "" || port == "0" || ip.IsUnspecified()) {
-		return fmt.Errorf("%q is not an address that clients can go to, such as db.example:27017", value)
+		return fmt.Errorf("%q is not an address that clients can connect to, such as db.example:27017", value)
 	}
 	c.node.Mongo.Advertise = value
 	return nil

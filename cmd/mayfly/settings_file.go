@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// readSettings reads a configuration file: lines of `name = value`, and
-// comments from a # at the start of a line or after a space. No path is no file.
+// readSettings reads a configuration file: lines of `name = value`, and comments from a # at the start of a line or
+// after a space. It returns nothing for an empty path.
 func readSettings(path string) (map[string]given, error) {
 	if path == "" {
 		return nil, nil
@@ -37,7 +37,7 @@ func readSettings(path string) (map[string]given, error) {
 	return found, lines.Err()
 }
 
-// settingLine splits a line; the name is "" where the line says nothing.
+// settingLine splits a line; the name is "" for an empty line.
 func settingLine(line string) (name, value string, err error) {
 	for i, r := range line {
 		if r == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
@@ -52,7 +52,7 @@ func settingLine(line string) (name, value string, err error) {
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 	switch {
 	case !ok:
-		return "", "", fmt.Errorf("this line is not of the form name = value%s", about(name))
+		return "", "", fmt.Errorf("this line does not have the form name = value%s", about(name))
 	case name == "config":
 		return "", "", fmt.Errorf("a configuration file cannot name another")
 	case !isSetting(name):
@@ -61,8 +61,8 @@ func settingLine(line string) (name, value string, err error) {
 	return name, value, nil
 }
 
-// about names the setting that a line without an equals sign begins with. It repeats nothing else of the
-// line: any of it may be a key.
+// about names the setting that a line without an equals sign begins with. It repeats nothing else, because any part of
+// the line may be a key.
 func about(line string) string {
 	first, _, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
 	if isSetting(first) {

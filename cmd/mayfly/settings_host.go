@@ -6,7 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/node"
 )
 
-// parseHosts reads a list of names of this mayfly.
+// parseHosts parses a list of host names.
 func parseHosts(c *config, value string) error {
 	c.node.AllowHosts = nil
 	if strings.TrimSpace(value) == "" {

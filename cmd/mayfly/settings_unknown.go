@@ -12,29 +12,31 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// prefix begins the environment variables that are settings.
+// prefix is what the environment variables of all settings begin with.
 const prefix = "MAYFLY_"
 
-// Kubernetes gives every container variables about each service of its namespace, as Docker does for
-// links (kubernetes/kubernetes: pkg/kubelet/envvars/envvars.go). Those about a service that is called mayfly, or mayfly-something,
-// begin like settings. MAYFLY_PORT is one of them only with a URL as its value: somebody who sets it to 8081 means a setting.
+// Kubernetes sets variables about each service of the namespace in every container, as Docker does for links
+// (kubernetes/kubernetes: pkg/kubelet/envvars/envvars.go). If the service is called mayfly, or mayfly-something, they
+// have the prefix of settings. MAYFLY_PORT is one of them only if its value is a URL: with the value 8081 it is a
+// mistake.
 var (
-	serviceVariable = regexp.MustCompile(`^MAYFLY(_[A-Z0-9_]+)?_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$`)
-	portVariable    = regexp.MustCompile(`^MAYFLY(_[A-Z0-9_]+)?_PORT$`)
-	portURL         = regexp.MustCompile(`^(tcp|udp|sctp)://`)
+	serviceVariable = regexp.MustCompile(`^MAYFLY(_[A-Z0-9_]+)?_` +
+		`(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$`)
+	portVariable = regexp.MustCompile(`^MAYFLY(_[A-Z0-9_]+)?_PORT$`)
+	portURL      = regexp.MustCompile(`^(tcp|udp|sctp)://`)
 )
 
-// ofService reports whether a variable tells of a service and is no setting.
+// ofService reports whether a variable describes a service, and is not a setting.
 func ofService(name, value string) bool {
 	return serviceVariable.MatchString(name) || portVariable.MatchString(name) && portURL.MatchString(value)
 }
 
-// unknownVariable fails when environ, lines of name=value, has a variable that begins like a setting and is none.
-// The error never tells its value, which may be a key.
+// unknownVariable fails if environ, which has lines of name=value, has a variable with the prefix of settings that is
+// not a setting. The error never contains its value, which may be a key.
 func unknownVariable(environ []string) error {
 	for _, line := range slices.Sorted(slices.Values(environ)) {
 		name, value, _ := strings.Cut(line, "=")
-		if runtime.GOOS == "windows" { // names of variables are the same there in any case
+		if runtime.GOOS == "windows" { // names of variables ignore case there
 			name = strings.ToUpper(name)
 		}
 		if !strings.HasPrefix(name, prefix) || value == "" || ofService(name, value) {
@@ -46,18 +48,19 @@ func unknownVariable(environ []string) error {
 		if s, ok := nearest(name); ok {
 			return fmt.Errorf("%s: there is no such setting, did you mean %s?", name, s.env())
 		}
-		return fmt.Errorf("%s: there is no such setting: unset it, or see 'mayfly --help' for those that there are", name)
+		return fmt.Errorf("%s: there is no such setting: unset it, or see 'mayfly --help' for all settings", name)
 	}
 	return nil
 }
 
-// plain is the form in which names of settings are compared: as flags have them.
+// plain is the form in which names of settings are compared: the form of flags.
 func plain(name string) string {
 	name = strings.ReplaceAll(strings.ToLower(strings.TrimLeft(name, "-")), "_", "-")
 	return strings.TrimPrefix(name, strings.ToLower(strings.ReplaceAll(prefix, "_", "-")))
 }
 
-// nearest finds the setting that name is a slip of: a few letters differ, or it is the end of the setting's name.
+// nearest finds the setting that a misspelt name probably means: a few letters differ, or it is the end of the
+// setting's name.
 func nearest(name string) (setting, bool) {
 	name = plain(name)
 	best, found, ok := 1+min(2, len(name)/3), setting{}, false
@@ -77,9 +80,9 @@ func nearest(name string) (setting, bool) {
 	return setting{}, false
 }
 
-// distance is the number of letters to insert, delete, change, or swap with their neighbour, to make b of a.
+// distance is the number of letters to insert, delete, change, or swap with their neighbour, to turn a into b.
 func distance(a, b string) int {
-	var before, last []int // the rows for one letter of a less, and for two
+	var before, last []int // the rows for two letters of a less, and for one
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -102,12 +105,12 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// ordinaryName matches what may be shown of a line that is wrong: keys in base64 or hexadecimal have
-// digits or capitals.
+// ordinaryName matches a word of a wrong line that is certainly not a key: keys in base64 or hexadecimal have digits or
+// capitals.
 var ordinaryName = regexp.MustCompile(`^[a-z][a-z_-]{0,39}$`)
 
-// unknownSetting tells of a name in a configuration file that is no setting. The name itself is shown
-// only if it looks like one, because any part of a wrong line may be a key.
+// unknownSetting is the error for a name in a configuration file that is not a setting. It contains the name only if
+// that looks like a name, because any part of a wrong line may be a key.
 func unknownSetting(name string) error {
 	shown := ""
 	if ordinaryName.MatchString(name) {
@@ -119,7 +122,7 @@ func unknownSetting(name string) error {
 	return fmt.Errorf("there is no such setting%s", shown)
 }
 
-// unknownFlag adds the nearest name to the error about a flag that there is not.
+// unknownFlag adds the nearest name to the error about an unknown flag.
 func unknownFlag(_ *cobra.Command, err error) error {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {

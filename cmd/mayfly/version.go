@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// released and commit are what a release says of itself, set by its build:
+// released and commit are the version and the commit of a release, set by its build:
 //
 //	go build -ldflags '-X main.released=v0.1.0 -X main.commit=…' ./cmd/mayfly
 //
-// They are empty in other builds, of which the toolchain knows as much as the clone tells it.
+// They are empty in other builds, which have what the toolchain finds out from the clone.
 var released, commit string
 
 func (c command) version() *cobra.Command {
@@ -41,12 +41,12 @@ func (c command) version() *cobra.Command {
 
 type version struct {
 	Version  string `json:"version"`
-	Commit   string `json:"commit,omitempty"` // ends in -dirty when there were changes to it
+	Commit   string `json:"commit,omitempty"` // ends in -dirty if the clone had other changes
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
-// versionOf is what the build wrote into the binary; info is that of the toolchain.
+// versionOf is the version that the build wrote into the binary; info is what the toolchain wrote.
 func versionOf(info *debug.BuildInfo, ok bool) version {
 	v := version{Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	dirty := ""

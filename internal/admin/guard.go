@@ -9,8 +9,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// guard checks that a request may use the API. A browser on the same machine reaches a loopback address for any page that
-// it shows: by a form or a script of another origin, or by a host name that resolves to 127.0.0.1 (DNS rebinding).
+// guard checks that a request may use the API. A browser on the same machine reaches a loopback address for any page
+// that it shows: by a form or a script of another origin, or by a host name that resolves to 127.0.0.1 (DNS
+// rebinding).
 func (a *admin) guard(next http.Handler) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -29,8 +30,8 @@ func (a *admin) guard(next http.Handler) http.Handler {
 	})
 }
 
-// foreignProfile reports whether a page of another origin requests a profile. The page could not read it, but the machine
-// would be busy making it. Browsers send the origin of a request:
+// foreignProfile reports whether a page of another origin requests a profile. The page could not read it, but the
+// machine would be busy making it. Browsers send the origin of a request:
 // https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
 func foreignProfile(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")

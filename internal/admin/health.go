@@ -15,9 +15,9 @@ var healthPaths = map[string]func(*admin, http.ResponseWriter, *http.Request){
 // IsHealth reports whether a request is a health check.
 func IsHealth(r *http.Request) bool { return healthPaths[r.URL.Path] != nil }
 
-// Health returns a handler that answers health checks as the handler of New does. Of Options it uses only NotReady, Key,
-// AllowHost and Logger, so that it can answer while a mayfly starts and stops. For every other path it answers with the
-// reasons why the node is not ready.
+// Health returns a handler that answers health checks as the handler of New does. Of Options it uses only NotReady,
+// Key, AllowHost and Logger, so that it can answer while a mayfly starts and stops. For every other path it answers
+// with the reasons why the node is not ready.
 func Health(o Options) http.Handler {
 	a := newAdmin(o)
 	mux := http.NewServeMux()

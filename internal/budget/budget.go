@@ -153,8 +153,8 @@ func (s *Share) Pass(to *Share, n int64) {
 		s.Give(0)
 		return
 	}
-	// The counted bytes of s pay for what to needs. Bytes that s held free of charge are not paid for, so the budget may
-	// exceed its limit by up to FreeBytes.
+	// The counted bytes of s pay for what to needs. Bytes that s held free of charge are not paid for, so the budget
+	// may exceed its limit by up to FreeBytes.
 	need := max(to.held-FreeBytes-to.counted+grain-1, 0) / grain * grain
 	moved := min(need, s.counted)
 	s.counted -= moved
@@ -199,8 +199,8 @@ func (s *Share) Close() {
 // take adds need bytes to used, and waits for them if necessary. The caller adds them to s.counted.
 func (b *Budget) take(ctx context.Context, s *Share, need int64) error {
 	if s.counted+need > b.memory-b.reserved && s.counted+need > SmallBytes {
-		return fault.New(fault.TooLarge, "The request needs more memory than the limit of the process leaves to requests "+
-			"(%d bytes). Raise --memory-limit.", b.memory-b.reserved)
+		return fault.New(fault.TooLarge, "The request needs more memory than the limit of the process leaves to "+
+			"requests (%d bytes). Raise --memory-limit.", b.memory-b.reserved)
 	}
 	w, err := b.enter(s, need)
 	if w == nil {

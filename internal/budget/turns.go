@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// freeTime is how long a request computes before it needs a turn, if it holds only free memory and no one is queued.
+	// freeTime is how long a request computes before it needs a turn, if it holds only free memory and no one is
+	// queued.
 	freeTime = 5 * time.Millisecond
 	// leastRun is the time between two decisions of Yield. Calls in between return at once.
 	leastRun = time.Millisecond
@@ -21,8 +22,8 @@ const (
 	// blocked is how long a holder may go without a Yield before it loses its turn: it waits for a disk or a client. So
 	// nobody has to remember to return a turn, and a lost one cannot block others.
 	blocked = 20 * time.Millisecond
-	// headStart is how much earlier in the queue a large share stands: a request that has begun to take memory should end,
-	// and return it, before many others begin.
+	// headStart is how much earlier in the queue a large share stands: a request that has begun to take memory should
+	// end, and return it, before many others begin.
 	headStart = time.Second
 	// shortHold is the longest expected Hold that may take the last core.
 	shortHold = 100 * time.Millisecond
@@ -105,9 +106,9 @@ func (s *Share) Yield(ctx context.Context) error {
 	return s.budget.turns.yield(ctx, s)
 }
 
-// Hold waits for a turn that lasts until Rest, for work that cannot yield: a script, or the commit of a large batch. The
-// shorter the expected work, the sooner the turn. Hold does nothing for a share that holds a turn already. Errors:
-// fault.Busy when no turn comes in time, and the cause of ctx's end.
+// Hold waits for a turn that lasts until Rest, for work that cannot yield: a script, or the commit of a large batch.
+// The shorter the expected work, the sooner the turn. Hold does nothing for a share that holds a turn already.
+// Errors: fault.Busy when no turn comes in time, and the cause of ctx's end.
 func (s *Share) Hold(ctx context.Context, expected time.Duration) error {
 	if s.budget == nil {
 		return nil

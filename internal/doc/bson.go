@@ -45,7 +45,10 @@ func Date(ms int64) Value {
 // Timestamp is a BSON timestamp: seconds since 1970, and a count within the
 // second.
 func Timestamp(seconds, count uint32) Value {
-	return Value{Type: bsoncore.TypeTimestamp, Data: binary.LittleEndian.AppendUint64(nil, uint64(seconds)<<32|uint64(count))}
+	return Value{
+		Type: bsoncore.TypeTimestamp,
+		Data: binary.LittleEndian.AppendUint64(nil, uint64(seconds)<<32|uint64(count)),
+	}
 }
 
 // ObjectID is an ObjectId of these bytes.

@@ -8,8 +8,8 @@ import (
 // stepBytes is about how many bytes CompareSteps compares between two calls of walked.
 const stepBytes = 4 << 10
 
-// CompareSteps is CompareBSON for values that may be large. Every few kilobytes it calls walked with the number of bytes
-// that it has compared since the last call. If walked fails, it stops and returns the error.
+// CompareSteps is CompareBSON for values that may be large. Every few kilobytes it calls walked with the number of
+// bytes that it has compared since the last call. If walked fails, it stops and returns the error.
 func CompareSteps(a, b Value, walked func(n int) error) (order int, err error) {
 	if a.Type == b.Type && bytes.Equal(a.Data, b.Data) {
 		return 0, walked(len(a.Data) / 8)

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// The edits of a patch follow the table "Supported operations" on Cosmos DB's page about partial document update. They do
-// not change d, and return the new document. Errors are of type *Error; their first sentence is that of the service,
-// without its beginning "For Operation(n): ".
+// The edits of a patch follow the table "Supported operations" on Cosmos DB's page about partial document update.
+// They do not change d, and return the new document. Errors are of type *Error; their first sentence is that of the
+// service, without its beginning "For Operation(n): ".
 
 // Add puts v at a path: it creates or replaces a member, or inserts an element of an
 // array before the one with that index. An index equal to the length, or "-",

@@ -285,7 +285,9 @@ func (p *parser) array() error {
 // open begins an object or array.
 func (p *parser) open() (Nest, error) {
 	if p.depth == MaxDepth {
-		return Nest{}, p.fail("Objects and arrays may be nested " + strconv.Itoa(MaxDepth) + " deep and no deeper, as they are")
+		return Nest{}, p.fail(
+			"Objects and arrays may be nested " + strconv.Itoa(MaxDepth) + " deep and no deeper, as they are",
+		)
 	}
 	p.depth++
 	p.at++

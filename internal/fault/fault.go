@@ -1,6 +1,6 @@
-// Package fault names the ways in which an operation can fail, in words that a client can act on. Each API has one table
-// from Kind to its own status codes; no other package knows a status code. The message is for the client, the cause for
-// the log.
+// Package fault names the ways in which an operation can fail, in words that a client can act on. Each API has one
+// table from Kind to its own status codes; no other package knows a status code. The message is for the client, the
+// cause for the log.
 package fault
 
 import (

@@ -1,6 +1,6 @@
-// Package hint finds probable mistakes with lifetimes: a ttl in milliseconds, a default lifetime under a wrong name, and
-// others that are allowed but hardly ever meant. Its rules are pure functions. A Teller writes a hint to the log, once
-// per container and kind within an hour, and counts it. A hint never changes what happens to a document.
+// Package hint finds probable mistakes with lifetimes: a ttl in milliseconds, a default lifetime under a wrong name,
+// and others that are allowed but hardly ever meant. Its rules are pure functions. A Teller writes a hint to the log,
+// once per container and kind within an hour, and counts it. A hint never changes what happens to a document.
 package hint
 
 import (
@@ -46,16 +46,22 @@ func Kinds() iter.Seq[Kind] {
 	}
 }
 
-// messages are for the log, where many documents are meant.
+// messages are for the log. One line stands for many documents.
 var messages = [kinds]string{
-	Off:                 "a ttl does nothing: its container has no default lifetime, set it to -1 to let documents expire by their own ttl alone",
-	Dormant:             "a ttl is not a valid life span and does nothing: a ttl is -1, or a whole number of seconds from 1 to 2147483647",
-	Milliseconds:        "a ttl looks like milliseconds: it counts seconds",
-	Long:                "a ttl is more than 31 years: it counts seconds since the last write, not milliseconds, and is no point in time",
-	Name:                "a document has a number under a name that is like ttl and means nothing: the name is ttl",
+	Off: "a ttl does nothing, because its container has no default lifetime: " +
+		"set that to -1 to let documents expire by their own ttl only",
+	Dormant: "a ttl is not valid and has no effect: a ttl is -1, or a whole number of seconds from 1 to 2147483647",
+
+	Milliseconds: "a ttl looks like milliseconds: it counts seconds",
+	Long: "a ttl is more than 31 years: it counts seconds since the last write, not milliseconds, " +
+		"and is not a point in time",
+	Name: "a document has a number whose name resembles ttl and which has no effect: the name must be ttl",
+
 	DefaultMilliseconds: "a default lifetime looks like milliseconds: it counts seconds",
-	DefaultLong:         "a default lifetime is more than 31 years: it counts seconds since the last write, not milliseconds, and is no point in time",
-	DefaultName:         "the definition of a container has a member that is like defaultTtl and means nothing: the name is defaultTtl",
+	DefaultLong: "a default lifetime is more than 31 years: it counts seconds since the last write, " +
+		"not milliseconds, and is not a point in time",
+	DefaultName: "the definition of a container has a member whose name resembles defaultTtl and which has no effect: " +
+		"the name must be defaultTtl",
 }
 
 // A Hint is one mistake, and a sentence for the client who made it: one line, in ASCII, since it travels in a header.
@@ -93,8 +99,8 @@ const (
 		"not milliseconds, and is no point in time."
 )
 
-// Written checks a document that was written to a container with policy p. own is the document's ttl, Unset if it has no
-// valid one. A document without a hint costs no allocation.
+// Written checks a document that was written to a container with policy p. own is the document's ttl, Unset if it has
+// no valid one. A document without a hint costs no allocation.
 func Written(p *expiry.Policy, own expiry.TTL, body doc.Doc) Hint {
 	if own == expiry.Unset {
 		return withoutTTL(body)
@@ -132,7 +138,8 @@ func withoutTTL(body doc.Doc) (h Hint) {
 		}
 	}
 	if h.Kind == Name {
-		h.Text = "This item's " + h.Text + " is an ordinary property and does not set its lifetime. The name for that is ttl, in small letters, at the root of the item."
+		h.Text = "This item's " + h.Text + " is an ordinary property and does not set its lifetime. " +
+			"The name for that is ttl, in small letters, at the root of the item."
 	}
 	return h
 }
@@ -149,14 +156,16 @@ func Definition(ttl expiry.TTL, body doc.Doc) Hint {
 	}
 	for name := range doc.Members(body) {
 		if name != "defaultTtl" && like(name, containerNames) {
-			return Hint{DefaultName, "This definition's " + name + " is ignored, so that no item expires. The name of the container's lifetime is defaultTtl."}
+			return Hint{DefaultName, "This definition's " + name + " is ignored, so that no item expires. " +
+				"The name of the container's lifetime is defaultTtl."}
 		}
 	}
 	return Hint{}
 }
 
 func milliseconds(what string, ttl expiry.TTL) string {
-	return fmt.Sprintf("%s of %d looks like milliseconds. It counts seconds, so that this is %d days; in seconds it would be %d.", what, ttl, ttl/86_400, ttl/1000)
+	return fmt.Sprintf("%s of %d looks like milliseconds. It counts seconds, so that this is %d days; "+
+		"in seconds it would be %d.", what, ttl, ttl/86_400, ttl/1000)
 }
 
 // Names that are probably meant to be ttl, and defaultTtl: without underscores and dashes, in lower case. Names of

@@ -45,7 +45,8 @@ func (t *Teller) Tell(at time.Time, container uint32, name string, k Kind) {
 		t.count(k.String())
 	}
 	if t.due(at, about{container, k}) {
-		t.log.LogAttrs(context.Background(), slog.LevelWarn, messages[k], slog.String("container", name), slog.String("hint", k.String()))
+		t.log.LogAttrs(context.Background(), slog.LevelWarn, messages[k],
+			slog.String("container", name), slog.String("hint", k.String()))
 	}
 }
 

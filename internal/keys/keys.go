@@ -1,5 +1,5 @@
-// Package keys defines the shapes of all keys on disk: order-preserving encodings of values, the effective partition key
-// hashes of the Cosmos DB SDKs, the prefix of a logical partition, and a constructor for each kind of key.
+// Package keys defines the shapes of all keys on disk: order-preserving encodings of values, the effective partition
+// key hashes of the Cosmos DB SDKs, the prefix of a logical partition, and a constructor for each kind of key.
 // docs/format.md describes the same shapes. The package never uses an engine, and does not know what a key is for.
 //
 // Functions named Append, and the methods of Range, append to dst and return it. They do not allocate if dst is large

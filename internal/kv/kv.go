@@ -1,7 +1,7 @@
 // Package kv is the contract between the store and a storage engine: an ordered map of byte keys with consistent
-// snapshots, and atomic batches with optimistic preconditions. It requires snapshot isolation and detection of write-write
-// conflicts, and nothing more, so that both an embedded log-structured tree and a distributed transactional store can
-// implement it. It never interprets a key.
+// snapshots, and atomic batches with optimistic preconditions. It requires snapshot isolation and detection of
+// write-write conflicts, and nothing more, so that both an embedded log-structured tree and a distributed
+// transactional store can implement it. It never interprets a key.
 package kv
 
 import "context"

@@ -56,8 +56,8 @@ func (x *seen) of(status int) prometheus.Counter {
 	return nil
 }
 
-// add makes the counter of a status. Beyond maxStatuses, a new counter with the label "other" replaces the one before it,
-// so that scans stay short.
+// add makes the counter of a status. Beyond maxStatuses, a new counter with the label "other" replaces the one before
+// it, so that scans stay short.
 func (o *operation) add(status int) *seen {
 	o.mu.Lock()
 	defer o.mu.Unlock()

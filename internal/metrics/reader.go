@@ -48,10 +48,16 @@ var facts = []fact{
 		func(r node.Reading) float64 { return float64(r.ReclaimedEntries) }},
 	{"mayfly_lifetime_paused", "1 if reclaiming is paused.",
 		func(r node.Reading) float64 { return truth(r.Paused) }},
-	{"mayfly_budget_limit_bytes", "Bytes that requests may hold together, 0 for no limit. Small requests are not counted.",
-		func(r node.Reading) float64 { return float64(r.Budget.Memory) }},
-	{"mayfly_budget_held_bytes", "Bytes that requests hold: bodies, answers, sorts, scripts. Small requests are not counted.",
-		func(r node.Reading) float64 { return float64(r.Budget.Used) }},
+	{
+		"mayfly_budget_limit_bytes",
+		"Bytes that requests may hold together, 0 for no limit. Small requests are not counted.",
+		func(r node.Reading) float64 { return float64(r.Budget.Memory) },
+	},
+	{
+		"mayfly_budget_held_bytes",
+		"Bytes that requests hold: bodies, answers, sorts, scripts. Small requests are not counted.",
+		func(r node.Reading) float64 { return float64(r.Budget.Used) },
+	},
 	{"mayfly_budget_waiting", "Requests that wait for memory.",
 		func(r node.Reading) float64 { return float64(r.Budget.Waiting) }},
 	{"mayfly_budget_queued", "Requests with long work that wait for their turn on a core.",
@@ -84,8 +90,11 @@ var surveyed = []fact{
 		func(r node.Reading) float64 { return float64(r.Survey.Backlog()) }},
 	{"mayfly_lifetime_backlog_bounded", "1 if the backlog is larger than was counted.",
 		func(r node.Reading) float64 { return truth(r.Survey.Bounded) }},
-	{"mayfly_lifetime_lag_seconds", "How long the oldest expired document has waited for its space to be freed, by the node's clock.",
-		func(r node.Reading) float64 { return r.Lag.Seconds() }},
+	{
+		"mayfly_lifetime_lag_seconds",
+		"How long the oldest expired document has waited for its space to be freed, by the node's clock.",
+		func(r node.Reading) float64 { return r.Lag.Seconds() },
+	},
 }
 
 // traffic lists the metrics that each API has.
@@ -95,8 +104,11 @@ var traffic = []struct {
 }{
 	{"mayfly_connections", "Open connections, by API.",
 		func(t node.Traffic) int64 { return t.Connections }},
-	{"mayfly_requests_in_flight", "Requests that are being answered, by API. Long polls that wait for an event do not count.",
-		func(t node.Traffic) int64 { return t.InFlight }},
+	{
+		"mayfly_requests_in_flight",
+		"Requests that are being answered, by API. Long polls that wait for an event do not count.",
+		func(t node.Traffic) int64 { return t.InFlight },
+	},
 }
 
 // allExpired is how many documents have expired since the start. The backlog may shrink without reclaiming, when an
@@ -115,7 +127,8 @@ func truth(b bool) float64 {
 	return 0
 }
 
-// Describe sends nothing, because the set of metrics differs between scrapes: that makes the collector an unchecked one.
+// Describe sends nothing, because the set of metrics differs between scrapes: that makes the collector an unchecked
+// one.
 func (x *reader) Describe(chan<- *prometheus.Desc) {}
 
 // Collect sends the metrics of one Reading.

@@ -45,8 +45,8 @@ type pair struct {
 	key  *ecdsa.PrivateKey
 }
 
-// ownCertificates returns a certificate for hosts, which are names or addresses, signed by an authority of its own. Both
-// are kept in dir. It makes what is missing or about to expire at now. An empty dir keeps nothing.
+// ownCertificates returns a certificate for hosts, which are names or addresses, signed by an authority of its own.
+// Both are kept in dir. It makes what is missing or about to expire at now. An empty dir keeps nothing.
 func ownCertificates(dir string, hosts []string, now time.Time) (certificates, error) {
 	if dir != "" {
 		dir = filepath.Join(dir, tlsFolder)

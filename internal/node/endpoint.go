@@ -124,8 +124,9 @@ func (e *endpoint) secure(cert tls.Certificate, both bool) {
 	}
 }
 
-// cipherSuites are the suites of TLS 1.2 with forward secrecy and authenticated encryption. Go's own list also has suites
-// with CBC, which RFC 9325, 4.2 advises against and RFC 9113 forbids for HTTP/2. All suites of TLS 1.3 are good.
+// cipherSuites are the suites of TLS 1.2 with forward secrecy and authenticated encryption. Go's own list also has
+// suites with CBC, which RFC 9325, 4.2 advises against and RFC 9113 forbids for HTTP/2. All suites of TLS 1.3 are
+// good.
 var cipherSuites = []uint16{
 	tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
 	tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
@@ -137,8 +138,9 @@ func (e *endpoint) open(handler http.Handler, response time.Duration) {
 	e.serve(e.counted(handler), response)
 }
 
-// serve is open for a handler that wraps with counted what close has to wait for. Clients get HTTP/1.1 if they speak it:
-// HTTP/2 is slower for small requests and answers. It is for clients that speak nothing else, such as the SDK for Rust.
+// serve is open for a handler that wraps with counted what close has to wait for. Clients get HTTP/1.1 if they speak
+// it: HTTP/2 is slower for small requests and answers. It is for clients that speak nothing else, such as the SDK for
+// Rust.
 func (e *endpoint) serve(handler http.Handler, response time.Duration) {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -165,9 +167,10 @@ func (e *endpoint) serve(handler http.Handler, response time.Duration) {
 }
 
 // framed ends a connection of HTTP/1 after the answer to a chunked request. A request with both chunks and a
-// Content-Length can smuggle another request past a proxy that believes the other of the two. RFC 9112, 6.1 lets a server
-// read it by its chunks, but then the connection must end. net/http removes the Content-Length before a handler sees it,
-// so framed treats all chunked requests alike. The official SDKs send a Content-Length and no chunks.
+// Content-Length can smuggle another request past a proxy that believes the other of the two. RFC 9112, 6.1 lets a
+// server read it by its chunks, but then the connection must end. net/http removes the Content-Length before a
+// handler sees it, so framed treats all chunked requests alike. The official SDKs send a Content-Length and no
+// chunks.
 func framed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 {
@@ -210,8 +213,8 @@ func (e *endpoint) traffic() Traffic {
 }
 
 // close accepts no more connections, and returns when every request has been answered. When ctx ends, it cuts off the
-// requests that still run. It fails if one of them does not end even then; the store and the engine are closed while that
-// request uses them, and have to cope with it.
+// requests that still run. It fails if one of them does not end even then; the store and the engine are closed while
+// that request uses them, and have to cope with it.
 func (e *endpoint) close(ctx context.Context) error {
 	if e == nil {
 		return nil

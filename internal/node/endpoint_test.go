@@ -64,8 +64,8 @@ func TestHTTPVersions(t *testing.T) {
 	}
 }
 
-// TestLengthBesideChunks sends what a proxy that goes by the Content-Length takes for one request and a server that goes by the chunks
-// for two: the second is not answered on the same connection (RFC 9112, 6.1).
+// TestLengthBesideChunks sends what a proxy that goes by the Content-Length takes for one request and a server that
+// goes by the chunks for two: the second is not answered on the same connection (RFC 9112, 6.1).
 func TestLengthBesideChunks(t *testing.T) {
 	n := start(t, Options{NoSQL: "127.0.0.1:0", Admin: "127.0.0.1:0"})
 	smuggled := "GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestWhatAnyoneSees asks without credentials: where the key is a secret and others reach the address, that tells as little as it can.
+// TestWhatAnyoneSees asks without credentials: where the key is a secret and others reach the address, that tells as
+// little as it can.
 func TestWhatAnyoneSees(t *testing.T) {
 	secret := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 40)))
 	mongo := Mongo{Address: "127.0.0.1:0"}

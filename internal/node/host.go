@@ -19,13 +19,13 @@ func CheckHost(pattern string) error {
 	if _, err := netip.ParseAddr(name); pattern == AnyHost || err == nil && name == pattern || plainName(name) {
 		return nil
 	}
-	return fault.New(fault.Invalid, "%q is not a host name: give a name such as db.example, without a port, or *.db.example, "+
-		"or * for every name", pattern)
+	return fault.New(fault.Invalid, "%q is not a host name: give a name such as db.example, without a port, "+
+		"or *.db.example, or * for every name", pattern)
 }
 
-// hostNames are the host names by which requests may address an API. They stop DNS rebinding: a web page can make its own
-// name resolve to 127.0.0.1, so that the browser takes the API for a part of the page's site, and only the Host header
-// shows the difference. docs/decisions/0024-host.md gives the reason for each rule.
+// hostNames are the host names by which requests may address an API. They stop DNS rebinding: a web page can make its
+// own name resolve to 127.0.0.1, so that the browser takes the API for a part of the page's site, and only the Host
+// header shows the difference. docs/decisions/0024-host.md gives the reason for each rule.
 type hostNames struct {
 	own    []string          // names of this machine, the addresses listened on and the advertised ones
 	given  []string          // Options.AllowHosts

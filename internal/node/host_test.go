@@ -10,9 +10,10 @@ import (
 	"testing"
 )
 
-// Names by which clients of emulators call them: host.docker.internal (MicrosoftDocs/azure-docs#41954), the service of a
-// Compose file (Azure/azure-cosmos-db-emulator-docker#47, #166), the address of a container (#231). Others take addresses and
-// localhost too (webpack/webpack-dev-server: lib/Server.js), and .local and .internal (ollama/ollama: server/routes.go).
+// Names by which clients of emulators call them: host.docker.internal (MicrosoftDocs/azure-docs#41954), the service
+// of a Compose file (Azure/azure-cosmos-db-emulator-docker#47, #166), the address of a container (#231). Others take
+// addresses and localhost too (webpack/webpack-dev-server: lib/Server.js), and .local and .internal (ollama/ollama:
+// server/routes.go).
 func TestHostNames(t *testing.T) {
 	here := &hostNames{own: []string{"localhost", "127.0.0.1", "Box", "db.example"}, given: []string{"cosmos.shop.example", "*.app.github.dev"}}
 	near := &hostNames{own: here.own, given: here.given, nearby: true}
@@ -81,7 +82,8 @@ func TestCheckHost(t *testing.T) {
 	}
 }
 
-// TestPageOfAnotherSite (D-85) asks as a browser does whose page has given its own name the address of mayfly (DNS rebinding): every path is closed to it.
+// TestPageOfAnotherSite (D-85) asks as a browser does whose page has given its own name the address of mayfly (DNS
+// rebinding): every path is closed to it.
 func TestPageOfAnotherSite(t *testing.T) {
 	own := strings.Repeat("A", 86) + "=="
 	for _, c := range []struct {
@@ -163,7 +165,8 @@ func TestWhichHostCounts(t *testing.T) {
 	}
 }
 
-// TestPageOfAnotherSiteAsksTheOperator is the same for the admin address, which asks for no key on a loopback address and for one that everybody knows elsewhere.
+// TestPageOfAnotherSiteAsksTheOperator is the same for the admin address, which asks for no key on a loopback address
+// and for one that everybody knows elsewhere.
 func TestPageOfAnotherSiteAsksTheOperator(t *testing.T) {
 	own := strings.Repeat("A", 86) + "=="
 	for _, c := range []struct {

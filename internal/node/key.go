@@ -52,8 +52,9 @@ func chooseKey(given string, exposed, allowWellKnown bool, dir string) (account,
 	case !bytes.Equal(key, wellKnown):
 		return account{key: given, place: "as given"}, nil
 	case exposed && !allowWellKnown:
-		return account{}, fault.New(fault.Invalid, "other machines can reach this address, and the emulator key is public: "+
-			"give a key of your own with --key, leave it out to have one made, or add --allow-well-known-key")
+		return account{}, fault.New(fault.Invalid,
+			"other machines can reach this address, and the emulator key is public: "+
+				"give a key of your own with --key, leave it out to have one made, or add --allow-well-known-key")
 	}
 	return account{key: given, place: "the well-known emulator key", wellKnown: true}, nil
 }

@@ -43,13 +43,13 @@ func conditions(query doc.Doc) (func(doc.Doc) bool, error) {
 	}, nil
 }
 
-// chooseMongoAuth decides whether MongoDB clients have to authenticate. The account key is chosen before: an emulator does
-// not ask for a password that everybody knows.
+// chooseMongoAuth decides whether MongoDB clients have to authenticate. The account key is chosen before: an emulator
+// does not ask for a password that everybody knows.
 func (n *Node) chooseMongoAuth(o Options) (bool, error) {
 	switch exposed := n.mongo.exposed(); {
 	case o.Mongo.Auth == "off" && exposed && !o.Emulator:
-		return false, fault.New(fault.Invalid, "other machines can reach %s: the API for MongoDB needs authentication there, "+
-			"except for development, with --emulator", n.mongo.address())
+		return false, fault.New(fault.Invalid, "other machines can reach %s: the API for MongoDB needs authentication "+
+			"there, except for development, with --emulator", n.mongo.address())
 	case o.Mongo.Auth != "":
 		return o.Mongo.Auth == "on", nil
 	default:
@@ -57,8 +57,8 @@ func (n *Node) chooseMongoAuth(o Options) (bool, error) {
 	}
 }
 
-// keepLog makes the store keep the log that change streams read, if clients can open change streams. Otherwise it deletes
-// the log of an earlier process: change streams cannot resume across a gap.
+// keepLog makes the store keep the log that change streams read, if clients can open change streams. Otherwise it
+// deletes the log of an earlier process: change streams cannot resume across a gap.
 func (n *Node) keepLog(ctx context.Context, o Options) error {
 	if n.mongo == nil || o.Mongo.ReplSet == "" {
 		return n.store.ForgetLog(ctx)

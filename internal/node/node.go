@@ -276,7 +276,8 @@ func (n *Node) warn(exposed bool) {
 		n.log.Warn("other machines can reach this mayfly, and its account key is public")
 	}
 	if n.mongo.exposed() && !n.mongoAuth {
-		n.log.Warn("other machines can reach the API for MongoDB, and it needs no password", "address", n.mongo.address())
+		n.log.Warn("other machines can reach the API for MongoDB, and it needs no password",
+			"address", n.mongo.address())
 	}
 	if n.emulator {
 		n.log.Warn("this mayfly is an emulator, for development: do not store private data in it")
@@ -416,9 +417,9 @@ func (r adminReaper) Stats(ctx context.Context) (admin.ReclaimStats, error) {
 // ReclaimNow returns when the space of every expired document is free.
 func (n *Node) ReclaimNow(ctx context.Context) error { return n.reaper.ReclaimNow(ctx) }
 
-// Close accepts no more requests, lets running ones finish until ctx ends, then cuts them off, and closes everything, the
-// engine last. It does not wait forever for a request that ignores being cut off, but returns an error. Only the first
-// call does anything; all calls return its error.
+// Close accepts no more requests, lets running ones finish until ctx ends, then cuts them off, and closes everything,
+// the engine last. It does not wait forever for a request that ignores being cut off, but returns an error. Only the
+// first call does anything; all calls return its error.
 func (n *Node) Close(ctx context.Context) error {
 	n.closing.Do(func() { n.closeErr = n.close(ctx) })
 	return n.closeErr

@@ -13,11 +13,12 @@ import (
 const (
 	surveyEntries  = 100_000         // entries of expired documents that one survey reads: about 50 ms
 	surveyEvery    = time.Second     // the least time between two surveys
-	surveyShare    = 20              // the time between two surveys is at least this many times as long as the last took
+	surveyShare    = 20              // at least this many times the duration of the last, between two surveys
 	surveyPatience = 2 * time.Second // how long a caller waits for a new survey
 )
 
-// surveys takes surveys of the store in the background, one at a time, so that callers do not wait for a disk that hangs.
+// surveys takes surveys of the store in the background, one at a time, so that callers do not wait for a disk that
+// hangs.
 type surveys struct {
 	take func(context.Context) (store.Survey, error)
 

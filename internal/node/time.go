@@ -12,8 +12,8 @@ import (
 // markEvery is how often the clock's mark is saved. After a crash, the clock may repeat this much time.
 const markEvery = time.Second
 
-// standstill is how far the machine's time may be behind the newest instant of the data without a warning: smaller steps
-// are ordinary corrections of the machine's clock.
+// standstill is how far the machine's time may be behind the newest instant of the data without a warning: smaller
+// steps are ordinary corrections of the machine's clock.
 const standstill = time.Second
 
 // startClock makes the clock, which shows no instant before the newest one that the data has seen.
@@ -59,9 +59,9 @@ func (n *Node) saveMark(ctx context.Context, now time.Time) error {
 	return n.catalog.SaveClockMark(ctx, now)
 }
 
-// Move moves a virtual clock to the instant to(now), and returns the new time when all work that became due is done. The
-// instant is durable before any request sees it, so that time does not go back after a restart. Errors: fault.Conflict
-// if the clock is real, fault.Invalid if the instant is in the past or beyond clock.Limit.
+// Move moves a virtual clock to the instant to(now), and returns the new time when all work that became due is done.
+// The instant is durable before any request sees it, so that time does not go back after a restart. Errors:
+// fault.Conflict if the clock is real, fault.Invalid if the instant is in the past or beyond clock.Limit.
 func (n *Node) Move(ctx context.Context, to func(now time.Time) time.Time) (time.Time, error) {
 	if n.virtual == nil {
 		return time.Time{}, fault.New(fault.Conflict,
@@ -82,7 +82,7 @@ func (n *Node) Move(ctx context.Context, to func(now time.Time) time.Time) (time
 	if err := n.saveMark(ctx, target); err != nil {
 		return now, err
 	}
-	if err := n.virtual.Set(target); err != nil { // cannot happen: the target is checked, and nothing else moves the clock
+	if err := n.virtual.Set(target); err != nil { // cannot happen: the target is checked
 		return now, errors.Join(errors.New("virtual clock"), err)
 	}
 	return n.virtual.Now(), nil

@@ -8,10 +8,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 )
 
-// The governor decides which share of a processor the reaper uses while there are requests. Its inputs are the cost of a
-// document, the number of documents that expire per second (inflow), the number that wait to be freed (backlog), how long
-// the oldest has waited (lag), and the latency of requests. While lag is at most the set point, the share is the smaller
-// of
+// The governor decides which share of a processor the reaper uses while there are requests. Its inputs are the cost
+// of a document, the number of documents that expire per second (inflow), the number that wait to be freed (backlog),
+// how long the oldest has waited (lag), and the latency of requests. While lag is at most the set point, the share is
+// the smaller of
 //
 //	cost * backlog / horizon            enough to work off the backlog within the horizon
 //	cost * inflow * margin + comfort    enough to keep up with the inflow, and a little more
@@ -53,8 +53,8 @@ const (
 	longest   = window                // the longest pause, so that the reaper reacts soon
 )
 
-// The inflow is the mean over inflowWindows, without the windows with the largest values: a wave is not an inflow, and may
-// fall into two windows.
+// The inflow is the mean over inflowWindows, without the windows with the largest values: a wave is not an inflow,
+// and may fall into two windows.
 const inflowWindows, waves = 16, 2
 
 // A governor is safe for concurrent use.

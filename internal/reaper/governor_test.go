@@ -159,7 +159,8 @@ func TestSteadyChurn(t *testing.T) {
 	}
 }
 
-// TestWaveIsSpread frees what has died at once over a time that depends on what requests feel, but in any case in the end.
+// TestWaveIsSpread frees what has died at once over a time that depends on what requests feel, but in any case in the
+// end.
 func TestWaveIsSpread(t *testing.T) {
 	const cost = 10 * time.Microsecond
 	for _, c := range []struct {

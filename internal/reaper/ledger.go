@@ -6,8 +6,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// A ledger counts the expired documents of one container, and remembers when they were found. It uses the machine's time,
-// so that a jump of a virtual clock by a year does not count as a year of waiting.
+// A ledger counts the expired documents of one container, and remembers when they were found. It uses the machine's
+// time, so that a jump of a virtual clock by a year does not count as a year of waiting.
 type ledger struct {
 	toll           store.DeathCursor
 	arrived, freed uint64

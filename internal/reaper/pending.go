@@ -7,8 +7,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 )
 
-// pending measures how long there has been something to reclaim without interruption. It uses the machine's time, so that
-// a jump of a virtual clock does not count, and reading it costs nothing.
+// pending measures how long there has been something to reclaim without interruption. It uses the machine's time, so
+// that a jump of a virtual clock does not count, and reading it costs nothing.
 type pending struct {
 	mu    sync.Mutex
 	since *clock.Stopwatch // nil while the reaper rests

@@ -8,9 +8,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// Sizes of one step. In a large batch a document costs less, but a large batch delays the commits of requests, which wait
-// for it and share the log with it. While there are requests, a step has as many documents as take stepTime, within these
-// bounds; without requests, or when the reaper is behind, it has the most.
+// Sizes of one step. In a large batch a document costs less, but a large batch delays the commits of requests, which
+// wait for it and share the log with it. While there are requests, a step has as many documents as take stepTime,
+// within these bounds; without requests, or when the reaper is behind, it has the most.
 const (
 	fewestDocuments, mostDocuments = 128, 1024 // with their queue entries and changes, at most 5,000 keys
 	fewestEntries, mostEntries     = 1024, 4096
@@ -20,8 +20,8 @@ const (
 	entriesPerDocument = 16
 )
 
-// slice is how long the reaper works on a container before it turns to the next one, and sweepSlice how long it sweeps. If
-// it is behind, it sweeps less: fewer, later sweeps find more to remove.
+// slice is how long the reaper works on a container before it turns to the next one, and sweepSlice how long it
+// sweeps. If it is behind, it sweeps less: fewer, later sweeps find more to remove.
 const slice, sweepSlice, sweepBehind = 400 * time.Millisecond, 400 * time.Millisecond, 100 * time.Millisecond
 
 // countStep is how many expired documents are counted in one step, which takes some milliseconds.
@@ -52,8 +52,8 @@ func (r *Reaper) countDead(c *store.Container, l *ledger) error {
 	return nil
 }
 
-// report passes backlog and lag to the governor, unless it has done so just before and force is not set. Containers whose
-// space cannot be freed do not count: working faster would not help.
+// report passes backlog and lag to the governor, unless it has done so just before and force is not set. Containers
+// whose space cannot be freed do not count: working faster would not help.
 func (r *Reaper) report(force bool) {
 	if r.reported && !force && r.reportedAt.Elapsed() < reportEvery {
 		return
@@ -136,8 +136,8 @@ func (r *Reaper) sweep(c *store.Container, l *ledger, pace func(step) bool) (mor
 	return false, nil
 }
 
-// lookEvery is the number of seconds between two passes over a container whose lifetime counts from a property: such a pass
-// visits every document.
+// lookEvery is the number of seconds between two passes over a container whose lifetime counts from a property: such
+// a pass visits every document.
 const lookEvery = 10
 
 // due reports whether a pass over a container may begin.
@@ -186,8 +186,8 @@ func (r *Reaper) learn(asked int, done store.Reclaimed, took time.Duration) {
 	}
 }
 
-// exhaust reclaims and sweeps a container without pauses. It reclaims twice, since the first call may continue a pass that
-// is already past documents that have expired since it began.
+// exhaust reclaims and sweeps a container without pauses. It reclaims twice, since the first call may continue a pass
+// that is already past documents that have expired since it began.
 func (r *Reaper) exhaust(ctx context.Context, c *store.Container) error {
 	reclaim := func() (store.Reclaimed, error) { return r.o.Store.Reclaim(ctx, c, r.now(), mostDocuments) }
 	sweep := func() (store.Reclaimed, error) { return r.o.Store.Sweep(ctx, c, mostEntries) }

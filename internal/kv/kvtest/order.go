@@ -46,7 +46,10 @@ func orderTwice(t *testing.T, e kv.Engine) {
 	for range 2 {
 		var b kv.Batch
 		b.Follow([]byte("n"), increment)
-		b.Follow([]byte("same"), func(last []byte, _ *kv.Batch) ([]byte, error) { return append([]byte("x"), last...), nil })
+		b.Follow(
+			[]byte("same"),
+			func(last []byte, _ *kv.Batch) ([]byte, error) { return append([]byte("x"), last...), nil },
+		)
 		b.Follow([]byte("n"), increment)
 		b.Follow([]byte("kept"), func(last []byte, _ *kv.Batch) ([]byte, error) { return last, nil })
 		b.Follow([]byte("same"), func(last []byte, _ *kv.Batch) ([]byte, error) { return last, nil })
@@ -182,7 +185,10 @@ func orderPair(t *testing.T, e kv.Engine) {
 			for i := range each {
 				b := kv.Batch{NoSync: (w+i)%3 == 0}
 				if i%4 == 0 {
-					b.Follow([]byte("alone"), func(last []byte, _ *kv.Batch) ([]byte, error) { return bytesOf(number(last) + 1), nil })
+					b.Follow(
+						[]byte("alone"),
+						func(last []byte, _ *kv.Batch) ([]byte, error) { return bytesOf(number(last) + 1), nil },
+					)
 				} else {
 					b.Follow([]byte("n"), increment)
 					b.Follow([]byte("pair"), func(last []byte, b *kv.Batch) ([]byte, error) {

@@ -1,6 +1,6 @@
-// Package local has what engines within one process need in addition to their trees: optimistic preconditions (Changes),
-// counters that batches pass one at a time (Orders), the limits of a batch (Tally), and a Close that waits for running
-// calls (Gate). It stores nothing.
+// Package local has what engines within one process need in addition to their trees: optimistic preconditions
+// (Changes), counters that batches pass one at a time (Orders), the limits of a batch (Tally), and a Close that waits
+// for running calls (Gate). It stores nothing.
 package local
 
 import "github.com/mayflydb/mayfly/internal/fault"

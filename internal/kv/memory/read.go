@@ -56,8 +56,8 @@ func (e *Engine) Snapshot() kv.Snapshot {
 	return &snapshot{engine: e, tree: e.copy()}
 }
 
-// copy is the tree as it is now, for readers. A copy costs nothing by itself, but the next batches have to copy the nodes
-// that they change, so all readers between two batches share one.
+// copy is the tree as it is now, for readers. A copy costs nothing by itself, but the next batches have to copy the
+// nodes that they change, so all readers between two batches share one.
 func (e *Engine) copy() *btree.BTreeG[pair] {
 	e.mu.RLock()
 	shared := e.shared

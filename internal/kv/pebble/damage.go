@@ -20,10 +20,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
 )
 
-// Where Pebble cannot read a log, it assumes that a crash has cut the rest off, unless a later block proves otherwise. It
-// does the same with the table of contents, the MANIFEST. So Pebble mistakes some damage for a shorter history. The
-// functions here inspect both files before Pebble opens them: against the sizes that a clean Close has written (the
-// seal), the sequence numbers of the batches, and the synced offsets in the log itself.
+// Where Pebble cannot read a log, it assumes that a crash has cut the rest off, unless a later block proves
+// otherwise. It does the same with the table of contents, the MANIFEST. So Pebble mistakes some damage for a shorter
+// history. The functions here inspect both files before Pebble opens them: against the sizes that a clean Close has
+// written (the seal), the sequence numbers of the batches, and the synced offsets in the log itself.
 
 // sealName is the file in which a clean Close writes the names and sizes of all files.
 const sealName = "SEALED"
@@ -33,7 +33,8 @@ type damaged string
 
 func (d damaged) Error() string { return string(d) }
 
-// inspect fails with damaged if something is missing that was durable. fresh reports that the folder has no database yet.
+// inspect fails with damaged if something is missing that was durable. fresh reports that the folder has no database
+// yet.
 func inspect(disk vfs.FS, dir string) (fresh bool, err error) {
 	names, err := disk.List(dir)
 	if err != nil {
@@ -46,7 +47,9 @@ func inspect(disk vfs.FS, dir string) (fresh bool, err error) {
 	if contents == "" { // the first opening was interrupted
 		for _, name := range names {
 			if kindOf(name) != others {
-				return false, damaged(fmt.Sprintf("the marker of the table of contents is missing, but %s exists", name))
+				return false, damaged(
+					fmt.Sprintf("the marker of the table of contents is missing, but %s exists", name),
+				)
 			}
 		}
 		return true, nil
@@ -122,8 +125,9 @@ func seal(disk vfs.FS, dir string) error {
 	return errors.Join(disk.Rename(temporary, disk.PathJoin(dir, sealName)), syncDir(disk, dir))
 }
 
-// checkSeal compares the folder with the seal. sealed reports that there is a valid one. Every opening writes a new table
-// of contents, so a seal without the present one is outdated: a program that does not know seals has opened the folder.
+// checkSeal compares the folder with the seal. sealed reports that there is a valid one. Every opening writes a new
+// table of contents, so a seal without the present one is outdated: a program that does not know seals has opened the
+// folder.
 func checkSeal(disk vfs.FS, dir, contents string) (sealed bool, err error) {
 	text, err := readFile(disk, disk.PathJoin(dir, sealName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -143,7 +147,9 @@ func checkSeal(disk vfs.FS, dir, contents string) (sealed bool, err error) {
 		case err != nil:
 			return true, err
 		case info.Size() != size:
-			return true, damaged(fmt.Sprintf("%s has %d bytes, but had %d when mayfly stopped", name, info.Size(), size))
+			return true, damaged(
+				fmt.Sprintf("%s has %d bytes, but had %d when mayfly stopped", name, info.Size(), size),
+			)
 		}
 	}
 	return true, nil
@@ -333,8 +339,8 @@ func ended(block []byte, i int, log uint32) (closed, blockOver bool) {
 	return false, len(rest) < longHeader && len(bytes.Trim(rest, "\x00")) == 0
 }
 
-// scanLog reads a log and returns the sequence number after its last batch. Its first batch must have a number of at most
-// next, otherwise one is missing. whole says that the log was closed, so that it must have an end.
+// scanLog reads a log and returns the sequence number after its last batch. Its first batch must have a number of at
+// most next, otherwise one is missing. whole says that the log was closed, so that it must have an end.
 func scanLog(disk vfs.FS, dir string, number, next uint64, whole bool) (uint64, error) {
 	name := logName(number)
 	f, err := disk.Open(disk.PathJoin(dir, name))
@@ -404,7 +410,9 @@ func follows(name string, c chunk, next uint64) (uint64, error) {
 	number := binary.LittleEndian.Uint64(c.payload)
 	count := uint64(binary.LittleEndian.Uint32(c.payload[8:]))
 	if number > next && next != anyNumber {
-		return 0, damaged(fmt.Sprintf("changes %d to %d are missing before those in %s", next, number-1, path.Base(name)))
+		return 0, damaged(
+			fmt.Sprintf("changes %d to %d are missing before those in %s", next, number-1, path.Base(name)),
+		)
 	}
 	return max(next, number+count), nil
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// A disk is the file system that Pebble uses. The log may use all space, including the ballast; tables leave some space to
-// the log. After a failed flush or compaction, the creation of the next table waits, since Pebble would try again at once.
-// If the log fails, the disk tells the engine before it tells Pebble.
+// A disk is the file system that Pebble uses. The log may use all space, including the ballast; tables leave some
+// space to the log. After a failed flush or compaction, the creation of the next table waits, since Pebble would try
+// again at once. If the log fails, the disk tells the engine before it tells Pebble.
 type disk struct {
 	vfs.FS // removes the ballast when the space runs out
 	space  *space

@@ -1,6 +1,6 @@
-// Package pebble is an engine of package kv on one machine, in a folder or in memory, on the Pebble log-structured tree.
-// It adds what Pebble lacks: optimistic preconditions, and counters that batches pass one at a time. DESIGN.md shows why
-// they are correct. The package never interprets a key.
+// Package pebble is an engine of package kv on one machine, in a folder or in memory, on the Pebble log-structured
+// tree. It adds what Pebble lacks: optimistic preconditions, and counters that batches pass one at a time. DESIGN.md
+// shows why they are correct. The package never interprets a key.
 package pebble
 
 import (

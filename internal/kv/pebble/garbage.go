@@ -12,8 +12,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 )
 
-// Deleted keys take space until their tables are rewritten. Pebble rewrites tables only when new ones arrive, so after a
-// wave of deletions nothing happens until there are other writes: the deletions themselves are still in memory.
+// Deleted keys take space until their tables are rewritten. Pebble rewrites tables only when new ones arrive, so
+// after a wave of deletions nothing happens until there are other writes: the deletions themselves are still in
+// memory.
 const (
 	// waveKeys is the number of deletions that make a wave, which deserves a flush of its own.
 	waveKeys = 50_000
@@ -37,8 +38,8 @@ type garbageWatch struct {
 	kept   int64 // deleted since tables were last rewritten
 }
 
-// over returns the number of deleted keys if a wave of deletions has just ended, and begins to count anew; else 0. It is
-// called once a second.
+// over returns the number of deleted keys if a wave of deletions has just ended, and begins to count anew; else 0. It
+// is called once a second.
 func (w *garbageWatch) over() int64 {
 	deleted := w.deleted.Load()
 	fresh := deleted - w.before
@@ -54,8 +55,8 @@ func (w *garbageWatch) over() int64 {
 	return deleted
 }
 
-// reclaim frees the space of deleted keys, and returns memory to the system. It flushes the deletions to tables. If much of
-// the tables is garbage, it rewrites them one by one, with pauses for requests.
+// reclaim frees the space of deleted keys, and returns memory to the system. It flushes the deletions to tables. If
+// much of the tables is garbage, it rewrites them one by one, with pauses for requests.
 func (e *Engine) reclaim(ctx context.Context, deleted int64) error {
 	e.garbage.kept += deleted
 	if err := e.enter(); err != nil {
@@ -79,8 +80,8 @@ func (e *Engine) reclaim(ctx context.Context, deleted int64) error {
 	return nil
 }
 
-// entries counts the entries in tables, including deletions and the deleted keys. Pebble's own estimate of garbage comes
-// too late, and was half of the truth in measurements.
+// entries counts the entries in tables, including deletions and the deleted keys. Pebble's own estimate of garbage
+// comes too late, and was half of the truth in measurements.
 func (e *Engine) entries() (n int64, err error) {
 	levels, err := e.db.SSTables(pebble.WithProperties())
 	for _, tables := range levels {
@@ -111,7 +112,8 @@ const numLevels = 7
 // rewrite compacts the tables that have deletions, and pauses after each.
 func (e *Engine) rewrite(ctx context.Context, after pause) error {
 	for level := range numLevels {
-		levels, err := e.db.SSTables(pebble.WithProperties()) // again, since compacting the level above has changed this one
+		// Read again for each level, since compacting the level above has changed this one.
+		levels, err := e.db.SSTables(pebble.WithProperties())
 		if err != nil {
 			return err
 		}

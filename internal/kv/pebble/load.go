@@ -15,8 +15,8 @@ func (e *Engine) DeletesRanges() bool { return true }
 // beyond sorts after every key that a batch may have.
 var beyond = bytes.Repeat([]byte{0xff}, kv.MaxKeyBytes+1)
 
-// Compact rewrites the tables of [lower, upper), so that deleted keys take no space there; a nil bound is open. When ctx
-// ends, it returns ctx.Err(), and the compaction that has begun finishes in the background.
+// Compact rewrites the tables of [lower, upper), so that deleted keys take no space there; a nil bound is open. When
+// ctx ends, it returns ctx.Err(), and the compaction that has begun finishes in the background.
 func (e *Engine) Compact(ctx context.Context, lower, upper []byte) error {
 	if err := e.enter(); err != nil {
 		return err

@@ -21,8 +21,8 @@ import "C"
 
 import "sync"
 
-// tidyMalloc makes the GNU allocator use one heap instead of one per thread. All threads allocate and free blocks of the
-// cache, which would fragment every heap.
+// tidyMalloc makes the GNU allocator use one heap instead of one per thread. All threads allocate and free blocks of
+// the cache, which would fragment every heap.
 var tidyMalloc = sync.OnceFunc(func() { C.one_heap() })
 
 // trimMalloc returns the free pages of that heap to the system, including those between pages in use.

@@ -199,8 +199,9 @@ func checkFormat(disk vfs.FS, dir string) error {
 	}
 	version, err := strconv.ParseUint(text, 10, 64)
 	if err == nil && version > uint64(pebble.FormatNewest) {
-		return fault.New(fault.Unsupported, "data folder %q was written by a newer mayfly (storage format %d, this one "+
-			"knows %d): run that version, or restore an older backup", dir, version, uint64(pebble.FormatNewest))
+		return fault.New(fault.Unsupported,
+			"data folder %q was written by a newer mayfly (storage format %d, this one knows %d): "+
+				"run that version, or restore an older backup", dir, version, uint64(pebble.FormatNewest))
 	}
 	return nil // Pebble checks the rest
 }
@@ -270,7 +271,8 @@ func explain(err error, dir string) error {
 		return fault.Wrap(fault.Unavailable, err, "data folder %q may not be read and written by this user: "+
 			"make this user its owner, or start mayfly as its owner", dir)
 	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
-		return fault.Wrap(fault.Unavailable, err, "data folder %q is a file, or is below a file: choose another folder", dir)
+		return fault.Wrap(fault.Unavailable, err,
+			"data folder %q is a file, or is below a file: choose another folder", dir)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENODEV), errors.Is(err, syscall.ENXIO),
 		errors.Is(err, syscall.EIO):
 		return fault.Wrap(fault.Unavailable, err, "data folder %q cannot be accessed: check that its disk is mounted "+

@@ -104,7 +104,8 @@ func (p *power) over(mem *vfs.MemFS) errorfs.Injector {
 	})
 }
 
-// examine opens what is left by each failure, and gives one of them to go on with, or what is there after the clean end.
+// examine opens what is left by each failure, and gives one of them to go on with, or what is there after the clean
+// end.
 func (p *power) examine(t *testing.T, mem *vfs.MemFS) *vfs.MemFS {
 	t.Helper()
 	defer func() { p.failures = nil }()

@@ -18,9 +18,9 @@ func (e *Engine) takeCache(o *pebble.Options) {
 	o.Cache = e.cache
 }
 
-// Shrink releases what an idle engine does not need: it flushes the memtable to a table, empties the logs that are then
-// unused, empties the block cache, and returns free memory to the system. The cache of the operating system still has the
-// tables. Shrink does nothing if nothing was written since the last call and the cache is small.
+// Shrink releases what an idle engine does not need: it flushes the memtable to a table, empties the logs that are
+// then unused, empties the block cache, and returns free memory to the system. The cache of the operating system
+// still has the tables. Shrink does nothing if nothing was written since the last call and the cache is small.
 func (e *Engine) Shrink(ctx context.Context) error {
 	if err := e.enter(); err != nil {
 		return err
@@ -47,8 +47,8 @@ func (e *Engine) Shrink(ctx context.Context) error {
 // smallCacheUse is the size up to which emptying the cache is not worthwhile.
 const smallCacheUse = 1 << 20
 
-// emptyLogs flushes, and empties the logs that Pebble keeps for reuse. It does so twice, because the first flush makes one
-// of them the current log.
+// emptyLogs flushes, and empties the logs that Pebble keeps for reuse. It does so twice, because the first flush
+// makes one of them the current log.
 func (e *Engine) emptyLogs(ctx context.Context) error {
 	for range 2 {
 		if err := e.flushLogs(ctx); err != nil {
@@ -58,8 +58,8 @@ func (e *Engine) emptyLogs(ctx context.Context) error {
 	return nil
 }
 
-// flushLogs flushes, and empties the logs that are no longer needed. Pebble may reuse one of them at the same time, under
-// another name; the mutex spent prevents that flushLogs empties such a log.
+// flushLogs flushes, and empties the logs that are no longer needed. Pebble may reuse one of them at the same time,
+// under another name; the mutex spent prevents that flushLogs empties such a log.
 func (e *Engine) flushLogs(ctx context.Context) error {
 	var logs []uint64
 	if e.space != nil {

@@ -160,8 +160,8 @@ func TestShrinkWhileWriting(t *testing.T) {
 	}
 }
 
-// TestWaveLeavesTheDisk deletes nine tenths of what is there, at once or in waves that are too small to rewrite anything. Nobody
-// writes after that, and the space comes back.
+// TestWaveLeavesTheDisk deletes nine tenths of what is there, at once or in waves that are too small to rewrite
+// anything. Nobody writes after that, and the space comes back.
 func TestWaveLeavesTheDisk(t *testing.T) {
 	for _, c := range []struct {
 		name        string

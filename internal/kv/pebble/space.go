@@ -31,9 +31,9 @@ const ballastFrom = 64
 // ballastName is the file of the ballast in the engine's folder. Pebble ignores names that it does not know.
 const ballastName = "BALLAST"
 
-// A space watches the free space of the file system. The reserve has two halves. One half is the floor: if less is free,
-// ordinary writes are rejected. The other half is a file, the ballast, which is removed when no space is left at all, so
-// that the log can still be written.
+// A space watches the free space of the file system. The reserve has two halves. One half is the floor: if less is
+// free, ordinary writes are rejected. The other half is a file, the ballast, which is removed when no space is left
+// at all, so that the log can still be written.
 type space struct {
 	fs     vfs.FS // the one that does not remove the ballast
 	dir    string
@@ -253,8 +253,8 @@ var errNoSpace = errors.New("no space for tables: the rest of the disk is reserv
 func noSpace(err error) bool { return vfs.IsNoSpaceError(err) || errors.Is(err, errNoSpace) }
 
 func errFull(free, floor uint64) error {
-	return fault.New(fault.OutOfSpace, "The disk is nearly full, so nothing new is stored: %s are free, and at least %s "+
-		"are reserved for deletes. Delete documents or free space on the disk; writes then work again.",
+	return fault.New(fault.OutOfSpace, "The disk is nearly full, so nothing new is stored: %s are free, and at least "+
+		"%s are reserved for deletes. Delete documents or free space on the disk; writes then work again.",
 		size(free), size(floor))
 }
 

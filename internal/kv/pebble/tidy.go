@@ -14,8 +14,9 @@ const (
 	longTidy  = time.Minute
 )
 
-// tick is called once a second. It frees the space of deleted keys: shortly after the end of a wave of deletions, and at
-// once when ordinary writes are rejected for lack of space. Pebble itself would wait for more writes, which do not come.
+// tick is called once a second. It frees the space of deleted keys: shortly after the end of a wave of deletions, and
+// at once when ordinary writes are rejected for lack of space. Pebble itself would wait for more writes, which do not
+// come.
 func (e *Engine) tick() {
 	refused := e.look()
 	e.tidyMu.Lock()
@@ -57,8 +58,8 @@ func (e *Engine) inBackground(free func(context.Context) error) {
 	}()
 }
 
-// tidy flushes the memtables, and compacts tables with deletions, one at a time, because small steps need the least space
-// in between.
+// tidy flushes the memtables, and compacts tables with deletions, one at a time, because small steps need the least
+// space in between.
 func (e *Engine) tidy(ctx context.Context) error {
 	if err := e.enter(); err != nil {
 		return err

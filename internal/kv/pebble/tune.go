@@ -11,9 +11,9 @@ import (
 
 // Sizes of the default engine. Memtables start at 256 KiB and double, and count as part of the cache, so that an idle
 // engine holds a few MiB and a busy one about CacheBytes. A key that is written and deleted within one memtable never
-// reaches a table: at 4,000 documents of 1 KiB per second, 32 MiB are about four seconds of writes. Loading a block from
-// the cache of the operating system takes three times as long as everything else that a query does for a document, so the
-// cache can hold the records of 100,000 documents of 1 KiB in addition to two memtables.
+// reaches a table: at 4,000 documents of 1 KiB per second, 32 MiB are about four seconds of writes. Loading a block
+// from the cache of the operating system takes three times as long as everything else that a query does for a
+// document, so the cache can hold the records of 100,000 documents of 1 KiB in addition to two memtables.
 const (
 	cacheBytes         = 160 << 20
 	smallCacheBytes    = 48 << 20 // for an engine in memory, whose tables are in memory anyway
@@ -58,8 +58,8 @@ func tune(o Options, memory bool, total uint64) *pebble.Options {
 	return p
 }
 
-// memTables is the size of memtables. Pebble keeps logs of about the same size for reuse, so memtables are small on small
-// file systems: three memtables and four logs take at most an eighth.
+// memTables is the size of memtables. Pebble keeps logs of about the same size for reuse, so memtables are small on
+// small file systems: three memtables and four logs take at most an eighth.
 func memTables(o Options, memory bool, total uint64) uint64 {
 	size := cmp.Or(uint64(max(o.MemTableBytes, 0)), min(uint64(cacheSize(o, memory))/memTableShare, memTableBytes))
 	if total > 0 {

@@ -21,8 +21,8 @@ const (
 	logEvery   = time.Minute            // how often a lasting failure is logged
 )
 
-// upkeep watches what Pebble does by itself: flushes of memtables and compactions. After a failure, Pebble tries again at
-// once and logs each time; upkeep adds pauses and logs less.
+// upkeep watches what Pebble does by itself: flushes of memtables and compactions. After a failure, Pebble tries
+// again at once and logs each time; upkeep adds pauses and logs less.
 type upkeep struct {
 	log *slog.Logger
 
