@@ -19,10 +19,10 @@ func TestTablesAreSorted(t *testing.T) {
 	found := map[string][]string{}
 	for _, s := range sources(t) {
 		for name, table := range s.variables {
-			if !slices.Contains(sortedTables[s.room], name) {
+			if !slices.Contains(sortedTables[s.pkg], name) {
 				continue
 			}
-			found[s.room] = append(found[s.room], name)
+			found[s.pkg] = append(found[s.pkg], name)
 			keys := stringKeys(table)
 			if len(keys) < 10 || !slices.IsSorted(keys) {
 				t.Errorf("%s: %s has %d keys that are not sorted: %q", s.at(table.Pos()), name, len(keys), keys)
@@ -41,7 +41,7 @@ func TestTablesNeedNoInit(t *testing.T) {
 	for _, s := range sources(t) {
 		for _, d := range s.file.Decls {
 			f, ok := d.(*ast.FuncDecl)
-			if ok && f.Recv == nil && f.Name.Name == "init" && sortedTables[s.room] != nil && !s.isTest() {
+			if ok && f.Recv == nil && f.Name.Name == "init" && sortedTables[s.pkg] != nil && !s.isTest() {
 				t.Errorf("%s: an init function: use a literal", s.at(f.Pos()))
 			}
 		}

@@ -60,8 +60,8 @@ var messages = [kinds]string{
 	DefaultMilliseconds: "a default lifetime looks like milliseconds: it counts seconds",
 	DefaultLong: "a default lifetime is more than 31 years: it counts seconds since the last write, " +
 		"not milliseconds, and is not a point in time",
-	DefaultName: "the definition of a container has a member whose name resembles defaultTtl and which has no effect: " +
-		"the name must be defaultTtl",
+	DefaultName: "the definition of a container has a member whose name resembles defaultTtl and which has " +
+		"no effect: the name must be defaultTtl",
 }
 
 // A Hint is one mistake, and a sentence for the client who made it: one line, in ASCII, since it travels in a header.
