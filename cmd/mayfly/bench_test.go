@@ -41,7 +41,7 @@ func BenchmarkStart(b *testing.B) {
 	})
 }
 
-// benchStart starts the program, waits for the first answer of the admin door, and stops it.
+// benchStart starts the program, waits for the first answer of the admin API, and stops it.
 func benchStart(b *testing.B, dir string) {
 	b.StopTimer()
 	cmd := exec.Command(binary, "--data", dir, "--nosql", "127.0.0.1:0", "--mongo", "", "--admin", "127.0.0.1:0")

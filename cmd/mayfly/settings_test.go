@@ -451,7 +451,7 @@ func TestUsage(t *testing.T) {
 		{"origin not as browsers send it", []string{"--memory", "--nosql-cors=https://bücher.example"}, exitUsage, "", "--nosql-cors"},
 		{"host with a port", []string{"--memory", "--allow-host=db.example:8081"}, exitUsage, "", `--allow-host: "db.example:8081" is not a host name: give a name such as db.example, without a port`},
 		{"bad address", []string{"--memory", "--nosql=foo"}, exitUsage, "", `--nosql: "foo" is not host:port`},
-		{"data in a file", []string{"--data=" + file, "--nosql=127.0.0.1:0", "--admin="}, exitFailed, "", `mayfly: --data: data folder "` + file + `/db" is a file, or lies below one: choose another folder`},
+		{"data in a file", []string{"--data=" + file, "--nosql=127.0.0.1:0", "--admin="}, exitFailed, "", `mayfly: --data: data folder "` + file + `/db" is a file, or is below a file: choose another folder`},
 		{"check in a file", []string{"check", "--data=" + file}, exitFailed, "", "mayfly: --data: open " + file},
 		{"check of an empty folder", []string{"check", "--data=" + empty}, exitFailed, "", "no database"},
 		{"clock advance without duration", []string{"clock", "advance"}, exitUsage, "", "arg"},

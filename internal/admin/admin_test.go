@@ -17,7 +17,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// fakeReaper counts what it is told, which is all that this door does with one.
+// fakeReaper counts its calls, which is all that the admin API makes.
 type fakeReaper struct {
 	reclaims int
 	paused   bool

@@ -380,10 +380,10 @@ func BenchmarkCompareBSON(b *testing.B) {
 }
 
 func BenchmarkAppendCanonicalBSON(b *testing.B) {
-	var room []byte
+	var buffer []byte
 	v := object("a", Int(1), "b", String("x"), "c", decimalValue(b, "19.99"))
 	b.ReportAllocs()
 	for b.Loop() {
-		room = AppendCanonicalBSON(room[:0], v)
+		buffer = AppendCanonicalBSON(buffer[:0], v)
 	}
 }

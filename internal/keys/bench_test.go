@@ -6,7 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-var room = make([]byte, 0, 4096)
+var buffer = make([]byte, 0, 4096)
 
 func BenchmarkAppendPartition(b *testing.B) {
 	for _, s := range schemes {
@@ -14,7 +14,7 @@ func BenchmarkAppendPartition(b *testing.B) {
 		b.Run(s.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				room = AppendPartition(room[:0], s.version, s.multi, values)
+				buffer = AppendPartition(buffer[:0], s.version, s.multi, values)
 			}
 		})
 	}
@@ -30,7 +30,7 @@ func BenchmarkAppendValue(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				room = AppendValue(room[:0], c.value, false)
+				buffer = AppendValue(buffer[:0], c.value, false)
 			}
 		})
 	}
@@ -40,7 +40,7 @@ func BenchmarkEntry(b *testing.B) {
 	r, path, v := Range{Container: 1}, appendPath(nil, []string{"address", "city"}), str("Rotterdam")
 	b.ReportAllocs()
 	for b.Loop() {
-		room = AppendNumber(AppendValue(r.EntryPrefix(room[:0], 1, path), v, false), 7)
+		buffer = AppendNumber(AppendValue(r.EntryPrefix(buffer[:0], 1, path), v, false), 7)
 	}
 }
 
@@ -51,7 +51,7 @@ func BenchmarkPartitionEPK(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var err error
-		if room, _, err = PartitionEPK(room[:0], rest, HashV2, false, 1); err != nil {
+		if buffer, _, err = PartitionEPK(buffer[:0], rest, HashV2, false, 1); err != nil {
 			b.Fatal(err)
 		}
 	}

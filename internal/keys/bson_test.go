@@ -333,7 +333,7 @@ func BenchmarkAppendBSON(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				room, _ = AppendBSONClipped(room[:0], c.value, false)
+				buffer, _ = AppendBSONClipped(buffer[:0], c.value, false)
 			}
 		})
 	}

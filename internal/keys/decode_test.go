@@ -24,8 +24,8 @@ const eachElement = "\x00[]"
 // bytes (long ones but for a collision of SHA-256), and none is a prefix of another:
 // not even that of /a of that of /a/b.
 func appendPath(dst []byte, tokens []string) []byte {
-	var room [64]byte
-	steps := room[:0]
+	var buffer [64]byte
+	steps := buffer[:0]
 	for _, t := range tokens {
 		if t == eachElement {
 			steps = AppendElementStep(steps)

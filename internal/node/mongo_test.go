@@ -12,7 +12,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// TestMongoURI holds the connection string to what the door answers: plain connections too, unless
+// TestMongoURI compares the connection string with what the API answers: plain connections too, unless
 // the certificate is the operator's own. A client finds out by itself that there is a replica set.
 func TestMongoURI(t *testing.T) {
 	own := pemFiles(t)

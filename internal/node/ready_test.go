@@ -212,7 +212,7 @@ func TestSurveysAreRare(t *testing.T) {
 	}
 }
 
-// fullAtTheEnd is an engine whose disk has no room for anything, once told.
+// fullAtTheEnd is an engine whose disk is full from some moment on.
 type fullAtTheEnd struct {
 	*pebble.Engine
 	full atomic.Bool

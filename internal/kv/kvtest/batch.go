@@ -303,15 +303,15 @@ func closeEarly(t *testing.T, e kv.Engine) {
 	}
 }
 
-// room checks that an engine with room takes every batch, says so if it can tell, and has not failed.
-func room(t *testing.T, e kv.Engine) {
+// space checks that an engine with free space accepts every batch, and reports neither a full disk nor a failure.
+func space(t *testing.T, e kv.Engine) {
 	for _, frees := range []bool{false, true} {
 		b := kv.Batch{Frees: frees}
 		b.Set([]byte("a"), []byte("1"))
 		apply(t, e, &b)
 	}
 	if r, ok := e.(kv.Refuser); ok && r.Refuses() != nil {
-		t.Errorf("an engine with room refuses: %v", r.Refuses())
+		t.Errorf("an engine with free space rejects writes: %v", r.Refuses())
 	}
 	if f, ok := e.(kv.Failer); ok {
 		select {

@@ -143,7 +143,7 @@ func retry(e kv.Engine, fill func(e kv.Engine, b *kv.Batch) error) error {
 }
 
 // writeSkew lets two goroutines each take one of two marks off when both are
-// there; with both keys read, one must always stay.
+// there. Since each reads both keys, one mark must always remain.
 func writeSkew(t *testing.T, e kv.Engine) {
 	for round := range 300 {
 		set(t, e, "left", "on", "right", "on")

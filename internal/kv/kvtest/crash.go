@@ -46,7 +46,7 @@ func Crash(t *testing.T, open func(t *testing.T, fs vfs.FS) kv.Engine) {
 
 // Cloneable is a memory file system that CrashClone can copy at any moment.
 // MemFS itself locks twice when a log is used again, and a CrashClone in between
-// makes it wait for ever.
+// makes it wait forever.
 type Cloneable struct{ *vfs.MemFS }
 
 // ReuseForWrite renames a file and opens it, as vfs.FS has it.
@@ -65,7 +65,7 @@ type crash struct {
 	promised uint64
 }
 
-// live writes to e and closes it, and takes crashes meanwhile.
+// live writes to e and closes it, and takes crashes in the meantime.
 func live(t *testing.T, rng *rand.Rand, e kv.Engine, fs *vfs.MemFS) (crashes []crash) {
 	const writers, each, every = 4, 80, 50
 	var promised atomic.Uint64

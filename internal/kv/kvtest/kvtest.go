@@ -55,7 +55,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.Engine) {
 		{"limits", limits},
 		{"context", ended},
 		{"no sync", noSync},
-		{"room", room},
+		{"space", space},
 		{"compact", compact},
 		{"load", load},
 	} {

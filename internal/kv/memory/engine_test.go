@@ -12,7 +12,7 @@ func TestContract(t *testing.T) {
 	kvtest.Run(t, func(*testing.T) kv.Engine { return New() })
 }
 
-// A full engine refuses what grows, takes what frees, and goes on when there is room again.
+// A full engine refuses what grows, takes what frees, and goes on when there is space again.
 func TestFullMemory(t *testing.T) {
 	e := NewWithin(10_000)
 	defer e.Close()

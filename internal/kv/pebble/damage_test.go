@@ -299,8 +299,8 @@ func TestOpenGivenUp(t *testing.T) {
 	}
 }
 
-// TestCloseWithoutRoomForTheSeal: what a stop cannot write down, the next start does without.
-func TestCloseWithoutRoomForTheSeal(t *testing.T) {
+// TestCloseWithoutSpaceForTheSeal: the next start works without what the stop could not write.
+func TestCloseWithoutSpaceForTheSeal(t *testing.T) {
 	mem := vfs.NewMem()
 	full := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if strings.HasSuffix(op.Path, sealName+".new") {
