@@ -60,14 +60,6 @@ func ObjectID(id [12]byte) Value {
 // "1" and so on.
 func Array(d Doc) Value { return Value{Type: bsoncore.TypeArray, Data: d} }
 
-// AsArray returns the bytes of an array, sharing them.
-func AsArray(v Value) (Doc, bool) {
-	if v.Type != bsoncore.TypeArray {
-		return nil, false
-	}
-	return v.Data, true
-}
-
 // AsDate returns the instant of a date, in milliseconds since 1970.
 func AsDate(v Value) (ms int64, ok bool) {
 	if v.Type != bsoncore.TypeDateTime || len(v.Data) < 8 {
