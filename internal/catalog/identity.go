@@ -56,8 +56,22 @@ func (i *Identity) AppendID(dst []byte, body doc.Doc) (form []byte, ok bool) {
 		return keys.AppendID(dst, v), v.Type != 0
 	}
 	id, ok := doc.AsString(v)
-	return append(dst, id...), ok && id != "" && len(id) <= MaxIDBytes
+	return append(dst, id...), ok && validID(id)
 }
+
+// HasID reports whether the document's identifying member has the form id in lookup keys. valid is false as in AppendID.
+// Unlike that, it compares an id in place: each write calls it, and memory for the form would be on the heap.
+func (i *Identity) HasID(body doc.Doc, id string) (has, valid bool) {
+	v := i.Value(body)
+	if !i.partitioned {
+		var room [256]byte
+		return string(keys.AppendID(room[:0], v)) == id, v.Type != 0
+	}
+	own, ok := doc.AsString(v)
+	return own == id, ok && validID(own)
+}
+
+func validID(id string) bool { return id != "" && len(id) <= MaxIDBytes }
 
 // AppendPartition appends the key form of a partition, or of a prefix of a hierarchical one. Where there are no
 // partitions it appends nothing.

@@ -39,8 +39,18 @@ func TestIdentity(t *testing.T) {
 		if id, _ := doc.AsString(doc.Lookup(d, "id")); ok != c.nosql || ok && string(form) != "<"+id {
 			t.Errorf("%s: id %q, %v", c.name, form, ok)
 		}
-		if _, ok := mongo.AppendID(nil, d); ok != c.mongo {
+		if has, valid := nosql.HasID(d, string(form[1:])); valid != ok || valid && !has {
+			t.Errorf("%s: HasID %v, %v", c.name, has, valid)
+		}
+		form, ok = mongo.AppendID(nil, d)
+		if ok != c.mongo {
 			t.Errorf("%s: _id %v", c.name, ok)
+		}
+		if has, valid := mongo.HasID(d, string(form)); valid != ok || !has {
+			t.Errorf("%s: HasID %v, %v of _id", c.name, has, valid)
+		}
+		if has, _ := mongo.HasID(d, "x"+string(form)); has {
+			t.Errorf("%s: another _id is the same", c.name)
 		}
 	}
 	d := body(`{"pk":"a","ttl":0}`)

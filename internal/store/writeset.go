@@ -362,11 +362,11 @@ func (ws *writeSet) put(sl *slot, op *Op, body doc.Doc, created bool, result *Re
 func (ws *writeSet) checkBody(sl *slot, op *Op, body doc.Doc) error {
 	identity := ws.v.Identity()
 	var room [512]byte
-	id, ok := identity.AppendID(room[:0], body)
+	has, valid := identity.HasID(body, op.Key.ID)
 	switch {
-	case !ok:
+	case !valid:
 		return &NoID{Member: identity.Member()}
-	case string(id) != op.Key.ID:
+	case !has:
 		return errOtherID
 	case !bytes.Equal(identity.AppendPartitionOf(room[:0], body), sl.partition):
 		return ErrPartition
