@@ -135,7 +135,7 @@ func (n *Names) Full() error {
 	if n.count < MaxVariables {
 		return nil
 	}
-	return code.New(code.BadValue, "more than %d variables at one place", MaxVariables)
+	return code.New(code.BadValue, "more than %d variables are visible at one place", MaxVariables)
 }
 
 // Slot is the slot of a variable. It is not ok if there is no such variable.

@@ -18,7 +18,7 @@ func expr(c *compiler, name string, arg doc.Value, at spot) (condition, error) {
 	}
 	holds := func(_ doc.Value, s *expression.Scope, _ *Where) (bool, error) {
 		if s == nil {
-			return false, code.New(code.InternalError, "$expr has nothing to be evaluated in")
+			return false, code.New(code.InternalError, "$expr needs a scope")
 		}
 		v, err := x.Evaluate(s)
 		return err == nil && expression.Truthy(v), err
@@ -53,7 +53,7 @@ func sampleRate(c *compiler, name string, arg doc.Value, at spot) (condition, er
 	}
 	chosen := func(_ doc.Value, s *expression.Scope, _ *Where) (bool, error) {
 		if s == nil || s.Random == nil {
-			return false, code.New(code.InternalError, "$sampleRate has no source of random numbers")
+			return false, code.New(code.InternalError, "$sampleRate needs a source of random numbers")
 		}
 		return s.Random() < rate, nil
 	}

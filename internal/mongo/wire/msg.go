@@ -99,12 +99,12 @@ func (m *Message) parseSequence(b []byte, r *Reader) (n int, err error) {
 		return 0, refuse(codeProtocol, "A document sequence has no length")
 	}
 	if n = length(b); n < 5 || n > len(b) {
-		return 0, refuse(codeProtocol, "The length %d of a document sequence is not between 5 and the %d bytes that are left", n, len(b))
+		return 0, refuse(codeProtocol, "The length %d of a document sequence is not between 5 and the %d bytes that remain", n, len(b))
 	}
 	rest := b[4:n]
 	end, _ := cstring(rest)
 	if end == len(rest) || !utf8.Valid(rest[:end]) {
-		return 0, refuse(codeProtocol, "The name of a document sequence is no UTF-8 that ends in a NUL")
+		return 0, refuse(codeProtocol, "The name of a document sequence is not UTF-8 text that ends in a NUL")
 	}
 	name := sequenceName(rest[:end])
 	if _, ok := m.Sequence(name); ok {

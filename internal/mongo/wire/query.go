@@ -16,10 +16,10 @@ func (m *Message) parseQuery(frame []byte, depth int) (err error) {
 	rest := frame[headerBytes+4:]
 	end, _ := cstring(rest)
 	if end == len(rest) || len(rest)-end-1 < 8 {
-		return fatal(codeProtocol, "OP_QUERY of %d bytes has no name and numbers", len(frame))
+		return fatal(codeProtocol, "OP_QUERY of %d bytes is too short for its name and numbers", len(frame))
 	}
 	if !utf8.Valid(rest[:end]) {
-		return fatal(codeProtocol, "The collection name of an OP_QUERY is no UTF-8")
+		return fatal(codeProtocol, "The collection name of an OP_QUERY is not UTF-8")
 	}
 	m.Collection = collectionName(rest[:end])
 	rest = rest[end+1:]

@@ -37,7 +37,7 @@ func (w *Writer) Begin(request *Message, id int32, flags Flags) (dst []byte) {
 func (w *Writer) End(dst []byte) error {
 	if n := len(dst) - w.begun; n > MaxMessage-checksum {
 		w.buf = dst[:w.begun]
-		return refuse(codeTooLarge, "an answer of %d bytes is larger than the %d of a message", n, MaxMessage)
+		return refuse(codeTooLarge, "an answer of %d bytes exceeds the limit of %d bytes for a message", n, MaxMessage)
 	}
 	w.buf = finish(dst, w.begun)
 	if w.to != Noop {
