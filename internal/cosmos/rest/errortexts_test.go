@@ -128,7 +128,7 @@ func blanks(format string) string {
 // API.
 var elsewhere = []string{
 	"catalog/catalog.go", "catalog/named.go", "store/build.go", "store/snapshottransaction.go", "store/log.go",
-	"store/named.go", "store/visit.go", "store/wildcard.go", "kv/pebble/open.go", "kv/pebble/load.go",
+	"store/named.go", "store/namedscan.go", "store/wildcard.go", "kv/pebble/open.go", "kv/pebble/load.go",
 }
 
 // unseen are errors that others stand for.
@@ -136,7 +136,7 @@ var unseen = []string{"the query has mistakes", "The document has no valid id", 
 	"The resource does not exist", "The database or container does not exist", "A resource of this name exists already", "The resource has changed",
 	"The document does not exist", "A document with this id exists already", "The document has another version",
 	"The document has another partition key than the operation", "The position is not one of this selection",
-	"An indexed path is ambiguous in the document", "A life span is -1 or a whole number of seconds from 1 to …", "a document has several entries in the index"}
+	"An indexed path is ambiguous in the document", "A life span is -1 or a whole number of seconds from 1 to …"}
 
 var sentenceEnd = regexp.MustCompile(`\.(\s|$)`)
 
