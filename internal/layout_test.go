@@ -50,7 +50,8 @@ var table = []struct{ pkgs, mayImport string }{
 	{"mongo/update", "doc mongo/code mongo/work mongo/expression mongo/filter"},
 	{"mongo/pipeline", "doc mongo/code mongo/work mongo/expression mongo/filter"},
 	{"mongo/plan", "doc access mongo/code mongo/filter"},
-	{"mongo/command", "clock budget doc fault expiry hint access catalog store mongo/code mongo/work mongo/wire mongo/expression mongo/filter mongo/update mongo/pipeline mongo/plan"},
+	{"mongo/account", "doc fault catalog mongo/code"},
+	{"mongo/command", "clock budget doc fault expiry hint access catalog store mongo/code mongo/account mongo/work mongo/wire mongo/expression mongo/filter mongo/update mongo/pipeline mongo/plan"},
 	{"admin", "clock fault"},
 	{"node", "clock budget doc fault hint kv catalog store reaper cosmos/rest mongo/filter mongo/command admin"},
 	{"metrics", "node"},
@@ -75,7 +76,7 @@ var clients = map[string]string{
 	"github.com/dlclark/regexp2":    "cosmos/pattern cosmos/sql/function cosmos/script mongo/pattern", // goja compiles patterns with it
 	"github.com/dop251/goja":        "cosmos/script",
 	"github.com/klauspost/":         "mongo/wire",
-	"github.com/xdg-go/":            "mongo/command",
+	"github.com/xdg-go/":            "mongo/account",
 	"github.com/prometheus/":        "metrics",
 	"github.com/anishathalye/":      "",
 	"github.com/kljensen/":          "cosmos/sql/function",

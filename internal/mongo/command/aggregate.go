@@ -13,11 +13,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 )
 
-func init() {
-	register("aggregate", command{needs: anyAction, run: aggregate, help: "Runs a pipeline over a collection.", txn: true,
-		fields: fieldSet("pipeline cursor explain allowDiskUse hint collation let fromMongos needsMerge exchange")})
-}
-
 func aggregate(r *request, a *answer) error {
 	x, err := r.aggregation()
 	if err != nil {

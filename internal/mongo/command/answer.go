@@ -191,6 +191,14 @@ func (a *answer) fail(err error) {
 	a.labels(e.Labels)
 }
 
+func (a *answer) strings(name string, list []string) {
+	a.array(name)
+	for _, s := range list {
+		a.string(a.index(), s)
+	}
+	a.close()
+}
+
 func (a *answer) labels(labels []string) {
 	if len(labels) == 0 {
 		return

@@ -139,21 +139,6 @@ func TestAuthenticationWhereNobodyIsAsked(t *testing.T) {
 	}
 }
 
-// Names that strangers try leave nothing behind, and those of clients who have the key not more than a thousand.
-func TestNamesThatAreRemembered(t *testing.T) {
-	d := newDoor(t, withAuth)
-	p := d.peer()
-	for i := range 9 {
-		p.sasl("admin", fmt.Sprint("stranger", i), "x", scram.SHA1, "SCRAM-SHA-1", true)
-	}
-	same(t, d.server.KeyNames(), 0)
-	p.sasl("admin", "acct", accountKey, scram.SHA256, "SCRAM-SHA-256", true)
-	p.sasl("admin", "acct", accountKey, scram.SHA256, "SCRAM-SHA-256", true)
-	same(t, d.server.KeyNames(), 1)
-	d.server.KeepKeyNames(2000)
-	same(t, d.server.KeyNames(), 1000)
-}
-
 // A user is one of that name as soon as it is made, and the account is again when it is dropped.
 func TestAccountKeyIsNotASecondPassword(t *testing.T) {
 	d := newDoor(t, withAuth)
@@ -453,28 +438,4 @@ func without(t *testing.T, d bson.Raw, names ...string) string {
 		}
 	}
 	return "{" + strings.Join(list, ",") + "}"
-}
-
-// No payload of a stranger ends in anything but an answer, and none in a login.
-func FuzzConversation(f *testing.F) {
-	d := newDoor(f, withAuth)
-	f.Add([]byte("n,,n=mayfly,r=x"), []byte("c=biws,r=x,p=AAAA"), true)
-	f.Add([]byte("y,a=mayfly,n=may=2Cfly,r=x,m=1"), []byte(""), false)
-	f.Add([]byte("p=tls-unique,,n=,r="), []byte("c=,r=,p="), true)
-	f.Add([]byte(",,,,"), []byte("=,=,="), false)
-	f.Fuzz(func(t *testing.T, first, second []byte, strong bool) {
-		if len(first)+len(second) > 32<<10 {
-			return
-		}
-		name := "SCRAM-SHA-1"
-		if strong {
-			name = "SCRAM-SHA-256"
-		}
-		p := dial(t, d.address)
-		p.ask(bson.D{{Key: "saslStart", Value: 1}, {Key: "mechanism", Value: name}, {Key: "payload", Value: first}, {Key: "$db", Value: "admin"}})
-		p.ask(bson.D{{Key: "saslContinue", Value: 1}, {Key: "conversationId", Value: 1}, {Key: "payload", Value: second}, {Key: "$db", Value: "admin"}})
-		if got := codeIn(p.ask(bson.D{{Key: "usersInfo", Value: 1}, {Key: "$db", Value: "admin"}})); got != 13 {
-			t.Errorf("code %d after %q, %q", got, first, second)
-		}
-	})
 }

@@ -6,10 +6,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/update"
 )
 
-func init() {
-	register("buildInfo", command{run: buildInfo, help: "Tells which version the server is.", open: true, txn: false})
-}
-
 // serverVersion is the MongoDB that the server behaves as.
 const serverVersion = "7.0.14"
 

@@ -12,10 +12,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("collMod", command{run: collMod, help: "Changes a collection, a view or one index.", needs: changeAction,
-		fields: fieldSet("index validator validationLevel validationAction viewOn pipeline changeStreamPreAndPostImages expireAfterSeconds cappedSize cappedMax dryRun")})
-}
+var collModFields = fieldSet(`index validator validationLevel validationAction viewOn pipeline changeStreamPreAndPostImages
+	expireAfterSeconds cappedSize cappedMax dryRun`)
 
 // collMod changes an index and the options of a container; all is checked before anything is changed.
 // https://www.mongodb.com/docs/v7.0/reference/command/collMod/

@@ -14,11 +14,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-func init() {
-	register("collStats", command{run: collStats, help: "Tells how large a collection is.", needs: listAction, fields: fieldSet("scale freeStorage waitForLock numericOnly")})
-	sources["$collStats"] = collStatsRows
-}
-
 func collStats(r *request, a *answer) error {
 	name := r.collection()
 	scale := r.scale("collStats.scale", r.get("scale"))

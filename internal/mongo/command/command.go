@@ -1,9 +1,7 @@
-// Package command is the MongoDB door: it keeps connections, who they are, their
-// sessions, transactions and cursors, and has one file for each command, all of which are
-// in one table. A command reads its arguments, asks the store or a language, and shapes the
-// answer. What a command is asked is checked here; the rooms below trust it. The
-// clock is read once for each request.
-// https://www.mongodb.com/docs/v7.0/reference/command/
+// Package command is the API for MongoDB. It keeps connections with their sessions, transactions and cursors, and has
+// one table of commands with a file for each. A command reads its arguments, asks the store or a language, and shapes
+// the answer. What a client sends is checked here; the packages below trust it. The clock is read once for each
+// request. https://www.mongodb.com/docs/v7.0/reference/command/
 package command
 
 import (
@@ -18,6 +16,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/hint"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
@@ -95,13 +94,12 @@ type Server struct {
 	rules      sync.Map // container id -> *rules, of the newest state
 	uses       sync.Map // container id -> *indexUses
 
+	commands map[string]command
+	accounts *account.Accounts
 	counts   map[string]*counted // requests by command
 	unknown  *counted            // those that name none
 	slow     atomic.Int64        // nanoseconds from which on a request is logged, 0 for none
 	lastOp   atomic.Int32        // number of a request
-	secret   secret
-	account  account
-	keyring  keyring
 	recent   recent
 	usage    usage
 	cursors  cursors
@@ -117,7 +115,8 @@ type Server struct {
 func New(o Options) *Server {
 	s := &Server{
 		o: o, log: o.Logger, started: o.Clock.Now(), uptime: clock.Start(),
-		listeners: map[net.Listener]struct{}{}, connections: map[*connection]struct{}{}, counts: map[string]*counted{},
+		listeners: map[net.Listener]struct{}{}, connections: map[*connection]struct{}{},
+		commands: commands(), accounts: account.New(o.Catalog, o.Key), counts: map[string]*counted{},
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)

@@ -4,10 +4,6 @@ import "github.com/mayflydb/mayfly/internal/budget"
 
 import "github.com/mayflydb/mayfly/internal/mongo/code"
 
-func init() {
-	register("commitTransaction", command{run: commitTransaction, help: "Makes what a transaction has done visible.", fields: fieldSet("recoveryToken commitTimestamp durableTimestamp"), admin: true, txn: true, needs: anyAction})
-}
-
 // commitTransaction commits durably, and answers the same when it is sent again.
 func commitTransaction(r *request, a *answer) error {
 	switch {

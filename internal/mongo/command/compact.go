@@ -2,10 +2,6 @@ package command
 
 import "github.com/mayflydb/mayfly/internal/mongo/code"
 
-func init() {
-	register("compact", command{run: compact, help: "Gives the disk space of reclaimed documents back.", needs: databaseAction, fields: fieldSet("force dryRun freeSpaceTargetMB")})
-}
-
 func compact(r *request, a *answer) error {
 	name, dry := r.collection(), r.bool("dryRun", false)
 	if r.err != nil {

@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
@@ -196,7 +197,7 @@ func (r *request) answerConcern(a *answer) {
 		a.labels(labels)
 		return
 	}
-	if r.writeConcern.Type == 0 || !r.command.write && !r.endsTransaction() && r.command.needs&(writeAction|shapeAction|changeAction|databaseAction|userAction) == 0 {
+	if r.writeConcern.Type == 0 || !r.command.write && !r.endsTransaction() && r.command.needs&(account.Write|account.Define|account.Modify|account.Maintain|account.ManageUsers) == 0 {
 		return
 	}
 	d, _ := doc.AsDoc(r.writeConcern)

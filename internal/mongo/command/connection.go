@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/wire"
 )
@@ -16,9 +17,9 @@ import (
 const (
 	frameTime = 5 * time.Minute // from the first byte of a request to its last: 48 MB take that at 1.3 Mbit/s
 	writeTime = 2 * time.Minute // for each piece of an answer
-	greetTime = time.Minute     // for a client that has not shown who it is
-	// maxStranger is how large a frame may be of a client that has not shown who it is.
-	maxStranger = 64 << 10
+	greetTime = time.Minute     // for a client that has not authenticated
+	// maxAnonymousFrame bounds the frames of a client that has not authenticated.
+	maxAnonymousFrame = 64 << 10
 )
 
 // A connection is one client. Its requests are answered one after the other.
@@ -34,7 +35,7 @@ type connection struct {
 	replyID int32
 	local   string // address that the client has reached
 
-	user   *user // nil until it has shown who it is
+	user   *account.Identity // nil until it has authenticated
 	auth   authentication
 	client clientInfo
 
@@ -56,7 +57,7 @@ func newConnection(s *Server, conn net.Conn) *connection {
 	c.memory.ctx = s.running
 	c.reader.Memory, c.writer.Memory = &c.memory, &c.memory
 	if s.o.Auth {
-		c.reader.MaxMessage = maxStranger
+		c.reader.MaxMessage = maxAnonymousFrame
 	}
 	return c
 }

@@ -1,30 +1,29 @@
 package command
 
-func init() {
-	register("connectionStatus", command{run: connectionStatus, help: "Tells who the client is and what it may do.", fields: fieldSet("showPrivileges"), open: true})
-}
+import "github.com/mayflydb/mayfly/internal/mongo/account"
 
 func connectionStatus(r *request, a *answer) error {
-	list, err := r.c.permits()
-	if err != nil {
+	// Everybody may run this command, so nothing has refreshed the rights yet.
+	if err := r.c.refreshRights(); err != nil {
 		return err
 	}
-	var roles []role
+	var roles []account.Role
 	a.object("authInfo")
 	a.array("authenticatedUsers")
 	if u := r.c.user; u != nil {
 		a.object(a.index())
-		a.string("user", u.name)
-		a.string("db", u.database)
+		a.string("user", u.Name)
+		a.string("db", u.Database)
 		a.close()
-		if roles, err = r.s.rolesOf(*u); err != nil {
+		var err error
+		if roles, err = r.s.accounts.RolesOf(*u); err != nil {
 			return err
 		}
 	}
 	a.close()
-	a.roles("authenticatedUserRoles", roles)
+	a.value("authenticatedUserRoles", account.ListRoles(roles))
 	if r.bool("showPrivileges", false) {
-		a.privileges("authenticatedUserPrivileges", list)
+		a.value("authenticatedUserPrivileges", r.c.auth.granted.Privileges())
 	}
 	a.close()
 	return nil

@@ -7,10 +7,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-func init() {
-	register("count", command{needs: readAction, run: count, help: "Counts documents.", fields: fieldSet("query limit skip hint collation fields")})
-}
-
 func count(r *request, a *answer) error {
 	name := r.collection()
 	if r.err != nil {

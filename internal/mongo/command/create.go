@@ -11,11 +11,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("create", command{run: create, help: "Makes a collection or a view.", needs: shapeAction, txn: true, fields: fieldSet(`capped autoIndexId idIndex size max
-		validator validationLevel validationAction viewOn pipeline collation storageEngine indexOptionDefaults timeseries expireAfterSeconds
-		clusteredIndex encryptedFields changeStreamPreAndPostImages recordPreImages flags temp`)})
-}
+var createFields = fieldSet(`capped autoIndexId idIndex size max validator validationLevel validationAction viewOn pipeline
+	collation storageEngine indexOptionDefaults timeseries expireAfterSeconds clusteredIndex encryptedFields
+	changeStreamPreAndPostImages recordPreImages flags temp`)
 
 func create(r *request, a *answer) error {
 	name := r.collection()

@@ -11,10 +11,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-func init() {
-	register("createIndexes", command{needs: shapeAction, run: createIndexes, help: "Makes indexes.", txn: true, fields: fieldSet("indexes commitQuorum ignoreUnknownIndexOptions")})
-}
-
 func createIndexes(r *request, a *answer) error {
 	name := r.collection()
 	documents := r.documents("indexes")

@@ -3,38 +3,31 @@ package command
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("createUser", command{run: createUser, help: "Makes a user.", needs: userAction, secret: true,
-		fields: fieldSet("pwd customData roles digestPassword authenticationRestrictions mechanisms")})
-}
-
-// maxUserName bounds the name of a user, in bytes, and maxPassword its password.
-const (
-	maxUserName = 256
-	maxPassword = 1024
-)
+// userFields are the members of createUser and of updateUser.
+var userFields = fieldSet("pwd customData roles digestPassword authenticationRestrictions mechanisms")
 
 func createUser(r *request, a *answer) error {
 	name, err := r.userName()
 	if err != nil {
 		return err
 	}
-	if err := r.checkUserDatabase(); err != nil {
+	if r.db == "local" {
+		return code.New(code.BadValue, "Cannot create users in the local database")
+	}
+	u := account.NewUser(r.db, name)
+	if u.Roles, err = r.readRoles(); err != nil {
 		return err
 	}
-	u := newUserRecord(r.db, name)
-	if u.roles, err = r.readRoles("roles"); err != nil {
-		return err
-	}
-	if err := r.mayGive(u.roles); err != nil {
+	if err := r.mayGrant(u.Roles); err != nil {
 		return err
 	}
 	if r.get("pwd").Type == 0 {
@@ -43,49 +36,41 @@ func createUser(r *request, a *answer) error {
 	if err := r.readUserFields(u); err != nil {
 		return err
 	}
-	if isAccount(r.db, name) {
-		return userExists(r.db, name)
-	}
-	_, err = r.s.o.Catalog.CreateResource(r.ctx, r.now, catalog.MongoUser, catalog.Owner{}, r.db+"."+name, u.document())
-	if isExists(err) {
-		return userExists(r.db, name)
-	}
-	return err
+	return r.s.accounts.Create(r.ctx, r.now, u)
 }
 
-func userExists(database, name string) error {
-	return code.New(code.UserAlreadyExists, "User \"%s@%s\" already exists", name, database)
-}
-
-// userName reads whom the command is about.
+// userName reads the name of the user that the command is about.
 func (r *request) userName() (string, error) {
 	name, ok := doc.AsString(r.arg)
-	switch {
-	case !ok:
+	if !ok {
 		return "", wrongTypeOf(r.name+"."+r.name, r.arg, "string")
-	case name == "":
-		return "", code.New(code.BadValue, "User document needs 'user' field to be non-empty")
-	case len(name) > maxUserName || bytes.IndexByte([]byte(name), 0) >= 0:
-		return "", code.New(code.BadValue, "the name of a user has at most %d bytes, and no null characters", maxUserName)
 	}
-	return string([]byte(name)), nil
+	if err := account.CheckName(name); err != nil {
+		return "", err
+	}
+	return strings.Clone(name), nil
 }
 
-func (r *request) checkUserDatabase() error {
-	if r.db == "local" {
-		return code.New(code.BadValue, "Cannot create users in the local database")
+// readRoles reads the member roles, which is required: names of roles of the request's database, and documents {role, db}.
+func (r *request) readRoles() ([]account.Role, error) {
+	if r.get("roles").Type == 0 {
+		return nil, code.New(code.MissingFieldOfCommand, "BSON field '%s.roles' is missing but a required field", r.name)
 	}
-	return nil
+	list := r.list("roles")
+	if r.err != nil {
+		return nil, r.err
+	}
+	return account.ReadRoles(list, r.db)
 }
 
-// readUserFields takes over what createUser and updateUser say of a user, its roles aside.
-func (r *request) readUserFields(u *userRecord) error {
+// readUserFields changes a user as createUser and updateUser ask, its roles aside.
+func (r *request) readUserFields(u *account.User) error {
 	if v := r.get("customData"); v.Type != 0 {
 		d, ok := doc.AsDoc(v)
 		if !ok {
 			return r.wrongType("customData", v, "object")
 		}
-		u.customData = bytes.Clone(d)
+		u.CustomData = bytes.Clone(d)
 	}
 	if len(r.list("authenticationRestrictions")) > 0 {
 		return code.Unsupported("authenticationRestrictions")
@@ -97,23 +82,18 @@ func (r *request) readUserFields(u *userRecord) error {
 	return r.readPassword(u, wanted)
 }
 
-// readMechanisms reads which credentials the user shall have: those it has, all if it has none,
-// unless the command says otherwise.
-func (r *request) readMechanisms(u *userRecord) ([]*mechanism, error) {
+// readMechanisms reads for which mechanisms the user is to have credentials. By default they stay as they are, and a new
+// user gets all.
+func (r *request) readMechanisms(u *account.User) (wanted []*account.Mechanism, err error) {
 	if r.get("mechanisms").Type == 0 {
-		var kept []*mechanism
-		for _, c := range u.credentials {
-			kept = append(kept, c.mechanism)
+		if wanted = u.Mechanisms(); wanted == nil {
+			wanted = account.Mechanisms
 		}
-		if kept == nil {
-			kept = mechanisms
-		}
-		return kept, r.err
+		return wanted, r.err
 	}
-	var wanted []*mechanism
 	for _, v := range r.list("mechanisms") {
 		name, _ := doc.AsString(v)
-		m := mechanismOf(name)
+		m := account.MechanismNamed(name)
 		if m == nil {
 			return nil, code.New(code.BadValue, "Unknown auth mechanism '%.50s'", name)
 		}
@@ -127,29 +107,21 @@ func (r *request) readMechanisms(u *userRecord) ([]*mechanism, error) {
 	return wanted, r.err
 }
 
-// readPassword makes new credentials when there is a new password, else keeps those wanted.
-func (r *request) readPassword(u *userRecord, wanted []*mechanism) error {
+// readPassword makes new credentials if there is a new password, and otherwise keeps those of the wanted mechanisms.
+func (r *request) readPassword(u *account.User, wanted []*account.Mechanism) error {
 	password, given := r.string("pwd"), r.get("pwd").Type == bsoncore.TypeString
 	digest := r.bool("digestPassword", true)
-	switch {
-	case r.err != nil:
+	if r.err != nil {
 		return r.err
-	case given && password == "":
-		return code.New(code.BadValue, "Password cannot be empty")
-	case len(password) > maxPassword:
-		return code.New(code.BadValue, "a password has at most %d bytes", maxPassword)
-	case given && !digest:
-		return code.New(code.BadValue, "Use of SCRAM-SHA-256 requires undigested passwords, and mayfly takes no others")
-	case given:
-		list, err := deriveAll(u.name, password, wanted)
-		u.credentials = list
+	}
+	if !given {
+		return u.KeepMechanisms(wanted)
+	}
+	if err := account.CheckPassword(password); err != nil {
 		return err
 	}
-	for _, m := range wanted {
-		if !slices.ContainsFunc(u.credentials, func(c credential) bool { return c.mechanism == m }) {
-			return code.New(code.BadValue, "mechanisms field must be a subset of previously set mechanisms")
-		}
+	if !digest {
+		return code.New(code.BadValue, "Use of SCRAM-SHA-256 requires undigested passwords, and mayfly takes no others")
 	}
-	u.credentials = slices.DeleteFunc(u.credentials, func(c credential) bool { return !slices.Contains(wanted, c.mechanism) })
-	return nil
+	return u.SetPassword(password, wanted)
 }

@@ -9,15 +9,11 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 )
-
-func init() {
-	register("currentOp", command{run: currentOp, help: "Lists running requests.", loose: true, admin: true, needs: anyAction})
-	sources["$currentOp"] = currentOpStage
-}
 
 // currentOp takes, beside its switches, the members of a query over what it lists.
 func currentOp(r *request, a *answer) error {
@@ -96,7 +92,7 @@ type listing struct {
 // operations lists what the connections do.
 func (r *request) operations(want listing) ([]doc.Doc, error) {
 	if !want.own {
-		if err := r.may(monitorAction, ""); err != nil {
+		if err := r.may(account.Monitor, ""); err != nil {
 			return nil, err
 		}
 	}
@@ -143,8 +139,8 @@ func (c *connection) operation(r *request, want listing, host string) doc.Doc {
 	if c.user != nil {
 		a.array("effectiveUsers")
 		a.object(a.index())
-		a.string("user", c.user.name)
-		a.string("db", c.user.database)
+		a.string("user", c.user.Name)
+		a.string("db", c.user.Database)
 		a.close()
 		a.close()
 	}
@@ -153,8 +149,6 @@ func (c *connection) operation(r *request, want listing, host string) doc.Doc {
 	}
 	return a.end()
 }
-
-func sameUser(a, b *user) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // describe writes what a running request does.
 func (r *request) describe(a *answer, whole bool) {
@@ -209,7 +203,7 @@ func (r *request) containerName() string {
 	switch {
 	case r.name == "getMore":
 		v = doc.Lookup(r.body, "collection")
-	case r.name != "aggregate" && r.command.needs&(readAction|listAction|writeAction|shapeAction|changeAction|databaseAction) == 0:
+	case r.name != "aggregate" && r.command.needs&(account.Read|account.List|account.Write|account.Define|account.Modify|account.Maintain) == 0:
 		return ""
 	}
 	name, _ := doc.AsString(v)

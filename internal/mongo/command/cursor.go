@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
@@ -72,7 +73,7 @@ type cursor struct {
 	ns        string
 	from      producer
 	lsid      string
-	user      *user
+	user      *account.Identity
 	noTimeout bool
 	inTx      *transaction
 	api       apiParameters

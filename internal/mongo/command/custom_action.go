@@ -4,13 +4,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
-
-func init() {
-	register("customAction", command{run: customAction, help: "Does what Cosmos DB adds to MongoDB.", needs: listAction,
-		fields: fieldSet("collection offerThroughput autoScaleSettings shardKey indexes startAtOperationTime")})
-}
 
 // customActions are those that there are. Throughput has no meaning here and is refused, not
 // forgotten (D-67).
@@ -55,7 +51,7 @@ func (r *request) createCustomCollection(*answer) error {
 	if r.get("indexes").Type != 0 {
 		return code.Unsupported("the member 'indexes' of customAction")
 	}
-	if err := r.may(shapeAction, r.db); err != nil {
+	if err := r.may(account.Define, r.db); err != nil {
 		return err
 	}
 	_, err = r.create(r.db, name, nil)

@@ -2,14 +2,9 @@ package command
 
 import (
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
-
-func init() {
-	register("dataSize", command{run: dataSize, help: "Tells how many bytes the documents of a collection have.", needs: anyAction,
-		fields: fieldSet("keyPattern min max estimate")})
-	aliases["datasize"] = "dataSize"
-}
 
 func dataSize(r *request, a *answer) error {
 	ns, ok := doc.AsString(r.arg)
@@ -27,7 +22,7 @@ func dataSize(r *request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	if err := r.may(readAction, db); err != nil {
+	if err := r.may(account.Read, db); err != nil {
 		return err
 	}
 	c, err := r.find(db, name)

@@ -1,9 +1,5 @@
 package command
 
-func init() {
-	register("dbStats", command{run: dbStats, help: "Tells how large a database is.", needs: listAction, fields: fieldSet("scale freeStorage")})
-}
-
 func dbStats(r *request, a *answer) error {
 	scale := r.scale("dbStats.scale", r.get("scale"))
 	if r.err != nil {

@@ -10,10 +10,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-func init() {
-	register("delete", command{needs: writeAction, run: runDelete, help: "Deletes documents.", txn: true, write: true, fields: fieldSet("deletes ordered let")})
-}
-
 func runDelete(r *request, a *answer) error {
 	name := r.collection()
 	statements := r.documents("deletes")

@@ -113,7 +113,7 @@ func (c *connection) run(r *request, a *answer) error {
 	if err := r.begin(); err != nil {
 		return err
 	}
-	cmd, known := table[r.name]
+	cmd, known := c.s.commands[r.name]
 	if !known {
 		return code.New(code.CommandNotFound, "no such command: '%s'", r.name)
 	}

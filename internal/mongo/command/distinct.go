@@ -10,10 +10,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-func init() {
-	register("distinct", command{needs: readAction, run: distinct, help: "Lists the different values of a field.", txn: true, fields: fieldSet("key query collation hint")})
-}
-
 func distinct(r *request, a *answer) error {
 	name, key := r.collection(), r.string("key")
 	if r.err == nil && r.get("key").Type == 0 {

@@ -7,10 +7,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("drop", command{run: drop, help: "Removes a collection or a view.", needs: shapeAction, fields: fieldSet("collectionUUID encryptedFields")})
-}
-
 func drop(r *request, a *answer) error {
 	name := r.collection()
 	if r.err != nil {

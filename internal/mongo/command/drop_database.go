@@ -7,10 +7,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("dropDatabase", command{run: dropDatabase, help: "Removes a database and all of its collections.", needs: databaseAction})
-}
-
 func dropDatabase(r *request, a *answer) error {
 	if n, ok := doc.AsInt64Exact(r.arg); !ok || n != 1 {
 		return code.New(5255100, "Have to pass 1 as db parameter")

@@ -12,11 +12,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("dropIndexes", command{needs: shapeAction, run: dropIndexes, help: "Drops indexes.", fields: fieldSet("index")})
-	register("deleteIndexes", command{needs: shapeAction, run: dropIndexes, help: "Drops indexes: the older name of dropIndexes.", fields: fieldSet("index")})
-}
-
 // indexing is held while the indexes of a container are made, changed or dropped.
 func (s *Server) indexing(c *catalog.Container) *sync.Mutex {
 	lock, _ := s.indexLocks.LoadOrStore(c.ID, new(sync.Mutex))

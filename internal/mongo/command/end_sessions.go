@@ -5,10 +5,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("endSessions", command{run: endSessions, help: "Forgets sessions.", needs: anyAction})
-}
-
 // maxNamedSessions is how many sessions one command may name.
 const maxNamedSessions = 10_000
 

@@ -9,10 +9,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("explain", command{run: explain, help: "Tells how a command finds its documents.", needs: anyAction, fields: fieldSet("verbosity")})
-}
-
 // A verbosity is how much explain tells.
 type verbosity int
 
@@ -25,7 +21,15 @@ const (
 var verbosities = map[string]verbosity{"": allPlans, "queryPlanner": planOnly, "executionStats": executed, "allPlansExecution": allPlans}
 
 // explainers are the commands that can be explained.
-var explainers = map[string]func(r *request, x *explanation) error{}
+var explainers = map[string]func(r *request, x *explanation) error{
+	"aggregate":     explainAggregate,
+	"count":         explainCount,
+	"delete":        explainDelete,
+	"distinct":      explainDistinct,
+	"find":          explainFind,
+	"findAndModify": explainFindAndModify,
+	"update":        explainUpdate,
+}
 
 // An explanation is an explain on its way.
 type explanation struct {
@@ -67,7 +71,7 @@ func (r *request) explained(body doc.Doc) (*request, error) {
 	if inner.name == "" {
 		return nil, code.New(code.CommandNotFound, "Explain failed due to unknown command: ")
 	}
-	cmd, known := table[inner.name]
+	cmd, known := r.s.commands[inner.name]
 	if !known {
 		return nil, code.New(code.CommandNotFound, "Explain failed due to unknown command: %s", inner.name)
 	}

@@ -1,18 +1,13 @@
 package command
 
-import (
-	"github.com/mayflydb/mayfly/internal/doc"
-	"github.com/mayflydb/mayfly/internal/mongo/code"
-)
+import "github.com/mayflydb/mayfly/internal/mongo/code"
 
-func init() {
-	explainers["aggregate"] = func(r *request, x *explanation) error {
-		over, err := r.aggregation()
-		if err != nil {
-			return err
-		}
-		return x.aggregate(r, over)
+func explainAggregate(r *request, x *explanation) error {
+	over, err := r.aggregation()
+	if err != nil {
+		return err
 	}
+	return x.aggregate(r, over)
 }
 
 // explainAggregate answers with the plan of an aggregation.

@@ -6,12 +6,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-func init() {
-	explainers["find"] = explainFind
-	explainers["count"] = explainCount
-	explainers["distinct"] = explainDistinct
-}
-
 func explainFind(r *request, x *explanation) error {
 	name := r.collection()
 	if r.err != nil {

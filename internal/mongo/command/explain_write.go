@@ -9,12 +9,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
-func init() {
-	explainers["update"] = explainUpdate
-	explainers["delete"] = explainDelete
-	explainers["findAndModify"] = explainFindAndModify
-}
-
 // statement is the only one of a command that writes.
 func (r *request) statement(name string) (doc.Doc, error) {
 	list := r.documents(name)

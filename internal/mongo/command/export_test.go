@@ -1,8 +1,9 @@
 package command
 
 import (
-	"strconv"
 	"sync"
+
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 )
 
 // Commands gives the table of commands: name to help.
@@ -23,7 +24,7 @@ func (s *Server) Requests(name string) int64 { return s.counts[name].begun.Load(
 // Grants reports whether a built-in role of a database lets a command be run on another one.
 func Grants(name, of, command, on string) bool {
 	c := table[command]
-	return c.open || rightsOf([]role{{name: name, database: of}}).allow(c.needs, on)
+	return c.open || account.RightsOf([]account.Role{{Name: name, Database: of}}).Allow(c.needs, on)
 }
 
 // Unstated lists the commands that neither are open nor say what they need.
@@ -42,14 +43,4 @@ func (s *Server) Remembers() (n int) {
 		m.Range(func(any, any) bool { n++; return true })
 	}
 	return n
-}
-
-// KeyNames is for how many names clients have proven that they have the account key.
-func (s *Server) KeyNames() int { return len(s.keyring.known) }
-
-// KeepKeyNames acts as if clients had proven it for n more names.
-func (s *Server) KeepKeyNames(n int) {
-	for i := range n {
-		s.keyring.keep(keyName{name: strconv.Itoa(i)}, credential{})
-	}
 }

@@ -15,10 +15,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("configureFailPoint", command{run: configureFailPoint, help: "Makes commands fail, to test clients.", fields: fieldSet("mode data"), admin: true, test: true, needs: serverAction})
-}
-
 // The fail points with which test suites of drivers make commands fail.
 // https://github.com/mongodb/mongo/wiki/The-%22failCommand%22-fail-point
 const (

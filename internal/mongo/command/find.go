@@ -18,10 +18,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-func init() {
-	register("find", command{needs: readAction, run: find, help: "Selects documents.", txn: true, fields: fieldSet(`filter sort projection hint skip limit batchSize
-		singleBatch max min returnKey showRecordId tailable oplogReplay noCursorTimeout awaitData allowPartialResults collation allowDiskUse let ntoreturn snapshot maxScan`)})
-}
+var findFields = fieldSet(`filter sort projection hint skip limit batchSize singleBatch max min returnKey showRecordId tailable
+	oplogReplay noCursorTimeout awaitData allowPartialResults collation allowDiskUse let ntoreturn snapshot maxScan`)
 
 // random gives numbers from 0 up to 1.
 func random() float64 { return rand.Float64() }

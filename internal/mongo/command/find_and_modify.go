@@ -9,11 +9,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-func init() {
-	register("findAndModify", command{needs: writeAction, run: findAndModify, help: "Changes or deletes one document and gives it.", txn: true, write: true,
-		fields: fieldSet("query sort remove update new fields upsert collation arrayFilters hint let")})
-}
-
 // A modifying is a findAndModify on its way.
 type modifying struct {
 	updating

@@ -1,9 +1,5 @@
 package command
 
-func init() {
-	register("getCmdLineOpts", command{run: getCmdLineOpts, help: "Tells how the server was started.", admin: true, needs: monitorAction})
-}
-
 // getCmdLineOpts tells the settings in MongoDB's words, and not the arguments of the process,
 // which may have the account key among them.
 func getCmdLineOpts(r *request, a *answer) error {

@@ -10,10 +10,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("getLog", command{run: getLog, help: "Shows recent lines of the log.", admin: true, needs: monitorAction})
-}
-
 func getLog(r *request, a *answer) error {
 	name, ok := doc.AsString(r.arg)
 	if !ok {

@@ -9,11 +9,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("getMore", command{needs: anyAction, run: getMore, help: "Reads the next batch of a cursor.", fields: fieldSet("collection batchSize term lastKnownCommittedOpTime"), txn: true, waits: true})
-	register("killCursors", command{needs: anyAction, run: killCursors, help: "Ends cursors.", fields: fieldSet("cursors"), txn: true})
-}
-
 func getMore(r *request, a *answer) error {
 	id, ok := doc.AsInt64Exact(r.arg)
 	if !ok || r.arg.Type != bsoncore.TypeInt64 {

@@ -8,10 +8,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("getParameter", command{run: getParameter, help: "Shows settings of the server.", loose: true, admin: true, needs: monitorAction})
-}
-
 func getParameter(r *request, a *answer) error {
 	options, _ := doc.AsDoc(r.arg)
 	at := ""

@@ -1,14 +1,14 @@
 package command
 
-import "slices"
+import (
+	"slices"
 
-func init() {
-	register("grantRolesToUser", command{run: grantRolesToUser, help: "Gives roles to a user.", fields: fieldSet("roles"), needs: anyAction})
-}
+	"github.com/mayflydb/mayfly/internal/mongo/account"
+)
 
 func grantRolesToUser(r *request, a *answer) error {
-	return r.changeRoles(func(present, given []role) []role {
-		for _, x := range given {
+	return r.changeRoles(func(present, granted []account.Role) []account.Role {
+		for _, x := range granted {
 			if !slices.Contains(present, x) {
 				present = append(present, x)
 			}
@@ -17,21 +17,21 @@ func grantRolesToUser(r *request, a *answer) error {
 	})
 }
 
-// changeRoles changes which roles a user has. Who may depends on the roles.
-func (r *request) changeRoles(change func(present, named []role) []role) error {
+// changeRoles changes which roles a user has. What the client must be allowed depends on the databases of the roles.
+func (r *request) changeRoles(change func(present, named []account.Role) []account.Role) error {
 	name, err := r.userName()
 	if err != nil {
 		return err
 	}
-	named, err := r.readRoles("roles")
+	named, err := r.readRoles()
 	if err != nil {
 		return err
 	}
-	if err := r.mayGive(named); err != nil {
+	if err := r.mayGrant(named); err != nil {
 		return err
 	}
-	return r.changeUser(name, func(u *userRecord) error {
-		u.roles = change(u.roles, named)
+	return r.s.accounts.Change(r.ctx, r.now, r.db, name, func(u *account.User) error {
+		u.Roles = change(u.Roles, named)
 		return nil
-	}, false)
+	})
 }

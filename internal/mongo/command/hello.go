@@ -7,15 +7,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/update"
 	"github.com/mayflydb/mayfly/internal/mongo/wire"
 )
-
-func init() {
-	register("hello", command{run: hello, help: "Tells a client what the server is.", open: true, greets: true, loose: true, secret: true})
-	register("isMaster", command{run: hello, help: "Tells an old client what the server is.", open: true, greets: true, loose: true, secret: true})
-}
 
 // What the handshake promises.
 const (
@@ -121,7 +117,7 @@ func (r *request) compression(a *answer) {
 	}
 }
 
-// greetMechanisms writes how a user may show who it is.
+// greetMechanisms writes by which mechanisms a user can authenticate.
 // mongodb/mongo: src/mongo/db/auth/sasl_mechanism_registry.cpp, advertiseMechanismNamesForUser
 func (r *request) greetMechanisms(a *answer) error {
 	v := r.get("saslSupportedMechs")
@@ -139,19 +135,19 @@ func (r *request) greetMechanisms(a *answer) error {
 	case !ok:
 		return code.New(code.BadValue, "username must contain a '.' separated database.user pair")
 	}
-	u, _, err := r.s.findUser(strings.Clone(database), strings.Clone(name))
+	u, _, err := r.s.accounts.Find(database, name)
 	switch {
 	case err != nil:
 	case u != nil:
-		a.strings("saslSupportedMechs", u.mechanisms())
-	case r.s.isKeyName(name):
-		a.strings("saslSupportedMechs", mechanismNames())
+		a.strings("saslSupportedMechs", account.MechanismNames(u.Mechanisms()))
+	case r.s.accounts.OpensByKey(name):
+		a.strings("saslSupportedMechs", account.MechanismNames(account.Mechanisms))
 	}
 	return err
 }
 
-// greetUser answers what a client asks about a user, and takes the first step of an
-// authentication that came with the handshake; one that fails is left out.
+// greetUser answers what a client asks about a user, and takes the first step of an authentication that came with the
+// handshake, if that succeeds.
 func (r *request) greetUser(a *answer) error {
 	if err := r.greetMechanisms(a); err != nil {
 		return err
@@ -164,16 +160,16 @@ func (r *request) greetUser(a *answer) error {
 	if !ok {
 		database = adminDatabase
 	}
-	v, payload, err := r.c.startConversation(database, first)
+	x, reply, err := r.c.startExchange(database, first)
 	if err != nil {
 		return nil
 	}
-	if v.user.number != 0 && !v.known {
-		r.c.auth.conversation = nil // the user has credentials for another mechanism
+	if x.LacksCredential() { // the client has guessed the wrong mechanism, and goes on with saslStart
+		r.c.auth.exchange = nil
 		return nil
 	}
 	a.object("speculativeAuthenticate")
-	v.write(a, payload, false)
+	x.write(a, reply, false)
 	a.close()
 	return nil
 }

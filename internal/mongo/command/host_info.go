@@ -8,10 +8,6 @@ import (
 	"strings"
 )
 
-func init() {
-	register("hostInfo", command{run: hostInfo, help: "Tells about the machine.", admin: false, needs: monitorAction})
-}
-
 func hostInfo(r *request, a *answer) error {
 	host, _ := os.Hostname()
 	memory := memoryMiB("/proc/meminfo")

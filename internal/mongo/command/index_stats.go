@@ -12,8 +12,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/plan"
 )
 
-func init() { sources["$indexStats"] = indexStatsRows }
-
 // indexUses counts how often plans used the indexes of a container since the server began. Numbers
 // of indexes are not given out again.
 type indexUses struct{ counts sync.Map } // access.Named.Index -> *atomic.Int64

@@ -13,10 +13,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-func init() {
-	register("insert", command{needs: writeAction, run: insert, help: "Inserts documents.", fields: fieldSet("documents ordered encryptionInformation"), txn: true, write: true})
-}
-
 // maxWriteBatch is how many writes one command may have.
 const maxWriteBatch = 100_000
 
@@ -291,6 +287,15 @@ func duplicate(c *catalog.Container, body doc.Doc, err error) error {
 	e.Info = bsoncore.NewDocumentBuilder().AppendDocument("keyPattern", bsoncore.Document(pattern)).AppendDocument("keyValue", value).Build()
 	e.Info = slices.Clone(e.Info)
 	return e
+}
+
+// isTrue reads a member that is a switch: true or a number that is not zero.
+func isTrue(v doc.Value) bool {
+	if b, ok := doc.AsBool(v); ok {
+		return b
+	}
+	f, ok := doc.AsFloat(v)
+	return ok && f != 0 && v.Type != bsoncore.TypeDecimal128
 }
 
 func docMember(d doc.Doc, name string) doc.Doc {

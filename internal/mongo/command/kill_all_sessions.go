@@ -9,11 +9,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("killAllSessions", command{run: killAllSessions, help: "Ends what runs and what is open in the sessions of users.", needs: serverAction})
-	register("killAllSessionsByPattern", command{run: killByPattern, help: "Ends what runs and what is open in the sessions that patterns describe.", needs: serverAction})
-}
-
 // killAllSessions takes users, {user, db}; without any it ends everything.
 func killAllSessions(r *request, a *answer) error {
 	return r.killMatching(func(d doc.Doc) (func(*session) bool, error) {
@@ -22,7 +17,7 @@ func killAllSessions(r *request, a *answer) error {
 		if !ok || !also {
 			return nil, code.New(code.MissingFieldOfCommand, "BSON field 'killAllSessions.killAllSessions.user' is missing but a required field")
 		}
-		return func(x *session) bool { return x.key.user.name == name && x.key.user.database == database }, nil
+		return func(x *session) bool { return x.key.user.Name == name && x.key.user.Database == database }, nil
 	})
 }
 
@@ -66,7 +61,7 @@ func patternMember(name string, v doc.Value) (func(*session) bool, error) {
 				d, _ := doc.AsDoc(element)
 				name, _ := doc.AsString(doc.Lookup(d, "user"))
 				database, _ := doc.AsString(doc.Lookup(d, "db"))
-				if x.key.user.name == name && x.key.user.database == database {
+				if x.key.user.Name == name && x.key.user.Database == database {
 					return true
 				}
 			}
@@ -78,7 +73,7 @@ func patternMember(name string, v doc.Value) (func(*session) bool, error) {
 
 func isDigest(v doc.Value, x *session) bool {
 	_, data, _, ok := bsoncore.ReadBinary(v.Data)
-	digest := x.key.user.digest()
+	digest := x.key.user.Digest()
 	return v.Type == bsoncore.TypeBinary && ok && bytes.Equal(data, digest[:])
 }
 

@@ -2,12 +2,9 @@ package command
 
 import (
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
-
-func init() {
-	register("killOp", command{run: killOp, help: "Ends a running request.", fields: fieldSet("op"), admin: true, needs: anyAction})
-}
 
 // killOp ends a request of the asker, or of anybody for who may do so. To the latter it says ok too when no request has that number, since
 // it may just have ended; others are refused as for a request of somebody else, and learn nothing of numbers
@@ -22,7 +19,7 @@ func killOp(r *request, a *answer) error {
 		return r.wrongType("op", v, "[long, int, decimal, double]")
 	}
 	if !r.killOp(n) {
-		if err := r.may(serverAction, ""); err != nil {
+		if err := r.may(account.Administer, ""); err != nil {
 			return err
 		}
 	}

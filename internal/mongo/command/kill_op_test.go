@@ -6,25 +6,26 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
 // Who may end which request, and what the others are told.
 func TestKillOpEnds(t *testing.T) {
-	ann, bob := &user{database: "shop", name: "ann", number: 1}, &user{database: "shop", name: "bob", number: 2}
-	host := rightsOf([]role{{name: "hostManager", database: "admin"}})
+	ann, bob := &account.Identity{Database: "shop", Name: "ann", Number: 1}, &account.Identity{Database: "shop", Name: "bob", Number: 2}
+	host := account.RightsOf([]account.Role{{Name: "hostManager", Database: "admin"}})
 	for _, c := range []struct {
 		name      string
 		auth      bool
-		by, of    *user
-		rights    rights
+		by, of    *account.Identity
+		rights    account.Rights
 		opid      int32
 		killed    bool
 		forbidden bool
 	}{
 		{name: "without authentication", opid: 7, killed: true},
 		{name: "another number", opid: 8},
-		{name: "one's own", auth: true, by: ann, of: &user{database: "shop", name: "ann", number: 1}, opid: 7, killed: true},
+		{name: "one's own", auth: true, by: ann, of: &account.Identity{Database: "shop", Name: "ann", Number: 1}, opid: 7, killed: true},
 		{name: "one's own that has ended", auth: true, by: ann, of: ann, opid: 6, forbidden: true},
 		{name: "another's", auth: true, by: ann, of: bob, opid: 7, forbidden: true},
 		{name: "another's that has ended", auth: true, by: ann, of: bob, opid: 6, forbidden: true},
@@ -36,7 +37,7 @@ func TestKillOpEnds(t *testing.T) {
 		busy := &connection{s: s, user: c.of, running: &request{opid: 7}, cancel: func() { killed = true }}
 		s.connections = map[*connection]struct{}{busy: {}}
 		body := bsoncore.NewDocumentBuilder().AppendInt32("killOp", 1).AppendInt32("op", c.opid).Build()
-		r := &request{s: s, c: &connection{s: s, user: c.by, auth: authentication{rights: c.rights}}, body: doc.Doc(body), name: "killOp", command: table["killOp"]}
+		r := &request{s: s, c: &connection{s: s, user: c.by, auth: authentication{granted: account.Granted{Rights: c.rights}}}, body: doc.Doc(body), name: "killOp", command: table["killOp"]}
 		err := killOp(r, newAnswer(nil))
 		if killed != c.killed || code.Is(err, code.Unauthorized) != c.forbidden || err != nil && !c.forbidden {
 			t.Errorf("%s: killed %v, error %v", c.name, killed, err)

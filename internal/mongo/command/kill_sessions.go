@@ -1,9 +1,5 @@
 package command
 
-func init() {
-	register("killSessions", command{run: killSessions, help: "Ends what runs and what is open in sessions.", needs: anyAction})
-}
-
 // killSessions without names ends what the client's user has.
 func killSessions(r *request, a *answer) error {
 	list, err := r.ownSessions()

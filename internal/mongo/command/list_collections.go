@@ -13,11 +13,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
-func init() {
-	register("listCollections", command{run: listCollections, help: "Lists the collections and views of a database.", needs: listAction,
-		fields: fieldSet("filter nameOnly authorizedCollections cursor")})
-}
-
 func listCollections(r *request, a *answer) error {
 	nameOnly := r.bool("nameOnly", false)
 	r.bool("authorizedCollections", false)

@@ -5,14 +5,10 @@ import (
 	"slices"
 )
 
-func init() {
-	register("listCommands", command{run: listCommands, help: "Lists the commands.", open: true})
-}
-
 func listCommands(r *request, a *answer) error {
 	a.object("commands")
-	for _, name := range slices.Sorted(maps.Keys(table)) {
-		c := table[name]
+	for _, name := range slices.Sorted(maps.Keys(r.s.commands)) {
+		c := r.s.commands[name]
 		if c.test && !r.s.o.TestCommands {
 			continue
 		}

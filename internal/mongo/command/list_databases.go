@@ -6,28 +6,24 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 )
 
-func init() {
-	register("listDatabases", command{run: listDatabases, help: "Lists the databases that have collections.", admin: true, needs: anyAction,
-		fields: fieldSet("filter nameOnly authorizedDatabases")})
-}
-
 func listDatabases(r *request, a *answer) error {
-	nameOnly, mine := r.bool("nameOnly", false), r.bool("authorizedDatabases", !r.allowed(listAction, ""))
+	nameOnly, mine := r.bool("nameOnly", false), r.bool("authorizedDatabases", !r.allowed(account.List, ""))
 	accepts, err := r.listFilter()
 	if err != nil {
 		return err
 	}
 	if !mine {
-		if err := r.may(listAction, ""); err != nil {
+		if err := r.may(account.List, ""); err != nil {
 			return err
 		}
 	}
 	var total uint64
 	a.array("databases")
 	for _, d := range r.s.databases() {
-		if mine && !r.allowed(listAction, d.Name) {
+		if mine && !r.allowed(account.List, d.Name) {
 			continue
 		}
 		row, size, err := r.describeDatabase(d, nameOnly)

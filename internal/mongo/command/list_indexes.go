@@ -7,10 +7,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("listIndexes", command{needs: listAction, run: listIndexes, help: "Lists the indexes of a collection.", fields: fieldSet("cursor includeBuildUUIDs includeIndexBuildInfo")})
-}
-
 func listIndexes(r *request, a *answer) error {
 	name := r.collection()
 	options := r.document("cursor")

@@ -1,17 +1,11 @@
 package command
 
 import (
-	"crypto/sha256"
-
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 )
-
-func init() {
-	sources["$listLocalSessions"] = listSessions
-	sources["$listSessions"] = listSessions
-}
 
 // listSessions gives a row for each session of the client's user, or of all users.
 func listSessions(r *request, arg doc.Value) pipeline.Rows {
@@ -21,7 +15,7 @@ func listSessions(r *request, arg doc.Value) pipeline.Rows {
 		return failed(code.Unsupported("the option 'users' of $listSessions"))
 	}
 	if all {
-		if err := r.may(monitorAction, ""); err != nil {
+		if err := r.may(account.Monitor, ""); err != nil {
 			return failed(err)
 		}
 	}
@@ -34,20 +28,12 @@ func listSessions(r *request, arg doc.Value) pipeline.Rows {
 			x.describe(a)
 			a.close()
 			a.date("lastUse", x.seen.Load())
-			if u := x.key.user; all && u.name != "" {
-				a.string("user", u.name+"@"+u.database)
+			if u := x.key.user; all && u.Name != "" {
+				a.string("user", u.Name+"@"+u.Database)
 			}
 			if !yield(a.end(), nil) {
 				return
 			}
 		}
 	}
-}
-
-// digest is how a session names its user.
-func (u user) digest() [sha256.Size]byte {
-	if u.name == "" {
-		return sha256.Sum256(nil)
-	}
-	return sha256.Sum256([]byte(u.name + "@" + u.database))
 }

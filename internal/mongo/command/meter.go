@@ -36,7 +36,7 @@ func (s *Server) openCounts() {
 	}
 	open := func(name string) *counted { return &counted{done: s.o.Meter.Operation(name, statusName)} }
 	s.unknown = open("unknown")
-	for name := range table {
+	for name := range s.commands {
 		s.counts[name] = open(name)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -99,39 +98,6 @@ func wrapped(names []string) string {
 		if i < len(names)-1 {
 			b.WriteString(",")
 		}
-	}
-	return b.String()
-}
-
-// TestEachCommandHasItsFile: a reader finds a command by the name of its file.
-func TestEachCommandHasItsFile(t *testing.T) {
-	elsewhere := map[string]string{
-		"isMaster": "hello", "killCursors": "get_more", "deleteIndexes": "drop_indexes", "logout": "log_out", "fsyncUnlock": "fsync",
-		"configureFailPoint": "fail_point", "dropAllUsersFromDatabase": "drop_all_users", "killAllSessionsByPattern": "kill_all_sessions",
-	}
-	for name, help := range command.Commands() {
-		file := elsewhere[name]
-		switch {
-		case strings.HasPrefix(help, "Is refused: there are built-in roles only"):
-			file = "create_role"
-		case strings.HasPrefix(help, "Is not supported"):
-			file = "refused"
-		case file == "":
-			file = snake(name)
-		}
-		if _, err := os.Stat(file + ".go"); err != nil {
-			t.Errorf("%s is not in %s.go", name, file)
-		}
-	}
-}
-
-func snake(name string) string {
-	var b strings.Builder
-	for i, r := range name {
-		if unicode.IsUpper(r) && i > 0 {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(r))
 	}
 	return b.String()
 }

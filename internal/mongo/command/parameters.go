@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
@@ -39,15 +40,12 @@ const (
 )
 
 // numberedParameters have MongoDB's defaults and bounds.
-var numberedParameters = [...]struct {
-	name         string
-	initial, low int32
-}{
-	sleepSecs:                       {"ttlMonitorSleepSecs", 60, 1},
-	subPassTargetSecs:               {"ttlMonitorSubPassTargetSecs", 60, 0},
-	deleteTargetDocs:                {"ttlIndexDeleteTargetDocs", 50_000, 0},
-	deleteTargetTimeMS:              {"ttlIndexDeleteTargetTimeMS", 1000, 0},
-	transactionLifetimeLimitSeconds: {"transactionLifetimeLimitSeconds", 60, 1},
+var numberedParameters = [...]struct{ initial, low int32 }{
+	sleepSecs:                       {60, 1},
+	subPassTargetSecs:               {60, 0},
+	deleteTargetDocs:                {50_000, 0},
+	deleteTargetTimeMS:              {1000, 0},
+	transactionLifetimeLimitSeconds: {60, 1},
 }
 
 func (p *parameters) init() {
@@ -104,7 +102,7 @@ var parameterTable = map[string]parameter{
 	},
 	"authenticationMechanisms": {
 		startup: true,
-		value:   func(_ *Server, a *answer, name string) { a.strings(name, mechanismNames()) },
+		value:   func(_ *Server, a *answer, name string) { a.strings(name, account.MechanismNames(account.Mechanisms)) },
 	},
 	"enableTestCommands": {startup: true, value: func(s *Server, a *answer, name string) { a.bool(name, s.o.TestCommands) }},
 	"requireApiVersion": {
@@ -115,16 +113,11 @@ var parameterTable = map[string]parameter{
 			return nil
 		}),
 	},
-}
-
-func init() {
-	for i, x := range numberedParameters {
-		parameterTable[x.name] = parameter{
-			startup: true,
-			value:   func(s *Server, a *answer, name string) { a.int32(name, int(s.parameters.number(i))) },
-			parse:   numbered(i),
-		}
-	}
+	"ttlMonitorSleepSecs":             numbered(sleepSecs),
+	"ttlMonitorSubPassTargetSecs":     numbered(subPassTargetSecs),
+	"ttlIndexDeleteTargetDocs":        numbered(deleteTargetDocs),
+	"ttlIndexDeleteTargetTimeMS":      numbered(deleteTargetTimeMS),
+	"transactionLifetimeLimitSeconds": numbered(transactionLifetimeLimitSeconds),
 }
 
 // switched makes the parse of a parameter that is on or off. Any value is one of the two, as in MongoDB.
@@ -136,27 +129,40 @@ func switched(set func(r *request, on bool) error) func(*request, string, doc.Va
 	}
 }
 
-// numbered makes the parse of one of numberedParameters.
-func numbered(i int) func(*request, string, doc.Value) (func() error, error) {
-	return func(r *request, name string, v doc.Value) (func() error, error) {
-		low := int64(numberedParameters[i].low)
-		n, err := coerced(name, v)
-		switch {
-		case err != nil:
-			return nil, err
-		case n < low && low == 1 && i == sleepSecs:
-			return nil, code.New(code.BadValue, "Invalid value for parameter %s: %d is not greater than 0", name, n)
-		case n < low:
-			return nil, code.New(code.BadValue, "Invalid value for parameter %s: %d is not greater than or equal to %d", name, n, low)
-		}
-		return func() error {
-			r.s.parameters.numbers[i].Store(int32(n))
-			if i == sleepSecs {
-				r.s.monitor.pass(r.ctx, r.now)
+// numbered makes the parameter of one of numberedParameters.
+func numbered(i int) parameter {
+	return parameter{
+		startup: true,
+		value:   func(s *Server, a *answer, name string) { a.int32(name, int(s.parameters.number(i))) },
+		parse: func(r *request, name string, v doc.Value) (func() error, error) {
+			n, err := coerced(name, v)
+			if err != nil {
+				return nil, err
 			}
-			return nil
-		}, nil
+			if err := checkNumber(i, name, n); err != nil {
+				return nil, err
+			}
+			return func() error {
+				r.s.parameters.numbers[i].Store(int32(n))
+				if i == sleepSecs {
+					r.s.monitor.pass(r.ctx, r.now)
+				}
+				return nil
+			}, nil
+		},
 	}
+}
+
+// checkNumber refuses values below the least one that a parameter may have.
+func checkNumber(i int, name string, n int64) error {
+	low := int64(numberedParameters[i].low)
+	switch {
+	case n >= low:
+		return nil
+	case i == sleepSecs: // MongoDB states this bound in another way
+		return code.New(code.BadValue, "Invalid value for parameter %s: %d is not greater than 0", name, n)
+	}
+	return code.New(code.BadValue, "Invalid value for parameter %s: %d is not greater than or equal to %d", name, n, low)
 }
 
 // coerced reads the whole number that a parameter is set to.

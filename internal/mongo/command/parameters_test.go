@@ -71,7 +71,7 @@ func TestHelp(t *testing.T) {
 	d := newDoor(t, alone)
 	for _, c := range []struct{ cmd, want string }{
 		{"find", "help for: find Selects documents."},
-		{"findandmodify", "help for: findAndModify Changes or deletes one document and gives it."},
+		{"findandmodify", "help for: findAndModify Changes or deletes one document and returns it."},
 		{"dropDatabase", "help for: dropDatabase "},
 		{"insert", "help for: insert "},
 	} {

@@ -5,13 +5,9 @@ import (
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
-
-func init() {
-	register("profile", command{run: profile, help: "Tells from which time on requests count as slow, and sets it; recording requests in a collection is not supported.", needs: monitorAction,
-		fields: fieldSet("slowms sampleRate filter")})
-}
 
 // defaultSlow is what MongoDB has, and what a client is told while no slow request is logged.
 const defaultSlow = 100 * time.Millisecond
@@ -37,7 +33,7 @@ func profile(r *request, a *answer) error {
 		if r.err != nil {
 			return r.err
 		}
-		if err := r.may(serverAction, ""); err != nil {
+		if err := r.may(account.Administer, ""); err != nil {
 			return err
 		}
 		r.s.slow.Store(max(1, min(n, maxSlow)*int64(time.Millisecond)))

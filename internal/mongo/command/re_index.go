@@ -2,10 +2,6 @@ package command
 
 import "github.com/mayflydb/mayfly/internal/mongo/code"
 
-func init() {
-	register("reIndex", command{run: reIndex, help: "Tells the indexes of a collection, which need no rebuild.", needs: databaseAction})
-}
-
 // reIndex leaves the indexes as they are: their entries are written together with the documents, so
 // that a rebuild would give the same.
 func reIndex(r *request, a *answer) error {

@@ -1,9 +1,5 @@
 package command
 
-func init() {
-	register("refreshSessions", command{run: refreshSessions, help: "Keeps sessions from being forgotten.", needs: anyAction})
-}
-
 func refreshSessions(r *request, a *answer) error {
 	list, err := r.ownSessions()
 	for _, x := range list {

@@ -7,13 +7,9 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
-
-func init() {
-	register("renameCollection", command{run: renameCollection, help: "Gives a collection another name.", admin: true, needs: anyAction,
-		fields: fieldSet("to dropTarget stayTemp collectionUUID encryptedFields")})
-}
 
 func renameCollection(r *request, a *answer) error {
 	from, ok := doc.AsString(r.arg)
@@ -44,7 +40,7 @@ func renameCollection(r *request, a *answer) error {
 	case db != toDB:
 		return code.Unsupported("renaming a collection into another database")
 	}
-	if err := cmpOr(r.may(shapeAction, db), r.mayName(db, toName)); err != nil {
+	if err := cmpOr(r.may(account.Define, db), r.mayName(db, toName)); err != nil {
 		return err
 	}
 	return r.rename(db, name, toName, over)

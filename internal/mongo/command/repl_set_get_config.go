@@ -1,9 +1,5 @@
 package command
 
-func init() {
-	register("replSetGetConfig", command{run: replSetGetConfig, help: "Shows the configuration of the replica set of one.", fields: fieldSet("commitmentStatus"), admin: true, needs: monitorAction})
-}
-
 func replSetGetConfig(r *request, a *answer) error {
 	if err := r.s.noReplication(); err != nil {
 		return err

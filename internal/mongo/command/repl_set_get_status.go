@@ -6,10 +6,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("replSetGetStatus", command{run: replSetGetStatus, help: "Tells about the replica set of one.", fields: fieldSet("initialSync"), admin: true, needs: monitorAction})
-}
-
 // needsSet refuses what a stand-alone server does not have: MongoDB's sentence, and what to do.
 func needsSet(c code.Code, format string, args ...any) error {
 	return code.New(c, format+" This mayfly is stand-alone, because --mongo-replset is empty: leave that setting out, or give it a name.", args...)

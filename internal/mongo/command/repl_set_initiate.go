@@ -5,10 +5,6 @@ import "github.com/mayflydb/mayfly/internal/mongo/code"
 // alreadyInitialized is MongoDB's answer where there is a set, which start-up scripts know.
 const alreadyInitialized code.Code = 23
 
-func init() {
-	register("replSetInitiate", command{run: replSetInitiate, help: "Tells that the replica set is there already.", admin: true, needs: serverAction, loose: true})
-}
-
 func replSetInitiate(r *request, _ *answer) error {
 	if r.s.o.ReplSet == "" {
 		return needsSet(code.NoReplicationEnabled, "This node was not started with replication enabled.")

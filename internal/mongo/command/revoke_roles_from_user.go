@@ -1,13 +1,13 @@
 package command
 
-import "slices"
+import (
+	"slices"
 
-func init() {
-	register("revokeRolesFromUser", command{run: revokeRolesFromUser, help: "Takes roles from a user.", fields: fieldSet("roles"), needs: anyAction})
-}
+	"github.com/mayflydb/mayfly/internal/mongo/account"
+)
 
 func revokeRolesFromUser(r *request, a *answer) error {
-	return r.changeRoles(func(present, taken []role) []role {
-		return slices.DeleteFunc(present, func(x role) bool { return slices.Contains(taken, x) })
+	return r.changeRoles(func(present, revoked []account.Role) []account.Role {
+		return slices.DeleteFunc(present, func(x account.Role) bool { return slices.Contains(revoked, x) })
 	})
 }

@@ -1,19 +1,15 @@
 package command
 
 import (
-	"maps"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 )
 
-func init() {
-	register("rolesInfo", command{run: rolesInfo, help: "Lists roles.", fields: fieldSet("showPrivileges showBuiltinRoles showAuthenticationRestrictions"), needs: anyAction})
-}
-
-// rolesInfo knows built-in roles only, since there are no others.
+// rolesInfo shows built-in roles, because there are no others.
 func rolesInfo(r *request, a *answer) error {
 	list, err := r.wantedRoles()
 	if err != nil {
@@ -22,19 +18,20 @@ func rolesInfo(r *request, a *answer) error {
 	privileges := r.bool("showPrivileges", false)
 	a.array("roles")
 	for _, x := range list {
-		if _, ok := x.find(); !ok {
+		if !x.Exists() {
 			continue
 		}
 		a.object(a.index())
-		a.string("_id", x.database+"."+x.name)
-		a.string("role", x.name)
-		a.string("db", x.database)
+		a.string("_id", x.Database+"."+x.Name)
+		a.string("role", x.Name)
+		a.string("db", x.Database)
 		a.bool("isBuiltin", true)
-		a.roles("roles", nil)
-		a.roles("inheritedRoles", nil)
+		a.value("roles", account.ListRoles(nil))
+		a.value("inheritedRoles", account.ListRoles(nil))
 		if privileges {
-			a.privileges("privileges", rightsOf([]role{x}))
-			a.privileges("inheritedPrivileges", rightsOf([]role{x}))
+			list := account.RightsOf([]account.Role{x}).Privileges()
+			a.value("privileges", list)
+			a.value("inheritedPrivileges", list)
 		}
 		a.close()
 	}
@@ -42,21 +39,23 @@ func rolesInfo(r *request, a *answer) error {
 	return r.err
 }
 
-func (r *request) wantedRoles() (list []role, err error) {
+// wantedRoles reads which roles the command is about: one, several, or with a number all of the database that
+// showBuiltinRoles asks for.
+func (r *request) wantedRoles() (list []account.Role, err error) {
 	if doc.IsNumber(r.arg) {
 		if r.bool("showBuiltinRoles", false) {
-			for _, name := range slices.Sorted(maps.Keys(builtins)) {
-				list = append(list, role{name: name, database: r.db})
+			for _, name := range account.BuiltinRoles() {
+				list = append(list, account.Role{Name: name, Database: r.db})
 			}
 		}
-		return list, r.may(userAction, r.db)
+		return list, r.may(account.ManageUsers, r.db)
 	}
 	wanted := []doc.Value{r.arg}
 	if r.arg.Type == bsoncore.TypeArray {
 		wanted = slices.Collect(doc.Elements(r.arg))
 	}
 	for _, v := range wanted {
-		x, err := r.readRole(v)
+		x, err := account.ReadRole(v, r.db)
 		if err != nil {
 			return nil, err
 		}

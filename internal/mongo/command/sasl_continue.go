@@ -7,37 +7,32 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("saslContinue", command{run: saslContinue, help: "Goes on showing who the client is.", fields: fieldSet("conversationId payload"), open: true, secret: true})
-}
-
 func saslContinue(r *request, a *answer) error {
-	v := r.c.auth.conversation
-	if v == nil {
+	x := r.c.auth.exchange
+	if x == nil {
 		return code.New(code.ProtocolError, "No SASL session state found")
 	}
-	if id, ok := doc.AsInt64Exact(r.get("conversationId")); !ok || id != conversationID {
+	if id, ok := doc.AsInt64Exact(r.get("conversationId")); !ok || id != exchangeID {
 		return code.New(code.ProtocolError, "sasl: Mismatched conversation id")
 	}
-	payload, err := v.readPayload(r.get("payload"))
+	payload, err := x.readPayload(r.get("payload"))
 	if err != nil {
 		return err
 	}
-	if v.proven {
+	if x.Proven {
 		if payload != "" {
-			return r.c.deny(v.mechanism.name, v.user.database, v.user.name, errors.New("the last step is not empty"))
+			return r.c.deny(x.Mechanism.Name, x.User, errors.New("the last step is not empty"))
 		}
-		v.write(a, "", true)
-		return r.c.become(v.user)
+		x.write(a, "", true)
+		return r.c.logIn(x.User)
 	}
-	reply, err := v.end(payload)
+	reply, err := x.Last(payload)
 	if err != nil {
-		return r.c.deny(v.mechanism.name, v.user.database, v.user.name, err)
+		return r.c.deny(x.Mechanism.Name, x.User, err)
 	}
-	if v.skipEmpty {
-		v.write(a, reply, true)
-		return r.c.become(v.user)
+	x.write(a, reply, x.skipEmpty)
+	if x.skipEmpty {
+		return r.c.logIn(x.User)
 	}
-	v.write(a, reply, false)
 	return nil
 }

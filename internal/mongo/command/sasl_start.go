@@ -7,55 +7,63 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("saslStart", command{run: saslStart, help: "Begins to show who the client is.", fields: fieldSet("mechanism payload autoAuthorize options db"), open: true, secret: true})
+// An exchange is a conversation over saslStart and saslContinue.
+// https://github.com/mongodb/specifications/blob/master/source/auth/auth.md
+type exchange struct {
+	*account.Conversation
+	skipEmpty bool // the client wants no empty step at the end
+	text      bool // payloads are strings in base 64
 }
+
+// exchangeID is the id of every exchange: a connection has one at a time.
+const exchangeID = 1
 
 func saslStart(r *request, a *answer) error {
 	if r.c.auth.failures >= maxFailures {
 		return errHangUp
 	}
-	if r.c.auth.conversation != nil {
-		r.c.auth.failures++ // it has given up the one before
+	if r.c.auth.exchange != nil {
+		r.c.auth.failures++ // it has abandoned the one before
 	}
-	v, payload, err := r.c.startConversation(r.db, r.body)
+	x, reply, err := r.c.startExchange(r.db, r.body)
 	if err != nil {
 		return err
 	}
-	v.write(a, payload, false)
+	x.write(a, reply, false)
 	return nil
 }
 
-// startConversation takes the first step of an authentication that a saslStart or a handshake asks for.
-func (c *connection) startConversation(database string, d doc.Doc) (*conversation, string, error) {
-	c.auth.conversation = nil
+// startExchange takes the first step of an authentication that a saslStart or a handshake asks for.
+func (c *connection) startExchange(database string, d doc.Doc) (x *exchange, reply string, err error) {
+	c.auth.exchange = nil
 	name, _ := doc.AsString(doc.Lookup(d, "mechanism"))
-	m := mechanismOf(name)
+	m := account.MechanismNamed(name)
 	if m == nil {
 		return nil, "", code.New(code.MechanismUnavailable, "Received authentication for mechanism %.50s which is unknown or not enabled", name)
 	}
-	v, err := c.s.converse(m, database)
+	conversation, err := c.s.accounts.Converse(m, database)
 	if err != nil {
 		return nil, "", err
 	}
-	payload, err := v.readPayload(doc.Lookup(d, "payload"))
+	x = &exchange{Conversation: conversation}
+	payload, err := x.readPayload(doc.Lookup(d, "payload"))
 	if err != nil {
 		return nil, "", err
 	}
-	v.skipEmpty, _ = doc.AsBool(doc.Lookup(docMember(d, "options"), "skipEmptyExchange"))
-	reply, err := v.begin(payload)
-	if err != nil {
-		return nil, "", c.deny(m.name, database, v.user.name, err)
+	x.skipEmpty, _ = doc.AsBool(doc.Lookup(docMember(d, "options"), "skipEmptyExchange"))
+	if reply, err = x.First(payload); err != nil {
+		return nil, "", c.deny(m.Name, account.Identity{Database: database, Name: x.User.Name}, err)
 	}
-	c.auth.conversation = v
-	return v, reply, nil
+	c.auth.exchange = x
+	return x, reply, nil
 }
 
 // readPayload gives a copy of what the client has sent.
-func (v *conversation) readPayload(payload doc.Value) (string, error) {
+func (x *exchange) readPayload(payload doc.Value) (string, error) {
 	if _, data, ok := payload.BinaryOK(); ok {
 		return string(data), nil
 	}
@@ -67,20 +75,17 @@ func (v *conversation) readPayload(payload doc.Value) (string, error) {
 	if err != nil {
 		return "", code.New(code.BadValue, "the payload is not in base 64")
 	}
-	v.text = true
+	x.text = true
 	return string(data), nil
 }
 
-// write answers a step.
-func (v *conversation) write(a *answer, payload string, done bool) {
-	a.int32("conversationId", conversationID)
+// write answers a step, in the form in which the client has sent it.
+func (x *exchange) write(a *answer, payload string, done bool) {
+	a.int32("conversationId", exchangeID)
 	a.bool("done", done)
-	if v.text {
+	if x.text {
 		a.string("payload", base64.StdEncoding.EncodeToString([]byte(payload)))
 		return
 	}
-	a.buf = bsoncore.AppendBinaryElement(a.buf, "payload", 0, []byte(payload))
+	a.buf = bsoncore.AppendBinaryElement(a.buf, "payload", genericBinary, []byte(payload))
 }
-
-// conversationID is that of every conversation: a connection has one at a time.
-const conversationID = 1

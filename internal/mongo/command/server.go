@@ -116,9 +116,6 @@ func (s server) Source(_ context.Context, stage string, arg doc.Value) pipeline.
 	return give(s.p.now, arg)
 }
 
-// sources are the stages that give rows about the server, added by the files of those stages.
-var sources = map[string]func(r *request, arg doc.Value) pipeline.Rows{}
-
 // Out replaces a container by rows: they are written to another one, which takes its name in the end.
 func (s server) Out(_ context.Context, into pipeline.Namespace, rows pipeline.Rows) error {
 	r := s.p.now

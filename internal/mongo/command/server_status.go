@@ -8,10 +8,6 @@ import (
 	"sync/atomic"
 )
 
-func init() {
-	register("serverStatus", command{run: serverStatus, help: "Tells how the server fares.", loose: true, needs: monitorAction})
-}
-
 // opCounters count what clients have asked for since the start.
 type opCounters struct{ insert, update, delete atomic.Int64 }
 

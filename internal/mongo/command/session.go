@@ -11,6 +11,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
@@ -45,7 +46,7 @@ type sessions struct {
 // A sessionKey tells sessions apart: users have their own.
 type sessionKey struct {
 	id   [16]byte
-	user user
+	user account.Identity
 }
 
 // A session is a logical session: what retries and transactions belong to.
@@ -320,7 +321,7 @@ func (s *sessions) killCursors(list []*session) {
 	}
 }
 
-func keyOf(id string, u *user) sessionKey {
+func keyOf(id string, u *account.Identity) sessionKey {
 	k := sessionKey{id: [16]byte([]byte(id))}
 	if u != nil {
 		k.user = *u

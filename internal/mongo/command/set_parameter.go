@@ -5,10 +5,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("setParameter", command{run: setParameter, help: "Changes settings of the server.", loose: true, admin: true, needs: serverAction})
-}
-
 // setParameter sets all that it is given or, when one value is wrong, none.
 func setParameter(r *request, a *answer) error {
 	var sets []func() error

@@ -2,13 +2,9 @@ package command
 
 import (
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
-
-func init() {
-	register("shardCollection", command{run: shardCollection, help: "Makes a collection that is not there yet, as Cosmos DB does.", needs: anyAction,
-		fields: fieldSet("key unique numInitialChunks collation presplitHashedZones timeseries")})
-}
 
 // shardCollection makes the collection. A collection has one range, whatever its shard key is (D-67).
 // https://learn.microsoft.com/azure/cosmos-db/mongodb/feature-support-42
@@ -30,7 +26,7 @@ func shardCollection(r *request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	if err := r.may(shapeAction, db); err != nil {
+	if err := r.may(account.Define, db); err != nil {
 		return err
 	}
 	if _, err := r.findOrCreate(db, name); err != nil {

@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
@@ -129,7 +130,7 @@ func (r *request) checkAPI() error {
 	case r.strict() && !stableCommands[r.name]:
 		return code.New(code.APIStrictError, "Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported commands "+
 			"and migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api", r.name)
-	case r.strict() && r.command.needs&writeAction != 0 && r.containerName() == "system.js":
+	case r.strict() && r.command.needs&account.Write != 0 && r.containerName() == "system.js":
 		return code.New(code.APIStrictError, "Provided apiStrict:true, but the command %s attempts to write to system.js", r.name)
 	case r.api.deprecation == givenTrue && r.command.deprecated:
 		return code.New(code.APIDeprecationError, "Provided apiDeprecationErrors:true, but the command %s is deprecated in API Version 1", r.name)

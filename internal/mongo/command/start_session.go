@@ -6,10 +6,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-func init() {
-	register("startSession", command{run: startSession, help: "Makes a session.", needs: anyAction})
-}
-
 // startSession is for clients that make no ids of their own.
 func startSession(r *request, a *answer) error {
 	var id [16]byte

@@ -9,10 +9,6 @@ import (
 	"time"
 )
 
-func init() {
-	register("top", command{run: top, help: "Tells how long requests to each collection took.", admin: true, needs: monitorAction})
-}
-
 func top(r *request, a *answer) error {
 	a.object("totals")
 	a.string("note", "all times in microseconds")

@@ -480,6 +480,6 @@ func (x *session) shown() string {
 // describe writes the id of the session.
 func (x *session) describe(a *answer) {
 	a.buf = bsoncore.AppendBinaryElement(a.buf, "id", uuidBinary, x.key.id[:])
-	digest := x.key.user.digest()
+	digest := x.key.user.Digest()
 	a.buf = bsoncore.AppendBinaryElement(a.buf, "uid", genericBinary, digest[:])
 }

@@ -14,10 +14,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-func init() {
-	register("update", command{needs: writeAction, run: runUpdate, help: "Changes documents.", txn: true, write: true, fields: fieldSet("updates ordered let encryptionInformation")})
-}
-
 // statementFields are the members of one statement of an update.
 var statementFields = fieldSet("q u c upsert multi collation arrayFilters hint upsertSupplied sampleId collationSpec")
 

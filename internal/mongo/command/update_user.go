@@ -1,37 +1,37 @@
 package command
 
-import "github.com/mayflydb/mayfly/internal/mongo/code"
-
-func init() {
-	register("updateUser", command{run: updateUser, help: "Changes a user.", needs: userAction, secret: true,
-		fields: fieldSet("pwd customData roles digestPassword authenticationRestrictions mechanisms")})
-}
+import (
+	"github.com/mayflydb/mayfly/internal/mongo/account"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
 
 func updateUser(r *request, a *answer) error {
 	name, err := r.userName()
 	if err != nil {
 		return err
 	}
-	any := false
+	given := false
 	for _, field := range []string{"pwd", "customData", "roles", "authenticationRestrictions", "mechanisms"} {
-		any = any || r.get(field).Type != 0
+		given = given || r.get(field).Type != 0
 	}
-	if !any {
+	if !given {
 		return code.New(code.BadValue, "Must specify at least one field to update in updateUser")
 	}
-	var roles []role
-	if r.get("roles").Type != 0 {
-		if roles, err = r.readRoles("roles"); err != nil {
+	var roles []account.Role
+	newRoles := r.get("roles").Type != 0
+	if newRoles {
+		if roles, err = r.readRoles(); err != nil {
 			return err
 		}
 	}
-	return r.changeUser(name, func(u *userRecord) error {
-		if r.get("roles").Type != 0 {
-			if err := r.mayGive(append(roles, u.roles...)); err != nil {
+	return r.s.accounts.Change(r.ctx, r.now, r.db, name, func(u *account.User) error {
+		if newRoles {
+			// The old roles too: replacing them takes them away.
+			if err := r.mayGrant(append(roles, u.Roles...)); err != nil {
 				return err
 			}
-			u.roles = roles
+			u.Roles = roles
 		}
 		return r.readUserFields(u)
-	}, false)
+	})
 }

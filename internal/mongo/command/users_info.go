@@ -6,50 +6,33 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-func init() {
-	register("usersInfo", command{run: usersInfo, help: "Lists users.", needs: anyAction,
-		fields: fieldSet("showCredentials showCustomData showPrivileges showAuthenticationRestrictions filter")})
-}
+// userDetails are what usersInfo shows about each user.
+type userDetails struct{ credentials, customData, privileges, restrictions bool }
 
 func usersInfo(r *request, a *answer) error {
 	wanted, err := r.wantedUsers()
 	if err != nil {
 		return err
 	}
-	credentials, custom, privileges := r.bool("showCredentials", false), r.bool("showCustomData", true), r.bool("showPrivileges", false)
-	restrictions := r.bool("showAuthenticationRestrictions", false)
-	q, err := r.sift(r.document("filter"))
+	show := userDetails{
+		credentials: r.bool("showCredentials", false), customData: r.bool("showCustomData", true),
+		privileges: r.bool("showPrivileges", false), restrictions: r.bool("showAuthenticationRestrictions", false),
+	}
+	matches, err := r.sift(r.document("filter"))
 	if err != nil {
 		return err
 	}
 	a.array("users")
-	for _, u := range r.s.users() {
+	for _, u := range r.s.accounts.Users() {
 		if !wanted(u) {
 			continue
 		}
-		one := newAnswer(nil)
-		u.describe(one)
-		one.strings("mechanisms", u.mechanisms())
-		one.roles("roles", u.roles)
-		if custom && u.customData != nil {
-			one.doc("customData", u.customData)
-		}
-		if credentials {
-			u.writeCredentials(one)
-		}
-		if privileges {
-			one.roles("inheritedRoles", u.roles)
-			one.privileges("inheritedPrivileges", rightsOf(u.roles))
-		}
-		if restrictions || privileges {
-			one.array("authenticationRestrictions")
-			one.close()
-		}
-		d := one.end()
-		ok, err := q(d)
+		d := show.user(u)
+		ok, err := matches(d)
 		if err != nil {
 			return err
 		}
@@ -61,41 +44,65 @@ func usersInfo(r *request, a *answer) error {
 	return r.err
 }
 
-// wantedUsers reads whom the command is about: all of the database, one, some, or all there are.
-// Others than oneself are for those only whose business users are.
-func (r *request) wantedUsers() (func(*userRecord) bool, error) {
+func (show userDetails) user(u *account.User) doc.Doc {
+	a := newAnswer(nil)
+	a.members(u.Describe())
+	a.strings("mechanisms", account.MechanismNames(u.Mechanisms()))
+	a.value("roles", account.ListRoles(u.Roles))
+	if show.customData && u.CustomData != nil {
+		a.doc("customData", u.CustomData)
+	}
+	if show.credentials {
+		a.doc("credentials", u.Credentials())
+	}
+	if show.privileges {
+		a.value("inheritedRoles", account.ListRoles(u.Roles))
+		a.value("inheritedPrivileges", account.RightsOf(u.Roles).Privileges())
+	}
+	if show.restrictions || show.privileges {
+		a.array("authenticationRestrictions")
+		a.close()
+	}
+	return a.end()
+}
+
+// wantedUsers reads which users the command is about: one, several, those of the database, or all. It fails if the client
+// may not see them.
+func (r *request) wantedUsers() (func(*account.User) bool, error) {
 	if d, ok := doc.AsDoc(r.arg); ok && isTrue(doc.Lookup(d, "forAllDBs")) {
-		return func(*userRecord) bool { return true }, r.may(userAction, "")
+		return func(*account.User) bool { return true }, r.may(account.ManageUsers, "")
 	}
 	if doc.IsNumber(r.arg) {
-		return func(u *userRecord) bool { return u.database == r.db }, r.may(userAction, r.db)
+		return func(u *account.User) bool { return u.Database == r.db }, r.may(account.ManageUsers, r.db)
 	}
 	list := []doc.Value{r.arg}
 	if r.arg.Type == bsoncore.TypeArray {
 		list = slices.Collect(doc.Elements(r.arg))
 	}
-	names := map[user]bool{}
+	type name struct{ database, user string }
+	names := map[name]bool{}
 	for _, v := range list {
-		name, err := r.namedUser(v)
+		database, user, err := r.namedUser(v)
 		if err != nil {
 			return nil, err
 		}
-		names[name] = true
+		names[name{database, user}] = true
 	}
-	return func(u *userRecord) bool { return names[user{database: u.database, name: u.name}] }, nil
+	return func(u *account.User) bool { return names[name{u.Database, u.Name}] }, nil
 }
 
-// namedUser reads a name, of the request's database, or a document {user, db}.
-func (r *request) namedUser(v doc.Value) (u user, err error) {
-	if name, ok := doc.AsString(v); ok {
-		u = user{database: r.db, name: name}
+// namedUser reads a user: a name, of the request's database, or a document {user, db}. Every user may see itself.
+func (r *request) namedUser(v doc.Value) (database, name string, err error) {
+	if s, ok := doc.AsString(v); ok {
+		database, name = r.db, s
 	} else if d, ok := doc.AsDoc(v); ok {
-		u = user{database: textOf(d, "db"), name: textOf(d, "user")}
+		database, _ = doc.AsString(doc.Lookup(d, "db"))
+		name, _ = doc.AsString(doc.Lookup(d, "user"))
 	} else {
-		return u, code.New(code.BadValue, "User name must be either strings or objects")
+		return "", "", code.New(code.BadValue, "User name must be either strings or objects")
 	}
-	if self := r.c.user; self != nil && self.database == u.database && self.name == u.name {
-		return u, nil
+	if self := r.c.user; self != nil && self.Database == database && self.Name == name {
+		return database, name, nil
 	}
-	return u, r.may(userAction, u.database)
+	return database, name, r.may(account.ManageUsers, database)
 }

@@ -10,10 +10,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
-func init() {
-	register("validate", command{run: validate, help: "Reads all documents and indexes of a collection.", needs: databaseAction,
-		fields: fieldSet("full scandata repair metadata background checkBSONConformance fixMultikey logDiagnostics enforceFastCount")})
-}
+var validateFields = fieldSet(`full scandata repair metadata background checkBSONConformance fixMultikey logDiagnostics
+	enforceFastCount`)
 
 // A validation is what a walk over a container has found.
 type validation struct {

@@ -3,6 +3,7 @@ package command
 import (
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
@@ -58,7 +59,7 @@ const patience = 50 * time.Millisecond
 // watch ends a request that has run for a while when its client leaves. Like MongoDB it lets writes come to their end.
 // mongodb/mongo: src/mongo/db/operation_context.h, markKillOnClientDisconnect
 func (r *request) watch() {
-	if r.watched != nil || r.c == nil || r.cancel == nil || r.command.needs&writeAction != 0 || r.tx != nil || r.since.Elapsed()-r.waited < patience {
+	if r.watched != nil || r.c == nil || r.cancel == nil || r.command.needs&account.Write != 0 || r.tx != nil || r.since.Elapsed()-r.waited < patience {
 		return
 	}
 	r.watched = r.c.watch(r.cancel)

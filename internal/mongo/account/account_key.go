@@ -1,0 +1,131 @@
+package account
+
+import (
+	"slices"
+	"sync"
+)
+
+// The account key is the password of every name that createUser has not made, on every database, because Azure's
+// connection strings have the name of an account as the user. All such names are one user with all rights. Each has its
+// own salt, as users have, so that the answer to the first step does not tell which users exist. The keys are derived
+// from the account key and the salt only when a client sends its proof, since a client may ask for any number of names
+// and never prove one.
+
+// maxProvenNames bounds how many names are remembered for which a client has proven that it has the account key.
+const maxProvenNames = 1000
+
+// provenNames remembers the credentials of names for which clients have proven that they have the account key, because
+// deriving one takes some milliseconds. Clients without the key add nothing to it.
+type provenNames struct {
+	// deriving is held while a credential is derived, so that clients who try one name after the other use at most
+	// one processor.
+	deriving sync.Mutex
+
+	mu    sync.Mutex
+	known map[keyName]credential
+}
+
+type keyName struct {
+	mechanism *Mechanism
+	name      string
+	salt      string // made from the database too
+}
+
+// find gives the credential of a name that has been proven before.
+func (p *provenNames) find(n keyName) (credential, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c, ok := p.known[n]
+	return c, ok
+}
+
+// keep remembers the credential of a name that has been proven, in place of any other when there are too many.
+func (p *provenNames) keep(n keyName, c credential) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known == nil {
+		p.known = map[keyName]credential{}
+	}
+	for other := range p.known {
+		if len(p.known) < maxProvenNames {
+			break
+		}
+		delete(p.known, other)
+	}
+	p.known[n] = c
+}
+
+// derive makes the credential of a name from the account key.
+func (p *provenNames) derive(n keyName, key string) (credential, error) {
+	p.deriving.Lock()
+	defer p.deriving.Unlock()
+	return n.mechanism.derive(n.name, key, []byte(n.salt))
+}
+
+// OpensByKey reports whether the account key would be the password of a name if no user had it.
+func (a *Accounts) OpensByKey(name string) bool { return a.key != "" && len(name) <= maxName }
+
+// A proof is what the last step of a conversation is checked against.
+type proof struct {
+	accounts *Accounts
+	name     keyName
+	byKey    bool // the account key is the password
+	possible bool // there is a password
+	// shown is the credential that the first step was answered from. If byKey, its keys are zeros until check fills
+	// them in: the conversation shares the slices.
+	shown credential
+}
+
+// check runs the last step. A step that fails takes as long as any other that fails, the time of one derivation, so that
+// the time does not tell which users exist.
+func (p *proof) check(step func() error) error {
+	c, known := credential{}, false
+	if p.byKey {
+		var err error
+		if c, known = p.accounts.proven.find(p.name); !known {
+			if c, err = p.accounts.proven.derive(p.name, p.accounts.key); err != nil {
+				return err
+			}
+		}
+		copy(p.shown.stored, c.stored)
+		copy(p.shown.server, c.server)
+	}
+	err := step()
+	switch derived := p.byKey && !known; {
+	case err != nil && !derived:
+		_, _ = p.accounts.proven.derive(p.name, p.accounts.key)
+	case err == nil && derived:
+		p.accounts.proven.keep(p.name, c)
+	}
+	return err
+}
+
+// blank is a credential without keys. Its salt is always the same, as that of a user is.
+func (a *Accounts) blank(m *Mechanism, database, name string) credential {
+	size := m.hash().Size()
+	return credential{mechanism: m, iterations: m.iterations, salt: a.saltOf(m, database, name), stored: make([]byte, size), server: make([]byte, size)}
+}
+
+func (a *Accounts) saltOf(m *Mechanism, database, name string) []byte {
+	return a.derived(m.Name+" salt "+database+"."+name, m.saltBytes)
+}
+
+// proofOf gives what a client has to prove to be a user: the user's password, or else the account key. number is that of
+// the user, 0 if there is none. For names without a password it gives a proof that nothing satisfies.
+func (a *Accounts) proofOf(m *Mechanism, database, name string) (p *proof, number uint64, err error) {
+	p = &proof{accounts: a, shown: a.blank(m, database, name)}
+	p.name = keyName{mechanism: m, name: name, salt: string(p.shown.salt)}
+	u, number, err := a.Find(database, name)
+	if err != nil {
+		return nil, 0, err
+	}
+	if u == nil || number == 0 {
+		p.byKey = a.OpensByKey(name)
+		p.possible = p.byKey
+		return p, 0, nil
+	}
+	if i := slices.IndexFunc(u.credentials, func(c credential) bool { return c.mechanism == m }); i >= 0 {
+		p.shown, p.possible = u.credentials[i], true
+	}
+	return p, number, nil
+}

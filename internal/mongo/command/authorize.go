@@ -1,0 +1,102 @@
+package command
+
+import (
+	"cmp"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+)
+
+// authorize decides whether the client may run the command.
+func (r *request) authorize() error {
+	if r.command.secret && r.msg.Compressor != 0 {
+		return code.New(code.ProtocolError, "%s must not be compressed", r.name)
+	}
+	if r.command.admin && r.db != adminDatabase {
+		return code.New(code.Unauthorized, "%s may only be run against the admin database.", r.name)
+	}
+	if !r.s.o.Auth || r.command.open {
+		return nil
+	}
+	if err := r.c.refreshRights(); err != nil {
+		return err
+	}
+	if r.c.user == nil {
+		return code.New(code.Unauthorized, "Command %s requires authentication", r.name)
+	}
+	return r.may(r.command.needs, r.db)
+}
+
+// allowed reports whether the client may do something on a database; "" is all databases and the server.
+func (r *request) allowed(needs account.Action, database string) bool {
+	return !r.s.o.Auth || r.c.auth.granted.Allow(needs, database)
+}
+
+// may fails with Unauthorized unless the client may do something on a database; "" is all databases and the server.
+func (r *request) may(needs account.Action, database string) error {
+	if r.allowed(needs, database) {
+		return nil
+	}
+	return code.New(code.Unauthorized, "not authorized on %s to execute command %s",
+		cmp.Or(database, adminDatabase), code.Show(doc.Object(r.shown())))
+}
+
+// mayRun decides whether the client may run a pipeline, which reads, and perhaps writes, several containers.
+func (r *request) mayRun(p *pipeline.Pipeline) error {
+	reads, writes := p.Containers()
+	switch source, arg := p.Source(); source {
+	case "$currentOp", "$listSessions", "$listLocalSessions":
+		// These read no container, and check by themselves what the client may see.
+	case "$changeStream":
+		options, _ := doc.AsDoc(arg)
+		database := r.db
+		if isTrue(doc.Lookup(options, "allChangesForCluster")) {
+			database = ""
+		}
+		if err := r.may(account.Read, database); err != nil {
+			return err
+		}
+	default:
+		reads = append(reads, pipeline.Namespace{})
+	}
+	for _, n := range reads {
+		if err := r.may(account.Read, cmp.Or(n.Database, r.db)); err != nil {
+			return err
+		}
+	}
+	if writes == nil {
+		return nil
+	}
+	return r.may(account.Write, cmp.Or(writes.Database, r.db))
+}
+
+// mayKill reports whether the client may end what a user has begun.
+func (r *request) mayKill(of *account.Identity) bool {
+	return sameUser(of, r.c.user) || r.allowed(account.Administer, "")
+}
+
+// sameUser reports whether two clients are the same user; nil is a client that has not authenticated.
+func sameUser(a, b *account.Identity) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// mayGrant refuses roles that the client may not grant or revoke: those of databases whose users it does not manage.
+func (r *request) mayGrant(roles []account.Role) error {
+	for _, x := range roles {
+		if err := r.may(account.ManageUsers, x.Database); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shown is the command as other users may see it: without passwords.
+func (r *request) shown() doc.Doc {
+	if !r.command.secret {
+		return r.body
+	}
+	a := newAnswer(nil)
+	a.value(r.name, r.arg)
+	a.string("$db", r.db)
+	return a.end()
+}
