@@ -164,7 +164,7 @@ func (a *Accounts) withNewest(database, name string, do func(*catalog.Resource) 
 			return err
 		}
 	}
-	return code.New(code.OperationFailed, "the user '%s' is being changed too often", name)
+	return code.New(code.OperationFailed, "The user '%s' is changed by others at the same time. Try again.", name)
 }
 
 // RolesOf gives the roles of an identity that a client has proven, none if its user has been dropped since.

@@ -63,7 +63,7 @@ func digestPassword(user, password string) (string, error) {
 func prepPassword(_, password string) (string, error) {
 	prepared, err := stringprep.SASLprep.Prepare(password)
 	if err != nil {
-		return "", code.New(code.BadValue, "the password has characters that SASLprep does not allow")
+		return "", code.New(code.BadValue, "The password has characters that SASLprep does not allow.")
 	}
 	return prepared, nil
 }

@@ -74,7 +74,7 @@ const maxRoles = 1000
 // ReadRoles reads roles that exist, each once, from the forms that ReadRole knows.
 func ReadRoles(list []doc.Value, database string) (roles []Role, err error) {
 	if len(list) > maxRoles {
-		return nil, code.New(code.BadValue, "there are %d roles, and may be %d", len(list), maxRoles)
+		return nil, code.New(code.BadValue, "Too many roles: %d (limit %d)", len(list), maxRoles)
 	}
 	for _, v := range list {
 		x, err := ReadRole(v, database)

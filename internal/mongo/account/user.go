@@ -67,7 +67,7 @@ func CheckName(name string) error {
 	case name == "":
 		return code.New(code.BadValue, "User document needs 'user' field to be non-empty")
 	case len(name) > maxName || strings.IndexByte(name, 0) >= 0:
-		return code.New(code.BadValue, "the name of a user has at most %d bytes, and no null characters", maxName)
+		return code.New(code.BadValue, "The name of a user must have at most %d bytes and no null characters.", maxName)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func CheckPassword(password string) error {
 	case password == "":
 		return code.New(code.BadValue, "Password cannot be empty")
 	case len(password) > maxPassword:
-		return code.New(code.BadValue, "a password has at most %d bytes", maxPassword)
+		return code.New(code.BadValue, "A password must have at most %d bytes.", maxPassword)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ const accountKey = "a2V5"
 
 func withAuth(o *command.Options) { o.Auth = true }
 
-// login makes a client that shows who it is.
+// login makes a client that authenticates.
 func (d *door) login(who, query string) *mongo.Client {
 	d.t.Helper()
 	return login(d.t, d.address, who, query)
@@ -46,7 +46,7 @@ func login(t testing.TB, address, who, query string) *mongo.Client {
 	return client
 }
 
-// whoAmI are the users that a client has shown to be, as name@database.
+// whoAmI gives the users that a client has authenticated as, as name@database.
 func whoAmI(t testing.TB, c *mongo.Client) (string, error) {
 	t.Helper()
 	var answer struct {
@@ -122,8 +122,8 @@ func TestAuthentication(t *testing.T) {
 	}
 }
 
-// Clients that show who they are where nobody is asked have to be right too.
-func TestAuthenticationWhereNobodyIsAsked(t *testing.T) {
+// Clients that authenticate although they need not must be right too.
+func TestAuthenticationThatIsNotRequired(t *testing.T) {
 	d := newDoor(t, nil)
 	must(t, d.Database("shop").RunCommand(t.Context(), bson.D{{Key: "createUser", Value: "ann"}, {Key: "pwd", Value: "secret"}, {Key: "roles", Value: bson.A{"read"}}}).Err())
 	for _, c := range []struct{ who, query, want string }{
@@ -139,7 +139,7 @@ func TestAuthenticationWhereNobodyIsAsked(t *testing.T) {
 	}
 }
 
-// A user is one of that name as soon as it is made, and the account is again when it is dropped.
+// Once a user is created, its name is not opened by the account key any more, until the user is dropped.
 func TestAccountKeyIsNotASecondPassword(t *testing.T) {
 	d := newDoor(t, withAuth)
 	root := d.login("mayfly:"+accountKey, "")
@@ -164,8 +164,8 @@ func TestAccountKeyIsNotASecondPassword(t *testing.T) {
 	must(t, d.login("other:"+accountKey, "").Database("shop").RunCommand(t.Context(), bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{}}}).Err())
 }
 
-// What a stranger gets: the handshake, a few open commands, and frames of some size.
-func TestStrangers(t *testing.T) {
+// Before authentication: the handshake, a few open commands, and frames of some size.
+func TestBeforeAuthentication(t *testing.T) {
 	d := newDoor(t, withAuth)
 	p := d.peer()
 	for name, want := range map[string]int32{"hello": 0, "ping": 0, "buildInfo": 0, "connectionStatus": 0, "whatsmyuri": 0, "listCommands": 0,
@@ -178,12 +178,12 @@ func TestStrangers(t *testing.T) {
 	p.sent++
 	large := p.sendOnly(bson.D{{Key: "ping", Value: 1}, {Key: "comment", Value: strings.Repeat("x", 70<<10)}, {Key: "$db", Value: "admin"}})
 	if !large {
-		t.Error("a stranger may send large frames")
+		t.Error("a client may send large frames before it has authenticated")
 	}
 	must(t, d.login("mayfly:"+accountKey, "").Database("test").RunCommand(t.Context(), bson.D{{Key: "ping", Value: 1}, {Key: "comment", Value: strings.Repeat("x", 1<<20)}}).Err())
 }
 
-// A sasl is a SCRAM client on frames of its own.
+// sasl authenticates with SCRAM, on frames that the test makes itself.
 func (p *peer) sasl(db, name, password string, g scram.HashGeneratorFcn, mechanism string, skipEmpty bool) (first, last bson.Raw) {
 	p.t.Helper()
 	client, err := g.NewClientUnprepped(name, password, "")
@@ -209,7 +209,7 @@ func (p *peer) sendOnly(cmd any) (hungUp bool) {
 	return p.closed()
 }
 
-// Steps of the conversation, with and without the empty one at the end.
+// The steps of the conversation, with and without the empty one at the end.
 func TestConversation(t *testing.T) {
 	d := newDoor(t, withAuth)
 	next := bson.D{{Key: "saslContinue", Value: 1}, {Key: "conversationId", Value: 1}, {Key: "payload", Value: []byte{}}, {Key: "$db", Value: "admin"}}

@@ -6,7 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/update"
 )
 
-// serverVersion is the MongoDB that the server behaves as.
+// serverVersion is the version of MongoDB that clients see: they choose features by it.
 const serverVersion = "7.0.14"
 
 var versionArray = []int{7, 0, 14, 0}

@@ -11,20 +11,20 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// A read with afterClusterTime sees everything up to that time. A client that has a time of the future from
-// elsewhere tells it with $clusterTime too, and its read waits until time has come that far.
+// A read with afterClusterTime sees everything up to that time. A client may have heard of a later time from another
+// server. It then sends that time as $clusterTime too, and its read waits until the time has come.
 // mongodb/mongo: src/mongo/db/read_concern_mongod.cpp, for codes and texts
 
-// Bounds on times of the future.
+// Bounds on times in the future.
 const (
-	// noopEvery is how often MongoDB writes an entry that says nothing, by which time goes on where nothing
-	// else is written: no read waits longer.
+	// noopEvery is how often MongoDB writes an empty entry, so that the cluster time advances even if nothing else is
+	// written. So no read waits longer.
 	noopEvery = 10 * time.Second
-	// maxDrift is how far ahead the time may be that a client tells.
+	// maxDrift bounds how far in the future the cluster time of a client may be.
 	maxDrift = 365 * 24 * time.Hour
 )
 
-// stampOf reads a timestamp as cluster times are kept, seconds in the upper half.
+// stampOf reads a timestamp as a cluster time: seconds in the upper half of the number.
 func stampOf(v doc.Value) uint64 {
 	seconds, n, ok := bsoncore.Value{Type: v.Type, Data: v.Data}.TimestampOK()
 	if !ok {

@@ -193,7 +193,7 @@ func (e *edit) run(d store.Document) (doc.Doc, error) {
 		return nil, nil
 	}
 	if e.validate != nil {
-		if err := e.validate(out); err != nil && !e.r.spares(e.container, d.Body) {
+		if err := e.validate(out); err != nil && !e.r.mayStayInvalid(e.container, d.Body) {
 			return nil, err
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 )
 
-// viewDepth is the code of views that lie on one another too deep.
+// viewDepth is the code ViewDepthLimitExceeded.
 const viewDepth code.Code = 165
 
-// checkView decides whether there may be a view of that name: its pipeline compiles and writes
-// nothing, and nothing that it reads leads back to it.
+// checkView decides whether a view may be defined: its pipeline must compile and must not write, and nothing that it reads
+// may read the view.
 func (s *Server) checkView(names *expression.Names, db, name, on string, stages []doc.Value) error {
 	if on == "" {
 		return code.New(code.BadValue, "'viewOn' cannot be empty")
@@ -34,12 +34,12 @@ func (s *Server) checkView(names *expression.Names, db, name, on string, stages 
 	return w.all(on, reads, 1)
 }
 
-// A viewWalk follows what views read.
+// A viewWalk visits what views read.
 type viewWalk struct {
 	s    *Server
 	db   string
-	name string         // of the view that must not be met
-	done map[string]int // the depth at which a name was followed
+	name string         // of the view that nothing may read
+	done map[string]int // the depth at which a name was visited
 }
 
 func (w *viewWalk) all(on string, reads []pipeline.Namespace, depth int) error {
@@ -62,7 +62,7 @@ func (w *viewWalk) follow(name string, depth int) error {
 	case name == w.name:
 		return code.New(code.GraphContainsCycle, "View cycle detected: the view %s.%s would read itself", w.db, w.name)
 	case depth > maxViews:
-		return code.New(viewDepth, "View depth limit exceeded: at most %d views may lie on one another", maxViews)
+		return code.New(viewDepth, "View depth limit exceeded: at most %d views may be nested", maxViews)
 	case w.done[name] >= depth:
 		return nil
 	}

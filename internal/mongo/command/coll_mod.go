@@ -15,7 +15,7 @@ import (
 var collModFields = fieldSet(`index validator validationLevel validationAction viewOn pipeline changeStreamPreAndPostImages
 	expireAfterSeconds cappedSize cappedMax dryRun`)
 
-// collMod changes an index and the options of a container; all is checked before anything is changed.
+// collMod changes an index and the options of a container. It checks everything before it changes anything.
 // https://www.mongodb.com/docs/v7.0/reference/command/collMod/
 func collMod(r *request, a *answer) error {
 	name := r.collection()
@@ -40,7 +40,7 @@ func collMod(r *request, a *answer) error {
 	defer lock.Unlock()
 	var x *indexChange
 	if index != nil {
-		if x, err = r.changingIndex(c, index); err != nil {
+		if x, err = r.readIndexChange(c, index); err != nil {
 			return err
 		}
 	}
@@ -71,13 +71,13 @@ func collMod(r *request, a *answer) error {
 	return r.modified(c)
 }
 
-// An option is a member of what a container shows of itself; one without a value goes.
+// An option is a new value for one of the options that listCollections shows; one without a value is removed.
 type option struct {
 	name  string
 	value doc.Value
 }
 
-// merged is a document with some members replaced, taken away and added.
+// merged gives a document with some members replaced, removed and added.
 func merged(d doc.Doc, change []option) doc.Doc {
 	a := newAnswer(nil)
 	for name, v := range doc.Members(d) {
@@ -93,10 +93,10 @@ func merged(d doc.Doc, change []option) doc.Doc {
 	return a.end()
 }
 
-// viewOptions are those that only views have.
+// viewOptions are the options that only views have.
 var viewOptions = fieldSet("viewOn pipeline")
 
-// changedOptions reads what changes of the container's options.
+// changedOptions reads how the options of the container change.
 func (r *request) changedOptions(c *catalog.Container) ([]option, error) {
 	isView := viewOf(c) != nil
 	first, some := true, false
@@ -133,7 +133,7 @@ func (r *request) changedOptions(c *catalog.Container) ([]option, error) {
 	return optionsOf(a.end()), writable(c)
 }
 
-// changedView reads what a view shows from now on.
+// changedView reads the new definition of a view.
 func (r *request) changedView(c *catalog.Container) ([]option, error) {
 	on, stages := r.string("viewOn"), r.list("pipeline")
 	switch {
@@ -150,7 +150,7 @@ func (r *request) changedView(c *catalog.Container) ([]option, error) {
 	return optionsOf(a.end()), nil
 }
 
-// optionsOf lists the members of a document. A validator that is empty is none.
+// optionsOf lists the members of a document as options. An empty validator removes the validator.
 func optionsOf(d doc.Doc) (list []option) {
 	for name, v := range doc.Members(d) {
 		if name == "validator" && doc.IsEmpty(v.Data) {
@@ -161,23 +161,24 @@ func optionsOf(d doc.Doc) (list []option) {
 	return list
 }
 
-// An indexChange is what collMod does to one index.
+// An indexChange is a change of one index by collMod.
 type indexChange struct {
 	name    string
-	stamp   bool // the index that shows the lifetime by the stamp
+	stamp   bool // it is the index on _ts
 	seconds doc.Value
 	hidden  doc.Value
 
 	old, new             int64 // seconds
-	wasOn, renewed       bool  // it ended documents before; its seconds change
+	wasTTL               bool  // it has been a TTL index before
+	newSeconds           bool  // its seconds change
 	wasHidden, nowHidden bool
 }
 
-// indexFields are the members of collMod's index.
+// indexFields are the members that collMod's index may have.
 var indexFields = fieldSet("name keyPattern expireAfterSeconds hidden unique prepareUnique")
 
-// changingIndex reads and checks a change of an index.
-func (r *request) changingIndex(c *catalog.Container, d doc.Doc) (*indexChange, error) {
+// readIndexChange reads and checks a change of an index.
+func (r *request) readIndexChange(c *catalog.Container, d doc.Doc) (*indexChange, error) {
 	name, pattern, e := readIndexChoice(d)
 	if e != nil {
 		return nil, e
@@ -209,7 +210,7 @@ func (r *request) changingIndex(c *catalog.Container, d doc.Doc) (*indexChange, 
 
 func isDecimal(v doc.Value) bool { return v.Type == bsoncore.TypeDecimal128 }
 
-// readIndexChoice reads which index is meant.
+// readIndexChoice reads which index to change: by its name or by its key pattern.
 func readIndexChoice(d doc.Doc) (name string, pattern doc.Doc, e *code.Error) {
 	for field := range doc.Members(d) {
 		if !indexFields[field] {
@@ -236,7 +237,7 @@ func readIndexChoice(d doc.Doc) (name string, pattern doc.Doc, e *code.Error) {
 	return "", pattern, nil
 }
 
-// chosen finds the index as it is shown.
+// chosen finds the index, as listIndexes shows it.
 func (r *request) chosen(c *catalog.Container, name string, pattern doc.Doc) (doc.Doc, error) {
 	var found []doc.Doc
 	shown := name
@@ -259,12 +260,12 @@ func (r *request) chosen(c *catalog.Container, name string, pattern doc.Doc) (do
 		shown, len(found), code.Show(doc.Object(found[0])), code.Show(doc.Object(found[1])))
 }
 
-// check holds the change against the index.
+// check checks the change against the index that it is about.
 func (x *indexChange) check(r *request, c *catalog.Container, spec doc.Doc) error {
 	x.name, _ = doc.AsString(doc.Lookup(spec, "name"))
 	key, _ := bsoncore.Document(docMember(spec, "key")).Elements()
 	seconds := doc.Lookup(spec, "expireAfterSeconds")
-	x.wasOn = seconds.Type != 0
+	x.wasTTL = seconds.Type != 0
 	x.old, _ = wholeOf(seconds)
 	x.wasHidden, _ = doc.AsBool(doc.Lookup(spec, "hidden"))
 	x.stamp = len(key) == 1 && key[0].Key() == stampField
@@ -274,7 +275,7 @@ func (x *indexChange) check(r *request, c *catalog.Container, spec doc.Doc) erro
 	switch {
 	case x.name == "_id_" && x.nowHidden:
 		return code.New(code.BadValue, "can't hide _id index")
-	case !x.stamp || !x.wasOn && x.seconds.Type == 0:
+	case !x.stamp || !x.wasTTL && x.seconds.Type == 0:
 		if err := writable(c); err != nil {
 			return err
 		}
@@ -299,12 +300,12 @@ func (x *indexChange) check(r *request, c *catalog.Container, spec doc.Doc) erro
 	default:
 		x.new, err = clamped(x.seconds)
 	}
-	x.renewed = !x.wasOn || x.new != x.old
+	x.newSeconds = !x.wasTTL || x.new != x.old
 	return err
 }
 
-// clamped reads the seconds of an index on dates as collMod takes them: what is too large becomes
-// the greatest int32, which createIndexes refuses.
+// clamped reads the seconds of a TTL index on dates. collMod turns a value that is too large into the largest int32, where
+// createIndexes refuses it.
 func clamped(v doc.Value) (int64, error) {
 	f, nan := number(v)
 	switch {
@@ -317,14 +318,14 @@ func clamped(v doc.Value) (int64, error) {
 }
 
 func (x *indexChange) apply(r *request, c *catalog.Container) error {
-	if !x.renewed && x.nowHidden == x.wasHidden {
+	if !x.newSeconds && x.nowHidden == x.wasHidden {
 		return nil
 	}
 	st := c.State()
-	if x.stamp && (x.wasOn || x.renewed) {
+	if x.stamp && (x.wasTTL || x.newSeconds) {
 		return x.applyStamp(r, c, st)
 	}
-	if x.renewed {
+	if x.newSeconds {
 		r.hintSeconds(c, x.new)
 	}
 	_, effect, err := r.s.o.Store.ReplaceIndexes(r.ctx, r.now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
@@ -335,10 +336,10 @@ func (x *indexChange) apply(r *request, c *catalog.Container) error {
 			}
 			next := indexSpec{NamedIndex: list[i], key: docMember(list[i].Spec, "key")}
 			next.Hidden = x.nowHidden
-			if x.renewed {
+			if x.newSeconds {
 				next.Expires, next.Seconds = true, int32(x.new)
 			}
-			next.settle()
+			next.setSpec()
 			list[i] = next.NamedIndex
 		}
 		return list, nil
@@ -347,10 +348,10 @@ func (x *indexChange) apply(r *request, c *catalog.Container) error {
 	return err
 }
 
-// applyStamp changes the lifetime by the stamp, or makes one of a plain index on it.
+// applyStamp changes the time to live that counts from _ts, or turns a plain index on _ts into one that sets it.
 func (x *indexChange) applyStamp(r *request, c *catalog.Container, st *catalog.State) error {
 	ttl := st.Policy.Default
-	if x.renewed {
+	if x.newSeconds {
 		ttl = expiry.TTL(x.new)
 		r.hintSeconds(c, x.new)
 	}
@@ -367,14 +368,14 @@ func (x *indexChange) applyStamp(r *request, c *catalog.Container, st *catalog.S
 			return err
 		}
 	}
-	next.settle()
+	next.setSpec()
 	return r.setLifetime(c, ttl, next.Spec)
 }
 
-// answer tells what has changed.
+// answer writes what has changed.
 func (x *indexChange) answer(a *answer) {
-	if x.seconds.Type != 0 && x.renewed {
-		if x.wasOn {
+	if x.seconds.Type != 0 && x.newSeconds {
+		if x.wasTTL {
 			a.int64("expireAfterSeconds_old", x.old)
 		}
 		a.int64("expireAfterSeconds_new", x.new)

@@ -31,7 +31,7 @@ func collStats(r *request, a *answer) error {
 	return r.storageStats(a, c, scale)
 }
 
-// scale reads what sizes are divided by.
+// scale reads the number by which sizes are divided.
 func (r *request) scale(field string, v doc.Value) int64 {
 	if v.Type == 0 || v.Type == bsoncore.TypeNull {
 		return 1
@@ -46,7 +46,7 @@ func (r *request) scale(field string, v doc.Value) int64 {
 	return max(n, 1)
 }
 
-// sizeOf counts the documents of a container that live, and their bytes.
+// sizeOf counts the living documents of a container, and their bytes.
 func (r *request) sizeOf(c *catalog.Container) (store.Usage, error) {
 	if c == nil || viewOf(c) != nil {
 		return store.Usage{}, nil
@@ -61,13 +61,13 @@ func (r *request) sizeOf(c *catalog.Container) (store.Usage, error) {
 	return r.s.o.Store.Usage(r.ctx, v)
 }
 
-// An indexSize is how many bytes an index has.
+// An indexSize is the size of an index in bytes.
 type indexSize struct {
 	name  string
 	bytes int64
 }
 
-// indexSizes tells how large the indexes of a container are, and all of them together.
+// indexSizes gives the sizes of the indexes of a container, and their sum.
 func (r *request) indexSizes(c *catalog.Container, documents uint64) (list []indexSize, total int64, err error) {
 	if c == nil || viewOf(c) != nil {
 		return nil, 0, nil
@@ -80,7 +80,7 @@ func (r *request) indexSizes(c *catalog.Container, documents uint64) (list []ind
 	for _, x := range c.State().Named {
 		list = append(list, indexSize{x.Name, int64(sizes[x.ID])})
 	}
-	for _, x := range indexSpecs(c)[len(list):] { // the lifetime, which has no entries
+	for _, x := range indexSpecs(c)[len(list):] { // the one on _ts, which has no entries
 		name, _ := doc.AsString(doc.Lookup(x, "name"))
 		list = append(list, indexSize{name, 0})
 	}
@@ -142,7 +142,7 @@ func collStatsRows(r *request, arg doc.Value) pipeline.Rows {
 	return func(yield func(doc.Doc, error) bool) { yield(r.collStatsRow(arg)) }
 }
 
-// checkCollStats looks at what the stage is asked, before anything is read.
+// checkCollStats checks the argument of the stage before anything is read.
 func (r *request) checkCollStats(arg doc.Value) error {
 	d, ok := doc.AsDoc(arg)
 	if !ok {
@@ -166,7 +166,7 @@ func (r *request) checkCollStats(arg doc.Value) error {
 const collStatsScale = "$collStats.storageStats.scale"
 
 func (r *request) collStatsRow(arg doc.Value) (doc.Doc, error) {
-	if err := r.checkCollStats(arg); err != nil { // it may be in another stage's pipeline
+	if err := r.checkCollStats(arg); err != nil { // nobody has checked it yet if it is in another stage's pipeline
 		return nil, err
 	}
 	d, _ := doc.AsDoc(arg)
@@ -194,11 +194,11 @@ func (r *request) collStatsRow(arg doc.Value) (doc.Doc, error) {
 	return a.end(), nil
 }
 
-// collStatsParts are what $collStats can be asked for, in the order of its answer.
+// collStatsParts are the parts of the answer of $collStats, in their order.
 // mongodb/mongo: src/mongo/db/pipeline/document_source_coll_stats.cpp
 var collStatsParts = []string{"latencyStats", "storageStats", "count", "queryExecStats"}
 
-// collStatsPart writes one of them.
+// collStatsPart writes one part.
 func (r *request) collStatsPart(a *answer, c *catalog.Container, name, part string, options doc.Doc) error {
 	switch part {
 	case "latencyStats":
@@ -223,7 +223,7 @@ func (r *request) collStatsPart(a *answer, c *catalog.Container, name, part stri
 	return code.Unsupported("queryExecStats of $collStats")
 }
 
-// latencies writes how many requests a container had, and the microseconds that they took.
+// latencies writes how many requests there were to a container, and how many microseconds they took.
 func (a *answer) latencies(t usageTimes) {
 	kinds := map[string][]string{"reads": {"queries", "getmore"}, "writes": {"insert", "update", "remove"}, "commands": {"commands"}, "transactions": nil}
 	a.object("latencyStats")
@@ -244,7 +244,7 @@ func (a *answer) latencies(t usageTimes) {
 	a.close()
 }
 
-// aggregated is the container that the aggregate is about which this request begins or goes on with.
+// aggregated is the container of the aggregate that this request starts, or continues as getMore.
 func (r *request) aggregated() (*catalog.Container, string, error) {
 	name, _ := doc.AsString(r.arg)
 	if r.name == "getMore" {

@@ -28,42 +28,42 @@ type Options struct {
 	// Budget is the memory and the processors that requests share; nil has no limits.
 	Budget *budget.Budget
 
-	// Key is the account key: the password of every user that createUser has not made, who may do everything.
+	// Key is the account key: the password of every name that is not a user's. Such a client may do everything.
 	Key string
-	// Auth asks clients who they are.
+	// Auth requires clients to authenticate.
 	Auth bool
 
-	// ReplSet is the name of the replica set of one that the server is, "" for a
-	// stand-alone one, which has no transactions, retryable writes and change streams.
+	// ReplSet is the name of the replica set whose only member is the server. "" is a stand-alone server, which has no
+	// transactions, retryable writes and change streams.
 	ReplSet string
-	// Advertise is host:port that a replica set tells its clients; "" is the name that each client has
-	// called, or the address that it has reached.
+	// Advertise is the host:port that clients of the replica set are told; "" is the name that each client has asked
+	// for over TLS, or the address that it has reached.
 	Advertise string
-	// Exposed tells that other machines reach the server, perhaps at addresses that it does not know.
-	// Without Advertise it looks like a mongos to most clients then.
+	// Exposed says that other machines can reach the server, perhaps at addresses that it does not know. Without
+	// Advertise it then looks like a mongos to most clients.
 	Exposed bool
 
-	// CosmosTTL refuses lifetimes on other fields than _ts, as Cosmos DB does.
+	// CosmosTTL refuses TTL indexes on fields other than _ts, as Cosmos DB does.
 	CosmosTTL bool
-	// TestCommands allows commands that only test suites need.
+	// TestCommands allows the commands that only test suites need.
 	TestCommands bool
 
 	// TLS reports that all connections are encrypted.
 	TLS bool
 
-	// ReclaimNow frees the space of everything that is expired before it returns.
+	// ReclaimNow frees the space of all expired documents before it returns.
 	ReclaimNow func(context.Context) error
 	// Reclaimed is how many documents have been reclaimed since the start.
 	Reclaimed func() uint64
 	// Meter counts requests; nil counts nothing.
 	Meter Meter
-	// Slow is from which time on a request is logged with its plan; 0 logs none.
+	// Slow is how long a request takes that is logged with its plan; 0 logs none.
 	Slow time.Duration
-	// Version is that of mayfly.
+	// Version is the version of mayfly.
 	Version string
 
 	Logger *slog.Logger
-	// Hints hears of documents and indexes that look like mistakes; nil hears nothing.
+	// Hints is told about documents and indexes that look like mistakes; nil is told nothing.
 	Hints *hint.Teller
 }
 
@@ -80,27 +80,27 @@ type Server struct {
 	listeners   map[net.Listener]struct{}
 	connections map[*connection]struct{}
 	serving     sync.WaitGroup
-	looks       bool         // for clients that do not take their answers
+	cutting     bool         // cutStalled runs
 	lastID      atomic.Int32 // of a connection
-	awaiting    atomic.Int64 // hellos that wait for another topology
+	awaiting    atomic.Int64 // hellos that wait for a change of the topology
 	accepted    atomic.Int64 // connections since the start
 
-	process    [5]byte // of this process, in ObjectIds
+	process    [5]byte // the part of ObjectIds that is the same in a process
 	processID  [12]byte
 	idCount    atomic.Uint32
 	stampCount atomic.Uint32
 
 	indexLocks sync.Map // container id -> *sync.Mutex
-	rules      sync.Map // container id -> *rules, of the newest state
+	rules      sync.Map // container id -> *rules of its newest state
 	uses       sync.Map // container id -> *indexUses
 
 	commands map[string]command
 	accounts *account.Accounts
 	counts   map[string]*counted // requests by command
-	unknown  *counted            // those that name none
-	slow     atomic.Int64        // nanoseconds from which on a request is logged, 0 for none
-	lastOp   atomic.Int32        // number of a request
-	recent   recent
+	unknown  *counted            // requests without a known command
+	slow     atomic.Int64        // nanoseconds that a request takes that is logged, 0 for none
+	lastOp   atomic.Int32        // the number of the newest request
+	recent   recentLines
 	usage    usage
 	cursors  cursors
 	sessions sessions
@@ -145,8 +145,8 @@ func (s *Server) Serve(l net.Listener) error {
 		return net.ErrClosed
 	}
 	s.listeners[l] = struct{}{}
-	if !s.looks && s.o.Budget != nil {
-		s.looks = true
+	if !s.cutting && s.o.Budget != nil {
+		s.cutting = true
 		s.serving.Go(s.cutStalled)
 	}
 	s.mu.Unlock()
@@ -162,7 +162,7 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 }
 
-// accept serves a connection in a goroutine of its own.
+// accept serves a connection in its own goroutine.
 func (s *Server) accept(conn net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,5 +209,5 @@ func (s *Server) Close(ctx context.Context) error {
 	return nil
 }
 
-// Auth reports whether clients are asked who they are.
+// Auth reports whether clients must authenticate.
 func (s *Server) Auth() bool { return s.o.Auth }

@@ -18,7 +18,7 @@ func compact(r *request, a *answer) error {
 	if err := r.s.o.Store.Settle(r.ctx, c); err != nil {
 		return err
 	}
-	after := r.s.o.Store.Load().DiskBytes // others may write meanwhile
+	after := r.s.o.Store.Load().DiskBytes // others may write at the same time, so the difference may be negative
 	a.int64("bytesFreed", int64(before-min(before, after)))
 	return nil
 }

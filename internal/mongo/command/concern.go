@@ -8,10 +8,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// One server holds all that there is: every read concern is the same, and so is every write
-// concern that it can meet.
+// One server has all the data, so every read concern reads the same, and every write concern that one server can meet
+// waits for the same.
 
-// maxNodes is how many servers a write concern can ask for.
+// maxNodes bounds the number of servers in a write concern.
 const maxNodes = 50
 
 // checkConcerns reads readConcern and writeConcern.
@@ -64,12 +64,12 @@ func (r *request) checkReadConcern() error {
 	if err := r.reach(stampOf(after)); err != nil || r.waited == 0 {
 		return err
 	}
-	r.at = r.s.o.Clock.Now() // it reads what is there now
+	r.at = r.s.o.Clock.Now() // after the wait, so that the read sees what it has waited for
 	r.now = r.at.Unix()
 	return nil
 }
 
-// level is the level of the read concern that the request has named, "" for none.
+// level is the level of the read concern of the request, "" for none.
 func (r *request) level() string {
 	d, _ := doc.AsDoc(r.readConcern)
 	level, _ := doc.AsString(doc.Lookup(d, "level"))
@@ -114,7 +114,7 @@ func (r *request) checkLevel(level string) error {
 
 var errTransactionLevel = code.New(code.InvalidOptions, "The readConcern level must be either 'local' (default), 'majority' or 'snapshot' in order to run in a transaction")
 
-// checkLinearizable refuses pipelines that write.
+// checkLinearizable refuses pipelines that write, as MongoDB does.
 // mongodb/mongo: src/mongo/db/pipeline/document_source_out.h, document_source_merge.h
 func (r *request) checkLinearizable() error {
 	if r.name != "aggregate" {
@@ -185,7 +185,7 @@ func (r *request) checkNodes(v doc.Value) error {
 	return nil
 }
 
-// answerConcern tells of a write concern that cannot be met, or of what a fail point wants in its place.
+// answerConcern adds the error of a write concern that cannot be met, or the one that a fail point asks for.
 func (r *request) answerConcern(a *answer) {
 	if r.forced != nil && r.forced.concern != nil {
 		a.doc("writeConcernError", r.forced.concern)
@@ -197,7 +197,8 @@ func (r *request) answerConcern(a *answer) {
 		a.labels(labels)
 		return
 	}
-	if r.writeConcern.Type == 0 || !r.command.write && !r.endsTransaction() && r.command.needs&(account.Write|account.Define|account.Modify|account.Maintain|account.ManageUsers) == 0 {
+	const changes = account.Write | account.Define | account.Modify | account.Maintain | account.ManageUsers
+	if r.writeConcern.Type == 0 || !r.command.write && !r.endsTransaction() && r.command.needs&changes == 0 {
 		return
 	}
 	d, _ := doc.AsDoc(r.writeConcern)
@@ -219,7 +220,7 @@ func (r *request) answerConcern(a *answer) {
 	}
 }
 
-// unmet says why there are not enough servers for a write concern, nil if there are.
+// unmet gives the error of a write concern that one server cannot meet, nil if it can.
 func (r *request) unmet(w doc.Value) *code.Error {
 	if mode, ok := doc.AsString(w); ok {
 		if mode == "majority" || mode == "" {

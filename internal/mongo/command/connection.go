@@ -13,9 +13,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/wire"
 )
 
-// Bounds on what a slow or silent client may hold on to.
+// Bounds on how long a slow or silent client occupies a connection.
 const (
-	frameTime = 5 * time.Minute // from the first byte of a request to its last: 48 MB take that at 1.3 Mbit/s
+	frameTime = 5 * time.Minute // from the first byte of a request to its last: enough for 48 MB at 1.3 Mbit/s
 	writeTime = 2 * time.Minute // for each piece of an answer
 	greetTime = time.Minute     // for a client that has not authenticated
 	// maxAnonymousFrame bounds the frames of a client that has not authenticated.
@@ -33,7 +33,7 @@ type connection struct {
 	writer  *wire.Writer
 	memory  ledger
 	replyID int32
-	local   string // address that the client has reached
+	local   string // the address that the client has reached
 
 	user   *account.Identity // nil until it has authenticated
 	auth   authentication
@@ -109,7 +109,7 @@ func (c *connection) serve() {
 	}
 }
 
-// await waits for a request to begin, and gives it time to arrive.
+// await waits until a request begins, and sets by when the rest of it must arrive.
 func (c *connection) await() error {
 	idle := time.Time{}
 	if c.s.o.Auth && c.user == nil {
@@ -127,7 +127,7 @@ func (c *connection) await() error {
 	return c.deadline(clock.Wall().Add(frameTime))
 }
 
-// deadline sets until when the client may be silent.
+// deadline sets by when the client must send something.
 func (c *connection) deadline(at time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

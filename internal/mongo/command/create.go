@@ -35,8 +35,8 @@ func create(r *request, a *answer) error {
 	return sameOptions(c, options)
 }
 
-// createInside makes a collection in a transaction, where one that is there already is an error whatever
-// its options are.
+// createInside creates a collection in a transaction. Unlike outside, a collection that exists is an error even if its
+// options are the same.
 func (r *request) createInside(name string, options doc.Doc) error {
 	if err := r.tx.mayShape(r); err != nil {
 		return err
@@ -53,8 +53,7 @@ func (r *request) createInside(name string, options doc.Doc) error {
 	return err
 }
 
-// createOptions reads what a container is made with, as listCollections shows it again; nil for
-// nothing.
+// createOptions reads the options of a container, in the form in which listCollections shows them; nil for none.
 func (r *request) createOptions(name string) (doc.Doc, error) {
 	if err := r.refuseKinds(); err != nil {
 		return nil, err
@@ -80,7 +79,7 @@ func (r *request) createOptions(name string) (doc.Doc, error) {
 	return a.end(), r.err
 }
 
-// refuseKinds refuses the kinds of collections that mayfly does not have.
+// refuseKinds refuses kinds of collections that mayfly does not have, such as capped and time-series collections.
 func (r *request) refuseKinds() error {
 	capped, clustered, series := r.bool("capped", false), r.get("clusteredIndex").Type != 0, r.get("timeseries").Type != 0
 	size := r.get("size").Type != 0 || r.get("max").Type != 0
@@ -108,7 +107,7 @@ func (r *request) refuseKinds() error {
 	return nil
 }
 
-// checkIdentityIndex refuses every index on _id but the one that each collection has.
+// checkIdentityIndex refuses any index on _id that differs from the one that every collection has.
 func (r *request) checkIdentityIndex() error {
 	if !r.bool("autoIndexId", true) {
 		return code.New(code.InvalidOptions, "autoIndexId:false is not allowed for collections in databases other than 'local'")
@@ -157,7 +156,8 @@ func (a *answer) viewOptions(on string, stages []doc.Value) {
 	a.close()
 }
 
-// validationOptions writes the rules for documents; under is what the messages call the place of a rule.
+// validationOptions checks and writes the validator and its options. Messages put under between the names of the command
+// and of the field.
 func (r *request) validationOptions(a *answer, under string) error {
 	rules, level, action := r.document("validator"), r.string("validationLevel"), r.string("validationAction")
 	switch {
@@ -185,8 +185,7 @@ func (r *request) validationOptions(a *answer, under string) error {
 	return nil
 }
 
-// sameOptions says what create answers when the container is there already: nothing when it is
-// what was asked for.
+// sameOptions is the answer to create if the container exists: no error if it has the options that were asked for.
 func sameOptions(c *catalog.Container, options doc.Doc) error {
 	have := c.State().Echo
 	ns := c.Database.Name + "." + c.State().Name
@@ -211,7 +210,7 @@ func sameOptions(c *catalog.Container, options doc.Doc) error {
 	return nil
 }
 
-// mayName decides whether a container of that name may be made.
+// mayName decides whether a container may be created under a name.
 func (r *request) mayName(db, name string) error {
 	switch { // mongodb/mongo: src/mongo/db/catalog/collection_catalog_helper.cpp, userAllowedCreateNS
 	case strings.Contains(db, "$"):

@@ -33,7 +33,7 @@ func createIndexes(r *request, a *answer) error {
 		if err := x.checkLifetime(r.s.o.CosmosTTL); err != nil {
 			return err
 		}
-		x.settle()
+		x.setSpec()
 	}
 	if r.tx != nil {
 		if err := r.tx.mayShape(r); err != nil {
@@ -58,7 +58,7 @@ func createIndexes(r *request, a *answer) error {
 	built, err := r.makeIndexes(c, specs)
 	if err != nil {
 		if created && built == 0 && len(indexSpecs(c)) == 1 && r.tx == nil {
-			r.dropEmpty(c)
+			r.dropIfEmpty(c)
 		}
 		return err
 	}
@@ -66,14 +66,14 @@ func createIndexes(r *request, a *answer) error {
 	return r.indexed(c, before)
 }
 
-// dropEmpty takes back a container that was made for indexes which cannot be.
-func (r *request) dropEmpty(c *catalog.Container) {
+// dropIfEmpty drops a container that was created for indexes which then could not be built.
+func (r *request) dropIfEmpty(c *catalog.Container) {
 	if n, err := r.countSelected(&selection{container: c}); err == nil && n == 0 {
 		_ = r.s.o.Catalog.DeleteContainer(r.ctx, c)
 	}
 }
 
-// answerIndexes has the members of Cosmos DB's answer too where its index is meant (T-76).
+// answerIndexes writes the answer of MongoDB, and for an index on _ts also the members of Cosmos DB's answer (T-76).
 func (r *request) answerIndexes(a *answer, c *catalog.Container, specs []*indexSpec, before, built int, created bool) {
 	if r.s.o.CosmosTTL || slices.ContainsFunc(specs, func(x *indexSpec) bool { return x.stamp }) {
 		a.string("_t", "CreateIndexesResponse")
@@ -93,7 +93,7 @@ func (r *request) answerIndexes(a *answer, c *catalog.Container, specs []*indexS
 	}
 }
 
-// makeIndexes makes those that are not there yet, all or none, and tells how many that are.
+// makeIndexes creates the indexes that do not exist yet, all or none. built is how many these are.
 func (r *request) makeIndexes(c *catalog.Container, specs []*indexSpec) (built int, err error) {
 	if c.State().Dialect != catalog.Mongo && slices.ContainsFunc(specs, func(x *indexSpec) bool { return !x.stamp }) {
 		return 0, writable(c)
@@ -108,19 +108,19 @@ func (r *request) makeIndexes(c *catalog.Container, specs []*indexSpec) (built i
 	for _, x := range specs {
 		if x.Name == "_id_" || len(x.Columns) == 1 && x.Columns[0].Path == "_id" && !x.Wildcard {
 			if x.Name != "_id_" && x.Name != defaultName(x.key) {
-				continue // MongoDB calls it _id_ whatever is asked
+				continue // MongoDB names it _id_ whatever name is asked for
 			}
 			continue
 		}
 		if x.stamp {
-			there, err := r.stampThere(c, x)
+			there, err := r.hasStampIndex(c, x)
 			if err != nil {
 				return 0, err
 			}
 			if there {
 				continue
 			}
-			if err := x.alone(ttl, missing); err != nil {
+			if err := x.checkOthers(ttl, missing); err != nil {
 				return 0, err
 			}
 			ttl = x
@@ -133,7 +133,7 @@ func (r *request) makeIndexes(c *catalog.Container, specs []*indexSpec) (built i
 		for i, y := range slices.Concat(there, missing) {
 			same, err := x.compare(y)
 			if err == nil && same && i >= len(there) {
-				err = x.twice()
+				err = x.duplicate()
 			}
 			if err != nil {
 				return 0, err
@@ -142,7 +142,7 @@ func (r *request) makeIndexes(c *catalog.Container, specs []*indexSpec) (built i
 		}
 		if !found {
 			index := x.NamedIndex
-			index.Building = r.tx == nil // there it has nothing to build from
+			index.Building = r.tx == nil // in a transaction the collection is empty, so there is nothing to build
 			missing = append(missing, index)
 		}
 	}
@@ -180,7 +180,7 @@ func (r *request) makeIndexes(c *catalog.Container, specs []*indexSpec) (built i
 	return built, nil
 }
 
-// build makes indexes and returns when they are complete.
+// build creates indexes, and returns when they are complete.
 func (r *request) build(c *catalog.Container, missing []catalog.NamedIndex) error {
 	_, err := r.s.o.Catalog.ReplaceIndexes(r.ctx, r.now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
 		return append(slices.Clone(st.Named), missing...), nil
@@ -198,11 +198,12 @@ func (r *request) build(c *catalog.Container, missing []catalog.NamedIndex) erro
 	return err
 }
 
-// alone refuses an index on _ts that others of the same command are in the way of: another one, or one of its name.
-func (x *indexSpec) alone(ttl *indexSpec, missing []catalog.NamedIndex) error {
+// checkOthers refuses an index on _ts that conflicts with others of the same command: with another one on _ts, or with
+// one of the same name.
+func (x *indexSpec) checkOthers(ttl *indexSpec, missing []catalog.NamedIndex) error {
 	switch {
 	case ttl != nil && ttl.ttl == x.ttl:
-		return x.twice()
+		return x.duplicate()
 	case ttl != nil:
 		return conflicting(x.Spec, ttl.Spec)
 	}
@@ -215,18 +216,19 @@ func (x *indexSpec) alone(ttl *indexSpec, missing []catalog.NamedIndex) error {
 	return nil
 }
 
-// twice refuses an index that the same command has asked for before.
-func (x *indexSpec) twice() error {
+// duplicate is the error for an index that the same command contains twice.
+func (x *indexSpec) duplicate() error {
 	return code.New(code.IndexAlreadyExists, "Identical index already exists: %s", x.Name)
 }
 
+// conflicting is the error for an index that exists with other options.
 func conflicting(requested, existing doc.Doc) error {
 	return code.New(code.IndexOptionsConflict, "An equivalent index already exists with the same name but different options. Requested index: %s, existing index: %s",
 		code.Show(doc.Object(requested)), code.Show(doc.Object(existing)))
 }
 
-// stampThere reports whether the container has that lifetime already; another one is an error.
-func (r *request) stampThere(c *catalog.Container, x *indexSpec) (bool, error) {
+// hasStampIndex reports whether the container has the same index on _ts already. One with other seconds is an error.
+func (r *request) hasStampIndex(c *catalog.Container, x *indexSpec) (bool, error) {
 	st := c.State()
 	for _, y := range st.Named {
 		if y.Name == x.Name {
@@ -244,7 +246,7 @@ func (r *request) stampThere(c *catalog.Container, x *indexSpec) (bool, error) {
 	return false, conflicting(x.Spec, there)
 }
 
-// setLifetime sets the lifetime that counts from the stamp: the field that the NoSQL door calls defaultTtl.
+// setLifetime sets the container's time to live that counts from _ts: the API for NoSQL calls it defaultTtl.
 func (r *request) setLifetime(c *catalog.Container, ttl expiry.TTL, index doc.Doc) error {
 	_, effect, err := r.s.o.Store.ReplaceContainer(r.ctx, r.now, c, func(st *catalog.State) (catalog.Definition, error) {
 		if ttl != expiry.Unset && st.Dialect != catalog.Mongo && st.Indexing.None { // T-66

@@ -121,7 +121,7 @@ func (r *request) readPassword(u *account.User, wanted []*account.Mechanism) err
 		return err
 	}
 	if !digest {
-		return code.New(code.BadValue, "Use of SCRAM-SHA-256 requires undigested passwords, and mayfly takes no others")
+		return code.New(code.BadValue, "Use of SCRAM-SHA-256 requires undigested passwords. mayfly takes only these.")
 	}
 	return u.SetPassword(password, wanted)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 )
 
-// currentOp takes, beside its switches, the members of a query over what it lists.
+// currentOp takes switches, and the members of a query that selects among the operations.
 func currentOp(r *request, a *answer) error {
 	query := newAnswer(nil)
 	first := true
@@ -47,7 +47,7 @@ func currentOp(r *request, a *answer) error {
 	return nil
 }
 
-// currentOpStage gives the same as rows of a pipeline.
+// currentOpStage is the stage $currentOp.
 func currentOpStage(r *request, arg doc.Value) pipeline.Rows {
 	options, _ := doc.AsDoc(arg)
 	if r.db != adminDatabase {
@@ -68,7 +68,7 @@ func currentOpStage(r *request, arg doc.Value) pipeline.Rows {
 	}
 }
 
-// sift compiles a query over documents that a command makes; an empty one selects all.
+// sift compiles a query over the documents that a command lists; an empty one selects all.
 func (r *request) sift(query doc.Doc) (func(doc.Doc) (bool, error), error) {
 	if doc.IsEmpty(query) {
 		return func(doc.Doc) (bool, error) { return true, nil }, nil
@@ -89,7 +89,7 @@ type listing struct {
 	whole bool // commands are not cut
 }
 
-// operations lists what the connections do.
+// operations lists what the connections are doing.
 func (r *request) operations(want listing) ([]doc.Doc, error) {
 	if !want.own {
 		if err := r.may(account.Monitor, ""); err != nil {
@@ -113,8 +113,8 @@ func (r *request) operations(want listing) ([]doc.Doc, error) {
 	return list, nil
 }
 
-// operation describes what a connection does, nil when that is not wanted. The running request's
-// memory is read, which stays as it is while mu is held.
+// operation describes what a connection is doing, nil if that is not wanted. It reads the memory of the running request,
+// which does not change while mu is held.
 func (c *connection) operation(r *request, want listing, host string) doc.Doc {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,7 +150,7 @@ func (c *connection) operation(r *request, want listing, host string) doc.Doc {
 	return a.end()
 }
 
-// describe writes what a running request does.
+// describe writes what a running request is doing.
 func (r *request) describe(a *answer, whole bool) {
 	took := r.since.Elapsed()
 	a.int32("opid", int(r.opid))
@@ -174,10 +174,10 @@ func (r *request) describe(a *answer, whole bool) {
 	a.bool("waitingForLock", false)
 }
 
-// maxShownCommand is from how many bytes on a command is shown as cut text.
+// maxShownCommand is how many bytes of a command are shown whole; a longer one is shown as text that is cut off.
 const maxShownCommand = 1000
 
-// kind is what MongoDB calls the operation.
+// kind is MongoDB's name of the operation.
 func (r *request) kind() string {
 	switch r.name {
 	case "find":
@@ -192,10 +192,13 @@ func (r *request) kind() string {
 	return "command"
 }
 
-// namespace is the container that the request is about, or that of commands about none.
+// namespace is the container that the request is about, or MongoDB's $cmd.
 func (r *request) namespace() string {
 	return r.db + "." + cmp.Or(r.containerName(), "$cmd")
 }
+
+// aboutContainers are the actions of commands about one container.
+const aboutContainers = account.Read | account.List | account.Write | account.Define | account.Modify | account.Maintain
 
 // containerName is the name of the container that the request is about, "" if it is about none.
 func (r *request) containerName() string {
@@ -203,7 +206,7 @@ func (r *request) containerName() string {
 	switch {
 	case r.name == "getMore":
 		v = doc.Lookup(r.body, "collection")
-	case r.name != "aggregate" && r.command.needs&(account.Read|account.List|account.Write|account.Define|account.Modify|account.Maintain) == 0:
+	case r.name != "aggregate" && r.command.needs&aboutContainers == 0:
 		return ""
 	}
 	name, _ := doc.AsString(v)

@@ -137,7 +137,7 @@ func (c *cursors) add(x *cursor) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.open) >= maxCursors {
-		return code.New(code.OperationFailed, "There are %d open cursors, which is the most. Close some first.", maxCursors)
+		return code.New(code.OperationFailed, "Too many open cursors (limit %d). Close some first.", maxCursors)
 	}
 	for x.id == 0 || c.open[x.id] != nil {
 		var b [8]byte

@@ -8,8 +8,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// customActions are those that there are. Throughput has no meaning here and is refused, not
-// forgotten (D-67).
+// customActions are the extension commands of Cosmos DB. Throughput has no meaning here, and is refused rather than
+// ignored (D-67).
 // https://learn.microsoft.com/azure/cosmos-db/mongodb/custom-commands
 var customActions = map[string]func(*request, *answer) error{
 	"CreateCollection": (*request).createCustomCollection,
@@ -92,7 +92,7 @@ func (r *request) getCustomCollection(a *answer) error {
 	return nil
 }
 
-// shardKey shows the partition key of a container of the other door.
+// shardKey shows the partition key of a container that the API for NoSQL has created.
 func (a *answer) shardKey(c *catalog.Container) {
 	a.object("shardKeyDefinition")
 	for _, path := range c.State().Partition.Paths {

@@ -6,28 +6,27 @@ import (
 	"strings"
 )
 
-// A client that learns that it talks to a member of a replica set leaves the address that it was given for those in
-// `hosts`, and so must be able to reach them. Nothing in its requests tells which address it was given, and a
-// server behind a mapped port, a tunnel or a balancer does not know it. A client that learns that it talks to a mongos
-// stays where it is, and has transactions, retryable writes and change streams all the same; but one whose connection
-// string names a replica set takes no mongos. So the server is a replica set where it knows an address that
-// works, and for clients that ask for one as connection strings of Azure do; else it is a mongos.
-// See docs/decisions/0019-discovery.md.
+// A client of a replica set leaves the address that it was given for those in `hosts`, so it must be able to reach them.
+// Its requests do not say which address it was given, and a server behind a mapped port, a tunnel or a load balancer
+// does not know it. A client of a mongos stays at its address, and has transactions, retryable writes and change streams
+// too; but a client whose connection string names a replica set does not accept a mongos. So the server says that it is a
+// replica set if it knows an address that works, and to clients that ask for one as Azure's connection strings do.
+// Otherwise it says that it is a mongos. See docs/decisions/0019-discovery.md.
 // https://github.com/mongodb/specifications/blob/master/source/server-discovery-and-monitoring/server-discovery-and-monitoring.md
 
-// inSet reports whether the client is told of the replica set.
+// inSet reports whether the client sees a member of a replica set.
 func (c *connection) inSet() bool {
 	return c.s.o.ReplSet != "" && (!c.s.o.Exposed || c.s.o.Advertise != "" || c.client.fromAzure())
 }
 
-// fromAzure reports whether the client's name is one of Azure's connection strings, @ACCOUNT@. They name
-// the replica set too.
+// fromAzure reports whether the application's name is in the form of Azure's connection strings, @ACCOUNT@. These name a
+// replica set too.
 func (i clientInfo) fromAzure() bool {
 	return len(i.appName) > 2 && strings.HasPrefix(i.appName, "@") && strings.HasSuffix(i.appName, "@")
 }
 
-// self is the address of the replica set's one member: what the operator has said, else the name that the
-// client has called over TLS, else the address at which it has arrived.
+// self is the address of the only member of the replica set: the one that the operator has set, or else the name that
+// the client has asked for over TLS, or else the address that the client has reached.
 func (r *request) self() string {
 	if r.s.o.Advertise != "" {
 		return r.s.o.Advertise

@@ -76,8 +76,8 @@ func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
 func (c *connection) guarded(r *request, a *answer) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.s.log.Error("command failed by a defect", "command", r.name, "panic", p, "stack", string(debug.Stack()))
-			err = r.leave(a, code.New(code.InternalError, "An internal error occurred. The server's log has more."))
+			c.s.log.Error("command panicked", "command", r.name, "panic", p, "stack", string(debug.Stack()))
+			err = r.leave(a, code.New(code.InternalError, "An internal error occurred. See the log of the server."))
 		}
 	}()
 	return c.run(r, a)

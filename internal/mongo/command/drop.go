@@ -14,13 +14,13 @@ func drop(r *request, a *answer) error {
 	}
 	c, err := r.find(r.db, name)
 	if c == nil || err != nil {
-		return err // one that is not there is dropped, as of MongoDB 7.0
+		return err // since MongoDB 7.0, dropping a collection that does not exist succeeds
 	}
 	if err := writable(c); err != nil {
 		return err
 	}
 	indexes, isView := len(indexSpecs(c)), viewOf(c) != nil
-	if err := r.remove(c); err != nil {
+	if err := r.dropContainer(c); err != nil {
 		return err
 	}
 	if !isView {
@@ -30,17 +30,17 @@ func drop(r *request, a *answer) error {
 	return nil
 }
 
-// remove deletes a container and tells change streams of it; it is content when someone else has done so.
-func (r *request) remove(c *catalog.Container) error {
-	gone, err := r.discard(c)
-	if !gone || err != nil {
+// dropContainer deletes a container and notifies change streams. A container that is gone already is no error.
+func (r *request) dropContainer(c *catalog.Container) error {
+	deleted, err := r.deleteContainer(c)
+	if !deleted || err != nil {
 		return err
 	}
 	return r.dropped(c)
 }
 
-// discard deletes a container; gone tells that nobody else has.
-func (r *request) discard(c *catalog.Container) (gone bool, err error) {
+// deleteContainer deletes a container; deleted is false if another request has done so.
+func (r *request) deleteContainer(c *catalog.Container) (deleted bool, err error) {
 	if r.tx != nil {
 		return false, code.New(code.OperationNotSupportedInTransaction, "Cannot run '%s' in a multi-document transaction.", r.name)
 	}
@@ -55,7 +55,7 @@ func (r *request) discard(c *catalog.Container) (gone bool, err error) {
 	return true, nil
 }
 
-// forget drops what the door keeps of a container that is gone.
+// forget drops what the server keeps in memory about a container that does not exist any more.
 func (s *Server) forget(c *catalog.Container) {
 	s.indexLocks.Delete(c.ID)
 	s.rules.Delete(c.ID)

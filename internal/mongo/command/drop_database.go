@@ -29,10 +29,10 @@ func dropDatabase(r *request, a *answer) error {
 		}
 	}
 	for _, c := range list {
-		if viewOf(c) != nil { // which go with the database, untold
-			_, err = r.discard(c)
+		if viewOf(c) != nil { // change streams see no dropped view when a whole database is dropped
+			_, err = r.deleteContainer(c)
 		} else {
-			err = r.remove(c)
+			err = r.dropContainer(c)
 		}
 		if err != nil {
 			return err

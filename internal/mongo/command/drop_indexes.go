@@ -12,7 +12,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// indexing is held while the indexes of a container are made, changed or dropped.
+// indexing is the lock that is held while the indexes of a container are created, changed or dropped.
 func (s *Server) indexing(c *catalog.Container) *sync.Mutex {
 	lock, _ := s.indexLocks.LoadOrStore(c.ID, new(sync.Mutex))
 	return lock.(*sync.Mutex)
@@ -42,7 +42,7 @@ func dropIndexes(r *request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	if err := r.drop(c, names); err != nil {
+	if err := r.dropNamed(c, names); err != nil {
 		return err
 	}
 	a.int32("nIndexesWas", len(before))
@@ -52,7 +52,7 @@ func dropIndexes(r *request, a *answer) error {
 	return r.indexed(c, before)
 }
 
-// checkIndexArgument asks whether a value names indexes: by a name, a list of names or a key.
+// checkIndexArgument refuses values that are not a name, a list of names or a key pattern.
 func (r *request) checkIndexArgument(which doc.Value) error {
 	switch which.Type {
 	case 0:
@@ -70,7 +70,7 @@ func (r *request) checkIndexArgument(which doc.Value) error {
 	return r.wrongType("index", which, "[string, object]")
 }
 
-// namedIndexes finds the names of the indexes that are meant.
+// namedIndexes finds the names of the indexes to drop. all is true for "*".
 func namedIndexes(c *catalog.Container, which doc.Value) (names []string, all bool, err error) {
 	specs := indexSpecs(c)
 	switch which.Type {
@@ -101,7 +101,7 @@ func namedIndexes(c *catalog.Container, which doc.Value) (names []string, all bo
 	return []string{name}, false, checkNamed(specs, name)
 }
 
-// checkNamed asks whether an index may be dropped.
+// checkNamed refuses an index that does not exist or cannot be dropped.
 func checkNamed(specs []doc.Doc, name string) error {
 	if name == "_id_" {
 		return code.New(code.InvalidOptions, "cannot drop _id index")
@@ -114,7 +114,7 @@ func checkNamed(specs []doc.Doc, name string) error {
 	return code.New(code.IndexNotFound, "index not found with name [%s]", name)
 }
 
-// byKey finds the name of the index with a key pattern.
+// byKey finds the name of the only index with a key pattern.
 func byKey(specs []doc.Doc, key doc.Doc) (string, error) {
 	var found []doc.Doc
 	for _, spec := range specs {
@@ -136,8 +136,8 @@ func byKey(specs []doc.Doc, key doc.Doc) (string, error) {
 // samePattern compares key patterns: 1 and 1.0 are the same direction.
 func samePattern(a, b doc.Doc) bool { return doc.EqualBSON(doc.Object(a), doc.Object(b)) }
 
-// drop drops indexes by name. Without the one on _ts there is no lifetime any more.
-func (r *request) drop(c *catalog.Container, names []string) error {
+// dropNamed drops indexes by name. Dropping the one on _ts turns off the time to live of the container.
+func (r *request) dropNamed(c *catalog.Container, names []string) error {
 	st := c.State()
 	gone := func(x catalog.NamedIndex) bool { return slices.Contains(names, x.Name) }
 	if slices.ContainsFunc(st.Named, gone) {

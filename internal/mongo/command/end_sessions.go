@@ -5,10 +5,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// maxNamedSessions is how many sessions one command may name.
+// maxNamedSessions bounds how many sessions one command names.
 const maxNamedSessions = 10_000
 
-// endSessions is what a client sends when it leaves.
+// endSessions is what drivers send when the application closes its client.
 func endSessions(r *request, a *answer) error {
 	list, err := r.ownSessions()
 	if err == nil {
@@ -17,7 +17,7 @@ func endSessions(r *request, a *answer) error {
 	return err
 }
 
-// ownSessions gives those of the client's user that its argument [{id: UUID}, …] names.
+// ownSessions gives the sessions that the argument [{id: UUID}, …] names, among those of the client's user.
 func (r *request) ownSessions() (list []*session, err error) {
 	values := r.list(r.name)
 	switch {

@@ -15,14 +15,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// The fail points with which test suites of drivers make commands fail.
+// The fail points by which test suites of drivers make commands fail.
 // https://github.com/mongodb/mongo/wiki/The-%22failCommand%22-fail-point
 const (
-	failCommand                    = iota // in place of the command
-	failGetMoreAfterCursorCheckout        // a getMore that has its cursor, which ends
-	maxTimeAlwaysTimeOut                  // whatever has a limit of time
-	maxTimeNeverTimeOut
-	onPrimaryTransactionalWrite // a retryable write, before or after it is done
+	failCommand                    = iota // fails instead of the command
+	failGetMoreAfterCursorCheckout        // fails a getMore that has its cursor, and closes the cursor
+	maxTimeAlwaysTimeOut                  // fails every request with maxTimeMS
+	maxTimeNeverTimeOut                   // ignores maxTimeMS
+	onPrimaryTransactionalWrite           // fails a retryable write, before or after it is done
 )
 
 var failPointNames = []string{
@@ -31,21 +31,21 @@ var failPointNames = []string{
 	onPrimaryTransactionalWrite: "onPrimaryTransactionalWrite",
 }
 
-// failing are the fail points of a server, by the constants above.
+// failing are the fail points of a server, indexed by the constants above.
 type failing struct {
-	at [5]atomic.Pointer[failPoint] // nil when it is off
+	at [5]atomic.Pointer[failPoint] // nil if it is off
 
 	mu      sync.Mutex
-	entered [5]int64 // how often it has made something fail since the start
+	entered [5]int64 // how often it has been hit since the start
 }
 
 // A failPoint says which commands fail, how often, and how.
 type failPoint struct {
-	times  int64   // that are left; -1 for always
-	skip   int64   // that are left out first
-	chance float64 // of each, from 0 to 1
+	times  int64   // how often it still fails; -1 for always
+	skip   int64   // how many commands still pass first
+	chance float64 // that a command fails, from 0 to 1
 
-	commands  []string // nil for those that the fail point itself is about
+	commands  []string // nil for all that the kind of fail point is about
 	appName   string   // "" for all
 	namespace string   // "" for all
 
@@ -56,11 +56,11 @@ type failPoint struct {
 	forced
 }
 
-// forced is what a fail point wants of an answer that the command itself makes.
+// forced is what a fail point changes in the answer of a command that runs.
 type forced struct {
 	concern  doc.Doc // writeConcernError, nil for none
 	labels   []string
-	labelled bool // labels are in place of the usual ones
+	labelled bool // labels replace the usual ones, even if there are none
 }
 
 // maxBlock bounds blockTimeMS.
@@ -124,7 +124,7 @@ func (p *failPoint) readMode(v doc.Value) (on bool, err error) {
 	return false, code.New(code.BadValue, "'mode' must be a string or a JSON object")
 }
 
-// readData reads what is to happen to which commands.
+// readData reads which commands fail, and how.
 func (p *failPoint) readData(kind int, d doc.Doc) error {
 	switch kind {
 	case failCommand:
@@ -164,7 +164,7 @@ func (p *failPoint) readData(kind int, d doc.Doc) error {
 			p.appName, ok = doc.AsString(v)
 		case "namespace":
 			p.namespace, ok = doc.AsString(v)
-		case "failInternalCommands", "failLocalClients", "threadName", "failAllCommands": // there are no others
+		case "failInternalCommands", "failLocalClients", "threadName", "failAllCommands": // these distinguish commands that mayfly does not have
 		}
 		if !ok {
 			return code.New(code.TypeMismatch, "BSON field 'data.%s' is the wrong type '%s'", name, code.TypeName(v))
@@ -177,7 +177,7 @@ func stringsOf(v doc.Value) (list []string, ok bool) {
 	if v.Type != bsoncore.TypeArray {
 		return nil, false
 	}
-	list = []string{} // nil would be something else
+	list = []string{} // not nil, which means all
 	for element := range doc.Elements(v) {
 		s, ok := doc.AsString(element)
 		if !ok {
@@ -188,16 +188,16 @@ func stringsOf(v doc.Value) (list []string, ok bool) {
 	return list, true
 }
 
-// hit gives a fail point that the request is about, nil when it goes on.
+// hit gives a fail point if it is on and the request hits it, nil otherwise.
 func (r *request) hit(kind int) *failPoint {
 	f := &r.s.failing
-	if p := f.at[kind].Load(); p != nil && p.means(r) && f.enter(kind, p) {
+	if p := f.at[kind].Load(); p != nil && p.matches(r) && f.enter(kind, p) {
 		return p
 	}
 	return nil
 }
 
-// fails asks failCommand.
+// fails makes the request fail if it hits failCommand.
 func (r *request) fails() error {
 	p := r.hit(failCommand)
 	if p == nil {
@@ -222,8 +222,8 @@ func (r *request) fails() error {
 	return e
 }
 
-// means reports whether the fail point is about a request.
-func (p *failPoint) means(r *request) bool {
+// matches reports whether the fail point is about a request.
+func (p *failPoint) matches(r *request) bool {
 	if r.name == "configureFailPoint" || p.appName != "" && p.appName != r.appName() {
 		return false
 	}
@@ -235,7 +235,7 @@ func (p *failPoint) means(r *request) bool {
 	return p.commands == nil || slices.ContainsFunc(p.commands, func(name string) bool { return name == r.name || aliases[name] == r.name })
 }
 
-// enter counts one command that the fail point is about; false when it lets it pass.
+// enter counts one command that the fail point is about. It reports false if the command passes.
 func (f *failing) enter(kind int, p *failPoint) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -256,7 +256,7 @@ func (f *failing) enter(kind int, p *failPoint) bool {
 	return true
 }
 
-// appName is the client's, which the first hello brings itself.
+// appName is the name of the client's application. The first hello brings it itself.
 func (r *request) appName() string {
 	if r.command.greets && r.c.client.document == nil {
 		d, _ := doc.AsDoc(r.get("client"))
@@ -266,7 +266,7 @@ func (r *request) appName() string {
 	return r.c.client.appName
 }
 
-// failsWrite asks onPrimaryTransactionalWrite before a retryable write is done.
+// failsWrite makes a retryable write fail before it is done, if it hits onPrimaryTransactionalWrite.
 // mongodb/specifications: source/retryable-writes/tests/README.md
 func (r *request) failsWrite() error {
 	p := r.s.failing.at[onPrimaryTransactionalWrite].Load()
@@ -279,7 +279,7 @@ func (r *request) failsWrite() error {
 	return code.New(p.code, "Failing write for %s:%d due to failpoint. The write must not be reflected.", r.session.shown(), r.txnNumber)
 }
 
-// failsWritten asks it when the write is done: the client may not get its answer.
+// failsWritten is the same after the write is done: the client then gets no answer.
 func (r *request) failsWritten() {
 	p := r.s.failing.at[onPrimaryTransactionalWrite].Load()
 	if p != nil && p.code == 0 && r.retries() && r.hit(onPrimaryTransactionalWrite) != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// codes is the only place that knows which of MongoDB's codes a fault becomes.
+// codes is the only place that says which of MongoDB's codes a fault becomes.
 var codes = map[fault.Kind]code.Code{
 	fault.Internal:          code.InternalError,
 	fault.Invalid:           code.BadValue,
@@ -33,7 +33,7 @@ var codes = map[fault.Kind]code.Code{
 	fault.Busy:              code.ExceededTimeLimit, // see busyLabels
 }
 
-// translate makes MongoDB's error of one that the rooms below gave.
+// translate turns an error of the packages below into MongoDB's.
 func translate(err error) *code.Error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -53,7 +53,7 @@ func translate(err error) *code.Error {
 	e := code.New(codes[kind], "%s", fault.Message(err))
 	e.Cause = err
 	if e.Message == "" {
-		e.Message = "An internal error occurred. The server's log has more."
+		e.Message = "An internal error occurred. See the log of the server."
 	}
 	if e.Code == code.WriteConflict {
 		e.Message = "Caused by :: Write conflict during plan execution and yielding is disabled. :: Please retry your operation or multi-document transaction."

@@ -1,7 +1,7 @@
 package command
 
-// getCmdLineOpts tells the settings in MongoDB's words, and not the arguments of the process,
-// which may have the account key among them.
+// getCmdLineOpts shows the settings under MongoDB's names, and not the arguments of the process, because the account key
+// may be one of them.
 func getCmdLineOpts(r *request, a *answer) error {
 	a.strings("argv", []string{"mayfly"})
 	a.object("parsed")

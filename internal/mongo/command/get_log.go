@@ -22,7 +22,7 @@ func getLog(r *request, a *answer) error {
 		lines, total := r.s.recent.all()
 		a.int32("totalLinesWritten", total)
 		a.strings("log", lines)
-	case "startupWarnings": // there is nothing that the server warns of
+	case "startupWarnings": // mayfly has none
 		a.int32("totalLinesWritten", 0)
 		a.strings("log", nil)
 	default:
@@ -37,15 +37,15 @@ const (
 	maxLogBytes = 1000 // of a line
 )
 
-// recent is the newest lines of the log of this door, oldest first from next on.
-type recent struct {
+// recentLines are the newest lines of the log of this API: a ring, whose oldest line is at next once it is full.
+type recentLines struct {
 	mu    sync.Mutex
 	lines []string
 	next  int
 	total int
 }
 
-func (x *recent) add(line string) {
+func (x *recentLines) add(line string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.total++
@@ -57,34 +57,34 @@ func (x *recent) add(line string) {
 	x.next = (x.next + 1) % keptLines
 }
 
-func (x *recent) all() (lines []string, total int) {
+func (x *recentLines) all() (lines []string, total int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return append(append(lines, x.lines[x.next:]...), x.lines[:x.next]...), x.total
 }
 
-// keeper is a handler that keeps lines beside handing them on.
-type keeper struct {
+// A tee is a handler that keeps lines for clients, and hands them on.
+type tee struct {
 	slog.Handler
-	line slog.Handler // writes it for recent
+	line slog.Handler // writes to recentLines
 }
 
-// A lineBuffer gives what is written to it, a line at a time, to recent.
-type lineBuffer struct{ to *recent }
+// A lineWriter adds what is written to it, a line at a time, to recentLines.
+type lineWriter struct{ to *recentLines }
 
-func (b lineBuffer) Write(line []byte) (int, error) {
+func (b lineWriter) Write(line []byte) (int, error) {
 	text := bytes.TrimRight(line, "\n")
 	b.to.add(string(bytes.ToValidUTF8(text[:min(len(text), maxLogBytes)], nil)))
 	return len(line), nil
 }
 
-// keep makes a logger that keeps its lines for clients.
-func (x *recent) keep(log *slog.Logger) *slog.Logger {
-	line := slog.NewJSONHandler(lineBuffer{x}, &slog.HandlerOptions{ReplaceAttr: logMember})
-	return slog.New(keeper{Handler: log.Handler(), line: line})
+// keep makes a logger that also keeps its lines for clients.
+func (x *recentLines) keep(log *slog.Logger) *slog.Logger {
+	line := slog.NewJSONHandler(lineWriter{x}, &slog.HandlerOptions{ReplaceAttr: logMember})
+	return slog.New(tee{Handler: log.Handler(), line: line})
 }
 
-// logMember gives the members of a line MongoDB's names.
+// logMember renames the members of a line to what MongoDB calls them.
 // https://www.mongodb.com/docs/v7.0/reference/log-messages/
 func logMember(groups []string, a slog.Attr) slog.Attr {
 	switch {
@@ -97,11 +97,11 @@ func logMember(groups []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-func (k keeper) Enabled(ctx context.Context, level slog.Level) bool {
+func (k tee) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelInfo || k.Handler.Enabled(ctx, level)
 }
 
-func (k keeper) Handle(ctx context.Context, record slog.Record) error {
+func (k tee) Handle(ctx context.Context, record slog.Record) error {
 	if record.Level >= slog.LevelInfo {
 		_ = k.line.Handle(ctx, record.Clone())
 	}
@@ -111,10 +111,10 @@ func (k keeper) Handle(ctx context.Context, record slog.Record) error {
 	return k.Handler.Handle(ctx, record)
 }
 
-func (k keeper) WithAttrs(list []slog.Attr) slog.Handler {
-	return keeper{Handler: k.Handler.WithAttrs(list), line: k.line.WithAttrs(list)}
+func (k tee) WithAttrs(list []slog.Attr) slog.Handler {
+	return tee{Handler: k.Handler.WithAttrs(list), line: k.line.WithAttrs(list)}
 }
 
-func (k keeper) WithGroup(name string) slog.Handler {
-	return keeper{Handler: k.Handler.WithGroup(name), line: k.line.WithGroup(name)}
+func (k tee) WithGroup(name string) slog.Handler {
+	return tee{Handler: k.Handler.WithGroup(name), line: k.line.WithGroup(name)}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// Members of a replica set tell how far time has come with every answer. It is the time of the
-// newest entry of the store's log, so that a change stream that starts there misses nothing.
+// Members of a replica set add the cluster time to every answer. It is the time of the newest entry of the store's log, so
+// that a change stream that starts there misses nothing.
 // https://www.mongodb.com/docs/v7.0/reference/method/db.runCommand/#command-response
 
 // gossip writes what a replica set adds to every answer.
@@ -26,18 +26,18 @@ func (r *request) gossip(a *answer) {
 	a.timestamp("operationTime", now)
 }
 
-// unsigned is the signature of servers that ask nobody who they are.
+// unsigned is the signature of servers without authentication.
 var unsigned [20]byte
 
 func (a *answer) timestamp(name string, at uint64) {
 	a.buf = bsoncore.AppendTimestampElement(a.buf, name, uint32(at>>32), uint32(at))
 }
 
-// clusterTime is how far time has come, seconds in its upper half. It never falls.
+// clusterTime gives the cluster time, with the seconds in its upper half. It never goes back.
 func (s *Server) clusterTime(now int64) uint64 {
 	newest, err := s.o.Store.LogNewest()
 	at := uint64(newest)
-	if err != nil || at == 0 { // nothing is logged: nobody follows
+	if err != nil || at == 0 { // nothing has been logged, so no change stream can miss anything
 		at = uint64(max(now, 0))<<32 | 1
 	}
 	for {

@@ -13,7 +13,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/wire"
 )
 
-// What the handshake promises.
+// What the handshake tells a client.
 const (
 	maxWireVersion  = 21 // MongoDB 7.0
 	sessionMinutes  = 30
@@ -21,7 +21,7 @@ const (
 	replicaPriority = 1
 )
 
-// hello is the handshake, and how clients watch over the server.
+// hello is the handshake, and how clients monitor the server.
 // https://github.com/mongodb/specifications/blob/master/source/mongodb-handshake/handshake.md
 func hello(r *request, a *answer) error {
 	if v := r.get("client"); v.Type != 0 {
@@ -53,7 +53,7 @@ func hello(r *request, a *answer) error {
 	return r.greetUser(a)
 }
 
-// topology writes who the server is among servers.
+// topology writes what the server is: a member of a replica set, a mongos, or stand-alone. See discovery.go.
 func (r *request) topology(a *answer) {
 	writable := "isWritablePrimary"
 	if r.name == "isMaster" {
@@ -87,7 +87,7 @@ func (r *request) topology(a *answer) {
 // term counts elections: each start of the server is one.
 func (s *Server) term() int64 { return s.started.Unix() }
 
-// electionID must rise from start to start, since clients leave a primary with a lower one alone.
+// electionID rises from start to start, because clients ignore a primary whose id is lower than one that they know.
 func (s *Server) electionID() (id [12]byte) {
 	binary.BigEndian.PutUint32(id[:], 0x7fffffff)
 	binary.BigEndian.PutUint64(id[4:], uint64(s.term()))

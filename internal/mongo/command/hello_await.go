@@ -10,17 +10,17 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// A client that knows the topology may leave a hello with the server, to be answered when the topology has
-// changed or the client's patience is over. It never changes here while the process lives, so the answer comes
-// in the end. With exhaust the next wait begins at once, and the client hears at once when the server is gone.
+// A client that knows the topology may ask for an answer only when the topology has changed, or after some time. Here it
+// never changes while the process lives, so every answer comes at the end of that time. With exhaust the next wait
+// begins at once, and the client notices immediately when the server is gone.
 // https://github.com/mongodb/specifications/blob/master/source/server-discovery-and-monitoring/server-monitoring.md
 
 // topologyCounter counts changes of the topology.
 const topologyCounter = 0
 
 // longestAwait is how long a hello waits at most, whatever the client allows. A driver that has marked the server as
-// unknown, after an error of a server that goes down for example, sends no other hello while one waits. So it
-// goes on after half a second, which is as often as drivers poll, not after ten.
+// unknown, for example after an error at shutdown, sends no other hello while one waits. So it gets its answer after
+// half a second, which is as often as drivers poll, and not after ten.
 const longestAwait = 500 * time.Millisecond
 
 // topologyVersion writes which topology the answer is about.
@@ -31,7 +31,7 @@ func (r *request) topologyVersion(a *answer) {
 	a.close()
 }
 
-// awaitTopology waits as long as a client wants that knows the topology already.
+// awaitTopology waits for as long as the client asks, if it knows the topology already.
 // mongodb/mongo: src/mongo/db/repl/replication_info.cpp, for codes and texts
 func (r *request) awaitTopology() error {
 	known := r.document("topologyVersion")
@@ -67,14 +67,14 @@ func (r *request) awaitTopology() error {
 			return r.ctx.Err()
 		}
 	}
-	if r.more = r.msg.ExhaustAllowed(); r.more { // the next answer is to a client that knows this one
+	if r.more = r.msg.ExhaustAllowed(); r.more { // the client knows the topology when the next wait begins
 		copy(process.Data, r.s.processID[:])
 		copy(counter.Data, make([]byte, len(counter.Data)))
 	}
 	return nil
 }
 
-// topologyAhead is the code for a client that knows more than the server.
+// topologyAhead is the code of the error for a counter that the server has not reached.
 func (r *request) topologyAhead() code.Code {
 	if r.s.o.ReplSet == "" {
 		return 51764
@@ -82,7 +82,7 @@ func (r *request) topologyAhead() code.Code {
 	return 31382
 }
 
-// wrongMember says that a required member is missing or has a type that it must not have.
+// wrongMember is the error of a required member that is missing or has the wrong type.
 func wrongMember(path string, v doc.Value, want string) error {
 	if v.Type == 0 || v.Type == bsoncore.TypeNull {
 		return code.New(code.MissingFieldOfCommand, "BSON field '%s' is missing but a required field", path)

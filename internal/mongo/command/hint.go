@@ -7,8 +7,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// hint tells the log and the counters of documents whose lifetime looks like a mistake: answers have no
-// place for it. Only where lifetime counts from the stamp does a ttl mean anything; elsewhere it is as good as any other field.
+// hint reports documents whose time to live looks like a mistake, to the log and to counters, because answers have no
+// place for it. A ttl has a meaning only in containers whose time to live counts from _ts; elsewhere it is a field like
+// any other.
 func (r *request) hint(c *catalog.Container, ops []store.Op, results []store.Result) {
 	st := c.State()
 	if !st.Policy.On() {
@@ -22,12 +23,12 @@ func (r *request) hint(c *catalog.Container, ops []store.Op, results []store.Res
 	}
 }
 
-// hintSeconds does the same for the seconds of a lifetime that an index sets.
+// hintSeconds does the same for the seconds of a TTL index.
 func (r *request) hintSeconds(c *catalog.Container, seconds int64) {
 	r.tell(c, hint.Definition(expiry.TTL(seconds), nil).Kind)
 }
 
-// lifetimeChanged tells the log what a change of lifetime did, and remembers it for the answer.
+// lifetimeChanged logs how many documents a change of the time to live has expired, and remembers it for the answer.
 func (r *request) lifetimeChanged(c *catalog.Container, effect *store.Effect) {
 	if effect == nil {
 		return
@@ -41,8 +42,8 @@ func (r *request) lifetimeChanged(c *catalog.Container, effect *store.Effect) {
 	r.effect = effect
 }
 
-// noteEffect tells in an answer how many documents a change of lifetime ended, if any. MongoDB's own answers to
-// createIndexes have a note, which drivers leave to people to read; clients of collMod get the whole answer as it is.
+// noteEffect adds to an answer how many documents the change has expired, if any. In the answer to createIndexes the
+// member note is MongoDB's own, and drivers ignore it; clients of collMod get the whole answer.
 func (r *request) noteEffect(a *answer) {
 	if r.effect != nil && r.effect.Expired > 0 {
 		a.string("note", r.effect.Count("document", "documents")+" expired by this change")

@@ -31,7 +31,7 @@ func hostInfo(r *request, a *answer) error {
 	return nil
 }
 
-// memoryMiB is how much memory a machine with that file has, 0 when it does not tell.
+// memoryMiB reads the memory of the machine from a file like /proc/meminfo, 0 if there is none.
 func memoryMiB(file string) int64 {
 	text, _ := os.ReadFile(file)
 	_, rest, _ := bytes.Cut(text, []byte("MemTotal:"))
@@ -43,7 +43,7 @@ func memoryMiB(file string) int64 {
 	return kib >> 10
 }
 
-// cpuArch is the processor as MongoDB calls it.
+// cpuArch is MongoDB's name of the processor.
 func cpuArch() string {
 	switch runtime.GOARCH {
 	case "amd64":

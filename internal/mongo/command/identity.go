@@ -8,7 +8,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// initIdentity chooses the parts of an ObjectId that a process keeps.
+// initIdentity chooses the part of ObjectIds that is the same in a process, and where their counter starts.
 // https://www.mongodb.com/docs/manual/reference/bson-types/#objectid
 func (s *Server) initIdentity() {
 	var b [8]byte
@@ -17,7 +17,7 @@ func (s *Server) initIdentity() {
 	s.idCount.Store(uint32(b[5])<<16 | uint32(b[6])<<8 | uint32(b[7]))
 }
 
-// newObjectID makes the _id of a document that came without one.
+// newObjectID makes the _id of a document that the client has sent without one.
 func (s *Server) newObjectID(at time.Time) (id [12]byte) {
 	binary.BigEndian.PutUint32(id[:], uint32(at.Unix()))
 	copy(id[4:], s.process[:])
@@ -26,7 +26,7 @@ func (s *Server) newObjectID(at time.Time) (id [12]byte) {
 	return id
 }
 
-// timestamp is the present as BSON's timestamp, another each time.
+// timestamp gives the current time as a BSON timestamp, a different one each time.
 func (s *Server) timestamp(at time.Time) doc.Value {
 	return doc.Timestamp(uint32(at.Unix()), s.stampCount.Add(1))
 }

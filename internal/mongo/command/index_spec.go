@@ -14,8 +14,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
-// stampField is the name by which indexes mean the system stamp, whatever a document has
-// under it (T-79, A-22).
+// stampField is the name of the time of a document's last write. An index on it means that time, even if documents have a
+// field of this name (T-79, A-22).
 const stampField = "_ts"
 
 // An indexSpec is an index as a client asks for it.
@@ -23,12 +23,11 @@ type indexSpec struct {
 	catalog.NamedIndex
 	asked doc.Doc // as it came
 	key   doc.Doc
-	stamp bool  // it sets the lifetime that counts from the stamp
-	ttl   int64 // that lifetime
+	stamp bool  // it is on _ts with expireAfterSeconds, so it sets the container's time to live
+	ttl   int64 // of the container then
 }
 
-// indexOptions are the members of a specification; those that mayfly has no use for are accepted when
-// their value changes nothing.
+// indexOptions are the members that a specification may have. mayfly ignores some of them, where that changes nothing.
 var indexOptions = fieldSet(`v key name ns background unique sparse hidden expireAfterSeconds partialFilterExpression collation wildcardProjection
 	storageEngine dropDups commitQuorum prepareUnique clustered weights default_language language_override textIndexVersion 2dsphereIndexVersion
 	bits min max coarsestIndexedLevel finestIndexedLevel`)
@@ -36,14 +35,13 @@ var indexOptions = fieldSet(`v key name ns background unique sparse hidden expir
 // idOptions are the members that the specification of the index on _id may have.
 var idOptions = fieldSet("v key name ns collation")
 
-// inSpecification is an error about a specification.
+// inSpecification adds to an error which specification it is about.
 func inSpecification(d doc.Doc, e *code.Error) error {
 	e.Message = "Error in specification " + code.Show(doc.Object(d)) + " :: caused by :: " + e.Message
 	return e
 }
 
-// parseIndex reads a specification; its TTL options are left to checkLifetime, as MongoDB looks
-// at them last.
+// parseIndex reads a specification. checkLifetime reads its TTL options afterwards, because MongoDB checks them last.
 func parseIndex(d doc.Doc, ignoreUnknown bool) (*indexSpec, error) {
 	x := &indexSpec{asked: slices.Clone(d)}
 	key := doc.Lookup(d, "key")
@@ -138,7 +136,7 @@ func (x *indexSpec) parseKey() *code.Error {
 	return nil
 }
 
-// option takes in one member of a specification.
+// option reads one member of a specification.
 func (x *indexSpec) option(name string, v doc.Value) error {
 	switch name {
 	case "name":
@@ -195,7 +193,7 @@ func (x *indexSpec) option(name string, v doc.Value) error {
 	return nil
 }
 
-// checkPartial refuses what the filter of a partial index must not have.
+// checkPartial refuses conditions that the filter of a partial index may not have.
 // https://www.mongodb.com/docs/v7.0/core/index-partial/
 func checkPartial(query doc.Doc) error {
 	f, err := filter.Compile(query, filter.Options{})
@@ -220,8 +218,7 @@ func checkPartialNode(n *filter.Node) error {
 	return code.New(code.CannotCreateIndex, "Expression not supported in partial index")
 }
 
-// checkLifetime checks and takes in expireAfterSeconds. The rules of the field _ts are Cosmos DB's, those of
-// others MongoDB's.
+// checkLifetime reads expireAfterSeconds. An index on _ts follows the rules of Cosmos DB, any other those of MongoDB.
 func (x *indexSpec) checkLifetime(cosmos bool) error {
 	if !x.Expires {
 		return nil
@@ -247,7 +244,7 @@ func (x *indexSpec) checkLifetime(cosmos bool) error {
 	return nil
 }
 
-// lifetime reads the seconds of a TTL index on dates: any number from 0 to the greatest int32, fractions cut off.
+// lifetime reads the seconds of a TTL index on dates: any number from 0 to the largest int32, without its fraction.
 func lifetime(v doc.Value) (int32, *code.Error) {
 	switch v.Type {
 	case bsoncore.TypeInt32, bsoncore.TypeInt64, bsoncore.TypeDouble, bsoncore.TypeDecimal128:
@@ -276,8 +273,7 @@ func number(v doc.Value) (f float64, nan bool) {
 	return f, math.IsNaN(f)
 }
 
-// checkStampLifetime reads the seconds of the index on _ts: -1 for no default, or from 1 to the
-// greatest int32.
+// checkStampLifetime reads the seconds of an index on _ts: -1 for no default, or from 1 to the largest int32.
 func (x *indexSpec) checkStampLifetime(v doc.Value) error {
 	n, ok := doc.AsInt64Exact(v)
 	if !ok || n < -1 || n == 0 || n > math.MaxInt32 {
@@ -294,8 +290,8 @@ func (x *indexSpec) checkStampLifetime(v doc.Value) error {
 	return nil
 }
 
-// settle makes the index as it is kept and shown.
-func (x *indexSpec) settle() {
+// setSpec sets the form in which the index is kept and shown, once everything else is known.
+func (x *indexSpec) setSpec() {
 	a := newAnswer(nil)
 	a.int32("v", 2)
 	a.doc("key", x.key)
@@ -328,7 +324,7 @@ func (x *indexSpec) seconds() int64 {
 	return int64(x.Seconds)
 }
 
-// stampSpec is the index that shows the lifetime of a container.
+// stampSpec is the index on _ts as clients see it: it shows the time to live of a container.
 func stampSpec(st *catalog.State) doc.Doc {
 	return stampIndex(st).Spec
 }
@@ -342,7 +338,7 @@ func stampIndex(st *catalog.State) catalog.NamedIndex {
 		x.Hidden, _ = doc.AsBool(doc.Lookup(st.TTLIndex, "hidden"))
 	}
 	_ = x.parseKey() // it has been read before
-	x.settle()
+	x.setSpec()
 	return x.NamedIndex
 }
 
@@ -368,12 +364,12 @@ func indexSpecs(c *catalog.Container) []doc.Doc {
 	return list
 }
 
-// same reports whether two key patterns are equal: names, order and directions.
+// sameKey reports whether two key patterns are equal: names, order and directions.
 func (x *indexSpec) sameKey(y catalog.NamedIndex) bool {
 	return slices.Equal(x.Columns, y.Columns) && x.Wildcard == y.Wildcard
 }
 
-// compare tells how a new index relates to one that is there: identical, an error, or neither.
+// compare compares a new index with an existing one: they are identical, or conflict, or neither.
 func (x *indexSpec) compare(y catalog.NamedIndex) (identical bool, err error) {
 	signature := x.sameKey(y) && x.Unique == y.Unique && x.Sparse == y.Sparse && string(x.Partial) == string(y.Partial) &&
 		string(x.Projection) == string(y.Projection)

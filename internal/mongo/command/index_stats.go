@@ -12,8 +12,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/plan"
 )
 
-// indexUses counts how often plans used the indexes of a container since the server began. Numbers
-// of indexes are not given out again.
+// indexUses counts how often plans have used each index of a container since the server started. The number of a dropped
+// index is never given to another one.
 type indexUses struct{ counts sync.Map } // access.Named.Index -> *atomic.Int64
 
 func (u *indexUses) of(index uint32) *atomic.Int64 {
@@ -32,7 +32,7 @@ func (s *Server) usesOf(c *catalog.Container) *indexUses {
 	return u.(*indexUses)
 }
 
-// used notes that a plan is carried out.
+// used counts a plan that is about to be executed.
 func (s *Server) used(c *catalog.Container, p *plan.Plan) {
 	for _, index := range p.Indexes() {
 		s.usesOf(c).of(index).Add(1)

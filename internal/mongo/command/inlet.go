@@ -6,8 +6,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/budget"
 )
 
-// An inlet is what a connection reads from. While a request waits, a byte may be taken from it ahead of time,
-// which is how one finds out that the client has left.
+// An inlet is what a connection reads from. While a request runs, one byte may be read ahead: that is how the server
+// notices that the client has left.
 type inlet struct {
 	net.Conn
 	transfer

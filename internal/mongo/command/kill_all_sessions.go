@@ -9,7 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// killAllSessions takes users, {user, db}; without any it ends everything.
+// killAllSessions takes users, {user, db}; without any it ends the sessions of all.
 func killAllSessions(r *request, a *answer) error {
 	return r.killMatching(func(d doc.Doc) (func(*session) bool, error) {
 		name, ok := doc.AsString(doc.Lookup(d, "user"))
@@ -21,7 +21,7 @@ func killAllSessions(r *request, a *answer) error {
 	})
 }
 
-// killByPattern takes {lsid: {id, uid}}, {uid: digest} and {users: [{user, db}]}; without a pattern it ends everything.
+// killByPattern takes patterns {lsid: {id, uid}}, {uid: digest} and {users: [{user, db}]}; without any it ends all sessions.
 func killByPattern(r *request, a *answer) error {
 	return r.killMatching(func(d doc.Doc) (func(*session) bool, error) {
 		var tests []func(*session) bool
@@ -43,6 +43,7 @@ func killByPattern(r *request, a *answer) error {
 	})
 }
 
+// patternMember reads one member of a pattern.
 func patternMember(name string, v doc.Value) (func(*session) bool, error) {
 	d, isDoc := doc.AsDoc(v)
 	switch {
@@ -77,7 +78,7 @@ func isDigest(v doc.Value, x *session) bool {
 	return v.Type == bsoncore.TypeBinary && ok && bytes.Equal(data, digest[:])
 }
 
-// killMatching ends the sessions that one of the documents in the argument describes, all when there is none.
+// killMatching ends the sessions that match one of the documents in the argument, all if it is empty.
 func (r *request) killMatching(test func(doc.Doc) (func(*session) bool, error)) error {
 	values := r.list(r.name)
 	if r.err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// Who may end which request, and what the others are told.
+// Who may end which request, and what others learn.
 func TestKillOpEnds(t *testing.T) {
 	ann, bob := &account.Identity{Database: "shop", Name: "ann", Number: 1}, &account.Identity{Database: "shop", Name: "bob", Number: 2}
 	host := account.RightsOf([]account.Role{{Name: "hostManager", Database: "admin"}})

@@ -1,6 +1,6 @@
 package command
 
-// killSessions without names ends what the client's user has.
+// killSessions ends the sessions that it names; without any, all of the client's user.
 func killSessions(r *request, a *answer) error {
 	list, err := r.ownSessions()
 	if err != nil {

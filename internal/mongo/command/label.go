@@ -8,7 +8,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// Labels by which drivers know what to do about an error.
+// Labels tell drivers what to do about an error.
 // mongodb/mongo: src/mongo/db/error_labels.cpp, and src/mongo/base/error_codes.yml for the categories of codes
 const (
 	transientLabel = "TransientTransactionError"
@@ -30,12 +30,12 @@ var retryableCodes = map[code.Code]bool{
 	358: true, // InternalTransactionNotSupported
 }
 
-// resumableCodes are those, beside the retryable ones, after which a change stream may be resumed.
+// resumableCodes are the errors, in addition to retryableCodes, after which a change stream may be resumed.
 var resumableCodes = map[code.Code]bool{
 	133: true, 150: true, 234: true, 13388: true, // FailedToSatisfyReadPreference, StaleEpoch, RetryChangeStream, StaleConfig
 }
 
-// transientCodes are those after which a transaction may begin anew, its end too.
+// transientCodes are the errors after which a transaction may be tried again, even if its commit has failed.
 var transientCodes = map[code.Code]bool{
 	code.WriteConflict: true, code.LockTimeout: true, code.SnapshotUnavailable: true,
 	150: true, 239: true, 249: true, 250: true, // StaleEpoch, SnapshotTooOld, StaleDbVersion, StaleChunkHistory
@@ -63,16 +63,16 @@ func (r *request) label(err error) *code.Error {
 	return &labelled
 }
 
-// busy reports whether an error says that the server has no memory or no time left for the request.
+// busy reports whether the server had no memory or no processor time for the request.
 func busy(err error) bool {
 	e := code.Of(err)
 	return e != nil && fault.KindOf(e.Cause) == fault.Busy || fault.KindOf(err) == fault.Busy
 }
 
-// busyLabels adds those of a request that was refused because others leave no memory. Drivers that know the
-// labels, of 2026 and later, wait and send any command again. The code is one after which older ones send a read again,
-// which they decide by codes, and a write that is labelled so. What was done in part is not to be sent again, and a
-// transaction that such an error has ended begins anew.
+// busyLabels adds the labels of a request that was refused because others use the memory. Drivers of 2026 and later know
+// them: they wait, and send any command again. Older drivers send a read again because of its code, and a write because of
+// its retryLabel. A request that has done a part of its work must not be sent again, and a transaction that such an error
+// has ended is tried again as a whole.
 // mongodb/specifications: source/client-backpressure/client-backpressure.md, source/retryable-reads/retryable-reads.md
 func (r *request) busyLabels(labels []string) []string {
 	switch {
@@ -84,7 +84,7 @@ func (r *request) busyLabels(labels []string) []string {
 	return append(labels, overloadedLabel, againLabel)
 }
 
-// unread is the error of a frame that there was no memory to read. Nothing is known of the command.
+// unread is the error for a frame that could not be read for lack of memory. Its command is unknown.
 func (s *Server) unread(why error) error {
 	if fault.KindOf(why) != fault.Busy {
 		return memoryErr(why)
@@ -97,7 +97,7 @@ func (s *Server) unread(why error) error {
 	return &e
 }
 
-// labels are those of an error, or of an error of the write concern.
+// labels gives the labels of an error, or with concern of a write concern error.
 func (r *request) labels(c code.Code, concern bool) (list []string) {
 	if r.s.o.ReplSet == "" {
 		return nil
@@ -121,7 +121,7 @@ func (r *request) labels(c code.Code, concern bool) (list []string) {
 	return list
 }
 
-// transient reports whether the whole transaction may be tried again. One that may have been committed may not.
+// transient reports whether the whole transaction may be tried again. It may not if it may have been committed.
 func transient(c code.Code, ends, concern bool) bool {
 	switch {
 	case transientCodes[c]:
@@ -132,8 +132,8 @@ func transient(c code.Code, ends, concern bool) bool {
 	return !ends && retryableCodes[c] && c != 358
 }
 
-// follows reports whether the command opens or reads a change stream. A getMore that has failed before it had
-// its cursor reads none.
+// follows reports whether the command opens or reads a change stream. A getMore that has failed before it found its
+// cursor does not.
 func (r *request) follows() bool {
 	if r.name == "aggregate" {
 		for first := range doc.Elements(r.get("pipeline")) {

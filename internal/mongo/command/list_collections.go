@@ -42,7 +42,7 @@ func listCollections(r *request, a *answer) error {
 	return r.reply(a, r.db+".$cmd.listCollections", &listed{documents: rows}, size, nil)
 }
 
-// listFilter compiles the member filter of a command that lists things.
+// listFilter compiles the member filter of a command that lists containers or databases; without one, everything passes.
 func (r *request) listFilter() (func(doc.Doc) (bool, error), error) {
 	query := bytes.Clone(r.document("filter"))
 	if r.err != nil {
@@ -62,7 +62,7 @@ func (r *request) listFilter() (func(doc.Doc) (bool, error), error) {
 	}, nil
 }
 
-// containersOf lists the containers of a database, none when there is no such database.
+// containersOf lists the containers of a database, none if the database does not exist.
 func (s *Server) containersOf(db string) ([]*catalog.Container, error) {
 	d, err := s.o.Catalog.Database(db)
 	if fault.KindOf(err) == fault.NotFound {
@@ -74,7 +74,7 @@ func (s *Server) containersOf(db string) ([]*catalog.Container, error) {
 	return s.o.Catalog.Containers(d), nil
 }
 
-// describe is a container as listCollections shows it.
+// describe gives a container as listCollections shows it.
 func describe(c *catalog.Container, nameOnly bool) doc.Doc {
 	st, isView := c.State(), viewOf(c) != nil
 	a := newAnswer(nil)
@@ -110,10 +110,10 @@ func describe(c *catalog.Container, nameOnly bool) doc.Doc {
 	return a.end()
 }
 
-// uuidOf is the UUID of a container: of its number, which is never given to another.
+// uuidOf makes the UUID of a container from its number, which is never given to another one.
 func uuidOf(c *catalog.Container) doc.Value {
 	sum := sha256.Sum256(binary.BigEndian.AppendUint32([]byte("mayfly container "), c.ID))
 	id := sum[:16]
-	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // version 8, made by a rule of ours
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // version 8, for UUIDs made by a rule of one's own: RFC 9562 section 5.8
 	return doc.Value{Type: bsoncore.TypeBinary, Data: append([]byte{16, 0, 0, 0, 4}, id...)}
 }

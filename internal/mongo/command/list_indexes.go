@@ -26,7 +26,7 @@ func listIndexes(r *request, a *answer) error {
 	return r.reply(a, r.db+"."+name, &listed{documents: indexSpecs(c)}, size, nil)
 }
 
-// A listed is the producer of a list that is in memory.
+// listed is the producer of documents that are in memory already.
 type listed struct {
 	holding
 	documents []doc.Doc

@@ -7,15 +7,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// A Meter counts what a Server does. Its methods are safe for concurrent use.
+// A Meter counts the requests of a Server. Its methods are safe for concurrent use.
 type Meter interface {
-	// Operation gives the function that counts the requests of one command; label names a status.
+	// Operation gives the function that counts a request of one command when it is done. label gives the name of a status.
 	Operation(name string, label func(status int) string) (done func(status int, took time.Duration))
-	// ExpiredByPolicy counts documents that ended because the lifetime of their container was changed.
+	// ExpiredByPolicy counts documents that expired because the time to live of their container was changed.
 	ExpiredByPolicy(documents uint64)
 }
 
-// unmetered counts nothing.
+// unmetered is a Meter that counts nothing.
 type unmetered struct{}
 
 func (unmetered) Operation(string, func(int) string) func(int, time.Duration) {
@@ -23,13 +23,13 @@ func (unmetered) Operation(string, func(int) string) func(int, time.Duration) {
 }
 func (unmetered) ExpiredByPolicy(uint64) {}
 
-// counted is the account of one command.
+// counted are the counters of one command.
 type counted struct {
 	begun atomic.Int64
 	done  func(status int, took time.Duration)
 }
 
-// openCounts makes the accounts of all commands.
+// openCounts makes the counters of all commands.
 func (s *Server) openCounts() {
 	if s.o.Meter == nil {
 		s.o.Meter = unmetered{}
@@ -41,7 +41,7 @@ func (s *Server) openCounts() {
 	}
 }
 
-// statusName is what a request's code is called: that of the error, or of the first error among its statements.
+// statusName is the name of the error that a request ended with, or of the first error among its statements.
 func statusName(status int) string {
 	if status == 0 {
 		return "OK"
@@ -49,9 +49,9 @@ func statusName(status int) string {
 	return code.Code(status).Name()
 }
 
-// Status is what a Server holds at one moment.
+// Status is what is open in a Server at one moment.
 type Status struct {
-	Connections, InFlight int64 // requests that only wait are not in flight
+	Connections, InFlight int64 // InFlight leaves out requests that only wait for something to happen
 
 	Cursors, ChangeStreams int64 // open ones; change streams are cursors too
 	Sessions, Transactions int64

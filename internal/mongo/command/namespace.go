@@ -20,8 +20,8 @@ const (
 	maxNamespace    = 255
 )
 
-// onCollections are the commands whose own value is the name of a collection. A value of another type has
-// one of three answers, by how MongoDB 7.0 reads the command; the texts are recorded in FerretDB/FerretDB:
+// onCollections are the commands whose own value is the name of a collection. MongoDB 7.0 refuses a value of another type
+// with one of three errors, which differ by command. The texts are recorded in FerretDB/FerretDB:
 // integration/{query,distinct,explain,indexes_command}_test.go.
 var onCollections = map[string]code.Code{
 	"aggregate": code.BadValue, "collMod": code.BadValue, "collStats": code.BadValue, "create": code.BadValue, "createIndexes": code.BadValue,
@@ -31,15 +31,15 @@ var onCollections = map[string]code.Code{
 	"count": unreadableName, "distinct": unreadableName, "find": unreadableName,
 }
 
-// unreadableName marks commands that look at the type of a name before they read anything.
+// unreadableName marks the commands that check the type of the name before they read anything else.
 const unreadableName code.Code = 0
 
-// withNull is the answer to a name with a NUL in it.
+// withNull is the error for a name with a NUL in it.
 func withNull() error {
 	return code.New(code.InvalidNamespace, "namespaces cannot have embedded null characters")
 }
 
-// checkDatabaseName refuses what MongoDB refuses before it looks at the command.
+// checkDatabaseName refuses names that MongoDB refuses before it looks at the command.
 func checkDatabaseName(name string) error {
 	switch {
 	case strings.Contains(name, "\x00"):
@@ -52,13 +52,14 @@ func checkDatabaseName(name string) error {
 	return nil
 }
 
-// isDatabaseName reports whether a database may have this name; a $ is refused when it is to be made.
+// isDatabaseName reports whether a database may have this name. A name with a $ is refused only when the database would be
+// created: see mayName.
 func isDatabaseName(name string) bool { return name != "" && !strings.ContainsAny(name, "/\\ \"") }
 
 // checkNames checks the name of the database together with the command's own value.
 func (r *request) checkNames() error {
 	if _, on := onCollections[r.name]; isDatabaseName(r.db) || on && r.arg.Type == bsoncore.TypeString {
-		return nil // what has a collection checks both
+		return nil // collection checks both names
 	}
 	return code.New(code.InvalidNamespace, "Invalid database name: '%s'", r.db)
 }
@@ -74,7 +75,7 @@ func (r *request) collection() string {
 	return strings.Clone(name)
 }
 
-// wrongName is the answer to a value that is no name.
+// wrongName is the error for a value that is not a name.
 func (r *request) wrongName() error {
 	_, number := doc.AsFloat(r.arg)
 	switch kind := onCollections[r.name]; {
@@ -116,7 +117,7 @@ func checkCollectionName(db, name string) error {
 	return nil
 }
 
-// find gives the container of that name; nil without an error when there is none.
+// find gives the container of a name, nil if there is none.
 func (s *Server) find(db, name string) (*catalog.Container, error) {
 	d, err := s.o.Catalog.Database(db)
 	if err == nil {
@@ -131,8 +132,8 @@ func (s *Server) find(db, name string) (*catalog.Container, error) {
 	return nil, err
 }
 
-// find gives the container of that name as the request sees it: that of its transaction, if it runs in
-// one; nil without an error when there is none.
+// find gives the container of a name as the request sees it, also one that its transaction has created; nil if there is
+// none.
 func (r *request) find(db, name string) (*catalog.Container, error) {
 	if r.tx != nil {
 		return r.tx.find(db, name)
@@ -140,12 +141,12 @@ func (r *request) find(db, name string) (*catalog.Container, error) {
 	return r.s.find(db, name)
 }
 
-// systemKeyPath is the partition key path of containers that clients made without one.
+// systemKeyPath is the partition key path of containers that were created without one.
 const systemKeyPath = "/_partitionKey"
 
-// create makes a container, and its database when there is none; fault.Exists when it is there.
-// options are those of the command create that are shown again. In a transaction it is there for that
-// alone until the commit.
+// create creates a container, and its database if that does not exist. It fails with fault.Exists if the container exists.
+// options are those of the command create that listCollections shows. In a transaction nobody else sees the container
+// before the commit.
 func (r *request) create(db, name string, options doc.Doc) (*catalog.Container, error) {
 	if err := r.mayName(db, name); err != nil {
 		return nil, err
@@ -166,7 +167,7 @@ func (r *request) create(db, name string, options doc.Doc) (*catalog.Container, 
 	return c, err
 }
 
-// make is create outside of transactions.
+// make creates a container outside of transactions.
 func (r *request) make(db string, def catalog.Definition) (*catalog.Container, error) {
 	cat := r.s.o.Catalog
 	d, err := cat.Database(db)
@@ -181,7 +182,7 @@ func (r *request) make(db string, def catalog.Definition) (*catalog.Container, e
 	return cat.CreateContainer(r.ctx, r.now, d, def, nil)
 }
 
-// findOrCreate gives the container of that name for a write, making it when there is none.
+// findOrCreate gives the container of a name for a write, and creates it if it does not exist.
 func (r *request) findOrCreate(db, name string) (*catalog.Container, error) {
 	for {
 		c, err := r.find(db, name)
@@ -194,7 +195,7 @@ func (r *request) findOrCreate(db, name string) (*catalog.Container, error) {
 	}
 }
 
-// existing finds the collection that a command is about, which is no view.
+// existing finds the collection that a command is about. It fails with missing if there is none, and if it is a view.
 func (r *request) existing(name string, missing *code.Error) (*catalog.Container, error) {
 	c, err := r.find(r.db, name)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// What the door itself adds to the store's log, named like the events of change streams.
+// The kinds of entries that this package adds to the store's log, named like the events of change streams.
 const (
 	logCreate       = "create"
 	logDrop         = "drop"
@@ -25,10 +25,10 @@ const (
 	logModifyView = "modifyView"
 )
 
-// ofViews are the entries about views, and what their events are called.
+// ofViews maps the entries about views to the names of their events.
 var ofViews = map[string]string{logCreateView: logCreate, logDropView: logDrop, logModifyView: logModify}
 
-// created tells change streams of a container that was made.
+// created notifies change streams of a new container.
 func (r *request) created(c *catalog.Container) error {
 	note := newAnswer(nil)
 	note.members(c.State().Echo)
@@ -45,7 +45,7 @@ func (r *request) created(c *catalog.Container) error {
 	return r.notice(c, store.LogEntry{Kind: logCreate, Note: note.end()})
 }
 
-// dropped tells change streams of a container that is gone.
+// dropped notifies change streams of a dropped container.
 func (r *request) dropped(c *catalog.Container) error {
 	if viewOf(c) != nil {
 		return r.notice(c, store.LogEntry{Kind: logDropView})
@@ -53,8 +53,8 @@ func (r *request) dropped(c *catalog.Container) error {
 	return r.notice(c, store.LogEntry{Kind: logDrop})
 }
 
-// renamed tells change streams of a container that has another name; over is the one that had it
-// before, nil if there was none.
+// renamed notifies change streams of a renamed container. over is the container that had the new name before, nil if there
+// was none.
 func (r *request) renamed(c *catalog.Container, from string, over *catalog.Container) error {
 	note := newAnswer(nil)
 	note.object("to")
@@ -67,19 +67,19 @@ func (r *request) renamed(c *catalog.Container, from string, over *catalog.Conta
 	return r.notice(c, store.LogEntry{Kind: logRename, ContainerName: from, Note: note.end()})
 }
 
-// renamedTo is the new name of a container in the entry about it.
+// renamedTo reads the new name of a container from the entry that renamed has made.
 func renamedTo(e *store.LogEntry) string {
 	to, _ := doc.AsDoc(doc.Lookup(e.Note, "to"))
 	name, _ := doc.AsString(doc.Lookup(to, "coll"))
 	return name
 }
 
-// databaseDropped tells change streams of a database that is gone, after all of its containers.
+// databaseDropped notifies change streams of a dropped database, after all of its containers.
 func (r *request) databaseDropped(d *catalog.Database) error {
 	return r.s.o.Store.AppendLog(r.ctx, store.LogEntry{Kind: logDropDatabase, Wall: r.at.UnixMilli(), Database: d.ID, DatabaseName: d.Name})
 }
 
-// indexed tells change streams which indexes a container has got or lost since it had those.
+// indexed notifies change streams of the indexes that a container has got or lost since it had those of before.
 func (r *request) indexed(c *catalog.Container, before []doc.Doc) error {
 	after := indexSpecs(c)
 	err := r.noticeIndexes(c, logCreateIndexes, missingIn(before, after))
@@ -89,7 +89,7 @@ func (r *request) indexed(c *catalog.Container, before []doc.Doc) error {
 	return err
 }
 
-// missingIn lists what is among specs, but by its name not there.
+// missingIn lists the specs whose names are not in there.
 func missingIn(there, specs []doc.Doc) []doc.Doc {
 	return slices.DeleteFunc(slices.Clone(specs), func(x doc.Doc) bool {
 		return slices.ContainsFunc(there, func(y doc.Doc) bool { return doc.EqualBSON(doc.Lookup(x, "name"), doc.Lookup(y, "name")) })
@@ -109,7 +109,7 @@ func (r *request) noticeIndexes(c *catalog.Container, kind string, specs []doc.D
 	return r.notice(c, store.LogEntry{Kind: kind, Note: note.end()})
 }
 
-// modified tells change streams what the client has asked collMod for.
+// modified notifies change streams of what the client has asked collMod for.
 func (r *request) modified(c *catalog.Container) error {
 	note := newAnswer(nil)
 	for name, v := range doc.Members(r.body) {
@@ -123,8 +123,8 @@ func (r *request) modified(c *catalog.Container) error {
 	return r.notice(c, store.LogEntry{Kind: logModify, Note: note.end()})
 }
 
-// notice writes an entry about a container to the log, if it has a place there; that of a transaction
-// gets there by its commit.
+// notice writes an entry about a container to the log, which has only containers of this API. In a transaction the entry
+// becomes part of it, and is written by the commit.
 func (r *request) notice(c *catalog.Container, e store.LogEntry) error {
 	if c.State().Dialect != catalog.Mongo {
 		return nil

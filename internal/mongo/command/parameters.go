@@ -10,18 +10,18 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
-// A parameter is a setting of the server that clients see and perhaps change.
+// A parameter is a setting of the server that clients can read, and perhaps change.
 // https://www.mongodb.com/docs/v7.0/reference/parameters/
 type parameter struct {
 	value func(s *Server, a *answer, name string)
 
-	// parse checks a value and gives what sets it; nil when it cannot be changed while the server runs.
+	// parse checks a value, and gives the function that sets it; nil if it cannot be changed while the server runs.
 	parse   func(r *request, name string, v doc.Value) (set func() error, err error)
-	fixed   string // what to do instead, when there is something
-	startup bool   // it is an option of MongoDB's command line too
+	fixed   string // what to do instead, "" for nothing
+	startup bool   // it is also an option of MongoDB's command line
 }
 
-// parameters are the values that clients change. They are those of MongoDB until then, and do not outlive the server.
+// parameters are the values that clients can change. They begin with MongoDB's defaults, and end with the server.
 type parameters struct {
 	batchDeletes atomic.Bool
 	requireAPI   atomic.Bool
@@ -120,7 +120,7 @@ var parameterTable = map[string]parameter{
 	"transactionLifetimeLimitSeconds": numbered(transactionLifetimeLimitSeconds),
 }
 
-// switched makes the parse of a parameter that is on or off. Any value is one of the two, as in MongoDB.
+// switched gives the parse of a parameter that is on or off. As in MongoDB, a value of any type is one of the two.
 // mongodb/mongo: src/mongo/bson/bsonelement.cpp, coerce(bool*)
 func switched(set func(r *request, on bool) error) func(*request, string, doc.Value) (func() error, error) {
 	return func(r *request, _ string, v doc.Value) (func() error, error) {
@@ -165,7 +165,7 @@ func checkNumber(i int, name string, n int64) error {
 	return code.New(code.BadValue, "Invalid value for parameter %s: %d is not greater than or equal to %d", name, n, low)
 }
 
-// coerced reads the whole number that a parameter is set to.
+// coerced reads the integer that a parameter is set to.
 // mongodb/mongo: src/mongo/bson/bsonelement.h, tryCoerce; src/mongo/idl/idl_server_parameter_with_storage.h
 func coerced(name string, v doc.Value) (int64, error) {
 	n, ok := wholeOf(v)

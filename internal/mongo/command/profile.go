@@ -9,11 +9,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// defaultSlow is what MongoDB has, and what a client is told while no slow request is logged.
+// defaultSlow is MongoDB's slowms. Clients see it while mayfly logs no slow requests.
 const defaultSlow = 100 * time.Millisecond
 
-// profile knows one level: none. MongoDB's -1 asks for it without a change. At that level slowms
-// still says which requests are logged, as --slow does.
+// profile has one level, 0, which records nothing; -1 asks for the level without changing it. At level 0 slowms still
+// says which requests are logged, as --slow does.
 // https://www.mongodb.com/docs/v7.0/reference/command/profile/
 func profile(r *request, a *answer) error {
 	level, ok := wholeOf(r.arg)
@@ -25,7 +25,7 @@ func profile(r *request, a *answer) error {
 	}
 	rate, _ := doc.AsFloat(r.get("sampleRate"))
 	if r.get("filter").Type != 0 || r.get("sampleRate").Type != 0 && rate != 1 {
-		return code.Unsupported("a choice among slow requests")
+		return code.Unsupported("filter or sampleRate of profile")
 	}
 	was := r.s.slow.Load()
 	if level == 0 && r.get("slowms").Type != 0 {
@@ -44,5 +44,5 @@ func profile(r *request, a *answer) error {
 	return nil
 }
 
-// maxSlow is the most milliseconds that a client may set.
+// maxSlow bounds slowms, in milliseconds.
 const maxSlow = 1<<31 - 1

@@ -46,7 +46,7 @@ func renameCollection(r *request, a *answer) error {
 	return r.rename(db, name, toName, over)
 }
 
-// dropsTarget reads dropTarget, which may also be the UUID of the collection that is to go.
+// dropsTarget reads dropTarget. MongoDB also takes the UUID of the collection to drop.
 func (r *request) dropsTarget() (bool, error) {
 	if v := r.get("dropTarget"); v.Type == bsoncore.TypeBinary {
 		return false, code.Unsupported("dropTarget with a UUID")
@@ -55,7 +55,7 @@ func (r *request) dropsTarget() (bool, error) {
 	return over, r.err
 }
 
-// rename renames a container within its database; with over it replaces the one of that name.
+// rename renames a container within its database. With over it replaces the container that has the new name.
 func (r *request) rename(db, name, to string, over bool) error {
 	c, err := r.find(db, name)
 	if err != nil {

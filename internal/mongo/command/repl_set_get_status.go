@@ -6,12 +6,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// needsSet refuses what a stand-alone server does not have: MongoDB's sentence, and what to do.
+// needsSet is the error for what only a replica set has: MongoDB's text, and what to do.
 func needsSet(c code.Code, format string, args ...any) error {
 	return code.New(c, format+" This mayfly is stand-alone, because --mongo-replset is empty: leave that setting out, or give it a name.", args...)
 }
 
-// noReplication refuses questions about a replica set when there is none.
+// noReplication fails if the server is stand-alone.
 func (s *Server) noReplication() error {
 	if s.o.ReplSet == "" {
 		return needsSet(code.NoReplicationEnabled, "not running with --replSet.")

@@ -2,7 +2,7 @@ package command
 
 import "github.com/mayflydb/mayfly/internal/mongo/code"
 
-// alreadyInitialized is MongoDB's answer where there is a set, which start-up scripts know.
+// alreadyInitialized is MongoDB's answer when the set exists. Start-up scripts take it for success.
 const alreadyInitialized code.Code = 23
 
 func replSetInitiate(r *request, _ *answer) error {

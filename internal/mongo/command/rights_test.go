@@ -9,14 +9,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/command"
 )
 
-// A command that does not say what it needs is for root alone, which is seldom what is meant.
+// A command that does not say what it needs can be run by root alone, which is seldom intended.
 func TestEveryCommandSaysWhatItNeeds(t *testing.T) {
 	for _, name := range command.Unstated() {
 		t.Errorf("%s does not say what it needs", name)
 	}
 }
 
-// mongodb/mongo: src/mongo/db/auth/builtin_roles.yml has what the roles of MongoDB may.
+// mongodb/mongo: src/mongo/db/auth/builtin_roles.yml says what the roles of MongoDB allow.
 func TestRoles(t *testing.T) {
 	for _, c := range []struct {
 		role, of string
@@ -49,7 +49,7 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// What users may do through a driver, and what becomes of them when they are changed meanwhile.
+// What users may do through a driver, also after their roles have changed or they have been dropped.
 func TestRightsAreEnforced(t *testing.T) {
 	d := newDoor(t, withAuth)
 	root := d.login("mayfly:"+accountKey, "")

@@ -31,17 +31,17 @@ type selection struct {
 	limit     int64 // 0 for none
 	hint      doc.Value
 	vars      []doc.Value // of the command's let
-	foreign   *stranger   // of a NoSQL container, once it is read
+	foreign   *nosqlView  // of a NoSQL container, once it is read
 	names     *expression.Names
 	way       *plan.Plan // that the last walk from the start has followed
 
 	memory pipeline.Memory // of a sort; nil is that of the request
 }
 
-// stranger shows the documents of a NoSQL container.
-func (q *selection) stranger(v catalog.View) *stranger {
+// nosqlView shows the documents of a NoSQL container.
+func (q *selection) nosqlView(v catalog.View) *nosqlView {
 	if q.foreign == nil {
-		q.foreign = newStranger(v.Container)
+		q.foreign = newNosqlView(v.Container)
 	}
 	return q.foreign
 }
@@ -144,7 +144,7 @@ func (r *request) plan(v catalog.View, q *selection) (*plan.Plan, error) {
 	}
 	p, err := plan.Choose(want, indexes)
 	if err == nil && v.Dialect != catalog.Mongo {
-		p = r.foreignPlan(v, q, p)
+		p = r.nosqlPlan(v, q, p)
 	}
 	if err == nil && r.tx != nil {
 		unsorted := *p
@@ -172,7 +172,7 @@ func (r *request) each(q *selection, v catalog.View, p *plan.Plan, after access.
 			return err
 		}
 		if v.Dialect != catalog.Mongo {
-			if d.Body, err = q.stranger(v).show(r, v, d); err != nil {
+			if d.Body, err = q.nosqlView(v).show(r, v, d); err != nil {
 				return err
 			}
 		}

@@ -296,7 +296,7 @@ func (s server) mergeOne(c *catalog.Container, m *pipeline.Merge, d doc.Doc, cha
 				return nil, err
 			}
 			if validate != nil {
-				if err := validate(body); err != nil && !r.spares(c, old.Body) {
+				if err := validate(body); err != nil && !r.mayStayInvalid(c, old.Body) {
 					return nil, err
 				}
 			}

@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 )
 
-// opCounters count what clients have asked for since the start.
+// opCounters count documents inserted, and statements of updates and deletes, since the start.
 type opCounters struct{ insert, update, delete atomic.Int64 }
 
-// serverStatus leaves out the sections that the client does not want.
+// serverStatus gives all sections that the client does not turn off.
 // https://www.mongodb.com/docs/v7.0/reference/command/serverStatus/
 func serverStatus(r *request, a *answer) error {
 	s := r.s
@@ -42,7 +42,7 @@ func serverStatus(r *request, a *answer) error {
 	return nil
 }
 
-// statusCatalog counts what there is, in all databases.
+// statusCatalog counts the collections and views of all databases.
 // mongodb/mongo: src/mongo/db/stats, catalogStats
 func (s *Server) statusCatalog(a *answer) {
 	collections, views := 0, 0

@@ -339,10 +339,10 @@ func TestSessionsOfUsers(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t, func(o *command.Options) { o.ReplSet, o.Auth = "globaldb", true })
 	m := d.member(1)
-	wants(t, "a stranger", m.begin(insertOf("c", eq("_id", 1))), "code 13")
-	wants(t, "a stranger's sessions", m.with(eq("killAllSessions", bson.A{})), "code 13")
+	wants(t, "anonymous", m.begin(insertOf("c", eq("_id", 1))), "code 13")
+	wants(t, "anonymous sessions", m.with(eq("killAllSessions", bson.A{})), "code 13")
 	if got := d.server.Sessions(); got != 0 {
-		t.Errorf("a stranger has %d sessions", got)
+		t.Errorf("an anonymous client has %d sessions", got)
 	}
 }
 

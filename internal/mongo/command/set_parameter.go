@@ -5,7 +5,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// setParameter sets all that it is given or, when one value is wrong, none.
+// setParameter sets all parameters that it is given, or none if one value is wrong.
 func setParameter(r *request, a *answer) error {
 	var sets []func() error
 	given := map[string]doc.Value{}

@@ -12,15 +12,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/plan"
 )
 
-// traced is what the log tells of a slow request.
+// traced is what the log says about a slow request.
 type traced struct {
-	plan     *plan.Plan   // the first that was followed
-	stats    access.Stats // of all that were followed, while slow requests are logged
+	plan     *plan.Plan   // the first that was executed
+	stats    access.Stats // of all plans, while slow requests are logged
 	points   uint64       // documents looked up by _id, which needs no plan
 	returned int64
 }
 
-// trace notes a plan that is about to be followed by a.
+// trace notes a plan that is about to be executed by an access.
 func (r *request) trace(p *plan.Plan, a *access.Access) {
 	if r.traced.plan == nil {
 		r.traced.plan = p
@@ -30,7 +30,7 @@ func (r *request) trace(p *plan.Plan, a *access.Access) {
 	}
 }
 
-// log writes the lines of a request that is over: of every one at debug, of a slow one at info.
+// log writes the lines about a request that has ended: at debug for every one, at info for a slow one.
 func (r *request) log(took time.Duration) {
 	if slow := r.s.slow.Load(); slow > 0 && int64(took) >= slow {
 		r.s.log.Info("slow request", append(append([]any{slog.String("api", "mongo")}, r.about(took)...), r.plans()...)...)
@@ -40,11 +40,11 @@ func (r *request) log(took time.Duration) {
 	}
 }
 
-// maxLoggedName bounds the name of a container in the log, which may be none.
+// maxLoggedName bounds the name of a container in the log, because a client may send anything as one.
 const maxLoggedName = 255
 
-// about is what every line tells. Documents and what was looked for stay out of the log, and so
-// does the text of an error, which may quote them.
+// about gives the attributes of every line. Documents and the values in queries stay out of the log, and so does the text
+// of an error, which may quote them.
 func (r *request) about(took time.Duration) []any {
 	name, namespace := "unknown", ""
 	if r.counted != nil {
@@ -59,8 +59,7 @@ func (r *request) about(took time.Duration) []any {
 	}
 }
 
-// plans is what a line about a slow request tells beside. The names are those of MongoDB's log in
-// the form of this one. https://www.mongodb.com/docs/v7.0/reference/log-messages/#logging-slow-operations
+// plans gives further attributes of a slow request. The names are those of MongoDB's log, in snake case. https://www.mongodb.com/docs/v7.0/reference/log-messages/#logging-slow-operations
 func (r *request) plans() (more []any) {
 	x := &r.traced
 	switch {
@@ -81,13 +80,13 @@ func (r *request) plans() (more []any) {
 	return more
 }
 
-// shaped are the members of commands that say what is looked for and what becomes of it.
+// shaped are the members of commands whose shape the log shows.
 var shaped = []string{"filter", "query", "q", "sort", "projection", "pipeline", "update", "updates", "deletes", "arrayFilters"}
 
-// maxShape is where the shape of a command is cut.
+// maxShape bounds the shape of a command, in bytes.
 const maxShape = 1000
 
-// shape tells which fields and operators the members of a command have, and none of their values.
+// shape shows the fields and operators of a command without their values.
 func (r *request) shape() string {
 	if r.counted == nil || r.command.secret {
 		return ""
@@ -123,8 +122,8 @@ func (r *request) shape() string {
 	return string(b)
 }
 
-// appendShape appends {name: shape} of an object, [shape] of an array, a ? of anything else. It
-// stops some way behind maxShape.
+// appendShape appends {name: shape} for an object, [shape] for an array, and ? for anything else. It stops soon after
+// maxShape.
 func appendShape(b []byte, v doc.Value) []byte {
 	switch v.Type {
 	case bsoncore.TypeEmbeddedDocument:

@@ -9,20 +9,19 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
-// MongoDB's Stable API is a set of commands, members, stages and operators that stay as they are. A client
-// names the version that it wants, and with apiStrict it is refused everything else.
+// MongoDB's Stable API is a set of commands, members, stages and operators that never change. A client names the version
+// that it wants, and with apiStrict everything else is refused.
 // https://www.mongodb.com/docs/v7.0/reference/stable-api/
 // https://github.com/mongodb/specifications/blob/master/source/versioned-api/versioned-api.md
 
-// stableCommands are those of version 1: the ones whose apiVersions() in MongoDB's source is kApiVersions1, and
-// which mayfly has. https://www.mongodb.com/docs/v7.0/reference/stable-api-changelog/
+// stableCommands are the commands of version 1 that mayfly has: apiVersions() in MongoDB's source gives kApiVersions1. https://www.mongodb.com/docs/v7.0/reference/stable-api-changelog/
 var stableCommands = fieldSet(`abortTransaction aggregate collMod commitTransaction count create createIndexes delete deleteIndexes drop
 	dropDatabase dropIndexes endSessions explain find findAndModify getMore hello insert killCursors listCollections listDatabases
 	listIndexes ping refreshSessions saslContinue saslStart testDeprecation update`)
 
 // unstableFields are the members of stable commands that are not stable: "stability: unstable" in the .idl files of
 // mongodb/mongo: src/mongo/db/pipeline/aggregate_command.idl, src/mongo/db/query/find_command.idl,
-// src/mongo/db/create_indexes.idl and their like. Those of no use to anyone but a router are left out.
+// src/mongo/db/create_indexes.idl and their like. Members that only routers send are left out.
 var unstableFields = map[string]map[string]bool{
 	"aggregate": fieldSet(`explain $queryOptions $_requestReshardingResumeToken runtimeConstants isMapReduceCommand collectionUUID
 		$_passthroughToShard encryptionInformation $_externalDataSources sampleId $_requestResumeToken $_resumeAfter`),
@@ -50,13 +49,13 @@ var unstableOptions = map[string]bool{
 	"dropDups": true, "originalSpec": true, "prepareUnique": true, "forceNonUnique": true,
 }
 
-// apiParameters are what a request says of the Stable API. Requests that belong together must say the same.
+// apiParameters are what a request says about the Stable API. All requests of a cursor or of a transaction must say the same.
 type apiParameters struct {
 	version             string // "" for none
 	strict, deprecation given
 }
 
-// A given is a boolean that may be missing, which is not the same as false.
+// A given is a boolean that may be missing: that differs from false.
 type given uint8
 
 const (
@@ -65,7 +64,7 @@ const (
 	givenTrue
 )
 
-// read takes in one of the parameters.
+// read reads one of the parameters.
 // mongodb/mongo: src/mongo/db/initialize_api_parameters.cpp, for all texts here
 func (p *apiParameters) read(name string, v doc.Value) error {
 	if name == "apiVersion" {
@@ -92,7 +91,7 @@ func (p *apiParameters) read(name string, v doc.Value) error {
 	return nil
 }
 
-// doc shows the parameters, as errors do.
+// doc shows the parameters as errors have them.
 func (p apiParameters) doc() doc.Doc {
 	a := newAnswer(nil)
 	if p.version != "" {
@@ -107,7 +106,7 @@ func (p apiParameters) doc() doc.Doc {
 	return a.end()
 }
 
-// mustMatch fails when the request says something else than the one that has begun what it goes on with.
+// mustMatch fails if the parameters differ from those of the request that began the cursor or the transaction.
 func (r *request) mustMatch(first apiParameters, what string) error {
 	if r.api == first {
 		return nil
@@ -116,7 +115,7 @@ func (r *request) mustMatch(first apiParameters, what string) error {
 		code.Show(doc.Object(r.api.doc())), what, code.Show(doc.Object(first.doc())))
 }
 
-// checkAPI decides whether the command is in the API that the client has asked for.
+// checkAPI refuses commands that are not in the API that the client asks for.
 func (r *request) checkAPI() error {
 	if r.api == (apiParameters{}) {
 		if r.s.parameters.requireAPI.Load() {
@@ -138,10 +137,10 @@ func (r *request) checkAPI() error {
 	return nil
 }
 
-// strict reports whether the client wants nothing but the Stable API.
+// strict reports whether the client wants the Stable API only.
 func (r *request) strict() bool { return r.api.strict == givenTrue }
 
-// newNames begins with no variables, for what the client sends to be compiled.
+// newNames gives a scope without variables, for compiling what the client has sent.
 func (r *request) newNames() *expression.Names {
 	names := expression.NewNames
 	if r.strict() {
@@ -152,7 +151,7 @@ func (r *request) newNames() *expression.Names {
 	return n
 }
 
-// checkStableFields refuses members of the command, and of what is in it, that are not in the Stable API.
+// checkStableFields refuses members of the command, and of the indexes in it, that are not in the Stable API.
 func (r *request) checkStableFields() error {
 	for name, v := range doc.Members(r.body) {
 		switch {
@@ -175,7 +174,7 @@ func (r *request) checkStableFields() error {
 	return nil
 }
 
-// checkStableIndex refuses what is not stable in the definition of an index.
+// checkStableIndex refuses members of an index definition that are not in the Stable API.
 func checkStableIndex(within string, v doc.Value) error {
 	d, _ := doc.AsDoc(v)
 	for name := range doc.Members(d) {

@@ -9,25 +9,26 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 )
 
-// A large frame holds memory until the client has sent all of it, and a large answer until the client has taken it. A client
-// that does neither while others wait for memory loses its connection.
+// A large frame holds memory until the client has sent all of it, and a large answer until the client has received it. A
+// client that makes no progress while others wait for memory loses its connection.
 
 const (
-	pieceBytes = 64 << 10    // of an answer that are written at once
-	stallEvery = time.Second // between two looks at who makes no progress
-	stallLooks = 2           // without progress, after which a client is in others' way
+	pieceBytes = 64 << 10    // are written at once, so that progress can be seen
+	stallEvery = time.Second // how often clients are looked at
+	stallLooks = 2           // without progress, after which a connection is closed
 )
 
-// A transfer is a frame or an answer on its way.
+// A transfer is a frame or an answer that is being sent.
 type transfer struct {
-	holds  atomic.Bool  // memory, and waits for the client
-	pieces atomic.Int64 // that have passed
+	holds  atomic.Bool  // it holds memory, and waits for the client
+	pieces atomic.Int64 // sent so far
 
-	seen int64 // pieces, at the last look; of the goroutine that looks
-	idle int   // looks since one has passed
+	// The following are used by cutStalled alone.
+	seen int64 // pieces at the last look
+	idle int   // looks since then without progress
 }
 
-// stalls reports whether no piece has passed for some looks.
+// stalls is called at each look, and reports whether there was no progress since stallLooks looks.
 func (t *transfer) stalls() bool {
 	if pieces := t.pieces.Load(); !t.holds.Load() || pieces != t.seen {
 		t.seen, t.idle = pieces, 0
@@ -60,7 +61,7 @@ func (o *outlet) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// cutStalled closes the connections of such clients until the server closes.
+// cutStalled closes the connections of clients that make no progress while others wait for memory.
 func (s *Server) cutStalled() {
 	for clock.Pause(s.running, stallEvery) == nil {
 		others := s.o.Budget.Read().Waiting > 0

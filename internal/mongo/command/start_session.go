@@ -6,7 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// startSession is for clients that make no ids of their own.
+// startSession is for clients that do not make session ids by themselves, as drivers do.
 func startSession(r *request, a *answer) error {
 	var id [16]byte
 	_, _ = rand.Read(id[:])

@@ -12,11 +12,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// The methods here are how commands reach the store: inside of a transaction they see and
-// change what it does, outside what everybody does.
+// The methods here are how commands use the store. In a transaction they read and write by way of the transaction.
 
-// enter begins to use a container at the instant of the request, or of the transaction's
-// first use of it.
+// enter begins to use a container at the instant of the request, or at that of the transaction's first use of it.
 func (r *request) enter(c *catalog.Container) (catalog.View, error) {
 	if r.tx != nil {
 		return r.tx.enter(r, c)
@@ -24,7 +22,7 @@ func (r *request) enter(c *catalog.Container) (catalog.View, error) {
 	return c.Enter(r.ctx, r.now)
 }
 
-// scan walks documents. They are valid until the next step.
+// scan visits documents. Each is valid until the next one.
 func (r *request) scan(v catalog.View, a access.Access) iter.Seq2[store.Document, error] {
 	if r.tx != nil {
 		return r.tx.scan(v, a)
@@ -32,8 +30,7 @@ func (r *request) scan(v catalog.View, a access.Access) iter.Seq2[store.Document
 	return r.s.o.Store.Scan(r.ctx, v, a)
 }
 
-// read calls use with the document of that _id; found is false when there is none. The
-// document is valid inside use.
+// read calls use with the document of an _id, which is valid until use returns. found is false if there is none.
 func (r *request) read(v catalog.View, id doc.Value, use func(store.Document) error) (found bool, err error) {
 	if r.tx != nil {
 		result, err := r.tx.on(v).Do(store.Op{Verb: store.Read, Key: store.Identity(id)})
@@ -56,8 +53,8 @@ func (r *request) read(v catalog.View, id doc.Value, use func(store.Document) er
 	return found, err
 }
 
-// write does operations in order, each seeing those before; all of them or none. A
-// *store.BatchError names the first that failed.
+// write does operations in order, all of them or none. Each sees what those before it have done. A *store.BatchError
+// says which one failed.
 func (r *request) write(c *catalog.Container, ops []store.Op) ([]store.Result, error) {
 	if err := writable(c); err != nil {
 		return nil, err
@@ -100,7 +97,7 @@ func (r *request) write(c *catalog.Container, ops []store.Op) ([]store.Result, e
 	return results, nil
 }
 
-// awaitTransactions waits for transactions that have written the documents of ops.
+// awaitTransactions waits for open transactions that have written the documents of ops.
 func (r *request) awaitTransactions(c *catalog.Container, ops []store.Op) error {
 	if r.s.sessions.locked.Load() != 0 {
 		r.c.memory.Rest()
@@ -108,7 +105,7 @@ func (r *request) awaitTransactions(c *catalog.Container, ops []store.Op) error 
 	return r.s.sessions.await(r.ctx, c, ops)
 }
 
-// persist writes outside of a transaction, where clients never hear of other writes that came first.
+// persist writes outside of a transaction. Clients never see a conflict with another write: the write is tried again.
 func (r *request) persist(c *catalog.Container, ops []store.Op) (results []store.Result, err error) {
 	ctx := budget.With(r.ctx, &r.c.memory.share)
 	for range maxLooks {
@@ -120,7 +117,7 @@ func (r *request) persist(c *catalog.Container, ops []store.Op) (results []store
 	return results, err
 }
 
-// writable refuses writes to containers that belong to the other door.
+// writable refuses writes to containers that the API for NoSQL has created.
 func writable(c *catalog.Container) error {
 	if c.State().Dialect == catalog.Mongo {
 		return nil

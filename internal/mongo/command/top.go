@@ -29,16 +29,16 @@ func compareNames(a, b containerName) int {
 	return cmp.Or(strings.Compare(a.database, b.database), strings.Compare(a.container, b.container))
 }
 
-// usage is how many requests containers had, and how long those took.
+// usage counts the requests to each container, and adds up how long they took.
 type usage struct {
 	mu    sync.Mutex
 	times map[containerName]*usageTimes
 }
 
-// maxUsage bounds how many containers usage knows: once there are so many, it begins anew.
+// maxUsage bounds how many containers usage remembers: at that number it starts again from nothing.
 const maxUsage = 10_000
 
-// usageKinds are the requests that usage tells apart, with MongoDB's names.
+// usageKinds are the kinds of requests that usage counts, by MongoDB's names.
 var usageKinds = []string{"queries", "getmore", "insert", "update", "remove", "commands"}
 
 // usageTimes are the counts and times by kind.
@@ -47,13 +47,12 @@ type usageTimes struct {
 	took  [6]time.Duration
 }
 
-// note counts a request that a container had.
+// note counts a request, if it was about a container.
 func (u *usage) note(r *request) {
 	database, container := r.db, r.containerName()
 	if checkCollectionName(database, container) != nil {
 		return
 	}
-	container = strings.Clone(container) // it shares the memory of the request
 	kind, took := usageKind(r.name), r.since.Elapsed()
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -63,7 +62,7 @@ func (u *usage) note(r *request) {
 			u.times = map[containerName]*usageTimes{}
 		}
 		t = &usageTimes{}
-		u.times[containerName{strings.Clone(database), strings.Clone(container)}] = t
+		u.times[containerName{strings.Clone(database), strings.Clone(container)}] = t // the names share the memory of the request
 	}
 	t.count[kind]++
 	t.took[kind] += took

@@ -152,7 +152,7 @@ func (r *request) beginTransaction() error {
 	}
 	s.guard.Unlock()
 	if full {
-		return code.New(code.LockTimeout, "There are %d open transactions, which is the most. Try again later.", maxTransactions)
+		return code.New(code.LockTimeout, "Too many open transactions (limit %d). Try again later.", maxTransactions)
 	}
 	s.once.Do(func() { s.sweeper.Go(s.sweep) })
 	s.renumber(x, r.txnNumber, inProgress)

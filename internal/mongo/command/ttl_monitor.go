@@ -10,18 +10,17 @@ import (
 	"github.com/mayflydb/mayfly/internal/expiry"
 )
 
-// A monitor keeps the account that MongoDB's TTL monitor gives. Nothing expires through it:
-// every read knows by itself what is dead, and the reaper frees the space. A pass begins when
-// ttlMonitorSleepSecs have gone, and is over, and counted, when what was dead at its
-// beginning is reclaimed, or after ttlMonitorSubPassTargetSecs.
+// A monitor gives the figures of MongoDB's TTL monitor. Nothing expires by it: every read leaves out documents that are
+// dead, and the reaper frees their space. A pass begins ttlMonitorSleepSecs after the last one began. It ends, and is
+// counted, when all documents that were dead at its beginning have been reclaimed, or after ttlMonitorSubPassTargetSecs.
 // https://www.mongodb.com/docs/v7.0/core/index-ttl/
 type monitor struct {
 	s    *Server
 	stop func()
 
-	mu    sync.Mutex   // held through a look for what is left
-	last  expiry.Stamp // when the last pass began
-	under bool         // one is under way
+	mu      sync.Mutex   // held also while behind looks
+	last    expiry.Stamp // when the last pass began
+	running bool         // it has not ended yet
 
 	passes, subPasses atomic.Int64
 }
@@ -34,32 +33,32 @@ func (m *monitor) init(s *Server) {
 	m.stop = s.o.Clock.Every(monitorEvery, func(now time.Time) { m.tick(now.Unix()) })
 }
 
-// tick goes on with the pass that is under way, or begins one when it is time.
+// tick continues the pass that is running, or begins one if it is time.
 func (m *monitor) tick(now expiry.Stamp) {
 	m.mu.Lock()
-	due := m.under || now >= m.last+m.s.parameters.number(sleepSecs)
+	due := m.running || now >= m.last+m.s.parameters.number(sleepSecs)
 	m.mu.Unlock()
 	if due {
 		m.pass(m.s.running, now)
 	}
 }
 
-// pass begins a pass unless one is under way, and counts it if nothing is left to do.
+// pass begins a pass unless one is running, and ends it if nothing is left to reclaim.
 func (m *monitor) pass(ctx context.Context, now expiry.Stamp) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.s.o.Catalog.DatesOn() {
-		m.under, m.last = false, now
+		m.running, m.last = false, now
 		return
 	}
-	if !m.under {
-		m.under, m.last = true, now
+	if !m.running {
+		m.running, m.last = true, now
 		m.subPasses.Add(1)
 	}
 	if m.behind(ctx) && now < m.last+m.s.parameters.number(subPassTargetSecs) {
 		return
 	}
-	m.under = false
+	m.running = false
 	m.passes.Add(1)
 }
 
@@ -76,12 +75,12 @@ func (m *monitor) behind(ctx context.Context) bool {
 	return false
 }
 
-// counts are how many passes and parts of passes there were.
+// counts gives the numbers of passes and of subpasses.
 func (m *monitor) counts() (passes, subPasses int64) {
 	return m.passes.Load(), m.subPasses.Load()
 }
 
-// deleted is how many documents the reaper has reclaimed.
+// deleted is how many documents the reaper has reclaimed since the start.
 func (s *Server) deleted() int64 {
 	if s.o.Reclaimed == nil {
 		return 0

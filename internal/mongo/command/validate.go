@@ -13,10 +13,10 @@ import (
 var validateFields = fieldSet(`full scandata repair metadata background checkBSONConformance fixMultikey logDiagnostics
 	enforceFastCount`)
 
-// A validation is what a walk over a container has found.
+// A validation is what reading a whole container has found.
 type validation struct {
 	documents    int64
-	invalid      int64 // documents that are no BSON
+	invalid      int64 // documents that are not valid BSON
 	nonCompliant int64 // documents that break the rules of the container
 }
 
@@ -88,7 +88,7 @@ func (r *request) validate(v catalog.View) (*validation, error) {
 		if rules == nil {
 			continue
 		}
-		ok, err := rules.obeyed(d.Body, scope)
+		ok, err := rules.accepts(d.Body, scope)
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +99,7 @@ func (r *request) validate(v catalog.View) (*validation, error) {
 	return found, nil
 }
 
-// validateIndexes walks every index that is complete, and tells how many entries it has.
+// validateIndexes reads every index that is complete, and writes how many entries it has.
 func (r *request) validateIndexes(a *answer, v catalog.View, found *validation) error {
 	indexes, err := r.s.o.Store.Named(v)
 	if err != nil {
@@ -123,7 +123,7 @@ func (r *request) validateIndexes(a *answer, v catalog.View, found *validation) 
 	a.object("keysPerIndex")
 	for _, spec := range specs {
 		name, _ := doc.AsString(doc.Lookup(spec, "name"))
-		if n, walked := counts[name]; walked {
+		if n, complete := counts[name]; complete {
 			a.count(name, n)
 		}
 	}

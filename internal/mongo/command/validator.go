@@ -11,14 +11,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
-// rules are what a container asks of its documents, compiled.
+// rules are the compiled validator of a container.
 // https://www.mongodb.com/docs/v7.0/core/schema-validation/
 type rules struct {
-	epoch    uint64 // of the state that they are from
+	epoch    uint64 // of the state that has them
 	query    doc.Doc
 	filter   *filter.Filter // nil for none
-	moderate bool           // documents that break them already may go on doing so
-	warn     bool           // the log is told, and the write goes through
+	moderate bool           // a document that is invalid already may stay so
+	warn     bool           // an invalid document is logged, and written
 }
 
 // compileRules compiles the query that valid documents match.
@@ -26,8 +26,7 @@ func compileRules(names *expression.Names, query doc.Doc) (*filter.Filter, error
 	return filter.Compile(query, filter.Options{Names: names})
 }
 
-// rulesOf gives the rules of a container, nil when it has none. They are compiled once for each
-// state of it.
+// rulesOf gives the rules of a container, nil if it has none. They are compiled once for each state of the container.
 func (s *Server) rulesOf(c *catalog.Container) (*rules, error) {
 	st := c.State()
 	if len(st.Echo) == 0 {
@@ -57,15 +56,15 @@ func (x *rules) orNone() *rules {
 	return x
 }
 
-// obeyed reports whether a document is valid.
-func (x *rules) obeyed(d doc.Doc, s *expression.Scope) (bool, error) {
+// accepts reports whether a document is valid.
+func (x *rules) accepts(d doc.Doc, s *expression.Scope) (bool, error) {
 	if s != nil {
 		s.Reset(doc.Object(d))
 	}
 	return x.filter.Match(d, s)
 }
 
-// scope is what the rules are evaluated in, nil when they need none.
+// scope is what the rules are evaluated in.
 func (x *rules) scope(r *request) *expression.Scope {
 	if !x.filter.NeedsScope() {
 		return &expression.Scope{Meter: r.work()}
@@ -73,7 +72,7 @@ func (x *rules) scope(r *request) *expression.Scope {
 	return r.scope(expression.NewNames(), nil)
 }
 
-// validator is the check that a container's documents must pass, nil when there is none.
+// validator gives the check that documents of a container must pass before they are written, nil if there is none.
 func (r *request) validator(c *catalog.Container) (func(doc.Doc) error, error) {
 	x, err := r.s.rulesOf(c)
 	if x == nil || err != nil || r.bool("bypassDocumentValidation", false) {
@@ -81,7 +80,7 @@ func (r *request) validator(c *catalog.Container) (func(doc.Doc) error, error) {
 	}
 	s := x.scope(r)
 	return func(d doc.Doc) error {
-		ok, err := x.obeyed(d, s)
+		ok, err := x.accepts(d, s)
 		if ok || err != nil {
 			return err
 		}
@@ -90,29 +89,29 @@ func (r *request) validator(c *catalog.Container) (func(doc.Doc) error, error) {
 				slog.String("document_id", code.Show(doc.Lookup(d, "_id"))))
 			return nil
 		}
-		return x.broken(r, d, s)
+		return x.failure(r, d, s)
 	}, nil
 }
 
-// spares reports whether a document may be changed into one that breaks the rules, since it breaks
-// them already and they are moderate.
-func (r *request) spares(c *catalog.Container, before doc.Doc) bool {
+// mayStayInvalid reports whether a document may be changed into an invalid one: the rules are moderate, and the document
+// has been invalid before.
+func (r *request) mayStayInvalid(c *catalog.Container, before doc.Doc) bool {
 	x, err := r.s.rulesOf(c)
 	if x == nil || err != nil || !x.moderate {
 		return false
 	}
-	ok, err := x.obeyed(before, x.scope(r))
+	ok, err := x.accepts(before, x.scope(r))
 	return !ok && err == nil
 }
 
-// broken is the error of a document that breaks the rules.
-func (x *rules) broken(r *request, d doc.Doc, s *expression.Scope) error {
+// failure is the error for an invalid document.
+func (x *rules) failure(r *request, d doc.Doc, s *expression.Scope) error {
 	e := code.New(code.DocumentValidationFailure, "Document failed validation")
 	a := newAnswer(nil)
 	a.object("errInfo")
 	a.value("failingDocumentId", doc.Lookup(d, "_id"))
 	a.object("details")
-	p := complaint{r: r, d: d, left: maxComplaints}
+	p := failureDetails{r: r, d: d, left: maxFailureDetails}
 	p.query(a, x.query)
 	a.close()
 	a.close()

@@ -11,24 +11,24 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
-// Limits on how much an error tells.
+// Limits on the size of an error.
 const (
-	maxComplaints     = 100 // conditions
-	maxComplaintDepth = 20
+	maxFailureDetails = 100 // conditions
+	maxFailureDepth   = 20
 	maxConsidered     = 4 << 10 // bytes of a value that is shown
 )
 
-// A complaint tells which conditions of a query one document does not satisfy, in the form of
-// MongoDB's errInfo.details.
-type complaint struct {
+// failureDetails writes which conditions of a query a document does not satisfy, in the form of MongoDB's
+// errInfo.details.
+type failureDetails struct {
 	r     *request
 	d     doc.Doc
-	left  int
+	left  int // conditions that may still be written
 	depth int
 }
 
 // fails reports whether the document does not satisfy a query.
-func (p *complaint) fails(query doc.Doc) bool {
+func (p *failureDetails) fails(query doc.Doc) bool {
 	f, err := filter.Compile(query, filter.Options{Names: expression.NewNames()})
 	if err != nil {
 		return false
@@ -46,14 +46,14 @@ func one(name string, v doc.Value) doc.Doc {
 	return a.end()
 }
 
-// spend reports whether there is room for another condition.
-func (p *complaint) spend() bool {
+// another reports whether one more condition may be written.
+func (p *failureDetails) another() bool {
 	p.left--
-	return p.left >= 0 && p.depth < maxComplaintDepth
+	return p.left >= 0 && p.depth < maxFailureDepth
 }
 
-// query writes what is wrong with a whole query, an implicit $and when it has several members.
-func (p *complaint) query(a *answer, query doc.Doc) {
+// query writes which conditions of a query fail. Several members are an implicit $and.
+func (p *failureDetails) query(a *answer, query doc.Doc) {
 	var clauses []doc.Doc
 	for name, v := range doc.Members(query) {
 		clauses = append(clauses, splitClause(name, v)...)
@@ -66,7 +66,7 @@ func (p *complaint) query(a *answer, query doc.Doc) {
 	p.clauses(a, clauses)
 }
 
-// splitClause makes {a: {$gt: 1, $lt: 5}} two conditions.
+// splitClause splits {a: {$gt: 1, $lt: 5}} into two conditions.
 func splitClause(name string, v doc.Value) []doc.Doc {
 	if d, ok := doc.AsDoc(v); ok && !strings.HasPrefix(name, "$") {
 		var list []doc.Doc
@@ -83,11 +83,11 @@ func splitClause(name string, v doc.Value) []doc.Doc {
 	return []doc.Doc{one(name, v)}
 }
 
-func (p *complaint) clauses(a *answer, clauses []doc.Doc) {
+func (p *failureDetails) clauses(a *answer, clauses []doc.Doc) {
 	p.depth++
 	a.array("clausesNotSatisfied")
 	for i, clause := range clauses {
-		if !p.fails(clause) || !p.spend() {
+		if !p.fails(clause) || !p.another() {
 			continue
 		}
 		a.object(a.index())
@@ -101,8 +101,8 @@ func (p *complaint) clauses(a *answer, clauses []doc.Doc) {
 	p.depth--
 }
 
-// clause writes what is wrong with one condition.
-func (p *complaint) clause(a *answer, clause doc.Doc) {
+// clause writes why one condition fails.
+func (p *failureDetails) clause(a *answer, clause doc.Doc) {
 	for name, v := range doc.Members(clause) {
 		switch name {
 		case "$and", "$or", "$nor":
@@ -125,13 +125,13 @@ func (p *complaint) clause(a *answer, clause doc.Doc) {
 	}
 }
 
-func (p *complaint) logical(a *answer, name string, v doc.Value) {
+func (p *failureDetails) logical(a *answer, name string, v doc.Value) {
 	if name == "$nor" {
 		a.array("clausesSatisfied")
 		i := 0
 		for e := range doc.Elements(v) {
 			d, ok := doc.AsDoc(e)
-			if ok && !p.fails(d) && p.spend() {
+			if ok && !p.fails(d) && p.another() {
 				a.object(a.index())
 				a.int32("index", i)
 				a.doc("details", d)
@@ -151,7 +151,7 @@ func (p *complaint) logical(a *answer, name string, v doc.Value) {
 	p.depth++
 	a.array("clausesNotSatisfied")
 	for i, clause := range clauses {
-		if !p.fails(clause) || !p.spend() {
+		if !p.fails(clause) || !p.another() {
 			continue
 		}
 		a.object(a.index())
@@ -165,7 +165,7 @@ func (p *complaint) logical(a *answer, name string, v doc.Value) {
 	p.depth--
 }
 
-// reasons are what MongoDB says of an operator that is not satisfied.
+// reasons are MongoDB's texts about an operator that is not satisfied.
 var reasons = map[string]string{
 	"$eq": "comparison failed", "$ne": "comparison failed", "$gt": "comparison failed", "$gte": "comparison failed", "$lt": "comparison failed",
 	"$lte": "comparison failed", "$in": "no matching value found in array", "$nin": "matching value found in array", "$exists": "path does not exist",
@@ -176,8 +176,8 @@ var reasons = map[string]string{
 	"$bitsAnySet": "bitwise operator failed to match", "$bitsAnyClear": "bitwise operator failed to match",
 }
 
-// field writes a condition on a path.
-func (p *complaint) field(a *answer, path string, v doc.Value, clause doc.Doc) {
+// field writes why a condition on a path fails.
+func (p *failureDetails) field(a *answer, path string, v doc.Value, clause doc.Doc) {
 	op := "$eq"
 	if v.Type == bsoncore.TypeRegex {
 		op = "$regex"
@@ -220,7 +220,7 @@ func (p *complaint) field(a *answer, path string, v doc.Value, clause doc.Doc) {
 	}
 }
 
-// considered writes the value that a condition looked at, unless it is large.
+// considered writes the value that failed a condition, unless it is large.
 func (a *answer) considered(v doc.Value) {
 	if len(v.Data) <= maxConsidered {
 		a.value("consideredValue", v)

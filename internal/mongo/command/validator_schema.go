@@ -5,8 +5,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// title writes the texts of a schema that are there for people.
-func (p *complaint) title(a *answer, schema doc.Doc) {
+// title writes the texts of a schema that are meant for people.
+func (p *failureDetails) title(a *answer, schema doc.Doc) {
 	for _, name := range []string{"title", "description"} {
 		if s, ok := doc.AsString(doc.Lookup(schema, name)); ok {
 			a.string(name, s)
@@ -14,15 +14,14 @@ func (p *complaint) title(a *answer, schema doc.Doc) {
 	}
 }
 
-// schema writes the keywords of a schema that the value at a path does not obey; the whole
-// document at an empty path.
-func (p *complaint) schema(a *answer, list string, schema doc.Doc, path []string) {
+// schema writes the keywords of a schema that the value at a path does not satisfy. An empty path is the whole document.
+func (p *failureDetails) schema(a *answer, list string, schema doc.Doc, path []string) {
 	p.depth++
 	defer func() { p.depth-- }()
 	a.array(list)
 	defer a.close()
 	for name, arg := range doc.Members(schema) {
-		if !p.fails(schemaAt(path, keywordAlone(schema, name, arg))) || !p.spend() {
+		if !p.fails(schemaAt(path, keywordAlone(schema, name, arg))) || !p.another() {
 			continue
 		}
 		a.object(a.index())
@@ -39,7 +38,7 @@ func (p *complaint) schema(a *answer, list string, schema doc.Doc, path []string
 	}
 }
 
-// keywordAlone is a schema of one keyword, with those that it means nothing without.
+// keywordAlone gives a schema of one keyword, with the others that it needs.
 func keywordAlone(schema doc.Doc, name string, arg doc.Value) doc.Doc {
 	a := newAnswer(nil)
 	a.value(name, arg)
@@ -54,7 +53,7 @@ func keywordAlone(schema doc.Doc, name string, arg doc.Value) doc.Doc {
 	return a.end()
 }
 
-// schemaAt is a query for a schema of the value at a path.
+// schemaAt gives a query that demands a schema of the value at a path.
 func schemaAt(path []string, schema doc.Doc) doc.Doc {
 	for i := len(path) - 1; i >= 0; i-- {
 		schema = one("properties", doc.Object(one(path[i], doc.Object(schema))))
@@ -62,8 +61,8 @@ func schemaAt(path []string, schema doc.Doc) doc.Doc {
 	return one("$jsonSchema", doc.Object(schema))
 }
 
-// at is the value at a path.
-func (p *complaint) at(path []string) doc.Value {
+// at gives the value at a path.
+func (p *failureDetails) at(path []string) doc.Value {
 	v := doc.Object(p.d)
 	for _, name := range path {
 		d, ok := doc.AsDoc(v)
@@ -75,14 +74,14 @@ func (p *complaint) at(path []string) doc.Value {
 	return v
 }
 
-func (p *complaint) properties(a *answer, arg doc.Value, path []string) {
+func (p *failureDetails) properties(a *answer, arg doc.Value, path []string) {
 	a.array("propertiesNotSatisfied")
 	defer a.close()
 	properties, _ := doc.AsDoc(arg)
 	for name, v := range doc.Members(properties) {
 		schema, ok := doc.AsDoc(v)
 		inner := append(path[:len(path):len(path)], name)
-		if !ok || !p.fails(schemaAt(inner, schema)) || !p.spend() {
+		if !ok || !p.fails(schemaAt(inner, schema)) || !p.another() {
 			continue
 		}
 		a.object(a.index())
@@ -93,19 +92,19 @@ func (p *complaint) properties(a *answer, arg doc.Value, path []string) {
 	}
 }
 
-func (p *complaint) required(a *answer, arg doc.Value, path []string) {
+func (p *failureDetails) required(a *answer, arg doc.Value, path []string) {
 	a.doc("specifiedAs", one("required", arg))
 	have, _ := doc.AsDoc(p.at(path))
 	a.array("missingProperties")
 	for v := range doc.Elements(arg) {
-		if name, ok := doc.AsString(v); ok && doc.Lookup(have, name).Type == 0 && p.spend() {
+		if name, ok := doc.AsString(v); ok && doc.Lookup(have, name).Type == 0 && p.another() {
 			a.string(a.index(), name)
 		}
 	}
 	a.close()
 }
 
-// keywordReasons are what MongoDB says of a keyword that is not obeyed.
+// keywordReasons are MongoDB's texts about a keyword that is not satisfied.
 var keywordReasons = map[string]string{
 	"bsonType": "type did not match", "type": "type did not match", "enum": "value was not found in enum", "minimum": "comparison failed",
 	"maximum": "comparison failed", "minLength": "specified string length was not satisfied", "maxLength": "specified string length was not satisfied",
@@ -115,7 +114,7 @@ var keywordReasons = map[string]string{
 	"not": "child expression matched",
 }
 
-func (p *complaint) keyword(a *answer, name string, arg doc.Value, path []string) {
+func (p *failureDetails) keyword(a *answer, name string, arg doc.Value, path []string) {
 	a.doc("specifiedAs", one(name, arg))
 	if reason := keywordReasons[name]; reason != "" {
 		a.string("reason", reason)

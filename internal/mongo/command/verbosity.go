@@ -9,17 +9,17 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// How much the parts of MongoDB write into its log. The parameters are kept, and change nothing: what mayfly writes
-// is said by its own flags.
+// How much each component of MongoDB writes to its log. Clients can set and read the levels, and they change nothing:
+// mayfly's own flags say what it logs.
 // https://www.mongodb.com/docs/v7.0/reference/log-messages/#configure-log-verbosity-levels
 
-// A logComponent is a part of MongoDB, and those that it is made of.
+// A logComponent is a component of MongoDB with its parts.
 type logComponent struct {
 	name  string
 	parts []logComponent
 }
 
-// logComponents are those of MongoDB 7.0.
+// logComponents are the components of MongoDB 7.0.
 var logComponents = []logComponent{
 	{"accessControl", nil}, {"command", nil}, {"control", nil}, {"executor", nil}, {"geo", nil}, {"globalIndex", nil}, {"index", nil},
 	{"network", []logComponent{{"asio", nil}, {"bridge", nil}, {"connectionPool", nil}}},
@@ -33,7 +33,7 @@ var logComponents = []logComponent{
 	{"write", nil}, {"ftdc", nil}, {"tracking", nil}, {"transaction", nil}, {"tenantMigration", nil}, {"test", nil}, {"resourceConsumption", nil}, {"streams", nil},
 }
 
-// logLevels are those that have been set, by the dotted names of components; "" is the default.
+// logLevels are the levels that have been set, by the dotted names of components; "" is the default level.
 type logLevels struct {
 	mu sync.Mutex
 	of map[string]int
@@ -41,7 +41,7 @@ type logLevels struct {
 
 func (x *logLevels) init() { x.of = map[string]int{"": 0} }
 
-// get is the level of a component, -1 when it has that of what it is part of.
+// get gives the level of a component, -1 if it has the level of the component that it is a part of.
 func (x *logLevels) get(name string) int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -51,7 +51,7 @@ func (x *logLevels) get(name string) int {
 	return -1
 }
 
-// set changes levels; a negative one takes back what was set.
+// set sets levels; a negative one removes what was set.
 func (x *logLevels) set(levels map[string]int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -98,7 +98,7 @@ func parseLogLevel(r *request, name string, v doc.Value) (func() error, error) {
 	}, nil
 }
 
-// maxVerbosity is the most that a log can say.
+// maxVerbosity is the highest level.
 const maxVerbosity = 5
 
 func parseVerbosity(r *request, _ string, v doc.Value) (func() error, error) {
@@ -157,7 +157,7 @@ func readVerbosity(levels map[string]int, d doc.Doc, above string, parts []logCo
 	return nil
 }
 
-// dotted is how MongoDB names a component in its errors.
+// dotted is the name of a component in the errors of MongoDB.
 func dotted(name string) string {
 	if name == "" {
 		return "default"

@@ -6,13 +6,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 )
 
-// A view is a container that has no documents: a pipeline over another one.
+// A view is a container without documents: a pipeline over another container.
 type view struct {
 	on     string
 	stages []doc.Value
 }
 
-// viewOf is the view that a container is, nil when it is none.
+// viewOf gives the view if a container is one, nil otherwise.
 func viewOf(c *catalog.Container) *view {
 	options := c.State().Echo
 	if len(options) == 0 {
@@ -47,13 +47,13 @@ func (r *request) countView(a *answer, c *catalog.Container, q *selection, skip,
 	return nil
 }
 
-// findOverView is a find over a view as an aggregation.
+// findOverView turns a find over a view into an aggregation.
 func (r *request) findOverView(q *finding) (*aggregation, error) {
 	x := &aggregation{selection: selection{ns: q.ns, names: q.names, vars: q.vars}}
 	return x, x.overView(r, q.container, q.stages(r.document("projection")))
 }
 
-// stages are what a find asks, as stages of a pipeline.
+// stages gives the stages of a pipeline that do what a find asks.
 func (q *selection) stages(projection doc.Doc) []doc.Value {
 	var list []doc.Value
 	add := func(name string, v doc.Value) { list = append(list, doc.Object(one(name, v))) }
@@ -75,7 +75,7 @@ func (q *selection) stages(projection doc.Doc) []doc.Value {
 	return list
 }
 
-// overView makes the pipeline of some stages over a view.
+// overView compiles the stages of the view followed by others.
 func (x *aggregation) overView(r *request, c *catalog.Container, stages []doc.Value) (err error) {
 	if x.container, stages, err = r.unfold(c, stages); err != nil {
 		return err

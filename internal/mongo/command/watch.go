@@ -130,11 +130,11 @@ func oneOf(name string, v doc.Value, into *string, words string) error {
 	return code.New(code.BadValue, "Enumeration value '%s' for field '$changeStream.%s' is not a valid value.", s, name)
 }
 
-// A watchScope is what a change stream looks at: all databases, one, or one container of it.
-// It goes by names, so that a stream may wait for a container to be made.
+// A watchScope is what a change stream watches: all databases, one database, or one container. It has their names, so that
+// a stream may be opened before its container is created.
 type watchScope struct{ database, container string }
 
-// scopeOf tells what the request wants to watch.
+// scopeOf gives the scope of the request, and checks that it may be watched.
 func (r *request) scopeOf(o *watchOptions, c *catalog.Container) (s watchScope, err error) {
 	if name, ok := doc.AsString(r.arg); ok {
 		s.container = strings.Clone(name) // the request's bytes do not outlive it
@@ -156,10 +156,10 @@ func (r *request) scopeOf(o *watchOptions, c *catalog.Container) (s watchScope, 
 	return s, nil
 }
 
-// isInternal reports whether streams leave a database out.
+// isInternal reports whether a database is one that change streams do not see.
 func isInternal(db string) bool { return db == adminDatabase || db == "config" || db == "local" }
 
-// sees reports whether an entry of the log is within the scope. Who watches one collection hears nothing of views.
+// sees reports whether an entry of the log is in the scope. A stream over one collection does not see views.
 func (s watchScope) sees(e *store.LogEntry) bool {
 	_, isView := ofViews[e.Kind]
 	switch {
@@ -175,7 +175,7 @@ func (s watchScope) sees(e *store.LogEntry) bool {
 	return e.Kind == logRename && renamedTo(e) == s.container
 }
 
-// ends reports whether a stream is over with an entry that it sees.
+// ends reports whether an entry that a stream sees is its last.
 func (s watchScope) ends(e *store.LogEntry) bool {
 	switch e.Kind {
 	case logDropDatabase:

@@ -7,19 +7,19 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// work is the meter of what the request costs: of its expressions, filters, updates and stages, while they are compiled and
-// while they run. It asks whether the request has to stop.
+// work is the meter of the request's work: expressions, filters, updates and stages spend from it while they are compiled
+// and while they run. It asks from time to time whether the request has to stop.
 func (r *request) work() *work.Meter {
 	if r.meter.Stop == nil {
 		r.meter.Stop = r.stopped
 		if r.c != nil && r.c.stopped != nil {
-			r.meter.Stop, r.meter.Hold = r.c.stopped, r.c.hold // which are there already
+			r.meter.Stop, r.meter.Hold = r.c.stopped, r.c.hold // without an allocation for each request
 		}
 	}
 	return &r.meter
 }
 
-// stops fails when the request that runs has to stop.
+// stops fails if the running request has to stop.
 func (c *connection) stops() error {
 	c.mu.Lock()
 	r := c.running
@@ -30,7 +30,7 @@ func (c *connection) stops() error {
 	return r.stopped()
 }
 
-// holds counts what expressions of the request that runs hold. Its end gives back the rest.
+// holds counts the memory that expressions of the running request hold. The end of the request gives back the rest.
 func (c *connection) holds(n int64) error {
 	if n < 0 {
 		c.memory.Give(-n)
@@ -39,7 +39,7 @@ func (c *connection) holds(n int64) error {
 	return memoryErr(c.memory.Take(n))
 }
 
-// meter counts the work of a cursor for whichever request reads it at the moment.
+// meter counts the work of a cursor for the request that reads it at the moment.
 func (p *piping) meter() *work.Meter {
 	return &work.Meter{
 		Stop: func() error { return p.now.stopped() },
@@ -53,10 +53,10 @@ func (p *piping) meter() *work.Meter {
 	}
 }
 
-// patience is how long a request runs before its client is watched, so that short ones pay nothing.
+// patience is how long a request runs before its client is watched, so that watching costs short requests nothing.
 const patience = 50 * time.Millisecond
 
-// watch ends a request that has run for a while when its client leaves. Like MongoDB it lets writes come to their end.
+// watch ends a request that has run for a while if its client leaves. As in MongoDB, writes are not ended.
 // mongodb/mongo: src/mongo/db/operation_context.h, markKillOnClientDisconnect
 func (r *request) watch() {
 	if r.watched != nil || r.c == nil || r.cancel == nil || r.command.needs&account.Write != 0 || r.tx != nil || r.since.Elapsed()-r.waited < patience {
@@ -65,7 +65,7 @@ func (r *request) watch() {
 	r.watched = r.c.watch(r.cancel)
 }
 
-// unwatch ends the watch before anybody else reads from the connection.
+// unwatch stops watching before anything else reads from the connection.
 func (r *request) unwatch() {
 	if r.watched != nil {
 		r.watched()

@@ -5,15 +5,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// writeCost is how many times the bytes of a document are in memory while it is written: as it is prepared,
-// in the record, in the log and in the engine's batch.
+// writeCost is how many copies of a document are in memory while it is written: the prepared document, the record, the log
+// entry and the engine's batch.
 const writeCost = 4
 
-// reserve holds what an insert of documents needs at any time, before it begins: it is never refused in the middle.
-// They are written in chunks.
+// reserve takes the memory for an insert before it begins, so that it is never refused after a part of it is done. An
+// insert is written in chunks, so it needs memory for one chunk only.
 func (r *request) reserve(documents []doc.Doc) error {
 	if r.tx != nil {
-		return nil // which ends by a refusal
+		return nil // a refusal ends the transaction, so nothing remains half done
 	}
 	all, largest := 0, 0
 	for _, d := range documents {
@@ -24,7 +24,7 @@ func (r *request) reserve(documents []doc.Doc) error {
 	return r.reserveMore(need)
 }
 
-// reserveMore holds n bytes more for writes to come.
+// reserveMore takes n more bytes for the next writes.
 func (r *request) reserveMore(n int) error {
 	err := r.take(n)
 	if err == nil {
@@ -33,14 +33,14 @@ func (r *request) reserveMore(n int) error {
 	return err
 }
 
-// unreserve gives back what was held for writes that are done.
+// unreserve gives back what was reserved.
 func (r *request) unreserve() {
 	r.give(r.reserved)
 	r.reserved = 0
 }
 
-// cost is what operations need that are written together, beyond what is held for writes already. What edits
-// make is known when they run.
+// cost is the memory that operations need, in addition to what is reserved already. The size of edited documents is
+// known only when the edits run: see editing.
 func (r *request) cost(ops []store.Op) (n int) {
 	for i := range ops {
 		n += len(ops[i].Body)
@@ -48,7 +48,7 @@ func (r *request) cost(ops []store.Op) (n int) {
 	return max(writeCost*n-r.reserved, 0)
 }
 
-// written gives back what a write held. What a transaction has written stays in memory until its end.
+// written gives back the memory of a write. In a transaction it stays in use until the transaction ends.
 func (r *request) written(cost int) {
 	cost += r.edited
 	r.edited = 0
@@ -59,7 +59,7 @@ func (r *request) written(cost int) {
 	r.c.memory.share.Pass(&r.tx.share, int64(cost))
 }
 
-// editing holds what the change of a document of so many bytes needs before that is made, until it is written.
+// editing takes the memory for editing a document, before the edit. written gives it back.
 func (r *request) editing(bytes int) error {
 	err := r.take(writeCost * bytes)
 	if err == nil {
@@ -68,7 +68,7 @@ func (r *request) editing(bytes int) error {
 	return err
 }
 
-// editsAnew gives back what a change held whose document another write has changed first.
+// editsAnew gives back the memory of an edit that is repeated because another write has changed the document first.
 func (r *request) editsAnew(bytes int) {
 	bytes = min(bytes, r.edited)
 	r.give(bytes)

@@ -11,37 +11,37 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// A stranger shows the documents of a NoSQL container to one reader: their id is their _id too. It
-// refuses to show two documents of one _id, which partitions may have.
-type stranger struct {
+// A nosqlView shows one reader the documents of a container that the API for NoSQL has created: their id becomes their
+// _id. An id is unique only within its partition, so the view refuses to show a second document with the same _id.
+type nosqlView struct {
 	unique bool // the id is the partition key
 	ids    map[[2]uint64]uint64
-	room   []byte
+	buf    []byte // of the last document
 }
 
-// maxStrangerIDs bounds how many documents one reader may see of a container that may have an id
-// twice: each takes some 40 bytes of memory.
-const maxStrangerIDs = 2_000_000
+// maxNosqlIDs bounds how many documents one reader may see of a container whose ids may not be unique, because the view
+// remembers them: each takes some 40 bytes of memory.
+const maxNosqlIDs = 2_000_000
 
-// idPath is the partition key path with which an id is unique in its container.
+// idPath is the partition key path that makes ids unique in their container.
 const idPath = "/id"
 
 var idSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
-func newStranger(c *catalog.Container) *stranger {
+func newNosqlView(c *catalog.Container) *nosqlView {
 	paths := c.State().Partition.Paths
-	return &stranger{unique: len(paths) == 1 && paths[0] == idPath, ids: map[[2]uint64]uint64{}}
+	return &nosqlView{unique: len(paths) == 1 && paths[0] == idPath, ids: map[[2]uint64]uint64{}}
 }
 
-// show gives the document as this door shows it, valid until the next one.
-func (x *stranger) show(r *request, v catalog.View, d store.Document) (doc.Doc, error) {
+// show gives a document as MongoDB has it. It is valid until the next call.
+func (x *nosqlView) show(r *request, v catalog.View, d store.Document) (doc.Doc, error) {
 	id := doc.Lookup(d.Body, "id")
 	if !x.unique {
 		if err := x.check(r, v, d.Number, id); err != nil {
 			return nil, err
 		}
 	}
-	out := append(x.room[:0], 0, 0, 0, 0)
+	out := append(x.buf[:0], 0, 0, 0, 0)
 	out = doc.AppendElement(out, "_id", id)
 	for name, v := range doc.Members(d.Body) {
 		if name != "_id" {
@@ -50,17 +50,17 @@ func (x *stranger) show(r *request, v catalog.View, d store.Document) (doc.Doc, 
 	}
 	out = append(out, 0)
 	setLength(out, 0)
-	x.room = out
+	x.buf = out
 	return out, nil
 }
 
-// check fails when another document that lives has the same id.
-func (x *stranger) check(r *request, v catalog.View, number uint64, id doc.Value) error {
+// check fails if another living document has the same id.
+func (x *nosqlView) check(r *request, v catalog.View, number uint64, id doc.Value) error {
 	key := [2]uint64{maphash.Bytes(idSeeds[0], id.Data), maphash.Bytes(idSeeds[1], id.Data)}
 	switch other, seen := x.ids[key]; {
-	case !seen && len(x.ids) >= maxStrangerIDs:
+	case !seen && len(x.ids) >= maxNosqlIDs:
 		return code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed, "the collection '%s.%s' is a Cosmos DB for NoSQL container whose ids may not be unique. "+
-			"At most %d of its documents can be read by one command.", v.Container.Database.Name, v.Name, maxStrangerIDs)
+			"At most %d of its documents can be read by one command.", v.Container.Database.Name, v.Name, maxNosqlIDs)
 	case seen && other != number:
 		err := r.s.o.Store.Find(r.ctx, v, other, func(store.Document) error { return nil })
 		if !isNotFound(err) {
@@ -72,9 +72,8 @@ func (x *stranger) check(r *request, v catalog.View, number uint64, id doc.Value
 	return nil
 }
 
-// foreignPlan narrows a plan over a NoSQL container down to one id, if that is what is asked for
-// and ids are indexed.
-func (r *request) foreignPlan(v catalog.View, q *selection, p *plan.Plan) *plan.Plan {
+// nosqlPlan narrows a plan over a container of the API for NoSQL to one id, if the query selects one and ids are indexed.
+func (r *request) nosqlPlan(v catalog.View, q *selection, p *plan.Plan) *plan.Plan {
 	id, ok := plan.Point(q.filter)
 	path := access.Path{{Name: "id"}}
 	if _, isString := doc.AsString(id); !ok || !isString || !r.s.o.Store.Schema(v).Indexed(path) {
