@@ -33,7 +33,8 @@ type Accounts struct {
 	proven  provenNames
 }
 
-// New gives the users that a catalog has. key is the account key, the password of all names that no user has; "" is none.
+// New gives the users that a catalog has. key is the account key, the password of all names that no user has; "" is
+// none.
 func New(c *catalog.Catalog, key string) *Accounts {
 	a := &Accounts{catalog: c, key: key}
 	a.secret = sync.OnceValue(a.newSecret)
@@ -102,7 +103,8 @@ func (a *Accounts) Create(ctx context.Context, now int64, u *User) error {
 	if isOwn(u.Database, u.Name) {
 		return exists
 	}
-	_, err := a.catalog.CreateResource(ctx, now, catalog.MongoUser, catalog.Owner{}, u.Database+"."+u.Name, u.document())
+	id := u.Database + "." + u.Name
+	_, err := a.catalog.CreateResource(ctx, now, catalog.MongoUser, catalog.Owner{}, id, u.document())
 	if fault.KindOf(err) == fault.Exists {
 		return exists
 	}
@@ -147,10 +149,12 @@ func (a *Accounts) DropAll(ctx context.Context, database string) (n int, err err
 // maxTries bounds how often a change of a user is tried again because another one came first.
 const maxTries = 100
 
-// withNewest hands the newest version of a user to do, again for as long as do finds that it is not the newest any more.
+// withNewest hands the newest version of a user to do, again for as long as do finds that it is not the newest any
+// more.
 func (a *Accounts) withNewest(database, name string, do func(*catalog.Resource) error) error {
 	if isOwn(database, name) {
-		return code.New(code.Unauthorized, "The user '%s' belongs to the account and cannot be changed by clients", name)
+		return code.New(code.Unauthorized,
+			"The user '%s' belongs to the account and cannot be changed by clients", name)
 	}
 	for range maxTries {
 		old, err := a.catalog.Resource(catalog.MongoUser, catalog.Owner{}, database+"."+name)

@@ -76,8 +76,8 @@ type proof struct {
 	shown credential
 }
 
-// check runs the last step. A step that fails takes as long as any other that fails, the time of one derivation, so that
-// the time does not tell which users exist.
+// check runs the last step. A step that fails takes as long as any other that fails, the time of one derivation, so
+// that the time does not tell which users exist.
 func (p *proof) check(step func() error) error {
 	c, known := credential{}, false
 	if p.byKey {
@@ -103,15 +103,18 @@ func (p *proof) check(step func() error) error {
 // blank is a credential without keys. Its salt is always the same, as that of a user is.
 func (a *Accounts) blank(m *Mechanism, database, name string) credential {
 	size := m.hash().Size()
-	return credential{mechanism: m, iterations: m.iterations, salt: a.saltOf(m, database, name), stored: make([]byte, size), server: make([]byte, size)}
+	return credential{
+		mechanism: m, iterations: m.iterations,
+		salt: a.saltOf(m, database, name), stored: make([]byte, size), server: make([]byte, size),
+	}
 }
 
 func (a *Accounts) saltOf(m *Mechanism, database, name string) []byte {
 	return a.derived(m.Name+" salt "+database+"."+name, m.saltBytes)
 }
 
-// proofOf gives what a client has to prove to be a user: the user's password, or else the account key. number is that of
-// the user, 0 if there is none. For names without a password it gives a proof that nothing satisfies.
+// proofOf gives what a client has to prove to be a user: the user's password, or else the account key. number is that
+// of the user, 0 if there is none. For names without a password it gives a proof that nothing satisfies.
 func (a *Accounts) proofOf(m *Mechanism, database, name string) (p *proof, number uint64, err error) {
 	p = &proof{accounts: a, shown: a.blank(m, database, name)}
 	p.name = keyName{mechanism: m, name: name, salt: string(p.shown.salt)}

@@ -40,7 +40,9 @@ func create(t testing.TB, a *Accounts, database, name, password string, mechanis
 }
 
 // converse plays a client, and gives the conversation and the server's first answer.
-func converse(t testing.TB, a *Accounts, m *Mechanism, database, name, password string) (v *Conversation, first string, err error) {
+func converse(t testing.TB, a *Accounts, m *Mechanism, database, name, password string) (
+	v *Conversation, first string, err error,
+) {
 	t.Helper()
 	if password, err = m.prepare(name, password); err != nil {
 		return nil, "", err
@@ -90,7 +92,8 @@ func TestConversation(t *testing.T) {
 		for i, m := range Mechanisms {
 			v, _, err := converse(t, a, m, c.database, c.user, c.with)
 			if v.Proven != c.proven[i] || (err == nil) != c.proven[i] || v.LacksCredential() != c.lacks[i] {
-				t.Errorf("%s, %s: proven %v, lacks its credential %v, error %v", c.name, m.Name, v.Proven, v.LacksCredential(), err)
+				t.Errorf("%s, %s: proven %v, lacks its credential %v, error %v",
+					c.name, m.Name, v.Proven, v.LacksCredential(), err)
 			}
 			if v.User.Database != c.database || v.User.Name != c.user {
 				t.Errorf("%s, %s: is %v", c.name, m.Name, v.User)
@@ -101,7 +104,9 @@ func TestConversation(t *testing.T) {
 
 func TestConversationRefusesWhatIsNoStep(t *testing.T) {
 	a := newAccounts(t, key)
-	for _, payload := range []string{"", "x", "n,a=root,n=mayfly,r=x", "p=tls-unique,,n=mayfly,r=x", "n,,n=may=fly,r=x", "n,,n=,r=x"} {
+	for _, payload := range []string{
+		"", "x", "n,a=root,n=mayfly,r=x", "p=tls-unique,,n=mayfly,r=x", "n,,n=may=fly,r=x", "n,,n=,r=x",
+	} {
 		v, err := a.Converse(Mechanisms[1], "admin")
 		must(t, err)
 		if reply, err := v.First(payload); err == nil {
@@ -171,7 +176,10 @@ func TestProvenNamesAreBounded(t *testing.T) {
 // What is kept of a user is a promise: databases on disk have it.
 func TestDocument(t *testing.T) {
 	u := &User{Database: "shop", Name: "ann", id: [16]byte{1, 2}, Roles: []Role{{"read", "shop"}, {"root", "admin"}}}
-	u.credentials = []credential{{mechanism: Mechanisms[1], iterations: 15000, salt: []byte("salt"), stored: []byte("stored"), server: []byte("server")}}
+	u.credentials = []credential{{
+		mechanism: Mechanisms[1], iterations: 15000,
+		salt: []byte("salt"), stored: []byte("stored"), server: []byte("server"),
+	}}
 	u.CustomData = object(t, `{"n": 1}`)
 	const want = `{"_id": "shop.ann","userId": {"$binary":{"base64":"AQIAAAAAAAAAAAAAAAAAAA==","subType":"04"}},"user": "ann","db": "shop",` +
 		`"credentials": {"SCRAM-SHA-256": {"iterationCount": {"$numberInt":"15000"},"salt": "c2FsdA==","storedKey": "c3RvcmVk","serverKey": "c2VydmVy"}},` +
@@ -217,7 +225,8 @@ func TestUsers(t *testing.T) {
 		t.Errorf("change: %v", err)
 	}
 	must(t, a.Change(ctx, 2, "shop", "ann", func(u *User) error { return u.KeepMechanisms(Mechanisms[:1]) }))
-	fails("add a mechanism", a.Change(ctx, 3, "shop", "ann", func(u *User) error { return u.KeepMechanisms(Mechanisms) }), code.BadValue)
+	all := func(u *User) error { return u.KeepMechanisms(Mechanisms) }
+	fails("add a mechanism", a.Change(ctx, 3, "shop", "ann", all), code.BadValue)
 	u, _, err := a.Find("shop", "ann")
 	must(t, err)
 	if got := MechanismNames(u.Mechanisms()); len(got) != 1 || got[0] != "SCRAM-SHA-1" {
@@ -249,7 +258,10 @@ func TestGranted(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { first, _, _ = a.Granted(v.User, first) }); n != 0 {
 		t.Errorf("%v allocations while nothing changes", n)
 	}
-	must(t, a.Change(ctx, 2, "shop", "ann", func(u *User) error { u.Roles = []Role{{"readWrite", "shop"}}; return nil }))
+	must(t, a.Change(ctx, 2, "shop", "ann", func(u *User) error {
+		u.Roles = []Role{{"readWrite", "shop"}}
+		return nil
+	}))
 	if second, _, err := a.Granted(v.User, first); err != nil || !second.Allow(Write, "shop") {
 		t.Errorf("after a change: %v, %v", second, err)
 	}

@@ -31,8 +31,14 @@ type Mechanism struct {
 
 // Mechanisms are those that the server has, with as many iterations as MongoDB's.
 var Mechanisms = []*Mechanism{
-	{Name: "SCRAM-SHA-1", hash: sha1.New, generator: scram.SHA1, saltBytes: 16, iterations: 10_000, prepare: digestPassword},
-	{Name: "SCRAM-SHA-256", hash: sha256.New, generator: scram.SHA256, saltBytes: 28, iterations: 15_000, prepare: prepPassword},
+	{
+		Name: "SCRAM-SHA-1", hash: sha1.New, generator: scram.SHA1, prepare: digestPassword,
+		saltBytes: 16, iterations: 10_000,
+	},
+	{
+		Name: "SCRAM-SHA-256", hash: sha256.New, generator: scram.SHA256, prepare: prepPassword,
+		saltBytes: 28, iterations: 15_000,
+	},
 }
 
 // MechanismNames gives the names of mechanisms.
@@ -90,7 +96,10 @@ func (m *Mechanism) derive(user, password string, salt []byte) (credential, erro
 	}
 	stored := m.hash()
 	stored.Write(sign(m.hash, salted, "Client Key"))
-	return credential{mechanism: m, iterations: m.iterations, salt: salt, stored: stored.Sum(nil), server: sign(m.hash, salted, "Server Key")}, nil
+	return credential{
+		mechanism: m, iterations: m.iterations,
+		salt: salt, stored: stored.Sum(nil), server: sign(m.hash, salted, "Server Key"),
+	}, nil
 }
 
 func sign(h func() hash.Hash, key []byte, text string) []byte {
@@ -114,5 +123,8 @@ func deriveAll(user, password string, wanted []*Mechanism) (list []credential, e
 }
 
 func (c credential) scram() scram.StoredCredentials {
-	return scram.StoredCredentials{KeyFactors: scram.KeyFactors{Salt: string(c.salt), Iters: c.iterations}, StoredKey: c.stored, ServerKey: c.server}
+	return scram.StoredCredentials{
+		KeyFactors: scram.KeyFactors{Salt: string(c.salt), Iters: c.iterations},
+		StoredKey:  c.stored, ServerKey: c.server,
+	}
 }

@@ -38,11 +38,18 @@ var actionNames = []struct {
 	{Read, []string{"find", "changeStream", "killCursors"}, nil},
 	{List, []string{"listCollections", "listIndexes", "collStats", "dbStats", "dbHash"}, []string{"listDatabases"}},
 	{Write, []string{"insert", "update", "remove"}, nil},
-	{Define, []string{"createCollection", "createIndex", "dropCollection", "dropIndex", "convertToCapped", "renameCollectionSameDB"}, nil},
+	{Define, []string{
+		"createCollection", "createIndex", "dropCollection", "dropIndex", "convertToCapped", "renameCollectionSameDB",
+	}, nil},
 	{Modify, []string{"collMod"}, nil},
 	{Maintain, []string{"dropDatabase", "compact", "validate", "reIndex"}, nil},
-	{ManageUsers, []string{"createUser", "dropUser", "grantRole", "revokeRole", "viewUser", "viewRole", "changePassword", "changeCustomData"}, nil},
-	{Monitor, nil, []string{"serverStatus", "inprog", "top", "hostInfo", "getLog", "getCmdLineOpts", "getParameter", "replSetGetStatus", "replSetGetConfig"}},
+	{ManageUsers, []string{
+		"createUser", "dropUser", "grantRole", "revokeRole", "viewUser", "viewRole", "changePassword", "changeCustomData",
+	}, nil},
+	{Monitor, nil, []string{
+		"serverStatus", "inprog", "top", "hostInfo", "getLog", "getCmdLineOpts", "getParameter",
+		"replSetGetStatus", "replSetGetConfig",
+	}},
 	{Administer, nil, []string{"setParameter", "killop", "killAnySession", "killAnyCursor", "fsync", "logRotate"}},
 }
 
@@ -114,5 +121,8 @@ func privilege(resource doc.Doc, actions []string) doc.Doc {
 	for _, name := range actions {
 		names.AppendString(name)
 	}
-	return bsoncore.NewDocumentBuilder().AppendDocument("resource", resource).AppendArray("actions", names.Build()).Build()
+	return bsoncore.NewDocumentBuilder().
+		AppendDocument("resource", resource).
+		AppendArray("actions", names.Build()).
+		Build()
 }

@@ -64,7 +64,8 @@ func TestReadRoles(t *testing.T) {
 		name, list string
 		want       string // roles, or the name of an error
 	}{
-		{"names and documents", `{"l": ["read", {"role": "root", "db": "admin"}, {"role": "read", "db": "shop"}]}`, "read@shop root@admin"},
+		{"names and documents", `{"l": ["read", {"role": "root", "db": "admin"}, {"role": "read", "db": "shop"}]}`,
+			"read@shop root@admin"},
 		{"a role that is none", `{"l": ["king"]}`, "RoleNotFound"},
 		{"a role of admin elsewhere", `{"l": ["root"]}`, "RoleNotFound"},
 		{"no database", `{"l": [{"role": "read"}]}`, "BadValue"},

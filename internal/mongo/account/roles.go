@@ -112,7 +112,8 @@ func ReadRole(v doc.Value, database string) (Role, error) {
 func ListRoles(roles []Role) doc.Value {
 	list := bsoncore.NewArrayBuilder()
 	for _, x := range roles {
-		list.AppendDocument(bsoncore.NewDocumentBuilder().AppendString("role", x.Name).AppendString("db", x.Database).Build())
+		d := bsoncore.NewDocumentBuilder().AppendString("role", x.Name).AppendString("db", x.Database)
+		list.AppendDocument(d.Build())
 	}
 	return doc.Array(doc.Doc(list.Build()))
 }

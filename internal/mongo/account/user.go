@@ -105,7 +105,9 @@ func (u *User) KeepMechanisms(wanted []*Mechanism) error {
 			return code.New(code.BadValue, "mechanisms field must be a subset of previously set mechanisms")
 		}
 	}
-	u.credentials = slices.DeleteFunc(u.credentials, func(c credential) bool { return !slices.Contains(wanted, c.mechanism) })
+	u.credentials = slices.DeleteFunc(u.credentials, func(c credential) bool {
+		return !slices.Contains(wanted, c.mechanism)
+	})
 	return nil
 }
 
@@ -173,7 +175,10 @@ func readCredential(m *Mechanism, d doc.Doc) credential {
 		return b
 	}
 	n, _ := doc.AsInt(doc.Lookup(d, "iterationCount"))
-	return credential{mechanism: m, iterations: int(n), salt: decoded("salt"), stored: decoded("storedKey"), server: decoded("serverKey")}
+	return credential{
+		mechanism: m, iterations: int(n),
+		salt: decoded("salt"), stored: decoded("storedKey"), server: decoded("serverKey"),
+	}
 }
 
 // text gives a member that is a string, "" if it is something else.

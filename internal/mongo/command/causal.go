@@ -36,7 +36,8 @@ func stampOf(v doc.Value) uint64 {
 // reach waits until the cluster time is at least after.
 func (r *request) reach(after uint64) error {
 	if r.s.o.ReplSet == "" {
-		return needsSet(code.IllegalOperation, "Cannot specify afterClusterTime readConcern without replication enabled.")
+		return needsSet(code.IllegalOperation,
+			"Cannot specify afterClusterTime readConcern without replication enabled.")
 	}
 	if after == 0 {
 		return code.New(code.InvalidOptions, "afterClusterTime cannot be a null timestamp")
@@ -49,10 +50,12 @@ func (r *request) reach(after uint64) error {
 	told := stampOf(doc.Lookup(gossiped, "clusterTime"))
 	switch ahead := time.Unix(int64(told>>32), 0).Sub(r.at); {
 	case after > told:
-		return code.New(code.InvalidOptions, "readConcern afterClusterTime value must not be greater than the current clusterTime. Requested clusterTime: %s; current clusterTime: %s",
+		return code.New(code.InvalidOptions, "readConcern afterClusterTime value must not be greater than "+
+			"the current clusterTime. Requested clusterTime: %s; current clusterTime: %s",
 			showStamp(after), showStamp(max(now, told)))
 	case ahead > maxDrift:
-		return code.New(clusterTimeFailsRateLimiter, "New cluster time, %d, is too far from this node's wall clock time, %d.", told>>32, r.now)
+		return code.New(clusterTimeFailsRateLimiter,
+			"New cluster time, %d, is too far from this node's wall clock time, %d.", told>>32, r.now)
 	}
 	for watch := clock.Start(); ; {
 		grown := r.s.o.Store.LogChanged()

@@ -10,8 +10,8 @@ import (
 // viewDepth is the code ViewDepthLimitExceeded.
 const viewDepth code.Code = 165
 
-// checkView decides whether a view may be defined: its pipeline must compile and must not write, and nothing that it reads
-// may read the view.
+// checkView decides whether a view may be defined: its pipeline must compile and must not write, and nothing that it
+// reads may read the view.
 func (s *Server) checkView(names *expression.Names, db, name, on string, stages []doc.Value) error {
 	if on == "" {
 		return code.New(code.BadValue, "'viewOn' cannot be empty")
@@ -25,7 +25,8 @@ func (s *Server) checkView(names *expression.Names, db, name, on string, stages 
 	}
 	reads, writes := p.Containers()
 	if writes != nil {
-		return code.New(code.OptionNotSupportedOnView, "The aggregation stage in a view's pipeline must not write: $out and $merge are not allowed in a view definition")
+		return code.New(code.OptionNotSupportedOnView, "The aggregation stage in a view's pipeline must not write: "+
+			"$out and $merge are not allowed in a view definition")
 	}
 	if source, _ := p.Source(); source == "$changeStream" {
 		return code.New(code.OptionNotSupportedOnView, "$changeStream cannot be used in a view definition")

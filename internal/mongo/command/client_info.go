@@ -25,11 +25,14 @@ func (c *connection) introduce(d doc.Doc) error {
 	name, _ := doc.AsString(doc.Lookup(docMember(d, "application"), "name"))
 	switch {
 	case c.client.document != nil:
-		return code.New(code.ClientMetadataCannotBeMutated, "The client metadata document may only be sent in the first hello")
+		return code.New(code.ClientMetadataCannotBeMutated,
+			"The client metadata document may only be sent in the first hello")
 	case len(d) > maxClientBytes:
-		return code.New(code.ClientMetadataDocumentTooLarge, "The client metadata document must be less than or equal to %d bytes", maxClientBytes)
+		return code.New(code.ClientMetadataDocumentTooLarge,
+			"The client metadata document must be less than or equal to %d bytes", maxClientBytes)
 	case len(name) > maxAppNameBytes:
-		return code.New(code.ClientMetadataAppNameTooLarge, "The 'client.application.name' field must be less than or equal to %d bytes", maxAppNameBytes)
+		return code.New(code.ClientMetadataAppNameTooLarge,
+			"The 'client.application.name' field must be less than or equal to %d bytes", maxAppNameBytes)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-var collModFields = fieldSet(`index validator validationLevel validationAction viewOn pipeline changeStreamPreAndPostImages
-	expireAfterSeconds cappedSize cappedMax dryRun`)
+var collModFields = fieldSet(`index validator validationLevel validationAction viewOn pipeline
+	changeStreamPreAndPostImages expireAfterSeconds cappedSize cappedMax dryRun`)
 
 // collMod changes an index and the options of a container. It checks everything before it changes anything.
 // https://www.mongodb.com/docs/v7.0/reference/command/collMod/
@@ -112,7 +112,9 @@ func (r *request) changedOptions(c *catalog.Container) ([]option, error) {
 		case !isView && viewOptions[name]:
 			return nil, code.New(code.InvalidOptions, "option only supported on a view: %s", name)
 		case name == "expireAfterSeconds":
-			return nil, code.New(code.InvalidOptions, "'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified")
+			return nil, code.New(code.InvalidOptions,
+				"'expireAfterSeconds' is only supported on time-series collections "+
+					"or when the 'clusteredIndex' option is specified")
 		case name == "cappedSize", name == "cappedMax":
 			return nil, code.New(code.InvalidOptions, "Collection must be capped.")
 		}
@@ -187,7 +189,8 @@ func (r *request) readIndexChange(c *catalog.Container, d doc.Doc) (*indexChange
 	switch {
 	case isTrue(doc.Lookup(d, "unique")) || isTrue(doc.Lookup(d, "prepareUnique")):
 		return nil, code.Unsupported("making an index unique by collMod")
-	case x.seconds.Type == 0 && x.hidden.Type == 0 && doc.Lookup(d, "unique").Type == 0 && doc.Lookup(d, "prepareUnique").Type == 0:
+	case x.seconds.Type == 0 && x.hidden.Type == 0 && doc.Lookup(d, "unique").Type == 0 &&
+		doc.Lookup(d, "prepareUnique").Type == 0:
 		return nil, code.New(code.InvalidOptions, "no expireAfterSeconds, hidden, unique, or prepareUnique field")
 	}
 	if x.seconds.Type != 0 {
@@ -214,7 +217,8 @@ func isDecimal(v doc.Value) bool { return v.Type == bsoncore.TypeDecimal128 }
 func readIndexChoice(d doc.Doc) (name string, pattern doc.Doc, e *code.Error) {
 	for field := range doc.Members(d) {
 		if !indexFields[field] {
-			return "", nil, code.New(code.UnknownFieldOfCommand, "BSON field 'collMod.index.%s' is an unknown field.", field)
+			return "", nil, code.New(code.UnknownFieldOfCommand,
+				"BSON field 'collMod.index.%s' is an unknown field.", field)
 		}
 	}
 	byName, byPattern := doc.Lookup(d, "name"), doc.Lookup(d, "keyPattern")
@@ -226,13 +230,15 @@ func readIndexChoice(d doc.Doc) (name string, pattern doc.Doc, e *code.Error) {
 	case byName.Type != 0:
 		name, ok := doc.AsString(byName)
 		if !ok {
-			return "", nil, code.New(code.TypeMismatch, "BSON field 'collMod.index.name' is the wrong type '%s', expected type 'string'", code.TypeName(byName))
+			return "", nil, code.New(code.TypeMismatch,
+				"BSON field 'collMod.index.name' is the wrong type '%s', expected type 'string'", code.TypeName(byName))
 		}
 		return name, nil, nil
 	}
 	pattern, ok := doc.AsDoc(byPattern)
 	if !ok {
-		return "", nil, code.New(code.TypeMismatch, "BSON field 'collMod.index.keyPattern' is the wrong type '%s', expected type 'object'", code.TypeName(byPattern))
+		return "", nil, code.New(code.TypeMismatch,
+			"BSON field 'collMod.index.keyPattern' is the wrong type '%s', expected type 'object'", code.TypeName(byPattern))
 	}
 	return "", pattern, nil
 }
@@ -256,7 +262,8 @@ func (r *request) chosen(c *catalog.Container, name string, pattern doc.Doc) (do
 	case 1:
 		return found[0], nil
 	}
-	return nil, code.New(code.AmbiguousIndexKeyPattern, "index keyPattern %s matches %d indexes, must use index name. Conflicting indexes: %s, %s",
+	return nil, code.New(code.AmbiguousIndexKeyPattern,
+		"index keyPattern %s matches %d indexes, must use index name. Conflicting indexes: %s, %s",
 		shown, len(found), code.Show(doc.Object(found[0])), code.Show(doc.Object(found[1])))
 }
 
@@ -289,7 +296,7 @@ func (x *indexChange) check(r *request, c *catalog.Container, spec doc.Doc) erro
 		err = code.New(code.InvalidOptions, "the _id field does not support TTL indexes")
 	case len(key) > 1:
 		err = code.New(code.InvalidOptions, "TTL indexes are single-field indexes, compound indexes do not support TTL")
-	case slices.ContainsFunc(c.State().Named, func(n catalog.NamedIndex) bool { return n.Name == x.name && n.Wildcard }):
+	case isWildcard(c, x.name):
 		err = code.New(code.InvalidOptions, "wildcard indexes do not support TTL")
 	case x.stamp:
 		at := indexSpec{}
@@ -304,8 +311,12 @@ func (x *indexChange) check(r *request, c *catalog.Container, spec doc.Doc) erro
 	return err
 }
 
-// clamped reads the seconds of a TTL index on dates. collMod turns a value that is too large into the largest int32, where
-// createIndexes refuses it.
+func isWildcard(c *catalog.Container, name string) bool {
+	return slices.ContainsFunc(c.State().Named, func(n catalog.NamedIndex) bool { return n.Name == name && n.Wildcard })
+}
+
+// clamped reads the seconds of a TTL index on dates. collMod turns a value that is too large into the largest int32,
+// where createIndexes refuses it.
 func clamped(v doc.Value) (int64, error) {
 	f, nan := number(v)
 	switch {
@@ -328,22 +339,23 @@ func (x *indexChange) apply(r *request, c *catalog.Container) error {
 	if x.newSeconds {
 		r.hintSeconds(c, x.new)
 	}
-	_, effect, err := r.s.o.Store.ReplaceIndexes(r.ctx, r.now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
-		list := slices.Clone(st.Named)
-		for i := range list {
-			if list[i].Name != x.name {
-				continue
+	_, effect, err := r.s.o.Store.ReplaceIndexes(r.ctx, r.now, c,
+		func(st *catalog.State) ([]catalog.NamedIndex, error) {
+			list := slices.Clone(st.Named)
+			for i := range list {
+				if list[i].Name != x.name {
+					continue
+				}
+				next := indexSpec{NamedIndex: list[i], key: docMember(list[i].Spec, "key")}
+				next.Hidden = x.nowHidden
+				if x.newSeconds {
+					next.Expires, next.Seconds = true, int32(x.new)
+				}
+				next.setSpec()
+				list[i] = next.NamedIndex
 			}
-			next := indexSpec{NamedIndex: list[i], key: docMember(list[i].Spec, "key")}
-			next.Hidden = x.nowHidden
-			if x.newSeconds {
-				next.Expires, next.Seconds = true, int32(x.new)
-			}
-			next.setSpec()
-			list[i] = next.NamedIndex
-		}
-		return list, nil
-	})
+			return list, nil
+		})
 	r.lifetimeChanged(c, effect)
 	return err
 }

@@ -185,7 +185,8 @@ func (r *request) collStatsRow(arg doc.Value) (doc.Doc, error) {
 		}
 		options, _ := doc.AsDoc(v)
 		if c == nil && (part == "storageStats" || part == "count") {
-			return nil, code.New(code.NamespaceNotFound, "Unable to retrieve %s in $collStats stage :: caused by :: Collection [%s.%s] not found.", part, r.db, name)
+			return nil, code.New(code.NamespaceNotFound,
+				"Unable to retrieve %s in $collStats stage :: caused by :: Collection [%s.%s] not found.", part, r.db, name)
 		}
 		if err := r.collStatsPart(a, c, name, part, options); err != nil {
 			return nil, err
@@ -225,7 +226,9 @@ func (r *request) collStatsPart(a *answer, c *catalog.Container, name, part stri
 
 // latencies writes how many requests there were to a container, and how many microseconds they took.
 func (a *answer) latencies(t usageTimes) {
-	kinds := map[string][]string{"reads": {"queries", "getmore"}, "writes": {"insert", "update", "remove"}, "commands": {"commands"}, "transactions": nil}
+	kinds := map[string][]string{
+		"reads": {"queries", "getmore"}, "writes": {"insert", "update", "remove"}, "commands": {"commands"}, "transactions": nil,
+	}
 	a.object("latencyStats")
 	for _, group := range []string{"reads", "writes", "commands", "transactions"} {
 		var ops, micros int64
@@ -252,7 +255,8 @@ func (r *request) aggregated() (*catalog.Container, string, error) {
 	}
 	c, err := r.find(r.db, name)
 	if c != nil && viewOf(c) != nil {
-		return nil, name, code.New(code.CommandNotSupportedOnView, "Namespace %s.%s is a view, not a collection", r.db, name)
+		return nil, name, code.New(code.CommandNotSupportedOnView,
+			"Namespace %s.%s is a view, not a collection", r.db, name)
 	}
 	return c, name, err
 }

@@ -37,11 +37,13 @@ func (r *request) checkReadConcern() error {
 		switch name {
 		case "level":
 			if level, ok = doc.AsString(v); !ok {
-				return code.New(code.TypeMismatch, "\"level\" had the wrong type. Expected string, found %s", code.TypeName(v))
+				return code.New(code.TypeMismatch,
+					"\"level\" had the wrong type. Expected string, found %s", code.TypeName(v))
 			}
 		case "afterClusterTime", "atClusterTime":
 			if v.Type != bsoncore.TypeTimestamp {
-				return code.New(code.TypeMismatch, "\"%s\" had the wrong type. Expected timestamp, found %s", name, code.TypeName(v))
+				return code.New(code.TypeMismatch,
+					"\"%s\" had the wrong type. Expected timestamp, found %s", name, code.TypeName(v))
 			}
 			if name == "atClusterTime" {
 				return code.Unsupported("readConcern.atClusterTime")
@@ -59,7 +61,8 @@ func (r *request) checkReadConcern() error {
 		return nil
 	}
 	if level == "available" || level == "linearizable" {
-		return code.New(code.InvalidOptions, "afterClusterTime field can be set only if level is equal to majority, local, or snapshot")
+		return code.New(code.InvalidOptions,
+			"afterClusterTime field can be set only if level is equal to majority, local, or snapshot")
 	}
 	if err := r.reach(stampOf(after)); err != nil || r.waited == 0 {
 		return err
@@ -101,10 +104,12 @@ func (r *request) checkLevel(level string) error {
 			return errNoReplica
 		}
 		if !transacts {
-			return code.New(code.InvalidOptions, "readConcern level snapshot is only valid in a multi-document transaction of mayfly")
+			return code.New(code.InvalidOptions,
+				"readConcern level snapshot is only valid in a multi-document transaction of mayfly")
 		}
 	default:
-		return code.New(code.FailedToParse, "readConcern.level must be either 'local', 'majority', 'linearizable', 'available', or 'snapshot'")
+		return code.New(code.FailedToParse,
+			"readConcern.level must be either 'local', 'majority', 'linearizable', 'available', or 'snapshot'")
 	}
 	if transacts && r.startsTxn.Type == 0 {
 		return code.New(code.InvalidOptions, "Only the first command in a transaction may specify a readConcern")
@@ -112,7 +117,8 @@ func (r *request) checkLevel(level string) error {
 	return nil
 }
 
-var errTransactionLevel = code.New(code.InvalidOptions, "The readConcern level must be either 'local' (default), 'majority' or 'snapshot' in order to run in a transaction")
+var errTransactionLevel = code.New(code.InvalidOptions,
+	"The readConcern level must be either 'local' (default), 'majority' or 'snapshot' in order to run in a transaction")
 
 // checkLinearizable refuses pipelines that write, as MongoDB does.
 // mongodb/mongo: src/mongo/db/pipeline/document_source_out.h, document_source_merge.h
@@ -124,7 +130,8 @@ func (r *request) checkLinearizable() error {
 		stage, _ := doc.AsDoc(v)
 		for name := range doc.Members(stage) {
 			if name == "$out" || name == "$merge" {
-				return code.New(code.InvalidOptions, "Command aggregate does not support { readConcern: { level: \"linearizable\", provenance: \"clientSupplied\" } }"+
+				return code.New(code.InvalidOptions, "Command aggregate does not support "+
+					"{ readConcern: { level: \"linearizable\", provenance: \"clientSupplied\" } }"+
 					" :: caused by :: %s cannot be used with a 'linearizable' read concern level", name)
 			}
 		}
@@ -166,7 +173,8 @@ func (r *request) checkConcernMember(name string, v doc.Value) error {
 func (r *request) checkNodes(v doc.Value) error {
 	if mode, ok := doc.AsString(v); ok {
 		if r.s.o.ReplSet == "" && mode != "majority" && mode != "" {
-			return needsSet(code.BadValue, "cannot use non-majority 'w' mode \"%.200s\" when a host is not a member of a replica set.", mode)
+			return needsSet(code.BadValue,
+				"cannot use non-majority 'w' mode \"%.200s\" when a host is not a member of a replica set.", mode)
 		}
 		return nil
 	}
@@ -178,7 +186,8 @@ func (r *request) checkNodes(v doc.Value) error {
 	case !ok:
 		return code.New(code.FailedToParse, "w has to be a number, string, or object; found: %s", code.TypeName(v))
 	case n < 0 || n > maxNodes:
-		return code.New(code.FailedToParse, "w has to be a non-negative number and not greater than %d; found: %d", maxNodes, n)
+		return code.New(code.FailedToParse,
+			"w has to be a non-negative number and not greater than %d; found: %d", maxNodes, n)
 	case n > 1 && r.s.o.ReplSet == "":
 		return needsSet(code.BadValue, "cannot use 'w' > 1 when a host is not replicated.")
 	}
@@ -226,7 +235,8 @@ func (r *request) unmet(w doc.Value) *code.Error {
 		if mode == "majority" || mode == "" {
 			return nil
 		}
-		return code.New(code.UnknownReplWriteConcern, "No write concern mode named '%.200s' found in replica set configuration", mode)
+		return code.New(code.UnknownReplWriteConcern,
+			"No write concern mode named '%.200s' found in replica set configuration", mode)
 	}
 	if n, ok := wholeOf(w); w.Type == bsoncore.TypeEmbeddedDocument || ok && n > 1 {
 		return code.New(code.UnsatisfiableWriteConcern, "Not enough data-bearing nodes")

@@ -50,7 +50,8 @@ type connection struct {
 
 func newConnection(s *Server, conn net.Conn) *connection {
 	in, out := &inlet{Conn: conn}, &outlet{Conn: conn}
-	c := &connection{s: s, id: s.lastID.Add(1), conn: conn, in: in, out: out, reader: wire.NewReader(in), writer: wire.NewWriter(out), local: conn.LocalAddr().String()}
+	c := &connection{s: s, id: s.lastID.Add(1), conn: conn, in: in, out: out, reader: wire.NewReader(in),
+		writer: wire.NewWriter(out), local: conn.LocalAddr().String()}
 	c.stopped, c.hold = c.stops, c.holds
 	s.o.Budget.Open(&c.memory.share)
 	in.share = &c.memory.share

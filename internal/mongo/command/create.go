@@ -11,8 +11,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-var createFields = fieldSet(`capped autoIndexId idIndex size max validator validationLevel validationAction viewOn pipeline
-	collation storageEngine indexOptionDefaults timeseries expireAfterSeconds clusteredIndex encryptedFields
+var createFields = fieldSet(`capped autoIndexId idIndex size max validator validationLevel validationAction viewOn
+	pipeline collation storageEngine indexOptionDefaults timeseries expireAfterSeconds clusteredIndex encryptedFields
 	changeStreamPreAndPostImages recordPreImages flags temp`)
 
 func create(r *request, a *answer) error {
@@ -45,7 +45,8 @@ func (r *request) createInside(name string, options doc.Doc) error {
 	case err != nil:
 		return err
 	case doc.Lookup(options, "viewOn").Type != 0:
-		return code.New(code.OperationNotSupportedInTransaction, "Cannot create a view in a multi-document transaction.")
+		return code.New(code.OperationNotSupportedInTransaction,
+			"Cannot create a view in a multi-document transaction.")
 	case c != nil:
 		return code.New(code.NamespaceExists, "Collection %s.%s already exists.", r.db, name)
 	}
@@ -81,7 +82,8 @@ func (r *request) createOptions(name string) (doc.Doc, error) {
 
 // refuseKinds refuses kinds of collections that mayfly does not have, such as capped and time-series collections.
 func (r *request) refuseKinds() error {
-	capped, clustered, series := r.bool("capped", false), r.get("clusteredIndex").Type != 0, r.get("timeseries").Type != 0
+	capped := r.bool("capped", false)
+	clustered, series := r.get("clusteredIndex").Type != 0, r.get("timeseries").Type != 0
 	size := r.get("size").Type != 0 || r.get("max").Type != 0
 	images := r.document("changeStreamPreAndPostImages")
 	switch {
@@ -92,7 +94,8 @@ func (r *request) refuseKinds() error {
 	case capped:
 		return code.Unsupported("a capped collection")
 	case size:
-		return code.New(code.InvalidOptions, "the 'capped' field needs to be true when either the 'size' or 'max' fields are present")
+		return code.New(code.InvalidOptions,
+			"the 'capped' field needs to be true when either the 'size' or 'max' fields are present")
 	case series:
 		return code.Unsupported("a time-series collection")
 	case clustered:
@@ -100,7 +103,8 @@ func (r *request) refuseKinds() error {
 	case r.get("encryptedFields").Type != 0:
 		return code.Unsupported("a collection with encryptedFields")
 	case r.get("expireAfterSeconds").Type != 0:
-		return code.New(code.InvalidOptions, "'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified")
+		return code.New(code.InvalidOptions, "'expireAfterSeconds' is only supported on time-series collections "+
+			"or when the 'clusteredIndex' option is specified")
 	case isTrue(doc.Lookup(images, "enabled")) || r.bool("recordPreImages", false):
 		return code.Unsupported("a collection with changeStreamPreAndPostImages")
 	}
@@ -110,7 +114,8 @@ func (r *request) refuseKinds() error {
 // checkIdentityIndex refuses any index on _id that differs from the one that every collection has.
 func (r *request) checkIdentityIndex() error {
 	if !r.bool("autoIndexId", true) {
-		return code.New(code.InvalidOptions, "autoIndexId:false is not allowed for collections in databases other than 'local'")
+		return code.New(code.InvalidOptions,
+			"autoIndexId:false is not allowed for collections in databases other than 'local'")
 	}
 	spec := r.document("idIndex")
 	if spec == nil || r.err != nil {
@@ -118,7 +123,8 @@ func (r *request) checkIdentityIndex() error {
 	}
 	key, ok := doc.AsDoc(doc.Lookup(spec, "key"))
 	if !ok || !samePattern(key, bsoncore.NewDocumentBuilder().AppendInt32("_id", 1).Build()) {
-		return code.New(code.BadValue, "The field 'key' for an _id index must be {_id: 1}, but got %s", code.Show(doc.Lookup(spec, "key")))
+		return code.New(code.BadValue,
+			"The field 'key' for an _id index must be {_id: 1}, but got %s", code.Show(doc.Lookup(spec, "key")))
 	}
 	d, _ := doc.AsDoc(doc.Lookup(spec, "collation"))
 	return simpleCollation(d)
@@ -135,7 +141,9 @@ func (r *request) viewOptions(a *answer, name string) error {
 	case r.get("viewOn").Type == 0:
 		return nil
 	}
-	for _, other := range []string{"validator", "validationLevel", "validationAction", "idIndex", "autoIndexId", "storageEngine"} {
+	for _, other := range []string{
+		"validator", "validationLevel", "validationAction", "idIndex", "autoIndexId", "storageEngine",
+	} {
 		if r.get(other).Type != 0 {
 			return code.New(code.InvalidOptions, "option not supported on a view: %s", other)
 		}
@@ -156,19 +164,22 @@ func (a *answer) viewOptions(on string, stages []doc.Value) {
 	a.close()
 }
 
-// validationOptions checks and writes the validator and its options. Messages put under between the names of the command
-// and of the field.
+// validationOptions checks and writes the validator and its options. Messages put under between the names of the
+// command and of the field.
 func (r *request) validationOptions(a *answer, under string) error {
 	rules, level, action := r.document("validator"), r.string("validationLevel"), r.string("validationAction")
 	switch {
 	case r.err != nil:
 		return r.err
 	case level != "" && level != "off" && level != "strict" && level != "moderate":
-		return code.New(code.BadValue, "Enumeration value '%s' for field '%s.validationLevel' is not a valid value.", level, r.name+under)
+		return code.New(code.BadValue,
+			"Enumeration value '%s' for field '%s.validationLevel' is not a valid value.", level, r.name+under)
 	case action != "" && action != "error" && action != "warn":
-		return code.New(code.BadValue, "Enumeration value '%s' for field '%s.validationAction' is not a valid value.", action, r.name+under)
+		return code.New(code.BadValue,
+			"Enumeration value '%s' for field '%s.validationAction' is not a valid value.", action, r.name+under)
 	case rules != nil && (r.db == "admin" || r.db == "local" || r.db == "config"):
-		return code.New(code.InvalidOptions, "Document validators are not allowed on collections in the %s database", r.db)
+		return code.New(code.InvalidOptions,
+			"Document validators are not allowed on collections in the %s database", r.db)
 	}
 	if rules != nil {
 		if _, err := compileRules(r.newNames(), bytes.Clone(rules)); err != nil {
@@ -190,7 +201,8 @@ func sameOptions(c *catalog.Container, options doc.Doc) error {
 	have := c.State().Echo
 	ns := c.Database.Name + "." + c.State().Name
 	if c.State().Dialect != catalog.Mongo {
-		return code.New(code.NamespaceExists, "Collection %s already exists. It is a Cosmos DB for NoSQL container.", ns)
+		return code.New(code.NamespaceExists,
+			"Collection %s already exists. It is a Cosmos DB for NoSQL container.", ns)
 	}
 	switch is, wants := viewOf(c) != nil, doc.Lookup(options, "viewOn").Type != 0; {
 	case is && !wants:
@@ -205,7 +217,8 @@ func sameOptions(c *catalog.Container, options doc.Doc) error {
 		options = doc.Empty
 	}
 	if !doc.EqualBSON(doc.Object(have), doc.Object(options)) {
-		return code.New(code.NamespaceExists, "namespace %s already exists, but with different options: %s", ns, code.Show(doc.Object(have)))
+		return code.New(code.NamespaceExists,
+			"namespace %s already exists, but with different options: %s", ns, code.Show(doc.Object(have)))
 	}
 	return nil
 }
@@ -222,7 +235,8 @@ func (r *request) mayName(db, name string) error {
 	}
 	for _, other := range r.s.o.Catalog.Databases() {
 		if other.Name != db && strings.EqualFold(other.Name, db) {
-			return code.New(13297, "db already exists with different case already have: [%s] trying to create [%s]", other.Name, db)
+			return code.New(13297,
+				"db already exists with different case already have: [%s] trying to create [%s]", other.Name, db)
 		}
 	}
 	return nil

@@ -98,58 +98,14 @@ func (r *request) makeIndexes(c *catalog.Container, specs []*indexSpec) (built i
 	if c.State().Dialect != catalog.Mongo && slices.ContainsFunc(specs, func(x *indexSpec) bool { return !x.stamp }) {
 		return 0, writable(c)
 	}
-	var ttl *indexSpec
-	var missing []catalog.NamedIndex
-	st := c.State()
-	there := st.Named
-	if st.Policy.On() {
-		there = append(slices.Clone(there), stampIndex(st))
-	}
-	for _, x := range specs {
-		if x.Name == "_id_" || len(x.Columns) == 1 && x.Columns[0].Path == "_id" && !x.Wildcard {
-			if x.Name != "_id_" && x.Name != defaultName(x.key) {
-				continue // MongoDB names it _id_ whatever name is asked for
-			}
-			continue
-		}
-		if x.stamp {
-			there, err := r.hasStampIndex(c, x)
-			if err != nil {
-				return 0, err
-			}
-			if there {
-				continue
-			}
-			if err := x.checkOthers(ttl, missing); err != nil {
-				return 0, err
-			}
-			ttl = x
-			continue
-		}
-		found := false
-		if ttl != nil {
-			there = append(slices.Clone(there), ttl.NamedIndex)
-		}
-		for i, y := range slices.Concat(there, missing) {
-			same, err := x.compare(y)
-			if err == nil && same && i >= len(there) {
-				err = x.duplicate()
-			}
-			if err != nil {
-				return 0, err
-			}
-			found = found || same
-		}
-		if !found {
-			index := x.NamedIndex
-			index.Building = r.tx == nil // in a transaction the collection is empty, so there is nothing to build
-			missing = append(missing, index)
-		}
+	missing, stamp, err := r.missingIndexes(c, specs)
+	if err != nil {
+		return 0, err
 	}
 	if n := len(indexSpecs(c)) + len(missing); n > catalog.MaxNamedIndexes {
-		return 0, code.New(code.CannotCreateIndex, "add index fails, too many indexes for %s.%s", r.db, st.Name)
+		return 0, code.New(code.CannotCreateIndex, "add index fails, too many indexes for %s.%s", r.db, c.State().Name)
 	}
-	if r.tx != nil && (len(missing) > 0 || ttl != nil) {
+	if r.tx != nil && (len(missing) > 0 || stamp != nil) {
 		if err := r.tx.mayIndex(r, c); err != nil {
 			return 0, err
 		}
@@ -159,8 +115,8 @@ func (r *request) makeIndexes(c *catalog.Container, specs []*indexSpec) (built i
 			r.hintSeconds(c, int64(x.Seconds))
 		}
 	}
-	if ttl != nil {
-		r.hintSeconds(c, ttl.ttl)
+	if stamp != nil {
+		r.hintSeconds(c, stamp.ttl)
 	}
 	if len(missing) > 0 {
 		if err := r.build(c, missing); err != nil {
@@ -168,8 +124,8 @@ func (r *request) makeIndexes(c *catalog.Container, specs []*indexSpec) (built i
 		}
 		built = len(missing)
 	}
-	if ttl != nil {
-		if err := r.setLifetime(c, expiry.TTL(ttl.ttl), ttl.Spec); err != nil {
+	if stamp != nil {
+		if err := r.setLifetime(c, expiry.TTL(stamp.ttl), stamp.Spec); err != nil {
 			return built, err
 		}
 		built++
@@ -178,6 +134,66 @@ func (r *request) makeIndexes(c *catalog.Container, specs []*indexSpec) (built i
 		return built, r.tx.reenter(c)
 	}
 	return built, nil
+}
+
+// missingIndexes gives the indexes that do not exist yet, and separately the one on _ts, which has no entries: it only
+// sets the time to live.
+func (r *request) missingIndexes(c *catalog.Container, specs []*indexSpec) (
+	missing []catalog.NamedIndex, stamp *indexSpec, err error,
+) {
+	st := c.State()
+	existing := st.Named
+	if st.Policy.On() {
+		existing = append(slices.Clone(existing), stampIndex(st))
+	}
+	for _, x := range specs {
+		if x.Name == "_id_" || len(x.Columns) == 1 && x.Columns[0].Path == "_id" && !x.Wildcard {
+			continue // it exists, and MongoDB names it _id_ whatever name is asked for
+		}
+		if x.stamp {
+			exists, err := r.hasStampIndex(c, x)
+			if err == nil && !exists {
+				err = x.checkOthers(stamp, missing)
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+			if !exists {
+				stamp = x
+			}
+			continue
+		}
+		others := existing
+		if stamp != nil {
+			others = append(slices.Clone(existing), stamp.NamedIndex)
+		}
+		exists, err := x.exists(others, missing)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !exists {
+			index := x.NamedIndex
+			index.Building = r.tx == nil // in a transaction the collection is empty, so there is nothing to build
+			missing = append(missing, index)
+		}
+	}
+	return missing, stamp, nil
+}
+
+// exists reports whether the container has the same index already. It fails if an index conflicts, or if the same
+// command creates the same one.
+func (x *indexSpec) exists(existing, sameCommand []catalog.NamedIndex) (found bool, err error) {
+	for i, y := range slices.Concat(existing, sameCommand) {
+		same, err := x.compare(y)
+		if err == nil && same && i >= len(existing) {
+			err = x.duplicate()
+		}
+		if err != nil {
+			return false, err
+		}
+		found = found || same
+	}
+	return found, nil
 }
 
 // build creates indexes, and returns when they are complete.
@@ -200,14 +216,14 @@ func (r *request) build(c *catalog.Container, missing []catalog.NamedIndex) erro
 
 // checkOthers refuses an index on _ts that conflicts with others of the same command: with another one on _ts, or with
 // one of the same name.
-func (x *indexSpec) checkOthers(ttl *indexSpec, missing []catalog.NamedIndex) error {
+func (x *indexSpec) checkOthers(stamp *indexSpec, sameCommand []catalog.NamedIndex) error {
 	switch {
-	case ttl != nil && ttl.ttl == x.ttl:
+	case stamp != nil && stamp.ttl == x.ttl:
 		return x.duplicate()
-	case ttl != nil:
-		return conflicting(x.Spec, ttl.Spec)
+	case stamp != nil:
+		return conflicting(x.Spec, stamp.Spec)
 	}
-	for _, y := range missing {
+	for _, y := range sameCommand {
 		if y.Name == x.Name {
 			_, err := x.compare(y)
 			return err
@@ -223,11 +239,13 @@ func (x *indexSpec) duplicate() error {
 
 // conflicting is the error for an index that exists with other options.
 func conflicting(requested, existing doc.Doc) error {
-	return code.New(code.IndexOptionsConflict, "An equivalent index already exists with the same name but different options. Requested index: %s, existing index: %s",
+	return code.New(code.IndexOptionsConflict,
+		"An equivalent index already exists with the same name but different options. Requested index: %s, existing index: %s",
 		code.Show(doc.Object(requested)), code.Show(doc.Object(existing)))
 }
 
-// hasStampIndex reports whether the container has the same index on _ts already. One with other seconds is an error.
+// hasStampIndex reports whether the container has the same index on _ts already. One with other seconds is an error
+//
 func (r *request) hasStampIndex(c *catalog.Container, x *indexSpec) (bool, error) {
 	st := c.State()
 	for _, y := range st.Named {
@@ -248,17 +266,19 @@ func (r *request) hasStampIndex(c *catalog.Container, x *indexSpec) (bool, error
 
 // setLifetime sets the container's time to live that counts from _ts: the API for NoSQL calls it defaultTtl.
 func (r *request) setLifetime(c *catalog.Container, ttl expiry.TTL, index doc.Doc) error {
-	_, effect, err := r.s.o.Store.ReplaceContainer(r.ctx, r.now, c, func(st *catalog.State) (catalog.Definition, error) {
-		if ttl != expiry.Unset && st.Dialect != catalog.Mongo && st.Indexing.None { // T-66
-			return catalog.Definition{}, code.New(code.BadValue, "Indexing mode value cannot be 'none' when 'defaultTtl' is specified in the collection")
-		}
-		def := st.Definition
-		def.TTL, def.TTLIndex = ttl, index
-		if ttl == expiry.Unset {
-			def.TTLProperty = ""
-		}
-		return def, nil
-	})
+	_, effect, err := r.s.o.Store.ReplaceContainer(r.ctx, r.now, c,
+		func(st *catalog.State) (catalog.Definition, error) {
+			if ttl != expiry.Unset && st.Dialect != catalog.Mongo && st.Indexing.None { // T-66
+				return catalog.Definition{}, code.New(code.BadValue,
+					"Indexing mode value cannot be 'none' when 'defaultTtl' is specified in the collection")
+			}
+			def := st.Definition
+			def.TTL, def.TTLIndex = ttl, index
+			if ttl == expiry.Unset {
+				def.TTLProperty = ""
+			}
+			return def, nil
+		})
 	r.lifetimeChanged(c, effect)
 	return err
 }

@@ -31,7 +31,8 @@ func createUser(r *request, a *answer) error {
 		return err
 	}
 	if r.get("pwd").Type == 0 {
-		return code.New(code.BadValue, "Must provide a 'pwd' field for all user documents, except those with '$external' as the user's source db")
+		return code.New(code.BadValue,
+			"Must provide a 'pwd' field for all user documents, except those with '$external' as the user's source db")
 	}
 	if err := r.readUserFields(u); err != nil {
 		return err
@@ -51,10 +52,12 @@ func (r *request) userName() (string, error) {
 	return strings.Clone(name), nil
 }
 
-// readRoles reads the member roles, which is required: names of roles of the request's database, and documents {role, db}.
+// readRoles reads the member roles, which is required: names of roles of the request's database, and documents {role,
+// db}.
 func (r *request) readRoles() ([]account.Role, error) {
 	if r.get("roles").Type == 0 {
-		return nil, code.New(code.MissingFieldOfCommand, "BSON field '%s.roles' is missing but a required field", r.name)
+		return nil, code.New(code.MissingFieldOfCommand,
+			"BSON field '%s.roles' is missing but a required field", r.name)
 	}
 	list := r.list("roles")
 	if r.err != nil {
@@ -82,8 +85,8 @@ func (r *request) readUserFields(u *account.User) error {
 	return r.readPassword(u, wanted)
 }
 
-// readMechanisms reads for which mechanisms the user is to have credentials. By default they stay as they are, and a new
-// user gets all.
+// readMechanisms reads for which mechanisms the user is to have credentials. By default they stay as they are, and a
+// new user gets all.
 func (r *request) readMechanisms(u *account.User) (wanted []*account.Mechanism, err error) {
 	if r.get("mechanisms").Type == 0 {
 		if wanted = u.Mechanisms(); wanted == nil {

@@ -51,10 +51,13 @@ func currentOp(r *request, a *answer) error {
 func currentOpStage(r *request, arg doc.Value) pipeline.Rows {
 	options, _ := doc.AsDoc(arg)
 	if r.db != adminDatabase {
-		return failed(code.New(code.InvalidNamespace, "$currentOp must be run against the 'admin' database with {aggregate: 1}"))
+		return failed(code.New(code.InvalidNamespace,
+			"$currentOp must be run against the 'admin' database with {aggregate: 1}"))
 	}
 	list, err := r.operations(listing{
-		idle: isTrue(doc.Lookup(options, "idleConnections")), own: !isTrue(doc.Lookup(options, "allUsers")), whole: !isTrue(doc.Lookup(options, "truncateOps")),
+		idle:  isTrue(doc.Lookup(options, "idleConnections")),
+		own:   !isTrue(doc.Lookup(options, "allUsers")),
+		whole: !isTrue(doc.Lookup(options, "truncateOps")),
 	})
 	if err != nil {
 		return failed(err)
@@ -113,8 +116,8 @@ func (r *request) operations(want listing) ([]doc.Doc, error) {
 	return list, nil
 }
 
-// operation describes what a connection is doing, nil if that is not wanted. It reads the memory of the running request,
-// which does not change while mu is held.
+// operation describes what a connection is doing, nil if that is not wanted. It reads the memory of the running
+// request, which does not change while mu is held.
 func (c *connection) operation(r *request, want listing, host string) doc.Doc {
 	c.mu.Lock()
 	defer c.mu.Unlock()

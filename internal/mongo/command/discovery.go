@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// A client of a replica set leaves the address that it was given for those in `hosts`, so it must be able to reach them.
-// Its requests do not say which address it was given, and a server behind a mapped port, a tunnel or a load balancer
-// does not know it. A client of a mongos stays at its address, and has transactions, retryable writes and change streams
-// too; but a client whose connection string names a replica set does not accept a mongos. So the server says that it is a
-// replica set if it knows an address that works, and to clients that ask for one as Azure's connection strings do.
-// Otherwise it says that it is a mongos. See docs/decisions/0019-discovery.md.
+// A client of a replica set leaves the address that it was given for those in `hosts`, so it must be able to reach
+// them. Its requests do not say which address it was given, and a server behind a mapped port, a tunnel or a load
+// balancer does not know it. A client of a mongos stays at its address, and has transactions, retryable writes and
+// change streams too; but a client whose connection string names a replica set does not accept a mongos. So the server
+// says that it is a replica set if it knows an address that works, and to clients that ask for one as Azure's
+// connection strings do. Otherwise it says that it is a mongos. See docs/decisions/0019-discovery.md.
 // https://github.com/mongodb/specifications/blob/master/source/server-discovery-and-monitoring/server-discovery-and-monitoring.md
 
 // inSet reports whether the client sees a member of a replica set.
@@ -19,8 +19,8 @@ func (c *connection) inSet() bool {
 	return c.s.o.ReplSet != "" && (!c.s.o.Exposed || c.s.o.Advertise != "" || c.client.fromAzure())
 }
 
-// fromAzure reports whether the application's name is in the form of Azure's connection strings, @ACCOUNT@. These name a
-// replica set too.
+// fromAzure reports whether the application's name is in the form of Azure's connection strings, @ACCOUNT@. These name
+// a replica set too.
 func (i clientInfo) fromAzure() bool {
 	return len(i.appName) > 2 && strings.HasPrefix(i.appName, "@") && strings.HasSuffix(i.appName, "@")
 }

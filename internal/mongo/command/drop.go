@@ -42,7 +42,8 @@ func (r *request) dropContainer(c *catalog.Container) error {
 // deleteContainer deletes a container; deleted is false if another request has done so.
 func (r *request) deleteContainer(c *catalog.Container) (deleted bool, err error) {
 	if r.tx != nil {
-		return false, code.New(code.OperationNotSupportedInTransaction, "Cannot run '%s' in a multi-document transaction.", r.name)
+		return false, code.New(code.OperationNotSupportedInTransaction,
+			"Cannot run '%s' in a multi-document transaction.", r.name)
 	}
 	err = r.s.o.Catalog.DeleteContainer(r.ctx, c)
 	if errors.Is(err, catalog.ErrNoOwner) {

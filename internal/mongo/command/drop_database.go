@@ -24,8 +24,9 @@ func dropDatabase(r *request, a *answer) error {
 	list := r.s.o.Catalog.Containers(d)
 	for _, c := range list {
 		if c.State().Dialect != catalog.Mongo {
-			return code.New(code.CommandNotSupported, "The database '%s' has the Cosmos DB for NoSQL container '%s', so it can be dropped only through that API. "+
-				"Drop its other collections one by one.", d.Name, c.State().Name)
+			return code.New(code.CommandNotSupported, "The database '%s' has the Cosmos DB for NoSQL container '%s', "+
+				"so it can be dropped only through that API. Drop its other collections one by one.",
+				d.Name, c.State().Name)
 		}
 	}
 	for _, c := range list {

@@ -129,7 +129,8 @@ func byKey(specs []doc.Doc, key doc.Doc) (string, error) {
 		s, _ := doc.AsString(doc.Lookup(found[0], "name"))
 		return s, nil
 	}
-	return "", code.New(code.AmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. Conflicting indexes: %s, %s",
+	return "", code.New(code.AmbiguousIndexKeyPattern,
+		"%d indexes found for key: %s, identify by name instead. Conflicting indexes: %s, %s",
 		len(found), code.Show(doc.Object(key)), code.Show(doc.Object(found[0])), code.Show(doc.Object(found[1])))
 }
 
@@ -141,9 +142,10 @@ func (r *request) dropNamed(c *catalog.Container, names []string) error {
 	st := c.State()
 	gone := func(x catalog.NamedIndex) bool { return slices.Contains(names, x.Name) }
 	if slices.ContainsFunc(st.Named, gone) {
-		_, effect, err := r.s.o.Store.ReplaceIndexes(r.ctx, r.now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
-			return slices.DeleteFunc(slices.Clone(st.Named), gone), nil
-		})
+		_, effect, err := r.s.o.Store.ReplaceIndexes(r.ctx, r.now, c,
+			func(st *catalog.State) ([]catalog.NamedIndex, error) {
+				return slices.DeleteFunc(slices.Clone(st.Named), gone), nil
+			})
 		if err != nil {
 			return err
 		}

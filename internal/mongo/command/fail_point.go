@@ -114,10 +114,12 @@ func (p *failPoint) readMode(v doc.Value) (on bool, err error) {
 			p.skip = n
 		case name == "activationProbability":
 			if p.chance, _ = doc.AsFloat(v); !(p.chance >= 0 && p.chance <= 1) {
-				return false, code.New(code.BadValue, "activationProbability must be between 0.0 and 1.0; found %v", p.chance)
+				return false, code.New(code.BadValue,
+					"activationProbability must be between 0.0 and 1.0; found %v", p.chance)
 			}
 		default:
-			return false, code.New(code.BadValue, "'mode' must be one of 'times', 'skip', 'activationProbability'; found '%.200s'", name)
+			return false, code.New(code.BadValue,
+				"'mode' must be one of 'times', 'skip', 'activationProbability'; found '%.200s'", name)
 		}
 		return p.times != 0, nil
 	}
@@ -164,7 +166,8 @@ func (p *failPoint) readData(kind int, d doc.Doc) error {
 			p.appName, ok = doc.AsString(v)
 		case "namespace":
 			p.namespace, ok = doc.AsString(v)
-		case "failInternalCommands", "failLocalClients", "threadName", "failAllCommands": // these distinguish commands that mayfly does not have
+		case "failInternalCommands", "failLocalClients", "threadName", "failAllCommands":
+			// These distinguish commands that mayfly does not have.
 		}
 		if !ok {
 			return code.New(code.TypeMismatch, "BSON field 'data.%s' is the wrong type '%s'", name, code.TypeName(v))
@@ -232,7 +235,9 @@ func (p *failPoint) matches(r *request) bool {
 			return false
 		}
 	}
-	return p.commands == nil || slices.ContainsFunc(p.commands, func(name string) bool { return name == r.name || aliases[name] == r.name })
+	return p.commands == nil || slices.ContainsFunc(p.commands, func(name string) bool {
+		return name == r.name || aliases[name] == r.name
+	})
 }
 
 // enter counts one command that the fail point is about. It reports false if the command passes.
@@ -276,7 +281,8 @@ func (r *request) failsWrite() error {
 	if p.hangUp {
 		return errHangUp
 	}
-	return code.New(p.code, "Failing write for %s:%d due to failpoint. The write must not be reflected.", r.session.shown(), r.txnNumber)
+	return code.New(p.code,
+		"Failing write for %s:%d due to failpoint. The write must not be reflected.", r.session.shown(), r.txnNumber)
 }
 
 // failsWritten is the same after the write is done: the client then gets no answer.

@@ -56,7 +56,8 @@ func translate(err error) *code.Error {
 		e.Message = "An internal error occurred. See the log of the server."
 	}
 	if e.Code == code.WriteConflict {
-		e.Message = "Caused by :: Write conflict during plan execution and yielding is disabled. :: Please retry your operation or multi-document transaction."
+		e.Message = "Caused by :: Write conflict during plan execution and yielding is disabled. :: " +
+			"Please retry your operation or multi-document transaction."
 	}
 	return e
 }

@@ -1,7 +1,7 @@
 package command
 
-// getCmdLineOpts shows the settings under MongoDB's names, and not the arguments of the process, because the account key
-// may be one of them.
+// getCmdLineOpts shows the settings under MongoDB's names, and not the arguments of the process, because the account
+// key may be one of them.
 func getCmdLineOpts(r *request, a *answer) error {
 	a.strings("argv", []string{"mayfly"})
 	a.object("parsed")

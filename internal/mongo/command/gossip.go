@@ -6,8 +6,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// Members of a replica set add the cluster time to every answer. It is the time of the newest entry of the store's log, so
-// that a change stream that starts there misses nothing.
+// Members of a replica set add the cluster time to every answer. It is the time of the newest entry of the store's log,
+// so that a change stream that starts there misses nothing.
 // https://www.mongodb.com/docs/v7.0/reference/method/db.runCommand/#command-response
 
 // gossip writes what a replica set adds to every answer.

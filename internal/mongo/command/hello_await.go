@@ -10,8 +10,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// A client that knows the topology may ask for an answer only when the topology has changed, or after some time. Here it
-// never changes while the process lives, so every answer comes at the end of that time. With exhaust the next wait
+// A client that knows the topology may ask for an answer only when the topology has changed, or after some time. Here
+// it never changes while the process lives, so every answer comes at the end of that time. With exhaust the next wait
 // begins at once, and the client notices immediately when the server is gone.
 // https://github.com/mongodb/specifications/blob/master/source/server-discovery-and-monitoring/server-monitoring.md
 
@@ -61,7 +61,8 @@ func (r *request) awaitTopology() error {
 	}
 	if bytes.Equal(process.Data, r.s.processID[:]) {
 		if n > topologyCounter {
-			return code.New(r.topologyAhead(), "Received a topology version with counter: %d which is greater than the server topology version counter: %d", n, topologyCounter)
+			return code.New(r.topologyAhead(), "Received a topology version with counter: %d "+
+				"which is greater than the server topology version counter: %d", n, topologyCounter)
 		}
 		if r.wait(&r.s.awaiting, nil, patience) {
 			return r.ctx.Err()

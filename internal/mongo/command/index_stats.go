@@ -12,8 +12,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/plan"
 )
 
-// indexUses counts how often plans have used each index of a container since the server started. The number of a dropped
-// index is never given to another one.
+// indexUses counts how often plans have used each index of a container since the server started. The number of a
+// dropped index is never given to another one.
 type indexUses struct{ counts sync.Map } // access.Named.Index -> *atomic.Int64
 
 func (u *indexUses) of(index uint32) *atomic.Int64 {

@@ -15,13 +15,15 @@ func killAllSessions(r *request, a *answer) error {
 		name, ok := doc.AsString(doc.Lookup(d, "user"))
 		database, also := doc.AsString(doc.Lookup(d, "db"))
 		if !ok || !also {
-			return nil, code.New(code.MissingFieldOfCommand, "BSON field 'killAllSessions.killAllSessions.user' is missing but a required field")
+			return nil, code.New(code.MissingFieldOfCommand,
+				"BSON field 'killAllSessions.killAllSessions.user' is missing but a required field")
 		}
 		return func(x *session) bool { return x.key.user.Name == name && x.key.user.Database == database }, nil
 	})
 }
 
-// killByPattern takes patterns {lsid: {id, uid}}, {uid: digest} and {users: [{user, db}]}; without any it ends all sessions.
+// killByPattern takes patterns {lsid: {id, uid}}, {uid: digest} and {users: [{user, db}]}; without any it ends all
+// sessions.
 func killByPattern(r *request, a *answer) error {
 	return r.killMatching(func(d doc.Doc) (func(*session) bool, error) {
 		var tests []func(*session) bool
@@ -69,7 +71,8 @@ func patternMember(name string, v doc.Value) (func(*session) bool, error) {
 			return false
 		}, nil
 	}
-	return nil, code.New(code.UnknownFieldOfCommand, "BSON field 'killAllSessionsByPattern.killAllSessionsByPattern.%.200s' is an unknown field.", name)
+	return nil, code.New(code.UnknownFieldOfCommand,
+		"BSON field 'killAllSessionsByPattern.killAllSessionsByPattern.%.200s' is an unknown field.", name)
 }
 
 func isDigest(v doc.Value, x *session) bool {

@@ -6,9 +6,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// killOp ends a request of the client's own user, or of anybody if the client is an administrator. An administrator gets
-// ok even if no request has that number, because it may just have ended. To others such a number looks like the request
-// of another user, so that they learn nothing about which requests run.
+// killOp ends a request of the client's own user, or of anybody if the client is an administrator. An administrator
+// gets ok even if no request has that number, because it may just have ended. To others such a number looks like the
+// request of another user, so that they learn nothing about which requests run.
 // mongodb/mongo: src/mongo/db/commands/kill_op_cmd_base.cpp, checkAuthForCommand
 func killOp(r *request, a *answer) error {
 	v := r.get("op")

@@ -23,8 +23,9 @@ const (
 
 // retryableCodes are the errors after which a write may be sent again: the category RetriableError.
 var retryableCodes = map[code.Code]bool{
-	code.HostUnreachable: true, code.HostNotFound: true, code.NetworkTimeout: true, code.ShutdownInProgress: true, code.PrimarySteppedDown: true,
-	code.ExceededTimeLimit: true, code.SocketException: true, code.NotWritablePrimary: true, code.InterruptedAtShutdown: true,
+	code.HostUnreachable: true, code.HostNotFound: true, code.NetworkTimeout: true, code.ShutdownInProgress: true,
+	code.PrimarySteppedDown: true, code.ExceededTimeLimit: true, code.SocketException: true,
+	code.NotWritablePrimary: true, code.InterruptedAtShutdown: true,
 	code.InterruptedDueToReplStateChange: true, code.NotPrimaryNoSecondaryOk: true, code.NotPrimaryOrSecondary: true,
 	134: true, // ReadConcernMajorityNotAvailableYet
 	358: true, // InternalTransactionNotSupported
@@ -32,14 +33,23 @@ var retryableCodes = map[code.Code]bool{
 
 // resumableCodes are the errors, in addition to retryableCodes, after which a change stream may be resumed.
 var resumableCodes = map[code.Code]bool{
-	133: true, 150: true, 234: true, 13388: true, // FailedToSatisfyReadPreference, StaleEpoch, RetryChangeStream, StaleConfig
+	133:   true, // FailedToSatisfyReadPreference
+	150:   true, // StaleEpoch
+	234:   true, // RetryChangeStream
+	13388: true, // StaleConfig
 }
 
 // transientCodes are the errors after which a transaction may be tried again, even if its commit has failed.
 var transientCodes = map[code.Code]bool{
 	code.WriteConflict: true, code.LockTimeout: true, code.SnapshotUnavailable: true,
-	150: true, 239: true, 249: true, 250: true, // StaleEpoch, SnapshotTooOld, StaleDbVersion, StaleChunkHistory
-	267: true, 272: true, 343: true, 13388: true, // PreparedTransactionInProgress, MigrationConflict, ShardCannotRefreshDueToLocksHeld, StaleConfig
+	150:   true, // StaleEpoch
+	239:   true, // SnapshotTooOld
+	249:   true, // StaleDbVersion
+	250:   true, // StaleChunkHistory
+	267:   true, // PreparedTransactionInProgress
+	272:   true, // MigrationConflict
+	343:   true, // ShardCannotRefreshDueToLocksHeld
+	13388: true, // StaleConfig
 }
 
 // label adds the error labels that drivers act on.
@@ -69,10 +79,10 @@ func busy(err error) bool {
 	return e != nil && fault.KindOf(e.Cause) == fault.Busy || fault.KindOf(err) == fault.Busy
 }
 
-// busyLabels adds the labels of a request that was refused because others use the memory. Drivers of 2026 and later know
-// them: they wait, and send any command again. Older drivers send a read again because of its code, and a write because of
-// its retryLabel. A request that has done a part of its work must not be sent again, and a transaction that such an error
-// has ended is tried again as a whole.
+// busyLabels adds the labels of a request that was refused because others use the memory. Drivers of 2026 and later
+// know them: they wait, and send any command again. Older drivers send a read again because of its code, and a write
+// because of its retryLabel. A request that has done a part of its work must not be sent again, and a transaction that
+// such an error has ended is tried again as a whole.
 // mongodb/specifications: source/client-backpressure/client-backpressure.md, source/retryable-reads/retryable-reads.md
 func (r *request) busyLabels(labels []string) []string {
 	switch {

@@ -42,7 +42,8 @@ func listCollections(r *request, a *answer) error {
 	return r.reply(a, r.db+".$cmd.listCollections", &listed{documents: rows}, size, nil)
 }
 
-// listFilter compiles the member filter of a command that lists containers or databases; without one, everything passes.
+// listFilter compiles the member filter of a command that lists containers or databases; without one, everything
+// passes.
 func (r *request) listFilter() (func(doc.Doc) (bool, error), error) {
 	query := bytes.Clone(r.document("filter"))
 	if r.err != nil {
@@ -114,6 +115,7 @@ func describe(c *catalog.Container, nameOnly bool) doc.Doc {
 func uuidOf(c *catalog.Container) doc.Value {
 	sum := sha256.Sum256(binary.BigEndian.AppendUint32([]byte("mayfly container "), c.ID))
 	id := sum[:16]
-	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // version 8, for UUIDs made by a rule of one's own: RFC 9562 section 5.8
+	// Version 8 is for UUIDs made by a rule of one's own: RFC 9562 section 5.8.
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
 	return doc.Value{Type: bsoncore.TypeBinary, Data: append([]byte{16, 0, 0, 0, 4}, id...)}
 }

@@ -50,7 +50,9 @@ func listDatabases(r *request, a *answer) error {
 
 // databases lists the databases that have containers, by name. In MongoDB an empty database does not exist.
 func (s *Server) databases() []*catalog.Database {
-	list := slices.DeleteFunc(s.o.Catalog.Databases(), func(d *catalog.Database) bool { return len(s.o.Catalog.Containers(d)) == 0 })
+	list := slices.DeleteFunc(s.o.Catalog.Databases(), func(d *catalog.Database) bool {
+		return len(s.o.Catalog.Containers(d)) == 0
+	})
 	slices.SortFunc(list, func(x, y *catalog.Database) int { return cmp.Compare(x.Name, y.Name) })
 	return list
 }

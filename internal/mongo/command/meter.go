@@ -9,7 +9,8 @@ import (
 
 // A Meter counts the requests of a Server. Its methods are safe for concurrent use.
 type Meter interface {
-	// Operation gives the function that counts a request of one command when it is done. label gives the name of a status.
+	// Operation gives the function that counts a request of one command when it is done. label gives the name of a
+	// status.
 	Operation(name string, label func(status int) string) (done func(status int, took time.Duration))
 	// ExpiredByPolicy counts documents that expired because the time to live of their container was changed.
 	ExpiredByPolicy(documents uint64)

@@ -20,15 +20,30 @@ const (
 	maxNamespace    = 255
 )
 
-// onCollections are the commands whose own value is the name of a collection. MongoDB 7.0 refuses a value of another type
-// with one of three errors, which differ by command. The texts are recorded in FerretDB/FerretDB:
+// onCollections are the commands whose own value is the name of a collection. MongoDB 7.0 refuses a value of another
+// type with one of three errors, which differ by command. The texts are recorded in FerretDB/FerretDB:
 // integration/{query,distinct,explain,indexes_command}_test.go.
 var onCollections = map[string]code.Code{
-	"aggregate": code.BadValue, "collMod": code.BadValue, "collStats": code.BadValue, "create": code.BadValue, "createIndexes": code.BadValue,
-	"delete": code.BadValue, "deleteIndexes": code.BadValue, "drop": code.BadValue, "dropIndexes": code.BadValue,
-	"findAndModify": code.BadValue, "insert": code.BadValue, "listIndexes": code.BadValue, "update": code.BadValue,
-	"compact": code.InvalidNamespace, "planCacheClear": code.InvalidNamespace, "reIndex": code.InvalidNamespace, "validate": code.InvalidNamespace,
-	"count": unreadableName, "distinct": unreadableName, "find": unreadableName,
+	"aggregate":      code.BadValue,
+	"collMod":        code.BadValue,
+	"collStats":      code.BadValue,
+	"create":         code.BadValue,
+	"createIndexes":  code.BadValue,
+	"delete":         code.BadValue,
+	"deleteIndexes":  code.BadValue,
+	"drop":           code.BadValue,
+	"dropIndexes":    code.BadValue,
+	"findAndModify":  code.BadValue,
+	"insert":         code.BadValue,
+	"listIndexes":    code.BadValue,
+	"update":         code.BadValue,
+	"compact":        code.InvalidNamespace,
+	"planCacheClear": code.InvalidNamespace,
+	"reIndex":        code.InvalidNamespace,
+	"validate":       code.InvalidNamespace,
+	"count":          unreadableName,
+	"distinct":       unreadableName,
+	"find":           unreadableName,
 }
 
 // unreadableName marks the commands that check the type of the name before they read anything else.
@@ -47,13 +62,14 @@ func checkDatabaseName(name string) error {
 	case strings.Contains(name, "."):
 		return code.New(code.InvalidNamespace, "'.' is an invalid character in a db name: %s", name)
 	case len(name) > maxDatabaseName:
-		return code.New(code.InvalidNamespace, "db name must be at most %d characters, found: %d", maxDatabaseName, len(name))
+		return code.New(code.InvalidNamespace,
+			"db name must be at most %d characters, found: %d", maxDatabaseName, len(name))
 	}
 	return nil
 }
 
-// isDatabaseName reports whether a database may have this name. A name with a $ is refused only when the database would be
-// created: see mayName.
+// isDatabaseName reports whether a database may have this name. A name with a $ is refused only when the database would
+// be created: see mayName.
 func isDatabaseName(name string) bool { return name != "" && !strings.ContainsAny(name, "/\\ \"") }
 
 // checkNames checks the name of the database together with the command's own value.
@@ -82,7 +98,8 @@ func (r *request) wrongName() error {
 	case kind == unreadableName:
 		return code.New(code.InvalidNamespace, "Failed to parse namespace element")
 	case r.name == "aggregate" && number:
-		return code.New(code.BadValue, "Invalid command format: the 'aggregate' field must specify a collection name or 1")
+		return code.New(code.BadValue,
+			"Invalid command format: the 'aggregate' field must specify a collection name or 1")
 	case kind == code.BadValue && isUUID(r.arg):
 		return code.New(code.BadValue, "Collection name must be provided. UUID is not valid in this context")
 	default:
@@ -112,7 +129,8 @@ func checkCollectionName(db, name string) error {
 	case strings.Contains(name, "$"):
 		return code.New(code.InvalidNamespace, "Invalid collection name: %s", name)
 	case len(db)+1+len(name) > maxNamespace:
-		return code.New(code.InvalidNamespace, "Fully qualified namespace is too long. Namespace: %s.%s Max: %d", db, name, maxNamespace)
+		return code.New(code.InvalidNamespace,
+			"Fully qualified namespace is too long. Namespace: %s.%s Max: %d", db, name, maxNamespace)
 	}
 	return nil
 }
@@ -144,9 +162,9 @@ func (r *request) find(db, name string) (*catalog.Container, error) {
 // systemKeyPath is the partition key path of containers that were created without one.
 const systemKeyPath = "/_partitionKey"
 
-// create creates a container, and its database if that does not exist. It fails with fault.Exists if the container exists.
-// options are those of the command create that listCollections shows. In a transaction nobody else sees the container
-// before the commit.
+// create creates a container, and its database if that does not exist. It fails with fault.Exists if the container
+// exists. options are those of the command create that listCollections shows. In a transaction nobody else sees the
+// container before the commit.
 func (r *request) create(db, name string, options doc.Doc) (*catalog.Container, error) {
 	if err := r.mayName(db, name); err != nil {
 		return nil, err
@@ -154,7 +172,8 @@ func (r *request) create(db, name string, options doc.Doc) (*catalog.Container, 
 	db, name = strings.Clone(db), strings.Clone(name) // they may be views of the request's bytes
 	def := catalog.Definition{
 		Name: name, Dialect: catalog.Mongo, Echo: options,
-		Partition: catalog.PartitionKey{Paths: []string{systemKeyPath}, Version: 2}, Indexing: catalog.Indexing{None: true},
+		Partition: catalog.PartitionKey{Paths: []string{systemKeyPath}, Version: 2},
+		Indexing:  catalog.Indexing{None: true},
 	}
 	make := r.make
 	if r.tx != nil {

@@ -59,20 +59,24 @@ func (x *nosqlView) check(r *request, v catalog.View, number uint64, id doc.Valu
 	key := [2]uint64{maphash.Bytes(idSeeds[0], id.Data), maphash.Bytes(idSeeds[1], id.Data)}
 	switch other, seen := x.ids[key]; {
 	case !seen && len(x.ids) >= maxNosqlIDs:
-		return code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed, "the collection '%s.%s' is a Cosmos DB for NoSQL container whose ids may not be unique. "+
-			"At most %d of its documents can be read by one command.", v.Container.Database.Name, v.Name, maxNosqlIDs)
+		return code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed,
+			"the collection '%s.%s' is a Cosmos DB for NoSQL container whose ids may not be unique. "+
+				"At most %d of its documents can be read by one command.",
+			v.Container.Database.Name, v.Name, maxNosqlIDs)
 	case seen && other != number:
 		err := r.s.o.Store.Find(r.ctx, v, other, func(store.Document) error { return nil })
 		if !isNotFound(err) {
-			return cmpOr(err, code.New(code.CommandNotSupported, "The id %s is not unique: documents of several partitions of the Cosmos DB for NoSQL container '%s.%s' have it, "+
-				"so that they cannot be shown as documents with an _id.", code.Show(id), v.Container.Database.Name, v.Name))
+			return cmpOr(err, code.New(code.CommandNotSupported, "The id %s is not unique: documents of several partitions "+
+				"of the Cosmos DB for NoSQL container '%s.%s' have it, so they cannot be shown as documents with an _id.",
+				code.Show(id), v.Container.Database.Name, v.Name))
 		}
 	}
 	x.ids[key] = number
 	return nil
 }
 
-// nosqlPlan narrows a plan over a container of the API for NoSQL to one id, if the query selects one and ids are indexed.
+// nosqlPlan narrows a plan over a container of the API for NoSQL to one id, if the query selects one and ids are
+// indexed.
 func (r *request) nosqlPlan(v catalog.View, q *selection, p *plan.Plan) *plan.Plan {
 	id, ok := plan.Point(q.filter)
 	path := access.Path{{Name: "id"}}

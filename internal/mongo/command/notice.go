@@ -53,8 +53,8 @@ func (r *request) dropped(c *catalog.Container) error {
 	return r.notice(c, store.LogEntry{Kind: logDrop})
 }
 
-// renamed notifies change streams of a renamed container. over is the container that had the new name before, nil if there
-// was none.
+// renamed notifies change streams of a renamed container. over is the container that had the new name before, nil if
+// there was none.
 func (r *request) renamed(c *catalog.Container, from string, over *catalog.Container) error {
 	note := newAnswer(nil)
 	note.object("to")
@@ -76,7 +76,9 @@ func renamedTo(e *store.LogEntry) string {
 
 // databaseDropped notifies change streams of a dropped database, after all of its containers.
 func (r *request) databaseDropped(d *catalog.Database) error {
-	return r.s.o.Store.AppendLog(r.ctx, store.LogEntry{Kind: logDropDatabase, Wall: r.at.UnixMilli(), Database: d.ID, DatabaseName: d.Name})
+	return r.s.o.Store.AppendLog(r.ctx, store.LogEntry{
+		Kind: logDropDatabase, Wall: r.at.UnixMilli(), Database: d.ID, DatabaseName: d.Name,
+	})
 }
 
 // indexed notifies change streams of the indexes that a container has got or lost since it had those of before.
@@ -92,7 +94,9 @@ func (r *request) indexed(c *catalog.Container, before []doc.Doc) error {
 // missingIn lists the specs whose names are not in there.
 func missingIn(there, specs []doc.Doc) []doc.Doc {
 	return slices.DeleteFunc(slices.Clone(specs), func(x doc.Doc) bool {
-		return slices.ContainsFunc(there, func(y doc.Doc) bool { return doc.EqualBSON(doc.Lookup(x, "name"), doc.Lookup(y, "name")) })
+		return slices.ContainsFunc(there, func(y doc.Doc) bool {
+			return doc.EqualBSON(doc.Lookup(x, "name"), doc.Lookup(y, "name"))
+		})
 	})
 }
 
@@ -123,8 +127,8 @@ func (r *request) modified(c *catalog.Container) error {
 	return r.notice(c, store.LogEntry{Kind: logModify, Note: note.end()})
 }
 
-// notice writes an entry about a container to the log, which has only containers of this API. In a transaction the entry
-// becomes part of it, and is written by the commit.
+// notice writes an entry about a container to the log, which has only containers of this API. In a transaction the
+// entry becomes part of it, and is written by the commit.
 func (r *request) notice(c *catalog.Container, e store.LogEntry) error {
 	if c.State().Dialect != catalog.Mongo {
 		return nil

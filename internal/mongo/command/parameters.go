@@ -102,9 +102,14 @@ var parameterTable = map[string]parameter{
 	},
 	"authenticationMechanisms": {
 		startup: true,
-		value:   func(_ *Server, a *answer, name string) { a.strings(name, account.MechanismNames(account.Mechanisms)) },
+		value: func(_ *Server, a *answer, name string) {
+			a.strings(name, account.MechanismNames(account.Mechanisms))
+		},
 	},
-	"enableTestCommands": {startup: true, value: func(s *Server, a *answer, name string) { a.bool(name, s.o.TestCommands) }},
+	"enableTestCommands": {
+		startup: true,
+		value:   func(s *Server, a *answer, name string) { a.bool(name, s.o.TestCommands) },
+	},
 	"requireApiVersion": {
 		startup: true,
 		value:   func(s *Server, a *answer, name string) { a.bool(name, s.parameters.requireAPI.Load()) },
@@ -162,7 +167,8 @@ func checkNumber(i int, name string, n int64) error {
 	case i == sleepSecs: // MongoDB states this bound in another way
 		return code.New(code.BadValue, "Invalid value for parameter %s: %d is not greater than 0", name, n)
 	}
-	return code.New(code.BadValue, "Invalid value for parameter %s: %d is not greater than or equal to %d", name, n, low)
+	return code.New(code.BadValue,
+		"Invalid value for parameter %s: %d is not greater than or equal to %d", name, n, low)
 }
 
 // coerced reads the integer that a parameter is set to.

@@ -2,8 +2,8 @@ package command
 
 import "github.com/mayflydb/mayfly/internal/mongo/code"
 
-// reIndex leaves the indexes as they are: their entries are written together with the documents, so a rebuild would give
-// the same ones.
+// reIndex leaves the indexes as they are: their entries are written together with the documents, so a rebuild would
+// give the same ones.
 func reIndex(r *request, a *answer) error {
 	name := r.collection()
 	if r.err != nil {

@@ -8,7 +8,8 @@ import (
 
 // needsSet is the error for what only a replica set has: MongoDB's text, and what to do.
 func needsSet(c code.Code, format string, args ...any) error {
-	return code.New(c, format+" This mayfly is stand-alone, because --mongo-replset is empty: leave that setting out, or give it a name.", args...)
+	return code.New(c, format+" This mayfly is stand-alone, because --mongo-replset is empty: "+
+		"leave that setting out, or give it a name.", args...)
 }
 
 // noReplication fails if the server is stand-alone.
@@ -35,7 +36,9 @@ func replSetGetStatus(r *request, a *answer) error {
 	a.int32("votingMembersCount", 1)
 	a.int32("writableVotingMembersCount", 1)
 	a.object("optimes")
-	for _, name := range []string{"lastCommittedOpTime", "readConcernMajorityOpTime", "appliedOpTime", "durableOpTime"} {
+	for _, name := range []string{
+		"lastCommittedOpTime", "readConcernMajorityOpTime", "appliedOpTime", "durableOpTime",
+	} {
 		r.optime(a, name)
 	}
 	a.close()

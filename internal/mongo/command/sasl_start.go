@@ -43,7 +43,8 @@ func (c *connection) startExchange(database string, d doc.Doc) (x *exchange, rep
 	name, _ := doc.AsString(doc.Lookup(d, "mechanism"))
 	m := account.MechanismNamed(name)
 	if m == nil {
-		return nil, "", code.New(code.MechanismUnavailable, "Received authentication for mechanism %.50s which is unknown or not enabled", name)
+		return nil, "", code.New(code.MechanismUnavailable,
+			"Received authentication for mechanism %.50s which is unknown or not enabled", name)
 	}
 	conversation, err := c.s.accounts.Converse(m, database)
 	if err != nil {
@@ -69,7 +70,8 @@ func (x *exchange) readPayload(payload doc.Value) (string, error) {
 	}
 	text, ok := doc.AsString(payload)
 	if !ok {
-		return "", code.New(code.TypeMismatch, "BSON field 'payload' is the wrong type '%s', expected types '[binData, string']", code.TypeName(payload))
+		return "", code.New(code.TypeMismatch,
+			"BSON field 'payload' is the wrong type '%s', expected types '[binData, string']", code.TypeName(payload))
 	}
 	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {

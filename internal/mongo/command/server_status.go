@@ -30,8 +30,12 @@ func serverStatus(r *request, a *answer) error {
 		name  string
 		write func(*answer)
 	}{
-		{"catalogStats", s.statusCatalog}, {"connections", s.statusConnections}, {"mem", statusMemory}, {"metrics", s.statusMetrics},
-		{"opcounters", s.statusOperations}, {"storageEngine", statusEngine},
+		{"catalogStats", s.statusCatalog},
+		{"connections", s.statusConnections},
+		{"mem", statusMemory},
+		{"metrics", s.statusMetrics},
+		{"opcounters", s.statusOperations},
+		{"storageEngine", statusEngine},
 	} {
 		if v := r.get(section.name); v.Type == 0 || isTrue(v) {
 			a.object(section.name)

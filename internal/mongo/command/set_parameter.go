@@ -19,14 +19,16 @@ func setParameter(r *request, a *answer) error {
 		p, known := parameterTable[name]
 		switch {
 		case !known:
-			return code.New(code.InvalidOptions, "attempted to set unrecognized parameter [%.200s], use help:true to see options ", name)
+			return code.New(code.InvalidOptions,
+				"attempted to set unrecognized parameter [%.200s], use help:true to see options ", name)
 		case p.parse == nil && p.fixed != "":
 			return code.New(code.IllegalOperation, "not allowed to change [%s] at runtime: %s", name, p.fixed)
 		case p.parse == nil:
 			return code.New(code.IllegalOperation, "not allowed to change [%s] at runtime", name)
 		}
 		if before, twice := given[name]; twice {
-			return code.New(code.InvalidOptions, "attempted to set parameter [%s] twice in the same setParameter command, once to value: [%s], and once to value: [%s]",
+			return code.New(code.InvalidOptions, "attempted to set parameter [%s] twice in the same setParameter "+
+				"command, once to value: [%s], and once to value: [%s]",
 				name, code.Show(before), code.Show(v))
 		}
 		given[name] = v

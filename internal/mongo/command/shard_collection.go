@@ -6,7 +6,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// shardCollection creates the collection and ignores the key: a collection has one range, whatever its shard key is (D-67).
+// shardCollection creates the collection and ignores the key: a collection has one range, whatever its shard key is
+// (D-67).
 // https://learn.microsoft.com/azure/cosmos-db/mongodb/feature-support-42
 func shardCollection(r *request, a *answer) error {
 	ns, ok := doc.AsString(r.arg)

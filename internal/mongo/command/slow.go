@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -33,7 +34,7 @@ func (r *request) trace(p *plan.Plan, a *access.Access) {
 // log writes the lines about a request that has ended: at debug for every one, at info for a slow one.
 func (r *request) log(took time.Duration) {
 	if slow := r.s.slow.Load(); slow > 0 && int64(took) >= slow {
-		r.s.log.Info("slow request", append(append([]any{slog.String("api", "mongo")}, r.about(took)...), r.plans()...)...)
+		r.s.log.Info("slow request", slices.Concat([]any{slog.String("api", "mongo")}, r.about(took), r.plans())...)
 	}
 	if r.s.log.Enabled(context.Background(), slog.LevelDebug) {
 		r.s.log.Debug("request", r.about(took)...)
@@ -43,8 +44,8 @@ func (r *request) log(took time.Duration) {
 // maxLoggedName bounds the name of a container in the log, because a client may send anything as one.
 const maxLoggedName = 255
 
-// about gives the attributes of every line. Documents and the values in queries stay out of the log, and so does the text
-// of an error, which may quote them.
+// about gives the attributes of every line. Documents and the values in queries stay out of the log, and so does the
+// text of an error, which may quote them.
 func (r *request) about(took time.Duration) []any {
 	name, namespace := "unknown", ""
 	if r.counted != nil {
@@ -59,7 +60,8 @@ func (r *request) about(took time.Duration) []any {
 	}
 }
 
-// plans gives further attributes of a slow request. The names are those of MongoDB's log, in snake case. https://www.mongodb.com/docs/v7.0/reference/log-messages/#logging-slow-operations
+// plans gives further attributes of a slow request. The names are those of MongoDB's log, in snake case.
+// https://www.mongodb.com/docs/v7.0/reference/log-messages/#logging-slow-operations
 func (r *request) plans() (more []any) {
 	x := &r.traced
 	switch {
@@ -81,7 +83,9 @@ func (r *request) plans() (more []any) {
 }
 
 // shaped are the members of commands whose shape the log shows.
-var shaped = []string{"filter", "query", "q", "sort", "projection", "pipeline", "update", "updates", "deletes", "arrayFilters"}
+var shaped = []string{
+	"filter", "query", "q", "sort", "projection", "pipeline", "update", "updates", "deletes", "arrayFilters",
+}
 
 // maxShape bounds the shape of a command, in bytes.
 const maxShape = 1000
@@ -111,7 +115,8 @@ func (r *request) shape() string {
 				}
 			}
 			b = append(b, ']')
-		} else if v := doc.Lookup(r.body, name); v.Type == bsoncore.TypeEmbeddedDocument || v.Type == bsoncore.TypeArray {
+		} else if v := doc.Lookup(r.body, name); v.Type == bsoncore.TypeEmbeddedDocument ||
+			v.Type == bsoncore.TypeArray {
 			begin(name)
 			b = appendShape(b, v)
 		}

@@ -9,22 +9,25 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
-// MongoDB's Stable API is a set of commands, members, stages and operators that never change. A client names the version
-// that it wants, and with apiStrict everything else is refused.
+// MongoDB's Stable API is a set of commands, members, stages and operators that never change. A client names the
+// version that it wants, and with apiStrict everything else is refused.
 // https://www.mongodb.com/docs/v7.0/reference/stable-api/
 // https://github.com/mongodb/specifications/blob/master/source/versioned-api/versioned-api.md
 
-// stableCommands are the commands of version 1 that mayfly has: apiVersions() in MongoDB's source gives kApiVersions1. https://www.mongodb.com/docs/v7.0/reference/stable-api-changelog/
-var stableCommands = fieldSet(`abortTransaction aggregate collMod commitTransaction count create createIndexes delete deleteIndexes drop
-	dropDatabase dropIndexes endSessions explain find findAndModify getMore hello insert killCursors listCollections listDatabases
-	listIndexes ping refreshSessions saslContinue saslStart testDeprecation update`)
+// stableCommands are the commands of version 1 that mayfly has: apiVersions() in MongoDB's source gives kApiVersions1.
+// https://www.mongodb.com/docs/v7.0/reference/stable-api-changelog/
+var stableCommands = fieldSet(`abortTransaction aggregate collMod commitTransaction count create createIndexes
+	delete deleteIndexes drop dropDatabase dropIndexes endSessions explain find findAndModify getMore hello insert
+	killCursors listCollections listDatabases listIndexes ping refreshSessions saslContinue saslStart
+	testDeprecation update`)
 
 // unstableFields are the members of stable commands that are not stable: "stability: unstable" in the .idl files of
 // mongodb/mongo: src/mongo/db/pipeline/aggregate_command.idl, src/mongo/db/query/find_command.idl,
 // src/mongo/db/create_indexes.idl and their like. Members that only routers send are left out.
 var unstableFields = map[string]map[string]bool{
-	"aggregate": fieldSet(`explain $queryOptions $_requestReshardingResumeToken runtimeConstants isMapReduceCommand collectionUUID
-		$_passthroughToShard encryptionInformation $_externalDataSources sampleId $_requestResumeToken $_resumeAfter`),
+	"aggregate": fieldSet(`explain $queryOptions $_requestReshardingResumeToken runtimeConstants isMapReduceCommand
+		collectionUUID $_passthroughToShard encryptionInformation $_externalDataSources sampleId
+		$_requestResumeToken $_resumeAfter`),
 	"collMod":       fieldSet("collectionUUID"),
 	"count":         fieldSet("$queryOptions collectionUUID encryptionInformation"),
 	"create":        fieldSet("autoIndexId storageEngine indexOptionDefaults recordPreImages temp flags encryptedFields"),
@@ -32,8 +35,9 @@ var unstableFields = map[string]map[string]bool{
 	"delete":        fieldSet("collectionUUID encryptionInformation"),
 	"drop":          fieldSet("collectionUUID"),
 	"dropIndexes":   fieldSet("collectionUUID"),
-	"find": fieldSet(`ntoreturn min max returnKey showRecordId $queryOptions tailable oplogReplay noCursorTimeout awaitData options term
-		readOnce allowSpeculativeMajorityRead $_requestResumeToken $_resumeAfter runtimeConstants collectionUUID encryptionInformation`),
+	"find": fieldSet(`ntoreturn min max returnKey showRecordId $queryOptions tailable oplogReplay noCursorTimeout
+		awaitData options term readOnce allowSpeculativeMajorityRead $_requestResumeToken $_resumeAfter
+		runtimeConstants collectionUUID encryptionInformation`),
 	"findAndModify":   fieldSet("runtimeConstants collectionUUID encryptionInformation sampleId"),
 	"getMore":         fieldSet("term lastKnownCommittedOpTime"),
 	"insert":          fieldSet("collectionUUID encryptionInformation"),
@@ -44,12 +48,11 @@ var unstableFields = map[string]map[string]bool{
 
 // unstableOptions are the members of an element of indexes in createIndexes, and of index in collMod.
 // mongodb/mongo: src/mongo/db/create_indexes.idl, src/mongo/db/coll_mod.idl
-var unstableOptions = map[string]bool{
-	"background": true, "sparse": true, "storageEngine": true, "bucketSize": true, "columnstoreProjection": true, "columnstoreCompressor": true,
-	"dropDups": true, "originalSpec": true, "prepareUnique": true, "forceNonUnique": true,
-}
+var unstableOptions = fieldSet(`background sparse storageEngine bucketSize columnstoreProjection columnstoreCompressor
+	dropDups originalSpec prepareUnique forceNonUnique`)
 
-// apiParameters are what a request says about the Stable API. All requests of a cursor or of a transaction must say the same.
+// apiParameters are what a request says about the Stable API. All requests of a cursor or of a transaction must say the
+// same.
 type apiParameters struct {
 	version             string // "" for none
 	strict, deprecation given
@@ -119,7 +122,8 @@ func (r *request) mustMatch(first apiParameters, what string) error {
 func (r *request) checkAPI() error {
 	if r.api == (apiParameters{}) {
 		if r.s.parameters.requireAPI.Load() {
-			return code.New(498870, "The apiVersion parameter is required, please configure your MongoClient's API version")
+			return code.New(498870,
+				"The apiVersion parameter is required, please configure your MongoClient's API version")
 		}
 		return nil
 	}
@@ -127,12 +131,16 @@ func (r *request) checkAPI() error {
 	case r.api.version == "":
 		return code.New(4886600, "Provided apiStrict and/or apiDeprecationErrors without passing apiVersion")
 	case r.strict() && !stableCommands[r.name]:
-		return code.New(code.APIStrictError, "Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported commands "+
-			"and migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api", r.name)
+		return code.New(code.APIStrictError,
+			"Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported commands "+
+				"and migrations in API Version 1 can be found at "+
+				"https://dochub.mongodb.org/core/manual-versioned-api", r.name)
 	case r.strict() && r.command.needs&account.Write != 0 && r.containerName() == "system.js":
-		return code.New(code.APIStrictError, "Provided apiStrict:true, but the command %s attempts to write to system.js", r.name)
+		return code.New(code.APIStrictError,
+			"Provided apiStrict:true, but the command %s attempts to write to system.js", r.name)
 	case r.api.deprecation == givenTrue && r.command.deprecated:
-		return code.New(code.APIDeprecationError, "Provided apiDeprecationErrors:true, but the command %s is deprecated in API Version 1", r.name)
+		return code.New(code.APIDeprecationError,
+			"Provided apiDeprecationErrors:true, but the command %s is deprecated in API Version 1", r.name)
 	}
 	return nil
 }

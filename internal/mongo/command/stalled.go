@@ -9,8 +9,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 )
 
-// A large frame holds memory until the client has sent all of it, and a large answer until the client has received it. A
-// client that makes no progress while others wait for memory loses its connection.
+// A large frame holds memory until the client has sent all of it, and a large answer until the client has received it.
+// A client that makes no progress while others wait for memory loses its connection.
 
 const (
 	pieceBytes = 64 << 10    // are written at once, so that progress can be seen

@@ -122,6 +122,7 @@ func writable(c *catalog.Container) error {
 	if c.State().Dialect == catalog.Mongo {
 		return nil
 	}
-	return code.New(code.CommandNotSupported, "The collection '%s.%s' is a Cosmos DB for NoSQL container, which can be read through MongoDB but not written. "+
-		"Write to it through its own API.", c.Database.Name, c.State().Name)
+	return code.New(code.CommandNotSupported, "The collection '%s.%s' is a Cosmos DB for NoSQL container, "+
+		"which can be read through MongoDB but not written. Write to it through its own API.",
+		c.Database.Name, c.State().Name)
 }

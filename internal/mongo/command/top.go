@@ -62,7 +62,8 @@ func (u *usage) note(r *request) {
 			u.times = map[containerName]*usageTimes{}
 		}
 		t = &usageTimes{}
-		u.times[containerName{strings.Clone(database), strings.Clone(container)}] = t // the names share the memory of the request
+		// Clones, because the names share the memory of the request.
+		u.times[containerName{strings.Clone(database), strings.Clone(container)}] = t
 	}
 	t.count[kind]++
 	t.took[kind] += took

@@ -12,7 +12,8 @@ import (
 
 // A monitor gives the figures of MongoDB's TTL monitor. Nothing expires by it: every read leaves out documents that are
 // dead, and the reaper frees their space. A pass begins ttlMonitorSleepSecs after the last one began. It ends, and is
-// counted, when all documents that were dead at its beginning have been reclaimed, or after ttlMonitorSubPassTargetSecs.
+// counted, when all documents that were dead at its beginning have been reclaimed, or after
+// ttlMonitorSubPassTargetSecs.
 // https://www.mongodb.com/docs/v7.0/core/index-ttl/
 type monitor struct {
 	s    *Server

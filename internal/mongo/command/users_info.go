@@ -66,8 +66,8 @@ func (show userDetails) user(u *account.User) doc.Doc {
 	return a.end()
 }
 
-// wantedUsers reads which users the command is about: one, several, those of the database, or all. It fails if the client
-// may not see them.
+// wantedUsers reads which users the command is about: one, several, those of the database, or all. It fails if the
+// client may not see them.
 func (r *request) wantedUsers() (func(*account.User) bool, error) {
 	if d, ok := doc.AsDoc(r.arg); ok && isTrue(doc.Lookup(d, "forAllDBs")) {
 		return func(*account.User) bool { return true }, r.may(account.ManageUsers, "")

@@ -29,7 +29,8 @@ func validate(r *request, a *answer) error {
 	if repair {
 		return code.Unsupported("validate with repair")
 	}
-	c, err := r.existing(name, code.New(code.NamespaceNotFound, "Collection '%s.%s' does not exist to validate.", r.db, name))
+	c, err := r.existing(name, code.New(code.NamespaceNotFound,
+		"Collection '%s.%s' does not exist to validate.", r.db, name))
 	if err != nil {
 		return err
 	}

@@ -93,8 +93,8 @@ func (r *request) validator(c *catalog.Container) (func(doc.Doc) error, error) {
 	}, nil
 }
 
-// mayStayInvalid reports whether a document may be changed into an invalid one: the rules are moderate, and the document
-// has been invalid before.
+// mayStayInvalid reports whether a document may be changed into an invalid one: the rules are moderate, and the
+// document has been invalid before.
 func (r *request) mayStayInvalid(c *catalog.Container, before doc.Doc) bool {
 	x, err := r.s.rulesOf(c)
 	if x == nil || err != nil || !x.moderate {

@@ -167,13 +167,26 @@ func (p *failureDetails) logical(a *answer, name string, v doc.Value) {
 
 // reasons are MongoDB's texts about an operator that is not satisfied.
 var reasons = map[string]string{
-	"$eq": "comparison failed", "$ne": "comparison failed", "$gt": "comparison failed", "$gte": "comparison failed", "$lt": "comparison failed",
-	"$lte": "comparison failed", "$in": "no matching value found in array", "$nin": "matching value found in array", "$exists": "path does not exist",
-	"$type": "type did not match", "$regex": "regular expression did not match", "$size": "array length was not equal to given size",
-	"$mod": "$mod did not evaluate to expected remainder", "$all": "array did not contain all specified values",
-	"$elemMatch": "array did not satisfy the child predicate", "$not": "child expression matched",
-	"$bitsAllSet": "bitwise operator failed to match", "$bitsAllClear": "bitwise operator failed to match",
-	"$bitsAnySet": "bitwise operator failed to match", "$bitsAnyClear": "bitwise operator failed to match",
+	"$eq":           "comparison failed",
+	"$ne":           "comparison failed",
+	"$gt":           "comparison failed",
+	"$gte":          "comparison failed",
+	"$lt":           "comparison failed",
+	"$lte":          "comparison failed",
+	"$in":           "no matching value found in array",
+	"$nin":          "matching value found in array",
+	"$exists":       "path does not exist",
+	"$type":         "type did not match",
+	"$regex":        "regular expression did not match",
+	"$size":         "array length was not equal to given size",
+	"$mod":          "$mod did not evaluate to expected remainder",
+	"$all":          "array did not contain all specified values",
+	"$elemMatch":    "array did not satisfy the child predicate",
+	"$not":          "child expression matched",
+	"$bitsAllSet":   "bitwise operator failed to match",
+	"$bitsAllClear": "bitwise operator failed to match",
+	"$bitsAnySet":   "bitwise operator failed to match",
+	"$bitsAnyClear": "bitwise operator failed to match",
 }
 
 // field writes why a condition on a path fails.

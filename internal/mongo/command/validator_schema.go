@@ -14,7 +14,8 @@ func (p *failureDetails) title(a *answer, schema doc.Doc) {
 	}
 }
 
-// schema writes the keywords of a schema that the value at a path does not satisfy. An empty path is the whole document.
+// schema writes the keywords of a schema that the value at a path does not satisfy. An empty path is the whole
+// document.
 func (p *failureDetails) schema(a *answer, list string, schema doc.Doc, path []string) {
 	p.depth++
 	defer func() { p.depth-- }()
@@ -106,12 +107,21 @@ func (p *failureDetails) required(a *answer, arg doc.Value, path []string) {
 
 // keywordReasons are MongoDB's texts about a keyword that is not satisfied.
 var keywordReasons = map[string]string{
-	"bsonType": "type did not match", "type": "type did not match", "enum": "value was not found in enum", "minimum": "comparison failed",
-	"maximum": "comparison failed", "minLength": "specified string length was not satisfied", "maxLength": "specified string length was not satisfied",
-	"pattern": "regular expression did not match", "multipleOf": "considered value is not a multiple of the specified value",
-	"uniqueItems": "found a duplicate item", "minItems": "array did not match specified length", "maxItems": "array did not match specified length",
-	"minProperties": "specified number of properties was not satisfied", "maxProperties": "specified number of properties was not satisfied",
-	"not": "child expression matched",
+	"bsonType":      "type did not match",
+	"type":          "type did not match",
+	"enum":          "value was not found in enum",
+	"minimum":       "comparison failed",
+	"maximum":       "comparison failed",
+	"minLength":     "specified string length was not satisfied",
+	"maxLength":     "specified string length was not satisfied",
+	"pattern":       "regular expression did not match",
+	"multipleOf":    "considered value is not a multiple of the specified value",
+	"uniqueItems":   "found a duplicate item",
+	"minItems":      "array did not match specified length",
+	"maxItems":      "array did not match specified length",
+	"minProperties": "specified number of properties was not satisfied",
+	"maxProperties": "specified number of properties was not satisfied",
+	"not":           "child expression matched",
 }
 
 func (p *failureDetails) keyword(a *answer, name string, arg doc.Value, path []string) {

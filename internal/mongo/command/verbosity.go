@@ -168,7 +168,8 @@ func dotted(name string) string {
 func readLevel(levels map[string]int, name string, v doc.Value) error {
 	n, ok := doc.AsInt64Exact(v)
 	if !ok {
-		return code.New(code.BadValue, "Expected %s.verbosity to be safely cast to integer, but could not: %s", dotted(name), code.Show(v))
+		return code.New(code.BadValue,
+			"Expected %s.verbosity to be safely cast to integer, but could not: %s", dotted(name), code.Show(v))
 	}
 	levels[name] = int(min(max(n, -1), maxVerbosity))
 	return nil

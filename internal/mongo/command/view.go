@@ -96,5 +96,6 @@ func (r *request) findView(a *answer, q *finding, size int64) error {
 	if err != nil {
 		return err
 	}
-	return within(duringAggregation, r.reply(a, q.ns, p, size, func(x *cursor) { x.noTimeout = r.bool("noCursorTimeout", false) }))
+	keep := func(x *cursor) { x.noTimeout = r.bool("noCursorTimeout", false) }
+	return within(duringAggregation, r.reply(a, q.ns, p, size, keep))
 }

@@ -30,7 +30,8 @@ func (r *request) openStream(a *answer, x *aggregation, arg doc.Value, size int6
 	case r.s.o.ReplSet == "":
 		return needsSet(40573, "The $changeStream stage is only supported on replica sets.")
 	case r.tx != nil:
-		return code.New(code.OperationNotSupportedInTransaction, "Stage not supported inside of a multi-document transaction: $changeStream")
+		return code.New(code.OperationNotSupportedInTransaction,
+			"Stage not supported inside of a multi-document transaction: $changeStream")
 	}
 	stages := r.list("pipeline")
 	if x.container != nil && viewOf(x.container) != nil || stageName(stages) != "$changeStream" {
@@ -40,7 +41,8 @@ func (r *request) openStream(a *answer, x *aggregation, arg doc.Value, size int6
 	if err != nil {
 		return err
 	}
-	s := &stream{s: r.s, watchOptions: o, env: &pipeline.Env{Now: r.at, ClusterTime: doc.Clone(r.clusterTime()), Random: random, Vars: x.vars}}
+	s := &stream{s: r.s, watchOptions: o, env: &pipeline.Env{Now: r.at, ClusterTime: doc.Clone(r.clusterTime()),
+		Random: random, Vars: x.vars}}
 	if s.scope, err = r.scopeOf(&o, x.container); err != nil {
 		return err
 	}
@@ -84,7 +86,8 @@ func readWatch(arg doc.Value) (o watchOptions, err error) {
 			o.expanded, err = readTruth(name, v)
 		case "allChangesForCluster":
 			o.everything, err = readTruth(name, v)
-		case "showMigrationEvents", "allowToRunOnConfigDB", "allowToRunOnSystemNS", "showSystemEvents", "showRawUpdateDescription":
+		case "showMigrationEvents", "allowToRunOnConfigDB", "allowToRunOnSystemNS", "showSystemEvents",
+			"showRawUpdateDescription":
 			if on, err := readTruth(name, v); on || err != nil {
 				return o, cmpOr(err, code.Unsupported("the option "+name+" of $changeStream"))
 			}
@@ -130,8 +133,8 @@ func oneOf(name string, v doc.Value, into *string, words string) error {
 	return code.New(code.BadValue, "Enumeration value '%s' for field '$changeStream.%s' is not a valid value.", s, name)
 }
 
-// A watchScope is what a change stream watches: all databases, one database, or one container. It has their names, so that
-// a stream may be opened before its container is created.
+// A watchScope is what a change stream watches: all databases, one database, or one container. It has their names, so
+// that a stream may be opened before its container is created.
 type watchScope struct{ database, container string }
 
 // scopeOf gives the scope of the request, and checks that it may be watched.
@@ -142,16 +145,19 @@ func (r *request) scopeOf(o *watchOptions, c *catalog.Container) (s watchScope, 
 	s.database = strings.Clone(r.db)
 	switch {
 	case o.everything && (r.db != adminDatabase || s.container != ""):
-		return s, code.New(code.InvalidOptions, "A $changeStream with 'allChangesForCluster:true' may only be opened on the 'admin' database, and with no collection name; found %s",
+		return s, code.New(code.InvalidOptions, "A $changeStream with 'allChangesForCluster:true' may only be opened "+
+			"on the 'admin' database, and with no collection name; found %s",
 			strings.TrimSuffix(r.db+"."+s.container, "."))
 	case o.everything:
 		return watchScope{}, nil
 	case isInternal(r.db):
 		return s, code.New(code.InvalidNamespace, "$changeStream may not be opened on the internal %s database", r.db)
 	case strings.HasPrefix(s.container, "system."):
-		return s, code.New(code.InvalidNamespace, "$changeStream may not be opened on the internal %s.%s collection", r.db, s.container)
+		return s, code.New(code.InvalidNamespace,
+			"$changeStream may not be opened on the internal %s.%s collection", r.db, s.container)
 	case c != nil && c.State().Dialect != catalog.Mongo:
-		return s, code.New(code.CommandNotSupported, "The collection '%s.%s' is a Cosmos DB for NoSQL container, whose changes are followed through its own API.", r.db, s.container)
+		return s, code.New(code.CommandNotSupported, "The collection '%s.%s' is a Cosmos DB for NoSQL container, "+
+			"whose changes are followed through its own API.", r.db, s.container)
 	}
 	return s, nil
 }

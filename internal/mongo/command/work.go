@@ -7,8 +7,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// work is the meter of the request's work: expressions, filters, updates and stages spend from it while they are compiled
-// and while they run. It asks from time to time whether the request has to stop.
+// work is the meter of the request's work: expressions, filters, updates and stages spend from it while they are
+// compiled and while they run. It asks from time to time whether the request has to stop.
 func (r *request) work() *work.Meter {
 	if r.meter.Stop == nil {
 		r.meter.Stop = r.stopped
@@ -59,7 +59,8 @@ const patience = 50 * time.Millisecond
 // watch ends a request that has run for a while if its client leaves. As in MongoDB, writes are not ended.
 // mongodb/mongo: src/mongo/db/operation_context.h, markKillOnClientDisconnect
 func (r *request) watch() {
-	if r.watched != nil || r.c == nil || r.cancel == nil || r.command.needs&account.Write != 0 || r.tx != nil || r.since.Elapsed()-r.waited < patience {
+	if r.watched != nil || r.c == nil || r.cancel == nil || r.command.needs&account.Write != 0 || r.tx != nil ||
+		r.since.Elapsed()-r.waited < patience {
 		return
 	}
 	r.watched = r.c.watch(r.cancel)

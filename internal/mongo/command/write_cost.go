@@ -5,8 +5,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// writeCost is how many copies of a document are in memory while it is written: the prepared document, the record, the log
-// entry and the engine's batch.
+// writeCost is how many copies of a document are in memory while it is written: the prepared document, the record, the
+// log entry and the engine's batch.
 const writeCost = 4
 
 // reserve takes the memory for an insert before it begins, so that it is never refused after a part of it is done. An
