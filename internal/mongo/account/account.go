@@ -73,7 +73,7 @@ func (a *Accounts) newOwnUser() *User {
 
 func isOwn(database, name string) bool { return database == AdminDatabase && name == ownUser }
 
-// Find gives a user, nil if there is none of that name. Its number is 0 for the account's own.
+// Find gives a user, nil if nobody has the name. number identifies its record, and is 0 for the account's own user.
 func (a *Accounts) Find(database, name string) (u *User, number uint64, err error) {
 	if isOwn(database, name) {
 		return a.own(), 0, nil
@@ -183,7 +183,7 @@ func (a *Accounts) RolesOf(id Identity) ([]Role, error) {
 	return u.Roles, nil
 }
 
-// Granted are the rights of an identity, as they were when they were last asked for. The zero value is none.
+// Granted are the rights of an identity when they were last asked for. The zero value grants nothing.
 type Granted struct {
 	Rights
 	user *catalog.Resource // they were computed from, nil for the account's own

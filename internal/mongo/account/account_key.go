@@ -100,7 +100,7 @@ func (p *proof) check(step func() error) error {
 	return err
 }
 
-// blank is a credential without keys. Its salt is always the same, as that of a user is.
+// blank is a credential without keys. Its salt is always the same, as a user's salt is.
 func (a *Accounts) blank(m *Mechanism, database, name string) credential {
 	size := m.hash().Size()
 	return credential{
@@ -113,8 +113,8 @@ func (a *Accounts) saltOf(m *Mechanism, database, name string) []byte {
 	return a.derived(m.Name+" salt "+database+"."+name, m.saltBytes)
 }
 
-// proofOf gives what a client has to prove to be a user: the user's password, or else the account key. number is that
-// of the user, 0 if there is none. For names without a password it gives a proof that nothing satisfies.
+// proofOf gives what a client has to prove to be a user: the password of the user, or else the account key. number
+// identifies the user, and is 0 if there is none. For names without a password the proof is one that nothing satisfies.
 func (a *Accounts) proofOf(m *Mechanism, database, name string) (p *proof, number uint64, err error) {
 	p = &proof{accounts: a, shown: a.blank(m, database, name)}
 	p.name = keyName{mechanism: m, name: name, salt: string(p.shown.salt)}

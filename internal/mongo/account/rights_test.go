@@ -66,7 +66,7 @@ func TestReadRoles(t *testing.T) {
 	}{
 		{"names and documents", `{"l": ["read", {"role": "root", "db": "admin"}, {"role": "read", "db": "shop"}]}`,
 			"read@shop root@admin"},
-		{"a role that is none", `{"l": ["king"]}`, "RoleNotFound"},
+		{"an unknown role", `{"l": ["king"]}`, "RoleNotFound"},
 		{"a role of admin elsewhere", `{"l": ["root"]}`, "RoleNotFound"},
 		{"no database", `{"l": [{"role": "read"}]}`, "BadValue"},
 		{"a number", `{"l": [1]}`, "BadValue"},

@@ -18,12 +18,12 @@ import (
 type Identity struct {
 	Database string
 	Name     string
-	// Number is that of the user's record, so that a later user of the same name is somebody else. 0 is that of all
-	// names that the account key has opened, which have all rights.
+	// Number identifies the user's record, so that a later user of the same name is somebody else. It is 0 for all names
+	// that the account key has opened: they have all rights.
 	Number uint64
 }
 
-// Digest stands for the identity in the ids of sessions; that of the zero value is of nobody.
+// Digest stands for the identity in the ids of sessions. The zero value, of clients without authentication, has one too.
 // mongodb/specifications: source/sessions/driver-sessions.md
 func (id Identity) Digest() [sha256.Size]byte {
 	if id.Name == "" {
