@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -191,7 +192,7 @@ func (w *bench) load(b *testing.B, over func() bool, atMost time.Duration) [2][]
 		if err != nil {
 			return err
 		}
-		return w.store.Read(b.Context(), v, benchKey(lives+i*7919%(*benchWave/10)), func(store.Document) error { return nil })
+		return w.store.Read(b.Context(), v, benchKey(lives+i*7919%(*benchWave/10)), func(access.Document) error { return nil })
 	}
 	var took [2][]float64
 	var group sync.WaitGroup

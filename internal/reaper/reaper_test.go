@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -266,7 +267,7 @@ func TestPause(t *testing.T) {
 	}
 	v, err := c.Enter(ctx, y.now())
 	y.ok(err)
-	if err := y.store.Read(ctx, v, y.key(1), func(store.Document) error { return nil }); fault.KindOf(err) != fault.NotFound {
+	if err := y.store.Read(ctx, v, y.key(1), func(access.Document) error { return nil }); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("while the reaper rests a read says %v", err)
 	}
 	y.Resume()

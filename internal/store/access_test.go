@@ -78,7 +78,7 @@ func walkIn(a access.Access) *access.Walk {
 
 // A row is a document that a test keeps.
 type row struct {
-	store.Document
+	access.Document
 	id string
 }
 

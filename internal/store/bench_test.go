@@ -12,6 +12,7 @@ import (
 
 	praw "github.com/cockroachdb/pebble/v2"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
@@ -88,7 +89,7 @@ func BenchmarkRead(b *testing.B) {
 		b.ReportAllocs()
 		v := w.view()
 		for i := 0; b.Loop(); i++ {
-			err := w.store.Read(context.Background(), v, found[i*7919%count], func(d store.Document) error { return nil })
+			err := w.store.Read(context.Background(), v, found[i*7919%count], func(d access.Document) error { return nil })
 			w.ok(err)
 		}
 	})

@@ -16,16 +16,16 @@ import (
 // Changes walks the living documents of a part of the container, nil for all of it,
 // whose last write has a sequence above after, in order of sequence. A document
 // appears once, at its newest version; deleted and expired ones are not there.
-func (s *Store) Changes(ctx context.Context, v catalog.View, scope access.Scope, after uint64) iter.Seq2[Document, error] {
-	return func(yield func(Document, error) bool) {
+func (s *Store) Changes(ctx context.Context, v catalog.View, scope access.Scope, after uint64) iter.Seq2[access.Document, error] {
+	return func(yield func(access.Document, error) bool) {
 		if err := s.changes(ctx, v, scope, after, yield); err != nil && err != errStopped {
-			yield(Document{}, err)
+			yield(access.Document{}, err)
 		}
 	}
 }
 
 func (s *Store) changes(
-	ctx context.Context, v catalog.View, scope access.Scope, after uint64, yield func(Document, error) bool,
+	ctx context.Context, v catalog.View, scope access.Scope, after uint64, yield func(access.Document, error) bool,
 ) error {
 	if after+1 == 0 { // no sequence is above the highest one
 		return nil

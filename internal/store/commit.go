@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -316,7 +317,7 @@ func (ws *writeSet) placeEntries(sl *slot, old uint64) {
 func (ws *writeSet) settle(sl *slot, p *pending, stamp expiry.Stamp, sequence uint64) {
 	if p.record == nil {
 		*p.result = Result{Document: *p.gone, Terms: p.terms}
-		p.result.Version = Version{Sequence: sequence, Stamp: stamp}
+		p.result.Version = access.Version{Sequence: sequence, Stamp: stamp}
 		return
 	}
 	h := keys.Header{Class: classOf(p.ttl), Sequence: sequence, Stamp: stamp, TTL: int32(p.ttl)}

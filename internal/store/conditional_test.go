@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -12,15 +13,15 @@ import (
 )
 
 // nIs is a condition on the member n.
-func nIs(want int64) func(store.Document) (bool, error) {
-	return func(d store.Document) (bool, error) {
+func nIs(want int64) func(access.Document) (bool, error) {
+	return func(d access.Document) (bool, error) {
 		n, _ := doc.AsInt(doc.Lookup(d.Body, "n"))
 		return n == want, nil
 	}
 }
 
 func TestConditionalWrites(t *testing.T) {
-	unchanged := func(store.Document) (doc.Doc, error) { return nil, nil }
+	unchanged := func(access.Document) (doc.Doc, error) { return nil, nil }
 	for _, c := range []struct {
 		name    string
 		op      func(w *world) store.Op
@@ -108,7 +109,7 @@ func TestConditionSeesTheNewest(t *testing.T) {
 	w.at(w.c, w.doing(store.Create, "a", `"n":1`))
 	asked := 0
 	op := w.doing(store.Replace, "a", `"n":7`)
-	op.If = func(d store.Document) (bool, error) {
+	op.If = func(d access.Document) (bool, error) {
 		if asked++; asked == 1 {
 			w.at(w.c, w.doing(store.Replace, "a", `"n":2`))
 		}
@@ -126,7 +127,7 @@ func TestSkippedIsConfirmed(t *testing.T) {
 	w.at(w.c, w.doing(store.Create, "a", `"n":1`))
 	asked := 0
 	op := w.doing(store.Replace, "a", `"n":7`)
-	op.If = func(d store.Document) (bool, error) {
+	op.If = func(d access.Document) (bool, error) {
 		if asked++; asked == 1 {
 			w.at(w.c, w.doing(store.Replace, "a", `"n":2`))
 		}
@@ -145,7 +146,7 @@ func TestConditionFails(t *testing.T) {
 	w.at(w.c, w.doing(store.Create, "a", `"n":1`))
 	mine := errors.New("mine")
 	op := w.doing(store.Replace, "a", "")
-	op.If = func(store.Document) (bool, error) { return true, mine }
+	op.If = func(access.Document) (bool, error) { return true, mine }
 	if _, err := w.write(op); err != mine {
 		t.Errorf("error %v, want the condition's own", err)
 	}

@@ -132,7 +132,7 @@ func (tx *ContainerTransaction) preview(sl *slot, verb Verb, skipped bool) Resul
 		return Result{Document: gone}
 	}
 	tx.steps++
-	sl.shown = Version{Sequence: StandIn + tx.steps, Stamp: tx.set.v.Now}
+	sl.shown = access.Version{Sequence: StandIn + tx.steps, Stamp: tx.set.v.Now}
 	if p.created && sl.fresh() {
 		tx.fresh = append(tx.fresh, sl)
 		sl.standIn = StandIn + uint64(len(tx.fresh))
@@ -141,7 +141,7 @@ func (tx *ContainerTransaction) preview(sl *slot, verb Verb, skipped bool) Resul
 }
 
 // document is the living document of a slot, with what the transaction has done to it.
-func (tx *ContainerTransaction) document(sl *slot) Document {
+func (tx *ContainerTransaction) document(sl *slot) access.Document {
 	if !sl.written {
 		return document(tx.set.v, sl.number, sl.header, sl.body)
 	}
@@ -174,17 +174,17 @@ func (tx *ContainerTransaction) Full() bool {
 // Scan is Store.Scan as the transaction sees it, within one whole partition.
 // Once the transaction has written, a may have nothing but the partition and a
 // position: documents come in order of creation, its own new ones last.
-func (tx *ContainerTransaction) Scan(ctx context.Context, a access.Access) iter.Seq2[Document, error] {
-	return func(yield func(Document, error) bool) {
+func (tx *ContainerTransaction) Scan(ctx context.Context, a access.Access) iter.Seq2[access.Document, error] {
+	return func(yield func(access.Document, error) bool) {
 		partition, ok := access.ScopeOf(a.Of).(access.Partition)
 		_, all := a.Of.(access.Partition)
 		switch ws := tx.set; {
 		case ws == nil:
-			yield(Document{}, errEnded)
+			yield(access.Document{}, errEnded)
 		case ws.within != nil:
 			tx.scanSnapshotTransaction(ctx, a, yield)
 		case !ok || len(partition) != len(ws.v.Partition.Paths), ws.writes() && !all:
-			yield(Document{}, errOverlay)
+			yield(access.Document{}, errOverlay)
 		default:
 			tx.scan(ctx, a, partition, yield)
 		}
@@ -192,7 +192,7 @@ func (tx *ContainerTransaction) Scan(ctx context.Context, a access.Access) iter.
 }
 
 func (tx *ContainerTransaction) scan(
-	ctx context.Context, a access.Access, partition access.Partition, yield func(Document, error) bool,
+	ctx context.Context, a access.Access, partition access.Partition, yield func(access.Document, error) bool,
 ) {
 	// The scan reads the present state. Documents that the transaction has written are replaced by its own versions, and
 	// those that it has created come at the end.
@@ -202,7 +202,7 @@ func (tx *ContainerTransaction) scan(
 			err = tx.look(&d)
 		}
 		if err != nil {
-			yield(Document{}, err)
+			yield(access.Document{}, err)
 			return
 		}
 		if sl := changed[d.Number]; sl != nil {
@@ -221,7 +221,7 @@ func (tx *ContainerTransaction) scan(
 }
 
 // scanFresh walks the documents that the transaction has created.
-func (tx *ContainerTransaction) scanFresh(values access.Partition, from access.Position, yield func(Document, error) bool) {
+func (tx *ContainerTransaction) scanFresh(values access.Partition, from access.Position, yield func(access.Document, error) bool) {
 	after, _ := from.Number()
 	partition := tx.set.v.Identity().AppendPartition(nil, values)
 	for i, sl := range tx.fresh {
@@ -252,7 +252,7 @@ func (tx *ContainerTransaction) changed() map[uint64]*slot {
 }
 
 // look makes the commit depend on a document that a scan gives out.
-func (tx *ContainerTransaction) look(d *Document) error {
+func (tx *ContainerTransaction) look(d *access.Document) error {
 	if _, again := tx.looked[d.Number]; again {
 		return nil
 	}

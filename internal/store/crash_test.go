@@ -438,7 +438,7 @@ func (ex *examination) writer(w *writer, in bounds) (alive []string) {
 	var got cells
 	for item := range got {
 		got[item].dead = true
-		err := ex.store.Read(context.Background(), ex.view(), key(w.pk, fmt.Sprint(item)), func(d store.Document) error {
+		err := ex.store.Read(context.Background(), ex.view(), key(w.pk, fmt.Sprint(item)), func(d access.Document) error {
 			got[item] = cell{n: linearN(d.Body), ttl: d.TTL, stamp: d.Stamp}
 			return nil
 		})

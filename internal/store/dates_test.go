@@ -474,7 +474,7 @@ func (p *datedPlayer) ids(a access.Access) (ids []int) {
 }
 
 // sameDeadline compares the end that a living document is said to have.
-func (p *datedPlayer) sameDeadline(id int, d store.Document) {
+func (p *datedPlayer) sameDeadline(id int, d access.Document) {
 	p.t.Helper()
 	x, want := p.m.documents[id], expiry.Stamp(0)
 	if x == nil {
@@ -499,7 +499,7 @@ func (p *datedPlayer) compare() {
 	p.t.Helper()
 	living := p.m.living(p.now)
 	for id := range 7 {
-		err := p.store.Read(context.Background(), p.view(), store.Identity(doc.Int(int64(id))), func(store.Document) error { return nil })
+		err := p.store.Read(context.Background(), p.view(), store.Identity(doc.Int(int64(id))), func(access.Document) error { return nil })
 		if alive := err == nil; alive != slices.Contains(living, id) {
 			p.t.Errorf("point read of %d: alive %v, want %v", id, alive, !alive)
 		}

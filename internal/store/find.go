@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
@@ -31,10 +32,10 @@ func versionOf(h keys.Header, body doc.Doc) expiry.Document {
 }
 
 // document makes a living Document of a record.
-func document(v catalog.View, number uint64, h keys.Header, body doc.Doc) Document {
-	d := Document{
+func document(v catalog.View, number uint64, h keys.Header, body doc.Doc) access.Document {
+	d := access.Document{
 		Number:  number,
-		Version: Version{Sequence: h.Sequence, Stamp: h.Stamp},
+		Version: access.Version{Sequence: h.Sequence, Stamp: h.Stamp},
 		TTL:     expiry.TTL(h.TTL),
 		Body:    body,
 	}

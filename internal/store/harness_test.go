@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
@@ -123,7 +124,7 @@ func (w *world) write(op store.Op) (store.Result, error) {
 
 // alive reports whether a point read finds the document.
 func (w *world) alive(pk, id string) bool {
-	return w.store.Read(context.Background(), w.view(), key(pk, id), func(store.Document) error { return nil }) == nil
+	return w.store.Read(context.Background(), w.view(), key(pk, id), func(access.Document) error { return nil }) == nil
 }
 
 // setTTL switches the container's lifetime.

@@ -61,7 +61,7 @@ type linearOp struct {
 	n       int64 // the value written
 	unique  int   // under the unique constraint
 	ttl     expiry.TTL
-	ifMatch *store.Version
+	ifMatch *access.Version
 }
 
 // An answer is what the client was told.
@@ -72,7 +72,7 @@ type answer struct {
 }
 
 type told struct {
-	version store.Version
+	version access.Version
 	n       int64
 	created bool
 }
@@ -87,7 +87,7 @@ type linearState struct {
 
 type linearItem struct {
 	alive  bool
-	wrote  store.Version
+	wrote  access.Version
 	n      int64
 	unique int
 	ttl    expiry.TTL
@@ -145,7 +145,7 @@ func (s *linearState) do(op linearOp) (fault.Kind, told) {
 		return 0, told{version: d.wrote, n: d.n}
 	case op.verb == store.Delete:
 		s.seq++
-		gone := told{version: store.Version{Sequence: s.seq, Stamp: s.now}, n: d.n}
+		gone := told{version: access.Version{Sequence: s.seq, Stamp: s.now}, n: d.n}
 		*d = linearItem{}
 		return 0, gone
 	}
@@ -159,7 +159,7 @@ func (s *linearState) do(op linearOp) (fault.Kind, told) {
 		}
 	}
 	s.seq++
-	next.wrote = store.Version{Sequence: s.seq, Stamp: s.now}
+	next.wrote = access.Version{Sequence: s.seq, Stamp: s.now}
 	created := !d.alive
 	*d = next
 	return 0, told{version: next.wrote, n: next.n, created: created}
@@ -258,7 +258,7 @@ func (r *race) explain(model porcupine.Model, info porcupine.LinearizationInfo) 
 
 // client does operations one after the other and writes down what it was told.
 func (r *race) client(id int, rng *rand.Rand, batches bool) {
-	known := map[int]store.Version{}
+	known := map[int]access.Version{}
 	for range linearOps {
 		a := r.choose(rng, known, batches)
 		if rng.IntN(12) == 0 {
@@ -292,7 +292,7 @@ func (r *race) note(op porcupine.Operation) {
 	r.history = append(r.history, op)
 }
 
-func (r *race) choose(rng *rand.Rand, known map[int]store.Version, batches bool) attempt {
+func (r *race) choose(rng *rand.Rand, known map[int]access.Version, batches bool) attempt {
 	switch n := rng.IntN(40); {
 	case n == 0:
 		ttl := []expiry.TTL{expiry.Unset, expiry.Never, 1, 2, 3}[rng.IntN(5)]
@@ -318,7 +318,7 @@ func (r *race) choose(rng *rand.Rand, known map[int]store.Version, batches bool)
 	return a
 }
 
-func chooseOp(rng *rand.Rand, known map[int]store.Version) linearOp {
+func chooseOp(rng *rand.Rand, known map[int]access.Version) linearOp {
 	op := linearOp{
 		verb:   []store.Verb{store.Read, store.Read, store.Read, store.Create, store.Create, store.Upsert, store.Replace, store.Replace, store.Patch, store.Patch, store.Delete}[rng.IntN(11)],
 		item:   rng.IntN(linearItems),
@@ -390,7 +390,7 @@ func (r *race) pointRead(op linearOp, now expiry.Stamp) (answer, error) {
 		return answer{}, err
 	}
 	var out answer
-	err = r.store.Read(context.Background(), v, linearKey(op.item), func(d store.Document) error {
+	err = r.store.Read(context.Background(), v, linearKey(op.item), func(d access.Document) error {
 		out.told = []told{{version: d.Version, n: linearN(d.Body)}}
 		return nil
 	})
@@ -423,7 +423,7 @@ func (r *race) storeOp(op linearOp) store.Op {
 	o := store.Op{Verb: op.verb, Key: linearKey(op.item), Body: body, IfMatch: op.ifMatch}
 	if op.verb == store.Patch {
 		o.Body = nil
-		o.Edit = func(d store.Document) (doc.Doc, error) { return linearBody(op, linearN(d.Body)+1) }
+		o.Edit = func(d access.Document) (doc.Doc, error) { return linearBody(op, linearN(d.Body)+1) }
 	}
 	return o
 }
@@ -584,7 +584,7 @@ func TestNoWriteRevivesWhatIsReportedDead(t *testing.T) {
 		go func() {
 			v, err := w.c.Enter(context.Background(), w.now+1)
 			if err == nil {
-				err = w.store.Read(context.Background(), v, key("p", "a"), func(store.Document) error { return nil })
+				err = w.store.Read(context.Background(), v, key("p", "a"), func(access.Document) error { return nil })
 			}
 			answered <- err
 			close(read)

@@ -181,9 +181,9 @@ func (p *player) operation(m *model, taken map[string]bool) (store.Op, func() fa
 	verb := []store.Verb{store.Create, store.Create, store.Upsert, store.Upsert, store.Replace, store.Patch, store.Delete}[p.rng.IntN(7)]
 	op := p.put(verb, pk, id, rest)
 	if verb == store.Patch {
-		op = store.Op{Verb: verb, Key: op.Key, Edit: func(d store.Document) (doc.Doc, error) { return op.Body, nil }}
+		op = store.Op{Verb: verb, Key: op.Key, Edit: func(d access.Document) (doc.Doc, error) { return op.Body, nil }}
 		body := p.put(verb, pk, id, rest).Body
-		op.Edit = func(store.Document) (doc.Doc, error) { return body, nil }
+		op.Edit = func(access.Document) (doc.Doc, error) { return body, nil }
 	}
 	p.note("verb %d %s%s ttl %q", verb, pk, id, ttl)
 	return op, func() fault.Kind { return m.apply(verb, pk, id, ttl, p.now) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/keys"
@@ -16,7 +17,7 @@ var lookups = sync.Pool{New: func() any { return new(lookup) }}
 
 // Read calls use with the living document at key; fault.NotFound if there is
 // none. The body is valid only inside use.
-func (s *Store) Read(ctx context.Context, v catalog.View, key Key, use func(Document) error) error {
+func (s *Store) Read(ctx context.Context, v catalog.View, key Key, use func(access.Document) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func (s *Store) Read(ctx context.Context, v catalog.View, key Key, use func(Docu
 
 // Find calls use with the living document of that number; fault.NotFound if
 // there is none. The body is valid only inside use.
-func (s *Store) Find(ctx context.Context, v catalog.View, number uint64, use func(Document) error) error {
+func (s *Store) Find(ctx context.Context, v catalog.View, number uint64, use func(access.Document) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ type reading struct {
 	rng       keys.Range
 	partition []byte // key form of the selected partition, or of a prefix
 	whole     bool   // partition is no prefix
-	yield     func(Document, error) bool
+	yield     func(access.Document, error) bool
 
 	snapshot kv.Snapshot
 	index    catalog.Index // complete in the snapshot

@@ -18,15 +18,15 @@ const checkEvery = 256
 // and their positions are valid until the next step. A position that the selection cannot
 // have given is fault.Invalid. A walk along entries that were dropped since v was entered is
 // fault.Conflict: the caller starts again with another View.
-func (s *Store) Scan(ctx context.Context, v catalog.View, a access.Access) iter.Seq2[Document, error] {
-	return func(yield func(Document, error) bool) {
+func (s *Store) Scan(ctx context.Context, v catalog.View, a access.Access) iter.Seq2[access.Document, error] {
+	return func(yield func(access.Document, error) bool) {
 		if err := s.scan(ctx, v, a, yield); err != nil && err != errStopped {
-			yield(Document{}, err)
+			yield(access.Document{}, err)
 		}
 	}
 }
 
-func (s *Store) scan(ctx context.Context, v catalog.View, a access.Access, yield func(Document, error) bool) error {
+func (s *Store) scan(ctx context.Context, v catalog.View, a access.Access, yield func(access.Document, error) bool) error {
 	r, err := s.newReading(ctx, v, a)
 	if err != nil {
 		return err

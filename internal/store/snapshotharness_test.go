@@ -55,7 +55,7 @@ func (w *world) doing(verb store.Verb, text, rest string) store.Op {
 	switch verb {
 	case store.Read, store.Delete:
 	case store.Patch:
-		op.Edit = func(store.Document) (doc.Doc, error) { return body, nil }
+		op.Edit = func(access.Document) (doc.Doc, error) { return body, nil }
 	default:
 		op.Body = body
 	}
@@ -78,7 +78,7 @@ func (w *world) listed(x *store.ContainerTransaction, a access.Access) (list []s
 	return list
 }
 
-func brief(d store.Document) string {
+func brief(d access.Document) string {
 	name, _ := doc.AsString(doc.Lookup(d.Body, "_id"))
 	n, _ := doc.AsInt(doc.Lookup(d.Body, "n"))
 	return fmt.Sprintf("%s=%d", name, n)

@@ -35,16 +35,16 @@ const (
 const overlayPrefix = 1 + 8
 
 func (tx *ContainerTransaction) scanSnapshotTransaction(
-	ctx context.Context, a access.Access, yield func(Document, error) bool,
+	ctx context.Context, a access.Access, yield func(access.Document, error) bool,
 ) {
 	o := overlay{tx: tx, begun: uint64(len(tx.results)), slots: map[uint64]*slot{}}
-	err := o.scan(ctx, a, func(d Document) bool { return yield(d, nil) })
+	err := o.scan(ctx, a, func(d access.Document) bool { return yield(d, nil) })
 	if err != nil && err != errStopped {
-		yield(Document{}, err)
+		yield(access.Document{}, err)
 	}
 }
 
-func (o *overlay) scan(ctx context.Context, a access.Access, yield func(Document) bool) error {
+func (o *overlay) scan(ctx context.Context, a access.Access, yield func(access.Document) bool) error {
 	ws, from := o.tx.set, -1
 	if ws.within.failed != nil {
 		return ws.within.failed
@@ -75,7 +75,7 @@ func (o *overlay) scan(ctx context.Context, a access.Access, yield func(Document
 }
 
 // scanSnapshot hands out the documents of the snapshot.
-func (o *overlay) scanSnapshot(ctx context.Context, a access.Access, yield func(Document) bool) error {
+func (o *overlay) scanSnapshot(ctx context.Context, a access.Access, yield func(access.Document) bool) error {
 	ws := o.tx.set
 	for d, err := range ws.s.Scan(ctx, ws.v, a) {
 		if err != nil {
@@ -126,7 +126,7 @@ func (o *overlay) slotOf(number uint64) *slot {
 }
 
 // scanWritten hands out the documents that were written before the scan began, behind a slot.
-func (o *overlay) scanWritten(ctx context.Context, a access.Access, from int, yield func(Document) bool) error {
+func (o *overlay) scanWritten(ctx context.Context, a access.Access, from int, yield func(access.Document) bool) error {
 	ws := o.tx.set
 	prefix := []byte(nil)
 	if partition, ok := access.ScopeOf(a.Of).(access.Partition); ok {

@@ -175,7 +175,7 @@ func TestGroupOverSeveralContainers(t *testing.T) {
 		t.Errorf("there is %s", got)
 	}
 	found := false
-	err = w.store.Read(context.Background(), w.viewOf(e), key("p", "nosql"), func(store.Document) error { found = true; return nil })
+	err = w.store.Read(context.Background(), w.viewOf(e), key("p", "nosql"), func(access.Document) error { found = true; return nil })
 	if w.ok(err); !found {
 		t.Error("nothing is in the third container")
 	}
@@ -337,7 +337,7 @@ func TestGroupsMoveMoney(t *testing.T) {
 	}
 	add := func(x *store.ContainerTransaction, account string, amount int64) error {
 		op := w.doing(store.Patch, account, "")
-		op.Edit = func(d store.Document) (doc.Doc, error) {
+		op.Edit = func(d access.Document) (doc.Doc, error) {
 			n, _ := doc.AsInt(doc.Lookup(d.Body, "n"))
 			return doc.FromJSON(nil, fmt.Appendf(nil, `{"_id":%q,"n":%d}`, account, n+amount), doc.ParseOptions{})
 		}
@@ -429,7 +429,7 @@ func (w *world) afterGroupCrash(fs *vfs.MemFS, second uint32, least int) {
 	d, err := after.catalog.ContainerByID(second)
 	after.ok(err)
 	number := func(c *catalog.Container, text string) (n int64) {
-		after.ok(after.store.Read(context.Background(), after.viewOf(c), byID(text), func(d store.Document) error {
+		after.ok(after.store.Read(context.Background(), after.viewOf(c), byID(text), func(d access.Document) error {
 			n, _ = doc.AsInt(doc.Lookup(d.Body, "n"))
 			return nil
 		}))

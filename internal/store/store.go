@@ -21,12 +21,6 @@ type Key struct {
 	ID        string
 }
 
-// A Version is that of access.
-type Version = access.Version
-
-// A Document is that of access.
-type Document = access.Document
-
 // A Verb is what an Op does.
 type Verb uint8
 
@@ -51,16 +45,16 @@ type Op struct {
 
 	// Edit makes the new body of a Patch. If it returns nil, nothing happens, see Result.Skipped. It may run more than
 	// once.
-	Edit func(Document) (doc.Doc, error)
+	Edit func(access.Document) (doc.Doc, error)
 
 	// IfMatch: only if the living document has this version; an Upsert that finds none creates one nevertheless, as in
 	// Cosmos DB. IfNoneMatch: only if it has another version (fault.NotModified on Read, else ErrPrecondition).
 	// AnyVersion matches every version.
-	IfMatch, IfNoneMatch *Version
+	IfMatch, IfNoneMatch *access.Version
 
 	// If looks at the living document that Replace, Patch, Delete, or an Upsert that finds one, is about to change. If
 	// it returns false, nothing happens, see Result.Skipped. It may run more than once.
-	If func(Document) (bool, error)
+	If func(access.Document) (bool, error)
 
 	// Note describes a change of a living document for the log, from its body before and after. It runs at the commit,
 	// and only if there is a log; see LogEntry.
@@ -71,14 +65,14 @@ type Op struct {
 }
 
 // AnyVersion is the Version of `*`.
-var AnyVersion = &Version{}
+var AnyVersion = &access.Version{}
 
 // A Result is the outcome of an Op.
 type Result struct {
-	Document      // the version after the operation; of Delete, the one it removed. Body is the caller's to keep.
-	Created  bool // Create, and Upsert where there was none
-	Skipped  bool // If or Edit wanted no change: Document is the living one, unchanged
-	Terms    int  // index entries that the operation wrote or removed
+	access.Document      // the version after the operation; of Delete, the one it removed. Body is the caller's to keep.
+	Created         bool // Create, and Upsert where there was none
+	Skipped         bool // If or Edit wanted no change: Document is the living one, unchanged
+	Terms           int  // index entries that the operation wrote or removed
 }
 
 // A BatchError says which operation of several failed. Nothing was written.

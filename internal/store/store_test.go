@@ -101,7 +101,7 @@ func TestConditions(t *testing.T) {
 	second, err := w.write(w.put(store.Replace, "p", "a", ``))
 	w.ok(err)
 	present := second.Version
-	with := func(op store.Op, match, none *store.Version) store.Op {
+	with := func(op store.Op, match, none *access.Version) store.Op {
 		op.IfMatch, op.IfNoneMatch = match, none
 		return op
 	}
@@ -197,7 +197,7 @@ func (w *world) scan(a access.Access) string {
 	return w.ids(w.store.Scan(context.Background(), w.view(), a))
 }
 
-func (w *world) ids(documents func(func(store.Document, error) bool)) string {
+func (w *world) ids(documents func(func(access.Document, error) bool)) string {
 	w.t.Helper()
 	var ids string
 	for d, err := range documents {

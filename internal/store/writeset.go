@@ -5,6 +5,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -63,7 +64,7 @@ type slot struct {
 	results []pending
 
 	// What an interactive transaction shows for a version and a number that only the commit gives out, see StandIn.
-	shown   Version
+	shown   access.Version
 	standIn uint64
 
 	from, to int // its entries
@@ -81,8 +82,8 @@ type entry struct {
 // A pending is a result that gets its sequence and stamp at the commit.
 type pending struct {
 	result  *Result
-	record  []byte    // the body follows the header's room; nil for a delete
-	gone    *Document // what a delete has removed
+	record  []byte           // the body follows the header's room; nil for a delete
+	gone    *access.Document // what a delete has removed
 	ttl     expiry.TTL
 	created bool
 	read    bool // a read of what the write set itself has written: it takes no sequence
@@ -193,7 +194,7 @@ func (ws *writeSet) show(sl *slot, result *Result, skipped bool) {
 
 // mayRun checks the conditions of an operation: that a document must or must not exist, and its version. A version is
 // compared with living documents only, so the ETag of an expired one guards nothing.
-func mayRun(op *Op, alive bool, version Version) error {
+func mayRun(op *Op, alive bool, version access.Version) error {
 	switch {
 	case op.Verb == Create && alive:
 		return ErrExists
@@ -210,7 +211,9 @@ func mayRun(op *Op, alive bool, version Version) error {
 	return nil
 }
 
-func matches(want *Version, version Version) bool { return want == AnyVersion || *want == version }
+func matches(want *access.Version, version access.Version) bool {
+	return want == AnyVersion || *want == version
+}
 
 // touch finds the slot of a document, and reads the document the first time. The commit then depends on the lookup,
 // also if it leads nowhere: that is how two creations of one id meet.
@@ -304,17 +307,17 @@ func (sl *slot) alive() bool {
 
 // version is the document's version before the write set. What the write set itself has written has no version yet: it
 // matches nothing, or what an interactive transaction shows for it.
-func (sl *slot) version() Version {
+func (sl *slot) version() access.Version {
 	if sl.written {
 		return sl.shown
 	}
-	return Version{Sequence: sl.header.Sequence, Stamp: sl.header.Stamp}
+	return access.Version{Sequence: sl.header.Sequence, Stamp: sl.header.Stamp}
 }
 
 // document is the living document after the operations so far.
-func (sl *slot) document(v catalog.View) Document {
+func (sl *slot) document(v catalog.View) access.Document {
 	if sl.written {
-		return Document{Number: sl.number, TTL: sl.ttl, Body: sl.record[keys.HeaderBytes:]}
+		return access.Document{Number: sl.number, TTL: sl.ttl, Body: sl.record[keys.HeaderBytes:]}
 	}
 	return document(v, sl.number, sl.header, sl.body)
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -123,7 +124,7 @@ func parseOperation(ctx context.Context, v catalog.View, entry doc.Value) (op op
 }
 
 // entryETag parses an ETag of an entry. It is nil if there is none.
-func entryETag(fields doc.Doc, name string) *store.Version {
+func entryETag(fields doc.Doc, name string) *access.Version {
 	text, _ := doc.AsString(doc.Lookup(fields, name))
 	return parseETag(text)
 }

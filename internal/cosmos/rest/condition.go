@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/exec"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
-	"github.com/mayflydb/mayfly/internal/store"
 )
 
 // A condition is the filter predicate of a patch: `FROM c WHERE …` in the query language.
@@ -56,7 +56,7 @@ func parseCondition(ctx context.Context, v catalog.View, text doc.Value) (*condi
 }
 
 // holds reports whether an item satisfies the condition.
-func (c *condition) holds(d *store.Document) (bool, error) {
+func (c *condition) holds(d *access.Document) (bool, error) {
 	system, _ := appendSystem(nil, nil, c.view.Container, d)
 	return c.query.Match(c.ctx, d, system)
 }

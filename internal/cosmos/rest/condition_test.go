@@ -4,21 +4,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
-	"github.com/mayflydb/mayfly/internal/store"
 )
 
 const conditionItem = `{"id":"1","n":3,"f":1.5,"s":"Straße","t":true,"z":null,"a":[1,"two",{"k":1,"l":2},[4]],
 	"o":{"p":{"q":"deep"},"a b":7},"big":9007199254740993,"ttl":60}`
 
-func conditionDocument(t testing.TB) *store.Document {
+func conditionDocument(t testing.TB) *access.Document {
 	body, err := doc.FromJSON(nil, []byte(conditionItem), doc.ParseOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &store.Document{Version: store.Version{Sequence: 5, Stamp: 1000}, Body: body}
+	return &access.Document{Version: access.Version{Sequence: 5, Stamp: 1000}, Body: body}
 }
 
 // conditionView is an empty container for the items that conditions are tested on.
@@ -150,7 +150,7 @@ func TestCondition(t *testing.T) {
 }
 
 // holds evaluates a condition and fails the test on an error.
-func holds(t *testing.T, c *condition, d *store.Document) bool {
+func holds(t *testing.T, c *condition, d *access.Document) bool {
 	t.Helper()
 	verdict, err := c.holds(d)
 	if err != nil {

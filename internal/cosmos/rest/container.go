@@ -5,15 +5,15 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
-	"github.com/mayflydb/mayfly/internal/store"
 )
 
-func stateVersion(st *catalog.State) store.Version {
-	return store.Version{Sequence: st.Sequence, Stamp: st.Stamp}
+func stateVersion(st *catalog.State) access.Version {
+	return access.Version{Sequence: st.Sequence, Stamp: st.Stamp}
 }
 
 func listContainers(e *exchange) (int, error) {

@@ -5,12 +5,12 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
-	"github.com/mayflydb/mayfly/internal/store"
 )
 
-func databaseVersion(db *catalog.Database) store.Version {
-	return store.Version{Sequence: db.Sequence, Stamp: db.Stamp}
+func databaseVersion(db *catalog.Database) access.Version {
+	return access.Version{Sequence: db.Sequence, Stamp: db.Stamp}
 }
 
 func listDatabases(e *exchange) (int, error) {

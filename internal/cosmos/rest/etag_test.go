@@ -3,21 +3,22 @@ package rest
 import (
 	"testing"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
 func TestETagForm(t *testing.T) {
-	got := string(appendETag(nil, store.Version{Sequence: 0x6201c25e, Stamp: 0x6ac9ff4d}))
+	got := string(appendETag(nil, access.Version{Sequence: 0x6201c25e, Stamp: 0x6ac9ff4d}))
 	if want := `"6201c25e-0000-0100-0000-6ac9ff4d0000"`; got != want {
 		t.Fatalf("got %s, want %s", got, want)
 	}
 }
 
 func TestParseETag(t *testing.T) {
-	have := store.Version{Sequence: 7, Stamp: 0x6ac9ff4d}
+	have := access.Version{Sequence: 7, Stamp: 0x6ac9ff4d}
 	for _, c := range []struct {
 		name, text string
-		want       *store.Version
+		want       *access.Version
 	}{
 		{"none", "", nil},
 		{"any", " * ", store.AnyVersion},
@@ -47,7 +48,7 @@ func FuzzETag(f *testing.F) {
 	f.Add(uint64(0), int64(0), `W/"6201c25e-0000-0100-0000-6ac9ff4d0000"`)
 	f.Fuzz(func(t *testing.T, sequence uint64, stamp int64, text string) {
 		parseETag(text)
-		v := store.Version{Sequence: sequence, Stamp: stamp & (1<<48 - 1)}
+		v := access.Version{Sequence: sequence, Stamp: stamp & (1<<48 - 1)}
 		etag := appendETag(nil, v)
 		if got := parseETag(string(etag)); len(etag) != etagLen || *got != v {
 			t.Fatalf("%v became %s and came back as %v", v, etag, *got)

@@ -9,12 +9,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
-	"github.com/mayflydb/mayfly/internal/store"
 )
 
 // An exchange is one request and its answer: what authentication, routing and the clock have found out for the
@@ -56,7 +56,7 @@ type exchange struct {
 	writesItem bool   // the body of the request is one item
 
 	// Values of the common headers, see send.
-	version   store.Version
+	version   access.Version
 	versioned bool
 	ru        float64
 	activity  [36]byte // see identify
@@ -149,14 +149,14 @@ func (e *exchange) minimal() bool {
 }
 
 // ifMatch and ifNoneMatch are the request's conditions, nil if absent.
-func (e *exchange) ifMatch() *store.Version     { return parseETag(e.given(hIfMatch)) }
-func (e *exchange) ifNoneMatch() *store.Version { return parseETag(e.given(hIfNoneMatch)) }
+func (e *exchange) ifMatch() *access.Version     { return parseETag(e.given(hIfMatch)) }
+func (e *exchange) ifNoneMatch() *access.Version { return parseETag(e.given(hIfNoneMatch)) }
 
 // view enters the container. Every request that uses documents begins with it.
 func (e *exchange) view() (catalog.View, error) { return e.container.Enter(e.Context(), e.now) }
 
 // etag sets the version of the resource that the answer is about.
-func (e *exchange) etag(v store.Version) { e.version, e.versioned = v, true }
+func (e *exchange) etag(v access.Version) { e.version, e.versioned = v, true }
 
 // charge sets the cost of the request in request units. Without it an answer costs 1.
 func (e *exchange) charge(ru float64) { e.ru = ru }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -116,7 +117,7 @@ func (g *grant) authorizeItem(e *exchange, v catalog.View, key store.Key, id str
 		return nil
 	}
 	var number uint64
-	err := e.api.store.Read(e.Context(), v, key, func(d store.Document) error {
+	err := e.api.store.Read(e.Context(), v, key, func(d access.Document) error {
 		number = d.Number
 		return nil
 	})

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -67,7 +68,7 @@ func readItem(e *exchange) (status int, err error) {
 		return 0, err
 	}
 	status = http.StatusOK
-	err = e.api.store.Read(e.Context(), v, key, func(d store.Document) error {
+	err = e.api.store.Read(e.Context(), v, key, func(d access.Document) error {
 		if want := e.ifMatch(); want != nil && !matches(want, d.Version) {
 			return errItemStale
 		}
@@ -87,7 +88,7 @@ func readItem(e *exchange) (status int, err error) {
 	return status, itemFault(err)
 }
 
-func matches(want *store.Version, have store.Version) bool {
+func matches(want *access.Version, have access.Version) bool {
 	return want == store.AnyVersion || *want == have
 }
 
@@ -231,7 +232,7 @@ func itemNumber(c *catalog.Container, text string) (number uint64, ok bool) {
 // idOfNumber is the id of the item with that number, or the path's last segment if there is no such item.
 func (e *exchange) idOfNumber(v catalog.View, number uint64) (string, error) {
 	id := e.name
-	err := e.api.store.Find(e.Context(), v, number, func(d store.Document) error {
+	err := e.api.store.Find(e.Context(), v, number, func(d access.Document) error {
 		if text, ok := doc.AsString(doc.Lookup(d.Body, "id")); ok {
 			id = strings.Clone(text)
 		}
@@ -320,7 +321,7 @@ func writeCharge(result *store.Result) float64 {
 
 // appendItem appends an item as JSON: its own properties in their order, then the system properties. The caller adds
 // the closing brace, because some answers add more properties.
-func appendItem(dst []byte, c *catalog.Container, d *store.Document) []byte {
+func appendItem(dst []byte, c *catalog.Container, d *access.Document) []byte {
 	dst = append(dst, '{')
 	body := d.Body
 	if isMongo(c.State()) {
@@ -345,7 +346,7 @@ func appendItem(dst []byte, c *catalog.Container, d *store.Document) []byte {
 }
 
 // appendQuotedETag appends an ETag as a JSON string. The quotes of the ETag are part of it, and are escaped.
-func appendQuotedETag(dst []byte, version store.Version) []byte {
+func appendQuotedETag(dst []byte, version access.Version) []byte {
 	dst = append(dst, `"\`...)
 	dst = appendETag(dst, version)
 	return append(dst[:len(dst)-1], `\""`...)

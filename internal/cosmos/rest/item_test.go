@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/doc"
-	"github.com/mayflydb/mayfly/internal/store"
 )
 
 const (
@@ -337,7 +337,7 @@ func TestItemByRID(t *testing.T) {
 }
 
 func TestAppendQuotedETag(t *testing.T) {
-	v := store.Version{Sequence: 1 << 50, Stamp: 1}
+	v := access.Version{Sequence: 1 << 50, Stamp: 1}
 	want := strconv.Quote(string(appendETag(nil, v)))
 	if got := string(appendQuotedETag(nil, v)); got != want {
 		t.Errorf("got %s, want %s", got, want)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
@@ -16,18 +17,18 @@ const lastYear expiry.Stamp = 253402300799
 
 // sendLifetime sets mayfly's own headers about an item that was read: when it expires, and a hint if its ttl looks
 // like a mistake.
-func (e *exchange) sendLifetime(v catalog.View, d *store.Document) {
+func (e *exchange) sendLifetime(v catalog.View, d *access.Document) {
 	e.deadline(d)
 	e.hint(hint.Stored(&v.Policy, d.TTL, d.Body))
 }
 
 // sendNewLifetime sets the same headers for an item that was written.
-func (e *exchange) sendNewLifetime(v catalog.View, d *store.Document) {
+func (e *exchange) sendNewLifetime(v catalog.View, d *access.Document) {
 	e.deadline(d)
 	e.hint(e.writeHint(v, d))
 }
 
-func (e *exchange) deadline(d *store.Document) {
+func (e *exchange) deadline(d *access.Document) {
 	if d.Deadline != 0 {
 		e.set(outExpiresAt, time.Unix(min(d.Deadline, lastYear), 0).UTC().Format(time.RFC3339))
 	}
@@ -40,7 +41,7 @@ func (e *exchange) hint(h hint.Hint) {
 }
 
 // writeHint returns the hint about an item that was written, and reports it to the log and the metrics.
-func (e *exchange) writeHint(v catalog.View, d *store.Document) hint.Hint {
+func (e *exchange) writeHint(v catalog.View, d *access.Document) hint.Hint {
 	h := hint.Written(&v.Policy, d.TTL, d.Body)
 	e.tell(v.Container, h)
 	return h

@@ -10,6 +10,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -151,7 +152,7 @@ func (a *API) mongoKey(ctx context.Context, v catalog.View, id string) (store.Ke
 	}
 	for _, candidate := range candidates {
 		key := store.Identity(candidate)
-		err := a.store.Read(ctx, v, key, func(found store.Document) error {
+		err := a.store.Read(ctx, v, key, func(found access.Document) error {
 			// equal to candidate, but shown with another id
 			if string(appendMongoID(nil, doc.Lookup(found.Body, "_id"))) != id {
 				return errNoItem
@@ -167,7 +168,7 @@ func (a *API) mongoKey(ctx context.Context, v catalog.View, id string) (store.Ke
 
 // mongoKeyOf finds the item with a number, and the id under which it is shown. It fails with fault.NotFound.
 func (a *API) mongoKeyOf(ctx context.Context, v catalog.View, number uint64) (key store.Key, id string, err error) {
-	err = a.store.Find(ctx, v, number, func(found store.Document) error {
+	err = a.store.Find(ctx, v, number, func(found access.Document) error {
 		own := doc.Lookup(found.Body, "_id")
 		key, id = store.Identity(own), string(appendMongoID(nil, own))
 		return nil

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
-	"github.com/mayflydb/mayfly/internal/store"
 )
 
 // A namedKind is one kind of small named resource: scripts, users, permissions. Its methods are the handlers of their
@@ -38,8 +38,8 @@ type ownerLinks struct {
 	segment string
 }
 
-func resourceVersion(r *catalog.Resource) store.Version {
-	return store.Version{Sequence: r.Sequence, Stamp: r.Stamp}
+func resourceVersion(r *catalog.Resource) access.Version {
+	return access.Version{Sequence: r.Sequence, Stamp: r.Stamp}
 }
 
 func (n *namedKind) list(e *exchange) (int, error) {

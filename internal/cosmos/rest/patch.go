@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -165,7 +166,7 @@ func withinPath(at doc.Pointer, path doc.Path) bool {
 }
 
 // edit makes the new body of an item.
-func (p *patch) edit(d store.Document) (body doc.Doc, err error) {
+func (p *patch) edit(d access.Document) (body doc.Doc, err error) {
 	if p.condition != nil {
 		holds, err := p.condition.holds(&d)
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mayflydb/mayfly/internal/store"
+	"github.com/mayflydb/mayfly/internal/access"
 )
 
 // rangeNumber is the number in the RID of a container's only partition key range.
@@ -27,7 +27,7 @@ func listRanges(e *exchange) (int, error) {
 	e.openFeed(owner, "PartitionKeyRanges")
 	b := append(e.reply, `{"_rid":"`...)
 	b = append(r.append(b), `","id":"0"`...)
-	b = appendETagMember(b, store.Version{Sequence: uint64(e.container.ID), Stamp: st.Stamp})
+	b = appendETagMember(b, access.Version{Sequence: uint64(e.container.ID), Stamp: st.Stamp})
 	b = append(b, `,"minInclusive":"","maxExclusive":"FF","ridPrefix":0`...)
 	b = appendSelf(b, link{"dbs", databaseRID(e.database)}, link{"colls", owner}, link{"pkranges", r})
 	b = append(b, `,"throughputFraction":1,"status":"online","parents":[],"ownedArchivalPKRangeIds":[]`...)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -30,7 +31,7 @@ func appendRID(dst []byte, name string, r rid) []byte {
 }
 
 // appendETagMember appends `,"_etag":"\"…\""`.
-func appendETagMember(dst []byte, v store.Version) []byte {
+func appendETagMember(dst []byte, v access.Version) []byte {
 	return appendQuotedETag(append(dst, `,"_etag":`...), v)
 }
 
@@ -64,7 +65,7 @@ func appendLink(dst []byte, pairs ...link) []byte {
 
 // checkConditions checks the request's conditions against the version of a resource: If-Match fails a write,
 // If-None-Match ends a read with 304.
-func (e *exchange) checkConditions(v store.Version) error {
+func (e *exchange) checkConditions(v access.Version) error {
 	if want := e.ifMatch(); want != nil && want != store.AnyVersion && *want != v {
 		return errStale
 	}

@@ -31,7 +31,7 @@ type scriptCollection struct {
 	functions *functionSet
 
 	newIDs map[uint64]string // ids of new documents by their temporary numbers
-	shown  []store.Document  // the document that each operation returned
+	shown  []access.Document // the document that each operation returned
 	ru     float64
 	text   []byte // scratch for system properties
 }
@@ -86,7 +86,7 @@ func scriptItemFault(err error) error {
 }
 
 // item renders a document for scripts.
-func (c *scriptCollection) item(d *store.Document) []byte {
+func (c *scriptCollection) item(d *access.Document) []byte {
 	return append(appendItem(nil, c.view.Container, d), '}')
 }
 
@@ -123,7 +123,7 @@ func (c *scriptCollection) id(link string) (string, error) {
 		return id, scriptItemFault(err)
 	}
 	id := ""
-	err := c.api.store.Find(c.ctx, c.view, number, func(d store.Document) error {
+	err := c.api.store.Find(c.ctx, c.view, number, func(d access.Document) error {
 		for i, path := range c.view.PartitionPaths() {
 			v := path.Lookup(d.Body)
 			if doc.RankOf(v) >= doc.RankArray {
@@ -319,7 +319,7 @@ func (c *scriptCollection) withCommitted(text []byte, results []store.Result) []
 }
 
 // stamped is the part of an item's JSON that has its ETag and timestamp.
-func stamped(v store.Version) string {
+func stamped(v access.Version) string {
 	return bareETag(v) + `\"","_attachments":"attachments/","_ts":` + strconv.FormatInt(v.Stamp, 10)
 }
 
@@ -327,6 +327,6 @@ func stamped(v store.Version) string {
 const ridLen = 24
 
 // bareETag is an ETag without its quotes.
-func bareETag(v store.Version) string {
+func bareETag(v access.Version) string {
 	return strings.Trim(string(appendETag(nil, v)), `"`)
 }

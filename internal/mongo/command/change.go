@@ -7,6 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
@@ -152,7 +153,7 @@ func (e *edit) note() func(before, after doc.Doc) doc.Doc {
 
 // run makes the new document, nil when the document is not selected any more or nothing
 // changes. A write that changes nothing still counts for the lifetime.
-func (e *edit) run(d store.Document) (doc.Doc, error) {
+func (e *edit) run(d access.Document) (doc.Doc, error) {
 	e.matched, e.changed, e.made = false, false, nil
 	e.r.editsAnew(e.holds)
 	e.holds = 0

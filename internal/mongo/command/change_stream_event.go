@@ -1,6 +1,7 @@
 package command
 
 import (
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
@@ -134,7 +135,7 @@ func (s *stream) current(r *request, a *answer, e *store.LogEntry) error {
 	if err == nil {
 		v, enterErr := c.Enter(r.ctx, r.s.o.Clock.Now().Unix())
 		if err = enterErr; err == nil {
-			found, err = r.read(v, e.ID, func(d store.Document) error {
+			found, err = r.read(v, e.ID, func(d access.Document) error {
 				a.doc("fullDocument", d.Body)
 				return nil
 			})

@@ -4,7 +4,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/mongo/plan"
-	"github.com/mayflydb/mayfly/internal/store"
 )
 
 func count(r *request, a *answer) error {
@@ -72,7 +71,7 @@ func (r *request) countSelected(q *selection) (n int64, err error) {
 	}
 	err = r.replanned(q, func(v catalog.View, p *plan.Plan) (bool, error) {
 		n = 0
-		return false, r.each(q, v, p, nil, func(store.Document) (bool, error) {
+		return false, r.each(q, v, p, nil, func(access.Document) (bool, error) {
 			n++
 			return q.limit == 0 || n < q.limit, nil
 		})

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/store"
@@ -155,7 +156,7 @@ func (x *deleting) run(r *request) error {
 // op deletes a document that is selected still.
 func (x *deleting) op(r *request, id doc.Value) store.Op {
 	scope := x.scope(r)
-	return store.Op{Verb: store.Delete, Key: store.Identity(id), If: func(d store.Document) (bool, error) { return x.matches(d.Body, scope) }}
+	return store.Op{Verb: store.Delete, Key: store.Identity(id), If: func(d access.Document) (bool, error) { return x.matches(d.Body, scope) }}
 }
 
 func (x *deleting) all(r *request) error {

@@ -1,6 +1,9 @@
 package command
 
-import "github.com/mayflydb/mayfly/internal/mongo/code"
+import (
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+)
 
 func explainAggregate(r *request, x *explanation) error {
 	over, err := r.aggregation()

@@ -5,7 +5,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/plan"
-	"github.com/mayflydb/mayfly/internal/store"
 )
 
 // A wrapping is a stage that a command puts around a plan.
@@ -121,7 +120,7 @@ func (r *request) measure(q *selection, v catalog.View, p *plan.Plan, each func(
 	counted := *p
 	counted.Access.Stats = new(access.Stats)
 	before := r.since.Elapsed()
-	err := r.each(q, v, &counted, nil, func(d store.Document) (bool, error) {
+	err := r.each(q, v, &counted, nil, func(d access.Document) (bool, error) {
 		m.matched++
 		goOn := true
 		if each != nil {

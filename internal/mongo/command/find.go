@@ -15,7 +15,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 	"github.com/mayflydb/mayfly/internal/mongo/plan"
-	"github.com/mayflydb/mayfly/internal/store"
 )
 
 var findFields = fieldSet(`filter sort projection hint skip limit batchSize singleBatch max min returnKey showRecordId tailable
@@ -266,7 +265,7 @@ func (r *request) findPoint(a *answer, name string) (done bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		_, err = r.read(v, id, func(d store.Document) error {
+		_, err = r.read(v, id, func(d access.Document) error {
 			if err := a.makeRoom(len(d.Body) + elementBytes); err != nil {
 				return err
 			}
@@ -334,7 +333,7 @@ func (q *finding) along(r *request, v catalog.View, p *plan.Plan, b *batch) (don
 	done = true
 	var room []byte
 	s := q.projectionScope(r)
-	err = r.each(&q.selection, v, p, q.after, func(d store.Document) (bool, error) {
+	err = r.each(&q.selection, v, p, q.after, func(d access.Document) (bool, error) {
 		if q.skip > 0 {
 			q.skip--
 			q.after = append(q.after[:0], d.Position...)

@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
@@ -176,7 +177,7 @@ func (m *modifying) delete(r *request) error {
 		x := deleting{selection: m.selection}
 		op := x.op(r, id)
 		matches := op.If
-		op.If = func(d store.Document) (bool, error) {
+		op.If = func(d access.Document) (bool, error) {
 			ok, err := matches(d)
 			if ok {
 				if err := r.editing(len(d.Body)); err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/plan"
-	"github.com/mayflydb/mayfly/internal/store"
 )
 
 // A nosqlView shows one reader the documents of a container that the API for NoSQL has created: their id becomes their
@@ -34,7 +33,7 @@ func newNosqlView(c *catalog.Container) *nosqlView {
 }
 
 // show gives a document as MongoDB has it. It is valid until the next call.
-func (x *nosqlView) show(r *request, v catalog.View, d store.Document) (doc.Doc, error) {
+func (x *nosqlView) show(r *request, v catalog.View, d access.Document) (doc.Doc, error) {
 	id := doc.Lookup(d.Body, "id")
 	if !x.unique {
 		if err := x.check(r, v, d.Number, id); err != nil {
@@ -64,7 +63,7 @@ func (x *nosqlView) check(r *request, v catalog.View, number uint64, id doc.Valu
 				"At most %d of its documents can be read by one command.",
 			v.Container.Database.Name, v.Name, maxNosqlIDs)
 	case seen && other != number:
-		err := r.s.o.Store.Find(r.ctx, v, other, func(store.Document) error { return nil })
+		err := r.s.o.Store.Find(r.ctx, v, other, func(access.Document) error { return nil })
 		if !isNotFound(err) {
 			return cmpOr(err, code.New(code.CommandNotSupported, "The id %s is not unique: documents of several partitions "+
 				"of the Cosmos DB for NoSQL container '%s.%s' have it, so they cannot be shown as documents with an _id.",

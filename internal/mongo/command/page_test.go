@@ -3,7 +3,6 @@ package command_test
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"

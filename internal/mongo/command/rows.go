@@ -15,7 +15,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 	"github.com/mayflydb/mayfly/internal/mongo/plan"
 	"github.com/mayflydb/mayfly/internal/mongo/work"
-	"github.com/mayflydb/mayfly/internal/store"
 )
 
 // A selection is which documents of one container a command is about, and in which order. It owns
@@ -156,7 +155,7 @@ func (r *request) plan(v catalog.View, q *selection) (*plan.Plan, error) {
 
 // each calls use with the documents that a selection has before skip and limit, in the order of the
 // plan, from after on. use stops the walk with false.
-func (r *request) each(q *selection, v catalog.View, p *plan.Plan, after access.Position, use func(store.Document) (bool, error)) error {
+func (r *request) each(q *selection, v catalog.View, p *plan.Plan, after access.Position, use func(access.Document) (bool, error)) error {
 	s := q.scope(r)
 	a := p.Access
 	a.After = after
@@ -238,7 +237,7 @@ func (r *request) rows(q *selection) pipeline.Rows {
 		}
 		err := r.replanned(q, func(v catalog.View, p *plan.Plan) (begun bool, err error) {
 			found := func(yield func(doc.Doc, error) bool) {
-				err = r.each(q, v, p, nil, func(d store.Document) (bool, error) {
+				err = r.each(q, v, p, nil, func(d access.Document) (bool, error) {
 					begun = true
 					return yield(d.Body, nil), nil
 				})
@@ -413,7 +412,7 @@ func stretches(current func() *request, q *selection, memory *holding) pipeline.
 				if s, more = (stretch{epoch: v.Epoch()}), false; !p.Sorted {
 					return true, errIndexGone
 				}
-				err := r.each(q, v, p, after, func(d store.Document) (bool, error) {
+				err := r.each(q, v, p, after, func(d access.Document) (bool, error) {
 					if need := s.size(d) - held; need > 0 {
 						if need *= 2; len(s.ends) == 0 {
 							if err := memory.Take(need); err != nil {
@@ -452,7 +451,7 @@ func stretches(current func() *request, q *selection, memory *holding) pipeline.
 }
 
 // size is how many bytes the stretch has with one more document.
-func (s *stretch) size(d store.Document) int64 {
+func (s *stretch) size(d access.Document) int64 {
 	return int64(len(s.bodies) + len(d.Body) + 16*(len(s.ends)+1))
 }
 
@@ -514,7 +513,7 @@ func (r *request) lasts(q *selection, d doc.Doc) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return r.read(v, doc.Lookup(d, "_id"), func(store.Document) error { return nil })
+	return r.read(v, doc.Lookup(d, "_id"), func(access.Document) error { return nil })
 }
 
 // compileQuery compiles a query that outlives the request's memory.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
@@ -283,7 +284,7 @@ func (s server) mergeOne(c *catalog.Container, m *pipeline.Merge, d doc.Doc, cha
 		return false, err
 	}
 	if found {
-		op := store.Op{Verb: store.Patch, Key: store.Identity(id), Lenient: true, Edit: func(old store.Document) (doc.Doc, error) {
+		op := store.Op{Verb: store.Patch, Key: store.Identity(id), Lenient: true, Edit: func(old access.Document) (doc.Doc, error) {
 			if err := r.editing(len(old.Body) + len(d)); err != nil {
 				return nil, err
 			}

@@ -23,7 +23,7 @@ func (r *request) enter(c *catalog.Container) (catalog.View, error) {
 }
 
 // scan visits documents. Each is valid until the next one.
-func (r *request) scan(v catalog.View, a access.Access) iter.Seq2[store.Document, error] {
+func (r *request) scan(v catalog.View, a access.Access) iter.Seq2[access.Document, error] {
 	if r.tx != nil {
 		return r.tx.scan(v, a)
 	}
@@ -31,7 +31,7 @@ func (r *request) scan(v catalog.View, a access.Access) iter.Seq2[store.Document
 }
 
 // read calls use with the document of an _id, which is valid until use returns. found is false if there is none.
-func (r *request) read(v catalog.View, id doc.Value, use func(store.Document) error) (found bool, err error) {
+func (r *request) read(v catalog.View, id doc.Value, use func(access.Document) error) (found bool, err error) {
 	if r.tx != nil {
 		result, err := r.tx.on(v).Do(store.Op{Verb: store.Read, Key: store.Identity(id)})
 		if isNotFound(err) {
@@ -42,7 +42,7 @@ func (r *request) read(v catalog.View, id doc.Value, use func(store.Document) er
 		}
 		return true, use(result.Document)
 	}
-	err = r.s.o.Store.Read(r.ctx, v, store.Identity(id), func(d store.Document) error {
+	err = r.s.o.Store.Read(r.ctx, v, store.Identity(id), func(d access.Document) error {
 		found = true
 		r.traced.points++
 		return use(d)

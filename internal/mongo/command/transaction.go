@@ -306,7 +306,7 @@ func (c txContext) Err() error                  { return c.t.ctx.Err() }
 func (c txContext) Value(key any) any           { return c.t.ctx.Value(key) }
 
 // scan is that of the store, as the transaction sees it.
-func (t *transaction) scan(v catalog.View, a access.Access) iter.Seq2[store.Document, error] {
+func (t *transaction) scan(v catalog.View, a access.Access) iter.Seq2[access.Document, error] {
 	return t.on(v).Scan(txContext{t}, a)
 }
 

@@ -267,7 +267,7 @@ func (r *request) first(q *selection) (id doc.Value, found bool, err error) {
 		return doc.Value{}, false, nil
 	}
 	err = r.replanned(&one, func(v catalog.View, p *plan.Plan) (bool, error) {
-		return found, r.each(&one, v, p, nil, func(d store.Document) (bool, error) {
+		return found, r.each(&one, v, p, nil, func(d access.Document) (bool, error) {
 			id, found = doc.Clone(doc.Lookup(d.Body, "_id")), true
 			return false, nil
 		})
@@ -339,7 +339,7 @@ func (r *request) inChunks(q *selection, seen map[uint64]struct{}, use func(ids 
 		size, more := 0, false
 		err := r.replanned(q, func(v catalog.View, p *plan.Plan) (bool, error) {
 			ids, size, more = ids[:0], 0, false
-			return after != nil, r.each(q, v, p, after, func(d store.Document) (bool, error) {
+			return after != nil, r.each(q, v, p, after, func(d access.Document) (bool, error) {
 				if _, again := seen[d.Number]; again {
 					return true, nil
 				}
@@ -439,7 +439,7 @@ func (r *request) selected(q *selection) bool {
 		if err != nil {
 			return false
 		}
-		there, err := r.read(v, id, func(store.Document) error { return nil })
+		there, err := r.read(v, id, func(access.Document) error { return nil })
 		return there && err == nil
 	}
 	_, there, err := r.first(q)
