@@ -21,7 +21,7 @@ const limitsPage = "docs/limits.md"
 // limited are the packages whose constants with names of limits must be on the page or in inner.
 var limited = []string{
 	"admin", "catalog", "cosmos/pattern", "cosmos/rest", "cosmos/script", "cosmos/sql/exec", "cosmos/sql/function", "cosmos/sql/plan", "cosmos/sql/syntax",
-	"kv", "mongo/command", "mongo/expression", "mongo/filter", "mongo/pattern", "mongo/pipeline", "mongo/update", "mongo/wire", "node", "store",
+	"kv", "mongo/account", "mongo/command", "mongo/expression", "mongo/filter", "mongo/pattern", "mongo/pipeline", "mongo/query", "mongo/session", "mongo/update", "mongo/wire", "mongo/write", "node", "store",
 }
 
 // inner are constants that are not limits to clients: they bound caches, what is shown or logged, how far a plan
@@ -34,9 +34,9 @@ cosmos/sql/function.maxKnown cosmos/sql/function.maxStemBytes cosmos/sql/functio
 cosmos/sql/plan.maxAlternatives cosmos/sql/plan.maxColumns cosmos/sql/plan.maxGatewayCount cosmos/sql/plan.maxGatewayKeys cosmos/sql/plan.maxGatewayPairs cosmos/sql/plan.maxGatewayText
 cosmos/sql/plan.maxPath cosmos/sql/plan.maxReduced cosmos/sql/plan.maxTogether cosmos/sql/plan.maxTold cosmos/sql/plan.maxToldBytes cosmos/sql/plan.minGatewayCandidates
 cosmos/sql/syntax.maxBrackets kv.MaxKeyBytes
-mongo/command.maxBatchCount mongo/command.maxBlock mongo/command.maxFailureDepth mongo/command.maxFailureDetails mongo/command.maxConsidered mongo/account.maxProvenNames
-mongo/command.maxLogBytes mongo/command.maxLoggedName mongo/command.maxLooks mongo/command.maxNodes mongo/command.maxReplans mongo/command.maxReplyBytes mongo/command.maxRing
-mongo/command.maxShape mongo/command.maxShownCommand mongo/command.maxSlow mongo/command.maxNosqlIDs mongo/command.maxStretch mongo/command.maxUsage mongo/account.maxTries
+mongo/command.maxBatchCount mongo/command.maxBlock mongo/write.maxMismatchDepth mongo/write.maxMismatches mongo/write.maxConsidered mongo/account.maxProvenNames
+mongo/command.maxLogBytes mongo/command.maxLoggedName mongo/write.maxLooks mongo/command.maxNodes mongo/query.maxReplans mongo/session.MaxReplyBytes mongo/query.MaxRing
+mongo/command.maxShape mongo/command.maxShownCommand mongo/command.maxSlow mongo/query.maxNosqlIDs mongo/query.maxChunk mongo/command.maxUsage mongo/account.maxTries
 mongo/command.maxVerbosity mongo/command.maxWireVersion
 mongo/expression.maxAmounts mongo/expression.maxBin mongo/expression.maxCopied mongo/expression.maxDateText mongo/expression.maxDays mongo/expression.maxExactPower mongo/expression.maxFolded mongo/expression.maxFoldedCost
 mongo/expression.maxNumeral mongo/expression.maxPlace mongo/expression.minPlace mongo/expression.maxShown mongo/expression.maxYears mongo/expression.maxZoneName mongo/expression.maxZones mongo/expression.minExponent

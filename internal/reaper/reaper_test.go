@@ -339,7 +339,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// Containers that vanish while they are tended are no one's trouble, and stay gone.
+// Containers that are deleted while the reaper works on them cause no error, and stay deleted.
 func TestDeletedWhileTended(t *testing.T) {
 	y := newYard(t, nil)
 	y.Start()
@@ -352,11 +352,11 @@ func TestDeletedWhileTended(t *testing.T) {
 				if err := y.clock.Advance(2 * time.Second); err != nil {
 					t.Error(err)
 				}
-				go func() {
+				work.Go(func() {
 					if err := y.ReclaimNow(ctx); err != nil {
 						t.Error(err)
 					}
-				}()
+				})
 				for y.stored(c) == 200 && n%2 == 0 {
 					y.ok(clock.Pause(ctx, 100*time.Microsecond))
 				}

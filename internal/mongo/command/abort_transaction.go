@@ -6,6 +6,6 @@ func abortTransaction(r *request, a *answer) error {
 	if r.autocommit.Type == 0 {
 		return code.New(code.CommandFailed, "abortTransaction must be run within a transaction")
 	}
-	r.session.abort(&r.s.sessions)
+	r.Session.Abort(&r.Node.Sessions)
 	return nil
 }

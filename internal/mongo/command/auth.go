@@ -20,7 +20,7 @@ const maxFailures = 10
 func (c *connection) deny(mechanism string, u account.Identity, cause error) error {
 	c.auth.exchange = nil
 	c.auth.failures++
-	c.s.log.Warn("authentication failed", "mechanism", mechanism, "user", u.Name, "database", u.Database,
+	c.s.Log.Warn("authentication failed", "mechanism", mechanism, "user", u.Name, "database", u.Database,
 		"remote", c.remote(), "err", cause)
 	return code.New(code.AuthenticationFailed, "Authentication failed.")
 }

@@ -7,15 +7,16 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
 )
 
 // authorize decides whether the client may run the command.
 func (r *request) authorize() error {
 	if r.command.secret && r.msg.Compressor != 0 {
-		return code.New(code.ProtocolError, "%s must not be compressed", r.name)
+		return code.New(code.ProtocolError, "%s must not be compressed", r.Name)
 	}
 	if r.command.admin && r.db != adminDatabase {
-		return code.New(code.Unauthorized, "%s may only be run against the admin database.", r.name)
+		return code.New(code.Unauthorized, "%s may only be run against the admin database.", r.Name)
 	}
 	if !r.s.o.Auth || r.command.open {
 		return nil
@@ -24,7 +25,7 @@ func (r *request) authorize() error {
 		return err
 	}
 	if r.c.user == nil {
-		return code.New(code.Unauthorized, "Command %s requires authentication", r.name)
+		return code.New(code.Unauthorized, "Command %s requires authentication", r.Name)
 	}
 	return r.may(r.command.needs, r.db)
 }
@@ -95,8 +96,21 @@ func (r *request) shown() doc.Doc {
 	if !r.command.secret {
 		return r.body
 	}
-	a := newAnswer(nil)
-	a.value(r.name, r.arg)
-	a.string("$db", r.db)
-	return a.end()
+	a := doc.NewWriter(nil)
+	a.Value(r.Name, r.arg)
+	a.String("$db", r.db)
+	return a.End()
+}
+
+// ownerOf is a user as sessions and cursors know it.
+func ownerOf(u *account.Identity) session.Owner {
+	if u == nil {
+		return session.Owner{}
+	}
+	return session.Owner{Database: u.Database, Name: u.Name, Number: u.Number}
+}
+
+// mayEnd reports whether the client may end a cursor of an owner.
+func (r *request) mayEnd(of session.Owner) bool {
+	return of == ownerOf(r.c.user) || r.allowed(account.Administer, "")
 }

@@ -33,8 +33,8 @@ func stampOf(v doc.Value) uint64 {
 	return uint64(seconds)<<32 | uint64(n)
 }
 
-// reach waits until the cluster time is at least after.
-func (r *request) reach(after uint64) error {
+// reachClusterTime waits until the cluster time is at least after.
+func reachClusterTime(r *request, after uint64) error {
 	if r.s.o.ReplSet == "" {
 		return needsSet(code.IllegalOperation,
 			"Cannot specify afterClusterTime readConcern without replication enabled.")
@@ -42,31 +42,31 @@ func (r *request) reach(after uint64) error {
 	if after == 0 {
 		return code.New(code.InvalidOptions, "afterClusterTime cannot be a null timestamp")
 	}
-	now := r.s.clusterTime(r.now)
+	now := r.s.ClusterTime(r.Now)
 	if after <= now {
 		return nil
 	}
 	gossiped, _ := doc.AsDoc(r.gossiped)
 	told := stampOf(doc.Lookup(gossiped, "clusterTime"))
-	switch ahead := time.Unix(int64(told>>32), 0).Sub(r.at); {
+	switch ahead := time.Unix(int64(told>>32), 0).Sub(r.At); {
 	case after > told:
 		return code.New(code.InvalidOptions, "readConcern afterClusterTime value must not be greater than "+
 			"the current clusterTime. Requested clusterTime: %s; current clusterTime: %s",
 			showStamp(after), showStamp(max(now, told)))
 	case ahead > maxDrift:
 		return code.New(clusterTimeFailsRateLimiter,
-			"New cluster time, %d, is too far from this node's wall clock time, %d.", told>>32, r.now)
+			"New cluster time, %d, is too far from this node's wall clock time, %d.", told>>32, r.Now)
 	}
 	for watch := clock.Start(); ; {
 		grown := r.s.o.Store.LogChanged()
 		if newest, err := r.s.o.Store.LogNewest(); err != nil || uint64(newest) >= after {
 			return err
 		}
-		left := min(noopEvery, time.Unix(int64(after>>32)+1, 0).Sub(r.at)) - watch.Elapsed()
-		if left <= 0 || !r.wait(&r.s.cursors.waiting, grown, left) {
+		left := min(noopEvery, time.Unix(int64(after>>32)+1, 0).Sub(r.At)) - watch.Elapsed()
+		if left <= 0 || !r.Wait(grown, left) {
 			break
 		}
-		if err := r.ctx.Err(); err != nil {
+		if err := r.Context.Err(); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
 package command
 
 // Waiting is how many requests wait for changes.
-func (s *Server) Waiting() int64 { return s.cursors.waiting.Load() }
+func (s *Server) Waiting() int64 { return s.Node.Waiting.Load() }

@@ -10,24 +10,29 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 )
 
-// wait waits until grown is closed, for at most patience. waiting counts the requests that wait, and the time does
+// Wait is what a host does for its operation.
+func (r *request) Wait(grown <-chan struct{}, patience time.Duration) bool {
+	return r.waitFor(&r.Node.Waiting, grown, patience)
+}
+
+// waitFor waits until grown is closed, for at most patience. waiting counts the requests that wait, and the time does
 // not count as the request's work. It returns true when grown is closed or the request has to end, false when time
 // is up or the client has left.
-func (r *request) wait(waiting *atomic.Int64, grown <-chan struct{}, patience time.Duration) bool {
-	ctx, cancel := context.WithTimeout(r.ctx, patience)
+func (r *request) waitFor(waiting *atomic.Int64, grown <-chan struct{}, patience time.Duration) bool {
+	ctx, cancel := context.WithTimeout(r.Context, patience)
 	defer cancel()
 	r.unwatch()
 	defer r.c.watch(cancel)()
 	r.c.memory.Rest()
 	watch := clock.Start()
-	defer func() { r.waited += watch.Elapsed() }()
+	defer func() { r.Waited += watch.Elapsed() }()
 	waiting.Add(1)
 	defer waiting.Add(-1)
 	select {
 	case <-grown:
 		return true
 	case <-ctx.Done():
-		return r.ctx.Err() != nil
+		return r.Context.Err() != nil
 	}
 }
 

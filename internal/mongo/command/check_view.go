@@ -5,6 +5,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/write"
 )
 
 // viewDepth is the code ViewDepthLimitExceeded.
@@ -16,7 +18,7 @@ func (s *Server) checkView(names *expression.Names, db, name, on string, stages 
 	if on == "" {
 		return code.New(code.BadValue, "'viewOn' cannot be empty")
 	}
-	if err := checkCollectionName(db, on); err != nil {
+	if err := write.CheckCollectionName(db, on); err != nil {
 		return err
 	}
 	p, err := pipeline.Compile(stages, pipeline.Options{Names: names})
@@ -62,24 +64,24 @@ func (w *viewWalk) follow(name string, depth int) error {
 	switch {
 	case name == w.name:
 		return code.New(code.GraphContainsCycle, "View cycle detected: the view %s.%s would read itself", w.db, w.name)
-	case depth > maxViews:
-		return code.New(viewDepth, "View depth limit exceeded: at most %d views may be nested", maxViews)
+	case depth > query.MaxViews:
+		return code.New(viewDepth, "View depth limit exceeded: at most %d views may lie on one another", query.MaxViews)
 	case w.done[name] >= depth:
 		return nil
 	}
 	w.done[name] = depth
-	c, err := w.s.find(w.db, name)
+	c, err := w.s.Find(w.db, name)
 	if c == nil || err != nil {
 		return err
 	}
-	v := viewOf(c)
+	v := query.ViewOf(c)
 	if v == nil {
 		return nil
 	}
-	p, err := pipeline.Compile(v.stages, pipeline.Options{})
+	p, err := pipeline.Compile(v.Stages, pipeline.Options{})
 	if err != nil {
 		return err
 	}
 	reads, _ := p.Containers()
-	return w.all(v.on, reads, depth+1)
+	return w.all(v.On, reads, depth+1)
 }

@@ -11,54 +11,55 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
 func collStats(r *request, a *answer) error {
 	name := r.collection()
-	scale := r.scale("collStats.scale", r.get("scale"))
+	scale := readScale(r, "collStats.scale", r.get("scale"))
 	if r.err != nil {
 		return r.err
 	}
-	c, err := r.find(r.db, name)
+	c, err := r.Find(r.db, name)
 	if err != nil {
 		return err
 	}
-	if c != nil && viewOf(c) != nil {
+	if c != nil && query.ViewOf(c) != nil {
 		return code.New(code.CommandNotSupportedOnView, "Namespace %s.%s is a view, not a collection", r.db, name)
 	}
-	a.string("ns", r.db+"."+name)
-	return r.storageStats(a, c, scale)
+	a.String("ns", r.db+"."+name)
+	return writeStorageStats(r, &a.Writer, c, scale)
 }
 
-// scale reads the number by which sizes are divided.
-func (r *request) scale(field string, v doc.Value) int64 {
+// readScale reads the number by which sizes are divided.
+func readScale(r *request, field string, v doc.Value) int64 {
 	if v.Type == 0 || v.Type == bsoncore.TypeNull {
 		return 1
 	}
 	n, ok := wholeOf(v)
 	switch {
 	case !ok:
-		r.fault(wrongTypeOf(field, v, "[long, int, decimal, double]"))
+		r.fault(code.WrongType(field, v, "[long, int, decimal, double]"))
 	case n < 1 || n > math.MaxInt32:
 		r.fault(code.New(51024, "BSON field 'scale' value must be >= 1, actual value '%d'", n))
 	}
 	return max(n, 1)
 }
 
-// sizeOf counts the living documents of a container, and their bytes.
-func (r *request) sizeOf(c *catalog.Container) (store.Usage, error) {
-	if c == nil || viewOf(c) != nil {
+// sizeOfContainer counts the living documents of a container, and their bytes.
+func sizeOfContainer(r *request, c *catalog.Container) (store.Usage, error) {
+	if c == nil || query.ViewOf(c) != nil {
 		return store.Usage{}, nil
 	}
-	v, err := r.enter(c)
+	v, err := r.Enter(c)
 	if err == catalog.ErrNoOwner {
 		return store.Usage{}, nil
 	}
 	if err != nil {
 		return store.Usage{}, err
 	}
-	return r.s.o.Store.Usage(r.ctx, v)
+	return r.s.o.Store.Usage(r.Context, v)
 }
 
 // An indexSize is the size of an index in bytes.
@@ -67,9 +68,9 @@ type indexSize struct {
 	bytes int64
 }
 
-// indexSizes gives the sizes of the indexes of a container, and their sum.
-func (r *request) indexSizes(c *catalog.Container, documents uint64) (list []indexSize, total int64, err error) {
-	if c == nil || viewOf(c) != nil {
+// sizesOfIndexes gives the sizes of the indexes of a container, and their sum.
+func sizesOfIndexes(r *request, c *catalog.Container, documents uint64) (list []indexSize, total int64, err error) {
+	if c == nil || query.ViewOf(c) != nil {
 		return nil, 0, nil
 	}
 	sizes, err := r.s.o.Store.IndexSizes(c, documents)
@@ -90,13 +91,13 @@ func (r *request) indexSizes(c *catalog.Container, documents uint64) (list []ind
 	return list, total, nil
 }
 
-// storageStats writes sizes as collStats and $collStats have them.
-func (r *request) storageStats(a *answer, c *catalog.Container, scale int64) error {
-	size, err := r.sizeOf(c)
+// writeStorageStats writes sizes as collStats and $collStats have them.
+func writeStorageStats(r *request, a *doc.Writer, c *catalog.Container, scale int64) error {
+	size, err := sizeOfContainer(r, c)
 	if err != nil {
 		return err
 	}
-	indexes, total, err := r.indexSizes(c, size.Documents)
+	indexes, total, err := sizesOfIndexes(r, c, size.Documents)
 	if err != nil {
 		return err
 	}
@@ -108,42 +109,42 @@ func (r *request) storageStats(a *answer, c *catalog.Container, scale int64) err
 			}
 		}
 	}
-	a.count("size", int64(size.Bytes)/scale)
-	a.count("count", int64(size.Documents))
+	a.Count("size", int64(size.Bytes)/scale)
+	a.Count("count", int64(size.Documents))
 	if size.Documents > 0 {
-		a.count("avgObjSize", int64(size.Bytes/size.Documents))
+		a.Count("avgObjSize", int64(size.Bytes/size.Documents))
 	}
-	a.int32("numOrphanDocs", 0)
-	a.count("storageSize", int64(size.Bytes)/scale)
-	a.int32("freeStorageSize", 0)
-	a.bool("capped", false)
-	a.int32("nindexes", len(indexes))
-	a.object("indexDetails")
+	a.Int32("numOrphanDocs", 0)
+	a.Count("storageSize", int64(size.Bytes)/scale)
+	a.Int32("freeStorageSize", 0)
+	a.Bool("capped", false)
+	a.Int32("nindexes", len(indexes))
+	a.Object("indexDetails")
 	for _, x := range indexes {
-		a.object(x.name)
-		a.close()
+		a.Object(x.name)
+		a.Close()
 	}
-	a.close()
-	a.strings("indexBuilds", building)
-	a.count("totalIndexSize", total/scale)
-	a.count("totalSize", (int64(size.Bytes)+total)/scale)
-	a.object("indexSizes")
+	a.Close()
+	a.Strings("indexBuilds", building)
+	a.Count("totalIndexSize", total/scale)
+	a.Count("totalSize", (int64(size.Bytes)+total)/scale)
+	a.Object("indexSizes")
 	for _, x := range indexes {
-		a.count(x.name, x.bytes/scale)
+		a.Count(x.name, x.bytes/scale)
 	}
-	a.close()
-	a.count("scaleFactor", scale)
+	a.Close()
+	a.Count("scaleFactor", scale)
 	return nil
 }
 
 // collStatsRows is the stage $collStats.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/collStats/
 func collStatsRows(r *request, arg doc.Value) pipeline.Rows {
-	return func(yield func(doc.Doc, error) bool) { yield(r.collStatsRow(arg)) }
+	return func(yield func(doc.Doc, error) bool) { yield(collStatsRow(r, arg)) }
 }
 
 // checkCollStats checks the argument of the stage before anything is read.
-func (r *request) checkCollStats(arg doc.Value) error {
+func checkCollStats(r *request, arg doc.Value) error {
 	d, ok := doc.AsDoc(arg)
 	if !ok {
 		return code.New(5447000, "$collStats must take a nested object but found: $collStats: %s", code.Show(arg))
@@ -154,10 +155,10 @@ func (r *request) checkCollStats(arg doc.Value) error {
 		}
 		options, ok := doc.AsDoc(v)
 		if !ok {
-			return wrongTypeOf("$collStats."+part, v, "object")
+			return code.WrongType("$collStats."+part, v, "object")
 		}
 		if part == "storageStats" {
-			r.scale(collStatsScale, doc.Lookup(options, "scale"))
+			readScale(r, collStatsScale, doc.Lookup(options, "scale"))
 		}
 	}
 	return r.err
@@ -165,19 +166,19 @@ func (r *request) checkCollStats(arg doc.Value) error {
 
 const collStatsScale = "$collStats.storageStats.scale"
 
-func (r *request) collStatsRow(arg doc.Value) (doc.Doc, error) {
-	if err := r.checkCollStats(arg); err != nil { // nobody has checked it yet if it is in another stage's pipeline
+func collStatsRow(r *request, arg doc.Value) (doc.Doc, error) {
+	if err := checkCollStats(r, arg); err != nil { // nobody has checked it yet if it is in another stage's pipeline
 		return nil, err
 	}
 	d, _ := doc.AsDoc(arg)
-	c, name, err := r.aggregated()
+	c, name, err := aggregatedContainer(r)
 	if err != nil {
 		return nil, err
 	}
-	a := newAnswer(nil)
-	a.string("ns", r.db+"."+name)
-	a.string("host", r.self())
-	a.date("localTime", r.at.UnixMilli())
+	a := doc.NewWriter(nil)
+	a.String("ns", r.db+"."+name)
+	a.String("host", addressOf(r))
+	a.Date("localTime", r.At.UnixMilli())
 	for _, part := range collStatsParts {
 		v := doc.Lookup(d, part)
 		if v.Type == 0 {
@@ -188,48 +189,46 @@ func (r *request) collStatsRow(arg doc.Value) (doc.Doc, error) {
 			return nil, code.New(code.NamespaceNotFound,
 				"Unable to retrieve %s in $collStats stage :: caused by :: Collection [%s.%s] not found.", part, r.db, name)
 		}
-		if err := r.collStatsPart(a, c, name, part, options); err != nil {
+		if err := writeCollStatsPart(r, a, c, name, part, options); err != nil {
 			return nil, err
 		}
 	}
-	return a.end(), nil
+	return a.End(), nil
 }
 
 // collStatsParts are the parts of the answer of $collStats, in their order.
 // mongodb/mongo: src/mongo/db/pipeline/document_source_coll_stats.cpp
 var collStatsParts = []string{"latencyStats", "storageStats", "count", "queryExecStats"}
 
-// collStatsPart writes one part.
-func (r *request) collStatsPart(a *answer, c *catalog.Container, name, part string, options doc.Doc) error {
+// writeCollStatsPart writes one of them.
+func writeCollStatsPart(r *request, a *doc.Writer, c *catalog.Container, name, part string, options doc.Doc) error {
 	switch part {
 	case "latencyStats":
 		if isTrue(doc.Lookup(options, "histograms")) {
 			return code.Unsupported("the option histograms of $collStats")
 		}
-		a.latencies(r.s.usage.all()[containerName{r.db, name}])
+		writeLatencies(a, r.s.usage.all()[containerName{r.db, name}])
 		return nil
 	case "count":
-		size, err := r.sizeOf(c)
-		a.count("count", int64(size.Documents))
+		size, err := sizeOfContainer(r, c)
+		a.Count("count", int64(size.Documents))
 		return err
 	case "storageStats":
-		scale := r.scale(collStatsScale, doc.Lookup(options, "scale"))
+		scale := readScale(r, collStatsScale, doc.Lookup(options, "scale"))
 		if r.err != nil {
 			return r.err
 		}
-		a.object("storageStats")
-		defer a.close()
-		return r.storageStats(a, c, scale)
+		a.Object("storageStats")
+		defer a.Close()
+		return writeStorageStats(r, a, c, scale)
 	}
 	return code.Unsupported("queryExecStats of $collStats")
 }
 
-// latencies writes how many requests there were to a container, and how many microseconds they took.
-func (a *answer) latencies(t usageTimes) {
-	kinds := map[string][]string{
-		"reads": {"queries", "getmore"}, "writes": {"insert", "update", "remove"}, "commands": {"commands"}, "transactions": nil,
-	}
-	a.object("latencyStats")
+// writeLatencies writes how many requests a container had, and the microseconds that they took.
+func writeLatencies(a *doc.Writer, t usageTimes) {
+	kinds := map[string][]string{"reads": {"queries", "getmore"}, "writes": {"insert", "update", "remove"}, "commands": {"commands"}, "transactions": nil}
+	a.Object("latencyStats")
 	for _, group := range []string{"reads", "writes", "commands", "transactions"} {
 		var ops, micros int64
 		for i, kind := range usageKinds {
@@ -239,22 +238,22 @@ func (a *answer) latencies(t usageTimes) {
 				}
 			}
 		}
-		a.object(group)
-		a.int64("latency", micros)
-		a.int64("ops", ops)
-		a.close()
+		a.Object(group)
+		a.Int64("latency", micros)
+		a.Int64("ops", ops)
+		a.Close()
 	}
-	a.close()
+	a.Close()
 }
 
-// aggregated is the container of the aggregate that this request starts, or continues as getMore.
-func (r *request) aggregated() (*catalog.Container, string, error) {
+// aggregatedContainer is the container of the aggregate that this request starts, or continues as getMore.
+func aggregatedContainer(r *request) (*catalog.Container, string, error) {
 	name, _ := doc.AsString(r.arg)
-	if r.name == "getMore" {
+	if r.Name == "getMore" {
 		name = r.string("collection")
 	}
-	c, err := r.find(r.db, name)
-	if c != nil && viewOf(c) != nil {
+	c, err := r.Find(r.db, name)
+	if c != nil && query.ViewOf(c) != nil {
 		return nil, name, code.New(code.CommandNotSupportedOnView,
 			"Namespace %s.%s is a view, not a collection", r.db, name)
 	}

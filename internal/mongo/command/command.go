@@ -17,6 +17,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/hint"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
@@ -69,12 +70,10 @@ type Options struct {
 
 // A Server answers MongoDB's wire protocol. It is safe for concurrent use.
 type Server struct {
+	*session.Node
 	o       Options
-	log     *slog.Logger
 	started time.Time
-	uptime  clock.Stopwatch
 
-	running     context.Context
 	stop        context.CancelFunc
 	mu          sync.Mutex
 	listeners   map[net.Listener]struct{}
@@ -85,25 +84,16 @@ type Server struct {
 	awaiting    atomic.Int64 // hellos that wait for a change of the topology
 	accepted    atomic.Int64 // connections since the start
 
-	process    [5]byte // the part of ObjectIds that is the same in a process
-	processID  [12]byte
-	idCount    atomic.Uint32
-	stampCount atomic.Uint32
+	processID [12]byte // of this process, in the topology
 
-	indexLocks sync.Map // container id -> *sync.Mutex
-	rules      sync.Map // container id -> *rules of its newest state
-	uses       sync.Map // container id -> *indexUses
-
+	counts   map[string]*counted // requests by command
+	unknown  *counted            // those that name none
+	slow     atomic.Int64        // nanoseconds from which on a request is logged, 0 for none
+	lastOp   atomic.Int32        // number of a request
 	commands map[string]command
 	accounts *account.Accounts
-	counts   map[string]*counted // requests by command
-	unknown  *counted            // requests without a known command
-	slow     atomic.Int64        // nanoseconds that a request takes that is logged, 0 for none
-	lastOp   atomic.Int32        // the number of the newest request
 	recent   recentLines
 	usage    usage
-	cursors  cursors
-	sessions sessions
 	failing  failing
 
 	parameters parameters
@@ -114,22 +104,24 @@ type Server struct {
 // New makes a server that does not listen yet.
 func New(o Options) *Server {
 	s := &Server{
-		o: o, log: o.Logger, started: o.Clock.Now(), uptime: clock.Start(),
-		listeners: map[net.Listener]struct{}{}, connections: map[*connection]struct{}{},
-		commands: commands(), accounts: account.New(o.Catalog, o.Key), counts: map[string]*counted{},
+		Node: &session.Node{Store: o.Store, Catalog: o.Catalog, Clock: o.Clock, Budget: o.Budget, Hints: o.Hints, Log: o.Logger, Replicates: o.ReplSet != ""},
+		o:    o, started: o.Clock.Now(),
+		listeners: map[net.Listener]struct{}{}, connections: map[*connection]struct{}{}, commands: commands(), accounts: account.New(o.Catalog, o.Key), counts: map[string]*counted{},
 	}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
+	if s.Log == nil {
+		s.Log = slog.New(slog.DiscardHandler)
 	}
-	s.log = s.recent.keep(s.log)
+	s.Log = s.recent.keep(s.Log)
 	s.openCounts()
 	s.slow.Store(int64(o.Slow))
-	s.running, s.stop = context.WithCancel(context.Background())
-	s.initIdentity()
-	s.processID = s.newObjectID(s.started)
-	s.cursors.init(s)
-	s.sessions.init(s)
+	s.Running, s.stop = context.WithCancel(context.Background())
 	s.parameters.init()
+	s.Lifetime = func() time.Duration {
+		return time.Duration(s.parameters.number(transactionLifetimeLimitSeconds)) * time.Second
+	}
+	s.Interrupt = s.interruptSessions
+	s.Node.Open()
+	s.processID = s.NewObjectID(s.started)
 	s.monitor.init(s)
 	return s
 }
@@ -140,7 +132,7 @@ const maxConnections = 10_000
 // Serve accepts connections until the listener is closed, which Close does.
 func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
-	if s.running.Err() != nil {
+	if s.Running.Err() != nil {
 		s.mu.Unlock()
 		return net.ErrClosed
 	}
@@ -153,7 +145,7 @@ func (s *Server) Serve(l net.Listener) error {
 	for {
 		conn, err := l.Accept()
 		if err != nil {
-			if s.running.Err() != nil {
+			if s.Running.Err() != nil {
 				return nil
 			}
 			return err
@@ -166,7 +158,7 @@ func (s *Server) Serve(l net.Listener) error {
 func (s *Server) accept(conn net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.running.Err() != nil || len(s.connections) >= maxConnections {
+	if s.Running.Err() != nil || len(s.connections) >= maxConnections {
 		_ = conn.Close()
 		return
 	}
@@ -193,7 +185,7 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 	s.mu.Unlock()
 	s.monitor.stop()
-	s.cursors.stop()
+	s.Cursors.Stop()
 	done := make(chan struct{})
 	go func() {
 		s.serving.Wait()
@@ -204,8 +196,7 @@ func (s *Server) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	s.cursors.close()
-	s.sessions.close()
+	s.Node.Close()
 	return nil
 }
 

@@ -10,8 +10,8 @@ func commitTransaction(r *request, a *answer) error {
 	switch {
 	case r.autocommit.Type == 0:
 		return code.New(code.CommandFailed, "commitTransaction must be run within a transaction")
-	case r.tx == nil:
+	case r.Transaction == nil:
 		return nil // an earlier request has committed it
 	}
-	return r.session.commit(budget.With(r.ctx, &r.c.memory.share), &r.s.sessions)
+	return r.Session.Commit(budget.With(r.Context, &r.c.memory.Share), &r.Node.Sessions)
 }

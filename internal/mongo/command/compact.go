@@ -7,7 +7,7 @@ func compact(r *request, a *answer) error {
 	if r.err != nil {
 		return r.err
 	}
-	c, err := r.existing(name, code.New(code.NamespaceNotFound, "collection does not exist"))
+	c, err := existingContainer(r, name, code.New(code.NamespaceNotFound, "collection does not exist"))
 	if err != nil {
 		return err
 	}
@@ -15,10 +15,10 @@ func compact(r *request, a *answer) error {
 		return code.Unsupported("compact with dryRun")
 	}
 	before := r.s.o.Store.Load().DiskBytes
-	if err := r.s.o.Store.Settle(r.ctx, c); err != nil {
+	if err := r.s.o.Store.Settle(r.Context, c); err != nil {
 		return err
 	}
 	after := r.s.o.Store.Load().DiskBytes // others may write at the same time, so the difference may be negative
-	a.int64("bytesFreed", int64(before-min(before, after)))
+	a.Int64("bytesFreed", int64(before-min(before, after)))
 	return nil
 }

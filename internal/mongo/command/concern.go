@@ -15,19 +15,19 @@ import (
 const maxNodes = 50
 
 // checkConcerns reads readConcern and writeConcern.
-func (r *request) checkConcerns() error {
+func checkConcerns(r *request) error {
 	if r.readConcern.Type != 0 {
-		if err := r.checkReadConcern(); err != nil {
+		if err := checkReadConcern(r); err != nil {
 			return err
 		}
 	}
 	if r.writeConcern.Type != 0 {
-		return r.checkWriteConcern()
+		return checkWriteConcern(r)
 	}
 	return nil
 }
 
-func (r *request) checkReadConcern() error {
+func checkReadConcern(r *request) error {
 	d, ok := doc.AsDoc(r.readConcern)
 	if !ok {
 		return r.wrongType("readConcern", r.readConcern, "object")
@@ -54,7 +54,7 @@ func (r *request) checkReadConcern() error {
 			return code.New(code.InvalidOptions, "Unrecognized option in readConcern: %.200s", name)
 		}
 	}
-	if err := r.checkLevel(level); err != nil {
+	if err := checkConcernLevel(r, level); err != nil {
 		return err
 	}
 	if after.Type == 0 {
@@ -64,16 +64,16 @@ func (r *request) checkReadConcern() error {
 		return code.New(code.InvalidOptions,
 			"afterClusterTime field can be set only if level is equal to majority, local, or snapshot")
 	}
-	if err := r.reach(stampOf(after)); err != nil || r.waited == 0 {
+	if err := reachClusterTime(r, stampOf(after)); err != nil || r.Waited == 0 {
 		return err
 	}
-	r.at = r.s.o.Clock.Now() // after the wait, so that the read sees what it has waited for
-	r.now = r.at.Unix()
+	r.At = r.s.o.Clock.Now() // after the wait, so that the read sees what it has waited for
+	r.Now = r.At.Unix()
 	return nil
 }
 
-// level is the level of the read concern of the request, "" for none.
-func (r *request) level() string {
+// readConcernLevel is the level of the read concern of the request, "" for none.
+func readConcernLevel(r *request) string {
 	d, _ := doc.AsDoc(r.readConcern)
 	level, _ := doc.AsString(doc.Lookup(d, "level"))
 	return level
@@ -81,7 +81,7 @@ func (r *request) level() string {
 
 var errNoReplica = needsSet(code.NotAReplicaSet, "node needs to be a replica set member to use read concern.")
 
-func (r *request) checkLevel(level string) error {
+func checkConcernLevel(r *request, level string) error {
 	transacts := r.autocommit.Type != 0
 	switch level {
 	case "", "local", "majority":
@@ -96,7 +96,7 @@ func (r *request) checkLevel(level string) error {
 		if r.s.o.ReplSet == "" {
 			return errNoReplica
 		}
-		if err := r.checkLinearizable(); err != nil {
+		if err := checkLinearizable(r); err != nil {
 			return err
 		}
 	case "snapshot":
@@ -122,8 +122,8 @@ var errTransactionLevel = code.New(code.InvalidOptions,
 
 // checkLinearizable refuses pipelines that write, as MongoDB does.
 // mongodb/mongo: src/mongo/db/pipeline/document_source_out.h, document_source_merge.h
-func (r *request) checkLinearizable() error {
-	if r.name != "aggregate" {
+func checkLinearizable(r *request) error {
+	if r.Name != "aggregate" {
 		return nil
 	}
 	for _, v := range r.list("pipeline") {
@@ -139,26 +139,26 @@ func (r *request) checkLinearizable() error {
 	return nil
 }
 
-func (r *request) checkWriteConcern() error {
+func checkWriteConcern(r *request) error {
 	d, ok := doc.AsDoc(r.writeConcern)
 	if !ok {
 		return r.wrongType("writeConcern", r.writeConcern, "object")
 	}
-	if r.autocommit.Type != 0 && !r.endsTransaction() {
+	if r.autocommit.Type != 0 && !endsTransaction(r) {
 		return code.New(code.InvalidOptions, "writeConcern is not allowed within a multi-statement transaction")
 	}
 	for name, v := range doc.Members(d) {
-		if err := r.checkConcernMember(name, v); err != nil {
+		if err := checkConcernMember(r, name, v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *request) checkConcernMember(name string, v doc.Value) error {
+func checkConcernMember(r *request, name string, v doc.Value) error {
 	switch name {
 	case "w":
-		return r.checkNodes(v)
+		return checkNodes(r, v)
 	case "j", "fsync":
 		if _, ok := truth(v); !ok && v.Type != bsoncore.TypeNull {
 			return r.wrongType("writeConcern."+name, v, "[bool, long, int, decimal, double]")
@@ -170,7 +170,7 @@ func (r *request) checkConcernMember(name string, v doc.Value) error {
 	return nil
 }
 
-func (r *request) checkNodes(v doc.Value) error {
+func checkNodes(r *request, v doc.Value) error {
 	if mode, ok := doc.AsString(v); ok {
 		if r.s.o.ReplSet == "" && mode != "majority" && mode != "" {
 			return needsSet(code.BadValue,
@@ -194,12 +194,12 @@ func (r *request) checkNodes(v doc.Value) error {
 	return nil
 }
 
-// answerConcern adds the error of a write concern that cannot be met, or the one that a fail point asks for.
-func (r *request) answerConcern(a *answer) {
+// writeConcernError adds the error of a write concern that cannot be met, or the one that a fail point asks for.
+func writeConcernError(r *request, a *answer) {
 	if r.forced != nil && r.forced.concern != nil {
-		a.doc("writeConcernError", r.forced.concern)
+		a.Doc("writeConcernError", r.forced.concern)
 		c, _ := wholeOf(doc.Lookup(r.forced.concern, "code"))
-		labels := r.labels(code.Code(c), true)
+		labels := labelsOf(r, code.Code(c), true)
 		if r.forced.labelled {
 			labels = r.forced.labels
 		}
@@ -207,30 +207,30 @@ func (r *request) answerConcern(a *answer) {
 		return
 	}
 	const changes = account.Write | account.Define | account.Modify | account.Maintain | account.ManageUsers
-	if r.writeConcern.Type == 0 || !r.command.write && !r.endsTransaction() && r.command.needs&changes == 0 {
+	if r.writeConcern.Type == 0 || !r.command.write && !endsTransaction(r) && r.command.needs&changes == 0 {
 		return
 	}
 	d, _ := doc.AsDoc(r.writeConcern)
 	v := doc.Lookup(d, "w")
-	if e := r.unmet(v); e != nil {
-		a.object("writeConcernError")
-		a.int32("code", int(e.Code))
-		a.string("codeName", e.Code.Name())
-		a.string("errmsg", e.Message)
-		a.object("errInfo")
-		a.object("writeConcern")
-		a.value("w", v)
+	if e := unmetConcern(r, v); e != nil {
+		a.Object("writeConcernError")
+		a.Int32("code", int(e.Code))
+		a.String("codeName", e.Code.Name())
+		a.String("errmsg", e.Message)
+		a.Object("errInfo")
+		a.Object("writeConcern")
+		a.Value("w", v)
 		wait, _ := wholeOf(doc.Lookup(d, "wtimeout"))
-		a.count("wtimeout", wait)
-		a.string("provenance", "clientSupplied")
-		a.close()
-		a.close()
-		a.close()
+		a.Count("wtimeout", wait)
+		a.String("provenance", "clientSupplied")
+		a.Close()
+		a.Close()
+		a.Close()
 	}
 }
 
-// unmet gives the error of a write concern that one server cannot meet, nil if it can.
-func (r *request) unmet(w doc.Value) *code.Error {
+// unmetConcern gives the error of a write concern that one server cannot meet, nil if it can.
+func unmetConcern(r *request, w doc.Value) *code.Error {
 	if mode, ok := doc.AsString(w); ok {
 		if mode == "majority" || mode == "" {
 			return nil

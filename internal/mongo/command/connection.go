@@ -10,6 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
 	"github.com/mayflydb/mayfly/internal/mongo/wire"
 )
 
@@ -17,8 +18,8 @@ import (
 const (
 	frameTime = 5 * time.Minute // from the first byte of a request to its last: enough for 48 MB at 1.3 Mbit/s
 	writeTime = 2 * time.Minute // for each piece of an answer
-	greetTime = time.Minute     // for a client that has not authenticated
-	// maxAnonymousFrame bounds the frames of a client that has not authenticated.
+	greetTime = time.Minute     // for a client that has not shown who it is
+	// maxAnonymousFrame is how large a frame may be of a client that has not shown who it is.
 	maxAnonymousFrame = 64 << 10
 )
 
@@ -31,7 +32,7 @@ type connection struct {
 	out     *outlet // conn
 	reader  *wire.Reader
 	writer  *wire.Writer
-	memory  ledger
+	memory  session.Memory
 	replyID int32
 	local   string // the address that the client has reached
 
@@ -53,9 +54,9 @@ func newConnection(s *Server, conn net.Conn) *connection {
 	c := &connection{s: s, id: s.lastID.Add(1), conn: conn, in: in, out: out, reader: wire.NewReader(in),
 		writer: wire.NewWriter(out), local: conn.LocalAddr().String()}
 	c.stopped, c.hold = c.stops, c.holds
-	s.o.Budget.Open(&c.memory.share)
-	in.share = &c.memory.share
-	c.memory.ctx = s.running
+	s.o.Budget.Open(&c.memory.Share)
+	in.share = &c.memory.Share
+	c.memory.Context = s.Running
 	c.reader.Memory, c.writer.Memory = &c.memory, &c.memory
 	if s.o.Auth {
 		c.reader.MaxMessage = maxAnonymousFrame
@@ -77,7 +78,7 @@ func (c *connection) hangUp() {
 // serve answers requests until the client leaves.
 func (c *connection) serve() {
 	defer c.conn.Close()
-	defer c.memory.share.Close()
+	defer c.memory.Share.Close()
 	var m wire.Message
 	for {
 		if c.reader.Buffered() == 0 {
@@ -140,7 +141,7 @@ func (c *connection) deadline(at time.Time) error {
 
 func (c *connection) flush() error {
 	err := c.writer.Flush()
-	c.memory.sent()
+	c.memory.Sent()
 	return err
 }
 
@@ -153,5 +154,5 @@ func (c *connection) refuse(m *wire.Message, wrong *wire.Error) {
 	} else {
 		a.fail(code.New(code.Code(wrong.Code), "%s", wrong.Text))
 	}
-	_ = c.writer.End(a.end())
+	_ = c.writer.End(a.End())
 }

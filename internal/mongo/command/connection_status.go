@@ -8,23 +8,23 @@ func connectionStatus(r *request, a *answer) error {
 		return err
 	}
 	var roles []account.Role
-	a.object("authInfo")
-	a.array("authenticatedUsers")
+	a.Object("authInfo")
+	a.Array("authenticatedUsers")
 	if u := r.c.user; u != nil {
-		a.object(a.index())
-		a.string("user", u.Name)
-		a.string("db", u.Database)
-		a.close()
+		a.Object(a.Index())
+		a.String("user", u.Name)
+		a.String("db", u.Database)
+		a.Close()
 		var err error
 		if roles, err = r.s.accounts.RolesOf(*u); err != nil {
 			return err
 		}
 	}
-	a.close()
-	a.value("authenticatedUserRoles", account.ListRoles(roles))
+	a.Close()
+	a.Value("authenticatedUserRoles", account.ListRoles(roles))
 	if r.bool("showPrivileges", false) {
-		a.value("authenticatedUserPrivileges", r.c.auth.granted.Privileges())
+		a.Value("authenticatedUserPrivileges", r.c.auth.granted.Privileges())
 	}
-	a.close()
+	a.Close()
 	return nil
 }

@@ -1,10 +1,6 @@
 package command
 
-import (
-	"github.com/mayflydb/mayfly/internal/access"
-	"github.com/mayflydb/mayfly/internal/catalog"
-	"github.com/mayflydb/mayfly/internal/mongo/plan"
-)
+import "github.com/mayflydb/mayfly/internal/mongo/query"
 
 func count(r *request, a *answer) error {
 	name := r.collection()
@@ -14,7 +10,7 @@ func count(r *request, a *answer) error {
 	if err := r.checkCollation("collation"); err != nil {
 		return err
 	}
-	var q selection
+	var q query.Selection
 	if err := r.readSelection(&q, "query"); err != nil {
 		return err
 	}
@@ -22,19 +18,19 @@ func count(r *request, a *answer) error {
 	if r.err != nil {
 		return r.err
 	}
-	c, err := r.find(r.db, name)
+	c, err := r.Find(r.db, name)
 	if err != nil {
 		return err
 	}
-	if c != nil && viewOf(c) != nil {
-		return r.countView(a, c, &q, skip, max(limit, -limit))
+	if c != nil && query.ViewOf(c) != nil {
+		return countView(r, a, c, &q, skip, max(limit, -limit))
 	}
 	limit = max(limit, -limit)
-	q.container = c
-	if limit > 0 && limit < maxRing && skip < maxRing {
-		q.limit = skip + limit
+	q.Container = c
+	if limit > 0 && limit < query.MaxRing && skip < query.MaxRing {
+		q.Limit = skip + limit
 	}
-	n, err := r.countSelected(&q)
+	n, err := query.Count(&r.Operation, &q)
 	if err != nil {
 		return err
 	}
@@ -42,39 +38,6 @@ func count(r *request, a *answer) error {
 	if limit > 0 {
 		n = min(n, limit)
 	}
-	a.count("n", n)
+	a.Count("n", n)
 	return nil
-}
-
-// count writes a number as int when it is one, as MongoDB does.
-func (a *answer) count(name string, n int64) {
-	if n == int64(int32(n)) {
-		a.int32(name, int(n))
-	} else {
-		a.int64(name, n)
-	}
-}
-
-// countSelected counts without regard to skip, and up to the limit when it has to look at documents.
-func (r *request) countSelected(q *selection) (n int64, err error) {
-	if q.container == nil {
-		return 0, nil
-	}
-	if q.filter == nil && r.tx == nil && q.hint.Type == 0 {
-		v, err := r.enter(q.container)
-		if err != nil {
-			return 0, err
-		}
-		if n, ok, err := r.s.o.Store.Count(r.ctx, v, access.Access{}); ok || err != nil {
-			return int64(n), err
-		}
-	}
-	err = r.replanned(q, func(v catalog.View, p *plan.Plan) (bool, error) {
-		n = 0
-		return false, r.each(q, v, p, nil, func(access.Document) (bool, error) {
-			n++
-			return q.limit == 0 || n < q.limit, nil
-		})
-	})
-	return n, err
 }

@@ -2,13 +2,15 @@ package command
 
 import (
 	"bytes"
-	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/write"
 )
 
 var createFields = fieldSet(`capped autoIndexId idIndex size max validator validationLevel validationAction viewOn
@@ -17,31 +19,31 @@ var createFields = fieldSet(`capped autoIndexId idIndex size max validator valid
 
 func create(r *request, a *answer) error {
 	name := r.collection()
-	options, err := r.createOptions(name)
+	options, err := readCreateOptions(r, name)
 	if err != nil {
 		return err
 	}
-	if r.tx != nil {
-		return r.createInside(name, options)
+	if r.Transaction != nil {
+		return createInTransaction(r, name, options)
 	}
-	_, err = r.create(r.db, name, options)
-	if !isExists(err) {
+	_, err = write.CreateContainer(&r.Operation, r.db, name, options)
+	if fault.KindOf(err) != fault.Exists {
 		return err
 	}
-	c, err := r.find(r.db, name)
+	c, err := r.Find(r.db, name)
 	if c == nil || err != nil {
 		return err
 	}
 	return sameOptions(c, options)
 }
 
-// createInside creates a collection in a transaction. Unlike outside, a collection that exists is an error even if its
+// createInTransaction creates a collection in a transaction. Unlike outside, a collection that exists is an error even if its
 // options are the same.
-func (r *request) createInside(name string, options doc.Doc) error {
-	if err := r.tx.mayShape(r); err != nil {
+func createInTransaction(r *request, name string, options doc.Doc) error {
+	if err := mayShapeContainers(r); err != nil {
 		return err
 	}
-	switch c, err := r.find(r.db, name); {
+	switch c, err := r.Find(r.db, name); {
 	case err != nil:
 		return err
 	case doc.Lookup(options, "viewOn").Type != 0:
@@ -50,16 +52,16 @@ func (r *request) createInside(name string, options doc.Doc) error {
 	case c != nil:
 		return code.New(code.NamespaceExists, "Collection %s.%s already exists.", r.db, name)
 	}
-	_, err := r.create(r.db, name, options)
+	_, err := write.CreateContainer(&r.Operation, r.db, name, options)
 	return err
 }
 
-// createOptions reads the options of a container, in the form in which listCollections shows them; nil for none.
-func (r *request) createOptions(name string) (doc.Doc, error) {
-	if err := r.refuseKinds(); err != nil {
+// readCreateOptions reads the options of a container, in the form in which listCollections shows them; nil for none.
+func readCreateOptions(r *request, name string) (doc.Doc, error) {
+	if err := refuseKinds(r); err != nil {
 		return nil, err
 	}
-	if err := r.checkIdentityIndex(); err != nil {
+	if err := checkIdentityIndex(r); err != nil {
 		return nil, err
 	}
 	if err := r.checkCollation("collation"); err != nil {
@@ -67,21 +69,21 @@ func (r *request) createOptions(name string) (doc.Doc, error) {
 	}
 	r.document("storageEngine")
 	r.document("indexOptionDefaults")
-	a := newAnswer(nil)
-	if err := r.viewOptions(a, name); err != nil {
+	a := doc.NewWriter(nil)
+	if err := readViewOptions(r, a, name); err != nil {
 		return nil, err
 	}
-	if err := r.validationOptions(a, ""); err != nil {
+	if err := readValidationOptions(r, a, ""); err != nil {
 		return nil, err
 	}
-	if a.size() == len(doc.Empty)-1 {
+	if a.Size() == len(doc.Empty)-1 {
 		return nil, r.err
 	}
-	return a.end(), r.err
+	return a.End(), r.err
 }
 
 // refuseKinds refuses kinds of collections that mayfly does not have, such as capped and time-series collections.
-func (r *request) refuseKinds() error {
+func refuseKinds(r *request) error {
 	capped := r.bool("capped", false)
 	clustered, series := r.get("clusteredIndex").Type != 0, r.get("timeseries").Type != 0
 	size := r.get("size").Type != 0 || r.get("max").Type != 0
@@ -112,7 +114,7 @@ func (r *request) refuseKinds() error {
 }
 
 // checkIdentityIndex refuses any index on _id that differs from the one that every collection has.
-func (r *request) checkIdentityIndex() error {
+func checkIdentityIndex(r *request) error {
 	if !r.bool("autoIndexId", true) {
 		return code.New(code.InvalidOptions,
 			"autoIndexId:false is not allowed for collections in databases other than 'local'")
@@ -130,8 +132,8 @@ func (r *request) checkIdentityIndex() error {
 	return simpleCollation(d)
 }
 
-// viewOptions writes viewOn and pipeline.
-func (r *request) viewOptions(a *answer, name string) error {
+// readViewOptions writes viewOn and pipeline.
+func readViewOptions(r *request, a *doc.Writer, name string) error {
 	on, stages := r.string("viewOn"), r.list("pipeline")
 	switch {
 	case r.err != nil:
@@ -148,50 +150,49 @@ func (r *request) viewOptions(a *answer, name string) error {
 			return code.New(code.InvalidOptions, "option not supported on a view: %s", other)
 		}
 	}
-	if err := r.s.checkView(r.newNames(), r.db, name, on, stages); err != nil {
+	if err := r.s.checkView(r.NewNames(), r.db, name, on, stages); err != nil {
 		return err
 	}
-	a.viewOptions(on, stages)
+	writeViewOptions(a, on, stages)
 	return nil
 }
 
-func (a *answer) viewOptions(on string, stages []doc.Value) {
-	a.string("viewOn", on)
-	a.array("pipeline")
+func writeViewOptions(a *doc.Writer, on string, stages []doc.Value) {
+	a.String("viewOn", on)
+	a.Array("pipeline")
 	for _, stage := range stages {
-		a.value(a.index(), stage)
+		a.Value(a.Index(), stage)
 	}
-	a.close()
+	a.Close()
 }
 
-// validationOptions checks and writes the validator and its options. Messages put under between the names of the
-// command and of the field.
-func (r *request) validationOptions(a *answer, under string) error {
+// readValidationOptions writes the rules for documents; under is what the messages call the place of a rule.
+func readValidationOptions(r *request, a *doc.Writer, under string) error {
 	rules, level, action := r.document("validator"), r.string("validationLevel"), r.string("validationAction")
 	switch {
 	case r.err != nil:
 		return r.err
 	case level != "" && level != "off" && level != "strict" && level != "moderate":
 		return code.New(code.BadValue,
-			"Enumeration value '%s' for field '%s.validationLevel' is not a valid value.", level, r.name+under)
+			"Enumeration value '%s' for field '%s.validationLevel' is not a valid value.", level, r.Name+under)
 	case action != "" && action != "error" && action != "warn":
 		return code.New(code.BadValue,
-			"Enumeration value '%s' for field '%s.validationAction' is not a valid value.", action, r.name+under)
+			"Enumeration value '%s' for field '%s.validationAction' is not a valid value.", action, r.Name+under)
 	case rules != nil && (r.db == "admin" || r.db == "local" || r.db == "config"):
 		return code.New(code.InvalidOptions,
 			"Document validators are not allowed on collections in the %s database", r.db)
 	}
 	if rules != nil {
-		if _, err := compileRules(r.newNames(), bytes.Clone(rules)); err != nil {
+		if _, err := write.CompileRules(r.NewNames(), bytes.Clone(rules)); err != nil {
 			return err
 		}
-		a.doc("validator", rules)
+		a.Doc("validator", rules)
 	}
 	if level != "" {
-		a.string("validationLevel", level)
+		a.String("validationLevel", level)
 	}
 	if action != "" {
-		a.string("validationAction", action)
+		a.String("validationAction", action)
 	}
 	return nil
 }
@@ -204,7 +205,7 @@ func sameOptions(c *catalog.Container, options doc.Doc) error {
 		return code.New(code.NamespaceExists,
 			"Collection %s already exists. It is a Cosmos DB for NoSQL container.", ns)
 	}
-	switch is, wants := viewOf(c) != nil, doc.Lookup(options, "viewOn").Type != 0; {
+	switch is, wants := query.ViewOf(c) != nil, doc.Lookup(options, "viewOn").Type != 0; {
 	case is && !wants:
 		return code.New(code.NamespaceExists, "namespace %s already exists, but is a view rather than a collection", ns)
 	case !is && wants:
@@ -219,25 +220,6 @@ func sameOptions(c *catalog.Container, options doc.Doc) error {
 	if !doc.EqualBSON(doc.Object(have), doc.Object(options)) {
 		return code.New(code.NamespaceExists,
 			"namespace %s already exists, but with different options: %s", ns, code.Show(doc.Object(have)))
-	}
-	return nil
-}
-
-// mayName decides whether a container may be created under a name.
-func (r *request) mayName(db, name string) error {
-	switch { // mongodb/mongo: src/mongo/db/catalog/collection_catalog_helper.cpp, userAllowedCreateNS
-	case strings.Contains(db, "$"):
-		return code.New(code.InvalidNamespace, "Invalid namespace: %s.%s", db, name)
-	case strings.HasPrefix(name, "system.") && name != "system.js":
-		return code.New(code.InvalidNamespace, "Invalid system namespace: %s.%s", db, name)
-	case strings.Contains(name, ".system."):
-		return code.New(code.BadValue, "Invalid namespace: %s.%s", db, name)
-	}
-	for _, other := range r.s.o.Catalog.Databases() {
-		if other.Name != db && strings.EqualFold(other.Name, db) {
-			return code.New(13297,
-				"db already exists with different case already have: [%s] trying to create [%s]", other.Name, db)
-		}
 	}
 	return nil
 }

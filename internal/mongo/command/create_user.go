@@ -37,14 +37,14 @@ func createUser(r *request, a *answer) error {
 	if err := r.readUserFields(u); err != nil {
 		return err
 	}
-	return r.s.accounts.Create(r.ctx, r.now, u)
+	return r.s.accounts.Create(r.Context, r.Now, u)
 }
 
 // userName reads the name of the user that the command is about.
 func (r *request) userName() (string, error) {
 	name, ok := doc.AsString(r.arg)
 	if !ok {
-		return "", wrongTypeOf(r.name+"."+r.name, r.arg, "string")
+		return "", code.WrongType(r.Name+"."+r.Name, r.arg, "string")
 	}
 	if err := account.CheckName(name); err != nil {
 		return "", err
@@ -57,7 +57,7 @@ func (r *request) userName() (string, error) {
 func (r *request) readRoles() ([]account.Role, error) {
 	if r.get("roles").Type == 0 {
 		return nil, code.New(code.MissingFieldOfCommand,
-			"BSON field '%s.roles' is missing but a required field", r.name)
+			"BSON field '%s.roles' is missing but a required field", r.Name)
 	}
 	list := r.list("roles")
 	if r.err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,37 +14,38 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
 )
 
 // currentOp takes switches, and the members of a query that selects among the operations.
 func currentOp(r *request, a *answer) error {
-	query := newAnswer(nil)
+	query := doc.NewWriter(nil)
 	first := true
 	for name, v := range doc.Members(r.body) {
 		if !first && !strings.HasPrefix(name, "$") && !genericFields[name] {
-			query.value(name, v)
+			query.Value(name, v)
 		}
 		first = false
 	}
-	selected, err := r.sift(query.end())
+	selected, err := compileSift(r, query.End())
 	if err != nil {
 		return err
 	}
-	list, err := r.operations(listing{idle: isTrue(r.get("$all")), own: isTrue(r.get("$ownOps"))})
+	list, err := listOperations(r, listing{idle: isTrue(r.get("$all")), own: isTrue(r.get("$ownOps"))})
 	if err != nil {
 		return err
 	}
-	a.array("inprog")
+	a.Array("inprog")
 	for _, d := range list {
 		ok, err := selected(d)
 		if err != nil {
 			return err
 		}
 		if ok {
-			a.element(d)
+			a.Element(d)
 		}
 	}
-	a.close()
+	a.Close()
 	return nil
 }
 
@@ -51,16 +53,15 @@ func currentOp(r *request, a *answer) error {
 func currentOpStage(r *request, arg doc.Value) pipeline.Rows {
 	options, _ := doc.AsDoc(arg)
 	if r.db != adminDatabase {
-		return failed(code.New(code.InvalidNamespace,
-			"$currentOp must be run against the 'admin' database with {aggregate: 1}"))
+		return query.Failed(code.New(code.InvalidNamespace, "$currentOp must be run against the 'admin' database with {aggregate: 1}"))
 	}
-	list, err := r.operations(listing{
+	list, err := listOperations(r, listing{
 		idle:  isTrue(doc.Lookup(options, "idleConnections")),
 		own:   !isTrue(doc.Lookup(options, "allUsers")),
 		whole: !isTrue(doc.Lookup(options, "truncateOps")),
 	})
 	if err != nil {
-		return failed(err)
+		return query.Failed(err)
 	}
 	return func(yield func(doc.Doc, error) bool) {
 		for _, d := range list {
@@ -71,18 +72,18 @@ func currentOpStage(r *request, arg doc.Value) pipeline.Rows {
 	}
 }
 
-// sift compiles a query over the documents that a command lists; an empty one selects all.
-func (r *request) sift(query doc.Doc) (func(doc.Doc) (bool, error), error) {
-	if doc.IsEmpty(query) {
+// compileSift compiles a query over documents that a command makes; an empty one selects all.
+func compileSift(r *request, wanted doc.Doc) (func(doc.Doc) (bool, error), error) {
+	if doc.IsEmpty(wanted) {
 		return func(doc.Doc) (bool, error) { return true, nil }, nil
 	}
-	f, err := filter.Compile(query, filter.Options{Meter: r.work()})
+	f, err := filter.Compile(wanted, filter.Options{Meter: r.Work()})
 	if err != nil {
 		return nil, err
 	}
-	q := selection{filter: f}
-	s := q.scope(r)
-	return func(d doc.Doc) (bool, error) { return q.matches(d, s) }, nil
+	q := query.Selection{Filter: f}
+	s := q.Scope(&r.Operation)
+	return func(d doc.Doc) (bool, error) { return q.Matches(d, s) }, nil
 }
 
 // A listing says which operations are wanted.
@@ -92,8 +93,8 @@ type listing struct {
 	whole bool // commands are not cut
 }
 
-// operations lists what the connections are doing.
-func (r *request) operations(want listing) ([]doc.Doc, error) {
+// listOperations lists what the connections are doing.
+func listOperations(r *request, want listing) ([]doc.Doc, error) {
 	if !want.own {
 		if err := r.may(account.Monitor, ""); err != nil {
 			return nil, err
@@ -125,64 +126,64 @@ func (c *connection) operation(r *request, want listing, host string) doc.Doc {
 	if x == nil && !want.idle || want.own && r.s.o.Auth && !sameUser(c.user, r.c.user) {
 		return nil
 	}
-	a := newAnswer(nil)
-	a.string("type", "op")
-	a.string("host", host)
-	a.string("desc", "conn"+indexName(int(c.id)))
-	a.int32("connectionId", int(c.id))
-	a.string("client", c.remote())
+	a := doc.NewWriter(nil)
+	a.String("type", "op")
+	a.String("host", host)
+	a.String("desc", "conn"+strconv.Itoa(int(c.id)))
+	a.Int32("connectionId", int(c.id))
+	a.String("client", c.remote())
 	if c.client.appName != "" {
-		a.string("appName", c.client.appName)
+		a.String("appName", c.client.appName)
 	}
 	if c.client.document != nil {
-		a.doc("clientMetadata", c.client.document)
+		a.Doc("clientMetadata", c.client.document)
 	}
-	a.bool("active", x != nil)
-	a.string("currentOpTime", clock.Wall().UTC().Format("2006-01-02T15:04:05.000-07:00"))
+	a.Bool("active", x != nil)
+	a.String("currentOpTime", clock.Wall().UTC().Format("2006-01-02T15:04:05.000-07:00"))
 	if c.user != nil {
-		a.array("effectiveUsers")
-		a.object(a.index())
-		a.string("user", c.user.Name)
-		a.string("db", c.user.Database)
-		a.close()
-		a.close()
+		a.Array("effectiveUsers")
+		a.Object(a.Index())
+		a.String("user", c.user.Name)
+		a.String("db", c.user.Database)
+		a.Close()
+		a.Close()
 	}
 	if x != nil {
-		x.describe(a, want.whole)
+		describeRequest(x, a, want.whole)
 	}
-	return a.end()
+	return a.End()
 }
 
-// describe writes what a running request is doing.
-func (r *request) describe(a *answer, whole bool) {
-	took := r.since.Elapsed()
-	a.int32("opid", int(r.opid))
-	a.int64("secs_running", int64(took/time.Second))
-	a.int64("microsecs_running", took.Microseconds())
+// describeRequest writes what a running request does.
+func describeRequest(r *request, a *doc.Writer, whole bool) {
+	took := r.Since.Elapsed()
+	a.Int32("opid", int(r.opid))
+	a.Int64("secs_running", int64(took/time.Second))
+	a.Int64("microsecs_running", took.Microseconds())
 	if r.lsid.Type != 0 {
-		a.value("lsid", r.lsid)
+		a.Value("lsid", r.lsid)
 	}
-	a.string("op", r.kind())
-	a.string("ns", r.namespace())
-	a.bool("redacted", r.command.secret)
+	a.String("op", kindOfRequest(r))
+	a.String("ns", namespaceOf(r))
+	a.Bool("redacted", r.command.secret)
 	shown := r.shown()
 	if len(shown) <= maxShownCommand || whole {
-		a.doc("command", shown)
+		a.Doc("command", shown)
 	} else {
-		a.object("command")
-		a.string("$truncated", code.Show(doc.Object(shown)))
-		a.close()
+		a.Object("command")
+		a.String("$truncated", code.Show(doc.Object(shown)))
+		a.Close()
 	}
-	a.int32("numYields", 0)
-	a.bool("waitingForLock", false)
+	a.Int32("numYields", 0)
+	a.Bool("waitingForLock", false)
 }
 
 // maxShownCommand is how many bytes of a command are shown whole; a longer one is shown as text that is cut off.
 const maxShownCommand = 1000
 
-// kind is MongoDB's name of the operation.
-func (r *request) kind() string {
-	switch r.name {
+// kindOfRequest is MongoDB's name of the operation.
+func kindOfRequest(r *request) string {
+	switch r.Name {
 	case "find":
 		return "query"
 	case "getMore":
@@ -190,26 +191,26 @@ func (r *request) kind() string {
 	case "delete":
 		return "remove"
 	case "insert", "update":
-		return r.name
+		return r.Name
 	}
 	return "command"
 }
 
-// namespace is the container that the request is about, or MongoDB's $cmd.
-func (r *request) namespace() string {
-	return r.db + "." + cmp.Or(r.containerName(), "$cmd")
+// namespaceOf is the container that the request is about, or MongoDB's $cmd.
+func namespaceOf(r *request) string {
+	return r.db + "." + cmp.Or(containerNameOf(r), "$cmd")
 }
 
 // aboutContainers are the actions of commands about one container.
 const aboutContainers = account.Read | account.List | account.Write | account.Define | account.Modify | account.Maintain
 
-// containerName is the name of the container that the request is about, "" if it is about none.
-func (r *request) containerName() string {
+// containerNameOf is the name of the container that the request is about, "" if it is about none.
+func containerNameOf(r *request) string {
 	v := r.arg
 	switch {
-	case r.name == "getMore":
+	case r.Name == "getMore":
 		v = doc.Lookup(r.body, "collection")
-	case r.name != "aggregate" && r.command.needs&aboutContainers == 0:
+	case r.Name != "aggregate" && r.command.needs&aboutContainers == 0:
 		return ""
 	}
 	name, _ := doc.AsString(v)

@@ -6,6 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/write"
 )
 
 // customActions are the extension commands of Cosmos DB. Throughput has no meaning here, and is refused rather than
@@ -35,16 +36,16 @@ func customAction(r *request, a *answer) error {
 }
 
 // customCollection reads the member collection.
-func (r *request) customCollection() (string, error) {
+func customCollection(r *request) (string, error) {
 	name := r.string("collection")
 	if r.err != nil {
 		return "", r.err
 	}
-	return name, checkCollectionName(r.db, name)
+	return name, write.CheckCollectionName(r.db, name)
 }
 
 func (r *request) createCustomCollection(*answer) error {
-	name, err := r.customCollection()
+	name, err := customCollection(r)
 	if err != nil {
 		return err
 	}
@@ -54,8 +55,8 @@ func (r *request) createCustomCollection(*answer) error {
 	if err := r.may(account.Define, r.db); err != nil {
 		return err
 	}
-	_, err = r.create(r.db, name, nil)
-	if isExists(err) {
+	_, err = write.CreateContainer(&r.Operation, r.db, name, nil)
+	if fault.KindOf(err) == fault.Exists {
 		return code.New(code.NamespaceExists, "Collection %s.%s already exists.", r.db, name)
 	}
 	return err
@@ -68,24 +69,24 @@ func (r *request) getCustomDatabase(a *answer) error {
 		}
 		return err
 	}
-	a.string("database", r.db)
+	a.String("database", r.db)
 	return nil
 }
 
 func (r *request) getCustomCollection(a *answer) error {
-	name, err := r.customCollection()
+	name, err := customCollection(r)
 	if err != nil {
 		return err
 	}
-	c, err := r.find(r.db, name)
+	c, err := r.Find(r.db, name)
 	if err != nil {
 		return err
 	}
 	if c == nil {
 		return code.New(code.NamespaceNotFound, "Collection %s.%s not found.", r.db, name)
 	}
-	a.string("database", r.db)
-	a.string("collection", name)
+	a.String("database", r.db)
+	a.String("collection", name)
 	if c.State().Dialect != catalog.Mongo {
 		a.shardKey(c)
 	}
@@ -94,9 +95,9 @@ func (r *request) getCustomCollection(a *answer) error {
 
 // shardKey shows the partition key of a container that the API for NoSQL has created.
 func (a *answer) shardKey(c *catalog.Container) {
-	a.object("shardKeyDefinition")
+	a.Object("shardKeyDefinition")
 	for _, path := range c.State().Partition.Paths {
-		a.string(path, "hash")
+		a.String(path, "hash")
 	}
-	a.close()
+	a.Close()
 }

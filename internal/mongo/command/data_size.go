@@ -25,17 +25,17 @@ func dataSize(r *request, a *answer) error {
 	if err := r.may(account.Read, db); err != nil {
 		return err
 	}
-	c, err := r.find(db, name)
+	c, err := r.Find(db, name)
 	if err != nil {
 		return err
 	}
-	size, err := r.sizeOf(c)
+	size, err := sizeOfContainer(r, c)
 	if err != nil {
 		return err
 	}
-	a.int64("size", int64(size.Bytes))
-	a.int64("numObjects", int64(size.Documents))
-	a.int64("millis", r.since.Elapsed().Milliseconds())
-	a.bool("estimate", estimate)
+	a.Int64("size", int64(size.Bytes))
+	a.Int64("numObjects", int64(size.Documents))
+	a.Int64("millis", r.Since.Elapsed().Milliseconds())
+	a.Bool("estimate", estimate)
 	return nil
 }

@@ -1,7 +1,9 @@
 package command
 
+import "github.com/mayflydb/mayfly/internal/mongo/query"
+
 func dbStats(r *request, a *answer) error {
-	scale := r.scale("dbStats.scale", r.get("scale"))
+	scale := readScale(r, "dbStats.scale", r.get("scale"))
 	if r.err != nil {
 		return r.err
 	}
@@ -15,17 +17,17 @@ func dbStats(r *request, a *answer) error {
 	}
 	var collections, views, objects, bytes, indexes, entries int64
 	for _, c := range containers {
-		if viewOf(c) != nil {
+		if query.ViewOf(c) != nil {
 			views++
 			continue
 		}
-		size, err := r.sizeOf(c)
+		size, err := sizeOfContainer(r, c)
 		if err != nil {
 			return err
 		}
 		collections++
 		objects, bytes = objects+int64(size.Documents), bytes+int64(size.Bytes)
-		list, total, err := r.indexSizes(c, size.Documents)
+		list, total, err := sizesOfIndexes(r, c, size.Documents)
 		if err != nil {
 			return err
 		}
@@ -36,25 +38,25 @@ func dbStats(r *request, a *answer) error {
 		average = float64(bytes) / float64(objects)
 	}
 	scaled := float64(bytes) / float64(scale)
-	a.string("db", r.db)
-	a.int64("collections", collections)
-	a.int64("views", views)
-	a.int64("objects", objects)
-	a.double("avgObjSize", average)
-	a.double("dataSize", scaled)
-	a.double("storageSize", scaled)
+	a.String("db", r.db)
+	a.Int64("collections", collections)
+	a.Int64("views", views)
+	a.Int64("objects", objects)
+	a.Double("avgObjSize", average)
+	a.Double("dataSize", scaled)
+	a.Double("storageSize", scaled)
 	if free {
-		a.double("freeStorageSize", 0)
+		a.Double("freeStorageSize", 0)
 	}
-	a.int64("indexes", indexes)
-	a.double("indexSize", float64(entries)/float64(scale))
+	a.Int64("indexes", indexes)
+	a.Double("indexSize", float64(entries)/float64(scale))
 	if free {
-		a.double("indexFreeStorageSize", 0)
+		a.Double("indexFreeStorageSize", 0)
 	}
-	a.double("totalSize", float64(bytes+entries)/float64(scale))
+	a.Double("totalSize", float64(bytes+entries)/float64(scale))
 	if free {
-		a.double("totalFreeStorageSize", 0)
+		a.Double("totalFreeStorageSize", 0)
 	}
-	a.int64("scaleFactor", scale)
+	a.Int64("scaleFactor", scale)
 	return nil
 }

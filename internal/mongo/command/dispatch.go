@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime/debug"
@@ -12,6 +13,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
 	"github.com/mayflydb/mayfly/internal/mongo/wire"
 )
 
@@ -30,9 +32,11 @@ func (c *connection) handle(m *wire.Message) bool {
 
 // answer answers a request once. Another answer follows that one when the client lets it.
 func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
-	r := request{s: c.s, c: c, msg: m, body: m.Body, since: clock.Start()}
+	r := request{s: c.s, c: c, arguments: arguments{msg: m, body: m.Body}}
+	r.Operation = session.Operation{Node: c.s.Node, Host: &r, Memory: &c.memory, Since: clock.Start(), Stop: c.stopped, Hold: c.hold}
+	r.Trace.On = c.s.slow.Load() > 0
 	defer r.over()
-	c.memory.begin()
+	c.memory.Begin()
 	silent := m.MoreToCome()
 	var a *answer
 	if silent {
@@ -43,12 +47,12 @@ func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
 		a.memory = &c.memory
 	}
 	err := c.guarded(&r, a)
-	if errors.Is(err, errHangUp) {
+	if errors.Is(err, session.ErrHangUp) {
 		return false, false
 	}
 	if err != nil {
-		e := r.label(err)
-		r.status = e.Code
+		e := labelError(&r, err)
+		r.Status = e.Code
 		a.fail(e)
 	}
 	c.complete(&r, a, err == nil)
@@ -59,9 +63,9 @@ func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
 	if follows {
 		a.promise()
 	}
-	frame := a.end()
+	frame := a.End()
 	a.settle()
-	c.memory.over()
+	c.memory.End()
 	if err := c.writer.End(frame); err != nil {
 		if e, ok := errors.AsType[*wire.Error](err); ok && !e.Fatal {
 			c.refuse(m, e)
@@ -76,36 +80,33 @@ func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
 func (c *connection) guarded(r *request, a *answer) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.s.log.Error("command panicked", "command", r.name, "panic", p, "stack", string(debug.Stack()))
-			err = r.leave(a, code.New(code.InternalError, "An internal error occurred. See the log of the server."))
+			c.s.Log.Error("command panicked", "command", r.Name, "panic", p, "stack", string(debug.Stack()))
+			err = leaveSession(r, a, code.New(code.InternalError, "An internal error occurred. The server's log has more."))
 		}
 	}()
 	return c.run(r, a)
 }
 
-// errHangUp ends the connection without an answer: what a fail point asks for.
-var errHangUp = errors.New("hang up")
-
 // over is called when the request has its answer.
 func (r *request) over() {
-	r.done = true
-	r.c.memory.ctx = r.s.running
-	r.c.memory.over()
-	took := r.since.Elapsed() - r.waited
+	r.Done = true
+	r.c.memory.Context = r.s.Running
+	r.c.memory.End()
+	took := r.Since.Elapsed() - r.Waited
 	account := r.counted
 	if account == nil {
 		account = r.s.unknown
 	}
-	account.done(int(r.status), took)
-	r.log(took)
+	account.done(int(r.Status), took)
+	logRequest(r, took)
 }
 
 // complete writes what every answer ends with.
 func (c *connection) complete(r *request, a *answer, ok bool) {
 	if ok && !r.answered {
-		a.double("ok", 1)
+		a.Double("ok", 1)
 	}
-	r.gossip(a)
+	writeClusterTime(r, a)
 }
 
 // run finds the command and lets it answer.
@@ -113,42 +114,42 @@ func (c *connection) run(r *request, a *answer) error {
 	if err := r.begin(); err != nil {
 		return err
 	}
-	cmd, known := c.s.commands[r.name]
+	cmd, known := r.s.commands[r.Name]
 	if !known {
-		return code.New(code.CommandNotFound, "no such command: '%s'", r.name)
+		return code.New(code.CommandNotFound, "no such command: '%s'", r.Name)
 	}
-	r.command, r.name = cmd, cmd.name
-	r.counted = c.s.counts[r.name]
+	r.command, r.Name, r.title = cmd, cmd.name, cmd.name
+	r.counted = c.s.counts[r.Name]
 	r.counted.begun.Add(1)
 	if r.msg.Op == wire.OpQuery && !cmd.greets {
 		return code.New(code.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an upgrade. "+
-			"For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", r.name)
+			"For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", r.Name)
 	}
-	if err := r.checkAPI(); err != nil {
+	if err := checkAPI(r); err != nil {
 		return err
 	}
-	if err := r.checkNames(); err != nil {
+	if err := checkNames(r); err != nil {
 		return err
 	}
 	if err := r.authorize(); err != nil {
 		return err
 	}
 	if cmd.test && !c.s.o.TestCommands {
-		return code.New(code.CommandNotFound, "no such command: '%s'", r.name)
+		return code.New(code.CommandNotFound, "no such command: '%s'", r.Name)
 	}
 	if r.help {
-		a.string("help", "help for: "+r.name+" "+cmd.help)
+		a.String("help", "help for: "+r.Name+" "+cmd.help)
 		return nil
 	}
 	if err := r.checkFields(); err != nil {
 		return err
 	}
-	ctx, cancel := c.s.running, context.CancelFunc(func() {})
-	if r.maxTime > 0 && !cmd.waits && r.hit(maxTimeNeverTimeOut) == nil {
-		if r.hit(maxTimeAlwaysTimeOut) != nil {
-			return translate(context.DeadlineExceeded)
+	ctx, cancel := c.s.Running, context.CancelFunc(func() {})
+	if r.MaxTime > 0 && !cmd.waits && hitFailPoint(r, maxTimeNeverTimeOut) == nil {
+		if hitFailPoint(r, maxTimeAlwaysTimeOut) != nil {
+			return session.Translate(context.DeadlineExceeded)
 		}
-		ctx, cancel = context.WithTimeout(ctx, r.maxTime)
+		ctx, cancel = context.WithTimeout(ctx, r.MaxTime)
 	} else {
 		ctx, cancel = context.WithCancel(ctx)
 	}
@@ -157,20 +158,20 @@ func (c *connection) run(r *request, a *answer) error {
 		return code.New(code.InterruptedAtShutdown, "interrupted at shutdown")
 	}
 	defer c.start(nil, nil)
-	r.ctx, r.cancel, c.memory.ctx = ctx, cancel, ctx
+	r.Context, r.cancel, c.memory.Context = ctx, cancel, ctx
 	defer r.unwatch()
-	if err := r.fails(); err != nil {
+	if err := applyFailCommand(r); err != nil {
 		return err
 	}
-	err := r.join(a)
+	err := joinSession(r, a)
 	if err == nil && !r.repeated {
-		err = cmpOr(cmd.run(r, a), r.err)
+		err = cmp.Or(cmd.run(r, a), r.err)
 	}
 	if err == nil {
 		c.s.usage.note(r)
 	}
-	if err = r.leave(a, err); err == nil && r.severed {
-		return errHangUp
+	if err = leaveSession(r, a, err); err == nil && r.severed {
+		return session.ErrHangUp
 	}
 	return err
 }
@@ -188,12 +189,12 @@ func (c *connection) start(r *request, cancel context.CancelFunc) bool {
 
 // begin reads what every command has.
 func (r *request) begin() error {
-	r.at = r.s.o.Clock.Now()
-	r.now = r.at.Unix()
+	r.At = r.s.o.Clock.Now()
+	r.Now = r.At.Unix()
 	first := true
 	for name, v := range doc.Members(r.body) {
 		if first {
-			r.name, r.arg, first = name, v, false
+			r.Name, r.title, r.arg, first = name, name, v, false
 			continue
 		}
 		if err := r.generic(name, v); err != nil {
@@ -203,8 +204,8 @@ func (r *request) begin() error {
 	if first {
 		return code.New(code.CommandNotFound, "no such command: ''")
 	}
-	if alias, ok := aliases[r.name]; ok {
-		r.name = alias
+	if alias, ok := aliases[r.Name]; ok {
+		r.Name, r.title = alias, alias
 	}
 	if r.msg.Op == wire.OpQuery {
 		db, rest, _ := strings.Cut(r.msg.Collection, ".")
@@ -230,7 +231,7 @@ func (r *request) generic(name string, v doc.Value) error {
 		}
 		r.db = strings.Clone(s)
 	case "maxTimeMS":
-		return r.readMaxTime(v)
+		return readMaxTime(r, v)
 	case "lsid":
 		r.lsid = v
 	case "txnNumber":
@@ -252,7 +253,7 @@ func (r *request) generic(name string, v doc.Value) error {
 	case "writeConcern":
 		r.writeConcern = v
 	case "apiVersion", "apiStrict", "apiDeprecationErrors":
-		return r.api.read(name, v)
+		return r.API.Read(name, v)
 	}
 	return nil
 }
@@ -265,8 +266,8 @@ var genericFields = fieldSet(`$db $readPreference $clusterTime $audit $client $c
 
 // checkFields refuses members that the command does not have.
 func (r *request) checkFields() error {
-	if r.strict() {
-		if err := r.checkStableFields(); err != nil {
+	if r.Strict() {
+		if err := checkStableFields(r); err != nil {
 			return err
 		}
 	}
@@ -280,7 +281,7 @@ func (r *request) checkFields() error {
 			continue
 		}
 		if !r.command.fields[name] && !genericFields[name] {
-			return code.New(code.UnknownFieldOfCommand, "BSON field '%s.%s' is an unknown field.", r.name, name)
+			return code.New(code.UnknownFieldOfCommand, "BSON field '%s.%s' is an unknown field.", r.Name, name)
 		}
 	}
 	return nil

@@ -2,11 +2,14 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
@@ -25,30 +28,30 @@ func distinct(r *request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	var q selection
+	var q query.Selection
 	if err := r.readSelection(&q, "query"); err != nil {
 		return err
 	}
-	if q.container, err = r.find(r.db, name); err != nil {
+	if q.Container, err = r.Find(r.db, name); err != nil {
 		return err
 	}
-	rows := r.rows(&q)
-	if q.container != nil && viewOf(q.container) != nil {
-		if rows, err = r.viewRows(q.container, q.query); err != nil {
+	rows := query.Rows(&r.Operation, &q)
+	if q.Container != nil && query.ViewOf(q.Container) != nil {
+		if rows, err = rowsOfView(r, q.Container, q.Query); err != nil {
 			return err
 		}
 	}
-	return r.distinct(a, rows, path)
+	return writeDistinct(r, a, rows, path)
 }
 
-// distinct writes the different values under a path, each element of an array by itself, in the order in which
+// writeDistinct writes the different values under a path, each element of an array by itself, in the order in which
 // they are met.
-func (r *request) distinct(a *answer, rows pipeline.Rows, path *filter.Path) error {
+func writeDistinct(r *request, a *answer, rows pipeline.Rows, path *filter.Path) error {
 	seen := map[string]bool{}
 	var form []byte
 	var failed error
-	m := r.work()
-	a.array("values")
+	m := r.Work()
+	a.Array("values")
 	for d, err := range rows {
 		if err != nil {
 			return err
@@ -62,23 +65,23 @@ func (r *request) distinct(a *answer, rows pipeline.Rows, path *filter.Path) err
 			if seen[string(form)] {
 				return false
 			}
-			if failed = r.take(len(form) + elementBytes); failed == nil {
-				failed = a.makeRoom(len(v.Data) + elementBytes)
+			if failed = r.Take(len(form) + session.ElementBytes); failed == nil {
+				failed = a.Room(len(v.Data) + session.ElementBytes)
 			}
 			if failed != nil {
 				return true
 			}
 			seen[string(bytes.Clone(form))] = true
-			a.value(a.index(), v)
-			if a.size() > maxBatchBytes {
+			a.Value(a.Index(), v)
+			if a.Size() > session.MaxBatchBytes {
 				failed = code.New(17217, "distinct too big, 16mb cap")
 			}
 			return failed != nil
 		})
-		if failed = cmpOr(failed, m.Err()); failed != nil {
+		if failed = cmp.Or(failed, m.Err()); failed != nil {
 			return failed
 		}
 	}
-	a.close()
+	a.Close()
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/write"
 )
 
 func drop(r *request, a *answer) error {
@@ -12,21 +14,21 @@ func drop(r *request, a *answer) error {
 	if r.err != nil {
 		return r.err
 	}
-	c, err := r.find(r.db, name)
+	c, err := r.Find(r.db, name)
 	if c == nil || err != nil {
 		return err // since MongoDB 7.0, dropping a collection that does not exist succeeds
 	}
-	if err := writable(c); err != nil {
+	if err := write.Writable(c); err != nil {
 		return err
 	}
-	indexes, isView := len(indexSpecs(c)), viewOf(c) != nil
+	indexes, isView := len(indexSpecs(c)), query.ViewOf(c) != nil
 	if err := r.dropContainer(c); err != nil {
 		return err
 	}
 	if !isView {
-		a.int32("nIndexesWas", indexes)
+		a.Int32("nIndexesWas", indexes)
 	}
-	a.string("ns", r.db+"."+name)
+	a.String("ns", r.db+"."+name)
 	return nil
 }
 
@@ -36,29 +38,22 @@ func (r *request) dropContainer(c *catalog.Container) error {
 	if !deleted || err != nil {
 		return err
 	}
-	return r.dropped(c)
+	return write.NoteDropped(&r.Operation, c)
 }
 
 // deleteContainer deletes a container; deleted is false if another request has done so.
 func (r *request) deleteContainer(c *catalog.Container) (deleted bool, err error) {
-	if r.tx != nil {
+	if r.Transaction != nil {
 		return false, code.New(code.OperationNotSupportedInTransaction,
-			"Cannot run '%s' in a multi-document transaction.", r.name)
+			"Cannot run '%s' in a multi-document transaction.", r.Name)
 	}
-	err = r.s.o.Catalog.DeleteContainer(r.ctx, c)
+	err = r.s.o.Catalog.DeleteContainer(r.Context, c)
 	if errors.Is(err, catalog.ErrNoOwner) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	r.s.forget(c)
+	r.s.Forget(c)
 	return true, nil
-}
-
-// forget drops what the server keeps in memory about a container that does not exist any more.
-func (s *Server) forget(c *catalog.Container) {
-	s.indexLocks.Delete(c.ID)
-	s.rules.Delete(c.ID)
-	s.uses.Delete(c.ID)
 }

@@ -1,10 +1,10 @@
 package command
 
 func dropAllUsers(r *request, a *answer) error {
-	n, err := r.s.accounts.DropAll(r.ctx, r.db)
+	n, err := r.s.accounts.DropAll(r.Context, r.db)
 	if err != nil {
 		return err
 	}
-	a.int32("n", n)
+	a.Int32("n", n)
 	return nil
 }

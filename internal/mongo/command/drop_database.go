@@ -5,6 +5,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/write"
 )
 
 func dropDatabase(r *request, a *answer) error {
@@ -30,7 +32,7 @@ func dropDatabase(r *request, a *answer) error {
 		}
 	}
 	for _, c := range list {
-		if viewOf(c) != nil { // change streams see no dropped view when a whole database is dropped
+		if query.ViewOf(c) != nil { // change streams see no dropped view when a whole database is dropped
 			_, err = r.deleteContainer(c)
 		} else {
 			err = r.dropContainer(c)
@@ -39,12 +41,12 @@ func dropDatabase(r *request, a *answer) error {
 			return err
 		}
 	}
-	if err := r.s.o.Catalog.DeleteDatabase(r.ctx, d); err != nil && fault.KindOf(err) != fault.NotFound {
+	if err := r.s.o.Catalog.DeleteDatabase(r.Context, d); err != nil && fault.KindOf(err) != fault.NotFound {
 		return err
 	}
-	if err := r.databaseDropped(d); err != nil {
+	if err := write.NoteDatabaseDropped(&r.Operation, d); err != nil {
 		return err
 	}
-	a.string("dropped", d.Name)
+	a.String("dropped", d.Name)
 	return nil
 }

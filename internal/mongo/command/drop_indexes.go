@@ -10,31 +10,34 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
+	"github.com/mayflydb/mayfly/internal/mongo/write"
 )
 
-// indexing is the lock that is held while the indexes of a container are created, changed or dropped.
-func (s *Server) indexing(c *catalog.Container) *sync.Mutex {
-	lock, _ := s.indexLocks.LoadOrStore(c.ID, new(sync.Mutex))
+// indexing is held while the indexes of a container are made, changed or dropped.
+func indexing(n *session.Node, c *catalog.Container) *sync.Mutex {
+	lock, _ := n.IndexLocks.LoadOrStore(c.ID, new(sync.Mutex))
 	return lock.(*sync.Mutex)
 }
 
 func dropIndexes(r *request, a *answer) error {
 	name := r.collection()
 	which := doc.Lookup(r.body, "index")
-	r.faultIf(r.checkIndexArgument(which))
+	r.faultIf(checkIndexArgument(r, which))
 	if r.err != nil {
 		return r.err
 	}
-	c, err := r.find(r.db, name)
+	c, err := r.Find(r.db, name)
 	switch {
 	case err != nil:
 		return err
 	case c == nil:
 		return code.New(code.NamespaceNotFound, "ns not found %s.%s", r.db, name)
-	case viewOf(c) != nil:
+	case query.ViewOf(c) != nil:
 		return code.New(code.CommandNotSupportedOnView, "Cannot drop indexes on view %s.%s", r.db, name)
 	}
-	lock := r.s.indexing(c)
+	lock := indexing(r.s.Node, c)
 	lock.Lock()
 	defer lock.Unlock()
 	before := indexSpecs(c)
@@ -45,18 +48,18 @@ func dropIndexes(r *request, a *answer) error {
 	if err := r.dropNamed(c, names); err != nil {
 		return err
 	}
-	a.int32("nIndexesWas", len(before))
+	a.Int32("nIndexesWas", len(before))
 	if all {
-		a.string("msg", "non-_id indexes dropped for collection")
+		a.String("msg", "non-_id indexes dropped for collection")
 	}
-	return r.indexed(c, before)
+	return write.NoteIndexes(&r.Operation, c, before, indexSpecs(c))
 }
 
 // checkIndexArgument refuses values that are not a name, a list of names or a key pattern.
-func (r *request) checkIndexArgument(which doc.Value) error {
+func checkIndexArgument(r *request, which doc.Value) error {
 	switch which.Type {
 	case 0:
-		return code.New(code.MissingFieldOfCommand, "BSON field '%s.index' is missing but a required field", r.name)
+		return code.New(code.MissingFieldOfCommand, "BSON field '%s.index' is missing but a required field", r.Name)
 	case bsoncore.TypeString, bsoncore.TypeEmbeddedDocument:
 		return nil
 	case bsoncore.TypeArray:
@@ -142,18 +145,18 @@ func (r *request) dropNamed(c *catalog.Container, names []string) error {
 	st := c.State()
 	gone := func(x catalog.NamedIndex) bool { return slices.Contains(names, x.Name) }
 	if slices.ContainsFunc(st.Named, gone) {
-		_, effect, err := r.s.o.Store.ReplaceIndexes(r.ctx, r.now, c,
+		_, effect, err := r.s.o.Store.ReplaceIndexes(r.Context, r.Now, c,
 			func(st *catalog.State) ([]catalog.NamedIndex, error) {
 				return slices.DeleteFunc(slices.Clone(st.Named), gone), nil
 			})
 		if err != nil {
 			return err
 		}
-		r.lifetimeChanged(c, effect)
+		lifetimeChanged(r, c, effect)
 	}
 	if st.Policy.On() {
 		if name, _ := doc.AsString(doc.Lookup(stampSpec(st), "name")); slices.Contains(names, name) {
-			return r.setLifetime(c, expiry.Unset, nil)
+			return setLifetime(r, c, expiry.Unset, nil)
 		}
 	}
 	return nil

@@ -5,5 +5,5 @@ func dropUser(r *request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	return r.s.accounts.Drop(r.ctx, r.db, name)
+	return r.s.accounts.Drop(r.Context, r.db, name)
 }

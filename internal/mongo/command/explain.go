@@ -7,21 +7,11 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
 )
-
-// A verbosity is how much explain tells.
-type verbosity int
-
-const (
-	planOnly verbosity = iota // the command is not run
-	executed                  // its reads are
-	allPlans                  // the same, as no plan is ever tried and rejected
-)
-
-var verbosities = map[string]verbosity{"": allPlans, "queryPlanner": planOnly, "executionStats": executed, "allPlansExecution": allPlans}
 
 // explainers are the commands that can be explained.
-var explainers = map[string]func(r *request, x *explanation) error{
+var explainers = map[string]func(r *request, x *query.Explanation) error{
 	"aggregate":     explainAggregate,
 	"count":         explainCount,
 	"delete":        explainDelete,
@@ -31,54 +21,48 @@ var explainers = map[string]func(r *request, x *explanation) error{
 	"update":        explainUpdate,
 }
 
-// An explanation is an explain on its way.
-type explanation struct {
-	a     *answer
-	level verbosity
-}
-
 func explain(r *request, a *answer) error {
 	body, ok := doc.AsDoc(r.arg)
 	if !ok {
 		return r.wrongType("explain", r.arg, "object")
 	}
 	text := r.string("verbosity")
-	level, known := verbosities[text]
+	level, known := query.Verbosities[text]
 	switch {
 	case r.err != nil:
 		return r.err
 	case !known:
 		return code.New(code.BadValue, "Enumeration value '%s' for field 'explain.verbosity' is not a valid value.", text)
 	}
-	inner, err := r.explained(body)
+	inner, err := explainedRequest(r, body)
 	if err != nil {
 		return err
 	}
-	return inner.explain(&explanation{a: a, level: level})
+	return runExplain(inner, &query.Explanation{To: &a.Writer, Level: level})
 }
 
-// explained is the request inside of an explain.
-func (r *request) explained(body doc.Doc) (*request, error) {
+// explainedRequest is the request inside of an explain.
+func explainedRequest(r *request, body doc.Doc) (*request, error) {
 	inner := *r
-	inner.body, inner.name, inner.arg = body, "", doc.Value{}
+	inner.body, inner.Name, inner.arg = body, "", doc.Value{}
 	for name, v := range doc.Members(body) {
-		inner.name, inner.arg = name, v
+		inner.Name, inner.arg = name, v
 		break
 	}
-	if alias, ok := aliases[inner.name]; ok {
-		inner.name = alias
+	if alias, ok := aliases[inner.Name]; ok {
+		inner.Name = alias
 	}
-	if inner.name == "" {
+	if inner.Name == "" {
 		return nil, code.New(code.CommandNotFound, "Explain failed due to unknown command: ")
 	}
-	cmd, known := r.s.commands[inner.name]
+	cmd, known := r.s.commands[inner.Name]
 	if !known {
-		return nil, code.New(code.CommandNotFound, "Explain failed due to unknown command: %s", inner.name)
+		return nil, code.New(code.CommandNotFound, "Explain failed due to unknown command: %s", inner.Name)
 	}
-	if explainers[inner.name] == nil {
-		return nil, code.New(code.CommandNotSupported, "Cannot explain cmd: %s", inner.name)
+	if explainers[inner.Name] == nil {
+		return nil, code.New(code.CommandNotSupported, "Cannot explain cmd: %s", inner.Name)
 	}
-	inner.command = cmd
+	inner.command, inner.title = cmd, inner.Name
 	if db, ok := doc.AsString(doc.Lookup(body, "$db")); ok && db != r.db {
 		return nil, code.New(code.InvalidNamespace, "Mismatched $db in explain command. Expected %s but got %s", r.db, db)
 	}
@@ -90,30 +74,30 @@ func (r *request) explained(body doc.Doc) (*request, error) {
 	return &inner, inner.checkFields()
 }
 
-// explain runs the explainer of a command and adds what every explain ends with.
-func (r *request) explain(x *explanation) error {
-	if err := explainers[r.name](r, x); err != nil {
+// runExplain runs the explainer of a command and adds what every explain ends with.
+func runExplain(r *request, x *query.Explanation) error {
+	if err := explainers[r.Name](r, x); err != nil {
 		return err
 	}
-	return r.explainEnd(x)
+	return writeExplainEnd(r, x)
 }
 
-// explainEnd writes the command and the server that it was explained by.
-func (r *request) explainEnd(x *explanation) error {
-	a := x.a
-	a.object("command")
-	a.members(r.body)
+// writeExplainEnd writes the command and the server that it was explained by.
+func writeExplainEnd(r *request, x *query.Explanation) error {
+	a := x.To
+	a.Object("command")
+	a.Members(r.body)
 	if doc.Lookup(r.body, "$db").Type == 0 {
-		a.string("$db", r.db)
+		a.String("$db", r.db)
 	}
-	a.close()
+	a.Close()
 	host, _ := os.Hostname()
-	a.object("serverInfo")
-	a.string("host", host)
-	a.int32("port", r.c.port())
-	a.string("version", serverVersion)
-	a.string("gitVersion", "mayfly "+r.s.o.Version)
-	a.close()
+	a.Object("serverInfo")
+	a.String("host", host)
+	a.Int32("port", r.c.port())
+	a.String("version", serverVersion)
+	a.String("gitVersion", "mayfly "+r.s.o.Version)
+	a.Close()
 	return nil
 }
 

@@ -1,29 +1,31 @@
 package command
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
 )
 
-func explainFind(r *request, x *explanation) error {
+func explainFind(r *request, x *query.Explanation) error {
 	name := r.collection()
 	if r.err != nil {
 		return r.err
 	}
-	q, err := r.finding(name)
+	q, err := readFind(r, name)
 	if err != nil {
 		return err
 	}
-	if q.container != nil && viewOf(q.container) != nil {
-		over, err := r.findOverView(q)
+	if q.Container != nil && query.ViewOf(q.Container) != nil {
+		over, err := findOverView(r, q)
 		if err != nil {
 			return err
 		}
-		return x.aggregate(r, over)
+		return x.Aggregate(&r.Operation, over)
 	}
 	spec := r.document("projection")
-	return x.selection(r, &q.selection, q.outer(spec, isSimple(spec)), nil)
+	return x.Selection(&r.Operation, &q.Selection, q.Outer(spec, isSimple(spec)), nil)
 }
 
 // isSimple reports whether a projection only says which top-level fields stay or go.
@@ -38,62 +40,62 @@ func isSimple(spec doc.Doc) bool {
 	return true
 }
 
-func explainCount(r *request, x *explanation) error {
+func explainCount(r *request, x *query.Explanation) error {
 	name := r.collection()
 	if r.err != nil {
 		return r.err
 	}
-	var q selection
+	var q query.Selection
 	if err := r.readSelection(&q, "query"); err != nil {
 		return err
 	}
 	limit := r.int("limit", -1<<63+1, 0)
-	q.limit, q.skip, q.ns = max(limit, -limit), r.int("skip", 0, 0), r.db+"."+name
+	q.Limit, q.Skip, q.Namespace = max(limit, -limit), r.int("skip", 0, 0), r.db+"."+name
 	var err error
-	if q.container, err = r.find(r.db, name); err != nil || r.err != nil {
-		return cmpOr(r.err, err)
+	if q.Container, err = r.Find(r.db, name); err != nil || r.err != nil {
+		return cmp.Or(r.err, err)
 	}
-	if q.container != nil && viewOf(q.container) != nil {
-		over, err := r.findOverView(&finding{selection: q})
+	if q.Container != nil && query.ViewOf(q.Container) != nil {
+		over, err := findOverView(r, &query.FindCursor{Selection: q})
 		if err != nil {
 			return err
 		}
-		return x.aggregate(r, over)
+		return x.Aggregate(&r.Operation, over)
 	}
 	n := int64(0)
-	count := wrapping{stage: "COUNT", returned: func(in int64) int64 {
+	count := query.OuterStage{Stage: "COUNT", Returned: func(in int64) int64 {
 		n = in
 		return 0
-	}, members: func(a *answer, ran bool) {
+	}, Members: func(a *doc.Writer, ran bool) {
 		if ran {
-			a.count("nCounted", n)
-			a.int32("nSkipped", 0)
+			a.Count("nCounted", n)
+			a.Int32("nSkipped", 0)
 		}
 	}}
-	return x.selection(r, &q, append(q.outer(nil, true), count), nil)
+	return x.Selection(&r.Operation, &q, append(q.Outer(nil, true), count), nil)
 }
 
-func explainDistinct(r *request, x *explanation) error {
+func explainDistinct(r *request, x *query.Explanation) error {
 	name := r.collection()
 	r.string("key")
 	if r.err != nil {
 		return r.err
 	}
-	var q selection
-	q.ns = r.db + "." + name
+	var q query.Selection
+	q.Namespace = r.db + "." + name
 	if err := r.readSelection(&q, "query"); err != nil {
 		return err
 	}
 	var err error
-	if q.container, err = r.find(r.db, name); err != nil {
+	if q.Container, err = r.Find(r.db, name); err != nil {
 		return err
 	}
-	if q.container != nil && viewOf(q.container) != nil {
-		over, err := r.findOverView(&finding{selection: q})
+	if q.Container != nil && query.ViewOf(q.Container) != nil {
+		over, err := findOverView(r, &query.FindCursor{Selection: q})
 		if err != nil {
 			return err
 		}
-		return x.aggregate(r, over)
+		return x.Aggregate(&r.Operation, over)
 	}
-	return x.selection(r, &q, nil, nil)
+	return x.Selection(&r.Operation, &q, nil, nil)
 }

@@ -7,10 +7,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
+	"github.com/mayflydb/mayfly/internal/mongo/write"
 )
 
-// statement is the only one of a command that writes.
-func (r *request) statement(name string) (doc.Doc, error) {
+// explainedStatement is the only one of a command that writes.
+func explainedStatement(r *request, name string) (doc.Doc, error) {
 	list := r.documents(name)
 	if r.err != nil {
 		return nil, r.err
@@ -21,51 +24,51 @@ func (r *request) statement(name string) (doc.Doc, error) {
 	return list[0], nil
 }
 
-// target finds the container of a write that is explained.
-func (r *request) target(q *selection, name string) (err error) {
-	if q.container, err = r.find(r.db, name); err != nil || q.container == nil {
+// findTarget finds the container of a write that is explained.
+func findTarget(r *request, q *query.Selection, name string) (err error) {
+	if q.Container, err = r.Find(r.db, name); err != nil || q.Container == nil {
 		return err
 	}
-	if viewOf(q.container) != nil {
-		return code.New(code.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", q.ns)
+	if query.ViewOf(q.Container) != nil {
+		return code.New(code.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", q.Namespace)
 	}
-	return writable(q.container)
+	return write.Writable(q.Container)
 }
 
-func explainUpdate(r *request, x *explanation) error {
+func explainUpdate(r *request, x *query.Explanation) error {
 	name := r.collection()
-	d, err := r.statement("updates")
+	d, err := explainedStatement(r, "updates")
 	if err != nil {
 		return err
 	}
-	u, err := r.explainedUpdate(name, d)
+	u, err := explainedUpdate(r, name, d)
 	if err != nil {
 		return err
 	}
-	if err := r.target(&u.selection, name); err != nil {
+	if err := findTarget(r, &u.Selection, name); err != nil {
 		return err
 	}
-	return x.update(r, u)
+	return explainChange(r, x, u)
 }
 
-// update explains a change: what it would do is found out, and not done.
-func (x *explanation) update(r *request, u *updating) error {
-	t := trial{r: r, q: &u.selection, change: u.change, scope: u.scope(r)}
-	stage := wrapping{stage: "UPDATE", returned: func(int64) int64 { return 0 }, members: func(a *answer, ran bool) {
+// explainChange explains a change: what it would do is found out, and not done.
+func explainChange(r *request, x *query.Explanation, u *write.Update) error {
+	t := trial{o: &r.Operation, q: &u.Selection, change: u.Change, scope: u.Scope(&r.Operation)}
+	stage := query.OuterStage{Stage: "UPDATE", Returned: func(int64) int64 { return 0 }, Members: func(a *doc.Writer, ran bool) {
 		if ran {
-			a.count("nMatched", t.matched)
-			a.count("nWouldModify", t.modified)
-			a.bool("wouldInsert", u.upsert && t.matched == 0)
+			a.Count("nMatched", t.matched)
+			a.Count("nWouldModify", t.modified)
+			a.Bool("wouldInsert", u.Upsert && t.matched == 0)
 		}
 	}}
-	return x.selection(r, &u.selection, []wrapping{stage}, func(d doc.Doc) (bool, error) { return u.multi, t.run(d) })
+	return x.Selection(&r.Operation, &u.Selection, []query.OuterStage{stage}, func(d doc.Doc) (bool, error) { return u.Multi, t.run(d) })
 }
 
 // A trial applies a change to documents and throws away what it makes.
 type trial struct {
-	r      *request
-	q      *selection
-	change *change
+	o      *session.Operation
+	q      *query.Selection
+	change *write.Change
 	scope  *expression.Scope
 
 	matched, modified int64
@@ -73,78 +76,78 @@ type trial struct {
 
 func (t *trial) run(d doc.Doc) error {
 	var where filter.Where
-	if t.q.filter != nil {
+	if t.q.Filter != nil {
 		if t.scope != nil {
 			t.scope.Reset(doc.Object(d))
 		}
 		var err error
-		if _, where, err = t.q.filter.Locate(d, t.scope); err != nil {
+		if _, where, err = t.q.Filter.Locate(d, t.scope); err != nil {
 			return err
 		}
 	}
 	t.matched++
-	_, changed, err := t.change.apply(t.r, bytes.Clone(d), where, false)
+	_, changed, err := t.change.Apply(t.o, bytes.Clone(d), where, false)
 	if changed {
 		t.modified++
 	}
 	return err
 }
 
-func explainDelete(r *request, x *explanation) error {
+func explainDelete(r *request, x *query.Explanation) error {
 	name := r.collection()
-	d, err := r.statement("deletes")
+	d, err := explainedStatement(r, "deletes")
 	if err != nil {
 		return err
 	}
-	q, err := r.explainedDelete(name, d)
+	q, err := explainedDelete(r, name, d)
 	if err != nil {
 		return err
 	}
-	if err := r.target(&q.selection, name); err != nil {
+	if err := findTarget(r, &q.Selection, name); err != nil {
 		return err
 	}
-	return x.delete(r, &q.selection, q.one)
+	return explainRemoval(r, x, &q.Selection, q.One)
 }
 
-func (x *explanation) delete(r *request, q *selection, one bool) error {
+func explainRemoval(r *request, x *query.Explanation, q *query.Selection, one bool) error {
 	n := int64(0)
-	stage := wrapping{stage: "DELETE", returned: func(int64) int64 { return 0 }, members: func(a *answer, ran bool) {
+	stage := query.OuterStage{Stage: "DELETE", Returned: func(int64) int64 { return 0 }, Members: func(a *doc.Writer, ran bool) {
 		if ran {
-			a.count("nWouldDelete", n)
+			a.Count("nWouldDelete", n)
 		}
 	}}
-	return x.selection(r, q, []wrapping{stage}, func(doc.Doc) (bool, error) {
+	return x.Selection(&r.Operation, q, []query.OuterStage{stage}, func(doc.Doc) (bool, error) {
 		n++
 		return !one, nil
 	})
 }
 
-func explainFindAndModify(r *request, x *explanation) error {
-	m, err := r.modifying()
+func explainFindAndModify(r *request, x *query.Explanation) error {
+	m, err := readFindAndModify(r)
 	if err != nil {
 		return err
 	}
-	if err := r.target(&m.selection, m.name); err != nil {
+	if err := findTarget(r, &m.Selection, m.Name); err != nil {
 		return err
 	}
-	if m.remove {
-		return x.delete(r, &m.selection, true)
+	if m.Remove {
+		return explainRemoval(r, x, &m.Selection, true)
 	}
-	return x.update(r, &m.updating)
+	return explainChange(r, x, &m.Update)
 }
 
-func (r *request) explainedUpdate(name string, d doc.Doc) (*updating, error) {
+func explainedUpdate(r *request, name string, d doc.Doc) (*write.Update, error) {
 	var s updateStatement
 	if err := s.read(d); err != nil {
 		return nil, err
 	}
-	return r.updating(name, &s)
+	return compileUpdate(r, name, &s)
 }
 
-func (r *request) explainedDelete(name string, d doc.Doc) (*deleting, error) {
+func explainedDelete(r *request, name string, d doc.Doc) (*write.Delete, error) {
 	var s deleteStatement
 	if err := s.read(d); err != nil {
 		return nil, err
 	}
-	return r.deleting(name, &s)
+	return compileDelete(r, name, &s)
 }

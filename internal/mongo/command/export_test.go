@@ -39,7 +39,7 @@ func Unstated() (names []string) {
 
 // Remembers is of how many containers the server keeps something in memory.
 func (s *Server) Remembers() (n int) {
-	for _, m := range []*sync.Map{&s.indexLocks, &s.rules, &s.uses} {
+	for _, m := range []*sync.Map{&s.IndexLocks, &s.Rules, &s.Uses} {
 		m.Range(func(any, any) bool { n++; return true })
 	}
 	return n

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
 )
 
 // The fail points by which test suites of drivers make commands fail.
@@ -60,7 +62,7 @@ type failPoint struct {
 type forced struct {
 	concern  doc.Doc // writeConcernError, nil for none
 	labels   []string
-	labelled bool // labels replace the usual ones, even if there are none
+	labelled bool // labels are in place of the usual ones
 }
 
 // maxBlock bounds blockTimeMS.
@@ -81,7 +83,7 @@ func configureFailPoint(r *request, a *answer) error {
 		err = p.readData(kind, bytes.Clone(r.document("data")))
 	}
 	if err != nil || r.err != nil {
-		return cmpOr(r.err, err)
+		return cmp.Or(r.err, err)
 	}
 	if !on {
 		p = nil
@@ -90,7 +92,7 @@ func configureFailPoint(r *request, a *answer) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.at[kind].Store(p)
-	a.count("count", f.entered[kind])
+	a.Count("count", f.entered[kind])
 	return nil
 }
 
@@ -191,8 +193,8 @@ func stringsOf(v doc.Value) (list []string, ok bool) {
 	return list, true
 }
 
-// hit gives a fail point if it is on and the request hits it, nil otherwise.
-func (r *request) hit(kind int) *failPoint {
+// hitFailPoint gives a fail point if it is on and the request hits it, nil otherwise.
+func hitFailPoint(r *request, kind int) *failPoint {
 	f := &r.s.failing
 	if p := f.at[kind].Load(); p != nil && p.matches(r) && f.enter(kind, p) {
 		return p
@@ -200,14 +202,14 @@ func (r *request) hit(kind int) *failPoint {
 	return nil
 }
 
-// fails makes the request fail if it hits failCommand.
-func (r *request) fails() error {
-	p := r.hit(failCommand)
+// applyFailCommand makes the request fail if it hits failCommand.
+func applyFailCommand(r *request) error {
+	p := hitFailPoint(r, failCommand)
 	if p == nil {
 		return nil
 	}
 	if p.block > 0 {
-		if err := clock.Pause(r.ctx, p.block); err != nil {
+		if err := clock.Pause(r.Context, p.block); err != nil {
 			return err
 		}
 	}
@@ -216,7 +218,7 @@ func (r *request) fails() error {
 	}
 	switch {
 	case p.hangUp:
-		return errHangUp
+		return session.ErrHangUp
 	case p.code == 0:
 		return nil
 	}
@@ -227,7 +229,7 @@ func (r *request) fails() error {
 
 // matches reports whether the fail point is about a request.
 func (p *failPoint) matches(r *request) bool {
-	if r.name == "configureFailPoint" || p.appName != "" && p.appName != r.appName() {
+	if r.Name == "configureFailPoint" || p.appName != "" && p.appName != appNameOf(r) {
 		return false
 	}
 	if p.namespace != "" {
@@ -236,7 +238,7 @@ func (p *failPoint) matches(r *request) bool {
 		}
 	}
 	return p.commands == nil || slices.ContainsFunc(p.commands, func(name string) bool {
-		return name == r.name || aliases[name] == r.name
+		return name == r.Name || aliases[name] == r.Name
 	})
 }
 
@@ -261,8 +263,8 @@ func (f *failing) enter(kind int, p *failPoint) bool {
 	return true
 }
 
-// appName is the name of the client's application. The first hello brings it itself.
-func (r *request) appName() string {
+// appNameOf is the name of the client's application. The first hello brings it itself.
+func appNameOf(r *request) string {
 	if r.command.greets && r.c.client.document == nil {
 		d, _ := doc.AsDoc(r.get("client"))
 		name, _ := doc.AsString(doc.Lookup(docMember(d, "application"), "name"))
@@ -271,24 +273,23 @@ func (r *request) appName() string {
 	return r.c.client.appName
 }
 
-// failsWrite makes a retryable write fail before it is done, if it hits onPrimaryTransactionalWrite.
+// BeforeWrite asks onPrimaryTransactionalWrite before a retryable write is done.
 // mongodb/specifications: source/retryable-writes/tests/README.md
-func (r *request) failsWrite() error {
+func (r *request) BeforeWrite() error {
 	p := r.s.failing.at[onPrimaryTransactionalWrite].Load()
-	if p == nil || p.code == 0 || !r.retries() || r.hit(onPrimaryTransactionalWrite) == nil {
+	if p == nil || p.code == 0 || !isRetryable(r) || hitFailPoint(r, onPrimaryTransactionalWrite) == nil {
 		return nil
 	}
 	if p.hangUp {
-		return errHangUp
+		return session.ErrHangUp
 	}
-	return code.New(p.code,
-		"Failing write for %s:%d due to failpoint. The write must not be reflected.", r.session.shown(), r.txnNumber)
+	return code.New(p.code, "Failing write for %s:%d due to failpoint. The write must not be reflected.", r.Session.Shown(), r.txnNumber)
 }
 
-// failsWritten is the same after the write is done: the client then gets no answer.
-func (r *request) failsWritten() {
+// AfterWrite asks it when the write is done: the client may not get its answer.
+func (r *request) AfterWrite() {
 	p := r.s.failing.at[onPrimaryTransactionalWrite].Load()
-	if p != nil && p.code == 0 && r.retries() && r.hit(onPrimaryTransactionalWrite) != nil {
+	if p != nil && p.code == 0 && isRetryable(r) && hitFailPoint(r, onPrimaryTransactionalWrite) != nil {
 		r.severed = p.hangUp
 	}
 }

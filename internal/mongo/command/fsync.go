@@ -10,7 +10,7 @@ func fsync(r *request, a *answer) error {
 	if lock {
 		return code.Unsupported("fsync with lock")
 	}
-	a.int32("numFiles", 1)
+	a.Int32("numFiles", 1)
 	return nil
 }
 

@@ -17,14 +17,14 @@ func getLog(r *request, a *answer) error {
 	}
 	switch name {
 	case "*":
-		a.strings("names", []string{"global", "startupWarnings"})
+		a.Strings("names", []string{"global", "startupWarnings"})
 	case "global":
 		lines, total := r.s.recent.all()
-		a.int32("totalLinesWritten", total)
-		a.strings("log", lines)
+		a.Int32("totalLinesWritten", total)
+		a.Strings("log", lines)
 	case "startupWarnings": // mayfly has none
-		a.int32("totalLinesWritten", 0)
-		a.strings("log", nil)
+		a.Int32("totalLinesWritten", 0)
+		a.Strings("log", nil)
 	default:
 		return code.New(code.OperationFailed, "No log named '%.50s'", name)
 	}

@@ -2,11 +2,13 @@ package command
 
 import (
 	"context"
+	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
 )
 
 func getMore(r *request, a *answer) error {
@@ -14,123 +16,116 @@ func getMore(r *request, a *answer) error {
 	if !ok || r.arg.Type != bsoncore.TypeInt64 {
 		return r.wrongType("getMore", r.arg, "long")
 	}
-	name := r.cursorCollection()
+	name := readCursorCollection(r)
 	limit := r.batchSize("getMore", r.get("batchSize"), 0)
 	if r.err != nil {
 		return r.err
 	}
-	x, err := r.hold(id, r.db+"."+name)
+	x, err := holdCursor(r, id, r.db+"."+name)
 	if err != nil {
 		return err
 	}
 	if limit == 0 {
 		limit = maxBatchCount
 	}
-	defer x.mu.Unlock()
-	defer r.lend(x)()
-	r.following = x.token != nil
-	if p := r.hit(failGetMoreAfterCursorCheckout); p != nil {
-		r.end(x)
+	defer x.Mutex.Unlock()
+	defer lendCursor(r, x)()
+	r.following = x.Token != nil
+	if p := hitFailPoint(r, failGetMoreAfterCursorCheckout); p != nil {
+		endCursor(r, x)
 		return code.New(p.code, "Hit the 'failGetMoreAfterCursorCheckout' failpoint")
 	}
-	return r.nextBatch(x, a, limit)
+	return writeNextBatch(r, x, a, limit)
 }
 
-// lend lets whoever kills a cursor that is held end this request. Only a cursor that awaits documents takes
+// lendCursor lets whoever kills a cursor that is held end this request. Only a cursor that awaits documents takes
 // maxTimeMS for something else than a limit.
-func (r *request) lend(x *cursor) (back func()) {
+func lendCursor(r *request, x *session.Cursor) (back func()) {
 	var cancel context.CancelFunc
-	if r.maxTime > 0 && !x.await {
-		r.ctx, cancel = context.WithTimeout(r.ctx, r.maxTime)
+	if r.MaxTime > 0 && !x.Awaits {
+		r.Context, cancel = context.WithTimeout(r.Context, r.MaxTime)
 	} else {
-		r.ctx, cancel = context.WithCancel(r.ctx)
+		r.Context, cancel = context.WithCancel(r.Context)
 	}
-	r.c.memory.ctx = r.ctx
-	if r.tx != nil {
-		r.tx.ctx = r.ctx
+	r.c.memory.Context = r.Context
+	if r.Transaction != nil {
+		r.Transaction.Context = r.Context
 	}
-	x.cancel.Store(&cancel)
-	if x.killed.Load() {
+	x.Cancel.Store(&cancel)
+	if x.Killed.Load() {
 		cancel()
 	}
 	return func() {
-		x.cancel.Store(nil)
+		x.Cancel.Store(nil)
 		cancel()
 	}
 }
 
-// hold takes a cursor for this request; the caller unlocks it.
-func (r *request) hold(id int64, ns string) (*cursor, error) {
-	x := r.s.cursors.find(id)
+// holdCursor takes a cursor for this request; the caller unlocks it.
+func holdCursor(r *request, id int64, ns string) (*session.Cursor, error) {
+	x := r.s.Cursors.Find(id)
 	if x == nil {
 		return nil, code.New(code.CursorNotFound, "cursor id %d not found", id)
 	}
 	switch {
-	case x.ns != ns:
-		return nil, code.New(code.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s", ns, x.ns)
-	case x.user != r.c.user && (x.user == nil || r.c.user == nil || *x.user != *r.c.user):
+	case x.Namespace != ns:
+		return nil, code.New(code.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s", ns, x.Namespace)
+	case x.Owner != ownerOf(r.c.user):
 		return nil, code.New(code.Unauthorized, "cursor id %d was not created by the authenticated user", id)
-	case x.lsid != r.sessionID():
+	case x.SessionID != sessionIDOf(r):
 		return nil, code.New(50738, "Cannot run getMore on cursor %d, which was created in another session", id)
-	case x.inTx != r.tx:
+	case x.Transaction != r.Transaction:
 		return nil, code.New(50738, "Cannot run getMore on cursor %d, which was created in another transaction", id)
 	}
-	if err := r.mustMatch(x.api, "cursor-creating command"); err != nil {
+	if err := mustMatch(r, x.API, "cursor-creating command"); err != nil {
 		return nil, err
 	}
-	if !x.mu.TryLock() {
+	if !x.Mutex.TryLock() {
 		return nil, code.New(code.CursorInUse, "cursor id %d is already in use", id)
 	}
-	if x.closed {
-		x.mu.Unlock()
+	if x.Closed {
+		x.Mutex.Unlock()
 		return nil, code.New(code.CursorNotFound, "cursor id %d not found", id)
 	}
 	return x, nil
 }
 
-// nextBatch answers with the next batch of a cursor that is held.
-func (r *request) nextBatch(x *cursor, a *answer, limit int64) error {
-	a.object("cursor")
-	at := a.size()
-	a.int64("id", x.id)
-	a.string("ns", x.ns)
-	x.from.holds().lend(r)
-	defer x.from.holds().keep(r.s)
-	done, err := x.next(r, a, "nextBatch", limit)
-	x.touch(r.s.o.Clock.Now())
-	if err != nil && x.killed.Load() {
-		err = code.New(code.CursorKilled, "cursor id %d was killed while it was read", x.id)
+// writeNextBatch answers with the next batch of a cursor that is held.
+func writeNextBatch(r *request, x *session.Cursor, a *answer, limit int64) error {
+	a.Object("cursor")
+	at := a.Size()
+	a.Int64("id", x.ID)
+	a.String("ns", x.Namespace)
+	x.From.Holds().Lend(&r.Operation)
+	defer x.From.Holds().Keep(r.Node)
+	done, err := writeBatch(r, x, a, "nextBatch", limit)
+	x.Touch(r.s.o.Clock.Now())
+	if err != nil && x.Killed.Load() {
+		err = code.New(code.CursorKilled, "cursor id %d was killed while it was read", x.ID)
 	}
-	if err != nil && !x.refused || done {
+	if err != nil && !x.Refused || done {
 		r.spoilt = err != nil
-		r.end(x)
+		endCursor(r, x)
 	}
 	if err != nil {
 		return within("Executor error during getMore", err)
 	}
 	if done {
-		a.setInt64(at, 0)
+		a.PutInt64(at, "id", 0)
 	}
-	a.close()
+	a.Close()
 	return nil
 }
 
-// end ends a cursor that is held.
-func (r *request) end(x *cursor) {
-	x.closed = true
-	x.from.stop()
-	r.s.cursors.forget(x)
+// endCursor ends a cursor that is held.
+func endCursor(r *request, x *session.Cursor) {
+	x.Closed = true
+	x.From.Stop()
+	r.s.Cursors.Forget(x)
 }
 
-// forget takes a cursor that has ended out of the list.
-func (c *cursors) forget(x *cursor) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.open, x.id)
-}
-
-// cursorCollection reads the collection that a getMore names.
-func (r *request) cursorCollection() string {
+// readCursorCollection reads the collection that a getMore names.
+func readCursorCollection(r *request) string {
 	name := r.string("collection")
 	switch {
 	case r.get("collection").Type == 0:
@@ -154,26 +149,18 @@ func killCursors(r *request, a *answer) error {
 	for i, v := range list {
 		id, ok := doc.AsInt64Exact(v)
 		if !ok {
-			return r.wrongType("cursors."+indexName(i), v, "long")
+			return r.wrongType("cursors."+strconv.Itoa(i), v, "long")
 		}
-		if x := r.s.cursors.find(id); x != nil && x.ns == r.db+"."+name && r.mayKill(x.user) {
-			r.s.cursors.kill(x)
+		if x := r.s.Cursors.Find(id); x != nil && x.Namespace == r.db+"."+name && r.mayEnd(x.Owner) {
+			r.s.Cursors.Kill(x)
 			killed = append(killed, id)
 		} else {
 			missing = append(missing, id)
 		}
 	}
-	a.longs("cursorsKilled", killed)
-	a.longs("cursorsNotFound", missing)
-	a.longs("cursorsAlive", nil)
-	a.longs("cursorsUnknown", nil)
+	a.Int64s("cursorsKilled", killed)
+	a.Int64s("cursorsNotFound", missing)
+	a.Int64s("cursorsAlive", nil)
+	a.Int64s("cursorsUnknown", nil)
 	return nil
-}
-
-func (a *answer) longs(name string, list []int64) {
-	a.array(name)
-	for _, n := range list {
-		a.int64(a.index(), n)
-	}
-	a.close()
 }

@@ -30,7 +30,7 @@ func (r *request) changeRoles(change func(present, named []account.Role) []accou
 	if err := r.mayGrant(named); err != nil {
 		return err
 	}
-	return r.s.accounts.Change(r.ctx, r.now, r.db, name, func(u *account.User) error {
+	return r.s.accounts.Change(r.Context, r.Now, r.db, name, func(u *account.User) error {
 		u.Roles = change(u.Roles, named)
 		return nil
 	})

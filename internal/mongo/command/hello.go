@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
-
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
@@ -33,22 +31,22 @@ func hello(r *request, a *answer) error {
 			return err
 		}
 	}
-	if err := r.awaitTopology(); err != nil {
+	if err := awaitTopology(r); err != nil {
 		return err
 	}
 	if isTrue(r.get("helloOk")) {
-		a.bool("helloOk", true)
+		a.Bool("helloOk", true)
 	}
 	r.topology(a)
-	a.int32("maxBsonObjectSize", update.MaxBytes)
-	a.int32("maxMessageSizeBytes", wire.MaxMessage)
-	a.int32("maxWriteBatchSize", maxWriteBatch)
-	a.date("localTime", r.at.UnixMilli())
-	a.int32("logicalSessionTimeoutMinutes", sessionMinutes)
-	a.int32("connectionId", int(r.c.id))
-	a.int32("minWireVersion", 0)
-	a.int32("maxWireVersion", maxWireVersion)
-	a.bool("readOnly", false)
+	a.Int32("maxBsonObjectSize", update.MaxBytes)
+	a.Int32("maxMessageSizeBytes", wire.MaxMessage)
+	a.Int32("maxWriteBatchSize", maxWriteBatch)
+	a.Date("localTime", r.At.UnixMilli())
+	a.Int32("logicalSessionTimeoutMinutes", sessionMinutes)
+	a.Int32("connectionId", int(r.c.id))
+	a.Int32("minWireVersion", 0)
+	a.Int32("maxWireVersion", maxWireVersion)
+	a.Bool("readOnly", false)
 	r.compression(a)
 	return r.greetUser(a)
 }
@@ -56,32 +54,32 @@ func hello(r *request, a *answer) error {
 // topology writes what the server is: a member of a replica set, a mongos, or stand-alone. See discovery.go.
 func (r *request) topology(a *answer) {
 	writable := "isWritablePrimary"
-	if r.name == "isMaster" {
+	if r.Name == "isMaster" {
 		writable = "ismaster"
 	}
 	if !r.c.inSet() {
-		a.bool(writable, true)
+		a.Bool(writable, true)
 		if r.s.o.ReplSet != "" {
-			a.string("msg", "isdbgrid")
+			a.String("msg", "isdbgrid")
 		}
-		r.topologyVersion(a)
+		writeTopologyVersion(r, a)
 		return
 	}
-	r.topologyVersion(a)
-	a.strings("hosts", []string{r.self()})
-	a.string("setName", r.s.o.ReplSet)
-	a.int32("setVersion", replicaVersion)
-	a.bool(writable, true)
-	a.bool("secondary", false)
-	a.string("primary", r.self())
-	a.string("me", r.self())
-	a.buf = bsoncore.AppendObjectIDElement(a.buf, "electionId", r.s.electionID())
-	a.object("lastWrite")
+	writeTopologyVersion(r, a)
+	a.Strings("hosts", []string{addressOf(r)})
+	a.String("setName", r.s.o.ReplSet)
+	a.Int32("setVersion", replicaVersion)
+	a.Bool(writable, true)
+	a.Bool("secondary", false)
+	a.String("primary", addressOf(r))
+	a.String("me", addressOf(r))
+	a.ObjectID("electionId", r.s.electionID())
+	a.Object("lastWrite")
 	r.optime(a, "opTime")
-	a.date("lastWriteDate", r.at.Unix()*1000)
+	a.Date("lastWriteDate", r.At.Unix()*1000)
 	r.optime(a, "majorityOpTime")
-	a.date("majorityWriteDate", r.at.Unix()*1000)
-	a.close()
+	a.Date("majorityWriteDate", r.At.Unix()*1000)
+	a.Close()
 }
 
 // term counts elections: each start of the server is one.
@@ -95,14 +93,14 @@ func (s *Server) electionID() (id [12]byte) {
 }
 
 func (r *request) optime(a *answer, name string) {
-	a.object(name)
-	ts := r.clusterTime()
+	a.Object(name)
+	ts := r.ClusterTime()
 	if ts.Type == 0 {
-		ts = doc.Timestamp(uint32(r.at.Unix()), 1)
+		ts = doc.Timestamp(uint32(r.At.Unix()), 1)
 	}
-	a.value("ts", ts)
-	a.int64("t", r.s.term())
-	a.close()
+	a.Value("ts", ts)
+	a.Int64("t", r.s.term())
+	a.Close()
 }
 
 func (r *request) compression(a *answer) {
@@ -113,7 +111,7 @@ func (r *request) compression(a *answer) {
 		}
 	}
 	if agreed := wire.Negotiate(names); len(agreed) > 0 {
-		a.strings("compression", agreed)
+		a.Strings("compression", agreed)
 	}
 }
 
@@ -139,9 +137,9 @@ func (r *request) greetMechanisms(a *answer) error {
 	switch {
 	case err != nil:
 	case u != nil:
-		a.strings("saslSupportedMechs", account.MechanismNames(u.Mechanisms()))
+		a.Strings("saslSupportedMechs", account.MechanismNames(u.Mechanisms()))
 	case r.s.accounts.OpensByKey(name):
-		a.strings("saslSupportedMechs", account.MechanismNames(account.Mechanisms))
+		a.Strings("saslSupportedMechs", account.MechanismNames(account.Mechanisms))
 	}
 	return err
 }
@@ -168,8 +166,8 @@ func (r *request) greetUser(a *answer) error {
 		r.c.auth.exchange = nil
 		return nil
 	}
-	a.object("speculativeAuthenticate")
+	a.Object("speculativeAuthenticate")
 	x.write(a, reply, false)
-	a.close()
+	a.Close()
 	return nil
 }

@@ -23,17 +23,17 @@ const topologyCounter = 0
 // half a second, which is as often as drivers poll, and not after ten.
 const longestAwait = 500 * time.Millisecond
 
-// topologyVersion writes which topology the answer is about.
-func (r *request) topologyVersion(a *answer) {
-	a.object("topologyVersion")
-	a.buf = bsoncore.AppendObjectIDElement(a.buf, "processId", r.s.processID)
-	a.int64("counter", topologyCounter)
-	a.close()
+// writeTopologyVersion writes which topology the answer is about.
+func writeTopologyVersion(r *request, a *answer) {
+	a.Object("topologyVersion")
+	a.ObjectID("processId", r.s.processID)
+	a.Int64("counter", topologyCounter)
+	a.Close()
 }
 
 // awaitTopology waits for as long as the client asks, if it knows the topology already.
 // mongodb/mongo: src/mongo/db/repl/replication_info.cpp, for codes and texts
-func (r *request) awaitTopology() error {
+func awaitTopology(r *request) error {
 	known := r.document("topologyVersion")
 	limit := r.get("maxAwaitTimeMS")
 	patience := min(time.Duration(r.int("maxAwaitTimeMS", 0, 0)), longestAwait/time.Millisecond) * time.Millisecond
@@ -61,11 +61,11 @@ func (r *request) awaitTopology() error {
 	}
 	if bytes.Equal(process.Data, r.s.processID[:]) {
 		if n > topologyCounter {
-			return code.New(r.topologyAhead(), "Received a topology version with counter: %d "+
+			return code.New(topologyAhead(r), "Received a topology version with counter: %d "+
 				"which is greater than the server topology version counter: %d", n, topologyCounter)
 		}
-		if r.wait(&r.s.awaiting, nil, patience) {
-			return r.ctx.Err()
+		if r.waitFor(&r.s.awaiting, nil, patience) {
+			return r.Context.Err()
 		}
 	}
 	if r.more = r.msg.ExhaustAllowed(); r.more { // the client knows the topology when the next wait begins
@@ -76,7 +76,7 @@ func (r *request) awaitTopology() error {
 }
 
 // topologyAhead is the code of the error for a counter that the server has not reached.
-func (r *request) topologyAhead() code.Code {
+func topologyAhead(r *request) code.Code {
 	if r.s.o.ReplSet == "" {
 		return 51764
 	}
@@ -88,5 +88,5 @@ func wrongMember(path string, v doc.Value, want string) error {
 	if v.Type == 0 || v.Type == bsoncore.TypeNull {
 		return code.New(code.MissingFieldOfCommand, "BSON field '%s' is missing but a required field", path)
 	}
-	return wrongTypeOf(path, v, want)
+	return code.WrongType(path, v, want)
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -11,10 +12,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
 )
 
-// stampField is the name of the time of a document's last write. An index on it means that time, even if documents have
-// a field of this name (T-79, A-22).
+// stampField is the name by which indexes mean the system stamp, whatever a document has
+// under it (T-79, A-22).
 const stampField = "_ts"
 
 // An indexSpec is an index as a client asks for it.
@@ -22,35 +24,35 @@ type indexSpec struct {
 	catalog.NamedIndex
 	asked doc.Doc // as it came
 	key   doc.Doc
-	stamp bool  // it is on _ts with expireAfterSeconds, so it sets the container's time to live
-	ttl   int64 // of the container then
+	stamp bool  // it sets the lifetime that counts from the stamp
+	ttl   int64 // that lifetime
 }
 
-// indexOptions are the members that a specification may have. mayfly ignores some of them, where that changes nothing.
-var indexOptions = fieldSet(`v key name ns background unique sparse hidden expireAfterSeconds partialFilterExpression
-	collation wildcardProjection storageEngine dropDups commitQuorum prepareUnique clustered weights default_language
-	language_override textIndexVersion 2dsphereIndexVersion bits min max coarsestIndexedLevel finestIndexedLevel`)
+// indexOptions are the members of a specification; those that mayfly has no use for are accepted when
+// their value changes nothing.
+var indexOptions = fieldSet(`v key name ns background unique sparse hidden expireAfterSeconds partialFilterExpression collation wildcardProjection
+	storageEngine dropDups commitQuorum prepareUnique clustered weights default_language language_override textIndexVersion 2dsphereIndexVersion
+	bits min max coarsestIndexedLevel finestIndexedLevel`)
 
 // idOptions are the members that the specification of the index on _id may have.
 var idOptions = fieldSet("v key name ns collation")
 
-// inSpecification adds to an error which specification it is about.
+// inSpecification is an error about a specification.
 func inSpecification(d doc.Doc, e *code.Error) error {
 	e.Message = "Error in specification " + code.Show(doc.Object(d)) + " :: caused by :: " + e.Message
 	return e
 }
 
-// parseIndex reads a specification. checkLifetime reads its TTL options afterwards, because MongoDB checks them last.
+// parseIndex reads a specification; its TTL options are left to checkLifetime, as MongoDB looks
+// at them last.
 func parseIndex(d doc.Doc, ignoreUnknown bool) (*indexSpec, error) {
 	x := &indexSpec{asked: slices.Clone(d)}
 	key := doc.Lookup(d, "key")
 	if key.Type == 0 {
-		return nil, inSpecification(d, code.New(code.FailedToParse,
-			"The 'key' field is a required property of an index specification"))
+		return nil, inSpecification(d, code.New(code.FailedToParse, "The 'key' field is a required property of an index specification"))
 	}
 	if key.Type != bsoncore.TypeEmbeddedDocument {
-		return nil, inSpecification(d, code.New(code.TypeMismatch,
-			"The field 'key' must be an object, but got %s", code.TypeName(key)))
+		return nil, inSpecification(d, code.New(code.TypeMismatch, "The field 'key' must be an object, but got %s", code.TypeName(key)))
 	}
 	x.key = slices.Clone(doc.Doc(key.Data))
 	if e := x.parseKey(); e != nil {
@@ -63,13 +65,11 @@ func parseIndex(d doc.Doc, ignoreUnknown bool) (*indexSpec, error) {
 				continue
 			}
 			return nil, inSpecification(d, code.New(code.InvalidIndexSpecificationOption,
-				"The field '%s' is not valid for an index specification. Specification: %s",
-				name, code.Show(doc.Object(d))))
+				"The field '%s' is not valid for an index specification. Specification: %s", name, code.Show(doc.Object(d))))
 		}
 		if isID && !idOptions[name] {
 			return nil, code.New(code.InvalidIndexSpecificationOption,
-				"The field '%s' is not valid for an _id index specification. Specification: %s",
-				name, code.Show(doc.Object(d)))
+				"The field '%s' is not valid for an _id index specification. Specification: %s", name, code.Show(doc.Object(d)))
 		}
 		if err := x.option(name, v); err != nil {
 			return nil, inSpecification(d, code.Of(err))
@@ -77,8 +77,7 @@ func parseIndex(d doc.Doc, ignoreUnknown bool) (*indexSpec, error) {
 	}
 	switch {
 	case doc.Lookup(d, "name").Type == 0:
-		return nil, inSpecification(d, code.New(code.FailedToParse,
-			"The 'name' field is a required property of an index specification"))
+		return nil, inSpecification(d, code.New(code.FailedToParse, "The 'name' field is a required property of an index specification"))
 	case x.Name == "":
 		whole := d
 		if doc.Lookup(d, "v").Type == 0 {
@@ -86,17 +85,13 @@ func parseIndex(d doc.Doc, ignoreUnknown bool) (*indexSpec, error) {
 		}
 		return nil, inSpecification(whole, code.New(code.CannotCreateIndex, "index name cannot be empty"))
 	case isID && x.Columns[0].Descending:
-		return nil, code.New(code.BadValue,
-			"The field 'key' for an _id index must be {_id: 1}, but got %s", code.Show(key))
+		return nil, code.New(code.BadValue, "The field 'key' for an _id index must be {_id: 1}, but got %s", code.Show(key))
 	case x.Sparse && x.Partial != nil:
-		return nil, inSpecification(d, code.New(code.CannotCreateIndex,
-			`cannot mix "partialFilterExpression" and "sparse" options`))
+		return nil, inSpecification(d, code.New(code.CannotCreateIndex, `cannot mix "partialFilterExpression" and "sparse" options`))
 	case x.Wildcard && x.Unique:
-		return nil, inSpecification(d, code.New(code.CannotCreateIndex,
-			"Index type 'wildcard' does not support the unique option"))
+		return nil, inSpecification(d, code.New(code.CannotCreateIndex, "Index type 'wildcard' does not support the unique option"))
 	case !x.Wildcard && x.Projection != nil:
-		return nil, inSpecification(d, code.New(code.BadValue,
-			"The field 'wildcardProjection' is only allowed in an 'wildcard' index"))
+		return nil, inSpecification(d, code.New(code.BadValue, "The field 'wildcardProjection' is only allowed in an 'wildcard' index"))
 	}
 	return x, nil
 }
@@ -110,25 +105,21 @@ func (x *indexSpec) parseKey() *code.Error {
 		}
 		switch {
 		case !ok:
-			return code.New(code.CannotCreateIndex, "Values in v:2 index key pattern cannot be of type %s. "+
-				"Only numbers > 0, numbers < 0, and strings are allowed.", code.TypeName(v))
+			return code.New(code.CannotCreateIndex, "Values in v:2 index key pattern cannot be of type %s. Only numbers > 0, numbers < 0, and strings are allowed.", code.TypeName(v))
 		case direction == 0 || math.IsNaN(direction):
 			return code.New(code.CannotCreateIndex, "Values in the index key pattern cannot be 0.")
 		case name == "" || strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".") || strings.Contains(name, ".."):
-			return code.New(code.CannotCreateIndex,
-				"Index keys cannot be an empty field, or have an empty field in a path: '%s'", name)
+			return code.New(code.CannotCreateIndex, "Index keys cannot be an empty field, or have an empty field in a path: '%s'", name)
 		}
 		column := catalog.NamedColumn{Path: name, Descending: direction < 0}
 		if name == "$**" || strings.HasSuffix(name, ".$**") {
 			x.Wildcard = true
 			column.Path = strings.TrimSuffix(strings.TrimSuffix(name, "$**"), ".")
 			if column.Descending {
-				return code.New(code.CannotCreateIndex,
-					"A numeric value in a wildcard index key pattern must be positive.")
+				return code.New(code.CannotCreateIndex, "A numeric value in a wildcard index key pattern must be positive.")
 			}
 		} else if strings.HasPrefix(name, "$") {
-			return code.New(code.CannotCreateIndex,
-				"Index key contains an illegal field name: field name starts with '$'.")
+			return code.New(code.CannotCreateIndex, "Index key contains an illegal field name: field name starts with '$'.")
 		}
 		x.Columns = append(x.Columns, column)
 	}
@@ -148,7 +139,7 @@ func (x *indexSpec) parseKey() *code.Error {
 	return nil
 }
 
-// option reads one member of a specification.
+// option takes in one member of a specification.
 func (x *indexSpec) option(name string, v doc.Value) error {
 	switch name {
 	case "name":
@@ -163,8 +154,7 @@ func (x *indexSpec) option(name string, v doc.Value) error {
 	case "unique", "sparse", "hidden", "prepareUnique":
 		on, ok := truth(v)
 		if !ok {
-			return code.New(code.TypeMismatch, "The field '%s has value %s: %s, which is not convertible to bool",
-				name, name, code.Show(v)) // with one quote
+			return code.New(code.TypeMismatch, "The field '%s has value %s: %s, which is not convertible to bool", name, name, code.Show(v)) // with one quote
 		}
 		switch name {
 		case "unique":
@@ -181,16 +171,14 @@ func (x *indexSpec) option(name string, v doc.Value) error {
 	case "partialFilterExpression":
 		d, ok := doc.AsDoc(v)
 		if !ok {
-			return code.New(code.TypeMismatch,
-				"The field 'partialFilterExpression' must be an object, but got %s", code.TypeName(v))
+			return code.New(code.TypeMismatch, "The field 'partialFilterExpression' must be an object, but got %s", code.TypeName(v))
 		}
 		x.Partial = slices.Clone(d)
 		return checkPartial(x.Partial)
 	case "wildcardProjection":
 		d, ok := doc.AsDoc(v)
 		if !ok || doc.IsEmpty(d) {
-			return code.New(code.TypeMismatch,
-				"The field 'wildcardProjection' must be a non-empty object, but got %s", code.Show(v))
+			return code.New(code.TypeMismatch, "The field 'wildcardProjection' must be a non-empty object, but got %s", code.Show(v))
 		}
 		x.Projection = slices.Clone(d)
 	case "collation":
@@ -200,8 +188,7 @@ func (x *indexSpec) option(name string, v doc.Value) error {
 		return code.Unsupported("a clustered index")
 	case "v":
 		if n, ok := doc.AsInt64Exact(v); !ok || n != 1 && n != 2 {
-			return code.New(code.CannotCreateIndex, "Invalid index specification %s; cannot create an index with v=%s",
-				code.Show(doc.Object(x.asked)), code.Show(v))
+			return code.New(code.CannotCreateIndex, "Invalid index specification %s; cannot create an index with v=%s", code.Show(doc.Object(x.asked)), code.Show(v))
 		}
 	case "expireAfterSeconds":
 		x.Expires = true
@@ -209,7 +196,7 @@ func (x *indexSpec) option(name string, v doc.Value) error {
 	return nil
 }
 
-// checkPartial refuses conditions that the filter of a partial index may not have.
+// checkPartial refuses what the filter of a partial index must not have.
 // https://www.mongodb.com/docs/v7.0/core/index-partial/
 func checkPartial(query doc.Doc) error {
 	f, err := filter.Compile(query, filter.Options{})
@@ -228,14 +215,14 @@ func checkPartialNode(n *filter.Node) error {
 			}
 		}
 		return nil
-	case filter.Always, filter.Equal, filter.Less, filter.LessEqual, filter.Greater, filter.GreaterEqual,
-		filter.Exists, filter.In, filter.Type:
+	case filter.Always, filter.Equal, filter.Less, filter.LessEqual, filter.Greater, filter.GreaterEqual, filter.Exists, filter.In, filter.Type:
 		return nil
 	}
 	return code.New(code.CannotCreateIndex, "Expression not supported in partial index")
 }
 
-// checkLifetime reads expireAfterSeconds. An index on _ts follows the rules of Cosmos DB, any other those of MongoDB.
+// checkLifetime checks and takes in expireAfterSeconds. The rules of the field _ts are Cosmos DB's, those of
+// others MongoDB's.
 func (x *indexSpec) checkLifetime(cosmos bool) error {
 	if !x.Expires {
 		return nil
@@ -251,8 +238,7 @@ func (x *indexSpec) checkLifetime(cosmos bool) error {
 	case x.Wildcard:
 		return code.New(code.CannotCreateIndex, "wildcard indexes do not support TTL. Index spec: %s", shown)
 	case len(x.Columns) > 1:
-		return code.New(code.CannotCreateIndex,
-			"TTL indexes are single-field indexes, compound indexes do not support TTL. Index spec: %s", shown)
+		return code.New(code.CannotCreateIndex, "TTL indexes are single-field indexes, compound indexes do not support TTL. Index spec: %s", shown)
 	}
 	seconds, e := lifetime(v)
 	if e != nil {
@@ -262,13 +248,12 @@ func (x *indexSpec) checkLifetime(cosmos bool) error {
 	return nil
 }
 
-// lifetime reads the seconds of a TTL index on dates: any number from 0 to the largest int32, without its fraction.
+// lifetime reads the seconds of a TTL index on dates: any number from 0 to the greatest int32, fractions cut off.
 func lifetime(v doc.Value) (int32, *code.Error) {
 	switch v.Type {
 	case bsoncore.TypeInt32, bsoncore.TypeInt64, bsoncore.TypeDouble, bsoncore.TypeDecimal128:
 	default:
-		return 0, code.New(code.CannotCreateIndex,
-			"TTL index 'expireAfterSeconds' option must be numeric, but received a type of '%s'", code.TypeName(v))
+		return 0, code.New(code.CannotCreateIndex, "TTL index 'expireAfterSeconds' option must be numeric, but received a type of '%s'", code.TypeName(v))
 	}
 	f, nan := number(v)
 	switch {
@@ -277,8 +262,7 @@ func lifetime(v doc.Value) (int32, *code.Error) {
 	case f <= -1:
 		return 0, code.New(code.CannotCreateIndex, "TTL index 'expireAfterSeconds' option cannot be less than 0")
 	case f >= math.MaxInt32+1:
-		return 0, code.New(code.CannotCreateIndex,
-			"TTL index 'expireAfterSeconds' option must be within the range of a 32-bit integer")
+		return 0, code.New(code.CannotCreateIndex, "TTL index 'expireAfterSeconds' option must be within the range of a 32-bit integer")
 	}
 	return int32(f), nil
 }
@@ -293,50 +277,49 @@ func number(v doc.Value) (f float64, nan bool) {
 	return f, math.IsNaN(f)
 }
 
-// checkStampLifetime reads the seconds of an index on _ts: -1 for no default, or from 1 to the largest int32.
+// checkStampLifetime reads the seconds of the index on _ts: -1 for no default, or from 1 to the
+// greatest int32.
 func (x *indexSpec) checkStampLifetime(v doc.Value) error {
 	n, ok := doc.AsInt64Exact(v)
 	if !ok || n < -1 || n == 0 || n > math.MaxInt32 {
-		return code.New(code.BadValue, "The input expireAfterSeconds '%s' is invalid. "+
-			"Ensure to provide a nonzero positive integer less than or equal to '2147483647', "+
+		return code.New(code.BadValue, "The input expireAfterSeconds '%s' is invalid. Ensure to provide a nonzero positive integer less than or equal to '2147483647', "+
 			"or '-1' which means never expire.", code.Show(v))
 	}
 	switch {
 	case x.Unique:
 		return code.New(code.BadValue, "An index on '_ts' with 'expireAfterSeconds' cannot be unique.")
 	case x.Partial != nil:
-		return code.New(code.BadValue,
-			"An index on '_ts' with 'expireAfterSeconds' cannot have a 'partialFilterExpression'.")
+		return code.New(code.BadValue, "An index on '_ts' with 'expireAfterSeconds' cannot have a 'partialFilterExpression'.")
 	}
 	x.stamp, x.ttl = true, n
 	return nil
 }
 
-// setSpec sets the form in which the index is kept and shown, once everything else is known.
-func (x *indexSpec) setSpec() {
-	a := newAnswer(nil)
-	a.int32("v", 2)
-	a.doc("key", x.key)
-	a.string("name", x.Name)
+// settle makes the index as it is kept and shown.
+func (x *indexSpec) settle() {
+	a := doc.NewWriter(nil)
+	a.Int32("v", 2)
+	a.Doc("key", x.key)
+	a.String("name", x.Name)
 	if x.Unique {
-		a.bool("unique", true)
+		a.Bool("unique", true)
 	}
 	if x.Sparse {
-		a.bool("sparse", true)
+		a.Bool("sparse", true)
 	}
 	if x.Expires {
-		a.int32("expireAfterSeconds", int(x.seconds()))
+		a.Int32("expireAfterSeconds", int(x.seconds()))
 	}
 	if x.Partial != nil {
-		a.doc("partialFilterExpression", x.Partial)
+		a.Doc("partialFilterExpression", x.Partial)
 	}
 	if x.Projection != nil {
-		a.doc("wildcardProjection", x.Projection)
+		a.Doc("wildcardProjection", x.Projection)
 	}
 	if x.Hidden {
-		a.bool("hidden", true)
+		a.Bool("hidden", true)
 	}
-	x.Spec = a.end()
+	x.Spec = a.End()
 }
 
 func (x *indexSpec) seconds() int64 {
@@ -346,7 +329,7 @@ func (x *indexSpec) seconds() int64 {
 	return int64(x.Seconds)
 }
 
-// stampSpec is the index on _ts as clients see it: it shows the time to live of a container.
+// stampSpec is the index that shows the lifetime of a container.
 func stampSpec(st *catalog.State) doc.Doc {
 	return stampIndex(st).Spec
 }
@@ -360,21 +343,21 @@ func stampIndex(st *catalog.State) catalog.NamedIndex {
 		x.Hidden, _ = doc.AsBool(doc.Lookup(st.TTLIndex, "hidden"))
 	}
 	_ = x.parseKey() // it has been read before
-	x.setSpec()
+	x.settle()
 	return x.NamedIndex
 }
 
 // indexSpecs lists the indexes of a container as clients see them.
 func indexSpecs(c *catalog.Container) []doc.Doc {
 	st := c.State()
-	id := newAnswer(nil)
-	id.int32("v", 2)
-	id.object("key")
-	id.int32("_id", 1)
-	id.close()
-	id.string("name", "_id_")
-	list := []doc.Doc{id.end()}
-	if viewOf(c) != nil {
+	id := doc.NewWriter(nil)
+	id.Int32("v", 2)
+	id.Object("key")
+	id.Int32("_id", 1)
+	id.Close()
+	id.String("name", "_id_")
+	list := []doc.Doc{id.End()}
+	if query.ViewOf(c) != nil {
 		return nil
 	}
 	for _, x := range st.Named {
@@ -386,33 +369,42 @@ func indexSpecs(c *catalog.Container) []doc.Doc {
 	return list
 }
 
-// sameKey reports whether two key patterns are equal: names, order and directions.
+// same reports whether two key patterns are equal: names, order and directions.
 func (x *indexSpec) sameKey(y catalog.NamedIndex) bool {
 	return slices.Equal(x.Columns, y.Columns) && x.Wildcard == y.Wildcard
 }
 
-// compare compares a new index with an existing one: they are identical, or conflict, or neither.
+// compare tells how a new index relates to one that is there: identical, an error, or neither.
 func (x *indexSpec) compare(y catalog.NamedIndex) (identical bool, err error) {
-	signature := x.sameKey(y) && x.Unique == y.Unique && x.Sparse == y.Sparse &&
-		string(x.Partial) == string(y.Partial) &&
+	signature := x.sameKey(y) && x.Unique == y.Unique && x.Sparse == y.Sparse && string(x.Partial) == string(y.Partial) &&
 		string(x.Projection) == string(y.Projection)
 	rest := x.Expires == y.Expires && x.Seconds == y.Seconds
 	both := "Requested index: " + code.Show(doc.Object(x.Spec)) + ", existing index: " + code.Show(doc.Object(y.Spec))
 	switch {
 	case x.Name == y.Name && !signature:
-		return false, code.New(code.IndexKeySpecsConflict,
-			"An existing index has the same name as the requested index. When index names are not specified, "+
-				"they are auto generated and can cause conflicts. Please refer to our documentation. %s", both)
+		return false, code.New(code.IndexKeySpecsConflict, "An existing index has the same name as the requested index. When index names are not specified, "+
+			"they are auto generated and can cause conflicts. Please refer to our documentation. %s", both)
 	case x.Name == y.Name && !rest:
-		return false, code.New(code.IndexOptionsConflict,
-			"An equivalent index already exists with the same name but different options. %s", both)
+		return false, code.New(code.IndexOptionsConflict, "An equivalent index already exists with the same name but different options. %s", both)
 	case x.Name == y.Name:
 		return true, nil
 	case signature && rest:
 		return false, code.New(code.IndexOptionsConflict, "Index already exists with a different name: %s", y.Name)
 	case signature:
-		return false, code.New(code.IndexOptionsConflict,
-			"An equivalent index already exists with a different name and options. %s", both)
+		return false, code.New(code.IndexOptionsConflict, "An equivalent index already exists with a different name and options. %s", both)
 	}
 	return false, nil
+}
+
+// defaultName is the name that clients give an index.
+func defaultName(key doc.Doc) string {
+	var parts []string
+	for name, v := range doc.Members(key) {
+		direction := "1"
+		if f, ok := doc.AsFloat(v); ok {
+			direction = strconv.FormatFloat(f, 'f', -1, 64)
+		}
+		parts = append(parts, name+"_"+direction)
+	}
+	return strings.Join(parts, "_")
 }

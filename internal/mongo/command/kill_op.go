@@ -6,10 +6,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// killOp ends a request of the client's own user, or of anybody if the client is an administrator. An administrator
-// gets ok even if no request has that number, because it may just have ended. To others such a number looks like the
-// request of another user, so that they learn nothing about which requests run.
-// mongodb/mongo: src/mongo/db/commands/kill_op_cmd_base.cpp, checkAuthForCommand
+// killOp ends a request of the asker, or of anybody for who may do so. To the latter it says ok too when no request has that number, since
+// it may just have ended; others are refused as for a request of somebody else, and learn nothing of numbers
+// (mongodb/mongo: src/mongo/db/commands/kill_op_cmd_base.cpp, checkAuthForCommand).
 func killOp(r *request, a *answer) error {
 	v := r.get("op")
 	if v.Type == 0 {
@@ -19,17 +18,17 @@ func killOp(r *request, a *answer) error {
 	if !ok {
 		return r.wrongType("op", v, "[long, int, decimal, double]")
 	}
-	if !r.killOp(n) {
+	if !endOperation(r, n) {
 		if err := r.may(account.Administer, ""); err != nil {
 			return err
 		}
 	}
-	a.string("info", "attempting to kill op")
+	a.String("info", "attempting to kill op")
 	return nil
 }
 
-// killOp ends the request with that number. It reports false if there is none that the client may end.
-func (r *request) killOp(opid int64) bool {
+// endOperation ends the request with that number. It reports false if there is none that the client may end.
+func endOperation(r *request, opid int64) bool {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	for c := range r.s.connections {
@@ -40,7 +39,7 @@ func (r *request) killOp(opid int64) bool {
 	return false
 }
 
-// end ends the running request of c if it has that number and the client of r may do so.
+// end ends the connection's request if it has that number and the asker may do so.
 func (c *connection) end(r *request, opid int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -37,7 +37,8 @@ func TestKillOpEnds(t *testing.T) {
 		busy := &connection{s: s, user: c.of, running: &request{opid: 7}, cancel: func() { killed = true }}
 		s.connections = map[*connection]struct{}{busy: {}}
 		body := bsoncore.NewDocumentBuilder().AppendInt32("killOp", 1).AppendInt32("op", c.opid).Build()
-		r := &request{s: s, c: &connection{s: s, user: c.by, auth: authentication{granted: account.Granted{Rights: c.rights}}}, body: doc.Doc(body), name: "killOp", command: table["killOp"]}
+		r := &request{s: s, c: &connection{s: s, user: c.by, auth: authentication{granted: account.Granted{Rights: c.rights}}}, arguments: arguments{body: doc.Doc(body)}, command: table["killOp"]}
+		r.Name, r.title = "killOp", "killOp"
 		err := killOp(r, newAnswer(nil))
 		if killed != c.killed || code.Is(err, code.Unauthorized) != c.forbidden || err != nil && !c.forbidden {
 			t.Errorf("%s: killed %v, error %v", c.name, killed, err)

@@ -1,14 +1,16 @@
 package command
 
-// killSessions ends the sessions that it names; without any, all of the client's user.
+import "github.com/mayflydb/mayfly/internal/mongo/session"
+
+// killSessions without names ends what the client's user has.
 func killSessions(r *request, a *answer) error {
-	list, err := r.ownSessions()
+	list, err := ownSessions(r)
 	if err != nil {
 		return err
 	}
-	if len(r.list(r.name)) == 0 {
-		mine := keyOf(string(make([]byte, 16)), r.c.user).user
-		list = r.s.sessions.choose(func(x *session) bool { return x.key.user == mine })
+	if len(r.list(r.Name)) == 0 {
+		mine := ownerOf(r.c.user)
+		list = r.Node.Sessions.Choose(func(x *session.Session) bool { return x.Key.User == mine })
 	}
-	return r.s.sessions.kill(r, list)
+	return r.Node.Sessions.Kill(&r.Operation, list)
 }

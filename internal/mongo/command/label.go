@@ -6,6 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
 )
 
 // Labels tell drivers what to do about an error.
@@ -52,15 +53,15 @@ var transientCodes = map[code.Code]bool{
 	13388: true, // StaleConfig
 }
 
-// label adds the error labels that drivers act on.
-func (r *request) label(err error) *code.Error {
-	e := codeOf(err)
-	if e.Code == code.Interrupted && r.s.running.Err() != nil {
+// labelError adds the error labels that drivers act on.
+func labelError(r *request, err error) *code.Error {
+	e := session.CodeOf(err)
+	if e.Code == code.Interrupted && r.s.Running.Err() != nil {
 		e = code.New(code.InterruptedAtShutdown, "interrupted at shutdown")
 	}
-	labels := r.labels(e.Code, false)
-	if busy(e) {
-		labels = r.busyLabels(labels)
+	labels := labelsOf(r, e.Code, false)
+	if session.Busy(e) {
+		labels = busyLabels(r, labels)
 	}
 	if r.forced != nil && r.forced.labelled {
 		labels = r.forced.labels
@@ -73,20 +74,14 @@ func (r *request) label(err error) *code.Error {
 	return &labelled
 }
 
-// busy reports whether the server had no memory or no processor time for the request.
-func busy(err error) bool {
-	e := code.Of(err)
-	return e != nil && fault.KindOf(e.Cause) == fault.Busy || fault.KindOf(err) == fault.Busy
-}
-
-// busyLabels adds the labels of a request that was refused because others use the memory. Drivers of 2026 and later
-// know them: they wait, and send any command again. Older drivers send a read again because of its code, and a write
-// because of its retryLabel. A request that has done a part of its work must not be sent again, and a transaction that
-// such an error has ended is tried again as a whole.
+// busyLabels adds those of a request that was refused because others leave no memory. Drivers that know the
+// labels, of 2026 and later, wait and send any command again. The code is one after which older ones send a read again,
+// which they decide by codes, and a write that is labelled so. What was done in part is not to be sent again, and a
+// transaction that such an error has ended begins anew.
 // mongodb/specifications: source/client-backpressure/client-backpressure.md, source/retryable-reads/retryable-reads.md
-func (r *request) busyLabels(labels []string) []string {
+func busyLabels(r *request, labels []string) []string {
 	switch {
-	case r.wrote || r.spoilt:
+	case r.Wrote || r.spoilt:
 		return []string{overloadedLabel}
 	case slices.Contains(labels, transientLabel):
 		return append(labels, overloadedLabel)
@@ -97,9 +92,9 @@ func (r *request) busyLabels(labels []string) []string {
 // unread is the error for a frame that could not be read for lack of memory. Its command is unknown.
 func (s *Server) unread(why error) error {
 	if fault.KindOf(why) != fault.Busy {
-		return memoryErr(why)
+		return session.MemoryError(why)
 	}
-	e := *translate(why)
+	e := *session.Translate(why)
 	if s.o.ReplSet != "" {
 		e.Labels = append(e.Labels, retryLabel, untouchedLabel)
 	}
@@ -107,22 +102,22 @@ func (s *Server) unread(why error) error {
 	return &e
 }
 
-// labels gives the labels of an error, or with concern of a write concern error.
-func (r *request) labels(c code.Code, concern bool) (list []string) {
+// labelsOf gives the labels of an error, or with concern of a write concern error.
+func labelsOf(r *request, c code.Code, concern bool) (list []string) {
 	if r.s.o.ReplSet == "" {
 		return nil
 	}
 	transacts := r.hasTxn && r.autocommit.Type != 0
-	ends := transacts && r.endsTransaction()
-	switch writes := r.retries() && r.command.write; {
+	ends := transacts && endsTransaction(r)
+	switch writes := isRetryable(r) && r.command.write; {
 	case transacts && transient(c, ends, concern):
 		return []string{transientLabel}
 	case (writes || ends) && retryableCodes[c]:
 		list = []string{retryLabel}
-		if writes && !concern && !r.wrote {
+		if writes && !concern && !r.Wrote {
 			list = append(list, untouchedLabel)
 		}
-	case (retryableCodes[c] || resumableCodes[c]) && r.follows():
+	case (retryableCodes[c] || resumableCodes[c]) && followsChanges(r):
 		list = []string{resumableLabel}
 	}
 	if c == code.ChangeStreamFatalError || c == code.ChangeStreamHistoryLost {
@@ -142,10 +137,10 @@ func transient(c code.Code, ends, concern bool) bool {
 	return !ends && retryableCodes[c] && c != 358
 }
 
-// follows reports whether the command opens or reads a change stream. A getMore that has failed before it found its
+// followsChanges reports whether the command opens or reads a change stream. A getMore that has failed before it found its
 // cursor does not.
-func (r *request) follows() bool {
-	if r.name == "aggregate" {
+func followsChanges(r *request) bool {
+	if r.Name == "aggregate" {
 		for first := range doc.Elements(r.get("pipeline")) {
 			d, _ := doc.AsDoc(first)
 			return doc.Lookup(d, "$changeStream").Type != 0

@@ -2,21 +2,19 @@ package command
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/binary"
-
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/write"
 )
 
 func listCollections(r *request, a *answer) error {
 	nameOnly := r.bool("nameOnly", false)
 	r.bool("authorizedCollections", false)
-	accepts, err := r.listFilter()
+	accepts, err := compileListFilter(r)
 	if err != nil {
 		return err
 	}
@@ -42,9 +40,9 @@ func listCollections(r *request, a *answer) error {
 	return r.reply(a, r.db+".$cmd.listCollections", &listed{documents: rows}, size, nil)
 }
 
-// listFilter compiles the member filter of a command that lists containers or databases; without one, everything
+// compileListFilter compiles the member filter of a command that lists containers or databases; without one, everything
 // passes.
-func (r *request) listFilter() (func(doc.Doc) (bool, error), error) {
+func compileListFilter(r *request) (func(doc.Doc) (bool, error), error) {
 	query := bytes.Clone(r.document("filter"))
 	if r.err != nil {
 		return nil, r.err
@@ -52,11 +50,11 @@ func (r *request) listFilter() (func(doc.Doc) (bool, error), error) {
 	if doc.IsEmpty(query) {
 		return func(doc.Doc) (bool, error) { return true, nil }, nil
 	}
-	f, err := filter.Compile(query, filter.Options{Meter: r.work()})
+	f, err := filter.Compile(query, filter.Options{Meter: r.Work()})
 	if err != nil {
 		return nil, err
 	}
-	scope := r.scope(nil, nil)
+	scope := r.Scope(nil, nil)
 	return func(d doc.Doc) (bool, error) {
 		scope.Reset(doc.Object(d))
 		return f.Match(d, scope)
@@ -75,47 +73,38 @@ func (s *Server) containersOf(db string) ([]*catalog.Container, error) {
 	return s.o.Catalog.Containers(d), nil
 }
 
-// describe gives a container as listCollections shows it.
+// describe is a container as listCollections shows it.
 func describe(c *catalog.Container, nameOnly bool) doc.Doc {
-	st, isView := c.State(), viewOf(c) != nil
-	a := newAnswer(nil)
-	a.string("name", st.Name)
+	st, isView := c.State(), query.ViewOf(c) != nil
+	a := doc.NewWriter(nil)
+	a.String("name", st.Name)
 	if isView {
-		a.string("type", "view")
+		a.String("type", "view")
 	} else {
-		a.string("type", "collection")
+		a.String("type", "collection")
 	}
 	if nameOnly {
-		return a.end()
+		return a.End()
 	}
-	a.object("options")
+	a.Object("options")
 	if st.Dialect == catalog.Mongo {
-		a.members(st.Echo)
+		a.Members(st.Echo)
 	}
-	a.close()
-	a.object("info")
-	a.bool("readOnly", isView || st.Dialect != catalog.Mongo)
+	a.Close()
+	a.Object("info")
+	a.Bool("readOnly", isView || st.Dialect != catalog.Mongo)
 	if !isView {
-		a.value("uuid", uuidOf(c))
+		a.Value("uuid", write.UUIDOf(c))
 	}
-	a.close()
+	a.Close()
 	if !isView {
-		a.object("idIndex")
-		a.int32("v", 2)
-		a.object("key")
-		a.int32("_id", 1)
-		a.close()
-		a.string("name", "_id_")
-		a.close()
+		a.Object("idIndex")
+		a.Int32("v", 2)
+		a.Object("key")
+		a.Int32("_id", 1)
+		a.Close()
+		a.String("name", "_id_")
+		a.Close()
 	}
-	return a.end()
-}
-
-// uuidOf makes the UUID of a container from its number, which is never given to another one.
-func uuidOf(c *catalog.Container) doc.Value {
-	sum := sha256.Sum256(binary.BigEndian.AppendUint32([]byte("mayfly container "), c.ID))
-	id := sum[:16]
-	// Version 8 is for UUIDs made by a rule of one's own: RFC 9562 section 5.8.
-	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
-	return doc.Value{Type: bsoncore.TypeBinary, Data: append([]byte{16, 0, 0, 0, 4}, id...)}
+	return a.End()
 }

@@ -6,22 +6,22 @@ import (
 )
 
 func listCommands(r *request, a *answer) error {
-	a.object("commands")
+	a.Object("commands")
 	for _, name := range slices.Sorted(maps.Keys(r.s.commands)) {
 		c := r.s.commands[name]
 		if c.test && !r.s.o.TestCommands {
 			continue
 		}
-		a.object(name)
-		a.string("help", c.help)
-		a.bool("requiresAuth", !c.open)
-		a.bool("secondaryOk", false)
-		a.bool("adminOnly", c.admin)
-		a.strings("apiVersions", versionsIf(stableCommands[name]))
-		a.strings("deprecatedApiVersions", versionsIf(c.deprecated))
-		a.close()
+		a.Object(name)
+		a.String("help", c.help)
+		a.Bool("requiresAuth", !c.open)
+		a.Bool("secondaryOk", false)
+		a.Bool("adminOnly", c.admin)
+		a.Strings("apiVersions", versionsIf(stableCommands[name]))
+		a.Strings("deprecatedApiVersions", versionsIf(c.deprecated))
+		a.Close()
 	}
-	a.close()
+	a.Close()
 	return nil
 }
 

@@ -11,7 +11,7 @@ import (
 
 func listDatabases(r *request, a *answer) error {
 	nameOnly, mine := r.bool("nameOnly", false), r.bool("authorizedDatabases", !r.allowed(account.List, ""))
-	accepts, err := r.listFilter()
+	accepts, err := compileListFilter(r)
 	if err != nil {
 		return err
 	}
@@ -21,12 +21,12 @@ func listDatabases(r *request, a *answer) error {
 		}
 	}
 	var total uint64
-	a.array("databases")
+	a.Array("databases")
 	for _, d := range r.s.databases() {
 		if mine && !r.allowed(account.List, d.Name) {
 			continue
 		}
-		row, size, err := r.describeDatabase(d, nameOnly)
+		row, size, err := describeDatabase(r, d, nameOnly)
 		if err != nil {
 			return err
 		}
@@ -36,15 +36,15 @@ func listDatabases(r *request, a *answer) error {
 		}
 		if ok {
 			total += size
-			a.element(row)
+			a.Element(row)
 		}
 	}
-	a.close()
+	a.Close()
 	if nameOnly {
 		return nil
 	}
-	a.int64("totalSize", int64(total))
-	a.int64("totalSizeMb", int64(total>>20))
+	a.Int64("totalSize", int64(total))
+	a.Int64("totalSizeMb", int64(total>>20))
 	return nil
 }
 
@@ -57,20 +57,20 @@ func (s *Server) databases() []*catalog.Database {
 	return list
 }
 
-func (r *request) describeDatabase(d *catalog.Database, nameOnly bool) (row doc.Doc, size uint64, err error) {
-	b := newAnswer(nil)
-	b.string("name", d.Name)
+func describeDatabase(r *request, d *catalog.Database, nameOnly bool) (row doc.Doc, size uint64, err error) {
+	b := doc.NewWriter(nil)
+	b.String("name", d.Name)
 	if nameOnly {
-		return b.end(), 0, nil
+		return b.End(), 0, nil
 	}
 	for _, c := range r.s.o.Catalog.Containers(d) {
-		x, err := r.sizeOf(c)
+		x, err := sizeOfContainer(r, c)
 		if err != nil {
 			return nil, 0, err
 		}
 		size += x.Bytes
 	}
-	b.int64("sizeOnDisk", int64(size))
-	b.bool("empty", false)
-	return b.end(), size, nil
+	b.Int64("sizeOnDisk", int64(size))
+	b.Bool("empty", false)
+	return b.End(), size, nil
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
 )
 
 func listIndexes(r *request, a *answer) error {
@@ -14,13 +16,13 @@ func listIndexes(r *request, a *answer) error {
 	if r.err != nil {
 		return r.err
 	}
-	c, err := r.find(r.db, name)
+	c, err := r.Find(r.db, name)
 	switch {
 	case err != nil:
 		return err
 	case c == nil:
 		return code.New(code.NamespaceNotFound, "ns does not exist: %s.%s", r.db, name)
-	case viewOf(c) != nil:
+	case query.ViewOf(c) != nil:
 		return code.New(code.CommandNotSupportedOnView, "Namespace %s.%s is a view, not a collection", r.db, name)
 	}
 	return r.reply(a, r.db+"."+name, &listed{documents: indexSpecs(c)}, size, nil)
@@ -28,13 +30,13 @@ func listIndexes(r *request, a *answer) error {
 
 // listed is the producer of documents that are in memory already.
 type listed struct {
-	holding
+	session.Holding
 	documents []doc.Doc
 }
 
-func (l *listed) fill(_ *request, b *batch) (done bool, err error) {
+func (l *listed) Fill(_ *session.Operation, b *session.Batch) (done bool, err error) {
 	for len(l.documents) > 0 {
-		if !b.add(l.documents[0]) {
+		if !b.Add(l.documents[0]) {
 			return false, nil
 		}
 		l.documents = l.documents[1:]
@@ -42,4 +44,4 @@ func (l *listed) fill(_ *request, b *batch) (done bool, err error) {
 	return true, nil
 }
 
-func (l *listed) stop() { l.documents = slices.Clip(l.documents[:0]) }
+func (l *listed) Stop() { l.documents = slices.Clip(l.documents[:0]) }

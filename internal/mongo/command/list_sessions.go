@@ -5,6 +5,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
 )
 
 // listSessions gives a row for each session of the client's user, or of all users.
@@ -12,26 +14,26 @@ func listSessions(r *request, arg doc.Value) pipeline.Rows {
 	options, _ := doc.AsDoc(arg)
 	all := isTrue(doc.Lookup(options, "allUsers"))
 	if doc.Lookup(options, "users").Type != 0 {
-		return failed(code.Unsupported("the option 'users' of $listSessions"))
+		return query.Failed(code.Unsupported("the option 'users' of $listSessions"))
 	}
 	if all {
 		if err := r.may(account.Monitor, ""); err != nil {
-			return failed(err)
+			return query.Failed(err)
 		}
 	}
-	mine := keyOf(string(make([]byte, 16)), r.c.user).user
-	list := r.s.sessions.choose(func(x *session) bool { return all || x.key.user == mine })
+	mine := ownerOf(r.c.user)
+	list := r.Node.Sessions.Choose(func(x *session.Session) bool { return all || x.Key.User == mine })
 	return func(yield func(doc.Doc, error) bool) {
 		for _, x := range list {
-			a := newAnswer(nil)
-			a.object("_id")
-			x.describe(a)
-			a.close()
-			a.date("lastUse", x.seen.Load())
-			if u := x.key.user; all && u.Name != "" {
-				a.string("user", u.Name+"@"+u.Database)
+			a := doc.NewWriter(nil)
+			a.Object("_id")
+			x.Describe(a)
+			a.Close()
+			a.Date("lastUse", x.Seen.Load())
+			if u := x.Key.User; all && u.Name != "" {
+				a.String("user", u.Name+"@"+u.Database)
 			}
-			if !yield(a.end(), nil) {
+			if !yield(a.End(), nil) {
 				return
 			}
 		}

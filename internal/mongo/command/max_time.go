@@ -16,14 +16,14 @@ const maxMaxTime = 24 * time.Hour
 // readMaxTime reads maxTimeMS. The commands aggregate and getMore check its type as they check other
 // members, and aggregate its sign too; all others leave that to one parser.
 // mongodb/mongo: src/mongo/db/query/max_time_ms_parser.cpp
-func (r *request) readMaxTime(v doc.Value) error {
+func readMaxTime(r *request, v doc.Value) error {
 	n, ok := wholeOf(v)
 	switch {
-	case !ok && v.Type != bsoncore.TypeNull && (r.name == "aggregate" || r.name == "getMore"):
+	case !ok && v.Type != bsoncore.TypeNull && (r.Name == "aggregate" || r.Name == "getMore"):
 		return r.wrongType("maxTimeMS", v, "[long, int, decimal, double]")
 	case !ok:
 		return code.New(code.BadValue, "maxTimeMS must be a number")
-	case n < 0 && r.name == "aggregate":
+	case n < 0 && r.Name == "aggregate":
 		return code.New(valueTooSmall, "BSON field 'maxTimeMS' value must be >= 0, actual value '%d'", n)
 	case n < 0 || n > math.MaxInt32:
 		return code.New(code.BadValue, "%d value for maxTimeMS is out of range [0, %d]", n, math.MaxInt32)
@@ -31,6 +31,6 @@ func (r *request) readMaxTime(v doc.Value) error {
 	if f, _ := doc.AsFloat(v); f != math.Trunc(f) {
 		return code.New(code.BadValue, "maxTimeMS has non-integral value")
 	}
-	r.maxTime = min(time.Duration(n)*time.Millisecond, maxMaxTime)
+	r.MaxTime = min(time.Duration(n)*time.Millisecond, maxMaxTime)
 	return nil
 }

@@ -60,7 +60,7 @@ type Status struct {
 
 // Status counts what is open.
 func (s *Server) Status() Status {
-	x := Status{InFlight: -s.awaiting.Load() - s.cursors.waiting.Load()}
+	x := Status{InFlight: -s.awaiting.Load() - s.Node.Waiting.Load()}
 	s.mu.Lock()
 	x.Connections = int64(len(s.connections))
 	for c := range s.connections {
@@ -72,19 +72,9 @@ func (s *Server) Status() Status {
 	}
 	s.mu.Unlock()
 	x.InFlight = max(0, x.InFlight)
-	s.cursors.mu.Lock()
-	x.Cursors = int64(len(s.cursors.open))
-	for _, c := range s.cursors.open {
-		if c.token != nil {
-			x.ChangeStreams++
-		}
-	}
-	s.cursors.mu.Unlock()
-	s.sessions.mu.Lock()
-	x.Sessions = int64(len(s.sessions.of))
-	s.sessions.mu.Unlock()
-	s.sessions.guard.Lock()
-	x.Transactions = int64(len(s.sessions.open))
-	s.sessions.guard.Unlock()
+	cursors, streams := s.Cursors.Counts()
+	x.Cursors, x.ChangeStreams = int64(cursors), int64(streams)
+	sessions, transactions, _ := s.Node.Sessions.Counts()
+	x.Sessions, x.Transactions = int64(sessions), int64(transactions)
 	return x
 }

@@ -13,7 +13,7 @@ import (
 // A parameter is a setting of the server that clients can read, and perhaps change.
 // https://www.mongodb.com/docs/v7.0/reference/parameters/
 type parameter struct {
-	value func(s *Server, a *answer, name string)
+	value func(s *Server, a *doc.Writer, name string)
 
 	// parse checks a value, and gives the function that sets it; nil if it cannot be changed while the server runs.
 	parse   func(r *request, name string, v doc.Value) (set func() error, err error)
@@ -63,7 +63,7 @@ func (p *parameters) number(i int) int64 { return int64(p.numbers[i].Load()) }
 var parameterTable = map[string]parameter{
 	"quiet": {
 		startup: true,
-		value:   func(s *Server, a *answer, name string) { a.bool(name, s.parameters.quiet.Load()) },
+		value:   func(s *Server, a *doc.Writer, name string) { a.Bool(name, s.parameters.quiet.Load()) },
 		parse: switched(func(r *request, on bool) error {
 			r.s.parameters.quiet.Store(on)
 			return nil
@@ -71,48 +71,48 @@ var parameterTable = map[string]parameter{
 	},
 	"logLevel": {
 		startup: true,
-		value:   func(s *Server, a *answer, name string) { a.int32(name, s.parameters.verbosity.get("")) },
+		value:   func(s *Server, a *doc.Writer, name string) { a.Int32(name, s.parameters.verbosity.get("")) },
 		parse:   parseLogLevel,
 	},
 	"logComponentVerbosity": {
 		startup: true,
-		value:   func(s *Server, a *answer, name string) { a.verbosity(name, &s.parameters.verbosity) },
+		value:   func(s *Server, a *doc.Writer, name string) { writeVerbosity(a, name, &s.parameters.verbosity) },
 		parse:   parseVerbosity,
 	},
 	"ttlMonitorEnabled": {
 		startup: true,
-		value:   func(s *Server, a *answer, name string) { a.bool(name, s.o.Catalog.DatesOn()) },
-		parse:   switched(func(r *request, on bool) error { return r.s.o.Catalog.SetDates(r.ctx, r.now, on) }),
+		value:   func(s *Server, a *doc.Writer, name string) { a.Bool(name, s.o.Catalog.DatesOn()) },
+		parse:   switched(func(r *request, on bool) error { return r.s.o.Catalog.SetDates(r.Context, r.Now, on) }),
 	},
 	"ttlMonitorBatchDeletes": {
 		startup: true,
-		value:   func(s *Server, a *answer, name string) { a.bool(name, s.parameters.batchDeletes.Load()) },
+		value:   func(s *Server, a *doc.Writer, name string) { a.Bool(name, s.parameters.batchDeletes.Load()) },
 		parse: switched(func(r *request, on bool) error {
 			r.s.parameters.batchDeletes.Store(on)
 			return nil
 		}),
 	},
 	"featureCompatibilityVersion": {
-		value: func(_ *Server, a *answer, name string) {
-			a.object(name)
-			a.string("version", "7.0")
-			a.close()
+		value: func(_ *Server, a *doc.Writer, name string) {
+			a.Object(name)
+			a.String("version", "7.0")
+			a.Close()
 		},
 		fixed: "use the setFeatureCompatibilityVersion command instead",
 	},
 	"authenticationMechanisms": {
 		startup: true,
-		value: func(_ *Server, a *answer, name string) {
-			a.strings(name, account.MechanismNames(account.Mechanisms))
+		value: func(_ *Server, a *doc.Writer, name string) {
+			a.Strings(name, account.MechanismNames(account.Mechanisms))
 		},
 	},
 	"enableTestCommands": {
 		startup: true,
-		value:   func(s *Server, a *answer, name string) { a.bool(name, s.o.TestCommands) },
+		value:   func(s *Server, a *doc.Writer, name string) { a.Bool(name, s.o.TestCommands) },
 	},
 	"requireApiVersion": {
 		startup: true,
-		value:   func(s *Server, a *answer, name string) { a.bool(name, s.parameters.requireAPI.Load()) },
+		value:   func(s *Server, a *doc.Writer, name string) { a.Bool(name, s.parameters.requireAPI.Load()) },
 		parse: switched(func(r *request, on bool) error {
 			r.s.parameters.requireAPI.Store(on)
 			return nil
@@ -138,7 +138,7 @@ func switched(set func(r *request, on bool) error) func(*request, string, doc.Va
 func numbered(i int) parameter {
 	return parameter{
 		startup: true,
-		value:   func(s *Server, a *answer, name string) { a.int32(name, int(s.parameters.number(i))) },
+		value:   func(s *Server, a *doc.Writer, name string) { a.Int32(name, int(s.parameters.number(i))) },
 		parse: func(r *request, name string, v doc.Value) (func() error, error) {
 			n, err := coerced(name, v)
 			if err != nil {
@@ -150,7 +150,7 @@ func numbered(i int) parameter {
 			return func() error {
 				r.s.parameters.numbers[i].Store(int32(n))
 				if i == sleepSecs {
-					r.s.monitor.pass(r.ctx, r.now)
+					r.s.monitor.pass(r.Context, r.Now)
 				}
 				return nil
 			}, nil

@@ -38,9 +38,9 @@ func profile(r *request, a *answer) error {
 		}
 		r.s.slow.Store(max(1, min(n, maxSlow)*int64(time.Millisecond)))
 	}
-	a.int32("was", 0)
-	a.int32("slowms", int(cmp.Or(was, int64(defaultSlow))/int64(time.Millisecond)))
-	a.double("sampleRate", 1)
+	a.Int32("was", 0)
+	a.Int32("slowms", int(cmp.Or(was, int64(defaultSlow))/int64(time.Millisecond)))
+	a.Double("sampleRate", 1)
 	return nil
 }
 

@@ -12,17 +12,17 @@ func reIndex(r *request, a *answer) error {
 	if r.s.o.ReplSet != "" {
 		return code.New(code.IllegalOperation, "reIndex is only allowed on a standalone mongod instance")
 	}
-	c, err := r.existing(name, code.New(code.NamespaceNotFound, "collection does not exist"))
+	c, err := existingContainer(r, name, code.New(code.NamespaceNotFound, "collection does not exist"))
 	if err != nil {
 		return err
 	}
 	specs := indexSpecs(c)
-	a.int32("nIndexesWas", len(specs))
-	a.int32("nIndexes", len(specs))
-	a.array("indexes")
+	a.Int32("nIndexesWas", len(specs))
+	a.Int32("nIndexes", len(specs))
+	a.Array("indexes")
 	for _, spec := range specs {
-		a.element(spec)
+		a.Element(spec)
 	}
-	a.close()
+	a.Close()
 	return nil
 }

@@ -1,10 +1,9 @@
 package command
 
 func refreshSessions(r *request, a *answer) error {
-	list, err := r.ownSessions()
+	list, err := ownSessions(r)
 	for _, x := range list {
-		x.used.Store(int64(r.s.uptime.Elapsed()))
-		x.seen.Store(r.at.UnixMilli())
+		r.Node.Sessions.Refresh(x, r.At)
 	}
 	return err
 }

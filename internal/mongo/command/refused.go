@@ -9,10 +9,10 @@ const (
 	refusedRoles = "Is refused: there are only built-in roles."
 )
 
-func refuse(r *request, _ *answer) error { return code.Unsupported("the command " + r.name) }
+func refuse(r *request, _ *answer) error { return code.Unsupported("the command " + r.Name) }
 
 // refuseRoles refuses commands about roles other than the built-in ones.
-func refuseRoles(r *request, _ *answer) error { return code.Unsupported(r.name) }
+func refuseRoles(r *request, _ *answer) error { return code.Unsupported(r.Name) }
 
 // refuseSearch refuses the commands of Atlas Search.
 func refuseSearch(*request, *answer) error { return code.NoSearchIndexes() }

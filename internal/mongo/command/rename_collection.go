@@ -1,14 +1,18 @@
 package command
 
 import (
+	"cmp"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/write"
 )
 
 func renameCollection(r *request, a *answer) error {
@@ -20,7 +24,7 @@ func renameCollection(r *request, a *answer) error {
 		return code.New(code.MissingFieldOfCommand, "BSON field 'renameCollection.to' is missing but a required field")
 	}
 	to := r.string("to")
-	over, err := r.dropsTarget()
+	over, err := readDropTarget(r)
 	if err != nil {
 		return err
 	}
@@ -40,14 +44,14 @@ func renameCollection(r *request, a *answer) error {
 	case db != toDB:
 		return code.Unsupported("renaming a collection into another database")
 	}
-	if err := cmpOr(r.may(account.Define, db), r.mayName(db, toName)); err != nil {
+	if err := cmp.Or(r.may(account.Define, db), write.MayName(&r.Operation, db, toName)); err != nil {
 		return err
 	}
-	return r.rename(db, name, toName, over)
+	return renameContainer(r, db, name, toName, over)
 }
 
-// dropsTarget reads dropTarget. MongoDB also takes the UUID of the collection to drop.
-func (r *request) dropsTarget() (bool, error) {
+// readDropTarget reads dropTarget. MongoDB also takes the UUID of the collection to drop.
+func readDropTarget(r *request) (bool, error) {
 	if v := r.get("dropTarget"); v.Type == bsoncore.TypeBinary {
 		return false, code.Unsupported("dropTarget with a UUID")
 	}
@@ -55,43 +59,43 @@ func (r *request) dropsTarget() (bool, error) {
 	return over, r.err
 }
 
-// rename renames a container within its database. With over it replaces the container that has the new name.
-func (r *request) rename(db, name, to string, over bool) error {
-	c, err := r.find(db, name)
+// renameContainer renames a container within its database. With over it replaces the container that has the new name.
+func renameContainer(r *request, db, name, to string, over bool) error {
+	c, err := r.Find(db, name)
 	if err != nil {
 		return err
 	}
-	target, err := r.find(db, to)
+	target, err := r.Find(db, to)
 	switch {
 	case err != nil:
 		return err
 	case c == nil:
 		return code.New(code.NamespaceNotFound, "Source collection %s.%s does not exist", db, name)
-	case viewOf(c) != nil:
+	case query.ViewOf(c) != nil:
 		return code.New(code.CommandNotSupportedOnView, "cannot rename view: %s.%s", db, name)
-	case target != nil && viewOf(target) != nil:
+	case target != nil && query.ViewOf(target) != nil:
 		return code.New(code.NamespaceExists, "a view already exists with that name: %s.%s", db, to)
 	case target != nil && !over:
 		return code.New(code.NamespaceExists, "target namespace exists")
 	}
 	for _, x := range []*catalog.Container{c, target} {
 		if x != nil {
-			if err := writable(x); err != nil {
+			if err := write.Writable(x); err != nil {
 				return err
 			}
 		}
 	}
-	err = r.s.o.Catalog.RenameContainer(r.ctx, c, strings.Clone(to), over)
-	if isExists(err) {
+	err = r.s.o.Catalog.RenameContainer(r.Context, c, strings.Clone(to), over)
+	if fault.KindOf(err) == fault.Exists {
 		return code.New(code.NamespaceExists, "target namespace exists")
 	}
 	if err != nil {
 		return err
 	}
 	if target != nil {
-		r.s.forget(target)
+		r.s.Forget(target)
 	}
-	return r.renamed(c, name, target)
+	return write.NoteRenamed(&r.Operation, c, name, target)
 }
 
 // splitNamespace reads "database.collection".
@@ -100,5 +104,5 @@ func splitNamespace(ns string) (db, name string, err error) {
 	if !ok || checkDatabaseName(db) != nil {
 		return "", "", code.New(code.InvalidNamespace, "Invalid namespace specified '%s'", ns)
 	}
-	return db, name, checkCollectionName(db, name)
+	return db, name, write.CheckCollectionName(db, name)
 }

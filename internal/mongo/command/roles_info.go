@@ -16,26 +16,26 @@ func rolesInfo(r *request, a *answer) error {
 		return err
 	}
 	privileges := r.bool("showPrivileges", false)
-	a.array("roles")
+	a.Array("roles")
 	for _, x := range list {
 		if !x.Exists() {
 			continue
 		}
-		a.object(a.index())
-		a.string("_id", x.Database+"."+x.Name)
-		a.string("role", x.Name)
-		a.string("db", x.Database)
-		a.bool("isBuiltin", true)
-		a.value("roles", account.ListRoles(nil))
-		a.value("inheritedRoles", account.ListRoles(nil))
+		a.Object(a.Index())
+		a.String("_id", x.Database+"."+x.Name)
+		a.String("role", x.Name)
+		a.String("db", x.Database)
+		a.Bool("isBuiltin", true)
+		a.Value("roles", account.ListRoles(nil))
+		a.Value("inheritedRoles", account.ListRoles(nil))
 		if privileges {
 			list := account.RightsOf([]account.Role{x}).Privileges()
-			a.value("privileges", list)
-			a.value("inheritedPrivileges", list)
+			a.Value("privileges", list)
+			a.Value("inheritedPrivileges", list)
 		}
-		a.close()
+		a.Close()
 	}
-	a.close()
+	a.Close()
 	return r.err
 }
 

@@ -4,11 +4,10 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
-
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
 )
 
 // An exchange is a conversation over saslStart and saslContinue.
@@ -24,7 +23,7 @@ const exchangeID = 1
 
 func saslStart(r *request, a *answer) error {
 	if r.c.auth.failures >= maxFailures {
-		return errHangUp
+		return session.ErrHangUp
 	}
 	if r.c.auth.exchange != nil {
 		r.c.auth.failures++ // it has abandoned the one before
@@ -83,11 +82,11 @@ func (x *exchange) readPayload(payload doc.Value) (string, error) {
 
 // write answers a step, in the form in which the client has sent it.
 func (x *exchange) write(a *answer, payload string, done bool) {
-	a.int32("conversationId", exchangeID)
-	a.bool("done", done)
+	a.Int32("conversationId", exchangeID)
+	a.Bool("done", done)
 	if x.text {
-		a.string("payload", base64.StdEncoding.EncodeToString([]byte(payload)))
+		a.String("payload", base64.StdEncoding.EncodeToString([]byte(payload)))
 		return
 	}
-	a.buf = bsoncore.AppendBinaryElement(a.buf, "payload", genericBinary, []byte(payload))
+	a.Binary("payload", session.GenericBinary, []byte(payload))
 }

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"sync/atomic"
+
+	"github.com/mayflydb/mayfly/internal/mongo/query"
 )
 
 // opCounters count documents inserted, and statements of updates and deletes, since the start.
@@ -16,16 +18,16 @@ type opCounters struct{ insert, update, delete atomic.Int64 }
 func serverStatus(r *request, a *answer) error {
 	s := r.s
 	host, _ := os.Hostname()
-	uptime := s.uptime.Elapsed()
-	a.string("host", host)
-	a.string("version", serverVersion)
-	a.string("process", "mayfly")
-	a.string("service", "mayfly")
-	a.int64("pid", int64(os.Getpid()))
-	a.double("uptime", float64(int64(uptime.Seconds())))
-	a.int64("uptimeMillis", uptime.Milliseconds())
-	a.int64("uptimeEstimate", int64(uptime.Seconds()))
-	a.date("localTime", r.at.UnixMilli())
+	uptime := s.Uptime.Elapsed()
+	a.String("host", host)
+	a.String("version", serverVersion)
+	a.String("process", "mayfly")
+	a.String("service", "mayfly")
+	a.Int64("pid", int64(os.Getpid()))
+	a.Double("uptime", float64(int64(uptime.Seconds())))
+	a.Int64("uptimeMillis", uptime.Milliseconds())
+	a.Int64("uptimeEstimate", int64(uptime.Seconds()))
+	a.Date("localTime", r.At.UnixMilli())
 	for _, section := range []struct {
 		name  string
 		write func(*answer)
@@ -38,9 +40,9 @@ func serverStatus(r *request, a *answer) error {
 		{"storageEngine", statusEngine},
 	} {
 		if v := r.get(section.name); v.Type == 0 || isTrue(v) {
-			a.object(section.name)
+			a.Object(section.name)
 			section.write(a)
-			a.close()
+			a.Close()
 		}
 	}
 	return nil
@@ -51,19 +53,19 @@ func serverStatus(r *request, a *answer) error {
 func (s *Server) statusCatalog(a *answer) {
 	collections, views := 0, 0
 	for _, c := range s.o.Catalog.AllContainers() {
-		if viewOf(c) != nil {
+		if query.ViewOf(c) != nil {
 			views++
 		} else {
 			collections++
 		}
 	}
-	a.int32("collections", collections)
+	a.Int32("collections", collections)
 	for _, none := range []string{"capped", "clustered", "timeseries"} {
-		a.int32(none, 0)
+		a.Int32(none, 0)
 	}
-	a.int32("views", views)
-	a.int32("internalCollections", 0)
-	a.int32("internalViews", 0)
+	a.Int32("views", views)
+	a.Int32("internalCollections", 0)
+	a.Int32("internalViews", 0)
 }
 
 func (s *Server) statusConnections(a *answer) {
@@ -77,42 +79,42 @@ func (s *Server) statusConnections(a *answer) {
 		c.mu.Unlock()
 	}
 	s.mu.Unlock()
-	a.int32("current", current)
-	a.int32("available", maxConnections-current)
-	a.int64("totalCreated", s.accepted.Load())
-	a.int32("active", active)
-	a.int64("awaitingTopologyChanges", s.awaiting.Load())
+	a.Int32("current", current)
+	a.Int32("available", maxConnections-current)
+	a.Int64("totalCreated", s.accepted.Load())
+	a.Int32("active", active)
+	a.Int64("awaitingTopologyChanges", s.awaiting.Load())
 }
 
 func statusMemory(a *answer) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	a.int32("bits", 64)
-	a.int32("resident", int((m.Sys-m.HeapReleased)>>20))
-	a.int32("virtual", int(m.Sys>>20))
-	a.bool("supported", true)
+	a.Int32("bits", 64)
+	a.Int32("resident", int((m.Sys-m.HeapReleased)>>20))
+	a.Int32("virtual", int(m.Sys>>20))
+	a.Bool("supported", true)
 }
 
 func (s *Server) statusMetrics(a *answer) {
-	a.object("commands")
+	a.Object("commands")
 	for _, name := range slices.Sorted(maps.Keys(s.counts)) {
 		if n := s.counts[name].begun.Load(); n > 0 {
-			a.object(name)
-			a.int64("total", n)
-			a.close()
+			a.Object(name)
+			a.Int64("total", n)
+			a.Close()
 		}
 	}
-	a.close()
-	a.object("cursor")
-	s.cursors.status(a)
-	a.close()
+	a.Close()
+	a.Object("cursor")
+	s.Cursors.Status(&a.Writer)
+	a.Close()
 	passes, subPasses := s.monitor.counts()
-	a.object("ttl")
-	a.int64("collSubpassesIncreasedPriority", 0)
-	a.int64("deletedDocuments", s.deleted())
-	a.int64("passes", passes)
-	a.int64("subPasses", subPasses)
-	a.close()
+	a.Object("ttl")
+	a.Int64("collSubpassesIncreasedPriority", 0)
+	a.Int64("deletedDocuments", s.deleted())
+	a.Int64("passes", passes)
+	a.Int64("subPasses", subPasses)
+	a.Close()
 }
 
 // statusOperations counts documents inserted and statements of updates and deletes, as MongoDB does.
@@ -129,18 +131,18 @@ func (s *Server) statusOperations(a *answer) {
 		all += n.begun.Load()
 	}
 	query, more := named("find"), named("getMore")
-	a.int64("insert", insert)
-	a.int64("query", query)
-	a.int64("update", update)
-	a.int64("delete", remove)
-	a.int64("getmore", more)
-	a.int64("command", all-query-more-named("insert")-named("update")-named("delete"))
+	a.Int64("insert", insert)
+	a.Int64("query", query)
+	a.Int64("update", update)
+	a.Int64("delete", remove)
+	a.Int64("getmore", more)
+	a.Int64("command", all-query-more-named("insert")-named("update")-named("delete"))
 }
 
 func statusEngine(a *answer) {
-	a.string("name", "mayfly")
-	a.bool("supportsCommittedReads", true)
-	a.bool("supportsSnapshotReadConcern", true)
-	a.bool("readOnly", false)
-	a.bool("persistent", true)
+	a.String("name", "mayfly")
+	a.Bool("supportsCommittedReads", true)
+	a.Bool("supportsSnapshotReadConcern", true)
+	a.Bool("readOnly", false)
+	a.Bool("persistent", true)
 }

@@ -3,54 +3,28 @@ package command
 import "time"
 
 // EndTransactions ends those that are older than an age, as the sweep does.
-func (s *Server) EndTransactions(age time.Duration) { s.sessions.endOld(age) }
+func (s *Server) EndTransactions(age time.Duration) { s.Node.Sessions.EndOld(age) }
 
 // Sessions is how many there are.
 func (s *Server) Sessions() int {
-	s.sessions.mu.Lock()
-	defer s.sessions.mu.Unlock()
-	return len(s.sessions.of)
+	n, _, _ := s.Node.Sessions.Counts()
+	return n
 }
 
 // OpenTransactions is how many there are, and how many documents they have written.
 func (s *Server) OpenTransactions() (n, documents int) {
-	s.sessions.guard.Lock()
-	defer s.sessions.guard.Unlock()
-	return len(s.sessions.open), len(s.sessions.locks)
+	_, n, documents = s.Node.Sessions.Counts()
+	return n, documents
 }
 
 // ForgetReplies drops the answers that are kept for retries.
-func (s *Server) ForgetReplies() {
-	k := &s.sessions.kept
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for k.order.Len() > 0 {
-		k.forget(k.order.Front().Value.(*reply))
-	}
-}
+func (s *Server) ForgetReplies() { s.Node.Sessions.ForgetReplies() }
 
 // Awaited reports whether someone waits for a transaction.
-func (s *Server) Awaited() bool {
-	s.sessions.guard.Lock()
-	defer s.sessions.guard.Unlock()
-	for t := range s.sessions.open {
-		if t.awaited {
-			return true
-		}
-	}
-	return false
-}
+func (s *Server) Awaited() bool { return s.Node.Sessions.AnyAwaited() }
 
 // ForgetSessions drops those without a transaction that have not been used since the call.
-func (s *Server) ForgetSessions() {
-	s.sessions.mu.Lock()
-	defer s.sessions.mu.Unlock()
-	s.sessions.forgetIdle(s.uptime.Elapsed(), false)
-}
+func (s *Server) ForgetSessions() { s.Node.Sessions.ForgetUnused() }
 
 // LimitSessions bounds how many there are.
-func (s *Server) LimitSessions(n int) {
-	s.sessions.mu.Lock()
-	defer s.sessions.mu.Unlock()
-	s.sessions.most = n
-}
+func (s *Server) LimitSessions(n int) { s.Node.Sessions.Limit(n) }

@@ -41,13 +41,13 @@ func setParameter(r *request, a *answer) error {
 	if last == "" {
 		return code.New(code.InvalidOptions, "no option found to set, use help:true to see options ")
 	}
-	was := newAnswer(nil)
+	was := doc.NewWriter(nil)
 	parameterTable[last].value(r.s, was, "was")
 	for _, set := range sets {
 		if err := set(); err != nil {
 			return err
 		}
 	}
-	a.members(was.end())
+	a.Members(was.End())
 	return nil
 }

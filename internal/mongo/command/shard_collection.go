@@ -4,6 +4,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/write"
 )
 
 // shardCollection creates the collection and ignores the key: a collection has one range, whatever its shard key is
@@ -30,10 +31,10 @@ func shardCollection(r *request, a *answer) error {
 	if err := r.may(account.Define, db); err != nil {
 		return err
 	}
-	if _, err := r.findOrCreate(db, name); err != nil {
+	if _, err := write.FindOrCreate(&r.Operation, db, name); err != nil {
 		return err
 	}
-	a.string("_t", "ShardCollectionResponse")
-	a.string("collectionsharded", ns)
+	a.String("_t", "ShardCollectionResponse")
+	a.String("collectionsharded", ns)
 	return nil
 }

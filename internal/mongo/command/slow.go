@@ -8,75 +8,55 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/doc"
-	"github.com/mayflydb/mayfly/internal/mongo/plan"
 )
 
-// traced is what the log says about a slow request.
-type traced struct {
-	plan     *plan.Plan   // the first that was executed
-	stats    access.Stats // of all plans, while slow requests are logged
-	points   uint64       // documents looked up by _id, which needs no plan
-	returned int64
-}
-
-// trace notes a plan that is about to be executed by an access.
-func (r *request) trace(p *plan.Plan, a *access.Access) {
-	if r.traced.plan == nil {
-		r.traced.plan = p
-	}
-	if a.Stats == nil && r.s.slow.Load() > 0 {
-		a.Stats = &r.traced.stats
-	}
-}
-
-// log writes the lines about a request that has ended: at debug for every one, at info for a slow one.
-func (r *request) log(took time.Duration) {
+// logRequest writes the lines of a request that is over: of every one at debug, of a slow one at info.
+func logRequest(r *request, took time.Duration) {
 	if slow := r.s.slow.Load(); slow > 0 && int64(took) >= slow {
-		r.s.log.Info("slow request", slices.Concat([]any{slog.String("api", "mongo")}, r.about(took), r.plans())...)
+		r.s.Log.Info("slow request", slices.Concat([]any{slog.String("api", "mongo")}, aboutRequest(r, took), plansOfRequest(r))...)
 	}
-	if r.s.log.Enabled(context.Background(), slog.LevelDebug) {
-		r.s.log.Debug("request", r.about(took)...)
+	if r.s.Log.Enabled(context.Background(), slog.LevelDebug) {
+		r.s.Log.Debug("request", aboutRequest(r, took)...)
 	}
 }
 
 // maxLoggedName bounds the name of a container in the log, because a client may send anything as one.
 const maxLoggedName = 255
 
-// about gives the attributes of every line. Documents and the values in queries stay out of the log, and so does the
+// aboutRequest gives the attributes of every line. Documents and the values in queries stay out of the log, and so does the
 // text of an error, which may quote them.
-func (r *request) about(took time.Duration) []any {
+func aboutRequest(r *request, took time.Duration) []any {
 	name, namespace := "unknown", ""
 	if r.counted != nil {
-		name, namespace = r.name, r.namespace()
+		name, namespace = r.Name, namespaceOf(r)
 	}
 	return []any{
 		slog.String("command", name),
 		slog.String("namespace", namespace[:min(len(namespace), maxLoggedName)]),
 		slog.String("duration", took.String()),
-		slog.String("code", statusName(int(r.status))),
+		slog.String("code", statusName(int(r.Status))),
 		slog.Int("connection", int(r.c.id)),
 	}
 }
 
-// plans gives further attributes of a slow request. The names are those of MongoDB's log, in snake case.
+// plansOfRequest gives further attributes of a slow request. The names are those of MongoDB's log, in snake case.
 // https://www.mongodb.com/docs/v7.0/reference/log-messages/#logging-slow-operations
-func (r *request) plans() (more []any) {
-	x := &r.traced
+func plansOfRequest(r *request) (more []any) {
+	x := &r.Trace
 	switch {
-	case x.plan != nil:
-		more = append(more, slog.String("plan_summary", x.plan.Summary()))
-	case x.points > 0:
+	case x.Plan != nil:
+		more = append(more, slog.String("plan_summary", x.Plan.Summary()))
+	case x.Points > 0:
 		more = append(more, slog.String("plan_summary", "IDHACK"))
 	}
-	if x.plan != nil || x.points > 0 {
+	if x.Plan != nil || x.Points > 0 {
 		more = append(more,
-			slog.Uint64("keys_examined", x.stats.Keys+x.points),
-			slog.Uint64("docs_examined", x.stats.Documents+x.points),
-			slog.Int64("nreturned", x.returned))
+			slog.Uint64("keys_examined", x.Stats.Keys+x.Points),
+			slog.Uint64("docs_examined", x.Stats.Documents+x.Points),
+			slog.Int64("nreturned", x.Returned))
 	}
-	if text := r.shape(); text != "" {
+	if text := shapeOfRequest(r); text != "" {
 		more = append(more, slog.String("shape", text))
 	}
 	return more
@@ -90,8 +70,8 @@ var shaped = []string{
 // maxShape bounds the shape of a command, in bytes.
 const maxShape = 1000
 
-// shape shows the fields and operators of a command without their values.
-func (r *request) shape() string {
+// shapeOfRequest shows the fields and operators of a command without their values.
+func shapeOfRequest(r *request) string {
 	if r.counted == nil || r.command.secret {
 		return ""
 	}

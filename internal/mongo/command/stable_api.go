@@ -6,7 +6,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
-	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
 )
 
 // MongoDB's Stable API is a set of commands, members, stages and operators that never change. A client names the
@@ -51,76 +51,18 @@ var unstableFields = map[string]map[string]bool{
 var unstableOptions = fieldSet(`background sparse storageEngine bucketSize columnstoreProjection columnstoreCompressor
 	dropDups originalSpec prepareUnique forceNonUnique`)
 
-// apiParameters are what a request says about the Stable API. All requests of a cursor or of a transaction must say the
-// same.
-type apiParameters struct {
-	version             string // "" for none
-	strict, deprecation given
-}
-
-// A given is a boolean that may be missing: that differs from false.
-type given uint8
-
-const (
-	notGiven given = iota
-	givenFalse
-	givenTrue
-)
-
-// read reads one of the parameters.
-// mongodb/mongo: src/mongo/db/initialize_api_parameters.cpp, for all texts here
-func (p *apiParameters) read(name string, v doc.Value) error {
-	if name == "apiVersion" {
-		s, ok := doc.AsString(v)
-		if !ok {
-			return wrongTypeOf("APIParametersFromClient."+name, v, "string")
-		}
-		if p.version = "1"; s != p.version {
-			return code.New(code.APIVersionError, "API version must be \"1\"")
-		}
+// mustMatch fails when the request says something else than the one that has begun what it goes on with.
+func mustMatch(r *request, first session.API, what string) error {
+	if r.API == first {
 		return nil
 	}
-	on, ok := doc.AsBool(v)
-	if !ok {
-		return wrongTypeOf("APIParametersFromClient."+name, v, "bool")
-	}
-	to := &p.strict
-	if name == "apiDeprecationErrors" {
-		to = &p.deprecation
-	}
-	if *to = givenFalse; on {
-		*to = givenTrue
-	}
-	return nil
-}
-
-// doc shows the parameters as errors have them.
-func (p apiParameters) doc() doc.Doc {
-	a := newAnswer(nil)
-	if p.version != "" {
-		a.string("apiVersion", p.version)
-	}
-	if p.strict != notGiven {
-		a.bool("apiStrict", p.strict == givenTrue)
-	}
-	if p.deprecation != notGiven {
-		a.bool("apiDeprecationErrors", p.deprecation == givenTrue)
-	}
-	return a.end()
-}
-
-// mustMatch fails if the parameters differ from those of the request that began the cursor or the transaction.
-func (r *request) mustMatch(first apiParameters, what string) error {
-	if r.api == first {
-		return nil
-	}
-	return code.New(code.APIMismatchError, "API parameter mismatch: %s used params %s, the %s used %s", r.name,
-		code.Show(doc.Object(r.api.doc())), what, code.Show(doc.Object(first.doc())))
+	return code.New(code.APIMismatchError, "API parameter mismatch: %s used params %s, the %s used %s", r.Name,
+		code.Show(doc.Object(r.API.Doc())), what, code.Show(doc.Object(first.Doc())))
 }
 
 // checkAPI refuses commands that are not in the API that the client asks for.
-func (r *request) checkAPI() error {
-	if r.api == (apiParameters{}) {
+func checkAPI(r *request) error {
+	if r.API == (session.API{}) {
 		if r.s.parameters.requireAPI.Load() {
 			return code.New(498870,
 				"The apiVersion parameter is required, please configure your MongoClient's API version")
@@ -128,54 +70,36 @@ func (r *request) checkAPI() error {
 		return nil
 	}
 	switch {
-	case r.api.version == "":
+	case r.API.Version == "":
 		return code.New(4886600, "Provided apiStrict and/or apiDeprecationErrors without passing apiVersion")
-	case r.strict() && !stableCommands[r.name]:
-		return code.New(code.APIStrictError,
-			"Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported commands "+
-				"and migrations in API Version 1 can be found at "+
-				"https://dochub.mongodb.org/core/manual-versioned-api", r.name)
-	case r.strict() && r.command.needs&account.Write != 0 && r.containerName() == "system.js":
-		return code.New(code.APIStrictError,
-			"Provided apiStrict:true, but the command %s attempts to write to system.js", r.name)
-	case r.api.deprecation == givenTrue && r.command.deprecated:
-		return code.New(code.APIDeprecationError,
-			"Provided apiDeprecationErrors:true, but the command %s is deprecated in API Version 1", r.name)
+	case r.Strict() && !stableCommands[r.Name]:
+		return code.New(code.APIStrictError, "Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported commands "+
+			"and migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api", r.Name)
+	case r.Strict() && r.command.needs&account.Write != 0 && containerNameOf(r) == "system.js":
+		return code.New(code.APIStrictError, "Provided apiStrict:true, but the command %s attempts to write to system.js", r.Name)
+	case r.API.Deprecation == session.GivenTrue && r.command.deprecated:
+		return code.New(code.APIDeprecationError, "Provided apiDeprecationErrors:true, but the command %s is deprecated in API Version 1", r.Name)
 	}
 	return nil
 }
 
-// strict reports whether the client wants the Stable API only.
-func (r *request) strict() bool { return r.api.strict == givenTrue }
-
-// newNames gives a scope without variables, for compiling what the client has sent.
-func (r *request) newNames() *expression.Names {
-	names := expression.NewNames
-	if r.strict() {
-		names = expression.NewStableNames
-	}
-	n := names()
-	n.StopBy(r.work().Stop)
-	return n
-}
-
-// checkStableFields refuses members of the command, and of the indexes in it, that are not in the Stable API.
-func (r *request) checkStableFields() error {
+// checkStableFields refuses members of the command, and of what is in it, that are not in the Stable API.
+func checkStableFields(r *request) error {
 	for name, v := range doc.Members(r.body) {
 		switch {
-		case unstableFields[r.name][name]:
-			return unstableField(r.name + "." + name)
-		case r.name == "createIndexes" && name == "indexes":
+		case unstableFields[r.Name][name]:
+			return unstableField(r.Name + "." + name)
+		case r.Name == "createIndexes" && name == "indexes":
 			for element := range doc.Elements(v) {
 				if err := checkStableIndex("NewIndexSpec", element); err != nil {
 					return err
 				}
 			}
-		case r.name == "collMod" && name == "index":
+		case r.Name == "collMod" && name == "index":
 			if err := checkStableIndex("collMod.index", v); err != nil {
 				return err
 			}
-		case r.name == "create" && name == "capped" && isTrue(v) && r.get("size").Type != 0:
+		case r.Name == "create" && name == "capped" && isTrue(v) && r.get("size").Type != 0:
 			return unstableField("create.capped")
 		}
 	}

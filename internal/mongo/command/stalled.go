@@ -63,7 +63,7 @@ func (o *outlet) Write(b []byte) (n int, err error) {
 
 // cutStalled closes the connections of clients that make no progress while others wait for memory.
 func (s *Server) cutStalled() {
-	for clock.Pause(s.running, stallEvery) == nil {
+	for clock.Pause(s.Running, stallEvery) == nil {
 		others := s.o.Budget.Read().Waiting > 0
 		s.mu.Lock()
 		for c := range s.connections {

@@ -7,18 +7,20 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mayflydb/mayfly/internal/mongo/write"
 )
 
 func top(r *request, a *answer) error {
-	a.object("totals")
-	a.string("note", "all times in microseconds")
+	a.Object("totals")
+	a.String("note", "all times in microseconds")
 	list := r.s.usage.all()
 	for _, ns := range slices.SortedFunc(maps.Keys(list), compareNames) {
-		a.object(ns.database + "." + ns.container)
+		a.Object(ns.database + "." + ns.container)
 		list[ns].write(a)
-		a.close()
+		a.Close()
 	}
-	a.close()
+	a.Close()
 	return nil
 }
 
@@ -49,11 +51,12 @@ type usageTimes struct {
 
 // note counts a request, if it was about a container.
 func (u *usage) note(r *request) {
-	database, container := r.db, r.containerName()
-	if checkCollectionName(database, container) != nil {
+	database, container := r.db, containerNameOf(r)
+	if write.CheckCollectionName(database, container) != nil {
 		return
 	}
-	kind, took := usageKind(r.name), r.since.Elapsed()
+	container = strings.Clone(container) // it shares the memory of the request
+	kind, took := usageKind(r.Name), r.Since.Elapsed()
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	t := u.times[containerName{database, container}]
@@ -113,8 +116,8 @@ func (t usageTimes) write(a *answer) {
 }
 
 func (a *answer) usage(name string, count int64, took time.Duration) {
-	a.object(name)
-	a.int64("time", took.Microseconds())
-	a.int64("count", count)
-	a.close()
+	a.Object(name)
+	a.Int64("time", took.Microseconds())
+	a.Int64("count", count)
+	a.Close()
 }

@@ -40,7 +40,7 @@ func (m *monitor) tick(now expiry.Stamp) {
 	due := m.running || now >= m.last+m.s.parameters.number(sleepSecs)
 	m.mu.Unlock()
 	if due {
-		m.pass(m.s.running, now)
+		m.pass(m.s.Running, now)
 	}
 }
 

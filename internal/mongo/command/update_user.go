@@ -24,7 +24,7 @@ func updateUser(r *request, a *answer) error {
 			return err
 		}
 	}
-	return r.s.accounts.Change(r.ctx, r.now, r.db, name, func(u *account.User) error {
+	return r.s.accounts.Change(r.Context, r.Now, r.db, name, func(u *account.User) error {
 		if newRoles {
 			// The old roles too: replacing them takes them away.
 			if err := r.mayGrant(append(roles, u.Roles...)); err != nil {

@@ -22,11 +22,11 @@ func usersInfo(r *request, a *answer) error {
 		credentials: r.bool("showCredentials", false), customData: r.bool("showCustomData", true),
 		privileges: r.bool("showPrivileges", false), restrictions: r.bool("showAuthenticationRestrictions", false),
 	}
-	matches, err := r.sift(r.document("filter"))
+	matches, err := compileSift(r, r.document("filter"))
 	if err != nil {
 		return err
 	}
-	a.array("users")
+	a.Array("users")
 	for _, u := range r.s.accounts.Users() {
 		if !wanted(u) {
 			continue
@@ -37,33 +37,33 @@ func usersInfo(r *request, a *answer) error {
 			return err
 		}
 		if ok {
-			a.element(d)
+			a.Element(d)
 		}
 	}
-	a.close()
+	a.Close()
 	return r.err
 }
 
 func (show userDetails) user(u *account.User) doc.Doc {
-	a := newAnswer(nil)
-	a.members(u.Describe())
-	a.strings("mechanisms", account.MechanismNames(u.Mechanisms()))
-	a.value("roles", account.ListRoles(u.Roles))
+	a := doc.NewWriter(nil)
+	a.Members(u.Describe())
+	a.Strings("mechanisms", account.MechanismNames(u.Mechanisms()))
+	a.Value("roles", account.ListRoles(u.Roles))
 	if show.customData && u.CustomData != nil {
-		a.doc("customData", u.CustomData)
+		a.Doc("customData", u.CustomData)
 	}
 	if show.credentials {
-		a.doc("credentials", u.Credentials())
+		a.Doc("credentials", u.Credentials())
 	}
 	if show.privileges {
-		a.value("inheritedRoles", account.ListRoles(u.Roles))
-		a.value("inheritedPrivileges", account.RightsOf(u.Roles).Privileges())
+		a.Value("inheritedRoles", account.ListRoles(u.Roles))
+		a.Value("inheritedPrivileges", account.RightsOf(u.Roles).Privileges())
 	}
 	if show.restrictions || show.privileges {
-		a.array("authenticationRestrictions")
-		a.close()
+		a.Array("authenticationRestrictions")
+		a.Close()
 	}
-	return a.end()
+	return a.End()
 }
 
 // wantedUsers reads which users the command is about: one, several, those of the database, or all. It fails if the

@@ -8,12 +8,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/write"
 )
 
 var validateFields = fieldSet(`full scandata repair metadata background checkBSONConformance fixMultikey logDiagnostics
 	enforceFastCount`)
 
-// A validation is what reading a whole container has found.
+// A validation is what a walk over a container has found.
 type validation struct {
 	documents    int64
 	invalid      int64 // documents that are not valid BSON
@@ -29,32 +30,32 @@ func validate(r *request, a *answer) error {
 	if repair {
 		return code.Unsupported("validate with repair")
 	}
-	c, err := r.existing(name, code.New(code.NamespaceNotFound,
+	c, err := existingContainer(r, name, code.New(code.NamespaceNotFound,
 		"Collection '%s.%s' does not exist to validate.", r.db, name))
 	if err != nil {
 		return err
 	}
-	v, err := r.enter(c)
+	v, err := r.Enter(c)
 	if err != nil {
 		return err
 	}
-	found, err := r.validate(v)
+	found, err := validateDocuments(r, v)
 	if err != nil {
 		return err
 	}
-	a.string("ns", r.db+"."+name)
-	a.value("uuid", uuidOf(c))
-	a.count("nInvalidDocuments", found.invalid)
-	a.count("nNonCompliantDocuments", found.nonCompliant)
-	a.count("nrecords", found.documents)
-	if err := r.validateIndexes(a, v, found); err != nil {
+	a.String("ns", r.db+"."+name)
+	a.Value("uuid", write.UUIDOf(c))
+	a.Count("nInvalidDocuments", found.invalid)
+	a.Count("nNonCompliantDocuments", found.nonCompliant)
+	a.Count("nrecords", found.documents)
+	if err := validateIndexes(r, a, v, found); err != nil {
 		return err
 	}
-	a.bool("valid", found.invalid == 0)
-	a.bool("repaired", false)
-	a.strings("warnings", found.warnings())
+	a.Bool("valid", found.invalid == 0)
+	a.Bool("repaired", false)
+	a.Strings("warnings", found.warnings())
 	for _, list := range []string{"errors", "extraIndexEntries", "missingIndexEntries", "corruptRecords"} {
-		a.strings(list, nil)
+		a.Strings(list, nil)
 	}
 	return nil
 }
@@ -66,18 +67,18 @@ func (f *validation) warnings() []string {
 	return []string{"Detected one or more documents not compliant with the collection's schema. Check logs for log id 5363500."}
 }
 
-// validate reads every document.
-func (r *request) validate(v catalog.View) (*validation, error) {
-	rules, err := r.s.rulesOf(v.Container)
+// validateDocuments reads every document.
+func validateDocuments(r *request, v catalog.View) (*validation, error) {
+	rules, err := write.RulesOf(r.Node, v.Container)
 	if err != nil {
 		return nil, err
 	}
 	var scope *expression.Scope
 	if rules != nil {
-		scope = rules.scope(r)
+		scope = rules.Scope(&r.Operation)
 	}
 	found := &validation{}
-	for d, err := range r.scan(v, access.Access{}) {
+	for d, err := range r.Scan(v, access.Access{}) {
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +90,7 @@ func (r *request) validate(v catalog.View) (*validation, error) {
 		if rules == nil {
 			continue
 		}
-		ok, err := rules.accepts(d.Body, scope)
+		ok, err := rules.Obeyed(d.Body, scope)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +102,7 @@ func (r *request) validate(v catalog.View) (*validation, error) {
 }
 
 // validateIndexes reads every index that is complete, and writes how many entries it has.
-func (r *request) validateIndexes(a *answer, v catalog.View, found *validation) error {
+func validateIndexes(r *request, a *answer, v catalog.View, found *validation) error {
 	indexes, err := r.s.o.Store.Named(v)
 	if err != nil {
 		return err
@@ -112,7 +113,7 @@ func (r *request) validateIndexes(a *answer, v catalog.View, found *validation) 
 	counts := map[string]int64{"_id_": found.documents}
 	for _, x := range indexes {
 		var stats access.Stats
-		for _, err := range r.scan(v, access.Access{Of: &access.IndexScans{{Index: x.Index}}, Stats: &stats}) {
+		for _, err := range r.Scan(v, access.Access{Of: &access.IndexScans{{Index: x.Index}}, Stats: &stats}) {
 			if err != nil {
 				return err
 			}
@@ -120,22 +121,22 @@ func (r *request) validateIndexes(a *answer, v catalog.View, found *validation) 
 		counts[x.Name] = int64(stats.Keys)
 	}
 	specs := indexSpecs(v.Container)
-	a.int32("nIndexes", len(specs))
-	a.object("keysPerIndex")
+	a.Int32("nIndexes", len(specs))
+	a.Object("keysPerIndex")
 	for _, spec := range specs {
 		name, _ := doc.AsString(doc.Lookup(spec, "name"))
 		if n, complete := counts[name]; complete {
-			a.count(name, n)
+			a.Count(name, n)
 		}
 	}
-	a.close()
-	a.object("indexDetails")
+	a.Close()
+	a.Object("indexDetails")
 	for _, spec := range specs {
 		name, _ := doc.AsString(doc.Lookup(spec, "name"))
-		a.object(name)
-		a.bool("valid", true)
-		a.close()
+		a.Object(name)
+		a.Bool("valid", true)
+		a.Close()
 	}
-	a.close()
+	a.Close()
 	return nil
 }

@@ -67,21 +67,21 @@ func (x *logLevels) set(levels map[string]int) {
 	}
 }
 
-// verbosity writes all levels as one document.
-func (a *answer) verbosity(name string, x *logLevels) {
-	a.object(name)
-	a.int32("verbosity", x.get(""))
+// writeVerbosity writes all levels as one document.
+func writeVerbosity(a *doc.Writer, name string, x *logLevels) {
+	a.Object(name)
+	a.Int32("verbosity", x.get(""))
 	var write func(above string, parts []logComponent)
 	write = func(above string, parts []logComponent) {
 		for _, c := range parts {
-			a.object(c.name)
-			a.int32("verbosity", x.get(above+c.name))
+			a.Object(c.name)
+			a.Int32("verbosity", x.get(above+c.name))
 			write(above+c.name+".", c.parts)
-			a.close()
+			a.Close()
 		}
 	}
 	write("", logComponents)
-	a.close()
+	a.Close()
 }
 
 func parseLogLevel(r *request, name string, v doc.Value) (func() error, error) {

@@ -2,100 +2,39 @@ package command
 
 import (
 	"github.com/mayflydb/mayfly/internal/catalog"
-	"github.com/mayflydb/mayfly/internal/doc"
-	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
 )
 
-// A view is a container without documents: a pipeline over another container.
-type view struct {
-	on     string
-	stages []doc.Value
-}
-
-// viewOf gives the view if a container is one, nil otherwise.
-func viewOf(c *catalog.Container) *view {
-	options := c.State().Echo
-	if len(options) == 0 {
-		return nil
-	}
-	on, ok := doc.AsString(doc.Lookup(options, "viewOn"))
-	if !ok {
-		return nil
-	}
-	v := &view{on: on}
-	for stage := range doc.Elements(doc.Lookup(options, "pipeline")) {
-		v.stages = append(v.stages, stage)
-	}
-	return v
-}
-
 // countView counts the rows of a view.
-func (r *request) countView(a *answer, c *catalog.Container, q *selection, skip, limit int64) error {
-	rows, err := r.viewRows(c, q.query)
+func countView(r *request, a *answer, c *catalog.Container, q *query.Selection, skip, limit int64) error {
+	rows, err := rowsOfView(r, c, q.Query)
 	if err != nil {
 		return err
 	}
-	counted := selection{skip: skip, limit: limit}
+	counted := query.Selection{Skip: skip, Limit: limit}
 	n := int64(0)
-	for _, err := range counted.cut(rows) {
+	for _, err := range counted.Cut(rows) {
 		if err != nil {
 			return err
 		}
 		n++
 	}
-	a.count("n", n)
+	a.Count("n", n)
 	return nil
 }
 
-// findOverView turns a find over a view into an aggregation.
-func (r *request) findOverView(q *finding) (*aggregation, error) {
-	x := &aggregation{selection: selection{ns: q.ns, names: q.names, vars: q.vars}}
-	return x, x.overView(r, q.container, q.stages(r.document("projection")))
-}
-
-// stages gives the stages of a pipeline that do what a find asks.
-func (q *selection) stages(projection doc.Doc) []doc.Value {
-	var list []doc.Value
-	add := func(name string, v doc.Value) { list = append(list, doc.Object(one(name, v))) }
-	if !doc.IsEmpty(q.query) {
-		add("$match", doc.Object(q.query))
-	}
-	if q.sort != nil {
-		add("$sort", doc.Object(q.sort.Spec()))
-	}
-	if q.skip > 0 {
-		add("$skip", doc.Int(q.skip))
-	}
-	if q.limit > 0 {
-		add("$limit", doc.Int(q.limit))
-	}
-	if !doc.IsEmpty(projection) {
-		add("$project", doc.Object(projection))
-	}
-	return list
-}
-
-// overView compiles the stages of the view followed by others.
-func (x *aggregation) overView(r *request, c *catalog.Container, stages []doc.Value) (err error) {
-	if x.container, stages, err = r.unfold(c, stages); err != nil {
-		return err
-	}
-	if x.pipeline, err = pipeline.Compile(stages, pipeline.Options{Names: x.names}); err != nil {
-		return err
-	}
-	return r.mayRun(x.pipeline)
+// findOverView is a find over a view as an aggregation.
+func findOverView(r *request, q *query.FindCursor) (*query.Aggregation, error) {
+	x := &query.Aggregation{Selection: query.Selection{Namespace: q.Namespace, Names: q.Names, Vars: q.Vars}}
+	return x, x.OverView(&r.Operation, r.mayRun, q.Container, q.Stages(r.document("projection")))
 }
 
 // findView answers a find over a view.
-func (r *request) findView(a *answer, q *finding, size int64) error {
-	x, err := r.findOverView(q)
+func findView(r *request, a *answer, q *query.FindCursor, size int64) error {
+	x, err := findOverView(r, q)
 	if err != nil {
 		return err
 	}
-	p, err := x.start(r)
-	if err != nil {
-		return err
-	}
-	keep := func(x *cursor) { x.noTimeout = r.bool("noCursorTimeout", false) }
-	return within(duringAggregation, r.reply(a, q.ns, p, size, keep))
+	return within(duringAggregation, r.reply(a, q.Namespace, startPipeline(r, x), size, func(x *session.Cursor) { x.NoTimeout = r.bool("noCursorTimeout", false) }))
 }

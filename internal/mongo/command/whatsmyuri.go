@@ -1,6 +1,6 @@
 package command
 
 func whatsmyuri(r *request, a *answer) error {
-	a.string("you", r.c.remote())
+	a.String("you", r.c.remote())
 	return nil
 }

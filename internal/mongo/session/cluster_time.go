@@ -1,0 +1,30 @@
+package session
+
+import "github.com/mayflydb/mayfly/internal/doc"
+
+// ClusterTime is how far time has come, seconds in its upper half. It never falls.
+func (n *Node) ClusterTime(now int64) uint64 {
+	newest, err := n.Store.LogNewest()
+	at := uint64(newest)
+	if err != nil || at == 0 { // nothing is logged: nobody follows
+		at = uint64(max(now, 0))<<32 | 1
+	}
+	for {
+		last := n.newest.Load()
+		if at <= last {
+			return last
+		}
+		if n.newest.CompareAndSwap(last, at) {
+			return at
+		}
+	}
+}
+
+// ClusterTime is $$CLUSTER_TIME, the same for the whole operation; missing when stand-alone.
+func (o *Operation) ClusterTime() doc.Value {
+	if o.told.Type == 0 && o.Node.Replicates {
+		at := o.Node.ClusterTime(o.At.Unix())
+		o.told = doc.Timestamp(uint32(at>>32), uint32(at))
+	}
+	return o.told
+}

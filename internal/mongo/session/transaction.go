@@ -1,0 +1,425 @@
+package session
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/budget"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// Limits of transactions. Each holds a snapshot, and what it writes in memory.
+const (
+	maxTransactions = 500
+	sweepEvery      = time.Second
+)
+
+// transactions are those that are open, and the documents that they have written.
+type transactions struct {
+	guard   sync.Mutex
+	open    map[*Transaction]struct{}
+	locks   map[lockKey]*Transaction
+	Locked  atomic.Int64 // len(locks)
+	once    sync.Once
+	sweeper sync.WaitGroup
+}
+
+// A lockKey is a document: the id of its container, and its key there.
+type lockKey struct {
+	container uint32
+	id        string
+}
+
+// A Transaction is a multi-document transaction that is open. It is used by the operation that has
+// the turn of its session.
+// https://www.mongodb.com/docs/v7.0/core/transactions/
+type Transaction struct {
+	sessions *Sessions
+	session  *Session
+	number   int64
+	now      expiry.Stamp    // the instant at which its documents are alive
+	Context  context.Context // of the operation that runs
+	age      clock.Stopwatch
+	first    bool // its first command runs
+	Snapshot bool // that has asked for the read concern snapshot
+	API      API
+
+	Share   budget.Share               // of what it has written
+	group   *store.SnapshotTransaction // nil until a container is used
+	views   []catalog.View
+	made    []*catalog.Container // for itself alone until the commit
+	locks   []lockKey
+	cursors bool          // some have been open
+	doomed  bool          // a statement has failed
+	done    chan struct{} // closed when documents are given back
+	awaited bool          // someone has done
+}
+
+func (s *transactions) init() {
+	s.open, s.locks = map[*Transaction]struct{}{}, map[lockKey]*Transaction{}
+}
+
+func (s *transactions) running() (list []*Transaction) {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	for t := range s.open {
+		list = append(list, t)
+	}
+	return list
+}
+
+// Renumber begins with a new transaction number.
+func (s *Sessions) Renumber(x *Session, number int64, st Stage) {
+	s.Kept.Drop(x)
+	x.Number, x.Stage = number, st
+}
+
+// sweep ends transactions that have lasted too long.
+func (s *Sessions) sweep() {
+	for clock.Pause(s.node.Running, sweepEvery) == nil {
+		s.EndOld(s.node.Lifetime())
+	}
+}
+
+// EndOld ends the transactions that have been open for longer than age.
+func (s *Sessions) EndOld(age time.Duration) {
+	for _, t := range s.transactions.running() {
+		if t.age.Elapsed() < age {
+			continue
+		}
+		s.node.Interrupt(nil, []*Session{t.session})
+		if t.session.Take(s.node.Running) != nil {
+			return
+		}
+		if t.session.Transaction == t {
+			t.session.Abort(s)
+		}
+		t.session.Release()
+	}
+}
+
+// Begin fixes what the transaction sees, the first time.
+func (t *Transaction) Begin() *store.SnapshotTransaction {
+	if t.group == nil {
+		t.group = t.sessions.node.Store.BeginSnapshot()
+		t.group.Label = t.label()
+	}
+	return t.group
+}
+
+// label is what change streams tell of the transaction with each of its changes.
+func (t *Transaction) label() doc.Doc {
+	a := doc.NewWriter(nil)
+	a.Object("lsid")
+	t.session.Describe(a)
+	a.Close()
+	a.Int64("txnNumber", t.number)
+	return a.End()
+}
+
+// enter begins to use a container in the transaction, whose reads are of one moment: later
+// instants that others have seen do not count.
+func (t *Transaction) enter(o *Operation, c *catalog.Container) (catalog.View, error) {
+	for _, v := range t.views {
+		if v.Container == c {
+			return v, nil
+		}
+	}
+	v, err := c.Enter(o.Context, t.now)
+	if err != nil {
+		if kind := fault.KindOf(err); kind == fault.NotFound || kind == fault.OwnerNotFound {
+			err = fault.Wrap(fault.Conflict, err, "The collection was dropped during the transaction.")
+		}
+		return v, err
+	}
+	v.Now = t.now
+	t.Begin()
+	t.views = append(t.views, v)
+	return v, nil
+}
+
+// find gives the container of that name as it was when the transaction began, or as the
+// transaction has made it; nil without an error if there is no such container.
+func (t *Transaction) find(db, name string) (*catalog.Container, error) {
+	g := t.Begin()
+	if c := g.Created(db, name); c != nil {
+		return c, nil
+	}
+	c, err := t.sessions.node.Find(db, name)
+	if c != nil && !g.Sees(c) {
+		return nil, nil
+	}
+	return c, err
+}
+
+// Make makes a container that only the transaction sees until its commit.
+func (t *Transaction) Make(db string, def catalog.Definition) (*catalog.Container, error) {
+	c, err := t.Begin().CreateContainer(t.now, db, def)
+	if err == nil {
+		t.made = append(t.made, c)
+	}
+	return c, err
+}
+
+// Makes reports whether the transaction has made a container.
+func (t *Transaction) Makes(c *catalog.Container) bool { return slices.Contains(t.made, c) }
+
+// Reenter makes the transaction go by the new state of a container that it has made, in which
+// there is no document.
+func (t *Transaction) Reenter(c *catalog.Container) error {
+	i := slices.IndexFunc(t.views, func(v catalog.View) bool { return v.Container == c })
+	if i < 0 {
+		return nil
+	}
+	v, err := c.Enter(t.Context, t.now)
+	if err != nil {
+		return err
+	}
+	v.Now = t.now
+	t.views[i] = v
+	t.group.Redefine(v)
+	return nil
+}
+
+// A txContext is the context of the operation that runs in it now: a cursor
+// of the transaction is read by one after the other.
+type txContext struct{ t *Transaction }
+
+func (c txContext) Deadline() (time.Time, bool) { return c.t.Context.Deadline() }
+func (c txContext) Done() <-chan struct{}       { return c.t.Context.Done() }
+func (c txContext) Err() error                  { return c.t.Context.Err() }
+func (c txContext) Value(key any) any           { return c.t.Context.Value(key) }
+
+// scan is that of the store, as the transaction sees it.
+func (t *Transaction) scan(v catalog.View, a access.Access) iter.Seq2[access.Document, error] {
+	return t.on(v).Scan(txContext{t}, a)
+}
+
+// on is what the transaction does in a container.
+func (t *Transaction) on(v catalog.View) *store.ContainerTransaction { return t.Begin().On(v) }
+
+// Do does one operation. A document that it changes is the transaction's until its end: other
+// writers wait, and other transactions fail with WriteConflict.
+func (t *Transaction) Do(v catalog.View, op store.Op) (store.Result, error) {
+	key := lockKey{v.Container.ID, op.Key.ID}
+	first, err := t.lock(key)
+	if err != nil {
+		return store.Result{}, err
+	}
+	result, err := t.on(v).Do(op)
+	if first && (err != nil || result.Skipped) {
+		t.unlock(key)
+	}
+	return result, err
+}
+
+// lock takes a document for the transaction, or fails with fault.Conflict when another has it.
+func (t *Transaction) lock(key lockKey) (first bool, err error) {
+	s := &t.sessions.transactions
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	switch owner := s.locks[key]; owner {
+	case t:
+		return false, nil
+	case nil:
+		s.locks[key] = t
+		s.Locked.Add(1)
+		t.locks = append(t.locks, key)
+		return true, nil
+	}
+	return false, fault.New(fault.Conflict, "Another transaction has written the document.")
+}
+
+// unlock gives the document back that was taken last.
+func (t *Transaction) unlock(key lockKey) {
+	s := &t.sessions.transactions
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	delete(s.locks, key)
+	s.Locked.Add(-1)
+	t.locks = t.locks[:len(t.locks)-1]
+	if t.awaited {
+		close(t.done)
+		t.done, t.awaited = make(chan struct{}), false
+	}
+}
+
+// Await waits for transactions that have written the documents of ops.
+func (s *transactions) Await(ctx context.Context, c *catalog.Container, ops []store.Op) error {
+	for s.Locked.Load() != 0 {
+		done := s.owner(c, ops)
+		if done == nil {
+			return nil
+		}
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// owner gives a channel that is closed when a transaction that has one of the documents may have
+// given it back; nil when none has.
+func (s *transactions) owner(c *catalog.Container, ops []store.Op) <-chan struct{} {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	for i := range ops {
+		if t := s.locks[lockKey{c.ID, ops[i].Key.ID}]; t != nil {
+			t.awaited = true
+			return t.done
+		}
+	}
+	return nil
+}
+
+// Over reports whether the transaction ends because of how a command in it has ended. Nearly every
+// error ends it.
+func (t *Transaction) Over(err error) bool {
+	if err == nil && t.first && t.group == nil {
+		t.Begin() // it sees what its first command saw, though that was nothing
+	}
+	return t.session.Transaction == t && (err != nil || t.doomed)
+}
+
+// Doom ends the transaction, if there is one, when the command has ended: a statement has failed.
+func (o *Operation) Doom() {
+	if o.Transaction != nil {
+		o.Transaction.doomed = true
+	}
+}
+
+// Commit makes the transaction's changes visible. The caller has the turn.
+func (x *Session) Commit(ctx context.Context, s *Sessions) error {
+	t := x.Transaction
+	t.killCursors()
+	var err error
+	if t.group != nil {
+		err = t.group.Commit(context.WithoutCancel(ctx)) // whose end is known then
+	}
+	x.Stage = Committed
+	if err != nil {
+		x.Stage = Aborted
+		t.forget()
+	}
+	t.end()
+	return err
+}
+
+// Abort gives up the open transaction, if there is one. The caller has the turn.
+func (x *Session) Abort(s *Sessions) {
+	t := x.Transaction
+	if t == nil {
+		return
+	}
+	x.Stage = Aborted
+	t.killCursors()
+	if t.group != nil {
+		t.group.Rollback()
+	}
+	t.forget()
+	t.end()
+}
+
+// forget drops what is kept of containers that will never be.
+func (t *Transaction) forget() {
+	for _, c := range t.made {
+		t.sessions.node.Forget(c)
+	}
+}
+
+func (t *Transaction) killCursors() {
+	if !t.cursors {
+		return
+	}
+	list := &t.sessions.node.Cursors
+	for _, x := range list.list() {
+		if x.Transaction == t {
+			list.Kill(x)
+		}
+	}
+}
+
+func (t *Transaction) end() {
+	s := &t.sessions.transactions
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	t.Share.Close()
+	for _, key := range t.locks {
+		delete(s.locks, key)
+	}
+	s.Locked.Add(-int64(len(t.locks)))
+	delete(s.open, t)
+	t.session.Transaction = nil
+	close(t.done)
+}
+
+// Shown is the session as messages have it.
+func (x *Session) Shown() string {
+	a := doc.NewWriter(nil)
+	x.Describe(a)
+	return code.Show(doc.Object(a.End()))
+}
+
+// Describe writes the id of the session.
+func (x *Session) Describe(a *doc.Writer) {
+	a.Binary("id", UUIDBinary, x.Key.ID[:])
+	digest := x.Key.User.Digest()
+	a.Binary("uid", GenericBinary, digest[:])
+}
+
+// AnyAwaited reports whether anyone waits for a transaction.
+func (s *transactions) AnyAwaited() bool {
+	s.guard.Lock()
+	defer s.guard.Unlock()
+	for t := range s.open {
+		if t.awaited {
+			return true
+		}
+	}
+	return false
+}
+
+// Begin opens a transaction in the session of an operation; one of the same session that is open yet is given up.
+// snapshot tells that the client has asked for the read concern of that name.
+func (s *Sessions) Begin(o *Operation, number int64, snapshot bool) error {
+	x := o.Session
+	x.Abort(s)
+	t := &Transaction{
+		sessions: s, session: x, number: number, now: o.Now, Context: o.Context, API: o.API, age: clock.Start(), first: true,
+		Snapshot: snapshot, done: make(chan struct{}),
+	}
+	s.node.Budget.Open(&t.Share)
+	s.guard.Lock()
+	full := len(s.open) >= maxTransactions
+	if !full {
+		s.open[t] = struct{}{}
+	}
+	s.guard.Unlock()
+	if full {
+		return code.New(code.LockTimeout, "Too many open transactions (limit %d). Try again later.", maxTransactions)
+	}
+	s.once.Do(func() { s.sweeper.Go(s.sweep) })
+	s.Renumber(x, number, inProgress)
+	x.Transaction, o.Transaction = t, t
+	return nil
+}
+
+// Resume goes on with the open transaction of a session, if there is one, in an operation.
+func (x *Session) Resume(o *Operation) {
+	if o.Transaction = x.Transaction; o.Transaction != nil {
+		o.Now, o.Transaction.Context, o.Transaction.first = o.Transaction.now, o.Context, false
+	}
+}

@@ -1,0 +1,76 @@
+package write
+
+import (
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// A Delete is one statement of a delete.
+type Delete struct {
+	query.Selection
+	One     bool
+	Deleted int64
+}
+
+// Run carries the statement out.
+func (x *Delete) Run(o *session.Operation) error {
+	if x.Container == nil {
+		return nil
+	}
+	if !x.One {
+		return x.all(o)
+	}
+	for range maxLooks {
+		id, found, err := firstID(o, &x.Selection)
+		if fault.KindOf(err) == fault.NotFound && o.Transaction == nil {
+			return nil // the container was dropped during the write
+		}
+		if err != nil || !found {
+			return err
+		}
+		results, err := Apply(o, x.Container, []store.Op{x.op(o, id)})
+		switch {
+		case err == nil && !results[0].Skipped:
+			x.Deleted++
+			return nil
+		case err != nil && !isGone(err):
+			return statementErr(x.Container, nil, err)
+		case query.OnlyID(x.Query).Type != 0:
+			return nil // there is none of that _id
+		}
+	}
+	return code.New(code.WriteConflict, "other writes came first too often")
+}
+
+// op deletes a document that is selected still.
+func (x *Delete) op(o *session.Operation, id doc.Value) store.Op {
+	scope := x.Scope(o)
+	return store.Op{Verb: store.Delete, Key: store.Identity(id), If: func(d access.Document) (bool, error) { return x.Matches(d.Body, scope) }}
+}
+
+func (x *Delete) all(o *session.Operation) error {
+	if _, _, err := firstID(o, &query.Selection{Container: x.Container, Namespace: x.Namespace, Query: impossible}); err != nil {
+		return err
+	}
+	return inChunks(o, &x.Selection, map[uint64]struct{}{}, func(ids []doc.Value) error {
+		ops := make([]store.Op, len(ids))
+		for i, id := range ids {
+			ops[i] = x.op(o, id)
+		}
+		return writeEach(o, x.Container, ops, func(_ int, result store.Result, err error) error {
+			switch {
+			case err != nil && fault.KindOf(err) == fault.NotFound:
+			case err != nil:
+				return err
+			case !result.Skipped:
+				x.Deleted++
+			}
+			return nil
+		})
+	})
+}

@@ -1,0 +1,131 @@
+package write
+
+import (
+	"bytes"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
+	"github.com/mayflydb/mayfly/internal/store"
+)
+
+// A FindAndModify changes or deletes one document, and gives it as it was or as it becomes.
+type FindAndModify struct {
+	Update
+	Remove     bool
+	ReturnNew  bool // the answer has the document as it becomes
+	Projection *pipeline.Projection
+
+	Value doc.Doc // of the answer; nil for none
+}
+
+// Modify changes the first document, or makes one.
+func (m *FindAndModify) Modify(o *session.Operation) error {
+	for range maxLooks {
+		var err error
+		if m.Container, err = o.Find(m.Database, m.Name); err != nil {
+			return err
+		}
+		if m.Container != nil {
+			again, err := m.modifyOne(o)
+			if err != nil || !again && m.Matched > 0 {
+				return err
+			}
+			if again {
+				continue
+			}
+		}
+		if !m.Upsert {
+			return nil
+		}
+		again, err := m.insertOne(o)
+		if !again || err != nil {
+			return err
+		}
+	}
+	return code.New(code.WriteConflict, "other writes came first too often")
+}
+
+func (m *FindAndModify) modifyOne(o *session.Operation) (again bool, err error) {
+	id, found, err := firstID(o, &m.Selection)
+	if err != nil || !found {
+		return false, err
+	}
+	validate, err := ValidatorOf(o, m.Container)
+	if err != nil {
+		return false, err
+	}
+	e := m.Change.edit(o, &m.Selection, validate, m.Container)
+	e.kept = true
+	_, err = Apply(o, m.Container, []store.Op{e.op(id)})
+	switch {
+	case isGone(err):
+		return query.OnlyID(m.Query).Type == 0, nil
+	case err != nil:
+		return false, statementErr(m.Container, e.made, err)
+	case !e.matched:
+		return query.OnlyID(m.Query).Type == 0, nil
+	}
+	m.Matched = 1
+	if m.Value = e.before; m.ReturnNew && e.changed {
+		m.Value = e.made
+	}
+	return false, nil
+}
+
+func (m *FindAndModify) insertOne(o *session.Operation) (again bool, err error) {
+	if again, err = m.insert(o); err == nil && !again && m.ReturnNew {
+		m.Value = m.inserted
+	}
+	return again, err
+}
+
+// Delete removes the first document.
+func (m *FindAndModify) Delete(o *session.Operation) error {
+	var err error
+	if m.Container, err = o.Find(m.Database, m.Name); err != nil || m.Container == nil {
+		return err
+	}
+	for range maxLooks {
+		id, found, err := firstID(o, &m.Selection)
+		if err != nil || !found {
+			return err
+		}
+		x := Delete{Selection: m.Selection}
+		op := x.op(o, id)
+		matches := op.If
+		op.If = func(d access.Document) (bool, error) {
+			ok, err := matches(d)
+			if ok {
+				if err := holdEdit(o, len(d.Body)); err != nil {
+					return false, err
+				}
+				m.Value = bytes.Clone(d.Body)
+			}
+			return ok, err
+		}
+		results, err := Apply(o, m.Container, []store.Op{op})
+		switch {
+		case err == nil && !results[0].Skipped:
+			m.Matched = 1
+			return nil
+		case err != nil && !isGone(err):
+			return statementErr(m.Container, nil, err)
+		}
+		m.Value = nil
+		if query.OnlyID(m.Query).Type != 0 {
+			return nil
+		}
+	}
+	return code.New(code.WriteConflict, "other writes came first too often")
+}
+
+// Projected is the document as the client wants it.
+func (m *FindAndModify) Projected(o *session.Operation) (doc.Doc, error) {
+	q := query.FindCursor{Selection: m.Selection, Projection: m.Projection, Current: o}
+	var room []byte
+	return q.Project(&room, m.Value, q.ProjectionScope(o))
+}
