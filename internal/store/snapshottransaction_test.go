@@ -158,7 +158,7 @@ func TestGroupOverSeveralContainers(t *testing.T) {
 	d, e := w.another(collection("d", expiry.Unset)), w.another(renamed(definition(expiry.Unset), "e"))
 	w.at(w.c, w.doing(store.Create, "a", `"n":1`))
 	g := w.store.BeginSnapshot()
-	if g.On(w.view()) != g.On(w.view()) {
+	if first, again := g.On(w.view()), g.On(w.view()); first != again {
 		t.Error("a container has two parts")
 	}
 	w.wrote(g.On(w.viewOf(e)), w.put(store.Create, "p", "nosql", ""))

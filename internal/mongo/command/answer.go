@@ -94,14 +94,6 @@ func (a *answer) fail(err error) {
 	a.labels(e.Labels)
 }
 
-func (a *answer) strings(name string, list []string) {
-	a.Array(name)
-	for _, s := range list {
-		a.String(a.Index(), s)
-	}
-	a.Close()
-}
-
 func (a *answer) labels(labels []string) {
 	if len(labels) == 0 {
 		return

@@ -26,7 +26,7 @@ const (
 
 // stampOf reads a timestamp as a cluster time: seconds in the upper half of the number.
 func stampOf(v doc.Value) uint64 {
-	seconds, n, ok := bsoncore.Value{Type: v.Type, Data: v.Data}.TimestampOK()
+	seconds, n, ok := bsoncore.Value(v).TimestampOK()
 	if !ok {
 		return 0
 	}

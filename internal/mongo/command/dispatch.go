@@ -144,7 +144,8 @@ func (c *connection) run(r *request, a *answer) error {
 	if err := r.checkFields(); err != nil {
 		return err
 	}
-	ctx, cancel := c.s.Running, context.CancelFunc(func() {})
+	ctx := c.s.Running
+	var cancel context.CancelFunc
 	if r.MaxTime > 0 && !cmd.waits && hitFailPoint(r, maxTimeNeverTimeOut) == nil {
 		if hitFailPoint(r, maxTimeAlwaysTimeOut) != nil {
 			return session.Translate(context.DeadlineExceeded)

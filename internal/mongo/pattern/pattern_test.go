@@ -2,7 +2,6 @@ package pattern
 
 import (
 	"flag"
-	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
@@ -54,16 +53,4 @@ func TestPCRE2(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-}
-
-var pieces = strings.Fields(`a b c ab . ^ $ \A \Z \z \b \B \d \D \w \W \s \S \h \H \v \V \R \N \K \n \r\n \x0b \t [ab] [^a] [\h] [^\s] [\d_-] [\S] [[:alpha:]] [[:^space:]a] []a] [^]b]
-	(a) (b) (?:a|b) (a|b) ( ) (?: (?= (?! (?<=a) (?<!b) (?> (?i) (?s) (?m) (?-i) (?x: (?|(a)|(b)) (?<n>a) \k<n> \1 \2 \g{-1} (?(1)a|b) | | * + ? *? +? ++ ?+ {2} {0,2} {,2} {1,}
-	é É k K s ß \x{e9} \Qa.\E \E (?#r) \p{L} \P{Lu} \x20 \e \0 - = _ 1 (?i:k) [k-m] (?i)[^k]`)
-
-func randomText(r *rand.Rand, pieces []string, most int) string {
-	var b strings.Builder
-	for range 1 + r.IntN(most) {
-		b.WriteString(pieces[r.IntN(len(pieces))])
-	}
-	return b.String()
 }

@@ -47,3 +47,15 @@ func TestRandomAgainstPCRE2(t *testing.T) {
 		}
 	}
 }
+
+var pieces = strings.Fields(`a b c ab . ^ $ \A \Z \z \b \B \d \D \w \W \s \S \h \H \v \V \R \N \K \n \r\n \x0b \t [ab] [^a] [\h] [^\s] [\d_-] [\S] [[:alpha:]] [[:^space:]a] []a] [^]b]
+	(a) (b) (?:a|b) (a|b) ( ) (?: (?= (?! (?<=a) (?<!b) (?> (?i) (?s) (?m) (?-i) (?x: (?|(a)|(b)) (?<n>a) \k<n> \1 \2 \g{-1} (?(1)a|b) | | * + ? *? +? ++ ?+ {2} {0,2} {,2} {1,}
+	é É k K s ß \x{e9} \Qa.\E \E (?#r) \p{L} \P{Lu} \x20 \e \0 - = _ 1 (?i:k) [k-m] (?i)[^k]`)
+
+func randomText(r *rand.Rand, pieces []string, most int) string {
+	var b strings.Builder
+	for range 1 + r.IntN(most) {
+		b.WriteString(pieces[r.IntN(len(pieces))])
+	}
+	return b.String()
+}

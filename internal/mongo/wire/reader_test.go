@@ -360,7 +360,7 @@ func TestDriverFrames(t *testing.T) {
 		t.Errorf("got %+v", m)
 	}
 
-	at, frame = wiremessage.AppendHeaderStart(nil, 43, 0, wiremessage.OpQuery)
+	at, frame = wiremessage.AppendHeaderStart(nil, 43, 0, wiremessage.OpCode(OpQuery))
 	frame = wiremessage.AppendQueryFlags(frame, wiremessage.SecondaryOK)
 	frame = wiremessage.AppendQueryFullCollectionName(frame, "admin.$cmd")
 	frame = wiremessage.AppendQueryNumberToSkip(frame, 0)

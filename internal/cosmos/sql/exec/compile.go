@@ -23,8 +23,6 @@ type compiler struct {
 	slots int
 	// into collects the aggregates of the SELECT that is being compiled. It is nil where aggregates are not allowed.
 	into *grouping
-	// loose reports that there is no document, so names are an error.
-	loose bool
 
 	// The cost of compiling is limited, see fold.
 	folding frame // for constants
