@@ -10,7 +10,7 @@ FUZZTIME ?= 10s
 # tests run, the lists of names by which tests hold the documents complete, and a client's side of the wire protocol.
 REACHED_BY_OTHERS := ^([a-z_]+\.go|disk/|mayflytest/|internal/kv/kvtest/|internal/mongo/work/worktest/|internal/storytest/)|kv/(memory/.*: New|pebble/.*: Open)$$|: (Operators|Names|Accumulators|Aggregates|Kinds|AppendMsg|AppendCompressed)$$
 # Packages whose goroutines meet: their tests run under the race detector, too.
-RACED := . ./internal/store ./internal/reaper ./internal/kv/... ./internal/budget
+RACED := . ./internal/store ./internal/reaper ./internal/kv/... ./internal/budget ./internal/mongo/session
 SOAKTIME ?= 3600
 
 SHELL := bash

@@ -59,8 +59,8 @@ func (i *Identity) AppendID(dst []byte, body doc.Doc) (form []byte, ok bool) {
 	return append(dst, id...), ok && validID(id)
 }
 
-// HasID reports whether the document's identifying member has the form id in lookup keys. valid is false as in AppendID.
-// Unlike that, it compares an id in place: each write calls it, and memory for the form would be on the heap.
+// HasID reports whether the document's identifying member has the form id in lookup keys. valid is false as in
+// AppendID. Unlike that, it compares an id in place: each write calls it, and memory for the form would be on the heap.
 func (i *Identity) HasID(body doc.Doc, id string) (has, valid bool) {
 	v := i.Value(body)
 	if !i.partitioned {

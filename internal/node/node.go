@@ -85,7 +85,7 @@ type Options struct {
 
 	// AllowHosts are further host names by which HTTP requests may address this node: a name,
 	// *.name for all names below it, or AnyHost. If the account key is the well-known one, and
-	// on an admin address without a key, the node rejects requests to names that a stranger
+	// on an admin address without a key, the node rejects requests to names that anybody
 	// could own; with AllowHosts it rejects them whatever the key is.
 	AllowHosts []string
 

@@ -194,8 +194,8 @@ func (tx *ContainerTransaction) Scan(ctx context.Context, a access.Access) iter.
 func (tx *ContainerTransaction) scan(
 	ctx context.Context, a access.Access, partition access.Partition, yield func(access.Document, error) bool,
 ) {
-	// The scan reads the present state. Documents that the transaction has written are replaced by its own versions, and
-	// those that it has created come at the end.
+	// The scan reads the present state. Documents that the transaction has written are replaced by its own versions,
+	// and those that it has created come at the end.
 	changed := tx.changed()
 	for d, err := range tx.set.s.Scan(ctx, tx.set.v, a) {
 		if err == nil {

@@ -18,13 +18,13 @@ import (
 type Identity struct {
 	Database string
 	Name     string
-	// Number identifies the user's record, so that a later user of the same name is somebody else. It is 0 for all names
-	// that the account key has opened: they have all rights.
+	// Number identifies the user's record, so that a later user of the same name is somebody else. It is 0 for all
+	// names that the account key has opened: they have all rights.
 	Number uint64
 }
 
-// Digest stands for the identity in the ids of sessions. The zero value, of clients without authentication, has one too.
-// mongodb/specifications: source/sessions/driver-sessions.md
+// Digest stands for the identity in the ids of sessions. The zero value, of clients without authentication, has one
+// too. mongodb/specifications: source/sessions/driver-sessions.md
 func (id Identity) Digest() [sha256.Size]byte {
 	if id.Name == "" {
 		return sha256.Sum256(nil)

@@ -37,8 +37,8 @@ func create(r *request, a *answer) error {
 	return sameOptions(c, options)
 }
 
-// createInTransaction creates a collection in a transaction. Unlike outside, a collection that exists is an error even if its
-// options are the same.
+// createInTransaction creates a collection in a transaction. Unlike outside, a collection that exists is an error even
+// if its options are the same.
 func createInTransaction(r *request, name string, options doc.Doc) error {
 	if err := mayShapeContainers(r); err != nil {
 		return err

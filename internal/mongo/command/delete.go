@@ -57,7 +57,7 @@ type deleteStatement struct {
 	hint, collation doc.Value
 }
 
-// read takes a statement apart. A mistake in its form is one of the whole command, of which nothing is done then.
+// read takes a statement apart. A mistake in its form fails the whole command, and nothing is deleted.
 func (s *deleteStatement) read(d doc.Doc) error {
 	var q, limit doc.Value
 	for field, v := range doc.Members(d) {

@@ -25,8 +25,8 @@ func (i clientInfo) fromAzure() bool {
 	return len(i.appName) > 2 && strings.HasPrefix(i.appName, "@") && strings.HasSuffix(i.appName, "@")
 }
 
-// addressOf is the address of the only member of the replica set: the one that the operator has set, or else the name that
-// the client has asked for over TLS, or else the address that the client has reached.
+// addressOf is the address of the only member of the replica set: the one that the operator has set, or else the name
+// that the client has asked for over TLS, or else the address that the client has reached.
 func addressOf(r *request) string {
 	if r.s.o.Advertise != "" {
 		return r.s.o.Advertise

@@ -38,8 +38,8 @@ func getMore(r *request, a *answer) error {
 	return writeNextBatch(r, x, a, limit)
 }
 
-// lendCursor lets whoever kills a cursor that is held end this request. Only a cursor that awaits documents takes
-// maxTimeMS for something else than a limit.
+// lendCursor makes killing the cursor end this request, too. maxTimeMS limits the request, except that a cursor that
+// awaits documents takes it as the time to wait.
 func lendCursor(r *request, x *session.Cursor) (back func()) {
 	var cancel context.CancelFunc
 	if r.MaxTime > 0 && !x.Awaits {

@@ -6,8 +6,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// killOp ends a request of the asker, or of anybody for who may do so. To the latter it says ok too when no request has that number, since
-// it may just have ended; others are refused as for a request of somebody else, and learn nothing of numbers
+// killOp ends a request of the same user, or any request if the user has the right to. A user with that right gets ok
+// even if no request has the number, because it may just have ended. For other users an unknown number and a request of
+// somebody else fail alike, so that they learn nothing about numbers
 // (mongodb/mongo: src/mongo/db/commands/kill_op_cmd_base.cpp, checkAuthForCommand).
 func killOp(r *request, a *answer) error {
 	v := r.get("op")

@@ -137,8 +137,8 @@ func transient(c code.Code, ends, concern bool) bool {
 	return !ends && retryableCodes[c] && c != 358
 }
 
-// followsChanges reports whether the command opens or reads a change stream. A getMore that has failed before it found its
-// cursor does not.
+// followsChanges reports whether the command opens or reads a change stream. A getMore that has failed before it found
+// its cursor does not.
 func followsChanges(r *request) bool {
 	if r.Name == "aggregate" {
 		for first := range doc.Elements(r.get("pipeline")) {

@@ -24,8 +24,8 @@ func logRequest(r *request, took time.Duration) {
 // maxLoggedName bounds the name of a container in the log, because a client may send anything as one.
 const maxLoggedName = 255
 
-// aboutRequest gives the attributes of every line. Documents and the values in queries stay out of the log, and so does the
-// text of an error, which may quote them.
+// aboutRequest gives the attributes of every line. Documents and the values in queries stay out of the log, and so does
+// the text of an error, which may quote them.
 func aboutRequest(r *request, took time.Duration) []any {
 	name, namespace := "unknown", ""
 	if r.counted != nil {

@@ -83,7 +83,7 @@ type updateStatement struct {
 	multi, upsert                                      bool
 }
 
-// read takes a statement apart. A mistake in its form is one of the whole command, of which nothing is done then.
+// read takes a statement apart. A mistake in its form fails the whole command, and nothing is updated.
 func (s *updateStatement) read(d doc.Doc) error {
 	for field, v := range doc.Members(d) {
 		ok := true

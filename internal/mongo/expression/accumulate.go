@@ -163,8 +163,8 @@ func deviationOfAll(s *Scope, values []doc.Value) doc.Value { return deviation(s
 
 func deviationOfSample(s *Scope, values []doc.Value) doc.Value { return deviation(s, values, 1) }
 
-// deviation is the standard deviation of the numbers, null if there are too few. less is 1 if they are a sample, else 0:
-// what the divisor is less than their count.
+// deviation is the standard deviation of the numbers, null if there are too few. less is 1 if they are a sample, else
+// 0: what the divisor is less than their count.
 func deviation(s *Scope, values []doc.Value, less float64) doc.Value {
 	n, mean, squares := 0.0, 0.0, 0.0
 	for _, v := range values {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// The tables of the language, sorted by name. An operator that is missing here does not exist; those that mayfly refuses
-// are here too, so that the error names them. Many operators compile operators in them. They look those up in the
-// compiler, not in these variables, because Go rejects a variable whose initial value refers to itself.
+// The tables of the language, sorted by name. An operator that is missing here does not exist; those that mayfly
+// refuses are here too, so that the error names them. Many operators compile operators in them. They look those up in
+// the compiler, not in these variables, because Go rejects a variable whose initial value refers to itself.
 
 // onDocument lists the operators that stand where the name of a field could.
 var onDocument = map[string]operator{

@@ -104,7 +104,7 @@ func (j *joinRun) find(d doc.Doc) (doc.Value, error) {
 	if err := setVariables(j.r, j.scope, j.vars); err != nil {
 		return doc.Value{}, err
 	}
-	if j.pipeline != nil { // each run of which makes scopes of its own
+	if j.pipeline != nil { // each run makes scopes of its own
 		defer j.r.meter.Release(j.r.meter.Mark())
 	}
 	j.found.reset()

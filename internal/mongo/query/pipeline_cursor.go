@@ -76,7 +76,8 @@ type PipelineCursor struct {
 	rows    pipeline.Rows
 }
 
-// NewPipelineCursor makes ready to run pipelines for an operation. may tells whether the client may run the pipeline of a view.
+// NewPipelineCursor makes ready to run pipelines for an operation. may tells whether the client may run the pipeline of
+// a view.
 func NewPipelineCursor(o *session.Operation, may func(*pipeline.Pipeline) error) *PipelineCursor {
 	p := &PipelineCursor{current: o, mayRun: may}
 	p.Lend(o)

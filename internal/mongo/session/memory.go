@@ -9,10 +9,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
-// What clients make the server hold is counted in shares of the budget of the process. A connection has one share for the
-// frame that it reads, what its operation works with, and the answer until the client has taken it. What a cursor
-// holds counts in the share of the operation that reads it, and in one of its own between two; what a transaction
-// has written counts in a share of the transaction.
+// What clients make the server hold is counted in shares of the budget of the process. A connection has one share for
+// the frame that it reads, what its operation works with, and the answer until the client has taken it. What a cursor
+// holds counts in the share of the operation that reads it, and in one of its own between two; what a transaction has
+// written counts in a share of the transaction.
 
 // A Memory is the share of one connection. It belongs to the connection's goroutine.
 type Memory struct {

@@ -61,8 +61,8 @@ const (
 	passQuantum = 64 << 10
 )
 
-// Work is the meter of what the operation costs: of its expressions, filters, updates and stages, while they are compiled and
-// while they run. It asks whether the operation has to stop.
+// Work is the meter of what the operation costs: of its expressions, filters, updates and stages, while they are
+// compiled and while they run. It asks whether the operation has to stop.
 func (o *Operation) Work() *work.Meter {
 	if o.meter.Stop == nil {
 		if o.meter.Stop, o.meter.Hold = o.Stop, o.Hold; o.Stop == nil {

@@ -67,7 +67,8 @@ func (s *Stream) event(o *session.Operation, e *store.LogEntry) (doc.Doc, error)
 	return s.buf, nil
 }
 
-// describe writes what an update has done. Only expanded events have the paths that need to be told in parts, and always.
+// describe writes what an update has done. Only expanded events have the paths that need to be told in parts, and
+// always.
 func (s *Stream) describe(a *doc.Writer, note doc.Doc) {
 	parted := doc.Lookup(note, update.DisambiguatedPaths)
 	if parted.Type == 0 && !s.expanded {
@@ -104,7 +105,7 @@ func changes(kind string) bool {
 	return kind == store.LogUpdate || kind == store.LogReplace || kind == store.LogDelete
 }
 
-// images refuses events of which the client requires images: none are kept.
+// images refuses events for which the client requires images: none are kept.
 func (s *Stream) images(e *store.LogEntry) error {
 	switch {
 	case s.lookup == "required" && e.Kind == store.LogUpdate:
@@ -131,7 +132,8 @@ func (s *Stream) full(o *session.Operation, a *doc.Writer, e *store.LogEntry) er
 	return nil
 }
 
-// current writes the document as it is now, which may be later than when the request came; null when it has expired or is gone, or its container.
+// current writes the document as it is now, which may be later than when the request came; null when it has expired or
+// is gone, or its container.
 func (s *Stream) current(o *session.Operation, a *doc.Writer, e *store.LogEntry) error {
 	c, err := s.node.Catalog.ContainerByID(e.Container)
 	found := false

@@ -40,7 +40,8 @@ const (
 // errLost says that a stream cannot be gone on with.
 var errLost = code.New(code.ChangeStreamHistoryLost, "Resume of change stream was not possible, as the resume point may no longer be in the oplog.")
 
-// New opens a change stream in an operation. rest is the pipeline behind $changeStream, vars are the values of its variables.
+// New opens a change stream in an operation. rest is the pipeline behind $changeStream, vars are the values of its
+// variables.
 func New(o *session.Operation, options Options, scope Scope, rest *pipeline.Pipeline, vars []doc.Value) (*Stream, error) {
 	s := &Stream{node: o.Node, Options: options, scope: scope, rest: rest}
 	s.env = &pipeline.Env{Now: o.At, ClusterTime: doc.Clone(o.ClusterTime()), Random: session.Random, Vars: vars}

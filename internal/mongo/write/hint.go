@@ -8,7 +8,8 @@ import (
 )
 
 // hintWrites tells the log and the counters of documents whose lifetime looks like a mistake: answers have no
-// place for it. Only where lifetime counts from the stamp does a ttl mean anything; elsewhere it is as good as any other field.
+// place for it. Only where lifetime counts from the stamp does a ttl mean anything; elsewhere it is as good as any
+// other field.
 func hintWrites(o *session.Operation, c *catalog.Container, ops []store.Op, results []store.Result) {
 	st := c.State()
 	if !st.Policy.On() {

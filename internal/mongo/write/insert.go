@@ -101,7 +101,8 @@ func (w *Writer) Err() error { return w.failed }
 // NewWriter collects what becomes of the statements of a command. An ordered one stops at the first that fails.
 func NewWriter(o *session.Operation, ordered bool) *Writer { return &Writer{o: o, ordered: ordered} }
 
-// InsertAll inserts documents into a container, which it makes again when it is dropped. It tells how many it has inserted.
+// InsertAll inserts documents into a container, which it makes again when it is dropped. It tells how many it has
+// inserted.
 func (w *Writer) InsertAll(c *catalog.Container, db, name string, documents []doc.Doc) (n int, err error) {
 	w.c, w.db, w.name = c, db, name
 	w.insertEach(documents)

@@ -10,8 +10,8 @@ import (
 // in the record, in the log and in the engine's batch.
 const writeCost = 4
 
-// reserveInsert holds what an insert of documents needs at any time, before it begins: it is never refused in the middle.
-// They are written in chunks.
+// reserveInsert holds what an insert of documents needs at any time, before it begins: it is never refused in the
+// middle. They are written in chunks.
 func reserveInsert(o *session.Operation, documents []doc.Doc) error {
 	if o.Transaction != nil {
 		return nil // which ends by a refusal

@@ -64,7 +64,7 @@ func (r *run) flush(b *topK, passed func(*entry)) (more bool, err error) {
 }
 
 // A sorter sorts rows by the keys of the order, then by document, then by row. If equal rows are merged, it sorts by
-// the keys, then by the full values of which keys have only a part, then by the row's value. Clients that merge
+// the keys, then by the full values of keys that were cut, then by the row's value. Clients that merge
 // partitions rely on that: they detect equal rows as neighbours.
 type sorter struct {
 	*run

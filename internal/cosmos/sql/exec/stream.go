@@ -66,7 +66,7 @@ func (r *run) stream() (more bool, err error) {
 }
 
 // endInside ends the page within a document. Except in order of creation, the next goes
-// on right there: documents that come before it meanwhile have missed their place.
+// on right there: documents that were added in front of it since then are not visited.
 func (r *run) endInside(d *access.Document) {
 	if r.order.Kind != plan.ByCreation && r.token.done > 0 {
 		r.token.after, r.token.inside = positionOf(r.token.after, d), true
