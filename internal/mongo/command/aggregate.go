@@ -105,7 +105,7 @@ func stageName(stages []doc.Value) string {
 
 // newPipelineCursor makes a cursor of a pipeline that the request runs.
 func newPipelineCursor(r *request) *query.PipelineCursor {
-	p := query.NewPipelineCursor(&r.Operation, r.mayRun)
+	p := query.NewPipelineCursor(&r.Operation, mayRun)
 	p.Serve(server{write.Sink{Joined: query.Joined{Cursor: p, Database: r.db}}})
 	return p
 }

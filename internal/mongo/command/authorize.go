@@ -44,6 +44,9 @@ func (r *request) may(needs account.Action, database string) error {
 		cmp.Or(database, adminDatabase), code.Show(doc.Object(r.shown())))
 }
 
+// mayRun is request.mayRun for the request that an operation belongs to.
+func mayRun(o *session.Operation, p *pipeline.Pipeline) error { return o.Host.(*request).mayRun(p) }
+
 // mayRun decides whether the client may run a pipeline, which reads, and perhaps writes, several containers.
 func (r *request) mayRun(p *pipeline.Pipeline) error {
 	reads, writes := p.Containers()

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/xdg-go/scram"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/mayflydb/mayfly/internal/mongo/command"
@@ -105,4 +106,33 @@ func TestRightsAreEnforced(t *testing.T) {
 	if err := reader.Database("shop").RunCommand(t.Context(), bson.D{{Key: "count", Value: "c"}}).Err(); codeOf(err) != 13 && codeOf(err) != 18 && err == nil {
 		t.Errorf("a user who is gone is taken for another of that name: %v", err)
 	}
+}
+
+// A cursor that reads a view goes by the rights of the connection that reads it, and not by those of the one that opened it.
+func TestViewReadOverAnotherConnection(t *testing.T) {
+	d := newDoor(t, withAuth)
+	opens, reads := d.peer(), d.peer()
+	for _, p := range []*peer{opens, reads} {
+		p.sasl("admin", "acct", accountKey, scram.SHA256, "SCRAM-SHA-256", true)
+	}
+	for _, cmd := range []bson.D{
+		{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{{Key: "_id", Value: 1}}, bson.D{{Key: "_id", Value: 2}}}}},
+		{{Key: "create", Value: "v"}, {Key: "viewOn", Value: "c"}, {Key: "pipeline", Value: bson.A{}}},
+	} {
+		if answer := opens.ask(append(cmd, bson.E{Key: "$db", Value: "test"})); codeIn(answer) != 0 {
+			t.Fatal(answer)
+		}
+	}
+	first := opens.ask(bson.D{{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A{bson.D{{Key: "$unionWith", Value: "v"}}}},
+		{Key: "cursor", Value: bson.D{{Key: "batchSize", Value: 1}}}, {Key: "$db", Value: "test"}})
+	id := first.Lookup("cursor", "id").Int64()
+	opens.ask(bson.D{{Key: "logout", Value: 1}, {Key: "$db", Value: "admin"}})
+	rest := reads.ask(bson.D{{Key: "getMore", Value: id}, {Key: "collection", Value: "c"}, {Key: "$db", Value: "test"}})
+	rows, err := rest.LookupErr("cursor", "nextBatch")
+	if err != nil {
+		t.Fatal(rest)
+	}
+	list, err := rows.Array().Values()
+	must(t, err)
+	same(t, len(list), 3)
 }

@@ -27,7 +27,7 @@ func countView(r *request, a *answer, c *catalog.Container, q *query.Selection, 
 // findOverView is a find over a view as an aggregation.
 func findOverView(r *request, q *query.FindCursor) (*query.Aggregation, error) {
 	x := &query.Aggregation{Selection: query.Selection{Namespace: q.Namespace, Names: q.Names, Vars: q.Vars}}
-	return x, x.OverView(&r.Operation, r.mayRun, q.Container, q.Stages(r.document("projection")))
+	return x, x.OverView(&r.Operation, mayRun, q.Container, q.Stages(r.document("projection")))
 }
 
 // findView answers a find over a view.

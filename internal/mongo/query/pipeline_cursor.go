@@ -53,7 +53,7 @@ func (p *PipelineCursor) ViewRows(c *catalog.Container, query doc.Doc) (pipeline
 	if x.Pipeline, err = pipeline.Compile(stages, pipeline.Options{Names: x.Names}); err != nil {
 		return nil, err
 	}
-	if err := p.mayRun(x.Pipeline); err != nil {
+	if err := p.mayRun(o, x.Pipeline); err != nil {
 		return nil, err
 	}
 	return x.rowsOf(p, false), nil
@@ -63,8 +63,8 @@ func (p *PipelineCursor) ViewRows(c *catalog.Container, query doc.Doc) (pipeline
 type PipelineCursor struct {
 	session.Holding
 	current *session.Operation
-	mayRun  func(*pipeline.Pipeline) error // whether the client may run the pipeline of a view
-	server  pipeline.Server                // what stages ask for
+	mayRun  MayRun
+	server  pipeline.Server // what stages ask for
 	next    func() (doc.Doc, error, bool)
 	quit    func()
 	held    doc.Doc
@@ -76,9 +76,12 @@ type PipelineCursor struct {
 	rows    pipeline.Rows
 }
 
-// NewPipelineCursor makes ready to run pipelines for an operation. may tells whether the client may run the pipeline of
-// a view.
-func NewPipelineCursor(o *session.Operation, may func(*pipeline.Pipeline) error) *PipelineCursor {
+// MayRun decides whether the client of an operation may run the pipeline of a view. A later operation than the one that
+// opened a cursor may come over another connection, so rights are those of the operation that reads the cursor.
+type MayRun func(*session.Operation, *pipeline.Pipeline) error
+
+// NewPipelineCursor makes ready to run pipelines for an operation.
+func NewPipelineCursor(o *session.Operation, may MayRun) *PipelineCursor {
 	p := &PipelineCursor{current: o, mayRun: may}
 	p.Lend(o)
 	return p

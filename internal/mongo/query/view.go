@@ -53,12 +53,12 @@ func (q *Selection) Stages(projection doc.Doc) []doc.Value {
 }
 
 // OverView makes the pipeline of some stages over a view. may tells whether the client may run it.
-func (x *Aggregation) OverView(o *session.Operation, may func(*pipeline.Pipeline) error, c *catalog.Container, stages []doc.Value) (err error) {
+func (x *Aggregation) OverView(o *session.Operation, may MayRun, c *catalog.Container, stages []doc.Value) (err error) {
 	if x.Container, stages, err = UnfoldView(o, c, stages); err != nil {
 		return err
 	}
 	if x.Pipeline, err = pipeline.Compile(stages, pipeline.Options{Names: x.Names}); err != nil {
 		return err
 	}
-	return may(x.Pipeline)
+	return may(o, x.Pipeline)
 }
