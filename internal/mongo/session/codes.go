@@ -56,6 +56,9 @@ func Translate(err error) *code.Error {
 		e.Cause = err
 		return e
 	}
+	if missing, ok := errors.AsType[*store.NoID](err); ok {
+		err = fault.Wrap(fault.Invalid, err, "The document has no %s.", missing.Member)
+	}
 	if ambiguous, ok := errors.AsType[*store.AmbiguousPath](err); ok {
 		err = fault.Wrap(fault.Invalid, err, "Ambiguous field name found in array (do not use numeric field names in "+
 			"embedded elements in an array), field: '%s'", ambiguous.Step)
