@@ -20,9 +20,6 @@ const azcosmosModule = "github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 // official emulator, one by one. They are compiled from a writable copy of the module,
 // with the dependencies its own go.mod pins. testdata/azcosmos-1.5.0.txt lists them; all must pass.
 func TestAzcosmosEmulatorSuite(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles a second copy of the SDK")
-	}
 	suite := copyModule(t)
 	listed := listedTests(t, suite)
 	s, ports := suiteServer(t)

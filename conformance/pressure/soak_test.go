@@ -45,9 +45,6 @@ func soakLoads() (loads []load) {
 //
 //	go test -run Soak -v -soak 10m -timeout 1h ./pressure
 func TestSoak(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
 	if *memoryLimit == "" {
 		*memoryLimit = "1GiB"
 	}
