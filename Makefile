@@ -15,7 +15,7 @@ SOAKTIME ?= 3600
 
 SHELL := bash
 
-.PHONY: help run build test race lint vulnerabilities fuzz bench soak conformance release
+.PHONY: help run build test race lint vulnerabilities fuzz bench soak conformance release explorer
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' Makefile
@@ -64,17 +64,22 @@ bench: ## Benchmarks; docs/performance.md says how to read them (about 15 minute
 	go test -run '^$$' -bench Start -benchtime 10x -items 1000000 ./cmd/mayfly
 	go test -run TestWave -v -wave 1000000 ./cmd/mayfly
 
-soak: ## For SOAKTIME (3600) seconds all loads in turn; a hundred kills; random patterns; the storage tests over and over, raced, a sixth as long
+soak: ## For SOAKTIME (3600) seconds all loads in turn; a hundred kills; a million items imported under kills; random patterns; the storage tests over and over, raced, a sixth as long
 	cd conformance/pressure && go test -count=1 -v -run Soak -timeout $$(($(SOAKTIME) + 1200))s -soak $(SOAKTIME)s
 	@if command -v pcre2test >/dev/null; then go test -count=20 -tags pcre2 -run RandomAgainstPCRE2 ./internal/mongo/pattern; \
 	else echo "soak: skipped random patterns against PCRE2, because pcre2test (Debian: pcre2-utils) is not installed"; fi
 	go test -count=1 -run TestKills ./cmd/mayfly -kills 100
+	go test -count=1 -run TestMoveKilled -v -timeout 1h ./cmd/mayfly -moved 1000000
+	go test -count=1 -run TestMoveInterrupted -timeout 1h ./internal/bulk -items 200000
 	@end=$$(($$(date +%s) + $(SOAKTIME) / 6)); while [ $$(date +%s) -lt $$end ]; do \
 		go test -race -shuffle=on -count=1 ./internal/store ./internal/reaper ./internal/kv/... || exit 1; \
 	done
 
 release: ## Build everything of a release into dist: make release VERSION=v0.1.0
 	cd release && GOTOOLCHAIN=$(RELEASE_GO) go run . -version "$(VERSION)"
+
+explorer: ## Build the explorer from its sources and libraries, for a commit: needs Node
+	cd internal/explorer && npm ci --ignore-scripts --no-audit --no-fund && node build.mjs
 
 conformance: ## The official SDKs against the binary
 	$(MAKE) -C conformance test

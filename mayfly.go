@@ -19,9 +19,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/audit"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/embedded"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/kv/memory"
 	"github.com/mayflydb/mayfly/internal/node"
 )
@@ -52,11 +54,12 @@ func Open(ctx context.Context, opts ...Option) (*DB, error) {
 	}
 	s.Node.Engine = memory.New()
 	if s.OpenEngine != nil {
-		engine, err := s.OpenEngine(ctx, s)
+		engine, err := s.OpenEngine(ctx, s, "")
 		if err != nil {
 			return nil, fmt.Errorf("mayfly: %w", err)
 		}
 		s.Node.Engine = engine
+		s.Node.Reopen = func(ctx context.Context, dir string) (kv.Engine, error) { return s.OpenEngine(ctx, s, dir) }
 	}
 	n, err := node.Start(ctx, s.Node)
 	if err != nil {
@@ -110,7 +113,7 @@ func (c *Clock) Set(t time.Time) error {
 }
 
 func (c *Clock) move(to func(now time.Time) time.Time) error {
-	_, err := c.node.Move(context.Background(), to)
+	_, err := c.node.Move(audit.With(context.Background(), audit.Who{API: audit.Program}), to)
 	switch {
 	case fault.KindOf(err) == fault.Conflict && !c.node.Virtual():
 		return ErrRealClock

@@ -6,6 +6,8 @@ import (
 	"crypto/x509"
 	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +42,36 @@ func TestVirtualClock(t *testing.T) {
 	}
 }
 
+func TestSeed(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"carts.json":  `{"dialect":"mongodb","defaultTtl":86400}`,
+		"carts.jsonl": "{\"_id\":1,\"_age\":\"23h\"}\n{\"_id\":2}\n{\"_id\":3,\"_age\":\"1d\"}\n",
+	} {
+		if err := os.MkdirAll(filepath.Join(dir, "shop"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "shop", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db := mayflytest.New(t, mayfly.Mongo("127.0.0.1:0"), mayfly.VirtualClock(noon), mayfly.Seed(dir))
+	client, err := mongo.Connect(options.Client().ApplyURI(db.MongoURI()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Disconnect(context.Background()) })
+	for _, want := range []int64{2, 1} {
+		if n, err := client.Database("shop").Collection("carts").CountDocuments(t.Context(), bson.D{}); n != want ||
+			err != nil {
+			t.Errorf("%d documents, %v, want %d", n, err, want)
+		}
+		if err := db.Clock().Advance(time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestMongo ends a document by the stamp and one by its date, on a clock that the test moves.
 func TestMongo(t *testing.T) {
 	if uri := mayflytest.New(t).MongoURI(); uri != "" {
@@ -56,7 +88,8 @@ func TestMongo(t *testing.T) {
 	t.Cleanup(func() { client.Disconnect(context.Background()) })
 	carts := client.Database("shop").Collection("carts")
 	for field, seconds := range map[string]int32{"_ts": 3600, "until": 0} {
-		index := mongo.IndexModel{Keys: bson.D{{Key: field, Value: 1}}, Options: options.Index().SetExpireAfterSeconds(seconds)}
+		index := mongo.IndexModel{Keys: bson.D{{Key: field, Value: 1}},
+			Options: options.Index().SetExpireAfterSeconds(seconds)}
 		if _, err := carts.Indexes().CreateOne(t.Context(), index); err != nil {
 			t.Fatal(err)
 		}
@@ -103,12 +136,16 @@ func TestReplicaSet(t *testing.T) {
 				SetName string
 				Hosts   []string
 			}
-			if err := client.Database("admin").RunCommand(t.Context(), bson.D{{Key: "hello", Value: 1}}).Decode(&hello); err != nil || hello.SetName != c.set {
+			command := bson.D{{Key: "hello", Value: 1}}
+			err = client.Database("admin").RunCommand(t.Context(), command).Decode(&hello)
+			if err != nil || hello.SetName != c.set {
 				t.Errorf("the set is %q (%v), want %q", hello.SetName, err, c.set)
 			}
 			carts := client.Database("shop").Collection("carts")
 			err = client.UseSession(t.Context(), func(ctx context.Context) error {
-				_, err := mongo.SessionFromContext(ctx).WithTransaction(ctx, func(ctx context.Context) (any, error) { return carts.InsertOne(ctx, bson.D{}) })
+				_, err := mongo.SessionFromContext(ctx).WithTransaction(ctx, func(ctx context.Context) (any, error) {
+					return carts.InsertOne(ctx, bson.D{})
+				})
 				return err
 			})
 			stream, watching := carts.Watch(t.Context(), mongo.Pipeline{})
@@ -180,7 +217,8 @@ func TestTLS(t *testing.T) {
 	if !roots.AppendCertsFromPEM(db.CA()) {
 		t.Fatal("no authority")
 	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true}}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots},
+		DisableKeepAlives: true}}
 	for _, url := range []string{db.Endpoint(), strings.Replace(db.Endpoint(), "https", "http", 1)} {
 		response, err := client.Get(url + "dbs")
 		if err != nil {

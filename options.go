@@ -59,6 +59,13 @@ func MemoryLimit(bytes int64) Option {
 	return func(s *embedded.Settings) { s.Node.Memory = bytes }
 }
 
+// Seed makes and fills the containers of a folder that do not exist yet: dir/DATABASE/CONTAINER.json is the definition
+// of a container, and dir/DATABASE/CONTAINER.jsonl has its documents, one in each line. A member "_age" such as "3d"
+// says how long ago a document was written. Open fails if a document cannot be stored.
+func Seed(dir string) Option {
+	return func(s *embedded.Settings) { s.Node.Seed = dir }
+}
+
 // Logger receives messages for operators; by default there are none. They never contain a key or the content of a
 // document.
 func Logger(log *slog.Logger) Option {

@@ -70,7 +70,8 @@ func TestDatabases(t *testing.T) {
 	created, err := client.CreateDatabase(ctx, azcosmos.DatabaseProperties{ID: name}, nil)
 	ok(t, "create", err)
 	if created.RawResponse.StatusCode != http.StatusCreated || created.RequestCharge <= 0 || created.ActivityID == "" {
-		t.Errorf("create: status %d, charge %v, activity %q", created.RawResponse.StatusCode, created.RequestCharge, created.ActivityID)
+		t.Errorf("create: status %d, charge %v, activity %q", created.RawResponse.StatusCode, created.RequestCharge,
+			created.ActivityID)
 	}
 	p := created.DatabaseProperties
 	if p.ID != name || p.ResourceID == "" || p.ETag == nil || p.SelfLink == "" || p.LastModified.IsZero() {

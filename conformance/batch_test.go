@@ -37,7 +37,8 @@ func TestBatchCommits(t *testing.T) {
 	batch.DeleteItem("delete", nil)
 	batch.ReadItem("create", nil)
 
-	r, err := b.ExecuteTransactionalBatch(ctx, batch, &azcosmos.TransactionalBatchOptions{EnableContentResponseOnWrite: true})
+	r, err := b.ExecuteTransactionalBatch(ctx, batch,
+		&azcosmos.TransactionalBatchOptions{EnableContentResponseOnWrite: true})
 	ok(t, "execute", err)
 	if want := []int32{201, 200, 200, 200, 201, 200, 204, 200}; !r.Success || !slices.Equal(codes(r), want) {
 		t.Fatalf("success %v, codes %v, want %v", r.Success, codes(r), want)
@@ -70,11 +71,14 @@ func TestBatchRollsBack(t *testing.T) {
 		fail func(*azcosmos.TransactionalBatch)
 		want int32
 	}{
-		"conflict":  {func(b *azcosmos.TransactionalBatch) { b.CreateItem([]byte(`{"id":"kept","pk":"p"}`), nil) }, 409},
+		"conflict": {func(b *azcosmos.TransactionalBatch) {
+			b.CreateItem([]byte(`{"id":"kept","pk":"p"}`), nil)
+		}, 409},
 		"missing":   {func(b *azcosmos.TransactionalBatch) { b.ReadItem("absent", nil) }, 404},
 		"no delete": {func(b *azcosmos.TransactionalBatch) { b.DeleteItem("absent", nil) }, 404},
 		"etag": {func(b *azcosmos.TransactionalBatch) {
-			b.ReplaceItem("kept", []byte(`{"id":"kept","pk":"p"}`), &azcosmos.TransactionalBatchItemOptions{IfMatchETag: &stale})
+			b.ReplaceItem("kept", []byte(`{"id":"kept","pk":"p"}`),
+				&azcosmos.TransactionalBatchItemOptions{IfMatchETag: &stale})
 		}, 412},
 	} {
 		t.Run(name, func(t *testing.T) {

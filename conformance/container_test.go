@@ -21,10 +21,12 @@ func TestContainers(t *testing.T) {
 		}, nil)
 		ok(t, "create "+id, err)
 		if made.RawResponse.StatusCode != http.StatusCreated || made.RequestCharge <= 0 || made.ETag == "" {
-			t.Errorf("create %s: status %d, charge %v, etag %q", id, made.RawResponse.StatusCode, made.RequestCharge, made.ETag)
+			t.Errorf("create %s: status %d, charge %v, etag %q", id, made.RawResponse.StatusCode, made.RequestCharge,
+				made.ETag)
 		}
 	}
-	if got, want := listed(t, s, "dbs/"+db.ID()+"/colls", "DocumentCollections"), []string{"one", "two", "three"}; !slices.Equal(got, want) {
+	if got, want := listed(t, s, "dbs/"+db.ID()+"/colls", "DocumentCollections"), []string{"one", "two",
+		"three"}; !slices.Equal(got, want) {
 		t.Errorf("listed %v, want %v", got, want)
 	}
 	_, err := db.CreateContainer(ctx, azcosmos.ContainerProperties{
@@ -41,7 +43,8 @@ func TestContainers(t *testing.T) {
 	if p.DefaultTimeToLive != nil {
 		t.Errorf("default ttl without having set one: %d", *p.DefaultTimeToLive)
 	}
-	if p.IndexingPolicy == nil || !p.IndexingPolicy.Automatic || !strings.EqualFold(string(p.IndexingPolicy.IndexingMode), "consistent") ||
+	if p.IndexingPolicy == nil || !p.IndexingPolicy.Automatic ||
+		!strings.EqualFold(string(p.IndexingPolicy.IndexingMode), "consistent") ||
 		!reflect.DeepEqual(p.IndexingPolicy.IncludedPaths, []azcosmos.IncludedPath{{Path: "/*"}}) ||
 		!reflect.DeepEqual(p.IndexingPolicy.ExcludedPaths, []azcosmos.ExcludedPath{{Path: `/"_etag"/?`}}) {
 		t.Errorf("default indexing policy: %+v", p.IndexingPolicy)
@@ -71,11 +74,13 @@ func TestContainerPoliciesAreEchoed(t *testing.T) {
 				{Path: "/name", Order: azcosmos.CompositeIndexAscending},
 				{Path: "/age", Order: azcosmos.CompositeIndexDescending},
 			}},
-			SpatialIndexes:  []azcosmos.SpatialIndex{{Path: "/where/*", SpatialTypes: []azcosmos.SpatialType{azcosmos.SpatialTypePoint}}},
+			SpatialIndexes: []azcosmos.SpatialIndex{{Path: "/where/*",
+				SpatialTypes: []azcosmos.SpatialType{azcosmos.SpatialTypePoint}}},
 			VectorIndexes:   []azcosmos.VectorIndex{{Path: "/embedding", Type: azcosmos.VectorIndexTypeFlat}},
 			FullTextIndexes: []azcosmos.FullTextIndex{{Path: "/title"}},
 		},
-		UniqueKeyPolicy: &azcosmos.UniqueKeyPolicy{UniqueKeys: []azcosmos.UniqueKey{{Paths: []string{"/email"}}, {Paths: []string{"/a", "/b/c"}}}},
+		UniqueKeyPolicy: &azcosmos.UniqueKeyPolicy{UniqueKeys: []azcosmos.UniqueKey{{Paths: []string{"/email"}},
+			{Paths: []string{"/a", "/b/c"}}}},
 		ConflictResolutionPolicy: &azcosmos.ConflictResolutionPolicy{
 			Mode:           azcosmos.ConflictResolutionModeLastWriteWins,
 			ResolutionPath: "/version",
@@ -97,7 +102,8 @@ func TestContainerPoliciesAreEchoed(t *testing.T) {
 		t.Errorf("default ttl: %v", p.DefaultTimeToLive)
 	}
 	i := p.IndexingPolicy
-	if len(i.CompositeIndexes) != 1 || len(i.CompositeIndexes[0]) != 2 || i.CompositeIndexes[0][1].Order != azcosmos.CompositeIndexDescending {
+	if len(i.CompositeIndexes) != 1 || len(i.CompositeIndexes[0]) != 2 ||
+		i.CompositeIndexes[0][1].Order != azcosmos.CompositeIndexDescending {
 		t.Errorf("composite indexes: %+v", i.CompositeIndexes)
 	}
 	if len(i.SpatialIndexes) != 1 || len(i.SpatialIndexes[0].SpatialTypes) != 4 { // the service completes them
@@ -248,7 +254,8 @@ func TestOffersAreKept(t *testing.T) {
 	kept["content"].(map[string]any)["offerThroughput"] = 900
 	replaced := s.byRID(t, "PUT", self, kept)
 	c, _ := replaced.object()["content"].(map[string]any)
-	if replaced.status != http.StatusOK || c["offerThroughput"] != 900.0 || replaced.header.Get("x-ms-offer-replace-pending") == "" {
+	if replaced.status != http.StatusOK || c["offerThroughput"] != 900.0 ||
+		replaced.header.Get("x-ms-offer-replace-pending") == "" {
 		t.Errorf("replace %s: %d %s", self, replaced.status, replaced.body)
 	}
 }

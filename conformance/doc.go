@@ -5,7 +5,7 @@
 // tests only: azcosmos's own emulator suite, our suite with azcosmos, stories of
 // lifetime on a virtual and on the real clock, and a load test that looks for
 // expired documents. The folder js does the same with @azure/cosmos, and the
-// folder mongo has the other door's tests.
+// folder mongo has the tests of the other API.
 //
 // The tests know mayfly by its protocol alone; they import none of its packages.
 package conformance

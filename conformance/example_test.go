@@ -56,7 +56,8 @@ func Example() {
 	}
 
 	ada := azcosmos.NewPartitionKeyString("ada")
-	if _, err := carts.CreateItem(ctx, ada, []byte(`{"id": "1", "user": "ada", "book": "Sketch of the Analytical Engine"}`), nil); err != nil {
+	const item = `{"id": "1", "user": "ada", "book": "Sketch of the Analytical Engine"}`
+	if _, err := carts.CreateItem(ctx, ada, []byte(item), nil); err != nil {
 		log.Fatal(err)
 	}
 	cart, err := carts.ReadItem(ctx, ada, "1", nil)

@@ -67,7 +67,8 @@ func TestNoGhostUnderLoad(t *testing.T) {
 		t.Errorf("the wave did not happen: %d of %d written, %d items seen alive, %d reads of the expired",
 			w.seeded.Load(), waveSize, w.live.Load(), w.late.Load())
 	}
-	figures.add("ghosts under load: %d in %d answers of 32 clients (%d items seen alive, %d reads of items past their deadline, %d lost)",
+	figures.add("ghosts under load: %d in %d answers of 32 clients (%d items seen alive, %d reads of items past "+
+		"their deadline, %d lost)",
 		w.ghosts.Load(), w.answers.Load(), w.live.Load(), w.late.Load(), w.lost.Load())
 }
 
@@ -105,7 +106,8 @@ func (w *wave) seed(ctx context.Context, first int64) error {
 	for n := first; n < first+batchSize; n++ {
 		batch.CreateItem(fmt.Appendf(nil, `{"id":"wave-%d","pk":"p","text":"a body for the item"}`, n), nil)
 	}
-	r, err := w.box.ExecuteTransactionalBatch(ctx, batch, &azcosmos.TransactionalBatchOptions{EnableContentResponseOnWrite: true})
+	r, err := w.box.ExecuteTransactionalBatch(ctx, batch,
+		&azcosmos.TransactionalBatchOptions{EnableContentResponseOnWrite: true})
 	if err != nil {
 		return err
 	}

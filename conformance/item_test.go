@@ -21,7 +21,8 @@ func TestItems(t *testing.T) {
 		t.Errorf("create: status %d, body %q; the SDK asked for none", silent.RawResponse.StatusCode, silent.Value)
 	}
 	if silent.SessionToken == nil || silent.RequestCharge <= 0 || silent.ActivityID == "" || silent.ETag == "" {
-		t.Errorf("create: session %v, charge %v, activity %q, etag %q", silent.SessionToken, silent.RequestCharge, silent.ActivityID, silent.ETag)
+		t.Errorf("create: session %v, charge %v, activity %q, etag %q", silent.SessionToken, silent.RequestCharge,
+			silent.ActivityID, silent.ETag)
 	}
 	_, err = b.CreateItem(ctx, partitionP, body.bytes(t), nil)
 	wantStatus(t, "create it twice", err, http.StatusConflict)
@@ -189,7 +190,8 @@ func TestPatch(t *testing.T) {
 		}
 	})
 	t.Run("move", func(t *testing.T) {
-		moved := b.server.do(t, "PATCH", b.path+"/docs/1", `{"operations":[{"op":"move","from":"/name","path":"/deep/name"}]}`, keyed("p"))
+		moved := b.server.do(t, "PATCH", b.path+"/docs/1",
+			`{"operations":[{"op":"move","from":"/name","path":"/deep/name"}]}`, keyed("p"))
 		if deep, _ := moved.object()["deep"].(map[string]any); moved.status != http.StatusOK || deep["name"] != "b" {
 			t.Errorf("move: %d %s", moved.status, moved.body)
 		}
@@ -214,9 +216,11 @@ func TestSessionTokens(t *testing.T) {
 	if read.SessionToken == nil {
 		t.Error("a read without a session token")
 	}
-	_, err = b.ReadItem(ctx, partitionP, "1", &azcosmos.ItemOptions{ConsistencyLevel: azcosmos.ConsistencyLevelEventual.ToPtr()})
+	_, err = b.ReadItem(ctx, partitionP, "1",
+		&azcosmos.ItemOptions{ConsistencyLevel: azcosmos.ConsistencyLevelEventual.ToPtr()})
 	ok(t, "read with a weaker level", err)
-	_, err = b.ReadItem(ctx, partitionP, "1", &azcosmos.ItemOptions{ConsistencyLevel: azcosmos.ConsistencyLevelStrong.ToPtr()})
+	_, err = b.ReadItem(ctx, partitionP, "1",
+		&azcosmos.ItemOptions{ConsistencyLevel: azcosmos.ConsistencyLevelStrong.ToPtr()})
 	wantStatus(t, "read with a stronger level", err, http.StatusBadRequest)
 
 	missing := b.server.do(t, "GET", b.path+"/docs/absent", nil, keyed("p"))

@@ -146,18 +146,26 @@ func TestPolicyChanges(t *testing.T) {
 		first int
 		steps []step
 	}{
-		{"off to n expires the overdue at once (T-46, T-78)", off, []step{{20, 10, "never own"}, {29, 0, "never own"}, {30, 0, "never"}}},
-		{"off to n brings dormant overrides into force (T-46)", off, []step{{40, 100, "never plain"}, {100, 0, "never"}}},
-		{"off to -1 expires only overdue overrides (T-25)", off, []step{{40, -1, "never plain"}, {4000, 0, "never plain"}}},
+		{"off to n expires the overdue at once (T-46, T-78)", off,
+			[]step{{20, 10, "never own"}, {29, 0, "never own"}, {30, 0, "never"}}},
+		{"off to n brings dormant overrides into force (T-46)", off,
+			[]step{{40, 100, "never plain"}, {100, 0, "never"}}},
+		{"off to -1 expires only overdue overrides (T-25)", off,
+			[]step{{40, -1, "never plain"}, {4000, 0, "never plain"}}},
 		{"shorter expires more at once (T-10)", 100, []step{{20, 0, "never own plain"}, {20, 10, "never own"}}},
-		{"longer lets the living live on (T-10)", 10, []step{{9, 20, "never own plain"}, {19, 0, "never own plain"}, {20, 0, "never own"}}},
+		{"longer lets the living live on (T-10)", 10,
+			[]step{{9, 20, "never own plain"}, {19, 0, "never own plain"}, {20, 0, "never own"}}},
 		{"longer brings nobody back (A-01)", 10, []step{{10, 1000, "never own"}, {30, 0, "never"}}},
-		{"n to -1 stops the inheriting only (T-55)", 10, []step{{9, -1, "never own plain"}, {29, 0, "never own plain"}, {30, 0, "never plain"}}},
+		{"n to -1 stops the inheriting only (T-55)", 10,
+			[]step{{9, -1, "never own plain"}, {29, 0, "never own plain"}, {30, 0, "never plain"}}},
 		{"n to -1 brings nobody back (A-01)", 10, []step{{10, -1, "never own"}}},
 		{"off stops everything (T-53, T-56)", 10, []step{{9, off, "never own plain"}, {4000, 0, "never own plain"}}},
 		{"off brings nobody back (A-01)", 10, []step{{30, off, "never"}, {31, 0, "never"}}},
-		{"off and on again counts from _ts", 10, []step{{5, off, "never own plain"}, {50, 0, "never own plain"}, {50, 60, "never plain"}, {59, 0, "never plain"}, {60, 0, "never"}}},
-		{"off and on without a default", 10, []step{{5, off, "never own plain"}, {29, -1, "never own plain"}, {30, 0, "never plain"}}},
+		{"off and on again counts from _ts", 10,
+			[]step{{5, off, "never own plain"}, {50, 0, "never own plain"}, {50, 60, "never plain"},
+				{59, 0, "never plain"}, {60, 0, "never"}}},
+		{"off and on without a default", 10,
+			[]step{{5, off, "never own plain"}, {29, -1, "never own plain"}, {30, 0, "never plain"}}},
 	}
 	s := virtual(t)
 	policy := func(seconds int) *int32 {
@@ -221,7 +229,8 @@ func TestWritesRestartTheCountdown(t *testing.T) {
 			return err
 		},
 		"failed guard": func(id string) error {
-			_, err := b.ReplaceItem(ctx, partitionP, id, item{"id": id, "pk": "p"}.bytes(t), &azcosmos.ItemOptions{IfMatchEtag: &stale})
+			_, err := b.ReplaceItem(ctx, partitionP, id, item{"id": id, "pk": "p"}.bytes(t),
+				&azcosmos.ItemOptions{IfMatchEtag: &stale})
 			wantStatus(t, "failed guard", err, http.StatusPreconditionFailed)
 			return nil
 		},
@@ -274,7 +283,8 @@ func TestExpiredIsAbsent(t *testing.T) {
 			return code(r.RawResponse), err
 		}},
 		{"read if changed", 404, func(b *box, etag azcore.ETag) (int, error) {
-			return b.server.do(t, "GET", b.path+"/docs/x", nil, keyed("p"), header{"If-None-Match", string(etag)}).status, nil
+			return b.server.do(t, "GET", b.path+"/docs/x", nil, keyed("p"),
+				header{"If-None-Match", string(etag)}).status, nil
 		}},
 		{"create", 201, func(b *box, _ azcore.ETag) (int, error) {
 			r, err := b.CreateItem(ctx, partitionP, []byte(`{"id":"x","pk":"p"}`), nil)
@@ -289,7 +299,8 @@ func TestExpiredIsAbsent(t *testing.T) {
 			return code(r.RawResponse), err
 		}},
 		{"upsert with its ETag", 201, func(b *box, etag azcore.ETag) (int, error) {
-			r, err := b.UpsertItem(ctx, partitionP, []byte(`{"id":"x","pk":"p"}`), &azcosmos.ItemOptions{IfMatchEtag: &etag})
+			r, err := b.UpsertItem(ctx, partitionP, []byte(`{"id":"x","pk":"p"}`),
+				&azcosmos.ItemOptions{IfMatchEtag: &etag})
 			return code(r.RawResponse), err
 		}},
 		{"replace", 404, func(b *box, _ azcore.ETag) (int, error) {
@@ -297,7 +308,8 @@ func TestExpiredIsAbsent(t *testing.T) {
 			return code(r.RawResponse), err
 		}},
 		{"replace with its ETag", 404, func(b *box, etag azcore.ETag) (int, error) {
-			r, err := b.ReplaceItem(ctx, partitionP, "x", []byte(`{"id":"x","pk":"p"}`), &azcosmos.ItemOptions{IfMatchEtag: &etag})
+			r, err := b.ReplaceItem(ctx, partitionP, "x", []byte(`{"id":"x","pk":"p"}`),
+				&azcosmos.ItemOptions{IfMatchEtag: &etag})
 			return code(r.RawResponse), err
 		}},
 		{"patch", 404, func(b *box, _ azcore.ETag) (int, error) {
@@ -340,8 +352,10 @@ func TestExpiredIsAbsent(t *testing.T) {
 	}
 	for _, op := range operations {
 		t.Run(op.name, func(t *testing.T) {
-			expired := newBox(t, s, azcosmos.ContainerProperties{DefaultTimeToLive: ptr(int32(10)), UniqueKeyPolicy: unique})
-			never := newBox(t, s, azcosmos.ContainerProperties{DefaultTimeToLive: ptr(int32(10)), UniqueKeyPolicy: unique})
+			expired := newBox(t, s,
+				azcosmos.ContainerProperties{DefaultTimeToLive: ptr(int32(10)), UniqueKeyPolicy: unique})
+			never := newBox(t, s,
+				azcosmos.ContainerProperties{DefaultTimeToLive: ptr(int32(10)), UniqueKeyPolicy: unique})
 			old := expired.create(t, item{"id": "x", "email": "taken"})
 			s.advance(t, 10*time.Second)
 			etag := azcore.ETag(old["_etag"].(string))

@@ -14,7 +14,8 @@ var (
 	badTTLs  = []string{"null", "0", "-2", "-10", "2147483648", "20.5", `"20"`, "true", "{}", "[]"}
 )
 
-const remedy = "Ensure to provide a nonzero positive integer less than or equal to '2147483647', or '-1' which means never expire."
+const remedy = "Ensure to provide a nonzero positive integer less than or equal to '2147483647', or '-1' which means " +
+	"never expire."
 
 // wantRefusal requires the cloud's 400 for a bad ttl.
 func wantRefusal(t testing.TB, what, property, value string, a answer) {
@@ -48,10 +49,12 @@ func TestItemTTLValues(t *testing.T) {
 			return s.do(t, "PUT", docs+"/kept", `{"id":"kept","pk":"p","ttl":`+ttl+`}`, keyed("p"))
 		},
 		"patch set": func(ttl string) answer {
-			return s.do(t, "PATCH", docs+"/kept", `{"operations":[{"op":"set","path":"/ttl","value":`+ttl+`}]}`, keyed("p"))
+			return s.do(t, "PATCH", docs+"/kept", `{"operations":[{"op":"set","path":"/ttl","value":`+ttl+`}]}`,
+				keyed("p"))
 		},
 		"patch add": func(ttl string) answer {
-			return s.do(t, "PATCH", docs+"/kept", `{"operations":[{"op":"add","path":"/ttl","value":`+ttl+`}]}`, keyed("p"))
+			return s.do(t, "PATCH", docs+"/kept", `{"operations":[{"op":"add","path":"/ttl","value":`+ttl+`}]}`,
+				keyed("p"))
 		},
 	}
 	for way, write := range ways {
@@ -77,7 +80,8 @@ func TestItemTTLValues(t *testing.T) {
 		for _, ttl := range badTTLs {
 			a := s.do(t, "POST", docs, `[{"operationType":"Create","resourceBody":{"id":"first","pk":"p"}},
 				{"operationType":"Create","resourceBody":{"id":"second","pk":"p","ttl":`+ttl+`}}]`, batch...)
-			if a.status != http.StatusMultiStatus || !strings.Contains(string(a.body), `"statusCode":424`) || !strings.Contains(string(a.body), `"statusCode":400`) {
+			if a.status != http.StatusMultiStatus || !strings.Contains(string(a.body), `"statusCode":424`) ||
+				!strings.Contains(string(a.body), `"statusCode":400`) {
 				t.Errorf("ttl %s in a batch: %d %s", ttl, a.status, a.body)
 			}
 			if got, _ := b.read(t, "first"); got != http.StatusNotFound {
@@ -158,7 +162,8 @@ func TestDefaultTTLValues(t *testing.T) {
 	if made.status != http.StatusCreated {
 		t.Fatalf("create: %d %s", made.status, made.body)
 	}
-	echo := map[string]any{"": nil, "null": nil, "-1": -1.0, "1": 1.0, "2147483647": 2147483647.0, "60.0": 60.0, "6e1": 60.0}
+	echo := map[string]any{"": nil, "null": nil, "-1": -1.0, "1": 1.0, "2147483647": 2147483647.0, "60.0": 60.0,
+		"6e1": 60.0}
 	for value, want := range echo {
 		member := ""
 		if value != "" {
@@ -180,8 +185,10 @@ func TestDefaultTTLValues(t *testing.T) {
 		t.Fatalf("replace: %d %s", a.status, a.body)
 	}
 	for _, value := range []string{"0", "-2", "-10", "2147483648", "1.5", `"60"`, "true", "{}", "[]"} {
-		wantRefusal(t, "create with "+value, "defaultTtl", value, s.do(t, "POST", colls, `{"id":"bad","defaultTtl":`+value+`,`+key+`}`))
-		wantRefusal(t, "replace with "+value, "defaultTtl", value, s.do(t, "PUT", colls+"/replaced", `{"id":"replaced","defaultTtl":`+value+`,`+key+`}`))
+		wantRefusal(t, "create with "+value, "defaultTtl", value,
+			s.do(t, "POST", colls, `{"id":"bad","defaultTtl":`+value+`,`+key+`}`))
+		wantRefusal(t, "replace with "+value, "defaultTtl", value,
+			s.do(t, "PUT", colls+"/replaced", `{"id":"replaced","defaultTtl":`+value+`,`+key+`}`))
 	}
 	if got := s.do(t, "GET", colls+"/replaced", nil).object()["defaultTtl"]; got != 77.0 {
 		t.Errorf("default ttl after refused replaces: %v, want 77", got)
@@ -189,9 +196,11 @@ func TestDefaultTTLValues(t *testing.T) {
 	if got := s.do(t, "GET", colls+"/bad", nil).status; got != http.StatusNotFound {
 		t.Errorf("a refused create left something: %d", got)
 	}
-	none := s.do(t, "POST", colls, `{"id":"none","defaultTtl":5,"indexingPolicy":{"indexingMode":"none","automatic":false},`+key+`}`)
+	none := s.do(t, "POST", colls,
+		`{"id":"none","defaultTtl":5,"indexingPolicy":{"indexingMode":"none","automatic":false},`+key+`}`)
 	if message, _ := none.object()["message"].(string); none.status != http.StatusBadRequest ||
-		!strings.Contains(message, "Indexing mode value cannot be 'none' when 'defaultTtl' is specified in the collection") {
+		!strings.Contains(message,
+			"Indexing mode value cannot be 'none' when 'defaultTtl' is specified in the collection") {
 		t.Errorf("indexing none with a default (T-66): %d %s", none.status, none.body)
 	}
 	path := s.do(t, "POST", colls, `{"id":"path","ttlPropertyPath":"/born",`+key+`}`)

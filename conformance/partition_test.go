@@ -57,7 +57,8 @@ func TestPartitionKeyAbsent(t *testing.T) {
 	if got := b.server.do(t, "GET", b.path+"/docs/x", nil, none); got.status != http.StatusOK {
 		t.Errorf("read: %d %s", got.status, got.body)
 	}
-	if got := b.server.do(t, "GET", b.path+"/docs/x", nil, header{"x-ms-documentdb-partitionkey", "[null]"}); got.status != http.StatusNotFound {
+	if got := b.server.do(t, "GET", b.path+"/docs/x", nil,
+		header{"x-ms-documentdb-partitionkey", "[null]"}); got.status != http.StatusNotFound {
 		t.Errorf("null is another partition than absent: %d", got.status)
 	}
 	missing := b.server.do(t, "GET", b.path+"/docs/x", nil)

@@ -14,7 +14,8 @@ func TestRIDAddressing(t *testing.T) {
 	made := b.create(t, item{"id": "x"})
 	s := b.server
 	self, _ := made["_self"].(string)
-	if got := s.byRID(t, "GET", self[:len(self)-1], nil, keyed("p")); got.status != http.StatusOK || got.object()["id"] != "x" {
+	if got := s.byRID(t, "GET", self[:len(self)-1], nil, keyed("p")); got.status != http.StatusOK ||
+		got.object()["id"] != "x" {
 		t.Errorf("item by RIDs: %d %s", got.status, got.body)
 	}
 	container := s.do(t, "GET", b.path, nil).object()
@@ -38,7 +39,8 @@ func TestRangesAreAFeed(t *testing.T) {
 	if r := ranges[0].(map[string]any); r["id"] != "0" || r["minInclusive"] != "" || r["maxExclusive"] != "FF" {
 		t.Errorf("range: %v", r)
 	}
-	next := b.server.do(t, "GET", b.path+"/pkranges", nil, header{"A-IM", "Incremental Feed"}, header{"If-None-Match", first.header.Get("etag")})
+	next := b.server.do(t, "GET", b.path+"/pkranges", nil, header{"A-IM", "Incremental Feed"},
+		header{"If-None-Match", first.header.Get("etag")})
 	if next.status != http.StatusNotModified {
 		t.Errorf("ranges once more: %d, want 304", next.status)
 	}
@@ -70,10 +72,12 @@ func TestRefusals(t *testing.T) {
 		{"no id", "POST", docs, `{"pk":"p"}`, []header{keyed("p")}, 400, "BadRequest"},
 		{"empty id", "POST", docs, `{"id":"","pk":"p"}`, []header{keyed("p")}, 400, "BadRequest"},
 		{"numeric id", "POST", docs, `{"id":1,"pk":"p"}`, []header{keyed("p")}, 400, "BadRequest"},
-		{"over 2 MB", "POST", docs, item{"id": "long", "pk": "p", "text": string(long)}, []header{keyed("p")}, 413, "RequestEntityTooLarge"},
+		{"over 2 MB", "POST", docs, item{"id": "long", "pk": "p", "text": string(long)}, []header{keyed("p")}, 413,
+			"RequestEntityTooLarge"},
 		{"page size that is none", "GET", docs, nil, []header{{"x-ms-max-item-count", "many"}}, 400, "BadRequest"},
 		{"continuation that is none", "GET", docs, nil, []header{{"x-ms-continuation", "nonsense"}}, 400, "BadRequest"},
-		{"partition key that is none", "GET", docs + "/x", nil, []header{{"x-ms-documentdb-partitionkey", "nonsense"}}, 400, "BadRequest"},
+		{"partition key that is none", "GET", docs + "/x", nil, []header{{"x-ms-documentdb-partitionkey", "nonsense"}},
+			400, "BadRequest"},
 	} {
 		a := b.server.do(t, c.method, c.path, c.body, c.headers...)
 		o := a.object()
@@ -84,7 +88,8 @@ func TestRefusals(t *testing.T) {
 	if a := b.server.do(t, "GET", b.path+"x/docs/x", nil, keyed("p")); a.header.Get("x-ms-substatus") != "1003" {
 		t.Errorf("missing container: substatus %q, want 1003", a.header.Get("x-ms-substatus"))
 	}
-	if a := b.server.do(t, "GET", docs+"/absent", nil, keyed("p")); a.status != 404 || a.header.Get("x-ms-substatus") == "1003" {
+	if a := b.server.do(t, "GET", docs+"/absent", nil, keyed("p")); a.status != 404 ||
+		a.header.Get("x-ms-substatus") == "1003" {
 		t.Errorf("missing item: %d/%s", a.status, a.header.Get("x-ms-substatus"))
 	}
 	if a := b.server.do(t, "GET", b.path+"/conflicts", nil); a.status != http.StatusOK {

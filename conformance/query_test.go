@@ -14,7 +14,9 @@ import (
 var everyPartition = azcosmos.NewPartitionKey()
 
 // rows asks a query page by page, and gives the ids of the items.
-func (b *box) rows(t testing.TB, query string, key azcosmos.PartitionKey, o azcosmos.QueryOptions) (ids []string, pages int) {
+func (b *box) rows(
+	t testing.TB, query string, key azcosmos.PartitionKey, o azcosmos.QueryOptions,
+) (ids []string, pages int) {
 	t.Helper()
 	pager := b.NewQueryItemsPager(query, key, &o)
 	for pager.More() {
@@ -65,7 +67,8 @@ func TestQueryWithParameters(t *testing.T) {
 	b := newBox(t, shared(t), azcosmos.ContainerProperties{})
 	b.create(t, item{"id": "1", "pk": "p", "name": "Ada", "tags": []any{"x", "y"}})
 	b.create(t, item{"id": "2", "pk": "p", "name": "Bob", "tags": []any{"z"}})
-	o := azcosmos.QueryOptions{QueryParameters: []azcosmos.QueryParameter{{Name: "@name", Value: "Ada"}, {Name: "@tags", Value: []string{"y", "z"}}}}
+	o := azcosmos.QueryOptions{QueryParameters: []azcosmos.QueryParameter{{Name: "@name", Value: "Ada"},
+		{Name: "@tags", Value: []string{"y", "z"}}}}
 	for query, want := range map[string]string{
 		"SELECT * FROM c WHERE c.name = @name":                                                   "[1]",
 		"SELECT * FROM c WHERE c.name != @name":                                                  "[2]",
@@ -83,7 +86,8 @@ func TestQueryWithParameters(t *testing.T) {
 
 func TestQueryMistakes(t *testing.T) {
 	b := newBox(t, shared(t), azcosmos.ContainerProperties{})
-	for _, query := range []string{"", "SELEC * FROM c", "SELECT * FROM c WHERE x.n = 1", "SELECT * FROM c WHERE c.n = NOSUCH(1)", "SELECT * FROM c ORDER BY c.a, c.b", "SELECT * FROM c;"} {
+	for _, query := range []string{"", "SELEC * FROM c", "SELECT * FROM c WHERE x.n = 1",
+		"SELECT * FROM c WHERE c.n = NOSUCH(1)", "SELECT * FROM c ORDER BY c.a, c.b", "SELECT * FROM c;"} {
 		_, err := b.NewQueryItemsPager(query, partitionP, nil).NextPage(within(t, patience))
 		wantStatus(t, query, err, http.StatusBadRequest)
 	}
@@ -120,8 +124,10 @@ func TestQueriesSeeNoExpiredItem(t *testing.T) {
 	}
 	s.advance(t, 10*time.Second)
 	for _, query := range []string{
-		"SELECT * FROM c", "SELECT * FROM c WHERE c.n >= 0", "SELECT * FROM c ORDER BY c.n DESC", "SELECT * FROM c WHERE c.n IN (0, 1, 2, 3, 4)",
-		"SELECT * FROM c WHERE ARRAY_CONTAINS(c.tags, 0) OR c.tags[0] > 0", "SELECT * FROM c ORDER BY c._ts", "SELECT * FROM c WHERE c._ts > 0",
+		"SELECT * FROM c", "SELECT * FROM c WHERE c.n >= 0", "SELECT * FROM c ORDER BY c.n DESC",
+		"SELECT * FROM c WHERE c.n IN (0, 1, 2, 3, 4)",
+		"SELECT * FROM c WHERE ARRAY_CONTAINS(c.tags, 0) OR c.tags[0] > 0", "SELECT * FROM c ORDER BY c._ts",
+		"SELECT * FROM c WHERE c._ts > 0",
 	} {
 		for _, key := range []azcosmos.PartitionKey{everyPartition, partitionP} {
 			if got, _ := b.rows(t, query, key, azcosmos.QueryOptions{PageSizeHint: 3}); len(got) != 10 {

@@ -86,7 +86,8 @@ func TestPolicyAcrossKills(t *testing.T) {
 		b.wantLiving(t, "and the process killed", all, words("alive late"))
 		read, err := b.Read(within(t, patience), nil)
 		ok(t, "read the container", err)
-		if got := read.ContainerProperties.DefaultTimeToLive; (got == nil) != (policy == nil) || got != nil && *got != *policy {
+		if got := read.ContainerProperties.DefaultTimeToLive; (got == nil) != (policy == nil) ||
+			got != nil && *got != *policy {
 			t.Errorf("default ttl after a kill: %v, want %v", got, policy)
 		}
 	}

@@ -126,7 +126,8 @@ func (s *server) awaitReady() error {
 		select {
 		case err := <-s.exited:
 			s.exited <- err
-			return fmt.Errorf("mayfly %s: exited before it was ready: %v\n%s", strings.Join(s.flags, " "), err, s.output)
+			return fmt.Errorf("mayfly %s: exited before it was ready: %v\n%s", strings.Join(s.flags, " "), err,
+				s.output)
 		default:
 		}
 		resp, err := http.Get("http://" + s.admin + "/readyz")

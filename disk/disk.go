@@ -7,6 +7,7 @@
 package disk
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/mayflydb/mayfly"
@@ -28,8 +29,18 @@ func NoSync() mayfly.Option {
 	return func(s *embedded.Settings) { s.NoSync = true }
 }
 
-func open(ctx context.Context, s embedded.Settings) (kv.Engine, error) {
-	return pebble.OpenContext(ctx, pebble.Options{
-		Dir: node.EngineDir(s.Node.Dir), NoSync: s.NoSync, Reserve: pebble.DefaultReserve, Logger: s.Node.Logger,
+func open(ctx context.Context, s embedded.Settings, dir string) (kv.Engine, error) {
+	if dir == "" {
+		if err := node.CheckEngineDir(s.Node.Dir); err != nil {
+			return nil, err
+		}
+	}
+	engine, err := pebble.OpenContext(ctx, pebble.Options{
+		Dir: cmp.Or(dir, node.EngineDir(s.Node.Dir)), NoSync: s.NoSync, Reserve: pebble.DefaultReserve,
+		Logger: s.Node.Logger,
 	})
+	if err != nil {
+		return nil, err // not an engine that is nil
+	}
+	return engine, nil
 }

@@ -36,7 +36,8 @@ var readPages = sync.OnceValues(func() (found []page, err error) {
 		if err != nil {
 			return err
 		}
-		if n := d.Name(); d.IsDir() && (n == "testdata" || n == "node_modules" || n == "mayfly-data" || n != ".." && strings.HasPrefix(n, ".")) {
+		if n := d.Name(); d.IsDir() &&
+			(n == "testdata" || n == "node_modules" || n == "mayfly-data" || n != ".." && strings.HasPrefix(n, ".")) {
 			return fs.SkipDir
 		}
 		if !strings.HasSuffix(name, ".md") {
@@ -234,7 +235,9 @@ func TestGoSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	fences := pageAt(t, "docs/go.md").fences()
-	i := slices.IndexFunc(fences, func(f fence) bool { return f.language == "go" && strings.Contains(f.text, "azcosmos.NewClient") })
+	i := slices.IndexFunc(fences, func(f fence) bool {
+		return f.language == "go" && strings.Contains(f.text, "azcosmos.NewClient")
+	})
 	if i < 0 || i+1 == len(fences) {
 		t.Fatal("docs/go.md has no session with azcosmos")
 	}

@@ -30,9 +30,14 @@ var table = []struct{ pkgs, mayImport string }{
 	{"kv/kvtest kv/memory", "kv fault kv/local"},
 	{"kv/pebble", "clock kv fault kv/local"},
 	{"keys", "doc"},
-	{"catalog", "doc fault expiry kv keys"},
-	{"store", "budget doc fault expiry access kv keys catalog"},
-	{"reaper", "clock fault store"},
+	{"audit", ""},
+	{"keyring", "fault"},
+	{"trace", "fault"},
+	{"slow", "clock"},
+	{"catalog", "audit doc fault expiry kv keys"},
+	{"store", "trace budget doc fault expiry access kv keys catalog"},
+	{"foresight", "doc fault expiry access catalog store"},
+	{"reaper", "clock fault store trace"},
 	{"cosmos/binaryjson", "doc"},
 	{"cosmos/sql/syntax", "fault"},
 	{"cosmos/pattern", "fault"},
@@ -40,7 +45,8 @@ var table = []struct{ pkgs, mayImport string }{
 	{"cosmos/sql/plan", "doc fault access cosmos/sql/syntax cosmos/sql/function"},
 	{"cosmos/sql/exec", "doc fault access cosmos/sql/syntax cosmos/sql/function cosmos/sql/plan"},
 	{"cosmos/script", "doc fault cosmos/pattern"},
-	{"cosmos/rest", "clock budget doc fault expiry hint access catalog store cosmos/binaryjson cosmos/sql/syntax cosmos/sql/plan cosmos/sql/exec cosmos/script"},
+	{"cosmos/rest", "slow clock budget doc fault expiry hint access catalog store cosmos/binaryjson cosmos/sql/syntax cosmos/sql/plan cosmos/sql/exec cosmos/script audit keyring trace"},
+	{"transfer", "clock doc"},
 	{"mongo/code mongo/wire", "doc"},
 	{"mongo/work", "doc"},
 	{"mongo/work/worktest", "clock doc mongo/code mongo/work"},
@@ -50,25 +56,39 @@ var table = []struct{ pkgs, mayImport string }{
 	{"mongo/update", "doc mongo/code mongo/work mongo/expression mongo/filter"},
 	{"mongo/pipeline", "doc mongo/code mongo/work mongo/expression mongo/filter"},
 	{"mongo/plan", "doc access mongo/code mongo/filter"},
-	{"mongo/account", "doc fault catalog mongo/code"},
-	{"mongo/session", "clock budget doc fault expiry hint access catalog store mongo/code mongo/work mongo/expression mongo/plan"},
-	{"mongo/query", "doc fault expiry access catalog mongo/code mongo/work mongo/expression mongo/filter mongo/pipeline mongo/plan mongo/session"},
-	{"mongo/write", "budget doc fault expiry hint access catalog store mongo/code mongo/expression mongo/filter mongo/update mongo/pipeline mongo/plan mongo/session mongo/query"},
+	{"mongo/account", "keyring doc fault catalog mongo/code"},
+	{"mongo/session", "clock budget doc fault expiry hint access catalog store mongo/code mongo/work mongo/account mongo/expression mongo/plan"},
+	{"mongo/call", "clock doc fault mongo/code mongo/account mongo/wire mongo/expression mongo/session"},
+	{"mongo/query", "doc fault expiry access catalog mongo/code mongo/account mongo/work mongo/expression mongo/filter mongo/pipeline mongo/plan mongo/session mongo/call"},
+	{"mongo/write", "budget doc fault expiry hint access catalog store mongo/code mongo/expression mongo/filter mongo/update mongo/pipeline mongo/plan mongo/session mongo/call mongo/query"},
+	{"mongo/schema", "audit doc fault expiry hint access catalog store mongo/code mongo/expression mongo/filter mongo/pipeline mongo/session mongo/call mongo/query mongo/write"},
 	{"mongo/stream", "clock budget doc fault access catalog store mongo/code mongo/update mongo/pipeline mongo/session mongo/write"},
-	{"mongo/command", "clock budget doc fault expiry hint access catalog store mongo/code mongo/account mongo/work mongo/wire mongo/expression mongo/filter mongo/update mongo/pipeline mongo/session mongo/query mongo/write mongo/stream"},
-	{"admin", "clock fault"},
-	{"node", "clock budget doc fault hint kv catalog store reaper cosmos/rest mongo/filter mongo/command admin"},
+	{"mongo/explain", "doc mongo/code mongo/call mongo/expression mongo/filter mongo/session mongo/query mongo/write"},
+	{"mongo/monitor", "slow trace access catalog clock doc expiry store mongo/account mongo/call mongo/code mongo/plan mongo/pipeline mongo/query mongo/schema mongo/session"},
+	{"mongo/parameter", "audit doc expiry mongo/account mongo/call mongo/code mongo/expression mongo/session"},
+	{"mongo/failpoint", "clock doc mongo/call mongo/code mongo/session"},
+	{"mongo/command", "slow audit keyring trace clock budget doc fault hint access catalog store mongo/code mongo/account mongo/work mongo/wire mongo/filter mongo/update mongo/pipeline mongo/plan mongo/session mongo/call mongo/query mongo/write mongo/schema mongo/stream mongo/explain mongo/monitor mongo/parameter mongo/failpoint"},
+	{"bulk", "budget doc fault expiry access catalog store mongo/filter mongo/update transfer"},
+	{"backup", "fault"},
+	{"admin", "slow catalog clock expiry fault doc store foresight"},
+	{"node", "slow transfer bulk clock budget doc fault hint kv catalog store reaper cosmos/rest mongo/filter mongo/command admin audit keyring trace backup foresight"},
 	{"metrics", "node"},
+	{"explorer", ""},
+	{"otlp", "fault trace"},
 	{"embedded", "kv node"},
-	{".", "embedded node clock fault kv/memory"}, // package mayfly
+	{".", "audit embedded node clock fault kv/memory kv"}, // package mayfly
 	{"disk", ". embedded node kv kv/pebble"},
-	{"cmd/mayfly", "node metrics clock fault kv kv/memory kv/pebble"},
+	{"remote terminal", "clock"},
+	{"literal", ""},
+	{"bench", "clock"},
+	{"copying", "clock transfer"},
+	{"cmd/mayfly", "node metrics explorer clock fault kv kv/memory kv/pebble remote terminal literal bench copying transfer otlp backup"},
 	{"mayflytest", "."},
 }
 
 // forTests lists what test files of every package may import in addition: real engines
 // and clocks instead of mocks, and a complete mayfly.
-var forTests = strings.Fields("clock fault doc expiry access kv kv/memory kv/pebble kv/kvtest catalog store reaper storytest mongo/work mongo/work/worktest . disk mayflytest")
+var forTests = strings.Fields("keyring node clock fault doc expiry access kv kv/memory kv/pebble kv/kvtest catalog store reaper storytest mongo/expression mongo/work mongo/work/worktest . disk mayflytest")
 
 // clients lists modules that only some packages may import, except for tests: an
 // engine is the only importer of its library.
@@ -78,12 +98,20 @@ var clients = map[string]string{
 	"github.com/spf13/":             "cmd/mayfly",
 	"github.com/KimMachineGun/":     "cmd/mayfly",
 	"github.com/dlclark/regexp2":    "cosmos/pattern cosmos/sql/function cosmos/script mongo/pattern", // goja compiles patterns with it
-	"github.com/dop251/goja":        "cosmos/script",
+	"github.com/dop251/goja":        "cosmos/script literal",
 	"github.com/klauspost/":         "mongo/wire",
 	"github.com/xdg-go/":            "mongo/account",
 	"github.com/prometheus/":        "metrics",
+	"go.opentelemetry.io/":          "otlp",
+	"google.golang.org/protobuf":    "otlp",
 	"github.com/anishathalye/":      "",
 	"github.com/kljensen/":          "cosmos/sql/function",
+	"github.com/getkin/":            "",
+	"github.com/jedib0t/go-pretty":  "terminal",
+	"github.com/schollz/":           "terminal",
+	"golang.org/x/term":             "terminal",
+	"github.com/Azure/":             "bench copying",
+	"github.com/HdrHistogram/":      "bench",
 }
 
 // A source is one Go file of the tree.
@@ -121,10 +149,17 @@ var parsed = sync.OnceValues(func() (found []source, err error) {
 			return err
 		}
 		if d.IsDir() {
-			if n := d.Name(); n == "testdata" || n == "node_modules" || n == "conformance" || n == "release" || n != ".." && strings.HasPrefix(n, ".") {
+			switch n := d.Name(); n {
+			case "..":
+				return nil
+			case "testdata", "node_modules", "conformance", "release":
 				return fs.SkipDir
+			default:
+				if strings.HasPrefix(n, ".") {
+					return fs.SkipDir
+				}
+				return nil
 			}
-			return nil
 		}
 		if !strings.HasSuffix(name, ".go") {
 			return nil

@@ -68,8 +68,10 @@ func TestNoTestSleeps(t *testing.T) {
 var processWide = map[string]bool{
 	"os.Exit": true, "log.Fatal": true, "log.Fatalf": true, "log.Print": true, "log.Printf": true, "log.Println": true,
 	"fmt.Print": true, "fmt.Printf": true, "fmt.Println": true, "os.Stdout": true, "os.Stderr": true,
-	"slog.Default": true, "log/slog.Default": true, "log/slog.SetDefault": true, "log/slog.Info": true, "log/slog.Error": true,
-	"log/slog.Warn": true, "log/slog.Debug": true, "expvar.NewInt": true, "expvar.NewMap": true, "expvar.Publish": true,
+	"slog.Default": true, "log/slog.Default": true, "log/slog.SetDefault": true, "log/slog.Info": true,
+	"log/slog.Error": true,
+	"log/slog.Warn":  true, "log/slog.Debug": true, "expvar.NewInt": true, "expvar.NewMap": true,
+	"expvar.Publish": true,
 }
 
 func TestNothingIsProcessWide(t *testing.T) {
@@ -209,7 +211,8 @@ func specNames(spec ast.Spec) map[*ast.Ident]string {
 var wellKnownMethods = map[string]bool{
 	"Error": true, "Unwrap": true, "String": true, "Is": true, "As": true,
 	"MarshalJSON": true, "UnmarshalJSON": true, "MarshalText": true, "UnmarshalText": true,
-	"ServeHTTP": true, "Read": true, "Write": true, "Close": true, "Len": true, "Less": true, "Swap": true, "Set": true, "Type": true,
+	"ServeHTTP": true, "Read": true, "Write": true, "Close": true, "Len": true, "Less": true, "Swap": true, "Set": true,
+	"Type": true,
 }
 
 func ofExportedType(d *ast.FuncDecl) bool {

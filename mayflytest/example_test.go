@@ -33,6 +33,33 @@ func TestExample(t *testing.T) {
 	}
 }
 
+// Tests of one suite go back to a known state, clock included, in place of making it anew.
+func TestRestore(t *testing.T) {
+	db := mayflytest.New(t)
+	c := client{t, db}
+	c.send("POST", "dbs", "", `{"id":"shop"}`)
+	c.send("POST", "dbs/shop/colls", "",
+		`{"id":"carts","partitionKey":{"paths":["/id"],"kind":"Hash"},"defaultTtl":3600}`)
+	c.send("POST", "dbs/shop/colls/carts/docs", `["ann"]`, `{"id":"ann","items":3}`)
+	if err := db.Snapshot(t.Context(), "one-cart"); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"first", "second"} {
+		if err := db.Restore(t.Context(), "one-cart"); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.send("GET", "dbs/shop/colls/carts/docs/ann", `["ann"]`, ""); got != 200 {
+			t.Errorf("%s test begins with status %d, want 200", name, got)
+		}
+		if err := db.Clock().Advance(time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.send("GET", "dbs/shop/colls/carts/docs/ann", `["ann"]`, ""); got != 404 {
+			t.Errorf("%s test, an hour later: status %d, want 404", name, got)
+		}
+	}
+}
+
 // A client sends signed requests.
 type client struct {
 	t  *testing.T

@@ -31,7 +31,9 @@ func (r *release) writeArchives(context.Context) error {
 		} else {
 			name += ".tar.gz"
 		}
-		if err := writeFile(filepath.Join(r.out, name), func(w io.Writer) error { return pack(w, entries, r.date) }); err != nil {
+		if err := writeFile(filepath.Join(r.out, name), func(w io.Writer) error {
+			return pack(w, entries, r.date)
+		}); err != nil {
 			return err
 		}
 	}
@@ -68,7 +70,8 @@ func writeTarGz(w io.Writer, entries []entry, date time.Time) error {
 		if err != nil {
 			return err
 		}
-		header := tar.Header{Name: e.name, Mode: int64(e.mode), Size: int64(len(content)), ModTime: date, Format: tar.FormatUSTAR}
+		header := tar.Header{Name: e.name, Mode: int64(e.mode), Size: int64(len(content)), ModTime: date,
+			Format: tar.FormatUSTAR}
 		if err := archive.WriteHeader(&header); err != nil {
 			return err
 		}

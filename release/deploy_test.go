@@ -99,7 +99,8 @@ func kubernetes[T any](t *testing.T, kind string) (object T) {
 
 func TestKubernetes(t *testing.T) {
 	service, set := kubernetes[corev1.Service](t, "Service"), kubernetes[appsv1.StatefulSet](t, "StatefulSet")
-	if set.APIVersion != "apps/v1" || service.APIVersion != "v1" || *set.Spec.Replicas != 1 || set.Spec.ServiceName != service.Name {
+	if set.APIVersion != "apps/v1" || service.APIVersion != "v1" || *set.Spec.Replicas != 1 ||
+		set.Spec.ServiceName != service.Name {
 		t.Errorf("%s with %d replicas of service %q", set.APIVersion, *set.Spec.Replicas, set.Spec.ServiceName)
 	}
 	for key, value := range set.Spec.Selector.MatchLabels {
@@ -177,7 +178,8 @@ func TestSystemd(t *testing.T) {
 		values[o.Section+" "+o.Name] = o.Value
 	}
 	for name, want := range map[string]string{
-		"Service Type": "exec", "Service User": "mayfly", "Service StateDirectory": "mayfly", "Service Restart": "on-failure",
+		"Service Type": "exec", "Service User": "mayfly", "Service StateDirectory": "mayfly",
+		"Service Restart":       "on-failure",
 		"Service ProtectSystem": "strict", "Service NoNewPrivileges": "yes", "Install WantedBy": "multi-user.target",
 		"Service EnvironmentFile": "/etc/mayfly/key.env",
 	} {
@@ -215,7 +217,8 @@ func TestSystemdSettings(t *testing.T) {
 		t.Errorf("the data is not in the folder of the unit:\n%s", text)
 	}
 	path := filepath.Join(t.TempDir(), "mayfly.conf")
-	for old, new := range map[string]string{"/var/lib/mayfly": t.TempDir(), ":8081\n": ":0\n", ":27017\n": ":0\n", ":8080\n": ":0\n"} {
+	for old, new := range map[string]string{"/var/lib/mayfly": t.TempDir(), ":8081\n": ":0\n", ":27017\n": ":0\n",
+		":8080\n": ":0\n"} {
 		text = strings.ReplaceAll(text, old, new)
 	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -46,16 +46,18 @@ func (r *release) imageConfig() v1.Config {
 		StopSignal:   "SIGTERM",
 		// Docker's own: OCI has no health check. https://github.com/moby/docker-image-spec/blob/main/spec.md
 		Healthcheck: &v1.HealthConfig{
-			Test: []string{"CMD", "/" + imageProgram, "health"}, Interval: 10 * time.Second, Timeout: 5 * time.Second, StartPeriod: 30 * time.Second, Retries: 3,
+			Test: []string{"CMD", "/" + imageProgram, "health"}, Interval: 10 * time.Second, Timeout: 5 * time.Second,
+			StartPeriod: 30 * time.Second, Retries: 3,
 		},
 		Labels: map[string]string{
-			"org.opencontainers.image.title":       "mayfly",
-			"org.opencontainers.image.description": "A document database that speaks Azure Cosmos DB for NoSQL and MongoDB, with exact time-to-live",
-			"org.opencontainers.image.source":      "https://github.com/mayflydb/mayfly",
-			"org.opencontainers.image.licenses":    "Apache-2.0",
-			"org.opencontainers.image.version":     r.version,
-			"org.opencontainers.image.revision":    r.commit,
-			"org.opencontainers.image.created":     r.date.Format(time.RFC3339),
+			"org.opencontainers.image.title": "mayfly",
+			"org.opencontainers.image.description": "A document database that speaks Azure Cosmos DB for NoSQL and " +
+				"MongoDB, with exact time-to-live",
+			"org.opencontainers.image.source":   "https://github.com/mayflydb/mayfly",
+			"org.opencontainers.image.licenses": "Apache-2.0",
+			"org.opencontainers.image.version":  r.version,
+			"org.opencontainers.image.revision": r.commit,
+			"org.opencontainers.image.created":  r.date.Format(time.RFC3339),
 		},
 	}
 }
@@ -122,7 +124,8 @@ func (r *release) image(p platform) (v1.Image, error) {
 		return nil, err
 	}
 	config = config.DeepCopy()
-	config.OS, config.Architecture, config.Created, config.Config = p.system, p.arch, v1.Time{Time: r.date}, r.imageConfig()
+	config.OS, config.Architecture = p.system, p.arch
+	config.Created, config.Config = v1.Time{Time: r.date}, r.imageConfig()
 	return mutate.ConfigFile(image, config)
 }
 
@@ -148,7 +151,8 @@ func (r *release) writeImage(context.Context) error {
 		if err != nil {
 			return err
 		}
-		archive := tarball.Descriptor{Config: blob(manifest.Config.Digest), Layers: []string{blob(manifest.Layers[0].Digest)}}
+		archive := tarball.Descriptor{Config: blob(manifest.Config.Digest),
+			Layers: []string{blob(manifest.Layers[0].Digest)}}
 		if len(archives) == 0 {
 			archive.RepoTags = append(archive.RepoTags, imageName+":"+r.version)
 		}
@@ -176,7 +180,9 @@ func (r *release) writeImage(context.Context) error {
 	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(r.out, "mayfly_"+r.version+"_image.tar"), func(w io.Writer) error { return writeTar(w, dir, r.date) })
+	return writeFile(filepath.Join(r.out, "mayfly_"+r.version+"_image.tar"), func(w io.Writer) error {
+		return writeTar(w, dir, r.date)
+	})
 }
 
 // blob is where a layout keeps content.
@@ -205,7 +211,8 @@ func writeTar(w io.Writer, dir string, date time.Time) error {
 		if err != nil {
 			return err
 		}
-		header := tar.Header{Name: filepath.ToSlash(below), Mode: 0o644, Size: int64(len(content)), ModTime: date, Format: tar.FormatUSTAR}
+		header := tar.Header{Name: filepath.ToSlash(below), Mode: 0o644, Size: int64(len(content)), ModTime: date,
+			Format: tar.FormatUSTAR}
 		if err := archive.WriteHeader(&header); err != nil {
 			return err
 		}

@@ -47,7 +47,8 @@ func TestImageIsAnOCILayout(t *testing.T) {
 	}
 	entry := manifest.Manifests[0]
 	const name = "ghcr.io/mayflydb/mayfly:v0.1.0-rc.1"
-	if entry.MediaType != types.OCIImageIndex || entry.Annotations["org.opencontainers.image.ref.name"] != name || entry.Annotations["io.containerd.image.name"] != name {
+	if entry.MediaType != types.OCIImageIndex || entry.Annotations["org.opencontainers.image.ref.name"] != name ||
+		entry.Annotations["io.containerd.image.name"] != name {
 		t.Errorf("entry %+v", entry)
 	}
 	index, err := outer.ImageIndex(entry.Digest)
@@ -113,7 +114,8 @@ func TestImageFiles(t *testing.T) {
 		t.Errorf("the binary has mode %o and %d bytes, or is another than the archive's", m.header.Mode, len(m.content))
 	}
 	// A fresh volume takes owner and mode of the folder that it is mounted on.
-	if m := files["data/"]; m.header.Typeflag != tar.TypeDir || m.header.Uid != nobody || m.header.Gid != nobody || m.header.Mode != 0o750 {
+	if m := files["data/"]; m.header.Typeflag != tar.TypeDir || m.header.Uid != nobody || m.header.Gid != nobody ||
+		m.header.Mode != 0o750 {
 		t.Errorf("/data: %+v", m.header)
 	}
 	if len(files["usr/share/doc/mayfly/LICENSE"].content) == 0 {

@@ -39,7 +39,8 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if strings.HasSuffix(r.commit, "-dirty") {
-		fmt.Fprintln(os.Stderr, "release: the work tree has changes: this is no release of", strings.TrimSuffix(r.commit, "-dirty"))
+		fmt.Fprintln(os.Stderr, "release: the work tree has changes: this is no release of",
+			strings.TrimSuffix(r.commit, "-dirty"))
 	}
 	return r.build(ctx)
 }

@@ -17,13 +17,16 @@ import (
 
 // documentation are the modules that cobra's package doc needs beside cobra. They are among the needs of
 // this module, not of mayfly's.
-var documentation = []string{"github.com/cpuguy83/go-md2man/v2", "github.com/russross/blackfriday/v2", "go.yaml.in/yaml/v3"}
+var documentation = []string{
+	"github.com/cpuguy83/go-md2man/v2", "github.com/russross/blackfriday/v2", "go.yaml.in/yaml/v3",
+}
 
 // writeManual writes manual pages and completions to the folders man and completions of r.work.
 // The commands are in a package main, which cannot be imported: commands/main.go takes the place of
 // its main function, in a build whose go.mod is mayfly's and the modules of documentation.
 func (r *release) writeManual(ctx context.Context) error {
-	modules, overlay, program := filepath.Join(r.work, "commands.mod"), filepath.Join(r.work, "overlay.json"), filepath.Join(r.work, "commands")
+	modules, overlay := filepath.Join(r.work, "commands.mod"), filepath.Join(r.work, "overlay.json")
+	program := filepath.Join(r.work, "commands")
 	if err := r.writeModules(modules); err != nil {
 		return err
 	}
@@ -37,7 +40,8 @@ func (r *release) writeManual(ctx context.Context) error {
 		return err
 	}
 	here := platform{runtime.GOOS, runtime.GOARCH}
-	build := r.goCommand(ctx, r.root, here, "build", "-trimpath", "-modfile", modules, "-tags", "commands", "-overlay", overlay, "-o", program, "./cmd/mayfly")
+	build := r.goCommand(ctx, r.root, here, "build", "-trimpath", "-modfile", modules, "-tags", "commands", "-overlay",
+		overlay, "-o", program, "./cmd/mayfly")
 	if _, err := output(build); err != nil {
 		return err
 	}

@@ -36,7 +36,8 @@ func (r *release) debian(p platform) (*nfpm.Info, error) {
 	var contents files.Contents
 	add := func(to, from, kind string, mode os.FileMode) {
 		contents = append(contents, &files.Content{
-			Destination: to, Source: from, Type: kind, FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: mode, MTime: r.date},
+			Destination: to, Source: from, Type: kind,
+			FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: mode, MTime: r.date},
 		})
 	}
 	source := func(elem ...string) string { return filepath.Join(append([]string{r.root}, elem...)...) }
@@ -45,7 +46,8 @@ func (r *release) debian(p platform) (*nfpm.Info, error) {
 	add("/usr/lib/systemd/system/mayfly.service", source("deploy", "systemd", "mayfly.service"), files.TypeFile, 0o644)
 	add("/etc/mayfly/mayfly.conf", source("deploy", "systemd", "mayfly.conf"), files.TypeConfigNoReplace, 0o644)
 	add("/var/lib/mayfly", "", files.TypeDir, 0o750) // postinst gives it to the user mayfly
-	add("/usr/share/doc/mayfly/copyright", filepath.Join(r.root, "release", "debian", "copyright"), files.TypeFile, 0o644)
+	add("/usr/share/doc/mayfly/copyright", filepath.Join(r.root, "release", "debian", "copyright"), files.TypeFile,
+		0o644)
 	add("/usr/share/doc/mayfly/README.md", source("README.md"), files.TypeFile, 0o644)
 	add("/usr/share/bash-completion/completions/mayfly", made("completions", "mayfly.bash"), files.TypeFile, 0o644)
 	add("/usr/share/zsh/vendor-completions/_mayfly", made("completions", "_mayfly"), files.TypeFile, 0o644)
@@ -68,14 +70,17 @@ func (r *release) debian(p platform) (*nfpm.Info, error) {
 	script := func(name string) string { return source("release", "debian", name) }
 	return nfpm.WithDefaults(&nfpm.Info{
 		Name: "mayfly", Arch: p.arch, Platform: p.system, Version: r.version, Section: "database", Priority: "optional",
-		Maintainer: "mayfly contributors <mayfly@users.noreply.github.com>", Homepage: "https://github.com/mayflydb/mayfly", License: "Apache-2.0",
+		Maintainer: "mayfly contributors <mayfly@users.noreply.github.com>",
+		Homepage:   "https://github.com/mayflydb/mayfly", License: "Apache-2.0",
 		Description: "document database with exact time-to-live\n" +
-			"mayfly speaks Azure Cosmos DB for NoSQL and MongoDB. Documents end at their\nsecond, and their space comes back by itself.",
+			"mayfly speaks Azure Cosmos DB for NoSQL and MongoDB. Documents end at their\nsecond, and their space " +
+			"comes back by itself.",
 		MTime: r.date, DisableGlobbing: true,
 		Overridables: nfpm.Overridables{
 			Contents: contents, Depends: []string{"adduser"},
-			Scripts: nfpm.Scripts{PostInstall: script("postinst"), PreRemove: script("prerm"), PostRemove: script("postrm")},
-			Deb:     nfpm.Deb{Compression: "xz"}, // dpkg reads zstd from Debian 12 on only
+			Scripts: nfpm.Scripts{PostInstall: script("postinst"), PreRemove: script("prerm"),
+				PostRemove: script("postrm")},
+			Deb: nfpm.Deb{Compression: "xz"}, // dpkg reads zstd from Debian 12 on only
 		},
 	}), nil
 }

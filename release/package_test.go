@@ -50,7 +50,8 @@ func parts(t *testing.T, path string) (control, data map[string]member) {
 func TestPackage(t *testing.T) {
 	control, data := parts(t, dist("mayfly_0.1.0~rc.1_amd64.deb"))
 	fields := "\n" + string(control["./control"].content)
-	for _, want := range []string{"Package: mayfly", "Version: 0.1.0~rc.1", "Architecture: amd64", "Depends: adduser", "Section: database", "Maintainer: mayfly", "Homepage: https://"} {
+	for _, want := range []string{"Package: mayfly", "Version: 0.1.0~rc.1", "Architecture: amd64", "Depends: adduser",
+		"Section: database", "Maintainer: mayfly", "Homepage: https://"} {
 		if !strings.Contains(fields, "\n"+want) {
 			t.Errorf("no %q in control:%s", want, fields)
 		}
@@ -59,10 +60,13 @@ func TestPackage(t *testing.T) {
 		t.Errorf("conffiles %q", got)
 	}
 	for path, mode := range map[string]int{
-		"./usr/bin/mayfly": 0o755, "./usr/lib/systemd/system/mayfly.service": 0o644, "./etc/mayfly/mayfly.conf": 0o644, "./var/lib/mayfly/": 0o750,
+		"./usr/bin/mayfly": 0o755, "./usr/lib/systemd/system/mayfly.service": 0o644, "./etc/mayfly/mayfly.conf": 0o644,
+		"./var/lib/mayfly/":                0o750,
 		"./usr/share/doc/mayfly/copyright": 0o644, "./usr/share/doc/mayfly/changelog.gz": 0o644,
-		"./usr/share/man/man1/mayfly.1.gz": 0o644, "./usr/share/man/man1/mayfly-serve.1.gz": 0o644, "./usr/share/man/man1/mayfly-clock-advance.1.gz": 0o644,
-		"./usr/share/bash-completion/completions/mayfly": 0o644, "./usr/share/zsh/vendor-completions/_mayfly": 0o644, "./usr/share/fish/vendor_completions.d/mayfly.fish": 0o644,
+		"./usr/share/man/man1/mayfly.1.gz": 0o644, "./usr/share/man/man1/mayfly-serve.1.gz": 0o644,
+		"./usr/share/man/man1/mayfly-clock-advance.1.gz": 0o644,
+		"./usr/share/bash-completion/completions/mayfly": 0o644, "./usr/share/zsh/vendor-completions/_mayfly": 0o644,
+		"./usr/share/fish/vendor_completions.d/mayfly.fish": 0o644,
 	} {
 		m, ok := data[path]
 		if !ok {
@@ -70,7 +74,8 @@ func TestPackage(t *testing.T) {
 			continue
 		}
 		if int(m.mode()) != mode || m.header.Uname != "root" || m.header.Gname != "root" {
-			t.Errorf("%s is %s's and %s's, mode %o, want root's and %o", path, m.header.Uname, m.header.Gname, m.mode(), mode)
+			t.Errorf("%s is %s's and %s's, mode %o, want root's and %o", path, m.header.Uname, m.header.Gname, m.mode(),
+				mode)
 		}
 	}
 	if !bytes.Equal(data["./usr/bin/mayfly"].content, readFile(t, program(t))) {
@@ -100,11 +105,14 @@ func TestMaintainerScripts(t *testing.T) {
 		code         int
 	}{
 		{"postinst", "configure", []string{
-			"adduser --system --group --quiet --home /var/lib/mayfly --no-create-home mayfly", "chown mayfly:mayfly ROOT/var/lib/mayfly",
-			"deb-systemd-helper unmask mayfly.service", "deb-systemd-helper --quiet was-enabled mayfly.service", "deb-systemd-helper enable mayfly.service",
+			"adduser --system --group --quiet --home /var/lib/mayfly --no-create-home mayfly",
+			"chown mayfly:mayfly ROOT/var/lib/mayfly",
+			"deb-systemd-helper unmask mayfly.service", "deb-systemd-helper --quiet was-enabled mayfly.service",
+			"deb-systemd-helper enable mayfly.service",
 			"systemctl --system daemon-reload", "deb-systemd-invoke restart mayfly.service"}, 0},
 		{"postinst", "configure", []string{ // no key can be made
-			"adduser --system --group --quiet --home /var/lib/mayfly --no-create-home mayfly", "chown mayfly:mayfly ROOT/var/lib/mayfly"}, brokenProgram},
+			"adduser --system --group --quiet --home /var/lib/mayfly --no-create-home mayfly",
+			"chown mayfly:mayfly ROOT/var/lib/mayfly"}, brokenProgram},
 		{"postinst", "abort-upgrade 0.1.0", nil, 0},
 		{"postinst", "sing", nil, 1},
 		{"prerm", "remove", []string{"deb-systemd-invoke stop mayfly.service"}, 0},
@@ -121,7 +129,8 @@ func TestMaintainerScripts(t *testing.T) {
 			root, bin := t.TempDir(), t.TempDir()
 			calls := filepath.Join(bin, "calls")
 			if c.code == brokenProgram {
-				if err := os.WriteFile(filepath.Join(bin, "base64"), fmt.Appendf(nil, "#!/bin/sh\nexit %d\n", brokenProgram), 0o700); err != nil {
+				if err := os.WriteFile(filepath.Join(bin, "base64"),
+					fmt.Appendf(nil, "#!/bin/sh\nexit %d\n", brokenProgram), 0o700); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -137,7 +146,8 @@ func TestMaintainerScripts(t *testing.T) {
 				}
 			}
 			// The folders of the machine become those of the test.
-			text := strings.NewReplacer("/etc/mayfly", root+"/etc/mayfly", "mayfly:mayfly /var", "mayfly:mayfly "+root+"/var", "/run/systemd", root+"/run/systemd").Replace(string(m.content))
+			text := strings.NewReplacer("/etc/mayfly", root+"/etc/mayfly", "mayfly:mayfly /var",
+				"mayfly:mayfly "+root+"/var", "/run/systemd", root+"/run/systemd").Replace(string(m.content))
 			run := exec.Command("sh", append([]string{"-c", text, c.script}, strings.Fields(c.args)...)...)
 			run.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
 			out, _ := run.CombinedOutput()
@@ -163,7 +173,8 @@ func TestMaintainerScripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if content := string(readFile(t, key)); info.Mode().Perm() != 0o600 || len(content) != len("MAYFLY_KEY=\n")+88 || strings.Count(content, "\n") != 1 {
+			if content := string(readFile(t, key)); info.Mode().Perm() != 0o600 ||
+				len(content) != len("MAYFLY_KEY=\n")+88 || strings.Count(content, "\n") != 1 {
 				t.Errorf("a key of %d bytes, mode %v", len(content), info.Mode())
 			}
 		})

@@ -16,7 +16,9 @@ import (
 )
 
 // everyPlatform is what a release is for.
-var everyPlatform = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
+var everyPlatform = []string{
+	"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64",
+}
 
 // A release is what is to be built, and from what.
 type release struct {
@@ -149,7 +151,8 @@ func (r *release) buildBinaries(ctx context.Context) error {
 func (r *release) goCommand(ctx context.Context, dir string, p platform, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOTOOLCHAIN="+runtime.Version(), "GOFLAGS=-mod=readonly", "GOWORK=off", "GOEXPERIMENT=", "GOFIPS140=off",
+	cmd.Env = append(os.Environ(), "GOTOOLCHAIN="+runtime.Version(), "GOFLAGS=-mod=readonly", "GOWORK=off",
+		"GOEXPERIMENT=", "GOFIPS140=off",
 		"CGO_ENABLED=0", "GOOS="+p.system, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0")
 	return cmd
 }

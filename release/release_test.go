@@ -37,7 +37,8 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		defer os.RemoveAll(dir)
-		r, err := newRelease(context.Background(), "v0.1.0-rc.1", "..", filepath.Join(dir, "dist"), []string{"linux/amd64"})
+		r, err := newRelease(context.Background(), "v0.1.0-rc.1", "..", filepath.Join(dir, "dist"),
+			[]string{"linux/amd64"})
 		if err != nil {
 			panic(err)
 		}
@@ -170,7 +171,8 @@ func TestEverythingIsThere(t *testing.T) {
 		got = append(got, f.Name())
 	}
 	want := []string{
-		"SHA256SUMS", "mayfly_0.1.0~rc.1_amd64.deb", "mayfly_v0.1.0-rc.1.cdx.json", "mayfly_v0.1.0-rc.1_image.tar", "mayfly_v0.1.0-rc.1_linux_amd64.tar.gz",
+		"SHA256SUMS", "mayfly_0.1.0~rc.1_amd64.deb", "mayfly_v0.1.0-rc.1.cdx.json", "mayfly_v0.1.0-rc.1_image.tar",
+		"mayfly_v0.1.0-rc.1_linux_amd64.tar.gz",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the release has %q, want %q", got, want)
@@ -187,14 +189,17 @@ func TestEverythingIsThere(t *testing.T) {
 func TestArchive(t *testing.T) {
 	found := members(t, bytes.NewReader(gunzip(t, readFile(t, dist("mayfly_v0.1.0-rc.1_linux_amd64.tar.gz")))))
 	for name, mode := range map[string]int64{
-		"mayfly": 0o755, "LICENSE": 0o644, "README.md": 0o644, "man/mayfly.1": 0o644, "man/mayfly-serve.1": 0o644, "man/mayfly-health.1": 0o644,
-		"completions/mayfly.bash": 0o644, "completions/_mayfly": 0o644, "completions/mayfly.fish": 0o644, "completions/mayfly.ps1": 0o644,
+		"mayfly": 0o755, "LICENSE": 0o644, "README.md": 0o644, "man/mayfly.1": 0o644, "man/mayfly-serve.1": 0o644,
+		"man/mayfly-health.1":     0o644,
+		"completions/mayfly.bash": 0o644, "completions/_mayfly": 0o644, "completions/mayfly.fish": 0o644,
+		"completions/mayfly.ps1": 0o644,
 	} {
 		if m, ok := found[name]; !ok || m.header.Mode != mode || len(m.content) == 0 {
 			t.Errorf("%s: %d bytes, mode %o, want mode %o", name, len(m.content), m.header.Mode, mode)
 		}
 	}
-	const limit = 40_000_000
+	// The official clients that bench and copy use, and OpenTelemetry, take about 8 MB of this.
+	const limit = 48_000_000
 	if size := len(found["mayfly"].content); size > limit {
 		t.Errorf("the binary has %d bytes, want at most %d", size, limit)
 	}
@@ -204,7 +209,8 @@ func TestArchive(t *testing.T) {
 // manual checks a page of serve.
 func manual(t *testing.T, page []byte) {
 	t.Helper()
-	for _, want := range []string{`.TH "MAYFLY-SERVE" "1"`, built.date.Format("Jan 2006"), "mayfly v0.1.0-rc.1", "emulator"} {
+	for _, want := range []string{`.TH "MAYFLY-SERVE" "1"`, built.date.Format("Jan 2006"), "mayfly v0.1.0-rc.1",
+		"emulator"} {
 		if !bytes.Contains(page, []byte(want)) {
 			t.Errorf("no %q in the manual:\n%s", want, page)
 		}
@@ -242,10 +248,12 @@ func TestVersion(t *testing.T) {
 // TestBill holds the bill of materials to what the go command links.
 func TestBill(t *testing.T) {
 	var bill cdx.BOM
-	if err := cdx.NewBOMDecoder(bytes.NewReader(readFile(t, dist("mayfly_v0.1.0-rc.1.cdx.json"))), cdx.BOMFileFormatJSON).Decode(&bill); err != nil {
+	if err := cdx.NewBOMDecoder(bytes.NewReader(readFile(t, dist("mayfly_v0.1.0-rc.1.cdx.json"))),
+		cdx.BOMFileFormatJSON).Decode(&bill); err != nil {
 		t.Fatal(err)
 	}
-	list := built.goCommand(t.Context(), built.root, built.platforms[0], "list", "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}}{{end}}", "./cmd/mayfly")
+	list := built.goCommand(t.Context(), built.root, built.platforms[0], "list", "-deps", "-f",
+		"{{with .Module}}{{.Path}} {{.Version}}{{end}}", "./cmd/mayfly")
 	out, err := output(list)
 	if err != nil {
 		t.Fatal(err)
@@ -298,7 +306,8 @@ func TestReproducible(t *testing.T) {
 	if err := again.build(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if first, second := readFile(t, dist(sumsFile)), readFile(t, filepath.Join(again.out, sumsFile)); !bytes.Equal(first, second) {
+	if first, second := readFile(t, dist(sumsFile)), readFile(t,
+		filepath.Join(again.out, sumsFile)); !bytes.Equal(first, second) {
 		t.Errorf("one build has\n%s\nanother\n%s", first, second)
 	}
 }

@@ -133,7 +133,8 @@ func TestImageRuns(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, greeting.String())
 		}
 	}
-	if out, err := c.command(ctx, file.Config.Healthcheck.Test[1:]...).CombinedOutput(); err != nil || string(out) != "ready\n" {
+	if out, err := c.command(ctx, file.Config.Healthcheck.Test[1:]...).CombinedOutput(); err != nil ||
+		string(out) != "ready\n" {
 		t.Errorf("health: %q, error %v", out, err)
 	}
 	for _, path := range probes(t) {

@@ -112,12 +112,15 @@ func TestWorkflowsRunWhatTheyShould(t *testing.T) {
 	if ci := all["ci.yml"]; ci.Jobs["test"].Timeout != 60 || ci.On["pull_request"] == nil && len(ci.On) < 2 {
 		t.Errorf("ci.yml runs on %v, for %d minutes", ci.On, ci.Jobs["test"].Timeout)
 	}
-	if r := all["release.yml"]; r.Jobs["release"].Needs != "test" || r.Jobs["test"].Uses != "./.github/workflows/ci.yml" || r.On["push"] == nil {
+	if r := all["release.yml"]; r.Jobs["release"].Needs != "test" ||
+		r.Jobs["test"].Uses != "./.github/workflows/ci.yml" || r.On["push"] == nil {
 		t.Errorf("release.yml releases without tests: %+v", r)
 	}
 	// Crane has the version of the library that makes the image.
-	version := regexp.MustCompile(`(?m)^\s*github.com/google/go-containerregistry (\S+)`).FindSubmatch(readFile(t, "go.mod"))
-	if want := "go-containerregistry/cmd/crane@" + string(version[1]); !strings.Contains(string(readFile(t, "../.github/workflows/release.yml")), want) {
+	version := regexp.MustCompile(`(?m)^\s*github.com/google/go-containerregistry (\S+)`).FindSubmatch(readFile(t,
+		"go.mod"))
+	if want := "go-containerregistry/cmd/crane@" +
+		string(version[1]); !strings.Contains(string(readFile(t, "../.github/workflows/release.yml")), want) {
 		t.Errorf("release.yml has no %s", want)
 	}
 }

@@ -134,9 +134,13 @@ func fill(t testing.TB, dir string, count int, ttl expiry.TTL) {
 			if i%10 == 0 {
 				own = `,"ttl":-1`
 			}
-			body, err := doc.FromJSON(nil, fmt.Appendf(nil, `{"id":%q,"pk":%q,"n":%d,"group":%d,"text":%q%s}`, id, pk, i, i%100, text, own), doc.ParseOptions{})
+			body, err := doc.FromJSON(nil,
+				fmt.Appendf(nil, `{"id":%q,"pk":%q,"n":%d,"group":%d,"text":%q%s}`, id, pk, i, i%100, text, own),
+				doc.ParseOptions{})
 			check(err)
-			ops = append(ops, store.Op{Verb: store.Create, Key: store.Key{Partition: []doc.Value{doc.String(pk)}, ID: id}, Body: body})
+			ops = append(ops,
+				store.Op{Verb: store.Create, Key: store.Key{Partition: []doc.Value{doc.String(pk)}, ID: id},
+					Body: body})
 			i++
 		}
 		_, err := st.WriteAll(ctx, c, 1, ops)

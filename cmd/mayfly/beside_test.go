@@ -17,7 +17,8 @@ import (
 
 var (
 	beside = flag.Int("beside", 5_000, "documents of TestWaveBesideRequests, of which nine tenths expire at once")
-	alone  = flag.Duration("alone", time.Second, "how long it measures requests before the wave, and at least beside it")
+	alone  = flag.Duration("alone", time.Second,
+		"how long it measures requests before the wave, and at least beside it")
 )
 
 // besideRate is how many requests arrive in a second, half of them reads, half durable writes.
@@ -33,15 +34,18 @@ func TestWaveBesideRequests(t *testing.T) {
 	nosql, admin := s.address(t, ""), s.address(t, "Admin")
 	p := paced{nosql: nosql}
 	before := p.run(t, *alone, func() bool { return true })
-	t.Logf("alone:  %v; %.0f MiB of memory, %d MiB on disk", before, resident(t, s.cmd.Process.Pid), diskUse(t, dir)>>20)
+	t.Logf("alone:  %v; %.0f MiB of memory, %d MiB on disk", before, resident(t, s.cmd.Process.Pid),
+		diskUse(t, dir)>>20)
 
 	policy := `{"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2},"defaultTtl":1,"indexingPolicy":{"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/text/?"}]}}`
-	if code, text, _ := send(t, "PUT", nosql, "dbs/d/colls/c", "colls", "dbs/d/colls/c", "", policy); code != http.StatusOK {
+	if code, text, _ := send(t, "PUT", nosql, "dbs/d/colls/c", "colls", "dbs/d/colls/c", "",
+		policy); code != http.StatusOK {
 		t.Fatalf("time to live: %d %s", code, text)
 	}
 	used, watch := s.processor(t), clock.Start()
 	beside := p.run(t, *alone, func() bool { return gauge(t, admin, "mayfly_lifetime_backlog_documents") == 0 })
-	t.Logf("beside: %v, for %v; processor %v; %.0f MiB of memory, %d MiB on disk", beside, watch.Elapsed(), s.processor(t)-used, resident(t, s.cmd.Process.Pid), diskUse(t, dir)>>20)
+	t.Logf("beside: %v, for %v; processor %v; %.0f MiB of memory, %d MiB on disk", beside, watch.Elapsed(),
+		s.processor(t)-used, resident(t, s.cmd.Process.Pid), diskUse(t, dir)>>20)
 	t.Logf("p99 %.2f times that alone", float64(beside.p99)/float64(before.p99))
 	after := p.run(t, *alone, func() bool { return true })
 	t.Logf("after:  %v; %.0f MiB of memory, %d MiB on disk", after, resident(t, s.cmd.Process.Pid), diskUse(t, dir)>>20)
@@ -61,7 +65,8 @@ type felt struct {
 }
 
 func (f felt) String() string {
-	return fmt.Sprintf("%d requests, p50 %v, p99 %v, at most %v", f.count, f.p50.Round(10*time.Microsecond), f.p99.Round(10*time.Microsecond), f.max.Round(10*time.Microsecond))
+	return fmt.Sprintf("%d requests, p50 %v, p99 %v, at most %v", f.count, f.p50.Round(10*time.Microsecond),
+		f.p99.Round(10*time.Microsecond), f.max.Round(10*time.Microsecond))
 }
 
 // run sends requests for at least d, and until over says so. It is asked once a second.
@@ -104,14 +109,16 @@ func (p *paced) run(t *testing.T, d time.Duration, over func() bool) felt {
 func (p *paced) request(ctx context.Context, n int) error {
 	if n%2 == 0 {
 		i := n * 7919 % (*beside / 10) * 10
-		code, text, _, err := try(ctx, "GET", p.nosql, fmt.Sprint("dbs/d/colls/c/docs/item", i), "docs", fmt.Sprint("dbs/d/colls/c/docs/item", i), fmt.Sprintf(`["p%d"]`, i%1000), "")
+		code, text, _, err := try(ctx, "GET", p.nosql, fmt.Sprint("dbs/d/colls/c/docs/item", i), "docs",
+			fmt.Sprint("dbs/d/colls/c/docs/item", i), fmt.Sprintf(`["p%d"]`, i%1000), "")
 		if err == nil && code != http.StatusOK {
 			err = fmt.Errorf("read: %d %s", code, text)
 		}
 		return err
 	}
 	body := fmt.Sprintf(`{"id":"new%d","pk":"p%d","n":%d,"text":"abcdefgh","ttl":-1}`, n, n%1000, n)
-	code, text, _, err := try(ctx, "POST", p.nosql, "dbs/d/colls/c/docs", "docs", "dbs/d/colls/c", fmt.Sprintf(`["p%d"]`, n%1000), body)
+	code, text, _, err := try(ctx, "POST", p.nosql, "dbs/d/colls/c/docs", "docs", "dbs/d/colls/c",
+		fmt.Sprintf(`["p%d"]`, n%1000), body)
 	if err == nil && code != http.StatusCreated {
 		err = fmt.Errorf("write: %d %s", code, text)
 	}

@@ -177,7 +177,8 @@ func TestClockCommands(t *testing.T) {
 		{"as JSON", []string{"clock", "show", "--json"}, exitOK, `"virtual": true`},
 	}
 	for _, admin := range []string{s.address(t, "Admin"), strings.TrimSuffix(s.address(t, "Admin"), "/")} {
-		if code, out := mayfly(t, "clock", "show", "--admin", admin); code != exitOK || !strings.Contains(out, "2026-03-01T12:00:00Z") {
+		if code, out := mayfly(t, "clock", "show", "--admin", admin); code != exitOK ||
+			!strings.Contains(out, "2026-03-01T12:00:00Z") {
 			t.Errorf("at %s: exit %d, %s", admin, code, out)
 		}
 	}
@@ -217,7 +218,8 @@ func TestDataFolder(t *testing.T) {
 	if code, out := mayfly(t, "check", "--data", data); code != exitOK || !strings.Contains(out, "0 problems") {
 		t.Errorf("check after a kill: exit %d, %s", code, out)
 	}
-	if code, out := mayfly(t, "check", "--json", "--data", data); code != exitOK || !strings.Contains(out, `"problems": []`) {
+	if code, out := mayfly(t, "check", "--json", "--data", data); code != exitOK ||
+		!strings.Contains(out, `"problems": []`) {
 		t.Errorf("check as JSON: exit %d, %s", code, out)
 	}
 	s = serve(t, args...)
@@ -256,10 +258,14 @@ func TestEmulatorSaysWhatItIs(t *testing.T) {
 		log  string
 	}{
 		{"on every address", everywhere, []string{"the well-known emulator key", "needs no password",
-			"This is an emulator, for development. Anyone who can reach it can read, change and delete everything."}, "this mayfly is an emulator, for development"},
-		{"with a key", append(everywhere, "--key="+strings.Repeat("k", 43)+"="), []string{"as given", "any user name works",
-			"This is an emulator, for development. Clients need the key."}, "this mayfly is an emulator, for development"},
-		{"on this machine", []string{"--nosql=127.0.0.1:0", "--admin="}, []string{"Only this machine can reach it."}, "this mayfly is an emulator, for development"},
+			"This is an emulator, for development. Anyone who can reach it can read, change and delete everything."},
+			"this mayfly is an emulator, for development"},
+		{"with a key", append(everywhere, "--key="+strings.Repeat("k", 43)+"="),
+			[]string{"as given", "any user name works",
+				"This is an emulator, for development. Clients need the key."},
+			"this mayfly is an emulator, for development"},
+		{"on this machine", []string{"--nosql=127.0.0.1:0", "--admin="}, []string{"Only this machine can reach it."},
+			"this mayfly is an emulator, for development"},
 	} {
 		s := serve(t, append(c.args, "serve", "--emulator", "--memory")...)
 		for _, want := range c.want {
@@ -299,7 +305,8 @@ func TestRealClockThatStandsStillSaysSo(t *testing.T) {
 	if want := "  Clock   real, but stands still at 2150-01-01T00:00:00Z until this machine's clock reaches that time"; !strings.Contains(s.block, want) {
 		t.Errorf("no %q in\n%s", want, s.block)
 	}
-	if code, body := fetch(t, s.address(t, "Admin")+"clock"); code != 200 || !strings.Contains(body, `"standsStill":true`) {
+	if code, body := fetch(t, s.address(t, "Admin")+"clock"); code != 200 ||
+		!strings.Contains(body, `"standsStill":true`) {
 		t.Errorf("clock: %d %s", code, body)
 	}
 	code, out := mayfly(t, "clock", "show", "--admin", s.address(t, "Admin"))
@@ -314,7 +321,8 @@ func TestRefusedCredentialsSayHowToGiveThem(t *testing.T) {
 	s := serve(t, "--memory", "--nosql=", "--admin=0.0.0.0:0", "--key", key)
 	defer s.stop(t, os.Interrupt)
 	admin := s.address(t, "Admin")
-	if code, out := mayfly(t, "clock", "show", "--admin", admin); code != exitFailed || !strings.Contains(out, "--key or MAYFLY_KEY") {
+	if code, out := mayfly(t, "clock", "show", "--admin", admin); code != exitRefused ||
+		!strings.Contains(out, "--key or MAYFLY_KEY") {
 		t.Errorf("without the key: exit %d, %s", code, out)
 	}
 	if code, out := mayfly(t, "clock", "show", "--admin", admin, "--key", key); code != exitOK {
@@ -330,7 +338,8 @@ func (s *server) hang(t *testing.T) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	io.WriteString(conn, "POST /clock/advance HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 18\r\n\r\n")
+	io.WriteString(conn,
+		"POST /clock/advance HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 18\r\n\r\n")
 	line, err := bufio.NewReader(conn).ReadString('\n') // sent when the handler asks for the body
 	if err != nil || !strings.Contains(line, "100") {
 		t.Fatalf("%q, error %v, want the request to be under way", line, err)
@@ -368,7 +377,8 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 		}
 		break
 	}
-	if code := s.cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(s.stderr.String(), "ended by a second signal") {
+	if code := s.cmd.ProcessState.ExitCode(); code != exitFailed ||
+		!strings.Contains(s.stderr.String(), "ended by a second signal") {
 		t.Errorf("exit %d, want %d and why\n%s", code, exitFailed, s.stderr)
 	}
 }

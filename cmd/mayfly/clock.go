@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -15,60 +12,19 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/remote"
 )
 
 // clock is the command that shows or moves the clock of a running mayfly, through its admin API.
 func (c command) clock() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "clock",
-		Short: "Show or move the clock of a running mayfly",
-		Long:  "Show or move the clock of a running mayfly, through its admin address.",
-		Args:  cobra.NoArgs,
-		RunE:  func(*cobra.Command, []string) error { return fmt.Errorf("name a subcommand: show, advance or set") },
-	}
-	cmd.AddCommand(
-		c.clockCommand("show", "Show the clock", cobra.NoArgs, func([]string) (call, error) {
-			return call{http.MethodGet, "/clock", nil}, nil
-		}),
-		c.advanceClock(),
-		c.clockCommand(
-			"set TIME",
-			"Move a virtual clock forward to a time like 2026-03-01T12:00:00Z",
-			cobra.ExactArgs(1),
-			func(args []string) (call, error) {
-				_, err := clock.ParseTime(args[0])
-				return call{http.MethodPost, "/clock/set", map[string]string{"time": args[0]}}, err
-			},
-		),
+	return family(
+		&cobra.Command{
+			Use:   "clock",
+			Short: "Show or move the clock of a running mayfly",
+			Long:  "Show or move the clock of a running mayfly, through its admin address.",
+		},
+		c.showClock(), c.advanceClock(), c.setClock(),
 	)
-	return cmd
-}
-
-func (c command) advanceClock() *cobra.Command {
-	cmd := c.clockCommand("advance DURATION", "Move a virtual clock forward, by 90s, 24h or 1h30m", cobra.ExactArgs(1),
-		func(args []string) (call, error) {
-			d, err := clock.ParseDuration(args[0])
-			if err == nil && d < 0 {
-				err = clock.ErrBackwards
-			}
-			return call{http.MethodPost, "/clock/advance", map[string]string{"duration": args[0]}}, err
-		})
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		flag, ok := errors.AsType[*pflag.NotExistError](err)
-		if ok && strings.ContainsAny(flag.GetSpecifiedShortnames(), "0123456789") { // -5s, which looks like flags
-			return clock.ErrBackwards
-		}
-		return err
-	})
-	return cmd
-}
-
-var errNoAdmin = errors.New("the admin address is empty: give the address of a running mayfly with --admin")
-
-// A call is one request to the admin API.
-type call struct {
-	method, path string
-	body         any
 }
 
 // A clockState is the answer of the admin API.
@@ -78,80 +34,69 @@ type clockState struct {
 	StandsStill bool      `json:"standsStill,omitempty"`
 }
 
-func (c command) clockCommand(
-	use, short string, args cobra.PositionalArgs, request func(args []string) (call, error),
-) *cobra.Command {
-	asJSON := false
-	cmd := &cobra.Command{
-		Use: use, Short: short, Args: args,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := c.configure(cmd)
-			if err != nil {
-				return err
-			}
-			if cfg.node.Admin == "" {
-				return errNoAdmin
-			}
-			call, err := request(args)
-			if err != nil {
-				return err
-			}
-			var answer clockState
-			if err := cfg.ask(cmd.Context(), call, &answer); err != nil {
-				return failure{err}
-			}
-			if asJSON {
-				return printJSON(c.out, answer)
-			}
-			fmt.Fprintln(c.out, answer.Time.Format(time.RFC3339Nano))
-			if answer.StandsStill {
-				fmt.Fprintln(c.err, "mayfly: the clock stands still until the machine's clock reaches it")
-			}
-			return nil
+func (c command) showClock() *cobra.Command {
+	return c.online(
+		&cobra.Command{Use: "show", Short: "Show the clock", Args: cobra.NoArgs},
+		func(ctx context.Context, s *session) error {
+			return s.clock(ctx, http.MethodGet, remote.Path("clock"), nil)
 		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	addFlags(cmd, "admin", "key")
+	)
+}
+
+func (c command) advanceClock() *cobra.Command {
+	cmd := c.online(
+		&cobra.Command{
+			Use:   "advance DURATION",
+			Short: "Move a virtual clock forward, by 90s, 24h or 2w",
+			Example: "  mayfly clock advance 90d\n" +
+				"  mayfly clock advance 1h30m",
+			Args: cobra.ExactArgs(1),
+		},
+		func(ctx context.Context, s *session) error {
+			d, err := clock.ParseDuration(s.args[0])
+			if err == nil && d < 0 {
+				err = clock.ErrBackwards
+			}
+			if err != nil {
+				return usage{err}
+			}
+			return s.clock(ctx, http.MethodPost, remote.Path("clock", "advance"),
+				map[string]string{"duration": d.String()})
+		},
+	)
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		flag, ok := errors.AsType[*pflag.NotExistError](err)
+		if ok && strings.ContainsAny(flag.GetSpecifiedShortnames(), "0123456789") { // -5s, which looks like flags
+			return clock.ErrBackwards
+		}
+		return unknownFlag(cmd, err)
+	})
 	return cmd
 }
 
-// ask sends a request to the admin API and decodes its answer.
-func (cfg config) ask(ctx context.Context, request call, answer any) error {
-	address := callable(cfg.node.Admin)
-	body, err := json.Marshal(request.body)
-	if err != nil {
-		return err
-	}
-	r, err := http.NewRequestWithContext(ctx, request.method, "http://"+address+request.path, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	if cfg.node.Key != "" {
-		r.Header.Set("Authorization", "Bearer "+cfg.node.Key)
-	}
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return fmt.Errorf("no mayfly answers at %s: %w", address, err)
-	}
-	defer response.Body.Close()
-	return readAnswer(response, answer)
+func (c command) setClock() *cobra.Command {
+	return c.online(
+		&cobra.Command{
+			Use:     "set TIME",
+			Short:   "Move a virtual clock forward to a time like 2026-03-01T12:00:00Z",
+			Example: "  mayfly clock set 2026-03-01T12:00:00Z",
+			Args:    cobra.ExactArgs(1),
+		},
+		func(ctx context.Context, s *session) error {
+			if _, err := clock.ParseTime(s.args[0]); err != nil {
+				return usage{err}
+			}
+			return s.clock(ctx, http.MethodPost, remote.Path("clock", "set"), map[string]string{"time": s.args[0]})
+		},
+	)
 }
 
-func readAnswer(response *http.Response, answer any) error {
-	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
-	if err != nil {
-		return err
-	}
-	if response.StatusCode == http.StatusOK {
-		return json.Unmarshal(text, answer)
-	}
-	var refusal struct{ Error string }
-	if json.Unmarshal(text, &refusal) != nil || refusal.Error == "" {
-		refusal.Error = strings.TrimSpace(string(text))
-	}
-	if response.StatusCode == http.StatusUnauthorized {
-		return fmt.Errorf("this mayfly needs the account key: give it with --key or MAYFLY_KEY; "+
-			"a key that mayfly made is in DATA/account.key (%s)", response.Status)
-	}
-	return fmt.Errorf("%s (%s)", refusal.Error, response.Status)
+// clock sends a request about the clock, and prints what the clock shows then.
+func (s *session) clock(ctx context.Context, method, path string, body any) error {
+	return ask(ctx, s, method, path, body, func(answer clockState) error {
+		if answer.StandsStill {
+			fmt.Fprintln(s.c.err, "mayfly: the clock stands still until the machine's clock reaches it")
+		}
+		return s.say("%s", answer.Time.Format(time.RFC3339Nano))
+	})
 }

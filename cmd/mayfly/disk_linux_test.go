@@ -55,7 +55,9 @@ func kernelRefuses(err error, out []byte) bool {
 // TestFullFileSystem fills a file system of 40 MB, gets out by deletes, and stops.
 func TestFullFileSystem(t *testing.T) {
 	dir := t.TempDir()
-	s := started(t, mounted(t, dir, "40m", "--data="+filepath.Join(dir, "data"), "--nosql=127.0.0.1:0", "--nosql-tls=off", "--admin=127.0.0.1:0"))
+	s := started(t,
+		mounted(t, dir, "40m", "--data="+filepath.Join(dir, "data"), "--nosql=127.0.0.1:0", "--nosql-tls=off",
+			"--admin=127.0.0.1:0"))
 	nosql := s.address(t, "NoSQL")
 	item := func(method, name, body string) (int, string) {
 		path, link := "dbs/d/colls/c/docs", "dbs/d/colls/c"
@@ -68,9 +70,11 @@ func TestFullFileSystem(t *testing.T) {
 	}
 	for _, c := range []struct{ path, kind, link, body string }{
 		{"dbs", "dbs", "", `{"id":"d"}`},
-		{"dbs/d/colls", "colls", "dbs/d", `{"id":"c","partitionKey":{"paths":["/p"],"kind":"Hash"},"defaultTtl":-1,"indexingPolicy":{"excludedPaths":[{"path":"/*"}]}}`},
+		{"dbs/d/colls", "colls", "dbs/d",
+			`{"id":"c","partitionKey":{"paths":["/p"],"kind":"Hash"},"defaultTtl":-1,"indexingPolicy":{"excludedPaths":[{"path":"/*"}]}}`},
 	} {
-		if code, text, _ := send(t, http.MethodPost, nosql, c.path, c.kind, c.link, "", c.body); code != http.StatusCreated {
+		if code, text, _ := send(t, http.MethodPost, nosql, c.path, c.kind, c.link, "",
+			c.body); code != http.StatusCreated {
 			t.Fatalf("%s: %d %s", c.path, code, text)
 		}
 	}
@@ -95,7 +99,8 @@ func TestFullFileSystem(t *testing.T) {
 		t.Errorf("read: %d %.200s", code, text)
 	}
 	lifetime := `{"id":"c","partitionKey":{"paths":["/p"],"kind":"Hash"},"defaultTtl":100000,"indexingPolicy":{"excludedPaths":[{"path":"/*"}]}}`
-	if code, text, _ := send(t, http.MethodPut, nosql, "dbs/d/colls/c", "colls", "dbs/d/colls/c", "", lifetime); code != http.StatusOK {
+	if code, text, _ := send(t, http.MethodPut, nosql, "dbs/d/colls/c", "colls", "dbs/d/colls/c", "",
+		lifetime); code != http.StatusOK {
 		t.Errorf("a shorter lifetime: %d %s", code, text)
 	}
 	for i := range written / 2 {
@@ -113,7 +118,8 @@ func TestFullFileSystem(t *testing.T) {
 	if code != http.StatusCreated {
 		t.Errorf("write after the deletes: %d %s", code, text)
 	}
-	if code, text, _ := send(t, http.MethodDelete, nosql, "dbs/d", "dbs", "dbs/d", "", ""); code != http.StatusNoContent {
+	if code, text, _ := send(t, http.MethodDelete, nosql, "dbs/d", "dbs", "dbs/d", "",
+		""); code != http.StatusNoContent {
 		t.Errorf("drop of the database: %d %s", code, text)
 	}
 	s.stop(t, syscall.SIGTERM)
@@ -158,7 +164,8 @@ func TestSignalWhileOpening(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitFailed || strings.Count(out.String(), "\n") != 1 || !strings.Contains(out.String(), "stopped while data folder") {
+	if code := cmd.ProcessState.ExitCode(); code != exitFailed || strings.Count(out.String(), "\n") != 1 ||
+		!strings.Contains(out.String(), "stopped while data folder") {
 		t.Errorf("exit %d, want 1 with one line:\n%s", code, out.String())
 	}
 }
@@ -179,7 +186,8 @@ func TestCheckOfDamagedLog(t *testing.T) {
 	for _, c := range []struct{ path, kind, link, body string }{
 		{"dbs", "dbs", "", `{"id":"d"}`}, {"dbs", "dbs", "", `{"id":"e"}`}, {"dbs", "dbs", "", `{"id":"f"}`},
 	} {
-		if code, text, _ := send(t, http.MethodPost, s.address(t, "NoSQL"), c.path, c.kind, c.link, "", c.body); code != http.StatusCreated {
+		if code, text, _ := send(t, http.MethodPost, s.address(t, "NoSQL"), c.path, c.kind, c.link, "",
+			c.body); code != http.StatusCreated {
 			t.Fatalf("%s: %d %s", c.path, code, text)
 		}
 	}
@@ -202,7 +210,8 @@ func TestCheckOfDamagedLog(t *testing.T) {
 	}
 	for _, command := range [][]string{{"check"}, {"serve", "--nosql=127.0.0.1:0", "--mongo=", "--admin="}} {
 		code, out := mayfly(t, append(command, "--data="+dir)...)
-		if code != exitFailed || strings.Count(out, "\n") != 1 || !strings.Contains(out, "is damaged: restore a backup") || !strings.Contains(out, filepath.Base(log)) {
+		if code != exitFailed || strings.Count(out, "\n") != 1 ||
+			!strings.Contains(out, "is damaged: restore a backup") || !strings.Contains(out, filepath.Base(log)) {
 			t.Errorf("%s: exit %d, want 1 with one line:\n%s", command[0], code, out)
 		}
 	}

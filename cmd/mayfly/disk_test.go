@@ -38,7 +38,7 @@ func TestServeEndsWithItsDisk(t *testing.T) {
 	if err := engine.Apply(t.Context(), &b); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("a write: %v", err)
 	}
-	err = await(t.Context(), n, engine, slog.New(slog.DiscardHandler))
+	err = await(t.Context(), n, slog.New(slog.DiscardHandler))
 	if _, ok := errors.AsType[failure](err); !ok || !strings.Contains(err.Error(), "Restart mayfly") {
 		t.Errorf("it ends with %v", err)
 	}

@@ -34,7 +34,8 @@ func TestGreetingConnects(t *testing.T) {
 			s := serve(t, append([]string{"--data", dir, "--nosql=", "--admin="}, c.flags...)...)
 			defer s.stop(t, os.Interrupt)
 			uri := regexp.MustCompile(`mongodb://\S+`).FindString(s.block)
-			if strings.Contains(uri, url.QueryEscape(node.WellKnownKey)) != (c.hint == "any user name works") || !strings.Contains(s.block, c.hint) || (c.hint == "") == strings.Contains(uri, "@") {
+			if strings.Contains(uri, url.QueryEscape(node.WellKnownKey)) != (c.hint == "any user name works") ||
+				!strings.Contains(s.block, c.hint) || (c.hint == "") == strings.Contains(uri, "@") {
 				t.Errorf("the start says\n%s", s.block)
 			}
 			if strings.Contains(uri, "KEY") {

@@ -25,11 +25,13 @@ func TestHealth(t *testing.T) {
 			t.Errorf("%v: exit %d, %q", args, code, out)
 		}
 	}
-	if code, out := mayfly(t, "health", "--json", "--admin=:"+port); code != exitOK || !strings.Contains(out, `"status": "ready"`) {
+	if code, out := mayfly(t, "health", "--json", "--admin=:"+port); code != exitOK ||
+		!strings.Contains(out, `"status": "ready"`) {
 		t.Errorf("as JSON: exit %d, %q", code, out)
 	}
 	s.stop(t, syscall.SIGTERM)
-	if code, out := mayfly(t, "health", "--admin=:"+port); code != exitFailed || !strings.Contains(out, "no mayfly answers at 127.0.0.1:"+port) {
+	if code, out := mayfly(t, "health", "--admin=:"+port); code != exitFailed ||
+		!strings.Contains(out, "no mayfly answers at 127.0.0.1:"+port) {
 		t.Errorf("of one that has stopped: exit %d, %q", code, out)
 	}
 }
@@ -41,8 +43,10 @@ func TestHealthTellsWhy(t *testing.T) {
 		args      []string
 		out, told string
 	}{
-		"not ready":           {`{"status":"not ready","reasons":["it stops","the disk is full"]}`, nil, "", "is not ready: it stops; the disk is full\n"},
-		"not ready, as JSON":  {`{"status":"not ready"}`, []string{"--json"}, `{` + "\n" + `  "status": "not ready"`, "is not ready\n"},
+		"not ready": {`{"status":"not ready","reasons":["it stops","the disk is full"]}`, nil, "",
+			"is not ready: it stops; the disk is full\n"},
+		"not ready, as JSON": {`{"status":"not ready"}`, []string{"--json"}, `{` + "\n" + `  "status": "not ready"`,
+			"is not ready\n"},
 		"another server":      {"<h1>Welcome</h1>", nil, "", `503 Service Unavailable, "<h1>Welcome</h1>"`},
 		"another server, {}":  {"{}", nil, "", `503 Service Unavailable, "{}"`},
 		"a list of something": {"[1]", nil, "", `503 Service Unavailable, "[1]"`},
@@ -59,8 +63,10 @@ func TestHealthTellsWhy(t *testing.T) {
 				return value, ok
 			}
 			code := run(command{args: append([]string{"health"}, c.args...), out: &out, err: &told, getenv: getenv})
-			if code != exitFailed || !strings.HasPrefix(out.String(), c.out) || c.out == "" && out.Len() > 0 || !strings.Contains(told.String(), c.told) {
-				t.Errorf("exit %d, %q and %q, want %d, %q and %q", code, out.String(), told.String(), exitFailed, c.out, c.told)
+			if code != exitFailed || !strings.HasPrefix(out.String(), c.out) || c.out == "" && out.Len() > 0 ||
+				!strings.Contains(told.String(), c.told) {
+				t.Errorf("exit %d, %q and %q, want %d, %q and %q", code, out.String(), told.String(), exitFailed, c.out,
+					c.told)
 			}
 		})
 	}

@@ -65,7 +65,8 @@ func TestKills(t *testing.T) {
 				{"dbs", "dbs", "", `{"id":"d"}`},
 				{"dbs/d/colls", "colls", "dbs/d", `{"id":"c","partitionKey":{"paths":["/p"],"kind":"Hash"}}`},
 			} {
-				if code, text, _ := send(t, http.MethodPost, nosql, c.path, c.kind, c.link, "", c.body); code != http.StatusCreated {
+				if code, text, _ := send(t, http.MethodPost, nosql, c.path, c.kind, c.link, "",
+					c.body); code != http.StatusCreated {
 					t.Fatalf("%s: %d %s", c.path, code, text)
 				}
 			}
@@ -99,7 +100,8 @@ func TestKills(t *testing.T) {
 		for _, number := range stored {
 			name := fmt.Sprintf("dbs/d/colls/c/docs/%d", number)
 			if code := get(t, s.address(t, "NoSQL"), name, "docs", name, `["p"]`, nil); code != http.StatusOK {
-				t.Fatalf("round %d: document %d of %d to %d was acknowledged, and answers %d", round, number, first, sent, code)
+				t.Fatalf("round %d: document %d of %d to %d was acknowledged, and answers %d", round, number, first,
+					sent, code)
 			}
 		}
 		s.stop(t, syscall.SIGTERM)
@@ -122,7 +124,8 @@ func load(ctx context.Context, nosql string, sent *int, rng *rand.Rand, kill fun
 				*sent++
 				mu.Unlock()
 				body := fmt.Sprintf(`{"id":"%d","p":"p","x":"%s"}`, number, strings.Repeat("x", size))
-				code, _, _, err := try(ctx, http.MethodPost, nosql, "dbs/d/colls/c/docs", "docs", "dbs/d/colls/c", `["p"]`, body)
+				code, _, _, err := try(ctx, http.MethodPost, nosql, "dbs/d/colls/c/docs", "docs", "dbs/d/colls/c",
+					`["p"]`, body)
 				if err != nil {
 					return
 				}

@@ -6,6 +6,6 @@ import "os"
 
 func main() {
 	os.Exit(run(command{
-		args: os.Args[1:], out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv, environ: os.Environ,
+		args: os.Args[1:], in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv, environ: os.Environ,
 	}))
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
 	"github.com/mayflydb/mayfly/internal/clock"
-	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/node"
 )
 
@@ -87,8 +86,7 @@ func machineMemory(container, machine memlimit.Provider) (limit int64) {
 
 // returnMemory returns free memory to the system while the process has few requests, until stop is called. While it has
 // none, the engine returns its caches, too.
-func returnMemory(n *node.Node, engine kv.Engine, log *slog.Logger) (stop func()) {
-	shrinker, _ := engine.(kv.Shrinker)
+func returnMemory(n *node.Node, log *slog.Logger) (stop func()) {
 	base, more := heapBytes(), false
 	var last uint64
 	idle := 0 // checks without a request
@@ -99,8 +97,8 @@ func returnMemory(n *node.Node, engine kv.Engine, log *slog.Logger) (stop func()
 		if idle++; fresh > 0 || held > 0 {
 			idle = 0
 		}
-		if shrinker != nil && idle == idleChecks && n.EngineMemory() > worthShrinking {
-			if err := shrinker.Shrink(context.Background()); err != nil {
+		if idle == idleChecks && n.EngineMemory() > worthShrinking {
+			if err := n.Shrink(context.Background()); err != nil {
 				log.Debug("the engine could not return memory", "error", err)
 			}
 		}

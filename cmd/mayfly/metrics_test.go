@@ -30,7 +30,9 @@ func scrape(t *testing.T) map[string]bool {
 	}
 	defer client.Disconnect(t.Context())
 	c := client.Database("d").Collection("c")
-	if _, err := c.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "_ts", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(600)}); err != nil {
+	if _, err := c.Indexes().CreateOne(t.Context(),
+		mongo.IndexModel{Keys: bson.D{{Key: "_ts", Value: 1}},
+			Options: options.Index().SetExpireAfterSeconds(600)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}, {Key: "ttl", Value: 3_600_000}}); err != nil {
@@ -83,7 +85,8 @@ func TestMetrics(t *testing.T) {
 			}
 		}
 	}
-	for where, exprs := range map[string][]string{"deploy/grafana/mayfly.json": dashboard(t), "deploy/prometheus/alerts.yml": alerts(t)} {
+	for where, exprs := range map[string][]string{"deploy/grafana/mayfly.json": dashboard(t),
+		"deploy/prometheus/alerts.yml": alerts(t)} {
 		if len(exprs) == 0 {
 			t.Errorf("%s has no expressions", where)
 		}
@@ -102,7 +105,9 @@ func TestMetrics(t *testing.T) {
 	for _, m := range regexp.MustCompile("(?m)^\\| `(mayfly_[a-z_]+)` ").FindAllStringSubmatch(string(page), -1) {
 		listed = append(listed, m[1])
 	}
-	own := slices.DeleteFunc(slices.Sorted(maps.Keys(there)), func(name string) bool { return !strings.HasPrefix(name, "mayfly_") })
+	own := slices.DeleteFunc(slices.Sorted(maps.Keys(there)), func(name string) bool {
+		return !strings.HasPrefix(name, "mayfly_")
+	})
 	for i, name := range own {
 		own[i] = regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
 	}
@@ -181,7 +186,8 @@ func alerts(t *testing.T) (exprs []string) {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
-	if len(config.ScrapeConfigs) != 1 || config.ScrapeConfigs[0].JobName != "mayfly" || !slices.Contains(config.RuleFiles, "alerts.yml") {
+	if len(config.ScrapeConfigs) != 1 || config.ScrapeConfigs[0].JobName != "mayfly" ||
+		!slices.Contains(config.RuleFiles, "alerts.yml") {
 		t.Errorf("the scrape configuration is %+v", config)
 	}
 	for _, g := range rules.Groups {

@@ -18,12 +18,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/explorer"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/kv/memory"
 	"github.com/mayflydb/mayfly/internal/kv/pebble"
 	"github.com/mayflydb/mayfly/internal/metrics"
 	"github.com/mayflydb/mayfly/internal/node"
+	"github.com/mayflydb/mayfly/internal/otlp"
 )
 
 // stopTime is how long running requests may go on after the first signal.
@@ -52,6 +54,9 @@ func (c command) serve() *cobra.Command {
 			if cfg.node.NoSQL == "" && cfg.node.Admin == "" && cfg.node.Mongo.Address == "" {
 				return fmt.Errorf("--nosql, --mongo and --admin are all empty: give at least one address")
 			}
+			if cfg.adminTLS {
+				return fmt.Errorf("--admin: give host:port, on which the admin API answers http and https")
+			}
 			if err := cfg.node.TLS.Check(); err != nil { // before anything is opened or created
 				return fmt.Errorf("--nosql-tls: %w", err)
 			}
@@ -69,6 +74,7 @@ func (cfg config) serve(ctx context.Context, c command, watch clock.Stopwatch) e
 	log := cfg.logger(c.err)
 	options := cfg.node
 	options.Logger, options.Version, options.Meter = log, versionText(), metrics.New()
+	options.Page = explorer.New()
 	if !cfg.memory {
 		options.Dir = cfg.data
 	}
@@ -79,6 +85,23 @@ func (cfg config) serve(ctx context.Context, c command, watch clock.Stopwatch) e
 		return failure{err}
 	}
 	options.Engine = engine
+	options.Reopen = func(ctx context.Context, dir string) (kv.Engine, error) {
+		plan := memory
+		if cfg.memory {
+			plan.engine = 0 // it is for the documents; an engine on disk has its default
+		}
+		return cfg.openFolder(ctx, dir, plan, log)
+	}
+	if cfg.traceURL != "" {
+		tracer, err := otlp.New(otlp.Options{
+			URL: cfg.traceURL, Ratio: cfg.traceRatio, Version: options.Version, Logger: log,
+		})
+		if err != nil {
+			return errors.Join(err, engine.Close())
+		}
+		defer closeTracer(tracer, log)
+		options.Tracer = tracer
+	}
 	n, err := node.Start(ctx, options)
 	if fault.KindOf(err) == fault.Invalid {
 		return err
@@ -86,22 +109,30 @@ func (cfg config) serve(ctx context.Context, c command, watch clock.Stopwatch) e
 	if err != nil {
 		return failure{err}
 	}
-	stopReturning := returnMemory(n, engine, log)
+	stopReturning := returnMemory(n, log)
 	defer func() { go stopReturning() }() // it waits for a running check, which may hang when the disk fails
 	cfg.greet(c.out, n, watch.Elapsed())
-	return await(ctx, n, engine, log)
+	return await(ctx, n, log)
+}
+
+// traceTime is how long the last traces may take to be sent.
+const traceTime = 2 * time.Second
+
+// closeTracer sends the last traces.
+func closeTracer(t *otlp.Tracer, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(context.Background(), traceTime)
+	defer cancel()
+	if err := t.Close(ctx); err != nil {
+		log.Warn("the last traces were not sent", "error", err)
+	}
 }
 
 // await closes a node when ctx ends, or abandons it when its disk fails.
-func await(ctx context.Context, n *node.Node, engine kv.Engine, log *slog.Logger) error {
-	var failed <-chan struct{} // nil for an engine that cannot fail
-	if f, ok := engine.(kv.Failer); ok {
-		failed = f.Failed()
-	}
+func await(ctx context.Context, n *node.Node, log *slog.Logger) error {
 	select {
 	case <-ctx.Done():
-	case <-failed:
-		return abandon(n, engine)
+	case <-n.Failed():
+		return abandon(n)
 	}
 	log.Info("stopping")
 	finish, cancel := context.WithTimeout(context.Background(), stopTime)
@@ -115,7 +146,7 @@ func await(ctx context.Context, n *node.Node, engine kv.Engine, log *slog.Logger
 
 // abandon gives up a node whose engine has failed. The process ends, and its supervisor can start it again, from what
 // is on the disk. Close may not return, because a call of a failed engine may hang.
-func abandon(n *node.Node, engine kv.Engine) error {
+func abandon(n *node.Node) error {
 	finish, cancel := context.WithTimeout(context.Background(), failTime)
 	defer cancel()
 	closed := make(chan struct{})
@@ -127,11 +158,7 @@ func abandon(n *node.Node, engine kv.Engine) error {
 	case <-closed:
 	case <-finish.Done():
 	}
-	err := errors.New("the disk failed")
-	if r, ok := engine.(kv.Refuser); ok {
-		err = cmp.Or(r.Refuses(), err)
-	}
-	return failure{err}
+	return failure{cmp.Or(n.Refuses(), errors.New("the disk failed"))}
 }
 
 // openEngine opens the data, and locks it against other processes. It gives up when ctx ends.
@@ -139,11 +166,23 @@ func (cfg config) openEngine(ctx context.Context, plan memoryPlan, log *slog.Log
 	if cfg.memory {
 		return memory.NewWithin(plan.engine), nil
 	}
-	engine, err := pebble.OpenContext(ctx, pebble.Options{
-		Dir: node.EngineDir(cfg.data), NoSync: cfg.noSync, Reserve: cfg.reserve, CacheBytes: plan.engine, Logger: log,
-	})
+	if err := node.CheckEngineDir(cfg.data); err != nil {
+		return nil, fmt.Errorf("--data: %w", err)
+	}
+	engine, err := cfg.openFolder(ctx, node.EngineDir(cfg.data), plan, log)
 	if err != nil {
 		return nil, fmt.Errorf("--data: %w", err)
+	}
+	return engine, nil
+}
+
+// openFolder opens the engine in a folder.
+func (cfg config) openFolder(ctx context.Context, dir string, plan memoryPlan, log *slog.Logger) (kv.Engine, error) {
+	engine, err := pebble.OpenContext(ctx, pebble.Options{
+		Dir: dir, NoSync: cfg.noSync, Reserve: cfg.reserve, CacheBytes: plan.engine, Logger: log,
+	})
+	if err != nil {
+		return nil, err // not an engine that is nil
 	}
 	return engine, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/node"
+	"github.com/mayflydb/mayfly/internal/otlp"
 )
 
 // sources explains the three places that a setting may come from.
@@ -28,6 +29,9 @@ type config struct {
 	reserve     int64
 	memoryLimit int64
 	node        node.Options
+	traceURL    string
+	traceRatio  float64
+	adminTLS    bool // of a server that is asked
 	logJSON     bool
 	logLevel    slog.Level
 	configFile  string
@@ -58,6 +62,10 @@ var settings = []setting{
 		help: "for development: behave as people expect of an emulator, with the well-known key, and MongoDB " +
 			"without passwords, on every address",
 		parse: onOff(func(c *config, on bool) { c.node.Emulator = on })},
+	{name: "seed", kind: "DIR",
+		help: "folder of containers to make and fill at the start if they do not exist yet: DATABASE/CONTAINER.json " +
+			"for the definition, DATABASE/CONTAINER.jsonl for documents (default: none)",
+		parse: text(func(c *config) *string { return &c.node.Seed })},
 	{name: "nosql", kind: "ADDR", value: "127.0.0.1:8081",
 		help:  "address of the API for Azure Cosmos DB for NoSQL, empty for none",
 		parse: address(func(c *config) *string { return &c.node.NoSQL })},
@@ -143,6 +151,13 @@ var settings = []setting{
 	{name: "slow", kind: "DURATION",
 		help:  "log requests that take at least this long, such as 100ms, with their plan (default: none)",
 		parse: parseSlow},
+	{name: "trace", kind: "URL",
+		help: "send traces to this collector of OpenTelemetry, by OTLP over HTTP, such as http://localhost:4318 " +
+			"(default: none)",
+		parse: parseTrace},
+	{name: "trace-ratio", kind: "RATIO", value: "1",
+		help:  "the share of requests to trace, from 0 to 1, unless the client decides",
+		parse: parseTraceRatio},
 	{name: "log", kind: "text|json", value: "text",
 		help:  "format of the log on stderr",
 		parse: choice([]string{"text", "json"}, func(c *config, form string) { c.logJSON = form == "json" })},
@@ -169,6 +184,9 @@ func addFlags(cmd *cobra.Command, names ...string) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	for _, s := range settings {
+		if flags.Lookup(s.name) != nil {
+			continue
+		}
 		if len(names) == 0 || s.name == "config" || slices.Contains(names, s.name) {
 			flags.Var(&flagValue{s.value, s.kind}, s.name, s.help)
 			flags.Lookup(s.name).NoOptDefVal = s.bare
@@ -198,7 +216,7 @@ func (c command) configure(cmd *cobra.Command) (config, error) {
 		return out, err
 	}
 	for _, s := range settings {
-		if cmd.Flags().Lookup(s.name) == nil {
+		if !hasSetting(cmd, s) {
 			continue
 		}
 		v, ok := c.given(cmd, s)
@@ -223,6 +241,17 @@ func (c command) configure(cmd *cobra.Command) (config, error) {
 			"leave one of them out")
 	}
 	return out, nil
+}
+
+// hasSetting reports whether a command has the flag of a setting. A flag of its own may have the same name, such as
+// --mongo of query.
+func hasSetting(cmd *cobra.Command, s setting) bool {
+	f := cmd.Flags().Lookup(s.name)
+	if f == nil {
+		return false
+	}
+	_, ok := f.Value.(*flagValue)
+	return ok
 }
 
 // given is the value of a setting, and the place that it comes from.
@@ -377,6 +406,22 @@ func parseSlow(c *config, value string) error {
 		return fmt.Errorf("%q is not a duration such as 100ms or 2s; 0 logs no request as slow", value)
 	}
 	c.node.Slow = d
+	return nil
+}
+
+func parseTrace(c *config, value string) error {
+	if value == "" {
+		return nil
+	}
+	c.traceURL = value
+	return otlp.CheckURL(value)
+}
+
+func parseTraceRatio(c *config, value string) (err error) {
+	c.traceRatio, err = strconv.ParseFloat(value, 64)
+	if err != nil || !(c.traceRatio >= 0 && c.traceRatio <= 1) { // NaN is neither
+		return fmt.Errorf("%q is not a number from 0 to 1, such as 0.01", value)
+	}
 	return nil
 }
 

@@ -19,9 +19,13 @@ func address(field func(*config) *string) func(*config, string) error {
 	}
 }
 
-// adminAddress also parses the URL of the admin API, as the start block shows it.
+// adminAddress also parses the URL of the admin API, as the start block shows it. The scheme https is for commands that
+// ask a server.
 func adminAddress(c *config, value string) error {
-	if rest, ok := strings.CutPrefix(value, "http://"); ok {
+	rest, secure := strings.CutPrefix(value, "https://")
+	if c.adminTLS = secure; secure {
+		value = strings.TrimSuffix(rest, "/")
+	} else if rest, ok := strings.CutPrefix(value, "http://"); ok {
 		value = strings.TrimSuffix(rest, "/")
 	}
 	return address(func(c *config) *string { return &c.node.Admin })(c, value)

@@ -52,8 +52,10 @@ func settingsFile(t *testing.T, content string) string {
 func TestDefaults(t *testing.T) {
 	got, err := configured(t, nil)
 	want := config{
-		data: "./mayfly-data", reserve: 64 << 20, memoryLimit: chosenByMachine, logLevel: slog.LevelInfo,
-		node: node.Options{NoSQL: "127.0.0.1:8081", Admin: "127.0.0.1:8080", Mongo: node.Mongo{Address: "127.0.0.1:27017", ReplSet: "globaldb"}, Region: "South Central US", Consistency: "Session"},
+		data: "./mayfly-data", reserve: 64 << 20, memoryLimit: chosenByMachine, logLevel: slog.LevelInfo, traceRatio: 1,
+		node: node.Options{NoSQL: "127.0.0.1:8081", Admin: "127.0.0.1:8080",
+			Mongo: node.Mongo{Address: "127.0.0.1:27017", ReplSet: "globaldb"}, Region: "South Central US",
+			Consistency: "Session"},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("defaults %+v, error %v, want %+v", got, err, want)
@@ -62,7 +64,8 @@ func TestDefaults(t *testing.T) {
 
 // TestStandAlone gives the replica set no name, which only a flag and a line of a file can do.
 func TestStandAlone(t *testing.T) {
-	for name, args := range map[string][]string{"flag": {"--mongo-replset", ""}, "file": {"--config", settingsFile(t, "mongo-replset =\n")}} {
+	for name, args := range map[string][]string{"flag": {"--mongo-replset", ""},
+		"file": {"--config", settingsFile(t, "mongo-replset =\n")}} {
 		if got, err := configured(t, nil, args...); err != nil || got.node.Mongo.ReplSet != "" {
 			t.Errorf("%s: the set %q, error %v", name, got.node.Mongo.ReplSet, err)
 		}
@@ -85,7 +88,8 @@ func TestPrecedence(t *testing.T) {
 		{"flag beats environment and file", file, map[string]string{"MAYFLY_REGION": "From Env", "MAYFLY_SYNC": "off"},
 			[]string{"--region=From Flag", "--sync", "on"}, "From Flag", false},
 		{"empty variable", file, map[string]string{"MAYFLY_REGION": "", "MAYFLY_SYNC": ""}, nil, "From File", true},
-		{"flag that repeats the default", file, map[string]string{"MAYFLY_SYNC": "off"}, []string{"--sync=on", "--region", "South Central US"}, "South Central US", false},
+		{"flag that repeats the default", file, map[string]string{"MAYFLY_SYNC": "off"},
+			[]string{"--sync=on", "--region", "South Central US"}, "South Central US", false},
 	}
 	for _, c := range cases {
 		args := c.args
@@ -122,12 +126,19 @@ func TestEverySetting(t *testing.T) {
 		"emulator": {"on", func(c config) bool {
 			return c.node.Emulator && c.node.AllowWellKnownKey && c.node.Mongo.ReplSet == "globaldb"
 		}},
-		"nosql":               {"0.0.0.0:0", func(c config) bool { return c.node.NoSQL == "0.0.0.0:0" }},
-		"nosql-tls":           {"c.pem,k.pem", func(c config) bool { return c.node.TLS == node.TLS{Cert: "c.pem", Key: "k.pem"} }},
-		"mongo":               {"127.0.0.1:27018", func(c config) bool { return c.node.Mongo.Address == "127.0.0.1:27018" }},
-		"mongo-auth":          {"on", func(c config) bool { return c.node.Mongo.Auth == "on" }},
-		"mongo-replset":       {"rs0", func(c config) bool { return c.node.Mongo.ReplSet == "rs0" }},
-		"mongo-advertise":     {"db.example:10255", func(c config) bool { return c.node.Mongo.Advertise == "db.example:10255" }},
+		"seed":  {"seeds", func(c config) bool { return c.node.Seed == "seeds" }},
+		"nosql": {"0.0.0.0:0", func(c config) bool { return c.node.NoSQL == "0.0.0.0:0" }},
+		"nosql-tls": {"c.pem,k.pem", func(c config) bool {
+			return c.node.TLS == node.TLS{Cert: "c.pem", Key: "k.pem"}
+		}},
+		"mongo": {"127.0.0.1:27018", func(c config) bool {
+			return c.node.Mongo.Address == "127.0.0.1:27018"
+		}},
+		"mongo-auth":    {"on", func(c config) bool { return c.node.Mongo.Auth == "on" }},
+		"mongo-replset": {"rs0", func(c config) bool { return c.node.Mongo.ReplSet == "rs0" }},
+		"mongo-advertise": {"db.example:10255", func(c config) bool {
+			return c.node.Mongo.Advertise == "db.example:10255"
+		}},
 		"mongo-ttl":           {"cosmos", func(c config) bool { return c.node.Mongo.CosmosTTL }},
 		"mongo-test-commands": {"true", func(c config) bool { return c.node.Mongo.TestCommands }},
 		"nosql-compute":       {"127.0.0.1:8903", func(c config) bool { return c.node.Compute == "127.0.0.1:8903" }},
@@ -148,10 +159,14 @@ func TestEverySetting(t *testing.T) {
 		"disk-reserve": {"1GiB", func(c config) bool { return c.reserve == 1<<30 }},
 		"memory-limit": {"2GiB", func(c config) bool { return c.memoryLimit == 2<<30 }},
 		"region":       {"West US", func(c config) bool { return c.node.Region == "West US" }},
-		"advertise":    {"https://db.example/", func(c config) bool { return c.node.Advertise == "https://db.example/" }},
+		"advertise": {"https://db.example/", func(c config) bool {
+			return c.node.Advertise == "https://db.example/"
+		}},
 		"consistency":  {"strong", func(c config) bool { return c.node.Consistency == "Strong" }},
 		"reclaim-rate": {"7", func(c config) bool { return c.node.ReclaimRate == 7 }},
 		"slow":         {"100ms", func(c config) bool { return c.node.Slow == 100*time.Millisecond }},
+		"trace":        {"http://localhost:4318", func(c config) bool { return c.traceURL == "http://localhost:4318" }},
+		"trace-ratio":  {"0.25", func(c config) bool { return c.traceRatio == 0.25 }},
 		"log":          {"json", func(c config) bool { return c.logJSON }},
 		"log-level":    {"debug", func(c config) bool { return c.logLevel == slog.LevelDebug }},
 	}
@@ -187,9 +202,10 @@ func TestGivenSettingsBeatTheEmulators(t *testing.T) {
 		args []string
 		env  map[string]string
 	}{
-		"flags":       {[]string{"--emulator", "--allow-well-known-key=off", "--mongo-replset="}, nil},
-		"environment": {[]string{"--mongo-replset="}, map[string]string{"MAYFLY_EMULATOR": "on", "MAYFLY_ALLOW_WELL_KNOWN_KEY": "off"}},
-		"file":        {[]string{"--config", file}, nil},
+		"flags": {[]string{"--emulator", "--allow-well-known-key=off", "--mongo-replset="}, nil},
+		"environment": {[]string{"--mongo-replset="},
+			map[string]string{"MAYFLY_EMULATOR": "on", "MAYFLY_ALLOW_WELL_KNOWN_KEY": "off"}},
+		"file": {[]string{"--config", file}, nil},
 	} {
 		got, err := configured(t, c.env, c.args...)
 		if err != nil || !got.node.Emulator || got.node.AllowWellKnownKey || got.node.Mongo.ReplSet != "" {
@@ -208,36 +224,49 @@ func TestBadSettings(t *testing.T) {
 		{name: "flag", args: []string{"--sync=maybe"}, want: "--sync: "},
 		{name: "environment", env: map[string]string{"MAYFLY_RECLAIM_RATE": "-1"}, want: "MAYFLY_RECLAIM_RATE: "},
 		{name: "file", file: "\n\nclock = lunar", want: "mayfly.conf:3: clock: "},
-		{name: "unknown name", file: "region = x\nregoin = y", want: "mayfly.conf:2: there is no such setting regoin, did you mean region?"},
-		{name: "unknown name, like no other", file: "colour = red", want: "mayfly.conf:1: there is no such setting colour"},
-		{name: "name in capitals", file: "Data = d", want: "mayfly.conf:1: there is no such setting, did you mean data?"},
-		{name: "name of the variable", file: "MAYFLY_MONGO_AUTH = on", want: "mayfly.conf:1: there is no such setting, did you mean mongo-auth?"},
+		{name: "unknown name", file: "region = x\nregoin = y",
+			want: "mayfly.conf:2: there is no such setting regoin, did you mean region?"},
+		{name: "unknown name, like no other", file: "colour = red",
+			want: "mayfly.conf:1: there is no such setting colour"},
+		{name: "name in capitals", file: "Data = d",
+			want: "mayfly.conf:1: there is no such setting, did you mean data?"},
+		{name: "name of the variable", file: "MAYFLY_MONGO_AUTH = on",
+			want: "mayfly.conf:1: there is no such setting, did you mean mongo-auth?"},
 		{name: "no equals sign", file: "memory", want: "mayfly.conf:1: "},
-		{name: "no equals sign, known name", file: "key C2y6", want: "mayfly.conf:1: this line does not have the form name = value, although it begins with key"},
+		{name: "no equals sign, known name", file: "key C2y6",
+			want: "mayfly.conf:1: this line does not have the form name = value, although it begins with key"},
 		{name: "twice", file: "sync=on\nsync=off", want: "mayfly.conf:2: sync is set twice"},
 		{name: "a file in a file", file: "config = x", want: "mayfly.conf:1: "},
 		{name: "no such file", args: []string{"--config", "no.conf"}, want: "no.conf"},
 		{name: "real clock with a time", args: []string{"--clock=real=2026-03-01T12:00:00Z"}, want: "--clock: "},
 		{name: "virtual clock with no time", args: []string{"--clock=virtual=noon"}, want: "--clock: "},
-		{name: "clock that starts too late", args: []string{"--clock=virtual=2300-01-01T00:00:00Z"}, want: "--clock: the clock goes from 1970-01-01T00:00:00Z to 2190-01-01T00:00:00Z"},
+		{name: "clock that starts too late", args: []string{"--clock=virtual=2300-01-01T00:00:00Z"},
+			want: "--clock: the clock goes from 1970-01-01T00:00:00Z to 2190-01-01T00:00:00Z"},
 		{name: "clock that starts too early", args: []string{"--clock=virtual=1900-01-01T00:00:00Z"}, want: "1970"},
 		{name: "address without port", args: []string{"--nosql=foo"}, want: `--nosql: "foo" is not host:port`},
 		{name: "address without port, a number", args: []string{"--nosql=127.0.0.1"}, want: "is not host:port"},
 		{name: "port out of range", args: []string{"--nosql=:99999"}, want: "is not host:port"},
 		{name: "port with a sign", args: []string{"--nosql=:+1"}, want: "is not host:port"},
-		{name: "advertised address without port", args: []string{"--mongo-advertise=db.example"}, want: `--mongo-advertise: "db.example" is not an address`},
-		{name: "advertised address, a URL", args: []string{"--mongo-advertise=mongodb://db.example:27017"}, want: "--mongo-advertise: "},
-		{name: "advertised address without host", args: []string{"--mongo-advertise=:27017"}, want: "--mongo-advertise: "},
-		{name: "advertised address, all of them", args: []string{"--mongo-advertise=0.0.0.0:27017"}, want: "--mongo-advertise: "},
-		{name: "advertised address of a stand-alone", args: []string{"--mongo-replset=", "--mongo-advertise=db.example:27017"}, want: "--mongo-replset is empty"},
+		{name: "advertised address without port", args: []string{"--mongo-advertise=db.example"},
+			want: `--mongo-advertise: "db.example" is not an address`},
+		{name: "advertised address, a URL", args: []string{"--mongo-advertise=mongodb://db.example:27017"},
+			want: "--mongo-advertise: "},
+		{name: "advertised address without host", args: []string{"--mongo-advertise=:27017"},
+			want: "--mongo-advertise: "},
+		{name: "advertised address, all of them", args: []string{"--mongo-advertise=0.0.0.0:27017"},
+			want: "--mongo-advertise: "},
+		{name: "advertised address of a stand-alone",
+			args: []string{"--mongo-replset=", "--mongo-advertise=db.example:27017"}, want: "--mongo-replset is empty"},
 		{name: "advertised port, none", args: []string{"--mongo-advertise=db.example:0"}, want: "--mongo-advertise: "},
 		{name: "admin address", args: []string{"--admin=foo"}, want: `--admin: "foo" is not host:port`},
-		{name: "admin address, https", args: []string{"--admin=https://localhost:8080/"}, want: "is not host:port"},
+		{name: "admin address, another scheme", args: []string{"--admin=ftp://localhost:8080/"},
+			want: "is not host:port"},
 		{name: "endpoint with a query", args: []string{"--advertise=https://db.example/?a=b"}, want: "--advertise: "},
 		{name: "endpoint with a fragment", args: []string{"--advertise=https://db.example/#"}, want: "--advertise: "},
 		{name: "endpoint without scheme", args: []string{"--advertise=db.example"}, want: "--advertise: "},
 		{name: "folder for memory", args: []string{"--memory", "--data=d"}, want: "--memory"},
-		{name: "folder for memory of the environment", args: []string{"--data=d"}, env: map[string]string{"MAYFLY_MEMORY": "on"}, want: "--memory"},
+		{name: "folder for memory of the environment", args: []string{"--data=d"},
+			env: map[string]string{"MAYFLY_MEMORY": "on"}, want: "--memory"},
 		{name: "one certificate file", args: []string{"--nosql-tls=c.pem"}, want: "--nosql-tls: "},
 		{name: "empty data folder", args: []string{"--data="}, want: "--data: "},
 		{name: "level", args: []string{"--consistency=Absolute"}, want: "--consistency: "},
@@ -258,7 +287,8 @@ func TestBadSettings(t *testing.T) {
 // TestKeyOfAWrongLineIsNotPrinted mistypes the line of a key in every way.
 func TestKeyOfAWrongLineIsNotPrinted(t *testing.T) {
 	for _, line := range []string{
-		"key %s", "key: %s", "key:%s", "kye = %s", "%s", "%s = key", "key\t%s", "Key=%s", "key%s", "=%s", "key-%s=x", "account key = %s",
+		"key %s", "key: %s", "key:%s", "kye = %s", "%s", "%s = key", "key\t%s", "Key=%s", "key%s", "=%s", "key-%s=x",
+		"account key = %s",
 	} {
 		path := settingsFile(t, strings.ReplaceAll(line, "%s", node.WellKnownKey)+"\n")
 		_, err := configured(t, nil, "--config", path)
@@ -328,7 +358,8 @@ func TestUnknownVariableStopsEveryCommand(t *testing.T) {
 			getenv:  func(string) (string, bool) { return "", false },
 			environ: func() []string { return []string{"HOME=/", "MAYFLY_DTAA=/data"} },
 		})
-		if code != exitUsage || !strings.Contains(err.String(), "MAYFLY_DTAA") || !strings.Contains(err.String(), "MAYFLY_DATA?") {
+		if code != exitUsage || !strings.Contains(err.String(), "MAYFLY_DTAA") ||
+			!strings.Contains(err.String(), "MAYFLY_DATA?") {
 			t.Errorf("%v: exit %d, %s", args, code, err.String())
 		}
 	}
@@ -342,7 +373,8 @@ func TestSuitesSetNoVariableOfMayfly(t *testing.T) {
 			return err
 		}
 		if d.IsDir() {
-			if name := d.Name(); strings.HasPrefix(name, ".venv") || slices.Contains([]string{"node_modules", "target", "venv", "__pycache__"}, name) {
+			if name := d.Name(); strings.HasPrefix(name, ".venv") ||
+				slices.Contains([]string{"node_modules", "target", "venv", "__pycache__"}, name) {
 				return filepath.SkipDir
 			}
 			return nil
@@ -361,7 +393,8 @@ func TestSuitesSetNoVariableOfMayfly(t *testing.T) {
 // TestCertificateFiles: wrong ones end the start as a wrong setting does, before anything is made or opened.
 func TestCertificateFiles(t *testing.T) {
 	dir := t.TempDir()
-	n, err := node.Start(t.Context(), node.Options{Engine: memory.New(), Dir: dir, NoSQL: "127.0.0.1:0"}) // makes certificates
+	// makes certificates
+	n, err := node.Start(t.Context(), node.Options{Engine: memory.New(), Dir: dir, NoSQL: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,19 +404,22 @@ func TestCertificateFiles(t *testing.T) {
 	file := func(name string) string { return filepath.Join(dir, "tls", name) }
 	broken := settingsFile(t, "-----BEGIN CERTIFICATE-----\nnothing\n")
 	cases := []struct{ name, cert, key, want string }{
-		{"none", file("no.pem"), file("no.key"), "--nosql-tls: the certificate cannot be read: give two files, CERT.pem,KEY.pem: open " + file("no.pem")},
+		{"none", file("no.pem"), file("no.key"),
+			"--nosql-tls: the certificate cannot be read: give two files, CERT.pem,KEY.pem: open " + file("no.pem")},
 		{"no key", file("server.pem"), file("no.key"), "--nosql-tls: the certificate's key cannot be read"},
 		{"a folder", dir, file("server.key"), "--nosql-tls: the certificate cannot be read"},
 		{"not PEM", broken, file("server.key"), "are not a certificate and its key"},
 		{"key that is none", file("server.pem"), broken, "are not a certificate and its key"},
 		{"the other way round", file("server.key"), file("server.pem"), "are not a certificate and its key"},
-		{"another's key", file("server.pem"), file("ca.key"), "are not a certificate and its key, both in PEM: tls: private key does not match public key"},
+		{"another's key", file("server.pem"), file("ca.key"),
+			"are not a certificate and its key, both in PEM: tls: private key does not match public key"},
 	}
 	for _, c := range cases {
 		data := filepath.Join(t.TempDir(), "data")
 		var out, err bytes.Buffer
 		// The address is nobody's: a start that looks at the ports first would exit with 1.
-		code := run(command{args: []string{"--data=" + data, "--nosql=192.0.2.1:1", "--mongo=", "--admin=", "--nosql-tls=" + c.cert + "," + c.key}, out: &out, err: &err,
+		code := run(command{args: []string{"--data=" + data, "--nosql=192.0.2.1:1", "--mongo=", "--admin=",
+			"--nosql-tls=" + c.cert + "," + c.key}, out: &out, err: &err,
 			getenv: func(string) (string, bool) { return "", false }})
 		if code != exitUsage || !strings.Contains(err.String(), c.want) {
 			t.Errorf("%s: exit %d, want %d with %q\n%s", c.name, code, exitUsage, c.want, err.String())
@@ -429,35 +465,56 @@ func TestUsage(t *testing.T) {
 		{"version as a flag", []string{"--version"}, exitOK, "mayfly ", ""},
 		{"unknown flag", []string{"--fast"}, exitUsage, "", "--fast"},
 		{"unknown flag, a slip", []string{"--dta=x"}, exitUsage, "", "unknown flag: --dta, did you mean --data?"},
-		{"unknown flag of a subcommand", []string{"check", "--loglevel=debug"}, exitUsage, "", "did you mean --log-level?"},
+		{"unknown flag of a subcommand", []string{"check", "--loglevel=debug"}, exitUsage, "",
+			"did you mean --log-level?"},
+		{"unknown flag that is no setting", []string{"db", "list", "--jsn"}, exitUsage, "", "did you mean --json?"},
+		{"unknown flag, a setting of others", []string{"db", "list", "--nosq=x"}, exitUsage, "",
+			"unknown flag: --nosq\nRun 'mayfly db list --help' for usage."},
 		{"unknown subcommand", []string{"server"}, exitUsage, "", "server"},
+		{"unknown subcommand, a slip", []string{"db", "lst"}, exitUsage, "", "did you mean list?"},
+		{"argument missing", []string{"ttl", "preview", "shop/carts"}, exitUsage, "",
+			"1 argument is given: write mayfly ttl preview DB/CONTAINER TTL\nRun 'mayfly ttl preview --help' for usage."},
+		{"no argument", []string{"backup"}, exitUsage, "", "no argument is given: write mayfly backup FOLDER|-"},
+		{"argument for none", []string{"db", "list", "x"}, exitUsage, "", `mayfly db list takes no arguments`},
 		{"argument too many", []string{"serve", "now"}, exitUsage, "", "now"},
 		{"bad value", []string{"--log=xml"}, exitUsage, "", "--log"},
-		{"well-known key on every address", []string{"--memory", "--nosql=:0", "--admin=", "--key=" + node.WellKnownKey}, exitUsage, "", "--allow-well-known-key"},
+		{"well-known key on every address",
+			[]string{"--memory", "--nosql=:0", "--admin=", "--key=" + node.WellKnownKey}, exitUsage, "",
+			"--allow-well-known-key"},
 		{"no place for a key", []string{"--memory", "--nosql=:0", "--admin="}, exitUsage, "", "--key"},
 		{"clock without verb", []string{"clock"}, exitUsage, "", "advance"},
 		{"clock advance by nothing", []string{"clock", "advance", "soon"}, exitUsage, "", "write it like"},
 		{"clock advance too far", []string{"clock", "advance", "9999999h"}, exitUsage, "", "too long"},
 		{"clock advance back", []string{"clock", "advance", "-5s"}, exitUsage, "", "forward only"},
-		{"clock advance back, as an argument", []string{"clock", "advance", "--", "-5s"}, exitUsage, "", "forward only"},
+		{"clock advance back, as an argument", []string{"clock", "advance", "--", "-5s"}, exitUsage, "",
+			"forward only"},
 		{"clock set to nothing", []string{"clock", "set", "noon"}, exitUsage, "", "write it like"},
 		{"clock without address", []string{"clock", "show", "--admin="}, exitUsage, "", "the admin address is empty"},
 		{"health without address", []string{"health", "--admin="}, exitUsage, "", "the admin address is empty"},
 		{"clock at no address", []string{"clock", "show", "--admin=localhost"}, exitUsage, "", "not host:port"},
-		{"no address", []string{"--memory", "--nosql=", "--mongo=", "--admin="}, exitUsage, "", "give at least one address"},
-		{"origin with a path", []string{"--memory", "--nosql-cors=https://a.example,https://b.example/page"}, exitUsage, "", `--nosql-cors: "https://b.example/page" is not a web origin`},
-		{"wildcard within an origin", []string{"--memory", "--nosql-cors=https://*.example"}, exitUsage, "", "--nosql-cors"},
-		{"origin with half a port", []string{"--memory", "--nosql-cors=https://a.example:"}, exitUsage, "", "--nosql-cors"},
-		{"origin not as browsers send it", []string{"--memory", "--nosql-cors=https://bücher.example"}, exitUsage, "", "--nosql-cors"},
-		{"host with a port", []string{"--memory", "--allow-host=db.example:8081"}, exitUsage, "", `--allow-host: "db.example:8081" is not a host name: give a name such as db.example, without a port`},
+		{"no address", []string{"--memory", "--nosql=", "--mongo=", "--admin="}, exitUsage, "",
+			"give at least one address"},
+		{"origin with a path", []string{"--memory", "--nosql-cors=https://a.example,https://b.example/page"}, exitUsage,
+			"", `--nosql-cors: "https://b.example/page" is not a web origin`},
+		{"wildcard within an origin", []string{"--memory", "--nosql-cors=https://*.example"}, exitUsage, "",
+			"--nosql-cors"},
+		{"origin with half a port", []string{"--memory", "--nosql-cors=https://a.example:"}, exitUsage, "",
+			"--nosql-cors"},
+		{"origin not as browsers send it", []string{"--memory", "--nosql-cors=https://bücher.example"}, exitUsage, "",
+			"--nosql-cors"},
+		{"host with a port", []string{"--memory", "--allow-host=db.example:8081"}, exitUsage, "",
+			`--allow-host: "db.example:8081" is not a host name: give a name such as db.example, without a port`},
 		{"bad address", []string{"--memory", "--nosql=foo"}, exitUsage, "", `--nosql: "foo" is not host:port`},
-		{"data in a file", []string{"--data=" + file, "--nosql=127.0.0.1:0", "--admin="}, exitFailed, "", `mayfly: --data: data folder "` + file + `/db" is a file, or is below a file: choose another folder`},
+		{"data in a file", []string{"--data=" + file, "--nosql=127.0.0.1:0", "--admin="}, exitFailed, "",
+			`mayfly: --data: data folder "` + file + `/db" is a file, or is below a file: choose another folder`},
 		{"check in a file", []string{"check", "--data=" + file}, exitFailed, "", "mayfly: --data: open " + file},
 		{"check of an empty folder", []string{"check", "--data=" + empty}, exitFailed, "", "no database"},
 		{"clock advance without duration", []string{"clock", "advance"}, exitUsage, "", "arg"},
-		{"clock of nobody", []string{"clock", "show", "--admin=127.0.0.1:1"}, exitFailed, "", "no mayfly answers"},
-		{"check of nothing", []string{"check", "--data=" + filepath.Join(t.TempDir(), "none")}, exitFailed, "", "no database"},
-		{"port in use or forbidden", []string{"--memory", "--nosql=192.0.2.1:1", "--admin="}, exitFailed, "", "cannot listen on 192.0.2.1:1 for the NoSQL API: give it another address, or none"},
+		{"clock of nobody", []string{"clock", "show", "--admin=127.0.0.1:1"}, exitUnreachable, "", "no mayfly answers"},
+		{"check of nothing", []string{"check", "--data=" + filepath.Join(t.TempDir(), "none")}, exitFailed, "",
+			"no database"},
+		{"port in use or forbidden", []string{"--memory", "--nosql=192.0.2.1:1", "--admin="}, exitFailed, "",
+			"cannot listen on 192.0.2.1:1 for the NoSQL API: give it another address, or none"},
 	}
 	getenv := func(name string) (string, bool) {
 		if name == "MAYFLY_MONGO" {
@@ -467,9 +524,12 @@ func TestUsage(t *testing.T) {
 	}
 	for _, c := range cases {
 		var out, err bytes.Buffer
-		code := run(command{args: c.args, out: &out, err: &err, getenv: getenv, environ: func() []string { return nil }})
+		code := run(command{args: c.args, out: &out, err: &err, getenv: getenv, environ: func() []string {
+			return nil
+		}})
 		if code != c.code || !strings.Contains(out.String(), c.out) || !strings.Contains(err.String(), c.err) {
-			t.Errorf("%s: exit %d, want %d with %q and %q\nstdout: %s\nstderr: %s", c.name, code, c.code, c.out, c.err, out.String(), err.String())
+			t.Errorf("%s: exit %d, want %d with %q and %q\nstdout: %s\nstderr: %s", c.name, code, c.code, c.out, c.err,
+				out.String(), err.String())
 		}
 		if strings.Contains(err.String(), node.WellKnownKey) {
 			t.Errorf("%s: a key is printed", c.name)

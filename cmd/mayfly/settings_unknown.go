@@ -39,7 +39,8 @@ func unknownVariable(environ []string) error {
 		if runtime.GOOS == "windows" { // names of variables ignore case there
 			name = strings.ToUpper(name)
 		}
-		if !strings.HasPrefix(name, prefix) || value == "" || ofService(name, value) {
+		if !strings.HasPrefix(name, prefix) || value == "" || ofService(name, value) ||
+			slices.Contains(copyVariables, name) {
 			continue
 		}
 		if slices.ContainsFunc(settings, func(s setting) bool { return s.env() == name }) {
@@ -123,13 +124,27 @@ func unknownSetting(name string) error {
 }
 
 // unknownFlag adds the nearest name to the error about an unknown flag.
-func unknownFlag(_ *cobra.Command, err error) error {
+func unknownFlag(cmd *cobra.Command, err error) error {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return err
 	}
-	if s, ok := nearest(unknown.GetSpecifiedName()); ok {
-		return fmt.Errorf("%w, did you mean --%s?", err, s.name)
+	if name := nearestFlag(cmd, unknown.GetSpecifiedName()); name != "" {
+		return fmt.Errorf("%w, did you mean --%s?", err, name)
 	}
 	return err
+}
+
+// nearestFlag finds the flag of a command that a misspelt name probably means, "" for none.
+func nearestFlag(cmd *cobra.Command, name string) (found string) {
+	if s, ok := nearest(name); ok && cmd.Flags().Lookup(s.name) != nil {
+		return s.name
+	}
+	best := 1 + min(2, len(name)/3)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if d := distance(name, f.Name); d < best && !f.Hidden {
+			best, found = d, f.Name
+		}
+	})
+	return found
 }

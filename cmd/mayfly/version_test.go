@@ -17,9 +17,12 @@ func TestVersionOf(t *testing.T) {
 		info *debug.BuildInfo
 		want version
 	}{
-		"go install at a version":    {&debug.BuildInfo{Main: debug.Module{Version: "v0.1.0"}}, version{Version: "v0.1.0"}},
-		"go build of a tagged clone": {&debug.BuildInfo{Main: debug.Module{Version: "v0.1.0"}, Settings: vcs("false")}, version{Version: "v0.1.0", Commit: "c0ffee"}},
-		"go build of changes": {&debug.BuildInfo{Main: debug.Module{Version: "v0.1.1-0.20261122151049-c0ffee+dirty"}, Settings: vcs("true")},
+		"go install at a version": {&debug.BuildInfo{Main: debug.Module{Version: "v0.1.0"}},
+			version{Version: "v0.1.0"}},
+		"go build of a tagged clone": {&debug.BuildInfo{Main: debug.Module{Version: "v0.1.0"}, Settings: vcs("false")},
+			version{Version: "v0.1.0", Commit: "c0ffee"}},
+		"go build of changes": {&debug.BuildInfo{Main: debug.Module{Version: "v0.1.1-0.20261122151049-c0ffee+dirty"},
+			Settings: vcs("true")},
 			version{Version: "v0.1.1-0.20261122151049-c0ffee+dirty", Commit: "c0ffee-dirty"}},
 		"go test":       {&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, version{Version: "development"}},
 		"no build info": {nil, version{Version: "development"}},
@@ -35,7 +38,9 @@ func TestVersionOf(t *testing.T) {
 // the toolchain knows.
 func TestReleasedVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mayfly")
-	if out, err := exec.Command("go", "build", "-ldflags", "-X main.released=v9.8.7 -X main.commit=c0ffee", "-o", path, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags", "-s -w -X main.released=v9.8.7 -X main.commit=c0ffee", "-o",
+		path,
+		".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	out, err := exec.Command(path, "version").Output()

@@ -40,11 +40,13 @@ func TestWave(t *testing.T) {
 	t.Logf("counted by usage in %v, %d MiB on disk", watch.Elapsed(), full>>20)
 	watch = clock.Start()
 	post(t, admin+"clock/advance", `{"duration":"1h"}`)
-	if code := get(t, nosql, "dbs/d/colls/c/docs/item1", "docs", "dbs/d/colls/c/docs/item1", `["p1"]`, nil); code != http.StatusNotFound {
+	if code := get(t, nosql, "dbs/d/colls/c/docs/item1", "docs", "dbs/d/colls/c/docs/item1", `["p1"]`,
+		nil); code != http.StatusNotFound {
 		t.Errorf("an expired document answers %d", code)
 	}
 	t.Logf("gone %v after the clock was moved", watch.Elapsed())
-	if code := get(t, nosql, "dbs/d/colls/c/docs/item0", "docs", "dbs/d/colls/c/docs/item0", `["p0"]`, nil); code != http.StatusOK {
+	if code := get(t, nosql, "dbs/d/colls/c/docs/item0", "docs", "dbs/d/colls/c/docs/item0", `["p0"]`,
+		nil); code != http.StatusOK {
 		t.Errorf("a document that lives for ever answers %d", code)
 	}
 	if got := documents(t, nosql); got != *wave/10 {
@@ -109,7 +111,9 @@ var clients = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
 // try sends a signed request.
 // https://learn.microsoft.com/rest/api/cosmos-db/access-control-on-cosmosdb-resources
-func try(ctx context.Context, method, base, path, kind, link, partition, body string) (int, string, http.Header, error) {
+func try(
+	ctx context.Context, method, base, path, kind, link, partition, body string,
+) (int, string, http.Header, error) {
 	r, err := http.NewRequestWithContext(ctx, method, base+path, strings.NewReader(body))
 	if err != nil {
 		return 0, "", nil, err
@@ -118,7 +122,8 @@ func try(ctx context.Context, method, base, path, kind, link, partition, body st
 	secret, _ := base64.StdEncoding.DecodeString(node.WellKnownKey)
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte(strings.ToLower(method) + "\n" + kind + "\n" + link + "\n" + strings.ToLower(date) + "\n\n"))
-	r.Header.Set("Authorization", url.QueryEscape("type=master&ver=1.0&sig="+base64.StdEncoding.EncodeToString(mac.Sum(nil))))
+	r.Header.Set("Authorization",
+		url.QueryEscape("type=master&ver=1.0&sig="+base64.StdEncoding.EncodeToString(mac.Sum(nil))))
 	r.Header.Set("x-ms-date", date)
 	r.Header.Set("x-ms-documentdb-populatequotainfo", "true")
 	if partition != "" {

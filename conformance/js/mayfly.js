@@ -8,14 +8,14 @@ import { CosmosClient } from "@azure/cosmos";
 /** The account key that every emulator shares and publishes. */
 export const key = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 
-/** Runs TESTED_BIN with its NoSQL door on a free port; resolves when it is ready. */
+/** Runs TESTED_BIN with its API for NoSQL on a free port; resolves when it is ready. */
 export async function start(...flags) {
   const [nosql, admin] = await freePorts(2);
   const mayfly = await launch(admin, "--nosql", `127.0.0.1:${nosql}`, "--mongo", "", ...flags);
   return { ...mayfly, http: `http://127.0.0.1:${nosql}`, https: `https://127.0.0.1:${nosql}` };
 }
 
-/** The same with its MongoDB door, as a replica set of one; uri() is a connection string. */
+/** The same with its API for MongoDB, as a replica set of one; uri() is a connection string. */
 export async function startMongo(...flags) {
   const [mongo, admin] = await freePorts(2);
   const mayfly = await launch(admin, "--nosql", "", "--mongo", `127.0.0.1:${mongo}`, ...flags);

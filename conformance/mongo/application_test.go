@@ -37,21 +37,28 @@ func TestApplication(t *testing.T) {
 	products, orders := db.Collection("products"), db.Collection("orders")
 	_, err := products.Indexes().CreateMany(ctx, []mongo.IndexModel{
 		{Keys: bson.D{{Key: "tags", Value: 1}, {Key: "price", Value: -1}}},
-		{Keys: bson.D{{Key: "stock", Value: 1}}, Options: options.Index().SetPartialFilterExpression(bson.D{{Key: "stock", Value: bson.D{{Key: "$lt", Value: 5}}}})},
+		{Keys: bson.D{{Key: "stock", Value: 1}},
+			Options: options.Index().SetPartialFilterExpression(bson.D{{Key: "stock",
+				Value: bson.D{{Key: "$lt", Value: 5}}}})},
 	})
 	must(t, err)
 	var writes []mongo.WriteModel
 	for i := range 1000 {
-		writes = append(writes, mongo.NewInsertOneModel().SetDocument(product{fmt.Sprintf("p%03d", i), i % 100, 10, []string{"all", fmt.Sprint("t", i%10)}}))
+		writes = append(writes,
+			mongo.NewInsertOneModel().SetDocument(product{fmt.Sprintf("p%03d", i), i % 100, 10,
+				[]string{"all", fmt.Sprint("t", i%10)}}))
 	}
 	writes = append(writes,
-		mongo.NewUpdateOneModel().SetFilter(bson.M{"_id": "p000"}).SetUpdate(bson.M{"$inc": bson.M{"stock": -7}, "$push": bson.M{"tags": "sale"}}),
+		mongo.NewUpdateOneModel().SetFilter(bson.M{"_id": "p000"}).SetUpdate(bson.M{"$inc": bson.M{"stock": -7},
+			"$push": bson.M{"tags": "sale"}}),
 		mongo.NewUpdateManyModel().SetFilter(bson.M{"tags": "t9"}).SetUpdate(bson.M{"$mul": bson.M{"price": 2}}),
-		mongo.NewReplaceOneModel().SetFilter(bson.M{"_id": "new"}).SetReplacement(bson.M{"price": 1, "stock": 1}).SetUpsert(true),
+		mongo.NewReplaceOneModel().SetFilter(bson.M{"_id": "new"}).SetReplacement(bson.M{"price": 1,
+			"stock": 1}).SetUpsert(true),
 		mongo.NewDeleteOneModel().SetFilter(bson.M{"_id": "p999"}))
 	written, err := products.BulkWrite(ctx, writes)
 	must(t, err)
-	if got := [5]int64{written.InsertedCount, written.MatchedCount, written.ModifiedCount, written.UpsertedCount, written.DeletedCount}; got != [5]int64{1000, 101, 101, 1, 1} {
+	if got := [5]int64{written.InsertedCount, written.MatchedCount, written.ModifiedCount, written.UpsertedCount,
+		written.DeletedCount}; got != [5]int64{1000, 101, 101, 1, 1} {
 		t.Errorf("bulkWrite: %v", got)
 	}
 
@@ -71,8 +78,10 @@ func TestApplication(t *testing.T) {
 	}
 	cursor, err = orders.Aggregate(ctx, bson.A{
 		bson.M{"$unwind": "$lines"},
-		bson.M{"$lookup": bson.M{"from": "products", "localField": "lines.product", "foreignField": "_id", "as": "product"}},
-		bson.M{"$group": bson.D{{Key: "_id", Value: "$customer"}, {Key: "n", Value: bson.M{"$sum": "$lines.n"}}, {Key: "products", Value: bson.M{"$addToSet": bson.M{"$first": "$product._id"}}}}},
+		bson.M{"$lookup": bson.M{"from": "products", "localField": "lines.product", "foreignField": "_id",
+			"as": "product"}},
+		bson.M{"$group": bson.D{{Key: "_id", Value: "$customer"}, {Key: "n", Value: bson.M{"$sum": "$lines.n"}},
+			{Key: "products", Value: bson.M{"$addToSet": bson.M{"$first": "$product._id"}}}}},
 		bson.M{"$project": bson.M{"n": 1, "products": bson.M{"$size": "$products"}}},
 		bson.M{"$sort": bson.M{"_id": 1}},
 	}, options.Aggregate().SetBatchSize(2))
@@ -82,13 +91,16 @@ func TestApplication(t *testing.T) {
 		N, Products int
 	}
 	must(t, cursor.All(ctx, &report))
-	if len(report) != 5 || report[0].ID != "c0" || report[0].N+report[1].N+report[2].N+report[3].N+report[4].N != 149 || report[3].Products != 11 {
+	if len(report) != 5 || report[0].ID != "c0" || report[0].N+report[1].N+report[2].N+report[3].N+report[4].N != 149 ||
+		report[3].Products != 11 {
 		t.Errorf("report: %+v", report)
 	}
 
 	var taken product
-	must(t, products.FindOneAndUpdate(ctx, bson.M{"_id": "p001", "stock": bson.M{"$gt": 0}}, bson.M{"$inc": bson.M{"stock": -1}},
-		options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&taken))
+	must(t,
+		products.FindOneAndUpdate(ctx, bson.M{"_id": "p001", "stock": bson.M{"$gt": 0}},
+			bson.M{"$inc": bson.M{"stock": -1}},
+			options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&taken))
 	if taken.Stock != 9 {
 		t.Errorf("after taking one: %+v", taken)
 	}
@@ -112,20 +124,26 @@ func TestWrites(t *testing.T) {
 	t.Parallel()
 	ctx, db := newShop(t)
 	c := db.Collection("c")
-	inserted, err := c.InsertMany(ctx, []any{bson.M{"_id": 1, "a": 1}, bson.M{"_id": 2, "a": 2}, bson.M{"_id": 1}, bson.M{"_id": 3}}, options.InsertMany().SetOrdered(false))
+	inserted, err := c.InsertMany(ctx,
+		[]any{bson.M{"_id": 1, "a": 1}, bson.M{"_id": 2, "a": 2}, bson.M{"_id": 1}, bson.M{"_id": 3}},
+		options.InsertMany().SetOrdered(false))
 	var bulk mongo.BulkWriteException
-	if !errors.As(err, &bulk) || len(bulk.WriteErrors) != 1 || bulk.WriteErrors[0].Index != 2 || bulk.WriteErrors[0].Code != 11000 || len(inserted.InsertedIDs) != 3 {
+	if !errors.As(err, &bulk) || len(bulk.WriteErrors) != 1 || bulk.WriteErrors[0].Index != 2 ||
+		bulk.WriteErrors[0].Code != 11000 || len(inserted.InsertedIDs) != 3 {
 		t.Errorf("unordered insert: %v %v", inserted, err)
 	}
-	updated, err := c.UpdateMany(ctx, bson.M{"a": bson.M{"$exists": true}}, bson.A{bson.M{"$set": bson.M{"b": bson.M{"$add": bson.A{"$a", 10}}}}})
+	updated, err := c.UpdateMany(ctx, bson.M{"a": bson.M{"$exists": true}},
+		bson.A{bson.M{"$set": bson.M{"b": bson.M{"$add": bson.A{"$a", 10}}}}})
 	must(t, err)
 	same, err := c.UpdateOne(ctx, bson.M{"_id": 1}, bson.M{"$set": bson.M{"b": 11}})
 	must(t, err)
 	array, err := c.UpdateOne(ctx, bson.M{"_id": 3}, bson.M{"$set": bson.M{"grades": bson.A{80, 95, 100}}})
 	must(t, err)
-	filtered, err := c.UpdateOne(ctx, bson.M{"_id": 3}, bson.M{"$inc": bson.M{"grades.$[high]": 1}}, options.UpdateOne().SetArrayFilters([]any{bson.M{"high": bson.M{"$gte": 95}}}))
+	filtered, err := c.UpdateOne(ctx, bson.M{"_id": 3}, bson.M{"$inc": bson.M{"grades.$[high]": 1}},
+		options.UpdateOne().SetArrayFilters([]any{bson.M{"high": bson.M{"$gte": 95}}}))
 	must(t, err)
-	if updated.ModifiedCount != 2 || same.MatchedCount != 1 || same.ModifiedCount != 0 || array.ModifiedCount != 1 || filtered.ModifiedCount != 1 {
+	if updated.ModifiedCount != 2 || same.MatchedCount != 1 || same.ModifiedCount != 0 || array.ModifiedCount != 1 ||
+		filtered.ModifiedCount != 1 {
 		t.Errorf("updates: %+v %+v %+v %+v", updated, same, array, filtered)
 	}
 	var got bson.M
@@ -168,7 +186,8 @@ func TestTransactions(t *testing.T) {
 			for i := range 20 {
 				_, err := session.WithTransaction(ctx, func(ctx context.Context) (any, error) {
 					from, to := (worker+i)%4, (worker+i+1)%4
-					if _, err := accounts.UpdateOne(ctx, bson.M{"_id": from}, bson.M{"$inc": bson.M{"balance": -1}}); err != nil {
+					if _, err := accounts.UpdateOne(ctx, bson.M{"_id": from},
+						bson.M{"$inc": bson.M{"balance": -1}}); err != nil {
 						return nil, err
 					}
 					return accounts.UpdateOne(ctx, bson.M{"_id": to}, bson.M{"$inc": bson.M{"balance": 1}})
@@ -181,7 +200,8 @@ func TestTransactions(t *testing.T) {
 		})
 	}
 	all.Wait()
-	cursor, err := accounts.Aggregate(ctx, bson.A{bson.M{"$group": bson.M{"_id": nil, "sum": bson.M{"$sum": "$balance"}}}})
+	cursor, err := accounts.Aggregate(ctx,
+		bson.A{bson.M{"$group": bson.M{"_id": nil, "sum": bson.M{"$sum": "$balance"}}}})
 	must(t, err)
 	var sums []struct{ Sum int }
 	must(t, cursor.All(ctx, &sums))
@@ -238,9 +258,18 @@ func TestChangeStream(t *testing.T) {
 		full bson.M
 		do   func() error
 	}{
-		{"insert", bson.M{"_id": int32(1), "a": int32(1)}, func() error { _, err := c.InsertOne(ctx, bson.M{"_id": 1, "a": 1}); return err }},
-		{"update", bson.M{"_id": int32(1), "a": int32(2)}, func() error { _, err := c.UpdateByID(ctx, 1, bson.M{"$inc": bson.M{"a": 1}}); return err }},
-		{"replace", bson.M{"_id": int32(1), "z": int32(1)}, func() error { _, err := c.ReplaceOne(ctx, bson.M{"_id": 1}, bson.M{"z": 1}); return err }},
+		{"insert", bson.M{"_id": int32(1), "a": int32(1)}, func() error {
+			_, err := c.InsertOne(ctx, bson.M{"_id": 1, "a": 1})
+			return err
+		}},
+		{"update", bson.M{"_id": int32(1), "a": int32(2)}, func() error {
+			_, err := c.UpdateByID(ctx, 1, bson.M{"$inc": bson.M{"a": 1}})
+			return err
+		}},
+		{"replace", bson.M{"_id": int32(1), "z": int32(1)}, func() error {
+			_, err := c.ReplaceOne(ctx, bson.M{"_id": 1}, bson.M{"z": 1})
+			return err
+		}},
 		{"delete", nil, func() error { _, err := c.DeleteOne(ctx, bson.M{"_id": 1}); return err }},
 	} {
 		must(t, step.do())
@@ -255,7 +284,8 @@ func TestChangeStream(t *testing.T) {
 			}
 		}
 	}
-	resumed, err := c.Watch(ctx, mongo.Pipeline{{{Key: "$match", Value: bson.M{"operationType": "delete"}}}}, options.ChangeStream().SetResumeAfter(token))
+	resumed, err := c.Watch(ctx, mongo.Pipeline{{{Key: "$match", Value: bson.M{"operationType": "delete"}}}},
+		options.ChangeStream().SetResumeAfter(token))
 	must(t, err)
 	defer resumed.Close(ctx)
 	if event := next(ctx, t, resumed); event.Kind != "delete" {

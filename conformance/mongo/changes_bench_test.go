@@ -14,7 +14,8 @@ import (
 // time and the bytes in its folder after a stop, for each document of about 900 bytes. An operation is 1,000 of them,
 // inserted, or changed in one member one by one.
 func BenchmarkChanges(b *testing.B) {
-	for _, kind := range []struct{ name, flag string }{{"set", "--mongo-replset=globaldb"}, {"stand-alone", "--mongo-replset="}} {
+	for _, kind := range []struct{ name, flag string }{{"set", "--mongo-replset=globaldb"},
+		{"stand-alone", "--mongo-replset="}} {
 		for _, verb := range []string{"insert", "update"} {
 			b.Run(verb+"/"+kind.name, func(b *testing.B) {
 				dir := b.TempDir()
@@ -25,7 +26,9 @@ func BenchmarkChanges(b *testing.B) {
 					for j := range some {
 						d := bson.D{{Key: "_id", Value: i*1000 + j}, {Key: "n", Value: j * 7919 % 1009}}
 						for k := range 18 {
-							d = append(d, bson.E{Key: fmt.Sprintf("field%02d", k), Value: fmt.Sprintf("a value of thirty characters %d", (j+k)*7919%1009)})
+							d = append(d,
+								bson.E{Key: fmt.Sprintf("field%02d", k),
+									Value: fmt.Sprintf("a value of thirty characters %d", (j+k)*7919%1009)})
 						}
 						some[j] = d
 					}
@@ -35,7 +38,8 @@ func BenchmarkChanges(b *testing.B) {
 					}
 					for j := range some {
 						if verb == "update" {
-							_, err := c.UpdateOne(b.Context(), bson.D{{Key: "_id", Value: j}}, bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: i + j}}}})
+							_, err := c.UpdateOne(b.Context(), bson.D{{Key: "_id", Value: j}},
+								bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: i + j}}}})
 							must(b, err)
 						}
 					}

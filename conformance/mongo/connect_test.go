@@ -44,7 +44,8 @@ func TestStandAlone(t *testing.T) {
 	must(t, err)
 	defer session.EndSession(within(t, patience))
 	must(t, session.StartTransaction())
-	_, err = c.Database("db").Collection("c").InsertOne(mongo.NewSessionContext(within(t, patience), session), bson.D{{Key: "a", Value: 1}})
+	_, err = c.Database("db").Collection("c").InsertOne(mongo.NewSessionContext(within(t, patience), session),
+		bson.D{{Key: "a", Value: 1}})
 	wantCode(t, "a transaction on a stand-alone server", err, 20)
 	if !strings.Contains(err.Error(), "--mongo-replset") {
 		t.Errorf("the error does not name the setting: %v", err)
@@ -58,7 +59,8 @@ func TestReplicaSet(t *testing.T) {
 	roundTrip(t, s.uri(""))
 	roundTrip(t, s.uri("replicaSet=globaldb"))
 	roundTrip(t, s.uri("directConnection=true"))
-	roundTrip(t, s.uri("replicaSet=globaldb&readPreference=secondaryPreferred&retryWrites=false&maxIdleTimeMS=120000&appName=%40acct%40"))
+	roundTrip(t,
+		s.uri("replicaSet=globaldb&readPreference=secondaryPreferred&retryWrites=false&maxIdleTimeMS=120000&appName=%40acct%40"))
 	roundTrip(t, s.uri("w=majority&readConcernLevel=majority&journal=true"))
 	wrong := s.connect(t, "replicaSet=other&serverSelectionTimeoutMS=300")
 	if err := wrong.Ping(within(t, patience), nil); err == nil {
@@ -106,18 +108,21 @@ func TestPasswords(t *testing.T) {
 	wantCode(t, "nobody", admin.RunCommand(within(t, patience), ping).Err(), 13)
 	ca := "&tlsCAFile=" + url.QueryEscape(filepath.Join(dir, "tls", "ca.pem"))
 	for _, uri := range []string{ // as Azure and its emulator give them
-		as("acct-1", emulatorKey, "ssl=true&replicaSet=globaldb&retrywrites=false&maxIdleTimeMS=120000&appName=@acct-1@"+ca),
+		as("acct-1", emulatorKey,
+			"ssl=true&replicaSet=globaldb&retrywrites=false&maxIdleTimeMS=120000&appName=@acct-1@"+ca),
 		strings.Replace(as("localhost", emulatorKey, "ssl=true"+ca), "/?", "/admin?", 1),
 		strings.Replace(as("acct-1", emulatorKey, ""), "/?", "/shop?", 1),
 	} {
 		roundTrip(t, uri)
 	}
-	for _, uri := range []string{as("mayfly", "wrong", ""), as("nobody", "wrong", ""), as("mayfly", "wrong", "authMechanism=SCRAM-SHA-1")} {
+	for _, uri := range []string{as("mayfly", "wrong", ""), as("nobody", "wrong", ""),
+		as("mayfly", "wrong", "authMechanism=SCRAM-SHA-1")} {
 		wantCode(t, uri, connect(t, uri).Ping(within(t, patience), nil), 18)
 	}
 
 	root := connect(t, as("mayfly", emulatorKey, ""))
-	create := bson.D{{Key: "createUser", Value: "reader"}, {Key: "pwd", Value: "s3cret"}, {Key: "roles", Value: bson.A{"read"}}}
+	create := bson.D{{Key: "createUser", Value: "reader"}, {Key: "pwd", Value: "s3cret"},
+		{Key: "roles", Value: bson.A{"read"}}}
 	must(t, root.Database("shop").RunCommand(within(t, patience), create).Err())
 	reader := connect(t, as("reader", "s3cret", "authSource=shop")).Database("shop").Collection("c")
 	if n := count(t, reader, bson.D{}); n != 0 {

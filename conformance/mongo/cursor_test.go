@@ -25,11 +25,15 @@ func TestEverythingOverOneConnection(t *testing.T) {
 	}
 	_, err := c.InsertMany(ctx, documents)
 	must(t, err)
-	must(t, db.CreateView(ctx, "view", "things", bson.A{bson.M{"$match": bson.M{"kind": "kind2"}}, bson.M{"$set": bson.M{"text": "of the view"}}}))
+	must(t,
+		db.CreateView(ctx, "view", "things",
+			bson.A{bson.M{"$match": bson.M{"kind": "kind2"}}, bson.M{"$set": bson.M{"text": "of the view"}}}))
 	_, err = db.Collection("partial").Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.M{"a": 1},
 		Options: options.Index().SetPartialFilterExpression(bson.M{"state": "open"}).SetUnique(true)})
 	must(t, err)
-	stream, err := c.Watch(ctx, bson.A{bson.M{"$match": bson.M{"fullDocument.kind": "of the stream"}}, bson.M{"$set": bson.M{"text": "of the stream too"}}})
+	stream, err := c.Watch(ctx,
+		bson.A{bson.M{"$match": bson.M{"fullDocument.kind": "of the stream"}},
+			bson.M{"$set": bson.M{"text": "of the stream too"}}})
 	must(t, err)
 	defer stream.Close(ctx)
 
@@ -44,13 +48,18 @@ func TestEverythingOverOneConnection(t *testing.T) {
 		text string // that each document of it has
 		want int
 	}{
-		{open(c.Find(ctx, bson.M{"kind": "kind1"}, small.SetProjection(bson.M{"kind": 1, "text": bson.M{"$literal": "of the find"}}))), "of the find", 100},
-		{open(c.Aggregate(ctx, bson.A{bson.M{"$match": bson.M{"kind": "kind0"}}, bson.M{"$set": bson.M{"text": "of the aggregation"}}}, options.Aggregate().SetBatchSize(3))), "of the aggregation", 100},
-		{open(db.Collection("view").Find(ctx, bson.M{"text": "of the view"}, options.Find().SetBatchSize(3))), "of the view", 100},
+		{open(c.Find(ctx, bson.M{"kind": "kind1"},
+			small.SetProjection(bson.M{"kind": 1, "text": bson.M{"$literal": "of the find"}}))), "of the find", 100},
+		{open(c.Aggregate(ctx,
+			bson.A{bson.M{"$match": bson.M{"kind": "kind0"}}, bson.M{"$set": bson.M{"text": "of the aggregation"}}},
+			options.Aggregate().SetBatchSize(3))), "of the aggregation", 100},
+		{open(db.Collection("view").Find(ctx, bson.M{"text": "of the view"}, options.Find().SetBatchSize(3))),
+			"of the view", 100},
 		{open(c.Aggregate(ctx, bson.A{
 			bson.M{"$match": bson.M{"_id": bson.M{"$lt": 50}}},
 			bson.M{"$lookup": bson.M{"from": "things", "let": bson.M{"me": "$_id"}, "as": "joined", "pipeline": bson.A{
-				bson.M{"$match": bson.M{"$expr": bson.M{"$eq": bson.A{"$_id", "$$me"}}}}, bson.M{"$project": bson.M{"text": "of the lookup"}}}}},
+				bson.M{"$match": bson.M{"$expr": bson.M{"$eq": bson.A{"$_id", "$$me"}}}},
+				bson.M{"$project": bson.M{"text": "of the lookup"}}}}},
 			bson.M{"$project": bson.M{"text": bson.M{"$first": "$joined.text"}}},
 		}, options.Aggregate().SetBatchSize(3))), "of the lookup", 50},
 	}
@@ -69,7 +78,9 @@ func TestEverythingOverOneConnection(t *testing.T) {
 			}
 		}
 		// What overwrites the bytes of an earlier request, if anything does.
-		must(t, db.RunCommand(ctx, bson.D{{Key: "ping", Value: 1}, {Key: "comment", Value: strings.Repeat("x", 2000)}}).Err())
+		must(t,
+			db.RunCommand(ctx,
+				bson.D{{Key: "ping", Value: 1}, {Key: "comment", Value: strings.Repeat("x", 2000)}}).Err())
 	}
 	for i, cursor := range cursors {
 		if counts[i] != cursor.want {
@@ -77,12 +88,14 @@ func TestEverythingOverOneConnection(t *testing.T) {
 		}
 	}
 
-	_, err = c.InsertMany(ctx, []any{bson.M{"_id": "other", "kind": "of nobody"}, bson.M{"_id": "watched", "kind": "of the stream"}})
+	_, err = c.InsertMany(ctx,
+		[]any{bson.M{"_id": "other", "kind": "of nobody"}, bson.M{"_id": "watched", "kind": "of the stream"}})
 	must(t, err)
 	if !stream.Next(ctx) {
 		t.Fatal(stream.Err())
 	}
-	if text, _ := stream.Current.Lookup("text").StringValueOK(); text != "of the stream too" || stream.Current.Lookup("ns", "coll").StringValue() != "things" {
+	if text, _ := stream.Current.Lookup("text").StringValueOK(); text != "of the stream too" ||
+		stream.Current.Lookup("ns", "coll").StringValue() != "things" {
 		t.Errorf("the stream gives %s", stream.Current)
 	}
 
@@ -97,7 +110,8 @@ func TestEverythingOverOneConnection(t *testing.T) {
 	defer session.EndSession(ctx)
 	_, err = session.WithTransaction(ctx, func(inside context.Context) (any, error) {
 		for i := range 20 {
-			if _, err := c.UpdateOne(inside, bson.M{"_id": i}, bson.M{"$set": bson.M{"text": fmt.Sprint("in the transaction ", i)}}); err != nil {
+			if _, err := c.UpdateOne(inside, bson.M{"_id": i},
+				bson.M{"$set": bson.M{"text": fmt.Sprint("in the transaction ", i)}}); err != nil {
 				return nil, err
 			}
 		}
@@ -127,7 +141,9 @@ func TestLargeResults(t *testing.T) {
 	}
 	_, err := c.InsertOne(ctx, bson.M{"text": strings.Repeat("x", 16<<20-50)})
 	must(t, err)
-	err = c.Database().RunCommand(ctx, bson.D{{Key: "insert", Value: "large"}, {Key: "documents", Value: bson.A{bson.M{"text": strings.Repeat("x", 16<<20)}}}}).Err()
+	err = c.Database().RunCommand(ctx,
+		bson.D{{Key: "insert", Value: "large"},
+			{Key: "documents", Value: bson.A{bson.M{"text": strings.Repeat("x", 16<<20)}}}}).Err()
 	if err == nil {
 		t.Error("a document over 16 MiB was taken")
 	}

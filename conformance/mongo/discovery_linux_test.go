@@ -59,7 +59,8 @@ func TestDiscovery(t *testing.T) {
 	}
 	out, err := yard.CombinedOutput()
 	switch {
-	case errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EINVAL):
+	case errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.ENOSPC) ||
+		errors.Is(err, syscall.EINVAL):
 		t.Skipf("skipped: the kernel gives no network namespaces to this user (%v)", err)
 	case refusedHere.Match(out):
 		t.Skip("skipped: the kernel does not let this user set up networks\n" + string(out))
@@ -73,8 +74,8 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// setUp begins what a yard says when it cannot be set up. Only a refusal of the kernel, as in some containers, is a reason to
-// skip the test, in CI too: nothing can be installed against it.
+// setUp begins what a yard says when it cannot be set up. Only a refusal of the kernel, as in some containers, is a
+// reason to skip the test, in CI too: nothing can be installed against it.
 const setUp = "networks cannot be set up"
 
 var refusedHere = regexp.MustCompile("(?is)" + setUp + ".*(permission denied|not permitted)")
@@ -93,7 +94,8 @@ func (m machine) run(cmd *exec.Cmd) *exec.Cmd {
 	if m.pid == 0 {
 		return cmd
 	}
-	inside := exec.Command("nsenter", append([]string{"-t", fmt.Sprint(m.pid), "-n", "--", cmd.Path}, cmd.Args[1:]...)...)
+	inside := exec.Command("nsenter",
+		append([]string{"-t", fmt.Sprint(m.pid), "-n", "--", cmd.Path}, cmd.Args[1:]...)...)
 	inside.Env = cmd.Env
 	return inside
 }
@@ -217,8 +219,10 @@ func runYard(t *testing.T) {
 			{"TLS by a mapped port", desktop, "localhost:27017", "ssl=true", ""},
 			{"Azure's string on localhost", desktop, "localhost:27017", azure, ""},
 			{"Azure's string by a service name", neighbour, "mayfly:27017", azure, ""},
-			{"Azure's string by the container's address", yard, "10.77.0.2:27017", strings.Replace(azure, "ssl=true&", "", 1), ""},
-			{"a set that mayfly does not know the address of", neighbour, "mayfly:27017", "replicaSet=globaldb", "--mongo-advertise"},
+			{"Azure's string by the container's address", yard, "10.77.0.2:27017",
+				strings.Replace(azure, "ssl=true&", "", 1), ""},
+			{"a set that mayfly does not know the address of", neighbour, "mayfly:27017", "replicaSet=globaldb",
+				"--mongo-advertise"},
 		}},
 		{"a set at a service name", []string{"--mongo-advertise", "mayfly:27017"}, []trip{
 			{"a service name", neighbour, "mayfly:27017", "", ""},
@@ -245,7 +249,8 @@ func runYard(t *testing.T) {
 func startInside(t *testing.T, yard, neighbour machine, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	args := append([]string{"-c", `hostname mayfly && exec "$@"`, "sh", binary, "--data", dir, "--nosql", "", "--admin", "", "--mongo", "0.0.0.0:27017", "--key", aKey}, flags...)
+	args := append([]string{"-c", `hostname mayfly && exec "$@"`, "sh", binary, "--data", dir, "--nosql", "", "--admin",
+		"", "--mongo", "0.0.0.0:27017", "--key", aKey}, flags...)
 	cmd := exec.Command("sh", args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWUTS}
 	cmd.Stderr = os.Stderr
@@ -302,7 +307,8 @@ func (c trip) check(t *testing.T, cmd *exec.Cmd) {
 func visit(t *testing.T, uri string) {
 	var retryable atomic.Int64
 	watching := &monitored.CommandMonitor{Started: func(_ context.Context, e *monitored.CommandStartedEvent) {
-		if _, err := e.Command.LookupErr("txnNumber"); err == nil && e.CommandName == "insert" && e.Command.Lookup("autocommit").Type == 0 {
+		if _, err := e.Command.LookupErr("txnNumber"); err == nil && e.CommandName == "insert" &&
+			e.Command.Lookup("autocommit").Type == 0 {
 			retryable.Add(1)
 		}
 	}}
@@ -324,7 +330,9 @@ func visit(t *testing.T, uri string) {
 	must(t, err)
 	defer stream.Close(ctx)
 	must(t, client.UseSession(ctx, func(ctx context.Context) error {
-		_, err := mongo.SessionFromContext(ctx).WithTransaction(ctx, func(ctx context.Context) (any, error) { return c.InsertOne(ctx, bson.D{}) })
+		_, err := mongo.SessionFromContext(ctx).WithTransaction(ctx, func(ctx context.Context) (any, error) {
+			return c.InsertOne(ctx, bson.D{})
+		})
 		return err
 	}))
 	if !stream.Next(ctx) {

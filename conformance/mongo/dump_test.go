@@ -19,14 +19,23 @@ func everyType(i int) bson.D {
 	id := bson.ObjectID{11: byte(i), 10: byte(i >> 8)}
 	decimal, _ := bson.ParseDecimal128(fmt.Sprintf("-%d.50E+%d", i, i))
 	return bson.D{
-		{Key: "_id", Value: i}, {Key: "double", Value: float64(i) / 3}, {Key: "nan", Value: math.Float64frombits(0x7ff8000000000001)}, {Key: "minus zero", Value: math.Copysign(0, -1)},
-		{Key: "string", Value: "ü漢😀\x00 end"}, {Key: "object", Value: bson.D{{Key: "a", Value: bson.D{}}}}, {Key: "array", Value: bson.A{i, bson.A{}, nil}},
-		{Key: "binary", Value: bson.Binary{Data: []byte{1, 2, byte(i)}}}, {Key: "old", Value: bson.Binary{Subtype: 2, Data: []byte("old")}}, {Key: "own", Value: bson.Binary{Subtype: 128}},
-		{Key: "undefined", Value: bson.Undefined{}}, {Key: "id", Value: id}, {Key: "bool", Value: i%2 == 0}, {Key: "date", Value: bson.DateTime(math.MaxInt64 - int64(i))},
-		{Key: "null", Value: nil}, {Key: "regex", Value: bson.Regex{Pattern: "^a/b", Options: "imsx"}}, {Key: "pointer", Value: bson.DBPointer{DB: "d.c", Pointer: id}},
-		{Key: "code", Value: bson.JavaScript("f()")}, {Key: "symbol", Value: bson.Symbol("s")}, {Key: "scoped", Value: bson.CodeWithScope{Code: "g()", Scope: bson.D{{Key: "x", Value: 1}}}},
-		{Key: "int", Value: int32(-i)}, {Key: "timestamp", Value: bson.Timestamp{T: math.MaxUint32, I: uint32(i)}}, {Key: "long", Value: int64(math.MinInt64 + i)},
-		{Key: "decimal", Value: decimal}, {Key: "min", Value: bson.MinKey{}}, {Key: "max", Value: bson.MaxKey{}}, {Key: "", Value: "no name"}, {Key: "a.b", Value: 1}, {Key: "$x", Value: 1},
+		{Key: "_id", Value: i}, {Key: "double", Value: float64(i) / 3},
+		{Key: "nan", Value: math.Float64frombits(0x7ff8000000000001)}, {Key: "minus zero", Value: math.Copysign(0, -1)},
+		{Key: "string", Value: "ü漢😀\x00 end"}, {Key: "object", Value: bson.D{{Key: "a", Value: bson.D{}}}},
+		{Key: "array", Value: bson.A{i, bson.A{}, nil}},
+		{Key: "binary", Value: bson.Binary{Data: []byte{1, 2, byte(i)}}},
+		{Key: "old", Value: bson.Binary{Subtype: 2, Data: []byte("old")}},
+		{Key: "own", Value: bson.Binary{Subtype: 128}},
+		{Key: "undefined", Value: bson.Undefined{}}, {Key: "id", Value: id}, {Key: "bool", Value: i%2 == 0},
+		{Key: "date", Value: bson.DateTime(math.MaxInt64 - int64(i))},
+		{Key: "null", Value: nil}, {Key: "regex", Value: bson.Regex{Pattern: "^a/b", Options: "imsx"}},
+		{Key: "pointer", Value: bson.DBPointer{DB: "d.c", Pointer: id}},
+		{Key: "code", Value: bson.JavaScript("f()")}, {Key: "symbol", Value: bson.Symbol("s")},
+		{Key: "scoped", Value: bson.CodeWithScope{Code: "g()", Scope: bson.D{{Key: "x", Value: 1}}}},
+		{Key: "int", Value: int32(-i)}, {Key: "timestamp", Value: bson.Timestamp{T: math.MaxUint32, I: uint32(i)}},
+		{Key: "long", Value: int64(math.MinInt64 + i)},
+		{Key: "decimal", Value: decimal}, {Key: "min", Value: bson.MinKey{}}, {Key: "max", Value: bson.MaxKey{}},
+		{Key: "", Value: "no name"}, {Key: "a.b", Value: 1}, {Key: "$x", Value: 1},
 	}
 }
 
@@ -42,7 +51,9 @@ type dump struct {
 // dumped reads a database with the commands that mongodump sends.
 func dumped(ctx context.Context, t *testing.T, db *mongo.Database) (all []dump) {
 	t.Helper()
-	for _, raw := range drain(ctx, t, db, bson.D{{Key: "listCollections", Value: 1}, {Key: "filter", Value: bson.D{}}, {Key: "cursor", Value: bson.D{}}}) {
+	for _, raw := range drain(ctx, t, db,
+		bson.D{{Key: "listCollections", Value: 1}, {Key: "filter", Value: bson.D{}},
+			{Key: "cursor", Value: bson.D{}}}) {
 		var entry struct {
 			Name, Type string
 			Options    bson.Raw
@@ -54,7 +65,9 @@ func dumped(ctx context.Context, t *testing.T, db *mongo.Database) (all []dump) 
 		}
 		if d.kind == "collection" {
 			d.indexes = drain(ctx, t, db, bson.D{{Key: "listIndexes", Value: d.name}, {Key: "cursor", Value: bson.D{}}})
-			d.documents = drain(ctx, t, db, bson.D{{Key: "find", Value: d.name}, {Key: "hint", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "noCursorTimeout", Value: true}})
+			d.documents = drain(ctx, t, db,
+				bson.D{{Key: "find", Value: d.name}, {Key: "hint", Value: bson.D{{Key: "_id", Value: 1}}},
+					{Key: "noCursorTimeout", Value: true}})
 		}
 		all = append(all, d)
 	}
@@ -88,11 +101,18 @@ func restore(ctx context.Context, t *testing.T, db *mongo.Database, all []dump) 
 			continue
 		}
 		for chunk := range slices.Chunk(d.documents, 1000) {
-			must(t, db.RunCommand(ctx, bson.D{{Key: "insert", Value: d.name}, {Key: "documents", Value: chunk}, {Key: "ordered", Value: false},
-				{Key: "bypassDocumentValidation", Value: true}, {Key: "bypassEmptyTsReplacement", Value: true}, {Key: "writeConcern", Value: bson.D{{Key: "w", Value: "majority"}}}}).Err())
+			must(t,
+				db.RunCommand(ctx,
+					bson.D{{Key: "insert", Value: d.name}, {Key: "documents", Value: chunk},
+						{Key: "ordered", Value: false},
+						{Key: "bypassDocumentValidation", Value: true}, {Key: "bypassEmptyTsReplacement", Value: true},
+						{Key: "writeConcern", Value: bson.D{{Key: "w", Value: "majority"}}}}).Err())
 		}
 		if len(d.indexes) > 1 {
-			must(t, db.RunCommand(ctx, bson.D{{Key: "createIndexes", Value: d.name}, {Key: "indexes", Value: d.indexes[1:]}, {Key: "ignoreUnknownIndexOptions", Value: true}}).Err())
+			must(t,
+				db.RunCommand(ctx,
+					bson.D{{Key: "createIndexes", Value: d.name}, {Key: "indexes", Value: d.indexes[1:]},
+						{Key: "ignoreUnknownIndexOptions", Value: true}}).Err())
 		}
 	}
 }
@@ -113,16 +133,22 @@ func TestDumpAndRestore(t *testing.T) {
 	}
 	_, err := types.InsertMany(ctx, documents)
 	must(t, err)
-	must(t, from.CreateCollection(ctx, "strict", options.CreateCollection().SetValidationLevel("moderate").SetValidationAction("warn").
-		SetValidator(bson.D{{Key: "$jsonSchema", Value: bson.D{{Key: "required", Value: bson.A{"a"}}}}})))
+	must(t,
+		from.CreateCollection(ctx, "strict",
+			options.CreateCollection().SetValidationLevel("moderate").SetValidationAction("warn").
+				SetValidator(bson.D{{Key: "$jsonSchema", Value: bson.D{{Key: "required", Value: bson.A{"a"}}}}})))
 	must(t, from.CreateCollection(ctx, "empty"))
-	must(t, from.CreateView(ctx, "view", "types", bson.A{bson.D{{Key: "$match", Value: bson.D{{Key: "int", Value: bson.D{{Key: "$lt", Value: -2990}}}}}}}))
+	must(t,
+		from.CreateView(ctx, "view", "types",
+			bson.A{bson.D{{Key: "$match", Value: bson.D{{Key: "int", Value: bson.D{{Key: "$lt", Value: -2990}}}}}}}))
 	_, err = types.Indexes().CreateMany(ctx, []mongo.IndexModel{
 		{Keys: bson.D{{Key: "int", Value: 1}, {Key: "object.a", Value: -1}}},
 		{Keys: bson.D{{Key: "long", Value: -1}}, Options: options.Index().SetUnique(true).SetName("the long one")},
 		{Keys: bson.D{{Key: "none", Value: 1}}, Options: options.Index().SetSparse(true).SetHidden(true)},
-		{Keys: bson.D{{Key: "double", Value: 1}}, Options: options.Index().SetPartialFilterExpression(bson.D{{Key: "bool", Value: true}})},
-		{Keys: bson.D{{Key: "$**", Value: 1}}, Options: options.Index().SetWildcardProjection(bson.D{{Key: "object", Value: 1}})},
+		{Keys: bson.D{{Key: "double", Value: 1}},
+			Options: options.Index().SetPartialFilterExpression(bson.D{{Key: "bool", Value: true}})},
+		{Keys: bson.D{{Key: "$**", Value: 1}},
+			Options: options.Index().SetWildcardProjection(bson.D{{Key: "object", Value: 1}})},
 		{Keys: bson.D{{Key: "at", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(3600)},
 		{Keys: bson.D{{Key: "_ts", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(86400)},
 	})

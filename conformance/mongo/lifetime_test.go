@@ -40,7 +40,8 @@ func TestCosmosSamples(t *testing.T) {
 		After   int32 `bson:"numIndexesAfter"`
 	}
 	must(t, db.RunCommand(ctx, bson.D{{Key: "createIndexes", Value: "coll"}, {Key: "indexes", Value: bson.A{bson.D{
-		{Key: "key", Value: bson.D{{Key: "_ts", Value: 1}}}, {Key: "name", Value: "_ts_1"}, {Key: "expireAfterSeconds", Value: 10}}}}}).Decode(&reply))
+		{Key: "key", Value: bson.D{{Key: "_ts", Value: 1}}}, {Key: "name", Value: "_ts_1"},
+		{Key: "expireAfterSeconds", Value: 10}}}}}).Decode(&reply))
 	if reply.T != "CreateIndexesResponse" || reply.OK != 1 || !reply.Created || reply.Before != 1 || reply.After != 2 {
 		t.Errorf("createIndexes answers %+v", reply)
 	}
@@ -64,7 +65,8 @@ func TestCosmosSamples(t *testing.T) {
 		return n
 	}
 	for _, l := range lives {
-		_, err := c.InsertOne(ctx, bson.D{{Key: "id", Value: 1}, {Key: "location", Value: "Paris"}, {Key: "ttl", Value: l.ttl}})
+		_, err := c.InsertOne(ctx,
+			bson.D{{Key: "id", Value: 1}, {Key: "location", Value: "Paris"}, {Key: "ttl", Value: l.ttl}})
 		must(t, err)
 	}
 	if raw, err := c.FindOne(ctx, bson.D{}).Raw(); err != nil || raw.Lookup("_ts").Type != 0 {
@@ -92,8 +94,10 @@ func wantAlive(t *testing.T, c *mongo.Collection, second, want int) {
 	must(t, err)
 	var distinct []any
 	must(t, c.Distinct(ctx, "_id", bson.D{}).Decode(&distinct))
-	if got := [5]int{count(t, c, bson.D{}), int(estimated), int(counted), int(indexed), len(distinct)}; got != [5]int{want, want, want, want, want} {
-		t.Errorf("second %d: find, estimate, count, count by _id, distinct see %v documents, want %d", second, got, want)
+	if got := [5]int{count(t, c, bson.D{}), int(estimated), int(counted), int(indexed),
+		len(distinct)}; got != [5]int{want, want, want, want, want} {
+		t.Errorf("second %d: find, estimate, count, count by _id, distinct see %v documents, want %d", second, got,
+			want)
 	}
 }
 
@@ -122,7 +126,8 @@ func TestStampOfOldDocuments(t *testing.T) {
 		New int64 `bson:"expireAfterSeconds_new"`
 	}
 	must(t, db.RunCommand(ctx, bson.D{{Key: "collMod", Value: "c"}, {Key: "index", Value: bson.D{
-		{Key: "keyPattern", Value: bson.D{{Key: "_ts", Value: 1}}}, {Key: "expireAfterSeconds", Value: 100}}}}).Decode(&changed))
+		{Key: "keyPattern", Value: bson.D{{Key: "_ts", Value: 1}}},
+		{Key: "expireAfterSeconds", Value: 100}}}}).Decode(&changed))
 	if changed.Old != 10 || changed.New != 100 {
 		t.Errorf("collMod answers %+v", changed)
 	}
@@ -140,7 +145,8 @@ func TestExpiredAreAbsentForWrites(t *testing.T) {
 	ctx := within(t, patience)
 	c := db.Collection("c")
 	stampIndex(t, c, 10)
-	_, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "email", Value: 1}}, Options: options.Index().SetUnique(true)})
+	_, err := c.Indexes().CreateOne(ctx,
+		mongo.IndexModel{Keys: bson.D{{Key: "email", Value: 1}}, Options: options.Index().SetUnique(true)})
 	must(t, err)
 	one := bson.D{{Key: "_id", Value: 1}, {Key: "email", Value: "a@example.com"}}
 	_, err = c.InsertOne(ctx, one)
@@ -163,7 +169,9 @@ func TestExpiredAreAbsentForWrites(t *testing.T) {
 	}
 	_, err = c.InsertOne(ctx, bson.D{{Key: "_id", Value: 2}, {Key: "email", Value: "a@example.com"}})
 	must(t, err)
-	upserted, err := c.UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}}, bson.D{{Key: "$set", Value: bson.D{{Key: "email", Value: "b@example.com"}}}}, options.UpdateOne().SetUpsert(true))
+	upserted, err := c.UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}},
+		bson.D{{Key: "$set", Value: bson.D{{Key: "email", Value: "b@example.com"}}}},
+		options.UpdateOne().SetUpsert(true))
 	must(t, err)
 	if upserted.UpsertedCount != 1 {
 		t.Errorf("upsert over an expired document: %+v", upserted)
@@ -176,20 +184,23 @@ func TestDates(t *testing.T) {
 	s, db := onVirtualClock(t)
 	ctx := within(t, patience)
 	c := db.Collection("sessions")
-	_, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "at", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(60)})
+	_, err := c.Indexes().CreateOne(ctx,
+		mongo.IndexModel{Keys: bson.D{{Key: "at", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(60)})
 	must(t, err)
 	now, err := time.Parse(time.RFC3339, someday)
 	must(t, err)
 	_, err = c.InsertMany(ctx, []any{
 		bson.D{{Key: "_id", Value: "now"}, {Key: "at", Value: now}},
 		bson.D{{Key: "_id", Value: "later"}, {Key: "at", Value: now.Add(40 * time.Second)}},
-		bson.D{{Key: "_id", Value: "earliest"}, {Key: "at", Value: bson.A{now.Add(time.Hour), now.Add(20 * time.Second), "x"}}},
+		bson.D{{Key: "_id", Value: "earliest"},
+			{Key: "at", Value: bson.A{now.Add(time.Hour), now.Add(20 * time.Second), "x"}}},
 		bson.D{{Key: "_id", Value: "no date"}, {Key: "at", Value: "yesterday"}},
 		bson.D{{Key: "_id", Value: "none"}},
 	})
 	must(t, err)
 	second := 0
-	for _, step := range []struct{ at, want int }{{0, 5}, {59, 5}, {60, 4}, {79, 4}, {80, 3}, {99, 3}, {100, 2}, {10000, 2}} {
+	for _, step := range []struct{ at, want int }{{0, 5}, {59, 5}, {60, 4}, {79, 4}, {80, 3}, {99, 3}, {100, 2},
+		{10000, 2}} {
 		s.advance(t, time.Duration(step.at-second)*time.Second)
 		second = step.at
 		wantAlive(t, c, step.at, step.want)
@@ -208,8 +219,10 @@ func TestDates(t *testing.T) {
 		{bson.D{{Key: "at", Value: 1}}, 10, 85},
 		{bson.D{{Key: "_ts", Value: 1}}, 0, 2},
 	} {
-		err := db.RunCommand(ctx, bson.D{{Key: "createIndexes", Value: "sessions"}, {Key: "indexes", Value: bson.A{bson.D{
-			{Key: "key", Value: bad.key}, {Key: "name", Value: bad.key[0].Key + "_1"}, {Key: "expireAfterSeconds", Value: bad.seconds}}}}}).Err()
+		err := db.RunCommand(ctx,
+			bson.D{{Key: "createIndexes", Value: "sessions"}, {Key: "indexes", Value: bson.A{bson.D{
+				{Key: "key", Value: bad.key}, {Key: "name", Value: bad.key[0].Key + "_1"},
+				{Key: "expireAfterSeconds", Value: bad.seconds}}}}}).Err()
 		wantCode(t, bad.key.String(), err, bad.code)
 	}
 }
@@ -230,9 +243,11 @@ func TestMonitorPasses(t *testing.T) {
 	s, db := onVirtualClock(t)
 	ctx := within(t, patience)
 	admin := db.Client().Database("admin")
-	must(t, admin.RunCommand(ctx, bson.D{{Key: "setParameter", Value: 1}, {Key: "ttlMonitorSleepSecs", Value: 1}}).Err())
+	must(t,
+		admin.RunCommand(ctx, bson.D{{Key: "setParameter", Value: 1}, {Key: "ttlMonitorSleepSecs", Value: 1}}).Err())
 	c := db.Collection("c")
-	_, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "at", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(1)})
+	_, err := c.Indexes().CreateOne(ctx,
+		mongo.IndexModel{Keys: bson.D{{Key: "at", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(1)})
 	must(t, err)
 	now, _ := time.Parse(time.RFC3339, someday)
 	for range 10 {

@@ -18,10 +18,15 @@ func TestRestartKeepsEverything(t *testing.T) {
 	client := s.connect(t, "")
 	db := client.Database("shop")
 	ctx := within(t, 3*patience)
-	must(t, db.CreateCollection(ctx, "orders", options.CreateCollection().SetValidator(bson.D{{Key: "n", Value: bson.D{{Key: "$type", Value: "int"}}}})))
-	must(t, db.CreateView(ctx, "big", "orders", bson.A{bson.D{{Key: "$match", Value: bson.D{{Key: "n", Value: bson.D{{Key: "$gte", Value: 90}}}}}}}))
+	must(t,
+		db.CreateCollection(ctx, "orders",
+			options.CreateCollection().SetValidator(bson.D{{Key: "n", Value: bson.D{{Key: "$type", Value: "int"}}}})))
+	must(t,
+		db.CreateView(ctx, "big", "orders",
+			bson.A{bson.D{{Key: "$match", Value: bson.D{{Key: "n", Value: bson.D{{Key: "$gte", Value: 90}}}}}}}))
 	orders := db.Collection("orders")
-	_, err := orders.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "n", Value: -1}}, Options: options.Index().SetUnique(true).SetName("by n")})
+	_, err := orders.Indexes().CreateOne(ctx,
+		mongo.IndexModel{Keys: bson.D{{Key: "n", Value: -1}}, Options: options.Index().SetUnique(true).SetName("by n")})
 	must(t, err)
 	stampIndex(t, orders, 1000)
 	var all []any
@@ -44,7 +49,8 @@ func TestRestartKeepsEverything(t *testing.T) {
 		}
 		specs, err := orders.Indexes().ListSpecifications(ctx)
 		must(t, err)
-		if len(specs) != 3 || specs[1].Name != "by n" || specs[2].ExpireAfterSeconds == nil || *specs[2].ExpireAfterSeconds != 1000 {
+		if len(specs) != 3 || specs[1].Name != "by n" || specs[2].ExpireAfterSeconds == nil ||
+			*specs[2].ExpireAfterSeconds != 1000 {
 			t.Errorf("after %v: indexes %+v", sig, specs)
 		}
 		_, err = orders.InsertOne(ctx, bson.D{{Key: "n", Value: int32(50)}})
@@ -66,12 +72,16 @@ func TestRestartKeepsEverything(t *testing.T) {
 // Users and what they may do outlive the process too.
 func TestRestartKeepsUsers(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--data", t.TempDir(), "--mongo-auth", "on", "--key", "dGhlIGtleSBvZiB0aGlzIHRlc3QsIDMyIGJ5dGVzIGxvbmc=")
+	s := start(t, "--data", t.TempDir(), "--mongo-auth", "on", "--key",
+		"dGhlIGtleSBvZiB0aGlzIHRlc3QsIDMyIGJ5dGVzIGxvbmc=")
 	root := connect(t, "mongodb://mayfly:dGhlIGtleSBvZiB0aGlzIHRlc3QsIDMyIGJ5dGVzIGxvbmc%3D@"+s.mongo+"/")
-	must(t, root.Database("shop").RunCommand(within(t, patience), bson.D{{Key: "createUser", Value: "ann"}, {Key: "pwd", Value: "x"},
-		{Key: "roles", Value: bson.A{"readWrite"}}}).Err())
+	must(t,
+		root.Database("shop").RunCommand(within(t, patience),
+			bson.D{{Key: "createUser", Value: "ann"}, {Key: "pwd", Value: "x"},
+				{Key: "roles", Value: bson.A{"readWrite"}}}).Err())
 	s.crash(t)
-	_, err := connect(t, "mongodb://ann:x@"+s.mongo+"/shop").Database("shop").Collection("c").InsertOne(within(t, patience), bson.D{})
+	_, err := connect(t,
+		"mongodb://ann:x@"+s.mongo+"/shop").Database("shop").Collection("c").InsertOne(within(t, patience), bson.D{})
 	must(t, err)
 }
 
@@ -173,7 +183,8 @@ func TestRestartAsAnother(t *testing.T) {
 	}
 	token := stream.ResumeToken()
 	insert(c, "unread")
-	_, err = c.UpdateOne(ctx, bson.D{{Key: "_id", Value: "unread"}}, bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: 2}}}})
+	_, err = c.UpdateOne(ctx, bson.D{{Key: "_id", Value: "unread"}},
+		bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: 2}}}})
 	must(t, err)
 	stream.Close(ctx)
 

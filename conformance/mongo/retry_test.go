@@ -15,8 +15,9 @@ import (
 func failing(t *testing.T, c *mongo.Client, command string, data bson.D) {
 	t.Helper()
 	data = append(bson.D{{Key: "failCommands", Value: bson.A{command}}}, data...)
-	must(t, c.Database("admin").RunCommand(within(t, patience), bson.D{{Key: "configureFailPoint", Value: "failCommand"},
-		{Key: "mode", Value: bson.D{{Key: "times", Value: 1}}}, {Key: "data", Value: data}}).Err())
+	must(t,
+		c.Database("admin").RunCommand(within(t, patience), bson.D{{Key: "configureFailPoint", Value: "failCommand"},
+			{Key: "mode", Value: bson.D{{Key: "times", Value: 1}}}, {Key: "data", Value: data}}).Err())
 }
 
 // The driver tries again what fails on the way, and the server does it once.
@@ -43,10 +44,17 @@ func TestRetries(t *testing.T) {
 		do      func() error
 	}{
 		{"insert", bson.D{{Key: "closeConnection", Value: true}}, insert},
-		{"insert", bson.D{{Key: "errorCode", Value: 91}, {Key: "errorLabels", Value: bson.A{"RetryableWriteError"}}}, insert},
-		{"insert", bson.D{{Key: "writeConcernError", Value: bson.D{{Key: "code", Value: 91}, {Key: "errmsg", Value: "going down"}}}, {Key: "errorLabels", Value: bson.A{"RetryableWriteError"}}}, insert},
+		{"insert", bson.D{{Key: "errorCode", Value: 91}, {Key: "errorLabels", Value: bson.A{"RetryableWriteError"}}},
+			insert},
+		{"insert",
+			bson.D{{Key: "writeConcernError",
+				Value: bson.D{{Key: "code", Value: 91}, {Key: "errmsg", Value: "going down"}}},
+				{Key: "errorLabels", Value: bson.A{"RetryableWriteError"}}}, insert},
 		{"update", bson.D{{Key: "closeConnection", Value: true}}, update},
-		{"update", bson.D{{Key: "writeConcernError", Value: bson.D{{Key: "code", Value: 91}, {Key: "errmsg", Value: "going down"}}}, {Key: "errorLabels", Value: bson.A{"RetryableWriteError"}}}, update},
+		{"update",
+			bson.D{{Key: "writeConcernError",
+				Value: bson.D{{Key: "code", Value: 91}, {Key: "errmsg", Value: "going down"}}},
+				{Key: "errorLabels", Value: bson.A{"RetryableWriteError"}}}, update},
 		{"findAndModify", bson.D{{Key: "closeConnection", Value: true}}, modify},
 		{"find", bson.D{{Key: "closeConnection", Value: true}}, read},
 		{"find", bson.D{{Key: "errorCode", Value: 11600}}, read},
@@ -86,7 +94,8 @@ func TestRetries(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	wantCode(t, "a fail point without --mongo-test-commands",
-		start(t, "--memory").connect(t, "").Database("admin").RunCommand(ctx, bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: "off"}}).Err(), 59)
+		start(t, "--memory").connect(t, "").Database("admin").RunCommand(ctx,
+			bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: "off"}}).Err(), 59)
 }
 
 // Sessions that are causally consistent, read concerns, and bounds on time.
@@ -118,7 +127,8 @@ func TestSessions(t *testing.T) {
 	frozen := mongo.NewSessionContext(ctx, snapshot)
 	_, err = c.CountDocuments(frozen, bson.M{})
 	wantCode(t, "a snapshot outside of a transaction", err, 72)
-	for _, level := range []*readconcern.ReadConcern{readconcern.Local(), readconcern.Majority(), readconcern.Available(), readconcern.Linearizable()} {
+	for _, level := range []*readconcern.ReadConcern{readconcern.Local(), readconcern.Majority(),
+		readconcern.Available(), readconcern.Linearizable()} {
 		if n := count(t, db.Collection("c", options.Collection().SetReadConcern(level)), bson.M{}); n != 20 {
 			t.Errorf("read concern %s sees %d documents", level.Level, n)
 		}
@@ -128,7 +138,8 @@ func TestSessions(t *testing.T) {
 	began := time.Now()
 	_, err = c.Aggregate(short, bson.A{
 		bson.M{"$project": bson.M{"x": bson.M{"$range": bson.A{0, 100000}}}}, bson.M{"$unwind": "$x"},
-		bson.M{"$lookup": bson.M{"from": "c", "localField": "x", "foreignField": "none", "as": "y"}}, bson.M{"$group": bson.M{"_id": "$x", "y": bson.M{"$sum": 1}}}})
+		bson.M{"$lookup": bson.M{"from": "c", "localField": "x", "foreignField": "none", "as": "y"}},
+		bson.M{"$group": bson.M{"_id": "$x", "y": bson.M{"$sum": 1}}}})
 	if took := time.Since(began); err == nil || took > 5*time.Second {
 		t.Errorf("a long aggregation with 300 ms ended after %v with %v", took, err)
 	}

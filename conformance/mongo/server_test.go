@@ -29,7 +29,7 @@ const someday = "2031-02-03T04:05:06Z"
 // patience bounds every call of the driver.
 const patience = 20 * time.Second
 
-// A server is one running mayfly process with nothing but a MongoDB door.
+// A server is one running mayfly process with nothing but the API for MongoDB.
 type server struct {
 	mongo, admin string // addresses, host:port
 	flags        []string
@@ -71,7 +71,8 @@ func freeAddress(t testing.TB) string {
 // run starts the process, again after a kill: same ports, same data.
 func (s *server) run() error {
 	s.output = new(bytes.Buffer)
-	s.process = exec.Command(binary, append([]string{"--nosql", "", "--admin", s.admin, "--mongo", s.mongo}, s.flags...)...)
+	s.process = exec.Command(binary,
+		append([]string{"--nosql", "", "--admin", s.admin, "--mongo", s.mongo}, s.flags...)...)
 	s.process.Stdout, s.process.Stderr = s.output, s.output
 	if err := s.process.Start(); err != nil {
 		return err
@@ -82,7 +83,8 @@ func (s *server) run() error {
 		select {
 		case err := <-s.exited:
 			s.exited <- err
-			return fmt.Errorf("mayfly %s: exited before it was ready: %v\n%s", strings.Join(s.flags, " "), err, s.output)
+			return fmt.Errorf("mayfly %s: exited before it was ready: %v\n%s", strings.Join(s.flags, " "), err,
+				s.output)
 		default:
 		}
 		if resp, err := http.Get("http://" + s.admin + "/readyz"); err == nil {
@@ -98,7 +100,8 @@ func (s *server) run() error {
 
 // signal ends the process and returns how it ended.
 func (s *server) signal(sig syscall.Signal) error {
-	if err := s.process.Process.Signal(sig); err != nil && !errors.Is(err, syscall.ESRCH) && !strings.Contains(err.Error(), "already finished") {
+	if err := s.process.Process.Signal(sig); err != nil && !errors.Is(err, syscall.ESRCH) &&
+		!strings.Contains(err.Error(), "already finished") {
 		return err
 	}
 	select {

@@ -16,7 +16,8 @@ import (
 func TestStableAPI(t *testing.T) {
 	s := start(t, "--memory", "--mongo-replset", "rs0")
 	api := options.ServerAPI(options.ServerAPIVersion1).SetStrict(true).SetDeprecationErrors(true)
-	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://" + s.mongo + "/?replicaSet=rs0").SetServerAPIOptions(api).SetTimeout(patience))
+	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://" + s.mongo +
+		"/?replicaSet=rs0").SetServerAPIOptions(api).SetTimeout(patience))
 	must(t, err)
 	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
 	ctx := t.Context()
@@ -35,7 +36,9 @@ func TestStableAPI(t *testing.T) {
 			_, err := c.Indexes().CreateMany(ctx, []mongo.IndexModel{
 				{Keys: bson.D{{Key: "a", Value: 1}}, Options: options.Index().SetUnique(true)},
 				{Keys: bson.D{{Key: "end", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(100)},
-				{Keys: bson.D{{Key: "p", Value: 1}}, Options: options.Index().SetPartialFilterExpression(bson.D{{Key: "p", Value: bson.D{{Key: "$gt", Value: 1}}}})},
+				{Keys: bson.D{{Key: "p", Value: 1}},
+					Options: options.Index().SetPartialFilterExpression(bson.D{{Key: "p",
+						Value: bson.D{{Key: "$gt", Value: 1}}}})},
 			})
 			return err
 		}},
@@ -44,12 +47,15 @@ func TestStableAPI(t *testing.T) {
 			return err
 		}},
 		{"insert many", func() error {
-			_, err := c.InsertMany(ctx, []any{bson.D{{Key: "a", Value: 2}}, bson.D{{Key: "a", Value: 3}}, bson.D{{Key: "a", Value: 4}}})
+			_, err := c.InsertMany(ctx,
+				[]any{bson.D{{Key: "a", Value: 2}}, bson.D{{Key: "a", Value: 3}}, bson.D{{Key: "a", Value: 4}}})
 			return err
 		}},
 		{"find one", func() error { return c.FindOne(ctx, bson.D{{Key: "_id", Value: 1}}).Err() }},
 		{"find and get more", func() error {
-			return readAll(c.Find(ctx, bson.D{}, options.Find().SetBatchSize(2).SetSort(bson.D{{Key: "a", Value: 1}}).SetProjection(bson.D{{Key: "a", Value: 1}}).SetCollation(&options.Collation{Locale: "simple"})))
+			return readAll(c.Find(ctx, bson.D{},
+				options.Find().SetBatchSize(2).SetSort(bson.D{{Key: "a", Value: 1}}).SetProjection(bson.D{{Key: "a",
+					Value: 1}}).SetCollation(&options.Collation{Locale: "simple"})))
 		}},
 		{"kill a cursor", func() error {
 			cur, err := c.Find(ctx, bson.D{}, options.Find().SetBatchSize(1))
@@ -63,15 +69,19 @@ func TestStableAPI(t *testing.T) {
 			return err
 		}},
 		{"update by pipeline", func() error {
-			_, err := c.UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}}, mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: "b", Value: "$a"}}}}})
+			_, err := c.UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}},
+				mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: "b", Value: "$a"}}}}})
 			return err
 		}},
 		{"array filters", func() error {
-			_, err := c.UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}}, bson.D{{Key: "$set", Value: bson.D{{Key: "l", Value: bson.A{1, 2}}}}})
+			_, err := c.UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}},
+				bson.D{{Key: "$set", Value: bson.D{{Key: "l", Value: bson.A{1, 2}}}}})
 			if err != nil {
 				return err
 			}
-			_, err = c.UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}}, bson.D{{Key: "$set", Value: bson.D{{Key: "l.$[x]", Value: 3}}}}, options.UpdateOne().SetArrayFilters([]any{bson.D{{Key: "x", Value: 2}}}).SetUpsert(true))
+			_, err = c.UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}},
+				bson.D{{Key: "$set", Value: bson.D{{Key: "l.$[x]", Value: 3}}}},
+				options.UpdateOne().SetArrayFilters([]any{bson.D{{Key: "x", Value: 2}}}).SetUpsert(true))
 			return err
 		}},
 		{"replace", func() error {
@@ -79,10 +89,14 @@ func TestStableAPI(t *testing.T) {
 			return err
 		}},
 		{"find and modify", func() error {
-			return c.FindOneAndUpdate(ctx, bson.D{{Key: "_id", Value: 1}}, bson.D{{Key: "$set", Value: bson.D{{Key: "x", Value: 1}}}}, options.FindOneAndUpdate().SetReturnDocument(options.After)).Err()
+			return c.FindOneAndUpdate(ctx, bson.D{{Key: "_id", Value: 1}},
+				bson.D{{Key: "$set", Value: bson.D{{Key: "x", Value: 1}}}},
+				options.FindOneAndUpdate().SetReturnDocument(options.After)).Err()
 		}},
 		{"bulk write", func() error {
-			_, err := c.BulkWrite(ctx, []mongo.WriteModel{mongo.NewInsertOneModel().SetDocument(bson.D{{Key: "a", Value: 20}}), mongo.NewDeleteOneModel().SetFilter(bson.D{{Key: "a", Value: 20}})})
+			_, err := c.BulkWrite(ctx,
+				[]mongo.WriteModel{mongo.NewInsertOneModel().SetDocument(bson.D{{Key: "a", Value: 20}}),
+					mongo.NewDeleteOneModel().SetFilter(bson.D{{Key: "a", Value: 20}})})
 			return err
 		}},
 		{"count documents", func() error { _, err := c.CountDocuments(ctx, bson.D{}); return err }},
@@ -90,13 +104,19 @@ func TestStableAPI(t *testing.T) {
 		{"aggregate", func() error {
 			return readAll(c.Aggregate(ctx, mongo.Pipeline{
 				{{Key: "$match", Value: bson.D{{Key: "a", Value: bson.D{{Key: "$gt", Value: 0}}}}}},
-				{{Key: "$lookup", Value: bson.D{{Key: "from", Value: "things"}, {Key: "localField", Value: "a"}, {Key: "foreignField", Value: "a"}, {Key: "as", Value: "l"}}}},
-				{{Key: "$unwind", Value: "$l"}}, {{Key: "$group", Value: bson.D{{Key: "_id", Value: "$a"}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
+				{{Key: "$lookup",
+					Value: bson.D{{Key: "from", Value: "things"}, {Key: "localField", Value: "a"},
+						{Key: "foreignField", Value: "a"}, {Key: "as", Value: "l"}}}},
+				{{Key: "$unwind", Value: "$l"}},
+				{{Key: "$group",
+					Value: bson.D{{Key: "_id", Value: "$a"}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
 				{{Key: "$facet", Value: bson.D{{Key: "x", Value: bson.A{bson.D{{Key: "$count", Value: "n"}}}}}}},
 				{{Key: "$unionWith", Value: "made"}}, {{Key: "$set", Value: bson.D{{Key: "t", Value: "$$NOW"}}}},
 			}, options.Aggregate().SetBatchSize(1)))
 		}},
-		{"merge", func() error { return readAll(c.Aggregate(ctx, mongo.Pipeline{{{Key: "$merge", Value: "merged"}}})) }},
+		{"merge", func() error {
+			return readAll(c.Aggregate(ctx, mongo.Pipeline{{{Key: "$merge", Value: "merged"}}}))
+		}},
 		{"out", func() error { return readAll(c.Aggregate(ctx, mongo.Pipeline{{{Key: "$out", Value: "out"}}})) }},
 		{"view", func() error { return readAll(db.Collection("seen").Find(ctx, bson.D{})) }},
 		{"list collections", func() error { _, err := db.ListCollectionNames(ctx, bson.D{}); return err }},
@@ -107,14 +127,19 @@ func TestStableAPI(t *testing.T) {
 			return client.UseSession(ctx, func(ctx context.Context) error {
 				_, err := mongo.SessionFromContext(ctx).WithTransaction(ctx, func(ctx context.Context) (any, error) {
 					made := db.Collection("inside")
-					if _, err := made.InsertMany(ctx, []any{bson.D{{Key: "a", Value: 1}}, bson.D{{Key: "a", Value: 2}}, bson.D{{Key: "a", Value: 3}}}); err != nil {
+					if _, err := made.InsertMany(ctx,
+						[]any{bson.D{{Key: "a", Value: 1}}, bson.D{{Key: "a", Value: 2}},
+							bson.D{{Key: "a", Value: 3}}}); err != nil {
 						return nil, err
 					}
 					if err := readAll(c.Aggregate(ctx, mongo.Pipeline{{{Key: "$unionWith", Value: "inside"}},
-						{{Key: "$lookup", Value: bson.D{{Key: "from", Value: "inside"}, {Key: "localField", Value: "a"}, {Key: "foreignField", Value: "a"}, {Key: "as", Value: "l"}}}}})); err != nil {
+						{{Key: "$lookup",
+							Value: bson.D{{Key: "from", Value: "inside"}, {Key: "localField", Value: "a"},
+								{Key: "foreignField", Value: "a"}, {Key: "as", Value: "l"}}}}})); err != nil {
 						return nil, err
 					}
-					if _, err := made.UpdateMany(ctx, bson.D{}, bson.D{{Key: "$inc", Value: bson.D{{Key: "a", Value: 1}}}}); err != nil {
+					if _, err := made.UpdateMany(ctx, bson.D{},
+						bson.D{{Key: "$inc", Value: bson.D{{Key: "a", Value: 1}}}}); err != nil {
 						return nil, err
 					}
 					return nil, readAll(made.Find(ctx, bson.D{}, options.Find().SetBatchSize(1)))
@@ -168,7 +193,8 @@ func TestStableAPI(t *testing.T) {
 			return db.RunCommand(ctx, bson.D{{Key: "explain", Value: bson.D{{Key: "find", Value: "things"}}}}).Err()
 		}},
 		{"collMod", func() error {
-			return db.RunCommand(ctx, bson.D{{Key: "collMod", Value: "things"}, {Key: "validationLevel", Value: "off"}}).Err()
+			return db.RunCommand(ctx,
+				bson.D{{Key: "collMod", Value: "things"}, {Key: "validationLevel", Value: "off"}}).Err()
 		}},
 		{"drop", func() error { return c.Drop(ctx) }},
 		{"drop the database", func() error { return db.Drop(ctx) }},
@@ -181,12 +207,14 @@ func TestStableAPI(t *testing.T) {
 	for name, do := range map[string]func() error{
 		"distinct": func() error { return c.Distinct(ctx, "a", bson.D{}).Err() },
 		"sparse": func() error {
-			_, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "s", Value: 1}}, Options: options.Index().SetSparse(true)})
+			_, err := c.Indexes().CreateOne(ctx,
+				mongo.IndexModel{Keys: bson.D{{Key: "s", Value: 1}}, Options: options.Index().SetSparse(true)})
 			return err
 		},
 		"noTimeout": func() error { return readAll(c.Find(ctx, bson.D{}, options.Find().SetNoCursorTimeout(true))) },
 		"$collStats": func() error {
-			return readAll(c.Aggregate(ctx, mongo.Pipeline{{{Key: "$collStats", Value: bson.D{{Key: "storageStats", Value: bson.D{}}}}}}))
+			return readAll(c.Aggregate(ctx,
+				mongo.Pipeline{{{Key: "$collStats", Value: bson.D{{Key: "storageStats", Value: bson.D{}}}}}}))
 		},
 		"buildInfo": func() error { return db.RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Err() },
 		"$indexStats": func() error {
@@ -212,13 +240,17 @@ func readAll(cur *mongo.Cursor, err error) error {
 }
 
 // watchOnce opens a change stream, sees one change in it, and resumes behind that.
-func watchOnce(ctx context.Context, c *mongo.Collection, open func(*options.ChangeStreamOptionsBuilder) (*mongo.ChangeStream, error)) error {
+func watchOnce(
+	ctx context.Context, c *mongo.Collection,
+	open func(*options.ChangeStreamOptionsBuilder) (*mongo.ChangeStream, error),
+) error {
 	cs, err := open(options.ChangeStream().SetFullDocument(options.UpdateLookup))
 	if err != nil {
 		return err
 	}
 	defer cs.Close(ctx)
-	if _, err := c.InsertOne(ctx, bson.D{{Key: "w", Value: bson.NewObjectID()}, {Key: "a", Value: bson.NewObjectID()}}); err != nil {
+	if _, err := c.InsertOne(ctx,
+		bson.D{{Key: "w", Value: bson.NewObjectID()}, {Key: "a", Value: bson.NewObjectID()}}); err != nil {
 		return err
 	}
 	if !cs.Next(ctx) {

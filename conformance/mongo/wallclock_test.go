@@ -39,7 +39,8 @@ func TestCrowdSeesNothingExpired(t *testing.T) {
 	defer cancel()
 	stamps, dates := db.Collection("stamps"), db.Collection("dates")
 	stampIndex(t, stamps, 2)
-	_, err := dates.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "at", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(0)})
+	_, err := dates.Indexes().CreateOne(ctx,
+		mongo.IndexModel{Keys: bson.D{{Key: "at", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(0)})
 	must(t, err)
 	for _, c := range []*mongo.Collection{stamps, dates} {
 		_, err = c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "writer", Value: 1}}})
@@ -77,7 +78,8 @@ func TestCrowdSeesNothingExpired(t *testing.T) {
 		})
 	}
 	all.Wait()
-	fmt.Printf("mongo: %d clients, %d answers, %d expired documents in them, %d missing\n", crowd, answers.Load(), expired.Load(), missing.Load())
+	fmt.Printf("mongo: %d clients, %d answers, %d expired documents in them, %d missing\n", crowd, answers.Load(),
+		expired.Load(), missing.Load())
 	if expired.Load() != 0 || missing.Load() != 0 || answers.Load() < crowd {
 		t.Errorf("%d answers with %d expired documents and %d missing", answers.Load(), expired.Load(), missing.Load())
 	}
@@ -99,7 +101,9 @@ func promised(ctx context.Context, c *mongo.Collection, id string, writer, secon
 }
 
 // look reads the writer's documents in one of several ways and compares them with its promises.
-func look(ctx context.Context, c *mongo.Collection, writer int, promises []promise, way int) (ghosts, gaps int64, err error) {
+func look(
+	ctx context.Context, c *mongo.Collection, writer int, promises []promise, way int,
+) (ghosts, gaps int64, err error) {
 	asked := time.Now()
 	seen, err := glance(ctx, c, writer, promises, way)
 	answered := time.Now()
@@ -114,7 +118,9 @@ func look(ctx context.Context, c *mongo.Collection, writer int, promises []promi
 	return ghosts, gaps, err
 }
 
-func glance(ctx context.Context, c *mongo.Collection, writer int, promises []promise, way int) (map[string]bool, error) {
+func glance(
+	ctx context.Context, c *mongo.Collection, writer int, promises []promise, way int,
+) (map[string]bool, error) {
 	mine := bson.D{{Key: "writer", Value: writer}}
 	var cursor *mongo.Cursor
 	var err error
@@ -124,7 +130,8 @@ func glance(ctx context.Context, c *mongo.Collection, writer int, promises []pro
 	case 1: // by none
 		cursor, err = c.Find(ctx, mine, options.Find().SetHint(bson.D{{Key: "$natural", Value: 1}}))
 	case 2:
-		cursor, err = c.Aggregate(ctx, bson.A{bson.D{{Key: "$match", Value: mine}}, bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}}})
+		cursor, err = c.Aggregate(ctx,
+			bson.A{bson.D{{Key: "$match", Value: mine}}, bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}}})
 	default: // one, by _id
 		p := promises[len(promises)/2]
 		err := c.FindOne(ctx, bson.D{{Key: "_id", Value: p.id}}).Err()

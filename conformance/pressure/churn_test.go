@@ -41,7 +41,8 @@ func (c *churn) prepare(ctx context.Context) error {
 	if err := c.server.container(ctx, "churn", -1); err != nil {
 		return err
 	}
-	_, err := c.server.collection("churn").Indexes().CreateOne(ctx, mongo.IndexModel{Keys: d("at", 1), Options: options.Index().SetExpireAfterSeconds(0)})
+	_, err := c.server.collection("churn").Indexes().CreateOne(ctx,
+		mongo.IndexModel{Keys: d("at", 1), Options: options.Index().SetExpireAfterSeconds(0)})
 	return err
 }
 
@@ -99,7 +100,8 @@ func (c *churn) rest(ctx context.Context, random *rand.Rand, id string) error {
 // wire does the same with a document of a collection with a TTL index. Ends are whole seconds.
 func (c *churn) wire(ctx context.Context, random *rand.Rand, id string) error {
 	end := time.Now().Truncate(time.Second).Add(time.Duration(2+random.IntN(4)) * time.Second)
-	document := bson.D{{Key: "_id", Value: id}, {Key: "at", Value: end}, {Key: "kind", Value: "churn"}, {Key: "n", Value: random.IntN(1000)},
+	document := bson.D{{Key: "_id", Value: id}, {Key: "at", Value: end}, {Key: "kind", Value: "churn"},
+		{Key: "n", Value: random.IntN(1000)},
 		{Key: "tags", Value: bson.A{"a", "b", "c"}}, {Key: "text", Value: filler}}
 	text, err := bson.Marshal(document)
 	if err != nil {
@@ -164,7 +166,8 @@ func (k *keeper) run(ctx context.Context) {
 			if api == 0 {
 				err = k.server.put(ctx, "kept", id, fmt.Sprintf(`{"id":%q,"pk":%q,"text":"kept"}`, id, id))
 			} else {
-				_, err = k.server.collection("kept").InsertOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "text", Value: "kept"}})
+				_, err = k.server.collection("kept").InsertOne(ctx,
+					bson.D{{Key: "_id", Value: id}, {Key: "text", Value: "kept"}})
 			}
 			k.tally.count(ctx, err)
 			switch {
@@ -182,7 +185,8 @@ func (k *keeper) run(ctx context.Context) {
 func (k *keeper) lost(ctx context.Context) (n int, err error) {
 	for _, id := range k.rest {
 		name, text := keyed(id)
-		if _, err := k.server.send(ctx, "GET", "dbs/rest/colls/kept/docs/"+id, "", name, text); is(err, http.StatusNotFound) {
+		if _, err := k.server.send(ctx, "GET", "dbs/rest/colls/kept/docs/"+id, "", name, text); is(err,
+			http.StatusNotFound) {
 			n++
 		} else if err != nil {
 			return n, err

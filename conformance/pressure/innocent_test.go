@@ -60,10 +60,12 @@ func (s *server) seed(ctx context.Context) error {
 	var all []any
 	for i := range innocent {
 		id := fmt.Sprint("i", i)
-		if err := s.put(ctx, "innocent", id, fmt.Sprintf(`{"id":%q,"pk":%q,"n":%d,"text":%q}`, id, id, i, strings.Repeat("t", 300))); err != nil {
+		if err := s.put(ctx, "innocent", id,
+			fmt.Sprintf(`{"id":%q,"pk":%q,"n":%d,"text":%q}`, id, id, i, strings.Repeat("t", 300))); err != nil {
 			return err
 		}
-		all = append(all, bson.D{{Key: "_id", Value: id}, {Key: "n", Value: i}, {Key: "text", Value: strings.Repeat("t", 300)}})
+		all = append(all,
+			bson.D{{Key: "_id", Value: id}, {Key: "n", Value: i}, {Key: "text", Value: strings.Repeat("t", 300)}})
 	}
 	_, err := s.collection("innocent").InsertMany(ctx, all)
 	return err
@@ -235,7 +237,8 @@ func beInnocent(config string) int {
 		return err
 	}, func(ctx context.Context, n int) error {
 		id := fmt.Sprint("i", n)
-		_, err := items.UpsertItem(ctx, azcosmos.NewPartitionKeyString(id), fmt.Appendf(nil, `{"id":%q,"pk":%q,"n":%d,"text":%q}`, id, id, n, text), nil)
+		_, err := items.UpsertItem(ctx, azcosmos.NewPartitionKeyString(id),
+			fmt.Appendf(nil, `{"id":%q,"pk":%q,"n":%d,"text":%q}`, id, id, n, text), nil)
 		return err
 	})
 	steady("mongo", func(ctx context.Context, n int) error {

@@ -62,7 +62,8 @@ func unfinishedBodies(n int) load {
 		return s.container(ctx, "pages", 0)
 	}, nosqlAddress, func(ctx context.Context, s *server) []byte {
 		pk, text := keyed("p")
-		b := bytesOf(s.request(ctx, "POST", "dbs/rest/colls/pages/docs", `{"id":"unfinished","pk":"p","text":"`+strings.Repeat("u", 1_900_000)+`"}`, pk, text))
+		b := bytesOf(s.request(ctx, "POST", "dbs/rest/colls/pages/docs",
+			`{"id":"unfinished","pk":"p","text":"`+strings.Repeat("u", 1_900_000)+`"}`, pk, text))
 		return b[:len(b)-1]
 	}, nil)
 }
@@ -74,7 +75,8 @@ func unreadPages(n int) load {
 			return err
 		}
 		for i := range 100 {
-			if err := s.put(ctx, "pages", "p", fmt.Sprintf(`{"id":"page%d","pk":"p","text":%q}`, i, strings.Repeat("p", 64<<10))); err != nil {
+			if err := s.put(ctx, "pages", "p",
+				fmt.Sprintf(`{"id":"page%d","pk":"p","text":%q}`, i, strings.Repeat("p", 64<<10))); err != nil {
 				return err
 			}
 		}
@@ -120,7 +122,8 @@ func compressedFrames(n int) load {
 		if err != nil {
 			panic(err)
 		}
-		plain := message(bson.D{{Key: "ping", Value: 1}, {Key: "$db", Value: "admin"}}, "documents", large, large, large)
+		plain := message(bson.D{{Key: "ping", Value: 1}, {Key: "$db", Value: "admin"}}, "documents", large, large,
+			large)
 		w, err := zstd.NewWriter(nil)
 		if err != nil {
 			panic(err)
@@ -150,12 +153,14 @@ func unreadFinds(n int) load {
 			return err
 		}
 		for i := range 18 {
-			if _, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: i}, {Key: "text", Value: strings.Repeat("f", 1_000_000)}}); err != nil {
+			if _, err := c.InsertOne(ctx,
+				bson.D{{Key: "_id", Value: i}, {Key: "text", Value: strings.Repeat("f", 1_000_000)}}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}, mongoAddress, func(context.Context, *server) []byte {
-		return message(bson.D{{Key: "find", Value: "unread"}, {Key: "batchSize", Value: 1000}, {Key: "$db", Value: "wire"}}, "")
+		return message(bson.D{{Key: "find", Value: "unread"}, {Key: "batchSize", Value: 1000},
+			{Key: "$db", Value: "wire"}}, "")
 	}, nil)
 }

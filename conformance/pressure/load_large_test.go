@@ -32,7 +32,8 @@ func largeItems(n int) load {
 		}
 		together(n, func(i int) {
 			pk := fmt.Sprint(i)
-			_, err := c.UpsertItem(ctx, azcosmos.NewPartitionKeyString(pk), []byte(`{"id":"large`+pk+`","pk":"`+pk+`","numbers":`+numbers()+`}`), nil)
+			_, err := c.UpsertItem(ctx, azcosmos.NewPartitionKeyString(pk),
+				[]byte(`{"id":"large`+pk+`","pk":"`+pk+`","numbers":`+numbers()+`}`), nil)
 			t.count(ctx, err)
 		})
 	}, n}
@@ -47,13 +48,17 @@ func sortedDocuments(ctx context.Context, s *server) error {
 		return err
 	}
 	if err := s.driver.Database("wire").RunCommand(ctx, bson.D{{Key: "createIndexes", Value: "sorted"},
-		{Key: "indexes", Value: bson.A{bson.D{{Key: "key", Value: bson.D{{Key: "k", Value: 1}}}, {Key: "name", Value: "k"}}}}}).Err(); err != nil {
+		{Key: "indexes",
+			Value: bson.A{bson.D{{Key: "key", Value: bson.D{{Key: "k", Value: 1}}},
+				{Key: "name", Value: "k"}}}}}).Err(); err != nil {
 		return err
 	}
 	for at := 0; at < sorted; at += 1000 {
 		var batch []any
 		for i := at; i < at+1000; i++ {
-			batch = append(batch, bson.D{{Key: "_id", Value: i}, {Key: "k", Value: i % 100}, {Key: "r", Value: i * 7919 % sorted}, {Key: "text", Value: strings.Repeat(string(rune('a'+i%26)), 1000)}})
+			batch = append(batch,
+				bson.D{{Key: "_id", Value: i}, {Key: "k", Value: i % 100}, {Key: "r", Value: i * 7919 % sorted},
+					{Key: "text", Value: strings.Repeat(string(rune('a'+i%26)), 1000)}})
 		}
 		if _, err := c.InsertMany(ctx, batch); err != nil {
 			return err
@@ -66,8 +71,10 @@ func sortedDocuments(ctx context.Context, s *server) error {
 func pipelines(name string, n int, pipeline bson.A) load {
 	return load{name, sortedDocuments, func(ctx context.Context, s *server, n int, t *tally) {
 		together(n, func(int) {
-			t.count(ctx, s.driver.Database("wire").RunCommand(ctx, bson.D{{Key: "aggregate", Value: "sorted"}, {Key: "pipeline", Value: pipeline},
-				{Key: "cursor", Value: bson.D{}}, {Key: "maxTimeMS", Value: 60_000}}).Err())
+			t.count(ctx,
+				s.driver.Database("wire").RunCommand(ctx,
+					bson.D{{Key: "aggregate", Value: "sorted"}, {Key: "pipeline", Value: pipeline},
+						{Key: "cursor", Value: bson.D{}}, {Key: "maxTimeMS", Value: 60_000}}).Err())
 		})
 	}, n}
 }
@@ -77,7 +84,9 @@ func d(key string, value any) bson.D { return bson.D{{Key: key, Value: value}} }
 func lookups(n int) load {
 	return pipelines("`$lookup` of 40 MB", n, bson.A{
 		d("$match", d("_id", d("$lt", 200))),
-		d("$lookup", bson.D{{Key: "from", Value: "sorted"}, {Key: "localField", Value: "k"}, {Key: "foreignField", Value: "k"}, {Key: "as", Value: "found"}}),
+		d("$lookup",
+			bson.D{{Key: "from", Value: "sorted"}, {Key: "localField", Value: "k"}, {Key: "foreignField", Value: "k"},
+				{Key: "as", Value: "found"}}),
 		d("$sort", d("r", 1)),
 		d("$group", bson.D{{Key: "_id", Value: nil}, {Key: "n", Value: d("$sum", d("$size", "$found"))}}),
 	})
@@ -86,14 +95,20 @@ func lookups(n int) load {
 func sorts(n int) load {
 	return pipelines("`$sort` of 20 MB", n, bson.A{
 		d("$sort", d("r", 1)),
-		d("$group", bson.D{{Key: "_id", Value: nil}, {Key: "first", Value: d("$first", "$r")}, {Key: "last", Value: d("$last", "$text")}}),
+		d("$group",
+			bson.D{{Key: "_id", Value: nil}, {Key: "first", Value: d("$first", "$r")},
+				{Key: "last", Value: d("$last", "$text")}}),
 	})
 }
 
 func maps(n int) load {
 	return pipelines("`$map` over a million numbers", n, bson.A{
 		d("$match", d("_id", 1)),
-		d("$project", d("x", d("$map", bson.D{{Key: "input", Value: d("$range", bson.A{0, 1_000_000})}, {Key: "in", Value: d("$add", bson.A{"$$this", 1})}}))),
+		d("$project",
+			d("x",
+				d("$map",
+					bson.D{{Key: "input", Value: d("$range", bson.A{0, 1_000_000})},
+						{Key: "in", Value: d("$add", bson.A{"$$this", 1})}}))),
 		d("$project", d("n", d("$size", "$x"))),
 	})
 }
@@ -104,7 +119,8 @@ func scripts(name, procedure, body string, n int, apart time.Duration) load {
 		if err := s.container(ctx, "scripts", 0); err != nil {
 			return err
 		}
-		_, err := s.send(ctx, "POST", "dbs/rest/colls/scripts/sprocs", fmt.Sprintf(`{"id":%q,"body":%q}`, procedure, body))
+		_, err := s.send(ctx, "POST", "dbs/rest/colls/scripts/sprocs",
+			fmt.Sprintf(`{"id":%q,"body":%q}`, procedure, body))
 		return err
 	}, func(ctx context.Context, s *server, n int, t *tally) {
 		together(n, func(i int) {

@@ -46,7 +46,8 @@ func (t *tally) count(ctx context.Context, err error) {
 	switch {
 	case err == nil:
 		t.done++
-	case errors.As(err, &cosmos) && cosmos.StatusCode == http.StatusTooManyRequests, is(err, http.StatusTooManyRequests),
+	case errors.As(err, &cosmos) && cosmos.StatusCode == http.StatusTooManyRequests,
+		is(err, http.StatusTooManyRequests),
 		errors.As(err, &server) && server.HasErrorLabel(overloaded):
 		t.refused++
 	case errors.As(err, &server) && server.HasErrorCode(timeExpired), is(err, http.StatusRequestTimeout):

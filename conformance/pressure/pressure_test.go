@@ -97,7 +97,9 @@ func alone(b *testing.B, row string, l load, atMost time.Duration) {
 	if v.failed > 0 {
 		what += fmt.Sprintf("; %d of %d others failed", v.failed, v.requests)
 	}
-	table.add(fmt.Sprintf("%s: %d %s", row, l.clients, l.name), ms(over.Sub(began)), fmt.Sprintf("%s, %s before", mib(max(g.peak(began, until), s.status("VmHWM"))), mib(before.resident)), mib(after.resident),
+	table.add(fmt.Sprintf("%s: %d %s", row, l.clients, l.name), ms(over.Sub(began)),
+		fmt.Sprintf("%s, %s before", mib(max(g.peak(began, until), s.status("VmHWM"))), mib(before.resident)),
+		mib(after.resident),
 		fmt.Sprintf("%s, %s alone", ms(v.p99), ms(was.p99)), ms(v.worst), what+"; "+busy)
 	if t.example != "" {
 		b.Logf("%s: %s", row, t.example)
@@ -140,11 +142,15 @@ func steady(b *testing.B) {
 	readings := g.between(began.Add(settled), over)
 	end := s.read(ctx)
 	v := in.between("", "", began, over)
-	table.add(fmt.Sprintf("P3: churn of %d + %d writers", restWriters, wireWriters), ms(over.Sub(began)), mib(s.status("VmHWM")), mib(end.resident), ms(v.p99), ms(v.worst),
-		fmt.Sprintf("%d documents: %v; lag %.0f s at the end, %.0f at most, %+.2f s/s; backlog %d, %+.0f/s; write amplification %s, then %s; disk %s",
-			c.written.Load(), &c.tally, end.lag.Seconds(), most(readings, lagOf), slope(readings, lagOf), end.backlog, slope(readings, backlogOf), first, last, mib(end.disk)))
+	table.add(fmt.Sprintf("P3: churn of %d + %d writers", restWriters, wireWriters), ms(over.Sub(began)),
+		mib(s.status("VmHWM")), mib(end.resident), ms(v.p99), ms(v.worst),
+		fmt.Sprintf("%d documents: %v; lag %.0f s at the end, %.0f at most, %+.2f s/s; backlog %d, %+.0f/s; write "+
+			"amplification %s, then %s; disk %s",
+			c.written.Load(), &c.tally, end.lag.Seconds(), most(readings, lagOf), slope(readings, lagOf), end.backlog,
+			slope(readings, backlogOf), first, last, mib(end.disk)))
 	if c.expired.Load()+c.missing.Load() > 0 {
-		b.Errorf("%d expired documents were answered, %d living ones were missing, of %d", c.expired.Load(), c.missing.Load(), c.looked.Load())
+		b.Errorf("%d expired documents were answered, %d living ones were missing, of %d", c.expired.Load(),
+			c.missing.Load(), c.looked.Load())
 	}
 	if v.failed > 0 {
 		b.Errorf("%d of %d requests of innocent clients failed: %s", v.failed, v.requests, v.example)

@@ -48,7 +48,8 @@ type server struct {
 func start(t testing.TB, flags ...string) *server {
 	t.Helper()
 	s := &server{dir: t.TempDir(), stderr: new(bytes.Buffer), exited: make(chan error, 1)}
-	args := append([]string{"--data", s.dir, "--nosql=127.0.0.1:0", "--mongo=127.0.0.1:0", "--admin=127.0.0.1:0", "--log-level=warn"}, flags...)
+	args := append([]string{"--data", s.dir, "--nosql=127.0.0.1:0", "--mongo=127.0.0.1:0", "--admin=127.0.0.1:0",
+		"--log-level=warn"}, flags...)
 	if *memoryLimit != "" {
 		args = append(args, "--memory-limit", *memoryLimit)
 	}
@@ -61,7 +62,8 @@ func start(t testing.TB, flags ...string) *server {
 	for lines := bufio.NewReader(out); !strings.Contains(greeting, "Ctrl-C"); {
 		line, err := lines.ReadString('\n')
 		if err != nil {
-			t.Fatalf("mayfly %s ended before it was ready: %v\n%s%s", strings.Join(args, " "), s.process.Wait(), greeting, s.stderr)
+			t.Fatalf("mayfly %s ended before it was ready: %v\n%s%s", strings.Join(args, " "), s.process.Wait(),
+				greeting, s.stderr)
 		}
 		greeting += line
 	}
@@ -94,7 +96,8 @@ func start(t testing.TB, flags ...string) *server {
 	must(t, err)
 	t.Cleanup(func() {
 		s.web.CloseIdleConnections()
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second) // a driver says good-bye for half a minute to a server that has ended
+		// a driver says good-bye for half a minute to a server that has ended
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		s.driver.Disconnect(ctx)
 	})
@@ -167,7 +170,8 @@ func (s *server) request(ctx context.Context, method, path, body string, headers
 	key, _ := base64.StdEncoding.DecodeString(emulatorKey)
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(strings.ToLower(method) + "\n" + kind + "\n" + link + "\n" + strings.ToLower(date) + "\n\n"))
-	r.Header.Set("Authorization", url.QueryEscape("type=master&ver=1.0&sig="+base64.StdEncoding.EncodeToString(mac.Sum(nil))))
+	r.Header.Set("Authorization",
+		url.QueryEscape("type=master&ver=1.0&sig="+base64.StdEncoding.EncodeToString(mac.Sum(nil))))
 	r.Header.Set("x-ms-date", date)
 	r.Header.Set("x-ms-version", "2020-07-15")
 	for i := 0; i < len(headers); i += 2 {
@@ -241,7 +245,8 @@ func (s *server) container(ctx context.Context, name string, ttl int) error {
 	if ttl != 0 {
 		lifetime = fmt.Sprintf(`,"defaultTtl":%d`, ttl)
 	}
-	_, err := s.send(ctx, "POST", "dbs/rest/colls", fmt.Sprintf(`{"id":%q,"partitionKey":{"paths":["/pk"],"kind":"Hash"}%s}`, name, lifetime))
+	_, err := s.send(ctx, "POST", "dbs/rest/colls",
+		fmt.Sprintf(`{"id":%q,"partitionKey":{"paths":["/pk"],"kind":"Hash"}%s}`, name, lifetime))
 	if is(err, http.StatusConflict) {
 		return nil
 	}
@@ -251,7 +256,8 @@ func (s *server) container(ctx context.Context, name string, ttl int) error {
 // put upserts an item.
 func (s *server) put(ctx context.Context, container, pk, item string) error {
 	name, text := keyed(pk)
-	_, err := s.send(ctx, "POST", "dbs/rest/colls/"+container+"/docs", item, name, text, "x-ms-documentdb-is-upsert", "true")
+	_, err := s.send(ctx, "POST", "dbs/rest/colls/"+container+"/docs", item, name, text, "x-ms-documentdb-is-upsert",
+		"true")
 	return err
 }
 

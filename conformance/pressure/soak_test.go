@@ -12,8 +12,10 @@ import (
 )
 
 var (
-	soakFor = flag.Duration("soak", 24*time.Second, "how long TestSoak goes on; from 10m on it has all clients, and judges latency")
-	soakP99 = flag.Duration("p99", 100*time.Millisecond, "what innocent clients may wait at p99 in a soak of 10m and more")
+	soakFor = flag.Duration("soak", 24*time.Second,
+		"how long TestSoak goes on; from 10m on it has all clients, and judges latency")
+	soakP99 = flag.Duration("p99", 100*time.Millisecond,
+		"what innocent clients may wait at p99 in a soak of 10m and more")
 )
 
 const (
@@ -71,7 +73,8 @@ func TestSoak(t *testing.T) {
 	var writers sync.WaitGroup
 	writers.Go(func() { c.run(writing) })
 	writers.Go(func() { k.run(writing) })
-	t.Logf("| load | clients | memory at most | goroutines | files | lag | backlog | disk | innocent p99 | worst | answers |")
+	t.Logf("| load | clients | memory at most | goroutines | files | lag | backlog | disk | innocent p99 | worst | " +
+		"answers |")
 	var all tally
 	turn := min(30*time.Second, *soakFor/time.Duration(len(loads)+1))
 	t.Log(s.turn(g, in, "churn alone", 0, &c.tally, func() { must(t, sleep(ctx, turn)) }))
@@ -110,10 +113,13 @@ func TestSoak(t *testing.T) {
 	readings := g.between(began, over)
 	peak, limit := s.status("VmHWM"), size(t, *memoryLimit)
 	v := in.between("", "", began, over)
-	t.Logf("written %d documents and %d that stay; churn: %v; loads: %v; %d looked at around their ends", c.written.Load(), len(k.rest)+len(k.wire), &c.tally, &all, c.looked.Load())
-	t.Logf("memory %s at most, %s %v after, of %s; goroutines %d, %d before; files %d, %d before; disk %s", mib(peak), mib(end.resident), settled.Round(time.Second), mib(limit),
+	t.Logf("written %d documents and %d that stay; churn: %v; loads: %v; %d looked at around their ends",
+		c.written.Load(), len(k.rest)+len(k.wire), &c.tally, &all, c.looked.Load())
+	t.Logf("memory %s at most, %s %v after, of %s; goroutines %d, %d before; files %d, %d before; disk %s", mib(peak),
+		mib(end.resident), settled.Round(time.Second), mib(limit),
 		end.goroutines, calm.goroutines, end.files, calm.files, mib(end.disk))
-	t.Logf("lag %.1f s at most; backlog %.0f at most; innocent clients: %d requests, p99 %s, worst %s, %d failed", most(readings, lagOf), most(readings, backlogOf), v.requests, ms(v.p99), ms(v.worst), v.failed)
+	t.Logf("lag %.1f s at most; backlog %.0f at most; innocent clients: %d requests, p99 %s, worst %s, %d failed",
+		most(readings, lagOf), most(readings, backlogOf), v.requests, ms(v.p99), ms(v.worst), v.failed)
 
 	judge := func(good bool, format string, args ...any) {
 		t.Helper()
@@ -125,14 +131,18 @@ func TestSoak(t *testing.T) {
 	judge(lost == 0, "%d acknowledged documents are lost", lost)
 	judge(c.expired.Load() == 0, "%d expired documents were answered", c.expired.Load())
 	judge(c.missing.Load() == 0, "%d living documents were answered as missing", c.missing.Load())
-	judge(most(readings, lagOf) <= lagAtMost.Seconds(), "an expired document waited %.1f s to be reclaimed, more than %v", most(readings, lagOf), lagAtMost)
-	judge(end.backlog == 0, "%d expired documents are not reclaimed %v after the last was written", end.backlog, settled)
+	judge(most(readings, lagOf) <= lagAtMost.Seconds(),
+		"an expired document waited %.1f s to be reclaimed, more than %v", most(readings, lagOf), lagAtMost)
+	judge(end.backlog == 0, "%d expired documents are not reclaimed %v after the last was written", end.backlog,
+		settled)
 	for who, told := range map[string]*tally{"churn": &c.tally, "kept documents": &k.tally} {
 		judge(told.failed == 0, "%s: %v: %s", who, told, told.example)
 	}
 	judge(v.failed == 0, "innocent clients: %d of %d requests failed: %s", v.failed, v.requests, v.example)
-	judge(c.written.Load() > 0 && c.looked.Load() > 0 && len(k.rest) > 0 && len(k.wire) > 0 && v.requests > 0, "somebody did nothing")
-	judge(end.goroutines <= calm.goroutines+100, "%d goroutines are left, of %d before", end.goroutines, calm.goroutines)
+	judge(c.written.Load() > 0 && c.looked.Load() > 0 && len(k.rest) > 0 && len(k.wire) > 0 && v.requests > 0,
+		"somebody did nothing")
+	judge(end.goroutines <= calm.goroutines+100, "%d goroutines are left, of %d before", end.goroutines,
+		calm.goroutines)
 	judge(end.files <= calm.files+200, "%d files and connections are left open, of %d before", end.files, calm.files)
 	if !long {
 		s.stop(t)
@@ -141,8 +151,11 @@ func TestSoak(t *testing.T) {
 	judge(v.p99 <= *soakP99, "innocent clients waited %s at p99, more than %v", ms(v.p99), *soakP99)
 	half := began.Add(over.Sub(began) / 2)
 	first, second := g.between(began, half), g.between(half, over)
-	judge(most(second, lagOf) <= 2*max(most(first, lagOf), 5), "lag grows: %.1f s at most in the first half, %.1f s in the second", most(first, lagOf), most(second, lagOf))
-	judge(most(second, diskOf) <= 1.5*most(first, diskOf), "disk grows: %.0f bytes at most in the first half, %.0f in the second", most(first, diskOf), most(second, diskOf))
+	judge(most(second, lagOf) <= 2*max(most(first, lagOf), 5),
+		"lag grows: %.1f s at most in the first half, %.1f s in the second", most(first, lagOf), most(second, lagOf))
+	judge(most(second, diskOf) <= 1.5*most(first, diskOf),
+		"disk grows: %.0f bytes at most in the first half, %.0f in the second", most(first, diskOf),
+		most(second, diskOf))
 	s.stop(t)
 }
 
@@ -154,8 +167,10 @@ func (s *server) turn(g *gauge, in *innocents, name string, clients int, told *t
 	readings := g.between(from, to)
 	v := in.between("", "", from, to)
 	of := func(what func(reading) float64) float64 { return most(readings, what) }
-	return fmt.Sprintf("| %s | %d | %s | %.0f | %.0f | %.1f s | %.0f | %s | %s | %s | %v |", name, clients, mib(g.peak(from, to)),
-		of(func(r reading) float64 { return float64(r.goroutines) }), of(func(r reading) float64 { return float64(r.files) }),
+	return fmt.Sprintf("| %s | %d | %s | %.0f | %.0f | %.1f s | %.0f | %s | %s | %s | %v |", name, clients,
+		mib(g.peak(from, to)),
+		of(func(r reading) float64 { return float64(r.goroutines) }),
+		of(func(r reading) float64 { return float64(r.files) }),
 		of(lagOf), of(backlogOf), mib(int64(of(diskOf))), ms(v.p99), ms(v.worst), told)
 }
 

@@ -25,7 +25,8 @@ func wave(b *testing.B, n int) {
 	must(b, sleep(ctx, time.Until(end.Add(-beforeFor))))
 	before := s.read(ctx)
 	must(b, sleep(ctx, time.Until(end)))
-	for r := before; r.reclaimed < before.reclaimed+n-n/10; r = s.read(ctx) { // the backlog is counted now and then only
+	// the backlog is counted now and then only
+	for r := before; r.reclaimed < before.reclaimed+n-n/10; r = s.read(ctx) {
 		must(b, sleep(ctx, 250*time.Millisecond))
 		if time.Since(end) > 5*time.Minute {
 			b.Fatalf("%d of %d documents are reclaimed after five minutes", r.reclaimed-before.reclaimed, n-n/10)
@@ -42,15 +43,20 @@ func wave(b *testing.B, n int) {
 	var worst time.Duration
 	for _, kind := range []string{"read", "write"} {
 		was, then := in.between("", kind, end.Add(-beforeFor), end), in.between("", kind, end, over)
-		latency = append(latency, fmt.Sprintf("%ss %s, %s before: %.1f times", kind, ms(then.p99), ms(was.p99), float64(then.p99)/float64(was.p99)))
+		latency = append(latency,
+			fmt.Sprintf("%ss %s, %s before: %.1f times", kind, ms(then.p99), ms(was.p99),
+				float64(then.p99)/float64(was.p99)))
 		worst = max(worst, then.worst)
 		if then.failed > 0 {
 			b.Errorf("%d of %d %ss of innocent clients failed: %s", then.failed, then.requests, kind, then.example)
 		}
 	}
-	table.add(fmt.Sprintf("P8: wave of %d beside 500 requests/s", n), ms(over.Sub(end)), fmt.Sprintf("%s, %s before", mib(g.peak(end, over)), mib(before.resident)),
-		mib(calm.resident), strings.Join(latency, "; "), ms(worst), fmt.Sprintf("lag at most %.0f s; tables %s before, 30 s after %s: %.1f times what lives; all files %s, then %s",
-			most(g.between(end, over), lagOf), mib(before.tables), mib(after.tables), float64(after.tables)*10/float64(before.tables), mib(before.disk), mib(after.disk)))
+	table.add(fmt.Sprintf("P8: wave of %d beside 500 requests/s", n), ms(over.Sub(end)),
+		fmt.Sprintf("%s, %s before", mib(g.peak(end, over)), mib(before.resident)),
+		mib(calm.resident), strings.Join(latency, "; "), ms(worst),
+		fmt.Sprintf("lag at most %.0f s; tables %s before, 30 s after %s: %.1f times what lives; all files %s, then %s",
+			most(g.between(end, over), lagOf), mib(before.tables), mib(after.tables),
+			float64(after.tables)*10/float64(before.tables), mib(before.disk), mib(after.disk)))
 }
 
 // prepareWave starts a mayfly that has them, with a gauge, and says when they end.
@@ -60,7 +66,8 @@ func prepareWave(b *testing.B, n int) (s *server, g *gauge, end time.Time) {
 	must(b, s.seed(ctx))
 	must(b, s.container(ctx, "wave", -1))
 	c := s.collection("wave")
-	_, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: d("at", 1), Options: options.Index().SetExpireAfterSeconds(0)})
+	_, err := c.Indexes().CreateOne(ctx,
+		mongo.IndexModel{Keys: d("at", 1), Options: options.Index().SetExpireAfterSeconds(0)})
 	must(b, err)
 	g = watch(b, s)
 	// Those that live on come first: how long they take says when the others may end.
@@ -75,8 +82,8 @@ func prepareWave(b *testing.B, n int) (s *server, g *gauge, end time.Time) {
 	return s, g, end
 }
 
-// pausing does the same for as long as the reaper has work, and lets it work in every other two seconds only: what requests
-// feel of it, whatever else there is on the machine.
+// pausing does the same for as long as the reaper has work, and lets it work in every other two seconds only: what
+// requests feel of it, whatever else there is on the machine.
 func pausing(b *testing.B, n int) {
 	const phase = 2 * time.Second
 	s, _, end := prepareWave(b, n)
@@ -100,10 +107,13 @@ func pausing(b *testing.B, n int) {
 	var latency []string
 	for _, kind := range []string{"read", "write"} {
 		was, then := in.during("", kind, paused...), in.during("", kind, working...)
-		latency = append(latency, fmt.Sprintf("%ss %s and %s in the median, %s and %s while it is paused: %.2f and %.2f times", kind,
-			ms(then.p99), ms(then.p50), ms(was.p99), ms(was.p50), float64(then.p99)/float64(was.p99), float64(then.p50)/float64(was.p50)))
+		latency = append(latency,
+			fmt.Sprintf("%ss %s and %s in the median, %s and %s while it is paused: %.2f and %.2f times", kind,
+				ms(then.p99), ms(then.p50), ms(was.p99), ms(was.p50), float64(then.p99)/float64(was.p99),
+				float64(then.p50)/float64(was.p50)))
 	}
-	table.add(fmt.Sprintf("P8: wave of %d, the reaper paused in every other %v", n, phase), ms(time.Since(end)), "", "", strings.Join(latency, "; "), "", "")
+	table.add(fmt.Sprintf("P8: wave of %d, the reaper paused in every other %v", n, phase), ms(time.Since(end)), "", "",
+		strings.Join(latency, "; "), "", "")
 }
 
 // fillWave writes the documents from one number to another, in batches. Without an end they live for ever.
@@ -114,7 +124,8 @@ func fillWave(ctx context.Context, b *testing.B, s *server, from, to int, end ti
 			if worker%2 == 0 {
 				var all []any
 				for i := at; i < at+batch; i++ {
-					document := bson.D{{Key: "_id", Value: i}, {Key: "n", Value: i % 1000}, {Key: "tags", Value: bson.A{"a", "b"}}, {Key: "text", Value: filler}}
+					document := bson.D{{Key: "_id", Value: i}, {Key: "n", Value: i % 1000},
+						{Key: "tags", Value: bson.A{"a", "b"}}, {Key: "text", Value: filler}}
 					if !end.IsZero() {
 						document = append(document, bson.E{Key: "at", Value: end})
 					}
@@ -140,7 +151,8 @@ func fillWave(ctx context.Context, b *testing.B, s *server, from, to int, end ti
 			}
 			name, text := keyed(pk)
 			if _, err := s.send(ctx, "POST", "dbs/rest/colls/wave/docs", body+"]", name, text,
-				"x-ms-cosmos-is-batch-request", "true", "x-ms-cosmos-batch-atomic", "true", "x-ms-cosmos-batch-ordered", "true"); err != nil {
+				"x-ms-cosmos-is-batch-request", "true", "x-ms-cosmos-batch-atomic", "true", "x-ms-cosmos-batch-ordered",
+				"true"); err != nil {
 				b.Error(err)
 			}
 		}

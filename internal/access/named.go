@@ -30,8 +30,8 @@ type Interval struct {
 	Low, High *Bound
 }
 
-// A Named is what a language may know about a named index to choose an Access.
-type Named struct {
+// A NamedIndex is what a language may know about a named index to choose an Access.
+type NamedIndex struct {
 	Index      uint32
 	Name       string
 	Columns    []NamedColumn
@@ -44,7 +44,7 @@ type Named struct {
 	Projection doc.Doc // of a wildcard index, nil for all paths
 }
 
-// A NamedColumn is one dotted path of a Named.
+// A NamedColumn is one dotted path of a NamedIndex.
 type NamedColumn struct {
 	Path       string
 	Descending bool

@@ -24,10 +24,12 @@ func value(text string) doc.Value {
 func values() []doc.Value {
 	full := strings.Repeat("é", access.MaxSortBytes/2)
 	list := []doc.Value{{}, doc.Float(2.5), doc.Int(-1), doc.Null(), doc.Bool(true), doc.Bool(false)}
-	for _, s := range []string{"", "a", "a\x00", "a\x00b", "b", full, full[:len(full)-2], full + "a", full + "b", full + strings.Repeat("z", 9000), full[1:] + "a"} {
+	for _, s := range []string{"", "a", "a\x00", "a\x00b", "b", full, full[:len(full)-2], full + "a", full + "b",
+		full + strings.Repeat("z", 9000), full[1:] + "a"} {
 		list = append(list, doc.String(s))
 	}
-	for _, text := range []string{"0", "-0.0", "1", "1.0", "9007199254740992", "9007199254740993", "18446744073709551615", "-1e300", "1e300",
+	for _, text := range []string{"0", "-0.0", "1", "1.0", "9007199254740992", "9007199254740993",
+		"18446744073709551615", "-1e300", "1e300",
 		"[]", "[1]", "[[]]", "{}", `{"a":1}`} {
 		list = append(list, value(text))
 	}
@@ -38,8 +40,10 @@ func values() []doc.Value {
 func TestCompare(t *testing.T) {
 	full := strings.Repeat("x", access.MaxSortBytes)
 	list := [][]doc.Value{
-		{{}}, {doc.Null()}, {doc.Bool(false)}, {doc.Bool(true)}, {doc.Int(-1)}, {value("0"), value("-0.0")}, {value("1"), value("1.0")}, {doc.String("")},
-		{doc.String("w" + full)}, {doc.String(full[1:])}, {doc.String(full)}, {doc.String(full + "a"), doc.String(full + "b"), doc.String(full + full)},
+		{{}}, {doc.Null()}, {doc.Bool(false)}, {doc.Bool(true)}, {doc.Int(-1)}, {value("0"), value("-0.0")},
+		{value("1"), value("1.0")}, {doc.String("")},
+		{doc.String("w" + full)}, {doc.String(full[1:])}, {doc.String(full)},
+		{doc.String(full + "a"), doc.String(full + "b"), doc.String(full + full)},
 		{doc.String(full[1:] + "y")}, {value("[]"), value("[1]")}, {value("{}"), value(`{"a":1}`)},
 	}
 	for i, some := range list {
@@ -47,7 +51,8 @@ func TestCompare(t *testing.T) {
 			for _, a := range some {
 				for _, b := range others {
 					if got := access.Compare(a, b); got != cmp.Compare(i, j) {
-						t.Errorf("%.20s of place %d beside %.20s of %d: %d", doc.AppendJSONValue(nil, a), i, doc.AppendJSONValue(nil, b), j, got)
+						t.Errorf("%.20s of place %d beside %.20s of %d: %d", doc.AppendJSONValue(nil, a), i,
+							doc.AppendJSONValue(nil, b), j, got)
 					}
 				}
 			}
@@ -115,7 +120,8 @@ func TestPositionsOfAnotherShape(t *testing.T) {
 			t.Errorf("the first %d bytes are a position", n)
 		}
 	}
-	huge := append(access.Position{1, 0, 0, 0, 0, 0, 0, 0, 0, byte(bsoncore.TypeString)}, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01)
+	huge := append(access.Position{1, 0, 0, 0, 0, 0, 0, 0, 0, byte(bsoncore.TypeString)}, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+		0xFF, 0xFF, 0xFF, 0x01)
 	for _, p := range []access.Position{nil, {}, append(bytes.Clone(good), 0), huge} {
 		if _, _, ok := p.Values(); ok {
 			t.Errorf("%x is a position", p)

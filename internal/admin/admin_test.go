@@ -25,8 +25,8 @@ type fakeReaper struct {
 }
 
 func (f *fakeReaper) ReclaimNow(context.Context) error { f.reclaims++; return f.err }
-func (f *fakeReaper) Pause()                           { f.paused = true }
-func (f *fakeReaper) Resume()                          { f.paused = false }
+func (f *fakeReaper) Pause(context.Context) error      { f.paused = true; return nil }
+func (f *fakeReaper) Resume(context.Context) error     { f.paused = false; return nil }
 func (f *fakeReaper) Stats(context.Context) (ReclaimStats, error) {
 	return ReclaimStats{Documents: int64(f.reclaims), Paused: f.paused}, nil
 }
@@ -73,15 +73,22 @@ func TestClock(t *testing.T) {
 		{"advance back", "POST", "/clock/advance", `{"duration":"-1s"}`, 400, noon.AddDate(0, 0, 1)},
 		{"advance by no duration", "POST", "/clock/advance", `{"duration":"a day"}`, 400, noon.AddDate(0, 0, 1)},
 		{"advance by nothing given", "POST", "/clock/advance", `{}`, 400, noon.AddDate(0, 0, 1)},
-		{"set", "POST", "/clock/set", `{"time":"2026-03-05T00:00:00+02:00"}`, 200, time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
-		{"set back", "POST", "/clock/set", `{"time":"2026-03-01T12:00:00Z"}`, 400, time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
-		{"set to no time", "POST", "/clock/set", `{"time":"tomorrow"}`, 400, time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
-		{"unknown member", "POST", "/clock/set", `{"at":"2026-03-09T12:00:00Z"}`, 400, time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
+		{"set", "POST", "/clock/set", `{"time":"2026-03-05T00:00:00+02:00"}`, 200,
+			time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
+		{"set back", "POST", "/clock/set", `{"time":"2026-03-01T12:00:00Z"}`, 400,
+			time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
+		{"set to no time", "POST", "/clock/set", `{"time":"tomorrow"}`, 400,
+			time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
+		{"unknown member", "POST", "/clock/set", `{"at":"2026-03-09T12:00:00Z"}`, 400,
+			time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
 		{"not JSON", "POST", "/clock/set", `24h`, 400, time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
-		{"two objects", "POST", "/clock/advance", `{"duration":"1h"}{}`, 400, time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
+		{"two objects", "POST", "/clock/advance", `{"duration":"1h"}{}`, 400,
+			time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
 		{"no body", "POST", "/clock/advance", "", 400, time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
-		{"advance too far", "POST", "/clock/advance", `{"duration":"9999999h"}`, 400, time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
-		{"large body", "POST", "/clock/advance", `{"duration":"` + strings.Repeat("0", maxBody) + `h"}`, 413, time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
+		{"advance too far", "POST", "/clock/advance", `{"duration":"9999999h"}`, 400,
+			time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
+		{"large body", "POST", "/clock/advance", `{"duration":"` + strings.Repeat("0", maxBody) + `h"}`, 413,
+			time.Date(2026, 3, 4, 22, 0, 0, 0, time.UTC)},
 	}
 	for _, c := range cases {
 		code, answer := call(h, c.method, c.path, c.body)
@@ -102,9 +109,11 @@ func TestClock(t *testing.T) {
 
 func TestBodyThatIsNoneSaysWhatIsWanted(t *testing.T) {
 	o, _ := virtualOptions()
-	for path, want := range map[string]string{"/clock/advance": `{"duration": "10s"}`, "/clock/set": `{"time": "2026-`} {
+	for path, want := range map[string]string{"/clock/advance": `{"duration": "10s"}`,
+		"/clock/set": `{"time": "2026-`} {
 		for _, body := range []string{"", "24h", `{"d":1}`, `{"duration":1,"time":1}`} {
-			if code, answer := call(New(o), "POST", path, body); code != 400 || !strings.Contains(fmt.Sprint(answer["error"]), want) {
+			if code, answer := call(New(o), "POST", path, body); code != 400 ||
+				!strings.Contains(fmt.Sprint(answer["error"]), want) {
 				t.Errorf("%s with body %q: %d %v, want 400 with %s", path, body, code, answer, want)
 			}
 		}
@@ -156,7 +165,7 @@ func TestHealth(t *testing.T) {
 	o, _ := virtualOptions()
 	var reasons []string
 	o.NotReady = func() []string { return reasons }
-	full, early, probes := New(o), Health(Options{NotReady: o.NotReady}), Probes(o)
+	full, early, probes := http.Handler(New(o)), Health(Options{NotReady: o.NotReady}), Probes(o)
 	for _, c := range []struct {
 		name, method, path string
 		reasons            []string
@@ -234,24 +243,31 @@ func TestGuard(t *testing.T) {
 		{"rebound name", "", "GET", "/clock", []string{"Host", "evil.example:8080"}, 403},
 		{"rebound name asks for health", "", "GET", "/healthz", []string{"Host", "evil.example"}, 403},
 		{"post from a foreign page", "", "POST", "/reclaim", []string{"Origin", "https://evil.example"}, 403},
-		{"post from a foreign page, as browsers mark it", "", "POST", "/reclaim", []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		{"post from a foreign page, as browsers mark it", "", "POST", "/reclaim",
+			[]string{"Sec-Fetch-Site", "cross-site"}, 403},
 		{"post from another local port", "", "POST", "/reclaim", []string{"Origin", "http://localhost:3000"}, 403},
 		{"post from no page", "", "POST", "/reclaim", nil, 200},
 		{"key wanted, none sent", "c2VjcmV0", "GET", "/clock", nil, 401},
 		{"key wanted, wrong one", "c2VjcmV0", "GET", "/clock", []string{"Authorization", "Bearer c2VjcmV1"}, 401},
 		{"key wanted, wrong scheme", "c2VjcmV0", "GET", "/clock", []string{"Authorization", "Basic c2VjcmV0"}, 401},
 		{"key wanted and sent", "c2VjcmV0", "GET", "/clock", []string{"Authorization", "Bearer c2VjcmV0"}, 200},
-		{"key sent by a rebound name", "c2VjcmV0", "GET", "/clock", []string{"Authorization", "Bearer c2VjcmV0", "Host", "evil.example:8080"}, 403},
+		{"key sent by a rebound name", "c2VjcmV0", "GET", "/clock",
+			[]string{"Authorization", "Bearer c2VjcmV0", "Host", "evil.example:8080"}, 403},
 		{"profiles want it too", "c2VjcmV0", "GET", "/debug/pprof/", nil, 401},
 		{"health does not", "c2VjcmV0", "GET", "/healthz", nil, 200},
 		{"profile for a foreign page", "", "GET", "/debug/pprof/", []string{"Sec-Fetch-Site", "cross-site"}, 403},
-		{"profile for a page of another local port", "", "GET", "/debug/pprof/", []string{"Sec-Fetch-Site", "same-site"}, 403},
+		{"profile for a page of another local port", "", "GET", "/debug/pprof/",
+			[]string{"Sec-Fetch-Site", "same-site"}, 403},
 		{"profile by hand", "", "GET", "/debug/pprof/", []string{"Sec-Fetch-Site", "none"}, 200},
-		{"key sent from a foreign page", "c2VjcmV0", "POST", "/reclaim", []string{"Authorization", "Bearer c2VjcmV0", "Origin", "https://evil.example"}, 403},
+		{"key sent from a foreign page", "c2VjcmV0", "POST", "/reclaim",
+			[]string{"Authorization", "Bearer c2VjcmV0", "Origin", "https://evil.example"}, 403},
 	}
 	for _, c := range cases {
 		o, _ := virtualOptions()
-		o.Key, o.AllowHost = c.key, func(host string) bool { return !strings.HasPrefix(host, "evil.example") }
+		if o.Local = c.key == ""; c.key != "" {
+			o.Allowed = func(key string) (bool, bool) { return key == c.key, key == c.key }
+		}
+		o.AllowHost = func(host string) bool { return !strings.HasPrefix(host, "evil.example") }
 		if code, answer := call(New(o), c.method, c.path, "", c.header...); code != c.code {
 			t.Errorf("%s: status %d, want %d: %v", c.name, code, c.code, answer)
 		}

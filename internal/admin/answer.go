@@ -49,20 +49,19 @@ func (a *admin) answer(f func(*http.Request) (any, error)) http.HandlerFunc {
 	}
 }
 
-// problem is the body of every answer that is not a success.
-type problem struct {
+// aliasProblem is the body of every answer of an alias that is not a success.
+type aliasProblem struct {
 	Error string `json:"error"`
 }
 
 func (a *admin) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	kind, message := fault.KindOf(err), fault.Message(err)
-	if kind == fault.Internal || kind == fault.Corrupt {
-		a.Logger.Error("admin request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	if isV1(r) {
+		a.refuseV1(w, r, err)
+		return
 	}
-	if message == "" {
-		message = "internal error: see the log"
-	}
-	a.write(w, status[kind], problem{message})
+	a.logFailure(r, err)
+	p := newProblem(err)
+	a.write(w, p.Status, aliasProblem{p.Detail})
 }
 
 func (a *admin) write(w http.ResponseWriter, code int, body any) {
@@ -71,10 +70,20 @@ func (a *admin) write(w http.ResponseWriter, code int, body any) {
 		a.Logger.Error("an answer of the admin API cannot be encoded as JSON", "error", err)
 		code, text = http.StatusInternalServerError, []byte(`{"error":"internal error: see the log"}`)
 	}
-	w.Header().Set("Content-Type", "application/json")
+	a.writeText(w, code, text)
+}
+
+// writeText answers with JSON, or with nothing.
+func (a *admin) writeText(w http.ResponseWriter, code int, text []byte) {
 	w.Header().Set("Cache-Control", "no-store")
+	if len(text) == 0 {
+		w.WriteHeader(code)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	w.Write(append(text, '\n')) // an error means that the client has gone
+	w.Write(text) // an error means that the client has gone
+	w.Write([]byte("\n"))
 }
 
 // read decodes the body of a request: one JSON object without unknown members. The error shows example.
@@ -86,9 +95,14 @@ func read[T any](r *http.Request, example string) (v T, err error) {
 			return v, nil
 		}
 	}
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return v, fault.Wrap(fault.TooLarge, err, "the body is larger than %d bytes", maxBody)
+	return v, bodyError(r, err, example)
+}
+
+// bodyError is the error of a body that cannot be read, or is not what it should be.
+func bodyError(r *http.Request, err error, example string) error {
+	if most, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return fault.Wrap(fault.TooLarge, err, "the body is larger than %d bytes", most.Limit)
 	}
-	return v, fault.Wrap(fault.Invalid, err, "%s %s needs a JSON object as its body, such as %s",
+	return fault.Wrap(fault.Invalid, err, "%s %s needs a JSON object as its body, such as %s",
 		r.Method, r.URL.Path, example)
 }

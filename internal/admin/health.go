@@ -1,6 +1,11 @@
 package admin
 
-import "net/http"
+import (
+	"net/http"
+	"strings"
+
+	"github.com/mayflydb/mayfly/internal/fault"
+)
 
 // healthPaths are the paths of health checks, which need no credentials.
 var healthPaths = map[string]func(*admin, http.ResponseWriter, *http.Request){
@@ -16,17 +21,17 @@ var healthPaths = map[string]func(*admin, http.ResponseWriter, *http.Request){
 func IsHealth(r *http.Request) bool { return healthPaths[r.URL.Path] != nil }
 
 // Health returns a handler that answers health checks as the handler of New does. Of Options it uses only NotReady,
-// Key, AllowHost and Logger, so that it can answer while a mayfly starts and stops. For every other path it answers
-// with the reasons why the node is not ready.
+// AllowHost, Logger and what the guard uses, so that it can answer while a mayfly starts and stops. For every other
+// path it answers with the reasons why the node is not ready.
 func Health(o Options) http.Handler {
 	a := newAdmin(o)
 	mux := http.NewServeMux()
 	a.probe(mux)
-	mux.HandleFunc("/", a.ready)
+	mux.HandleFunc("/", a.aliased(a.notYet))
 	return a.guard(mux)
 }
 
-// Probes returns a handler of health checks alone, without the checks of Key and AllowHost, for the addresses of other
+// Probes returns a handler of health checks alone, without the guard's checks, for the addresses of other
 // APIs.
 func Probes(o Options) http.Handler {
 	mux := http.NewServeMux()
@@ -53,6 +58,15 @@ func (a *admin) ready(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	a.write(w, http.StatusOK, state{Status: "ready"})
+}
+
+// notYet answers every other path while there are only health checks.
+func (a *admin) notYet(w http.ResponseWriter, r *http.Request) {
+	if isV1(r) {
+		a.refuseV1(w, r, fault.New(fault.Unavailable, "not ready: %s", strings.Join(a.NotReady(), "; ")))
+		return
+	}
+	a.ready(w, r)
 }
 
 type state struct {

@@ -9,11 +9,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
-// index lists all paths.
+// index lists all paths outside Base, and where Base is.
 func (a *admin) index(*http.Request) (any, error) {
 	return struct {
 		Paths []string `json:"paths"`
-	}{slices.SortedFunc(maps.Keys(a.routes()), byPath)}, nil
+	}{slices.SortedFunc(maps.Keys(a.aliases()), byPath)}, nil
 }
 
 func byPath(a, b string) int {
@@ -25,7 +25,7 @@ func byPath(a, b string) int {
 // noRoute answers requests without a route: the path does not exist, or not with this method.
 func (a *admin) noRoute(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
-	for pattern := range a.routes() {
+	for pattern := range a.aliases() {
 		if method, path, _ := strings.Cut(pattern, " "); path == r.URL.Path {
 			allowed = append(allowed, method)
 		}

@@ -13,11 +13,15 @@ func (a *admin) reclaimNow(r *http.Request) (any, error) {
 }
 
 func (a *admin) pauseReclaim(r *http.Request) (any, error) {
-	a.Reaper.Pause()
+	if err := a.Reaper.Pause(r.Context()); err != nil {
+		return nil, err
+	}
 	return a.Reaper.Stats(r.Context())
 }
 
 func (a *admin) resumeReclaim(r *http.Request) (any, error) {
-	a.Reaper.Resume()
+	if err := a.Reaper.Resume(r.Context()); err != nil {
+		return nil, err
+	}
 	return a.Reaper.Stats(r.Context())
 }

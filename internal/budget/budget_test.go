@@ -315,11 +315,13 @@ func TestHold(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if err := second.Hold(t.Context(), time.Second); fault.KindOf(err) != fault.Busy || time.Since(began) != defaultPatience {
+		if err := second.Hold(t.Context(), time.Second); fault.KindOf(err) != fault.Busy ||
+			time.Since(began) != defaultPatience {
 			t.Errorf("the second of one: %v after %v", err, time.Since(began))
 		}
 		began = time.Now()
-		if err := compute(t.Context(), t, &yielder, 50*time.Millisecond); err != nil || time.Since(began) > 100*time.Millisecond {
+		if err := compute(t.Context(), t, &yielder, 50*time.Millisecond); err != nil ||
+			time.Since(began) > 100*time.Millisecond {
 			t.Errorf("work that yields waits for work that does not: %v after %v", err, time.Since(began))
 		}
 		b.Open(&short)
@@ -352,7 +354,8 @@ func TestYieldEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("time is up"))
 		defer cancel()
 		began := time.Now()
-		if err := compute(ctx, t, &waiting, time.Minute); err == nil || err.Error() != "time is up" || time.Since(began) > 1100*time.Millisecond {
+		if err := compute(ctx, t, &waiting, time.Minute); err == nil || err.Error() != "time is up" ||
+			time.Since(began) > 1100*time.Millisecond {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		holder.Close()

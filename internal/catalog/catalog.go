@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/audit"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
@@ -42,8 +43,14 @@ type Catalog struct {
 	// Dropped, if set before first use, is called with each container that has been deleted.
 	Dropped func(*Container)
 
+	instant   func() time.Time // of an event of the audit trail, see SetClock
+	maxEvents uint64           // of the audit trail
+	maxTrail  uint64           // bytes of the audit trail
+
 	datesOff atomic.Bool
 	epochs   atomic.Uint64 // the newest State.Epoch
+	floor    atomic.Uint64 // no document gets a sequence up to this one, see Continue
+	numbers  atomic.Uint64 // nor a number up to this one
 
 	changes sync.Mutex // held during a change, including its disk write
 
@@ -57,6 +64,7 @@ type Catalog struct {
 	children   map[group][]*Resource // in order of creation
 	clockMark  time.Time
 	clean      bool // the previous process has closed the data
+	trail      trail
 }
 
 // A name is what must be unique: of a database, of a container in a database, of a resource of one kind under one
@@ -80,19 +88,22 @@ type counters struct {
 	Resource  uint64 `json:"resource"`
 	Sequence  uint64 `json:"sequence"`
 	Purge     uint64 `json:"purge,omitempty"`
+	Floor     uint64 `json:"floor,omitempty"`   // the sequences of documents begin above it
+	Numbers   uint64 `json:"numbers,omitempty"` // and their numbers above this one
 }
 
 // Open loads the catalog from an engine and finishes deletions that a crash has interrupted. condition is needed for
 // data with partial indexes, else it may be nil.
 func Open(ctx context.Context, engine kv.Engine, condition Condition) (*Catalog, error) {
 	c := &Catalog{
-		engine: engine, condition: condition,
+		engine: engine, condition: condition, maxEvents: audit.MaxEvents, maxTrail: audit.MaxBytes,
 		byName:   map[name]any{},
 		offers:   map[Owner]*Resource{},
 		children: map[group][]*Resource{},
 	}
 	for _, load := range []func() error{
 		c.checkFormat, c.takeClean, c.loadCounters, c.loadDatabases, c.loadContainers, c.loadResources, c.loadClockMark,
+		c.loadTrail,
 	} {
 		if err := load(); err != nil {
 			return nil, fmt.Errorf("open catalog: %w", err)
@@ -161,6 +172,7 @@ func (c *Catalog) loadCounters() error {
 	_, err := c.engine.Get(keys.CatalogKey(countersKind), func(value []byte) error {
 		return decode(value, &c.counters)
 	})
+	c.storeFloors()
 	return err
 }
 
@@ -202,27 +214,33 @@ func encode(record any) []byte {
 	return value
 }
 
-// change makes one change of the catalog. do fills the batch and advances the counters; when the batch is durable, seen
-// makes the change visible.
-func (c *Catalog) change(ctx context.Context, do func(n *counters, b *kv.Batch) error, seen func()) error {
-	return c.changeBy(do, seen, func(b *kv.Batch) error { return c.engine.Apply(ctx, b) })
+// change makes one change of the catalog. do fills the batch, advances the counters and notes the events; when the
+// batch is durable, seen makes the change visible.
+func (c *Catalog) change(ctx context.Context, do func(r *revision, b *kv.Batch) error, seen func()) error {
+	return c.changeBy(ctx, do, seen, func(b *kv.Batch) error { return c.engine.Apply(ctx, b) })
 }
 
 // changeBy is change with another way to make the batch durable.
-func (c *Catalog) changeBy(do func(n *counters, b *kv.Batch) error, seen func(), apply func(*kv.Batch) error) error {
-	next := c.counters // only changes write it, and they hold c.changes
+func (c *Catalog) changeBy(
+	ctx context.Context, do func(r *revision, b *kv.Batch) error, seen func(), apply func(*kv.Batch) error,
+) error {
+	next := revision{counters: c.counters} // only changes write them, and they hold c.changes
 	next.Sequence++
 	b := &kv.Batch{Since: c.engine.Mark()}
 	if err := do(&next, b); err != nil {
 		return err
 	}
-	b.Set(keys.CatalogKey(countersKind), encode(next))
+	b.Set(keys.CatalogKey(countersKind), encode(next.counters))
+	after, err := c.write(ctx, b, next.events)
+	if err != nil {
+		return err
+	}
 	if err := apply(b); err != nil {
 		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.counters = next
+	c.counters, c.trail = next.counters, after
 	seen()
 	return nil
 }
@@ -234,9 +252,9 @@ func (c *Catalog) ClockMark() time.Time {
 	return c.clockMark
 }
 
-// SaveClockMark raises the high-water mark of the clock and returns when it is durable. It ignores a mark that is not
-// above the present one.
-func (c *Catalog) SaveClockMark(ctx context.Context, mark time.Time) error {
+// SaveClockMark raises the high-water mark of the clock, writes events about that, and returns when both are durable.
+// It ignores a mark that is not above the present one.
+func (c *Catalog) SaveClockMark(ctx context.Context, mark time.Time, events ...audit.Event) error {
 	c.changes.Lock()
 	defer c.changes.Unlock()
 	if !mark.After(c.ClockMark()) {
@@ -244,13 +262,7 @@ func (c *Catalog) SaveClockMark(ctx context.Context, mark time.Time) error {
 	}
 	b := &kv.Batch{Since: c.engine.Mark(), Frees: true} // on a full disk, too: without it nothing could be reclaimed
 	b.Set(keys.ClockKey(), encode(mark.UTC()))
-	if err := c.engine.Apply(ctx, b); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.clockMark = mark
-	return nil
+	return c.apply(ctx, b, events, func() { c.clockMark = mark })
 }
 
 func (c *Catalog) loadClockMark() error {

@@ -74,7 +74,9 @@ func TestContainers(t *testing.T) {
 	h.fails(h.DeleteContainer(ctx, c1), fault.OwnerNotFound)
 	_, err = c1.Enter(ctx, 100)
 	h.fails(err, fault.OwnerNotFound)
-	_, err = h.ReplaceContainer(ctx, 100, c1, func(st *catalog.State) (catalog.Definition, error) { return st.Definition, nil })
+	_, err = h.ReplaceContainer(ctx, 100, c1, func(st *catalog.State) (catalog.Definition, error) {
+		return st.Definition, nil
+	})
 	h.fails(err, fault.OwnerNotFound)
 	if again := h.container(db, "c1"); again.ID == c1.ID {
 		t.Error("an id was used again: an old handle would find the new documents")
@@ -213,7 +215,8 @@ func TestReplaceClosesThePolicy(t *testing.T) {
 	h.reopen()
 	ct, err = h.ContainerByID(ct.ID)
 	h.ok(err)
-	if got := ct.State().Policy; got.InheritFloor != before.Policy.InheritFloor || got.OwnFloor != before.Policy.OwnFloor || got.Default != 5 {
+	if got := ct.State().Policy; got.InheritFloor != before.Policy.InheritFloor ||
+		got.OwnFloor != before.Policy.OwnFloor || got.Default != 5 {
 		t.Errorf("after a restart: %+v", got)
 	}
 	v, err := ct.Enter(ctx, 3000)
@@ -227,11 +230,12 @@ func TestPropertyPoliciesAreBounded(t *testing.T) {
 	h := newHouse(t, false)
 	ct := h.container(h.database("d"), "c")
 	turn := func(n int) error {
-		_, err := h.ReplaceContainer(ctx, 1000+expiry.Stamp(n), ct, func(st *catalog.State) (catalog.Definition, error) {
-			def := st.Definition
-			def.TTL, def.TTLProperty = 10+expiry.TTL(n), "/at"
-			return def, nil
-		})
+		_, err := h.ReplaceContainer(ctx, 1000+expiry.Stamp(n), ct,
+			func(st *catalog.State) (catalog.Definition, error) {
+				def := st.Definition
+				def.TTL, def.TTLProperty = 10+expiry.TTL(n), "/at"
+				return def, nil
+			})
 		return err
 	}
 	for n := range expiry.MaxPast + 1 {
@@ -292,13 +296,15 @@ func TestReopen(t *testing.T) {
 	h.replace(300, ct, func(d *catalog.Definition) { d.TTL, d.TTLProperty = 9, "" })
 	h.replace(400, ct, func(d *catalog.Definition) { d.Indexing.Excluded = nil })
 	owner := catalog.Owner{Database: db.ID, Container: ct.ID}
-	for kind, name := range map[catalog.ResourceKind]string{catalog.Procedure: "sp", catalog.Trigger: "tr", catalog.Function: "fn"} {
+	for kind, name := range map[catalog.ResourceKind]string{catalog.Procedure: "sp", catalog.Trigger: "tr",
+		catalog.Function: "fn"} {
 		_, err = h.CreateResource(ctx, 100, kind, owner, name, body(`{"body":"function(){}"}`))
 		h.ok(err)
 	}
 	user, err := h.CreateResource(ctx, 100, catalog.User, catalog.Owner{Database: db.ID}, "u", nil)
 	h.ok(err)
-	_, err = h.CreateResource(ctx, 100, catalog.Permission, catalog.Owner{Database: db.ID, User: user.Number}, "p", body(`{"permissionMode":"All"}`))
+	_, err = h.CreateResource(ctx, 100, catalog.Permission, catalog.Owner{Database: db.ID, User: user.Number}, "p",
+		body(`{"permissionMode":"All"}`))
 	h.ok(err)
 	h.ok(h.SaveClockMark(ctx, time.Unix(500, 0)))
 	before := picture(h.Catalog)

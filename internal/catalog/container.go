@@ -18,13 +18,16 @@ type Container struct {
 	Database *Database
 
 	engine kv.Engine
-	born   uint64 // the epoch in which it became visible; 0 if an earlier process created it
-	draft  bool   // it is not visible yet, see Draft
-	state  atomic.Pointer[State]
-	latest atomic.Int64 // newest `now` that any request on this container has seen
+	floor  *atomic.Uint64 // the catalog's
+	// numbers is the catalog's, too.
+	numbers *atomic.Uint64
+	born    uint64 // the epoch in which it became visible; 0 if an earlier process created it
+	draft   bool   // it is not visible yet, see Draft
+	state   atomic.Pointer[State]
+	latest  atomic.Int64 // newest `now` that any request on this container has seen
 
 	resuming atomic.Bool   // loaded after a crash, and not written since, see TakeGap
-	writing  atomic.Int64  // writes under way, see BeginWrite
+	writing  atomic.Uint64 // writes under way, and documents written, see BeginWrite
 	settling chan struct{} // holds a value while one request settles for all, see settle
 	settled  atomic.Int64  // every write that is not visible yet has seen this instant
 }
@@ -32,6 +35,7 @@ type Container struct {
 // A State is a container at one moment: immutable, replaced as a whole.
 type State struct {
 	Definition
+	Birth    string        `json:"birth,omitempty"` // random; empty if an earlier mayfly created the container
 	Stamp    expiry.Stamp  `json:"stamp"`
 	Sequence uint64        `json:"sequence"` // the catalog's, for the ETag
 	Policy   expiry.Policy `json:"policy"`
@@ -146,7 +150,7 @@ func (c *Container) settle(ctx context.Context, now expiry.Stamp) error {
 		return nil
 	}
 	reached := c.latest.Load()
-	if c.writing.Load() == 0 { // a write that begins now reads the clock later
+	if c.writing.Load()%writtenUnit == 0 { // a write that begins now reads the clock later
 		c.settled.Store(reached)
 		return nil
 	}
@@ -168,11 +172,18 @@ var errPassed = fault.New(fault.Internal, "nothing to write")
 // Seen is the newest instant that any request has seen in this process.
 func (c *Container) Seen() expiry.Stamp { return c.latest.Load() }
 
+// writtenUnit is what a written document adds to Container.writing. Below it are the writes under way, so that one
+// addition counts both.
+const writtenUnit = 1 << 20
+
 // BeginWrite is called before a commit that calls Refresh, and EndWrite after it.
 func (c *Container) BeginWrite() { c.writing.Add(1) }
 
-// EndWrite ends what BeginWrite has begun.
-func (c *Container) EndWrite() { c.writing.Add(-1) }
+// EndWrite ends what BeginWrite has begun. documents is how many were written; deletions do not count.
+func (c *Container) EndWrite(documents int) { c.writing.Add(uint64(documents)*writtenUnit - 1) }
+
+// Written is how many documents were written in this process.
+func (c *Container) Written() uint64 { return c.writing.Load() / writtenUnit }
 
 // gap is how many sequences the first write after a crash leaves out: far more than can be visible and not durable at
 // once (docs/decisions/0009-sequences-after-a-crash.md).

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"crypto/rand"
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
@@ -54,7 +55,8 @@ func (c *Catalog) resumeContainer(ct *Container) error {
 }
 
 func (c *Catalog) newContainer(id uint32, db *Database, st *State) *Container {
-	ct := &Container{ID: id, Database: db, engine: c.engine, settling: make(chan struct{}, 1)}
+	ct := &Container{ID: id, Database: db, engine: c.engine, floor: &c.floor,
+		numbers: &c.numbers, settling: make(chan struct{}, 1)}
 	ct.state.Store(st)
 	return ct
 }
@@ -125,11 +127,12 @@ func (c *Catalog) CreateContainer(
 	}
 	var ct *Container
 	var throughput *Resource
-	err = c.change(ctx, func(n *counters, b *kv.Batch) error {
+	err = c.change(ctx, func(n *revision, b *kv.Batch) error {
 		n.Container++
 		st.Sequence = n.Sequence
 		ct = c.newContainer(n.Container, db, st)
 		c.saveContainer(b, ct, st)
+		n.noteContainer(ct, nil, st)
 		throughput = newOffer(n, b, now, Owner{Database: db.ID, Container: ct.ID}, offer)
 		return nil
 	}, func() {
@@ -146,6 +149,7 @@ func (c *Catalog) CreateContainer(
 func (c *Catalog) firstState(now expiry.Stamp, def Definition) (*State, error) {
 	st := &State{
 		Definition: def,
+		Birth:      rand.Text(),
 		Stamp:      now,
 		Policy:     expiry.Policy{Default: def.TTL, Property: def.TTLProperty},
 		Active:     Index{Generation: 1, Indexing: def.Indexing},
@@ -180,8 +184,9 @@ func (c *Catalog) ReplaceContainer(
 	ctx context.Context, now expiry.Stamp, ct *Container, define func(*State) (Definition, error),
 ) (*State, error) {
 	var built *Index
-	st, err := c.alter(ctx, ct, func(st *State, n *counters, b *kv.Batch) error {
+	st, err := c.alter(ctx, ct, func(st *State, n *revision, b *kv.Batch) error {
 		built = st.Building
+		old := *st
 		def, err := define(st)
 		if err != nil {
 			return err
@@ -194,6 +199,7 @@ func (c *Catalog) ReplaceContainer(
 		b.Frees = st.Building == nil || st.Building == built // a lifetime can be shortened on a full disk
 		st.Definition = def
 		st.Stamp, st.Sequence = max(now, st.Stamp), n.Sequence
+		n.noteContainer(ct, &old, st)
 		return st.compile(c.condition)
 	})
 	if err != nil {
@@ -208,7 +214,7 @@ func (c *Catalog) ReplaceContainer(
 // alter replaces a container's state by one that do has changed. Requests that enter during the change wait for its
 // outcome, so when do runs, the last instant that any request has seen under the old state is known.
 func (c *Catalog) alter(
-	ctx context.Context, ct *Container, do func(*State, *counters, *kv.Batch) error,
+	ctx context.Context, ct *Container, do func(*State, *revision, *kv.Batch) error,
 ) (*State, error) {
 	c.changes.Lock()
 	defer c.changes.Unlock()
@@ -232,11 +238,11 @@ func (c *Catalog) alter(
 
 // alterGated tries until no write that had entered before the change comes between what do has read and the change.
 func (c *Catalog) alterGated(
-	ctx context.Context, ct *Container, old *State, do func(*State, *counters, *kv.Batch) error,
+	ctx context.Context, ct *Container, old *State, do func(*State, *revision, *kv.Batch) error,
 ) (*State, error) {
 	for {
 		next := *old
-		err := c.change(ctx, func(n *counters, b *kv.Batch) error {
+		err := c.change(ctx, func(n *revision, b *kv.Batch) error {
 			if err := do(&next, n, b); err != nil {
 				return err
 			}
@@ -290,7 +296,7 @@ func (c *Catalog) newestSequence(b *kv.Batch, ct *Container) (uint64, error) {
 
 // setIndexing starts a new generation of index entries when the indexing changes. A generation that is still being
 // built is dropped.
-func (c *Catalog) setIndexing(n *counters, b *kv.Batch, ct *Container, st *State, indexing Indexing) {
+func (c *Catalog) setIndexing(n *revision, b *kv.Batch, ct *Container, st *State, indexing Indexing) {
 	latest := st.Active
 	if st.Building != nil {
 		latest = *st.Building
@@ -309,7 +315,7 @@ func (c *Catalog) setIndexing(n *counters, b *kv.Batch, ct *Container, st *State
 }
 
 // dropGeneration adds to b the deletion of the index entries of a generation.
-func (c *Catalog) dropGeneration(n *counters, b *kv.Batch, ct *Container, generation uint16) {
+func (c *Catalog) dropGeneration(n *revision, b *kv.Batch, ct *Container, generation uint16) {
 	lower, upper := ct.Keys().GenerationBounds(keys.KindEntry, generation)
 	c.dropRange(n, b, lower, upper)
 	lower, upper = ct.Keys().GenerationBounds(keys.KindComposite, generation)
@@ -317,7 +323,7 @@ func (c *Catalog) dropGeneration(n *counters, b *kv.Batch, ct *Container, genera
 }
 
 // dropContainer adds to b the deletion of a container and its documents.
-func (c *Catalog) dropContainer(n *counters, b *kv.Batch, ct *Container) {
+func (c *Catalog) dropContainer(n *revision, b *kv.Batch, ct *Container) {
 	b.Delete(keys.CatalogKey(containerKind, ct.ID))
 	lower, upper := keys.ContainerBounds(ct.ID)
 	c.dropRange(n, b, lower, upper)
@@ -326,7 +332,7 @@ func (c *Catalog) dropContainer(n *counters, b *kv.Batch, ct *Container) {
 // CompleteIndex makes the generation that was being built the active one and drops the old one. It does nothing if
 // another build has started since.
 func (c *Catalog) CompleteIndex(ctx context.Context, ct *Container, generation uint16) error {
-	_, err := c.alter(ctx, ct, func(st *State, n *counters, b *kv.Batch) error {
+	_, err := c.alter(ctx, ct, func(st *State, n *revision, b *kv.Batch) error {
 		if st.Building == nil || st.Building.Generation != generation {
 			return nil
 		}
@@ -355,7 +361,7 @@ func (c *Catalog) DeclareDead(ctx context.Context, now expiry.Stamp, ct *Contain
 	}
 	next := *old
 	next.Policy.InheritFloor, next.Policy.OwnFloor = inherit, own
-	err := c.change(ctx, func(_ *counters, b *kv.Batch) error {
+	err := c.change(ctx, func(_ *revision, b *kv.Batch) error {
 		b.Frees = true
 		c.saveContainer(b, ct, &next)
 		return nil
@@ -368,7 +374,7 @@ func (c *Catalog) DeclareDead(ctx context.Context, now expiry.Stamp, ct *Contain
 
 // ForgetPast drops the first count closed policies. It is called when every document that they ended is reclaimed.
 func (c *Catalog) ForgetPast(ctx context.Context, ct *Container, count int) error {
-	_, err := c.alter(ctx, ct, func(st *State, _ *counters, b *kv.Batch) error {
+	_, err := c.alter(ctx, ct, func(st *State, _ *revision, b *kv.Batch) error {
 		b.Frees = true
 		st.Policy.Past = append([]expiry.Past(nil), st.Policy.Past[min(count, len(st.Policy.Past)):]...)
 		return st.compile(c.condition)
@@ -386,8 +392,9 @@ func (c *Catalog) DeleteContainer(ctx context.Context, ct *Container) error {
 	}
 	restore := markDeleted([]*Container{ct})
 	var gone []*Resource
-	err := c.change(ctx, func(n *counters, b *kv.Batch) error {
+	err := c.change(ctx, func(n *revision, b *kv.Batch) error {
 		b.Frees = true
+		n.note("delete", "container", ct.path())
 		c.dropContainer(n, b, ct)
 		gone = c.resourcesOf(func(o Owner) bool { return o.Container == ct.ID })
 		deleteResources(b, gone)

@@ -64,7 +64,8 @@ func liveAndCrash(t *testing.T, rng *rand.Rand, plain bool) {
 	h.open()
 	tenants := make([]*tenant, 3)
 	for i := range tenants {
-		tenants[i] = &tenant{h: h, name: fmt.Sprint("db", i), rng: rand.New(rand.NewPCG(rng.Uint64(), 1)), pictures: []string{""}}
+		tenants[i] = &tenant{h: h, name: fmt.Sprint("db", i), rng: rand.New(rand.NewPCG(rng.Uint64(), 1)),
+			pictures: []string{""}}
 	}
 	var mu sync.Mutex
 	var stops []stop
@@ -162,12 +163,13 @@ func (x *tenant) random() error {
 	owner := catalog.Owner{Database: db.ID, Container: ct.ID}
 	switch {
 	case n < 9:
-		_, err = x.h.ReplaceContainer(ctx, expiry.Stamp(100+n), ct, func(st *catalog.State) (catalog.Definition, error) {
-			def := st.Definition
-			def.TTL = expiry.TTL(x.rng.IntN(50))
-			def.Indexing.Excluded = []string{fmt.Sprintf("/x%d/?", x.rng.IntN(2))}
-			return def, nil
-		})
+		_, err = x.h.ReplaceContainer(ctx, expiry.Stamp(100+n), ct,
+			func(st *catalog.State) (catalog.Definition, error) {
+				def := st.Definition
+				def.TTL = expiry.TTL(x.rng.IntN(50))
+				def.Indexing.Excluded = []string{fmt.Sprintf("/x%d/?", x.rng.IntN(2))}
+				return def, nil
+			})
 	case n < 10:
 		_, err = x.h.DeclareDead(ctx, ct.State().Stamp+expiry.Stamp(x.rng.IntN(100)), ct)
 	case n < 12:
@@ -226,7 +228,8 @@ func examine(t *testing.T, n int, st stop, tenants []*tenant, plain bool) {
 			found = found || p == got
 		}
 		if !found {
-			t.Errorf("crash %d with %d%% of unsynced data: %s is\n%s\nand was, of changes %d to %d,\n%s", n, st.percent, x.name, got,
+			t.Errorf("crash %d with %d%% of unsynced data: %s is\n%s\nand was, of changes %d to %d,\n%s", n, st.percent,
+				x.name, got,
 				st.from[i], st.until[i], strings.Join(x.pictures[st.from[i]:st.until[i]+1], "\nor\n"))
 		}
 		for j, container := range x.gone {

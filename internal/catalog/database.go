@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 
+	"github.com/mayflydb/mayfly/internal/audit"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/keys"
@@ -73,10 +74,11 @@ func (c *Catalog) CreateDatabase(ctx context.Context, now expiry.Stamp, text str
 	}
 	db := &Database{Name: text, Stamp: now}
 	var throughput *Resource
-	err := c.change(ctx, func(n *counters, b *kv.Batch) error {
+	err := c.change(ctx, func(n *revision, b *kv.Batch) error {
 		n.Database++
 		db.ID, db.Sequence = n.Database, n.Sequence
 		b.Set(keys.CatalogKey(databaseKind, db.ID), encode(db))
+		n.note("create", "database", db.Name)
 		throughput = newOffer(n, b, now, Owner{Database: db.ID}, offer)
 		return nil
 	}, func() {
@@ -100,9 +102,10 @@ func (c *Catalog) DeleteDatabase(ctx context.Context, db *Database) error {
 	containers := c.Containers(db)
 	restore := markDeleted(containers)
 	var gone []*Resource
-	err := c.change(ctx, func(n *counters, b *kv.Batch) error {
+	err := c.change(ctx, func(n *revision, b *kv.Batch) error {
 		b.Frees = true
 		b.Delete(keys.CatalogKey(databaseKind, db.ID))
+		n.note("delete", "database", db.Name, audit.Change{Name: "containers", Before: len(containers)})
 		for _, ct := range containers {
 			c.dropContainer(n, b, ct)
 		}

@@ -130,7 +130,8 @@ func (d *Definition) compile() (compiled, error) {
 func parsePath(text string) (doc.Path, error) {
 	path, err := doc.ParsePath(text)
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "The path '%s' is not valid. A path looks like /a/b or /\"a b\".", text)
+		return nil, fault.Wrap(fault.Invalid, err, "The path '%s' is not valid. A path looks like /a/b or /\"a b\".",
+			text)
 	}
 	return path, nil
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"slices"
 
 	"github.com/mayflydb/mayfly/internal/expiry"
@@ -93,17 +94,18 @@ func (d *Draft) database(now expiry.Stamp, text string) (*Database, error) {
 // Publish makes the draft durable together with what apply writes, and then visible. apply
 // gets the records of the draft and writes them in one batch with its own. fault.Conflict when
 // others have made a container of one of the names, or have deleted its database.
-func (d *Draft) Publish(apply func(records *kv.Batch) error) error {
+func (d *Draft) Publish(ctx context.Context, apply func(records *kv.Batch) error) error {
 	c := d.c
 	c.changes.Lock()
 	defer c.changes.Unlock()
 	if err := d.settle(); err != nil {
 		return err
 	}
-	return c.changeBy(func(n *counters, b *kv.Batch) error {
+	return c.changeBy(ctx, func(n *revision, b *kv.Batch) error {
 		for _, db := range d.databases {
 			db.Sequence = n.Sequence
 			b.Set(keys.CatalogKey(databaseKind, db.ID), encode(db))
+			n.note("create", "database", db.Name)
 		}
 		for _, ct := range d.containers {
 			st := *ct.State()
@@ -113,6 +115,8 @@ func (d *Draft) Publish(apply func(records *kv.Batch) error) error {
 			}
 			ct.state.Store(&st)
 			c.saveContainer(b, ct, &st)
+			n.noteContainer(ct, nil, &st)
+			n.noteIndexes(ct, nil, st.Named)
 		}
 		return nil
 	}, func() {
@@ -161,8 +165,8 @@ func (d *Draft) Discard() { markDeleted(d.containers) }
 
 // alterDraft is alter for a container that no other request sees. Nothing of it is on disk yet, so nothing has to be
 // dropped, and Publish writes its last state.
-func (c *Catalog) alterDraft(ct *Container, do func(*State, *counters, *kv.Batch) error) (*State, error) {
-	next, n := *ct.State(), c.counters
+func (c *Catalog) alterDraft(ct *Container, do func(*State, *revision, *kv.Batch) error) (*State, error) {
+	next, n := *ct.State(), revision{counters: c.counters}
 	if err := do(&next, &n, &kv.Batch{}); err != nil {
 		return nil, err
 	}
@@ -174,8 +178,9 @@ func (c *Catalog) alterDraft(ct *Container, do func(*State, *counters, *kv.Batch
 var (
 	errManyContainers = fault.New(fault.Forbidden, "Too many containers (limit %d). Delete one first.", MaxContainers)
 	errManyDatabases  = fault.New(fault.Forbidden, "Too many databases (limit %d). Delete one first.", MaxDatabases)
-	errCreatedByOther = fault.New(fault.Conflict, "Another request created a container of this name during the transaction. "+
-		"Start the transaction again.")
+	errCreatedByOther = fault.New(fault.Conflict,
+		"Another request created a container of this name during the transaction. "+
+			"Start the transaction again.")
 	errDatabaseGone = fault.New(fault.Conflict, "The database was deleted during the transaction. "+
 		"Start the transaction again.")
 )

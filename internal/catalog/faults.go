@@ -13,5 +13,5 @@ var (
 	// ErrStale: the resource that is to be replaced or deleted is no longer the newest one.
 	ErrStale = fault.New(fault.Precondition, "The resource has changed.")
 
-	errChanged = fault.New(fault.Conflict, "The container was changed during the request.")
+	errChanged = fault.New(fault.Conflict, "The container was changed during the request. Send the request again.")
 )

@@ -145,7 +145,9 @@ func TestAWaitAtTheGateEnds(t *testing.T) {
 	v.shut.Store(true)
 	replaced := make(chan error)
 	go func() {
-		_, err := h.ReplaceContainer(ctx, 1000, ct, func(st *catalog.State) (catalog.Definition, error) { return st.Definition, nil })
+		_, err := h.ReplaceContainer(ctx, 1000, ct, func(st *catalog.State) (catalog.Definition, error) {
+			return st.Definition, nil
+		})
 		replaced <- err
 	}()
 	<-v.reached
@@ -163,7 +165,7 @@ func TestAWaitAtTheGateEnds(t *testing.T) {
 	h.ok(<-replaced)
 
 	ct.BeginWrite() // from now on a new instant waits for what is on its way
-	defer ct.EndWrite()
+	defer ct.EndWrite(0)
 	v.shut.Store(true)
 	first, later := make(chan error), make(chan error)
 	go func() {
@@ -203,10 +205,12 @@ func TestInstantsUnderChange(t *testing.T) {
 					return
 				}
 				if v.Now < last.Now || v.Sequence < last.Sequence || v.Policy.OwnFloor < last.Policy.OwnFloor {
-					t.Errorf("went back from %d, sequence %d, floor %d to %d, %d, %d", last.Now, last.Sequence, last.Policy.OwnFloor,
+					t.Errorf("went back from %d, sequence %d, floor %d to %d, %d, %d", last.Now, last.Sequence,
+						last.Policy.OwnFloor,
 						v.Now, v.Sequence, v.Policy.OwnFloor)
 				}
-				if v.State != last.State && v.Policy.OwnFloor < last.Now && v.Sequence != last.Sequence && last.Now > 0 {
+				if v.State != last.State && v.Policy.OwnFloor < last.Now && v.Sequence != last.Sequence &&
+					last.Now > 0 {
 					t.Errorf("a policy was closed at %d after a request at %d", v.Policy.OwnFloor, last.Now)
 				}
 				last = v

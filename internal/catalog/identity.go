@@ -21,6 +21,10 @@ type Identity struct {
 // https://learn.microsoft.com/azure/cosmos-db/concepts-limits
 const MaxIDBytes = 1023
 
+// MaxPartitionString is the limit of Cosmos DB for one string of a partition key, in bytes.
+// https://learn.microsoft.com/azure/cosmos-db/concepts-limits
+const MaxPartitionString = 2048
+
 func newIdentity(d *Definition, paths []doc.Path) Identity {
 	return Identity{
 		partitioned: d.Dialect == NoSQL,

@@ -14,13 +14,15 @@ func TestIdentity(t *testing.T) {
 	h := newHouse(t, false)
 	db := h.database("d")
 	made := func(name string, dialect catalog.Dialect) *catalog.Identity {
-		def := catalog.Definition{Name: name, Dialect: dialect, Partition: catalog.PartitionKey{Paths: []string{"/pk"}, Version: 2}}
+		def := catalog.Definition{Name: name, Dialect: dialect,
+			Partition: catalog.PartitionKey{Paths: []string{"/pk"}, Version: 2}}
 		c, err := h.CreateContainer(ctx, 100, db, def, nil)
 		h.ok(err)
 		return c.State().Identity()
 	}
 	nosql, mongo := made("nosql", catalog.NoSQL), made("mongo", catalog.Mongo)
-	if !nosql.Partitioned() || nosql.Logged() || nosql.Member() != "id" || mongo.Partitioned() || !mongo.Logged() || mongo.Member() != "_id" {
+	if !nosql.Partitioned() || nosql.Logged() || nosql.Member() != "id" || mongo.Partitioned() || !mongo.Logged() ||
+		mongo.Member() != "_id" {
 		t.Errorf("identities %+v and %+v", nosql, mongo)
 	}
 	for _, c := range []struct {
@@ -58,7 +60,8 @@ func TestIdentity(t *testing.T) {
 	if of := nosql.AppendPartitionOf(nil, d); len(key) == 0 || string(of) != string(key) {
 		t.Errorf("the document is in partition %x, not %x", of, key)
 	}
-	if got := string(nosql.AppendPartitionOf(nil, body(`{"pk":[1]}`))); got != string(nosql.AppendPartitionOf(nil, body(`{}`))) {
+	if got := string(nosql.AppendPartitionOf(nil, body(`{"pk":[1]}`))); got != string(nosql.AppendPartitionOf(nil,
+		body(`{}`))) {
 		t.Error("an array in the place of a partition key does not count as absent")
 	}
 	if len(mongo.AppendPartitionOf(nil, d)) > 0 || len(mongo.AppendPartition(nil, []doc.Value{doc.String("a")})) > 0 {

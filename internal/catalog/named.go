@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/mayflydb/mayfly/internal/audit"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -84,7 +85,8 @@ func (s *State) dateRules() (rules []expiry.DateRule) {
 	}
 	for _, x := range s.Named {
 		if x.rules() {
-			rules = append(rules, expiry.DateRule{Index: x.ID, Path: x.Columns[0].Path, Seconds: x.Seconds, Partial: x.Partial})
+			rules = append(rules,
+				expiry.DateRule{Index: x.ID, Path: x.Columns[0].Path, Seconds: x.Seconds, Partial: x.Partial})
 		}
 	}
 	return rules
@@ -99,7 +101,7 @@ func (x *NamedIndex) rules() bool { return x.Expires && !x.Building }
 func (c *Catalog) ReplaceIndexes(
 	ctx context.Context, now expiry.Stamp, ct *Container, define func(*State) ([]NamedIndex, error),
 ) (*State, error) {
-	st, err := c.alter(ctx, ct, func(st *State, n *counters, b *kv.Batch) error {
+	st, err := c.alter(ctx, ct, func(st *State, n *revision, b *kv.Batch) error {
 		list, err := define(st)
 		if err != nil {
 			return err
@@ -121,6 +123,7 @@ func (c *Catalog) ReplaceIndexes(
 				c.dropNamed(n, b, ct, x.ID)
 			}
 		}
+		n.noteIndexes(ct, st.Named, list)
 		st.Named = list
 		return st.compile(c.condition)
 	})
@@ -131,7 +134,7 @@ func (c *Catalog) ReplaceIndexes(
 }
 
 // dropNamed adds to b the deletion of the entries of a named index.
-func (c *Catalog) dropNamed(n *counters, b *kv.Batch, ct *Container, id uint32) {
+func (c *Catalog) dropNamed(n *revision, b *kv.Batch, ct *Container, id uint32) {
 	rng := ct.Keys()
 	lower, upper := rng.NamedBounds(id)
 	c.dropRange(n, b, lower, upper)
@@ -165,7 +168,7 @@ func (c *Catalog) closeDates(b *kv.Batch, ct *Container, st *State, now expiry.S
 // ForgetDates drops closed rules of dates. It is called when every document that they ended is reclaimed. Rules are
 // compared by value, since the list may have changed in between.
 func (c *Catalog) ForgetDates(ctx context.Context, ct *Container, over []expiry.PastDates) error {
-	_, err := c.alter(ctx, ct, func(st *State, _ *counters, b *kv.Batch) error {
+	_, err := c.alter(ctx, ct, func(st *State, _ *revision, b *kv.Batch) error {
 		b.Frees = true
 		st.Policy.PastDates = slices.DeleteFunc(slices.Clone(st.Policy.PastDates), func(p expiry.PastDates) bool {
 			return slices.ContainsFunc(over, p.Equal)
@@ -181,11 +184,21 @@ func (c *Catalog) DatesOn() bool { return !c.datesOff.Load() }
 // SetDates switches all rules of dates off, or on again: MongoDB's ttlMonitorEnabled. What they have ended before stays
 // dead.
 func (c *Catalog) SetDates(ctx context.Context, now expiry.Stamp, on bool) error {
+	if c.datesOff.Load() == !on {
+		return nil
+	}
+	err := c.Audit(ctx, audit.Event{
+		Action: "set", Kind: "lifetime", Target: "rules of dates",
+		Changes: []audit.Change{{Name: "inForce", Before: !on, After: on}},
+	})
+	if err != nil {
+		return err
+	}
 	if c.datesOff.Swap(!on) == !on {
 		return nil
 	}
 	for _, ct := range c.AllContainers() {
-		_, err := c.alter(ctx, ct, func(st *State, _ *counters, b *kv.Batch) error {
+		_, err := c.alter(ctx, ct, func(st *State, _ *revision, b *kv.Batch) error {
 			b.Frees = true
 			if !on {
 				if err := c.closeDates(b, ct, st, now, nil); err != nil {
@@ -225,8 +238,10 @@ func (c *Catalog) RenameContainer(ctx context.Context, ct *Container, text strin
 		restore = markDeleted([]*Container{target})
 	}
 	var gone []*Resource
-	err := c.change(ctx, func(n *counters, b *kv.Batch) error {
+	err := c.change(ctx, func(n *revision, b *kv.Batch) error {
+		n.note("rename", "container", ct.path(), audit.Change{Name: "id", Before: old.Name, After: text})
 		if target != nil {
+			n.note("delete", "container", target.path())
 			c.dropContainer(n, b, target)
 			gone = c.resourcesOf(func(o Owner) bool { return o.Container == target.ID })
 			deleteResources(b, gone)

@@ -19,7 +19,7 @@ type span struct {
 
 // dropRange adds to b the deletion of every key in [lower, upper): in the batch itself if the engine can, else by a
 // purge that the batch records.
-func (c *Catalog) dropRange(n *counters, b *kv.Batch, lower, upper []byte) {
+func (c *Catalog) dropRange(n *revision, b *kv.Batch, lower, upper []byte) {
 	if c.deletesRanges() {
 		b.DeleteRange(lower, upper)
 		return

@@ -134,7 +134,8 @@ func TestGenerations(t *testing.T) {
 		have(1, 3)
 		h.ok(h.CompleteIndex(ctx, ct, 3))
 		have(3)
-		if st := ct.State(); st.Active.Generation != 3 || st.Building != nil || st.Active.Indexing.Excluded[0] != "/b/?" {
+		if st := ct.State(); st.Active.Generation != 3 || st.Building != nil ||
+			st.Active.Indexing.Excluded[0] != "/b/?" {
 			t.Errorf("%+v, %+v", st.Active, st.Building)
 		}
 		if told < 2 {

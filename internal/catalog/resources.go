@@ -111,7 +111,7 @@ func (c *Catalog) OfferOf(target Owner) (*Resource, error) {
 }
 
 // newOffer makes the throughput resource of target, nil without a body.
-func newOffer(n *counters, b *kv.Batch, now expiry.Stamp, target Owner, body doc.Doc) *Resource {
+func newOffer(n *revision, b *kv.Batch, now expiry.Stamp, target Owner, body doc.Doc) *Resource {
 	if body == nil {
 		return nil
 	}
@@ -132,10 +132,11 @@ func (c *Catalog) CreateResource(
 		return nil, err
 	}
 	r := &Resource{Kind: kind, Owner: owner, Name: text, Stamp: now, Body: slices.Clone(body)}
-	err := c.change(ctx, func(n *counters, b *kv.Batch) error {
+	err := c.change(ctx, func(n *revision, b *kv.Batch) error {
 		n.Resource++
 		r.Number, r.Sequence = n.Resource, n.Sequence
 		b.Set(resourceKey(r), encode(r))
+		c.noteResource(n, nil, r)
 		return nil
 	}, func() { c.addResource(r) })
 	if err != nil {
@@ -188,9 +189,10 @@ func (c *Catalog) ReplaceResource(
 	}
 	r := *old
 	r.Name, r.Body, r.Stamp = text, slices.Clone(body), max(now, old.Stamp)
-	err := c.change(ctx, func(n *counters, b *kv.Batch) error {
+	err := c.change(ctx, func(n *revision, b *kv.Batch) error {
 		r.Sequence = n.Sequence
 		b.Set(resourceKey(&r), encode(&r))
+		c.noteResource(n, old, &r)
 		return nil
 	}, func() { c.exchangeResource(old, &r) })
 	if err != nil {
@@ -234,8 +236,9 @@ func (c *Catalog) DeleteResource(ctx context.Context, old *Resource) error {
 	if old.Kind == User {
 		gone = append(gone, c.resourcesOf(func(o Owner) bool { return o.User == old.Number })...)
 	}
-	return c.change(ctx, func(_ *counters, b *kv.Batch) error {
+	return c.change(ctx, func(n *revision, b *kv.Batch) error {
 		b.Frees = true
+		c.noteResource(n, old, nil)
 		deleteResources(b, gone)
 		return nil
 	}, func() { c.forgetResources(gone) })

@@ -78,7 +78,8 @@ func TestRename(t *testing.T) {
 		h.fails(err, fault.NotFound)
 		got, err := h.Resource(catalog.User, owner, "new")
 		h.ok(err)
-		if got.Number != renamed.Number || len(h.Resources(catalog.User, owner)) != 2 || h.Resources(catalog.User, owner)[0].Name != "new" {
+		if got.Number != renamed.Number || len(h.Resources(catalog.User, owner)) != 2 ||
+			h.Resources(catalog.User, owner)[0].Name != "new" {
 			t.Errorf("renamed to %+v among %v", *got, h.Resources(catalog.User, owner))
 		}
 		if list := h.Resources(catalog.Permission, mine); len(list) != 1 || list[0].Number != p.Number {
@@ -99,12 +100,14 @@ func TestDeletesCascade(t *testing.T) {
 		h.ok(err)
 		ct, err := h.CreateContainer(ctx, 100, db, definition("c"), body(`{"t":2}`))
 		h.ok(err)
-		_, err = h.CreateResource(ctx, 100, catalog.Trigger, catalog.Owner{Database: db.ID, Container: ct.ID}, "tr", nil)
+		_, err = h.CreateResource(ctx, 100, catalog.Trigger, catalog.Owner{Database: db.ID, Container: ct.ID}, "tr",
+			nil)
 		h.ok(err)
 		u, err := h.CreateResource(ctx, 100, catalog.User, catalog.Owner{Database: db.ID}, "u", nil)
 		h.ok(err)
 		for n := range 3 {
-			_, err = h.CreateResource(ctx, 100, catalog.Permission, catalog.Owner{Database: db.ID, User: u.Number}, fmt.Sprint(n), nil)
+			_, err = h.CreateResource(ctx, 100, catalog.Permission, catalog.Owner{Database: db.ID, User: u.Number},
+				fmt.Sprint(n), nil)
 			h.ok(err)
 		}
 		return db, ct, u

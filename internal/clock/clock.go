@@ -1,7 +1,7 @@
 // Package clock tells the time. It is the only package that calls the clock functions of package time: the APIs and
 // the reaper ask a Clock, and pass the instant as an argument to the packages below them. A Clock never runs
-// backwards. The machine's own time may, and is for things other than documents: latencies, pauses, certificates and
-// network deadlines.
+// backwards, except that a virtual one goes back with all data to a snapshot (Virtual.Rewind). The machine's own time
+// may, and is for things other than documents: latencies, pauses, certificates and network deadlines.
 package clock
 
 import (

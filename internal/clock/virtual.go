@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Virtual moves only when it is told to. Make one with NewVirtual.
+// Virtual moves only when it is told to, and backwards by Rewind alone. Make one with NewVirtual.
 type Virtual struct {
 	move sync.Mutex // held during a whole move, including the calls of alarms
 
@@ -105,6 +105,19 @@ func (v *Virtual) show(t time.Time) (due []*alarm, err error) {
 		a.due = t.Add(a.every)
 	}
 	return due, nil
+}
+
+// Rewind makes the clock show t, also before the present, and the alarms begin anew. It is for a caller that replaces
+// everything that has seen the present, and lets nothing read the clock before it returns.
+func (v *Virtual) Rewind(t time.Time) {
+	v.move.Lock()
+	defer v.move.Unlock()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.now = clamp(t).UTC()
+	for _, a := range v.alarms {
+		a.due = v.now.Add(a.every)
+	}
 }
 
 func (a *alarm) call(now time.Time) {

@@ -77,8 +77,9 @@ func AsInt64Exact(v Value) (int64, bool) {
 	return AsInt(v)
 }
 
-// word reads eight bytes; missing ones count as zeros.
-func word(b []byte) uint64 {
+// Uint64Padded reads eight bytes in the order of BSON. Missing ones count as zeros, so that even a damaged value has an
+// order.
+func Uint64Padded(b []byte) uint64 {
 	if len(b) >= 8 {
 		return binary.LittleEndian.Uint64(b)
 	}
@@ -87,10 +88,10 @@ func word(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(full[:])
 }
 
-// halfWord reads four bytes in the same way.
-func halfWord(b []byte) int32 {
+// Int32Padded reads four bytes in the same way.
+func Int32Padded(b []byte) int32 {
 	if len(b) >= 4 {
 		return int32(binary.LittleEndian.Uint32(b))
 	}
-	return int32(word(b))
+	return int32(Uint64Padded(b))
 }

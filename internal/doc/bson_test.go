@@ -15,9 +15,9 @@ func TestBSONConstructors(t *testing.T) {
 	if err := members.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"int": {"$numberInt":"-5"},"double": {"$numberDouble":"-0.0"},"date": {"$date":{"$numberLong":"-1"}},` +
-		`"timestamp": {"$timestamp":{"t":7,"i":9}},"id": {"$oid":"010000000000000000000002"},"array": [{"$numberInt":"1"}],` +
-		`"decimal": {"$numberDecimal":"-3"}}`
+	const want = `{"int": {"$numberInt":"-5"},"double": {"$numberDouble":"-0.0"},"date": ` +
+		`{"$date":{"$numberLong":"-1"}},"timestamp": {"$timestamp":{"t":7,"i":9}},"id": ` +
+		`{"$oid":"010000000000000000000002"},"array": [{"$numberInt":"1"}],"decimal": {"$numberDecimal":"-3"}}`
 	if got := members.String(); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -35,7 +35,8 @@ func TestBSONAccessors(t *testing.T) {
 		t.Errorf("code %q, scope %v", code, around)
 	}
 	for _, data := range [][]byte{nil, {1, 2, 3}, {9, 0, 0, 0, 9, 0, 0, 0, 0}} {
-		if code, around := CodeWithScope(Value{Type: bsoncore.TypeCodeWithScope, Data: data}); code != nil || around != nil {
+		if code, around := CodeWithScope(Value{Type: bsoncore.TypeCodeWithScope, Data: data}); code != nil ||
+			around != nil {
 			t.Errorf("%x: code %q, scope %v", data, code, around)
 		}
 	}

@@ -34,7 +34,7 @@ func appendCanonical(dst []byte, v Value, levels int) []byte {
 	case CanonicalBool:
 		return append(dst, truth(v))
 	case CanonicalDate, CanonicalTimestamp:
-		return binary.LittleEndian.AppendUint64(dst, word(v.Data))
+		return binary.LittleEndian.AppendUint64(dst, Uint64Padded(v.Data))
 	case CanonicalObjectID:
 		id := objectID(v)
 		return append(dst, id[:]...)

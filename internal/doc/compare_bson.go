@@ -102,9 +102,9 @@ func compareBSON(a, b Value, levels int) int {
 	case CanonicalMinKey, CanonicalUndefined, CanonicalNull, CanonicalMaxKey:
 		return 0
 	case CanonicalDate:
-		return cmp.Compare(int64(word(a.Data)), int64(word(b.Data)))
+		return cmp.Compare(int64(Uint64Padded(a.Data)), int64(Uint64Padded(b.Data)))
 	case CanonicalTimestamp:
-		return cmp.Compare(word(a.Data), word(b.Data))
+		return cmp.Compare(Uint64Padded(a.Data), Uint64Padded(b.Data))
 	case CanonicalBool:
 		return cmp.Compare(truth(a), truth(b))
 	case CanonicalScope:
@@ -225,11 +225,11 @@ func readReal(v Value) (n number, d Decimal, wide bool) {
 func readBinaryNumber(v Value) number {
 	switch v.Type {
 	case bsoncore.TypeDouble:
-		return number{class: classFloat, f: math.Float64frombits(word(v.Data))}
+		return number{class: classFloat, f: math.Float64frombits(Uint64Padded(v.Data))}
 	case bsoncore.TypeInt32:
-		return number{i: int64(halfWord(v.Data))}
+		return number{i: int64(Int32Padded(v.Data))}
 	}
-	return number{i: int64(word(v.Data))}
+	return number{i: int64(Uint64Padded(v.Data))}
 }
 
 func readDecimal128(data []byte) (n number, d Decimal, wide bool) {

@@ -191,7 +191,8 @@ func TestCompareBSON(t *testing.T) {
 					}
 					same := bytes.Equal(AppendCanonicalBSON(nil, a), AppendCanonicalBSON(nil, b))
 					if same != (want == 0) {
-						t.Errorf("%v, %v: canonical %x and %x", a, b, AppendCanonicalBSON(nil, a), AppendCanonicalBSON(nil, b))
+						t.Errorf("%v, %v: canonical %x and %x", a, b, AppendCanonicalBSON(nil, a),
+							AppendCanonicalBSON(nil, b))
 					}
 				}
 			}
@@ -249,7 +250,8 @@ func someNumber(r *rand.Rand) Value {
 		c, _ := new(big.Float).SetMode(big.ToNearestEven).Mul(big.NewFloat(f), big.NewFloat(1e15)).Int(nil)
 		return NewDecimal(c, -15).Value()
 	}
-	return Decimal{Hi: r.Uint64() >> (15 + r.IntN(30)), Lo: r.Uint64(), Exponent: r.IntN(900) - 450, Negative: r.IntN(2) == 0}.Value()
+	return Decimal{Hi: r.Uint64() >> (15 + r.IntN(30)), Lo: r.Uint64(), Exponent: r.IntN(900) - 450,
+		Negative: r.IntN(2) == 0}.Value()
 }
 
 func TestCompareBSONNumbers(t *testing.T) {
@@ -346,7 +348,8 @@ func FuzzCompareBSON(f *testing.F) {
 	for _, group := range bsonOrder(f) {
 		f.Add(byte(group[0].Type), group[0].Data, byte(group[len(group)-1].Type), group[len(group)-1].Data)
 	}
-	f.Add(byte(bsoncore.TypeDecimal128), []byte{1}, byte(bsoncore.TypeCodeWithScope), []byte{9, 0, 0, 0, 3, 0, 0, 0, 65, 65, 65})
+	f.Add(byte(bsoncore.TypeDecimal128), []byte{1}, byte(bsoncore.TypeCodeWithScope),
+		[]byte{9, 0, 0, 0, 3, 0, 0, 0, 65, 65, 65})
 	f.Fuzz(func(t *testing.T, kind byte, a []byte, other byte, b []byte) {
 		v, w := Value{Type: bsoncore.Type(kind), Data: a}, Value{Type: bsoncore.Type(other), Data: b}
 		x, y := CompareBSON(v, w), CompareBSON(w, v)

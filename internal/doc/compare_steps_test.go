@@ -17,8 +17,10 @@ func steppedValues() (all []Value) {
 			b = AppendElement(b, fmt.Sprint(i), Int32(int32(i+random.IntN(400)/399)))
 		}
 		array := Array(finish(b))
-		object := finish(AppendElement(AppendElement(make([]byte, 4), "a", array), "b", String(strings.Repeat("x", 5000)+fmt.Sprint(random.IntN(2)))))
-		all = append(all, array, Object(object), Array(object), String(strings.Repeat("y", 6000+random.IntN(2))), Int(int64(random.IntN(3))))
+		object := finish(AppendElement(AppendElement(make([]byte, 4), "a", array), "b",
+			String(strings.Repeat("x", 5000)+fmt.Sprint(random.IntN(2)))))
+		all = append(all, array, Object(object), Array(object), String(strings.Repeat("y", 6000+random.IntN(2))),
+			Int(int64(random.IntN(3))))
 		deep := array
 		for i := range 60 {
 			deep = Object(finish(AppendElement(make([]byte, 4), fmt.Sprint("n", i), deep)))
@@ -49,7 +51,10 @@ func TestCompareStepsIsCompareBSON(t *testing.T) {
 		}
 	}
 	stop, calls := errors.New("stop"), 0
-	_, err := CompareSteps(all[5], Object(append([]byte(nil), all[len(all)-1].Data...)), func(int) error { calls++; return stop })
+	_, err := CompareSteps(all[5], Object(append([]byte(nil), all[len(all)-1].Data...)), func(int) error {
+		calls++
+		return stop
+	})
 	if err != stop || calls != 1 {
 		t.Errorf("stopped by %v after %d calls", err, calls)
 	}

@@ -153,7 +153,8 @@ func TestAsFloat(t *testing.T) {
 func TestConstructors(t *testing.T) {
 	d := With(nil, "n", Null())
 	for name, v := range map[string]Value{
-		"f": Bool(false), "t": Bool(true), "i": Int(-3), "d": Float(1.5), "s": String("a\x00b"), "o": Object(With(nil, "x", Int(1))),
+		"f": Bool(false), "t": Bool(true), "i": Int(-3), "d": Float(1.5), "s": String("a\x00b"),
+		"o": Object(With(nil, "x", Int(1))),
 	} {
 		d = With(d, name, v)
 		if got := Lookup(d, name); !Equal(got, v) {

@@ -47,8 +47,8 @@ func AsDecimal(v Value) (Decimal, bool) {
 }
 
 func unpackDecimal(data []byte) Decimal {
-	lo := word(data)
-	hi := word(data[min(8, len(data)):])
+	lo := Uint64Padded(data)
+	hi := Uint64Padded(data[min(8, len(data)):])
 	d := Decimal{Negative: hi>>63 == 1}
 	switch {
 	case hi>>58&0x1F == 0x1F:

@@ -79,13 +79,15 @@ func TestEdits(t *testing.T) {
 		{"incr", "/n", `18446744073709551615`, `"n":5`, `"n":1.8446744073709552e+019`},
 		{"incr", "/n", `-9223372036854775808`, `"n":5`, `"n":-9223372036854775803`},
 
-		{"move", "/o/n", `/n`, `"n":5,"f":1.5,"s":"x","o":{"p":1,"q":{"r":2}}`, `"f":1.5,"s":"x","o":{"p":1,"q":{"r":2},"n":5}`},
+		{"move", "/o/n", `/n`, `"n":5,"f":1.5,"s":"x","o":{"p":1,"q":{"r":2}}`,
+			`"f":1.5,"s":"x","o":{"p":1,"q":{"r":2},"n":5}`},
 		{"move", "/s", `/n`, `"n":5,"f":1.5,"s":"x"`, `"f":1.5,"s":5`},
 		{"move", "/o", `/o/q`, `{"p":1,"q":{"r":2}}`, `{"r":2}`},
 		{"move", "/a/0", `/a/2`, `[10,20,30]`, `[30,10,20]`},
 		{"move", "/a/-", `/a/0`, `[10,20,30]`, `[20,30,10]`},
 		{"move", "/n", `/n`, ``, ``},
-		{"move", "/on", `/o`, `"o":{"p":1,"q":{"r":2}},"a":[10,20,30],"l":[{"k":1},[7,8]],"e":[]`, `"a":[10,20,30],"l":[{"k":1},[7,8]],"e":[],"on":{"p":1,"q":{"r":2}}`},
+		{"move", "/on", `/o`, `"o":{"p":1,"q":{"r":2}},"a":[10,20,30],"l":[{"k":1},[7,8]],"e":[]`,
+			`"a":[10,20,30],"l":[{"k":1},[7,8]],"e":[],"on":{"p":1,"q":{"r":2}}`},
 	}
 	for _, c := range cases {
 		t.Run(c.op+" "+c.at+" "+c.v, func(t *testing.T) {
@@ -128,7 +130,8 @@ func sameKeys(a, b []byte) bool {
 }
 
 func TestRefusedEdits(t *testing.T) {
-	const noPath = "Operation can only create a child object of an existing node(array or object) and cannot create path recursively, no path found beyond: "
+	const noPath = "Operation can only create a child object of an existing node(array or object) and cannot create " +
+		"path recursively, no path found beyond: "
 	cases := []struct{ op, at, v, message string }{
 		{"add", "/none/x", `1`, "Add " + noPath + "'none'"},
 		{"add", "/o/none/x/y", `1`, "Add " + noPath + "'none'"},

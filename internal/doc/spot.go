@@ -104,8 +104,7 @@ func parseIndex(name string) (int, bool) {
 	if name == endOfArray {
 		return -1, true
 	}
-	i, err := strconv.Atoi(name)
-	return i, err == nil && i >= 0 && strconv.Itoa(i) == name
+	return ElementIndex(name)
 }
 
 // absent is the error of an edit that needs an existing value, if there is none.

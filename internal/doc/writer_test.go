@@ -50,9 +50,12 @@ func TestWriter(t *testing.T) {
 	if err := d.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	b := bsoncore.NewDocumentBuilder().AppendInt32("i", -5).AppendInt64("id", 1<<33).AppendInt32("small", 7).AppendInt64("large", 1<<40).
-		AppendDouble("d", 1.5).AppendBoolean("b", true).AppendString("s", "text").AppendDateTime("date", 1000).AppendTimestamp("ts", 3, 4).
-		AppendNull("null").AppendBinary("bin", 4, make([]byte, 16)).AppendObjectID("oid", [12]byte{1}).AppendDocument("doc", inner).
+	b := bsoncore.NewDocumentBuilder().AppendInt32("i", -5).AppendInt64("id", 1<<33).AppendInt32("small",
+		7).AppendInt64("large", 1<<40).
+		AppendDouble("d", 1.5).AppendBoolean("b", true).AppendString("s", "text").AppendDateTime("date",
+		1000).AppendTimestamp("ts", 3, 4).
+		AppendNull("null").AppendBinary("bin", 4, make([]byte, 16)).AppendObjectID("oid",
+		[12]byte{1}).AppendDocument("doc", inner).
 		AppendInt64("value", 9).AppendInt32("a", 1)
 	b.AppendArray("strings", bsoncore.NewArrayBuilder().AppendString("x").AppendString("y").Build())
 	b.AppendArray("longs", bsoncore.NewArrayBuilder().AppendInt64(8).Build())

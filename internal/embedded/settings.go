@@ -16,5 +16,6 @@ type Settings struct {
 	NoSync bool // acknowledge writes before they are durable
 
 	// OpenEngine opens the engine on disk; if nil, everything stays in memory.
-	OpenEngine func(context.Context, Settings) (kv.Engine, error)
+	// It opens the one in dir, or in the folder of Node.Dir if dir is empty.
+	OpenEngine func(ctx context.Context, s Settings, dir string) (kv.Engine, error)
 }

@@ -56,6 +56,11 @@ func (r *DateRule) LastDue(now Stamp) (ms int64) {
 	return math.MinInt64
 }
 
+// Earliest is the date of a document that the rule counts from, in milliseconds; false if it has none.
+func (r *DateRule) Earliest(body doc.Doc) (ms int64, ok bool) {
+	return earliestDate(doc.Object(body), r.steps)
+}
+
 // deadline is the first second at which the rule ends a document, false if it never does.
 func (r *DateRule) deadline(body doc.Doc) (at Stamp, ok bool) {
 	ms, ok := earliestDate(doc.Object(body), r.steps)

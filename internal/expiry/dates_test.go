@@ -44,7 +44,8 @@ func TestDates(t *testing.T) {
 		{"nothing there", "at", bson.M{}, 0},
 		{"the earliest of several", "at", bson.M{"at": bson.A{at(300, 0), at(200, 0), "x"}}, 210},
 		{"below an object", "a.at", bson.M{"a": bson.M{"at": at(100, 0)}}, 110},
-		{"below the objects of an array", "a.at", bson.M{"a": bson.A{bson.M{"at": at(200, 0)}, bson.M{"at": at(100, 0)}, 5}}, 110},
+		{"below the objects of an array", "a.at",
+			bson.M{"a": bson.A{bson.M{"at": at(200, 0)}, bson.M{"at": at(100, 0)}, 5}}, 110},
 		{"one element", "a.1.at", bson.M{"a": bson.A{bson.M{"at": at(50, 0)}, bson.M{"at": at(100, 0)}}}, 110},
 		{"one element that is not there", "a.2", bson.M{"a": bson.A{at(50, 0)}}, 0},
 		{"a name that begins like an index", "a.01", bson.M{"a": bson.A{at(50, 0), bson.M{"01": at(100, 0)}}}, 110},
@@ -66,7 +67,8 @@ func TestDates(t *testing.T) {
 
 // TestDatesAndTTL takes the earliest deadline of all parts of the rule.
 func TestDatesAndTTL(t *testing.T) {
-	p := compiled(t, expiry.Policy{Default: 60, Dates: []expiry.DateRule{{Index: 1, Path: "a", Seconds: 10}, {Index: 2, Path: "b"}}})
+	p := compiled(t,
+		expiry.Policy{Default: 60, Dates: []expiry.DateRule{{Index: 1, Path: "a", Seconds: 10}, {Index: 2, Path: "b"}}})
 	for _, c := range []struct {
 		own  expiry.TTL
 		body bson.M
@@ -116,7 +118,8 @@ func TestCloseDates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Dates) != 2 || len(next.Dates) != 1 || next.Dates[0].Index != 2 || len(next.PastDates) != 1 || next.Ordered() {
+	if len(p.Dates) != 2 || len(next.Dates) != 1 || next.Dates[0].Index != 2 || len(next.PastDates) != 1 ||
+		next.Ordered() {
 		t.Fatalf("closed to %+v", next)
 	}
 	closed := compiled(t, next)

@@ -219,15 +219,21 @@ func TestClose(t *testing.T) {
 		name         string
 		before, want expiry.Policy
 	}{
-		{"off has ended nothing", expiry.Policy{InheritFloor: 5, OwnFloor: 6}, expiry.Policy{InheritFloor: 5, OwnFloor: 6}},
+		{"off has ended nothing", expiry.Policy{InheritFloor: 5, OwnFloor: 6},
+			expiry.Policy{InheritFloor: 5, OwnFloor: 6}},
 		{"no default ends own deadlines", expiry.Policy{Default: never}, expiry.Policy{Default: never, OwnFloor: now}},
-		{"a default ends both", expiry.Policy{Default: 10}, expiry.Policy{Default: 10, InheritFloor: now - 10, OwnFloor: now}},
-		{"floors do not fall", expiry.Policy{Default: 10, InheritFloor: 995, OwnFloor: 2000}, expiry.Policy{Default: 10, InheritFloor: 995, OwnFloor: 2000}},
-		{"floors rise", expiry.Policy{Default: 10, InheritFloor: 3, OwnFloor: 4}, expiry.Policy{Default: 10, InheritFloor: 990, OwnFloor: 1000}},
+		{"a default ends both", expiry.Policy{Default: 10},
+			expiry.Policy{Default: 10, InheritFloor: now - 10, OwnFloor: now}},
+		{"floors do not fall", expiry.Policy{Default: 10, InheritFloor: 995, OwnFloor: 2000},
+			expiry.Policy{Default: 10, InheritFloor: 995, OwnFloor: 2000}},
+		{"floors rise", expiry.Policy{Default: 10, InheritFloor: 3, OwnFloor: 4},
+			expiry.Policy{Default: 10, InheritFloor: 990, OwnFloor: 1000}},
 		{"longer than there was time", expiry.Policy{Default: most}, expiry.Policy{Default: most, OwnFloor: now}},
 		{"a property leaves floors alone", expiry.Policy{Default: 10, Property: "/b", InheritFloor: 1, OwnFloor: 2},
-			expiry.Policy{Default: 10, Property: "/b", InheritFloor: 1, OwnFloor: 2, Past: []expiry.Past{{"/b", 10, now, sequence}}}},
-		{"a second property comes after the first", expiry.Policy{Default: never, Property: "/b", Past: []expiry.Past{past}},
+			expiry.Policy{Default: 10, Property: "/b", InheritFloor: 1, OwnFloor: 2,
+				Past: []expiry.Past{{"/b", 10, now, sequence}}}},
+		{"a second property comes after the first",
+			expiry.Policy{Default: never, Property: "/b", Past: []expiry.Past{past}},
 			expiry.Policy{Default: never, Property: "/b", Past: []expiry.Past{past, {"/b", never, now, sequence}}}},
 		{"the past stays", expiry.Policy{Default: 10, Past: []expiry.Past{past}},
 			expiry.Policy{Default: 10, InheritFloor: 990, OwnFloor: 1000, Past: []expiry.Past{past}}},
@@ -284,7 +290,8 @@ func TestPast(t *testing.T) {
 		{"far future", most, 1<<53 - 1, most, 5, false},
 	}
 	for _, c := range cases {
-		p := compiled(t, expiry.Policy{Past: []expiry.Past{{Property: "/at", Default: c.setting, Until: until, Sequence: 9}}})
+		p := compiled(t,
+			expiry.Policy{Past: []expiry.Past{{Property: "/at", Default: c.setting, Until: until, Sequence: 9}}})
 		d := expiry.Document{Wrote: wrote, TTL: c.own, Sequence: c.sequence, Body: body(c.from)}
 		if got := p.Dead(d, wrote); got != c.dead {
 			t.Errorf("%s: dead %v", c.name, got)
@@ -331,7 +338,8 @@ func TestChanges(t *testing.T) {
 		{"off, on, off: a dormant ttl that woke", 20, []change{{0, off}, {50, never}, {60, off}}, 50},
 		{"off, on, off: a dormant ttl that did not wake in time", 20, []change{{0, off}, {10, never}, {19, off}}, 0},
 		{"dead, then off and on with more", none, []change{{0, 10}, {50, off}, {60, 1000}}, 10},
-		{"dead by its own, then on and off many times", 5, []change{{0, never}, {7, off}, {8, never}, {9, off}, {10, 1000}}, 5},
+		{"dead by its own, then on and off many times", 5,
+			[]change{{0, never}, {7, off}, {8, never}, {9, off}, {10, 1000}}, 5},
 		{"the shortest of three", none, []change{{0, 100}, {10, 15}, {14, 100}}, 100},
 		{"the shortest of three, reached", none, []change{{0, 100}, {10, 15}, {15, 100}}, 15},
 		{"several changes in one second", none, []change{{0, 100}, {20, 10}, {20, off}, {20, never}}, 20},
@@ -394,7 +402,8 @@ func tryHistory(t *testing.T, history [3]expiry.TTL, at [4]expiry.Stamp) {
 				for now := max(at[i], written); now <= at[i+1]; now++ {
 					gone = gone || setting != off && life != never && written+int64(life) <= now
 					if p.DeadByTTL(written, own, now) != gone {
-						t.Fatalf("settings %v at %v, written at %d with ttl %d: dead %v at %d", history, at, written, own, !gone, now)
+						t.Fatalf("settings %v at %v, written at %d with ttl %d: dead %v at %d", history, at, written,
+							own, !gone, now)
 					}
 				}
 			}
@@ -477,7 +486,8 @@ func TestParse(t *testing.T) {
 			}
 			if c.echo != "" {
 				n, wrong := strconv.ParseFloat(c.text, 64)
-				expectRefusal(t, err, expiry.BadTTL{Default: p.byDefault, Value: c.echo, TooLong: wrong == nil && n > float64(most)})
+				expectRefusal(t, err,
+					expiry.BadTTL{Default: p.byDefault, Value: c.echo, TooLong: wrong == nil && n > float64(most)})
 			}
 		}
 	}
@@ -543,7 +553,8 @@ func TestLongValuesAreNotRepeated(t *testing.T) {
 		{"long array", "[" + strings.Repeat("1,", 500) + "1]", "[" + strings.Repeat("1,", 31) + "1..."},
 		{"a character is not cut", `"` + strings.Repeat("é", 500) + `"`, `"` + strings.Repeat("é", 31) + `...`},
 		{"nor a wide one", `"` + strings.Repeat("😀", 500) + `"`, `"` + strings.Repeat("😀", 15) + `...`},
-		{"what is not a character", "\"" + strings.Repeat("\ufffd", 500) + "\"", `"` + strings.Repeat("\ufffd", 21) + `...`},
+		{"what is not a character", "\"" + strings.Repeat("\ufffd", 500) + "\"",
+			`"` + strings.Repeat("\ufffd", 21) + `...`},
 	}
 	for _, c := range cases {
 		_, err := expiry.ParseDefault(value(t, c.text))

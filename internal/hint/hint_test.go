@@ -69,23 +69,29 @@ func TestWritten(t *testing.T) {
 		{"dormant", `{"id":"1","ttl":"60"}`, on, Dormant, "never takes effect"},
 		{"dormant while off", `{"id":"1","ttl":0}`, off, Dormant, "never takes effect"},
 		{"dormant behind a like name", `{"TTL":1,"ttl":0}`, off, Dormant, "never takes effect"},
-		{"an hour in milliseconds", `{"id":"1","ttl":3600000}`, on, Milliseconds, "ttl of 3600000 looks like milliseconds. It counts seconds, so that this is 41 days; in seconds it would be 3600."},
+		{"an hour in milliseconds", `{"id":"1","ttl":3600000}`, on, Milliseconds,
+			"ttl of 3600000 looks like milliseconds. It counts seconds, so that this is 41 days; in seconds it would " +
+				"be 3600."},
 		{"a fortnight in milliseconds", `{"id":"1","ttl":1209600000}`, on, Milliseconds, "it would be 1209600."},
 		{"an instant", `{"id":"1","ttl":1767323145}`, on, Long, "no point in time"},
 		{"the longest life", `{"id":"1","ttl":2147483647}`, on, None, ""},
 		{"below another member", `{"id":"1","a":{"TTL":60}}`, on, None, ""},
-		{"a date of the application", `{"id":"1","expiresAt":1767323145,"expires":1,"expiry":1,"expirationDate":1}`, on, None, ""},
+		{"a date of the application", `{"id":"1","expiresAt":1767323145,"expires":1,"expiry":1,"expirationDate":1}`, on,
+			None, ""},
 		{"like names that hold no number", `{"TTL":"60","timeToLive":null,"_ttl":{},"defaultTtl":true}`, on, None, ""},
-		{"names that are not like it", `{"title":1,"total":1,"ttls":1,"tt":1,"t_t":1,"little":1,"ttl2":1,"ttlé":1,"_":1,"___":1,"expireAfterSecondsOfTheTotal":1}`, on, None, ""},
+		{"names that are not like it",
+			`{"title":1,"total":1,"ttls":1,"tt":1,"t_t":1,"little":1,"ttl2":1,"ttlé":1,"_":1,"___":1,"expireAfterSecondsOfTheTotal":1}`, on, None, ""},
 	}
-	for _, name := range []string{"TTL", "Ttl", "tTl", "_ttl", "ttl_", "__ttl", "timeToLive", "TimeToLive", "time_to_live", "time-to-live", "timetolive", "ttlSeconds", "ttl_seconds", "ttlInSeconds",
+	for _, name := range []string{"TTL", "Ttl", "tTl", "_ttl", "ttl_", "__ttl", "timeToLive", "TimeToLive",
+		"time_to_live", "time-to-live", "timetolive", "ttlSeconds", "ttl_seconds", "ttlInSeconds",
 		"expireAfter", "expire_after", "expireAfterSeconds", "defaultTtl", "defaultTTL", "default_ttl"} {
 		cases = append(cases, struct {
 			name, body string
 			policy     *expiry.Policy
 			want       Kind
 			text       string
-		}{name, fmt.Sprintf(`{"id":"1","%s":60.0}`, name), on, Name, "This item's " + name + " is an ordinary property"})
+		}{name, fmt.Sprintf(`{"id":"1","%s":60.0}`, name), on, Name,
+			"This item's " + name + " is an ordinary property"})
 		cases = append(cases, struct {
 			name, body string
 			policy     *expiry.Policy
@@ -122,7 +128,9 @@ func TestDefinition(t *testing.T) {
 		{`{"id":"c","defaultTtl":31536000}`, None, ""},
 		{`{"id":"c","defaultTtl":null}`, None, ""},
 		{`{"id":"c","defaultTtl":-1,"defaultTTL":60}`, None, ""},
-		{`{"id":"c","defaultTtl":604800000}`, DefaultMilliseconds, "This defaultTtl of 604800000 looks like milliseconds. It counts seconds, so that this is 7000 days; in seconds it would be 604800."},
+		{`{"id":"c","defaultTtl":604800000}`, DefaultMilliseconds,
+			"This defaultTtl of 604800000 looks like milliseconds. It counts seconds, so that this is 7000 days; in " +
+				"seconds it would be 604800."},
 		{`{"id":"c","defaultTtl":1767323145}`, DefaultLong, "no point in time"},
 		{`{"id":"c","defaultTtl":2147483647}`, None, ""},
 		{`{"id":"c","defaultTTL":60}`, DefaultName, "This definition's defaultTTL is ignored"},
@@ -189,13 +197,15 @@ func TestTeller(t *testing.T) {
 	} {
 		teller.Tell(start.Add(step.after), step.container, "db/c", step.kind)
 		if n := strings.Count(log.String(), "\n"); n != step.lines {
-			t.Errorf("%v in %d at %v: %d lines, want %d\n%s", step.kind, step.container, step.after, n, step.lines, log.String())
+			t.Errorf("%v in %d at %v: %d lines, want %d\n%s", step.kind, step.container, step.after, n, step.lines,
+				log.String())
 		}
 	}
 	if counted["off"] != 6 || counted["name"] != 1 || len(counted) != 2 {
 		t.Errorf("counted %v", counted)
 	}
-	if want := `level=WARN msg="a ttl does nothing`; !strings.Contains(log.String(), want) || !strings.Contains(log.String(), "container=db/c hint=off") {
+	if want := `level=WARN msg="a ttl does nothing`; !strings.Contains(log.String(), want) ||
+		!strings.Contains(log.String(), "container=db/c hint=off") {
 		t.Errorf("no %q in\n%s", want, log.String())
 	}
 	for i := range uint32(3 * maxTold) {

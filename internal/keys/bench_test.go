@@ -25,7 +25,8 @@ func BenchmarkAppendValue(b *testing.B) {
 		name  string
 		value doc.Value
 	}{
-		{"int", doc.Int(1700000000)}, {"double", doc.Double(0.25)}, {"string", str("a string of usual length")}, {"true", yes},
+		{"int", doc.Int(1700000000)}, {"double", doc.Double(0.25)}, {"string", str("a string of usual length")},
+		{"true", yes},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

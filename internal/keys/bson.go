@@ -133,9 +133,9 @@ func (f bsonForm) content(dst []byte, v doc.Value, levels int) []byte {
 		}
 		return append(dst, 0)
 	case bsonDate:
-		return binary.BigEndian.AppendUint64(dst, word(v.Data)^signBit)
+		return binary.BigEndian.AppendUint64(dst, doc.Uint64Padded(v.Data)^signBit)
 	case bsonTimestamp:
-		return binary.BigEndian.AppendUint64(dst, word(v.Data))
+		return binary.BigEndian.AppendUint64(dst, doc.Uint64Padded(v.Data))
 	case bsonBinary:
 		return f.counted(dst, doc.Payload(v))
 	case bsonDBPointer:
@@ -191,21 +191,3 @@ func (f bsonForm) counted(dst, s []byte) []byte {
 
 // cut shortens s so that it does not exceed the end.
 func (f bsonForm) cut(dst, s []byte) []byte { return s[:max(0, min(len(s), f.end-len(dst)))] }
-
-// word reads eight bytes in the order of BSON; missing ones count as zeros.
-func word(b []byte) uint64 {
-	if len(b) >= 8 {
-		return binary.LittleEndian.Uint64(b)
-	}
-	var full [8]byte
-	copy(full[:], b)
-	return binary.LittleEndian.Uint64(full[:])
-}
-
-// halfWord reads four bytes in the same way.
-func halfWord(b []byte) int32 {
-	if len(b) >= 4 {
-		return int32(binary.LittleEndian.Uint32(b))
-	}
-	return int32(word(b))
-}

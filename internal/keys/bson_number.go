@@ -22,11 +22,11 @@ const (
 func appendBSONNumber(dst []byte, v doc.Value) []byte {
 	switch v.Type {
 	case bsoncore.TypeDouble:
-		return append(appendFloor(dst, math.Float64frombits(word(v.Data)), 0), numberEnds)
+		return append(appendFloor(dst, math.Float64frombits(doc.Uint64Padded(v.Data)), 0), numberEnds)
 	case bsoncore.TypeInt32:
-		return append(appendFloor(dst, float64(halfWord(v.Data)), 0), numberEnds)
+		return append(appendFloor(dst, float64(doc.Int32Padded(v.Data)), 0), numberEnds)
 	case bsoncore.TypeInt64:
-		f, above := floorInt(int64(word(v.Data)))
+		f, above := floorInt(int64(doc.Uint64Padded(v.Data)))
 		return append(appendFloor(dst, f, above), numberEnds)
 	}
 	d, _ := doc.AsDecimal(v)

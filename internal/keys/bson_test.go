@@ -29,7 +29,8 @@ func init() {
 			return doc.Value{Type: bsoncore.TypeSymbol, Data: str(someText(r)).Data}
 		},
 		func(r *rand.Rand, _ int) doc.Value {
-			return doc.Value{Type: bsoncore.TypeBinary, Data: bsoncore.AppendBinary(nil, byte(r.IntN(3)), []byte(someText(r)))}
+			return doc.Value{Type: bsoncore.TypeBinary,
+				Data: bsoncore.AppendBinary(nil, byte(r.IntN(3)), []byte(someText(r)))}
 		},
 		func(r *rand.Rand, _ int) doc.Value {
 			return doc.ObjectID([12]byte{11: byte(r.IntN(3)), 0: byte(r.IntN(3))})
@@ -42,14 +43,16 @@ func init() {
 			return doc.Value{Type: bsoncore.TypeRegex, Data: bsoncore.AppendRegex(nil, text, "i"[:r.IntN(2)])}
 		},
 		func(r *rand.Rand, _ int) doc.Value {
-			return doc.Value{Type: bsoncore.TypeDBPointer, Data: bsoncore.AppendDBPointer(nil, someText(r), [12]byte{byte(r.IntN(3))})}
+			return doc.Value{Type: bsoncore.TypeDBPointer,
+				Data: bsoncore.AppendDBPointer(nil, someText(r), [12]byte{byte(r.IntN(3))})}
 		},
 		func(r *rand.Rand, _ int) doc.Value {
 			return doc.Value{Type: bsoncore.TypeJavaScript, Data: bsoncore.AppendJavaScript(nil, someText(r))}
 		},
 		func(*rand.Rand, int) doc.Value { return doc.Value{Type: bsoncore.TypeMaxKey} },
 		func(r *rand.Rand, depth int) doc.Value {
-			return doc.Value{Type: bsoncore.TypeCodeWithScope, Data: bsoncore.AppendCodeWithScope(nil, someText(r), someObject(r, depth).Data)}
+			return doc.Value{Type: bsoncore.TypeCodeWithScope,
+				Data: bsoncore.AppendCodeWithScope(nil, someText(r), someObject(r, depth).Data)}
 		},
 		someObject, someObject, someArray, someArray,
 	}
@@ -67,7 +70,8 @@ func someNumber(r *rand.Rand) doc.Value {
 	case 1:
 		return doc.Int(int64(r.Uint64()) >> r.IntN(64))
 	case 2:
-		return doc.Int([]int64{1 << 53, -1 << 53, 1 << 62, math.MinInt64 + 8, math.MaxInt64 - 8}[r.IntN(5)] + int64(r.IntN(9)-4))
+		return doc.Int([]int64{1 << 53, -1 << 53, 1 << 62, math.MinInt64 + 8, math.MaxInt64 - 8}[r.IntN(5)] +
+			int64(r.IntN(9)-4))
 	case 3:
 		return doc.Double(math.Ldexp(float64(r.IntN(200)-100), r.IntN(100)-30))
 	case 4:
@@ -83,7 +87,8 @@ func someNumber(r *rand.Rand) doc.Value {
 		c.Add(c.Mul(c, big.NewInt(10)), big.NewInt(int64(r.IntN(45))))
 		return doc.NewDecimal(c, -1).Value()
 	}
-	return doc.Decimal{Hi: r.Uint64() >> (15 + r.IntN(45)), Lo: r.Uint64(), Exponent: r.IntN(12287) - 6176, Negative: r.IntN(2) == 0}.Value()
+	return doc.Decimal{Hi: r.Uint64() >> (15 + r.IntN(45)), Lo: r.Uint64(), Exponent: r.IntN(12287) - 6176,
+		Negative: r.IntN(2) == 0}.Value()
 }
 
 func someBSON(r *rand.Rand, depth int) doc.Value {
@@ -97,7 +102,8 @@ func someBSON(r *rand.Rand, depth int) doc.Value {
 func someObject(r *rand.Rand, depth int) doc.Value {
 	var elements [][]byte
 	for range r.IntN(4) {
-		elements = append(elements, doc.AppendElement(nil, []string{"", "a", "ab", "b"}[r.IntN(4)], someBSON(r, max(0, depth-1))))
+		elements = append(elements,
+			doc.AppendElement(nil, []string{"", "a", "ab", "b"}[r.IntN(4)], someBSON(r, max(0, depth-1))))
 	}
 	return object(elements...)
 }
@@ -163,7 +169,8 @@ func TestBSONFormsOfNumbersKeepTheOrder(t *testing.T) {
 
 // Decimals around a double have to fall on the right side of it.
 func TestBSONFormsAroundDoubles(t *testing.T) {
-	for _, f := range []float64{0, math.SmallestNonzeroFloat64, 1e-300, 0.1, 1, 1 << 53, 1e17, 1 << 62, two63, two64, 1e22, 1e23, 1e300, math.MaxFloat64} {
+	for _, f := range []float64{0, math.SmallestNonzeroFloat64, 1e-300, 0.1, 1, 1 << 53, 1e17, 1 << 62, two63, two64,
+		1e22, 1e23, 1e300, math.MaxFloat64} {
 		for _, f := range []float64{f, -f, math.Nextafter(f, 0), math.Nextafter(f, math.Inf(1))} {
 			d, ok := doc.ParseDecimal(big.NewFloat(f).Text('g', 34))
 			if !ok {
@@ -188,7 +195,8 @@ func TestBSONFormsAreShort(t *testing.T) {
 	}{
 		{"int32", doc.Int32(5), 10}, {"int64", doc.Int(1700000000), 10}, {"long int64", doc.Int(math.MaxInt64), 12},
 		{"double", doc.Double(0.1), 10}, {"decimal", doc.NewDecimal(big.NewInt(1999), -2).Value(), 28},
-		{"ObjectId", doc.ObjectID([12]byte{}), 13}, {"date", doc.Date(0), 9}, {"text", str("abc"), 6}, {"true", yes, 2}, {"null", null, 1},
+		{"ObjectId", doc.ObjectID([12]byte{}), 13}, {"date", doc.Date(0), 9}, {"text", str("abc"), 6}, {"true", yes, 2},
+		{"null", null, 1},
 	} {
 		if got := len(AppendBSON(nil, c.value, false)); got > c.most {
 			t.Errorf("%s takes %d bytes, more than %d", c.name, got, c.most)
@@ -200,7 +208,8 @@ func TestBSONFormsAreShort(t *testing.T) {
 func longValues() (values []doc.Value) {
 	for _, n := range []int{0, 10, 880, 890, 897, 898, 1010, 1015, 1020, 1021, 1022, 1023, 1024, 1030, 5000} {
 		s := strings.Repeat("x", n)
-		for _, s := range []string{s, s + "\x00", s + "a", s + "b", strings.Repeat("\x00", n/2), strings.Repeat("\xFF", n)} {
+		for _, s := range []string{s, s + "\x00", s + "a", s + "b", strings.Repeat("\x00", n/2),
+			strings.Repeat("\xFF", n)} {
 			values = append(values, str(s), array(str(s)), array(str(s), doc.Int(1)), array(str(s), doc.Int(2)),
 				object(bsoncore.AppendStringElement(nil, "a", s), bsoncore.AppendInt32Element(nil, "b", int32(n))),
 				doc.Value{Type: bsoncore.TypeBinary, Data: bsoncore.AppendBinary(nil, 0, []byte(s))})
@@ -325,7 +334,8 @@ func BenchmarkAppendBSON(b *testing.B) {
 		name  string
 		value doc.Value
 	}{
-		{"int", doc.Int32(5)}, {"long", doc.Int(math.MaxInt64)}, {"decimal", doc.NewDecimal(big.NewInt(1999), -2).Value()},
+		{"int", doc.Int32(5)}, {"long", doc.Int(math.MaxInt64)},
+		{"decimal", doc.NewDecimal(big.NewInt(1999), -2).Value()},
 		{"ObjectId", doc.ObjectID([12]byte{1})}, {"string", str("a string of usual length")},
 		{"object", object(bsoncore.AppendInt32Element(nil, "a", 1), bsoncore.AppendStringElement(nil, "b", "text"))},
 		{"long string, clipped", str(strings.Repeat("x", 1<<20))},

@@ -246,7 +246,9 @@ func unescape(dst, b []byte, mask byte) (s []byte, end byte, rest []byte, err er
 
 // decodePartition reads the partition of n components at the start of b: its values,
 // its effective partition key, and the bytes after it. Neither shares bytes with b.
-func decodePartition(b []byte, version PartitionVersion, multi bool, n int) (values []doc.Value, epk, rest []byte, err error) {
+func decodePartition(
+	b []byte, version PartitionVersion, multi bool, n int,
+) (values []doc.Value, epk, rest []byte, err error) {
 	epk, rest, err = PartitionEPK(nil, b, version, multi, n)
 	if err != nil {
 		return nil, nil, nil, err

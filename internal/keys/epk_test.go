@@ -20,7 +20,8 @@ func TestEffectivePartitionKey(t *testing.T) {
 		v1, v2 string
 	}{
 		{"empty string", str(""), "05C1CF33970FF80800", "32E9366E637A71B4E710384B2F4970A0"},
-		{"string", str("partitionKey"), "05C1E1B3D9CD2608716273756A756A706F4C667A00", "013AEFCF77FA271571CF665A58C933F1"},
+		{"string", str("partitionKey"), "05C1E1B3D9CD2608716273756A756A706F4C667A00",
+			"013AEFCF77FA271571CF665A58C933F1"},
 		{"redmond", str("redmond"), "05C1EFE313830C087366656E706F6500", "22E342F38A486A088463DFF7838A5963"},
 		{"customer42", str("customer42"), "", "19819C94CE42A1654CCC8110539D9589"},
 		{"asdf", str("asdf"), "", "208BF1D598F5B63AD5520F04FE58C5E8"},
@@ -28,11 +29,16 @@ func TestEffectivePartitionKey(t *testing.T) {
 		{"100 bytes", str(strings.Repeat("a", 100)), cut, "0DBD7D229437BB665DE6417747994D57"},
 		{"101 bytes", str(strings.Repeat("a", 101)), cut, "08042541D30C8BF90D7092B1519AE0BC"},
 		{"1024 bytes", a1024, cut, "332BDF5512AE49615F32C7D98C2DB86C"},
-		{"50 two-byte characters", str(strings.Repeat("é", 50)), "05C1C359637BD008" + strings.Repeat("C4AA", 50) + "00", "377D3782BCDA6372AA7B4EDA6B71CFA1"},
-		{"60 two-byte characters are written as 101 bytes", str(strings.Repeat("é", 60)), "05C1A329C995C008" + strings.Repeat("C4AA", 50) + "C4", "3ABA5DCC7655B85B22DF2D0454928E02"},
-		{"120 two-byte characters are hashed as 100", str(strings.Repeat("é", 120)), "05C1D9C91DF1D808" + strings.Repeat("C4AA", 50) + "C4", "070C377218250E32042458E68C80F1E7"},
-		{"60 surrogate pairs are hashed as 50", str(strings.Repeat("😀", 60)), "05C1DDEBD72DF008" + strings.Repeat("F1A09981", 25) + "F1", "260FBD44EF1B0EDBDFC677191331C06E"},
-		{"a split surrogate pair is replaced", str("a" + strings.Repeat("😀", 60)), "05C1DF7F53E53C0862" + strings.Repeat("F1A09981", 25), "2C20EBF1864341C1961A63F34D96BF24"},
+		{"50 two-byte characters", str(strings.Repeat("é", 50)), "05C1C359637BD008" + strings.Repeat("C4AA", 50) + "00",
+			"377D3782BCDA6372AA7B4EDA6B71CFA1"},
+		{"60 two-byte characters are written as 101 bytes", str(strings.Repeat("é", 60)),
+			"05C1A329C995C008" + strings.Repeat("C4AA", 50) + "C4", "3ABA5DCC7655B85B22DF2D0454928E02"},
+		{"120 two-byte characters are hashed as 100", str(strings.Repeat("é", 120)),
+			"05C1D9C91DF1D808" + strings.Repeat("C4AA", 50) + "C4", "070C377218250E32042458E68C80F1E7"},
+		{"60 surrogate pairs are hashed as 50", str(strings.Repeat("😀", 60)),
+			"05C1DDEBD72DF008" + strings.Repeat("F1A09981", 25) + "F1", "260FBD44EF1B0EDBDFC677191331C06E"},
+		{"a split surrogate pair is replaced", str("a" + strings.Repeat("😀", 60)),
+			"05C1DF7F53E53C0862" + strings.Repeat("F1A09981", 25), "2C20EBF1864341C1961A63F34D96BF24"},
 		{"null", null, "05C1ED45D7475601", "378867E4430E67857ACE5C908374FE16"},
 		{"undefined", undefined, "05C1D529E345DC00", "11622DAA78F835834610ABE56EFF5CB5"},
 		{"true", yes, "05C1D7C5A903D803", "0E711127C5B5A8E4726AC6DD306A3E59"},
@@ -41,11 +47,14 @@ func TestEffectivePartitionKey(t *testing.T) {
 		{"127", doc.Int(127), "05C1DD539DDFCC05C05FE0", "0C507ACAC853ECA7977BF4CEFB562A25"},
 		{"smallest int64", doc.Int(math.MinInt64), "05C1DB35F33D1C053C20", "23D5C6395512BDFEAFADAD15328AD2BB"},
 		{"largest int64", doc.Int(math.MaxInt64), "05C1B799AB2DD005C3E0", "2EDB959178DFCCA18983F89384D1629B"},
-		{"one less is the same double", doc.Int(math.MaxInt64 - 1), "05C1B799AB2DD005C3E0", "2EDB959178DFCCA18983F89384D1629B"},
+		{"one less is the same double", doc.Int(math.MaxInt64 - 1), "05C1B799AB2DD005C3E0",
+			"2EDB959178DFCCA18983F89384D1629B"},
 		{"smallest int32", doc.Int(math.MinInt32), "05C1DFBF252BCC053E20", "0B1660D5233C3171725B30D4A5F4CC1F"},
 		{"largest int32", doc.Int(math.MaxInt32), "05C1E1F503DFB205C1DFFFFFFFFC", "2D9349D64712AEB5EB1406E2F0BE2725"},
-		{"smallest double above 0", doc.Double(math.SmallestNonzeroFloat64), "05C1E5C91F4D3005800101010101010102", "0E6CBA63A280927DE485DEF865800139"},
-		{"largest double", doc.Double(math.MaxFloat64), "05C1CBE367C53005FFEFFFFFFFFFFFFFFE", "31424D996457102634591FF245DBCC4D"},
+		{"smallest double above 0", doc.Double(math.SmallestNonzeroFloat64), "05C1E5C91F4D3005800101010101010102",
+			"0E6CBA63A280927DE485DEF865800139"},
+		{"largest double", doc.Double(math.MaxFloat64), "05C1CBE367C53005FFEFFFFFFFFFFFFFFE",
+			"31424D996457102634591FF245DBCC4D"},
 		{"smallest double", doc.Double(-math.MaxFloat64), "", "27050CC4910CFD9DACE1283D3801DF25"},
 		{"0", doc.Int(0), "05C1BF6DA11560058000", "155B95BEDAC4B1E9EC1CDC9BB0DDDE58"},
 		{"-0.0", doc.Double(math.Copysign(0, -1)), "", "3D018BB1DF3DB27235766E81FD10406E"},
@@ -89,11 +98,13 @@ func TestEffectivePartitionKeyOfSeveral(t *testing.T) {
 	}{
 		{"hashed together", HashV2, false, []doc.Value{five, redmond, yes, null}, "3032DECBE2AB1768D8E0AEDEA35881DF"},
 		{"hashed one by one", HashV2, true, []doc.Value{redmond, five, yes, null, undefined},
-			"22E342F38A486A088463DFF7838A5963" + "19C08621B135968252FB34B4CF66F811" + "0E711127C5B5A8E4726AC6DD306A3E59" +
+			"22E342F38A486A088463DFF7838A5963" + "19C08621B135968252FB34B4CF66F811" +
+				"0E711127C5B5A8E4726AC6DD306A3E59" +
 				"378867E4430E67857ACE5C908374FE16" + "11622DAA78F835834610ABE56EFF5CB5"},
 		{"multi is version 2 whatever it says", HashV1, true, []doc.Value{redmond}, "22E342F38A486A088463DFF7838A5963"},
 		{"paths", HashV2, true, []doc.Value{str("/path1"), str("/path2"), str("/path3")},
-			"3499FD5198AE0F1EB6B77F6E428D2FF0" + "27A1848BD1102A3B65AFF266874D0FF5" + "2CA5ABC953544CF9BD94776DA5E6EA52"},
+			"3499FD5198AE0F1EB6B77F6E428D2FF0" + "27A1848BD1102A3B65AFF266874D0FF5" +
+				"2CA5ABC953544CF9BD94776DA5E6EA52"},
 		{"none", HashV2, true, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -24,7 +24,8 @@ var schemes = []struct {
 }
 
 func TestPartitionRoundTrip(t *testing.T) {
-	values := []doc.Value{undefined, null, no, yes, doc.Int(0), doc.Int(-7), doc.Double(0.5), str(""), str("a\x00b"), str(strings.Repeat("é", 1000))}
+	values := []doc.Value{undefined, null, no, yes, doc.Int(0), doc.Int(-7), doc.Double(0.5), str(""), str("a\x00b"),
+		str(strings.Repeat("é", 1000))}
 	for _, s := range schemes {
 		for i := range values {
 			in := make([]doc.Value, s.n)
@@ -118,8 +119,10 @@ func FuzzPartition(f *testing.F) {
 	f.Add(uint8(1), uint8(5), uint64(1<<53), 0.0, "", uint8(5), uint64(1<<53+1), 0.0, "")
 	f.Add(uint8(2), uint8(10), uint64(0), 0.0, "a\x00", uint8(7), uint64(0), math.NaN(), "")
 	f.Add(uint8(3), uint8(1), uint64(0), 0.0, "", uint8(0), uint64(0), 0.0, "")
-	f.Add(uint8(0), uint8(10), uint64(0), 0.0, strings.Repeat("é", 60), uint8(10), uint64(0), 0.0, strings.Repeat("é", 61))
-	f.Fuzz(func(t *testing.T, scheme, k1 uint8, n1 uint64, f1 float64, s1 string, k2 uint8, n2 uint64, f2 float64, s2 string) {
+	f.Add(uint8(0), uint8(10), uint64(0), 0.0, strings.Repeat("é", 60), uint8(10), uint64(0), 0.0,
+		strings.Repeat("é", 61))
+	f.Fuzz(func(t *testing.T, scheme, k1 uint8, n1 uint64, f1 float64, s1 string, k2 uint8, n2 uint64, f2 float64,
+		s2 string) {
 		s := schemes[scheme%4]
 		a, b := made(k1, n1, f1, s1), made(k2, n2, f2, s2)
 		if !Partitionable(a) || !Partitionable(b) {

@@ -73,7 +73,8 @@ func TestValueOrder(t *testing.T) {
 						}
 						x, y := AppendValue(nil, a, descending), AppendValue(nil, b, descending)
 						if got := bytes.Compare(x, y); got != want {
-							t.Errorf("descending %t: %v %x, %v %x: compare %d, want %d", descending, a, x, b, y, got, want)
+							t.Errorf("descending %t: %v %x, %v %x: compare %d, want %d", descending, a, x, b, y, got,
+								want)
 						}
 					}
 				}
@@ -146,7 +147,8 @@ func TestLongStrings(t *testing.T) {
 }
 
 func TestExactTellsTreesApart(t *testing.T) {
-	values := []doc.Value{array(), array(null), array(str("\x00")), object(), object(bsoncore.AppendNullElement(nil, "a"))}
+	values := []doc.Value{array(), array(null), array(str("\x00")), object(),
+		object(bsoncore.AppendNullElement(nil, "a"))}
 	for i, a := range values {
 		for j, b := range values {
 			if same := bytes.Equal(AppendExact(nil, a), AppendExact(nil, b)); same != (i == j) {

@@ -3,7 +3,6 @@ package keys
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -13,9 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/storytest"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write testdata/format.golden anew")
 
 // TestFormat prints one example of every shape, so that a change of the
 // format is a change of testdata/format.golden. Such a change needs a new
@@ -76,7 +74,10 @@ func TestFormat(t *testing.T) {
 	line("system log", LogKey(1700000000<<32|3))
 	line("system log, header of the value", AppendLogHeader(nil, 513, 1700000000123))
 	line("system logged", LogCounterKey())
-	line("system logged value", LogCounter{Newest: 1700000000<<32 | 3, Trimmed: 1600000000 << 32, Bytes: 513, Lives: 2}.Append(nil))
+	line("system logged value",
+		LogCounter{Newest: 1700000000<<32 | 3, Trimmed: 1600000000 << 32, Bytes: 513, Lives: 2}.Append(nil))
+	line("system audit", AuditKey(1<<32|3))
+	line("system audit value", AppendAudit(nil, 513, []byte("{}")))
 	line("catalog", CatalogKey('c', 1, 2))
 	fmt.Fprintln(&out)
 
@@ -102,7 +103,7 @@ func TestFormat(t *testing.T) {
 	line("exact {\"a\":null}", AppendExact(nil, object(bsoncore.AppendNullElement(nil, "a"))))
 
 	const golden = "testdata/format.golden"
-	if *rewrite {
+	if storytest.Rewriting() {
 		if err := os.WriteFile(golden, out.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -210,23 +211,33 @@ func TestBounds(t *testing.T) {
 		{"order counter", r.Order(nil), pair(r.Bounds(KindOrder)), true},
 		{"last key of a container", r.Posting(nil, p, math.MaxUint64), pair(ContainerBounds(1)), true},
 		{"next container", Range{2, 0}.Record(nil, 0), pair(ContainerBounds(1)), false},
-		{"entry of its named index", AppendNumber(AppendBSON(r.NamedPrefix(nil, 3), str("x"), true), math.MaxUint64), pair(r.NamedBounds(3)), true},
-		{"entry of another named index", AppendNumber(AppendBSON(r.NamedPrefix(nil, 4), null, false), 0), pair(r.NamedBounds(3)), false},
+		{"entry of its named index", AppendNumber(AppendBSON(r.NamedPrefix(nil, 3), str("x"), true), math.MaxUint64),
+			pair(r.NamedBounds(3)), true},
+		{"entry of another named index", AppendNumber(AppendBSON(r.NamedPrefix(nil, 4), null, false), 0),
+			pair(r.NamedBounds(3)), false},
 		{"multikey among named entries", r.Multikey(nil, 3), pair(r.Bounds(KindNamed)), false},
-		{"values of its named index", r.NamedUnique(nil, 3, AppendBSON(nil, str("x"), false)), pair(r.NamedUniqueBounds(3)), true},
-		{"values of another named index", r.NamedUnique(nil, 4, AppendBSON(nil, null, false)), pair(r.NamedUniqueBounds(3)), false},
-		{"last container", Range{math.MaxUint32, math.MaxUint16}.Record(nil, 1), pair(ContainerBounds(math.MaxUint32)), true},
+		{"values of its named index", r.NamedUnique(nil, 3, AppendBSON(nil, str("x"), false)),
+			pair(r.NamedUniqueBounds(3)), true},
+		{"values of another named index", r.NamedUnique(nil, 4, AppendBSON(nil, null, false)),
+			pair(r.NamedUniqueBounds(3)), false},
+		{"last container", Range{math.MaxUint32, math.MaxUint16}.Record(nil, 1), pair(ContainerBounds(math.MaxUint32)),
+			true},
 		{"lookup in its partition", r.Lookup(nil, p, "\xFF"), pair(r.PartitionBounds(KindLookup, p)), true},
-		{"lookup in a prefix of its partition", r.Lookup(nil, p, "id"), pair(r.PartitionBounds(KindLookup, prefix)), true},
+		{"lookup in a prefix of its partition", r.Lookup(nil, p, "id"), pair(r.PartitionBounds(KindLookup, prefix)),
+			true},
 		{"lookup in another partition", r.Lookup(nil, other, "id"), pair(r.PartitionBounds(KindLookup, prefix)), false},
 		{"posting in its partition", r.Posting(nil, p, math.MaxUint64), pair(r.PartitionBounds(KindPosting, p)), true},
-		{"entry under its path", entry(r, 1, path, object(), math.MaxUint64), pair(Prefixed(r.EntryPrefix(nil, 1, path))), true},
+		{"entry under its path", entry(r, 1, path, object(), math.MaxUint64),
+			pair(Prefixed(r.EntryPrefix(nil, 1, path))), true},
 		{"entry under a longer path", entry(r, 1, below, null, 1), pair(Prefixed(r.EntryPrefix(nil, 1, path))), false},
 		{"entry of another generation", entry(r, 2, path, null, 1), pair(Prefixed(r.EntryPrefix(nil, 1, path))), false},
 		{"entry of its generation", entry(r, 1, path, null, 1), pair(r.GenerationBounds(KindEntry, 1)), true},
-		{"composite of its ordinal", r.Composite(nil, 1, 2, []doc.Value{str("x")}, []bool{true}, 9), pair(Prefixed(r.CompositePrefix(nil, 1, 2))), true},
-		{"composite of another ordinal", r.Composite(nil, 1, 3, nil, nil, 9), pair(Prefixed(r.CompositePrefix(nil, 1, 2))), false},
-		{"unique of its constraint", r.Unique(nil, 1, p, []doc.Value{object()}), pair(Prefixed(r.UniquePrefix(nil, 1))), true},
+		{"composite of its ordinal", r.Composite(nil, 1, 2, []doc.Value{str("x")}, []bool{true}, 9),
+			pair(Prefixed(r.CompositePrefix(nil, 1, 2))), true},
+		{"composite of another ordinal", r.Composite(nil, 1, 3, nil, nil, 9),
+			pair(Prefixed(r.CompositePrefix(nil, 1, 2))), false},
+		{"unique of its constraint", r.Unique(nil, 1, p, []doc.Value{object()}), pair(Prefixed(r.UniquePrefix(nil, 1))),
+			true},
 		{"unique of another constraint", r.Unique(nil, 2, p, nil), pair(Prefixed(r.UniquePrefix(nil, 1))), false},
 		{"entry of the log", LogKey(5), pair(LogBounds()), true},
 		{"another system key", ClockKey(), pair(LogBounds()), false},
@@ -255,7 +266,8 @@ func TestEPKBounds(t *testing.T) {
 		}
 		cuts := [][]byte{nil, {0xFF}, {0x05}, {0x20}, {0x05, 0xC1, 0xD9}}
 		for _, e := range epks {
-			cuts = append(cuts, e, append(e[:len(e):len(e)], 0), append(e[:len(e):len(e)], 0xFF), e[:min(len(e), 16)], e[:len(e)-1])
+			cuts = append(cuts, e, append(e[:len(e):len(e)], 0), append(e[:len(e):len(e)], 0xFF), e[:min(len(e), 16)],
+				e[:len(e)-1])
 		}
 		for i, cut := range cuts {
 			for _, other := range [][]byte{nil, {0xFF}, cuts[(i*7+3)%len(cuts)]} {
@@ -278,7 +290,8 @@ func TestEPKBounds(t *testing.T) {
 func TestPathsAreInjective(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	paths := [][]string{
-		nil, {""}, {"", ""}, {"a"}, {"a", "b"}, {"ab"}, {"a", ""}, {eachElement}, {"[]"}, {"a", eachElement}, {eachElement, "a"},
+		nil, {""}, {"", ""}, {"a"}, {"a", "b"}, {"ab"}, {"a", ""}, {eachElement}, {"[]"}, {"a", eachElement},
+		{eachElement, "a"},
 		{"\x01"}, {"\x02"}, {"a\x00b"}, {"a\x00"}, {long}, {long, "a"}, {long + "a"}, {"a", long},
 	}
 	for i, a := range paths {
@@ -331,9 +344,12 @@ func TestDecodeHeader(t *testing.T) {
 
 func FuzzKeyShapes(f *testing.F) {
 	f.Add(uint32(1), uint16(0), uint8(1), uint8(10), uint64(7), int64(1700000000), "id", "a", 1.5)
-	f.Add(uint32(math.MaxUint32), uint16(math.MaxUint16), uint8(3), uint8(5), uint64(math.MaxUint64), int64(math.MinInt64), "", "", 0.0)
-	f.Add(uint32(0), uint16(0), uint8(0), uint8(11), uint64(1), int64(-1), "\x00\xFF", strings.Repeat("p", 300), math.Inf(1))
-	f.Fuzz(func(t *testing.T, container uint32, number uint16, scheme, kind uint8, n uint64, at int64, id, name string, x float64) {
+	f.Add(uint32(math.MaxUint32), uint16(math.MaxUint16), uint8(3), uint8(5), uint64(math.MaxUint64),
+		int64(math.MinInt64), "", "", 0.0)
+	f.Add(uint32(0), uint16(0), uint8(0), uint8(11), uint64(1), int64(-1), "\x00\xFF", strings.Repeat("p", 300),
+		math.Inf(1))
+	f.Fuzz(func(t *testing.T, container uint32, number uint16, scheme, kind uint8, n uint64, at int64, id, name string,
+		x float64) {
 		r, s, v := Range{container, number}, schemes[scheme%4], made(kind, n, x, name)
 		values := []doc.Value{v, str(id), null}[:s.n]
 		p := AppendPartition(nil, s.version, s.multi, values)

@@ -35,3 +35,32 @@ func appendIDs(key []byte, ids []uint32) []byte {
 	}
 	return key
 }
+
+// AuditKey is the key of an event of the audit trail by its number. Its value is made by AppendAudit.
+func AuditKey(number uint64) []byte { return System("audit", uint32(number>>32), uint32(number)) }
+
+// AuditNumber is the number in a key that AuditKey made.
+func AuditNumber(key []byte) (uint64, error) {
+	size := len(System("audit"))
+	if len(key) != size+8 {
+		return 0, ErrCorrupt
+	}
+	return binary.BigEndian.Uint64(key[size:]), nil
+}
+
+// AuditBounds encloses the events from a number on.
+func AuditBounds(from uint64) (lower, upper []byte) { return AuditKey(from), End(System("audit")) }
+
+// AppendAudit appends the stored form of an event: the bytes of all events before it, so that the size of any part of
+// the trail is a difference, and JSON.
+func AppendAudit(dst []byte, before uint64, event []byte) []byte {
+	return append(binary.BigEndian.AppendUint64(dst, before), event...)
+}
+
+// DecodeAudit reads the form of AppendAudit. event shares its bytes.
+func DecodeAudit(value []byte) (before uint64, event []byte, err error) {
+	if len(value) < 8 {
+		return 0, nil, ErrCorrupt
+	}
+	return binary.BigEndian.Uint64(value), value[8:], nil
+}

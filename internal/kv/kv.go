@@ -188,6 +188,19 @@ type (
 
 	// A Sizer measures the size and the load of an engine.
 	Sizer interface{ Load() Load }
+
+	// A Checkpointer copies an engine on disk to a folder while it is in use. The copy is the state at one moment
+	// during the call: it has every batch that Apply acknowledged before, and of later ones a beginning, as after a
+	// crash. dir must not exist, and its parent must be on the same file system: immutable files become hard links,
+	// so the copy is quick and shares space. If it fails, dir does not exist.
+	Checkpointer interface {
+		Checkpoint(ctx context.Context, dir string) error
+	}
+
+	// A Copier copies an engine in memory. The copy is an engine of its own, at the state of one moment during the
+	// call, which Close releases; neither sees changes of the other. It takes no time that grows with the number of
+	// keys, and shares memory with the original until one of them changes.
+	Copier interface{ Copy() (Engine, error) }
 )
 
 // Load is the size and the load of an engine, for the reaper's governor and for metrics.

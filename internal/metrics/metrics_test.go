@@ -17,7 +17,8 @@ import (
 
 func scrape(t *testing.T, m *Metrics) string {
 	t.Helper()
-	n, err := node.Start(t.Context(), node.Options{Engine: memory.New(), Version: "v1.2.3", Virtual: true, VirtualStart: time.Unix(1_000_000, 0)})
+	n, err := node.Start(t.Context(),
+		node.Options{Engine: memory.New(), Version: "v1.2.3", Virtual: true, VirtualStart: time.Unix(1_000_000, 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,9 @@ func TestRequests(t *testing.T) {
 	read := m.Operation("nosql", "ReadDocument", strconv.Itoa)
 	again := m.Operation("nosql", "ReadDocument", strconv.Itoa)
 	m.Operation("nosql", "DeleteDocument", strconv.Itoa) // nobody asks for it
-	find := m.Operation("mongo", "find", func(status int) string { return map[int]string{0: "OK", 11000: "DuplicateKey"}[status] })
+	find := m.Operation("mongo", "find", func(status int) string {
+		return map[int]string{0: "OK", 11000: "DuplicateKey"}[status]
+	})
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -86,7 +89,8 @@ func TestLabelsAreBounded(t *testing.T) {
 		m.Hint(fmt.Sprint("kind", status))
 	}
 	for name, c := range map[string]int{
-		"mayfly_requests_total": testutil.CollectAndCount(m.requests), "mayfly_lifetime_hints_total": testutil.CollectAndCount(m.hints),
+		"mayfly_requests_total":       testutil.CollectAndCount(m.requests),
+		"mayfly_lifetime_hints_total": testutil.CollectAndCount(m.hints),
 	} {
 		if c != maxStatuses+1 {
 			t.Errorf("%d series of %s, want %d and one for the others", c, name, maxStatuses)

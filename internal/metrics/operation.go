@@ -19,6 +19,8 @@ type operation struct {
 	seen     atomic.Pointer[seen]
 	mu       sync.Mutex // held to replace seen
 	statuses []string   // the labels in use
+
+	asked asked // Metrics.mu protects it
 }
 
 // seen has the metrics of an operation. It is immutable, and replaced as a whole.

@@ -23,16 +23,22 @@ func TestCertificatesAreMadeOnceAndRenewed(t *testing.T) {
 		remove                  string
 		notValidFor, alsoServes string
 	}{
-		{name: "first start", hosts: hosts, now: noon, newLeaf: true, newAuthority: true, notValidFor: "other.example", alsoServes: "db.example"},
+		{name: "first start", hosts: hosts, now: noon, newLeaf: true, newAuthority: true, notValidFor: "other.example",
+			alsoServes: "db.example"},
 		{name: "second start", hosts: hosts, now: noon.Add(time.Hour)},
 		{name: "fewer names", hosts: hosts[:3], now: noon.Add(2 * time.Hour), alsoServes: "db.example"},
-		{name: "another name", hosts: append([]string{"other.example"}, hosts...), now: noon.Add(3 * time.Hour), newLeaf: true, alsoServes: "other.example"},
-		{name: "another address", hosts: append([]string{"192.0.2.7"}, hosts...), now: noon.Add(4 * time.Hour), newLeaf: true, alsoServes: "192.0.2.7"},
+		{name: "another name", hosts: append([]string{"other.example"}, hosts...), now: noon.Add(3 * time.Hour),
+			newLeaf: true, alsoServes: "other.example"},
+		{name: "another address", hosts: append([]string{"192.0.2.7"}, hosts...), now: noon.Add(4 * time.Hour),
+			newLeaf: true, alsoServes: "192.0.2.7"},
 		{name: "31 days before its end", hosts: hosts, now: noon.Add(4*time.Hour + leafLife - 31*24*time.Hour)},
-		{name: "29 days before its end", hosts: hosts, now: noon.Add(4*time.Hour + leafLife - 29*24*time.Hour), newLeaf: true},
+		{name: "29 days before its end", hosts: hosts, now: noon.Add(4*time.Hour + leafLife - 29*24*time.Hour),
+			newLeaf: true},
 		{name: "key of the server lost", hosts: hosts, now: noon.Add(leafLife), remove: "server.key", newLeaf: true},
-		{name: "key of the authority lost", hosts: hosts, now: noon.Add(leafLife), remove: "ca.key", newLeaf: true, newAuthority: true},
-		{name: "authority near its end", hosts: hosts, now: noon.Add(leafLife + authorityLife - 29*24*time.Hour), newLeaf: true, newAuthority: true},
+		{name: "key of the authority lost", hosts: hosts, now: noon.Add(leafLife), remove: "ca.key", newLeaf: true,
+			newAuthority: true},
+		{name: "authority near its end", hosts: hosts, now: noon.Add(leafLife + authorityLife - 29*24*time.Hour),
+			newLeaf: true, newAuthority: true},
 	}
 	var before certificates
 	for _, s := range steps {

@@ -36,6 +36,7 @@ type endpoint struct {
 	listeners []net.Listener // the first is on the address that was asked for
 	scheme    string         // of the URL that clients should prefer
 	server    *http.Server
+	handler   http.Handler // of the present data, see Node.gated
 	log       *slog.Logger
 	serving   sync.WaitGroup // each Serve that has not returned
 
@@ -44,6 +45,8 @@ type endpoint struct {
 	drained  chan struct{} // closed when the write lock is taken: no request runs
 
 	connections, inFlight atomic.Int64
+	arrivals              atomic.Int64 // connections since the start
+	clients               sync.Map     // net.Conn to *client, for cutOff and Connections
 }
 
 // listen opens the port of an API; nothing answers until open. For an empty address, the endpoint is nil.
@@ -78,7 +81,7 @@ func (e *endpoint) listenBeside(ctx context.Context, host string) {
 		e.listeners = append(e.listeners, l)
 	case errors.Is(err, syscall.EADDRINUSE):
 		e.log.Warn("another program uses this port on [::1]: clients that connect to localhost may reach that program",
-			"door", e.name, "address", beside)
+			"api", e.name, "address", beside)
 	}
 }
 
@@ -154,13 +157,14 @@ func (e *endpoint) serve(handler http.Handler, response time.Duration) {
 		WriteTimeout:      response,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeaderBytes,
+		ConnContext:       e.arrived,
 		ConnState:         e.connected,
 		ErrorLog:          slog.NewLogLogger(e.log.Handler(), slog.LevelDebug),
 	}
 	for _, l := range e.listeners {
 		e.serving.Go(func() {
 			if err := e.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-				e.log.Error("an API stopped accepting connections", "door", e.name, "error", err)
+				e.log.Error("an API stopped accepting connections", "api", e.name, "error", err)
 			}
 		})
 	}
@@ -190,17 +194,31 @@ func (e *endpoint) counted(next http.Handler) http.Handler {
 		defer e.requests.RUnlock()
 		e.inFlight.Add(1)
 		defer e.inFlight.Add(-1)
+		c := clientOf(r)
+		c.begin(r)
+		defer c.end()
 		next.ServeHTTP(w, r)
 	})
 }
 
 // connected counts connections.
-func (e *endpoint) connected(_ net.Conn, state http.ConnState) {
+func (e *endpoint) connected(conn net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		e.connections.Add(1)
 	case http.StateClosed, http.StateHijacked:
 		e.connections.Add(-1)
+		e.clients.Delete(conn)
+	}
+}
+
+// cutOff ends all connections, and so the requests that run. The endpoint goes on accepting others.
+func (e *endpoint) cutOff() {
+	if e == nil {
+		return
+	}
+	for conn := range e.clients.Range {
+		_ = conn.(net.Conn).Close()
 	}
 }
 
@@ -228,7 +246,7 @@ func (e *endpoint) close(ctx context.Context) error {
 	}
 	err := e.server.Shutdown(ctx)
 	if err != nil {
-		e.log.Warn("requests did not end in time and were cut off", "door", e.name)
+		e.log.Warn("requests did not end in time and were cut off", "api", e.name)
 		err = e.server.Close()
 	}
 	e.serving.Wait()

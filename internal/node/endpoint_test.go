@@ -55,7 +55,8 @@ func TestHTTPVersions(t *testing.T) {
 					defer response.Body.Close()
 					body, err := io.ReadAll(response.Body)
 					if err != nil || response.ProtoMajor != c.want || !bytes.Equal(body, n.CA()) {
-						t.Errorf("%s %d, error %v, %d bytes; want HTTP/%d and the authority", response.Proto, response.StatusCode, err, len(body), c.want)
+						t.Errorf("%s %d, error %v, %d bytes; want HTTP/%d and the authority", response.Proto,
+							response.StatusCode, err, len(body), c.want)
 					}
 				})
 			}
@@ -74,8 +75,10 @@ func TestLengthBesideChunks(t *testing.T) {
 			name, headers, body string
 			answers             int
 		}{
-			{"both", fmt.Sprintf("Content-Length: %d\r\nTransfer-Encoding: chunked\r\n", len(smuggled)+5), "0\r\n\r\n", 1},
-			{"both, the other way round", fmt.Sprintf("Transfer-Encoding: chunked\r\nContent-Length: %d\r\n", len(smuggled)+5), "0\r\n\r\n", 1},
+			{"both", fmt.Sprintf("Content-Length: %d\r\nTransfer-Encoding: chunked\r\n", len(smuggled)+5), "0\r\n\r\n",
+				1},
+			{"both, the other way round",
+				fmt.Sprintf("Transfer-Encoding: chunked\r\nContent-Length: %d\r\n", len(smuggled)+5), "0\r\n\r\n", 1},
 			{"chunks", "Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n", 1},
 			{"a length", "Content-Length: 2\r\n", "{}", 2},
 			{"two lengths", "Content-Length: 2\r\nContent-Length: 3\r\n", "{}", 1},
@@ -85,7 +88,9 @@ func TestLengthBesideChunks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fmt.Fprintf(conn, "GET /ready HTTP/1.1\r\nHost: localhost\r\n%s\r\n%sGET /ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", c.headers, c.body)
+			fmt.Fprintf(conn,
+				"GET /ready HTTP/1.1\r\nHost: localhost\r\n%s\r\n%sGET /ready HTTP/1.1\r\nHost: "+
+					"localhost\r\nConnection: close\r\n\r\n", c.headers, c.body)
 			text, err := io.ReadAll(conn)
 			conn.Close()
 			if answers := strings.Count(string(text), "HTTP/1.1 "); answers != c.answers {
@@ -101,7 +106,8 @@ func TestCipherSuites(t *testing.T) {
 	offered := map[uint16]bool{} // and whether a certificate with a key on a curve goes with it
 	for _, suite := range append(tls.CipherSuites(), tls.InsecureCipherSuites()...) {
 		if slices.Contains(suite.SupportedVersions, tls.VersionTLS12) {
-			offered[suite.ID] = strings.Contains(suite.Name, "ECDHE_ECDSA") && !strings.Contains(suite.Name, "CBC") && !strings.Contains(suite.Name, "RC4")
+			offered[suite.ID] = strings.Contains(suite.Name, "ECDHE_ECDSA") && !strings.Contains(suite.Name, "CBC") &&
+				!strings.Contains(suite.Name, "RC4")
 		}
 	}
 	for suite, want := range offered {

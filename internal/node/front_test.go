@@ -22,10 +22,16 @@ func TestWhatAnyoneSees(t *testing.T) {
 		shown   []string
 		hidden  []string
 	}{
-		{"well-known key", Options{NoSQL: "127.0.0.1:0", Version: "v9", Mongo: mongo, Virtual: true, VirtualStart: noon}, 200, []string{"v9", WellKnownKey, "mongodb://", "<dt>Clock"}, nil},
-		{"own key", Options{NoSQL: "127.0.0.1:0", Version: "v9", Mongo: mongo, Key: secret}, 401, []string{"v9", "mongodb://"}, []string{secret, WellKnownKey, "<dt>Clock"}},
-		{"own key, for other machines", Options{NoSQL: "0.0.0.0:0", Version: "v9", Mongo: mongo, Key: secret, Virtual: true, VirtualStart: noon}, 401, []string{"AccountEndpoint="}, []string{secret, WellKnownKey, "v9", "mongodb://", "<dt>Clock"}},
-		{"well-known key, for other machines", Options{NoSQL: "0.0.0.0:0", Version: "v9", AllowWellKnownKey: true}, 200, []string{"v9", WellKnownKey}, []string{"mongodb://"}},
+		{"well-known key",
+			Options{NoSQL: "127.0.0.1:0", Version: "v9", Mongo: mongo, Virtual: true, VirtualStart: noon}, 200,
+			[]string{"v9", WellKnownKey, "mongodb://", "<dt>Clock"}, nil},
+		{"own key", Options{NoSQL: "127.0.0.1:0", Version: "v9", Mongo: mongo, Key: secret}, 401,
+			[]string{"v9", "mongodb://"}, []string{secret, WellKnownKey, "<dt>Clock"}},
+		{"own key, for other machines",
+			Options{NoSQL: "0.0.0.0:0", Version: "v9", Mongo: mongo, Key: secret, Virtual: true, VirtualStart: noon},
+			401, []string{"AccountEndpoint="}, []string{secret, WellKnownKey, "v9", "mongodb://", "<dt>Clock"}},
+		{"well-known key, for other machines", Options{NoSQL: "0.0.0.0:0", Version: "v9", AllowWellKnownKey: true}, 200,
+			[]string{"v9", WellKnownKey}, []string{"mongodb://"}},
 	}
 	for _, c := range cases {
 		n := start(t, c.o)
@@ -69,7 +75,9 @@ func TestWhatAnyoneSees(t *testing.T) {
 func TestOwnersCertificateIsGivenToEmulatorScripts(t *testing.T) {
 	files := pemFiles(t)
 	n := start(t, Options{NoSQL: "127.0.0.1:0", TLS: files})
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}} // as curl -k
+	// as curl -k
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+		DisableKeepAlives: true}}
 	response, err := client.Get(n.Endpoint() + "_explorer/emulator.pem")
 	if err != nil {
 		t.Fatal(err)

@@ -143,7 +143,7 @@ func (n *Node) allowHost(o Options, e *endpoint, open bool) func(host string) bo
 	if !open && !n.account.wellKnown && len(o.AllowHosts) == 0 {
 		return nil
 	}
-	names := &hostNames{own: append(o.hosts(), hostOf(o.Admin)), given: o.AllowHosts, nearby: e.exposed()}
+	names := &hostNames{own: o.hosts(), given: o.AllowHosts, nearby: e.exposed()}
 	if o.TLS.Cert != "" {
 		names.cert = n.certs.server.Leaf
 	}
@@ -153,5 +153,5 @@ func (n *Node) allowHost(o Options, e *endpoint, open bool) func(host string) bo
 // hosts are the names and addresses by which clients know this node.
 func (o *Options) hosts() []string {
 	return ownHosts(hostOf(o.NoSQL), hostOf(o.Compute), hostOf(o.Mongo.Address), hostOf(o.Mongo.Advertise),
-		hostOf(o.Advertise))
+		hostOf(o.Advertise), hostOf(o.Admin))
 }

@@ -15,7 +15,8 @@ import (
 // addresses and localhost too (webpack/webpack-dev-server: lib/Server.js), and .local and .internal (ollama/ollama:
 // server/routes.go).
 func TestHostNames(t *testing.T) {
-	here := &hostNames{own: []string{"localhost", "127.0.0.1", "Box", "db.example"}, given: []string{"cosmos.shop.example", "*.app.github.dev"}}
+	here := &hostNames{own: []string{"localhost", "127.0.0.1", "Box", "db.example"},
+		given: []string{"cosmos.shop.example", "*.app.github.dev"}}
 	near := &hostNames{own: here.own, given: here.given, nearby: true}
 	for _, c := range []struct {
 		host       string
@@ -74,7 +75,8 @@ func TestHostNames(t *testing.T) {
 func TestCheckHost(t *testing.T) {
 	for pattern, ok := range map[string]bool{
 		"db.example": true, "mayfly": true, "*": true, "*.db.example": true, "10.0.0.1": true, "::1": true,
-		"": false, "*.": false, "*db.example": false, "a.*.example": false, "db.example:8081": false, "http://db.example": false, "a b": false,
+		"": false, "*.": false, "*db.example": false, "a.*.example": false, "db.example:8081": false,
+		"http://db.example": false, "a b": false,
 	} {
 		if err := CheckHost(pattern); (err == nil) != ok {
 			t.Errorf("%q: error %v", pattern, err)
@@ -109,14 +111,16 @@ func TestPageOfAnotherSite(t *testing.T) {
 		n := start(t, c.o)
 		for _, d := range []*endpoint{n.nosql, n.compute} {
 			for _, request := range []string{
-				"GET /", "GET /alive", "GET /ready", "GET /status", "GET /_explorer/emulator.pem", "GET /_explorer/index.html", "GET /_mayfly/ca.pem",
+				"GET /", "GET /alive", "GET /ready", "GET /status", "GET /_explorer/emulator.pem",
+				"GET /_explorer/index.html", "GET /_mayfly/ca.pem",
 				"GET /dbs", "POST /dbs", "OPTIONS /dbs", "GET //_mayfly/ca.pem", "BREW /coffee",
 			} {
 				code, body := askAs(t, d, request, "Host: "+c.host)
 				if (code == 403) != (c.code == 403) {
 					t.Errorf("%s: %s on %s: %d %s", c.name, request, d.name, code, body)
 				}
-				if code == 403 && (!strings.Contains(body, "--allow-host") || !strings.Contains(body, `{"code":"Forbidden"`)) {
+				if code == 403 &&
+					(!strings.Contains(body, "--allow-host") || !strings.Contains(body, `{"code":"Forbidden"`)) {
 					t.Errorf("%s: %s does not say what to do: %s", c.name, request, body)
 				}
 			}
@@ -139,7 +143,8 @@ func TestWhichHostCounts(t *testing.T) {
 		{"none", "GET /alive", nil, 400},
 		{"an empty one", "GET /alive", []string{"Host:"}, 403},
 		{"forwarded", "GET /alive", []string{"Host: localhost", "X-Forwarded-Host: evil.com"}, 200},
-		{"what a proxy says", "GET /alive", []string{"Host: evil.com", "X-Forwarded-Host: localhost", "Forwarded: host=localhost"}, 403},
+		{"what a proxy says", "GET /alive",
+			[]string{"Host: evil.com", "X-Forwarded-Host: localhost", "Forwarded: host=localhost"}, 403},
 	} {
 		if code, body := askAs(t, n.nosql, c.request, c.headers...); code != c.code {
 			t.Errorf("%s: %d, want %d: %s", c.name, code, c.code, body)
@@ -207,7 +212,8 @@ func askAs(t *testing.T, d *endpoint, request string, headers ...string) (int, s
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	headers = append(headers, "Connection: close", "Origin: http://evil.com", "Access-Control-Request-Method: POST", "Content-Length: 0")
+	headers = append(headers, "Connection: close", "Origin: http://evil.com", "Access-Control-Request-Method: POST",
+		"Content-Length: 0")
 	fmt.Fprintf(conn, "%s HTTP/1.1\r\n%s\r\n\r\n", request, strings.Join(headers, "\r\n"))
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"runtime"
 
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keyring"
 )
 
 // WellKnownKey is the public account key of every Cosmos DB emulator.
@@ -24,39 +25,61 @@ const (
 	minKeyBytes = 32
 )
 
-// keyFile holds a key that was made because none was given.
-const keyFile = "account.key"
+// Files of account keys in the data folder.
+const (
+	keyFile  = "account.key"  // the primary key, if it was made because none was given
+	keysFile = "account.keys" // the other keys, once somebody was shown one
+)
 
 // An account is the account key, and where it comes from, in words.
 type account struct {
 	key, place string
 	wellKnown  bool
-	readable   bool // by other users than the owner of its file
 }
+
+// openKeys makes the keys of the account.
+func (a account) openKeys(dir string) (*keyring.Ring, error) {
+	o := keyring.Options{Primary: a.key, Origin: a.place, Write: writeFile}
+	if dir != "" {
+		o.Others = filepath.Join(dir, keysFile)
+	}
+	switch {
+	case a.wellKnown:
+		o.Fixed = "it is the well-known emulator key; start with --key to have one of your own"
+	case a.place == given:
+		o.Fixed = "it is given by the setting --key; change it there and restart"
+	default:
+		o.File = a.place
+	}
+	return keyring.New(o)
+}
+
+// given is the place of a key that a setting gives.
+const given = "as given"
 
 // chooseKey applies the rules for account keys. exposed says that other machines may reach some API; the well-known key
 // would not protect it.
-func chooseKey(given string, exposed, allowWellKnown bool, dir string) (account, error) {
-	if given == "" && (!exposed || allowWellKnown) {
-		given = WellKnownKey
+func chooseKey(text string, exposed, allowWellKnown bool, dir string) (account, error) {
+	if text == "" && (!exposed || allowWellKnown) {
+		text = WellKnownKey
 	}
-	if given == "" {
+	if text == "" {
 		return keptKey(dir)
 	}
-	key, err := decodeKey(given)
+	key, err := decodeKey(text)
 	if err != nil {
 		return account{}, err
 	}
 	wellKnown, _ := base64.StdEncoding.DecodeString(WellKnownKey)
 	switch {
 	case !bytes.Equal(key, wellKnown):
-		return account{key: given, place: "as given"}, nil
+		return account{key: text, place: given}, nil
 	case exposed && !allowWellKnown:
 		return account{}, fault.New(fault.Invalid,
 			"other machines can reach this address, and the emulator key is public: "+
 				"give a key of your own with --key, leave it out to have one made, or add --allow-well-known-key")
 	}
-	return account{key: given, place: "the well-known emulator key", wellKnown: true}, nil
+	return account{key: text, place: "the well-known emulator key", wellKnown: true}, nil
 }
 
 func decodeKey(text string) ([]byte, error) {
@@ -94,7 +117,13 @@ func keptKey(dir string) (account, error) {
 	if _, err := decodeKey(string(text)); err != nil {
 		return account{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return account{key: string(text), place: path, readable: othersHaveAccess(path)}, nil
+	return account{key: string(text), place: path}, nil
+}
+
+// allowed says what the sender of a key to the admin API may do.
+func (n *Node) allowed(key string) (read, write bool) {
+	k := n.keys.Now().Find(key)
+	return k != nil, k != nil && !k.ReadOnly()
 }
 
 // othersHaveAccess reports whether the mode of a file gives any right to others than its owner. Windows has no such

@@ -19,8 +19,18 @@ type Meter interface {
 	// ExpiredByPolicy counts documents that expired because the lifetime of their container was changed.
 	ExpiredByPolicy(documents uint64)
 
+	// Totals adds up the requests of an API since the start. It costs them nothing, and is called once a second.
+	Totals(api string, into *Totals)
+
 	// Handler serves the metrics. The node calls it once; the handler calls read for each scrape.
 	Handler(read func(context.Context) Reading) http.Handler
+}
+
+// Totals are the requests of an API since the start.
+type Totals struct {
+	Errors uint64
+	Bounds []float64 // in seconds, rising
+	Took   []uint64  // requests by duration: up to each bound, but above the one before, and at last above all
 }
 
 // The names of the APIs in metrics.

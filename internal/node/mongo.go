@@ -59,43 +59,65 @@ func (n *Node) chooseMongoAuth(o Options) (bool, error) {
 
 // keepLog makes the store keep the log that change streams read, if clients can open change streams. Otherwise it
 // deletes the log of an earlier process: change streams cannot resume across a gap.
-func (n *Node) keepLog(ctx context.Context, o Options) error {
+func (n *Node) keepLog(ctx context.Context, o Options) error { return n.keepLogOf(ctx, n.store, o) }
+
+func (n *Node) keepLogOf(ctx context.Context, st *store.Store, o Options) error {
 	if n.mongo == nil || o.Mongo.ReplSet == "" {
-		return n.store.ForgetLog(ctx)
+		return st.ForgetLog(ctx)
 	}
-	return n.store.KeepLog(ctx, n.clock.Now().Unix(), store.LogOptions{})
+	return st.KeepLog(ctx, n.clock.Now().Unix(), store.LogOptions{})
 }
 
-// openMongo makes the API for MongoDB answer.
+// openMongo makes the API for MongoDB answer. Without an address it still answers the admin API.
 func (n *Node) openMongo(o Options, version string) error {
 	if n.mongo == nil {
+		if n.admin != nil {
+			o.Mongo.ReplSet = "" // nobody reads change streams, so no log is kept
+			n.localMongo = command.New(n.mongoOptions(o, "", version))
+		}
 		return nil
 	}
-	advertise := o.Mongo.Advertise
-	if host := hostOf(o.Advertise); advertise == "" && host != "" {
-		_, port, _ := net.SplitHostPort(n.mongo.address())
-		advertise = net.JoinHostPort(host, port)
-	}
-	n.mongoServer = command.New(command.Options{
-		Catalog: n.catalog, Store: n.store, Clock: n.clock, Budget: n.budget, Key: n.account.key, Auth: n.mongoAuth,
-		ReplSet: o.Mongo.ReplSet, Advertise: advertise, Exposed: n.mongo.exposed(), CosmosTTL: o.Mongo.CosmosTTL,
-		TestCommands: o.Mongo.TestCommands, TLS: n.mongoTLS(), ReclaimNow: n.reaper.ReclaimNow,
-		Meter: metered{n, apiMongo}, Slow: o.Slow, Version: version, Logger: n.log, Hints: n.hints,
-		Reclaimed: n.reaper.Reclaimed,
-	})
+	n.mongoServer = command.New(n.mongoOptions(o, n.advertisedMongo(), version))
+	n.localMongo = n.mongoServer
 	for _, l := range n.mongo.listeners {
 		n.mongo.serving.Go(func() {
 			if err := n.mongoServer.Serve(l); err != nil && !errors.Is(err, net.ErrClosed) {
-				n.log.Error("an API stopped accepting connections", "door", n.mongo.name, "error", err)
+				n.log.Error("an API stopped accepting connections", "api", n.mongo.name, "error", err)
 			}
 		})
 	}
 	return nil
 }
 
+// advertisedMongo is the host:port of the API for MongoDB that clients are told, "" for the one that they have asked
+// for.
+func (n *Node) advertisedMongo() string {
+	advertise, host := n.options.Mongo.Advertise, hostOf(n.options.Advertise)
+	if advertise != "" || host == "" {
+		return advertise
+	}
+	_, port, _ := net.SplitHostPort(n.mongo.address())
+	return net.JoinHostPort(host, port)
+}
+
+func (n *Node) mongoOptions(o Options, advertise, version string) command.Options {
+	return command.Options{
+		Catalog: n.catalog, Store: n.store, Clock: n.clock, Budget: n.budget, Keys: n.keys, Auth: n.mongoAuth,
+		ReplSet: o.Mongo.ReplSet, Advertise: advertise, Exposed: n.mongo.exposed(), CosmosTTL: o.Mongo.CosmosTTL,
+		TestCommands: o.Mongo.TestCommands, TLS: n.mongo != nil && n.mongoTLS(), Gate: n.gate,
+		Meter: metered{n, apiMongo}, Slow: n.slow, Version: version, Logger: n.log, Hints: n.hints,
+		// Both are called within the gate.
+		ReclaimNow: func(ctx context.Context) error { return n.reaper.ReclaimNow(ctx) },
+		Reclaimed:  func() uint64 { return n.reaper.Reclaimed() },
+		Tracer:     o.Tracer,
+	}
+}
+
 // closeMongo closes the API for MongoDB.
 func (n *Node) closeMongo(ctx context.Context) error {
 	switch {
+	case n.mongo == nil && n.localMongo != nil:
+		return n.localMongo.Close(ctx)
 	case n.mongo == nil:
 		return nil
 	case n.mongoServer == nil:
@@ -112,10 +134,15 @@ func (n *Node) MongoURI() string {
 	if n.mongo == nil {
 		return ""
 	}
-	u := url.URL{Scheme: "mongodb", Host: n.mongo.address(), Path: "/"}
-	if host, port, _ := net.SplitHostPort(u.Host); net.ParseIP(host).IsUnspecified() {
-		u.Host = net.JoinHostPort("localhost", port)
+	at := n.mongo.address()
+	if host, port, _ := net.SplitHostPort(at); net.ParseIP(host).IsUnspecified() {
+		at = net.JoinHostPort("localhost", port)
 	}
+	return n.mongoURI(at)
+}
+
+func (n *Node) mongoURI(at string) string {
+	u := url.URL{Scheme: "mongodb", Host: at, Path: "/"}
 	if n.mongoTLS() {
 		u.RawQuery = "tls=true"
 	}

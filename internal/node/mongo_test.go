@@ -69,11 +69,14 @@ func TestEmulator(t *testing.T) {
 		auth    bool
 		refused bool
 	}{
-		"well-known key":                    {Options{Emulator: true, AllowWellKnownKey: true}, false, false},
-		"well-known key, given":             {Options{Emulator: true, AllowWellKnownKey: true, Key: WellKnownKey}, false, false},
-		"well-known key, passwords wanted":  {Options{Emulator: true, AllowWellKnownKey: true, Mongo: Mongo{Auth: "on"}}, true, false},
-		"a key of its own":                  {Options{Emulator: true, AllowWellKnownKey: true, Key: own}, true, false},
-		"a key of its own, no passwords":    {Options{Emulator: true, Key: own, Mongo: Mongo{Auth: "off"}}, false, false},
+		"well-known key": {Options{Emulator: true, AllowWellKnownKey: true}, false, false},
+		"well-known key, given": {Options{Emulator: true, AllowWellKnownKey: true, Key: WellKnownKey},
+			false, false},
+		"well-known key, passwords wanted": {Options{Emulator: true, AllowWellKnownKey: true,
+			Mongo: Mongo{Auth: "on"}}, true, false},
+		"a key of its own": {Options{Emulator: true, AllowWellKnownKey: true, Key: own}, true, false},
+		"a key of its own, no passwords": {Options{Emulator: true, Key: own, Mongo: Mongo{Auth: "off"}}, false,
+			false},
 		"no emulator":                       {Options{AllowWellKnownKey: true}, true, false},
 		"no emulator, no passwords":         {Options{AllowWellKnownKey: true, Mongo: Mongo{Auth: "off"}}, false, true},
 		"well-known key given, not allowed": {Options{Emulator: true, Key: WellKnownKey}, false, true},

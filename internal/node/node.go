@@ -21,15 +21,19 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/admin"
 	"github.com/mayflydb/mayfly/internal/budget"
+	"github.com/mayflydb/mayfly/internal/bulk"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/cosmos/rest"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/hint"
+	"github.com/mayflydb/mayfly/internal/keyring"
 	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/mongo/command"
 	"github.com/mayflydb/mayfly/internal/reaper"
+	"github.com/mayflydb/mayfly/internal/slow"
 	"github.com/mayflydb/mayfly/internal/store"
+	"github.com/mayflydb/mayfly/internal/trace"
 )
 
 // Options say what to run.
@@ -37,9 +41,13 @@ type Options struct {
 	// Engine holds the data. The node closes it, also when Start fails.
 	Engine kv.Engine
 
-	// Dir keeps the account key and certificates that the node makes; empty
+	// Dir keeps the account key and certificates that the node makes, and snapshots; empty
 	// keeps certificates in memory.
 	Dir string
+
+	// Reopen opens an engine on disk in another folder: for snapshots, and for backups of an engine in memory. Without
+	// it, these do not exist.
+	Reopen func(ctx context.Context, dir string) (kv.Engine, error)
 
 	// NoSQL and Admin are the addresses of these APIs, host:port; empty switches an API off.
 	NoSQL, Admin string
@@ -97,8 +105,18 @@ type Options struct {
 	// garbage collector has run.
 	Memory int64
 
+	// Seed is a folder of containers that are made and filled at the start if they do not exist yet, see
+	// transfer.Seeds; empty for none.
+	Seed string
+
 	// Meter makes metrics for the admin address; nil makes none. Nodes cannot share one.
 	Meter Meter
+
+	// Page serves browsers at the admin address, see admin.Options; nil serves none.
+	Page http.Handler
+
+	// Tracer makes spans of what requests and the reaper do; nil makes none.
+	Tracer trace.Tracer
 
 	// Slow is the duration from which on a request is logged, with its plan; 0 logs none.
 	Slow time.Duration
@@ -145,22 +163,39 @@ func (t TLS) load() (tls.Certificate, error) {
 
 // A Node is a running mayfly. Its methods are safe for concurrent use.
 type Node struct {
+	// Loading a snapshot replaces the data and what works on it. So who uses one of them has entered the gate, or holds
+	// moving.
+	gate    *gate
 	engine  kv.Engine
 	catalog *catalog.Catalog
 	store   *store.Store
 	reaper  *reaper.Reaper
+	surveys *surveys
+
+	options Options
 	log     *slog.Logger
+	shelf   shelf      // nil if there is no way to keep snapshots
+	backing sync.Mutex // held while a backup is made
+
+	observed atomic.Pointer[reaper.Reaper] // the reaper, for Observe
+	failed   chan struct{}                 // closed when an engine in use has failed
+	failing  sync.Once
+	unwatch  func() // ends the watch over the engine
 
 	clock     clock.Clock
 	virtual   *clock.Virtual // nil when the clock is real
 	real      *clock.Real    // nil when the clock is virtual
-	moving    sync.Mutex     // held while Move moves the clock
+	moving    sync.Mutex     // held while the clock is moved, and while a snapshot is saved or loaded
 	stopMarks func()
 	answered  atomic.Uint64 // requests
+	lines     *bulk.Lines   // imports and exports
 	reaping   bool          // the reaper has been started
 
+	slow    *slow.Log
 	account account
+	keys    *keyring.Ring
 	certs   certificates
+	tlsOff  bool
 	caFile  string
 	nosql   *endpoint
 	compute *endpoint
@@ -175,10 +210,18 @@ type Node struct {
 	mongoAuth   bool // MongoDB clients have to authenticate
 	emulator    bool
 
-	meter   Meter // nil for none
-	surveys *surveys
+	local      *local          // the API for NoSQL, for the admin API
+	localAPI   http.Handler    // of the present data, for local
+	localMongo *command.Server // mongoServer, or one that does not listen
+
+	meter Meter // nil for none
 	// fullAdmin is the whole admin API. It is nil until the node runs: before, the admin address answers health alone.
 	fullAdmin atomic.Pointer[http.Handler]
+	adminAPI  *admin.API // nil until then
+	activity  *activity  // nil without an admin address or a meter
+
+	started  time.Time // by the machine's clock
+	inMemory bool      // the engine keeps no data elsewhere
 
 	phase    atomic.Int32
 	closing  sync.Once
@@ -188,11 +231,14 @@ type Node struct {
 // Start opens everything and returns when the APIs answer requests. It fails with fault.Invalid for options that do not
 // go together, or with this machine.
 func Start(ctx context.Context, o Options) (_ *Node, err error) {
-	n := &Node{engine: o.Engine, log: o.Logger, meter: o.Meter, version: o.Version}
+	n := &Node{
+		engine: o.Engine, log: o.Logger, meter: o.Meter, version: o.Version, gate: newGate(),
+		failed: make(chan struct{}),
+	}
 	if n.log == nil {
 		n.log = slog.New(slog.DiscardHandler)
 	}
-	n.hints = hint.NewTeller(n.log, n.hinted)
+	n.hints, n.slow = hint.NewTeller(n.log, n.hinted), slow.New(o.Slow)
 	n.budget = budget.New(budget.Options{Memory: o.Memory / 2})
 	defer func() {
 		if err != nil {
@@ -202,8 +248,9 @@ func Start(ctx context.Context, o Options) (_ *Node, err error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	n.options, n.started, n.inMemory = o, clock.Wall().UTC().Truncate(time.Second), holdsInMemory(o.Engine)
 	for _, step := range []func(context.Context, Options) error{
-		n.listen, n.openAdmin, n.openData, n.startClock, n.keepLog, n.prepareTLS, n.openAPIs,
+		n.listen, n.prepareTLS, n.openAdmin, n.openShelf, n.openData, n.startClock, n.keepLog, n.openAPIs,
 	} {
 		if err := step(ctx, o); err != nil {
 			return nil, err
@@ -252,9 +299,12 @@ func (n *Node) listen(ctx context.Context, o Options) (err error) {
 	if n.mongo, err = listen(ctx, "MongoDB", o.Mongo.Address, n.log); err != nil {
 		return err
 	}
-	n.emulator = o.Emulator
+	n.emulator, n.tlsOff = o.Emulator, o.TLS.Off
 	exposed := n.mongo.exposed() || n.nosql.exposed() || n.compute.exposed() || n.admin.exposed()
 	if n.account, err = chooseKey(o.Key, exposed, o.AllowWellKnownKey, o.Dir); err != nil {
+		return err
+	}
+	if n.keys, err = n.account.openKeys(o.Dir); err != nil {
 		return err
 	}
 	if n.mongo != nil {
@@ -268,9 +318,12 @@ func (n *Node) listen(ctx context.Context, o Options) (err error) {
 
 // warn logs risks that an operator may not know of.
 func (n *Node) warn(exposed bool) {
-	if n.account.readable {
-		n.log.Warn("other users of this machine can read or change the account key: change the mode of its file to 600",
-			"file", n.account.place)
+	for _, path := range []string{n.account.place, n.keys.Now().Key(keyring.Secondary).Origin} {
+		if filepath.IsAbs(path) && othersHaveAccess(path) { // else it is no path, but words
+			n.log.Warn("other users of this machine can read or change account keys: change the mode of their file "+
+				"to 600",
+				"file", path)
+		}
 	}
 	if exposed && n.account.wellKnown {
 		n.log.Warn("other machines can reach this mayfly, and its account key is public")
@@ -282,13 +335,14 @@ func (n *Node) warn(exposed bool) {
 	if n.emulator {
 		n.log.Warn("this mayfly is an emulator, for development: do not store private data in it")
 	}
-	if n.admin.exposed() && !n.account.wellKnown {
+	if n.admin.exposed() && !n.account.wellKnown && n.tlsOff {
 		n.log.Warn("other machines can reach the admin API, which has no TLS: the account key travels in plain text",
 			"address", n.admin.address())
 	}
 }
 
 func (n *Node) openData(ctx context.Context, _ Options) (err error) {
+	n.watchEngine()
 	if n.catalog, err = catalog.Open(ctx, n.engine, conditions); err != nil {
 		return fmt.Errorf("open catalog: %w", err)
 	}
@@ -300,7 +354,7 @@ func (n *Node) openData(ctx context.Context, _ Options) (err error) {
 
 func (n *Node) prepareTLS(_ context.Context, o Options) (err error) {
 	switch {
-	case n.nosql == nil && n.compute == nil && n.mongo == nil || o.TLS.Off:
+	case n.nosql == nil && n.compute == nil && n.mongo == nil && n.admin == nil || o.TLS.Off:
 		return nil
 	case o.TLS.Cert != "":
 		if n.certs.server, err = o.TLS.load(); err != nil {
@@ -313,14 +367,17 @@ func (n *Node) prepareTLS(_ context.Context, o Options) (err error) {
 		return err
 	}
 	if o.Dir != "" {
-		n.caFile = filepath.Join(o.Dir, tlsFolder, authorityName+".pem")
+		n.caFile = AuthorityFile(o.Dir)
 	}
 	n.secure(true)
 	return nil
 }
 
-// secure turns TLS on for the APIs for NoSQL and MongoDB. The admin API has none.
+// secure turns TLS on. The admin API always answers plain connections, too: probes and scrapers use them.
 func (n *Node) secure(both bool) {
+	if n.admin != nil {
+		n.admin.secure(n.certs.server, true)
+	}
 	for _, e := range []*endpoint{n.nosql, n.compute, n.mongo} {
 		if e != nil {
 			e.secure(n.certs.server, both)
@@ -328,12 +385,11 @@ func (n *Node) secure(both bool) {
 	}
 }
 
-func (n *Node) openAPIs(_ context.Context, o Options) error {
-	n.store.SetClock(func() int64 { return n.clock.Now().Unix() })
-	n.reaper = reaper.New(reaper.Options{Store: n.store, Clock: n.clock, Rate: o.ReclaimRate, Logger: n.log})
-	n.surveys = newSurveys(func(ctx context.Context) (store.Survey, error) {
-		return n.store.Survey(ctx, n.clock.Now().Unix(), surveyEntries)
-	})
+func (n *Node) openAPIs(ctx context.Context, o Options) error {
+	n.openServices(o)
+	if err := n.seed(ctx, o); err != nil {
+		return err
+	}
 	for _, e := range []*endpoint{n.nosql, n.compute} {
 		if e == nil {
 			continue
@@ -342,21 +398,52 @@ func (n *Node) openAPIs(_ context.Context, o Options) error {
 		if err != nil {
 			return err
 		}
-		e.open(handler, responseTime)
+		e.handler = handler
+		e.open(n.gated(e), responseTime)
 	}
 	if err := n.openMongo(o, o.Version); err != nil {
 		return err
 	}
-	if n.admin != nil {
-		n.openFullAdmin(o)
+	if n.admin == nil {
+		return nil
 	}
+	if err := n.openLocal(o); err != nil {
+		return err
+	}
+	n.openFullAdmin(o)
 	return nil
+}
+
+// openServices makes what works on the store beside the APIs.
+func (n *Node) openServices(o Options) {
+	st := n.store
+	st.SetTracer(o.Tracer)
+	st.SetClock(func() int64 { return n.clock.Now().Unix() })
+	watchBuilds(st)
+	n.catalog.SetClock(n.clock.Now)
+	n.lines = bulk.New(n.catalog, st, n.budget, func() int64 { return n.clock.Now().Unix() })
+	n.reaper = reaper.New(reaper.Options{
+		Store: st, Clock: n.clock, Rate: o.ReclaimRate, Logger: n.log, Tracer: o.Tracer,
+	})
+	n.observed.Store(n.reaper)
+	n.surveys = newSurveys(func(ctx context.Context) (store.Survey, error) {
+		return st.Survey(ctx, n.clock.Now().Unix(), surveyEntries)
+	})
+}
+
+// gated answers requests with the handler of the present data.
+func (n *Node) gated(e *endpoint) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n.gate.Enter()
+		defer n.gate.Leave()
+		e.handler.ServeHTTP(w, r)
+	})
 }
 
 // observe is called at the end of each request.
 func (n *Node) observe(took time.Duration) {
 	n.answered.Add(1)
-	n.reaper.Observe(took)
+	n.observed.Load().Observe(took)
 }
 
 // Work returns how many requests have been answered since the start, and how many bytes requests hold now. Small
@@ -364,13 +451,17 @@ func (n *Node) observe(took time.Duration) {
 func (n *Node) Work() (answered uint64, held int64) { return n.answered.Load(), n.budget.Read().Used }
 
 // EngineMemory is the number of bytes that the engine holds for tables and caches.
-func (n *Node) EngineMemory() uint64 { return n.store.Load().MemoryBytes }
+func (n *Node) EngineMemory() uint64 {
+	n.gate.Enter()
+	defer n.gate.Leave()
+	return n.store.Load().MemoryBytes
+}
 
 func (n *Node) nosqlHandler(o Options, e *endpoint) (http.Handler, error) {
 	options := rest.Options{
-		Catalog: n.catalog, Store: n.store, Clock: n.clock, Budget: n.budget, Key: n.account.key,
+		Catalog: n.catalog, Store: n.store, Clock: n.clock, Budget: n.budget, Keys: n.keys,
 		Region: o.Region, Advertise: o.Advertise, Consistency: o.Consistency, Logger: n.log, Hints: n.hints,
-		Meter: metered{n, apiNoSQL}, Slow: o.Slow,
+		Meter: metered{n, apiNoSQL}, Slow: n.slow, Tracer: o.Tracer,
 		Strict: o.Strict, Origins: o.Origins, Routing: e == n.nosql && n.compute != nil,
 	}
 	if e == n.compute && o.Advertise != "" {
@@ -402,20 +493,12 @@ func samePort(advertised, address string) string {
 	return u.String()
 }
 
-// adminReaper is the reaper as the admin API uses it.
-type adminReaper struct{ *reaper.Reaper }
-
-// Stats returns the reaper's figures in the form of the admin API.
-func (r adminReaper) Stats(ctx context.Context) (admin.ReclaimStats, error) {
-	s, err := r.Reaper.Stats(ctx)
-	return admin.ReclaimStats{
-		Documents: s.Documents, Bytes: s.Bytes, Entries: s.Entries, Backlog: s.Backlog,
-		LagSeconds: int64(s.Lag / time.Second), Paused: s.Paused,
-	}, err
-}
-
 // ReclaimNow returns when the space of every expired document is free.
-func (n *Node) ReclaimNow(ctx context.Context) error { return n.reaper.ReclaimNow(ctx) }
+func (n *Node) ReclaimNow(ctx context.Context) error {
+	ctx, leave := n.gate.enterLong(ctx)
+	defer leave()
+	return whyEnded(ctx, n.reaper.ReclaimNow(ctx))
+}
 
 // Close accepts no more requests, lets running ones finish until ctx ends, then cuts them off, and closes everything,
 // the engine last. It does not wait forever for a request that ignores being cut off, but returns an error. Only the
@@ -429,13 +512,22 @@ func (n *Node) Close(ctx context.Context) error {
 // that a load balancer sees the node leave.
 func (n *Node) close(ctx context.Context) error {
 	n.phase.Store(stopping)
+	if n.adminAPI != nil {
+		n.adminAPI.Close(ctx)
+	}
+	n.activity.close()
 	err := errors.Join(n.nosql.close(ctx), n.compute.close(ctx), n.closeMongo(ctx), n.admin.settle(ctx))
+	if n.stopMarks != nil {
+		n.stopMarks()
+	}
+	n.moving.Lock() // no snapshot is being loaded
+	defer n.moving.Unlock()
 	n.surveys.close()
 	if n.reaping {
 		n.reaper.Stop()
 	}
-	if n.stopMarks != nil {
-		n.stopMarks()
+	if n.unwatch != nil {
+		n.unwatch()
 	}
 	if n.clock != nil {
 		err = errors.Join(err, n.unlessFull(n.saveMark(context.WithoutCancel(ctx), n.clock.Now())))
@@ -500,8 +592,8 @@ func (n *Node) Exposed() (nosql, mongo, admin string) {
 	return nosql, mongo, admin
 }
 
-// Key is the account key in base64. It does not belong in a log: KeyPlace does.
-func (n *Node) Key() string { return n.account.key }
+// Key is the primary account key in base64. It does not belong in a log: KeyPlace does.
+func (n *Node) Key() string { return n.keys.Now().Key(keyring.Primary).Text }
 
 // KeyPlace says where the account key comes from: the path of its file, or a phrase such as "as given".
 func (n *Node) KeyPlace() string { return n.account.place }

@@ -80,7 +80,7 @@ func TestTwoNodesInOneProcess(t *testing.T) {
 	}
 }
 
-func TestDoorsAreOptional(t *testing.T) {
+func TestAPIsAreOptional(t *testing.T) {
 	n := start(t, Options{})
 	if n.Endpoint() != "" || n.PlainEndpoint() != "" || n.AdminURL() != "" {
 		t.Errorf("addresses %q %q %q, want none", n.Endpoint(), n.PlainEndpoint(), n.AdminURL())
@@ -152,7 +152,8 @@ func TestExposedAdminWantsTheKey(t *testing.T) {
 func TestMovedClockIsSavedBeforeTheAnswer(t *testing.T) {
 	engine := memory(t)
 	n := start(t, Options{Engine: engine, Admin: "127.0.0.1:0", Virtual: true, VirtualStart: noon})
-	response, err := http.Post(n.AdminURL()+"clock/advance", "application/json", strings.NewReader(`{"duration":"36h"}`))
+	response, err := http.Post(n.AdminURL()+"clock/advance", "application/json",
+		strings.NewReader(`{"duration":"36h"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +313,9 @@ func TestCloseGivesUpOnWhatNeverEnds(t *testing.T) {
 	d.open(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		close(entered)
 		<-release
-		if _, err := engine.Get([]byte("k"), func([]byte) error { return nil }); fault.KindOf(err) != fault.Unavailable {
+		if _, err := engine.Get([]byte("k"), func([]byte) error {
+			return nil
+		}); fault.KindOf(err) != fault.Unavailable {
 			t.Errorf("engine after its end: error %v, want unavailable", err)
 		}
 		close(ended)
@@ -349,7 +352,8 @@ func TestLocalhostIsBothAddresses(t *testing.T) {
 	if code, body := get(t, beside(n.PlainEndpoint())+"_mayfly/ca.pem"); code != 200 || body != string(n.CA()) {
 		t.Errorf("NoSQL API on [::1]: %d %s", code, body)
 	}
-	conn, err := tls.Dial("tcp", strings.TrimPrefix(strings.TrimSuffix(beside(n.Endpoint()), "/"), "https://"), trusting(n))
+	conn, err := tls.Dial("tcp", strings.TrimPrefix(strings.TrimSuffix(beside(n.Endpoint()), "/"), "https://"),
+		trusting(n))
 	if err != nil {
 		t.Fatalf("https on [::1]: %v", err)
 	}
@@ -410,13 +414,15 @@ func TestWarnings(t *testing.T) {
 		{"loopback", Options{NoSQL: "127.0.0.1:0", Admin: "127.0.0.1:0"}, ""},
 		{"own key", Options{NoSQL: "0.0.0.0:0", Key: own}, ""},
 		{"well-known key", Options{NoSQL: "0.0.0.0:0", AllowWellKnownKey: true}, "account key is public"},
-		{"key in clear", Options{Admin: "0.0.0.0:0", Key: own}, "in plain text"},
+		{"key in clear", Options{Admin: "0.0.0.0:0", Key: own, TLS: TLS{Off: true}}, "in plain text"},
+		{"key over TLS", Options{Admin: "0.0.0.0:0", Key: own}, ""},
 	}
 	for _, c := range cases {
 		var log bytes.Buffer
 		c.o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		start(t, c.o)
-		if got := log.String(); c.want == "" && got != "" || strings.Count(got, "WARN") != min(1, len(c.want)) || !strings.Contains(got, c.want) {
+		if got := log.String(); c.want == "" && got != "" || strings.Count(got, "WARN") != min(1, len(c.want)) ||
+			!strings.Contains(got, c.want) {
 			t.Errorf("%s: log %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -461,7 +467,8 @@ func TestEngineDirIsPrivate(t *testing.T) {
 func TestHostOf(t *testing.T) {
 	for address, want := range map[string]string{
 		"127.0.0.1:8081": "127.0.0.1", ":8081": "", "[::1]:8081": "::1", "db.example:1": "db.example",
-		"https://db.example:8081/": "db.example", "https://db.example/": "db.example", "https://[2001:db8::1]/": "2001:db8::1", "": "",
+		"https://db.example:8081/": "db.example", "https://db.example/": "db.example",
+		"https://[2001:db8::1]/": "2001:db8::1", "": "",
 	} {
 		if got := hostOf(address); got != want {
 			t.Errorf("hostOf(%q) = %q, want %q", address, got, want)

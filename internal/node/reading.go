@@ -38,6 +38,8 @@ type Traffic struct{ Connections, InFlight int64 }
 
 // Read returns the state of a node that has started.
 func (n *Node) Read(ctx context.Context) Reading {
+	n.gate.Enter()
+	defer n.gate.Leave()
 	now := n.clock.Now()
 	r := Reading{
 		Version: n.version, Clock: now, Virtual: n.Virtual(), Traffic: map[string]Traffic{},

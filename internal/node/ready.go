@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/admin"
+	"github.com/mayflydb/mayfly/internal/cosmos/rest"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
@@ -31,6 +32,10 @@ func (n *Node) notReady() []string {
 	case stopping:
 		return []string{"mayfly is stopping"}
 	}
+	if !n.gate.tryEnter() { // a snapshot is being loaded, which requests wait for
+		return nil
+	}
+	defer n.gate.Leave()
 	var reasons []string
 	if err := n.refuses(); err != nil {
 		reasons = append(reasons, "writes are refused: "+whyRefused(err))
@@ -92,9 +97,8 @@ func (n *Node) adminOptions(o Options) admin.Options {
 	options := admin.Options{
 		NotReady: n.notReady, Logger: n.log, AllowHost: n.allowHost(o, n.admin, !n.admin.exposed()),
 	}
-	if n.admin.exposed() {
-		options.Key = n.account.key
-	}
+	options.Allowed, options.Local, options.Public = n.allowed, !n.admin.exposed(), n.account.wellKnown
+	options.Caller = n.adminCaller
 	return options
 }
 
@@ -102,10 +106,24 @@ func (n *Node) adminOptions(o Options) admin.Options {
 func (n *Node) openFullAdmin(o Options) {
 	options := n.adminOptions(o)
 	options.Clock, options.Virtual, options.StandsStill, options.Move = n.clock, n.Virtual(), n.StandsStill, n.Move
-	options.Reaper = adminReaper{n.reaper}
+	options.Reaper, options.Audit = adminReaper{n}, adminAudit{n}
+	options.Snapshots, options.Backup = adminSnapshots{n}, adminBackup{n}
+	options.Page = o.Page
+	options.Keys, options.Endpoints = adminKeys{n}, n.endpoints
 	if n.meter != nil {
 		options.Metrics = n.meter.Handler(n.Read)
+		n.activity = n.startActivity()
+		options.Activity = n.activity
 	}
-	full := admin.New(options)
+	options.Version, options.Catalog, options.Usage = n.version, n.presentCatalog, n.usage
+	options.NoSQL, options.Mongo, options.ItemNumber = n.local, n.runMongo, rest.ItemNumber
+	options.MongoETag, options.MongoGuard = n.mongoETag, n.mongoGuard
+	options.Check = n.checkRunning
+	options.Foresight = n.foresee
+	options.Transfer = adminTransfer{n}
+	options.Slow, options.Connections = n.slow, n.connections
+	options.IndexBuilds = n.builds
+	n.adminAPI = admin.New(options)
+	full := http.Handler(n.adminAPI)
 	n.fullAdmin.Store(&full)
 }

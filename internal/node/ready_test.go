@@ -79,7 +79,8 @@ func TestNotReadyWhileWritesAreRefused(t *testing.T) {
 		want string
 	}{
 		{"fine", nil, ""},
-		{"full", fault.New(fault.OutOfSpace, "the disk is full, free 10 MiB"), "writes are refused: the disk is full, free 10 MiB"},
+		{"full", fault.New(fault.OutOfSpace, "the disk is full, free 10 MiB"),
+			"writes are refused: the disk is full, free 10 MiB"},
 		{"an error that is for the log", context.Canceled, "writes are refused: the storage has failed: see the log"},
 		{"fine again", nil, ""},
 	} {

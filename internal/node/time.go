@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/audit"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
@@ -44,7 +45,9 @@ func (n *Node) startClock(ctx context.Context, o Options) error {
 			return // no request has seen this time, and an idle mayfly leaves the disk alone
 		}
 		seen = answered
+		n.gate.Enter()
 		err := n.saveMark(context.Background(), now)
+		n.gate.Leave()
 		if err != nil && !failed {
 			n.log.Error("the clock's mark cannot be saved: trying again every second", "error", err)
 		} else if err == nil && failed {
@@ -79,7 +82,10 @@ func (n *Node) Move(ctx context.Context, to func(now time.Time) time.Time) (time
 		return now, fault.Wrap(fault.Invalid, clock.ErrLimit, "the clock does not go beyond %s",
 			clock.Limit.Format(time.RFC3339))
 	}
-	if err := n.saveMark(ctx, target); err != nil {
+	moved := audit.Event{Action: "move", Kind: "clock", Changes: []audit.Change{
+		{Name: "time", Before: now.UTC(), After: target.UTC()},
+	}}
+	if err := n.catalog.SaveClockMark(ctx, target, moved); err != nil {
 		return now, err
 	}
 	if err := n.virtual.Set(target); err != nil { // cannot happen: the target is checked

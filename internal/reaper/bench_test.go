@@ -119,7 +119,8 @@ func newBench(b *testing.B) *bench {
 		Name:      "c",
 		Partition: catalog.PartitionKey{Paths: []string{"/pk"}, Version: 2},
 		TTL:       9_000,
-		Indexing:  catalog.Indexing{Included: []string{"/pk/?", "/n/?", "/group/?", "/name/?"}, Excluded: []string{"/*"}},
+		Indexing: catalog.Indexing{Included: []string{"/pk/?", "/n/?", "/group/?", "/name/?"},
+			Excluded: []string{"/*"}},
 	}, nil)
 	check(err)
 	w.fill(b, past, *benchWave)
@@ -156,7 +157,8 @@ func benchKey(i int) store.Key {
 func (w *bench) create() store.Op {
 	i := w.next
 	w.next++
-	text := fmt.Appendf(nil, `{"id":"item-%d","pk":"p%d","n":%d,"group":%d,"name":"name %d","text":%q}`, i, i%1000, i, i%100, i*7919, filler)
+	text := fmt.Appendf(nil, `{"id":"item-%d","pk":"p%d","n":%d,"group":%d,"name":"name %d","text":%q}`, i, i%1000, i,
+		i%100, i*7919, filler)
 	body, err := doc.FromJSON(nil, text, doc.ParseOptions{})
 	if err != nil {
 		panic(err)
@@ -192,7 +194,9 @@ func (w *bench) load(b *testing.B, over func() bool, atMost time.Duration) [2][]
 		if err != nil {
 			return err
 		}
-		return w.store.Read(b.Context(), v, benchKey(lives+i*7919%(*benchWave/10)), func(access.Document) error { return nil })
+		return w.store.Read(b.Context(), v, benchKey(lives+i*7919%(*benchWave/10)), func(access.Document) error {
+			return nil
+		})
 	}
 	var took [2][]float64
 	var group sync.WaitGroup

@@ -13,9 +13,10 @@ import (
 
 // A plant is a world for the governor: documents die, freeing them takes time, and requests feel it.
 type plant struct {
-	dies  func(second int) uint64                             // documents
-	cost  time.Duration                                       // of freeing one
-	feels func(second int, share float64) (p99 time.Duration) // what requests take when the reaper has that share of a processor
+	dies func(second int) uint64 // documents
+	cost time.Duration           // of freeing one
+	// what requests take when the reaper has that share of a processor
+	feels func(second int, share float64) (p99 time.Duration)
 }
 
 // A history is what a plant did, second by second.
@@ -135,9 +136,15 @@ func TestSteadyChurn(t *testing.T) {
 		{"cheap documents", constant(50_000), time.Microsecond, touchy, setPoint},
 		{"a machine that becomes slow", constant(10_000), 20 * time.Microsecond, slowsDown(100, touchy), setPoint},
 		{"a wave beside it", both(constant(10_000), wave(300_000, 30)), 20 * time.Microsecond, touchy, setPoint},
-		{"every other second", func(s int) uint64 { return uint64(s%2) * 20_000 }, 20 * time.Microsecond, touchy, setPoint},
-		{"a wave every twenty seconds", func(s int) uint64 { return wave(100_000, 0)(s % 20) }, 20 * time.Microsecond, touchy, 40 * time.Second},
-		{"three times as much from a second on", func(s int) uint64 { return 5_000 + uint64(s/100)*10_000 }, 20 * time.Microsecond, touchy, setPoint},
+		{"every other second", func(s int) uint64 {
+			return uint64(s%2) * 20_000
+		}, 20 * time.Microsecond, touchy, setPoint},
+		{"a wave every twenty seconds", func(s int) uint64 {
+			return wave(100_000, 0)(s % 20)
+		}, 20 * time.Microsecond, touchy, 40 * time.Second},
+		{"three times as much from a second on", func(s int) uint64 {
+			return 5_000 + uint64(s/100)*10_000
+		}, 20 * time.Microsecond, touchy, setPoint},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -153,7 +160,8 @@ func TestSteadyChurn(t *testing.T) {
 				if c.lag == setPoint && most-least > 2*time.Second {
 					t.Errorf("the lag goes up and down between %v and %v", least, most)
 				}
-				t.Logf("lag %v to %v, backlog %d, share %.3f, comfort %.3f", least, most, h.backlog[seconds-1], h.share[seconds-1], h.comfort[seconds-1])
+				t.Logf("lag %v to %v, backlog %d, share %.3f, comfort %.3f", least, most, h.backlog[seconds-1],
+					h.share[seconds-1], h.comfort[seconds-1])
 			})
 		})
 	}

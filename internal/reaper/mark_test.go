@@ -53,7 +53,9 @@ func TestQueuesAreWalkedOnce(t *testing.T) {
 		past func(*store.Container) []byte // where the walk must have come to
 	}{
 		{"feed", 'f', []int{0}, 1, func(c *store.Container) []byte { return c.Keys().Feed(nil, never+dying+1) }},
-		{"deadlines", 'x', []int{5}, 0, func(c *store.Container) []byte { return c.Keys().Deadline(nil, 1_000_005, 0) }},
+		{"deadlines", 'x', []int{5}, 0, func(c *store.Container) []byte {
+			return c.Keys().Deadline(nil, 1_000_005, 0)
+		}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -156,8 +158,10 @@ func TestStats(t *testing.T) {
 		{"the whole of a", time.Second, false, [4]int64{0, 0, 13, 1}},
 		{"four seconds on", 4 * time.Second, false, [4]int64{0, 0, 13, 5}},
 		{"the rest of b", 3 * time.Second, false, [4]int64{0, 0, 20, 8}},
-		{"reclaimed", 0, true, [4]int64{20, bytes + 7*int64(len(body(t, 0, ``))) + 3*int64(len(body(t, 0, `,"ttl":1`))), 0, 0}},
-		{"again", time.Hour, true, [4]int64{20, bytes + 7*int64(len(body(t, 0, ``))) + 3*int64(len(body(t, 0, `,"ttl":1`))), 0, 0}},
+		{"reclaimed", 0, true,
+			[4]int64{20, bytes + 7*int64(len(body(t, 0, ``))) + 3*int64(len(body(t, 0, `,"ttl":1`))), 0, 0}},
+		{"again", time.Hour, true,
+			[4]int64{20, bytes + 7*int64(len(body(t, 0, ``))) + 3*int64(len(body(t, 0, `,"ttl":1`))), 0, 0}},
 	}
 	for _, step := range steps {
 		y.ok(y.clock.Advance(step.advance))
@@ -179,7 +183,8 @@ func TestStats(t *testing.T) {
 // body is what fill writes as number i.
 func body(t testing.TB, i int, rest string) doc.Doc {
 	t.Helper()
-	d, err := doc.FromJSON(nil, fmt.Appendf(nil, `{"id":"%d","pk":"p%d","n":%d%s}`, i, i%3, i, rest), doc.ParseOptions{})
+	d, err := doc.FromJSON(nil, fmt.Appendf(nil, `{"id":"%d","pk":"p%d","n":%d%s}`, i, i%3, i, rest),
+		doc.ParseOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

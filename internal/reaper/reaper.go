@@ -15,6 +15,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/store"
+	"github.com/mayflydb/mayfly/internal/trace"
 )
 
 // Options say what to reclaim and how fast.
@@ -23,6 +24,7 @@ type Options struct {
 	Clock  clock.Clock
 	Rate   int // the most documents per second; 0 for no limit but the load
 	Logger *slog.Logger
+	Tracer trace.Tracer // of steps that free something; nil for none
 }
 
 // interval is how often the reaper looks for work, in the clock's own time.

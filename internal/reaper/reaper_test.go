@@ -267,7 +267,9 @@ func TestPause(t *testing.T) {
 	}
 	v, err := c.Enter(ctx, y.now())
 	y.ok(err)
-	if err := y.store.Read(ctx, v, y.key(1), func(access.Document) error { return nil }); fault.KindOf(err) != fault.NotFound {
+	if err := y.store.Read(ctx, v, y.key(1), func(access.Document) error {
+		return nil
+	}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("while the reaper rests a read says %v", err)
 	}
 	y.Resume()
@@ -380,7 +382,11 @@ func TestDamagedContainer(t *testing.T) {
 	var log strings.Builder
 	var mu sync.Mutex
 	y := newYard(t, func(y *yard) {
-		y.log = slog.New(slog.NewTextHandler(writer(func(line []byte) { mu.Lock(); log.Write(line); mu.Unlock() }), nil))
+		y.log = slog.New(slog.NewTextHandler(writer(func(line []byte) {
+			mu.Lock()
+			log.Write(line)
+			mu.Unlock()
+		}), nil))
 	})
 	a, b := y.container("broken"), y.container("b")
 	y.fill(a, 0, 10, 0)
@@ -453,7 +459,9 @@ func TestBoundedBatches(t *testing.T) {
 		fmt.Fprintf(&list, ",%d", i)
 	}
 	for i := range 100 {
-		body, err := doc.FromJSON(nil, fmt.Appendf(nil, `{"id":"%d","pk":"p%d","list":[%s]}`, 20_000+i, (20_000+i)%3, list.String()[1:]), doc.ParseOptions{})
+		body, err := doc.FromJSON(nil,
+			fmt.Appendf(nil, `{"id":"%d","pk":"p%d","list":[%s]}`, 20_000+i, (20_000+i)%3, list.String()[1:]),
+			doc.ParseOptions{})
 		y.ok(err)
 		_, err = y.store.Write(ctx, c, y.now(), store.Op{Verb: store.Create, Key: y.key(20_000 + i), Body: body})
 		y.ok(err)

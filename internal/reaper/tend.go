@@ -80,7 +80,7 @@ func (r *Reaper) tend(c *store.Container, l *ledger, pace func(step) bool) (more
 	for turn := clock.Start(); more && turn.Elapsed() < slice; {
 		documents, _ := r.sizes()
 		watch := clock.Start()
-		done, err := r.o.Store.Reclaim(r.running, c, now, documents)
+		done, err := r.reclaimStep(r.running, c, now, documents)
 		if err != nil {
 			return false, err
 		}
@@ -124,7 +124,7 @@ func (r *Reaper) sweep(c *store.Container, l *ledger, pace func(step) bool) (mor
 		}
 		_, entries := r.sizes()
 		watch := clock.Start()
-		done, err := r.o.Store.Sweep(r.running, c, entries)
+		done, err := r.sweepStep(r.running, c, entries)
 		if err != nil {
 			return false, err
 		}
@@ -189,8 +189,8 @@ func (r *Reaper) learn(asked int, done store.Reclaimed, took time.Duration) {
 // exhaust reclaims and sweeps a container without pauses. It reclaims twice, since the first call may continue a pass
 // that is already past documents that have expired since it began.
 func (r *Reaper) exhaust(ctx context.Context, c *store.Container) error {
-	reclaim := func() (store.Reclaimed, error) { return r.o.Store.Reclaim(ctx, c, r.now(), mostDocuments) }
-	sweep := func() (store.Reclaimed, error) { return r.o.Store.Sweep(ctx, c, mostEntries) }
+	reclaim := func() (store.Reclaimed, error) { return r.reclaimStep(ctx, c, r.now(), mostDocuments) }
+	sweep := func() (store.Reclaimed, error) { return r.sweepStep(ctx, c, mostEntries) }
 	for _, step := range []func() (store.Reclaimed, error){reclaim, reclaim, sweep} {
 		for more := true; more; {
 			done, err := step()

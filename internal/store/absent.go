@@ -10,12 +10,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// A walk over a path begins (or, in reverse, ends) with the documents that have no value
-// there, and no index tells which ones those are. So they are looked for once among all
-// documents and remembered; after that, only documents that were written since are looked
-// at. A walk that begins twice costs as much as what was written in between.
+// A walk over a path begins (or, in reverse, ends) with the documents that have no value at the path. No index has
+// entries of them. So the first walk reads all documents and remembers their numbers. A later walk reads only what has
+// been written since then.
 
-// absences are what is known of the paths of one container.
+// absences caches these numbers for the paths of one container.
 type absences struct {
 	mu   sync.Mutex
 	list map[string]*absence // by path, as index entries have it
@@ -35,12 +34,12 @@ func (x *absences) of(path string) *absence {
 	return a
 }
 
-// An absence is which documents have no value at a path.
+// An absence is the numbers of the documents that have no value at a path.
 type absence struct {
 	mu       sync.Mutex
 	known    bool
-	sequence uint64   // of the newest write that was looked at
-	numbers  []uint64 // rising: every document without a value up to then, and some that have one by now
+	sequence uint64   // of the newest write that has been read
+	numbers  []uint64 // rising: every document without a value up to then, and some that have got one since
 	many     bool     // there are too many to remember
 }
 

@@ -231,7 +231,8 @@ func (ref reference) selects(st *catalog.State, r row, a access.Access) bool {
 	case *access.Filter:
 		return ref.inSet(r, of.Set)
 	case *access.Walk:
-		return ref.inSet(r, of.Set) && (ref.inRange(r, &of.Range) || of.Absent && doc.IsUndefined(one(r, of.Range.Path)))
+		return ref.inSet(r, of.Set) &&
+			(ref.inRange(r, &of.Range) || of.Absent && doc.IsUndefined(one(r, of.Range.Path)))
 	}
 	return true
 }
@@ -381,7 +382,8 @@ type wanderer struct {
 var long = strings.Repeat("x", access.MaxSortBytes-1)
 
 // values are JSON texts; "" leaves the member away.
-var domain = []string{"", "", "null", "true", "false", "0", "1", "1.5", "2", "-3", "9007199254740993", "9007199254740992", `""`, `"a"`, `"b"`, `"b\u0000"`,
+var domain = []string{"", "", "null", "true", "false", "0", "1", "1.5", "2", "-3", "9007199254740993",
+	"9007199254740992", `""`, `"a"`, `"b"`, `"b\u0000"`,
 	`"` + long + `"`, `"` + long + `y"`, `"` + long + `yz"`, `"` + long + `yy"`, `[]`, `[1]`, `{}`, `{"x":1}`}
 
 func (p *wanderer) text() string { return domain[p.rng.IntN(len(domain))] }
@@ -450,11 +452,12 @@ func (p *wanderer) disturb() {
 // indexing leaves a path out or takes it in again; the composite indexes stay.
 func (p *wanderer) indexing() {
 	excluded := [][]string{nil, {"/off/?"}, {"/off/?", "/tags/*"}}[p.rng.IntN(3)]
-	_, err := p.catalog.ReplaceContainer(context.Background(), p.now, p.c, func(st *catalog.State) (catalog.Definition, error) {
-		def := st.Definition
-		def.Indexing.Excluded = excluded
-		return def, nil
-	})
+	_, err := p.catalog.ReplaceContainer(context.Background(), p.now, p.c,
+		func(st *catalog.State) (catalog.Definition, error) {
+			def := st.Definition
+			def.Indexing.Excluded = excluded
+			return def, nil
+		})
 	p.ok(err)
 }
 
@@ -520,7 +523,8 @@ func (p *wanderer) selection() (a access.Access) {
 	case 1, 2:
 		n := p.rng.IntN(4)
 		k := fmt.Sprint("d", []int{1, 12, 123, 5}[n])
-		partition := access.Partition{doc.String(fmt.Sprint("p", len(k)%2)), doc.String(fmt.Sprint("s", len(k)*7%3+len(k)%2))}
+		partition := access.Partition{doc.String(fmt.Sprint("p", len(k)%2)),
+			doc.String(fmt.Sprint("s", len(k)*7%3+len(k)%2))}
 		if p.rng.IntN(3) == 0 {
 			var ids []string
 			for range p.rng.IntN(20) {

@@ -26,7 +26,8 @@ var benchSize = flag.Int("documents", 100_000, "documents of the large benchmark
 // benchDefinition has five index terms for a benchBody.
 func benchDefinition(ttl expiry.TTL) catalog.Definition {
 	def := definition(ttl)
-	def.Indexing = catalog.Indexing{Included: []string{"/pk/?", "/n/?", "/group/?", "/name/?"}, Excluded: []string{"/*"}}
+	def.Indexing = catalog.Indexing{Included: []string{"/pk/?", "/n/?", "/group/?", "/name/?"},
+		Excluded: []string{"/*"}}
 	return def
 }
 
@@ -35,7 +36,8 @@ var filler = strings.Repeat("lorem ipsum dolor sit amet ", 33)
 // benchBody is a document of about 1 KiB.
 func benchBody(i int) (store.Key, doc.Doc) {
 	pk, id := fmt.Sprint("p", i%1000), fmt.Sprint("item-", i)
-	text := fmt.Appendf(nil, `{"id":%q,"pk":%q,"n":%d,"group":%d,"name":"name %d","text":%q}`, id, pk, i, i%100, i*7919, filler)
+	text := fmt.Appendf(nil, `{"id":%q,"pk":%q,"n":%d,"group":%d,"name":"name %d","text":%q}`, id, pk, i, i%100, i*7919,
+		filler)
 	body, err := doc.FromJSON(nil, text, doc.ParseOptions{})
 	if err != nil {
 		panic(err)
@@ -89,7 +91,9 @@ func BenchmarkRead(b *testing.B) {
 		b.ReportAllocs()
 		v := w.view()
 		for i := 0; b.Loop(); i++ {
-			err := w.store.Read(context.Background(), v, found[i*7919%count], func(d access.Document) error { return nil })
+			err := w.store.Read(context.Background(), v, found[i*7919%count], func(d access.Document) error {
+				return nil
+			})
 			w.ok(err)
 		}
 	})

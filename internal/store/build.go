@@ -40,6 +40,7 @@ func (s *Store) build(c *catalog.Container) {
 			if err == catalog.ErrNoOwner {
 				return // the container was deleted
 			}
+			// The reaper asks for it through ResumeBuilds, logs it, and starts again.
 			if err != nil && err != errOvertaken {
 				s.failed.Store(&err)
 				return
@@ -67,16 +68,20 @@ func (s *Store) buildAll(ctx context.Context, c *catalog.Container, generation u
 	if err != nil {
 		return err
 	}
+	mark, end := s.markBuild(c)
+	defer end()
 	for next := uint64(0); ; {
 		next, err = s.buildFrom(ctx, c, generation, next)
 		switch {
 		case fault.KindOf(err) == fault.Conflict:
+			// A document of this step was written meanwhile. The step is repeated, and finds its new version.
 			continue
 		case err != nil:
 			return err
 		case next == 0:
 			return s.catalog.CompleteIndex(ctx, c, generation)
 		}
+		mark.reached.Store(next)
 		b.percent.Store(int32(min(99, next*100/max(1, total.Number))))
 	}
 }
@@ -91,6 +96,7 @@ func (s *Store) buildFrom(ctx context.Context, c *catalog.Container, generation 
 	r := s.reclaimOf(c)
 	r.mu.Lock() // no document may be reclaimed between the look at it and its entries
 	defer r.mu.Unlock()
+	// The instant does not matter: dead documents get entries too, which the sweep removes with the others.
 	v, err := c.Enter(ctx, 0)
 	if err != nil {
 		return 0, err

@@ -62,6 +62,10 @@ func TestRebuild(t *testing.T) {
 	if st := w.c.State(); st.Building == nil || w.store.IndexProgress(w.c) >= 100 {
 		t.Fatalf("progress %d, building %v, in the middle of a build", w.store.IndexProgress(w.c), st.Building)
 	}
+	if list := w.store.Builds(); len(list) != 1 || list[0].Container != w.c || list[0].Total == 0 ||
+		list[0].Done > list[0].Total {
+		t.Errorf("builds under way: %+v", list)
+	}
 	w.reopen()
 	if w.c.State().Building == nil {
 		t.Fatal("the build is over, nothing is left to go on with")
@@ -92,7 +96,7 @@ func TestOvertakenBuild(t *testing.T) {
 	<-b.stopped
 	w.setIndexing(rebuilt)
 	close(b.release)
-	for w.store.IndexProgress(w.c) < 100 {
+	for w.store.IndexProgress(w.c) < 100 || len(w.store.Builds()) > 0 {
 		runtime.Gosched()
 	}
 	w.consistent()
@@ -226,11 +230,12 @@ func closed(c <-chan struct{}) bool {
 
 func (w *world) setIndexing(x catalog.Indexing) {
 	w.t.Helper()
-	_, err := w.catalog.ReplaceContainer(context.Background(), w.now, w.c, func(st *catalog.State) (catalog.Definition, error) {
-		def := st.Definition
-		def.Indexing = x
-		return def, nil
-	})
+	_, err := w.catalog.ReplaceContainer(context.Background(), w.now, w.c,
+		func(st *catalog.State) (catalog.Definition, error) {
+			def := st.Definition
+			def.Indexing = x
+			return def, nil
+		})
 	w.ok(err)
 }
 

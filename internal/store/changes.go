@@ -16,7 +16,9 @@ import (
 // Changes walks the living documents of a part of the container, nil for all of it,
 // whose last write has a sequence above after, in order of sequence. A document
 // appears once, at its newest version; deleted and expired ones are not there.
-func (s *Store) Changes(ctx context.Context, v catalog.View, scope access.Scope, after uint64) iter.Seq2[access.Document, error] {
+func (s *Store) Changes(
+	ctx context.Context, v catalog.View, scope access.Scope, after uint64,
+) iter.Seq2[access.Document, error] {
 	return func(yield func(access.Document, error) bool) {
 		if err := s.changes(ctx, v, scope, after, yield); err != nil && err != errStopped {
 			yield(access.Document{}, err)
@@ -107,6 +109,8 @@ func sequenceAt(r kv.Reader, v catalog.View, at expiry.Stamp) (uint64, error) {
 	}
 	defer it.Close()
 	low, high := uint64(0), counter.Sequence // the answer is in [low, high)
+	// A sequence may have no entry, since an entry goes with its version. Seek then lands on the next one, which serves
+	// as well.
 	for high-low > 1 {
 		mid := low + (high-low)/2
 		if !it.Seek(rng.Feed(nil, mid)) {

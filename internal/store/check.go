@@ -30,9 +30,15 @@ func (r *Report) problem(format string, args ...any) {
 // every way that its container promises, and no entry may lead to a document that is not there, unless it waits for a
 // sweep.
 func (s *Store) Check(ctx context.Context) (Report, error) {
+	return s.CheckWatched(ctx, func(uint64) {})
+}
+
+// CheckWatched is Check for a store in use: it calls seen often, with the number of documents that it has read so far.
+// Each container is checked as it is at one moment, while requests and the reaper go on.
+func (s *Store) CheckWatched(ctx context.Context, seen func(documents uint64)) (Report, error) {
 	var report Report
 	for _, c := range s.catalog.AllContainers() {
-		err := s.checkContainer(ctx, c, &report)
+		err := s.checkContainer(ctx, c, &report, seen)
 		if err == catalog.ErrNoOwner {
 			continue // deleted during the check
 		}
@@ -54,18 +60,18 @@ type check struct {
 	counter keys.Counter
 	found   keys.Counter // Documents and Bytes as counted
 	terms   terms
+	seen    func(documents uint64)
 }
 
-func (s *Store) checkContainer(ctx context.Context, c *catalog.Container, report *Report) error {
-	r := s.reclaimOf(c)
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (s *Store) checkContainer(
+	ctx context.Context, c *catalog.Container, report *Report, seen func(documents uint64),
+) error {
 	v, at, err := s.freeze(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer at.Close()
-	ck := check{v: v, at: at, report: report, indexer: s.indexer(v)}
+	ck := check{v: v, at: at, report: report, indexer: s.indexer(v), seen: seen}
 	for _, step := range []func(context.Context) error{ck.load, ck.records, ck.leads, ck.queues} {
 		if err := step(ctx); err != nil {
 			return err
@@ -78,8 +84,11 @@ func (s *Store) checkContainer(ctx context.Context, c *catalog.Container, report
 	return nil
 }
 
-// freeze takes the state and the data of a container at one moment.
+// freeze takes the state and the data of a container at one moment, at which nothing is being reclaimed.
 func (s *Store) freeze(ctx context.Context, c *catalog.Container) (catalog.View, kv.Snapshot, error) {
+	r := s.reclaimOf(c)
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for {
 		v, err := c.Enter(ctx, 0)
 		if err != nil {
@@ -126,6 +135,7 @@ func (ck *check) records(ctx context.Context) error {
 		ck.found.Documents++
 		ck.found.Bytes += uint64(len(body))
 		ck.report.Documents++
+		ck.seen(ck.report.Documents)
 		ck.record(number, h, body, &terms)
 		return nil
 	})
@@ -253,12 +263,13 @@ func (ck *check) queues(ctx context.Context) error {
 			ck.problem("the stamp of sequence %d is below an earlier one", sequence)
 		}
 		newest = e.Stamp
-		found, err := getRecord(ck.at, ck.v.Container.Keys().Record(nil, e.Number), func(h keys.Header, body doc.Doc) error {
-			if h.Sequence != sequence || h.Stamp != e.Stamp || h.TTL != e.TTL || len(body) != int(e.Bytes) {
-				ck.problem("feed entry %d and document %d differ", sequence, e.Number)
-			}
-			return nil
-		})
+		found, err := getRecord(ck.at, ck.v.Container.Keys().Record(nil, e.Number),
+			func(h keys.Header, body doc.Doc) error {
+				if h.Sequence != sequence || h.Stamp != e.Stamp || h.TTL != e.TTL || len(body) != int(e.Bytes) {
+					ck.problem("feed entry %d and document %d differ", sequence, e.Number)
+				}
+				return nil
+			})
 		if err != nil || !found {
 			ck.problem("feed entry %d leads to document %d, which is not there", sequence, e.Number)
 		}

@@ -40,7 +40,9 @@ func TestCheckNamed(t *testing.T) {
 	}{
 		{"nothing", func(*world, *kv.Batch) {}, ""},
 		{"an entry is missing", func(w *world, b *kv.Batch) { b.Delete(w.indexKeys('n')[0]) }, "has no entry of index"},
-		{"a unique key is missing", func(w *world, b *kv.Batch) { b.Delete(w.indexKeys('u')[0]) }, "its unique key of index"},
+		{"a unique key is missing", func(w *world, b *kv.Batch) {
+			b.Delete(w.indexKeys('u')[0])
+		}, "its unique key of index"},
 		{"a unique key leads to another", func(w *world, b *kv.Batch) {
 			b.Set(w.indexKeys('u')[0], []byte{2})
 		}, "unique key of index"},
@@ -65,9 +67,11 @@ func TestCheckNamed(t *testing.T) {
 				_, err = w.write(store.Op{Verb: store.Create, Key: store.Identity(doc.Int(int64(i))), Body: body})
 				w.ok(err)
 			}
-			_, err := w.catalog.ReplaceIndexes(t.Context(), w.now, w.c, func(*catalog.State) ([]catalog.NamedIndex, error) {
-				return []catalog.NamedIndex{{Name: "v_1", Columns: []catalog.NamedColumn{{Path: "v"}}, Unique: true, Building: true}}, nil
-			})
+			_, err := w.catalog.ReplaceIndexes(t.Context(), w.now, w.c,
+				func(*catalog.State) ([]catalog.NamedIndex, error) {
+					return []catalog.NamedIndex{{Name: "v_1", Columns: []catalog.NamedColumn{{Path: "v"}}, Unique: true,
+						Building: true}}, nil
+				})
 			w.ok(err)
 			w.ok(w.buildNamed())
 			w.consistent()

@@ -23,6 +23,7 @@ func (ws *writeSet) commit(ctx context.Context) error {
 	if err := ws.compareAll(ctx); err != nil {
 		return err
 	}
+	// Deletions must succeed on a full disk, or nobody could make room.
 	ws.b.Frees = ws.deletes()
 	order := ws.key(ws.v.Container.Keys().Order)
 	ws.b.Follow(order, ws.place)
@@ -31,18 +32,26 @@ func (ws *writeSet) commit(ctx context.Context) error {
 	if len(ws.changes) > 0 {
 		ws.s.log.follow(&ws.b, ws.logEntries(), func() int64 { return 1000 * ws.stamp })
 	}
+	// A commit of many entries occupies the engine for long, so such commits take turns.
 	if len(ws.entries) > largeEntries {
 		if err := ws.prepareLarge(ctx); err != nil {
 			return err
 		}
 		defer ws.share.Rest()
 	}
+	// Waiting for memory or a turn must not shorten the life of what is written: the instant is taken again.
 	if err := ws.reenter(ctx); err != nil {
 		return err
 	}
+	// Before the clock is read in place: the container must know that a stamp is about to be used, see
+	// catalog.Container.Enter.
 	ws.v.Container.BeginWrite()
-	defer ws.v.Container.EndWrite()
-	err := ws.s.engine.Apply(ctx, &ws.b)
+	written := 0
+	defer func() { ws.v.Container.EndWrite(written) }()
+	err := ws.s.apply(ctx, &ws.b)
+	if err == nil {
+		written = ws.stored()
+	}
 	if err != nil && ws.gapped { // nothing was written, so the next commit has to leave the gap
 		ws.v.Container.ReturnGap()
 	}
@@ -59,6 +68,16 @@ func (ws *writeSet) writes() bool {
 		}
 	}
 	return false
+}
+
+// stored is how many documents are written that are no deletions.
+func (ws *writeSet) stored() (documents int) {
+	for _, sl := range ws.slots {
+		if sl.written && sl.record != nil {
+			documents++
+		}
+	}
+	return documents
 }
 
 // deletes reports whether everything that is written is a deletion. The engine accepts such a batch on a full disk.
@@ -100,21 +119,38 @@ func (ws *writeSet) place(last []byte, b *kv.Batch) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Between the read and this moment a deadline may have passed.
 	if ws.died(now) {
 		return nil, errExpired
 	}
 	// A stamp never falls below the one before, or the feed would not be in the order of stamps. It is above the floor,
 	// or the document would be dead from the start.
 	stamp := max(now, counter.Stamp, ws.v.Policy.FirstStamp())
-	counter.Stamp, ws.stamp = stamp, stamp
+	ws.stamp = stamp
+	// After a crash, readers may have seen sequences that the disk has lost. They are skipped, so that no ETag comes
+	// twice.
 	if gap := ws.v.Container.TakeGap(); gap > 0 && counter.Sequence > 0 {
 		counter.Sequence += gap
 		ws.gapped = true
 	}
+	counter.Sequence = max(counter.Sequence, ws.v.Container.SequenceFloor())
+	counter.Number = max(counter.Number, ws.v.Container.NumberFloor())
 	for _, sl := range ws.slots {
-		if sl.written {
-			ws.placeSlot(sl, stamp, &counter)
+		if !sl.written {
+			continue
 		}
+		at := stamp
+		if sl.kept != 0 {
+			at = sl.kept
+			if sl.record == nil { // a deletion: no life counts from its stamp
+				at = max(at, counter.Stamp)
+			}
+		}
+		if at < counter.Stamp {
+			return nil, olderStamp(at, counter.Stamp)
+		}
+		counter.Stamp = at
+		ws.placeSlot(sl, at, &counter)
 	}
 	ws.placeClaims()
 	return counter.Append(nil), nil
@@ -144,6 +180,7 @@ func (ws *writeSet) died(now expiry.Stamp) bool {
 // placeSlot writes one document under its new sequence. Several operations on it have a sequence each. Only the last
 // one is stored: clients see the others in the results.
 func (ws *writeSet) placeSlot(sl *slot, stamp expiry.Stamp, counter *keys.Counter) {
+	// The entries to remove have the old number, also if the document gets a new one below.
 	old := sl.number
 	if sl.fresh() {
 		counter.Number++
@@ -197,6 +234,7 @@ func (ws *writeSet) compare(sl *slot) error {
 	sl.from = len(ws.entries)
 	rng := ws.v.Container.Keys()
 	for i, m := range ws.x.matchers {
+		// There is a second generation only during an index build.
 		if m == nil {
 			continue
 		}
@@ -236,6 +274,8 @@ func (ws *writeSet) compareNamed(sl *slot) error {
 			case err != nil:
 				return err
 			case array && !before && !n.multikey.Load():
+				// In the same batch as the entries: a plan that relies on one entry per document must never be wrong.
+				// The mark is set once, and the atomic saves the write from then on.
 				ws.b.Set(ws.key(func(dst []byte) []byte { return rng.Multikey(dst, n.ID) }), nil)
 			}
 			return nil
@@ -262,6 +302,7 @@ func (ws *writeSet) diff(sl *slot, gather func(x *terms, body doc.Doc) error) er
 	before, after := &ws.terms[0], &ws.terms[1]
 	dropped, added := 0, 0
 	for i, j := 0, 0; i < len(before.list) || j < len(after.list); {
+		// work yields the processor now and then, and stops when the request ends.
 		if before.work != nil && before.work.step() {
 			break
 		}
@@ -363,7 +404,9 @@ func (ws *writeSet) storeNew(sl *slot, stamp expiry.Stamp, sequence uint64) {
 	ws.b.Set(ws.key(func(dst []byte) []byte { return rng.Record(dst, sl.number) }), sl.record)
 	ws.b.Set(ws.key(func(dst []byte) []byte { return rng.Feed(dst, sequence) }),
 		ws.key(func(dst []byte) []byte {
-			return keys.AppendFeed(dst, keys.FeedEntry{Number: sl.number, Stamp: stamp, TTL: int32(sl.ttl), Bytes: size})
+			// The entry has all that the reaper needs, so that it does not have to read the document.
+			return keys.AppendFeed(dst,
+				keys.FeedEntry{Number: sl.number, Stamp: stamp, TTL: int32(sl.ttl), Bytes: size})
 		}))
 	if deadline, ok := sl.ttl.Deadline(stamp); ok {
 		ws.b.Set(ws.key(func(dst []byte) []byte { return rng.Deadline(dst, deadline, sl.number) }),

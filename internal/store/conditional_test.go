@@ -28,15 +28,45 @@ func TestConditionalWrites(t *testing.T) {
 		skipped bool
 		after   string
 	}{
-		{"replace, no", func(w *world) store.Op { op := w.doing(store.Replace, "a", `"n":2`); op.If = nIs(9); return op }, true, "a=1"},
-		{"replace, yes", func(w *world) store.Op { op := w.doing(store.Replace, "a", `"n":2`); op.If = nIs(1); return op }, false, "a=2"},
-		{"patch, no", func(w *world) store.Op { op := w.doing(store.Patch, "a", `"n":2`); op.If = nIs(9); return op }, true, "a=1"},
-		{"patch to nothing else", func(w *world) store.Op { return store.Op{Verb: store.Patch, Key: byID("a"), Edit: unchanged} }, true, "a=1"},
-		{"patch, yes", func(w *world) store.Op { op := w.doing(store.Patch, "a", `"n":2`); op.If = nIs(1); return op }, false, "a=2"},
-		{"delete, no", func(w *world) store.Op { return store.Op{Verb: store.Delete, Key: byID("a"), If: nIs(9)} }, true, "a=1"},
-		{"delete, yes", func(w *world) store.Op { return store.Op{Verb: store.Delete, Key: byID("a"), If: nIs(1)} }, false, ""},
-		{"upsert over, no", func(w *world) store.Op { op := w.doing(store.Upsert, "a", `"n":2`); op.If = nIs(9); return op }, true, "a=1"},
-		{"upsert of none", func(w *world) store.Op { op := w.doing(store.Upsert, "b", `"n":2`); op.If = nIs(9); return op }, false, "a=1 b=2"},
+		{"replace, no", func(w *world) store.Op {
+			op := w.doing(store.Replace, "a", `"n":2`)
+			op.If = nIs(9)
+			return op
+		}, true, "a=1"},
+		{"replace, yes", func(w *world) store.Op {
+			op := w.doing(store.Replace, "a", `"n":2`)
+			op.If = nIs(1)
+			return op
+		}, false, "a=2"},
+		{"patch, no", func(w *world) store.Op {
+			op := w.doing(store.Patch, "a", `"n":2`)
+			op.If = nIs(9)
+			return op
+		}, true, "a=1"},
+		{"patch to nothing else", func(w *world) store.Op {
+			return store.Op{Verb: store.Patch, Key: byID("a"), Edit: unchanged}
+		}, true, "a=1"},
+		{"patch, yes", func(w *world) store.Op {
+			op := w.doing(store.Patch, "a", `"n":2`)
+			op.If = nIs(1)
+			return op
+		}, false, "a=2"},
+		{"delete, no", func(w *world) store.Op {
+			return store.Op{Verb: store.Delete, Key: byID("a"), If: nIs(9)}
+		}, true, "a=1"},
+		{"delete, yes", func(w *world) store.Op {
+			return store.Op{Verb: store.Delete, Key: byID("a"), If: nIs(1)}
+		}, false, ""},
+		{"upsert over, no", func(w *world) store.Op {
+			op := w.doing(store.Upsert, "a", `"n":2`)
+			op.If = nIs(9)
+			return op
+		}, true, "a=1"},
+		{"upsert of none", func(w *world) store.Op {
+			op := w.doing(store.Upsert, "b", `"n":2`)
+			op.If = nIs(9)
+			return op
+		}, false, "a=1 b=2"},
 	} {
 		for _, way := range []string{"write", "write all", "transaction", "group"} {
 			t.Run(c.name+", "+way, func(t *testing.T) {
@@ -52,7 +82,8 @@ func TestConditionalWrites(t *testing.T) {
 					r, err = w.write(op)
 				case "write all":
 					var all []store.Result
-					all, err = w.store.WriteAll(context.Background(), w.c, w.now, []store.Op{w.doing(store.Read, "a", ""), op})
+					all, err = w.store.WriteAll(context.Background(), w.c, w.now,
+						[]store.Op{w.doing(store.Read, "a", ""), op})
 					w.ok(err)
 					r = all[1]
 				case "transaction":
@@ -89,7 +120,8 @@ func TestConditionAfterOwnWrite(t *testing.T) {
 	w.at(w.c, w.doing(store.Create, "a", `"n":1`))
 	skipped, done := w.doing(store.Replace, "a", `"n":3`), w.doing(store.Replace, "a", `"n":4`)
 	skipped.If, done.If = nIs(1), nIs(2)
-	r, err := w.store.WriteAll(context.Background(), w.c, w.now, []store.Op{w.doing(store.Replace, "a", `"n":2`), skipped, done})
+	r, err := w.store.WriteAll(context.Background(), w.c, w.now,
+		[]store.Op{w.doing(store.Replace, "a", `"n":2`), skipped, done})
 	w.ok(err)
 	if !r[1].Skipped || r[2].Skipped || brief(r[1].Document) != "a=2" {
 		t.Errorf("skipped %v %v, the second shows %s", r[1].Skipped, r[2].Skipped, brief(r[1].Document))

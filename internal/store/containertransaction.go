@@ -64,6 +64,7 @@ func (tx *ContainerTransaction) Do(op Op) (Result, error) {
 	if err := tx.mayDo(&op); err != nil {
 		return Result{}, err
 	}
+	// What is restored, or compared with, if the operation fails or only reads.
 	touched, loaded, reads, claims := len(ws.slots), ws.loaded, len(ws.b.Reads), len(ws.claims)
 	ws.claimChanges = ws.claimChanges[:0]
 	result := new(Result)
@@ -79,6 +80,7 @@ func (tx *ContainerTransaction) Do(op Op) (Result, error) {
 		ws.loaded += len(op.Body)
 	}
 	tx.results = append(tx.results, result)
+	// The slot is there already: do has touched it.
 	sl, err := ws.touch(op.Key)
 	if err != nil {
 		return Result{}, err
@@ -126,6 +128,7 @@ func (tx *ContainerTransaction) preview(sl *slot, verb Verb, skipped bool) Resul
 	p := &sl.results[len(sl.results)-1]
 	if verb == Delete {
 		gone := *p.gone
+		// A document of the transaction's own has no real number yet.
 		if gone.Number == 0 {
 			gone.Number = sl.standIn
 		}
@@ -183,6 +186,8 @@ func (tx *ContainerTransaction) Scan(ctx context.Context, a access.Access) iter.
 			yield(access.Document{}, errEnded)
 		case ws.within != nil:
 			tx.scanSnapshotTransaction(ctx, a, yield)
+		// Indexes know nothing of what the transaction has written. Only the order of creation can be continued with
+		// its own documents.
 		case !ok || len(partition) != len(ws.v.Partition.Paths), ws.writes() && !all:
 			yield(access.Document{}, errOverlay)
 		default:
@@ -206,9 +211,11 @@ func (tx *ContainerTransaction) scan(
 			return
 		}
 		if sl := changed[d.Number]; sl != nil {
+			// A renewed document is a new one and comes at the end, with the others that were created.
 			if sl.record == nil || sl.renewed {
 				continue
 			}
+			// The position stays that of the scan, so that the next page begins behind this document.
 			at := d.Position
 			d = tx.document(sl)
 			d.Position = at
@@ -221,7 +228,9 @@ func (tx *ContainerTransaction) scan(
 }
 
 // scanFresh walks the documents that the transaction has created.
-func (tx *ContainerTransaction) scanFresh(values access.Partition, from access.Position, yield func(access.Document, error) bool) {
+func (tx *ContainerTransaction) scanFresh(
+	values access.Partition, from access.Position, yield func(access.Document, error) bool,
+) {
 	after, _ := from.Number()
 	partition := tx.set.v.Identity().AppendPartition(nil, values)
 	for i, sl := range tx.fresh {
@@ -280,6 +289,7 @@ func (tx *ContainerTransaction) Commit(ctx context.Context) ([]Result, error) {
 		return nil, errNotAlone
 	}
 	defer tx.Rollback()
+	// A script that only reads must be as exact as one that writes: all that it has seen must have been true together.
 	commit := tx.set.commit
 	if !tx.set.writes() {
 		commit = tx.set.stands

@@ -23,7 +23,9 @@ func (w *world) wrote(x *store.ContainerTransaction, op store.Op) store.Result {
 }
 
 // seen lists a partition as a transaction sees it, behind a position.
-func (w *world) seen(x *store.ContainerTransaction, pk string, after access.Position) (list []string, last access.Position) {
+func (w *world) seen(
+	x *store.ContainerTransaction, pk string, after access.Position,
+) (list []string, last access.Position) {
 	w.t.Helper()
 	sel := access.Access{Of: access.Partition{doc.String(pk)}, After: after}
 	for d, err := range x.Scan(context.Background(), sel) {
@@ -56,7 +58,8 @@ func TestTransactionReadsItsOwnWrites(t *testing.T) {
 	x := w.store.Begin(w.view())
 	created := w.wrote(x, w.put(store.Create, "p", "d", `"n":1`))
 	if !created.Created || created.Number < store.StandIn || created.Sequence < store.StandIn {
-		t.Errorf("a new document shows number %d, sequence %d, created %v", created.Number, created.Sequence, created.Created)
+		t.Errorf("a new document shows number %d, sequence %d, created %v", created.Number, created.Sequence,
+			created.Created)
 	}
 	w.wrote(x, w.put(store.Replace, "p", "a", `"n":2`))
 	w.wrote(x, store.Op{Verb: store.Delete, Key: key("p", "b")})
@@ -146,7 +149,8 @@ func TestTransactionGoesOnAfterAFailedOperation(t *testing.T) {
 		{"unique key taken", w.put(store.Replace, "p", "b", `"u":1`), fault.Exists},
 		{"not there", w.put(store.Replace, "p", "z", ""), fault.NotFound},
 		{"no life span", w.put(store.Create, "p", "y", `"u":9,"ttl":0`), fault.Invalid},
-		{"other partition", store.Op{Verb: store.Create, Key: key("q", "x"), Body: w.body(`{"id":"x","pk":"p"}`)}, fault.PartitionMismatch},
+		{"other partition", store.Op{Verb: store.Create, Key: key("q", "x"), Body: w.body(`{"id":"x","pk":"p"}`)},
+			fault.PartitionMismatch},
 	} {
 		_, err := x.Do(bad.op)
 		if fault.KindOf(err) != bad.want {

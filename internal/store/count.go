@@ -12,10 +12,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// Count counts the living documents that a selects, taken to the letter. ok is false when
-// that cannot be told from entries: bounds that they hold only a part of, paths that are
-// not indexed, more than a million numbers that would have to be sorted, a Walk with Absent
-// ones, IndexScans, an After.
+// Count returns how many living documents a selects, from index entries alone. ok is false if they do not suffice: if
+// entries hold only a part of a bound, a path is not indexed, more than a million numbers would have to be sorted, or a
+// is a Walk with Absent, IndexScans or a walk that resumes.
 func (s *Store) Count(ctx context.Context, v catalog.View, a access.Access) (n uint64, ok bool, err error) {
 	if a.After != nil {
 		return 0, false, nil
@@ -27,6 +26,7 @@ func (s *Store) Count(ctx context.Context, v catalog.View, a access.Access) (n u
 		if of.Absent {
 			return 0, false, nil
 		}
+		// The order of a walk does not matter for its count.
 		sets := access.Intersection{&of.Range}
 		if of.Set != nil {
 			sets = append(sets, of.Set)
@@ -73,6 +73,7 @@ func (s *Store) newTally(ctx context.Context, v catalog.View, a access.Access) (
 	}
 	r.strict = true
 	t := &tally{reading: r}
+	// With a rule that looks at documents, or with entries that lead to reclaimed ones, each entry has to be checked.
 	if at.pending == 0 && v.Policy.Plain() {
 		var some bool
 		if some, err = t.someDead(at); err != nil {
@@ -143,6 +144,7 @@ func (t *tally) count() error {
 		return t.countPostings()
 	}
 	if t.set != nil && t.scope == nil {
+		// Entries of one range, each document once, are counted as they come.
 		if x := t.single(); x != nil {
 			return t.countRange(x)
 		}

@@ -35,10 +35,10 @@ const (
 	longLife    = 100_000 // a ttl that no test lives to see
 )
 
-// TestCrash lets writers, policy changes, index builds, reclaiming, sweeps and
-// deletions of containers run side by side, and copies the file system at random moments
-// with a random share of what was not synced. A store opened on a copy has everything that was acknowledged and nothing
-// in part, agrees with itself, and knows as dead whatever someone was told is dead. Life goes on from one of the copies.
+// TestCrash lets writers, policy changes, index builds, reclaiming, sweeps and deletions of containers run side by
+// side, and copies the file system at random moments with a random share of what was not synced. A store opened on a
+// copy has everything that was acknowledged and nothing in part, agrees with itself, and knows as dead whatever someone
+// was told is dead. Life goes on from one of the copies.
 func TestCrash(t *testing.T) {
 	s := *seed
 	if s == 0 {
@@ -301,7 +301,8 @@ func (d cell) mustLive(now expiry.Stamp) bool {
 
 // operation makes a random operation on an item and shows what it makes of its cell.
 func (w *writer) operation(item int, d *cell) (store.Op, error) {
-	verb := []store.Verb{store.Read, store.Create, store.Upsert, store.Upsert, store.Upsert, store.Replace, store.Replace, store.Delete}[w.rng.IntN(8)]
+	verb := []store.Verb{store.Read, store.Create, store.Upsert, store.Upsert, store.Upsert, store.Replace,
+		store.Replace, store.Delete}[w.rng.IntN(8)]
 	op := store.Op{Verb: verb, Key: key(w.pk, fmt.Sprint(item))}
 	switch verb {
 	case store.Read:
@@ -311,7 +312,8 @@ func (w *writer) operation(item int, d *cell) (store.Op, error) {
 		return op, nil
 	}
 	*d = cell{n: w.rng.Int64N(1<<40) + 1, ttl: []expiry.TTL{expiry.Unset, expiry.Never, 2, 4, longLife}[w.rng.IntN(5)]}
-	text := fmt.Sprintf(`{"id":"%d","pk":%q,"n":%d,"u":%d,"pad":%q,"list":[%d,{"x":%d}]`, item, w.pk, d.n, w.rng.IntN(3*itemsOfEach),
+	text := fmt.Sprintf(`{"id":"%d","pk":%q,"n":%d,"u":%d,"pad":%q,"list":[%d,{"x":%d}]`, item, w.pk, d.n,
+		w.rng.IntN(3*itemsOfEach),
 		strings.Repeat("mayfly ", w.rng.IntN(500)), w.rng.IntN(9), w.rng.IntN(9))
 	if d.ttl != expiry.Unset {
 		text += fmt.Sprintf(`,"ttl":%d`, d.ttl)
@@ -323,16 +325,18 @@ func (w *writer) operation(item int, d *cell) (store.Op, error) {
 
 func (c *crasher) changePolicy(rng *rand.Rand) error {
 	n := c.policy.begun.Add(1)
-	_, err := c.catalog.ReplaceContainer(context.Background(), c.now.Load(), c.c, func(st *catalog.State) (catalog.Definition, error) {
-		def := st.Definition
-		def.Echo = echo(n)
-		def.TTL = []expiry.TTL{expiry.Unset, expiry.Never, 2, 3, 6}[rng.IntN(5)]
-		if rng.IntN(4) == 0 {
-			def.Indexing.Excluded = [][]string{nil, {"/pad/?"}, {"/list/*"}, {"/*"}}[rng.IntN(4)]
-			def.Indexing.Composite = [][]catalog.CompositePath{{{Path: "/n"}, {Path: "/u", Descending: rng.IntN(2) == 0}}}
-		}
-		return def, nil
-	})
+	_, err := c.catalog.ReplaceContainer(context.Background(), c.now.Load(), c.c,
+		func(st *catalog.State) (catalog.Definition, error) {
+			def := st.Definition
+			def.Echo = echo(n)
+			def.TTL = []expiry.TTL{expiry.Unset, expiry.Never, 2, 3, 6}[rng.IntN(5)]
+			if rng.IntN(4) == 0 {
+				def.Indexing.Excluded = [][]string{nil, {"/pad/?"}, {"/list/*"}, {"/*"}}[rng.IntN(4)]
+				def.Indexing.Composite = [][]catalog.CompositePath{{{Path: "/n"},
+					{Path: "/u", Descending: rng.IntN(2) == 0}}}
+			}
+			return def, nil
+		})
 	c.policy.done.Store(n)
 	if err != nil {
 		return err
@@ -360,11 +364,13 @@ func (c *crasher) churnOnce(rng *rand.Rand) error {
 			return err
 		}
 		for n := range 4 {
-			body, err := doc.FromJSON(nil, fmt.Appendf(nil, `{"id":"%d","pk":"p","ttl":%d}`, n, []int{-1, 1}[n%2]), doc.ParseOptions{})
+			body, err := doc.FromJSON(nil, fmt.Appendf(nil, `{"id":"%d","pk":"p","ttl":%d}`, n, []int{-1, 1}[n%2]),
+				doc.ParseOptions{})
 			if err != nil {
 				return err
 			}
-			if _, err = c.store.Write(ctx, ct, c.now.Load(), store.Op{Verb: store.Upsert, Key: key("p", fmt.Sprint(n)), Body: body}); err != nil {
+			if _, err = c.store.Write(ctx, ct, c.now.Load(),
+				store.Op{Verb: store.Upsert, Key: key("p", fmt.Sprint(n)), Body: body}); err != nil {
 				return err
 			}
 		}
@@ -438,10 +444,11 @@ func (ex *examination) writer(w *writer, in bounds) (alive []string) {
 	var got cells
 	for item := range got {
 		got[item].dead = true
-		err := ex.store.Read(context.Background(), ex.view(), key(w.pk, fmt.Sprint(item)), func(d access.Document) error {
-			got[item] = cell{n: linearN(d.Body), ttl: d.TTL, stamp: d.Stamp}
-			return nil
-		})
+		err := ex.store.Read(context.Background(), ex.view(), key(w.pk, fmt.Sprint(item)),
+			func(d access.Document) error {
+				got[item] = cell{n: linearN(d.Body), ttl: d.TTL, stamp: d.Stamp}
+				return nil
+			})
 		if err == nil {
 			alive = append(alive, fmt.Sprint(item))
 		} else if fault.KindOf(err) != fault.NotFound {
@@ -459,7 +466,8 @@ func (ex *examination) writer(w *writer, in bounds) (alive []string) {
 		ex.stop.recovered = append(ex.stop.recovered, was)
 		return alive
 	}
-	ex.t.Errorf("%s: writer %s has\n%+v\nafter calls %d to %d it had\n%+v", ex, w.pk, got, in.from, in.until, w.states[in.from:in.until+1])
+	ex.t.Errorf("%s: writer %s has\n%+v\nafter calls %d to %d it had\n%+v", ex, w.pk, got, in.from, in.until,
+		w.states[in.from:in.until+1])
 	return alive
 }
 
@@ -490,7 +498,8 @@ func (ex *examination) churn(c *crasher) {
 		_, err := ex.catalog.ContainerByID(id)
 		switch in := ex.stop.churn; {
 		case in.from >= deleted && err == nil, in.until < deleted && in.from >= made && err != nil:
-			ex.t.Errorf("%s: container %d, made by call %d and deleted by call %d of %d to %d: %v", ex, id, made, deleted, in.from, in.until, err)
+			ex.t.Errorf("%s: container %d, made by call %d and deleted by call %d of %d to %d: %v", ex, id, made,
+				deleted, in.from, in.until, err)
 		}
 		if err != nil {
 			ex.nothingLeft(id)
@@ -524,7 +533,8 @@ func TestReclaimDeclaresDeath(t *testing.T) {
 	w := c.world
 	for i, rest := range []string{``, ``, `"ttl":2`, `"ttl":3`, `"ttl":50`} {
 		w.now = c.now.Load()
-		_, err := w.write(w.put(store.Create, "p", fmt.Sprint(i), rest+strings.Repeat(`,`, min(1, len(rest)))+fmt.Sprintf(`"u":%d`, i)))
+		_, err := w.write(w.put(store.Create, "p", fmt.Sprint(i),
+			rest+strings.Repeat(`,`, min(1, len(rest)))+fmt.Sprintf(`"u":%d`, i)))
 		w.ok(err)
 	}
 	w.now += 3

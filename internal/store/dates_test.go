@@ -127,7 +127,9 @@ func (m *datedModel) gone(d *dated, now expiry.Stamp) bool {
 // close ends a rule, and open begins it again.
 func (m *datedModel) close(r *datedRule, now expiry.Stamp) {
 	if !m.off {
-		m.rules = append(m.rules, &datedRule{path: r.path, seconds: r.seconds, partial: r.partial, closed: true, until: now, written: m.written})
+		m.rules = append(m.rules,
+			&datedRule{path: r.path, seconds: r.seconds, partial: r.partial, closed: true, until: now,
+				written: m.written})
 	}
 }
 
@@ -182,7 +184,7 @@ func onlyOn(doc.Doc) (func(doc.Doc) bool, error) {
 	}, nil
 }
 
-// newDatedWorld is a world with a container as the MongoDB door makes it.
+// newDatedWorld is a world with a container as the API for MongoDB makes it.
 func newDatedWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, fs: vfs.NewMem(), now: 1_000_000, condition: onlyOn}
@@ -191,7 +193,9 @@ func newDatedWorld(t *testing.T) *world {
 	db, err := w.catalog.CreateDatabase(context.Background(), w.now, "d", nil)
 	w.ok(err)
 	w.c, err = w.catalog.CreateContainer(context.Background(), w.now, db, catalog.Definition{
-		Name: "c", Dialect: catalog.Mongo, Partition: catalog.PartitionKey{Paths: []string{"/_partitionKey"}, Version: 2}, Indexing: catalog.Indexing{None: true},
+		Name: "c", Dialect: catalog.Mongo,
+		Partition: catalog.PartitionKey{Paths: []string{"/_partitionKey"}, Version: 2},
+		Indexing:  catalog.Indexing{None: true},
 	}, nil)
 	w.ok(err)
 	return w
@@ -216,8 +220,8 @@ func playDates(t *testing.T, seed uint64) {
 	p.consistent()
 }
 
-// reclaimed frees everything, and looks whether all of the dead and all closed rules are gone. The first round may be the end
-// of a pass over the documents.
+// reclaimed frees everything, and looks whether all of the dead and all closed rules are gone. The first round may be
+// the end of a pass over the documents.
 func (p *datedPlayer) reclaimed() {
 	p.t.Helper()
 	for range 2 {
@@ -231,7 +235,8 @@ func (p *datedPlayer) reclaimed() {
 	usage, err := p.store.Usage(context.Background(), p.view())
 	p.ok(err)
 	if usage.Stored != usage.Documents || len(p.c.State().Policy.PastDates) > 0 {
-		p.t.Errorf("%d documents on disk of which %d live, and %d closed rules", usage.Stored, usage.Documents, len(p.c.State().Policy.PastDates))
+		p.t.Errorf("%d documents on disk of which %d live, and %d closed rules", usage.Stored, usage.Documents,
+			len(p.c.State().Policy.PastDates))
 	}
 }
 
@@ -271,7 +276,8 @@ func (p *datedPlayer) step() {
 // date is one near the present, with milliseconds or without.
 func (p *datedPlayer) date() any {
 	if p.rng.IntN(8) == 0 {
-		return []any{"soon", nil, int64(p.now * 1000), bson.DateTime(-1 << 62), bson.Timestamp{T: uint32(p.now)}, true}[p.rng.IntN(6)]
+		return []any{"soon", nil, int64(p.now * 1000), bson.DateTime(-1 << 62), bson.Timestamp{T: uint32(p.now)},
+			true}[p.rng.IntN(6)]
 	}
 	ms := p.rng.Int64N(12_000) - 4_000
 	if p.rng.IntN(2) == 0 {
@@ -342,9 +348,10 @@ func (p *datedPlayer) writeOne() {
 
 // change changes the indexes; false when too many rules are closed and not done with.
 func (p *datedPlayer) change(define func([]catalog.NamedIndex) []catalog.NamedIndex) bool {
-	_, err := p.catalog.ReplaceIndexes(context.Background(), p.now, p.c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
-		return define(slices.Clone(st.Named)), nil
-	})
+	_, err := p.catalog.ReplaceIndexes(context.Background(), p.now, p.c,
+		func(st *catalog.State) ([]catalog.NamedIndex, error) {
+			return define(slices.Clone(st.Named)), nil
+		})
 	if kindOf(err) == fault.Invalid && len(p.c.State().Policy.PastDates) >= expiry.MaxPast {
 		p.note("too many closed rules")
 		return false
@@ -363,7 +370,8 @@ func (p *datedPlayer) addRule() {
 		seconds: p.rng.Int64N(5), partial: p.rng.IntN(3) == 0,
 	}
 	x := catalog.NamedIndex{
-		Name: r.name, Columns: []catalog.NamedColumn{{Path: r.path, Descending: p.rng.IntN(2) == 0}}, Expires: true, Seconds: int32(r.seconds),
+		Name: r.name, Columns: []catalog.NamedColumn{{Path: r.path, Descending: p.rng.IntN(2) == 0}}, Expires: true,
+		Seconds:  int32(r.seconds),
 		Building: true, Sparse: !r.partial && p.rng.IntN(2) == 0, Hidden: p.rng.IntN(3) == 0,
 	}
 	if r.partial {
@@ -499,7 +507,8 @@ func (p *datedPlayer) compare() {
 	p.t.Helper()
 	living := p.m.living(p.now)
 	for id := range 7 {
-		err := p.store.Read(context.Background(), p.view(), store.Identity(doc.Int(int64(id))), func(access.Document) error { return nil })
+		err := p.store.Read(context.Background(), p.view(), store.Identity(doc.Int(int64(id))),
+			func(access.Document) error { return nil })
 		if alive := err == nil; alive != slices.Contains(living, id) {
 			p.t.Errorf("point read of %d: alive %v, want %v", id, alive, !alive)
 		}

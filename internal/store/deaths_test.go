@@ -70,15 +70,20 @@ func TestDeathsByDate(t *testing.T) {
 		for _, most := range []int{1, 7, 1000} {
 			t.Run(fmt.Sprint(most, descending), func(t *testing.T) {
 				w := newDatedWorld(t)
-				_, err := w.catalog.ReplaceIndexes(context.Background(), w.now, w.c, func(*catalog.State) ([]catalog.NamedIndex, error) {
-					return []catalog.NamedIndex{{Name: "at", Columns: []catalog.NamedColumn{{Path: "at", Descending: descending}}, Expires: true, Seconds: 1}}, nil
-				})
+				_, err := w.catalog.ReplaceIndexes(context.Background(), w.now, w.c,
+					func(*catalog.State) ([]catalog.NamedIndex, error) {
+						return []catalog.NamedIndex{{Name: "at",
+							Columns: []catalog.NamedColumn{{Path: "at", Descending: descending}}, Expires: true,
+							Seconds: 1}}, nil
+					})
 				w.ok(err)
 				w.ok(w.buildNamed())
 				for i := range 30 {
-					body, err := bson.Marshal(bson.D{{Key: "_id", Value: i}, {Key: "at", Value: time.Unix(w.now+int64(i/10), 0)}})
+					body, err := bson.Marshal(bson.D{{Key: "_id", Value: i},
+						{Key: "at", Value: time.Unix(w.now+int64(i/10), 0)}})
 					w.ok(err)
-					_, err = w.write(store.Op{Verb: store.Create, Key: store.Identity(doc.Int(int64(i))), Lenient: true, Body: body})
+					_, err = w.write(store.Op{Verb: store.Create, Key: store.Identity(doc.Int(int64(i))), Lenient: true,
+						Body: body})
 					w.ok(err)
 				}
 				var toll store.DeathCursor
@@ -98,7 +103,8 @@ func TestDeathsByDate(t *testing.T) {
 					if freed += done.Documents; step == 2 {
 						body, err := bson.Marshal(bson.D{{Key: "_id", Value: 100}, {Key: "at", Value: time.Unix(1, 0)}})
 						w.ok(err)
-						_, err = w.write(store.Op{Verb: store.Create, Key: store.Identity(doc.Int(100)), Lenient: true, Body: body})
+						_, err = w.write(store.Op{Verb: store.Create, Key: store.Identity(doc.Int(100)), Lenient: true,
+							Body: body})
 						w.ok(err)
 					}
 				}

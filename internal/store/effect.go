@@ -51,7 +51,8 @@ const (
 
 // ReplaceContainer calls catalog.ReplaceContainer. The Effect is nil when lifetime stays as it was.
 func (s *Store) ReplaceContainer(
-	ctx context.Context, now expiry.Stamp, c *catalog.Container, define func(*catalog.State) (catalog.Definition, error),
+	ctx context.Context, now expiry.Stamp, c *catalog.Container,
+	define func(*catalog.State) (catalog.Definition, error),
 ) (*catalog.State, *Effect, error) {
 	var m beforeChange
 	defer m.close()
@@ -71,7 +72,8 @@ func (s *Store) ReplaceContainer(
 // ReplaceIndexes calls catalog.ReplaceIndexes. The Effect is nil when no index that ends documents comes, goes or
 // changes.
 func (s *Store) ReplaceIndexes(
-	ctx context.Context, now expiry.Stamp, c *catalog.Container, define func(*catalog.State) ([]catalog.NamedIndex, error),
+	ctx context.Context, now expiry.Stamp, c *catalog.Container,
+	define func(*catalog.State) ([]catalog.NamedIndex, error),
 ) (*catalog.State, *Effect, error) {
 	var m beforeChange
 	defer m.close()

@@ -20,11 +20,12 @@ import (
 // change replaces the lifetime and returns what that did, "" for nothing.
 func (w *world) change(ttl expiry.TTL, property string) string {
 	w.t.Helper()
-	_, e, err := w.store.ReplaceContainer(w.t.Context(), w.now, w.c, func(st *catalog.State) (catalog.Definition, error) {
-		def := st.Definition
-		def.TTL, def.TTLProperty = ttl, property
-		return def, nil
-	})
+	_, e, err := w.store.ReplaceContainer(w.t.Context(), w.now, w.c,
+		func(st *catalog.State) (catalog.Definition, error) {
+			def := st.Definition
+			def.TTL, def.TTLProperty = ttl, property
+			return def, nil
+		})
 	w.ok(err)
 	return show(e)
 }
@@ -77,7 +78,8 @@ func TestEffectIsWhatReadsSee(t *testing.T) {
 			case 0, 1:
 				rest := []string{"", "", `"ttl":%d`, `"at":%[2]d`, `"ttl":%d,"at":%d`, `"ttl":-1`}[rng.IntN(6)]
 				if strings.Contains(rest, "%") {
-					rest = strings.SplitN(fmt.Sprintf(rest+"\x00", 1+rng.IntN(40), int(w.now)-rng.IntN(40)), "\x00", 2)[0]
+					rest = strings.SplitN(fmt.Sprintf(rest+"\x00", 1+rng.IntN(40), int(w.now)-rng.IntN(40)), "\x00",
+						2)[0]
 				}
 				_, err := w.write(w.put(store.Upsert, "p", fmt.Sprint(rng.IntN(30)), rest))
 				w.ok(err)
@@ -99,7 +101,8 @@ func TestEffectIsWhatReadsSee(t *testing.T) {
 				did := w.change(ttl, property)
 				after := w.count()
 				history += fmt.Sprintf("\n%d: %s", w.now, did)
-				if want := fmt.Sprintf(": %d item", before-after); did != "" && !strings.Contains(did, want) || did == "" && before != after {
+				if want := fmt.Sprintf(": %d item", before-after); did != "" && !strings.Contains(did, want) ||
+					did == "" && before != after {
 					t.Fatalf("seed %d: %d alive before, %d after%s", seed, before, after, history)
 				}
 			}
@@ -120,7 +123,9 @@ func (w *world) count() (n int) {
 func TestEffectOfDates(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 11))
-		w := newWorld(t, catalog.Definition{Name: "c", Dialect: catalog.Mongo, Partition: catalog.PartitionKey{Paths: []string{"/_id"}, Version: 2}})
+		w := newWorld(t,
+			catalog.Definition{Name: "c", Dialect: catalog.Mongo,
+				Partition: catalog.PartitionKey{Paths: []string{"/_id"}, Version: 2}})
 		next, history := 0, ""
 		check := func(what string, before int, e *store.Effect) {
 			after := w.count()
@@ -134,9 +139,11 @@ func TestEffectOfDates(t *testing.T) {
 			switch rng.IntN(7) {
 			case 0, 1, 2:
 				next++
-				body, err := bson.Marshal(bson.D{{Key: "_id", Value: next}, {Key: "a", Value: date()}, {Key: "b", Value: bson.A{date(), 1, date()}}, {Key: "ttl", Value: 1 + rng.IntN(40)}})
+				body, err := bson.Marshal(bson.D{{Key: "_id", Value: next}, {Key: "a", Value: date()},
+					{Key: "b", Value: bson.A{date(), 1, date()}}, {Key: "ttl", Value: 1 + rng.IntN(40)}})
 				w.ok(err)
-				_, err = w.write(store.Op{Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: body, Lenient: true})
+				_, err = w.write(store.Op{Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: body,
+					Lenient: true})
 				w.ok(err)
 			case 3:
 				w.now += expiry.Stamp(rng.IntN(6))
@@ -146,11 +153,12 @@ func TestEffectOfDates(t *testing.T) {
 			case 5:
 				before := w.count()
 				ttl := []expiry.TTL{expiry.Unset, expiry.Never, 5, 20}[rng.IntN(4)]
-				_, e, err := w.store.ReplaceContainer(t.Context(), w.now, w.c, func(st *catalog.State) (catalog.Definition, error) {
-					def := st.Definition
-					def.TTL = ttl
-					return def, nil
-				})
+				_, e, err := w.store.ReplaceContainer(t.Context(), w.now, w.c,
+					func(st *catalog.State) (catalog.Definition, error) {
+						def := st.Definition
+						def.TTL = ttl
+						return def, nil
+					})
 				w.ok(err)
 				check(fmt.Sprint("stamp ", ttl), before, e)
 			default:
@@ -159,27 +167,31 @@ func TestEffectOfDates(t *testing.T) {
 				if len(w.c.State().Policy.PastDates) > expiry.MaxPast-3 {
 					w.reclaimAll()
 				}
-				there := slices.ContainsFunc(w.c.State().Named, func(x catalog.NamedIndex) bool { return x.Name == path })
+				there := slices.ContainsFunc(w.c.State().Named, func(x catalog.NamedIndex) bool {
+					return x.Name == path
+				})
 				switch {
 				case !there:
-					w.announce(catalog.NamedIndex{Name: path, Columns: column(path, rng.IntN(2) == 0), Expires: true, Seconds: int32(rng.IntN(30))})
+					w.announce(catalog.NamedIndex{Name: path, Columns: column(path, rng.IntN(2) == 0), Expires: true,
+						Seconds: int32(rng.IntN(30))})
 					before = w.count()
 					e, err := w.store.BuildNamed(t.Context(), w.c, w.now)
 					w.ok(err)
 					check("build "+path, before, e)
 				default:
 					gone, seconds := rng.IntN(3) == 0, int32(rng.IntN(30))
-					_, e, err := w.store.ReplaceIndexes(t.Context(), w.now, w.c, func(st *catalog.State) (list []catalog.NamedIndex, err error) {
-						for _, x := range st.Named {
-							if x.Name == path {
-								x.Seconds = seconds
+					_, e, err := w.store.ReplaceIndexes(t.Context(), w.now, w.c,
+						func(st *catalog.State) (list []catalog.NamedIndex, err error) {
+							for _, x := range st.Named {
+								if x.Name == path {
+									x.Seconds = seconds
+								}
+								if x.Name != path || !gone {
+									list = append(list, x)
+								}
 							}
-							if x.Name != path || !gone {
-								list = append(list, x)
-							}
-						}
-						return list, nil
-					})
+							return list, nil
+						})
 					w.ok(err)
 					check(fmt.Sprint("change ", path, gone, seconds), before, e)
 				}

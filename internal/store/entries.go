@@ -26,6 +26,7 @@ func (r *reading) entries(x *access.Range) (e entryRange, ok bool) {
 	if x.Composite > 0 {
 		return r.compositeEntries(x)
 	}
+	// An index that the policy does not have is not empty, but unknown: the caller looks at documents instead.
 	if !r.matcher.covers(x.Path) {
 		return e, false
 	}

@@ -130,11 +130,12 @@ func (w *world) alive(pk, id string) bool {
 // setTTL switches the container's lifetime.
 func (w *world) setTTL(ttl expiry.TTL) {
 	w.t.Helper()
-	_, err := w.catalog.ReplaceContainer(context.Background(), w.now, w.c, func(st *catalog.State) (catalog.Definition, error) {
-		def := st.Definition
-		def.TTL = ttl
-		return def, nil
-	})
+	_, err := w.catalog.ReplaceContainer(context.Background(), w.now, w.c,
+		func(st *catalog.State) (catalog.Definition, error) {
+			def := st.Definition
+			def.TTL = ttl
+			return def, nil
+		})
 	w.ok(err)
 }
 

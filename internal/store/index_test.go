@@ -43,7 +43,8 @@ func TestIndexingPolicies(t *testing.T) {
 		document string
 		want     string // entries beside that of id, by path
 	}{
-		{"everything", everything, `"a":1,"b":"x","c":true,"d":false,"e":null`, `/a 1; /b "x"; /c true; /d false; /e null`},
+		{"everything", everything, `"a":1,"b":"x","c":true,"d":false,"e":null`,
+			`/a 1; /b "x"; /c true; /d false; /e null`},
 		{"objects and arrays are there too", everything, `"a":{"b":2},"c":[1,{"d":3}],"e":{},"f":[]`,
 			`/a {}; /a/b 2; /c []; /c/[] 1; /c/[] {}; /c/[]/d 3; /e {}; /f []`},
 		{"no path at all", catalog.Indexing{}, tree, ``},
@@ -59,23 +60,29 @@ func TestIndexingPolicies(t *testing.T) {
 		{"below a scalar is the scalar", paths("/f/*"), tree, `/f 4`},
 		{"a scalar excluded", paths("/*", "-/f/?"), tree, `/a {}; /a/b {}; /a/b/c 1; /a/b/d 2; /a/e 3`},
 		{"a subtree excluded", paths("/*", "-/a/b/*"), tree, `/a {}; /a/e 3; /f 4`},
-		{"the value excluded, not what is below", paths("/*", "-/a/b/?"), tree, `/a {}; /a/b/c 1; /a/b/d 2; /a/e 3; /f 4`},
+		{"the value excluded, not what is below", paths("/*", "-/a/b/?"), tree,
+			`/a {}; /a/b/c 1; /a/b/d 2; /a/e 3; /f 4`},
 		{"the value included, not what is below", paths("-/a/b/*", "/a/b/?"), tree, `/a/b {}`},
 		{"below included, the value not", paths("/a/b/*", "-/a/b/?"), tree, `/a/b/c 1; /a/b/d 2`},
 
 		{"the more precise include wins", paths("/*", "-/a/*", "/a/b/*"), tree, `/a/b {}; /a/b/c 1; /a/b/d 2; /f 4`},
 		{"the more precise exclude wins", paths("/*", "-/a/*", "/a/b/*", "-/a/b/c/?"), tree, `/a/b {}; /a/b/d 2; /f 4`},
 		{"four levels", paths("-/*", "/a/*", "-/a/b/*", "/a/b/d/?"), tree, `/a {}; /a/b/d 2; /a/e 3`},
-		{"order of the list does not matter", paths("/a/b/*", "-/a/b/c/?", "-/a/*", "/*"), tree, `/a/b {}; /a/b/d 2; /f 4`},
+		{"order of the list does not matter", paths("/a/b/*", "-/a/b/c/?", "-/a/*", "/*"), tree,
+			`/a/b {}; /a/b/d 2; /f 4`},
 		{"a path of absent members", paths("-/*", "/x/y/?", "/a/x/*"), tree, ``},
 		{"names are told by case", paths("/A/*", "/F/?"), tree, ``},
 
-		{"elements", paths("/a/[]/?"), `"a":[1,"x",null,[2],{"b":3}]`, `/a/[] "x"; /a/[] 1; /a/[] []; /a/[] null; /a/[] {}`},
-		{"below elements", paths("/a/[]/*"), `"a":[1,[2],{"b":3}]`, `/a/[] 1; /a/[] []; /a/[] {}; /a/[]/[] 2; /a/[]/b 3`},
-		{"members of elements", paths("/a/[]/b/?"), `"a":[{"b":1,"c":9},{"b":2},{"b":[3]},4,{"c":9}]`, `/a/[]/b 1; /a/[]/b 2; /a/[]/b []`},
+		{"elements", paths("/a/[]/?"), `"a":[1,"x",null,[2],{"b":3}]`,
+			`/a/[] "x"; /a/[] 1; /a/[] []; /a/[] null; /a/[] {}`},
+		{"below elements", paths("/a/[]/*"), `"a":[1,[2],{"b":3}]`,
+			`/a/[] 1; /a/[] []; /a/[] {}; /a/[]/[] 2; /a/[]/b 3`},
+		{"members of elements", paths("/a/[]/b/?"), `"a":[{"b":1,"c":9},{"b":2},{"b":[3]},4,{"c":9}]`,
+			`/a/[]/b 1; /a/[]/b 2; /a/[]/b []`},
 		{"elements of elements", paths("/a/[]/[]/?"), `"a":[[1,2],[2,3],4]`, `/a/[]/[] 1; /a/[]/[] 2; /a/[]/[] 3`},
 		{"elements excluded", paths("/*", "-/a/[]/*"), `"a":[1,{"b":2}],"c":[3]`, `/a []; /c []; /c/[] 3`},
-		{"a member of elements excluded", paths("/*", "-/a/[]/b/?"), `"a":[{"b":1,"c":2}]`, `/a []; /a/[] {}; /a/[]/c 2`},
+		{"a member of elements excluded", paths("/*", "-/a/[]/b/?"), `"a":[{"b":1,"c":2}]`,
+			`/a []; /a/[] {}; /a/[]/c 2`},
 		{"elements are not members", paths("/a/[]/?"), `"a":{"[]":1,"0":2}`, ``},
 		{"members are not elements", paths("/a/b/?", "/a/0/?"), `"a":[{"b":1}]`, ``},
 		{"the array alone", paths("/a/?"), `"a":[1,2]`, `/a []`},
@@ -83,12 +90,14 @@ func TestIndexingPolicies(t *testing.T) {
 		{"quoted name", paths(`/"a b"/?`), `"a b":1,"a":2`, `/"a b" 1`},
 		{"single quotes", paths(`/'a b'/?`), `"a b":1`, `/"a b" 1`},
 		{"quoted name of a usual word", paths(`/"a"/"b"/?`), `"a":{"b":1}`, `/a/b 1`},
-		{"names that look like marks", paths(`/"?"/?`, `/'*'/?`, `/"[]"/?`), `"?":1,"*":2,"[]":3,"a":4`, `/"*" 2; /"?" 1; /"[]" 3`},
+		{"names that look like marks", paths(`/"?"/?`, `/'*'/?`, `/"[]"/?`), `"?":1,"*":2,"[]":3,"a":4`,
+			`/"*" 2; /"?" 1; /"[]" 3`},
 		{"name with a slash and quotes", paths(`/"a/\"b\""/?`), `"a/\"b\"":1`, `/"a/\"b\"" 1`},
 		{"name in escapes", paths(`/"caf\u00e9"/?`), `"café":1`, `/"café" 1`},
 		{"name that needs no quotes here", paths(`/a b/?`), `"a b":1`, `/"a b" 1`},
 		{"names under everything", everything, `"":1,"a/b":2,"?":3,"\u0001":4`, `/"" 1; /"?" 3; /"\u0001" 4; /"a/b" 2`},
-		{"paths that cannot be read are passed over", paths("/*", "nonsense", "-", "-/a//b", `-/"open`, "-/b/*/c"), `"a":1,"b":{"c":2}`, `/a 1; /b {}; /b/c 2`},
+		{"paths that cannot be read are passed over", paths("/*", "nonsense", "-", "-/a//b", `-/"open`, "-/b/*/c"),
+			`"a":1,"b":{"c":2}`, `/a 1; /b {}; /b/c 2`},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -139,7 +148,8 @@ func TestIndexedValues(t *testing.T) {
 		{"odd texts", `"a":["","\u0000","x\u0000y"]`, `/a []; /a/[] ""; /a/[] "\u0000"; /a/[] "x\u0000y"`},
 		{"as long as a text may be", `"a":"` + long + `"`, `/a "` + long + `"`},
 		{"a longer one is cut", `"a":"` + long + `t"`, `/a "` + long + `"...`},
-		{"cut alike", `"a":["` + long + `t","` + long + `u","` + long + `"]`, `/a []; /a/[] "` + long + `"; /a/[] "` + long + `"...`},
+		{"cut alike", `"a":["` + long + `t","` + long + `u","` + long + `"]`,
+			`/a []; /a/[] "` + long + `"; /a/[] "` + long + `"...`},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -213,11 +223,16 @@ func TestCompositeIndexes(t *testing.T) {
 	}
 	cases := []struct{ name, document, want string }{
 		{"all there", `"a":1,"b":{"c":"x"},"d e":true`, `composite 0: 1, "x" down; composite 1: "x", true, 1 down`},
-		{"some undefined", `"b":{"c":"x"}`, `composite 0: undefined, "x" down; composite 1: "x", undefined, undefined down`},
-		{"all undefined", ``, `composite 0: undefined, undefined down; composite 1: undefined, undefined, undefined down`},
-		{"null is not undefined", `"a":null,"b":{"c":null}`, `composite 0: null, null down; composite 1: null, undefined, null down`},
-		{"objects and arrays", `"a":[1,2],"b":{"c":{"d":1}}`, `composite 0: [], {} down; composite 1: {}, undefined, [] down`},
-		{"no way through an array", `"a":1,"b":[{"c":2}]`, `composite 0: 1, undefined down; composite 1: undefined, undefined, 1 down`},
+		{"some undefined", `"b":{"c":"x"}`,
+			`composite 0: undefined, "x" down; composite 1: "x", undefined, undefined down`},
+		{"all undefined", ``,
+			`composite 0: undefined, undefined down; composite 1: undefined, undefined, undefined down`},
+		{"null is not undefined", `"a":null,"b":{"c":null}`,
+			`composite 0: null, null down; composite 1: null, undefined, null down`},
+		{"objects and arrays", `"a":[1,2],"b":{"c":{"d":1}}`,
+			`composite 0: [], {} down; composite 1: {}, undefined, [] down`},
+		{"no way through an array", `"a":1,"b":[{"c":2}]`,
+			`composite 0: 1, undefined down; composite 1: undefined, undefined, 1 down`},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -234,12 +249,14 @@ func TestCompositeOrder(t *testing.T) {
 	x := paths("-/*")
 	x.Composite = [][]catalog.CompositePath{{{Path: "/a"}, {Path: "/b", Descending: true}}}
 	ix := newIndexed(t, x)
-	for i, document := range []string{`"a":2,"b":1`, `"a":1,"b":1`, `"a":1,"b":2.5`, `"a":"1","b":1`, `"a":1`, `"a":1,"b":"x"`, `"b":7`, `"a":10,"b":1`} {
+	for i, document := range []string{`"a":2,"b":1`, `"a":1,"b":1`, `"a":1,"b":2.5`, `"a":"1","b":1`, `"a":1`,
+		`"a":1,"b":"x"`, `"b":7`, `"a":10,"b":1`} {
 		ix.create(fmt.Sprint(i), document)
 	}
 	want := []string{
 		`composite 0: undefined, 7 down`,
-		`composite 0: 1, "x" down`, `composite 0: 1, 2.5 down`, `composite 0: 1, 1 down`, `composite 0: 1, undefined down`,
+		`composite 0: 1, "x" down`, `composite 0: 1, 2.5 down`, `composite 0: 1, 1 down`,
+		`composite 0: 1, undefined down`,
 		`composite 0: 2, 1 down`, `composite 0: 10, 1 down`, `composite 0: "1", 1 down`,
 	}
 	lower, upper := keys.Prefixed(ix.c.Keys().CompositePrefix(nil, 1, 0))
@@ -289,7 +306,9 @@ func TestEntriesOfOtherWrites(t *testing.T) {
 	}{
 		{"create", func(ix *indexed) { ix.create("y", `"a":1`) }, `+/a 1; +/id "y"; +composite 0: 1, undefined`},
 		{"delete", func(ix *indexed) { ix.remove("x") }, gone},
-		{"upsert of a member that only the composite knows", func(ix *indexed) { ix.put(store.Upsert, "x", `"a":1,"b":2`) },
+		{"upsert of a member that only the composite knows", func(ix *indexed) {
+			ix.put(store.Upsert, "x", `"a":1,"b":2`)
+		},
 			`+composite 0: 1, 2; -composite 0: 1, undefined`},
 		{"replace of what no index knows", func(ix *indexed) { ix.replace("x", `"a":1,"c":2`) }, ``},
 		{"a refused write", func(ix *indexed) { ix.refused(store.Create, "x", `"a":2`) }, ``},
@@ -326,7 +345,8 @@ func TestRecreatedInABatch(t *testing.T) {
 	ix.create("x", `"a":1`)
 	ix.made()
 	again := ix.operation(store.Create, "x", `"a":1`)
-	results, err := ix.store.WriteAll(context.Background(), ix.c, ix.now, []store.Op{{Verb: store.Delete, Key: again.Key}, again})
+	results, err := ix.store.WriteAll(context.Background(), ix.c, ix.now,
+		[]store.Op{{Verb: store.Delete, Key: again.Key}, again})
 	ix.ok(err)
 	if got := results[1].Terms; got != 4 {
 		t.Errorf("%d terms, want 4", got)

@@ -80,7 +80,9 @@ func edge(prefix []byte, b *access.Bound, descending, after bool, form valueForm
 
 // along calls visit with each entry of an interval, in the order of keys or in reverse, and
 // with the number of the document that the entry leads to. The key is valid until the next.
-func (r *reading) along(x interval, reverse bool, leads func(kv.Iterator) (uint64, error), visit func(key []byte, number uint64) error) error {
+func (r *reading) along(
+	x interval, reverse bool, leads func(kv.Iterator) (uint64, error), visit func(key []byte, number uint64) error,
+) error {
 	if x.empty() {
 		return nil
 	}

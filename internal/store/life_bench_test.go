@@ -21,9 +21,10 @@ import (
 var lifeDocuments = flag.Int("lives", 200_000, "documents of BenchmarkLife")
 
 // BenchmarkLife takes documents of 1 KiB with five index terms through their whole life: written, expired, reclaimed
-// and swept in the steps of the reaper, and compacted, while as many live all the time. Seconds are those of
-// documents and pass as fast as the machine goes, so that the work is the same on any. B-written/B is what the engine writes to disk for each byte of the
-// documents, and µs-cpu/document is that of the whole process, which makes the documents, too.
+// and swept in the steps of the reaper, and compacted, while as many live all the time. Seconds are those of documents
+// and pass as fast as the machine goes, so that the work is the same on any. B-written/B is what the engine writes to
+// disk for each byte of the documents, and µs-cpu/document is that of the whole process, which makes the documents,
+// too.
 func BenchmarkLife(b *testing.B) {
 	for _, life := range []struct {
 		name      string
@@ -126,7 +127,8 @@ func (l *liver) body() (store.Key, doc.Doc) {
 	if l.own != nil {
 		ttl = fmt.Sprintf(`,"ttl":%d`, l.own())
 	}
-	text := fmt.Appendf(nil, `{"id":%q,"pk":%q,"n":%d,"group":%d,"name":"name %d","text":%q%s}`, id, pk, i, i%100, i*7919, hex.EncodeToString(random[:]), ttl)
+	text := fmt.Appendf(nil, `{"id":%q,"pk":%q,"n":%d,"group":%d,"name":"name %d","text":%q%s}`, id, pk, i, i%100,
+		i*7919, hex.EncodeToString(random[:]), ttl)
 	body, err := doc.FromJSON(nil, text, doc.ParseOptions{})
 	l.ok(err)
 	return key(pk, id), body

@@ -202,8 +202,10 @@ func checkHistory(t *testing.T, seed uint64, batches bool) {
 	r.world.now = r.now.Load()
 	r.consistent()
 	model := porcupine.Model{
-		Init:              func() any { return start },
-		Step:              func(state, in, out any) (bool, any) { return state.(linearState).step(in.(attempt), out.(answer)) },
+		Init: func() any { return start },
+		Step: func(state, in, out any) (bool, any) {
+			return state.(linearState).step(in.(attempt), out.(answer))
+		},
 		DescribeOperation: func(in, out any) string { return fmt.Sprintf("%s -> %+v", in.(attempt), out) },
 	}
 	switch verdict, info := porcupine.CheckOperationsVerbose(model, r.history, time.Minute); verdict {
@@ -226,7 +228,8 @@ func (a attempt) String() string {
 	}
 	text := ""
 	for _, op := range a.ops {
-		text += fmt.Sprintf("[verb %d item %d n %d u %d ttl %d match %v]", op.verb, op.item, op.n, op.unique, op.ttl, op.ifMatch)
+		text += fmt.Sprintf("[verb %d item %d n %d u %d ttl %d match %v]", op.verb, op.item, op.n, op.unique, op.ttl,
+			op.ifMatch)
 	}
 	return text
 }
@@ -283,7 +286,8 @@ func (r *race) tick(id int) {
 	defer r.ticking.Unlock()
 	call := r.order.Add(1)
 	to := r.now.Add(1)
-	r.note(porcupine.Operation{ClientId: id, Input: attempt{tick: to}, Output: answer{}, Call: call, Return: r.order.Add(1)})
+	r.note(porcupine.Operation{ClientId: id, Input: attempt{tick: to}, Output: answer{}, Call: call,
+		Return: r.order.Add(1)})
 }
 
 func (r *race) note(op porcupine.Operation) {
@@ -320,7 +324,8 @@ func (r *race) choose(rng *rand.Rand, known map[int]access.Version, batches bool
 
 func chooseOp(rng *rand.Rand, known map[int]access.Version) linearOp {
 	op := linearOp{
-		verb:   []store.Verb{store.Read, store.Read, store.Read, store.Create, store.Create, store.Upsert, store.Replace, store.Replace, store.Patch, store.Patch, store.Delete}[rng.IntN(11)],
+		verb: []store.Verb{store.Read, store.Read, store.Read, store.Create, store.Create, store.Upsert,
+			store.Replace, store.Replace, store.Patch, store.Patch, store.Delete}[rng.IntN(11)],
 		item:   rng.IntN(linearItems),
 		n:      rng.Int64N(1 << 40),
 		unique: rng.IntN(uniqueValues),

@@ -104,6 +104,7 @@ func (s *sorted) has(n uint64) bool {
 type intersection []list
 
 func (x intersection) seek(n uint64) (uint64, bool, error) {
+	// Each list moves to the highest number so far, until all agree. So the shortest list sets the pace.
 	for agreed := 0; agreed < len(x); {
 		agreed = 0
 		for _, l := range x {
@@ -166,6 +167,7 @@ func (e *everyRecord) seek(n uint64) (uint64, bool, error) {
 			return 0, false, err
 		}
 	}
+	// Stepping is cheaper than seeking, and right when all records are wanted.
 	if e.begun && r.here && r.at < n {
 		if err := r.land(r.records.Next()); err != nil || !r.here {
 			return 0, false, err

@@ -107,6 +107,7 @@ func (s *Store) KeepLog(ctx context.Context, now expiry.Stamp, o LogOptions) err
 			return nil, corrupt(err, "log counter")
 		case last == nil:
 			c.Newest = wholeSecond(now)
+			// A new log knows nothing of earlier times, so streams cannot start there.
 			c.Trimmed = c.Newest
 		case !s.catalog.Clean(): // a crash: entries may be lost that a reader has seen
 			c.Newest += crashGap
@@ -121,6 +122,23 @@ func (s *Store) KeepLog(ctx context.Context, now expiry.Stamp, o LogOptions) err
 	return nil
 }
 
+// RestartLog drops the entries of the log and continues behind a time, if there has ever been a log: a reader that has
+// come as far as that time, with entries that this store has never had, cannot continue.
+func (s *Store) RestartLog(ctx context.Context, behind LogTime) error {
+	counter, err := logCounterOf(s.engine)
+	if err != nil || counter.Newest == 0 {
+		return err
+	}
+	b := s.logBatch(func(c *keys.LogCounter, _ *kv.Batch) {
+		c.Newest = max(c.Newest, uint64(behind)) + 1
+		c.Trimmed = c.Newest
+	})
+	if err := s.engine.Apply(ctx, b); err != nil {
+		return err
+	}
+	return s.TrimLog(ctx, math.MaxUint64)
+}
+
 // ForgetLog drops the log that an earlier process kept, if there is one. It is called before writing without a log,
 // since those writes would be missing in the middle of it.
 func (s *Store) ForgetLog(ctx context.Context) error {
@@ -128,6 +146,8 @@ func (s *Store) ForgetLog(ctx context.Context) error {
 	if err != nil || counter.Newest == counter.Trimmed {
 		return err
 	}
+	// A stream that had reached the end must notice, too: one more time, which then is trimmed, makes its position too
+	// old.
 	if err := s.engine.Apply(ctx, s.logBatch(func(c *keys.LogCounter, _ *kv.Batch) { c.Newest++ })); err != nil {
 		return err
 	}
@@ -176,6 +196,7 @@ func (j *journal) follow(b *kv.Batch, entries [][]byte, wall func() int64) {
 		now := wall()
 		for _, e := range entries {
 			c.Newest = timeBehind(&c, now/1000)
+			// The header was left empty by encode. Only here is it known how many bytes come before the entry.
 			keys.AppendLogHeader(e[:0], c.Bytes, now)
 			b.Set(keys.LogKey(c.Newest), e)
 			c.Bytes += uint64(len(e))

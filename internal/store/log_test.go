@@ -115,14 +115,17 @@ func TestLogTellsOfEachOperation(t *testing.T) {
 	w.becomes(err, fault.Exists)
 	w.now++
 	_, err = w.store.WriteAll(context.Background(), w.c, w.now, []store.Op{
-		w.doing(store.Delete, "a", ""), w.doing(store.Create, "a", `"n":3`), noted(w.doing(store.Patch, "a", `"n":4`)), w.doing(store.Create, "z", `"n":5`),
+		w.doing(store.Delete, "a", ""), w.doing(store.Create, "a", `"n":3`), noted(w.doing(store.Patch, "a", `"n":4`)),
+		w.doing(store.Create, "z", `"n":5`),
 	})
 	w.ok(err)
 	w.at(d, w.doing(store.Delete, "b", ""))
 	w.ok(w.store.AppendLog(context.Background(), store.LogEntry{
-		Kind: "drop", Wall: w.now*1000 + 345, Database: d.Database.ID, DatabaseName: "d", Container: d.ID, ContainerName: "d", Note: w.body(`{"n":6}`),
+		Kind: "drop", Wall: w.now*1000 + 345, Database: d.Database.ID, DatabaseName: "d", Container: d.ID,
+		ContainerName: "d", Note: w.body(`{"n":6}`),
 	}))
-	w.logs(w.oldest(), "insert c/a full 1", "insert d/b full 2", "update c/a note 9", "replace c/a full 11", "replace d/b full 20 note 18",
+	w.logs(w.oldest(), "insert c/a full 1", "insert d/b full 2", "update c/a note 9", "replace c/a full 11",
+		"replace d/b full 20 note 18",
 		"delete c/a", "insert c/a full 3", "update c/a note 1", "insert c/z full 5", "delete d/b", "drop d note 6")
 	var last store.LogEntry
 	for e, err := range w.store.Log(context.Background(), w.oldest()) {
@@ -133,7 +136,8 @@ func TestLogTellsOfEachOperation(t *testing.T) {
 		last = e
 		last.DatabaseName, last.ContainerName = strings.Clone(e.DatabaseName), strings.Clone(e.ContainerName)
 	}
-	if last.Wall != w.now*1000+345 || last.Database != d.Database.ID || last.Container != d.ID || last.DatabaseName != "d" || last.Time != w.newest() {
+	if last.Wall != w.now*1000+345 || last.Database != d.Database.ID || last.Container != d.ID ||
+		last.DatabaseName != "d" || last.Time != w.newest() {
 		t.Errorf("the last entry is %+v", last)
 	}
 	w.logs(last.Time)
@@ -183,7 +187,8 @@ func TestLogOfGroups(t *testing.T) {
 	w.at(d, w.doing(store.Create, "other", `"n":9`))
 	w.logs(from, "insert d/other full 9")
 	w.ok(g.Commit(context.Background()))
-	w.logs(from, "insert d/other full 9", "insert d/x full 1 label 77", "delete c/a label 77", "insert d/y full 2 label 77", "insert c/a full 3 label 77")
+	w.logs(from, "insert d/other full 9", "insert d/x full 1 label 77", "delete c/a label 77",
+		"insert d/y full 2 label 77", "insert c/a full 3 label 77")
 
 	from = w.newest()
 	g = w.store.BeginSnapshot()
@@ -222,7 +227,8 @@ func TestLogOfTheDead(t *testing.T) {
 			w.at(w.c, w.doing(store.Delete, "a", ""))
 		}, []string{"delete c/a", "insert c/a full 2", "delete c/a", "delete c/b"}},
 		{"created again and deleted at once", func(w *world) {
-			_, err := w.store.WriteAll(context.Background(), w.c, w.now, []store.Op{w.doing(store.Create, "a", `"n":2`), w.doing(store.Delete, "a", "")})
+			_, err := w.store.WriteAll(context.Background(), w.c, w.now,
+				[]store.Op{w.doing(store.Create, "a", `"n":2`), w.doing(store.Delete, "a", "")})
 			w.ok(err)
 		}, []string{"delete c/a", "insert c/a full 2", "delete c/a", "delete c/b"}},
 		{"created again in a group", func(w *world) {
@@ -306,7 +312,8 @@ func TestLogOfTheDeadMeetsAWrite(t *testing.T) {
 			deleted[text]++
 		}
 		if len(deleted) != 601 || deleted["delete c/300"] != 1 || deleted["insert c/300 full 1"] != 1 {
-			w.t.Errorf("the log has %d different events, %d deletes of the one that was made again", len(deleted), deleted["delete c/300"])
+			w.t.Errorf("the log has %d different events, %d deletes of the one that was made again", len(deleted),
+				deleted["delete c/300"])
 		}
 		w.consistent()
 	}
@@ -589,7 +596,8 @@ func TestLogAfterCrashes(t *testing.T) {
 		w = &world{t: t, fs: kvtest.Cloneable{MemFS: fs}, now: 1_000_000, c: w.c}
 		w.open()
 		w.keepLog()
-		w.ok(w.store.AppendLog(context.Background(), store.LogEntry{Kind: "create", Wall: 999_999_000})) // a second too early
+		// a second too early
+		w.ok(w.store.AppendLog(context.Background(), store.LogEntry{Kind: "create", Wall: 999_999_000}))
 		if at := w.newest(); seen[at] != "" {
 			t.Errorf("an entry is at %x, as %s was", at, seen[at])
 		}

@@ -27,6 +27,7 @@ func (s *Store) walkLog(ctx context.Context, after LogTime, yield func(LogEntry,
 	switch {
 	case err != nil:
 		return err
+	// The counter is from the same snapshot as the entries, so a trim in between cannot hide a loss.
 	case uint64(after) < counter.Trimmed:
 		return ErrLogTrimmed
 	case after == math.MaxUint64:
@@ -104,6 +105,7 @@ func (s *Store) TrimLog(ctx context.Context, before LogTime) error {
 		}
 	})
 	b.NoSync = true // after a crash it is trimmed again
+	// The counter says so before single entries go, so a reader sees ErrLogTrimmed rather than a hole.
 	if err := s.engine.Apply(ctx, b); err != nil || whole {
 		return err
 	}

@@ -178,7 +178,8 @@ func (p *player) operation(m *model, taken map[string]bool) (store.Op, func() fa
 	if ttl != "" {
 		rest += `,"ttl":` + ttl
 	}
-	verb := []store.Verb{store.Create, store.Create, store.Upsert, store.Upsert, store.Replace, store.Patch, store.Delete}[p.rng.IntN(7)]
+	verb := []store.Verb{store.Create, store.Create, store.Upsert, store.Upsert, store.Replace, store.Patch,
+		store.Delete}[p.rng.IntN(7)]
 	op := p.put(verb, pk, id, rest)
 	if verb == store.Patch {
 		op = store.Op{Verb: verb, Key: op.Key, Edit: func(d access.Document) (doc.Doc, error) { return op.Body, nil }}
@@ -282,11 +283,12 @@ func (p *player) reclaim() {
 func (p *player) indexing() {
 	excluded := [][]string{nil, {"/n/?"}, {"/deep/*"}, {"/*"}}[p.rng.IntN(4)]
 	p.note("indexing without %v", excluded)
-	_, err := p.catalog.ReplaceContainer(context.Background(), p.now, p.c, func(st *catalog.State) (catalog.Definition, error) {
-		def := st.Definition
-		def.Indexing = catalog.Indexing{Included: []string{"/*"}, Excluded: excluded}
-		return def, nil
-	})
+	_, err := p.catalog.ReplaceContainer(context.Background(), p.now, p.c,
+		func(st *catalog.State) (catalog.Definition, error) {
+			def := st.Definition
+			def.Indexing = catalog.Indexing{Included: []string{"/*"}, Excluded: excluded}
+			return def, nil
+		})
 	p.ok(err)
 }
 

@@ -96,6 +96,7 @@ func (n *named) eachKey(body doc.Doc, use func(values []doc.Value)) (array bool,
 		return w.array, err
 	}
 	x := expansion{use: use, sparse: n.Sparse}
+	// On the stack for most indexes: this runs for each document of each write.
 	var paths [8][]string
 	var fixed [8]doc.Value
 	err = x.expand(append(paths[:0], n.paths...), append(fixed[:0], make([]doc.Value, len(n.paths))...), body)
@@ -120,7 +121,8 @@ func isDone(path []string) bool { return len(path) == 1 && path[0] == done[0] }
 // some of them lead to.
 func (x *expansion) expand(paths [][]string, fixed []doc.Value, d doc.Doc) error {
 	if x.depth++; x.depth > maxArrayDepth {
-		return fault.New(fault.Invalid, "Too many arrays inside each other on an indexed path (limit %d).", maxArrayDepth)
+		return fault.New(fault.Invalid, "Too many arrays inside each other on an indexed path (limit %d).",
+			maxArrayDepth)
 	}
 	defer func() { x.depth-- }()
 	var array doc.Value
@@ -142,12 +144,15 @@ func (x *expansion) expand(paths [][]string, fixed []doc.Value, d doc.Doc) error
 			fixed[i], paths[i] = v, done
 			continue
 		}
+		// Two paths may go through the same array, as a.b and a.c do. Two different ones would need an entry for each
+		// pair of their elements.
 		if array.Type != 0 && !same(array, v) {
 			return ErrParallelArrays
 		}
 		array, through[i], paths[i] = v, true, rest
 	}
 	if array.Type == 0 {
+		// A sparse index leaves out documents that have none of its fields, as in MongoDB.
 		if !x.sparse || missing < len(paths) {
 			x.use(fixed)
 		}
@@ -159,6 +164,7 @@ func (x *expansion) expand(paths [][]string, fixed []doc.Value, d doc.Doc) error
 
 // elements expands each element of the array that the paths marked in through lead to.
 func (x *expansion) elements(paths [][]string, fixed []doc.Value, array doc.Value, through *[32]bool) error {
+	// The common case, tags: ["a", "b"], without a recursion for each element.
 	if x.flat(paths, through) {
 		x.leaves(fixed, array, through)
 		return nil
@@ -184,6 +190,7 @@ func (x *expansion) elements(paths [][]string, fixed []doc.Value, array doc.Valu
 		}
 	}
 	if none {
+		// An empty array has an entry too, as undefined, so that the index still knows the document.
 		return step(doc.Value{Type: bsoncore.TypeUndefined})
 	}
 	return nil
@@ -215,6 +222,7 @@ func (x *expansion) leaves(fixed []doc.Value, array doc.Value, through *[32]bool
 		give(element)
 	}
 	if none {
+		// As in elements, an empty array keeps an entry.
 		give(doc.Value{Type: bsoncore.TypeUndefined})
 	}
 }
@@ -256,6 +264,7 @@ func descend(d doc.Doc, path []string) (v doc.Value, rest []string, err error) {
 func elementAt(array doc.Value, place int, name string) (found doc.Value, err error) {
 	i := 0
 	for element := range doc.Elements(array) {
+		// MongoDB refuses such documents, because a.0 could mean the first element or the member "0" of each.
 		if d, ok := doc.AsDoc(element); ok && doc.Lookup(d, name).Type != 0 {
 			return found, &AmbiguousPath{Step: name}
 		}
@@ -269,10 +278,10 @@ func elementAt(array doc.Value, place int, name string) (found doc.Value, err er
 
 // Named lists the indexes of a container that have names and are complete, as a language
 // may use them, the one on _id first.
-func (s *Store) Named(v catalog.View) ([]access.Named, error) {
+func (s *Store) Named(v catalog.View) ([]access.NamedIndex, error) {
 	x := s.indexer(v)
-	list := make([]access.Named, 1, 1+len(x.named))
-	list[0] = access.Named{
+	list := make([]access.NamedIndex, 1, 1+len(x.named))
+	list[0] = access.NamedIndex{
 		Index: access.Identity, Name: "_id_", Columns: []access.NamedColumn{{Path: "_id"}}, Unique: true,
 	}
 	for _, n := range x.named {
@@ -283,7 +292,7 @@ func (s *Store) Named(v catalog.View) ([]access.Named, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, access.Named{
+		list = append(list, access.NamedIndex{
 			Index: n.ID, Name: n.Name, Unique: n.Unique, Sparse: n.Sparse, Wildcard: n.Wildcard, Multikey: multikey,
 			Hidden: n.Hidden, Partial: n.Partial, Projection: n.Projection, Columns: columnsOf(n.Columns),
 		})
@@ -305,6 +314,7 @@ func (s *Store) isMultikey(r kv.Reader, rng keys.Range, n *named) (bool, error) 
 		return true, nil
 	}
 	found, err := r.Get(rng.Multikey(nil, n.ID), func([]byte) error { return nil })
+	// The mark never goes away, so it is remembered. Its absence is not: the next write may set it.
 	if found {
 		n.multikey.Store(true)
 	}

@@ -28,7 +28,8 @@ func (w *world) fillNamed(documents int) {
 	var ops []store.Op
 	for i := range documents {
 		body := w.body(fmt.Sprintf(`{"_id":%d,"n":%d,"tags":["t%d","t%d"]}`, i, i%10, i%3, i%5))
-		ops = append(ops, store.Op{Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: body, Lenient: true})
+		ops = append(ops,
+			store.Op{Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: body, Lenient: true})
 	}
 	_, err := w.store.WriteAll(context.Background(), w.c, w.now, ops)
 	w.ok(err)
@@ -37,12 +38,13 @@ func (w *world) fillNamed(documents int) {
 // announce adds indexes that are still to be built.
 func (w *world) announce(list ...catalog.NamedIndex) {
 	w.t.Helper()
-	_, err := w.catalog.ReplaceIndexes(context.Background(), w.now, w.c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
-		for i := range list {
-			list[i].Building, list[i].Spec = true, w.body(`{}`)
-		}
-		return append(slices.Clone(st.Named), list...), nil
-	})
+	_, err := w.catalog.ReplaceIndexes(context.Background(), w.now, w.c,
+		func(st *catalog.State) ([]catalog.NamedIndex, error) {
+			for i := range list {
+				list[i].Building, list[i].Spec = true, w.body(`{}`)
+			}
+			return append(slices.Clone(st.Named), list...), nil
+		})
 	w.ok(err)
 }
 
@@ -52,7 +54,8 @@ func (w *world) visit(v access.IndexScan, page int) (ids []int64) {
 	var after access.Position
 	for {
 		n := 0
-		for d, err := range w.store.Scan(context.Background(), w.view(), access.Access{Of: &access.IndexScans{v}, After: after}) {
+		for d, err := range w.store.Scan(context.Background(), w.view(),
+			access.Access{Of: &access.IndexScans{v}, After: after}) {
 			w.ok(err)
 			id, _ := doc.AsInt(doc.Lookup(d.Body, "_id"))
 			ids = append(ids, id)
@@ -92,7 +95,8 @@ func TestNamedBuildGoesOnAfterRestart(t *testing.T) {
 		t.Fatalf("%d indexes after the restart", len(list))
 	}
 	three := access.Interval{Equal: []doc.Value{doc.Int(3)}}
-	if ids := w.visit(access.IndexScan{Index: list[1].Index, Intervals: []access.Interval{three}}, 7); len(ids) != 50 || ids[0] != 3 || ids[49] != 493 {
+	if ids := w.visit(access.IndexScan{Index: list[1].Index, Intervals: []access.Interval{three}}, 7); len(ids) != 50 ||
+		ids[0] != 3 || ids[49] != 493 {
 		t.Errorf("%d documents: %v", len(ids), ids)
 	}
 	report, err := w.store.Check(context.Background())
@@ -104,25 +108,30 @@ func TestNamedBuildGoesOnAfterRestart(t *testing.T) {
 // Documents with several entries come once, whatever the direction and the size of pages.
 func TestVisitsGiveEachDocumentOnce(t *testing.T) {
 	w := byName(t, 100)
-	w.announce(catalog.NamedIndex{Name: "tags_1", Columns: column("tags", false)}, catalog.NamedIndex{Name: "n_-1", Columns: column("n", true)})
+	w.announce(catalog.NamedIndex{Name: "tags_1", Columns: column("tags", false)},
+		catalog.NamedIndex{Name: "n_-1", Columns: column("n", true)})
 	w.ok(w.buildNamed())
 	list, err := w.store.Named(w.view())
 	w.ok(err)
-	tags := access.Interval{Low: &access.Bound{Value: doc.String("t0")}, High: &access.Bound{Value: doc.String("t3"), Open: true}}
+	tags := access.Interval{Low: &access.Bound{Value: doc.String("t0")},
+		High: &access.Bound{Value: doc.String("t3"), Open: true}}
 	for _, reverse := range []bool{false, true} {
 		for _, page := range []int{1, 3, 1000} {
-			ids := w.visit(access.IndexScan{Index: list[1].Index, Intervals: []access.Interval{tags}, Reverse: reverse}, page)
+			ids := w.visit(access.IndexScan{Index: list[1].Index, Intervals: []access.Interval{tags}, Reverse: reverse},
+				page)
 			slices.Sort(ids)
 			if len(ids) != 100 || len(slices.Compact(ids)) != 100 {
 				t.Errorf("reverse %v, pages of %d: %d documents", reverse, page, len(ids))
 			}
 			all := w.visit(access.IndexScan{Index: list[2].Index, Reverse: reverse}, page)
-			if first, want := all[0]%10, int64(9); len(all) != 100 || reverse && first != 0 || !reverse && first != want {
+			if first, want := all[0]%10, int64(9); len(all) != 100 || reverse && first != 0 ||
+				!reverse && first != want {
 				t.Errorf("reverse %v, pages of %d: %d documents, the first has n %d", reverse, page, len(all), first)
 			}
 		}
 	}
-	if n, ok, err := w.store.Count(context.Background(), w.view(), access.Access{Of: &access.IndexScans{{Index: list[1].Index}}}); ok || err != nil {
+	if n, ok, err := w.store.Count(context.Background(), w.view(),
+		access.Access{Of: &access.IndexScans{{Index: list[1].Index}}}); ok || err != nil {
 		t.Errorf("an index scan is counted: %d, %v", n, err)
 	}
 	single := access.Access{Of: &access.IndexScans{{Index: list[1].Index, Single: true}}}
@@ -147,13 +156,15 @@ func TestUniqueNamedIndex(t *testing.T) {
 		t.Error("the index is still there")
 	}
 	for i := range 10 {
-		_, err := w.store.Write(context.Background(), w.c, w.now, store.Op{Verb: store.Delete, Key: store.Identity(doc.Int(int64(i)))})
+		_, err := w.store.Write(context.Background(), w.c, w.now,
+			store.Op{Verb: store.Delete, Key: store.Identity(doc.Int(int64(i)))})
 		w.ok(err)
 	}
 	w.announce(catalog.NamedIndex{Name: "n_1", Columns: column("n", false), Unique: true})
 	w.ok(w.buildNamed())
 	body := w.body(`{"_id":"new","n":4.0}`)
-	_, err = w.store.Write(context.Background(), w.c, w.now, store.Op{Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: body})
+	_, err = w.store.Write(context.Background(), w.c, w.now,
+		store.Op{Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: body})
 	if !errors.As(err, &d) {
 		t.Errorf("a second 4: %v", err)
 	}

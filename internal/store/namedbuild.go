@@ -41,6 +41,8 @@ func (s *Store) BuildNamed(ctx context.Context, c *catalog.Container, now expiry
 
 // buildNamed visits every document, in steps.
 func (s *Store) buildNamed(ctx context.Context, c *catalog.Container, now expiry.Stamp) error {
+	mark, end := s.markBuild(c)
+	defer end()
 	for next := uint64(0); ; {
 		following, err := s.buildNamedFrom(ctx, c, now, next)
 		switch {
@@ -52,6 +54,7 @@ func (s *Store) buildNamed(ctx context.Context, c *catalog.Container, now expiry
 			return nil
 		}
 		next = following
+		mark.reached.Store(next)
 	}
 }
 

@@ -64,6 +64,7 @@ func (r *reading) newNamedScan(of *access.IndexScan) (*namedScan, error) {
 		if w.multikey, err = r.s.isMultikey(r.snapshot, r.rng, w.n); err != nil {
 			return nil, err
 		}
+		// Read from the snapshot: the mark may have been set after the language chose its plan.
 		if w.multikey && of.Single {
 			return nil, errManyEntries
 		}
@@ -140,6 +141,8 @@ func (w *namedScan) follow(ordinal int, before []*namedScan, after []byte) error
 func (w *namedScan) giveAt(key []byte, number uint64, ordinal int, before []*namedScan) error {
 	w.stats.Keys++
 	h, body, alive, err := w.record(number)
+	// Which entry comes first is computed from the document, so no set of numbers grows with the scan, and pages need
+	// no memory of each other.
 	if err != nil || !alive || !w.first(key, number, body) || met(before, number, body) {
 		return err
 	}
@@ -168,6 +171,8 @@ func (w *namedScan) entry(number uint64, body doc.Doc) []byte {
 	for i := range w.terms.list {
 		key := w.terms.entry(i, number)
 		in := w.within(key)
+		// The terms are sorted. Forward, the first one within an interval is met first; in reverse, the last one of the
+		// latest interval.
 		if in < 0 || found != nil && !w.of.Reverse || found != nil && in < at {
 			continue
 		}

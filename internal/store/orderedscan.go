@@ -171,7 +171,8 @@ func (w *orderedScan) stop(number uint64) error {
 	}
 	w.values = w.values[:0]
 	if w.stamps {
-		w.values = append(w.values, doc.Value{Type: bsoncore.TypeInt64, Data: bsoncore.AppendInt64(w.room[:0], h.Stamp)})
+		w.values = append(w.values,
+			doc.Value{Type: bsoncore.TypeInt64, Data: bsoncore.AppendInt64(w.room[:0], h.Stamp)})
 		w.position = access.ValuePosition(w.position[:0], w.values, h.Sequence)
 		return w.give(number, h, body)
 	}

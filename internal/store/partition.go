@@ -43,7 +43,8 @@ func (s *Store) DeletePartition(
 // partitionDeletes makes the next operations; last is nil when there are no more.
 // Documents written after the sequence until are not meant.
 func (s *Store) partitionDeletes(
-	ctx context.Context, c *catalog.Container, now expiry.Stamp, partition []doc.Value, until uint64, after access.Position,
+	ctx context.Context, c *catalog.Container, now expiry.Stamp, partition []doc.Value, until uint64,
+	after access.Position,
 ) (ops []Op, last access.Position, err error) {
 	v, err := c.Enter(ctx, now)
 	if err != nil {

@@ -15,9 +15,7 @@ type lookup struct{ partition, key, record []byte }
 
 var lookups = sync.Pool{New: func() any { return new(lookup) }}
 
-// Read calls use with the living document at key; fault.NotFound if there is
-// none. The body is valid only inside use.
-func (s *Store) Read(ctx context.Context, v catalog.View, key Key, use func(access.Document) error) error {
+func (s *Store) read(ctx context.Context, v catalog.View, key Key, use func(access.Document) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -50,13 +50,15 @@ type reading struct {
 
 // newReading begins a reading. The caller closes it.
 func (s *Store) newReading(ctx context.Context, v catalog.View, a access.Access) (*reading, error) {
-	r := &reading{ctx: ctx, s: s, v: v, of: a.Of, after: a.After, rng: v.Container.Keys(), collected: costs.collected, stats: a.Stats}
+	r := &reading{ctx: ctx, s: s, v: v, of: a.Of, after: a.After, rng: v.Container.Keys(), collected: costs.collected,
+		stats: a.Stats}
 	if r.stats == nil {
 		r.stats = &r.uncounted
 	}
 	r.limit()
 	if _, walk := r.of.(*access.Walk); !walk && r.set == nil {
 		r.snapshot = s.engine.Snapshot()
+		// Asked after the snapshot was taken: before, the answer could be outdated by then.
 		if v.Container.State().Deleted { // and so, perhaps, are the documents
 			r.close()
 			return nil, catalog.ErrNoOwner
@@ -89,6 +91,7 @@ func (r *reading) limit() {
 	if !r.v.Identity().Partitioned() {
 		span, ok := r.scope.(*access.Span)
 		switch _, plain := r.of.(access.Scope); {
+		// All documents have the effective key of a missing value. A span without it selects nothing.
 		case ok && !keys.InEPKRange(EffectivePartitionKey(r.v.State, []doc.Value{{}}), span.Low, span.High):
 			r.of, r.set = &access.Lookup{}, nil
 		case plain:
@@ -112,6 +115,7 @@ func (r *reading) limit() {
 // taken, the snapshot has it. Call renew only before anything was read.
 func (r *reading) renew() error {
 	r.close()
+	// Each round lost a race against a change of the indexing, which is rare.
 	for range maxAttempts {
 		r.snapshot = r.s.engine.Snapshot()
 		if _, err := r.v.Refresh(); err == nil && r.index.Generation == r.v.Active.Generation {
@@ -155,12 +159,14 @@ func (r *reading) hasNamed() error {
 }
 
 // errIndexChanged ends a walk whose index is gone and has no successor.
-var errIndexChanged = fault.New(fault.Conflict, "The indexing of the container was changed during the request. Send the request again.")
+var errIndexChanged = fault.New(fault.Conflict,
+	"The indexing of the container was changed during the request. Send the request again.")
 
 func (r *reading) close() {
 	for _, it := range r.open {
 		it.Close()
 	}
+	// renew opens new ones on the new snapshot.
 	r.open, r.records, r.shared, r.here = r.open[:0], nil, nil, false
 	if r.snapshot != nil {
 		r.snapshot.Close()
@@ -205,6 +211,7 @@ const nearby = 4
 
 // move moves records to the number, or behind it if there is no such record.
 func (r *reading) move(number uint64) error {
+	// Numbers of one list often lie close together, because documents are created in bursts.
 	for r.here && r.at < number && number-r.at <= nearby {
 		if err := r.land(r.records.Next()); err != nil {
 			return err
@@ -276,6 +283,7 @@ func (r *reading) visit(l list) error {
 		if err != nil {
 			return err
 		}
+		// A set may have named too many documents, for instance those of other partitions.
 		if !alive || !r.selected(body) {
 			continue
 		}

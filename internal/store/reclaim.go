@@ -85,6 +85,8 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 	if !v.Policy.Ordered() {
 		return s.reclaimByProperty(ctx, v, r, limit)
 	}
+	// The two queues end at different instants: documents with a ttl of their own live by another rule than those
+	// without.
 	inheritFloor, ownFloor := v.Policy.Floors(v.Now)
 	step := reclaimStep{
 		rng: c.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext, dates: r.dates.from(v.Now),
@@ -202,6 +204,7 @@ func (step *reclaimStep) gatherInheriting(ctx context.Context, r kv.Reader, floo
 		if err != nil {
 			return corrupt(err, "change feed entry")
 		}
+		// Stamps rise along the feed, so nothing behind this entry has expired.
 		if e.Stamp > floor || step.full() {
 			step.more = e.Stamp <= floor
 			step.feed = sequence - 1 // what lies before is gone
@@ -209,6 +212,8 @@ func (step *reclaimStep) gatherInheriting(ctx context.Context, r kv.Reader, floo
 		}
 		step.feed = sequence
 		step.looked++
+		// One with a ttl of its own is in the queue of deadlines. One that never expires is passed over for good: a
+		// write would give it a new place in the feed.
 		if e.TTL == int32(expiry.Unset) {
 			step.victims = append(step.victims,
 				victim{number: e.Number, feed: step.arena.keep(it.Key()), bytes: uint64(e.Bytes)})
@@ -244,6 +249,7 @@ func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclai
 			return corrupt(err, "document")
 		}
 		step.looked++
+		// This way of reclaiming has to read documents, unlike the queues, so bytes are limited as well.
 		step.read += len(body)
 		if dead(v, h, body) {
 			step.victims = append(step.victims, step.victimOf(number, h, body))
@@ -257,6 +263,7 @@ func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclai
 	if err != nil {
 		return done, err
 	}
+	// The pass is complete: what closed rules have ended is gone from the disk.
 	if r.next = next; next == 0 && r.closed > 0 {
 		err = s.catalog.ForgetPast(ctx, v.Container, r.closed)
 	}
@@ -267,7 +274,8 @@ func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclai
 }
 
 func (step *reclaimStep) victimOf(number uint64, h keys.Header, body doc.Doc) victim {
-	x := victim{number: number, feed: step.rng.Feed(step.arena.room(numberedBytes), h.Sequence), bytes: uint64(len(body))}
+	x := victim{number: number, feed: step.rng.Feed(step.arena.room(numberedBytes), h.Sequence),
+		bytes: uint64(len(body))}
 	if deadline, ok := expiry.TTL(h.TTL).Deadline(h.Stamp); ok {
 		x.deadline = step.rng.Deadline(nil, deadline, number)
 	}
@@ -279,11 +287,14 @@ func (step *reclaimStep) victimOf(number uint64, h keys.Header, body doc.Doc) vi
 func (s *Store) removeOnce(
 	ctx context.Context, c *catalog.Container, r *reclaim, step *reclaimStep,
 ) (Reclaimed, error) {
+	// An empty step saves its progress in memory only. After a restart the walk passes over the same entries again,
+	// which costs less than a write for each step.
 	if len(step.victims) == 0 && len(step.stale) == 0 {
 		r.feed, r.own, r.ownNext = step.feed, step.own, step.ownNext
 		return Reclaimed{More: step.more}, nil
 	}
 	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
+	// Record, feed entry, deadline and a run for each victim; mark and counter.
 	b.Ops = make([]kv.Op, 0, 4*len(step.victims)+len(step.stale)+2)
 	entries, err := s.logVictims(c, b, step)
 	if err != nil {
@@ -307,10 +318,12 @@ func (s *Store) removeOnce(
 		}
 		return 1
 	})
+	// r.last is only replaced after the batch has succeeded.
 	last := s.removeRecords(b, step, r.last)
 	mark := keys.ReclaimMark{Feed: step.feed, Own: step.own, Pending: r.pending + done.Documents}
 	b.Set(step.rng.Mark(nil), mark.Append(nil))
 	b.Follow(step.rng.Order(nil), func(value []byte, _ *kv.Batch) ([]byte, error) {
+		// Deleting a container passes this counter too, so this look is exact.
 		if c.State().Deleted {
 			return nil, catalog.ErrNoOwner // nothing may be written after its deletion
 		}
@@ -324,7 +337,7 @@ func (s *Store) removeOnce(
 		return counter.Append(nil), nil
 	})
 	s.log.follow(b, entries, func() int64 { return 1000 * c.Seen() })
-	if err := s.engine.Apply(ctx, b); err != nil {
+	if err := s.apply(ctx, b); err != nil {
 		return Reclaimed{}, err
 	}
 	if len(entries) > 0 {
@@ -345,6 +358,8 @@ func (s *Store) removeRecords(b *kv.Batch, step *reclaimStep, newest run) run {
 		}
 		found := run{step.victims[i].number, step.victims[j-1].number}
 		s.deleteRecords(b, step, found)
+		// Extending the newest run overwrites its key. A container whose documents die in order of creation has one
+		// run, however long it lives.
 		if newest.last != 0 && found.first == newest.last+1 {
 			found.first = newest.first
 		}

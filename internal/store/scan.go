@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"iter"
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -14,19 +13,9 @@ import (
 // checkEvery is how many steps a walk takes between looks at its context.
 const checkEvery = 256
 
-// Scan walks the living documents that a selects, and with a Set possibly others. Documents
-// and their positions are valid until the next step. A position that the selection cannot
-// have given is fault.Invalid. A walk along entries that were dropped since v was entered is
-// fault.Conflict: the caller starts again with another View.
-func (s *Store) Scan(ctx context.Context, v catalog.View, a access.Access) iter.Seq2[access.Document, error] {
-	return func(yield func(access.Document, error) bool) {
-		if err := s.scan(ctx, v, a, yield); err != nil && err != errStopped {
-			yield(access.Document{}, err)
-		}
-	}
-}
-
-func (s *Store) scan(ctx context.Context, v catalog.View, a access.Access, yield func(access.Document, error) bool) error {
+func (s *Store) scan(
+	ctx context.Context, v catalog.View, a access.Access, yield func(access.Document, error) bool,
+) error {
 	r, err := s.newReading(ctx, v, a)
 	if err != nil {
 		return err
@@ -127,7 +116,8 @@ func (r *reading) postings() postings {
 		lower, upper := r.rng.PartitionBounds(keys.KindPosting, r.partition)
 		return postings{lower: lower, upper: upper, base: len(lower)}
 	}
-	lower, upper := r.rng.EPKBounds(keys.KindPosting, keys.PartitionVersion(r.v.Partition.Version), r.v.Partition.Multi, span.Low, span.High)
+	lower, upper := r.rng.EPKBounds(keys.KindPosting, keys.PartitionVersion(r.v.Partition.Version), r.v.Partition.Multi,
+		span.Low, span.High)
 	return postings{lower: lower, upper: upper, base: len(r.rng.AppendPrefix(nil, keys.KindPosting)), span: span}
 }
 
@@ -139,6 +129,7 @@ func inSpan(st *catalog.State, posting []byte, span *access.Span) bool {
 
 func partitionInSpan(st *catalog.State, partition []byte, span *access.Span) bool {
 	var room [128]byte
-	epk, _, err := keys.PartitionEPK(room[:0], partition, keys.PartitionVersion(st.Partition.Version), st.Partition.Multi, len(st.Partition.Paths))
+	epk, _, err := keys.PartitionEPK(room[:0], partition, keys.PartitionVersion(st.Partition.Version),
+		st.Partition.Multi, len(st.Partition.Paths))
 	return err == nil && keys.InEPKRange(epk, span.Low, span.High)
 }

@@ -37,7 +37,8 @@ func BenchmarkEquality(b *testing.B) {
 			a    access.Access
 		}{
 			{"set", only(is("3", "group"))},
-			{"set of two", only(all(is("3", "group"), &access.Range{Path: at("n"), Low: typed("0"), High: typed("0")}))},
+			{"set of two",
+				only(all(is("3", "group"), &access.Range{Path: at("n"), Low: typed("0"), High: typed("0")}))},
 			{"set in a partition", inPartition("p3", only(is("3", "group")))},
 		} {
 			b.Run(fmt.Sprintf("%s/documents=%d", c.name, count), func(b *testing.B) {
@@ -105,7 +106,8 @@ func BenchmarkFindNamed(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				for _, err := range w.store.Scan(context.Background(), w.view(), access.Access{Of: &access.IndexScans{v}}) {
+				for _, err := range w.store.Scan(context.Background(), w.view(),
+					access.Access{Of: &access.IndexScans{v}}) {
 					w.ok(err)
 				}
 			}

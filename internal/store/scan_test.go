@@ -58,7 +58,8 @@ var forms = []struct {
 	{"equality in a partition", inPartition("p", only(is("1", "a"))), "a c", true},
 	{"equality of an element", only(is(`"x"`, "t", "[]")), "a b f", true},
 	{"range", only(&access.Range{Path: at("a"), Low: openAt("1"), High: typed("1")}), "b d", true},
-	{"range of elements, each document once", only(&access.Range{Path: at("t", "[]"), Low: typed(`""`), High: typed(`""`)}), "a b f", true},
+	{"range of elements, each document once",
+		only(&access.Range{Path: at("t", "[]"), Low: typed(`""`), High: typed(`""`)}), "a b f", true},
 	{"defined", only(&access.Range{Path: at("a")}), "a b c d e", true},
 	{"all", only(all(is("1", "a"), is("2", "b"))), "c e", true},
 	{"any", only(some(is("2", "a"), is(`"x"`, "t", "[]"), is("2", "b"))), "a b c e f", true},
@@ -66,24 +67,31 @@ var forms = []struct {
 	{"all of none", only(access.Intersection{}), "a b c d e f", true},
 	{"composite equality", only(&access.Range{Composite: 1, Equal: []doc.Value{value("1"), value("2")}}), "c e", true},
 	{"composite, absent values are undefined", only(&access.Range{Composite: 1, Equal: []doc.Value{{}}}), "f", true},
-	{"composite range on a falling column", only(&access.Range{Composite: 1, Equal: []doc.Value{value("1")}, Low: closedAt("2")}), "c e", true},
+	{"composite range on a falling column",
+		only(&access.Range{Composite: 1, Equal: []doc.Value{value("1")}, Low: closedAt("2")}), "c e", true},
 	{"stamps", only(&access.Range{Path: at("_ts"), Low: closedAt("1000003")}), "d e f", true},
 	{"walk", walkOf("a", nil), "a c e b d", true},
 	{"walk in reverse", walkOf("a", reversed), "d b e c a", true},
 	{"walk with absent", walkOf("a", withAbsent), "f a c e b d", false},
 	{"walk in reverse with absent", walkOf("a", absentLast), "d b e c a f", false},
 	{"walk in a partition", inPartition("q", walkOf("a", withAbsent)), "f e d", false},
-	{"walk of a range", walkOf("a", func(w *access.Walk) { w.Range.Low, w.Range.High = closedAt("1"), openAt("3") }), "a c e b", true},
+	{"walk of a range", walkOf("a", func(w *access.Walk) {
+		w.Range.Low, w.Range.High = closedAt("1"), openAt("3")
+	}), "a c e b", true},
 	{"walk of stamps", walkOf("_ts", nil), "a b c d e f", true},
 	{"walk of stamps in reverse", walkOf("_ts", reversed), "f e d c b a", true},
 	{"walk of a composite index", along(access.Walk{Range: access.Range{Composite: 1}}), "f c e a b d", true},
-	{"walk of a composite index in reverse", along(access.Walk{Range: access.Range{Composite: 1}, Reverse: true}), "d b a e c f", true},
-	{"walk of a set", along(access.Walk{Range: access.Range{Path: at("a")}, Reverse: true, Set: some(is("2", "b"), is("2", "a"))}), "b e c", true},
+	{"walk of a composite index in reverse", along(access.Walk{Range: access.Range{Composite: 1}, Reverse: true}),
+		"d b a e c f", true},
+	{"walk of a set",
+		along(access.Walk{Range: access.Range{Path: at("a")}, Reverse: true, Set: some(is("2", "b"), is("2", "a"))}),
+		"b e c", true},
 }
 
 // writeForms writes the documents of forms, one each second, among others that die.
 func (w *world) writeForms() {
-	for i, text := range []string{`"a":1,"b":1,"t":["x","y"]`, `"a":2,"t":["x"]`, `"a":1,"b":2`, `"a":3,"t":[1]`, `"a":1.0,"b":2`, `"t":["z","x","x"]`} {
+	for i, text := range []string{`"a":1,"b":1,"t":["x","y"]`, `"a":2,"t":["x"]`, `"a":1,"b":2`, `"a":3,"t":[1]`,
+		`"a":1.0,"b":2`, `"t":["z","x","x"]`} {
 		id := string('a' + rune(i))
 		_, err := w.write(w.put(store.Create, string('p'+rune(i/3)), id, text))
 		w.ok(err)
@@ -181,7 +189,8 @@ func TestPositionsOfAnotherShape(t *testing.T) {
 func TestResumeBehindWhatIsGone(t *testing.T) {
 	w := newWorld(t, definition(expiry.Never))
 	for _, n := range []int{1, 2, 2, 2, 3, 4} {
-		_, err := w.write(w.put(store.Create, "p", fmt.Sprint(len(w.rows(access.Access{}, -1))), fmt.Sprintf(`"n":%d`, n)))
+		_, err := w.write(w.put(store.Create, "p", fmt.Sprint(len(w.rows(access.Access{}, -1))),
+			fmt.Sprintf(`"n":%d`, n)))
 		w.ok(err)
 	}
 	forward, back := walkOf("n", nil), walkOf("n", reversed)
@@ -267,7 +276,8 @@ func TestIndexOfAnOldView(t *testing.T) {
 					if fault.KindOf(failed) != fault.Conflict || len(got) > 0 {
 						t.Errorf("walk %d: %q, %v", i, got, failed)
 					}
-				} else if want := []string{"a c e b d", "f c e a b d"}[i]; failed != nil || strings.Join(got, " ") != want {
+				} else if want := []string{"a c e b d", "f c e a b d"}[i]; failed != nil ||
+					strings.Join(got, " ") != want {
 					t.Errorf("walk %d: %q, %v", i, got, failed)
 				}
 			}
@@ -341,7 +351,8 @@ func TestScanEndsWithItsContext(t *testing.T) {
 		_, err := w.write(w.put(store.Create, "p", fmt.Sprint(i), `"a":1`))
 		w.ok(err)
 	}
-	for _, a := range []access.Access{{}, only(is("1", "a")), walkOf("a", nil), walkOf("a", withAbsent), walkOf("_ts", nil)} {
+	for _, a := range []access.Access{{}, only(is("1", "a")), walkOf("a", nil), walkOf("a", withAbsent),
+		walkOf("_ts", nil)} {
 		ctx, cancel := context.WithCancel(context.Background())
 		n := 0
 		var failed error
@@ -409,20 +420,24 @@ func TestSchema(t *testing.T) {
 	def := definition(expiry.Unset)
 	def.Partition = catalog.PartitionKey{Paths: []string{"/pk", "/deep/sub"}, Version: 2, Multi: true}
 	def.Indexing = paths("/*", "-/secret/*", "/secret/known/?", "-/list/[]/x/?")
-	def.Indexing.Composite = [][]catalog.CompositePath{{{Path: "/a/b"}, {Path: "/c", Descending: true}}, {{Path: "/a"}, {Path: "/_ts", Descending: true}}}
+	def.Indexing.Composite = [][]catalog.CompositePath{{{Path: "/a/b"}, {Path: "/c", Descending: true}},
+		{{Path: "/a"}, {Path: "/_ts", Descending: true}}}
 	w := newWorld(t, def)
 	schema := w.store.Schema(w.view())
 	if got := fmt.Sprint(schema.Partition, schema.Hierarchical, schema.Composite); got !=
-		"[[{pk false}] [{deep false} {sub false}]] true [[{[{a false} {b false}] false} {[{c false}] true}] [{[{a false}] false}]]" {
+		"[[{pk false}] [{deep false} {sub false}]] true [[{[{a false} {b false}] false} {[{c false}] true}] [{[{a "+
+			"false}] false}]]" {
 		t.Errorf("schema %s", got)
 	}
 	for _, c := range []struct {
 		path access.Path
 		want bool
 	}{
-		{at("a"), true}, {at("a", "b"), true}, {at("id"), true}, {at("_ts"), true}, {at("list", "[]"), true}, {at("secret", "known"), true},
+		{at("a"), true}, {at("a", "b"), true}, {at("id"), true}, {at("_ts"), true}, {at("list", "[]"), true},
+		{at("secret", "known"), true},
 		{at("pk"), true}, {at("list", "[]", "y"), true},
-		{at(), false}, {at("_ts", "x"), false}, {at("_etag"), false}, {at("_rid"), false}, {at("secret"), false}, {at("secret", "x"), false},
+		{at(), false}, {at("_ts", "x"), false}, {at("_etag"), false}, {at("_rid"), false}, {at("secret"), false},
+		{at("secret", "x"), false},
 		{at("secret", "known", "x"), false}, {at("list", "[]", "x"), false},
 	} {
 		if got := schema.Indexed(c.path); got != c.want {
@@ -544,7 +559,8 @@ func TestCountAlongsideBacklog(t *testing.T) {
 		w.ok(err)
 	}
 	for range 30 {
-		for _, a := range []access.Access{{}, inPartition("p", access.Access{}), only(is("1", "a")), only(&access.Range{Path: at("a")}),
+		for _, a := range []access.Access{{}, inPartition("p", access.Access{}), only(is("1", "a")),
+			only(&access.Range{Path: at("a")}),
 			inPartition("q", only(is("1", "a"))), inPartition("p", lookupOf("0", "6", "7", "8")), walkOf("_ts", nil)} {
 			ref.count(w, a, true, fmt.Sprint(w.now))
 		}
@@ -560,10 +576,12 @@ func TestCountAlongsideBacklog(t *testing.T) {
 func TestOrderOfEntries(t *testing.T) {
 	full := strings.Repeat("é", access.MaxSortBytes/2)
 	list := []doc.Value{{}, doc.Float(2.5), doc.Int(-1)}
-	for _, s := range []string{"", "a", "a\x00", "a\x00b", "b", full, full[:len(full)-2], full + "a", full + "b", full + strings.Repeat("z", 9000), full[1:] + "a", "\x00", "\x00\x00"} {
+	for _, s := range []string{"", "a", "a\x00", "a\x00b", "b", full, full[:len(full)-2], full + "a", full + "b",
+		full + strings.Repeat("z", 9000), full[1:] + "a", "\x00", "\x00\x00"} {
 		list = append(list, doc.String(s))
 	}
-	for _, text := range []string{"null", "true", "false", "0", "-0.0", "1", "1.0", "9007199254740992", "9007199254740993", "18446744073709551615",
+	for _, text := range []string{"null", "true", "false", "0", "-0.0", "1", "1.0", "9007199254740992",
+		"9007199254740993", "18446744073709551615",
 		"-1e300", "1e300", "[]", "[1]", "[[]]", "{}", `{"a":1}`} {
 		list = append(list, value(text))
 	}
@@ -572,7 +590,8 @@ func TestOrderOfEntries(t *testing.T) {
 			order := bytes.Compare(keys.AppendValue(nil, a, false), keys.AppendValue(nil, b, false))
 			falling := bytes.Compare(keys.AppendValue(nil, a, true), keys.AppendValue(nil, b, true))
 			if got := access.Compare(a, b); got != order || got != -falling {
-				t.Errorf("%.30s beside %.30s: %d, entries %d and %d", doc.AppendJSONValue(nil, a), doc.AppendJSONValue(nil, b), got, order, falling)
+				t.Errorf("%.30s beside %.30s: %d, entries %d and %d", doc.AppendJSONValue(nil, a),
+					doc.AppendJSONValue(nil, b), got, order, falling)
 			}
 		}
 	}

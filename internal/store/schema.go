@@ -58,7 +58,9 @@ func stepsOf(path doc.Path) access.Path {
 // exposed is how many columns of a composite index say something of a document as it
 // is read. Those behind are the same in all entries.
 func exposed(columns []column) int {
-	n := slices.IndexFunc(columns, func(c column) bool { return len(c.path) == 0 || slices.Contains(systemMembers, c.path[0].Name) })
+	n := slices.IndexFunc(columns, func(c column) bool {
+		return len(c.path) == 0 || slices.Contains(systemMembers, c.path[0].Name)
+	})
 	if n < 0 {
 		return len(columns)
 	}

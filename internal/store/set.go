@@ -64,10 +64,13 @@ func (r *reading) narrow(sets []access.Set, base bool, limit int) (list, error) 
 	if err != nil {
 		return nil, err
 	}
+	// The postings of one partition are a list as they are stored.
 	if base && r.whole {
 		lower, _ := r.rng.PartitionBounds(keys.KindPosting, r.partition)
 		lists, base, r.based = append(lists, &posted{r: r, prefix: lower}), false, true
 	}
+	// Stored lists cost nothing to look into. If they leave few numbers, visiting those documents is cheaper than
+	// collecting anything else.
 	if len(lists) > 0 && !r.strict && (base || len(rest) > 0) {
 		few, whole, err := drain(lists, r.from, costs.probed)
 		if err != nil {
@@ -93,6 +96,7 @@ func (r *reading) narrow(sets []access.Set, base bool, limit int) (list, error) 
 	}
 	for _, set := range rest {
 		if n := len(lists); n > 0 && !r.strict {
+			// What is left is few enough to be checked document by document.
 			if last, ok := lists[n-1].(*sorted); ok && len(last.numbers) <= costs.few {
 				break
 			}
@@ -104,6 +108,7 @@ func (r *reading) narrow(sets []access.Set, base bool, limit int) (list, error) 
 			return nil, err
 		case ok:
 			lists = append(lists, newSorted(c.numbers))
+		// A count cannot check documents afterwards, so every set must be exact.
 		case r.strict:
 			return nil, errInexact
 		}
@@ -159,6 +164,7 @@ func (r *reading) stream(set access.Set) list {
 		}
 	case access.Union:
 		if len(set) <= costs.merged {
+			// A union asks each of its lists at every step, so it pays only for few.
 			return r.streamAll(set, func(lists []list) list { return union(lists) })
 		}
 	case access.Intersection:
@@ -240,8 +246,11 @@ func (c *collector) base() (ok bool, err error) {
 }
 
 // take collects the numbers that the keys in [lower, upper) lead to.
-func (c *collector) take(lower, upper []byte, lead func(kv.Iterator) (number uint64, ok bool, err error)) (bool, error) {
+func (c *collector) take(
+	lower, upper []byte, lead func(kv.Iterator) (number uint64, ok bool, err error),
+) (bool, error) {
 	r := c.r
+	// One iterator for all short looks: opening one costs more than the look.
 	if r.shared == nil {
 		var err error
 		if r.shared, err = r.iterate(keys.ContainerBounds(r.v.Container.ID)); err != nil {
@@ -278,6 +287,7 @@ func (r *reading) points(ids []string) (*sorted, error) {
 			return nil, err
 		}
 		r.key = r.rng.Lookup(r.key[:0], r.partition, id)
+		// No document can have such a long id, so none is missed.
 		if len(r.key) > kv.MaxKeyBytes {
 			continue
 		}

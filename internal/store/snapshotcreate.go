@@ -95,7 +95,8 @@ func (tx *SnapshotTransaction) publish(ctx context.Context, c *snapshotCommit) e
 		}
 		defer share.Rest()
 	}
-	err := tx.draft.Publish(func(records *kv.Batch) error {
+	// One batch has the containers and their documents, so a crash leaves both or none.
+	err := tx.draft.Publish(ctx, func(records *kv.Batch) error {
 		c.batch.Ops = append(c.batch.Ops, records.Ops...)
 		return c.commit(ctx)
 	})

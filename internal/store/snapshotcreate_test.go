@@ -80,7 +80,10 @@ func TestGroupMakes(t *testing.T) {
 		{"the database", "new", create("new", "other"), false, "new.new new.other"},
 		{"the same one in a new database", "new", create("new", "new"), true, "new.new"},
 		{"the database is dropped", "e", drop("e"), true, ""},
-		{"the database is dropped and made again", "e", func(w *world) { drop("e")(w); create("e", "other")(w) }, true, "e.other"},
+		{"the database is dropped and made again", "e", func(w *world) {
+			drop("e")(w)
+			create("e", "other")(w)
+		}, true, "e.other"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, collection("c", expiry.Unset))
@@ -95,7 +98,8 @@ func TestGroupMakes(t *testing.T) {
 			if got := w.there(); got != "" {
 				t.Errorf("before the commit there is %s", got)
 			}
-			if _, err := g.CreateContainer(w.now, c.db, collection("new", expiry.Unset)); fault.KindOf(err) != fault.Exists {
+			if _, err := g.CreateContainer(w.now, c.db,
+				collection("new", expiry.Unset)); fault.KindOf(err) != fault.Exists {
 				t.Errorf("a second one of the name: %v", err)
 			}
 			c.meanwhile(w)

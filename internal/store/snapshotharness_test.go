@@ -36,9 +36,10 @@ func (w *world) viewOf(c *catalog.Container) catalog.View {
 // addIndex adds an index that is complete at once to an empty container.
 func (w *world) addIndex(c *catalog.Container, x catalog.NamedIndex) {
 	w.t.Helper()
-	_, err := w.catalog.ReplaceIndexes(context.Background(), w.now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
-		return append(slices.Clone(st.Named), x), nil
-	})
+	_, err := w.catalog.ReplaceIndexes(context.Background(), w.now, c,
+		func(st *catalog.State) ([]catalog.NamedIndex, error) {
+			return append(slices.Clone(st.Named), x), nil
+		})
 	w.ok(err)
 }
 

@@ -89,6 +89,7 @@ func (o *overlay) scanSnapshot(ctx context.Context, a access.Access, yield func(
 		}
 		base := d.Position
 		if sl := o.slotOf(d.Number); sl != nil {
+			// It was written before the scan began, so it comes at the end, or not at all.
 			if sl.since <= o.begun || sl.record == nil || sl.renewed {
 				continue
 			}
@@ -114,6 +115,7 @@ func (o *overlay) stale() bool {
 
 // slotOf finds the slot of a document of the snapshot, nil if it is not written.
 func (o *overlay) slotOf(number uint64) *slot {
+	// The caller may write between two documents of the scan, so new slots are taken in as they come.
 	for ws := o.tx.set; o.read < len(ws.slots); o.read++ {
 		if sl := ws.slots[o.read]; sl.found {
 			o.slots[sl.number] = sl

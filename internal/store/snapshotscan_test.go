@@ -40,7 +40,8 @@ func scanWorld(t *testing.T) (*world, *store.SnapshotTransaction, *store.Contain
 
 func selections(w *world) map[string]access.Access {
 	index := w.c.State().Named[0].ID
-	up := access.IndexScan{Index: index, Intervals: []access.Interval{{Low: &access.Bound{Value: doc.Int(1)}, High: &access.Bound{Value: doc.Int(5)}}}}
+	up := access.IndexScan{Index: index,
+		Intervals: []access.Interval{{Low: &access.Bound{Value: doc.Int(1)}, High: &access.Bound{Value: doc.Int(5)}}}}
 	down := access.IndexScan{Index: index, Reverse: true}
 	byID := access.IndexScan{Index: access.Identity}
 	return map[string]access.Access{

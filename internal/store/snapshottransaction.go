@@ -60,6 +60,8 @@ var (
 // BeginSnapshot starts a transaction. It will see what is visible now.
 func (s *Store) BeginSnapshot() *SnapshotTransaction {
 	tx := &SnapshotTransaction{s: s, epoch: s.catalog.Epoch(), at: s.engine.Snapshot()}
+	// The same code serves transactions and single writes: this store reads from the snapshot and shares everything
+	// else.
 	tx.past = &Store{engine: snapshotEngine{Engine: s.engine, at: tx.at}, shared: s.shared}
 	return tx
 }
@@ -208,11 +210,19 @@ func (c *snapshotCommit) commit(ctx context.Context) error {
 		}
 	}
 	// Each container has to know that a write is under way before it reads the clock, see catalog.Container.Enter.
+	applied := false
 	for _, ws := range writers {
 		ws.v.Container.BeginWrite()
-		defer ws.v.Container.EndWrite()
+		defer func() {
+			written := 0
+			if applied {
+				written = ws.stored()
+			}
+			ws.v.Container.EndWrite(written)
+		}()
 	}
 	err := c.apply(ctx)
+	applied = err == nil
 	for _, ws := range writers {
 		if err != nil && ws.gapped {
 			ws.v.Container.ReturnGap()
@@ -256,6 +266,8 @@ func (c *snapshotCommit) prepare(ctx context.Context) error {
 				c.batch.Reads = ws.dependencies(c.batch.Reads, sl)
 			}
 		}
+		// Unique keys. They are checked against the present state, since two transactions may claim one key on
+		// different documents.
 		c.batch.Reads = append(c.batch.Reads, ws.b.Reads...)
 		c.batch.Ops = append(c.batch.Ops, ws.b.Ops...)
 		c.batch.Follow(ws.v.Container.Keys().Order(nil), func(last []byte, b *kv.Batch) ([]byte, error) {
@@ -266,7 +278,9 @@ func (c *snapshotCommit) prepare(ctx context.Context) error {
 			return next, err
 		})
 	}
-	c.batch.Frees = c.tx.draft == nil && !slices.ContainsFunc(c.writers, func(ws *writeSet) bool { return !ws.deletes() })
+	c.batch.Frees = c.tx.draft == nil && !slices.ContainsFunc(c.writers, func(ws *writeSet) bool {
+		return !ws.deletes()
+	})
 	c.entries = c.logEntries()
 	c.tx.s.log.follow(&c.batch, c.entries, c.wall)
 	return nil
@@ -287,6 +301,7 @@ func (c *snapshotCommit) logEntries() [][]byte {
 	for _, x := range c.tx.apiEntries {
 		list = append(list, made{x.at, x.encode(c.tx.Label)})
 	}
+	// The log has the order in which the client did it, across containers. Entries of one operation stay together.
 	slices.SortStableFunc(list, func(a, b made) int { return cmp.Compare(a.at, b.at) })
 	entries := make([][]byte, len(list))
 	for i := range list {
@@ -310,12 +325,14 @@ func (c *snapshotCommit) wall() (newest int64) {
 // a short time only, and a transaction may be old. So the values are compared with those of the snapshot first, and the
 // engine is asked only about the time since that comparison.
 func (c *snapshotCommit) apply(ctx context.Context) error {
+	// A conflict here is only a write between the comparison and the batch. Comparing again tells whether it concerns
+	// this transaction.
 	for range maxAttempts {
 		c.batch.Since = c.tx.s.engine.Mark()
 		if err := c.tx.unchanged(c.batch.Reads); err != nil {
 			return err
 		}
-		err := c.tx.s.engine.Apply(ctx, &c.batch)
+		err := c.tx.s.apply(ctx, &c.batch)
 		// A conflict after the counters is one with the container's state or with a deadline: trying again cannot help.
 		if err == nil || c.passed || fault.KindOf(err) != fault.Conflict {
 			return err
@@ -333,6 +350,7 @@ func (tx *SnapshotTransaction) Rollback() {
 		x.set.end()
 		x.set = nil
 	}
+	// Not before the commit: a transaction that takes an intent next must find what this one has written.
 	tx.s.intents.drop(tx.intents)
 	tx.discard()
 	// Closing a snapshot that was only read loses nothing.

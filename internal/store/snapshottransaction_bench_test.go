@@ -13,7 +13,8 @@ import (
 func BenchmarkGroup(b *testing.B) {
 	w := newWorld(b, collection("c", expiry.Unset))
 	d := w.another(collection("d", expiry.Unset))
-	ops := [3]store.Op{w.doing(store.Upsert, "a", `"n":1`), w.doing(store.Upsert, "b", `"n":1`), w.doing(store.Upsert, "c", `"n":1`)}
+	ops := [3]store.Op{w.doing(store.Upsert, "a", `"n":1`), w.doing(store.Upsert, "b", `"n":1`),
+		w.doing(store.Upsert, "c", `"n":1`)}
 	b.ReportAllocs()
 	for b.Loop() {
 		g := w.store.BeginSnapshot()

@@ -45,8 +45,10 @@ func TestGroupConflicts(t *testing.T) {
 		atCommit      bool
 	}{
 		{"nothing", nothing, nothing, write(store.Replace, "a", `"n":2`), false, false},
-		{"replaced before", outside(store.Replace, "a", `"n":9`), nothing, write(store.Replace, "a", `"n":2`), true, true},
-		{"replaced after", nothing, outside(store.Replace, "a", `"n":9`), write(store.Replace, "a", `"n":2`), false, true},
+		{"replaced before", outside(store.Replace, "a", `"n":9`), nothing, write(store.Replace, "a", `"n":2`), true,
+			true},
+		{"replaced after", nothing, outside(store.Replace, "a", `"n":9`), write(store.Replace, "a", `"n":2`), false,
+			true},
 		{"patched after", nothing, outside(store.Patch, "a", `"n":9`), write(store.Delete, "a", ""), false, true},
 		{"deleted before", outside(store.Delete, "a", ""), nothing, write(store.Replace, "a", `"n":2`), true, true},
 		{"deleted after", nothing, outside(store.Delete, "a", ""), write(store.Delete, "a", ""), false, true},
@@ -55,14 +57,19 @@ func TestGroupConflicts(t *testing.T) {
 		{"what was read is replaced before", outside(store.Replace, "a", `"n":9`), nothing, read("a"), false, false},
 		{"what was read is replaced after", nothing, outside(store.Replace, "a", `"n":9`), read("a"), false, false},
 		{"what was read is deleted", nothing, outside(store.Delete, "a", ""), read("a"), false, false},
-		{"another one is replaced", nothing, outside(store.Replace, "b", `"n":9`), write(store.Replace, "a", `"n":2`), false, false},
-		{"a unique key is taken before", outside(store.Create, "x", `"u":5`), nothing, write(store.Create, "new", `"u":5`), true, true},
-		{"a unique key is taken after", nothing, outside(store.Create, "x", `"u":5`), write(store.Create, "new", `"u":5`), false, true},
-		{"another unique key is taken", nothing, outside(store.Create, "x", `"u":6`), write(store.Create, "new", `"u":5`), false, false},
+		{"another one is replaced", nothing, outside(store.Replace, "b", `"n":9`), write(store.Replace, "a", `"n":2`),
+			false, false},
+		{"a unique key is taken before", outside(store.Create, "x", `"u":5`), nothing,
+			write(store.Create, "new", `"u":5`), true, true},
+		{"a unique key is taken after", nothing, outside(store.Create, "x", `"u":5`),
+			write(store.Create, "new", `"u":5`), false, true},
+		{"another unique key is taken", nothing, outside(store.Create, "x", `"u":6`),
+			write(store.Create, "new", `"u":5`), false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, collection("c", expiry.Unset))
-			w.addIndex(w.c, catalog.NamedIndex{Name: "u", Unique: true, Sparse: true, Columns: []catalog.NamedColumn{{Path: "u"}}})
+			w.addIndex(w.c,
+				catalog.NamedIndex{Name: "u", Unique: true, Sparse: true, Columns: []catalog.NamedColumn{{Path: "u"}}})
 			w.at(w.c, w.doing(store.Create, "a", `"n":1`))
 			w.at(w.c, w.doing(store.Create, "b", `"n":1`))
 			g := w.store.BeginSnapshot()
@@ -175,7 +182,10 @@ func TestGroupOverSeveralContainers(t *testing.T) {
 		t.Errorf("there is %s", got)
 	}
 	found := false
-	err = w.store.Read(context.Background(), w.viewOf(e), key("p", "nosql"), func(access.Document) error { found = true; return nil })
+	err = w.store.Read(context.Background(), w.viewOf(e), key("p", "nosql"), func(access.Document) error {
+		found = true
+		return nil
+	})
 	if w.ok(err); !found {
 		t.Error("nothing is in the third container")
 	}
@@ -198,11 +208,12 @@ func TestGroupConflictLeavesNothing(t *testing.T) {
 			case "document":
 				w.at(d, w.doing(store.Replace, "b", `"n":3`))
 			case "policy":
-				_, err := w.catalog.ReplaceContainer(context.Background(), w.now, d, func(st *catalog.State) (catalog.Definition, error) {
-					def := st.Definition
-					def.TTL = 5
-					return def, nil
-				})
+				_, err := w.catalog.ReplaceContainer(context.Background(), w.now, d,
+					func(st *catalog.State) (catalog.Definition, error) {
+						def := st.Definition
+						def.TTL = 5
+						return def, nil
+					})
 				w.ok(err)
 			case "drop":
 				w.ok(w.catalog.DeleteContainer(context.Background(), d))
@@ -407,7 +418,8 @@ func TestGroupCrash(t *testing.T) {
 			before = fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: rng.IntN(101), RNG: rng})
 		}
 		w.ok(g.Commit(context.Background()))
-		for _, copied := range []*vfs.MemFS{before, fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 50, 100}[n%3], RNG: rng})} {
+		for _, copied := range []*vfs.MemFS{before,
+			fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 50, 100}[n%3], RNG: rng})} {
 			if copied == nil || n == 0 {
 				continue
 			}

@@ -10,8 +10,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// The stamp of a document is in no index entry. The feed is in its order: stamps never
-// fall as sequences rise.
+// No index has entries of stamps (_ts). The feed serves instead: it is in the order of sequences, and stamps never fall
+// as sequences rise.
 
 // overStamps hands out documents in order of sequence.
 func (w *orderedScan) overStamps() error {

@@ -7,12 +7,14 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/trace"
 )
 
 // A Key addresses one document.
@@ -69,10 +71,11 @@ var AnyVersion = &access.Version{}
 
 // A Result is the outcome of an Op.
 type Result struct {
-	access.Document      // the version after the operation; of Delete, the one it removed. Body is the caller's to keep.
-	Created         bool // Create, and Upsert where there was none
-	Skipped         bool // If or Edit wanted no change: Document is the living one, unchanged
-	Terms           int  // index entries that the operation wrote or removed
+	// the version after the operation; of Delete, the one it removed. Body is the caller's to keep.
+	access.Document
+	Created bool // Create, and Upsert where there was none
+	Skipped bool // If or Edit wanted no change: Document is the living one, unchanged
+	Terms   int  // index entries that the operation wrote or removed
 }
 
 // A BatchError says which operation of several failed. Nothing was written.
@@ -97,10 +100,14 @@ type shared struct {
 	intents intents
 	lanes   *lanes              // of large writes
 	now     func() expiry.Stamp // see SetClock
+	tracer  trace.Tracer        // nil for none
 
 	indexers sync.Map // *catalog.Container -> *indexer
 	reclaims sync.Map // *catalog.Container -> *reclaim
 
+	marked      sync.Map // *buildMark -> nil
+	lastBuild   atomic.Uint64
+	wall        atomic.Pointer[func() time.Time]
 	indexBuilds sync.Map              // *catalog.Container -> *build
 	failed      atomic.Pointer[error] // why the last index build that failed did
 	builds      sync.WaitGroup

@@ -34,8 +34,10 @@ func TestVerbs(t *testing.T) {
 		{"read", store.Op{Verb: store.Read, Key: key("p", "a")}, 0, false},
 		{"delete", store.Op{Verb: store.Delete, Key: key("p", "a")}, 0, false},
 		{"delete again", store.Op{Verb: store.Delete, Key: key("p", "a")}, fault.NotFound, false},
-		{"wrong partition", store.Op{Verb: store.Create, Key: key("z", "c"), Body: w.body(`{"id":"c","pk":"p"}`)}, fault.PartitionMismatch, false},
-		{"wrong id", store.Op{Verb: store.Create, Key: key("p", "z"), Body: w.body(`{"id":"c","pk":"p"}`)}, fault.Invalid, false},
+		{"wrong partition", store.Op{Verb: store.Create, Key: key("z", "c"), Body: w.body(`{"id":"c","pk":"p"}`)},
+			fault.PartitionMismatch, false},
+		{"wrong id", store.Op{Verb: store.Create, Key: key("p", "z"), Body: w.body(`{"id":"c","pk":"p"}`)},
+			fault.Invalid, false},
 		{"no id", store.Op{Verb: store.Create, Key: key("p", "c"), Body: w.body(`{"pk":"p"}`)}, fault.Invalid, false},
 	}
 	for _, step := range steps {

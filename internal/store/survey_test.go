@@ -44,7 +44,8 @@ func TestSurvey(t *testing.T) {
 		if oldest != 0 {
 			oldest -= start
 		}
-		if got.Documents != c.living || got.Stored != c.stored || oldest != c.oldest || got.Bounded != c.bounded || got.Containers != 1 || got.Databases != 1 {
+		if got.Documents != c.living || got.Stored != c.stored || oldest != c.oldest || got.Bounded != c.bounded ||
+			got.Containers != 1 || got.Databases != 1 {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
@@ -64,14 +65,19 @@ func TestSurveyByDate(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			ctx, w := context.Background(), newDatedWorld(t)
 			_, err := w.catalog.ReplaceIndexes(ctx, w.now, w.c, func(*catalog.State) ([]catalog.NamedIndex, error) {
-				return []catalog.NamedIndex{{Name: "at", Columns: []catalog.NamedColumn{{Path: "at", Descending: c.descending}}, Expires: true, Seconds: 1}}, nil
+				return []catalog.NamedIndex{{Name: "at",
+						Columns: []catalog.NamedColumn{{Path: "at", Descending: c.descending}}, Expires: true,
+						Seconds: 1}},
+					nil
 			})
 			w.ok(err)
 			w.ok(w.buildNamed())
 			for i := range 30 {
-				body, err := bson.Marshal(bson.D{{Key: "_id", Value: i}, {Key: "at", Value: c.dates(w.now + int64(i/10))}})
+				body, err := bson.Marshal(bson.D{{Key: "_id", Value: i},
+					{Key: "at", Value: c.dates(w.now + int64(i/10))}})
 				w.ok(err)
-				_, err = w.write(store.Op{Verb: store.Create, Key: store.Identity(doc.Int(int64(i))), Lenient: true, Body: body})
+				_, err = w.write(store.Op{Verb: store.Create, Key: store.Identity(doc.Int(int64(i))), Lenient: true,
+					Body: body})
 				w.ok(err)
 			}
 			start := w.now

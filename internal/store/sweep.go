@@ -39,6 +39,7 @@ func (s *Store) SweepDue(c *catalog.Container, waiting uint64) bool {
 	if s.loadReclaim(c, r) != nil || c.State().Deleted {
 		return false
 	}
+	// A sweep that has begun goes on in any case: its runs are in memory.
 	if r.sweep != nil || r.pending == 0 || r.pending < waiting {
 		return r.sweep != nil
 	}
@@ -123,7 +124,7 @@ func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) 
 		for _, x := range runs {
 			b.Delete(rng.Reclaimed(nil, x.first))
 		}
-		if err := s.engine.Apply(ctx, b); err != nil {
+		if err := s.apply(ctx, b); err != nil {
 			return err
 		}
 	}
@@ -137,7 +138,7 @@ func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) 
 		}
 		return slices.Clone(last), nil
 	})
-	if err := s.engine.Apply(ctx, b); err != nil {
+	if err := s.apply(ctx, b); err != nil {
 		return err
 	}
 	r.pending, r.sweep = pending, nil
@@ -177,7 +178,7 @@ func (s *Store) sweepOn(ctx context.Context, c *catalog.Container, sw *sweep, li
 		return 0, err
 	}
 	if len(b.Ops) > 0 {
-		if err := s.engine.Apply(ctx, b); err != nil {
+		if err := s.apply(ctx, b); err != nil {
 			return 0, err
 		}
 	}

@@ -97,7 +97,8 @@ func join(path, name string) string {
 
 func (w *wildcard) members(path string, d doc.Doc) error {
 	if w.depth++; w.depth > maxArrayDepth {
-		return fault.New(fault.Invalid, "The document is nested too deeply for a wildcard index (limit %d).", maxArrayDepth)
+		return fault.New(fault.Invalid, "The document is nested too deeply for a wildcard index (limit %d).",
+			maxArrayDepth)
 	}
 	defer func() { w.depth-- }()
 	for name, v := range doc.Members(d) {

@@ -35,10 +35,12 @@ func (s *Store) WriteAll(ctx context.Context, c *catalog.Container, now expiry.S
 	return results, nil
 }
 
-// write tries until no other write comes between its reads and its commit. It enters the container again for each
-// attempt: the state may be another one, and the instant must not be before a deadline that others have been told of. A
-// write that turns out to be large waits for a lane from then on, see lanes.
-func (s *Store) write(ctx context.Context, c *catalog.Container, now expiry.Stamp, ops []Op, results []Result) error {
+// writeUntilDone tries until no other write comes between its reads and its commit. It enters the container again for
+// each attempt: the state may be another one, and the instant must not be before a deadline that others have been told
+// of. A write that turns out to be large waits for a lane from then on, see lanes.
+func (s *Store) writeUntilDone(
+	ctx context.Context, c *catalog.Container, now expiry.Stamp, ops []Op, results []Result,
+) error {
 	heavy, alone := heavy(ops), false
 	for range maxAttempts {
 		if err := ctx.Err(); err != nil {

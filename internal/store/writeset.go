@@ -58,7 +58,8 @@ type slot struct {
 	body   doc.Doc // as it was, nil if not found
 
 	written bool
-	renewed bool // deleted and created again: another document, with another number, under the same key
+	kept    expiry.Stamp // the stamp that an Import brings along, 0 for a new one
+	renewed bool         // deleted and created again: another document, with another number, under the same key
 	ttl     expiry.TTL
 	record  []byte // as it will be: room for the header, then the body; nil if deleted
 	results []pending
@@ -145,6 +146,8 @@ func (ws *writeSet) do(op *Op, result *Result) error {
 		return err
 	}
 	alive := sl.alive()
+	// Existence and versions are checked before any callback of the caller runs, so that those see living documents of
+	// the right version only.
 	if err := mayRun(op, alive, sl.version()); err != nil {
 		return err
 	}
@@ -154,6 +157,7 @@ func (ws *writeSet) do(op *Op, result *Result) error {
 		}
 	}
 	if op.Verb == Read {
+		// A read does not take a sequence: nothing has changed.
 		ws.show(sl, result, false)
 		return nil
 	}
@@ -188,7 +192,8 @@ func (ws *writeSet) do(op *Op, result *Result) error {
 func (ws *writeSet) show(sl *slot, result *Result, skipped bool) {
 	*result = Result{Document: sl.document(ws.v), Skipped: skipped}
 	if sl.written {
-		sl.results = append(sl.results, pending{result: result, record: sl.record, ttl: sl.ttl, read: true, skipped: skipped})
+		sl.results = append(sl.results,
+			pending{result: result, record: sl.record, ttl: sl.ttl, read: true, skipped: skipped})
 	}
 }
 
@@ -243,6 +248,7 @@ func (ws *writeSet) touch(key Key) (*slot, error) {
 			return nil, err
 		}
 	}
+	// Also a slot that found nothing is kept: later operations of the write set must see the same absence.
 	ws.slots = append(ws.slots, sl)
 	if ws.index != nil {
 		ws.index[string(lookup)] = sl
@@ -317,6 +323,7 @@ func (sl *slot) version() access.Version {
 // document is the living document after the operations so far.
 func (sl *slot) document(v catalog.View) access.Document {
 	if sl.written {
+		// Sequence and stamp come with the commit.
 		return access.Document{Number: sl.number, TTL: sl.ttl, Body: sl.record[keys.HeaderBytes:]}
 	}
 	return document(v, sl.number, sl.header, sl.body)
@@ -335,6 +342,7 @@ func (ws *writeSet) put(sl *slot, op *Op, body doc.Doc, created bool, result *Re
 	if err := ws.checkBody(sl, op, body); err != nil {
 		return err
 	}
+	// The ttl is stored even while lifetime is off, since it counts as soon as the container gets a default.
 	ttl, err := ws.v.Identity().TTL(body)
 	if err != nil && ws.v.Policy.On() && !op.Lenient { // while lifetime is off, no ttl is interpreted
 		return err
@@ -365,6 +373,7 @@ func (ws *writeSet) put(sl *slot, op *Op, body doc.Doc, created bool, result *Re
 func (ws *writeSet) checkBody(sl *slot, op *Op, body doc.Doc) error {
 	identity := ws.v.Identity()
 	var room [512]byte
+	// The body decides which document it is. A key that says something else is a mistake of the client, never a move.
 	has, valid := identity.HasID(body, op.Key.ID)
 	switch {
 	case !valid:

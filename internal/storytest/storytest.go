@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the answers of now into the files of cases; read the difference before you believe it")
+var rewrite = flag.Bool("rewrite", false,
+	"write the answers of now into the files of cases; read the difference before you believe it")
 
 // Rewriting reports whether the test was called with -rewrite: answers are written, not compared.
 func Rewriting() bool { return *rewrite }
@@ -36,7 +37,9 @@ type Answer func(t *testing.T, given string) (answer string, isCase bool)
 func Run(t *testing.T, pattern string, f Format, begin func() Answer) {
 	t.Helper()
 	for _, file := range files(t, pattern) {
-		t.Run(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), func(t *testing.T) { f.run(t, file, begin()) })
+		t.Run(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), func(t *testing.T) {
+			f.run(t, file, begin())
+		})
 	}
 }
 

@@ -28,8 +28,10 @@ func TestRun(t *testing.T) {
 		format       Format
 		before, want string
 	}{
-		{"lines", Lines, "# A comment.\n\na => ?\nunit +\n# Another one.\nb\n", "# A comment.\n\na => aa\nunit +\n# Another one.\nb => b+b\n"},
-		{"blocks", Blocks, "# A comment.\na\nb\n----\n?\n\nnothing\n----\n?\n\nunit +\n\n# Another one.\n\nc\n", "# A comment.\na\nb\n----\na\nba\nb\n\nnothing\n----\n\nunit +\n\n# Another one.\n\nc\n----\nc+c\n"},
+		{"lines", Lines, "# A comment.\n\na => ?\nunit +\n# Another one.\nb\n",
+			"# A comment.\n\na => aa\nunit +\n# Another one.\nb => b+b\n"},
+		{"blocks", Blocks, "# A comment.\na\nb\n----\n?\n\nnothing\n----\n?\n\nunit +\n\n# Another one.\n\nc\n",
+			"# A comment.\na\nb\n----\na\nba\nb\n\nnothing\n----\n\nunit +\n\n# Another one.\n\nc\n----\nc+c\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "case.txt")

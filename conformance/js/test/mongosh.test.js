@@ -56,6 +56,21 @@ test("helpers", patient, async () => {
   assert.match(await mongosh(shared(`helpers-${process.pid}`), ["--file", join(scripts, "helpers.js")]), /helpers passed/);
 });
 
+test("helpers of operators", patient, async () => {
+  const uri = shared(`monitoring-${process.pid}`);
+  assert.match(await mongosh(uri, ["--file", join(scripts, "monitoring.js")]), /monitoring passed/);
+  const typed = await mongosh(uri, [], {
+    input: `${["profile", "dbs", "databases", "collections", "tables", "users", "roles", "log", "log global", "logs", "startupWarnings", "automationNotices"].map((what) => `show ${what}\n`).join("")}db.dropDatabase()
+exit
+`,
+  });
+  assert.match(typed, new RegExp(`monitoring-${process.pid} +[0-9.]+ [KM]?i?B`));
+  assert.match(typed, /system\.profile/);
+  assert.match(typed, /role: 'readWrite'/);
+  assert.match(typed, /\[ 'global', 'startupWarnings' \]/);
+  assert.doesNotMatch(typed, /Error/);
+});
+
 test("typed lines", patient, async () => {
   const typed = await mongosh(shared(database), [], {
     input: `db.typed.insertMany([{ _id: 1 }, { _id: 2 }])

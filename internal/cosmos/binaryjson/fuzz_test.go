@@ -15,7 +15,8 @@ var samples = []string{
 	`[0.5,1.0,1e300,-0.1,3.4028234663852886e38,5e-324]`, `[1,2,3]`, `[1.5,2.5]`, `[[1,2],[3,4]]`, `[1,1.5]`,
 	`["00102030-4050-6070-8090-a0b0c0d0e0f0","00102030-4050-6070-8090-A0B0C0D0E0F0","\"00004812-0000-0200-0000-6a7fa98a0000\""]`,
 	`["Zm9v","Zm8=","QQ==","QQ","+//+","-__-","2026-10-10T09:03:14.000Z","0123456789abcdef","0123456789ABCDEF","~~~~","ü漢😀","\u0000",""]`,
-	`{"a":{"b":{"c":[[],{},[{}],null,true,false]}},"list":["same","same","same"],"same":"a","long":"Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do."}`,
+	`{"a":{"b":{"c":[[],{},[{}],null,true,false]}},"list":["same","same","same"],"same":"a","long":"Lorem ipsum ` +
+		`dolor sit amet, consectetur adipiscing elit, sed do."}`,
 }
 
 // TestRoundTrip writes values in random forms, and reads them back.

@@ -27,6 +27,7 @@ func readAccount(e *exchange) (int, error) {
 		outStorageProvisioned, outStorageReserved} {
 		e.put(name, valueZero)
 	}
+	e.set(outInstance, e.api.instance)
 	e.reply = append(e.reply, `{"_self":"","id":`...)
 	e.reply = doc.AppendJSONString(e.reply, accountName(e.Host))
 	e.reply = append(e.reply, `,"_rid":`...)

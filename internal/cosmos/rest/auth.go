@@ -15,6 +15,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keyring"
 )
 
 // maxSkew is the largest difference allowed between a request's date and the machine's clock.
@@ -23,32 +24,54 @@ const maxSkew = 15 * time.Minute
 // maxAuthorization is the longest Authorization header that is parsed.
 const maxAuthorization = 16 << 10
 
-// A keyring holds the keys that credentials are checked against. It is safe for concurrent use.
-type keyring struct {
-	text   string // the master key in base64, as clients have it
-	tokens []byte // the key that signs resource tokens
-	pool   *sync.Pool
-	last   *atomic.Pointer[parsedDate] // the most recent date, already parsed
+// A verifier checks credentials against the present keys of the account. It is safe for concurrent use.
+type verifier struct {
+	ring    *keyring.Ring
+	signers atomic.Pointer[signers]
+	last    atomic.Pointer[parsedDate] // the most recent date, already parsed
 }
 
-// A signer is a reusable HMAC keyed with the master key.
+// signers are prepared for one set of keys, so that a request need not do it.
+type signers struct {
+	of   *keyring.Set
+	each [len(keyring.Names)]keySigner
+}
+
+// A keySigner is one key of the account.
+type keySigner struct {
+	*keyring.Key
+	tokens []byte // the key that signs resource tokens
+	pool   *sync.Pool
+}
+
+// A signer is a reusable HMAC keyed with one of the account keys.
 type signer struct {
 	mac  hash.Hash
 	text []byte
 	sum  []byte
 }
 
-func newKeyring(text string, key []byte) keyring {
-	derive := hmac.New(sha256.New, key)
-	derive.Write([]byte("mayfly resource tokens"))
-	last := new(atomic.Pointer[parsedDate])
-	last.Store(new(parsedDate))
-	return keyring{
-		text:   text,
-		last:   last,
-		tokens: derive.Sum(nil),
-		pool:   &sync.Pool{New: func() any { return &signer{mac: hmac.New(sha256.New, key)} }},
+func newVerifier(ring *keyring.Ring) *verifier {
+	v := &verifier{ring: ring}
+	v.last.Store(new(parsedDate))
+	return v
+}
+
+// keys gives the signers of the present keys.
+func (v *verifier) keys() *signers {
+	now := v.ring.Now()
+	if s := v.signers.Load(); s != nil && s.of == now {
+		return s
 	}
+	s := &signers{of: now}
+	for i, k := range now {
+		derive := hmac.New(sha256.New, k.Secret)
+		derive.Write([]byte("mayfly resource tokens"))
+		pool := &sync.Pool{New: func() any { return &signer{mac: hmac.New(sha256.New, k.Secret)} }}
+		s.each[i] = keySigner{k, derive.Sum(nil), pool}
+	}
+	v.signers.Store(s)
+	return s
 }
 
 // authenticate checks the credentials of a request and returns what they allow.
@@ -65,12 +88,29 @@ func (a *API) authenticate(e *exchange) (grant, error) {
 	}
 	switch cred.kind {
 	case "master":
-		return grant{whole: true}, a.keys.checkMaster(e, cred.sig)
+		key, err := a.verifier.checkMaster(e, cred.sig)
+		return grant{whole: true, key: key}, err
 	case "aad":
-		return grant{whole: true}, a.keys.checkAAD(cred.sig)
+		key, err := a.verifier.checkAAD(cred.sig)
+		if err == nil && key.ReadOnly() && !e.onlyReads() {
+			return grant{}, errReadOnlyKey
+		}
+		return grant{whole: true, key: key}, err
 	}
 	return a.checkToken(cred.sig)
 }
+
+// onlyReads reports whether a request is one that a read-only key allows: it changes nothing, and is not about
+// permissions, whose answers have resource tokens.
+// https://learn.microsoft.com/previous-versions/azure/cosmos-db/how-to-obtain-keys
+func (e *exchange) onlyReads() bool {
+	reads := e.Method == http.MethodGet || e.Method == http.MethodPost && e.isQuery()
+	return reads && e.path.segment[4] != "permissions"
+}
+
+var errReadOnlyKey = gatewayFault(fault.Unauthorized,
+	"The input authorization token can't serve the request. The wrong "+
+		"key is being used: it is a read-only key, which allows neither writes nor reading permissions.")
 
 // A credential is a parsed Authorization header.
 type credential struct{ kind, sig string }
@@ -111,23 +151,32 @@ func cutPrefixFold(text, prefix string) (rest string, ok bool) {
 	return text[len(prefix):], true
 }
 
-// checkMaster verifies the signature of a request and that its date is recent.
-func (k *keyring) checkMaster(e *exchange, sig string) error {
+// checkMaster verifies the signature of a request and that its date is recent, and returns the key that has signed it.
+// A read-only key is a wrong one for a request that writes, with status 401 as in the service:
+// https://learn.microsoft.com/azure/cosmos-db/nosql/troubleshoot-unauthorized
+func (v *verifier) checkMaster(e *exchange, sig string) (*keyring.Key, error) {
 	date := e.given(hXDate)
 	if date == "" {
 		date = e.given(hDate)
 	}
 	if date == "" {
-		return gatewayFault(fault.Unauthorized, "Authorization token mandates Date headers. Please pass in RFC 1123 "+
-			"style date format. The header x-ms-date is missing.")
+		return nil, gatewayFault(fault.Unauthorized,
+			"Authorization token mandates Date headers. Please pass in RFC 1123 "+
+				"style date format. The header x-ms-date is missing.")
 	}
-	if !k.signed(e, date, sig) {
-		return gatewayFault(fault.Unauthorized, "The input authorization token can't serve the request. The wrong key "+
-			"is being used or the expected payload is not built as per the protocol. "+
-			"For more info: https://aka.ms/cosmosdb-tsg-unauthorized. Server used the following payload to sign: '%s'",
+	key := v.signed(e, date, sig)
+	if key == nil {
+		return nil, gatewayFault(fault.Unauthorized,
+			"The input authorization token can't serve the request. The wrong key "+
+				"is being used or the expected payload is not built as per the protocol. "+
+				"For more info: https://aka.ms/cosmosdb-tsg-unauthorized. Server used the following payload to sign: "+
+				"'%s'",
 			clip(string(appendPayload(nil, e.Method, e.path.resourceType(), e.signedLink(), date))))
 	}
-	return k.checkDate(date, clock.Wall())
+	if key.ReadOnly() && !e.onlyReads() {
+		return nil, errReadOnlyKey
+	}
+	return key, v.checkDate(date, clock.Wall())
 }
 
 // A parsedDate is a parsed date header. A client sends the same text for a whole second, so the last result is kept.
@@ -136,15 +185,15 @@ type parsedDate struct {
 	at   time.Time
 }
 
-func (k *keyring) checkDate(date string, now time.Time) error {
-	last := k.last.Load()
+func (v *verifier) checkDate(date string, now time.Time) error {
+	last := v.last.Load()
 	if last.text != date {
 		at, err := parseDate(date)
 		if err != nil {
 			return errDate
 		}
 		last = &parsedDate{strings.Clone(date), at}
-		k.last.Store(last)
+		v.last.Store(last)
 	}
 	if skew := now.Sub(last.at); skew > maxSkew || skew < -maxSkew {
 		return expired(last.at.Add(-maxSkew), last.at.Add(maxSkew), now)
@@ -170,24 +219,39 @@ func expired(from, to, now time.Time) error {
 		from.UTC().Format(http.TimeFormat), to.UTC().Format(http.TimeFormat), now.UTC().Format(http.TimeFormat))
 }
 
-// signed reports whether sig signs the request. SDKs sign different forms of the resource link, so it tries each: the
-// decoded path, the path as received, the last RID in lower case, the path in lower case, the whole path of an
-// operation, and the path with the trailing slash that an id may have.
-func (k *keyring) signed(e *exchange, date, sig string) bool {
+// signed returns the key with which sig signs the request, nil if there is none. SDKs sign different forms of the
+// resource link, so it tries each: the decoded path, the path as received, the last RID in lower case, the path in
+// lower case, the whole path of an operation, and the path with the trailing slash that an id may have.
+func (v *verifier) signed(e *exchange, date, sig string) *keyring.Key {
 	if len(sig) != base64.StdEncoding.EncodedLen(sha256.Size) {
-		return false
+		return nil
 	}
 	var buf [sha256.Size + 1]byte // one byte more, so that Decode never runs out of space
 	n, err := base64.StdEncoding.Decode(buf[:], []byte(sig))
 	if err != nil || n != sha256.Size {
-		return false
+		return nil
 	}
-	want := buf[:n]
+	keys := v.keys()
+	for i := range keys.each { // the form that most SDKs sign, before the others
+		if keys.each[i].signed(buf[:n], e, date, false) {
+			return keys.each[i].Key
+		}
+	}
+	for i := range keys.each {
+		if keys.each[i].signed(buf[:n], e, date, true) {
+			return keys.each[i].Key
+		}
+	}
+	return nil
+}
+
+// signed reports whether want signs the request with the key. all tries all forms of the link.
+func (k *keySigner) signed(want []byte, e *exchange, date string, all bool) bool {
 	s := k.pool.Get().(*signer)
 	defer k.pool.Put(s)
 	kind, link := e.path.resourceType(), e.signedLink()
-	if s.matches(want, e.Method, kind, link, date) {
-		return true
+	if !all {
+		return s.matches(want, e.Method, kind, link, date)
 	}
 	for _, kind := range signedTypes(kind) {
 		for _, link := range [...]string{link, e.receivedLink(), lastRID(link), strings.ToLower(link),
@@ -302,16 +366,20 @@ func lastRID(link string) string {
 	return strings.ToLower(last)
 }
 
-// checkAAD accepts an AAD token as the emulator does: no authority signs it, its third part is the master key itself.
-// See TestAAD of azcosmos.
-func (k *keyring) checkAAD(token string) error {
+// checkAAD accepts an AAD token as the emulator does: no authority signs it, its third part is an account key itself,
+// which it returns. See TestAAD of azcosmos.
+func (v *verifier) checkAAD(token string) (*keyring.Key, error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return errAAD
+		return nil, errAAD
 	}
-	key, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[2], "="))
-	if err != nil || !hmac.Equal(key, []byte(k.text)) {
-		return errAAD
+	text, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[2], "="))
+	if err != nil {
+		return nil, errAAD
+	}
+	key := v.ring.Now().Find(string(text))
+	if key == nil {
+		return nil, errAAD
 	}
 	var claims struct {
 		NotBefore int64 `json:"nbf"`
@@ -319,14 +387,14 @@ func (k *keyring) checkAAD(token string) error {
 	}
 	body, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
 	if err != nil || json.Unmarshal(body, &claims) != nil {
-		return errAAD
+		return nil, errAAD
 	}
 	now := clock.Wall()
 	from, to := time.Unix(claims.NotBefore, 0), time.Unix(claims.Expires, 0)
 	if now.Add(maxSkew).Before(from) || !now.Before(to) {
-		return expired(from, to, now)
+		return nil, expired(from, to, now)
 	}
-	return nil
+	return key, nil
 }
 
 var errAAD = gatewayFault(fault.Unauthorized,

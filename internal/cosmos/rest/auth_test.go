@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mayflydb/mayfly/internal/keyring"
 )
 
 // The example of the public page on access control:
@@ -18,23 +20,27 @@ const (
 	exampleSignature = "c09PEVJrgp2uQRkr934kFbTqhByc7TVr3OHyqlu+c+c="
 )
 
-func exampleRing(t *testing.T) keyring {
-	key, err := base64.StdEncoding.DecodeString(exampleKey)
-	must(t, err)
-	return newKeyring(exampleKey, key)
+func exampleVerifier(t *testing.T) *verifier { return newVerifier(ringOf(t, exampleKey)) }
+
+func ringOf(t testing.TB, key string) *keyring.Ring {
+	ring, err := keyring.New(keyring.Options{Primary: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ring
 }
 
 func TestSignatureOfPublicExample(t *testing.T) {
-	k := exampleRing(t)
+	k := exampleVerifier(t)
 	r := newRequest("GET", "/dbs/ToDoList", "")
 	e := &exchange{Request: r, sent: r.URL}
 	must(t, e.find())
-	if !k.signed(e, exampleDate, exampleSignature) {
+	if k.signed(e, exampleDate, exampleSignature) == nil {
 		t.Fatal("the published signature is refused")
 	}
 	for _, sig := range []string{"", "c09PEVJrgp2uQRkr934kFbTqhByc7TVr3OHyqlu-c-c=", strings.Repeat("A", 43) + "=",
 		exampleSignature + exampleSignature} {
-		if k.signed(e, exampleDate, sig) {
+		if k.signed(e, exampleDate, sig) != nil {
 			t.Errorf("the signature %q is accepted", sig)
 		}
 	}
@@ -142,7 +148,8 @@ func aadToken(key string, from, to time.Time) string {
 	b64 := base64.RawURLEncoding.EncodeToString
 	claims := fmt.Sprintf(`{"tid":"EmulatorFederation","nbf":%d, "exp":%d,"aud":"https://localhost.localhost"}`,
 		from.Unix(), to.Unix())
-	return url.QueryEscape("type=aad&ver=1.0&sig=" + b64([]byte(`{"typ":"JWT","alg":"RS256"}`)) + "." + b64([]byte(claims)) + "." + b64([]byte(key)))
+	return url.QueryEscape("type=aad&ver=1.0&sig=" + b64([]byte(`{"typ":"JWT","alg":"RS256"}`)) + "." +
+		b64([]byte(claims)) + "." + b64([]byte(key)))
 }
 
 func TestAAD(t *testing.T) {

@@ -103,7 +103,9 @@ func TestBatchRollsBack(t *testing.T) {
 		{"other id", `{"operationType":"Replace","id":"old","resourceBody":{"id":"2","pk":"a"}}`, "424 400 424"},
 		{"bad patch", `{"operationType":"Patch","id":"old","resourceBody":[{"op":"remove","path":"/none"}]}`,
 			"424 400 424"},
-		{"condition", `{"operationType":"Patch","id":"old","resourceBody":{"condition":"from c where c.n = 2","operations":[{"op":"set","path":"/n","value":1}]}}`, "424 412 424"},
+		{"condition",
+			`{"operationType":"Patch","id":"old","resourceBody":{"condition":"from c where c.n = ` +
+				`2","operations":[{"op":"set","path":"/n","value":1}]}}`, "424 412 424"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newItems(t)
@@ -176,7 +178,9 @@ func TestBulk(t *testing.T) {
 		t.Error(a.text)
 	}
 	d.item("GET", "1", "").want(404)
-	if got := entries(t, d.bulk(`[{"operationType":"Upsert","partitionKey":"[\"a\"]","resourceBody":{"id":"1","pk":"a"}}]`).want(200)); got[0].ETag == "" {
+	if got := entries(t,
+		d.bulk(`[{"operationType":"Upsert","partitionKey":"[\"a\"]","resourceBody":{"id":"1","pk":"a"}}]`).
+			want(200)); got[0].ETag == "" {
 		t.Error("no etag")
 	}
 }
@@ -190,7 +194,9 @@ func TestBulkOrder(t *testing.T) {
 		if i%2 == 1 {
 			key = "[1.0]"
 		}
-		ops = append(ops, fmt.Sprintf(`{"operationType":"Upsert","partitionKey":"%s","resourceBody":{"id":"%d","pk":1,"n":%d}}`, key, i%3, i))
+		ops = append(ops,
+			fmt.Sprintf(`{"operationType":"Upsert","partitionKey":"%s","resourceBody":{"id":"%d","pk":1,"n":%d}}`, key,
+				i%3, i))
 	}
 	d.bulk("[" + strings.Join(ops, ",") + "]").want(200)
 	for id, want := range []float64{99, 97, 98} {
@@ -220,7 +226,8 @@ func TestBulkToken(t *testing.T) {
 	d := newItems(t)
 	d.do("POST", "/dbs/d/users", `{"id":"u"}`).want(201)
 	token := d.do("POST", "/dbs/d/users/u/permissions",
-		`{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}`).want(201).str("_token")
+		`{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}`).want(201).
+		str("_token")
 	list := entries(t, d.bulk(`[
 		{"operationType":"Create","partitionKey":"[\"a\"]","resourceBody":{"id":"1","pk":"a"}},
 		{"operationType":"Create","partitionKey":"[\"b\"]","resourceBody":{"id":"1","pk":"b"}}]`,
@@ -237,7 +244,9 @@ func FuzzParseOperations(f *testing.F) {
 	v, err := c.Enter(f.Context(), 1000)
 	must(f, err)
 	f.Add([]byte(sixOperations))
-	f.Add([]byte(`[{"operationType":"Upsert","partitionKey":["a",{}],"ifMatch":"\"x\"","ifNoneMatch":"*","resourceBody":{"id":"1"}}]`))
+	f.Add([]byte(
+		`[{"operationType":"Upsert","partitionKey":["a",{}],"ifMatch":"\"x\"","ifNoneMatch":"*","resourceBody":{"id":"1"}}]`,
+	))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		list, err := parseOperations(t.Context(), v, text)
 		if (err == nil) == (len(list) == 0) || len(list) > maxBatch {

@@ -63,7 +63,9 @@ func (e *exchange) checkFeedMode() error {
 }
 
 // changes writes one page, and returns the sequence of its last item.
-func (e *exchange) changes(v catalog.View, scope access.Scope, after uint64, size int) (last uint64, rows int, err error) {
+func (e *exchange) changes(
+	v catalog.View, scope access.Scope, after uint64, size int,
+) (last uint64, rows int, err error) {
 	e.openFeed(containerRID(v.Container), "Documents")
 	for d, err := range e.api.store.Changes(e.Context(), v, scope, after) {
 		if err != nil {

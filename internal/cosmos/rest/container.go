@@ -35,7 +35,7 @@ func createContainer(e *exchange) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	e.container, err = e.api.catalog.CreateContainer(e.Context(), e.now, e.database, def, throughput.body())
+	e.container, err = e.api.catalog.CreateContainer(e.audited(), e.now, e.database, def, throughput.body())
 	if err != nil {
 		return 0, err
 	}
@@ -92,7 +92,7 @@ func replaceContainer(e *exchange) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	st, effect, err := e.api.store.ReplaceContainer(e.Context(), e.now, e.container,
+	st, effect, err := e.api.store.ReplaceContainer(e.audited(), e.now, e.container,
 		func(st *catalog.State) (catalog.Definition, error) {
 			if err := e.checkConditions(stateVersion(st)); err != nil {
 				return catalog.Definition{}, err
@@ -115,7 +115,7 @@ func deleteContainer(e *exchange) (int, error) {
 	if err := e.checkConditions(stateVersion(e.container.State())); err != nil {
 		return 0, err
 	}
-	err := e.api.catalog.DeleteContainer(e.Context(), e.container)
+	err := e.api.catalog.DeleteContainer(e.audited(), e.container)
 	if fault.KindOf(err) == fault.OwnerNotFound { // another request deleted it first
 		return 0, errMissing
 	}

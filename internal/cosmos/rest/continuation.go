@@ -33,7 +33,9 @@ func continuation(c *catalog.Container, scope access.Scope, at []byte, query ...
 
 // parseContinuation reads it back. A token that is damaged, forged, or of another
 // container, selection or query is fault.Invalid.
-func parseContinuation(text string, c *catalog.Container, scope access.Scope, query ...string) (access.Position, error) {
+func parseContinuation(
+	text string, c *catalog.Container, scope access.Scope, query ...string,
+) (access.Position, error) {
 	if len(text) > maxToken {
 		return nil, errToken
 	}

@@ -70,7 +70,8 @@ func answerPreflight(e *exchange) (int, error) {
 var exposed = []answerHeader{
 	outActivityID, outAltContentPath, outCharge, outContentLength, outContentPath, outContentType, outContinuation,
 	outDuration,
-	outETag, outExpiresAt, outGatewayVersion, outHint, outIndexProgress, outIndexUtilization, outItemCount, outLSN,
+	outETag, outExpiresAt, outGatewayVersion, outHint, outIndexProgress, outIndexUtilization, outInstance,
+	outItemCount, outLSN,
 	outMaxMediaStorage, outMediaStorage, outMinThroughput, outOfferPending, outQueryMetrics, outQuota, outRangeID,
 	outRetryAfter, outSchemaVersion, outScriptLog, outServiceVersion, outSessionToken, outStorageConsumed,
 	outStorageProvisioned,

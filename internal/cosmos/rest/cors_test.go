@@ -67,7 +67,8 @@ func TestPreflight(t *testing.T) {
 		}
 	}
 	other := ask(d, "https://evil.example").want(403).says("--nosql-cors")
-	if got := other.header.Get("Access-Control-Allow-Origin") + other.header.Get("Access-Control-Allow-Headers"); got != "" {
+	if got := other.header.Get("Access-Control-Allow-Origin") +
+		other.header.Get("Access-Control-Allow-Headers"); got != "" {
 		t.Errorf("another origin gets %q", got)
 	}
 	d.send(newRequest("OPTIONS", "/dbs", "")).want(405) // a preflight names a method

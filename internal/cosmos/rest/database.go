@@ -40,7 +40,7 @@ func createDatabase(e *exchange) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	db, err := e.api.catalog.CreateDatabase(e.Context(), e.now, name, throughput.body())
+	db, err := e.api.catalog.CreateDatabase(e.audited(), e.now, name, throughput.body())
 	if err != nil {
 		return 0, err
 	}
@@ -64,7 +64,7 @@ func deleteDatabase(e *exchange) (int, error) {
 		func(c *catalog.Container) bool { return isMongo(c.State()) }) {
 		return 0, errMongoDatabase
 	}
-	return http.StatusNoContent, e.api.catalog.DeleteDatabase(e.Context(), e.database)
+	return http.StatusNoContent, e.api.catalog.DeleteDatabase(e.audited(), e.database)
 }
 
 func (e *exchange) answerDatabase(db *catalog.Database, status int) (int, error) {

@@ -39,17 +39,24 @@ func TestDefineEchoes(t *testing.T) {
 			`"indexingMode":"consistent"`},
 		{"no indexing", `{"id":"c",` + pk + `,"indexingPolicy":{"indexingMode":"none","automatic":false}}`,
 			`"indexingPolicy":{"indexingMode":"none","automatic":false,"includedPaths":[],"excludedPaths":[]}`},
-		{"_etag is left out", `{"id":"c",` + pk + `,"indexingPolicy":{"includedPaths":[{"path":"/a/?"}],"excludedPaths":[{"path":"/*"}]}}`,
+		{"_etag is left out",
+			`{"id":"c",` + pk +
+				`,"indexingPolicy":{"includedPaths":[{"path":"/a/?"}],"excludedPaths":[{"path":"/*"}]}}`,
 			`"includedPaths":[{"path":"/a/?"}],"excludedPaths":[{"path":"/*"},{"path":"/\"_etag\"/?"}]`},
-		{"_etag once", `{"id":"c",` + pk + `,"indexingPolicy":{"includedPaths":[{"path":"/"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]}}`,
+		{"_etag once",
+			`{"id":"c",` + pk +
+				`,"indexingPolicy":{"includedPaths":[{"path":"/"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]}}`,
 			`"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]`},
 		{"root is added", `{"id":"c",` + pk + `,"indexingPolicy":{"excludedPaths":[{"path":"/a/*"}]}}`,
 			`"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/a/*"},{"path":"/\"_etag\"/?"}]`},
 		// Azure/azure-cosmos-dotnet-v3: CosmosContainerTests.cs, ContainerMigrationTest and ContainerContractTest.
-		{"old index kinds", `{"id":"c",` + pk + `,"indexingPolicy":{"includedPaths":[{"path":"/*","indexes":[{"kind":"Range","dataType":"Number","precision":-1}]}]}}`,
+		{"old index kinds",
+			`{"id":"c",` + pk +
+				`,"indexingPolicy":{"includedPaths":[{"path":"/*","indexes":[{"kind":"Range","dataType":"Number","precision":-1}]}]}}`,
 			`"includedPaths":[{"path":"/*"}],`},
 		{"one spatial type stands for all",
-			`{"id":"c",` + pk + `,"indexingPolicy":{"spatialIndexes":[{"path":"/a/*","types":["linestring"],"boundingBox":{"xmin":0,"ymin":0,"xmax":1,"ymax":1}}]}}`,
+			`{"id":"c",` + pk +
+				`,"indexingPolicy":{"spatialIndexes":[{"path":"/a/*","types":["linestring"],"boundingBox":{"xmin":0,"ymin":0,"xmax":1,"ymax":1}}]}}`,
 			`"spatialIndexes":[{"path":"/a/*","types":["Point","LineString","Polygon","MultiPolygon"],"boundingBox":{"xmin":0,"ymin":0,"xmax":1,"ymax":1}}]`},
 		{"composite and special indexes",
 			`{"id":"c",` + pk + `,"indexingPolicy":{"compositeIndexes":[[{"path":"/a","order":"ascending"},` +
@@ -65,9 +72,11 @@ func TestDefineEchoes(t *testing.T) {
 		{"a policy without unique keys", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{}}`, `"uniqueKeyPolicy":{}`},
 		{"custom conflicts", `{"id":"c",` + pk + `,"conflictResolutionPolicy":{"mode":"custom"}}`,
 			`"conflictResolutionPolicy":{"mode":"Custom","conflictResolutionPath":"","conflictResolutionProcedure":""}`},
-		{"policies", `{"id":"c",` + pk + `,"vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float32","dimensions":3,"distanceFunction":"cosine"}]},` +
-			`"fullTextPolicy":{"defaultLanguage":"en-US","fullTextPaths":[{"path":"/t","language":"en-US"}]},"changeFeedPolicy":{"retentionDuration":5},` +
-			`"computedProperties":[{"name":"l","query":"SELECT VALUE LOWER(c.n) FROM c"}]}`,
+		{"policies",
+			`{"id":"c",` + pk +
+				`,"vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float32","dimensions":3,"distanceFunction":"cosine"}]},` +
+				`"fullTextPolicy":{"defaultLanguage":"en-US","fullTextPaths":[{"path":"/t","language":"en-US"}]},"changeFeedPolicy":{"retentionDuration":5},` +
+				`"computedProperties":[{"name":"l","query":"SELECT VALUE LOWER(c.n) FROM c"}]}`,
 			`"computedProperties":[{"name":"l","query":"SELECT VALUE LOWER(c.n) FROM c"}],` +
 				`"vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float32","distanceFunction":"cosine","dimensions":3}]},` +
 				`"fullTextPolicy":{"defaultLanguage":"en-US","fullTextPaths":[{"path":"/t","language":"en-US"}]},"changeFeedPolicy":{"retentionDuration":5}`},
@@ -142,7 +151,9 @@ func TestDefineRefuses(t *testing.T) {
 		{"spatial index with no types",
 			`{"id":"c",` + pk + `,"indexingPolicy":{"spatialIndexes":[{"path":"/a/*","types":[]}]}}`,
 			"The spatial data types array cannot be empty."},
-		{"eleven unique keys", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{"uniqueKeys":[` + strings.Repeat(`{"paths":["/a"]},`, 10) + `{"paths":["/a"]}]}}`, "uniqueKeys"},
+		{"eleven unique keys",
+			`{"id":"c",` + pk + `,"uniqueKeyPolicy":{"uniqueKeys":[` + strings.Repeat(`{"paths":["/a"]},`, 10) +
+				`{"paths":["/a"]}]}}`, "uniqueKeys"},
 		{"unique key without paths", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{"uniqueKeys":[{"paths":[]}]}}`,
 			"uniqueKeys[0].paths"},
 		{"computed id", `{"id":"c",` + pk + `,"computedProperties":[{"name":"id","query":"SELECT VALUE 1 FROM c"}]}`,
@@ -151,7 +162,9 @@ func TestDefineRefuses(t *testing.T) {
 			`{"name":"a","query":"SELECT VALUE 1 FROM c"}]}`, "computed property"},
 		{"computed star", `{"id":"c",` + pk + `,"computedProperties":[{"name":"a","query":"SELECT * FROM c"}]}`,
 			"SELECT VALUE"},
-		{"vector of no size", `{"id":"c",` + pk + `,"vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float32","dimensions":0,"distanceFunction":"cosine"}]}}`, "dimensions"},
+		{"vector of no size",
+			`{"id":"c",` + pk +
+				`,"vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float32","dimensions":0,"distanceFunction":"cosine"}]}}`, "dimensions"},
 		{"geometry of clay", `{"id":"c",` + pk + `,"geospatialConfig":{"type":"Clay"}}`, "geospatialConfig.type"},
 		{"conflict mode", `{"id":"c",` + pk + `,"conflictResolutionPolicy":{"mode":"War"}}`,
 			"conflictResolutionPolicy.mode"},
@@ -175,8 +188,11 @@ func TestRedefine(t *testing.T) {
 		kind     fault.Kind
 	}{
 		{"other name", `{"id":"d",` + pk + `,"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]}]}}`, fault.Invalid},
-		{"other partition key", `{"id":"c","partitionKey":{"paths":["/x"]},"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]}]}}`, fault.Invalid},
-		{"other version", `{"id":"c","partitionKey":{"paths":["/pk"],"version":2},"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]}]}}`, fault.Invalid},
+		{"other partition key",
+			`{"id":"c","partitionKey":{"paths":["/x"]},"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]}]}}`,
+			fault.Invalid},
+		{"other version",
+			`{"id":"c","partitionKey":{"paths":["/pk"],"version":2},"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]}]}}`, fault.Invalid},
 		{"no partition key", `{"id":"c","uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]}]}}`, fault.Invalid},
 		{"no unique keys", `{"id":"c",` + pk + `}`, fault.Forbidden},
 		{"other unique keys", `{"id":"c",` + pk + `,"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/v"]}]}}`,

@@ -7,10 +7,9 @@ import "testing"
 func TestDirectModeIsToldToUseTheGateway(t *testing.T) {
 	d := newTestAPI(t)
 	for name, target := range map[string]string{
-		".NET and " +
-			"Java": "//addresses/?$resolveFor=dbs%2fAQAAAA%3d%3d%2fcolls%2fAQAAAIAAAAE%3d%2fdocs&$filter=protocol%20eq%20rntbd&$partitionKeyRangeIds=0",
-		"master": "/addresses/?$resolveFor=dbs&$filter=protocol%20eq%20rntbd",
-		"below":  "/addresses/x/y",
+		".NET and Java": "//addresses/?$resolveFor=dbs%2fAQAAAA%3d%3d%2fcolls%2fAQAAAIAAAAE%3d%2fdocs&$filter=protocol%20eq%20rntbd&$partitionKeyRangeIds=0",
+		"master":        "/addresses/?$resolveFor=dbs&$filter=protocol%20eq%20rntbd",
+		"below":         "/addresses/x/y",
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRequest("GET", "/", "", "Authorization", "type%3dmaster%26ver%3d1.0%26sig%3dx")

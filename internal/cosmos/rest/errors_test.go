@@ -322,7 +322,9 @@ func TestErrorsAreThoseOfThePage(t *testing.T) {
 			}
 			text := strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(a.str("message"))
 			if begin, _, _ := strings.Cut(text,
-				"\r\n"); !regexp.MustCompile(`^(Message: \{"Errors":\["|\{"errors":\[\{"severity":"Error","message":")?` + pattern(c.text).String()).MatchString(begin) {
+				"\r\n"); !regexp.MustCompile(
+				`^(Message: \{"Errors":\["|\{"errors":\[\{"severity":"Error","message":")?` + pattern(c.text).String(),
+			).MatchString(begin) {
 				t.Errorf("the message is %q", text)
 			}
 		})

@@ -125,15 +125,18 @@ func blanks(format string) string {
 }
 
 // elsewhere are files whose errors never reach a client of this API: they open the database, or belong to the MongoDB
-// API.
+// API or to the admin API.
 var elsewhere = []string{
+	"catalog/imagined.go", "store/import.go", "kv/pebble/checkpoint.go",
 	"catalog/catalog.go", "catalog/named.go", "store/build.go", "store/snapshottransaction.go", "store/log.go",
 	"store/named.go", "store/namedscan.go", "store/wildcard.go", "kv/pebble/open.go", "kv/pebble/load.go",
 }
 
 // unseen are errors that others stand for.
-var unseen = []string{"the query has mistakes", "The document has no valid id", "The resource has not changed", "The document has not changed",
-	"The resource does not exist", "The database or container does not exist", "A resource of this name exists already", "The resource has changed",
+var unseen = []string{"the query has mistakes", "The document has no valid id", "The resource has not changed",
+	"The document has not changed",
+	"The resource does not exist", "The database or container does not exist", "A resource of this name exists already",
+	"The resource has changed",
 	"The document does not exist", "A document with this id exists already", "The document has another version",
 	"The document has another partition key than the operation", "The position is not one of this selection",
 	"An indexed path is ambiguous in the document", "A life span is -1 or a whole number of seconds from 1 to …"}

@@ -38,6 +38,12 @@ func appendHex(dst []byte, n uint64, digits int) []byte {
 	return dst
 }
 
+// ETag is the quoted ETag of a version.
+func ETag(v access.Version) string { return string(appendETag(nil, v)) }
+
+// ParseETag parses the value of If-Match, as parseETag does.
+func ParseETag(text string) *access.Version { return parseETag(text) }
+
 // parseETag parses the value of If-Match or If-None-Match, quoted or not, weak or not. `*` is store.AnyVersion, "" is
 // nil (no condition), and an ETag that mayfly did not issue is a version that nothing has.
 func parseETag(text string) *access.Version {

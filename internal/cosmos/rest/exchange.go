@@ -46,7 +46,7 @@ type exchange struct {
 	bound *budget.Context // the request's context with its share; see Context
 
 	functions *functionSet // user-defined functions, once a query has called one
-	trace     trace        // for the log of slow requests
+	trace     queryTrace   // for the log of slow requests
 
 	writer     http.ResponseWriter
 	sent       *url.URL // the URL as the client sent it, see collapseSlashes

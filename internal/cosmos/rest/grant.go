@@ -8,16 +8,20 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keyring"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
 // A grant is what the credentials of a request allow: everything, or the resource of one permission.
 type grant struct {
-	whole     bool // master key or AAD
+	whole     bool // account key or AAD; a read-only key has been checked, see onlyReads
 	write     bool // permissionMode All
 	scope     scope
 	partition []doc.Value // resourcePartitionKey
 	limited   bool        // to that partition
+
+	key        *keyring.Key      // nil for a resource token
+	permission *catalog.Resource // of the resource token
 }
 
 // A scope is the resource of a permission: a database, a container, or one resource in a container.

@@ -54,8 +54,9 @@ func newTestAPIOn(t testing.TB, engine kv.Engine, change ...func(*Options)) *tes
 		must(t, engine.Close())
 	})
 	d := &testAPI{t: t, clock: clock.NewVirtual(testStart), log: new(bytes.Buffer)}
-	o := Options{Catalog: cat, Store: st, Clock: d.clock, Key: testKey, Logger: slog.New(slog.NewTextHandler(d.log,
-		nil))}
+	o := Options{Catalog: cat, Store: st, Clock: d.clock, Keys: ringOf(t, testKey),
+		Logger: slog.New(slog.NewTextHandler(d.log,
+			nil))}
 	for _, f := range change {
 		f(&o)
 	}

@@ -77,6 +77,7 @@ const (
 	outHint               answerHeader = "x-mayfly-hint"
 	outIndexProgress      answerHeader = "x-ms-documentdb-collection-index-transformation-progress"
 	outIndexUtilization   answerHeader = "x-ms-cosmos-index-utilization"
+	outInstance           answerHeader = "x-mayfly-instance"
 	outItemCount          answerHeader = "x-ms-item-count"
 	outLSN                answerHeader = "lsn"
 	outMaxAge             answerHeader = "Access-Control-Max-Age"

@@ -396,7 +396,8 @@ func TestMongoScripts(t *testing.T) {
 			`[["650a010203040506070809ab",{"$date":"2026-01-02T03:04:05.06Z"}],["5"]]`},
 		{`() => __.readDocument(__.getAltLink() + "/docs/5", (e, d) => __.response.setBody(d.n))`, `2`},
 		{`() => __.readDocument(__.getAltLink() + "/docs/650a010203040506070809ab", (e, d) =>
-			__.readDocument(d._self, (e, d) => __.response.setBody([d.id, d._id])))`, `["650a010203040506070809ab",{"$oid":"650a010203040506070809ab"}]`},
+			__.readDocument(d._self, (e, d) => __.response.setBody([d.id, d._id])))`,
+			`["650a010203040506070809ab",{"$oid":"650a010203040506070809ab"}]`},
 		{`() => __.readDocument(__.getAltLink() + "/docs/none", (e) => __.response.setBody(e.number))`, `404`},
 		{`() => __.createDocument(__.getSelfLink(), {id: "x"}, (e) => __.response.setBody(e.number))`, `403`},
 		{`() => __.deleteDocument(__.getAltLink() + "/docs/5", (e) => __.response.setBody(e.number))`, `403`},

@@ -75,7 +75,7 @@ func (n *namedKind) create(e *exchange) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := e.api.catalog.CreateResource(e.Context(), e.now, n.kind, of.owner, name, content)
+	r, err := e.api.catalog.CreateResource(e.audited(), e.now, n.kind, of.owner, name, content)
 	if err != nil {
 		return 0, err
 	}
@@ -116,7 +116,7 @@ func (n *namedKind) put(e *exchange, of ownerLinks, d doc.Doc, old *catalog.Reso
 	if err != nil {
 		return 0, err
 	}
-	r, err := e.api.catalog.ReplaceResource(e.Context(), e.now, old, name, content)
+	r, err := e.api.catalog.ReplaceResource(e.audited(), e.now, old, name, content)
 	if err != nil {
 		return 0, e.conflictIfUnconditional(err)
 	}
@@ -129,7 +129,7 @@ func (n *namedKind) delete(e *exchange) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := e.api.catalog.DeleteResource(e.Context(), old); err != nil {
+	if err := e.api.catalog.DeleteResource(e.audited(), old); err != nil {
 		return 0, e.conflictIfUnconditional(err)
 	}
 	e.charge(deleteCharge(old.Body))

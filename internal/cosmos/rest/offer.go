@@ -178,7 +178,7 @@ func replaceOffer(e *exchange) (int, error) {
 		return 0, err
 	}
 	t.ever = max(have.ever, have.most())
-	r, err := e.api.catalog.ReplaceResource(e.Context(), e.now, old, old.Name, t.body())
+	r, err := e.api.catalog.ReplaceResource(e.audited(), e.now, old, old.Name, t.body())
 	if err != nil {
 		return 0, e.conflictIfUnconditional(err)
 	}

@@ -15,7 +15,7 @@ import (
 const (
 	maxPartitionText   = 64 << 10 // enough for three strings that consist of escapes
 	maxPartitionParts  = 3
-	maxPartitionString = 2048 // bytes of one string
+	maxPartitionString = catalog.MaxPartitionString
 )
 
 // systemKeyPath is the partition key path of containers that were created without one.

@@ -191,5 +191,5 @@ func permissionToken(e *exchange, dst []byte, p *catalog.Resource) ([]byte, erro
 			t.container = g.scope.container.ID
 		}
 	}
-	return appendText(dst, "_token", e.api.keys.issue(t)), nil
+	return appendText(dst, "_token", e.api.verifier.issue(t, e.grant.key)), nil
 }

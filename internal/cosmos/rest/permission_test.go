@@ -212,7 +212,8 @@ func TestPermissions(t *testing.T) {
 			`{"id":"q","permissionMode":"All","resource":"dbs/d/colls/other","resourcePartitionKey":[]}`, 400},
 		{"a partition of too many values",
 			`{"id":"q","permissionMode":"All","resource":"dbs/d/colls/other","resourcePartitionKey":["a","b"]}`, 400},
-		{"a partition of it", `{"id":"q","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}`, 201},
+		{"a partition of it",
+			`{"id":"q","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}`, 201},
 		{"that partition again",
 			`{"id":"r","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}`, 409},
 	} {
@@ -240,9 +241,12 @@ func TestPermissionForWhatIsNotThere(t *testing.T) {
 	early := d.do("POST", feed, `{"id":"p","permissionMode":"All","resource":"dbs/d/colls/x"}`).want(201).str("_token")
 	d.do("POST", feed, `{"id":"q","permissionMode":"Read","resource":"/dbs/d/colls/x/"}`).want(409)
 	d.do("POST", feed, `{"id":"q","permissionMode":"Read","resource":"dbs/d/colls/y"}`).want(201)
-	d.do("POST", feed, `{"id":"r","permissionMode":"Read","resource":"dbs/d/colls/x","resourcePartitionKey":["a"]}`).want(201)
-	d.do("POST", feed, `{"id":"s","permissionMode":"Read","resource":"dbs/d/colls/x","resourcePartitionKey":["a"]}`).want(409)
-	d.do("POST", feed, `{"id":"s","permissionMode":"Read","resource":"dbs/d/colls/z","resourcePartitionKey":"a"}`).want(400)
+	d.do("POST", feed,
+		`{"id":"r","permissionMode":"Read","resource":"dbs/d/colls/x","resourcePartitionKey":["a"]}`).want(201)
+	d.do("POST", feed,
+		`{"id":"s","permissionMode":"Read","resource":"dbs/d/colls/x","resourcePartitionKey":["a"]}`).want(409)
+	d.do("POST", feed,
+		`{"id":"s","permissionMode":"Read","resource":"dbs/d/colls/z","resourcePartitionKey":"a"}`).want(400)
 	d.do("POST", feed, `{"id":"s","permissionMode":"Read","resource":"dbs/d/colls/c"}`).want(201)
 	for _, target := range []string{"/dbs/d", "/dbs/d/colls", "/dbs/d/colls/c", "/dbs/d/colls/x"} {
 		d.as(early, "GET", target, "").want(403)

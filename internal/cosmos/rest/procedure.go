@@ -20,8 +20,8 @@ import (
 )
 
 // Time limits for the scripts of one request, the same as the service's. From scriptLate on their collection accepts
-// no more operations, so that they can still return how far they came.
-const (
+// no more operations, so that they can still return how far they came. They are variables for tests.
+var (
 	scriptTime = 5 * time.Second
 	scriptLate = 4 * time.Second
 )

@@ -244,7 +244,8 @@ func TestProcedureWithLifetimes(t *testing.T) {
 		c.queryDocuments(c.getSelfLink(), "SELECT VALUE c.id FROM c", (err, ids) => seen.push(ids));
 		seen.push(new Date().toISOString());
 	}`
-	if a := d.run(source, `[]`).want(200); a.text != `["2026-01-02T03:04:05.000Z",200,1,201,"400 ttl",["short","made"]]` {
+	if a := d.run(source,
+		`[]`).want(200); a.text != `["2026-01-02T03:04:05.000Z",200,1,201,"400 ttl",["short","made"]]` {
 		t.Errorf("it sees %s", a.text)
 	}
 	must(t, d.clock.Advance(2*time.Second))
@@ -298,9 +299,8 @@ func TestProcedureLimits(t *testing.T) {
 }
 
 func TestProcedureIsStoppedInTime(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	defer func(time, late time.Duration) { scriptTime, scriptLate = time, late }(scriptTime, scriptLate)
+	scriptTime, scriptLate = time.Second, time.Second/2
 	d, _ := withContainer(t, "")
 	d.run(`function f() { __.createDocument(__.getSelfLink(), { id: "x", pk: "a" }, () => { for (;;); }); }`,
 		`[]`).want(408).says("used up its time")

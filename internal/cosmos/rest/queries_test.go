@@ -140,6 +140,9 @@ func (c *queryCase) write(b *strings.Builder) {
 		line(note)
 	}
 	line("=== " + c.name)
+	if len(c.query) == 0 {
+		line("") // an empty query shows as a blank line
+	}
 	for _, q := range c.query {
 		line(q)
 	}
@@ -292,6 +295,21 @@ func TestQueryStories(t *testing.T) {
 		})
 	}
 	t.Logf("%d cases", total)
+}
+
+// Files are written as they were read, so that -rewrite changes nothing but answers.
+func TestQueryStoriesAreWrittenAsTheyAreRead(t *testing.T) {
+	copied := filepath.Join(t.TempDir(), "copy.txt")
+	for _, file := range queryFiles(t) {
+		readQueries(t, file).write(t, copied)
+		want, err := os.ReadFile(file)
+		must(t, err)
+		got, err := os.ReadFile(copied)
+		must(t, err)
+		if string(got) != string(want) {
+			t.Errorf("%s:\n%s\nwant\n%s", file, got, want)
+		}
+	}
 }
 
 // tell compares the case with the API's answers.

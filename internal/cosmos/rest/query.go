@@ -339,7 +339,9 @@ var (
 // crosses refuses queries over several partitions that the client did not allow and, when
 // they are answered as the service does, those that the service leaves to clients to merge. It
 // reports whether a strict answer has several partitions to go over.
-func (e *exchange) checkCrossPartition(v catalog.View, scope access.Scope, q queryRequest, env exec.Environment, p *plan.Plan) (bool, error) {
+func (e *exchange) checkCrossPartition(
+	v catalog.View, scope access.Scope, q queryRequest, env exec.Environment, p *plan.Plan,
+) (bool, error) {
 	one := scope != nil || e.given(hRangeID) != "" || hasSystemKey(v.State)
 	if !one {
 		_, one = access.ScopeOf(p.Access.Of).(access.Partition)

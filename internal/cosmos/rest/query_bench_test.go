@@ -56,7 +56,7 @@ func newQueryBench(b *testing.B, count int) *queryBench {
 	})
 	l := &queryBench{testAPI: &testAPI{t: b, clock: clock.NewVirtual(testStart)}, engine: engine, count: count,
 		random: rand.New(rand.NewPCG(1, 2))}
-	l.api, err = New(Options{Catalog: cat, Store: st, Clock: l.clock, Key: testKey})
+	l.api, err = New(Options{Catalog: cat, Store: st, Clock: l.clock, Keys: ringOf(b, testKey)})
 	must(b, err)
 	l.do("POST", "/dbs", `{"id":"d"}`).want(201)
 	l.do("POST", "/dbs/d/colls", benchContainer).want(201)

@@ -46,17 +46,18 @@ func TestQueriesWithinGrants(t *testing.T) {
 			{"/dbs/d/colls", all, "", 403, ""},
 			{"/dbs/d/colls/c/pkranges", all, "", 200, `["0"]`},
 		}},
-		"one partition": {`{"id":"p","permissionMode":"Read","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}`, []try{
-			{documents, all, inA, 200, `["a1"]`},
-			{documents, "SELECT VALUE c.id FROM c WHERE c.pk = 'b'", inA, 200, `[]`},
-			{documents, "SELECT VALUE c.id FROM c WHERE c.pk = 'b' OR true ORDER BY c.id DESC", inA, 200, `["a1"]`},
-			{documents, "SELECT VALUE COUNT(1) FROM c", inA, 200, `[1]`},
-			{documents, "SELECT VALUE x.id FROM (SELECT DISTINCT c.id FROM c) AS x", inA, 200, `["a1"]`},
-			{documents, all, inB, 403, ""},
-			{documents, all, "", 403, ""},
-			{documents, all, "[]", 403, ""},
-			{"/dbs/d/colls/c/sprocs", all, inA, 403, ""},
-		}},
+		"one partition": {`{"id":"p","permissionMode":"Read","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}`,
+			[]try{
+				{documents, all, inA, 200, `["a1"]`},
+				{documents, "SELECT VALUE c.id FROM c WHERE c.pk = 'b'", inA, 200, `[]`},
+				{documents, "SELECT VALUE c.id FROM c WHERE c.pk = 'b' OR true ORDER BY c.id DESC", inA, 200, `["a1"]`},
+				{documents, "SELECT VALUE COUNT(1) FROM c", inA, 200, `[1]`},
+				{documents, "SELECT VALUE x.id FROM (SELECT DISTINCT c.id FROM c) AS x", inA, 200, `["a1"]`},
+				{documents, all, inB, 403, ""},
+				{documents, all, "", 403, ""},
+				{documents, all, "[]", 403, ""},
+				{"/dbs/d/colls/c/sprocs", all, inA, 403, ""},
+			}},
 		"one item": {`{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c/docs/a1"}`, []try{
 			{documents, all, inA, 403, ""},
 			{documents, "SELECT * FROM c WHERE c.id = 'a1'", inA, 403, ""},
@@ -192,7 +193,8 @@ func TestWorkEndsWithItsClient(t *testing.T) {
 		headers              []string
 	}{
 		"query": {"POST", documents,
-			`{"query":"SELECT VALUE COUNT(1) FROM c JOIN x IN c.a JOIN y IN c.a JOIN z IN c.a JOIN w IN c.a WHERE w < 0"}`, asQuery},
+			`{"query":"SELECT VALUE COUNT(1) FROM c JOIN x IN c.a JOIN y IN c.a JOIN z IN c.a JOIN w IN c.a WHERE w ` +
+				`< 0"}`, asQuery},
 		"long texts": {"POST", documents, `{"query":"SELECT * FROM c WHERE (` + ors + `) AND (` + ors + `)"}`,
 			asQuery},
 		"preparing": {"POST", documents, `{"query":"SELECT * FROM c WHERE ` + strings.ReplaceAll(ors, "c.s",

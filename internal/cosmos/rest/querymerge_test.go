@@ -296,11 +296,15 @@ func newMergeable(t testing.TB) *testAPI {
 	var pairs []string
 	for _, p := range [][2]string{{"a", "b"}, {"blah", "key"}, {"property", "orderByField"}, {"orderByField1",
 		"orderByField2"}, {"name", "age"}} {
-		pairs = append(pairs, fmt.Sprintf(`[{"path":"/%s"},{"path":"/%s"}],[{"path":"/%[1]s"},{"path":"/%[2]s","order":"descending"}]`, p[0], p[1]))
+		pairs = append(pairs,
+			fmt.Sprintf(`[{"path":"/%s"},{"path":"/%s"}],[{"path":"/%[1]s"},{"path":"/%[2]s","order":"descending"}]`,
+				p[0], p[1]))
 	}
 	d.define("c", `"partitionKey":{"paths":["/key"],"kind":"Hash","version":2}`,
 		`"indexingPolicy":{"includedPaths":[{"path":"/*"}],"compositeIndexes":[`+strings.Join(pairs, ",")+`]}`)
-	values := strings.Split(`null|true|false|1|2|3|42|5|"a"|"b"|"John"|1.5|{"x":1}|{"x":2}|[1,2]|[1]|[{"name":"a","score":2,"repeat":2},{"name":"b","score":1,"repeat":1}]|{"city":"x","name":"y"}`, "|")
+	values := strings.Split(
+		`null|true|false|1|2|3|42|5|"a"|"b"|"John"|1.5|{"x":1}|{"x":2}|[1,2]|[1]|[{"name":"a","score":2,"repeat":2},{"name":"b","score":1,"repeat":1}]|{"city":"x","name":"y"}`, "|",
+	)
 	for i := range 60 {
 		item, key := fmt.Sprintf(`{"id":"%d"`, i), "{}"
 		for _, name := range strings.Fields("key blah name age property orderByField orderByField1 orderByField2 a b " +

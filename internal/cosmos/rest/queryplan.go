@@ -40,7 +40,9 @@ func (e *exchange) queryPlan(v catalog.View, q queryRequest, env exec.Environmen
 var errPlanTime = fault.New(fault.Timeout, "The query takes too long to plan. Compute its constants in the client.")
 
 // gatewayPlan makes the plan of a query over a container.
-func gatewayPlan(v catalog.View, q queryRequest, env exec.Environment, features plan.Features) (*plan.GatewayPlan, error) {
+func gatewayPlan(
+	v catalog.View, q queryRequest, env exec.Environment, features plan.Features,
+) (*plan.GatewayPlan, error) {
 	partition, limited := env.Base.(access.Partition)
 	return plan.Gateway(q.tree, plan.GatewayEnvironment{
 		Constant:     exec.Constants(env),

@@ -312,8 +312,9 @@ func TestQueriesBesideChanges(t *testing.T) {
 	m := newRandomContainer(t, seed)
 	key := map[int]string{1: `["st"]`, 2: `["st",1]`, 3: `["st",1,"s"]`}[len(m.key)]
 	for i := range 100 {
-		m.do("POST", documents, fmt.Sprintf(`{"id":"s%d","pk":"st","u":1,"n":{"s":"s","x":%s},"stays":true,"a":%s,"b":%s,"tags":[%s,%s],"ttl":-1}`,
-			i, m.scalar(), m.value(), m.value(), m.scalar(), m.scalar()), hPK, key).want(201)
+		m.do("POST", documents,
+			fmt.Sprintf(`{"id":"s%d","pk":"st","u":1,"n":{"s":"s","x":%s},"stays":true,"a":%s,"b":%s,"tags":[%s,%s],"ttl":-1}`,
+				i, m.scalar(), m.value(), m.value(), m.scalar(), m.scalar()), hPK, key).want(201)
 	}
 	var over atomic.Bool
 	var all sync.WaitGroup

@@ -110,7 +110,7 @@ func (m *randomContainer) open() {
 	must(m.t, err)
 	m.store, err = store.Open(ctx, m.engine, m.cat)
 	must(m.t, err)
-	m.api, err = New(Options{Catalog: m.cat, Store: m.store, Clock: m.clock, Key: testKey,
+	m.api, err = New(Options{Catalog: m.cat, Store: m.store, Clock: m.clock, Keys: ringOf(m.t, testKey),
 		Logger: slog.New(slog.NewTextHandler(m.log, nil))})
 	must(m.t, err)
 }
@@ -248,7 +248,8 @@ func (m *randomContainer) item(id int) (body, key string) {
 	maybe("tags", "["+strings.Join(list, ",")+"]")
 	maybe("off", m.scalar())
 	if m.IntN(2) == 0 {
-		b += `,"odd []":{"*":` + m.scalar() + `,"?":` + m.scalar() + `,"":` + m.scalar() + `,"` + longName + `":` + m.scalar() + `},"[]":` + m.scalar()
+		b += `,"odd []":{"*":` + m.scalar() + `,"?":` + m.scalar() + `,"":` + m.scalar() + `,"` + longName + `":` +
+			m.scalar() + `},"[]":` + m.scalar()
 	}
 	maybe("at", m.pick(m.scalar(), fmt.Sprint(m.clock.Now().Unix()-int64(m.IntN(40)))))
 	switch m.IntN(8) {

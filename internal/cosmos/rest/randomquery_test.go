@@ -225,7 +225,8 @@ func (m *randomContainer) predicate(depth int) string {
 	case 10:
 		return "EXISTS(SELECT VALUE t FROM t IN c.tags WHERE t = " + m.constant() + ")"
 	case 11:
-		return "EXISTS(SELECT VALUE l FROM t IN c.tags JOIN l IN t.l WHERE l = " + m.scalar() + " AND t.d != " + m.scalar() + ")"
+		return "EXISTS(SELECT VALUE l FROM t IN c.tags JOIN l IN t.l WHERE l = " + m.scalar() + " AND t.d != " +
+			m.scalar() + ")"
 	case 12:
 		return "EXISTS(SELECT VALUE x FROM (SELECT VALUE t.d FROM t IN c.tags) x WHERE x >= " + m.scalar() + ")"
 	case 13:

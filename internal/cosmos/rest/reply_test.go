@@ -118,7 +118,8 @@ func TestConsistencyLevels(t *testing.T) {
 
 func TestAccount(t *testing.T) {
 	a := newTestAPI(t).do("GET", "http://box:8081/", "").want(200)
-	a.says(`"databaseAccountEndpoint":"http://box:8081/"`).says(`"name":"South Central US"`).says(`"defaultConsistencyLevel":"Session"`)
+	a.says(`"databaseAccountEndpoint":"http://box:8081/"`).says(`"name":"South Central US"`).
+		says(`"defaultConsistencyLevel":"Session"`)
 	if _, ok := a.body["queryEngineConfiguration"].(string); !ok {
 		t.Error("queryEngineConfiguration is no string")
 	}
@@ -126,16 +127,16 @@ func TestAccount(t *testing.T) {
 		o.Region, o.Advertise, o.Consistency = "West", "https://127.0.0.1:8081",
 			"strong"
 	})
-	d.do("GET", "/", "").want(200).says(`"databaseAccountEndpoint":"https://127.0.0.1:8081/"`).says(`"name":"West"`).says(`"defaultConsistencyLevel":"Strong"`)
+	d.do("GET", "/",
+		"").want(200).says(`"databaseAccountEndpoint":"https://127.0.0.1:8081/"`).says(`"name":"West"`).
+		says(`"defaultConsistencyLevel":"Strong"`)
 }
 
 func TestOptionsAreChecked(t *testing.T) {
 	for name, o := range map[string]Options{
-		"key":         {Key: "no base64!"},
-		"no key":      {},
-		"level":       {Key: testKey, Consistency: "Maybe"},
-		"advertised":  {Key: testKey, Advertise: "localhost:8081"},
-		"other shema": {Key: testKey, Advertise: "ftp://x/"},
+		"level":       {Keys: ringOf(t, testKey), Consistency: "Maybe"},
+		"advertised":  {Keys: ringOf(t, testKey), Advertise: "localhost:8081"},
+		"other shema": {Keys: ringOf(t, testKey), Advertise: "ftp://x/"},
 	} {
 		if _, err := New(o); err == nil {
 			t.Errorf("%s: no error", name)

@@ -6,20 +6,22 @@ package rest
 
 import (
 	"context"
-	"encoding/base64"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/hint"
+	"github.com/mayflydb/mayfly/internal/keyring"
+	"github.com/mayflydb/mayfly/internal/slow"
 	"github.com/mayflydb/mayfly/internal/store"
+	"github.com/mayflydb/mayfly/internal/trace"
 )
 
 // Options configure an API.
@@ -30,8 +32,8 @@ type Options struct {
 	// Budget is the memory and the processors that requests share. If it is nil, there is no limit.
 	Budget *budget.Budget
 
-	// Key is the account's master key in base64.
-	Key string
+	// Keys are the account keys.
+	Keys *keyring.Ring
 
 	// Region is the name of the account's only region; empty is "South Central US".
 	Region string
@@ -59,11 +61,14 @@ type Options struct {
 	// allowed.
 	AllowHost func(host string) bool
 
+	// Tracer makes a span of each request; nil makes none.
+	Tracer trace.Tracer
+
 	// Meter counts requests; nil counts nothing.
 	Meter Meter
 
-	// Slow is the duration from which requests are logged with their plan. 0 logs none.
-	Slow time.Duration
+	// Slow says from which duration on requests are logged with their plan, and keeps them. If it is nil, none are.
+	Slow *slow.Log
 
 	// Logger gets one line per request at level debug, slow requests at info, and every internal error. If it is nil,
 	// nothing is logged.
@@ -77,8 +82,8 @@ type Options struct {
 	// nil.
 	CA, Certificate func() []byte
 
-	// Public says that the key is well known: the account can be read without credentials, as in the Linux emulator.
-	// Test containers use that request to see that the server is up.
+	// Public says that the primary key is well known: the account can be read without credentials, as in the Linux
+	// emulator. Test containers use that request to see that the server is up.
 	Public bool
 
 	// PageInfo returns what the page for browsers shows. If it is nil, the page shows only the endpoint.
@@ -94,7 +99,7 @@ type API struct {
 	catalog         *catalog.Catalog
 	store           *store.Store
 	clock           clock.Clock
-	keys            keyring
+	verifier        *verifier
 	region          string
 	advertise       string
 	consistency     string
@@ -112,34 +117,34 @@ type API struct {
 	scripts         programCache
 	partitionLocks  partitionLocks // of scripts on the same partition
 	meter           Meter
+	tracer          trace.Tracer
 	requestCounters requestCounters
 	budget          *budget.Budget
-	slow            time.Duration
+	slow            *slow.Log
+	instance        string // another one each time that a process starts
 }
 
 // Consistency levels, strongest first.
 var levels = []string{"Strong", "BoundedStaleness", "Session", "ConsistentPrefix", "Eventual"}
 
-// New creates an API. It fails if the key is not base64, the consistency level is unknown or the advertised URL is
-// invalid.
-func New(o Options) (*API, error) {
-	key, err := base64.StdEncoding.DecodeString(o.Key)
-	if err != nil || len(key) == 0 {
-		return nil, fmt.Errorf("the account key is not base64")
-	}
+// New creates an API. It fails if the consistency level is unknown or the advertised URL is invalid.
+func New(o Options) (_ *API, err error) {
 	a := &API{
-		catalog: o.Catalog, store: o.Store, clock: o.Clock, keys: newKeyring(o.Key, key),
-		meter: o.Meter, slow: o.Slow, budget: o.Budget, hints: o.Hints,
+		catalog: o.Catalog, store: o.Store, clock: o.Clock, verifier: newVerifier(o.Keys),
+		meter: o.Meter, tracer: o.Tracer, slow: o.Slow, budget: o.Budget, hints: o.Hints,
 		ca: o.CA, certificate: o.Certificate, public: o.Public, pageInfo: o.PageInfo, probes: o.Probes,
 		allowHost: o.AllowHost,
 		region:    o.Region, consistency: o.Consistency, log: o.Logger, strict: o.Strict, routing: o.Routing,
-		corsPolicy: newCORSPolicy(o.Origins),
+		corsPolicy: newCORSPolicy(o.Origins), instance: rand.Text(),
 	}
 	if a.region == "" {
 		a.region = "South Central US"
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
+	}
+	if a.slow == nil {
+		a.slow = slow.New(0)
 	}
 	if a.meter == nil {
 		a.meter = noMeter{}
@@ -185,6 +190,10 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		own(w, r)
 		return
 	}
+	ctx, span := trace.Serve(a.tracer, r.Context(), r.Method, r.Header)
+	if span.On() {
+		r = r.WithContext(ctx)
+	}
 	e := newExchange(a, w, r)
 	e.sent = sent
 	if a.corsPolicy != nil {
@@ -196,9 +205,10 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		status = e.fail(err)
 	}
 	e.send(status)
+	e.endSpan(span, status)
 	took := e.watch.Elapsed()
 	a.requestCounters.of(e)(status, took)
-	if a.slow > 0 && took >= a.slow {
+	if a.slow.NoSQL.Slow(took) {
 		e.logSlow(status, took)
 	}
 	if a.log.Enabled(context.Background(), slog.LevelDebug) {

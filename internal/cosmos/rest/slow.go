@@ -7,17 +7,26 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/exec"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
+	"github.com/mayflydb/mayfly/internal/slow"
 )
 
-// A trace is what the log shows about a slow query.
-type trace struct {
+// A queryTrace is what the log shows about a slow query.
+type queryTrace struct {
 	plan *plan.Plan
 	seen exec.Metrics
 }
 
-// logSlow writes the log line of a slow request. It has the plan of a query without any value from the query. The
-// text of the plan is only rendered here.
+// logSlow writes the log line of a slow request, and keeps the request. Both have the plan of a query without any value
+// from the query. Its text is only rendered here.
 func (e *exchange) logSlow(status int, took time.Duration) {
+	kept := slow.Request{API: slow.NoSQL, Operation: e.operationName()}
+	if e.database != nil {
+		kept.Database = e.database.Name
+	}
+	if e.container != nil {
+		kept.Container = e.container.State().Name
+	}
 	about := []any{
 		slog.String("api", "nosql"),
 		slog.String("operation", e.operationName()),
@@ -27,11 +36,15 @@ func (e *exchange) logSlow(status int, took time.Duration) {
 		slog.String("activity", e.activityID()),
 	}
 	if p := e.trace.plan; p != nil {
+		kept.Plan = strings.TrimSpace(p.Shape())
+		kept.Query = strings.ReplaceAll(syntax.PrintShape(p.Query), "\n", " ")
+		kept.Examined, kept.Returned = e.trace.seen.Documents, e.trace.seen.Rows
 		about = append(about,
-			slog.String("plan", cut(strings.ReplaceAll(strings.TrimSpace(p.Shape()), "\n", "; "))),
+			slog.String("plan", cut(strings.ReplaceAll(kept.Plan, "\n", "; "))),
 			slog.Uint64("documents", e.trace.seen.Documents),
 			slog.Uint64("returned", e.trace.seen.Rows))
 	}
+	e.api.slow.Add(kept, took)
 	e.api.log.Info("slow request", about...)
 }
 

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mayflydb/mayfly/internal/slow"
 )
 
 // A tally counts requests as a Meter.
@@ -66,8 +68,9 @@ func TestMeterNamesOperations(t *testing.T) {
 // TestSlowRequestsTellNoValues logs every request as slow, and looks for values that clients have sent.
 func TestSlowRequestsTellNoValues(t *testing.T) {
 	var log bytes.Buffer
+	kept := slow.New(1)
 	d, _ := withContainer(t, "", func(o *Options) {
-		o.Slow = 1
+		o.Slow = kept
 		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	})
 	d.do("POST", documents, `{"id":"secret-1","pk":"a","n":77777}`, key, inA).want(201)
@@ -75,7 +78,8 @@ func TestSlowRequestsTellNoValues(t *testing.T) {
 	for _, text := range []string{
 		`{"query":"SELECT TOP 77777 c.n FROM c WHERE c.name = 'secret-2' AND c.n > 77777 AND c.x IN ('secret-3',` +
 			` 77777)"}`,
-		`{"query":"SELECT * FROM c WHERE c.name = @p ORDER BY c.n OFFSET 77777 LIMIT 77777","parameters":[{"name":"@p","value":"secret-4"}]}`,
+		`{"query":"SELECT * FROM c WHERE c.name = @p ORDER BY c.n OFFSET 77777 LIMIT ` +
+			`77777","parameters":[{"name":"@p","value":"secret-4"}]}`,
 		`{"query":"SELECT VALUE {a: 'secret-5', b: [77777, true]} FROM c JOIN x IN c.tags WHERE CONTAINS(x,` +
 			` 'secret-6') OR c.id = 'secret-1'"}`,
 		`{"query":"SELECT * FROM c WHERE c.name LIKE 'secret-7%' AND c._ts BETWEEN 77777 AND 777777"}`,
@@ -83,6 +87,9 @@ func TestSlowRequestsTellNoValues(t *testing.T) {
 		d.do("POST", documents, text, query...).want(200)
 	}
 	d.do("GET", documents+"/secret-1", "", key, inA).want(200)
+	for _, r := range kept.List(100) {
+		fmt.Fprintf(&log, "%s %s/%s %s: %s; %s\n", r.API, r.Database, r.Container, r.Operation, r.Query, r.Plan)
+	}
 	text := log.String()
 	for _, no := range []string{"secret", "77777"} {
 		if strings.Contains(text, no) {
@@ -93,6 +100,7 @@ func TestSlowRequestsTellNoValues(t *testing.T) {
 		`level=INFO msg="slow request" api=nosql operation=CreateDocument path=/dbs/d/colls/c/docs status=201 duration=`,
 		`operation=ReadDocument path=/dbs/d/colls/c/docs/* status=200`,
 		`plan="partition ?; index /name/? = ? and /n/? above ?`, `documents=`, `returned=`, `top ?`,
+		"nosql d/c QueryDocument: SELECT TOP ? c.n FROM c WHERE (((c.name = ?) AND", "nosql d/c ReadDocument: ; \n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the log lacks %q:\n%s", want, text)
@@ -104,7 +112,7 @@ func TestSlowRequestsTellNoValues(t *testing.T) {
 func TestSlowLinesAreBounded(t *testing.T) {
 	var log bytes.Buffer
 	d, _ := withContainer(t, "", func(o *Options) {
-		o.Slow = 1
+		o.Slow = slow.New(1)
 		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	})
 	text := `{"query":"SELECT * FROM c WHERE LOWER(c.n) IN ('x'` + strings.Repeat(", 'x'", 20_000) + `)"}`
@@ -117,11 +125,11 @@ func TestSlowLinesAreBounded(t *testing.T) {
 
 // TestSlowIsOff checks that nothing is logged by default, nor faster requests than the threshold.
 func TestSlowIsOff(t *testing.T) {
-	for _, slow := range []time.Duration{0, time.Hour} {
-		t.Run(fmt.Sprint(slow), func(t *testing.T) {
+	for _, threshold := range []time.Duration{0, time.Hour} {
+		t.Run(fmt.Sprint(threshold), func(t *testing.T) {
 			var log bytes.Buffer
 			d, _ := withContainer(t, "", func(o *Options) {
-				o.Slow = slow
+				o.Slow = slow.New(threshold)
 				o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 			})
 			d.do("GET", documents, "", key, inA).want(200)

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mayflydb/mayfly/internal/budget"
 )
@@ -72,6 +73,7 @@ var spellings = map[string]string{
 	"x-ms-substatus":                                           constants,
 	"x-mayfly-expires-at":                                      ours,
 	"x-mayfly-hint":                                            ours,
+	"x-mayfly-instance":                                        ours,
 	"x-mayfly-ttl-effect":                                      ours,
 
 	// Of the certificate at /_mayfly/ca.pem and its errors, which no SDK reads.
@@ -152,7 +154,7 @@ func (l *line) answer() (status int, got map[string]string) {
 // Every header of every route is written as the service writes it: clients look names up in
 // plain dictionaries.
 func TestHeadersAreSpelledAsTheServiceSpellsThem(t *testing.T) {
-	short := budget.New(budget.Options{Memory: 16 << 20})
+	short := budget.New(budget.Options{Memory: 16 << 20, Patience: 50 * time.Millisecond})
 	d := newTestAPI(t, func(o *Options) {
 		o.CA = func() []byte { return []byte("PEM") }
 		o.Origins = []string{page}
@@ -169,7 +171,8 @@ func TestHeadersAreSpelledAsTheServiceSpellsThem(t *testing.T) {
 	key := []string{"x-ms-documentdb-partitionkey", `["a"]`}
 	with := func(more ...string) []string { return append(slices.Clone(key), more...) }
 	query := []string{"x-ms-documentdb-isquery", "true", "x-ms-documentdb-query-enablecrosspartition", "true"}
-	const script = `{"id":"s","body":"function s(){console.log('x');getContext().getResponse().setBody(1)}","triggerType":"Pre","triggerOperation":"All"}`
+	const script = `{"id":"s","body":"function ` +
+		`s(){console.log('x');getContext().getResponse().setBody(1)}","triggerType":"Pre","triggerOperation":"All"}`
 	took := map[string]bool{}
 	step := func(status int, method, target, body string, headers ...string) map[string]string {
 		t.Helper()

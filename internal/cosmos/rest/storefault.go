@@ -13,21 +13,25 @@ import (
 // where a request names one item and there is more to say.
 var serviceTexts = []struct{ of, says error }{
 	{catalog.ErrNotFound, errMissing},
-	{catalog.ErrNoOwner, fault.New(fault.OwnerNotFound, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found")},
+	{catalog.ErrNoOwner,
+		fault.New(fault.OwnerNotFound, "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found")},
 	{catalog.ErrExists, fault.New(fault.Exists, "Resource with specified id or name already exists.")},
 	{catalog.ErrStale, errOtherETag},
 	{store.ErrNotFound, fault.New(fault.NotFound, "Entity with the specified id does not exist in the system.")},
 	{store.ErrExists, fault.New(fault.Exists, "Entity with the specified id already exists in the system.")},
 	{store.ErrPrecondition, errOtherETag},
-	{store.ErrPartition, fault.New(fault.PartitionMismatch, "PartitionKey extracted from document doesn't match the one specified in the header. "+
-		"Give the value that the document holds under the container's partition key path.")},
+	{store.ErrPartition,
+		fault.New(fault.PartitionMismatch,
+			"PartitionKey extracted from document doesn't match the one specified in the header. "+
+				"Give the value that the document holds under the container's partition key path.")},
 	{store.ErrPosition, fault.New(fault.Invalid, "Invalid Continuation Token")},
 }
 
 var (
 	errOtherETag   = fault.New(fault.Precondition, "One of the specified pre-condition is not met")
-	errIDNotStored = fault.New(fault.Invalid, "The input content is invalid because the required properties - 'id; ' - are missing. "+
-		"An id is a string of 1 to %d bytes.", maxID)
+	errIDNotStored = fault.New(fault.Invalid,
+		"The input content is invalid because the required properties - 'id; ' - are missing. "+
+			"An id is a string of 1 to %d bytes.", maxID)
 )
 
 // inServiceTexts gives a fault of the packages below the service's text, with the fault as its cause.

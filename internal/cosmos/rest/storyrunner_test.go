@@ -23,6 +23,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/cosmos/rest"
+	"github.com/mayflydb/mayfly/internal/keyring"
 	"github.com/mayflydb/mayfly/internal/kv/pebble"
 	"github.com/mayflydb/mayfly/internal/reaper"
 	"github.com/mayflydb/mayfly/internal/store"
@@ -140,7 +141,9 @@ func (w *storyRunner) open() {
 	w.store, err = store.Open(ctx, w.engine, cat)
 	must(w.t, err)
 	w.reaper = reaper.New(reaper.Options{Store: w.store, Clock: w.clock.Virtual})
-	w.api, err = rest.New(rest.Options{Catalog: cat, Store: w.store, Clock: w.clock, Key: storyKey})
+	ring, err := keyring.New(keyring.Options{Primary: storyKey})
+	must(w.t, err)
+	w.api, err = rest.New(rest.Options{Catalog: cat, Store: w.store, Clock: w.clock, Keys: ring})
 	must(w.t, err)
 }
 

@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keyring"
 )
 
 // A resourceToken is what a resource token contains: the permission, its version, the container and the times between
@@ -24,9 +26,16 @@ type resourceToken struct {
 
 const tokenBytes = 8 + 8 + 4 + 4 + 8 + 8
 
-// issue signs a token: `type=resource&ver=1&sig=…;`. Clients treat it as opaque.
-func (k *keyring) issue(t resourceToken) string {
-	return "type=resource&ver=1&sig=" + base64.RawURLEncoding.EncodeToString(k.seal(t.bytes())) + ";"
+// issue signs a token with the key that has asked for it: `type=resource&ver=1&sig=…;`. Clients treat it as opaque.
+// It ends with that key, because whoever knew the key could make tokens.
+func (v *verifier) issue(t resourceToken, key *keyring.Key) string {
+	var sealed []byte
+	for _, k := range v.keys().each {
+		if k.Key == key {
+			sealed = k.seal(t.bytes())
+		}
+	}
+	return "type=resource&ver=1&sig=" + base64.RawURLEncoding.EncodeToString(sealed) + ";"
 }
 
 func (t resourceToken) bytes() []byte {
@@ -40,19 +49,22 @@ func (t resourceToken) bytes() []byte {
 }
 
 // seal appends the signature of b.
-func (k *keyring) seal(b []byte) []byte {
+func (k *keySigner) seal(b []byte) []byte {
 	mac := hmac.New(sha256.New, k.tokens)
 	mac.Write(b)
 	return mac.Sum(b)
 }
 
 // open verifies and parses the sig part of a token.
-func (k *keyring) open(sig string) (t resourceToken, ok bool) {
+func (v *verifier) open(sig string) (t resourceToken, ok bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimSuffix(sig, ";"))
 	if err != nil || len(raw) != tokenBytes+sha256.Size {
 		return t, false
 	}
-	if !hmac.Equal(k.seal(raw[:tokenBytes:tokenBytes]), raw) {
+	signed := func(k keySigner) bool {
+		return !k.ReadOnly() && hmac.Equal(k.seal(raw[:tokenBytes:tokenBytes]), raw)
+	}
+	if keys := v.keys(); !slices.ContainsFunc(keys.each[:], signed) {
 		return t, false
 	}
 	return resourceToken{
@@ -67,7 +79,7 @@ func (k *keyring) open(sig string) (t resourceToken, ok bool) {
 
 // checkToken checks the sig part of a resource token and returns what its permission allows.
 func (a *API) checkToken(sig string) (grant, error) {
-	t, ok := a.keys.open(sig)
+	t, ok := a.verifier.open(sig)
 	if !ok {
 		return grant{}, gatewayFault(fault.Unauthorized, "The input authorization token can't serve the request. The "+
 			"resource token was not issued by this account.")
@@ -83,6 +95,7 @@ func (a *API) checkToken(sig string) (grant, error) {
 	if err != nil || !t.covers(g.scope) {
 		return grant{}, errRevoked
 	}
+	g.permission = p
 	return g, nil
 }
 

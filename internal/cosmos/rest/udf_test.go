@@ -13,7 +13,8 @@ func TestUserDefinedFunctionIsTheLatest(t *testing.T) {
 	d, _ := withContainer(t, "")
 	d.stock("x", `,"n":4`)
 	place := d.script("udfs", "f", `function (n) { return n * 2; }`, "")
-	d.query(`{"query":"SELECT VALUE udf.f(c.n) FROM c WHERE udf.f(c.n) > @min","parameters":[{"name":"@min","value":7}]}`).want(200).says(`"Documents":[8]`)
+	d.query(`{"query":"SELECT VALUE udf.f(c.n) FROM c WHERE udf.f(c.n) > ` +
+		`@min","parameters":[{"name":"@min","value":7}]}`).want(200).says(`"Documents":[8]`)
 	d.do("PUT", place, `{"id":"f","body":"(n) => n * 3"}`).want(200)
 	d.query(`{"query":"SELECT VALUE udf.f(c.n) FROM c"}`).want(200).says(`"Documents":[12]`)
 	d.do("DELETE", place, "").want(204)

@@ -38,11 +38,13 @@ func TestBodies(t *testing.T) {
 		{"appended to an object", `function f() { __.response.setBody({}); __.response.appendBody(1); }`,
 			`"[object Object]1"`},
 		{"appended to " +
-			"null", `function f() { __.response.setBody(null); __.response.appendBody(1); __.response.appendBody(2); }`, `3`},
+			"null", `function f() { __.response.setBody(null); __.response.appendBody(1); __.response.appendBody(2); }`,
+			`3`},
 		{"before anything is set", setBody(`[typeof __.response.getBody(), __.response.getValue("Body")]`),
 			`["string",""]`},
 		{"read " +
-			"back", `function f() { __.response.setBody([1]); __.response.setBody(__.response.getBody().concat(2)); }`, `[1,2]`},
+			"back", `function f() { __.response.setBody([1]); __.response.setBody(__.response.getBody().concat(2)); }`,
+			`[1,2]`},
 		{"by name", `function f() { __.response.setValue("Body", 5); }`, `5`},
 		{"an arrow function", `(a, b) => getContext().getResponse().setBody(a + b)`, `"xy"`},
 		{"an anonymous function and a semicolon", "function (a) { __.response.setBody(a) };\n// the end", `"x"`},
@@ -53,7 +55,9 @@ func TestBodies(t *testing.T) {
 		{"helpers in front are taken for it", "const g = (v) => v + '?'; function f(a) { __.response.setBody(g(a)) }",
 			`"x?"`},
 		{"a " +
-			"class", `function f() { class E extends Error {} try { throw new E("m") } catch (e) { __.response.setBody([e instanceof E, e instanceof Error, e.message, e.name]) } }`, `[true,true,"m","Error"]`},
+			"class",
+			`function f() { class E extends Error {} try { throw new E("m") } catch (e) { __.response.setBody([e ` +
+				`instanceof E, e instanceof Error, e.message, e.name]) } }`, `[true,true,"m","Error"]`},
 		{"an error with a number", `function f() { try { throw new Error(409,` +
 			` "m") } catch (e) { __.response.setBody([e.number, e.message, String(e)]) } }`, `[409,"m","Error: m"]`},
 		{"errors without " +

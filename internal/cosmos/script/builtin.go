@@ -138,7 +138,8 @@ func (s *search) member(o *goja.Object, w way) {
 
 var iteratorsSource = goja.MustCompile(preludeName, `[
 	function* () {}, async function () {}, (function* () {})(), (function () { return arguments })(),
-	[][Symbol.iterator](), new Map()[Symbol.iterator](), new Set()[Symbol.iterator](), ""[Symbol.iterator](), "".matchAll(/a/g),
+	[][Symbol.iterator](), new Map()[Symbol.iterator](), new Set()[Symbol.iterator](), ""[Symbol.iterator](),
+	"".matchAll(/a/g),
 ]`, true)
 
 // iterators are objects that no name leads to.

@@ -70,12 +70,15 @@ func TestBuiltInFunctionsInsideOfEachOther(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := within(t, time.Minute, "function f() { "+source+" }")
-			if ex, ok := errors.AsType[*Exception](err); !ok || !strings.Contains(ex.Message, "call stack") && !strings.Contains(ex.Message, "cannot be described") {
+			if ex, ok := errors.AsType[*Exception](err); !ok ||
+				!strings.Contains(ex.Message, "call stack") && !strings.Contains(ex.Message, "cannot be described") {
 				t.Errorf("error %v", err)
 			}
 		})
 	}
-	r, err := within(t, time.Minute, `function f() { try { "" + {toString: String.prototype.trim} } catch (e) { __.response.setBody([e instanceof RangeError, [1, 2].map(String)]) } }`)
+	r, err := within(t, time.Minute,
+		`function f() { try { "" + {toString: String.prototype.trim} } catch (e) { __.response.setBody([e instanceof `+
+			`RangeError, [1, 2].map(String)]) } }`)
 	if err != nil || string(r.Body) != `[true,["1","2"]]` {
 		t.Errorf("it gives %s, error %v", r.Body, err)
 	}

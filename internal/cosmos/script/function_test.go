@@ -32,7 +32,9 @@ func values(t testing.TB, text string) (list []doc.Value) {
 
 func TestFunction(t *testing.T) {
 	for _, c := range []struct{ name, source, args, want string }{
-		{"tax", `function tax(income) { if (income === undefined) throw 'no input'; if (income < 1000) return income * 0.1; return income * 0.4; }`, `[2000]`, `800`},
+		{"tax",
+			`function tax(income) { if (income === undefined) throw 'no input'; if (income < 1000) return income * ` +
+				`0.1; return income * 0.4; }`, `[2000]`, `800`},
 		{"nothing", `function f() {}`, `[]`, ``},
 		{"null", `() => null`, `[]`, `null`},
 		{"no finite number", `() => 0/0`, `[]`, `null`},
@@ -49,9 +51,11 @@ func TestFunction(t *testing.T) {
 		{"no context", `() => typeof getContext + typeof __`, `[]`, `"undefinedundefined"`},
 		{"JSON that is too deep", `() => { let a = []; for (let i = 0; i < 600; i++) a = [a,` +
 			` [a]]; try { JSON.stringify(a) } catch (e) { return [e.name, e.message] } }`, `[]`,
-			`["RangeError","Objects and arrays are nested more than 500 deep, which is the most that JSON may have"]`},
+			`["RangeError","Objects and arrays are nested too deeply (limit 500)"]`},
 		{"JSON of a " +
-			"circle", `() => { const a = { b: [] }; a.b.push([a]); try { JSON.stringify([a]) } catch (e) { return [e.name, e.message] } }`, `[]`,
+			"circle",
+			`() => { const a = { b: [] }; a.b.push([a]); try { JSON.stringify([a]) } catch (e) { return [e.name, ` +
+				`e.message] } }`, `[]`,
 			`["TypeError","Converting circular structure to JSON"]`},
 		{"JSON with one object twice", `() => { const a = { b: 1 }; return JSON.stringify([a, a, { a }]) }`, `[]`,
 			`"[{\"b\":1},{\"b\":1},{\"a\":{\"b\":1}}]"`},

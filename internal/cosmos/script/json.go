@@ -176,7 +176,7 @@ func (w *writer) tooDeep() {
 		}
 		seen[o] = true
 	}
-	w.r.throwRange("Objects and arrays are nested more than %d deep, which is the most that JSON may have", maxNesting)
+	w.r.throwRange("Objects and arrays are nested too deeply (limit %d)", maxNesting)
 }
 
 func (w *writer) array(o *goja.Object, outer string) {

@@ -26,17 +26,16 @@ func within(t *testing.T, d time.Duration, source string) (Result, error) {
 
 func TestTimeIsLimited(t *testing.T) {
 	for name, source := range map[string]string{
-		"a loop": `function f() { while (true); }`,
-		"a loop that " +
-			"catches": `function f() { while (true) try { while (true); } catch (e) {} finally { while (true); } }`,
-		"callbacks":       `function f() { __.readDocuments(__.getSelfLink(), f) }`,
-		"promises":        `async function f() { while (true) await 0; }`,
-		"a generator":     `function f() { [...(function* () { while (true) yield; })()] }`,
-		"a sort":          `function f() { [3, 2, 1].sort(() => { while (true); }) }`,
-		"toJSON":          `function f() { __.response.setBody({ toJSON() { while (true); } }) }`,
-		"a thrown object": `function f() { throw { get message() { while (true); } } }`,
-		"a getter of a " +
-			"getter": `function f() { class C { get a() { return new C(); } } __.response.setBody(JSON.stringify(new C()).length) ; while (true); }`,
+		"a loop":              `function f() { while (true); }`,
+		"a loop that catches": `function f() { while (true) try { while (true); } catch (e) {} finally { while (true); } }`,
+		"callbacks":           `function f() { __.readDocuments(__.getSelfLink(), f) }`,
+		"promises":            `async function f() { while (true) await 0; }`,
+		"a generator":         `function f() { [...(function* () { while (true) yield; })()] }`,
+		"a sort":              `function f() { [3, 2, 1].sort(() => { while (true); }) }`,
+		"toJSON":              `function f() { __.response.setBody({ toJSON() { while (true); } }) }`,
+		"a thrown object":     `function f() { throw { get message() { while (true); } } }`,
+		"a getter of a getter": `function f() { class C { get a() { return new C(); } } __.response.setBody(JSON.stringify(new ` +
+			`C()).length) ; while (true); }`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := within(t, 50*time.Millisecond, source)
@@ -54,15 +53,15 @@ func TestTimeIsLimited(t *testing.T) {
 func TestJSONSaysWhyItRefuses(t *testing.T) {
 	for source, want := range map[string]string{
 		`let a = []; for (let i = 0; i < 1e3; i++) a = [a]; JSON.stringify(a)`: "RangeError: Objects and " +
-			"arrays are nested more than",
+			"arrays are nested too deeply",
 		`let a = {}; for (let i = 0; i < 1e3; i++) a = {a}; __.response.setBody(a)`: "RangeError: Objects and " +
-			"arrays are nested more than",
+			"arrays are nested too deeply",
 		`const a = []; a.push(a); JSON.stringify(a)`: "TypeError: Converting " +
 			"circular structure to JSON",
 		`const a = {}; a.b = [{a}]; JSON.stringify(a)`: "TypeError: Converting " +
 			"circular structure to JSON",
 		`const a = {}; let n = 0; a.toJSON = () => ({a, n: n++}); JSON.stringify({a})`: "RangeError: Objects and " +
-			"arrays are nested more than",
+			"arrays are nested too deeply",
 	} {
 		_, err := within(t, 5*time.Second, "function f() { "+source+" }")
 		if ex, ok := errors.AsType[*Exception](err); !ok || !strings.Contains(ex.Message, want) {
@@ -98,7 +97,9 @@ func TestMemoryOfOthersIsLeftOut(t *testing.T) {
 		held = append(held, make([]byte, 64<<20))
 		return false
 	}
-	_, err := compiled(t, `function f() { __.readDocuments(__.getSelfLink()); __.response.setBody(1); for (let i = 0; i < 1e5; i++) [i].map(String) }`).RunProcedure(t.Context(), []byte(`[]`), h)
+	_, err := compiled(t,
+		`function f() { __.readDocuments(__.getSelfLink()); __.response.setBody(1); for (let i = 0; i < 1e5; i++) `+
+			`[i].map(String) }`).RunProcedure(t.Context(), []byte(`[]`), h)
 	if err != nil {
 		t.Error(err)
 	}
@@ -108,9 +109,8 @@ func TestMemoryOfOthersIsLeftOut(t *testing.T) {
 // The object of a with statement could replace the functions that limit strings and regular expressions.
 func TestWithIsRefused(t *testing.T) {
 	for name, body := range map[string]string{
-		"a regular expression": `with ({ "\u0000bind": (x) => x }) /^(a+)+$(?!b)/.test("a".repeat(60) + "!")`,
-		"a text that " +
-			"doubles": `let s = "x"; with ({ "\u0000bounded": (x) => x }) for (let i = 0; i < 40; i++) s += s`,
+		"a regular expression":   `with ({ "\u0000bind": (x) => x }) /^(a+)+$(?!b)/.test("a".repeat(60) + "!")`,
+		"a text that doubles":    `let s = "x"; with ({ "\u0000bounded": (x) => x }) for (let i = 0; i < 40; i++) s += s`,
 		"with, deep in an arrow": `[1].map(() => { if (1) { with ({}) { } } })`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,10 +125,9 @@ func TestWithIsRefused(t *testing.T) {
 
 func TestBuiltInFunctionsAreLimited(t *testing.T) {
 	for name, source := range map[string]string{
-		"repeat":              `"x".repeat(1e9)`,
-		"repeat of an object": `Object("x".repeat(1e6)).repeat({ valueOf: () => 1e6 })`,
-		"repeat of one that is " +
-			"another": `(() => { let n = 0; "x".repeat.call({ toString: () => "x".repeat(n += 1e6) }, 1e6) })()`,
+		"repeat":                            `"x".repeat(1e9)`,
+		"repeat of an object":               `Object("x".repeat(1e6)).repeat({ valueOf: () => 1e6 })`,
+		"repeat of one that is another":     `(() => { let n = 0; "x".repeat.call({ toString: () => "x".repeat(n += 1e6) }, 1e6) })()`,
 		"a text that doubles":               `(() => { let s = "x"; while (true) s += s; })()`,
 		"a text that doubles by +":          `(() => { let s = "x"; while (true) s = s + s; })()`,
 		"a text that doubles in a template": "(() => { let s = 'x'; while (true) s = `${s}${s}`; })()",
@@ -142,28 +141,24 @@ func TestBuiltInFunctionsAreLimited(t *testing.T) {
 		"an empty array, spread":            `[...Array(4e9)]`,
 		"an empty array, filled":            `Array(4e9).fill(0)`,
 		"an array of length only":           `Array.prototype.indexOf.call({ length: 2 ** 52 }, 1)`,
-		"a length that " +
-			"changes": `(() => { let n = 0; Array.prototype.map.call({ get length() { return n++ ? 2 ** 52 : 1 } },` +
+		"a length that changes": `(() => { let n = 0; Array.prototype.map.call({ get length() { return n++ ? 2 ** 52 : 1 } },` +
 			` (v) => v) })()`,
-		"a length that is an " +
-			"object": `(() => { let n = 0; Array.prototype.map.call({ length: { valueOf: () => n++ ? 2 ** 52 : 1 } },` +
+		"a length that is an object": `(() => { let n = 0; Array.prototype.map.call({ length: { valueOf: () => n++ ? 2 ** 52 : 1 } },` +
 			` (v) => v) })()`,
-		"from":            `Array.from({ length: 4e9 })`,
-		"apply":           `Math.max.apply(null, { length: 4e9 })`,
-		"construct":       `Reflect.construct(Array, { length: 4e9 })`,
-		"concat":          `[].concat(Array(4e9))`,
-		"a set":           `new Set(Array(4e9))`,
-		"raw":             `String.raw({ raw: { length: 2 ** 52 } })`,
-		"JSON of nothing": `JSON.stringify(Array(4e9))`,
-		"JSON of itself":  `(() => { const a = []; a.push(a); JSON.stringify(a) })()`,
-		"JSON of much":    `JSON.stringify(Array(1000).fill("x".repeat(1e6)))`,
-		"deep " +
-			"JSON": `(() => { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; JSON.stringify(a) })()`,
-		"deep JSON text": `JSON.parse("[".repeat(1e6))`,
-		"a deep array as " +
-			"text": `(() => { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; String(a) })()`,
-		"a deep array, " +
-			"flat": `(() => { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; if (!Array.isArray(a.flat(Infinity)[0])) return; throw 1 })()`,
+		"from":                 `Array.from({ length: 4e9 })`,
+		"apply":                `Math.max.apply(null, { length: 4e9 })`,
+		"construct":            `Reflect.construct(Array, { length: 4e9 })`,
+		"concat":               `[].concat(Array(4e9))`,
+		"a set":                `new Set(Array(4e9))`,
+		"raw":                  `String.raw({ raw: { length: 2 ** 52 } })`,
+		"JSON of nothing":      `JSON.stringify(Array(4e9))`,
+		"JSON of itself":       `(() => { const a = []; a.push(a); JSON.stringify(a) })()`,
+		"JSON of much":         `JSON.stringify(Array(1000).fill("x".repeat(1e6)))`,
+		"deep JSON":            `(() => { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; JSON.stringify(a) })()`,
+		"deep JSON text":       `JSON.parse("[".repeat(1e6))`,
+		"a deep array as text": `(() => { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; String(a) })()`,
+		"a deep array, flat": `(() => { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; if ` +
+			`(!Array.isArray(a.flat(Infinity)[0])) return; throw 1 })()`,
 		"a long pattern":         `"x".match("(".repeat(1e6))`,
 		"a long pattern, made":   `new RegExp("(".repeat(1e6))`,
 		"a long pattern, called": `RegExp({toString: () => "x".repeat(1e6)})`,

@@ -17,33 +17,31 @@ func TestMatchesAreLimited(t *testing.T) {
 	maxMatch = 5 * time.Millisecond
 	const endless = `const s = "a".repeat(60) + "!", text = "^(a+)+$(?!b)", x = /^(a+)+$(?!b)/; `
 	for name, source := range map[string]string{
-		"a literal":                      `/^(a+)+$(?!b)/.test(s)`,
-		"a literal, from the middle":     `const y = /(a+)+$/g; y.lastIndex = 1; y.exec(s)`,
-		"a literal on text beyond ASCII": `/(a+)+$/u.exec(s + "é"); /(a+)+$/g[Symbol.match](s + "é")`,
-		"exec":                           `x.exec(s)`,
-		"match":                          `s.match(x)`,
-		"matchAll":                       `[...s.matchAll(/^(a+)+$(?!b)/g)]`,
-		"replace":                        `s.replace(x, "")`,
-		"replaceAll":                     `s.replaceAll(/^(a+)+$(?!b)/g, () => "")`,
-		"search":                         `s.search(x)`,
-		"split":                          `s.split(x)`,
-		"a text, matched":                `s.match(text)`,
-		"a text, searched":               `s.search(text)`,
-		"a text, matched for all":        `[...s.matchAll(text)]`,
-		"the class, called":              `RegExp(text).test(s)`,
-		"the class, with new":            `new RegExp(text, "i").test(s)`,
-		"the class, of another":          `new RegExp(x).test(s); new RegExp(x, "g").test(s)`,
-		"the class, constructed":         `Reflect.construct(RegExp, [text]).test(s)`,
-		"a class of its own":             `class C extends RegExp {}; new C(text).test(s); s.split(new C(text))`,
-		"compile":                        `const y = /a/; y.compile(text); y.test(s)`,
-		"compile, in the middle of a " +
-			"call": `const y = /a/y; y.lastIndex = { valueOf() { y.compile(text); return 0 } }; y.exec(s)`,
-		"a species that is a " +
-			"literal": `const y = /a/g; y.constructor = { [Symbol.species]: function () { return /^(a+)+$(?!b)/g } }; s.split(y); [...s.matchAll(y)]`,
-		"no exec": `RegExp.prototype.exec = 1; [...s.matchAll(/^(a+)+$(?!b)/g)]`,
-		"a matcher of the " +
-			"script's": `RegExp.prototype[Symbol.search] = function (s) { return this.test(s) ? 1 : 0 }; s.search(text)`,
-		"a callback": `[text].map((t) => RegExp(t))[0].test(s)`,
+		"a literal":                        `/^(a+)+$(?!b)/.test(s)`,
+		"a literal, from the middle":       `const y = /(a+)+$/g; y.lastIndex = 1; y.exec(s)`,
+		"a literal on text beyond ASCII":   `/(a+)+$/u.exec(s + "é"); /(a+)+$/g[Symbol.match](s + "é")`,
+		"exec":                             `x.exec(s)`,
+		"match":                            `s.match(x)`,
+		"matchAll":                         `[...s.matchAll(/^(a+)+$(?!b)/g)]`,
+		"replace":                          `s.replace(x, "")`,
+		"replaceAll":                       `s.replaceAll(/^(a+)+$(?!b)/g, () => "")`,
+		"search":                           `s.search(x)`,
+		"split":                            `s.split(x)`,
+		"a text, matched":                  `s.match(text)`,
+		"a text, searched":                 `s.search(text)`,
+		"a text, matched for all":          `[...s.matchAll(text)]`,
+		"the class, called":                `RegExp(text).test(s)`,
+		"the class, with new":              `new RegExp(text, "i").test(s)`,
+		"the class, of another":            `new RegExp(x).test(s); new RegExp(x, "g").test(s)`,
+		"the class, constructed":           `Reflect.construct(RegExp, [text]).test(s)`,
+		"a class of its own":               `class C extends RegExp {}; new C(text).test(s); s.split(new C(text))`,
+		"compile":                          `const y = /a/; y.compile(text); y.test(s)`,
+		"compile, in the middle of a call": `const y = /a/y; y.lastIndex = { valueOf() { y.compile(text); return 0 } }; y.exec(s)`,
+		"a species that is a literal": `const y = /a/g; y.constructor = { [Symbol.species]: function () { return /^(a+)+$(?!b)/g } ` +
+			`}; s.split(y); [...s.matchAll(y)]`,
+		"no exec":                   `RegExp.prototype.exec = 1; [...s.matchAll(/^(a+)+$(?!b)/g)]`,
+		"a matcher of the script's": `RegExp.prototype[Symbol.search] = function (s) { return this.test(s) ? 1 : 0 }; s.search(text)`,
+		"a callback":                `[text].map((t) => RegExp(t))[0].test(s)`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := within(t, 5*time.Second, "function f() { "+endless+source+" }"); err != nil {

@@ -20,6 +20,7 @@ var (
 	_ kv.Engine  = (*Engine)(nil)
 	_ kv.Sizer   = (*Engine)(nil)
 	_ kv.Refuser = (*Engine)(nil)
+	_ kv.Copier  = (*Engine)(nil)
 )
 
 // A pair is one key with its value. The bytes never change, so readers need no lock to use them.
@@ -30,7 +31,7 @@ func less(a, b pair) bool { return bytes.Compare(a.key, b.key) < 0 }
 // overhead is about how many bytes a pair takes in addition to key and value, in the tree and in the heap.
 const overhead = 80
 
-// An Engine is a kv.Engine in memory. It is also a kv.Sizer and a kv.Refuser.
+// An Engine is a kv.Engine in memory. It is also a kv.Sizer, a kv.Refuser and a kv.Copier.
 type Engine struct {
 	limit  int64 // of bytes; 0 for none
 	calls  *local.Gate
@@ -76,6 +77,19 @@ func (e *Engine) Close() error {
 
 // Load returns the size of the engine.
 func (e *Engine) Load() kv.Load { return kv.Load{MemoryBytes: uint64(e.bytes.Load())} }
+
+// Copy returns an engine with the same content and limit. Both share the nodes of the tree that neither changes.
+func (e *Engine) Copy() (kv.Engine, error) {
+	if !e.calls.Enter() {
+		return nil, local.Closed()
+	}
+	defer e.calls.Leave()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c := &Engine{limit: e.limit, calls: local.NewGate(), changes: local.NewChanges(), tree: e.tree.Copy()}
+	c.bytes.Store(e.bytes.Load())
+	return c, nil
+}
 
 // Refuses returns an error if the engine is full.
 func (e *Engine) Refuses() error {

@@ -12,6 +12,39 @@ func TestContract(t *testing.T) {
 	kvtest.Run(t, func(*testing.T) kv.Engine { return New() })
 }
 
+func TestCopy(t *testing.T) {
+	kvtest.Copy(t, func(*testing.T) kv.Engine { return New() }, func(t *testing.T, e kv.Engine) kv.Engine {
+		c, err := e.(kv.Copier).Copy()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	})
+}
+
+// The copy of an engine with a limit has the same limit and counts what it holds.
+func TestCopyKeepsTheLimit(t *testing.T) {
+	e := NewWithin(10_000)
+	var b kv.Batch
+	b.Set([]byte("a"), make([]byte, 10_000))
+	if err := e.Apply(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	c, err := e.Copy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.(kv.Refuser).Refuses() == nil || c.(kv.Sizer).Load() != e.Load() {
+		t.Errorf("the copy refuses %v and has %v", c.(kv.Refuser).Refuses(), c.(kv.Sizer).Load())
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Copy(); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("copy of a closed engine: %v", err)
+	}
+}
+
 // A full engine refuses what grows, takes what frees, and goes on when there is space again.
 func TestFullMemory(t *testing.T) {
 	e := NewWithin(10_000)

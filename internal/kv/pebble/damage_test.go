@@ -103,7 +103,8 @@ func TestDamagedFolder(t *testing.T) {
 		{"log cut off by a crash", crashed, truncate("*.log", 5_000), ""},
 		{"log missing", clean, remove("*.log"), "is missing"},
 		{"table of contents truncated", clean, truncate("MANIFEST-*", 60), "bytes, but had"},
-		{"table of contents cut off by a crash", crashed, truncate("MANIFEST-*", 60), ""}, // the older log is still there
+		// the older log is still there
+		{"table of contents cut off by a crash", crashed, truncate("MANIFEST-*", 60), ""},
 		{"table of contents truncated, killed", crashed, func(t *testing.T, dir string) {
 			truncate("MANIFEST-*", 60)(t, dir)
 			found, err := filepath.Glob(filepath.Join(dir, "*.log"))
@@ -139,7 +140,8 @@ func TestDamagedFolder(t *testing.T) {
 			if err == nil {
 				stop(t, e)
 			}
-			if fault.KindOf(err) != fault.Corrupt || !strings.Contains(err.Error(), c.want) || !strings.Contains(fault.Message(err), dir) {
+			if fault.KindOf(err) != fault.Corrupt || !strings.Contains(err.Error(), c.want) ||
+				!strings.Contains(fault.Message(err), dir) {
 				t.Errorf("open: %v, want one that names %q and the folder", err, c.want)
 			}
 			if strings.Contains(fmt.Sprint(err), "\n") {
@@ -282,7 +284,8 @@ func TestOpenGivenUp(t *testing.T) {
 		}
 		return nil
 	}))
-	if _, err := OpenContext(ctx, Options{FS: slow}); err == nil || ctx.Err() == nil || !strings.Contains(err.Error(), "stopped while") {
+	if _, err := OpenContext(ctx, Options{FS: slow}); err == nil || ctx.Err() == nil ||
+		!strings.Contains(err.Error(), "stopped while") {
 		t.Errorf("open: %v", err)
 	}
 	close(release)

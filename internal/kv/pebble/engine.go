@@ -32,6 +32,7 @@ var (
 	_ kv.Sizer        = (*Engine)(nil)
 	_ kv.Spacer       = (*Engine)(nil)
 	_ kv.Shrinker     = (*Engine)(nil)
+	_ kv.Checkpointer = (*Engine)(nil)
 )
 
 // Options configure an engine.
@@ -68,7 +69,7 @@ type Options struct {
 }
 
 // An Engine is a kv.Engine on Pebble. It is also a kv.RangeDeleter, a
-// kv.Compacter, a kv.Refuser, a kv.Failer, a kv.Sizer, a kv.Spacer and a kv.Shrinker.
+// kv.Compacter, a kv.Refuser, a kv.Failer, a kv.Sizer, a kv.Spacer, a kv.Shrinker and a kv.Checkpointer.
 type Engine struct {
 	db   *pebble.DB
 	lock *pebble.Lock // nil in memory

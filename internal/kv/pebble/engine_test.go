@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,7 +116,8 @@ func TestLock(t *testing.T) {
 	e := start(t, Options{Dir: dir})
 	check := func(name, got string) {
 		t.Helper()
-		if !strings.HasPrefix(got, "unavailable ") || !strings.Contains(got, dir) || !strings.Contains(got, "stop the other") {
+		if !strings.HasPrefix(got, "unavailable ") || !strings.Contains(got, dir) ||
+			!strings.Contains(got, "stop the other") {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
@@ -150,7 +152,8 @@ func TestOpenFailures(t *testing.T) {
 	}
 	toggle := &errorfs.Toggle{Injector: errorfs.ErrInjected}
 	toggle.On()
-	if _, err := Open(Options{FS: errorfs.Wrap(vfs.NewMem(), toggle)}); fault.KindOf(err) != fault.Internal || fault.Message(err) == "" {
+	if _, err := Open(Options{FS: errorfs.Wrap(vfs.NewMem(), toggle)}); fault.KindOf(err) != fault.Internal ||
+		fault.Message(err) == "" {
 		t.Errorf("a dead disk: %v", err)
 	}
 }
@@ -308,4 +311,29 @@ func damage(t *testing.T, path string) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A folder has one owner, whether an engine or Lock.
+func TestLockWithoutEngine(t *testing.T) {
+	dir := t.TempDir()
+	lock, err := Lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Lock(dir); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("a second lock: %v", err)
+	}
+	if _, err := Open(Options{Dir: dir}); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("an engine: %v", err)
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Lock(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+	if lock, err = Lock(dir); err != nil {
+		t.Fatal(err)
+	}
+	lock.Close()
 }

@@ -25,7 +25,8 @@ func TestFailingLog(t *testing.T) {
 			mem := vfs.NewCrashableMem()
 			fs, broken := failingLog(kvtest.Cloneable{MemFS: mem})
 			e := start(t, Options{FS: fs, NoSync: noSync})
-			const writers, before, each = 4, 50, 200 // so few that the log does not turn over: with a failed one, Pebble ends the process there
+			// so few that the log does not turn over: with a failed one, Pebble ends the process there
+			const writers, before, each = 4, 50, 200
 			var acknowledged [writers]atomic.Int64
 			var total atomic.Int64
 			var running sync.WaitGroup
@@ -142,7 +143,8 @@ func TestFailingTables(t *testing.T) {
 	}
 	set(t, e, "a", "2")
 	stop(t, e)
-	if got := log.String(); strings.Count(got, "failed: trying again") != 1 || strings.Count(got, "works again") != 1 || strings.Count(got, "\n") != 2 {
+	if got := log.String(); strings.Count(got, "failed: trying again") != 1 || strings.Count(got, "works again") != 1 ||
+		strings.Count(got, "\n") != 2 {
 		t.Errorf("the log:\n%s", got)
 	}
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv/kvtest"
 )
 
-var lives = flag.Int("lives", 10, "how often TestPowerFailure opens, writes and closes, with a dozen power failures each time")
+var lives = flag.Int("lives", 10,
+	"how often TestPowerFailure opens, writes and closes, with a dozen power failures each time")
 
 // TestPowerFailure takes the power away before random operations of the file system: while the engine opens, works and
 // closes, and with a random share of what was not synced. None of what is left is taken for damage, and it has
@@ -31,7 +32,9 @@ func TestPowerFailure(t *testing.T) {
 			mem := vfs.NewCrashableMem()
 			for range *lives {
 				p.failOnceIn(5)
-				e := start(t, Options{FS: errorfs.Wrap(kvtest.Cloneable{MemFS: mem}, p.over(mem)), NoSync: noSync, MemTableBytes: 32 << 10})
+				e := start(t,
+					Options{FS: errorfs.Wrap(kvtest.Cloneable{MemFS: mem}, p.over(mem)), NoSync: noSync,
+						MemTableBytes: 32 << 10})
 				p.failOnceIn(60)
 				written := p.intact(t, e)
 				if int64(written) < p.acknowledged.Load() {
@@ -98,7 +101,8 @@ func (p *power) over(mem *vfs.MemFS) errorfs.Injector {
 			return nil
 		}
 		f := powerFailure{acknowledged: p.acknowledged.Load(), before: fmt.Sprintf("%v %s", op.Kind, op.Path)}
-		f.fs = mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 5, 50, 95, 100}[p.rng.IntN(5)], RNG: p.rng})
+		f.fs = mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 5, 50, 95, 100}[p.rng.IntN(5)],
+			RNG: p.rng})
 		p.failures = append(p.failures, f)
 		return nil
 	})

@@ -47,11 +47,11 @@ type space struct {
 	spare atomic.Int64 // bytes that tables leave to the log and the table of contents
 	why   atomic.Pointer[refusal]
 
+	device atomic.Pointer[vfs.DeviceID] // of the folder; nil until the first look, or the first table that is written
+
 	mu      sync.Mutex // held during a look
-	device  vfs.DeviceID
-	known   bool   // device is set
-	ballast bool   // the file exists
-	eased   func() // called by each look that finds enough space
+	ballast bool       // the file exists
+	eased   func()     // called by each look that finds enough space
 }
 
 // A refusal is the reason why ordinary writes are rejected. err is for the client.
@@ -158,9 +158,9 @@ func (s *space) there() error {
 	case err != nil:
 		return fault.Wrap(fault.Unavailable, err,
 			"The data folder cannot be accessed, so nothing is stored. Check its disk, or restart mayfly.")
-	case !s.known:
-		s.device, s.known = info.DeviceID(), true
-	case info.DeviceID() != s.device:
+	}
+	device := info.DeviceID()
+	if !s.device.CompareAndSwap(nil, &device) && *s.device.Load() != device {
 		return fault.New(fault.Unavailable, "Another disk is mounted over the data folder, so nothing is stored. "+
 			"Mount the right one again, or restart mayfly.")
 	}

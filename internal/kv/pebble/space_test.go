@@ -163,7 +163,8 @@ func TestFullDisk(t *testing.T) {
 	if n < 10_000 {
 		t.Errorf("%d KiB went to a disk of 40 MiB", n)
 	}
-	if err := e.Refuses(); fault.KindOf(err) != fault.OutOfSpace || !strings.Contains(fault.Message(err), "Delete documents") {
+	if err := e.Refuses(); fault.KindOf(err) != fault.OutOfSpace ||
+		!strings.Contains(fault.Message(err), "Delete documents") {
 		t.Errorf("the engine says %v", err)
 	}
 	reads(t, e, 3)
@@ -254,7 +255,8 @@ func TestOpenOnFullDisk(t *testing.T) {
 	disk.take(-1)
 	var log lines
 	_, err := Open(Options{FS: disk, Logger: logTo(&log)})
-	if fault.KindOf(err) != fault.OutOfSpace || !strings.Contains(fault.Message(err), "free some space, then start mayfly again") {
+	if fault.KindOf(err) != fault.OutOfSpace ||
+		!strings.Contains(fault.Message(err), "free some space, then start mayfly again") {
 		t.Errorf("open: %v", err)
 	}
 	if got := log.String(); strings.Count(got, "\n") > 0 {
@@ -269,7 +271,8 @@ func TestVanishedFolder(t *testing.T) {
 	defer stop(t, e)
 	e.space.marker = "elsewhere"
 	e.tick()
-	if err := try(e, 1, false); fault.KindOf(err) != fault.Unavailable || !strings.Contains(fault.Message(err), "vanished") {
+	if err := try(e, 1, false); fault.KindOf(err) != fault.Unavailable ||
+		!strings.Contains(fault.Message(err), "vanished") {
 		t.Errorf("a write: %v", err)
 	}
 	if err := try(e, 1, true); fault.KindOf(err) != fault.Unavailable {

@@ -12,59 +12,92 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keyring"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
 // AdminDatabase is the database that roles over all databases belong to.
 const AdminDatabase = "admin"
 
-// ownUser is the account's own user, on AdminDatabase, as lists of users show it; other names that the account key
-// opens are not listed. It is not kept: a new key is its new password.
+// ownUser is the account's own user, on AdminDatabase, as lists of users show it; other names that an account key opens
+// are not listed. It is not kept: a new key is its new password.
 const ownUser = "mayfly"
 
-var ownRoles = []Role{{Name: "root", Database: AdminDatabase}}
+// What account keys allow.
+var (
+	ownRoles     = []Role{{Name: "root", Database: AdminDatabase}}
+	readingRoles = []Role{{Name: "readAnyDatabase", Database: AdminDatabase}}
+)
+
+// keyRoles are the roles of a client that an account key has let in.
+func keyRoles(k *keyring.Key) []Role {
+	if k != nil && k.ReadOnly() {
+		return readingRoles
+	}
+	return ownRoles
+}
 
 // Accounts are the users of one server. They are safe for concurrent use.
 type Accounts struct {
 	catalog *catalog.Catalog
-	key     string        // the account key, "" for none
+	keys    *keyring.Ring // the account keys, nil for none
 	secret  func() []byte // made once: see derived
-	own     func() *User  // made once, when it is first asked for, since that takes some milliseconds
+	owner   owner
 	proven  provenNames
 }
 
-// New gives the users that a catalog has. key is the account key, the password of all names that no user has; "" is
-// none.
-func New(c *catalog.Catalog, key string) *Accounts {
-	a := &Accounts{catalog: c, key: key}
+// An owner is the account's own user, made when it is first asked for, since that takes some milliseconds.
+type owner struct {
+	mu   sync.Mutex
+	user *User
+	key  *keyring.Key // that its password is
+}
+
+// New gives the users that a catalog has. keys are the account keys, the passwords of all names that no user has; nil
+// is none.
+func New(c *catalog.Catalog, keys *keyring.Ring) *Accounts {
+	a := &Accounts{catalog: c, keys: keys}
 	a.secret = sync.OnceValue(a.newSecret)
-	a.own = sync.OnceValue(a.newOwnUser)
 	return a
 }
 
 func (a *Accounts) newSecret() []byte {
-	if a.key == "" {
+	if a.keys == nil {
 		secret := make([]byte, sha256.Size)
 		_, _ = rand.Read(secret)
 		return secret
 	}
-	return sign(sha256.New, []byte(a.key), "mayfly: salts")
+	return a.keys.Salts()
 }
 
 // derived gives n bytes that a client cannot tell from random ones. They are the same for the same text, also after a
-// restart with the same account key.
+// restart with the same account keys.
 func (a *Accounts) derived(text string, n int) []byte {
 	return sign(sha256.New, a.secret(), text)[:n]
 }
 
-func (a *Accounts) newOwnUser() *User {
+// own is the account's own user. Its password is shown as the primary key.
+func (a *Accounts) own() *User {
+	var key *keyring.Key
+	if a.keys != nil {
+		key = a.keys.Now().Key(keyring.Primary)
+	}
+	a.owner.mu.Lock()
+	defer a.owner.mu.Unlock()
+	if a.owner.user == nil || a.owner.key != key {
+		a.owner.user, a.owner.key = a.newOwnUser(key), key
+	}
+	return a.owner.user
+}
+
+func (a *Accounts) newOwnUser(key *keyring.Key) *User {
 	u := &User{Database: AdminDatabase, Name: ownUser, Roles: ownRoles}
 	copy(u.id[:], a.derived("account", len(u.id)))
-	if a.key == "" {
+	if key == nil {
 		return u
 	}
 	for _, m := range Mechanisms {
-		if c, err := m.derive(ownUser, a.key, a.saltOf(m, AdminDatabase, ownUser)); err == nil {
+		if c, err := m.derive(ownUser, key.Text, a.saltOf(m, AdminDatabase, ownUser)); err == nil {
 			u.credentials = append(u.credentials, c)
 		}
 	}
@@ -174,7 +207,7 @@ func (a *Accounts) withNewest(database, name string, do func(*catalog.Resource) 
 // RolesOf gives the roles of an identity that a client has proven, none if its user has been dropped since.
 func (a *Accounts) RolesOf(id Identity) ([]Role, error) {
 	if id.Number == 0 {
-		return ownRoles, nil
+		return keyRoles(id.Key), nil
 	}
 	u, number, err := a.Find(id.Database, id.Name)
 	if err != nil || u == nil || number != id.Number {
@@ -189,14 +222,15 @@ type Granted struct {
 	user *catalog.Resource // they were computed from, nil for the account's own
 }
 
-// Granted gives the rights that an identity has at present. known is false if its user has been dropped. last is what
+// Granted gives the rights that an identity has at present. known is false if its user has been dropped, or its account
+// key has been replaced. last is what
 // the same identity was granted before, and is given back unless its user has changed: this runs for every request.
 func (a *Accounts) Granted(id Identity, last Granted) (g Granted, known bool, err error) {
 	if id.Number == 0 {
 		if last.Rights == nil {
-			last = Granted{Rights: RightsOf(ownRoles)}
+			last = Granted{Rights: RightsOf(keyRoles(id.Key))}
 		}
-		return last, true, nil
+		return last, id.Key == nil || a.keys.Now().Has(id.Key), nil
 	}
 	user, err := a.catalog.ResourceByNumber(catalog.MongoUser, id.Number)
 	switch {

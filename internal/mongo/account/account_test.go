@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/keyring"
 	"github.com/mayflydb/mayfly/internal/kv/memory"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
@@ -20,7 +21,14 @@ func newAccounts(t testing.TB, key string) *Accounts {
 	t.Helper()
 	c, err := catalog.Open(t.Context(), memory.New(), nil)
 	must(t, err)
-	return New(c, key)
+	return New(c, newRing(t, key))
+}
+
+func newRing(t testing.TB, key string) *keyring.Ring {
+	t.Helper()
+	ring, err := keyring.New(keyring.Options{Primary: key})
+	must(t, err)
+	return ring
 }
 
 func must(t testing.TB, err error) {
@@ -141,7 +149,7 @@ func TestSaltsOfNobody(t *testing.T) {
 	if first, again := salt(a, "eve"), salt(a, "eve"); first != again || first != salt(newAccounts(t, key), "eve") {
 		t.Error("the salt of nobody changes")
 	}
-	if salt(a, "eve") == salt(a, "bob") || salt(a, "eve") == salt(newAccounts(t, key+"x"), "eve") {
+	if salt(a, "eve") == salt(a, "bob") || salt(a, "eve") == salt(newAccounts(t, "b3RoZXI="), "eve") {
 		t.Error("two have one salt")
 	}
 	if len(salt(a, "eve")) != len(salt(a, "ann")) || len(salt(a, "eve")) != len(salt(a, "mayfly")) {
@@ -181,9 +189,11 @@ func TestDocument(t *testing.T) {
 		salt: []byte("salt"), stored: []byte("stored"), server: []byte("server"),
 	}}
 	u.CustomData = object(t, `{"n": 1}`)
-	const want = `{"_id": "shop.ann","userId": {"$binary":{"base64":"AQIAAAAAAAAAAAAAAAAAAA==","subType":"04"}},"user": "ann","db": "shop",` +
-		`"credentials": {"SCRAM-SHA-256": {"iterationCount": {"$numberInt":"15000"},"salt": "c2FsdA==","storedKey": "c3RvcmVk","serverKey": "c2VydmVy"}},` +
-		`"roles": [{"role": "read","db": "shop"},{"role": "root","db": "admin"}],"customData": {"n": {"$numberInt":"1"}}}`
+	const want = `{"_id": "shop.ann","userId": ` +
+		`{"$binary":{"base64":"AQIAAAAAAAAAAAAAAAAAAA==","subType":"04"}},"user": "ann","db": "shop","credentials": ` +
+		`{"SCRAM-SHA-256": {"iterationCount": {"$numberInt":"15000"},"salt": "c2FsdA==","storedKey": ` +
+		`"c3RvcmVk","serverKey": "c2VydmVy"}},"roles": [{"role": "read","db": "shop"},{"role": "root","db": ` +
+		`"admin"}],"customData": {"n": {"$numberInt":"1"}}}`
 	if got := u.document().String(); got != want {
 		t.Errorf("%s, want\n%s", got, want)
 	}
@@ -191,7 +201,8 @@ func TestDocument(t *testing.T) {
 		t.Errorf("read and kept again: %s", again)
 	}
 	u.CustomData, u.credentials, u.Roles = nil, nil, nil
-	if got, want := readUser(u.document()).document().String(), `"db": "shop","credentials": {},"roles": []}`; !strings.HasSuffix(got, want) {
+	if got, want := readUser(u.document()).document().
+		String(), `"db": "shop","credentials": {},"roles": []}`; !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want ...%s", got, want)
 	}
 }

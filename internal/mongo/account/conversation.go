@@ -1,6 +1,9 @@
 package account
 
 import (
+	"crypto/hmac"
+	"crypto/subtle"
+	"encoding/base64"
 	"errors"
 	"strings"
 
@@ -17,6 +20,7 @@ type Conversation struct {
 
 	steps *scram.ServerConversation
 	proof *proof
+	first string // the first message of the client, without its header, and the answer: what the proof is made from
 }
 
 var errName = errors.New("the user name is not escaped as SCRAM demands")
@@ -61,6 +65,9 @@ func (v *Conversation) First(payload string) (reply string, err error) {
 	if other, ok := unescapeName(v.steps.AuthzID()); v.steps.AuthzID() != "" && (!ok || other != v.User.Name) {
 		return "", errors.New("a user may not act for another")
 	}
+	if parts := strings.SplitN(payload, ",", 3); len(parts) == 3 { // flags, user to act for, the message
+		v.first = parts[2] + "," + reply
+	}
 	return reply, nil
 }
 
@@ -69,7 +76,7 @@ func (v *Conversation) LacksCredential() bool { return v.User.Number != 0 && !v.
 
 // Last answers the second step, in which the client proves that it knows the password.
 func (v *Conversation) Last(payload string) (reply string, err error) {
-	err = v.proof.check(func() (err error) {
+	key, err := v.proof.check(func(c credential) bool { return v.provenBy(c, payload) }, func() (err error) {
 		reply, err = v.steps.Step(payload)
 		// A blank credential has keys of zeros. That no proof is right for it is not left to the library.
 		if v.Proven = err == nil && v.steps.Valid() && v.proof.possible; !v.Proven && err == nil {
@@ -77,5 +84,25 @@ func (v *Conversation) Last(payload string) (reply string, err error) {
 		}
 		return err
 	})
+	if err == nil {
+		v.User.Key = key
+	}
 	return reply, err
+}
+
+// provenBy reports whether the client has made the proof in its last message with the password of a credential. The
+// conversation checks the proof again.
+// https://www.rfc-editor.org/rfc/rfc5802#section-3
+func (v *Conversation) provenBy(c credential, payload string) bool {
+	message, text, _ := strings.Cut(payload, ",p=")
+	proof, err := base64.StdEncoding.DecodeString(text)
+	hash := v.Mechanism.hash
+	if err != nil || len(proof) != hash().Size() {
+		return false
+	}
+	signature := sign(hash, c.stored, v.first+","+message)
+	subtle.XORBytes(proof, proof, signature)
+	own := hash()
+	own.Write(proof)
+	return hmac.Equal(own.Sum(nil), c.stored)
 }

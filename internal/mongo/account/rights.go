@@ -28,6 +28,11 @@ const (
 	Any Action = 1 << 15 // what every user may do
 )
 
+// ProfileContainer is the collection of a database that shows the requests to it, with the values of their queries. Who
+// may read documents may not read it: that takes Maintain on the database, or Monitor.
+// https://www.mongodb.com/docs/v7.0/reference/built-in-roles/#mongodb-authrole-dbAdmin
+const ProfileContainer = "system.profile"
+
 // actionNames are MongoDB's names of what an action allows on a container, and on the server.
 // https://www.mongodb.com/docs/v7.0/reference/privilege-actions/
 var actionNames = []struct {
@@ -44,7 +49,8 @@ var actionNames = []struct {
 	{Modify, []string{"collMod"}, nil},
 	{Maintain, []string{"dropDatabase", "compact", "validate", "reIndex"}, nil},
 	{ManageUsers, []string{
-		"createUser", "dropUser", "grantRole", "revokeRole", "viewUser", "viewRole", "changePassword", "changeCustomData",
+		"createUser", "dropUser", "grantRole", "revokeRole", "viewUser", "viewRole", "changePassword",
+		"changeCustomData",
 	}, nil},
 	{Monitor, nil, []string{
 		"serverStatus", "inprog", "top", "hostInfo", "getLog", "getCmdLineOpts", "getParameter",

@@ -46,8 +46,10 @@ func TestRights(t *testing.T) {
 func TestPrivileges(t *testing.T) {
 	got := RightsOf([]Role{{"read", "shop"}, {"clusterMonitor", "admin"}}).Privileges().String()
 	for _, want := range []string{
-		`{"resource": {"db": "shop","collection": ""},"actions": ["changeStream","collStats","dbHash","dbStats","find","killCursors","listCollections","listIndexes"]}`,
-		`{"resource": {"db": "","collection": ""},"actions": ["collStats","dbHash","dbStats","listCollections","listIndexes"]}`,
+		`{"resource": {"db": "shop","collection": ""},"actions": ` +
+			`["changeStream","collStats","dbHash","dbStats","find","killCursors","listCollections","listIndexes"]}`,
+		`{"resource": {"db": "","collection": ""},"actions": ` +
+			`["collStats","dbHash","dbStats","listCollections","listIndexes"]}`,
 		`{"resource": {"cluster": true},"actions": ["getCmdLineOpts",`,
 	} {
 		if !strings.Contains(got, want) {

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/keyring"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
@@ -19,8 +20,19 @@ type Identity struct {
 	Database string
 	Name     string
 	// Number identifies the user's record, so that a later user of the same name is somebody else. It is 0 for all
-	// names that the account key has opened: they have all rights.
+	// names that an account key has opened.
 	Number uint64
+	// Key is that account key, whose rights they have; nil for a user.
+	Key *keyring.Key
+}
+
+// String is the identity in words, for people.
+func (id Identity) String() string {
+	name := id.Name + "@" + id.Database
+	if id.Key != nil {
+		name += " by key " + string(id.Key.Name)
+	}
+	return name
 }
 
 // Digest stands for the identity in the ids of sessions. The zero value, of clients without authentication, has one

@@ -177,16 +177,19 @@ func Is(err error, c Code) bool {
 // NoSearch is MongoDB's error for a stage of Atlas Search on a server where that is not set up. mongodb/mongo:
 // src/mongo/db/pipeline/search/search_helper.cpp
 func NoSearch() *Error {
-	return New(SearchNotEnabled, "Using $search and $vectorSearch aggregation stages requires additional configuration. "+connectToAtlas)
+	return New(SearchNotEnabled,
+		"Using $search and $vectorSearch aggregation stages requires additional configuration. "+connectToAtlas)
 }
 
 // NoSearchIndexes is MongoDB's error for $listSearchIndexes and the commands for search indexes on such a server.
 func NoSearchIndexes() *Error {
-	return New(SearchNotEnabled, "Using Atlas Search Database Commands and the $listSearchIndexes aggregation stage requires additional configuration. "+connectToAtlas)
+	return New(SearchNotEnabled,
+		"Using Atlas Search Database Commands and the $listSearchIndexes aggregation stage requires additional "+
+			"configuration. "+connectToAtlas)
 }
 
-const connectToAtlas = "Please connect to Atlas or an AtlasCLI local deployment to enable. For more information on how to connect, " +
-	"see https://dochub.mongodb.org/core/atlas-cli-deploy-local-reqs."
+const connectToAtlas = "Please connect to Atlas or an AtlasCLI local deployment to enable. For more information on " +
+	"how to connect, see https://dochub.mongodb.org/core/atlas-cli-deploy-local-reqs."
 
 // Unsupported is the error for a feature of MongoDB that mayfly does not have; what is its name.
 func Unsupported(what string) *Error {

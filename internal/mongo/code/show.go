@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
@@ -15,7 +16,8 @@ import (
 var typeNames = map[bsoncore.Type]string{
 	0: "missing", bsoncore.TypeDouble: "double", bsoncore.TypeString: "string", bsoncore.TypeEmbeddedDocument: "object",
 	bsoncore.TypeArray: "array", bsoncore.TypeBinary: "binData", bsoncore.TypeUndefined: "undefined",
-	bsoncore.TypeObjectID: "objectId", bsoncore.TypeBoolean: "bool", bsoncore.TypeDateTime: "date", bsoncore.TypeNull: "null",
+	bsoncore.TypeObjectID: "objectId", bsoncore.TypeBoolean: "bool", bsoncore.TypeDateTime: "date",
+	bsoncore.TypeNull:  "null",
 	bsoncore.TypeRegex: "regex", bsoncore.TypeDBPointer: "dbPointer", bsoncore.TypeJavaScript: "javascript",
 	bsoncore.TypeSymbol: "symbol", bsoncore.TypeCodeWithScope: "javascriptWithScope", bsoncore.TypeInt32: "int",
 	bsoncore.TypeTimestamp: "timestamp", bsoncore.TypeInt64: "long", bsoncore.TypeDecimal128: "decimal",
@@ -35,42 +37,87 @@ func TypeNamed(name string) (t bsoncore.Type, ok bool) {
 	return 0, false
 }
 
-// maxShown limits the text of a value in a message, in bytes.
-const maxShown = 500
+// Limits on the text of a value, in bytes.
+const (
+	maxShown  = 500 // of a value in a message
+	maxBrief  = 160 // of a string in a summary, from which on it is shortened
+	briefText = 150 // what is left of it then
+	levels    = 10  // of documents in one another
+)
 
 // Show formats a value as MongoDB's error messages do, cut after maxShown bytes.
 func Show(v doc.Value) string {
-	b := appendShown(nil, v, 10)
+	x := shower{limit: maxShown}
+	b := x.append(nil, v, levels)
 	if len(b) > maxShown {
-		b = append(b[:maxShown], "..."...)
+		return Cut(string(b), maxShown) + "..."
 	}
 	return string(b)
 }
 
-func appendShown(dst []byte, v doc.Value, levels int) []byte {
+// Summary formats a value as MongoDB does in place of a command that is too large to be shown: long strings are
+// shortened, and the text ends after limit bytes.
+// mongodb/mongo: src/mongo/bson/bsonelement.cpp, toString; src/mongo/db/curop.cpp, appendAsObjOrString
+func Summary(v doc.Value, limit int) string {
+	x := shower{limit: limit, brief: true}
+	b := x.append(nil, v, levels)
+	if len(b) > limit {
+		return Cut(string(b), limit-3) + "..."
+	}
+	return string(b)
+}
+
+// Cut gives the beginning of a text, at most limit bytes of it, which ends with a whole character.
+func Cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	end := limit
+	for end > 0 && end > limit-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}
+
+// A shower formats values, until the text is longer than limit.
+type shower struct {
+	limit int
+	brief bool // long strings are shortened
+}
+
+func (x shower) append(dst []byte, v doc.Value, levels int) []byte {
 	switch v.Type {
 	case 0:
 		return append(dst, "MISSING"...)
 	case bsoncore.TypeString:
 		s, _ := doc.AsString(v)
-		return append(append(append(dst, '"'), s[:min(len(s), maxShown)]...), '"')
+		if x.brief && len(s) >= maxBrief {
+			return append(append(append(dst, '"'), Cut(s, briefText)...), "...\""...)
+		}
+		return append(append(append(dst, '"'), Cut(s, x.limit)...), '"')
 	case bsoncore.TypeEmbeddedDocument, bsoncore.TypeArray:
-		return appendShownBody(dst, v, levels)
+		return x.appendBody(dst, v, levels)
 	case bsoncore.TypeNull, bsoncore.TypeUndefined:
 		return append(dst, TypeName(v)...)
 	case bsoncore.TypeBoolean:
 		b, _ := doc.AsBool(v)
 		return strconv.AppendBool(dst, b)
 	case bsoncore.TypeObjectID:
-		return append(hex.AppendEncode(append(dst, "ObjectId('"...), v.Data[:min(12, len(v.Data))]), "')"...)
+		return AppendObjectID(dst, v)
 	case bsoncore.TypeDateTime:
 		ms, _ := doc.AsDate(v)
 		return time.UnixMilli(ms).UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z")
 	}
-	if v.Type == bsoncore.TypeInt32 || v.Type == bsoncore.TypeInt64 || v.Type == bsoncore.TypeDouble || v.Type == bsoncore.TypeDecimal128 {
+	if v.Type == bsoncore.TypeInt32 || v.Type == bsoncore.TypeInt64 || v.Type == bsoncore.TypeDouble ||
+		v.Type == bsoncore.TypeDecimal128 {
 		return appendShownNumber(dst, v)
 	}
 	return append(append(append(dst, '<'), TypeName(v)...), '>')
+}
+
+// AppendObjectID appends an ObjectId as the shell writes it.
+func AppendObjectID(dst []byte, v doc.Value) []byte {
+	return append(hex.AppendEncode(append(dst, "ObjectId('"...), v.Data[:min(12, len(v.Data))]), "')"...)
 }
 
 func appendShownNumber(dst []byte, v doc.Value) []byte {
@@ -89,7 +136,7 @@ func appendShownNumber(dst []byte, v doc.Value) []byte {
 	return dst
 }
 
-func appendShownBody(dst []byte, v doc.Value, levels int) []byte {
+func (x shower) appendBody(dst []byte, v doc.Value, levels int) []byte {
 	open, closed := "{ ", " }"
 	if doc.IsArray(v) {
 		open, closed = "[ ", " ]"
@@ -101,14 +148,14 @@ func appendShownBody(dst []byte, v doc.Value, levels int) []byte {
 			dst = append(dst, ", "...)
 		}
 		n++
-		if levels == 0 || len(dst) > maxShown {
+		if levels == 0 || len(dst) > x.limit {
 			dst = append(dst, "..."...)
 			break
 		}
 		if v.Type == bsoncore.TypeEmbeddedDocument {
-			dst = append(append(dst, name...), ": "...)
+			dst = append(append(dst, Cut(name, x.limit)...), ": "...)
 		}
-		dst = appendShown(dst, m, levels-1)
+		dst = x.append(dst, m, levels-1)
 	}
 	if n == 0 {
 		return append(dst[:len(dst)-1], closed[1:]...)

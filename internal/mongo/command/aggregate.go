@@ -3,38 +3,43 @@ package command
 import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/monitor"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
+	"github.com/mayflydb/mayfly/internal/mongo/stream"
 	"github.com/mayflydb/mayfly/internal/mongo/write"
 )
 
 func aggregate(r *request, a *answer) error {
-	x, err := readAggregation(r)
+	x, err := query.ReadAggregation(&r.Request)
 	if err != nil {
 		return err
 	}
-	if r.bool("explain", false) {
+	if r.Bool("explain", false) {
 		return explainInAggregate(r, x, a)
 	}
 	size := int64(firstBatch)
-	cursor := r.get("cursor")
+	cursor := r.Get("cursor")
 	options, ok := doc.AsDoc(cursor)
 	switch {
 	case cursor.Type == 0:
-		return code.New(code.FailedToParse, "The 'cursor' option is required, except for aggregate with the explain argument")
+		return code.New(code.FailedToParse,
+			"The 'cursor' option is required, except for aggregate with the explain argument")
 	case !ok:
 		return code.New(code.TypeMismatch, "cursor field must be missing or an object")
 	}
-	size = r.batchSize("cursor", doc.Lookup(options, "batchSize"), firstBatch)
-	if r.err != nil {
-		return r.err
+	size = r.BatchSize("cursor", doc.Lookup(options, "batchSize"), firstBatch)
+	if r.Err != nil {
+		return r.Err
 	}
 	switch stage, arg := x.Pipeline.Source(); stage {
 	case "$changeStream":
 		return openStream(r, a, x, arg, size)
 	case "$collStats":
-		if err := checkCollStats(r, arg); err != nil {
+		if err := monitor.CheckCollStats(&r.Request, arg); err != nil {
 			return err
 		}
 	}
@@ -46,67 +51,10 @@ func aggregate(r *request, a *answer) error {
 
 const duringAggregation = "PlanExecutor error during aggregation"
 
-// readAggregation reads the arguments.
-func readAggregation(r *request) (*query.Aggregation, error) {
-	x := &query.Aggregation{}
-	name := "$cmd.aggregate" // of a pipeline over the whole database
-	if n, ok := doc.AsInt64Exact(r.arg); !ok || n != 1 {
-		name = r.collection()
-	}
-	x.Namespace = r.db + "." + name
-	stages := r.list("pipeline")
-	if r.err == nil && doc.Lookup(r.body, "pipeline").Type == 0 {
-		r.fault(code.New(code.MissingFieldOfCommand, "BSON field 'aggregate.pipeline' is missing but a required field"))
-	}
-	if r.err != nil {
-		return nil, r.err
-	}
-	if err := r.checkCollation("collation"); err != nil {
-		return nil, err
-	}
-	var err error
-	if x.Names, x.Vars, err = readVariables(r); err != nil {
-		return nil, err
-	}
-	if x.Container, err = r.Find(r.db, name); err != nil {
-		return nil, err
-	}
-	if x.Container != nil && stageName(stages) != "$changeStream" {
-		if x.Container, stages, err = query.UnfoldView(&r.Operation, x.Container, stages); err != nil {
-			return nil, err
-		}
-	}
-	if err := x.Hinted(r.get("hint")); err != nil {
-		return nil, err
-	}
-	x.Pipeline, err = pipeline.Compile(stages, pipeline.Options{Names: x.Names})
-	if err == nil {
-		err = r.mayRun(x.Pipeline)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if source, _ := x.Pipeline.Source(); source == "" && name == "$cmd.aggregate" {
-		return nil, code.New(code.InvalidNamespace, "{aggregate: 1} is not valid for '%s'; a collection is required.", stageName(stages))
-	}
-	return x, nil
-}
-
-func stageName(stages []doc.Value) string {
-	if len(stages) > 0 {
-		if d, ok := doc.AsDoc(stages[0]); ok {
-			for name := range doc.Members(d) {
-				return name
-			}
-		}
-	}
-	return "an empty pipeline"
-}
-
 // newPipelineCursor makes a cursor of a pipeline that the request runs.
 func newPipelineCursor(r *request) *query.PipelineCursor {
 	p := query.NewPipelineCursor(&r.Operation, mayRun)
-	p.Serve(server{write.Sink{Joined: query.Joined{Cursor: p, Database: r.db}}})
+	p.Serve(server{write.Sink{Joined: query.Joined{Cursor: p, Database: r.DB}}})
 	return p
 }
 
@@ -139,4 +87,37 @@ func runWriting(r *request, x *query.Aggregation, a *answer) error {
 	a.Close()
 	a.Close()
 	return nil
+}
+
+// openStream answers with a change stream.
+func openStream(r *request, a *answer, x *query.Aggregation, arg doc.Value, size int64) error {
+	switch {
+	case r.s.o.ReplSet == "":
+		return call.NeedsSet(40573, "The $changeStream stage is only supported on replica sets.")
+	case r.Transaction != nil:
+		return code.New(code.OperationNotSupportedInTransaction,
+			"Stage not supported inside of a multi-document transaction: $changeStream")
+	}
+	stages := r.List("pipeline")
+	if x.Container != nil && query.ViewOf(x.Container) != nil || query.StageName(stages) != "$changeStream" {
+		return code.New(code.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", x.Namespace)
+	}
+	o, err := stream.ReadOptions(arg)
+	if err != nil {
+		return err
+	}
+	name, _ := doc.AsString(r.Arg)
+	scope, err := o.ScopeOf(r.DB, name, x.Container)
+	if err != nil {
+		return err
+	}
+	rest, err := pipeline.Compile(stages[1:], pipeline.Options{Names: x.Names})
+	if err != nil {
+		return err
+	}
+	s, err := stream.New(&r.Operation, o, scope, rest, x.Vars)
+	if err != nil {
+		return err
+	}
+	return r.reply(a, x.Namespace, s, size, func(c *session.Cursor) { c.Awaits, c.Token = true, s.Token })
 }

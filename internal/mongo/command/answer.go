@@ -3,6 +3,7 @@ package command
 import (
 	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/session"
 	"github.com/mayflydb/mayfly/internal/mongo/wire"
 )
@@ -91,16 +92,5 @@ func (a *answer) fail(err error) {
 	a.Int32("code", int(e.Code))
 	a.String("codeName", e.Code.Name())
 	a.Members(e.Info)
-	a.labels(e.Labels)
-}
-
-func (a *answer) labels(labels []string) {
-	if len(labels) == 0 {
-		return
-	}
-	a.Array("errorLabels")
-	for _, label := range labels {
-		a.String(a.Index(), label)
-	}
-	a.Close()
+	call.WriteLabels(&a.Writer, e.Labels)
 }

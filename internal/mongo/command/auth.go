@@ -1,6 +1,7 @@
 package command
 
 import (
+	"github.com/mayflydb/mayfly/internal/audit"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/wire"
@@ -73,4 +74,22 @@ func (c *connection) refreshRights() error {
 	return nil
 }
 
+// Who is the client, for the audit trail.
+func (c *connection) Who() audit.Who {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w := audit.Who{API: audit.MongoDB, Address: c.remote()}
+	if c.user != nil {
+		w.Principal = c.user.String()
+	}
+	return w
+}
+
 func (c *connection) remote() string { return c.conn.RemoteAddr().String() }
+
+func logout(r *request, a *answer) error {
+	if r.c.user != nil && r.c.user.Database == r.DB {
+		r.c.logOut()
+	}
+	return nil
+}

@@ -29,14 +29,21 @@ const accountKey = "a2V5"
 func withAuth(o *command.Options) { o.Auth = true }
 
 // login makes a client that authenticates.
-func (d *door) login(who, query string) *mongo.Client {
+func (d *testServer) login(who, query string) *mongo.Client {
 	d.t.Helper()
 	return login(d.t, d.address, who, query)
 }
 
+// asAccount logs in as the account itself, which may do anything.
+func (d *testServer) asAccount() *mongo.Client {
+	d.t.Helper()
+	return d.login("mayfly:"+accountKey, "")
+}
+
 func login(t testing.TB, address, who, query string) *mongo.Client {
 	t.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://" + who + "@" + address + "/?" + query).SetServerSelectionTimeout(10 * time.Second))
+	o := options.Client().ApplyURI("mongodb://" + who + "@" + address + "/?" + query)
+	client, err := mongo.Connect(o.SetServerSelectionTimeout(10 * time.Second))
 	must(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -63,11 +70,11 @@ func whoAmI(t testing.TB, c *mongo.Client) (string, error) {
 }
 
 func TestAuthentication(t *testing.T) {
-	d := newDoor(t, withAuth)
-	root := d.login("mayfly:"+accountKey, "")
+	d := newServer(t, withAuth)
+	root := d.asAccount()
 	create := func(db, name, password string, mechanisms ...string) {
 		t.Helper()
-		cmd := bson.D{{Key: "createUser", Value: name}, {Key: "pwd", Value: password}, {Key: "roles", Value: bson.A{"readWrite"}}}
+		cmd := pairs("createUser", name, "pwd", password, "roles", bson.A{"readWrite"})
 		if mechanisms != nil {
 			cmd = append(cmd, bson.E{Key: "mechanisms", Value: mechanisms})
 		}
@@ -90,7 +97,8 @@ func TestAuthentication(t *testing.T) {
 		{"the account on another database", "mayfly:" + accountKey, "authSource=shop", "mayfly@shop"},
 		{"the name of an account", "acct-1:" + accountKey, "", "acct-1@admin"},
 		{"the name of an account, SHA-1", "acct-1:" + accountKey, "authMechanism=SCRAM-SHA-1", "acct-1@admin"},
-		{"the name of an account, SHA-256, again", "acct-1:" + accountKey, "authMechanism=SCRAM-SHA-256", "acct-1@admin"},
+		{"the name of an account, SHA-256, again", "acct-1:" + accountKey,
+			"authMechanism=SCRAM-SHA-256", "acct-1@admin"},
 		{"the name of an account, wrong", "acct-1:" + accountKey + "x", "", ""},
 		{"a name that is not plain, SHA-1", "a%2Cb%3Dc:" + accountKey, "authMechanism=SCRAM-SHA-1", "a,b=c@admin"},
 		{"a long name", strings.Repeat("n", 256) + ":" + accountKey, "", strings.Repeat("n", 256) + "@admin"},
@@ -124,8 +132,8 @@ func TestAuthentication(t *testing.T) {
 
 // Clients that authenticate although they need not must be right too.
 func TestAuthenticationThatIsNotRequired(t *testing.T) {
-	d := newDoor(t, nil)
-	must(t, d.Database("shop").RunCommand(t.Context(), bson.D{{Key: "createUser", Value: "ann"}, {Key: "pwd", Value: "secret"}, {Key: "roles", Value: bson.A{"read"}}}).Err())
+	d := newServer(t, nil)
+	must(t, send(t, d.Database("shop"), `{createUser: 'ann', pwd: 'secret', roles: ['read']}`))
 	for _, c := range []struct{ who, query, want string }{
 		{"acct:" + accountKey, "ssl=false&retrywrites=false&maxIdleTimeMS=120000&appName=@acct@", "acct@admin"},
 		{"acct:" + accountKey, "authMechanism=SCRAM-SHA-1", "acct@admin"},
@@ -141,15 +149,15 @@ func TestAuthenticationThatIsNotRequired(t *testing.T) {
 
 // Once a user is created, its name is not opened by the account key any more, until the user is dropped.
 func TestAccountKeyIsNotASecondPassword(t *testing.T) {
-	d := newDoor(t, withAuth)
-	root := d.login("mayfly:"+accountKey, "")
+	d := newServer(t, withAuth)
+	root := d.asAccount()
 	admin := root.Database("admin")
 	insert := func(who string) error {
 		_, err := d.login(who, "").Database("shop").Collection("c").InsertOne(t.Context(), bson.D{})
 		return err
 	}
 	must(t, insert("acct:"+accountKey))
-	must(t, admin.RunCommand(t.Context(), bson.D{{Key: "createUser", Value: "acct"}, {Key: "pwd", Value: "secret"}, {Key: "roles", Value: bson.A{bson.D{{Key: "role", Value: "read"}, {Key: "db", Value: "shop"}}}}}).Err())
+	must(t, send(t, admin, `{createUser: 'acct', pwd: 'secret', roles: [{role: 'read', db: 'shop'}]}`))
 	if err := insert("acct:" + accountKey); codeOf(err) != 18 {
 		t.Errorf("the account key opens what a user has: %v", err)
 	}
@@ -161,45 +169,51 @@ func TestAccountKeyIsNotASecondPassword(t *testing.T) {
 	if err := insert("acct:secret"); codeOf(err) != 18 {
 		t.Errorf("the password of a user who was dropped: %v", err)
 	}
-	must(t, d.login("other:"+accountKey, "").Database("shop").RunCommand(t.Context(), bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{}}}).Err())
+	must(t, send(t, d.login("other:"+accountKey, "").Database("shop"), `{createUser: 'bob', pwd: 'x', roles: []}`))
 }
 
 // Before authentication: the handshake, a few open commands, and frames of some size.
 func TestBeforeAuthentication(t *testing.T) {
-	d := newDoor(t, withAuth)
+	d := newServer(t, withAuth)
 	p := d.peer()
-	for name, want := range map[string]int32{"hello": 0, "ping": 0, "buildInfo": 0, "connectionStatus": 0, "whatsmyuri": 0, "listCommands": 0,
-		"find": 13, "insert": 13, "usersInfo": 13, "createUser": 13, "currentOp": 13, "getLog": 13, "hostInfo": 13, "atlasVersion": 59, "isSelf": 59, "saslContinue": 17} {
+	for name, want := range map[string]int32{
+		"hello": 0, "ping": 0, "buildInfo": 0, "connectionStatus": 0, "whatsmyuri": 0, "listCommands": 0,
+		"find": 13, "insert": 13, "usersInfo": 13, "createUser": 13, "currentOp": 13, "getLog": 13, "hostInfo": 13,
+		"atlasVersion": 59, "isSelf": 59, "saslContinue": 17,
+	} {
 		if got := codeIn(p.ask(bson.D{{Key: name, Value: 1}, {Key: "$db", Value: "admin"}})); got != want {
 			t.Errorf("%s: code %d, want %d", name, got, want)
 		}
 	}
-	p.ask(bson.D{{Key: "ping", Value: 1}, {Key: "comment", Value: strings.Repeat("x", 60<<10)}, {Key: "$db", Value: "admin"}})
+	p.ask(pairs("ping", 1, "comment", strings.Repeat("x", 60<<10), "$db", "admin"))
 	p.sent++
-	large := p.sendOnly(bson.D{{Key: "ping", Value: 1}, {Key: "comment", Value: strings.Repeat("x", 70<<10)}, {Key: "$db", Value: "admin"}})
+	large := p.sendOnly(pairs("ping", 1, "comment", strings.Repeat("x", 70<<10), "$db", "admin"))
 	if !large {
 		t.Error("a client may send large frames before it has authenticated")
 	}
-	must(t, d.login("mayfly:"+accountKey, "").Database("test").RunCommand(t.Context(), bson.D{{Key: "ping", Value: 1}, {Key: "comment", Value: strings.Repeat("x", 1<<20)}}).Err())
+	ping := pairs("ping", 1, "comment", strings.Repeat("x", 1<<20))
+	must(t, d.asAccount().Database("test").RunCommand(t.Context(), ping).Err())
 }
 
 // sasl authenticates with SCRAM, on frames that the test makes itself.
-func (p *peer) sasl(db, name, password string, g scram.HashGeneratorFcn, mechanism string, skipEmpty bool) (first, last bson.Raw) {
+func (p *peer) sasl(
+	db, name, password string, g scram.HashGeneratorFcn, mechanism string, skipEmpty bool,
+) (first, last bson.Raw) {
 	p.t.Helper()
 	client, err := g.NewClientUnprepped(name, password, "")
 	must(p.t, err)
 	v := client.NewConversation()
 	payload, err := v.Step("")
 	must(p.t, err)
-	first = p.ask(bson.D{{Key: "saslStart", Value: 1}, {Key: "mechanism", Value: mechanism}, {Key: "payload", Value: []byte(payload)},
-		{Key: "options", Value: bson.D{{Key: "skipEmptyExchange", Value: skipEmpty}}}, {Key: "$db", Value: db}})
+	first = p.ask(pairs("saslStart", 1, "mechanism", mechanism, "payload", []byte(payload),
+		"options", eq("skipEmptyExchange", skipEmpty), "$db", db))
 	if codeIn(first) != 0 {
 		return first, nil
 	}
 	_, reply, _ := first.Lookup("payload").BinaryOK()
 	payload, err = v.Step(string(reply))
 	must(p.t, err)
-	return first, p.ask(bson.D{{Key: "saslContinue", Value: 1}, {Key: "conversationId", Value: 1}, {Key: "payload", Value: []byte(payload)}, {Key: "$db", Value: db}})
+	return first, p.ask(pairs("saslContinue", 1, "conversationId", 1, "payload", []byte(payload), "$db", db))
 }
 
 // sendOnly reports whether the server hangs up on a request.
@@ -211,8 +225,14 @@ func (p *peer) sendOnly(cmd any) (hungUp bool) {
 
 // The steps of the conversation, with and without the empty one at the end.
 func TestConversation(t *testing.T) {
-	d := newDoor(t, withAuth)
-	next := bson.D{{Key: "saslContinue", Value: 1}, {Key: "conversationId", Value: 1}, {Key: "payload", Value: []byte{}}, {Key: "$db", Value: "admin"}}
+	d := newServer(t, withAuth)
+	start := func(mechanism string, payload any) bson.D {
+		return pairs("saslStart", 1, "mechanism", mechanism, "payload", payload, "$db", "admin")
+	}
+	goOn := func(conversation int, payload []byte) bson.D {
+		return pairs("saslContinue", 1, "conversationId", conversation, "payload", payload, "$db", "admin")
+	}
+	next := goOn(1, []byte{})
 	find := bson.D{{Key: "usersInfo", Value: 1}, {Key: "$db", Value: "admin"}}
 	t.Run("skips the empty exchange", func(t *testing.T) {
 		p := d.peer()
@@ -243,16 +263,18 @@ func TestConversation(t *testing.T) {
 		first, last := p.sasl("admin", "mayfly", "x", scram.SHA256, "SCRAM-SHA-256", true)
 		nobody, refused := p.sasl("admin", "nobody", "x", scram.SHA256, "SCRAM-SHA-256", true)
 		again, _ := d.peer().sasl("admin", "nobody", "x", scram.SHA256, "SCRAM-SHA-256", true)
-		if !slices.Equal(last, refused) || codeIn(last) != 18 || last.Lookup("errmsg").StringValue() != "Authentication failed." {
+		text := last.Lookup("errmsg").StringValue()
+		if !slices.Equal(last, refused) || codeIn(last) != 18 || text != "Authentication failed." {
 			t.Errorf("%s\n%s", last, refused)
 		}
-		must(t, d.login("mayfly:"+accountKey, "").Database("admin").RunCommand(t.Context(), bson.D{{Key: "createUser", Value: "made"}, {Key: "pwd", Value: "y"}, {Key: "roles", Value: bson.A{}}}).Err())
+		must(t, send(t, d.asAccount().Database("admin"), `{createUser: 'made', pwd: 'y', roles: []}`))
 		made, refused := p.sasl("admin", "made", "x", scram.SHA256, "SCRAM-SHA-256", true)
 		if !slices.Equal(last, refused) || len(made) != len(nobody) || len(saltOf(made)) != len(saltOf(nobody)) {
 			t.Errorf("a user who was made can be told: %s\n%s", made, refused)
 		}
-		if saltOf(nobody) != saltOf(again) || len(saltOf(nobody)) != len(saltOf(first)) || saltOf(nobody) == saltOf(first) {
-			t.Errorf("the salt of nobody is %q, then %q", saltOf(nobody), saltOf(again))
+		salt, once, real := saltOf(nobody), saltOf(again), saltOf(first)
+		if salt != once || len(salt) != len(real) || salt == real {
+			t.Errorf("the salt of nobody is %q, then %q", salt, once)
 		}
 	})
 	t.Run("is cut short after some failures", func(t *testing.T) {
@@ -262,13 +284,10 @@ func TestConversation(t *testing.T) {
 				t.Fatalf("%s", last)
 			}
 		}
-		if !p.sendOnly(bson.D{{Key: "saslStart", Value: 1}, {Key: "mechanism", Value: "SCRAM-SHA-256"}, {Key: "payload", Value: []byte("n,,n=mayfly,r=x")}, {Key: "$db", Value: "admin"}}) {
+		if !p.sendOnly(start("SCRAM-SHA-256", []byte("n,,n=mayfly,r=x"))) {
 			t.Error("an eleventh attempt is answered")
 		}
 	})
-	start := func(mechanism string, payload any) bson.D {
-		return bson.D{{Key: "saslStart", Value: 1}, {Key: "mechanism", Value: mechanism}, {Key: "payload", Value: payload}, {Key: "$db", Value: "admin"}}
-	}
 	for _, c := range []struct {
 		name string
 		cmds []bson.D
@@ -281,10 +300,13 @@ func TestConversation(t *testing.T) {
 		{"another's authority", []bson.D{start("SCRAM-SHA-256", []byte("n,a=root,n=mayfly,r=x"))}, 18},
 		{"channel binding", []bson.D{start("SCRAM-SHA-256", []byte("p=tls-unique,,n=mayfly,r=x"))}, 18},
 		{"a name that is not escaped", []bson.D{start("SCRAM-SHA-256", []byte("n,,n=may=fly,r=x"))}, 18},
-		{"another conversation", []bson.D{start("SCRAM-SHA-256", []byte("n,,n=mayfly,r=x")), {{Key: "saslContinue", Value: 1}, {Key: "conversationId", Value: 2}, {Key: "payload", Value: []byte{}}, {Key: "$db", Value: "admin"}}}, 17},
+		{"another conversation",
+			[]bson.D{start("SCRAM-SHA-256", []byte("n,,n=mayfly,r=x")), goOn(2, []byte{})}, 17},
 		{"nothing in the second step", []bson.D{start("SCRAM-SHA-256", []byte("n,,n=mayfly,r=x")), next}, 18},
-		{"another nonce", []bson.D{start("SCRAM-SHA-256", []byte("n,,n=mayfly,r=x")), {{Key: "saslContinue", Value: 1}, {Key: "conversationId", Value: 1}, {Key: "payload", Value: []byte("c=biws,r=x,p=AAAA")}, {Key: "$db", Value: "admin"}}}, 18},
-		{"text in base 64", []bson.D{start("SCRAM-SHA-256", base64.StdEncoding.EncodeToString([]byte("n,,n=mayfly,r=x")))}, 0},
+		{"another nonce",
+			[]bson.D{start("SCRAM-SHA-256", []byte("n,,n=mayfly,r=x")), goOn(1, []byte("c=biws,r=x,p=AAAA"))}, 18},
+		{"text in base 64",
+			[]bson.D{start("SCRAM-SHA-256", base64.StdEncoding.EncodeToString([]byte("n,,n=mayfly,r=x")))}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := d.peer()
@@ -320,7 +342,9 @@ func TestRestartKeepsUsers(t *testing.T) {
 		must(t, err)
 		st, err := store.Open(t.Context(), engine, cat)
 		must(t, err)
-		s := command.New(command.Options{Catalog: cat, Store: st, Clock: clock.NewVirtual(start), Key: accountKey, Auth: true})
+		s := command.New(command.Options{
+			Catalog: cat, Store: st, Clock: clock.NewVirtual(start), Keys: ringOf(t, accountKey), Auth: true,
+		})
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		must(t, err)
 		var serving sync.WaitGroup
@@ -336,7 +360,7 @@ func TestRestartKeepsUsers(t *testing.T) {
 	}
 	serve(func(address string) {
 		root := login(t, address, "mayfly:"+accountKey, "").Database("shop")
-		must(t, root.RunCommand(t.Context(), bson.D{{Key: "createUser", Value: "ann"}, {Key: "pwd", Value: "secret"}, {Key: "roles", Value: bson.A{"read"}}}).Err())
+		must(t, send(t, root, `{createUser: 'ann', pwd: 'secret', roles: ['read']}`))
 	})
 	serve(func(address string) {
 		ann := login(t, address, "ann:secret", "authSource=shop")
@@ -350,35 +374,38 @@ func TestRestartKeepsUsers(t *testing.T) {
 }
 
 func TestUsers(t *testing.T) {
-	d := newDoor(t, withAuth)
-	db := d.login("mayfly:"+accountKey, "").Database("shop")
+	d := newServer(t, withAuth)
+	db := d.asAccount().Database("shop")
 	for i, c := range []struct {
 		name string
 		cmd  bson.D
 		want int32
 	}{
-		{"a user", bson.D{{Key: "createUser", Value: "ann"}, {Key: "pwd", Value: "secret"}, {Key: "roles", Value: bson.A{"read", bson.D{{Key: "role", Value: "read"}, {Key: "db", Value: "other"}}}}, {Key: "customData", Value: bson.D{{Key: "n", Value: 1}}}}, 0},
-		{"again", bson.D{{Key: "createUser", Value: "ann"}, {Key: "pwd", Value: "secret"}, {Key: "roles", Value: bson.A{}}}, 51003},
-		{"no roles", bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: "secret"}}, 40414},
-		{"no password", bson.D{{Key: "createUser", Value: "bob"}, {Key: "roles", Value: bson.A{}}}, 2},
-		{"empty password", bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: ""}, {Key: "roles", Value: bson.A{}}}, 2},
-		{"empty name", bson.D{{Key: "createUser", Value: ""}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{}}}, 2},
-		{"name that is none", bson.D{{Key: "createUser", Value: 1}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{}}}, 14},
-		{"unknown role", bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{"king"}}}, 31},
-		{"role of admin elsewhere", bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{"root"}}}, 31},
-		{"unknown mechanism", bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{}}, {Key: "mechanisms", Value: bson.A{"PLAIN"}}}, 2},
-		{"no mechanism", bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{}}, {Key: "mechanisms", Value: bson.A{}}}, 2},
-		{"restrictions", bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{}}, {Key: "authenticationRestrictions", Value: bson.A{bson.D{}}}}, 115},
-		{"unknown member", bson.D{{Key: "createUser", Value: "bob"}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{}}, {Key: "x", Value: 1}}, 40415},
+		{"a user", document(t, `{
+			createUser: 'ann', pwd: 'secret', roles: ['read', {role: 'read', db: 'other'}], customData: {n: 1}
+		}`), 0},
+		{"again", document(t, `{createUser: 'ann', pwd: 'secret', roles: []}`), 51003},
+		{"no roles", document(t, `{createUser: 'bob', pwd: 'secret'}`), 40414},
+		{"no password", document(t, `{createUser: 'bob', roles: []}`), 2},
+		{"empty password", document(t, `{createUser: 'bob', pwd: '', roles: []}`), 2},
+		{"empty name", document(t, `{createUser: '', pwd: 'x', roles: []}`), 2},
+		{"name that is none", document(t, `{createUser: 1, pwd: 'x', roles: []}`), 14},
+		{"unknown role", document(t, `{createUser: 'bob', pwd: 'x', roles: ['king']}`), 31},
+		{"role of admin elsewhere", document(t, `{createUser: 'bob', pwd: 'x', roles: ['root']}`), 31},
+		{"unknown mechanism", document(t, `{createUser: 'bob', pwd: 'x', roles: [], mechanisms: ['PLAIN']}`), 2},
+		{"no mechanism", document(t, `{createUser: 'bob', pwd: 'x', roles: [], mechanisms: []}`), 2},
+		{"restrictions",
+			document(t, `{createUser: 'bob', pwd: 'x', roles: [], authenticationRestrictions: [{}]}`), 115},
+		{"unknown member", document(t, `{createUser: 'bob', pwd: 'x', roles: [], x: 1}`), 40415},
 		{"change nothing", bson.D{{Key: "updateUser", Value: "ann"}}, 2},
-		{"change nobody", bson.D{{Key: "updateUser", Value: "bob"}, {Key: "pwd", Value: "x"}}, 11},
-		{"change the password", bson.D{{Key: "updateUser", Value: "ann"}, {Key: "pwd", Value: "changed"}}, 0},
-		{"drop a mechanism", bson.D{{Key: "updateUser", Value: "ann"}, {Key: "mechanisms", Value: bson.A{"SCRAM-SHA-256"}}}, 0},
-		{"take it back without a password", bson.D{{Key: "updateUser", Value: "ann"}, {Key: "mechanisms", Value: bson.A{"SCRAM-SHA-1"}}}, 2},
-		{"give a role", bson.D{{Key: "grantRolesToUser", Value: "ann"}, {Key: "roles", Value: bson.A{"dbAdmin", "read"}}}, 0},
-		{"take a role", bson.D{{Key: "revokeRolesFromUser", Value: "ann"}, {Key: "roles", Value: bson.A{"read"}}}, 0},
-		{"give to nobody", bson.D{{Key: "grantRolesToUser", Value: "bob"}, {Key: "roles", Value: bson.A{"read"}}}, 11},
-		{"own roles", bson.D{{Key: "createRole", Value: "king"}, {Key: "privileges", Value: bson.A{}}, {Key: "roles", Value: bson.A{}}}, 115},
+		{"change nobody", document(t, `{updateUser: 'bob', pwd: 'x'}`), 11},
+		{"change the password", document(t, `{updateUser: 'ann', pwd: 'changed'}`), 0},
+		{"drop a mechanism", document(t, `{updateUser: 'ann', mechanisms: ['SCRAM-SHA-256']}`), 0},
+		{"take it back without a password", document(t, `{updateUser: 'ann', mechanisms: ['SCRAM-SHA-1']}`), 2},
+		{"give a role", document(t, `{grantRolesToUser: 'ann', roles: ['dbAdmin', 'read']}`), 0},
+		{"take a role", document(t, `{revokeRolesFromUser: 'ann', roles: ['read']}`), 0},
+		{"give to nobody", document(t, `{grantRolesToUser: 'bob', roles: ['read']}`), 11},
+		{"own roles", document(t, `{createRole: 'king', privileges: [], roles: []}`), 115},
 		{"drop nobody", bson.D{{Key: "dropUser", Value: "bob"}}, 11},
 	} {
 		if err := db.RunCommand(t.Context(), c.cmd).Err(); codeOf(err) != c.want {
@@ -386,7 +413,7 @@ func TestUsers(t *testing.T) {
 		}
 	}
 	var info bson.Raw
-	must(t, db.RunCommand(t.Context(), bson.D{{Key: "usersInfo", Value: "ann"}, {Key: "filter", Value: bson.D{{Key: "customData.n", Value: 1}}}}).Decode(&info))
+	must(t, db.RunCommand(t.Context(), document(t, `{usersInfo: 'ann', filter: {customData.n: 1}}`)).Decode(&info))
 	want := `{"_id": "shop.ann","user": "ann","db": "shop","mechanisms": ["SCRAM-SHA-256"],"roles": [{"role": "read","db": "other"},{"role": "dbAdmin","db": "shop"}],"customData": {"n": {"$numberInt":"1"}}}`
 	ann := info.Lookup("users", "0").Document()
 	if got := without(t, ann, "userId"); got != want {
@@ -400,9 +427,9 @@ func TestUsers(t *testing.T) {
 		want string
 	}{
 		{bson.D{{Key: "usersInfo", Value: 1}}, "ann@shop"},
-		{bson.D{{Key: "usersInfo", Value: bson.D{{Key: "forAllDBs", Value: true}}}}, "mayfly@admin ann@shop"},
-		{bson.D{{Key: "usersInfo", Value: bson.A{bson.D{{Key: "user", Value: "mayfly"}, {Key: "db", Value: "admin"}}, "bob"}}}, "mayfly@admin"},
-		{bson.D{{Key: "usersInfo", Value: 1}, {Key: "filter", Value: bson.D{{Key: "user", Value: "x"}}}}, ""},
+		{eq("usersInfo", eq("forAllDBs", true)), "mayfly@admin ann@shop"},
+		{document(t, `{usersInfo: [{user: 'mayfly', db: 'admin'}, 'bob']}`), "mayfly@admin"},
+		{document(t, `{usersInfo: 1, filter: {user: 'x'}}`), ""},
 	} {
 		var answer struct{ Users []struct{ User, DB string } }
 		must(t, db.RunCommand(t.Context(), c.cmd).Decode(&answer))
@@ -419,9 +446,9 @@ func TestUsers(t *testing.T) {
 	if dropped.N != 1 {
 		t.Errorf("%d users dropped", dropped.N)
 	}
-	for _, cmd := range []bson.D{{{Key: "dropUser", Value: "mayfly"}}, {{Key: "updateUser", Value: "mayfly"}, {Key: "pwd", Value: "x"}}} {
-		if err := d.login("mayfly:"+accountKey, "").Database("admin").RunCommand(t.Context(), cmd).Err(); codeOf(err) != 13 {
-			t.Errorf("%v: %v", cmd, err)
+	for _, cmd := range []string{`{dropUser: 'mayfly'}`, `{updateUser: 'mayfly', pwd: 'x'}`} {
+		if err := send(t, d.asAccount().Database("admin"), cmd); codeOf(err) != 13 {
+			t.Errorf("%s: %v", cmd, err)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // mongodb/mongo: src/mongo/db/query/find.cpp, src/mongo/db/commands/run_aggregate.cpp, list_collections.cpp
 func TestCursorAtTheEnd(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	db := d.Database("test")
 	_, err := db.Collection("c").InsertMany(t.Context(), []any{eq("_id", 1), eq("_id", 2), eq("_id", 3)})
 	must(t, err)
@@ -66,7 +66,7 @@ func TestCursorAtTheEnd(t *testing.T) {
 	}
 	id := answerTo(t, db, extJSON(t, `{"find":"c","batchSize":1}`)).Lookup("cursor", "id").Int64()
 	for i, size := range []int{1, 1, 1} {
-		more := answerTo(t, db, bson.D{{Key: "getMore", Value: id}, {Key: "collection", Value: "c"}, {Key: "batchSize", Value: size}})
+		more := answerTo(t, db, pairs("getMore", id, "collection", "c", "batchSize", size))
 		if open := more.Lookup("cursor", "id").Int64() != 0; open != (i < 2) {
 			t.Errorf("getMore %d: the cursor is open: %v", i, open)
 		}

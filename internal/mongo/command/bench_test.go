@@ -45,7 +45,7 @@ func each(b *testing.B, clients int, op func(i int) error) {
 
 // orders is a document of about 900 bytes.
 func order(i int) bson.D {
-	d := bson.D{{Key: "_id", Value: i}, {Key: "user", Value: i / 100}, {Key: "n", Value: i * 7919 % 100_003}, {Key: "group", Value: i % 50}}
+	d := pairs("_id", i, "user", i/100, "n", i*7919%100_003, "group", i%50)
 	for j := range 18 {
 		d = append(d, bson.E{Key: fmt.Sprintf("field%02d", j), Value: "a value of some thirty characters"})
 	}
@@ -53,7 +53,7 @@ func order(i int) bson.D {
 }
 
 // filled is a collection with n documents and an index on user.
-func filled(b *testing.B, d *door, n int) *mongo.Collection {
+func filled(b *testing.B, d *testServer, n int) *mongo.Collection {
 	b.Helper()
 	c := d.Database("bench").Collection(fmt.Sprintf("c%d", n))
 	for from := 0; from < n; from += 1000 {
@@ -72,14 +72,14 @@ func filled(b *testing.B, d *door, n int) *mongo.Collection {
 }
 
 // eachKind runs a benchmark of writes on a stand-alone server and on a replica set, which keeps its changes.
-func eachKind(b *testing.B, bench func(b *testing.B, d *door, clients int)) {
+func eachKind(b *testing.B, bench func(b *testing.B, d *testServer, clients int)) {
 	for _, kind := range []struct {
 		name   string
 		change func(*command.Options)
 	}{{"set", replica}, {"stand-alone", alone}} {
 		for _, n := range clients {
 			b.Run(fmt.Sprintf("%s/clients=%d", kind.name, n), func(b *testing.B) {
-				d := newDoorOn(b, onDisk(b), func(o *command.Options) { kind.change(o); o.Advertise = "" })
+				d := newServerOn(b, onDisk(b), func(o *command.Options) { kind.change(o); o.Advertise = "" })
 				bench(b, d, n)
 			})
 		}
@@ -87,7 +87,7 @@ func eachKind(b *testing.B, bench func(b *testing.B, d *door, clients int)) {
 }
 
 func BenchmarkInsertOne(b *testing.B) {
-	eachKind(b, func(b *testing.B, d *door, clients int) {
+	eachKind(b, func(b *testing.B, d *testServer, clients int) {
 		c := d.Database("bench").Collection("c")
 		each(b, clients, func(i int) error {
 			_, err := c.InsertOne(b.Context(), order(i))
@@ -97,7 +97,7 @@ func BenchmarkInsertOne(b *testing.B) {
 }
 
 func BenchmarkInsertMany(b *testing.B) {
-	eachKind(b, func(b *testing.B, d *door, clients int) {
+	eachKind(b, func(b *testing.B, d *testServer, clients int) {
 		c := d.Database("bench").Collection("c")
 		each(b, clients, func(i int) error {
 			some := make([]any, 1000)
@@ -113,17 +113,17 @@ func BenchmarkInsertMany(b *testing.B) {
 
 // BenchmarkUpdateOne changes one member of one of 1,000 documents.
 func BenchmarkUpdateOne(b *testing.B) {
-	eachKind(b, func(b *testing.B, d *door, clients int) {
+	eachKind(b, func(b *testing.B, d *testServer, clients int) {
 		c := filled(b, d, 1000)
 		each(b, clients, func(i int) error {
-			_, err := c.UpdateOne(b.Context(), bson.D{{Key: "_id", Value: i * 7919 % 1000}}, bson.D{{Key: "$set", Value: bson.D{{Key: "field03", Value: i}}}})
+			_, err := c.UpdateOne(b.Context(), eq("_id", i*7919%1000), eq("$set", eq("field03", i)))
 			return err
 		})
 	})
 }
 
 func BenchmarkRead(b *testing.B) {
-	d := newDoorOn(b, onDisk(b), nil)
+	d := newServerOn(b, onDisk(b), nil)
 	few, many := filled(b, d, 1000), filled(b, d, *benchDocuments)
 	echo := newEcho(b, many)
 	read := func(name string, op func(i int) error) {
@@ -162,7 +162,7 @@ func BenchmarkRead(b *testing.B) {
 		return cursor.All(b.Context(), &[]bson.Raw{})
 	})
 	read("group", func(int) error {
-		cursor, err := many.Aggregate(b.Context(), bson.A{bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$group"}, {Key: "n", Value: bson.D{{Key: "$sum", Value: "$n"}}}}}}})
+		cursor, err := many.Aggregate(b.Context(), bson.A{eq("$group", pairs("_id", "$group", "n", eq("$sum", "$n")))})
 		if err != nil {
 			return err
 		}
@@ -176,10 +176,12 @@ func newEcho(b *testing.B, like *mongo.Collection) *mongo.Collection {
 	b.Helper()
 	document, err := like.FindOne(b.Context(), bson.D{{Key: "_id", Value: 1}}).Raw()
 	must(b, err)
-	greeting, err := bson.Marshal(bson.D{{Key: "helloOk", Value: true}, {Key: "ismaster", Value: true}, {Key: "isWritablePrimary", Value: true}, {Key: "maxBsonObjectSize", Value: 16 << 20},
-		{Key: "maxMessageSizeBytes", Value: 48_000_000}, {Key: "maxWriteBatchSize", Value: 100_000}, {Key: "minWireVersion", Value: 0}, {Key: "maxWireVersion", Value: 21}, {Key: "ok", Value: 1.0}})
+	greeting, err := bson.Marshal(pairs("helloOk", true, "ismaster", true, "isWritablePrimary", true,
+		"maxBsonObjectSize", 16<<20, "maxMessageSizeBytes", 48_000_000, "maxWriteBatchSize", 100_000,
+		"minWireVersion", 0, "maxWireVersion", 21, "ok", 1.0))
 	must(b, err)
-	found, err := bson.Marshal(bson.D{{Key: "cursor", Value: bson.D{{Key: "firstBatch", Value: bson.A{document}}, {Key: "id", Value: int64(0)}, {Key: "ns", Value: "bench.c"}}}, {Key: "ok", Value: 1.0}})
+	cursor := pairs("firstBatch", bson.A{document}, "id", int64(0), "ns", "bench.c")
+	found, err := bson.Marshal(pairs("cursor", cursor, "ok", 1.0))
 	must(b, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(b, err)
@@ -193,7 +195,7 @@ func newEcho(b *testing.B, like *mongo.Collection) *mongo.Collection {
 			go echo(conn, greeting, found)
 		}
 	}()
-	d := &door{t: b, address: l.Addr().String()}
+	d := &testServer{t: b, address: l.Addr().String()}
 	return d.connect("").Database("bench").Collection("c")
 }
 

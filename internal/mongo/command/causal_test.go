@@ -17,7 +17,7 @@ func later(seconds int) bson.Timestamp {
 func after(at any, told any, more ...bson.E) bson.D {
 	cmd := append(bson.D{{Key: "find", Value: "c"}, {Key: "readConcern", Value: eq("afterClusterTime", at)}}, more...)
 	if told != nil {
-		cmd = append(cmd, bson.E{Key: "$clusterTime", Value: bson.D{{Key: "clusterTime", Value: told}, {Key: "signature", Value: bson.D{}}}})
+		cmd = append(cmd, bson.E{Key: "$clusterTime", Value: pairs("clusterTime", told, "signature", bson.D{})})
 	}
 	return cmd
 }
@@ -44,8 +44,10 @@ func TestAfterClusterTime(t *testing.T) {
 		{"far ahead", after(later(2*365*24*3600), later(2*365*24*3600)), 205, "too far"},
 		{"no time to wait", after(later(60), later(60), bson.E{Key: "maxTimeMS", Value: 5}), 50, ""},
 		{"another type", after(1, nil), 14, "afterClusterTime"},
-		{"available", bson.D{{Key: "find", Value: "c"}, {Key: "readConcern", Value: level("available")}}, 72, "only if level is equal to majority, local, or snapshot"},
-		{"linearizable", bson.D{{Key: "find", Value: "c"}, {Key: "readConcern", Value: level("linearizable")}}, 72, "only if level is equal to majority, local, or snapshot"},
+		{"available", pairs("find", "c", "readConcern", level("available")),
+			72, "only if level is equal to majority, local, or snapshot"},
+		{"linearizable", pairs("find", "c", "readConcern", level("linearizable")),
+			72, "only if level is equal to majority, local, or snapshot"},
 		{"majority", bson.D{{Key: "find", Value: "c"}, {Key: "readConcern", Value: level("majority")}}, 0, ""},
 	} {
 		answer := m.with(c.cmd)
@@ -54,7 +56,7 @@ func TestAfterClusterTime(t *testing.T) {
 			t.Errorf("%s: %s, want code %d, %q", c.name, answer, c.code, c.text)
 		}
 	}
-	_, err := newDoor(t, alone).run(after(later(0), nil))
+	_, err := newServer(t, alone).run(after(later(0), nil))
 	fails(t, err, 20, "Cannot specify afterClusterTime readConcern without replication enabled")
 
 	// The write that takes time there ends the wait, and is seen.
@@ -76,7 +78,8 @@ func TestAfterClusterTime(t *testing.T) {
 		wants(t, "ping", m.with(eq("ping", 1)), "ok")
 	}
 	var running struct{ Inprog []struct{ Opid int32 } }
-	must(t, d.Database("admin").RunCommand(t.Context(), bson.D{{Key: "currentOp", Value: 1}, {Key: "command.find", Value: "c"}}).Decode(&running))
+	finds := document(t, `{currentOp: 1, command.find: 'c'}`)
+	must(t, d.Database("admin").RunCommand(t.Context(), finds).Decode(&running))
 	for _, op := range running.Inprog {
 		_, err := d.admin(bson.D{{Key: "killOp", Value: 1}, {Key: "op", Value: op.Opid}})
 		must(t, err)
@@ -84,7 +87,8 @@ func TestAfterClusterTime(t *testing.T) {
 	wants(t, "killed", bson.Raw(p.receive(2013)[5:]), "code 11601")
 }
 
-// A pipeline that writes cannot be linearizable. mongodb/specifications: source/crud/tests/unified/aggregate-out-readConcern.yml
+// A pipeline that writes cannot be linearizable.
+// mongodb/specifications: source/crud/tests/unified/aggregate-out-readConcern.yml
 func TestLinearizableOut(t *testing.T) {
 	t.Parallel()
 	d := newSuite(t)
@@ -94,7 +98,7 @@ func TestLinearizableOut(t *testing.T) {
 			arg = bson.D{}
 		}
 		for level, want := range map[string]int32{"linearizable": want, "majority": 0, "local": 0, "available": 0} {
-			_, err := d.run(append(eqAggregate("c", eq(stage, arg)), bson.E{Key: "readConcern", Value: eq("level", level)}))
+			_, err := d.run(with(eqAggregate("c", eq(stage, arg)), eq("readConcern", eq("level", level))))
 			failsWith(t, stage+" "+level, err, want)
 			if want != 0 {
 				fails(t, err, want, stage+" cannot be used with a 'linearizable' read concern level")

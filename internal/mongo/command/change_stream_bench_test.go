@@ -17,7 +17,7 @@ func BenchmarkChangeStream(b *testing.B) {
 	must(b, s.Close(b.Context()))
 	var list []any
 	for i := range n {
-		list = append(list, bson.D{{Key: "_id", Value: i}, {Key: "name", Value: "a document of some length, as many are"}})
+		list = append(list, pairs("_id", i, "name", "a document of some length, as many are"))
 	}
 	_, err = c.InsertMany(b.Context(), list)
 	must(b, err)
@@ -32,6 +32,6 @@ func BenchmarkChangeStream(b *testing.B) {
 		if _, err := answer.LookupErr("cursor", "firstBatch", "999"); err != nil {
 			b.Fatal(answer)
 		}
-		p.ask(bson.D{{Key: "killCursors", Value: "c"}, {Key: "cursors", Value: bson.A{cursor}}, {Key: "$db", Value: "test"}})
+		p.ask(pairs("killCursors", "c", "cursors", bson.A{cursor}, "$db", "test"))
 	}
 }

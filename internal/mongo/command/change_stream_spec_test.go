@@ -16,16 +16,15 @@ import (
 // https://github.com/mongodb/specifications/tree/master/source/change-streams/tests
 
 // newTested serves as a replica set that has fail points.
-func newTested(t testing.TB) *door {
-	return newDoor(t, func(o *command.Options) { o.ReplSet, o.TestCommands = "globaldb", true })
+func newTested(t testing.TB) *testServer {
+	return newServer(t, func(o *command.Options) { o.ReplSet, o.TestCommands = "globaldb", true })
 }
 
 // failCommand makes commands fail.
-func (d *door) failCommand(times int, data bson.D) {
+func (d *testServer) failCommand(times int, data bson.D) {
 	d.t.Helper()
-	must(d.t, d.Database("admin").RunCommand(d.t.Context(), bson.D{
-		{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: eq("times", times)}, {Key: "data", Value: data},
-	}).Err())
+	_, err := d.admin(pairs("configureFailPoint", "failCommand", "mode", eq("times", times), "data", data))
+	must(d.t, err)
 }
 
 // insertThree inserts {x: 1} to {x: 3}, and checks that the stream has them.
@@ -48,7 +47,8 @@ func TestConsecutiveResume(t *testing.T) {
 	d := newTested(t)
 	c := d.Database("test").Collection("c")
 	d.failCommand(2, bson.D{{Key: "failCommands", Value: bson.A{"getMore"}}, {Key: "closeConnection", Value: true}})
-	s, err := c.Watch(t.Context(), bson.A{}, options.ChangeStream().SetBatchSize(1).SetMaxAwaitTime(20*time.Millisecond))
+	o := options.ChangeStream().SetBatchSize(1).SetMaxAwaitTime(20 * time.Millisecond)
+	s, err := c.Watch(t.Context(), bson.A{}, o)
 	must(t, err)
 	defer s.Close(context.Background())
 	insertThree(t, c, s)
@@ -84,7 +84,8 @@ func TestResumableErrors(t *testing.T) {
 			s := watch(t, c, nil, nil)
 			point, next := "failGetMoreAfterCursorCheckout", eq("errorCode", x.code)
 			if x.label != nil {
-				point, next = "failCommand", append(next, bson.E{Key: "failCommands", Value: bson.A{"getMore"}}, bson.E{Key: "errorLabels", Value: x.label})
+				point = "failCommand"
+				next = with(next, pairs("failCommands", bson.A{"getMore"}, "errorLabels", x.label))
 			}
 			d.failPoint(point, eq("times", 1), next)
 			if x.resume {
@@ -104,13 +105,13 @@ func TestProjectedEvents(t *testing.T) {
 		stage bson.D
 		want  string
 	}{
-		"an operationType of the future": {eq("$project", bson.D{{Key: "operationType", Value: "addedInFuture"}, {Key: "ns", Value: 1}}),
+		"an operationType of the future": {eq("$project", pairs("operationType", "addedInFuture", "ns", 1)),
 			`{"ns":{"db":"test","coll":"c"},"operationType":"addedInFuture"}`},
-		"a new field": {eq("$project", bson.D{{Key: "operationType", Value: 1}, {Key: "ns", Value: 1}, {Key: "newField", Value: "new"}}),
+		"a new field": {eq("$project", pairs("operationType", 1, "ns", 1, "newField", "new")),
 			`{"operationType":"insert","ns":{"db":"test","coll":"c"},"newField":"new"}`},
-		"another ns": {eq("$project", bson.D{{Key: "operationType", Value: "insert"}, {Key: "ns.viewOn", Value: "db.coll"}}),
+		"another ns": {eq("$project", pairs("operationType", "insert", "ns.viewOn", "db.coll")),
 			`{"ns":{"viewOn":"db.coll"},"operationType":"insert"}`},
-		"more in ns": {eq("$project", bson.D{{Key: "ns", Value: bson.D{{Key: "db", Value: "$ns.db"}, {Key: "viewOn", Value: "x"}}}}),
+		"more in ns": {eq("$project", eq("ns", pairs("db", "$ns.db", "viewOn", "x"))),
 			`{"ns":{"db":"test","viewOn":"x"}}`},
 		"another name": {eq("$project", bson.D{{Key: "optype", Value: "$operationType"}}), `{"optype":"insert"}`},
 	} {

@@ -21,16 +21,15 @@ import (
 )
 
 // newReplica serves as a replica set of one.
-func newReplica(t testing.TB) *door {
-	return newDoor(t, func(o *command.Options) { o.ReplSet = "globaldb" })
+func newReplica(t testing.TB) *testServer {
+	return newServer(t, func(o *command.Options) { o.ReplSet = "globaldb" })
 }
-
-// eq is {key: value}.
-func eq(key string, value any) bson.D { return bson.D{{Key: key, Value: value}} }
 
 // A watched is something that has change streams.
 type watched interface {
-	Watch(ctx context.Context, pipeline any, opts ...options.Lister[options.ChangeStreamOptions]) (*mongo.ChangeStream, error)
+	Watch(
+		ctx context.Context, pipeline any, opts ...options.Lister[options.ChangeStreamOptions],
+	) (*mongo.ChangeStream, error)
 }
 
 func watch(t testing.TB, what watched, pipeline any, o *options.ChangeStreamOptionsBuilder) *mongo.ChangeStream {
@@ -134,7 +133,7 @@ func TestChangeEvents(t *testing.T) {
 	db := d.Database("test")
 	c := db.Collection("c")
 	s := watch(t, c, nil, nil)
-	_, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}, {Key: "a", Value: 1}, {Key: "list", Value: bson.A{1, 2, 3}}})
+	_, err := c.InsertOne(ctx, document(t, `{_id: 1, a: 1, list: [1, 2, 3]}`))
 	must(t, err)
 	_, err = c.UpdateOne(ctx, eq("_id", 1), bson.D{
 		{Key: "$set", Value: bson.D{{Key: "b.c", Value: "x"}}}, {Key: "$unset", Value: eq("a", 1)},
@@ -198,7 +197,7 @@ func TestChangeEventsHaveTimes(t *testing.T) {
 
 func TestChangeStreamsOfOneServerOnly(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	_, err := d.Database("test").Collection("c").Watch(t.Context(), bson.A{})
 	refuses(t, err, 40573)
 }
@@ -207,11 +206,12 @@ func TestFullDocument(t *testing.T) {
 	t.Parallel()
 	d, ctx := newReplica(t), t.Context()
 	c := d.Database("test").Collection("c")
-	_, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: eq("at", 1), Options: options.Index().SetExpireAfterSeconds(10)})
+	_, err := c.Indexes().CreateOne(ctx, indexOn("at", 10))
 	must(t, err)
 	lookup := watch(t, c, nil, options.ChangeStream().SetFullDocument(options.UpdateLookup))
-	available := watch(t, c, nil, options.ChangeStream().SetFullDocument(options.WhenAvailable).SetFullDocumentBeforeChange(options.WhenAvailable))
-	_, err = c.InsertMany(ctx, []any{bson.D{{Key: "_id", Value: 1}}, bson.D{{Key: "_id", Value: 2}, {Key: "at", Value: start}}, bson.D{{Key: "_id", Value: 3}}})
+	whenAvailable := options.ChangeStream().SetFullDocument(options.WhenAvailable)
+	available := watch(t, c, nil, whenAvailable.SetFullDocumentBeforeChange(options.WhenAvailable))
+	_, err = c.InsertMany(ctx, []any{eq("_id", 1), pairs("_id", 2, "at", start), eq("_id", 3)})
 	must(t, err)
 	_, err = c.UpdateMany(ctx, bson.D{}, eq("$set", eq("a", 1)))
 	must(t, err)
@@ -279,7 +279,7 @@ func TestWatchingMore(t *testing.T) {
 	must(t, one.Collection("b").Drop(ctx))
 	_, err := d.Database("admin").Collection("a").InsertOne(ctx, eq("_id", 1))
 	must(t, err)
-	must(t, d.Database("admin").RunCommand(ctx, bson.D{{Key: "renameCollection", Value: "other.a"}, {Key: "to", Value: "other.z"}}).Err())
+	must(t, d.Database("admin").RunCommand(ctx, document(t, `{renameCollection: 'other.a', to: 'other.z'}`)).Err())
 	must(t, one.Drop(ctx))
 	must(t, other.Drop(ctx))
 	insert := func(db, c string) string {
@@ -291,9 +291,11 @@ func TestWatchingMore(t *testing.T) {
 	expect(t, everything,
 		insert("one", "a"), insert("one", "b"), insert("other", "a"), drop("one", "b"),
 		`{"operationType":"rename","ns":{"db":"other","coll":"a"},"to":{"db":"other","coll":"z"}}`,
-		drop("one", "a"), `{"operationType":"dropDatabase","ns":{"db":"one"}}`, drop("other", "z"), `{"operationType":"dropDatabase","ns":{"db":"other"}}`)
+		drop("one", "a"), `{"operationType":"dropDatabase","ns":{"db":"one"}}`,
+		drop("other", "z"), `{"operationType":"dropDatabase","ns":{"db":"other"}}`)
 	quiet(t, everything)
-	expect(t, database, insert("one", "a"), insert("one", "b"), drop("one", "b"), drop("one", "a"), `{"operationType":"dropDatabase","ns":{"db":"one"}}`, `{"operationType":"invalidate"}`)
+	expect(t, database, insert("one", "a"), insert("one", "b"), drop("one", "b"), drop("one", "a"),
+		`{"operationType":"dropDatabase","ns":{"db":"one"}}`, `{"operationType":"invalidate"}`)
 	if database.ID() != 0 || database.TryNext(ctx) {
 		t.Error("the stream goes on")
 	}
@@ -301,11 +303,22 @@ func TestWatchingMore(t *testing.T) {
 
 func TestInvalidate(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(context.Context, *door) error{
-		"drop":   func(ctx context.Context, d *door) error { return d.Database("test").Collection("c").Drop(ctx) },
-		"rename": func(ctx context.Context, d *door) error { return d.rename(ctx, "c", "d", false) },
-		"target": func(ctx context.Context, d *door) error { return d.rename(ctx, "other", "c", true) },
-		"drops":  func(ctx context.Context, d *door) error { return d.Database("test").Drop(ctx) },
+	for name, x := range map[string]struct {
+		end  func(context.Context, *testServer) error
+		last string // the event before the end
+	}{
+		"drop": {func(ctx context.Context, d *testServer) error {
+			return d.Database("test").Collection("c").Drop(ctx)
+		}, "drop"},
+		"rename": {func(ctx context.Context, d *testServer) error {
+			return d.rename(ctx, "c", "d", false)
+		}, "rename"},
+		"target": {func(ctx context.Context, d *testServer) error {
+			return d.rename(ctx, "other", "c", true)
+		}, "rename"},
+		"drops": {func(ctx context.Context, d *testServer) error {
+			return d.Database("test").Drop(ctx)
+		}, "drop"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -316,11 +329,11 @@ func TestInvalidate(t *testing.T) {
 				must(t, err)
 			}
 			s := watch(t, c, nil, nil)
-			must(t, end(ctx, d))
+			must(t, x.end(ctx, d))
 			last := next(t, s)
 			token := s.ResumeToken()
 			end := next(t, s)
-			if end["operationType"] != "invalidate" || last["operationType"] != map[string]string{"drop": "drop", "rename": "rename", "target": "rename", "drops": "drop"}[name] {
+			if end["operationType"] != "invalidate" || last["operationType"] != x.last {
 				t.Errorf("%v, then %v", last, end)
 			}
 			if s.ID() != 0 {
@@ -343,8 +356,9 @@ func TestInvalidate(t *testing.T) {
 	}
 }
 
-func (d *door) rename(ctx context.Context, from, to string, over bool) error {
-	return d.Database("admin").RunCommand(ctx, bson.D{{Key: "renameCollection", Value: "test." + from}, {Key: "to", Value: "test." + to}, {Key: "dropTarget", Value: over}}).Err()
+func (d *testServer) rename(ctx context.Context, from, to string, over bool) error {
+	cmd := pairs("renameCollection", "test."+from, "to", "test."+to, "dropTarget", over)
+	return d.Database("admin").RunCommand(ctx, cmd).Err()
 }
 
 func TestResuming(t *testing.T) {
@@ -367,6 +381,7 @@ func TestResuming(t *testing.T) {
 	must(t, err)
 	quiet(t, s)
 	late := s.ResumeToken()
+	beginning := bson.Timestamp{T: uint32(start.Unix())}
 	var at bson.Timestamp
 	at.T, at.I = events[2].Lookup("clusterTime").Timestamp()
 	id := func(i int) bson.Raw { return events[i].Lookup("_id").Document() }
@@ -379,7 +394,7 @@ func TestResuming(t *testing.T) {
 		"resumeAfter the start": {options.ChangeStream().SetResumeAfter(early), 0},
 		"resumeAfter the end":   {options.ChangeStream().SetResumeAfter(late), 4},
 		"startAtOperationTime":  {options.ChangeStream().SetStartAtOperationTime(&at), 2},
-		"at the beginning":      {options.ChangeStream().SetStartAtOperationTime(&bson.Timestamp{T: uint32(start.Unix())}), 0},
+		"at the beginning":      {options.ChangeStream().SetStartAtOperationTime(&beginning), 0},
 		"small batches":         {options.ChangeStream().SetResumeAfter(early).SetBatchSize(1), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -421,7 +436,7 @@ func TestBadResumeTokens(t *testing.T) {
 		"unknown":      {eq("_data", "91FFFFFFFF0000000140"), 280},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := d.run(bson.D{{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A{eq("$changeStream", eq("resumeAfter", x.token))}}, {Key: "cursor", Value: bson.D{}}})
+			_, err := d.run(eqAggregate("c", eq("$changeStream", eq("resumeAfter", x.token))))
 			refuses(t, err, x.code)
 		})
 	}
@@ -452,7 +467,9 @@ func TestWatchArguments(t *testing.T) {
 		"out":                  {"test", "c", bson.D{}, []any{eq("$out", "x")}, 20},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := d.Database(x.db).RunCommand(t.Context(), bson.D{{Key: "aggregate", Value: x.on}, {Key: "pipeline", Value: append(bson.A{eq("$changeStream", x.arg)}, x.rest...)}, {Key: "cursor", Value: bson.D{}}}).Err()
+			stages := append(bson.A{eq("$changeStream", x.arg)}, x.rest...)
+			cmd := pairs("aggregate", x.on, "pipeline", stages, "cursor", bson.D{})
+			err := d.Database(x.db).RunCommand(t.Context(), cmd).Err()
 			refuses(t, err, x.code)
 		})
 	}
@@ -495,7 +512,7 @@ func TestExpiredDocumentsAreDeletedOnce(t *testing.T) {
 	t.Parallel()
 	d, ctx := newReplica(t), t.Context()
 	c := d.Database("test").Collection("c")
-	_, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: eq("at", 1), Options: options.Index().SetExpireAfterSeconds(10)})
+	_, err := c.Indexes().CreateOne(ctx, indexOn("at", 10))
 	must(t, err)
 	s := watch(t, c, bson.A{eq("$match", eq("operationType", "delete"))}, nil)
 	for i := range 2 {
@@ -591,7 +608,7 @@ func TestEventsOfViews(t *testing.T) {
 	}
 	again := watch(t, db, nil, options.ChangeStream().SetShowExpandedEvents(true).SetResumeAfter(s.ResumeToken()))
 	must(t, db.CreateView(ctx, "w", "v", bson.A{}))
-	must(t, db.RunCommand(ctx, bson.D{{Key: "collMod", Value: "w"}, {Key: "viewOn", Value: "v"}, {Key: "pipeline", Value: bson.A{eq("$match", eq("a", 1))}}}).Err())
+	must(t, db.RunCommand(ctx, document(t, `{collMod: 'w', viewOn: 'v', pipeline: [{$match: {a: 1}}]}`)).Err())
 	must(t, db.Collection("v").Drop(ctx))
 	must(t, db.Collection("w").Drop(ctx))
 	must(t, db.CreateCollection(ctx, "v"))
@@ -624,12 +641,13 @@ func TestEventsOfViews(t *testing.T) {
 		`{"operationType":"dropDatabase","ns":{"db":"test"}}`)
 }
 
-// TestPathsInDoubt is mongodb/specifications: source/change-streams/tests/unified/change-streams-disambiguatedPaths.yml.
+// TestPathsInDoubt is
+// mongodb/specifications: source/change-streams/tests/unified/change-streams-disambiguatedPaths.yml.
 func TestPathsInDoubt(t *testing.T) {
 	t.Parallel()
 	d, ctx := newReplica(t), t.Context()
 	c := d.Database("test").Collection("c")
-	_, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}, {Key: "a", Value: eq("1", 1)}, {Key: "b", Value: bson.A{bson.D{{Key: "1", Value: 1}, {Key: "text", Value: "some text"}}}}})
+	_, err := c.InsertOne(ctx, document(t, `{_id: 1, a: {1: 1}, b: [{1: 1, text: 'some text'}]}`))
 	must(t, err)
 	s := watch(t, c, nil, options.ChangeStream().SetShowExpandedEvents(true))
 	plain := watch(t, c, nil, nil)
@@ -748,10 +766,10 @@ type waiting struct {
 }
 
 // await opens a stream and waits for its events.
-func (d *door) await(p *peer) *waiting {
+func (d *testServer) await(p *peer) *waiting {
 	d.t.Helper()
 	w := &waiting{peer: p}
-	first := w.ask(bson.D{{Key: "aggregate", Value: 1}, {Key: "pipeline", Value: bson.A{eq("$changeStream", bson.D{})}}, {Key: "cursor", Value: bson.D{}}, {Key: "$db", Value: "test"}})
+	first := w.ask(document(d.t, `{aggregate: 1, pipeline: [{$changeStream: {}}], cursor: {}, $db: 'test'}`))
 	w.cursor = first.Lookup("cursor", "id").Int64()
 	w.sent++
 	w.send(appendMsg(w.peer, w.getMore()))
@@ -760,13 +778,13 @@ func (d *door) await(p *peer) *waiting {
 }
 
 func (w *waiting) getMore() bson.D {
-	return bson.D{{Key: "getMore", Value: w.cursor}, {Key: "collection", Value: "$cmd.aggregate"}, {Key: "maxTimeMS", Value: 60_000}, {Key: "$db", Value: "test"}}
+	return pairs("getMore", w.cursor, "collection", "$cmd.aggregate", "maxTimeMS", 60_000, "$db", "test")
 }
 
 func (w *waiting) result() bson.Raw { return bson.Raw(w.receive(wire.OpMsg)[5:]) }
 
 // until waits for something that happens soon.
-func (d *door) until(happens func() bool) {
+func (d *testServer) until(happens func() bool) {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), 20*time.Second)
 	defer cancel()
@@ -781,7 +799,7 @@ func TestAWaitingCursorIsKilled(t *testing.T) {
 	t.Parallel()
 	d := newReplica(t)
 	w, other := d.await(d.peer()), d.peer()
-	killed := other.ask(bson.D{{Key: "killCursors", Value: "$cmd.aggregate"}, {Key: "cursors", Value: bson.A{w.cursor}}, {Key: "$db", Value: "test"}})
+	killed := other.ask(pairs("killCursors", "$cmd.aggregate", "cursors", bson.A{w.cursor}, "$db", "test"))
 	if n := killed.Lookup("cursorsKilled", "0").Int64(); n != w.cursor {
 		t.Errorf("%v", killed)
 	}
@@ -801,7 +819,8 @@ func TestAWaitingCursorEndsWithTheServer(t *testing.T) {
 	defer cancel()
 	must(t, d.server.Close(ctx))
 	got := w.result()
-	if label, _ := got.Lookup("errorLabels", "0").StringValueOK(); codeIn(got) != 11600 || label != "ResumableChangeStreamError" {
+	label, _ := got.Lookup("errorLabels", "0").StringValueOK()
+	if codeIn(got) != 11600 || label != "ResumableChangeStreamError" {
 		t.Errorf("%v", got)
 	}
 }
@@ -822,7 +841,7 @@ func TestAWaitingCursorEndsWithItsClient(t *testing.T) {
 }
 
 // encrypted connects through TLS.
-func (d *door) encrypted(t testing.TB) net.Conn {
+func (d *testServer) encrypted(t testing.TB) net.Conn {
 	t.Helper()
 	donor := httptest.NewTLSServer(nil) // of a certificate
 	defer donor.Close()
@@ -837,8 +856,8 @@ func (d *door) encrypted(t testing.TB) net.Conn {
 }
 
 // leaves lets the client of a waiting cursor send something else meanwhile, and later go.
-func (d *door) leaves(t *testing.T, w *waiting) {
-	w.send(appendMsg(&peer{t: t, sent: w.sent + 1}, bson.D{{Key: "ping", Value: 1}, {Key: "$db", Value: "test"}})) // is answered afterwards
+func (d *testServer) leaves(t *testing.T, w *waiting) {
+	w.send(appendMsg(&peer{t: t, sent: w.sent + 1}, document(t, `{ping: 1, $db: 'test'}`))) // is answered afterwards
 	_, err := d.Database("test").Collection("c").InsertOne(t.Context(), eq("_id", 1))
 	must(t, err)
 	if got := w.result(); got.Lookup("cursor", "nextBatch", "0", "operationType").StringValue() != "insert" {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
@@ -22,7 +23,7 @@ const (
 
 // introduce keeps what the client says about itself, which it may do once.
 func (c *connection) introduce(d doc.Doc) error {
-	name, _ := doc.AsString(doc.Lookup(docMember(d, "application"), "name"))
+	name, _ := doc.AsString(doc.Lookup(call.Member(d, "application"), "name"))
 	switch {
 	case c.client.document != nil:
 		return code.New(code.ClientMetadataCannotBeMutated,

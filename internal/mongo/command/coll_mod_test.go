@@ -5,7 +5,7 @@ import "testing"
 // TestCollMod has the rows of collMod on indexes and on options.
 func TestCollMod(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	d.tell(`{"createIndexes":"c","indexes":[{"key":{"at":1},"name":"at_1","expireAfterSeconds":10},{"key":{"p":1},"name":"p_1"},{"key":{"x":1,"y":1},"name":"xy"},
 		{"key":{"$**":1},"name":"all"},{"key":{"two":1},"name":"two_a"},{"key":{"two":1},"name":"two_b","sparse":true}]}`)
 	d.tell(`{"create":"v","viewOn":"c","pipeline":[]}`)
@@ -48,14 +48,18 @@ func TestCollMod(t *testing.T) {
 		{"show and change", `{"collMod":"c","index":{"name":"at_1","hidden":false,"expireAfterSeconds":1}}`,
 			`{expireAfterSeconds_old: 31L, expireAfterSeconds_new: 1L, hidden_old: true, hidden_new: false}`},
 		{"hide _id", `{"collMod":"c","index":{"name":"_id_","hidden":true}}`, `2 BadValue: can't hide _id index`},
-		{"missing", `{"collMod":"none","index":{"name":"at_1","hidden":true}}`, `26 NamespaceNotFound: ns does not exist`},
-		{"index of a view", `{"collMod":"v","index":{"name":"at_1","hidden":true}}`, `72 InvalidOptions: option not supported on a view: index`},
-		{"view of a collection", `{"collMod":"c","viewOn":"d","pipeline":[]}`, `~72 InvalidOptions: option only supported on a view`},
+		{"missing", `{"collMod":"none","index":{"name":"at_1","hidden":true}}`,
+			`26 NamespaceNotFound: ns does not exist`},
+		{"index of a view", `{"collMod":"v","index":{"name":"at_1","hidden":true}}`,
+			`72 InvalidOptions: option not supported on a view: index`},
+		{"view of a collection", `{"collMod":"c","viewOn":"d","pipeline":[]}`,
+			`~72 InvalidOptions: option only supported on a view`},
 		{"half a view", `{"collMod":"v","viewOn":"d"}`, `72 InvalidOptions: Must specify both 'viewOn' and 'pipeline' when modifying a view`},
 		{"view with a bad stage", `{"collMod":"v","viewOn":"d","pipeline":[{"$no":1}]}`, `~40324 `},
 		{"view of itself", `{"collMod":"v","viewOn":"v","pipeline":[]}`, `~5 GraphContainsCycle`},
 		{"view", `{"collMod":"v","viewOn":"d","pipeline":[{"$match":{"x":1}}]}`, `{}`},
-		{"is listed", `{"listCollections":1,"filter":{"name":"v"}}`, `~options: {viewOn: "d", pipeline: [{$match: {x: 1}}]}`},
+		{"is listed", `{"listCollections":1,"filter":{"name":"v"}}`,
+			`~options: {viewOn: "d", pipeline: [{$match: {x: 1}}]}`},
 		{"validator", `{"collMod":"c","validator":{"x":{"$gt":1}},"validationLevel":"moderate","validationAction":"warn"}`, `{}`},
 		{"is listed", `{"listCollections":1,"filter":{"name":"c"}}`, `~validator: {x: {$gt: 1}}, validationLevel: "moderate", validationAction: "warn"}`},
 		{"bad validator", `{"collMod":"c","validator":{"x":{"$no":1}}}`, `~2 BadValue: `},
@@ -79,7 +83,7 @@ func TestCollMod(t *testing.T) {
 // TestCollModStamp is collMod on the index on _ts, which Cosmos DB does not have.
 func TestCollModStamp(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	d.tell(`{"createIndexes":"c","indexes":[{"key":{"_ts":1},"name":"_ts_1","expireAfterSeconds":10}]}`)
 	d.tell(`{"createIndexes":"plain","indexes":[{"key":{"_ts":1},"name":"_ts_1"}]}`)
 	d.tell(`{"create":"off"}`)

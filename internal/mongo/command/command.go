@@ -1,12 +1,13 @@
-// Package command is the API for MongoDB. It keeps connections with their sessions, transactions and cursors, and has
-// one table of commands with a file for each. A command reads its arguments, asks the store or a language, and shapes
-// the answer. What a client sends is checked here; the packages below trust it. The clock is read once for each
+// Package command is the API for MongoDB. It keeps connections, decides what their users may do, and has one table of
+// commands with a file for each. A command reads its arguments, calls a package below, and shapes the answer. What a
+// client sends is checked here and in the package call; the packages below trust it. The clock is read once for each
 // request. https://www.mongodb.com/docs/v7.0/reference/command/
 package command
 
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -16,9 +17,15 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/hint"
+	"github.com/mayflydb/mayfly/internal/keyring"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
+	"github.com/mayflydb/mayfly/internal/mongo/failpoint"
+	"github.com/mayflydb/mayfly/internal/mongo/monitor"
+	"github.com/mayflydb/mayfly/internal/mongo/parameter"
 	"github.com/mayflydb/mayfly/internal/mongo/session"
+	"github.com/mayflydb/mayfly/internal/slow"
 	"github.com/mayflydb/mayfly/internal/store"
+	"github.com/mayflydb/mayfly/internal/trace"
 )
 
 // Options say what a Server serves and how it looks.
@@ -29,8 +36,9 @@ type Options struct {
 	// Budget is the memory and the processors that requests share; nil has no limits.
 	Budget *budget.Budget
 
-	// Key is the account key: the password of every name that is not a user's. Such a client may do everything.
-	Key string
+	// Keys are the account keys: the passwords of every name that is not a user's. Such a client may do everything, or
+	// read everything by a read-only key. nil has none.
+	Keys *keyring.Ring
 	// Auth requires clients to authenticate.
 	Auth bool
 
@@ -49,6 +57,9 @@ type Options struct {
 	// TestCommands allows the commands that only test suites need.
 	TestCommands bool
 
+	// Gate is passed by each request that uses Catalog or Store; nil is always open. See Server.Reload.
+	Gate Gate
+
 	// TLS reports that all connections are encrypted.
 	TLS bool
 
@@ -56,10 +67,12 @@ type Options struct {
 	ReclaimNow func(context.Context) error
 	// Reclaimed is how many documents have been reclaimed since the start.
 	Reclaimed func() uint64
+	// Tracer makes a span of each request; nil makes none.
+	Tracer trace.Tracer
 	// Meter counts requests; nil counts nothing.
-	Meter Meter
-	// Slow is how long a request takes that is logged with its plan; 0 logs none.
-	Slow time.Duration
+	Meter monitor.Meter
+	// Slow says how long a request takes that is logged with its plan, and keeps such requests; nil logs none.
+	Slow *slow.Log
 	// Version is the version of mayfly.
 	Version string
 
@@ -71,8 +84,7 @@ type Options struct {
 // A Server answers MongoDB's wire protocol. It is safe for concurrent use.
 type Server struct {
 	*session.Node
-	o       Options
-	started time.Time
+	o Options
 
 	stop        context.CancelFunc
 	mu          sync.Mutex
@@ -86,43 +98,52 @@ type Server struct {
 
 	processID [12]byte // of this process, in the topology
 
-	counts   map[string]*counted // requests by command
-	unknown  *counted            // those that name none
-	slow     atomic.Int64        // nanoseconds from which on a request is logged, 0 for none
-	lastOp   atomic.Int32        // number of a request
+	lastOp   atomic.Int32 // number of a request
 	commands map[string]command
 	accounts *account.Accounts
-	recent   recentLines
-	usage    usage
-	failing  failing
 
-	parameters parameters
-	monitor    monitor
-	ops        opCounters
+	monitor    monitor.Monitor
+	parameters parameter.Parameters
+	failing    failpoint.Points
 }
 
 // New makes a server that does not listen yet.
 func New(o Options) *Server {
+	if o.Gate == nil {
+		o.Gate = openGate{}
+	}
 	s := &Server{
-		Node: &session.Node{Store: o.Store, Catalog: o.Catalog, Clock: o.Clock, Budget: o.Budget, Hints: o.Hints, Log: o.Logger, Replicates: o.ReplSet != ""},
-		o:    o, started: o.Clock.Now(),
-		listeners: map[net.Listener]struct{}{}, connections: map[*connection]struct{}{}, commands: commands(), accounts: account.New(o.Catalog, o.Key), counts: map[string]*counted{},
+		Node: &session.Node{
+			Store: o.Store, Catalog: o.Catalog, Clock: o.Clock, Budget: o.Budget,
+			Hints: o.Hints, Log: o.Logger, Replicates: o.ReplSet != "",
+		},
+		o:           o,
+		listeners:   map[net.Listener]struct{}{},
+		connections: map[*connection]struct{}{},
+		commands:    commands(),
+		accounts:    account.New(o.Catalog, o.Keys),
 	}
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
-	s.Log = s.recent.keep(s.Log)
-	s.openCounts()
-	s.slow.Store(int64(o.Slow))
+	s.Log = s.monitor.Keep(s.Log)
+	s.monitor.Node, s.monitor.Started = s.Node, o.Clock.Now()
+	s.monitor.Requests.Open(o.Meter, maps.Keys(s.commands))
+	if s.monitor.SlowLog = o.Slow; o.Slow == nil {
+		s.monitor.SlowLog = slow.New(0)
+	}
+	s.Given = s.given
 	s.Running, s.stop = context.WithCancel(context.Background())
-	s.parameters.init()
+	s.parameters.Open(s.Node, o.TestCommands, s.monitor.TTL.Pass)
 	s.Lifetime = func() time.Duration {
-		return time.Duration(s.parameters.number(transactionLifetimeLimitSeconds)) * time.Second
+		return time.Duration(s.parameters.Number(parameter.TransactionSeconds)) * time.Second
 	}
 	s.Interrupt = s.interruptSessions
 	s.Node.Open()
-	s.processID = s.NewObjectID(s.started)
-	s.monitor.init(s)
+	s.processID = s.NewObjectID(s.monitor.Started)
+	s.monitor.TTL.Start(s.Node, s.monitor.Started.Unix(), o.Gate,
+		func() int64 { return s.parameters.Number(parameter.TTLSleepSeconds) },
+		func() int64 { return s.parameters.Number(parameter.TTLSubPassSeconds) })
 	return s
 }
 
@@ -167,8 +188,10 @@ func (s *Server) accept(conn net.Conn) {
 	s.accepted.Add(1)
 	s.serving.Go(func() {
 		c.serve()
+		c.leave()
 		s.mu.Lock()
 		delete(s.connections, c)
+		s.monitor.Traffic.Add(&c.traffic)
 		s.mu.Unlock()
 	})
 }
@@ -184,7 +207,7 @@ func (s *Server) Close(ctx context.Context) error {
 		c.hangUp()
 	}
 	s.mu.Unlock()
-	s.monitor.stop()
+	s.monitor.TTL.Stop()
 	s.Cursors.Stop()
 	done := make(chan struct{})
 	go func() {

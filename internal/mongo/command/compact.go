@@ -1,13 +1,16 @@
 package command
 
-import "github.com/mayflydb/mayfly/internal/mongo/code"
+import (
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
+)
 
 func compact(r *request, a *answer) error {
-	name, dry := r.collection(), r.bool("dryRun", false)
-	if r.err != nil {
-		return r.err
+	name, dry := r.Collection(), r.Bool("dryRun", false)
+	if r.Err != nil {
+		return r.Err
 	}
-	c, err := existingContainer(r, name, code.New(code.NamespaceNotFound, "collection does not exist"))
+	c, err := query.Existing(&r.Request, name, code.New(code.NamespaceNotFound, "collection does not exist"))
 	if err != nil {
 		return err
 	}

@@ -5,11 +5,16 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/audit"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/monitor"
+	"github.com/mayflydb/mayfly/internal/mongo/plan"
 	"github.com/mayflydb/mayfly/internal/mongo/session"
 	"github.com/mayflydb/mayfly/internal/mongo/wire"
 )
@@ -33,17 +38,24 @@ type connection struct {
 	reader  *wire.Reader
 	writer  *wire.Writer
 	memory  session.Memory
+	traffic monitor.Traffic
 	replyID int32
-	local   string // the address that the client has reached
+	since   time.Time       // by the machine's clock
+	local   string          // the address that the client has reached
+	base    context.Context // of its requests: Server.Running, with the client for the audit trail
 
 	user   *account.Identity // nil until it has authenticated
 	auth   authentication
 	client clientInfo
 
+	requests atomic.Int64
+
 	mu      sync.Mutex
 	cancel  context.CancelFunc // of the running request
 	running *request           // nil between requests
 	gone    bool
+	left    bool                      // the client has, or was made to
+	planned atomic.Pointer[plan.Plan] // that the running request follows
 
 	stopped func() error      // stops, made once
 	hold    func(int64) error // holds, made once
@@ -52,7 +64,9 @@ type connection struct {
 func newConnection(s *Server, conn net.Conn) *connection {
 	in, out := &inlet{Conn: conn}, &outlet{Conn: conn}
 	c := &connection{s: s, id: s.lastID.Add(1), conn: conn, in: in, out: out, reader: wire.NewReader(in),
-		writer: wire.NewWriter(out), local: conn.LocalAddr().String()}
+		writer: wire.NewWriter(out), since: clock.Wall().UTC(), local: conn.LocalAddr().String()}
+	out.traffic = &c.traffic
+	c.base = audit.With(s.Running, c)
 	c.stopped, c.hold = c.stops, c.holds
 	s.o.Budget.Open(&c.memory.Share)
 	in.share = &c.memory.Share
@@ -73,6 +87,13 @@ func (c *connection) hangUp() {
 		c.cancel()
 	}
 	_ = c.conn.SetReadDeadline(clock.Wall())
+}
+
+// leave notes that the connection is over.
+func (c *connection) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left = true
 }
 
 // serve answers requests until the client leaves.
@@ -150,7 +171,7 @@ func (c *connection) refuse(m *wire.Message, wrong *wire.Error) {
 	c.replyID++
 	a := newAnswer(c.writer.Begin(m, c.replyID, 0))
 	if wrong.Code == int32(code.ExceededMemoryLimit) {
-		a.fail(c.s.unread(wrong.Cause))
+		a.fail(call.Unread(c.s.Node, wrong.Cause))
 	} else {
 		a.fail(code.New(code.Code(wrong.Code), "%s", wrong.Text))
 	}

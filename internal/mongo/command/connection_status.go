@@ -22,7 +22,7 @@ func connectionStatus(r *request, a *answer) error {
 	}
 	a.Close()
 	a.Value("authenticatedUserRoles", account.ListRoles(roles))
-	if r.bool("showPrivileges", false) {
+	if r.Bool("showPrivileges", false) {
 		a.Value("authenticatedUserPrivileges", r.c.auth.granted.Privileges())
 	}
 	a.Close()

@@ -13,7 +13,7 @@ import (
 )
 
 // admin sends a command to the database admin.
-func (d *door) admin(cmd bson.D) (bson.M, error) {
+func (d *testServer) admin(cmd bson.D) (bson.M, error) {
 	var answer bson.M
 	err := d.Database("admin").RunCommand(d.t.Context(), cmd).Decode(&answer)
 	return answer, err
@@ -31,7 +31,7 @@ func fails(t testing.TB, err error, code int32, text string) {
 	}
 }
 
-func (d *door) names(db string) []string {
+func (d *testServer) names(db string) []string {
 	d.t.Helper()
 	list, err := d.Database(db).ListCollectionNames(d.t.Context(), bson.D{})
 	must(d.t, err)
@@ -59,7 +59,7 @@ func jsonOf(t testing.TB, v any) string {
 }
 
 func TestCreate(t *testing.T) {
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	rules := bson.D{{Key: "$jsonSchema", Value: bson.D{{Key: "required", Value: bson.A{"a"}}}}}
 	for _, c := range []struct {
 		name string
@@ -69,29 +69,38 @@ func TestCreate(t *testing.T) {
 	}{
 		{"plain", bson.D{{Key: "create", Value: "a"}}, 0, ""},
 		{"again", bson.D{{Key: "create", Value: "a"}}, 0, ""},
-		{"again with other options", bson.D{{Key: "create", Value: "a"}, {Key: "validator", Value: rules}}, 48, "already exists, but with different options"},
-		{"again as a view", bson.D{{Key: "create", Value: "a"}, {Key: "viewOn", Value: "b"}}, 48, "rather than a view"},
-		{"with rules", bson.D{{Key: "create", Value: "r"}, {Key: "validator", Value: rules}, {Key: "validationLevel", Value: "moderate"}, {Key: "validationAction", Value: "warn"}}, 0, ""},
-		{"with rules again", bson.D{{Key: "create", Value: "r"}, {Key: "validator", Value: rules}, {Key: "validationLevel", Value: "moderate"}, {Key: "validationAction", Value: "warn"}}, 0, ""},
-		{"bad rules", bson.D{{Key: "create", Value: "x"}, {Key: "validator", Value: bson.D{{Key: "a", Value: bson.D{{Key: "$foo", Value: 1}}}}}}, 2, "unknown operator: $foo"},
-		{"bad level", bson.D{{Key: "create", Value: "x"}, {Key: "validationLevel", Value: "loose"}}, 2, "Enumeration value 'loose'"},
-		{"simple collation", bson.D{{Key: "create", Value: "c"}, {Key: "collation", Value: bson.D{{Key: "locale", Value: "simple"}}}}, 0, ""},
-		{"collation", bson.D{{Key: "create", Value: "x"}, {Key: "collation", Value: bson.D{{Key: "locale", Value: "fr"}}}}, 115, "'fr'"},
-		{"storage", bson.D{{Key: "create", Value: "s"}, {Key: "storageEngine", Value: bson.D{{Key: "wiredTiger", Value: bson.D{}}}}, {Key: "indexOptionDefaults", Value: bson.D{}}, {Key: "comment", Value: "x"}, {Key: "writeConcern", Value: bson.D{{Key: "w", Value: 1}}}}, 0, ""},
-		{"capped", bson.D{{Key: "create", Value: "x"}, {Key: "capped", Value: true}, {Key: "size", Value: 100}}, 115, "capped collection is not supported"},
-		{"capped without size", bson.D{{Key: "create", Value: "x"}, {Key: "capped", Value: true}}, 72, "'size' field is required"},
-		{"size alone", bson.D{{Key: "create", Value: "x"}, {Key: "size", Value: 100}}, 72, "'capped' field needs to be true"},
-		{"time series", bson.D{{Key: "create", Value: "x"}, {Key: "timeseries", Value: bson.D{{Key: "timeField", Value: "t"}}}, {Key: "expireAfterSeconds", Value: 1}}, 115, "time-series"},
-		{"clustered", bson.D{{Key: "create", Value: "x"}, {Key: "clusteredIndex", Value: bson.D{{Key: "key", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "unique", Value: true}}}}, 115, "clustered"},
-		{"expiring", bson.D{{Key: "create", Value: "x"}, {Key: "expireAfterSeconds", Value: 60}}, 72, "'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified"},
-		{"encrypted", bson.D{{Key: "create", Value: "x"}, {Key: "encryptedFields", Value: bson.D{}}}, 115, "encryptedFields"},
-		{"unknown option", bson.D{{Key: "create", Value: "x"}, {Key: "foo", Value: 1}}, 40415, "BSON field 'create.foo' is an unknown field."},
+		{"again with other options", pairs("create", "a", "validator", rules),
+			48, "already exists, but with different options"},
+		{"again as a view", document(t, `{create: 'a', viewOn: 'b'}`), 48, "rather than a view"},
+		{"with rules",
+			pairs("create", "r", "validator", rules, "validationLevel", "moderate", "validationAction", "warn"), 0, ""},
+		{"with rules again",
+			pairs("create", "r", "validator", rules, "validationLevel", "moderate", "validationAction", "warn"), 0, ""},
+		{"bad rules", document(t, `{create: 'x', validator: {a: {$foo: 1}}}`), 2, "unknown operator: $foo"},
+		{"bad level", document(t, `{create: 'x', validationLevel: 'loose'}`), 2, "Enumeration value 'loose'"},
+		{"simple collation", document(t, `{create: 'c', collation: {locale: 'simple'}}`), 0, ""},
+		{"collation", document(t, `{create: 'x', collation: {locale: 'fr'}}`), 115, "'fr'"},
+		{"storage", document(t, `{
+			create: 's', storageEngine: {wiredTiger: {}}, indexOptionDefaults: {}, comment: 'x', writeConcern: {w: 1}
+		}`), 0, ""},
+		{"capped", document(t, `{create: 'x', capped: true, size: 100}`), 115, "capped collection is not supported"},
+		{"capped without size", document(t, `{create: 'x', capped: true}`), 72, "'size' field is required"},
+		{"size alone", document(t, `{create: 'x', size: 100}`), 72, "'capped' field needs to be true"},
+		{"time series", document(t, `{create: 'x', timeseries: {timeField: 't'}, expireAfterSeconds: 1}`),
+			115, "time-series"},
+		{"clustered", document(t, `{create: 'x', clusteredIndex: {key: {_id: 1}, unique: true}}`), 115, "clustered"},
+		{"expiring", document(t, `{create: 'x', expireAfterSeconds: 60}`),
+			72, "'expireAfterSeconds' is only supported on time-series collections " +
+				"or when the 'clusteredIndex' option is specified"},
+		{"encrypted", document(t, `{create: 'x', encryptedFields: {}}`), 115, "encryptedFields"},
+		{"unknown option", document(t, `{create: 'x', foo: 1}`), 40415, "BSON field 'create.foo' is an unknown field."},
 		{"no name", bson.D{{Key: "create", Value: ""}}, 73, "Invalid namespace"},
 		{"dollar", bson.D{{Key: "create", Value: "a$b"}}, 73, "Invalid collection name"},
 		{"system", bson.D{{Key: "create", Value: "system.foo"}}, 73, "Invalid system namespace: test.system.foo"},
 		{"a number", bson.D{{Key: "create", Value: 1}}, 2, "collection name has invalid type int"},
-		{"other index on _id", bson.D{{Key: "create", Value: "x"}, {Key: "idIndex", Value: bson.D{{Key: "key", Value: bson.D{{Key: "a", Value: 1}}}, {Key: "name", Value: "_id_"}}}}, 2, "must be {_id: 1}"},
-		{"index on _id", bson.D{{Key: "create", Value: "i"}, {Key: "idIndex", Value: bson.D{{Key: "v", Value: 2}, {Key: "key", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "name", Value: "_id_"}}}}, 0, ""},
+		{"other index on _id", document(t, `{create: 'x', idIndex: {key: {a: 1}, name: '_id_'}}`),
+			2, "must be {_id: 1}"},
+		{"index on _id", document(t, `{create: 'i', idIndex: {v: 2, key: {_id: 1}, name: '_id_'}}`), 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := d.run(c.cmd)
@@ -108,7 +117,7 @@ func TestCreate(t *testing.T) {
 }
 
 func TestViews(t *testing.T) {
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	db := d.Database("test")
 	for i := range 5 {
 		_, err := db.Collection("c").InsertOne(t.Context(), bson.D{{Key: "_id", Value: i}, {Key: "n", Value: i * 10}})
@@ -121,11 +130,12 @@ func TestViews(t *testing.T) {
 		code     int32
 		text     string
 	}{
-		{"match", "big", "c", bson.A{bson.D{{Key: "$match", Value: bson.D{{Key: "n", Value: bson.D{{Key: "$gte", Value: 20}}}}}}}, 0, ""},
-		{"on a view", "bigger", "big", bson.A{bson.D{{Key: "$addFields", Value: bson.D{{Key: "m", Value: 1}}}}}, 0, ""},
+		{"match", "big", "c", bson.A{document(t, `{$match: {n: {$gte: 20}}}`)}, 0, ""},
+		{"on a view", "bigger", "big", bson.A{eq("$addFields", eq("m", 1))}, 0, ""},
 		{"of nothing", "loop", "missing", bson.A{}, 0, ""},
 		{"cycle", "missing", "loop", bson.A{}, 5, "View cycle"},
-		{"cycle in a lookup", "missing", "c", bson.A{bson.D{{Key: "$lookup", Value: bson.D{{Key: "from", Value: "loop"}, {Key: "as", Value: "x"}, {Key: "pipeline", Value: bson.A{}}}}}}, 5, "View cycle"},
+		{"cycle in a lookup", "missing", "c", bson.A{document(t, `{$lookup: {from: 'loop', as: 'x', pipeline: []}}`)},
+			5, "View cycle"},
 		{"itself", "self", "self", bson.A{}, 5, "View cycle"},
 		{"writes", "w", "c", bson.A{bson.D{{Key: "$out", Value: "x"}}}, 167, "$out"},
 		{"unknown stage", "u", "c", bson.A{bson.D{{Key: "$foo", Value: 1}}}, 40324, "$foo"},
@@ -144,8 +154,8 @@ func TestViews(t *testing.T) {
 	fails(t, err, 72, "'pipeline' requires 'viewOn'")
 
 	t.Run("reads", func(t *testing.T) {
-		cursor, err := db.Collection("bigger").Find(t.Context(), bson.D{{Key: "n", Value: bson.D{{Key: "$lt", Value: 40}}}},
-			options.Find().SetSort(bson.D{{Key: "n", Value: -1}}).SetSkip(1).SetProjection(bson.D{{Key: "n", Value: 1}, {Key: "m", Value: 1}}))
+		cursor, err := db.Collection("bigger").Find(t.Context(), eq("n", eq("$lt", 40)),
+			options.Find().SetSort(eq("n", -1)).SetSkip(1).SetProjection(document(t, `{n: 1, m: 1}`)))
 		must(t, err)
 		var rows []bson.D
 		must(t, cursor.All(t.Context(), &rows))
@@ -176,7 +186,7 @@ func TestViews(t *testing.T) {
 }
 
 func TestDropAndRename(t *testing.T) {
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	db := d.Database("test")
 	for _, name := range []string{"a", "b"} {
 		_, err := db.Collection(name).InsertOne(t.Context(), bson.D{{Key: "_id", Value: name}})
@@ -203,7 +213,7 @@ func TestDropAndRename(t *testing.T) {
 		{"back", "test.b", "test.a", false, 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := d.admin(bson.D{{Key: "renameCollection", Value: c.from}, {Key: "to", Value: c.to}, {Key: "dropTarget", Value: c.over}})
+			_, err := d.admin(pairs("renameCollection", c.from, "to", c.to, "dropTarget", c.over))
 			if c.code == 0 {
 				must(t, err)
 				return
@@ -240,9 +250,9 @@ func TestDropAndRename(t *testing.T) {
 }
 
 func TestListCollections(t *testing.T) {
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	db := d.Database("test")
-	must(t, db.CreateCollection(t.Context(), "a", options.CreateCollection().SetValidator(bson.D{{Key: "x", Value: 1}})))
+	must(t, db.CreateCollection(t.Context(), "a", options.CreateCollection().SetValidator(eq("x", 1))))
 	must(t, db.CreateView(t.Context(), "v", "a", bson.A{bson.D{{Key: "$match", Value: bson.D{}}}}))
 	for i := range 20 {
 		must(t, db.CreateCollection(t.Context(), "n"+string(rune('a'+i))))
@@ -255,7 +265,7 @@ func TestListCollections(t *testing.T) {
 		must(t, cursor.All(t.Context(), &rows))
 		return rows
 	}
-	if n := len(list(bson.D{{Key: "listCollections", Value: 1}, {Key: "cursor", Value: bson.D{{Key: "batchSize", Value: 3}}}})); n != 22 {
+	if n := len(list(document(t, `{listCollections: 1, cursor: {batchSize: 3}}`))); n != 22 {
 		t.Errorf("%d rows in batches", n)
 	}
 	row := list(bson.D{{Key: "listCollections", Value: 1}, {Key: "filter", Value: bson.D{{Key: "name", Value: "a"}}}})
@@ -263,20 +273,22 @@ func TestListCollections(t *testing.T) {
 	if !ok || id.Subtype != 4 || len(id.Data) != 16 {
 		t.Errorf("the uuid is %v", row[0]["info"])
 	}
-	again := list(bson.D{{Key: "listCollections", Value: 1}, {Key: "filter", Value: bson.D{{Key: "info.uuid", Value: id}}}})
+	again := list(pairs("listCollections", 1, "filter", eq("info.uuid", id)))
 	if len(again) != 1 || again[0]["name"] != "a" {
 		t.Errorf("by uuid: %v", again)
 	}
 	same(t, row[0]["options"], bson.D{{Key: "validator", Value: bson.D{{Key: "x", Value: 1}}}})
-	same(t, row[0]["idIndex"], bson.D{{Key: "v", Value: 2}, {Key: "key", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "name", Value: "_id_"}})
-	same(t, list(bson.D{{Key: "listCollections", Value: 1}, {Key: "filter", Value: bson.D{{Key: "type", Value: "view"}}}}), []bson.M{{
-		"name": "v", "type": "view", "options": bson.D{{Key: "viewOn", Value: "a"}, {Key: "pipeline", Value: bson.A{bson.D{{Key: "$match", Value: bson.D{}}}}}}, "info": bson.D{{Key: "readOnly", Value: true}},
+	same(t, row[0]["idIndex"], document(t, `{v: 2, key: {_id: 1}, name: '_id_'}`))
+	same(t, list(document(t, `{listCollections: 1, filter: {type: 'view'}}`)), []bson.M{{
+		"name": "v", "type": "view",
+		"options": document(t, `{viewOn: 'a', pipeline: [{$match: {}}]}`), "info": eq("readOnly", true),
 	}})
-	same(t, list(bson.D{{Key: "listCollections", Value: 1}, {Key: "nameOnly", Value: true}, {Key: "filter", Value: bson.D{{Key: "name", Value: bson.D{{Key: "$regex", Value: "^nb"}}}}}}), []bson.M{{"name": "nb", "type": "collection"}})
+	same(t, list(document(t, `{listCollections: 1, nameOnly: true, filter: {name: {$regex: '^nb'}}}`)),
+		[]bson.M{{"name": "nb", "type": "collection"}})
 }
 
 func TestListDatabases(t *testing.T) {
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	for _, name := range []string{"shop", "blog"} {
 		_, err := d.Database(name).Collection("c").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}})
 		must(t, err)
@@ -287,7 +299,8 @@ func TestListDatabases(t *testing.T) {
 	must(t, err)
 	same(t, answer, bson.M{
 		"databases": bson.A{
-			bson.D{{Key: "name", Value: "blog"}, {Key: "sizeOnDisk", Value: int64(14)}, {Key: "empty", Value: false}}, bson.D{{Key: "name", Value: "shop"}, {Key: "sizeOnDisk", Value: int64(14)}, {Key: "empty", Value: false}},
+			document(t, `{name: 'blog', sizeOnDisk: {$numberLong: '14'}, empty: false}`),
+			document(t, `{name: 'shop', sizeOnDisk: {$numberLong: '14'}, empty: false}`),
 		},
 		"totalSize": int64(28), "totalSizeMb": int64(0), "ok": 1.0,
 	})
@@ -299,8 +312,10 @@ func TestListDatabases(t *testing.T) {
 }
 
 func TestRefusedCommands(t *testing.T) {
-	d := newDoor(t, nil)
-	for _, name := range []string{"applyOps", "cloneCollectionAsCapped", "convertToCapped", "dbHash", "getLastRequestStatistics", "mapReduce"} {
+	d := newServer(t, nil)
+	for _, name := range []string{
+		"applyOps", "cloneCollectionAsCapped", "convertToCapped", "dbHash", "getLastRequestStatistics", "mapReduce",
+	} {
 		_, err := d.run(bson.D{{Key: name, Value: "c"}})
 		fails(t, err, 115, "the command "+name+" is not supported by mayfly")
 	}
@@ -309,7 +324,7 @@ func TestRefusedCommands(t *testing.T) {
 }
 
 func TestCursorOfDroppedCollection(t *testing.T) {
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	c := d.Database("test").Collection("c")
 	for i := range 10 {
 		_, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: i}})

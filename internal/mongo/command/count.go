@@ -1,32 +1,34 @@
 package command
 
-import "github.com/mayflydb/mayfly/internal/mongo/query"
+import (
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
+)
 
 func count(r *request, a *answer) error {
-	name := r.collection()
-	if r.err != nil {
-		return r.err
+	name := r.Collection()
+	if r.Err != nil {
+		return r.Err
 	}
-	if err := r.checkCollation("collation"); err != nil {
+	if err := r.CheckCollation("collation"); err != nil {
 		return err
 	}
 	var q query.Selection
-	if err := r.readSelection(&q, "query"); err != nil {
+	if err := q.Read(&r.Request, "query"); err != nil {
 		return err
 	}
-	limit, skip := r.int("limit", -1<<63+1, 0), r.int("skip", 0, 0)
-	if r.err != nil {
-		return r.err
+	limit, skip := r.Int("limit", -1<<63+1, 0), r.Int("skip", 0, 0)
+	if r.Err != nil {
+		return r.Err
 	}
-	c, err := r.Find(r.db, name)
-	if err != nil {
+	if _, err := q.Find(&r.Operation, r.DB, name); err != nil {
 		return err
 	}
+	c := q.Container
 	if c != nil && query.ViewOf(c) != nil {
 		return countView(r, a, c, &q, skip, max(limit, -limit))
 	}
 	limit = max(limit, -limit)
-	q.Container = c
 	if limit > 0 && limit < query.MaxRing && skip < query.MaxRing {
 		q.Limit = skip + limit
 	}
@@ -37,6 +39,24 @@ func count(r *request, a *answer) error {
 	n = max(0, n-skip)
 	if limit > 0 {
 		n = min(n, limit)
+	}
+	a.Count("n", n)
+	return nil
+}
+
+// countView counts the rows of a view.
+func countView(r *request, a *answer, c *catalog.Container, q *query.Selection, skip, limit int64) error {
+	rows, err := rowsOfView(r, c, q.Query)
+	if err != nil {
+		return err
+	}
+	counted := query.Selection{Skip: skip, Limit: limit}
+	n := int64(0)
+	for _, err := range counted.Cut(rows) {
+		if err != nil {
+			return err
+		}
+		n++
 	}
 	a.Count("n", n)
 	return nil

@@ -38,6 +38,14 @@ func fill(t testing.TB, c *mongo.Collection, n, pad int) {
 	must(t, err)
 }
 
+// createUnique creates a unique index.
+func createUnique(t testing.TB, c *mongo.Collection, field string) error {
+	t.Helper()
+	index := mongo.IndexModel{Keys: eq(field, 1), Options: options.Index().SetUnique(true)}
+	_, err := c.Indexes().CreateOne(t.Context(), index)
+	return err
+}
+
 // together runs do in so many goroutines at once.
 func together(n int, do func(i int)) {
 	var group sync.WaitGroup
@@ -49,7 +57,7 @@ func together(n int, do func(i int)) {
 
 func TestManyDuplicates(t *testing.T) {
 	t.Parallel()
-	c := newDoor(t, nil).Database("test").Collection("c")
+	c := newServer(t, nil).Database("test").Collection("c")
 	const n = 100_000
 	list := make([]any, n)
 	for i := range list {
@@ -69,7 +77,7 @@ func TestManyDuplicates(t *testing.T) {
 
 func TestLargeDocuments(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	c := d.Database("test").Collection("c")
 	const most = 16 << 20
 	sized := func(n int) bson.Raw {
@@ -85,11 +93,12 @@ func TestLargeDocuments(t *testing.T) {
 	if err != nil || len(got) != most {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
-	raw := answerTo(t, d.Database("test"), bson.D{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{sized(most - 1000)}}})
+	raw := answerTo(t, d.Database("test"), pairs("insert", "c", "documents", bson.A{sized(most - 1000)}))
 	if raw.Lookup("n").AsInt64() != 1 {
 		t.Errorf("%v", raw)
 	}
-	if _, err = c.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: most}}, bson.D{{Key: "$set", Value: bson.D{{Key: "more", Value: 1}}}}); firstCode(err) != 10334 && firstCode(err) != 17419 {
+	_, err = c.UpdateOne(t.Context(), eq("_id", most), eq("$set", eq("more", 1)))
+	if got := firstCode(err); got != 10334 && got != 17419 {
 		t.Errorf("growing: %v", err)
 	}
 	cursor, err := c.Find(t.Context(), bson.D{})
@@ -105,7 +114,7 @@ func TestLargeDocuments(t *testing.T) {
 
 func TestBatches(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	db := d.Database("test")
 	c := db.Collection("c")
 	fill(t, c, 1000, 1000)
@@ -131,7 +140,7 @@ func TestBatches(t *testing.T) {
 				return list, ids
 			}
 			name = "nextBatch"
-			raw = answerTo(t, db, bson.D{{Key: "getMore", Value: id}, {Key: "collection", Value: "c"}, {Key: "batchSize", Value: 400}})
+			raw = answerTo(t, db, pairs("getMore", id, "collection", "c", "batchSize", 400))
 		}
 	}
 	for _, x := range []struct {
@@ -162,14 +171,15 @@ func TestBatches(t *testing.T) {
 		}
 		list, ids := sizes(x.cmd)
 		if got := fmt.Sprint(list); got != x.want || ids[0] != x.first || ids[len(ids)-1] != x.last {
-			t.Errorf("%s: %s, from %d to %d; want %s, from %d to %d", x.cmd, got, ids[0], ids[len(ids)-1], x.want, x.first, x.last)
+			t.Errorf("%s: %s, from %d to %d; want %s, from %d to %d",
+				x.cmd, got, ids[0], ids[len(ids)-1], x.want, x.first, x.last)
 		}
 	}
 }
 
 func TestLargeReplies(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	db := d.Database("test")
 	c := db.Collection("c")
 	fill(t, c, 40, 1<<20)
@@ -191,7 +201,7 @@ func TestLargeReplies(t *testing.T) {
 
 func TestCursorsThatEnd(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	db := d.Database("test")
 	open := func(cmd string) (*mongo.Collection, bson.D) {
 		t.Helper()
@@ -222,7 +232,7 @@ func TestCursorsThatEnd(t *testing.T) {
 	failsWith(more, 175)
 
 	_, more = open(`{find: 'c', batchSize: 5}`)
-	raw := answerTo(t, db, bson.D{{Key: "killCursors", Value: "c"}, {Key: "cursors", Value: bson.A{more[0].Value, int64(7)}}})
+	raw := answerTo(t, db, pairs("killCursors", "c", "cursors", bson.A{more[0].Value, int64(7)}))
 	if text := differs("", value(raw), value(parsed(t, `{cursorsKilled: [{$$any: 1}], cursorsNotFound: [7], cursorsAlive: [], cursorsUnknown: []}`))); text != "" {
 		t.Errorf("%s of %v", text, raw)
 	}
@@ -236,7 +246,7 @@ func TestCursorsThatEnd(t *testing.T) {
 // TestOneCounter has many clients change one document at once: no change may be lost.
 func TestOneCounter(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	c := d.Database("test").Collection("c")
 	_, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}, {Key: "name", Value: "a"}, {Key: "n", Value: 0}})
 	must(t, err)
@@ -268,17 +278,16 @@ func TestOneCounter(t *testing.T) {
 
 func TestConcurrentUpserts(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	for name, unique := range map[string]bool{"plain": false, "unique": true} {
 		c := d.Database("test").Collection(name)
 		if unique {
-			_, err := c.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "key", Value: 1}}, Options: options.Index().SetUnique(true)})
-			must(t, err)
+			must(t, createUnique(t, c, "key"))
 		}
 		for key := range 10 {
 			var made atomic.Int64
 			together(16, func(i int) {
-				filter, change := bson.D{{Key: "key", Value: key}}, bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}
+				filter, change := eq("key", key), eq("$inc", eq("n", 1))
 				result, err := c.UpdateOne(t.Context(), filter, change, options.UpdateOne().SetUpsert(true))
 				if err != nil {
 					t.Errorf("%s: %v", name, err)
@@ -287,7 +296,10 @@ func TestConcurrentUpserts(t *testing.T) {
 				made.Add(result.UpsertedCount)
 			})
 			var sum []struct{ N, Count int }
-			cursor, err := c.Aggregate(t.Context(), bson.A{bson.M{"$match": bson.M{"key": key}}, bson.M{"$group": bson.M{"_id": nil, "n": bson.M{"$sum": "$n"}, "count": bson.M{"$sum": 1}}}})
+			cursor, err := c.Aggregate(t.Context(), bson.A{
+				eq("$match", eq("key", key)),
+				eq("$group", pairs("_id", nil, "n", eq("$sum", "$n"), "count", eq("$sum", 1))),
+			})
 			must(t, err)
 			must(t, cursor.All(t.Context(), &sum))
 			if sum[0].N != 16 || sum[0].Count != int(made.Load()) || unique && made.Load() != 1 {
@@ -299,7 +311,7 @@ func TestConcurrentUpserts(t *testing.T) {
 
 func TestConcurrentDeletes(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	c := d.Database("test").Collection("c")
 	fill(t, c, 400, 10)
 	var mu sync.Mutex
@@ -322,7 +334,8 @@ func TestConcurrentDeletes(t *testing.T) {
 			var got struct {
 				ID int32 `bson:"_id"`
 			}
-			err := c.FindOneAndDelete(t.Context(), bson.D{}, options.FindOneAndDelete().SetSort(bson.D{{Key: "k", Value: 1}})).Decode(&got)
+			first := options.FindOneAndDelete().SetSort(eq("k", 1))
+			err := c.FindOneAndDelete(t.Context(), bson.D{}, first).Decode(&got)
 			if errors.Is(err, mongo.ErrNoDocuments) {
 				return
 			}
@@ -348,9 +361,9 @@ func TestConcurrentDeletes(t *testing.T) {
 // TestInsertAtDeadline reuses the _id of a document in the second in which that ends.
 func TestInsertAtDeadline(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	c := d.Database("test").Collection("c")
-	_, err := c.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "at", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(10)})
+	_, err := c.Indexes().CreateOne(t.Context(), indexOn("at", 10))
 	must(t, err)
 	insert := func() error {
 		_, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}, {Key: "at", Value: d.clock.Now()}})
@@ -366,7 +379,7 @@ func TestInsertAtDeadline(t *testing.T) {
 		if n := count(t, c, bson.D{}); n != 0 {
 			t.Errorf("%d alive", n)
 		}
-		if result, err := c.DeleteOne(t.Context(), bson.D{{Key: "_id", Value: 1}}); err != nil || result.DeletedCount != 0 {
+		if result, err := c.DeleteOne(t.Context(), eq("_id", 1)); err != nil || result.DeletedCount != 0 {
 			t.Errorf("%+v, %v", result, err)
 		}
 		must(t, insert())
@@ -375,7 +388,7 @@ func TestInsertAtDeadline(t *testing.T) {
 		}
 	}
 	var got bson.M
-	err = c.FindOneAndUpdate(t.Context(), bson.D{{Key: "_id", Value: 2}}, bson.D{{Key: "$set", Value: bson.D{{Key: "at", Value: start}}}},
+	err = c.FindOneAndUpdate(t.Context(), eq("_id", 2), eq("$set", eq("at", start)),
 		options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&got)
 	if err != nil || got["_id"] != int32(2) {
 		t.Errorf("an upsert that has ended: %v, %v", got, err)
@@ -384,7 +397,7 @@ func TestInsertAtDeadline(t *testing.T) {
 
 func TestTimeLimit(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	db := d.Database("test")
 	fill(t, db.Collection("c"), 2000, 10)
 	for _, cmd := range []string{
@@ -404,10 +417,9 @@ func TestTimeLimit(t *testing.T) {
 // TestConcurrentMerges has pipelines insert the same documents at once: each finds those of the others.
 func TestConcurrentMerges(t *testing.T) {
 	t.Parallel()
-	db := newDoor(t, nil).Database("test")
+	db := newServer(t, nil).Database("test")
 	fill(t, db.Collection("c"), 100, 10)
-	_, err := db.Collection("byK").Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "k", Value: 1}}, Options: options.Index().SetUnique(true)})
-	must(t, err)
+	must(t, createUnique(t, db.Collection("byK"), "k"))
 	together(8, func(int) {
 		for _, cmd := range []string{
 			`{aggregate: 'c', pipeline: [{$merge: 'byID'}], cursor: {}}`,

@@ -18,7 +18,7 @@ func count(t *testing.T, c *mongo.Collection, filter any) int64 {
 
 func TestCRUD(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	ctx := t.Context()
 	c := d.Database("test").Collection("c")
 
@@ -39,7 +39,7 @@ func TestCRUD(t *testing.T) {
 	if n := count(t, c, bson.D{{Key: "n", Value: 3}}); n != 150 {
 		t.Errorf("%d with n 3", n)
 	}
-	cursor, err := c.Find(ctx, bson.D{{Key: "n", Value: bson.D{{Key: "$gte", Value: 5}}}}, options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetBatchSize(100))
+	cursor, err := c.Find(ctx, eq("n", eq("$gte", 5)), options.Find().SetSort(eq("_id", -1)).SetBatchSize(100))
 	must(t, err)
 	var found []struct {
 		ID int `bson:"_id"`
@@ -49,18 +49,19 @@ func TestCRUD(t *testing.T) {
 	if len(found) != 750 || found[0].ID != 1499 || found[749].ID != 5 {
 		t.Errorf("%d found, first %v", len(found), found[:min(2, len(found))])
 	}
-	updated, err := c.UpdateMany(ctx, bson.D{{Key: "n", Value: 3}}, bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 100}}}})
+	updated, err := c.UpdateMany(ctx, eq("n", 3), eq("$inc", eq("n", 100)))
 	must(t, err)
 	if updated.MatchedCount != 150 || updated.ModifiedCount != 150 {
 		t.Errorf("%+v", updated)
 	}
-	upserted, err := c.UpdateOne(ctx, bson.D{{Key: "_id", Value: "new"}, {Key: "k", Value: 1}}, bson.D{{Key: "$set", Value: bson.D{{Key: "v", Value: 2}}}}, options.UpdateOne().SetUpsert(true))
+	upsert := options.UpdateOne().SetUpsert(true)
+	upserted, err := c.UpdateOne(ctx, document(t, `{_id: 'new', k: 1}`), eq("$set", eq("v", 2)), upsert)
 	must(t, err)
 	if upserted.UpsertedID != "new" || upserted.MatchedCount != 0 {
 		t.Errorf("%+v", upserted)
 	}
 	var after bson.M
-	must(t, c.FindOneAndUpdate(ctx, bson.D{{Key: "_id", Value: "new"}}, bson.D{{Key: "$set", Value: bson.D{{Key: "v", Value: 3}}}},
+	must(t, c.FindOneAndUpdate(ctx, eq("_id", "new"), eq("$set", eq("v", 3)),
 		options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&after))
 	if after["v"] != int32(3) || after["k"] != int32(1) {
 		t.Errorf("%v", after)
@@ -81,7 +82,7 @@ func TestCRUD(t *testing.T) {
 	}
 	rows, err := c.Aggregate(ctx, bson.A{
 		bson.D{{Key: "$match", Value: bson.D{{Key: "n", Value: 103}}}},
-		bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: nil}, {Key: "sum", Value: bson.D{{Key: "$sum", Value: "$n"}}}}}},
+		document(t, `{$group: {_id: null, sum: {$sum: '$n'}}}`),
 	})
 	must(t, err)
 	var sums []bson.M
@@ -96,7 +97,7 @@ func TestCRUD(t *testing.T) {
 
 func TestIndexes(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	ctx := t.Context()
 	c := d.Database("test").Collection("c")
 	_, err := c.InsertMany(ctx, []any{

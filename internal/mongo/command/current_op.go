@@ -1,49 +1,57 @@
 package command
 
 import (
-	"cmp"
+	"iter"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
-	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
-	"github.com/mayflydb/mayfly/internal/mongo/filter"
+	"github.com/mayflydb/mayfly/internal/mongo/monitor"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
 )
 
 // currentOp takes switches, and the members of a query that selects among the operations.
 func currentOp(r *request, a *answer) error {
-	query := doc.NewWriter(nil)
+	wanted := doc.NewWriter(nil)
 	first := true
-	for name, v := range doc.Members(r.body) {
-		if !first && !strings.HasPrefix(name, "$") && !genericFields[name] {
-			query.Value(name, v)
+	for name, v := range doc.Members(r.Body) {
+		if !first && !strings.HasPrefix(name, "$") && !call.GenericFields[name] {
+			wanted.Value(name, v)
 		}
 		first = false
 	}
-	selected, err := compileSift(r, query.End())
+	selected, err := query.CompileSift(&r.Request, wanted.End())
 	if err != nil {
 		return err
 	}
-	list, err := listOperations(r, listing{idle: isTrue(r.get("$all")), own: isTrue(r.get("$ownOps"))})
+	own := call.IsTrue(r.Get("$ownOps"))
+	list, err := operations(r, listing{idle: call.IsTrue(r.Get("$all")), sessions: true, own: own})
 	if err != nil {
 		return err
 	}
 	a.Array("inprog")
-	for _, d := range list {
+	for d := range list {
 		ok, err := selected(d)
 		if err != nil {
 			return err
 		}
-		if ok {
-			a.Element(d)
+		if !ok {
+			continue
 		}
+		if a.Size()+len(d) > session.MaxBatchBytes {
+			return code.New(code.BSONObjectTooLarge, "the running operations take more than the %d bytes of an "+
+				"answer: select among them, or use the stage $currentOp", session.MaxBatchBytes)
+		}
+		if err := a.Room(len(d) + session.ElementBytes); err != nil {
+			return err
+		}
+		a.Element(d)
 	}
 	a.Close()
 	return nil
@@ -52,19 +60,26 @@ func currentOp(r *request, a *answer) error {
 // currentOpStage is the stage $currentOp.
 func currentOpStage(r *request, arg doc.Value) pipeline.Rows {
 	options, _ := doc.AsDoc(arg)
-	if r.db != adminDatabase {
-		return query.Failed(code.New(code.InvalidNamespace, "$currentOp must be run against the 'admin' database with {aggregate: 1}"))
+	if r.DB != account.AdminDatabase {
+		return query.Failed(code.New(code.InvalidNamespace,
+			"$currentOp must be run against the 'admin' database with {aggregate: 1}"))
 	}
-	list, err := listOperations(r, listing{
-		idle:  isTrue(doc.Lookup(options, "idleConnections")),
-		own:   !isTrue(doc.Lookup(options, "allUsers")),
-		whole: !isTrue(doc.Lookup(options, "truncateOps")),
+	switched := func(name string, otherwise bool) bool {
+		v := doc.Lookup(options, name)
+		return v.Type == 0 && otherwise || call.IsTrue(v)
+	}
+	list, err := operations(r, listing{
+		idle:     switched("idleConnections", false),
+		cursors:  switched("idleCursors", false),
+		sessions: switched("idleSessions", true),
+		own:      !switched("allUsers", false),
+		whole:    !switched("truncateOps", false),
 	})
 	if err != nil {
 		return query.Failed(err)
 	}
 	return func(yield func(doc.Doc, error) bool) {
-		for _, d := range list {
+		for d := range list {
 			if !yield(d, nil) {
 				return
 			}
@@ -72,147 +87,74 @@ func currentOpStage(r *request, arg doc.Value) pipeline.Rows {
 	}
 }
 
-// compileSift compiles a query over documents that a command makes; an empty one selects all.
-func compileSift(r *request, wanted doc.Doc) (func(doc.Doc) (bool, error), error) {
-	if doc.IsEmpty(wanted) {
-		return func(doc.Doc) (bool, error) { return true, nil }, nil
-	}
-	f, err := filter.Compile(wanted, filter.Options{Meter: r.Work()})
-	if err != nil {
-		return nil, err
-	}
-	q := query.Selection{Filter: f}
-	s := q.Scope(&r.Operation)
-	return func(d doc.Doc) (bool, error) { return q.Matches(d, s) }, nil
-}
-
 // A listing says which operations are wanted.
 type listing struct {
-	idle  bool // also connections that have none
-	own   bool // only those of the client's user
-	whole bool // commands are not cut
+	idle     bool // also connections that have none
+	cursors  bool // also cursors that no operation reads
+	sessions bool // also transactions in which none runs
+	own      bool // only those of the client's user
+	whole    bool // more of long commands
 }
 
-// listOperations lists what the connections are doing.
-func listOperations(r *request, want listing) ([]doc.Doc, error) {
+// operations describes what the connections are doing, one after the other, so that no more than one description is
+// held. A cursor may go on after the request.
+func operations(r *request, want listing) (iter.Seq[doc.Doc], error) {
 	if !want.own {
-		if err := r.may(account.Monitor, ""); err != nil {
+		if err := r.May(account.Monitor, ""); err != nil {
 			return nil, err
 		}
 	}
-	r.s.mu.Lock()
-	connections := make([]*connection, 0, len(r.s.connections))
-	for c := range r.s.connections {
+	s, by, owner := r.s, r.c.user, r.Owner()
+	want.own = want.own && s.o.Auth
+	s.mu.Lock()
+	connections := make([]*connection, 0, len(s.connections))
+	for c := range s.connections {
 		connections = append(connections, c)
 	}
-	r.s.mu.Unlock()
+	s.mu.Unlock()
 	slices.SortFunc(connections, func(a, b *connection) int { return int(a.id) - int(b.id) })
 	host, _ := os.Hostname()
-	var list []doc.Doc
-	for _, c := range connections {
-		if d := c.operation(r, want, host); d != nil {
-			list = append(list, d)
+	return func(yield func(doc.Doc) bool) {
+		for _, c := range connections {
+			if d := c.operation(by, want, host); d != nil && !yield(d) {
+				return
+			}
 		}
-	}
-	return list, nil
+		if want.cursors {
+			for _, x := range s.Cursors.Idle() {
+				if (!want.own || x.Owner == owner) && !yield(monitor.DescribeCursor(x, host)) {
+					return
+				}
+			}
+		}
+		if want.sessions {
+			for _, x := range s.Node.Sessions.IdleTransactions() {
+				if (!want.own || x.Owner() == owner) && !yield(s.monitor.DescribeTransaction(x, host)) {
+					return
+				}
+			}
+		}
+	}, nil
 }
 
-// operation describes what a connection is doing, nil if that is not wanted. It reads the memory of the running
-// request, which does not change while mu is held.
-func (c *connection) operation(r *request, want listing, host string) doc.Doc {
+// operation describes what a connection is doing, nil if that is not wanted. by is who asks. It reads the memory of the
+// running request, which does not change while mu is held.
+func (c *connection) operation(by *account.Identity, want listing, host string) doc.Doc {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	x := c.running
-	if x == nil && !want.idle || want.own && r.s.o.Auth && !sameUser(c.user, r.c.user) {
+	if c.running == nil && (!want.idle || c.left) || want.own && !sameUser(c.user, by) {
 		return nil
 	}
-	a := doc.NewWriter(nil)
-	a.String("type", "op")
-	a.String("host", host)
-	a.String("desc", "conn"+strconv.Itoa(int(c.id)))
-	a.Int32("connectionId", int(c.id))
-	a.String("client", c.remote())
-	if c.client.appName != "" {
-		a.String("appName", c.client.appName)
+	x := c.described()
+	if c.running != nil {
+		x.Running = &c.running.Request
 	}
-	if c.client.document != nil {
-		a.Doc("clientMetadata", c.client.document)
-	}
-	a.Bool("active", x != nil)
-	a.String("currentOpTime", clock.Wall().UTC().Format("2006-01-02T15:04:05.000-07:00"))
-	if c.user != nil {
-		a.Array("effectiveUsers")
-		a.Object(a.Index())
-		a.String("user", c.user.Name)
-		a.String("db", c.user.Database)
-		a.Close()
-		a.Close()
-	}
-	if x != nil {
-		describeRequest(x, a, want.whole)
-	}
-	return a.End()
+	return x.Describe(host, want.whole)
 }
 
-// describeRequest writes what a running request does.
-func describeRequest(r *request, a *doc.Writer, whole bool) {
-	took := r.Since.Elapsed()
-	a.Int32("opid", int(r.opid))
-	a.Int64("secs_running", int64(took/time.Second))
-	a.Int64("microsecs_running", took.Microseconds())
-	if r.lsid.Type != 0 {
-		a.Value("lsid", r.lsid)
+// described is the connection as operators see it, without its request.
+func (c *connection) described() monitor.Connection {
+	return monitor.Connection{
+		Number: c.id, Remote: c.remote(), AppName: c.client.appName, Metadata: c.client.document, User: c.user,
 	}
-	a.String("op", kindOfRequest(r))
-	a.String("ns", namespaceOf(r))
-	a.Bool("redacted", r.command.secret)
-	shown := r.shown()
-	if len(shown) <= maxShownCommand || whole {
-		a.Doc("command", shown)
-	} else {
-		a.Object("command")
-		a.String("$truncated", code.Show(doc.Object(shown)))
-		a.Close()
-	}
-	a.Int32("numYields", 0)
-	a.Bool("waitingForLock", false)
-}
-
-// maxShownCommand is how many bytes of a command are shown whole; a longer one is shown as text that is cut off.
-const maxShownCommand = 1000
-
-// kindOfRequest is MongoDB's name of the operation.
-func kindOfRequest(r *request) string {
-	switch r.Name {
-	case "find":
-		return "query"
-	case "getMore":
-		return "getmore"
-	case "delete":
-		return "remove"
-	case "insert", "update":
-		return r.Name
-	}
-	return "command"
-}
-
-// namespaceOf is the container that the request is about, or MongoDB's $cmd.
-func namespaceOf(r *request) string {
-	return r.db + "." + cmp.Or(containerNameOf(r), "$cmd")
-}
-
-// aboutContainers are the actions of commands about one container.
-const aboutContainers = account.Read | account.List | account.Write | account.Define | account.Modify | account.Maintain
-
-// containerNameOf is the name of the container that the request is about, "" if it is about none.
-func containerNameOf(r *request) string {
-	v := r.arg
-	switch {
-	case r.Name == "getMore":
-		v = doc.Lookup(r.body, "collection")
-	case r.Name != "aggregate" && r.command.needs&aboutContainers == 0:
-		return ""
-	}
-	name, _ := doc.AsString(v)
-	return name
 }

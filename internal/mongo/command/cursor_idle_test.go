@@ -31,8 +31,8 @@ func TestIdleCursorsEnd(t *testing.T) {
 	of := func(cmd bson.D, more ...bson.E) bson.D { return append(append(bson.D{}, cmd...), more...) }
 	size := bson.E{Key: "batchSize", Value: 1}
 	find := of(findOf("c", bson.D{}), size)
-	aggregate := bson.D{{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A{}}, {Key: "cursor", Value: bson.D{size}}}
-	watch := bson.D{{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A{eq("$changeStream", bson.D{})}}, {Key: "cursor", Value: bson.D{}}}
+	aggregate := pairs("aggregate", "c", "pipeline", bson.A{}, "cursor", bson.D{size})
+	watch := document(t, `{aggregate: 'c', pipeline: [{$changeStream: {}}], cursor: {}}`)
 	alone := func(cmd bson.D, more ...bson.E) bson.Raw { return m.with(cmd, more...) }
 	ids := map[string]int64{
 		"find":        open(find, alone),
@@ -44,7 +44,7 @@ func TestIdleCursorsEnd(t *testing.T) {
 		"transaction": open(find, m.begin),
 	}
 	more := func(name string, how func(bson.D, ...bson.E) bson.Raw) int32 {
-		return codeIn(how(bson.D{{Key: "getMore", Value: ids[name]}, {Key: "collection", Value: "c"}, size, {Key: "maxTimeMS", Value: 1}}[:3]))
+		return codeIn(how(of(pairs("getMore", ids[name], "collection", "c"), size)))
 	}
 	cursors := func(names ...string) int64 {
 		t.Helper()
@@ -54,7 +54,8 @@ func TestIdleCursorsEnd(t *testing.T) {
 		}
 		return n
 	}
-	if opened, all, kept := cursors("totalOpened"), cursors("open", "total"), cursors("open", "noTimeout"); opened != 7 || all != 7 || kept != 1 {
+	opened, all, kept := cursors("totalOpened"), cursors("open", "total"), cursors("open", "noTimeout")
+	if opened != 7 || all != 7 || kept != 1 {
 		t.Errorf("%d cursors were opened, %d are, %d of them for ever", opened, all, kept)
 	}
 	d.pass(5 * time.Minute)
@@ -101,7 +102,9 @@ func TestNothingIsLeftOfAServer(t *testing.T) {
 	documents, err := store.Open(t.Context(), engine, cat)
 	must(t, err)
 	synctest.Test(t, func(t *testing.T) {
-		s := command.New(command.Options{Catalog: cat, Store: documents, Clock: clock.NewReal(time.Time{}), Key: "a2V5"})
+		s := command.New(command.Options{
+			Catalog: cat, Store: documents, Clock: clock.NewReal(time.Time{}), Keys: ringOf(t, "a2V5"),
+		})
 		must(t, clock.Pause(t.Context(), time.Minute))
 		must(t, s.Close(t.Context()))
 	})

@@ -5,6 +5,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/write"
 )
@@ -19,12 +20,12 @@ var customActions = map[string]func(*request, *answer) error{
 }
 
 func customAction(r *request, a *answer) error {
-	name, ok := doc.AsString(r.arg)
+	name, ok := doc.AsString(r.Arg)
 	if !ok {
-		return r.wrongType("customAction", r.arg, "string")
+		return r.WrongType("customAction", r.Arg, "string")
 	}
 	for _, option := range []string{"offerThroughput", "autoScaleSettings"} {
-		if r.get(option).Type != 0 {
+		if r.Get(option).Type != 0 {
 			return code.Unsupported("the member '" + option + "' of customAction")
 		}
 	}
@@ -37,11 +38,11 @@ func customAction(r *request, a *answer) error {
 
 // customCollection reads the member collection.
 func customCollection(r *request) (string, error) {
-	name := r.string("collection")
-	if r.err != nil {
-		return "", r.err
+	name := r.String("collection")
+	if r.Err != nil {
+		return "", r.Err
 	}
-	return name, write.CheckCollectionName(r.db, name)
+	return name, call.CheckName(r.DB, name)
 }
 
 func (r *request) createCustomCollection(*answer) error {
@@ -49,27 +50,27 @@ func (r *request) createCustomCollection(*answer) error {
 	if err != nil {
 		return err
 	}
-	if r.get("indexes").Type != 0 {
+	if r.Get("indexes").Type != 0 {
 		return code.Unsupported("the member 'indexes' of customAction")
 	}
-	if err := r.may(account.Define, r.db); err != nil {
+	if err := r.May(account.Define, r.DB); err != nil {
 		return err
 	}
-	_, err = write.CreateContainer(&r.Operation, r.db, name, nil)
+	_, err = write.CreateContainer(&r.Operation, r.DB, name, nil)
 	if fault.KindOf(err) == fault.Exists {
-		return code.New(code.NamespaceExists, "Collection %s.%s already exists.", r.db, name)
+		return code.New(code.NamespaceExists, "Collection %s.%s already exists.", r.DB, name)
 	}
 	return err
 }
 
 func (r *request) getCustomDatabase(a *answer) error {
-	if _, err := r.s.o.Catalog.Database(r.db); err != nil {
+	if _, err := r.s.o.Catalog.Database(r.DB); err != nil {
 		if fault.KindOf(err) == fault.NotFound {
-			return code.New(code.NamespaceNotFound, "Database %s not found.", r.db)
+			return code.New(code.NamespaceNotFound, "Database %s not found.", r.DB)
 		}
 		return err
 	}
-	a.String("database", r.db)
+	a.String("database", r.DB)
 	return nil
 }
 
@@ -78,14 +79,14 @@ func (r *request) getCustomCollection(a *answer) error {
 	if err != nil {
 		return err
 	}
-	c, err := r.Find(r.db, name)
+	c, err := r.Find(r.DB, name)
 	if err != nil {
 		return err
 	}
 	if c == nil {
-		return code.New(code.NamespaceNotFound, "Collection %s.%s not found.", r.db, name)
+		return code.New(code.NamespaceNotFound, "Collection %s.%s not found.", r.DB, name)
 	}
-	a.String("database", r.db)
+	a.String("database", r.DB)
 	a.String("collection", name)
 	if c.State().Dialect != catalog.Mongo {
 		a.shardKey(c)

@@ -3,33 +3,35 @@ package command
 import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/monitor"
 )
 
 func dataSize(r *request, a *answer) error {
-	ns, ok := doc.AsString(r.arg)
+	ns, ok := doc.AsString(r.Arg)
 	if !ok {
-		return r.wrongType("dataSize", r.arg, "string")
+		return r.WrongType("dataSize", r.Arg, "string")
 	}
-	estimate := r.bool("estimate", false)
-	if r.err != nil {
-		return r.err
+	estimate := r.Bool("estimate", false)
+	if r.Err != nil {
+		return r.Err
 	}
-	if r.get("min").Type != 0 || r.get("max").Type != 0 {
+	if r.Get("min").Type != 0 || r.Get("max").Type != 0 {
 		return code.Unsupported("dataSize of a range")
 	}
-	db, name, err := splitNamespace(ns)
+	db, name, err := call.SplitNamespace(ns)
 	if err != nil {
 		return err
 	}
-	if err := r.may(account.Read, db); err != nil {
+	if err := r.May(account.Read, db); err != nil {
 		return err
 	}
 	c, err := r.Find(db, name)
 	if err != nil {
 		return err
 	}
-	size, err := sizeOfContainer(r, c)
+	size, err := monitor.SizeOf(&r.Request, c)
 	if err != nil {
 		return err
 	}

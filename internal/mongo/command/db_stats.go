@@ -1,19 +1,23 @@
 package command
 
-import "github.com/mayflydb/mayfly/internal/mongo/query"
+import (
+	"github.com/mayflydb/mayfly/internal/mongo/monitor"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/schema"
+)
 
 func dbStats(r *request, a *answer) error {
-	scale := readScale(r, "dbStats.scale", r.get("scale"))
-	if r.err != nil {
-		return r.err
+	scale := monitor.ReadScale(&r.Request, "dbStats.scale", r.Get("scale"))
+	if r.Err != nil {
+		return r.Err
 	}
-	containers, err := r.s.containersOf(r.db)
+	containers, err := schema.Containers(r.Node, r.DB)
 	if err != nil {
 		return err
 	}
-	free := r.int("freeStorage", 0, 0) != 0
-	if r.err != nil {
-		return r.err
+	free := r.Int("freeStorage", 0, 0) != 0
+	if r.Err != nil {
+		return r.Err
 	}
 	var collections, views, objects, bytes, indexes, entries int64
 	for _, c := range containers {
@@ -21,13 +25,13 @@ func dbStats(r *request, a *answer) error {
 			views++
 			continue
 		}
-		size, err := sizeOfContainer(r, c)
+		size, err := monitor.SizeOf(&r.Request, c)
 		if err != nil {
 			return err
 		}
 		collections++
 		objects, bytes = objects+int64(size.Documents), bytes+int64(size.Bytes)
-		list, total, err := sizesOfIndexes(r, c, size.Documents)
+		list, total, err := monitor.SizesOfIndexes(&r.Request, c, size.Documents)
 		if err != nil {
 			return err
 		}
@@ -38,7 +42,7 @@ func dbStats(r *request, a *answer) error {
 		average = float64(bytes) / float64(objects)
 	}
 	scaled := float64(bytes) / float64(scale)
-	a.String("db", r.db)
+	a.String("db", r.DB)
 	a.Int64("collections", collections)
 	a.Int64("views", views)
 	a.Int64("objects", objects)

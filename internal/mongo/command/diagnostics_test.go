@@ -13,7 +13,7 @@ import (
 
 // What shells and tools ask when they begin, and what they look at in the answers.
 func TestDiagnostics(t *testing.T) {
-	d := newDoor(t, replica)
+	d := newServer(t, replica)
 	direct := d.connect("directConnection=true") // nobody reaches what is advertised
 	for _, c := range []struct {
 		cmd   string
@@ -39,9 +39,9 @@ func TestDiagnostics(t *testing.T) {
 		{"replSetGetConfig", 1, "config.members.0.host", `"db.example:10255"`, nil},
 		{"rolesInfo", 1, "roles", `[]`, nil},
 		{"rolesInfo", "readWrite", "roles.0.isBuiltin", `true`, nil},
-		{"rolesInfo", bson.D{{Key: "role", Value: "root"}, {Key: "db", Value: "shop"}}, "roles", `[]`, nil},
+		{"rolesInfo", document(t, `{role: 'root', db: 'shop'}`), "roles", `[]`, nil},
 		{"rolesInfo", 1, "roles.0.role", `"backup"`, bson.D{{Key: "showBuiltinRoles", Value: true}}},
-		{"currentOp", 1, "inprog.0.command.currentOp", `{"$numberInt":"1"}`, bson.D{{Key: "command.currentOp", Value: 1}}},
+		{"currentOp", 1, "inprog.0.command.currentOp", `{"$numberInt":"1"}`, eq("command.currentOp", 1)},
 		{"currentOp", 1, "inprog", `[]`, bson.D{{Key: "op", Value: "insert"}}},
 	} {
 		var answer bson.Raw
@@ -57,7 +57,7 @@ func TestDiagnostics(t *testing.T) {
 }
 
 func TestDiagnosticRefusals(t *testing.T) {
-	d := newDoor(t, alone)
+	d := newServer(t, alone)
 	for _, c := range []struct {
 		db, cmd string
 		arg     any
@@ -74,14 +74,14 @@ func TestDiagnosticRefusals(t *testing.T) {
 		{"test", "usersInfo", true, 2},
 		{"test", "rolesInfo", true, 2},
 	} {
-		if err := d.Database(c.db).RunCommand(t.Context(), bson.D{{Key: c.cmd, Value: c.arg}}).Err(); codeOf(err) != c.want {
+		if err := d.Database(c.db).RunCommand(t.Context(), eq(c.cmd, c.arg)).Err(); codeOf(err) != c.want {
 			t.Errorf("%s on %s: code %d, want %d: %v", c.cmd, c.db, codeOf(err), c.want, err)
 		}
 	}
 }
 
 func TestWhatsMyURI(t *testing.T) {
-	p := newDoor(t, alone).peer()
+	p := newServer(t, alone).peer()
 	got := p.ask(bson.D{{Key: "whatsmyuri", Value: 1}, {Key: "$db", Value: "admin"}}).Lookup("you").StringValue()
 	if _, _, err := net.SplitHostPort(got); err != nil || got != p.conn.LocalAddr().String() {
 		t.Errorf("%q, want %q", got, p.conn.LocalAddr())
@@ -90,7 +90,7 @@ func TestWhatsMyURI(t *testing.T) {
 
 // Failed logins are in the log that clients see; their payloads are nowhere.
 func TestLogOfFailures(t *testing.T) {
-	d := newDoor(t, withAuth)
+	d := newServer(t, withAuth)
 	if _, err := whoAmI(t, d.login("eve:open-sesame", "")); err == nil {
 		t.Fatal("nobody is let in")
 	}
@@ -98,9 +98,10 @@ func TestLogOfFailures(t *testing.T) {
 		TotalLinesWritten int32
 		Log               []string
 	}
-	must(t, d.login("mayfly:"+accountKey, "").Database("admin").RunCommand(t.Context(), bson.D{{Key: "getLog", Value: "global"}}).Decode(&answer))
+	must(t, d.asAccount().Database("admin").RunCommand(t.Context(), eq("getLog", "global")).Decode(&answer))
 	line := slices.IndexFunc(answer.Log, func(s string) bool {
-		return strings.Contains(s, `"s":"W"`) && strings.Contains(s, `"user":"eve"`) && strings.Contains(s, `"t":{"$date":"`)
+		return strings.Contains(s, `"s":"W"`) &&
+			strings.Contains(s, `"user":"eve"`) && strings.Contains(s, `"t":{"$date":"`)
 	})
 	if line < 0 || strings.Contains(strings.Join(answer.Log, " "), "open-sesame") {
 		t.Errorf("the log is %q", answer.Log)
@@ -108,15 +109,15 @@ func TestLogOfFailures(t *testing.T) {
 }
 
 func TestCurrentOpIsOfOneself(t *testing.T) {
-	d := newDoor(t, withAuth)
+	d := newServer(t, withAuth)
 	root := d.login("mayfly:"+accountKey, "appName=root")
-	must(t, root.Database("shop").RunCommand(t.Context(), bson.D{{Key: "createUser", Value: "ann"}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{"read"}}}).Err())
+	must(t, send(t, root.Database("shop"), `{createUser: 'ann', pwd: 'x', roles: ['read']}`))
 	ann := d.login("ann:x", "authSource=shop&appName=ann").Database("admin")
 	if err := ann.RunCommand(t.Context(), bson.D{{Key: "currentOp", Value: 1}}).Err(); codeOf(err) != 13 {
 		t.Errorf("a user sees what others do: %v", err)
 	}
 	var answer struct{ Inprog []bson.M }
-	must(t, ann.RunCommand(t.Context(), bson.D{{Key: "currentOp", Value: 1}, {Key: "$ownOps", Value: true}, {Key: "$all", Value: true}}).Decode(&answer))
+	must(t, ann.RunCommand(t.Context(), document(t, `{currentOp: 1, $ownOps: true, $all: true}`)).Decode(&answer))
 	for _, op := range answer.Inprog {
 		if op["appName"] != "ann" {
 			t.Errorf("a user sees %v", op)
@@ -125,7 +126,8 @@ func TestCurrentOpIsOfOneself(t *testing.T) {
 	if len(answer.Inprog) == 0 {
 		t.Error("a user does not see itself")
 	}
-	c, err := root.Database("admin").Aggregate(t.Context(), bson.A{bson.D{{Key: "$currentOp", Value: bson.D{{Key: "allUsers", Value: true}, {Key: "idleConnections", Value: true}}}}})
+	everyone := document(t, `{$currentOp: {allUsers: true, idleConnections: true}}`)
+	c, err := root.Database("admin").Aggregate(t.Context(), bson.A{everyone})
 	must(t, err)
 	var rows []bson.M
 	must(t, c.All(t.Context(), &rows))
@@ -136,29 +138,31 @@ func TestCurrentOpIsOfOneself(t *testing.T) {
 	if !apps["root"] || !apps["ann"] {
 		t.Errorf("$currentOp gives %v", rows)
 	}
-	if _, err := ann.Aggregate(t.Context(), bson.A{bson.D{{Key: "$currentOp", Value: bson.D{{Key: "allUsers", Value: true}}}}}); codeOf(err) != 13 {
+	if _, err := ann.Aggregate(t.Context(), bson.A{eq("$currentOp", eq("allUsers", true))}); codeOf(err) != 13 {
 		t.Errorf("a user sees what others do with $currentOp: %v", err)
 	}
 }
 
 func TestPrivilegesAreShown(t *testing.T) {
-	d := newDoor(t, withAuth)
+	d := newServer(t, withAuth)
 	var answer bson.Raw
-	must(t, d.login("mayfly:"+accountKey, "").Database("admin").RunCommand(t.Context(), bson.D{{Key: "connectionStatus", Value: 1}, {Key: "showPrivileges", Value: true}}).Decode(&answer))
+	status := document(t, `{connectionStatus: 1, showPrivileges: true}`)
+	must(t, d.asAccount().Database("admin").RunCommand(t.Context(), status).Decode(&answer))
 	info := answer.Lookup("authInfo").Document()
 	if got := info.Lookup("authenticatedUserRoles").String(); got != `[{"role": "root","db": "admin"}]` {
 		t.Errorf("roles %s", got)
 	}
-	if got := info.Lookup("authenticatedUserPrivileges", "0", "resource").String(); got != `{"db": "","collection": ""}` {
+	first := info.Lookup("authenticatedUserPrivileges", "0").Document()
+	if got := first.Lookup("resource").String(); got != `{"db": "","collection": ""}` {
 		t.Errorf("resource %s", got)
 	}
-	if actions := info.Lookup("authenticatedUserPrivileges", "0", "actions").String(); !strings.Contains(actions, `"find"`) {
+	if actions := first.Lookup("actions").String(); !strings.Contains(actions, `"find"`) {
 		t.Errorf("actions %s", actions)
 	}
 }
 
 func TestTop(t *testing.T) {
-	d := newDoor(t, alone)
+	d := newServer(t, alone)
 	c := d.Database("shop").Collection("c")
 	_, err := c.InsertOne(t.Context(), bson.D{})
 	must(t, err)
@@ -175,8 +179,8 @@ func TestTop(t *testing.T) {
 
 // A server that is asked to authenticate though it need not does so, and lets everyone do everything.
 func TestLoginWithoutNeed(t *testing.T) {
-	d := newDoor(t, func(o *command.Options) {})
-	if who, err := whoAmI(t, d.login("mayfly:"+accountKey, "")); who != "mayfly@admin" {
+	d := newServer(t, func(o *command.Options) {})
+	if who, err := whoAmI(t, d.asAccount()); who != "mayfly@admin" {
 		t.Errorf("%q, error %v", who, err)
 	}
 	if who, err := whoAmI(t, d.Client); who != "" || err != nil {
@@ -186,13 +190,13 @@ func TestLoginWithoutNeed(t *testing.T) {
 
 // A request that sleeps is ended by its number, by those who may.
 func TestKillOp(t *testing.T) {
-	d := newDoor(t, withAuth)
-	root := d.login("mayfly:"+accountKey, "").Database("admin")
-	must(t, d.login("mayfly:"+accountKey, "").Database("shop").RunCommand(t.Context(), bson.D{{Key: "createUser", Value: "ann"}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: bson.A{"read"}}}).Err())
+	d := newServer(t, withAuth)
+	root := d.asAccount().Database("admin")
+	must(t, send(t, d.asAccount().Database("shop"), `{createUser: 'ann', pwd: 'x', roles: ['read']}`))
 	ann := d.login("ann:x", "authSource=shop").Database("admin")
 	number := func(opid any) bson.D { return bson.D{{Key: "killOp", Value: 1}, {Key: "op", Value: opid}} }
 	var busy struct{ Inprog []struct{ Opid int32 } }
-	must(t, root.RunCommand(t.Context(), bson.D{{Key: "currentOp", Value: 1}, {Key: "command.hello", Value: bson.D{{Key: "$exists", Value: false}}}}).Decode(&busy))
+	must(t, root.RunCommand(t.Context(), document(t, `{currentOp: 1, command.hello: {$exists: false}}`)).Decode(&busy))
 	if len(busy.Inprog) != 1 || busy.Inprog[0].Opid <= 0 {
 		t.Fatalf("%v", busy)
 	}

@@ -12,7 +12,7 @@ import (
 // change streams too; but a client whose connection string names a replica set does not accept a mongos. So the server
 // says that it is a replica set if it knows an address that works, and to clients that ask for one as Azure's
 // connection strings do. Otherwise it says that it is a mongos. See docs/decisions/0019-discovery.md.
-// https://github.com/mongodb/specifications/blob/master/source/server-discovery-and-monitoring/server-discovery-and-monitoring.md
+// mongodb/specifications: source/server-discovery-and-monitoring/server-discovery-and-monitoring.md
 
 // inSet reports whether the client sees a member of a replica set.
 func (c *connection) inSet() bool {
@@ -25,17 +25,17 @@ func (i clientInfo) fromAzure() bool {
 	return len(i.appName) > 2 && strings.HasPrefix(i.appName, "@") && strings.HasSuffix(i.appName, "@")
 }
 
-// addressOf is the address of the only member of the replica set: the one that the operator has set, or else the name
+// address is the address of the only member of the replica set: the one that the operator has set, or else the name
 // that the client has asked for over TLS, or else the address that the client has reached.
-func addressOf(r *request) string {
-	if r.s.o.Advertise != "" {
-		return r.s.o.Advertise
+func (c *connection) address() string {
+	if c.s.o.Advertise != "" {
+		return c.s.o.Advertise
 	}
-	if secure, ok := r.c.conn.(*tls.Conn); ok {
+	if secure, ok := c.conn.(*tls.Conn); ok {
 		if name := secure.ConnectionState().ServerName; name != "" {
-			_, port, _ := net.SplitHostPort(r.c.local)
+			_, port, _ := net.SplitHostPort(c.local)
 			return net.JoinHostPort(name, port)
 		}
 	}
-	return r.c.local
+	return c.local
 }

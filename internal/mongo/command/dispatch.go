@@ -7,18 +7,20 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
-
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
-	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/failpoint"
+	"github.com/mayflydb/mayfly/internal/mongo/monitor"
 	"github.com/mayflydb/mayfly/internal/mongo/session"
 	"github.com/mayflydb/mayfly/internal/mongo/wire"
 )
 
 // handle answers one request; false ends the connection.
 func (c *connection) handle(m *wire.Message) bool {
+	c.traffic.In.Add(int64(m.Bytes))
+	c.traffic.Requests.Add(1)
 	for {
 		goOn, follows := c.answer(m)
 		if !follows {
@@ -32,9 +34,14 @@ func (c *connection) handle(m *wire.Message) bool {
 
 // answer answers a request once. Another answer follows that one when the client lets it.
 func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
-	r := request{s: c.s, c: c, arguments: arguments{msg: m, body: m.Body}}
-	r.Operation = session.Operation{Node: c.s.Node, Host: &r, Memory: &c.memory, Since: clock.Start(), Stop: c.stopped, Hold: c.hold}
-	r.Trace.On = c.s.slow.Load() > 0
+	c.requests.Add(1)
+	r := request{s: c.s, c: c, anonymous: c.s.o.Auth && c.user == nil}
+	r.Message, r.Body, r.Client = m, m.Body, &r
+	r.Operation = session.Operation{
+		Node: c.s.Node, Host: &r, Memory: &c.memory, Since: clock.Start(), Stop: c.stopped, Hold: c.hold,
+		Planned: &c.planned,
+	}
+	r.Trace.On = c.s.monitor.Slow() > 0 || c.s.monitor.Profiler.On()
 	defer r.over()
 	c.memory.Begin()
 	silent := m.MoreToCome()
@@ -46,16 +53,10 @@ func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
 		a = newAnswer(c.writer.Begin(m, c.replyID, 0))
 		a.memory = &c.memory
 	}
-	err := c.guarded(&r, a)
+	err := c.perform(&r, a)
 	if errors.Is(err, session.ErrHangUp) {
 		return false, false
 	}
-	if err != nil {
-		e := labelError(&r, err)
-		r.Status = e.Code
-		a.fail(e)
-	}
-	c.complete(&r, a, err == nil)
 	if silent {
 		return true, false
 	}
@@ -64,6 +65,9 @@ func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
 		a.promise()
 	}
 	frame := a.End()
+	if r.Trace.On {
+		r.Trace.Answered(doc.Doc(frame[a.Start():]))
+	}
 	a.settle()
 	c.memory.End()
 	if err := c.writer.End(frame); err != nil {
@@ -76,12 +80,31 @@ func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
 	return true, follows
 }
 
+// perform runs a command and writes its answer, within the gate.
+func (c *connection) perform(r *request, a *answer) error {
+	c.s.o.Gate.Enter()
+	defer c.s.o.Gate.Leave()
+	err := c.guarded(r, a)
+	if errors.Is(err, session.ErrHangUp) {
+		return err
+	}
+	if err != nil {
+		e := call.LabelError(&r.Request, err)
+		r.Status = e.Code
+		a.fail(e)
+	}
+	c.complete(r, a, err == nil)
+	return err
+}
+
 // guarded runs a command. A defect in one must not end the process for everybody.
 func (c *connection) guarded(r *request, a *answer) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
+			c.s.monitor.Failures.Defects.Add(1)
 			c.s.Log.Error("command panicked", "command", r.Name, "panic", p, "stack", string(debug.Stack()))
-			err = leaveSession(r, a, code.New(code.InternalError, "An internal error occurred. The server's log has more."))
+			err = leaveSession(r, a, code.New(code.InternalError,
+				"An internal error occurred. The server's log has more."))
 		}
 	}()
 	return c.run(r, a)
@@ -93,12 +116,20 @@ func (r *request) over() {
 	r.c.memory.Context = r.s.Running
 	r.c.memory.End()
 	took := r.Since.Elapsed() - r.Waited
-	account := r.counted
-	if account == nil {
-		account = r.s.unknown
+	counter, known := r.counter, r.counter != nil
+	if !known {
+		counter = r.s.monitor.Requests.Unknown
 	}
-	account.done(int(r.Status), took)
-	logRequest(r, took)
+	counter.Done(int(r.Status), took)
+	if r.Status != 0 {
+		r.s.monitor.Failures.Requests.Add(1)
+	}
+	r.s.monitor.LogRequest(&r.Request, known, r.c.id, took)
+	if known && !r.anonymous && r.s.monitor.Profiler.On() {
+		from := r.c.described()
+		r.s.monitor.Profiler.Record(&r.Request, &from, took)
+	}
+	monitor.EndSpan(&r.span, &r.Request)
 }
 
 // complete writes what every answer ends with.
@@ -106,7 +137,7 @@ func (c *connection) complete(r *request, a *answer, ok bool) {
 	if ok && !r.answered {
 		a.Double("ok", 1)
 	}
-	writeClusterTime(r, a)
+	call.WriteClusterTime(&r.Request, &a.Writer)
 }
 
 // run finds the command and lets it answer.
@@ -118,17 +149,18 @@ func (c *connection) run(r *request, a *answer) error {
 	if !known {
 		return code.New(code.CommandNotFound, "no such command: '%s'", r.Name)
 	}
-	r.command, r.Name, r.title = cmd, cmd.name, cmd.name
-	r.counted = c.s.counts[r.Name]
-	r.counted.begun.Add(1)
-	if r.msg.Op == wire.OpQuery && !cmd.greets {
-		return code.New(code.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: %s. The client driver may require an upgrade. "+
-			"For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", r.Name)
+	r.use(cmd)
+	r.counter = c.s.monitor.Requests.Of(r.Name)
+	r.counter.Begun.Add(1)
+	if r.Message.Op == wire.OpQuery && !cmd.greets {
+		return code.New(code.UnsupportedOpQueryCommand,
+			"Unsupported OP_QUERY command: %s. The client driver may require an upgrade. "+
+				"For more details see https://dochub.mongodb.org/core/legacy-opcode-removal", r.Name)
 	}
-	if err := checkAPI(r); err != nil {
+	if err := call.CheckAPI(&r.Request, r.s.parameters.RequiresAPI()); err != nil {
 		return err
 	}
-	if err := checkNames(r); err != nil {
+	if err := call.CheckNames(&r.Request); err != nil {
 		return err
 	}
 	if err := r.authorize(); err != nil {
@@ -137,17 +169,17 @@ func (c *connection) run(r *request, a *answer) error {
 	if cmd.test && !c.s.o.TestCommands {
 		return code.New(code.CommandNotFound, "no such command: '%s'", r.Name)
 	}
-	if r.help {
+	if r.Help {
 		a.String("help", "help for: "+r.Name+" "+cmd.help)
 		return nil
 	}
 	if err := r.checkFields(); err != nil {
 		return err
 	}
-	ctx := c.s.Running
+	ctx := c.base
 	var cancel context.CancelFunc
-	if r.MaxTime > 0 && !cmd.waits && hitFailPoint(r, maxTimeNeverTimeOut) == nil {
-		if hitFailPoint(r, maxTimeAlwaysTimeOut) != nil {
+	if r.MaxTime > 0 && !cmd.waits && r.s.failing.Hit(&r.Request, failpoint.MaxTimeNeverTimeOut) == nil {
+		if r.s.failing.Hit(&r.Request, failpoint.MaxTimeAlwaysTimeOut) != nil {
 			return session.Translate(context.DeadlineExceeded)
 		}
 		ctx, cancel = context.WithTimeout(ctx, r.MaxTime)
@@ -159,17 +191,18 @@ func (c *connection) run(r *request, a *answer) error {
 		return code.New(code.InterruptedAtShutdown, "interrupted at shutdown")
 	}
 	defer c.start(nil, nil)
+	ctx = r.startSpan(ctx)
 	r.Context, r.cancel, c.memory.Context = ctx, cancel, ctx
 	defer r.unwatch()
-	if err := applyFailCommand(r); err != nil {
+	if err := r.s.failing.FailCommand(&r.Request); err != nil {
 		return err
 	}
 	err := joinSession(r, a)
-	if err == nil && !r.repeated {
-		err = cmp.Or(cmd.run(r, a), r.err)
+	if err == nil && !r.Repeated {
+		err = cmp.Or(cmd.run(r, a), r.Err)
 	}
 	if err == nil {
-		c.s.usage.note(r)
+		c.s.monitor.Usage.Note(&r.Request)
 	}
 	if err = leaveSession(r, a, err); err == nil && r.severed {
 		return session.ErrHangUp
@@ -177,13 +210,22 @@ func (c *connection) run(r *request, a *answer) error {
 	return err
 }
 
+// use makes the request one of a command in the table.
+func (r *request) use(cmd command) {
+	r.command, r.Name, r.Title = cmd, cmd.name, cmd.name
+	r.Traits = call.Traits{
+		Needs: cmd.needs, Transactional: cmd.txn, Retryable: cmd.write, Deprecated: cmd.deprecated, Secret: cmd.secret,
+	}
+}
+
 // start notes which request runs, if any, and how to end it; false when the connection is being ended.
 func (c *connection) start(r *request, cancel context.CancelFunc) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cancel, c.running = cancel, r
+	c.planned.Store(nil)
 	if r != nil {
-		r.opid = c.s.lastOp.Add(1)
+		r.Number = c.s.lastOp.Add(1)
 	}
 	return !c.gone
 }
@@ -193,12 +235,12 @@ func (r *request) begin() error {
 	r.At = r.s.o.Clock.Now()
 	r.Now = r.At.Unix()
 	first := true
-	for name, v := range doc.Members(r.body) {
+	for name, v := range doc.Members(r.Body) {
 		if first {
-			r.Name, r.title, r.arg, first = name, name, v, false
+			r.Name, r.Title, r.Arg, first = name, name, v, false
 			continue
 		}
-		if err := r.generic(name, v); err != nil {
+		if err := r.ReadGeneric(name, v); err != nil {
 			return err
 		}
 	}
@@ -206,69 +248,27 @@ func (r *request) begin() error {
 		return code.New(code.CommandNotFound, "no such command: ''")
 	}
 	if alias, ok := aliases[r.Name]; ok {
-		r.Name, r.title = alias, alias
+		r.Name, r.Title = alias, alias
 	}
-	if r.msg.Op == wire.OpQuery {
-		db, rest, _ := strings.Cut(r.msg.Collection, ".")
+	if r.Message.Op == wire.OpQuery {
+		db, rest, _ := strings.Cut(r.Message.Collection, ".")
 		if rest != "$cmd" {
-			return code.New(code.UnsupportedOpQueryCommand, "Unsupported OP_QUERY command: query. The client driver may require an upgrade. "+
-				"For more details see https://dochub.mongodb.org/core/legacy-opcode-removal")
+			return code.New(code.UnsupportedOpQueryCommand,
+				"Unsupported OP_QUERY command: query. The client driver may require an upgrade. "+
+					"For more details see https://dochub.mongodb.org/core/legacy-opcode-removal")
 		}
-		r.db = strings.Clone(db)
+		r.DB = strings.Clone(db)
 	}
-	if r.db == "" {
+	if r.DB == "" {
 		return code.New(code.MissingFieldOfCommand, "OP_MSG requests require a $db argument")
 	}
-	return checkDatabaseName(r.db)
+	return call.CheckDatabaseName(r.DB)
 }
-
-// generic takes in a member that any command may have.
-func (r *request) generic(name string, v doc.Value) error {
-	switch name {
-	case "$db":
-		s, ok := doc.AsString(v)
-		if !ok {
-			return r.wrongType(name, v, "string")
-		}
-		r.db = strings.Clone(s)
-	case "maxTimeMS":
-		return readMaxTime(r, v)
-	case "lsid":
-		r.lsid = v
-	case "txnNumber":
-		n, ok := doc.AsInt64Exact(v)
-		if !ok || v.Type != bsoncore.TypeInt64 {
-			return r.wrongType(name, v, "long")
-		}
-		r.txnNumber, r.hasTxn = n, true
-	case "autocommit":
-		r.autocommit = v
-	case "startTransaction":
-		r.startsTxn = v
-	case "$clusterTime":
-		r.gossiped = v
-	case "help":
-		r.help = expression.Truthy(v)
-	case "readConcern":
-		r.readConcern = v
-	case "writeConcern":
-		r.writeConcern = v
-	case "apiVersion", "apiStrict", "apiDeprecationErrors":
-		return r.API.Read(name, v)
-	}
-	return nil
-}
-
-// genericFields are members that every command takes, whether it has a use for them or not.
-var genericFields = fieldSet(`$db $readPreference $clusterTime $audit $client $configTime $topologyTime $queryOptions lsid txnNumber autocommit
-	startTransaction stmtId stmtIds comment maxTimeMS maxAwaitTimeMS apiVersion apiStrict apiDeprecationErrors readConcern writeConcern
-	bypassDocumentValidation bypassEmptyTsReplacement rawData errorsOnly mayBypassWriteBlocking allowImplicitCollectionCreation
-	isTimeseriesNamespace databaseVersion shardVersion readOnce`)
 
 // checkFields refuses members that the command does not have.
 func (r *request) checkFields() error {
 	if r.Strict() {
-		if err := checkStableFields(r); err != nil {
+		if err := call.CheckStableFields(&r.Request); err != nil {
 			return err
 		}
 	}
@@ -276,22 +276,14 @@ func (r *request) checkFields() error {
 		return nil
 	}
 	first := true
-	for name := range doc.Members(r.body) {
+	for name := range doc.Members(r.Body) {
 		if first {
 			first = false
 			continue
 		}
-		if !r.command.fields[name] && !genericFields[name] {
+		if !r.command.fields[name] && !call.GenericFields[name] {
 			return code.New(code.UnknownFieldOfCommand, "BSON field '%s.%s' is an unknown field.", r.Name, name)
 		}
 	}
 	return nil
-}
-
-func fieldSet(text string) map[string]bool {
-	set := map[string]bool{}
-	for _, name := range strings.Fields(text) {
-		set[name] = true
-	}
-	return set
 }

@@ -14,14 +14,14 @@ import (
 )
 
 func distinct(r *request, a *answer) error {
-	name, key := r.collection(), r.string("key")
-	if r.err == nil && r.get("key").Type == 0 {
+	name, key := r.Collection(), r.String("key")
+	if r.Err == nil && r.Get("key").Type == 0 {
 		return code.New(code.MissingFieldOfCommand, "BSON field 'distinct.key' is missing but a required field")
 	}
-	if r.err != nil {
-		return r.err
+	if r.Err != nil {
+		return r.Err
 	}
-	if err := r.checkCollation("collation"); err != nil {
+	if err := r.CheckCollation("collation"); err != nil {
 		return err
 	}
 	path, err := filter.ParsePath(key)
@@ -29,10 +29,10 @@ func distinct(r *request, a *answer) error {
 		return err
 	}
 	var q query.Selection
-	if err := r.readSelection(&q, "query"); err != nil {
+	if err := q.Read(&r.Request, "query"); err != nil {
 		return err
 	}
-	if q.Container, err = r.Find(r.db, name); err != nil {
+	if _, err = q.Find(&r.Operation, r.DB, name); err != nil {
 		return err
 	}
 	rows := query.Rows(&r.Operation, &q)

@@ -1,59 +1,34 @@
 package command
 
 import (
-	"errors"
-
-	"github.com/mayflydb/mayfly/internal/catalog"
-	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/schema"
 	"github.com/mayflydb/mayfly/internal/mongo/write"
 )
 
 func drop(r *request, a *answer) error {
-	name := r.collection()
-	if r.err != nil {
-		return r.err
+	name := r.Collection()
+	if r.Err != nil {
+		return r.Err
 	}
-	c, err := r.Find(r.db, name)
+	if name == account.ProfileContainer {
+		return dropProfile(r, a)
+	}
+	c, err := r.Find(r.DB, name)
 	if c == nil || err != nil {
 		return err // since MongoDB 7.0, dropping a collection that does not exist succeeds
 	}
 	if err := write.Writable(c); err != nil {
 		return err
 	}
-	indexes, isView := len(indexSpecs(c)), query.ViewOf(c) != nil
-	if err := r.dropContainer(c); err != nil {
+	indexes, isView := len(schema.Specs(c)), query.ViewOf(c) != nil
+	if err := r.schema().Drop(c); err != nil {
 		return err
 	}
 	if !isView {
 		a.Int32("nIndexesWas", indexes)
 	}
-	a.String("ns", r.db+"."+name)
+	a.String("ns", r.DB+"."+name)
 	return nil
-}
-
-// dropContainer deletes a container and notifies change streams. A container that is gone already is no error.
-func (r *request) dropContainer(c *catalog.Container) error {
-	deleted, err := r.deleteContainer(c)
-	if !deleted || err != nil {
-		return err
-	}
-	return write.NoteDropped(&r.Operation, c)
-}
-
-// deleteContainer deletes a container; deleted is false if another request has done so.
-func (r *request) deleteContainer(c *catalog.Container) (deleted bool, err error) {
-	if r.Transaction != nil {
-		return false, code.New(code.OperationNotSupportedInTransaction,
-			"Cannot run '%s' in a multi-document transaction.", r.Name)
-	}
-	err = r.s.o.Catalog.DeleteContainer(r.Context, c)
-	if errors.Is(err, catalog.ErrNoOwner) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	r.s.Forget(c)
-	return true, nil
 }

@@ -4,20 +4,22 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/query"
 	"github.com/mayflydb/mayfly/internal/mongo/write"
 )
 
 func dropDatabase(r *request, a *answer) error {
-	if n, ok := doc.AsInt64Exact(r.arg); !ok || n != 1 {
+	if n, ok := doc.AsInt64Exact(r.Arg); !ok || n != 1 {
 		return code.New(5255100, "Have to pass 1 as db parameter")
 	}
-	if r.db == adminDatabase || r.db == "config" || r.db == "local" && r.s.o.ReplSet != "" {
-		return code.New(code.IllegalOperation, "Dropping the '%s' database is prohibited.", r.db)
+	if r.DB == account.AdminDatabase || r.DB == "config" || r.DB == "local" && r.s.o.ReplSet != "" {
+		return code.New(code.IllegalOperation, "Dropping the '%s' database is prohibited.", r.DB)
 	}
-	d, err := r.s.o.Catalog.Database(r.db)
+	d, err := r.s.o.Catalog.Database(r.DB)
 	if fault.KindOf(err) == fault.NotFound {
+		r.s.monitor.Profiler.Drop(r.DB)
 		return nil
 	}
 	if err != nil {
@@ -31,11 +33,12 @@ func dropDatabase(r *request, a *answer) error {
 				d.Name, c.State().Name)
 		}
 	}
+	s := r.schema()
 	for _, c := range list {
 		if query.ViewOf(c) != nil { // change streams see no dropped view when a whole database is dropped
-			_, err = r.deleteContainer(c)
+			_, err = s.Delete(c)
 		} else {
-			err = r.dropContainer(c)
+			err = s.Drop(c)
 		}
 		if err != nil {
 			return err
@@ -47,6 +50,7 @@ func dropDatabase(r *request, a *answer) error {
 	if err := write.NoteDatabaseDropped(&r.Operation, d); err != nil {
 		return err
 	}
+	r.s.monitor.Profiler.Drop(d.Name)
 	a.String("dropped", d.Name)
 	return nil
 }

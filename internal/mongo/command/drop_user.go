@@ -5,5 +5,14 @@ func dropUser(r *request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	return r.s.accounts.Drop(r.Context, r.db, name)
+	return r.s.accounts.Drop(r.Context, r.DB, name)
+}
+
+func dropAllUsers(r *request, a *answer) error {
+	n, err := r.s.accounts.DropAll(r.Context, r.DB)
+	if err != nil {
+		return err
+	}
+	a.Int32("n", n)
+	return nil
 }

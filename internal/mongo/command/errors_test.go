@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/command"
 )
@@ -41,14 +39,14 @@ func TestErrorsPage(t *testing.T) {
 	const file = "../../../docs/mongo-errors.md"
 	page, err := os.ReadFile(file)
 	must(t, err)
-	d, alone := newDoor(t, func(o *command.Options) { o.ReplSet = "rs" }), newDoor(t, nil)
+	d, alone := newServer(t, func(o *command.Options) { o.ReplSet = "rs" }), newServer(t, nil)
 	for _, given := range []string{
 		`{insert: 'c', documents: [{_id: 1, a: 1, s: 'x', l: [1, 2], o: {p: 1}, n: {$numberLong: '9223372036854775807'}}, {_id: 2, a: 2}]}`,
 		`{createIndexes: 'c', indexes: [{key: {a: 1}, name: 'a_1', unique: true}]}`,
 		`{create: 'v', viewOn: 'c', pipeline: []}`,
 		`{create: 'strict', validator: {a: {$type: 'string'}}}`,
 	} {
-		_, err := d.run(asCommand(t, given))
+		_, err := d.run(document(t, given))
 		must(t, err)
 	}
 	lines, rows := strings.Split(string(page), "\n"), 0
@@ -77,21 +75,14 @@ func TestErrorsPage(t *testing.T) {
 	}
 }
 
-func asCommand(t testing.TB, text string) bson.D {
-	t.Helper()
-	var cmd bson.D
-	must(t, bson.Unmarshal(parsed(t, text), &cmd))
-	return cmd
-}
-
 // provoke runs a command and gives the error that it answers with: code with name, and text.
-func (d *door) provoke(t *testing.T, text string) (code, message string) {
+func (d *testServer) provoke(t *testing.T, text string) (code, message string) {
 	t.Helper()
 	db := "test"
 	if rest, ok := strings.CutPrefix(text, "use "); ok {
 		db, text, _ = strings.Cut(rest, "; ")
 	}
-	answer := doc.Doc(answerTo(t, d.Database(db), asCommand(t, text)))
+	answer := doc.Doc(answerTo(t, d.Database(db), document(t, text)))
 	if list := doc.Lookup(answer, "writeErrors"); list.Type != 0 {
 		for e := range doc.Elements(list) {
 			answer = doc.Doc(e.Data)

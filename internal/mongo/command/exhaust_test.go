@@ -46,11 +46,11 @@ func TestExhaust(t *testing.T) {
 			documents = append(documents, eq("_id", i))
 		}
 		p.ask(append(insertOf("c", documents...), bson.E{Key: "$db", Value: "test"}))
-		first := p.ask(append(findOf("c", bson.D{}), bson.E{Key: "batchSize", Value: 2}, bson.E{Key: "$db", Value: "test"}))
+		first := p.ask(with(findOf("c", bson.D{}), pairs("batchSize", 2, "$db", "test")))
 		id := first.Lookup("cursor", "id").Int64()
 		p.sent++
 		p.send(wire.AppendMsg(nil, p.sent, 0, wire.ExhaustAllowed|checked,
-			encoded(t, bson.D{{Key: "getMore", Value: id}, {Key: "collection", Value: "c"}, {Key: "batchSize", Value: 3}, {Key: "$db", Value: "test"}})))
+			encoded(t, pairs("getMore", id, "collection", "c", "batchSize", 3, "$db", "test"))))
 		to, n := uint32(p.sent), 2
 		for {
 			next, flags, body := p.frame(to)
@@ -84,7 +84,7 @@ func TestExhaustStream(t *testing.T) {
 	wants(t, "insert", d.member(1).with(insertOf("c", eq("_id", 1))), "n 1")
 	p.sent++
 	p.send(wire.AppendMsg(nil, p.sent, 0, wire.ExhaustAllowed,
-		encoded(t, bson.D{{Key: "getMore", Value: id}, {Key: "collection", Value: "c"}, {Key: "maxTimeMS", Value: 5}, {Key: "$db", Value: "test"}})))
+		encoded(t, pairs("getMore", id, "collection", "c", "maxTimeMS", 5, "$db", "test"))))
 	to, n := uint32(p.sent), 0
 	for {
 		next, flags, body := p.frame(to)

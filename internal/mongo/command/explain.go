@@ -7,46 +7,42 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/explain"
 	"github.com/mayflydb/mayfly/internal/mongo/query"
 )
 
-// explainers are the commands that can be explained.
-var explainers = map[string]func(r *request, x *query.Explanation) error{
-	"aggregate":     explainAggregate,
-	"count":         explainCount,
-	"delete":        explainDelete,
-	"distinct":      explainDistinct,
-	"find":          explainFind,
-	"findAndModify": explainFindAndModify,
-	"update":        explainUpdate,
-}
-
-func explain(r *request, a *answer) error {
-	body, ok := doc.AsDoc(r.arg)
+func runExplain(r *request, a *answer) error {
+	body, ok := doc.AsDoc(r.Arg)
 	if !ok {
-		return r.wrongType("explain", r.arg, "object")
+		return r.WrongType("explain", r.Arg, "object")
 	}
-	text := r.string("verbosity")
+	text := r.String("verbosity")
 	level, known := query.Verbosities[text]
 	switch {
-	case r.err != nil:
-		return r.err
+	case r.Err != nil:
+		return r.Err
 	case !known:
-		return code.New(code.BadValue, "Enumeration value '%s' for field 'explain.verbosity' is not a valid value.", text)
+		return code.New(code.BadValue,
+			"Enumeration value '%s' for field 'explain.verbosity' is not a valid value.", text)
 	}
 	inner, err := explainedRequest(r, body)
 	if err != nil {
 		return err
 	}
-	return runExplain(inner, &query.Explanation{To: &a.Writer, Level: level})
+	x := &query.Explanation{To: &a.Writer, Level: level}
+	if err := (&explain.Request{Request: &inner.Request, MayRun: mayRun}).Explain(x); err != nil {
+		return err
+	}
+	return writeExplainEnd(inner, x)
 }
 
 // explainedRequest is the request inside of an explain.
 func explainedRequest(r *request, body doc.Doc) (*request, error) {
 	inner := *r
-	inner.body, inner.Name, inner.arg = body, "", doc.Value{}
+	inner.Client = &inner
+	inner.Body, inner.Name, inner.Arg = body, "", doc.Value{}
 	for name, v := range doc.Members(body) {
-		inner.Name, inner.arg = name, v
+		inner.Name, inner.Arg = name, v
 		break
 	}
 	if alias, ok := aliases[inner.Name]; ok {
@@ -59,36 +55,38 @@ func explainedRequest(r *request, body doc.Doc) (*request, error) {
 	if !known {
 		return nil, code.New(code.CommandNotFound, "Explain failed due to unknown command: %s", inner.Name)
 	}
-	if explainers[inner.Name] == nil {
+	if !explain.Knows(inner.Name) {
 		return nil, code.New(code.CommandNotSupported, "Cannot explain cmd: %s", inner.Name)
 	}
-	inner.command, inner.title = cmd, inner.Name
-	if db, ok := doc.AsString(doc.Lookup(body, "$db")); ok && db != r.db {
-		return nil, code.New(code.InvalidNamespace, "Mismatched $db in explain command. Expected %s but got %s", r.db, db)
+	inner.use(cmd)
+	if db, ok := doc.AsString(doc.Lookup(body, "$db")); ok && db != r.DB {
+		return nil, code.New(code.InvalidNamespace,
+			"Mismatched $db in explain command. Expected %s but got %s", r.DB, db)
 	}
 	if r.s.o.Auth {
-		if err := inner.may(cmd.needs, r.db); err != nil {
+		if err := inner.May(cmd.needs, r.DB); err != nil {
 			return nil, err
 		}
 	}
 	return &inner, inner.checkFields()
 }
 
-// runExplain runs the explainer of a command and adds what every explain ends with.
-func runExplain(r *request, x *query.Explanation) error {
-	if err := explainers[r.Name](r, x); err != nil {
+// explainInAggregate answers with the plan of an aggregation.
+func explainInAggregate(r *request, x *query.Aggregation, a *answer) error {
+	e := &query.Explanation{To: &a.Writer}
+	if err := e.Aggregate(&r.Operation, x); err != nil {
 		return err
 	}
-	return writeExplainEnd(r, x)
+	return writeExplainEnd(r, e)
 }
 
 // writeExplainEnd writes the command and the server that it was explained by.
 func writeExplainEnd(r *request, x *query.Explanation) error {
 	a := x.To
 	a.Object("command")
-	a.Members(r.body)
-	if doc.Lookup(r.body, "$db").Type == 0 {
-		a.String("$db", r.db)
+	a.Members(r.Body)
+	if doc.Lookup(r.Body, "$db").Type == 0 {
+		a.String("$db", r.DB)
 	}
 	a.Close()
 	host, _ := os.Hostname()

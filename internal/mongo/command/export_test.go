@@ -19,7 +19,7 @@ func Commands() map[string]string {
 }
 
 // Requests is how often a command has been asked for.
-func (s *Server) Requests(name string) int64 { return s.counts[name].begun.Load() }
+func (s *Server) Requests(name string) int64 { return s.monitor.Requests.Of(name).Begun.Load() }
 
 // Grants reports whether a built-in role of a database lets a command be run on another one.
 func Grants(name, of, command, on string) bool {

@@ -8,9 +8,9 @@ import (
 )
 
 // failPoint switches one of the fail points on.
-func (d *door) failPoint(name string, mode any, data bson.D) {
+func (d *testServer) failPoint(name string, mode any, data bson.D) {
 	d.t.Helper()
-	_, err := d.admin(bson.D{{Key: "configureFailPoint", Value: name}, {Key: "mode", Value: mode}, {Key: "data", Value: data}})
+	_, err := d.admin(pairs("configureFailPoint", name, "mode", mode, "data", data))
 	must(d.t, err)
 }
 
@@ -20,7 +20,10 @@ func TestOnPrimaryTransactionalWrite(t *testing.T) {
 	t.Parallel()
 	d := newTested(t)
 	client := d.connect("retryWrites=true&directConnection=true")
-	for name, data := range map[string]bson.D{"after the write": {}, "before the write": {{Key: "failBeforeCommitExceptionCode", Value: 1}}} {
+	for name, data := range map[string]bson.D{
+		"after the write":  {},
+		"before the write": eq("failBeforeCommitExceptionCode", 1),
+	} {
 		c := client.Database("test").Collection(name)
 		_, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}, {Key: "x", Value: 0}})
 		must(t, err)
@@ -53,7 +56,8 @@ func TestOnPrimaryTransactionalWrite(t *testing.T) {
 		must(t, cursor.All(t.Context(), &all))
 		same(t, all, []bson.M{{"_id": 1, "x": 2}, {"_id": 3}, {"_id": 4}})
 	}
-	d.failPoint("onPrimaryTransactionalWrite", eq("times", 1), bson.D{{Key: "failBeforeCommitExceptionCode", Value: 8}, {Key: "closeConnection", Value: false}})
+	d.failPoint("onPrimaryTransactionalWrite", eq("times", 1),
+		pairs("failBeforeCommitExceptionCode", 8, "closeConnection", false))
 	m := d.member(1)
 	m.number++
 	answer := m.once(insertOf("d", eq("_id", 1)))
@@ -63,7 +67,8 @@ func TestOnPrimaryTransactionalWrite(t *testing.T) {
 	wants(t, "not of transactions", m.begin(insertOf("d", eq("_id", 1))), "n 1")
 }
 
-// A getMore fails with the cursor in its hand, so that the error has the labels of a change stream, and the cursor is gone.
+// A getMore fails with the cursor in its hand, so that the error has the labels of a change stream, and the cursor is
+// gone.
 // mongodb/mongo: jstests/replsets/change_stream_error_label.js
 func TestFailGetMoreAfterCursorCheckout(t *testing.T) {
 	t.Parallel()
@@ -76,16 +81,23 @@ func TestFailGetMoreAfterCursorCheckout(t *testing.T) {
 		data        bson.D
 		want        string
 	}{
-		{"a change stream", "failGetMoreAfterCursorCheckout", watched, bson.D{{Key: "errorCode", Value: 6}}, `code 6, ["ResumableChangeStreamError"]`},
-		{"RetryChangeStream", "failGetMoreAfterCursorCheckout", watched, bson.D{{Key: "errorCode", Value: 234}}, `code 234, ["ResumableChangeStreamError"]`},
+		{"a change stream", "failGetMoreAfterCursorCheckout", watched, eq("errorCode", 6),
+			`code 6, ["ResumableChangeStreamError"]`},
+		{"RetryChangeStream", "failGetMoreAfterCursorCheckout", watched, eq("errorCode", 234),
+			`code 234, ["ResumableChangeStreamError"]`},
 		{"not resumable", "failGetMoreAfterCursorCheckout", watched, bson.D{{Key: "errorCode", Value: 50}}, `code 50`},
 		{"no code", "failGetMoreAfterCursorCheckout", watched, bson.D{}, `code 1`},
-		{"fatal", "failGetMoreAfterCursorCheckout", watched, bson.D{{Key: "errorCode", Value: 280}}, `code 280, ["NonResumableChangeStreamError"]`},
-		{"StaleShardVersion, which is obsolete", "failGetMoreAfterCursorCheckout", watched, bson.D{{Key: "errorCode", Value: 63}}, `code 63`},
-		{"another cursor", "failGetMoreAfterCursorCheckout", append(findOf("c", bson.D{}), bson.E{Key: "batchSize", Value: 0}), bson.D{{Key: "errorCode", Value: 6}}, `code 6`},
-		{"before the cursor", "failCommand", watched, bson.D{{Key: "errorCode", Value: 6}, {Key: "failCommands", Value: bson.A{"getMore"}}}, `code 6`},
-		{"before the cursor, labelled", "failCommand", watched, bson.D{{Key: "errorCode", Value: 50}, {Key: "failCommands", Value: bson.A{"getMore"}},
-			{Key: "errorLabels", Value: bson.A{"ResumableChangeStreamError"}}}, `code 50, ["ResumableChangeStreamError"]`},
+		{"fatal", "failGetMoreAfterCursorCheckout", watched, eq("errorCode", 280),
+			`code 280, ["NonResumableChangeStreamError"]`},
+		{"StaleShardVersion, which is obsolete", "failGetMoreAfterCursorCheckout", watched,
+			eq("errorCode", 63), `code 63`},
+		{"another cursor", "failGetMoreAfterCursorCheckout",
+			with(findOf("c", bson.D{}), eq("batchSize", 0)), eq("errorCode", 6), `code 6`},
+		{"before the cursor", "failCommand", watched,
+			document(t, `{errorCode: 6, failCommands: ['getMore']}`), `code 6`},
+		{"before the cursor, labelled", "failCommand", watched,
+			document(t, `{errorCode: 50, failCommands: ['getMore'], errorLabels: ['ResumableChangeStreamError']}`),
+			`code 50, ["ResumableChangeStreamError"]`},
 	} {
 		m := d.member(1)
 		opened := m.with(c.open)
@@ -101,7 +113,7 @@ func TestFailGetMoreAfterCursorCheckout(t *testing.T) {
 		}
 	}
 	m := d.member(1)
-	d.failPoint("failCommand", eq("times", 1), bson.D{{Key: "errorCode", Value: 91}, {Key: "failCommands", Value: bson.A{"aggregate"}}})
+	d.failPoint("failCommand", eq("times", 1), document(t, `{errorCode: 91, failCommands: ['aggregate']}`))
 	wants(t, "opening", m.with(watched), `code 91, ["ResumableChangeStreamError"]`)
 }
 
@@ -110,17 +122,18 @@ func TestMaxTimeFailPoints(t *testing.T) {
 	t.Parallel()
 	d := newTested(t)
 	limited := func() error {
-		return d.Database("test").RunCommand(t.Context(), bson.D{{Key: "ping", Value: 1}, {Key: "maxTimeMS", Value: 10_000}}).Err()
+		return send(t, d.Database("test"), `{ping: 1, maxTimeMS: 10000}`)
 	}
 	d.failPoint("maxTimeAlwaysTimeOut", "alwaysOn", bson.D{})
 	failsWith(t, "limited", limited(), 50)
 	must(t, d.Database("test").RunCommand(t.Context(), eq("ping", 1)).Err())
-	_, err := d.admin(bson.D{{Key: "configureFailPoint", Value: "maxTimeAlwaysTimeOut"}, {Key: "mode", Value: "off"}, {Key: "maxTimeMS", Value: 10_000}})
+	_, err := d.admin(document(t, `{configureFailPoint: 'maxTimeAlwaysTimeOut', mode: 'off', maxTimeMS: 10000}`))
 	must(t, err)
 	must(t, limited())
 	d.failPoint("maxTimeNeverTimeOut", "alwaysOn", bson.D{})
-	d.failPoint("failCommand", eq("times", 1), bson.D{{Key: "failCommands", Value: bson.A{"ping"}}, {Key: "blockConnection", Value: true}, {Key: "blockTimeMS", Value: 20}})
-	must(t, d.Database("test").RunCommand(t.Context(), bson.D{{Key: "ping", Value: 1}, {Key: "maxTimeMS", Value: 1}}).Err())
+	d.failPoint("failCommand", eq("times", 1),
+		document(t, `{failCommands: ['ping'], blockConnection: true, blockTimeMS: 20}`))
+	must(t, send(t, d.Database("test"), `{ping: 1, maxTimeMS: 1}`))
 }
 
 // A list without a command means none, not all.

@@ -26,15 +26,19 @@ func TestFailPoint(t *testing.T) {
 		{"off", "off", bson.D{{Key: "errorCode", Value: 8}}, []string{"n 1"}},
 		{"with no chance", eq("activationProbability", 0.0), bson.D{{Key: "errorCode", Value: 8}}, []string{"n 1"}},
 		{"for certain", eq("activationProbability", 1.0), bson.D{{Key: "errorCode", Value: 8}}, []string{"code 8"}},
-		{"usual labels", eq("times", 1), bson.D{{Key: "errorCode", Value: 11600}}, []string{`code 11600, ["RetryableWriteError","NoWritesPerformed"]`}},
-		{"other labels", eq("times", 1), bson.D{{Key: "errorCode", Value: 8}, {Key: "errorLabels", Value: bson.A{"a", "b"}}}, []string{`code 8, ["a","b"]`}},
-		{"no labels", eq("times", 1), bson.D{{Key: "errorCode", Value: 11600}, {Key: "errorLabels", Value: bson.A{}}}, []string{"code 11600"}},
-		{"of the write concern", eq("times", 1), bson.D{{Key: "writeConcernError", Value: eq("code", 64)}}, []string{"n 1, concern 64", "n 1"}},
-		{"of the write concern, retryable", eq("times", 1), bson.D{{Key: "writeConcernError", Value: eq("code", 91)}}, []string{`n 1, concern 91, ["RetryableWriteError"]`}},
-		{"slow", eq("times", 1), bson.D{{Key: "blockConnection", Value: true}, {Key: "blockTimeMS", Value: 1}}, []string{"n 1"}},
-		{"another application", "alwaysOn", bson.D{{Key: "errorCode", Value: 8}, {Key: "appName", Value: "x"}}, []string{"n 1"}},
-		{"another collection", "alwaysOn", bson.D{{Key: "errorCode", Value: 8}, {Key: "namespace", Value: "test.d"}}, []string{"n 1"}},
-		{"this collection", "alwaysOn", bson.D{{Key: "errorCode", Value: 8}, {Key: "namespace", Value: "test.c"}}, []string{"code 8"}},
+		{"usual labels", eq("times", 1), eq("errorCode", 11600),
+			[]string{`code 11600, ["RetryableWriteError","NoWritesPerformed"]`}},
+		{"other labels", eq("times", 1), document(t, `{errorCode: 8, errorLabels: ['a', 'b']}`),
+			[]string{`code 8, ["a","b"]`}},
+		{"no labels", eq("times", 1), document(t, `{errorCode: 11600, errorLabels: []}`), []string{"code 11600"}},
+		{"of the write concern", eq("times", 1), eq("writeConcernError", eq("code", 64)),
+			[]string{"n 1, concern 64", "n 1"}},
+		{"of the write concern, retryable", eq("times", 1), eq("writeConcernError", eq("code", 91)),
+			[]string{`n 1, concern 91, ["RetryableWriteError"]`}},
+		{"slow", eq("times", 1), document(t, `{blockConnection: true, blockTimeMS: 1}`), []string{"n 1"}},
+		{"another application", "alwaysOn", document(t, `{errorCode: 8, appName: 'x'}`), []string{"n 1"}},
+		{"another collection", "alwaysOn", document(t, `{errorCode: 8, namespace: 'test.d'}`), []string{"n 1"}},
+		{"this collection", "alwaysOn", document(t, `{errorCode: 8, namespace: 'test.c'}`), []string{"code 8"}},
 	}
 	id := 0
 	for _, c := range cases {
@@ -77,7 +81,7 @@ func TestFailPointOfTransactions(t *testing.T) {
 		{"insert", bson.D{{Key: "errorCode", Value: 134}}, `code 134, ["TransientTransactionError"]`},
 		{"insert", bson.D{{Key: "errorCode", Value: 250}}, `code 250, ["TransientTransactionError"]`},
 		{"insert", bson.D{{Key: "errorCode", Value: 286}}, `code 286, ["NonResumableChangeStreamError"]`},
-		{"commitTransaction", bson.D{{Key: "writeConcernError", Value: eq("code", 91)}}, `concern 91, ["RetryableWriteError"]`},
+		{"commitTransaction", eq("writeConcernError", eq("code", 91)), `concern 91, ["RetryableWriteError"]`},
 		{"abortTransaction", bson.D{{Key: "errorCode", Value: 189}}, `code 189, ["RetryableWriteError"]`},
 	} {
 		wants(t, "begin", m.begin(findOf("c", bson.D{})), "[]")
@@ -98,12 +102,13 @@ func TestConfigureFailPoint(t *testing.T) {
 		cmd  bson.D
 		code int32
 	}{
-		{"another fail point", bson.D{{Key: "configureFailPoint", Value: "whatever"}, {Key: "mode", Value: "off"}}, 266},
+		{"another fail point", document(t, `{configureFailPoint: 'whatever', mode: 'off'}`), 266},
 		{"no mode", bson.D{{Key: "configureFailPoint", Value: "failCommand"}}, 2},
-		{"a wrong mode", bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: "whatever"}}, 2},
-		{"a mode with another member", bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: eq("x", 1)}}, 2},
-		{"a negative number", bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: eq("times", -1)}}, 2},
-		{"commands that are none", bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: "alwaysOn"}, {Key: "data", Value: eq("failCommands", 1)}}, 14},
+		{"a wrong mode", document(t, `{configureFailPoint: 'failCommand', mode: 'whatever'}`), 2},
+		{"a mode with another member", document(t, `{configureFailPoint: 'failCommand', mode: {x: 1}}`), 2},
+		{"a negative number", document(t, `{configureFailPoint: 'failCommand', mode: {times: -1}}`), 2},
+		{"commands that are none",
+			document(t, `{configureFailPoint: 'failCommand', mode: 'alwaysOn', data: {failCommands: 1}}`), 14},
 		{"a name of another type", bson.D{{Key: "configureFailPoint", Value: 1}}, 14},
 	} {
 		_, err := d.admin(c.cmd)
@@ -111,7 +116,7 @@ func TestConfigureFailPoint(t *testing.T) {
 	}
 	_, err := d.run(bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: "off"}})
 	failsWith(t, "another database", err, 13)
-	plain := newDoor(t, func(o *command.Options) { o.ReplSet = "globaldb" })
+	plain := newServer(t, func(o *command.Options) { o.ReplSet = "globaldb" })
 	_, err = plain.admin(bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: "off"}})
 	failsWith(t, "not for tests", err, 59)
 }

@@ -24,7 +24,7 @@ type peer struct {
 	sent int32
 }
 
-func (d *door) peer() *peer {
+func (d *testServer) peer() *peer {
 	d.t.Helper()
 	return dial(d.t, d.address)
 }
@@ -122,7 +122,7 @@ func codeIn(answer bson.Raw) int32 {
 func appendMsg(p *peer, cmd any) []byte { return wire.AppendMsg(nil, p.sent, 0, 0, encoded(p.t, cmd)) }
 
 // securePeer calls the server by a name, over TLS.
-func (d *door) securePeer(name string) *peer {
+func (d *testServer) securePeer(name string) *peer {
 	d.t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
 	must(d.t, err)
@@ -131,7 +131,8 @@ func (d *door) securePeer(name string) *peer {
 	must(d.t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(d.t, err)
-	secure := tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: private}}})
+	pair := tls.Certificate{Certificate: [][]byte{certificate}, PrivateKey: private}
+	secure := tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}})
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = d.server.Serve(secure) })
 	p := dial(d.t, l.Addr().String())

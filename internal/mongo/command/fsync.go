@@ -3,9 +3,9 @@ package command
 import "github.com/mayflydb/mayfly/internal/mongo/code"
 
 func fsync(r *request, a *answer) error {
-	lock := r.bool("lock", false)
-	if r.err != nil {
-		return r.err
+	lock := r.Bool("lock", false)
+	if r.Err != nil {
+		return r.Err
 	}
 	if lock {
 		return code.Unsupported("fsync with lock")

@@ -7,21 +7,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/failpoint"
 	"github.com/mayflydb/mayfly/internal/mongo/session"
 )
 
 func getMore(r *request, a *answer) error {
-	id, ok := doc.AsInt64Exact(r.arg)
-	if !ok || r.arg.Type != bsoncore.TypeInt64 {
-		return r.wrongType("getMore", r.arg, "long")
+	id, ok := doc.AsInt64Exact(r.Arg)
+	if !ok || r.Arg.Type != bsoncore.TypeInt64 {
+		return r.WrongType("getMore", r.Arg, "long")
 	}
 	name := readCursorCollection(r)
-	limit := r.batchSize("getMore", r.get("batchSize"), 0)
-	if r.err != nil {
-		return r.err
+	limit := r.BatchSize("getMore", r.Get("batchSize"), 0)
+	if r.Err != nil {
+		return r.Err
 	}
-	x, err := holdCursor(r, id, r.db+"."+name)
+	x, err := holdCursor(r, id, r.DB+"."+name)
 	if err != nil {
 		return err
 	}
@@ -30,10 +32,10 @@ func getMore(r *request, a *answer) error {
 	}
 	defer x.Mutex.Unlock()
 	defer lendCursor(r, x)()
-	r.following = x.Token != nil
-	if p := hitFailPoint(r, failGetMoreAfterCursorCheckout); p != nil {
+	r.Following = x.Token != nil
+	if p := r.s.failing.Hit(&r.Request, failpoint.GetMoreAfterCursorCheckout); p != nil {
 		endCursor(r, x)
-		return code.New(p.code, "Hit the 'failGetMoreAfterCursorCheckout' failpoint")
+		return code.New(p.Code, "Hit the 'failGetMoreAfterCursorCheckout' failpoint")
 	}
 	return writeNextBatch(r, x, a, limit)
 }
@@ -69,15 +71,16 @@ func holdCursor(r *request, id int64, ns string) (*session.Cursor, error) {
 	}
 	switch {
 	case x.Namespace != ns:
-		return nil, code.New(code.Unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s", ns, x.Namespace)
-	case x.Owner != ownerOf(r.c.user):
+		return nil, code.New(code.Unauthorized,
+			"Requested getMore on namespace '%s', but cursor belongs to a different namespace %s", ns, x.Namespace)
+	case x.Owner != r.Owner():
 		return nil, code.New(code.Unauthorized, "cursor id %d was not created by the authenticated user", id)
-	case x.SessionID != sessionIDOf(r):
+	case x.SessionID != r.SessionID():
 		return nil, code.New(50738, "Cannot run getMore on cursor %d, which was created in another session", id)
 	case x.Transaction != r.Transaction:
 		return nil, code.New(50738, "Cannot run getMore on cursor %d, which was created in another transaction", id)
 	}
-	if err := mustMatch(r, x.API, "cursor-creating command"); err != nil {
+	if err := call.MustMatch(&r.Request, x.API, "cursor-creating command"); err != nil {
 		return nil, err
 	}
 	if !x.Mutex.TryLock() {
@@ -104,7 +107,7 @@ func writeNextBatch(r *request, x *session.Cursor, a *answer, limit int64) error
 		err = code.New(code.CursorKilled, "cursor id %d was killed while it was read", x.ID)
 	}
 	if err != nil && !x.Refused || done {
-		r.spoilt = err != nil
+		r.Spoilt = err != nil
 		endCursor(r, x)
 	}
 	if err != nil {
@@ -126,32 +129,32 @@ func endCursor(r *request, x *session.Cursor) {
 
 // readCursorCollection reads the collection that a getMore names.
 func readCursorCollection(r *request) string {
-	name := r.string("collection")
+	name := r.String("collection")
 	switch {
-	case r.get("collection").Type == 0:
-		r.fault(code.New(code.MissingFieldOfCommand, "BSON field 'getMore.collection' is missing but a required field"))
-	case name == "" && r.err == nil:
-		r.fault(code.New(code.InvalidNamespace, "Collection names cannot be empty"))
+	case r.Get("collection").Type == 0:
+		r.Fault(code.New(code.MissingFieldOfCommand, "BSON field 'getMore.collection' is missing but a required field"))
+	case name == "" && r.Err == nil:
+		r.Fault(code.New(code.InvalidNamespace, "Collection names cannot be empty"))
 	}
 	return name
 }
 
 func killCursors(r *request, a *answer) error {
-	name, ok := doc.AsString(r.arg) // which may be $cmd.aggregate
+	name, ok := doc.AsString(r.Arg) // which may be $cmd.aggregate
 	if !ok {
-		return code.New(code.BadValue, "collection name has invalid type %s", code.TypeName(r.arg))
+		return code.New(code.BadValue, "collection name has invalid type %s", code.TypeName(r.Arg))
 	}
-	list := r.list("cursors")
-	if r.err != nil {
-		return r.err
+	list := r.List("cursors")
+	if r.Err != nil {
+		return r.Err
 	}
 	var killed, missing []int64
 	for i, v := range list {
 		id, ok := doc.AsInt64Exact(v)
 		if !ok {
-			return r.wrongType("cursors."+strconv.Itoa(i), v, "long")
+			return r.WrongType("cursors."+strconv.Itoa(i), v, "long")
 		}
-		if x := r.s.Cursors.Find(id); x != nil && x.Namespace == r.db+"."+name && r.mayEnd(x.Owner) {
+		if x := r.s.Cursors.Find(id); x != nil && x.Namespace == r.DB+"."+name && r.mayEnd(x.Owner) {
 			r.s.Cursors.Kill(x)
 			killed = append(killed, id)
 		} else {

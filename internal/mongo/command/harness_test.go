@@ -15,6 +15,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/keyring"
 	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/kv/memory"
 	"github.com/mayflydb/mayfly/internal/mongo/command"
@@ -25,8 +26,8 @@ import (
 // start is the instant at which the clock of every test begins.
 var start = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A door is a server in memory with a clock that stands, and a client of it.
-type door struct {
+// A testServer is a server in memory with a clock that stands, and a client of it.
+type testServer struct {
 	*mongo.Client
 	t       testing.TB
 	clock   *clock.Virtual
@@ -40,21 +41,24 @@ type door struct {
 	reclaimed atomic.Uint64 // documents
 }
 
-// newDoor serves until the test ends. change may alter the options.
-func newDoor(t testing.TB, change func(*command.Options)) *door {
+// newServer serves until the test ends. change may alter the options.
+func newServer(t testing.TB, change func(*command.Options)) *testServer {
 	t.Helper()
-	return newDoorOn(t, memory.New(), change)
+	return newServerOn(t, memory.New(), change)
 }
 
-func newDoorOn(t testing.TB, engine kv.Engine, change func(*command.Options)) *door {
+func newServerOn(t testing.TB, engine kv.Engine, change func(*command.Options)) *testServer {
 	t.Helper()
-	d := &door{t: t, clock: clock.NewVirtual(start), engine: engine}
+	d := &testServer{t: t, clock: clock.NewVirtual(start), engine: engine}
 	var err error
 	d.catalog, err = catalog.Open(t.Context(), engine, compile)
 	must(t, err)
 	d.store, err = store.Open(t.Context(), engine, d.catalog)
 	must(t, err)
-	o := command.Options{Catalog: d.catalog, Store: d.store, Clock: d.clock, Key: "a2V5", Version: "test", ReclaimNow: d.reclaim, Reclaimed: d.reclaimed.Load}
+	o := command.Options{
+		Catalog: d.catalog, Store: d.store, Clock: d.clock, Keys: ringOf(d.t, "a2V5"), Version: "test",
+		ReclaimNow: d.reclaim, Reclaimed: d.reclaimed.Load,
+	}
 	if change != nil {
 		change(&o)
 	}
@@ -99,7 +103,7 @@ func compile(query doc.Doc) (func(doc.Doc) bool, error) {
 }
 
 // connect makes another client; query is what comes after /? in its URI.
-func (d *door) connect(query string) *mongo.Client {
+func (d *testServer) connect(query string) *mongo.Client {
 	d.t.Helper()
 	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://" + d.address + "/?" + query))
 	must(d.t, err)
@@ -112,7 +116,7 @@ func (d *door) connect(query string) *mongo.Client {
 }
 
 // reclaim frees the space of everything that is expired.
-func (d *door) reclaim(ctx context.Context) error {
+func (d *testServer) reclaim(ctx context.Context) error {
 	for _, c := range d.catalog.AllContainers() {
 		for more := true; more; {
 			done, err := d.store.Reclaim(ctx, c, d.clock.Now().Unix(), 1000)
@@ -127,14 +131,14 @@ func (d *door) reclaim(ctx context.Context) error {
 }
 
 // run sends a command to the database test and gives its answer.
-func (d *door) run(cmd bson.D) (bson.M, error) {
+func (d *testServer) run(cmd bson.D) (bson.M, error) {
 	var answer bson.M
 	err := d.Database("test").RunCommand(d.t.Context(), cmd).Decode(&answer)
 	return answer, err
 }
 
 // pass moves the clock.
-func (d *door) pass(by time.Duration) {
+func (d *testServer) pass(by time.Duration) {
 	d.t.Helper()
 	must(d.t, d.clock.Advance(by))
 }
@@ -144,4 +148,14 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// ringOf is the keys of an account with a primary key.
+func ringOf(t testing.TB, key string) *keyring.Ring {
+	t.Helper()
+	ring, err := keyring.New(keyring.Options{Primary: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ring
 }

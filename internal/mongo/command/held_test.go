@@ -15,28 +15,29 @@ import (
 func TestRowsThatWaitEndToo(t *testing.T) {
 	t.Parallel()
 	large, natural := strings.Repeat("x", 6<<20), bson.D{{Key: "n", Value: 1}}
+	two := options.Aggregate().SetBatchSize(2)
 	for name, open := range map[string]func(c *mongo.Collection) (*mongo.Cursor, error){
 		"a sort": func(c *mongo.Collection) (*mongo.Cursor, error) {
-			return c.Find(t.Context(), bson.D{}, options.Find().SetSort(natural).SetProjection(bson.D{{Key: "_id", Value: 0}}))
+			return c.Find(t.Context(), bson.D{}, options.Find().SetSort(natural).SetProjection(eq("_id", 0)))
 		},
 		"a pipeline": func(c *mongo.Collection) (*mongo.Cursor, error) {
 			return c.Aggregate(t.Context(), bson.A{bson.D{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}}}}})
 		},
 		"rows of one document": func(c *mongo.Collection) (*mongo.Cursor, error) {
-			return c.Aggregate(t.Context(), bson.A{bson.D{{Key: "$unwind", Value: "$list"}}, bson.D{{Key: "$unset", Value: "text"}}}, options.Aggregate().SetBatchSize(2))
+			return c.Aggregate(t.Context(), bson.A{eq("$unwind", "$list"), eq("$unset", "text")}, two)
 		},
 		"a group": func(c *mongo.Collection) (*mongo.Cursor, error) {
-			return c.Aggregate(t.Context(), bson.A{bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$n"}}}}}, options.Aggregate().SetBatchSize(2))
+			return c.Aggregate(t.Context(), bson.A{eq("$group", eq("_id", "$n"))}, two)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDoor(t, nil)
+			d := newServer(t, nil)
 			c := d.Database("test").Collection("c")
 			for i := range 4 {
-				_, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: i}, {Key: "n", Value: i}, {Key: "text", Value: large}, {Key: "list", Value: bson.A{1, 2, 3}}})
+				_, err := c.InsertOne(t.Context(), pairs("_id", i, "n", i, "text", large, "list", bson.A{1, 2, 3}))
 				must(t, err)
 			}
-			_, err := c.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "_ts", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(10)})
+			_, err := c.Indexes().CreateOne(t.Context(), indexOn("_ts", 10))
 			must(t, err)
 			cursor, err := open(c)
 			must(t, err)

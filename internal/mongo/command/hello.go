@@ -6,6 +6,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/update"
 	"github.com/mayflydb/mayfly/internal/mongo/wire"
@@ -22,7 +23,7 @@ const (
 // hello is the handshake, and how clients monitor the server.
 // https://github.com/mongodb/specifications/blob/master/source/mongodb-handshake/handshake.md
 func hello(r *request, a *answer) error {
-	if v := r.get("client"); v.Type != 0 {
+	if v := r.Get("client"); v.Type != 0 {
 		d, ok := doc.AsDoc(v)
 		if !ok {
 			return code.New(code.TypeMismatch, "The client metadata document must be a document")
@@ -34,7 +35,7 @@ func hello(r *request, a *answer) error {
 	if err := awaitTopology(r); err != nil {
 		return err
 	}
-	if isTrue(r.get("helloOk")) {
+	if call.IsTrue(r.Get("helloOk")) {
 		a.Bool("helloOk", true)
 	}
 	r.topology(a)
@@ -66,13 +67,13 @@ func (r *request) topology(a *answer) {
 		return
 	}
 	writeTopologyVersion(r, a)
-	a.Strings("hosts", []string{addressOf(r)})
+	a.Strings("hosts", []string{r.Address()})
 	a.String("setName", r.s.o.ReplSet)
 	a.Int32("setVersion", replicaVersion)
 	a.Bool(writable, true)
 	a.Bool("secondary", false)
-	a.String("primary", addressOf(r))
-	a.String("me", addressOf(r))
+	a.String("primary", r.Address())
+	a.String("me", r.Address())
 	a.ObjectID("electionId", r.s.electionID())
 	a.Object("lastWrite")
 	r.optime(a, "opTime")
@@ -83,7 +84,7 @@ func (r *request) topology(a *answer) {
 }
 
 // term counts elections: each start of the server is one.
-func (s *Server) term() int64 { return s.started.Unix() }
+func (s *Server) term() int64 { return s.monitor.Started.Unix() }
 
 // electionID rises from start to start, because clients ignore a primary whose id is lower than one that they know.
 func (s *Server) electionID() (id [12]byte) {
@@ -105,7 +106,7 @@ func (r *request) optime(a *answer, name string) {
 
 func (r *request) compression(a *answer) {
 	var names []string
-	for v := range doc.Elements(r.get("compression")) {
+	for v := range doc.Elements(r.Get("compression")) {
 		if s, ok := doc.AsString(v); ok && len(names) < 10 {
 			names = append(names, s)
 		}
@@ -118,7 +119,7 @@ func (r *request) compression(a *answer) {
 // greetMechanisms writes by which mechanisms a user can authenticate.
 // mongodb/mongo: src/mongo/db/auth/sasl_mechanism_registry.cpp, advertiseMechanismNamesForUser
 func (r *request) greetMechanisms(a *answer) error {
-	v := r.get("saslSupportedMechs")
+	v := r.Get("saslSupportedMechs")
 	text, isText := doc.AsString(v)
 	d, isDoc := doc.AsDoc(v)
 	database, name, ok := strings.Cut(text, ".")
@@ -129,7 +130,7 @@ func (r *request) greetMechanisms(a *answer) error {
 		database, _ = doc.AsString(doc.Lookup(d, "db"))
 		name, _ = doc.AsString(doc.Lookup(d, "user"))
 	case !isText:
-		return r.wrongType("saslSupportedMechs", v, "[string, object]")
+		return r.WrongType("saslSupportedMechs", v, "[string, object]")
 	case !ok:
 		return code.New(code.BadValue, "username must contain a '.' separated database.user pair")
 	}
@@ -150,13 +151,13 @@ func (r *request) greetUser(a *answer) error {
 	if err := r.greetMechanisms(a); err != nil {
 		return err
 	}
-	first := r.document("speculativeAuthenticate")
+	first := r.Document("speculativeAuthenticate")
 	if doc.Lookup(first, "saslStart").Type == 0 || r.c.auth.failures >= maxFailures {
-		return r.err
+		return r.Err
 	}
 	database, ok := doc.AsString(doc.Lookup(first, "db"))
 	if !ok {
-		database = adminDatabase
+		database = account.AdminDatabase
 	}
 	x, reply, err := r.c.startExchange(database, first)
 	if err != nil {

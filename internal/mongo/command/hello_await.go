@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
@@ -34,13 +35,13 @@ func writeTopologyVersion(r *request, a *answer) {
 // awaitTopology waits for as long as the client asks, if it knows the topology already.
 // mongodb/mongo: src/mongo/db/repl/replication_info.cpp, for codes and texts
 func awaitTopology(r *request) error {
-	known := r.document("topologyVersion")
-	limit := r.get("maxAwaitTimeMS")
-	patience := min(time.Duration(r.int("maxAwaitTimeMS", 0, 0)), longestAwait/time.Millisecond) * time.Millisecond
+	known := r.Document("topologyVersion")
+	limit := r.Get("maxAwaitTimeMS")
+	patience := min(time.Duration(r.Int("maxAwaitTimeMS", 0, 0)), longestAwait/time.Millisecond) * time.Millisecond
 	switch {
-	case r.err != nil:
-		return r.err
-	case known == nil && limit.Type == 0 && r.msg.ExhaustAllowed():
+	case r.Err != nil:
+		return r.Err
+	case known == nil && limit.Type == 0 && r.Message.ExhaustAllowed():
 		return code.New(51756, "An isMaster or hello request with exhaust must specify 'maxAwaitTimeMS'")
 	case known == nil && limit.Type == 0:
 		return nil
@@ -53,9 +54,9 @@ func awaitTopology(r *request) error {
 	n, _ := doc.AsInt64Exact(counter)
 	switch {
 	case process.Type != bsoncore.TypeObjectID:
-		return wrongMember("TopologyVersion.processId", process, "objectId")
+		return call.WrongMember("TopologyVersion.processId", process, "objectId")
 	case counter.Type != bsoncore.TypeInt64:
-		return wrongMember("TopologyVersion.counter", counter, "long")
+		return call.WrongMember("TopologyVersion.counter", counter, "long")
 	case n < 0:
 		return code.New(31372, "topologyVersion must have a non-negative counter")
 	}
@@ -64,11 +65,14 @@ func awaitTopology(r *request) error {
 			return code.New(topologyAhead(r), "Received a topology version with counter: %d "+
 				"which is greater than the server topology version counter: %d", n, topologyCounter)
 		}
-		if r.waitFor(&r.s.awaiting, nil, patience) {
+		r.s.o.Gate.Leave() // it waits for no data
+		over := r.waitFor(&r.s.awaiting, nil, patience)
+		r.s.o.Gate.Enter()
+		if over {
 			return r.Context.Err()
 		}
 	}
-	if r.more = r.msg.ExhaustAllowed(); r.more { // the client knows the topology when the next wait begins
+	if r.more = r.Message.ExhaustAllowed(); r.more { // the client knows the topology when the next wait begins
 		copy(process.Data, r.s.processID[:])
 		copy(counter.Data, make([]byte, len(counter.Data)))
 	}
@@ -81,12 +85,4 @@ func topologyAhead(r *request) code.Code {
 		return 51764
 	}
 	return 31382
-}
-
-// wrongMember is the error of a required member that is missing or has the wrong type.
-func wrongMember(path string, v doc.Value, want string) error {
-	if v.Type == 0 || v.Type == bsoncore.TypeNull {
-		return code.New(code.MissingFieldOfCommand, "BSON field '%s' is missing but a required field", path)
-	}
-	return code.WrongType(path, v, want)
 }

@@ -14,7 +14,7 @@ import (
 
 // awaiting is a hello of a client that knows a topology.
 func awaiting(topology any, patience int) bson.D {
-	return bson.D{{Key: "hello", Value: 1}, {Key: "topologyVersion", Value: topology}, {Key: "maxAwaitTimeMS", Value: patience}, {Key: "$db", Value: "admin"}}
+	return pairs("hello", 1, "topologyVersion", topology, "maxAwaitTimeMS", patience, "$db", "admin")
 }
 
 // topology asks who the server is, and gives which topology it knows.
@@ -29,12 +29,12 @@ func TestHelloStreams(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*command.Options){"stand-alone": alone, "replica set": replica} {
 		t.Run(name, func(t *testing.T) {
-			d := newDoor(t, change)
+			d := newServer(t, change)
 			p := d.peer()
 			_, known := p.topology()
 			for name, version := range map[string]any{
 				"the topology that there is": known,
-				"that of another process":    bson.D{{Key: "processId", Value: bson.NewObjectID()}, {Key: "counter", Value: int64(7)}},
+				"that of another process":    pairs("processId", bson.NewObjectID(), "counter", int64(7)),
 			} {
 				p := d.peer()
 				p.sent++
@@ -42,7 +42,8 @@ func TestHelloStreams(t *testing.T) {
 				to := uint32(p.sent)
 				for range 3 {
 					next, flags, body := p.frame(to)
-					if flags&wire.MoreToCome == 0 || !body.Lookup("isWritablePrimary").Boolean() || !body.Lookup("topologyVersion").Equal(known) {
+					more, equal := flags&wire.MoreToCome != 0, body.Lookup("topologyVersion").Equal(known)
+					if !more || !equal || !body.Lookup("isWritablePrimary").Boolean() {
 						t.Fatalf("%s: flags %b, %s", name, flags, body)
 					}
 					to = next
@@ -55,7 +56,7 @@ func TestHelloStreams(t *testing.T) {
 // Nothing changes here, so that an awaited hello ends with its time, with its client or with the server.
 func TestHelloAwaits(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, alone)
+	d := newServer(t, alone)
 	p := d.peer()
 	plain, known := p.topology()
 	for _, c := range []struct {
@@ -66,15 +67,19 @@ func TestHelloAwaits(t *testing.T) {
 	}{
 		{"briefly", awaiting(known, 1), 0, ""},
 		{"at once", awaiting(known, 0), 0, ""},
-		{"another process", awaiting(bson.D{{Key: "processId", Value: bson.NewObjectID()}, {Key: "counter", Value: int64(7)}}, 1_000_000), 0, ""},
-		{"no limit", bson.D{{Key: "hello", Value: 1}, {Key: "topologyVersion", Value: known}, {Key: "$db", Value: "admin"}}, 31368, "must include 'maxAwaitTimeMS'"},
-		{"no topology", bson.D{{Key: "hello", Value: 1}, {Key: "maxAwaitTimeMS", Value: 1}, {Key: "$db", Value: "admin"}}, 31368, "must include a 'topologyVersion'"},
+		{"another process", awaiting(pairs("processId", bson.NewObjectID(), "counter", int64(7)), 1_000_000), 0, ""},
+		{"no limit", pairs("hello", 1, "topologyVersion", known, "$db", "admin"),
+			31368, "must include 'maxAwaitTimeMS'"},
+		{"no topology", document(t, `{hello: 1, maxAwaitTimeMS: 1, $db: 'admin'}`),
+			31368, "must include a 'topologyVersion'"},
 		{"a negative limit", awaiting(known, -1), 51024, "maxAwaitTimeMS"},
 		{"a topology that is none", awaiting(1, 1), 14, "hello.topologyVersion"},
 		{"no process", awaiting(bson.D{{Key: "counter", Value: int64(0)}}, 1), 40414, "processId"},
-		{"a counter of another type", awaiting(bson.D{{Key: "processId", Value: bson.NewObjectID()}, {Key: "counter", Value: 1}}, 1), 14, "counter"},
-		{"a negative counter", awaiting(bson.D{{Key: "processId", Value: bson.NewObjectID()}, {Key: "counter", Value: int64(-1)}}, 1), 31372, "non-negative counter"},
-		{"ahead", awaiting(bson.D{{Key: "processId", Value: known.Document().Lookup("processId")}, {Key: "counter", Value: int64(9)}}, 1), 51764, "greater than the server topology version counter: 0"},
+		{"a counter of another type", awaiting(pairs("processId", bson.NewObjectID(), "counter", 1), 1), 14, "counter"},
+		{"a negative counter", awaiting(pairs("processId", bson.NewObjectID(), "counter", int64(-1)), 1),
+			31372, "non-negative counter"},
+		{"ahead", awaiting(pairs("processId", known.Document().Lookup("processId"), "counter", int64(9)), 1),
+			51764, "greater than the server topology version counter: 0"},
 	} {
 		answer := p.ask(c.cmd)
 		text, _ := answer.Lookup("errmsg").StringValueOK()
@@ -83,13 +88,14 @@ func TestHelloAwaits(t *testing.T) {
 		}
 	}
 	p.sent++
-	p.send(wire.AppendMsg(nil, p.sent, 0, wire.ExhaustAllowed, encoded(t, bson.D{{Key: "hello", Value: 1}, {Key: "$db", Value: "admin"}})))
+	p.send(wire.AppendMsg(nil, p.sent, 0, wire.ExhaustAllowed, encoded(t, document(t, `{hello: 1, $db: 'admin'}`))))
 	if _, flags, body := p.frame(uint32(p.sent)); codeIn(body) != 51756 || flags&wire.MoreToCome != 0 {
 		t.Errorf("exhaust without a limit: %s", body)
 	}
-	replicas := newDoor(t, replica).peer()
+	replicas := newServer(t, replica).peer()
 	_, known = replicas.topology()
-	if got := codeIn(replicas.ask(awaiting(bson.D{{Key: "processId", Value: known.Document().Lookup("processId")}, {Key: "counter", Value: int64(9)}}, 1))); got != 31382 {
+	ahead := pairs("processId", known.Document().Lookup("processId"), "counter", int64(9))
+	if got := codeIn(replicas.ask(awaiting(ahead, 1))); got != 31382 {
 		t.Errorf("ahead of a replica set: code %d", got)
 	}
 }
@@ -97,7 +103,7 @@ func TestHelloAwaits(t *testing.T) {
 // A hello that is awaited ends when the server does.
 func TestHelloEndsWithTheServer(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, alone)
+	d := newServer(t, alone)
 	p := d.peer()
 	_, known := p.topology()
 	p.sent++
@@ -116,10 +122,10 @@ func TestFailPointOfTheFirstHello(t *testing.T) {
 	t.Parallel()
 	d := newTested(t)
 	named := func(name string) bson.Raw {
-		return d.peer().ask(bson.D{{Key: "hello", Value: 1}, {Key: "client", Value: bson.D{{Key: "application", Value: eq("name", name)},
-			{Key: "driver", Value: bson.D{{Key: "name", Value: "x"}, {Key: "version", Value: "1"}}}}}, {Key: "$db", Value: "admin"}})
+		client := pairs("application", eq("name", name), "driver", pairs("name", "x", "version", "1"))
+		return d.peer().ask(pairs("hello", 1, "client", client, "$db", "admin"))
 	}
-	d.failCommand(1, bson.D{{Key: "failCommands", Value: bson.A{"hello", "isMaster"}}, {Key: "errorCode", Value: 91}, {Key: "appName", Value: "mine"}})
+	d.failCommand(1, document(t, `{failCommands: ['hello', 'isMaster'], errorCode: 91, appName: 'mine'}`))
 	for _, c := range []struct {
 		name string
 		want int32
@@ -133,7 +139,7 @@ func TestFailPointOfTheFirstHello(t *testing.T) {
 // A driver that watches by streaming goes on working.
 func TestStreamingDriver(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, alone)
+	d := newServer(t, alone)
 	client := d.connect("serverMonitoringMode=stream&heartbeatFrequencyMS=500")
 	must(t, client.Ping(t.Context(), nil))
 	for d.server.AwaitingTopology() == 0 {

@@ -25,25 +25,29 @@ func replica(o *command.Options) { o.ReplSet, o.Advertise = "globaldb", "db.exam
 
 // The answers to handshakes as clients of all ages send them.
 func TestHelloShapes(t *testing.T) {
-	driver := bson.D{{Key: "driver", Value: bson.D{{Key: "name", Value: "x"}, {Key: "version", Value: "1"}}}, {Key: "os", Value: bson.D{{Key: "type", Value: "x"}}}}
+	driver := document(t, `{driver: {name: 'x', version: '1'}, os: {type: 'x'}}`)
 	var got bytes.Buffer
 	for _, mode := range []struct {
 		name   string
 		change func(*command.Options)
 	}{{"stand-alone", alone}, {"replica set", replica}} {
-		d := newDoor(t, mode.change)
+		d := newServer(t, mode.change)
 		for _, c := range []struct {
 			name string
 			cmd  bson.D
 			old  bool // as OP_QUERY
 		}{
-			{"ismaster as OP_QUERY", bson.D{{Key: "ismaster", Value: 1}, {Key: "helloOk", Value: true}, {Key: "client", Value: driver}}, true},
+			{"ismaster as OP_QUERY", pairs("ismaster", 1, "helloOk", true, "client", driver), true},
 			{"isMaster as OP_QUERY", bson.D{{Key: "isMaster", Value: 1}}, true},
-			{"hello as OP_MSG", bson.D{{Key: "hello", Value: 1}, {Key: "$db", Value: "admin"}, {Key: "backpressure", Value: "2"}, {Key: "unknown", Value: 1}}, false},
-			{"hello with all", bson.D{{Key: "hello", Value: 1}, {Key: "$db", Value: "admin"}, {Key: "helloOk", Value: true}, {Key: "compression", Value: bson.A{"lz4", "zstd", "zlib", "snappy"}},
-				{Key: "saslSupportedMechs", Value: "admin.mayfly"}, {Key: "loadBalanced", Value: true}}, false},
-			{"hello of someone who is not there", bson.D{{Key: "hello", Value: 1}, {Key: "$db", Value: "admin"}, {Key: "saslSupportedMechs", Value: "admin.nobody"}}, false},
-			{"hello of a user by a document", bson.D{{Key: "hello", Value: 1}, {Key: "$db", Value: "admin"}, {Key: "saslSupportedMechs", Value: bson.D{{Key: "user", Value: "mayfly"}, {Key: "db", Value: "admin"}}}}, false},
+			{"hello as OP_MSG", document(t, `{hello: 1, $db: 'admin', backpressure: '2', unknown: 1}`), false},
+			{"hello with all", document(t, `{
+				hello: 1, $db: 'admin', helloOk: true, compression: ['lz4', 'zstd', 'zlib', 'snappy'],
+				saslSupportedMechs: 'admin.mayfly', loadBalanced: true
+			}`), false},
+			{"hello of someone who is not there",
+				document(t, `{hello: 1, $db: 'admin', saslSupportedMechs: 'admin.nobody'}`), false},
+			{"hello of a user by a document",
+				document(t, `{hello: 1, $db: 'admin', saslSupportedMechs: {user: 'mayfly', db: 'admin'}}`), false},
 		} {
 			p := d.peer()
 			var answer bson.Raw
@@ -80,11 +84,14 @@ func shape(t *testing.T, answer bson.Raw) string {
 			fmt.Fprintf(&lines, "connectionId: %s\n", m.Value().Type)
 			continue
 		case "topologyVersion":
-			fmt.Fprintf(&lines, "topologyVersion: {processId: %s, counter: %s}\n", m.Value().Document().Lookup("processId").Type, m.Value().Document().Lookup("counter"))
+			v := m.Value().Document()
+			fmt.Fprintf(&lines, "topologyVersion: {processId: %s, counter: %s}\n",
+				v.Lookup("processId").Type, v.Lookup("counter"))
 			continue
 		case "lastWrite":
-			fmt.Fprintf(&lines, "lastWrite: opTime {ts: %s, t: %s} lastWriteDate %s\n", m.Value().Document().Lookup("opTime", "ts").Type,
-				m.Value().Document().Lookup("opTime", "t").Type, m.Value().Document().Lookup("lastWriteDate"))
+			v := m.Value().Document()
+			fmt.Fprintf(&lines, "lastWrite: opTime {ts: %s, t: %s} lastWriteDate %s\n",
+				v.Lookup("opTime", "ts").Type, v.Lookup("opTime", "t").Type, v.Lookup("lastWriteDate"))
 			continue
 		}
 		var tight bytes.Buffer
@@ -96,7 +103,7 @@ func shape(t *testing.T, answer bson.Raw) string {
 
 // Without an address to advertise, a client is told the one that it has reached.
 func TestHelloTellsTheAddressReached(t *testing.T) {
-	d := newDoor(t, func(o *command.Options) { o.ReplSet = "rs" })
+	d := newServer(t, func(o *command.Options) { o.ReplSet = "rs" })
 	answer := d.peer().query("admin.$cmd", bson.D{{Key: "isMaster", Value: 1}})
 	for _, path := range [][]string{{"me"}, {"primary"}, {"hosts", "0"}} {
 		if got, _ := answer.Lookup(path...).StringValueOK(); got != d.address {
@@ -128,15 +135,16 @@ func TestHelloWhereOthersReachTheServer(t *testing.T) {
 		{"Azure's string over TLS", exposed, "@acct@", "db.example", "db.example"},
 		{"advertised", advertised, "", "", "db.example:10255"},
 		{"advertised, Azure's string over TLS", advertised, "@acct@", "other.example", "db.example:10255"},
-		{"on this machine, over TLS", func(o *command.Options) { o.ReplSet = "globaldb" }, "", "localhost", "localhost"},
+		{"on this machine, over TLS", func(o *command.Options) { o.ReplSet = "globaldb" }, "",
+			"localhost", "localhost"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := newDoor(t, c.change)
+			d := newServer(t, c.change)
 			p := d.peer()
 			if c.secure != "" {
 				p = d.securePeer(c.secure)
 			}
-			answer := p.ask(bson.D{{Key: "hello", Value: 1}, {Key: "client", Value: bson.D{{Key: "application", Value: bson.D{{Key: "name", Value: c.app}}}}}, {Key: "$db", Value: "admin"}})
+			answer := p.ask(pairs("hello", 1, "client", eq("application", eq("name", c.app)), "$db", "admin"))
 			again := p.ask(bson.D{{Key: "hello", Value: 1}, {Key: "$db", Value: "admin"}})
 			host, msg, set := c.host, "", "globaldb"
 			switch {
@@ -166,7 +174,7 @@ func TestHelloWhereOthersReachTheServer(t *testing.T) {
 }
 
 func TestHelloRefusals(t *testing.T) {
-	d := newDoor(t, alone)
+	d := newServer(t, alone)
 	info := func(app string) bson.D { return bson.D{{Key: "application", Value: bson.D{{Key: "name", Value: app}}}} }
 	hello := func(client any) bson.D {
 		return bson.D{{Key: "hello", Value: 1}, {Key: "client", Value: client}, {Key: "$db", Value: "admin"}}
@@ -181,8 +189,8 @@ func TestHelloRefusals(t *testing.T) {
 		{"long name", []bson.D{hello(info(strings.Repeat("x", 129)))}, 184},
 		{"long", []bson.D{hello(bson.D{{Key: "platform", Value: strings.Repeat("x", 600)}})}, 185},
 		{"no document", []bson.D{hello("x")}, 14},
-		{"not an address", []bson.D{{{Key: "hello", Value: 1}, {Key: "saslSupportedMechs", Value: 1}, {Key: "$db", Value: "admin"}}}, 14},
-		{"a user of no database", []bson.D{{{Key: "hello", Value: 1}, {Key: "saslSupportedMechs", Value: "mayfly"}, {Key: "$db", Value: "admin"}}}, 2},
+		{"not an address", []bson.D{document(t, `{hello: 1, saslSupportedMechs: 1, $db: 'admin'}`)}, 14},
+		{"a user of no database", []bson.D{document(t, `{hello: 1, saslSupportedMechs: 'mayfly', $db: 'admin'}`)}, 2},
 	} {
 		p := d.peer()
 		var answer bson.Raw
@@ -197,31 +205,35 @@ func TestHelloRefusals(t *testing.T) {
 		t.Errorf("find as OP_QUERY: code %d, want 352", got)
 	}
 	p := d.peer()
-	for _, cmd := range []bson.D{hello(info("x")), {{Key: "saslStart", Value: 1}, {Key: "$db", Value: "admin"}}, {{Key: "createUser", Value: "u"}, {Key: "$db", Value: "admin"}}} {
+	for _, cmd := range []bson.D{
+		hello(info("x")), pairs("saslStart", 1, "$db", "admin"), pairs("createUser", "u", "$db", "admin"),
+	} {
 		if got := codeIn(p.askPacked(cmd, wire.Snappy)); got != 17 {
 			t.Errorf("%s compressed: code %d, want 17", cmd[0].Key, got)
 		}
 	}
-	if got := codeIn(p.askPacked(bson.D{{Key: "ping", Value: 1}, {Key: "$db", Value: "admin"}}, wire.Snappy)); got != 0 {
+	if got := codeIn(p.askPacked(document(t, `{ping: 1, $db: 'admin'}`), wire.Snappy)); got != 0 {
 		t.Errorf("ping compressed: code %d", got)
 	}
 }
 
 func TestCompression(t *testing.T) {
-	d := newDoor(t, func(o *command.Options) { o.Auth = true })
+	d := newServer(t, func(o *command.Options) { o.Auth = true })
 	for _, name := range []string{"zstd", "snappy", "zlib", "zstd,snappy,zlib"} {
 		client := d.login("mayfly:a2V5", "compressors="+name)
-		_, err := client.Database("test").Collection("c").InsertOne(t.Context(), bson.D{{Key: "text", Value: strings.Repeat("mayfly ", 1000)}})
+		text := strings.Repeat("mayfly ", 1000)
+		_, err := client.Database("test").Collection("c").InsertOne(t.Context(), eq("text", text))
 		must(t, err)
 	}
-	if n, err := d.login("mayfly:a2V5", "").Database("test").Collection("c").CountDocuments(t.Context(), bson.D{}); err != nil || n != 4 {
+	c := d.asAccount().Database("test").Collection("c")
+	if n, err := c.CountDocuments(t.Context(), bson.D{}); err != nil || n != 4 {
 		t.Errorf("%d documents, error %v", n, err)
 	}
 }
 
 // With speculation an authentication takes one request less: the first step comes with the handshake.
 func TestSpeculativeAuthentication(t *testing.T) {
-	d := newDoor(t, func(o *command.Options) { o.Auth = true })
+	d := newServer(t, func(o *command.Options) { o.Auth = true })
 	for _, m := range []string{"SCRAM-SHA-1", "SCRAM-SHA-256", ""} {
 		before := d.count("saslStart")
 		client := d.login("mayfly:a2V5", "authMechanism="+m)
@@ -237,7 +249,7 @@ func TestSpeculativeAuthentication(t *testing.T) {
 }
 
 // count asks how many requests of a command there have been.
-func (d *door) count(name string) int64 { return d.server.Requests(name) }
+func (d *testServer) count(name string) int64 { return d.server.Requests(name) }
 
 func codeOf(err error) int32 {
 	if e, ok := err.(mongo.CommandError); ok {

@@ -32,11 +32,12 @@ func (l *logged) take() string {
 	return l.text.String()
 }
 
-// TestChangesOfLifetimeTellWhatTheyDid: commands that begin, change and end lifetimes, and what the log and the answers say.
+// TestChangesOfLifetimeTellWhatTheyDid: commands that begin, change and end lifetimes, and what the log and the answers
+// say.
 func TestChangesOfLifetimeTellWhatTheyDid(t *testing.T) {
 	t.Parallel()
 	log := new(logged)
-	d := newDoor(t, func(o *command.Options) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
+	d := newServer(t, func(o *command.Options) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
 	d.insert("c", `{"_id":1,"at":{"$date":"2029-12-31T23:59:00Z"}}`)
 	d.insert("c", `{"_id":2,"at":{"$date":"2029-12-31T23:59:50Z"}}`)
 	d.insert("c", `{"_id":3}`)
@@ -61,7 +62,9 @@ func TestChangesOfLifetimeTellWhatTheyDid(t *testing.T) {
 	} {
 		log.take()
 		d.expect(step.command, step.answer)
-		if got := log.take(); !strings.Contains(got, step.log) || step.log == "" && strings.Contains(got, "lifetime changed") && !strings.Contains(got, "test.new") {
+		got := log.take()
+		changed := strings.Contains(got, "lifetime changed") && !strings.Contains(got, "test.new")
+		if !strings.Contains(got, step.log) || step.log == "" && changed {
 			t.Errorf("%s\nlog  %s\nwant %s", step.command, got, step.log)
 		}
 	}
@@ -78,7 +81,8 @@ func TestHintsOfDocuments(t *testing.T) {
 		defer mu.Unlock()
 		counted[kind]++
 	}
-	d := newDoor(t, func(o *command.Options) { o.Hints = hint.NewTeller(slog.New(slog.NewTextHandler(log, nil)), count) })
+	hints := hint.NewTeller(slog.New(slog.NewTextHandler(log, nil)), count)
+	d := newServer(t, func(o *command.Options) { o.Hints = hints })
 	d.insert("plain", `{"_id":1,"ttl":"x","TTL":5}`) // a ttl means nothing there
 	d.expect(`{"createIndexes":"c","indexes":[{"key":{"_ts":1},"name":"_ts_1","expireAfterSeconds":-1}]}`,
 		`{_t: "CreateIndexesResponse", numIndexesBefore: 1, numIndexesAfter: 2, createdCollectionAutomatically: true}`)
@@ -96,7 +100,9 @@ func TestHintsOfDocuments(t *testing.T) {
 			t.Errorf("%s: %d, want %d", kind, counted[kind], want)
 		}
 	}
-	if text := log.take(); len(counted) != 4 || strings.Count(text, "\n") != 4 || !strings.Contains(text, "container=test.c hint=name") {
+	text := log.take()
+	named := strings.Contains(text, "container=test.c hint=name")
+	if len(counted) != 4 || strings.Count(text, "\n") != 4 || !named {
 		t.Errorf("counted %v, log\n%s", counted, text)
 	}
 }

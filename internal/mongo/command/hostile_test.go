@@ -32,7 +32,7 @@ type line struct {
 	last int32
 }
 
-func (d *door) line() *line {
+func (d *testServer) line() *line {
 	d.t.Helper()
 	conn, err := net.Dial("tcp", d.address)
 	must(d.t, err)
@@ -59,7 +59,7 @@ func (l *line) say(body bson.D) doc.Doc {
 // commands lists the names of all commands that answer at once.
 func (l *line) commands() []string {
 	var names []string
-	list, _ := doc.AsDoc(doc.Lookup(l.say(bson.D{{Key: "listCommands", Value: 1}, {Key: "$db", Value: "admin"}}), "commands"))
+	list, _ := doc.AsDoc(doc.Lookup(l.say(pairs("listCommands", 1, "$db", "admin")), "commands"))
 	for name := range doc.Members(list) {
 		names = append(names, strings.Clone(name))
 	}
@@ -67,22 +67,25 @@ func (l *line) commands() []string {
 }
 
 // members that commands have, and values that they are right with.
-var hostileMembers = []bson.E{
-	{Key: "filter", Value: bson.D{{Key: "a", Value: 1}}}, {Key: "query", Value: bson.D{{Key: "a", Value: bson.D{{Key: "$gt", Value: 1}}}}}, {Key: "q", Value: bson.D{}},
-	{Key: "sort", Value: bson.D{{Key: "a", Value: 1}}}, {Key: "projection", Value: bson.D{{Key: "a", Value: 1}}}, {Key: "limit", Value: 3}, {Key: "skip", Value: 1}, {Key: "batchSize", Value: 2},
-	{Key: "documents", Value: bson.A{bson.D{{Key: "a", Value: 1}}}}, {Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: bson.D{}}, {Key: "u", Value: bson.D{{Key: "$inc", Value: bson.D{{Key: "a", Value: 1}}}}}}}},
-	{Key: "deletes", Value: bson.A{bson.D{{Key: "q", Value: bson.D{{Key: "b", Value: 7}}}, {Key: "limit", Value: 1}}}}, {Key: "update", Value: bson.D{{Key: "$set", Value: bson.D{{Key: "a", Value: 1}}}}},
-	{Key: "pipeline", Value: bson.A{bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$a"}}}}}}, {Key: "cursor", Value: bson.D{}}, {Key: "key", Value: "a"}, {Key: "hint", Value: "_id_"},
-	{Key: "indexes", Value: bson.A{bson.D{{Key: "key", Value: bson.D{{Key: "a", Value: 1}}}, {Key: "name", Value: "a_1"}}}}, {Key: "index", Value: bson.D{{Key: "name", Value: "a_1"}, {Key: "hidden", Value: true}}},
-	{Key: "collection", Value: "c"}, {Key: "cursors", Value: bson.A{int64(1)}}, {Key: "let", Value: bson.D{{Key: "x", Value: 1}}}, {Key: "new", Value: true}, {Key: "remove", Value: true}, {Key: "upsert", Value: true},
-	{Key: "fields", Value: bson.D{{Key: "a", Value: 1}}}, {Key: "arrayFilters", Value: bson.A{bson.D{{Key: "x", Value: 1}}}}, {Key: "collation", Value: bson.D{{Key: "locale", Value: "simple"}}},
-	{Key: "ordered", Value: false}, {Key: "explain", Value: bson.D{{Key: "find", Value: "c"}}}, {Key: "verbosity", Value: "executionStats"}, {Key: "nameOnly", Value: true}, {Key: "to", Value: "test.d"},
-	{Key: "dropTarget", Value: true}, {Key: "validator", Value: bson.D{{Key: "a", Value: 1}}}, {Key: "viewOn", Value: "c"}, {Key: "lsid", Value: bson.D{{Key: "id", Value: bson.Binary{Subtype: 4, Data: make([]byte, 16)}}}},
-	{Key: "txnNumber", Value: int64(1)}, {Key: "startTransaction", Value: true}, {Key: "autocommit", Value: false}, {Key: "maxTimeMS", Value: 1000}, {Key: "readConcern", Value: bson.D{{Key: "level", Value: "local"}}},
-	{Key: "writeConcern", Value: bson.D{{Key: "w", Value: 1}}}, {Key: "pwd", Value: "secret"}, {Key: "roles", Value: bson.A{"read"}}, {Key: "mechanism", Value: "SCRAM-SHA-256"}, {Key: "payload", Value: []byte("n,,n=x,r=y")},
-	{Key: "conversationId", Value: 1}, {Key: "mode", Value: "off"}, {Key: "data", Value: bson.D{}}, {Key: "expireAfterSeconds", Value: 1}, {Key: "ttlMonitorSleepSecs", Value: 1}, {Key: "scale", Value: 1},
-	{Key: "client", Value: bson.D{}}, {Key: "compression", Value: bson.A{"zstd"}}, {Key: "saslSupportedMechs", Value: "admin.mayfly"}, {Key: "speculativeAuthenticate", Value: bson.D{{Key: "saslStart", Value: 1}}},
-}
+var hostileMembers = pairs(
+	"filter", eq("a", 1), "query", eq("a", eq("$gt", 1)), "q", bson.D{}, "sort", eq("a", 1),
+	"projection", eq("a", 1), "limit", 3, "skip", 1, "batchSize", 2, "documents", bson.A{eq("a", 1)},
+	"updates", bson.A{pairs("q", bson.D{}, "u", eq("$inc", eq("a", 1)))},
+	"deletes", bson.A{pairs("q", eq("b", 7), "limit", 1)}, "update", eq("$set", eq("a", 1)),
+	"pipeline", bson.A{eq("$group", eq("_id", "$a"))}, "cursor", bson.D{}, "key", "a", "hint", "_id_",
+	"indexes", bson.A{pairs("key", eq("a", 1), "name", "a_1")}, "index", pairs("name", "a_1", "hidden", true),
+	"collection", "c", "cursors", bson.A{int64(1)}, "let", eq("x", 1), "new", true, "remove", true,
+	"upsert", true, "fields", eq("a", 1), "arrayFilters", bson.A{eq("x", 1)},
+	"collation", eq("locale", "simple"), "ordered", false, "explain", eq("find", "c"),
+	"verbosity", "executionStats", "nameOnly", true, "to", "test.d", "dropTarget", true,
+	"validator", eq("a", 1), "viewOn", "c", "lsid", eq("id", bson.Binary{Subtype: 4, Data: make([]byte, 16)}),
+	"txnNumber", int64(1), "startTransaction", true, "autocommit", false, "maxTimeMS", 1000,
+	"readConcern", eq("level", "local"), "writeConcern", eq("w", 1), "pwd", "secret", "roles", bson.A{"read"},
+	"mechanism", "SCRAM-SHA-256", "payload", []byte("n,,n=x,r=y"), "conversationId", 1, "mode", "off",
+	"data", bson.D{}, "expireAfterSeconds", 1, "ttlMonitorSleepSecs", 1, "scale", 1, "client", bson.D{},
+	"compression", bson.A{"zstd"}, "saslSupportedMechs", "admin.mayfly",
+	"speculativeAuthenticate", eq("saslStart", 1),
+)
 
 // hostileSize: nothing that the test makes is larger.
 func (r riddler) hostile(v any) any {
@@ -90,9 +93,12 @@ func (r riddler) hostile(v any) any {
 	case 0:
 		return r.value(3)
 	case 1:
-		return bson.D{{Key: r.pick("$expr", "$gt", "$x", "", "a.b", "$jsonSchema", "$elemMatch", "$and"), Value: r.value(2)}}
+		return eq(r.pick("$expr", "$gt", "$x", "", "a.b", "$jsonSchema", "$elemMatch", "$and"), r.value(2))
 	case 2:
-		return bson.A{r.value(2), bson.D{{Key: r.pick("$match", "$group", "$lookup", "$facet", "$project", "$merge", "$out", "$changeStream", "$sort", "$unwind", "$collStats"), Value: r.value(2)}}}
+		first := r.value(2)
+		stage := r.pick("$match", "$group", "$lookup", "$facet", "$project", "$merge", "$out", "$changeStream",
+			"$sort", "$unwind", "$collStats")
+		return bson.A{first, eq(stage, r.value(2))}
 	case 3:
 		return []any{int64(-1), int64(1) << 62, -1.5, "", strings.Repeat("x", 300), "\x00", true}[r.IntN(7)]
 	}
@@ -110,7 +116,7 @@ func TestHostileCommands(t *testing.T) {
 	for _, set := range []string{"", "globaldb"} {
 		r := riddler{rand.New(rand.NewPCG(seed, 2))}
 		var log lockedBuffer
-		d := newDoor(t, func(o *command.Options) {
+		d := newServer(t, func(o *command.Options) {
 			o.ReplSet, o.TestCommands = set, true
 			o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		})
@@ -152,7 +158,8 @@ func TestHostileCommands(t *testing.T) {
 				t.Fatalf("-hostile-seed=%d, round %d: %s: no ok in %x", seed, round, extended(body), answer)
 			}
 			if code, _ := doc.AsInt(doc.Lookup(answer, "code")); code == 1 {
-				t.Errorf("-hostile-seed=%d, round %d: %s: %s\n%s", seed, round, extended(body), bson.Raw(answer), log.String())
+				t.Errorf("-hostile-seed=%d, round %d: %s: %s\n%s",
+					seed, round, extended(body), bson.Raw(answer), log.String())
 				return
 			}
 		}

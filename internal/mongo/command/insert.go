@@ -9,22 +9,22 @@ import (
 const maxWriteBatch = 100_000
 
 func insert(r *request, a *answer) error {
-	name := r.collection()
-	documents := r.documents("documents")
-	ordered := r.bool("ordered", true)
-	if r.err != nil {
-		return r.err
+	name := r.Collection()
+	documents := r.Documents("documents")
+	ordered := r.Bool("ordered", true)
+	if r.Err != nil {
+		return r.Err
 	}
 	if err := checkBatch(len(documents)); err != nil {
 		return err
 	}
-	c, err := write.FindOrCreate(&r.Operation, r.db, name)
+	c, err := write.FindOrCreate(&r.Operation, r.DB, name)
 	if err != nil {
 		return err
 	}
-	r.s.ops.insert.Add(int64(len(documents)))
+	r.s.monitor.Writes.Insert.Add(int64(len(documents)))
 	w := write.NewWriter(&r.Operation, ordered)
-	n, err := w.InsertAll(c, r.db, name, documents)
+	n, err := w.InsertAll(c, r.DB, name, documents)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,8 @@ func insert(r *request, a *answer) error {
 
 func checkBatch(n int) error {
 	if n < 1 || n > maxWriteBatch {
-		return code.New(code.InvalidLength, "Write batch sizes must be between 1 and %d. Got %d operations.", maxWriteBatch, n)
+		return code.New(code.InvalidLength,
+			"Write batch sizes must be between 1 and %d. Got %d operations.", maxWriteBatch, n)
 	}
 	return nil
 }

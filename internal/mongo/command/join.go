@@ -3,39 +3,36 @@ package command
 import (
 	"slices"
 
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
-
-	"github.com/mayflydb/mayfly/internal/doc"
-	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/session"
 )
 
 // joinSession finds the session, retry and transaction that a request belongs to, before its command
-// runs; r.repeated when the answer is written already.
+// runs; r.Repeated when the answer is written already.
 func joinSession(r *request, a *answer) error {
 	if r.s.o.Auth && r.c.user == nil {
 		return nil
 	}
-	if err := checkSessionFields(r); err != nil {
+	if err := call.CheckSessionFields(&r.Request); err != nil {
 		return err
 	}
-	if err := checkConcerns(r); err != nil {
+	if err := call.CheckConcerns(&r.Request); err != nil {
 		return err
 	}
-	if r.lsid.Type == 0 {
+	if r.LSID.Type == 0 {
 		return nil
 	}
-	key, err := readSessionKey(r)
+	key, err := call.ReadSessionKey(&r.Request)
 	if err != nil {
 		return err
 	}
-	if err := attendSession(r, key); err != nil || !r.hasTxn {
+	if err := attendSession(r, key); err != nil || !r.HasTxn {
 		return err
 	}
-	if r.autocommit.Type != 0 {
-		return joinTransaction(r)
+	if r.Autocommit.Type != 0 {
+		return call.JoinTransaction(&r.Request)
 	}
-	return joinRetry(r, a)
+	return call.JoinRetry(&r.Request, &a.Writer)
 }
 
 // attendSession finds the session, and waits for its turn when the request has a transaction number.
@@ -48,7 +45,7 @@ func attendSession(r *request, key session.Key) error {
 		r.c.mu.Lock()
 		r.Session = x
 		r.c.mu.Unlock()
-		if !r.hasTxn {
+		if !r.HasTxn {
 			return nil
 		}
 		if err := x.Take(r.Context); err != nil {
@@ -68,14 +65,14 @@ func leaveSession(r *request, a *answer, err error) error {
 		switch {
 		case r.Transaction != nil && r.Transaction.Over(err):
 			r.Session.Abort(&r.Node.Sessions)
-		case err == nil && !r.repeated && r.autocommit.Type == 0:
-			rememberReply(r, a)
+		case err == nil && !r.Repeated && r.Autocommit.Type == 0:
+			call.RememberReply(&r.Request, &a.Writer)
 		}
 		r.Session.Release()
 		r.turn = false
 	}
 	if err == nil {
-		writeConcernError(r, a)
+		call.WriteConcernError(&r.Request, &a.Writer)
 	}
 	return err
 }
@@ -91,94 +88,4 @@ func (s *Server) interruptSessions(by *session.Operation, list []*session.Sessio
 		}
 		c.mu.Unlock()
 	}
-}
-
-// sessionIDOf tells whose cursors are whose, "" without a session.
-func sessionIDOf(r *request) string {
-	if r.Session == nil {
-		return ""
-	}
-	return r.Session.ID
-}
-
-// readSessionKey reads lsid.
-func readSessionKey(r *request) (session.Key, error) {
-	d, ok := doc.AsDoc(r.lsid)
-	if !ok {
-		return session.Key{}, code.WrongType("OperationSessionInfo.lsid", r.lsid, "object")
-	}
-	id, err := readSession(d, "lsid")
-	if err != nil {
-		return session.Key{}, err
-	}
-	return session.KeyOf(string(id[:]), ownerOf(r.c.user)), nil
-}
-
-// readSession reads the id of a session from {id: UUID}.
-func readSession(d doc.Doc, field string) (id [16]byte, err error) {
-	found := false
-	for name, v := range doc.Members(d) {
-		switch name {
-		case "id":
-			found = true
-			if id, err = readUUID(v, field+".id"); err != nil {
-				return id, err
-			}
-		case "uid":
-			return id, code.New(code.Unauthorized, "Unauthorized to set user digest in LogicalSessionId")
-		case "txnNumber", "txnUUID":
-			return id, code.New(code.InvalidOptions, "Internal sessions are not supported")
-		default:
-			return id, code.New(code.UnknownFieldOfCommand, "BSON field '%s.%.200s' is an unknown field.", field, name)
-		}
-	}
-	if !found {
-		return id, code.New(code.MissingFieldOfCommand, "BSON field '%s.id' is missing but a required field", field)
-	}
-	return id, nil
-}
-
-func readUUID(v doc.Value, field string) (id [16]byte, err error) {
-	if v.Type != bsoncore.TypeBinary {
-		return id, code.WrongType(field, v, "binData")
-	}
-	subtype, data, _, ok := bsoncore.ReadBinary(v.Data)
-	switch {
-	case !ok || subtype != session.UUIDBinary:
-		return id, code.New(code.TypeMismatch, "BSON field '%s' is the wrong binData type, expected type 'UUID'", field)
-	case len(data) != len(id):
-		return id, code.New(code.InvalidUUID, "uuid must be a 16-byte binary field with UUID (4) subtype")
-	}
-	return [16]byte(data), nil
-}
-
-// checkSessionFields holds the members about sessions against each other.
-func checkSessionFields(r *request) error {
-	switch {
-	case r.hasTxn && r.s.o.ReplSet == "":
-		return needsSet(code.IllegalOperation, "Transaction numbers are only allowed on a replica set member or mongos.")
-	case r.hasTxn && r.lsid.Type == 0:
-		return code.New(code.InvalidOptions, "Transaction number requires a session ID to also be specified")
-	case r.hasTxn && r.txnNumber < 0:
-		return code.New(code.InvalidOptions, "Transaction number cannot be negative")
-	case r.autocommit.Type != 0 && !r.hasTxn:
-		return code.New(code.InvalidOptions, "'autocommit' field requires a transaction number to also be specified")
-	case r.startsTxn.Type != 0 && r.autocommit.Type == 0:
-		return code.New(code.InvalidOptions, "'startTransaction' field requires 'autocommit' field to also be specified")
-	}
-	if v := r.autocommit; v.Type != 0 {
-		if on, ok := doc.AsBool(v); !ok {
-			return r.wrongType("autocommit", v, "bool")
-		} else if on {
-			return code.New(code.InvalidOptions, "Specifying autocommit=true is not allowed.")
-		}
-	}
-	if v := r.startsTxn; v.Type != 0 {
-		if on, ok := doc.AsBool(v); !ok {
-			return r.wrongType("startTransaction", v, "bool")
-		} else if !on {
-			return code.New(code.InvalidOptions, "Specifying startTransaction=false is not allowed.")
-		}
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/session"
 )
@@ -51,7 +52,7 @@ func patternMember(name string, v doc.Value) (func(*session.Session) bool, error
 	d, isDoc := doc.AsDoc(v)
 	switch {
 	case name == "lsid" && isDoc:
-		id, err := readUUID(doc.Lookup(d, "id"), "lsid.id")
+		id, err := call.ReadUUID(doc.Lookup(d, "id"), "lsid.id")
 		if err != nil {
 			return nil, err
 		}
@@ -84,15 +85,15 @@ func isDigest(v doc.Value, x *session.Session) bool {
 
 // killMatching ends the sessions that one of the documents in the argument describes, all when there is none.
 func killMatching(r *request, test func(doc.Doc) (func(*session.Session) bool, error)) error {
-	values := r.list(r.Name)
-	if r.err != nil {
-		return r.err
+	values := r.List(r.Name)
+	if r.Err != nil {
+		return r.Err
 	}
 	var tests []func(*session.Session) bool
 	for i, v := range values {
 		d, ok := doc.AsDoc(v)
 		if !ok {
-			return r.wrongType(r.Name+"."+strconv.Itoa(i), v, "object")
+			return r.WrongType(r.Name+"."+strconv.Itoa(i), v, "object")
 		}
 		one, err := test(d)
 		if err != nil {

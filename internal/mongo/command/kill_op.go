@@ -11,16 +11,16 @@ import (
 // somebody else fail alike, so that they learn nothing about numbers
 // (mongodb/mongo: src/mongo/db/commands/kill_op_cmd_base.cpp, checkAuthForCommand).
 func killOp(r *request, a *answer) error {
-	v := r.get("op")
+	v := r.Get("op")
 	if v.Type == 0 {
 		return code.New(code.MissingFieldOfCommand, "BSON field 'killOp.op' is missing but a required field")
 	}
 	n, ok := doc.AsInt64Exact(v)
 	if !ok {
-		return r.wrongType("op", v, "[long, int, decimal, double]")
+		return r.WrongType("op", v, "[long, int, decimal, double]")
 	}
 	if !endOperation(r, n) {
-		if err := r.may(account.Administer, ""); err != nil {
+		if err := r.May(account.Administer, ""); err != nil {
 			return err
 		}
 	}
@@ -44,7 +44,7 @@ func endOperation(r *request, opid int64) bool {
 func (c *connection) end(r *request, opid int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.running == nil || int64(c.running.opid) != opid || r.s.o.Auth && !r.mayKill(c.user) {
+	if c.running == nil || int64(c.running.Number) != opid || r.s.o.Auth && !r.mayKill(c.user) {
 		return false
 	}
 	c.cancel()

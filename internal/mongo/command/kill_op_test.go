@@ -7,12 +7,14 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
 // Who may end which request, and what others learn.
 func TestKillOpEnds(t *testing.T) {
-	ann, bob := &account.Identity{Database: "shop", Name: "ann", Number: 1}, &account.Identity{Database: "shop", Name: "bob", Number: 2}
+	ann := &account.Identity{Database: "shop", Name: "ann", Number: 1}
+	bob := &account.Identity{Database: "shop", Name: "bob", Number: 2}
 	host := account.RightsOf([]account.Role{{Name: "hostManager", Database: "admin"}})
 	for _, c := range []struct {
 		name      string
@@ -25,7 +27,8 @@ func TestKillOpEnds(t *testing.T) {
 	}{
 		{name: "without authentication", opid: 7, killed: true},
 		{name: "another number", opid: 8},
-		{name: "one's own", auth: true, by: ann, of: &account.Identity{Database: "shop", Name: "ann", Number: 1}, opid: 7, killed: true},
+		{name: "one's own", auth: true, by: ann, of: &account.Identity{Database: "shop", Name: "ann", Number: 1},
+			opid: 7, killed: true},
 		{name: "one's own that has ended", auth: true, by: ann, of: ann, opid: 6, forbidden: true},
 		{name: "another's", auth: true, by: ann, of: bob, opid: 7, forbidden: true},
 		{name: "another's that has ended", auth: true, by: ann, of: bob, opid: 6, forbidden: true},
@@ -34,11 +37,14 @@ func TestKillOpEnds(t *testing.T) {
 	} {
 		killed := false
 		s := &Server{o: Options{Auth: c.auth}}
-		busy := &connection{s: s, user: c.of, running: &request{opid: 7}, cancel: func() { killed = true }}
+		running := &request{Request: call.Request{Number: 7}}
+		busy := &connection{s: s, user: c.of, running: running, cancel: func() { killed = true }}
 		s.connections = map[*connection]struct{}{busy: {}}
 		body := bsoncore.NewDocumentBuilder().AppendInt32("killOp", 1).AppendInt32("op", c.opid).Build()
-		r := &request{s: s, c: &connection{s: s, user: c.by, auth: authentication{granted: account.Granted{Rights: c.rights}}}, arguments: arguments{body: doc.Doc(body)}, command: table["killOp"]}
-		r.Name, r.title = "killOp", "killOp"
+		auth := authentication{granted: account.Granted{Rights: c.rights}}
+		r := &request{s: s, c: &connection{s: s, user: c.by, auth: auth}}
+		r.Client, r.Body = r, doc.Doc(body)
+		r.use(commands()["killOp"])
 		err := killOp(r, newAnswer(nil))
 		if killed != c.killed || code.Is(err, code.Unauthorized) != c.forbidden || err != nil && !c.forbidden {
 			t.Errorf("%s: killed %v, error %v", c.name, killed, err)

@@ -12,7 +12,7 @@ import (
 
 // What a client asks for is bounded in count, memory and time, also while it is compiled.
 func TestCommandsHaveLimits(t *testing.T) {
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	l := d.line()
 	var documents, roles bson.A
 	for i := range 200 {
@@ -26,8 +26,8 @@ func TestCommandsHaveLimits(t *testing.T) {
 		variables = append(variables, bson.E{Key: fmt.Sprint("v", i), Value: i})
 	}
 	range1e6 := bson.D{{Key: "$range", Value: bson.A{0, 1_000_000}}}
-	long := bson.D{{Key: "$sum", Value: bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: range1e6}, {Key: "in", Value: bson.D{{Key: "$size", Value: bson.D{
-		{Key: "$filter", Value: bson.D{{Key: "input", Value: range1e6}, {Key: "cond", Value: bson.D{{Key: "$gt", Value: bson.A{"$$this", "$_id"}}}}}}}}}}}}}}}
+	larger := eq("$filter", pairs("input", range1e6, "cond", eq("$gt", bson.A{"$$this", "$_id"})))
+	long := eq("$sum", eq("$map", pairs("input", range1e6, "in", eq("$size", larger))))
 	l.say(bson.D{{Key: "insert", Value: "c"}, {Key: "documents", Value: documents}, {Key: "$db", Value: "test"}})
 	for _, x := range []struct {
 		name    string
@@ -36,8 +36,9 @@ func TestCommandsHaveLimits(t *testing.T) {
 	}{
 		{"roles", 2, bson.D{{Key: "createUser", Value: "u"}, {Key: "pwd", Value: "p"}, {Key: "roles", Value: roles}}},
 		{"variables", 2, bson.D{{Key: "find", Value: "c"}, {Key: "let", Value: variables}}},
-		{"time of a variable", 50, bson.D{{Key: "find", Value: "c"}, {Key: "let", Value: bson.D{{Key: "x", Value: long}}}, {Key: "maxTimeMS", Value: 50}}},
-		{"time of a filter", 50, bson.D{{Key: "find", Value: "c"}, {Key: "filter", Value: bson.D{{Key: "$expr", Value: bson.D{{Key: "$eq", Value: bson.A{long, "x"}}}}}}, {Key: "maxTimeMS", Value: 50}}},
+		{"time of a variable", 50, pairs("find", "c", "let", eq("x", long), "maxTimeMS", 50)},
+		{"time of a filter", 50,
+			pairs("find", "c", "filter", eq("$expr", eq("$eq", bson.A{long, "x"})), "maxTimeMS", 50)},
 	} {
 		begun := time.Now()
 		answer := l.say(append(x.command, bson.E{Key: "$db", Value: "test"}))

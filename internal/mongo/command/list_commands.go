@@ -3,6 +3,8 @@ package command
 import (
 	"maps"
 	"slices"
+
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 )
 
 func listCommands(r *request, a *answer) error {
@@ -17,7 +19,7 @@ func listCommands(r *request, a *answer) error {
 		a.Bool("requiresAuth", !c.open)
 		a.Bool("secondaryOk", false)
 		a.Bool("adminOnly", c.admin)
-		a.Strings("apiVersions", versionsIf(stableCommands[name]))
+		a.Strings("apiVersions", versionsIf(call.StableCommands[name]))
 		a.Strings("deprecatedApiVersions", versionsIf(c.deprecated))
 		a.Close()
 	}

@@ -1,29 +1,28 @@
 package command
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
+	"github.com/mayflydb/mayfly/internal/mongo/monitor"
+	"github.com/mayflydb/mayfly/internal/mongo/schema"
 )
 
 func listDatabases(r *request, a *answer) error {
-	nameOnly, mine := r.bool("nameOnly", false), r.bool("authorizedDatabases", !r.allowed(account.List, ""))
+	nameOnly, mine := r.Bool("nameOnly", false), r.Bool("authorizedDatabases", !r.Allowed(account.List, ""))
 	accepts, err := compileListFilter(r)
 	if err != nil {
 		return err
 	}
 	if !mine {
-		if err := r.may(account.List, ""); err != nil {
+		if err := r.May(account.List, ""); err != nil {
 			return err
 		}
 	}
 	var total uint64
 	a.Array("databases")
-	for _, d := range r.s.databases() {
-		if mine && !r.allowed(account.List, d.Name) {
+	for _, d := range schema.Databases(r.Node) {
+		if mine && !r.Allowed(account.List, d.Name) {
 			continue
 		}
 		row, size, err := describeDatabase(r, d, nameOnly)
@@ -48,15 +47,6 @@ func listDatabases(r *request, a *answer) error {
 	return nil
 }
 
-// databases lists the databases that have containers, by name. In MongoDB an empty database does not exist.
-func (s *Server) databases() []*catalog.Database {
-	list := slices.DeleteFunc(s.o.Catalog.Databases(), func(d *catalog.Database) bool {
-		return len(s.o.Catalog.Containers(d)) == 0
-	})
-	slices.SortFunc(list, func(x, y *catalog.Database) int { return cmp.Compare(x.Name, y.Name) })
-	return list
-}
-
 func describeDatabase(r *request, d *catalog.Database, nameOnly bool) (row doc.Doc, size uint64, err error) {
 	b := doc.NewWriter(nil)
 	b.String("name", d.Name)
@@ -64,7 +54,7 @@ func describeDatabase(r *request, d *catalog.Database, nameOnly bool) (row doc.D
 		return b.End(), 0, nil
 	}
 	for _, c := range r.s.o.Catalog.Containers(d) {
-		x, err := sizeOfContainer(r, c)
+		x, err := monitor.SizeOf(&r.Request, c)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -3,6 +3,7 @@ package command
 import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 	"github.com/mayflydb/mayfly/internal/mongo/query"
@@ -12,16 +13,16 @@ import (
 // listSessions gives a row for each session of the client's user, or of all users.
 func listSessions(r *request, arg doc.Value) pipeline.Rows {
 	options, _ := doc.AsDoc(arg)
-	all := isTrue(doc.Lookup(options, "allUsers"))
+	all := call.IsTrue(doc.Lookup(options, "allUsers"))
 	if doc.Lookup(options, "users").Type != 0 {
 		return query.Failed(code.Unsupported("the option 'users' of $listSessions"))
 	}
 	if all {
-		if err := r.may(account.Monitor, ""); err != nil {
+		if err := r.May(account.Monitor, ""); err != nil {
 			return query.Failed(err)
 		}
 	}
-	mine := ownerOf(r.c.user)
+	mine := r.Owner()
 	list := r.Node.Sessions.Choose(func(x *session.Session) bool { return all || x.Key.User == mine })
 	return func(yield func(doc.Doc, error) bool) {
 		for _, x := range list {

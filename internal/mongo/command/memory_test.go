@@ -22,16 +22,16 @@ import (
 
 const mib = 1 << 20
 
-// newDoorWithin is a door whose requests share so much memory, all of which is given back when the test ends.
-func newDoorWithin(t *testing.T, bytes int64, change func(*command.Options)) (*door, *budget.Budget) {
+// newServerWithin is a server whose requests share so much memory, all of which is given back when the test ends.
+func newServerWithin(t *testing.T, bytes int64, change func(*command.Options)) (*testServer, *budget.Budget) {
 	t.Helper()
 	b := budget.New(budget.Options{Memory: bytes, Patience: time.Second})
-	t.Cleanup(func() { // after that of the door
+	t.Cleanup(func() { // after that of the server
 		if r := b.Read(); r.Used != 0 || r.Running != 0 || r.Waiting != 0 || r.Queued != 0 {
 			t.Errorf("after the server has closed: %+v", r)
 		}
 	})
-	return newDoor(t, func(o *command.Options) {
+	return newServer(t, func(o *command.Options) {
 		o.Budget = b
 		if change != nil {
 			change(o)
@@ -52,11 +52,11 @@ func settles(t *testing.T, b *budget.Budget, bytes int64) {
 }
 
 // fillWith inserts n documents of so many bytes, one by one.
-func fillWith(t *testing.T, d *door, n, bytes int) *mongo.Collection {
+func fillWith(t *testing.T, d *testServer, n, bytes int) *mongo.Collection {
 	t.Helper()
 	c := d.Database("test").Collection("c")
 	for i := range n {
-		_, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: i}, {Key: "n", Value: -i}, {Key: "text", Value: strings.Repeat("x", bytes)}})
+		_, err := c.InsertOne(t.Context(), pairs("_id", i, "n", -i, "text", strings.Repeat("x", bytes)))
 		must(t, err)
 	}
 	return c
@@ -64,18 +64,18 @@ func fillWith(t *testing.T, d *door, n, bytes int) *mongo.Collection {
 
 // What open cursors hold counts until they are closed, by their clients, by others or by time.
 func TestMemoryOfCursors(t *testing.T) {
-	for name, end := range map[string]func(d *door, x *mongo.Cursor){
-		"closed": func(d *door, x *mongo.Cursor) { must(t, x.Close(t.Context())) },
-		"killed": func(d *door, x *mongo.Cursor) {
+	for name, end := range map[string]func(d *testServer, x *mongo.Cursor){
+		"closed": func(d *testServer, x *mongo.Cursor) { must(t, x.Close(t.Context())) },
+		"killed": func(d *testServer, x *mongo.Cursor) {
 			_, err := d.run(bson.D{{Key: "killCursors", Value: "c"}, {Key: "cursors", Value: bson.A{x.ID()}}})
 			must(t, err)
 		},
-		"idle": func(d *door, x *mongo.Cursor) { d.pass(11 * time.Minute) },
-		"its session": func(d *door, x *mongo.Cursor) {
+		"idle": func(d *testServer, x *mongo.Cursor) { d.pass(11 * time.Minute) },
+		"its session": func(d *testServer, x *mongo.Cursor) {
 			_, err := d.run(bson.D{{Key: "killAllSessions", Value: bson.A{}}})
 			must(t, err)
 		},
-		"read": func(d *door, x *mongo.Cursor) {
+		"read": func(d *testServer, x *mongo.Cursor) {
 			var all []bson.Raw
 			must(t, x.All(t.Context(), &all))
 			if len(all) != 200 {
@@ -84,25 +84,26 @@ func TestMemoryOfCursors(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, b := newDoorWithin(t, 8*mib, nil)
+			d, b := newServerWithin(t, 8*mib, nil)
 			c := fillWith(t, d, 200, 5000)
 			settles(t, b, 0)
 			ctx := t.Context()
+			two := options.Aggregate().SetBatchSize(2)
 			for _, open := range []func() (*mongo.Cursor, error){
 				func() (*mongo.Cursor, error) {
 					return c.Find(ctx, bson.D{}, options.Find().SetSort(bson.D{{Key: "n", Value: 1}}).SetBatchSize(2))
 				},
 				func() (*mongo.Cursor, error) {
-					return c.Aggregate(ctx, bson.A{bson.D{{Key: "$sort", Value: bson.D{{Key: "n", Value: 1}}}}, bson.D{{Key: "$set", Value: bson.D{{Key: "m", Value: 1}}}}}, options.Aggregate().SetBatchSize(2))
+					return c.Aggregate(ctx, bson.A{eq("$sort", eq("n", 1)), eq("$set", eq("m", 1))}, two)
 				},
 				func() (*mongo.Cursor, error) {
-					return c.Aggregate(ctx, bson.A{bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$n"}, {Key: "text", Value: bson.D{{Key: "$push", Value: "$text"}}}}}}}, options.Aggregate().SetBatchSize(2))
+					return c.Aggregate(ctx, bson.A{document(t, `{$group: {_id: '$n', text: {$push: '$text'}}}`)}, two)
 				},
 				func() (*mongo.Cursor, error) { // reads ahead
-					return c.Aggregate(ctx, bson.A{bson.D{{Key: "$set", Value: bson.D{{Key: "m", Value: 1}}}}}, options.Aggregate().SetBatchSize(30))
+					return c.Aggregate(ctx, bson.A{eq("$set", eq("m", 1))}, options.Aggregate().SetBatchSize(30))
 				},
 				func() (*mongo.Cursor, error) {
-					return c.Find(ctx, bson.D{}, options.Find().SetHint(bson.D{{Key: "$natural", Value: -1}}).SetBatchSize(2))
+					return c.Find(ctx, bson.D{}, options.Find().SetHint(eq("$natural", -1)).SetBatchSize(2))
 				},
 			} {
 				x, err := open()
@@ -120,7 +121,7 @@ func TestMemoryOfCursors(t *testing.T) {
 
 // Cursors whose sorts hold all memory make others wait and fail, in a way that drivers try again.
 func TestNoMemoryForCursors(t *testing.T) {
-	d, b := newDoorWithin(t, 4*mib, func(o *command.Options) { o.ReplSet = "set" })
+	d, b := newServerWithin(t, 4*mib, func(o *command.Options) { o.ReplSet = "set" })
 	c := fillWith(t, d, 200, 5000)
 	open := func() (*mongo.Cursor, error) {
 		return c.Find(t.Context(), bson.D{}, options.Find().SetSort(bson.D{{Key: "n", Value: 1}}).SetBatchSize(2))
@@ -130,7 +131,8 @@ func TestNoMemoryForCursors(t *testing.T) {
 		x, err := open()
 		if err != nil {
 			var e mongo.CommandError
-			if !asCommandError(err, &e) || e.Code != 262 || !e.HasErrorLabel("SystemOverloadedError") || !e.HasErrorLabel("RetryableError") {
+			if !asCommandError(err, &e) || e.Code != 262 ||
+				!e.HasErrorLabel("SystemOverloadedError") || !e.HasErrorLabel("RetryableError") {
 				t.Fatalf("%v %v", err, e.Labels)
 			}
 			break
@@ -171,7 +173,7 @@ func asCommandError(err error, e *mongo.CommandError) (ok bool) {
 
 // What is larger than the budget is refused for good.
 func TestRequestLargerThanTheBudget(t *testing.T) {
-	d, b := newDoorWithin(t, 2*mib, nil)
+	d, b := newServerWithin(t, 2*mib, nil)
 	c := d.Database("test").Collection("c")
 	_, err := c.InsertOne(t.Context(), bson.D{{Key: "text", Value: strings.Repeat("x", 3*mib)}})
 	var e mongo.CommandError
@@ -188,7 +190,7 @@ func TestRequestLargerThanTheBudget(t *testing.T) {
 
 // A batch ends where memory does, and the client reads on; one that may not end waits.
 func TestBatchesWithinTheBudget(t *testing.T) {
-	d, b := newDoorWithin(t, 4*mib, nil)
+	d, b := newServerWithin(t, 4*mib, nil)
 	c := fillWith(t, d, 40, 200_000)
 	for name, open := range map[string]func() (*mongo.Cursor, error){
 		"find": func() (*mongo.Cursor, error) { return c.Find(t.Context(), bson.D{}) },
@@ -209,7 +211,7 @@ func TestBatchesWithinTheBudget(t *testing.T) {
 
 // Clients that ask for much and take nothing give way to one that waits.
 func TestUnreadAnswers(t *testing.T) {
-	d, b := newDoorWithin(t, 40*mib, nil)
+	d, b := newServerWithin(t, 40*mib, nil)
 	fillWith(t, d, 12, mib)
 	find := bson.D{{Key: "find", Value: "c"}, {Key: "singleBatch", Value: true}} // a batch that may not end early
 	frame := frameOf(t, append(find, bson.E{Key: "$db", Value: "test"}))
@@ -235,10 +237,10 @@ func TestUnreadAnswers(t *testing.T) {
 
 // Clients that send most of a large frame and then nothing give way to one that waits.
 func TestUnfinishedFrames(t *testing.T) {
-	d, b := newDoorWithin(t, 40*mib, nil)
+	d, b := newServerWithin(t, 40*mib, nil)
 	fillWith(t, d, 12, mib)
 	text := strings.Repeat("x", 10*mib)
-	frame := frameOf(t, bson.D{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{{Key: "text", Value: text}}}}, {Key: "$db", Value: "test"}})
+	frame := frameOf(t, pairs("insert", "c", "documents", bson.A{eq("text", text)}, "$db", "test"))
 	for range 6 {
 		conn, err := net.Dial("tcp", d.address)
 		must(t, err)
@@ -260,22 +262,22 @@ func TestUnfinishedFrames(t *testing.T) {
 
 // Clients that leave in the middle of anything leave nothing behind.
 func TestClientsThatLeave(t *testing.T) {
-	d, b := newDoorWithin(t, 8*mib, func(o *command.Options) { o.ReplSet = "set" })
+	d, b := newServerWithin(t, 8*mib, func(o *command.Options) { o.ReplSet = "set" })
 	fillWith(t, d, 10, 100_000)
 	settles(t, b, 0)
 	lsid := bson.D{{Key: "id", Value: bson.Binary{Subtype: 4, Data: []byte("0123456789abcdef")}}}
 	large := strings.Repeat("x", 300_000)
 	for name, cmd := range map[string]bson.D{
-		"find":          {{Key: "find", Value: "c"}},
-		"sorted find":   {{Key: "find", Value: "c"}, {Key: "sort", Value: bson.D{{Key: "n", Value: 1}}}, {Key: "batchSize", Value: 20}},
-		"insert":        {{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{{Key: "text", Value: large}}}}},
-		"update":        {{Key: "update", Value: "c"}, {Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: bson.D{}}, {Key: "u", Value: bson.D{{Key: "$set", Value: bson.D{{Key: "a", Value: 1}}}}}, {Key: "multi", Value: true}}}}},
-		"out":           {{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A{bson.D{{Key: "$out", Value: "o"}}}}, {Key: "cursor", Value: bson.D{}}},
-		"modify":        {{Key: "findAndModify", Value: "c"}, {Key: "query", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "update", Value: bson.D{{Key: "$inc", Value: bson.D{{Key: "a", Value: 1}}}}}},
-		"distinct":      {{Key: "distinct", Value: "c"}, {Key: "key", Value: "text"}},
-		"change stream": {{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A{bson.D{{Key: "$changeStream", Value: bson.D{}}}}}, {Key: "cursor", Value: bson.D{}}},
-		"transaction": {{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{{Key: "_id", Value: "t"}, {Key: "text", Value: large}}}}, {Key: "lsid", Value: lsid},
-			{Key: "txnNumber", Value: int64(1)}, {Key: "autocommit", Value: false}, {Key: "startTransaction", Value: true}},
+		"find":          eq("find", "c"),
+		"sorted find":   document(t, `{find: 'c', sort: {n: 1}, batchSize: 20}`),
+		"insert":        pairs("insert", "c", "documents", bson.A{eq("text", large)}),
+		"update":        document(t, `{update: 'c', updates: [{q: {}, u: {$set: {a: 1}}, multi: true}]}`),
+		"out":           document(t, `{aggregate: 'c', pipeline: [{$out: 'o'}], cursor: {}}`),
+		"modify":        document(t, `{findAndModify: 'c', query: {_id: 1}, update: {$inc: {a: 1}}}`),
+		"distinct":      document(t, `{distinct: 'c', key: 'text'}`),
+		"change stream": document(t, `{aggregate: 'c', pipeline: [{$changeStream: {}}], cursor: {}}`),
+		"transaction": pairs("insert", "c", "documents", bson.A{pairs("_id", "t", "text", large)},
+			"lsid", lsid, "txnNumber", int64(1), "autocommit", false, "startTransaction", true),
 	} {
 		frame := frameOf(t, append(cmd, bson.E{Key: "$db", Value: "test"}))
 		for _, sent := range []int{len(frame) / 2, len(frame), 2 * len(frame)} {
@@ -323,7 +325,7 @@ func TestMemoryOfTransactions(t *testing.T) {
 		"left":   func(s *mongo.Session) error { s.EndSession(t.Context()); return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, b := newDoorWithin(t, 64*mib, func(o *command.Options) { o.ReplSet = "set" })
+			d, b := newServerWithin(t, 64*mib, func(o *command.Options) { o.ReplSet = "set" })
 			c := fillWith(t, d, 2, mib)
 			settles(t, b, 0)
 			s, err := d.StartSession()
@@ -332,7 +334,7 @@ func TestMemoryOfTransactions(t *testing.T) {
 			ctx := mongo.NewSessionContext(t.Context(), s)
 			_, err = c.InsertOne(ctx, bson.D{{Key: "text", Value: strings.Repeat("x", mib)}})
 			must(t, err)
-			_, err = c.UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}}, bson.D{{Key: "$set", Value: bson.D{{Key: "a", Value: 1}}}})
+			_, err = c.UpdateOne(ctx, eq("_id", 1), eq("$set", eq("a", 1)))
 			must(t, err)
 			if r := b.Read(); r.Used < 2*mib {
 				t.Errorf("%+v while 2 MiB are written", r)
@@ -346,17 +348,17 @@ func TestMemoryOfTransactions(t *testing.T) {
 
 // An insert of many is refused before its first document is there, or not at all.
 func TestInsertIsRefusedAsAWhole(t *testing.T) {
-	d, b := newDoorWithin(t, 16*mib, nil)
+	d, b := newServerWithin(t, 16*mib, nil)
 	c := d.Database("test").Collection("many")
 	var done sync.WaitGroup
 	for i := range 12 {
 		done.Go(func() {
 			var list []any
 			for k := range 40 {
-				list = append(list, bson.D{{Key: "_id", Value: fmt.Sprint(i, " ", k)}, {Key: "text", Value: strings.Repeat("x", 50_000)}})
+				list = append(list, pairs("_id", fmt.Sprint(i, " ", k), "text", strings.Repeat("x", 50_000)))
 			}
 			_, err := c.InsertMany(t.Context(), list)
-			n, e := c.CountDocuments(t.Context(), bson.D{{Key: "_id", Value: bson.D{{Key: "$regex", Value: fmt.Sprintf("^%d ", i)}}}})
+			n, e := c.CountDocuments(t.Context(), eq("_id", eq("$regex", fmt.Sprintf("^%d ", i))))
 			if e != nil || err == nil && n != 40 || err != nil && n != 0 {
 				t.Errorf("%d documents are there after: %v %v", n, err, e)
 			}
@@ -368,8 +370,8 @@ func TestInsertIsRefusedAsAWhole(t *testing.T) {
 
 // Frames that hold far more than they are make each other wait.
 func TestPackedFrames(t *testing.T) {
-	d, b := newDoorWithin(t, 32*mib, nil)
-	body, err := bson.Marshal(bson.D{{Key: "ping", Value: 1}, {Key: "$db", Value: "admin"}, {Key: "comment", Value: strings.Repeat("x", 10*mib)}})
+	d, b := newServerWithin(t, 32*mib, nil)
+	body, err := bson.Marshal(pairs("ping", 1, "$db", "admin", "comment", strings.Repeat("x", 10*mib)))
 	must(t, err)
 	plain := wire.AppendMsg(nil, 1, 0, 0, body)
 	var done sync.WaitGroup

@@ -14,8 +14,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// cosmos makes a container as the NoSQL door does, with a partition key path.
-func (d *door) cosmos(name, path string) *catalog.Container {
+// cosmos makes a container as the API for NoSQL does, with a partition key path.
+func (d *testServer) cosmos(name, path string) *catalog.Container {
 	d.t.Helper()
 	ctx, now := d.t.Context(), start.Unix()
 	db, err := d.catalog.Database("test")
@@ -24,14 +24,16 @@ func (d *door) cosmos(name, path string) *catalog.Container {
 		must(d.t, err)
 	}
 	c, err := d.catalog.CreateContainer(ctx, now, db, catalog.Definition{
-		Name: name, TTL: 60, Partition: catalog.PartitionKey{Paths: []string{path}, Version: 2}, Indexing: catalog.Indexing{Included: []string{"/*"}},
+		Name: name, TTL: 60,
+		Partition: catalog.PartitionKey{Paths: []string{path}, Version: 2},
+		Indexing:  catalog.Indexing{Included: []string{"/*"}},
 	}, nil)
 	must(d.t, err)
 	return c
 }
 
-// put writes {id, pk, n} as the NoSQL door does.
-func (d *door) put(c *catalog.Container, id, pk string, n int) {
+// put writes {id, pk, n} as the API for NoSQL does.
+func (d *testServer) put(c *catalog.Container, id, pk string, n int) {
 	d.t.Helper()
 	body, err := bson.Marshal(bson.D{{Key: "id", Value: id}, {Key: "pk", Value: pk}, {Key: "n", Value: n}})
 	must(d.t, err)
@@ -40,8 +42,8 @@ func (d *door) put(c *catalog.Container, id, pk string, n int) {
 	must(d.t, err)
 }
 
-func TestContainersOfTheOtherDoor(t *testing.T) {
-	d := newDoor(t, nil)
+func TestContainersOfTheOtherAPI(t *testing.T) {
+	d := newServer(t, nil)
 	made := d.cosmos("items", "/pk")
 	for i := range 300 {
 		d.put(made, "i"+strconv.Itoa(i), "p"+strconv.Itoa(i%7), i)
@@ -51,11 +53,12 @@ func TestContainersOfTheOtherDoor(t *testing.T) {
 	t.Run("find", func(t *testing.T) {
 		var found bson.D
 		must(t, c.FindOne(t.Context(), bson.D{{Key: "_id", Value: "i42"}}).Decode(&found))
-		same(t, found, bson.D{{Key: "_id", Value: "i42"}, {Key: "id", Value: "i42"}, {Key: "pk", Value: "p0"}, {Key: "n", Value: 42}})
+		same(t, found, document(t, `{_id: 'i42', id: 'i42', pk: 'p0', n: 42}`))
 		if err := c.FindOne(t.Context(), bson.D{{Key: "_id", Value: 42}}).Err(); !errors.Is(err, mongo.ErrNoDocuments) {
 			t.Errorf("by a number: %v", err)
 		}
-		cursor, err := c.Find(t.Context(), bson.D{{Key: "n", Value: bson.D{{Key: "$gte", Value: 100}}}}, options.Find().SetBatchSize(7).SetSort(bson.D{{Key: "_id", Value: 1}}))
+		sevens := options.Find().SetBatchSize(7).SetSort(eq("_id", 1))
+		cursor, err := c.Find(t.Context(), eq("n", eq("$gte", 100)), sevens)
 		must(t, err)
 		var list []bson.M
 		must(t, cursor.All(t.Context(), &list))
@@ -70,7 +73,7 @@ func TestContainersOfTheOtherDoor(t *testing.T) {
 		}
 	})
 	t.Run("by id through the index", func(t *testing.T) {
-		answer, err := d.run(bson.D{{Key: "explain", Value: bson.D{{Key: "find", Value: "items"}, {Key: "filter", Value: bson.D{{Key: "_id", Value: "i42"}}}}}})
+		answer, err := d.run(document(t, `{explain: {find: 'items', filter: {_id: 'i42'}}}`))
 		must(t, err)
 		same(t, inside(t, answer, "executionStats", "nReturned"), 1)
 		same(t, inside(t, answer, "executionStats", "totalDocsExamined"), 1)
@@ -85,13 +88,14 @@ func TestContainersOfTheOtherDoor(t *testing.T) {
 		if len(values) != 7 {
 			t.Errorf("%v", values)
 		}
-		same(t, rows(t, c, bson.D{{Key: "$match", Value: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{"i1", "i2"}}}}}}}, bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: nil}, {Key: "n", Value: bson.D{{Key: "$sum", Value: "$n"}}}}}}),
-			[]bson.M{{"_id": nil, "n": 3}})
+		two, sum := eq("$match", eq("_id", eq("$in", bson.A{"i1", "i2"}))), eq("$sum", "$n")
+		same(t, rows(t, c, two, eq("$group", pairs("_id", nil, "n", sum))), []bson.M{{"_id": nil, "n": 3}})
 	})
 	t.Run("joins", func(t *testing.T) {
-		_, err := d.Database("test").Collection("orders").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}, {Key: "item", Value: "i7"}})
+		_, err := d.Database("test").Collection("orders").InsertOne(t.Context(), document(t, `{_id: 1, item: 'i7'}`))
 		must(t, err)
-		list := rows(t, d.Database("test").Collection("orders"), bson.D{{Key: "$lookup", Value: bson.D{{Key: "from", Value: "items"}, {Key: "localField", Value: "item"}, {Key: "foreignField", Value: "_id"}, {Key: "as", Value: "x"}}}})
+		lookup := document(t, `{$lookup: {from: 'items', localField: 'item', foreignField: '_id', as: 'x'}}`)
+		list := rows(t, d.Database("test").Collection("orders"), lookup)
 		same(t, inside(t, list[0]["x"].(bson.A)[0], "n"), 7)
 	})
 	t.Run("indexes", func(t *testing.T) {
@@ -100,14 +104,14 @@ func TestContainersOfTheOtherDoor(t *testing.T) {
 		if len(list) != 2 || list[0].Name != "_id_" || list[1].Name != "_ts_1" || *list[1].ExpireAfterSeconds != 60 {
 			t.Errorf("%+v", list)
 		}
-		same(t, rows(t, c, bson.D{{Key: "$collStats", Value: bson.D{{Key: "count", Value: bson.D{}}}}})[0]["count"], 300)
+		same(t, rows(t, c, document(t, `{$collStats: {count: {}}}`))[0]["count"], 300)
 		_, err = d.run(bson.D{{Key: "validate", Value: "items"}})
 		must(t, err)
 	})
 	t.Run("writes", func(t *testing.T) {
 		_, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: "x"}})
 		refused(t, err)
-		_, err = c.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: "i1"}}, bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: 0}}}})
+		_, err = c.UpdateOne(t.Context(), eq("_id", "i1"), eq("$set", eq("n", 0)))
 		refused(t, err)
 		_, err = c.DeleteMany(t.Context(), bson.D{})
 		refused(t, err)
@@ -120,7 +124,9 @@ func TestContainersOfTheOtherDoor(t *testing.T) {
 	})
 	t.Run("ids that are not unique", func(t *testing.T) {
 		d.put(made, "i42", "elsewhere", 1)
-		for name, filter := range map[string]bson.D{"all": {}, "the id": {{Key: "_id", Value: "i42"}}, "another field": {{Key: "n", Value: bson.D{{Key: "$gte", Value: 0}}}}} {
+		for name, filter := range map[string]bson.D{
+			"all": {}, "the id": eq("_id", "i42"), "another field": eq("n", eq("$gte", 0)),
+		} {
 			cursor, err := c.Find(t.Context(), filter, options.Find().SetBatchSize(10))
 			if err == nil {
 				var list []bson.M
@@ -137,7 +143,7 @@ func TestContainersOfTheOtherDoor(t *testing.T) {
 	})
 }
 
-// refused asks that a write failed because the container belongs to the other door.
+// refused asks that a write failed because the container belongs to the other API.
 func refused(t testing.TB, err error) {
 	t.Helper()
 	var e mongo.ServerError

@@ -58,7 +58,7 @@ func tables() string {
 	stages := pipeline.Names()
 	slices.Sort(stages)
 	list("Stages", stages, func(name string) error {
-		_, err := pipeline.Compile([]doc.Value{doc.Object(asDoc(bson.D{{Key: name, Value: bson.D{}}}))}, pipeline.Options{})
+		_, err := pipeline.Compile([]doc.Value{doc.Object(asDoc(eq(name, bson.D{})))}, pipeline.Options{})
 		return err
 	})
 	list("Accumulators", pipeline.Accumulators(), func(string) error { return nil })

@@ -12,7 +12,7 @@ import (
 // mongodb/mongo: src/mongo/db/commands/parameters.cpp; FerretDB/FerretDB: integration/commands_administration_test.go
 func TestParametersOfEveryServer(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, alone)
+	d := newServer(t, alone)
 	for _, c := range []struct {
 		name, cmd, want string // a part of the answer, or the code and a part of the text
 	}{
@@ -27,10 +27,12 @@ func TestParametersOfEveryServer(t *testing.T) {
 		{"mechanisms in detail", `{"getParameter":{"showDetails":1},"authenticationMechanisms":1}`, `"settableAtRuntime": false,"settableAtStartup": true}`},
 		{"set mechanisms", `{"setParameter":1,"authenticationMechanisms":["SCRAM-SHA-1"]}`, `20 not allowed to change [authenticationMechanisms] at runtime`},
 		{"all", `{"getParameter":{"allParameters":true}}`, `"quiet": false`},
-		{"all of the start", `{"getParameter":{"allParameters":true,"setAt":"startup"}}`, `{"authenticationMechanisms"`},
+		{"all of the start", `{"getParameter":{"allParameters":true,"setAt":"startup"}}`,
+			`{"authenticationMechanisms"`},
 		{"what cannot be set", `{"getParameter":{"setAt":"runtime"},"featureCompatibilityVersion":1}`, `72 no option found to get`},
 		{"set when", `{"getParameter":{"setAt":"never"},"quiet":1}`, `2 Enumeration value 'never' for field 'getParameter.setAt' is not a valid value.`},
-		{"an unknown option", `{"getParameter":{"x":1},"quiet":1}`, `40415 BSON field 'getParameter.x' is an unknown field.`},
+		{"an unknown option", `{"getParameter":{"x":1},"quiet":1}`,
+			`40415 BSON field 'getParameter.x' is an unknown field.`},
 		{"details of another type", `{"getParameter":{"showDetails":"yes"},"quiet":1}`, `14 BSON field 'getParameter.showDetails' is the wrong type 'string'`},
 		{"nothing", `{"getParameter":1,"comment":"x"}`, `72 no option found to get`},
 
@@ -43,10 +45,12 @@ func TestParametersOfEveryServer(t *testing.T) {
 		{"levels", `{"getParameter":1,"logComponentVerbosity":1}`, `{"logComponentVerbosity": {"verbosity": {"$numberInt":"0"},"accessControl": {"verbosity": {"$numberInt":"-1"}}`},
 		{"set levels", `{"setParameter":1,"logComponentVerbosity":{"verbosity":1,"query":2,"storage":{"journal":{"verbosity":3}}}}`, `{"was": {"verbosity"`},
 		{"the default", `{"getParameter":1,"logLevel":1}`, `{"logLevel": {"$numberInt":"1"}`},
-		{"levels are set", `{"getParameter":1,"logComponentVerbosity":1}`, `"journal": {"verbosity": {"$numberInt":"3"}}`},
+		{"levels are set", `{"getParameter":1,"logComponentVerbosity":1}`,
+			`"journal": {"verbosity": {"$numberInt":"3"}}`},
 		{"set the default", `{"setParameter":1,"logLevel":0}`, `{"was": {"$numberInt":"1"}`},
 		{"a negative default", `{"setParameter":1,"logLevel":-1}`, `2 Invalid value for logLevel: -1`},
-		{"no levels", `{"setParameter":1,"logComponentVerbosity":"all"}`, `14 log component verbosity is not a BSON object`},
+		{"no levels", `{"setParameter":1,"logComponentVerbosity":"all"}`,
+			`14 log component verbosity is not a BSON object`},
 		{"another component", `{"setParameter":1,"logComponentVerbosity":{"NoSuchComponent":{"verbosity":2}}}`, `2 Invalid component name default.NoSuchComponent`},
 		{"a level that is none", `{"setParameter":1,"logComponentVerbosity":{"query":"x"}}`, `2 Invalid type`},
 		{"taken back", `{"setParameter":1,"logComponentVerbosity":{"query":{"verbosity":-1}}}`, `{"was"`},
@@ -68,7 +72,7 @@ func TestParametersOfEveryServer(t *testing.T) {
 // mongosh asks for help with db.commandHelp(name); nothing is run then.
 func TestHelp(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, alone)
+	d := newServer(t, alone)
 	for _, c := range []struct{ cmd, want string }{
 		{"find", "help for: find Selects documents."},
 		{"findandmodify", "help for: findAndModify Changes or deletes one document and returns it."},
@@ -77,7 +81,8 @@ func TestHelp(t *testing.T) {
 	} {
 		answer, err := d.run(bson.D{{Key: c.cmd, Value: 1}, {Key: "help", Value: true}})
 		must(t, err)
-		if got, _ := answer["help"].(string); !strings.HasPrefix(got, c.want) || answer["ok"] != 1.0 || len(answer) != 2 {
+		got, _ := answer["help"].(string)
+		if !strings.HasPrefix(got, c.want) || answer["ok"] != 1.0 || len(answer) != 2 {
 			t.Errorf("%s: %v", c.cmd, answer)
 		}
 	}
@@ -88,12 +93,13 @@ func TestHelp(t *testing.T) {
 }
 
 // How getLog and $collStats refuse what they are asked.
-// FerretDB/FerretDB: integration/commands_diagnostic_test.go, integration/aggregate_collstats_test.go, which record MongoDB's answers
+// The answers of MongoDB are recorded in
+// FerretDB/FerretDB: integration/commands_diagnostic_test.go and integration/aggregate_collstats_test.go.
 func TestDiagnosticTexts(t *testing.T) {
 	t.Parallel()
 	d, _ := stocked(t, alone)
 	stats := func(c string, arg any) bson.D {
-		return bson.D{{Key: "aggregate", Value: c}, {Key: "pipeline", Value: bson.A{eq("$collStats", arg)}}, {Key: "cursor", Value: bson.D{}}}
+		return pairs("aggregate", c, "pipeline", bson.A{eq("$collStats", arg)}, "cursor", bson.D{})
 	}
 	part := func(name string, options any) bson.D { return eq(name, options) }
 	for _, c := range []struct {
@@ -109,14 +115,16 @@ func TestDiagnosticTexts(t *testing.T) {
 		{"test", stats("c", part("storageStats", eq("scale", -1000))), 51024, "BSON field 'scale' value must be >= 1, actual value '-1000'"},
 		{"test", stats("c", part("storageStats", eq("scale", "x"))), 14, "BSON field '$collStats.storageStats.scale' is the wrong type 'string', expected types '[long, int, decimal, double']"},
 		{"test", stats("c", part("count", 1)), 14, "BSON field '$collStats.count' is the wrong type 'int', expected type 'object'"},
-		{"test", stats("c", part("whatever", bson.D{})), 40415, "BSON field '$collStats.whatever' is an unknown field."},
+		{"test", stats("c", part("whatever", bson.D{})),
+			40415, "BSON field '$collStats.whatever' is an unknown field."},
 		{"test", stats("none", part("storageStats", bson.D{})), 26, "PlanExecutor error during aggregation :: caused by :: Unable to retrieve storageStats in $collStats stage :: caused by :: Collection [test.none] not found."},
 		{"test", stats("none", part("count", bson.D{})), 26, "Unable to retrieve count in $collStats stage :: caused by :: Collection [test.none] not found."},
 		{"test", stats("v", part("storageStats", bson.D{})), 166, "test.v is a view, not a collection"},
 		{"test", stats("none", part("latencyStats", bson.D{})), 0, ""},
 		{"test", stats("none", bson.D{}), 0, ""},
-		{"test", bson.D{{Key: "collStats", Value: "c"}, {Key: "scale", Value: "x"}}, 14, "BSON field 'collStats.scale' is the wrong type 'string'"},
-		{"test", bson.D{{Key: "dbStats", Value: 1}, {Key: "scale", Value: "x"}}, 14, "BSON field 'dbStats.scale' is the wrong type 'string'"},
+		{"test", document(t, `{collStats: 'c', scale: 'x'}`),
+			14, "BSON field 'collStats.scale' is the wrong type 'string'"},
+		{"test", document(t, `{dbStats: 1, scale: 'x'}`), 14, "BSON field 'dbStats.scale' is the wrong type 'string'"},
 	} {
 		err := d.Database(c.db).RunCommand(t.Context(), c.cmd).Err()
 		if numberOf(err) != c.code || c.code != 0 && !strings.Contains(err.Error(), c.text) {
@@ -124,7 +132,8 @@ func TestDiagnosticTexts(t *testing.T) {
 		}
 	}
 	var answer bson.Raw
-	must(t, d.Database("test").RunCommand(t.Context(), stats("c", bson.D{{Key: "count", Value: bson.D{}}, {Key: "storageStats", Value: eq("scale", 42.42)}})).Decode(&answer))
+	scaled := stats("c", document(t, `{count: {}, storageStats: {scale: 42.42}}`))
+	must(t, d.Database("test").RunCommand(t.Context(), scaled).Decode(&answer))
 	row := answer.Lookup("cursor", "firstBatch", "0").Document()
 	elements, err := row.Elements()
 	must(t, err)

@@ -1,6 +1,6 @@
 package command
 
 func planCacheClear(r *request, _ *answer) error {
-	r.collection()
-	return r.err
+	r.Collection()
+	return r.Err
 }

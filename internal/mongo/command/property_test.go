@@ -49,7 +49,10 @@ func (r riddler) scalar() any {
 		d, _ := bson.ParseDecimal128(r.pick("1", "1.5", "2", "NaN", "1E3"))
 		return d
 	case 9:
-		return []any{math.NaN(), math.Inf(1), bson.MinKey{}, bson.MaxKey{}, bson.Regex{Pattern: "^a"}, bson.Binary{Data: []byte{byte(r.IntN(2))}}}[r.IntN(6)]
+		return []any{
+			math.NaN(), math.Inf(1), bson.MinKey{}, bson.MaxKey{}, bson.Regex{Pattern: "^a"},
+			bson.Binary{Data: []byte{byte(r.IntN(2))}},
+		}[r.IntN(6)]
 	}
 	return int32(r.IntN(6))
 }
@@ -103,9 +106,9 @@ func (r riddler) index() mongo.IndexModel {
 	case 0:
 		o.SetSparse(true)
 	case 1:
-		o.SetPartialFilterExpression(bson.D{{Key: r.pick("a", "b"), Value: bson.D{{Key: r.pick("$gt", "$exists"), Value: true}}}})
+		o.SetPartialFilterExpression(eq(r.pick("a", "b"), eq(r.pick("$gt", "$exists"), true)))
 	case 2:
-		o.SetPartialFilterExpression(bson.D{{Key: r.pick("a", "c"), Value: bson.D{{Key: r.pick("$gte", "$lt"), Value: r.IntN(4)}}}})
+		o.SetPartialFilterExpression(eq(r.pick("a", "c"), eq(r.pick("$gte", "$lt"), r.IntN(4))))
 	case 3:
 		return mongo.IndexModel{Keys: bson.D{{Key: r.pick("$**", "a.$**"), Value: 1}}, Options: options.Index()}
 	}
@@ -121,7 +124,7 @@ func (r riddler) predicate() bson.E {
 	case 2, 3:
 		return one(r.pick("$gt", "$gte", "$lt", "$lte"), r.value(1))
 	case 4:
-		return bson.E{Key: path, Value: bson.D{{Key: r.pick("$gt", "$gte"), Value: r.scalar()}, {Key: r.pick("$lt", "$lte"), Value: r.scalar()}}}
+		return bson.E{Key: path, Value: pairs(r.pick("$gt", "$gte"), r.scalar(), r.pick("$lt", "$lte"), r.scalar())}
 	case 5:
 		return one(r.pick("$in", "$in", "$nin"), r.list(1))
 	case 6:
@@ -129,7 +132,7 @@ func (r riddler) predicate() bson.E {
 	case 7:
 		return one("$ne", r.value(1))
 	case 8:
-		return one("$elemMatch", bson.D{{Key: r.pick("$gt", "$lte", "$eq"), Value: r.scalar()}, {Key: "$lt", Value: r.scalar()}})
+		return one("$elemMatch", pairs(r.pick("$gt", "$lte", "$eq"), r.scalar(), "$lt", r.scalar()))
 	case 9:
 		return one("$elemMatch", bson.D{{Key: "x", Value: r.scalar()}})
 	case 10:
@@ -147,7 +150,8 @@ func (r riddler) filter(depth int) bson.D {
 		}
 	}
 	if depth > 0 && r.IntN(3) == 0 {
-		d = append(d, bson.E{Key: r.pick("$or", "$or", "$and", "$nor"), Value: bson.A{r.filter(depth - 1), r.filter(depth - 1)}})
+		logic := r.pick("$or", "$or", "$and", "$nor")
+		d = append(d, bson.E{Key: logic, Value: bson.A{r.filter(depth - 1), r.filter(depth - 1)}})
 	}
 	return d
 }
@@ -161,23 +165,28 @@ func TestPlansNeverChangeAnswers(t *testing.T) {
 		seed = rand.Uint64()
 	}
 	r := riddler{rand.New(rand.NewPCG(seed, 1))}
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	ctx := t.Context()
 	c := d.Database("test").Collection("c")
 	next := 0
+	mayFail := func(err error) {
+		t.Helper()
+		if err == nil {
+			return
+		}
+		if text := err.Error(); !strings.Contains(text, "parallel arrays") && !strings.Contains(text, "Ambiguous") {
+			t.Fatal(err)
+		}
+	}
 	disturb := func() {
 		for range 60 {
 			_, err := c.InsertOne(ctx, r.document(next))
 			next++
-			if err != nil && !strings.Contains(err.Error(), "parallel arrays") && !strings.Contains(err.Error(), "Ambiguous") {
-				t.Fatal(err)
-			}
+			mayFail(err)
 		}
 		for range 10 {
 			_, err := c.ReplaceOne(ctx, bson.D{{Key: "_id", Value: r.IntN(next)}}, r.document(0)[1:])
-			if err != nil && !strings.Contains(err.Error(), "parallel arrays") && !strings.Contains(err.Error(), "Ambiguous") {
-				t.Fatal(err)
-			}
+			mayFail(err)
 		}
 		_, err := c.DeleteMany(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$lt", Value: next - 150}}}})
 		must(t, err)
@@ -194,7 +203,8 @@ func TestPlansNeverChangeAnswers(t *testing.T) {
 			}
 		}
 		if r.IntN(2) == 0 {
-			_, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "c", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(int32(start.Unix())).SetName("ttl")})
+			o := options.Index().SetExpireAfterSeconds(int32(start.Unix())).SetName("ttl")
+			_, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: eq("c", 1), Options: o})
 			var refused mongo.CommandError
 			if err != nil && !errors.As(err, &refused) {
 				t.Fatal(err)

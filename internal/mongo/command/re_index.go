@@ -1,22 +1,26 @@
 package command
 
-import "github.com/mayflydb/mayfly/internal/mongo/code"
+import (
+	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
+	"github.com/mayflydb/mayfly/internal/mongo/schema"
+)
 
 // reIndex leaves the indexes as they are: their entries are written together with the documents, so a rebuild would
 // give the same ones.
 func reIndex(r *request, a *answer) error {
-	name := r.collection()
-	if r.err != nil {
-		return r.err
+	name := r.Collection()
+	if r.Err != nil {
+		return r.Err
 	}
 	if r.s.o.ReplSet != "" {
 		return code.New(code.IllegalOperation, "reIndex is only allowed on a standalone mongod instance")
 	}
-	c, err := existingContainer(r, name, code.New(code.NamespaceNotFound, "collection does not exist"))
+	c, err := query.Existing(&r.Request, name, code.New(code.NamespaceNotFound, "collection does not exist"))
 	if err != nil {
 		return err
 	}
-	specs := indexSpecs(c)
+	specs := schema.Specs(c)
 	a.Int32("nIndexesWas", len(specs))
 	a.Int32("nIndexes", len(specs))
 	a.Array("indexes")

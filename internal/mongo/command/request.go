@@ -4,52 +4,55 @@ import (
 	"context"
 
 	"github.com/mayflydb/mayfly/internal/doc"
-	"github.com/mayflydb/mayfly/internal/mongo/session"
-	"github.com/mayflydb/mayfly/internal/store"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
+	"github.com/mayflydb/mayfly/internal/mongo/monitor"
+	"github.com/mayflydb/mayfly/internal/trace"
 )
 
-// A request is one command of a client: its arguments, and the operation that carries it out.
+// A request is one command of a client, with the server that runs it and the connection that it came over.
 type request struct {
-	session.Operation
-	arguments
+	call.Request
 	s       *Server
 	c       *connection
 	command command
-	counted *counted // nil until the command is known
+	counter *monitor.Counter // nil until the command is known
 
-	lsid       doc.Value
-	txnNumber  int64
-	hasTxn     bool
-	autocommit doc.Value
-	startsTxn  doc.Value
+	turn      bool // it has the session's
+	anonymous bool // the client had yet to authenticate when it came
 
-	readConcern, writeConcern doc.Value
-	gossiped                  doc.Value // $clusterTime
-
-	turn     bool    // it has the session's
-	repeated bool    // the answer is that of an earlier request
-	forced   *forced // what a fail point wants
-	severed  bool    // a fail point wants that there is no answer
-	spoilt   bool    // what it has read cannot be read again
+	severed bool // a fail point wants that there is no answer
 
 	answered bool // the command has written ok itself
 	more     bool // another answer follows unasked
-	help     bool // it asks what the command is, and does not want it run
 
 	cancel  context.CancelFunc // of ctx
 	watched func()             // ends the watch over the client, nil while there is none
 
-	effect *store.Effect // what it did to lifetimes, nil for nothing
-
-	following bool // it reads a change stream
-
-	opid int32
+	span trace.Span
 }
 
 // Option is what a host knows of its command.
-func (r *request) Option(name string) bool { return r.bool(name, false) }
+func (r *request) Option(name string) bool { return r.Bool(name, false) }
 
-func docMember(d doc.Doc, name string) doc.Doc {
-	m, _ := doc.AsDoc(doc.Lookup(d, name))
-	return m
+// User is the user of the connection.
+func (r *request) User() *account.Identity { return r.c.user }
+
+// Address is the address of the server as the client knows it.
+func (r *request) Address() string { return r.c.address() }
+
+// AppName is the name of the client's application. The first hello brings it itself.
+func (r *request) AppName() string {
+	if r.command.greets && r.c.client.document == nil {
+		d, _ := doc.AsDoc(r.Get("client"))
+		name, _ := doc.AsString(doc.Lookup(call.Member(d, "application"), "name"))
+		return name
+	}
+	return r.c.client.appName
 }
+
+// BeforeWrite asks the fail points.
+func (r *request) BeforeWrite() error { return r.s.failing.BeforeWrite(&r.Request) }
+
+// AfterWrite asks the fail points.
+func (r *request) AfterWrite() { r.severed = r.severed || r.s.failing.AfterWrite(&r.Request) }

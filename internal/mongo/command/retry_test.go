@@ -19,23 +19,28 @@ func TestRetryableWrites(t *testing.T) {
 	}{
 		{"insert", insertOf("c", eq("_id", 1), eq("_id", 2)), "n 2", "n 2, retriedStmtIds [0,1]", nil},
 		{"update", updateOf("c", eq("_id", 1), inc), "n 1, nModified 1", "n 1, nModified 1, retriedStmtIds [0]", nil},
-		{"upsert", bson.D{{Key: "update", Value: "c"}, {Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: eq("_id", 5)}, {Key: "u", Value: inc}, {Key: "upsert", Value: true}}}}},
+		{"upsert", pairs("update", "c", "updates", bson.A{pairs("q", eq("_id", 5), "u", inc, "upsert", true)}),
 			"n 1, nModified 0", "n 1, nModified 0, retriedStmtIds [0]", nil},
 		{"delete", deleteOf("c", eq("_id", 2)), "n 1", "n 1, retriedStmtIds [0]", nil},
-		{"findAndModify", bson.D{{Key: "findAndModify", Value: "c"}, {Key: "query", Value: eq("_id", 1)}, {Key: "update", Value: inc}, {Key: "new", Value: true}},
+		{"findAndModify", pairs("findAndModify", "c", "query", eq("_id", 1), "update", inc, "new", true),
 			`value {"_id":1,"x":2}`, `retriedStmtId 0, value {"_id":1,"x":2}`, nil},
-		{"findAndModify that removes", bson.D{{Key: "findAndModify", Value: "c"}, {Key: "query", Value: eq("_id", 5)}, {Key: "remove", Value: true}},
+		{"findAndModify that removes", document(t, `{findAndModify: 'c', query: {_id: 5}, remove: true}`),
 			`value {"_id":5,"x":1}`, `retriedStmtId 0, value {"_id":5,"x":1}`, nil},
-		{"a number of the statement", insertOf("c", eq("_id", 6), eq("_id", 7)), "n 2", "n 2, retriedStmtIds [3,4]", []bson.E{{Key: "stmtId", Value: 3}}},
-		{"numbers of the statements", insertOf("c", eq("_id", 8), eq("_id", 9)), "n 2", "n 2, retriedStmtIds [7,2]", []bson.E{{Key: "stmtIds", Value: bson.A{7, 2}}}},
-		{"a statement that fails", insertOf("c", eq("_id", 10), eq("_id", 1), eq("_id", 11)), "n 1, writeErrors 11000", "n 1, retriedStmtIds [0], writeErrors 11000", nil},
-		{"one that fails among others", append(insertOf("c", eq("_id", 12), eq("_id", 1), eq("_id", 13)), bson.E{Key: "ordered", Value: false}),
+		{"a number of the statement", insertOf("c", eq("_id", 6), eq("_id", 7)), "n 2", "n 2, retriedStmtIds [3,4]",
+			[]bson.E{{Key: "stmtId", Value: 3}}},
+		{"numbers of the statements", insertOf("c", eq("_id", 8), eq("_id", 9)), "n 2", "n 2, retriedStmtIds [7,2]",
+			[]bson.E{{Key: "stmtIds", Value: bson.A{7, 2}}}},
+		{"a statement that fails", insertOf("c", eq("_id", 10), eq("_id", 1), eq("_id", 11)), "n 1, writeErrors 11000",
+			"n 1, retriedStmtIds [0], writeErrors 11000", nil},
+		{"one that fails among others",
+			with(insertOf("c", eq("_id", 12), eq("_id", 1), eq("_id", 13)), eq("ordered", false)),
 			"n 2, writeErrors 11000", "n 2, retriedStmtIds [0,2], writeErrors 11000", nil},
-		{"many updates", bson.D{{Key: "update", Value: "c"}, {Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: bson.D{}}, {Key: "u", Value: inc}, {Key: "multi", Value: true}}}}},
+		{"many updates", pairs("update", "c", "updates", bson.A{pairs("q", bson.D{}, "u", inc, "multi", true)}),
 			"n 0, nModified 0, writeErrors 72", "n 0, nModified 0, retriedStmtIds [], writeErrors 72", nil},
-		{"many deletes", bson.D{{Key: "delete", Value: "c"}, {Key: "deletes", Value: bson.A{bson.D{{Key: "q", Value: bson.D{}}, {Key: "limit", Value: 0}}}}},
+		{"many deletes", document(t, `{delete: 'c', deletes: [{q: {}, limit: 0}]}`),
 			"n 0, writeErrors 72", "n 0, retriedStmtIds [], writeErrors 72", nil},
-		{"a command that fails", updateOf("c", eq("_id", 1), 5), "n 0, nModified 0, writeErrors 9", "n 0, nModified 0, retriedStmtIds [], writeErrors 9", nil},
+		{"a command that fails", updateOf("c", eq("_id", 1), 5), "n 0, nModified 0, writeErrors 9",
+			"n 0, nModified 0, retriedStmtIds [], writeErrors 9", nil},
 	}
 	for _, c := range cases {
 		m.number++
@@ -52,12 +57,13 @@ func TestRetryableWrites(t *testing.T) {
 	d.server.ForgetReplies()
 	wants(t, "an answer that is not kept any more", m.once(updateOf("c", eq("_id", 1), inc)), "code 217")
 	m.number++
-	wants(t, "another session", d.member(2).with(insertOf("c", eq("_id", 20)), bson.E{Key: "txnNumber", Value: int64(0)}), "n 1")
+	other := d.member(2).with(insertOf("c", eq("_id", 20)), eq("txnNumber", int64(0))...)
+	wants(t, "another session", other, "n 1")
 	wants(t, "not a write", m.once(eq("create", "other")), "code 50768")
 }
 
 // memberOf is the same session on another connection.
-func (d *door) memberOf(m *member) *member {
+func (d *testServer) memberOf(m *member) *member {
 	return &member{peer: d.peer(), id: m.id, number: m.number}
 }
 
@@ -88,15 +94,15 @@ func TestDriverRetries(t *testing.T) {
 }
 
 // failOnce makes a command fail the next time.
-func (d *door) failOnce(data bson.D, commands ...string) {
+func (d *testServer) failOnce(data bson.D, commands ...string) {
 	d.t.Helper()
 	d.fail(eq("times", 1), data, commands...)
 }
 
-func (d *door) fail(mode any, data bson.D, commands ...string) {
+func (d *testServer) fail(mode any, data bson.D, commands ...string) {
 	d.t.Helper()
 	data = append(bson.D{{Key: "failCommands", Value: commands}}, data...)
-	answer := d.peer().ask(bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: mode}, {Key: "data", Value: data}, {Key: "$db", Value: "admin"}})
+	answer := d.peer().ask(pairs("configureFailPoint", "failCommand", "mode", mode, "data", data, "$db", "admin"))
 	if codeIn(answer) != 0 {
 		d.t.Fatalf("%s", answer)
 	}

@@ -33,7 +33,8 @@ func TestRoles(t *testing.T) {
 		{"readWriteAnyDatabase", "admin", "find:shop insert:other", "collMod:shop createUser:shop"},
 		{"dbAdminAnyDatabase", "admin", "createIndexes:shop", "find:shop"},
 		{"userAdminAnyDatabase", "admin", "createUser:shop createUser:admin", "find:shop insert:shop"},
-		{"clusterMonitor", "admin", "hostInfo:admin getLog:admin replSetGetStatus:admin", "find:shop insert:shop createUser:shop"},
+		{"clusterMonitor", "admin", "hostInfo:admin getLog:admin replSetGetStatus:admin",
+			"find:shop insert:shop createUser:shop"},
 		{"clusterAdmin", "admin", "hostInfo:admin", "find:shop insert:shop"},
 		{"root", "admin", "find:shop insert:other createUser:x hostInfo:admin", ""},
 		{"root", "shop", "", "find:shop insert:shop"},
@@ -52,15 +53,17 @@ func TestRoles(t *testing.T) {
 
 // What users may do through a driver, also after their roles have changed or they have been dropped.
 func TestRightsAreEnforced(t *testing.T) {
-	d := newDoor(t, withAuth)
-	root := d.login("mayfly:"+accountKey, "")
+	d := newServer(t, withAuth)
+	root := d.asAccount()
 	shop := root.Database("shop")
 	for name, roles := range map[string]bson.A{"reader": {"read"}, "writer": {"readWrite"}, "keeper": {"userAdmin"}} {
-		must(t, shop.RunCommand(t.Context(), bson.D{{Key: "createUser", Value: name}, {Key: "pwd", Value: "x"}, {Key: "roles", Value: roles}}).Err())
+		must(t, shop.RunCommand(t.Context(), pairs("createUser", name, "pwd", "x", "roles", roles)).Err())
 	}
 	_, err := shop.Collection("c").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}})
 	must(t, err)
-	reader, writer, keeper := d.login("reader:x", "authSource=shop"), d.login("writer:x", "authSource=shop"), d.login("keeper:x", "authSource=shop")
+	reader := d.login("reader:x", "authSource=shop")
+	writer := d.login("writer:x", "authSource=shop")
+	keeper := d.login("keeper:x", "authSource=shop")
 
 	_, err = reader.Database("shop").Collection("c").InsertOne(t.Context(), bson.D{{Key: "n", Value: 1}})
 	if codeOf(err) != 13 || !strings.HasPrefix(err.Error(), `(Unauthorized) not authorized on shop to execute command { insert: "c"`) {
@@ -75,56 +78,60 @@ func TestRightsAreEnforced(t *testing.T) {
 	if _, err := writer.Database("shop").Collection("c").InsertOne(t.Context(), bson.D{}); err != nil {
 		t.Errorf("a writer does not write: %v", err)
 	}
-	for _, stage := range []bson.D{{{Key: "$out", Value: bson.D{{Key: "db", Value: "other"}, {Key: "coll", Value: "c"}}}}, {{Key: "$merge", Value: bson.D{{Key: "into", Value: bson.D{{Key: "db", Value: "other"}, {Key: "coll", Value: "c"}}}}}}} {
+	elsewhere := pairs("db", "other", "coll", "c")
+	for _, stage := range []bson.D{eq("$out", elsewhere), eq("$merge", eq("into", elsewhere))} {
 		if _, err := writer.Database("shop").Collection("c").Aggregate(t.Context(), bson.A{stage}); codeOf(err) != 13 {
 			t.Errorf("%v to another database: %v", stage, err)
 		}
 	}
-	if _, err := reader.Database("shop").Collection("c").Aggregate(t.Context(), bson.A{bson.D{{Key: "$out", Value: "d"}}}); codeOf(err) != 13 {
+	_, err = reader.Database("shop").Collection("c").Aggregate(t.Context(), bson.A{eq("$out", "d")})
+	if codeOf(err) != 13 {
 		t.Errorf("a reader writes with $out: %v", err)
 	}
-	king := bson.D{{Key: "createUser", Value: "king"}, {Key: "pwd", Value: "secretly"}, {Key: "roles", Value: bson.A{bson.D{{Key: "role", Value: "root"}, {Key: "db", Value: "admin"}}}}}
-	if err := keeper.Database("shop").RunCommand(t.Context(), king).Err(); codeOf(err) != 13 || strings.Contains(err.Error(), "secretly") {
+	king := `{createUser: 'king', pwd: 'secretly', roles: [{role: 'root', db: 'admin'}]}`
+	err = send(t, keeper.Database("shop"), king)
+	if codeOf(err) != 13 || strings.Contains(err.Error(), "secretly") {
 		t.Errorf("a keeper of users gives more than is its own: %v", err)
 	}
-	if err := reader.Database("shop").RunCommand(t.Context(), bson.D{{Key: "usersInfo", Value: "reader"}}).Err(); err != nil {
+	if err := send(t, reader.Database("shop"), `{usersInfo: 'reader'}`); err != nil {
 		t.Errorf("a user does not know itself: %v", err)
 	}
-	if err := reader.Database("shop").RunCommand(t.Context(), bson.D{{Key: "usersInfo", Value: "writer"}}).Err(); codeOf(err) != 13 {
+	if err := send(t, reader.Database("shop"), `{usersInfo: 'writer'}`); codeOf(err) != 13 {
 		t.Errorf("a user knows another: %v", err)
 	}
 
-	must(t, shop.RunCommand(t.Context(), bson.D{{Key: "grantRolesToUser", Value: "reader"}, {Key: "roles", Value: bson.A{"readWrite"}}}).Err())
+	must(t, send(t, shop, `{grantRolesToUser: 'reader', roles: ['readWrite']}`))
 	if _, err := reader.Database("shop").Collection("c").InsertOne(t.Context(), bson.D{}); err != nil {
 		t.Errorf("a new role does nothing: %v", err)
 	}
 	must(t, shop.RunCommand(t.Context(), bson.D{{Key: "dropUser", Value: "reader"}}).Err())
-	if err := reader.Database("shop").RunCommand(t.Context(), bson.D{{Key: "count", Value: "c"}}).Err(); codeOf(err) != 13 {
+	if err := send(t, reader.Database("shop"), `{count: 'c'}`); codeOf(err) != 13 {
 		t.Errorf("a user who is gone reads: %v", err)
 	}
-	must(t, shop.RunCommand(t.Context(), bson.D{{Key: "createUser", Value: "reader"}, {Key: "pwd", Value: "y"}, {Key: "roles", Value: bson.A{"read"}}}).Err())
-	if err := reader.Database("shop").RunCommand(t.Context(), bson.D{{Key: "count", Value: "c"}}).Err(); codeOf(err) != 13 && codeOf(err) != 18 && err == nil {
+	must(t, send(t, shop, `{createUser: 'reader', pwd: 'y', roles: ['read']}`))
+	if err := send(t, reader.Database("shop"), `{count: 'c'}`); codeOf(err) != 13 && codeOf(err) != 18 && err == nil {
 		t.Errorf("a user who is gone is taken for another of that name: %v", err)
 	}
 }
 
-// A cursor that reads a view goes by the rights of the connection that reads it, and not by those of the one that opened it.
+// A cursor that reads a view goes by the rights of the connection that reads it, and not by those of the one that
+// opened it.
 func TestViewReadOverAnotherConnection(t *testing.T) {
-	d := newDoor(t, withAuth)
+	d := newServer(t, withAuth)
 	opens, reads := d.peer(), d.peer()
 	for _, p := range []*peer{opens, reads} {
 		p.sasl("admin", "acct", accountKey, scram.SHA256, "SCRAM-SHA-256", true)
 	}
 	for _, cmd := range []bson.D{
-		{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{{Key: "_id", Value: 1}}, bson.D{{Key: "_id", Value: 2}}}}},
-		{{Key: "create", Value: "v"}, {Key: "viewOn", Value: "c"}, {Key: "pipeline", Value: bson.A{}}},
+		document(t, `{insert: 'c', documents: [{_id: 1}, {_id: 2}]}`),
+		document(t, `{create: 'v', viewOn: 'c', pipeline: []}`),
 	} {
 		if answer := opens.ask(append(cmd, bson.E{Key: "$db", Value: "test"})); codeIn(answer) != 0 {
 			t.Fatal(answer)
 		}
 	}
-	first := opens.ask(bson.D{{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A{bson.D{{Key: "$unionWith", Value: "v"}}}},
-		{Key: "cursor", Value: bson.D{{Key: "batchSize", Value: 1}}}, {Key: "$db", Value: "test"}})
+	first := opens.ask(document(t,
+		`{aggregate: 'c', pipeline: [{$unionWith: 'v'}], cursor: {batchSize: 1}, $db: 'test'}`))
 	id := first.Lookup("cursor", "id").Int64()
 	opens.ask(bson.D{{Key: "logout", Value: 1}, {Key: "$db", Value: "admin"}})
 	rest := reads.ask(bson.D{{Key: "getMore", Value: id}, {Key: "collection", Value: "c"}, {Key: "$db", Value: "test"}})

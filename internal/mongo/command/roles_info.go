@@ -15,7 +15,7 @@ func rolesInfo(r *request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	privileges := r.bool("showPrivileges", false)
+	privileges := r.Bool("showPrivileges", false)
 	a.Array("roles")
 	for _, x := range list {
 		if !x.Exists() {
@@ -36,26 +36,26 @@ func rolesInfo(r *request, a *answer) error {
 		a.Close()
 	}
 	a.Close()
-	return r.err
+	return r.Err
 }
 
 // wantedRoles reads which roles the command is about: one, several, or with a number all of the database that
 // showBuiltinRoles asks for.
 func (r *request) wantedRoles() (list []account.Role, err error) {
-	if doc.IsNumber(r.arg) {
-		if r.bool("showBuiltinRoles", false) {
+	if doc.IsNumber(r.Arg) {
+		if r.Bool("showBuiltinRoles", false) {
 			for _, name := range account.BuiltinRoles() {
-				list = append(list, account.Role{Name: name, Database: r.db})
+				list = append(list, account.Role{Name: name, Database: r.DB})
 			}
 		}
-		return list, r.may(account.ManageUsers, r.db)
+		return list, r.May(account.ManageUsers, r.DB)
 	}
-	wanted := []doc.Value{r.arg}
-	if r.arg.Type == bsoncore.TypeArray {
-		wanted = slices.Collect(doc.Elements(r.arg))
+	wanted := []doc.Value{r.Arg}
+	if r.Arg.Type == bsoncore.TypeArray {
+		wanted = slices.Collect(doc.Elements(r.Arg))
 	}
 	for _, v := range wanted {
-		x, err := account.ReadRole(v, r.db)
+		x, err := account.ReadRole(v, r.DB)
 		if err != nil {
 			return nil, err
 		}

@@ -14,8 +14,8 @@ import (
 )
 
 // newSuite serves as a replica set of one that lets commands fail.
-func newSuite(t testing.TB) *door {
-	return newDoor(t, func(o *command.Options) { o.ReplSet, o.TestCommands = "globaldb", true })
+func newSuite(t testing.TB) *testServer {
+	return newServer(t, func(o *command.Options) { o.ReplSet, o.TestCommands = "globaldb", true })
 }
 
 // A member is a session of a client that writes frames itself.
@@ -25,7 +25,7 @@ type member struct {
 	number int64 // of the transaction
 }
 
-func (d *door) member(id byte) *member { return &member{peer: d.peer(), id: id} }
+func (d *testServer) member(id byte) *member { return &member{peer: d.peer(), id: id} }
 
 func (m *member) lsid() bson.D { return sessionOf(m.id) }
 
@@ -54,7 +54,7 @@ func (m *member) begin(cmd bson.D, more ...bson.E) bson.Raw {
 // in sends a command within the transaction.
 func (m *member) in(cmd bson.D, more ...bson.E) bson.Raw {
 	m.t.Helper()
-	return m.with(cmd, append(more, bson.E{Key: "txnNumber", Value: m.number}, bson.E{Key: "autocommit", Value: false})...)
+	return m.with(cmd, append(more, pairs("txnNumber", m.number, "autocommit", false)...)...)
 }
 
 // once sends a retryable write.
@@ -71,11 +71,11 @@ func insertOf(c string, documents ...any) bson.D {
 }
 
 func updateOf(c string, q, u any) bson.D {
-	return bson.D{{Key: "update", Value: c}, {Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: q}, {Key: "u", Value: u}}}}}
+	return pairs("update", c, "updates", bson.A{pairs("q", q, "u", u)})
 }
 
 func deleteOf(c string, q any) bson.D {
-	return bson.D{{Key: "delete", Value: c}, {Key: "deletes", Value: bson.A{bson.D{{Key: "q", Value: q}, {Key: "limit", Value: 1}}}}}
+	return pairs("delete", c, "deletes", bson.A{pairs("q", q, "limit", 1)})
 }
 
 func findOf(c string, q any) bson.D {
@@ -138,7 +138,8 @@ func TestSessionArguments(t *testing.T) {
 	t.Parallel()
 	d := newSuite(t)
 	p := d.peer()
-	number, auto, starts := bson.E{Key: "txnNumber", Value: int64(1)}, bson.E{Key: "autocommit", Value: false}, bson.E{Key: "startTransaction", Value: true}
+	number, auto := bson.E{Key: "txnNumber", Value: int64(1)}, bson.E{Key: "autocommit", Value: false}
+	starts := bson.E{Key: "startTransaction", Value: true}
 	lsid := bson.E{Key: "lsid", Value: sessionOf(1)}
 	cases := []struct {
 		name string
@@ -147,12 +148,13 @@ func TestSessionArguments(t *testing.T) {
 	}{
 		{"a session", bson.D{lsid}, 0},
 		{"not a document", bson.D{{Key: "lsid", Value: 1}}, 14},
-		{"without id", bson.D{{Key: "lsid", Value: bson.D{}}}, 40414},
+		{"without id", document(t, `{lsid: {}}`), 40414},
 		{"another member", bson.D{{Key: "lsid", Value: append(sessionOf(1), bson.E{Key: "x", Value: 1})}}, 40415},
-		{"the id of another type", bson.D{{Key: "lsid", Value: eq("id", "x")}}, 14},
-		{"binary of another kind", bson.D{{Key: "lsid", Value: eq("id", bson.Binary{Subtype: 0, Data: make([]byte, 16)})}}, 14},
-		{"an id that is too short", bson.D{{Key: "lsid", Value: eq("id", bson.Binary{Subtype: 4, Data: make([]byte, 15)})}}, 207},
-		{"the digest of a user", bson.D{{Key: "lsid", Value: append(sessionOf(1), bson.E{Key: "uid", Value: bson.Binary{Data: make([]byte, 32)}})}}, 13},
+		{"the id of another type", document(t, `{lsid: {id: 'x'}}`), 14},
+		{"binary of another kind", eq("lsid", eq("id", bson.Binary{Subtype: 0, Data: make([]byte, 16)})), 14},
+		{"an id that is too short", eq("lsid", eq("id", bson.Binary{Subtype: 4, Data: make([]byte, 15)})), 207},
+		{"the digest of a user",
+			eq("lsid", with(sessionOf(1), eq("uid", bson.Binary{Data: make([]byte, 32)}))), 13},
 		{"a number without a session", bson.D{number}, 72},
 		{"a number that is an int", bson.D{lsid, {Key: "txnNumber", Value: int32(1)}}, 14},
 		{"a negative number", bson.D{lsid, {Key: "txnNumber", Value: int64(-1)}}, 72},
@@ -162,12 +164,14 @@ func TestSessionArguments(t *testing.T) {
 		{"a start that is false", bson.D{lsid, number, auto, {Key: "startTransaction", Value: false}}, 72},
 		{"a number, but neither a write nor a transaction", bson.D{lsid, number}, 50768},
 		{"no transaction has begun", bson.D{lsid, number, auto}, 251},
-		{"a read concern that is none", bson.D{{Key: "readConcern", Value: eq("level", "whatever")}}, 9},
-		{"majority", bson.D{{Key: "readConcern", Value: eq("level", "majority")}}, 0},
-		{"causally consistent", bson.D{{Key: "readConcern", Value: eq("afterClusterTime", bson.Timestamp{T: 1, I: 1})}}, 0},
-		{"snapshot outside of a transaction", bson.D{{Key: "readConcern", Value: eq("level", "snapshot")}}, 72},
-		{"linearizable in a transaction", bson.D{lsid, number, auto, starts, {Key: "readConcern", Value: eq("level", "linearizable")}}, 72},
-		{"a write concern in a transaction", bson.D{lsid, number, auto, starts, {Key: "writeConcern", Value: eq("w", 1)}}, 72},
+		{"a read concern that is none", document(t, `{readConcern: {level: 'whatever'}}`), 9},
+		{"majority", document(t, `{readConcern: {level: 'majority'}}`), 0},
+		{"causally consistent", eq("readConcern", eq("afterClusterTime", bson.Timestamp{T: 1, I: 1})), 0},
+		{"snapshot outside of a transaction", document(t, `{readConcern: {level: 'snapshot'}}`), 72},
+		{"linearizable in a transaction",
+			bson.D{lsid, number, auto, starts, {Key: "readConcern", Value: eq("level", "linearizable")}}, 72},
+		{"a write concern in a transaction",
+			bson.D{lsid, number, auto, starts, {Key: "writeConcern", Value: eq("w", 1)}}, 72},
 	}
 	for _, c := range cases {
 		answer := p.ask(append(append(findOf("c", bson.D{}), bson.E{Key: "$db", Value: "test"}), c.more...))
@@ -179,7 +183,7 @@ func TestSessionArguments(t *testing.T) {
 
 func TestStandAloneHasNoTransactionNumbers(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	m := d.member(1)
 	wants(t, "transaction", m.begin(findOf("c", bson.D{})), "code 20")
 	wants(t, "retryable write", m.once(insertOf("c", eq("_id", 1))), "code 20")
@@ -235,7 +239,8 @@ func TestWriteConcern(t *testing.T) {
 		{eq("x", 1), "code 9"},
 		{1, "code 14"},
 	} {
-		wants(t, fmt.Sprint(c.concern), m.with(insertOf("c", eq("_id", i)), bson.E{Key: "writeConcern", Value: c.concern}), c.want)
+		answer := m.with(insertOf("c", eq("_id", i)), eq("writeConcern", c.concern)...)
+		wants(t, fmt.Sprint(c.concern), answer, c.want)
 	}
 }
 
@@ -251,7 +256,8 @@ func TestSessionsEnd(t *testing.T) {
 		{"killSessions", func(m *member) bson.D { return eq("killSessions", bson.A{m.lsid()}) }},
 		{"killSessions of all", func(m *member) bson.D { return eq("killSessions", bson.A{}) }},
 		{"killAllSessions", func(m *member) bson.D { return eq("killAllSessions", bson.A{}) }},
-		{"killAllSessionsByPattern", func(m *member) bson.D { return eq("killAllSessionsByPattern", bson.A{eq("lsid", m.lsid())}) }},
+		{"killAllSessionsByPattern",
+			func(m *member) bson.D { return eq("killAllSessionsByPattern", bson.A{eq("lsid", m.lsid())}) }},
 	} {
 		m, other := d.member(byte(i+1)), d.peer()
 		wants(t, c.name, m.begin(insertOf("c", eq("_id", i))), "n 1")
@@ -274,7 +280,7 @@ func TestSessionsEnd(t *testing.T) {
 	cursor := m.with(insertOf("c", eq("_id", 1), eq("_id", 2)))
 	wants(t, "insert", cursor, "n 2")
 	id := m.with(append(findOf("c", bson.D{}), bson.E{Key: "batchSize", Value: 1})).Lookup("cursor", "id").Int64()
-	wants(t, "another session's cursor", d.member(101).with(bson.D{{Key: "getMore", Value: id}, {Key: "collection", Value: "c"}}), "code 50738")
+	wants(t, "another session's cursor", d.member(101).with(pairs("getMore", id, "collection", "c")), "code 50738")
 	wants(t, "endSessions", m.with(eq("endSessions", bson.A{m.lsid()})), "ok")
 	wants(t, "getMore", m.with(bson.D{{Key: "getMore", Value: id}, {Key: "collection", Value: "c"}}), "code 43")
 	wants(t, "a wrong list", m.with(eq("endSessions", bson.A{1})), "code 14")
@@ -282,7 +288,7 @@ func TestSessionsEnd(t *testing.T) {
 	if kind, data := started.Lookup("id", "id").Binary(); kind != 4 || len(data) != 16 {
 		t.Errorf("startSession: %s", started)
 	}
-	listed := m.with(bson.D{{Key: "aggregate", Value: 1}, {Key: "pipeline", Value: bson.A{eq("$listLocalSessions", bson.D{})}}, {Key: "cursor", Value: bson.D{}}})
+	listed := m.with(document(t, `{aggregate: 1, pipeline: [{$listLocalSessions: {}}], cursor: {}}`))
 	rows, err := listed.Lookup("cursor", "firstBatch").Array().Values()
 	must(t, err)
 	if len(rows) != d.server.Sessions() {
@@ -324,7 +330,8 @@ func TestSessionsAreForgotten(t *testing.T) {
 	if got := d.server.Sessions(); got != 1 {
 		t.Errorf("%d sessions, want that with a transaction", got)
 	}
-	wants(t, "a retry in a session that was forgotten", idle.once(insertOf("c", eq("_id", 2))), "n 0, writeErrors 11000")
+	again := idle.once(insertOf("c", eq("_id", 2)))
+	wants(t, "a retry in a session that was forgotten", again, "n 0, writeErrors 11000")
 	wants(t, "commit", open.commit(), "ok")
 	d.server.LimitSessions(2)
 	wants(t, "one too many", d.member(3).with(eq("ping", 1)), "code 261")
@@ -337,7 +344,7 @@ func TestSessionsAreForgotten(t *testing.T) {
 // TestSessionsOfUsers has two users with sessions of the same id.
 func TestSessionsOfUsers(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, func(o *command.Options) { o.ReplSet, o.Auth = "globaldb", true })
+	d := newServer(t, func(o *command.Options) { o.ReplSet, o.Auth = "globaldb", true })
 	m := d.member(1)
 	wants(t, "anonymous", m.begin(insertOf("c", eq("_id", 1))), "code 13")
 	wants(t, "anonymous sessions", m.with(eq("killAllSessions", bson.A{})), "code 13")
@@ -347,7 +354,7 @@ func TestSessionsOfUsers(t *testing.T) {
 }
 
 func BenchmarkPing(b *testing.B) {
-	for name, d := range map[string]*door{"alone": newDoor(b, nil), "replica set": newSuite(b)} {
+	for name, d := range map[string]*testServer{"alone": newServer(b, nil), "replica set": newSuite(b)} {
 		m := d.member(1)
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

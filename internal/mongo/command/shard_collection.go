@@ -3,6 +3,7 @@ package command
 import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/write"
 )
@@ -11,24 +12,24 @@ import (
 // (D-67).
 // https://learn.microsoft.com/azure/cosmos-db/mongodb/feature-support-42
 func shardCollection(r *request, a *answer) error {
-	ns, ok := doc.AsString(r.arg)
+	ns, ok := doc.AsString(r.Arg)
 	if !ok {
-		return r.wrongType("shardCollection", r.arg, "string")
+		return r.WrongType("shardCollection", r.Arg, "string")
 	}
-	key := r.document("key")
+	key := r.Document("key")
 	switch {
-	case r.err != nil:
-		return r.err
+	case r.Err != nil:
+		return r.Err
 	case doc.IsEmpty(key):
 		return code.New(code.MissingFieldOfCommand, "BSON field 'shardCollection.key' is missing but a required field")
-	case r.bool("unique", false):
+	case r.Bool("unique", false):
 		return code.Unsupported("shardCollection with unique")
 	}
-	db, name, err := splitNamespace(ns)
+	db, name, err := call.SplitNamespace(ns)
 	if err != nil {
 		return err
 	}
-	if err := r.may(account.Define, db); err != nil {
+	if err := r.May(account.Define, db); err != nil {
 		return err
 	}
 	if _, err := write.FindOrCreate(&r.Operation, db, name); err != nil {

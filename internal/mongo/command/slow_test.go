@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/mayflydb/mayfly/internal/mongo/command"
+	"github.com/mayflydb/mayfly/internal/slow"
 )
 
 // A logbook is a log that several goroutines write.
@@ -39,21 +41,21 @@ func (l *logbook) of(text string) (lines []string) {
 }
 
 // spoken sends commands with what must not be logged.
-func spoken(t *testing.T, d *door) {
+func spoken(t *testing.T, d *testServer) {
 	t.Helper()
-	docs := bson.A{bson.D{{Key: "_id", Value: "secret-1"}, {Key: "n", Value: 77777}}, bson.D{{Key: "_id", Value: "secret-2"}, {Key: "n", Value: 77778}}}
+	docs := bson.A{document(t, `{_id: 'secret-1', n: 77777}`), document(t, `{_id: 'secret-2', n: 77778}`)}
 	for _, cmd := range []bson.D{
-		{{Key: "insert", Value: "c"}, {Key: "documents", Value: docs}},
-		{{Key: "insert", Value: "c"}, {Key: "documents", Value: docs}},
-		{{Key: "createIndexes", Value: "c"}, {Key: "indexes", Value: bson.A{bson.D{{Key: "key", Value: bson.D{{Key: "n", Value: 1}}}, {Key: "name", Value: "n_1"}}}}},
-		{{Key: "find", Value: "c"}, {Key: "filter", Value: bson.D{{Key: "n", Value: bson.D{{Key: "$gte", Value: 77777}, {Key: "$in", Value: bson.A{77777, 77779, "secret"}}}}}}},
-		{{Key: "find", Value: "c"}, {Key: "filter", Value: bson.D{{Key: "_id", Value: "secret-1"}}}},
-		{{Key: "find", Value: "c"}, {Key: "filter", Value: bson.D{{Key: "name", Value: bson.Regex{Pattern: "secret"}}}}, {Key: "sort", Value: bson.D{{Key: "name", Value: 1}}}},
-		{{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A{bson.D{{Key: "$match", Value: bson.D{{Key: "n", Value: 77777}}}}, bson.D{{Key: "$addFields", Value: bson.D{{Key: "x", Value: "secret"}}}}}}, {Key: "cursor", Value: bson.D{}}},
-		{{Key: "update", Value: "c"}, {Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: bson.D{{Key: "n", Value: 77777}}}, {Key: "u", Value: bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: "secret"}}}}}, {Key: "multi", Value: true}}}}},
-		{{Key: "delete", Value: "c"}, {Key: "deletes", Value: bson.A{bson.D{{Key: "q", Value: bson.D{{Key: "_id", Value: "secret-1"}}}, {Key: "limit", Value: 1}}}}},
-		{{Key: "secretCommand", Value: "secret"}},
-		{{Key: "find", Value: "c"}, {Key: "secret", Value: 77777}},
+		pairs("insert", "c", "documents", docs),
+		pairs("insert", "c", "documents", docs),
+		document(t, `{createIndexes: 'c', indexes: [{key: {n: 1}, name: 'n_1'}]}`),
+		document(t, `{find: 'c', filter: {n: {$gte: 77777, $in: [77777, 77779, 'secret']}}}`),
+		document(t, `{find: 'c', filter: {_id: 'secret-1'}}`),
+		pairs("find", "c", "filter", eq("name", bson.Regex{Pattern: "secret"}), "sort", eq("name", 1)),
+		document(t, `{aggregate: 'c', pipeline: [{$match: {n: 77777}}, {$addFields: {x: 'secret'}}], cursor: {}}`),
+		document(t, `{update: 'c', updates: [{q: {n: 77777}, u: {$set: {name: 'secret'}}, multi: true}]}`),
+		document(t, `{delete: 'c', deletes: [{q: {_id: 'secret-1'}, limit: 1}]}`),
+		eq("secretCommand", "secret"),
+		document(t, `{find: 'c', secret: 77777}`),
 	} {
 		_, _ = d.run(cmd) // some of them fail
 	}
@@ -61,7 +63,7 @@ func spoken(t *testing.T, d *door) {
 
 func TestRequestLines(t *testing.T) {
 	var log logbook
-	d := newDoor(t, func(o *command.Options) {
+	d := newServer(t, func(o *command.Options) {
 		o.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
 	spoken(t, d)
@@ -82,11 +84,16 @@ func TestRequestLines(t *testing.T) {
 
 func TestSlowRequestsTellNoValues(t *testing.T) {
 	var log logbook
-	d := newDoor(t, func(o *command.Options) {
-		o.Slow = 1
+	kept := slow.New(1)
+	d := newServer(t, func(o *command.Options) {
+		o.Slow = kept
 		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	})
 	spoken(t, d)
+	for _, r := range kept.List(100) {
+		fmt.Fprintf(&log, "kept: %s %s/%s %s: %s; %s, %d of %d\n", r.API, r.Database, r.Container, r.Operation,
+			r.Query, r.Plan, r.Returned, r.Examined)
+	}
 	for _, no := range []string{"secret", "7777", "level=DEBUG"} {
 		if lines := log.of(no); lines != nil {
 			t.Errorf("the log tells %q: %s", no, lines)
@@ -99,6 +106,7 @@ func TestSlowRequestsTellNoValues(t *testing.T) {
 		`plan_summary=COLLSCAN keys_examined=0 docs_examined=2 nreturned=0 shape="filter={name: ?} sort={name: ?}"`,
 		`shape="pipeline=[{$match: {n: ?}}, {$addFields: {x: ?}}]"`,
 		`shape="updates=[{q: {n: ?}, u: {$set: {name: ?}}, multi: ?}]"`,
+		`kept: mongo test/c find: filter={n: {$gte: ?, $in: [?]}}; IXSCAN { n: 1 }, 1 of 1`,
 	} {
 		if log.of(want) == nil {
 			t.Errorf("the log lacks %q:\n%s", want, log.of(""))
@@ -109,7 +117,7 @@ func TestSlowRequestsTellNoValues(t *testing.T) {
 // TestSlowByProfile turns the log of slow requests on by the command that MongoDB has for it.
 func TestSlowByProfile(t *testing.T) {
 	var log logbook
-	d := newDoor(t, func(o *command.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	d := newServer(t, func(o *command.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	for _, c := range []struct {
 		name string
 		set  bson.D
@@ -117,14 +125,15 @@ func TestSlowByProfile(t *testing.T) {
 		logs bool
 	}{
 		{"off, as MongoDB's default looks", bson.D{{Key: "profile", Value: -1}}, 100, false},
-		{"a level that there is not", bson.D{{Key: "profile", Value: 1}}, -1, false},
-		{"a sample", bson.D{{Key: "profile", Value: 0}, {Key: "sampleRate", Value: 0.5}}, -1, false},
-		{"a filter", bson.D{{Key: "profile", Value: 0}, {Key: "filter", Value: bson.D{{Key: "op", Value: "query"}}}}, -1, false},
-		{"as mongosh sends it", bson.D{{Key: "profile", Value: 0}, {Key: "sampleRate", Value: 1}}, 100, false},
-		{"everything", bson.D{{Key: "profile", Value: 0}, {Key: "slowms", Value: 0}}, 100, true},
-		{"an hour", bson.D{{Key: "profile", Value: 0}, {Key: "slowms", Value: 3_600_000}}, 0, false},
-		{"what it is", bson.D{{Key: "profile", Value: -1}, {Key: "slowms", Value: 5}}, 3_600_000, false},
-		{"what it still is", bson.D{{Key: "profile", Value: -1}}, 3_600_000, false},
+		{"a level that there is not", bson.D{{Key: "profile", Value: 3}}, 100, false},
+		{"a sample that is none", document(t, `{profile: 0, sampleRate: 1.5}`), -1, false},
+		{"a filter that is none", document(t, `{profile: 0, filter: 'op'}`), -1, false},
+		{"as mongosh sends it", document(t, `{profile: 0, sampleRate: 1}`), 100, false},
+		{"everything", document(t, `{profile: 0, slowms: 0}`), 100, true},
+		{"an hour", document(t, `{profile: 0, slowms: 3600000}`), 0, false},
+		{"what it is", bson.D{{Key: "profile", Value: -1}}, 3_600_000, false},
+		{"another time, without a level", document(t, `{profile: -1, slowms: 7200000}`), 3_600_000, false},
+		{"which counts", bson.D{{Key: "profile", Value: -1}}, 7_200_000, false},
 	} {
 		answer, err := d.run(c.set)
 		if c.was < 0 != (err != nil) || err == nil && answer["slowms"] != c.was {
@@ -161,14 +170,15 @@ func (m *meter) ExpiredByPolicy(uint64) {}
 
 func TestMeterCountsCommands(t *testing.T) {
 	m := &meter{seen: map[string]int{}}
-	d := newDoor(t, func(o *command.Options) { o.Meter = m })
+	d := newServer(t, func(o *command.Options) { o.Meter = m })
 	spoken(t, d)
 	_, err := d.run(bson.D{{Key: "ping", Value: 1}})
 	must(t, err)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for name, want := range map[string]int{
-		"insert OK": 1, "insert DuplicateKey": 1, "find OK": 3, "find UnknownFieldOfCommand": 0, "find Location40415": 1,
+		"insert OK": 1, "insert DuplicateKey": 1,
+		"find OK": 3, "find UnknownFieldOfCommand": 0, "find Location40415": 1,
 		"aggregate OK": 1, "update OK": 1, "delete OK": 1, "unknown CommandNotFound": 1,
 	} {
 		if m.seen[name] != want {
@@ -182,7 +192,7 @@ func TestMeterCountsCommands(t *testing.T) {
 
 // TestStatus counts what is open.
 func TestStatus(t *testing.T) {
-	d := newDoor(t, replica)
+	d := newServer(t, replica)
 	client := d.connect("directConnection=true")
 	c := client.Database("test").Collection("c")
 	_, err := c.InsertMany(t.Context(), []any{bson.D{}, bson.D{}, bson.D{}})
@@ -190,7 +200,7 @@ func TestStatus(t *testing.T) {
 	before := d.server.Status()
 	stream, err := c.Watch(t.Context(), bson.A{})
 	must(t, err)
-	rows, err := client.Database("test").RunCommandCursor(t.Context(), bson.D{{Key: "find", Value: "c"}, {Key: "batchSize", Value: 1}})
+	rows, err := client.Database("test").RunCommandCursor(t.Context(), document(t, `{find: 'c', batchSize: 1}`))
 	must(t, err)
 	session, err := client.StartSession()
 	must(t, err)
@@ -212,7 +222,8 @@ func TestStatus(t *testing.T) {
 	must(t, session.AbortTransaction(t.Context()))
 	must(t, rows.Close(t.Context()))
 	must(t, stream.Close(t.Context()))
-	if after := d.server.Status(); after.Cursors != before.Cursors || after.Transactions != 0 || after.ChangeStreams != 0 {
+	after := d.server.Status()
+	if after.Cursors != before.Cursors || after.Transactions != 0 || after.ChangeStreams != 0 {
 		t.Errorf("afterwards: %+v", after)
 	}
 }

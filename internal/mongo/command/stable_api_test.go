@@ -17,10 +17,8 @@ var (
 	current = bson.D{{Key: "apiVersion", Value: "1"}, {Key: "apiDeprecationErrors", Value: true}}
 )
 
-func with(cmd, more bson.D) bson.D { return append(append(bson.D{}, cmd...), more...) }
-
 func pipelineOf(stages ...any) bson.D {
-	return bson.D{{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A(stages)}, {Key: "cursor", Value: bson.D{}}}
+	return pairs("aggregate", "c", "pipeline", bson.A(stages), "cursor", bson.D{})
 }
 
 // What is not in version 1 of the Stable API is refused to those who want nothing else, as in
@@ -33,6 +31,10 @@ func TestStableAPI(t *testing.T) {
 	ping := eq("ping", 1)
 	latency := eq("$collStats", eq("latencyStats", bson.D{}))
 	median := bson.D{{Key: "input", Value: "$a"}, {Key: "method", Value: "approximate"}}
+	counted := eq("$group", pairs("_id", 1, "n", eq("$sum", "$count")))
+	unstable := bson.A{eq("$indexStats", bson.D{})}
+	window := pairs("sortBy", eq("a", 1), "output", eq("n", eq("$sum", 1)))
+	let := eq("$let", pairs("vars", eq("x", 1), "in", eq("$median", median)))
 	for _, c := range []struct {
 		name string
 		cmd  bson.D
@@ -43,14 +45,17 @@ func TestStableAPI(t *testing.T) {
 		{"all parameters", with(ping, with(strict, eq("apiDeprecationErrors", true))), 0, ""},
 		{"strict without a version", with(ping, eq("apiStrict", true)), 4886600, "without passing apiVersion"},
 		{"not strict without a version", with(ping, eq("apiStrict", false)), 4886600, "without passing apiVersion"},
-		{"deprecation without a version", with(ping, eq("apiDeprecationErrors", false)), 4886600, "without passing apiVersion"},
+		{"deprecation without a version", with(ping, eq("apiDeprecationErrors", false)),
+			4886600, "without passing apiVersion"},
 		{"another version", with(ping, eq("apiVersion", "2")), 322, `API version must be "1"`},
 		{"a version that is no string", with(ping, eq("apiVersion", 1)), 14, "'APIParametersFromClient.apiVersion' is the wrong type 'int', expected type 'string'"},
 		{"strict that is no boolean", with(ping, with(inV1, eq("apiStrict", "true"))), 14, "expected type 'bool'"},
-		{"deprecation that is no boolean", with(ping, with(inV1, eq("apiDeprecationErrors", 1))), 14, "expected type 'bool'"},
+		{"deprecation that is no boolean", with(ping, with(inV1, eq("apiDeprecationErrors", 1))),
+			14, "expected type 'bool'"},
 
-		{"distinct", with(bson.D{{Key: "distinct", Value: "c"}, {Key: "key", Value: "a"}}, strict), 323, "the command distinct is not in API Version 1"},
-		{"distinct, not strict", with(bson.D{{Key: "distinct", Value: "c"}, {Key: "key", Value: "a"}}, lenient), 0, ""},
+		{"distinct", with(document(t, `{distinct: 'c', key: 'a'}`), strict),
+			323, "the command distinct is not in API Version 1"},
+		{"distinct, not strict", with(document(t, `{distinct: 'c', key: 'a'}`), lenient), 0, ""},
 		{"buildInfo", with(eq("buildInfo", 1), strict), 323, "dochub.mongodb.org"},
 		{"isMaster", with(eq("isMaster", 1), strict), 323, "isMaster"},
 		{"ismaster", with(eq("ismaster", 1), strict), 323, "isMaster"},
@@ -63,46 +68,61 @@ func TestStableAPI(t *testing.T) {
 		{"what is no command", with(eq("whatever", 1), strict), 59, ""},
 		{"deprecated", with(eq("testDeprecation", 1), strict), 0, ""},
 		{"deprecated, where that is an error", with(eq("testDeprecation", 1), current), 324, "the command testDeprecation is deprecated in API Version 1"},
-		{"of another version", with(eq("testVersion2", 1), strict), 323, "the command testVersion2 is not in API Version 1"},
-		{"a write to system.js", with(bson.D{{Key: "insert", Value: "system.js"}, {Key: "documents", Value: bson.A{bson.D{}}}}, strict), 323, "attempts to write to system.js"},
+		{"of another version", with(eq("testVersion2", 1), strict),
+			323, "the command testVersion2 is not in API Version 1"},
+		{"a write to system.js", with(document(t, `{insert: 'system.js', documents: [{}]}`), strict),
+			323, "attempts to write to system.js"},
 		{"a read of system.js", with(eq("find", "system.js"), strict), 0, ""},
 
-		{"find tailable", with(bson.D{{Key: "find", Value: "c"}, {Key: "tailable", Value: false}}, strict), 323, "BSON field 'find.tailable' is not allowed with apiStrict:true."},
-		{"find min", with(bson.D{{Key: "find", Value: "c"}, {Key: "min", Value: eq("a", 1)}}, strict), 323, "find.min"},
-		{"find oplogReplay", with(bson.D{{Key: "find", Value: "c"}, {Key: "oplogReplay", Value: false}}, strict), 323, "find.oplogReplay"},
-		{"find", with(bson.D{{Key: "find", Value: "c"}, {Key: "batchSize", Value: 1}, {Key: "let", Value: bson.D{}}}, strict), 0, ""},
+		{"find tailable", with(document(t, `{find: 'c', tailable: false}`), strict),
+			323, "BSON field 'find.tailable' is not allowed with apiStrict:true."},
+		{"find min", with(document(t, `{find: 'c', min: {a: 1}}`), strict), 323, "find.min"},
+		{"find oplogReplay", with(document(t, `{find: 'c', oplogReplay: false}`), strict), 323, "find.oplogReplay"},
+		{"find", with(document(t, `{find: 'c', batchSize: 1, let: {}}`), strict), 0, ""},
 		{"aggregate explain", with(with(pipelineOf(), eq("explain", true)), strict), 323, "aggregate.explain"},
 		{"explain", with(eq("explain", eq("find", "c")), strict), 0, ""},
-		{"explain of find min", with(eq("explain", bson.D{{Key: "find", Value: "c"}, {Key: "max", Value: eq("a", 1)}}), strict), 323, "find.max"},
-		{"create capped without size", with(bson.D{{Key: "create", Value: "x"}, {Key: "capped", Value: true}}, strict), 72, "size"},
-		{"create capped", with(bson.D{{Key: "create", Value: "x"}, {Key: "capped", Value: true}, {Key: "size", Value: 1000}}, strict), 323, "create.capped"},
-		{"create not capped", with(bson.D{{Key: "create", Value: "x"}, {Key: "capped", Value: false}}, strict), 0, ""},
-		{"a sparse index", with(bson.D{{Key: "createIndexes", Value: "c"}, {Key: "indexes", Value: bson.A{bson.D{{Key: "key", Value: eq("a", 1)}, {Key: "name", Value: "a"}, {Key: "sparse", Value: true}}}}}, strict), 323, "sparse"},
-		{"a text index", with(bson.D{{Key: "createIndexes", Value: "c"}, {Key: "indexes", Value: bson.A{bson.D{{Key: "key", Value: eq("a", "text")}, {Key: "name", Value: "a"}}}}}, strict), 323, "text"},
-		{"an index", with(bson.D{{Key: "createIndexes", Value: "c"}, {Key: "indexes", Value: bson.A{bson.D{{Key: "key", Value: eq("a", 1)}, {Key: "name", Value: "a"}}}}}, strict), 0, ""},
-		{"collMod prepareUnique", with(bson.D{{Key: "collMod", Value: "c"}, {Key: "index", Value: bson.D{{Key: "name", Value: "a"}, {Key: "prepareUnique", Value: true}}}}, strict), 323, "prepareUnique"},
+		{"explain of find min", with(eq("explain", pairs("find", "c", "max", eq("a", 1))), strict), 323, "find.max"},
+		{"create capped without size", with(document(t, `{create: 'x', capped: true}`), strict), 72, "size"},
+		{"create capped", with(document(t, `{create: 'x', capped: true, size: 1000}`), strict), 323, "create.capped"},
+		{"create not capped", with(document(t, `{create: 'x', capped: false}`), strict), 0, ""},
+		{"a sparse index",
+			with(document(t, `{createIndexes: 'c', indexes: [{key: {a: 1}, name: 'a', sparse: true}]}`), strict),
+			323, "sparse"},
+		{"a text index", with(document(t, `{createIndexes: 'c', indexes: [{key: {a: 'text'}, name: 'a'}]}`), strict),
+			323, "text"},
+		{"an index", with(document(t, `{createIndexes: 'c', indexes: [{key: {a: 1}, name: 'a'}]}`), strict), 0, ""},
+		{"collMod prepareUnique", with(document(t, `{collMod: 'c', index: {name: 'a', prepareUnique: true}}`), strict),
+			323, "prepareUnique"},
 
 		{"$indexStats", with(pipelineOf(eq("$indexStats", bson.D{})), strict), 323, "$indexStats is not allowed with 'apiStrict: true' in API Version 1"},
-		{"$listLocalSessions", with(bson.D{{Key: "aggregate", Value: 1}, {Key: "pipeline", Value: bson.A{eq("$listLocalSessions", bson.D{}), eq("$limit", 1)}}, {Key: "cursor", Value: bson.D{}}}, strict), 323, "$listLocalSessions"},
+		{"$listLocalSessions",
+			with(document(t, `{aggregate: 1, pipeline: [{$listLocalSessions: {}}, {$limit: 1}], cursor: {}}`), strict),
+			323, "$listLocalSessions"},
 		{"$currentOp", with(pipelineOf(eq("$currentOp", bson.D{})), strict), 323, "$currentOp"},
 		{"$planCacheStats", with(pipelineOf(eq("$planCacheStats", bson.D{})), strict), 323, "$planCacheStats"},
 		{"$search", with(pipelineOf(eq("$search", bson.D{})), strict), 323, "$search"},
 		{"$collStats of latencies", with(pipelineOf(latency), strict), 323, "only the 'count' option to $collStats is supported in API Version 1"},
 		{"$collStats of latencies, not strict", with(pipelineOf(latency), inV1), 0, ""},
-		{"$collStats of the count", with(pipelineOf(eq("$collStats", eq("count", bson.D{})), eq("$group", bson.D{{Key: "_id", Value: 1}, {Key: "n", Value: eq("$sum", "$count")}})), strict), 0, ""},
+		{"$collStats of the count", with(pipelineOf(eq("$collStats", eq("count", bson.D{})), counted), strict), 0, ""},
 		{"$collStats of nothing", with(pipelineOf(eq("$collStats", bson.D{})), strict), 0, ""},
-		{"in $unionWith", with(pipelineOf(eq("$unionWith", bson.D{{Key: "coll", Value: "d"}, {Key: "pipeline", Value: bson.A{latency}}})), strict), 323, "$collStats"},
-		{"in $lookup", with(pipelineOf(eq("$lookup", bson.D{{Key: "from", Value: "d"}, {Key: "as", Value: "x"}, {Key: "pipeline", Value: bson.A{eq("$indexStats", bson.D{})}}})), strict), 323, "$indexStats"},
-		{"in $facet", with(pipelineOf(eq("$facet", bson.D{{Key: "a", Value: bson.A{}}, {Key: "b", Value: bson.A{eq("$indexStats", bson.D{})}}})), strict), 323, "$indexStats"},
-		{"expanded change events", with(pipelineOf(eq("$changeStream", eq("showExpandedEvents", true))), strict), 323, "'showExpandedEvents' parameter to $changeStream"},
-		{"in a view", with(bson.D{{Key: "create", Value: "v"}, {Key: "viewOn", Value: "c"}, {Key: "pipeline", Value: bson.A{eq("$indexStats", bson.D{})}}}, strict), 323, "$indexStats"},
+		{"in $unionWith", with(pipelineOf(eq("$unionWith", pairs("coll", "d", "pipeline", bson.A{latency}))), strict),
+			323, "$collStats"},
+		{"in $lookup", with(pipelineOf(eq("$lookup", pairs("from", "d", "as", "x", "pipeline", unstable))), strict),
+			323, "$indexStats"},
+		{"in $facet", with(pipelineOf(eq("$facet", pairs("a", bson.A{}, "b", unstable))), strict), 323, "$indexStats"},
+		{"expanded change events", with(pipelineOf(eq("$changeStream", eq("showExpandedEvents", true))), strict),
+			323, "'showExpandedEvents' parameter to $changeStream"},
+		{"in a view", with(document(t, `{create: 'v', viewOn: 'c', pipeline: [{$indexStats: {}}]}`), strict),
+			323, "$indexStats"},
 		{"$median", with(pipelineOf(eq("$project", eq("m", eq("$median", median)))), strict), 323, "$median"},
 		{"$median as a value", with(pipelineOf(eq("$match", eq("a", eq("$eq", eq("$median", 1))))), strict), 0, ""},
 		{"$median, not strict", with(pipelineOf(eq("$project", eq("m", eq("$median", median)))), inV1), 0, ""},
-		{"$median of groups", with(pipelineOf(eq("$group", bson.D{{Key: "_id", Value: 1}, {Key: "m", Value: eq("$median", median)}})), strict), 323, "$median"},
-		{"$median inside of $let", with(pipelineOf(eq("$project", eq("m", eq("$let", bson.D{{Key: "vars", Value: eq("x", 1)}, {Key: "in", Value: eq("$median", median)}})))), strict), 323, "$median"},
-		{"$median of a validator", with(bson.D{{Key: "create", Value: "y"}, {Key: "validator", Value: eq("$expr", eq("$median", median))}}, strict), 323, "$median"},
-		{"a window", with(pipelineOf(eq("$setWindowFields", bson.D{{Key: "sortBy", Value: eq("a", 1)}, {Key: "output", Value: eq("n", eq("$sum", 1))}})), strict), 0, ""},
+		{"$median of groups", with(pipelineOf(eq("$group", pairs("_id", 1, "m", eq("$median", median)))), strict),
+			323, "$median"},
+		{"$median inside of $let", with(pipelineOf(eq("$project", eq("m", let))), strict), 323, "$median"},
+		{"$median of a validator", with(pairs("create", "y", "validator", eq("$expr", eq("$median", median))), strict),
+			323, "$median"},
+		{"a window", with(pipelineOf(eq("$setWindowFields", window)), strict), 0, ""},
 		{"bits", with(pipelineOf(eq("$project", eq("m", eq("$bitAnd", bson.A{1, 3})))), strict), 0, ""},
 	} {
 		answer, err := d.run(c.cmd)
@@ -110,8 +130,8 @@ func TestStableAPI(t *testing.T) {
 			t.Errorf("%s: %v, error %v; want code %d, %q", c.name, answer, err, c.code, c.text)
 		}
 	}
-	must(t, d.Database("test").CreateView(t.Context(), "unstable", "c", bson.A{eq("$collStats", eq("latencyStats", bson.D{}))}))
-	_, err = d.run(with(bson.D{{Key: "aggregate", Value: "unstable"}, {Key: "pipeline", Value: bson.A{}}, {Key: "cursor", Value: bson.D{}}}, strict))
+	must(t, d.Database("test").CreateView(t.Context(), "unstable", "c", bson.A{latency}))
+	_, err = d.run(with(document(t, `{aggregate: 'unstable', pipeline: [], cursor: {}}`), strict))
 	failsWith(t, "a view that is not stable", err, 323)
 }
 
@@ -123,7 +143,9 @@ func TestStableAPIOfWhatBelongsTogether(t *testing.T) {
 	must(t, d.Database("test").CreateCollection(t.Context(), "c"))
 	_, err := d.Database("test").Collection("c").InsertMany(t.Context(), []any{eq("_id", 1), eq("_id", 2)})
 	must(t, err)
-	said := map[string]bson.D{"nothing": {}, "a version": inV1, "strict": strict, "not strict": lenient, "current": current}
+	said := map[string]bson.D{
+		"nothing": {}, "a version": inV1, "strict": strict, "not strict": lenient, "current": current,
+	}
 	for name, first := range said {
 		for other, later := range said {
 			want := int32(0)
@@ -131,8 +153,9 @@ func TestStableAPIOfWhatBelongsTogether(t *testing.T) {
 				want = 347
 			}
 			var answer bson.Raw
-			must(t, d.Database("test").RunCommand(t.Context(), with(bson.D{{Key: "find", Value: "c"}, {Key: "batchSize", Value: 1}}, first)).Decode(&answer))
-			_, err := d.run(with(bson.D{{Key: "getMore", Value: answer.Lookup("cursor", "id").Int64()}, {Key: "collection", Value: "c"}}, later))
+			find := with(pairs("find", "c", "batchSize", 1), first)
+			must(t, d.Database("test").RunCommand(t.Context(), find).Decode(&answer))
+			_, err := d.run(with(pairs("getMore", answer.Lookup("cursor", "id").Int64(), "collection", "c"), later))
 			failsWith(t, name+", then "+other, err, want)
 			if want != 0 && name == "strict" && other == "nothing" {
 				fails(t, err, 347, `getMore used params {}, the cursor-creating command used { apiVersion: "1", apiStrict: true }`)
@@ -158,7 +181,7 @@ func TestRequiredAPIVersion(t *testing.T) {
 	failsWith(t, "no version", err, 498870)
 	_, err = d.run(with(eq("ping", 1), inV1))
 	failsWith(t, "a version", err, 0)
-	_, err = d.admin(bson.D{{Key: "setParameter", Value: 1}, {Key: "requireApiVersion", Value: false}, {Key: "apiVersion", Value: "1"}})
+	_, err = d.admin(document(t, `{setParameter: 1, requireApiVersion: false, apiVersion: '1'}`))
 	must(t, err)
 	_, err = d.run(eq("ping", 1))
 	failsWith(t, "not required", err, 0)
@@ -168,8 +191,9 @@ func TestRequiredAPIVersion(t *testing.T) {
 // https://github.com/mongodb/specifications/blob/master/source/versioned-api/tests/crud-api-version-1-strict.yml
 func TestStrictDriver(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, alone)
-	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://" + d.address).SetServerAPIOptions(options.ServerAPI(options.ServerAPIVersion1).SetStrict(true).SetDeprecationErrors(true)))
+	d := newServer(t, alone)
+	api := options.ServerAPI(options.ServerAPIVersion1).SetStrict(true).SetDeprecationErrors(true)
+	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://" + d.address).SetServerAPIOptions(api))
 	must(t, err)
 	t.Cleanup(func() { _ = client.Disconnect(t.Context()) })
 	c := client.Database("test").Collection("c")
@@ -186,8 +210,11 @@ func TestStrictDriver(t *testing.T) {
 	n, err = c.EstimatedDocumentCount(t.Context())
 	must(t, err)
 	same(t, n, 5)
-	_, err = c.BulkWrite(t.Context(), []mongo.WriteModel{mongo.NewInsertOneModel().SetDocument(eq("_id", 6)), mongo.NewDeleteOneModel().SetFilter(eq("_id", 1)),
-		mongo.NewUpdateManyModel().SetFilter(bson.D{}).SetUpdate(eq("$set", eq("x", 1)))})
+	_, err = c.BulkWrite(t.Context(), []mongo.WriteModel{
+		mongo.NewInsertOneModel().SetDocument(eq("_id", 6)),
+		mongo.NewDeleteOneModel().SetFilter(eq("_id", 1)),
+		mongo.NewUpdateManyModel().SetFilter(bson.D{}).SetUpdate(eq("$set", eq("x", 1))),
+	})
 	must(t, err)
 	must(t, c.FindOneAndUpdate(t.Context(), eq("_id", 2), eq("$inc", eq("x", 1))).Err())
 	_, err = c.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: eq("x", 1)})
@@ -197,6 +224,7 @@ func TestStrictDriver(t *testing.T) {
 	_, err = client.Database("test").ListCollectionNames(t.Context(), bson.D{})
 	must(t, err)
 	failsWith(t, "distinct", c.Distinct(t.Context(), "x", bson.D{}).Err(), 323)
-	_, err = client.Database("admin").Aggregate(t.Context(), bson.A{eq("$listLocalSessions", bson.D{}), eq("$limit", 1)})
+	sessions := bson.A{eq("$listLocalSessions", bson.D{}), eq("$limit", 1)}
+	_, err = client.Database("admin").Aggregate(t.Context(), sessions)
 	failsWith(t, "$listLocalSessions", err, 323)
 }

@@ -6,15 +6,14 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/mayflydb/mayfly/internal/mongo/command"
 )
 
-// stocked is a door with ten documents of 24 bytes in test.c, an index on n, and a view.
-func stocked(t *testing.T, change func(*command.Options)) (*door, *mongo.Collection) {
+// stocked is a server with ten documents of 24 bytes in test.c, an index on n, and a view.
+func stocked(t *testing.T, change func(*command.Options)) (*testServer, *mongo.Collection) {
 	t.Helper()
-	d := newDoor(t, change)
+	d := newServer(t, change)
 	c := d.Database("test").Collection("c")
 	var list []any
 	for i := range 10 {
@@ -43,8 +42,11 @@ func TestSizes(t *testing.T) {
 
 	answer, err := d.run(bson.D{{Key: "collStats", Value: "c"}})
 	must(t, err)
-	for name, want := range map[string]any{"ns": "test.c", "count": 10, "size": bytes, "avgObjSize": 21, "nindexes": 2, "capped": false,
-		"indexSizes": bson.D{{Key: "_id_", Value: 260}, {Key: "n_1", Value: 300}}, "totalIndexSize": 560, "totalSize": bytes + 560, "scaleFactor": 1} {
+	for name, want := range map[string]any{
+		"ns": "test.c", "count": 10, "size": bytes, "avgObjSize": 21, "nindexes": 2, "capped": false,
+		"indexSizes": pairs("_id_", 260, "n_1", 300), "totalIndexSize": 560, "totalSize": bytes + 560,
+		"scaleFactor": 1,
+	} {
 		same(t, answer[name], want)
 	}
 	answer, err = d.run(bson.D{{Key: "collStats", Value: "c"}, {Key: "scale", Value: 10}})
@@ -60,11 +62,16 @@ func TestSizes(t *testing.T) {
 
 	answer, err = d.run(bson.D{{Key: "dbStats", Value: 1}})
 	must(t, err)
-	same(t, answer, bson.M{"db": "test", "collections": 1, "views": 1, "objects": 10, "avgObjSize": 21.0, "dataSize": 210.0, "storageSize": 210.0,
-		"indexes": 2, "indexSize": 560.0, "totalSize": 770.0, "scaleFactor": 1, "ok": 1.0})
+	same(t, answer, bson.M{
+		"db": "test", "collections": 1, "views": 1, "objects": 10, "avgObjSize": 21.0, "dataSize": 210.0,
+		"storageSize": 210.0, "indexes": 2, "indexSize": 560.0, "totalSize": 770.0, "scaleFactor": 1, "ok": 1.0,
+	})
 	answer, err = d.run(bson.D{{Key: "dbStats", Value: 1}, {Key: "freeStorage", Value: 1}, {Key: "scale", Value: 10}})
 	must(t, err)
-	for name, want := range map[string]any{"freeStorageSize": 0.0, "indexFreeStorageSize": 0.0, "totalFreeStorageSize": 0.0, "indexSize": 56.0, "totalSize": 77.0} {
+	for name, want := range map[string]any{
+		"freeStorageSize": 0.0, "indexFreeStorageSize": 0.0, "totalFreeStorageSize": 0.0,
+		"indexSize": 56.0, "totalSize": 77.0,
+	} {
 		same(t, answer[name], want)
 	}
 	answer, err = d.run(bson.D{{Key: "dataSize", Value: "test.c"}})
@@ -74,11 +81,12 @@ func TestSizes(t *testing.T) {
 	_, err = d.run(bson.D{{Key: "dataSize", Value: "test.c"}, {Key: "min", Value: bson.D{}}})
 	fails(t, err, 115, "range")
 
-	list := rows(t, c, bson.D{{Key: "$collStats", Value: bson.D{{Key: "storageStats", Value: bson.D{}}, {Key: "count", Value: bson.D{}}, {Key: "latencyStats", Value: bson.D{}}}}})
+	list := rows(t, c, document(t, `{$collStats: {storageStats: {}, count: {}, latencyStats: {}}}`))
 	same(t, list[0]["ns"], "test.c")
 	same(t, list[0]["count"], 10)
 	same(t, list[0]["storageStats"].(bson.D)[0], bson.E{Key: "size", Value: bytes})
-	cursor, err := d.Database("test").Collection("missing").Aggregate(t.Context(), bson.A{bson.D{{Key: "$collStats", Value: bson.D{{Key: "count", Value: bson.D{}}}}}})
+	counts := bson.A{eq("$collStats", eq("count", bson.D{}))}
+	cursor, err := d.Database("test").Collection("missing").Aggregate(t.Context(), counts)
 	if err == nil {
 		err = cursor.All(t.Context(), &list)
 	}
@@ -87,7 +95,7 @@ func TestSizes(t *testing.T) {
 
 func TestSizesLeaveOutTheExpired(t *testing.T) {
 	d, c := stocked(t, nil)
-	_, err := c.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "at", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(60)})
+	_, err := c.Indexes().CreateOne(t.Context(), indexOn("at", 60))
 	must(t, err)
 	_, err = c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: 100}, {Key: "at", Value: start}})
 	must(t, err)
@@ -123,19 +131,21 @@ func TestIndexStats(t *testing.T) {
 	_, err := c.CountDocuments(t.Context(), bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: 1}}}})
 	must(t, err)
 	same(t, ops(), map[string]any{"_id_": 1, "n_1": 3})
-	_, err = d.run(bson.D{{Key: "explain", Value: bson.D{{Key: "find", Value: "c"}, {Key: "filter", Value: bson.D{{Key: "n", Value: 1}}}}}, {Key: "verbosity", Value: "queryPlanner"}})
+	_, err = d.run(document(t, `{explain: {find: 'c', filter: {n: 1}}, verbosity: 'queryPlanner'}`))
 	must(t, err)
 	same(t, ops(), map[string]any{"_id_": 1, "n_1": 3})
 }
 
 func TestMaintenance(t *testing.T) {
 	d, c := stocked(t, nil)
-	_, err := d.run(bson.D{{Key: "collMod", Value: "c"}, {Key: "validator", Value: bson.D{{Key: "n", Value: bson.D{{Key: "$lt", Value: 2}}}}}})
+	_, err := d.run(document(t, `{collMod: 'c', validator: {n: {$lt: 2}}}`))
 	must(t, err)
 	answer, err := d.run(bson.D{{Key: "validate", Value: "c"}})
 	must(t, err)
-	for name, want := range map[string]any{"ns": "test.c", "nrecords": 10, "nInvalidDocuments": 0, "nNonCompliantDocuments": 3, "nIndexes": 2, "valid": true,
-		"keysPerIndex": bson.D{{Key: "_id_", Value: 10}, {Key: "n_1", Value: 10}}, "errors": bson.A{}} {
+	for name, want := range map[string]any{
+		"ns": "test.c", "nrecords": 10, "nInvalidDocuments": 0, "nNonCompliantDocuments": 3, "nIndexes": 2,
+		"valid": true, "keysPerIndex": pairs("_id_", 10, "n_1", 10), "errors": bson.A{},
+	} {
 		same(t, answer[name], want)
 	}
 	// PyMongo's validate_collection always sends scandata, which servers have long ignored.
@@ -168,11 +178,11 @@ func TestReIndexOnReplicaSet(t *testing.T) {
 }
 
 func TestCosmosActions(t *testing.T) {
-	d := newDoor(t, nil)
-	answer, err := d.admin(bson.D{{Key: "shardCollection", Value: "test.s"}, {Key: "key", Value: bson.D{{Key: "a", Value: "hashed"}}}})
+	d := newServer(t, nil)
+	answer, err := d.admin(document(t, `{shardCollection: 'test.s', key: {a: 'hashed'}}`))
 	must(t, err)
 	same(t, answer["collectionsharded"], "test.s")
-	_, err = d.run(bson.D{{Key: "customAction", Value: "CreateCollection"}, {Key: "collection", Value: "x"}, {Key: "shardKey", Value: "a"}})
+	_, err = d.run(document(t, `{customAction: 'CreateCollection', collection: 'x', shardKey: 'a'}`))
 	must(t, err)
 	same(t, d.names("test"), []string{"s", "x"})
 	_, err = d.run(bson.D{{Key: "customAction", Value: "CreateCollection"}, {Key: "collection", Value: "x"}})
@@ -185,19 +195,20 @@ func TestCosmosActions(t *testing.T) {
 	same(t, answer, bson.M{"database": "test", "ok": 1.0})
 	_, err = d.run(bson.D{{Key: "customAction", Value: "UpdateCollection"}, {Key: "collection", Value: "x"}})
 	fails(t, err, 115, "UpdateCollection")
-	_, err = d.run(bson.D{{Key: "customAction", Value: "CreateCollection"}, {Key: "collection", Value: "y"}, {Key: "offerThroughput", Value: 400}})
+	_, err = d.run(document(t, `{customAction: 'CreateCollection', collection: 'y', offerThroughput: 400}`))
 	fails(t, err, 115, "offerThroughput")
 }
 
 // What mongosh sends for show dbs, show collections, db.stats(), db.c.stats() and db.c.totalSize().
 func TestShellHelpers(t *testing.T) {
 	d, c := stocked(t, nil)
-	answer, err := d.admin(bson.D{{Key: "listDatabases", Value: 1}, {Key: "nameOnly", Value: false}, {Key: "lsid", Value: bson.D{{Key: "id", Value: bson.Binary{Subtype: 4, Data: make([]byte, 16)}}}}})
+	lsid := eq("id", bson.Binary{Subtype: 4, Data: make([]byte, 16)})
+	answer, err := d.admin(pairs("listDatabases", 1, "nameOnly", false, "lsid", lsid))
 	must(t, err)
-	same(t, answer["databases"].(bson.A)[0], bson.D{{Key: "name", Value: "test"}, {Key: "sizeOnDisk", Value: 210}, {Key: "empty", Value: false}})
-	cursor, err := d.Database("test").RunCommandCursor(t.Context(), bson.D{
-		{Key: "listCollections", Value: 1}, {Key: "filter", Value: bson.D{}}, {Key: "cursor", Value: bson.D{}}, {Key: "nameOnly", Value: true}, {Key: "authorizedCollections", Value: false},
-	})
+	same(t, answer["databases"].(bson.A)[0], document(t, `{name: 'test', sizeOnDisk: 210, empty: false}`))
+	names := document(t,
+		`{listCollections: 1, filter: {}, cursor: {}, nameOnly: true, authorizedCollections: false}`)
+	cursor, err := d.Database("test").RunCommandCursor(t.Context(), names)
 	must(t, err)
 	var list []bson.M
 	must(t, cursor.All(t.Context(), &list))
@@ -205,8 +216,11 @@ func TestShellHelpers(t *testing.T) {
 	answer, err = d.run(bson.D{{Key: "dbStats", Value: 1}, {Key: "scale", Value: 1024}})
 	must(t, err)
 	same(t, answer["dataSize"], 210.0/1024)
-	stats := rows(t, c, bson.D{{Key: "$collStats", Value: bson.D{{Key: "storageStats", Value: bson.D{{Key: "scale", Value: 1}}}}}})
-	for name, want := range map[string]any{"count": 10, "size": 210, "avgObjSize": 21, "storageSize": 210, "nindexes": 2, "totalSize": 770, "capped": false} {
+	stats := rows(t, c, document(t, `{$collStats: {storageStats: {scale: 1}}}`))
+	for name, want := range map[string]any{
+		"count": 10, "size": 210, "avgObjSize": 21, "storageSize": 210, "nindexes": 2, "totalSize": 770,
+		"capped": false,
+	} {
 		same(t, inside(t, stats[0], "storageStats", name), want)
 	}
 }

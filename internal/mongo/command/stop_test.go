@@ -25,8 +25,8 @@ var endless = map[string]string{
 	"map of searches":  `{"$map": {"input": {"$range": [0, 1000000]}, "in": {"$indexOfCP": ["$text", "zz"]}}}`,
 }
 
-func endlessDoor(t *testing.T) (*door, *mongo.Collection) {
-	d := newDoor(t, nil)
+func endlessServer(t *testing.T) (*testServer, *mongo.Collection) {
+	d := newServer(t, nil)
 	c := d.Database("test").Collection("c")
 	_, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}, {Key: "text", Value: strings.Repeat("é", 4<<20)}})
 	must(t, err)
@@ -41,7 +41,7 @@ func ways(t *testing.T, text string) map[string]func(ctx context.Context, c *mon
 	value := x.Lookup("x")
 	return map[string]func(ctx context.Context, c *mongo.Collection) error{
 		"aggregate": func(ctx context.Context, c *mongo.Collection) error {
-			_, err := c.Aggregate(ctx, bson.A{bson.D{{Key: "$project", Value: bson.D{{Key: "x", Value: bson.D{{Key: "$size", Value: value}}}}}}})
+			_, err := c.Aggregate(ctx, bson.A{eq("$project", eq("x", eq("$size", value)))})
 			return err
 		},
 		"find": func(ctx context.Context, c *mongo.Collection) error {
@@ -50,9 +50,10 @@ func ways(t *testing.T, text string) map[string]func(ctx context.Context, c *mon
 	}
 }
 
-// TestStopMeansStop ends expressions by maxTimeMS, by killOp and by leaving. The watchdog is generous, since other tests run too.
+// TestStopMeansStop ends expressions by maxTimeMS, by killOp and by leaving. The watchdog is generous, since other
+// tests run too.
 func TestStopMeansStop(t *testing.T) {
-	d, c := endlessDoor(t)
+	d, c := endlessServer(t)
 	const watchdog = 5 * time.Second
 	gone := func(name string, watch clock.Stopwatch) {
 		for d.running(t, name) != 0 {
@@ -98,10 +99,10 @@ func askWithin(ctx context.Context, c *mongo.Collection, text, way string) error
 		return err
 	}
 	value := x.Lookup("x")
-	cmd := bson.D{{Key: "find", Value: c.Name()}, {Key: "filter", Value: bson.D{{Key: "$expr", Value: bson.D{{Key: "$eq", Value: bson.A{value, 1}}}}}}}
+	cmd := pairs("find", c.Name(), "filter", eq("$expr", eq("$eq", bson.A{value, 1})))
 	if way == "aggregate" {
-		cmd = bson.D{{Key: "aggregate", Value: c.Name()}, {Key: "cursor", Value: bson.D{}},
-			{Key: "pipeline", Value: bson.A{bson.D{{Key: "$project", Value: bson.D{{Key: "x", Value: bson.D{{Key: "$size", Value: value}}}}}}}}}
+		stages := bson.A{eq("$project", eq("x", eq("$size", value)))}
+		cmd = pairs("aggregate", c.Name(), "cursor", bson.D{}, "pipeline", stages)
 	}
 	cmd = append(cmd, bson.E{Key: "maxTimeMS", Value: 100})
 	return c.Database().RunCommand(ctx, cmd, options.RunCmd()).Err()
@@ -112,14 +113,14 @@ func isTimeout(err error) bool {
 	return ok && e.HasErrorCode(50)
 }
 
-func (d *door) runAdmin(cmd bson.D) (bson.M, error) {
+func (d *testServer) runAdmin(cmd bson.D) (bson.M, error) {
 	var answer bson.M
 	err := d.Database("admin").RunCommand(d.t.Context(), cmd).Decode(&answer)
 	return answer, err
 }
 
 // running is the number of a request of that command that runs, 0 when there is none.
-func (d *door) running(t *testing.T, name string) any {
+func (d *testServer) running(t *testing.T, name string) any {
 	t.Helper()
 	var answer struct {
 		Inprog []struct {
@@ -137,7 +138,7 @@ func (d *door) running(t *testing.T, name string) any {
 }
 
 // awaitOp waits until such a request runs.
-func (d *door) awaitOp(t *testing.T, name string) any {
+func (d *testServer) awaitOp(t *testing.T, name string) any {
 	t.Helper()
 	for {
 		if id := d.running(t, name); id != 0 {

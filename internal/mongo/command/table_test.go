@@ -14,23 +14,43 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/command"
 )
 
-// elsewhere are the commands that share the file of another one, by their keys in the table.
-var elsewhere = map[string]string{
-	"configureFailPoint": "fail_point", "deleteIndexes": "drop_indexes", "fsyncUnlock": "fsync", "isMaster": "hello",
-	"killAllSessionsByPattern": "kill_all_sessions", "killCursors": "get_more", "testVersion2": "test_deprecation",
+// families are the files that have several commands, by their keys in the table. Every other command has its own file.
+var families = map[string][]string{
+	"auth":              {"logout"},
+	"drop_indexes":      {"deleteIndexes", "dropIndexes"},
+	"drop_user":         {"dropAllUsersFromDatabase", "dropUser"},
+	"fail_point":        {"configureFailPoint"},
+	"fsync":             {"fsync", "fsyncUnlock"},
+	"get_more":          {"getMore", "killCursors"},
+	"hello":             {"hello", "isMaster"},
+	"kill_all_sessions": {"killAllSessions", "killAllSessionsByPattern"},
+	"parameters":        {"getParameter", "setParameter"},
+	"replica_set":       {"replSetGetConfig", "replSetGetStatus", "replSetInitiate"},
+	"sasl":              {"saslContinue", "saslStart"},
+	"sessions":          {"endSessions", "killSessions", "refreshSessions", "startSession"},
+	"test_deprecation":  {"testDeprecation", "testVersion2"},
+	"transaction":       {"abortTransaction", "commitTransaction"},
+	"user_roles":        {"grantRolesToUser", "revokeRolesFromUser"},
 }
 
-// TestTable holds the table of commands in order: sorted, each command once, and the function of each in the file of its name.
+// TestTable holds the table of commands in order: sorted, each command once, and the function of each in the file of
+// its name or family.
 func TestTable(t *testing.T) {
+	fileOf := map[string]string{}
+	for file, members := range families {
+		for _, name := range members {
+			fileOf[name] = file
+		}
+	}
 	var names []string
 	for name, run := range entries(t) {
 		names = append(names, name)
 		file := snake(name)
-		switch other := elsewhere[name]; {
-		case strings.HasPrefix(run, "refuse"):
+		if family := fileOf[name]; family != "" {
+			file = family
+		}
+		if strings.HasPrefix(run, "refuse") {
 			file = "refused"
-		case other != "":
-			file = other
 		}
 		if text, _ := os.ReadFile(file + ".go"); !strings.Contains(string(text), "\nfunc "+run+"(") {
 			t.Errorf("%s.go does not declare %s, which runs %s", file, run, name)

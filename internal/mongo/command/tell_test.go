@@ -29,7 +29,7 @@ var ofAdmin = map[string]bool{"setParameter": true, "getParameter": true, "serve
 
 // tell sends a command, in extended JSON, and gives its answer as text: the members without ok,
 // int64 with an L behind it; an error as its code and message.
-func (d *door) tell(cmd string) string {
+func (d *testServer) tell(cmd string) string {
 	d.t.Helper()
 	c := extJSON(d.t, cmd)
 	db := "test"
@@ -57,7 +57,7 @@ func (d *door) tell(cmd string) string {
 }
 
 // expect compares the answer with want. After ~ stands what it contains.
-func (d *door) expect(cmd, want string) {
+func (d *testServer) expect(cmd, want string) {
 	d.t.Helper()
 	got := d.tell(cmd)
 	if part, ok := strings.CutPrefix(want, "~"); ok && strings.Contains(got, part) || got == want {
@@ -96,7 +96,7 @@ func asText(v any) string {
 }
 
 // ids finds the documents of a collection.
-func (d *door) ids(collection string) string {
+func (d *testServer) ids(collection string) string {
 	d.t.Helper()
 	cursor, err := d.Database("test").Collection(collection).Find(d.t.Context(), bson.D{})
 	must(d.t, err)
@@ -110,15 +110,15 @@ func (d *door) ids(collection string) string {
 }
 
 // alive compares the documents that a collection has with want.
-func (d *door) alive(collection, want string) {
+func (d *testServer) alive(collection, want string) {
 	d.t.Helper()
 	if got := d.ids(collection); got != want {
 		d.t.Errorf("%s has %q at %s, want %q", collection, got, d.clock.Now().Format("15:04:05"), want)
 	}
 }
 
-// restart opens catalog, store and door anew on the same engine.
-func (d *door) restart() {
+// restart opens catalog, store and server anew on the same engine.
+func (d *testServer) restart() {
 	d.t.Helper()
 	must(d.t, d.Disconnect(d.t.Context()))
 	must(d.t, d.server.Close(d.t.Context()))

@@ -19,17 +19,18 @@ func TestTransactionMakesCollections(t *testing.T) {
 	const again = `["TransientTransactionError"]`
 	a := func(id, v int) bson.D { return bson.D{{Key: "_id", Value: id}, {Key: "a", Value: v}} }
 	indexOf := func(c string, key any, name string, more ...bson.E) bson.D {
-		return bson.D{{Key: "createIndexes", Value: c}, {Key: "indexes", Value: bson.A{append(bson.D{{Key: "key", Value: key}, {Key: "name", Value: name}}, more...)}}}
+		return pairs("createIndexes", c, "indexes", bson.A{append(pairs("key", key, "name", name), more...)})
 	}
 	snapshot := func(cmd bson.D) bson.D {
 		return append(append(bson.D{}, cmd...), bson.E{Key: "readConcern", Value: eq("level", "snapshot")})
 	}
-	names := bson.D{{Key: "listCollections", Value: 1}, {Key: "filter", Value: eq("name", eq("$in", bson.A{"new", "second"}))}, {Key: "nameOnly", Value: true}}
+	names := document(t, `{listCollections: 1, filter: {name: {$in: ['new', 'second']}}, nameOnly: true}`)
 	indexes := eq("listIndexes", "new")
 	all := findOf("new", bson.D{})
 	const none, made = "[]", `[{"name":"new","type":"collection"}]`
-	upsert := bson.D{{Key: "update", Value: "new"}, {Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: eq("_id", 1)}, {Key: "u", Value: eq("$set", eq("a", 1))}, {Key: "upsert", Value: true}}}}}
-	modify := bson.D{{Key: "findAndModify", Value: "new"}, {Key: "query", Value: eq("_id", 1)}, {Key: "update", Value: eq("$set", eq("a", 1))}, {Key: "upsert", Value: true}, {Key: "new", Value: true}}
+	upsert := document(t, `{update: 'new', updates: [{q: {_id: 1}, u: {$set: {a: 1}}, upsert: true}]}`)
+	modify := document(t, `{findAndModify: 'new', query: {_id: 1}, update: {$set: {a: 1}}, upsert: true, new: true}`)
+	joined := eq("$lookup", pairs("from", "second", "localField", "_id", "foreignField", "_id", "as", "s"))
 	const upserted = `n 1, nModified 0`
 	for _, c := range []struct {
 		name  string
@@ -79,7 +80,7 @@ func TestTransactionMakesCollections(t *testing.T) {
 			{1, "begin", eq("create", "new"), "ok"},
 			{1, "in", insertOf("second", a(1, 1)), "n 1"},
 			{1, "in", insertOf("other", a(1, 1)), "n 1"},
-			{1, "in", eqAggregate("other", eq("$lookup", bson.D{{Key: "from", Value: "second"}, {Key: "localField", Value: "_id"}, {Key: "foreignField", Value: "_id"}, {Key: "as", Value: "s"}})), `[{"_id":1,"a":1,"s":[{"_id":1,"a":1}]}]`},
+			{1, "in", eqAggregate("other", joined), `[{"_id":1,"a":1,"s":[{"_id":1,"a":1}]}]`},
 			{1, "commit", nil, "ok"},
 			{2, "alone", names, `[{"name":"new","type":"collection"},{"name":"second","type":"collection"}]`},
 		}},
@@ -149,7 +150,7 @@ func TestTransactionMakesCollections(t *testing.T) {
 			{2, "alone", names, none},
 			{1, "commit", nil, "ok"},
 			{2, "alone", indexes, `[{"v":2,"key":{"_id":1},"name":"_id_"},{"v":2,"key":{"a":1},"name":"a_1"}]`},
-			{2, "alone", bson.D{{Key: "find", Value: "new"}, {Key: "filter", Value: eq("a", 1)}, {Key: "hint", Value: "a_1"}}, `[{"_id":1,"a":1}]`},
+			{2, "alone", document(t, `{find: 'new', filter: {a: 1}, hint: 'a_1'}`), `[{"_id":1,"a":1}]`},
 		}},
 		{"an index makes it, aborted", []step{
 			{1, "begin", indexOf("new", eq("a", 1), "a_1"), "ok"},
@@ -179,7 +180,7 @@ func TestTransactionMakesCollections(t *testing.T) {
 			{1, "in", indexOf("new", eq("a", 1), "a_1"), "ok"},
 			{1, "in", insertOf("new", a(1, 2)), "n 1"},
 			{1, "commit", nil, "ok"},
-			{2, "alone", bson.D{{Key: "find", Value: "new"}, {Key: "filter", Value: eq("a", 2)}, {Key: "hint", Value: "a_1"}}, `[{"_id":1,"a":2}]`},
+			{2, "alone", document(t, `{find: 'new', filter: {a: 2}, hint: 'a_1'}`), `[{"_id":1,"a":2}]`},
 		}},
 		{"an index of one with documents", []step{
 			{1, "begin", insertOf("new", a(1, 1)), "n 1"},
@@ -295,7 +296,7 @@ func TestTransactionMakesLifetime(t *testing.T) {
 	for name, key := range map[string]string{"dates": "at", "stamps": "_ts"} {
 		c := d.Database("test").Collection(name)
 		_, err = s.WithTransaction(t.Context(), func(ctx context.Context) (any, error) {
-			if _, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: eq(key, 1), Options: options.Index().SetExpireAfterSeconds(10)}); err != nil {
+			if _, err := c.Indexes().CreateOne(ctx, indexOn(key, 10)); err != nil {
 				return nil, err
 			}
 			return c.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}, {Key: "at", Value: d.clock.Now()}})
@@ -317,11 +318,12 @@ func TestTransactionTellsOfCollections(t *testing.T) {
 	t.Parallel()
 	d := newSuite(t)
 	ctx := t.Context()
-	watch, err := d.Database("test").Watch(ctx, mongo.Pipeline{}, options.ChangeStream().SetCustomPipeline(bson.M{"showExpandedEvents": true}))
+	expanded := options.ChangeStream().SetCustomPipeline(bson.M{"showExpandedEvents": true})
+	watch, err := d.Database("test").Watch(ctx, mongo.Pipeline{}, expanded)
 	must(t, err)
 	m := d.member(1)
 	wants(t, "create", m.begin(eq("create", "new")), "ok")
-	wants(t, "index", m.in(bson.D{{Key: "createIndexes", Value: "new"}, {Key: "indexes", Value: bson.A{bson.D{{Key: "key", Value: eq("a", 1)}, {Key: "name", Value: "a_1"}}}}}), "ok")
+	wants(t, "index", m.in(document(t, `{createIndexes: 'new', indexes: [{key: {a: 1}, name: 'a_1'}]}`)), "ok")
 	wants(t, "insert", m.in(insertOf("new", eq("_id", 1))), "n 1")
 	wants(t, "commit", m.commit(), "ok")
 	for _, want := range []string{"create", "createIndexes", "insert"} {
@@ -329,7 +331,8 @@ func TestTransactionTellsOfCollections(t *testing.T) {
 			t.Fatal(watch.Err())
 		}
 		event := watch.Current
-		if got := event.Lookup("operationType").StringValue(); got != want || event.Lookup("ns", "coll").StringValue() != "new" {
+		kind, name := event.Lookup("operationType").StringValue(), event.Lookup("ns", "coll").StringValue()
+		if kind != want || name != "new" {
 			t.Errorf("event %s, want %s", event, want)
 		}
 		if n, ok := event.Lookup("txnNumber").Int64OK(); !ok || n != m.number {
@@ -343,7 +346,7 @@ func TestTransactionIsForgotten(t *testing.T) {
 	t.Parallel()
 	d := newSuite(t)
 	m := d.member(1)
-	wants(t, "create", m.begin(bson.D{{Key: "create", Value: "new"}, {Key: "validator", Value: eq("a", eq("$gt", 0))}}), "ok")
+	wants(t, "create", m.begin(document(t, `{create: 'new', validator: {a: {$gt: 0}}}`)), "ok")
 	wants(t, "insert", m.in(insertOf("new", bson.D{{Key: "_id", Value: 1}, {Key: "a", Value: 1}})), "n 1")
 	id := m.in(append(findOf("new", bson.D{}), bson.E{Key: "batchSize", Value: 0})).Lookup("cursor", "id").Int64()
 	wants(t, "abort", m.abort(), "ok")

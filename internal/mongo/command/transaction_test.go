@@ -245,23 +245,25 @@ func TestTransactions(t *testing.T) {
 			{2, "alone", all, one},
 		}},
 		{"findAndModify, many updates, and what it has written itself", []step{
-			{1, "begin", bson.D{{Key: "findAndModify", Value: "c"}, {Key: "query", Value: eq("_id", 1)}, {Key: "update", Value: eq("$set", eq("x", 5))}, {Key: "new", Value: true}}, `value {"_id":1,"x":5}`},
+			{1, "begin", document(t, `{findAndModify: 'c', query: {_id: 1}, update: {$set: {x: 5}}, new: true}`),
+				`value {"_id":1,"x":5}`},
 			{1, "in", insertOf("c", x(2, 5)), "n 1"},
-			{1, "in", bson.D{{Key: "update", Value: "c"}, {Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: eq("x", 5)}, {Key: "u", Value: eq("$inc", eq("x", 1))}, {Key: "multi", Value: true}}}}}, "n 2, nModified 2"},
-			{1, "in", bson.D{{Key: "find", Value: "c"}, {Key: "sort", Value: eq("_id", -1)}}, `[{"_id":2,"x":6},{"_id":1,"x":6}]`},
-			{1, "in", bson.D{{Key: "distinct", Value: "c"}, {Key: "key", Value: "x"}}, "ok"},
+			{1, "in", document(t, `{update: 'c', updates: [{q: {x: 5}, u: {$inc: {x: 1}}, multi: true}]}`),
+				"n 2, nModified 2"},
+			{1, "in", document(t, `{find: 'c', sort: {_id: -1}}`), `[{"_id":2,"x":6},{"_id":1,"x":6}]`},
+			{1, "in", document(t, `{distinct: 'c', key: 'x'}`), "ok"},
 			{2, "alone", all, one},
 			{1, "commit", nil, "ok"},
 			{2, "alone", all, `[{"_id":1,"x":6},{"_id":2,"x":6}]`},
 		}},
 		{"the first command names the read concern", []step{
-			{1, "begin", append(all[:len(all):len(all)], bson.E{Key: "readConcern", Value: eq("level", "snapshot")}), one},
-			{1, "in", append(all[:len(all):len(all)], bson.E{Key: "readConcern", Value: eq("level", "snapshot")}), "code 72"},
+			{1, "begin", with(all, eq("readConcern", eq("level", "snapshot"))), one},
+			{1, "in", with(all, eq("readConcern", eq("level", "snapshot"))), "code 72"},
 		}},
 		{"the write concern of the commit", []step{
 			{1, "begin", insertOf("c", x(2, 0)), "n 1"},
-			{1, "in", bson.D{{Key: "commitTransaction", Value: 1}, {Key: "writeConcern", Value: eq("w", 2)}}, "concern 100"},
-			{1, "in", bson.D{{Key: "commitTransaction", Value: 1}, {Key: "writeConcern", Value: eq("w", "majority")}}, "ok"},
+			{1, "in", document(t, `{commitTransaction: 1, writeConcern: {w: 2}}`), "concern 100"},
+			{1, "in", document(t, `{commitTransaction: 1, writeConcern: {w: 'majority'}}`), "ok"},
 		}},
 		{"other databases", []step{
 			{1, "begin", append(all[:len(all):len(all)], bson.E{Key: "autocommit", Value: false}), one},
@@ -276,7 +278,7 @@ func TestTransactions(t *testing.T) {
 }
 
 // play takes steps with two members, after a document in test.c and a collection test.other were made.
-func play(d *door, steps []step) {
+func play(d *testServer, steps []step) {
 	t := d.t
 	members := map[byte]*member{1: d.member(1), 2: d.member(2)}
 	wants(t, "before", members[2].with(insertOf("c", bson.D{{Key: "_id", Value: 1}, {Key: "x", Value: 0}})), "n 1")
@@ -309,7 +311,7 @@ func play(d *door, steps []step) {
 }
 
 func eqAggregate(c string, stages ...any) bson.D {
-	return bson.D{{Key: "aggregate", Value: c}, {Key: "pipeline", Value: bson.A(stages)}, {Key: "cursor", Value: bson.D{}}}
+	return pairs("aggregate", c, "pipeline", bson.A(stages), "cursor", bson.D{})
 }
 
 // TestWritesWaitForTransactions writes what a transaction has written.
@@ -320,7 +322,7 @@ func TestWritesWaitForTransactions(t *testing.T) {
 	wants(t, "insert", out.with(insertOf("c", bson.D{{Key: "_id", Value: 1}, {Key: "x", Value: 0}})), "n 1")
 	inc := updateOf("c", eq("_id", 1), eq("$inc", eq("x", 1)))
 	wants(t, "update", in.begin(inc), "n 1, nModified 1")
-	wants(t, "a limit of time", out.with(append(inc[:len(inc):len(inc)], bson.E{Key: "maxTimeMS", Value: 20})), "code 50")
+	wants(t, "a limit of time", out.with(with(inc, eq("maxTimeMS", 20))), "code 50")
 	wants(t, "another document", out.with(insertOf("c", eq("_id", 2))), "n 1")
 	answer := make(chan bson.Raw, 1)
 	go func() { answer <- out.with(inc) }()
@@ -335,9 +337,10 @@ func TestTransactionAndTime(t *testing.T) {
 	t.Parallel()
 	d := newSuite(t)
 	c := d.Database("test").Collection("c")
-	_, err := c.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: eq("at", 1), Options: options.Index().SetExpireAfterSeconds(10)})
+	_, err := c.Indexes().CreateOne(t.Context(), indexOn("at", 10))
 	must(t, err)
-	_, err = c.InsertMany(t.Context(), []any{bson.D{{Key: "_id", Value: 1}, {Key: "at", Value: start}}, bson.D{{Key: "_id", Value: 2}, {Key: "at", Value: start}}, bson.D{{Key: "_id", Value: 3}, {Key: "x", Value: 1}}})
+	documents := []any{pairs("_id", 1, "at", start), pairs("_id", 2, "at", start), pairs("_id", 3, "x", 1)}
+	_, err = c.InsertMany(t.Context(), documents)
 	must(t, err)
 	ids := eqAggregate("c", eq("$project", eq("_id", 1)))
 	m, other := d.member(1), d.member(2)
@@ -368,7 +371,7 @@ func TestTransactionsEndInTime(t *testing.T) {
 		t.Fatal("no cursor")
 	}
 	d.server.EndTransactions(time.Hour)
-	wants(t, "getMore outside", m.with(bson.D{{Key: "getMore", Value: id}, {Key: "collection", Value: "c"}}), "code 50738")
+	wants(t, "getMore outside", m.with(pairs("getMore", id, "collection", "c")), "code 50738")
 	d.server.EndTransactions(0)
 	wants(t, "find", m.in(findOf("c", bson.D{})), `code 251, ["TransientTransactionError"]`)
 	wants(t, "getMore", m.with(bson.D{{Key: "getMore", Value: id}, {Key: "collection", Value: "c"}}), "code 43")
@@ -408,7 +411,7 @@ func TestDriverBeginsAnew(t *testing.T) {
 		func() { d.failOnce(bson.D{{Key: "errorCode", Value: 251}}, "commitTransaction") },
 		func() { d.fail(eq("times", 2), bson.D{{Key: "errorCode", Value: 10107}}, "commitTransaction") },
 		func() {
-			d.failOnce(bson.D{{Key: "writeConcernError", Value: bson.D{{Key: "code", Value: 91}, {Key: "errmsg", Value: "stopping"}}}}, "commitTransaction")
+			d.failOnce(document(t, `{writeConcernError: {code: 91, errmsg: 'stopping'}}`), "commitTransaction")
 		},
 		func() { d.failOnce(bson.D{{Key: "closeConnection", Value: true}}, "insert") },
 		func() { d.failOnce(bson.D{{Key: "errorCode", Value: 112}}, "insert") },

@@ -10,8 +10,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// foreign makes a container as the NoSQL door does.
-func (d *door) foreign(name string, ttl expiry.TTL, indexing catalog.Indexing) *catalog.Container {
+// foreign makes a container as the API for NoSQL does.
+func (d *testServer) foreign(name string, ttl expiry.TTL, indexing catalog.Indexing) *catalog.Container {
 	d.t.Helper()
 	now := d.clock.Now().Unix()
 	db, err := d.catalog.Database("test")
@@ -26,10 +26,10 @@ func (d *door) foreign(name string, ttl expiry.TTL, indexing catalog.Indexing) *
 	return c
 }
 
-// TestTwoDoors is A-29: the index on _ts and defaultTtl are two faces of one setting.
-func TestTwoDoors(t *testing.T) {
+// TestTwoAPIs is A-29: the index on _ts and defaultTtl are two faces of one setting.
+func TestTwoAPIs(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	c := d.foreign("c", 60, catalog.Indexing{Included: []string{"/*"}})
 	d.foreign("unindexed", expiry.Unset, catalog.Indexing{None: true})
 	body, err := doc.FromJSON(nil, []byte(`{"id":"1"}`), doc.ParseOptions{})
@@ -67,7 +67,7 @@ func TestTwoDoors(t *testing.T) {
 // TestBothRules is a collection with both: whichever ends a document first.
 func TestBothRules(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	d.stamped("c", 20)
 	d.tell(`{"createIndexes":"c","indexes":[{"key":{"at":1},"name":"at_1","expireAfterSeconds":10}]}`)
 	d.insert("c", `{"_id":1,"at":`+dateAt(0)+`}`)
@@ -78,7 +78,10 @@ func TestBothRules(t *testing.T) {
 	for _, at := range []struct {
 		second int
 		want   string
-	}{{4, "1 2 3 4 5"}, {5, "1 2 3 5"}, {9, "1 2 3 5"}, {10, "2 3 5"}, {19, "2 3 5"}, {20, "3 5"}, {59, "3 5"}, {60, "5"}} {
+	}{
+		{4, "1 2 3 4 5"}, {5, "1 2 3 5"}, {9, "1 2 3 5"}, {10, "2 3 5"},
+		{19, "2 3 5"}, {20, "3 5"}, {59, "3 5"}, {60, "5"},
+	} {
 		must(t, d.clock.Set(start.Add(time.Duration(at.second)*time.Second)))
 		d.alive("c", at.want)
 		if at.second%2 == 0 {
@@ -92,7 +95,7 @@ func TestBothRules(t *testing.T) {
 // TestOutKeepsLifetime is $out, which leaves a collection its indexes: those that end documents are among them.
 func TestOutKeepsLifetime(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	d.tell(`{"createIndexes":"to","indexes":[{"key":{"_ts":1},"name":"life","expireAfterSeconds":20},{"key":{"at":1},"name":"at_1","expireAfterSeconds":10}]}`)
 	list := d.tell(`{"listIndexes":"to"}`)
 	d.insert("from", `{"_id":1,"at":`+dateAt(0)+`}`)

@@ -14,7 +14,7 @@ const oneIndexMade = `{numIndexesBefore: 1, numIndexesAfter: 2, createdCollectio
 // TestTTLIndexSeconds has every kind of expireAfterSeconds, on a date and on _ts.
 func TestTTLIndexSeconds(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	cases := []struct {
 		name, seconds string
 		date, stamp   string // what the index is listed with, or the error
@@ -74,7 +74,7 @@ func TestTTLIndexSeconds(t *testing.T) {
 // TestTTLIndexes has the rules of createIndexes beside those of the seconds.
 func TestTTLIndexes(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	d.tell(`{"create":"v","viewOn":"plain","pipeline":[]}`)
 	cases := []struct{ name, cmd, want string }{
 		{"compound", `{"createIndexes":"a","indexes":[{"key":{"x":1,"y":1},"name":"n","expireAfterSeconds":1}]}`,
@@ -121,7 +121,8 @@ func TestTTLIndexes(t *testing.T) {
 		{"missing collection", `{"dropIndexes":"nothing","index":"*"}`, `~26 NamespaceNotFound`},
 		{"drop by name", `{"dropIndexes":"f","index":"y_1"}`, `{nIndexesWas: 4}`},
 		{"drop by key", `{"dropIndexes":"f","index":{"z":1.0}}`, `{nIndexesWas: 3}`},
-		{"drop an unknown one", `{"dropIndexes":"f","index":"y_1"}`, `27 IndexNotFound: index not found with name [y_1]`},
+		{"drop an unknown one", `{"dropIndexes":"f","index":"y_1"}`,
+			`27 IndexNotFound: index not found with name [y_1]`},
 		{"drop all", `{"dropIndexes":"f","index":"*"}`, `{nIndexesWas: 2, msg: "non-_id indexes dropped for collection"}`},
 	}
 	for _, c := range cases {
@@ -132,7 +133,7 @@ func TestTTLIndexes(t *testing.T) {
 // TestStampIndex is the index on _ts: T-73 to T-77, A-09, A-10, and section 2.1 of the rules.
 func TestStampIndex(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	const stamped = `{_t: "CreateIndexesResponse", numIndexesBefore: 1, numIndexesAfter: 2, createdCollectionAutomatically: true}`
 	cases := []struct{ name, cmd, want string }{
 		{"T-75 to T-77", `{"createIndexes":"a","indexes":[{"key":{"_ts":1},"name":"_ts_1","expireAfterSeconds":10}]}`, stamped},
@@ -167,7 +168,7 @@ func TestStampIndex(t *testing.T) {
 // TestCosmosTTL is --mongo-ttl=cosmos, which knows _ts only (I-06).
 func TestCosmosTTL(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, func(o *command.Options) { o.CosmosTTL = true })
+	d := newServer(t, func(o *command.Options) { o.CosmosTTL = true })
 	const only = `2 BadValue: The 'expireAfterSeconds' option is supported on '_ts' field only.`
 	d.expect(`{"createIndexes":"a","indexes":[{"key":{"at":1},"name":"at_1","expireAfterSeconds":10}]}`, only)
 	d.expect(`{"createIndexes":"a","indexes":[{"key":{"at":1},"name":"at_1"}]}`, `{_t: "CreateIndexesResponse", `+oneIndexMade[1:])

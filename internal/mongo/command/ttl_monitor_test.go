@@ -17,11 +17,11 @@ import (
 
 // indexOn is a TTL index.
 func indexOn(field string, seconds int32) mongo.IndexModel {
-	return mongo.IndexModel{Keys: bson.D{{Key: field, Value: 1}}, Options: options.Index().SetExpireAfterSeconds(seconds)}
+	return mongo.IndexModel{Keys: eq(field, 1), Options: options.Index().SetExpireAfterSeconds(seconds)}
 }
 
 // status reads serverStatus.
-func (d *door) status() bson.Raw {
+func (d *testServer) status() bson.Raw {
 	d.t.Helper()
 	raw, err := d.Database("admin").RunCommand(d.t.Context(), bson.D{{Key: "serverStatus", Value: 1}}).Raw()
 	must(d.t, err)
@@ -29,7 +29,7 @@ func (d *door) status() bson.Raw {
 }
 
 // metric is one of metrics.ttl.
-func (d *door) metric(name string) int64 {
+func (d *testServer) metric(name string) int64 {
 	d.t.Helper()
 	v := d.status().Lookup("metrics", "ttl", name)
 	n, ok := v.Int64OK()
@@ -41,14 +41,15 @@ func (d *door) metric(name string) int64 {
 
 func TestParameters(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	cases := []struct{ name, cmd, want string }{
 		{"one", `{"getParameter":1,"ttlMonitorSleepSecs":1}`, `{ttlMonitorSleepSecs: 60}`},
 		{"several", `{"getParameter":1,"ttlMonitorEnabled":1,"ttlMonitorBatchDeletes":1}`, `{ttlMonitorEnabled: true, ttlMonitorBatchDeletes: true}`},
 		{"all", `{"getParameter":"*"}`, `~transactionLifetimeLimitSeconds: 60, ttlIndexDeleteTargetDocs: 50000, ttlIndexDeleteTargetTimeMS: 1000, ` +
 			`ttlMonitorBatchDeletes: true, ttlMonitorEnabled: true, ttlMonitorSleepSecs: 60, ttlMonitorSubPassTargetSecs: 60}`},
 		{"details", `{"getParameter":{"showDetails":true},"ttlMonitorSleepSecs":1}`, `{ttlMonitorSleepSecs: {value: 60, settableAtRuntime: true, settableAtStartup: true}}`},
-		{"version", `{"getParameter":1,"featureCompatibilityVersion":1}`, `{featureCompatibilityVersion: {version: "7.0"}}`},
+		{"version", `{"getParameter":1,"featureCompatibilityVersion":1}`,
+			`{featureCompatibilityVersion: {version: "7.0"}}`},
 		{"unknown", `{"getParameter":1,"colour":1}`, `72 InvalidOptions: no option found to get`},
 		{"none", `{"getParameter":1}`, `72 InvalidOptions: no option found to get`},
 		{"set", `{"setParameter":1,"ttlMonitorSleepSecs":5}`, `{was: 60}`},
@@ -82,7 +83,7 @@ func TestParameters(t *testing.T) {
 
 func TestServerStatus(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	d.insert("c", `{"_id":1}`)
 	d.expect(`{"insert":"c","documents":[{"_id":2},{"_id":3}]}`, `{n: 2}`)
 	d.expect(`{"update":"c","updates":[{"q":{},"u":{"$set":{"x":1}}},{"q":{},"u":{"$set":{"x":1}}}]}`, `{n: 2, nModified: 1}`)
@@ -97,19 +98,21 @@ func TestServerStatus(t *testing.T) {
 	if got := s.Lookup("metrics", "commands", "update", "total").AsInt64(); got != 1 {
 		t.Errorf("%d updates", got)
 	}
-	if s.Lookup("process").StringValue() != "mayfly" || s.Lookup("pid").Int64() != int64(os.Getpid()) || s.Lookup("version").StringValue() == "" {
+	text := func(name ...string) string { return s.Lookup(name...).StringValue() }
+	if text("process") != "mayfly" || s.Lookup("pid").Int64() != int64(os.Getpid()) || text("version") == "" {
 		t.Errorf("%s", s)
 	}
 	if got := s.Lookup("localTime").DateTime(); got != start.UnixMilli() {
 		t.Errorf("it is %d", got)
 	}
-	if s.Lookup("connections", "current").AsInt64() < 1 || s.Lookup("mem", "resident").AsInt64() < 1 || s.Lookup("storageEngine", "name").StringValue() != "mayfly" {
+	connections, memory := s.Lookup("connections", "current").AsInt64(), s.Lookup("mem", "resident").AsInt64()
+	if connections < 1 || memory < 1 || text("storageEngine", "name") != "mayfly" {
 		t.Errorf("%s", s)
 	}
 	for _, name := range []string{"deletedDocuments", "passes", "subPasses", "collSubpassesIncreasedPriority"} {
 		d.metric(name)
 	}
-	raw, err := d.Database("admin").RunCommand(t.Context(), bson.D{{Key: "serverStatus", Value: 1}, {Key: "metrics", Value: 0}}).Raw()
+	raw, err := d.Database("admin").RunCommand(t.Context(), document(t, `{serverStatus: 1, metrics: 0}`)).Raw()
 	must(t, err)
 	if _, err := raw.LookupErr("metrics"); err == nil {
 		t.Error("metrics were not wanted")
@@ -119,7 +122,7 @@ func TestServerStatus(t *testing.T) {
 // TestMonitorPasses is section 1.5 with a clock that stands.
 func TestMonitorPasses(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	passes := func(want int64) {
 		t.Helper()
 		if got := d.metric("passes"); got != want {
@@ -166,7 +169,7 @@ func TestMonitorPasses(t *testing.T) {
 // TestMonitorPattern is how the tests of others wait for expiry: on the machine's clock.
 func TestMonitorPattern(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, func(o *command.Options) { o.Clock = clock.NewReal(time.Time{}) })
+	d := newServer(t, func(o *command.Options) { o.Clock = clock.NewReal(time.Time{}) })
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	var reaping sync.WaitGroup
@@ -185,7 +188,7 @@ func TestMonitorPattern(t *testing.T) {
 	c := d.Database("test").Collection("c")
 	_, err := c.Indexes().CreateOne(ctx, indexOn("at", 0))
 	must(t, err)
-	_, err = c.InsertMany(ctx, []any{bson.D{{Key: "at", Value: clock.Wall()}}, bson.D{{Key: "at", Value: clock.Wall().Add(time.Hour)}}})
+	_, err = c.InsertMany(ctx, []any{eq("at", clock.Wall()), eq("at", clock.Wall().Add(time.Hour))})
 	must(t, err)
 	before := d.metric("passes")
 	d.expect(`{"setParameter":1,"ttlMonitorSleepSecs":1}`, `{was: 60}`)

@@ -17,23 +17,24 @@ import (
 
 // dateAt is an instant so many milliseconds after the start, in extended JSON.
 func dateAt(ms int) string {
-	return fmt.Sprintf(`{"$date":%q}`, start.Add(time.Duration(ms)*time.Millisecond).Format("2006-01-02T15:04:05.000Z07:00"))
+	at := start.Add(time.Duration(ms) * time.Millisecond)
+	return fmt.Sprintf(`{"$date":%q}`, at.Format("2006-01-02T15:04:05.000Z07:00"))
 }
 
 // dated makes a collection with a TTL index on dates.
-func (d *door) dated(collection, path string, direction, seconds int, rest string) {
+func (d *testServer) dated(collection, path string, direction, seconds int, rest string) {
 	d.t.Helper()
 	d.expect(fmt.Sprintf(`{"createIndexes":%q,"indexes":[{"key":{%q:%d},"name":"ttl","expireAfterSeconds":%d%s}]}`, collection, path, direction, seconds, rest), oneIndexMade)
 }
 
 // stamped makes a collection whose lifetime counts from the stamp.
-func (d *door) stamped(collection string, seconds int) {
+func (d *testServer) stamped(collection string, seconds int) {
 	d.t.Helper()
 	d.expect(fmt.Sprintf(`{"createIndexes":%q,"indexes":[{"key":{"_ts":1},"name":"_ts_1","expireAfterSeconds":%d}]}`, collection, seconds),
 		`{_t: "CreateIndexesResponse", `+oneIndexMade[1:])
 }
 
-func (d *door) insert(collection, document string) {
+func (d *testServer) insert(collection, document string) {
 	d.t.Helper()
 	d.expect(fmt.Sprintf(`{"insert":%q,"documents":[%s]}`, collection, document), `{n: 1}`)
 }
@@ -42,7 +43,7 @@ func (d *door) insert(collection, document string) {
 const never = 0
 
 // TestDateTypes has what expires by a date: sections 1.4 and 0. ms is after how many milliseconds the
-// document is over, of which the door sees whole seconds; 1 from the start, never when it is not.
+// document is over, of which the server sees whole seconds; 1 from the start, never when it is not.
 func TestDateTypes(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
@@ -68,7 +69,8 @@ func TestDateTypes(t *testing.T) {
 		{"minKey", `{"$minKey":1}`, never},
 		{"maxKey", `{"$maxKey":1}`, never},
 		{"object", `{"a":` + dateAt(0) + `}`, never},
-		{"array, the earliest decides", `[` + dateAt(60_000) + `,` + dateAt(10_000) + `,"x",` + dateAt(20_000) + `]`, 15_000},
+		{"array, the earliest decides",
+			`[` + dateAt(60_000) + `,` + dateAt(10_000) + `,"x",` + dateAt(20_000) + `]`, 15_000},
 		{"array without dates", `["x",1]`, never},
 		{"empty array", `[]`, never},
 		{"array in an array", `[[` + dateAt(0) + `]]`, never},
@@ -76,7 +78,7 @@ func TestDateTypes(t *testing.T) {
 	for direction, order := range map[int]string{1: "ascending", -1: "descending"} {
 		t.Run(order, func(t *testing.T) {
 			t.Parallel()
-			d := newDoor(t, nil)
+			d := newServer(t, nil)
 			for i, c := range cases {
 				coll := fmt.Sprint("c", i)
 				d.dated(coll, "f", direction, 5, "")
@@ -105,7 +107,7 @@ func TestDateTypes(t *testing.T) {
 // TestDatePaths has nested paths, and which documents of a partial index end.
 func TestDatePaths(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	d.dated("nested", "a.b", 1, 5, "")
 	d.insert("nested", `{"_id":1,"a":{"b":`+dateAt(0)+`}}`)
 	d.insert("nested", `{"_id":2,"a":[{"b":`+dateAt(60_000)+`},{"c":1},{"b":`+dateAt(0)+`}]}`)
@@ -133,12 +135,17 @@ func TestDatePaths(t *testing.T) {
 	d.insert("several", `{"_id":4}`)
 
 	d.pass(4 * time.Second)
-	for coll, want := range map[string]string{"nested": "1 2 3 4 5 6", "partial": "1 2 3 4", "hidden": "1", "sparse": "1 2", "unique": "1", "several": "1 2 3 4"} {
+	for coll, want := range map[string]string{
+		"nested": "1 2 3 4 5 6", "partial": "1 2 3 4", "hidden": "1", "sparse": "1 2", "unique": "1",
+		"several": "1 2 3 4",
+	} {
 		d.alive(coll, want)
 	}
 	d.pass(time.Second)
 	for range 2 {
-		for coll, want := range map[string]string{"nested": "4 5 6", "partial": "2 3 4", "hidden": "", "sparse": "2", "unique": "", "several": "3 4"} {
+		for coll, want := range map[string]string{
+			"nested": "4 5 6", "partial": "2 3 4", "hidden": "", "sparse": "2", "unique": "", "several": "3 4",
+		} {
 			d.alive(coll, want)
 		}
 		must(t, d.reclaim(t.Context()))
@@ -152,7 +159,7 @@ func TestDatePaths(t *testing.T) {
 // TestDateRefresh is what moves the end of a document: its date, and nothing else.
 func TestDateRefresh(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	d.dated("c", "at", 1, 10, "")
 	d.insert("c", `{"_id":1,"at":`+dateAt(0)+`}`)
 	d.insert("c", `{"_id":2,"at":`+dateAt(0)+`}`)
@@ -173,7 +180,7 @@ func TestDateRefresh(t *testing.T) {
 // seconds of the document in a collection with 10; 0 for ever.
 func TestItemTTL(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	cases := []struct {
 		name, members string
 		life          int
@@ -248,7 +255,7 @@ func TestItemTTL(t *testing.T) {
 // TestSeeds is T-78 and T-86 as the documents have them: what was there before the index is included.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	d.insert("coll", `{"_id":1,"location":"Paris"}`)
 	d.pass(5 * time.Second)
 	d.insert("coll", `{"_id":2,"location":"Paris","ttl":20}`)
@@ -288,7 +295,7 @@ func TestStampRefresh(t *testing.T) {
 	for i, c := range append(writes, reads...) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			d := newDoor(t, nil)
+			d := newServer(t, nil)
 			d.stamped("c", 10)
 			d.insert("c", `{"_id":1,"n":1}`)
 			d.pass(9 * time.Second)
@@ -310,7 +317,7 @@ func TestStampRefresh(t *testing.T) {
 // TestStampIsHidden is T-79 and A-22: nobody sees the stamp, and a document's own _ts is data.
 func TestStampIsHidden(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	d.stamped("c", 10)
 	d.insert("c", `{"_id":1}`)
 	d.insert("c", `{"_id":2,"_ts":7}`)
@@ -341,7 +348,8 @@ var goneOperations = []struct{ name, cmd, want string }{
 	{"lookup with a pipeline", `{"aggregate":"other","pipeline":[{"$lookup":{"from":"c","pipeline":[{"$count":"n"}],"as":"found"}}],"cursor":{}}`, `~found: [{n: 1}]`},
 	{"union", `{"aggregate":"other","pipeline":[{"$unionWith":"c"},{"$count":"n"}],"cursor":{}}`, `~[{n: 2}]`},
 	{"findAndModify", `{"findAndModify":"c","query":{"_id":1},"update":{"$set":{"n":9}}}`, `{lastErrorObject: {n: 0, updatedExisting: false}, value: null}`},
-	{"findAndModify with remove", `{"findAndModify":"c","query":{"_id":1},"remove":true}`, `{lastErrorObject: {n: 0}, value: null}`},
+	{"findAndModify with remove", `{"findAndModify":"c","query":{"_id":1},"remove":true}`,
+		`{lastErrorObject: {n: 0}, value: null}`},
 	{"findAndModify with upsert", `{"findAndModify":"c","query":{"_id":1},"update":{"$set":{"n":9}},"upsert":true,"new":true}`,
 		`{lastErrorObject: {n: 1, updatedExisting: false, upserted: 1}, value: {_id: 1, n: 9}}`},
 	{"update", `{"update":"c","updates":[{"q":{"_id":1},"u":{"$set":{"n":9}}}]}`, `{n: 0, nModified: 0}`},
@@ -365,7 +373,7 @@ func TestGone(t *testing.T) {
 				t.Parallel()
 				for _, op := range goneOperations {
 					t.Run(op.name, func(t *testing.T) {
-						d := newDoor(t, nil)
+						d := newServer(t, nil)
 						if rule == "stamp" {
 							d.stamped("c", 10)
 						} else {
@@ -400,7 +408,7 @@ func TestGone(t *testing.T) {
 }
 
 // checked fails the test if the consistency check finds anything.
-func (d *door) checked() {
+func (d *testServer) checked() {
 	d.t.Helper()
 	report, err := d.store.Check(context.Background())
 	must(d.t, err)
@@ -412,7 +420,7 @@ func (d *door) checked() {
 // TestEstimatedCount is estimatedDocumentCount, and collections by the driver's own helpers.
 func TestEstimatedCount(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	c := d.Database("test").Collection("c")
 	name, err := c.Indexes().CreateOne(t.Context(), indexOn("at", 10))
 	must(t, err)
@@ -420,7 +428,7 @@ func TestEstimatedCount(t *testing.T) {
 		t.Errorf("the index is called %s", name)
 	}
 	for i := range 100 {
-		_, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: i}, {Key: "at", Value: start.Add(time.Duration(i) * time.Second)}})
+		_, err := c.InsertOne(t.Context(), pairs("_id", i, "at", start.Add(time.Duration(i)*time.Second)))
 		must(t, err)
 	}
 	d.pass(59 * time.Second)
@@ -435,8 +443,8 @@ func TestEstimatedCount(t *testing.T) {
 	}
 }
 
-// TestCursorOverDeadline is A-19: what expires while a cursor is open is in none of its later batches, be it by time or because
-// lifetime was shortened.
+// TestCursorOverDeadline is A-19: what expires while a cursor is open is in none of its later batches, be it by time or
+// because lifetime was shortened.
 func TestCursorOverDeadline(t *testing.T) {
 	t.Parallel()
 	sort := func(by string) bson.D { return bson.D{{Key: "$sort", Value: bson.D{{Key: by, Value: 1}}}} }
@@ -455,20 +463,21 @@ func TestCursorOverDeadline(t *testing.T) {
 			return c.Find(t.Context(), bson.D{}, options.Find().SetBatchSize(10))
 		},
 		"find backwards": func(c *mongo.Collection) (*mongo.Cursor, error) {
-			return c.Find(t.Context(), bson.D{}, options.Find().SetBatchSize(10).SetSort(bson.D{{Key: "$natural", Value: -1}}))
+			return c.Find(t.Context(), bson.D{}, options.Find().SetBatchSize(10).SetSort(eq("$natural", -1)))
 		},
 		"find sorted by an index": func(c *mongo.Collection) (*mongo.Cursor, error) {
 			return c.Find(t.Context(), bson.D{}, options.Find().SetBatchSize(10).SetSort(bson.D{{Key: "n", Value: 1}}))
 		},
 		"find sorted in memory": func(c *mongo.Collection) (*mongo.Cursor, error) {
-			return c.Find(t.Context(), bson.D{}, options.Find().SetBatchSize(10).SetSort(bson.D{{Key: "m", Value: 1}}).SetProjection(bson.D{{Key: "m", Value: 0}}))
+			o := options.Find().SetBatchSize(10).SetSort(eq("m", 1)).SetProjection(eq("m", 0))
+			return c.Find(t.Context(), bson.D{}, o)
 		},
 	}
 	for name, open := range ways {
 		for _, end := range []string{"stamp", "date", "change of the stamp's", "change of the date's"} {
 			t.Run(name+" "+end, func(t *testing.T) {
 				t.Parallel()
-				d := newDoor(t, nil)
+				d := newServer(t, nil)
 				ends := bson.D{{Key: "ttl", Value: 10}}
 				switch end {
 				case "stamp":
@@ -530,22 +539,23 @@ func TestCursorOverDeadline(t *testing.T) {
 	}
 }
 
-// nosql replaces the lifetime of a collection as the NoSQL door does.
-func (d *door) nosql(collection string, ttl expiry.TTL) {
+// nosql replaces the lifetime of a collection as the API for NoSQL does.
+func (d *testServer) nosql(collection string, ttl expiry.TTL) {
 	d.t.Helper()
 	db, err := d.catalog.Database("test")
 	must(d.t, err)
 	c, err := d.catalog.Container(db, collection)
 	must(d.t, err)
-	_, err = d.catalog.ReplaceContainer(d.t.Context(), d.clock.Now().Unix(), c, func(st *catalog.State) (catalog.Definition, error) {
+	change := func(st *catalog.State) (catalog.Definition, error) {
 		def := st.Definition
 		def.TTL = ttl
 		return def, nil
-	})
+	}
+	_, err = d.catalog.ReplaceContainer(d.t.Context(), d.clock.Now().Unix(), c, change)
 	must(d.t, err)
 }
 
-// TestChanges is section 7 through collMod, dropIndexes, createIndexes and the other door. The documents are 1 without
+// TestChanges is section 7 through collMod, dropIndexes, createIndexes and the other API. The documents are 1 without
 // a ttl, 2 with 5, 3 with 100 and 4 with -1; the change comes 10 seconds after them.
 func TestChanges(t *testing.T) {
 	t.Parallel()
@@ -560,7 +570,7 @@ func TestChanges(t *testing.T) {
 		name    string
 		before  expiry.TTL
 		changes []string   // commands
-		after   expiry.TTL // the same through the other door
+		after   expiry.TTL // the same through the other API
 		at      [3]string  // living before, right after, and 90 seconds later
 	}{
 		{"off to n", expiry.Unset, []string{create(10)}, 10, [3]string{"1 2 3 4", "3 4", "4"}},
@@ -571,15 +581,16 @@ func TestChanges(t *testing.T) {
 		{"n to larger, alive", 50, []string{mod(2000)}, 2000, [3]string{"1 3 4", "1 3 4", "1 4"}},
 		{"n to -1", 50, []string{mod(-1)}, -1, [3]string{"1 3 4", "1 3 4", "1 4"}},
 		{"n to off", 50, []string{drop}, expiry.Unset, [3]string{"1 3 4", "1 3 4", "1 3 4"}},
-		{"n to off with all", 10, []string{`{"dropIndexes":"c","index":"*"}`}, expiry.Unset, [3]string{"3 4", "3 4", "3 4"}},
+		{"n to off with all", 10, []string{`{"dropIndexes":"c","index":"*"}`}, expiry.Unset,
+			[3]string{"3 4", "3 4", "3 4"}},
 		{"off and on again", 50, []string{drop, create(60)}, 60, [3]string{"1 3 4", "1 3 4", "4"}},
 		{"an invalid value", 50, []string{mod(0)}, 50, [3]string{"1 3 4", "1 3 4", "4"}},
 	}
 	for _, c := range cases {
-		for _, door := range []string{"commands", "the other door"} {
-			t.Run(c.name+" by "+door, func(t *testing.T) {
+		for _, api := range []string{"commands", "the other API"} {
+			t.Run(c.name+" by "+api, func(t *testing.T) {
 				t.Parallel()
-				d := newDoor(t, nil)
+				d := newServer(t, nil)
 				d.expect(`{"create":"c"}`, `{}`)
 				if c.before != expiry.Unset {
 					d.tell(create(int(c.before)))
@@ -590,7 +601,7 @@ func TestChanges(t *testing.T) {
 				d.insert("c", `{"_id":4,"ttl":-1}`)
 				d.pass(10 * time.Second)
 				d.alive("c", c.at[0])
-				if door == "commands" {
+				if api == "commands" {
 					for _, cmd := range c.changes {
 						d.tell(cmd)
 					}
@@ -614,8 +625,8 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestDateChanges is the same for dates: A-01, and that changes are in force at once. The documents end, with 10 s, at 10 and 60 s; the
-// change comes at 10 s.
+// TestDateChanges is the same for dates: A-01, and that changes are in force at once. The documents end, with 10 s, at
+// 10 and 60 s; the change comes at 10 s.
 func TestDateChanges(t *testing.T) {
 	t.Parallel()
 	mod := func(n int) string {
@@ -635,14 +646,16 @@ func TestDateChanges(t *testing.T) {
 		{"dropped with all", []string{`{"dropIndexes":"c","index":"*"}`}, [2]string{"2 3", "2 3"}},
 		{"dropped and made again", []string{`{"dropIndexes":"c","index":"ttl"}`, again}, [2]string{"2 3", "3"}},
 		{"switched off", []string{`{"setParameter":1,"ttlMonitorEnabled":false}`}, [2]string{"2 3", "2 3"}},
-		{"switched off and on", []string{`{"setParameter":1,"ttlMonitorEnabled":false}`, `{"setParameter":1,"ttlMonitorEnabled":true}`}, [2]string{"2 3", "3"}},
+		{"switched off and on",
+			[]string{`{"setParameter":1,"ttlMonitorEnabled":false}`, `{"setParameter":1,"ttlMonitorEnabled":true}`},
+			[2]string{"2 3", "3"}},
 		{"longer, and longer again", []string{mod(1000), mod(2000), mod(20)}, [2]string{"2 3", "3"}},
 	}
 	for _, c := range cases {
 		for _, reclaimed := range []bool{false, true} {
 			t.Run(fmt.Sprint(c.name, " reclaimed ", reclaimed), func(t *testing.T) {
 				t.Parallel()
-				d := newDoor(t, nil)
+				d := newServer(t, nil)
 				d.dated("c", "at", 1, 10, "")
 				d.insert("c", `{"_id":1,"at":`+dateAt(0)+`}`)
 				d.insert("c", `{"_id":2,"at":`+dateAt(50_000)+`}`)
@@ -668,7 +681,7 @@ func TestDateChanges(t *testing.T) {
 	}
 	t.Run("shorter", func(t *testing.T) {
 		t.Parallel()
-		d := newDoor(t, nil)
+		d := newServer(t, nil)
 		d.dated("c", "at", 1, 1000, "")
 		d.insert("c", `{"_id":1,"at":`+dateAt(0)+`}`)
 		d.pass(10 * time.Second)
@@ -680,11 +693,11 @@ func TestDateChanges(t *testing.T) {
 	})
 }
 
-// TestMonitorOff is ttlMonitorEnabled: while it is false nothing ends by a date, and what is past its date goes when it is
-// true again. The rule of the stamp does not care.
+// TestMonitorOff is ttlMonitorEnabled: while it is false nothing ends by a date, and what is past its date goes when it
+// is true again. The rule of the stamp does not care.
 func TestMonitorOff(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	d.dated("c", "at", 1, 10, "")
 	d.stamped("s", 10)
 	d.insert("c", `{"_id":1,"at":`+dateAt(0)+`}`)
@@ -711,7 +724,7 @@ func TestMonitorOff(t *testing.T) {
 // TestRestart keeps indexes, what has ended, and what will.
 func TestRestart(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	d.tell(`{"createIndexes":"c","indexes":[{"key":{"at":-1},"name":"ttl","expireAfterSeconds":10,"partialFilterExpression":{"n":{"$gt":0}}},{"key":{"_ts":1},"name":"_ts_1","expireAfterSeconds":-1}]}`)
 	d.insert("c", `{"_id":1,"n":1,"at":`+dateAt(0)+`}`)
 	d.insert("c", `{"_id":2,"n":1,"at":`+dateAt(5_000)+`}`)

@@ -7,7 +7,9 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/account"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/query"
 )
 
 // userDetails are what usersInfo shows about each user.
@@ -19,10 +21,10 @@ func usersInfo(r *request, a *answer) error {
 		return err
 	}
 	show := userDetails{
-		credentials: r.bool("showCredentials", false), customData: r.bool("showCustomData", true),
-		privileges: r.bool("showPrivileges", false), restrictions: r.bool("showAuthenticationRestrictions", false),
+		credentials: r.Bool("showCredentials", false), customData: r.Bool("showCustomData", true),
+		privileges: r.Bool("showPrivileges", false), restrictions: r.Bool("showAuthenticationRestrictions", false),
 	}
-	matches, err := compileSift(r, r.document("filter"))
+	matches, err := query.CompileSift(&r.Request, r.Document("filter"))
 	if err != nil {
 		return err
 	}
@@ -41,7 +43,7 @@ func usersInfo(r *request, a *answer) error {
 		}
 	}
 	a.Close()
-	return r.err
+	return r.Err
 }
 
 func (show userDetails) user(u *account.User) doc.Doc {
@@ -69,15 +71,15 @@ func (show userDetails) user(u *account.User) doc.Doc {
 // wantedUsers reads which users the command is about: one, several, those of the database, or all. It fails if the
 // client may not see them.
 func (r *request) wantedUsers() (func(*account.User) bool, error) {
-	if d, ok := doc.AsDoc(r.arg); ok && isTrue(doc.Lookup(d, "forAllDBs")) {
-		return func(*account.User) bool { return true }, r.may(account.ManageUsers, "")
+	if d, ok := doc.AsDoc(r.Arg); ok && call.IsTrue(doc.Lookup(d, "forAllDBs")) {
+		return func(*account.User) bool { return true }, r.May(account.ManageUsers, "")
 	}
-	if doc.IsNumber(r.arg) {
-		return func(u *account.User) bool { return u.Database == r.db }, r.may(account.ManageUsers, r.db)
+	if doc.IsNumber(r.Arg) {
+		return func(u *account.User) bool { return u.Database == r.DB }, r.May(account.ManageUsers, r.DB)
 	}
-	list := []doc.Value{r.arg}
-	if r.arg.Type == bsoncore.TypeArray {
-		list = slices.Collect(doc.Elements(r.arg))
+	list := []doc.Value{r.Arg}
+	if r.Arg.Type == bsoncore.TypeArray {
+		list = slices.Collect(doc.Elements(r.Arg))
 	}
 	type name struct{ database, user string }
 	names := map[name]bool{}
@@ -94,7 +96,7 @@ func (r *request) wantedUsers() (func(*account.User) bool, error) {
 // namedUser reads a user: a name, of the request's database, or a document {user, db}. Every user may see itself.
 func (r *request) namedUser(v doc.Value) (database, name string, err error) {
 	if s, ok := doc.AsString(v); ok {
-		database, name = r.db, s
+		database, name = r.DB, s
 	} else if d, ok := doc.AsDoc(v); ok {
 		database, _ = doc.AsString(doc.Lookup(d, "db"))
 		name, _ = doc.AsString(doc.Lookup(d, "user"))
@@ -104,5 +106,5 @@ func (r *request) namedUser(v doc.Value) (database, name string, err error) {
 	if self := r.c.user; self != nil && self.Database == database && self.Name == name {
 		return database, name, nil
 	}
-	return database, name, r.may(account.ManageUsers, database)
+	return database, name, r.May(account.ManageUsers, database)
 }

@@ -10,7 +10,7 @@ import (
 // A telling is a command and what it is answered; see expect.
 type telling struct{ name, cmd, want string }
 
-func (d *door) expectAll(t *testing.T, list []telling) {
+func (d *testServer) expectAll(t *testing.T, list []telling) {
 	t.Helper()
 	for _, c := range list {
 		got := d.tell(c.cmd)
@@ -24,7 +24,7 @@ func (d *door) expectAll(t *testing.T, list []telling) {
 // TestMergeMeetsAnotherDocument has the texts of mongodb/mongo: src/mongo/db/pipeline/document_source_merge.cpp.
 func TestMergeMeetsAnotherDocument(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	const during = "PlanExecutor error during aggregation :: caused by :: "
 	merge := func(spec string) string {
 		return `{"aggregate":"c","pipeline":[{"$merge":` + spec + `}],"cursor":{}}`
@@ -43,15 +43,16 @@ func TestMergeMeetsAnotherDocument(t *testing.T) {
 		{"nothing has changed", `{"aggregate":"o","pipeline":[{"$sort":{"_id":1}}],"cursor":{}}`, `~firstBatch: [{_id: 1, x: 5}, {_id: 9, x: 11}]`},
 	})
 	answer := answerTo(t, d.Database("test"), extJSON(t, merge(`{"into":"o","whenMatched":"fail","on":"x"}`)))
-	if got := answer.Lookup("keyPattern").String() + answer.Lookup("keyValue").String(); got != `{"_id": {"$numberInt":"1"}}{"_id": {"$numberInt":"1"}}` {
-		t.Errorf("keyPattern and keyValue are %s: %s", got, answer)
+	pattern, value := answer.Lookup("keyPattern").String(), answer.Lookup("keyValue").String()
+	if id := `{"_id": {"$numberInt":"1"}}`; pattern != id || value != id {
+		t.Errorf("keyPattern and keyValue are %s and %s: %s", pattern, value, answer)
 	}
 }
 
 // TestDollarsOfUpserts inserts by updates what inserts may have; mongodb/mongo: jstests/core/field_name_validation.js.
 func TestDollarsOfUpserts(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	update := func(q, u string) string {
 		return `{"update":"c","updates":[{"q":` + q + `,"u":` + u + `,"upsert":true}]}`
 	}
@@ -61,7 +62,8 @@ func TestDollarsOfUpserts(t *testing.T) {
 		{"operators", update(`{"_id":1}`, `{"$set":{"$b":1}}`), `~nModified: 0`},
 		{"a replacement", update(`{"_id":2}`, `{"a":1,"$b":1}`), `~nModified: 0`},
 		{"findAndModify", `{"findAndModify":"c","query":{"_id":3},"update":{"a":1,"$b":1},"upsert":true,"new":true}`, `~value: {_id: 3, a: 1, $b: 1}`},
-		{"operators on what is there", update(`{"_id":1}`, `{"$set":{"$b":1,"$c":2}}`), `~writeErrors: 52: The dollar ($) prefixed field '$b'`},
+		{"operators on what is there", update(`{"_id":1}`, `{"$set":{"$b":1,"$c":2}}`),
+			`~writeErrors: 52: The dollar ($) prefixed field '$b'`},
 		{"a replacement of what is there", update(`{"_id":2}`, `{"a":1,"$b":2}`), refused},
 		{"a replacement of nothing", `{"update":"c","updates":[{"q":{"_id":9},"u":{"a":1,"$b":2}}]}`, `{n: 0, nModified: 0}`},
 		{"operators first", update(`{"_id":4}`, `{"$b":1,"a":1}`), `~writeErrors: 9: `},
@@ -74,7 +76,7 @@ func TestDollarsOfUpserts(t *testing.T) {
 // TestPositionalProjections has what find and findAndModify refuse; what is kept is in the stories of the pipeline.
 func TestPositionalProjections(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	find := func(q, p string) string { return `{"find":"c","filter":` + q + `,"projection":` + p + `}` }
 	modify := func(more string) string {
 		return `{"findAndModify":"c","query":{"a":2},"update":{"$set":{"x":1}},"fields":{"a.$":1}` + more + `}`
@@ -96,15 +98,16 @@ func TestPositionalProjections(t *testing.T) {
 // TestTwoIDs sends documents with two _id.
 func TestTwoIDs(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	c := d.Database("test").Collection("c")
 	for _, twice := range []bson.D{
 		{{Key: "_id", Value: 1}, {Key: "_id", Value: 2}},
 		{{Key: "a", Value: 1}, {Key: "_id", Value: 1}, {Key: "_id", Value: 1}},
 	} {
-		answer := answerTo(t, d.Database("test"), bson.D{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{twice}}})
+		answer := answerTo(t, d.Database("test"), pairs("insert", "c", "documents", bson.A{twice}))
 		got := answer.Lookup("writeErrors", "0", "code").AsInt64()
-		if text := answer.Lookup("writeErrors", "0", "errmsg").StringValue(); got != 2 || text != "can't have multiple _id fields in one document" {
+		text := answer.Lookup("writeErrors", "0", "errmsg").StringValue()
+		if got != 2 || text != "can't have multiple _id fields in one document" {
 			t.Errorf("%v: %s", twice, answer)
 		}
 	}
@@ -116,7 +119,7 @@ func TestTwoIDs(t *testing.T) {
 // TestIndexesOfOneCommand asks for indexes that are in each other's way.
 func TestIndexesOfOneCommand(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	make := func(list string) string { return `{"createIndexes":"c","indexes":[` + list + `]}` }
 	const a, ts = `{"key":{"a":1},"name":"a_1"}`, `{"key":{"_ts":1},"name":"_ts_1","expireAfterSeconds":10}`
 	d.expectAll(t, []telling{
@@ -139,7 +142,7 @@ func TestIndexesOfOneCommand(t *testing.T) {
 // TestSpellings sends names of commands in lower case: MongoDB knows some of them.
 func TestSpellings(t *testing.T) {
 	t.Parallel()
-	d := newDoor(t, nil)
+	d := newServer(t, nil)
 	must(t, d.Database("test").CreateCollection(t.Context(), "c"))
 	const unknown = "~59 CommandNotFound: no such command: "
 	d.expectAll(t, []telling{

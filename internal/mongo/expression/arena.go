@@ -146,7 +146,8 @@ func (s *Scope) hold() error {
 // fits returns an error if one value may not have n bytes.
 func fits(n int) error {
 	if n > MaxResultBytes {
-		return code.New(code.BSONObjectTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB)", n, n, MaxResultBytes)
+		return code.New(code.BSONObjectTooLarge,
+			"BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB)", n, n, MaxResultBytes)
 	}
 	return nil
 }

@@ -22,7 +22,8 @@ func add(s *Scope, args []doc.Value) (doc.Value, error) {
 		case v.Type == bsoncore.TypeDateTime && t.dated:
 			return doc.Value{}, code.New(16612, "only one date allowed in an $add expression")
 		case v.Type != bsoncore.TypeDateTime && !doc.IsNumberBSON(v):
-			return doc.Value{}, code.New(code.TypeMismatch, "$add only supports numeric or date types, not %s", code.TypeName(v))
+			return doc.Value{}, code.New(code.TypeMismatch, "$add only supports numeric or date types, not %s",
+				code.TypeName(v))
 		}
 		if err := t.add(v); err != nil {
 			return doc.Value{}, err
@@ -222,7 +223,8 @@ func multiply(s *Scope, args []doc.Value) (doc.Value, error) {
 		case nullish(v):
 			return null, nil
 		case !doc.IsNumberBSON(v):
-			return doc.Value{}, code.New(code.TypeMismatch, "$multiply only supports numeric types, not %s", code.TypeName(v))
+			return doc.Value{}, code.New(code.TypeMismatch, "$multiply only supports numeric types, not %s",
+				code.TypeName(v))
 		}
 		t.multiply(v)
 	}
@@ -261,7 +263,8 @@ func divide(s *Scope, a, b doc.Value) (doc.Value, error) {
 	case nullish(a) || nullish(b):
 		return null, nil
 	}
-	return doc.Value{}, code.New(code.TypeMismatch, "$divide only supports numeric types, not %s and %s", code.TypeName(a), code.TypeName(b))
+	return doc.Value{}, code.New(code.TypeMismatch, "$divide only supports numeric types, not %s and %s",
+		code.TypeName(a), code.TypeName(b))
 }
 
 func mod(s *Scope, a, b doc.Value) (doc.Value, error) {
@@ -271,7 +274,8 @@ func mod(s *Scope, a, b doc.Value) (doc.Value, error) {
 	case nullish(a) || nullish(b):
 		return null, nil
 	}
-	return doc.Value{}, code.New(16611, "$mod only supports numeric types, not %s and %s", code.TypeName(a), code.TypeName(b))
+	return doc.Value{}, code.New(16611, "$mod only supports numeric types, not %s and %s", code.TypeName(a),
+		code.TypeName(b))
 }
 
 // modNumbers is $mod of two numbers. A double without a fraction as the divisor of an integer counts as an int32.

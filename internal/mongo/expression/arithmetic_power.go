@@ -78,7 +78,8 @@ func log(s *Scope, v, base doc.Value) (doc.Value, error) {
 	case !positive(v):
 		return doc.Value{}, code.New(28758, "$log's argument must be a positive number, but is %s", code.Show(v))
 	case !positive(base) || doc.EqualBSON(base, wholeOne):
-		return doc.Value{}, code.New(28759, "$log's base must be a positive number not equal to 1, but is %s", code.Show(base))
+		return doc.Value{}, code.New(28759, "$log's base must be a positive number not equal to 1, but is %s",
+			code.Show(base))
 	case wider(v.Type, base.Type) == bsoncore.TypeDecimal128:
 		return s.computed(logDecimal(asDecimal(v), asDecimal(base))), nil
 	}

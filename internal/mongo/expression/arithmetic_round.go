@@ -51,7 +51,8 @@ func toPlace(name string, how rounding) function {
 				return doc.Value{}, code.New(51082, "precision argument to  %s must be a integral value", name)
 			}
 			if n < minPlace || n > maxPlace {
-				return doc.Value{}, code.New(51083, "cannot apply %s with precision value %d value must be in [-20, 100]", name, n)
+				return doc.Value{}, code.New(51083,
+					"cannot apply %s with precision value %d value must be in [-20, 100]", name, n)
 			}
 			place = int64(n)
 		}
@@ -71,7 +72,9 @@ func round(s *Scope, name string, v doc.Value, place int, how rounding) (doc.Val
 	}
 	i, ok := roundDecimal(doc.DecimalOf(asInt(v)), place, how).Int64()
 	if !ok {
-		return doc.Value{}, code.New(51080, "invalid conversion from Decimal128 result in %s resulting from arguments: [%s, %d]", name, code.Show(v), place)
+		return doc.Value{}, code.New(51080,
+			"invalid conversion from Decimal128 result in %s resulting from arguments: [%s, %d]", name, code.Show(v),
+			place)
 	}
 	return s.sized(i, v.Type, 0), nil
 }

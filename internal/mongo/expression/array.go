@@ -71,13 +71,16 @@ func arrayElemAt(s *Scope, array, index doc.Value) (doc.Value, error) {
 	case nullish(array) || nullish(index):
 		return null, nil
 	case !doc.IsArray(array):
-		return doc.Value{}, code.New(28689, "$arrayElemAt's first argument must be an array, but is %s", code.TypeName(array))
+		return doc.Value{}, code.New(28689, "$arrayElemAt's first argument must be an array, but is %s",
+			code.TypeName(array))
 	case !doc.IsNumberBSON(index):
-		return doc.Value{}, code.New(28690, "$arrayElemAt's second argument must be a numeric value, but is %s", code.TypeName(index))
+		return doc.Value{}, code.New(28690, "$arrayElemAt's second argument must be a numeric value, but is %s",
+			code.TypeName(index))
 	}
 	i, ok := whole32(index)
 	if !ok {
-		return doc.Value{}, code.New(28691, "$arrayElemAt's second argument must be representable as a 32-bit integer: %s", code.Show(index))
+		return doc.Value{}, code.New(28691,
+			"$arrayElemAt's second argument must be representable as a 32-bit integer: %s", code.Show(index))
 	}
 	return s.element(array, int(i))
 }
@@ -117,7 +120,8 @@ func concatArrays(s *Scope, args []doc.Value) (doc.Value, error) {
 
 func in(s *Scope, v, array doc.Value) (doc.Value, error) {
 	if !doc.IsArray(array) {
-		return doc.Value{}, code.New(40081, "$in requires an array as a second argument, found: %s", code.TypeName(array))
+		return doc.Value{}, code.New(40081, "$in requires an array as a second argument, found: %s",
+			code.TypeName(array))
 	}
 	for e := range doc.Elements(array) {
 		if s.Meter.Equal(e, v) {
@@ -132,7 +136,8 @@ func indexOfArray(s *Scope, args []doc.Value) (doc.Value, error) {
 		return null, nil
 	}
 	if !doc.IsArray(args[0]) {
-		return doc.Value{}, code.New(40090, "$indexOfArray requires an array as a first argument, found: %s", code.TypeName(args[0]))
+		return doc.Value{}, code.New(40090, "$indexOfArray requires an array as a first argument, found: %s",
+			code.TypeName(args[0]))
 	}
 	bounds := [2]int32{0, 1<<31 - 1}
 	for i, v := range args[2:] {
@@ -162,7 +167,8 @@ func bound(name, which string, v doc.Value) (int32, error) {
 	i, ok := whole32(v)
 	switch {
 	case !ok:
-		return 0, code.New(40096, "%s requires an integral %s index, found a value of type: %s, with value: %s", name, which, code.TypeName(v), code.Show(v))
+		return 0, code.New(40096, "%s requires an integral %s index, found a value of type: %s, with value: %s", name,
+			which, code.TypeName(v), code.Show(v))
 	case i < 0:
 		return 0, code.New(40097, "%s requires a nonnegative %s index, found: %d", name, which, i)
 	}
@@ -178,11 +184,14 @@ func makeRange(s *Scope, args []doc.Value) (doc.Value, error) {
 	for i, v := range args {
 		what := [...]string{"starting", "ending", "step"}[i]
 		if !doc.IsNumberBSON(v) {
-			return doc.Value{}, code.New(34443+code.Code(2*i), "$range requires a numeric %s value, found value of type: %s", what, code.TypeName(v))
+			return doc.Value{}, code.New(34443+code.Code(2*i),
+				"$range requires a numeric %s value, found value of type: %s", what, code.TypeName(v))
 		}
 		n, ok := whole32(v)
 		if !ok {
-			return doc.Value{}, code.New(34444+code.Code(2*i), "$range requires %s %s value that can be represented as a 32-bit integer, found value: %s", [...]string{"a", "an", "a"}[i], what, code.Show(v))
+			return doc.Value{}, code.New(34444+code.Code(2*i),
+				"$range requires %s %s value that can be represented as a 32-bit integer, found value: %s",
+				[...]string{"a", "an", "a"}[i], what, code.Show(v))
 		}
 		bounds[i] = int64(n)
 	}
@@ -192,7 +201,8 @@ func makeRange(s *Scope, args []doc.Value) (doc.Value, error) {
 	}
 	if n := (to - from) / step * leastElement; n > MaxResultBytes {
 		return doc.Value{}, code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed,
-			"$range would use too much memory (%d bytes) and cannot spill to disk. Memory limit: %d bytes", n, MaxResultBytes)
+			"$range would use too much memory (%d bytes) and cannot spill to disk. Memory limit: %d bytes", n,
+			MaxResultBytes)
 	}
 	b := s.array()
 	for ; step > 0 && from < to || step < 0 && from > to; from += step {
@@ -210,7 +220,8 @@ func reverseArray(s *Scope, array doc.Value) (doc.Value, error) {
 	case nullish(array):
 		return null, nil
 	case !doc.IsArray(array):
-		return doc.Value{}, code.New(34435, "The argument to $reverseArray must be an array, but was of type: %s", code.TypeName(array))
+		return doc.Value{}, code.New(34435, "The argument to $reverseArray must be an array, but was of type: %s",
+			code.TypeName(array))
 	}
 	list, err := s.collect(array)
 	if err != nil {
@@ -228,7 +239,8 @@ func reverseArray(s *Scope, array doc.Value) (doc.Value, error) {
 
 func size(s *Scope, array doc.Value) (doc.Value, error) {
 	if !doc.IsArray(array) {
-		return doc.Value{}, code.New(17124, "The argument to $size must be an array, but was of type: %s", code.TypeName(array))
+		return doc.Value{}, code.New(17124, "The argument to $size must be an array, but was of type: %s",
+			code.TypeName(array))
 	}
 	n, err := s.length(array)
 	return s.int32(int32(n)), err
@@ -243,7 +255,8 @@ func slice(s *Scope, args []doc.Value) (doc.Value, error) {
 	}
 	array := args[0]
 	if !doc.IsArray(array) {
-		return doc.Value{}, code.New(28724, "First argument to $slice must be an array, but is of type: %s", code.TypeName(array))
+		return doc.Value{}, code.New(28724, "First argument to $slice must be an array, but is of type: %s",
+			code.TypeName(array))
 	}
 	from, count, err := sliceBounds(args[1:])
 	if err != nil {
@@ -281,10 +294,12 @@ func sliceBounds(args []doc.Value) (first, count int64, err error) {
 	for i, v := range args {
 		what, ok := [...]string{"Second", "Third"}[i], false
 		if !doc.IsNumberBSON(v) {
-			return 0, 0, code.New(28725+code.Code(2*i), "%s argument to $slice must be a numeric value, but is of type: %s", what, code.TypeName(v))
+			return 0, 0, code.New(28725+code.Code(2*i),
+				"%s argument to $slice must be a numeric value, but is of type: %s", what, code.TypeName(v))
 		}
 		if bounds[i], ok = whole32(v); !ok {
-			return 0, 0, code.New(28726+code.Code(2*i), "%s argument to $slice can't be represented as a 32-bit integer: %s", what, code.Show(v))
+			return 0, 0, code.New(28726+code.Code(2*i),
+				"%s argument to $slice can't be represented as a 32-bit integer: %s", what, code.Show(v))
 		}
 	}
 	if len(args) == 2 && bounds[1] <= 0 {

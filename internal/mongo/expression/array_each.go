@@ -13,8 +13,10 @@ import (
 // The operators that evaluate an expression for each element of an array.
 
 var (
-	mapShape    = shape{name: "$map", word: "parameter", object: 16878, unknown: 16879, missing: 16880, required: []string{"input"}, optional: []string{"in", "as"}}
-	filterShape = shape{name: "$filter", word: "parameter", object: 28646, unknown: 28647, missing: 28648, required: []string{"input"}, optional: []string{"cond", "as", "limit"}}
+	mapShape = shape{name: "$map", word: "parameter", object: 16878, unknown: 16879, missing: 16880,
+		required: []string{"input"}, optional: []string{"in", "as"}}
+	filterShape = shape{name: "$filter", word: "parameter", object: 28646, unknown: 28647, missing: 28648,
+		required: []string{"input"}, optional: []string{"cond", "as", "limit"}}
 )
 
 // elementName assigns a slot to the variable for an element.
@@ -80,7 +82,9 @@ func (b *builder) addIf(e, condition doc.Value) error {
 
 // each evaluates body for each element, with the element in the slot, and passes both to add. It ends at limit results,
 // unless that is 0.
-func each(s *Scope, array doc.Value, slot int, body *Expression, limit int, add func(b *builder, e, v doc.Value) error) (doc.Value, error) {
+func each(
+	s *Scope, array doc.Value, slot int, body *Expression, limit int, add func(b *builder, e, v doc.Value) error,
+) (doc.Value, error) {
 	b := s.array()
 	for e := range doc.Elements(array) {
 		if err := s.spend(work.Operator); err != nil {
@@ -202,7 +206,8 @@ func compileReduce(arg doc.Value, names *Names, depth int) (*Expression, error) 
 			return null, err
 		}
 		if !doc.IsArray(array) {
-			return doc.Value{}, code.New(40080, "$reduce requires that 'input' be an array, found: %s", code.TypeName(array))
+			return doc.Value{}, code.New(40080, "$reduce requires that 'input' be an array, found: %s",
+				code.TypeName(array))
 		}
 		v, err := initial.run(s)
 		if err != nil {

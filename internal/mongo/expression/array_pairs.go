@@ -61,7 +61,8 @@ func arrayToObject(s *Scope, array doc.Value) (doc.Value, error) {
 	if first, _ := s.element(array, 0); first.Type == bsoncore.TypeArray {
 		read = pairOfArray
 	} else if first.Type != bsoncore.TypeEmbeddedDocument && first.Type != 0 {
-		return doc.Value{}, code.New(40398, "Unrecognised input type format for $arrayToObject: %s", code.TypeName(first))
+		return doc.Value{}, code.New(40398, "Unrecognised input type format for $arrayToObject: %s",
+			code.TypeName(first))
 	}
 	m := s.newMembers()
 	for e := range doc.Elements(array) {
@@ -82,7 +83,9 @@ func arrayToObject(s *Scope, array doc.Value) (doc.Value, error) {
 
 func pairOfArray(s *Scope, e doc.Value) (string, doc.Value, error) {
 	if e.Type != bsoncore.TypeArray {
-		return "", e, code.New(40396, "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Array was detected, now found: %s", code.TypeName(e))
+		return "", e, code.New(40396,
+			"$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Array "+
+				"was detected, now found: %s", code.TypeName(e))
 	}
 	n, err := s.length(e)
 	if err != nil {
@@ -94,7 +97,9 @@ func pairOfArray(s *Scope, e doc.Value) (string, doc.Value, error) {
 	k, _ := s.element(e, 0)
 	name, ok := doc.AsString(k)
 	if !ok {
-		return "", e, code.New(40395, "$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key type: %s", code.TypeName(k))
+		return "", e, code.New(40395,
+			"$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key "+
+				"type: %s", code.TypeName(k))
 	}
 	v, err := s.element(e, 1)
 	return name, v, err
@@ -102,7 +107,9 @@ func pairOfArray(s *Scope, e doc.Value) (string, doc.Value, error) {
 
 func pairOfObject(s *Scope, e doc.Value) (string, doc.Value, error) {
 	if e.Type != bsoncore.TypeEmbeddedDocument {
-		return "", e, code.New(40391, "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Object was detected, now found: %s", code.TypeName(e))
+		return "", e, code.New(40391,
+			"$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. "+
+				"Object was detected, now found: %s", code.TypeName(e))
 	}
 	n := 0
 	for range doc.Members(e.Data) {
@@ -112,15 +119,20 @@ func pairOfObject(s *Scope, e doc.Value) (string, doc.Value, error) {
 		}
 	}
 	if n != 2 {
-		return "", e, code.New(40392, "$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:%d", n)
+		return "", e, code.New(40392,
+			"$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:%d", n)
 	}
 	k, v := doc.Lookup(e.Data, "k"), doc.Lookup(e.Data, "v")
 	if k.Type == 0 || v.Type == 0 {
-		return "", e, code.New(40393, "$arrayToObject requires an object with keys 'k' and 'v'. Missing either or both keys from: %s", code.Show(e))
+		return "", e, code.New(40393,
+			"$arrayToObject requires an object with keys 'k' and 'v'. Missing either or both keys from: %s",
+			code.Show(e))
 	}
 	name, ok := doc.AsString(k)
 	if !ok {
-		return "", e, code.New(40394, "$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: %s", code.TypeName(k))
+		return "", e, code.New(40394,
+			"$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. "+
+				"Found type: %s", code.TypeName(k))
 	}
 	return name, v, nil
 }

@@ -53,7 +53,8 @@ func compileSortArray(arg doc.Value, names *Names, depth int) (*Expression, erro
 func readSort(v doc.Value) ([]sortKey, error) {
 	if v.Type != bsoncore.TypeEmbeddedDocument {
 		if !doc.IsNumberBSON(v) {
-			return nil, code.New(code.BadValue, "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields")
+			return nil, code.New(code.BadValue,
+				"The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields")
 		}
 		direction, err := readDirection(2942506, v)
 		return []sortKey{{direction: direction}}, err
@@ -88,7 +89,8 @@ func sortArray(s *Scope, array doc.Value, keys []sortKey) (doc.Value, error) {
 	case nullish(array):
 		return null, nil
 	case !doc.IsArray(array):
-		return doc.Value{}, code.New(2942504, "The input argument to $sortArray must be an array, but was of type: %s", code.TypeName(array))
+		return doc.Value{}, code.New(2942504, "The input argument to $sortArray must be an array, but was of type: %s",
+			code.TypeName(array))
 	}
 	list, err := s.collect(array)
 	if err != nil {

@@ -14,7 +14,8 @@ func order() string {
 	for i := range 20 {
 		lines = append(lines, fmt.Sprintf(`{"sku": "sku-%d", "price": %d.5, "quantity": %d}`, i, i, i%4))
 	}
-	return `{"_id": 1, "customer": {"name": "Ada", "city": "London"}, "status": "open", "total": 120, "tax": 0.2, "lines": [` +
+	return `{"_id": 1, "customer": {"name": "Ada", "city": "London"}, "status": "open", "total": 120, "tax": 0.2, ` +
+		`"lines": [` +
 		strings.Join(lines, ", ") + `]}`
 }
 
@@ -54,7 +55,9 @@ func BenchmarkEvaluate(b *testing.B) {
 }
 
 func BenchmarkCompile(b *testing.B) {
-	v := parse(b, `{"$cond": [{"$and": [{"$gt": ["$total", 100]}, {"$eq": ["$status", "open"]}]}, {"$add": ["$total", 1]}, "$customer.name"]}`)
+	v := parse(b,
+		`{"$cond": [{"$and": [{"$gt": ["$total", 100]}, {"$eq": ["$status", "open"]}]}, {"$add": ["$total", 1]}, `+
+			`"$customer.name"]}`)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := Compile(v, NewNames()); err != nil {

@@ -38,7 +38,8 @@ func bitNot(s *Scope, v doc.Value) (doc.Value, error) {
 	case !doc.IsNumberBSON(v):
 		return notNumeric("$bitNot", v)
 	case !isInteger(v):
-		return doc.Value{}, code.New(code.TypeMismatch, "$bitNot only supports int and long, not: %s.", code.TypeName(v))
+		return doc.Value{}, code.New(code.TypeMismatch, "$bitNot only supports int and long, not: %s.",
+			code.TypeName(v))
 	}
 	return s.sized(^asInt(v), v.Type, 0), nil
 }

@@ -49,7 +49,8 @@ func compileObject(v doc.Value, names *Names, depth int) (*Expression, error) {
 		return compileMembers(v, names, depth)
 	}
 	if n > 1 {
-		return nil, code.New(15983, "an object representing an expression must have exactly one field: %s", code.Show(v))
+		return nil, code.New(15983, "an object representing an expression must have exactly one field: %s",
+			code.Show(v))
 	}
 	op := names.all.operators[first]
 	if op == nil {
@@ -228,7 +229,8 @@ func wrongNumber(name string, min, max, n int) error {
 	if max == many {
 		return code.New(28667, "Expression %s takes at least %d arguments, but %d were passed in.", name, min, n)
 	}
-	return code.New(28667, "Expression %s takes at least %d arguments, and at most %d, but %d were passed in.", name, min, max, n)
+	return code.New(28667, "Expression %s takes at least %d arguments, and at most %d, but %d were passed in.", name,
+		min, max, n)
 }
 
 // A shape describes the object of named arguments that an operator takes:
@@ -236,9 +238,10 @@ func wrongNumber(name string, min, max, n int) error {
 //	shape{name: "$dateToString", object: 18629, unknown: 18534, missing: 18628,
 //		required: []string{"date"}, optional: []string{"format", "timezone", "onNull"}}
 type shape struct {
-	name                     string
-	word                     string    // for an argument in errors, "argument" if empty
-	object, unknown, missing code.Code // of the errors for a value that is not an object, for an unknown name and for a missing argument
+	name string
+	word string // for an argument in errors, "argument" if empty
+	// of the errors for a value that is not an object, for an unknown name and for a missing argument
+	object, unknown, missing code.Code
 	required, optional       []string
 }
 

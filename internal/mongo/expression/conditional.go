@@ -139,7 +139,8 @@ func compileSwitch(arg doc.Value, names *Names, depth int) (*Expression, error) 
 			}
 		}
 		if otherwise == nil {
-			return doc.Value{}, code.New(40066, "$switch could not find a matching branch for an input, and no default was specified.")
+			return doc.Value{}, code.New(40066,
+				"$switch could not find a matching branch for an input, and no default was specified.")
 		}
 		return otherwise.run(s)
 	}}, nil

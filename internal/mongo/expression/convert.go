@@ -22,7 +22,7 @@ func conversion(name string, target bsoncore.Type) operator {
 			if nullish(v) {
 				return null, nil
 			}
-			return s.convert(v, target)
+			return convert(s, v, target)
 		})(arg, names, depth)
 	}
 }
@@ -41,7 +41,8 @@ func elements(arg doc.Value) int {
 
 func compileConvert(arg doc.Value, names *Names, depth int) (*Expression, error) {
 	if arg.Type != bsoncore.TypeEmbeddedDocument {
-		return nil, code.New(code.FailedToParse, "$convert expects an object of named arguments but found: %s", code.TypeName(arg))
+		return nil, code.New(code.FailedToParse, "$convert expects an object of named arguments but found: %s",
+			code.TypeName(arg))
 	}
 	h := shape{name: "$convert", object: code.FailedToParse, unknown: code.FailedToParse, missing: code.FailedToParse,
 		required: []string{"input", "to"}, optional: []string{"onError", "onNull"}}
@@ -75,7 +76,7 @@ func compileConvert(arg doc.Value, names *Names, depth int) (*Expression, error)
 		case nullish(input), target.isNull:
 			return null, nil
 		}
-		v, err := s.convert(input, target.kind)
+		v, err := convert(s, input, target.kind)
 		if args[2] != nil && code.Is(err, code.ConversionFailure) {
 			return args[2].run(s)
 		}
@@ -99,7 +100,8 @@ func targetOf(v doc.Value) (bsoncore.Type, error) {
 		return 0, code.New(code.BadValue, "Unknown type name: %s", quoted(v))
 	}
 	if !doc.IsNumberBSON(v) {
-		return 0, code.New(code.FailedToParse, "$convert's 'to' argument must be a string or number, but is %s", code.TypeName(v))
+		return 0, code.New(code.FailedToParse, "$convert's 'to' argument must be a string or number, but is %s",
+			code.TypeName(v))
 	}
 	n, ok := whole32(v)
 	if !ok {
@@ -107,7 +109,8 @@ func targetOf(v doc.Value) (bsoncore.Type, error) {
 	}
 	t := bsoncore.Type(n)
 	if n < -1 || n > math.MaxInt8 || code.TypeName(doc.Value{Type: t}) == "" {
-		return 0, code.New(code.FailedToParse, "In $convert, numeric value for 'to' does not correspond to a BSON type: %d", n)
+		return 0, code.New(code.FailedToParse,
+			"In $convert, numeric value for 'to' does not correspond to a BSON type: %d", n)
 	}
 	return t, nil
 }
@@ -115,32 +118,33 @@ func targetOf(v doc.Value) (bsoncore.Type, error) {
 const noOnError = " in $convert with no onError value"
 
 func unconvertible(v doc.Value, target bsoncore.Type) error {
-	return code.New(code.ConversionFailure, "Unsupported conversion from %s to %s"+noOnError, code.TypeName(v), code.TypeName(doc.Value{Type: target}))
+	return code.New(code.ConversionFailure, "Unsupported conversion from %s to %s"+noOnError, code.TypeName(v),
+		code.TypeName(doc.Value{Type: target}))
 }
 
 // convert converts a value that is not nullish. Its error is ConversionFailure.
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/convert/
-func (s *Scope) convert(v doc.Value, target bsoncore.Type) (doc.Value, error) {
+func convert(s *Scope, v doc.Value, target bsoncore.Type) (doc.Value, error) {
 	switch target {
 	case bsoncore.TypeDouble:
-		return s.toDouble(v)
+		return toDouble(s, v)
 	case bsoncore.TypeString:
-		return s.toText(v)
+		return toText(s, v)
 	case bsoncore.TypeObjectID:
-		return s.toObjectID(v)
+		return toObjectID(s, v)
 	case bsoncore.TypeBoolean:
 		return boolean(truthy(v)), nil
 	case bsoncore.TypeDateTime:
-		return s.toDate(v)
+		return toDate(s, v)
 	case bsoncore.TypeInt32, bsoncore.TypeInt64:
-		return s.toInteger(v, target)
+		return toInteger(s, v, target)
 	case bsoncore.TypeDecimal128:
-		return s.toDecimal(v)
+		return toDecimal(s, v)
 	}
 	return doc.Value{}, unconvertible(v, target)
 }
 
-func (s *Scope) toDouble(v doc.Value) (doc.Value, error) {
+func toDouble(s *Scope, v doc.Value) (doc.Value, error) {
 	switch v.Type {
 	case bsoncore.TypeDouble:
 		return v, nil
@@ -173,10 +177,11 @@ func bit(v doc.Value) int64 {
 }
 
 func overflow(value string) error {
-	return code.New(code.ConversionFailure, "Conversion would overflow target type in $convert with no onError value: %s", value)
+	return code.New(code.ConversionFailure,
+		"Conversion would overflow target type in $convert with no onError value: %s", value)
 }
 
-func (s *Scope) toText(v doc.Value) (doc.Value, error) {
+func toText(s *Scope, v doc.Value) (doc.Value, error) {
 	start := s.openText()
 	switch v.Type {
 	case bsoncore.TypeString:
@@ -203,7 +208,7 @@ func (s *Scope) toText(v doc.Value) (doc.Value, error) {
 	return s.closeText(start)
 }
 
-func (s *Scope) toObjectID(v doc.Value) (doc.Value, error) {
+func toObjectID(s *Scope, v doc.Value) (doc.Value, error) {
 	if v.Type == bsoncore.TypeObjectID {
 		return v, nil
 	}
@@ -213,7 +218,8 @@ func (s *Scope) toObjectID(v doc.Value) (doc.Value, error) {
 	}
 	const failed = "Failed to parse objectId '%s' in $convert with no onError value: "
 	if len(text) != 24 {
-		return doc.Value{}, code.New(code.ConversionFailure, failed+"Invalid string length for parsing to OID, expected 24 but found %d", quoted(v), len(text))
+		return doc.Value{}, code.New(code.ConversionFailure,
+			failed+"Invalid string length for parsing to OID, expected 24 but found %d", quoted(v), len(text))
 	}
 	var id [12]byte
 	if _, err := hex.Decode(id[:], []byte(text)); err != nil {
@@ -222,7 +228,7 @@ func (s *Scope) toObjectID(v doc.Value) (doc.Value, error) {
 	return s.objectID(id), nil
 }
 
-func (s *Scope) toDate(v doc.Value) (doc.Value, error) {
+func toDate(s *Scope, v doc.Value) (doc.Value, error) {
 	switch v.Type {
 	case bsoncore.TypeDateTime:
 		return v, nil
@@ -240,7 +246,7 @@ func (s *Scope) toDate(v doc.Value) (doc.Value, error) {
 	return doc.Value{}, unconvertible(v, bsoncore.TypeDateTime)
 }
 
-func (s *Scope) toInteger(v doc.Value, target bsoncore.Type) (doc.Value, error) {
+func toInteger(s *Scope, v doc.Value, target bsoncore.Type) (doc.Value, error) {
 	if v.Type == target {
 		return v, nil
 	}
@@ -292,16 +298,18 @@ func integer(v doc.Value, least, most int64) (int64, error) {
 	}
 	switch {
 	case isNaN(v):
-		return 0, code.New(code.ConversionFailure, "Attempt to convert NaN value to integer type in $convert with no onError value")
+		return 0, code.New(code.ConversionFailure,
+			"Attempt to convert NaN value to integer type in $convert with no onError value")
 	case isInfinite:
-		return 0, code.New(code.ConversionFailure, "Attempt to convert infinity value to integer type in $convert with no onError value")
+		return 0, code.New(code.ConversionFailure,
+			"Attempt to convert infinity value to integer type in $convert with no onError value")
 	case !isInt, n < least, n > most:
 		return 0, overflow(text)
 	}
 	return n, nil
 }
 
-func (s *Scope) toDecimal(v doc.Value) (doc.Value, error) {
+func toDecimal(s *Scope, v doc.Value) (doc.Value, error) {
 	switch v.Type {
 	case bsoncore.TypeDecimal128:
 		return v, nil
@@ -326,7 +334,8 @@ func (s *Scope) toDecimal(v doc.Value) (doc.Value, error) {
 }
 
 func unparsed(v doc.Value, why string) error {
-	return code.New(code.ConversionFailure, "Failed to parse number '%s' in $convert with no onError value: %s", quoted(v), why)
+	return code.New(code.ConversionFailure, "Failed to parse number '%s' in $convert with no onError value: %s",
+		quoted(v), why)
 }
 
 // maxNumeral limits the text of a number, in bytes.
@@ -337,7 +346,8 @@ func numeral(v doc.Value) (string, error) {
 	text, _ := doc.AsString(v)
 	switch {
 	case strings.HasPrefix(text, "0x"):
-		return "", code.New(code.ConversionFailure, "Illegal hexadecimal input in $convert with no onError value: %s", quoted(v))
+		return "", code.New(code.ConversionFailure, "Illegal hexadecimal input in $convert with no onError value: %s",
+			quoted(v))
 	case text == "":
 		return "", unparsed(v, "Empty string")
 	case len(text) > maxNumeral:

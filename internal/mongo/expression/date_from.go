@@ -48,7 +48,8 @@ func compileDateFromParts(arg doc.Value, names *Names, depth int) (*Expression, 
 	zoned := zoneArgumentOf(args[partTimezone])
 	return apply(args, func(s *Scope, args []doc.Value) (doc.Value, error) {
 		p := partReader{args: args, given: given[:]}
-		clock := [4]int64{p.bounded(partHour, 0), p.bounded(partMinute, 0), p.number(partSecond, 0), p.number(partMillisecond, 0)}
+		clock := [4]int64{p.bounded(partHour, 0), p.bounded(partMinute, 0), p.number(partSecond, 0),
+			p.number(partMillisecond, 0)}
 		if p.over() {
 			return null, p.err
 		}
@@ -64,7 +65,8 @@ func compileDateFromParts(arg doc.Value, names *Names, depth int) (*Expression, 
 		if ms, fits := milliseconds(z.instant(seconds), clock[3]); ok && fits {
 			return s.date(ms), nil
 		}
-		return doc.Value{}, code.New(durationOverflow, "Overflow casting from a lower-precision duration to a higher-precision duration")
+		return doc.Value{}, code.New(durationOverflow,
+			"Overflow casting from a lower-precision duration to a higher-precision duration")
 	}), nil
 }
 
@@ -90,7 +92,8 @@ func (p *partReader) number(i int, absent int64) int64 {
 	}
 	n, ok := wholeNumber(v)
 	if !ok {
-		p.err = code.New(40515, "'%s' must evaluate to an integer, found %s with value %s", partNames[i], code.TypeName(v), code.Show(v))
+		p.err = code.New(40515, "'%s' must evaluate to an integer, found %s with value %s", partNames[i],
+			code.TypeName(v), code.Show(v))
 	}
 	return n
 }
@@ -99,7 +102,8 @@ func (p *partReader) number(i int, absent int64) int64 {
 func (p *partReader) bounded(i int, absent int64) int64 {
 	n := p.number(i, absent)
 	if !p.over() && (n < math.MinInt16 || n > math.MaxInt16) {
-		p.err = code.New(31034, "'%s' must evaluate to a value in the range [%d, %d]; value %d is not in range", partNames[i], math.MinInt16, math.MaxInt16, n)
+		p.err = code.New(31034, "'%s' must evaluate to a value in the range [%d, %d]; value %d is not in range",
+			partNames[i], math.MinInt16, math.MaxInt16, n)
 	}
 	return n
 }
@@ -153,7 +157,9 @@ func compileDateFromString(arg doc.Value, names *Names, depth int) (*Expression,
 		text, ok := doc.AsString(v[0])
 		switch {
 		case !ok:
-			err = code.New(code.ConversionFailure, "$dateFromString requires that 'dateString' be a string, found: %s with value %s", code.TypeName(v[0]), code.Show(v[0]))
+			err = code.New(code.ConversionFailure,
+				"$dateFromString requires that 'dateString' be a string, found: %s with value %s", code.TypeName(v[0]),
+				code.Show(v[0]))
 		case z == nil, formatted.given && isNull:
 			return null, nil
 		default:

@@ -45,7 +45,8 @@ const (
 
 // maxAmounts limits how many of each unit may be added.
 var maxAmounts = [...]int64{
-	milliUnit: math.MaxInt64, secondUnit: maxDays * 86_400, minuteUnit: maxDays * 1440, hourUnit: maxDays * 24, dayUnit: maxDays,
+	milliUnit: math.MaxInt64, secondUnit: maxDays * 86_400, minuteUnit: maxDays * 1440, hourUnit: maxDays * 24,
+	dayUnit:  maxDays,
 	weekUnit: maxDays / 7, monthUnit: maxYears * 12, quarterUnit: maxYears * 4, yearUnit: maxYears,
 }
 
@@ -142,7 +143,8 @@ func readUnit(name string, v doc.Value) (unit, error) {
 	}
 	u, ok := unitOf(text)
 	if !ok {
-		return 0, code.New(5439014, "%s parameter 'unit' value cannot be recognized as a time unit: %s", name, quoted(v))
+		return 0, code.New(5439014, "%s parameter 'unit' value cannot be recognized as a time unit: %s", name,
+			quoted(v))
 	}
 	return u, nil
 }
@@ -155,7 +157,8 @@ func readWeekday(name string, v doc.Value) (int, error) {
 	}
 	day, ok := weekday(text)
 	if !ok {
-		return 0, code.New(5439016, "%s parameter 'startOfWeek' value cannot be recognized as a day of a week: %s", name, quoted(v))
+		return 0, code.New(5439016, "%s parameter 'startOfWeek' value cannot be recognized as a day of a week: %s",
+			name, quoted(v))
 	}
 	return day, nil
 }
@@ -232,7 +235,8 @@ func compileDateDiff(arg doc.Value, names *Names, depth int) (*Expression, error
 		for i := range dates {
 			ms, ok := dateOf(args[i])
 			if !ok {
-				return doc.Value{}, code.New(5166307, "$dateDiff requires '%s' to be a date, but got %s", h.optional[i], code.TypeName(args[i]))
+				return doc.Value{}, code.New(5166307, "$dateDiff requires '%s' to be a date, but got %s", h.optional[i],
+					code.TypeName(args[i]))
 			}
 			dates[i] = ms
 		}
@@ -304,7 +308,8 @@ func compileDateTrunc(arg doc.Value, names *Names, depth int) (*Expression, erro
 		}
 		ms, ok := dateOf(args[0])
 		if !ok {
-			return doc.Value{}, code.New(5439012, "$dateTrunc requires 'date' to be a date, but got %s", code.TypeName(args[0]))
+			return doc.Value{}, code.New(5439012, "$dateTrunc requires 'date' to be a date, but got %s",
+				code.TypeName(args[0]))
 		}
 		bin := int64(1)
 		if binned {
@@ -322,7 +327,9 @@ func compileDateTrunc(arg doc.Value, names *Names, depth int) (*Expression, erro
 func readBin(v doc.Value) (int64, error) {
 	bin, ok := wholeNumber(v)
 	if !ok {
-		return 0, code.New(5439017, "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '%s' of type %s", code.Show(v), code.TypeName(v))
+		return 0, code.New(5439017,
+			"$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '%s' of type %s", code.Show(v),
+			code.TypeName(v))
 	}
 	if bin <= 0 {
 		return 0, code.New(5439018, "$dateTrunc requires 'binSize' to be greater than 0, but got value %d", bin)

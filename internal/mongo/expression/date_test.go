@@ -12,7 +12,8 @@ import (
 // TestInstantsOfClocks takes every quarter of an hour of two years, and asks when clocks
 // showed what they showed then.
 func TestInstantsOfClocks(t *testing.T) {
-	for _, name := range []string{"UTC", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kathmandu", "America/Sao_Paulo", "-09:30"} {
+	for _, name := range []string{"UTC", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kathmandu",
+		"America/Sao_Paulo", "-09:30"} {
 		z, err := zoneOf(name)
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +62,8 @@ func TestTruncatedDates(t *testing.T) {
 		for u := milliUnit; u <= yearUnit; u++ {
 			for _, bin := range []int64{1, 2, 7} {
 				c := calendar{unit: u, startOfWeek: 2, zone: z}
-				for at := time.Date(1998, 3, 1, 5, 4, 3, 2e6, time.UTC); at.Year() < 2003; at = at.Add(1000003 * time.Second) {
+				for at := time.Date(1998, 3, 1, 5, 4, 3, 2e6,
+					time.UTC); at.Year() < 2003; at = at.Add(1000003 * time.Second) {
 					start, err := c.truncate(at.UnixMilli(), bin)
 					if err != nil || start > at.UnixMilli() {
 						t.Fatalf("%v by %d %ss: %d, %v", at, bin, unitNames[u], start, err)
@@ -69,7 +71,8 @@ func TestTruncatedDates(t *testing.T) {
 					again, _ := c.truncate(start, bin)
 					before, _ := c.truncate(start-1, bin)
 					if next, _ := addUnits(before, u, bin, z); again != start || next != start && u >= dayUnit {
-						t.Fatalf("%v by %d %ss in %s: %d, again %d, before %d, next %d", at, bin, unitNames[u], name, start, again, before, next)
+						t.Fatalf("%v by %d %ss in %s: %d, again %d, before %d, next %d", at, bin, unitNames[u], name,
+							start, again, before, next)
 					}
 				}
 			}
@@ -86,7 +89,8 @@ func TestZonesAreBounded(t *testing.T) {
 	if n := len(zones.known); n > maxZones {
 		t.Errorf("%d zones are remembered", n)
 	}
-	for _, name := range []string{"", "Local", "../../etc/passwd", "/etc/localtime", "+1", "+123", "+12:3", "+1a", "Europe"} {
+	for _, name := range []string{"", "Local", "../../etc/passwd", "/etc/localtime", "+1", "+123", "+12:3", "+1a",
+		"Europe"} {
 		if _, err := zoneOf(name); !code.Is(err, 40485) {
 			t.Errorf("%q: %v", name, err)
 		}
@@ -96,8 +100,10 @@ func TestZonesAreBounded(t *testing.T) {
 func FuzzDateFromString(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"2017-02-08T12:10:40.787Z", ""}, {"2017-02-08 12:10:40 -0330", ""}, {"July 4th, 2017 12:30 a.m. EST", ""},
-		{"Tue, 04 Jul 2017 11:34:25 GMT+2", ""}, {"04.07.17", ""}, {"2017-W27-2", ""}, {"20170208121040", ""}, {"2017-366", ""},
-		{"15/06/2018", "%d/%m/%Y"}, {"2018W24D5", "%GW%VD%u"}, {"2018 166 +90", "%Y %j %Z"}, {"15 June 2018 10:20:30.5 +01", "%d %B %Y %H:%M:%S.%L %z"},
+		{"Tue, 04 Jul 2017 11:34:25 GMT+2", ""}, {"04.07.17", ""}, {"2017-W27-2", ""}, {"20170208121040", ""},
+		{"2017-366", ""},
+		{"15/06/2018", "%d/%m/%Y"}, {"2018W24D5", "%GW%VD%u"}, {"2018 166 +90", "%Y %j %Z"},
+		{"15 June 2018 10:20:30.5 +01", "%d %B %Y %H:%M:%S.%L %z"},
 	} {
 		f.Add(seed[0], seed[1])
 	}
@@ -143,7 +149,9 @@ func benchmark(b *testing.B, given string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	root := doc.Object(document(b, `{"d": {"$date": "2017-06-19T15:08:51.123Z"}, "s": "mayfly", "i": 7, "f": 2.5, "o": {"$oid": "5947e8c30000000000000001"}}`))
+	root := doc.Object(document(b,
+		`{"d": {"$date": "2017-06-19T15:08:51.123Z"}, "s": "mayfly", "i": 7, "f": 2.5, "o": {"$oid": `+
+			`"5947e8c30000000000000001"}}`))
 	s := &Scope{Vars: make([]doc.Value, names.Slots())}
 	b.ReportAllocs()
 	for b.Loop() {

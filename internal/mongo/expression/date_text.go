@@ -65,7 +65,8 @@ func (r *dateReader) fail(at int, what string) error {
 	if len(text) > maxShown {
 		text = text[:maxShown] + "..."
 	}
-	return code.New(code.ConversionFailure, "%s", strings.ToValidUTF8(fmt.Sprintf("Error parsing date string '%s'; %d: %s '%s'", text, at, what, charText(c)), "?"))
+	message := fmt.Sprintf("Error parsing date string '%s'; %d: %s '%s'", text, at, what, charText(c))
+	return code.New(code.ConversionFailure, "%s", strings.ToValidUTF8(message, "?"))
 }
 
 // charText is a byte as messages show it, or "" at the end of the text.
@@ -81,15 +82,20 @@ func (r *dateReader) instant(z *zone) (int64, error) {
 	if r.hour == unset && r.minute == unset && r.second == unset {
 		r.hour, r.minute, r.second = 0, 0, 0
 	}
-	if r.year == unset || r.month == unset || r.day == unset || r.hour == unset || r.minute == unset || r.second == unset {
-		return 0, code.New(code.ConversionFailure, "an incomplete date/time string has been found, with elements missing: \"%s\"", r.text)
+	if r.year == unset || r.month == unset || r.day == unset || r.hour == unset || r.minute == unset ||
+		r.second == unset {
+		return 0, code.New(code.ConversionFailure,
+			"an incomplete date/time string has been found, with elements missing: \"%s\"", r.text)
 	}
 	if !z.isUTC {
 		switch r.zone {
 		case offsetZone:
-			return 0, code.New(code.ConversionFailure, "you cannot pass in a date/time string with GMT offset together with a timezone argument")
+			return 0, code.New(code.ConversionFailure,
+				"you cannot pass in a date/time string with GMT offset together with a timezone argument")
 		case namedZone:
-			return 0, code.New(code.ConversionFailure, "you cannot pass in a date/time string with time zone information ('%s') together with a timezone argument", r.abbr)
+			return 0, code.New(code.ConversionFailure,
+				"you cannot pass in a date/time string with time zone information ('%s') together with a timezone "+
+					"argument", r.abbr)
 		}
 	}
 	midnight := time.Date(r.year, time.Month(r.month), r.day, 0, 0, 0, 0, time.UTC)
@@ -161,7 +167,8 @@ func monthOf(word string) int {
 
 // abbreviations are the abbreviated zones that a text may name, with their offsets in minutes.
 var abbreviations = map[string]int{
-	"utc": 0, "gmt": 0, "z": 0, "wet": 0, "west": 60, "bst": 60, "cet": 60, "cest": 120, "eet": 120, "eest": 180, "msk": 180,
+	"utc": 0, "gmt": 0, "z": 0, "wet": 0, "west": 60, "bst": 60, "cet": 60, "cest": 120, "eet": 120, "eest": 180,
+	"msk": 180,
 	"est": -300, "edt": -240, "cst": -360, "cdt": -300, "mst": -420, "mdt": -360, "pst": -480, "pdt": -420,
 	"akst": -540, "akdt": -480, "hst": -600, "jst": 540, "aest": 600, "aedt": 660, "nzst": 720, "nzdt": 780,
 }

@@ -102,7 +102,8 @@ func (f *formatArgument) of(v doc.Value) (format string, isNull bool, err error)
 	}
 	format, ok := doc.AsString(v)
 	if !ok {
-		return "", false, code.New(f.mistype, "%s requires that 'format' be a string, found: %s with value %s", f.name, code.TypeName(v), code.Show(v))
+		return "", false, code.New(f.mistype, "%s requires that 'format' be a string, found: %s with value %s", f.name,
+			code.TypeName(v), code.Show(v))
 	}
 	return format, false, checkFormat(format, f.letters)
 }
@@ -258,7 +259,8 @@ func appendDatePart(dst []byte, letter byte, t time.Time) ([]byte, error) {
 
 func appendYear(dst []byte, year int) ([]byte, error) {
 	if year < 0 || year > 9999 {
-		return dst, code.New(18537, "Could not convert date to string: date component was outside the supported range of 0-9999: %d", year)
+		return dst, code.New(18537,
+			"Could not convert date to string: date component was outside the supported range of 0-9999: %d", year)
 	}
 	return appendPadded(dst, year, 4), nil
 }

@@ -65,7 +65,8 @@ func TestDepthIsBounded(t *testing.T) {
 }
 
 func TestResultsAreBounded(t *testing.T) {
-	large := doc.Object(bsoncore.BuildDocument(nil, bsoncore.AppendStringElement(nil, "s", strings.Repeat("x", 15<<20))))
+	large := doc.Object(bsoncore.BuildDocument(nil,
+		bsoncore.AppendStringElement(nil, "s", strings.Repeat("x", 15<<20))))
 	for _, c := range []struct {
 		name, expression string
 		want             code.Code
@@ -76,10 +77,15 @@ func TestResultsAreBounded(t *testing.T) {
 		{"merged", `{"$mergeObjects": ["$$ROOT", {"b": "$s"}]}`, code.BSONObjectTooLarge},
 		{"joined", `{"$concatArrays": [["$s"], ["$s"]]}`, code.BSONObjectTooLarge},
 		{"mapped", `{"$map": {"input": [1, 2], "in": "$s"}}`, code.BSONObjectTooLarge},
-		{"doubled", `{"$reduce": {"input": {"$range": [0, 40]}, "initialValue": ["x"], "in": {"$concatArrays": ["$$value", "$$value"]}}}`, code.BSONObjectTooLarge},
-		{"nested", `{"$reduce": {"input": {"$range": [0, 40]}, "initialValue": 1, "in": ["$$value", "$$value"]}}`, code.BSONObjectTooLarge},
+		{"doubled",
+			`{"$reduce": {"input": {"$range": [0, 40]}, "initialValue": ["x"], "in": {"$concatArrays": ["$$value", ` +
+				`"$$value"]}}}`, code.BSONObjectTooLarge},
+		{"nested", `{"$reduce": {"input": {"$range": [0, 40]}, "initialValue": 1, "in": ["$$value", "$$value"]}}`,
+			code.BSONObjectTooLarge},
 		{"range", `{"$range": [0, 2147483647]}`, code.QueryExceededMemoryLimitNoDiskUseAllowed},
-		{"together", `{"$let": {"vars": {"a": ["$s"], "b": ["$s", 1], "c": ["$s", 2], "d": ["$s", 3], "e": ["$s", 4]}, "in": {"$size": "$$a"}}}`, code.QueryExceededMemoryLimitNoDiskUseAllowed},
+		{"together",
+			`{"$let": {"vars": {"a": ["$s"], "b": ["$s", 1], "c": ["$s", 2], "d": ["$s", 3], "e": ["$s", 4]}, "in": ` +
+				`{"$size": "$$a"}}}`, code.QueryExceededMemoryLimitNoDiskUseAllowed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v, err := evaluate(t, c.expression, large, &Scope{})
@@ -93,7 +99,9 @@ func TestResultsAreBounded(t *testing.T) {
 // A reduction that builds a list makes a new one in each turn; only the last is kept.
 func TestReduceGivesMemoryBack(t *testing.T) {
 	s := &Scope{}
-	v, err := evaluate(t, `{"$reduce": {"input": {"$range": [0, 3000]}, "initialValue": [], "in": {"$concatArrays": ["$$value", ["$$this"]]}}}`, doc.Object(document(t, "{}")), s)
+	v, err := evaluate(t,
+		`{"$reduce": {"input": {"$range": [0, 3000]}, "initialValue": [], "in": {"$concatArrays": ["$$value", `+
+			`["$$this"]]}}}`, doc.Object(document(t, "{}")), s)
 	n, _ := s.length(v)
 	if err != nil || n != 3000 {
 		t.Fatal(n, err)
@@ -127,7 +135,8 @@ func TestScopeAfterAnError(t *testing.T) {
 	names := NewNames()
 	s := &Scope{}
 	s.Reset(doc.Object(document(t, `{"a": [1, 2, 0]}`)))
-	failing, err := Compile(parse(t, `[1, {"x": [{"$map": {"input": "$a", "in": {"$divide": [1, "$$this"]}}}]}]`), names)
+	failing, err := Compile(parse(t, `[1, {"x": [{"$map": {"input": "$a", "in": {"$divide": [1, "$$this"]}}}]}]`),
+		names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,14 +159,17 @@ func TestScopeAfterAnError(t *testing.T) {
 
 func TestOneExpressionManyGoroutines(t *testing.T) {
 	names := NewNames()
-	x, err := Compile(parse(t, `{"$map": {"input": "$a", "as": "e", "in": {"v": {"$add": ["$$e", "$i", {"$numberDecimal": "0.5"}]}, "l": ["$$e"]}}}`), names)
+	x, err := Compile(parse(t,
+		`{"$map": {"input": "$a", "as": "e", "in": {"v": {"$add": ["$$e", "$i", {"$numberDecimal": "0.5"}]}, "l": `+
+			`["$$e"]}}}`), names)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
 	for g := range 4 {
 		on := doc.Object(document(t, fmt.Sprintf(`{"i": %d, "a": [1, 2]}`, g)))
-		want := fmt.Sprintf(`[{"v": {"$numberDecimal":"%d.5"}, "l": [1]}, {"v": {"$numberDecimal":"%d.5"}, "l": [2]}]`, g+1, g+2)
+		want := fmt.Sprintf(`[{"v": {"$numberDecimal":"%d.5"}, "l": [1]}, {"v": {"$numberDecimal":"%d.5"}, "l": [2]}]`,
+			g+1, g+2)
 		wg.Go(func() {
 			s := &Scope{Vars: make([]doc.Value, names.Slots())}
 			for range 200 {
@@ -179,7 +191,8 @@ func TestConstant(t *testing.T) {
 		`{"a": [1, {"$concat": ["x", "y"]}]}`:  `{"a": [1, "xy"]}`,
 		`{"$cond": [true, 1, "$a"]}`:           "1",
 		`{"$arrayElemAt": [[1], 5]}`:           "missing",
-		`"$a"`:                                 "no", `["$a"]`: "no", `"$$NOW"`: "no", `{"$rand": {}}`: "no", `"$$ROOT"`: "no",
+		`"$a"`:                                 "no", `["$a"]`: "no", `"$$NOW"`: "no", `{"$rand": {}}`: "no",
+		`"$$ROOT"`:            "no",
 		`{"$divide": [1, 0]}`: "no",
 	} {
 		x, err := Compile(parse(t, expression), nil)
@@ -236,9 +249,11 @@ func TestNames(t *testing.T) {
 
 func TestTruthy(t *testing.T) {
 	for text, want := range map[string]bool{
-		"true": true, "false": false, "null": false, `{"$undefined": true}`: false, "0": false, "1": true, "0.0": false, "-0.0": false,
+		"true": true, "false": false, "null": false, `{"$undefined": true}`: false, "0": false, "1": true, "0.0": false,
+		"-0.0":                 false,
 		`{"$numberLong": "0"}`: false, `{"$numberDecimal": "0E+5"}`: false, `{"$numberDecimal": "0.1"}`: true,
-		`{"$numberDouble": "NaN"}`: true, `{"$numberDecimal": "NaN"}`: true, `""`: true, `[]`: true, `{}`: true, `{"$date": {"$numberLong": "0"}}`: true,
+		`{"$numberDouble": "NaN"}`: true, `{"$numberDecimal": "NaN"}`: true, `""`: true, `[]`: true, `{}`: true,
+		`{"$date": {"$numberLong": "0"}}`: true,
 	} {
 		if got := Truthy(parse(t, text)); got != want {
 			t.Errorf("%s is %v", text, got)

@@ -20,7 +20,9 @@ func FuzzEvaluate(f *testing.F) {
 			f.Add([]byte(document(f, `{"v": `+given+`}`)))
 		}
 	}
-	on := doc.Object(document(f, `{"i": 5, "l": {"$numberLong": "6"}, "d": 2.5, "m": {"$numberDecimal": "1.10"}, "s": "x", "n": null, "a": [1, 2, 3], "e": [], "o": {"p": [{"q": 1}]}, "t": {"$date": "2026-01-02T03:04:05.678Z"}}`))
+	on := doc.Object(document(f,
+		`{"i": 5, "l": {"$numberLong": "6"}, "d": 2.5, "m": {"$numberDecimal": "1.10"}, "s": "x", "n": null, "a": `+
+			`[1, 2, 3], "e": [], "o": {"p": [{"q": 1}]}, "t": {"$date": "2026-01-02T03:04:05.678Z"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if bsoncore.Document(data).Validate() != nil {
 			return // the wire lets no such document in

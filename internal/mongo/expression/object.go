@@ -40,7 +40,7 @@ func compileMembers(v doc.Value, names *Names, depth int) (*Expression, error) {
 	var members []*Expression
 	seen := map[string]bool{}
 	for name, member := range doc.Members(v.Data) {
-		if err := checkName(name); err != nil {
+		if err := CheckName(name); err != nil {
 			return nil, err
 		}
 		name = strings.Clone(name)

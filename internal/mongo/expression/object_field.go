@@ -71,7 +71,9 @@ func readGetField(arg doc.Value) (field, input doc.Value, err error) {
 // not constant, and for a constant that is not a string.
 func fieldName(op string, field doc.Value, names *Names, depth int, codes [3]code.Code) (string, error) {
 	if text, ok := doc.AsString(field); ok && strings.HasPrefix(text, "$") {
-		return "", code.New(codes[0], "'%s' is a field path reference which is not allowed in this context. Did you mean {$literal: '%s'}?", text, text)
+		return "", code.New(codes[0],
+			"'%s' is a field path reference which is not allowed in this context. Did you mean {$literal: '%s'}?", text,
+			text)
 	}
 	x, err := compile(field, names, depth)
 	if err != nil {
@@ -79,11 +81,13 @@ func fieldName(op string, field doc.Value, names *Names, depth int, codes [3]cod
 	}
 	v, ok := x.Constant()
 	if !ok {
-		return "", code.New(codes[1], "%s requires 'field' to evaluate to a constant, but got a non-constant argument", op)
+		return "", code.New(codes[1], "%s requires 'field' to evaluate to a constant, but got a non-constant argument",
+			op)
 	}
 	name, ok := doc.AsString(v)
 	if !ok {
-		return "", code.New(codes[2], "%s requires 'field' to evaluate to type String, but got %s", op, code.TypeName(v))
+		return "", code.New(codes[2], "%s requires 'field' to evaluate to type String, but got %s", op,
+			code.TypeName(v))
 	}
 	if strings.IndexByte(name, 0) >= 0 {
 		return "", code.New(16411, "FieldPath field names may not contain '\\0'.")
@@ -153,7 +157,8 @@ func setField(s *Scope, op, name string, input, v doc.Value) (doc.Value, error) 
 	case nullish(input):
 		return null, nil
 	case input.Type != bsoncore.TypeEmbeddedDocument:
-		return doc.Value{}, code.New(4161105, "%s requires 'input' to evaluate to type Object, but got %s", op, code.TypeName(input))
+		return doc.Value{}, code.New(4161105, "%s requires 'input' to evaluate to type Object, but got %s", op,
+			code.TypeName(input))
 	}
 	b := s.object()
 	found := false
@@ -184,7 +189,8 @@ func mergeObjects(s *Scope, args []doc.Value) (doc.Value, error) {
 			continue
 		}
 		if v.Type != bsoncore.TypeEmbeddedDocument {
-			return doc.Value{}, code.New(40400, "$mergeObjects requires object inputs, but input %s is of type %s", code.Show(v), code.TypeName(v))
+			return doc.Value{}, code.New(40400, "$mergeObjects requires object inputs, but input %s is of type %s",
+				code.Show(v), code.TypeName(v))
 		}
 		for name, member := range doc.Members(v.Data) {
 			m.put(name, member)

@@ -10,11 +10,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// maxPathNames limits the names of a path, as MongoDB limits the nesting of documents.
-const maxPathNames = 200
+// MaxPathNames limits the names of a path, as MongoDB limits the nesting of documents.
+const MaxPathNames = 200
 
-// splitPath parses a dotted path.
-func splitPath(path string) ([]string, error) {
+// SplitPath parses a dotted path, with MongoDB's errors.
+func SplitPath(path string) ([]string, error) {
 	if path == "" {
 		return nil, code.New(40352, "FieldPath cannot be constructed with empty string")
 	}
@@ -22,19 +22,19 @@ func splitPath(path string) ([]string, error) {
 		return nil, code.New(40353, "FieldPath must not end with a '.'.")
 	}
 	names := strings.Split(path, ".")
-	if len(names) > maxPathNames {
+	if len(names) > MaxPathNames {
 		return nil, code.New(code.Overflow, "FieldPath is too long")
 	}
 	for _, name := range names {
-		if err := checkName(name); err != nil {
+		if err := CheckName(name); err != nil {
 			return nil, err
 		}
 	}
 	return names, nil
 }
 
-// checkName returns an error if a name may not be in a path or an object literal.
-func checkName(name string) error {
+// CheckName returns an error if a name may not be in a path or an object literal.
+func CheckName(name string) error {
 	switch {
 	case name == "":
 		return code.New(15998, "FieldPath field names may not be empty strings.")
@@ -61,7 +61,7 @@ func compileString(v doc.Value, names *Names) (*Expression, error) {
 		return nil, code.New(16872, "'$' by itself is not a valid FieldPath")
 	}
 	path := strings.Clone(text[1:])
-	steps, err := splitPath(path)
+	steps, err := SplitPath(path)
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,10 @@ import (
 // https://www.mongodb.com/docs/v7.0/reference/operator/aggregation/percentile/
 
 var (
-	medianShape     = shape{name: "$median", object: 7436201, unknown: 40415, missing: 40414, required: []string{"input", "method"}}
-	percentileShape = shape{name: "$percentile", object: 7436200, unknown: 40415, missing: 40414, required: []string{"input", "method", "p"}}
+	medianShape = shape{name: "$median", object: 7436201, unknown: 40415, missing: 40414,
+		required: []string{"input", "method"}}
+	percentileShape = shape{name: "$percentile", object: 7436200, unknown: 40415, missing: 40414,
+		required: []string{"input", "method", "p"}}
 )
 
 func compileMedian(arg doc.Value, names *Names, depth int) (*Expression, error) {
@@ -55,7 +57,8 @@ func readShares(v doc.Value, names *Names, depth int) (shares []float64, err err
 	}
 	list, ok := x.Constant()
 	if !ok {
-		return nil, code.New(7750300, "The $percentile 'p' field must be an array of constant values, but found value: %s.", code.Show(v))
+		return nil, code.New(7750300,
+			"The $percentile 'p' field must be an array of constant values, but found value: %s.", code.Show(v))
 	}
 	for e := range doc.Elements(list) {
 		share := asDouble(e)
@@ -74,11 +77,14 @@ func readShares(v doc.Value, names *Names, depth int) (shares []float64, err err
 }
 
 func noShare(number code.Code, v doc.Value) error {
-	return code.New(number, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s", code.Show(v))
+	return code.New(number, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s",
+		code.Show(v))
 }
 
 // ranked evaluates the input and passes its numbers to f, sorted.
-func ranked(parts []doc.Value, names *Names, depth int, f func(s *Scope, numbers []float64) (doc.Value, error)) (*Expression, error) {
+func ranked(
+	parts []doc.Value, names *Names, depth int, f func(s *Scope, numbers []float64) (doc.Value, error),
+) (*Expression, error) {
 	if method, _ := doc.AsString(parts[1]); method != "approximate" {
 		return nil, code.New(code.BadValue, "Currently only 'approximate' can be used as percentile 'method'.")
 	}

@@ -14,7 +14,9 @@ import (
 
 // regexOperator takes {input, regex, options}. Its result is none if input or regex is nullish. A constant pattern is
 // compiled once, any other only if it differs from the one before.
-func regexOperator(name string, none doc.Value, find func(s *Scope, name, text string, p *pattern.Pattern) (doc.Value, error)) operator {
+func regexOperator(
+	name string, none doc.Value, find func(s *Scope, name, text string, p *pattern.Pattern) (doc.Value, error),
+) operator {
 	h := shape{name: name, object: 51103, unknown: 31024, optional: []string{"input", "regex", "options"}}
 	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {
 		args, err := h.read(arg, names, depth)
@@ -119,7 +121,8 @@ func readPattern(name string, regex, options doc.Value) (p patternSource, ok boo
 			return p, false, code.New(51106, "%s needs 'options' to be of type string", name)
 		}
 		if p.options != "" {
-			return p, false, code.New(51107, "%s: found regex option(s) specified in both 'regex' and 'option' fields", name)
+			return p, false, code.New(51107, "%s: found regex option(s) specified in both 'regex' and 'option' fields",
+				name)
 		}
 		p.options = text
 	}
@@ -152,7 +155,7 @@ func regexFind(s *Scope, name, text string, p *pattern.Pattern) (doc.Value, erro
 	if err != nil {
 		return doc.Value{}, err
 	}
-	return s.found(text, at, index)
+	return foundMatch(s, text, at, index)
 }
 
 func regexFindAll(s *Scope, name, text string, p *pattern.Pattern) (doc.Value, error) {
@@ -169,7 +172,7 @@ func regexFindAll(s *Scope, name, text string, p *pattern.Pattern) (doc.Value, e
 		}
 		index += n
 		counted = at[0]
-		v, err := s.found(text, at, index)
+		v, err := foundMatch(s, text, at, index)
 		if err != nil {
 			return v, err
 		}
@@ -195,9 +198,9 @@ func matchFailed(name string, err error) error {
 	return code.New(51156, "Error occurred while executing the regular expression in %s. Result code: %v", name, err)
 }
 
-// found is a match as {match, idx, captures}, from pairs of byte offsets and the index of
+// foundMatch is a match as {match, idx, captures}, from pairs of byte offsets and the index of
 // its first code point.
-func (s *Scope) found(text string, at []int, index int) (doc.Value, error) {
+func foundMatch(s *Scope, text string, at []int, index int) (doc.Value, error) {
 	b, mark := s.object(), s.mark()
 	for i, name := range [...]string{"match", "idx", "captures"} {
 		var v doc.Value
@@ -208,7 +211,7 @@ func (s *Scope) found(text string, at []int, index int) (doc.Value, error) {
 		case 1:
 			v = s.int32(int32(index))
 		default:
-			v, err = s.captures(text, at[2:])
+			v, err = captures(s, text, at[2:])
 		}
 		if err == nil {
 			err = b.set(name, v)
@@ -222,7 +225,7 @@ func (s *Scope) found(text string, at []int, index int) (doc.Value, error) {
 }
 
 // captures are the texts of the groups, null for a group that took no part.
-func (s *Scope) captures(text string, at []int) (doc.Value, error) {
+func captures(s *Scope, text string, at []int) (doc.Value, error) {
 	b := s.array()
 	for i := 0; i < len(at); i += 2 {
 		var err error

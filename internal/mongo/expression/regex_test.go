@@ -69,7 +69,9 @@ func TestStopEndsASearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Scope{Meter: &work.Meter{Stop: func() error { return code.New(code.MaxTimeMSExpired, "operation exceeded time limit") }}}
+	s := &Scope{Meter: &work.Meter{Stop: func() error {
+		return code.New(code.MaxTimeMSExpired, "operation exceeded time limit")
+	}}}
 	s.Reset(doc.Object(withText("aaaa")))
 	if _, err := x.Evaluate(s); !code.Is(err, code.MaxTimeMSExpired) {
 		t.Error(err)
@@ -110,7 +112,8 @@ func BenchmarkRegexMatch(b *testing.B) {
 func BenchmarkConcat(b *testing.B) { benchmark(b, `{"$concat": ["$s", "-", "$s", "!"]}`) }
 
 func BenchmarkToString(b *testing.B) {
-	for _, given := range []string{`{"$toString": "$i"}`, `{"$toString": "$f"}`, `{"$toString": "$o"}`, `{"$toString": "$d"}`} {
+	for _, given := range []string{`{"$toString": "$i"}`, `{"$toString": "$f"}`, `{"$toString": "$o"}`,
+		`{"$toString": "$d"}`} {
 		b.Run(given, func(b *testing.B) { benchmark(b, given) })
 	}
 }

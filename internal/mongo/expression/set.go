@@ -15,7 +15,8 @@ import (
 func elementsTrue(name string, number code.Code, decisive bool) func(*Scope, doc.Value) (doc.Value, error) {
 	return func(s *Scope, array doc.Value) (doc.Value, error) {
 		if !doc.IsArray(array) {
-			return doc.Value{}, code.New(number, "%s's argument must be an array, but is %s", name, code.TypeName(array))
+			return doc.Value{}, code.New(number, "%s's argument must be an array, but is %s", name,
+				code.TypeName(array))
 		}
 		for e := range doc.Elements(array) {
 			if truthy(e) == decisive {
@@ -58,7 +59,8 @@ func setUnion(s *Scope, args []doc.Value) (doc.Value, error) {
 			return null, nil
 		}
 		if !doc.IsArray(v) {
-			return doc.Value{}, code.New(17043, "All operands of $setUnion must be arrays. One argument is of type: %s", code.TypeName(v))
+			return doc.Value{}, code.New(17043, "All operands of $setUnion must be arrays. One argument is of type: %s",
+				code.TypeName(v))
 		}
 	}
 	base := len(s.stack)
@@ -83,7 +85,8 @@ func setIntersection(s *Scope, args []doc.Value) (doc.Value, error) {
 			return null, nil
 		}
 		if !doc.IsArray(v) {
-			return doc.Value{}, code.New(17047, "All operands of $setIntersection must be arrays. One argument is of type: %s", code.TypeName(v))
+			return doc.Value{}, code.New(17047,
+				"All operands of $setIntersection must be arrays. One argument is of type: %s", code.TypeName(v))
 		}
 	}
 	if len(args) == 0 {
@@ -118,9 +121,11 @@ func setDifference(s *Scope, a, b doc.Value) (doc.Value, error) {
 	case nullish(a) || nullish(b):
 		return null, nil
 	case !doc.IsArray(a):
-		return doc.Value{}, code.New(17048, "both operands of $setDifference must be arrays. First argument is of type: %s", code.TypeName(a))
+		return doc.Value{}, code.New(17048,
+			"both operands of $setDifference must be arrays. First argument is of type: %s", code.TypeName(a))
 	case !doc.IsArray(b):
-		return doc.Value{}, code.New(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s", code.TypeName(b))
+		return doc.Value{}, code.New(17049,
+			"both operands of $setDifference must be arrays. Second argument is of type: %s", code.TypeName(b))
 	}
 	without, all, err := s.set(b)
 	if err != nil {
@@ -159,9 +164,11 @@ func setDifference(s *Scope, a, b doc.Value) (doc.Value, error) {
 func setIsSubset(s *Scope, a, b doc.Value) (doc.Value, error) {
 	switch {
 	case !doc.IsArray(a):
-		return doc.Value{}, code.New(17046, "both operands of $setIsSubset must be arrays. First argument is of type: %s", code.TypeName(a))
+		return doc.Value{}, code.New(17046,
+			"both operands of $setIsSubset must be arrays. First argument is of type: %s", code.TypeName(a))
 	case !doc.IsArray(b):
-		return doc.Value{}, code.New(17042, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", code.TypeName(b))
+		return doc.Value{}, code.New(17042,
+			"both operands of $setIsSubset must be arrays. Second argument is of type: %s", code.TypeName(b))
 	}
 	list, taken, err := s.set(b)
 	if err != nil {
@@ -194,7 +201,8 @@ func compileSetEquals(arg doc.Value, names *Names, depth int) (*Expression, erro
 func setEquals(s *Scope, args []doc.Value) (doc.Value, error) {
 	for i, v := range args {
 		if !doc.IsArray(v) {
-			return doc.Value{}, code.New(17044, "All operands of $setEquals must be arrays. %d-th argument is of type: %s", i+1, code.TypeName(v))
+			return doc.Value{}, code.New(17044,
+				"All operands of $setEquals must be arrays. %d-th argument is of type: %s", i+1, code.TypeName(v))
 		}
 	}
 	first, taken, err := s.set(args[0])

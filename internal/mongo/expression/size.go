@@ -15,10 +15,12 @@ func binarySize(s *Scope, v doc.Value) (doc.Value, error) {
 	switch {
 	case nullish(v):
 		return null, nil
-	case v.Type == bsoncore.TypeString || v.Type == bsoncore.TypeBinary: // both lie between five bytes of length and NUL or subtype
+	// both lie between five bytes of length and NUL or subtype
+	case v.Type == bsoncore.TypeString || v.Type == bsoncore.TypeBinary:
 		return s.int32(int32(len(v.Data) - 5)), nil
 	}
-	return doc.Value{}, code.New(51276, "$binarySize requires a string or BinData argument, found: %s", code.TypeName(v))
+	return doc.Value{}, code.New(51276, "$binarySize requires a string or BinData argument, found: %s",
+		code.TypeName(v))
 }
 
 // bsonSize counts the bytes of a document as BSON.

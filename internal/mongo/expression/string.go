@@ -60,12 +60,12 @@ func compileConcat(arg doc.Value, names *Names, depth int) (*Expression, error) 
 				return v, err
 			}
 		}
-		return s.joined(s.stack[base:])
+		return joined(s, s.stack[base:])
 	}}, args...), nil
 }
 
 // joined concatenates strings.
-func (s *Scope) joined(list []doc.Value) (doc.Value, error) {
+func joined(s *Scope, list []doc.Value) (doc.Value, error) {
 	size := 0
 	for _, v := range list {
 		size += len(v.Data)
@@ -87,11 +87,15 @@ func split(s *Scope, input, separator doc.Value) (doc.Value, error) {
 	}
 	text, ok := doc.AsString(input)
 	if !ok {
-		return doc.Value{}, code.New(40085, "$split requires an expression that evaluates to a string as a first argument, found: %s", code.TypeName(input))
+		return doc.Value{}, code.New(40085,
+			"$split requires an expression that evaluates to a string as a first argument, found: %s",
+			code.TypeName(input))
 	}
 	by, ok := doc.AsString(separator)
 	if !ok {
-		return doc.Value{}, code.New(40086, "$split requires an expression that evaluates to a string as a second argument, found: %s", code.TypeName(separator))
+		return doc.Value{}, code.New(40086,
+			"$split requires an expression that evaluates to a string as a second argument, found: %s",
+			code.TypeName(separator))
 	}
 	if by == "" {
 		return doc.Value{}, code.New(40087, "$split requires a non-empty separator")

@@ -22,10 +22,12 @@ func readSpan(name string, codes [2]code.Code, args []doc.Value) (p span, ok boo
 		return p, false, nil
 	}
 	if p.text, ok = doc.AsString(args[0]); !ok {
-		return p, false, code.New(codes[0], "%s requires a string as the first argument, found: %s", name, code.TypeName(args[0]))
+		return p, false, code.New(codes[0], "%s requires a string as the first argument, found: %s", name,
+			code.TypeName(args[0]))
 	}
 	if p.token, ok = doc.AsString(args[1]); !ok {
-		return p, false, code.New(codes[1], "%s requires a string as the second argument, found: %s", name, code.TypeName(args[1]))
+		return p, false, code.New(codes[1], "%s requires a string as the second argument, found: %s", name,
+			code.TypeName(args[1]))
 	}
 	p.end = math.MaxInt32
 	if len(args) > 2 {
@@ -45,7 +47,8 @@ func readSpan(name string, codes [2]code.Code, args []doc.Value) (p span, ok boo
 func index(name, what string, v doc.Value) (int, error) {
 	i, ok := whole32(v)
 	if !ok {
-		return 0, code.New(40096, "%s requires an integral %s, found a value of type: %s, with value: \"%s\"", name, what, code.TypeName(v), quoted(v))
+		return 0, code.New(40096, "%s requires an integral %s, found a value of type: %s, with value: \"%s\"", name,
+			what, code.TypeName(v), quoted(v))
 	}
 	if i < 0 {
 		return 0, code.New(40097, "%s requires a nonnegative %s, found: %d", name, what, i)
@@ -119,10 +122,12 @@ func substringOfBytes(s *Scope, args []doc.Value) (doc.Value, error) {
 		return doc.Value{}, err
 	}
 	if !doc.IsNumberBSON(args[1]) || args[1].Type == bsoncore.TypeDecimal128 {
-		return doc.Value{}, code.New(16034, "$substrBytes:  starting index must be a numeric type (is BSON type %s)", code.TypeName(args[1]))
+		return doc.Value{}, code.New(16034, "$substrBytes:  starting index must be a numeric type (is BSON type %s)",
+			code.TypeName(args[1]))
 	}
 	if !doc.IsNumberBSON(args[2]) || args[2].Type == bsoncore.TypeDecimal128 {
-		return doc.Value{}, code.New(16035, "$substrBytes:  length must be a numeric type (is BSON type %s)", code.TypeName(args[2]))
+		return doc.Value{}, code.New(16035, "$substrBytes:  length must be a numeric type (is BSON type %s)",
+			code.TypeName(args[2]))
 	}
 	start, length := truncated(args[1]), truncated(args[2])
 	if start < 0 {
@@ -133,11 +138,13 @@ func substringOfBytes(s *Scope, args []doc.Value) (doc.Value, error) {
 	}
 	text = text[start:]
 	if continues(text[0]) {
-		return doc.Value{}, code.New(28656, "$substrBytes:  Invalid range, starting index is a UTF-8 continuation byte.")
+		return doc.Value{}, code.New(28656,
+			"$substrBytes:  Invalid range, starting index is a UTF-8 continuation byte.")
 	}
 	if length >= 0 && length < int64(len(text)) {
 		if continues(text[length]) {
-			return doc.Value{}, code.New(28657, "$substrBytes:  Invalid range, ending index is in the middle of a UTF-8 character.")
+			return doc.Value{}, code.New(28657,
+				"$substrBytes:  Invalid range, ending index is in the middle of a UTF-8 character.")
 		}
 		text = text[:length]
 	}
@@ -150,19 +157,23 @@ func substringOfCodePoints(s *Scope, args []doc.Value) (doc.Value, error) {
 		return doc.Value{}, err
 	}
 	if !doc.IsNumberBSON(args[1]) {
-		return doc.Value{}, code.New(34450, "$substrCP: starting index must be a numeric type (is BSON type %s)", code.TypeName(args[1]))
+		return doc.Value{}, code.New(34450, "$substrCP: starting index must be a numeric type (is BSON type %s)",
+			code.TypeName(args[1]))
 	}
 	start, ok := whole32(args[1])
 	if !ok {
-		return doc.Value{}, code.New(34451, "$substrCP: starting index cannot be represented as a 32-bit integral value: %s", quoted(args[1]))
+		return doc.Value{}, code.New(34451,
+			"$substrCP: starting index cannot be represented as a 32-bit integral value: %s", quoted(args[1]))
 	}
 	if !doc.IsNumberBSON(args[2]) {
-		return doc.Value{}, code.New(34452, "$substrCP: length must be a numeric type (is BSON type %s)", code.TypeName(args[2]))
+		return doc.Value{}, code.New(34452, "$substrCP: length must be a numeric type (is BSON type %s)",
+			code.TypeName(args[2]))
 	}
 	length, ok := whole32(args[2])
 	switch {
 	case !ok:
-		return doc.Value{}, code.New(34453, "$substrCP: length cannot be represented as a 32-bit integral value: %s", quoted(args[2]))
+		return doc.Value{}, code.New(34453, "$substrCP: length cannot be represented as a 32-bit integral value: %s",
+			quoted(args[2]))
 	case length < 0:
 		return doc.Value{}, code.New(34454, "$substrCP: length must be a nonnegative integer.")
 	case start < 0:

@@ -27,7 +27,8 @@ func replace(name string, limit int) operator {
 		for i, v := range args {
 			text, ok := doc.AsString(v)
 			if !ok && !nullish(v) {
-				return doc.Value{}, code.New(replaceArguments[i].mistype, "%s requires that '%s' be a string, found: %s", name, replaceArguments[i].name, code.Show(v))
+				return doc.Value{}, code.New(replaceArguments[i].mistype,
+					"%s requires that '%s' be a string, found: %s", name, replaceArguments[i].name, code.Show(v))
 			}
 			texts[i], isNull = text, isNull || !ok
 		}
@@ -43,7 +44,8 @@ func replace(name string, limit int) operator {
 		}
 		for i, x := range args {
 			if x == nil {
-				return nil, code.New(replaceArguments[i].missing, "%s requires '%s' to be specified", name, replaceArguments[i].name)
+				return nil, code.New(replaceArguments[i].missing, "%s requires '%s' to be specified", name,
+					replaceArguments[i].name)
 			}
 		}
 		return apply(args, work), nil
@@ -102,7 +104,8 @@ func (s *Scope) count(text, of string, limit int) (n int, err error) {
 const blanks = "\x00\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
 
 func trim(name string, left, right bool) operator {
-	h := shape{name: name, object: 50696, unknown: 50694, missing: 50695, required: []string{"input"}, optional: []string{"chars"}}
+	h := shape{name: name, object: 50696, unknown: 50694, missing: 50695, required: []string{"input"},
+		optional: []string{"chars"}}
 	return func(arg doc.Value, names *Names, depth int) (*Expression, error) {
 		args, err := h.read(arg, names, depth)
 		if err != nil {
@@ -115,25 +118,28 @@ func trim(name string, left, right bool) operator {
 			}
 			text, ok := doc.AsString(args[0])
 			if !ok {
-				return doc.Value{}, code.New(50699, "%s requires its input to be a string, got %s (of type %s) instead.", name, code.Show(args[0]), code.TypeName(args[0]))
+				return doc.Value{}, code.New(50699,
+					"%s requires its input to be a string, got %s (of type %s) instead.", name, code.Show(args[0]),
+					code.TypeName(args[0]))
 			}
 			if !given {
-				return s.trimmed(text, blanks, left, right)
+				return trimmed(s, text, blanks, left, right)
 			}
 			if nullish(args[1]) {
 				return null, nil
 			}
 			chars, ok := doc.AsString(args[1])
 			if !ok {
-				return doc.Value{}, code.New(50700, "%s requires 'chars' to be a string, got %s (of type %s) instead.", name, code.Show(args[1]), code.TypeName(args[1]))
+				return doc.Value{}, code.New(50700, "%s requires 'chars' to be a string, got %s (of type %s) instead.",
+					name, code.Show(args[1]), code.TypeName(args[1]))
 			}
-			return s.trimmed(text, chars, left, right)
+			return trimmed(s, text, chars, left, right)
 		}), nil
 	}
 }
 
 // trimmed removes characters from the left, the right or both.
-func (s *Scope) trimmed(text, chars string, left, right bool) (doc.Value, error) {
+func trimmed(s *Scope, text, chars string, left, right bool) (doc.Value, error) {
 	var few [utf8.RuneSelf]bool // ASCII
 	var many map[rune]bool
 	if err := s.spend(work.Scanned(8 * len(chars))); err != nil {

@@ -21,7 +21,8 @@ func timestampPart(name string, mistype code.Code, part func(seconds, ordinal ui
 			return null, nil
 		}
 		if v.Type != bsoncore.TypeTimestamp {
-			return doc.Value{}, code.New(mistype, " Argument to %s must be a timestamp, but is %s", name, code.TypeName(v))
+			return doc.Value{}, code.New(mistype, " Argument to %s must be a timestamp, but is %s", name,
+				code.TypeName(v))
 		}
 		return s.int64(int64(part(timestampParts(v)))), nil
 	})

@@ -29,8 +29,14 @@ var (
 	hyperbolicArcCosine  = curve{name: "$acosh", double: math.Acosh, big: acoshBig, domain: "[1,inf]"}
 	hyperbolicArcTangent = curve{name: "$atanh", double: math.Atanh, big: atanhBig, domain: "[-1,1]"}
 
-	degreesToRadians = curve{name: "$degreesToRadians", double: func(f float64) float64 { return f * (math.Pi / 180) }, big: toRadians}
-	radiansToDegrees = curve{name: "$radiansToDegrees", double: func(f float64) float64 { return f * (180 / math.Pi) }, big: toDegrees}
+	degreesToRadians = curve{
+		name: "$degreesToRadians", big: toRadians,
+		double: func(f float64) float64 { return f * (math.Pi / 180) },
+	}
+	radiansToDegrees = curve{
+		name: "$radiansToDegrees", big: toDegrees,
+		double: func(f float64) float64 { return f * (180 / math.Pi) },
+	}
 )
 
 // A curve is an operator of one number: a decimal gives a decimal, any other number a double.
@@ -52,7 +58,8 @@ func (c curve) of(s *Scope, v doc.Value) (doc.Value, error) {
 		return doc.Value{}, code.New(28765, "%s only supports numeric types, not %s", c.name, code.TypeName(v))
 	}
 	if !c.inDomain(v) {
-		return doc.Value{}, code.New(50989, "cannot apply %s to %s, value must be in %s", c.name, numberText(v), c.domain)
+		return doc.Value{}, code.New(50989, "cannot apply %s to %s, value must be in %s", c.name, numberText(v),
+			c.domain)
 	}
 	if v.Type != bsoncore.TypeDecimal128 {
 		return s.double(c.double(asDouble(v))), nil

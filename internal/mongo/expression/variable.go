@@ -36,7 +36,7 @@ func compileVariable(text string, names *Names) (*Expression, error) {
 	var steps []string
 	if dotted {
 		var err error
-		if steps, err = splitPath(path); err != nil {
+		if steps, err = SplitPath(path); err != nil {
 			return nil, err
 		}
 	}

@@ -66,7 +66,8 @@ func BenchmarkElemMatch(b *testing.B) {
 	benchmark(b, `{"list":{"$elemMatch":{"x":3,"y.z":{"$gt":2}}}}`, wide(), true)
 }
 func BenchmarkSchema(b *testing.B) {
-	benchmark(b, `{"$jsonSchema":{"required":["_id","field1"],"properties":{"_id":{"bsonType":"int"},"field1":{"bsonType":"string","maxLength":20}}}}`, wide(), true)
+	benchmark(b,
+		`{"$jsonSchema":{"required":["_id","field1"],"properties":{"_id":{"bsonType":"int"},"field1":{"bsonType":"string","maxLength":20}}}}`, wide(), true)
 }
 
 func BenchmarkLocate(b *testing.B) {

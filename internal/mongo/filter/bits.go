@@ -57,7 +57,8 @@ func readMask(name string, arg doc.Value, path string) (*mask, error) {
 		}
 		return m, err
 	}
-	return nil, code.New(code.BadValue, "%s takes an Array, a number, or a BinData but received: %s: %s", path, name, code.Show(arg))
+	return nil, code.New(code.BadValue, "%s takes an Array, a number, or a BinData but received: %s: %s", path, name,
+		code.Show(arg))
 }
 
 func readPositions(arg doc.Value) (*mask, error) {
@@ -68,9 +69,11 @@ func readPositions(arg doc.Value) (*mask, error) {
 		case err != nil:
 			return nil, code.New(code.BadValue, "Failed to parse bit position. %s", err)
 		case n < 0:
-			return nil, code.New(code.BadValue, "Failed to parse bit position. Expected a non-negative number in: %s: %s", name, code.Show(e))
+			return nil, code.New(code.BadValue,
+				"Failed to parse bit position. Expected a non-negative number in: %s: %s", name, code.Show(e))
 		case n > math.MaxInt32:
-			return nil, code.New(code.BadValue, "Failed to parse bit position. Cannot represent %s: %s in an int", name, code.Show(e))
+			return nil, code.New(code.BadValue, "Failed to parse bit position. Cannot represent %s: %s in an int", name,
+				code.Show(e))
 		}
 		m.positions = append(m.positions, int(n))
 		m.word |= 1 << min(n, 63)

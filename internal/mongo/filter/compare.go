@@ -91,7 +91,8 @@ var orders = map[string]order{
 func compared(_ *compiler, name string, arg doc.Value, at spot) (condition, error) {
 	switch arg.Type {
 	case bsoncore.TypeRegex:
-		return condition{}, code.New(code.BadValue, "Can't have RegEx as arg to predicate over field '%s'.", at.path.text)
+		return condition{}, code.New(code.BadValue, "Can't have RegEx as arg to predicate over field '%s'.",
+			at.path.text)
 	case bsoncore.TypeUndefined:
 		return condition{}, cannotCompare()
 	}

@@ -105,7 +105,8 @@ func membersOf(d doc.Doc) (n int) {
 // query compiles a query on a document. All its conditions have to hold.
 func (c *compiler) query(query doc.Doc, at spot) (condition, error) {
 	if at.depth > maxDepth {
-		return condition{}, code.New(code.BadValue, "exceeded depth limit of %d when converting to match expressions", maxDepth)
+		return condition{}, code.New(code.BadValue, "exceeded depth limit of %d when converting to match expressions",
+			maxDepth)
 	}
 	var list []condition
 	for name, arg := range doc.Members(query) {
@@ -150,7 +151,8 @@ func (c *compiler) member(name string, arg doc.Value, at spot) (condition, error
 // operators compiles {$gt: 1, $lt: 5}, the conditions on a field.
 func (c *compiler) operators(ops doc.Doc, at spot) (condition, error) {
 	if at.depth > maxDepth {
-		return condition{}, code.New(code.BadValue, "exceeded depth limit of %d when converting to match expressions", maxDepth)
+		return condition{}, code.New(code.BadValue, "exceeded depth limit of %d when converting to match expressions",
+			maxDepth)
 	}
 	at.among = ops
 	var list []condition

@@ -87,11 +87,12 @@ const (
 	Missing                  // {$exists: false}
 	Type                     // $type
 	Regex                    // Patterns[0]
-	ElemMatch                // an element of the array at Path satisfies Children[0]; its paths are relative, "" is the element
-	All                      // all of Values, like an And of Equal
-	Size                     // $size
-	Expr                     // $expr: Expression
-	Other                    // anything else: no index helps
+	// an element of the array at Path satisfies Children[0]; its paths are relative, "" is the element
+	ElemMatch
+	All   // all of Values, like an And of Equal
+	Size  // $size
+	Expr  // $expr: Expression
+	Other // anything else: no index helps
 )
 
 // A Node is a part of a query's tree. A Node must not be changed.

@@ -16,9 +16,11 @@ func FuzzFilter(f *testing.F) {
 		{`{"a":1}`, `{"a":1}`},
 		{`{"a":{"$gt":1,"$lt":{"$numberDecimal":"5"}}}`, `{"a":[1,2.5]}`},
 		{`{"a.0.b":{"$in":[null,"x",{"$regularExpression":{"pattern":"^x","options":"i"}}]}}`, `{"a":[{"b":null}]}`},
-		{`{"$or":[{"a":{"$elemMatch":{"b":{"$size":2}}}},{"$nor":[{"c":{"$type":"number"}}]}]}`, `{"a":[{"b":[1,2]}],"c":"x"}`},
+		{`{"$or":[{"a":{"$elemMatch":{"b":{"$size":2}}}},{"$nor":[{"c":{"$type":"number"}}]}]}`,
+			`{"a":[{"b":[1,2]}],"c":"x"}`},
 		{`{"a":{"$regex":"(?=a)a$","$options":"s"}}`, `{"a":"xa\n"}`},
-		{`{"a":{"$mod":[3,1]},"b":{"$bitsAllSet":[1,70]}}`, `{"a":4.5,"b":{"$binary":{"base64":"AQ==","subType":"00"}}}`},
+		{`{"a":{"$mod":[3,1]},"b":{"$bitsAllSet":[1,70]}}`,
+			`{"a":4.5,"b":{"$binary":{"base64":"AQ==","subType":"00"}}}`},
 		{`{"$jsonSchema":{"required":["a"],"properties":{"a":{"bsonType":"array","items":{"enum":[1,{"b":1}]},"uniqueItems":true}},"patternProperties":{"^x":{"multipleOf":0.1}}}}`, `{"a":[1,{"b":1}],"x":0.3}`},
 		{`{"a":{"$all":[{"$elemMatch":{"$gt":1}}]},"b":{"$not":{"$exists":false}}}`, `{"a":[2],"b":1}`},
 		{`{"$expr":{"$gt":["$a","$b"]}}`, `{"a":2,"b":1}`},
@@ -26,7 +28,8 @@ func FuzzFilter(f *testing.F) {
 		f.Add([]byte(fromJSON(f, seed[0])), []byte(fromJSON(f, seed[1])))
 	}
 	f.Fuzz(func(t *testing.T, query, document []byte) {
-		if len(query) > 1<<12 || len(document) > 1<<12 || bson.Raw(query).Validate() != nil || bson.Raw(document).Validate() != nil {
+		if len(query) > 1<<12 || len(document) > 1<<12 || bson.Raw(query).Validate() != nil ||
+			bson.Raw(document).Validate() != nil {
 			return
 		}
 		d := doc.Doc(document)

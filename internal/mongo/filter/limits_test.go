@@ -46,10 +46,14 @@ func TestDepth(t *testing.T) {
 		"$and":       func(n int) doc.Doc { return nested(n, fromJSON(t, `{"a":1}`), within("$and", "[]")) },
 		"$nor":       func(n int) doc.Doc { return nested(n, fromJSON(t, `{"a":1}`), within("$nor", "[]")) },
 		"$elemMatch": func(n int) doc.Doc { return nested(n, fromJSON(t, `{"a":1}`), within("a", "$elemMatch")) },
-		"$all":       func(n int) doc.Doc { return nested(n, fromJSON(t, `{"a":1}`), within("a", "$all", "[]", "$elemMatch")) },
-		"$not":       func(n int) doc.Doc { return within("a")(nested(n, fromJSON(t, `{"$gt":1}`), within("$not"))) },
-		"not":        func(n int) doc.Doc { return within("$jsonSchema")(nested(n, fromJSON(t, `{}`), within("not"))) },
-		"items":      func(n int) doc.Doc { return within("$jsonSchema")(nested(n, fromJSON(t, `{}`), within("items"))) },
+		"$all": func(n int) doc.Doc {
+			return nested(n, fromJSON(t, `{"a":1}`), within("a", "$all", "[]", "$elemMatch"))
+		},
+		"$not": func(n int) doc.Doc { return within("a")(nested(n, fromJSON(t, `{"$gt":1}`), within("$not"))) },
+		"not":  func(n int) doc.Doc { return within("$jsonSchema")(nested(n, fromJSON(t, `{}`), within("not"))) },
+		"items": func(n int) doc.Doc {
+			return within("$jsonSchema")(nested(n, fromJSON(t, `{}`), within("items")))
+		},
 	} {
 		if _, err := Compile(query(90), Options{}); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -104,7 +108,8 @@ func TestCompileCopies(t *testing.T) {
 }
 
 func TestManyAtOnce(t *testing.T) {
-	f, err := Compile(fromJSON(t, `{"a":{"$regex":"(?=x)x$"},"b":{"$elemMatch":{"c":{"$in":[1,2]}}},"$expr":{"$gt":["$n",0]}}`), Options{})
+	f, err := Compile(fromJSON(t,
+		`{"a":{"$regex":"(?=x)x$"},"b":{"$elemMatch":{"c":{"$in":[1,2]}}},"$expr":{"$gt":["$n",0]}}`), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +137,8 @@ func TestEveryNameHasStories(t *testing.T) {
 		}
 		all.Write(text)
 	}
-	names := slices.Concat(slices.Collect(maps.Keys(onField)), slices.Collect(maps.Keys(onDocument)), slices.Collect(maps.Keys(keywords)))
+	names := slices.Concat(slices.Collect(maps.Keys(onField)), slices.Collect(maps.Keys(onDocument)),
+		slices.Collect(maps.Keys(keywords)))
 	for _, name := range names {
 		if !strings.Contains(all.String(), `"`+name+`":`) {
 			t.Errorf("no story has %s", name)
@@ -142,7 +148,8 @@ func TestEveryNameHasStories(t *testing.T) {
 
 func TestNeedsScope(t *testing.T) {
 	for query, want := range map[string]bool{
-		`{"$expr":true}`: true, `{"$or":[{"a":1},{"$expr":true}]}`: true, `{"$sampleRate":0.5}`: true, `{"a":{"$gt":1}}`: false, `{}`: false,
+		`{"$expr":true}`: true, `{"$or":[{"a":1},{"$expr":true}]}`: true, `{"$sampleRate":0.5}`: true,
+		`{"a":{"$gt":1}}`: false, `{}`: false,
 	} {
 		f, err := Compile(fromJSON(t, query), Options{})
 		if err != nil || f.NeedsScope() != want {

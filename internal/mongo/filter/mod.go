@@ -53,7 +53,8 @@ func modNumber(what string, v doc.Value) (int64, error) {
 		return n, nil
 	}
 	reason := "Out of bounds coercing to integral value"
-	if d, _ := doc.AsDecimal(v); d.Form != doc.DecimalFinite || v.Type == bsoncore.TypeDouble && (isNaN(v) || math.IsInf(double(v), 0)) {
+	if d, _ := doc.AsDecimal(v); d.Form != doc.DecimalFinite ||
+		v.Type == bsoncore.TypeDouble && (isNaN(v) || math.IsInf(double(v), 0)) {
 		reason = "Unable to coerce NaN/Inf to integral type"
 	}
 	return 0, code.New(code.BadValue, "malformed mod, %s value is invalid :: caused by :: %s", what, reason)

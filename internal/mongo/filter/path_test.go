@@ -65,7 +65,10 @@ func walked(p *Path, d doc.Doc, leaf Leaf) string {
 func TestWalkStops(t *testing.T) {
 	p, _ := ParsePath("a.b")
 	n := 0
-	if !p.Walk(fromJSON(t, `{"a":[{"b":[1,2]},{"b":3}]}`), Both, nil, func(doc.Value, int) bool { n++; return n == 2 }) || n != 2 {
+	if !p.Walk(fromJSON(t, `{"a":[{"b":[1,2]},{"b":3}]}`), Both, nil, func(doc.Value, int) bool {
+		n++
+		return n == 2
+	}) || n != 2 {
 		t.Error("went on to", n)
 	}
 }

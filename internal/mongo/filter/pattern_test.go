@@ -15,7 +15,8 @@ import (
 func TestRegexAndRegexMatchAgree(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
-	pieces := strings.Fields(`a b . ^ $ \Z \z \b \d \w \s \S \h \H \v \R \N \K \n [\h] [^\s] [\S] [^a] (a) (?:a|b) (a|b) (?=a) (?<!b) (?i) (?m) (?>a) | * + ? {2} é K \Qa\E \p{L} (?<n>a) \1 $`)
+	pieces := strings.Fields(`a b . ^ $ \Z \z \b \d \w \s \S \h \H \v \R \N \K \n [\h] [^\s] [\S] [^a] (a) (?:a|b) ` +
+		`(a|b) (?=a) (?<!b) (?i) (?m) (?>a) | * + ? {2} é K \Qa\E \p{L} (?<n>a) \1 $`)
 	letters := strings.Split("a|b|ab|\n|\r\n|\t| |\v|\u00a0|\u2028|é|k|\u212a|1|_", "|")
 	join := func(from []string, most int) string {
 		var b strings.Builder
@@ -27,10 +28,17 @@ func TestRegexAndRegexMatchAgree(t *testing.T) {
 	matched := 0
 	for range 5000 {
 		text, options, subject := join(pieces, 5), []string{"", "i", "m", "s", "x"}[r.IntN(5)], join(letters, 6)
-		asked, wrong := ask(t, bson.D{{Key: "a", Value: bson.D{{Key: "$regex", Value: text}, {Key: "$options", Value: options}}}}, subject)
-		also, wrongToo := ask(t, bson.D{{Key: "$expr", Value: bson.D{{Key: "$regexMatch", Value: bson.D{{Key: "input", Value: "$a"}, {Key: "regex", Value: bson.D{{Key: "$literal", Value: text}}}, {Key: "options", Value: options}}}}}}, subject)
+		asked, wrong := ask(t,
+			bson.D{{Key: "a", Value: bson.D{{Key: "$regex", Value: text}, {Key: "$options", Value: options}}}}, subject)
+		also, wrongToo := ask(t,
+			bson.D{{Key: "$expr",
+				Value: bson.D{{Key: "$regexMatch",
+					Value: bson.D{{Key: "input", Value: "$a"},
+						{Key: "regex", Value: bson.D{{Key: "$literal", Value: text}}},
+						{Key: "options", Value: options}}}}}}, subject)
 		if asked != also || (wrong == nil) != (wrongToo == nil) {
-			t.Errorf("seed %d: /%s/%s of %q: $regex %v %v, $regexMatch %v %v", seed, text, options, subject, asked, wrong, also, wrongToo)
+			t.Errorf("seed %d: /%s/%s of %q: $regex %v %v, $regexMatch %v %v", seed, text, options, subject, asked,
+				wrong, also, wrongToo)
 			continue
 		}
 		if wrong == nil {

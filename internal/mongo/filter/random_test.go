@@ -32,7 +32,8 @@ func (m maker) value(depth int) string {
 	case 8:
 		return m.pick("true", "false")
 	case 9:
-		return m.pick(`{"$minKey":1}`, `{"$maxKey":1}`, `{"$numberDouble":"NaN"}`, `{"$date":{"$numberLong":"1"}}`, `{"$undefined":true}`)
+		return m.pick(`{"$minKey":1}`, `{"$maxKey":1}`, `{"$numberDouble":"NaN"}`, `{"$date":{"$numberLong":"1"}}`,
+			`{"$undefined":true}`)
 	case 10, 11:
 		return m.list(m.IntN(4), func() string { return m.value(depth + 1) })
 	}
@@ -82,7 +83,8 @@ func (m maker) operator(depth int) string {
 	case 4:
 		return `"$elemMatch":` + m.pick(m.query(depth+1), `{`+m.operator(depth+1)+`}`)
 	case 5:
-		return m.pick(`"$exists":true`, `"$exists":false`, `"$size":1`, `"$size":2`, `"$type":"number"`, `"$type":["array","object"]`)
+		return m.pick(`"$exists":true`, `"$exists":false`, `"$size":1`, `"$size":2`, `"$type":"number"`,
+			`"$type":["array","object"]`)
 	case 6:
 		return m.pick(`"$mod":[2,1]`, `"$bitsAllSet":[0]`, `"$bitsAnyClear":3`)
 	case 7:
@@ -95,7 +97,9 @@ func (m maker) query(depth int) string {
 	if depth <= 3 {
 		switch m.IntN(8) {
 		case 0:
-			return `{"` + m.pick("$or", "$and", "$nor") + `":` + m.list(1+m.IntN(3), func() string { return m.query(depth + 1) }) + `}`
+			return `{"` + m.pick("$or", "$and", "$nor") + `":` + m.list(1+m.IntN(3), func() string {
+				return m.query(depth + 1)
+			}) + `}`
 		case 1:
 			return `{"` + m.path() + `":` + m.value(1) + `,"` + m.path() + `":{` + m.operator(depth+1) + `}}`
 		}
@@ -111,7 +115,9 @@ func TestRandom(t *testing.T) {
 	}
 	m := maker{rand.New(rand.NewPCG(with, 0))}
 	for range 4000 {
-		query, path, operator, values := m.query(0), m.path(), m.operator(0), m.list(m.IntN(4), func() string { return m.value(2) })
+		query, path, operator, values := m.query(0), m.path(), m.operator(0), m.list(m.IntN(4), func() string {
+			return m.value(2)
+		})
 		document := m.object(0)
 		equals := strings.TrimPrefix(alternatives(path, values), ",")
 		for _, pair := range []struct {
@@ -132,7 +138,8 @@ func TestRandom(t *testing.T) {
 			one, ok := m.ask(t, pair.one, document)
 			other, valid := m.ask(t, pair.other, document)
 			if ok != valid || ok && (one == other) != pair.same {
-				t.Fatalf("-seed %d: %s is %v, %s is %v (compiled: %v, %v) of %s", with, pair.one, one, pair.other, other, ok, valid, document)
+				t.Fatalf("-seed %d: %s is %v, %s is %v (compiled: %v, %v) of %s", with, pair.one, one, pair.other,
+					other, ok, valid, document)
 			}
 		}
 	}

@@ -67,7 +67,8 @@ func firstItems(s *schema, name string, arg doc.Value) (rule, error) {
 	var list []rule
 	for e := range doc.Elements(arg) {
 		if e.Type != bsoncore.TypeEmbeddedDocument {
-			return nil, code.New(code.TypeMismatch, "$jsonSchema keyword '%s' requires that each element of the array is an object, but found a %s",
+			return nil, code.New(code.TypeMismatch,
+				"$jsonSchema keyword '%s' requires that each element of the array is an object, but found a %s",
 				name, code.TypeName(e))
 		}
 		r, err := s.inner(e)

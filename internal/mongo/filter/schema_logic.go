@@ -85,7 +85,8 @@ func enum(s *schema, name string, arg doc.Value) (rule, error) {
 		return nil, code.New(code.FailedToParse, "$jsonSchema keyword '%s' cannot be an empty array", name)
 	}
 	if set.repeats(s.c.meter) {
-		return nil, code.New(code.FailedToParse, "$jsonSchema keyword '%s' array cannot contain duplicate values.", name)
+		return nil, code.New(code.FailedToParse, "$jsonSchema keyword '%s' array cannot contain duplicate values.",
+			name)
 	}
 	return check(set.has).holds(), nil
 }

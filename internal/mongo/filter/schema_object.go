@@ -38,7 +38,8 @@ func required(s *schema, name string, arg doc.Value) (rule, error) {
 			return nil, wrongType(name, "an array of strings, but found an element of type: "+code.TypeName(e))
 		}
 		if seen[field] {
-			return nil, code.New(code.FailedToParse, "$jsonSchema keyword '%s' array cannot contain duplicate values", name)
+			return nil, code.New(code.FailedToParse, "$jsonSchema keyword '%s' array cannot contain duplicate values",
+				name)
 		}
 		if err := s.c.meter.Spend(nameCost + work.Scanned(len(field))); err != nil {
 			return nil, err
@@ -71,7 +72,8 @@ func properties(s *schema, name string, arg doc.Value) (rule, error) {
 	rules := map[string]rule{}
 	for field, inner := range doc.Members(arg.Data) {
 		if inner.Type != bsoncore.TypeEmbeddedDocument {
-			return nil, code.New(code.TypeMismatch, "Nested schema for $jsonSchema property '%s' must be an object", field)
+			return nil, code.New(code.TypeMismatch, "Nested schema for $jsonSchema property '%s' must be an object",
+				field)
 		}
 		r, err := s.inner(inner)
 		if err != nil {
@@ -170,7 +172,8 @@ func patternProperties(s *schema) ([]namedRule, error) {
 	var list []namedRule
 	for text, inner := range doc.Members(arg.Data) {
 		if inner.Type != bsoncore.TypeEmbeddedDocument {
-			return nil, code.New(code.TypeMismatch, "$jsonSchema keyword '%s' has property '%s' which is not an object", name, text)
+			return nil, code.New(code.TypeMismatch, "$jsonSchema keyword '%s' has property '%s' which is not an object",
+				name, text)
 		}
 		p, err := newRegularExpression(text, "", s.c.meter)
 		if err != nil {
@@ -211,18 +214,22 @@ func dependency(s *schema, field string, arg doc.Value) (rule, error) {
 		return s.inner(arg)
 	}
 	if arg.Type != bsoncore.TypeArray {
-		return nil, code.New(code.TypeMismatch, "property '%s' in $jsonSchema keyword 'dependencies' must be either an object or an array", field)
+		return nil, code.New(code.TypeMismatch,
+			"property '%s' in $jsonSchema keyword 'dependencies' must be either an object or an array", field)
 	}
 	var fields []string
 	seen := map[string]bool{}
 	for e := range doc.Elements(arg) {
 		other, ok := doc.AsString(e)
 		if !ok {
-			return nil, code.New(code.TypeMismatch, "array '%s' in $jsonSchema keyword 'dependencies' can only contain strings, but found element of type: %s",
+			return nil, code.New(code.TypeMismatch,
+				"array '%s' in $jsonSchema keyword 'dependencies' can only contain strings, but found element of "+
+					"type: %s",
 				field, code.TypeName(e))
 		}
 		if seen[other] {
-			return nil, code.New(code.FailedToParse, "array '%s' in $jsonSchema keyword 'dependencies' contains duplicate element: %s", field, other)
+			return nil, code.New(code.FailedToParse,
+				"array '%s' in $jsonSchema keyword 'dependencies' contains duplicate element: %s", field, other)
 		}
 		if err := s.c.meter.Spend(nameCost + work.Scanned(len(other))); err != nil {
 			return nil, err
@@ -231,7 +238,8 @@ func dependency(s *schema, field string, arg doc.Value) (rule, error) {
 		fields = append(fields, other)
 	}
 	if len(fields) == 0 {
-		return nil, code.New(code.FailedToParse, "property '%s' in $jsonSchema keyword 'dependencies' cannot be an empty array", field)
+		return nil, code.New(code.FailedToParse,
+			"property '%s' in $jsonSchema keyword 'dependencies' cannot be an empty array", field)
 	}
 	return check(hasAll(fields)).holds(), nil
 }

@@ -36,7 +36,8 @@ func bound(s *schema, name string, arg doc.Value) (rule, error) {
 func exclusive(s *schema, name string, arg doc.Value) (rule, error) {
 	with := strings.ToLower(strings.TrimPrefix(name, "exclusive"))
 	if !s.has(with) {
-		return nil, code.New(code.FailedToParse, "$jsonSchema keyword '%s' must be a present if %s is present", with, name)
+		return nil, code.New(code.FailedToParse, "$jsonSchema keyword '%s' must be a present if %s is present", with,
+			name)
 	}
 	if _, ok := doc.AsBool(arg); !ok {
 		return nil, wrongType(name, "a boolean")
@@ -101,7 +102,8 @@ func decimal(v doc.Value) (doc.Decimal, bool) {
 // divides reports whether d is a multiple of by, which is not zero.
 func divides(by, d doc.Decimal) bool {
 	left, right := d.Coefficient(), by.Coefficient()
-	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(d.Exponent-by.Exponent, by.Exponent-d.Exponent))), nil)
+	digits := max(d.Exponent-by.Exponent, by.Exponent-d.Exponent)
+	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
 	if d.Exponent > by.Exponent {
 		left.Mul(left, scale)
 	} else {

@@ -14,8 +14,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/storytest"
 )
 
-// TestStories runs the cases of testdata. A block of documents alone is for the cases after it; a case is a verb with an
-// argument in Extended JSON and documents of its own, if it has any. Documents are counted from 1. The verbs:
+// TestStories runs the cases of testdata. A block of documents alone is for the cases after it; a case is a verb with
+// an argument in Extended JSON and documents of its own, if it has any. Documents are counted from 1. The verbs:
 //
 //	find    a query: which documents match
 //	locate  a query: which match, and what `$` stands for
@@ -117,7 +117,8 @@ func failure(err error) string {
 	return fmt.Sprintf("%d %s: %s", e.Code, e.Code.Name(), e.Message)
 }
 
-var kindNames = []string{"Always", "And", "Or", "Nor", "Not", "Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual", "In",
+var kindNames = []string{"Always", "And", "Or", "Nor", "Not", "Equal", "NotEqual", "Less", "LessEqual", "Greater",
+	"GreaterEqual", "In",
 	"NotIn", "Exists", "Missing", "Type", "Regex", "ElemMatch", "All", "Size", "Expr", "Other"}
 
 func treeText(n *Node, indent string) string {

@@ -249,18 +249,18 @@ func (x *classReader) escape() error {
 }
 
 // property reads what follows \p or \P: a letter, or a name in braces.
-func (t *translator) property(not bool) (s set, err error) {
+func (in *source) property(not bool) (s set, err error) {
 	malformed := errors.New(`malformed \P or \p sequence`)
-	if t.at == len(t.text) {
+	if in.at == len(in.text) {
 		return s, malformed
 	}
-	name := string(t.next())
+	name := string(in.next())
 	if name == "{" {
-		inside, after, ok := strings.Cut(t.rest(), "}")
+		inside, after, ok := strings.Cut(in.rest(), "}")
 		if !ok {
 			return s, malformed
 		}
-		t.at = len(t.text) - len(after)
+		in.at = len(in.text) - len(after)
 		var negated bool
 		name, negated = strings.CutPrefix(inside, "^")
 		not = not != negated

@@ -22,7 +22,8 @@ var letterSets = map[byte]set{
 	'd': {ranges: []span{{'0', '9'}}},
 	'w': {ranges: []span{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}},
 	's': {ranges: []span{{'\t', '\r'}, {' ', ' '}}},
-	'h': {ranges: []span{{'\t', '\t'}, {' ', ' '}, {0xA0, 0xA0}, {0x1680, 0x1680}, {0x180E, 0x180E}, {0x2000, 0x200A}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}}},
+	'h': {ranges: []span{{'\t', '\t'}, {' ', ' '}, {0xA0, 0xA0}, {0x1680, 0x1680}, {0x180E, 0x180E}, {0x2000, 0x200A},
+		{0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}}},
 	'v': {ranges: []span{{'\n', '\r'}, {0x85, 0x85}, {0x2028, 0x2029}}},
 }
 
@@ -249,16 +250,16 @@ func (t *translator) numberedReference() error {
 }
 
 // octal reads up to most octal digits.
-func (t *translator) octal(most int) (r rune) {
-	for ; most > 0 && t.at < len(t.text) && t.text[t.at] >= '0' && t.text[t.at] <= '7'; most-- {
-		r = r*8 + rune(t.text[t.at]-'0')
-		t.at++
+func (in *source) octal(most int) (r rune) {
+	for ; most > 0 && in.at < len(in.text) && in.text[in.at] >= '0' && in.text[in.at] <= '7'; most-- {
+		r = r*8 + rune(in.text[in.at]-'0')
+		in.at++
 	}
 	return r
 }
 
 // character reads an escape that stands for a character, in a class or outside.
-func (t *translator) character(letter byte) (rune, error) {
+func (in *source) character(letter byte) (rune, error) {
 	switch letter {
 	case 'a':
 		return '\a', nil
@@ -273,19 +274,19 @@ func (t *translator) character(letter byte) (rune, error) {
 	case 't':
 		return '\t', nil
 	case '0':
-		return t.octal(2), nil
+		return in.octal(2), nil
 	case 'o':
-		if !t.take("{") {
+		if !in.take("{") {
 			return 0, errors.New(`missing opening brace after \o`)
 		}
-		return t.braced(8, errOctal)
+		return in.braced(8, errOctal)
 	case 'x':
-		if t.take("{") {
-			return t.braced(16, errHexadecimal)
+		if in.take("{") {
+			return in.braced(16, errHexadecimal)
 		}
-		return t.hexadecimal(), nil
+		return in.hexadecimal(), nil
 	case 'c':
-		return t.control()
+		return in.control()
 	case 'F', 'L', 'l', 'U', 'u':
 		return 0, errPerlOnly
 	}
@@ -293,24 +294,24 @@ func (t *translator) character(letter byte) (rune, error) {
 }
 
 // hexadecimal reads up to two digits.
-func (t *translator) hexadecimal() (r rune) {
+func (in *source) hexadecimal() (r rune) {
 	for range 2 {
-		if t.at == len(t.text) {
+		if in.at == len(in.text) {
 			break
 		}
-		d, err := strconv.ParseUint(t.text[t.at:t.at+1], 16, 8)
+		d, err := strconv.ParseUint(in.text[in.at:in.at+1], 16, 8)
 		if err != nil {
 			break
 		}
 		r = r*16 + rune(d)
-		t.at++
+		in.at++
 	}
 	return r
 }
 
 // braced reads digits and the closing brace.
-func (t *translator) braced(base int, malformed error) (rune, error) {
-	digits, after, ok := strings.Cut(t.rest(), "}")
+func (in *source) braced(base int, malformed error) (rune, error) {
+	digits, after, ok := strings.Cut(in.rest(), "}")
 	if ok && digits == "" {
 		return 0, errors.New(`digits missing in \x{} or \o{} or \N{U+}`)
 	}
@@ -323,19 +324,19 @@ func (t *translator) braced(base int, malformed error) (rune, error) {
 	case n >= 0xD800 && n <= 0xDFFF:
 		return 0, errSurrogate
 	}
-	t.at = len(t.text) - len(after)
+	in.at = len(in.text) - len(after)
 	return rune(n), nil
 }
 
-func (t *translator) control() (rune, error) {
-	if t.at == len(t.text) {
+func (in *source) control() (rune, error) {
+	if in.at == len(in.text) {
 		return 0, errors.New(`\c at end of pattern`)
 	}
-	c := t.text[t.at]
+	c := in.text[in.at]
 	if c < ' ' || c > '~' {
 		return 0, errors.New(`\c must be followed by a printable ASCII character`)
 	}
-	t.at++
+	in.at++
 	if c >= 'a' && c <= 'z' {
 		c -= 0x20
 	}

@@ -15,7 +15,8 @@ var startVerbs = []struct {
 	text string
 	set  func(t *translator)
 }{
-	{"(*UTF)", nil}, {"(*NO_START_OPT)", nil}, {"(*NO_AUTO_POSSESS)", nil}, {"(*NO_DOTSTAR_ANCHOR)", nil}, {"(*NO_JIT)", nil},
+	{"(*UTF)", nil}, {"(*NO_START_OPT)", nil}, {"(*NO_AUTO_POSSESS)", nil}, {"(*NO_DOTSTAR_ANCHOR)", nil},
+	{"(*NO_JIT)", nil},
 	{"(*LF)", nil}, {"(*BSR_UNICODE)", nil},
 	{"(*UCP)", func(t *translator) { t.ucp = true }},
 	{"(*BSR_ANYCRLF)", func(t *translator) { t.ansiBreak = true }},
@@ -37,7 +38,8 @@ func (t *translator) startVerbs() error {
 }
 
 // verbNames are the verbs that are not supported. Some of them may begin a pattern.
-var verbNames = strings.Fields("ACCEPT COMMIT PRUNE SKIP THEN MARK CR CRLF ANY ANYCRLF NUL NOTEMPTY NOTEMPTY_ATSTART napla naplb sr asr script_run atomic_script_run")
+var verbNames = strings.Fields("ACCEPT COMMIT PRUNE SKIP THEN MARK CR CRLF ANY ANYCRLF NUL NOTEMPTY NOTEMPTY_ATSTART " +
+	"napla naplb sr asr script_run atomic_script_run")
 
 // letterGroups are the alphabetic names of assertions and groups.
 var letterGroups = map[string]string{
@@ -97,8 +99,8 @@ func (t *translator) openGroup() error {
 	return nil
 }
 
-func (t *translator) startsWithNumber() bool {
-	digits := t.rest()
+func (in *source) startsWithNumber() bool {
+	digits := in.rest()
 	if digits != "" && (digits[0] == '+' || digits[0] == '-') {
 		digits = digits[1:]
 	}
@@ -106,13 +108,14 @@ func (t *translator) startsWithNumber() bool {
 }
 
 // startsWithSign reports whether a + follows that does not begin a number.
-func (t *translator) startsWithSign() bool {
-	return strings.HasPrefix(t.rest(), "+") && !t.startsWithNumber()
+func (in *source) startsWithSign() bool {
+	return strings.HasPrefix(in.rest(), "+") && !in.startsWithNumber()
 }
 
 func (t *translator) push(kind groupKind, written string) {
 	t.inner = t.inner || t.ended
-	t.open = append(t.open, group{item: len(t.out), size: t.size, flags: t.flags, kind: kind, first: t.groups, ended: t.ended})
+	t.open = append(t.open,
+		group{item: len(t.out), size: t.size, flags: t.flags, kind: kind, first: t.groups, ended: t.ended})
 	t.prefix.close()
 	t.out = append(t.out, written...)
 	t.size++
@@ -158,12 +161,12 @@ func (t *translator) closeGroup() error {
 	return nil
 }
 
-func (t *translator) remark() error {
-	_, after, ok := strings.Cut(t.rest(), ")")
+func (in *source) remark() error {
+	_, after, ok := strings.Cut(in.rest(), ")")
 	if !ok {
 		return errors.New("missing ) after (?# comment")
 	}
-	t.at = len(t.text) - len(after)
+	in.at = len(in.text) - len(after)
 	return nil
 }
 
@@ -197,12 +200,12 @@ func (t *translator) verb() error {
 }
 
 // name reads the name of a group, up to end.
-func (t *translator) name(end string) (string, error) {
+func (in *source) name(end string) (string, error) {
 	n := 0
-	for rest := t.rest(); n < len(rest) && isWord(rest[n]); n++ {
+	for rest := in.rest(); n < len(rest) && isWord(rest[n]); n++ {
 	}
-	name := t.rest()[:n]
-	t.at += n
+	name := in.rest()[:n]
+	in.at += n
 	switch {
 	case name == "":
 		return "", errors.New("subpattern name expected")
@@ -210,7 +213,7 @@ func (t *translator) name(end string) (string, error) {
 		return "", errors.New("subpattern name must start with a non-digit")
 	case n > 32:
 		return "", errors.New("subpattern name is too long (maximum 32 code units)")
-	case !t.take(end):
+	case !in.take(end):
 		return "", errors.New("syntax error in subpattern name (missing terminator?)")
 	}
 	return name, nil
@@ -282,7 +285,8 @@ func (t *translator) referenceTo(name string) error {
 func (t *translator) condition() error {
 	t.differs = true
 	rest := t.rest()
-	if strings.HasPrefix(rest, "?=") || strings.HasPrefix(rest, "?!") || strings.HasPrefix(rest, "?<=") || strings.HasPrefix(rest, "?<!") {
+	if strings.HasPrefix(rest, "?=") || strings.HasPrefix(rest, "?!") || strings.HasPrefix(rest, "?<=") ||
+		strings.HasPrefix(rest, "?<!") {
 		t.push(condition, "(?")
 		t.open[len(t.open)-1].asks = true
 		return t.openGroup()

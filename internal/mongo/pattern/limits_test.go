@@ -40,8 +40,10 @@ func TestPatternsThatTakeForEver(t *testing.T) {
 func TestLargePatterns(t *testing.T) {
 	for name, text := range map[string]string{
 		"text": strings.Repeat("a", maxBytes+1), "classes": strings.Repeat(`[^\pL1]`, 4000),
-		"class": `(*UCP)[` + strings.Repeat(`\W`, 16000) + `]`, "folded class": `(?i)[` + strings.Repeat("\x01-\U0010FFFF", 5000) + `]`,
-		"repetitions": strings.Repeat("(?:", 20) + "a" + strings.Repeat("){9}", 20), "repetitions of two": `(?:(?:(a)b{2}){0,300}+c){200,}`,
+		"class":              `(*UCP)[` + strings.Repeat(`\W`, 16000) + `]`,
+		"folded class":       `(?i)[` + strings.Repeat("\x01-\U0010FFFF", 5000) + `]`,
+		"repetitions":        strings.Repeat("(?:", 20) + "a" + strings.Repeat("){9}", 20),
+		"repetitions of two": `(?:(?:(a)b{2}){0,300}+c){200,}`,
 		"repetitions of one": `(?:ab){65535}`,
 	} {
 		if _, err := Compile(text, Options{}); !errors.Is(err, errTooLarge) {
@@ -52,22 +54,26 @@ func TestLargePatterns(t *testing.T) {
 
 // PCRE2 writes a character, a class, a reference or an assertion once, however often it is repeated.
 func TestManyRepetitions(t *testing.T) {
-	for _, text := range []string{`a{65535}`, `[ab]{1,65535}c`, `(a)\1{65535}`, `(?=a){65535}`, `(?:ab){1000}`, `(?:(?:a+)+)*`} {
+	for _, text := range []string{`a{65535}`, `[ab]{1,65535}c`, `(a)\1{65535}`, `(?=a){65535}`, `(?:ab){1000}`,
+		`(?:(?:a+)+)*`} {
 		compile(t, text, "")
 	}
 }
 
 func TestMostPatternsAreLinear(t *testing.T) {
 	for text, options := range map[string]string{
-		`^abc$`: "", `a.*b`: "is", `^\s*\w+$`: "i", `[^\s]+`: "", `\d{3}-\d{4}`: "", `^a$|^b$`: "", `(a|b$)`: "", `\bx`: "m", `^a$\n`: "m",
-		`\Qa.b\E$`: "", `[[:alpha:]$]+`: "", `[]$]`: "", `a\$b`: "", `\h\v\N\e`: "", `(?i)abc`: "", `(?:a|b)+$`: "", `a b`: "x", `(?x)a b`: "", `[\S]`: "",
+		`^abc$`: "", `a.*b`: "is", `^\s*\w+$`: "i", `[^\s]+`: "", `\d{3}-\d{4}`: "", `^a$|^b$`: "", `(a|b$)`: "",
+		`\bx`: "m", `^a$\n`: "m",
+		`\Qa.b\E$`: "", `[[:alpha:]$]+`: "", `[]$]`: "", `a\$b`: "", `\h\v\N\e`: "", `(?i)abc`: "", `(?:a|b)+$`: "",
+		`a b`: "x", `(?x)a b`: "", `[\S]`: "",
 		`(a$|b)c?`: "", `a\Kb`: "", `(?|(a)|(b))`: "", `(?<name>a)`: "", `é`: "i", `\p{Greek}`: "",
 	} {
 		if compile(t, text, options).linear == nil {
 			t.Errorf("/%s/%s is not linear", text, options)
 		}
 	}
-	for text, options := range map[string]string{`(a)\1`: "", `a(?=b)`: "", `(?>a)b`: "", `a++`: "", `\Ra`: "", `\G`: ""} {
+	for text, options := range map[string]string{`(a)\1`: "", `a(?=b)`: "", `(?>a)b`: "", `a++`: "", `\Ra`: "",
+		`\G`: ""} {
 		if compile(t, text, options).linear != nil {
 			t.Errorf("/%s/%s is linear", text, options)
 		}
@@ -76,7 +82,8 @@ func TestMostPatternsAreLinear(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for _, c := range []struct{ letters, operator, want string }{
-		{"imsxu", "$regexFind", ""}, {"z", "$regexFind", "$regexFind invalid flag in regex options: z"}, {"ig", "", " invalid flag in regex options: g"},
+		{"imsxu", "$regexFind", ""}, {"z", "$regexFind", "$regexFind invalid flag in regex options: z"},
+		{"ig", "", " invalid flag in regex options: g"},
 	} {
 		_, err := ParseOptions(c.letters, c.operator)
 		if c.want == "" && err == nil {
@@ -93,11 +100,16 @@ func TestPrefix(t *testing.T) {
 		text, options, prefix string
 		exact                 bool
 	}{
-		{"^abc", "", "abc", true}, {`\Aabc`, "", "abc", true}, {"^abc.*", "", "abc", true}, {"^abc.+", "", "abc", false}, {"^ab*c", "", "a", false},
-		{"^ab+c", "", "ab", false}, {"^ab{0}", "", "a", false}, {"^ab{2}", "", "ab", false}, {"^ab?", "", "a", false}, {"^a(?#x)?", "", "", false}, {`^a\E?`, "", "", false},
-		{"abc", "", "", false}, {"^abc", "i", "", false}, {"^abc", "m", "", false}, {`\Aabc`, "m", "abc", true}, {"^abc|d", "", "", false}, {"^(abc)", "", "", false},
-		{"^a b # c", "x", "ab", true}, {`^a\.\Q*b\E`, "", "a.*b", true}, {`^a\x62`, "", "ab", true}, {"^a(?i)b", "", "a", false}, {"^ab$", "", "ab", false},
-		{"^a^b", "", "a", false}, {"^", "", "", true}, {"", "", "", false}, {`^a\Kb`, "", "a", false}, {"^a.b", "", "a", false}, {"^a.*b", "", "a", false}, {"^é", "s", "é", true},
+		{"^abc", "", "abc", true}, {`\Aabc`, "", "abc", true}, {"^abc.*", "", "abc", true},
+		{"^abc.+", "", "abc", false}, {"^ab*c", "", "a", false},
+		{"^ab+c", "", "ab", false}, {"^ab{0}", "", "a", false}, {"^ab{2}", "", "ab", false}, {"^ab?", "", "a", false},
+		{"^a(?#x)?", "", "", false}, {`^a\E?`, "", "", false},
+		{"abc", "", "", false}, {"^abc", "i", "", false}, {"^abc", "m", "", false}, {`\Aabc`, "m", "abc", true},
+		{"^abc|d", "", "", false}, {"^(abc)", "", "", false},
+		{"^a b # c", "x", "ab", true}, {`^a\.\Q*b\E`, "", "a.*b", true}, {`^a\x62`, "", "ab", true},
+		{"^a(?i)b", "", "a", false}, {"^ab$", "", "ab", false},
+		{"^a^b", "", "a", false}, {"^", "", "", true}, {"", "", "", false}, {`^a\Kb`, "", "a", false},
+		{"^a.b", "", "a", false}, {"^a.*b", "", "a", false}, {"^é", "s", "é", true},
 	} {
 		prefix, exact := compile(t, c.text, c.options).Prefix()
 		if prefix != c.prefix || exact != c.exact {
@@ -131,8 +143,10 @@ func TestFindAll(t *testing.T) {
 // FuzzCompile compiles patterns and looks for them.
 func FuzzCompile(f *testing.F) {
 	for _, seed := range [][3]string{
-		{`^a(b|c)*?d$`, "i", "abcd\n"}, {`(?<=x)y`, "", "xy"}, {`(a)(?P<n>b)\2`, "x", "abb"}, {`[^\d\s]+`, "ms", "a1 b"}, {`\bfoo\B`, "", "food"},
-		{`[[:alpha:]$]{2,3}`, "", "a$b"}, {`(((((a`, "", ""}, {`a{1000}{1000}`, "", "a"}, {`\x{1F600}|é`, "i", "É😀"}, {`(?(<n>)a|b)(?<n>c)\K`, "", "bc"},
+		{`^a(b|c)*?d$`, "i", "abcd\n"}, {`(?<=x)y`, "", "xy"}, {`(a)(?P<n>b)\2`, "x", "abb"},
+		{`[^\d\s]+`, "ms", "a1 b"}, {`\bfoo\B`, "", "food"},
+		{`[[:alpha:]$]{2,3}`, "", "a$b"}, {`(((((a`, "", ""}, {`a{1000}{1000}`, "", "a"}, {`\x{1F600}|é`, "i", "É😀"},
+		{`(?(<n>)a|b)(?<n>c)\K`, "", "bc"},
 	} {
 		f.Add(seed[0], seed[1], seed[2])
 	}

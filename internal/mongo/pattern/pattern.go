@@ -102,7 +102,7 @@ func Compile(text string, o Options) (*Pattern, error) {
 	if !utf8.ValidString(text) {
 		return nil, errors.New("invalid UTF-8")
 	}
-	first := translator{text: text, flags: flagsOf(o), linear: true}
+	first := translator{source: source{text: text}, flags: flagsOf(o), linear: true}
 	if err := first.run(); err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func Compile(text string, o Options) (*Pattern, error) {
 	names := first.names // so that the closure keeps nothing else of first
 	within := func(limit time.Duration) func() (*regexp2.Regexp, error) {
 		return sync.OnceValues(func() (*regexp2.Regexp, error) {
-			second := translator{text: text, flags: flagsOf(o), names: names}
+			second := translator{source: source{text: text}, flags: flagsOf(o), names: names}
 			return second.compile(limit)
 		})
 	}

@@ -10,8 +10,10 @@ import (
 
 // TestStepsFindTheSame compares matches that are made in steps with those made at once.
 func TestStepsFindTheSame(t *testing.T) {
-	texts := []string{"", "a", "xay", "é a bb\ncc abab", strings.Repeat("ab é ", 2000) + "z", strings.Repeat("aab", 3000), "one two, three; four\nfive"}
-	for _, p := range []string{"a", "a+b", "(a)(b)?", `\bz`, `\bt\w+`, `^a`, `(?m)^\w`, `[^z]{1,50}z`, `(é)|(b)`, `\B.`, `b$`, `é a`} {
+	texts := []string{"", "a", "xay", "é a bb\ncc abab", strings.Repeat("ab é ", 2000) + "z",
+		strings.Repeat("aab", 3000), "one two, three; four\nfive"}
+	for _, p := range []string{"a", "a+b", "(a)(b)?", `\bz`, `\bt\w+`, `^a`, `(?m)^\w`, `[^z]{1,50}z`, `(é)|(b)`, `\B.`,
+		`b$`, `é a`} {
 		x, err := Compile(p, Options{})
 		if err != nil || x.linear == nil {
 			t.Fatalf("%s: %v, or not linear", p, err)

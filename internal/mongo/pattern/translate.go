@@ -29,11 +29,16 @@ type flags struct {
 
 func flagsOf(o Options) flags { return flags{Options: o} }
 
+// A source is the text of a pattern, read up to a place. It knows what stands there, and nothing of its meaning.
+type source struct {
+	text string
+	at   int
+}
+
 // A translator writes a pattern of PCRE2 in the syntax of one of the two matchers. It writes out what each class and
 // option means, because the classes and options of the matchers mean something else.
 type translator struct {
-	text  string
-	at    int
+	source
 	out   []byte
 	flags flags
 
@@ -125,21 +130,21 @@ func (t *translator) run() error {
 const keepGroup = maxBytes + 1
 
 // rest is the part of the text that has not been read.
-func (t *translator) rest() string { return t.text[t.at:] }
+func (in *source) rest() string { return in.text[in.at:] }
 
 // next reads a character.
-func (t *translator) next() rune {
-	r, size := utf8.DecodeRuneInString(t.rest())
-	t.at += size
+func (in *source) next() rune {
+	r, size := utf8.DecodeRuneInString(in.rest())
+	in.at += size
 	return r
 }
 
 // take reads a text if it is what follows.
-func (t *translator) take(s string) bool {
-	if !strings.HasPrefix(t.rest(), s) {
+func (in *source) take(s string) bool {
+	if !strings.HasPrefix(in.rest(), s) {
 		return false
 	}
-	t.at += len(s)
+	in.at += len(s)
 	return true
 }
 
@@ -186,17 +191,17 @@ func (t *translator) step() error {
 }
 
 // skipSpace skips white space or a comment, as option x asks.
-func (t *translator) skipSpace() bool {
-	if t.take("#") {
-		_, after, _ := strings.Cut(t.rest(), "\n")
-		t.at = len(t.text) - len(after)
+func (in *source) skipSpace() bool {
+	if in.take("#") {
+		_, after, _ := strings.Cut(in.rest(), "\n")
+		in.at = len(in.text) - len(after)
 		return true
 	}
-	r, size := utf8.DecodeRuneInString(t.rest())
+	r, size := utf8.DecodeRuneInString(in.rest())
 	if !unicode.Is(unicode.Pattern_White_Space, r) {
 		return false
 	}
-	t.at += size
+	in.at += size
 	return true
 }
 
@@ -344,8 +349,8 @@ func (t *translator) alternative() error {
 }
 
 // counts reads the rest of {2}, {2,} or {2,3} after the brace. If not ok, the brace is a literal.
-func (t *translator) counts() (least, most int, ok bool, err error) {
-	inside, _, found := strings.Cut(t.rest(), "}")
+func (in *source) counts() (least, most int, ok bool, err error) {
+	inside, _, found := strings.Cut(in.rest(), "}")
 	first, second, two := strings.Cut(inside, ",")
 	if !found || !isDigits(first) || second != "" && !isDigits(second) {
 		return 0, 0, false, nil
@@ -365,7 +370,7 @@ func (t *translator) counts() (least, most int, ok bool, err error) {
 			return 0, 0, false, errors.New("numbers out of order in {} quantifier")
 		}
 	}
-	t.at += len(inside) + 1
+	in.at += len(inside) + 1
 	return least, most, true, nil
 }
 

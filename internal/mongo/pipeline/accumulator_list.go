@@ -58,7 +58,8 @@ func (a *merged) add(m *work.Meter, v doc.Value, _ doc.Doc) (int, error) {
 		return 0, nil
 	}
 	if !isObject(v) {
-		return 0, code.New(40400, "$mergeObjects requires object inputs, but input %s is of type %s", code.Show(v), code.TypeName(v))
+		return 0, code.New(40400, "$mergeObjects requires object inputs, but input %s is of type %s", code.Show(v),
+			code.TypeName(v))
 	}
 	before := cap(a.now) + cap(a.next)
 	a.next = appendMerged(m, a.next[:0], a.now, v.Data)

@@ -108,7 +108,9 @@ func parsePercentile(s *statement, arg doc.Value, names *expression.Names) error
 }
 
 // parseQuantile parses {input: expression, p: [...], method: "approximate"}.
-func parseQuantile(s *statement, arg doc.Value, names *expression.Names, noObject code.Code, withShares bool) (shares []float64, err error) {
+func parseQuantile(
+	s *statement, arg doc.Value, names *expression.Names, noObject code.Code, withShares bool,
+) (shares []float64, err error) {
 	if !isObject(arg) {
 		return nil, code.New(noObject, "specification must be an object; found %s: %s", s.operator, code.Show(arg))
 	}
@@ -151,7 +153,8 @@ func parseShares(p doc.Value, names *expression.Names) (shares []float64, err er
 	}
 	v, constant := x.Constant()
 	if !constant {
-		return nil, code.New(7750300, "The $percentile 'p' field must be an array of constant values, but found value: %s.", code.Show(p))
+		return nil, code.New(7750300,
+			"The $percentile 'p' field must be an array of constant values, but found value: %s.", code.Show(p))
 	}
 	const rule = "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: %s"
 	for e := range doc.Elements(v) {

@@ -113,7 +113,8 @@ func addToElements(dst []byte, n *node, array doc.Value, s *expression.Scope) ([
 func addFieldsParser(stageName string) parser {
 	return func(c *compiler, arg doc.Value) (stage, error) {
 		if !isObject(arg) {
-			return nil, code.New(40272, "%s specification stage must be an object, got %s", stageName, code.TypeName(arg))
+			return nil, code.New(40272, "%s specification stage must be an object, got %s", stageName,
+				code.TypeName(arg))
 		}
 		root, err := parseAdded(c, arg.Data)
 		if err != nil {
@@ -138,7 +139,7 @@ func parseAdded(c *compiler, spec doc.Doc) (*node, error) {
 
 func addNode(c *compiler, root, parent *node, name string, v doc.Value, depth int) error {
 	switch {
-	case depth > maxPathNames:
+	case depth > expression.MaxPathNames:
 		return code.New(code.Overflow, "specification is nested too deeply")
 	case parent != root && strings.Contains(name, "."):
 		return code.New(40183, "cannot use dotted field name '%s' in a sub object", name)
@@ -167,8 +168,9 @@ func addInside(c *compiler, root, parent *node, name string, v doc.Value, depth 
 	}
 	for m, a := range doc.Members(v.Data) {
 		if strings.HasPrefix(m, "$") {
-			return code.New(40182, "FieldPath field names may not start with '$'. Consider using $getField or $setField. "+
-				"Found '%s' while parsing object at path '%s'", m, name)
+			return code.New(40182,
+				"FieldPath field names may not start with '$'. Consider using $getField or $setField. "+
+					"Found '%s' while parsing object at path '%s'", m, name)
 		}
 		if err := addNode(c, root, sub, m, a, depth+1); err != nil {
 			return err
@@ -188,7 +190,9 @@ func isExpression(v doc.Value) bool {
 func putAdded(parent *node, name string, n *node) error {
 	err := put(parent, name, n)
 	if code.Is(err, 31249) || code.Is(err, 31250) {
-		return code.New(40176, "specification contains two conflicting paths. Cannot specify both '%s' and a path before or under it", name)
+		return code.New(40176,
+			"specification contains two conflicting paths. Cannot specify both '%s' and a path before or under it",
+			name)
 	}
 	return err
 }

@@ -24,7 +24,8 @@ func benchmark(b *testing.B, documents int, stages string) {
 }
 
 func BenchmarkGroup(b *testing.B) {
-	benchmark(b, 100_000, `[{$group: {_id: "$k", n: {$sum: "$n"}, avg: {$avg: "$o.n"}, max: {$max: "$s"}, count: {$count: {}}}}]`)
+	benchmark(b, 100_000,
+		`[{$group: {_id: "$k", n: {$sum: "$n"}, avg: {$avg: "$o.n"}, max: {$max: "$s"}, count: {$count: {}}}}]`)
 }
 
 func BenchmarkGroupOfMany(b *testing.B) {
@@ -47,5 +48,7 @@ func BenchmarkLookup(b *testing.B) {
 	benchmark(b, 1000, `[{$lookup: {from: "c", localField: "n", foreignField: "n", as: "l"}}]`)
 }
 func BenchmarkLookupPipeline(b *testing.B) {
-	benchmark(b, 1000, `[{$lookup: {from: "c", let: {n: "$n"}, pipeline: [{$match: {$expr: {$eq: ["$n", "$$n"]}}}, {$project: {k: 1}}], as: "l"}}]`)
+	benchmark(b, 1000,
+		`[{$lookup: {from: "c", let: {n: "$n"}, pipeline: [{$match: {$expr: {$eq: ["$n", "$$n"]}}}, {$project: {k: `+
+			`1}}], as: "l"}}]`)
 }

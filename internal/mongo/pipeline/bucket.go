@@ -39,7 +39,8 @@ func (s *buckets) key(scope *expression.Scope) (doc.Value, error) {
 	case i > 0 && i < len(s.boundaries):
 		return s.boundaries[i-1], nil
 	case s.other.Type == 0:
-		return v, code.New(40066, "$switch could not find a matching branch for an input, and no default was specified.")
+		return v, code.New(40066,
+			"$switch could not find a matching branch for an input, and no default was specified.")
 	}
 	return s.other, nil
 }
@@ -47,7 +48,8 @@ func (s *buckets) key(scope *expression.Scope) (doc.Value, error) {
 // parseBucket parses $bucket to the $group and the $sort that it stands for.
 func parseBucket(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) {
-		return nil, code.New(40201, "Argument to $bucket stage must be an object, but found type: %s.", code.TypeName(arg))
+		return nil, code.New(40201, "Argument to $bucket stage must be an object, but found type: %s.",
+			code.TypeName(arg))
 	}
 	s := &buckets{}
 	for name, v := range doc.Members(arg.Data) {
@@ -61,7 +63,9 @@ func parseBucket(c *compiler, arg doc.Value) (stage, error) {
 	lowest, highest := s.boundaries[0], s.boundaries[len(s.boundaries)-1]
 	if s.other.Type != 0 && doc.CanonicalType(s.other) == doc.CanonicalType(lowest) &&
 		doc.CompareBSON(s.other, lowest) >= 0 && doc.CompareBSON(s.other, highest) < 0 {
-		return nil, code.New(40199, "The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary.")
+		return nil, code.New(40199,
+			"The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the "+
+				"highest boundary.")
 	}
 	if !s.hasOutput {
 		s.outputs = []*statement{counted("count")}
@@ -74,7 +78,9 @@ func (s *buckets) option(c *compiler, name string, v doc.Value) (err error) {
 	switch name {
 	case "groupBy":
 		if !prefixedOrExpression(v) {
-			return code.New(40202, "The $bucket 'groupBy' field must be defined as a $-prefixed path or an expression, but found: %s.", code.Show(v))
+			return code.New(40202,
+				"The $bucket 'groupBy' field must be defined as a $-prefixed path or an expression, but found: %s.",
+				code.Show(v))
 		}
 		s.by, err = expression.Compile(v, c.names)
 	case "boundaries":
@@ -86,12 +92,14 @@ func (s *buckets) option(c *compiler, name string, v doc.Value) (err error) {
 		}
 		other, ok := x.Constant()
 		if !ok {
-			return code.New(40195, "The $bucket 'default' field must be a constant expression, but found: %s.", code.Show(v))
+			return code.New(40195, "The $bucket 'default' field must be a constant expression, but found: %s.",
+				code.Show(v))
 		}
 		s.other = orNull(other)
 	case "output":
 		if !isObject(v) {
-			return code.New(40196, "The $bucket 'output' field must be an object, but found type: %s.", code.TypeName(v))
+			return code.New(40196, "The $bucket 'output' field must be an object, but found type: %s.",
+				code.TypeName(v))
 		}
 		s.hasOutput = true
 		s.outputs, err = parseOutputs(c, v.Data)
@@ -131,21 +139,28 @@ func (s *buckets) parseBoundaries(c *compiler, v doc.Value) error {
 		}
 		b, ok := x.Constant()
 		if !ok {
-			return code.New(40191, "The $bucket 'boundaries' field must be an array of constant values, but found value: %s.", code.Show(e))
+			return code.New(40191,
+				"The $bucket 'boundaries' field must be an array of constant values, but found value: %s.",
+				code.Show(e))
 		}
 		s.boundaries = append(s.boundaries, orNull(b))
 	}
 	if len(s.boundaries) < 2 {
-		return code.New(40192, "The $bucket 'boundaries' field must have at least 2 values, but found %d value(s).", len(s.boundaries))
+		return code.New(40192, "The $bucket 'boundaries' field must have at least 2 values, but found %d value(s).",
+			len(s.boundaries))
 	}
 	for i, upper := range s.boundaries[1:] {
 		lower := s.boundaries[i]
 		if doc.CanonicalType(lower) != doc.CanonicalType(upper) {
-			return code.New(40193, "All values in the the 'boundaries' option to $bucket must have the same type. Found conflicting types %s and %s.",
+			return code.New(40193,
+				"All values in the the 'boundaries' option to $bucket must have the same type. Found conflicting "+
+					"types %s and %s.",
 				code.TypeName(lower), code.TypeName(upper))
 		}
 		if doc.CompareBSON(lower, upper) >= 0 {
-			return code.New(40194, "The 'boundaries' option to $bucket must be sorted, but elements %d and %d are not in ascending order (%s is not less than %s).",
+			return code.New(40194,
+				"The 'boundaries' option to $bucket must be sorted, but elements %d and %d are not in ascending "+
+					"order (%s is not less than %s).",
 				i, i+1, code.Show(lower), code.Show(upper))
 		}
 	}

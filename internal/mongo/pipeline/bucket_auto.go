@@ -55,7 +55,9 @@ func (s *bucketAuto) rows(r *run, in Rows) Rows {
 
 // bounds extends a bucket of the first n entries by all that have the same value as its last one. It also returns the
 // bounds that are its _id.
-func (s *bucketAuto) bounds(m *work.Meter, entries []entry, n int, previous doc.Value) (wider int, lower, upper doc.Value) {
+func (s *bucketAuto) bounds(
+	m *work.Meter, entries []entry, n int, previous doc.Value,
+) (wider int, lower, upper doc.Value) {
 	lower, upper = entries[0].keys[0], entries[n-1].keys[0]
 	if s.round == nil {
 		for n < len(entries) && m.Equal(entries[n].keys[0], upper) {
@@ -112,7 +114,9 @@ func (s *bucketAuto) collect(r *run, scope *expression.Scope, in Rows) ([]entry,
 	return entries, r.meter.Err()
 }
 
-func (s *bucketAuto) appendBucket(dst []byte, scope *expression.Scope, entries []entry, lower, upper doc.Value) ([]byte, error) {
+func (s *bucketAuto) appendBucket(
+	dst []byte, scope *expression.Scope, entries []entry, lower, upper doc.Value,
+) ([]byte, error) {
 	scope.Reset(doc.Object(doc.Empty))
 	accumulators, err := begin(s.outputs, null, scope, doc.Empty)
 	if err != nil {
@@ -138,7 +142,8 @@ func (s *bucketAuto) appendBucket(dst []byte, scope *expression.Scope, entries [
 
 func parseBucketAuto(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) {
-		return nil, code.New(40240, "The argument to $bucketAuto must be an object, but found type: %s", code.TypeName(arg))
+		return nil, code.New(40240, "The argument to $bucketAuto must be an object, but found type: %s",
+			code.TypeName(arg))
 	}
 	s := &bucketAuto{}
 	given := false
@@ -164,27 +169,33 @@ func (s *bucketAuto) option(c *compiler, name string, v doc.Value) (err error) {
 	switch name {
 	case "groupBy":
 		if text, _ := doc.AsString(v); !prefixedOrExpression(v) || text == "$" {
-			return code.New(40239, "The $bucketAuto 'groupBy' field must be defined as a $-prefixed path or an expression object, but found: %s", code.Show(v))
+			return code.New(40239,
+				"The $bucketAuto 'groupBy' field must be defined as a $-prefixed path or an expression object, but "+
+					"found: %s", code.Show(v))
 		}
 		s.by, err = expression.Compile(v, c.names)
 	case "buckets":
 		if !doc.IsNumberBSON(v) {
-			return code.New(40241, "The $bucketAuto 'buckets' field must be a numeric value, but found type: %s", code.TypeName(v))
+			return code.New(40241, "The $bucketAuto 'buckets' field must be a numeric value, but found type: %s",
+				code.TypeName(v))
 		}
 		n, ok := doc.AsInt64Exact(v)
 		if !ok || int64(int32(n)) != n {
-			return code.New(40242, "The $bucketAuto 'buckets' field must be representable as a 32-bit integer, but found %s", code.Show(v))
+			return code.New(40242,
+				"The $bucketAuto 'buckets' field must be representable as a 32-bit integer, but found %s", code.Show(v))
 		}
 		s.n = int(n)
 	case "output":
 		if !isObject(v) {
-			return code.New(40244, "The $bucketAuto 'output' field must be an object, but found type: %s", code.TypeName(v))
+			return code.New(40244, "The $bucketAuto 'output' field must be an object, but found type: %s",
+				code.TypeName(v))
 		}
 		s.outputs, err = parseOutputs(c, v.Data)
 	case "granularity":
 		text, ok := doc.AsString(v)
 		if !ok {
-			return code.New(40261, "The $bucketAuto 'granularity' field must be a string, but found type: %s", code.TypeName(v))
+			return code.New(40261, "The $bucketAuto 'granularity' field must be a string, but found type: %s",
+				code.TypeName(v))
 		}
 		s.round, err = newRounder(text)
 	default:

@@ -151,7 +151,8 @@ func missingField(stage, name string) error {
 }
 
 func wrongType(stage, name string, v doc.Value, expected string) error {
-	return code.New(code.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'", stage, name, code.TypeName(v), expected)
+	return code.New(code.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'", stage, name,
+		code.TypeName(v), expected)
 }
 
 // within prefixes the text of an error with the operation that caused it, as MongoDB does.

@@ -198,8 +198,10 @@ func (g *densifyRun) upTo(next, v, high doc.Value, closed bool, like doc.Doc) (d
 			return next, err
 		}
 		if g.generated++; g.generated > maxDensified {
-			return next, code.New(5897900, "Generated %d documents in $densify, which is over the limit of %d. Increase the "+
-				"'internalQueryMaxAllowedDensifyDocs' parameter to allow more generated documents", g.generated, maxDensified)
+			return next, code.New(5897900,
+				"Generated %d documents in $densify, which is over the limit of %d. Increase the "+
+					"'internalQueryMaxAllowedDensifyDocs' parameter to allow more generated documents", g.generated,
+				maxDensified)
 		}
 		g.buf = g.field.appendSet(g.buf[:0], like, next)
 		err := g.give(g.buf)
@@ -229,7 +231,8 @@ func (g *densifyRun) shared(one doc.Doc) (doc.Doc, error) {
 
 func parseDensify(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) {
-		return nil, code.New(code.FailedToParse, "The $densify stage specification must be an object, found %s", code.TypeName(arg))
+		return nil, code.New(code.FailedToParse, "The $densify stage specification must be an object, found %s",
+			code.TypeName(arg))
 	}
 	s := &densify{}
 	ranged := false
@@ -269,7 +272,8 @@ func parseDensify(c *compiler, arg doc.Value) (stage, error) {
 	for _, p := range s.parts {
 		n := min(len(p), len(s.field))
 		if slices.Equal(p[:n], s.field[:n]) {
-			return nil, code.New(8993000, "BSON field '$densify.partitionByFields' contains the field that is being densified")
+			return nil, code.New(8993000,
+				"BSON field '$densify.partitionByFields' contains the field that is being densified")
 		}
 	}
 	return s, nil
@@ -301,7 +305,8 @@ func (s *densify) parseRange(v doc.Value) (err error) {
 	case !doc.IsNumberBSON(s.step) || !(float(s.step) > 0):
 		return code.New(5733401, "The step parameter in a range statement must be a strictly positive numeric value")
 	case unit.Type != 0 && !whole:
-		return code.New(6586400, "The step parameter in a range statement must be a whole number when densifying a date range")
+		return code.New(6586400,
+			"The step parameter in a range statement must be a whole number when densifying a date range")
 	}
 	s.dates = unit.Type != 0
 	if s.add, err = adder(unit); err != nil {
@@ -319,7 +324,9 @@ func (s *densify) parseBounds(v doc.Value) error {
 		return nil
 	}
 	if !doc.IsArray(v) {
-		return code.New(5733404, "The bounds in a range statement must be the string 'full', 'partition', or an ascending array of two numbers or two dates")
+		return code.New(5733404,
+			"The bounds in a range statement must be the string 'full', 'partition', or an ascending array of two "+
+				"numbers or two dates")
 	}
 	var ends []doc.Value
 	for e := range doc.Elements(v) {

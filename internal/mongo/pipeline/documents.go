@@ -26,8 +26,9 @@ func (s *documents) open(r *run) Rows {
 		}
 		for e := range doc.Elements(v) {
 			if !isObject(e) {
-				yield(nil, code.New(40228, "'newRoot' expression  must evaluate to an object, but resulting value was: %s. "+
-					"Type of resulting value: '%s'. Input document: {}", code.Show(e), code.TypeName(e)))
+				yield(nil,
+					code.New(40228, "'newRoot' expression  must evaluate to an object, but resulting value was: %s. "+
+						"Type of resulting value: '%s'. Input document: {}", code.Show(e), code.TypeName(e)))
 				return
 			}
 			if !yield(e.Data, nil) {

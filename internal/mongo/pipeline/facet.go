@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 )
 
 // A facet is $facet: several pipelines over the same documents, and one document with the rows of each as an array. The
@@ -42,8 +43,9 @@ func (s *facet) rows(r *run, in Rows) Rows {
 			out = doc.AppendElement(out, s.names[i], b.out.value())
 		}
 		if out = endDoc(out, at); len(out) > maxPassingBytes {
-			yield(nil, code.New(4031700, "document constructed by $facet is %d bytes, which exceeds the limit of %d bytes",
-				len(out), maxPassingBytes))
+			yield(nil,
+				code.New(4031700, "document constructed by $facet is %d bytes, which exceeds the limit of %d bytes",
+					len(out), maxPassingBytes))
 			return
 		}
 		yield(out, nil)
@@ -128,11 +130,12 @@ func (b *branch) give(d doc.Doc) {
 
 func parseFacet(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) || size(arg.Data) == 0 {
-		return nil, code.New(40169, "the $facet specification must be a non-empty object, but found: $facet: %s", code.Show(arg))
+		return nil, code.New(40169, "the $facet specification must be a non-empty object, but found: $facet: %s",
+			code.Show(arg))
 	}
 	s := &facet{}
 	for name, v := range doc.Members(arg.Data) {
-		if err := checkName(name); err != nil {
+		if err := expression.CheckName(name); err != nil {
 			return nil, within("$facet pipeline names must follow the naming rules of field path expressions.", err)
 		}
 		if !doc.IsArray(v) {
@@ -140,8 +143,9 @@ func parseFacet(c *compiler, arg doc.Value) (stage, error) {
 		}
 		for e := range doc.Elements(v) {
 			if !isObject(e) {
-				return nil, code.New(40171, "elements of arrays in $facet spec must be non-empty objects, %s argument contained "+
-					"an element of type %s: %s", name, code.TypeName(e), code.Show(e))
+				return nil, code.New(40171,
+					"elements of arrays in $facet spec must be non-empty objects, %s argument contained "+
+						"an element of type %s: %s", name, code.TypeName(e), code.Show(e))
 			}
 		}
 		p, err := c.sub(v, "$facet", c.names)

@@ -22,7 +22,8 @@ type fillSpec struct {
 // parseFill parses $fill to the window functions and the $addFields that it stands for.
 func parseFill(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) {
-		return nil, code.New(code.FailedToParse, "The $fill stage specification must be an object, found %s", code.TypeName(arg))
+		return nil, code.New(code.FailedToParse, "The $fill stage specification must be an object, found %s",
+			code.TypeName(arg))
 	}
 	f := &fillSpec{}
 	for name, v := range doc.Members(arg.Data) {
@@ -73,7 +74,9 @@ func (f *fillSpec) option(c *compiler, name string, v doc.Value) (err error) {
 	case "partitionBy":
 		f.parted++
 		if v.Type != bsoncore.TypeString && !isObject(v) {
-			return code.New(code.TypeMismatch, "BSON field '$fill.partitionBy' is the wrong type '%s', expected types '[string, object']", code.TypeName(v))
+			return code.New(code.TypeMismatch,
+				"BSON field '$fill.partitionBy' is the wrong type '%s', expected types '[string, object']",
+				code.TypeName(v))
 		}
 		f.by, err = expression.Compile(v, c.names)
 	case "partitionByFields":
@@ -101,7 +104,8 @@ func (f *fillSpec) field(c *compiler, name string, v doc.Value) error {
 	case err != nil:
 		return err
 	case method.Type != 0 && value.Type != 0, method.Type == 0 && value.Type == 0:
-		return code.New(6050201, "Each fill output specification must have exactly one of 'method' or 'value' fields, not both")
+		return code.New(6050201,
+			"Each fill output specification must have exactly one of 'method' or 'value' fields, not both")
 	case value.Type != 0:
 		var args list
 		args.add(doc.String("$" + name))
@@ -120,7 +124,8 @@ func (f *fillSpec) field(c *compiler, name string, v doc.Value) error {
 		f.windows = append(f.windows, windowOutput{p, carryForward(input)})
 	case "linear":
 		if f.sort == nil || len(f.sort.parts) != 1 {
-			return code.New(605001, "$linearFill must be specified with a top level sortBy expression with exactly one element")
+			return code.New(605001,
+				"$linearFill must be specified with a top level sortBy expression with exactly one element")
 		}
 		f.windows = append(f.windows, windowOutput{p, interpolate(input)})
 	default:

@@ -64,7 +64,8 @@ func FuzzPipeline(f *testing.F) {
 // FuzzProjection compiles what may be a projection of find and uses it.
 func FuzzProjection(f *testing.F) {
 	for _, text := range []string{
-		`{a: 1}`, `{"a.b": 0}`, `{"tags.$": 1}`, `{tags: {$slice: -1}}`, `{tags: {$elemMatch: {$gt: 1}}}`, `{o: {n: "$k"}, _id: 0}`,
+		`{a: 1}`, `{"a.b": 0}`, `{"tags.$": 1}`, `{tags: {$slice: -1}}`, `{tags: {$elemMatch: {$gt: 1}}}`,
+		`{o: {n: "$k"}, _id: 0}`,
 		`{"tags.x": {$literal: 1}}`, `{"o.n": {$slice: [1, 2]}}`,
 	} {
 		f.Add(relaxed(text))

@@ -64,11 +64,14 @@ func (r *rounder) check(v doc.Value) error {
 	f := float(v)
 	switch {
 	case !doc.IsNumberBSON(v):
-		return code.New(40258, "$bucketAuto can specify a 'granularity' with numeric boundaries only, but found a value with type: %s", code.TypeName(v))
+		return code.New(40258,
+			"$bucketAuto can specify a 'granularity' with numeric boundaries only, but found a value with type: %s",
+			code.TypeName(v))
 	case math.IsNaN(f):
 		return code.New(40259, "$bucketAuto can specify a 'granularity' with numeric boundaries only, but found a NaN")
 	case f < 0:
-		return code.New(40260, "$bucketAuto can specify a 'granularity' with non-negative numbers only, but found a negative number")
+		return code.New(40260,
+			"$bucketAuto can specify a 'granularity' with non-negative numbers only, but found a negative number")
 	}
 	return nil
 }

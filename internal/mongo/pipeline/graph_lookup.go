@@ -148,7 +148,8 @@ func (s *graphLookup) meet(w *search, d doc.Doc, depth int64, scope *expression.
 
 func parseGraphLookup(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) {
-		return nil, code.New(code.FailedToParse, "the $graphLookup stage specification must be an object, but found %s", code.TypeName(arg))
+		return nil, code.New(code.FailedToParse, "the $graphLookup stage specification must be an object, but found %s",
+			code.TypeName(arg))
 	}
 	s := &graphLookup{maxDepth: -1}
 	for name, v := range doc.Members(arg.Data) {
@@ -157,7 +158,9 @@ func parseGraphLookup(c *compiler, arg doc.Value) (stage, error) {
 		}
 	}
 	if s.from.Container == "" || s.as == nil || s.startWith == nil || s.out == nil || s.in == nil {
-		return nil, code.New(40105, "$graphLookup requires 'from', 'as', 'startWith', 'connectFromField', and 'connectToField' to be specified.")
+		return nil, code.New(40105,
+			"$graphLookup requires 'from', 'as', 'startWith', 'connectFromField', and 'connectToField' to be "+
+				"specified.")
 	}
 	return s, nil
 }

@@ -215,7 +215,8 @@ func appendDouble(dst []byte, f float64) []byte {
 	case math.IsNaN(f):
 		return append(dst, `{$numberDouble: "NaN"}`...)
 	case math.IsInf(f, 0):
-		return fmt.Appendf(dst, `{$numberDouble: "%vInfinity"}`, strings.TrimPrefix(strings.TrimSuffix(fmt.Sprint(f), "Inf"), "+"))
+		return fmt.Appendf(dst, `{$numberDouble: "%vInfinity"}`,
+			strings.TrimPrefix(strings.TrimSuffix(fmt.Sprint(f), "Inf"), "+"))
 	}
 	text := strconv.FormatFloat(f, 'g', -1, 64)
 	if !strings.ContainsAny(text, ".e") {

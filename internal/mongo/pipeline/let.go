@@ -19,7 +19,8 @@ func (c *compiler) parseLet(stage string, let doc.Value) (names *expression.Name
 		return names, nil, nil
 	}
 	if !isObject(let) {
-		return nil, nil, code.New(code.FailedToParse, "%s argument 'let: %s' must be an object, is type %s", stage, code.Show(let), code.TypeName(let))
+		return nil, nil, code.New(code.FailedToParse, "%s argument 'let: %s' must be an object, is type %s", stage,
+			code.Show(let), code.TypeName(let))
 	}
 	for name, v := range doc.Members(let.Data) {
 		if err := checkVariable(name); err != nil {

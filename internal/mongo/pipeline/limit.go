@@ -25,14 +25,17 @@ func (s *limitStage) rows(_ *run, in Rows) Rows {
 
 func parseLimit(c *compiler, arg doc.Value) (stage, error) {
 	if !doc.IsNumberBSON(arg) {
-		return nil, code.New(5107201, "invalid argument to $limit stage: Expected a number in: $limit: %s", code.Show(arg))
+		return nil, code.New(5107201, "invalid argument to $limit stage: Expected a number in: $limit: %s",
+			code.Show(arg))
 	}
 	n, ok := doc.AsInt64Exact(arg)
 	switch {
 	case !ok:
-		return nil, code.New(5107201, "invalid argument to $limit stage: Expected an integer: $limit: %s", code.Show(arg))
+		return nil, code.New(5107201, "invalid argument to $limit stage: Expected an integer: $limit: %s",
+			code.Show(arg))
 	case n < 0:
-		return nil, code.New(5107201, "invalid argument to $limit stage: Expected a non-negative number in: $limit: %s", code.Show(arg))
+		return nil, code.New(5107201, "invalid argument to $limit stage: Expected a non-negative number in: $limit: %s",
+			code.Show(arg))
 	case n == 0:
 		return nil, code.New(15958, "the limit must be positive")
 	}

@@ -120,7 +120,8 @@ func (j *joinRun) find(d doc.Doc) (doc.Value, error) {
 		}
 		j.found.add(doc.Object(row))
 		if len(j.found.buf) > MaxDocumentBytes {
-			return doc.Value{}, code.New(4568, "Total size of documents in %s matching pipeline's $lookup stage exceeds %d bytes",
+			return doc.Value{}, code.New(4568,
+				"Total size of documents in %s matching pipeline's $lookup stage exceeds %d bytes",
 				j.from.Container, MaxDocumentBytes)
 		}
 	}
@@ -178,7 +179,8 @@ func (j *joinRun) equals(d doc.Doc) Rows {
 
 func parseLookup(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) {
-		return nil, code.New(code.FailedToParse, "the $lookup stage specification must be an object, but found %s", code.TypeName(arg))
+		return nil, code.New(code.FailedToParse, "the $lookup stage specification must be an object, but found %s",
+			code.TypeName(arg))
 	}
 	s := &join{}
 	var as, local, foreign string
@@ -195,14 +197,17 @@ func parseLookup(c *compiler, arg doc.Value) (stage, error) {
 		text, ok := doc.AsString(v)
 		switch {
 		case name == "from" && isObject(v):
-			return nil, code.New(code.FailedToParse, "$lookup with syntax {from: {db:<>, coll:<>},..} is not supported for db: %s and coll: %s",
+			return nil, code.New(code.FailedToParse,
+				"$lookup with syntax {from: {db:<>, coll:<>},..} is not supported for db: %s and coll: %s",
 				code.Show(doc.Lookup(v.Data, "db")), code.Show(doc.Lookup(v.Data, "coll")))
 		case name == "from" && !ok:
-			return nil, code.New(code.FailedToParse, "$lookup 'from' field must be a string, but found %s", code.TypeName(v))
+			return nil, code.New(code.FailedToParse, "$lookup 'from' field must be a string, but found %s",
+				code.TypeName(v))
 		case name != "from" && name != "as" && name != "localField" && name != "foreignField" && ok:
 			return nil, code.New(code.FailedToParse, "unknown argument to $lookup: %s", name)
 		case !ok:
-			return nil, code.New(code.FailedToParse, "$lookup argument '%s' must be a string, found %s: %s: %s", name, name, code.Show(v), code.TypeName(v))
+			return nil, code.New(code.FailedToParse, "$lookup argument '%s' must be a string, found %s: %s: %s", name,
+				name, code.Show(v), code.TypeName(v))
 		case name == "from":
 			s.from.Container = text
 		case name == "as":
@@ -229,9 +234,11 @@ func (s *join) check(as, local, foreign string, let, stages doc.Value) error {
 	case as == "":
 		return code.New(code.FailedToParse, "must specify 'as' field for a $lookup")
 	case (local == "") != (foreign == "") && stages.Type != 0:
-		return code.New(code.FailedToParse, "$lookup requires both or neither of 'localField' and 'foreignField' to be specified")
+		return code.New(code.FailedToParse,
+			"$lookup requires both or neither of 'localField' and 'foreignField' to be specified")
 	case stages.Type == 0 && (local == "" || foreign == ""):
-		return code.New(code.FailedToParse, "$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified")
+		return code.New(code.FailedToParse,
+			"$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified")
 	case stages.Type == 0 && let.Type != 0:
 		return code.New(code.FailedToParse, "$lookup with a 'let' argument must also specify 'pipeline'")
 	}

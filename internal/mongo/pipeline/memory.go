@@ -85,15 +85,20 @@ func (b *budget) take(n int) error {
 		return nil
 	}
 	if b.used <= MaxMemory {
-		return code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed, "The stages of a pipeline hold more than %d bytes together, "+
-			"%s the last of them, and mayfly uses no disk for them", maxTogether, b.stage)
+		return code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed,
+			"The stages of a pipeline hold more than %d bytes together, "+
+				"%s the last of them, and mayfly uses no disk for them", maxTogether, b.stage)
 	}
 	if b.stage == "$sort" {
-		return code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed, "Sort exceeded memory limit of %d bytes, but did not opt "+
-			"in to external sorting. Aborting operation. mayfly sorts in memory only: add a $limit or an index", MaxMemory)
+		return code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed,
+			"Sort exceeded memory limit of %d bytes, but did not opt "+
+				"in to external sorting. Aborting operation. mayfly sorts in memory only: add a $limit or an index",
+			MaxMemory)
 	}
-	return code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed, "Exceeded memory limit for %s, but didn't allow external sort. "+
-		"%s used too much memory: its limit is %d bytes, and mayfly uses no disk for it", b.stage, b.stage, MaxMemory)
+	return code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed,
+		"Exceeded memory limit for %s, but didn't allow external sort. "+
+			"%s used too much memory: its limit is %d bytes, and mayfly uses no disk for it", b.stage, b.stage,
+		MaxMemory)
 }
 
 // A store holds copies of documents in a few large pieces of memory.

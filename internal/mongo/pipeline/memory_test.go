@@ -110,7 +110,8 @@ func (c *counter) Give(n int64) { c.used -= n }
 
 // Stages ask before they hold more, end with the error that they get, and give back what they held however they end.
 func TestStagesAskForMemory(t *testing.T) {
-	join := `{"$lookup": {"pipeline": [{"$documents": [` + strings.Repeat(`{"s": "`+strings.Repeat("x", 4000)+`"},`, 499) + `{"a": 1}]}], "as": "all"}}`
+	join := `{"$lookup": {"pipeline": [{"$documents": [` +
+		strings.Repeat(`{"s": "`+strings.Repeat("x", 4000)+`"},`, 499) + `{"a": 1}]}], "as": "all"}}`
 	for name, c := range map[string]string{
 		"$sort":          `{"$sort": {"a": 1}}`,
 		"$sort, limited": `{"$sort": {"a": 1}}, {"$limit": 8}`,

@@ -26,7 +26,9 @@ type Merge struct {
 
 // NotMatched is the error for a document without a match, if whenNotMatched is fail.
 func (m *Merge) NotMatched() error {
-	return code.New(13113, "$merge could not find a matching document in the target collection for at least one document in the source collection")
+	return code.New(13113,
+		"$merge could not find a matching document in the target collection for at least one document in the source "+
+			"collection")
 }
 
 // Failed is the error that a client gets for a write that failed with err.
@@ -37,11 +39,13 @@ func (m *Merge) Failed(err error) error {
 	case e == nil:
 		return err
 	case e.Code == code.DuplicateKey && m.WhenMatched == "fail" && m.isOn(e.Info):
-		return within("$merge with whenMatched: fail found an existing document with the same values for the 'on' fields", err)
+		return within("$merge with whenMatched: fail found an existing document with the same values for the 'on' "+
+			"fields", err)
 	case e.Code == code.DuplicateKey:
 		return within("$merge failed due to a DuplicateKey error", err)
 	case e.Code == code.ImmutableField:
-		return within("$merge failed to update the matching document, did you attempt to modify the _id or the shard key?", err)
+		return within("$merge failed to update the matching document, did you attempt to modify the _id or the shard "+
+			"key?", err)
 	}
 	return err
 }
@@ -177,7 +181,8 @@ func parseMerge(c *compiler, arg doc.Value) (stage, error) {
 			return nil, err
 		}
 	default:
-		return nil, code.New(code.TypeMismatch, "$merge requires a string or object argument, but found %s", code.TypeName(arg))
+		return nil, code.New(code.TypeMismatch, "$merge requires a string or object argument, but found %s",
+			code.TypeName(arg))
 	}
 	for _, on := range s.On {
 		p, err := parsePath(on)
@@ -187,7 +192,8 @@ func parseMerge(c *compiler, arg doc.Value) (stage, error) {
 		s.paths = append(s.paths, p)
 	}
 	if !s.supported() {
-		return nil, code.New(51181, "Combination of $merge modes 'whenMatched: %s' and 'whenNotMatched: %s' is not supported",
+		return nil, code.New(51181,
+			"Combination of $merge modes 'whenMatched: %s' and 'whenNotMatched: %s' is not supported",
 			s.WhenMatched, s.WhenNotMatched)
 	}
 	if err := checkTarget("$merge", s.Into); err != nil {
@@ -219,7 +225,8 @@ func (s *mergeStage) options(c *compiler, spec doc.Doc) error {
 				break
 			}
 			if v.Type != bsoncore.TypeString {
-				return code.New(51191, "$merge 'whenMatched' field must be either a string or an array, but found %s", code.TypeName(v))
+				return code.New(51191, "$merge 'whenMatched' field must be either a string or an array, but found %s",
+					code.TypeName(v))
 			}
 			s.WhenMatched, err = oneOf(name, v, "replace", "merge", "keepExisting", "fail")
 		case "whenNotMatched":
@@ -279,7 +286,8 @@ func (s *mergeStage) parseInto(v doc.Value) error {
 		return nil
 	}
 	if !isObject(v) {
-		return code.New(51178, "$merge 'into' field  must be either a string or an object, but found %s", code.TypeName(v))
+		return code.New(51178, "$merge 'into' field  must be either a string or an object, but found %s",
+			code.TypeName(v))
 	}
 	for name, m := range doc.Members(v.Data) {
 		text, ok := doc.AsString(m)
@@ -308,7 +316,8 @@ func (s *mergeStage) parseOn(c *compiler, v doc.Value) error {
 		return nil
 	case bsoncore.TypeArray:
 	default:
-		return code.New(51186, "$merge 'on' field  must be either a string or an array of strings, but found %s", code.TypeName(v))
+		return code.New(51186, "$merge 'on' field  must be either a string or an array of strings, but found %s",
+			code.TypeName(v))
 	}
 	s.On = nil
 	for e := range doc.Elements(v) {
@@ -337,7 +346,8 @@ func oneOf(name string, v doc.Value, allowed ...string) (string, error) {
 		return "", wrongType("$merge", name, v, "string")
 	}
 	if !slices.Contains(allowed, text) {
-		return "", code.New(code.BadValue, "Enumeration value '%s' for field '$merge.%s' is not a valid value.", text, name)
+		return "", code.New(code.BadValue, "Enumeration value '%s' for field '$merge.%s' is not a valid value.", text,
+			name)
 	}
 	return text, nil
 }

@@ -59,7 +59,9 @@ func (s *partitioner) collect(r *run, in Rows, f func(p *partition) error) error
 }
 
 // read returns the documents and, by their sequence, the values that divide them.
-func (s *partitioner) read(in Rows, scope *expression.Scope, held *budget) (entries []entry, keys []doc.Value, err error) {
+func (s *partitioner) read(
+	in Rows, scope *expression.Scope, held *budget,
+) (entries []entry, keys []doc.Value, err error) {
 	var docs store
 	for d, err := range in {
 		if err != nil {
@@ -73,7 +75,8 @@ func (s *partitioner) read(in Rows, scope *expression.Scope, held *budget) (entr
 				return nil, nil, err
 			}
 			if doc.IsArray(key) {
-				return nil, nil, code.New(code.TypeMismatch, "An expression used to partition cannot evaluate to value of type array")
+				return nil, nil, code.New(code.TypeMismatch,
+					"An expression used to partition cannot evaluate to value of type array")
 			}
 			key = orNull(key)
 			key.Data = docs.keep(key.Data)

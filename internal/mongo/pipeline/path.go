@@ -1,55 +1,19 @@
 package pipeline
 
 import (
-	"strconv"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
-	"github.com/mayflydb/mayfly/internal/mongo/code"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
 // A path is the names of a dotted path.
 type path []string
 
-// maxPathNames limits the names of a path, as MongoDB limits the nesting of documents.
-const maxPathNames = 200
-
-func parsePath(text string) (path, error) {
-	if text == "" {
-		return nil, code.New(40352, "FieldPath cannot be constructed with empty string")
-	}
-	if strings.HasSuffix(text, ".") {
-		return nil, code.New(40353, "FieldPath must not end with a '.'.")
-	}
-	names := strings.Split(text, ".")
-	if len(names) > maxPathNames {
-		return nil, code.New(code.Overflow, "FieldPath is too long")
-	}
-	for _, name := range names {
-		if err := checkName(name); err != nil {
-			return nil, err
-		}
-	}
-	return names, nil
-}
-
-// checkName returns an error if a path may not have the name.
-func checkName(name string) error {
-	switch {
-	case name == "":
-		return code.New(15998, "FieldPath field names may not be empty strings.")
-	case name[0] == '$':
-		return code.New(16410, "FieldPath field names may not start with '$'. Consider using $getField or $setField.")
-	case strings.IndexByte(name, 0) >= 0:
-		return code.New(16411, "FieldPath field names may not contain '\\0'.")
-	case strings.IndexByte(name, '.') >= 0:
-		return code.New(16412, "FieldPath field names may not contain '.'. Consider using $getField or $setField.")
-	}
-	return nil
-}
+func parsePath(text string) (path, error) { return expression.SplitPath(text) }
 
 func (p path) String() string { return strings.Join(p, ".") }
 
@@ -109,14 +73,10 @@ func (p path) values(m *work.Meter, v doc.Value, f func(doc.Value)) {
 
 // arrayIndex is a name as an array index, or -1 if it is not one.
 func arrayIndex(name string) int {
-	if name == "" || name[0] < '0' || name[0] > '9' {
-		return -1
+	if i, ok := doc.ElementIndex(name); ok {
+		return i
 	}
-	i, err := strconv.Atoi(name)
-	if err != nil || len(name) > 1 && name[0] == '0' {
-		return -1
-	}
-	return i
+	return -1
 }
 
 // appendSet appends d with v at the path; a missing v removes what is there. A value on the way that is not an object

@@ -21,7 +21,8 @@ import (
 func repeated(n, size int) Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		pad := strings.Repeat("x", size)
-		d := bsoncore.BuildDocument(nil, bsoncore.AppendInt64Element(nil, "_id", 0), bsoncore.AppendStringElement(nil, "pad", pad))
+		d := bsoncore.BuildDocument(nil, bsoncore.AppendInt64Element(nil, "_id", 0),
+			bsoncore.AppendStringElement(nil, "pad", pad))
 		for i := range n {
 			copy(d[9:], doc.Int(int64(i)).Data)
 			if !yield(d, nil) {
@@ -49,7 +50,8 @@ func TestMemoryIsLimited(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rows := 0
-			for _, err := range compile(t, c.stages).Run(context.Background(), repeated(1200, 100<<10), (&memory{}).env()) {
+			for _, err := range compile(t, c.stages).Run(context.Background(), repeated(1200, 100<<10),
+				(&memory{}).env()) {
 				rows++
 				if err != nil {
 					if !code.Is(err, code.QueryExceededMemoryLimitNoDiskUseAllowed) {
@@ -74,7 +76,8 @@ func TestFirstOfManyNeedsLittleMemory(t *testing.T) {
 
 // TestGroupsTakeNoMemoryPerDocument counts what more documents cost once all groups exist.
 func TestGroupsTakeNoMemoryPerDocument(t *testing.T) {
-	p := compile(t, `[{$group: {_id: {k: "$k", odd: {$mod: ["$n", 2]}}, sum: {$sum: "$n"}, avg: {$avg: "$n"}, max: {$max: "$s"},
+	p := compile(t,
+		`[{$group: {_id: {k: "$k", odd: {$mod: ["$n", 2]}}, sum: {$sum: "$n"}, avg: {$avg: "$n"}, max: {$max: "$s"},
 		last: {$last: "$s"}, set: {$addToSet: "$k"}, count: {$count: {}}}}]`)
 	run := func(n int) float64 {
 		in := orders(n)
@@ -125,10 +128,13 @@ func TestSubPipelinesNestSoDeep(t *testing.T) {
 func TestRunsStopEarly(t *testing.T) {
 	m := &memory{containers: map[string][]doc.Doc{"c": slices.Collect(docsOf(orders(5)))}}
 	for _, stages := range []string{
-		`[]`, `[{$match: {}}]`, `[{$sort: {_id: 1}}]`, `[{$group: {_id: "$_id"}}]`, `[{$unwind: {path: "$tags", includeArrayIndex: "i"}}]`,
-		`[{$limit: 3}]`, `[{$skip: 1}]`, `[{$facet: {a: [{$limit: 1}], b: []}}]`, `[{$lookup: {from: "c", pipeline: [], as: "x"}}]`,
+		`[]`, `[{$match: {}}]`, `[{$sort: {_id: 1}}]`, `[{$group: {_id: "$_id"}}]`,
+		`[{$unwind: {path: "$tags", includeArrayIndex: "i"}}]`,
+		`[{$limit: 3}]`, `[{$skip: 1}]`, `[{$facet: {a: [{$limit: 1}], b: []}}]`,
+		`[{$lookup: {from: "c", pipeline: [], as: "x"}}]`,
 		`[{$unionWith: "c"}]`, `[{$sample: {size: 3}}]`, `[{$bucketAuto: {groupBy: "$n", buckets: 3}}]`,
-		`[{$densify: {field: "n", range: {step: 1, bounds: [0, 99]}}}]`, `[{$setWindowFields: {output: {n: {$sum: 1}}}}]`,
+		`[{$densify: {field: "n", range: {step: 1, bounds: [0, 99]}}}]`,
+		`[{$setWindowFields: {output: {n: {$sum: 1}}}}]`,
 		`[{$graphLookup: {from: "c", startWith: 1, connectFromField: "n", connectToField: "n", as: "x"}}]`,
 		`[{$documents: [{a: 1}, {a: 2}]}]`, `[{$unionWith: {coll: "c", pipeline: [{$facet: {a: []}}]}}]`,
 	} {
@@ -160,12 +166,17 @@ func TestErrorsOfTheSourceComeThrough(t *testing.T) {
 	}
 	m := &memory{containers: map[string][]doc.Doc{}}
 	for _, stages := range []string{
-		`[]`, `[{$match: {}}]`, `[{$sort: {_id: 1}}]`, `[{$sort: {_id: 1}}, {$limit: 1}]`, `[{$group: {_id: null}}]`, `[{$count: "n"}]`,
-		`[{$unwind: "$x"}]`, `[{$limit: 2}]`, `[{$skip: 2}]`, `[{$facet: {a: []}}]`, `[{$lookup: {from: "c", pipeline: [], as: "x"}}]`,
-		`[{$unionWith: "c"}]`, `[{$sample: {size: 3}}]`, `[{$bucketAuto: {groupBy: "$n", buckets: 3}}]`, `[{$out: "x"}]`, `[{$merge: "x"}]`,
-		`[{$densify: {field: "n", range: {step: 1, bounds: "full"}}}]`, `[{$setWindowFields: {output: {n: {$sum: 1}}}}]`,
+		`[]`, `[{$match: {}}]`, `[{$sort: {_id: 1}}]`, `[{$sort: {_id: 1}}, {$limit: 1}]`, `[{$group: {_id: null}}]`,
+		`[{$count: "n"}]`,
+		`[{$unwind: "$x"}]`, `[{$limit: 2}]`, `[{$skip: 2}]`, `[{$facet: {a: []}}]`,
+		`[{$lookup: {from: "c", pipeline: [], as: "x"}}]`,
+		`[{$unionWith: "c"}]`, `[{$sample: {size: 3}}]`, `[{$bucketAuto: {groupBy: "$n", buckets: 3}}]`,
+		`[{$out: "x"}]`, `[{$merge: "x"}]`,
+		`[{$densify: {field: "n", range: {step: 1, bounds: "full"}}}]`,
+		`[{$setWindowFields: {output: {n: {$sum: 1}}}}]`,
 		`[{$densify: {field: "n", partitionByFields: ["k"], range: {step: 1, bounds: "full"}}}]`,
-		`[{$graphLookup: {from: "c", startWith: 1, connectFromField: "n", connectToField: "n", as: "x"}}]`, `[{$redact: "$$KEEP"}]`,
+		`[{$graphLookup: {from: "c", startWith: 1, connectFromField: "n", connectToField: "n", as: "x"}}]`,
+		`[{$redact: "$$KEEP"}]`,
 	} {
 		var last error
 		for _, err := range compile(t, stages).Run(context.Background(), in, m.env()) {
@@ -213,11 +224,18 @@ func TestJoinsReadOnce(t *testing.T) {
 		reads        int
 	}{
 		{"equal values, by a table", `[{$lookup: {from: "c", localField: "n", foreignField: "n", as: "l"}}]`, false, 1},
-		{"equal values, by an index", `[{$lookup: {from: "c", localField: "n", foreignField: "n", as: "l"}}]`, true, 20},
+		{"equal values, by an index", `[{$lookup: {from: "c", localField: "n", foreignField: "n", as: "l"}}]`, true,
+			20},
 		{"the same for all", `[{$lookup: {from: "c", pipeline: [{$match: {n: 3}}], as: "l"}}]`, true, 1},
-		{"an equal variable", `[{$lookup: {from: "c", let: {n: "$n"}, pipeline: [{$match: {$expr: {$eq: ["$n", "$$n"]}}}], as: "l"}}]`, false, 1},
-		{"another condition", `[{$lookup: {from: "c", let: {n: "$n"}, pipeline: [{$match: {$expr: {$lt: ["$n", "$$n"]}}}], as: "l"}}]`, true, 20},
-		{"a search", `[{$graphLookup: {from: "c", startWith: "$n", connectFromField: "n", connectToField: "n", as: "l"}}]`, false, 1},
+		{"an equal variable",
+			`[{$lookup: {from: "c", let: {n: "$n"}, pipeline: [{$match: {$expr: {$eq: ["$n", "$$n"]}}}], as: "l"}}]`,
+			false, 1},
+		{"another condition",
+			`[{$lookup: {from: "c", let: {n: "$n"}, pipeline: [{$match: {$expr: {$lt: ["$n", "$$n"]}}}], as: "l"}}]`,
+			true, 20},
+		{"a search",
+			`[{$graphLookup: {from: "c", startWith: "$n", connectFromField: "n", connectToField: "n", as: "l"}}]`,
+			false, 1},
 	} {
 		m := &memory{containers: map[string][]doc.Doc{"c": slices.Collect(docsOf(orders(20)))}, indexes: c.indexes}
 		for _, err := range compile(t, c.stages).Run(context.Background(), orders(20), m.env()) {
@@ -246,13 +264,15 @@ func TestEach(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("gives %q", got)
 	}
-	if _, err := compile(t, `[{$sort: {a: 1}}]`).Each(context.Background(), &Env{}); !code.Is(err, code.IllegalOperation) {
+	if _, err := compile(t, `[{$sort: {a: 1}}]`).Each(context.Background(), &Env{}); !code.Is(err,
+		code.IllegalOperation) {
 		t.Errorf("$sort gives %v", err)
 	}
 }
 
 func TestContainers(t *testing.T) {
-	p := compile(t, `[{$lookup: {from: "a", pipeline: [{$unionWith: "b"}], as: "x"}}, {$facet: {f: [{$lookup: {from: "a", localField: "x", foreignField: "x", as: "x"}}]}},
+	p := compile(t,
+		`[{$lookup: {from: "a", pipeline: [{$unionWith: "b"}], as: "x"}}, {$facet: {f: [{$lookup: {from: "a", localField: "x", foreignField: "x", as: "x"}}]}},
 		{$graphLookup: {from: "d", startWith: 1, connectFromField: "n", connectToField: "n", as: "x"}}, {$merge: {into: {db: "e", coll: "f"}}}]`)
 	reads, writes := p.Containers()
 	if fmt.Sprint(reads) != "[{ a} { b} { d}]" || writes == nil || *writes != (Namespace{"e", "f"}) {
@@ -329,7 +349,8 @@ func orders(n int) Rows {
 			bsoncore.AppendStringElement(nil, "k", string(rune('a'+i%10))),
 			bsoncore.AppendInt32Element(nil, "n", id),
 			bsoncore.AppendStringElement(nil, "s", fmt.Sprintf("customer %03d", i*7919%1000)),
-			bsoncore.AppendDocumentElement(nil, "o", bsoncore.BuildDocument(nil, bsoncore.AppendDoubleElement(nil, "n", float64(i*31%97)))),
+			bsoncore.AppendDocumentElement(nil, "o",
+				bsoncore.BuildDocument(nil, bsoncore.AppendDoubleElement(nil, "n", float64(i*31%97)))),
 			bsoncore.AppendArrayElement(nil, "tags", bsoncore.BuildArray(nil, doc.Int32(id), doc.String("tag"))),
 		))
 	}
@@ -338,7 +359,8 @@ func orders(n int) Rows {
 
 // isRefused reports whether a stage is in the table only to name it in an error.
 func isRefused(name string) bool {
-	_, err := Compile([]doc.Value{doc.Object(bsoncore.BuildDocument(nil, bsoncore.AppendNullElement(nil, name)))}, Options{})
+	_, err := Compile([]doc.Value{doc.Object(bsoncore.BuildDocument(nil, bsoncore.AppendNullElement(nil, name)))},
+		Options{})
 	return code.Is(err, code.CommandNotSupported) || code.Is(err, code.SearchNotEnabled)
 }
 
@@ -350,7 +372,8 @@ func TestServerStagesAreSources(t *testing.T) {
 		s, err := parse(&compiler{names: expression.NewNames(), parsers: parsers}, doc.Null())
 		_, isSource := s.(*source)
 		if isSource != isServerStage(name) {
-			t.Errorf("%s is parsed to a source: %v (%v), is a stage of the server: %v", name, isSource, err, isServerStage(name))
+			t.Errorf("%s is parsed to a source: %v (%v), is a stage of the server: %v", name, isSource, err,
+				isServerStage(name))
 		}
 	}
 }

@@ -40,7 +40,8 @@ func parseProject(c *compiler, arg doc.Value) (stage, error) {
 		return nil, code.New(15969, "$project specification must be an object")
 	}
 	if doc.IsEmpty(arg.Data) {
-		return nil, code.New(51272, "Invalid $project :: caused by :: projection specification must have at least one field")
+		return nil, code.New(51272,
+			"Invalid $project :: caused by :: projection specification must have at least one field")
 	}
 	p, err := compileProjection(arg.Data, ProjectionOptions{Names: c.names})
 	if err != nil {
@@ -70,7 +71,8 @@ func parseUnset(c *compiler, arg doc.Value) (stage, error) {
 	for _, v := range paths {
 		path, ok := doc.AsString(v)
 		if !ok {
-			return nil, code.New(31120, "$unset specification must be a string or an array containing only string values")
+			return nil, code.New(31120,
+				"$unset specification must be a string or an array containing only string values")
 		}
 		if err := put(root, strings.Clone(path), &node{kind: drop}); err != nil {
 			return nil, within("Invalid $unset", err)

@@ -53,7 +53,8 @@ type node struct {
 	children []*node
 	index    map[string]*node // the children by name, if there are many
 	computes bool             // it or a node below it is computed
-	found    bool             // on the path of a positional operator: of the first array on it, keep the element that the query matched
+	// on the path of a positional operator: of the first array on it, keep the element that the query matched
+	found bool
 
 	value       *expression.Expression
 	skip, limit int  // of cut

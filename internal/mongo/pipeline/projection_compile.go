@@ -72,7 +72,7 @@ func (c *projectionCompiler) inclusion() bool {
 
 // member compiles name: v, where name is relative to parent and may be dotted.
 func (c *projectionCompiler) member(parent *node, above, name string, v doc.Value, depth int) error {
-	if depth > maxPathNames {
+	if depth > expression.MaxPathNames {
 		return code.New(code.Overflow, "projection is nested too deeply")
 	}
 	if err := c.o.Names.Work().Spend(indexCost + work.Scanned(len(above)+len(name))); err != nil {
@@ -84,8 +84,8 @@ func (c *projectionCompiler) member(parent *node, above, name string, v doc.Valu
 		return code.New(31324, "Cannot use positional projection in aggregation projection")
 	case strings.Contains(name, ".$."):
 		return code.New(31394, "As of 4.4, it's illegal to specify positional operator in the middle of a path."+
-			"Positional projection may only be used at the end, for example: a.b.$. If the query previously used a form "+
-			"like a.b.$.d, remove the parts following the '$' and the results will be equivalent.")
+			"Positional projection may only be used at the end, for example: a.b.$. If the query previously used a "+
+			"form like a.b.$.d, remove the parts following the '$' and the results will be equivalent.")
 	}
 	switch {
 	case isObject(v):
@@ -191,7 +191,8 @@ func (c *projectionCompiler) operator(parent *node, name, op string, arg, v doc.
 			return put(parent, name, n)
 		}
 		if _, err := expression.Compile(v, c.o.Names); err != nil {
-			return within("Invalid $slice syntax. The given syntax "+code.Show(v)+" did not match the find() syntax because :: "+
+			return within("Invalid $slice syntax. The given syntax "+code.Show(v)+
+				" did not match the find() syntax because :: "+
 				"Location"+codeText(notCut)+" :: The given syntax did not match the expression $slice syntax.", err)
 		}
 	case op == "$elemMatch" && c.o.Find:

@@ -26,7 +26,8 @@ func (s *replaceRoot) mapper(r *run) mapFunc {
 		}
 		if !isObject(v) {
 			return nil, false, code.New(40228, "%s must evaluate to an object, but resulting value was: %s. "+
-				"Type of resulting value: '%s'. Input document: %s", s.what, code.Show(v), code.TypeName(v), code.Show(doc.Object(d)))
+				"Type of resulting value: '%s'. Input document: %s", s.what, code.Show(v), code.TypeName(v),
+				code.Show(doc.Object(d)))
 		}
 		return v.Data, true, nil
 	}
@@ -34,7 +35,8 @@ func (s *replaceRoot) mapper(r *run) mapFunc {
 
 func parseReplaceRoot(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) {
-		return nil, code.New(40229, "expected an object as specification for $replaceRoot stage, got %s", code.TypeName(arg))
+		return nil, code.New(40229, "expected an object as specification for $replaceRoot stage, got %s",
+			code.TypeName(arg))
 	}
 	var root doc.Value
 	for name, v := range doc.Members(arg.Data) {

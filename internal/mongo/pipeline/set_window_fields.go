@@ -64,7 +64,8 @@ func (s *setWindowFields) rows(r *run, in Rows) Rows {
 
 func parseSetWindowFields(c *compiler, arg doc.Value) (stage, error) {
 	if !isObject(arg) {
-		return nil, code.New(code.FailedToParse, "the $setWindowFields stage specification must be an object, found %s", code.TypeName(arg))
+		return nil, code.New(code.FailedToParse, "the $setWindowFields stage specification must be an object, found %s",
+			code.TypeName(arg))
 	}
 	s := &setWindowFields{partitioner: partitioner{stage: "$setWindowFields"}}
 	var output doc.Value
@@ -222,7 +223,8 @@ func (w *windowCall) ordered(single bool) error {
 	case w.window.Type != 0:
 		return code.New(5371601, "'window' field is not allowed in '%s' window function", w.operator)
 	case w.sort == nil || single && len(w.sort.parts) != 1:
-		return code.New(5371602, "'%s' must be specified with a top level sortBy expression with exactly one element", w.operator)
+		return code.New(5371602, "'%s' must be specified with a top level sortBy expression with exactly one element",
+			w.operator)
 	}
 	return nil
 }
@@ -272,14 +274,17 @@ func (w *windowCall) shift() (windowFunction, error) {
 	case by.Type == 0:
 		return nil, code.New(code.FailedToParse, "$shift requires 'by' as an integer value.")
 	case !ok || int64(int32(n)) != n:
-		return nil, code.New(code.FailedToParse, "'$shift:by' field must be an integer, but found by: %s", code.Show(by))
+		return nil, code.New(code.FailedToParse, "'$shift:by' field must be an integer, but found by: %s",
+			code.Show(by))
 	}
 	return shifted(output, int(n), orNull(other)), nil
 }
 
 func (w *windowCall) moving() (windowFunction, error) {
 	if !isObject(w.arg) || size(w.arg.Data) != 2 || doc.Lookup(w.arg.Data, "input").Type == 0 {
-		return nil, code.New(code.FailedToParse, "$expMovingAvg sub object must have exactly two fields: An 'input' field, and either an 'N' field or an 'alpha' field")
+		return nil, code.New(code.FailedToParse,
+			"$expMovingAvg sub object must have exactly two fields: An 'input' field, and either an 'N' field or an "+
+				"'alpha' field")
 	}
 	if w.sort == nil {
 		return nil, code.New(code.FailedToParse, "$expMovingAvg requires an explicit 'sortBy'")
@@ -291,13 +296,16 @@ func (w *windowCall) moving() (windowFunction, error) {
 	n, alpha := doc.Lookup(w.arg.Data, "N"), doc.Lookup(w.arg.Data, "alpha")
 	if alpha.Type != 0 {
 		if f := float(alpha); !doc.IsNumberBSON(alpha) || !(f > 0 && f < 1) {
-			return nil, code.New(code.FailedToParse, "'alpha' must be between 0 and 1 (exclusive), found alpha: %s", code.Show(alpha))
+			return nil, code.New(code.FailedToParse, "'alpha' must be between 0 and 1 (exclusive), found alpha: %s",
+				code.Show(alpha))
 		}
 		return moving(x, float(alpha)), nil
 	}
 	i, ok := doc.AsInt64Exact(n)
 	if !ok {
-		return nil, code.New(code.FailedToParse, "'N' field must be an integer, but found N: %s. To use a non-integer, use the 'alpha' argument instead", code.Show(n))
+		return nil, code.New(code.FailedToParse,
+			"'N' field must be an integer, but found N: %s. To use a non-integer, use the 'alpha' argument instead",
+			code.Show(n))
 	}
 	if i <= 0 {
 		return nil, code.New(code.FailedToParse, "'N' must be greater than zero. Got %d", i)
@@ -317,7 +325,8 @@ func (w *windowCall) filled() (windowFunction, error) {
 		return carryForward(x), nil
 	}
 	if w.sort == nil || len(w.sort.parts) != 1 {
-		return nil, code.New(605001, "$linearFill must be specified with a top level sortBy expression with exactly one element")
+		return nil, code.New(605001,
+			"$linearFill must be specified with a top level sortBy expression with exactly one element")
 	}
 	return interpolate(x), nil
 }

@@ -28,14 +28,16 @@ func (s *skip) rows(_ *run, in Rows) Rows {
 
 func parseSkip(c *compiler, arg doc.Value) (stage, error) {
 	if !doc.IsNumberBSON(arg) {
-		return nil, code.New(5107200, "invalid argument to $skip stage: Expected a number in: $skip: %s", code.Show(arg))
+		return nil, code.New(5107200, "invalid argument to $skip stage: Expected a number in: $skip: %s",
+			code.Show(arg))
 	}
 	n, ok := doc.AsInt64Exact(arg)
 	switch {
 	case !ok:
 		return nil, code.New(5107200, "invalid argument to $skip stage: Expected an integer: $skip: %s", code.Show(arg))
 	case n < 0:
-		return nil, code.New(5107200, "invalid argument to $skip stage: Expected a non-negative number in: $skip: %s", code.Show(arg))
+		return nil, code.New(5107200, "invalid argument to $skip stage: Expected a non-negative number in: $skip: %s",
+			code.Show(arg))
 	}
 	return &skip{n}, nil
 }

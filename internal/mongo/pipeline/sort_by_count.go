@@ -16,11 +16,13 @@ func parseSortByCount(c *compiler, arg doc.Value) (stage, error) {
 	switch arg.Type {
 	case bsoncore.TypeEmbeddedDocument:
 		if !isExpression(arg) {
-			return nil, code.New(40147, "the sortByCount field must be defined as a $-prefixed path or an expression inside an object")
+			return nil, code.New(40147,
+				"the sortByCount field must be defined as a $-prefixed path or an expression inside an object")
 		}
 	case bsoncore.TypeString:
 		if path, _ := doc.AsString(arg); !strings.HasPrefix(path, "$") {
-			return nil, code.New(40148, "the sortByCount field must be defined as a $-prefixed path or an expression inside an object")
+			return nil, code.New(40148,
+				"the sortByCount field must be defined as a $-prefixed path or an expression inside an object")
 		}
 	default:
 		return nil, code.New(40149, "the sortByCount field must be specified as a string or as an object")

@@ -8,7 +8,8 @@ import (
 )
 
 // serverStages are the first stages that only the server can answer.
-var serverStages = strings.Fields("$changeStream $collStats $currentOp $indexStats $listLocalSessions $listSessions $planCacheStats")
+var serverStages = strings.Fields("$changeStream $collStats $currentOp $indexStats $listLocalSessions $listSessions " +
+	"$planCacheStats")
 
 func isServerStage(name string) bool { return slices.Contains(serverStages, name) }
 

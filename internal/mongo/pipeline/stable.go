@@ -9,8 +9,10 @@ import (
 // with AllowedWithApiStrict::kNeverInVersion1.
 // mongodb/mongo: src/mongo/db/pipeline/document_source_*.cpp, jstests/core/api/api_version_pipeline_stages.js
 var unstable = map[string]bool{
-	"$currentOp": true, "$indexStats": true, "$listLocalSessions": true, "$listSampledQueries": true, "$listSearchIndexes": true, "$listSessions": true,
-	"$planCacheStats": true, "$queryStats": true, "$search": true, "$searchMeta": true, "$shardedDataDistribution": true, "$vectorSearch": true,
+	"$currentOp": true, "$indexStats": true, "$listLocalSessions": true, "$listSampledQueries": true,
+	"$listSearchIndexes": true, "$listSessions": true,
+	"$planCacheStats": true, "$queryStats": true, "$search": true, "$searchMeta": true,
+	"$shardedDataDistribution": true, "$vectorSearch": true,
 }
 
 // checkStable refuses stages and options that are not in the Stable API.
@@ -23,8 +25,10 @@ func checkStable(name string, arg doc.Value) error {
 		switch {
 		case name == "$collStats" && option != "count":
 			return code.New(code.APIStrictError, "only the 'count' option to $collStats is supported in API Version 1")
-		case name == "$changeStream" && (option == "showExpandedEvents" || option == "showRawUpdateDescription" || option == "showSystemEvents"):
-			return code.New(code.APIStrictError, "The '%s' parameter to $changeStream is not supported in API Version 1", option)
+		case name == "$changeStream" &&
+			(option == "showExpandedEvents" || option == "showRawUpdateDescription" || option == "showSystemEvents"):
+			return code.New(code.APIStrictError,
+				"The '%s' parameter to $changeStream is not supported in API Version 1", option)
 		}
 	}
 	return nil

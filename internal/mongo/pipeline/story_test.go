@@ -15,8 +15,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/storytest"
 )
 
-// TestStories runs the cases of testdata, a file for each stage. A block "container NAME" has that container's documents
-// below it. Another block is a case: what is asked, and the rows or an error. Asked is one of
+// TestStories runs the cases of testdata, a file for each stage. A block "container NAME" has that container's
+// documents below it. Another block is a case: what is asked, and the rows or an error. Asked is one of
 //
 //	[stage, ...]            a pipeline over the container c
 //	update [stage, ...]     the same, of an update, document by document
@@ -66,7 +66,8 @@ func answer(t *testing.T, asked string, containers map[string][]doc.Doc) []strin
 		indexes, prefix bool
 	}{{"without indexes", false, false}, {"by its prefix", true, true}} {
 		if again := aggregate(t, asked, containers, otherwise.indexes, otherwise.prefix); !slices.Equal(first, again) {
-			t.Errorf("%s\ngives\n%s\nand %s\n%s", asked, strings.Join(first, "\n"), otherwise.name, strings.Join(again, "\n"))
+			t.Errorf("%s\ngives\n%s\nand %s\n%s", asked, strings.Join(first, "\n"), otherwise.name,
+				strings.Join(again, "\n"))
 		}
 	}
 	return first

@@ -35,7 +35,8 @@ func adder(unit doc.Value) (func(v, by doc.Value) (doc.Value, error), error) {
 	if unit.Type == 0 {
 		return func(v, by doc.Value) (doc.Value, error) {
 			if !doc.IsNumberBSON(v) {
-				return v, code.New(5429413, "Expected a number, but found a value of type %s: for dates a 'unit' is needed", code.TypeName(v))
+				return v, code.New(5429413,
+					"Expected a number, but found a value of type %s: for dates a 'unit' is needed", code.TypeName(v))
 			}
 			sum, err := plus.of(v, by)
 			return doc.Clone(sum), err
@@ -51,7 +52,8 @@ func adder(unit doc.Value) (func(v, by doc.Value) (doc.Value, error), error) {
 	}
 	return func(v, by doc.Value) (doc.Value, error) {
 		if v.Type != bsoncore.TypeDateTime {
-			return v, code.New(5429513, "Expected a date, but found a value of type %s: with a 'unit' only dates count", code.TypeName(v))
+			return v, code.New(5429513, "Expected a date, but found a value of type %s: with a 'unit' only dates count",
+				code.TypeName(v))
 		}
 		sum, err := add.of(v, by)
 		return doc.Clone(sum), err

@@ -67,10 +67,12 @@ func parseUnionWith(c *compiler, arg doc.Value) (stage, error) {
 			return nil, err
 		}
 	default:
-		return nil, code.New(code.FailedToParse, "the $unionWith stage specification must be an object or string, but found %s", code.TypeName(arg))
+		return nil, code.New(code.FailedToParse,
+			"the $unionWith stage specification must be an object or string, but found %s", code.TypeName(arg))
 	}
 	if s.from.Container == "" && (s.pipeline == nil || !s.pipeline.beginsWithDocuments()) {
-		return nil, code.New(code.FailedToParse, "$unionWith stage without explicit collection must have a pipeline with $documents as first stage")
+		return nil, code.New(code.FailedToParse,
+			"$unionWith stage without explicit collection must have a pipeline with $documents as first stage")
 	}
 	return s, nil
 }

@@ -88,7 +88,8 @@ func parseUnwind(c *compiler, arg doc.Value) (stage, error) {
 			return nil, err
 		}
 	default:
-		return nil, code.New(15981, "expected either a string or an object as specification for $unwind stage, got %s", code.TypeName(arg))
+		return nil, code.New(15981, "expected either a string or an object as specification for $unwind stage, got %s",
+			code.TypeName(arg))
 	}
 	if prefixed == "" {
 		return nil, code.New(28812, "no path specified to $unwind stage")
@@ -112,15 +113,20 @@ func (s *unwind) options(spec doc.Doc) (prefixed string, err error) {
 			prefixed = text
 		case "preserveNullAndEmptyArrays":
 			if v.Type != bsoncore.TypeBoolean {
-				return "", code.New(28809, "expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got %s", code.TypeName(v))
+				return "", code.New(28809,
+					"expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got %s",
+					code.TypeName(v))
 			}
 			s.preserve, _ = doc.AsBool(v)
 		case "includeArrayIndex":
 			switch {
 			case !isText || text == "":
-				return "", code.New(28810, "expected a non-empty string for the includeArrayIndex  option to $unwind stage, got %s", code.TypeName(v))
+				return "", code.New(28810,
+					"expected a non-empty string for the includeArrayIndex  option to $unwind stage, got %s",
+					code.TypeName(v))
 			case text[0] == '$':
-				return "", code.New(28822, "includeArrayIndex option to $unwind stage should not be prefixed with a '$': %s", text)
+				return "", code.New(28822,
+					"includeArrayIndex option to $unwind stage should not be prefixed with a '$': %s", text)
 			}
 			if s.index, err = parsePath(text); err != nil {
 				return "", err

@@ -76,7 +76,8 @@ func (w *window) byValue(p *partition, i, from, to int) (int, int, error) {
 			return 0, 0, err
 		}
 	} else {
-		return 0, 0, code.New(5429414, "Invalid range: Expected the sortBy field to be a number or a date, but it was %s", code.TypeName(key))
+		return 0, 0, code.New(5429414,
+			"Invalid range: Expected the sortBy field to be a number or a date, but it was %s", code.TypeName(key))
 	}
 	if w.low.open {
 		from = 0
@@ -110,7 +111,9 @@ func parseWindow(c *compiler, v doc.Value, sort *Sort) (*window, error) {
 		case "unit":
 			unit = m
 		default:
-			return nil, code.New(code.FailedToParse, "'window' field can only contain 'documents' as the only argument or 'range' with an optional 'unit' field")
+			return nil, code.New(code.FailedToParse,
+				"'window' field can only contain 'documents' as the only argument or 'range' with an optional 'unit' "+
+					"field")
 		}
 	}
 	switch {

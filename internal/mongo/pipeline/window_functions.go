@@ -41,13 +41,15 @@ func interpolate(input *expression.Expression) windowFunction {
 			key := p.entries[i].keys[0]
 			switch {
 			case !doc.IsNumberBSON(key) && key.Type != bsoncore.TypeDateTime:
-				return nil, code.New(605002, "The sortBy field of $linearFill must be a number or a date, but it was %s", code.TypeName(key))
+				return nil, code.New(605002,
+					"The sortBy field of $linearFill must be a number or a date, but it was %s", code.TypeName(key))
 			case i > 0 && p.r.meter.Equal(key, p.entries[i-1].keys[0]):
 				return nil, code.New(6050106, "There can be no repeated values in the sort field of $linearFill")
 			case nullish(v):
 				continue
 			case !doc.IsNumberBSON(v):
-				return nil, code.New(605003, "Value to be filled must be numeric or nullish, but it was %s", code.TypeName(v))
+				return nil, code.New(605003, "Value to be filled must be numeric or nullish, but it was %s",
+					code.TypeName(v))
 			}
 			if left >= 0 && i-left > 1 {
 				p.line(values, left, i)

@@ -145,10 +145,11 @@ var notANumber = doc.Double(math.NaN())
 // brackets has the range of values of each type whose comparisons can use an index. NaN is outside: no comparison with
 // a number accepts it.
 var brackets = map[int]span{
-	doc.CanonicalNumber:    closed(doc.Double(math.Inf(-1)), doc.Double(math.Inf(1))),
-	doc.CanonicalString:    below(doc.String(""), doc.Object(doc.Empty)),
-	doc.CanonicalObject:    below(doc.Object(doc.Empty), doc.Array(doc.Empty)),
-	doc.CanonicalBinary:    below(doc.Value{Type: bsoncore.TypeBinary, Data: bsoncore.AppendBinary(nil, 0, nil)}, doc.ObjectID([12]byte{})),
+	doc.CanonicalNumber: closed(doc.Double(math.Inf(-1)), doc.Double(math.Inf(1))),
+	doc.CanonicalString: below(doc.String(""), doc.Object(doc.Empty)),
+	doc.CanonicalObject: below(doc.Object(doc.Empty), doc.Array(doc.Empty)),
+	doc.CanonicalBinary: below(doc.Value{Type: bsoncore.TypeBinary, Data: bsoncore.AppendBinary(nil, 0, nil)},
+		doc.ObjectID([12]byte{})),
 	doc.CanonicalObjectID:  closed(doc.ObjectID([12]byte{}), doc.ObjectID(lastObjectID)),
 	doc.CanonicalBool:      closed(doc.Bool(false), doc.Bool(true)),
 	doc.CanonicalDate:      closed(doc.Date(math.MinInt64), doc.Date(math.MaxInt64)),

@@ -75,7 +75,7 @@ func (p *planner) fit(index int, all *conjunction, ordered bool) candidate {
 }
 
 // excludesAll reports whether the conditions accept only documents that a sparse index has.
-func excludesAll(ix *access.Named, all *conjunction) bool {
+func excludesAll(ix *access.NamedIndex, all *conjunction) bool {
 	for i := range ix.Columns {
 		if all.excludesMissing(ix.Columns[i].Path) {
 			return true
@@ -85,7 +85,7 @@ func excludesAll(ix *access.Named, all *conjunction) bool {
 }
 
 // fitColumns bounds columns, up to the first that has more than points.
-func (c *candidate) fitColumns(ix *access.Named, all *conjunction) {
+func (c *candidate) fitColumns(ix *access.NamedIndex, all *conjunction) {
 	var chosen [32]*condition
 	product := 1
 	for i := range ix.Columns {
@@ -111,7 +111,7 @@ func (c *candidate) fitColumns(ix *access.Named, all *conjunction) {
 // column finds the spans of one column, nil for all values, and notes the conditions behind them. If no document has
 // several entries, all conditions apply to its one entry. Otherwise an entry of an accepted document is only known to
 // satisfy one condition, conditions of other columns that are apart from it, and all conditions of one $elemMatch.
-func (c *candidate) column(ix *access.Named, i int, all *conjunction, chosen []*condition) (spans []span) {
+func (c *candidate) column(ix *access.NamedIndex, i int, all *conjunction, chosen []*condition) (spans []span) {
 	path := ix.Columns[i].Path
 	if ix.Multikey {
 		return c.multikey(ix, path, all, chosen)
@@ -135,11 +135,11 @@ func (c *candidate) column(ix *access.Named, i int, all *conjunction, chosen []*
 }
 
 // bind reports whether a condition has bounds for a column.
-func (c *condition) bind(ix *access.Named, path string) bool {
+func (c *condition) bind(ix *access.NamedIndex, path string) bool {
 	return c.path == path && c.bounds().spans != nil && !(c.missing && ix.Sparse)
 }
 
-func (c *candidate) multikey(ix *access.Named, path string, all *conjunction, chosen []*condition) (spans []span) {
+func (c *candidate) multikey(ix *access.NamedIndex, path string, all *conjunction, chosen []*condition) (spans []span) {
 	from, best := len(c.used), -1
 	for _, x := range all.list {
 		if !x.bind(ix, path) || !x.isApart(chosen) {
@@ -190,7 +190,7 @@ func elementSpans(c *condition, all *conjunction) []span {
 }
 
 // rate scores the bounds.
-func (c *candidate) rate(ix *access.Named) {
+func (c *candidate) rate(ix *access.NamedIndex) {
 	unique, documents := ix.Unique && len(c.bounds) == len(ix.Columns), 1
 	for _, spans := range c.bounds {
 		c.score += weight(spans)
@@ -231,7 +231,7 @@ func weight(spans []span) int {
 }
 
 // intervals returns the bounds in the order of the index.
-func (c *candidate) intervals(ix *access.Named) []access.Interval {
+func (c *candidate) intervals(ix *access.NamedIndex) []access.Interval {
 	switch {
 	case c.below:
 		return wildcardBelow(c.path)

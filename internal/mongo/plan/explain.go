@@ -133,13 +133,14 @@ func (x explainer) scan(l *leg) doc.Doc {
 	if l.reverse {
 		direction = "backward"
 	}
-	members = append(members, member("direction", doc.String(direction)), member("indexBounds", doc.Object(l.boundsShown())))
+	members = append(members, member("direction", doc.String(direction)),
+		member("indexBounds", doc.Object(l.boundsShown())))
 	return x.stage("IXSCAN", len(x.legs) == 1, false, members...)
 }
 
 // multikeyPaths is which part of each column's path is an array, as far as that is known: if no document has several
 // entries, or if only one part can be an array.
-func multikeyPaths(ix *access.Named) []byte {
+func multikeyPaths(ix *access.NamedIndex) []byte {
 	var paths []byte
 	for _, c := range ix.Columns {
 		var parts []byte

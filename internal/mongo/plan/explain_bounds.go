@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
 // Limits on the text of bounds.
@@ -118,7 +119,7 @@ func appendText(dst []byte, v doc.Value) []byte {
 func appendRare(dst []byte, v doc.Value) []byte {
 	switch v.Type {
 	case bsoncore.TypeObjectID:
-		return append(hex.AppendEncode(append(dst, "ObjectId('"...), v.Data), "')"...)
+		return code.AppendObjectID(dst, v)
 	case bsoncore.TypeDateTime:
 		ms, _ := doc.AsDate(v)
 		return append(strconv.AppendInt(append(dst, "new Date("...), ms, 10), ')')

@@ -13,13 +13,13 @@ import (
 // readHint finds the index that the hint names. scan reports that the hint forbids indexes.
 // https://www.mongodb.com/docs/v7.0/reference/method/cursor.hint/
 func (p *planner) readHint() (scan bool, err error) {
-	var fits func(*access.Named) bool
+	var fits func(*access.NamedIndex) bool
 	switch hint := p.query.Hint; hint.Type {
 	case 0:
 		return false, nil
 	case bsoncore.TypeString:
 		name, _ := doc.AsString(hint)
-		fits = func(ix *access.Named) bool { return ix.Name == name }
+		fits = func(ix *access.NamedIndex) bool { return ix.Name == name }
 	case bsoncore.TypeEmbeddedDocument:
 		if doc.Lookup(hint.Data, "$natural").Type != 0 {
 			return true, nil
@@ -31,7 +31,7 @@ func (p *planner) readHint() (scan bool, err error) {
 		if empty {
 			return false, nil
 		}
-		fits = func(ix *access.Named) bool { return hasPattern(ix, hint.Data) }
+		fits = func(ix *access.NamedIndex) bool { return hasPattern(ix, hint.Data) }
 	default:
 		return false, code.New(code.FailedToParse, "Hint must be a string or an object")
 	}
@@ -40,8 +40,9 @@ func (p *planner) readHint() (scan bool, err error) {
 		switch {
 		case ix.Hidden || !fits(ix):
 		case p.hinted >= 0:
-			return false, p.planError(code.IndexNotFound, "Hint matched multiple indexes, must hint by index name. Matched: "+
-				p.indexes[p.hinted].Name+" and "+ix.Name)
+			return false, p.planError(code.IndexNotFound,
+				"Hint matched multiple indexes, must hint by index name. Matched: "+
+					p.indexes[p.hinted].Name+" and "+ix.Name)
 		default:
 			p.hinted = i
 		}
@@ -53,11 +54,12 @@ func (p *planner) readHint() (scan bool, err error) {
 }
 
 func (p *planner) planError(c code.Code, cause string) error {
-	return code.New(c, "error processing query: ns=%s planner returned error :: caused by :: %s", p.query.Namespace, cause)
+	return code.New(c, "error processing query: ns=%s planner returned error :: caused by :: %s", p.query.Namespace,
+		cause)
 }
 
 // hasPattern reports whether an index has the key pattern, such as {a: 1, b: -1} or {"a.$**": 1}.
-func hasPattern(ix *access.Named, pattern doc.Doc) bool {
+func hasPattern(ix *access.NamedIndex, pattern doc.Doc) bool {
 	i := 0
 	for name, v := range doc.Members(pattern) {
 		direction, number := doc.AsFloat(v)

@@ -9,7 +9,7 @@ import "github.com/mayflydb/mayfly/internal/access"
 // A document with several entries appears at its first entry. That is the value that it sorts by only if the sorted
 // columns have no bounds and the array is not on the path of a column that has bounds.
 // https://www.mongodb.com/docs/v7.0/tutorial/sort-results-with-indexes/
-func (c *candidate) order(ix *access.Named, sort []access.NamedColumn) {
+func (c *candidate) order(ix *access.NamedIndex, sort []access.NamedColumn) {
 	if len(sort) == 0 {
 		return
 	}
@@ -62,7 +62,7 @@ func (c *candidate) hasOneValue(column int) bool {
 }
 
 // isConstant reports whether all documents of the scan have the same value at a path.
-func (c *candidate) isConstant(ix *access.Named, path string) bool {
+func (c *candidate) isConstant(ix *access.NamedIndex, path string) bool {
 	for i := range c.bounds {
 		if ix.Columns[i].Path == path && c.hasOneValue(i) {
 			return true
@@ -72,7 +72,7 @@ func (c *candidate) isConstant(ix *access.Named, path string) bool {
 }
 
 // isApartFrom reports whether no column with bounds can have its values in the same array as the path.
-func (c *candidate) isApartFrom(ix *access.Named, path string) bool {
+func (c *candidate) isApartFrom(ix *access.NamedIndex, path string) bool {
 	for i := range c.bounds {
 		if firstName(ix.Columns[i].Path) == firstName(path) {
 			return false

@@ -36,7 +36,7 @@ type Plan struct {
 	Sorted bool
 
 	query    Query
-	indexes  []access.Named
+	indexes  []access.NamedIndex
 	legs     []leg             // one for each of the scans
 	scans    access.IndexScans // what Access is of, if there are any
 	nothing  bool              // no document can be accepted
@@ -50,14 +50,14 @@ type Plan struct {
 // A leg is the scan of one index.
 type leg struct {
 	candidate
-	index *access.Named
+	index *access.NamedIndex
 }
 
 // Choose makes a plan. Errors are *code.Error: BadValue for a hint that names no index, IndexNotFound for a key pattern
 // that two indexes have, FailedToParse for a hint that is neither a string nor an object, and NoQueryExecutionPlans
 // (291) for the hint of an index that does not have all documents of the query.
 // https://www.mongodb.com/docs/v7.0/core/query-plans/
-func Choose(q Query, indexes []access.Named) (*Plan, error) {
+func Choose(q Query, indexes []access.NamedIndex) (*Plan, error) {
 	made := &Plan{query: q, indexes: indexes, Sorted: len(q.Sort) == 0}
 	p := planner{query: &made.query, indexes: indexes, hinted: -1, budget: maxWork}
 	scan, err := p.readHint()

@@ -21,17 +21,17 @@ func compile(t testing.TB, d bson.D) *filter.Filter {
 	return f
 }
 
-func choose(t testing.TB, f *filter.Filter, indexes ...access.Named) *Plan {
+func choose(t testing.TB, f *filter.Filter, indexes ...access.NamedIndex) *Plan {
 	t.Helper()
-	p, err := Choose(Query{Filter: f}, append([]access.Named{identity}, indexes...))
+	p, err := Choose(Query{Filter: f}, append([]access.NamedIndex{identity}, indexes...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func onPath(path string) access.Named {
-	return access.Named{Index: 1, Name: "x", Columns: []access.NamedColumn{{Path: path}}}
+func onPath(path string) access.NamedIndex {
+	return access.NamedIndex{Index: 1, Name: "x", Columns: []access.NamedColumn{{Path: path}}}
 }
 
 func TestPoint(t *testing.T) {
@@ -44,7 +44,8 @@ func TestPoint(t *testing.T) {
 		{"array", `{"_id": [5]}`, `none`},
 		{"null", `{"_id": null}`, `none`},
 		{"regular expression", `{"_id": {"$regex": "^x"}}`, `none`},
-		{"regular expression as a value", `{"_id": {"$eq": {"$regularExpression": {"pattern": "x", "options": ""}}}}`, `none`},
+		{"regular expression as a value", `{"_id": {"$eq": {"$regularExpression": {"pattern": "x", "options": ""}}}}`,
+			`none`},
 		{"range", `{"_id": {"$gte": 5, "$lte": 5}}`, `none`},
 		{"in an $or", `{"$or": [{"_id": 5}, {"_id": 6}]}`, `none`},
 		{"other path", `{"_id.a": 5, "id": 5}`, `none`},
@@ -95,7 +96,8 @@ func TestSummaries(t *testing.T) {
 		{`{"_id": 1}`, "IDHACK", []uint32{0}},
 		{`{"a": {"$in": []}}`, "EOF", nil},
 		{`{"a": 1}`, "IXSCAN { a: 1 }", []uint32{1}},
-		{`{"$or": [{"a": 1, "b": 1}, {"b": 1, "_id": 1}, {"a": {"$lt": 3}}]}`, "IXSCAN { a: 1 }, IXSCAN { _id: 1 }, IXSCAN { a: 1 }", []uint32{1, 0}},
+		{`{"$or": [{"a": 1, "b": 1}, {"b": 1, "_id": 1}, {"a": {"$lt": 3}}]}`,
+			"IXSCAN { a: 1 }, IXSCAN { _id: 1 }, IXSCAN { a: 1 }", []uint32{1, 0}},
 	}
 	for _, c := range cases {
 		f, err := filter.Compile(document(t, c.filter), filter.Options{})
@@ -114,7 +116,7 @@ func TestSummaries(t *testing.T) {
 
 func TestExecuted(t *testing.T) {
 	q, _ := readQuery(t, `{"a": 1, "b": 2}`)
-	p, err := Choose(q, []access.Named{onPath("a")})
+	p, err := Choose(q, []access.NamedIndex{onPath("a")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +170,7 @@ func TestLimits(t *testing.T) {
 	cases := []struct {
 		name             string
 		filter           bson.D
-		index            access.Named
+		index            access.NamedIndex
 		scans, intervals int // of the first
 	}{
 		{"values of one column", bson.D{in("a", 5000)}, onPath("a"), 1, 5000},
@@ -201,7 +203,7 @@ func TestManyConditions(t *testing.T) {
 		all = append(all, inner, bson.D{{Key: "c", Value: bson.D{{Key: "$lt", Value: i}}}})
 	}
 	f := compile(t, bson.D{{Key: "$and", Value: all}})
-	var indexes []access.Named
+	var indexes []access.NamedIndex
 	for i := range 63 {
 		ix := onPath(string(rune('a' + i%5)))
 		ix.Columns = append(ix.Columns, access.NamedColumn{Path: fmt.Sprint("x", i)})
@@ -214,7 +216,7 @@ func TestManyConditions(t *testing.T) {
 
 func TestReadingTwiceGivesTheSame(t *testing.T) {
 	f := compile(t, bson.D{{Key: "b", Value: 1}, {Key: "a", Value: bson.D{{Key: "$in", Value: bson.A{3, 1}}}}})
-	indexes := []access.Named{onPath("b"), onPath("a")}
+	indexes := []access.NamedIndex{onPath("b"), onPath("a")}
 	first := choose(t, f, indexes...).Explain()
 	for range 3 {
 		if again := choose(t, f, indexes...).Explain(); !slices.Equal(again, first) {
@@ -223,7 +225,7 @@ func TestReadingTwiceGivesTheSame(t *testing.T) {
 	}
 }
 
-var benchmarked = []access.Named{
+var benchmarked = []access.NamedIndex{
 	identity, onPath("d"), onPath("c"), onPath("b"), onPath("a"),
 }
 

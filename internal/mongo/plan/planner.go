@@ -18,7 +18,7 @@ const (
 // A planner compares the indexes of a container for one query.
 type planner struct {
 	query   *Query
-	indexes []access.Named
+	indexes []access.NamedIndex
 	hinted  int // the only index that may be used, -1 for any
 	budget  int
 }
@@ -92,7 +92,8 @@ func (p *planner) bestCandidate(all *conjunction, ordered bool) (best candidate)
 		}
 		p.budget -= len(all.list)
 		c := p.fit(i, all, ordered)
-		if c.score > best.score || c.score == best.score && c.score > 0 && len(ix.Columns) < len(p.indexes[best.index].Columns) {
+		if c.score > best.score ||
+			c.score == best.score && c.score > 0 && len(ix.Columns) < len(p.indexes[best.index].Columns) {
 			best = c
 		}
 	}

@@ -38,7 +38,8 @@ func TestPlansMissNothing(t *testing.T) {
 			t.Fatalf("go test -run PlansMissNothing -rounds 1 -seed %d", *seed+uint64(i))
 		}
 	}
-	if *rounds >= 50 && (counts.indexed < counts.all/4 || counts.sorted < counts.all/20 || counts.several < counts.all/400) {
+	if *rounds >= 50 &&
+		(counts.indexed < counts.all/4 || counts.sorted < counts.all/20 || counts.several < counts.all/400) {
 		t.Errorf("the queries are too dull: %+v", counts)
 	}
 }
@@ -153,7 +154,8 @@ func (h *house) round(t *testing.T, r *rand.Rand, number int, counts *tally) boo
 		}
 		counts.count(p)
 		if wrong := h.check(v, p, all); wrong != "" {
-			t.Errorf("%s sort %v\n%s\n%s\nindexes %s", relaxed(t, q.Text), q.Sort, relaxed(t, p.Explain()), wrong, strings.Join(described, "\n"))
+			t.Errorf("%s sort %v\n%s\n%s\nindexes %s", relaxed(t, q.Text), q.Sort, relaxed(t, p.Explain()), wrong,
+				strings.Join(described, "\n"))
 			return false
 		}
 	}
@@ -232,7 +234,7 @@ func inTurn(p *Plan) string {
 	return ""
 }
 
-func isBefore(ix *access.Named, a, b *access.Interval) bool {
+func isBefore(ix *access.NamedIndex, a, b *access.Interval) bool {
 	descending := func(i int) bool { return !ix.Wildcard && ix.Columns[i].Descending }
 	for i := range min(len(a.Equal), len(b.Equal)) {
 		if c := doc.CompareBSON(a.Equal[i], b.Equal[i]); c != 0 {
@@ -341,7 +343,8 @@ func someIndex(r *rand.Rand, i int) catalog.NamedIndex {
 		x.Wildcard = true
 		x.Columns = []catalog.NamedColumn{{Path: pick(r, "", "", "a", "a.b")}}
 		if x.Columns[0].Path == "" {
-			x.Projection = pick(r, nil, bsonOf(bson.D{{Key: "a", Value: 1}, {Key: "_id", Value: 1}}), bsonOf(bson.D{{Key: "a.b", Value: 0}, {Key: "b", Value: 0}}))
+			x.Projection = pick(r, nil, bsonOf(bson.D{{Key: "a", Value: 1}, {Key: "_id", Value: 1}}),
+				bsonOf(bson.D{{Key: "a.b", Value: 0}, {Key: "b", Value: 0}}))
 		}
 		return x
 	}
@@ -387,7 +390,8 @@ func someScalar(r *rand.Rand) any {
 	case 5:
 		return bson.DateTime(r.IntN(3))
 	case 6:
-		return pick[any](r, bson.Regex{Pattern: "^x"}, bson.Timestamp{T: 1, I: uint32(r.IntN(3))}, bson.ObjectID{11: byte(r.IntN(3))},
+		return pick[any](r, bson.Regex{Pattern: "^x"}, bson.Timestamp{T: 1, I: uint32(r.IntN(3))},
+			bson.ObjectID{11: byte(r.IntN(3))},
 			bson.Binary{Data: []byte("xy")[:r.IntN(3)]}, bson.Symbol("x"), bson.JavaScript("x"))
 	case 7:
 		if r.IntN(4) == 0 { // an entry keeps only the beginning
@@ -427,9 +431,12 @@ func someMembers(r *rand.Rand, depth int, arrays bool) bson.D {
 func someRows(r *rand.Rand) bson.A {
 	rows := bson.A{}
 	for range r.IntN(4) {
-		rows = append(rows, pick[any](r, someScalar(r), bson.D{{Key: "b", Value: r.IntN(4)}, {Key: "c", Value: r.IntN(4)}},
-			bson.D{{Key: "b", Value: bson.A{r.IntN(4), r.IntN(4)}}, {Key: "c", Value: r.IntN(4)}}, bson.D{{Key: "b", Value: r.IntN(4)}},
-			bson.D{{Key: "b", Value: bson.D{{Key: "c", Value: r.IntN(4)}}}}, bson.A{bson.D{{Key: "b", Value: r.IntN(4)}}, r.IntN(4)}))
+		rows = append(rows,
+			pick[any](r, someScalar(r), bson.D{{Key: "b", Value: r.IntN(4)}, {Key: "c", Value: r.IntN(4)}},
+				bson.D{{Key: "b", Value: bson.A{r.IntN(4), r.IntN(4)}}, {Key: "c", Value: r.IntN(4)}},
+				bson.D{{Key: "b", Value: r.IntN(4)}},
+				bson.D{{Key: "b", Value: bson.D{{Key: "c", Value: r.IntN(4)}}}},
+				bson.A{bson.D{{Key: "b", Value: r.IntN(4)}}, r.IntN(4)}))
 	}
 	return rows
 }
@@ -437,7 +444,8 @@ func someRows(r *rand.Rand) bson.A {
 func someDocument(r *rand.Rand, i int, arrays bool) doc.Doc {
 	id := pick[any](r, int32(i), int32(i), float64(i)+0.5, "u"+strconv.Itoa(i), bson.D{{Key: "a", Value: int32(i)}})
 	if arrays && r.IntN(2) == 0 {
-		return bsonOf(append(bson.D{{Key: "_id", Value: id}, {Key: "a", Value: someRows(r)}}, someMembers(r, 1, false)...))
+		return bsonOf(append(bson.D{{Key: "_id", Value: id}, {Key: "a", Value: someRows(r)}},
+			someMembers(r, 1, false)...))
 	}
 	return bsonOf(append(bson.D{{Key: "_id", Value: id}}, someMembers(r, 3, arrays)...))
 }
@@ -536,7 +544,8 @@ func (g *generator) condition(depth int, path string) any {
 	}
 	d := bson.D{}
 	for range 1 + r.IntN(2) {
-		op := pick(r, "$gt", "$gte", "$gte", "$lt", "$lte", "$lte", "$eq", "$eq", "$ne", "$in", "$in", "$in", "$nin", "$exists", "$exists", "$all",
+		op := pick(r, "$gt", "$gte", "$gte", "$lt", "$lte", "$lte", "$eq", "$eq", "$ne", "$in", "$in", "$in", "$nin",
+			"$exists", "$exists", "$all",
 			"$elemMatch", "$elemMatch", "$elemMatch", "$not", "$regex", "$size", "$type")
 		d = append(d, bson.E{Key: op, Value: g.operand(op, depth, path)})
 	}

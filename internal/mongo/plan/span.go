@@ -111,7 +111,8 @@ func intersect(a, b []span) []span {
 			both.high = b[0].high
 		}
 		if !isEmpty(both.low, both.high) {
-			both.point = both.point || both.low.value.Type != 0 && both.high.value.Type != 0 && doc.EqualBSON(both.low.value, both.high.value)
+			both.point = both.point ||
+				both.low.value.Type != 0 && both.high.value.Type != 0 && doc.EqualBSON(both.low.value, both.high.value)
 			out = append(out, both)
 		}
 		if compareHigh(a[0].high, b[0].high) < 0 {

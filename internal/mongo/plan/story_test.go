@@ -22,7 +22,7 @@ import (
 // them. Single is access.IndexScan's.
 func TestStories(t *testing.T) {
 	storytest.Run(t, "testdata/*.txt", storytest.Lines, func() storytest.Answer {
-		indexes := []access.Named{identity}
+		indexes := []access.NamedIndex{identity}
 		return func(t *testing.T, given string) (string, bool) {
 			rest, isIndex := strings.CutPrefix(given, "index ")
 			switch {
@@ -38,7 +38,8 @@ func TestStories(t *testing.T) {
 	})
 }
 
-var identity = access.Named{Index: access.Identity, Name: "_id_", Columns: []access.NamedColumn{{Path: "_id"}}, Unique: true}
+var identity = access.NamedIndex{Index: access.Identity, Name: "_id_", Columns: []access.NamedColumn{{Path: "_id"}},
+	Unique: true}
 
 // document reads extended JSON.
 func document(t testing.TB, text string) doc.Doc {
@@ -51,14 +52,14 @@ func document(t testing.TB, text string) doc.Doc {
 }
 
 // readIndex reads {"a": 1} {"sparse": true}.
-func readIndex(t testing.TB, text string, number int) access.Named {
+func readIndex(t testing.TB, text string, number int) access.NamedIndex {
 	key, options, both := strings.Cut(text, "} {")
 	if both {
 		key, options = key+"}", "{"+options
 	} else {
 		options = "{}"
 	}
-	ix := access.Named{Index: uint32(number)}
+	ix := access.NamedIndex{Index: uint32(number)}
 	var name []string
 	for path, v := range doc.Members(document(t, key)) {
 		direction, _ := doc.AsInt(v)
@@ -70,7 +71,8 @@ func readIndex(t testing.TB, text string, number int) access.Named {
 	}
 	ix.Name = strings.Join(name, "_")
 	given := document(t, options)
-	for option, field := range map[string]*bool{"unique": &ix.Unique, "sparse": &ix.Sparse, "hidden": &ix.Hidden, "multikey": &ix.Multikey} {
+	for option, field := range map[string]*bool{"unique": &ix.Unique, "sparse": &ix.Sparse, "hidden": &ix.Hidden,
+		"multikey": &ix.Multikey} {
 		*field, _ = doc.AsBool(doc.Lookup(given, option))
 	}
 	ix.Partial, _ = doc.AsDoc(doc.Lookup(given, "partialFilterExpression"))
@@ -110,7 +112,7 @@ func readQuery(t testing.TB, text string) (q Query, full bool) {
 	return q, full
 }
 
-func answer(t testing.TB, given string, indexes []access.Named) string {
+func answer(t testing.TB, given string, indexes []access.NamedIndex) string {
 	q, full := readQuery(t, given)
 	p, err := Choose(q, indexes)
 	if err != nil {

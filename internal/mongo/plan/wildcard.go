@@ -11,7 +11,7 @@ import (
 // fitWildcard bounds the values of one path. A wildcard index has entries only for values that are not objects, so it
 // cannot serve conditions that accept objects, arrays or missing values.
 // https://www.mongodb.com/docs/v7.0/core/indexes/index-types/index-wildcard/reference/restrictions/
-func (c *candidate) fitWildcard(ix *access.Named, all *conjunction) {
+func (c *candidate) fitWildcard(ix *access.NamedIndex, all *conjunction) {
 	best := -1
 	var spans []span
 	for _, x := range all.list {
@@ -44,14 +44,14 @@ func (c *candidate) fitWildcard(ix *access.Named, all *conjunction) {
 }
 
 // holdsWith reports whether one entry satisfies both conditions, so that their bounds may be intersected.
-func (c *condition) holdsWith(ix *access.Named, other *condition) bool {
+func (c *condition) holdsWith(ix *access.NamedIndex, other *condition) bool {
 	if ix.Multikey {
 		return other.ofElement() && c.isBeside(other) && c.bindWildcard()
 	}
 	return c.path == other.path && c.bindWildcard()
 }
 
-func wildcardSpans(ix *access.Named, c *condition, all *conjunction) []span {
+func wildcardSpans(ix *access.NamedIndex, c *condition, all *conjunction) []span {
 	spans := c.spans
 	for _, x := range all.list {
 		if x != c && x.holdsWith(ix, c) {
@@ -83,7 +83,7 @@ func isLeaf(v doc.Value) bool {
 }
 
 // takes reports whether an index has the values at a path.
-func takes(ix *access.Named, path string) bool {
+func takes(ix *access.NamedIndex, path string) bool {
 	root := ix.Columns[0].Path
 	if root != "" && path != root && !isBelow(path, root) {
 		return false
@@ -101,7 +101,7 @@ func takes(ix *access.Named, path string) bool {
 }
 
 // takesBelow reports whether an index has all values below the path too.
-func takesBelow(ix *access.Named, path string) bool {
+func takesBelow(ix *access.NamedIndex, path string) bool {
 	listed, exclude := projected(ix)
 	for _, name := range listed {
 		if exclude && isBelow(name, path) {
@@ -118,7 +118,7 @@ func isBelow(path, other string) bool {
 
 // projected lists the paths of a wildcardProjection and reports whether they are excluded. Excluding _id does not make
 // it an exclusion.
-func projected(ix *access.Named) (paths []string, exclude bool) {
+func projected(ix *access.NamedIndex) (paths []string, exclude bool) {
 	for name, v := range doc.Members(ix.Projection) {
 		on := true
 		if b, ok := doc.AsBool(v); ok {
@@ -138,13 +138,14 @@ func projected(ix *access.Named) (paths []string, exclude bool) {
 func wildcardBelow(path string) []access.Interval {
 	return []access.Interval{
 		{Equal: []doc.Value{doc.String(path)}},
-		{Low: &access.Bound{Value: doc.String(path + ".")}, High: &access.Bound{Value: doc.String(path + "/"), Open: true}},
+		{Low: &access.Bound{Value: doc.String(path + ".")},
+			High: &access.Bound{Value: doc.String(path + "/"), Open: true}},
 	}
 }
 
 // orderWildcard is order for a wildcard index. It holds only if the sort path is bounded, since documents without a
 // value there have no entry.
-func (c *candidate) orderWildcard(ix *access.Named, sort []access.NamedColumn) {
+func (c *candidate) orderWildcard(ix *access.NamedIndex, sort []access.NamedColumn) {
 	if ix.Multikey || len(c.bounds) == 0 || len(sort) != 1 || sort[0].Path != c.path {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/session"
 )
 
-// A OuterStage is a stage that a command puts around a plan.
+// An OuterStage is a stage that a command puts around a plan.
 type OuterStage struct {
 	Stage    string
 	Members  func(a *doc.Writer, ran bool)
@@ -25,12 +25,16 @@ type measured struct {
 // Selection writes the queryPlanner, and the executionStats if they are wanted, of a selection with
 // stages around it, the innermost first. each, if not nil, is called with each document that is found, and stops
 // the walk with false.
-func (x *Explanation) Selection(o *session.Operation, q *Selection, around []OuterStage, each func(doc.Doc) (bool, error)) error {
+func (x *Explanation) Selection(
+	o *session.Operation, q *Selection, around []OuterStage, each func(doc.Doc) (bool, error),
+) error {
 	x.To.String("explainVersion", "1")
 	return x.planned(o, q, around, each)
 }
 
-func (x *Explanation) planned(o *session.Operation, q *Selection, around []OuterStage, each func(doc.Doc) (bool, error)) error {
+func (x *Explanation) planned(
+	o *session.Operation, q *Selection, around []OuterStage, each func(doc.Doc) (bool, error),
+) error {
 	p, v, err := explainPlan(o, q)
 	if err != nil {
 		return err
@@ -67,7 +71,9 @@ func (x *Explanation) planner(q *Selection, p *plan.Plan, around []OuterStage) {
 	a.String("namespace", q.Namespace)
 	a.Bool("indexFilterSet", false)
 	a.Doc("parsedQuery", q.Query)
-	for _, limit := range []string{"maxIndexedOrSolutionsReached", "maxIndexedAndSolutionsReached", "maxScansToExplodeReached"} {
+	for _, limit := range []string{
+		"maxIndexedOrSolutionsReached", "maxIndexedAndSolutionsReached", "maxScansToExplodeReached",
+	} {
 		a.Bool(limit, false)
 	}
 	inner := noPlan(false)
@@ -110,15 +116,19 @@ func (w *OuterStage) around(inner doc.Doc, returned, millis int64, ran bool) doc
 }
 
 // measurePlan follows a plan as far as the command would.
-func measurePlan(o *session.Operation, q *Selection, v catalog.View, p *plan.Plan, each func(doc.Doc) (bool, error)) (measured, error) {
+func measurePlan(
+	o *session.Operation, q *Selection, v catalog.View, p *plan.Plan, each func(doc.Doc) (bool, error),
+) (measured, error) {
 	var m measured
 	if p == nil {
 		return m, nil
 	}
 	enough := int64(0)
+	// A sort in memory reads everything before it can limit.
 	if p.Sorted && q.Limit > 0 {
 		enough = q.Skip + q.Limit
 	}
+	// A copy, so that only this walk counts what it looks at.
 	counted := *p
 	counted.Access.Stats = new(access.Stats)
 	before := o.Since.Elapsed()
@@ -133,7 +143,8 @@ func measurePlan(o *session.Operation, q *Selection, v catalog.View, p *plan.Pla
 		}
 		return goOn && m.matched != enough, nil
 	})
-	m.run = plan.Run{Returned: m.matched, Millis: (o.Since.Elapsed() - before).Milliseconds(), Stats: *counted.Access.Stats}
+	m.run = plan.Run{Returned: m.matched, Millis: (o.Since.Elapsed() - before).Milliseconds(),
+		Stats: *counted.Access.Stats}
 	return m, err
 }
 
@@ -173,7 +184,9 @@ func (q *Selection) Outer(projection doc.Doc, simple bool) []OuterStage {
 		if simple {
 			name = "PROJECTION_SIMPLE"
 		}
-		list = append(list, OuterStage{Stage: name, Members: func(a *doc.Writer, _ bool) { a.Doc("transformBy", projection) }})
+		list = append(list, OuterStage{Stage: name, Members: func(a *doc.Writer, _ bool) {
+			a.Doc("transformBy", projection)
+		}})
 	}
 	if q.Skip > 0 {
 		list = append(list, OuterStage{
@@ -200,7 +213,9 @@ const (
 )
 
 // Verbosities are the names of how much is told. Without a name it is everything.
-var Verbosities = map[string]Verbosity{"": allPlans, "queryPlanner": planOnly, "executionStats": executed, "allPlansExecution": allPlans}
+var Verbosities = map[string]Verbosity{
+	"": allPlans, "queryPlanner": planOnly, "executionStats": executed, "allPlansExecution": allPlans,
+}
 
 // An Explanation is an explain on its way.
 type Explanation struct {
@@ -212,7 +227,8 @@ type Explanation struct {
 // there are none of those it looks like that of a find.
 func (x *Explanation) Aggregate(o *session.Operation, over *Aggregation) error {
 	if _, writes := over.Pipeline.Containers(); writes != nil && x.Level != planOnly {
-		return code.New(code.IllegalOperation, "explain of an aggregation with $out or $merge is possible with the verbosity queryPlanner only")
+		return code.New(code.IllegalOperation,
+			"explain of an aggregation with $out or $merge is possible with the verbosity queryPlanner only")
 	}
 	x.To.String("explainVersion", "1")
 	rest := over.Pipeline
@@ -221,7 +237,8 @@ func (x *Explanation) Aggregate(o *session.Operation, over *Aggregation) error {
 	if source == "" {
 		prefix := rest.Prefix()
 		rest = prefix.Rest
-		q.Filter, q.Query, q.Sort, q.Skip, q.Limit = prefix.Match, prefix.Query, prefix.Sort, prefix.Skip, max(0, prefix.Limit)
+		q.Filter, q.Query, q.Sort = prefix.Match, prefix.Query, prefix.Sort
+		q.Skip, q.Limit = prefix.Skip, max(0, prefix.Limit)
 		if q.Query == nil {
 			q.Query = doc.Empty
 		}

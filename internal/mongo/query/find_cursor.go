@@ -38,8 +38,13 @@ func (q *FindCursor) Fill(o *session.Operation, b *session.Batch) (done bool, er
 	if q.rows != nil {
 		return q.fillSorted(o, b)
 	}
+	if q.Container == nil {
+		q.startSort(o)
+		return q.fillSorted(o, b)
+	}
 	err = WithPlan(o, &q.Selection, func(v catalog.View, p *plan.Plan) (bool, error) {
 		if !p.Sorted && q.Sort != nil || q.Reverse {
+			// A walk that has given documents cannot become a sort. It goes on below, or fails if its index is gone.
 			if q.after == nil {
 				q.startSort(o)
 				return false, nil
@@ -57,7 +62,9 @@ func (q *FindCursor) Fill(o *session.Operation, b *session.Batch) (done bool, er
 // fillInOrder walks on from where the last batch ended. A batch that the last document fills is not the end, as in
 // MongoDB, whose cursor finds out by the next getMore; where the limit or an _id says that nothing follows it is.
 // mongodb/mongo: src/mongo/db/query/find.cpp, shouldSaveCursor
-func (q *FindCursor) fillInOrder(o *session.Operation, v catalog.View, p *plan.Plan, b *session.Batch) (done bool, err error) {
+func (q *FindCursor) fillInOrder(
+	o *session.Operation, v catalog.View, p *plan.Plan, b *session.Batch,
+) (done bool, err error) {
 	done = true
 	var room []byte
 	s := q.ProjectionScope(o)
@@ -71,6 +78,7 @@ func (q *FindCursor) fillInOrder(o *session.Operation, v catalog.View, p *plan.P
 		if err != nil {
 			return false, err
 		}
+		// The position stays before this document, so that the next batch begins with it.
 		if !b.Add(body) {
 			done = false
 			return false, nil
@@ -128,7 +136,12 @@ func (q *FindCursor) Project(room *[]byte, d doc.Doc, s *expression.Scope) (doc.
 
 // startSort makes ready to pull from a sort in memory.
 func (q *FindCursor) startSort(o *session.Operation) {
-	q.rows, q.quit = iter.Pull2(onlyAlive(func() *session.Operation { return q.Current }, &q.Selection, Rows(o, &q.Selection)))
+	current := func() *session.Operation { return q.Current }
+	if q.Container == nil {
+		q.rows, q.quit = iter.Pull2(givenRows(current, &q.Selection))
+		return
+	}
+	q.rows, q.quit = iter.Pull2(onlyAlive(current, &q.Selection, Rows(o, &q.Selection)))
 }
 
 // fillSorted gives documents of a sort.
@@ -158,6 +171,7 @@ func (q *FindCursor) fillSorted(o *session.Operation, b *session.Batch) (done bo
 			}
 			q.held = d
 		}
+		// A document that is pulled cannot be put back, so it is held until a batch takes it.
 		body, err := q.Project(&room, q.held, s)
 		if err != nil || !b.Add(body) {
 			return false, err

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -40,7 +41,7 @@ func (s Joined) Documents(_ context.Context, from pipeline.Namespace, match *fil
 	case err != nil:
 		return Failed(err)
 	case c == nil:
-		return none
+		return s.given(from)
 	case ViewOf(c) != nil:
 		rows, err := s.Cursor.ViewRows(c, doc.Empty)
 		if err != nil {
@@ -55,16 +56,33 @@ func (s Joined) Documents(_ context.Context, from pipeline.Namespace, match *fil
 	return resumable(func() *session.Operation { return s.Cursor.current }, q, &s.Cursor.Holding)
 }
 
+// given gives the documents of a collection that is in no container.
+func (s Joined) given(from pipeline.Namespace) pipeline.Rows {
+	o, db := s.Cursor.current, cmp.Or(from.Database, s.Database)
+	if o.Node.Given == nil {
+		return none
+	}
+	list, err := o.Node.Given(o, db, from.Container)
+	if err != nil {
+		return Failed(err)
+	}
+	return givenRows(func() *session.Operation { return s.Cursor.current }, &Selection{Given: list})
+}
+
 // Equal gives the documents that {path: {$in: values}} selects, by an index.
-func (s Joined) Equal(_ context.Context, from pipeline.Namespace, path string, values []doc.Value) (pipeline.Rows, bool) {
+func (s Joined) Equal(
+	_ context.Context, from pipeline.Namespace, path string, values []doc.Value,
+) (pipeline.Rows, bool) {
 	c, ns, err := s.Container(from)
 	if err != nil {
 		return Failed(err), true
 	}
 	if c == nil {
-		return none, true
+		return nil, false
 	}
 	o := s.Cursor.current
+	// Without an index this would scan the container once for each set of values. The stage then reads all documents
+	// once instead.
 	if ViewOf(c) != nil || c.State().Dialect != catalog.Mongo || !s.indexed(c, path) {
 		return nil, false
 	}
@@ -72,7 +90,8 @@ func (s Joined) Equal(_ context.Context, from pipeline.Namespace, path string, v
 	if err != nil {
 		return Failed(err), true
 	}
-	return Rows(o, &Selection{Container: c, Namespace: ns, Filter: f, Query: doc.Empty, memory: &s.Cursor.Holding}), true
+	return Rows(o,
+		&Selection{Container: c, Namespace: ns, Filter: f, Query: doc.Empty, memory: &s.Cursor.Holding}), true
 }
 
 // indexed reports whether an index begins with a path.
@@ -81,6 +100,7 @@ func (s Joined) indexed(c *catalog.Container, path string) bool {
 		return true
 	}
 	for _, x := range c.State().Named {
+		// Partial and sparse indexes lack documents that null would select.
 		if !x.Building && !x.Hidden && x.Partial == nil && !x.Sparse && !x.Wildcard && x.Columns[0].Path == path {
 			return true
 		}
@@ -95,6 +115,7 @@ func inQuery(path string, values []doc.Value) doc.Doc {
 	a.Array("$in")
 	for _, v := range values {
 		if v.Type == 0 {
+			// A missing value joins with null and with missing ones, and a query for null selects both.
 			v = doc.Null()
 		}
 		a.Value(a.Index(), v)

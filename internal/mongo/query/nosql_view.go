@@ -59,16 +59,23 @@ func (x *nosqlView) show(o *session.Operation, v catalog.View, d access.Document
 
 // check fails when another document that lives has the same id.
 func (x *nosqlView) check(o *session.Operation, v catalog.View, number uint64, id doc.Value) error {
+	// 128 bits of hash stand for the id: less memory than the ids, and no collision in practice.
 	key := [2]uint64{maphash.Bytes(idSeeds[0], id.Data), maphash.Bytes(idSeeds[1], id.Data)}
 	switch other, seen := x.ids[key]; {
 	case !seen && len(x.ids) >= maxNosqlIDs:
-		return code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed, "the collection '%s.%s' is a Cosmos DB for NoSQL container whose ids may not be unique. "+
-			"At most %d of its documents can be read by one command.", v.Container.Database.Name, v.Name, maxNosqlIDs)
+		return code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed,
+			"the collection '%s.%s' is a Cosmos DB for NoSQL container whose ids may not be unique. "+
+				"At most %d of its documents can be read by one command.", v.Container.Database.Name, v.Name,
+			maxNosqlIDs)
 	case seen && other != number:
+		// The other one may be gone by now, deleted and created again in another partition. That is no conflict.
 		err := o.Node.Store.Find(o.Context, v, other, func(access.Document) error { return nil })
 		if fault.KindOf(err) != fault.NotFound {
-			return cmp.Or(err, error(code.New(code.CommandNotSupported, "The id %s is not unique: documents of several partitions of the Cosmos DB for NoSQL container '%s.%s' have it, "+
-				"so that they cannot be shown as documents with an _id.", code.Show(id), v.Container.Database.Name, v.Name)))
+			duplicate := code.New(code.CommandNotSupported,
+				"The id %s is not unique: documents of several partitions of the Cosmos DB for NoSQL container "+
+					"'%s.%s' have it, so that they cannot be shown as documents with an _id.",
+				code.Show(id), v.Container.Database.Name, v.Name)
+			return cmp.Or(err, error(duplicate))
 		}
 	}
 	x.ids[key] = number

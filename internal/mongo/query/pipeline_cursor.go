@@ -24,19 +24,23 @@ type Aggregation struct {
 const MaxViews = 20
 
 // UnfoldView follows views to the container below, and puts their stages first.
-func UnfoldView(o *session.Operation, c *catalog.Container, stages []doc.Value) (*catalog.Container, []doc.Value, error) {
+func UnfoldView(
+	o *session.Operation, c *catalog.Container, stages []doc.Value,
+) (*catalog.Container, []doc.Value, error) {
 	for range MaxViews {
 		v := ViewOf(c)
 		if v == nil {
 			return c, stages, nil
 		}
+		// A new slice, since the stages of the command belong to the caller.
 		stages = append(append([]doc.Value{}, v.Stages...), stages...)
 		var err error
 		if c, err = o.Find(c.Database.Name, v.On); c == nil || err != nil {
 			return nil, stages, err
 		}
 	}
-	return nil, nil, code.New(code.GraphContainsCycle, "View depth too deep or view cycle detected. Maximum depth: %d", MaxViews)
+	return nil, nil, code.New(code.GraphContainsCycle, "View depth too deep or view cycle detected. Maximum depth: %d",
+		MaxViews)
 }
 
 // ViewRows gives the rows of a view to a stage of p.
@@ -53,6 +57,7 @@ func (p *PipelineCursor) ViewRows(c *catalog.Container, query doc.Doc) (pipeline
 	if x.Pipeline, err = pipeline.Compile(stages, pipeline.Options{Names: x.Names}); err != nil {
 		return nil, err
 	}
+	// The stages of a view may read other containers, which the client needs rights for.
 	if err := p.mayRun(o, x.Pipeline); err != nil {
 		return nil, err
 	}
@@ -102,10 +107,12 @@ func (p *PipelineCursor) Operation() *session.Operation { return p.current }
 // rowsOf gives the rows of a pipeline that runs for p, or inside of one that does.
 func (x *Aggregation) rowsOf(p *PipelineCursor, outermost bool) pipeline.Rows {
 	o := p.current
-	env := &pipeline.Env{Now: o.At, ClusterTime: o.ClusterTime(), Random: session.Random, Vars: x.Vars, Memory: &p.Holding, Meter: p.meter(), Server: p.server}
+	env := &pipeline.Env{Now: o.At, ClusterTime: o.ClusterTime(), Random: session.Random, Vars: x.Vars,
+		Memory: &p.Holding, Meter: p.meter(), Server: p.server}
 	rest := x.Pipeline
 	var rows pipeline.Rows
 	if source, _ := x.Pipeline.Source(); source == "" {
+		// What the planner can do by an index, leading $match, $sort, $skip and $limit, is not left to the pipeline.
 		prefix := x.Pipeline.Prefix()
 		rest = prefix.Rest
 		q := x.Selection
@@ -123,8 +130,11 @@ func (x *Aggregation) rowsOf(p *PipelineCursor, outermost bool) pipeline.Rows {
 
 // documents gives what is selected, in one go when all of it is wanted before the first answer.
 func (q *Selection) documents(p *PipelineCursor, atOnce bool) pipeline.Rows {
+	// One snapshot for all documents. A pipeline that gives rows in between must not hold a snapshot open until the
+	// client comes for more.
 	if atOnce {
-		return onlyAlive(func() *session.Operation { return p.current }, q, func(yield func(doc.Doc, error) bool) { Rows(p.current, q)(yield) })
+		return onlyAlive(func() *session.Operation { return p.current }, q,
+			func(yield func(doc.Doc, error) bool) { Rows(p.current, q)(yield) })
 	}
 	return resumable(func() *session.Operation { return p.current }, q, &p.Holding)
 }
@@ -134,7 +144,8 @@ func blocking(p *pipeline.Pipeline) bool {
 	for _, stage := range p.Stages() {
 		for name := range doc.Members(stage) {
 			switch name {
-			case "$group", "$sort", "$sortByCount", "$bucket", "$bucketAuto", "$count", "$facet", "$setWindowFields", "$out", "$merge", "$fill", "$densify":
+			case "$group", "$sort", "$sortByCount", "$bucket", "$bucketAuto", "$count", "$facet", "$setWindowFields",
+				"$out", "$merge", "$fill", "$densify":
 				return true
 			}
 		}
@@ -152,6 +163,8 @@ func (p *PipelineCursor) trackSource(q *Selection, rows pipeline.Rows) pipeline.
 	return func(yield func(doc.Doc, error) bool) {
 		defer func() { p.last = nil }() // what comes now is of other documents, or of all
 		for d, err := range rows {
+			// Only where documents can expire does somebody ask for the last one, so others do not pay for the copy of
+			// its _id.
 			if p.read++; err == nil && q.canExpire() {
 				id := doc.Lookup(d, "_id")
 				start, last := bsoncore.AppendDocumentStart(p.last[:0])
@@ -183,12 +196,14 @@ func (p *PipelineCursor) Fill(o *session.Operation, b *session.Batch) (done bool
 		return false, nil // nothing was asked for
 	}
 	if p.next == nil {
+		// A pulled sequence keeps the state of the whole pipeline between two batches.
 		p.next, p.quit = iter.Pull2(p.rows)
 	} else if err := p.dropExpired(o); err != nil {
 		return false, err
 	}
 	for {
 		if p.held != nil {
+			// A row that is pulled cannot be put back. One that does not fit waits for the next batch.
 			if !b.Add(p.held) {
 				return false, nil
 			}

@@ -24,7 +24,8 @@ func (q *Selection) nosqlView(v catalog.View) *nosqlView {
 }
 
 // errIndexGone ends a walk that cannot go on in its order.
-var errIndexGone = code.New(code.QueryPlanKilled, "query plan killed :: caused by :: an index has changed or was dropped")
+var errIndexGone = code.New(code.QueryPlanKilled,
+	"query plan killed :: caused by :: an index has changed or was dropped")
 
 // maxReplans is how often a plan is made again because an index has changed during the walk.
 const maxReplans = 100
@@ -50,6 +51,7 @@ func Plan(o *session.Operation, v catalog.View, q *Selection) (*plan.Plan, error
 	if err == nil && v.Dialect != catalog.Mongo {
 		p = nosqlPlan(o, v, q, p)
 	}
+	// The transaction's own documents are merged in after the walk, out of order, so the result is sorted in any case.
 	if err == nil && o.Transaction != nil {
 		unsorted := *p
 		unsorted.Sorted = len(want.Sort) == 0
@@ -60,7 +62,10 @@ func Plan(o *session.Operation, v catalog.View, q *Selection) (*plan.Plan, error
 
 // Each calls use with the documents that a selection has before skip and limit, in the order of the
 // plan, from after on. use stops the walk with false.
-func Each(o *session.Operation, q *Selection, v catalog.View, p *plan.Plan, after access.Position, use func(access.Document) (bool, error)) error {
+func Each(
+	o *session.Operation, q *Selection, v catalog.View, p *plan.Plan, after access.Position,
+	use func(access.Document) (bool, error),
+) error {
 	s := q.Scope(o)
 	a := p.Access
 	a.After = after
@@ -69,6 +74,7 @@ func Each(o *session.Operation, q *Selection, v catalog.View, p *plan.Plan, afte
 		q.plan = p
 		o.Node.Used(v.Container, p)
 	} else if !sameWay(q.plan, p) {
+		// A position is part of a key of its index. In another index it would mean another place.
 		return errIndexGone
 	}
 	for d, err := range o.Scan(v, a) {
@@ -110,6 +116,7 @@ func sameWay(a, b *plan.Plan) bool {
 func WithPlan(o *session.Operation, q *Selection, do func(v catalog.View, p *plan.Plan) (begun bool, err error)) error {
 	for range maxReplans {
 		v, err := o.Enter(q.Container)
+		// A cursor that is open on a container that was dropped ends with this error, as in MongoDB.
 		if err == catalog.ErrNoOwner && o.Name == "getMore" {
 			err = code.New(code.QueryPlanKilled, "collection dropped between getMore calls")
 		}
@@ -135,6 +142,7 @@ func WithPlan(o *session.Operation, q *Selection, do func(v catalog.View, p *pla
 func Rows(o *session.Operation, q *Selection) pipeline.Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		if q.Container == nil {
+			givenRows(func() *session.Operation { return o }, q)(yield)
 			return
 		}
 		if q.Reverse {
@@ -177,6 +185,7 @@ func reverseRows(o *session.Operation, q *Selection) pipeline.Rows {
 		forward.Reverse, forward.Skip, forward.Limit = false, 0, 0
 		wanted := 0
 		if q.Limit > 0 && q.Skip < MaxRing && q.Limit < MaxRing {
+			// The walk runs forward only. With a limit, a ring keeps the newest documents and overwrites older ones.
 			wanted = int(q.Skip + q.Limit)
 		}
 		var held []doc.Doc
@@ -188,6 +197,7 @@ func reverseRows(o *session.Operation, q *Selection) pipeline.Rows {
 				return
 			}
 			if size += len(d); size > counted {
+				// Memory is taken in growing steps, to ask the shared budget rarely.
 				grown := len(d) + size/2
 				if err := memory.Take(int64(grown)); err != nil {
 					yield(nil, err)
@@ -203,7 +213,9 @@ func reverseRows(o *session.Operation, q *Selection) pipeline.Rows {
 				next = (next + 1) % wanted
 			}
 			if size > pipeline.MaxMemory {
-				yield(nil, code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed, "the reverse natural order used too much memory"))
+				yield(nil,
+					code.New(code.QueryExceededMemoryLimitNoDiskUseAllowed,
+						"the reverse natural order used too much memory"))
 				return
 			}
 		}
@@ -239,6 +251,7 @@ const (
 func resumable(current func() *session.Operation, q *Selection, memory *session.Holding) pipeline.Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		if q.Container == nil {
+			givenRows(current, q)(yield)
 			return
 		}
 		if q.Reverse || !inOrder(current(), q) {
@@ -273,6 +286,7 @@ func chunked(current func() *session.Operation, q *Selection, memory *session.Ho
 			var s chunk
 			more := false
 			err := WithPlan(r, q, func(v catalog.View, p *plan.Plan) (bool, error) {
+				// A sort in memory cannot be left and resumed at a position.
 				if s, more = (chunk{epoch: v.Epoch()}), false; !p.Sorted {
 					return true, errIndexGone
 				}
@@ -283,6 +297,7 @@ func chunked(current func() *session.Operation, q *Selection, memory *session.Ho
 								return false, err
 							}
 						} else if !memory.TryTake(need) {
+							// Short of memory, the chunk just ends early. Only its first document must fit.
 							after, more = append(after[:0], last...), true
 							return false, nil
 						}
@@ -324,9 +339,11 @@ func (s *chunk) give(current func() *session.Operation, q *Selection, yield func
 	for i, end := range s.ends {
 		body := s.bodies[start:end:end]
 		start = end
+		// Read ahead does not mean alive: a document must not be shown at or after its deadline.
 		if at := s.deadline[i]; at != 0 && at <= current().Now {
 			continue
 		}
+		// The lifetime was changed since the chunk was read, so its deadlines no longer hold: ask for each document.
 		if q.Container.State().Epoch() != s.epoch {
 			there, err := stillAlive(current(), q, body)
 			if err != nil {
@@ -364,7 +381,7 @@ func onlyAlive(current func() *session.Operation, q *Selection, rows pipeline.Ro
 
 // stillAlive reports whether a document is still there.
 func stillAlive(o *session.Operation, q *Selection, d doc.Doc) (bool, error) {
-	if o.Transaction != nil || q.Container.State().Dialect != catalog.Mongo || !q.canExpire() {
+	if q.Container == nil || o.Transaction != nil || q.Container.State().Dialect != catalog.Mongo || !q.canExpire() {
 		return true, nil
 	}
 	v, err := o.Enter(q.Container)

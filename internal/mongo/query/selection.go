@@ -23,7 +23,8 @@ func (q *Selection) Sorts(spec doc.Doc) (err error) {
 	}
 	if v := doc.Lookup(spec, "$natural"); v.Type != 0 {
 		if name, more := onlyMember(spec); more {
-			return code.New(code.BadValue, "Cannot include '$natural' in compound sort: %s", code.Show(doc.Object(spec)))
+			return code.New(code.BadValue, "Cannot include '$natural' in compound sort: %s",
+				code.Show(doc.Object(spec)))
 		} else if f, ok := doc.AsFloat(v); !ok || f != 1 && f != -1 {
 			return code.New(code.BadValue, "%s sort cannot be set to a value other than -1 or 1.", name)
 		}
@@ -68,7 +69,8 @@ func OnlyID(query doc.Doc) (id doc.Value) {
 			return doc.Value{}
 		}
 		switch v.Type {
-		case bsoncore.TypeEmbeddedDocument, bsoncore.TypeArray, bsoncore.TypeRegex, bsoncore.TypeNull, bsoncore.TypeUndefined:
+		case bsoncore.TypeEmbeddedDocument, bsoncore.TypeArray, bsoncore.TypeRegex, bsoncore.TypeNull,
+			bsoncore.TypeUndefined:
 			return doc.Value{}
 		}
 		id = v
@@ -80,6 +82,7 @@ func OnlyID(query doc.Doc) (id doc.Value) {
 // its memory, so that a cursor can go on with it.
 type Selection struct {
 	Container *catalog.Container // nil when there is none, which has no documents
+	Given     session.Records    // the documents where there is no container
 	Namespace string
 	Filter    *filter.Filter // nil accepts all
 	Query     doc.Doc        // filter as the client wrote it
@@ -134,6 +137,7 @@ func (q *Selection) ordered(memory pipeline.Memory, w *work.Meter, rows pipeline
 	}
 	limit := int64(0)
 	if q.Limit > 0 {
+		// With a limit the sort holds only as many documents as can be in the answer.
 		limit = q.Limit + q.Skip
 	}
 	return q.Sort.RowsWithin(memory, w, rows, limit)

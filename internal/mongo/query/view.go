@@ -3,6 +3,7 @@ package query
 import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 	"github.com/mayflydb/mayfly/internal/mongo/session"
 )
@@ -16,6 +17,7 @@ type view struct {
 // ViewOf is the view that a container is, nil if the container holds documents itself.
 func ViewOf(c *catalog.Container) *view {
 	options := c.State().Echo
+	// Most containers were created without options, and this is asked for each command.
 	if len(options) == 0 {
 		return nil
 	}
@@ -61,4 +63,10 @@ func (x *Aggregation) OverView(o *session.Operation, may MayRun, c *catalog.Cont
 		return err
 	}
 	return may(o, x.Pipeline)
+}
+
+// FindOverView is a find over a view as an aggregation.
+func FindOverView(r *call.Request, may MayRun, q *FindCursor) (*Aggregation, error) {
+	x := &Aggregation{Selection: Selection{Namespace: q.Namespace, Names: q.Names, Vars: q.Vars}}
+	return x, x.OverView(&r.Operation, may, q.Container, q.Stages(r.Document("projection")))
 }

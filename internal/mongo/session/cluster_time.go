@@ -1,6 +1,9 @@
 package session
 
-import "github.com/mayflydb/mayfly/internal/doc"
+import (
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/store"
+)
 
 // ClusterTime is how far time has come, seconds in its upper half. It never falls.
 func (n *Node) ClusterTime(now int64) uint64 {
@@ -19,6 +22,9 @@ func (n *Node) ClusterTime(now int64) uint64 {
 		}
 	}
 }
+
+// Told is the newest cluster time that a client may have been told.
+func (n *Node) Told() store.LogTime { return store.LogTime(n.newest.Load()) }
 
 // ClusterTime is $$CLUSTER_TIME, the same for the whole operation; missing when stand-alone.
 func (o *Operation) ClusterTime() doc.Value {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
@@ -78,7 +80,7 @@ type Cursor struct {
 	Namespace   string
 	From        Producer
 	SessionID   string
-	Owner       Owner
+	Owner       account.Identity
 	NoTimeout   bool
 	Transaction *Transaction
 	API         API
@@ -120,7 +122,10 @@ func (c *Cursors) init(n *Node) {
 	c.Stop = n.Clock.Every(cursorEvery, c.expire)
 }
 
-func (c *Cursors) close() {
+func (c *Cursors) close() { c.KillAll() }
+
+// KillAll ends all cursors, and the operations that read them.
+func (c *Cursors) KillAll() {
 	for _, x := range c.list() {
 		c.Kill(x)
 	}
@@ -197,6 +202,14 @@ func (c *Cursors) Kill(x *Cursor) {
 		x.From.Stop()
 	}
 }
+
+// Idle lists the cursors that no operation reads at the moment, for reading only.
+func (c *Cursors) Idle() []*Cursor {
+	return slices.DeleteFunc(c.list(), func(x *Cursor) bool { return x.Cancel.Load() != nil })
+}
+
+// Used is when the last operation that has read the cursor ended.
+func (x *Cursor) Used() time.Time { return time.Unix(0, x.used.Load()).UTC() }
 
 // Counts tells how many cursors are open, and how many of them are change streams.
 func (c *Cursors) Counts() (open, streams int) {

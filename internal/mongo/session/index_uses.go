@@ -10,7 +10,7 @@ import (
 
 // IndexUses counts how often plans used the indexes of a container since the server began. Numbers
 // of indexes are not given out again.
-type IndexUses struct{ counts sync.Map } // access.Named.Index -> *atomic.Int64
+type IndexUses struct{ counts sync.Map } // access.NamedIndex.Index -> *atomic.Int64
 
 // Of gives the counter of an index.
 func (u *IndexUses) Of(index uint32) *atomic.Int64 {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/hint"
 	"github.com/mayflydb/mayfly/internal/store"
@@ -26,10 +28,15 @@ type Node struct {
 	Uptime  clock.Stopwatch
 	Running context.Context // until the server closes
 
-	Replicates bool                 // it is a member of a replica set: there are transactions, retryable writes and change streams
+	// it is a member of a replica set: there are transactions, retryable writes and change streams
+	Replicates bool
 	Lifetime   func() time.Duration // how long a transaction may stay open
 	// Interrupt ends the operations of sessions, except by.
 	Interrupt func(by *Operation, list []*Session)
+
+	// Given gives the documents of a collection that is in no container, nil if there is no such collection; nil has
+	// none.
+	Given func(o *Operation, db, name string) (Records, error)
 
 	Sessions Sessions
 	Cursors  Cursors
@@ -46,6 +53,10 @@ type Node struct {
 	Uses       sync.Map // *IndexUses
 }
 
+// Records gives the documents of a collection that is in no container, the oldest first or the newest. It holds none of
+// them, so that a cursor may keep it.
+type Records func(newestFirst bool) iter.Seq[doc.Doc]
+
 // Open completes a node whose services and functions are set.
 func (n *Node) Open() {
 	n.Uptime = clock.Start()
@@ -58,6 +69,17 @@ func (n *Node) Open() {
 func (n *Node) Close() {
 	n.Cursors.close()
 	n.Sessions.close()
+}
+
+// Reload goes over to other data. What is open ends, and what is kept of containers and sessions is forgotten; the
+// cluster time that clients have been told stays. No operation runs.
+func (n *Node) Reload(c *catalog.Catalog, s *store.Store) {
+	n.Cursors.KillAll()
+	n.Sessions.forgetAll()
+	n.IndexLocks.Clear()
+	n.Rules.Clear()
+	n.Uses.Clear()
+	n.Catalog, n.Store = c, s
 }
 
 // Find gives the container of that name; nil without an error if there is no such container.

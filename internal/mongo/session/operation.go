@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/clock"
@@ -9,6 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
+	"github.com/mayflydb/mayfly/internal/mongo/plan"
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
@@ -42,8 +44,9 @@ type Operation struct {
 	Plain expression.Scope  // of filters that evaluate nothing
 	told  doc.Value         // cluster time, once it was asked for
 
-	Trace  Trace     // for the log of slow commands
-	Status code.Code // of the error, or of the first one among the statements; 0 for none
+	Trace   Trace                      // for the log of slow commands
+	Planned *atomic.Pointer[plan.Plan] // the same plan as in Trace, for operations that look on
+	Status  code.Code                  // of the error, or of the first one among the statements; 0 for none
 }
 
 // A Host is what an operation asks of the command that it belongs to.

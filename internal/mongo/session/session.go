@@ -2,12 +2,12 @@ package session
 
 import (
 	"context"
-	"crypto/sha256"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 )
 
@@ -41,26 +41,10 @@ type Sessions struct {
 	Kept replies
 }
 
-// An Owner is the user that a session belongs to. The zero owner is nobody, where clients do not authenticate.
-type Owner struct {
-	Database string
-	Name     string
-	Number   uint64 // of the user's record, so that a later user of the same name is another one
-}
-
-// Digest stands for the owner in the ids of sessions.
-// https://github.com/mongodb/specifications/blob/master/source/sessions/driver-sessions.md
-func (u Owner) Digest() [sha256.Size]byte {
-	if u.Name == "" {
-		return sha256.Sum256(nil)
-	}
-	return sha256.Sum256([]byte(u.Name + "@" + u.Database))
-}
-
 // A Key tells sessions apart: users have their own.
 type Key struct {
 	ID   [16]byte
-	User Owner
+	User account.Identity
 }
 
 // A Session is a logical session: what retries and transactions belong to.
@@ -104,6 +88,18 @@ func (s *Sessions) close() {
 	s.Kept.close()
 }
 
+// forgetAll drops all sessions with their transactions and answers; no operation runs.
+func (s *Sessions) forgetAll() {
+	for _, x := range s.Choose(func(*Session) bool { return true }) {
+		x.turn <- struct{}{} // the sweeper may have it for a moment
+		x.Abort(s)
+		s.mu.Lock()
+		s.forget(x)
+		s.mu.Unlock()
+		x.Release()
+	}
+}
+
 // Take waits for the turn of the session. Release gives it back.
 func (x *Session) Take(ctx context.Context) error {
 	select {
@@ -135,7 +131,8 @@ func (s *Sessions) Find(at time.Time, key Key) (*Session, error) {
 	if x == nil {
 		s.forgetOld(uptime)
 		if len(s.of) >= s.most {
-			return nil, code.New(code.TooManyLogicalSessions, "Unable to add session into the cache because the number of active sessions is too high")
+			return nil, code.New(code.TooManyLogicalSessions,
+				"Unable to add session into the cache because the number of active sessions is too high")
 		}
 		x = &Session{Key: key, ID: string(key.ID[:]), Number: -1, turn: make(chan struct{}, 1)}
 		s.of[key] = x
@@ -242,7 +239,7 @@ func (s *Sessions) killCursors(list []*Session) {
 }
 
 // KeyOf is the key of the session of a user that has this id, of 16 bytes.
-func KeyOf(id string, u Owner) Key { return Key{ID: [16]byte([]byte(id)), User: u} }
+func KeyOf(id string, u account.Identity) Key { return Key{ID: [16]byte([]byte(id)), User: u} }
 
 // Counts tells how many sessions there are, how many transactions are open, and how many documents those have written.
 func (s *Sessions) Counts() (sessions, transactions, documents int) {

@@ -15,6 +15,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/mongo/account"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/store"
 )
@@ -33,6 +34,8 @@ type transactions struct {
 	Locked  atomic.Int64 // len(locks)
 	once    sync.Once
 	sweeper sync.WaitGroup
+
+	started, committed, aborted atomic.Int64 // since the start
 }
 
 // A lockKey is a document: the id of its container, and its key there.
@@ -77,6 +80,42 @@ func (s *transactions) running() (list []*Transaction) {
 		list = append(list, t)
 	}
 	return list
+}
+
+// IdleTransactions lists the open transactions in which no operation runs at the moment, for reading only.
+func (s *Sessions) IdleTransactions() []*Transaction {
+	return slices.DeleteFunc(s.running(), func(t *Transaction) bool { return len(t.session.turn) > 0 })
+}
+
+// Owner is the user whose transaction it is.
+func (t *Transaction) Owner() account.Identity { return t.session.Key.User }
+
+// Number is its number in the session.
+func (t *Transaction) Number() int64 { return t.number }
+
+// Open is for how long it has been open.
+func (t *Transaction) Open() time.Duration { return t.age.Elapsed() }
+
+// DescribeSession writes the id of its session.
+func (t *Transaction) DescribeSession(a *doc.Writer) { t.session.Describe(a) }
+
+// StatusOfTransactions is the section transactions of serverStatus. Nothing is prepared here, because there is one
+// server, and what retries need is in no collection.
+// https://www.mongodb.com/docs/v7.0/reference/command/serverStatus/#transactions
+func (s *Sessions) StatusOfTransactions(a *doc.Writer) {
+	open, idle := len(s.running()), len(s.IdleTransactions())
+	a.Int64("transactionsCollectionWriteCount", 0)
+	a.Int64("currentActive", int64(max(0, open-idle)))
+	a.Int64("currentInactive", int64(idle))
+	a.Int64("currentOpen", int64(open))
+	a.Int64("totalAborted", s.aborted.Load())
+	a.Int64("totalCommitted", s.committed.Load())
+	a.Int64("totalStarted", s.started.Load())
+	for _, name := range []string{
+		"totalPrepared", "totalPreparedThenCommitted", "totalPreparedThenAborted", "currentPrepared",
+	} {
+		a.Int64(name, 0)
+	}
 }
 
 // Renumber begins with a new transaction number.
@@ -310,10 +349,13 @@ func (x *Session) Commit(ctx context.Context, s *Sessions) error {
 		err = t.group.Commit(context.WithoutCancel(ctx)) // whose end is known then
 	}
 	x.Stage = Committed
+	ended := &s.committed
 	if err != nil {
 		x.Stage = Aborted
+		ended = &s.aborted
 		t.forget()
 	}
+	ended.Add(1)
 	t.end()
 	return err
 }
@@ -325,6 +367,7 @@ func (x *Session) Abort(s *Sessions) {
 		return
 	}
 	x.Stage = Aborted
+	s.aborted.Add(1)
 	t.killCursors()
 	if t.group != nil {
 		t.group.Rollback()
@@ -398,7 +441,8 @@ func (s *Sessions) Begin(o *Operation, number int64, snapshot bool) error {
 	x := o.Session
 	x.Abort(s)
 	t := &Transaction{
-		sessions: s, session: x, number: number, now: o.Now, Context: o.Context, API: o.API, age: clock.Start(), first: true,
+		sessions: s, session: x, number: number, now: o.Now, Context: o.Context, API: o.API, age: clock.Start(),
+		first:    true,
 		Snapshot: snapshot, done: make(chan struct{}),
 	}
 	s.node.Budget.Open(&t.Share)
@@ -411,6 +455,7 @@ func (s *Sessions) Begin(o *Operation, number int64, snapshot bool) error {
 	if full {
 		return code.New(code.LockTimeout, "Too many open transactions (limit %d). Try again later.", maxTransactions)
 	}
+	s.started.Add(1)
 	s.once.Do(func() { s.sweeper.Go(s.sweep) })
 	s.Renumber(x, number, inProgress)
 	x.Transaction, o.Transaction = t, t

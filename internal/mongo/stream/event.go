@@ -15,7 +15,8 @@ import (
 // shows reports whether the stream has events of a kind of entries.
 func (s *Stream) shows(kind string) bool {
 	switch kind {
-	case store.LogInsert, store.LogUpdate, store.LogReplace, store.LogDelete, write.LogDrop, write.LogRename, write.LogDropDatabase:
+	case store.LogInsert, store.LogUpdate, store.LogReplace, store.LogDelete, write.LogDrop, write.LogRename,
+		write.LogDropDatabase:
 		return true
 	}
 	return s.expanded
@@ -109,11 +110,13 @@ func changes(kind string) bool {
 func (s *Stream) images(e *store.LogEntry) error {
 	switch {
 	case s.lookup == "required" && e.Kind == store.LogUpdate:
-		return code.New(code.NoMatchingDocument, "Change stream was configured to require a post-image for all update events, but the post-image was not found: "+
-			"mayfly keeps no images of documents. Use updateLookup.")
+		return code.New(code.NoMatchingDocument,
+			"Change stream was configured to require a post-image for all update events, but the post-image was not "+
+				"found: mayfly keeps no images of documents. Use updateLookup.")
 	case s.before == "required" && changes(e.Kind):
-		return code.New(code.NoMatchingDocument, "Change stream was configured to require a pre-image for all update, delete and replace events, but the pre-image was not found: "+
-			"mayfly keeps no images of documents.")
+		return code.New(code.NoMatchingDocument,
+			"Change stream was configured to require a pre-image for all update, delete and replace events, but the "+
+				"pre-image was not found: mayfly keeps no images of documents.")
 	}
 	return nil
 }
@@ -138,6 +141,7 @@ func (s *Stream) current(o *session.Operation, a *doc.Writer, e *store.LogEntry)
 	c, err := s.node.Catalog.ContainerByID(e.Container)
 	found := false
 	if err == nil {
+		// A getMore may have waited for this event, so its own instant is too early to say what is alive.
 		v, enterErr := c.Enter(o.Context, o.Node.Clock.Now().Unix())
 		if err = enterErr; err == nil {
 			found, err = o.Read(v, e.ID, func(d access.Document) error {

@@ -33,6 +33,7 @@ func ReadOptions(arg doc.Value) (o Options, err error) {
 	}
 	o.lookup, o.before = "default", "off"
 	for name, v := range doc.Members(d) {
+		// Drivers send null for options that are not set.
 		if v.Type == bsoncore.TypeNull {
 			continue
 		}
@@ -53,7 +54,10 @@ func ReadOptions(arg doc.Value) (o Options, err error) {
 			o.expanded, err = readTruth(name, v)
 		case "allChangesForCluster":
 			o.everything, err = readTruth(name, v)
-		case "showMigrationEvents", "allowToRunOnConfigDB", "allowToRunOnSystemNS", "showSystemEvents", "showRawUpdateDescription":
+		case "showMigrationEvents", "allowToRunOnConfigDB", "allowToRunOnSystemNS", "showSystemEvents",
+			"showRawUpdateDescription":
+			// false is the default, which drivers may send. true would change what the stream shows, and cannot be
+			// honoured.
 			if on, err := readTruth(name, v); on || err != nil {
 				return o, cmp.Or(err, error(code.Unsupported("the option "+name+" of $changeStream")))
 			}
@@ -108,16 +112,21 @@ func (o *Options) ScopeOf(db, name string, c *catalog.Container) (s Scope, err e
 	s.database, s.container = strings.Clone(db), strings.Clone(name) // the request's bytes do not outlive it
 	switch {
 	case o.everything && (db != "admin" || s.container != ""):
-		return s, code.New(code.InvalidOptions, "A $changeStream with 'allChangesForCluster:true' may only be opened on the 'admin' database, and with no collection name; found %s",
+		return s, code.New(code.InvalidOptions,
+			"A $changeStream with 'allChangesForCluster:true' may only be opened on the 'admin' database, and with "+
+				"no collection name; found %s",
 			strings.TrimSuffix(db+"."+s.container, "."))
 	case o.everything:
 		return Scope{}, nil
 	case isInternal(db):
 		return s, code.New(code.InvalidNamespace, "$changeStream may not be opened on the internal %s database", db)
 	case strings.HasPrefix(s.container, "system."):
-		return s, code.New(code.InvalidNamespace, "$changeStream may not be opened on the internal %s.%s collection", db, s.container)
+		return s, code.New(code.InvalidNamespace, "$changeStream may not be opened on the internal %s.%s collection",
+			db, s.container)
 	case c != nil && c.State().Dialect != catalog.Mongo:
-		return s, code.New(code.CommandNotSupported, "The collection '%s.%s' is a Cosmos DB for NoSQL container, whose changes are followed through its own API.", db, s.container)
+		return s, code.New(code.CommandNotSupported,
+			"The collection '%s.%s' is a Cosmos DB for NoSQL container, whose changes are followed through its own "+
+				"API.", db, s.container)
 	}
 	return s, nil
 }
@@ -138,6 +147,7 @@ func (s Scope) sees(e *store.LogEntry) bool {
 	case e.ContainerName == s.container:
 		return true
 	}
+	// A rename to the watched name ends the stream: the container that it watched is replaced.
 	return e.Kind == write.LogRename && write.RenamedTo(e) == s.container
 }
 

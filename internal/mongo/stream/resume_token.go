@@ -34,6 +34,7 @@ const tokenBytes = 1 + 8 + 1
 
 func (t token) String() string {
 	b := [tokenBytes]byte{tokenVersion}
+	// Big-endian, so that the texts sort like the tokens, as MongoDB's do.
 	binary.BigEndian.PutUint64(b[1:], uint64(t.time))
 	b[9] = byte(t.part)
 	return strings.ToUpper(hex.EncodeToString(b[:]))
@@ -62,6 +63,7 @@ func parseToken(option string, v doc.Value) (t token, err error) {
 		return t, code.New(code.FailedToParse, "resume token string was not a valid hex string")
 	case len(b) == 0:
 		return t, code.New(40649, "invalid empty resume token")
+	// A token of a real MongoDB must not be taken for a place in this log.
 	case len(b) != tokenBytes || b[0] != tokenVersion:
 		return t, code.New(code.InvalidResumeToken, "Invalid resume token: it was not made by mayfly")
 	}

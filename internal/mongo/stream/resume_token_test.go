@@ -25,11 +25,13 @@ func TestResumeTokensAreOrdered(t *testing.T) {
 }
 
 func FuzzResumeToken(f *testing.F) {
-	for _, s := range []string{"", "9", "91000000000000000140", "9100000000000000014", "zz", "8263A1B2C3", "910000000000000001c0"} {
+	for _, s := range []string{"", "9", "91000000000000000140", "9100000000000000014", "zz", "8263A1B2C3",
+		"910000000000000001c0"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		x, err := parseToken("startAfter", doc.Object(doc.Doc(bsoncore.NewDocumentBuilder().AppendString("_data", s).Build())))
+		x, err := parseToken("startAfter",
+			doc.Object(doc.Doc(bsoncore.NewDocumentBuilder().AppendString("_data", s).Build())))
 		if err != nil {
 			return
 		}

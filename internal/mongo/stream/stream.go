@@ -38,13 +38,17 @@ const (
 )
 
 // errLost says that a stream cannot be gone on with.
-var errLost = code.New(code.ChangeStreamHistoryLost, "Resume of change stream was not possible, as the resume point may no longer be in the oplog.")
+var errLost = code.New(code.ChangeStreamHistoryLost,
+	"Resume of change stream was not possible, as the resume point may no longer be in the oplog.")
 
 // New opens a change stream in an operation. rest is the pipeline behind $changeStream, vars are the values of its
 // variables.
-func New(o *session.Operation, options Options, scope Scope, rest *pipeline.Pipeline, vars []doc.Value) (*Stream, error) {
+func New(
+	o *session.Operation, options Options, scope Scope, rest *pipeline.Pipeline, vars []doc.Value,
+) (*Stream, error) {
 	s := &Stream{node: o.Node, Options: options, scope: scope, rest: rest}
 	s.env = &pipeline.Env{Now: o.At, ClusterTime: doc.Clone(o.ClusterTime()), Random: session.Random, Vars: vars}
+	// Only to find errors of the pipeline when the stream is opened, not at its first event.
 	if _, err := rest.Each(o.Context, s.env); err != nil {
 		return nil, err
 	}
@@ -71,6 +75,7 @@ func (s *Stream) begin(ctx context.Context) error {
 		s.last = token{newest, behind}
 	}
 	s.resumeAfter, s.startAfter, s.startAt = doc.Value{}, doc.Value{}, doc.Value{} // they are the request's memory
+	// The log is trimmed at its old end. Events may be missing between the start and the oldest entry.
 	if err == nil && s.last.time < oldest {
 		err = errLost
 	}
@@ -99,10 +104,12 @@ func (s *Stream) resume(ctx context.Context, option string, v doc.Value) (err er
 	}
 	switch {
 	case s.last.part == ofInvalidate && option == "resumeAfter":
-		return code.New(code.InvalidResumeToken, "Attempting to resume a change stream using 'resumeAfter' is not allowed from an invalidate notification.")
+		return code.New(code.InvalidResumeToken,
+			"Attempting to resume a change stream using 'resumeAfter' is not allowed from an invalidate notification.")
 	case s.last.part != ofEvent || s.last.time == 0:
 		return nil
 	}
+	// Read from just before the token: its entry must exist, and must be one that this stream shows.
 	for e, err := range s.node.Store.Log(ctx, s.last.time-1) {
 		switch {
 		case errors.Is(err, store.ErrLogTrimmed):
@@ -134,8 +141,10 @@ func (s *Stream) Fill(o *session.Operation, b *session.Batch) (done bool, err er
 		patience = o.MaxTime
 	}
 	for {
+		// Taken before reading, so that an entry written in between ends the wait at once.
 		grown := s.node.Store.LogChanged()
-		if done, err = s.read(o, b, watch, patience); done || err != nil || b.Err != nil || b.Count > 0 || o.Name != "getMore" {
+		done, err = s.read(o, b, watch, patience)
+		if done || err != nil || b.Err != nil || b.Count > 0 || o.Name != "getMore" {
 			break
 		}
 		left := patience - watch.Elapsed()
@@ -146,6 +155,7 @@ func (s *Stream) Fill(o *session.Operation, b *session.Batch) (done bool, err er
 			break
 		}
 	}
+	// An open stream may idle for hours, and should not keep the buffer of its largest event.
 	if cap(s.buf) > budget.FreeBytes {
 		s.buf = nil
 	}
@@ -153,7 +163,9 @@ func (s *Stream) Fill(o *session.Operation, b *session.Batch) (done bool, err er
 }
 
 // read adds what the log has by now.
-func (s *Stream) read(o *session.Operation, b *session.Batch, watch clock.Stopwatch, patience time.Duration) (done bool, err error) {
+func (s *Stream) read(
+	o *session.Operation, b *session.Batch, watch clock.Stopwatch, patience time.Duration,
+) (done bool, err error) {
 	env := *s.env
 	env.Meter = o.Work() // of the request that reads the stream now
 	each, err := s.rest.Each(o.Context, &env)
@@ -172,7 +184,8 @@ func (s *Stream) read(o *session.Operation, b *session.Batch, watch clock.Stopwa
 			err = s.take(o, b, &e, each)
 		}
 		switch {
-		case err == errNoRoom, err != nil && b.Count > 0 && o.Context.Err() == nil: // the next batch meets the error again
+		// the next batch meets the error again
+		case err == errNoRoom, err != nil && b.Count > 0 && o.Context.Err() == nil:
 			return false, nil
 		case err != nil:
 			return false, err
@@ -195,6 +208,8 @@ type mapping = func(doc.Doc) (doc.Doc, bool, error)
 // take deals with one entry of the log.
 func (s *Stream) take(o *session.Operation, b *session.Batch, e *store.LogEntry, each mapping) error {
 	now := token{e.Time, behind}
+	// Entries that the stream does not show still move its token, so that a quiet stream does not fall off the log's
+	// old end.
 	if s.scope.sees(e) && s.shows(e.Kind) {
 		size := 3 * (len(e.Full) + len(e.Note) + len(e.Label)) // in the event, and in what the pipeline makes of that
 		if err := o.Take(size); err != nil {
@@ -248,12 +263,17 @@ func (s *Stream) add(b *session.Batch, event doc.Doc, t token, each mapping) (ad
 	switch {
 	case err != nil || !keep:
 		return false, err
+	// The _id is the resume token. A stream with another one could not be resumed.
 	case !sameID(out, event):
-		return false, code.New(code.ChangeStreamFatalError, "Encountered an event whose _id field, which contains the resume token, was modified by the pipeline. "+
-			"Modifying the _id field of an event makes it impossible to resume the stream from that point. Only transformations that retain the unmodified _id field are allowed. "+
-			"Expected: { \"_id\" : { \"_data\" : \"%s\" } }", t)
+		return false, code.New(code.ChangeStreamFatalError,
+			"Encountered an event whose _id field, which contains the resume token, was modified by the pipeline. "+
+				"Modifying the _id field of an event makes it impossible to resume the stream from that point. Only "+
+				"transformations that retain the unmodified _id field are allowed. Expected: { \"_id\" : { \"_data\" "+
+				": \"%s\" } }", t)
 	case len(out) > pipeline.MaxDocumentBytes:
-		return false, code.New(code.BSONObjectTooLarge, "BSONObj size: %d is invalid. Size must be between 0 and %d(16MB): an event of the change stream is larger than a document may be",
+		return false, code.New(code.BSONObjectTooLarge,
+			"BSONObj size: %d is invalid. Size must be between 0 and %d(16MB): an event of the change stream is "+
+				"larger than a document may be",
 			len(out), pipeline.MaxDocumentBytes)
 	case !b.Add(out):
 		return false, errNoRoom

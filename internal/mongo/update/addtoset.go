@@ -42,7 +42,8 @@ func setValues(arg doc.Value) ([]doc.Value, error) {
 	case n == 0:
 		return []doc.Value{arg}, nil
 	case !doc.IsArray(each):
-		return nil, code.New(code.TypeMismatch, "The argument to $each in $addToSet must be an array but it was of type %s", code.TypeName(each))
+		return nil, code.New(code.TypeMismatch,
+			"The argument to $each in $addToSet must be an array but it was of type %s", code.TypeName(each))
 	case n > 1:
 		return nil, code.New(code.BadValue, "Found unexpected fields after $each in $addToSet: %s", valueText(arg))
 	}
@@ -102,7 +103,8 @@ func (s *set) change(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, 
 	left := len(s.values)
 	if !doc.IsUndefined(old) {
 		if !doc.IsArray(old) {
-			return dst, 0, kept, code.New(code.BadValue, "Cannot apply $addToSet to non-array field. Field named '%s' has non-array type %s",
+			return dst, 0, kept, code.New(code.BadValue,
+				"Cannot apply $addToSet to non-array field. Field named '%s' has non-array type %s",
 				x.path[len(x.path)-1], code.TypeName(old))
 		}
 		n := 0

@@ -24,7 +24,8 @@ func compileArrayFilters(list []doc.Doc, names *expression.Names) (map[string]*f
 			return nil, inContext("Error parsing array filter", err)
 		}
 		if filters[id] != nil {
-			return nil, code.New(code.FailedToParse, "Found multiple array filters with the same top-level field name %s", id)
+			return nil, code.New(code.FailedToParse,
+				"Found multiple array filters with the same top-level field name %s", id)
 		}
 		filters[id] = f
 	}
@@ -54,7 +55,8 @@ func compileArrayFilter(d doc.Doc, names *expression.Names) (id string, f *filte
 	}
 	switch {
 	case id == "":
-		return "", nil, code.New(code.FailedToParse, "Cannot use an expression without a top-level field name in arrayFilters")
+		return "", nil, code.New(code.FailedToParse,
+			"Cannot use an expression without a top-level field name in arrayFilters")
 	case !plain(id):
 		return "", nil, code.New(code.BadValue,
 			"The top-level field name must be an alphanumeric string beginning with a lowercase letter, found '%s'", id)
@@ -85,7 +87,8 @@ func identifier(d doc.Doc, found string, level int) (string, error) {
 		}
 		first, _, _ := strings.Cut(name, ".")
 		if found != "" && found != first {
-			return "", code.New(code.FailedToParse, "Expected a single top-level field name, found '%s' and '%s'", found, first)
+			return "", code.New(code.FailedToParse, "Expected a single top-level field name, found '%s' and '%s'",
+				found, first)
 		}
 		found = first
 	}

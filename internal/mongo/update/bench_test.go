@@ -29,7 +29,8 @@ func BenchmarkApply(b *testing.B) {
 		{"push and slice", `{$push: {tags: {$each: ["d"], $slice: -3}}}`},
 		{"addToSet", `{$addToSet: {tags: "d"}}`},
 		{"pull", `{$pull: {tags: "b"}}`},
-		{"five operators", `{$set: {member01: "x", "at.zip": "y"}, $inc: {n: 1}, $push: {tags: "d"}, $unset: {member05: 1}}`},
+		{"five operators",
+			`{$set: {member01: "x", "at.zip": "y"}, $inc: {n: 1}, $push: {tags: "d"}, $unset: {member05: 1}}`},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			u, err := Compile(docIn(b, c.update), Options{})

@@ -31,11 +31,13 @@ func compileBit(_ string, arg doc.Value, _ *expression.Names) (*leaf, error) {
 	for name, v := range doc.Members(d) {
 		apply := bitOperators[name]
 		if apply == nil {
-			return nil, code.New(code.BadValue, "The $bit modifier only supports 'and', 'or', and 'xor', not '%s' which is an unknown operator: {%s}",
+			return nil, code.New(code.BadValue,
+				"The $bit modifier only supports 'and', 'or', and 'xor', not '%s' which is an unknown operator: {%s}",
 				name, elementText(name, v))
 		}
 		if !isWhole(v) {
-			return nil, code.New(code.BadValue, "The $bit modifier field must be an Integer(32/64 bit); a '%s' is not supported here: {%s}",
+			return nil, code.New(code.BadValue,
+				"The $bit modifier field must be an Integer(32/64 bit); a '%s' is not supported here: {%s}",
 				code.TypeName(v), elementText(name, v))
 		}
 		steps = append(steps, bitwise{apply, v})
@@ -44,9 +46,10 @@ func compileBit(_ string, arg doc.Value, _ *expression.Names) (*leaf, error) {
 		return nil, code.New(code.BadValue,
 			"You must pass in at least one bitwise operation. The format is: {$bit: {field: {and/or/xor: #}}")
 	}
-	return &leaf{creates: true, change: func(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, outcome, error) {
-		return changeBits(x, dst, old, steps)
-	}}, nil
+	return &leaf{creates: true,
+		change: func(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, outcome, error) {
+			return changeBits(x, dst, old, steps)
+		}}, nil
 }
 
 func changeBits(x *run, dst []byte, old doc.Value, steps []bitwise) ([]byte, bsoncore.Type, outcome, error) {
@@ -55,7 +58,8 @@ func changeBits(x *run, dst []byte, old doc.Value, steps []bitwise) ([]byte, bso
 		v = zero
 	}
 	if !isWhole(v) {
-		return dst, 0, kept, code.New(code.BadValue, "Cannot apply $bit to a value of non-integral type.%s has the field %s of non-integer type %s",
+		return dst, 0, kept, code.New(code.BadValue,
+			"Cannot apply $bit to a value of non-integral type.%s has the field %s of non-integer type %s",
 			x.idText(), x.path[len(x.path)-1], code.TypeName(old))
 	}
 	if err := x.in.Meter.Spend(len(steps)); err != nil {

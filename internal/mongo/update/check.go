@@ -97,8 +97,10 @@ func checkDollarNames(d doc.Doc) error {
 				return code.New(code.InvalidDBRef, "Found $db field without a $id before it, which is invalid.")
 			}
 		default:
-			return code.New(code.DollarPrefixedFieldName, "The dollar ($) prefixed field '%s' in '%s' is not allowed in the context of "+
-				"an update's replacement document. Consider using an aggregation pipeline with $replaceWith.", name, name)
+			return code.New(code.DollarPrefixedFieldName,
+				"The dollar ($) prefixed field '%s' in '%s' is not allowed in the context of "+
+					"an update's replacement document. Consider using an aggregation pipeline with $replaceWith.", name,
+				name)
 		}
 		before = name
 	}

@@ -74,7 +74,8 @@ func (c *compiler) modifier(name string, fields doc.Value) error {
 	compile, known := operators[name]
 	if !known && name != renameName {
 		return code.New(code.FailedToParse,
-			"Unknown modifier: %s. Expected a valid update modifier or pipeline-style update specified as an array", name)
+			"Unknown modifier: %s. Expected a valid update modifier or pipeline-style update specified as an array",
+			name)
 	}
 	d, ok := doc.AsDoc(fields)
 	if !ok {
@@ -172,7 +173,8 @@ func (c *compiler) named(path []string, i int) (child, error) {
 	}
 	if i == 0 {
 		return child{}, code.New(code.BadValue,
-			"Cannot have array filter identifier (i.e. '$[<id>]') element in the first position in path '%s'", strings.Join(path, "."))
+			"Cannot have array filter identifier (i.e. '$[<id>]') element in the first position in path '%s'",
+			strings.Join(path, "."))
 	}
 	id := path[i][2 : len(path[i])-1]
 	if id == "" {
@@ -180,7 +182,8 @@ func (c *compiler) named(path []string, i int) (child, error) {
 	}
 	f := c.filters[id]
 	if f == nil {
-		return child{}, code.New(code.BadValue, "No array filter found for identifier '%s' in path '%s'", id, strings.Join(path, "."))
+		return child{}, code.New(code.BadValue, "No array filter found for identifier '%s' in path '%s'", id,
+			strings.Join(path, "."))
 	}
 	if c.used == nil {
 		c.used = map[string]bool{}
@@ -196,12 +199,13 @@ func isIdentifier(part string) bool {
 
 // constant is a leaf that sets a value.
 func constant(v doc.Value) *leaf {
-	return &leaf{creates: true, depth: depthOf(v), change: func(_ *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, outcome, error) {
-		if unchanged(v, old) {
-			return dst, 0, kept, nil
-		}
-		return append(dst, v.Data...), v.Type, written, nil
-	}}
+	return &leaf{creates: true, depth: depthOf(v),
+		change: func(_ *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, outcome, error) {
+			if unchanged(v, old) {
+				return dst, 0, kept, nil
+			}
+			return append(dst, v.Data...), v.Type, written, nil
+		}}
 }
 
 // Operators lists the names of all operators, sorted.

@@ -71,7 +71,8 @@ func FuzzUpdate(f *testing.F) {
 
 // FuzzUpserted makes documents of any query.
 func FuzzUpserted(f *testing.F) {
-	for _, query := range []string{"{a: 1}", `{"a.b": 1, "a.c": {$in: [1]}}`, "{$and: [{a: 1}, {b: {$all: [1]}}]}", "{_id: {x: 1}}", `{"": 1, "$": 1}`} {
+	for _, query := range []string{"{a: 1}", `{"a.b": 1, "a.c": {$in: [1]}}`, "{$and: [{a: 1}, {b: {$all: [1]}}]}",
+		"{_id: {x: 1}}", `{"": 1, "$": 1}`} {
 		f.Add([]byte(docIn(f, query)))
 	}
 	f.Fuzz(func(t *testing.T, query []byte) {
@@ -136,7 +137,8 @@ func TestDescribeLeadsFromBeforeToAfter(t *testing.T) {
 		after := mutated(r, before, 4)
 		description := Describe(before.Data, after.Data)
 		if got := follow(before.Data, description); !sameMembers(doc.Object(got), after) {
-			t.Fatalf("seed %d\nbefore %s\nafter  %s\n%s\ngives  %s", seed, show(before), show(after), show(doc.Object(description)), show(doc.Object(got)))
+			t.Fatalf("seed %d\nbefore %s\nafter  %s\n%s\ngives  %s", seed, show(before), show(after),
+				show(doc.Object(description)), show(doc.Object(got)))
 		}
 	}
 }

@@ -21,11 +21,13 @@ type arithmetic struct {
 
 func (a arithmetic) compile(field string, arg doc.Value) (*leaf, error) {
 	if !doc.IsNumberBSON(arg) {
-		return nil, code.New(code.TypeMismatch, "Cannot %s with non-numeric argument: {%s}", a.verb, elementText(field, arg))
+		return nil, code.New(code.TypeMismatch, "Cannot %s with non-numeric argument: {%s}", a.verb,
+			elementText(field, arg))
 	}
-	return &leaf{creates: true, change: func(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, outcome, error) {
-		return a.change(x, dst, old, arg)
-	}}, nil
+	return &leaf{creates: true,
+		change: func(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, outcome, error) {
+			return a.change(x, dst, old, arg)
+		}}, nil
 }
 
 func (a arithmetic) change(x *run, dst []byte, old, arg doc.Value) ([]byte, bsoncore.Type, outcome, error) {
@@ -43,7 +45,8 @@ func (a arithmetic) change(x *run, dst []byte, old, arg doc.Value) ([]byte, bson
 	}
 	v, ok := a.apply(from, arg)
 	if !ok {
-		return dst, 0, kept, code.New(code.BadValue, "Failed to apply %s operations to current value ((%s)%s) for document {%s}",
+		return dst, 0, kept, code.New(code.BadValue,
+			"Failed to apply %s operations to current value ((%s)%s) for document {%s}",
 			a.name, longName(from), valueText(from), x.idText())
 	}
 	if unchanged(v, old) {

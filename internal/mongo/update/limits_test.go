@@ -106,14 +106,16 @@ func TestGrowthStopsEarly(t *testing.T) {
 	for i := range 50 {
 		pads += `, "a.` + strconv.Itoa((i+1)*1_400_000) + `": 1`
 	}
-	if _, _, err := apply(t, docIn(t, "{_id: 1, a: []}"), "{$set: {"+pads[len("{_id: 1}, "):]+"}}", now); !code.Is(err, 17419) {
+	if _, _, err := apply(t, docIn(t, "{_id: 1, a: []}"), "{$set: {"+pads[len("{_id: 1}, "):]+"}}", now); !code.Is(err,
+		17419) {
 		t.Error(err)
 	}
 }
 
 // Padding costs nothing where nothing is put behind it.
 func TestNoPaddingForNothing(t *testing.T) {
-	d, changed, err := apply(t, docIn(t, "{_id: 1, a: [1]}"), `{$unset: {"a.1400000": 1}, $pull: {"a.1400001": 1}, $rename: {x: "b"}}`, now)
+	d, changed, err := apply(t, docIn(t, "{_id: 1, a: [1]}"),
+		`{$unset: {"a.1400000": 1}, $pull: {"a.1400001": 1}, $rename: {x: "b"}}`, now)
 	if err != nil || changed || len(d) > 100 {
 		t.Error(len(d), changed, err)
 	}

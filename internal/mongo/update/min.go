@@ -14,10 +14,11 @@ func compileMin(_ string, arg doc.Value, _ *expression.Names) (*leaf, error) {
 
 // extreme sets v if its comparison with the old value gives side.
 func extreme(v doc.Value, side int) *leaf {
-	return &leaf{creates: true, depth: depthOf(v), change: func(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, outcome, error) {
-		if !doc.IsUndefined(old) && x.in.Meter.Compare(v, old) != side {
-			return dst, 0, kept, nil
-		}
-		return append(dst, v.Data...), v.Type, written, nil
-	}}
+	return &leaf{creates: true, depth: depthOf(v),
+		change: func(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, outcome, error) {
+			if !doc.IsUndefined(old) && x.in.Meter.Compare(v, old) != side {
+				return dst, 0, kept, nil
+			}
+			return append(dst, v.Data...), v.Type, written, nil
+		}}
 }

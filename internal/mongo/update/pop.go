@@ -20,7 +20,8 @@ func compilePop(field string, arg doc.Value, _ *expression.Names) (*leaf, error)
 	}
 	return &leaf{change: func(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type, outcome, error) {
 		if !doc.IsArray(old) {
-			return dst, 0, kept, code.New(code.TypeMismatch, "Path '%s' contains an element of non-array type '%s'", x.dotted(), code.TypeName(old))
+			return dst, 0, kept, code.New(code.TypeMismatch, "Path '%s' contains an element of non-array type '%s'",
+				x.dotted(), code.TypeName(old))
 		}
 		if err := x.in.Meter.Spend(work.Scanned(len(old.Data))); err != nil {
 			return dst, 0, kept, err

@@ -39,7 +39,8 @@ const wrapped = "e"
 func isCondition(d doc.Doc) bool {
 	for name := range doc.Members(d) {
 		switch name {
-		case "$and", "$or", "$nor", "$expr", "$where", "$text", "$comment", "$jsonSchema", "$alwaysTrue", "$alwaysFalse", "$sampleRate",
+		case "$and", "$or", "$nor", "$expr", "$where", "$text", "$comment", "$jsonSchema", "$alwaysTrue",
+			"$alwaysFalse", "$sampleRate",
 			"$ref", "$id", "$db":
 			return false
 		}
@@ -78,7 +79,9 @@ func cull(out func(x *run, e doc.Value) (bool, error)) *leaf {
 	}}
 }
 
-func cullArray(x *run, dst []byte, old doc.Value, out func(x *run, e doc.Value) (bool, error)) ([]byte, bsoncore.Type, outcome, error) {
+func cullArray(
+	x *run, dst []byte, old doc.Value, out func(x *run, e doc.Value) (bool, error),
+) ([]byte, bsoncore.Type, outcome, error) {
 	if !doc.IsArray(old) {
 		return dst, 0, kept, code.New(code.BadValue, "Cannot apply $pull to a non-array value")
 	}

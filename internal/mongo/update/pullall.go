@@ -11,7 +11,8 @@ import (
 // {$pullAll: {path: [values]}} removes the elements that are equal to one of the values.
 func compilePullAll(_ string, arg doc.Value, names *expression.Names) (*leaf, error) {
 	if !doc.IsArray(arg) {
-		return nil, code.New(code.BadValue, "$pullAll requires an array argument but was given a %s", code.TypeName(arg))
+		return nil, code.New(code.BadValue, "$pullAll requires an array argument but was given a %s",
+			code.TypeName(arg))
 	}
 	values := slices.Collect(doc.Elements(arg))
 	m := names.Work()

@@ -42,16 +42,19 @@ func (p *push) clauses(d doc.Doc) error {
 		switch name {
 		case "$each":
 			if !doc.IsArray(v) {
-				return code.New(code.BadValue, "The argument to $each in $push must be an array but it was of type: %s", code.TypeName(v))
+				return code.New(code.BadValue, "The argument to $each in $push must be an array but it was of type: %s",
+					code.TypeName(v))
 			}
 			p.values = slices.Collect(doc.Elements(v))
 		case "$position":
 			if p.position, err = integer(noName, v); err != nil {
-				return code.New(code.BadValue, "The value for $position must be an integer value, not of type: %s", code.TypeName(v))
+				return code.New(code.BadValue, "The value for $position must be an integer value, not of type: %s",
+					code.TypeName(v))
 			}
 		case "$slice":
 			if p.slice, err = integer(noName, v); err != nil {
-				return code.New(code.BadValue, "The value for $slice must be an integer value but was given type: %s", code.TypeName(v))
+				return code.New(code.BadValue, "The value for $slice must be an integer value but was given type: %s",
+					code.TypeName(v))
 			}
 		case "$sort":
 			if p.order, err = compileOrder(v); err != nil {
@@ -71,7 +74,8 @@ func (p *push) change(x *run, dst []byte, old doc.Value) ([]byte, bsoncore.Type,
 		return p.write(x, dst, nil), bsoncore.TypeArray, written, nil
 	}
 	if !doc.IsArray(old) {
-		return dst, 0, kept, code.New(code.BadValue, "The field '%s' must be an array but is of type %s in document {%s}",
+		return dst, 0, kept, code.New(code.BadValue,
+			"The field '%s' must be an array but is of type %s in document {%s}",
 			x.dotted(), code.TypeName(old), x.idText())
 	}
 	n := int64(length(old))

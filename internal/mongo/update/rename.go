@@ -50,13 +50,16 @@ func (r *rename) check(field string, arg doc.Value) error {
 	case strings.ContainsRune(strings.Join(r.to, "."), 0):
 		return code.New(code.BadValue, "The 'to' field for $rename cannot contain an embedded null byte")
 	case slices.Equal(r.from, r.to):
-		return code.New(code.BadValue, "The source and target field for $rename must differ: %s", elementText(field, arg))
+		return code.New(code.BadValue, "The source and target field for $rename must differ: %s",
+			elementText(field, arg))
 	case slices.Equal(r.from[:common], r.to[:common]):
-		return code.New(code.BadValue, "The source and target field for $rename must not be on the same path: %s", elementText(field, arg))
+		return code.New(code.BadValue, "The source and target field for $rename must not be on the same path: %s",
+			elementText(field, arg))
 	case dynamic(r.from):
 		return code.New(code.BadValue, "The source field for $rename may not be dynamic: %s", field)
 	case dynamic(r.to):
-		return code.New(code.BadValue, "The destination field for $rename may not be dynamic: %s", strings.Join(r.to, "."))
+		return code.New(code.BadValue, "The destination field for $rename may not be dynamic: %s",
+			strings.Join(r.to, "."))
 	}
 	return nil
 }
@@ -107,7 +110,8 @@ func (x *run) source(r *rename, d doc.Doc) (doc.Value, error) {
 		}
 	}
 	if array != "" {
-		return v, code.New(code.BadValue, "The source field cannot be an array element, '%s' in doc with %s has an array field called '%s'",
+		return v, code.New(code.BadValue,
+			"The source field cannot be an array element, '%s' in doc with %s has an array field called '%s'",
 			strings.Join(r.from, "."), x.idText(), array)
 	}
 	return v, nil
@@ -117,7 +121,8 @@ func (x *run) checkTarget(r *rename, d doc.Doc) error {
 	v := doc.Object(d)
 	for i, part := range r.to {
 		if doc.IsArray(v) {
-			return code.New(code.BadValue, "The destination field cannot be an array element, '%s' in doc with %s has an array field called '%s'",
+			return code.New(code.BadValue,
+				"The destination field cannot be an array element, '%s' in doc with %s has an array field called '%s'",
 				strings.Join(r.to, "."), x.idText(), r.to[i-1])
 		}
 		v, _ = x.step(v, part)

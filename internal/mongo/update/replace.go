@@ -33,7 +33,8 @@ func replace(old, d doc.Doc, in Input) (out doc.Doc, changed bool, err error) {
 	id, was := doc.Lookup(d, idName), doc.Lookup(old, idName)
 	if !doc.IsUndefined(id) && !doc.IsUndefined(was) && !doc.EqualBSON(id, was) {
 		return nil, false, code.New(code.ImmutableField,
-			"After applying the update, the (immutable) field '_id' was found to have been altered to %s", elementText(idName, id))
+			"After applying the update, the (immutable) field '_id' was found to have been altered to %s",
+			elementText(idName, id))
 	}
 	if doc.IsUndefined(id) {
 		id = was

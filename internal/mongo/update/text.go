@@ -42,10 +42,11 @@ func appendText(b *strings.Builder, v doc.Value) {
 		b.WriteString(`"` + s[:min(len(s), maxText)] + `"`)
 	case bsoncore.TypeBinary:
 		if len(v.Data) >= 5 {
-			fmt.Fprintf(b, "BinData(%d, %s)", v.Data[4], strings.ToUpper(hex.EncodeToString(v.Data[5:min(len(v.Data), maxText)])))
+			fmt.Fprintf(b, "BinData(%d, %s)", v.Data[4],
+				strings.ToUpper(hex.EncodeToString(v.Data[5:min(len(v.Data), maxText)])))
 		}
 	case bsoncore.TypeObjectID:
-		fmt.Fprintf(b, "ObjectId('%s')", hex.EncodeToString(v.Data))
+		b.Write(code.AppendObjectID(nil, v))
 	case bsoncore.TypeDateTime:
 		ms, _ := doc.AsDate(v)
 		fmt.Fprintf(b, "new Date(%d)", ms)

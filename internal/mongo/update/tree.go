@@ -168,7 +168,8 @@ func merge(a, b *node, at []string, m *work.Meter) (*node, error) {
 		return nil, err
 	}
 	if a.leaf != nil || b.leaf != nil || a.each != b.each {
-		return nil, code.New(code.ConflictingUpdateOperators, "Update created a conflict at '%s'", strings.Join(at, "."))
+		return nil, code.New(code.ConflictingUpdateOperators, "Update created a conflict at '%s'",
+			strings.Join(at, "."))
 	}
 	n := &node{each: a.each, positional: a.positional}
 	var err error

@@ -51,7 +51,8 @@ func UpsertedID(f *filter.Filter) (doc.Doc, error) {
 	for _, e := range equalities(nil, f.Tree(), 0) {
 		switch {
 		case strings.HasPrefix(e.path, idName+"."):
-			return nil, code.New(notExactValueField, "field at '_id' must be exactly specified, field at sub-path '%s'found", e.path)
+			return nil, code.New(notExactValueField,
+				"field at '_id' must be exactly specified, field at sub-path '%s'found", e.path)
 		case e.path != idName:
 			continue
 		case !doc.IsEmpty(d):
@@ -96,12 +97,15 @@ func equalities(list []equality, n *filter.Node, level int) []equality {
 // checkConflict fails if a path collides with one before it; those are sorted.
 func checkConflict(before []equality, path string) error {
 	for at := len(path); at > 0; at = strings.LastIndexByte(path[:at], '.') {
-		_, found := slices.BinarySearchFunc(before, path[:at], func(e equality, p string) int { return cmp.Compare(e.path, p) })
+		_, found := slices.BinarySearchFunc(before, path[:at], func(e equality, p string) int {
+			return cmp.Compare(e.path, p)
+		})
 		switch {
 		case found && at == len(path):
 			return matchedTwice(path)
 		case found:
-			return code.New(code.NotSingleValueField, "cannot infer query fields to set, both paths '%s' and '%s' are matched", path, path[:at])
+			return code.New(code.NotSingleValueField,
+				"cannot infer query fields to set, both paths '%s' and '%s' are matched", path, path[:at])
 		}
 	}
 	return nil

@@ -84,7 +84,9 @@ func begin(dst []byte, name string) []byte {
 }
 
 // member appends the result of n on an existing member or element.
-func (x *run) member(dst []byte, name string, v doc.Value, n *node, inArray bool) (out []byte, changed bool, err error) {
+func (x *run) member(
+	dst []byte, name string, v doc.Value, n *node, inArray bool,
+) (out []byte, changed bool, err error) {
 	if err := x.spend(len(v.Data)); err != nil {
 		return dst, false, err
 	}
@@ -112,7 +114,8 @@ func (x *run) member(dst []byte, name string, v doc.Value, n *node, inArray bool
 func (x *run) inner(dst []byte, v doc.Value, n *node) (out []byte, changed bool, err error) {
 	switch {
 	case n.each && v.Type != bsoncore.TypeArray:
-		return dst, false, code.New(code.BadValue, "Cannot apply array updates to non-array element %s", x.elementText(v))
+		return dst, false, code.New(code.BadValue, "Cannot apply array updates to non-array element %s",
+			x.elementText(v))
 	case n.each:
 		return x.elements(dst, v.Data, n)
 	case v.Type == bsoncore.TypeEmbeddedDocument:
@@ -173,9 +176,11 @@ func (x *run) checkImmutable(l *leaf, o outcome) error {
 	case x.path[0] != idName || doc.IsUndefined(x.id):
 		return nil
 	case l.moves != nil && o == removed:
-		return code.New(code.ImmutableField, "Unsetting the path '%s' using $rename would modify the immutable field '_id'", x.dotted())
+		return code.New(code.ImmutableField,
+			"Unsetting the path '%s' using $rename would modify the immutable field '_id'", x.dotted())
 	}
-	return code.New(code.ImmutableField, "Performing an update on the path '%s' would modify the immutable field '_id'", x.dotted())
+	return code.New(code.ImmutableField, "Performing an update on the path '%s' would modify the immutable field '_id'",
+		x.dotted())
 }
 
 func (x *run) checkWritten(l *leaf) error {
@@ -247,7 +252,8 @@ func (x *run) within(dst []byte, start int, n *node) (out []byte, changed bool, 
 // mustExist is the error for an array update without an array at the current path and rest.
 func (x *run) mustExist(rest []string) error {
 	x.path = append(x.path, rest...)
-	return code.New(code.BadValue, "The path '%s' must exist in the document in order to apply array updates.", x.dotted())
+	return code.New(code.BadValue, "The path '%s' must exist in the document in order to apply array updates.",
+		x.dotted())
 }
 
 // blocked returns the error of the leaves of n if the value v is in the way of their path: v is not an object, nor an
@@ -277,7 +283,8 @@ func (x *run) blocked(v doc.Value, part string, n *node, between []string) error
 	}
 	text := x.elementText(v)
 	x.path = append(append(x.path, part), between...)
-	return code.New(code.PathNotViable, "Cannot use the part (%s) of (%s) to traverse the element ({%s})", part, x.dotted(), text)
+	return code.New(code.PathNotViable, "Cannot use the part (%s) of (%s) to traverse the element ({%s})", part,
+		x.dotted(), text)
 }
 
 // resolve is n with its child $ renamed to the index that the query matched.

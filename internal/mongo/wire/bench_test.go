@@ -13,11 +13,13 @@ import (
 // order is a document of about 1 KiB as applications have them.
 func order() doc.Doc {
 	line := build(func(b *bsoncore.DocumentBuilder) {
-		b.AppendString("sku", "BK-R93R-62").AppendString("name", "Road-150 Red, 62").AppendInt32("qty", 1).AppendDouble("price", 999.99)
+		b.AppendString("sku", "BK-R93R-62").AppendString("name", "Road-150 Red, 62").AppendInt32("qty",
+			1).AppendDouble("price", 999.99)
 	})
 	return build(func(b *bsoncore.DocumentBuilder) {
 		b.AppendObjectID("_id", [12]byte{1}).AppendString("customerId", "c-84713").AppendString("status", "shipped")
-		b.AppendDouble("total", 1249.95).AppendDateTime("placedAt", 1791622994000).AppendInt64("rev", 7).AppendBoolean("gift", false)
+		b.AppendDouble("total", 1249.95).AppendDateTime("placedAt", 1791622994000).AppendInt64("rev",
+			7).AppendBoolean("gift", false)
 		b.AppendString("note", "Bitte klingeln, Hinterhaus, zweiter Stock links")
 		b.AppendDocument("address", build(func(b *bsoncore.DocumentBuilder) {
 			b.AppendString("street", "Lindenstraße 12").AppendString("city", "Berlin").AppendString("zip", "10969")
@@ -28,7 +30,8 @@ func order() doc.Doc {
 			lines.AppendDocument(line)
 		}
 		b.AppendArray("items", lines.Build())
-		b.AppendArray("tags", bsoncore.NewArrayBuilder().AppendString("bike").AppendString("online").AppendString("priority").Build())
+		b.AppendArray("tags",
+			bsoncore.NewArrayBuilder().AppendString("bike").AppendString("online").AppendString("priority").Build())
 	})
 }
 
@@ -71,7 +74,8 @@ func BenchmarkRead(b *testing.B) {
 		frame []byte
 	}{
 		{"find", find}, {"insert", insert}, {"insert1000", many}, {"handshake", queryOf("admin.$cmd", ping)},
-		{"snappy", packedOf(Snappy, insert)}, {"zlib", packedOf(Zlib, insert)}, {"zstd", packedOf(Zstd, insert)}, {"zstd1000", packedOf(Zstd, many)},
+		{"snappy", packedOf(Snappy, insert)}, {"zlib", packedOf(Zlib, insert)}, {"zstd", packedOf(Zstd, insert)},
+		{"zstd1000", packedOf(Zstd, many)},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			from := bytes.NewReader(nil)
@@ -102,8 +106,10 @@ func BenchmarkReply(b *testing.B) {
 		m    Message
 		body doc.Doc
 	}{
-		{"one", Message{Op: OpMsg}, order()}, {"handshake", Message{Op: OpQuery}, order()}, {"batch", Message{Op: OpMsg}, batch},
-		{"snappy", Message{Op: OpMsg, Compressor: Snappy}, batch}, {"zlib", Message{Op: OpMsg, Compressor: Zlib}, batch}, {"zstd", Message{Op: OpMsg, Compressor: Zstd}, batch},
+		{"one", Message{Op: OpMsg}, order()}, {"handshake", Message{Op: OpQuery}, order()},
+		{"batch", Message{Op: OpMsg}, batch},
+		{"snappy", Message{Op: OpMsg, Compressor: Snappy}, batch},
+		{"zlib", Message{Op: OpMsg, Compressor: Zlib}, batch}, {"zstd", Message{Op: OpMsg, Compressor: Zstd}, batch},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			w := NewWriter(io.Discard)

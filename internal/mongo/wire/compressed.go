@@ -34,7 +34,8 @@ func (r *Reader) inflate(m *Message, frame []byte) ([]byte, error) {
 	inner := appendHeader(r.inflated[:0], m.ID, m.ResponseTo, op)
 	inner, err := c.expand(inner, frame[compressedStart:], n)
 	if err != nil {
-		return nil, &Error{Code: codeProtocol, Text: "OP_COMPRESSED does not hold what it says, with " + c.String(), Fatal: true, Cause: err}
+		return nil, &Error{Code: codeProtocol, Text: "OP_COMPRESSED does not hold what it says, with " + c.String(),
+			Fatal: true, Cause: err}
 	}
 	binary.LittleEndian.PutUint32(inner, uint32(len(inner)))
 	r.inflated = inner

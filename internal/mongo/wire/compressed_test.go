@@ -91,7 +91,8 @@ func TestClientCompression(t *testing.T) {
 				frame := AppendMsg(nil, 7, 0, ExhaustAllowed, d)
 				packed := driverPack(t, c, frame[headerBytes:])
 				stream.Write(compressedOf(OpMsg, len(frame)-headerBytes, c, packed))
-				if err := r.Read(&m); err != nil || m.Compressor != c || m.Op != OpMsg || !m.ExhaustAllowed() || !bytes.Equal(m.Body, d) {
+				if err := r.Read(&m); err != nil || m.Compressor != c || m.Op != OpMsg || !m.ExhaustAllowed() ||
+					!bytes.Equal(m.Body, d) {
 					t.Fatalf("document of %d bytes: %v", len(d), err)
 				}
 				ours := AppendCompressed(nil, frame, c)
@@ -111,7 +112,8 @@ func TestClientCompression(t *testing.T) {
 
 func TestCompressedQuery(t *testing.T) {
 	for _, c := range everyCompressor {
-		if m := mustRead(t, packedOf(c, queryOf("admin.$cmd", two))); m.Op != OpQuery || m.Compressor != c || !bytes.Equal(m.Body, two) {
+		if m := mustRead(t, packedOf(c, queryOf("admin.$cmd", two))); m.Op != OpQuery || m.Compressor != c ||
+			!bytes.Equal(m.Body, two) {
 			t.Errorf("%s: %+v", c, m)
 		}
 	}
@@ -121,7 +123,8 @@ func TestCompressedErrors(t *testing.T) {
 	frame := msgOf(0, bodyOf(everyType()))
 	n := len(frame) - headerBytes
 	zeros := make([]byte, 10<<20)
-	bombs := map[Compressor][]byte{Snappy: snappy.Encode(nil, zeros), Zlib: packZlib(nil, zeros), Zstd: zstdEncoder().EncodeAll(zeros, nil)}
+	bombs := map[Compressor][]byte{Snappy: snappy.Encode(nil, zeros), Zlib: packZlib(nil, zeros),
+		Zstd: zstdEncoder().EncodeAll(zeros, nil)}
 	type lie struct {
 		name  string
 		frame []byte
@@ -135,7 +138,8 @@ func TestCompressedErrors(t *testing.T) {
 		{"a compressor of 255", compressedOf(OpMsg, n, 255, frame[headerBytes:])},
 		{"negative", compressedOf(OpMsg, -1, Noop, frame[headerBytes:])},
 		{"over the limit", compressedOf(OpMsg, MaxMessage-headerBytes+1, Zstd, bombs[Zstd])},
-		{"Zstandard frame that names a dictionary", compressedOf(OpMsg, n, Zstd, []byte{0x28, 0xb5, 0x2f, 0xfd, 0x21, 9, 5, 1, 0, 0})},
+		{"Zstandard frame that names a dictionary",
+			compressedOf(OpMsg, n, Zstd, []byte{0x28, 0xb5, 0x2f, 0xfd, 0x21, 9, 5, 1, 0, 0})},
 	}
 	for _, c := range everyCompressor {
 		packed := c.pack(nil, frame[headerBytes:])
@@ -149,7 +153,8 @@ func TestCompressedErrors(t *testing.T) {
 			lie{"bomb: " + c.String(), compressedOf(OpMsg, n, c, bombs[c])},
 		)
 		if c != Noop {
-			cases = append(cases, lie{"noise: " + c.String(), compressedOf(OpMsg, 100, c, bytes.Repeat([]byte{0xa5}, 100))})
+			cases = append(cases,
+				lie{"noise: " + c.String(), compressedOf(OpMsg, 100, c, bytes.Repeat([]byte{0xa5}, 100))})
 		}
 	}
 	for _, c := range cases {
@@ -176,7 +181,8 @@ func TestRatios(t *testing.T) {
 	_ = z.Close()
 	tight := map[Compressor][]byte{Snappy: snappy.Encode(nil, zeros), Zlib: best.Bytes(), Zstd: w.EncodeAll(zeros, nil)}
 	for c, packed := range tight {
-		if out, err := c.expand(sized(len(zeros)), packed, len(zeros)); err != nil || !bytes.Equal(out, zeros) || !c.allows(len(packed), len(zeros)) {
+		if out, err := c.expand(sized(len(zeros)), packed, len(zeros)); err != nil || !bytes.Equal(out, zeros) ||
+			!c.allows(len(packed), len(zeros)) {
 			t.Errorf("%s: what it packed best, %d bytes, is refused: %v", c, len(packed), err)
 		}
 		if c.allows(10, ratios[c]*10+1) {

@@ -101,11 +101,13 @@ func (c Compressor) pack(dst, b []byte) []byte {
 // that it is given and allocates no more.
 var (
 	zstdDecoder = sync.OnceValue(func() *zstd.Decoder {
-		d, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MaxMessage), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderLowmem(true))
+		d, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MaxMessage), zstd.WithDecodeAllCapLimit(true),
+			zstd.WithDecoderLowmem(true))
 		return must(d, err)
 	})
 	zstdEncoder = sync.OnceValue(func() *zstd.Encoder {
-		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20),
+			zstd.WithLowerEncoderMem(true))
 		return must(e, err)
 	})
 )

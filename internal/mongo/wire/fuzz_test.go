@@ -16,7 +16,8 @@ func FuzzRead(f *testing.F) {
 		insert, append(append([]byte(nil), insert...), insert...), queryOf("admin.$cmd", ping, one),
 		msgOf(MoreToCome, sequenceOf("ops"), bodyOf(ping), sequenceOf("nsInfo", one)),
 		AppendMsg(nil, 1, 0, ChecksumPresent, ping), appendReply(nil, 1, 2, one),
-		int32s(MaxMessage, 1, 0, int(OpMsg)), int32s(MaxMessage+1, 1, 0, int(OpMsg)), int32s(15, 1, 0, int(OpMsg)), int32s(-1),
+		int32s(MaxMessage, 1, 0, int(OpMsg)), int32s(MaxMessage+1, 1, 0, int(OpMsg)), int32s(15, 1, 0, int(OpMsg)),
+		int32s(-1),
 		compressedOf(OpMsg, MaxMessage-headerBytes, Zlib, packZlib(nil, make([]byte, 1000))),
 		compressedOf(OpMsg, 1000, Zstd, zstdEncoder().EncodeAll(make([]byte, 100_000), nil)),
 		compressedOf(OpMsg, -1, Snappy, []byte{0xff, 0xff, 0xff, 0xff, 0x0f}),
@@ -125,10 +126,14 @@ func mustWalk(t *testing.T, v doc.Value) (levels int) {
 // refused only for text or a rarer rule is the difference.
 func FuzzValidate(f *testing.F) {
 	for _, d := range []doc.Doc{
-		empty, one, two, everyType(), nestedTo(5), nestedTo(200), nestedTo(201), {5, 0, 0, 0}, {5, 0, 0, 128, 0}, {6, 0, 0, 0, 10, 0},
-		element(bsoncore.TypeString, int32s(0x7fffffff), []byte("a\x00")), element(bsoncore.TypeString, int32s(2), []byte("\xff\x00")),
-		element(bsoncore.TypeEmbeddedDocument, int32s(-5), []byte{0}), element(bsoncore.TypeCodeWithScope, int32s(15), int32s(2), []byte("a\x00"), empty),
-		element(bsoncore.TypeBinary, int32s(5), []byte{2}, int32s(1), []byte{1}), element(bsoncore.TypeBoolean, []byte{2}),
+		empty, one, two, everyType(), nestedTo(5), nestedTo(200), nestedTo(201), {5, 0, 0, 0}, {5, 0, 0, 128, 0},
+		{6, 0, 0, 0, 10, 0},
+		element(bsoncore.TypeString, int32s(0x7fffffff), []byte("a\x00")),
+		element(bsoncore.TypeString, int32s(2), []byte("\xff\x00")),
+		element(bsoncore.TypeEmbeddedDocument, int32s(-5), []byte{0}),
+		element(bsoncore.TypeCodeWithScope, int32s(15), int32s(2), []byte("a\x00"), empty),
+		element(bsoncore.TypeBinary, int32s(5), []byte{2}, int32s(1), []byte{1}),
+		element(bsoncore.TypeBoolean, []byte{2}),
 	} {
 		f.Add([]byte(d))
 	}

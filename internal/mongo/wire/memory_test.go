@@ -37,7 +37,8 @@ func TestReaderCounts(t *testing.T) {
 	big := build(func(b *bsoncore.DocumentBuilder) { b.AppendBinary("a", 0, make([]byte, 10<<20)) })
 	long := sequenceOf("documents", everyOf(50_000)...)
 	for name, frame := range map[string][]byte{
-		"plain": msgOf(0, bodyOf(big)), "zlib": packedOf(Zlib, msgOf(0, bodyOf(big))), "zstd": packedOf(Zstd, msgOf(0, bodyOf(big))),
+		"plain": msgOf(0, bodyOf(big)), "zlib": packedOf(Zlib, msgOf(0, bodyOf(big))),
+		"zstd":   packedOf(Zstd, msgOf(0, bodyOf(big))),
 		"snappy": packedOf(Snappy, msgOf(0, bodyOf(big))), "many documents": msgOf(0, bodyOf(ping), long),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +105,8 @@ func TestFrameWithoutMemory(t *testing.T) {
 	})
 	t.Run("documents", func(t *testing.T) {
 		m := &limited{limit: 1 << 20}
-		r := NewReader(bytes.NewReader(append(msgOf(0, bodyOf(ping), sequenceOf("documents", everyOf(60_000)...)), msgOf(0, bodyOf(ping))...)))
+		r := NewReader(bytes.NewReader(append(msgOf(0, bodyOf(ping), sequenceOf("documents", everyOf(60_000)...)),
+			msgOf(0, bodyOf(ping))...)))
 		r.Memory = m
 		var msg Message
 		wantError(t, r.Read(&msg), codeMemory, false)

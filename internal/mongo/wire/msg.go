@@ -75,7 +75,8 @@ func (m *Message) parseDocument(b []byte, depth int) (doc.Doc, error) {
 	n := length(b)
 	switch {
 	case n > MaxDocument:
-		return nil, refuse(codeTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB)", n, n, MaxDocument)
+		return nil, refuse(codeTooLarge, "BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB)", n,
+			n, MaxDocument)
 	case n < emptyBytes:
 		return nil, refuse(codeBSON, "BSON data has to be at least 5 bytes")
 	case n > len(b):
@@ -99,7 +100,8 @@ func (m *Message) parseSequence(b []byte, r *Reader) (n int, err error) {
 		return 0, refuse(codeProtocol, "A document sequence has no length")
 	}
 	if n = length(b); n < 5 || n > len(b) {
-		return 0, refuse(codeProtocol, "The length %d of a document sequence is not between 5 and the %d bytes that remain", n, len(b))
+		return 0, refuse(codeProtocol,
+			"The length %d of a document sequence is not between 5 and the %d bytes that remain", n, len(b))
 	}
 	rest := b[4:n]
 	end, _ := cstring(rest)

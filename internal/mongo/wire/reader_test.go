@@ -27,7 +27,8 @@ func TestReadMsg(t *testing.T) {
 		{"body", msgOf(0, bodyOf(ping)), nil, 0},
 		{"body, sequence", msgOf(0, bodyOf(ping), insert), []string{"documents"}, 0},
 		{"sequence, body", msgOf(0, insert, bodyOf(ping)), []string{"documents"}, 0},
-		{"sequence, body, sequence", msgOf(0, sequenceOf("ops", one), bodyOf(ping), sequenceOf("nsInfo", two)), []string{"ops", "nsInfo"}, 0},
+		{"sequence, body, sequence", msgOf(0, sequenceOf("ops", one), bodyOf(ping), sequenceOf("nsInfo", two)),
+			[]string{"ops", "nsInfo"}, 0},
 		{"sequence of another name", msgOf(0, bodyOf(ping), sequenceOf("größe")), []string{"größe"}, 0},
 		{"more to come", msgOf(MoreToCome, bodyOf(ping)), nil, MoreToCome},
 		{"exhaust allowed", msgOf(ExhaustAllowed, bodyOf(ping)), nil, ExhaustAllowed},
@@ -36,7 +37,8 @@ func TestReadMsg(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			m := mustRead(t, c.frame)
-			if m.ID != 7 || m.Op != OpMsg || m.Flags != c.flags || m.Bytes != len(c.frame) || !bytes.Equal(m.Body, ping) {
+			if m.ID != 7 || m.Op != OpMsg || m.Flags != c.flags || m.Bytes != len(c.frame) ||
+				!bytes.Equal(m.Body, ping) {
 				t.Errorf("got %+v", m)
 			}
 			if m.MoreToCome() != (c.flags == MoreToCome) || m.ExhaustAllowed() != (c.flags == ExhaustAllowed) {
@@ -87,10 +89,13 @@ func TestReadMsgErrors(t *testing.T) {
 		{"internal kind", msgOf(0, []byte{255}), codeSection, false},
 		{"flag 2", msgOf(1<<2, bodyOf(ping)), codeFlags, true},
 		{"flag 15", msgOf(1<<15, bodyOf(ping)), codeFlags, true},
-		{"sequence twice", msgOf(0, bodyOf(ping), sequenceOf("documents"), sequenceOf("documents")), codeTwoSequences, false},
-		{"three sequences", msgOf(0, bodyOf(ping), sequenceOf("a"), sequenceOf("b"), sequenceOf("c")), codeProtocol, true},
+		{"sequence twice", msgOf(0, bodyOf(ping), sequenceOf("documents"), sequenceOf("documents")), codeTwoSequences,
+			false},
+		{"three sequences", msgOf(0, bodyOf(ping), sequenceOf("a"), sequenceOf("b"), sequenceOf("c")), codeProtocol,
+			true},
 		{"field twice", msgOf(0, bodyOf(withDocuments), sequenceOf("documents", one)), codeTwice, false},
-		{"field twice, sequence first", msgOf(0, sequenceOf("documents", one), bodyOf(withDocuments)), codeTwice, false},
+		{"field twice, sequence first", msgOf(0, sequenceOf("documents", one), bodyOf(withDocuments)), codeTwice,
+			false},
 		{"body of no bytes", msgOf(0, []byte{0}), codeBSON, false},
 		{"body too long", msgOf(0, []byte{0}, int32s(6), []byte{0}), codeBSON, false},
 		{"body of length 4", msgOf(0, []byte{0}, int32s(4), []byte{0}), codeBSON, false},
@@ -105,7 +110,8 @@ func TestReadMsgErrors(t *testing.T) {
 		{"sequence too long", msgOf(0, bodyOf(ping), []byte{1}, int32s(7), []byte("a\x00")), codeProtocol, false},
 		{"name that does not end", msgOf(0, bodyOf(ping), []byte{1}, int32s(6), []byte("ab")), codeProtocol, false},
 		{"name that is no UTF-8", msgOf(0, bodyOf(ping), sequenceOf("\xff")), codeProtocol, false},
-		{"sequence cuts a document", msgOf(0, bodyOf(ping), []byte{1}, int32s(4+2+3), []byte("a\x00"), one), codeBSON, false},
+		{"sequence cuts a document", msgOf(0, bodyOf(ping), []byte{1}, int32s(4+2+3), []byte("a\x00"), one), codeBSON,
+			false},
 		{"no checksum", msgOf(ChecksumPresent, []byte{0}), codeProtocol, true},
 		{"wrong checksum", msgOf(ChecksumPresent, bodyOf(ping), int32s(1)), codeProtocol, true},
 		{"old opcode", frameOf(2002, ping), codeProtocol, true},
@@ -177,7 +183,8 @@ func TestReadEnds(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	if err := NewReader(io.MultiReader(bytes.NewReader(frame[:20]), iotest.ErrReader(broken))).Read(&Message{}); err != broken {
+	if err := NewReader(io.MultiReader(bytes.NewReader(frame[:20]),
+		iotest.ErrReader(broken))).Read(&Message{}); err != broken {
 		t.Errorf("got %v", err)
 	}
 	if err := NewReader(nothing{}).Read(&Message{}); err != io.ErrNoProgress {
@@ -248,7 +255,8 @@ func TestLongSequences(t *testing.T) {
 func TestReadChecksum(t *testing.T) {
 	frame := AppendMsg(nil, 7, 0, ChecksumPresent, ping)
 	end := len(frame) - checksum
-	if want := crc32.Checksum(frame[:end], crc32.MakeTable(crc32.Castagnoli)); binary.LittleEndian.Uint32(frame[end:]) != want {
+	if want := crc32.Checksum(frame[:end],
+		crc32.MakeTable(crc32.Castagnoli)); binary.LittleEndian.Uint32(frame[end:]) != want {
 		t.Errorf("checksum %x, want %x", frame[end:], want)
 	}
 	if m := mustRead(t, frame); !bytes.Equal(m.Body, ping) {
@@ -271,7 +279,8 @@ func TestReadChecksum(t *testing.T) {
 func TestReadQuery(t *testing.T) {
 	hello := build(func(b *bsoncore.DocumentBuilder) { b.AppendInt32("isMaster", 1).AppendBoolean("helloOk", true) })
 	m := mustRead(t, queryOf("admin.$cmd", hello))
-	if m.Op != OpQuery || m.Collection != "admin.$cmd" || m.Skip != 0 || m.Return != -1 || m.Flags != 4 || !bytes.Equal(m.Body, hello) || m.Fields != nil {
+	if m.Op != OpQuery || m.Collection != "admin.$cmd" || m.Skip != 0 || m.Return != -1 || m.Flags != 4 ||
+		!bytes.Equal(m.Body, hello) || m.Fields != nil {
 		t.Errorf("got %+v", m)
 	}
 	if m := mustRead(t, queryOf("a.b", hello, one)); m.Collection != "a.b" || !bytes.Equal(m.Fields, one) {
@@ -356,7 +365,8 @@ func TestDriverFrames(t *testing.T) {
 	frame = wiremessage.AppendMsgSectionType(frame, wiremessage.DocumentSequence)
 	frame = append(frame, sequenceOf("documents", one, two)[1:]...)
 	frame = bsoncore.UpdateLength(frame, at, int32(len(frame)))
-	if m := mustRead(t, frame); m.ID != 42 || !m.ExhaustAllowed() || !bytes.Equal(m.Body, ping) || len(m.Sequences[0].Documents) != 2 {
+	if m := mustRead(t, frame); m.ID != 42 || !m.ExhaustAllowed() || !bytes.Equal(m.Body, ping) ||
+		len(m.Sequences[0].Documents) != 2 {
 		t.Errorf("got %+v", m)
 	}
 
@@ -367,7 +377,8 @@ func TestDriverFrames(t *testing.T) {
 	frame = wiremessage.AppendQueryNumberToReturn(frame, -1)
 	frame = append(frame, two...)
 	frame = bsoncore.UpdateLength(frame, at, int32(len(frame)))
-	if m := mustRead(t, frame); m.ID != 43 || m.Collection != "admin.$cmd" || m.Return != -1 || !bytes.Equal(m.Body, two) {
+	if m := mustRead(t, frame); m.ID != 43 || m.Collection != "admin.$cmd" || m.Return != -1 ||
+		!bytes.Equal(m.Body, two) {
 		t.Errorf("got %+v", m)
 	}
 }
@@ -377,7 +388,8 @@ func TestReadAllocatesNothing(t *testing.T) {
 	from := bytes.NewReader(nil)
 	r := NewReader(from)
 	var m Message
-	for _, frame := range [][]byte{insert, msgOf(0, bodyOf(ping)), queryOf("admin.$cmd", ping), packedOf(Snappy, insert)} {
+	for _, frame := range [][]byte{insert, msgOf(0, bodyOf(ping)), queryOf("admin.$cmd", ping),
+		packedOf(Snappy, insert)} {
 		if n := testing.AllocsPerRun(100, func() {
 			from.Reset(frame)
 			if err := r.Read(&m); err != nil {

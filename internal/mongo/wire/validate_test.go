@@ -26,7 +26,9 @@ func TestValidateAccepts(t *testing.T) {
 		{"array names of any kind", build(func(b *bsoncore.DocumentBuilder) {
 			b.AppendArray("a", bsoncore.Array(two))
 		}), 1},
-		{"an empty array at the end", build(func(b *bsoncore.DocumentBuilder) { b.AppendArray("a", bsoncore.Array(empty)) }), 1},
+		{"an empty array at the end", build(func(b *bsoncore.DocumentBuilder) {
+			b.AppendArray("a", bsoncore.Array(empty))
+		}), 1},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -83,7 +85,8 @@ func TestValidateRefuses(t *testing.T) {
 		{"type without a name", doc.Doc{6, 0, 0, 0, 10, 0}, "a field name does not end"},
 		{"name that does not end", doc.Doc{8, 0, 0, 0, 10, 'a', 'b', 0}, "a field name does not end"},
 		{"name that is no UTF-8", bsoncore.BuildDocument(nil, []byte("\x0a\xff\x00")), "invalid UTF-8"},
-		{"long name that is no UTF-8", bsoncore.BuildDocument(nil, []byte("\x0aabcdefghijklmn\xc3\x00")), "invalid UTF-8"},
+		{"long name that is no UTF-8", bsoncore.BuildDocument(nil, []byte("\x0aabcdefghijklmn\xc3\x00")),
+			"invalid UTF-8"},
 		{"unknown type", element(0x14), "Unrecognized BSON type 20"},
 		{"unknown high type", element(0x80), "Unrecognized BSON type 128"},
 		{"double", element(bsoncore.TypeDouble, make([]byte, 7)), "larger than buffer"},
@@ -98,7 +101,8 @@ func TestValidateRefuses(t *testing.T) {
 		{"string too long", element(bsoncore.TypeString, int32s(3), []byte("a\x00")), "larger than buffer"},
 		{"string longest", element(bsoncore.TypeString, int32s(0x7fffffff), []byte("a\x00")), "larger than buffer"},
 		{"string without NUL", element(bsoncore.TypeString, int32s(2), []byte("ab")), "Not null terminated"},
-		{"string that is no UTF-8", element(bsoncore.TypeString, str("a\xc3")), `invalid UTF-8 in element with field name "a" at byte 4`},
+		{"string that is no UTF-8", element(bsoncore.TypeString, str("a\xc3")),
+			`invalid UTF-8 in element with field name "a" at byte 4`},
 		{"surrogate in a string", element(bsoncore.TypeString, str("\xed\xa0\x80")), "invalid UTF-8"},
 		{"overlong NUL", element(bsoncore.TypeString, str("\xc0\x80")), "invalid UTF-8"},
 		{"code that is no UTF-8", element(bsoncore.TypeJavaScript, str("\xff")), "invalid UTF-8"},
@@ -107,7 +111,8 @@ func TestValidateRefuses(t *testing.T) {
 		{"binary too long", element(bsoncore.TypeBinary, int32s(2), []byte{0, 1}), "larger than buffer"},
 		{"binary without a subtype", element(bsoncore.TypeBinary, int32s(0)), "larger than buffer"},
 		{"old binary without a length", element(bsoncore.TypeBinary, int32s(3), []byte{2, 1, 2, 3}), "inner length"},
-		{"old binary that lies", element(bsoncore.TypeBinary, int32s(5), []byte{2}, int32s(2), []byte{1}), "inner length"},
+		{"old binary that lies", element(bsoncore.TypeBinary, int32s(5), []byte{2}, int32s(2), []byte{1}),
+			"inner length"},
 		{"document without a length", element(bsoncore.TypeEmbeddedDocument, []byte{5, 0}), "larger than buffer"},
 		{"document of length 4", element(bsoncore.TypeEmbeddedDocument, int32s(4), []byte{0}), "at least 5 bytes"},
 		{"document of length -5", element(bsoncore.TypeEmbeddedDocument, int32s(-5), []byte{0}), "at least 5 bytes"},
@@ -124,10 +129,16 @@ func TestValidateRefuses(t *testing.T) {
 		{"pointer too short", element(bsoncore.TypeDBPointer, str("a"), make([]byte, 11)), "larger than buffer"},
 		{"pointer that is no UTF-8", element(bsoncore.TypeDBPointer, str("\xff"), make([]byte, 12)), "invalid UTF-8"},
 		{"scoped code without a length", element(bsoncore.TypeCodeWithScope, []byte{1}), "larger than buffer"},
-		{"scoped code too long", element(bsoncore.TypeCodeWithScope, int32s(100), str("a"), empty), "larger than buffer"},
-		{"scoped code longer than its parts", element(bsoncore.TypeCodeWithScope, int32s(4+6+5+3), str("a"), empty, []byte("\x0ab\x00")), "incorrect BSON length"},
-		{"scoped code shorter than its parts", element(bsoncore.TypeCodeWithScope, int32s(4+6+4), str("a"), empty), "larger than buffer"},
-		{"scope that is no document", element(bsoncore.TypeCodeWithScope, int32s(4+6+6), str("a"), int32s(6), []byte{1, 0}), "a field name does not end"},
+		{"scoped code too long", element(bsoncore.TypeCodeWithScope, int32s(100), str("a"), empty),
+			"larger than buffer"},
+		{"scoped code longer than its parts",
+			element(bsoncore.TypeCodeWithScope, int32s(4+6+5+3), str("a"), empty, []byte("\x0ab\x00")),
+			"incorrect BSON length"},
+		{"scoped code shorter than its parts", element(bsoncore.TypeCodeWithScope, int32s(4+6+4), str("a"), empty),
+			"larger than buffer"},
+		{"scope that is no document",
+			element(bsoncore.TypeCodeWithScope, int32s(4+6+6), str("a"), int32s(6), []byte{1, 0}),
+			"a field name does not end"},
 		{"one level too many", nestedTo(MaxDepth + 1), "exceeds maximum nested object depth: 200"},
 	}
 	for _, c := range cases {

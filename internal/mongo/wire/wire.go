@@ -9,8 +9,9 @@ import "github.com/mayflydb/mayfly/internal/doc"
 
 // Limits of the protocol, as MongoDB 7.0 has them.
 const (
-	MaxMessage   = 48_000_000          // bytes of a frame with its header, also after decompression
-	MaxDocument  = 16<<20 + 16<<10     // bytes of one document in a frame: a stored document and room for a command around it
+	MaxMessage = 48_000_000 // bytes of a frame with its header, also after decompression
+	// bytes of one document in a frame: a stored document and room for a command around it
+	MaxDocument  = 16<<20 + 16<<10
 	MaxDepth     = 200                 // levels of documents and arrays inside a document
 	MaxSequence  = 100_000             // documents in a sequence: maxWriteBatchSize
 	MaxSequences = 2                   // sequences in a frame
@@ -36,9 +37,10 @@ type Flags uint32
 
 // The flag bits of OP_MSG.
 const (
-	ChecksumPresent Flags = 1 << 0  // a CRC-32C of the frame follows its sections
-	MoreToCome      Flags = 1 << 1  // in a request: the client expects no answer; in an answer: another one follows without a request
-	ExhaustAllowed  Flags = 1 << 16 // in a request: its answer may have MoreToCome
+	ChecksumPresent Flags = 1 << 0 // a CRC-32C of the frame follows its sections
+	// in a request: the client expects no answer; in an answer: another one follows without a request
+	MoreToCome     Flags = 1 << 1
+	ExhaustAllowed Flags = 1 << 16 // in a request: its answer may have MoreToCome
 
 	requiredFlags Flags = 1<<16 - 1 // bits that a reader must understand
 )

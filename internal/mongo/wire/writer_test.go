@@ -74,18 +74,25 @@ func TestReply(t *testing.T) {
 		want    answer
 	}{
 		{"OP_MSG", msgOf(0, bodyOf(ping)), 0, one, answer{op: wiremessage.OpMsg}},
-		{"one of many", msgOf(ExhaustAllowed, bodyOf(ping)), MoreToCome, one, answer{op: wiremessage.OpMsg, flags: wiremessage.MoreToCome}},
-		{"checksum", AppendMsg(nil, 7, 0, ChecksumPresent, ping), 0, one, answer{op: wiremessage.OpMsg, flags: wiremessage.ChecksumPresent}},
-		{"OP_QUERY", queryOf("admin.$cmd", ping), 0, one, answer{op: wiremessage.OpReply, reply: wiremessage.AwaitCapable}},
-		{"snappy", packedOf(Snappy, msgOf(0, bodyOf(ping))), 0, long, answer{op: wiremessage.OpMsg, compressor: wiremessage.CompressorSnappy}},
-		{"zlib", packedOf(Zlib, msgOf(0, bodyOf(ping))), 0, long, answer{op: wiremessage.OpMsg, compressor: wiremessage.CompressorZLib}},
-		{"zstd", packedOf(Zstd, msgOf(0, bodyOf(ping))), 0, long, answer{op: wiremessage.OpMsg, compressor: wiremessage.CompressorZstd}},
+		{"one of many", msgOf(ExhaustAllowed, bodyOf(ping)), MoreToCome, one,
+			answer{op: wiremessage.OpMsg, flags: wiremessage.MoreToCome}},
+		{"checksum", AppendMsg(nil, 7, 0, ChecksumPresent, ping), 0, one,
+			answer{op: wiremessage.OpMsg, flags: wiremessage.ChecksumPresent}},
+		{"OP_QUERY", queryOf("admin.$cmd", ping), 0, one,
+			answer{op: wiremessage.OpReply, reply: wiremessage.AwaitCapable}},
+		{"snappy", packedOf(Snappy, msgOf(0, bodyOf(ping))), 0, long,
+			answer{op: wiremessage.OpMsg, compressor: wiremessage.CompressorSnappy}},
+		{"zlib", packedOf(Zlib, msgOf(0, bodyOf(ping))), 0, long,
+			answer{op: wiremessage.OpMsg, compressor: wiremessage.CompressorZLib}},
+		{"zstd", packedOf(Zstd, msgOf(0, bodyOf(ping))), 0, long,
+			answer{op: wiremessage.OpMsg, compressor: wiremessage.CompressorZstd}},
 		{"noop", packedOf(Noop, msgOf(0, bodyOf(ping))), 0, long, answer{op: wiremessage.OpMsg}},
 		{"zstd that would grow", packedOf(Zstd, msgOf(0, bodyOf(ping))), 0, empty, answer{op: wiremessage.OpMsg}},
 		{"compressed OP_QUERY", packedOf(Zlib, queryOf("admin.$cmd", ping)), 0, long,
 			answer{op: wiremessage.OpReply, reply: wiremessage.AwaitCapable, compressor: wiremessage.CompressorZLib}},
 		{"compressed with a checksum", packedOf(Snappy, AppendMsg(nil, 7, 0, ChecksumPresent, ping)), 0, long,
-			answer{op: wiremessage.OpMsg, flags: wiremessage.ChecksumPresent, compressor: wiremessage.CompressorSnappy}},
+			answer{op: wiremessage.OpMsg, flags: wiremessage.ChecksumPresent,
+				compressor: wiremessage.CompressorSnappy}},
 	}
 	var all bytes.Buffer
 	together := NewWriter(&all)
@@ -221,7 +228,9 @@ func TestWriteErrors(t *testing.T) {
 	if err := w.Flush(); err != errFailing {
 		t.Errorf("got %v", err)
 	}
-	if err := reply(w, m, 1, 0, build(func(b *bsoncore.DocumentBuilder) { b.AppendBinary("a", 0, make([]byte, flushAt)) })); err != errFailing {
+	if err := reply(w, m, 1, 0, build(func(b *bsoncore.DocumentBuilder) {
+		b.AppendBinary("a", 0, make([]byte, flushAt))
+	})); err != errFailing {
 		t.Errorf("got %v", err)
 	}
 	if err := w.Flush(); err != nil {

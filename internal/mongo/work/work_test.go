@@ -9,7 +9,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/work"
 )
 
-// TestIndex compares with package strings, on texts that repeat themselves and tokens that are found late, or cross pieces.
+// TestIndex compares with package strings, on texts that repeat themselves and tokens that are found late, or cross
+// pieces.
 func TestIndex(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	text := func(letters string, n int) string {
@@ -24,19 +25,25 @@ func TestIndex(t *testing.T) {
 	pieces := strings.Repeat("b", 200_000)
 	cases := [][2]string{
 		{"", ""}, {"a", ""}, {"", "a"}, {"abc", "c"}, {repeated, ""}, {repeated, "xx"},
-		{repeated + "y", period + "y"}, {repeated + "y", strings.Repeat(period, 100) + "y"}, {repeated, repeated + "x"}, {repeated, repeated},
-		{repeated, strings.Repeat("a", 15) + strings.Repeat(period, 9)}, {repeated + repeated[5:], "a" + repeated[16:] + "aa"},
-		{pieces + "c", "c"}, {pieces + "c", strings.Repeat("b", 63) + "c"}, {pieces[:1<<16-1] + "cc" + pieces, "cc"}, {pieces + "c", strings.Repeat("b", 1000) + "c"},
+		{repeated + "y", period + "y"}, {repeated + "y", strings.Repeat(period, 100) + "y"}, {repeated, repeated + "x"},
+		{repeated, repeated},
+		{repeated, strings.Repeat("a", 15) + strings.Repeat(period, 9)},
+		{repeated + repeated[5:], "a" + repeated[16:] + "aa"},
+		{pieces + "c", "c"}, {pieces + "c", strings.Repeat("b", 63) + "c"}, {pieces[:1<<16-1] + "cc" + pieces, "cc"},
+		{pieces + "c", strings.Repeat("b", 1000) + "c"},
 	}
 	for range 300 {
 		s := text("ab", 5000+random.IntN(5000))
 		at, n := random.IntN(len(s)-200), 65+random.IntN(100)
-		cases = append(cases, [2]string{s, s[at : at+n]}, [2]string{s, text("ab", 70)}, [2]string{strings.Repeat(text("ab", 1+random.IntN(6)), 2000), strings.Repeat(text("ab", 1+random.IntN(6)), 30)})
+		cases = append(cases, [2]string{s, s[at : at+n]}, [2]string{s, text("ab", 70)},
+			[2]string{strings.Repeat(text("ab", 1+random.IntN(6)), 2000),
+				strings.Repeat(text("ab", 1+random.IntN(6)), 30)})
 	}
 	for _, c := range cases {
 		for _, m := range []*work.Meter{nil, {}} {
 			if got, err := m.Index(c[0], c[1]); err != nil || got != strings.Index(c[0], c[1]) {
-				t.Fatalf("%.40q of %d bytes in %.40q of %d: %d %v, not %d", c[1], len(c[1]), c[0], len(c[0]), got, err, strings.Index(c[0], c[1]))
+				t.Fatalf("%.40q of %d bytes in %.40q of %d: %d %v, not %d", c[1], len(c[1]), c[0], len(c[0]), got, err,
+					strings.Index(c[0], c[1]))
 			}
 		}
 	}

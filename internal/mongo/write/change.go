@@ -42,6 +42,7 @@ func CompileChange(o *session.Operation, q *query.Selection, spec, filters, cons
 	if constants.Type != 0 {
 		return nil, code.New(51198, "Constant values may only be specified for pipeline updates")
 	}
+	// The statement outlives the command's buffer: a write may run it again after other requests have reused that.
 	d = bytes.Clone(d)
 	if x.Replaces = update.IsReplacement(d); x.Replaces {
 		if filters.Type != 0 {
@@ -66,7 +67,9 @@ func CompileChange(o *session.Operation, q *query.Selection, spec, filters, cons
 	return x, err
 }
 
-func (x *Change) readPipeline(o *session.Operation, q *query.Selection, spec, filters, constants doc.Value) (err error) {
+func (x *Change) readPipeline(
+	o *session.Operation, q *query.Selection, spec, filters, constants doc.Value,
+) (err error) {
 	if filters.Type != 0 {
 		return code.New(code.FailedToParse, "arrayFilters may not be specified for pipeline-style updates")
 	}
@@ -74,6 +77,7 @@ func (x *Change) readPipeline(o *session.Operation, q *query.Selection, spec, fi
 	if c, ok := doc.AsDoc(constants); ok {
 		x.vars = slices.Clone(x.vars)
 		for name, v := range doc.Members(c) {
+			// Each variable takes a slot in every document's scope, so their number has a limit.
 			if err := names.Full(); err != nil {
 				return err
 			}
@@ -82,15 +86,19 @@ func (x *Change) readPipeline(o *session.Operation, q *query.Selection, spec, fi
 			for len(x.vars) <= slot {
 				x.vars = append(x.vars, doc.Value{})
 			}
+			// Constants get their slots after the variables of the command's let.
 			x.vars[slot] = doc.Clone(v)
 		}
 	}
-	x.pipeline, err = pipeline.Compile(slices.Collect(doc.Elements(spec)), pipeline.Options{Names: names, UpdateOnly: true})
+	x.pipeline, err = pipeline.Compile(slices.Collect(doc.Elements(spec)),
+		pipeline.Options{Names: names, UpdateOnly: true})
 	return err
 }
 
 // Apply gives what the change makes of a document, and whether that is another one.
-func (x *Change) Apply(o *session.Operation, d doc.Doc, where filter.Where, inserting bool) (out doc.Doc, changed bool, err error) {
+func (x *Change) Apply(
+	o *session.Operation, d doc.Doc, where filter.Where, inserting bool,
+) (out doc.Doc, changed bool, err error) {
 	in := update.Input{Now: o.At, ClusterTime: o.ClusterTime(), Inserting: inserting, Meter: o.Work()}
 	switch {
 	case x.Replaces:
@@ -107,14 +115,17 @@ func (x *Change) pipe(o *session.Operation, d doc.Doc, in update.Input) (out doc
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	// What the pipeline makes on the way is garbage once its result is copied.
 	defer m.Release(m.Mark())
-	each, err := x.pipeline.Each(ctx, &pipeline.Env{Now: o.At, ClusterTime: o.ClusterTime(), Random: session.Random, Vars: x.vars, Meter: m})
+	each, err := x.pipeline.Each(ctx,
+		&pipeline.Env{Now: o.At, ClusterTime: o.ClusterTime(), Random: session.Random, Vars: x.vars, Meter: m})
 	if err != nil {
 		return nil, false, err
 	}
 	if out, _, err = each(d); err != nil {
 		return nil, false, err
 	}
+	// Transform checks what a pipeline may not do, such as changing _id, since stages know nothing of updates.
 	return update.Transform(d, bytes.Clone(out), in)
 }
 
@@ -137,7 +148,9 @@ type edit struct {
 	kept    bool
 }
 
-func (x *Change) edit(o *session.Operation, q *query.Selection, validate func(doc.Doc) error, c *catalog.Container) *edit {
+func (x *Change) edit(
+	o *session.Operation, q *query.Selection, validate func(doc.Doc) error, c *catalog.Container,
+) *edit {
 	return &edit{o: o, x: x, q: q, scope: q.Scope(o), validate: validate, touches: c.State().Policy.On(), container: c}
 }
 
@@ -156,12 +169,14 @@ func (e *edit) note() func(before, after doc.Doc) doc.Doc {
 // run makes the new document, nil when the document is not selected any more or nothing
 // changes. A write that changes nothing still counts for the lifetime.
 func (e *edit) run(d access.Document) (doc.Doc, error) {
+	// The store runs an edit again if another write came first. What the earlier run found does not count.
 	e.matched, e.changed, e.made = false, false, nil
 	releaseEdit(e.o, e.holds)
 	e.holds = 0
 	if err := holdEdit(e.o, len(d.Body)); err != nil {
 		return nil, err
 	}
+	// Only the size before the edit is known yet. What the document grows by is taken below.
 	e.holds = writeCost * len(d.Body)
 	if e.kept {
 		e.before = bytes.Clone(d.Body)
@@ -171,6 +186,8 @@ func (e *edit) run(d access.Document) (doc.Doc, error) {
 		if e.scope != nil {
 			e.scope.Reset(doc.Object(d.Body))
 		}
+		// The filter is evaluated again on the version that is written: the one that was found may have changed since.
+		// It also says which array element a positional operator means.
 		ok, w, err := e.q.Filter.Locate(d.Body, e.scope)
 		if err != nil || !ok {
 			return nil, err
@@ -196,6 +213,7 @@ func (e *edit) run(d access.Document) (doc.Doc, error) {
 		return nil, nil
 	}
 	if e.validate != nil {
+		// With validationLevel moderate, a document that was invalid before may stay so.
 		if err := e.validate(out); err != nil && !sparesInvalid(e.o, e.container, d.Body) {
 			return nil, err
 		}
@@ -213,6 +231,7 @@ func (x *Change) insertion(o *session.Operation, q *query.Selection) (doc.Doc, e
 			upserted = update.UpsertedID
 		}
 		var err error
+		// An upsert starts from the equalities of the query; of a replacement only the _id counts.
 		if begin, err = upserted(q.Filter); err != nil {
 			return nil, err
 		}

@@ -20,41 +20,13 @@ func MayName(o *session.Operation, db, name string) error {
 	case strings.Contains(name, ".system."):
 		return code.New(code.BadValue, "Invalid namespace: %s.%s", db, name)
 	}
+	// MongoDB refuses names that differ only in case, for the sake of file systems that do not tell them apart. Clients
+	// may rely on it.
 	for _, other := range o.Node.Catalog.Databases() {
 		if other.Name != db && strings.EqualFold(other.Name, db) {
-			return code.New(13297, "db already exists with different case already have: [%s] trying to create [%s]", other.Name, db)
+			return code.New(13297, "db already exists with different case already have: [%s] trying to create [%s]",
+				other.Name, db)
 		}
-	}
-	return nil
-}
-
-// Limits of names, as MongoDB has them.
-const (
-	MaxDatabaseName = 63
-	maxNamespace    = 255
-)
-
-// NullInName is the answer to a name with a NUL in it.
-func NullInName() error {
-	return code.New(code.InvalidNamespace, "namespaces cannot have embedded null characters")
-}
-
-// IsDatabaseName reports whether a database may have this name; a $ is refused when it is to be made.
-func IsDatabaseName(name string) bool { return name != "" && !strings.ContainsAny(name, "/\\ \"") }
-
-// CheckCollectionName refuses names that no collection can have.
-func CheckCollectionName(db, name string) error {
-	switch {
-	case strings.Contains(name, "\x00"):
-		return NullInName()
-	case strings.HasPrefix(name, "."):
-		return code.New(code.InvalidNamespace, "Collection names cannot start with '.': %s", name)
-	case name == "" || !IsDatabaseName(db):
-		return code.New(code.InvalidNamespace, "Invalid namespace specified '%s.%s'", db, name)
-	case strings.Contains(name, "$"):
-		return code.New(code.InvalidNamespace, "Invalid collection name: %s", name)
-	case len(db)+1+len(name) > maxNamespace:
-		return code.New(code.InvalidNamespace, "Fully qualified namespace is too long. Namespace: %s.%s Max: %d", db, name, maxNamespace)
 	}
 	return nil
 }
@@ -70,9 +42,12 @@ func CreateContainer(o *session.Operation, db, name string, options doc.Doc) (*c
 		return nil, err
 	}
 	db, name = strings.Clone(db), strings.Clone(name) // they may be views of the request's bytes
+	// Also a MongoDB container has a partition key, because Cosmos DB for NoSQL shows it as a container, where each has
+	// one.
 	def := catalog.Definition{
 		Name: name, Dialect: catalog.Mongo, Echo: options,
-		Partition: catalog.PartitionKey{Paths: []string{systemKeyPath}, Version: 2}, Indexing: catalog.Indexing{None: true},
+		Partition: catalog.PartitionKey{Paths: []string{systemKeyPath}, Version: 2},
+		Indexing:  catalog.Indexing{None: true},
 	}
 	var c *catalog.Container
 	var err error
@@ -92,6 +67,7 @@ func makeContainer(o *session.Operation, db string, def catalog.Definition) (*ca
 	cat := o.Node.Catalog
 	d, err := cat.Database(db)
 	if fault.KindOf(err) == fault.NotFound {
+		// Another request may have created it in between.
 		if d, err = cat.CreateDatabase(o.Context, o.Now, db, nil); fault.KindOf(err) == fault.Exists {
 			d, err = cat.Database(db)
 		}
@@ -109,6 +85,7 @@ func FindOrCreate(o *session.Operation, db, name string) (*catalog.Container, er
 		if c != nil || err != nil {
 			return c, err
 		}
+		// If another request was faster, the next round finds its container.
 		if c, err = CreateContainer(o, db, name, nil); fault.KindOf(err) != fault.Exists {
 			return c, err
 		}

@@ -35,11 +35,13 @@ func (x *Delete) Run(o *session.Operation) error {
 		}
 		results, err := Apply(o, x.Container, []store.Op{x.op(o, id)})
 		switch {
+		// Skipped: the document was there, but no longer selected when it was to be deleted.
 		case err == nil && !results[0].Skipped:
 			x.Deleted++
 			return nil
 		case err != nil && !isGone(err):
 			return statementErr(x.Container, nil, err)
+		// A query that selects more than an _id looks again: another document may match instead.
 		case query.OnlyID(x.Query).Type != 0:
 			return nil // there is none of that _id
 		}
@@ -50,11 +52,16 @@ func (x *Delete) Run(o *session.Operation) error {
 // op deletes a document that is selected still.
 func (x *Delete) op(o *session.Operation, id doc.Value) store.Op {
 	scope := x.Scope(o)
-	return store.Op{Verb: store.Delete, Key: store.Identity(id), If: func(d access.Document) (bool, error) { return x.Matches(d.Body, scope) }}
+	return store.Op{Verb: store.Delete, Key: store.Identity(id), If: func(d access.Document) (bool, error) {
+		return x.Matches(d.Body, scope)
+	}}
 }
 
 func (x *Delete) all(o *session.Operation) error {
-	if _, _, err := firstID(o, &query.Selection{Container: x.Container, Namespace: x.Namespace, Query: impossible}); err != nil {
+	nothing := query.Selection{Container: x.Container, Namespace: x.Namespace, Query: impossible}
+	// The query finds nothing, and is there for its checks alone: a view or a NoSQL container is refused before
+	// anything is deleted.
+	if _, _, err := firstID(o, &nothing); err != nil {
 		return err
 	}
 	return inChunks(o, &x.Selection, map[uint64]struct{}{}, func(ids []doc.Value) error {

@@ -59,6 +59,7 @@ func (m *FindAndModify) modifyOne(o *session.Operation) (again bool, err error) 
 		return false, err
 	}
 	e := m.Change.edit(o, &m.Selection, validate, m.Container)
+	// The answer shows the very version that was changed, not one that was read before.
 	e.kept = true
 	_, err = Apply(o, m.Container, []store.Op{e.op(id)})
 	switch {
@@ -103,6 +104,7 @@ func (m *FindAndModify) Delete(o *session.Operation) error {
 				if err := holdEdit(o, len(d.Body)); err != nil {
 					return false, err
 				}
+				// The store calls this on the version that it deletes; the body is the engine's memory.
 				m.Value = bytes.Clone(d.Body)
 			}
 			return ok, err
@@ -115,6 +117,7 @@ func (m *FindAndModify) Delete(o *session.Operation) error {
 		case err != nil && !isGone(err):
 			return statementErr(m.Container, nil, err)
 		}
+		// The attempt failed after it took the value.
 		m.Value = nil
 		if query.OnlyID(m.Query).Type != 0 {
 			return nil

@@ -16,6 +16,7 @@ func hintWrites(o *session.Operation, c *catalog.Container, ops []store.Op, resu
 		return
 	}
 	for i := range results {
+		// Only a write that stored something has a lifetime to judge.
 		if verb := ops[i].Verb; verb == store.Read || verb == store.Delete || results[i].Skipped {
 			continue
 		}

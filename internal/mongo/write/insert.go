@@ -56,6 +56,7 @@ func (w *Writer) Report(a *doc.Writer) {
 		if err := e.err; a.Size() < maxReplyErrors {
 			writeError(a, e.index, err)
 		} else {
+			// The codes always fit, so a client learns of every statement that failed.
 			writeError(a, e.index, code.New(session.CodeOf(err).Code, ""))
 		}
 	}
@@ -71,6 +72,7 @@ func (w *Writer) Fail(index int, err error) (goOn bool) {
 		w.failed = err
 		return false
 	}
+	// In a transaction, any failed statement aborts the whole.
 	w.o.Doom()
 	if w.o.Status == 0 {
 		w.o.Status = session.CodeOf(err).Code
@@ -89,7 +91,8 @@ func (w *Writer) ends(err error) bool {
 	}
 	e := session.CodeOf(err)
 	switch e.Code {
-	case code.MaxTimeMSExpired, code.Interrupted, code.InterruptedAtShutdown, code.ShutdownInProgress, code.NoSuchTransaction:
+	case code.MaxTimeMSExpired, code.Interrupted, code.InterruptedAtShutdown, code.ShutdownInProgress,
+		code.NoSuchTransaction:
 		return true
 	}
 	return false
@@ -111,7 +114,8 @@ func (w *Writer) InsertAll(c *catalog.Container, db, name string, documents []do
 
 func (w *Writer) insertEach(documents []doc.Doc) {
 	if query.ViewOf(w.c) != nil {
-		err := code.New(code.CommandNotSupportedOnView, "Namespace %s.%s is a view, not a collection", w.c.Database.Name, w.c.State().Name)
+		err := code.New(code.CommandNotSupportedOnView, "Namespace %s.%s is a view, not a collection",
+			w.c.Database.Name, w.c.State().Name)
 		for i := range documents {
 			if !w.Fail(i, err) {
 				return
@@ -124,6 +128,7 @@ func (w *Writer) insertEach(documents []doc.Doc) {
 		w.failed = err
 		return
 	}
+	// Memory is taken before the first document is written: the command is refused as a whole or not at all.
 	if err := reserveInsert(w.o, documents); err != nil {
 		w.failed = err
 		return
@@ -134,12 +139,14 @@ func (w *Writer) insertEach(documents []doc.Doc) {
 			err = validate(body)
 		}
 		if err != nil {
+			// Documents before this one are written first, so that an ordered insert stops exactly here.
 			if !w.flush() || !w.Fail(i, err) {
 				return
 			}
 			continue
 		}
-		w.ops = append(w.ops, store.Op{Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: body, Lenient: true})
+		w.ops = append(w.ops,
+			store.Op{Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: body, Lenient: true})
 		w.indexes = append(w.indexes, i)
 		if w.bytes += len(body); len(w.ops) >= chunkDocuments || w.bytes >= chunkBytes {
 			if !w.flush() {
@@ -161,6 +168,7 @@ func (w *Writer) flush() (goOn bool) {
 		case err == nil:
 			w.n += size
 			ops, indexes = ops[size:], indexes[size:]
+			// Errors often come together. After one, batches start small and grow while they succeed.
 			size *= 2
 		case !errors.As(err, &e):
 			if !w.again(err) {
@@ -168,6 +176,8 @@ func (w *Writer) flush() (goOn bool) {
 				return false
 			}
 		case e.Index > 0 && w.o.Transaction == nil:
+			// A batch is all or nothing. So the documents before the bad one go in a batch of their own, then the bad
+			// one fails alone.
 			size = e.Index // those before it
 		default:
 			w.n += e.Index
@@ -188,6 +198,7 @@ func (w *Writer) again(err error) bool {
 		return false
 	}
 	w.lost++
+	// An insert creates a missing container, also one that went missing just now.
 	w.c, err = FindOrCreate(w.o, w.db, w.name)
 	return err == nil
 }
@@ -197,7 +208,8 @@ func (w *Writer) again(err error) bool {
 func prepareDocument(o *session.Operation, d doc.Doc) (doc.Doc, error) {
 	if err := update.Check(d); err != nil {
 		if code.Is(err, 17420) {
-			return nil, code.New(code.BadValue, "object to insert too large. size in bytes: %d, max size: %d", len(d), update.MaxBytes)
+			return nil, code.New(code.BadValue, "object to insert too large. size in bytes: %d, max size: %d", len(d),
+				update.MaxBytes)
 		}
 		return nil, err
 	}
@@ -213,6 +225,7 @@ func prepareDocument(o *session.Operation, d doc.Doc) (doc.Doc, error) {
 		stamps = stamps || isEmptyStamp(v)
 		first = false
 	}
+	// Most drivers send the _id first and no empty timestamps. Then the body is stored as it is, without a copy.
 	if inPlace && !stamps {
 		return d, nil
 	}
@@ -241,6 +254,7 @@ func isEmptyStamp(v doc.Value) bool {
 
 // Duplicate makes MongoDB's error of a unique value that another document has.
 func Duplicate(c *catalog.Container, body doc.Doc, err error) error {
+	// An error that has MongoDB's code already was translated where it arose.
 	if e := code.Of(err); e != nil || fault.KindOf(err) != fault.Exists {
 		return err
 	}
@@ -266,7 +280,10 @@ func Duplicate(c *catalog.Container, body doc.Doc, err error) error {
 	value := w.End()
 	e := code.New(code.DuplicateKey, "E11000 duplicate key error collection: %s.%s index: %s dup key: %s",
 		c.Database.Name, c.State().Name, name, code.Show(doc.Object(value)))
-	e.Info = bsoncore.NewDocumentBuilder().AppendDocument("keyPattern", bsoncore.Document(pattern)).AppendDocument("keyValue", value).Build()
+	e.Info = bsoncore.NewDocumentBuilder().
+		AppendDocument("keyPattern", bsoncore.Document(pattern)).
+		AppendDocument("keyValue", value).
+		Build()
 	e.Info = slices.Clone(e.Info)
 	return e
 }

@@ -21,6 +21,7 @@ func reserveInsert(o *session.Operation, documents []doc.Doc) error {
 		all += len(d)
 		largest = max(largest, len(d))
 	}
+	// A chunk closes when it exceeds its limit, so it may be larger by one document.
 	need := writeCost * min(all, chunkBytes+largest)
 	return reserveMore(o, need)
 }
@@ -57,6 +58,7 @@ func noteWritten(o *session.Operation, cost int) {
 		o.Give(cost)
 		return
 	}
+	// The request ends before its transaction does.
 	o.Memory.Share.Pass(&o.Transaction.Share, int64(cost))
 }
 
@@ -71,6 +73,7 @@ func holdEdit(o *session.Operation, bytes int) error {
 
 // releaseEdit gives back what a change held whose document another write has changed first.
 func releaseEdit(o *session.Operation, bytes int) {
+	// noteWritten may have given it back already, at the end of an earlier attempt.
 	bytes = min(bytes, o.Edited)
 	o.Give(bytes)
 	o.Edited -= bytes

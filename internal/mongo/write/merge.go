@@ -27,6 +27,7 @@ func (s Sink) Merge(_ context.Context, m *pipeline.Merge, d doc.Doc, change func
 	if err != nil {
 		return err
 	}
+	// Without a unique index two writers could each insert a document for one value of the join fields.
 	if !uniqueOn(c, m.On) {
 		return code.New(51183, "Cannot find index to verify that join fields will be unique")
 	}
@@ -39,8 +40,11 @@ func (s Sink) Merge(_ context.Context, m *pipeline.Merge, d doc.Doc, change func
 	return code.New(code.WriteConflict, "other writes came first too often")
 }
 
-func (s Sink) mergeOne(c *catalog.Container, m *pipeline.Merge, d doc.Doc, change func(old doc.Doc) (doc.Doc, error)) (again bool, err error) {
+func (s Sink) mergeOne(
+	c *catalog.Container, m *pipeline.Merge, d doc.Doc, change func(old doc.Doc) (doc.Doc, error),
+) (again bool, err error) {
 	o := s.Cursor.Operation()
+	// The join fields become a query of equalities, which the planner answers from the unique index.
 	q := &query.Selection{Container: c, Namespace: c.Database.Name + "." + c.State().Name}
 	a := doc.NewWriter(nil)
 	for _, path := range m.On {
@@ -61,6 +65,7 @@ func (s Sink) mergeOne(c *catalog.Container, m *pipeline.Merge, d doc.Doc, chang
 		a.Close()
 	}
 	q.Query = a.End()
+	// In this form the planner sees a query for one _id, which is a point read.
 	if len(m.On) == 1 && m.On[0] == "_id" {
 		id := doc.NewWriter(nil)
 		id.Value("_id", doc.Lookup(d, "_id"))
@@ -71,6 +76,7 @@ func (s Sink) mergeOne(c *catalog.Container, m *pipeline.Merge, d doc.Doc, chang
 	}
 	var id doc.Value
 	var found bool
+	// For whenMatched: fail no lookup is needed: the insert below fails on the unique index.
 	if m.WhenMatched != "fail" {
 		if id, found, err = firstID(o, q); err != nil {
 			return false, err
@@ -81,26 +87,30 @@ func (s Sink) mergeOne(c *catalog.Container, m *pipeline.Merge, d doc.Doc, chang
 		return false, err
 	}
 	if found {
-		op := store.Op{Verb: store.Patch, Key: store.Identity(id), Lenient: true, Edit: func(old access.Document) (doc.Doc, error) {
-			if err := holdEdit(o, len(old.Body)+len(d)); err != nil {
-				return nil, err
-			}
-			body, err := change(old.Body)
-			if err != nil {
-				return nil, err
-			}
-			body, changed, err := update.Transform(old.Body, body, update.Input{})
-			if err != nil || !changed && !c.State().Policy.On() {
-				return nil, err
-			}
-			if validate != nil {
-				if err := validate(body); err != nil && !sparesInvalid(o, c, old.Body) {
+		op := store.Op{Verb: store.Patch, Key: store.Identity(id), Lenient: true,
+			Edit: func(old access.Document) (doc.Doc, error) {
+				if err := holdEdit(o, len(old.Body)+len(d)); err != nil {
 					return nil, err
 				}
-			}
-			return bytes.Clone(body), nil
-		}}
+				body, err := change(old.Body)
+				if err != nil {
+					return nil, err
+				}
+				body, changed, err := update.Transform(old.Body, body, update.Input{})
+				// An unchanged document is written where documents expire, because the write renews its lifetime
+				//
+				if err != nil || !changed && !c.State().Policy.On() {
+					return nil, err
+				}
+				if validate != nil {
+					if err := validate(body); err != nil && !sparesInvalid(o, c, old.Body) {
+						return nil, err
+					}
+				}
+				return bytes.Clone(body), nil
+			}}
 		_, err = Apply(o, c, []store.Op{op})
+		// If the document has gone since it was found, it does not match any more: look again, or insert.
 		if !isGone(err) {
 			return false, m.Failed(statementErr(c, d, err))
 		}
@@ -121,7 +131,11 @@ func (s Sink) mergeOne(c *catalog.Container, m *pipeline.Merge, d doc.Doc, chang
 	if err != nil {
 		return false, err
 	}
-	_, err = Apply(o, c, []store.Op{{Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: bytes.Clone(body), Lenient: true}})
+	create := store.Op{
+		Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: bytes.Clone(body), Lenient: true,
+	}
+	_, err = Apply(o, c, []store.Op{create})
+	// Another request inserted the match meanwhile: start again, and merge into it.
 	if fault.KindOf(err) == fault.Exists && m.WhenMatched != "fail" && isSelected(o, q) {
 		return true, nil
 	}

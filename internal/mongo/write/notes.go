@@ -82,7 +82,8 @@ func RenamedTo(e *store.LogEntry) string {
 
 // NoteDatabaseDropped tells change streams of a database that is gone, after all of its containers.
 func NoteDatabaseDropped(o *session.Operation, d *catalog.Database) error {
-	return o.Node.Store.AppendLog(o.Context, store.LogEntry{Kind: LogDropDatabase, Wall: o.At.UnixMilli(), Database: d.ID, DatabaseName: d.Name})
+	return o.Node.Store.AppendLog(o.Context,
+		store.LogEntry{Kind: LogDropDatabase, Wall: o.At.UnixMilli(), Database: d.ID, DatabaseName: d.Name})
 }
 
 // NoteIndexes tells change streams which indexes a container has got or lost since it had those.
@@ -97,7 +98,9 @@ func NoteIndexes(o *session.Operation, c *catalog.Container, before, after []doc
 // missingIn lists what is among specs, but by its name not there.
 func missingIn(there, specs []doc.Doc) []doc.Doc {
 	return slices.DeleteFunc(slices.Clone(specs), func(x doc.Doc) bool {
-		return slices.ContainsFunc(there, func(y doc.Doc) bool { return doc.EqualBSON(doc.Lookup(x, "name"), doc.Lookup(y, "name")) })
+		return slices.ContainsFunc(there, func(y doc.Doc) bool {
+			return doc.EqualBSON(doc.Lookup(x, "name"), doc.Lookup(y, "name"))
+		})
 	})
 }
 
@@ -121,10 +124,13 @@ func NoteContainer(o *session.Operation, c *catalog.Container, e store.LogEntry)
 		return nil
 	}
 	e.Wall = o.At.UnixMilli()
+	// What a transaction does must not be in the log before its commit, and not at all without one.
 	if o.Transaction != nil {
 		o.Transaction.Begin().AppendLog(c, e)
 		return nil
 	}
+	// Names are recorded as they are now: by the time that a stream reads the entry, the container may have another
+	// name, or none.
 	e.Database, e.DatabaseName, e.Container = c.Database.ID, c.Database.Name, c.ID
 	if e.ContainerName == "" {
 		e.ContainerName = c.State().Name

@@ -9,6 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/mongo/call"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 	"github.com/mayflydb/mayfly/internal/mongo/query"
@@ -30,12 +31,14 @@ func (s Sink) Out(_ context.Context, into pipeline.Namespace, rows pipeline.Rows
 	if db == "" {
 		db = s.Database
 	}
-	if err := CheckCollectionName(db, into.Container); err != nil {
+	if err := call.CheckName(db, into.Container); err != nil {
 		return err
 	}
 	if old != nil && (query.ViewOf(old) != nil || old.State().Dialect != catalog.Mongo) {
 		return code.New(code.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
 	}
+	// Readers see the old container until the new one is complete, and a failed $out leaves it as it was. Only the
+	// rename at the end is visible.
 	scratch := fmt.Sprintf("tmp.agg_out.%x", o.Node.NewObjectID(o.At))
 	var options doc.Doc
 	if old != nil {
@@ -46,8 +49,11 @@ func (s Sink) Out(_ context.Context, into pipeline.Namespace, rows pipeline.Rows
 		return err
 	}
 	if old != nil {
-		_, err = o.Node.Catalog.ReplaceIndexes(o.Context, o.Now, c, func(*catalog.State) ([]catalog.NamedIndex, error) { return fresh(old.State().Named), nil })
+		_, err = o.Node.Catalog.ReplaceIndexes(o.Context, o.Now, c, func(*catalog.State) ([]catalog.NamedIndex, error) {
+			return fresh(old.State().Named), nil
+		})
 		if st := old.State(); err == nil && st.Policy.On() {
+			// The lifetime is set before rows arrive, so that none of them lives without it.
 			err = inheritLifetime(o, c, st)
 		}
 	}
@@ -58,6 +64,7 @@ func (s Sink) Out(_ context.Context, into pipeline.Namespace, rows pipeline.Rows
 		err = o.Node.Catalog.RenameContainer(o.Context, c, into.Container, true)
 	}
 	if err != nil {
+		// The half-written container goes even if the client has gone: nobody else knows its name.
 		return cmp.Or(err, o.Node.Catalog.DeleteContainer(context.WithoutCancel(o.Context), c))
 	}
 	if old != nil {
@@ -68,13 +75,14 @@ func (s Sink) Out(_ context.Context, into pipeline.Namespace, rows pipeline.Rows
 
 // inheritLifetime gives a container that is empty the lifetime that counts from the stamp of another one.
 func inheritLifetime(o *session.Operation, c *catalog.Container, from *catalog.State) error {
-	_, effect, err := o.Node.Store.ReplaceContainer(o.Context, o.Now, c, func(st *catalog.State) (catalog.Definition, error) {
-		def := st.Definition
-		if def.TTL, def.TTLIndex = from.TTL, from.TTLIndex; def.TTL == expiry.Unset {
-			def.TTLProperty = ""
-		}
-		return def, nil
-	})
+	_, effect, err := o.Node.Store.ReplaceContainer(o.Context, o.Now, c,
+		func(st *catalog.State) (catalog.Definition, error) {
+			def := st.Definition
+			if def.TTL, def.TTLIndex = from.TTL, from.TTLIndex; def.TTL == expiry.Unset {
+				def.TTLProperty = ""
+			}
+			return def, nil
+		})
 	if effect != nil {
 		effect.Log(o.Node.Log, NamespaceOf(c))
 	}
@@ -114,13 +122,15 @@ func (s Sink) insertRows(c *catalog.Container, rows pipeline.Rows) error {
 			return err
 		}
 		body = bytes.Clone(body)
-		w.ops = append(w.ops, store.Op{Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: body, Lenient: true})
+		w.ops = append(w.ops,
+			store.Op{Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: body, Lenient: true})
 		w.indexes = append(w.indexes, i)
 		i++
 		if w.bytes += len(body); len(w.ops) >= chunkDocuments || w.bytes >= chunkBytes {
 			if !w.flush() {
 				return w.first()
 			}
+			// The rows stream through, so only those of the present chunk are in memory.
 			unreserve(o)
 		}
 	}

@@ -15,6 +15,7 @@ func Apply(o *session.Operation, c *catalog.Container, ops []store.Op) ([]store.
 	if err := Writable(c); err != nil {
 		return nil, err
 	}
+	// The memory is taken before any lock or wait, so that a refusal has no effect.
 	cost := costOf(o, ops)
 	if err := o.Take(cost); err != nil {
 		return nil, err
@@ -27,9 +28,17 @@ func Apply(o *session.Operation, c *catalog.Container, ops []store.Op) ([]store.
 		if err := o.Host.BeforeWrite(); err != nil {
 			return nil, err
 		}
+		// Set before the write, which may have taken effect even if it ends with an error. Only a refusal for want of
+		// memory is known to have written nothing.
 		before := o.Wrote
 		o.Wrote = true
-		results, err := persist(o, c, ops)
+		guard := guardOf(o.Context)
+		var results []store.Result
+		err := guard.begin(ops)
+		if err == nil {
+			results, err = persist(o, c, ops)
+		}
+		guard.end(results, err)
 		if fault.KindOf(err) == fault.Busy {
 			o.Wrote = before // all or none
 		}
@@ -56,6 +65,7 @@ func Apply(o *session.Operation, c *catalog.Container, ops []store.Op) ([]store.
 // awaitTransactions waits for transactions that have written the documents of ops.
 func awaitTransactions(o *session.Operation, c *catalog.Container, ops []store.Op) error {
 	if o.Node.Sessions.Locked.Load() != 0 {
+		// While it waits for another transaction, this request must not hold up other large ones.
 		o.Memory.Rest()
 	}
 	return o.Node.Sessions.Await(o.Context, c, ops)
@@ -64,6 +74,7 @@ func awaitTransactions(o *session.Operation, c *catalog.Container, ops []store.O
 // persist writes outside of a transaction, where clients never hear of other writes that came first.
 func persist(o *session.Operation, c *catalog.Container, ops []store.Op) (results []store.Result, err error) {
 	ctx := budget.With(o.Context, &o.Memory.Share)
+	// MongoDB retries write conflicts of single statements by itself. Clients only hear of those in transactions.
 	for range maxLooks {
 		results, err = o.Node.Store.WriteAll(ctx, c, o.Now, ops)
 		if fault.KindOf(err) != fault.Conflict {
@@ -78,6 +89,7 @@ func Writable(c *catalog.Container) error {
 	if c.State().Dialect == catalog.Mongo {
 		return nil
 	}
-	return code.New(code.CommandNotSupported, "The collection '%s.%s' is a Cosmos DB for NoSQL container, which can be read through MongoDB but not written. "+
-		"Write to it through its own API.", c.Database.Name, c.State().Name)
+	return code.New(code.CommandNotSupported,
+		"The collection '%s.%s' is a Cosmos DB for NoSQL container, which can be read through MongoDB but not "+
+			"written. Write to it through its own API.", c.Database.Name, c.State().Name)
 }

@@ -48,6 +48,7 @@ func (u *Update) Run(o *session.Operation) error {
 // try looks for the documents and changes them, or makes one; again when another write has come
 // between.
 func (u *Update) try(o *session.Operation) (again bool, err error) {
+	// The container is looked up again in each round, since another one may have the name by now.
 	if u.Container, err = o.Find(u.Database, u.Name); err != nil {
 		return false, err
 	}
@@ -60,6 +61,7 @@ func (u *Update) try(o *session.Operation) (again bool, err error) {
 		if fault.KindOf(err) == fault.NotFound && o.Transaction == nil {
 			return true, nil // the container was dropped during the write
 		}
+		// Only an update that matched nothing may insert.
 		if again || err != nil || u.Matched > 0 {
 			return again, err
 		}
@@ -104,12 +106,14 @@ func firstID(o *session.Operation, q *query.Selection) (id doc.Value, found bool
 		return doc.Value{}, false, Writable(q.Container)
 	}
 	if query.ViewOf(q.Container) != nil {
-		return doc.Value{}, false, code.New(code.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", q.Namespace)
+		return doc.Value{}, false, code.New(code.CommandNotSupportedOnView, "Namespace %s is a view, not a collection",
+			q.Namespace)
 	}
 	if id = query.OnlyID(q.Query); id.Type != 0 && q.Hint.Type == 0 {
 		return id, true, nil // the write itself finds out
 	}
 	one := *q
+	// A sort needs all candidates; without one, the first document that the plan meets will do.
 	if one.Sort != nil || one.Reverse {
 		one.Limit = 1
 		for d, err := range query.Rows(o, &one) {
@@ -144,13 +148,15 @@ func statementErr(c *catalog.Container, body doc.Doc, err error) error {
 // changeAll changes every document that is selected, each for itself, chunk by chunk. A document that a
 // change moves to a later place in an index is changed once.
 func (u *Update) changeAll(o *session.Operation) error {
-	if _, _, err := firstID(o, &query.Selection{Container: u.Container, Namespace: u.Namespace, Query: impossible}); err != nil {
+	nothing := query.Selection{Container: u.Container, Namespace: u.Namespace, Query: impossible}
+	if _, _, err := firstID(o, &nothing); err != nil {
 		return err
 	}
 	validate, err := ValidatorOf(o, u.Container)
 	if err != nil {
 		return err
 	}
+	// By number, not by _id: a document that is deleted and created again under its _id is another one.
 	seen := map[uint64]struct{}{}
 	return inChunks(o, &u.Selection, seen, func(ids []doc.Value) error {
 		edits, ops := make([]*edit, len(ids)), make([]store.Op, len(ids))
@@ -183,7 +189,9 @@ const idCost = 128 // of an _id that is kept, in addition to its value
 
 // inChunks calls use with the _ids of the documents that are selected, some at a time. seen has the
 // numbers of those that were given out.
-func inChunks(o *session.Operation, q *query.Selection, seen map[uint64]struct{}, use func(ids []doc.Value) error) error {
+func inChunks(
+	o *session.Operation, q *query.Selection, seen map[uint64]struct{}, use func(ids []doc.Value) error,
+) error {
 	var after access.Position
 	for {
 		var ids []doc.Value
@@ -200,6 +208,8 @@ func inChunks(o *session.Operation, q *query.Selection, seen map[uint64]struct{}
 				}
 				ids = append(ids, doc.Clone(id))
 				seen[d.Number] = struct{}{}
+				// Between chunks no snapshot is open while others write. A transaction has its own snapshot, so it
+				// takes all at once.
 				if size += len(d.Body); o.Transaction == nil && (size >= chunkBytes || len(ids) >= chunkDocuments) {
 					after, more = append(after[:0], d.Position...), true
 					return false, nil
@@ -223,7 +233,10 @@ func inChunks(o *session.Operation, q *query.Selection, seen map[uint64]struct{}
 
 // writeEach does operations that have nothing to do with each other: together if that
 // succeeds, else one by one. took is told what became of each; its error ends it.
-func writeEach(o *session.Operation, c *catalog.Container, ops []store.Op, took func(i int, result store.Result, err error) error) error {
+func writeEach(
+	o *session.Operation, c *catalog.Container, ops []store.Op, took func(i int, result store.Result, err error) error,
+) error {
+	// One batch for all costs one commit. A transaction commits later anyway, and stops at its first error.
 	if o.Transaction == nil && len(ops) > 1 {
 		results, err := Apply(o, c, ops)
 		if err == nil {
@@ -235,6 +248,8 @@ func writeEach(o *session.Operation, c *catalog.Container, ops []store.Op, took 
 			return nil
 		}
 		var e *store.BatchError
+		// The batch wrote nothing. If one of its operations is to blame, each is tried alone, so that the others
+		// succeed.
 		if !errors.As(err, &e) {
 			return err
 		}
@@ -273,6 +288,8 @@ func (u *Update) insert(o *session.Operation) (again bool, err error) {
 	}
 	id := doc.Lookup(body, "_id")
 	_, err = Apply(o, u.Container, []store.Op{{Verb: store.Create, Key: store.Identity(id), Body: body, Lenient: true}})
+	// Another request inserted a document that the query selects: update that one. If the query does not select it, the
+	// duplicate key is an error of the statement.
 	if fault.KindOf(err) == fault.Exists && o.Transaction == nil && isSelected(o, &u.Selection) {
 		return true, nil
 	}

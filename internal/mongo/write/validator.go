@@ -40,6 +40,8 @@ func RulesOf(n *session.Node, c *catalog.Container) (*Rules, error) {
 	if len(st.Echo) == 0 {
 		return nil, nil
 	}
+	// The epoch of a state changes with every change of the container, so rules are never older than the options that a
+	// write sees.
 	if kept, ok := n.Rules.Load(c.ID); ok && kept.(*Rules).epoch == st.Epoch() {
 		return kept.(*Rules).orNone(), nil
 	}
@@ -53,6 +55,7 @@ func RulesOf(n *session.Node, c *catalog.Container) (*Rules, error) {
 			return nil, err
 		}
 	}
+	// That there are none is remembered, too.
 	n.Rules.Store(c.ID, x)
 	return x.orNone(), nil
 }
@@ -93,7 +96,8 @@ func ValidatorOf(o *session.Operation, c *catalog.Container) (func(doc.Doc) erro
 			return err
 		}
 		if x.warn {
-			o.Node.Log.Warn("document would fail validation", slog.String("namespace", c.Database.Name+"."+c.State().Name),
+			o.Node.Log.Warn("document would fail validation",
+				slog.String("namespace", c.Database.Name+"."+c.State().Name),
 				slog.String("document_id", code.Show(doc.Lookup(d, "_id"))))
 			return nil
 		}

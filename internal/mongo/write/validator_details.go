@@ -30,6 +30,8 @@ type mismatch struct {
 
 // fails reports whether the document does not satisfy a query.
 func (p *mismatch) fails(query doc.Doc) bool {
+	// Each condition is compiled by itself to see which one failed. Compiling is slow, but only for documents that are
+	// refused, and maxMismatches bounds it.
 	f, err := filter.Compile(query, filter.Options{Names: expression.NewNames()})
 	if err != nil {
 		return false
@@ -52,12 +54,13 @@ func (p *mismatch) query(a *doc.Writer, query doc.Doc) {
 	for name, v := range doc.Members(query) {
 		clauses = append(clauses, splitClause(name, v)...)
 	}
+	// MongoDB shows a single condition without the $and that several have.
 	if len(clauses) == 1 {
 		p.clause(a, clauses[0])
 		return
 	}
 	a.String("operatorName", "$and")
-	p.clauses(a, clauses)
+	p.clauses(a, clauses, p.clause)
 }
 
 // splitClause splits {a: {$gt: 1, $lt: 5}} into two conditions.
@@ -77,7 +80,8 @@ func splitClause(name string, v doc.Value) []doc.Doc {
 	return []doc.Doc{doc.Single(name, v)}
 }
 
-func (p *mismatch) clauses(a *doc.Writer, clauses []doc.Doc) {
+// clauses writes which conditions are not satisfied, and with details what is wrong with each.
+func (p *mismatch) clauses(a *doc.Writer, clauses []doc.Doc, details func(*doc.Writer, doc.Doc)) {
 	p.depth++
 	a.Array("clausesNotSatisfied")
 	for i, clause := range clauses {
@@ -87,7 +91,7 @@ func (p *mismatch) clauses(a *doc.Writer, clauses []doc.Doc) {
 		a.Object(a.Index())
 		a.Int32("index", i)
 		a.Object("details")
-		p.clause(a, clause)
+		details(a, clause)
 		a.Close()
 		a.Close()
 	}
@@ -142,21 +146,7 @@ func (p *mismatch) logical(a *doc.Writer, name string, v doc.Value) {
 			clauses = append(clauses, d)
 		}
 	}
-	p.depth++
-	a.Array("clausesNotSatisfied")
-	for i, clause := range clauses {
-		if !p.fails(clause) || !p.hasRoom() {
-			continue
-		}
-		a.Object(a.Index())
-		a.Int32("index", i)
-		a.Object("details")
-		p.query(a, clause)
-		a.Close()
-		a.Close()
-	}
-	a.Close()
-	p.depth--
+	p.clauses(a, clauses, p.query)
 }
 
 // reasons are MongoDB's texts about an operator that is not satisfied.
@@ -205,6 +195,7 @@ func (p *mismatch) field(a *doc.Writer, path string, v doc.Value, clause doc.Doc
 			if v.Type != 0 {
 				found = append(found, v)
 			}
+			// Only the first value is shown.
 			return len(found) > 10
 		})
 	}

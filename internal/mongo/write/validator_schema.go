@@ -22,6 +22,8 @@ func (p *mismatch) schema(a *doc.Writer, list string, schema doc.Doc, path []str
 	a.Array(list)
 	defer a.Close()
 	for name, arg := range doc.Members(schema) {
+		// Each keyword is tried as a schema of its own on the whole document: the filter that refused the document also
+		// says why, so the two cannot disagree.
 		if !p.fails(schemaAt(path, keywordAlone(schema, name, arg))) || !p.hasRoom() {
 			continue
 		}
@@ -43,6 +45,7 @@ func (p *mismatch) schema(a *doc.Writer, list string, schema doc.Doc, path []str
 func keywordAlone(schema doc.Doc, name string, arg doc.Value) doc.Doc {
 	a := doc.NewWriter(nil)
 	a.Value(name, arg)
+	// These keywords mean nothing, or something else, without their partners.
 	for _, with := range [][2]string{
 		{"maximum", "exclusiveMaximum"}, {"minimum", "exclusiveMinimum"}, {"additionalProperties", "properties"},
 		{"additionalProperties", "patternProperties"}, {"additionalItems", "items"},
@@ -81,6 +84,7 @@ func (p *mismatch) properties(a *doc.Writer, arg doc.Value, path []string) {
 	properties, _ := doc.AsDoc(arg)
 	for name, v := range doc.Members(properties) {
 		schema, ok := doc.AsDoc(v)
+		// Siblings share the memory of path, so its capacity is cut and append copies.
 		inner := append(path[:len(path):len(path)], name)
 		if !ok || !p.fails(schemaAt(inner, schema)) || !p.hasRoom() {
 			continue

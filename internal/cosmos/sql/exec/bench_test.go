@@ -115,7 +115,8 @@ func BenchmarkPrepare(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Prepare(tree, Environment{Parameters: map[string]doc.Value{}, Schema: schema}, nil); err != nil {
+				if _, err := Prepare(tree, Environment{Parameters: map[string]doc.Value{}, Schema: schema},
+					nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -78,8 +78,9 @@ func TestNotFinite(t *testing.T) {
 			`{"n":1,"id":"1"},{"n":2,"id":"2"}`},
 		{"groups in order", `SELECT VALUE MIN(c.id) FROM c GROUP BY c.n / ABS(c.n - 2)`, `"4","3","1","2"`},
 		{"distinct counts", `SELECT VALUE COUNT(1) FROM (SELECT DISTINCT VALUE c.n / 0 FROM c)`, `3`},
-		{"distinct NaN", `SELECT VALUE ARRAY_LENGTH(ARRAY(SELECT DISTINCT VALUE x FROM x IN (SELECT VALUE [NaN, 0 / 0,` +
-			` 1]))) FROM c WHERE c.id = "1"`, `2`},
+		{"distinct NaN",
+			`SELECT VALUE ARRAY_LENGTH(ARRAY(SELECT DISTINCT VALUE x FROM x IN (SELECT VALUE [NaN, 0 / 0,` +
+				` 1]))) FROM c WHERE c.id = "1"`, `2`},
 		{"a row that OFFSET skips", `SELECT VALUE 1 / c.n FROM c OFFSET 1 LIMIT 1`, `0.5`},
 		{"a row that OFFSET skips in order",
 			`SELECT VALUE 1 / ABS(c.n) FROM c WHERE c.n >= 0 ORDER BY c.n OFFSET 1 LIMIT 1`, `0.5`},

@@ -226,27 +226,17 @@ func TestRankOfRowsThatChange(t *testing.T) {
 func TestRowsKeptAcrossLoops(t *testing.T) {
 	s := newSource(t, `{"id":"i","a":[1,2,3],"b":["x","y"]}`)
 	for query, want := range map[string]string{
-		"SELECT VALUE (SELECT VALUE y FROM (SELECT VALUE x + 1 FROM x IN c.a) AS y WHERE y = 3) FROM " +
-			"c": `3`,
-		"SELECT VALUE [(SELECT VALUE MAX(x + 1) FROM x IN c.a), (SELECT VALUE MIN(x + 1) FROM x IN c.a)] FROM " +
-			"c": `[4,2]`,
-		"SELECT VALUE FIRST(SELECT VALUE CONCAT(z, '!') FROM (SELECT VALUE CONCAT(y, '?') FROM y IN c.b) AS z) FROM " +
-			"c": `"x?!"`,
-		"SELECT VALUE LAST(SELECT VALUE z FROM (SELECT VALUE y || '?' FROM y IN c.b) AS z) FROM " +
-			"c": `"y?"`,
-		"SELECT VALUE ARRAY(SELECT VALUE [x * 2, (SELECT VALUE y || 'z' FROM y IN c.b WHERE y = 'y')] FROM x IN c.a) " +
-			"FROM c": `[[2,"yz"],[4,"yz"],[6,"yz"]]`,
-		"SELECT VALUE ARRAY(SELECT DISTINCT VALUE z FROM (SELECT VALUE x * 2 + 1 FROM x IN c.a JOIN y IN c.b) AS z) " +
-			"FROM c": `[3,5,7]`,
-		"SELECT z, x FROM c JOIN (SELECT VALUE y || '?' FROM y IN c.b) AS z JOIN (SELECT VALUE w + 0.5 FROM w IN c.a) " +
-			"AS x": `{"z":"x?","x":1.5},{"z":"x?","x":2.5},{"z":"x?","x":3.5},{"z":"y?","x":1.5},{"z":"y?","x":2.5},` +
+		"SELECT VALUE (SELECT VALUE y FROM (SELECT VALUE x + 1 FROM x IN c.a) AS y WHERE y = 3) FROM c":                      `3`,
+		"SELECT VALUE [(SELECT VALUE MAX(x + 1) FROM x IN c.a), (SELECT VALUE MIN(x + 1) FROM x IN c.a)] FROM c":             `[4,2]`,
+		"SELECT VALUE FIRST(SELECT VALUE CONCAT(z, '!') FROM (SELECT VALUE CONCAT(y, '?') FROM y IN c.b) AS z) FROM c":       `"x?!"`,
+		"SELECT VALUE LAST(SELECT VALUE z FROM (SELECT VALUE y || '?' FROM y IN c.b) AS z) FROM c":                           `"y?"`,
+		"SELECT VALUE ARRAY(SELECT VALUE [x * 2, (SELECT VALUE y || 'z' FROM y IN c.b WHERE y = 'y')] FROM x IN c.a) FROM c": `[[2,"yz"],[4,"yz"],[6,"yz"]]`,
+		"SELECT VALUE ARRAY(SELECT DISTINCT VALUE z FROM (SELECT VALUE x * 2 + 1 FROM x IN c.a JOIN y IN c.b) AS z) FROM c":  `[3,5,7]`,
+		"SELECT z, x FROM c JOIN (SELECT VALUE y || '?' FROM y IN c.b) AS z JOIN (SELECT VALUE w + 0.5 FROM w IN c.a) AS x": `{"z":"x?","x":1.5},{"z":"x?","x":2.5},{"z":"x?","x":3.5},{"z":"y?","x":1.5},{"z":"y?","x":2.5},` +
 			`{"z":"y?","x":3.5}`,
-		"SELECT VALUE ARRAY(SELECT VALUE (SELECT VALUE z FROM (SELECT VALUE x + y FROM y IN [10]) AS z) FROM x IN " +
-			"c.a) FROM c": ``,
-		"SELECT VALUE (SELECT s, COUNT(1) AS n FROM (SELECT VALUE x + 1 > 2 FROM x IN c.a) AS s WHERE s GROUP BY s) " +
-			"FROM c": `{"s":true,"n":2}`,
-		"SELECT VALUE ARRAY(SELECT VALUE {v: z, m: (SELECT VALUE MAX(q * 2) FROM q IN c.a)} FROM (SELECT VALUE x * 3 " +
-			"FROM x IN c.a) AS z) FROM c": `[{"v":3,"m":6},{"v":6,"m":6},{"v":9,"m":6}]`,
+		"SELECT VALUE ARRAY(SELECT VALUE (SELECT VALUE z FROM (SELECT VALUE x + y FROM y IN [10]) AS z) FROM x IN c.a) FROM c":                    ``,
+		"SELECT VALUE (SELECT s, COUNT(1) AS n FROM (SELECT VALUE x + 1 > 2 FROM x IN c.a) AS s WHERE s GROUP BY s) FROM c":                       `{"s":true,"n":2}`,
+		"SELECT VALUE ARRAY(SELECT VALUE {v: z, m: (SELECT VALUE MAX(q * 2) FROM q IN c.a)} FROM (SELECT VALUE x * 3 FROM x IN c.a) AS z) FROM c": `[{"v":3,"m":6},{"v":6,"m":6},{"v":9,"m":6}]`,
 	} {
 		got, err := (asking{query: query}).all(t, s)
 		if want == "" {

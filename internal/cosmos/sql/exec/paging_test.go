@@ -487,7 +487,8 @@ func TestSystemOnDemand(t *testing.T) {
 }
 
 func TestMatch(t *testing.T) {
-	d := &access.Document{Number: 1, Version: access.Version{Stamp: 7}, Body: mustDoc(t, `{"id":"1","n":5,"tags":["x"]}`)}
+	d := &access.Document{Number: 1, Version: access.Version{Stamp: 7},
+		Body: mustDoc(t, `{"id":"1","n":5,"tags":["x"]}`)}
 	system := mustDoc(t, `{"_rid":"r","_ts":7}`)
 	for query, want := range map[string]bool{
 		`FROM c WHERE c.n = 5`:                    true,

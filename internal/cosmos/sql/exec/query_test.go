@@ -30,9 +30,11 @@ func TestQueries(t *testing.T) {
 		{"names", `SELECT c.id AS k, c["a b"], c.n + 1, c.tags[0], {"x": 1} FROM c WHERE c.id = "5"`,
 			`{"k":"5","a b":1,"$3":{"x":1}}`},
 		{"star", `SELECT * FROM c WHERE c.id = "5"`,
-			`{"id":"5","pk":"c","n":null,"tags":"none","a b":1,"_rid":"rid5","_self":"self5","_etag":"etag5","_attachments":"attachments/","_ts":1005}`},
+			`{"id":"5","pk":"c","n":null,"tags":"none","a ` +
+				`b":1,"_rid":"rid5","_self":"self5","_etag":"etag5","_attachments":"attachments/","_ts":1005}`},
 		{"whole", `SELECT c FROM c WHERE c.id = "5"`,
-			`{"c":{"id":"5","pk":"c","n":null,"tags":"none","a b":1,"_rid":"rid5","_self":"self5","_etag":"etag5","_attachments":"attachments/","_ts":1005}}`},
+			`{"c":{"id":"5","pk":"c","n":null,"tags":"none","a ` +
+				`b":1,"_rid":"rid5","_self":"self5","_etag":"etag5","_attachments":"attachments/","_ts":1005}}`},
 		{"value whole", `SELECT VALUE {"d": c}.d._rid FROM c WHERE c.id = "5"`, `"rid5"`},
 		{"system member", `SELECT c._rid, c["_etag"], c._ts FROM c WHERE c._ts = 1002`,
 			`{"_rid":"rid2","_etag":"etag2","_ts":1002}`},

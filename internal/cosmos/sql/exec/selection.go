@@ -99,7 +99,7 @@ func derived(q *syntax.Query) bool {
 // source compiles one part of FROM, in which names to its left are visible.
 func (c *compiler) source(f *syntax.Source, sel *selection) error {
 	s := source{slot: -1}
-	name := binding{name: sourceName(f)}
+	name := binding{name: f.Name()}
 	of := node{document: true, get: (*frame).all}
 	switch {
 	case f.Query != nil && sel.scope.empty() && derived(f.Query):
@@ -158,20 +158,6 @@ func (c *compiler) elements(s source, sel *selection) source {
 	sel.sources = append(sel.sources, s)
 	sel.scope.names = append(sel.scope.names, binding{slot: rows})
 	return source{kind: fromElements, slot: c.slot(), get: func(f *frame) doc.Value { return f.slots[rows] }}
-}
-
-// sourceName is the name of a source: its alias, or the last name of its path, or the container's name, or "".
-func sourceName(f *syntax.Source) string {
-	switch {
-	case f.Alias != "":
-		return f.Alias
-	case len(f.Path) > 0:
-		if l, ok := f.Path[len(f.Path)-1].(*syntax.Literal); ok && l.Kind == syntax.String {
-			return l.Text
-		}
-		return ""
-	}
-	return f.Root
 }
 
 // where splits the filter, so that conditions on a source are evaluated before the sources to its right are iterated.
@@ -262,7 +248,7 @@ func (c *compiler) items(items []syntax.Item, s *scope) (node, error) {
 	names, nodes := make([]string, len(items)), make([]node, len(items))
 	unnamed := 0
 	for i := range items {
-		if names[i] = itemName(&items[i]); names[i] == "" {
+		if names[i] = items[i].Name(); names[i] == "" {
 			unnamed++
 			names[i] = "$" + strconv.Itoa(unnamed)
 		}
@@ -277,19 +263,6 @@ func (c *compiler) items(items []syntax.Item, s *scope) (node, error) {
 	}
 	o := newObject(names, nodes)
 	return node{get: o.value, object: o}, nil
-}
-
-func itemName(i *syntax.Item) string {
-	if i.Alias != "" {
-		return i.Alias
-	}
-	switch x := i.Expr.(type) {
-	case *syntax.Name:
-		return x.Name
-	case *syntax.Member:
-		return x.Name
-	}
-	return ""
 }
 
 // orderBy compiles the sort keys.

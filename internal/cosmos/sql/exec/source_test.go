@@ -63,7 +63,8 @@ func (s *sliceSource) add(body doc.Doc) {
 	if len(s.docs) > 0 {
 		n = s.docs[len(s.docs)-1].Number + 1
 	}
-	s.docs = append(s.docs, access.Document{Number: n, Version: access.Version{Sequence: n, Stamp: 1000 + int64(n)}, Body: body})
+	s.docs = append(s.docs,
+		access.Document{Number: n, Version: access.Version{Sequence: n, Stamp: 1000 + int64(n)}, Body: body})
 }
 
 // remove removes a document, as its expiry does.

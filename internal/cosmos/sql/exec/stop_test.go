@@ -330,8 +330,9 @@ var giantQueries = []struct {
 	{"zeros", 1, "SELECT VALUE [FIRST(SELECT VALUE x FROM x IN c.v JOIN y IN c.w WHERE x > y), LAST(SELECT VALUE x " +
 		"FROM x IN c.v JOIN y IN c.w)] FROM c"},
 	{"ints", 1, "SELECT VALUE ARRAY_LENGTH(ARRAY(SELECT DISTINCT VALUE x + y FROM x IN c.v JOIN y IN c.w)) FROM c"},
-	{"texts", 1, "SELECT VALUE ARRAY(SELECT x, COUNT(1) AS n, MIN(y) AS low, MAX(y) AS high, AVG(x) AS a, COUNTIF(x > " +
-		"y) AS i FROM x IN c.v JOIN y IN c.w GROUP BY x) FROM c"},
+	{"texts", 1,
+		"SELECT VALUE ARRAY(SELECT x, COUNT(1) AS n, MIN(y) AS low, MAX(y) AS high, AVG(x) AS a, COUNTIF(x > " +
+			"y) AS i FROM x IN c.v JOIN y IN c.w GROUP BY x) FROM c"},
 	{"texts", 1, "SELECT VALUE ARRAY(SELECT VALUE x FROM x IN c.v ORDER BY x DESC, LOWER(x)) FROM c"},
 	{"texts", 1, "SELECT VALUE [ARRAY_LENGTH((SELECT VALUE MAKELIST(x) FROM x IN c.v)), ARRAY_LENGTH((SELECT VALUE " +
 		"MAKESET(x) FROM x IN c.v))] FROM c"},

@@ -81,8 +81,9 @@ func TestSpatialExamples(t *testing.T) {
 		{"ST_ISVALIDDETAILED", invalid,
 			`{"valid":false,"reason":"Latitude values must be between -90 and 90 degrees."}`},
 		{"ST_WITHIN", pointText(-122.12824857332558, 47.6395516675712) + ", " + campus, "true"},
-		{"ST_ISVALID", multiText(`[[[[52.0,12.0],[53.0,12.0],[53.0,13.0],[52.0,13.0],[52.0,12.0]]],[[[50.0,0.0],[51.0,` +
-			`0.0],[51.0,5.0],[50.0,5.0],[50.0,0.0]]]]`), "true"},
+		{"ST_ISVALID",
+			multiText(`[[[[52.0,12.0],[53.0,12.0],[53.0,13.0],[52.0,13.0],[52.0,12.0]]],[[[50.0,0.0],[51.0,` +
+				`0.0],[51.0,5.0],[50.0,5.0],[50.0,0.0]]]]`), "true"},
 	})
 }
 

@@ -4,8 +4,8 @@ import "strings"
 
 // Notes on functions whose documentation is incomplete.
 const (
-	noteDelimiter = "The reference does not document the result if the delimiter is not in the string. It is an empty " +
-		"string."
+	noteDelimiter = "The reference does not document the result if the delimiter is not in the string. It is an " +
+		"empty string."
 	noteRegex = "Patterns are those of .NET. A pattern of more than 4096 bytes, or a match that takes more than a " +
 		"tenth of a second, is an error."
 )

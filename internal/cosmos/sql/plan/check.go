@@ -85,7 +85,7 @@ func (c *checker) from(q *syntax.Query, outer *scope) *scope {
 				c.unresolved(f.Root, f.Span)
 			}
 		}
-		name := sourceName(f)
+		name := f.Name()
 		for _, b := range s.names {
 			if b.name == name && name != "" {
 				c.wrong("SC2021", f.Span, "The input alias '%s' is specified more than once in the FROM clause.", name)
@@ -141,7 +141,7 @@ func (c *checker) names(q *syntax.Query) {
 	seen := map[string]bool{}
 	for i := range q.Select.Items {
 		item := &q.Select.Items[i]
-		name := itemName(item)
+		name := item.Name()
 		if name != "" && seen[name] {
 			c.wrong("SC2022", item.Span, "The property name '%s' is specified more than once in the SELECT clause.",
 				name)

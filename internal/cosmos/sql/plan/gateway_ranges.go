@@ -106,7 +106,7 @@ func (g *gatewayPlanner) keys() gatewayKeys {
 	if q.Where == nil || f.Query != nil || f.In {
 		return gatewayAll
 	}
-	s := gatewayScope{gatewayPlanner: g, root: sourceName(f)}
+	s := gatewayScope{gatewayPlanner: g, root: f.Name()}
 	for _, step := range f.Path {
 		l, ok := step.(*syntax.Literal)
 		if !ok || l.Kind != syntax.String {
@@ -210,7 +210,7 @@ func (s *gatewayScope) defined(e syntax.Expr) gatewayKeys {
 		return gatewayAll
 	}
 	inner := *s
-	inner.root = sourceName(f)
+	inner.root = f.Name()
 	return inner.holds(q.Where, true)
 }
 

@@ -517,9 +517,9 @@ func TestGatewayJSON(t *testing.T) {
 		{"group and filter", `SELECT c.a, COUNT(1) FROM c WHERE c.pk IN ("redmond", 1) GROUP BY c.a OFFSET 1 LIMIT 2`,
 			`{"partitionedQueryExecutionInfoVersion":2,"queryInfo":{"distinctType":"None","top":null,"offset":1,"limit":2,` +
 				`"orderBy":[],"orderByExpressions":[],"groupByExpressions":["c.a"],"groupByAliases":["a","$1"],"aggregates":[],` +
-				`"groupByAliasToAggregateType":{"a":null,"$1":"Count"},"rewrittenQuery":"SELECT [{\"item\": c.a}] AS groupByItems, ` +
-				`{\"a\": c.a, \"$1\": {\"item\": COUNT(1)}} AS payload\nFROM c\nWHERE (c.pk IN (\"redmond\",` +
-				` 1))\nGROUP BY c.a",` +
+				`"groupByAliasToAggregateType":{"a":null,"$1":"Count"},"rewrittenQuery":"SELECT [{\"item\": c.a}] AS ` +
+				`groupByItems, {\"a\": c.a, \"$1\": {\"item\": COUNT(1)}} AS payload\nFROM c\nWHERE (c.pk IN ` +
+				`(\"redmond\", 1))\nGROUP BY c.a",` +
 				`"hasSelectValue":false,"dCountInfo":null,"hasNonStreamingOrderBy":false},"queryRanges":[` +
 				`{"min":"20CD98B339BA78A5D0CF6953B87070B0","max":"20CD98B339BA78A5D0CF6953B87070B0","isMinInclusive":true,"isMaxInclusive":true},` +
 				`{"min":"22E342F38A486A088463DFF7838A5963","max":"22E342F38A486A088463DFF7838A5963","isMinInclusive":true,"isMaxInclusive":true}],` +
@@ -552,7 +552,8 @@ func gatewayComponentJSON(member string, n int) string {
 		`[{\"item\": ` + score + `}] AS orderByItems, {\"payload\": {\"id\": c.id},` +
 		` \"componentScores\": [(_VectorScore(c.a, [1]) ?? -1.79769e+308), ` +
 		`(_VectorScore(c.b,` +
-		` [2]) ?? -1.79769e+308)]} AS payload\nFROM c\nWHERE ({documentdb-formattableorderbyquery-filter})\nORDER BY ` + score +
+		` [2]) ?? -1.79769e+308)]} AS payload\nFROM c\nWHERE ({documentdb-formattableorderbyquery-filter})\nORDER BY ` +
+		score +
 		`","hasSelectValue":false,"dCountInfo":null,"hasNonStreamingOrderBy":true}`
 }
 

@@ -130,7 +130,7 @@ func (g *gatewayPlanner) root() syntax.Expr {
 	if len(g.q.From) == 0 {
 		return &syntax.Name{Name: "root"}
 	}
-	return &syntax.Name{Name: sourceName(&g.q.From[0])}
+	return &syntax.Name{Name: g.q.From[0].Name()}
 }
 
 // payload is the row of a query as one expression.
@@ -155,7 +155,7 @@ func gatewayNames(items []syntax.Item) []string {
 	names := make([]string, len(items))
 	unnamed := 0
 	for i := range items {
-		if names[i] = itemName(&items[i]); names[i] == "" {
+		if names[i] = items[i].Name(); names[i] == "" {
 			unnamed++
 			names[i] = fmt.Sprintf("$%d", unnamed)
 		}

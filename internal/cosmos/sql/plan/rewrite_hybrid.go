@@ -45,7 +45,7 @@ func (g *gatewayPlanner) distance(e syntax.Expr) (name string, ok bool) {
 		}
 	}
 	if g.Distance != nil && len(g.q.From) > 0 {
-		s := gatewayScope{gatewayPlanner: g, root: sourceName(&g.q.From[0])}
+		s := gatewayScope{gatewayPlanner: g, root: g.q.From[0].Name()}
 		for _, arg := range call.Args[:min(2, len(call.Args))] {
 			if names, ok := s.path(arg); ok {
 				if name := g.Distance(gatewayAccess(names)); name != "" {

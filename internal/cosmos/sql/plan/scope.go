@@ -94,25 +94,11 @@ func (s *scope) empty() bool {
 	return true
 }
 
-// sourceName is the name of a source: its alias, or the last name of its path, or the container's name, or "".
-func sourceName(s *syntax.Source) string {
-	switch {
-	case s.Alias != "":
-		return s.Alias
-	case len(s.Path) > 0:
-		if l, ok := s.Path[len(s.Path)-1].(*syntax.Literal); ok && l.Kind == syntax.String {
-			return l.Text
-		}
-		return ""
-	}
-	return s.Root
-}
-
 // bind makes the scope of a query's FROM. Unresolved names get unknown places; the checker reports them.
 func (r *resolver) bind(q *syntax.Query, outer *scope) *scope {
 	s := &scope{outer: outer}
 	for i := range q.From {
-		s.names = append(s.names, binding{sourceName(&q.From[i]), r.source(&q.From[i], s)})
+		s.names = append(s.names, binding{q.From[i].Name(), r.source(&q.From[i], s)})
 	}
 	return s
 }
@@ -158,25 +144,11 @@ func (r *resolver) row(q *syntax.Query, outer *scope) place {
 	}
 	p := place{members: map[string]place{}}
 	for i := range q.Select.Items {
-		if name := itemName(&q.Select.Items[i]); name != "" {
+		if name := q.Select.Items[i].Name(); name != "" {
 			p.members[name] = r.place(q.Select.Items[i].Expr, s)
 		}
 	}
 	return p
-}
-
-// itemName is the name of a member of a row, or "" if the service numbers it.
-func itemName(i *syntax.Item) string {
-	if i.Alias != "" {
-		return i.Alias
-	}
-	switch x := i.Expr.(type) {
-	case *syntax.Name:
-		return x.Name
-	case *syntax.Member:
-		return x.Name
-	}
-	return ""
 }
 
 // place is the origin of the value of an expression.

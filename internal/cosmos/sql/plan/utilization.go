@@ -103,7 +103,9 @@ func (b *builder) missing(c condition) {
 func (b *builder) inKey(p access.Path) bool {
 	key := b.env.Schema.Partition
 	partition, _ := b.partition()
-	return slices.ContainsFunc(key[:min(len(key), len(partition))], func(k access.Path) bool { return slices.Equal(k, p) })
+	return slices.ContainsFunc(key[:min(len(key), len(partition))], func(k access.Path) bool {
+		return slices.Equal(k, p)
+	})
 }
 
 // ideal is the best composite index for a filter and an order: first the fixed paths, then the order, or else one

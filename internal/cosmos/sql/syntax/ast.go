@@ -42,6 +42,20 @@ type Item struct {
 	Alias string // "" if none is written
 }
 
+// Name is the name of the member that the item is in a row, or "" if the service numbers it.
+func (i *Item) Name() string {
+	if i.Alias != "" {
+		return i.Alias
+	}
+	switch x := i.Expr.(type) {
+	case *Name:
+		return x.Name
+	case *Member:
+		return x.Name
+	}
+	return ""
+}
+
 // A Source is one part of FROM: `collection [AS] alias` or `alias IN collection`.
 // Its collection is Root with Path, or Query.
 type Source struct {
@@ -51,6 +65,20 @@ type Source struct {
 	Query *Query
 	Alias string // "" if none is written
 	In    bool   // iterate over the elements of the collection, an array
+}
+
+// Name is how expressions refer to the source: its alias, or the last name of its path, or the container's name, or "".
+func (s *Source) Name() string {
+	switch {
+	case s.Alias != "":
+		return s.Alias
+	case len(s.Path) > 0:
+		if l, ok := s.Path[len(s.Path)-1].(*Literal); ok && l.Kind == String {
+			return l.Text
+		}
+		return ""
+	}
+	return s.Root
 }
 
 // A SortKey is one expression of ORDER BY.

@@ -114,8 +114,9 @@ var canon = []struct{ name, text, want string }{
 	{"arrays", "SELECT VALUE [[], [1, [2]]]", "SELECT VALUE [[], [1, [2]]]"},
 	{"objects", `SELECT VALUE {a: 1, "b": {}, 'c d': [2], order: 3}`, `SELECT VALUE {"a": 1, "b": {}, "c d": [2],` +
 		` "order": 3}`},
-	{"subqueries", "SELECT EXISTS(SELECT 1), ARRAY(SELECT 1), ALL(SELECT 1), first(SELECT 1), Last(SELECT 1), (SELECT " +
-		"1)",
+	{"subqueries",
+		"SELECT EXISTS(SELECT 1), ARRAY(SELECT 1), ALL(SELECT 1), first(SELECT 1), Last(SELECT 1), (SELECT " +
+			"1)",
 		"SELECT EXISTS(SELECT 1), ARRAY(SELECT 1), ALL(SELECT 1), FIRST(SELECT 1), LAST(SELECT 1), (SELECT 1)"},
 	{"functions named first and last", "SELECT VALUE first(all, last)", "SELECT VALUE first(all, last)"},
 	{"subquery as operand", "SELECT VALUE 1 + (SELECT VALUE COUNT(1) FROM x IN c.x)",

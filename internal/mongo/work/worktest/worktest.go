@@ -53,7 +53,8 @@ func Stops(t *testing.T, name string, run func(m *work.Meter) error) {
 		t.Errorf("%s stopped after %v", name, took)
 	}
 	if testing.Verbose() {
-		t.Logf("%6v, %6v between two questions: %s", took.Round(time.Millisecond), max(longest, last.Elapsed()).Round(time.Millisecond), name)
+		t.Logf("%6v, %6v between two questions: %s", took.Round(time.Millisecond),
+			max(longest, last.Elapsed()).Round(time.Millisecond), name)
 	}
 }
 
@@ -76,7 +77,9 @@ var Document = sync.OnceValue(func() doc.Value {
 	put("objects", Array(30_000, func(i int) doc.Value {
 		return Object("k", doc.String(fmt.Sprintf("k%d", i)), "v", doc.Int32(int32(i%100)))
 	}))
-	put("pairs", Array(30_000, func(i int) doc.Value { return Array(2, func(int) doc.Value { return doc.String(fmt.Sprint(i)) }) }))
+	put("pairs", Array(30_000, func(i int) doc.Value {
+		return Array(2, func(int) doc.Value { return doc.String(fmt.Sprint(i)) })
+	}))
 	for i, name := range []string{"object", "object2"} {
 		o := []byte{0, 0, 0, 0}
 		for n := range 50_000 {

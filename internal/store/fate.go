@@ -1,0 +1,53 @@
+package store
+
+import (
+	"context"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/keys"
+)
+
+// A Ref is how a row of a query names its document: by the number, or by the key if that is 0.
+type Ref struct {
+	Number uint64
+	Key    Key
+}
+
+// A Fate is what the policy in force says about a document that a Ref names.
+type Fate struct {
+	Stored bool         // it is on disk
+	Alive  bool         // at the instant of the View
+	Ends   bool         // the policy ends it, or has ended it
+	At     expiry.Stamp // when, if Ends
+}
+
+// Fate asks the policy about a document. Unlike Read it tells one that has ended, and whose space is not free yet, from
+// one that is not there. That is for callers who have shown the document before and must not show it any more.
+func (s *Store) Fate(ctx context.Context, v catalog.View, ref Ref) (f Fate, err error) {
+	if err := ctx.Err(); err != nil {
+		return f, err
+	}
+	take := func(h keys.Header, body doc.Doc) error {
+		f.Stored, f.Alive = true, !dead(v, h, body)
+		f.At, f.Ends = v.Policy.Deadline(versionOf(h, body))
+		return nil
+	}
+	rng := v.Container.Keys()
+	if ref.Number != 0 {
+		_, err = getRecord(s.engine, rng.Record(nil, ref.Number), take)
+		return f, err
+	}
+	key := rng.Lookup(nil, v.Identity().AppendPartition(nil, ref.Key.Partition), ref.Key.ID)
+	for last := uint64(0); ; { // as in read
+		number, found, err := getNumber(s.engine, key)
+		if err != nil || !found || number == last {
+			return f, err
+		}
+		if found, err = getRecord(s.engine, rng.Record(nil, number), take); found || err != nil {
+			return f, err
+		}
+		last = number
+	}
+}
