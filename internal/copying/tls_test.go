@@ -33,8 +33,7 @@ func TestCertificates(t *testing.T) {
 		{"right", from.n.CA(), to.n.CA(), false, true},
 		{"insecure", nil, nil, true, true},
 	} {
-		t.Run(side.name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(side.name, func(t *testing.T) { // one after the other: two of them make the same container
 			source, target := from.nosql("shop"), to.nosql("")
 			source.Authority, target.Authority = side.from, side.to
 			source.Insecure, target.Insecure = side.insecure, side.insecure
@@ -83,7 +82,6 @@ func TestCertificatesOfMongoDB(t *testing.T) {
 		{"plain", "tls=false", nil, false, true},
 	} {
 		t.Run(side.name, func(t *testing.T) {
-			t.Parallel()
 			target := to.mongo("")
 			target.URL, _, _ = strings.Cut(target.URL, "?")
 			target.URL += "?authSource=admin&serverSelectionTimeoutMS=500&" + side.query
