@@ -27,7 +27,7 @@ func listChanges(e *exchange, v catalog.View, scope access.Scope, size int) (sta
 	if err := e.checkFeedMode(); err != nil {
 		return 0, err
 	}
-	newest, err := e.api.store.Sequence(v.Container)
+	newest, err := e.api.store.Sequence(v.Container, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -67,7 +67,7 @@ func (e *exchange) changes(
 	v catalog.View, scope access.Scope, after uint64, size int,
 ) (last uint64, rows int, err error) {
 	e.openFeed(containerRID(v.Container), "Documents")
-	for d, err := range e.api.store.Changes(e.Context(), v, scope, after) {
+	for d, err := range e.api.store.Changes(e.Context(), v, 0, scope, after) {
 		if err != nil {
 			return 0, 0, err
 		}
@@ -113,7 +113,7 @@ func (e *exchange) changesAfter(v catalog.View, newest uint64) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	after, err := e.api.store.SequenceAt(e.Context(), v, at.Unix())
+	after, err := e.api.store.SequenceAt(e.Context(), v, 0, at.Unix())
 	return min(after, newest), err
 }
 
