@@ -94,7 +94,7 @@ type Engine interface {
 	//   - fault.Conflict if a key that b has read has changed since b.Since, or if
 	//     the commit would not be before b.Before. The caller may try again,
 	//     beginning with its reads. Rarely, an engine reports a conflict where there
-	//     is none.
+	//     is none, but never for a batch that has read nothing and has no bound.
 	//   - fault.Undetermined if the engine cannot tell whether it has written b. The
 	//     caller reads again before it retries, or says so to its client.
 	//   - fault.OutOfSpace if the engine is short of space, unless b.Frees is set
