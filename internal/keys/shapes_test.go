@@ -63,12 +63,14 @@ func TestFormat(t *testing.T) {
 	line("f feed value", AppendFeed(nil, FeedEntry{Number: 7, Stamp: 1700000000, TTL: -1, Bytes: 513}))
 	line("x deadline value", AppendDeadline(nil, DeadlineEntry{Sequence: 9, Bytes: 513}))
 	line("o order value", Counter{Sequence: 9, Number: 7, Stamp: 1700000000, Documents: 5, Bytes: 513}.Append(nil))
+	line("o order value, of several processes", Counter{Sequence: 9, Number: 7, Stamp: 1700000000, Epoch: 3}.Append(nil))
 	line("m mark value", ReclaimMark{Feed: 9, Own: 1700000000, Pending: 5}.Append(nil))
 	line("d record header", AppendHeader(nil, Header{Class: ClassOwn, Sequence: 9, Stamp: 1700000000, TTL: 60}))
 	fmt.Fprintln(&out)
 
 	line("system clock", ClockKey())
 	line("system clean", CleanKey())
+	line("system epoch", EpochKey(5))
 	line("system format", FormatKey())
 	line("system with ids", System("name", 1, 2))
 	line("system log", LogKey(1700000000<<32|3))
@@ -406,7 +408,7 @@ func FuzzKeyShapes(f *testing.F) {
 		if got, err := DecodeDeadline(AppendDeadline(nil, d)); err != nil || got != d {
 			t.Errorf("deadline value %+v, %v, want %+v", got, err, d)
 		}
-		c := Counter{Sequence: n, Number: n / 2, Stamp: at, Documents: n / 3, Bytes: uint64(container)}
+		c := Counter{Sequence: n, Number: n / 2, Stamp: at, Documents: n / 3, Bytes: uint64(container), Epoch: n / 5}
 		if got, err := DecodeCounter(c.Append(nil)); err != nil || got != c {
 			t.Errorf("counter %+v, %v, want %+v", got, err, c)
 		}

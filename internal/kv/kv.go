@@ -72,7 +72,8 @@ type View struct {
 	// Mark is the moment: the Since of the operation's batch.
 	Mark Mark
 	// Time is the time of day at the moment, by the engine's own clock. It is the zero Time if the engine keeps none;
-	// then whoever asks has a clock.
+	// then whoever asks has a clock. An engine that keeps time orders all batches by it: Reader sees those that were
+	// committed before Time, and no others.
 	Time time.Time
 }
 
@@ -128,6 +129,9 @@ type Batch struct {
 	// Before bounds the moment of the commit, by the clock that View.Time tells; the zero Time is no bound. An Order
 	// may lower it. An engine that keeps no time ignores it: there the batch's Order decides by the clock of its maker.
 	Before time.Time
+	// Time is set by an engine that keeps time, before it calls the Orders: an instant by that clock, not before Apply
+	// was called and not after the commit.
+	Time time.Time
 	// NoSync allows a crash to undo the batch: for work that is safe to repeat.
 	NoSync bool
 	// Frees says that the batch helps to free space: it deletes, or it writes what later deletes
@@ -189,6 +193,10 @@ type (
 	// A RangeDeleter accepts batches with DeleteRange, at a cost that does not
 	// grow with the number of keys.
 	RangeDeleter interface{ DeletesRanges() bool }
+
+	// Other processes may write the data of a Shared engine, too, so what a process remembers of it needs proof. Such
+	// an engine keeps time, and loses nothing that was ever visible.
+	Shared interface{ Shared() bool }
 
 	// A Compacter frees the disk space of deleted keys in [lower, upper) now.
 	Compacter interface {
