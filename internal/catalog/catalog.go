@@ -35,6 +35,8 @@ const (
 // A Catalog is safe for concurrent use. One goroutine changes it at a time; readers never wait for the disk.
 type Catalog struct {
 	engine    kv.Engine
+	shared    bool // other processes change the data, too
+	authority authority
 	condition Condition
 
 	// Changed, if set before first use, is called with each container whose indexing has changed.
@@ -53,6 +55,8 @@ type Catalog struct {
 	numbers  atomic.Uint64 // nor a number up to this one
 
 	changes sync.Mutex // held during a change, including its disk write
+	turn    kv.View    // of the change that is being made, where several processes share the data
+	passed  uint64     // newest sequence of the counters that it has passed, there
 
 	mu         sync.RWMutex // held only to read or set the fields below, never during a disk write
 	counters   counters
@@ -95,16 +99,20 @@ type counters struct {
 // Open loads the catalog from an engine and finishes deletions that a crash has interrupted. condition is needed for
 // data with partial indexes, else it may be nil.
 func Open(ctx context.Context, engine kv.Engine, condition Condition) (*Catalog, error) {
-	c := &Catalog{
-		engine: engine, condition: condition, maxEvents: audit.MaxEvents, maxTrail: audit.MaxBytes,
-		byName:   map[name]any{},
-		offers:   map[Owner]*Resource{},
-		children: map[group][]*Resource{},
+	c := &Catalog{engine: engine, condition: condition, maxEvents: audit.MaxEvents, maxTrail: audit.MaxBytes}
+	c.clear()
+	c.authority = alone{}
+	if s, ok := engine.(kv.Shared); ok && s.Shared() {
+		c.shared, c.authority = true, &sharing{c}
 	}
-	for _, load := range []func(context.Context) error{
+	loads := []func(context.Context) error{
 		c.checkFormat, c.takeClean, c.loadCounters, c.loadDatabases, c.loadContainers, c.loadResources, c.loadClockMark,
 		c.loadTrail,
-	} {
+	}
+	if c.shared { // its engine loses nothing that was ever visible, so it needs no marks
+		loads, c.clean = []func(context.Context) error{c.checkFormat, c.loadShared}, true
+	}
+	for _, load := range loads {
 		if err := load(ctx); err != nil {
 			return nil, fmt.Errorf("open catalog: %w", err)
 		}
@@ -113,6 +121,13 @@ func Open(ctx context.Context, engine kv.Engine, condition Condition) (*Catalog,
 		return nil, fmt.Errorf("open catalog: %w", err)
 	}
 	return c, nil
+}
+
+// clear empties what is in memory.
+func (c *Catalog) clear() {
+	c.databases, c.containers, c.resources = ordered[uint32, *Database]{}, ordered[uint32, *Container]{},
+		ordered[uint64, *Resource]{}
+	c.byName, c.offers, c.children = map[name]any{}, map[Owner]*Resource{}, map[group][]*Resource{}
 }
 
 // checkFormat refuses data of another format, and marks new data with the present one.
@@ -151,6 +166,9 @@ func (c *Catalog) takeClean(ctx context.Context) (err error) {
 
 // Close marks the data as closed: everything that was visible is durable. The caller closes the engine.
 func (c *Catalog) Close(ctx context.Context) error {
+	if c.shared {
+		return nil
+	}
 	for _, ct := range c.AllContainers() {
 		if ct.gaps() {
 			return nil // a range has not left its gap after the last crash yet, see TakeGap
@@ -163,6 +181,9 @@ func (c *Catalog) Close(ctx context.Context) error {
 
 // Clean reports whether the previous process has closed the data, so that everything that was visible then was durable.
 func (c *Catalog) Clean() bool { return c.clean }
+
+// Shared reports whether other processes use the data, too.
+func (c *Catalog) Shared() bool { return c.shared }
 
 // Epoch is the newest State.Epoch of any container. A snapshot of the engine that is taken after this call has
 // everything about states of that epoch and earlier ones.
@@ -180,9 +201,9 @@ func (c *Catalog) loadCounters(ctx context.Context) error {
 func numberKey(kind byte, n uint64) []byte { return keys.CatalogKey(kind, uint32(n>>32), uint32(n)) }
 
 // each decodes every system record of a kind, in order of its id.
-func each[T any](ctx context.Context, engine kv.Engine, kind byte, take func(*T) error) error {
+func each[T any](ctx context.Context, r kv.Reader, kind byte, take func(*T) error) error {
 	prefix := keys.CatalogKey(kind)
-	it, err := engine.Iterate(ctx, prefix, keys.End(prefix))
+	it, err := r.Iterate(ctx, prefix, keys.End(prefix))
 	if err != nil {
 		return err
 	}
@@ -216,26 +237,32 @@ func encode(record any) []byte {
 
 // change makes one change of the catalog. do fills the batch, advances the counters and notes the events; when the
 // batch is durable, seen makes the change visible.
-func (c *Catalog) change(ctx context.Context, do func(r *revision, b *kv.Batch) error, seen func()) error {
-	return c.changeBy(ctx, do, seen, func(b *kv.Batch) error { return c.engine.Apply(ctx, b) })
+//
+// touched are the containers whose answers, or whose existence, the change affects. Where several processes share the
+// data, do runs when the change has passed all their counters, and may run again.
+func (c *Catalog) change(
+	ctx context.Context, do func(r *revision, b *kv.Batch) error, seen func(), touched ...*Container,
+) error {
+	return c.changeBy(ctx, do, seen, func(b *kv.Batch) error { return c.engine.Apply(ctx, b) }, touched...)
 }
 
 // changeBy is change with another way to make the batch durable.
 func (c *Catalog) changeBy(
 	ctx context.Context, do func(r *revision, b *kv.Batch) error, seen func(), apply func(*kv.Batch) error,
+	touched ...*Container,
 ) error {
-	next := revision{counters: c.counters} // only changes write them, and they hold c.changes
-	next.Sequence++
-	b := &kv.Batch{}
-	if err := do(&next, b); err != nil {
+	var next revision
+	var after trail
+	fill := func(b *kv.Batch) (err error) {
+		next = c.nextRevision(b)
+		if err := do(&next, b); err != nil {
+			return err
+		}
+		b.Set(keys.CatalogKey(countersKind), encode(next.counters))
+		after, err = c.write(ctx, b, next.events)
 		return err
 	}
-	b.Set(keys.CatalogKey(countersKind), encode(next.counters))
-	after, err := c.write(ctx, b, next.events)
-	if err != nil {
-		return err
-	}
-	if err := apply(b); err != nil {
+	if err := c.authority.apply(c, fill, apply, touched); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -243,6 +270,13 @@ func (c *Catalog) changeBy(
 	c.counters, c.trail = next.counters, after
 	seen()
 	return nil
+}
+
+// nextRevision begins a change. Only changes write the counters, and they hold c.changes.
+func (c *Catalog) nextRevision(b *kv.Batch) revision {
+	next := revision{counters: c.counters, batch: b, newest: c.passed}
+	next.Sequence++
+	return next
 }
 
 // ClockMark is the stored high-water mark of the clock, the zero Time if there is none.
@@ -255,14 +289,14 @@ func (c *Catalog) ClockMark() time.Time {
 // SaveClockMark raises the high-water mark of the clock, writes events about that, and returns when both are durable.
 // It ignores a mark that is not above the present one.
 func (c *Catalog) SaveClockMark(ctx context.Context, mark time.Time, events ...audit.Event) error {
-	c.changes.Lock()
-	defer c.changes.Unlock()
-	if !mark.After(c.ClockMark()) {
-		return nil
-	}
-	b := &kv.Batch{Frees: true} // on a full disk, too: without it nothing could be reclaimed
-	b.Set(keys.ClockKey(), encode(mark.UTC()))
-	return c.apply(ctx, b, events, func() { c.clockMark = mark })
+	return c.exclusively(ctx, func() error {
+		if !mark.After(c.ClockMark()) {
+			return nil
+		}
+		b := &kv.Batch{Frees: true} // on a full disk, too: without it nothing could be reclaimed
+		b.Set(keys.ClockKey(), encode(mark.UTC()))
+		return c.apply(ctx, b, events, func() { c.clockMark = mark })
+	})
 }
 
 func (c *Catalog) loadClockMark(ctx context.Context) error {

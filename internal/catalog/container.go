@@ -7,6 +7,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
@@ -22,8 +23,11 @@ type Container struct {
 	numbers *atomic.Uint64
 	born    uint64 // the epoch in which it became visible; 0 if an earlier process created it
 	draft   bool   // it is not visible yet, see Draft
-	state   atomic.Pointer[State]
-	latest  atomic.Int64 // newest `now` that any request on this container has seen
+	// published is the epoch with which a draft is about to become visible, where several processes share the data.
+	published uint64
+	authority authority
+	state     atomic.Pointer[State]
+	latest    atomic.Int64 // newest `now` that any request on this container has seen
 
 	resuming []atomic.Bool // by range: loaded after a crash, and not written since, see TakeGap
 	writing  atomic.Uint64 // writes under way, and documents written, see BeginWrite
@@ -57,7 +61,9 @@ type State struct {
 
 	compiled compiled
 	datesOff bool
-	epoch    uint64        // rises with every change; not with the floors alone, since no answer depends on them
+	// epoch rises with every change; not with the floors alone, since no answer depends on them. Where several processes
+	// share the data it is the revision of the catalog that made the change, and stored.
+	epoch    uint64
 	changing chan struct{} // not nil while a change is being written; closed at its end
 }
 
@@ -91,30 +97,31 @@ type View struct {
 	Container *Container
 	*State
 	Now expiry.Stamp
+
+	// Read is the view of the engine in which State holds and that has the time Now, where several processes share the
+	// data. Elsewhere it is zero, and whoever reads opens a view.
+	Read kv.View
 }
 
 // Enter starts a request at the instant now, or at the newest instant that another request has seen. So the instants of
 // a container never go back: a client that was told that a document is gone is never contradicted, and a policy that is
 // being replaced is closed at the newest of them (A-01). Enter waits while a change of the container is being written.
 // If ctx ends before that, it returns the error of ctx. A deleted container is ErrNoOwner.
+//
+// Where several processes share the data, now does not matter: the instant is that of the view that the request reads
+// in, so a request that follows another one, in any process, sees a later one.
 func (c *Container) Enter(ctx context.Context, now expiry.Stamp) (View, error) {
-	now = c.advance(now)
-	if err := c.settle(ctx, now); err != nil {
-		return View{}, err
-	}
-	st := c.state.Load()
-	for st.changing != nil {
-		select {
-		case <-st.changing:
-			st = c.state.Load()
-		case <-ctx.Done():
-			return View{}, ctx.Err()
+	return c.authority.enter(ctx, c, now)
+}
+
+// replace puts a state in force, unless the container has learned of a later one already.
+func (c *Container) replace(st *State) {
+	for {
+		old := c.state.Load()
+		if old.epoch > st.epoch || c.state.CompareAndSwap(old, st) {
+			return
 		}
 	}
-	if st.Deleted {
-		return View{}, ErrNoOwner
-	}
-	return View{Container: c, State: st, Now: now}, nil
 }
 
 // advance raises the newest instant to now and returns it.
@@ -225,12 +232,18 @@ func (c *Container) gaps() bool {
 	return false
 }
 
-// Refresh is called by a writer at the moment of its commit. It fails with
-// fault.Conflict when the container has changed since v, and otherwise returns
-// the newest instant that any request has seen.
-func (v View) Refresh() (expiry.Stamp, error) {
-	if st := v.Container.state.Load(); st.epoch != v.epoch || st.changing != nil || st.Deleted {
-		return 0, errChanged
-	}
-	return max(v.Now, v.Container.latest.Load()), nil
+// Pass is called by a writer when it passes a counter of the container (kv.Order). It fails with fault.Conflict when
+// the container has changed since v, and otherwise returns the instant of the write, which is no earlier than v.Now, and
+// the epoch to leave in the counter.
+func (v View) Pass(counter keys.Counter, b *kv.Batch) (now expiry.Stamp, epoch uint64, err error) {
+	return v.Container.authority.pass(v, counter, b)
+}
+
+// Refresh is called when everything that a request has read was found to be unchanged. It returns the instant for which
+// that may be told, and fails with fault.Conflict when the container has changed since v.
+func (v View) Refresh() (expiry.Stamp, error) { return v.Container.authority.refresh(v) }
+
+// Holds reports whether the state of v is the one that a snapshot of the engine has, which was taken after v.
+func (v View) Holds(ctx context.Context, snapshot kv.Reader) (bool, error) {
+	return v.Container.authority.holds(ctx, v, snapshot)
 }

@@ -17,6 +17,10 @@ type stored struct {
 	Database uint32 `json:"database"`
 	*State
 	PastDates []expiry.PastDates `json:"past_dates,omitempty"`
+
+	// Epoch and Born are those of State and Container, where several processes share the data.
+	Epoch uint64 `json:"epoch,omitempty"`
+	Born  uint64 `json:"born,omitempty"`
 }
 
 func containerName(db *Database, text string) name {
@@ -29,11 +33,11 @@ func (c *Catalog) loadContainers(ctx context.Context) error {
 		if !ok {
 			return fault.New(fault.Corrupt, "container %d is in no database", s.ID)
 		}
-		s.Policy.PastDates = s.PastDates
-		if err := s.State.compile(c.condition); err != nil {
-			return fault.Wrap(fault.Corrupt, err, "container %d cannot be read", s.ID)
+		st, err := c.thaw(s)
+		if err != nil {
+			return err
 		}
-		return c.resumeContainer(ctx, c.newContainer(s.ID, db, s.State))
+		return c.resumeContainer(ctx, c.newContainer(s.ID, db, st))
 	})
 }
 
@@ -50,7 +54,7 @@ func (c *Catalog) resumeContainer(ctx context.Context, ct *Container) error {
 }
 
 func (c *Catalog) newContainer(id uint32, db *Database, st *State) *Container {
-	ct := &Container{ID: id, Database: db, engine: c.engine, floor: &c.floor,
+	ct := &Container{ID: id, Database: db, engine: c.engine, authority: c.authority, floor: &c.floor,
 		numbers: &c.numbers, settling: make(chan struct{}, 1)}
 	ct.state.Store(st)
 	return ct
@@ -67,7 +71,41 @@ func (c *Catalog) forgetContainer(ct *Container) {
 }
 
 func (c *Catalog) saveContainer(b *kv.Batch, ct *Container, st *State) {
-	b.Set(keys.CatalogKey(containerKind, ct.ID), encode(stored{ct.ID, ct.Database.ID, st, st.Policy.PastDates}))
+	s := stored{ID: ct.ID, Database: ct.Database.ID, State: st, PastDates: st.Policy.PastDates}
+	if c.shared {
+		s.Epoch, s.Born = st.epoch, ct.born
+	}
+	b.Set(keys.CatalogKey(containerKind, ct.ID), encode(s))
+}
+
+// saveChanged writes a state that answers depend on.
+func (c *Catalog) saveChanged(n *revision, b *kv.Batch, ct *Container, st *State) {
+	if c.shared {
+		st.epoch = n.Sequence
+		b.Set(keys.EpochKey(ct.ID), keys.AppendNumber(nil, st.epoch))
+	}
+	c.saveContainer(b, ct, st)
+}
+
+// saveNew writes a container that is being created. Where several processes share the data a counter is there from the
+// beginning: without one, a writer knows that the container has been deleted.
+func (c *Catalog) saveNew(n *revision, b *kv.Batch, ct *Container, st *State) {
+	if c.shared {
+		ct.born, ct.published = n.Sequence, n.Sequence
+		for _, number := range ct.numbersOf() {
+			b.Set(ct.KeysOf(number).Order(nil), keys.Counter{Epoch: n.Sequence}.Append(nil))
+		}
+	}
+	c.saveChanged(n, b, ct, st)
+}
+
+// nextEpoch is the epoch that begins with the change that is becoming visible.
+func (c *Catalog) nextEpoch() uint64 {
+	if c.shared {
+		c.epochs.Store(c.counters.Sequence)
+		return c.counters.Sequence
+	}
+	return c.epochs.Add(1)
 }
 
 // Containers lists a database's containers in order of creation.
@@ -111,8 +149,12 @@ func (c *Catalog) ContainerByID(id uint32) (*Container, error) {
 func (c *Catalog) CreateContainer(
 	ctx context.Context, now expiry.Stamp, db *Database, def Definition, offer doc.Doc,
 ) (*Container, error) {
-	c.changes.Lock()
-	defer c.changes.Unlock()
+	return exclusively(ctx, c, func() (*Container, error) { return c.createContainer(ctx, now, db, def, offer) })
+}
+
+func (c *Catalog) createContainer(
+	ctx context.Context, now expiry.Stamp, db *Database, def Definition, offer doc.Doc,
+) (*Container, error) {
 	if err := c.mayCreate(db, def.Name); err != nil {
 		return nil, err
 	}
@@ -126,12 +168,12 @@ func (c *Catalog) CreateContainer(
 		n.Container++
 		st.Sequence = n.Sequence
 		ct = c.newContainer(n.Container, db, st)
-		c.saveContainer(b, ct, st)
+		c.saveNew(n, b, ct, st)
 		n.noteContainer(ct, nil, st)
 		throughput = newOffer(n, b, now, Owner{Database: db.ID, Container: ct.ID}, offer)
 		return nil
 	}, func() {
-		c.show(c.epochs.Add(1), ct)
+		c.show(c.nextEpoch(), ct)
 		c.addResource(throughput)
 	})
 	if err != nil {
@@ -188,7 +230,7 @@ func (c *Catalog) ReplaceContainer(
 		}
 		def.Name, def.Dialect, def.Partition, def.Unique = st.Name, st.Dialect, st.Partition, st.Unique
 		def.Partitions = st.Partitions
-		if err := c.setPolicy(ctx, b, ct, st, def, now); err != nil {
+		if err := c.setPolicy(ctx, n, ct, st, def, now); err != nil {
 			return err
 		}
 		c.setIndexing(n, b, ct, st, def.Indexing)
@@ -212,15 +254,24 @@ func (c *Catalog) ReplaceContainer(
 func (c *Catalog) alter(
 	ctx context.Context, ct *Container, do func(*State, *revision, *kv.Batch) error,
 ) (*State, error) {
-	c.changes.Lock()
-	defer c.changes.Unlock()
-	old := ct.State()
-	if old.Deleted {
-		return nil, ErrNoOwner
-	}
-	if ct.draft {
-		return c.alterDraft(ct, do)
-	}
+	return exclusively(ctx, c, func() (*State, error) {
+		if ct.draft {
+			return c.alterDraft(ct, do)
+		}
+		old, err := c.authority.present(ctx, c, ct)
+		switch {
+		case err != nil:
+			return nil, err
+		case c.shared:
+			return c.alterOnce(ctx, ct, old, do)
+		}
+		return c.alterBehindGate(ctx, ct, old, do)
+	})
+}
+
+func (c *Catalog) alterBehindGate(
+	ctx context.Context, ct *Container, old *State, do func(*State, *revision, *kv.Batch) error,
+) (*State, error) {
 	gate := *old
 	gate.changing = make(chan struct{})
 	defer close(gate.changing)
@@ -237,29 +288,37 @@ func (c *Catalog) alterGated(
 	ctx context.Context, ct *Container, old *State, do func(*State, *revision, *kv.Batch) error,
 ) (*State, error) {
 	for {
-		next := *old
-		err := c.change(ctx, func(n *revision, b *kv.Batch) error {
-			if err := do(&next, n, b); err != nil {
-				return err
-			}
-			c.saveContainer(b, ct, &next)
-			return nil
-		}, func() {
-			next.epoch = c.epochs.Add(1)
-			ct.state.Store(&next)
-		})
-		if err == nil {
-			return &next, nil
-		}
-		if fault.KindOf(err) != fault.Conflict {
-			return nil, err
+		next, err := c.alterOnce(ctx, ct, old, do)
+		if err == nil || fault.KindOf(err) != fault.Conflict {
+			return next, err
 		}
 	}
 }
 
+func (c *Catalog) alterOnce(
+	ctx context.Context, ct *Container, old *State, do func(*State, *revision, *kv.Batch) error,
+) (*State, error) {
+	var next State
+	err := c.change(ctx, func(n *revision, b *kv.Batch) error {
+		next = *old
+		if err := do(&next, n, b); err != nil {
+			return err
+		}
+		c.saveChanged(n, b, ct, &next)
+		return nil
+	}, func() {
+		next.epoch = c.nextEpoch()
+		ct.replace(&next)
+	}, ct)
+	if err != nil {
+		return nil, err
+	}
+	return &next, nil
+}
+
 // setPolicy closes the present policy, if the setting changes, and puts the new setting in force.
 func (c *Catalog) setPolicy(
-	ctx context.Context, b *kv.Batch, ct *Container, st *State, def Definition, now expiry.Stamp,
+	ctx context.Context, n *revision, ct *Container, st *State, def Definition, now expiry.Stamp,
 ) error {
 	if def.TTL == st.Policy.Default && def.TTLProperty == st.Policy.Property {
 		return nil
@@ -267,11 +326,11 @@ func (c *Catalog) setPolicy(
 	var newest uint64
 	if st.Policy.Property != "" { // floors need no sequence, and so no read that another write may break
 		var err error
-		if newest, err = c.newestSequence(ctx, b, ct); err != nil {
+		if newest, err = c.newestSequence(ctx, n, ct); err != nil {
 			return err
 		}
 	}
-	closed, err := st.Policy.Close(ct.advance(now), newest)
+	closed, err := st.Policy.Close(c.authority.closing(ct, now, n.batch), newest)
 	if err != nil {
 		return err
 	}
@@ -283,8 +342,12 @@ func (c *Catalog) setPolicy(
 	return nil
 }
 
-// newestSequence reads the newest sequence of all ranges and makes b depend on it. No change reads anything else.
-func (c *Catalog) newestSequence(ctx context.Context, b *kv.Batch, ct *Container) (newest uint64, err error) {
+// newestSequence reads the newest sequence of all ranges and makes the change depend on it.
+func (c *Catalog) newestSequence(ctx context.Context, n *revision, ct *Container) (newest uint64, err error) {
+	if c.shared { // it has passed the counters
+		return n.newest, nil
+	}
+	b := n.batch
 	view, err := c.engine.View(ctx)
 	if err != nil {
 		return 0, err
@@ -331,6 +394,9 @@ func (c *Catalog) dropGeneration(n *revision, b *kv.Batch, ct *Container, genera
 // dropContainer adds to b the deletion of a container and its documents.
 func (c *Catalog) dropContainer(n *revision, b *kv.Batch, ct *Container) {
 	b.Delete(keys.CatalogKey(containerKind, ct.ID))
+	if c.shared {
+		b.Delete(keys.EpochKey(ct.ID))
+	}
 	lower, upper := keys.ContainerBounds(ct.ID)
 	c.dropRange(n, b, lower, upper)
 }
@@ -358,8 +424,15 @@ func (c *Catalog) CompleteIndex(ctx context.Context, ct *Container, generation u
 //
 // Requests need not wait: the floors say only what the policy already says at this instant.
 func (c *Catalog) DeclareDead(ctx context.Context, now expiry.Stamp, ct *Container) (*State, error) {
-	c.changes.Lock()
-	defer c.changes.Unlock()
+	return exclusively(ctx, c, func() (*State, error) {
+		if c.shared {
+			return c.declareDeadIn(ctx, ct)
+		}
+		return c.declareDead(ctx, now, ct)
+	})
+}
+
+func (c *Catalog) declareDead(ctx context.Context, now expiry.Stamp, ct *Container) (*State, error) {
 	old := ct.State()
 	inherit, own := old.Policy.Floors(ct.advance(now))
 	if old.Deleted || inherit == old.Policy.InheritFloor && own == old.Policy.OwnFloor {
@@ -391,8 +464,10 @@ func (c *Catalog) ForgetPast(ctx context.Context, ct *Container, count int) erro
 // DeleteContainer removes a container, its documents, scripts and throughput;
 // ErrNoOwner when that has happened already.
 func (c *Catalog) DeleteContainer(ctx context.Context, ct *Container) error {
-	c.changes.Lock()
-	defer c.changes.Unlock()
+	return c.exclusively(ctx, func() error { return c.deleteContainer(ctx, ct) })
+}
+
+func (c *Catalog) deleteContainer(ctx context.Context, ct *Container) error {
 	if ct.State().Deleted {
 		return ErrNoOwner
 	}
@@ -408,7 +483,7 @@ func (c *Catalog) DeleteContainer(ctx context.Context, ct *Container) error {
 	}, func() {
 		c.forgetContainer(ct)
 		c.forgetResources(gone)
-	})
+	}, ct)
 	if err != nil {
 		restore()
 		return err

@@ -21,8 +21,10 @@ func (c *Catalog) Continue(ctx context.Context, later *Catalog) error {
 	later.mu.RLock()
 	n := later.counters
 	later.mu.RUnlock()
-	c.changes.Lock()
-	defer c.changes.Unlock()
+	return c.exclusively(ctx, func() error { return c.continueFrom(ctx, later, n, floor, number) })
+}
+
+func (c *Catalog) continueFrom(ctx context.Context, later *Catalog, n counters, floor, number uint64) error {
 	if err := c.continueTrail(ctx, later); err != nil {
 		return err
 	}
@@ -105,17 +107,17 @@ func (c *Catalog) Skip(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.changes.Lock()
-	defer c.changes.Unlock()
-	return c.change(ctx, func(next *revision, _ *kv.Batch) error {
-		next.Database += skippedContainers
-		next.Container += skippedContainers
-		next.Resource += skippedResources
-		next.Sequence += skippedResources
-		next.Floor = newest + skippedSequences
-		next.Numbers = number + skippedSequences
-		return nil
-	}, c.storeFloors)
+	return c.exclusively(ctx, func() error {
+		return c.change(ctx, func(next *revision, _ *kv.Batch) error {
+			next.Database += skippedContainers
+			next.Container += skippedContainers
+			next.Resource += skippedResources
+			next.Sequence += skippedResources
+			next.Floor = newest + skippedSequences
+			next.Numbers = number + skippedSequences
+			return nil
+		}, c.storeFloors)
+	})
 }
 
 // MoveFloors moves what is final about lives that count from a stamp later, with the stamps (store.Rebase). What is

@@ -64,8 +64,10 @@ func (c *Catalog) DatabaseByID(id uint32) (*Database, error) {
 // CreateDatabase fails with fault.Exists when the name is taken. A non-nil
 // offer is the body of the database's throughput resource.
 func (c *Catalog) CreateDatabase(ctx context.Context, now expiry.Stamp, text string, offer doc.Doc) (*Database, error) {
-	c.changes.Lock()
-	defer c.changes.Unlock()
+	return exclusively(ctx, c, func() (*Database, error) { return c.createDatabase(ctx, now, text, offer) })
+}
+
+func (c *Catalog) createDatabase(ctx context.Context, now expiry.Stamp, text string, offer doc.Doc) (*Database, error) {
 	if _, err := c.Database(text); err == nil {
 		return nil, ErrExists
 	}
@@ -94,8 +96,10 @@ func (c *Catalog) CreateDatabase(ctx context.Context, now expiry.Stamp, text str
 // DeleteDatabase removes a database with everything in it; fault.NotFound
 // when that has happened already.
 func (c *Catalog) DeleteDatabase(ctx context.Context, db *Database) error {
-	c.changes.Lock()
-	defer c.changes.Unlock()
+	return c.exclusively(ctx, func() error { return c.deleteDatabase(ctx, db) })
+}
+
+func (c *Catalog) deleteDatabase(ctx context.Context, db *Database) error {
 	if _, err := c.DatabaseByID(db.ID); err != nil {
 		return err
 	}
@@ -119,7 +123,7 @@ func (c *Catalog) DeleteDatabase(ctx context.Context, db *Database) error {
 			c.forgetContainer(ct)
 		}
 		c.forgetResources(gone)
-	})
+	}, containers...)
 	if err != nil {
 		restore()
 		return err

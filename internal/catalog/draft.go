@@ -37,10 +37,12 @@ func (d *Draft) Container(db, text string) *Container {
 
 // Create adds a container, and its database if there is none; fault.Exists when the draft has one of that name. Whether
 // the catalog has one is checked by Publish.
-func (d *Draft) Create(now expiry.Stamp, db string, def Definition) (*Container, error) {
+func (d *Draft) Create(ctx context.Context, now expiry.Stamp, db string, def Definition) (*Container, error) {
+	return exclusively(ctx, d.c, func() (*Container, error) { return d.create(ctx, now, db, def) })
+}
+
+func (d *Draft) create(ctx context.Context, now expiry.Stamp, db string, def Definition) (*Container, error) {
 	c := d.c
-	c.changes.Lock()
-	defer c.changes.Unlock()
 	if d.Container(db, def.Name) != nil {
 		return nil, ErrExists
 	}
@@ -51,14 +53,19 @@ func (d *Draft) Create(now expiry.Stamp, db string, def Definition) (*Container,
 	if err != nil {
 		return nil, err
 	}
-	owner, err := d.database(now, db)
+	owner, isNew, err := d.database(now, db)
 	if err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	c.counters.Container++
-	ct := c.newContainer(c.counters.Container, owner, st)
-	c.mu.Unlock()
+	numbers, err := c.authority.reserve(ctx, c, isNew)
+	if err != nil {
+		return nil, err
+	}
+	if isNew {
+		owner.ID = numbers.Database
+		d.databases = append(d.databases, owner)
+	}
+	ct := c.newContainer(numbers.Container, owner, st)
 	ct.draft = true
 	d.containers = append(d.containers, ct)
 	return ct, nil
@@ -72,32 +79,36 @@ func (d *Draft) fits(more int) error {
 	return nil
 }
 
-// database finds the database of that name, or adds it to the draft.
-func (d *Draft) database(now expiry.Stamp, text string) (*Database, error) {
+// database finds the database of that name, or makes one without a number.
+func (d *Draft) database(now expiry.Stamp, text string) (db *Database, isNew bool, err error) {
 	if db, err := d.c.Database(text); err == nil {
-		return db, nil
+		return db, false, nil
 	}
 	if i := slices.IndexFunc(d.databases, func(db *Database) bool { return db.Name == text }); i >= 0 {
-		return d.databases[i], nil
+		return d.databases[i], false, nil
 	}
 	if len(d.c.databases.values)+len(d.databases) >= MaxDatabases {
-		return nil, errManyDatabases
+		return nil, false, errManyDatabases
 	}
-	d.c.mu.Lock()
-	d.c.counters.Database++
-	db := &Database{ID: d.c.counters.Database, Name: text, Stamp: now}
-	d.c.mu.Unlock()
-	d.databases = append(d.databases, db)
-	return db, nil
+	return &Database{Name: text, Stamp: now}, true, nil
 }
 
 // Publish makes the draft durable together with what apply writes, and then visible. apply
 // gets the records of the draft and writes them in one batch with its own. fault.Conflict when
-// others have made a container of one of the names, or have deleted its database.
+// others have made a container of one of the names, or have deleted its database. The batch of apply depends on what
+// records depends on, at the moment of records.
 func (d *Draft) Publish(ctx context.Context, apply func(records *kv.Batch) error) error {
+	return d.c.exclusively(ctx, func() error {
+		err := d.publish(ctx, apply)
+		if lost, ok := err.(*lostTurn); ok { // the transaction has to begin again
+			err = lost.err
+		}
+		return err
+	})
+}
+
+func (d *Draft) publish(ctx context.Context, apply func(records *kv.Batch) error) error {
 	c := d.c
-	c.changes.Lock()
-	defer c.changes.Unlock()
 	if err := d.settle(); err != nil {
 		return err
 	}
@@ -113,8 +124,8 @@ func (d *Draft) Publish(ctx context.Context, apply func(records *kv.Batch) error
 			if err := st.compile(c.condition); err != nil {
 				return err
 			}
+			c.saveNew(n, b, ct, &st)
 			ct.state.Store(&st)
-			c.saveContainer(b, ct, &st)
 			n.noteContainer(ct, nil, &st)
 			n.noteIndexes(ct, nil, st.Named)
 		}
@@ -123,7 +134,7 @@ func (d *Draft) Publish(ctx context.Context, apply func(records *kv.Batch) error
 		for _, db := range d.databases {
 			c.rememberDatabase(db)
 		}
-		epoch := c.epochs.Add(1) // one for all: who sees one of them sees the others
+		epoch := c.nextEpoch() // one for all: who sees one of them sees the others
 		for _, ct := range d.containers {
 			c.show(epoch, ct)
 		}
@@ -166,8 +177,11 @@ func (d *Draft) Discard() { markDeleted(d.containers) }
 // alterDraft is alter for a container that no other request sees. Nothing of it is on disk yet, so nothing has to be
 // dropped, and Publish writes its last state.
 func (c *Catalog) alterDraft(ct *Container, do func(*State, *revision, *kv.Batch) error) (*State, error) {
-	next, n := *ct.State(), revision{counters: c.counters}
-	if err := do(&next, &n, &kv.Batch{}); err != nil {
+	next, n := *ct.State(), revision{counters: c.counters, batch: &kv.Batch{}}
+	if next.Deleted {
+		return nil, ErrNoOwner
+	}
+	if err := do(&next, &n, n.batch); err != nil {
 		return nil, err
 	}
 	next.epoch = c.epochs.Add(1)

@@ -115,7 +115,7 @@ func (c *Catalog) ReplaceIndexes(
 				list[i].ID = st.LastNamed
 			}
 		}
-		if err := c.closeDates(ctx, b, ct, st, now, list); err != nil {
+		if err := c.closeDates(ctx, n, ct, st, now, list); err != nil {
 			return err
 		}
 		for _, x := range st.Named {
@@ -147,7 +147,7 @@ func (c *Catalog) dropNamed(n *revision, b *kv.Batch, ct *Container, id uint32) 
 
 // closeDates closes the rules of dates that are in force now and that list does not go on with unchanged.
 func (c *Catalog) closeDates(
-	ctx context.Context, b *kv.Batch, ct *Container, st *State, now expiry.Stamp, list []NamedIndex,
+	ctx context.Context, n *revision, ct *Container, st *State, now expiry.Stamp, list []NamedIndex,
 ) error {
 	ends := func(r expiry.DateRule) bool {
 		return !slices.ContainsFunc(list, func(x NamedIndex) bool {
@@ -157,11 +157,11 @@ func (c *Catalog) closeDates(
 	if !slices.ContainsFunc(st.Policy.Dates, ends) {
 		return nil
 	}
-	newest, err := c.newestSequence(ctx, b, ct)
+	newest, err := c.newestSequence(ctx, n, ct)
 	if err != nil {
 		return err
 	}
-	closed, err := st.Policy.CloseDates(ends, ct.advance(now), newest)
+	closed, err := st.Policy.CloseDates(ends, c.authority.closing(ct, now, n.batch), newest)
 	if err != nil {
 		return err
 	}
@@ -191,6 +191,9 @@ func (c *Catalog) SetDates(ctx context.Context, now expiry.Stamp, on bool) error
 	if c.datesOff.Load() == !on {
 		return nil
 	}
+	if c.shared {
+		return errOneProcess
+	}
 	err := c.Audit(ctx, audit.Event{
 		Action: "set", Kind: "lifetime", Target: "rules of dates",
 		Changes: []audit.Change{{Name: "inForce", Before: !on, After: on}},
@@ -202,10 +205,10 @@ func (c *Catalog) SetDates(ctx context.Context, now expiry.Stamp, on bool) error
 		return nil
 	}
 	for _, ct := range c.AllContainers() {
-		_, err := c.alter(ctx, ct, func(st *State, _ *revision, b *kv.Batch) error {
+		_, err := c.alter(ctx, ct, func(st *State, n *revision, b *kv.Batch) error {
 			b.Frees = true
 			if !on {
-				if err := c.closeDates(ctx, b, ct, st, now, nil); err != nil {
+				if err := c.closeDates(ctx, n, ct, st, now, nil); err != nil {
 					return err
 				}
 			}
@@ -222,27 +225,35 @@ func (c *Catalog) SetDates(ctx context.Context, now expiry.Stamp, on bool) error
 	return nil
 }
 
+// errOneProcess refuses what a process would have to tell all others.
+var errOneProcess = fault.New(fault.Forbidden, "Rules of dates cannot be switched off where several processes share "+
+	"the data.")
+
 // RenameContainer gives a container another name in its database; fault.Exists when that is taken. With over, the
 // container that has the name is deleted in the same batch.
 func (c *Catalog) RenameContainer(ctx context.Context, ct *Container, text string, over bool) error {
-	c.changes.Lock()
-	defer c.changes.Unlock()
-	old := ct.State()
-	if old.Deleted {
-		return ErrNoOwner
+	return c.exclusively(ctx, func() error { return c.renameContainer(ctx, ct, text, over) })
+}
+
+func (c *Catalog) renameContainer(ctx context.Context, ct *Container, text string, over bool) error {
+	old, err := c.authority.present(ctx, c, ct)
+	if err != nil {
+		return err
 	}
 	target, _ := c.Container(ct.Database, text)
 	if target == ct || target != nil && !over {
 		return ErrExists
 	}
-	next := *old
-	next.Name = text
-	restore := func() {}
+	var next State
+	restore, touched := func() {}, []*Container{ct}
 	if target != nil {
+		touched = append(touched, target)
 		restore = markDeleted([]*Container{target})
 	}
 	var gone []*Resource
-	err := c.change(ctx, func(n *revision, b *kv.Batch) error {
+	err = c.change(ctx, func(n *revision, b *kv.Batch) error {
+		next = *old
+		next.Name = text
 		n.note("rename", "container", ct.path(), audit.Change{Name: "id", Before: old.Name, After: text})
 		if target != nil {
 			n.note("delete", "container", target.path())
@@ -250,7 +261,7 @@ func (c *Catalog) RenameContainer(ctx context.Context, ct *Container, text strin
 			gone = c.resourcesOf(func(o Owner) bool { return o.Container == target.ID })
 			deleteResources(b, gone)
 		}
-		c.saveContainer(b, ct, &next)
+		c.saveChanged(n, b, ct, &next)
 		return nil
 	}, func() {
 		if target != nil {
@@ -258,9 +269,9 @@ func (c *Catalog) RenameContainer(ctx context.Context, ct *Container, text strin
 			c.forgetResources(gone)
 		}
 		delete(c.byName, containerName(ct.Database, old.Name))
-		ct.state.Store(&next)
+		ct.replace(&next)
 		c.byName[containerName(ct.Database, text)] = ct
-	})
+	}, touched...)
 	if err != nil {
 		restore()
 		return err

@@ -126,8 +126,12 @@ func newOffer(n *revision, b *kv.Batch, now expiry.Stamp, target Owner, body doc
 func (c *Catalog) CreateResource(
 	ctx context.Context, now expiry.Stamp, kind ResourceKind, owner Owner, text string, body doc.Doc,
 ) (*Resource, error) {
-	c.changes.Lock()
-	defer c.changes.Unlock()
+	return exclusively(ctx, c, func() (*Resource, error) { return c.createResource(ctx, now, kind, owner, text, body) })
+}
+
+func (c *Catalog) createResource(
+	ctx context.Context, now expiry.Stamp, kind ResourceKind, owner Owner, text string, body doc.Doc,
+) (*Resource, error) {
 	if err := c.mayOwn(kind, owner, text); err != nil {
 		return nil, err
 	}
@@ -177,8 +181,12 @@ func (c *Catalog) ownerExists(kind ResourceKind, owner Owner) (err error) {
 func (c *Catalog) ReplaceResource(
 	ctx context.Context, now expiry.Stamp, old *Resource, text string, body doc.Doc,
 ) (*Resource, error) {
-	c.changes.Lock()
-	defer c.changes.Unlock()
+	return exclusively(ctx, c, func() (*Resource, error) { return c.replaceResource(ctx, now, old, text, body) })
+}
+
+func (c *Catalog) replaceResource(
+	ctx context.Context, now expiry.Stamp, old *Resource, text string, body doc.Doc,
+) (*Resource, error) {
 	if err := c.isNewest(old); err != nil {
 		return nil, err
 	}
@@ -227,8 +235,10 @@ func (c *Catalog) isNewest(old *Resource) error {
 // DeleteResource removes old and, of a user, its permissions;
 // fault.Precondition and fault.NotFound as ReplaceResource.
 func (c *Catalog) DeleteResource(ctx context.Context, old *Resource) error {
-	c.changes.Lock()
-	defer c.changes.Unlock()
+	return c.exclusively(ctx, func() error { return c.deleteResource(ctx, old) })
+}
+
+func (c *Catalog) deleteResource(ctx context.Context, old *Resource) error {
 	if err := c.isNewest(old); err != nil {
 		return err
 	}

@@ -25,6 +25,8 @@ type trail struct {
 type revision struct {
 	counters
 	events []audit.Event
+	batch  *kv.Batch
+	newest uint64 // sequence of any range that the change has passed, where several processes share the data
 }
 
 // note adds an event to the change.
@@ -39,33 +41,38 @@ func (c *Catalog) SetClock(instant func() time.Time) {
 	c.instant = instant
 }
 
-func (c *Catalog) loadTrail(ctx context.Context) error {
-	c.trail = trail{first: 1, next: 1}
+func (c *Catalog) loadTrail(ctx context.Context) (err error) {
+	c.trail, err = readTrail(ctx, c.engine)
+	return err
+}
+
+func readTrail(ctx context.Context, r kv.Reader) (t trail, err error) {
+	t = trail{first: 1, next: 1}
 	lower, upper := keys.AuditBounds(0)
-	it, err := c.engine.Iterate(ctx, lower, upper)
+	it, err := r.Iterate(ctx, lower, upper)
 	if err != nil {
-		return err
+		return t, err
 	}
 	defer it.Close()
 	if !it.Next() {
-		return it.Err()
+		return t, it.Err()
 	}
 	first, before, _, err := readEvent(it)
 	if err != nil {
-		return err
+		return t, err
 	}
-	c.trail.first, c.trail.dropped = first.Number, before
-	last, err := c.engine.Iterate(ctx, lower, upper)
+	t.first, t.dropped = first.Number, before
+	last, err := r.Iterate(ctx, lower, upper)
 	if err != nil {
-		return err
+		return t, err
 	}
 	defer last.Close()
 	if !last.Prev() {
-		return last.Err()
+		return t, last.Err()
 	}
 	newest, before, size, err := readEvent(last)
-	c.trail.next, c.trail.bytes, c.trail.newest = newest.Number+1, before+size, newest.Time
-	return err
+	t.next, t.bytes, t.newest = newest.Number+1, before+size, newest.Time
+	return t, err
 }
 
 // readEvent decodes the event that it stands on. before is the bytes of all earlier events, and size its own.
@@ -137,9 +144,9 @@ func (c *Catalog) trim(ctx context.Context, b *kv.Batch, t *trail) error {
 // Audit writes events about changes outside of the catalog, and returns when they are durable. It is called before the
 // change takes effect, so that no change is without its event.
 func (c *Catalog) Audit(ctx context.Context, events ...audit.Event) error {
-	c.changes.Lock()
-	defer c.changes.Unlock()
-	return c.apply(ctx, &kv.Batch{Frees: true}, events, func() {})
+	return c.exclusively(ctx, func() error {
+		return c.apply(ctx, &kv.Batch{Frees: true}, events, func() {})
+	})
 }
 
 // apply makes b and events durable; then seen makes the change visible.
@@ -149,7 +156,7 @@ func (c *Catalog) apply(ctx context.Context, b *kv.Batch, events []audit.Event, 
 		return err
 	}
 	if len(b.Ops) > 0 {
-		if err := c.engine.Apply(ctx, b); err != nil {
+		if err := c.authority.append(ctx, c, b); err != nil {
 			return err
 		}
 	}
@@ -195,9 +202,10 @@ func (c *Catalog) Events(ctx context.Context, s Stretch) iter.Seq2[audit.Event, 
 
 // firstOf is the number with which a part of the trail begins.
 func (c *Catalog) firstOf(ctx context.Context, s Stretch) (uint64, error) {
-	c.mu.RLock()
-	t := c.trail
-	c.mu.RUnlock()
+	t, err := c.authority.trail(ctx, c)
+	if err != nil {
+		return 0, err
+	}
 	first := max(t.first, s.After+1)
 	if kept := t.next - min(t.next, first); s.Since.IsZero() && s.After == 0 && s.Max > 0 && kept > uint64(s.Max) {
 		return t.next - uint64(s.Max), nil

@@ -14,7 +14,7 @@ import (
 // them. The commit fails with fault.Conflict if another request has created a container of that name in between; a
 // second one of the transaction's own is fault.Exists at once.
 func (tx *SnapshotTransaction) CreateContainer(
-	now expiry.Stamp, db string, def catalog.Definition,
+	ctx context.Context, now expiry.Stamp, db string, def catalog.Definition,
 ) (*catalog.Container, error) {
 	switch {
 	case tx.at == nil:
@@ -28,7 +28,7 @@ func (tx *SnapshotTransaction) CreateContainer(
 		tx.draft = tx.s.catalog.NewDraft()
 	}
 	tx.ops++
-	return tx.draft.Create(now, db, def)
+	return tx.draft.Create(ctx, now, db, def)
 }
 
 // Created finds a container that the transaction has created, nil if it has none of that name.

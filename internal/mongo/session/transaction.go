@@ -217,7 +217,7 @@ func (t *Transaction) Make(db string, def catalog.Definition) (*catalog.Containe
 	if err != nil {
 		return nil, err
 	}
-	c, err := g.CreateContainer(t.now, db, def)
+	c, err := g.CreateContainer(t.Context, t.now, db, def)
 	if err == nil {
 		t.made = append(t.made, c)
 	}
