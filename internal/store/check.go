@@ -161,7 +161,8 @@ func (ck *check) record(ctx context.Context, number uint64, h keys.Header, body 
 		ck.exists(ctx, "deadline", rng.Deadline(nil, deadline, number), number)
 	}
 	for ordinal := range ck.v.UniquePaths() {
-		ck.leadsHere(ctx, "unique key", appendUnique(nil, ck.v, ordinal, partition, body), number, ck.isExpired(h, body))
+		unique := appendUnique(nil, ck.v, ordinal, partition, body)
+		ck.leadsHere(ctx, "unique key", unique, number, ck.isExpired(h, body))
 	}
 	// Only the generation that is complete: one that is being built may lack entries.
 	terms.collect(ck.indexer.matchers[0], rng, ck.indexer.generations[0], body)

@@ -142,7 +142,8 @@ func (dc *deadCounter) dates(ctx context.Context, r kv.Reader, _ queueMarks) err
 			if counted[number] {
 				return dc.goOn()
 			}
-			_, err := getRecord(ctx, r, dc.v.Container.KeysOf(0).Record(nil, number), func(h keys.Header, body doc.Doc) error {
+			key := dc.v.Container.KeysOf(0).Record(nil, number)
+			_, err := getRecord(ctx, r, key, func(h keys.Header, body doc.Doc) error {
 				died, dated := dc.v.Policy.DateDeadline(body)
 				if dated && died <= dc.v.Now && !dc.v.Policy.DeadByTTL(h.Stamp, expiry.TTL(h.TTL), dc.v.Now) {
 					counted[number] = true
@@ -169,7 +170,8 @@ func (dc *deadCounter) dateEntries(ctx context.Context, r kv.Reader) error {
 	var stopped error
 	for i := range rules {
 		counted, descending := map[uint64]bool{}, descends(dc.v, &rules[i])
-		several, err := r.Get(ctx, dc.v.Container.KeysOf(0).Multikey(nil, rules[i].Index), func([]byte) error { return nil })
+		mark := dc.v.Container.KeysOf(0).Multikey(nil, rules[i].Index)
+		several, err := r.Get(ctx, mark, func([]byte) error { return nil })
 		if err != nil {
 			return err
 		}

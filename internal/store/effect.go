@@ -249,7 +249,8 @@ func (t *endedCount) add(ctx context.Context, number uint64) error {
 	if err := t.spend(effortRecord); err != nil {
 		return err
 	}
-	_, err := getRecord(ctx, t.r, t.after.Container.KeysOf(0).Record(nil, number), func(h keys.Header, body doc.Doc) error {
+	key := t.after.Container.KeysOf(0).Record(nil, number)
+	_, err := getRecord(ctx, t.r, key, func(h keys.Header, body doc.Doc) error {
 		if t.ended(h, body) {
 			t.n++
 			if t.counted != nil {

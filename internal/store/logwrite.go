@@ -135,7 +135,8 @@ func (s *Store) logVictims(
 		return nil, err
 	}
 	b.Since = view.Mark // it reads nothing else
-	step.single = true  // writes depend on these records, and would not notice a deleted range, see kv.Batch.DeleteRange
+	// Writes depend on these records, and would not notice a deleted range, see kv.Batch.DeleteRange.
+	step.single = true
 	var entries [][]byte
 	for _, x := range step.victims {
 		id := x.id

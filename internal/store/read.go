@@ -59,7 +59,8 @@ func (s *Store) Find(ctx context.Context, v catalog.View, number uint64, use fun
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	found, err := getRecord(ctx, s.engine, v.Container.KeysOf(0).Record(nil, number), func(h keys.Header, body doc.Doc) error {
+	record := v.Container.KeysOf(0).Record(nil, number)
+	found, err := getRecord(ctx, s.engine, record, func(h keys.Header, body doc.Doc) error {
 		if dead(v, h, body) {
 			return ErrNotFound
 		}
