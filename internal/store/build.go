@@ -104,7 +104,7 @@ func (s *Store) buildFrom(ctx context.Context, c *catalog.Container, generation 
 	if v.Building == nil || v.Building.Generation != generation {
 		return 0, errOvertaken
 	}
-	view, err := s.engine.View(ctx)
+	view, err := s.open(ctx, &v)
 	if err != nil {
 		return 0, err
 	}
@@ -152,8 +152,12 @@ func (s *Store) buildFrom(ctx context.Context, c *catalog.Container, generation 
 // may drop the generation that is being built; so it comes before the look at the state or after the batch, never in
 // between.
 func unlessChanged(v catalog.View) func([]byte, *kv.Batch) ([]byte, error) {
-	return func(last []byte, _ *kv.Batch) ([]byte, error) {
-		_, err := v.Refresh()
+	return func(last []byte, b *kv.Batch) ([]byte, error) {
+		counter, err := keys.DecodeCounter(last)
+		if err != nil {
+			return nil, corrupt(err, "order counter")
+		}
+		_, _, err = v.Pass(counter, b)
 		return append([]byte{}, last...), err
 	}
 }

@@ -27,6 +27,7 @@ func (ws *writeSet) commit(ctx context.Context) error {
 	ws.b.Frees = ws.deletes()
 	order := ws.key(ws.v.Container.KeysOf(0).Order)
 	ws.b.Follow(order, ws.place)
+	ws.bound(&ws.b)
 	// The log's counter comes after the container's, so that the log has the order of the commits, and its entries the
 	// stamp that place gives out.
 	if len(ws.changes) > 0 {
@@ -115,10 +116,11 @@ func (ws *writeSet) place(last []byte, b *kv.Batch) ([]byte, error) {
 	if err != nil {
 		return nil, corrupt(err, "order counter")
 	}
-	now, err := ws.v.Refresh()
+	now, epoch, err := ws.v.Pass(counter, b)
 	if err != nil {
 		return nil, err
 	}
+	counter.Epoch = epoch
 	// Between the read and this moment a deadline may have passed.
 	if ws.died(now) {
 		return nil, errExpired
@@ -154,6 +156,27 @@ func (ws *writeSet) place(last []byte, b *kv.Batch) ([]byte, error) {
 	}
 	ws.placeClaims()
 	return counter.Append(nil), nil
+}
+
+// bound makes the engine commit b before the first deadline of a document that was found alive, if the engine keeps the
+// time. Elsewhere place compares, and catalog.Container.Enter makes readers wait.
+func (ws *writeSet) bound(b *kv.Batch) {
+	if ws.v.Read.Time.IsZero() {
+		return
+	}
+	first := ws.soonest
+	for _, sl := range ws.slots {
+		if !sl.found || ws.within != nil && !sl.written {
+			continue
+		}
+		at, ends := ws.v.Policy.Deadline(versionOf(sl.header, sl.body))
+		if ends && (first == 0 || at < first) {
+			first = at
+		}
+	}
+	if at := time.Unix(first, 0); first != 0 && (b.Before.IsZero() || at.Before(b.Before)) {
+		b.Before = at
+	}
 }
 
 // errExpired makes a write start again when a document that it found alive has died before the commit. A read in

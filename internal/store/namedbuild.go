@@ -73,7 +73,7 @@ func (s *Store) buildNamedFrom(
 	if err != nil {
 		return 0, err
 	}
-	view, err := s.engine.View(ctx)
+	view, err := s.open(ctx, &v)
 	if err != nil {
 		return 0, err
 	}

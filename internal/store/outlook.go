@@ -34,7 +34,8 @@ func (s *Store) Outlook(ctx context.Context, c *catalog.Container, now expiry.St
 		}
 		if o.counter, err = counterOf(ctx, o.snapshot, c.KeysOf(0)); err == nil {
 			// The snapshot must have what the view says of the policy and its indexes.
-			if _, changed := v.Refresh(); changed == nil {
+			var holds bool
+			if holds, err = v.Holds(ctx, o.snapshot); holds {
 				return o, nil
 			}
 		}

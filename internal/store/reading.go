@@ -62,9 +62,9 @@ func (s *Store) newReading(ctx context.Context, v catalog.View, a access.Access)
 			return nil, err
 		}
 		// Asked after the snapshot was taken: before, the answer could be outdated by then.
-		if v.Container.State().Deleted { // and so, perhaps, are the documents
+		if err := v.Container.There(ctx, r.snapshot); err != nil { // the documents may be gone
 			r.close()
-			return nil, catalog.ErrNoOwner
+			return nil, err
 		}
 		if err := r.hasNamed(); err != nil {
 			r.close()
@@ -124,8 +124,9 @@ func (r *reading) renew() error {
 		if r.snapshot, err = r.s.engine.Snapshot(r.ctx); err != nil {
 			return err
 		}
-		if _, err := r.v.Refresh(); err == nil && r.index.Generation == r.v.Active.Generation {
-			return nil
+		holds, err := r.v.Holds(r.ctx, r.snapshot)
+		if err != nil || holds && r.index.Generation == r.v.Active.Generation {
+			return err
 		}
 		now, err := r.v.Container.Enter(r.ctx, r.v.Now)
 		if err == nil && now.Active.Generation == r.index.Generation {
@@ -147,8 +148,8 @@ func (r *reading) hasNamed() error {
 	if !ok {
 		return nil
 	}
-	if _, err := r.v.Refresh(); err == nil {
-		return nil
+	if holds, err := r.v.Holds(r.ctx, r.snapshot); err != nil || holds {
+		return err
 	}
 	now, err := r.v.Container.Enter(r.ctx, r.v.Now)
 	if err != nil {

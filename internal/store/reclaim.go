@@ -323,13 +323,13 @@ func (s *Store) removeOnce(
 	mark := keys.ReclaimMark{Feed: step.feed, Own: step.own, Pending: r.pending + done.Documents}
 	b.Set(step.rng.Mark(nil), mark.Append(nil))
 	b.Follow(step.rng.Order(nil), func(value []byte, _ *kv.Batch) ([]byte, error) {
-		// Deleting a container passes this counter too, so this look is exact.
-		if c.State().Deleted {
-			return nil, catalog.ErrNoOwner // nothing may be written after its deletion
-		}
 		counter, err := keys.DecodeCounter(value)
 		if err != nil {
 			return nil, corrupt(err, "order counter")
+		}
+		// Deleting a container passes this counter too, so this look is exact.
+		if c.Gone(counter) {
+			return nil, catalog.ErrNoOwner // nothing may be written after its deletion
 		}
 		// A step that a crash has undone is repeated, and so is this subtraction: both are in one batch.
 		counter.Documents -= min(counter.Documents, done.Documents)

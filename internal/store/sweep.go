@@ -133,7 +133,11 @@ func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) 
 	b := &kv.Batch{NoSync: true, Frees: true}
 	b.Set(rng.Mark(nil), keys.ReclaimMark{Feed: r.feed, Own: r.own, Pending: pending}.Append(nil))
 	b.Follow(rng.Order(nil), func(last []byte, _ *kv.Batch) ([]byte, error) {
-		if c.State().Deleted {
+		counter, err := keys.DecodeCounter(last)
+		if err != nil {
+			return nil, corrupt(err, "order counter")
+		}
+		if c.Gone(counter) {
 			return nil, catalog.ErrNoOwner
 		}
 		return slices.Clone(last), nil
