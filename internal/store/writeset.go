@@ -39,7 +39,8 @@ type writeSet struct {
 	within  *SnapshotTransaction // the transaction that it is a part of, nil if it is alone
 	logged  bool                 // its changes are to be logged
 	changes []change             // the same, in their order
-	stamp   expiry.Stamp         // of the commit, the newest if it has several
+	instant expiry.Stamp         // of the commit, as its first range has found it
+	stamp   expiry.Stamp         // of the commit
 
 	// Of a large write.
 	ctx   context.Context // of the only operations that it does, nil if its user decides them one by one
