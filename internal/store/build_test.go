@@ -327,7 +327,7 @@ func (w *world) expectGeneration(generation uint16, want []string) {
 	for _, rng := range w.ranges() {
 		for _, kind := range []keys.Kind{keys.KindEntry, keys.KindComposite} {
 			lower, upper := rng.GenerationBounds(kind, generation)
-			it, err := w.engine.Iterate(lower, upper)
+			it, err := w.engine.Iterate(context.Background(), lower, upper)
 			w.ok(err)
 			for it.Next() {
 				number, err := keys.Number(it.Key())

@@ -31,12 +31,12 @@ func (s *Store) Usage(ctx context.Context, v catalog.View) (Usage, error) {
 }
 
 func (s *Store) usage(ctx context.Context, v catalog.View, estimates bool) (Usage, error) {
-	snapshot, at, err := s.reclaimed(v)
+	snapshot, at, err := s.reclaimed(ctx, v)
 	if err != nil {
 		return Usage{}, err
 	}
 	defer snapshot.Close()
-	counter, err := sumOf(snapshot, v)
+	counter, err := sumOf(ctx, snapshot, v)
 	if err != nil {
 		return Usage{}, err
 	}
@@ -51,18 +51,19 @@ func (s *Store) usage(ctx context.Context, v catalog.View, estimates bool) (Usag
 
 // reclaimed returns a snapshot, and how far the queues of each range are reclaimed in it. The reaper continues while the
 // caller counts.
-func (s *Store) reclaimed(v catalog.View) (at kv.Snapshot, marks []rangeMarks, err error) {
-	err = s.whileNotReclaiming(v.Container, v.Ranges(), func(m []rangeMarks) error {
-		at, marks = s.engine.Snapshot(), m
-		return nil
+func (s *Store) reclaimed(ctx context.Context, v catalog.View) (at kv.Snapshot, marks []rangeMarks, err error) {
+	err = s.whileNotReclaiming(ctx, v.Container, v.Ranges(), func(m []rangeMarks) (err error) {
+		marks = m
+		at, err = s.engine.Snapshot(ctx)
+		return err
 	})
 	return at, marks, err
 }
 
 // sumOf adds up what the counters of all ranges say of documents and bytes.
-func sumOf(r kv.Reader, v catalog.View) (sum keys.Counter, err error) {
+func sumOf(ctx context.Context, r kv.Reader, v catalog.View) (sum keys.Counter, err error) {
 	for _, x := range v.Ranges() {
-		counter, err := counterOf(r, v.Container.KeysOf(x.Number))
+		counter, err := counterOf(ctx, r, v.Container.KeysOf(x.Number))
 		if err != nil {
 			return keys.Counter{}, err
 		}
