@@ -34,8 +34,8 @@ func (s *Store) Count(ctx context.Context, v catalog.View, a access.Access) (n u
 		a.Of = &access.Filter{Scope: of.Scope, Set: sets}
 	case nil:
 		usage, err := s.Usage(ctx, v)
-		if err == nil && v.Container.State().Deleted {
-			err = catalog.ErrNoOwner
+		if err == nil {
+			err = v.Container.There(ctx, s.engine)
 		}
 		return usage.Documents, err == nil, err
 	}
