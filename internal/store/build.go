@@ -113,7 +113,7 @@ func (s *Store) buildFrom(ctx context.Context, c *catalog.Container, generation 
 	rng, next, count := c.Keys(), uint64(0), 0
 	_, upper := rng.Bounds(keys.KindRecord)
 	var found terms
-	err = walk(ctx, view, rng.Record(nil, from), upper, func(it kv.Iterator) error {
+	err = walk(ctx, view.Reader, rng.Record(nil, from), upper, func(it kv.Iterator) error {
 		number, err := keys.Number(it.Key())
 		if err != nil {
 			return corrupt(err, "document")

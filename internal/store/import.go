@@ -267,7 +267,7 @@ func (x *importAttempt) passed(ctx context.Context, d *Incoming) (bool, error) {
 	if !x.o.Resent {
 		return false, nil
 	}
-	counter, err := counterOf(ctx, x.ws.view, x.ws.v.Container)
+	counter, err := counterOf(ctx, x.ws.view.Reader, x.ws.v.Container)
 	return counter.Stamp > d.Stamp, err
 }
 

@@ -141,7 +141,7 @@ func (s *Store) logVictims(
 	for _, x := range step.victims {
 		id := x.id
 		if id.Type == 0 {
-			_, err := getRecord(ctx, view, step.rng.Record(nil, x.number), func(_ keys.Header, body doc.Doc) error {
+			_, err := getRecord(ctx, view.Reader, step.rng.Record(nil, x.number), func(_ keys.Header, body doc.Doc) error {
 				id = identityOf(body)
 				return nil
 			})
@@ -154,7 +154,7 @@ func (s *Store) logVictims(
 		}
 		lookup := step.rng.Lookup(nil, keys.AppendID(nil, id), "")
 		b.Read(lookup)
-		number, found, err := getNumber(ctx, view, lookup)
+		number, found, err := getNumber(ctx, view.Reader, lookup)
 		if err != nil {
 			return nil, err
 		}
