@@ -141,7 +141,8 @@ func (s *Store) logVictims(
 	for _, x := range step.victims {
 		id := x.id
 		if id.Type == 0 {
-			_, err := getRecord(ctx, view.Reader, step.rng.Record(nil, x.number), func(_ keys.Header, body doc.Doc) error {
+			record := step.rng.Record(nil, x.number)
+			_, err := getRecord(ctx, view.Reader, record, func(_ keys.Header, body doc.Doc) error {
 				id = identityOf(body)
 				return nil
 			})
