@@ -50,6 +50,9 @@ type Options struct {
 	// that holds the query plan, for the client to merge.
 	Strict bool
 
+	// Partitions is how many ranges a new container has if its request does not say; 0 is 1.
+	Partitions int
+
 	// Routing treats ids in paths like the older of the service's two gateways, see routable.
 	Routing bool
 
@@ -112,6 +115,7 @@ type API struct {
 	probes          http.Handler
 	allowHost       func(host string) bool
 	strict          bool
+	partitions      int
 	routing         bool
 	corsPolicy      *corsPolicy
 	scripts         programCache
@@ -135,6 +139,7 @@ func New(o Options) (_ *API, err error) {
 		ca: o.CA, certificate: o.Certificate, public: o.Public, pageInfo: o.PageInfo, probes: o.Probes,
 		allowHost: o.AllowHost,
 		region:    o.Region, consistency: o.Consistency, log: o.Logger, strict: o.Strict, routing: o.Routing,
+		partitions: max(o.Partitions, 1),
 		corsPolicy: newCORSPolicy(o.Origins), instance: rand.Text(),
 	}
 	if a.region == "" {
