@@ -113,7 +113,7 @@ func (x *exporter) run(ctx context.Context) error {
 		return err
 	}
 	last := x.after
-	for d, err := range x.l.store.Changes(ctx, x.view, nil, x.after) {
+	for d, err := range x.l.store.Changes(ctx, x.view, 0, nil, x.after) {
 		if err != nil {
 			return err
 		}

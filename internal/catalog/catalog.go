@@ -152,8 +152,8 @@ func (c *Catalog) takeClean() (err error) {
 // Close marks the data as closed: everything that was visible is durable. The caller closes the engine.
 func (c *Catalog) Close(ctx context.Context) error {
 	for _, ct := range c.AllContainers() {
-		if ct.resuming.Load() {
-			return nil // the container has not left its gap after the last crash yet, see TakeGap
+		if ct.gaps() {
+			return nil // a range has not left its gap after the last crash yet, see TakeGap
 		}
 	}
 	b := &kv.Batch{Since: c.engine.Mark(), Frees: true}

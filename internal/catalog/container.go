@@ -7,7 +7,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
-	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
@@ -26,7 +25,7 @@ type Container struct {
 	state   atomic.Pointer[State]
 	latest  atomic.Int64 // newest `now` that any request on this container has seen
 
-	resuming atomic.Bool   // loaded after a crash, and not written since, see TakeGap
+	resuming []atomic.Bool // by range: loaded after a crash, and not written since, see TakeGap
 	writing  atomic.Uint64 // writes under way, and documents written, see BeginWrite
 	settling chan struct{} // holds a value while one request settles for all, see settle
 	settled  atomic.Int64  // every write that is not visible yet has seen this instant
@@ -48,6 +47,10 @@ type State struct {
 	// Named are the indexes that have names, and LastNamed the ID last given out.
 	Named     []NamedIndex `json:"named,omitempty"`
 	LastNamed uint32       `json:"last_named,omitempty"`
+
+	// Floor is the highest sequence at which a lifetime setting was replaced, if there are several ranges: each of them
+	// gives out higher ones only, so that one number divides the documents of all of them into those before and after.
+	Floor uint64 `json:"floor,omitempty"`
 
 	// Deleted containers refuse every request.
 	Deleted bool `json:"-"`
@@ -75,10 +78,6 @@ func (s *State) UniquePaths() [][]doc.Path { return s.compiled.unique }
 
 // Epoch tells states apart: it rises with every change that an answer depends on.
 func (s *State) Epoch() uint64 { return s.epoch }
-
-// Keys is the range of keys that the container's documents have. The embedded engines have one range for each
-// container.
-func (c *Container) Keys() keys.Range { return keys.Range{Container: c.ID} }
 
 // State is the container as it is now, without waiting for a change that is being written. Requests that touch
 // documents call Enter instead.
@@ -155,11 +154,11 @@ func (c *Container) settle(ctx context.Context, now expiry.Stamp) error {
 		return nil
 	}
 	passed := &kv.Batch{Since: c.engine.Mark(), NoSync: true}
-	passed.Follow(c.Keys().Order(nil), func([]byte, *kv.Batch) ([]byte, error) { return nil, errPassed })
-	// Batches pass the counter one at a time, so after this one all earlier ones are visible. Its error says nothing:
+	c.follow(passed)
+	// Batches pass a counter one at a time, so after this one all earlier ones are visible. Its error says nothing:
 	// it always ends with errPassed, and an engine that refuses writes has none under way.
 	_ = c.engine.Apply(ctx, passed)
-	if err := ctx.Err(); err != nil { // then the batch may not have passed the counter
+	if err := ctx.Err(); err != nil { // then the batch may not have passed the counters
 		return err
 	}
 	c.settled.Store(reached)
@@ -189,18 +188,40 @@ func (c *Container) Written() uint64 { return c.writing.Load() / writtenUnit }
 // once (docs/decisions/0009-sequences-after-a-crash.md).
 const gap = 10_000
 
-// TakeGap is how many sequences a commit leaves out, once after a crash: those of writes that were visible, but not yet
-// durable, when the previous process crashed. A client may have them in an ETag or a continuation token, so they must
-// not be given out again.
-func (c *Container) TakeGap() uint64 {
-	if c.resuming.Load() && c.resuming.Swap(false) {
+// TakeGap is how many sequences a commit leaves out in a range, once after a crash: those of writes that were visible,
+// but not yet durable, when the previous process crashed. A client may have them in an ETag or a continuation token, so
+// they must not be given out again.
+func (c *Container) TakeGap(number uint16) uint64 {
+	if int(number) >= len(c.resuming) {
+		return 0
+	}
+	if resuming := &c.resuming[number]; resuming.Load() && resuming.Swap(false) {
 		return gap
 	}
 	return 0
 }
 
-// ReturnGap says that the commit that took the gap has failed.
-func (c *Container) ReturnGap() { c.resuming.Store(true) }
+// ReturnGap says that the commit that took the gap of a range has failed.
+func (c *Container) ReturnGap(number uint16) { c.resuming[number].Store(true) }
+
+// resume makes the next commit of each range leave a gap.
+func (c *Container) resume() {
+	numbers := c.numbersOf()
+	c.resuming = make([]atomic.Bool, 1+numbers[len(numbers)-1])
+	for _, number := range numbers {
+		c.resuming[number].Store(true)
+	}
+}
+
+// gaps reports whether a range has not left its gap after the last crash yet.
+func (c *Container) gaps() bool {
+	for i := range c.resuming {
+		if c.resuming[i].Load() {
+			return true
+		}
+	}
+	return false
+}
 
 // Refresh is called by a writer at the moment of its commit. It fails with
 // fault.Conflict when the container has changed since v, and otherwise returns

@@ -41,15 +41,10 @@ func (c *Catalog) loadContainers() error {
 // may start a little below it.
 func (c *Catalog) resumeContainer(ct *Container) error {
 	ct.advance(ct.State().Policy.OwnFloor)
-	ct.resuming.Store(!c.clean)
-	_, err := c.engine.Get(ct.Keys().Order(nil), func(value []byte) error {
-		counter, err := keys.DecodeCounter(value)
-		if err != nil {
-			return fault.Wrap(fault.Corrupt, err, "the counter of container %d cannot be read", ct.ID)
-		}
-		ct.advance(counter.Stamp)
-		return nil
-	})
+	if !c.clean {
+		ct.resume()
+	}
+	err := ct.eachCounter(c.engine, func(_ uint16, counter keys.Counter) { ct.advance(counter.Stamp) })
 	c.rememberContainer(ct)
 	return err
 }
@@ -179,7 +174,7 @@ func (c *Catalog) mayCreate(db *Database, text string) error {
 
 // ReplaceContainer changes the indexing, lifetime and echo of a container, at once and at a cost that does not depend
 // on its size. define gets the present state and returns the new definition; an error of define ends the change. Name,
-// dialect, partition key and unique keys stay as they are, whatever define returns.
+// dialect, partition key, partitions and unique keys stay as they are, whatever define returns.
 func (c *Catalog) ReplaceContainer(
 	ctx context.Context, now expiry.Stamp, ct *Container, define func(*State) (Definition, error),
 ) (*State, error) {
@@ -192,6 +187,7 @@ func (c *Catalog) ReplaceContainer(
 			return err
 		}
 		def.Name, def.Dialect, def.Partition, def.Unique = st.Name, st.Dialect, st.Partition, st.Unique
+		def.Partitions = st.Partitions
 		if err := c.setPolicy(b, ct, st, def, now); err != nil {
 			return err
 		}
@@ -277,21 +273,21 @@ func (c *Catalog) setPolicy(b *kv.Batch, ct *Container, st *State, def Definitio
 	if err != nil {
 		return err
 	}
+	if len(st.Ranges()) > 1 {
+		st.Floor = max(st.Floor, newest)
+	}
 	st.Policy = closed
 	st.Policy.Default, st.Policy.Property = def.TTL, def.TTLProperty
 	return nil
 }
 
-// newestSequence reads the container's newest sequence and makes b depend on it.
-func (c *Catalog) newestSequence(b *kv.Batch, ct *Container) (uint64, error) {
-	key := ct.Keys().Order(nil)
-	b.Read(key)
-	var counter keys.Counter
-	_, err := c.engine.Get(key, func(value []byte) (err error) {
-		counter, err = keys.DecodeCounter(value)
-		return err
-	})
-	return counter.Sequence, err
+// newestSequence reads the newest sequence of all ranges and makes b depend on it.
+func (c *Catalog) newestSequence(b *kv.Batch, ct *Container) (newest uint64, err error) {
+	for _, rng := range ct.State().Ranges() {
+		b.Read(ct.KeysOf(rng.Number).Order(nil))
+	}
+	err = ct.eachCounter(c.engine, func(_ uint16, counter keys.Counter) { newest = max(newest, counter.Sequence) })
+	return newest, err
 }
 
 // setIndexing starts a new generation of index entries when the indexing changes. A generation that is still being
@@ -316,10 +312,13 @@ func (c *Catalog) setIndexing(n *revision, b *kv.Batch, ct *Container, st *State
 
 // dropGeneration adds to b the deletion of the index entries of a generation.
 func (c *Catalog) dropGeneration(n *revision, b *kv.Batch, ct *Container, generation uint16) {
-	lower, upper := ct.Keys().GenerationBounds(keys.KindEntry, generation)
-	c.dropRange(n, b, lower, upper)
-	lower, upper = ct.Keys().GenerationBounds(keys.KindComposite, generation)
-	c.dropRange(n, b, lower, upper)
+	for _, rng := range ct.State().Ranges() {
+		rng := ct.KeysOf(rng.Number)
+		lower, upper := rng.GenerationBounds(keys.KindEntry, generation)
+		c.dropRange(n, b, lower, upper)
+		lower, upper = rng.GenerationBounds(keys.KindComposite, generation)
+		c.dropRange(n, b, lower, upper)
+	}
 }
 
 // dropContainer adds to b the deletion of a container and its documents.

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/mayflydb/mayfly/internal/expiry"
-	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
 )
@@ -71,17 +70,12 @@ func (c *Catalog) storeFloors() {
 	c.numbers.Store(c.counters.Numbers)
 }
 
-// highest are the highest sequence and number that any document has been given.
+// highest are the highest sequence, and the highest number within its range, that any document has been given.
 func (c *Catalog) highest() (newest, number uint64, err error) {
 	newest, number = c.floor.Load(), c.numbers.Load()
 	for _, ct := range c.AllContainers() {
-		_, err := c.engine.Get(ct.Keys().Order(nil), func(value []byte) error {
-			counter, err := keys.DecodeCounter(value)
-			if err != nil {
-				return fault.Wrap(fault.Corrupt, err, "the counter of container %d cannot be read", ct.ID)
-			}
+		err := ct.eachCounter(c.engine, func(_ uint16, counter keys.Counter) {
 			newest, number = max(newest, counter.Sequence), max(number, counter.Number)
-			return nil
 		})
 		if err != nil {
 			return 0, 0, err
@@ -93,7 +87,8 @@ func (c *Catalog) highest() (newest, number uint64, err error) {
 // SequenceFloor is the highest sequence that no document of the container gets, see Catalog.Continue.
 func (c *Container) SequenceFloor() uint64 { return c.floor.Load() }
 
-// NumberFloor is the highest number that no new document of the container gets: clients have numbers in resource ids.
+// NumberFloor is the highest number within its range that no new document of the container gets: clients have numbers
+// in resource ids.
 func (c *Container) NumberFloor() uint64 { return c.numbers.Load() }
 
 // How many numbers Skip leaves out: more than can have been given out between a backup and its restoration.

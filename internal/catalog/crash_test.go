@@ -210,7 +210,7 @@ func (x *tenant) lost(container uint32) {
 func (x *tenant) fill(ct *catalog.Container) error {
 	b := &kv.Batch{NoSync: true}
 	for i := range 1500 {
-		b.Set(fmt.Appendf(ct.Keys().AppendPrefix(nil, keys.KindRecord), "%08d", i), nil)
+		b.Set(fmt.Appendf(ct.KeysOf(0).AppendPrefix(nil, keys.KindRecord), "%08d", i), nil)
 	}
 	return x.h.engine.Apply(ctx, b)
 }

@@ -14,6 +14,9 @@ type Definition struct {
 	Dialect   Dialect      `json:"dialect,omitempty"` // of the API that it was created through
 	Partition PartitionKey `json:"partition"`
 
+	// Partitions is the number of ranges at creation; 0 means 1. See MaxPartitions.
+	Partitions int `json:"partitions,omitempty"`
+
 	// TTL and TTLProperty are the lifetime setting. State.Policy has them too, with what earlier settings have made
 	// final.
 	TTL         expiry.TTL `json:"ttl,omitempty"`
@@ -72,6 +75,7 @@ func (x Indexing) Equal(y Indexing) bool {
 
 // compiled is a Definition with its paths parsed.
 type compiled struct {
+	ranges    []Range // in order of Low
 	partition []doc.Path
 	identity  Identity
 	unique    [][]doc.Path
@@ -100,7 +104,11 @@ func (s *State) compile(condition Condition) error {
 }
 
 func (d *Definition) compile() (compiled, error) {
-	var c compiled
+	ranges, err := d.cut()
+	if err != nil {
+		return compiled{}, err
+	}
+	c := compiled{ranges: ranges}
 	for _, text := range d.Partition.Paths {
 		path, err := parsePath(text)
 		if err != nil {

@@ -109,6 +109,9 @@ func changesOf(before *State, after *State) (list []audit.Change) {
 			dialect = string(after.Dialect)
 		}
 		list = append(list, audit.Change{Name: "dialect", After: dialect})
+		if n := len(after.Ranges()); n > 1 {
+			list = append(list, audit.Change{Name: "partitions", After: int64(n)})
+		}
 	}
 	if old, now := before.Policy.Default, after.Policy.Default; old != now {
 		list = append(list, audit.Change{Name: "defaultTtl", Before: orNil(int64(old)), After: orNil(int64(now))})

@@ -119,7 +119,7 @@ func (h *house) fill(ct *catalog.Container, kind keys.Kind, n int) {
 	h.t.Helper()
 	b := &kv.Batch{}
 	for i := range n {
-		b.Set(fmt.Appendf(ct.Keys().AppendPrefix(nil, kind), "%08d", i), []byte("x"))
+		b.Set(fmt.Appendf(ct.KeysOf(0).AppendPrefix(nil, kind), "%08d", i), []byte("x"))
 	}
 	h.ok(h.engine.Apply(ctx, b))
 }

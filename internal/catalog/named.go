@@ -135,12 +135,14 @@ func (c *Catalog) ReplaceIndexes(
 
 // dropNamed adds to b the deletion of the entries of a named index.
 func (c *Catalog) dropNamed(n *revision, b *kv.Batch, ct *Container, id uint32) {
-	rng := ct.Keys()
-	lower, upper := rng.NamedBounds(id)
-	c.dropRange(n, b, lower, upper)
-	lower, upper = rng.NamedUniqueBounds(id)
-	c.dropRange(n, b, lower, upper)
-	b.Delete(rng.Multikey(nil, id))
+	for _, rng := range ct.State().Ranges() {
+		rng := ct.KeysOf(rng.Number)
+		lower, upper := rng.NamedBounds(id)
+		c.dropRange(n, b, lower, upper)
+		lower, upper = rng.NamedUniqueBounds(id)
+		c.dropRange(n, b, lower, upper)
+		b.Delete(rng.Multikey(nil, id))
+	}
 }
 
 // closeDates closes the rules of dates that are in force now and that list does not go on with unchanged.

@@ -93,7 +93,7 @@ func TestGenerations(t *testing.T) {
 		told := 0
 		h.Changed = func(*catalog.Container) { told++ }
 		entry := func(generation uint16) []byte {
-			return append(ct.Keys().EntryPrefix(nil, generation, nil), 'x')
+			return append(ct.KeysOf(0).EntryPrefix(nil, generation, nil), 'x')
 		}
 		have := func(want ...uint16) {
 			t.Helper()
@@ -112,7 +112,7 @@ func TestGenerations(t *testing.T) {
 		write := func(generation uint16) {
 			b := &kv.Batch{}
 			b.Set(entry(generation), nil)
-			b.Set(append(ct.Keys().CompositePrefix(nil, generation, 0), 'x'), nil)
+			b.Set(append(ct.KeysOf(0).CompositePrefix(nil, generation, 0), 'x'), nil)
 			h.ok(h.engine.Apply(ctx, b))
 		}
 		exclude := func(paths ...string) *catalog.State {

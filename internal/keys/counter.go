@@ -6,7 +6,7 @@ import "encoding/binary"
 // increases it.
 type Counter struct {
 	Sequence  uint64 // of the newest write
-	Number    uint64 // of the newest document
+	Number    uint64 // of the newest document, within the range: see NumberOf
 	Stamp     int64  // of the newest write; stamps never fall as sequences rise
 	Documents uint64 // records on disk, expired ones included
 	Bytes     uint64 // of their bodies

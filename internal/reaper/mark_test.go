@@ -52,9 +52,9 @@ func TestQueuesAreWalkedOnce(t *testing.T) {
 		most int                           // entries that a look may take when there is nothing to do
 		past func(*store.Container) []byte // where the walk must have come to
 	}{
-		{"feed", 'f', []int{0}, 1, func(c *store.Container) []byte { return c.Keys().Feed(nil, never+dying+1) }},
+		{"feed", 'f', []int{0}, 1, func(c *store.Container) []byte { return c.KeysOf(0).Feed(nil, never+dying+1) }},
 		{"deadlines", 'x', []int{5}, 0, func(c *store.Container) []byte {
-			return c.Keys().Deadline(nil, 1_000_005, 0)
+			return c.KeysOf(0).Deadline(nil, 1_000_005, 0)
 		}},
 	}
 	for _, c := range cases {
@@ -69,7 +69,7 @@ func TestQueuesAreWalkedOnce(t *testing.T) {
 				}
 			})
 			ct := y.container("c")
-			queue.lower = ct.Keys().AppendPrefix(nil, 0)
+			queue.lower = ct.KeysOf(0).AppendPrefix(nil, 0)
 			queue.lower[len(queue.lower)-1] = c.kind
 			queue.upper = bytes.Clone(queue.lower)
 			queue.upper[len(queue.upper)-1]++

@@ -140,7 +140,7 @@ func (y *yard) stored(c *store.Container) uint64 {
 // count is how many keys of a kind a container has.
 func (y *yard) count(c *store.Container, kind byte) int {
 	y.t.Helper()
-	prefix := c.Keys().AppendPrefix(nil, 0)
+	prefix := c.KeysOf(0).AppendPrefix(nil, 0)
 	prefix[len(prefix)-1] = kind
 	it, err := y.engine.Iterate(prefix, append(prefix[:len(prefix)-1:len(prefix)-1], kind+1))
 	y.ok(err)
@@ -392,7 +392,7 @@ func TestDamagedContainer(t *testing.T) {
 	y.fill(a, 0, 10, 0)
 	y.fill(b, 0, 10, 0)
 	damage := &kv.Batch{}
-	damage.Set(a.Keys().Feed(nil, 3), []byte("?"))
+	damage.Set(a.KeysOf(0).Feed(nil, 3), []byte("?"))
 	y.ok(y.engine.Apply(ctx, damage))
 	y.Start()
 	y.ok(y.clock.Advance(time.Minute))

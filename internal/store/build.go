@@ -64,7 +64,7 @@ func (s *Store) ResumeBuilds() error {
 
 // buildAll visits every document, then makes the generation the one in use.
 func (s *Store) buildAll(ctx context.Context, c *catalog.Container, generation uint16, b *build) error {
-	total, err := counterOf(s.engine, c)
+	total, err := counterOf(s.engine, c.KeysOf(0))
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (s *Store) buildFrom(ctx context.Context, c *catalog.Container, generation 
 	}
 	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
 	m := newMatcher(v.Building.Indexing)
-	rng, next, count := c.Keys(), uint64(0), 0
+	rng, next, count := c.KeysOf(0), uint64(0), 0
 	_, upper := rng.Bounds(keys.KindRecord)
 	var found terms
 	err = walk(ctx, s.engine, rng.Record(nil, from), upper, func(it kv.Iterator) error {

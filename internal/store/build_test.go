@@ -325,7 +325,7 @@ func (w *world) expectGeneration(generation uint16, want []string) {
 	ix := &indexed{world: w, indexing: rebuilt}
 	var got []string
 	for _, kind := range []keys.Kind{keys.KindEntry, keys.KindComposite} {
-		lower, upper := w.c.Keys().GenerationBounds(kind, generation)
+		lower, upper := w.c.KeysOf(0).GenerationBounds(kind, generation)
 		it, err := w.engine.Iterate(lower, upper)
 		w.ok(err)
 		for it.Next() {

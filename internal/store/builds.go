@@ -34,7 +34,7 @@ func (s *Store) markBuild(c *catalog.Container) (m *buildMark, end func()) {
 	if wall := s.wall.Load(); wall != nil {
 		m.since = (*wall)()
 	}
-	if counter, err := counterOf(s.engine, c); err == nil {
+	if counter, err := counterOf(s.engine, c.KeysOf(0)); err == nil {
 		m.last, m.total = counter.Number, int64(counter.Documents)
 	}
 	s.marked.Store(m, nil)

@@ -13,26 +13,27 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// Changes walks the living documents of a part of the container, nil for all of it,
-// whose last write has a sequence above after, in order of sequence. A document
-// appears once, at its newest version; deleted and expired ones are not there.
+// Changes walks the feed of one range: its living documents in a part of the container, nil for all of it, whose last
+// write has a sequence above after, in order of sequence. A document appears once, at its newest version; deleted and
+// expired ones are not there.
 func (s *Store) Changes(
-	ctx context.Context, v catalog.View, scope access.Scope, after uint64,
+	ctx context.Context, v catalog.View, rng uint16, scope access.Scope, after uint64,
 ) iter.Seq2[access.Document, error] {
 	return func(yield func(access.Document, error) bool) {
-		if err := s.changes(ctx, v, scope, after, yield); err != nil && err != errStopped {
+		if err := s.changes(ctx, v, rng, scope, after, yield); err != nil && err != errStopped {
 			yield(access.Document{}, err)
 		}
 	}
 }
 
 func (s *Store) changes(
-	ctx context.Context, v catalog.View, scope access.Scope, after uint64, yield func(access.Document, error) bool,
+	ctx context.Context, v catalog.View, number uint16, scope access.Scope, after uint64,
+	yield func(access.Document, error) bool,
 ) error {
 	if after+1 == 0 { // no sequence is above the highest one
 		return nil
 	}
-	rng := v.Container.Keys()
+	rng := v.Container.KeysOf(number)
 	_, upper := rng.Bounds(keys.KindFeed)
 	var prefix []byte
 	if partition, ok := scope.(access.Partition); ok {
@@ -73,15 +74,15 @@ func selects(st *catalog.State, scope access.Scope, prefix []byte, body doc.Doc)
 	return bytes.HasPrefix(partition, prefix)
 }
 
-// Sequence is the newest sequence of the container, 0 before the first write.
-func (s *Store) Sequence(c *catalog.Container) (uint64, error) {
-	counter, err := counterOf(s.engine, c)
+// Sequence is the newest sequence of a range, 0 before its first write.
+func (s *Store) Sequence(c *catalog.Container, rng uint16) (uint64, error) {
+	counter, err := counterOf(s.engine, c.KeysOf(rng))
 	return counter.Sequence, err
 }
 
-func counterOf(r kv.Reader, c *catalog.Container) (counter keys.Counter, err error) {
+func counterOf(r kv.Reader, rng keys.Range) (counter keys.Counter, err error) {
 	var room [32]byte
-	_, err = r.Get(c.Keys().Order(room[:0]), func(value []byte) (err error) {
+	_, err = r.Get(rng.Order(room[:0]), func(value []byte) (err error) {
 		if counter, err = keys.DecodeCounter(value); err != nil {
 			return corrupt(err, "order counter")
 		}
@@ -90,18 +91,17 @@ func counterOf(r kv.Reader, c *catalog.Container) (counter keys.Counter, err err
 	return counter, err
 }
 
-// SequenceAt is the newest sequence with a stamp of at most at: where a feed "after that second" begins. Stamps never
-// fall as sequences rise, so it is found by halving.
-func (s *Store) SequenceAt(ctx context.Context, v catalog.View, at expiry.Stamp) (uint64, error) {
-	return sequenceAt(s.engine, v, at)
+// SequenceAt is the newest sequence of a range with a stamp of at most at: where its feed "after that second" begins.
+// Stamps never fall as sequences rise, so it is found by halving.
+func (s *Store) SequenceAt(ctx context.Context, v catalog.View, rng uint16, at expiry.Stamp) (uint64, error) {
+	return sequenceAt(s.engine, v.Container.KeysOf(rng), at)
 }
 
-func sequenceAt(r kv.Reader, v catalog.View, at expiry.Stamp) (uint64, error) {
-	counter, err := counterOf(r, v.Container)
+func sequenceAt(r kv.Reader, rng keys.Range, at expiry.Stamp) (uint64, error) {
+	counter, err := counterOf(r, rng)
 	if err != nil || counter.Stamp <= at {
 		return counter.Sequence, err
 	}
-	rng := v.Container.Keys()
 	lower, upper := rng.Bounds(keys.KindFeed)
 	it, err := r.Iterate(lower, upper)
 	if err != nil {

@@ -110,16 +110,16 @@ func (ck *check) problem(format string, args ...any) {
 
 func (ck *check) load(ctx context.Context) error {
 	var err error
-	if ck.counter, err = counterOf(ck.at, ck.v.Container); err != nil {
+	if ck.counter, err = counterOf(ck.at, ck.v.Container.KeysOf(0)); err != nil {
 		return err
 	}
-	ck.runs.runs, err = runsOf(ctx, ck.at, ck.v.Container.Keys())
+	ck.runs.runs, err = runsOf(ctx, ck.at, ck.v.Container.KeysOf(0))
 	return err
 }
 
 // records checks that every document is where its keys say.
 func (ck *check) records(ctx context.Context) error {
-	lower, upper := ck.v.Container.Keys().Bounds(keys.KindRecord)
+	lower, upper := ck.v.Container.KeysOf(0).Bounds(keys.KindRecord)
 	var terms terms
 	return walk(ctx, ck.at, lower, upper, func(it kv.Iterator) error {
 		number, err := keys.Number(it.Key())
@@ -142,7 +142,7 @@ func (ck *check) records(ctx context.Context) error {
 }
 
 func (ck *check) record(number uint64, h keys.Header, body doc.Doc, terms *terms) {
-	rng := ck.v.Container.Keys()
+	rng := ck.v.Container.KeysOf(0)
 	if number > ck.counter.Number || h.Sequence > ck.counter.Sequence || h.Stamp > ck.counter.Stamp {
 		ck.problem("document %d is ahead of the counter", number)
 	}
@@ -177,7 +177,7 @@ func (ck *check) named(number uint64, h keys.Header, body doc.Doc, terms *terms)
 		if n.Building {
 			continue
 		}
-		array, err := terms.collectNamed(n, ck.v.Container.Keys(), body)
+		array, err := terms.collectNamed(n, ck.v.Container.KeysOf(0), body)
 		if err != nil {
 			ck.problem("document %d cannot be in index %s", number, n.Name)
 			continue
@@ -220,7 +220,7 @@ func (ck *check) exists(what string, key []byte, number uint64) {
 // leads checks that whatever leads to a document by its number leads to one.
 func (ck *check) leads(ctx context.Context) error {
 	for _, kind := range sweptKinds {
-		lower, upper := ck.v.Container.Keys().Bounds(kind)
+		lower, upper := ck.v.Container.KeysOf(0).Bounds(kind)
 		err := walk(ctx, ck.at, lower, upper, func(it kv.Iterator) error {
 			ck.report.Entries++
 			number, err := leadsTo(kind, it)
@@ -242,7 +242,7 @@ func (ck *check) leads(ctx context.Context) error {
 }
 
 func (ck *check) leadsToRecord(kind keys.Kind, number uint64) {
-	found, err := ck.at.Get(ck.v.Container.Keys().Record(nil, number), func([]byte) error { return nil })
+	found, err := ck.at.Get(ck.v.Container.KeysOf(0).Record(nil, number), func([]byte) error { return nil })
 	if err != nil || !found {
 		ck.problem("an entry of kind %c leads to document %d, which is not there", kind, number)
 	}
@@ -250,7 +250,7 @@ func (ck *check) leadsToRecord(kind keys.Kind, number uint64) {
 
 // queues checks that feed and deadlines say of each document what its header says, in order.
 func (ck *check) queues(ctx context.Context) error {
-	lower, upper := ck.v.Container.Keys().Bounds(keys.KindFeed)
+	lower, upper := ck.v.Container.KeysOf(0).Bounds(keys.KindFeed)
 	var newest int64
 	return walk(ctx, ck.at, lower, upper, func(it kv.Iterator) error {
 		sequence, err := keys.FeedSequence(it.Key())
@@ -263,7 +263,7 @@ func (ck *check) queues(ctx context.Context) error {
 			ck.problem("the stamp of sequence %d is below an earlier one", sequence)
 		}
 		newest = e.Stamp
-		found, err := getRecord(ck.at, ck.v.Container.Keys().Record(nil, e.Number),
+		found, err := getRecord(ck.at, ck.v.Container.KeysOf(0).Record(nil, e.Number),
 			func(h keys.Header, body doc.Doc) error {
 				if h.Sequence != sequence || h.Stamp != e.Stamp || h.TTL != e.TTL || len(body) != int(e.Bytes) {
 					ck.problem("feed entry %d and document %d differ", sequence, e.Number)

@@ -17,7 +17,7 @@ import (
 // index's number.
 func (w *world) indexKeys(kind byte) (found [][]byte) {
 	w.t.Helper()
-	prefix := w.c.Keys().AppendPrefix(nil, 'd')
+	prefix := w.c.KeysOf(0).AppendPrefix(nil, 'd')
 	prefix = append(prefix[:len(prefix)-1], kind)
 	at := w.engine.Snapshot()
 	defer at.Close()

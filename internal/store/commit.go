@@ -25,7 +25,7 @@ func (ws *writeSet) commit(ctx context.Context) error {
 	}
 	// Deletions must succeed on a full disk, or nobody could make room.
 	ws.b.Frees = ws.deletes()
-	order := ws.key(ws.v.Container.Keys().Order)
+	order := ws.key(ws.v.Container.KeysOf(0).Order)
 	ws.b.Follow(order, ws.place)
 	// The log's counter comes after the container's, so that the log has the order of the commits, and its entries the
 	// stamp that place gives out.
@@ -53,7 +53,7 @@ func (ws *writeSet) commit(ctx context.Context) error {
 		written = ws.stored()
 	}
 	if err != nil && ws.gapped { // nothing was written, so the next commit has to leave the gap
-		ws.v.Container.ReturnGap()
+		ws.v.Container.ReturnGap(0)
 	}
 	if err == nil && len(ws.changes) > 0 {
 		ws.s.log.grown()
@@ -129,7 +129,7 @@ func (ws *writeSet) place(last []byte, b *kv.Batch) ([]byte, error) {
 	ws.stamp = stamp
 	// After a crash, readers may have seen sequences that the disk has lost. They are skipped, so that no ETag comes
 	// twice.
-	if gap := ws.v.Container.TakeGap(); gap > 0 && counter.Sequence > 0 {
+	if gap := ws.v.Container.TakeGap(0); gap > 0 && counter.Sequence > 0 {
 		counter.Sequence += gap
 		ws.gapped = true
 	}
@@ -232,7 +232,7 @@ func (ws *writeSet) compareAll(ctx context.Context) error {
 // is being built.
 func (ws *writeSet) compare(sl *slot) error {
 	sl.from = len(ws.entries)
-	rng := ws.v.Container.Keys()
+	rng := ws.v.Container.KeysOf(0)
 	for i, m := range ws.x.matchers {
 		// There is a second generation only during an index build.
 		if m == nil {
@@ -260,7 +260,7 @@ func (ws *writeSet) compare(sl *slot) error {
 
 // compareNamed is compare for the indexes that have names.
 func (ws *writeSet) compareNamed(sl *slot) error {
-	rng := ws.v.Container.Keys()
+	rng := ws.v.Container.KeysOf(0)
 	for _, n := range ws.x.named {
 		err := ws.diff(sl, func(x *terms, body doc.Doc) error {
 			before, from := x == &ws.terms[0], len(x.bytes)
@@ -380,7 +380,7 @@ func classOf(ttl expiry.TTL) uint8 {
 // removeOld takes the old version out of the queues and, unless the new version has the same number, deletes the
 // document.
 func (ws *writeSet) removeOld(sl *slot, number uint64) {
-	rng := ws.v.Container.Keys()
+	rng := ws.v.Container.KeysOf(0)
 	ws.b.Delete(ws.key(func(dst []byte) []byte { return rng.Feed(dst, sl.header.Sequence) }))
 	if deadline, ok := expiry.TTL(sl.header.TTL).Deadline(sl.header.Stamp); ok {
 		ws.b.Delete(ws.key(func(dst []byte) []byte { return rng.Deadline(dst, deadline, number) }))
@@ -399,7 +399,7 @@ func (ws *writeSet) removeOld(sl *slot, number uint64) {
 
 // storeNew stores the new version and adds it to the queues.
 func (ws *writeSet) storeNew(sl *slot, stamp expiry.Stamp, sequence uint64) {
-	rng := ws.v.Container.Keys()
+	rng := ws.v.Container.KeysOf(0)
 	size := uint32(len(sl.record) - keys.HeaderBytes)
 	ws.b.Set(ws.key(func(dst []byte) []byte { return rng.Record(dst, sl.number) }), sl.record)
 	ws.b.Set(ws.key(func(dst []byte) []byte { return rng.Feed(dst, sequence) }),

@@ -73,7 +73,7 @@ func TestConditionalWrites(t *testing.T) {
 				w := newWorld(t, collection("c", expiry.Unset))
 				first := w.at(w.c, w.doing(store.Create, "a", `"n":1`))
 				w.now += 5
-				before, err := w.store.Sequence(w.c)
+				before, err := w.store.Sequence(w.c, 0)
 				w.ok(err)
 				op := c.op(w)
 				var r store.Result
@@ -105,7 +105,7 @@ func TestConditionalWrites(t *testing.T) {
 				if got := w.inside(w.c); got != c.after {
 					t.Errorf("there is %q, want %q", got, c.after)
 				}
-				if sequence, err := w.store.Sequence(w.c); err != nil || c.skipped != (sequence == before) {
+				if sequence, err := w.store.Sequence(w.c, 0); err != nil || c.skipped != (sequence == before) {
 					t.Errorf("sequence %d after %d, %v", sequence, before, err)
 				}
 				w.consistent()

@@ -270,7 +270,7 @@ func (tx *ContainerTransaction) look(d *access.Document) error {
 	}
 	tx.looked[d.Number] = struct{}{}
 	ws := tx.set
-	ws.b.Read(ws.key(func(dst []byte) []byte { return ws.v.Container.Keys().Record(dst, d.Number) }))
+	ws.b.Read(ws.key(func(dst []byte) []byte { return ws.v.Container.KeysOf(0).Record(dst, d.Number) }))
 	// Its body is not kept; the deadline is enough to know whether it has expired by the commit.
 	if d.Deadline != 0 && (ws.soonest == 0 || d.Deadline < ws.soonest) {
 		ws.soonest = d.Deadline

@@ -39,7 +39,7 @@ func (s *Store) Deaths(
 	if err := s.join(c, t); err != nil {
 		return 0, false, err
 	}
-	k := deathCounter{t: t, v: v, rng: c.Keys(), left: most}
+	k := deathCounter{t: t, v: v, rng: c.KeysOf(0), left: most}
 	for _, queue := range []func(context.Context, kv.Reader) error{k.own, k.inheriting, k.dates} {
 		if err := queue(ctx, s.engine); err != nil && err != errStopped && err != errAlive {
 			return k.count, false, err

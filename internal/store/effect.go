@@ -171,11 +171,11 @@ func (t *endedCount) inheriting(ctx context.Context) error {
 	if policy.Default <= expiry.Unset {
 		return nil
 	}
-	sequence, err := sequenceAt(t.r, t.before, policy.InheritFloor)
+	sequence, err := sequenceAt(t.r, t.before.Container.KeysOf(0), policy.InheritFloor)
 	if err != nil {
 		return err
 	}
-	rng := t.after.Container.Keys()
+	rng := t.after.Container.KeysOf(0)
 	_, upper := rng.Bounds(keys.KindFeed)
 	err = walk(ctx, t.r, rng.Feed(nil, sequence+1), upper, func(it kv.Iterator) error {
 		e, err := keys.DecodeFeed(it.Value())
@@ -202,7 +202,7 @@ func (t *endedCount) own(ctx context.Context) error {
 	if !is.On() || was.On() && was.Property == "" { // own ttls were in force before, so none comes into force now
 		return nil
 	}
-	rng := t.after.Container.Keys()
+	rng := t.after.Container.KeysOf(0)
 	_, due := is.Floors(t.after.Now)
 	return walk(ctx, t.r, rng.Deadline(nil, is.OwnFloor+1, 0), rng.Deadline(nil, due+1, 0), func(it kv.Iterator) error {
 		number, err := keys.Number(it.Key())
@@ -246,7 +246,7 @@ func (t *endedCount) add(number uint64) error {
 	if err := t.spend(effortRecord); err != nil {
 		return err
 	}
-	_, err := getRecord(t.r, t.after.Container.Keys().Record(nil, number), func(h keys.Header, body doc.Doc) error {
+	_, err := getRecord(t.r, t.after.Container.KeysOf(0).Record(nil, number), func(h keys.Header, body doc.Doc) error {
 		if t.ended(h, body) {
 			t.n++
 			if t.counted != nil {
@@ -264,7 +264,7 @@ func (t *endedCount) ended(h keys.Header, body doc.Doc) bool {
 
 // records looks at every document, as far as the effort reaches.
 func (t *endedCount) records(ctx context.Context) error {
-	lower, upper := t.after.Container.Keys().Bounds(keys.KindRecord)
+	lower, upper := t.after.Container.KeysOf(0).Bounds(keys.KindRecord)
 	return walk(ctx, t.r, lower, upper, func(it kv.Iterator) error {
 		if err := t.spend(effortRecord); err != nil {
 			return err

@@ -34,7 +34,7 @@ func (s *Store) Fate(ctx context.Context, v catalog.View, ref Ref) (f Fate, err 
 		f.At, f.Ends = v.Policy.Deadline(versionOf(h, body))
 		return nil
 	}
-	rng := v.Container.Keys()
+	rng := v.Container.KeysOf(0)
 	if ref.Number != 0 {
 		_, err = getRecord(s.engine, rng.Record(nil, ref.Number), take)
 		return f, err

@@ -263,7 +263,7 @@ func (x *importAttempt) passed(d *Incoming) (bool, error) {
 	if !x.o.Resent {
 		return false, nil
 	}
-	counter, err := counterOf(x.ws.s.engine, x.ws.v.Container)
+	counter, err := counterOf(x.ws.s.engine, x.ws.v.Container.KeysOf(0))
 	return counter.Stamp > d.Stamp, err
 }
 

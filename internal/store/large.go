@@ -146,7 +146,7 @@ func (ws *writeSet) reserve(ctx context.Context) error {
 
 // gatherAll goes through the entries of a document in all indexes.
 func (ws *writeSet) gatherAll(x *terms, body doc.Doc) {
-	rng := ws.v.Container.Keys()
+	rng := ws.v.Container.KeysOf(0)
 	for i, m := range ws.x.matchers {
 		if m != nil {
 			x.gather(m, rng, ws.x.generations[i], body)

@@ -467,7 +467,7 @@ func (r *race) follow(over <-chan struct{}) (seen []feedStep) {
 			r.t.Error(err)
 			return nil
 		}
-		for d, err := range r.store.Changes(context.Background(), v, nil, after) {
+		for d, err := range r.store.Changes(context.Background(), v, 0, nil, after) {
 			if err != nil {
 				r.t.Error(err)
 				return nil

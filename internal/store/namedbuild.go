@@ -73,7 +73,7 @@ func (s *Store) buildNamedFrom(
 	if err != nil {
 		return 0, err
 	}
-	b := &namedBuild{s: s, v: v, rng: c.Keys(), claimed: map[string]uint64{}}
+	b := &namedBuild{s: s, v: v, rng: c.KeysOf(0), claimed: map[string]uint64{}}
 	b.batch = kv.Batch{Since: s.engine.Mark(), NoSync: true}
 	for _, n := range s.indexer(v).named {
 		if n.Building {

@@ -32,7 +32,7 @@ func (s *Store) Outlook(ctx context.Context, c *catalog.Container, now expiry.St
 		if o.snapshot, o.marks, err = s.reclaimed(c); err != nil {
 			return nil, err
 		}
-		if o.counter, err = counterOf(o.snapshot, c); err == nil {
+		if o.counter, err = counterOf(o.snapshot, c.KeysOf(0)); err == nil {
 			// The snapshot must have what the view says of the policy and its indexes.
 			if _, changed := v.Refresh(); changed == nil {
 				return o, nil
@@ -86,7 +86,7 @@ func (o *Outlook) Living(ctx context.Context, b *Budget) (usage Usage, exact boo
 // Document calls use with a document that is alive at the instant of the Outlook; ErrNotFound if there is none. The
 // body is valid only inside use.
 func (o *Outlook) Document(number uint64, use func(access.Document) error) error {
-	key := o.View.Container.Keys().Record(nil, number)
+	key := o.View.Container.KeysOf(0).Record(nil, number)
 	found, err := getRecord(o.snapshot, key, func(h keys.Header, body doc.Doc) error {
 		if dead(o.View, h, body) {
 			return ErrNotFound
@@ -141,6 +141,6 @@ func DateIndex(st *catalog.State, rule *expiry.DateRule) uint32 {
 
 // Stored is how many documents of a container are on disk, expired ones included, and the bytes of their bodies.
 func (s *Store) Stored(c *catalog.Container) (documents, bytes uint64, err error) {
-	counter, err := counterOf(s.engine, c)
+	counter, err := counterOf(s.engine, c.KeysOf(0))
 	return counter.Documents, counter.Bytes, err
 }

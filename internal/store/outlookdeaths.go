@@ -150,7 +150,7 @@ func (m *deathMerge) walk(until expiry.Stamp, take func(Life) bool) (*deathQueue
 func (m *deathMerge) begin() error {
 	m.plain = m.o.decides(m.q)
 	inherit, own := m.o.View.Policy.Floors(m.o.View.Now)
-	rng := m.o.View.Container.Keys()
+	rng := m.o.View.Container.KeysOf(0)
 	if m.q.On() {
 		_, upper := rng.Bounds(keys.KindDeadline)
 		at := max(own+1, m.second(ownQueue))
@@ -164,7 +164,7 @@ func (m *deathMerge) begin() error {
 			inherit = max(inherit, second-1-expiry.Stamp(m.q.Default))
 		}
 		if inherit != 0 {
-			at, err := sequenceAt(m.o.snapshot, m.o.View, inherit)
+			at, err := sequenceAt(m.o.snapshot, m.o.View.Container.KeysOf(0), inherit)
 			if err != nil {
 				return err
 			}
@@ -313,7 +313,7 @@ func (m *deathMerge) confirm(d *deathQueue) (l Life, ok bool, err error) {
 		m.spent = true
 		return l, false, nil
 	}
-	key := m.o.View.Container.Keys().Record(nil, d.number)
+	key := m.o.View.Container.KeysOf(0).Record(nil, d.number)
 	_, err = getRecord(m.o.snapshot, key, func(h keys.Header, body doc.Doc) error {
 		l = m.o.lifeOf(m.q, d.number, h, body)
 		ok = l.Alive && l.Ends && l.At == d.at && (!d.dated() || m.firstOf(d, h, body))

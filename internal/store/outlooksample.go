@@ -30,7 +30,7 @@ func (o *Outlook) Sample(
 		s.kind, s.cost = keys.KindRecord, CostOfDocument
 	}
 	most := uint64(max(b.Entries/s.cost, sampleRunMin))
-	rng := o.View.Container.Keys()
+	rng := o.View.Container.KeysOf(0)
 	lower, upper := rng.Bounds(s.kind)
 	if o.counter.Documents <= most {
 		err = walk(ctx, o.snapshot, lower, upper, s.entry)

@@ -50,7 +50,7 @@ type reading struct {
 
 // newReading begins a reading. The caller closes it.
 func (s *Store) newReading(ctx context.Context, v catalog.View, a access.Access) (*reading, error) {
-	r := &reading{ctx: ctx, s: s, v: v, of: a.Of, after: a.After, rng: v.Container.Keys(), collected: costs.collected,
+	r := &reading{ctx: ctx, s: s, v: v, of: a.Of, after: a.After, rng: v.Container.KeysOf(0), collected: costs.collected,
 		stats: a.Stats}
 	if r.stats == nil {
 		r.stats = &r.uncounted

@@ -25,7 +25,7 @@ func (s *Store) Rebase(ctx context.Context, at, by expiry.Stamp) (done Rebased, 
 	snapshot := s.engine.Snapshot()
 	defer snapshot.Close()
 	for _, c := range s.catalog.AllContainers() {
-		b := rebase{s: s, ctx: ctx, snapshot: snapshot, rng: c.Keys(), state: c.State(), at: at, by: by, done: &done}
+		b := rebase{s: s, ctx: ctx, snapshot: snapshot, rng: c.KeysOf(0), state: c.State(), at: at, by: by, done: &done}
 		for _, step := range []func() error{b.records, b.feed, b.deadlines, b.counters, b.flush} {
 			if err := step(); err != nil {
 				return done, err

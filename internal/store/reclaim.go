@@ -89,7 +89,7 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 	// without.
 	inheritFloor, ownFloor := v.Policy.Floors(v.Now)
 	step := reclaimStep{
-		rng: c.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext, dates: r.dates.from(v.Now),
+		rng: c.KeysOf(0), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext, dates: r.dates.from(v.Now),
 	}
 	if err := step.gatherOwn(ctx, s.engine, ownFloor); err != nil {
 		return Reclaimed{}, err
@@ -229,7 +229,7 @@ func (step *reclaimStep) gatherInheriting(ctx context.Context, r kv.Reader, floo
 // reclaimByProperty continues a pass over every document of a container whose deadlines are in no order. At the
 // end of a pass, the closed policies that there were at its beginning have no document left, and are forgotten.
 func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclaim, limit int) (Reclaimed, error) {
-	step := reclaimStep{rng: v.Container.Keys(), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext}
+	step := reclaimStep{rng: v.Container.KeysOf(0), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext}
 	if r.next == 0 { // rules that are closed during the pass may have ended documents that it has passed already
 		r.closed, r.closedDates = len(v.Policy.Past), v.Policy.PastDates
 	}
@@ -386,7 +386,7 @@ func (s *Store) loadReclaim(c *catalog.Container, r *reclaim) error {
 	if r.loaded {
 		return nil
 	}
-	_, err := s.engine.Get(c.Keys().Mark(nil), func(value []byte) error {
+	_, err := s.engine.Get(c.KeysOf(0).Mark(nil), func(value []byte) error {
 		mark, err := keys.DecodeReclaimMark(value)
 		if err != nil {
 			return corrupt(err, "reclaim mark")

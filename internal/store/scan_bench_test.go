@@ -175,7 +175,7 @@ func BenchmarkFullScan(b *testing.B) {
 	})
 	b.Run("raw", func(b *testing.B) {
 		b.ReportAllocs()
-		lower, upper := w.c.Keys().Bounds(keys.KindRecord)
+		lower, upper := w.c.KeysOf(0).Bounds(keys.KindRecord)
 		for b.Loop() {
 			it, err := w.engine.Iterate(lower, upper)
 			w.ok(err)

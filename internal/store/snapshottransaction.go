@@ -127,7 +127,7 @@ func (tx *SnapshotTransaction) wrote(ws *writeSet, sl *slot, reads int) error {
 
 // dependencies appends the keys that must be as they were for a slot to be written.
 func (ws *writeSet) dependencies(dst [][]byte, sl *slot) [][]byte {
-	rng := ws.v.Container.Keys()
+	rng := ws.v.Container.KeysOf(0)
 	dst = append(dst, sl.lookup)
 	if sl.found {
 		dst = append(dst, ws.key(func(dst []byte) []byte { return rng.Record(dst, sl.number) }))
@@ -225,7 +225,7 @@ func (c *snapshotCommit) commit(ctx context.Context) error {
 	applied = err == nil
 	for _, ws := range writers {
 		if err != nil && ws.gapped {
-			ws.v.Container.ReturnGap()
+			ws.v.Container.ReturnGap(0)
 		}
 	}
 	if err == nil && len(c.entries) > 0 {
@@ -270,7 +270,7 @@ func (c *snapshotCommit) prepare(ctx context.Context) error {
 		// different documents.
 		c.batch.Reads = append(c.batch.Reads, ws.b.Reads...)
 		c.batch.Ops = append(c.batch.Ops, ws.b.Ops...)
-		c.batch.Follow(ws.v.Container.Keys().Order(nil), func(last []byte, b *kv.Batch) ([]byte, error) {
+		c.batch.Follow(ws.v.Container.KeysOf(0).Order(nil), func(last []byte, b *kv.Batch) ([]byte, error) {
 			c.passed = true
 			ws.b.Ops = ws.b.Ops[:0] // the engine may call again
 			next, err := ws.place(last, &ws.b)

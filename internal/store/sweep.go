@@ -43,7 +43,7 @@ func (s *Store) SweepDue(c *catalog.Container, waiting uint64) bool {
 	if r.sweep != nil || r.pending == 0 || r.pending < waiting {
 		return r.sweep != nil
 	}
-	counter, err := counterOf(s.engine, c)
+	counter, err := counterOf(s.engine, c.KeysOf(0))
 	return err == nil && float64(r.pending) >= sweepShare*float64(r.pending+counter.Documents)
 }
 
@@ -87,7 +87,7 @@ func (s *Store) Sweep(ctx context.Context, c *catalog.Container, limit int) (Rec
 // beginSweep takes the runs that are there now. The next document reclaimed starts a new run, since this sweep may have
 // passed its entries.
 func (s *Store) beginSweep(ctx context.Context, c *catalog.Container, r *reclaim) error {
-	runs, err := runsOf(ctx, s.engine, c.Keys())
+	runs, err := runsOf(ctx, s.engine, c.KeysOf(0))
 	if err == nil {
 		r.sweep, r.last = &sweep{count: r.pending, runs: runs}, run{}
 	}
@@ -118,7 +118,7 @@ const forgetStep = 500
 
 // endSweep deletes the runs, in any number of steps: nothing leads to their numbers any more.
 func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) error {
-	rng := c.Keys()
+	rng := c.KeysOf(0)
 	for runs := range slices.Chunk(r.sweep.runs, forgetStep) {
 		b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
 		for _, x := range runs {
@@ -148,7 +148,7 @@ func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) 
 // sweepOn continues a sweep over at most limit entries.
 func (s *Store) sweepOn(ctx context.Context, c *catalog.Container, sw *sweep, limit int) (removed uint64, err error) {
 	kind := sweptKinds[sw.kind]
-	lower, upper := c.Keys().Bounds(kind)
+	lower, upper := c.KeysOf(0).Bounds(kind)
 	if sw.next != nil {
 		lower = sw.next
 	}

@@ -35,7 +35,7 @@ func (s *Store) usage(ctx context.Context, v catalog.View, estimates bool) (Usag
 		return Usage{}, err
 	}
 	defer snapshot.Close()
-	counter, err := counterOf(snapshot, v.Container)
+	counter, err := counterOf(snapshot, v.Container.KeysOf(0))
 	if err != nil {
 		return Usage{}, err
 	}
@@ -101,7 +101,7 @@ func (dc *deadCounter) out(bytes uint64, died expiry.Stamp) {
 }
 
 func (dc *deadCounter) own(ctx context.Context, r kv.Reader, at queueMarks) error {
-	rng := dc.v.Container.Keys()
+	rng := dc.v.Container.KeysOf(0)
 	_, until := dc.v.Policy.Floors(dc.v.Now)
 	from := at.ownNext
 	if from == nil {
@@ -122,7 +122,7 @@ func (dc *deadCounter) own(ctx context.Context, r kv.Reader, at queueMarks) erro
 }
 
 func (dc *deadCounter) inheriting(ctx context.Context, r kv.Reader, at queueMarks) error {
-	rng := dc.v.Container.Keys()
+	rng := dc.v.Container.KeysOf(0)
 	_, upper := rng.Bounds(keys.KindFeed)
 	err := walk(ctx, r, rng.Feed(nil, at.feed+1), upper, func(it kv.Iterator) error {
 		e, err := keys.DecodeFeed(it.Value())
@@ -151,7 +151,7 @@ func (dc *deadCounter) inheriting(ctx context.Context, r kv.Reader, at queueMark
 var errAlive = fault.New(fault.Internal, "alive")
 
 func (dc *deadCounter) scan(ctx context.Context, r kv.Reader) error {
-	lower, upper := dc.v.Container.Keys().Bounds(keys.KindRecord)
+	lower, upper := dc.v.Container.KeysOf(0).Bounds(keys.KindRecord)
 	return walk(ctx, r, lower, upper, func(it kv.Iterator) error {
 		h, body, err := keys.DecodeHeader(it.Value())
 		if err != nil {

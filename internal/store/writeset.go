@@ -223,7 +223,7 @@ func matches(want *access.Version, version access.Version) bool {
 // touch finds the slot of a document, and reads the document the first time. The commit then depends on the lookup,
 // also if it leads nowhere: that is how two creations of one id meet.
 func (ws *writeSet) touch(key Key) (*slot, error) {
-	rng := ws.v.Container.Keys()
+	rng := ws.v.Container.KeysOf(0)
 	var size int
 	lookup := ws.key(func(dst []byte) []byte {
 		dst = rng.AppendPrefix(dst, keys.KindLookup)
@@ -289,7 +289,7 @@ func (ws *writeSet) depend(key []byte) {
 // load reads the record of a slot. A document that is dead counts as not found. What is left of it stays on disk until
 // it is reclaimed: cleaning up here would make a write pay for what expired before.
 func (ws *writeSet) load(sl *slot, number uint64) error {
-	record := ws.key(func(dst []byte) []byte { return ws.v.Container.Keys().Record(dst, number) })
+	record := ws.key(func(dst []byte) []byte { return ws.v.Container.KeysOf(0).Record(dst, number) })
 	ws.depend(record)
 	h, body, found, err := copyRecord(ws.s.engine, record)
 	if err != nil || !found {

@@ -217,7 +217,7 @@ func (l *queryBench) connected(b *testing.B) func(*http.Request) (status int, h 
 
 // raw reads all records from the engine, and touches each.
 func (l *queryBench) raw(b *testing.B) {
-	rng := l.container.Keys()
+	rng := l.container.KeysOf(0)
 	lower, upper := rng.Record(nil, 0), rng.Record(nil, 1<<62)
 	sum := 0
 	once := func() {
