@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/node"
 	"github.com/mayflydb/mayfly/internal/otlp"
@@ -404,8 +403,8 @@ func parseRate(c *config, value string) error {
 
 func parsePartitions(c *config, value string) error {
 	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > catalog.MaxPartitions {
-		return fmt.Errorf("%q is not a number of ranges from 1 to %d", value, catalog.MaxPartitions)
+	if err != nil || n < 1 || n > node.MaxPartitions {
+		return fmt.Errorf("%q is not a number of ranges from 1 to %d", value, node.MaxPartitions)
 	}
 	c.node.Partitions = n
 	return nil

@@ -36,6 +36,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/trace"
 )
 
+// MaxPartitions is the most ranges that a container can be created with.
+const MaxPartitions = catalog.MaxPartitions
+
 // Options say what to run.
 type Options struct {
 	// Engine holds the data. The node closes it, also when Start fails.

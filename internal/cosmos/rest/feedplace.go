@@ -57,7 +57,7 @@ func parsePlaces(text string, ranges []catalog.Range) ([]feedPlace, error) {
 		}
 		told = append(told, feedPlace{uint16(number), after})
 	}
-	// The place of a range is among those of the ETag, at the place of the range itself or of one that was split into it.
+	// The place of a range in the ETag is that of the range itself, or of one that was split into it.
 	type found struct {
 		feedPlace
 		at int

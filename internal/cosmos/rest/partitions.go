@@ -1,10 +1,10 @@
 package rest
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
-	"github.com/mayflydb/mayfly/internal/fault"
 )
 
 // Headers about the number of ranges: in the request that creates a container, and in every answer that shows one.
@@ -19,9 +19,8 @@ func (e *exchange) partitions(def *catalog.Definition) (int, error) {
 	n, given, err := e.count(hPartitions)
 	switch {
 	case err != nil || given && (n < 1 || n > catalog.MaxPartitions):
-		return 0, fault.New(fault.Invalid, "Value '%s' specified for the header 'x-mayfly-partitions' is invalid. "+
-			"Send the number of ranges that the container is to have, from 1 to %d.", clip(e.given(hPartitions)),
-			catalog.MaxPartitions)
+		return 0, badHeader(e.given(hPartitions), hPartitions,
+			fmt.Sprintf("Send how many ranges the container is to have, from 1 to %d.", catalog.MaxPartitions))
 	case given:
 		return n, nil
 	case hasSystemPath(def.Partition):
