@@ -10,7 +10,7 @@ import (
 
 // multikey checks that an index in which a document goes through an array says so: plans rely on it.
 func (ck *check) multikey(n *named, number uint64) {
-	found, err := ck.at.Get(ck.v.Container.KeysOf(0).Multikey(nil, n.ID), func([]byte) error { return nil })
+	found, err := ck.at.Get(ck.rng.Multikey(nil, n.ID), func([]byte) error { return nil })
 	if err != nil || !found {
 		ck.problem("document %d has several entries in index %s, which is not marked so", number, n.Name)
 	}
@@ -22,7 +22,7 @@ func (ck *check) belongs(kind keys.Kind, key []byte, number uint64) {
 	if ck.v.Identity().Partitioned() || kind != keys.KindNamed && kind != keys.KindUnique {
 		return
 	}
-	rng := ck.v.Container.KeysOf(0)
+	rng := ck.rng
 	rest, ok := bytes.CutPrefix(key, rng.AppendPrefix(nil, kind))
 	if !ok || len(rest) < 4 {
 		ck.problem("an entry of kind %c has a key of another shape", kind)
@@ -53,7 +53,7 @@ func (ck *check) hasKey(n *named, kind keys.Kind, key []byte, number uint64, bod
 		})
 		return has
 	}
-	if _, err := ck.terms.collectNamed(n, ck.v.Container.KeysOf(0), body); err != nil {
+	if _, err := ck.terms.collectNamed(n, ck.rng, body); err != nil {
 		return false
 	}
 	for i := range ck.terms.list {

@@ -34,11 +34,11 @@ func (s *Store) Fate(ctx context.Context, v catalog.View, ref Ref) (f Fate, err 
 		f.At, f.Ends = v.Policy.Deadline(versionOf(h, body))
 		return nil
 	}
-	rng := v.Container.KeysOf(0)
 	if ref.Number != 0 {
-		_, err = getRecord(s.engine, rng.Record(nil, ref.Number), take)
+		_, err = getRecord(s.engine, v.Container.KeysAt(ref.Number).Record(nil, ref.Number), take)
 		return f, err
 	}
+	rng := v.KeysFor(ref.Key.Partition)
 	key := rng.Lookup(nil, v.Identity().AppendPartition(nil, ref.Key.Partition), ref.Key.ID)
 	for last := uint64(0); ; { // as in read
 		number, found, err := getNumber(s.engine, key)

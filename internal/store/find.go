@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -70,6 +71,30 @@ func getRecord(r kv.Reader, key []byte, use func(keys.Header, doc.Doc) error) (b
 		}
 		return use(h, body)
 	})
+}
+
+// eachRecord calls use with every record of a container.
+func eachRecord(
+	ctx context.Context, r kv.Reader, v catalog.View, use func(number uint64, h keys.Header, body doc.Doc) error,
+) error {
+	for _, x := range v.Ranges() {
+		lower, upper := v.Container.KeysOf(x.Number).Bounds(keys.KindRecord)
+		err := walk(ctx, r, lower, upper, func(it kv.Iterator) error {
+			number, err := keys.Number(it.Key())
+			if err != nil {
+				return corrupt(err, "document")
+			}
+			h, body, err := keys.DecodeHeader(it.Value())
+			if err != nil {
+				return corrupt(err, "document")
+			}
+			return use(number, h, body)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // copyRecord is getRecord with a body that the caller may keep.

@@ -75,8 +75,8 @@ const (
 // at now is not written; if a living document has its key, that one stays.
 //
 // Stamps never fall as sequences rise, which the feed, the queues and the reaper rest on. So documents that keep their
-// stamps must come in the order of stamps, and none may be before the newest stamp of the container: otherwise Import
-// ends with fault.Precondition. No stamp is ever changed to make it fit, since that would change a life.
+// stamps must come in the order of stamps, and none may be before the newest stamp of its range: otherwise Import ends
+// with fault.Precondition. No stamp is ever changed to make it fit, since that would change a life.
 //
 // Documents before an error are decided, and what is written is durable. Calling Import again with the same documents
 // and SkipExisting does what is left.
@@ -230,7 +230,7 @@ func (x *importAttempt) end(d *Incoming, key Key, result *Result) (again bool, e
 		}
 		ends := sl.alive() && sl.header.Stamp <= d.Stamp
 		if ends && sl.header.Stamp == d.Stamp {
-			passed, err := x.passed(d)
+			passed, err := x.passed(d, sl)
 			if err != nil {
 				return false, err
 			}
@@ -254,16 +254,16 @@ func (x *importAttempt) arrived(d *Incoming, sl *slot) (bool, error) {
 	case d.Stamp < sl.header.Stamp || bytes.Equal(d.Body, sl.body):
 		return true, nil
 	}
-	return x.passed(d)
+	return x.passed(d, sl)
 }
 
 // passed reports whether an earlier Import has decided a document, for which a living version has the same stamp: it
-// has gone on to later stamps.
-func (x *importAttempt) passed(d *Incoming) (bool, error) {
+// has gone on to later stamps in their range.
+func (x *importAttempt) passed(d *Incoming, sl *slot) (bool, error) {
 	if !x.o.Resent {
 		return false, nil
 	}
-	counter, err := counterOf(x.ws.s.engine, x.ws.v.Container.KeysOf(0))
+	counter, err := counterOf(x.ws.s.engine, sl.rng)
 	return counter.Stamp > d.Stamp, err
 }
 

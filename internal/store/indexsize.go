@@ -13,7 +13,7 @@ const sizedEntries = 200
 // access.Identity is the one on _id. Entries of dead documents count until they are swept. An index of more than
 // sizedEntries is taken to have one entry for each of documents, of the mean size of its first.
 func (s *Store) IndexSizes(c *catalog.Container, documents uint64) (map[uint32]uint64, error) {
-	rng := c.KeysOf(0)
+	rng := c.Only()
 	lower, upper := rng.Bounds(keys.KindLookup)
 	size, err := s.sizeOf(lower, upper, documents)
 	if err != nil {

@@ -288,7 +288,7 @@ func (s *Store) Named(v catalog.View) ([]access.NamedIndex, error) {
 		if n.Building {
 			continue
 		}
-		multikey, err := s.isMultikey(s.engine, v.Container.KeysOf(0), n)
+		multikey, err := s.isMultikey(s.engine, v.Container.Only(), n)
 		if err != nil {
 			return nil, err
 		}

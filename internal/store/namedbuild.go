@@ -66,14 +66,14 @@ func (s *Store) buildNamedFrom(
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	r := s.reclaimOf(c)
+	r := s.reclaimOf(c, 0)
 	r.mu.Lock() // no document may be reclaimed between the look at it and its entries
 	defer r.mu.Unlock()
 	v, err := c.Enter(ctx, now)
 	if err != nil {
 		return 0, err
 	}
-	b := &namedBuild{s: s, v: v, rng: c.KeysOf(0), claimed: map[string]uint64{}}
+	b := &namedBuild{s: s, v: v, rng: c.Only(), claimed: map[string]uint64{}}
 	b.batch = kv.Batch{Since: s.engine.Mark(), NoSync: true}
 	for _, n := range s.indexer(v).named {
 		if n.Building {

@@ -127,13 +127,12 @@ func (tx *SnapshotTransaction) wrote(ws *writeSet, sl *slot, reads int) error {
 
 // dependencies appends the keys that must be as they were for a slot to be written.
 func (ws *writeSet) dependencies(dst [][]byte, sl *slot) [][]byte {
-	rng := ws.v.Container.KeysOf(0)
 	dst = append(dst, sl.lookup)
 	if sl.found {
-		dst = append(dst, ws.key(func(dst []byte) []byte { return rng.Record(dst, sl.number) }))
+		dst = append(dst, ws.key(func(dst []byte) []byte { return sl.rng.Record(dst, sl.number) }))
 	}
 	if sl.expired != nil && sl.expired.logged {
-		dst = append(dst, ws.key(func(dst []byte) []byte { return rng.Record(dst, sl.expired.number) }))
+		dst = append(dst, ws.key(func(dst []byte) []byte { return sl.rng.Record(dst, sl.expired.number) }))
 	}
 	return dst
 }
@@ -224,8 +223,8 @@ func (c *snapshotCommit) commit(ctx context.Context) error {
 	err := c.apply(ctx)
 	applied = err == nil
 	for _, ws := range writers {
-		if err != nil && ws.gapped {
-			ws.v.Container.ReturnGap(0)
+		if err != nil {
+			ws.returnGaps()
 		}
 	}
 	if err == nil && len(c.entries) > 0 {
@@ -235,7 +234,7 @@ func (c *snapshotCommit) commit(ctx context.Context) error {
 }
 
 // writers are the members that have written, in the order of container numbers. All transactions pass their counters in
-// this order, so that no two wait for each other.
+// this order, and those of a container in the order of its ranges, so that no two wait for each other.
 func (tx *SnapshotTransaction) writers() (list []*writeSet) {
 	for _, x := range tx.members {
 		if x.set.writes() {
@@ -270,13 +269,15 @@ func (c *snapshotCommit) prepare(ctx context.Context) error {
 		// different documents.
 		c.batch.Reads = append(c.batch.Reads, ws.b.Reads...)
 		c.batch.Ops = append(c.batch.Ops, ws.b.Ops...)
-		c.batch.Follow(ws.v.Container.KeysOf(0).Order(nil), func(last []byte, b *kv.Batch) ([]byte, error) {
-			c.passed = true
-			ws.b.Ops = ws.b.Ops[:0] // the engine may call again
-			next, err := ws.place(last, &ws.b)
-			b.Ops = append(b.Ops, ws.b.Ops...)
-			return next, err
-		})
+		for _, p := range ws.group() {
+			c.batch.Follow(p.rng.Order(nil), func(last []byte, b *kv.Batch) ([]byte, error) {
+				c.passed = true
+				ws.b.Ops = ws.b.Ops[:0] // the engine may call again
+				next, err := ws.place(p, last)
+				b.Ops = append(b.Ops, ws.b.Ops...)
+				return next, err
+			})
+		}
 	}
 	c.batch.Frees = c.tx.draft == nil && !slices.ContainsFunc(c.writers, func(ws *writeSet) bool {
 		return !ws.deletes()
