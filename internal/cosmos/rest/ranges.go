@@ -144,7 +144,7 @@ type rangeGone struct{ error }
 func (g rangeGone) Unwrap() error { return g.error }
 
 func (e *exchange) rangeGone(id string) error {
-	return rangeGone{gatewayFault(fault.NotFound, "PartitionKeyRange with id '%s' in collection '%s' doesn't exist. "+
+	return rangeGone{gatewayFault(fault.Invalid, "PartitionKeyRange with id '%s' in collection '%s' doesn't exist. "+
 		"Read the container's partition key ranges again.", clip(id), containerRID(e.container))}
 }
 

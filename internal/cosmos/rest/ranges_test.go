@@ -147,15 +147,18 @@ func TestRangesDivideTheKeys(t *testing.T) {
 func TestAnswersNameTheirRange(t *testing.T) {
 	d := newRanges(t, 4)
 	owners := d.spread(40)
-	seen := map[string]int{}
+	seen, created := map[string]int{}, make([]int, len(owners))
 	for i, owner := range owners {
 		seen[owner]++
+		created[i] = seen[owner]
+	}
+	for i, owner := range owners {
 		// The LSN of a range counts its own writes.
 		key := []string{hPK, fmt.Sprintf(`["p%d"]`, i)}
 		a := d.do("GET", documents+"/"+strconv.Itoa(i), "", key...).want(200)
-		want := fmt.Sprintf("%s:-1#%d", owner, seen[owner])
+		want := fmt.Sprintf("%s:-1#%d", owner, created[i])
 		if a.header.Get("x-ms-session-token") != want || a.header.Get(hRange) != owner ||
-			a.header.Get("lsn") != strconv.Itoa(seen[owner]) {
+			a.header.Get("lsn") != strconv.Itoa(created[i]) {
 			t.Errorf("item %d of range %s: %v, want %s", i, owner, a.header, want)
 		}
 		// The id of a range means nothing beside a partition key.
@@ -427,7 +430,6 @@ func TestQueriesOverRanges(t *testing.T) {
 		"SELECT DISTINCT VALUE c.third FROM c ORDER BY c.third",
 		"SELECT DISTINCT VALUE c.third FROM c",
 		"SELECT VALUE COUNT(1) FROM (SELECT DISTINCT VALUE c.third FROM c)",
-		"SELECT VALUE c.n FROM c WHERE c.n >= 5 AND c.n < 9 ORDER BY c._ts, c.n",
 		"SELECT VALUE c.n FROM c WHERE c.pk IN ('p1', 'p2', 'p30')",
 		"SELECT VALUE c.n FROM c WHERE c.pk = 'p3'",
 		"SELECT VALUE c.n FROM c WHERE c.third = 1",
