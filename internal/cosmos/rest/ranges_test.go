@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +11,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/kv/memory"
+	"github.com/mayflydb/mayfly/internal/store"
 )
 
 const (
@@ -531,4 +537,111 @@ func TestPlansNameThePlacesOfKeys(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPagesOverRangesSurvive reads pages of queries and feeds over several ranges, each from a server that was just
+// started on the same data, while items expire and others are written.
+func TestPagesOverRangesSurvive(t *testing.T) {
+	for _, query := range []string{
+		"", "SELECT VALUE c.id FROM c", "SELECT VALUE c.id FROM c ORDER BY c.n", "SELECT VALUE c.id FROM c ORDER BY c.n DESC",
+		"SELECT VALUE c.id FROM c WHERE c.third < 2", "SELECT VALUE c.id FROM c WHERE c.third < 2 ORDER BY c.n",
+	} {
+		for _, headers := range [][]string{nil, {"x-ms-start-epk", "08"}, {hRange, "2"}} {
+			t.Run(fmt.Sprint(query, headers), func(t *testing.T) {
+				engine := memory.New()
+				d := newTestAPIOn(t, engine)
+				d.do("POST", "/dbs", `{"id":"d"}`).want(201)
+				d.do("POST", "/dbs/d/colls", `{"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2},`+
+					`"defaultTtl":-1}`, "x-mayfly-partitions", "4").want(201)
+				put := func(i, ttl int) {
+					d.do("POST", documents, fmt.Sprintf(`{"id":"%d","pk":"p%[1]d","n":%[1]d,"third":%d,"ttl":%d}`, i, i%3,
+						ttl), hPK, fmt.Sprintf(`["p%d"]`, i)).want(201)
+				}
+				stays := map[string]bool{}
+				for i := range 60 {
+					if i%4 == 3 {
+						put(i, 1+i/4)
+						continue
+					}
+					put(i, -1)
+					if headers == nil && (i%3 < 2 || !strings.Contains(query, "third")) {
+						stays[strconv.Itoa(i)] = true
+					}
+				}
+				whole := d.page(query, "", append(headers, "x-ms-max-item-count", "100"))
+				seen := map[string]bool{}
+				for token, page := "", 0; ; page++ {
+					e := d.restarted(engine)
+					a := e.page(query, token, append(headers, "x-ms-max-item-count", "4"))
+					for _, id := range a.ids {
+						n, _ := strconv.Atoi(id)
+						if n < 60 && n%4 == 3 && 1+n/4 <= page {
+							t.Errorf("page %d has item %s, which is dead", page, id)
+						}
+						if seen[id] {
+							t.Errorf("page %d has item %s again", page, id)
+						}
+						seen[id] = true
+					}
+					if token = a.token; token == "" {
+						break
+					}
+					d.advance(time.Second)
+					put(100+page, -1)
+				}
+				for _, id := range whole.ids {
+					n, _ := strconv.Atoi(id)
+					if !seen[id] && n%4 != 3 {
+						t.Errorf("item %s is missing", id)
+					}
+				}
+				for id := range stays {
+					if !seen[id] {
+						t.Errorf("item %s is missing", id)
+					}
+				}
+			})
+		}
+	}
+}
+
+// restarted is another server on the same data, with the same clock.
+func (d *testAPI) restarted(engine kv.Engine) *testAPI {
+	d.t.Helper()
+	cat, err := catalog.Open(context.Background(), engine, nil)
+	must(d.t, err)
+	st, err := store.Open(context.Background(), engine, cat)
+	must(d.t, err)
+	d.t.Cleanup(func() { must(d.t, st.Close()) })
+	e := &testAPI{t: d.t, clock: d.clock, log: d.log}
+	e.api, err = New(Options{Catalog: cat, Store: st, Clock: d.clock, Keys: ringOf(d.t, testKey)})
+	must(d.t, err)
+	return e
+}
+
+// An idPage is the ids on one page of a feed or a query, and the token of the next one.
+type idPage struct {
+	ids   []string
+	token string
+}
+
+// page reads one page of a query for ids, or of the feed if the query is "".
+func (d *testAPI) page(query, token string, headers []string) (p idPage) {
+	d.t.Helper()
+	if token != "" {
+		headers = append(slices.Clone(headers), "x-ms-continuation", token)
+	}
+	var a answer
+	if query == "" {
+		a = d.do("GET", documents, "", headers...).want(200)
+		p.ids = strings.Fields(ids(a))
+	} else {
+		a = d.do("POST", documents, `{"query":`+quoted(query)+`}`, append([]string{"content-type",
+			"application/query+json", hCross, "true"}, headers...)...).want(200)
+		for _, row := range a.rows("Documents") {
+			p.ids = append(p.ids, row.(string))
+		}
+	}
+	p.token = a.header.Get("x-ms-continuation")
+	return p
 }
