@@ -14,7 +14,7 @@ import (
 // ETags, resource ids and tokens, and must not take what is created from now on for what they know. It returns when
 // that is durable. It is called before the first request, and later gets no requests any more.
 func (c *Catalog) Continue(ctx context.Context, later *Catalog) error {
-	floor, number, err := later.highest()
+	floor, number, err := later.highest(ctx)
 	if err != nil {
 		return err
 	}
@@ -42,12 +42,12 @@ func (c *Catalog) Continue(ctx context.Context, later *Catalog) error {
 func (c *Catalog) continueTrail(ctx context.Context, later *Catalog) error {
 	later.changes.Lock() // no events are added or dropped
 	defer later.changes.Unlock()
-	b := &kv.Batch{Since: c.engine.Mark(), Frees: true}
+	b := &kv.Batch{Frees: true}
 	for number := c.trail.first; number < min(c.trail.next, later.trail.first); number++ {
 		b.Delete(keys.AuditKey(number))
 	}
 	lower, upper := keys.AuditBounds(c.trail.next)
-	it, err := later.engine.Iterate(lower, upper)
+	it, err := later.engine.Iterate(ctx, lower, upper)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (c *Catalog) continueTrail(ctx context.Context, later *Catalog) error {
 	if err := c.engine.Apply(ctx, b); err != nil {
 		return err
 	}
-	return c.loadTrail()
+	return c.loadTrail(ctx)
 }
 
 // storeFloors puts the floors of the counters where containers see them.
@@ -71,10 +71,10 @@ func (c *Catalog) storeFloors() {
 }
 
 // highest are the highest sequence, and the highest number within its range, that any document has been given.
-func (c *Catalog) highest() (newest, number uint64, err error) {
+func (c *Catalog) highest(ctx context.Context) (newest, number uint64, err error) {
 	newest, number = c.floor.Load(), c.numbers.Load()
 	for _, ct := range c.AllContainers() {
-		err := ct.eachCounter(c.engine, func(_ uint16, counter keys.Counter) {
+		err := ct.eachCounter(ctx, c.engine, func(_ uint16, counter keys.Counter) {
 			newest, number = max(newest, counter.Sequence), max(number, counter.Number)
 		})
 		if err != nil {
@@ -101,7 +101,7 @@ const (
 // Skip does what Continue does, where the later data is lost: it leaves out so many numbers that what was given out
 // since is among them. It is called before the first request.
 func (c *Catalog) Skip(ctx context.Context) error {
-	newest, number, err := c.highest()
+	newest, number, err := c.highest(ctx)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"slices"
 	"sort"
 
@@ -131,9 +132,9 @@ func (c *Container) numbersOf() []uint16 {
 }
 
 // eachCounter calls use with the counter of each range that was written.
-func (c *Container) eachCounter(r kv.Reader, use func(number uint16, counter keys.Counter)) error {
+func (c *Container) eachCounter(ctx context.Context, r kv.Reader, use func(number uint16, counter keys.Counter)) error {
 	for _, rng := range c.State().Ranges() {
-		_, err := r.Get(c.KeysOf(rng.Number).Order(nil), func(value []byte) error {
+		_, err := r.Get(ctx, c.KeysOf(rng.Number).Order(nil), func(value []byte) error {
 			counter, err := keys.DecodeCounter(value)
 			if err != nil {
 				return fault.Wrap(fault.Corrupt, err, "the counter of container %d cannot be read", c.ID)

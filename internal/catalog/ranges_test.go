@@ -150,7 +150,7 @@ func TestPolicyClosesAboveEveryRange(t *testing.T) {
 	ct := h.cut(h.database("db"), "c", 3)
 	h.replace(101, ct, func(d *catalog.Definition) { d.TTL, d.TTLProperty = 10, "/at" })
 	for number, sequence := range []uint64{7, 0, 4} {
-		b := &kv.Batch{Since: h.engine.Mark()}
+		b := &kv.Batch{}
 		b.Set(ct.KeysOf(uint16(number)).Order(nil), keys.Counter{Sequence: sequence, Stamp: 101}.Append(nil))
 		h.ok(h.engine.Apply(ctx, b))
 	}

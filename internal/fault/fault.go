@@ -34,13 +34,14 @@ const (
 	Corrupt                       // stored bytes are damaged
 	OutOfSpace                    // the disk has no space for a write; reads and deletes still work
 	Busy                          // the server has too much to do; the caller may send the same request again later
+	Undetermined                  // the write may or may not have happened; the caller reads before it tries again
 	kinds
 )
 
 var names = [kinds]string{
 	"internal", "invalid", "not found", "owner not found", "exists", "precondition", "not modified",
 	"partition mismatch", "patch condition", "too large", "conflict", "unauthorized", "forbidden",
-	"method not allowed", "unsupported", "timeout", "unavailable", "corrupt", "out of space", "busy",
+	"method not allowed", "unsupported", "timeout", "unavailable", "corrupt", "out of space", "busy", "undetermined",
 }
 
 func (k Kind) String() string { return names[k] }

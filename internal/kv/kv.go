@@ -4,7 +4,10 @@
 // transactional store can implement it. It never interprets a key.
 package kv
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Limits of one batch. Apply rejects a larger one with fault.TooLarge, and an
 // empty key with fault.Invalid. Bytes are those of keys and values. Distributed
@@ -16,16 +19,18 @@ const (
 	MaxKeyBytes   = 16 << 10
 )
 
-// A Reader reads keys. Its methods are safe for concurrent use.
+// A Reader reads keys. Its methods are safe for concurrent use. An engine that waits for other machines stops waiting
+// when ctx ends, and fails with fault.Unavailable or the error of ctx; an embedded one may ignore ctx.
 type Reader interface {
 	// Get calls use with the value of key. The bytes are valid during the call
 	// only. If the key is absent, found is false and use is not called. Get
 	// returns an error of use unchanged.
-	Get(key []byte, use func(value []byte) error) (found bool, err error)
+	Get(ctx context.Context, key []byte, use func(value []byte) error) (found bool, err error)
 
 	// Iterate returns an iterator over the keys in [lower, upper); a nil bound is
-	// open. It sees one consistent state. The caller closes it.
-	Iterate(lower, upper []byte) (Iterator, error)
+	// open. It sees one consistent state. ctx applies to every move of the
+	// iterator. The caller closes it.
+	Iterate(ctx context.Context, lower, upper []byte) (Iterator, error)
 }
 
 // An Iterator visits keys in order. It starts before the first key. It is not
@@ -54,9 +59,22 @@ type Snapshot interface {
 	Close() error
 }
 
-// A Mark is a moment in the history of an engine. It is taken before reads, whose keys
-// are then passed to Batch.Read.
+// A Mark is a moment in the history of an engine. One batch at most may rest on it, see Batch.Since: of a second one,
+// Apply may report a conflict where there is none.
 type Mark uint64
+
+// A View is what one operation reads, and what its batch rests on.
+type View struct {
+	// Reader sees every batch applied before the mark. It may see later ones, too: then Apply fails for a batch that
+	// passes what they changed to Batch.Read. It needs no closing, and is for one short operation: an engine may
+	// forget what it needs for an old one, and then fails with fault.Unavailable.
+	Reader
+	// Mark is the moment: the Since of the operation's batch.
+	Mark Mark
+	// Time is the time of day at the moment, by the engine's own clock. It is the zero Time if the engine keeps none;
+	// then whoever asks has a clock.
+	Time time.Time
+}
 
 // An Engine stores keys. Its own Reader methods read the newest applied state.
 // All methods are safe for concurrent use.
@@ -64,22 +82,29 @@ type Engine interface {
 	Reader
 
 	// Snapshot sees every batch applied before it and none after.
-	Snapshot() Snapshot
+	Snapshot(ctx context.Context) (Snapshot, error)
 
-	// Mark returns the present moment. A key read after Mark and passed to
-	// Batch.Read makes Apply fail if it changes in between.
-	Mark() Mark
+	// View opens a view at the present moment. A key read through it, or in any
+	// other way after it, and passed to Batch.Read makes Apply fail if it changes
+	// in between.
+	View(ctx context.Context) (View, error)
 
 	// Apply makes all of b visible, and durable if the engine is durable and
 	// b.NoSync is not set; or it fails and writes nothing. Errors:
-	//   - fault.Conflict if a key that b has read has changed since b.Since. The
-	//     caller may try again, beginning with its reads. Rarely, an engine reports
-	//     a conflict where there is none.
+	//   - fault.Conflict if a key that b has read has changed since b.Since, or if
+	//     the commit would not be before b.Before. The caller may try again,
+	//     beginning with its reads. Rarely, an engine reports a conflict where there
+	//     is none, but never for a batch that has read nothing and has no bound.
+	//   - fault.Undetermined if the engine cannot tell whether it has written b. The
+	//     caller reads again before it retries, or says so to its client.
 	//   - fault.OutOfSpace if the engine is short of space, unless b.Frees is set
 	//     or b writes nothing.
-	//   - ctx.Err() if ctx has ended before Apply begins. Once begun, it finishes.
+	//   - ctx.Err() if ctx has ended before Apply begins. Once begun, an embedded
+	//     engine finishes; one that waits for other machines may give up, with
+	//     fault.Undetermined if it has begun to commit.
 	//
-	// A batch is never durable without all earlier ones.
+	// A batch is never durable without all earlier ones that passed one of its
+	// counters; an embedded engine keeps that order for all batches.
 	Apply(ctx context.Context, b *Batch) error
 
 	// Close waits for running calls. The caller closes all iterators and snapshots
@@ -98,8 +123,11 @@ type Op struct {
 // Later changes of a key win over earlier ones. The engine may keep the byte
 // slices until Apply returns. A Batch is used once.
 type Batch struct {
-	// Since is the moment before the reads that the batch depends on.
+	// Since is the moment before the reads that the batch depends on, see View.
 	Since Mark
+	// Before bounds the moment of the commit, by the clock that View.Time tells; the zero Time is no bound. An Order
+	// may lower it. An engine that keeps no time ignores it: there the batch's Order decides by the clock of its maker.
+	Before time.Time
 	// NoSync allows a crash to undo the batch: for work that is safe to repeat.
 	NoSync bool
 	// Frees says that the batch helps to free space: it deletes, or it writes what later deletes

@@ -74,7 +74,7 @@ func (w *orderedScan) absent() (*sorted, error) {
 			return nil, err
 		}
 	}
-	counter, err := counterOf(w.snapshot, w.rng)
+	counter, err := counterOf(w.ctx, w.snapshot, w.rng)
 	if err != nil || a.known && a.sequence > counter.Sequence {
 		return nil, err
 	}

@@ -64,11 +64,11 @@ func (s *Store) ResumeBuilds() error {
 
 // buildAll visits every document, then makes the generation the one in use.
 func (s *Store) buildAll(ctx context.Context, c *catalog.Container, generation uint16, b *build) error {
-	mark, end := s.markBuild(c)
+	mark, end := s.markBuild(ctx, c)
 	defer end()
 	passed := uint64(0) // in the ranges that are done
 	for _, x := range c.State().Ranges() {
-		counter, err := counterOf(s.engine, c.KeysOf(x.Number))
+		counter, err := counterOf(ctx, s.engine, c.KeysOf(x.Number))
 		if err != nil {
 			return err
 		}
@@ -113,12 +113,16 @@ func (s *Store) buildFrom(
 	if v.Building == nil || v.Building.Generation != generation {
 		return 0, false, errOvertaken
 	}
-	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
+	view, err := s.engine.View(ctx)
+	if err != nil {
+		return 0, false, err
+	}
+	b := &kv.Batch{Since: view.Mark, NoSync: true}
 	m := newMatcher(v.Building.Indexing)
 	count := 0
 	_, upper := rng.Bounds(keys.KindRecord)
 	var found terms
-	err = walk(ctx, s.engine, rng.Record(nil, from), upper, func(it kv.Iterator) error {
+	err = walk(ctx, view, rng.Record(nil, from), upper, func(it kv.Iterator) error {
 		number, err := keys.Number(it.Key())
 		if err != nil {
 			return corrupt(err, "document")

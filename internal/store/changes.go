@@ -39,14 +39,17 @@ func (s *Store) changes(
 	if partition, ok := scope.(access.Partition); ok {
 		prefix = v.Identity().AppendPartition(nil, partition)
 	}
-	snapshot := s.engine.Snapshot()
+	snapshot, err := s.engine.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
 	defer snapshot.Close()
 	return walk(ctx, snapshot, rng.Feed(nil, after+1), upper, func(it kv.Iterator) error {
 		e, err := keys.DecodeFeed(it.Value())
 		if err != nil {
 			return corrupt(err, "change feed entry")
 		}
-		_, err = getRecord(snapshot, rng.Record(nil, e.Number), func(h keys.Header, body doc.Doc) error {
+		_, err = getRecord(ctx, snapshot, rng.Record(nil, e.Number), func(h keys.Header, body doc.Doc) error {
 			// A feed entry is deleted with its version, so within one snapshot it leads to exactly that version.
 			if dead(v, h, body) || !selects(v.State, scope, prefix, body) {
 				return nil
@@ -75,14 +78,14 @@ func selects(st *catalog.State, scope access.Scope, prefix []byte, body doc.Doc)
 }
 
 // Sequence is the newest sequence of a range, 0 before its first write.
-func (s *Store) Sequence(c *catalog.Container, rng uint16) (uint64, error) {
-	counter, err := counterOf(s.engine, c.KeysOf(rng))
+func (s *Store) Sequence(ctx context.Context, c *catalog.Container, rng uint16) (uint64, error) {
+	counter, err := counterOf(ctx, s.engine, c.KeysOf(rng))
 	return counter.Sequence, err
 }
 
-func counterOf(r kv.Reader, rng keys.Range) (counter keys.Counter, err error) {
+func counterOf(ctx context.Context, r kv.Reader, rng keys.Range) (counter keys.Counter, err error) {
 	var room [32]byte
-	_, err = r.Get(rng.Order(room[:0]), func(value []byte) (err error) {
+	_, err = r.Get(ctx, rng.Order(room[:0]), func(value []byte) (err error) {
 		if counter, err = keys.DecodeCounter(value); err != nil {
 			return corrupt(err, "order counter")
 		}
@@ -94,16 +97,16 @@ func counterOf(r kv.Reader, rng keys.Range) (counter keys.Counter, err error) {
 // SequenceAt is the newest sequence of a range with a stamp of at most at: where its feed "after that second" begins.
 // Stamps never fall as sequences rise, so it is found by halving.
 func (s *Store) SequenceAt(ctx context.Context, v catalog.View, rng uint16, at expiry.Stamp) (uint64, error) {
-	return sequenceAt(s.engine, v.Container.KeysOf(rng), at)
+	return sequenceAt(ctx, s.engine, v.Container.KeysOf(rng), at)
 }
 
-func sequenceAt(r kv.Reader, rng keys.Range, at expiry.Stamp) (uint64, error) {
-	counter, err := counterOf(r, rng)
+func sequenceAt(ctx context.Context, r kv.Reader, rng keys.Range, at expiry.Stamp) (uint64, error) {
+	counter, err := counterOf(ctx, r, rng)
 	if err != nil || counter.Stamp <= at {
 		return counter.Sequence, err
 	}
 	lower, upper := rng.Bounds(keys.KindFeed)
-	it, err := r.Iterate(lower, upper)
+	it, err := r.Iterate(ctx, lower, upper)
 	if err != nil {
 		return 0, err
 	}

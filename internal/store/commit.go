@@ -156,6 +156,11 @@ func (ws *writeSet) place(p part, last []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// One commit has one instant in all of its ranges.
+	if p.rng == ws.parts[0].rng {
+		ws.instant = now
+	}
+	now = ws.instant
 	// Between the read and this moment a deadline may have passed.
 	if ws.died(now) {
 		return nil, errExpired

@@ -64,7 +64,7 @@ type tally struct {
 func (s *Store) newTally(ctx context.Context, v catalog.View, a access.Access) (*tally, error) {
 	t := &tally{reading: s.prepare(ctx, v, a)}
 	t.strict = true
-	err := s.whileNotReclaiming(v.Container, t.ranges, func(marks []rangeMarks) error {
+	err := s.whileNotReclaiming(ctx, v.Container, t.ranges, func(marks []rangeMarks) error {
 		t.marks = marks
 		return t.begin() // a snapshot that has what the marks say
 	})

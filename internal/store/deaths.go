@@ -55,7 +55,7 @@ func (s *Store) Deaths(
 	k := deathCounter{v: v, left: most}
 	for _, x := range v.Ranges() {
 		k.t, k.rng = t.of(x.Number), c.KeysOf(x.Number)
-		if err := s.join(c, k.rng, k.t); err != nil {
+		if err := s.join(ctx, c, k.rng, k.t); err != nil {
 			return k.count, false, err
 		}
 		for _, queue := range []func(context.Context, kv.Reader) error{k.own, k.inheriting, k.dates} {
@@ -71,11 +71,11 @@ func (s *Store) Deaths(
 }
 
 // join moves a cursor up to what is reclaimed already.
-func (s *Store) join(c *catalog.Container, rng keys.Range, t *rangeCursor) error {
+func (s *Store) join(ctx context.Context, c *catalog.Container, rng keys.Range, t *rangeCursor) error {
 	r := s.reclaimOf(c, rng.Range)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := s.loadReclaim(rng, r); err != nil {
+	if err := s.loadReclaim(ctx, rng, r); err != nil {
 		return err
 	}
 	// The entries of what is reclaimed are gone, so they cannot be counted.

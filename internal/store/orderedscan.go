@@ -72,7 +72,7 @@ func (w *orderedScan) narrowDown() error {
 		w.based = false
 		return nil
 	}
-	counter, err := counterOf(w.snapshot, w.rng)
+	counter, err := counterOf(w.ctx, w.snapshot, w.rng)
 	if err != nil {
 		return err
 	}

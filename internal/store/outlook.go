@@ -29,10 +29,10 @@ func (s *Store) Outlook(ctx context.Context, c *catalog.Container, now expiry.St
 			return nil, err
 		}
 		o := &Outlook{View: v}
-		if o.snapshot, o.marks, err = s.reclaimed(v); err != nil {
+		if o.snapshot, o.marks, err = s.reclaimed(ctx, v); err != nil {
 			return nil, err
 		}
-		if o.counter, err = sumOf(o.snapshot, v); err == nil {
+		if o.counter, err = sumOf(ctx, o.snapshot, v); err == nil {
 			// The snapshot must have what the view says of the policy and its indexes.
 			if _, changed := v.Refresh(); changed == nil {
 				return o, nil
@@ -85,9 +85,9 @@ func (o *Outlook) Living(ctx context.Context, b *Budget) (usage Usage, exact boo
 
 // Document calls use with a document that is alive at the instant of the Outlook; ErrNotFound if there is none. The
 // body is valid only inside use.
-func (o *Outlook) Document(number uint64, use func(access.Document) error) error {
+func (o *Outlook) Document(ctx context.Context, number uint64, use func(access.Document) error) error {
 	key := o.View.Container.KeysAt(number).Record(nil, number)
-	found, err := getRecord(o.snapshot, key, func(h keys.Header, body doc.Doc) error {
+	found, err := getRecord(ctx, o.snapshot, key, func(h keys.Header, body doc.Doc) error {
 		if dead(o.View, h, body) {
 			return ErrNotFound
 		}
@@ -140,7 +140,7 @@ func DateIndex(st *catalog.State, rule *expiry.DateRule) uint32 {
 }
 
 // Stored is how many documents of a container are on disk, expired ones included, and the bytes of their bodies.
-func (s *Store) Stored(c *catalog.Container) (documents, bytes uint64, err error) {
-	counter, err := sumOf(s.engine, catalog.View{Container: c, State: c.State()})
+func (s *Store) Stored(ctx context.Context, c *catalog.Container) (documents, bytes uint64, err error) {
+	counter, err := sumOf(ctx, s.engine, catalog.View{Container: c, State: c.State()})
 	return counter.Documents, counter.Bytes, err
 }

@@ -65,12 +65,12 @@ type sampler struct {
 
 // sample looks at runs of one range; most is how many documents of all ranges.
 func (s *sampler) sample(ctx context.Context, rng keys.Range, most uint64) (err error) {
-	if s.counter, err = counterOf(s.o.snapshot, rng); err != nil || s.counter.Documents == 0 {
+	if s.counter, err = counterOf(ctx, s.o.snapshot, rng); err != nil || s.counter.Documents == 0 {
 		return err
 	}
 	share := float64(s.counter.Documents) / float64(s.o.counter.Documents)
 	lower, upper := rng.Bounds(s.kind)
-	if s.it, err = s.o.snapshot.Iterate(lower, upper); err != nil {
+	if s.it, err = s.o.snapshot.Iterate(ctx, lower, upper); err != nil {
 		return err
 	}
 	defer s.it.Close()

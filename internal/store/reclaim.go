@@ -101,7 +101,7 @@ func (s *Store) reclaimIn(ctx context.Context, v catalog.View, number uint16, sp
 	r := s.reclaimOf(c, number)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := s.loadReclaim(c.KeysOf(number), r); err != nil {
+	if err := s.loadReclaim(ctx, c.KeysOf(number), r); err != nil {
 		return Reclaimed{}, err
 	}
 	step := reclaimStep{rng: c.KeysOf(number), effortOf: *spent, feed: r.feed, own: r.own, ownNext: r.ownNext}
@@ -333,10 +333,10 @@ func (s *Store) removeOnce(
 		r.feed, r.own, r.ownNext = step.feed, step.own, step.ownNext
 		return Reclaimed{More: step.more}, nil
 	}
-	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
+	b := &kv.Batch{NoSync: true, Frees: true}
 	// Record, feed entry, deadline and a run for each victim; mark and counter.
 	b.Ops = make([]kv.Op, 0, 4*len(step.victims)+len(step.stale)+2)
-	entries, err := s.logVictims(c, b, step)
+	entries, err := s.logVictims(ctx, c, b, step)
 	if err != nil {
 		return Reclaimed{}, err
 	}
@@ -422,11 +422,11 @@ func (s *Store) deleteRecords(b *kv.Batch, step *reclaimStep, x run) {
 }
 
 // loadReclaim reads the marks of an earlier process.
-func (s *Store) loadReclaim(rng keys.Range, r *reclaim) error {
+func (s *Store) loadReclaim(ctx context.Context, rng keys.Range, r *reclaim) error {
 	if r.loaded {
 		return nil
 	}
-	_, err := s.engine.Get(rng.Mark(nil), func(value []byte) error {
+	_, err := s.engine.Get(ctx, rng.Mark(nil), func(value []byte) error {
 		mark, err := keys.DecodeReclaimMark(value)
 		if err != nil {
 			return corrupt(err, "reclaim mark")

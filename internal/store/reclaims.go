@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -50,7 +51,7 @@ type rangeMarks struct {
 
 // whileNotReclaiming calls do with the marks of ranges, at a moment at which nothing of them is being reclaimed.
 func (s *Store) whileNotReclaiming(
-	c *catalog.Container, ranges []catalog.Range, do func([]rangeMarks) error,
+	ctx context.Context, c *catalog.Container, ranges []catalog.Range, do func([]rangeMarks) error,
 ) error {
 	// By number, like everybody who holds several.
 	held := byNumber(ranges)
@@ -58,7 +59,7 @@ func (s *Store) whileNotReclaiming(
 		r := s.reclaimOf(c, held[i].Number)
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if err := s.loadReclaim(c.KeysOf(held[i].Number), r); err != nil {
+		if err := s.loadReclaim(ctx, c.KeysOf(held[i].Number), r); err != nil {
 			return err
 		}
 	}

@@ -46,7 +46,7 @@ func (w *orderedScan) resumeStamps() (sequence uint64, err error) {
 	if number < w.rng.Range {
 		at-- // what has this stamp comes behind the position
 	}
-	if sequence, err = sequenceAt(w.snapshot, w.rng, at); w.of.Reverse {
+	if sequence, err = sequenceAt(w.ctx, w.snapshot, w.rng, at); w.of.Reverse {
 		sequence++ // a walk in reverse has passed those above
 	}
 	return sequence, err
@@ -74,14 +74,14 @@ func (r *reading) stampEntries(x *access.Range) (st entryRange, err error) {
 		return st, nil
 	}
 	if first > math.MinInt64 {
-		sequence, err := sequenceAt(r.snapshot, r.rng, first-1)
+		sequence, err := sequenceAt(r.ctx, r.snapshot, r.rng, first-1)
 		if err != nil {
 			return st, err
 		}
 		st.lower = r.rng.Feed(nil, sequence+1)
 	}
 	if last < math.MaxInt64 {
-		sequence, err := sequenceAt(r.snapshot, r.rng, last)
+		sequence, err := sequenceAt(r.ctx, r.snapshot, r.rng, last)
 		if err != nil {
 			return st, err
 		}

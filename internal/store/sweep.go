@@ -33,11 +33,11 @@ const sweepShare = 0.15
 // SweepDue reports whether a sweep is under way or worth starting. waiting is how many documents are known to wait for
 // their reclaim; no sweep starts before as many are reclaimed. A sweep in the middle of a wave would find little, and
 // leave the rest to another one.
-func (s *Store) SweepDue(c *catalog.Container, waiting uint64) bool {
+func (s *Store) SweepDue(ctx context.Context, c *catalog.Container, waiting uint64) bool {
 	pending, documents := uint64(0), uint64(0)
 	st := c.State()
 	for _, x := range st.Ranges() {
-		left, under, err := s.sweepState(c, x.Number)
+		left, under, err := s.sweepState(ctx, c, x.Number)
 		// A sweep that has begun goes on in any case: its runs are in memory.
 		if err != nil || st.Deleted || under {
 			return err == nil && !st.Deleted
@@ -48,7 +48,7 @@ func (s *Store) SweepDue(c *catalog.Container, waiting uint64) bool {
 		return false
 	}
 	for _, x := range st.Ranges() {
-		counter, err := counterOf(s.engine, c.KeysOf(x.Number))
+		counter, err := counterOf(ctx, s.engine, c.KeysOf(x.Number))
 		if err != nil {
 			return false
 		}
@@ -58,11 +58,13 @@ func (s *Store) SweepDue(c *catalog.Container, waiting uint64) bool {
 }
 
 // sweepState is how many documents of a range are reclaimed and not swept, and whether a sweep of it is under way.
-func (s *Store) sweepState(c *catalog.Container, number uint16) (pending uint64, under bool, err error) {
+func (s *Store) sweepState(
+	ctx context.Context, c *catalog.Container, number uint16,
+) (pending uint64, under bool, err error) {
 	r := s.reclaimOf(c, number)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	err = s.loadReclaim(c.KeysOf(number), r)
+	err = s.loadReclaim(ctx, c.KeysOf(number), r)
 	return r.pending, r.sweep != nil, err
 }
 
@@ -75,7 +77,7 @@ func (s *Store) Sweep(ctx context.Context, c *catalog.Container, limit int) (Rec
 	var next []uint16 // the ranges with something to sweep, the one that is under way first
 	st := c.State()
 	for _, x := range st.Ranges() {
-		pending, under, err := s.sweepState(c, x.Number)
+		pending, under, err := s.sweepState(ctx, c, x.Number)
 		if err != nil || st.Deleted {
 			return Reclaimed{}, err
 		}
@@ -159,7 +161,7 @@ const forgetStep = 500
 func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) error {
 	rng := r.sweep.rng
 	for runs := range slices.Chunk(r.sweep.runs, forgetStep) {
-		b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
+		b := &kv.Batch{NoSync: true, Frees: true}
 		for _, x := range runs {
 			b.Delete(rng.Reclaimed(nil, x.first))
 		}
@@ -169,7 +171,7 @@ func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) 
 	}
 	// Documents that were reclaimed during the sweep still have entries, so they stay pending.
 	pending := r.pending - min(r.pending, r.sweep.count)
-	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
+	b := &kv.Batch{NoSync: true, Frees: true}
 	b.Set(rng.Mark(nil), keys.ReclaimMark{Feed: r.feed, Own: r.own, Pending: pending}.Append(nil))
 	b.Follow(rng.Order(nil), func(last []byte, _ *kv.Batch) ([]byte, error) {
 		if c.State().Deleted {
@@ -191,11 +193,15 @@ func (s *Store) sweepOn(ctx context.Context, sw *sweep, limit int) (removed uint
 	if sw.next != nil {
 		lower = sw.next
 	}
-	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
+	view, err := s.engine.View(ctx)
+	if err != nil {
+		return 0, err
+	}
+	b := &kv.Batch{Since: view.Mark, NoSync: true, Frees: true}
 	var next []byte
 	var kept arena
 	seen := 0
-	err = walk(ctx, s.engine, lower, upper, func(it kv.Iterator) error {
+	err = walk(ctx, view, lower, upper, func(it kv.Iterator) error {
 		if seen++; seen > limit {
 			next = append([]byte(nil), it.Key()...)
 			return errStopped

@@ -47,17 +47,18 @@ func (s *Store) UsageByRange(ctx context.Context, v catalog.View) ([]Usage, erro
 }
 
 func (s *Store) usageByRange(ctx context.Context, v catalog.View, estimates bool) (list []Usage, err error) {
-	snapshot, marks, err := s.reclaimed(v)
+	snapshot, marks, err := s.reclaimed(ctx, v)
 	if err != nil {
 		return nil, err
 	}
 	defer snapshot.Close()
 	for i := range marks {
-		counter, err := counterOf(snapshot, marks[i].rng)
+		counter, err := counterOf(ctx, snapshot, marks[i].rng)
 		if err != nil {
 			return nil, err
 		}
-		dc := deadCounter{v: v, rng: marks[i].rng, usage: storedUsage(counter), left: math.MaxInt, estimates: estimates}
+		dc := deadCounter{v: v, rng: marks[i].rng, usage: storedUsage(counter), left: math.MaxInt,
+			estimates: estimates}
 		if !v.Policy.Ordered() { // no queue has the dead: each document has to be looked at
 			err = dc.scan(ctx, snapshot)
 		} else {
@@ -73,18 +74,19 @@ func (s *Store) usageByRange(ctx context.Context, v catalog.View, estimates bool
 
 // reclaimed returns a snapshot, and how far the queues of each range are reclaimed in it. The reaper continues while the
 // caller counts.
-func (s *Store) reclaimed(v catalog.View) (at kv.Snapshot, marks []rangeMarks, err error) {
-	err = s.whileNotReclaiming(v.Container, v.Ranges(), func(m []rangeMarks) error {
-		at, marks = s.engine.Snapshot(), m
-		return nil
+func (s *Store) reclaimed(ctx context.Context, v catalog.View) (at kv.Snapshot, marks []rangeMarks, err error) {
+	err = s.whileNotReclaiming(ctx, v.Container, v.Ranges(), func(m []rangeMarks) (err error) {
+		marks = m
+		at, err = s.engine.Snapshot(ctx)
+		return err
 	})
 	return at, marks, err
 }
 
 // sumOf adds up what the counters of all ranges say of documents and bytes.
-func sumOf(r kv.Reader, v catalog.View) (sum keys.Counter, err error) {
+func sumOf(ctx context.Context, r kv.Reader, v catalog.View) (sum keys.Counter, err error) {
 	for _, x := range v.Ranges() {
-		counter, err := counterOf(r, v.Container.KeysOf(x.Number))
+		counter, err := counterOf(ctx, r, v.Container.KeysOf(x.Number))
 		if err != nil {
 			return keys.Counter{}, err
 		}

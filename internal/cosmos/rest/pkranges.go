@@ -47,7 +47,7 @@ func listRanges(e *exchange) (int, error) {
 
 // appendRange appends one row of the feed. Each range has an equal share of the throughput.
 func (e *exchange) appendRange(st *catalog.State, r *catalog.Range) error {
-	newest, err := e.api.store.Sequence(e.container, r.Number)
+	newest, err := e.api.store.Sequence(e.Context(), e.container, r.Number)
 	if err != nil {
 		return err
 	}

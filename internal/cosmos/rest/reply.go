@@ -107,7 +107,7 @@ func (e *exchange) newest() uint64 {
 	sequence := e.version.Sequence
 	if !(e.versioned && e.aboutItem()) && e.container != nil && !e.container.State().Deleted {
 		// For a single item, the sequence number of its own version is enough.
-		newest, err := e.api.store.Sequence(e.container, e.servedRange())
+		newest, err := e.api.store.Sequence(e.Context(), e.container, e.servedRange())
 		if err != nil {
 			e.api.log.Error("cannot read the newest sequence number", "error", err)
 		}

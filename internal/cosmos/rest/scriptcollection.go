@@ -49,7 +49,7 @@ func (c *scriptCollection) do(op store.Op) (store.Result, error) {
 		op.Key = key
 	}
 	op.Key.Partition = c.partition
-	result, err := c.tx.Do(op)
+	result, err := c.tx.Do(c.ctx, op)
 	if err != nil {
 		c.ru++
 		return result, scriptItemFault(err)

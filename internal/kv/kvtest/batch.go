@@ -31,7 +31,7 @@ func deleteRange(t *testing.T, e kv.Engine) {
 		t.Skip("not a RangeDeleter")
 	}
 	letters(t, e)
-	before := e.Snapshot()
+	before := snapshot(t, e)
 	defer before.Close()
 	var b kv.Batch
 	b.Set([]byte("e"), []byte("before the range"))
@@ -61,7 +61,7 @@ func whole(t *testing.T, e kv.Engine) {
 	key := func(i int) []byte { return fmt.Appendf(nil, "%c/%d", 'a'+2*i, i) }
 	done := make(chan struct{})
 	var running sync.WaitGroup
-	for range observers {
+	for observer := range observers {
 		running.Go(func() {
 			for last := uint64(0); ; {
 				select {
@@ -69,7 +69,7 @@ func whole(t *testing.T, e kv.Engine) {
 					return
 				default:
 				}
-				n, err := equal(e, keys)
+				n, err := seen(e, observer, keys)
 				if err != nil || n < last {
 					t.Errorf("observer sees %d after %d, %v", n, last, err)
 					return
@@ -90,9 +90,29 @@ func whole(t *testing.T, e kv.Engine) {
 	running.Wait()
 }
 
+// seen is what an observer sees: the first one through a view, the second one through a snapshot, others directly.
+func seen(e kv.Engine, observer, keys int) (uint64, error) {
+	switch observer {
+	case 0:
+		v, err := e.View(context.Background())
+		if err != nil {
+			return 0, err
+		}
+		return equal(v, keys)
+	case 1:
+		s, err := e.Snapshot(context.Background())
+		if err != nil {
+			return 0, err
+		}
+		n, err := equal(s, keys)
+		return n, errors.Join(err, s.Close())
+	}
+	return equal(e, keys)
+}
+
 // equal reads all keys through one iterator and checks that they agree.
-func equal(e kv.Engine, keys int) (n uint64, err error) {
-	it, err := e.Iterate(nil, nil)
+func equal(r kv.Reader, keys int) (n uint64, err error) {
+	it, err := r.Iterate(context.Background(), nil, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -113,14 +133,15 @@ func equal(e kv.Engine, keys int) (n uint64, err error) {
 func emptyBatch(t *testing.T, e kv.Engine) {
 	set(t, e, "a", "1")
 	apply(t, e, &kv.Batch{})
-	mark := e.Mark()
-	b := kv.Batch{Since: mark}
-	b.Read([]byte("a"))
-	apply(t, e, &b)
+	reads := func(v kv.View) *kv.Batch {
+		b := &kv.Batch{Since: v.Mark}
+		b.Read([]byte("a"))
+		return b
+	}
+	applySince(t, e, reads)
+	v := view(t, e)
 	set(t, e, "a", "2")
-	b = kv.Batch{Since: mark}
-	b.Read([]byte("a"))
-	wantKind(t, e.Apply(context.Background(), &b), fault.Conflict)
+	wantKind(t, e.Apply(context.Background(), reads(v)), fault.Conflict)
 }
 
 func limits(t *testing.T, e kv.Engine) {
@@ -170,7 +191,7 @@ func limits(t *testing.T, e kv.Engine) {
 		b.Set(bytesOf(uint64(i)), mega)
 	}
 	apply(t, e, &b)
-	if found, err := e.Get(bytesOf(39), func(v []byte) error {
+	if found, err := e.Get(context.Background(), bytesOf(39), func(v []byte) error {
 		if !bytes.Equal(v, mega) {
 			t.Error("a value of a large batch is damaged")
 		}
@@ -190,16 +211,66 @@ func ended(t *testing.T, e kv.Engine) {
 	}
 	want(t, e, "a", absent)
 
-	ctx, cancel = context.WithCancel(context.Background())
-	b = kv.Batch{}
+	stopped := func(what string, err error) bool {
+		t.Helper()
+		if err != nil && !errors.Is(err, context.Canceled) && fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("%s with an ended context: %v", what, err)
+		}
+		return err != nil
+	}
+	set(t, e, "b", "1")
+	if s, err := e.Snapshot(ctx); !stopped("snapshot", err) {
+		want(t, s, "b", "1")
+		s.Close()
+	}
+	if v, err := e.View(ctx); !stopped("view", err) {
+		want(t, v, "b", "1")
+	}
+	got := ""
+	if _, err := e.Get(ctx, []byte("b"), func(v []byte) error { got = string(v); return nil }); !stopped("get", err) &&
+		got != "1" {
+		t.Errorf("get with an ended context: %q", got)
+	}
+	if it, err := e.Iterate(ctx, nil, nil); !stopped("iterate", err) {
+		if !it.Next() && !stopped("next", it.Err()) {
+			t.Error("an iterator with an ended context stops without an error")
+		}
+		it.Close()
+	}
+}
+
+// endedInApply lets the context end when Apply has begun: it finishes, or says that it has not written, or that it
+// cannot tell.
+func endedInApply(t *testing.T, e kv.Engine) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var b kv.Batch
+	b.Set([]byte("a"), []byte("1"))
 	b.Follow([]byte("n"), func(_ []byte, b *kv.Batch) ([]byte, error) {
 		cancel()
 		return bytesOf(1), nil
 	})
-	if err := e.Apply(ctx, &b); err != nil {
-		t.Errorf("apply that has begun: %v", err)
+	err := e.Apply(ctx, &b)
+	n, readErr := count(e, "n")
+	a, readErr2 := read(e, "a")
+	if readErr != nil || readErr2 != nil {
+		t.Fatal(readErr, readErr2)
 	}
-	want(t, e, "n", string(bytesOf(1)))
+	if (n == 1) != (a == "1") {
+		t.Errorf("a batch in part: n is %d, a is %q", n, a)
+	}
+	switch {
+	case err == nil:
+		if n != 1 {
+			t.Error("a batch that passed is not there")
+		}
+	case fault.KindOf(err) == fault.Undetermined:
+	case errors.Is(err, context.Canceled), fault.KindOf(err) == fault.Unavailable:
+		if n != 0 {
+			t.Errorf("a batch that failed is there: %v", err)
+		}
+	default:
+		t.Errorf("apply whose context ends: %v", err)
+	}
 }
 
 func noSync(t *testing.T, e kv.Engine) {
@@ -213,26 +284,26 @@ func noSync(t *testing.T, e kv.Engine) {
 
 func closed(t *testing.T, e kv.Engine) {
 	set(t, e, "a", "1")
+	old := view(t, e)
 	for range 2 {
 		if err := e.Close(); err != nil {
 			t.Fatalf("close: %v", err)
 		}
 	}
 	ctx := context.Background()
-	_, err := e.Get([]byte("a"), func([]byte) error { return nil })
+	_, err := e.Get(context.Background(), []byte("a"), func([]byte) error { return nil })
 	wantKind(t, err, fault.Unavailable)
-	_, err = e.Iterate(nil, nil)
+	_, err = e.Iterate(context.Background(), nil, nil)
 	wantKind(t, err, fault.Unavailable)
 	wantKind(t, e.Apply(ctx, &kv.Batch{}), fault.Unavailable)
-	s := e.Snapshot()
-	_, err = s.Get([]byte("a"), func([]byte) error { return nil })
+	_, err = e.Snapshot(ctx)
 	wantKind(t, err, fault.Unavailable)
-	_, err = s.Iterate(nil, nil)
+	_, err = e.View(ctx)
 	wantKind(t, err, fault.Unavailable)
-	if err := s.Close(); err != nil {
-		t.Errorf("close of a late snapshot: %v", err)
-	}
-	e.Mark()
+	_, err = old.Get(ctx, []byte("a"), func([]byte) error { return nil })
+	wantKind(t, err, fault.Unavailable)
+	_, err = old.Iterate(ctx, nil, nil)
+	wantKind(t, err, fault.Unavailable)
 	if c, ok := e.(kv.Compacter); ok {
 		wantKind(t, c.Compact(ctx, nil, nil), fault.Unavailable)
 	}
@@ -247,7 +318,7 @@ func closeWaits(t *testing.T, e kv.Engine) {
 	var running sync.WaitGroup
 	inside, release := make(chan struct{}), make(chan struct{})
 	running.Go(func() {
-		_, err := e.Get([]byte("a"), func([]byte) error {
+		_, err := e.Get(context.Background(), []byte("a"), func([]byte) error {
 			inside <- struct{}{}
 			<-release
 			return nil
@@ -272,7 +343,7 @@ func closeWaits(t *testing.T, e kv.Engine) {
 	done := make(chan error)
 	go func() { done <- e.Close() }()
 	for { // until Close has begun
-		_, err := e.Get([]byte("a"), func([]byte) error { return nil })
+		_, err := e.Get(context.Background(), []byte("a"), func([]byte) error { return nil })
 		if fault.KindOf(err) == fault.Unavailable {
 			break
 		}

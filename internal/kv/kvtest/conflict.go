@@ -2,6 +2,7 @@ package kvtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -11,9 +12,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// depending makes a batch that read keys since mark and sets "mine".
-func depending(mark kv.Mark, keys ...string) *kv.Batch {
-	b := &kv.Batch{Since: mark}
+// depending makes a batch that read keys since v and sets "mine".
+func depending(v kv.View, keys ...string) *kv.Batch {
+	b := &kv.Batch{Since: v.Mark}
 	for _, key := range keys {
 		b.Read([]byte(key))
 	}
@@ -33,27 +34,31 @@ func conflict(t *testing.T, e kv.Engine) {
 		{"deleted again", func() { remove(t, e, "a") }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			mark := e.Mark()
+			v := view(t, e)
 			c.change()
-			wantKind(t, e.Apply(context.Background(), depending(mark, "b", "a")), fault.Conflict)
+			wantKind(t, e.Apply(context.Background(), depending(v, "b", "a")), fault.Conflict)
 		})
 	}
 }
 
 func noConflict(t *testing.T, e kv.Engine) {
 	set(t, e, "a", "1")
-	mark := e.Mark()
-	set(t, e, "b", "1")
-	apply(t, e, depending(mark, "a", "absent"))
-	apply(t, e, depending(mark, "a", "absent"))
-	wantKind(t, e.Apply(context.Background(), depending(mark, "mine")), fault.Conflict)
-	apply(t, e, depending(e.Mark(), "a", "b", "mine"))
+	var before kv.View
+	for range 2 {
+		before = view(t, e)
+		applySince(t, e, func(v kv.View) *kv.Batch {
+			set(t, e, "b", "1")
+			return depending(v, "a", "absent")
+		})
+	}
+	wantKind(t, e.Apply(context.Background(), depending(before, "mine")), fault.Conflict)
+	applySince(t, e, func(v kv.View) *kv.Batch { return depending(v, "a", "b", "mine") })
 }
 
 func conflictWritesNothing(t *testing.T, e kv.Engine) {
-	mark := e.Mark()
+	v := view(t, e)
 	set(t, e, "a", "1")
-	b := depending(mark, "a")
+	b := depending(v, "a")
 	b.Delete([]byte("a"))
 	b.Follow([]byte("n"), func([]byte, *kv.Batch) ([]byte, error) {
 		t.Error("place is called though the preconditions do not hold")
@@ -61,12 +66,12 @@ func conflictWritesNothing(t *testing.T, e kv.Engine) {
 	})
 	wantKind(t, e.Apply(context.Background(), b), fault.Conflict)
 	want(t, e, "a", "1", "mine", absent, "n", absent)
-	apply(t, e, depending(e.Mark(), "a", "mine", "n"))
+	applySince(t, e, func(v kv.View) *kv.Batch { return depending(v, "a", "mine", "n") })
 }
 
-// conflictRace takes marks and reads while another goroutine commits, and
-// checks that a batch that depends on an outdated read never passes: when it passes,
-// the value read must be the one that stood just before it.
+// conflictRace reads through views, and directly after opening one, while another goroutine commits. It checks that a
+// batch that depends on an outdated read never passes: when it passes, the value read must be the one that stood just
+// before it.
 func conflictRace(t *testing.T, e kv.Engine) {
 	const rounds = 2000
 	var running sync.WaitGroup
@@ -80,13 +85,17 @@ func conflictRace(t *testing.T, e kv.Engine) {
 			}
 		}
 	})
-	for range rounds {
-		mark := e.Mark()
-		before, err := count(e, "a")
+	for round := range rounds {
+		v := view(t, e)
+		r := kv.Reader(v)
+		if round%2 == 0 {
+			r = e
+		}
+		before, err := count(r, "a")
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := &kv.Batch{Since: mark, NoSync: true}
+		b := &kv.Batch{Since: v.Mark, NoSync: true}
 		b.Read([]byte("a"))
 		now := before
 		b.Follow([]byte("n"), func(last []byte, b *kv.Batch) ([]byte, error) {
@@ -121,29 +130,33 @@ func lostUpdate(t *testing.T, e kv.Engine) {
 	}
 }
 
-func addOne(e kv.Engine, b *kv.Batch) error {
+func addOne(v kv.View, b *kv.Batch) error {
 	b.Read([]byte("sum"))
-	n, err := count(e, "sum")
+	n, err := count(v, "sum")
 	b.Set([]byte("sum"), bytesOf(n+1))
 	return err
 }
 
-// retry fills a batch and applies it until it meets no conflict.
-func retry(e kv.Engine, fill func(e kv.Engine, b *kv.Batch) error) error {
+// retry fills a batch and applies it until it meets no conflict. Each try has a view of its own.
+func retry(e kv.Engine, fill func(v kv.View, b *kv.Batch) error) error {
 	for {
-		b := &kv.Batch{Since: e.Mark(), NoSync: true}
-		if err := fill(e, b); err != nil {
+		v, err := e.View(context.Background())
+		if err != nil {
 			return err
 		}
-		err := e.Apply(context.Background(), b)
+		b := &kv.Batch{Since: v.Mark, NoSync: true}
+		if err := fill(v, b); err != nil {
+			return err
+		}
+		err = e.Apply(context.Background(), b)
 		if err == nil || fault.KindOf(err) != fault.Conflict {
 			return err
 		}
 	}
 }
 
-// writeSkew lets two goroutines each take one of two marks off when both are
-// there. Since each reads both keys, one mark must always remain.
+// writeSkew lets two goroutines each turn one of two keys off when both are on. Since each reads both keys, one must
+// always remain.
 func writeSkew(t *testing.T, e kv.Engine) {
 	for round := range 300 {
 		set(t, e, "left", "on", "right", "on")
@@ -151,16 +164,25 @@ func writeSkew(t *testing.T, e kv.Engine) {
 		var running sync.WaitGroup
 		for _, mine := range []string{"left", "right"} {
 			running.Go(func() {
-				b := &kv.Batch{Since: e.Mark(), NoSync: true}
-				for _, key := range []string{"left", "right"} {
-					b.Read([]byte(key))
-					if value, err := read(e, key); err != nil || value != "on" {
-						return
+				late := errors.New("the other one was there first")
+				err := retry(e, func(v kv.View, b *kv.Batch) error {
+					for _, key := range []string{"left", "right"} {
+						b.Read([]byte(key))
+						if value, err := read(v, key); err != nil {
+							return err
+						} else if value != "on" {
+							return late
+						}
 					}
-				}
-				b.Delete([]byte(mine))
-				if e.Apply(context.Background(), b) == nil {
+					b.Delete([]byte(mine))
+					return nil
+				})
+				switch err {
+				case nil:
 					passed.Add(1)
+				case late:
+				default:
+					t.Error(err)
 				}
 			})
 		}

@@ -34,11 +34,12 @@ func copyApart(t *testing.T, e kv.Engine, duplicate func(*testing.T, kv.Engine) 
 	want(t, e, "a", "2", "b", absent, "c", absent, "d", "2")
 	want(t, first, "a", "3", "b", "1", "c", absent, "d", absent)
 	want(t, second, "a", "1", "b", "1", "c", absent, "d", absent)
-	var b kv.Batch
-	b.Since = second.Mark()
-	b.Read([]byte("a"))
-	b.Set([]byte("a"), []byte("4"))
-	apply(t, second, &b)
+	applySince(t, second, func(v kv.View) *kv.Batch {
+		b := &kv.Batch{Since: v.Mark}
+		b.Read([]byte("a"))
+		b.Set([]byte("a"), []byte("4"))
+		return b
+	})
 	want(t, second, "a", "4")
 	want(t, first, "a", "3")
 }

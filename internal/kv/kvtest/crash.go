@@ -144,7 +144,7 @@ func intact(e kv.Engine, promised uint64) error {
 	if newest < promised {
 		return fmt.Errorf("ends at batch %d, batch %d was acknowledged", newest, promised)
 	}
-	it, err := e.Iterate(nil, nil)
+	it, err := e.Iterate(context.Background(), nil, nil)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package kvtest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,17 +14,19 @@ import (
 
 func order(t *testing.T, e kv.Engine) {
 	for n := range uint64(3) {
-		b := depending(e.Mark(), "n")
-		b.Follow([]byte("n"), func(last []byte, b *kv.Batch) ([]byte, error) {
-			if n == 0 && last != nil {
-				t.Errorf("an absent counter is %q, want nil", last)
-			}
-			if number(last) != n {
-				t.Errorf("counter is %d, want %d", number(last), n)
-			}
-			return increment(last, b)
+		applySince(t, e, func(v kv.View) *kv.Batch {
+			b := depending(v, "n")
+			b.Follow([]byte("n"), func(last []byte, b *kv.Batch) ([]byte, error) {
+				if n == 0 && last != nil {
+					t.Errorf("an absent counter is %q, want nil", last)
+				}
+				if number(last) != n {
+					t.Errorf("counter is %d, want %d", number(last), n)
+				}
+				return increment(last, b)
+			})
+			return b
 		})
-		apply(t, e, b)
 		want(t, e, "n", string(bytesOf(n+1)), fmt.Sprintf("log/%08d", n+1), string(bytesOf(n+1)))
 	}
 	var b kv.Batch
@@ -88,16 +89,16 @@ func orderOverwritten(t *testing.T, e kv.Engine) {
 }
 
 func orderConflict(t *testing.T, e kv.Engine) {
-	mark := e.Mark()
+	first, second := view(t, e), view(t, e)
 	var b kv.Batch
 	b.Follow([]byte("n"), increment)
 	apply(t, e, &b)
-	wantKind(t, e.Apply(context.Background(), depending(mark, "n")), fault.Conflict)
-	wantKind(t, e.Apply(context.Background(), depending(mark, "log/00000001")), fault.Conflict)
+	wantKind(t, e.Apply(context.Background(), depending(first, "n")), fault.Conflict)
+	wantKind(t, e.Apply(context.Background(), depending(second, "log/00000001")), fault.Conflict)
 
-	mark = e.Mark()
+	v := view(t, e)
 	set(t, e, "late", "1")
-	late := &kv.Batch{Since: mark}
+	late := &kv.Batch{Since: v.Mark}
 	late.Follow([]byte("n"), func(last []byte, b *kv.Batch) ([]byte, error) {
 		b.Read([]byte("late"))
 		return increment(last, b)
@@ -211,7 +212,10 @@ func orderPair(t *testing.T, e kv.Engine) {
 
 // paired checks that a snapshot has both counters at the same number.
 func paired(e kv.Engine) error {
-	s := e.Snapshot()
+	s, err := e.Snapshot(context.Background())
+	if err != nil {
+		return err
+	}
 	n, err := count(s, "n")
 	m, err2 := count(s, "pair")
 	if err == nil && err2 == nil && n != m {
@@ -226,7 +230,7 @@ func gapless(e kv.Engine) error {
 	if err != nil {
 		return err
 	}
-	it, err := e.Iterate([]byte("log/"), []byte("log0"))
+	it, err := e.Iterate(context.Background(), []byte("log/"), []byte("log0"))
 	if err != nil {
 		return err
 	}
@@ -244,7 +248,7 @@ func gapless(e kv.Engine) error {
 
 func orderError(t *testing.T, e kv.Engine) {
 	mine := errors.New("mine")
-	b := depending(e.Mark())
+	b := depending(view(t, e))
 	b.Follow([]byte("n"), increment)
 	b.Follow([]byte("m"), func([]byte, *kv.Batch) ([]byte, error) { return bytesOf(9), mine })
 	if err := e.Apply(context.Background(), b); err != mine {
@@ -266,22 +270,22 @@ func orderAgain(t *testing.T, e kv.Engine) {
 		calls++
 		return increment(last, b)
 	}
-	first := depending(e.Mark(), "a")
+	first := depending(view(t, e), "a")
 	first.Follow([]byte("n"), place)
-	other := depending(e.Mark(), "a")
-	other.Set([]byte("a"), []byte("other"))
-	other.Follow([]byte("n"), increment)
-	apply(t, e, other)
+	applySince(t, e, func(v kv.View) *kv.Batch {
+		other := depending(v, "a")
+		other.Set([]byte("a"), []byte("other"))
+		other.Follow([]byte("n"), increment)
+		return other
+	})
 	wantKind(t, e.Apply(context.Background(), first), fault.Conflict)
-	again := depending(e.Mark(), "a")
-	again.Follow([]byte("n"), place)
-	apply(t, e, again)
-	var last bytes.Buffer
-	if _, err := e.Get([]byte("n"), func(v []byte) error { last.Write(v); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	if number(last.Bytes()) != 2 || calls == 0 {
-		t.Errorf("counter is %d after %d calls of place, want 2", number(last.Bytes()), calls)
+	applySince(t, e, func(v kv.View) *kv.Batch {
+		again := depending(v, "a")
+		again.Follow([]byte("n"), place)
+		return again
+	})
+	if last, err := count(e, "n"); err != nil || last != 2 || calls == 0 {
+		t.Errorf("counter is %d, %v after %d calls of place, want 2", last, err, calls)
 	}
 	want(t, e, "log/00000001", string(bytesOf(1)), "log/00000002", string(bytesOf(2)), "log/00000003", absent)
 }

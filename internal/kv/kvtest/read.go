@@ -27,18 +27,18 @@ func get(t *testing.T, e kv.Engine) {
 func getErrors(t *testing.T, e kv.Engine) {
 	set(t, e, "a", "1")
 	mine := errors.New("mine")
-	found, err := e.Get([]byte("a"), func([]byte) error { return mine })
+	found, err := e.Get(context.Background(), []byte("a"), func([]byte) error { return mine })
 	if !found || err != mine {
 		t.Errorf("get = %v, %v, want the error of use as it is", found, err)
 	}
-	_, err = e.Get([]byte("absent"), func([]byte) error {
+	_, err = e.Get(context.Background(), []byte("absent"), func([]byte) error {
 		t.Error("use is called for an absent key")
 		return mine
 	})
 	if err != nil {
 		t.Errorf("get of an absent key: %v", err)
 	}
-	_, err = e.Get([]byte("a"), func([]byte) error {
+	_, err = e.Get(context.Background(), []byte("a"), func([]byte) error {
 		want(t, e, "a", "1") // a read within a read
 		return nil
 	})
@@ -88,7 +88,7 @@ func copies(t *testing.T, e kv.Engine) {
 	want(t, e, "key", "value", "xxx", absent)
 
 	lower, upper := []byte("k"), []byte("l")
-	it, err := e.Iterate(lower, upper)
+	it, err := e.Iterate(context.Background(), lower, upper)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func letters(t *testing.T, e kv.Engine) {
 
 func iterate(t *testing.T, r kv.Reader, lower, upper []byte) kv.Iterator {
 	t.Helper()
-	it, err := r.Iterate(lower, upper)
+	it, err := r.Iterate(context.Background(), lower, upper)
 	if err != nil {
 		t.Fatalf("iterate: %v", err)
 	}
@@ -281,7 +281,7 @@ func closeTwice(t *testing.T, e kv.Engine) {
 			t.Errorf("close: %v", err)
 		}
 	}
-	s := e.Snapshot()
+	s := snapshot(t, e)
 	for range 2 {
 		if err := s.Close(); err != nil {
 			t.Errorf("close: %v", err)
@@ -291,11 +291,11 @@ func closeTwice(t *testing.T, e kv.Engine) {
 
 func snapshotStable(t *testing.T, e kv.Engine) {
 	set(t, e, "a", "1", "b", "1")
-	s := e.Snapshot()
+	s := snapshot(t, e)
 	defer s.Close()
 	set(t, e, "a", "2", "c", "2")
 	remove(t, e, "b")
-	later := e.Snapshot()
+	later := snapshot(t, e)
 	defer later.Close()
 	set(t, e, "a", "3")
 	want(t, s, "a", "1", "b", "1", "c", absent)
@@ -317,7 +317,7 @@ func random(t *testing.T, e kv.Engine) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	model := map[string]string{}
 	type moment struct {
-		view  kv.Snapshot
+		fixed kv.Snapshot
 		model map[string]string
 	}
 	var kept []moment
@@ -337,13 +337,13 @@ func random(t *testing.T, e kv.Engine) {
 		}
 		apply(t, e, &b)
 		if round%40 == 0 {
-			kept = append(kept, moment{e.Snapshot(), maps.Clone(model)})
+			kept = append(kept, moment{snapshot(t, e), maps.Clone(model)})
 		}
 	}
 	same(t, e, model, rng)
 	for _, k := range kept {
-		same(t, k.view, k.model, rng)
-		k.view.Close()
+		same(t, k.fixed, k.model, rng)
+		k.fixed.Close()
 	}
 }
 

@@ -34,6 +34,9 @@ func (g *Gate) Leave() {
 	}
 }
 
+// Closed reports whether new calls are stopped.
+func (g *Gate) Closed() bool { return g.count.Load() >= closing }
+
 // Bar stops new calls, without waiting for running ones.
 func (g *Gate) Bar() { g.count.Or(closing) }
 

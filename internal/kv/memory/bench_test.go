@@ -42,7 +42,10 @@ func BenchmarkWriteUnderReaders(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
-		s := e.Snapshot()
+		s, err := e.Snapshot(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
 		write(b, e, n)
 		s.Close()
 	}
@@ -55,9 +58,10 @@ func BenchmarkGet(b *testing.B) {
 	}
 	key := binary.BigEndian.AppendUint64([]byte{0}, 0)
 	key = append(key, "a value of an index entry"...)
+	ctx := b.Context()
 	b.ReportAllocs()
 	for b.Loop() {
-		if found, err := e.Get(key, func([]byte) error { return nil }); !found || err != nil {
+		if found, err := e.Get(ctx, key, func([]byte) error { return nil }); !found || err != nil {
 			b.Fatal(found, err)
 		}
 	}

@@ -60,9 +60,6 @@ func NewWithin(bytes int64) *Engine {
 	}
 }
 
-// Mark returns the present moment.
-func (e *Engine) Mark() kv.Mark { return kv.Mark(e.newest.Load()) }
-
 // Close waits for running calls, then releases all memory.
 func (e *Engine) Close() error {
 	if !e.calls.Shut() {

@@ -10,6 +10,7 @@ import (
 
 func TestContract(t *testing.T) {
 	kvtest.Run(t, func(*testing.T) kv.Engine { return New() })
+	kvtest.Embedded(t, func(*testing.T) kv.Engine { return New() })
 }
 
 func TestCopy(t *testing.T) {

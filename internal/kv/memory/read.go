@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bytes"
+	"context"
 	"sync/atomic"
 
 	"github.com/tidwall/btree"
@@ -11,7 +12,7 @@ import (
 )
 
 // Get reads the newest applied state.
-func (e *Engine) Get(key []byte, use func(value []byte) error) (bool, error) {
+func (e *Engine) Get(_ context.Context, key []byte, use func(value []byte) error) (bool, error) {
 	if !e.calls.Enter() {
 		return false, local.Closed()
 	}
@@ -38,7 +39,7 @@ func (c counters) Append(dst, key []byte) ([]byte, bool, error) {
 }
 
 // Iterate iterates over the newest applied state as it is now.
-func (e *Engine) Iterate(lower, upper []byte) (kv.Iterator, error) {
+func (e *Engine) Iterate(_ context.Context, lower, upper []byte) (kv.Iterator, error) {
 	if !e.calls.Enter() {
 		return nil, local.Closed()
 	}
@@ -47,13 +48,22 @@ func (e *Engine) Iterate(lower, upper []byte) (kv.Iterator, error) {
 }
 
 // Snapshot fixes the newest applied state.
-func (e *Engine) Snapshot() kv.Snapshot {
+func (e *Engine) Snapshot(context.Context) (kv.Snapshot, error) {
 	if !e.calls.Enter() {
-		return closedSnapshot{}
+		return nil, local.Closed()
 	}
 	defer e.calls.Leave()
 	e.open.Add(1)
-	return &snapshot{engine: e, tree: e.copy()}
+	return &snapshot{engine: e, tree: e.copy()}, nil
+}
+
+// View reads the newest applied state, not only that of its moment.
+func (e *Engine) View(context.Context) (kv.View, error) {
+	mark := kv.Mark(e.newest.Load()) // before any read
+	if e.calls.Closed() {
+		return kv.View{}, local.Closed()
+	}
+	return kv.View{Reader: e, Mark: mark}, nil
 }
 
 // copy is the tree as it is now, for readers. A copy costs nothing by itself, but the next batches have to copy the
@@ -80,7 +90,7 @@ type snapshot struct {
 	closed atomic.Bool
 }
 
-func (s *snapshot) Get(key []byte, use func(value []byte) error) (bool, error) {
+func (s *snapshot) Get(_ context.Context, key []byte, use func(value []byte) error) (bool, error) {
 	p, found := s.tree.Get(pair{key: key})
 	if !found {
 		return false, nil
@@ -88,7 +98,7 @@ func (s *snapshot) Get(key []byte, use func(value []byte) error) (bool, error) {
 	return true, use(p.value)
 }
 
-func (s *snapshot) Iterate(lower, upper []byte) (kv.Iterator, error) {
+func (s *snapshot) Iterate(_ context.Context, lower, upper []byte) (kv.Iterator, error) {
 	return s.engine.iterate(s.tree, lower, upper), nil
 }
 
@@ -98,13 +108,6 @@ func (s *snapshot) Close() error {
 	}
 	return nil
 }
-
-// A closedSnapshot is the snapshot of a closed engine.
-type closedSnapshot struct{}
-
-func (closedSnapshot) Get([]byte, func([]byte) error) (bool, error) { return false, local.Closed() }
-func (closedSnapshot) Iterate(_, _ []byte) (kv.Iterator, error)     { return nil, local.Closed() }
-func (closedSnapshot) Close() error                                 { return nil }
 
 // iterate returns an iterator over an immutable tree.
 func (e *Engine) iterate(tree *btree.BTreeG[pair], lower, upper []byte) kv.Iterator {

@@ -38,7 +38,7 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 	e.garbage.deleted.Add(deleted)
 	if sync {
 		if err := w.SyncWait(); err != nil {
-			return e.fail(err)
+			return e.undetermined(err)
 		}
 	}
 	if err := w.Close(); err != nil {
@@ -101,7 +101,7 @@ func (e *Engine) publish(w *pebble.Batch, sync bool) (err error) {
 			if !ok {
 				cause = fmt.Errorf("%v", r)
 			}
-			err = e.fail(cause)
+			err = e.undetermined(cause)
 		}
 	}()
 	if sync {
@@ -110,9 +110,17 @@ func (e *Engine) publish(w *pebble.Batch, sync bool) (err error) {
 		err = e.db.Apply(w, pebble.NoSync)
 	}
 	if err != nil {
-		return e.fail(err)
+		return e.undetermined(err)
 	}
 	return nil
+}
+
+// undetermined fails the engine, and returns the error of the batch whose bytes were on their way to the log then.
+// Some of them may be on the disk, or all of them: the next opening finds out.
+func (e *Engine) undetermined(cause error) error {
+	e.fail(cause)
+	return fault.Wrap(fault.Undetermined, cause, "The disk failed during this write, which may or may not be stored. "+
+		"Restart mayfly, then read before you write again.")
 }
 
 // put adds ops to w, and returns about how many keys they delete.

@@ -55,6 +55,7 @@ func loaded(b *testing.B) *Engine {
 func BenchmarkGet(b *testing.B) {
 	e := loaded(b)
 	defer stop(b, e)
+	ctx := b.Context()
 	for _, at := range []struct {
 		name string
 		key  func() []byte
@@ -78,7 +79,7 @@ func BenchmarkGet(b *testing.B) {
 		b.Run("engine/"+at.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := e.Get(at.key(), func([]byte) error { return nil }); err != nil {
+				if _, err := e.Get(ctx, at.key(), func([]byte) error { return nil }); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -102,7 +103,7 @@ func BenchmarkGet(b *testing.B) {
 	b.Run("iterate100", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			it, err := e.Iterate(benchKey(2*rand.IntN(benchKeys)), nil)
+			it, err := e.Iterate(ctx, benchKey(2*rand.IntN(benchKeys)), nil)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -161,7 +162,11 @@ func BenchmarkApply(b *testing.B) {
 				var conflicts atomic.Int64
 				spread(b, writers, func() error {
 					n := number.Add(1)
-					w := kv.Batch{Since: e.Mark(), NoSync: !durable, Ops: make([]kv.Op, 0, 12)}
+					v, err := e.View(context.Background())
+					if err != nil {
+						return err
+					}
+					w := kv.Batch{Since: v.Mark, NoSync: !durable, Ops: make([]kv.Op, 0, 12)}
 					key := benchKey(int(n))
 					w.Read(key)
 					w.Set(key, value)
@@ -175,7 +180,7 @@ func BenchmarkApply(b *testing.B) {
 						}
 						return binary.BigEndian.AppendUint64(nil, n), nil
 					})
-					err := e.Apply(context.Background(), &w)
+					err = e.Apply(context.Background(), &w)
 					if fault.KindOf(err) == fault.Conflict {
 						conflicts.Add(1)
 						return nil

@@ -317,7 +317,7 @@ func TestCloseWithoutSpaceForTheSeal(t *testing.T) {
 		t.Errorf("closing: %v", err)
 	}
 	e = start(t, Options{FS: mem})
-	if found, err := e.Get([]byte("a"), func([]byte) error { return nil }); !found || err != nil {
+	if found, err := e.Get(context.Background(), []byte("a"), func([]byte) error { return nil }); !found || err != nil {
 		t.Errorf("found %v, error %v", found, err)
 	}
 }

@@ -25,7 +25,7 @@ type disk struct {
 func newDisk(fs vfs.FS, e *Engine, gone *atomic.Bool) *disk {
 	return &disk{
 		FS: vfs.OnDiskFull(fs, e.space.giveBallast), space: e.space, upkeep: e.upkeep, spent: &e.spent, gone: gone,
-		failed: func(err error) { e.fail(err) },
+		failed: e.fail,
 	}
 }
 

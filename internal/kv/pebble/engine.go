@@ -107,9 +107,6 @@ type Engine struct {
 	tidyPause time.Duration   // from tidied until it may begin again
 }
 
-// Mark returns the present moment.
-func (e *Engine) Mark() kv.Mark { return kv.Mark(e.newest.Load()) }
-
 // Refuses returns the reason why batches are rejected at present, nil if they are accepted. If
 // the kind is fault.OutOfSpace, batches that free space may still be accepted.
 func (e *Engine) Refuses() error {
@@ -201,7 +198,7 @@ func (e *Engine) Close() error {
 
 // fail ends reading and writing permanently. Visible batches may not be durable, and another sync could succeed without
 // having written them. Only a new opening finds out what is on the disk.
-func (e *Engine) fail(cause error) error {
+func (e *Engine) fail(cause error) {
 	e.failing.Do(func() {
 		e.failure.Store(&refusal{fault.Wrap(fault.Unavailable, cause,
 			"The disk failed, so nothing is read or written any more. Restart mayfly: "+
@@ -212,7 +209,6 @@ func (e *Engine) fail(cause error) error {
 		}
 		e.log.Error("the disk failed: nothing is read or written until mayfly restarts", "error", plain(cause))
 	})
-	return e.broken()
 }
 
 func readFault(err error) error {

@@ -48,7 +48,7 @@ func set(t testing.TB, e *Engine, key, value string) {
 func want(t testing.TB, e *Engine, key, value string) {
 	t.Helper()
 	var got string
-	found, err := e.Get([]byte(key), func(v []byte) error { got = string(v); return nil })
+	found, err := e.Get(context.Background(), []byte(key), func(v []byte) error { got = string(v); return nil })
 	if err != nil || !found || got != value {
 		t.Errorf("get %q = %q, %v, %v, want %q", key, got, found, err, value)
 	}
@@ -67,6 +67,7 @@ func TestContract(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			kvtest.Run(t, func(t *testing.T) kv.Engine { return start(t, c.options(t)) })
+			kvtest.Embedded(t, func(t *testing.T) kv.Engine { return start(t, c.options(t)) })
 		})
 	}
 }
@@ -173,14 +174,17 @@ func failingLog(fs vfs.FS) (vfs.FS, *errorfs.Toggle) {
 func refusesReads(t *testing.T, e *Engine) {
 	t.Helper()
 	use := func([]byte) error { return nil }
-	if _, err := e.Get([]byte("a"), use); fault.KindOf(err) != fault.Unavailable {
+	if _, err := e.Get(context.Background(), []byte("a"), use); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("a read after the failure: %v", err)
 	}
-	if _, err := e.Iterate(nil, nil); fault.KindOf(err) != fault.Unavailable {
+	if _, err := e.Iterate(context.Background(), nil, nil); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("a walk after the failure: %v", err)
 	}
-	if _, err := e.Snapshot().Get([]byte("a"), use); fault.KindOf(err) != fault.Unavailable {
+	if _, err := e.Snapshot(context.Background()); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("a snapshot after the failure: %v", err)
+	}
+	if _, err := e.View(context.Background()); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("a view after the failure: %v", err)
 	}
 	if err := e.Refuses(); fault.KindOf(err) != fault.Unavailable || !strings.Contains(fault.Message(err), "Restart") {
 		t.Errorf("the engine says %v", err)
@@ -203,7 +207,7 @@ func TestFailingDisk(t *testing.T) {
 		b.Set([]byte(key), []byte("2"))
 		return e.Apply(context.Background(), &b)
 	}
-	if err := put("b", false); fault.KindOf(err) != fault.Unavailable || !errors.Is(err, errorfs.ErrInjected) {
+	if err := put("b", false); fault.KindOf(err) != fault.Undetermined || !errors.Is(err, errorfs.ErrInjected) {
 		t.Errorf("a batch that cannot be made durable: %v", err)
 	}
 	broken.Off()
@@ -280,11 +284,11 @@ func TestDamagedTable(t *testing.T) {
 	}
 	e = start(t, Options{Dir: dir})
 	defer stop(t, e)
-	_, err = e.Get([]byte("k00"), func([]byte) error { return nil })
+	_, err = e.Get(context.Background(), []byte("k00"), func([]byte) error { return nil })
 	if fault.KindOf(err) != fault.Corrupt {
 		t.Errorf("get from a damaged table: %v", err)
 	}
-	it, err := e.Iterate(nil, nil)
+	it, err := e.Iterate(context.Background(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func TestFailingLog(t *testing.T) {
 			// so few that the log does not turn over: with a failed one, Pebble ends the process there
 			const writers, before, each = 4, 50, 200
 			var acknowledged [writers]atomic.Int64
-			var total atomic.Int64
+			var total, undetermined atomic.Int64
 			var running sync.WaitGroup
 			name := func(w, i int) []byte { return fmt.Appendf(nil, "%d/%06d", w, i) }
 			for w := range writers {
@@ -40,7 +40,11 @@ func TestFailingLog(t *testing.T) {
 						var b kv.Batch
 						b.Set(name(w, i), []byte("x"))
 						if err := e.Apply(context.Background(), &b); err != nil {
-							if fault.KindOf(err) != fault.Unavailable {
+							switch fault.KindOf(err) {
+							case fault.Undetermined:
+								undetermined.Add(1)
+							case fault.Unavailable: // refused before it began
+							default:
 								t.Errorf("write: %v", err)
 							}
 							return
@@ -54,7 +58,8 @@ func TestFailingLog(t *testing.T) {
 				running.Go(func() {
 					for i := 0; ; i++ {
 						failed := e.broken() != nil
-						found, err := e.Get(name(w, int(acknowledged[w].Load())), func([]byte) error { return nil })
+						key := name(w, int(acknowledged[w].Load()))
+						found, err := e.Get(t.Context(), key, func([]byte) error { return nil })
 						if failed && (found || err == nil) {
 							t.Error("a read after the failure is answered")
 						}
@@ -65,6 +70,9 @@ func TestFailingLog(t *testing.T) {
 				})
 			}
 			running.Wait()
+			if !noSync && undetermined.Load() == 0 {
+				t.Error("no write was told that its outcome is unknown")
+			}
 			broken.Off()
 			refusesReads(t, e)
 			if err := e.Close(); err == nil {

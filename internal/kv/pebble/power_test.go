@@ -135,7 +135,7 @@ func (p *power) examine(t *testing.T, mem *vfs.MemFS) *vfs.MemFS {
 // intact counts the writes, which are numbered from 0.
 func (p *power) intact(t *testing.T, e *Engine) (n int) {
 	t.Helper()
-	it, err := e.Iterate(nil, nil)
+	it, err := e.Iterate(context.Background(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package pebble
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"sync/atomic"
@@ -9,10 +10,11 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/kv/local"
 )
 
 // Get reads the newest applied state.
-func (e *Engine) Get(key []byte, use func(value []byte) error) (bool, error) {
+func (e *Engine) Get(_ context.Context, key []byte, use func(value []byte) error) (bool, error) {
 	if err := e.enter(); err != nil {
 		return false, err
 	}
@@ -21,7 +23,7 @@ func (e *Engine) Get(key []byte, use func(value []byte) error) (bool, error) {
 }
 
 // Iterate iterates over the newest applied state as it is now.
-func (e *Engine) Iterate(lower, upper []byte) (kv.Iterator, error) {
+func (e *Engine) Iterate(_ context.Context, lower, upper []byte) (kv.Iterator, error) {
 	if err := e.enter(); err != nil {
 		return nil, err
 	}
@@ -30,13 +32,25 @@ func (e *Engine) Iterate(lower, upper []byte) (kv.Iterator, error) {
 }
 
 // Snapshot fixes the newest applied state.
-func (e *Engine) Snapshot() kv.Snapshot {
+func (e *Engine) Snapshot(context.Context) (kv.Snapshot, error) {
 	if err := e.enter(); err != nil {
-		return closedSnapshot{err}
+		return nil, err
 	}
 	defer e.calls.Leave()
 	e.open.Add(1)
-	return &snapshot{engine: e, view: e.db.NewSnapshot()}
+	return &snapshot{engine: e, view: e.db.NewSnapshot()}, nil
+}
+
+// View reads the newest applied state, not only that of its moment.
+func (e *Engine) View(context.Context) (kv.View, error) {
+	mark := kv.Mark(e.newest.Load()) // before any read
+	if e.calls.Closed() {
+		return kv.View{}, local.Closed()
+	}
+	if err := e.broken(); err != nil {
+		return kv.View{}, err
+	}
+	return kv.View{Reader: e, Mark: mark}, nil
 }
 
 // A snapshot is a Pebble snapshot that may be closed twice.
@@ -46,14 +60,14 @@ type snapshot struct {
 	closed atomic.Bool
 }
 
-func (s *snapshot) Get(key []byte, use func(value []byte) error) (bool, error) {
+func (s *snapshot) Get(_ context.Context, key []byte, use func(value []byte) error) (bool, error) {
 	if err := s.engine.broken(); err != nil {
 		return false, err
 	}
 	return get(s.view, key, use)
 }
 
-func (s *snapshot) Iterate(lower, upper []byte) (kv.Iterator, error) {
+func (s *snapshot) Iterate(_ context.Context, lower, upper []byte) (kv.Iterator, error) {
 	if err := s.engine.broken(); err != nil {
 		return nil, err
 	}
@@ -70,13 +84,6 @@ func (s *snapshot) Close() error {
 	}
 	return nil
 }
-
-// A closedSnapshot is the snapshot of an engine that is closed or has failed.
-type closedSnapshot struct{ why error }
-
-func (s closedSnapshot) Get([]byte, func([]byte) error) (bool, error) { return false, s.why }
-func (s closedSnapshot) Iterate(_, _ []byte) (kv.Iterator, error)     { return nil, s.why }
-func (closedSnapshot) Close() error                                   { return nil }
 
 // newest reads the newest applied state within a call that has passed the gate.
 type newest struct{ db *pebble.DB }

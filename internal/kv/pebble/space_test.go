@@ -149,7 +149,8 @@ func fill(t *testing.T, e *Engine, from int) int {
 
 func reads(t *testing.T, e *Engine, i int) {
 	t.Helper()
-	if found, err := e.Get(fmt.Appendf(nil, "k%06d", i), func([]byte) error { return nil }); err != nil || !found {
+	found, err := e.Get(t.Context(), fmt.Appendf(nil, "k%06d", i), func([]byte) error { return nil })
+	if err != nil || !found {
 		t.Errorf("read %d on a full disk: %v, %v", i, found, err)
 	}
 }
@@ -171,7 +172,11 @@ func TestFullDisk(t *testing.T) {
 	if err := try(e, 0, true); err != nil {
 		t.Errorf("a delete on a full disk: %v", err)
 	}
-	if err := e.Apply(context.Background(), &kv.Batch{Since: e.Mark(), Reads: [][]byte{[]byte("k")}}); err != nil {
+	v, err := e.View(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Apply(context.Background(), &kv.Batch{Since: v.Mark, Reads: [][]byte{[]byte("k")}}); err != nil {
 		t.Errorf("a batch that only reads: %v", err)
 	}
 	e.tick() // brings the ballast back, if there is space

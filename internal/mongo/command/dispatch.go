@@ -137,7 +137,7 @@ func (c *connection) complete(r *request, a *answer, ok bool) {
 	if ok && !r.answered {
 		a.Double("ok", 1)
 	}
-	call.WriteClusterTime(&r.Request, &a.Writer)
+	call.WriteClusterTime(c.base, &r.Request, &a.Writer)
 }
 
 // run finds the command and lets it answer.
