@@ -149,8 +149,8 @@ func (c *Container) eachCounter(ctx context.Context, r kv.Reader, use func(numbe
 	return nil
 }
 
-// Only is the range of keys of a container of the MongoDB dialect, and so of its named indexes: it has one, since all its
-// documents have the same effective partition key.
+// Only is the range of keys of a container of the MongoDB dialect, and so of its named indexes: it has one, since
+// all its documents have the same effective partition key.
 func (c *Container) Only() keys.Range { return c.KeysOf(0) }
 
 // KeysFor is the range of keys of the documents of a partition.

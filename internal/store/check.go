@@ -164,7 +164,8 @@ func (ck *check) record(ctx context.Context, number uint64, h keys.Header, body 
 	if keys.RangeOfNumber(number) != rng.Range {
 		ck.problem("document %d has a number of another range than %d", number, rng.Range)
 	}
-	if keys.CountOfNumber(number) > ck.counter.Number || h.Sequence > ck.counter.Sequence || h.Stamp > ck.counter.Stamp {
+	count := keys.CountOfNumber(number)
+	if count > ck.counter.Number || h.Sequence > ck.counter.Sequence || h.Stamp > ck.counter.Stamp {
 		ck.problem("document %d is ahead of the counter", number)
 	}
 	partition := ck.v.Identity().AppendPartitionOf(nil, body)

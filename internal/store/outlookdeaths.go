@@ -99,8 +99,8 @@ type deathQueue struct {
 	ms     int64 // the date that has put the document here
 }
 
-// The queues of a range: that of own ttls, the feed, and from datedQueues on the rules of dates. A document that several
-// of them have in the same second is reported from the first.
+// The queues of a range: that of own ttls, the feed, and from datedQueues on the rules of dates. A document that
+// several of them have in the same second is reported from the first.
 const (
 	ownQueue = iota
 	feedQueue

@@ -19,8 +19,8 @@ const (
 // are all documents. Else they are a sample: the order in which documents were written is divided into parts of equal
 // length, and of each part one run of neighbours at a random place is looked at. The places depend on the state of the
 // container alone, so that the same question has the same answer. looked is the number of documents that it called take
-// with; in proportion they stand for all that are Stored. runs is how many runs of neighbours they were, 1 for all. Each
-// range has the share of the budget that it has of the documents.
+// with; in proportion they stand for all that are Stored. runs is how many runs of neighbours they were, 1 for all.
+// Each range has the share of the budget that it has of the documents.
 //
 // Where stamps and own ttls decide it reads entries of the feed, else documents in the order of their creation.
 func (o *Outlook) Sample(

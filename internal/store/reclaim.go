@@ -68,7 +68,7 @@ type victim struct {
 // the policy brings back a document that is half deleted. Lookups and index entries, which then lead nowhere, stay
 // until Sweep.
 //
-// The ranges of the container take turns: each call begins with the one after that where the last call came to its limit.
+// The ranges of the container take turns: each call begins with the one after that at which the last call ended.
 func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.Stamp, limit int) (Reclaimed, error) {
 	rs := s.reclaimsOf(c)
 	rs.step.Lock()
@@ -260,8 +260,8 @@ func (step *reclaimStep) gatherInheriting(ctx context.Context, r kv.Reader, floo
 }
 
 // reclaimByProperty continues a pass over every document of a range of a container whose deadlines are in no order
-// . At the end of a pass, the closed policies that there were at its beginning have no document left in the range.
-// When that is so in all ranges, they are forgotten.
+// . At the end of a pass, the closed policies that there were at its beginning have no document left in the
+// range. When that is so in all ranges, they are forgotten.
 func (s *Store) reclaimByProperty(
 	ctx context.Context, v catalog.View, r *reclaim, step *reclaimStep,
 ) (Reclaimed, error) {

@@ -177,8 +177,8 @@ func (ws *writeSet) takenByOther(ctx context.Context, key []byte) (bool, error) 
 	return alive, err
 }
 
-// placeClaims writes the claims in a range once its numbers are known. A partition, within which values are unique, is in
-// one range.
+// placeClaims writes the claims in a range once its numbers are known. A partition, within which values are unique, is
+// in one range.
 func (ws *writeSet) placeClaims(rng keys.Range) {
 	for _, c := range ws.claims {
 		if in, _, _, err := keys.Split(c.key); err != nil || in != rng {

@@ -72,8 +72,8 @@ func (s *Store) usageByRange(ctx context.Context, v catalog.View, estimates bool
 	return list, nil
 }
 
-// reclaimed returns a snapshot, and how far the queues of each range are reclaimed in it. The reaper continues while the
-// caller counts.
+// reclaimed returns a snapshot, and how far the queues of each range are reclaimed in it. The reaper continues while
+// the caller counts.
 func (s *Store) reclaimed(ctx context.Context, v catalog.View) (at kv.Snapshot, marks []rangeMarks, err error) {
 	err = s.whileNotReclaiming(ctx, v.Container, v.Ranges(), func(m []rangeMarks) (err error) {
 		marks = m
@@ -118,8 +118,8 @@ func (dc *deadCounter) goOn() error {
 	return nil
 }
 
-// queues counts the dead by the entries in the order of death, and looks at the oldest of each queue of each range in any
-// case.
+// queues counts the dead by the entries in the order of death, and looks at the oldest of each queue of each range in
+// any case.
 func (dc *deadCounter) queues(ctx context.Context, r kv.Reader, at []rangeMarks) error {
 	for i := range at {
 		dc.rng = at[i].rng
