@@ -79,7 +79,7 @@ func (d containerDraft) body(in io.Reader, p place) (map[string]any, error) {
 	}
 	body["id"] = p.container
 	if d.mongo {
-		if len(d.partitionKey)+len(d.uniqueKeys)+d.partitions > 0 || d.indexing != "" || d.property != "" {
+		if len(d.partitionKey)+len(d.uniqueKeys) > 0 || d.indexing+d.property != "" || d.partitions != 0 {
 			return nil, usage{errors.New("a collection of MongoDB has no --partition-key, --partitions, " +
 				"--unique-key, --indexing or --ttl-property: leave them out")}
 		}

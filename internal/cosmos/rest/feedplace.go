@@ -14,6 +14,9 @@ type feedPlace struct {
 	after  uint64
 }
 
+// maxPlaces is how many ranges an ETag of a change feed may tell about: as many as a container can have in its life.
+const maxPlaces = 4096
+
 // The ETag of a change feed over one range is a sequence, "5". Over several ranges it has one for each, "0:5,1:7", and
 // the range that the next page begins with comes first. A sequence alone is good for several ranges too: for those
 // that a range was split into, whose sequences go on from there.
@@ -52,7 +55,7 @@ func parsePlaces(text string, ranges []catalog.Range) ([]feedPlace, error) {
 			return nil, wrongPlace(text)
 		}
 		after, err := strconv.ParseUint(sequence, 10, 64)
-		if err != nil {
+		if err != nil || len(told) == maxPlaces {
 			return nil, wrongPlace(text)
 		}
 		told = append(told, feedPlace{uint16(number), after})

@@ -243,7 +243,8 @@ func TestFeedOfRanges(t *testing.T) {
 		{"first", []string{hRange, "0"}, in("0")},
 		{"second", []string{hRange, "1"}, in("1")},
 		{"last", []string{hRange, "3"}, in("3")},
-		{"its interval", []string{"x-ms-start-epk", list[1].MinInclusive, "x-ms-end-epk", list[1].MaxExclusive}, in("1")},
+		{"its interval", []string{"x-ms-start-epk", list[1].MinInclusive, "x-ms-end-epk", list[1].MaxExclusive},
+			in("1")},
 		{"two", []string{"x-ms-start-epk", list[1].MinInclusive, "x-ms-end-epk", list[2].MaxExclusive}, in("1", "2")},
 		{"from the third on", []string{"x-ms-start-epk", list[2].MinInclusive}, in("2", "3")},
 		{"the interval of everything", []string{"x-ms-start-epk", "", "x-ms-end-epk", "FF"}, in("0", "1", "2", "3")},
@@ -378,7 +379,8 @@ func TestChangesOfRangesSince(t *testing.T) {
 	d.spread(20)
 	d.advance(10 * time.Second)
 	for i := range 20 {
-		d.do("POST", documents, fmt.Sprintf(`{"id":"late%d","pk":"q%[1]d"}`, i), hPK, fmt.Sprintf(`["q%d"]`, i)).want(201)
+		d.do("POST", documents, fmt.Sprintf(`{"id":"late%d","pk":"q%[1]d"}`, i), hPK,
+			fmt.Sprintf(`["q%d"]`, i)).want(201)
 	}
 	got, _ := d.follow("", "If-Modified-Since", second(5).Format(http.TimeFormat))
 	n := 0
@@ -392,7 +394,8 @@ func TestChangesOfRangesSince(t *testing.T) {
 	if n != 20 {
 		t.Errorf("the feed has %d items, want 20", n)
 	}
-	if at := d.changes("", "If-Modified-Since", second(60).Format(http.TimeFormat)).nothing(); strings.Count(at, ":") != 4 {
+	at := d.changes("", "If-Modified-Since", second(60).Format(http.TimeFormat)).nothing()
+	if strings.Count(at, ":") != 4 {
 		t.Errorf("the feed is at %s", at)
 	}
 }
@@ -543,7 +546,8 @@ func TestPlansNameThePlacesOfKeys(t *testing.T) {
 // started on the same data, while items expire and others are written.
 func TestPagesOverRangesSurvive(t *testing.T) {
 	for _, query := range []string{
-		"", "SELECT VALUE c.id FROM c", "SELECT VALUE c.id FROM c ORDER BY c.n", "SELECT VALUE c.id FROM c ORDER BY c.n DESC",
+		"", "SELECT VALUE c.id FROM c",
+		"SELECT VALUE c.id FROM c ORDER BY c.n", "SELECT VALUE c.id FROM c ORDER BY c.n DESC",
 		"SELECT VALUE c.id FROM c WHERE c.third < 2", "SELECT VALUE c.id FROM c WHERE c.third < 2 ORDER BY c.n",
 	} {
 		for _, headers := range [][]string{nil, {"x-ms-start-epk", "08"}, {hRange, "2"}} {
@@ -554,8 +558,8 @@ func TestPagesOverRangesSurvive(t *testing.T) {
 				d.do("POST", "/dbs/d/colls", `{"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2},`+
 					`"defaultTtl":-1}`, "x-mayfly-partitions", "4").want(201)
 				put := func(i, ttl int) {
-					d.do("POST", documents, fmt.Sprintf(`{"id":"%d","pk":"p%[1]d","n":%[1]d,"third":%d,"ttl":%d}`, i, i%3,
-						ttl), hPK, fmt.Sprintf(`["p%d"]`, i)).want(201)
+					item := fmt.Sprintf(`{"id":"%d","pk":"p%[1]d","n":%[1]d,"third":%d,"ttl":%d}`, i, i%3, ttl)
+					d.do("POST", documents, item, hPK, fmt.Sprintf(`["p%d"]`, i)).want(201)
 				}
 				stays := map[string]bool{}
 				for i := range 60 {

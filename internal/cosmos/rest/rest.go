@@ -131,7 +131,8 @@ type API struct {
 // Consistency levels, strongest first.
 var levels = []string{"Strong", "BoundedStaleness", "Session", "ConsistentPrefix", "Eventual"}
 
-// New creates an API. It fails if the consistency level is unknown or the advertised URL is invalid.
+// New creates an API. It fails if the consistency level is unknown, the advertised URL is invalid, or a container
+// cannot have that many ranges.
 func New(o Options) (_ *API, err error) {
 	a := &API{
 		catalog: o.Catalog, store: o.Store, clock: o.Clock, verifier: newVerifier(o.Keys),
@@ -155,6 +156,9 @@ func New(o Options) (_ *API, err error) {
 		a.meter = noMeter{}
 	}
 	a.requestCounters = newRequestCounters(a.meter)
+	if o.Partitions < 0 || o.Partitions > catalog.MaxPartitions {
+		return nil, fmt.Errorf("a container has 1 to %d partitions, not %d", catalog.MaxPartitions, o.Partitions)
+	}
 	if a.consistency, err = level(a.consistency); err != nil {
 		return nil, err
 	}
