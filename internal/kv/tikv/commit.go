@@ -67,15 +67,14 @@ func (e *Engine) commitGroup(group []*waiter) (again []*waiter) {
 		return nil
 	}
 	r := &round{pessimistic: t}
-	err = r.fill(ctx, group)
-	open := true
-	if err == nil && len(t.written) > 0 {
-		open = false
+	if err = r.fill(ctx, group); err == nil && len(t.written) > 0 {
 		err = t.commit(ctx)
-	}
-	r.finish(ctx, err)
-	if open {
+		r.finish(ctx, err)
+		t.release(ctx, err)
+	} else {
+		r.finish(ctx, err)
 		t.rollback(ctx)
+		t.release(ctx, err)
 	}
 	return r.again
 }
@@ -244,7 +243,7 @@ func (r *round) lockChanges(ctx context.Context, w *waiter) error {
 	}); err != nil || len(keys) == 0 {
 		return err
 	}
-	_, err := r.newest(ctx, false, keys)
+	_, err := r.lockNow(ctx, false, keys)
 	return err
 }
 

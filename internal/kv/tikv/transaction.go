@@ -39,6 +39,10 @@ type pessimistic struct {
 	bytes    int                 // of what is written
 	large    uint32              // values in chunks so far
 
+	newest   atomic.Uint64 // the largest timestamp of a lock
+	doubtful [][]byte      // full keys that may have been locked by a request that failed
+	ending   atomic.Bool   // it is being rolled back
+
 	bound   uint64      // the commit timestamp is below; 0 for none
 	late    atomic.Bool // it would not have been
 	aborted atomic.Bool // a store says that a lock of the transaction is gone
@@ -74,8 +78,16 @@ func (t *pessimistic) intercept(next interceptor.RPCInterceptorFunc) interceptor
 			r := req.PessimisticLock()
 			r.LockTtl = max(r.LockTtl, t.ttl())
 		case tikvrpc.CmdPrewrite:
+			// The client takes the timestamp of the last lock, which may be an old one, of a key that was read.
 			r := req.Prewrite()
 			r.LockTtl = max(r.LockTtl, t.ttl())
+			r.ForUpdateTs = max(r.ForUpdateTs, t.newest.Load())
+			r.MinCommitTs = max(r.MinCommitTs, t.newest.Load()+1)
+		case tikvrpc.CmdPessimisticRollback:
+			// A lock with a larger timestamp would stay.
+			if r := req.PessimisticRollback(); t.ending.Load() {
+				r.ForUpdateTs = max(r.ForUpdateTs, t.newest.Load())
+			}
 		case tikvrpc.CmdCommit:
 			// The client looks at the bound once. A reader may have pushed the transaction beyond the timestamp, and
 			// then the client takes another one without asking (txnkv/transaction/commit.go, CommitTsExpired).
@@ -128,7 +140,12 @@ func (t *pessimistic) lock(ctx context.Context, ts uint64, values bool, keys [][
 	if values {
 		lock.InitReturnValues(len(keys))
 	}
+	t.newest.Store(max(t.newest.Load(), ts))
 	if err := t.txn.LockKeys(ctx, lock, slices.Clone(keys)...); err != nil {
+		// Of a single key that has changed since ts, no lock is left.
+		if len(keys) > 1 || !tikverr.IsErrWriteConflict(err) {
+			t.doubtful = append(t.doubtful, keys...)
+		}
 		return nil, err
 	}
 	for _, key := range keys {
@@ -137,8 +154,8 @@ func (t *pessimistic) lock(ctx context.Context, ts uint64, values bool, keys [][
 	return lock, nil
 }
 
-// newest locks full keys as they are now, whoever changed them before. With values, it returns what they have.
-func (t *pessimistic) newest(ctx context.Context, values bool, keys [][]byte) (*tikvkv.LockCtx, error) {
+// lockNow locks full keys as they are now, whoever changed them before. With values, it returns what they have.
+func (t *pessimistic) lockNow(ctx context.Context, values bool, keys [][]byte) (*tikvkv.LockCtx, error) {
 	for {
 		ts, err := t.e.now(ctx)
 		if err != nil {
@@ -157,7 +174,7 @@ func (t *pessimistic) newest(ctx context.Context, values bool, keys [][]byte) (*
 
 // pass locks a counter, as a full key, and learns its value.
 func (t *pessimistic) pass(ctx context.Context, counter []byte) error {
-	lock, err := t.newest(ctx, true, [][]byte{counter})
+	lock, err := t.lockNow(ctx, true, [][]byte{counter})
 	if err != nil {
 		return err
 	}
@@ -287,10 +304,11 @@ func (t *pessimistic) commit(ctx context.Context) error {
 
 // rollback gives the locks back. If the cluster does not answer, they end with their life.
 func (t *pessimistic) rollback(ctx context.Context) {
+	t.ending.Store(true)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// The client's own error is in the log: there is nothing to do about locks that cannot be released.
+		// The client logs its errors and returns none: there is nothing to do about locks that cannot be released.
 		_ = t.txn.Rollback()
 	}()
 	select {
