@@ -85,7 +85,6 @@ type Engine struct {
 
 	mu     sync.Mutex
 	queues map[string]*queue // by counter, while batches wait for it
-	used   marks
 	kept   *retention
 }
 

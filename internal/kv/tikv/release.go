@@ -9,31 +9,19 @@ import (
 	"github.com/pingcap/kvproto/pkg/kvrpcpb"
 	"github.com/tikv/client-go/v2/config/retry"
 	"github.com/tikv/client-go/v2/tikvrpc"
-
-	"github.com/mayflydb/mayfly/internal/fault"
 )
 
 // keysAtOnce bounds the keys of one request that releases locks.
 const keysAtOnce = 256
 
-// release gives back the locks that the client leaves behind at the end of a transaction with err. They are those of a
-// request for several locks that failed: the client gives them back in the background with the request's context, which
-// ends with the transaction. And they are those of the counters if a commit in one phase has failed: the client gives
-// those back as of its last lock, which is older. Without this they would keep others waiting until the end of their
-// life. A transaction whose outcome is not known keeps its locks, which are what others learn the outcome from.
-func (t *pessimistic) release(ctx context.Context, err error) {
-	if fault.KindOf(err) == fault.Undetermined {
-		return
-	}
+// release gives back the locks of requests for several locks that failed, some of which may have been taken. The client
+// does that in the background, with the context of the request, which ends with the transaction. Without this they
+// would keep others waiting until the end of their life.
+func (t *pessimistic) release(ctx context.Context) {
 	var keys [][]byte
 	for _, key := range t.doubtful {
 		if _, held := t.locked[string(key)]; !held {
 			keys = append(keys, key)
-		}
-	}
-	if err != nil {
-		for key := range t.counters {
-			keys = append(keys, []byte(key))
 		}
 	}
 	slices.SortFunc(keys, bytes.Compare)

@@ -12,7 +12,6 @@ import (
 	"github.com/pingcap/kvproto/pkg/kvrpcpb"
 	tikverr "github.com/tikv/client-go/v2/error"
 	tikvkv "github.com/tikv/client-go/v2/kv"
-	"github.com/tikv/client-go/v2/oracle"
 	client "github.com/tikv/client-go/v2/tikv"
 	"github.com/tikv/client-go/v2/tikvrpc"
 	"github.com/tikv/client-go/v2/tikvrpc/interceptor"
@@ -28,8 +27,6 @@ import (
 type pessimistic struct {
 	e     *Engine
 	start uint64
-	age   time.Duration // of start when the transaction began
-	began clock.Stopwatch
 	until time.Time // locks are waited for until then
 	txn   *transaction.KVTxn
 
@@ -48,20 +45,25 @@ type pessimistic struct {
 	aborted atomic.Bool // a store says that a lock of the transaction is gone
 }
 
-// begin starts a transaction whose identity is start. Nothing is sent. It waits for locks until the given time.
-func (e *Engine) begin(start, now uint64, until time.Time) (*pessimistic, error) {
+// begin starts a transaction. Nothing is sent. It waits for locks until the given time.
+//
+// It commits in two phases. In one phase a store would choose the commit timestamp, which may be below the start of a
+// transaction that held a lock on a key before; if that lock is then lost, the store does not see that the key has
+// changed under it, because it only looks behind the start (amend_pessimistic_lock in TiKV's actions/prewrite.rs). In
+// two phases the commit timestamp is newer than every lock that was there before it. With async commit, readers would
+// have to wait for the locks of a process that died, which in two phases they step over.
+func (e *Engine) begin(start uint64, until time.Time) (*pessimistic, error) {
 	txn, err := e.store.Begin(client.WithStartTS(start))
 	if err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "the cluster does not begin a transaction")
 	}
 	t := &pessimistic{
-		e: e, start: start, began: clock.Start(), until: until, txn: txn,
-		age:    time.Duration(oracle.ExtractPhysical(now)-oracle.ExtractPhysical(start)) * time.Millisecond,
+		e: e, start: start, until: until, txn: txn,
 		locked: map[string]uint64{}, counters: map[string][]byte{}, written: map[string]struct{}{},
 	}
 	txn.SetVars(variables())
 	txn.SetPessimistic(true)
-	txn.SetEnable1PC(true)
+	txn.SetEnable1PC(false)
 	txn.SetEnableAsyncCommit(false)
 	txn.GetUnionStore().SetEntrySizeLimit(math.MaxUint64, math.MaxUint64)
 	txn.SetRPCInterceptor(interceptor.NewRPCInterceptor("transaction", t.intercept))
@@ -72,15 +74,9 @@ func (e *Engine) begin(start, now uint64, until time.Time) (*pessimistic, error)
 func (t *pessimistic) intercept(next interceptor.RPCInterceptorFunc) interceptor.RPCInterceptorFunc {
 	return func(target string, req *tikvrpc.Request) (*tikvrpc.Response, error) {
 		switch req.Type {
-		case tikvrpc.CmdPessimisticLock:
-			// A lock lives from the start timestamp on. The client knows only the time since Begin, so that a lock of
-			// a transaction with an old start would be dead on arrival.
-			r := req.PessimisticLock()
-			r.LockTtl = max(r.LockTtl, t.ttl())
 		case tikvrpc.CmdPrewrite:
 			// The client takes the timestamp of the last lock, which may be an old one, of a key that was read.
 			r := req.Prewrite()
-			r.LockTtl = max(r.LockTtl, t.ttl())
 			r.ForUpdateTs = max(r.ForUpdateTs, t.newest.Load())
 			r.MinCommitTs = max(r.MinCommitTs, t.newest.Load()+1)
 		case tikvrpc.CmdPessimisticRollback:
@@ -101,11 +97,6 @@ func (t *pessimistic) intercept(next interceptor.RPCInterceptorFunc) interceptor
 		}
 		return resp, err
 	}
-}
-
-// ttl is the life of a lock that is taken now.
-func (t *pessimistic) ttl() uint64 {
-	return uint64((t.age + t.began.Elapsed() + t.e.options.LockTTL).Milliseconds())
 }
 
 // allows reports whether the transaction may be committed at ts.
@@ -194,8 +185,8 @@ func (t *pessimistic) check(ctx context.Context, since kv.Mark, reads [][]byte) 
 	if len(reads) == 0 {
 		return nil
 	}
-	if uint64(since) < t.start {
-		return local.Conflict() // see identity
+	if since == 0 {
+		return local.Conflict() // before everything
 	}
 	var want [][]byte
 	for _, key := range reads {
@@ -284,7 +275,6 @@ func (t *pessimistic) putLarge(full, key, value []byte) error {
 // limit makes the commit fail from a time on.
 func (t *pessimistic) limit(before time.Time) {
 	t.bound = max(timestampFrom(before), 1)
-	// With a check, the client commits in two phases, where it knows the timestamp before it commits.
 	t.txn.SetCommitTSUpperBoundCheck(t.allows)
 }
 
