@@ -101,11 +101,11 @@ func Open(ctx context.Context, engine kv.Engine, condition Condition) (*Catalog,
 		offers:   map[Owner]*Resource{},
 		children: map[group][]*Resource{},
 	}
-	for _, load := range []func() error{
+	for _, load := range []func(context.Context) error{
 		c.checkFormat, c.takeClean, c.loadCounters, c.loadDatabases, c.loadContainers, c.loadResources, c.loadClockMark,
 		c.loadTrail,
 	} {
-		if err := load(); err != nil {
+		if err := load(ctx); err != nil {
 			return nil, fmt.Errorf("open catalog: %w", err)
 		}
 	}
@@ -116,9 +116,9 @@ func Open(ctx context.Context, engine kv.Engine, condition Condition) (*Catalog,
 }
 
 // checkFormat refuses data of another format, and marks new data with the present one.
-func (c *Catalog) checkFormat() error {
+func (c *Catalog) checkFormat(ctx context.Context) error {
 	version := uint64(keys.FormatVersion)
-	found, err := c.engine.Get(keys.FormatKey(), func(value []byte) (err error) {
+	found, err := c.engine.Get(ctx, keys.FormatKey(), func(value []byte) (err error) {
 		version, err = keys.DecodeNumber(value)
 		return err
 	})
@@ -132,21 +132,21 @@ func (c *Catalog) checkFormat() error {
 	if found {
 		return nil
 	}
-	b := &kv.Batch{Since: c.engine.Mark(), NoSync: true}
+	b := &kv.Batch{NoSync: true}
 	b.Set(keys.FormatKey(), keys.AppendNumber(nil, keys.FormatVersion))
-	return c.engine.Apply(context.Background(), b)
+	return c.engine.Apply(ctx, b)
 }
 
 // takeClean finds out whether the previous process has closed the data, and removes its mark before anything else is
 // written: after a crash of this process the mark must not be there.
-func (c *Catalog) takeClean() (err error) {
-	c.clean, err = c.engine.Get(keys.CleanKey(), func([]byte) error { return nil })
+func (c *Catalog) takeClean(ctx context.Context) (err error) {
+	c.clean, err = c.engine.Get(ctx, keys.CleanKey(), func([]byte) error { return nil })
 	if err != nil || !c.clean {
 		return err
 	}
-	b := &kv.Batch{Since: c.engine.Mark(), NoSync: true, Frees: true}
+	b := &kv.Batch{NoSync: true, Frees: true}
 	b.Delete(keys.CleanKey())
-	return c.engine.Apply(context.Background(), b)
+	return c.engine.Apply(ctx, b)
 }
 
 // Close marks the data as closed: everything that was visible is durable. The caller closes the engine.
@@ -156,7 +156,7 @@ func (c *Catalog) Close(ctx context.Context) error {
 			return nil // the container has not left its gap after the last crash yet, see TakeGap
 		}
 	}
-	b := &kv.Batch{Since: c.engine.Mark(), Frees: true}
+	b := &kv.Batch{Frees: true}
 	b.Set(keys.CleanKey(), nil)
 	return c.engine.Apply(ctx, b)
 }
@@ -168,8 +168,8 @@ func (c *Catalog) Clean() bool { return c.clean }
 // everything about states of that epoch and earlier ones.
 func (c *Catalog) Epoch() uint64 { return c.epochs.Load() }
 
-func (c *Catalog) loadCounters() error {
-	_, err := c.engine.Get(keys.CatalogKey(countersKind), func(value []byte) error {
+func (c *Catalog) loadCounters(ctx context.Context) error {
+	_, err := c.engine.Get(ctx, keys.CatalogKey(countersKind), func(value []byte) error {
 		return decode(value, &c.counters)
 	})
 	c.storeFloors()
@@ -180,9 +180,9 @@ func (c *Catalog) loadCounters() error {
 func numberKey(kind byte, n uint64) []byte { return keys.CatalogKey(kind, uint32(n>>32), uint32(n)) }
 
 // each decodes every system record of a kind, in order of its id.
-func each[T any](engine kv.Engine, kind byte, take func(*T) error) error {
+func each[T any](ctx context.Context, engine kv.Engine, kind byte, take func(*T) error) error {
 	prefix := keys.CatalogKey(kind)
-	it, err := engine.Iterate(prefix, keys.End(prefix))
+	it, err := engine.Iterate(ctx, prefix, keys.End(prefix))
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (c *Catalog) changeBy(
 ) error {
 	next := revision{counters: c.counters} // only changes write them, and they hold c.changes
 	next.Sequence++
-	b := &kv.Batch{Since: c.engine.Mark()}
+	b := &kv.Batch{}
 	if err := do(&next, b); err != nil {
 		return err
 	}
@@ -260,13 +260,13 @@ func (c *Catalog) SaveClockMark(ctx context.Context, mark time.Time, events ...a
 	if !mark.After(c.ClockMark()) {
 		return nil
 	}
-	b := &kv.Batch{Since: c.engine.Mark(), Frees: true} // on a full disk, too: without it nothing could be reclaimed
+	b := &kv.Batch{Frees: true} // on a full disk, too: without it nothing could be reclaimed
 	b.Set(keys.ClockKey(), encode(mark.UTC()))
 	return c.apply(ctx, b, events, func() { c.clockMark = mark })
 }
 
-func (c *Catalog) loadClockMark() error {
-	_, err := c.engine.Get(keys.ClockKey(), func(value []byte) error {
+func (c *Catalog) loadClockMark(ctx context.Context) error {
+	_, err := c.engine.Get(ctx, keys.ClockKey(), func(value []byte) error {
 		return decode(value, &c.clockMark)
 	})
 	return err

@@ -135,7 +135,7 @@ func (c *Container) advance(now expiry.Stamp) expiry.Stamp {
 // Otherwise one of them could replace a document that a request at now has just reported as gone.
 //
 // Only the first request of a second has to wait; others that come in between wait for that one. settle fails only with
-// the error of ctx.
+// the error of ctx, or because the engine has failed.
 func (c *Container) settle(ctx context.Context, now expiry.Stamp) error {
 	if now <= c.settled.Load() {
 		return nil
@@ -154,11 +154,13 @@ func (c *Container) settle(ctx context.Context, now expiry.Stamp) error {
 		c.settled.Store(reached)
 		return nil
 	}
-	passed := &kv.Batch{Since: c.engine.Mark(), NoSync: true}
+	passed := &kv.Batch{NoSync: true}
 	passed.Follow(c.Keys().Order(nil), func([]byte, *kv.Batch) ([]byte, error) { return nil, errPassed })
-	// Batches pass the counter one at a time, so after this one all earlier ones are visible. Its error says nothing:
-	// it always ends with errPassed, and an engine that refuses writes has none under way.
-	_ = c.engine.Apply(ctx, passed)
+	// Batches pass the counter one at a time, so after this one all earlier ones are visible. It always ends with
+	// errPassed, or an engine that refuses writes has none under way. Only one that has failed may not have passed.
+	if err := c.engine.Apply(ctx, passed); fault.KindOf(err) == fault.Unavailable {
+		return err
+	}
 	if err := ctx.Err(); err != nil { // then the batch may not have passed the counter
 		return err
 	}

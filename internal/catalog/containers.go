@@ -23,8 +23,8 @@ func containerName(db *Database, text string) name {
 	return name{kind: containerKind, owner: Owner{Database: db.ID}, text: text}
 }
 
-func (c *Catalog) loadContainers() error {
-	return each(c.engine, containerKind, func(s *stored) error {
+func (c *Catalog) loadContainers(ctx context.Context) error {
+	return each(ctx, c.engine, containerKind, func(s *stored) error {
 		db, ok := c.databases.get(s.Database)
 		if !ok {
 			return fault.New(fault.Corrupt, "container %d is in no database", s.ID)
@@ -33,16 +33,16 @@ func (c *Catalog) loadContainers() error {
 		if err := s.State.compile(c.condition); err != nil {
 			return fault.Wrap(fault.Corrupt, err, "container %d cannot be read", s.ID)
 		}
-		return c.resumeContainer(c.newContainer(s.ID, db, s.State))
+		return c.resumeContainer(ctx, c.newContainer(s.ID, db, s.State))
 	})
 }
 
 // resumeContainer makes a loaded container continue at the newest instant that is known to have been seen: the clock
 // may start a little below it.
-func (c *Catalog) resumeContainer(ct *Container) error {
+func (c *Catalog) resumeContainer(ctx context.Context, ct *Container) error {
 	ct.advance(ct.State().Policy.OwnFloor)
 	ct.resuming.Store(!c.clean)
-	_, err := c.engine.Get(ct.Keys().Order(nil), func(value []byte) error {
+	_, err := c.engine.Get(ctx, ct.Keys().Order(nil), func(value []byte) error {
 		counter, err := keys.DecodeCounter(value)
 		if err != nil {
 			return fault.Wrap(fault.Corrupt, err, "the counter of container %d cannot be read", ct.ID)
@@ -192,7 +192,7 @@ func (c *Catalog) ReplaceContainer(
 			return err
 		}
 		def.Name, def.Dialect, def.Partition, def.Unique = st.Name, st.Dialect, st.Partition, st.Unique
-		if err := c.setPolicy(b, ct, st, def, now); err != nil {
+		if err := c.setPolicy(ctx, b, ct, st, def, now); err != nil {
 			return err
 		}
 		c.setIndexing(n, b, ct, st, def.Indexing)
@@ -262,14 +262,16 @@ func (c *Catalog) alterGated(
 }
 
 // setPolicy closes the present policy, if the setting changes, and puts the new setting in force.
-func (c *Catalog) setPolicy(b *kv.Batch, ct *Container, st *State, def Definition, now expiry.Stamp) error {
+func (c *Catalog) setPolicy(
+	ctx context.Context, b *kv.Batch, ct *Container, st *State, def Definition, now expiry.Stamp,
+) error {
 	if def.TTL == st.Policy.Default && def.TTLProperty == st.Policy.Property {
 		return nil
 	}
 	var newest uint64
 	if st.Policy.Property != "" { // floors need no sequence, and so no read that another write may break
 		var err error
-		if newest, err = c.newestSequence(b, ct); err != nil {
+		if newest, err = c.newestSequence(ctx, b, ct); err != nil {
 			return err
 		}
 	}
@@ -282,12 +284,17 @@ func (c *Catalog) setPolicy(b *kv.Batch, ct *Container, st *State, def Definitio
 	return nil
 }
 
-// newestSequence reads the container's newest sequence and makes b depend on it.
-func (c *Catalog) newestSequence(b *kv.Batch, ct *Container) (uint64, error) {
+// newestSequence reads the container's newest sequence and makes b depend on it. No change reads anything else.
+func (c *Catalog) newestSequence(ctx context.Context, b *kv.Batch, ct *Container) (uint64, error) {
+	view, err := c.engine.View(ctx)
+	if err != nil {
+		return 0, err
+	}
 	key := ct.Keys().Order(nil)
+	b.Since = view.Mark
 	b.Read(key)
 	var counter keys.Counter
-	_, err := c.engine.Get(key, func(value []byte) (err error) {
+	_, err = view.Get(ctx, key, func(value []byte) (err error) {
 		counter, err = keys.DecodeCounter(value)
 		return err
 	})

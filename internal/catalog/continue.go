@@ -15,7 +15,7 @@ import (
 // ETags, resource ids and tokens, and must not take what is created from now on for what they know. It returns when
 // that is durable. It is called before the first request, and later gets no requests any more.
 func (c *Catalog) Continue(ctx context.Context, later *Catalog) error {
-	floor, number, err := later.highest()
+	floor, number, err := later.highest(ctx)
 	if err != nil {
 		return err
 	}
@@ -43,12 +43,12 @@ func (c *Catalog) Continue(ctx context.Context, later *Catalog) error {
 func (c *Catalog) continueTrail(ctx context.Context, later *Catalog) error {
 	later.changes.Lock() // no events are added or dropped
 	defer later.changes.Unlock()
-	b := &kv.Batch{Since: c.engine.Mark(), Frees: true}
+	b := &kv.Batch{Frees: true}
 	for number := c.trail.first; number < min(c.trail.next, later.trail.first); number++ {
 		b.Delete(keys.AuditKey(number))
 	}
 	lower, upper := keys.AuditBounds(c.trail.next)
-	it, err := later.engine.Iterate(lower, upper)
+	it, err := later.engine.Iterate(ctx, lower, upper)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (c *Catalog) continueTrail(ctx context.Context, later *Catalog) error {
 	if err := c.engine.Apply(ctx, b); err != nil {
 		return err
 	}
-	return c.loadTrail()
+	return c.loadTrail(ctx)
 }
 
 // storeFloors puts the floors of the counters where containers see them.
@@ -72,10 +72,10 @@ func (c *Catalog) storeFloors() {
 }
 
 // highest are the highest sequence and number that any document has been given.
-func (c *Catalog) highest() (newest, number uint64, err error) {
+func (c *Catalog) highest(ctx context.Context) (newest, number uint64, err error) {
 	newest, number = c.floor.Load(), c.numbers.Load()
 	for _, ct := range c.AllContainers() {
-		_, err := c.engine.Get(ct.Keys().Order(nil), func(value []byte) error {
+		_, err := c.engine.Get(ctx, ct.Keys().Order(nil), func(value []byte) error {
 			counter, err := keys.DecodeCounter(value)
 			if err != nil {
 				return fault.Wrap(fault.Corrupt, err, "the counter of container %d cannot be read", ct.ID)
@@ -106,7 +106,7 @@ const (
 // Skip does what Continue does, where the later data is lost: it leaves out so many numbers that what was given out
 // since is among them. It is called before the first request.
 func (c *Catalog) Skip(ctx context.Context) error {
-	newest, number, err := c.highest()
+	newest, number, err := c.highest(ctx)
 	if err != nil {
 		return err
 	}

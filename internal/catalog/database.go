@@ -20,8 +20,8 @@ type Database struct {
 
 func databaseName(text string) name { return name{kind: databaseKind, text: text} }
 
-func (c *Catalog) loadDatabases() error {
-	return each(c.engine, databaseKind, func(db *Database) error {
+func (c *Catalog) loadDatabases(ctx context.Context) error {
+	return each(ctx, c.engine, databaseKind, func(db *Database) error {
 		c.rememberDatabase(db)
 		return nil
 	})

@@ -133,7 +133,7 @@ func (h *house) left(container uint32) int {
 
 func (h *house) count(lower, upper []byte) int {
 	h.t.Helper()
-	it, err := h.engine.Iterate(lower, upper)
+	it, err := h.engine.Iterate(ctx, lower, upper)
 	h.ok(err)
 	n := 0
 	for it.Next() {

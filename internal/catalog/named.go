@@ -115,7 +115,7 @@ func (c *Catalog) ReplaceIndexes(
 				list[i].ID = st.LastNamed
 			}
 		}
-		if err := c.closeDates(b, ct, st, now, list); err != nil {
+		if err := c.closeDates(ctx, b, ct, st, now, list); err != nil {
 			return err
 		}
 		for _, x := range st.Named {
@@ -144,7 +144,9 @@ func (c *Catalog) dropNamed(n *revision, b *kv.Batch, ct *Container, id uint32) 
 }
 
 // closeDates closes the rules of dates that are in force now and that list does not go on with unchanged.
-func (c *Catalog) closeDates(b *kv.Batch, ct *Container, st *State, now expiry.Stamp, list []NamedIndex) error {
+func (c *Catalog) closeDates(
+	ctx context.Context, b *kv.Batch, ct *Container, st *State, now expiry.Stamp, list []NamedIndex,
+) error {
 	ends := func(r expiry.DateRule) bool {
 		return !slices.ContainsFunc(list, func(x NamedIndex) bool {
 			return x.ID == r.Index && x.rules() && x.Seconds == r.Seconds
@@ -153,7 +155,7 @@ func (c *Catalog) closeDates(b *kv.Batch, ct *Container, st *State, now expiry.S
 	if !slices.ContainsFunc(st.Policy.Dates, ends) {
 		return nil
 	}
-	newest, err := c.newestSequence(b, ct)
+	newest, err := c.newestSequence(ctx, b, ct)
 	if err != nil {
 		return err
 	}
@@ -201,7 +203,7 @@ func (c *Catalog) SetDates(ctx context.Context, now expiry.Stamp, on bool) error
 		_, err := c.alter(ctx, ct, func(st *State, _ *revision, b *kv.Batch) error {
 			b.Frees = true
 			if !on {
-				if err := c.closeDates(b, ct, st, now, nil); err != nil {
+				if err := c.closeDates(ctx, b, ct, st, now, nil); err != nil {
 					return err
 				}
 			}

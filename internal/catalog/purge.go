@@ -36,7 +36,7 @@ func (c *Catalog) deletesRanges() bool {
 // purge deletes the spans that dropRange has recorded, including those that a crash has left.
 func (c *Catalog) purge(ctx context.Context) error {
 	var waiting []*span
-	err := each(c.engine, purgeKind, func(s *span) error {
+	err := each(ctx, c.engine, purgeKind, func(s *span) error {
 		waiting = append(waiting, s)
 		return nil
 	})
@@ -52,7 +52,7 @@ func (c *Catalog) purgeSpan(ctx context.Context, s *span) error {
 	for from := s.Lower; from != nil; {
 		b := &kv.Batch{NoSync: true, Frees: true}
 		var err error
-		if from, err = collect(c.engine, from, s.Upper, b); err != nil {
+		if from, err = collect(ctx, c.engine, from, s.Upper, b); err != nil {
 			return err
 		}
 		if from == nil {
@@ -66,8 +66,8 @@ func (c *Catalog) purgeSpan(ctx context.Context, s *span) error {
 }
 
 // collect adds the deletion of the first keys in [lower, upper) to b, and returns where to continue, nil at the end.
-func collect(r kv.Reader, lower, upper []byte, b *kv.Batch) ([]byte, error) {
-	it, err := r.Iterate(lower, upper)
+func collect(ctx context.Context, r kv.Reader, lower, upper []byte, b *kv.Batch) ([]byte, error) {
+	it, err := r.Iterate(ctx, lower, upper)
 	if err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ func TestGenerations(t *testing.T) {
 		have := func(want ...uint16) {
 			t.Helper()
 			for generation := uint16(1); generation < 6; generation++ {
-				found, err := h.engine.Get(entry(generation), func([]byte) error { return nil })
+				found, err := h.engine.Get(ctx, entry(generation), func([]byte) error { return nil })
 				h.ok(err)
 				expect := false
 				for _, g := range want {

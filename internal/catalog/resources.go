@@ -16,8 +16,8 @@ func resourceName(kind ResourceKind, owner Owner, text string) name {
 
 func resourceKey(r *Resource) []byte { return numberKey(resourceKind, r.Number) }
 
-func (c *Catalog) loadResources() error {
-	return each(c.engine, resourceKind, func(r *Resource) error {
+func (c *Catalog) loadResources(ctx context.Context) error {
+	return each(ctx, c.engine, resourceKind, func(r *Resource) error {
 		c.addResource(r)
 		return nil
 	})

@@ -39,10 +39,10 @@ func (c *Catalog) SetClock(instant func() time.Time) {
 	c.instant = instant
 }
 
-func (c *Catalog) loadTrail() error {
+func (c *Catalog) loadTrail(ctx context.Context) error {
 	c.trail = trail{first: 1, next: 1}
 	lower, upper := keys.AuditBounds(0)
-	it, err := c.engine.Iterate(lower, upper)
+	it, err := c.engine.Iterate(ctx, lower, upper)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (c *Catalog) loadTrail() error {
 		return err
 	}
 	c.trail.first, c.trail.dropped = first.Number, before
-	last, err := c.engine.Iterate(lower, upper)
+	last, err := c.engine.Iterate(ctx, lower, upper)
 	if err != nil {
 		return err
 	}
@@ -108,17 +108,17 @@ func (c *Catalog) write(ctx context.Context, b *kv.Batch, events []audit.Event) 
 		b.Set(keys.AuditKey(e.Number), keys.AppendAudit(nil, t.bytes, text))
 		t.next, t.bytes = t.next+1, t.bytes+uint64(len(text))
 	}
-	return t, c.trim(b, &t)
+	return t, c.trim(ctx, b, &t)
 }
 
 // trim adds to b the deletion of the oldest events beyond the limits of the trail. The newest stays.
-func (c *Catalog) trim(b *kv.Batch, t *trail) error {
+func (c *Catalog) trim(ctx context.Context, b *kv.Batch, t *trail) error {
 	over := func() bool { return t.next-t.first > c.maxEvents || t.bytes-t.dropped > c.maxTrail }
 	if !over() {
 		return nil
 	}
 	lower, upper := keys.AuditBounds(t.first)
-	it, err := c.engine.Iterate(lower, upper)
+	it, err := c.engine.Iterate(ctx, lower, upper)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (c *Catalog) trim(b *kv.Batch, t *trail) error {
 func (c *Catalog) Audit(ctx context.Context, events ...audit.Event) error {
 	c.changes.Lock()
 	defer c.changes.Unlock()
-	return c.apply(ctx, &kv.Batch{Since: c.engine.Mark(), Frees: true}, events, func() {})
+	return c.apply(ctx, &kv.Batch{Frees: true}, events, func() {})
 }
 
 // apply makes b and events durable; then seen makes the change visible.
@@ -168,15 +168,15 @@ type Stretch struct {
 }
 
 // Events gives a part of the audit trail in order. Events that are written or dropped during the call may be missing.
-func (c *Catalog) Events(s Stretch) iter.Seq2[audit.Event, error] {
+func (c *Catalog) Events(ctx context.Context, s Stretch) iter.Seq2[audit.Event, error] {
 	return func(yield func(audit.Event, error) bool) {
-		from, err := c.firstOf(s)
+		from, err := c.firstOf(ctx, s)
 		if err != nil {
 			yield(audit.Event{}, err)
 			return
 		}
 		lower, upper := keys.AuditBounds(from)
-		it, err := c.engine.Iterate(lower, upper)
+		it, err := c.engine.Iterate(ctx, lower, upper)
 		if err != nil {
 			yield(audit.Event{}, err)
 			return
@@ -194,7 +194,7 @@ func (c *Catalog) Events(s Stretch) iter.Seq2[audit.Event, error] {
 }
 
 // firstOf is the number with which a part of the trail begins.
-func (c *Catalog) firstOf(s Stretch) (uint64, error) {
+func (c *Catalog) firstOf(ctx context.Context, s Stretch) (uint64, error) {
 	c.mu.RLock()
 	t := c.trail
 	c.mu.RUnlock()
@@ -208,7 +208,7 @@ func (c *Catalog) firstOf(s Stretch) (uint64, error) {
 	var failed error
 	passed := sort.Search(int(t.next-first), func(i int) bool {
 		later := false
-		found, err := c.engine.Get(keys.AuditKey(first+uint64(i)), func(value []byte) error {
+		found, err := c.engine.Get(ctx, keys.AuditKey(first+uint64(i)), func(value []byte) error {
 			e, _, _, err := decodeEvent(value)
 			later = !e.Time.Before(s.Since)
 			return err

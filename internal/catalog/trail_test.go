@@ -28,7 +28,7 @@ func (h *house) audited() *house {
 // events gives the events of a part of the trail as "number action kind target".
 func (h *house) events(s catalog.Stretch) (list []string) {
 	h.t.Helper()
-	for e, err := range h.Events(s) {
+	for e, err := range h.Events(ctx, s) {
 		h.ok(err)
 		list = append(list, strings.TrimSpace(fmt.Sprint(e.Number, " ", e.Action, " ", e.Kind, " ", e.Target)))
 	}
@@ -45,7 +45,7 @@ func (h *house) wantEvents(s catalog.Stretch, want ...string) {
 // last is the newest event, as JSON.
 func (h *house) last() string {
 	h.t.Helper()
-	for e, err := range h.Events(catalog.Stretch{Max: 1}) {
+	for e, err := range h.Events(ctx, catalog.Stretch{Max: 1}) {
 		h.ok(err)
 		text, err := json.Marshal(e)
 		h.ok(err)
@@ -197,7 +197,7 @@ func TestBytesOfTheTrailAreBounded(t *testing.T) {
 	long := strings.Repeat("x", 900)
 	note := func(n int) { h.ok(h.Audit(ctx, audit.Event{Action: "note", Target: fmt.Sprint(n, long)})) }
 	size := func() (bytes, events int) {
-		for e, err := range h.Events(catalog.Stretch{}) {
+		for e, err := range h.Events(ctx, catalog.Stretch{}) {
 			h.ok(err)
 			bytes, events = bytes+len(e.Encode()), events+1
 		}
@@ -243,7 +243,7 @@ func TestEventComesWithItsChange(t *testing.T) {
 	if _, err := c.CreateDatabase(ctx, 100, "more", nil); err == nil {
 		t.Fatal("no error")
 	}
-	for e := range c.Events(catalog.Stretch{}) {
+	for e := range c.Events(ctx, catalog.Stretch{}) {
 		t.Errorf("event %+v", e)
 	}
 }

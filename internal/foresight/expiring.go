@@ -134,7 +134,7 @@ func (x *expiring) follow(ctx context.Context, b *store.Budget) error {
 	if more {
 		x.Expiring.Continuation = place{At: next.At, Queue: next.Queue, Key: next.Key}.String()
 	}
-	return x.name(found)
+	return x.name(ctx, found)
 }
 
 // look takes the page from all documents, or from a sample, which is the same one for each page as long as nothing
@@ -164,13 +164,13 @@ func (x *expiring) look(ctx context.Context, b *store.Budget) error {
 		last := found[x.Max-1]
 		x.Expiring.Continuation = place{At: last.At, Number: last.Number}.String()
 	}
-	return x.name(found)
+	return x.name(ctx, found)
 }
 
 // name reads the documents of a page.
-func (x *expiring) name(found []store.Life) error {
+func (x *expiring) name(ctx context.Context, found []store.Life) error {
 	for _, l := range found {
-		err := x.o.Document(l.Number, func(d access.Document) error {
+		err := x.o.Document(ctx, l.Number, func(d access.Document) error {
 			x.Items = append(x.Items, Ending{identityOf(x.o.View.State, d.Body), l.At})
 			return nil
 		})

@@ -127,7 +127,7 @@ func (f *Foresight) forecastAll(ctx context.Context, sum *forecastSum, list []*c
 	}
 	var all []sized
 	for _, c := range list {
-		documents, _, err := f.store.Stored(c)
+		documents, _, err := f.store.Stored(ctx, c)
 		if err != nil {
 			return err
 		}

@@ -92,7 +92,7 @@ func (f *Foresight) Preview(
 			seen += b.seen
 			margin = n.from.margin(seen)
 		}
-		samples, err := samplesOf(o, q, b.samples)
+		samples, err := samplesOf(ctx, o, q, b.samples)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package foresight
 
 import (
+	"context"
 	"encoding/json"
 
 	"github.com/mayflydb/mayfly/internal/access"
@@ -54,10 +55,10 @@ func identityValue(v doc.Value) json.RawMessage {
 }
 
 // samplesOf reads the documents of samples.
-func samplesOf(o *store.Outlook, q *expiry.Policy, numbers []uint64) ([]Sample, error) {
+func samplesOf(ctx context.Context, o *store.Outlook, q *expiry.Policy, numbers []uint64) ([]Sample, error) {
 	list := []Sample{}
 	for _, number := range numbers {
-		err := o.Document(number, func(d access.Document) error {
+		err := o.Document(ctx, number, func(d access.Document) error {
 			s := Sample{Identity: identityOf(o.View.State, d.Body)}
 			at, _ := q.Deadline(expiry.Document{
 				Wrote: d.Version.Stamp, TTL: d.TTL, Sequence: d.Version.Sequence, Body: d.Body,

@@ -20,7 +20,7 @@ func (a adminAudit) Write(ctx context.Context, w io.Writer, part admin.AuditPart
 	defer leave()
 	defer endWith(ctx, w)()
 	out := json.NewEncoder(w)
-	for e, err := range a.n.catalog.Events(catalog.Stretch(part)) {
+	for e, err := range a.n.catalog.Events(ctx, catalog.Stretch(part)) {
 		if err == nil {
 			err = ctx.Err()
 		}

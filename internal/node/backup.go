@@ -102,7 +102,7 @@ func (n *Node) writeOut(ctx context.Context, from kv.Engine, dir string) (err er
 			err = removeExtras(dir)
 		}
 	}()
-	it, err := from.Iterate(nil, nil)
+	it, err := from.Iterate(ctx, nil, nil)
 	if err != nil {
 		return err
 	}

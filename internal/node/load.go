@@ -133,7 +133,7 @@ func (n *Node) followLog(ctx context.Context, next *data) error {
 	if err := n.keepLogOf(ctx, next.store, n.options); err != nil || n.localMongo == nil {
 		return err
 	}
-	newest, err := n.store.LogNewest()
+	newest, err := n.store.LogNewest(ctx)
 	if err != nil {
 		return err
 	}

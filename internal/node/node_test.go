@@ -313,7 +313,7 @@ func TestCloseGivesUpOnWhatNeverEnds(t *testing.T) {
 	d.open(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		close(entered)
 		<-release
-		if _, err := engine.Get([]byte("k"), func([]byte) error {
+		if _, err := engine.Get(t.Context(), []byte("k"), func([]byte) error {
 			return nil
 		}); fault.KindOf(err) != fault.Unavailable {
 			t.Errorf("engine after its end: error %v, want unavailable", err)

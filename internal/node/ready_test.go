@@ -31,7 +31,7 @@ func (m *moody) Refuses() error {
 	return nil
 }
 
-func (m *moody) Iterate(lower, upper []byte) (kv.Iterator, error) {
+func (m *moody) Iterate(ctx context.Context, lower, upper []byte) (kv.Iterator, error) {
 	if m.reads != nil {
 		if m.reading != nil {
 			close(m.reading)
@@ -39,7 +39,7 @@ func (m *moody) Iterate(lower, upper []byte) (kv.Iterator, error) {
 		}
 		<-m.reads
 	}
-	return m.Engine.Iterate(lower, upper)
+	return m.Engine.Iterate(ctx, lower, upper)
 }
 
 func (m *moody) Close() error {

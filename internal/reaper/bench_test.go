@@ -169,7 +169,7 @@ func (w *bench) create() store.Op {
 // done reports whether the sweep that ends the wave has been, without counting
 // what is left: that would cost more than the reaper.
 func (w *bench) done() bool {
-	due := w.store.SweepDue(w.c, 0)
+	due := w.store.SweepDue(ctx, w.c, 0)
 	over := w.swept && !due
 	w.swept = due
 	return over

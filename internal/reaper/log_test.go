@@ -12,7 +12,7 @@ func TestLogIsTrimmed(t *testing.T) {
 	y := newYard(t, nil)
 	y.ok(y.store.KeepLog(ctx, y.now(), store.LogOptions{Retention: 300}))
 	entries := func() (n int) {
-		oldest, err := y.store.LogOldest()
+		oldest, err := y.store.LogOldest(ctx)
 		y.ok(err)
 		for _, err := range y.store.Log(ctx, oldest) {
 			y.ok(err)

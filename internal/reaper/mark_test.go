@@ -2,6 +2,7 @@ package reaper_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -19,8 +20,8 @@ type walked struct {
 	from         *[]byte // where the last walk began
 }
 
-func (e walked) Iterate(lower, upper []byte) (kv.Iterator, error) {
-	it, err := e.Engine.Iterate(lower, upper)
+func (e walked) Iterate(ctx context.Context, lower, upper []byte) (kv.Iterator, error) {
+	it, err := e.Engine.Iterate(ctx, lower, upper)
 	if err != nil || bytes.Compare(lower, e.lower) < 0 || bytes.Compare(lower, e.upper) >= 0 {
 		return it, err
 	}

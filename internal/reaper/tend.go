@@ -118,7 +118,7 @@ func (r *Reaper) sweep(c *store.Container, l *ledger, pace func(step) bool) (mor
 		slice = sweepBehind
 	}
 	turn := clock.Start()
-	for r.o.Store.SweepDue(c, l.backlog()) {
+	for r.o.Store.SweepDue(r.running, c, l.backlog()) {
 		if turn.Elapsed() >= slice {
 			return true, nil
 		}

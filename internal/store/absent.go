@@ -63,7 +63,7 @@ func (w *orderedScan) absent() (*sorted, error) {
 			return nil, err
 		}
 	}
-	counter, err := counterOf(w.snapshot, w.v.Container)
+	counter, err := counterOf(w.ctx, w.snapshot, w.v.Container)
 	if err != nil || a.known && a.sequence > counter.Sequence {
 		return nil, err
 	}

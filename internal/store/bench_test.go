@@ -102,7 +102,7 @@ func BenchmarkRead(b *testing.B) {
 		var record []byte
 		for i := 0; b.Loop(); i++ {
 			record = w.c.Keys().Record(record[:0], uint64(i*7919%count+1))
-			_, err := w.engine.Get(record, func([]byte) error { return nil })
+			_, err := w.engine.Get(context.Background(), record, func([]byte) error { return nil })
 			w.ok(err)
 		}
 	})

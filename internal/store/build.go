@@ -64,11 +64,11 @@ func (s *Store) ResumeBuilds() error {
 
 // buildAll visits every document, then makes the generation the one in use.
 func (s *Store) buildAll(ctx context.Context, c *catalog.Container, generation uint16, b *build) error {
-	total, err := counterOf(s.engine, c)
+	total, err := counterOf(ctx, s.engine, c)
 	if err != nil {
 		return err
 	}
-	mark, end := s.markBuild(c)
+	mark, end := s.markBuild(ctx, c)
 	defer end()
 	for next := uint64(0); ; {
 		next, err = s.buildFrom(ctx, c, generation, next)
@@ -104,12 +104,16 @@ func (s *Store) buildFrom(ctx context.Context, c *catalog.Container, generation 
 	if v.Building == nil || v.Building.Generation != generation {
 		return 0, errOvertaken
 	}
-	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true}
+	view, err := s.engine.View(ctx)
+	if err != nil {
+		return 0, err
+	}
+	b := &kv.Batch{Since: view.Mark, NoSync: true}
 	m := newMatcher(v.Building.Indexing)
 	rng, next, count := c.Keys(), uint64(0), 0
 	_, upper := rng.Bounds(keys.KindRecord)
 	var found terms
-	err = walk(ctx, s.engine, rng.Record(nil, from), upper, func(it kv.Iterator) error {
+	err = walk(ctx, view.Reader, rng.Record(nil, from), upper, func(it kv.Iterator) error {
 		number, err := keys.Number(it.Key())
 		if err != nil {
 			return corrupt(err, "document")

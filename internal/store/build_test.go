@@ -326,7 +326,7 @@ func (w *world) expectGeneration(generation uint16, want []string) {
 	var got []string
 	for _, kind := range []keys.Kind{keys.KindEntry, keys.KindComposite} {
 		lower, upper := w.c.Keys().GenerationBounds(kind, generation)
-		it, err := w.engine.Iterate(lower, upper)
+		it, err := w.engine.Iterate(context.Background(), lower, upper)
 		w.ok(err)
 		for it.Next() {
 			number, err := keys.Number(it.Key())

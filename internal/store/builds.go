@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
@@ -29,12 +30,12 @@ type buildMark struct {
 func (s *Store) SetWall(wall func() time.Time) { s.wall.Store(&wall) }
 
 // markBuild makes a build known until end is called.
-func (s *Store) markBuild(c *catalog.Container) (m *buildMark, end func()) {
+func (s *Store) markBuild(ctx context.Context, c *catalog.Container) (m *buildMark, end func()) {
 	m = &buildMark{number: s.lastBuild.Add(1), c: c}
 	if wall := s.wall.Load(); wall != nil {
 		m.since = (*wall)()
 	}
-	if counter, err := counterOf(s.engine, c); err == nil {
+	if counter, err := counterOf(ctx, s.engine, c); err == nil {
 		m.last, m.total = counter.Number, int64(counter.Documents)
 	}
 	s.marked.Store(m, nil)

@@ -38,14 +38,17 @@ func (s *Store) changes(
 	if partition, ok := scope.(access.Partition); ok {
 		prefix = v.Identity().AppendPartition(nil, partition)
 	}
-	snapshot := s.engine.Snapshot()
+	snapshot, err := s.engine.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
 	defer snapshot.Close()
 	return walk(ctx, snapshot, rng.Feed(nil, after+1), upper, func(it kv.Iterator) error {
 		e, err := keys.DecodeFeed(it.Value())
 		if err != nil {
 			return corrupt(err, "change feed entry")
 		}
-		_, err = getRecord(snapshot, rng.Record(nil, e.Number), func(h keys.Header, body doc.Doc) error {
+		_, err = getRecord(ctx, snapshot, rng.Record(nil, e.Number), func(h keys.Header, body doc.Doc) error {
 			// A feed entry is deleted with its version, so within one snapshot it leads to exactly that version.
 			if dead(v, h, body) || !selects(v.State, scope, prefix, body) {
 				return nil
@@ -74,14 +77,14 @@ func selects(st *catalog.State, scope access.Scope, prefix []byte, body doc.Doc)
 }
 
 // Sequence is the newest sequence of the container, 0 before the first write.
-func (s *Store) Sequence(c *catalog.Container) (uint64, error) {
-	counter, err := counterOf(s.engine, c)
+func (s *Store) Sequence(ctx context.Context, c *catalog.Container) (uint64, error) {
+	counter, err := counterOf(ctx, s.engine, c)
 	return counter.Sequence, err
 }
 
-func counterOf(r kv.Reader, c *catalog.Container) (counter keys.Counter, err error) {
+func counterOf(ctx context.Context, r kv.Reader, c *catalog.Container) (counter keys.Counter, err error) {
 	var room [32]byte
-	_, err = r.Get(c.Keys().Order(room[:0]), func(value []byte) (err error) {
+	_, err = r.Get(ctx, c.Keys().Order(room[:0]), func(value []byte) (err error) {
 		if counter, err = keys.DecodeCounter(value); err != nil {
 			return corrupt(err, "order counter")
 		}
@@ -93,17 +96,17 @@ func counterOf(r kv.Reader, c *catalog.Container) (counter keys.Counter, err err
 // SequenceAt is the newest sequence with a stamp of at most at: where a feed "after that second" begins. Stamps never
 // fall as sequences rise, so it is found by halving.
 func (s *Store) SequenceAt(ctx context.Context, v catalog.View, at expiry.Stamp) (uint64, error) {
-	return sequenceAt(s.engine, v, at)
+	return sequenceAt(ctx, s.engine, v, at)
 }
 
-func sequenceAt(r kv.Reader, v catalog.View, at expiry.Stamp) (uint64, error) {
-	counter, err := counterOf(r, v.Container)
+func sequenceAt(ctx context.Context, r kv.Reader, v catalog.View, at expiry.Stamp) (uint64, error) {
+	counter, err := counterOf(ctx, r, v.Container)
 	if err != nil || counter.Stamp <= at {
 		return counter.Sequence, err
 	}
 	rng := v.Container.Keys()
 	lower, upper := rng.Bounds(keys.KindFeed)
-	it, err := r.Iterate(lower, upper)
+	it, err := r.Iterate(ctx, lower, upper)
 	if err != nil {
 		return 0, err
 	}

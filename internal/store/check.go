@@ -94,7 +94,10 @@ func (s *Store) freeze(ctx context.Context, c *catalog.Container) (catalog.View,
 		if err != nil {
 			return catalog.View{}, nil, err
 		}
-		at := s.engine.Snapshot()
+		at, err := s.engine.Snapshot(ctx)
+		if err != nil {
+			return catalog.View{}, nil, err
+		}
 		if c.State() == v.State { // no change of the container came between the state and the snapshot
 			return v, at, nil
 		}
@@ -110,7 +113,7 @@ func (ck *check) problem(format string, args ...any) {
 
 func (ck *check) load(ctx context.Context) error {
 	var err error
-	if ck.counter, err = counterOf(ck.at, ck.v.Container); err != nil {
+	if ck.counter, err = counterOf(ctx, ck.at, ck.v.Container); err != nil {
 		return err
 	}
 	ck.runs.runs, err = runsOf(ctx, ck.at, ck.v.Container.Keys())
@@ -136,40 +139,41 @@ func (ck *check) records(ctx context.Context) error {
 		ck.found.Bytes += uint64(len(body))
 		ck.report.Documents++
 		ck.seen(ck.report.Documents)
-		ck.record(number, h, body, &terms)
+		ck.record(ctx, number, h, body, &terms)
 		return nil
 	})
 }
 
-func (ck *check) record(number uint64, h keys.Header, body doc.Doc, terms *terms) {
+func (ck *check) record(ctx context.Context, number uint64, h keys.Header, body doc.Doc, terms *terms) {
 	rng := ck.v.Container.Keys()
 	if number > ck.counter.Number || h.Sequence > ck.counter.Sequence || h.Stamp > ck.counter.Stamp {
 		ck.problem("document %d is ahead of the counter", number)
 	}
 	partition := ck.v.Identity().AppendPartitionOf(nil, body)
 	id, _ := ck.v.Identity().AppendID(nil, body)
-	ck.leadsHere("lookup", rng.Lookup(nil, partition, string(id)), number, ck.isExpired(h, body))
-	ck.named(number, h, body, terms)
+	ck.leadsHere(ctx, "lookup", rng.Lookup(nil, partition, string(id)), number, ck.isExpired(h, body))
+	ck.named(ctx, number, h, body, terms)
 	if ck.v.Identity().Partitioned() {
-		ck.exists("posting", rng.Posting(nil, partition, number), number)
+		ck.exists(ctx, "posting", rng.Posting(nil, partition, number), number)
 	}
-	ck.exists("feed entry", rng.Feed(nil, h.Sequence), number)
+	ck.exists(ctx, "feed entry", rng.Feed(nil, h.Sequence), number)
 	if deadline, ok := expiry.TTL(h.TTL).Deadline(h.Stamp); ok {
-		ck.exists("deadline", rng.Deadline(nil, deadline, number), number)
+		ck.exists(ctx, "deadline", rng.Deadline(nil, deadline, number), number)
 	}
 	for ordinal := range ck.v.UniquePaths() {
-		ck.leadsHere("unique key", appendUnique(nil, ck.v, ordinal, partition, body), number, ck.isExpired(h, body))
+		unique := appendUnique(nil, ck.v, ordinal, partition, body)
+		ck.leadsHere(ctx, "unique key", unique, number, ck.isExpired(h, body))
 	}
 	// Only the generation that is complete: one that is being built may lack entries.
 	terms.collect(ck.indexer.matchers[0], rng, ck.indexer.generations[0], body)
 	for i := range terms.list {
-		ck.exists("index entry", terms.entry(i, number), number)
+		ck.exists(ctx, "index entry", terms.entry(i, number), number)
 	}
 }
 
 // named checks the entries and unique keys of a document in named indexes. The reaper takes those
 // of a dead one away before the document.
-func (ck *check) named(number uint64, h keys.Header, body doc.Doc, terms *terms) {
+func (ck *check) named(ctx context.Context, number uint64, h keys.Header, body doc.Doc, terms *terms) {
 	if ck.isExpired(h, body) {
 		return
 	}
@@ -183,14 +187,14 @@ func (ck *check) named(number uint64, h keys.Header, body doc.Doc, terms *terms)
 			continue
 		}
 		if array {
-			ck.multikey(n, number)
+			ck.multikey(ctx, n, number)
 		}
 		for i := range terms.list {
-			ck.exists("entry of index "+n.Name, terms.entry(i, number), number)
+			ck.exists(ctx, "entry of index "+n.Name, terms.entry(i, number), number)
 		}
 		if n.Unique {
 			_, _ = n.eachKey(body, func(values []doc.Value) { // as it went above
-				ck.leadsHere("unique key of index "+n.Name, appendNamedUnique(nil, ck.v, n, values), number, false)
+				ck.leadsHere(ctx, "unique key of index "+n.Name, appendNamedUnique(nil, ck.v, n, values), number, false)
 			})
 		}
 	}
@@ -203,15 +207,15 @@ func (ck *check) isExpired(h keys.Header, body doc.Doc) bool {
 	return dead(v, h, body)
 }
 
-func (ck *check) leadsHere(what string, key []byte, number uint64, expired bool) {
-	got, found, err := getNumber(ck.at, key)
+func (ck *check) leadsHere(ctx context.Context, what string, key []byte, number uint64, expired bool) {
+	got, found, err := getNumber(ctx, ck.at, key)
 	if err != nil || !expired && (!found || got != number) {
 		ck.problem("document %d: its %s leads to %d", number, what, got)
 	}
 }
 
-func (ck *check) exists(what string, key []byte, number uint64) {
-	found, err := ck.at.Get(key, func([]byte) error { return nil })
+func (ck *check) exists(ctx context.Context, what string, key []byte, number uint64) {
+	found, err := ck.at.Get(ctx, key, func([]byte) error { return nil })
 	if err != nil || !found {
 		ck.problem("document %d has no %s", number, what)
 	}
@@ -229,8 +233,8 @@ func (ck *check) leads(ctx context.Context) error {
 				return nil
 			}
 			if !ck.runs.covers(number) {
-				ck.leadsToRecord(kind, number)
-				ck.belongs(kind, it.Key(), number)
+				ck.leadsToRecord(ctx, kind, number)
+				ck.belongs(ctx, kind, it.Key(), number)
 			}
 			return nil
 		})
@@ -241,8 +245,8 @@ func (ck *check) leads(ctx context.Context) error {
 	return nil
 }
 
-func (ck *check) leadsToRecord(kind keys.Kind, number uint64) {
-	found, err := ck.at.Get(ck.v.Container.Keys().Record(nil, number), func([]byte) error { return nil })
+func (ck *check) leadsToRecord(ctx context.Context, kind keys.Kind, number uint64) {
+	found, err := ck.at.Get(ctx, ck.v.Container.Keys().Record(nil, number), func([]byte) error { return nil })
 	if err != nil || !found {
 		ck.problem("an entry of kind %c leads to document %d, which is not there", kind, number)
 	}
@@ -263,7 +267,7 @@ func (ck *check) queues(ctx context.Context) error {
 			ck.problem("the stamp of sequence %d is below an earlier one", sequence)
 		}
 		newest = e.Stamp
-		found, err := getRecord(ck.at, ck.v.Container.Keys().Record(nil, e.Number),
+		found, err := getRecord(ctx, ck.at, ck.v.Container.Keys().Record(nil, e.Number),
 			func(h keys.Header, body doc.Doc) error {
 				if h.Sequence != sequence || h.Stamp != e.Stamp || h.TTL != e.TTL || len(body) != int(e.Bytes) {
 					ck.problem("feed entry %d and document %d differ", sequence, e.Number)

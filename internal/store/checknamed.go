@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -9,8 +10,8 @@ import (
 )
 
 // multikey checks that an index in which a document goes through an array says so: plans rely on it.
-func (ck *check) multikey(n *named, number uint64) {
-	found, err := ck.at.Get(ck.v.Container.Keys().Multikey(nil, n.ID), func([]byte) error { return nil })
+func (ck *check) multikey(ctx context.Context, n *named, number uint64) {
+	found, err := ck.at.Get(ctx, ck.v.Container.Keys().Multikey(nil, n.ID), func([]byte) error { return nil })
 	if err != nil || !found {
 		ck.problem("document %d has several entries in index %s, which is not marked so", number, n.Name)
 	}
@@ -18,7 +19,7 @@ func (ck *check) multikey(n *named, number uint64) {
 
 // belongs checks that an entry or a unique key of a named index is one that its document has: an index
 // that says too much gives wrong documents and refuses good ones.
-func (ck *check) belongs(kind keys.Kind, key []byte, number uint64) {
+func (ck *check) belongs(ctx context.Context, kind keys.Kind, key []byte, number uint64) {
 	if ck.v.Identity().Partitioned() || kind != keys.KindNamed && kind != keys.KindUnique {
 		return
 	}
@@ -33,7 +34,7 @@ func (ck *check) belongs(kind keys.Kind, key []byte, number uint64) {
 		return // it was dropped, and its entries go
 	}
 	has := true
-	_, err := getRecord(ck.at, rng.Record(nil, number), func(h keys.Header, body doc.Doc) error {
+	_, err := getRecord(ctx, ck.at, rng.Record(nil, number), func(h keys.Header, body doc.Doc) error {
 		has = ck.isExpired(h, body) || ck.hasKey(n, kind, key, number, body)
 		return nil
 	})

@@ -19,9 +19,10 @@ func (w *world) indexKeys(kind byte) (found [][]byte) {
 	w.t.Helper()
 	prefix := w.c.Keys().AppendPrefix(nil, 'd')
 	prefix = append(prefix[:len(prefix)-1], kind)
-	at := w.engine.Snapshot()
+	at, err := w.engine.Snapshot(w.t.Context())
+	w.ok(err)
 	defer at.Close()
-	it, err := at.Iterate(prefix, append(prefix[:len(prefix)-1:len(prefix)-1], kind+1))
+	it, err := at.Iterate(w.t.Context(), prefix, append(prefix[:len(prefix)-1:len(prefix)-1], kind+1))
 	w.ok(err)
 	defer it.Close()
 	for it.Next() {
@@ -75,7 +76,7 @@ func TestCheckNamed(t *testing.T) {
 			w.ok(err)
 			w.ok(w.buildNamed())
 			w.consistent()
-			b := &kv.Batch{Since: w.engine.Mark()}
+			b := &kv.Batch{}
 			c.broken(w, b)
 			w.ok(w.engine.Apply(context.Background(), b))
 			report, err := w.store.Check(t.Context())

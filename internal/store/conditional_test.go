@@ -73,7 +73,7 @@ func TestConditionalWrites(t *testing.T) {
 				w := newWorld(t, collection("c", expiry.Unset))
 				first := w.at(w.c, w.doing(store.Create, "a", `"n":1`))
 				w.now += 5
-				before, err := w.store.Sequence(w.c)
+				before, err := w.store.Sequence(context.Background(), w.c)
 				w.ok(err)
 				op := c.op(w)
 				var r store.Result
@@ -87,11 +87,11 @@ func TestConditionalWrites(t *testing.T) {
 					w.ok(err)
 					r = all[1]
 				case "transaction":
-					x := w.store.Begin(w.view())
+					x := w.begin()
 					r = w.wrote(x, op)
 					_, err = x.Commit(context.Background())
 				case "group":
-					g := w.store.BeginSnapshot()
+					g := w.beginSnapshot()
 					r = w.wrote(g.On(w.view()), op)
 					err = g.Commit(context.Background())
 				}
@@ -105,7 +105,8 @@ func TestConditionalWrites(t *testing.T) {
 				if got := w.inside(w.c); got != c.after {
 					t.Errorf("there is %q, want %q", got, c.after)
 				}
-				if sequence, err := w.store.Sequence(w.c); err != nil || c.skipped != (sequence == before) {
+				sequence, err := w.store.Sequence(t.Context(), w.c)
+				if err != nil || c.skipped != (sequence == before) {
 					t.Errorf("sequence %d after %d, %v", sequence, before, err)
 				}
 				w.consistent()
@@ -195,8 +196,8 @@ func TestFailedClaimIsGivenBack(t *testing.T) {
 	w := newWorld(t, def)
 	_, err := w.write(w.put(store.Create, "p", "a", `"u":1,"w":1`))
 	w.ok(err)
-	x := w.store.Begin(w.view())
-	_, err = x.Do(w.put(store.Create, "p", "b", `"u":2,"w":1`))
+	x := w.begin()
+	_, err = x.Do(context.Background(), w.put(store.Create, "p", "b", `"u":2,"w":1`))
 	w.becomes(err, fault.Exists)
 	w.wrote(x, w.put(store.Create, "p", "c", `"u":2,"w":2`))
 	_, err = x.Commit(context.Background())

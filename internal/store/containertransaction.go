@@ -50,8 +50,16 @@ var (
 )
 
 // Begin starts a transaction as v sees the container.
-func (s *Store) Begin(v catalog.View) *ContainerTransaction {
-	return &ContainerTransaction{set: s.begin(v), looked: map[uint64]struct{}{}}
+func (s *Store) Begin(ctx context.Context, v catalog.View) (*ContainerTransaction, error) {
+	set, err := s.begin(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	return newContainerTransaction(set), nil
+}
+
+func newContainerTransaction(set *writeSet) *ContainerTransaction {
+	return &ContainerTransaction{set: set, looked: map[uint64]struct{}{}}
 }
 
 // Do does one operation. An operation that fails changes nothing, and the transaction goes on.
@@ -59,7 +67,7 @@ func (s *Store) Begin(v catalog.View) *ContainerTransaction {
 // Before the commit, the result of a write has a Sequence, and that of a new
 // document a Number, of StandIn or above, which later operations and scans of the same
 // transaction know it by; its Stamp is the instant of the view. Commit gives the real ones.
-func (tx *ContainerTransaction) Do(op Op) (Result, error) {
+func (tx *ContainerTransaction) Do(ctx context.Context, op Op) (Result, error) {
 	ws := tx.set
 	if err := tx.mayDo(&op); err != nil {
 		return Result{}, err
@@ -68,7 +76,7 @@ func (tx *ContainerTransaction) Do(op Op) (Result, error) {
 	touched, loaded, reads, claims := len(ws.slots), ws.loaded, len(ws.b.Reads), len(ws.claims)
 	ws.claimChanges = ws.claimChanges[:0]
 	result := new(Result)
-	if err := ws.do(&op, result); err != nil {
+	if err := ws.do(ctx, &op, result); err != nil {
 		ws.undoClaims(claims)
 		return Result{}, err
 	}
@@ -81,12 +89,12 @@ func (tx *ContainerTransaction) Do(op Op) (Result, error) {
 	}
 	tx.results = append(tx.results, result)
 	// The slot is there already: do has touched it.
-	sl, err := ws.touch(op.Key)
+	sl, err := ws.touch(ctx, op.Key)
 	if err != nil {
 		return Result{}, err
 	}
 	if !kept {
-		if err := tx.wrote(sl, reads); err != nil {
+		if err := tx.wrote(ctx, sl, reads); err != nil {
 			return Result{}, err
 		}
 	}
@@ -110,14 +118,14 @@ func (tx *ContainerTransaction) mayDo(op *Op) error {
 
 // wrote notes that an operation has changed sl. The operation's own preconditions are the reads of the batch from reads
 // on.
-func (tx *ContainerTransaction) wrote(sl *slot, reads int) error {
+func (tx *ContainerTransaction) wrote(ctx context.Context, sl *slot, reads int) error {
 	if sl.since == 0 {
 		sl.since = uint64(len(tx.results))
 	}
 	if tx.set.within == nil {
 		return nil
 	}
-	return tx.set.within.wrote(tx.set, sl, reads)
+	return tx.set.within.wrote(ctx, tx.set, sl, reads)
 }
 
 // preview is the result of an operation on sl as far as it is known before the commit.
@@ -305,7 +313,7 @@ func (tx *ContainerTransaction) Commit(ctx context.Context) ([]Result, error) {
 }
 
 // Confirm fails with fault.Conflict when Commit would, but writes nothing: for a user that gives up because of what it
-// has read. The transaction goes on.
+// has read. The transaction goes on, but where engines report a conflict that is none, its Commit may (kv.Mark).
 func (tx *ContainerTransaction) Confirm(ctx context.Context) error {
 	if tx.set == nil {
 		return errEnded

@@ -17,7 +17,7 @@ import (
 // wrote does an operation that must succeed.
 func (w *world) wrote(x *store.ContainerTransaction, op store.Op) store.Result {
 	w.t.Helper()
-	r, err := x.Do(op)
+	r, err := x.Do(context.Background(), op)
 	w.ok(err)
 	return r
 }
@@ -55,7 +55,7 @@ func TestTransactionReadsItsOwnWrites(t *testing.T) {
 	_, err := w.write(w.put(store.Create, "q", "other", ""))
 	w.ok(err)
 
-	x := w.store.Begin(w.view())
+	x := w.begin()
 	created := w.wrote(x, w.put(store.Create, "p", "d", `"n":1`))
 	if !created.Created || created.Number < store.StandIn || created.Sequence < store.StandIn {
 		t.Errorf("a new document shows number %d, sequence %d, created %v", created.Number, created.Sequence,
@@ -69,7 +69,7 @@ func TestTransactionReadsItsOwnWrites(t *testing.T) {
 	if n, _ := doc.AsInt(doc.Lookup(read.Body, "n")); n != 2 {
 		t.Errorf("a read gives n = %d, want 2", n)
 	}
-	_, err = x.Do(store.Op{Verb: store.Read, Key: key("p", "b")})
+	_, err = x.Do(context.Background(), store.Op{Verb: store.Read, Key: key("p", "b")})
 	w.becomes(err, fault.NotFound)
 
 	all, _ := w.seen(x, "p", nil)
@@ -102,13 +102,13 @@ func TestTransactionReadsItsOwnWrites(t *testing.T) {
 
 func TestTransactionStandInsAreGoodForConditions(t *testing.T) {
 	w := newWorld(t, definition(expiry.Unset))
-	x := w.store.Begin(w.view())
+	x := w.begin()
 	defer x.Rollback()
 	first := w.wrote(x, w.put(store.Create, "p", "a", `"n":1`))
 	op := w.put(store.Replace, "p", "a", `"n":2`)
 	op.IfMatch = &first.Version
 	second := w.wrote(x, op)
-	_, err := x.Do(op)
+	_, err := x.Do(context.Background(), op)
 	w.becomes(err, fault.Precondition)
 	op.IfMatch = &second.Version
 	w.wrote(x, op)
@@ -116,14 +116,14 @@ func TestTransactionStandInsAreGoodForConditions(t *testing.T) {
 
 func TestTransactionRollback(t *testing.T) {
 	w := newWorld(t, definition(expiry.Unset))
-	x := w.store.Begin(w.view())
+	x := w.begin()
 	w.wrote(x, w.put(store.Create, "p", "a", ""))
 	x.Rollback()
 	x.Rollback()
 	if w.alive("p", "a") {
 		t.Error("the document is there")
 	}
-	_, err := x.Do(store.Op{Verb: store.Read, Key: key("p", "a")})
+	_, err := x.Do(context.Background(), store.Op{Verb: store.Read, Key: key("p", "a")})
 	w.becomes(err, fault.Internal)
 	_, err = x.Commit(context.Background())
 	w.becomes(err, fault.Internal)
@@ -139,7 +139,7 @@ func TestTransactionGoesOnAfterAFailedOperation(t *testing.T) {
 	_, err = w.write(w.put(store.Create, "p", "b", `"u":2`))
 	w.ok(err)
 
-	x := w.store.Begin(w.view())
+	x := w.begin()
 	for _, bad := range []struct {
 		name string
 		op   store.Op
@@ -152,12 +152,12 @@ func TestTransactionGoesOnAfterAFailedOperation(t *testing.T) {
 		{"other partition", store.Op{Verb: store.Create, Key: key("q", "x"), Body: w.body(`{"id":"x","pk":"p"}`)},
 			fault.PartitionMismatch},
 	} {
-		_, err := x.Do(bad.op)
+		_, err := x.Do(context.Background(), bad.op)
 		if fault.KindOf(err) != bad.want {
 			t.Errorf("%s: error %v, want one of kind %v", bad.name, err, bad.want)
 		}
 	}
-	_, err = x.Do(w.put(store.Create, "p", "c", `"u":2`))
+	_, err = x.Do(context.Background(), w.put(store.Create, "p", "c", `"u":2`))
 	w.becomes(err, fault.Exists) // b has not given up its key
 	w.wrote(x, w.put(store.Create, "p", "d", `"u":9`))
 	_, err = x.Commit(context.Background())
@@ -171,7 +171,7 @@ func TestTransactionConflict(t *testing.T) {
 		w.wrote(x, store.Op{Verb: store.Read, Key: key("p", "a")})
 	}
 	miss := func(w *world, x *store.ContainerTransaction) {
-		_, err := x.Do(store.Op{Verb: store.Read, Key: key("p", "z")})
+		_, err := x.Do(context.Background(), store.Op{Verb: store.Read, Key: key("p", "z")})
 		w.becomes(err, fault.NotFound)
 	}
 	replace := func(w *world) { _, err := w.write(w.put(store.Replace, "p", "a", `"n":7`)); w.ok(err) }
@@ -202,7 +202,7 @@ func TestTransactionConflict(t *testing.T) {
 				w := newWorld(t, definition(10))
 				_, err := w.write(w.put(store.Create, "p", "a", `"n":1`))
 				w.ok(err)
-				x := w.store.Begin(w.view())
+				x := w.begin()
 				c.look(w, x)
 				if writes {
 					w.wrote(x, w.put(store.Create, "p", "new", ""))
@@ -230,11 +230,11 @@ func TestTransactionLifetime(t *testing.T) {
 	w.ok(err)
 	w.now += 5
 
-	x := w.store.Begin(w.view())
+	x := w.begin()
 	if all, _ := w.seen(x, "p", nil); len(all) != 0 {
 		t.Errorf("the scan gives the dead: %v", all)
 	}
-	_, err = x.Do(store.Op{Verb: store.Read, Key: key("p", "old")})
+	_, err = x.Do(context.Background(), store.Op{Verb: store.Read, Key: key("p", "old")})
 	w.becomes(err, fault.NotFound)
 	made := w.wrote(x, w.put(store.Create, "p", "old", `"n":2,"ttl":3`))
 	if made.Deadline != w.now+3 {
@@ -262,7 +262,7 @@ func TestTransactionDeletesAndCreatesAgain(t *testing.T) {
 	w.ok(err)
 	_, err = w.write(w.put(store.Create, "p", "b", `"n":1`))
 	w.ok(err)
-	x := w.store.Begin(w.view())
+	x := w.begin()
 	for n := range 3 {
 		w.wrote(x, store.Op{Verb: store.Delete, Key: key("p", "a")})
 		w.wrote(x, w.put(store.Create, "p", "a", fmt.Sprintf(`"n":%d`, n+2)))
@@ -281,7 +281,7 @@ func TestTransactionDeletesAndCreatesAgain(t *testing.T) {
 
 func TestTransactionLimits(t *testing.T) {
 	w := newWorld(t, definition(expiry.Unset))
-	x := w.store.Begin(w.view())
+	x := w.begin()
 	defer x.Rollback()
 	text := make([]byte, 1<<20)
 	for i := range text {
@@ -290,16 +290,16 @@ func TestTransactionLimits(t *testing.T) {
 	var err error
 	n := 0
 	for ; err == nil && n < 100; n++ {
-		_, err = x.Do(w.put(store.Upsert, "p", fmt.Sprint(n), fmt.Sprintf(`"t":%q`, text)))
+		_, err = x.Do(context.Background(), w.put(store.Upsert, "p", fmt.Sprint(n), fmt.Sprintf(`"t":%q`, text)))
 	}
 	w.becomes(err, fault.TooLarge)
 	if !x.Full() || n > 40 {
 		t.Errorf("full: %v after %d MiB", x.Full(), n)
 	}
 
-	y := w.store.Begin(w.view())
+	y := w.begin()
 	for i := 0; err == nil || i < 20_000; i++ {
-		if _, err = y.Do(w.put(store.Upsert, "p", fmt.Sprint(i), "")); err != nil {
+		if _, err = y.Do(context.Background(), w.put(store.Upsert, "p", fmt.Sprint(i), "")); err != nil {
 			break
 		}
 	}
@@ -315,7 +315,7 @@ func TestTransactionLimits(t *testing.T) {
 
 func TestTransactionRefusesOtherScans(t *testing.T) {
 	w := newWorld(t, definition(expiry.Unset))
-	x := w.store.Begin(w.view())
+	x := w.begin()
 	defer x.Rollback()
 	scan := func(a access.Access) (failed error) {
 		for _, err := range x.Scan(context.Background(), a) {
@@ -332,7 +332,7 @@ func TestTransactionRefusesOtherScans(t *testing.T) {
 
 func TestTransactionMeetsAChangedContainer(t *testing.T) {
 	w := newWorld(t, definition(expiry.Unset))
-	x := w.store.Begin(w.view())
+	x := w.begin()
 	w.wrote(x, w.put(store.Create, "p", "a", ""))
 	w.setTTL(5)
 	_, err := x.Commit(context.Background())

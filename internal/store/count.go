@@ -64,7 +64,7 @@ func (s *Store) newTally(ctx context.Context, v catalog.View, a access.Access) (
 	at := s.reclaimOf(v.Container)
 	at.mu.Lock() // while nothing is reclaimed, the snapshot has what at says of it
 	defer at.mu.Unlock()
-	if err := s.loadReclaim(v.Container, at); err != nil {
+	if err := s.loadReclaim(ctx, v.Container, at); err != nil {
 		return nil, err
 	}
 	r, err := s.newReading(ctx, v, a)

@@ -510,7 +510,8 @@ func (ex *examination) churn(c *crasher) {
 // nothingLeft checks that a container that is not there has no keys.
 func (w *world) nothingLeft(container uint32) {
 	w.t.Helper()
-	it, err := w.engine.Iterate(keys.ContainerBounds(container))
+	lower, upper := keys.ContainerBounds(container)
+	it, err := w.engine.Iterate(context.Background(), lower, upper)
 	w.ok(err)
 	for it.Next() {
 		w.t.Errorf("deleted container %d has left %q", container, it.Key())

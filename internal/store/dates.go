@@ -100,7 +100,7 @@ func (step *reclaimStep) gatherDates(ctx context.Context, r kv.Reader, v catalog
 				return corrupt(err, "index entry")
 			}
 			over := true // also if there is no such document: then the entry alone is left
-			_, err = getRecord(r, step.rng.Record(record[:0], number), func(h keys.Header, body doc.Doc) error {
+			_, err = getRecord(ctx, r, step.rng.Record(record[:0], number), func(h keys.Header, body doc.Doc) error {
 				if over = dead(v, h, body); over && !taken[number] {
 					step.read += len(body)
 					taken[number] = true
@@ -142,7 +142,8 @@ func (dc *deadCounter) dates(ctx context.Context, r kv.Reader, _ queueMarks) err
 			if counted[number] {
 				return dc.goOn()
 			}
-			_, err := getRecord(r, dc.v.Container.Keys().Record(nil, number), func(h keys.Header, body doc.Doc) error {
+			key := dc.v.Container.Keys().Record(nil, number)
+			_, err := getRecord(ctx, r, key, func(h keys.Header, body doc.Doc) error {
 				died, dated := dc.v.Policy.DateDeadline(body)
 				if dated && died <= dc.v.Now && !dc.v.Policy.DeadByTTL(h.Stamp, expiry.TTL(h.TTL), dc.v.Now) {
 					counted[number] = true
@@ -169,7 +170,8 @@ func (dc *deadCounter) dateEntries(ctx context.Context, r kv.Reader) error {
 	var stopped error
 	for i := range rules {
 		counted, descending := map[uint64]bool{}, descends(dc.v, &rules[i])
-		several, err := r.Get(dc.v.Container.Keys().Multikey(nil, rules[i].Index), func([]byte) error { return nil })
+		mark := dc.v.Container.Keys().Multikey(nil, rules[i].Index)
+		several, err := r.Get(ctx, mark, func([]byte) error { return nil })
 		if err != nil {
 			return err
 		}

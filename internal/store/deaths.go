@@ -36,7 +36,7 @@ func (s *Store) Deaths(
 	if err != nil || !v.Policy.Ordered() {
 		return 0, false, err
 	}
-	if err := s.join(c, t); err != nil {
+	if err := s.join(ctx, c, t); err != nil {
 		return 0, false, err
 	}
 	k := deathCounter{t: t, v: v, rng: c.Keys(), left: most}
@@ -52,11 +52,11 @@ func (s *Store) Deaths(
 }
 
 // join moves a cursor up to what is reclaimed already.
-func (s *Store) join(c *catalog.Container, t *DeathCursor) error {
+func (s *Store) join(ctx context.Context, c *catalog.Container, t *DeathCursor) error {
 	r := s.reclaimOf(c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := s.loadReclaim(c, r); err != nil {
+	if err := s.loadReclaim(ctx, c, r); err != nil {
 		return err
 	}
 	// The entries of what is reclaimed are gone, so they cannot be counted.

@@ -59,7 +59,7 @@ func (s *Store) ReplaceContainer(
 	st, err := s.catalog.ReplaceContainer(ctx, now, c, func(st *catalog.State) (catalog.Definition, error) {
 		def, err := define(st)
 		if err == nil && (def.TTL != st.Policy.Default || def.TTLProperty != st.Policy.Property) {
-			m.take(s, c, st, now)
+			err = m.take(ctx, s, c, st, now)
 		}
 		return def, err
 	})
@@ -80,7 +80,7 @@ func (s *Store) ReplaceIndexes(
 	st, err := s.catalog.ReplaceIndexes(ctx, now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
 		list, err := define(st)
 		if err == nil && (slices.ContainsFunc(st.Named, expires) || slices.ContainsFunc(list, expires)) {
-			m.take(s, c, st, now)
+			err = m.take(ctx, s, c, st, now)
 		}
 		return list, err
 	})
@@ -101,11 +101,14 @@ type beforeChange struct {
 }
 
 // take may be called again, when the change is tried again.
-func (m *beforeChange) take(s *Store, c *catalog.Container, st *catalog.State, now expiry.Stamp) {
+func (m *beforeChange) take(
+	ctx context.Context, s *Store, c *catalog.Container, st *catalog.State, now expiry.Stamp,
+) (err error) {
 	m.close()
 	was := *st // the catalog goes on to alter it
 	m.before = catalog.View{Container: c, State: &was, Now: max(now, c.Seen())}
-	m.snapshot = s.engine.Snapshot()
+	m.snapshot, err = s.engine.Snapshot(ctx)
+	return err
 }
 
 func (m *beforeChange) close() {
@@ -171,7 +174,7 @@ func (t *endedCount) inheriting(ctx context.Context) error {
 	if policy.Default <= expiry.Unset {
 		return nil
 	}
-	sequence, err := sequenceAt(t.r, t.before, policy.InheritFloor)
+	sequence, err := sequenceAt(ctx, t.r, t.before, policy.InheritFloor)
 	if err != nil {
 		return err
 	}
@@ -188,7 +191,7 @@ func (t *endedCount) inheriting(ctx context.Context) error {
 		case e.TTL != int32(expiry.Unset):
 			return t.spend(1)
 		}
-		return t.add(e.Number)
+		return t.add(ctx, e.Number)
 	})
 	if err == errFound {
 		return nil
@@ -209,7 +212,7 @@ func (t *endedCount) own(ctx context.Context) error {
 		if err != nil {
 			return corrupt(err, "deadline entry")
 		}
-		return t.add(number)
+		return t.add(ctx, number)
 	})
 }
 
@@ -224,7 +227,7 @@ func (t *endedCount) dates(ctx context.Context) error {
 		if t.counted == nil {
 			t.counted = map[uint64]bool{}
 		}
-		err := dueEntries(ctx, t.r, t.after, &is[i], func(_ []byte, number uint64) error { return t.add(number) })
+		err := dueEntries(ctx, t.r, t.after, &is[i], func(_ []byte, number uint64) error { return t.add(ctx, number) })
 		if err != nil {
 			return err
 		}
@@ -234,7 +237,7 @@ func (t *endedCount) dates(ctx context.Context) error {
 
 // add counts a document that an entry leads to. Where stamp and ttl alone decide, an entry
 // behind the floors is proof enough.
-func (t *endedCount) add(number uint64) error {
+func (t *endedCount) add(ctx context.Context, number uint64) error {
 	plain := t.before.Policy.Plain() && t.after.Policy.Plain()
 	if plain || t.counted[number] {
 		err := t.spend(1)
@@ -246,7 +249,8 @@ func (t *endedCount) add(number uint64) error {
 	if err := t.spend(effortRecord); err != nil {
 		return err
 	}
-	_, err := getRecord(t.r, t.after.Container.Keys().Record(nil, number), func(h keys.Header, body doc.Doc) error {
+	key := t.after.Container.Keys().Record(nil, number)
+	_, err := getRecord(ctx, t.r, key, func(h keys.Header, body doc.Doc) error {
 		if t.ended(h, body) {
 			t.n++
 			if t.counted != nil {

@@ -34,18 +34,22 @@ func (s *Store) Fate(ctx context.Context, v catalog.View, ref Ref) (f Fate, err 
 		f.At, f.Ends = v.Policy.Deadline(versionOf(h, body))
 		return nil
 	}
+	view, err := s.engine.View(ctx)
+	if err != nil {
+		return f, err
+	}
 	rng := v.Container.Keys()
 	if ref.Number != 0 {
-		_, err = getRecord(s.engine, rng.Record(nil, ref.Number), take)
+		_, err = getRecord(ctx, view.Reader, rng.Record(nil, ref.Number), take)
 		return f, err
 	}
 	key := rng.Lookup(nil, v.Identity().AppendPartition(nil, ref.Key.Partition), ref.Key.ID)
 	for last := uint64(0); ; { // as in read
-		number, found, err := getNumber(s.engine, key)
+		number, found, err := getNumber(ctx, view.Reader, key)
 		if err != nil || !found || number == last {
 			return f, err
 		}
-		if found, err = getRecord(s.engine, rng.Record(nil, number), take); found || err != nil {
+		if found, err = getRecord(ctx, view.Reader, rng.Record(nil, number), take); found || err != nil {
 			return f, err
 		}
 		last = number

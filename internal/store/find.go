@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -50,8 +51,8 @@ func corrupt(err error, what string) error {
 }
 
 // getNumber reads a value that is a document number.
-func getNumber(r kv.Reader, key []byte) (number uint64, found bool, err error) {
-	found, err = r.Get(key, func(value []byte) error {
+func getNumber(ctx context.Context, r kv.Reader, key []byte) (number uint64, found bool, err error) {
+	found, err = r.Get(ctx, key, func(value []byte) error {
 		var err error
 		if number, err = keys.DecodeNumber(value); err != nil {
 			return corrupt(err, "document number")
@@ -62,8 +63,8 @@ func getNumber(r kv.Reader, key []byte) (number uint64, found bool, err error) {
 }
 
 // getRecord calls use with a record, and reports whether there is one.
-func getRecord(r kv.Reader, key []byte, use func(keys.Header, doc.Doc) error) (bool, error) {
-	return r.Get(key, func(value []byte) error {
+func getRecord(ctx context.Context, r kv.Reader, key []byte, use func(keys.Header, doc.Doc) error) (bool, error) {
+	return r.Get(ctx, key, func(value []byte) error {
 		h, body, err := keys.DecodeHeader(value)
 		if err != nil {
 			return corrupt(err, "document")
@@ -73,8 +74,8 @@ func getRecord(r kv.Reader, key []byte, use func(keys.Header, doc.Doc) error) (b
 }
 
 // copyRecord is getRecord with a body that the caller may keep.
-func copyRecord(r kv.Reader, key []byte) (h keys.Header, body doc.Doc, found bool, err error) {
-	found, err = getRecord(r, key, func(header keys.Header, b doc.Doc) error {
+func copyRecord(ctx context.Context, r kv.Reader, key []byte) (h keys.Header, body doc.Doc, found bool, err error) {
+	found, err = getRecord(ctx, r, key, func(header keys.Header, b doc.Doc) error {
 		h, body = header, bytes.Clone(b)
 		return nil
 	})

@@ -97,6 +97,21 @@ func (w *world) view() catalog.View {
 	return v
 }
 
+// begin starts a transaction in the container.
+func (w *world) begin() *store.ContainerTransaction {
+	w.t.Helper()
+	x, err := w.store.Begin(context.Background(), w.view())
+	w.ok(err)
+	return x
+}
+
+func (w *world) beginSnapshot() *store.SnapshotTransaction {
+	w.t.Helper()
+	g, err := w.store.BeginSnapshot(context.Background())
+	w.ok(err)
+	return g
+}
+
 // body makes a document of JSON.
 func (w *world) body(text string) doc.Doc {
 	w.t.Helper()

@@ -107,7 +107,11 @@ func (s *Store) importBatch(
 		if err != nil {
 			return err
 		}
-		x := importAttempt{ws: s.begin(v), o: o, results: results}
+		ws, err := s.begin(ctx, v)
+		if err != nil {
+			return err
+		}
+		x := importAttempt{ws: ws, o: o, results: results}
 		err = x.run(ctx, docs, done.Decided())
 		x.ws.end()
 		if err == nil {
@@ -146,7 +150,7 @@ func (x *importAttempt) run(ctx context.Context, docs []Incoming, first int) err
 		if x.bytes > 0 && x.bytes+len(d.Body) > importBytes {
 			break
 		}
-		again, err := x.take(d, &x.results[x.done.Decided()])
+		again, err := x.take(ctx, d, &x.results[x.done.Decided()])
 		switch {
 		case again:
 			return x.ws.commit(ctx)
@@ -161,7 +165,7 @@ func (x *importAttempt) run(ctx context.Context, docs []Incoming, first int) err
 
 // take decides one document. again reports that the batch has written its key already: the document belongs to the next
 // one, since a batch has one version of each document.
-func (x *importAttempt) take(d *Incoming, result *Result) (again bool, err error) {
+func (x *importAttempt) take(ctx context.Context, d *Incoming, result *Result) (again bool, err error) {
 	ws := x.ws
 	key, err := keyOf(ws.v.State, d.Body)
 	if err != nil {
@@ -176,10 +180,10 @@ func (x *importAttempt) take(d *Incoming, result *Result) (again bool, err error
 		case err != nil:
 			return false, err
 		case overdue:
-			return x.end(d, key, result)
+			return x.end(ctx, d, key, result)
 		}
 	}
-	sl, err := ws.touch(key)
+	sl, err := ws.touch(ctx, key)
 	if err != nil {
 		return false, err
 	}
@@ -195,7 +199,7 @@ func (x *importAttempt) take(d *Incoming, result *Result) (again bool, err error
 			x.done.Skipped++
 			return false, nil
 		case ReplaceExisting:
-			switch arrived, err := x.arrived(d, sl); {
+			switch arrived, err := x.arrived(ctx, d, sl); {
 			case err != nil:
 				return false, err
 			case arrived:
@@ -207,7 +211,7 @@ func (x *importAttempt) take(d *Incoming, result *Result) (again bool, err error
 	claims := len(ws.claims)
 	ws.claimChanges = ws.claimChanges[:0]
 	op := Op{Verb: Upsert, Key: key, Body: d.Body, Lenient: x.o.Lenient}
-	if err := ws.put(sl, &op, d.Body, !alive, result); err != nil {
+	if err := ws.put(ctx, sl, &op, d.Body, !alive, result); err != nil {
 		ws.undoClaims(claims)
 		return false, err
 	}
@@ -222,15 +226,15 @@ func (x *importAttempt) take(d *Incoming, result *Result) (again bool, err error
 
 // end counts a document whose life is over. Where it would replace a living older version, that one ends, too: it must
 // not outlive the version that followed it.
-func (x *importAttempt) end(d *Incoming, key Key, result *Result) (again bool, err error) {
+func (x *importAttempt) end(ctx context.Context, d *Incoming, key Key, result *Result) (again bool, err error) {
 	if x.o.OnConflict == ReplaceExisting {
-		sl, err := x.ws.touch(key)
+		sl, err := x.ws.touch(ctx, key)
 		if err != nil || sl.written {
 			return err == nil, err
 		}
 		ends := sl.alive() && sl.header.Stamp <= d.Stamp
 		if ends && sl.header.Stamp == d.Stamp {
-			passed, err := x.passed(d)
+			passed, err := x.passed(ctx, d)
 			if err != nil {
 				return false, err
 			}
@@ -247,23 +251,23 @@ func (x *importAttempt) end(d *Incoming, key Key, result *Result) (again bool, e
 
 // arrived reports whether the place of a living document is not to be taken, because that one is the same with the same
 // stamp, or a later version: an import that was interrupted has written it, and may send both versions again.
-func (x *importAttempt) arrived(d *Incoming, sl *slot) (bool, error) {
+func (x *importAttempt) arrived(ctx context.Context, d *Incoming, sl *slot) (bool, error) {
 	switch {
 	case d.Stamp == 0 || d.Stamp > sl.header.Stamp:
 		return false, nil
 	case d.Stamp < sl.header.Stamp || bytes.Equal(d.Body, sl.body):
 		return true, nil
 	}
-	return x.passed(d)
+	return x.passed(ctx, d)
 }
 
 // passed reports whether an earlier Import has decided a document, for which a living version has the same stamp: it
 // has gone on to later stamps.
-func (x *importAttempt) passed(d *Incoming) (bool, error) {
+func (x *importAttempt) passed(ctx context.Context, d *Incoming) (bool, error) {
 	if !x.o.Resent {
 		return false, nil
 	}
-	counter, err := counterOf(x.ws.s.engine, x.ws.v.Container)
+	counter, err := counterOf(ctx, x.ws.view.Reader, x.ws.v.Container)
 	return counter.Stamp > d.Stamp, err
 }
 

@@ -508,7 +508,7 @@ func (ix *indexed) entries() []string {
 
 func (ix *indexed) between(lower, upper []byte) []string {
 	ix.t.Helper()
-	it, err := ix.engine.Iterate(lower, upper)
+	it, err := ix.engine.Iterate(context.Background(), lower, upper)
 	ix.ok(err)
 	defer it.Close()
 	var lines []string

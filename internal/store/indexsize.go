@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/keys"
@@ -12,17 +14,19 @@ const sizedEntries = 200
 // IndexSizes estimates how many bytes the entries of a container's named indexes take, by the numbers of the indexes;
 // access.Identity is the one on _id. Entries of dead documents count until they are swept. An index of more than
 // sizedEntries is taken to have one entry for each of documents, of the mean size of its first.
-func (s *Store) IndexSizes(c *catalog.Container, documents uint64) (map[uint32]uint64, error) {
+func (s *Store) IndexSizes(
+	ctx context.Context, c *catalog.Container, documents uint64,
+) (map[uint32]uint64, error) {
 	rng := c.Keys()
 	lower, upper := rng.Bounds(keys.KindLookup)
-	size, err := s.sizeOf(lower, upper, documents)
+	size, err := s.sizeOf(ctx, lower, upper, documents)
 	if err != nil {
 		return nil, err
 	}
 	sizes := map[uint32]uint64{access.Identity: size}
 	for _, x := range c.State().Named {
 		lower, upper := rng.NamedBounds(x.ID)
-		if size, err = s.sizeOf(lower, upper, documents); err != nil {
+		if size, err = s.sizeOf(ctx, lower, upper, documents); err != nil {
 			return nil, err
 		}
 		sizes[x.ID] = size
@@ -30,7 +34,7 @@ func (s *Store) IndexSizes(c *catalog.Container, documents uint64) (map[uint32]u
 			continue
 		}
 		lower, upper = rng.NamedUniqueBounds(x.ID)
-		if size, err = s.sizeOf(lower, upper, documents); err != nil {
+		if size, err = s.sizeOf(ctx, lower, upper, documents); err != nil {
 			return nil, err
 		}
 		sizes[x.ID] += size
@@ -39,8 +43,8 @@ func (s *Store) IndexSizes(c *catalog.Container, documents uint64) (map[uint32]u
 }
 
 // sizeOf estimates how many bytes there are between two keys.
-func (s *Store) sizeOf(lower, upper []byte, documents uint64) (bytes uint64, err error) {
-	it, err := s.engine.Iterate(lower, upper)
+func (s *Store) sizeOf(ctx context.Context, lower, upper []byte, documents uint64) (bytes uint64, err error) {
+	it, err := s.engine.Iterate(ctx, lower, upper)
 	if err != nil {
 		return 0, err
 	}

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/mayflydb/mayfly/internal/access"
@@ -14,7 +15,7 @@ func TestIndexSizes(t *testing.T) {
 		w.announce(catalog.NamedIndex{Name: "n_1", Columns: []catalog.NamedColumn{{Path: "n"}}},
 			catalog.NamedIndex{Name: "_id_n", Columns: []catalog.NamedColumn{{Path: "_id"}, {Path: "n"}}, Unique: true})
 		w.ok(w.buildNamed())
-		list, err := w.store.IndexSizes(w.c, uint64(documents))
+		list, err := w.store.IndexSizes(context.Background(), w.c, uint64(documents))
 		w.ok(err)
 		named := w.c.State().Named
 		return list[access.Identity], list[named[0].ID], list[named[1].ID]

@@ -86,7 +86,7 @@ func (r *reading) along(
 	if x.empty() {
 		return nil
 	}
-	it, err := r.snapshot.Iterate(x.lower, x.upper)
+	it, err := r.snapshot.Iterate(r.ctx, x.lower, x.upper)
 	if err != nil {
 		return err
 	}

@@ -109,7 +109,7 @@ func (l *liver) reclaim(step int) {
 		l.ok(err)
 		more = done.More
 	}
-	for l.store.SweepDue(l.c, 0) {
+	for l.store.SweepDue(context.Background(), l.c, 0) {
 		_, err := l.store.Sweep(context.Background(), l.c, 16*step)
 		l.ok(err)
 	}

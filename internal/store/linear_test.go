@@ -530,9 +530,15 @@ func hesitate() {
 	}
 }
 
-func (e hesitant) Get(key []byte, use func([]byte) error) (bool, error) {
+func (e hesitant) Get(ctx context.Context, key []byte, use func([]byte) error) (bool, error) {
 	hesitate()
-	return e.Engine.Get(key, use)
+	return e.Engine.Get(ctx, key, use)
+}
+
+func (e hesitant) View(ctx context.Context) (kv.View, error) {
+	v, err := e.Engine.View(ctx)
+	v.Reader = e
+	return v, err
 }
 
 func (e hesitant) Apply(ctx context.Context, b *kv.Batch) error {

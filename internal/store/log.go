@@ -99,7 +99,7 @@ func (s *Store) KeepLog(ctx context.Context, now expiry.Stamp, o LogOptions) err
 	if o.Bytes == 0 {
 		o.Bytes = DefaultLogBytes
 	}
-	b := &kv.Batch{Since: s.engine.Mark(), Frees: true}
+	b := &kv.Batch{Frees: true}
 	b.Follow(keys.LogCounterKey(), func(last []byte, _ *kv.Batch) ([]byte, error) {
 		c, err := keys.DecodeLogCounter(last)
 		switch {
@@ -125,7 +125,7 @@ func (s *Store) KeepLog(ctx context.Context, now expiry.Stamp, o LogOptions) err
 // RestartLog drops the entries of the log and continues behind a time, if there has ever been a log: a reader that has
 // come as far as that time, with entries that this store has never had, cannot continue.
 func (s *Store) RestartLog(ctx context.Context, behind LogTime) error {
-	counter, err := logCounterOf(s.engine)
+	counter, err := logCounterOf(ctx, s.engine)
 	if err != nil || counter.Newest == 0 {
 		return err
 	}
@@ -142,7 +142,7 @@ func (s *Store) RestartLog(ctx context.Context, behind LogTime) error {
 // ForgetLog drops the log that an earlier process kept, if there is one. It is called before writing without a log,
 // since those writes would be missing in the middle of it.
 func (s *Store) ForgetLog(ctx context.Context) error {
-	counter, err := logCounterOf(s.engine)
+	counter, err := logCounterOf(ctx, s.engine)
 	if err != nil || counter.Newest == counter.Trimmed {
 		return err
 	}
@@ -156,7 +156,7 @@ func (s *Store) ForgetLog(ctx context.Context) error {
 
 // logBatch makes a batch that changes the log's counter.
 func (s *Store) logBatch(change func(*keys.LogCounter, *kv.Batch)) *kv.Batch {
-	b := &kv.Batch{Since: s.engine.Mark(), Frees: true}
+	b := &kv.Batch{Frees: true}
 	b.Follow(keys.LogCounterKey(), func(last []byte, b *kv.Batch) ([]byte, error) {
 		c, err := keys.DecodeLogCounter(last)
 		if err != nil {
@@ -173,7 +173,7 @@ func (s *Store) AppendLog(ctx context.Context, e LogEntry) error {
 	if !s.log.on() {
 		return nil
 	}
-	b := &kv.Batch{Since: s.engine.Mark(), Frees: true} // it tells of a change that has been made
+	b := &kv.Batch{Frees: true} // it tells of a change that has been made
 	s.log.follow(b, [][]byte{e.encode()}, func() int64 { return e.Wall })
 	if err := s.engine.Apply(ctx, b); err != nil {
 		return err

@@ -70,14 +70,14 @@ func event(e store.LogEntry) string {
 
 func (w *world) oldest() store.LogTime {
 	w.t.Helper()
-	at, err := w.store.LogOldest()
+	at, err := w.store.LogOldest(context.Background())
 	w.ok(err)
 	return at
 }
 
 func (w *world) newest() store.LogTime {
 	w.t.Helper()
-	at, err := w.store.LogNewest()
+	at, err := w.store.LogNewest(context.Background())
 	w.ok(err)
 	return at
 }
@@ -166,7 +166,7 @@ func (w *world) reclaimAll() {
 			w.ok(err)
 			more = done.More
 		}
-		for w.store.SweepDue(c, 0) {
+		for w.store.SweepDue(context.Background(), c, 0) {
 			_, err := w.store.Sweep(context.Background(), c, 1000)
 			w.ok(err)
 		}
@@ -178,7 +178,7 @@ func TestLogOfGroups(t *testing.T) {
 	d := w.another(collection("d", expiry.Unset))
 	w.at(w.c, w.doing(store.Create, "a", `"n":1`))
 	from := w.newest()
-	g := w.store.BeginSnapshot()
+	g := w.beginSnapshot()
 	g.Label = w.body(`{"n":77}`)
 	w.wrote(g.On(w.viewOf(d)), w.doing(store.Create, "x", `"n":1`))
 	w.wrote(g.On(w.view()), w.doing(store.Delete, "a", ""))
@@ -191,12 +191,12 @@ func TestLogOfGroups(t *testing.T) {
 		"insert d/y full 2 label 77", "insert c/a full 3 label 77")
 
 	from = w.newest()
-	g = w.store.BeginSnapshot()
+	g = w.beginSnapshot()
 	w.wrote(g.On(w.view()), w.doing(store.Create, "lost", ""))
 	w.wrote(g.On(w.viewOf(d)), w.doing(store.Patch, "x", `"n":5`))
 	w.at(d, w.doing(store.Patch, "x", `"n":6`))
 	w.becomes(g.Commit(context.Background()), fault.Conflict)
-	x := w.store.Begin(w.view())
+	x := w.begin()
 	w.wrote(x, w.doing(store.Create, "alone", `"n":8`))
 	_, err := x.Commit(context.Background())
 	w.ok(err)
@@ -232,12 +232,12 @@ func TestLogOfTheDead(t *testing.T) {
 			w.ok(err)
 		}, []string{"delete c/a", "insert c/a full 2", "delete c/a", "delete c/b"}},
 		{"created again in a group", func(w *world) {
-			g := w.store.BeginSnapshot()
+			g := w.beginSnapshot()
 			w.wrote(g.On(w.view()), w.doing(store.Create, "a", `"n":2,"ttl":-1`))
 			w.ok(g.Commit(context.Background()))
 		}, []string{"delete c/a", "insert c/a full 2", "delete c/b"}},
 		{"reclaimed before a group ends", func(w *world) {
-			g := w.store.BeginSnapshot()
+			g := w.beginSnapshot()
 			w.wrote(g.On(w.view()), w.doing(store.Create, "a", `"n":2,"ttl":-1`))
 			w.reclaimAll()
 			w.becomes(g.Commit(context.Background()), fault.Conflict)
@@ -432,9 +432,9 @@ func (w *world) grouped(c *catalog.Container, now expiry.Stamp, op store.Op) err
 	if err != nil {
 		return err
 	}
-	g := w.store.BeginSnapshot()
+	g := w.beginSnapshot()
 	defer g.Rollback()
-	if _, err := g.On(v).Do(op); err != nil {
+	if _, err := g.On(v).Do(context.Background(), op); err != nil {
 		return err
 	}
 	return g.Commit(context.Background())

@@ -21,9 +21,12 @@ func (s *Store) Log(ctx context.Context, after LogTime) iter.Seq2[LogEntry, erro
 }
 
 func (s *Store) walkLog(ctx context.Context, after LogTime, yield func(LogEntry, error) bool) error {
-	snapshot := s.engine.Snapshot()
+	snapshot, err := s.engine.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
 	defer snapshot.Close()
-	counter, err := logCounterOf(snapshot)
+	counter, err := logCounterOf(ctx, snapshot)
 	switch {
 	case err != nil:
 		return err
@@ -50,8 +53,8 @@ func (s *Store) walkLog(ctx context.Context, after LogTime, yield func(LogEntry,
 	})
 }
 
-func logCounterOf(r kv.Reader) (c keys.LogCounter, err error) {
-	_, err = r.Get(keys.LogCounterKey(), func(value []byte) (err error) {
+func logCounterOf(ctx context.Context, r kv.Reader) (c keys.LogCounter, err error) {
+	_, err = r.Get(ctx, keys.LogCounterKey(), func(value []byte) (err error) {
 		if c, err = keys.DecodeLogCounter(value); err != nil {
 			return corrupt(err, "log counter")
 		}
@@ -61,14 +64,14 @@ func logCounterOf(r kv.Reader) (c keys.LogCounter, err error) {
 }
 
 // LogNewest is the time of the newest entry. A reader that starts there misses nothing that happens from now on.
-func (s *Store) LogNewest() (LogTime, error) {
-	c, err := logCounterOf(s.engine)
+func (s *Store) LogNewest(ctx context.Context) (LogTime, error) {
+	c, err := logCounterOf(ctx, s.engine)
 	return LogTime(c.Newest), err
 }
 
 // LogOldest is the earliest time after which every entry is still there.
-func (s *Store) LogOldest() (LogTime, error) {
-	c, err := logCounterOf(s.engine)
+func (s *Store) LogOldest(ctx context.Context) (LogTime, error) {
+	c, err := logCounterOf(ctx, s.engine)
 	return LogTime(c.Trimmed), err
 }
 
@@ -89,7 +92,7 @@ const trimStep = 1_000
 
 // TrimLog drops the entries before a time.
 func (s *Store) TrimLog(ctx context.Context, before LogTime) error {
-	first, err := s.firstLogged()
+	first, err := s.firstLogged(ctx)
 	if err != nil || first == 0 || first >= before {
 		return err
 	}
@@ -116,9 +119,9 @@ func (s *Store) TrimLog(ctx context.Context, before LogTime) error {
 }
 
 // firstLogged is the time of the oldest entry, 0 if there is none.
-func (s *Store) firstLogged() (first LogTime, err error) {
+func (s *Store) firstLogged(ctx context.Context) (first LogTime, err error) {
 	lower, upper := keys.LogBounds()
-	err = walk(context.Background(), s.engine, lower, upper, func(it kv.Iterator) error {
+	err = walk(ctx, s.engine, lower, upper, func(it kv.Iterator) error {
 		time, err := keys.LogTime(it.Key())
 		if err != nil {
 			return corrupt(err, "log entry")
@@ -133,7 +136,7 @@ func (s *Store) firstLogged() (first LogTime, err error) {
 }
 
 func (s *Store) trimSome(ctx context.Context, lower, upper []byte) (more bool, err error) {
-	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
+	b := &kv.Batch{NoSync: true, Frees: true}
 	err = walk(ctx, s.engine, lower, upper, func(it kv.Iterator) error {
 		if len(b.Ops) == trimStep {
 			more = true
@@ -154,7 +157,7 @@ func (s *Store) TrimDue(ctx context.Context, now expiry.Stamp) error {
 	if o == nil {
 		return nil
 	}
-	large, err := s.logCut(o.Bytes)
+	large, err := s.logCut(ctx, o.Bytes)
 	if err != nil {
 		return err
 	}
@@ -163,13 +166,13 @@ func (s *Store) TrimDue(ctx context.Context, now expiry.Stamp) error {
 
 // logCut is the time before which entries have to be dropped for the rest to take at most that many bytes; 0 if none
 // has to. Each entry has the number of bytes before it, so the cut is found by halving.
-func (s *Store) logCut(bytes uint64) (LogTime, error) {
-	counter, err := logCounterOf(s.engine)
+func (s *Store) logCut(ctx context.Context, bytes uint64) (LogTime, error) {
+	counter, err := logCounterOf(ctx, s.engine)
 	if err != nil || counter.Bytes <= bytes {
 		return 0, err
 	}
 	lower, upper := keys.LogBounds()
-	it, err := s.engine.Iterate(lower, upper)
+	it, err := s.engine.Iterate(ctx, lower, upper)
 	if err != nil {
 		return 0, err
 	}

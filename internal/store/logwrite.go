@@ -124,16 +124,25 @@ func (s *Store) remove(
 // logVictims makes the log's entries about documents that are to be reclaimed. A document whose key a new one has taken
 // over is logged already, by that write (noteExpired). So b depends on the lookup, and such a write depends on the
 // record: whichever comes second finds a conflict, and looks again.
-func (s *Store) logVictims(c *catalog.Container, b *kv.Batch, step *reclaimStep) ([][]byte, error) {
+func (s *Store) logVictims(
+	ctx context.Context, c *catalog.Container, b *kv.Batch, step *reclaimStep,
+) ([][]byte, error) {
 	if !s.log.on() || !c.State().Identity().Logged() {
 		return nil, nil
 	}
-	step.single = true // writes depend on these records, and would not notice a deleted range, see kv.Batch.DeleteRange
+	view, err := s.engine.View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b.Since = view.Mark // it reads nothing else
+	// Writes depend on these records, and would not notice a deleted range, see kv.Batch.DeleteRange.
+	step.single = true
 	var entries [][]byte
 	for _, x := range step.victims {
 		id := x.id
 		if id.Type == 0 {
-			_, err := getRecord(s.engine, step.rng.Record(nil, x.number), func(_ keys.Header, body doc.Doc) error {
+			record := step.rng.Record(nil, x.number)
+			_, err := getRecord(ctx, view.Reader, record, func(_ keys.Header, body doc.Doc) error {
 				id = identityOf(body)
 				return nil
 			})
@@ -146,7 +155,7 @@ func (s *Store) logVictims(c *catalog.Container, b *kv.Batch, step *reclaimStep)
 		}
 		lookup := step.rng.Lookup(nil, keys.AppendID(nil, id), "")
 		b.Read(lookup)
-		number, found, err := getNumber(s.engine, lookup)
+		number, found, err := getNumber(ctx, view.Reader, lookup)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -278,7 +279,7 @@ func elementAt(array doc.Value, place int, name string) (found doc.Value, err er
 
 // Named lists the indexes of a container that have names and are complete, as a language
 // may use them, the one on _id first.
-func (s *Store) Named(v catalog.View) ([]access.NamedIndex, error) {
+func (s *Store) Named(ctx context.Context, v catalog.View) ([]access.NamedIndex, error) {
 	x := s.indexer(v)
 	list := make([]access.NamedIndex, 1, 1+len(x.named))
 	list[0] = access.NamedIndex{
@@ -288,7 +289,7 @@ func (s *Store) Named(v catalog.View) ([]access.NamedIndex, error) {
 		if n.Building {
 			continue
 		}
-		multikey, err := s.isMultikey(s.engine, v.Container.Keys(), n)
+		multikey, err := s.isMultikey(ctx, s.engine, v.Container.Keys(), n)
 		if err != nil {
 			return nil, err
 		}
@@ -309,11 +310,11 @@ func columnsOf(columns []catalog.NamedColumn) []access.NamedColumn {
 }
 
 // isMultikey reports whether a document has had several entries in an index.
-func (s *Store) isMultikey(r kv.Reader, rng keys.Range, n *named) (bool, error) {
+func (s *Store) isMultikey(ctx context.Context, r kv.Reader, rng keys.Range, n *named) (bool, error) {
 	if n.multikey.Load() {
 		return true, nil
 	}
-	found, err := r.Get(rng.Multikey(nil, n.ID), func([]byte) error { return nil })
+	found, err := r.Get(ctx, rng.Multikey(nil, n.ID), func([]byte) error { return nil })
 	// The mark never goes away, so it is remembered. Its absence is not: the next write may set it.
 	if found {
 		n.multikey.Store(true)

@@ -79,7 +79,7 @@ func column(path string, descending bool) []catalog.NamedColumn {
 func TestNamedBuildGoesOnAfterRestart(t *testing.T) {
 	w := byName(t, 500)
 	w.announce(catalog.NamedIndex{Name: "n_1", Columns: column("n", false)})
-	if list, err := w.store.Named(w.view()); err != nil || len(list) != 1 {
+	if list, err := w.store.Named(context.Background(), w.view()); err != nil || len(list) != 1 {
 		t.Errorf("%d indexes before the build, %v", len(list), err)
 	}
 	w.reopen()
@@ -89,7 +89,7 @@ func TestNamedBuildGoesOnAfterRestart(t *testing.T) {
 		}
 		w.ok(clock.Pause(t.Context(), 10*time.Millisecond))
 	}
-	list, err := w.store.Named(w.view())
+	list, err := w.store.Named(context.Background(), w.view())
 	w.ok(err)
 	if len(list) != 2 {
 		t.Fatalf("%d indexes after the restart", len(list))
@@ -111,7 +111,7 @@ func TestVisitsGiveEachDocumentOnce(t *testing.T) {
 	w.announce(catalog.NamedIndex{Name: "tags_1", Columns: column("tags", false)},
 		catalog.NamedIndex{Name: "n_-1", Columns: column("n", true)})
 	w.ok(w.buildNamed())
-	list, err := w.store.Named(w.view())
+	list, err := w.store.Named(context.Background(), w.view())
 	w.ok(err)
 	tags := access.Interval{Low: &access.Bound{Value: doc.String("t0")},
 		High: &access.Bound{Value: doc.String("t3"), Open: true}}

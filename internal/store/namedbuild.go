@@ -41,7 +41,7 @@ func (s *Store) BuildNamed(ctx context.Context, c *catalog.Container, now expiry
 
 // buildNamed visits every document, in steps.
 func (s *Store) buildNamed(ctx context.Context, c *catalog.Container, now expiry.Stamp) error {
-	mark, end := s.markBuild(c)
+	mark, end := s.markBuild(ctx, c)
 	defer end()
 	for next := uint64(0); ; {
 		following, err := s.buildNamedFrom(ctx, c, now, next)
@@ -73,8 +73,12 @@ func (s *Store) buildNamedFrom(
 	if err != nil {
 		return 0, err
 	}
-	b := &namedBuild{s: s, v: v, rng: c.Keys(), claimed: map[string]uint64{}}
-	b.batch = kv.Batch{Since: s.engine.Mark(), NoSync: true}
+	view, err := s.engine.View(ctx)
+	if err != nil {
+		return 0, err
+	}
+	b := &namedBuild{v: v, view: view, rng: c.Keys(), claimed: map[string]uint64{}}
+	b.batch = kv.Batch{Since: view.Mark, NoSync: true}
 	for _, n := range s.indexer(v).named {
 		if n.Building {
 			b.indexes = append(b.indexes, n)
@@ -82,7 +86,7 @@ func (s *Store) buildNamedFrom(
 	}
 	next, count := uint64(0), 0
 	_, upper := b.rng.Bounds(keys.KindRecord)
-	err = walk(ctx, s.engine, b.rng.Record(nil, from), upper, func(it kv.Iterator) error {
+	err = walk(ctx, view.Reader, b.rng.Record(nil, from), upper, func(it kv.Iterator) error {
 		number, err := keys.Number(it.Key())
 		if err != nil {
 			return corrupt(err, "document")
@@ -99,7 +103,7 @@ func (s *Store) buildNamedFrom(
 			return nil // and stays dead
 		}
 		b.batch.Read(append([]byte(nil), it.Key()...))
-		return b.add(number, body)
+		return b.add(ctx, number, body)
 	})
 	if err != nil && err != errStopped {
 		return 0, err
@@ -116,8 +120,8 @@ func (s *Store) buildNamedFrom(
 
 // A namedBuild is one step of the build of named indexes.
 type namedBuild struct {
-	s       *Store
 	v       catalog.View
+	view    kv.View
 	rng     keys.Range
 	indexes []*named
 	batch   kv.Batch
@@ -126,7 +130,7 @@ type namedBuild struct {
 }
 
 // add adds the entries and unique keys of a document.
-func (b *namedBuild) add(number uint64, body doc.Doc) error {
+func (b *namedBuild) add(ctx context.Context, number uint64, body doc.Doc) error {
 	for _, n := range b.indexes {
 		array, err := b.found.collectNamed(n, b.rng, body)
 		if err != nil {
@@ -144,7 +148,7 @@ func (b *namedBuild) add(number uint64, body doc.Doc) error {
 		var taken error
 		_, err = n.eachKey(body, func(values []doc.Value) {
 			if taken == nil {
-				taken = b.claim(n, values, number)
+				taken = b.claim(ctx, n, values, number)
 			}
 		})
 		if err != nil || taken != nil {
@@ -155,17 +159,17 @@ func (b *namedBuild) add(number uint64, body doc.Doc) error {
 }
 
 // claim takes a unique key for a document; a *Duplicate when another living one has it.
-func (b *namedBuild) claim(n *named, values []doc.Value, number uint64) error {
+func (b *namedBuild) claim(ctx context.Context, n *named, values []doc.Value, number uint64) error {
 	key := appendNamedUnique(nil, b.v, n, values)
 	owner, taken := b.claimed[string(key)]
 	if !taken { // else another document of this step has it
 		b.batch.Read(key)
 		var err error
-		if owner, taken, err = getNumber(b.s.engine, key); err != nil {
+		if owner, taken, err = getNumber(ctx, b.view.Reader, key); err != nil {
 			return err
 		}
 		if taken && owner != number {
-			if taken, err = b.alive(owner); err != nil {
+			if taken, err = b.alive(ctx, owner); err != nil {
 				return err
 			}
 		}
@@ -182,8 +186,8 @@ func (b *namedBuild) claim(n *named, values []doc.Value, number uint64) error {
 	return nil
 }
 
-func (b *namedBuild) alive(number uint64) (alive bool, err error) {
-	_, err = getRecord(b.s.engine, b.rng.Record(nil, number), func(h keys.Header, body doc.Doc) error {
+func (b *namedBuild) alive(ctx context.Context, number uint64) (alive bool, err error) {
+	_, err = getRecord(ctx, b.view.Reader, b.rng.Record(nil, number), func(h keys.Header, body doc.Doc) error {
 		alive = !dead(b.v, h, body)
 		return nil
 	})

@@ -61,7 +61,7 @@ func (r *reading) newNamedScan(of *access.IndexScan) (*namedScan, error) {
 		}
 		w.prefix = r.rng.NamedPrefix(nil, of.Index)
 		var err error
-		if w.multikey, err = r.s.isMultikey(r.snapshot, r.rng, w.n); err != nil {
+		if w.multikey, err = r.s.isMultikey(r.ctx, r.snapshot, r.rng, w.n); err != nil {
 			return nil, err
 		}
 		// Read from the snapshot: the mark may have been set after the language chose its plan.

@@ -66,7 +66,7 @@ func (w *orderedScan) narrowDown() error {
 		w.based = false
 		return nil
 	}
-	counter, err := counterOf(w.snapshot, w.v.Container)
+	counter, err := counterOf(w.ctx, w.snapshot, w.v.Container)
 	if err != nil {
 		return err
 	}

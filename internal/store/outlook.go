@@ -29,10 +29,10 @@ func (s *Store) Outlook(ctx context.Context, c *catalog.Container, now expiry.St
 			return nil, err
 		}
 		o := &Outlook{View: v}
-		if o.snapshot, o.marks, err = s.reclaimed(c); err != nil {
+		if o.snapshot, o.marks, err = s.reclaimed(ctx, c); err != nil {
 			return nil, err
 		}
-		if o.counter, err = counterOf(o.snapshot, c); err == nil {
+		if o.counter, err = counterOf(ctx, o.snapshot, c); err == nil {
 			// The snapshot must have what the view says of the policy and its indexes.
 			if _, changed := v.Refresh(); changed == nil {
 				return o, nil
@@ -85,9 +85,9 @@ func (o *Outlook) Living(ctx context.Context, b *Budget) (usage Usage, exact boo
 
 // Document calls use with a document that is alive at the instant of the Outlook; ErrNotFound if there is none. The
 // body is valid only inside use.
-func (o *Outlook) Document(number uint64, use func(access.Document) error) error {
+func (o *Outlook) Document(ctx context.Context, number uint64, use func(access.Document) error) error {
 	key := o.View.Container.Keys().Record(nil, number)
-	found, err := getRecord(o.snapshot, key, func(h keys.Header, body doc.Doc) error {
+	found, err := getRecord(ctx, o.snapshot, key, func(h keys.Header, body doc.Doc) error {
 		if dead(o.View, h, body) {
 			return ErrNotFound
 		}
@@ -140,7 +140,7 @@ func DateIndex(st *catalog.State, rule *expiry.DateRule) uint32 {
 }
 
 // Stored is how many documents of a container are on disk, expired ones included, and the bytes of their bodies.
-func (s *Store) Stored(c *catalog.Container) (documents, bytes uint64, err error) {
-	counter, err := counterOf(s.engine, c)
+func (s *Store) Stored(ctx context.Context, c *catalog.Container) (documents, bytes uint64, err error) {
+	counter, err := counterOf(ctx, s.engine, c)
 	return counter.Documents, counter.Bytes, err
 }

@@ -164,7 +164,7 @@ func (m *deathMerge) begin() error {
 			inherit = max(inherit, second-1-expiry.Stamp(m.q.Default))
 		}
 		if inherit != 0 {
-			at, err := sequenceAt(m.o.snapshot, m.o.View, inherit)
+			at, err := sequenceAt(m.ctx, m.o.snapshot, m.o.View, inherit)
 			if err != nil {
 				return err
 			}
@@ -235,7 +235,7 @@ func (m *deathMerge) open(
 	if bytes.Compare(lower, upper) >= 0 {
 		return nil // the place is beyond all entries
 	}
-	it, err := m.o.snapshot.Iterate(lower, upper)
+	it, err := m.o.snapshot.Iterate(m.ctx, lower, upper)
 	if err != nil {
 		return err
 	}
@@ -314,7 +314,7 @@ func (m *deathMerge) confirm(d *deathQueue) (l Life, ok bool, err error) {
 		return l, false, nil
 	}
 	key := m.o.View.Container.Keys().Record(nil, d.number)
-	_, err = getRecord(m.o.snapshot, key, func(h keys.Header, body doc.Doc) error {
+	_, err = getRecord(m.ctx, m.o.snapshot, key, func(h keys.Header, body doc.Doc) error {
 		l = m.o.lifeOf(m.q, d.number, h, body)
 		ok = l.Alive && l.Ends && l.At == d.at && (!d.dated() || m.firstOf(d, h, body))
 		return nil

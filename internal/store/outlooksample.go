@@ -36,7 +36,7 @@ func (o *Outlook) Sample(
 		err = walk(ctx, o.snapshot, lower, upper, s.entry)
 		return s.looked, 1, err
 	}
-	s.it, err = o.snapshot.Iterate(lower, upper)
+	s.it, err = o.snapshot.Iterate(ctx, lower, upper)
 	if err != nil {
 		return 0, 0, err
 	}

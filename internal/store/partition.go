@@ -20,7 +20,7 @@ func (s *Store) DeletePartition(
 	ctx context.Context, c *catalog.Container, now expiry.Stamp, partition []doc.Value,
 ) (int, error) {
 	// Documents that are written during the deletion are not deleted, or it might never end.
-	until, err := counterOf(s.engine, c)
+	until, err := counterOf(ctx, s.engine, c)
 	if err != nil {
 		return 0, err
 	}

@@ -24,10 +24,15 @@ func (s *Store) read(ctx context.Context, v catalog.View, key Key, use func(acce
 	rng := v.Container.Keys()
 	l.partition = v.Identity().AppendPartition(l.partition[:0], key.Partition)
 	l.key = rng.Lookup(l.key[:0], l.partition, key.ID)
-	// Lookup and record are read one after the other, without a snapshot, which would cost more than a second look. If
-	// the record is missing, the document may have been created again in between, under another number.
+	// Lookup and record are read one after the other, without a snapshot, which would cost more than a second look. The
+	// view may show a later record than lookup: if the record is missing, the document may have been created again in
+	// between, under another number.
+	view, err := s.engine.View(ctx)
+	if err != nil {
+		return err
+	}
 	for last := uint64(0); ; {
-		number, found, err := getNumber(s.engine, l.key)
+		number, found, err := getNumber(ctx, view.Reader, l.key)
 		if err != nil {
 			return err
 		}
@@ -35,7 +40,7 @@ func (s *Store) read(ctx context.Context, v catalog.View, key Key, use func(acce
 			return ErrNotFound // the same number again: the lookup has outlived its document
 		}
 		l.record = rng.Record(l.record[:0], number)
-		found, err = getRecord(s.engine, l.record, func(h keys.Header, body doc.Doc) error {
+		found, err = getRecord(ctx, view.Reader, l.record, func(h keys.Header, body doc.Doc) error {
 			if dead(v, h, body) {
 				return ErrNotFound
 			}
@@ -54,7 +59,8 @@ func (s *Store) Find(ctx context.Context, v catalog.View, number uint64, use fun
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	found, err := getRecord(s.engine, v.Container.Keys().Record(nil, number), func(h keys.Header, body doc.Doc) error {
+	record := v.Container.Keys().Record(nil, number)
+	found, err := getRecord(ctx, s.engine, record, func(h keys.Header, body doc.Doc) error {
 		if dead(v, h, body) {
 			return ErrNotFound
 		}

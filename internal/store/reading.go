@@ -57,7 +57,10 @@ func (s *Store) newReading(ctx context.Context, v catalog.View, a access.Access)
 	}
 	r.limit()
 	if _, walk := r.of.(*access.Walk); !walk && r.set == nil {
-		r.snapshot = s.engine.Snapshot()
+		var err error
+		if r.snapshot, err = s.engine.Snapshot(ctx); err != nil {
+			return nil, err
+		}
 		// Asked after the snapshot was taken: before, the answer could be outdated by then.
 		if v.Container.State().Deleted { // and so, perhaps, are the documents
 			r.close()
@@ -117,7 +120,10 @@ func (r *reading) renew() error {
 	r.close()
 	// Each round lost a race against a change of the indexing, which is rare.
 	for range maxAttempts {
-		r.snapshot = r.s.engine.Snapshot()
+		var err error
+		if r.snapshot, err = r.s.engine.Snapshot(r.ctx); err != nil {
+			return err
+		}
 		if _, err := r.v.Refresh(); err == nil && r.index.Generation == r.v.Active.Generation {
 			return nil
 		}
@@ -184,7 +190,7 @@ func (r *reading) tick() error {
 
 // iterate opens an iterator that lives as long as the reading.
 func (r *reading) iterate(lower, upper []byte) (kv.Iterator, error) {
-	it, err := r.snapshot.Iterate(lower, upper)
+	it, err := r.snapshot.Iterate(r.ctx, lower, upper)
 	if err == nil {
 		r.open = append(r.open, it)
 	}

@@ -22,7 +22,10 @@ func (s *Store) Rebase(ctx context.Context, at, by expiry.Stamp) (done Rebased, 
 	if err := s.bury(ctx, at); err != nil {
 		return done, err
 	}
-	snapshot := s.engine.Snapshot()
+	snapshot, err := s.engine.Snapshot(ctx)
+	if err != nil {
+		return done, err
+	}
 	defer snapshot.Close()
 	for _, c := range s.catalog.AllContainers() {
 		b := rebase{s: s, ctx: ctx, snapshot: snapshot, rng: c.Keys(), state: c.State(), at: at, by: by, done: &done}
@@ -135,7 +138,7 @@ func (r *rebase) deadlines() error {
 
 // counters moves the newest stamp, and where the reaper continues.
 func (r *rebase) counters() error {
-	_, err := r.snapshot.Get(r.rng.Order(nil), func(value []byte) error {
+	_, err := r.snapshot.Get(r.ctx, r.rng.Order(nil), func(value []byte) error {
 		c, err := keys.DecodeCounter(value)
 		if err != nil {
 			return corrupt(err, "order counter")
@@ -146,7 +149,7 @@ func (r *rebase) counters() error {
 	if err != nil {
 		return err
 	}
-	_, err = r.snapshot.Get(r.rng.Mark(nil), func(value []byte) error {
+	_, err = r.snapshot.Get(r.ctx, r.rng.Mark(nil), func(value []byte) error {
 		m, err := keys.DecodeReclaimMark(value)
 		if err != nil {
 			return corrupt(err, "reclaim mark")
@@ -172,7 +175,7 @@ func (r *rebase) each(kind keys.Kind, do func(key, value []byte) error) error {
 
 func (r *rebase) batch() *kv.Batch {
 	if r.b == nil {
-		r.b = &kv.Batch{Since: r.s.engine.Mark(), NoSync: true}
+		r.b = &kv.Batch{NoSync: true}
 	}
 	return r.b
 }

@@ -79,7 +79,7 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 	if err != nil {
 		return Reclaimed{}, err
 	}
-	if err := s.loadReclaim(c, r); err != nil {
+	if err := s.loadReclaim(ctx, c, r); err != nil {
 		return Reclaimed{}, err
 	}
 	if !v.Policy.Ordered() {
@@ -293,10 +293,10 @@ func (s *Store) removeOnce(
 		r.feed, r.own, r.ownNext = step.feed, step.own, step.ownNext
 		return Reclaimed{More: step.more}, nil
 	}
-	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
+	b := &kv.Batch{NoSync: true, Frees: true}
 	// Record, feed entry, deadline and a run for each victim; mark and counter.
 	b.Ops = make([]kv.Op, 0, 4*len(step.victims)+len(step.stale)+2)
-	entries, err := s.logVictims(c, b, step)
+	entries, err := s.logVictims(ctx, c, b, step)
 	if err != nil {
 		return Reclaimed{}, err
 	}
@@ -382,11 +382,11 @@ func (s *Store) deleteRecords(b *kv.Batch, step *reclaimStep, x run) {
 }
 
 // loadReclaim reads the marks of an earlier process.
-func (s *Store) loadReclaim(c *catalog.Container, r *reclaim) error {
+func (s *Store) loadReclaim(ctx context.Context, c *catalog.Container, r *reclaim) error {
 	if r.loaded {
 		return nil
 	}
-	_, err := s.engine.Get(c.Keys().Mark(nil), func(value []byte) error {
+	_, err := s.engine.Get(ctx, c.Keys().Mark(nil), func(value []byte) error {
 		mark, err := keys.DecodeReclaimMark(value)
 		if err != nil {
 			return corrupt(err, "reclaim mark")

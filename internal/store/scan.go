@@ -58,7 +58,7 @@ var errStopped = fault.New(fault.Internal, "walk stopped")
 
 // walk calls step at every key in [lower, upper) until it fails.
 func walk(ctx context.Context, r kv.Reader, lower, upper []byte, step func(kv.Iterator) error) error {
-	it, err := r.Iterate(lower, upper)
+	it, err := r.Iterate(ctx, lower, upper)
 	if err != nil {
 		return err
 	}

@@ -177,7 +177,7 @@ func BenchmarkFullScan(b *testing.B) {
 		b.ReportAllocs()
 		lower, upper := w.c.Keys().Bounds(keys.KindRecord)
 		for b.Loop() {
-			it, err := w.engine.Iterate(lower, upper)
+			it, err := w.engine.Iterate(context.Background(), lower, upper)
 			w.ok(err)
 			for it.Next() {
 				it.Value()

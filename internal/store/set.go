@@ -127,7 +127,7 @@ func (r *reading) limitAlone() (int, error) {
 	if r.strict {
 		return costs.alone, nil
 	}
-	counter, err := counterOf(r.snapshot, r.v.Container)
+	counter, err := counterOf(r.ctx, r.snapshot, r.v.Container)
 	return int(min(max(uint64(costs.aloneLeast), counter.Documents/uint64(costs.aloneShare)), uint64(costs.alone))), err
 }
 
@@ -291,7 +291,7 @@ func (r *reading) points(ids []string) (*sorted, error) {
 		if len(r.key) > kv.MaxKeyBytes {
 			continue
 		}
-		number, found, err := getNumber(r.snapshot, r.key)
+		number, found, err := getNumber(r.ctx, r.snapshot, r.key)
 		if err != nil {
 			return nil, err
 		}

@@ -39,7 +39,7 @@ func (w *world) there() string {
 // Another group sees all that a group has made, or nothing of it, whenever it begins.
 func TestGroupMakesAllAtOnce(t *testing.T) {
 	w := newWorld(t, collection("c", expiry.Unset))
-	g := w.store.BeginSnapshot()
+	g := w.beginSnapshot()
 	a, b := w.make(g, "e", "a"), w.make(g, "e", "b")
 	w.ok(g.Commit(context.Background()))
 	if a.Born() != b.Born() {
@@ -90,7 +90,7 @@ func TestGroupMakes(t *testing.T) {
 			_, err := w.catalog.CreateDatabase(context.Background(), w.now, "e", nil)
 			w.ok(err)
 			w.ok(w.store.KeepLog(context.Background(), w.now, store.LogOptions{}))
-			g := w.store.BeginSnapshot()
+			g := w.beginSnapshot()
 			made := w.make(g, c.db, "new")
 			g.AppendLog(made, store.LogEntry{Kind: "create", Wall: 1000 * w.now})
 			w.wrote(g.On(w.viewOf(made)), w.doing(store.Create, "a", `"n":1`))
@@ -122,7 +122,7 @@ func TestGroupMakes(t *testing.T) {
 					}
 				}
 			}
-			oldest, err := w.store.LogOldest()
+			oldest, err := w.store.LogOldest(context.Background())
 			w.ok(err)
 			kinds := ""
 			for e, err := range w.store.Log(context.Background(), oldest) {
@@ -140,7 +140,7 @@ func TestGroupMakes(t *testing.T) {
 // TestGroupMakesNothing gives groups up, whose containers leave nothing.
 func TestGroupMakesNothing(t *testing.T) {
 	w := newWorld(t, collection("c", expiry.Unset))
-	g := w.store.BeginSnapshot()
+	g := w.beginSnapshot()
 	made := w.make(g, "new", "new")
 	w.wrote(g.On(w.viewOf(made)), w.doing(store.Create, "a", `"n":1`))
 	if got := w.all(g.On(w.viewOf(made)), access.Access{}); got != "a=1" {
@@ -167,7 +167,7 @@ func TestGroupMakesNothing(t *testing.T) {
 // TestGroupSees is about containers that were made after a group began.
 func TestGroupSees(t *testing.T) {
 	w := newWorld(t, collection("c", expiry.Unset))
-	g, h := w.store.BeginSnapshot(), w.store.BeginSnapshot()
+	g, h := w.beginSnapshot(), w.beginSnapshot()
 	defer g.Rollback()
 	made := w.make(h, "d", "made")
 	later := w.another(collection("later", expiry.Unset))
@@ -189,7 +189,7 @@ func TestGroupSees(t *testing.T) {
 	if g.Sees(made) {
 		t.Error("a group sees what another one has made since")
 	}
-	after := w.store.BeginSnapshot()
+	after := w.beginSnapshot()
 	defer after.Rollback()
 	if !after.Sees(made) || !after.Sees(later) {
 		t.Error("a group does not see what was there")
@@ -208,7 +208,7 @@ func TestGroupMakesCrash(t *testing.T) {
 	w.ok(err)
 	rng := rand.New(rand.NewPCG(3, 4))
 	for n := range 30 {
-		g := w.store.BeginSnapshot()
+		g := w.beginSnapshot()
 		made := w.make(g, fmt.Sprint("db", n/4), fmt.Sprint("made", n))
 		pad := fmt.Sprintf(`"n":%d,"pad":%q`, n, strings.Repeat("mayfly ", rng.IntN(400)))
 		w.wrote(g.On(w.viewOf(made)), w.doing(store.Create, "a", pad))

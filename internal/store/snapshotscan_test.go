@@ -21,7 +21,7 @@ func scanWorld(t *testing.T) (*world, *store.SnapshotTransaction, *store.Contain
 	for i, text := range []string{"a", "b", "c", "d", "e", "f"} {
 		w.at(w.c, w.doing(store.Create, text, fmt.Sprintf(`"n":%d`, i+1)))
 	}
-	g := w.store.BeginSnapshot()
+	g := w.beginSnapshot()
 	x := g.On(w.view())
 	for _, op := range []store.Op{
 		w.doing(store.Read, "a", ""),
@@ -140,7 +140,7 @@ func TestGroupScanMeetsItsWrites(t *testing.T) {
 	for i, text := range []string{"a", "b", "c", "d"} {
 		w.at(w.c, w.doing(store.Create, text, fmt.Sprintf(`"n":%d`, i+1)))
 	}
-	g := w.store.BeginSnapshot()
+	g := w.beginSnapshot()
 	defer g.Rollback()
 	x := g.On(w.view())
 	var list []string

@@ -58,12 +58,17 @@ var (
 )
 
 // BeginSnapshot starts a transaction. It will see what is visible now.
-func (s *Store) BeginSnapshot() *SnapshotTransaction {
-	tx := &SnapshotTransaction{s: s, epoch: s.catalog.Epoch(), at: s.engine.Snapshot()}
+func (s *Store) BeginSnapshot(ctx context.Context) (*SnapshotTransaction, error) {
+	epoch := s.catalog.Epoch() // before the snapshot, which may be of a later one
+	at, err := s.engine.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tx := &SnapshotTransaction{s: s, epoch: epoch, at: at}
 	// The same code serves transactions and single writes: this store reads from the snapshot and shares everything
 	// else.
 	tx.past = &Store{engine: snapshotEngine{Engine: s.engine, at: tx.at}, shared: s.shared}
-	return tx
+	return tx, nil
 }
 
 // On returns the transaction's part in a container, the same one each time. The view of the first call counts. The part
@@ -77,7 +82,7 @@ func (tx *SnapshotTransaction) On(v catalog.View) *ContainerTransaction {
 	if tx.at == nil {
 		return &ContainerTransaction{}
 	}
-	x := tx.past.Begin(v)
+	x := newContainerTransaction(tx.past.beginOn(v, kv.View{Reader: tx.at})) // its own batch is never applied
 	x.set.within = tx
 	tx.members = append(tx.members, x)
 	if v.Epoch() > tx.epoch && !tx.created(v.Container) { // the snapshot may have no entries of its indexes
@@ -114,12 +119,12 @@ func (tx *SnapshotTransaction) full() bool {
 
 // wrote handles a slot that an operation has changed: it takes the intent and looks for conflicts. reads is how many
 // reads ws had before the operation; those that follow are unique keys.
-func (tx *SnapshotTransaction) wrote(ws *writeSet, sl *slot, reads int) error {
+func (tx *SnapshotTransaction) wrote(ctx context.Context, ws *writeSet, sl *slot, reads int) error {
 	if !tx.hold(sl.lookup) {
 		tx.failed = errOtherWrite
 		return tx.failed
 	}
-	if err := tx.unchanged(append(ws.dependencies(nil, sl), ws.b.Reads[reads:]...)); err != nil {
+	if err := tx.unchanged(ctx, tx.s.engine, append(ws.dependencies(nil, sl), ws.b.Reads[reads:]...)); err != nil {
 		tx.failed = err
 	}
 	return tx.failed
@@ -138,14 +143,14 @@ func (ws *writeSet) dependencies(dst [][]byte, sl *slot) [][]byte {
 	return dst
 }
 
-// unchanged fails with fault.Conflict when a key has another value than in the transaction's snapshot.
-func (tx *SnapshotTransaction) unchanged(list [][]byte) error {
+// unchanged fails with fault.Conflict when a key has another value now than in the transaction's snapshot.
+func (tx *SnapshotTransaction) unchanged(ctx context.Context, now kv.Reader, list [][]byte) error {
 	for _, key := range list {
-		was, err := valueTag(tx.at, key)
+		was, err := valueTag(ctx, tx.at, key)
 		if err != nil {
 			return err
 		}
-		is, err := valueTag(tx.s.engine, key)
+		is, err := valueTag(ctx, now, key)
 		if err != nil {
 			return err
 		}
@@ -158,9 +163,9 @@ func (tx *SnapshotTransaction) unchanged(list [][]byte) error {
 
 // valueTag tells the values that a key has had apart: a number, or the header of a record, which has the sequence of
 // its write. Bodies are not compared.
-func valueTag(r kv.Reader, key []byte) (value string, err error) {
+func valueTag(ctx context.Context, r kv.Reader, key []byte) (value string, err error) {
 	value = "nothing"
-	_, err = r.Get(key, func(b []byte) error {
+	_, err = r.Get(ctx, key, func(b []byte) error {
 		value = string(b[:min(len(b), keys.HeaderBytes)])
 		return nil
 	})
@@ -328,11 +333,15 @@ func (c *snapshotCommit) apply(ctx context.Context) error {
 	// A conflict here is only a write between the comparison and the batch. Comparing again tells whether it concerns
 	// this transaction.
 	for range maxAttempts {
-		c.batch.Since = c.tx.s.engine.Mark()
-		if err := c.tx.unchanged(c.batch.Reads); err != nil {
+		view, err := c.tx.s.engine.View(ctx)
+		if err != nil {
 			return err
 		}
-		err := c.tx.s.apply(ctx, &c.batch)
+		if err := c.tx.unchanged(ctx, view.Reader, c.batch.Reads); err != nil {
+			return err
+		}
+		c.batch.Since = view.Mark
+		err = c.tx.s.apply(ctx, &c.batch)
 		// A conflict after the counters is one with the container's state or with a deadline: trying again cannot help.
 		if err == nil || c.passed || fault.KindOf(err) != fault.Conflict {
 			return err

@@ -17,7 +17,7 @@ func BenchmarkGroup(b *testing.B) {
 		w.doing(store.Upsert, "c", `"n":1`)}
 	b.ReportAllocs()
 	for b.Loop() {
-		g := w.store.BeginSnapshot()
+		g := w.beginSnapshot()
 		x, y := g.On(w.view()), g.On(w.viewOf(d))
 		w.wrote(x, ops[0])
 		w.wrote(x, ops[1])

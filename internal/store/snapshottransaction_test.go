@@ -23,13 +23,13 @@ import (
 func TestGroupConflicts(t *testing.T) {
 	read := func(text string) func(*world, *store.ContainerTransaction) error {
 		return func(w *world, x *store.ContainerTransaction) error {
-			_, err := x.Do(w.doing(store.Read, text, ""))
+			_, err := x.Do(context.Background(), w.doing(store.Read, text, ""))
 			return err
 		}
 	}
 	write := func(verb store.Verb, text, rest string) func(*world, *store.ContainerTransaction) error {
 		return func(w *world, x *store.ContainerTransaction) error {
-			_, err := x.Do(w.doing(verb, text, rest))
+			_, err := x.Do(context.Background(), w.doing(verb, text, rest))
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func TestGroupConflicts(t *testing.T) {
 				catalog.NamedIndex{Name: "u", Unique: true, Sparse: true, Columns: []catalog.NamedColumn{{Path: "u"}}})
 			w.at(w.c, w.doing(store.Create, "a", `"n":1`))
 			w.at(w.c, w.doing(store.Create, "b", `"n":1`))
-			g := w.store.BeginSnapshot()
+			g := w.beginSnapshot()
 			x := g.On(w.view())
 			w.wrote(x, w.doing(store.Upsert, "own", `"n":1`))
 			c.before(w)
@@ -96,25 +96,25 @@ func TestGroupConflicts(t *testing.T) {
 func TestTwoGroupsOnOneDocument(t *testing.T) {
 	w := newWorld(t, collection("c", expiry.Unset))
 	w.at(w.c, w.doing(store.Create, "a", `"n":1`))
-	g, h := w.store.BeginSnapshot(), w.store.BeginSnapshot()
+	g, h := w.beginSnapshot(), w.beginSnapshot()
 	w.wrote(g.On(w.view()), w.doing(store.Patch, "a", `"n":2`))
-	_, err := h.On(w.view()).Do(w.doing(store.Patch, "a", `"n":3`))
+	_, err := h.On(w.view()).Do(context.Background(), w.doing(store.Patch, "a", `"n":3`))
 	w.becomes(err, fault.Conflict)
-	_, err = h.On(w.view()).Do(w.doing(store.Create, "b", ""))
+	_, err = h.On(w.view()).Do(context.Background(), w.doing(store.Create, "b", ""))
 	w.becomes(err, fault.Conflict) // it is over
 	w.becomes(h.Commit(context.Background()), fault.Conflict)
 	w.ok(g.Commit(context.Background()))
 	if got := w.inside(w.c); got != "a=2" {
 		t.Errorf("there is %s", got)
 	}
-	again := w.store.BeginSnapshot()
+	again := w.beginSnapshot()
 	w.wrote(again.On(w.view()), w.doing(store.Patch, "a", `"n":4`))
 	again.Rollback()
-	last := w.store.BeginSnapshot()
+	last := w.beginSnapshot()
 	w.wrote(last.On(w.view()), w.doing(store.Patch, "a", `"n":5`))
 	w.ok(last.Commit(context.Background()))
 	w.becomes(last.Commit(context.Background()), fault.Internal)
-	_, err = last.On(w.view()).Do(w.doing(store.Create, "b", ""))
+	_, err = last.On(w.view()).Do(context.Background(), w.doing(store.Create, "b", ""))
 	w.becomes(err, fault.Internal)
 	if got := w.inside(w.c); got != "a=5" {
 		t.Errorf("there is %s", got)
@@ -129,7 +129,7 @@ func TestGroupReadsOneMoment(t *testing.T) {
 	d := w.another(collection("d", expiry.Unset))
 	w.at(w.c, w.doing(store.Create, "a", `"n":1`))
 	w.at(d, w.doing(store.Create, "b", `"n":1`))
-	g := w.store.BeginSnapshot()
+	g := w.beginSnapshot()
 	x, y := g.On(w.view()), g.On(w.viewOf(d))
 	if got := w.all(x, access.Access{}); got != "a=1" {
 		t.Errorf("c has %s", got)
@@ -143,11 +143,11 @@ func TestGroupReadsOneMoment(t *testing.T) {
 	if r := w.wrote(y, w.doing(store.Read, "b", "")); brief(r.Document) != "b=1" {
 		t.Errorf("the group reads %s", brief(r.Document))
 	}
-	_, err := y.Do(w.doing(store.Read, "late", ""))
+	_, err := y.Do(context.Background(), w.doing(store.Read, "late", ""))
 	w.becomes(err, fault.NotFound)
 	w.ok(g.Commit(context.Background()))
 
-	g, h := w.store.BeginSnapshot(), w.store.BeginSnapshot()
+	g, h := w.beginSnapshot(), w.beginSnapshot()
 	w.wrote(g.On(w.view()), w.doing(store.Read, "a", ""))
 	w.wrote(h.On(w.viewOf(d)), w.doing(store.Read, "b", ""))
 	w.wrote(g.On(w.viewOf(d)), w.doing(store.Replace, "b", `"n":7`))
@@ -164,7 +164,7 @@ func TestGroupOverSeveralContainers(t *testing.T) {
 	w := newWorld(t, collection("c", expiry.Unset))
 	d, e := w.another(collection("d", expiry.Unset)), w.another(renamed(definition(expiry.Unset), "e"))
 	w.at(w.c, w.doing(store.Create, "a", `"n":1`))
-	g := w.store.BeginSnapshot()
+	g := w.beginSnapshot()
 	if first, again := g.On(w.view()), g.On(w.view()); first != again {
 		t.Error("a container has two parts")
 	}
@@ -201,7 +201,7 @@ func TestGroupConflictLeavesNothing(t *testing.T) {
 			w := newWorld(t, collection("c", expiry.Unset))
 			d := w.another(collection("d", expiry.Unset))
 			w.at(d, w.doing(store.Create, "b", `"n":1`))
-			g := w.store.BeginSnapshot()
+			g := w.beginSnapshot()
 			w.wrote(g.On(w.view()), w.doing(store.Create, "a", ""))
 			w.wrote(g.On(w.viewOf(d)), w.doing(store.Replace, "b", `"n":2`))
 			switch change {
@@ -231,19 +231,19 @@ func TestGroupConflictLeavesNothing(t *testing.T) {
 func TestGroupMeetsAChangedContainer(t *testing.T) {
 	w := newWorld(t, collection("c", expiry.Unset))
 	w.at(w.c, w.doing(store.Create, "a", `"n":1`))
-	g := w.store.BeginSnapshot()
+	g := w.beginSnapshot()
 	defer g.Rollback()
 	later := w.another(collection("later", expiry.Unset))
 	w.wrote(g.On(w.viewOf(later)), w.doing(store.Create, "a", "")) // it is empty in any snapshot
 	w.addIndex(w.c, catalog.NamedIndex{Name: "n", Columns: []catalog.NamedColumn{{Path: "n"}}})
-	_, err := g.On(w.view()).Do(w.doing(store.Read, "a", ""))
+	_, err := g.On(w.view()).Do(context.Background(), w.doing(store.Read, "a", ""))
 	w.becomes(err, fault.Conflict)
 }
 
 func TestGroupScanMeetsAChangedContainer(t *testing.T) {
 	w := newWorld(t, collection("c", expiry.Unset))
 	w.at(w.c, w.doing(store.Create, "a", `"n":1`))
-	g := w.store.BeginSnapshot()
+	g := w.beginSnapshot()
 	defer g.Rollback()
 	x := g.On(w.view())
 	w.addIndex(w.c, catalog.NamedIndex{Name: "n", Columns: []catalog.NamedColumn{{Path: "n"}}})
@@ -261,7 +261,7 @@ func TestGroupLifetime(t *testing.T) {
 	w.at(w.c, w.doing(store.Create, "dead", `"n":1,"ttl":1`))
 	w.now += 2
 	old := w.view()
-	g := w.store.BeginSnapshot()
+	g := w.beginSnapshot()
 	x := g.On(old)
 	if got := w.all(x, access.Access{}); got != "short=1" {
 		t.Errorf("the group sees %s", got)
@@ -281,13 +281,13 @@ func TestGroupLifetime(t *testing.T) {
 	}
 
 	w.at(w.c, w.doing(store.Create, "short", `"n":1,"ttl":5`))
-	g = w.store.BeginSnapshot()
+	g = w.beginSnapshot()
 	w.wrote(g.On(w.view()), w.doing(store.Patch, "short", `"n":2`))
 	w.now += 5
 	w.inside(w.c) // someone is told
 	w.becomes(g.Commit(context.Background()), fault.Conflict)
 
-	g = w.store.BeginSnapshot()
+	g = w.beginSnapshot()
 	w.wrote(g.On(w.view()), w.doing(store.Create, "short", `"n":3`))
 	for {
 		done, err := w.store.Reclaim(context.Background(), w.c, w.now, 100)
@@ -306,13 +306,14 @@ func TestGroupLifetime(t *testing.T) {
 func TestGroupLimits(t *testing.T) {
 	w := newWorld(t, collection("c", expiry.Unset))
 	d := w.another(collection("d", expiry.Unset))
-	g := w.store.BeginSnapshot()
+	g := w.beginSnapshot()
 	text := strings.Repeat("x", 1<<20)
 	var err error
 	n := 0
 	for ; err == nil && n < 100; n++ {
 		c := []*catalog.Container{w.c, d}[n%2]
-		_, err = g.On(w.viewOf(c)).Do(w.doing(store.Upsert, fmt.Sprint(n), fmt.Sprintf(`"t":%q`, text)))
+		op := w.doing(store.Upsert, fmt.Sprint(n), fmt.Sprintf(`"t":%q`, text))
+		_, err = g.On(w.viewOf(c)).Do(context.Background(), op)
 	}
 	w.becomes(err, fault.TooLarge)
 	if !g.On(w.view()).Full() || n < 30 || n > 40 {
@@ -352,7 +353,7 @@ func TestGroupsMoveMoney(t *testing.T) {
 			n, _ := doc.AsInt(doc.Lookup(d.Body, "n"))
 			return doc.FromJSON(nil, fmt.Appendf(nil, `{"_id":%q,"n":%d}`, account, n+amount), doc.ParseOptions{})
 		}
-		_, err := x.Do(op)
+		_, err := x.Do(context.Background(), op)
 		return err
 	}
 	var work sync.WaitGroup
@@ -362,7 +363,7 @@ func TestGroupsMoveMoney(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, uint64(m)))
 		work.Go(func() {
 			for range each {
-				g := w.store.BeginSnapshot()
+				g := w.beginSnapshot()
 				from, to, amount := fmt.Sprint(rng.IntN(accounts)), fmt.Sprint(rng.IntN(accounts)), rng.Int64N(10)
 				err := add(g.On(vc), from, -amount)
 				if err == nil {
@@ -386,7 +387,7 @@ func TestGroupsMoveMoney(t *testing.T) {
 		})
 	}
 	work.Wait()
-	g := w.store.BeginSnapshot()
+	g := w.beginSnapshot()
 	defer g.Rollback()
 	if got := sum(g); got != 2*accounts*100 || done == 0 {
 		t.Errorf("the sum is %d after %d movements", got, done)
@@ -408,7 +409,7 @@ func TestGroupCrash(t *testing.T) {
 	w.ok(w.store.KeepLog(context.Background(), w.now, store.LogOptions{}))
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := range 60 {
-		g := w.store.BeginSnapshot()
+		g := w.beginSnapshot()
 		rest := fmt.Sprintf(`"n":%d,"pad":%q`, n, strings.Repeat("mayfly ", rng.IntN(400)))
 		w.wrote(g.On(w.view()), w.doing(store.Upsert, "a", rest))
 		w.wrote(g.On(w.viewOf(d)), w.doing(store.Upsert, "a", rest))
@@ -452,7 +453,7 @@ func (w *world) afterGroupCrash(fs *vfs.MemFS, second uint32, least int) {
 		w.t.Errorf("one container has group %d, the other one %d, the least is %d", n, m, least)
 	}
 	after.ok(after.store.KeepLog(context.Background(), after.now, store.LogOptions{}))
-	oldest, err := after.store.LogOldest()
+	oldest, err := after.store.LogOldest(context.Background())
 	after.ok(err)
 	logged := 0
 	for _, err := range after.store.Log(context.Background(), oldest) {

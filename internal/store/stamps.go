@@ -50,14 +50,14 @@ func (r *reading) stampEntries(x *access.Range) (st entryRange, err error) {
 		return st, nil
 	}
 	if first > math.MinInt64 {
-		sequence, err := sequenceAt(r.snapshot, r.v, first-1)
+		sequence, err := sequenceAt(r.ctx, r.snapshot, r.v, first-1)
 		if err != nil {
 			return st, err
 		}
 		st.lower = r.rng.Feed(nil, sequence+1)
 	}
 	if last < math.MaxInt64 {
-		sequence, err := sequenceAt(r.snapshot, r.v, last)
+		sequence, err := sequenceAt(r.ctx, r.snapshot, r.v, last)
 		if err != nil {
 			return st, err
 		}

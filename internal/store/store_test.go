@@ -166,7 +166,7 @@ func TestFeedOrder(t *testing.T) {
 		w.ok(err)
 	}
 	w.now += 5
-	middle, err := w.store.Sequence(w.c)
+	middle, err := w.store.Sequence(context.Background(), w.c)
 	w.ok(err)
 	_, err = w.write(w.put(store.Replace, "p", "b", ``))
 	w.ok(err)
@@ -316,7 +316,7 @@ func TestSequenceTellsOfFailure(t *testing.T) {
 	c, err := w.catalog.CreateContainer(context.Background(), w.now, db, definition(expiry.Unset), nil)
 	w.ok(err)
 	w.close()
-	if _, err := w.store.Sequence(c); fault.KindOf(err) != fault.Unavailable {
+	if _, err := w.store.Sequence(context.Background(), c); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("got %v, want unavailable", err)
 	}
 }

@@ -32,18 +32,18 @@ const sweepShare = 0.15
 // SweepDue reports whether a sweep is under way or worth starting. waiting is how many documents are known to wait for
 // their reclaim; no sweep starts before as many are reclaimed. A sweep in the middle of a wave would find little, and
 // leave the rest to another one.
-func (s *Store) SweepDue(c *catalog.Container, waiting uint64) bool {
+func (s *Store) SweepDue(ctx context.Context, c *catalog.Container, waiting uint64) bool {
 	r := s.reclaimOf(c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s.loadReclaim(c, r) != nil || c.State().Deleted {
+	if s.loadReclaim(ctx, c, r) != nil || c.State().Deleted {
 		return false
 	}
 	// A sweep that has begun goes on in any case: its runs are in memory.
 	if r.sweep != nil || r.pending == 0 || r.pending < waiting {
 		return r.sweep != nil
 	}
-	counter, err := counterOf(s.engine, c)
+	counter, err := counterOf(ctx, s.engine, c)
 	return err == nil && float64(r.pending) >= sweepShare*float64(r.pending+counter.Documents)
 }
 
@@ -53,7 +53,7 @@ func (s *Store) Sweep(ctx context.Context, c *catalog.Container, limit int) (Rec
 	r := s.reclaimOf(c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := s.loadReclaim(c, r); err != nil || c.State().Deleted {
+	if err := s.loadReclaim(ctx, c, r); err != nil || c.State().Deleted {
 		return Reclaimed{}, err
 	}
 	if r.sweep == nil {
@@ -120,7 +120,7 @@ const forgetStep = 500
 func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) error {
 	rng := c.Keys()
 	for runs := range slices.Chunk(r.sweep.runs, forgetStep) {
-		b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
+		b := &kv.Batch{NoSync: true, Frees: true}
 		for _, x := range runs {
 			b.Delete(rng.Reclaimed(nil, x.first))
 		}
@@ -130,7 +130,7 @@ func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) 
 	}
 	// Documents that were reclaimed during the sweep still have entries, so they stay pending.
 	pending := r.pending - min(r.pending, r.sweep.count)
-	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
+	b := &kv.Batch{NoSync: true, Frees: true}
 	b.Set(rng.Mark(nil), keys.ReclaimMark{Feed: r.feed, Own: r.own, Pending: pending}.Append(nil))
 	b.Follow(rng.Order(nil), func(last []byte, _ *kv.Batch) ([]byte, error) {
 		if c.State().Deleted {
@@ -152,11 +152,15 @@ func (s *Store) sweepOn(ctx context.Context, c *catalog.Container, sw *sweep, li
 	if sw.next != nil {
 		lower = sw.next
 	}
-	b := &kv.Batch{Since: s.engine.Mark(), NoSync: true, Frees: true}
+	view, err := s.engine.View(ctx)
+	if err != nil {
+		return 0, err
+	}
+	b := &kv.Batch{Since: view.Mark, NoSync: true, Frees: true}
 	var next []byte
 	var kept arena
 	seen := 0
-	err = walk(ctx, s.engine, lower, upper, func(it kv.Iterator) error {
+	err = walk(ctx, view.Reader, lower, upper, func(it kv.Iterator) error {
 		if seen++; seen > limit {
 			next = append([]byte(nil), it.Key()...)
 			return errStopped

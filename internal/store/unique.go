@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -126,11 +127,11 @@ func (ws *writeSet) release(sl *slot) {
 
 // claimAll takes the unique keys of a body; fault.Exists when another living
 // document has one.
-func (ws *writeSet) claimAll(sl *slot, body doc.Doc) error {
+func (ws *writeSet) claimAll(ctx context.Context, sl *slot, body doc.Doc) error {
 	var err error
 	ws.uniqueKeys(sl, body, func(key []byte) {
 		if err == nil {
-			if err = ws.claim(sl, key); err == ErrExists {
+			if err = ws.claim(ctx, sl, key); err == ErrExists {
 				err = ws.duplicate(sl, key, body)
 			}
 		}
@@ -138,7 +139,7 @@ func (ws *writeSet) claimAll(sl *slot, body doc.Doc) error {
 	return err
 }
 
-func (ws *writeSet) claim(sl *slot, key []byte) error {
+func (ws *writeSet) claim(ctx context.Context, sl *slot, key []byte) error {
 	if i := ws.claimOf(key); i >= 0 {
 		if owner := ws.claims[i].owner; owner != nil && owner != sl {
 			return ErrExists
@@ -146,7 +147,7 @@ func (ws *writeSet) claim(sl *slot, key []byte) error {
 		ws.setOwner(i, sl)
 		return nil
 	}
-	taken, err := ws.takenByOther(key)
+	taken, err := ws.takenByOther(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -159,17 +160,17 @@ func (ws *writeSet) claim(sl *slot, key []byte) error {
 
 // takenByOther reports whether a living document outside the transaction has a
 // unique key. Those inside have given theirs up before.
-func (ws *writeSet) takenByOther(key []byte) (bool, error) {
+func (ws *writeSet) takenByOther(ctx context.Context, key []byte) (bool, error) {
 	// The precondition is on the key, which changes when another document takes it or gives it up. The record of the
 	// owner needs none: if it is dead now, it stays so.
 	ws.b.Read(key)
-	number, found, err := getNumber(ws.s.engine, key)
+	number, found, err := getNumber(ctx, ws.view.Reader, key)
 	if err != nil || !found {
 		return false, err
 	}
 	record := ws.key(func(dst []byte) []byte { return ws.v.Container.Keys().Record(dst, number) })
 	alive := false
-	_, err = getRecord(ws.s.engine, record, func(h keys.Header, body doc.Doc) error {
+	_, err = getRecord(ctx, ws.view.Reader, record, func(h keys.Header, body doc.Doc) error {
 		alive = !dead(ws.v, h, body)
 		return nil
 	})

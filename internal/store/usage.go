@@ -30,12 +30,12 @@ func (s *Store) Usage(ctx context.Context, v catalog.View) (Usage, error) {
 }
 
 func (s *Store) usage(ctx context.Context, v catalog.View, estimates bool) (Usage, error) {
-	snapshot, at, err := s.reclaimed(v.Container)
+	snapshot, at, err := s.reclaimed(ctx, v.Container)
 	if err != nil {
 		return Usage{}, err
 	}
 	defer snapshot.Close()
-	counter, err := counterOf(snapshot, v.Container)
+	counter, err := counterOf(ctx, snapshot, v.Container)
 	if err != nil {
 		return Usage{}, err
 	}
@@ -50,14 +50,15 @@ func (s *Store) usage(ctx context.Context, v catalog.View, estimates bool) (Usag
 
 // reclaimed returns a snapshot, and how far the queues are reclaimed in it. The reaper continues while the caller
 // counts.
-func (s *Store) reclaimed(c *catalog.Container) (kv.Snapshot, queueMarks, error) {
+func (s *Store) reclaimed(ctx context.Context, c *catalog.Container) (kv.Snapshot, queueMarks, error) {
 	r := s.reclaimOf(c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := s.loadReclaim(c, r); err != nil {
+	if err := s.loadReclaim(ctx, c, r); err != nil {
 		return nil, queueMarks{}, err
 	}
-	return s.engine.Snapshot(), r.queueMarks, nil
+	snapshot, err := s.engine.Snapshot(ctx)
+	return snapshot, r.queueMarks, err
 }
 
 // storedUsage is the usage before the dead are subtracted.

@@ -70,11 +70,14 @@ func (s *Store) writeUntilDone(
 // attempt does the operations once; fault.Conflict asks for another attempt. large reports whether the write turned out
 // to be a large one.
 func (s *Store) attempt(ctx context.Context, v catalog.View, ops []Op, results []Result) (large bool, err error) {
-	ws := s.begin(v)
+	ws, err := s.begin(ctx, v)
+	if err != nil {
+		return false, err
+	}
 	ws.ctx = ctx
 	defer ws.end()
 	for i := range ops {
-		if err := ws.do(&ops[i], &results[i]); err != nil {
+		if err := ws.do(ctx, &ops[i], &results[i]); err != nil {
 			// A failure is an answer too: it must rest on a state that existed, or it is tried again.
 			return false, cmp.Or(ws.confirm(ctx), error(&BatchError{Index: i, Err: err}))
 		}

@@ -20,6 +20,7 @@ import (
 type writeSet struct {
 	s            *Store
 	v            catalog.View
+	view         kv.View // all reads go through it
 	x            *indexer
 	b            kv.Batch
 	slots        []*slot          // in order of first touch
@@ -94,10 +95,19 @@ type pending struct {
 
 var writeSets = sync.Pool{New: func() any { return new(writeSet) }}
 
-func (s *Store) begin(v catalog.View) *writeSet {
+// begin starts an attempt, with a view of its own. The caller ends it.
+func (s *Store) begin(ctx context.Context, v catalog.View) (*writeSet, error) {
+	view, err := s.engine.View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.beginOn(v, view), nil
+}
+
+func (s *Store) beginOn(v catalog.View, view kv.View) *writeSet {
 	ws := writeSets.Get().(*writeSet)
-	ws.s, ws.v, ws.x = s, v, s.indexer(v)
-	ws.b = kv.Batch{Since: s.engine.Mark(), Reads: ws.b.Reads[:0], Ops: ws.b.Ops[:0], Orders: ws.b.Orders[:0]}
+	ws.s, ws.v, ws.view, ws.x = s, v, view, s.indexer(v)
+	ws.b = kv.Batch{Since: view.Mark, Reads: ws.b.Reads[:0], Ops: ws.b.Ops[:0], Orders: ws.b.Orders[:0]}
 	ws.slots, ws.claims, ws.claimChanges = ws.slots[:0], ws.claims[:0], ws.claimChanges[:0]
 	ws.arena, ws.entries = ws.arena[:0], ws.entries[:0]
 	ws.terms[0].reset()
@@ -124,7 +134,8 @@ func (ws *writeSet) end() {
 	clear(ws.claims)
 	clear(ws.claimChanges[:cap(ws.claimChanges)])
 	clear(ws.changes)
-	ws.s, ws.v, ws.x, ws.index, ws.claimed, ws.within = nil, catalog.View{}, nil, nil, nil, nil
+	ws.s, ws.v, ws.view, ws.x, ws.index = nil, catalog.View{}, kv.View{}, nil, nil
+	ws.claimed, ws.within = nil, nil
 	// What refers to documents is cleared, so that a pooled write set keeps none of them in memory.
 	kept := cap(ws.arena) + 2*cap(ws.terms[0].bytes) + 2*cap(ws.terms[1].bytes) + 12*cap(ws.entries)
 	if kept <= maxKept && cap(ws.b.Ops) <= maxKept/64 {
@@ -140,8 +151,8 @@ func (ws *writeSet) key(build func(dst []byte) []byte) []byte {
 }
 
 // do does one operation on its document as the write set has it.
-func (ws *writeSet) do(op *Op, result *Result) error {
-	sl, err := ws.touch(op.Key)
+func (ws *writeSet) do(ctx context.Context, op *Op, result *Result) error {
+	sl, err := ws.touch(ctx, op.Key)
 	if err != nil {
 		return err
 	}
@@ -185,7 +196,7 @@ func (ws *writeSet) do(op *Op, result *Result) error {
 		}
 		ws.loaded += len(body)
 	}
-	return ws.put(sl, op, body, !alive, result)
+	return ws.put(ctx, sl, op, body, !alive, result)
 }
 
 // show makes the living document, unchanged, the result.
@@ -222,7 +233,7 @@ func matches(want *access.Version, version access.Version) bool {
 
 // touch finds the slot of a document, and reads the document the first time. The commit then depends on the lookup,
 // also if it leads nowhere: that is how two creations of one id meet.
-func (ws *writeSet) touch(key Key) (*slot, error) {
+func (ws *writeSet) touch(ctx context.Context, key Key) (*slot, error) {
 	rng := ws.v.Container.Keys()
 	var size int
 	lookup := ws.key(func(dst []byte) []byte {
@@ -239,12 +250,12 @@ func (ws *writeSet) touch(key Key) (*slot, error) {
 	end := len(lookup) - len(key.ID)
 	sl := &slot{lookup: lookup, partition: lookup[end-size : end]}
 	ws.depend(lookup)
-	number, found, err := getNumber(ws.s.engine, lookup)
+	number, found, err := getNumber(ctx, ws.view.Reader, lookup)
 	if err != nil {
 		return nil, err
 	}
 	if found {
-		if err := ws.load(sl, number); err != nil {
+		if err := ws.load(ctx, sl, number); err != nil {
 			return nil, err
 		}
 	}
@@ -288,10 +299,10 @@ func (ws *writeSet) depend(key []byte) {
 
 // load reads the record of a slot. A document that is dead counts as not found. What is left of it stays on disk until
 // it is reclaimed: cleaning up here would make a write pay for what expired before.
-func (ws *writeSet) load(sl *slot, number uint64) error {
+func (ws *writeSet) load(ctx context.Context, sl *slot, number uint64) error {
 	record := ws.key(func(dst []byte) []byte { return ws.v.Container.Keys().Record(dst, number) })
 	ws.depend(record)
-	h, body, found, err := copyRecord(ws.s.engine, record)
+	h, body, found, err := copyRecord(ctx, ws.view.Reader, record)
 	if err != nil || !found {
 		return err
 	}
@@ -338,7 +349,9 @@ func (ws *writeSet) delete(sl *slot, result *Result) {
 }
 
 // put gives the document a new body.
-func (ws *writeSet) put(sl *slot, op *Op, body doc.Doc, created bool, result *Result) error {
+func (ws *writeSet) put(
+	ctx context.Context, sl *slot, op *Op, body doc.Doc, created bool, result *Result,
+) error {
 	if err := ws.checkBody(sl, op, body); err != nil {
 		return err
 	}
@@ -353,7 +366,7 @@ func (ws *writeSet) put(sl *slot, op *Op, body doc.Doc, created bool, result *Re
 	if !created { // before the new claims, since the new body may have the same unique keys
 		ws.release(sl)
 	}
-	if err := ws.claimAll(sl, body); err != nil {
+	if err := ws.claimAll(ctx, sl, body); err != nil {
 		return err
 	}
 	if err := ws.holdBody(body); err != nil {

@@ -27,7 +27,7 @@ func listChanges(e *exchange, v catalog.View, scope access.Scope, size int) (sta
 	if err := e.checkFeedMode(); err != nil {
 		return 0, err
 	}
-	newest, err := e.api.store.Sequence(v.Container)
+	newest, err := e.api.store.Sequence(e.Context(), v.Container)
 	if err != nil {
 		return 0, err
 	}

@@ -136,7 +136,10 @@ func (e *exchange) transactScripts(partition []doc.Value, programs []*script.Pro
 		if err != nil {
 			return scriptOutcome{}, err
 		}
-		c := e.newScriptCollection(ctx, v, partition, watch)
+		c, err := e.newScriptCollection(ctx, v, partition, watch)
+		if err != nil {
+			return scriptOutcome{}, err
+		}
 		host := e.scriptHost(c)
 		host.OthersMemory, host.Reserve = s.othersMemory, s.reserve
 		ran := clock.Start()
@@ -178,10 +181,14 @@ func (c *scriptCollection) advanceToNow() {
 
 // newScriptCollection begins a transaction on one partition.
 func (e *exchange) newScriptCollection(ctx context.Context, v catalog.View, partition []doc.Value,
-	watch clock.Stopwatch) *scriptCollection {
+	watch clock.Stopwatch) (*scriptCollection, error) {
+	tx, err := e.api.store.Begin(ctx, v)
+	if err != nil {
+		return nil, err
+	}
 	c := &scriptCollection{
 		ctx: ctx, api: e.api, view: v, partition: partition,
-		tx: e.api.store.Begin(v), newIDs: map[uint64]string{}, ru: 1,
+		tx: tx, newIDs: map[uint64]string{}, ru: 1,
 		functions: e.api.functionsOf(ctx, v.Container),
 	}
 	var base access.Scope
@@ -198,7 +205,7 @@ func (e *exchange) newScriptCollection(ctx context.Context, v catalog.View, part
 	}
 	c.env.Stop = c.stop // ctx has the share that holds the turn
 	c.late = func() bool { return watch.Elapsed() > scriptLate || c.tx.Full() }
-	return c
+	return c, nil
 }
 
 // scriptHost is the environment of the request's scripts. It outlives the exchange.

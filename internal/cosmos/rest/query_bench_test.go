@@ -221,7 +221,7 @@ func (l *queryBench) raw(b *testing.B) {
 	lower, upper := rng.Record(nil, 0), rng.Record(nil, 1<<62)
 	sum := 0
 	once := func() {
-		it, err := l.engine.Iterate(lower, upper)
+		it, err := l.engine.Iterate(context.Background(), lower, upper)
 		must(b, err)
 		n := 0
 		for ; it.Next(); n++ {

@@ -96,7 +96,7 @@ func (e *exchange) newest() uint64 {
 	sequence := e.version.Sequence
 	if !(e.versioned && e.aboutItem()) && e.container != nil && !e.container.State().Deleted {
 		// For a single item, the sequence number of its own version is enough.
-		newest, err := e.api.store.Sequence(e.container)
+		newest, err := e.api.store.Sequence(e.Context(), e.container)
 		if err != nil {
 			e.api.log.Error("cannot read the newest sequence number", "error", err)
 		}

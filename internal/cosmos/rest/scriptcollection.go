@@ -49,7 +49,7 @@ func (c *scriptCollection) do(op store.Op) (store.Result, error) {
 		op.Key = key
 	}
 	op.Key.Partition = c.partition
-	result, err := c.tx.Do(op)
+	result, err := c.tx.Do(c.ctx, op)
 	if err != nil {
 		c.ru++
 		return result, scriptItemFault(err)
@@ -286,7 +286,7 @@ func scriptStatus(err error) (status int, message string, ok bool) {
 	err = classify(err)
 	switch kind := fault.KindOf(err); kind {
 	case fault.Internal, fault.Corrupt, fault.Timeout, fault.Unavailable, fault.Conflict, fault.OwnerNotFound,
-		fault.Busy:
+		fault.Busy, fault.Undetermined:
 		return 0, "", false
 	default:
 		return outcomes[kind].status, fault.Message(err), true

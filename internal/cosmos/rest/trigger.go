@@ -208,7 +208,7 @@ func (t *triggeredWrite) write(c *scriptCollection, text []byte) (response []byt
 		return nil, err
 	}
 	t.result = len(c.shown)
-	result, err := c.tx.Do(op)
+	result, err := c.tx.Do(c.ctx, op)
 	if err != nil {
 		return nil, itemFault(err)
 	}

@@ -1,7 +1,6 @@
 package kvtest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -285,12 +284,8 @@ func orderAgain(t *testing.T, e kv.Engine) {
 		again.Follow([]byte("n"), place)
 		return again
 	})
-	var last bytes.Buffer
-	if _, err := e.Get(context.Background(), []byte("n"), func(v []byte) error { last.Write(v); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	if number(last.Bytes()) != 2 || calls == 0 {
-		t.Errorf("counter is %d after %d calls of place, want 2", number(last.Bytes()), calls)
+	if last, err := count(e, "n"); err != nil || last != 2 || calls == 0 {
+		t.Errorf("counter is %d, %v after %d calls of place, want 2", last, err, calls)
 	}
 	want(t, e, "log/00000001", string(bytesOf(1)), "log/00000002", string(bytesOf(2)), "log/00000003", absent)
 }

@@ -58,7 +58,8 @@ func TestFailingLog(t *testing.T) {
 				running.Go(func() {
 					for i := 0; ; i++ {
 						failed := e.broken() != nil
-						found, err := e.Get(context.Background(), name(w, int(acknowledged[w].Load())), func([]byte) error { return nil })
+						key := name(w, int(acknowledged[w].Load()))
+						found, err := e.Get(t.Context(), key, func([]byte) error { return nil })
 						if failed && (found || err == nil) {
 							t.Error("a read after the failure is answered")
 						}

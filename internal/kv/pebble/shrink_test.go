@@ -58,7 +58,7 @@ func TestShrink(t *testing.T) {
 			e := start(t, o)
 			many(t, e, 10_000)
 			for i := range 10_000 {
-				if _, err := e.Get(context.Background(), benchKey(i), func([]byte) error { return nil }); err != nil {
+				if _, err := e.Get(t.Context(), benchKey(i), func([]byte) error { return nil }); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -99,7 +99,7 @@ func TestShrink(t *testing.T) {
 
 func valueOf(t testing.TB, e *Engine, key string) (value string) {
 	t.Helper()
-	if _, err := e.Get(context.Background(), []byte(key), func(v []byte) error { value = string(v); return nil }); err != nil {
+	if _, err := e.Get(t.Context(), []byte(key), func(v []byte) error { value = string(v); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return value

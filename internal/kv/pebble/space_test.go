@@ -149,7 +149,8 @@ func fill(t *testing.T, e *Engine, from int) int {
 
 func reads(t *testing.T, e *Engine, i int) {
 	t.Helper()
-	if found, err := e.Get(context.Background(), fmt.Appendf(nil, "k%06d", i), func([]byte) error { return nil }); err != nil || !found {
+	found, err := e.Get(t.Context(), fmt.Appendf(nil, "k%06d", i), func([]byte) error { return nil })
+	if err != nil || !found {
 		t.Errorf("read %d on a full disk: %v, %v", i, found, err)
 	}
 }

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -43,7 +44,7 @@ func reachClusterTime(r *Request, after uint64) error {
 	if after == 0 {
 		return code.New(code.InvalidOptions, "afterClusterTime cannot be a null timestamp")
 	}
-	now := r.Node.ClusterTime(r.Now)
+	now := r.Node.ClusterTime(r.Context, r.Now)
 	if after <= now {
 		return nil
 	}
@@ -60,7 +61,7 @@ func reachClusterTime(r *Request, after uint64) error {
 	}
 	for watch := clock.Start(); ; {
 		grown := r.Node.Store.LogChanged()
-		if newest, err := r.Node.Store.LogNewest(); err != nil || uint64(newest) >= after {
+		if newest, err := r.Node.Store.LogNewest(r.Context); err != nil || uint64(newest) >= after {
 			return err
 		}
 		left := min(noopEvery, time.Unix(int64(after>>32)+1, 0).Sub(r.At)) - watch.Elapsed()
@@ -84,12 +85,13 @@ func showStamp(at uint64) string {
 // so that a change stream that starts there misses nothing.
 // https://www.mongodb.com/docs/v7.0/reference/method/db.runCommand/#command-response
 
-// WriteClusterTime writes what a replica set adds to every answer.
-func WriteClusterTime(r *Request, a *doc.Writer) {
+// WriteClusterTime writes what a replica set adds to every answer, also to that of a request that has run out of time:
+// ctx is not the request's own.
+func WriteClusterTime(ctx context.Context, r *Request, a *doc.Writer) {
 	if !r.Node.Replicates || r.At.IsZero() {
 		return
 	}
-	now := r.Node.ClusterTime(r.At.Unix())
+	now := r.Node.ClusterTime(ctx, r.At.Unix())
 	a.Object("$clusterTime")
 	a.Timestamp("clusterTime", uint32(now>>32), uint32(now))
 	a.Object("signature")

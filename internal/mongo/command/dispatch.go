@@ -91,6 +91,11 @@ func (c *connection) perform(r *request, a *answer) error {
 	if err != nil {
 		e := call.LabelError(&r.Request, err)
 		r.Status = e.Code
+		if session.Undetermined(e) && (r.Traits.Retryable || call.Confirms(&r.Request)) {
+			a.unknown(r, e)
+			c.complete(r, a, true)
+			return err
+		}
 		a.fail(e)
 	}
 	c.complete(r, a, err == nil)
@@ -137,7 +142,7 @@ func (c *connection) complete(r *request, a *answer, ok bool) {
 	if ok && !r.answered {
 		a.Double("ok", 1)
 	}
-	call.WriteClusterTime(&r.Request, &a.Writer)
+	call.WriteClusterTime(c.base, &r.Request, &a.Writer)
 }
 
 // run finds the command and lets it answer.

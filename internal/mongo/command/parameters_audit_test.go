@@ -28,7 +28,7 @@ func TestSetParameterIsAudited(t *testing.T) {
 		"set lifetime rules of dates [{inForce true false}]",
 	}
 	var got []string
-	for e, err := range d.catalog.Events(catalog.Stretch{}) {
+	for e, err := range d.catalog.Events(t.Context(), catalog.Stretch{}) {
 		must(t, err)
 		if e.API != audit.MongoDB || e.Principal == "" || e.Address == "" {
 			t.Errorf("who is %+v", e.Who)

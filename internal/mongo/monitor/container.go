@@ -58,7 +58,7 @@ func SizesOfIndexes(
 	if c == nil || query.ViewOf(c) != nil {
 		return nil, 0, nil
 	}
-	sizes, err := r.Node.Store.IndexSizes(c, documents)
+	sizes, err := r.Node.Store.IndexSizes(r.Context, c, documents)
 	if err != nil {
 		return nil, 0, err
 	}

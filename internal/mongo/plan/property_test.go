@@ -126,7 +126,7 @@ func (h *house) round(t *testing.T, r *rand.Rand, number int, counts *tally) boo
 	if err != nil {
 		t.Fatal(err)
 	}
-	indexes, err := h.store.Named(v)
+	indexes, err := h.store.Named(ctx, v)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ const maxReplans = 100
 // Plan chooses how to find the documents. In a transaction that has written, no index gives an
 // order, since what it has written comes last.
 func Plan(o *session.Operation, v catalog.View, q *Selection) (*plan.Plan, error) {
-	indexes, err := o.Node.Store.Named(v)
+	indexes, err := o.Node.Store.Named(o.Context, v)
 	if err != nil {
 		return nil, err
 	}

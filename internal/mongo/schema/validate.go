@@ -67,7 +67,7 @@ func validateDocuments(r *call.Request, v catalog.View) (*Validation, error) {
 
 // countKeys reads every index that is complete, and counts its entries.
 func countKeys(r *call.Request, v catalog.View, found *Validation) error {
-	indexes, err := r.Node.Store.Named(v)
+	indexes, err := r.Node.Store.Named(r.Context, v)
 	if err != nil {
 		return err
 	}

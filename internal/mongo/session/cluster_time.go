@@ -1,13 +1,18 @@
 package session
 
 import (
+	"context"
+
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
 // ClusterTime is how far time has come, seconds in its upper half. It never falls.
-func (n *Node) ClusterTime(now int64) uint64 {
-	newest, err := n.Store.LogNewest()
+func (n *Node) ClusterTime(ctx context.Context, now int64) uint64 {
+	newest, err := n.Store.LogNewest(ctx)
+	if last := n.newest.Load(); err != nil && last != 0 {
+		return last // still true: a later time might be one of an entry that nobody has been told of
+	}
 	at := uint64(newest)
 	if err != nil || at == 0 { // nothing is logged: nobody follows
 		at = uint64(max(now, 0))<<32 | 1
@@ -29,7 +34,7 @@ func (n *Node) Told() store.LogTime { return store.LogTime(n.newest.Load()) }
 // ClusterTime is $$CLUSTER_TIME, the same for the whole operation; missing when stand-alone.
 func (o *Operation) ClusterTime() doc.Value {
 	if o.told.Type == 0 && o.Node.Replicates {
-		at := o.Node.ClusterTime(o.At.Unix())
+		at := o.Node.ClusterTime(o.Context, o.At.Unix())
 		o.told = doc.Timestamp(uint32(at>>32), uint32(at))
 	}
 	return o.told

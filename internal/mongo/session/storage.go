@@ -34,7 +34,11 @@ func (o *Operation) Scan(v catalog.View, a access.Access) iter.Seq2[access.Docum
 // document is valid inside use.
 func (o *Operation) Read(v catalog.View, id doc.Value, use func(access.Document) error) (found bool, err error) {
 	if o.Transaction != nil {
-		result, err := o.Transaction.on(v).Do(store.Op{Verb: store.Read, Key: store.Identity(id)})
+		x, err := o.Transaction.on(v)
+		if err != nil {
+			return false, err
+		}
+		result, err := x.Do(o.Context, store.Op{Verb: store.Read, Key: store.Identity(id)})
 		if fault.KindOf(err) == fault.NotFound {
 			return false, nil
 		}

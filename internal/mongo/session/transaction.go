@@ -121,7 +121,7 @@ func (s *Sessions) StatusOfTransactions(a *doc.Writer) {
 // Renumber begins with a new transaction number.
 func (s *Sessions) Renumber(x *Session, number int64, st Stage) {
 	s.Kept.Drop(x)
-	x.Number, x.Stage = number, st
+	x.Number, x.Stage, x.Unknown = number, st, nil
 }
 
 // sweep ends transactions that have lasted too long.
@@ -149,12 +149,16 @@ func (s *Sessions) EndOld(age time.Duration) {
 }
 
 // Begin fixes what the transaction sees, the first time.
-func (t *Transaction) Begin() *store.SnapshotTransaction {
+func (t *Transaction) Begin() (*store.SnapshotTransaction, error) {
 	if t.group == nil {
-		t.group = t.sessions.node.Store.BeginSnapshot()
-		t.group.Label = t.label()
+		group, err := t.sessions.node.Store.BeginSnapshot(t.Context)
+		if err != nil {
+			return nil, err
+		}
+		group.Label = t.label()
+		t.group = group
 	}
-	return t.group
+	return t.group, nil
 }
 
 // label is what change streams tell of the transaction with each of its changes.
@@ -183,7 +187,9 @@ func (t *Transaction) enter(o *Operation, c *catalog.Container) (catalog.View, e
 		return v, err
 	}
 	v.Now = t.now
-	t.Begin()
+	if _, err := t.Begin(); err != nil {
+		return v, err
+	}
 	t.views = append(t.views, v)
 	return v, nil
 }
@@ -191,7 +197,10 @@ func (t *Transaction) enter(o *Operation, c *catalog.Container) (catalog.View, e
 // find gives the container of that name as it was when the transaction began, or as the
 // transaction has made it; nil without an error if there is no such container.
 func (t *Transaction) find(db, name string) (*catalog.Container, error) {
-	g := t.Begin()
+	g, err := t.Begin()
+	if err != nil {
+		return nil, err
+	}
 	if c := g.Created(db, name); c != nil {
 		return c, nil
 	}
@@ -204,7 +213,11 @@ func (t *Transaction) find(db, name string) (*catalog.Container, error) {
 
 // Make makes a container that only the transaction sees until its commit.
 func (t *Transaction) Make(db string, def catalog.Definition) (*catalog.Container, error) {
-	c, err := t.Begin().CreateContainer(t.now, db, def)
+	g, err := t.Begin()
+	if err != nil {
+		return nil, err
+	}
+	c, err := g.CreateContainer(t.now, db, def)
 	if err == nil {
 		t.made = append(t.made, c)
 	}
@@ -242,21 +255,35 @@ func (c txContext) Value(key any) any           { return c.t.Context.Value(key) 
 
 // scan is that of the store, as the transaction sees it.
 func (t *Transaction) scan(v catalog.View, a access.Access) iter.Seq2[access.Document, error] {
-	return t.on(v).Scan(txContext{t}, a)
+	x, err := t.on(v)
+	if err != nil {
+		return func(yield func(access.Document, error) bool) { yield(access.Document{}, err) }
+	}
+	return x.Scan(txContext{t}, a)
 }
 
 // on is what the transaction does in a container.
-func (t *Transaction) on(v catalog.View) *store.ContainerTransaction { return t.Begin().On(v) }
+func (t *Transaction) on(v catalog.View) (*store.ContainerTransaction, error) {
+	g, err := t.Begin()
+	if err != nil {
+		return nil, err
+	}
+	return g.On(v), nil
+}
 
 // Do does one operation. A document that it changes is the transaction's until its end: other
 // writers wait, and other transactions fail with WriteConflict.
 func (t *Transaction) Do(v catalog.View, op store.Op) (store.Result, error) {
+	x, err := t.on(v)
+	if err != nil {
+		return store.Result{}, err
+	}
 	key := lockKey{v.Container.ID, op.Key.ID}
 	first, err := t.lock(key)
 	if err != nil {
 		return store.Result{}, err
 	}
-	result, err := t.on(v).Do(op)
+	result, err := x.Do(t.Context, op)
 	if first && (err != nil || result.Skipped) {
 		t.unlock(key)
 	}
@@ -328,7 +355,7 @@ func (s *transactions) owner(c *catalog.Container, ops []store.Op) <-chan struct
 // error ends it.
 func (t *Transaction) Over(err error) bool {
 	if err == nil && t.first && t.group == nil {
-		t.Begin() // it sees what its first command saw, though that was nothing
+		_, err = t.Begin() // it sees what its first command saw, though that was nothing
 	}
 	return t.session.Transaction == t && (err != nil || t.doomed)
 }
@@ -350,7 +377,9 @@ func (x *Session) Commit(ctx context.Context, s *Sessions) error {
 	}
 	x.Stage = Committed
 	ended := &s.committed
-	if err != nil {
+	if Undetermined(err) {
+		x.Unknown = err // and whoever asks again is told the same
+	} else if err != nil {
 		x.Stage = Aborted
 		ended = &s.aborted
 		t.forget()

@@ -57,11 +57,11 @@ func New(
 
 // begin finds out where in the log the stream starts.
 func (s *Stream) begin(ctx context.Context) error {
-	oldest, err := s.node.Store.LogOldest()
+	oldest, err := s.node.Store.LogOldest(ctx)
 	if err != nil {
 		return err
 	}
-	newest, err := s.node.Store.LogNewest()
+	newest, err := s.node.Store.LogNewest(ctx)
 	switch {
 	case err != nil:
 		return err

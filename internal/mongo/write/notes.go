@@ -126,7 +126,11 @@ func NoteContainer(o *session.Operation, c *catalog.Container, e store.LogEntry)
 	e.Wall = o.At.UnixMilli()
 	// What a transaction does must not be in the log before its commit, and not at all without one.
 	if o.Transaction != nil {
-		o.Transaction.Begin().AppendLog(c, e)
+		g, err := o.Transaction.Begin()
+		if err != nil {
+			return err
+		}
+		g.AppendLog(c, e)
 		return nil
 	}
 	// Names are recorded as they are now: by the time that a stream reads the entry, the container may have another
