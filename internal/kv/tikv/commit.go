@@ -16,7 +16,8 @@ import (
 // slack is how much longer a transaction may take than those who wait for it: so that it can give its locks back.
 const slack = 2 * time.Second
 
-// maxTries bounds how often a batch is tried again because a lock was lost, or met another one.
+// maxTries bounds how often a batch that has read something is tried again because a lock was lost, or met another one:
+// what it has read only gets older. A batch that rests on nothing never conflicts, and is tried until its time is over.
 const maxTries = 20
 
 // commitAll commits a group, and again what may pass the next time.
@@ -282,7 +283,7 @@ func (r *round) finish(ctx context.Context, err error) {
 			w.answer(err)
 		case !mayPass:
 			w.answer(unavailable(ctx, err, "the cluster cannot write; nothing is written"))
-		case w.tries >= maxTries:
+		case w.depends && w.tries >= maxTries:
 			w.answer(local.Conflict())
 		default:
 			if err := w.reset(); err != nil {

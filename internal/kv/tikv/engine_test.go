@@ -104,7 +104,7 @@ func (c *cluster) process(t testing.TB, o Options) *Engine { return c.over(t, o,
 // A wire is the connection of one process to the cluster. It hands each request to pass, which may call the cluster.
 type wire struct {
 	client.Client
-	pass func(ctx context.Context, req *tikvrpc.Request, send func() (*tikvrpc.Response, error)) (*tikvrpc.Response, error)
+	pass passing
 }
 
 func (w *wire) SendRequest(
@@ -125,8 +125,8 @@ type passing = func(context.Context, *tikvrpc.Request, func() (*tikvrpc.Response
 // over is a process with a wire.
 func (c *cluster) over(t testing.TB, o Options, pass passing) *Engine {
 	t.Helper()
-	s, err := client.NewTestTiKVStore(c.rpc, c.pd, func(c client.Client) client.Client { return &wire{c, pass} }, nil, 0,
-		client.WithUpdateInterval(10*time.Millisecond))
+	wired := func(c client.Client) client.Client { return &wire{c, pass} }
+	s, err := client.NewTestTiKVStore(c.rpc, c.pd, wired, nil, 0, client.WithUpdateInterval(10*time.Millisecond))
 	if err != nil {
 		t.Fatal(err)
 	}
