@@ -118,7 +118,7 @@ func (r *round) fill(ctx context.Context, group []*waiter) error {
 	}
 	for len(r.rest) > 0 {
 		if r.bytes > groupBytes || r.bound != 0 {
-			r.again, r.rest = r.rest, nil
+			r.again, r.rest = append(r.again, r.rest...), nil
 			return nil
 		}
 		w := r.rest[0]
@@ -189,7 +189,7 @@ func (r *round) take(ctx context.Context, w *waiter) (refused, err error) {
 	if err := r.check(ctx, w.since, late); err != nil {
 		return ofBatch(err)
 	}
-	return w.use(func(b *kv.Batch) error {
+	refused = w.use(func(b *kv.Batch) error {
 		if !b.Before.IsZero() {
 			// A bound is one of the whole transaction.
 			if w.alone = true; len(r.in) > 0 {
@@ -202,8 +202,10 @@ func (r *round) take(ctx context.Context, w *waiter) (refused, err error) {
 		for key, value := range counters {
 			r.counters[key] = value
 		}
-		return r.put(b.Ops)
-	}), nil
+		err = r.put(b.Ops) // of the transaction, because some of the changes may be in it
+		return nil
+	})
+	return refused, err
 }
 
 // ofBatch tells a fault, which concerns one batch, from an error of the client, which concerns the transaction.
@@ -295,6 +297,6 @@ func (r *round) finish(ctx context.Context, err error) {
 	}
 	if mayPass && len(r.again) > 0 {
 		// The others are about to finish. An error means that ctx has ended, which the next round notices.
-		_ = clock.Pause(ctx, time.Duration(failed[0].tries)*time.Millisecond)
+		_ = clock.Pause(ctx, time.Duration(r.again[0].tries)*time.Millisecond)
 	}
 }
