@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -9,57 +8,7 @@ import (
 
 	"github.com/mayflydb/mayfly/conformance/cluster/stand"
 	tikverr "github.com/tikv/client-go/v2/error"
-	"github.com/tikv/client-go/v2/txnkv"
-	"github.com/tikv/client-go/v2/txnkv/transaction"
 )
-
-// connect makes a client of a cluster that ends with the test.
-func connect(t testing.TB, c *stand.Cluster) *txnkv.Client {
-	t.Helper()
-	client, err := txnkv.NewClient([]string{c.Address})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := client.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return client
-}
-
-// within is a context for one step of a test.
-func within(t testing.TB, d time.Duration) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), d)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-// A way is how a transaction commits.
-type way struct {
-	name        string
-	pessimistic bool
-	async, once bool
-}
-
-var ways = []way{
-	{name: "optimistic"},
-	{name: "pessimistic", pessimistic: true},
-	{name: "async", async: true},
-	{name: "once", once: true},
-	{name: "pessimistic once", pessimistic: true, async: true, once: true},
-}
-
-func (w way) begin(c *txnkv.Client) (*transaction.KVTxn, error) {
-	txn, err := c.Begin()
-	if err != nil {
-		return nil, err
-	}
-	txn.SetPessimistic(w.pessimistic)
-	txn.SetEnableAsyncCommit(w.async)
-	txn.SetEnable1PC(w.once)
-	return txn, nil
-}
 
 // What is committed is read, in order, in both directions, also after both
 // parts were killed.
@@ -69,7 +18,7 @@ func TestCommittedSurvives(t *testing.T) {
 	ctx := within(t, time.Minute)
 	want := map[string]string{}
 	for _, w := range ways {
-		txn, err := w.begin(client)
+		txn, err := w.begin(ctx, client)
 		if err != nil {
 			t.Fatal(err)
 		}

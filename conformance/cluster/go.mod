@@ -7,6 +7,7 @@ require (
 	github.com/pingcap/kvproto v0.0.0-20240620063548-118a4cab53e4
 	github.com/pingcap/log v1.1.1-0.20221110025148-ca232912c9f3
 	github.com/tikv/client-go/v2 v2.0.8-0.20240703095801-d73cc1ed6503
+	go.etcd.io/etcd/api/v3 v3.5.10
 	go.uber.org/zap v1.26.0
 	google.golang.org/grpc v1.63.2
 )
@@ -53,7 +54,6 @@ require (
 	github.com/tiancaiamao/gp v0.0.0-20221230034425-4025bc8a4d4a // indirect
 	github.com/tikv/pd/client v0.0.0-20240620115049-049de1761e56 // indirect
 	github.com/twmb/murmur3 v1.1.3 // indirect
-	go.etcd.io/etcd/api/v3 v3.5.10 // indirect
 	go.etcd.io/etcd/client/pkg/v3 v3.5.10 // indirect
 	go.etcd.io/etcd/client/v3 v3.5.10 // indirect
 	go.uber.org/atomic v1.11.0 // indirect

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pingcap/kvproto/pkg/metapb"
 	"github.com/pingcap/kvproto/pkg/pdpb"
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health"
@@ -37,6 +38,7 @@ func Serve(ctx context.Context, l net.Listener, dir string) error {
 	}
 	g := grpc.NewServer()
 	pdpb.RegisterPDServer(g, &server{oracle: o, state: st, url: "http://" + l.Addr().String()})
+	etcdserverpb.RegisterKVServer(g, &etcd{state: st})
 	healthpb.RegisterHealthServer(g, health.NewServer()) // pd/client: pd_service_discovery.go, checkServiceHealth
 	context.AfterFunc(ctx, g.Stop)
 	return g.Serve(l)

@@ -28,6 +28,7 @@ type known struct {
 	Regions    map[uint64]*metapb.Region
 	SafePoint  uint64                // old versions below it may be gone
 	SafePoints map[string]*safePoint // by service
+	Etcd       map[string]string
 }
 
 // A safePoint is a service's wish that nothing at or above At is collected.
@@ -41,6 +42,7 @@ func openState(file string) (*state, error) {
 		Stores:     map[uint64]*metapb.Store{},
 		Regions:    map[uint64]*metapb.Region{},
 		SafePoints: map[string]*safePoint{},
+		Etcd:       map[string]string{},
 	}}
 	content, err := os.ReadFile(file)
 	if os.IsNotExist(err) {

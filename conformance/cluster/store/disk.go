@@ -52,6 +52,12 @@ func (d *disk) sawTS(ts uint64) {
 	d.maxMu.Unlock()
 }
 
+func (d *disk) seenTS() uint64 {
+	d.maxMu.Lock()
+	defer d.maxMu.Unlock()
+	return d.maxTS
+}
+
 // at returns what reads at ts see. The caller closes it.
 func (d *disk) at(ts uint64) *pebble.Snapshot {
 	d.view.RLock()
@@ -68,7 +74,7 @@ func (d *disk) write(f func(b *pebble.Batch, maxTS uint64) error) error {
 	defer d.view.Unlock()
 	b := d.db.NewBatch()
 	defer b.Close()
-	if err := f(b, d.maxTS); err != nil {
+	if err := f(b, d.seenTS()); err != nil {
 		return err
 	}
 	if b.Empty() {

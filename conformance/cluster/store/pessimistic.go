@@ -23,24 +23,25 @@ func (s *server) acquire(ctx context.Context, req *kvrpcpb.PessimisticLockReques
 	if asked := time.Duration(req.WaitTimeout) * time.Millisecond; req.WaitTimeout > 0 {
 		patience = min(patience, asked)
 	}
-	until := time.Now().Add(patience)
-	for {
-		var tickets []<-chan struct{}
-		for _, m := range req.Mutations { // before the look, so that none is missed
-			tickets = append(tickets, s.waiters.ticket(m.Key))
-		}
-		resp, inTheWay, at, err := s.tryAcquire(req)
-		if inTheWay == nil || req.WaitTimeout == noWait {
-			return resp, err
-		}
-		called, failure := s.waiters.wait(ctx, tickets[at], req.StartVersion, inTheWay, time.Until(until))
-		if failure != nil {
-			return nil, failure
-		}
-		if !called {
-			return nil, err
-		}
+	var tickets []<-chan struct{}
+	for _, m := range req.Mutations { // before the look, so that none is missed
+		tickets = append(tickets, s.waiters.ticket(m.Key))
 	}
+	resp, inTheWay, at, err := s.tryAcquire(req)
+	if inTheWay == nil || req.WaitTimeout == noWait {
+		return resp, err
+	}
+	called, failure := s.waiters.wait(ctx, tickets[at], req.StartVersion, inTheWay, patience)
+	if failure != nil {
+		return nil, failure
+	}
+	if !called {
+		return nil, err
+	}
+	// A waiter is not given the lock: it is told to try again, at a later
+	// timestamp; tikv: src/storage/lock_manager/lock_waiting_queue.rs.
+	return nil, conflict(req.ForUpdateTs, &version{startTS: inTheWay.LockVersion, commitTS: s.disk.seenTS()},
+		inTheWay.Key, req.PrimaryLock, kvrpcpb.WriteConflict_PessimisticRetry)
 }
 
 // tryAcquire fails with the lock in the way, and which mutation it is in the
