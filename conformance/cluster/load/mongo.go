@@ -1,0 +1,136 @@
+package load
+
+import (
+	"context"
+	"encoding/base64"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// mongoDB is the API for MongoDB through its driver for Go.
+type mongoDB struct {
+	name       string
+	collection *mongo.Collection
+}
+
+// selecting is how long the driver looks for a server: less than a request has.
+const selecting = 2 * time.Second
+
+// MongoDB connects to an address, host:port, and makes the collection's index
+// if it is not there. The options say how the driver sees what is behind the
+// address.
+func MongoDB(ctx context.Context, name, address, how string) (API, error) {
+	client, err := mongo.Connect(options.Client().
+		ApplyURI("mongodb://" + address + "/?" + how).
+		SetServerSelectionTimeout(selecting))
+	if err != nil {
+		return nil, err
+	}
+	c := client.Database("mongo").Collection("documents")
+	_, err = c.Indexes().CreateOne(ctx, mongo.IndexModel{
+		Keys: bson.D{{Key: "end", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(0),
+	})
+	return &mongoDB{name: name, collection: c}, err
+}
+
+// A row is a document as the API for MongoDB has it.
+type row struct {
+	ID     string     `bson:"_id"`
+	Writer string     `bson:"writer"`
+	N      int        `bson:"n"`
+	Life   int        `bson:"life,omitempty"` // seconds
+	End    *time.Time `bson:"end,omitempty"`
+	Now    time.Time  `bson:"now,omitempty"` // of the query
+}
+
+func (m *mongoDB) Name() string { return m.name }
+
+func (m *mongoDB) Insert(ctx context.Context, d Document) error {
+	r := row{ID: d.ID(), Writer: d.Writer, N: d.N, Life: int(d.Life / time.Second)}
+	if d.Life > 0 {
+		// A whole second, because a deadline between two is the later of them; docs/ttl.md.
+		end := time.Now().Add(d.Life).UTC().Truncate(time.Second)
+		r.End = &end
+	}
+	_, err := m.collection.InsertOne(ctx, r)
+	if mongo.IsDuplicateKeyError(err) {
+		return ErrThere
+	}
+	return err
+}
+
+func (m *mongoDB) Stay(ctx context.Context, writer string) (ids []string, err error) {
+	found, err := m.collection.Find(ctx, bson.D{{Key: "writer", Value: writer}})
+	if err != nil {
+		return nil, err
+	}
+	var rows []row
+	if err := found.All(ctx, &rows); err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		ids = append(ids, r.ID)
+	}
+	return ids, nil
+}
+
+// Mortal asks for the time within the query, which is of one moment: its
+// documents fit the first batch.
+func (m *mongoDB) Mortal(ctx context.Context) (now time.Time, shown []Shown, err error) {
+	found, err := m.collection.Aggregate(ctx, mongo.Pipeline{
+		{{Key: "$match", Value: bson.D{{Key: "life", Value: bson.D{{Key: "$gt", Value: 0}}}}}},
+		{{Key: "$limit", Value: 1000}},
+		{{Key: "$set", Value: bson.D{{Key: "now", Value: "$$NOW"}}}},
+	}, options.Aggregate().SetBatchSize(1001))
+	if err != nil {
+		return now, nil, err
+	}
+	var rows []row
+	if err := found.All(ctx, &rows); err != nil {
+		return now, nil, err
+	}
+	for _, r := range rows {
+		now = r.Now
+		shown = append(shown, Shown{ID: r.ID, End: *r.End})
+	}
+	return now, shown, nil
+}
+
+// Changes opens a stream for each call, as after a failure.
+func (m *mongoDB) Changes(ctx context.Context, after string) (inserted []Document, next string, err error) {
+	o := options.ChangeStream().SetBatchSize(100).SetMaxAwaitTime(100 * time.Millisecond)
+	if after != "" {
+		token, err := base64.StdEncoding.DecodeString(after)
+		if err != nil {
+			return nil, "", err
+		}
+		o.SetResumeAfter(bson.Raw(token))
+	}
+	stream, err := m.collection.Watch(ctx, mongo.Pipeline{
+		{{Key: "$match", Value: bson.D{{Key: "operationType", Value: "insert"}}}},
+	}, o)
+	if err != nil {
+		return nil, "", err
+	}
+	defer stream.Close(ctx)
+	for stream.TryNext(ctx) {
+		var change struct {
+			Document row `bson:"fullDocument"`
+		}
+		if err := stream.Decode(&change); err != nil {
+			return nil, "", err
+		}
+		r := change.Document
+		inserted = append(inserted, Document{Writer: r.Writer, N: r.N, Life: time.Duration(r.Life) * time.Second})
+		if stream.RemainingBatchLength() == 0 {
+			break
+		}
+	}
+	if err := stream.Err(); err != nil {
+		return nil, "", err
+	}
+	return inserted, base64.StdEncoding.EncodeToString(stream.ResumeToken()), nil
+}
