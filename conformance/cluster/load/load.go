@@ -18,6 +18,8 @@ type Document struct {
 	Writer string
 	N      int
 	Life   time.Duration // whole seconds; 0 for a document that stays
+
+	Version string // of the insert, where a feed tells of it; empty in an insert
 }
 
 // ID is unique in a load.
@@ -81,6 +83,7 @@ type Report struct {
 	Mortal       int           // mortal documents in them
 	Gone         int           // mortal documents that one answer had and the next one had not
 	Changes      int           // in all feeds
+	Lost         int           // of them, inserts that were shown, never acknowledged, and taken back by a kill
 	Errors       []string      // the last of them, of each kind of request
 	Silence      time.Duration // the longest without an acknowledgement
 	Wrong        []string      // what must not be
@@ -105,7 +108,7 @@ func Start(write, read []API) (*Load, error) {
 			all()
 			return nil, fmt.Errorf("%s: follow changes: %w", api.Name(), err)
 		}
-		f := &feed{api: api, position: position, next: map[string]int{}, mortal: map[string]bool{}}
+		f := &feed{api: api, position: position, next: map[string]int{}, seen: map[string]string{}}
 		l.feeds = append(l.feeds, f)
 		l.reading.Go(func() { l.follow(following, f) })
 		l.looking.Go(func() { l.look(api) })
@@ -246,8 +249,8 @@ func (l *Load) look(api API) {
 type feed struct {
 	api      API
 	position string
-	next     map[string]int  // by writer of staying documents: the number that comes next
-	mortal   map[string]bool // those seen
+	next     map[string]int    // by writer of staying documents: the number that comes next
+	seen     map[string]string // by document: the version of its insert
 }
 
 // follow reads changes until the context ends: the documents of a writer come
@@ -265,9 +268,6 @@ func (l *Load) follow(ctx context.Context, f *feed) {
 		if err != nil {
 			continue
 		}
-		l.mu.Lock()
-		l.report.Changes += len(inserted)
-		l.mu.Unlock()
 		for _, d := range inserted {
 			l.arrived(f, d)
 		}
@@ -277,22 +277,30 @@ func (l *Load) follow(ctx context.Context, f *feed) {
 	}
 }
 
+// arrived checks one change. A document that comes twice was given twice, or it
+// was inserted twice: a process was killed after it had shown the first insert
+// and before that was safe, so its writer, who was never answered, inserted it
+// again. The second insert has another version, and as a writer has one
+// document in flight, only its last one can be lost.
 func (l *Load) arrived(f *feed, d Document) {
-	if d.Life > 0 {
-		if f.mortal[d.ID()] {
-			l.wrong("%s gives the change of %s twice", f.api.Name(), d.ID())
-		}
-		f.mortal[d.ID()] = true
-		return
-	}
+	version, again := f.seen[d.ID()]
+	f.seen[d.ID()] = d.Version
 	l.mu.Lock()
 	want := f.next[d.Writer]
+	lost := again && version != d.Version && d.N == want-1
 	f.next[d.Writer] = max(want, d.N+1)
+	l.report.Changes++
+	if lost {
+		l.report.Lost++
+	}
 	l.mu.Unlock()
 	switch {
-	case d.N < want:
+	case lost:
+	case again:
 		l.wrong("%s gives the change of %s again, after %d of %s", f.api.Name(), d.ID(), want-1, d.Writer)
-	case d.N > want:
+	case d.N < want:
+		l.wrong("%s gives the change of %s after that of %d", f.api.Name(), d.ID(), want-1)
+	case d.N > want && d.Life == 0:
 		l.wrong("%s gives the change of %s, before %d of %s", f.api.Name(), d.ID(), want, d.Writer)
 	}
 }

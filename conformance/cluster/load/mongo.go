@@ -2,7 +2,9 @@ package load
 
 import (
 	"context"
-	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -99,32 +101,44 @@ func (m *mongoDB) Mortal(ctx context.Context) (now time.Time, shown []Shown, err
 	return now, shown, nil
 }
 
+// A place is where a reader of changes stands: behind an event, or at the
+// present.
+type place struct {
+	Token []byte
+	Event bson.Timestamp // of the last event, zero before the first
+}
+
 // Changes opens a stream for each call, as after a failure.
 func (m *mongoDB) Changes(ctx context.Context, after string) (inserted []Document, next string, err error) {
-	o := options.ChangeStream().SetBatchSize(100).SetMaxAwaitTime(100 * time.Millisecond)
+	var at place
 	if after != "" {
-		token, err := base64.StdEncoding.DecodeString(after)
-		if err != nil {
+		if err := json.Unmarshal([]byte(after), &at); err != nil {
 			return nil, "", err
 		}
-		o.SetResumeAfter(bson.Raw(token))
 	}
-	stream, err := m.collection.Watch(ctx, mongo.Pipeline{
-		{{Key: "$match", Value: bson.D{{Key: "operationType", Value: "insert"}}}},
-	}, o)
+	stream, err := m.watch(ctx, at, false)
+	if e := (mongo.CommandError{}); errors.As(err, &e) && e.Code == changeStreamFatalError {
+		// The event of the token was lost by a kill before it was safe: go on behind its time.
+		stream, err = m.watch(ctx, at, true)
+	}
 	if err != nil {
 		return nil, "", err
 	}
 	defer stream.Close(ctx)
 	for stream.TryNext(ctx) {
 		var change struct {
-			Document row `bson:"fullDocument"`
+			Document row            `bson:"fullDocument"`
+			Time     bson.Timestamp `bson:"clusterTime"`
 		}
 		if err := stream.Decode(&change); err != nil {
 			return nil, "", err
 		}
+		at.Event = change.Time
 		r := change.Document
-		inserted = append(inserted, Document{Writer: r.Writer, N: r.N, Life: time.Duration(r.Life) * time.Second})
+		inserted = append(inserted, Document{
+			Writer: r.Writer, N: r.N, Life: time.Duration(r.Life) * time.Second,
+			Version: fmt.Sprintf("%d.%d", change.Time.T, change.Time.I),
+		})
 		if stream.RemainingBatchLength() == 0 {
 			break
 		}
@@ -132,5 +146,24 @@ func (m *mongoDB) Changes(ctx context.Context, after string) (inserted []Documen
 	if err := stream.Err(); err != nil {
 		return nil, "", err
 	}
-	return inserted, base64.StdEncoding.EncodeToString(stream.ResumeToken()), nil
+	at.Token = stream.ResumeToken()
+	text, err := json.Marshal(at)
+	return inserted, string(text), err
+}
+
+// changeStreamFatalError is MongoDB's code for a token without its event.
+const changeStreamFatalError = 280
+
+// watch opens a stream at a place: by its token, or by the time of its event.
+func (m *mongoDB) watch(ctx context.Context, at place, byTime bool) (*mongo.ChangeStream, error) {
+	o := options.ChangeStream().SetBatchSize(100).SetMaxAwaitTime(100 * time.Millisecond)
+	switch {
+	case byTime:
+		o.SetStartAtOperationTime(&bson.Timestamp{T: at.Event.T, I: at.Event.I + 1})
+	case at.Token != nil:
+		o.SetResumeAfter(bson.Raw(at.Token))
+	}
+	return m.collection.Watch(ctx, mongo.Pipeline{
+		{{Key: "$match", Value: bson.D{{Key: "operationType", Value: "insert"}}}},
+	}, o)
 }

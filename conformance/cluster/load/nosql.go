@@ -101,6 +101,7 @@ type item struct {
 	N       int    `json:"n"`
 	Seconds int    `json:"ttl,omitempty"`
 	Stamp   int64  `json:"_ts,omitempty"`
+	ETag    string `json:"_etag,omitempty"`
 	Now     int64  `json:"now,omitempty"` // milliseconds, of the query
 }
 
@@ -169,7 +170,9 @@ func (n *nosql) Changes(ctx context.Context, after string) (inserted []Document,
 		if err := json.Unmarshal(text, &i); err != nil {
 			return nil, "", err
 		}
-		inserted = append(inserted, Document{Writer: i.Writer, N: i.N, Life: time.Duration(i.Seconds) * time.Second})
+		inserted = append(inserted, Document{
+			Writer: i.Writer, N: i.N, Life: time.Duration(i.Seconds) * time.Second, Version: i.ETag,
+		})
 	}
 	return inserted, page.ContinuationToken, nil
 }
