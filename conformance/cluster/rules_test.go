@@ -102,7 +102,8 @@ func snapshotStays(t *testing.T, c *txnkv.Client) {
 			t.Errorf("%s: a snapshot moved from %q to %q", w.name, was, got)
 		}
 		after := begin(t, way{}, c)
-		if one, two := value(t, after, "rule/stays"), value(t, after, "rule/stays too"); one != w.name || two != w.name {
+		one, two := value(t, after, "rule/stays"), value(t, after, "rule/stays too")
+		if one != w.name || two != w.name {
 			t.Errorf("%s: a later snapshot has %q and %q", w.name, one, two)
 		}
 	}

@@ -69,7 +69,8 @@ func (s *server) GetClusterInfo(context.Context, *pdpb.GetClusterInfoRequest) (*
 func (s *server) GetClusterConfig(context.Context, *pdpb.GetClusterConfigRequest) (
 	*pdpb.GetClusterConfigResponse, error,
 ) {
-	return &pdpb.GetClusterConfigResponse{Header: header(), Cluster: &metapb.Cluster{Id: clusterID, MaxPeerCount: 1}}, nil
+	c := &metapb.Cluster{Id: clusterID, MaxPeerCount: 1}
+	return &pdpb.GetClusterConfigResponse{Header: header(), Cluster: c}, nil
 }
 
 func (s *server) Tso(stream pdpb.PD_TsoServer) error {
@@ -126,7 +127,8 @@ func (s *server) Bootstrap(_ context.Context, req *pdpb.BootstrapRequest) (*pdpb
 }
 
 func (s *server) PutStore(_ context.Context, req *pdpb.PutStoreRequest) (*pdpb.PutStoreResponse, error) {
-	return &pdpb.PutStoreResponse{Header: header()}, s.state.change(func(k *known) { k.Stores[req.Store.Id] = req.Store })
+	resp := &pdpb.PutStoreResponse{Header: header()}
+	return resp, s.state.change(func(k *known) { k.Stores[req.Store.Id] = req.Store })
 }
 
 func (s *server) GetStore(_ context.Context, req *pdpb.GetStoreRequest) (*pdpb.GetStoreResponse, error) {

@@ -42,7 +42,8 @@ func (s *server) BatchCommands(stream tikvpb.Tikv_BatchCommandsServer) error {
 					sending.Lock()
 					defer sending.Unlock()
 					err = stream.Send(&tikvpb.BatchCommandsResponse{
-						Responses: []*tikvpb.BatchCommandsResponse_Response{answer}, RequestIds: batch.RequestIds[i : i+1],
+						Responses:  []*tikvpb.BatchCommandsResponse_Response{answer},
+						RequestIds: batch.RequestIds[i : i+1],
 					})
 					if err != nil {
 						end(err)

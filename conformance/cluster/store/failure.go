@@ -21,7 +21,8 @@ func locked(l *lock) error {
 
 func conflict(startTS uint64, v *version, key, primary []byte, reason kvrpcpb.WriteConflict_Reason) error {
 	return refuse(kvrpcpb.KeyError{Conflict: &kvrpcpb.WriteConflict{
-		StartTs: startTS, ConflictTs: v.startTS, ConflictCommitTs: v.commitTS, Key: key, Primary: primary, Reason: reason,
+		StartTs: startTS, ConflictTs: v.startTS, ConflictCommitTs: v.commitTS,
+		Key: key, Primary: primary, Reason: reason,
 	}})
 }
 

@@ -79,7 +79,9 @@ func (w *waiters) free(keys ...[]byte) {
 
 // wait returns when the ticket is called or the time is over, and says which;
 // with an error when the two transactions wait for each other.
-func (w *waiters) wait(ctx context.Context, ticket <-chan struct{}, txn uint64, l *lock, d time.Duration) (bool, error) {
+func (w *waiters) wait(
+	ctx context.Context, ticket <-chan struct{}, txn uint64, l *lock, d time.Duration,
+) (bool, error) {
 	if err := w.enter(txn, l); err != nil {
 		return false, err
 	}

@@ -116,7 +116,8 @@ func (s *server) join(ctx context.Context, address string) error {
 		}
 	}
 	s.regions.byID = all
-	if _, err := s.placement.pd.PutStore(ctx, &pdpb.PutStoreRequest{Header: s.placement.header(), Store: me}); err != nil {
+	_, err = s.placement.pd.PutStore(ctx, &pdpb.PutStoreRequest{Header: s.placement.header(), Store: me})
+	if err != nil {
 		return err
 	}
 	if err := s.placement.report(ctx, s.regions.all()); err != nil {
