@@ -105,8 +105,8 @@ func TestMistakesAreFound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for end := time.Now().Add(Deadline); l.Wrong() == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
-				if l.Gone() > 0 && l.Acknowledged() > 100 {
+			for end := time.Now().Add(Deadline); time.Now().Before(end); time.Sleep(time.Millisecond) {
+				if l.Wrong() > 0 || l.Gone() > 0 && l.Acknowledged() > 100 {
 					break
 				}
 			}
