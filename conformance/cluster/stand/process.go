@@ -39,6 +39,9 @@ func Start(t testing.TB, name, binary string, ready func(context.Context) error,
 	p := &Process{Name: name, Ready: ready, binary: binary, args: args, output: new(output)}
 	t.Cleanup(func() {
 		p.Kill()
+		if strings.Contains(p.output.String(), "WARNING: DATA RACE") { // of a program that was built with -race
+			t.Errorf("%s has a data race", name)
+		}
 		if t.Failed() {
 			t.Logf("%s printed:\n%s", name, p.output)
 		}
