@@ -48,7 +48,8 @@ func TestRangesAnswerAlike(t *testing.T) {
 				n, ok, err := w.store.Count(context.Background(), w.view(), access.Access{Of: of})
 				w.ok(err)
 				if ok && n != uint64(len(want)) {
-					t.Errorf("round %d, %s over %d ranges: counts %d, has %d", round, name, len(w.ranges()), n, len(want))
+					t.Errorf("round %d, %s over %d ranges: counts %d, has %d",
+						round, name, len(w.ranges()), n, len(want))
 				}
 			}
 		}
@@ -99,24 +100,27 @@ func churn(w *world, rng *rand.Rand) {
 // rangeSelections is one of each kind. Spans are cut at bounds of the ranges of w and beside them.
 func rangeSelections(w *world) map[string]access.Selection {
 	one := doc.Int(1)
+	equal := &access.Bound{Value: one}
 	a, b := access.Path{{Name: "a"}}, access.Path{{Name: "b"}}
 	ts := access.Range{Path: access.Path{{Name: "_ts"}}}
 	bounds := w.c.State().Ranges()
 	inner := &access.Span{Low: bounds[1].Low, High: bounds[2].High}
 	list := map[string]access.Selection{
-		"all":              nil,
-		"partition":        access.Partition{doc.String("p7")},
-		"ids":              &access.Lookup{Partition: access.Partition{doc.String("p7")}, IDs: []string{"d1", "d2", "no"}},
+		"all":       nil,
+		"partition": access.Partition{doc.String("p7")},
+		"ids": &access.Lookup{
+			Partition: access.Partition{doc.String("p7")}, IDs: []string{"d1", "d2", "no"},
+		},
 		"span of ranges":   inner,
 		"span within":      &access.Span{Low: []byte{0x11}, High: []byte{0x19}},
 		"span over bounds": &access.Span{Low: []byte{0x08}, High: []byte{0x2A}},
 		"open span":        &access.Span{},
 		"empty span":       &access.Span{Low: []byte{0x30}, High: []byte{0x10}},
-		"equal":            filtered(&access.Range{Path: a, Low: &access.Bound{Value: one}, High: &access.Bound{Value: one}}),
+		"equal":            filtered(&access.Range{Path: a, Low: equal, High: equal}),
 		"above":            filtered(&access.Range{Path: b, Low: &access.Bound{Value: one, Open: true}}),
 		"composite":        filtered(&access.Range{Composite: 1, Equal: []doc.Value{one}}),
 		"either": filtered(access.Union{
-			&access.Range{Path: a, Low: &access.Bound{Value: one}, High: &access.Bound{Value: one}},
+			&access.Range{Path: a, Low: equal, High: equal},
 			&access.Range{Path: b, High: &access.Bound{Value: one}},
 		}),
 		"above in a span": &access.Filter{Scope: inner, Set: &access.Range{Path: a, Low: &access.Bound{Value: one}}},
