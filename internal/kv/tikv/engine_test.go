@@ -29,20 +29,24 @@ func TestEngine(t *testing.T) {
 	// The address of a real cluster runs the suite there, too, each engine under a prefix of its own.
 	if address := os.Getenv("MAYFLY_TIKV"); address != "" {
 		t.Run("cluster", func(t *testing.T) {
-			kvtest.Run(t, func(t *testing.T) kv.Engine {
-				o, err := ParseAddress(address)
-				if err != nil {
-					t.Fatal(err)
-				}
-				o.Prefix = "test-" + rand.Text()
-				e, err := Open(t.Context(), o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return e
-			})
+			kvtest.Run(t, func(t *testing.T) kv.Engine { return opened(t, address) })
 		})
 	}
+}
+
+// opened is an engine on a real cluster, with a prefix of its own.
+func opened(t testing.TB, address string) *Engine {
+	t.Helper()
+	o, err := ParseAddress(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Prefix = "test-" + rand.Text()
+	e, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }
 
 // A cluster is the client library's own simulation of one: a store, and a PD whose clock can be moved.

@@ -126,11 +126,13 @@ func TestSilentCluster(t *testing.T) {
 	stop(t, e)
 }
 
-// TestContextEndsAtALock lets a batch wait for a counter that another process holds.
+// TestContextEndsAtALock lets a batch wait for a counter that another process holds, until its context ends. The lock
+// that it asked for is granted later, to nobody: it must be given back, and not live for its whole life.
 func TestContextEndsAtALock(t *testing.T) {
+	o := Options{LockTTL: time.Hour, Timeout: 10 * time.Minute}
 	c := newCluster(t)
-	locked := make(chan struct{}, 1000)
-	holder, e := c.process(t, Options{}), c.over(t, Options{}, func(
+	locked := make(chan struct{}, 100_000)
+	holder, e := c.process(t, o), c.over(t, o, func(
 		_ context.Context, req *tikvrpc.Request, send func() (*tikvrpc.Response, error),
 	) (*tikvrpc.Response, error) {
 		resp, err := send()
