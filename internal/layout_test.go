@@ -30,6 +30,7 @@ var table = []struct{ pkgs, mayImport string }{
 	{"kv/kvtest kv/memory", "kv fault kv/local"},
 	{"kv/pebble", "clock kv fault kv/local"},
 	{"keys", "doc"},
+	{"lease", "clock fault kv keys"},
 	{"audit", ""},
 	{"keyring", "fault"},
 	{"trace", "fault"},

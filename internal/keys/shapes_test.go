@@ -80,6 +80,10 @@ func TestFormat(t *testing.T) {
 		LogCounter{Newest: 1700000000<<32 | 3, Trimmed: 1600000000 << 32, Bytes: 513, Lives: 2}.Append(nil))
 	line("system audit", AuditKey(1<<32|3))
 	line("system audit value", AppendAudit(nil, 513, []byte("{}")))
+	line("system lease", LeaseKey("reclaim/5"))
+	line("system lease value", Lease{Epoch: 3, Since: 1700000000123, Holder: "A7"}.Append(nil))
+	line("system holder", HolderKey("A7"))
+	line("system holder value", AppendHolder(nil, 1700000000123))
 	line("catalog", CatalogKey('c', 1, 2))
 	fmt.Fprintln(&out)
 
