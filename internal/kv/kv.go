@@ -203,6 +203,9 @@ type (
 		Compact(ctx context.Context, lower, upper []byte) error
 	}
 
+	// A KeyLimiter accepts shorter keys than MaxKeyBytes only: the limit of its Apply is this number of bytes.
+	KeyLimiter interface{ MaxKeyBytes() int }
+
 	// A Refuser returns the reason why the engine rejects writes at present, nil if it accepts
 	// them. The kind is fault.OutOfSpace if the engine waits for space on the disk.
 	Refuser interface{ Refuses() error }

@@ -15,17 +15,18 @@ import (
 // A waiter is a batch in the hands of the engine. The goroutine that commits it uses the batch only within use, so that
 // a caller whose context ends can leave and have its memory back.
 type waiter struct {
-	ctx    context.Context
-	size   local.Tally
-	extra  int // see kv.Batch.Extra
-	since  kv.Mark
-	reads  [][]byte // full keys
-	orders [][]byte // full keys, sorted, each once
-	done   chan error
+	ctx   context.Context
+	size  local.Tally
+	extra int // see kv.Batch.Extra
+	since kv.Mark
+	// Whether the batch rests on since: it has reads, or orders that may add some.
+	depends bool
+	reads   [][]byte // full keys
+	orders  [][]byte // full keys, sorted, each once
+	done    chan error
 
 	// For the goroutine that commits.
 	alone bool // shares no transaction
-	spent bool // its mark has been the start timestamp of a transaction
 	tries int
 
 	mu       sync.Mutex
@@ -75,7 +76,8 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 func (e *Engine) newWaiter(b *kv.Batch) (*waiter, error) {
 	w := &waiter{
 		b: b, since: b.Since, extra: b.Extra, ops: len(b.Ops), before: b.Before, alone: !b.Before.IsZero(),
-		done: make(chan error, 1),
+		depends: len(b.Reads) > 0 || len(b.Orders) > 0 && b.Since != 0,
+		done:    make(chan error, 1),
 	}
 	if err := w.size.Add(b.Ops); err != nil {
 		return nil, err
@@ -141,17 +143,6 @@ func (w *waiter) reset() error {
 		return nil
 	})
 }
-
-// rests is the mark whose timestamp a transaction with the batch cannot start after, never if there is none. The orders
-// of a batch may add reads.
-func (w *waiter) rests() kv.Mark {
-	if w.spent || len(w.reads) == 0 && (len(w.orders) == 0 || w.since == 0) {
-		return never
-	}
-	return w.since
-}
-
-const never = ^kv.Mark(0)
 
 // answer ends the wait for a batch.
 func (w *waiter) answer(err error) { w.done <- err }

@@ -57,26 +57,23 @@ func (e *Engine) commitGroup(group []*waiter) (again []*waiter) {
 		answerAll(group, err)
 		return nil
 	}
-	start, group := e.identity(group, now)
-	if len(group) == 0 {
+	if group = e.recent(group, now); len(group) == 0 {
 		return nil
 	}
-	t, err := e.begin(start, now, until)
+	t, err := e.begin(now, until)
 	if err != nil {
 		answerAll(group, err)
 		return nil
 	}
 	r := &round{pessimistic: t}
-	err = r.fill(ctx, group)
-	open := true
-	if err == nil && len(t.written) > 0 {
-		open = false
+	if err = r.fill(ctx, group); err == nil && len(t.written) > 0 {
 		err = t.commit(ctx)
-	}
-	r.finish(ctx, err)
-	if open {
+		r.finish(ctx, err)
+	} else {
+		r.finish(ctx, err)
 		t.rollback(ctx)
 	}
+	t.release(ctx)
 	return r.again
 }
 
@@ -90,31 +87,19 @@ func latest(group []*waiter) (until time.Time) {
 	return until
 }
 
-// identity sorts a group by the marks that its batches rest on, and gives the start timestamp of its transaction. That
-// is the first mark, so that no lock is older than the start: TiKV relies on it when it has lost a lock, and then looks
-// only whether the key has changed since the start (amend_pessimistic_lock in actions/prewrite.rs). A batch whose mark
-// cannot be one has its answer.
-func (e *Engine) identity(group []*waiter, now uint64) (start uint64, rest []*waiter) {
-	slices.SortStableFunc(group, func(a, b *waiter) int { return cmp.Compare(a.rests(), b.rests()) })
-	for len(group) > 0 {
-		mark := group[0].rests()
-		if mark == never {
-			return now, group
+// recent sorts a group by the marks that its batches rest on, and answers those whose marks are too old: a deletion
+// after such a mark may have been forgotten, so that its lock would not find it.
+func (e *Engine) recent(group []*waiter, now uint64) (rest []*waiter) {
+	slices.SortStableFunc(group, func(a, b *waiter) int { return cmp.Compare(a.since, b.since) })
+	oldest := kv.Mark(timestampFrom(timeOf(now).Add(-e.options.Retain / 2)))
+	for _, w := range group {
+		if w.depends && w.since < oldest {
+			w.answer(local.Conflict())
+			continue
 		}
-		if mark != 0 && !aged(mark, now) && e.take(mark, now) {
-			group[0].spent = true
-			return uint64(mark), group
-		}
-		group[0].answer(local.Conflict())
-		group = group[1:]
+		rest = append(rest, w)
 	}
-	return 0, nil
-}
-
-func (e *Engine) take(mark kv.Mark, now uint64) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.used.take(mark, now)
+	return rest
 }
 
 // fill puts the group into the transaction, as far as preconditions hold and there is space. An error is one of the
@@ -162,10 +147,14 @@ func (r *round) checkTogether(ctx context.Context, group []*waiter) error {
 		return nil
 	}
 	var reads [][]byte
+	var first kv.Mark
 	for _, w := range group {
+		if len(w.reads) > 0 && len(reads) == 0 {
+			first = w.since
+		}
 		reads = append(reads, w.reads...)
 	}
-	err := r.check(ctx, kv.Mark(r.start), reads)
+	err := r.check(ctx, first, reads)
 	if fault.KindOf(err) == fault.Conflict {
 		return nil
 	}
@@ -244,7 +233,7 @@ func (r *round) lockChanges(ctx context.Context, w *waiter) error {
 	}); err != nil || len(keys) == 0 {
 		return err
 	}
-	_, err := r.newest(ctx, false, keys)
+	_, err := r.lockNow(ctx, false, keys)
 	return err
 }
 
@@ -293,7 +282,7 @@ func (r *round) finish(ctx context.Context, err error) {
 			w.answer(err)
 		case !mayPass:
 			w.answer(unavailable(ctx, err, "the cluster cannot write; nothing is written"))
-		case w.spent && len(w.reads) > 0 || w.tries >= maxTries:
+		case w.tries >= maxTries:
 			w.answer(local.Conflict())
 		default:
 			if err := w.reset(); err != nil {

@@ -20,7 +20,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv/local"
 )
 
-var _ kv.Engine = (*Engine)(nil)
+var (
+	_ kv.Engine     = (*Engine)(nil)
+	_ kv.KeyLimiter = (*Engine)(nil)
+)
 
 // Options of an engine. A zero duration is the default.
 type Options struct {
@@ -82,7 +85,6 @@ type Engine struct {
 
 	mu     sync.Mutex
 	queues map[string]*queue // by counter, while batches wait for it
-	used   marks
 	kept   *retention
 }
 

@@ -10,6 +10,9 @@ import (
 // the byte that tells data from other keys one, and the number of a chunk of a large value 16.
 const maxKeyBytes = 7 << 10
 
+// MaxKeyBytes is the limit for keys.
+func (e *Engine) MaxKeyBytes() int { return maxKeyBytes }
+
 // The byte after the prefix says what a key is for. Keys of the engine's users are data; see value.go for the others.
 const (
 	dataKeys   = 'd'

@@ -12,7 +12,6 @@ import (
 	"github.com/pingcap/kvproto/pkg/kvrpcpb"
 	tikverr "github.com/tikv/client-go/v2/error"
 	tikvkv "github.com/tikv/client-go/v2/kv"
-	"github.com/tikv/client-go/v2/oracle"
 	client "github.com/tikv/client-go/v2/tikv"
 	"github.com/tikv/client-go/v2/tikvrpc"
 	"github.com/tikv/client-go/v2/tikvrpc/interceptor"
@@ -28,8 +27,6 @@ import (
 type pessimistic struct {
 	e     *Engine
 	start uint64
-	age   time.Duration // of start when the transaction began
-	began clock.Stopwatch
 	until time.Time // locks are waited for until then
 	txn   *transaction.KVTxn
 
@@ -39,25 +36,34 @@ type pessimistic struct {
 	bytes    int                 // of what is written
 	large    uint32              // values in chunks so far
 
+	newest   atomic.Uint64 // the largest timestamp of a lock
+	doubtful [][]byte      // full keys that may have been locked by a request that failed
+	ending   atomic.Bool   // it is being rolled back
+
 	bound   uint64      // the commit timestamp is below; 0 for none
 	late    atomic.Bool // it would not have been
 	aborted atomic.Bool // a store says that a lock of the transaction is gone
 }
 
-// begin starts a transaction whose identity is start. Nothing is sent. It waits for locks until the given time.
-func (e *Engine) begin(start, now uint64, until time.Time) (*pessimistic, error) {
+// begin starts a transaction. Nothing is sent. It waits for locks until the given time.
+//
+// It commits in two phases. In one phase a store would choose the commit timestamp, which may be below the start of a
+// transaction that held a lock on a key before; if that lock is then lost, the store does not see that the key has
+// changed under it, because it only looks behind the start (amend_pessimistic_lock in TiKV's actions/prewrite.rs). In
+// two phases the commit timestamp is newer than every lock that was there before it. With async commit, readers would
+// have to wait for the locks of a process that died, which in two phases they step over.
+func (e *Engine) begin(start uint64, until time.Time) (*pessimistic, error) {
 	txn, err := e.store.Begin(client.WithStartTS(start))
 	if err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "the cluster does not begin a transaction")
 	}
 	t := &pessimistic{
-		e: e, start: start, began: clock.Start(), until: until, txn: txn,
-		age:    time.Duration(oracle.ExtractPhysical(now)-oracle.ExtractPhysical(start)) * time.Millisecond,
+		e: e, start: start, until: until, txn: txn,
 		locked: map[string]uint64{}, counters: map[string][]byte{}, written: map[string]struct{}{},
 	}
 	txn.SetVars(variables())
 	txn.SetPessimistic(true)
-	txn.SetEnable1PC(true)
+	txn.SetEnable1PC(false)
 	txn.SetEnableAsyncCommit(false)
 	txn.GetUnionStore().SetEntrySizeLimit(math.MaxUint64, math.MaxUint64)
 	txn.SetRPCInterceptor(interceptor.NewRPCInterceptor("transaction", t.intercept))
@@ -68,14 +74,16 @@ func (e *Engine) begin(start, now uint64, until time.Time) (*pessimistic, error)
 func (t *pessimistic) intercept(next interceptor.RPCInterceptorFunc) interceptor.RPCInterceptorFunc {
 	return func(target string, req *tikvrpc.Request) (*tikvrpc.Response, error) {
 		switch req.Type {
-		case tikvrpc.CmdPessimisticLock:
-			// A lock lives from the start timestamp on. The client knows only the time since Begin, so that a lock of
-			// a transaction with an old start would be dead on arrival.
-			r := req.PessimisticLock()
-			r.LockTtl = max(r.LockTtl, t.ttl())
 		case tikvrpc.CmdPrewrite:
+			// The client takes the timestamp of the last lock, which may be an old one, of a key that was read.
 			r := req.Prewrite()
-			r.LockTtl = max(r.LockTtl, t.ttl())
+			r.ForUpdateTs = max(r.ForUpdateTs, t.newest.Load())
+			r.MinCommitTs = max(r.MinCommitTs, t.newest.Load()+1)
+		case tikvrpc.CmdPessimisticRollback:
+			// A lock with a larger timestamp would stay.
+			if r := req.PessimisticRollback(); t.ending.Load() {
+				r.ForUpdateTs = max(r.ForUpdateTs, t.newest.Load())
+			}
 		case tikvrpc.CmdCommit:
 			// The client looks at the bound once. A reader may have pushed the transaction beyond the timestamp, and
 			// then the client takes another one without asking (txnkv/transaction/commit.go, CommitTsExpired).
@@ -89,11 +97,6 @@ func (t *pessimistic) intercept(next interceptor.RPCInterceptorFunc) interceptor
 		}
 		return resp, err
 	}
-}
-
-// ttl is the life of a lock that is taken now.
-func (t *pessimistic) ttl() uint64 {
-	return uint64((t.age + t.began.Elapsed() + t.e.options.LockTTL).Milliseconds())
 }
 
 // allows reports whether the transaction may be committed at ts.
@@ -128,7 +131,12 @@ func (t *pessimistic) lock(ctx context.Context, ts uint64, values bool, keys [][
 	if values {
 		lock.InitReturnValues(len(keys))
 	}
+	t.newest.Store(max(t.newest.Load(), ts))
 	if err := t.txn.LockKeys(ctx, lock, slices.Clone(keys)...); err != nil {
+		// Of a single key that has changed since ts, no lock is left.
+		if len(keys) > 1 || !tikverr.IsErrWriteConflict(err) {
+			t.doubtful = append(t.doubtful, keys...)
+		}
 		return nil, err
 	}
 	for _, key := range keys {
@@ -137,8 +145,8 @@ func (t *pessimistic) lock(ctx context.Context, ts uint64, values bool, keys [][
 	return lock, nil
 }
 
-// newest locks full keys as they are now, whoever changed them before. With values, it returns what they have.
-func (t *pessimistic) newest(ctx context.Context, values bool, keys [][]byte) (*tikvkv.LockCtx, error) {
+// lockNow locks full keys as they are now, whoever changed them before. With values, it returns what they have.
+func (t *pessimistic) lockNow(ctx context.Context, values bool, keys [][]byte) (*tikvkv.LockCtx, error) {
 	for {
 		ts, err := t.e.now(ctx)
 		if err != nil {
@@ -157,7 +165,7 @@ func (t *pessimistic) newest(ctx context.Context, values bool, keys [][]byte) (*
 
 // pass locks a counter, as a full key, and learns its value.
 func (t *pessimistic) pass(ctx context.Context, counter []byte) error {
-	lock, err := t.newest(ctx, true, [][]byte{counter})
+	lock, err := t.lockNow(ctx, true, [][]byte{counter})
 	if err != nil {
 		return err
 	}
@@ -177,8 +185,8 @@ func (t *pessimistic) check(ctx context.Context, since kv.Mark, reads [][]byte) 
 	if len(reads) == 0 {
 		return nil
 	}
-	if uint64(since) < t.start {
-		return local.Conflict() // see identity
+	if since == 0 {
+		return local.Conflict() // before everything
 	}
 	var want [][]byte
 	for _, key := range reads {
@@ -267,7 +275,6 @@ func (t *pessimistic) putLarge(full, key, value []byte) error {
 // limit makes the commit fail from a time on.
 func (t *pessimistic) limit(before time.Time) {
 	t.bound = max(timestampFrom(before), 1)
-	// With a check, the client commits in two phases, where it knows the timestamp before it commits.
 	t.txn.SetCommitTSUpperBoundCheck(t.allows)
 }
 
@@ -287,10 +294,11 @@ func (t *pessimistic) commit(ctx context.Context) error {
 
 // rollback gives the locks back. If the cluster does not answer, they end with their life.
 func (t *pessimistic) rollback(ctx context.Context) {
+	t.ending.Store(true)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// The client's own error is in the log: there is nothing to do about locks that cannot be released.
+		// The client logs its errors and returns none: there is nothing to do about locks that cannot be released.
 		_ = t.txn.Rollback()
 	}()
 	select {
