@@ -36,7 +36,7 @@ var table = []struct{ pkgs, mayImport string }{
 	{"trace", "fault"},
 	{"slow", "clock"},
 	{"catalog", "audit doc fault expiry kv keys"},
-	{"store", "trace budget doc fault expiry access kv keys catalog"},
+	{"store", "lease trace budget doc fault expiry access kv keys catalog"},
 	{"foresight", "doc fault expiry access catalog store"},
 	{"reaper", "clock fault store trace"},
 	{"cosmos/binaryjson", "doc"},

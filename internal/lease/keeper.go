@@ -112,6 +112,21 @@ func (k *Keeper) Close(ctx context.Context) error {
 	return k.engine.Apply(ctx, b)
 }
 
+// waitEvery is how long Wait waits between two attempts.
+const waitEvery = 100 * time.Millisecond
+
+// Wait calls try until it takes a lease or fails, or ctx ends.
+func (k *Keeper) Wait(ctx context.Context, try func() (taken bool, err error)) error {
+	for {
+		if taken, err := try(); taken || err != nil {
+			return err
+		}
+		if err := clock.Pause(ctx, waitEvery); err != nil {
+			return err
+		}
+	}
+}
+
 // lose forgets a lease, and reports whether it was held.
 func (k *Keeper) lose(l *Lease) bool {
 	k.mu.Lock()

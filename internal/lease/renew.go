@@ -88,7 +88,7 @@ func (k *Keeper) tidy(
 			continue
 		}
 		if mine {
-			k.drop(name)
+			k.Drop(name)
 		}
 		b.Read(keys.LeaseKey(name))
 		b.Delete(keys.LeaseKey(name))
@@ -108,8 +108,8 @@ func (k *Keeper) tidy(
 	return nil
 }
 
-// drop forgets a lease whose work is over for good.
-func (k *Keeper) drop(name string) {
+// Drop forgets a lease whose work is over for good. It writes nothing: a later renewal deletes what is Gone.
+func (k *Keeper) Drop(name string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if l := k.held[name]; l != nil {
