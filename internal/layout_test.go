@@ -28,7 +28,7 @@ var table = []struct{ pkgs, mayImport string }{
 	{"kv", ""},
 	{"kv/local", "kv fault"},
 	{"kv/kvtest kv/memory", "kv fault kv/local"},
-	{"kv/pebble", "clock kv fault kv/local"},
+	{"kv/pebble kv/tikv", "clock kv fault kv/local"},
 	{"keys", "doc"},
 	{"lease", "clock fault kv keys"},
 	{"audit", ""},
@@ -83,7 +83,7 @@ var table = []struct{ pkgs, mayImport string }{
 	{"literal", ""},
 	{"bench", "clock"},
 	{"copying", "clock transfer"},
-	{"cmd/mayfly", "node metrics explorer clock fault kv kv/memory kv/pebble remote terminal literal bench copying transfer otlp backup"},
+	{"cmd/mayfly", "node metrics explorer clock fault kv kv/memory kv/pebble kv/tikv remote terminal literal bench copying transfer otlp backup"},
 	{"mayflytest", "."},
 }
 

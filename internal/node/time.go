@@ -19,6 +19,9 @@ const standstill = time.Second
 
 // startClock makes the clock, which shows no instant before the newest one that the data has seen.
 func (n *Node) startClock(ctx context.Context, o Options) error {
+	if sharesData(n.engine) {
+		return n.feel(ctx)
+	}
 	mark, wall := n.catalog.ClockMark(), clock.Wall()
 	if o.Virtual {
 		start := o.VirtualStart
@@ -58,7 +61,11 @@ func (n *Node) startClock(ctx context.Context, o Options) error {
 	return nil
 }
 
+// saveMark keeps the clock from going back after a restart. A cluster takes care of that by itself.
 func (n *Node) saveMark(ctx context.Context, now time.Time) error {
+	if n.catalog.Shared() {
+		return nil
+	}
 	return n.catalog.SaveClockMark(ctx, now)
 }
 
