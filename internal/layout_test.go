@@ -30,12 +30,13 @@ var table = []struct{ pkgs, mayImport string }{
 	{"kv/kvtest kv/memory", "kv fault kv/local"},
 	{"kv/pebble kv/tikv", "clock kv fault kv/local"},
 	{"keys", "doc"},
+	{"lease", "clock fault kv keys"},
 	{"audit", ""},
 	{"keyring", "fault"},
 	{"trace", "fault"},
 	{"slow", "clock"},
 	{"catalog", "audit doc fault expiry kv keys"},
-	{"store", "trace budget doc fault expiry access kv keys catalog"},
+	{"store", "lease trace budget doc fault expiry access kv keys catalog"},
 	{"foresight", "doc fault expiry access catalog store"},
 	{"reaper", "clock fault store trace"},
 	{"cosmos/binaryjson", "doc"},
@@ -82,7 +83,7 @@ var table = []struct{ pkgs, mayImport string }{
 	{"literal", ""},
 	{"bench", "clock"},
 	{"copying", "clock transfer"},
-	{"cmd/mayfly", "node metrics explorer clock fault kv kv/memory kv/pebble remote terminal literal bench copying transfer otlp backup"},
+	{"cmd/mayfly", "node metrics explorer clock fault kv kv/memory kv/pebble kv/tikv remote terminal literal bench copying transfer otlp backup"},
 	{"mayflytest", "."},
 }
 

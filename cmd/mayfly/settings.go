@@ -25,6 +25,8 @@ which overrides the file. An empty environment variable counts as not set.`
 type config struct {
 	data        string
 	memory      bool
+	cluster     string     // address of the engine, empty for one in this process
+	clusterTLS  clusterTLS // files
 	noSync      bool
 	reserve     int64
 	memoryLimit int64
@@ -58,6 +60,14 @@ var settings = []setting{
 	{name: "memory", kind: "bool", value: "false", bare: "true",
 		help:  "keep all data in memory",
 		parse: onOff(func(c *config, on bool) { c.memory = on })},
+	{name: "engine", kind: "ADDR",
+		help: "keep the data in a TiKV cluster, which several mayfly may share, at tikv://PD:2379[,PD:2379…][/PREFIX]; " +
+			"experimental (default: in the data folder)",
+		parse: parseEngine},
+	{name: "engine-tls", kind: "CA,CERT,KEY",
+		help: "three PEM files for TLS to the cluster: the authority of its certificates, and the certificate of this " +
+			"process with its key (default: no TLS)",
+		parse: parseEngineTLS},
 	{name: "emulator", kind: "bool", value: "false", bare: "true",
 		help: "for development: behave as people expect of an emulator, with the well-known key, and MongoDB " +
 			"without passwords, on every address",
@@ -239,6 +249,9 @@ func (c command) configure(cmd *cobra.Command) (config, error) {
 	}
 	if f := cmd.Flags().Lookup("data"); out.memory && f.Changed {
 		return out, fmt.Errorf("--data and --memory exclude each other: leave one of them out")
+	}
+	if err := c.checkEngine(cmd, out, file); err != nil {
+		return out, err
 	}
 	if m := out.node.Mongo; m.Advertise != "" && m.ReplSet == "" {
 		return out, fmt.Errorf("--mongo-advertise is the address of a replica set, and --mongo-replset is empty: " +
