@@ -77,11 +77,14 @@ func (n *Node) followEngine(ctx context.Context, o Options) error {
 	n.clock = following
 	failed := false
 	n.stopMarks = following.Every(markEvery, func(time.Time) {
-		view, err := n.engine.View(context.Background())
-		switch {
-		case err == nil:
+		ctx, cancel := context.WithTimeout(context.Background(), markEvery)
+		defer cancel()
+		view, err := n.engine.View(ctx)
+		if err == nil {
 			following.Tell(view.Time)
-		case !failed:
+			err = n.catalog.Refresh(ctx) // for what works without a request: the reaper, and the admin API's lists
+		}
+		if err != nil && !failed {
 			n.log.Error("the engine does not tell the time: asking again every second", "error", err)
 		}
 		failed = err != nil
