@@ -96,6 +96,11 @@ var forTests = strings.Fields("keyring node clock fault doc expiry access kv kv/
 var clients = map[string]string{
 	"github.com/cockroachdb/pebble": "kv/pebble kv/kvtest", // the suite crashes on Pebble's file system
 	"github.com/tidwall/btree":      "kv/memory",
+	"github.com/tikv/":              "kv/tikv",
+	"github.com/pingcap/":           "kv/tikv",
+	"go.etcd.io/":                   "kv/tikv",
+	"go.uber.org/":                  "kv/tikv",
+	"google.golang.org/grpc":        "kv/tikv",
 	"github.com/spf13/":             "cmd/mayfly",
 	"github.com/KimMachineGun/":     "cmd/mayfly",
 	"github.com/dlclark/regexp2":    "cosmos/pattern cosmos/sql/function cosmos/script mongo/pattern", // goja compiles patterns with it

@@ -346,7 +346,7 @@ func (c *snapshotCommit) apply(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := c.tx.unchanged(ctx, view, c.batch.Reads); err != nil {
+		if err := c.tx.unchanged(ctx, view.Reader, c.batch.Reads); err != nil {
 			return err
 		}
 		c.batch.Since = view.Mark

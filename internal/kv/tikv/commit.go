@@ -16,7 +16,8 @@ import (
 // slack is how much longer a transaction may take than those who wait for it: so that it can give its locks back.
 const slack = 2 * time.Second
 
-// maxTries bounds how often a batch is tried again because a lock was lost, or met another one.
+// maxTries bounds how often a batch that has read something is tried again because a lock was lost, or met another one:
+// what it has read only gets older. A batch that rests on nothing never conflicts, and is tried until its time is over.
 const maxTries = 20
 
 // commitAll commits a group, and again what may pass the next time.
@@ -117,7 +118,7 @@ func (r *round) fill(ctx context.Context, group []*waiter) error {
 	}
 	for len(r.rest) > 0 {
 		if r.bytes > groupBytes || r.bound != 0 {
-			r.again, r.rest = r.rest, nil
+			r.again, r.rest = append(r.again, r.rest...), nil
 			return nil
 		}
 		w := r.rest[0]
@@ -188,7 +189,7 @@ func (r *round) take(ctx context.Context, w *waiter) (refused, err error) {
 	if err := r.check(ctx, w.since, late); err != nil {
 		return ofBatch(err)
 	}
-	return w.use(func(b *kv.Batch) error {
+	refused = w.use(func(b *kv.Batch) error {
 		if !b.Before.IsZero() {
 			// A bound is one of the whole transaction.
 			if w.alone = true; len(r.in) > 0 {
@@ -201,8 +202,10 @@ func (r *round) take(ctx context.Context, w *waiter) (refused, err error) {
 		for key, value := range counters {
 			r.counters[key] = value
 		}
-		return r.put(b.Ops)
-	}), nil
+		err = r.put(b.Ops) // of the transaction, because some of the changes may be in it
+		return nil
+	})
+	return refused, err
 }
 
 // ofBatch tells a fault, which concerns one batch, from an error of the client, which concerns the transaction.
@@ -282,7 +285,7 @@ func (r *round) finish(ctx context.Context, err error) {
 			w.answer(err)
 		case !mayPass:
 			w.answer(unavailable(ctx, err, "the cluster cannot write; nothing is written"))
-		case w.tries >= maxTries:
+		case w.depends && w.tries >= maxTries:
 			w.answer(local.Conflict())
 		default:
 			if err := w.reset(); err != nil {
@@ -294,6 +297,6 @@ func (r *round) finish(ctx context.Context, err error) {
 	}
 	if mayPass && len(r.again) > 0 {
 		// The others are about to finish. An error means that ctx has ended, which the next round notices.
-		_ = clock.Pause(ctx, time.Duration(failed[0].tries)*time.Millisecond)
+		_ = clock.Pause(ctx, time.Duration(r.again[0].tries)*time.Millisecond)
 	}
 }

@@ -29,20 +29,24 @@ func TestEngine(t *testing.T) {
 	// The address of a real cluster runs the suite there, too, each engine under a prefix of its own.
 	if address := os.Getenv("MAYFLY_TIKV"); address != "" {
 		t.Run("cluster", func(t *testing.T) {
-			kvtest.Run(t, func(t *testing.T) kv.Engine {
-				o, err := ParseAddress(address)
-				if err != nil {
-					t.Fatal(err)
-				}
-				o.Prefix = "test-" + rand.Text()
-				e, err := Open(t.Context(), o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return e
-			})
+			kvtest.Run(t, func(t *testing.T) kv.Engine { return opened(t, address) })
 		})
 	}
+}
+
+// opened is an engine on a real cluster, with a prefix of its own.
+func opened(t testing.TB, address string) *Engine {
+	t.Helper()
+	o, err := ParseAddress(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Prefix = "test-" + rand.Text()
+	e, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }
 
 // A cluster is the client library's own simulation of one: a store, and a PD whose clock can be moved.
@@ -104,7 +108,7 @@ func (c *cluster) process(t testing.TB, o Options) *Engine { return c.over(t, o,
 // A wire is the connection of one process to the cluster. It hands each request to pass, which may call the cluster.
 type wire struct {
 	client.Client
-	pass func(ctx context.Context, req *tikvrpc.Request, send func() (*tikvrpc.Response, error)) (*tikvrpc.Response, error)
+	pass passing
 }
 
 func (w *wire) SendRequest(
@@ -125,8 +129,8 @@ type passing = func(context.Context, *tikvrpc.Request, func() (*tikvrpc.Response
 // over is a process with a wire.
 func (c *cluster) over(t testing.TB, o Options, pass passing) *Engine {
 	t.Helper()
-	s, err := client.NewTestTiKVStore(c.rpc, c.pd, func(c client.Client) client.Client { return &wire{c, pass} }, nil, 0,
-		client.WithUpdateInterval(10*time.Millisecond))
+	wired := func(c client.Client) client.Client { return &wire{c, pass} }
+	s, err := client.NewTestTiKVStore(c.rpc, c.pd, wired, nil, 0, client.WithUpdateInterval(10*time.Millisecond))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,8 +21,8 @@ func unavailable(ctx context.Context, err error, message string) error {
 // readFault is the error of a read.
 func readFault(ctx context.Context, err error) error {
 	if _, collected := errors.AsType[*tikverr.ErrGCTooEarly](err); collected {
-		return fault.Wrap(fault.Unavailable, err, "what was to be read is so old that it has been collected as garbage: "+
-			"begin again")
+		return fault.Wrap(fault.Unavailable, err,
+			"what was to be read is so old that it has been collected as garbage: begin again")
 	}
 	return unavailable(ctx, err, "the cluster cannot be read")
 }

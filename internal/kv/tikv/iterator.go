@@ -95,7 +95,9 @@ func (i *iterator) Seek(key []byte) bool {
 		from = i.lower
 	}
 	if i.state == on && !i.back && bytes.Compare(from, i.page[0].key) >= 0 {
-		at, _ := slices.BinarySearchFunc(i.page, from, func(p pair, key []byte) int { return bytes.Compare(p.key, key) })
+		at, _ := slices.BinarySearchFunc(i.page, from, func(p pair, key []byte) int {
+			return bytes.Compare(p.key, key)
+		})
 		if at < len(i.page) {
 			i.at = at
 			return true
@@ -206,14 +208,15 @@ func (r *reader) scan(ctx context.Context, from, to []byte, back bool, n int) (p
 
 // onlyUntil refuses requests once ctx has ended. The client does not repeat a request that failed with Canceled.
 func onlyUntil(ctx context.Context) interceptor.RPCInterceptor {
-	return interceptor.NewRPCInterceptor("until", func(next interceptor.RPCInterceptorFunc) interceptor.RPCInterceptorFunc {
+	wrap := func(next interceptor.RPCInterceptorFunc) interceptor.RPCInterceptorFunc {
 		return func(target string, req *tikvrpc.Request) (*tikvrpc.Response, error) {
 			if ctx.Err() != nil {
 				return nil, context.Canceled
 			}
 			return next(target, req)
 		}
-	})
+	}
+	return interceptor.NewRPCInterceptor("until", wrap)
 }
 
 func (i *iterator) Key() []byte { return i.r.e.space.user(i.page[i.at].key) }

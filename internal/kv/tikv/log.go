@@ -16,7 +16,9 @@ func forwardLog(l *slog.Logger) {
 	if l != nil {
 		logger = zap.New(forwarder{l})
 	}
-	pingcap.ReplaceGlobals(logger, &pingcap.ZapProperties{Core: logger.Core(), Level: zap.NewAtomicLevelAt(zap.InfoLevel)})
+	pingcap.ReplaceGlobals(logger, &pingcap.ZapProperties{
+		Core: logger.Core(), Level: zap.NewAtomicLevelAt(zap.InfoLevel),
+	})
 }
 
 // A forwarder is a zapcore.Core over a slog.Logger.

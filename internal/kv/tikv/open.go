@@ -84,7 +84,7 @@ func (o *Options) checkFiles() error {
 		return nil
 	}
 	if o.CA == "" || o.Cert == "" || o.Key == "" {
-		return fault.New(fault.Invalid, "TLS to the cluster needs a CA, a certificate and its key: one of them is missing.")
+		return fault.New(fault.Invalid, "TLS to the cluster needs a CA, a certificate and its key: one is missing.")
 	}
 	authority, err := os.ReadFile(o.CA)
 	if err == nil && !x509.NewCertPool().AppendCertsFromPEM(authority) {
@@ -94,8 +94,8 @@ func (o *Options) checkFiles() error {
 		return fault.Wrap(fault.Invalid, err, "The CA file %s for TLS to the cluster cannot be used.", o.CA)
 	}
 	if _, err := tls.LoadX509KeyPair(o.Cert, o.Key); err != nil {
-		return fault.Wrap(fault.Invalid, err, "The certificate %s for TLS to the cluster, with the key %s, cannot be used.",
-			o.Cert, o.Key)
+		return fault.Wrap(fault.Invalid, err,
+			"The certificate %s for TLS to the cluster, with the key %s, cannot be used.", o.Cert, o.Key)
 	}
 	return nil
 }

@@ -132,11 +132,13 @@ func addOne(t *testing.T, e *Engine, counter string) error {
 			b.Follow([]byte(counter), next)
 		}
 		b.Read([]byte("sum"))
-		var sum uint64
-		if _, err := v.Get(t.Context(), []byte("sum"), func(v []byte) error { sum = number(v); return nil }); err != nil {
+		b.Set([]byte("sum"), bytesOf(1))
+		if _, err := v.Get(t.Context(), []byte("sum"), func(v []byte) error {
+			b.Set([]byte("sum"), bytesOf(number(v)+1))
+			return nil
+		}); err != nil {
 			return err
 		}
-		b.Set([]byte("sum"), bytesOf(sum+1))
 		if err := e.Apply(t.Context(), b); fault.KindOf(err) != fault.Conflict {
 			return err
 		}

@@ -98,8 +98,8 @@ func (r *reader) readable() error {
 	if r.opened.Elapsed() < r.e.options.Retain || r.kept != nil && r.e.kept.protects(r.kept) {
 		return nil
 	}
-	return fault.New(fault.Unavailable, "what was to be read is older than %v, and may have been collected as garbage: "+
-		"begin again", r.e.options.Retain)
+	return fault.New(fault.Unavailable,
+		"what was to be read is older than %v, and may have been collected as garbage: begin again", r.e.options.Retain)
 }
 
 // Iterate implements kv.Reader.

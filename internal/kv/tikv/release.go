@@ -46,7 +46,9 @@ func (t *pessimistic) releaseSome(bo *retry.Backoffer, keys [][]byte) (n int, er
 		for n < min(len(keys), keysAtOnce) && region.Contains(keys[n]) {
 			n++
 		}
-		request := &kvrpcpb.PessimisticRollbackRequest{StartVersion: t.start, ForUpdateTs: t.newest.Load(), Keys: keys[:n]}
+		request := &kvrpcpb.PessimisticRollbackRequest{
+			StartVersion: t.start, ForUpdateTs: t.newest.Load(), Keys: keys[:n],
+		}
 		resp, err := t.e.store.SendReq(bo, tikvrpc.NewRequest(tikvrpc.CmdPessimisticRollback, request), region.Region,
 			t.e.options.Timeout)
 		if err != nil {

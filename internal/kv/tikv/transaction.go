@@ -88,7 +88,8 @@ func (t *pessimistic) intercept(next interceptor.RPCInterceptorFunc) interceptor
 			// The client looks at the bound once. A reader may have pushed the transaction beyond the timestamp, and
 			// then the client takes another one without asking (txnkv/transaction/commit.go, CommitTsExpired).
 			if !t.allows(req.Commit().CommitVersion) {
-				return &tikvrpc.Response{Resp: &kvrpcpb.CommitResponse{Error: &kvrpcpb.KeyError{Abort: "too late"}}}, nil
+				refused := &kvrpcpb.CommitResponse{Error: &kvrpcpb.KeyError{Abort: "the bound of the commit"}}
+				return &tikvrpc.Response{Resp: refused}, nil
 			}
 		}
 		resp, err := next(target, req)

@@ -6,7 +6,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/session"
 )
 
-// JoinRetry begins a retryable write, or answers what it was answered before.
+// JoinRetry begins a retryable write, or answers what it was answered before. One whose outcome is unknown is not done
+// again.
 func JoinRetry(r *Request, a *doc.Writer) error {
 	if !r.Traits.Retryable {
 		return code.New(code.NotARetryableWriteCommand,
@@ -30,6 +31,8 @@ func JoinRetry(r *Request, a *doc.Writer) error {
 	case x.Stage != session.Retryable:
 		return code.New(code.ConflictingOperationInProgress,
 			"Transaction number %d is that of a multi-document transaction", r.TxnNumber)
+	case x.Unknown != nil:
+		return x.Unknown // nobody knows whether a second attempt would be the first or the second write
 	case x.Reply == nil || x.Reply.Of != r.Name:
 		return nil // the first attempt has come to nothing
 	}

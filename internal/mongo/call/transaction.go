@@ -31,6 +31,8 @@ func JoinTransaction(r *Request) error {
 		return code.New(code.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", x.Number)
 	case x.Stage == session.Committed && r.Name != "commitTransaction":
 		return code.New(code.TransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", x.Number)
+	case x.Stage == session.Committed && x.Unknown != nil:
+		return x.Unknown
 	}
 	if x.Transaction != nil {
 		if err := MustMatch(r, x.Transaction.API, "transaction's first command"); err != nil {

@@ -121,7 +121,7 @@ func (s *Sessions) StatusOfTransactions(a *doc.Writer) {
 // Renumber begins with a new transaction number.
 func (s *Sessions) Renumber(x *Session, number int64, st Stage) {
 	s.Kept.Drop(x)
-	x.Number, x.Stage = number, st
+	x.Number, x.Stage, x.Unknown = number, st, nil
 }
 
 // sweep ends transactions that have lasted too long.
@@ -377,7 +377,9 @@ func (x *Session) Commit(ctx context.Context, s *Sessions) error {
 	}
 	x.Stage = Committed
 	ended := &s.committed
-	if err != nil {
+	if Undetermined(err) {
+		x.Unknown = err // and whoever asks again is told the same
+	} else if err != nil {
 		x.Stage = Aborted
 		ended = &s.aborted
 		t.forget()
