@@ -18,8 +18,10 @@ const markEvery = time.Second
 const standstill = time.Second
 
 // startClock makes the clock, which shows no instant before the newest one that the data has seen.
+//
+// Where several processes share the data, requests go by the time of the engine.
 func (n *Node) startClock(ctx context.Context, o Options) error {
-	if sharesData(n.engine) {
+	if n.catalog.Shared() {
 		return n.feel(ctx)
 	}
 	mark, wall := n.catalog.ClockMark(), clock.Wall()
