@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -80,6 +81,11 @@ func TestFormat(t *testing.T) {
 		LogCounter{Newest: 1700000000<<32 | 3, Trimmed: 1600000000 << 32, Bytes: 513, Lives: 2}.Append(nil))
 	line("system audit", AuditKey(1<<32|3))
 	line("system audit value", AppendAudit(nil, 513, []byte("{}")))
+	line("system session", SessionKey(SessionOwner{1, 47: 2}, 3))
+	line("system session value", SessionRecord{
+		State: SessionWrite, Number: 9, Parts: 4, Stamp: 1700000000, Body: []byte("body"),
+	}.Append(nil))
+	line("system sessionswept", SessionSweptKey())
 	line("catalog", CatalogKey('c', 1, 2))
 	fmt.Fprintln(&out)
 
@@ -407,6 +413,14 @@ func FuzzKeyShapes(f *testing.F) {
 		d := DeadlineEntry{Sequence: n, Bytes: container}
 		if got, err := DecodeDeadline(AppendDeadline(nil, d)); err != nil || got != d {
 			t.Errorf("deadline value %+v, %v, want %+v", got, err, d)
+		}
+		sr := SessionRecord{State: kind, Number: at, Parts: container, Stamp: at / 2, Body: []byte(id)}
+		if got, err := DecodeSession(sr.Append(nil)); err != nil || !reflect.DeepEqual(got, sr) {
+			t.Errorf("record of a session %+v, %v, want %+v", got, err, sr)
+		}
+		owner := SessionOwner{scheme, 47: kind}
+		if got, part, err := SessionPart(SessionKey(owner, container)); err != nil || got != owner || part != container {
+			t.Errorf("key of a session: %x, %d, %v, want %x, %d", got, part, err, owner, container)
 		}
 		c := Counter{Sequence: n, Number: n / 2, Stamp: at, Documents: n / 3, Bytes: uint64(container), Epoch: n / 5}
 		if got, err := DecodeCounter(c.Append(nil)); err != nil || got != c {

@@ -115,7 +115,8 @@ func New(o Options) *Server {
 	s := &Server{
 		Node: &session.Node{
 			Store: o.Store, Catalog: o.Catalog, Clock: o.Clock, Budget: o.Budget,
-			Hints: o.Hints, Log: o.Logger, Replicates: o.ReplSet != "",
+			Hints: o.Hints, Log: o.Logger, Replicates: o.ReplSet != "" || o.Catalog.Shared(),
+			Shares: o.Catalog.Shared(),
 		},
 		o:           o,
 		listeners:   map[net.Listener]struct{}{},

@@ -67,6 +67,7 @@ func leaveSession(r *request, a *answer, err error) error {
 			r.Session.Abort(&r.Node.Sessions)
 		case err == nil && !r.Repeated && r.Autocommit.Type == 0:
 			call.RememberReply(&r.Request, &a.Writer)
+			call.WriteRepeated(&r.Request, &a.Writer)
 		}
 		r.Session.Release()
 		r.turn = false

@@ -31,6 +31,7 @@ type Operation struct {
 
 	Session     *Session     // nil when the client names none
 	Transaction *Transaction // nil outside of a multi-document transaction
+	Retry       *Retry       // of a retryable write of which receipts are kept, else nil
 	Wrote       bool         // something may have been written
 	Done        bool         // it has its answer
 

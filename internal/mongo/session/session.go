@@ -39,6 +39,7 @@ type Sessions struct {
 
 	transactions
 	Kept replies
+	Recall
 }
 
 // A Key tells sessions apart: users have their own.
@@ -77,6 +78,9 @@ func (s *Sessions) init(n *Node) {
 	s.node, s.most, s.of, s.looked = n, maxSessions, map[Key]*Session{}, clock.Start()
 	s.transactions.init()
 	s.Kept.init(n.Budget)
+	if s.Recall = (answers{s}); n.Shares {
+		s.Recall = receipts{s}
+	}
 }
 
 // close ends all that is open; no operation runs any more.
