@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,10 +25,11 @@ const (
 	maxKeptLine  = 256 << 10 // memory of a buffer that is used again
 )
 
-// Export writes the living documents of a container as lines, in the order of the change feed, as they were at one
-// moment; those that expire before their turn are left out. Parameters are after (a position), positions (yes or no:
-// lines that say how far the export is), format (canonical or relaxed, for collections of MongoDB), and stamps (yes or
-// no: with the stamp of each document of MongoDB; items always have theirs in `_ts`).
+// Export writes the living documents of a container as lines, as they were at one moment, in the order of the change
+// feed, or of their stamps where there are several feeds; those that expire before their turn are left out. Parameters
+// are after (a position), positions (yes or no: lines that say how far the export is), format (canonical or relaxed, for
+// collections of MongoDB), and stamps (yes or no: with the stamp of each document of MongoDB; items always have theirs
+// in `_ts`).
 func (l *Lines) Export(ctx context.Context, db, container string, query map[string][]string, out io.Writer) error {
 	values := url.Values(query)
 	if err := onlyThese(values, "after", "positions", "format", "stamps"); err != nil {
@@ -50,7 +53,7 @@ type exporter struct {
 	l         *Lines
 	c         *catalog.Container
 	out       io.Writer
-	after     uint64
+	after     access.Position
 	positions bool
 	stamps    bool
 	relaxed   bool
@@ -88,39 +91,55 @@ func (x *exporter) configure(values url.Values) error {
 	return err
 }
 
-// parsePosition reads a position of this container: its number, and a sequence.
-func (x *exporter) parsePosition(text string) (after uint64, err error) {
+// parsePosition reads a position of this container, see transfer.AppendPosition. It has a stamp if there are several
+// ranges.
+func (x *exporter) parsePosition(text string) (access.Position, error) {
 	if text == "" {
-		return 0, nil
+		return nil, nil
 	}
-	id, sequence, ok := strings.Cut(text, ".")
-	number, err := strconv.ParseUint(id, 10, 32)
-	if err == nil && ok {
-		after, err = strconv.ParseUint(sequence, 10, 64)
+	parts := strings.Split(text, ".")
+	var n [3]uint64
+	ok := len(parts) == 2 || len(parts) == 3
+	for i := 0; i < len(parts) && ok; i++ {
+		var err error
+		n[i], err = strconv.ParseUint(parts[i], 10, 63)
+		ok = err == nil
 	}
-	if err != nil || !ok {
-		return 0, fault.New(fault.Invalid, "The position %q is none that an export has given.", text)
+	if !ok || n[0] > math.MaxUint32 {
+		return nil, fault.New(fault.Invalid, "The position %q is none that an export has given.", text)
 	}
-	if uint32(number) != x.c.ID {
-		return 0, fault.New(fault.Precondition, "The position %q is one of another container. "+
+	if uint32(n[0]) != x.c.ID {
+		return nil, fault.New(fault.Precondition, "The position %q is one of another container. "+
 			"If this one was deleted and created again, export it from the beginning.", text)
 	}
-	return after, nil
+	if n[1] == 0 { // nothing had been exported
+		return nil, nil
+	}
+	if (len(parts) == 3) != x.several() {
+		return nil, fault.New(fault.Invalid, "The position %q is none that an export of this container has given.",
+			text)
+	}
+	return access.ValuePosition(nil, []doc.Value{doc.Int(int64(n[2]))}, n[1]), nil
 }
+
+// several reports whether the container has several feeds.
+func (x *exporter) several() bool { return len(x.c.State().Ranges()) > 1 }
 
 func (x *exporter) run(ctx context.Context) error {
 	if err := x.look(ctx); err != nil {
 		return err
 	}
-	last := x.after
-	for d, err := range x.l.store.Changes(ctx, x.view, 0, nil, x.after) {
+	last := slices.Clone(x.after)
+	// The documents of all ranges, in the order in which an import can keep their stamps.
+	walk := access.Access{Of: &access.Walk{Range: access.Range{Path: access.Path{{Name: "_ts"}}}}, After: x.after}
+	for d, err := range x.l.store.Scan(ctx, x.view, walk) {
 		if err != nil {
 			return err
 		}
 		if err := x.row(ctx, &d); err != nil {
 			return err
 		}
-		last = d.Sequence
+		last = append(last[:0], d.Position...)
 		if x.positions && x.rows%positionRows == 0 {
 			x.appendPosition(last, false)
 		}
@@ -184,8 +203,13 @@ func (x *exporter) appendLine(dst []byte, d *access.Document) []byte {
 	return append(strconv.AppendInt(dst, d.Stamp, 10), "}\n"...)
 }
 
-func (x *exporter) appendPosition(sequence uint64, done bool) {
-	x.part = transfer.AppendPosition(x.part, x.c.ID, sequence, done)
+func (x *exporter) appendPosition(at access.Position, done bool) {
+	var stamp int64
+	values, place, _ := at.Values() // none before the first document
+	if x.several() && len(values) == 1 {
+		stamp, _ = doc.AsInt(values[0])
+	}
+	x.part = transfer.AppendPosition(x.part, x.c.ID, place, stamp, done)
 }
 
 // flush sends the part. It asks for the time at the last moment, because much time may have passed since its lines were

@@ -20,6 +20,11 @@ type authority interface {
 	// holds is View.Holds.
 	holds(ctx context.Context, v View, r kv.Reader) (bool, error)
 
+	// there is Container.There.
+	there(ctx context.Context, ct *Container, r kv.Reader) error
+	// gone is Container.Gone.
+	gone(ct *Container, counter keys.Counter) bool
+
 	// exclusively runs a change of the catalog. The caller holds c.changes.
 	exclusively(ctx context.Context, c *Catalog, change func() error) error
 	// apply makes a batch that fill fills, and applies it. touched are the containers that the change concerns.
@@ -133,3 +138,12 @@ func (alone) holds(_ context.Context, v View, _ kv.Reader) (bool, error) {
 	_, err := alone{}.refresh(v)
 	return err == nil, nil
 }
+
+func (alone) there(_ context.Context, ct *Container, _ kv.Reader) error {
+	if ct.State().Deleted {
+		return ErrNoOwner
+	}
+	return nil
+}
+
+func (alone) gone(ct *Container, _ keys.Counter) bool { return ct.State().Deleted }

@@ -189,6 +189,15 @@ func (c *Catalog) Shared() bool { return c.shared }
 // everything about states of that epoch and earlier ones.
 func (c *Catalog) Epoch() uint64 { return c.epochs.Load() }
 
+// EpochIn is the Epoch of a snapshot of the engine, if Epoch was before when it was about to be taken.
+func (c *Catalog) EpochIn(ctx context.Context, snapshot kv.Reader, before uint64) (uint64, error) {
+	if !c.shared {
+		return before, nil
+	}
+	n, err := countersIn(ctx, snapshot)
+	return n.Sequence, err
+}
+
 func (c *Catalog) loadCounters(ctx context.Context) error {
 	_, err := c.engine.Get(ctx, keys.CatalogKey(countersKind), func(value []byte) error {
 		return decode(value, &c.counters)

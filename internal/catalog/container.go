@@ -247,3 +247,12 @@ func (v View) Refresh() (expiry.Stamp, error) { return v.Container.authority.ref
 func (v View) Holds(ctx context.Context, snapshot kv.Reader) (bool, error) {
 	return v.Container.authority.holds(ctx, v, snapshot)
 }
+
+// There fails with ErrNoOwner if a container is not in a snapshot of the engine that was taken after Enter.
+func (c *Container) There(ctx context.Context, snapshot kv.Reader) error {
+	return c.authority.there(ctx, c, snapshot)
+}
+
+// Gone reports, at the moment that a writer passes one of the container's counters, whether the container has been
+// deleted. It is for writers of what is left of documents, to whom no other change matters.
+func (c *Container) Gone(counter keys.Counter) bool { return c.authority.gone(c, counter) }

@@ -88,6 +88,12 @@ func (s *State) RangeOfForm(partition []byte) uint16 {
 	return s.compiled.ranges[s.place(partition)].Number
 }
 
+// RangesOfForm is the range that RangeOfForm names, as a list.
+func (s *State) RangesOfForm(partition []byte) []Range {
+	at := s.place(partition)
+	return s.compiled.ranges[at : at+1]
+}
+
 // place is the index of the range with a key.
 func (s *State) place(epk []byte) int {
 	ranges := s.compiled.ranges
@@ -141,6 +147,20 @@ func (c *Container) eachCounter(ctx context.Context, r kv.Reader, use func(numbe
 		}
 	}
 	return nil
+}
+
+// Only is the range of keys of a container of the MongoDB dialect, and so of its named indexes: it has one, since
+// all its documents have the same effective partition key.
+func (c *Container) Only() keys.Range { return c.KeysOf(0) }
+
+// KeysFor is the range of keys of the documents of a partition.
+func (v View) KeysFor(partition []doc.Value) keys.Range {
+	return v.Container.KeysOf(v.RangeOf(partition))
+}
+
+// KeysForForm is KeysFor for a partition in the form that keys on disk have.
+func (v View) KeysForForm(partition []byte) keys.Range {
+	return v.Container.KeysOf(v.RangeOfForm(partition))
 }
 
 // KeysAt is the range of keys of the document with that number.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -107,18 +108,28 @@ func (s *sharing) trail(ctx context.Context, c *Catalog) (trail, error) {
 	return readTrail(ctx, c.engine)
 }
 
+// deletedEpoch is in the counters of a container that is being deleted.
+const deletedEpoch = math.MaxUint64
+
 // passCounters makes b pass the counters of containers, in the order of their keys. With the last, it calls fill.
 func (c *Catalog) passCounters(b *kv.Batch, touched []*Container, fill func(*kv.Batch) error) {
-	var orders [][]byte
+	type passing struct {
+		key   []byte
+		epoch uint64
+	}
+	var orders []passing
 	for _, ct := range touched {
+		epoch := c.counters.Sequence + 1
+		if ct.State().Deleted {
+			epoch = deletedEpoch
+		}
 		for _, number := range ct.numbersOf() {
-			orders = append(orders, ct.KeysOf(number).Order(nil))
+			orders = append(orders, passing{ct.KeysOf(number).Order(nil), epoch})
 		}
 	}
-	slices.SortFunc(orders, bytes.Compare)
-	epoch := c.counters.Sequence + 1
-	for i, key := range orders {
-		b.Follow(key, func(last []byte, b *kv.Batch) ([]byte, error) {
+	slices.SortFunc(orders, func(x, y passing) int { return bytes.Compare(x.key, y.key) })
+	for i, x := range orders {
+		b.Follow(x.key, func(last []byte, b *kv.Batch) ([]byte, error) {
 			counter, err := keys.DecodeCounter(last)
 			if err != nil {
 				return nil, fault.Wrap(fault.Corrupt, err, "an order counter cannot be read")
@@ -132,7 +143,7 @@ func (c *Catalog) passCounters(b *kv.Batch, touched []*Container, fill func(*kv.
 					return nil, err
 				}
 			}
-			counter.Epoch = epoch
+			counter.Epoch = x.epoch
 			return counter.Append(nil), nil
 		})
 	}
@@ -405,4 +416,20 @@ func (c *Catalog) replaceAll(
 		c.addResource(r)
 	}
 	return gone, nil
+}
+
+func (s *sharing) there(ctx context.Context, ct *Container, r kv.Reader) error {
+	if ct.draft {
+		return nil
+	}
+	epoch, err := epochIn(ctx, r, ct)
+	if err == nil && epoch == 0 {
+		err = ErrNoOwner
+	}
+	return err
+}
+
+// gone sees the deletion in the counter, and when that is deleted, too, its absence.
+func (s *sharing) gone(ct *Container, counter keys.Counter) bool {
+	return !ct.draft && (counter.Epoch == 0 || counter.Epoch == deletedEpoch)
 }

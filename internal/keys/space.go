@@ -8,8 +8,9 @@ const numberBits = 48
 // MaxCount is the highest count of documents, and of writes, that a number or a place in an order can hold.
 const MaxCount = 1<<numberBits - 1
 
-// MaxRanges is how many ranges a container can have in its life: resource ids keep 60 bits of a document number.
-const MaxRanges = 1 << (60 - numberBits)
+// MaxRanges is how many ranges a container can have in its life. Resource ids keep 60 bits of a document number, and
+// the numbers of one range more stand for documents that have none yet.
+const MaxRanges = 1<<(60-numberBits) - 1
 
 // NumberOf is the number of the document that is the count-th of its range. In range 0 it is the count.
 func NumberOf(rng uint16, count uint64) uint64 { return uint64(rng)<<numberBits | count&MaxCount }

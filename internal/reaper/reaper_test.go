@@ -31,12 +31,20 @@ type yard struct {
 	fs      vfs.FS
 	wrap    func(kv.Engine) kv.Engine
 	rate    int
+	ranges  int // of its containers
 	clock   *clock.Virtual
 	engine  kv.Engine
 	catalog *catalog.Catalog
 	store   *store.Store
 	db      *catalog.Database
 	log     *slog.Logger
+}
+
+// withRanges runs a test on containers of one range and of several. What it expects may not depend on the number.
+func withRanges(t *testing.T, test func(t *testing.T, ranges int)) {
+	for _, n := range []int{1, 4} {
+		t.Run(fmt.Sprintf("ranges=%d", n), func(t *testing.T) { test(t, n) })
+	}
 }
 
 // A complaint fails the test: nothing here should be worth a log line.
@@ -99,6 +107,8 @@ func (y *yard) container(name string) *store.Container {
 		TTL:       10,
 		Indexing:  catalog.Indexing{Included: []string{"/*"}},
 		Unique:    [][]string{{"/id"}},
+
+		Partitions: y.ranges,
 	}, nil)
 	y.ok(err)
 	return c
@@ -111,7 +121,7 @@ func (y *yard) fill(c *store.Container, from, count int, ttls ...int) {
 		var ops []store.Op
 		for range min(100, from+count-i) {
 			id := fmt.Sprint(i)
-			text := fmt.Sprintf(`{"id":%q,"pk":"p%d","n":%d`, id, i%3, i)
+			text := fmt.Sprintf(`{"id":%q,"pk":"p%d","n":%d`, id, i%11, i)
 			if ttl := ttls[i%len(ttls)]; ttl != 0 {
 				text += fmt.Sprintf(`,"ttl":%d`, ttl)
 			}
@@ -126,7 +136,7 @@ func (y *yard) fill(c *store.Container, from, count int, ttls ...int) {
 }
 
 func (y *yard) key(i int) store.Key {
-	return store.Key{Partition: []doc.Value{doc.String(fmt.Sprint("p", i%3))}, ID: fmt.Sprint(i)}
+	return store.Key{Partition: []doc.Value{doc.String(fmt.Sprint("p", i%11))}, ID: fmt.Sprint(i)}
 }
 
 // stored is how many documents are on disk.
@@ -140,15 +150,17 @@ func (y *yard) stored(c *store.Container) uint64 {
 // count is how many keys of a kind a container has.
 func (y *yard) count(c *store.Container, kind byte) int {
 	y.t.Helper()
-	prefix := c.KeysOf(0).AppendPrefix(nil, 0)
-	prefix[len(prefix)-1] = kind
-	it, err := y.engine.Iterate(ctx, prefix, append(prefix[:len(prefix)-1:len(prefix)-1], kind+1))
-	y.ok(err)
 	n := 0
-	for it.Next() {
-		n++
+	for _, r := range c.State().Ranges() {
+		prefix := c.KeysOf(r.Number).AppendPrefix(nil, 0)
+		prefix[len(prefix)-1] = kind
+		it, err := y.engine.Iterate(ctx, prefix, append(prefix[:len(prefix)-1:len(prefix)-1], kind+1))
+		y.ok(err)
+		for it.Next() {
+			n++
+		}
+		y.ok(it.Close())
 	}
-	y.ok(it.Close())
 	return n
 }
 
@@ -187,8 +199,10 @@ func (y *yard) swept(c *store.Container, count int) {
 	y.consistent()
 }
 
-func TestReclaimNow(t *testing.T) {
-	y := newYard(t, nil)
+func TestReclaimNow(t *testing.T) { withRanges(t, testReclaimNow) }
+
+func testReclaimNow(t *testing.T, ranges int) {
+	y := newYard(t, func(y *yard) { y.ranges = ranges })
 	a, b := y.container("a"), y.container("b")
 	y.fill(a, 0, 3000, 0, 5, -1) // a third each: inherits, its own, never
 	y.fill(b, 0, 500, 0)
@@ -223,8 +237,10 @@ func TestReclaimNow(t *testing.T) {
 }
 
 // A sweep that is under way knows only what was dead when it began.
-func TestReclaimNowDuringASweep(t *testing.T) {
-	y := newYard(t, nil)
+func TestReclaimNowDuringASweep(t *testing.T) { withRanges(t, testReclaimNowDuringASweep) }
+
+func testReclaimNowDuringASweep(t *testing.T, ranges int) {
+	y := newYard(t, func(y *yard) { y.ranges = ranges })
 	c := y.container("c")
 	y.fill(c, 0, 300, 5, 8, -1)
 	y.ok(y.clock.Advance(5 * time.Second))
@@ -237,8 +253,10 @@ func TestReclaimNowDuringASweep(t *testing.T) {
 	y.swept(c, 100)
 }
 
-func TestBackground(t *testing.T) {
-	y := newYard(t, nil)
+func TestBackground(t *testing.T) { withRanges(t, testBackground) }
+
+func testBackground(t *testing.T, ranges int) {
+	y := newYard(t, func(y *yard) { y.ranges = ranges })
 	a, b := y.container("a"), y.container("b")
 	y.fill(a, 0, 2000, 0)
 	y.fill(b, 0, 200, 3, -1)
@@ -306,8 +324,10 @@ func TestRate(t *testing.T) {
 }
 
 // How far it has come, and what is to be swept, is known to the next start.
-func TestRestart(t *testing.T) {
-	y := newYard(t, nil)
+func TestRestart(t *testing.T) { withRanges(t, testRestart) }
+
+func testRestart(t *testing.T, ranges int) {
+	y := newYard(t, func(y *yard) { y.ranges = ranges })
 	c := y.container("c")
 	y.fill(c, 0, 400, 0, 5, -1, 0)
 	y.ok(y.clock.Advance(20 * time.Second))
@@ -467,7 +487,7 @@ func TestBoundedBatches(t *testing.T) {
 	}
 	for i := range 100 {
 		body, err := doc.FromJSON(nil,
-			fmt.Appendf(nil, `{"id":"%d","pk":"p%d","list":[%s]}`, 20_000+i, (20_000+i)%3, list.String()[1:]),
+			fmt.Appendf(nil, `{"id":"%d","pk":"p%d","list":[%s]}`, 20_000+i, (20_000+i)%11, list.String()[1:]),
 			doc.ParseOptions{})
 		y.ok(err)
 		_, err = y.store.Write(ctx, c, y.now(), store.Op{Verb: store.Create, Key: y.key(20_000 + i), Body: body})

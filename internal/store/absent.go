@@ -17,25 +17,35 @@ import (
 // absences caches these numbers for the paths of one container.
 type absences struct {
 	mu   sync.Mutex
-	list map[string]*absence // by path, as index entries have it
+	list map[string]map[uint16]*absence // by path, as index entries have it, and range
 }
 
-func (x *absences) of(path string) *absence {
+// of finds the absence of a path in a range of a container that has so many.
+func (x *absences) of(path string, number uint16, ranges int) *absence {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	a := x.list[path]
-	if a == nil {
+	parts := x.list[path]
+	if parts == nil {
 		if x.list == nil || len(x.list) >= costs.absences {
-			x.list = map[string]*absence{}
+			x.list = map[string]map[uint16]*absence{}
 		}
-		a = &absence{}
-		x.list[path] = a
+		parts = map[uint16]*absence{}
+		x.list[path] = parts
+	}
+	a := parts[number]
+	if a == nil {
+		a = &absence{most: max(costs.absent/ranges, min(costs.absent, fewAbsent))}
+		parts[number] = a
 	}
 	return a
 }
 
-// An absence is the numbers of the documents that have no value at a path.
+// fewAbsent is how many numbers are remembered of each range in any case.
+const fewAbsent = 64
+
+// An absence is the numbers of the documents of a range that have no value at a path.
 type absence struct {
+	most     int // to remember
 	mu       sync.Mutex
 	known    bool
 	sequence uint64   // of the newest write that has been read
@@ -45,7 +55,8 @@ type absence struct {
 
 // absent gives the numbers that documents without a value at the walk's path have, among
 // others; nil for all numbers. Forward it takes a new snapshot, since what is remembered
-// can be used only with one that is as new; in reverse the walk has begun already.
+// can be used only with one that is as new; in reverse the walk has begun already. One over
+// several ranges keeps the snapshot that they share, which was taken just before.
 func (w *orderedScan) absent() (*sorted, error) {
 	path, ok := plainPath(w.of.Range.Path)
 	if !ok {
@@ -55,15 +66,15 @@ func (w *orderedScan) absent() (*sorted, error) {
 	for _, s := range w.of.Range.Path {
 		steps = keys.AppendMemberStep(steps, s.Name)
 	}
-	a := w.s.indexer(w.v).absences.of(string(steps))
+	a := w.s.indexer(w.v).absences.of(string(steps), w.rng.Range, len(w.v.Ranges()))
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !w.of.Reverse {
+	if !w.of.Reverse && !w.borrowed {
 		if err := w.renew(); err != nil {
 			return nil, err
 		}
 	}
-	counter, err := counterOf(w.ctx, w.snapshot, w.v.Container.KeysOf(0))
+	counter, err := counterOf(w.ctx, w.snapshot, w.rng)
 	if err != nil || a.known && a.sequence > counter.Sequence {
 		return nil, err
 	}
@@ -109,7 +120,7 @@ func (a *absence) search(r *reading, path doc.Path) error {
 		if !lacks {
 			continue
 		}
-		if a.numbers = append(a.numbers, n); len(a.numbers) > costs.absent {
+		if a.numbers = append(a.numbers, n); len(a.numbers) > a.most {
 			a.numbers, a.many = nil, true
 			return nil
 		}
@@ -127,7 +138,7 @@ func (a *absence) follow(r *reading, path doc.Path, counter keys.Counter) (ok bo
 		if err != nil {
 			return corrupt(err, "change feed entry")
 		}
-		if left--; left == 0 || len(numbers) > costs.absent {
+		if left--; left == 0 || len(numbers) > a.most {
 			return errStopped
 		}
 		lacks, err := r.lacks(e.Number, path)
@@ -136,7 +147,7 @@ func (a *absence) follow(r *reading, path doc.Path, counter keys.Counter) (ok bo
 		}
 		return err
 	})
-	if err == errStopped || err == nil && len(numbers) > costs.absent {
+	if err == errStopped || err == nil && len(numbers) > a.most {
 		return false, nil
 	}
 	if err != nil {
@@ -235,6 +246,9 @@ func (w *orderedScan) stopAbsent(number uint64) error {
 		return err
 	}
 	w.position = access.ValuePosition(w.position[:0], undefined[:], number)
+	if w.borrowed {
+		w.rank = keys.AppendNumber(append(w.rank[:0], rankAbsent), number)
+	}
 	return w.give(number, h, body)
 }
 

@@ -64,53 +64,62 @@ func (s *Store) ResumeBuilds() error {
 
 // buildAll visits every document, then makes the generation the one in use.
 func (s *Store) buildAll(ctx context.Context, c *catalog.Container, generation uint16, b *build) error {
-	total, err := counterOf(ctx, s.engine, c.KeysOf(0))
-	if err != nil {
-		return err
-	}
 	mark, end := s.markBuild(ctx, c)
 	defer end()
-	for next := uint64(0); ; {
-		next, err = s.buildFrom(ctx, c, generation, next)
-		switch {
-		case fault.KindOf(err) == fault.Conflict:
-			// A document of this step was written meanwhile. The step is repeated, and finds its new version.
-			continue
-		case err != nil:
+	passed := uint64(0) // in the ranges that are done
+	for _, x := range c.State().Ranges() {
+		counter, err := counterOf(ctx, s.engine, c.KeysOf(x.Number))
+		if err != nil {
 			return err
-		case next == 0:
-			return s.catalog.CompleteIndex(ctx, c, generation)
 		}
-		mark.reached.Store(next)
-		b.percent.Store(int32(min(99, next*100/max(1, total.Number))))
+		for next := keys.NumberOf(x.Number, 0); ; {
+			var over bool
+			next, over, err = s.buildFrom(ctx, c, generation, next)
+			if fault.KindOf(err) == fault.Conflict {
+				// A document of this step was written meanwhile. The step is repeated, and finds its new version.
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if over {
+				break
+			}
+			mark.reached.Store(passed + keys.CountOfNumber(next))
+			b.percent.Store(int32(min(99, mark.reached.Load()*100/max(1, mark.last))))
+		}
+		passed += counter.Number
 	}
+	return s.catalog.CompleteIndex(ctx, c, generation)
 }
 
-// buildFrom writes the entries of the documents from a number on, and returns
-// where to go on, 0 when there are none left. errOvertaken ends a build
-// whose generation is no longer wanted.
-func (s *Store) buildFrom(ctx context.Context, c *catalog.Container, generation uint16, from uint64) (uint64, error) {
+// buildFrom writes the entries of the documents of a range from a number on, and returns where to go on; over says that
+// there are none left. errOvertaken ends a build whose generation is no longer wanted.
+func (s *Store) buildFrom(
+	ctx context.Context, c *catalog.Container, generation uint16, from uint64,
+) (next uint64, over bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	r := s.reclaimOf(c)
+	rng := c.KeysAt(from)
+	r := s.reclaimOf(c, rng.Range)
 	r.mu.Lock() // no document may be reclaimed between the look at it and its entries
 	defer r.mu.Unlock()
 	// The instant does not matter: dead documents get entries too, which the sweep removes with the others.
 	v, err := c.Enter(ctx, 0)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	if v.Building == nil || v.Building.Generation != generation {
-		return 0, errOvertaken
+		return 0, false, errOvertaken
 	}
-	view, err := s.engine.View(ctx)
+	view, err := s.open(ctx, &v)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	b := &kv.Batch{Since: view.Mark, NoSync: true}
 	m := newMatcher(v.Building.Indexing)
-	rng, next, count := c.KeysOf(0), uint64(0), 0
+	count := 0
 	_, upper := rng.Bounds(keys.KindRecord)
 	var found terms
 	err = walk(ctx, view, rng.Record(nil, from), upper, func(it kv.Iterator) error {
@@ -136,24 +145,28 @@ func (s *Store) buildFrom(ctx context.Context, c *catalog.Container, generation 
 		return nil
 	})
 	if err != nil && err != errStopped {
-		return 0, err
+		return 0, false, err
 	}
 	if len(b.Ops) == 0 {
-		return next, nil
+		return next, next == 0, nil
 	}
 	b.Follow(rng.Order(nil), unlessChanged(v))
 	if err := s.engine.Apply(ctx, b); err != nil {
-		return from, err // after fault.Conflict the caller repeats the step
+		return from, false, err // after fault.Conflict the caller repeats the step
 	}
-	return next, nil
+	return next, next == 0, nil
 }
 
-// unlessChanged passes a container's counter without changing it. A change of the container passes the counter too and
+// unlessChanged passes a range's counter without changing it. A change of the container passes the counter too and
 // may drop the generation that is being built; so it comes before the look at the state or after the batch, never in
 // between.
 func unlessChanged(v catalog.View) func([]byte, *kv.Batch) ([]byte, error) {
-	return func(last []byte, _ *kv.Batch) ([]byte, error) {
-		_, err := v.Refresh()
+	return func(last []byte, b *kv.Batch) ([]byte, error) {
+		counter, err := keys.DecodeCounter(last)
+		if err != nil {
+			return nil, corrupt(err, "order counter")
+		}
+		_, _, err = v.Pass(counter, b)
 		return append([]byte{}, last...), err
 	}
 }

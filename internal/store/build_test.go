@@ -324,16 +324,18 @@ func (w *world) expectGeneration(generation uint16, want []string) {
 	w.t.Helper()
 	ix := &indexed{world: w, indexing: rebuilt}
 	var got []string
-	for _, kind := range []keys.Kind{keys.KindEntry, keys.KindComposite} {
-		lower, upper := w.c.KeysOf(0).GenerationBounds(kind, generation)
-		it, err := w.engine.Iterate(context.Background(), lower, upper)
-		w.ok(err)
-		for it.Next() {
-			number, err := keys.Number(it.Key())
+	for _, rng := range w.ranges() {
+		for _, kind := range []keys.Kind{keys.KindEntry, keys.KindComposite} {
+			lower, upper := rng.GenerationBounds(kind, generation)
+			it, err := w.engine.Iterate(context.Background(), lower, upper)
 			w.ok(err)
-			got = append(got, fmt.Sprintf("%d: %s", number, ix.line(it.Key())))
+			for it.Next() {
+				number, err := keys.Number(it.Key())
+				w.ok(err)
+				got = append(got, fmt.Sprintf("%d: %s", number, ix.line(it.Key())))
+			}
+			w.ok(it.Close())
 		}
-		w.ok(it.Close())
 	}
 	missing, extra := differences(want, got)
 	if len(missing)+len(extra) > 0 {

@@ -21,9 +21,9 @@ type buildMark struct {
 	number  uint64
 	c       *catalog.Container
 	since   time.Time
-	last    uint64 // the highest number of a document at the start
+	last    uint64 // how many documents the ranges had numbered at the start
 	total   int64
-	reached atomic.Uint64 // the number of a document
+	reached atomic.Uint64 // how many of them are passed
 }
 
 // SetWall gives the store the machine's time, for operators: it decides nothing.
@@ -35,8 +35,10 @@ func (s *Store) markBuild(ctx context.Context, c *catalog.Container) (m *buildMa
 	if wall := s.wall.Load(); wall != nil {
 		m.since = (*wall)()
 	}
-	if counter, err := counterOf(ctx, s.engine, c.KeysOf(0)); err == nil {
-		m.last, m.total = counter.Number, int64(counter.Documents)
+	for _, x := range c.State().Ranges() {
+		if counter, err := counterOf(ctx, s.engine, c.KeysOf(x.Number)); err == nil {
+			m.last, m.total = m.last+counter.Number, m.total+int64(counter.Documents)
+		}
 	}
 	s.marked.Store(m, nil)
 	return m, func() { s.marked.Delete(m) }

@@ -53,6 +53,7 @@ func (s *Store) CheckWatched(ctx context.Context, seen func(documents uint64)) (
 // A check is the check of one container at one moment.
 type check struct {
 	v       catalog.View
+	rng     keys.Range
 	at      kv.Snapshot
 	report  *Report
 	runs    sweep
@@ -66,12 +67,24 @@ type check struct {
 func (s *Store) checkContainer(
 	ctx context.Context, c *catalog.Container, report *Report, seen func(documents uint64),
 ) error {
-	v, at, err := s.freeze(ctx, c)
+	for _, x := range c.State().Ranges() {
+		if err := s.checkRange(ctx, c, c.KeysOf(x.Number), report, seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkRange checks one range: nothing leads from one to another.
+func (s *Store) checkRange(
+	ctx context.Context, c *catalog.Container, rng keys.Range, report *Report, seen func(documents uint64),
+) error {
+	v, at, err := s.freeze(ctx, c, rng)
 	if err != nil {
 		return err
 	}
 	defer at.Close()
-	ck := check{v: v, at: at, report: report, indexer: s.indexer(v), seen: seen}
+	ck := check{v: v, rng: rng, at: at, report: report, indexer: s.indexer(v), seen: seen}
 	for _, step := range []func(context.Context) error{ck.load, ck.records, ck.leads, ck.queues} {
 		if err := step(ctx); err != nil {
 			return err
@@ -84,9 +97,11 @@ func (s *Store) checkContainer(
 	return nil
 }
 
-// freeze takes the state and the data of a container at one moment, at which nothing is being reclaimed.
-func (s *Store) freeze(ctx context.Context, c *catalog.Container) (catalog.View, kv.Snapshot, error) {
-	r := s.reclaimOf(c)
+// freeze takes the state and the data of a range at one moment, at which nothing of it is being reclaimed.
+func (s *Store) freeze(
+	ctx context.Context, c *catalog.Container, rng keys.Range,
+) (catalog.View, kv.Snapshot, error) {
+	r := s.reclaimOf(c, rng.Range)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for {
@@ -113,16 +128,16 @@ func (ck *check) problem(format string, args ...any) {
 
 func (ck *check) load(ctx context.Context) error {
 	var err error
-	if ck.counter, err = counterOf(ctx, ck.at, ck.v.Container.KeysOf(0)); err != nil {
+	if ck.counter, err = counterOf(ctx, ck.at, ck.rng); err != nil {
 		return err
 	}
-	ck.runs.runs, err = runsOf(ctx, ck.at, ck.v.Container.KeysOf(0))
+	ck.runs.runs, err = runsOf(ctx, ck.at, ck.rng)
 	return err
 }
 
 // records checks that every document is where its keys say.
 func (ck *check) records(ctx context.Context) error {
-	lower, upper := ck.v.Container.KeysOf(0).Bounds(keys.KindRecord)
+	lower, upper := ck.rng.Bounds(keys.KindRecord)
 	var terms terms
 	return walk(ctx, ck.at, lower, upper, func(it kv.Iterator) error {
 		number, err := keys.Number(it.Key())
@@ -145,11 +160,18 @@ func (ck *check) records(ctx context.Context) error {
 }
 
 func (ck *check) record(ctx context.Context, number uint64, h keys.Header, body doc.Doc, terms *terms) {
-	rng := ck.v.Container.KeysOf(0)
-	if number > ck.counter.Number || h.Sequence > ck.counter.Sequence || h.Stamp > ck.counter.Stamp {
+	rng := ck.rng
+	if keys.RangeOfNumber(number) != rng.Range {
+		ck.problem("document %d has a number of another range than %d", number, rng.Range)
+	}
+	count := keys.CountOfNumber(number)
+	if count > ck.counter.Number || h.Sequence > ck.counter.Sequence || h.Stamp > ck.counter.Stamp {
 		ck.problem("document %d is ahead of the counter", number)
 	}
 	partition := ck.v.Identity().AppendPartitionOf(nil, body)
+	if in := ck.v.RangeOfForm(partition); in != rng.Range {
+		ck.problem("document %d is in range %d and belongs to range %d", number, rng.Range, in)
+	}
 	id, _ := ck.v.Identity().AppendID(nil, body)
 	ck.leadsHere(ctx, "lookup", rng.Lookup(nil, partition, string(id)), number, ck.isExpired(h, body))
 	ck.named(ctx, number, h, body, terms)
@@ -181,7 +203,7 @@ func (ck *check) named(ctx context.Context, number uint64, h keys.Header, body d
 		if n.Building {
 			continue
 		}
-		array, err := terms.collectNamed(n, ck.v.Container.KeysOf(0), body)
+		array, err := terms.collectNamed(n, ck.rng, body)
 		if err != nil {
 			ck.problem("document %d cannot be in index %s", number, n.Name)
 			continue
@@ -224,7 +246,7 @@ func (ck *check) exists(ctx context.Context, what string, key []byte, number uin
 // leads checks that whatever leads to a document by its number leads to one.
 func (ck *check) leads(ctx context.Context) error {
 	for _, kind := range sweptKinds {
-		lower, upper := ck.v.Container.KeysOf(0).Bounds(kind)
+		lower, upper := ck.rng.Bounds(kind)
 		err := walk(ctx, ck.at, lower, upper, func(it kv.Iterator) error {
 			ck.report.Entries++
 			number, err := leadsTo(kind, it)
@@ -246,7 +268,7 @@ func (ck *check) leads(ctx context.Context) error {
 }
 
 func (ck *check) leadsToRecord(ctx context.Context, kind keys.Kind, number uint64) {
-	found, err := ck.at.Get(ctx, ck.v.Container.KeysOf(0).Record(nil, number), func([]byte) error { return nil })
+	found, err := ck.at.Get(ctx, ck.rng.Record(nil, number), func([]byte) error { return nil })
 	if err != nil || !found {
 		ck.problem("an entry of kind %c leads to document %d, which is not there", kind, number)
 	}
@@ -254,7 +276,7 @@ func (ck *check) leadsToRecord(ctx context.Context, kind keys.Kind, number uint6
 
 // queues checks that feed and deadlines say of each document what its header says, in order.
 func (ck *check) queues(ctx context.Context) error {
-	lower, upper := ck.v.Container.KeysOf(0).Bounds(keys.KindFeed)
+	lower, upper := ck.rng.Bounds(keys.KindFeed)
 	var newest int64
 	return walk(ctx, ck.at, lower, upper, func(it kv.Iterator) error {
 		sequence, err := keys.FeedSequence(it.Key())
@@ -267,7 +289,7 @@ func (ck *check) queues(ctx context.Context) error {
 			ck.problem("the stamp of sequence %d is below an earlier one", sequence)
 		}
 		newest = e.Stamp
-		found, err := getRecord(ctx, ck.at, ck.v.Container.KeysOf(0).Record(nil, e.Number),
+		found, err := getRecord(ctx, ck.at, ck.rng.Record(nil, e.Number),
 			func(h keys.Header, body doc.Doc) error {
 				if h.Sequence != sequence || h.Stamp != e.Stamp || h.TTL != e.TTL || len(body) != int(e.Bytes) {
 					ck.problem("feed entry %d and document %d differ", sequence, e.Number)

@@ -11,7 +11,7 @@ import (
 
 // multikey checks that an index in which a document goes through an array says so: plans rely on it.
 func (ck *check) multikey(ctx context.Context, n *named, number uint64) {
-	found, err := ck.at.Get(ctx, ck.v.Container.KeysOf(0).Multikey(nil, n.ID), func([]byte) error { return nil })
+	found, err := ck.at.Get(ctx, ck.rng.Multikey(nil, n.ID), func([]byte) error { return nil })
 	if err != nil || !found {
 		ck.problem("document %d has several entries in index %s, which is not marked so", number, n.Name)
 	}
@@ -23,7 +23,7 @@ func (ck *check) belongs(ctx context.Context, kind keys.Kind, key []byte, number
 	if ck.v.Identity().Partitioned() || kind != keys.KindNamed && kind != keys.KindUnique {
 		return
 	}
-	rng := ck.v.Container.KeysOf(0)
+	rng := ck.rng
 	rest, ok := bytes.CutPrefix(key, rng.AppendPrefix(nil, kind))
 	if !ok || len(rest) < 4 {
 		ck.problem("an entry of kind %c has a key of another shape", kind)
@@ -54,7 +54,7 @@ func (ck *check) hasKey(n *named, kind keys.Kind, key []byte, number uint64, bod
 		})
 		return has
 	}
-	if _, err := ck.terms.collectNamed(n, ck.v.Container.KeysOf(0), body); err != nil {
+	if _, err := ck.terms.collectNamed(n, ck.rng, body); err != nil {
 		return false
 	}
 	for i := range ck.terms.list {

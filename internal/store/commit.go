@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -25,8 +26,10 @@ func (ws *writeSet) commit(ctx context.Context) error {
 	}
 	// Deletions must succeed on a full disk, or nobody could make room.
 	ws.b.Frees = ws.deletes()
-	order := ws.key(ws.v.Container.KeysOf(0).Order)
-	ws.b.Follow(order, ws.place)
+	for _, p := range ws.group() {
+		ws.b.Follow(ws.key(p.rng.Order), func(last []byte, b *kv.Batch) ([]byte, error) { return ws.place(p, last, b) })
+	}
+	ws.bound(&ws.b)
 	// The log's counter comes after the container's, so that the log has the order of the commits, and its entries the
 	// stamp that place gives out.
 	if len(ws.changes) > 0 {
@@ -52,8 +55,8 @@ func (ws *writeSet) commit(ctx context.Context) error {
 	if err == nil {
 		written = ws.stored()
 	}
-	if err != nil && ws.gapped { // nothing was written, so the next commit has to leave the gap
-		ws.v.Container.ReturnGap(0)
+	if err != nil {
+		ws.returnGaps()
 	}
 	if err == nil && len(ws.changes) > 0 {
 		ws.s.log.grown()
@@ -107,18 +110,59 @@ func (ws *writeSet) confirm(ctx context.Context) error {
 	return err
 }
 
-// place runs at the moment of the commit, for one batch of the container at a time (kv.Order). It gives out stamp,
-// sequences and numbers, and fills in the keys that contain them. The engine may call it again, so it starts from what
-// compareAll has prepared and changes nothing there.
-func (ws *writeSet) place(last []byte, b *kv.Batch) ([]byte, error) {
+// A part is the slots of a write set that are in one range.
+type part struct {
+	rng   keys.Range
+	slots []*slot
+}
+
+// group divides what is written among the ranges, in the order in which commits pass their counters.
+func (ws *writeSet) group() []part {
+	ws.parts = ws.parts[:0]
+	inOrder := slices.IsSortedFunc(ws.slots, bySlotRange)
+	if !inOrder { // not yet: most write sets have one document
+		slices.SortStableFunc(ws.slots, bySlotRange) // in a range, operations keep their order
+	}
+	for from := 0; from < len(ws.slots); {
+		to, writes := from, false
+		for ; to < len(ws.slots) && ws.slots[to].rng == ws.slots[from].rng; to++ {
+			writes = writes || ws.slots[to].written
+		}
+		if writes {
+			ws.parts = append(ws.parts, part{ws.slots[from].rng, ws.slots[from:to]})
+		}
+		from = to
+	}
+	return ws.parts
+}
+
+func bySlotRange(a, b *slot) int { return cmp.Compare(a.rng.Range, b.rng.Range) }
+
+// returnGaps says that the commit has failed: nothing was written, so the next one has to leave its gaps.
+func (ws *writeSet) returnGaps() {
+	for _, number := range ws.gapped {
+		ws.v.Container.ReturnGap(number)
+	}
+}
+
+// place runs at the moment of the commit, for one batch of a range at a time (kv.Order). It gives out stamp, sequences
+// and numbers, and fills in the keys that contain them. The engine may call it again, so it starts from what compareAll
+// has prepared and changes nothing there.
+func (ws *writeSet) place(p part, last []byte, b *kv.Batch) ([]byte, error) {
 	counter, err := keys.DecodeCounter(last)
 	if err != nil {
 		return nil, corrupt(err, "order counter")
 	}
-	now, err := ws.v.Refresh()
+	now, epoch, err := ws.v.Pass(counter, b)
 	if err != nil {
 		return nil, err
 	}
+	counter.Epoch = epoch
+	// One commit has one instant in all of its ranges.
+	if p.rng == ws.parts[0].rng {
+		ws.instant = now
+	}
+	now = ws.instant
 	// Between the read and this moment a deadline may have passed.
 	if ws.died(now) {
 		return nil, errExpired
@@ -126,16 +170,16 @@ func (ws *writeSet) place(last []byte, b *kv.Batch) ([]byte, error) {
 	// A stamp never falls below the one before, or the feed would not be in the order of stamps. It is above the floor,
 	// or the document would be dead from the start.
 	stamp := max(now, counter.Stamp, ws.v.Policy.FirstStamp())
-	ws.stamp = stamp
+	ws.stamp = max(ws.stamp, stamp)
 	// After a crash, readers may have seen sequences that the disk has lost. They are skipped, so that no ETag comes
 	// twice.
-	if gap := ws.v.Container.TakeGap(0); gap > 0 && counter.Sequence > 0 {
+	if gap := ws.v.Container.TakeGap(p.rng.Range); gap > 0 && counter.Sequence > 0 {
 		counter.Sequence += gap
-		ws.gapped = true
+		ws.gapped = append(ws.gapped, p.rng.Range)
 	}
-	counter.Sequence = max(counter.Sequence, ws.v.Container.SequenceFloor())
+	counter.Sequence = max(counter.Sequence, ws.v.Container.SequenceFloor(), ws.v.Floor)
 	counter.Number = max(counter.Number, ws.v.Container.NumberFloor())
-	for _, sl := range ws.slots {
+	for _, sl := range p.slots {
 		if !sl.written {
 			continue
 		}
@@ -152,8 +196,29 @@ func (ws *writeSet) place(last []byte, b *kv.Batch) ([]byte, error) {
 		counter.Stamp = at
 		ws.placeSlot(sl, at, &counter)
 	}
-	ws.placeClaims()
+	ws.placeClaims(p.rng)
 	return counter.Append(nil), nil
+}
+
+// bound makes the engine commit b before the first deadline of a document that was found alive, if the engine keeps the
+// time. Elsewhere place compares, and catalog.Container.Enter makes readers wait.
+func (ws *writeSet) bound(b *kv.Batch) {
+	if ws.v.Read.Time.IsZero() {
+		return
+	}
+	first := ws.soonest
+	for _, sl := range ws.slots {
+		if !sl.found || ws.within != nil && !sl.written {
+			continue
+		}
+		at, ends := ws.v.Policy.Deadline(versionOf(sl.header, sl.body))
+		if ends && (first == 0 || at < first) {
+			first = at
+		}
+	}
+	if at := time.Unix(first, 0); first != 0 && (b.Before.IsZero() || at.Before(b.Before)) {
+		b.Before = at
+	}
 }
 
 // errExpired makes a write start again when a document that it found alive has died before the commit. A read in
@@ -184,7 +249,7 @@ func (ws *writeSet) placeSlot(sl *slot, stamp expiry.Stamp, counter *keys.Counte
 	old := sl.number
 	if sl.fresh() {
 		counter.Number++
-		sl.number = counter.Number
+		sl.number = keys.NumberOf(sl.rng.Range, counter.Number)
 	}
 	for i := range sl.results {
 		if !sl.results[i].read { // a read of the write set's own version shows the sequence of the write before
@@ -232,7 +297,7 @@ func (ws *writeSet) compareAll(ctx context.Context) error {
 // is being built.
 func (ws *writeSet) compare(sl *slot) error {
 	sl.from = len(ws.entries)
-	rng := ws.v.Container.KeysOf(0)
+	rng := sl.rng
 	for i, m := range ws.x.matchers {
 		// There is a second generation only during an index build.
 		if m == nil {
@@ -260,7 +325,7 @@ func (ws *writeSet) compare(sl *slot) error {
 
 // compareNamed is compare for the indexes that have names.
 func (ws *writeSet) compareNamed(sl *slot) error {
-	rng := ws.v.Container.KeysOf(0)
+	rng := sl.rng
 	for _, n := range ws.x.named {
 		err := ws.diff(sl, func(x *terms, body doc.Doc) error {
 			before, from := x == &ws.terms[0], len(x.bytes)
@@ -380,7 +445,7 @@ func classOf(ttl expiry.TTL) uint8 {
 // removeOld takes the old version out of the queues and, unless the new version has the same number, deletes the
 // document.
 func (ws *writeSet) removeOld(sl *slot, number uint64) {
-	rng := ws.v.Container.KeysOf(0)
+	rng := sl.rng
 	ws.b.Delete(ws.key(func(dst []byte) []byte { return rng.Feed(dst, sl.header.Sequence) }))
 	if deadline, ok := expiry.TTL(sl.header.TTL).Deadline(sl.header.Stamp); ok {
 		ws.b.Delete(ws.key(func(dst []byte) []byte { return rng.Deadline(dst, deadline, number) }))
@@ -399,7 +464,7 @@ func (ws *writeSet) removeOld(sl *slot, number uint64) {
 
 // storeNew stores the new version and adds it to the queues.
 func (ws *writeSet) storeNew(sl *slot, stamp expiry.Stamp, sequence uint64) {
-	rng := ws.v.Container.KeysOf(0)
+	rng := sl.rng
 	size := uint32(len(sl.record) - keys.HeaderBytes)
 	ws.b.Set(ws.key(func(dst []byte) []byte { return rng.Record(dst, sl.number) }), sl.record)
 	ws.b.Set(ws.key(func(dst []byte) []byte { return rng.Feed(dst, sequence) }),

@@ -37,7 +37,7 @@ const (
 
 // StandIn is the lowest number, and the lowest sequence, that a transaction shows for what gets its own only at the
 // commit. No document or write ever has one as high.
-const StandIn = 1 << 56
+const StandIn = uint64(keys.MaxRanges) << 48
 
 var (
 	errEnded     = fault.New(fault.Internal, "The transaction has ended.")
@@ -278,7 +278,7 @@ func (tx *ContainerTransaction) look(d *access.Document) error {
 	}
 	tx.looked[d.Number] = struct{}{}
 	ws := tx.set
-	ws.b.Read(ws.key(func(dst []byte) []byte { return ws.v.Container.KeysOf(0).Record(dst, d.Number) }))
+	ws.b.Read(ws.key(func(dst []byte) []byte { return ws.v.Container.KeysAt(d.Number).Record(dst, d.Number) }))
 	// Its body is not kept; the deadline is enough to know whether it has expired by the commit.
 	if d.Deadline != 0 && (ws.soonest == 0 || d.Deadline < ws.soonest) {
 		ws.soonest = d.Deadline

@@ -47,7 +47,7 @@ func (s *Store) Count(ctx context.Context, v catalog.View, a access.Access) (n u
 	if t.set != nil && !t.exact(t.set) {
 		return 0, false, nil
 	}
-	if err = t.count(); err == errInexact {
+	if err = t.countAll(); err == errInexact {
 		return 0, false, nil
 	}
 	return t.n, err == nil, err
@@ -56,40 +56,48 @@ func (s *Store) Count(ctx context.Context, v catalog.View, a access.Access) (n u
 // A tally is one Count.
 type tally struct {
 	*reading
-	alive bool // whatever an entry leads to is alive
+	marks []rangeMarks // of reading.ranges
+	alive bool         // whatever an entry of the range leads to is alive
 	n     uint64
 }
 
 func (s *Store) newTally(ctx context.Context, v catalog.View, a access.Access) (*tally, error) {
-	at := s.reclaimOf(v.Container)
-	at.mu.Lock() // while nothing is reclaimed, the snapshot has what at says of it
-	defer at.mu.Unlock()
-	if err := s.loadReclaim(ctx, v.Container, at); err != nil {
-		return nil, err
-	}
-	r, err := s.newReading(ctx, v, a)
+	t := &tally{reading: s.prepare(ctx, v, a)}
+	t.strict = true
+	err := s.whileNotReclaiming(ctx, v.Container, t.ranges, func(marks []rangeMarks) error {
+		t.marks = marks
+		return t.begin() // a snapshot that has what the marks say
+	})
 	if err != nil {
 		return nil, err
 	}
-	r.strict = true
-	t := &tally{reading: r}
-	// With a rule that looks at documents, or with entries that lead to reclaimed ones, each entry has to be checked.
-	if at.pending == 0 && v.Policy.Plain() {
-		var some bool
-		if some, err = t.someDead(at); err != nil {
-			r.close()
-			return nil, err
-		}
-		t.alive = !some
-	}
 	return t, nil
+}
+
+// countAll counts in all ranges.
+func (t *tally) countAll() error {
+	at := 0
+	return t.each(func() (err error) {
+		marks := &t.marks[at]
+		at++
+		// With a rule that looks at documents, or with entries that lead to reclaimed ones, each entry has to be
+		// checked.
+		if t.alive = marks.pending == 0 && t.v.Policy.Plain(); t.alive {
+			some, err := t.someDead(marks)
+			if err != nil {
+				return err
+			}
+			t.alive = !some
+		}
+		return t.count()
+	})
 }
 
 // errFound ends a walk that has seen what it looked for.
 var errFound = fault.New(fault.Internal, "found")
 
 // someDead reports whether a dead document is still on disk.
-func (t *tally) someDead(at *reclaim) (bool, error) {
+func (t *tally) someDead(at *rangeMarks) (bool, error) {
 	_, until := t.v.Policy.Floors(t.v.Now)
 	from := at.ownNext
 	if from == nil {

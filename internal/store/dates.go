@@ -32,7 +32,7 @@ func dueEntries(
 
 // datedEntries is where the entries of a rule's index lie whose date is from first to last, in milliseconds.
 func datedEntries(v catalog.View, rule *expiry.DateRule, first, last int64) (lower, upper []byte) {
-	rng, descending := v.Container.KeysOf(0), descends(v, rule)
+	rng, descending := v.Container.Only(), descends(v, rule)
 	prefix := rng.NamedPrefix(nil, rule.Index)
 	lower = keys.AppendBSON(prefix[:len(prefix):len(prefix)], doc.Date(first), descending)
 	upper = keys.AppendBSON(prefix[:len(prefix):len(prefix)], doc.Date(last), descending)
@@ -106,7 +106,7 @@ func (step *reclaimStep) gatherDates(ctx context.Context, r kv.Reader, v catalog
 					taken[number] = true
 					x := step.victimOf(number, h, body)
 					x.id = identityOf(body)
-					step.victims = append(step.victims, x)
+					step.take(x)
 				}
 				return nil
 			})
@@ -142,8 +142,7 @@ func (dc *deadCounter) dates(ctx context.Context, r kv.Reader, _ queueMarks) err
 			if counted[number] {
 				return dc.goOn()
 			}
-			key := dc.v.Container.KeysOf(0).Record(nil, number)
-			_, err := getRecord(ctx, r, key, func(h keys.Header, body doc.Doc) error {
+			_, err := getRecord(ctx, r, dc.rng.Record(nil, number), func(h keys.Header, body doc.Doc) error {
 				died, dated := dc.v.Policy.DateDeadline(body)
 				if dated && died <= dc.v.Now && !dc.v.Policy.DeadByTTL(h.Stamp, expiry.TTL(h.TTL), dc.v.Now) {
 					counted[number] = true
@@ -170,8 +169,7 @@ func (dc *deadCounter) dateEntries(ctx context.Context, r kv.Reader) error {
 	var stopped error
 	for i := range rules {
 		counted, descending := map[uint64]bool{}, descends(dc.v, &rules[i])
-		mark := dc.v.Container.KeysOf(0).Multikey(nil, rules[i].Index)
-		several, err := r.Get(ctx, mark, func([]byte) error { return nil })
+		several, err := r.Get(ctx, dc.rng.Multikey(nil, rules[i].Index), func([]byte) error { return nil })
 		if err != nil {
 			return err
 		}

@@ -13,10 +13,26 @@ import (
 // A DeathCursor says how far the dead of one container have been counted. The zero DeathCursor starts at the oldest
 // document that is not reclaimed.
 type DeathCursor struct {
-	feed    uint64
-	own     expiry.Stamp
-	ownNext []byte // the deadline entry to go on from, nil for the first behind own
-	dates   map[uint32]dateCursor
+	ranges map[uint16]*rangeCursor
+}
+
+// of gives the cursor of a range.
+func (t *DeathCursor) of(number uint16) *rangeCursor {
+	at := t.ranges[number]
+	if at == nil {
+		if t.ranges == nil {
+			t.ranges = map[uint16]*rangeCursor{}
+		}
+		at = &rangeCursor{}
+		t.ranges[number] = at
+	}
+	return at
+}
+
+// A rangeCursor is the part of a DeathCursor for one range.
+type rangeCursor struct {
+	queueMarks
+	dates map[uint32]dateCursor
 }
 
 // A dateCursor says that the entries of an index are counted up to a date, in milliseconds, and which date comes next.
@@ -36,27 +52,30 @@ func (s *Store) Deaths(
 	if err != nil || !v.Policy.Ordered() {
 		return 0, false, err
 	}
-	if err := s.join(ctx, c, t); err != nil {
-		return 0, false, err
-	}
-	k := deathCounter{t: t, v: v, rng: c.KeysOf(0), left: most}
-	for _, queue := range []func(context.Context, kv.Reader) error{k.own, k.inheriting, k.dates} {
-		if err := queue(ctx, s.engine); err != nil && err != errStopped && err != errAlive {
+	k := deathCounter{v: v, left: most}
+	for _, x := range v.Ranges() {
+		k.t, k.rng = t.of(x.Number), c.KeysOf(x.Number)
+		if err := s.join(ctx, c, k.rng, k.t); err != nil {
 			return k.count, false, err
 		}
-		if k.more {
-			break
+		for _, queue := range []func(context.Context, kv.Reader) error{k.own, k.inheriting, k.dates} {
+			if err := queue(ctx, s.engine); err != nil && err != errStopped && err != errAlive {
+				return k.count, false, err
+			}
+			if k.more {
+				return k.count, true, nil
+			}
 		}
 	}
-	return k.count, k.more, nil
+	return k.count, false, nil
 }
 
 // join moves a cursor up to what is reclaimed already.
-func (s *Store) join(ctx context.Context, c *catalog.Container, t *DeathCursor) error {
-	r := s.reclaimOf(c)
+func (s *Store) join(ctx context.Context, c *catalog.Container, rng keys.Range, t *rangeCursor) error {
+	r := s.reclaimOf(c, rng.Range)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := s.loadReclaim(ctx, c, r); err != nil {
+	if err := s.loadReclaim(ctx, rng, r); err != nil {
 		return err
 	}
 	// The entries of what is reclaimed are gone, so they cannot be counted.
@@ -69,7 +88,7 @@ func (s *Store) join(ctx context.Context, c *catalog.Container, t *DeathCursor) 
 
 // A deathCounter continues the count of a cursor.
 type deathCounter struct {
-	t     *DeathCursor
+	t     *rangeCursor
 	v     catalog.View
 	rng   keys.Range
 	count uint64

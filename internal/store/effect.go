@@ -138,6 +138,7 @@ func (m *beforeChange) effect(ctx context.Context, st *catalog.State) *Effect {
 type endedCount struct {
 	r             kv.Reader
 	before, after catalog.View
+	rng           keys.Range // that it is in
 	n             uint64
 	left          int             // effort
 	counted       map[uint64]bool // documents that more than one entry may lead to
@@ -149,11 +150,14 @@ func (t *endedCount) take(ctx context.Context) error {
 	if t.after.Policy.Property != "" {
 		steps = []func(context.Context) error{t.records} // no queue is in the order of such deadlines
 	}
-	for _, step := range steps {
-		if err := step(ctx); err == errStopped {
-			return nil
-		} else if err != nil {
-			return err
+	for _, x := range t.after.Ranges() {
+		t.rng = t.after.Container.KeysOf(x.Number)
+		for _, step := range steps {
+			if err := step(ctx); err == errStopped {
+				return nil
+			} else if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -174,13 +178,12 @@ func (t *endedCount) inheriting(ctx context.Context) error {
 	if policy.Default <= expiry.Unset {
 		return nil
 	}
-	sequence, err := sequenceAt(ctx, t.r, t.before.Container.KeysOf(0), policy.InheritFloor)
+	sequence, err := sequenceAt(ctx, t.r, t.rng, policy.InheritFloor)
 	if err != nil {
 		return err
 	}
-	rng := t.after.Container.KeysOf(0)
-	_, upper := rng.Bounds(keys.KindFeed)
-	err = walk(ctx, t.r, rng.Feed(nil, sequence+1), upper, func(it kv.Iterator) error {
+	_, upper := t.rng.Bounds(keys.KindFeed)
+	err = walk(ctx, t.r, t.rng.Feed(nil, sequence+1), upper, func(it kv.Iterator) error {
 		e, err := keys.DecodeFeed(it.Value())
 		if err != nil {
 			return corrupt(err, "change feed entry")
@@ -205,9 +208,9 @@ func (t *endedCount) own(ctx context.Context) error {
 	if !is.On() || was.On() && was.Property == "" { // own ttls were in force before, so none comes into force now
 		return nil
 	}
-	rng := t.after.Container.KeysOf(0)
 	_, due := is.Floors(t.after.Now)
-	return walk(ctx, t.r, rng.Deadline(nil, is.OwnFloor+1, 0), rng.Deadline(nil, due+1, 0), func(it kv.Iterator) error {
+	from, upto := t.rng.Deadline(nil, is.OwnFloor+1, 0), t.rng.Deadline(nil, due+1, 0)
+	return walk(ctx, t.r, from, upto, func(it kv.Iterator) error {
 		number, err := keys.Number(it.Key())
 		if err != nil {
 			return corrupt(err, "deadline entry")
@@ -249,8 +252,7 @@ func (t *endedCount) add(ctx context.Context, number uint64) error {
 	if err := t.spend(effortRecord); err != nil {
 		return err
 	}
-	key := t.after.Container.KeysOf(0).Record(nil, number)
-	_, err := getRecord(ctx, t.r, key, func(h keys.Header, body doc.Doc) error {
+	_, err := getRecord(ctx, t.r, t.rng.Record(nil, number), func(h keys.Header, body doc.Doc) error {
 		if t.ended(h, body) {
 			t.n++
 			if t.counted != nil {
@@ -268,7 +270,7 @@ func (t *endedCount) ended(h keys.Header, body doc.Doc) bool {
 
 // records looks at every document, as far as the effort reaches.
 func (t *endedCount) records(ctx context.Context) error {
-	lower, upper := t.after.Container.KeysOf(0).Bounds(keys.KindRecord)
+	lower, upper := t.rng.Bounds(keys.KindRecord)
 	return walk(ctx, t.r, lower, upper, func(it kv.Iterator) error {
 		if err := t.spend(effortRecord); err != nil {
 			return err

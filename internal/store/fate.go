@@ -34,15 +34,15 @@ func (s *Store) Fate(ctx context.Context, v catalog.View, ref Ref) (f Fate, err 
 		f.At, f.Ends = v.Policy.Deadline(versionOf(h, body))
 		return nil
 	}
-	view, err := s.engine.View(ctx)
+	view, err := s.open(ctx, &v)
 	if err != nil {
 		return f, err
 	}
-	rng := v.Container.KeysOf(0)
 	if ref.Number != 0 {
-		_, err = getRecord(ctx, view, rng.Record(nil, ref.Number), take)
+		_, err = getRecord(ctx, view, v.Container.KeysAt(ref.Number).Record(nil, ref.Number), take)
 		return f, err
 	}
+	rng := v.KeysFor(ref.Key.Partition)
 	key := rng.Lookup(nil, v.Identity().AppendPartition(nil, ref.Key.Partition), ref.Key.ID)
 	for last := uint64(0); ; { // as in read
 		number, found, err := getNumber(ctx, view, key)

@@ -73,6 +73,30 @@ func getRecord(ctx context.Context, r kv.Reader, key []byte, use func(keys.Heade
 	})
 }
 
+// eachRecord calls use with every record of a container.
+func eachRecord(
+	ctx context.Context, r kv.Reader, v catalog.View, use func(number uint64, h keys.Header, body doc.Doc) error,
+) error {
+	for _, x := range v.Ranges() {
+		lower, upper := v.Container.KeysOf(x.Number).Bounds(keys.KindRecord)
+		err := walk(ctx, r, lower, upper, func(it kv.Iterator) error {
+			number, err := keys.Number(it.Key())
+			if err != nil {
+				return corrupt(err, "document")
+			}
+			h, body, err := keys.DecodeHeader(it.Value())
+			if err != nil {
+				return corrupt(err, "document")
+			}
+			return use(number, h, body)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // copyRecord is getRecord with a body that the caller may keep.
 func copyRecord(ctx context.Context, r kv.Reader, key []byte) (h keys.Header, body doc.Doc, found bool, err error) {
 	found, err = getRecord(ctx, r, key, func(header keys.Header, b doc.Doc) error {

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv/pebble"
 	"github.com/mayflydb/mayfly/internal/store"
 )
@@ -29,11 +31,23 @@ type world struct {
 	reserve   int64             // that the engine leaves alone
 }
 
+var partitions = flag.Int("partitions", 1, "ranges of the containers of tests that say nothing of them")
+
+// withRanges runs a test on containers of one range and of several. What it expects may not depend on the number.
+func withRanges(t *testing.T, test func(t *testing.T, ranges int)) {
+	for _, n := range []int{1, 4} {
+		t.Run(fmt.Sprintf("ranges=%d", n), func(t *testing.T) { test(t, n) })
+	}
+}
+
 // newWorld opens an empty world with one container. Its time is 1,000,000.
 func newWorld(t testing.TB, def catalog.Definition) *world {
 	t.Helper()
 	w := &world{t: t, fs: vfs.NewMem(), now: 1_000_000}
 	w.open()
+	if def.Dialect == catalog.NoSQL && def.Partitions == 0 {
+		def.Partitions = *partitions
+	}
 	db, err := w.catalog.CreateDatabase(context.Background(), w.now, "d", nil)
 	w.ok(err)
 	w.c, err = w.catalog.CreateContainer(context.Background(), w.now, db, def, nil)
@@ -136,6 +150,17 @@ func (w *world) put(verb store.Verb, pk, id, rest string) store.Op {
 func (w *world) write(op store.Op) (store.Result, error) {
 	return w.store.Write(context.Background(), w.c, w.now, op)
 }
+
+// ranges are the keys of each range, in the order of their numbers.
+func (w *world) ranges() (list []keys.Range) {
+	for _, r := range w.c.State().Ranges() {
+		list = append(list, w.c.KeysOf(r.Number))
+	}
+	return list
+}
+
+// rangeOf is the number of the range of a partition.
+func (w *world) rangeOf(pk string) uint16 { return w.c.State().RangeOf([]doc.Value{doc.String(pk)}) }
 
 // alive reports whether a point read finds the document.
 func (w *world) alive(pk, id string) bool {

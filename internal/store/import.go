@@ -75,8 +75,8 @@ const (
 // at now is not written; if a living document has its key, that one stays.
 //
 // Stamps never fall as sequences rise, which the feed, the queues and the reaper rest on. So documents that keep their
-// stamps must come in the order of stamps, and none may be before the newest stamp of the container: otherwise Import
-// ends with fault.Precondition. No stamp is ever changed to make it fit, since that would change a life.
+// stamps must come in the order of stamps, and none may be before the newest stamp of its range: otherwise Import ends
+// with fault.Precondition. No stamp is ever changed to make it fit, since that would change a life.
 //
 // Documents before an error are decided, and what is written is durable. Calling Import again with the same documents
 // and SkipExisting does what is left.
@@ -234,7 +234,7 @@ func (x *importAttempt) end(ctx context.Context, d *Incoming, key Key, result *R
 		}
 		ends := sl.alive() && sl.header.Stamp <= d.Stamp
 		if ends && sl.header.Stamp == d.Stamp {
-			passed, err := x.passed(ctx, d)
+			passed, err := x.passed(ctx, d, sl)
 			if err != nil {
 				return false, err
 			}
@@ -258,16 +258,16 @@ func (x *importAttempt) arrived(ctx context.Context, d *Incoming, sl *slot) (boo
 	case d.Stamp < sl.header.Stamp || bytes.Equal(d.Body, sl.body):
 		return true, nil
 	}
-	return x.passed(ctx, d)
+	return x.passed(ctx, d, sl)
 }
 
 // passed reports whether an earlier Import has decided a document, for which a living version has the same stamp: it
-// has gone on to later stamps.
-func (x *importAttempt) passed(ctx context.Context, d *Incoming) (bool, error) {
+// has gone on to later stamps in their range.
+func (x *importAttempt) passed(ctx context.Context, d *Incoming, sl *slot) (bool, error) {
 	if !x.o.Resent {
 		return false, nil
 	}
-	counter, err := counterOf(ctx, x.ws.view, x.ws.v.Container.KeysOf(0))
+	counter, err := counterOf(ctx, x.ws.view, sl.rng)
 	return counter.Stamp > d.Stamp, err
 }
 

@@ -30,10 +30,12 @@ func (w *world) importAll(o store.ImportOptions, docs ...store.Incoming) (store.
 func (w *world) stamps() string {
 	w.t.Helper()
 	var list []string
-	for d, err := range w.store.Changes(context.Background(), w.view(), 0, nil, 0) {
-		w.ok(err)
-		id, _ := doc.AsString(doc.Lookup(d.Body, "id"))
-		list = append(list, fmt.Sprintf("%s@%d", id, d.Stamp-1_000_000))
+	for _, rng := range w.ranges() {
+		for d, err := range w.store.Changes(context.Background(), w.view(), rng.Range, nil, 0) {
+			w.ok(err)
+			id, _ := doc.AsString(doc.Lookup(d.Body, "id"))
+			list = append(list, fmt.Sprintf("%s@%d", id, d.Stamp-1_000_000))
+		}
 	}
 	return strings.Join(list, " ")
 }

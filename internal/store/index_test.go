@@ -166,7 +166,7 @@ func TestLongPathsAreHashed(t *testing.T) {
 	ix := newIndexed(t, everything)
 	ix.create("x", fmt.Sprintf(`"%s":1,"%sx":2,"%sy":2,"%sz":{"q":2}`, fits, fits, fits, fits))
 	ix.expect(`/id "x"`, fmt.Sprintf(`/%s 1; hashed 2; hashed 2; hashed 2; hashed {}`, fits))
-	rng := ix.c.KeysOf(0)
+	rng := ix.c.KeysOf(ix.rangeOf("x"))
 	for _, path := range [][]string{{fits}, {fits + "x"}, {fits + "y"}, {fits + "z"}, {fits + "z", "q"}} {
 		var steps []byte
 		for _, name := range path {
@@ -258,6 +258,9 @@ func TestCompositeOrder(t *testing.T) {
 		`composite 0: 1, "x" down`, `composite 0: 1, 2.5 down`, `composite 0: 1, 1 down`,
 		`composite 0: 1, undefined down`,
 		`composite 0: 2, 1 down`, `composite 0: 10, 1 down`, `composite 0: "1", 1 down`,
+	}
+	if len(ix.ranges()) > 1 {
+		t.Skip("each range has an order of its own")
 	}
 	lower, upper := keys.Prefixed(ix.c.KeysOf(0).CompositePrefix(nil, 1, 0))
 	if got := ix.between(lower, upper); !slices.Equal(got, want) {
@@ -499,11 +502,14 @@ func (ix *indexed) compare(got []string, want ...string) {
 // entries is every index entry, as lines.
 func (ix *indexed) entries() []string {
 	ix.t.Helper()
-	rng := ix.c.KeysOf(0)
-	lower, upper := rng.Bounds(keys.KindEntry)
-	lines := ix.between(lower, upper)
-	lower, upper = rng.Bounds(keys.KindComposite)
-	return append(lines, ix.between(lower, upper)...)
+	var lines []string
+	for _, rng := range ix.ranges() {
+		lower, upper := rng.Bounds(keys.KindEntry)
+		lines = append(lines, ix.between(lower, upper)...)
+		lower, upper = rng.Bounds(keys.KindComposite)
+		lines = append(lines, ix.between(lower, upper)...)
+	}
+	return lines
 }
 
 func (ix *indexed) between(lower, upper []byte) []string {

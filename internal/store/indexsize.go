@@ -17,7 +17,7 @@ const sizedEntries = 200
 func (s *Store) IndexSizes(
 	ctx context.Context, c *catalog.Container, documents uint64,
 ) (map[uint32]uint64, error) {
-	rng := c.KeysOf(0)
+	rng := c.Only()
 	lower, upper := rng.Bounds(keys.KindLookup)
 	size, err := s.sizeOf(ctx, lower, upper, documents)
 	if err != nil {

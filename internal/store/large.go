@@ -124,7 +124,7 @@ func (ws *writeSet) reserve(ctx context.Context) error {
 		ws.terms[side].work = w
 		for _, sl := range ws.slots {
 			if sl.written {
-				ws.gatherAll(&ws.terms[side], sl.side(side))
+				ws.gatherAll(&ws.terms[side], sl.rng, sl.side(side))
 			}
 		}
 		counts[side], sizes[side] = w.count, w.size
@@ -145,8 +145,7 @@ func (ws *writeSet) reserve(ctx context.Context) error {
 }
 
 // gatherAll goes through the entries of a document in all indexes.
-func (ws *writeSet) gatherAll(x *terms, body doc.Doc) {
-	rng := ws.v.Container.KeysOf(0)
+func (ws *writeSet) gatherAll(x *terms, rng keys.Range, body doc.Doc) {
 	for i, m := range ws.x.matchers {
 		if m != nil {
 			x.gather(m, rng, ws.x.generations[i], body)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -35,14 +36,17 @@ const (
 
 // TestLinearizable lets many clients work on few documents while the clock moves,
 // policies change and the dead are reclaimed, and asks whether one serial order,
-// that of the sequences, explains everything that anyone was told. In it a document that is dead once stays dead.
+// that of the sequences of each range, explains everything that anyone was told. In it a document that is dead once
+// stays dead.
 func TestLinearizable(t *testing.T) {
 	for run := range *histories {
 		s := *seed
 		if s == 0 {
 			s = rand.Uint64()
 		}
-		t.Run(fmt.Sprintf("seed=%d", s), func(t *testing.T) { checkHistory(t, s, run%2 == 1) })
+		t.Run(fmt.Sprintf("seed=%d", s), func(t *testing.T) {
+			withRanges(t, func(t *testing.T, ranges int) { checkHistory(t, s, run%2 == 1, ranges) })
+		})
 	}
 }
 
@@ -80,9 +84,25 @@ type told struct {
 // linearState is the model: living documents only, since what is dead stays so.
 type linearState struct {
 	now   expiry.Stamp
-	seq   uint64
+	split bool      // the last item is in a partition of another range
+	seq   [2]uint64 // of each range
 	ttl   expiry.TTL
 	items [linearItems]linearItem
+}
+
+// home is the partition that an item is in.
+func home(split bool, item int) int {
+	if split && item == linearItems-1 {
+		return 1
+	}
+	return 0
+}
+
+// write gives out the next sequence of an item's range.
+func (s *linearState) write(item int) access.Version {
+	seq := &s.seq[home(s.split, item)]
+	*seq++
+	return access.Version{Sequence: *seq, Stamp: s.now}
 }
 
 type linearItem struct {
@@ -144,8 +164,7 @@ func (s *linearState) do(op linearOp) (fault.Kind, told) {
 	case op.verb == store.Read:
 		return 0, told{version: d.wrote, n: d.n}
 	case op.verb == store.Delete:
-		s.seq++
-		gone := told{version: access.Version{Sequence: s.seq, Stamp: s.now}, n: d.n}
+		gone := told{version: s.write(op.item), n: d.n}
 		*d = linearItem{}
 		return 0, gone
 	}
@@ -154,12 +173,12 @@ func (s *linearState) do(op linearOp) (fault.Kind, told) {
 		next.n = d.n + 1
 	}
 	for i, other := range s.items {
-		if i != op.item && other.alive && other.unique == next.unique {
+		same := home(s.split, i) == home(s.split, op.item)
+		if i != op.item && same && other.alive && other.unique == next.unique {
 			return fault.Exists, told{}
 		}
 	}
-	s.seq++
-	next.wrote = access.Version{Sequence: s.seq, Stamp: s.now}
+	next.wrote = s.write(op.item)
 	created := !d.alive
 	*d = next
 	return 0, told{version: next.wrote, n: next.n, created: created}
@@ -168,6 +187,7 @@ func (s *linearState) do(op linearOp) (fault.Kind, told) {
 // A race is one history in the making.
 type race struct {
 	*world
+	split   bool         // see linearState
 	order   atomic.Int64 // gives every call and return its place
 	now     atomic.Int64
 	ticking sync.Mutex
@@ -175,19 +195,24 @@ type race struct {
 	history []porcupine.Operation
 }
 
-func checkHistory(t *testing.T, seed uint64, batches bool) {
+func checkHistory(t *testing.T, seed uint64, batches bool, ranges int) {
 	def := definition(2)
-	def.Unique = [][]string{{"/u"}}
-	r := &race{world: newWorld(t, def)}
+	def.Unique, def.Partitions = [][]string{{"/u"}}, ranges
+	r := &race{world: newWorld(t, def), split: ranges > 1}
+	if r.split && r.rangeOf(linearPartitions[0]) == r.rangeOf(linearPartitions[1]) {
+		t.Fatal("both partitions are in one range")
+	}
 	r.through(hesitant{r.engine})
 	r.now.Store(r.world.now)
-	start := linearState{now: r.world.now, ttl: 2}
+	start := linearState{now: r.world.now, ttl: 2, split: r.split}
 	rng := rand.New(rand.NewPCG(seed, 1))
 	over := make(chan struct{})
 	var background, clients sync.WaitGroup
 	background.Go(func() { r.housekeeping(over, rand.New(rand.NewPCG(seed, 2))) })
-	var followed []feedStep
-	background.Go(func() { followed = r.follow(over) })
+	followed := make([][]feedStep, ranges)
+	for number := range followed {
+		background.Go(func() { followed[number] = r.follow(uint16(number), over) })
+	}
 	for id := range linearClients {
 		own := rand.New(rand.NewPCG(rng.Uint64(), 3))
 		clients.Go(func() { r.client(id, own, batches) })
@@ -198,7 +223,7 @@ func checkHistory(t *testing.T, seed uint64, batches bool) {
 	if t.Failed() {
 		return
 	}
-	r.checkFeed(followed)
+	r.checkFeed(slices.Concat(followed...))
 	r.world.now = r.now.Load()
 	r.consistent()
 	model := porcupine.Model{
@@ -395,7 +420,7 @@ func (r *race) pointRead(op linearOp, now expiry.Stamp) (answer, error) {
 		return answer{}, err
 	}
 	var out answer
-	err = r.store.Read(context.Background(), v, linearKey(op.item), func(d access.Document) error {
+	err = r.store.Read(context.Background(), v, r.linearKey(op.item), func(d access.Document) error {
 		out.told = []told{{version: d.Version, n: linearN(d.Body)}}
 		return nil
 	})
@@ -405,15 +430,21 @@ func (r *race) pointRead(op linearOp, now expiry.Stamp) (answer, error) {
 	return out, nil
 }
 
-func linearKey(item int) store.Key { return key("p", fmt.Sprint("d", item)) }
+// linearPartitions are in two ranges of four.
+var linearPartitions = []string{"p", "r"}
+
+func (r *race) linearKey(item int) store.Key {
+	return key(linearPartitions[home(r.split, item)], fmt.Sprint("d", item))
+}
 
 func linearN(body doc.Doc) int64 {
 	n, _ := doc.AsInt(doc.Lookup(body, "n"))
 	return n
 }
 
-func linearBody(op linearOp, n int64) (doc.Doc, error) {
-	text := fmt.Sprintf(`{"id":"d%d","pk":"p","n":%d,"u":%d`, op.item, n, op.unique)
+func (r *race) linearBody(op linearOp, n int64) (doc.Doc, error) {
+	pk := linearPartitions[home(r.split, op.item)]
+	text := fmt.Sprintf(`{"id":"d%d","pk":%q,"n":%d,"u":%d`, op.item, pk, n, op.unique)
 	if op.ttl != expiry.Unset {
 		text += fmt.Sprintf(`,"ttl":%d`, op.ttl)
 	}
@@ -421,14 +452,14 @@ func linearBody(op linearOp, n int64) (doc.Doc, error) {
 }
 
 func (r *race) storeOp(op linearOp) store.Op {
-	body, err := linearBody(op, op.n)
+	body, err := r.linearBody(op, op.n)
 	if err != nil {
 		r.t.Error(err)
 	}
-	o := store.Op{Verb: op.verb, Key: linearKey(op.item), Body: body, IfMatch: op.ifMatch}
+	o := store.Op{Verb: op.verb, Key: r.linearKey(op.item), Body: body, IfMatch: op.ifMatch}
 	if op.verb == store.Patch {
 		o.Body = nil
-		o.Edit = func(d access.Document) (doc.Doc, error) { return linearBody(op, linearN(d.Body)+1) }
+		o.Edit = func(d access.Document) (doc.Doc, error) { return r.linearBody(op, linearN(d.Body)+1) }
 	}
 	return o
 }
@@ -458,8 +489,8 @@ type feedStep struct {
 	sequence uint64
 }
 
-// follow reads the change feed from sequence to sequence until all is over and it has seen the end.
-func (r *race) follow(over <-chan struct{}) (seen []feedStep) {
+// follow reads the change feed of a range from sequence to sequence until all is over and it has seen the end.
+func (r *race) follow(number uint16, over <-chan struct{}) (seen []feedStep) {
 	after := uint64(0)
 	for last := false; ; {
 		v, err := r.c.Enter(context.Background(), r.now.Load())
@@ -467,7 +498,7 @@ func (r *race) follow(over <-chan struct{}) (seen []feedStep) {
 			r.t.Error(err)
 			return nil
 		}
-		for d, err := range r.store.Changes(context.Background(), v, 0, nil, after) {
+		for d, err := range r.store.Changes(context.Background(), v, number, nil, after) {
 			if err != nil {
 				r.t.Error(err)
 				return nil

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -96,7 +97,9 @@ func TestModel(t *testing.T) {
 		if s == 0 {
 			s = rand.Uint64()
 		}
-		t.Run(fmt.Sprintf("seed=%d", s), func(t *testing.T) { play(t, s) })
+		t.Run(fmt.Sprintf("seed=%d", s), func(t *testing.T) {
+			withRanges(t, func(t *testing.T, ranges int) { play(t, s, ranges) })
+		})
 		if *seed != 0 || run == *runs {
 			return
 		}
@@ -112,8 +115,10 @@ type player struct {
 	log []string
 }
 
-func play(t *testing.T, seed uint64) {
-	p := &player{world: newWorld(t, definition(expiry.Never)), rng: rand.New(rand.NewPCG(seed, 0))}
+func play(t *testing.T, seed uint64, ranges int) {
+	def := definition(expiry.Never)
+	def.Partitions = ranges
+	p := &player{world: newWorld(t, def), rng: rand.New(rand.NewPCG(seed, 0))}
 	p.m = model{documents: map[string]*item{}, policies: []inForce{{ttl: expiry.Never, from: p.now}}}
 	defer func() {
 		if t.Failed() {
@@ -159,8 +164,11 @@ func (p *player) step() {
 }
 
 func (p *player) key() (pk, id string) {
-	return string('p' + rune(p.rng.IntN(2))), fmt.Sprint("d", p.rng.IntN(8))
+	return partitionKeys[p.rng.IntN(len(partitionKeys))], fmt.Sprint("d", p.rng.IntN(8))
 }
+
+// partitionKeys are in three ranges of four.
+var partitionKeys = []string{"p", "q", "r", "i"}
 
 var ttls = []string{"", "", "-1", "1", "2", "3", "7", "5.0", "0", "null", `"9"`, "2.5", "2147483648"}
 
@@ -296,7 +304,7 @@ func (p *player) indexing() {
 func (p *player) compare() {
 	p.t.Helper()
 	living := p.m.living(p.now)
-	for _, pk := range []string{"p", "q"} {
+	for _, pk := range partitionKeys {
 		for n := range 8 {
 			id := fmt.Sprint("d", n)
 			d := p.m.documents[pk+id]
@@ -314,6 +322,8 @@ func (p *player) compare() {
 			p.t.Errorf("feed of partition %s: %q, want %q", pk, got, idsOf(mine))
 		}
 	}
+	// One range comes after the other, and each has its own order.
+	slices.SortStableFunc(living, func(a, b *item) int { return int(p.rangeOf(a.pk)) - int(p.rangeOf(b.pk)) })
 	if got := p.scan(access.Access{}); got != idsOf(living) {
 		p.t.Errorf("scan: %q, want %q", got, idsOf(living))
 	}
@@ -322,7 +332,9 @@ func (p *player) compare() {
 	if usage.Documents != uint64(len(living)) {
 		p.t.Errorf("usage: %d documents, want %d", usage.Documents, len(living))
 	}
-	slices.SortFunc(living, func(a, b *item) int { return a.sequence - b.sequence })
+	slices.SortFunc(living, func(a, b *item) int {
+		return cmp.Or(int(p.rangeOf(a.pk))-int(p.rangeOf(b.pk)), a.sequence-b.sequence)
+	})
 	if got := p.feed(nil, 0); got != idsOf(living) {
 		p.t.Errorf("feed: %q, want %q", got, idsOf(living))
 	}

@@ -289,7 +289,7 @@ func (s *Store) Named(ctx context.Context, v catalog.View) ([]access.NamedIndex,
 		if n.Building {
 			continue
 		}
-		multikey, err := s.isMultikey(ctx, s.engine, v.Container.KeysOf(0), n)
+		multikey, err := s.isMultikey(ctx, s.engine, v.Container.Only(), n)
 		if err != nil {
 			return nil, err
 		}

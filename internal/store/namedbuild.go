@@ -66,18 +66,18 @@ func (s *Store) buildNamedFrom(
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	r := s.reclaimOf(c)
+	r := s.reclaimOf(c, 0)
 	r.mu.Lock() // no document may be reclaimed between the look at it and its entries
 	defer r.mu.Unlock()
 	v, err := c.Enter(ctx, now)
 	if err != nil {
 		return 0, err
 	}
-	view, err := s.engine.View(ctx)
+	view, err := s.open(ctx, &v)
 	if err != nil {
 		return 0, err
 	}
-	b := &namedBuild{v: v, view: view, rng: c.KeysOf(0), claimed: map[string]uint64{}}
+	b := &namedBuild{v: v, view: view, rng: c.Only(), claimed: map[string]uint64{}}
 	b.batch = kv.Batch{Since: view.Mark, NoSync: true}
 	for _, n := range s.indexer(v).named {
 		if n.Building {

@@ -23,13 +23,19 @@ type orderedScan struct {
 	among   *sorted // the only numbers to visit, nil for all
 	few     bool    // among is short enough to sort its documents by value
 	after   []doc.Value
-	reached uint64 // the number (or sequence) of the position, which has the values after
+	reached uint64 // the number of the position, which has the values after; of the feed, its place
 	values  []doc.Value
 	room    [8]byte
 }
 
-// scanWalk hands out documents in the order of entries.
+// scanWalk hands out documents in the order of entries. In each range, those are ordered by their values and by the
+// number that they end with, so the ranks of documents are entries without the prefix that names the range.
 func (r *reading) scanWalk(of *access.Walk) error {
+	return r.merged(of.Reverse, func(one *reading) error { return one.scanOrdered(of) })
+}
+
+// scanOrdered is scanWalk in one range.
+func (r *reading) scanOrdered(of *access.Walk) error {
 	w := orderedScan{reading: r, of: of, stamps: isStamp(&of.Range)}
 	if r.after != nil {
 		var ok bool
@@ -66,7 +72,7 @@ func (w *orderedScan) narrowDown() error {
 		w.based = false
 		return nil
 	}
-	counter, err := counterOf(w.ctx, w.snapshot, w.v.Container.KeysOf(0))
+	counter, err := counterOf(w.ctx, w.snapshot, w.rng)
 	if err != nil {
 		return err
 	}
@@ -173,15 +179,28 @@ func (w *orderedScan) stop(number uint64) error {
 	if w.stamps {
 		w.values = append(w.values,
 			doc.Value{Type: bsoncore.TypeInt64, Data: bsoncore.AppendInt64(w.room[:0], h.Stamp)})
-		w.position = access.ValuePosition(w.position[:0], w.values, h.Sequence)
+		place := keys.NumberOf(w.rng.Range, h.Sequence)
+		w.position = access.ValuePosition(w.position[:0], w.values, place)
+		if w.borrowed {
+			w.rank = keys.AppendNumber(keys.AppendNumber(w.rank[:0], uint64(h.Stamp)^1<<63), place)
+		}
 		return w.give(number, h, body)
 	}
 	for _, c := range w.over.columns[:w.shown] {
 		w.values = append(w.values, c.path.Lookup(body))
 	}
 	w.position = access.ValuePosition(w.position[:0], w.values, number)
+	if w.borrowed {
+		w.rank = w.appendForm(append(w.rank[:0], rankPresent), number, body)
+	}
 	return w.give(number, h, body)
 }
+
+// The first byte of a rank: documents without a value come before those that have an entry.
+const (
+	rankAbsent  = 0
+	rankPresent = 1
+)
 
 // A madeEntry is the entry of a document, made from its body.
 type madeEntry struct {
@@ -231,14 +250,16 @@ func (w *orderedScan) entryOf(dst []byte, number uint64, h keys.Header, body doc
 	if w.stamps {
 		return w.rng.Feed(dst, h.Sequence)
 	}
-	start := len(dst)
-	dst = append(dst, w.over.prefix...)
+	if w.of.Range.Composite == 0 && doc.IsUndefined(w.over.columns[0].path.Lookup(body)) {
+		return dst
+	}
+	return w.appendForm(append(dst, w.over.prefix...), number, body)
+}
+
+// appendForm appends what follows the prefix in the entry of a document.
+func (w *orderedScan) appendForm(dst []byte, number uint64, body doc.Doc) []byte {
 	for _, c := range w.over.columns {
-		v := c.path.Lookup(body)
-		if w.of.Range.Composite == 0 && doc.IsUndefined(v) {
-			return dst[:start]
-		}
-		dst = keys.AppendValue(dst, v, c.descending)
+		dst = keys.AppendValue(dst, c.path.Lookup(body), c.descending)
 	}
 	return binary.BigEndian.AppendUint64(dst, number)
 }

@@ -17,8 +17,8 @@ type Outlook struct {
 	View catalog.View
 
 	snapshot kv.Snapshot
-	marks    queueMarks
-	counter  keys.Counter
+	marks    []rangeMarks // of each range
+	counter  keys.Counter // the documents and bytes of all ranges
 }
 
 // Outlook looks at a container at the instant now, or at the newest instant that a request has seen.
@@ -29,12 +29,13 @@ func (s *Store) Outlook(ctx context.Context, c *catalog.Container, now expiry.St
 			return nil, err
 		}
 		o := &Outlook{View: v}
-		if o.snapshot, o.marks, err = s.reclaimed(ctx, c); err != nil {
+		if o.snapshot, o.marks, err = s.reclaimed(ctx, v); err != nil {
 			return nil, err
 		}
-		if o.counter, err = counterOf(ctx, o.snapshot, c.KeysOf(0)); err == nil {
+		if o.counter, err = sumOf(ctx, o.snapshot, v); err == nil {
 			// The snapshot must have what the view says of the policy and its indexes.
-			if _, changed := v.Refresh(); changed == nil {
+			var holds bool
+			if holds, err = v.Holds(ctx, o.snapshot); holds {
 				return o, nil
 			}
 		}
@@ -86,7 +87,7 @@ func (o *Outlook) Living(ctx context.Context, b *Budget) (usage Usage, exact boo
 // Document calls use with a document that is alive at the instant of the Outlook; ErrNotFound if there is none. The
 // body is valid only inside use.
 func (o *Outlook) Document(ctx context.Context, number uint64, use func(access.Document) error) error {
-	key := o.View.Container.KeysOf(0).Record(nil, number)
+	key := o.View.Container.KeysAt(number).Record(nil, number)
 	found, err := getRecord(ctx, o.snapshot, key, func(h keys.Header, body doc.Doc) error {
 		if dead(o.View, h, body) {
 			return ErrNotFound
@@ -141,6 +142,6 @@ func DateIndex(st *catalog.State, rule *expiry.DateRule) uint32 {
 
 // Stored is how many documents of a container are on disk, expired ones included, and the bytes of their bodies.
 func (s *Store) Stored(ctx context.Context, c *catalog.Container) (documents, bytes uint64, err error) {
-	counter, err := counterOf(ctx, s.engine, c.KeysOf(0))
+	counter, err := sumOf(ctx, s.engine, catalog.View{Container: c, State: c.State()})
 	return counter.Documents, counter.Bytes, err
 }

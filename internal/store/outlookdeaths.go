@@ -50,7 +50,7 @@ func (o *Outlook) Deaths(
 // beginning. It stays valid while documents change; what a change moves to a place before it is not reported.
 type Place struct {
 	At    expiry.Stamp
-	Queue int    // the queues before this one are done with At
+	Queue int    // the queues before this one are done with At; those of a range are together
 	Key   []byte // of the entry; nil for the first one of the second
 }
 
@@ -84,7 +84,9 @@ type deathMerge struct {
 
 // A deathQueue is one of them. at and the rest are those of its present entry.
 type deathQueue struct {
-	index      int
+	rng        keys.Range
+	index      int // in all queues of the container
+	kind       int // in those of the range
 	it         kv.Iterator
 	descending bool
 	decode     func(kv.Iterator, *deathQueue) (due bool, err error)
@@ -97,15 +99,19 @@ type deathQueue struct {
 	ms     int64 // the date that has put the document here
 }
 
-// The indexes of queues: that of own ttls, the feed, and from datedQueues on the rules of dates. A document that
+// The queues of a range: that of own ttls, the feed, and from datedQueues on the rules of dates. A document that
 // several of them have in the same second is reported from the first.
 const (
 	ownQueue = iota
 	feedQueue
 	datedQueues
+
+	queuesOfRange = 1 << 16 // the index of a queue is that of its range times this, and its kind
 )
 
-func (d *deathQueue) dated() bool { return d.index >= datedQueues }
+func (d *deathQueue) dated() bool { return d.kind >= datedQueues }
+
+func queueIndex(rng keys.Range, kind int) int { return int(rng.Range)*queuesOfRange + kind }
 
 func (m *deathMerge) close() {
 	for _, d := range m.queues {
@@ -149,34 +155,44 @@ func (m *deathMerge) walk(until expiry.Stamp, take func(Life) bool) (*deathQueue
 // begin opens the queues that the policy needs.
 func (m *deathMerge) begin() error {
 	m.plain = m.o.decides(m.q)
+	for i := range m.o.marks {
+		if err := m.beginIn(&m.o.marks[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beginIn opens those of one range.
+func (m *deathMerge) beginIn(marks *rangeMarks) error {
 	inherit, own := m.o.View.Policy.Floors(m.o.View.Now)
-	rng := m.o.View.Container.KeysOf(0)
+	rng := marks.rng
 	if m.q.On() {
 		_, upper := rng.Bounds(keys.KindDeadline)
-		at := max(own+1, m.second(ownQueue))
-		if err := m.open(ownQueue, rng.Deadline(nil, at, 0), upper, false, decodeOwn); err != nil {
+		at := max(own+1, m.second(rng, ownQueue))
+		if err := m.open(rng, ownQueue, rng.Deadline(nil, at, 0), upper, false, decodeOwn); err != nil {
 			return err
 		}
 	}
 	if m.q.Default > expiry.Unset {
-		sequence := m.o.marks.feed
-		if second := m.second(feedQueue); second > 0 {
+		sequence := marks.feed
+		if second := m.second(rng, feedQueue); second > 0 {
 			inherit = max(inherit, second-1-expiry.Stamp(m.q.Default))
 		}
 		if inherit != 0 {
-			at, err := sequenceAt(m.ctx, m.o.snapshot, m.o.View.Container.KeysOf(0), inherit)
+			at, err := sequenceAt(m.ctx, m.o.snapshot, rng, inherit)
 			if err != nil {
 				return err
 			}
 			sequence = max(sequence, at)
 		}
 		_, upper := rng.Bounds(keys.KindFeed)
-		if err := m.open(feedQueue, rng.Feed(nil, sequence+1), upper, false, m.decodeFeed); err != nil {
+		if err := m.open(rng, feedQueue, rng.Feed(nil, sequence+1), upper, false, m.decodeFeed); err != nil {
 			return err
 		}
 	}
 	for i := range m.q.Dates {
-		if err := m.openDates(datedQueues+i, &m.q.Dates[i]); err != nil {
+		if err := m.openDates(rng, datedQueues+i, &m.q.Dates[i]); err != nil {
 			return err
 		}
 	}
@@ -184,15 +200,15 @@ func (m *deathMerge) begin() error {
 }
 
 // second is the first second that is asked of a queue, 0 for all.
-func (m *deathMerge) second(index int) expiry.Stamp {
-	if m.from.Key != nil && index < m.from.Queue {
+func (m *deathMerge) second(rng keys.Range, kind int) expiry.Stamp {
+	if m.from.Key != nil && queueIndex(rng, kind) < m.from.Queue {
 		return m.from.At + 1
 	}
 	return m.from.At
 }
 
 // openDates opens the index of a rule of dates. What the rule has ended already, as it stands now, is left out.
-func (m *deathMerge) openDates(index int, rule *expiry.DateRule) error {
+func (m *deathMerge) openDates(rng keys.Range, kind int, rule *expiry.DateRule) error {
 	at := *rule
 	at.Index = DateIndex(m.o.View.State, rule)
 	from := int64(math.MinInt64)
@@ -201,7 +217,7 @@ func (m *deathMerge) openDates(index int, rule *expiry.DateRule) error {
 			from = max(from, was.LastDue(m.o.View.Now)+1)
 		}
 	}
-	if second := m.second(index); second > 0 {
+	if second := m.second(rng, kind); second > 0 {
 		if second-1-expiry.Stamp(at.Seconds) > math.MaxInt64/1000 {
 			return nil // no date can be so late
 		}
@@ -209,7 +225,7 @@ func (m *deathMerge) openDates(index int, rule *expiry.DateRule) error {
 	}
 	lower, upper := datedEntries(m.o.View, &at, from, math.MaxInt64)
 	descending := descends(m.o.View, &at)
-	return m.open(index, lower, upper, descending, func(it kv.Iterator, d *deathQueue) (bool, error) {
+	return m.open(rng, kind, lower, upper, descending, func(it kv.Iterator, d *deathQueue) (bool, error) {
 		ms, err := keys.NamedDate(it.Key(), descending)
 		if err != nil {
 			return false, corrupt(err, "index entry")
@@ -223,8 +239,10 @@ func (m *deathMerge) openDates(index int, rule *expiry.DateRule) error {
 }
 
 func (m *deathMerge) open(
-	index int, lower, upper []byte, descending bool, decode func(kv.Iterator, *deathQueue) (bool, error),
+	rng keys.Range, kind int, lower, upper []byte, descending bool,
+	decode func(kv.Iterator, *deathQueue) (bool, error),
 ) error {
+	index := queueIndex(rng, kind)
 	if key := m.from.Key; key != nil && index == m.from.Queue {
 		if descending && bytes.Compare(key, upper) < 0 {
 			upper = append(bytes.Clone(key), 0) // just after it
@@ -239,7 +257,7 @@ func (m *deathMerge) open(
 	if err != nil {
 		return err
 	}
-	d := &deathQueue{index: index, it: it, descending: descending, decode: decode}
+	d := &deathQueue{rng: rng, index: index, kind: kind, it: it, descending: descending, decode: decode}
 	m.queues = append(m.queues, d)
 	return m.move(d)
 }
@@ -313,7 +331,7 @@ func (m *deathMerge) confirm(d *deathQueue) (l Life, ok bool, err error) {
 		m.spent = true
 		return l, false, nil
 	}
-	key := m.o.View.Container.KeysOf(0).Record(nil, d.number)
+	key := d.rng.Record(nil, d.number)
 	_, err = getRecord(m.ctx, m.o.snapshot, key, func(h keys.Header, body doc.Doc) error {
 		l = m.o.lifeOf(m.q, d.number, h, body)
 		ok = l.Alive && l.Ends && l.At == d.at && (!d.dated() || m.firstOf(d, h, body))
@@ -328,7 +346,7 @@ func (m *deathMerge) firstOf(d *deathQueue, h keys.Header, body doc.Doc) bool {
 	if at, ends := m.q.Effective(expiry.TTL(h.TTL)).Deadline(h.Stamp); ends && at == d.at {
 		return false
 	}
-	rule := d.index - datedQueues
+	rule := d.kind - datedQueues
 	for i := range rule {
 		if at, miss := m.q.Dates[i].Why(body); miss == expiry.Hit && at == d.at {
 			return false

@@ -20,6 +20,7 @@ const (
 // length, and of each part one run of neighbours at a random place is looked at. The places depend on the state of the
 // container alone, so that the same question has the same answer. looked is the number of documents that it called take
 // with; in proportion they stand for all that are Stored. runs is how many runs of neighbours they were, 1 for all.
+// Each range has the share of the budget that it has of the documents.
 //
 // Where stamps and own ttls decide it reads entries of the feed, else documents in the order of their creation.
 func (o *Outlook) Sample(
@@ -30,19 +31,21 @@ func (o *Outlook) Sample(
 		s.kind, s.cost = keys.KindRecord, CostOfDocument
 	}
 	most := uint64(max(b.Entries/s.cost, sampleRunMin))
-	rng := o.View.Container.KeysOf(0)
-	lower, upper := rng.Bounds(s.kind)
 	if o.counter.Documents <= most {
-		err = walk(ctx, o.snapshot, lower, upper, s.entry)
-		return s.looked, 1, err
+		for i := range o.marks {
+			lower, upper := o.marks[i].rng.Bounds(s.kind)
+			if err := walk(ctx, o.snapshot, lower, upper, s.entry); err != nil {
+				return s.looked, 1, err
+			}
+		}
+		return s.looked, 1, nil
 	}
-	s.it, err = o.snapshot.Iterate(ctx, lower, upper)
-	if err != nil {
-		return 0, 0, err
+	for i := range o.marks {
+		if err := s.sample(ctx, o.marks[i].rng, most); err != nil {
+			return s.looked, s.met, err
+		}
 	}
-	defer s.it.Close()
-	err = s.runs(ctx, rng, most)
-	return s.looked, s.met, err
+	return s.looked, s.met, nil
 }
 
 // A sampler is one Sample.
@@ -55,7 +58,23 @@ type sampler struct {
 	cost   int
 	looked uint64
 	met    uint64 // runs that had a document
-	it     kv.Iterator
+
+	counter keys.Counter // of the range
+	it      kv.Iterator
+}
+
+// sample looks at runs of one range; most is how many documents of all ranges.
+func (s *sampler) sample(ctx context.Context, rng keys.Range, most uint64) (err error) {
+	if s.counter, err = counterOf(ctx, s.o.snapshot, rng); err != nil || s.counter.Documents == 0 {
+		return err
+	}
+	share := float64(s.counter.Documents) / float64(s.o.counter.Documents)
+	lower, upper := rng.Bounds(s.kind)
+	if s.it, err = s.o.snapshot.Iterate(ctx, lower, upper); err != nil {
+		return err
+	}
+	defer s.it.Close()
+	return s.runs(ctx, rng, max(1, uint64(share*float64(most))))
 }
 
 // runs looks at one run of each part. The length of a run is measured in sequences, or numbers, and not in entries:
@@ -68,8 +87,9 @@ func (s *sampler) runs(ctx context.Context, rng keys.Range, most uint64) error {
 	span := float64(last-first) + 1
 	parts := max(min(sampleRuns, most/sampleRunMin), 1)
 	part := span / float64(parts)
-	run := part * float64(most) / float64(s.o.counter.Documents)
-	random := rand.New(rand.NewPCG(s.o.counter.Sequence, s.o.counter.Number))
+	run := part * float64(most) / float64(s.counter.Documents)
+	random := rand.New(rand.NewPCG(s.counter.Sequence, s.counter.Number))
+	begun := s.looked
 	for i := range parts {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -84,7 +104,7 @@ func (s *sampler) runs(ctx context.Context, rng keys.Range, most uint64) error {
 		if s.looked > before {
 			s.met++
 		}
-		if err != nil || s.looked > 4*most {
+		if err != nil || s.looked-begun > 4*most {
 			return err
 		}
 	}
@@ -93,8 +113,8 @@ func (s *sampler) runs(ctx context.Context, rng keys.Range, most uint64) error {
 
 // span is where the first and the last entry are.
 func (s *sampler) span() (first, last uint64, err error) {
-	if last = s.o.counter.Sequence; s.kind == keys.KindRecord {
-		last = s.o.counter.Number
+	if last = s.counter.Sequence; s.kind == keys.KindRecord {
+		last = s.counter.Number
 	}
 	if !s.it.Next() {
 		return 1, 0, s.it.Err()
@@ -112,6 +132,9 @@ func (s *sampler) place() (uint64, error) {
 	if err != nil {
 		return 0, corrupt(err, "entry")
 	}
+	if s.kind == keys.KindRecord {
+		n = keys.CountOfNumber(n)
+	}
 	return n, nil
 }
 
@@ -120,9 +143,9 @@ func (s *sampler) run(rng keys.Range, from, to uint64) error {
 	if from >= to {
 		return nil
 	}
-	key := rng.Record
-	if s.kind == keys.KindFeed {
-		key = rng.Feed
+	key := rng.Feed
+	if s.kind == keys.KindRecord {
+		key, from = rng.Record, keys.NumberOf(rng.Range, from)
 	}
 	for found := s.it.Seek(key(nil, from)); found; found = s.it.Next() {
 		at, err := s.place()

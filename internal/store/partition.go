@@ -20,7 +20,7 @@ func (s *Store) DeletePartition(
 	ctx context.Context, c *catalog.Container, now expiry.Stamp, partition []doc.Value,
 ) (int, error) {
 	// Documents that are written during the deletion are not deleted, or it might never end.
-	until, err := counterOf(ctx, s.engine, c.KeysOf(0))
+	until, err := counterOf(ctx, s.engine, c.KeysOf(c.State().RangeOf(partition)))
 	if err != nil {
 		return 0, err
 	}

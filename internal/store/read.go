@@ -21,13 +21,13 @@ func (s *Store) read(ctx context.Context, v catalog.View, key Key, use func(acce
 	}
 	l := lookups.Get().(*lookup)
 	defer lookups.Put(l)
-	rng := v.Container.KeysOf(0)
 	l.partition = v.Identity().AppendPartition(l.partition[:0], key.Partition)
+	rng := v.KeysForForm(l.partition)
 	l.key = rng.Lookup(l.key[:0], l.partition, key.ID)
 	// Lookup and record are read one after the other, without a snapshot, which would cost more than a second look. The
 	// view may show a later record than lookup: if the record is missing, the document may have been created again in
 	// between, under another number.
-	view, err := s.engine.View(ctx)
+	view, err := s.open(ctx, &v)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (s *Store) Find(ctx context.Context, v catalog.View, number uint64, use fun
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	record := v.Container.KeysOf(0).Record(nil, number)
+	record := v.Container.KeysAt(number).Record(nil, number)
 	found, err := getRecord(ctx, s.engine, record, func(h keys.Header, body doc.Doc) error {
 		if dead(v, h, body) {
 			return ErrNotFound

@@ -13,7 +13,7 @@ import (
 
 // A reading is one Scan or Count. It reads everything from one snapshot, so entries and
 // records agree: an entry may lead to a record that is dead or gone, never to one that has
-// another value.
+// another value. It is in one range at a time, see each and merged.
 type reading struct {
 	ctx       context.Context
 	s         *Store
@@ -22,12 +22,14 @@ type reading struct {
 	scope     access.Scope     // limits of, nil for the whole container
 	set       access.Set       // narrows of, nil for none
 	after     access.Position
-	rng       keys.Range
-	partition []byte // key form of the selected partition, or of a prefix
-	whole     bool   // partition is no prefix
+	ranges    []catalog.Range // that the selection has documents in
+	rng       keys.Range      // of the range that it is in
+	partition []byte          // key form of the selected partition, or of a prefix
+	whole     bool            // partition is no prefix
 	yield     func(access.Document, error) bool
 
 	snapshot kv.Snapshot
+	borrowed bool          // the snapshot is that of a reading over several ranges, see in
 	index    catalog.Index // complete in the snapshot
 	matcher  *matcher      // of index
 	strict   bool          // a list must not have other documents, see Count
@@ -46,34 +48,47 @@ type reading struct {
 	steps    int
 	key      []byte
 	position access.Position
+	rank     []byte // of the document that is handed out, in the order of a walk over several ranges; see merged
 }
 
 // newReading begins a reading. The caller closes it.
 func (s *Store) newReading(ctx context.Context, v catalog.View, a access.Access) (*reading, error) {
-	r := &reading{ctx: ctx, s: s, v: v, of: a.Of, after: a.After, rng: v.Container.KeysOf(0), collected: costs.collected,
-		stats: a.Stats}
+	r := s.prepare(ctx, v, a)
+	return r, r.begin()
+}
+
+// prepare finds out what a reading needs, before it takes its snapshot.
+func (s *Store) prepare(ctx context.Context, v catalog.View, a access.Access) *reading {
+	r := &reading{ctx: ctx, s: s, v: v, of: a.Of, after: a.After, collected: costs.collected, stats: a.Stats}
 	if r.stats == nil {
 		r.stats = &r.uncounted
 	}
 	r.limit()
+	r.touch()
+	return r
+}
+
+// begin takes the snapshot. If it fails, it has closed the reading.
+func (r *reading) begin() error {
+	s, v := r.s, r.v
 	if _, walk := r.of.(*access.Walk); !walk && r.set == nil {
 		var err error
-		if r.snapshot, err = s.engine.Snapshot(ctx); err != nil {
-			return nil, err
+		if r.snapshot, err = s.engine.Snapshot(r.ctx); err != nil {
+			return err
 		}
 		// Asked after the snapshot was taken: before, the answer could be outdated by then.
-		if v.Container.State().Deleted { // and so, perhaps, are the documents
+		if err := v.Container.There(r.ctx, r.snapshot); err != nil { // the documents may be gone
 			r.close()
-			return nil, catalog.ErrNoOwner
+			return err
 		}
 		if err := r.hasNamed(); err != nil {
 			r.close()
-			return nil, err
+			return err
 		}
-		return r, nil
+		return nil
 	}
 	r.index, r.matcher = v.Active, s.indexer(v).matchers[0]
-	return r, r.renew()
+	return r.renew()
 }
 
 // limit reads scope, set and partition from the selection. A container of the Mongo dialect
@@ -124,8 +139,9 @@ func (r *reading) renew() error {
 		if r.snapshot, err = r.s.engine.Snapshot(r.ctx); err != nil {
 			return err
 		}
-		if _, err := r.v.Refresh(); err == nil && r.index.Generation == r.v.Active.Generation {
-			return nil
+		holds, err := r.v.Holds(r.ctx, r.snapshot)
+		if err != nil || holds && r.index.Generation == r.v.Active.Generation {
+			return err
 		}
 		now, err := r.v.Container.Enter(r.ctx, r.v.Now)
 		if err == nil && now.Active.Generation == r.index.Generation {
@@ -147,8 +163,8 @@ func (r *reading) hasNamed() error {
 	if !ok {
 		return nil
 	}
-	if _, err := r.v.Refresh(); err == nil {
-		return nil
+	if holds, err := r.v.Holds(r.ctx, r.snapshot); err != nil || holds {
+		return err
 	}
 	now, err := r.v.Container.Enter(r.ctx, r.v.Now)
 	if err != nil {
@@ -169,12 +185,8 @@ var errIndexChanged = fault.New(fault.Conflict,
 	"The indexing of the container was changed during the request. Send the request again.")
 
 func (r *reading) close() {
-	for _, it := range r.open {
-		it.Close()
-	}
-	// renew opens new ones on the new snapshot.
-	r.open, r.records, r.shared, r.here = r.open[:0], nil, nil, false
-	if r.snapshot != nil {
+	r.leave() // renew opens new iterators on the new snapshot
+	if r.snapshot != nil && !r.borrowed {
 		r.snapshot.Close()
 		r.snapshot = nil
 	}

@@ -28,10 +28,13 @@ func (s *Store) Rebase(ctx context.Context, at, by expiry.Stamp) (done Rebased, 
 	}
 	defer snapshot.Close()
 	for _, c := range s.catalog.AllContainers() {
-		b := rebase{s: s, ctx: ctx, snapshot: snapshot, rng: c.KeysOf(0), state: c.State(), at: at, by: by, done: &done}
-		for _, step := range []func() error{b.records, b.feed, b.deadlines, b.counters, b.flush} {
-			if err := step(); err != nil {
-				return done, err
+		b := rebase{s: s, ctx: ctx, snapshot: snapshot, state: c.State(), at: at, by: by, done: &done}
+		for _, x := range b.state.Ranges() {
+			b.rng = c.KeysOf(x.Number)
+			for _, step := range []func() error{b.records, b.feed, b.deadlines, b.counters, b.flush} {
+				if err := step(); err != nil {
+					return done, err
+				}
 			}
 		}
 	}

@@ -20,8 +20,8 @@ type Reclaimed struct {
 	More      bool   // there is more to do right now
 }
 
-// A reclaim is where the reclaiming of one container stands. Its lock is held during a step, so that no two steps, and
-// no step and index build, work on one container at once. Reads and writes do not take it.
+// A reclaim is where the reclaiming of one range stands. Its lock is held during a step, so that no two steps, and no
+// step and index build, work on one range at once. Reads and writes do not take it.
 type reclaim struct {
 	mu     sync.Mutex
 	loaded bool
@@ -34,8 +34,9 @@ type reclaim struct {
 	// For a container whose deadlines are in no order (expiry.Policy.Ordered): where the pass over its documents goes
 	// on, and which closed rules there were when it began.
 	next        uint64
-	closed      int
+	closed      int // all since the start, forgotten ones too
 	closedDates []expiry.PastDates
+	free        int // closed rules, counted as closed, of which a pass has left nothing; under reclaims.mu
 }
 
 // queueMarks say how far the queues are reclaimed.
@@ -47,11 +48,6 @@ type queueMarks struct {
 
 // A run is an interval of document numbers that are all reclaimed.
 type run struct{ first, last uint64 }
-
-func (s *Store) reclaimOf(c *catalog.Container) *reclaim {
-	r, _ := s.reclaims.LoadOrStore(c, &reclaim{})
-	return r.(*reclaim)
-}
 
 // rangeDelete is the length from which a run of records is deleted as one range. Each range tombstone slows down every
 // get until a compaction has taken it, so short ones cost more than they save: 3,000 of 32 records made a get 150 times
@@ -71,26 +67,52 @@ type victim struct {
 // queues. The floors that declare them dead are durable before the first deletion, so neither a crash nor a change of
 // the policy brings back a document that is half deleted. Lookups and index entries, which then lead nowhere, stay
 // until Sweep.
+//
+// The ranges of the container take turns: each call begins with the one after that at which the last call ended.
 func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.Stamp, limit int) (Reclaimed, error) {
-	r := s.reclaimOf(c)
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	rs := s.reclaimsOf(c)
+	rs.step.Lock()
+	defer rs.step.Unlock()
 	v, err := c.Enter(ctx, now)
 	if err != nil {
 		return Reclaimed{}, err
 	}
-	if err := s.loadReclaim(ctx, c, r); err != nil {
+	var all Reclaimed
+	ranges, spent := v.Ranges(), effortOf{limit: limit}
+	for range ranges {
+		number := ranges[rs.turn%len(ranges)].Number
+		rs.turn++
+		done, err := s.reclaimIn(ctx, v, number, &spent)
+		if err != nil {
+			return Reclaimed{}, err
+		}
+		all.Documents, all.Bytes = all.Documents+done.Documents, all.Bytes+done.Bytes
+		if done.More {
+			all.More = true
+			break
+		}
+	}
+	return all, nil
+}
+
+// reclaimIn reclaims in one range.
+func (s *Store) reclaimIn(ctx context.Context, v catalog.View, number uint16, spent *effortOf) (Reclaimed, error) {
+	c := v.Container
+	r := s.reclaimOf(c, number)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := s.loadReclaim(ctx, c.KeysOf(number), r); err != nil {
 		return Reclaimed{}, err
 	}
+	step := reclaimStep{rng: c.KeysOf(number), effortOf: *spent, feed: r.feed, own: r.own, ownNext: r.ownNext}
+	defer func() { *spent = step.effortOf }()
 	if !v.Policy.Ordered() {
-		return s.reclaimByProperty(ctx, v, r, limit)
+		return s.reclaimByProperty(ctx, v, r, &step)
 	}
 	// The two queues end at different instants: documents with a ttl of their own live by another rule than those
 	// without.
 	inheritFloor, ownFloor := v.Policy.Floors(v.Now)
-	step := reclaimStep{
-		rng: c.KeysOf(0), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext, dates: r.dates.from(v.Now),
-	}
+	step.dates = r.dates.from(v.Now)
 	if err := step.gatherOwn(ctx, s.engine, ownFloor); err != nil {
 		return Reclaimed{}, err
 	}
@@ -120,12 +142,22 @@ const (
 	readStep       = 4 << 20
 )
 
-// A reclaimStep is one step of reclaiming: what it may do, and the victims that it has found.
+// An effortOf is what a step of reclaiming may do, and what it has done.
+type effortOf struct {
+	limit  int // of found
+	found  int // victims
+	looked int // entries and documents
+	read   int // bytes of documents
+}
+
+func (x *effortOf) full() bool {
+	return x.found >= x.limit || x.looked >= looksPerVictim*x.limit || x.read >= readStep
+}
+
+// A reclaimStep is one step of reclaiming in one range, and the victims that it has found.
 type reclaimStep struct {
-	rng     keys.Range
-	limit   int
-	looked  int // entries and documents
-	read    int // bytes of documents
+	rng keys.Range
+	effortOf
 	arena   arena
 	victims []victim
 	stale   [][]byte // entries of named indexes that go
@@ -137,8 +169,10 @@ type reclaimStep struct {
 	single  bool // records go one by one, since others depend on them
 }
 
-func (step *reclaimStep) full() bool {
-	return len(step.victims) >= step.limit || step.looked >= looksPerVictim*step.limit || step.read >= readStep
+// take adds a victim.
+func (step *reclaimStep) take(x victim) {
+	step.victims = append(step.victims, x)
+	step.found++
 }
 
 // gatherOwn takes documents from the queue of own deadlines up to the floor.
@@ -168,9 +202,9 @@ func (step *reclaimStep) gatherOwn(ctx context.Context, r kv.Reader, floor expir
 			return corrupt(err, "deadline entry")
 		}
 		if step.victims == nil {
-			step.victims = make([]victim, 0, step.limit)
+			step.victims = make([]victim, 0, step.limit-step.found)
 		}
-		step.victims = append(step.victims, victim{
+		step.take(victim{
 			number:   number,
 			feed:     step.rng.Feed(step.arena.room(numberedBytes), e.Sequence),
 			deadline: step.arena.keep(it.Key()),
@@ -215,8 +249,7 @@ func (step *reclaimStep) gatherInheriting(ctx context.Context, r kv.Reader, floo
 		// One with a ttl of its own is in the queue of deadlines. One that never expires is passed over for good: a
 		// write would give it a new place in the feed.
 		if e.TTL == int32(expiry.Unset) {
-			step.victims = append(step.victims,
-				victim{number: e.Number, feed: step.arena.keep(it.Key()), bytes: uint64(e.Bytes)})
+			step.take(victim{number: e.Number, feed: step.arena.keep(it.Key()), bytes: uint64(e.Bytes)})
 		}
 		return nil
 	})
@@ -226,12 +259,15 @@ func (step *reclaimStep) gatherInheriting(ctx context.Context, r kv.Reader, floo
 	return err
 }
 
-// reclaimByProperty continues a pass over every document of a container whose deadlines are in no order. At the
-// end of a pass, the closed policies that there were at its beginning have no document left, and are forgotten.
-func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclaim, limit int) (Reclaimed, error) {
-	step := reclaimStep{rng: v.Container.KeysOf(0), limit: limit, feed: r.feed, own: r.own, ownNext: r.ownNext}
+// reclaimByProperty continues a pass over every document of a range of a container whose deadlines are in no order
+// . At the end of a pass, the closed policies that there were at its beginning have no document left in the
+// range. When that is so in all ranges, they are forgotten.
+func (s *Store) reclaimByProperty(
+	ctx context.Context, v catalog.View, r *reclaim, step *reclaimStep,
+) (Reclaimed, error) {
+	rs := s.reclaimsOf(v.Container)
 	if r.next == 0 { // rules that are closed during the pass may have ended documents that it has passed already
-		r.closed, r.closedDates = len(v.Policy.Past), v.Policy.PastDates
+		r.closed, r.closedDates = rs.forgotten+len(v.Policy.Past), v.Policy.PastDates
 	}
 	next := uint64(0)
 	_, upper := step.rng.Bounds(keys.KindRecord)
@@ -252,20 +288,24 @@ func (s *Store) reclaimByProperty(ctx context.Context, v catalog.View, r *reclai
 		// This way of reclaiming has to read documents, unlike the queues, so bytes are limited as well.
 		step.read += len(body)
 		if dead(v, h, body) {
-			step.victims = append(step.victims, step.victimOf(number, h, body))
+			step.take(step.victimOf(number, h, body))
 		}
 		return nil
 	})
 	if err != nil && err != errStopped {
 		return Reclaimed{}, err
 	}
-	done, err := s.remove(ctx, v.Container, r, &step)
+	done, err := s.remove(ctx, v.Container, r, step)
 	if err != nil {
 		return done, err
 	}
 	// The pass is complete: what closed rules have ended is gone from the disk.
-	if r.next = next; next == 0 && r.closed > 0 {
-		err = s.catalog.ForgetPast(ctx, v.Container, r.closed)
+	if r.next = next; next == 0 {
+		if count := rs.forgets(r, v.Ranges()); count > 0 {
+			if err = s.catalog.ForgetPast(ctx, v.Container, count); err == nil {
+				rs.forgotten += count
+			}
+		}
 	}
 	if next == 0 && len(r.closedDates) > 0 && err == nil {
 		err = s.catalog.ForgetDates(ctx, v.Container, r.closedDates)
@@ -323,13 +363,13 @@ func (s *Store) removeOnce(
 	mark := keys.ReclaimMark{Feed: step.feed, Own: step.own, Pending: r.pending + done.Documents}
 	b.Set(step.rng.Mark(nil), mark.Append(nil))
 	b.Follow(step.rng.Order(nil), func(value []byte, _ *kv.Batch) ([]byte, error) {
-		// Deleting a container passes this counter too, so this look is exact.
-		if c.State().Deleted {
-			return nil, catalog.ErrNoOwner // nothing may be written after its deletion
-		}
 		counter, err := keys.DecodeCounter(value)
 		if err != nil {
 			return nil, corrupt(err, "order counter")
+		}
+		// Deleting a container passes this counter too, so this look is exact.
+		if c.Gone(counter) {
+			return nil, catalog.ErrNoOwner // nothing may be written after its deletion
 		}
 		// A step that a crash has undone is repeated, and so is this subtraction: both are in one batch.
 		counter.Documents -= min(counter.Documents, done.Documents)
@@ -382,11 +422,11 @@ func (s *Store) deleteRecords(b *kv.Batch, step *reclaimStep, x run) {
 }
 
 // loadReclaim reads the marks of an earlier process.
-func (s *Store) loadReclaim(ctx context.Context, c *catalog.Container, r *reclaim) error {
+func (s *Store) loadReclaim(ctx context.Context, rng keys.Range, r *reclaim) error {
 	if r.loaded {
 		return nil
 	}
-	_, err := s.engine.Get(ctx, c.KeysOf(0).Mark(nil), func(value []byte) error {
+	_, err := s.engine.Get(ctx, rng.Mark(nil), func(value []byte) error {
 		mark, err := keys.DecodeReclaimMark(value)
 		if err != nil {
 			return corrupt(err, "reclaim mark")

@@ -28,17 +28,25 @@ func (s *Store) scan(
 	case *access.IndexScans:
 		return r.scanNamed(*of)
 	case access.Scope:
-		return r.scanPostings()
+		return r.each(r.scanPostings)
 	}
 	if err := r.resume(); err != nil {
 		return err
 	}
-	l, err := r.choose()
-	if err != nil {
-		return err
-	}
-	return r.visit(l)
+	return r.each(func() error {
+		if r.passed() {
+			return nil
+		}
+		l, err := r.choose()
+		if err != nil {
+			return err
+		}
+		return r.visit(l)
+	})
 }
+
+// passed reports whether a reading that resumes has done with the range.
+func (r *reading) passed() bool { return keys.RangeOfNumber(r.from) > r.rng.Range }
 
 // choose gives the numbers to visit in order of creation.
 func (r *reading) choose() (list, error) {

@@ -127,7 +127,7 @@ func (r *reading) limitAlone() (int, error) {
 	if r.strict {
 		return costs.alone, nil
 	}
-	counter, err := counterOf(r.ctx, r.snapshot, r.v.Container.KeysOf(0))
+	counter, err := counterOf(r.ctx, r.snapshot, r.rng)
 	return int(min(max(uint64(costs.aloneLeast), counter.Documents/uint64(costs.aloneShare)), uint64(costs.alone))), err
 }
 

@@ -97,6 +97,7 @@ func (tx *SnapshotTransaction) publish(ctx context.Context, c *snapshotCommit) e
 	}
 	// One batch has the containers and their documents, so a crash leaves both or none.
 	err := tx.draft.Publish(ctx, func(records *kv.Batch) error {
+		c.records = records
 		c.batch.Ops = append(c.batch.Ops, records.Ops...)
 		return c.commit(ctx)
 	})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -64,6 +65,9 @@ func (s *Store) BeginSnapshot(ctx context.Context) (*SnapshotTransaction, error)
 	if err != nil {
 		return nil, err
 	}
+	if epoch, err = s.catalog.EpochIn(ctx, at, epoch); err != nil {
+		return nil, errors.Join(err, at.Close())
+	}
 	tx := &SnapshotTransaction{s: s, epoch: epoch, at: at}
 	// The same code serves transactions and single writes: this store reads from the snapshot and shares everything
 	// else.
@@ -82,6 +86,8 @@ func (tx *SnapshotTransaction) On(v catalog.View) *ContainerTransaction {
 	if tx.at == nil {
 		return &ContainerTransaction{}
 	}
+	time := v.Read.Time
+	v.Read = kv.View{Time: time}                                             // it reads the snapshot
 	x := newContainerTransaction(tx.past.beginOn(v, kv.View{Reader: tx.at})) // its own batch is never applied
 	x.set.within = tx
 	tx.members = append(tx.members, x)
@@ -132,13 +138,12 @@ func (tx *SnapshotTransaction) wrote(ctx context.Context, ws *writeSet, sl *slot
 
 // dependencies appends the keys that must be as they were for a slot to be written.
 func (ws *writeSet) dependencies(dst [][]byte, sl *slot) [][]byte {
-	rng := ws.v.Container.KeysOf(0)
 	dst = append(dst, sl.lookup)
 	if sl.found {
-		dst = append(dst, ws.key(func(dst []byte) []byte { return rng.Record(dst, sl.number) }))
+		dst = append(dst, ws.key(func(dst []byte) []byte { return sl.rng.Record(dst, sl.number) }))
 	}
 	if sl.expired != nil && sl.expired.logged {
-		dst = append(dst, ws.key(func(dst []byte) []byte { return rng.Record(dst, sl.expired.number) }))
+		dst = append(dst, ws.key(func(dst []byte) []byte { return sl.rng.Record(dst, sl.expired.number) }))
 	}
 	return dst
 }
@@ -229,8 +234,8 @@ func (c *snapshotCommit) commit(ctx context.Context) error {
 	err := c.apply(ctx)
 	applied = err == nil
 	for _, ws := range writers {
-		if err != nil && ws.gapped {
-			ws.v.Container.ReturnGap(0)
+		if err != nil {
+			ws.returnGaps()
 		}
 	}
 	if err == nil && len(c.entries) > 0 {
@@ -240,7 +245,7 @@ func (c *snapshotCommit) commit(ctx context.Context) error {
 }
 
 // writers are the members that have written, in the order of container numbers. All transactions pass their counters in
-// this order, so that no two wait for each other.
+// this order, and those of a container in the order of its ranges, so that no two wait for each other.
 func (tx *SnapshotTransaction) writers() (list []*writeSet) {
 	for _, x := range tx.members {
 		if x.set.writes() {
@@ -256,9 +261,10 @@ type snapshotCommit struct {
 	tx      *SnapshotTransaction
 	writers []*writeSet
 	batch   kv.Batch
-	entries [][]byte // of the log
-	passed  bool     // the engine has got as far as the counters
-	receipt *Receipt // that goes with it, nil for none
+	entries [][]byte  // of the log
+	records *kv.Batch // of the containers that the transaction makes, nil for none
+	receipt *Receipt  // that goes with it, nil for none
+	passed  bool      // the engine has got as far as the counters
 }
 
 // prepare fills the batch with all that is known before its counters are passed.
@@ -274,15 +280,18 @@ func (c *snapshotCommit) prepare(ctx context.Context) error {
 		}
 		// Unique keys. They are checked against the present state, since two transactions may claim one key on
 		// different documents.
+		ws.bound(&c.batch)
 		c.batch.Reads = append(c.batch.Reads, ws.b.Reads...)
 		c.batch.Ops = append(c.batch.Ops, ws.b.Ops...)
-		c.batch.Follow(ws.v.Container.KeysOf(0).Order(nil), func(last []byte, b *kv.Batch) ([]byte, error) {
-			c.passed = true
-			ws.b.Ops = ws.b.Ops[:0] // the engine may call again
-			next, err := ws.place(last, &ws.b)
-			b.Ops = append(b.Ops, ws.b.Ops...)
-			return next, err
-		})
+		for _, p := range ws.group() {
+			c.batch.Follow(p.rng.Order(nil), func(last []byte, b *kv.Batch) ([]byte, error) {
+				c.passed = true
+				ws.b.Ops = ws.b.Ops[:0] // the engine may call again
+				next, err := ws.place(p, last, b)
+				b.Ops = append(b.Ops, ws.b.Ops...)
+				return next, err
+			})
+		}
 	}
 	c.batch.Frees = c.tx.draft == nil && !slices.ContainsFunc(c.writers, func(ws *writeSet) bool {
 		return !ws.deletes()
@@ -353,6 +362,11 @@ func (c *snapshotCommit) apply(ctx context.Context) error {
 		}
 		c.batch.Since = view.Mark
 		receipt.end(&c.batch, view.Time.Unix())
+		if c.records != nil && len(c.records.Reads) > 0 {
+			// They rest on an earlier moment. What is unchanged since the snapshot must be unchanged since then, too.
+			c.batch.Since, c.batch.Reads = c.records.Since, append(c.batch.Reads, c.records.Reads...)
+			return c.tx.s.apply(ctx, &c.batch)
+		}
 		err = c.tx.s.apply(ctx, &c.batch)
 		if c.receipt != nil && fault.KindOf(err) == fault.Undetermined {
 			continue

@@ -23,9 +23,33 @@ func (w *orderedScan) overStamps() error {
 		if len(w.after) != 1 {
 			return ErrPosition
 		}
-		w.resumeAt(w.rng.Feed(nil, w.reached))
+		sequence, err := w.resumeStamps()
+		if err != nil {
+			return err
+		}
+		w.resumeAt(w.rng.Feed(nil, sequence))
 	}
 	return w.alongEntries()
+}
+
+// resumeStamps is the sequence of the range at which a walk stands that has come to the position. Of one stamp, the
+// documents of lower ranges come first.
+func (w *orderedScan) resumeStamps() (sequence uint64, err error) {
+	number := keys.RangeOfNumber(w.reached)
+	if number == w.rng.Range {
+		return keys.CountOfNumber(w.reached), nil
+	}
+	at, ok := doc.AsInt(w.after[0])
+	if !ok {
+		return 0, ErrPosition
+	}
+	if number < w.rng.Range {
+		at-- // what has this stamp comes behind the position
+	}
+	if sequence, err = sequenceAt(w.ctx, w.snapshot, w.rng, at); w.of.Reverse {
+		sequence++ // a walk in reverse has passed those above
+	}
+	return sequence, err
 }
 
 // addStamps takes in the documents whose stamps are in a Range.

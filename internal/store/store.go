@@ -103,7 +103,7 @@ type shared struct {
 	tracer  trace.Tracer        // nil for none
 
 	indexers sync.Map // *catalog.Container -> *indexer
-	reclaims sync.Map // *catalog.Container -> *reclaim
+	reclaims sync.Map // *catalog.Container -> *reclaims
 
 	marked      sync.Map // *buildMark -> nil
 	lastBuild   atomic.Uint64

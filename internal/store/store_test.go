@@ -166,7 +166,7 @@ func TestFeedOrder(t *testing.T) {
 		w.ok(err)
 	}
 	w.now += 5
-	middle, err := w.store.Sequence(context.Background(), w.c, 0)
+	middle, err := w.store.Sequence(context.Background(), w.c, w.rangeOf("p"))
 	w.ok(err)
 	_, err = w.write(w.put(store.Replace, "p", "b", ``))
 	w.ok(err)
@@ -178,7 +178,7 @@ func TestFeedOrder(t *testing.T) {
 	if got := w.feed(nil, middle); got != "b" {
 		t.Errorf("feed after %d: %q", middle, got)
 	}
-	at, err := w.store.SequenceAt(context.Background(), w.view(), 0, w.now-1)
+	at, err := w.store.SequenceAt(context.Background(), w.view(), w.rangeOf("p"), w.now-1)
 	w.ok(err)
 	if got := w.feed(nil, at); got != "b" {
 		t.Errorf("feed after the first second: %q", got)
@@ -188,10 +188,16 @@ func TestFeedOrder(t *testing.T) {
 	}
 }
 
-// feed gives the ids of a change feed, scan those of a walk.
+// feed gives the ids of the change feeds of all ranges, scan those of a walk.
 func (w *world) feed(scope access.Scope, after uint64) string {
 	w.t.Helper()
-	return w.ids(w.store.Changes(context.Background(), w.view(), 0, scope, after))
+	var all []string
+	for _, rng := range w.ranges() {
+		if ids := w.ids(w.store.Changes(context.Background(), w.view(), rng.Range, scope, after)); ids != "" {
+			all = append(all, ids)
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 func (w *world) scan(a access.Access) string {

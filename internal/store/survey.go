@@ -45,12 +45,12 @@ func (s *Store) Survey(ctx context.Context, now expiry.Stamp, most int) (Survey,
 
 // survey adds a container, and returns how many entries may still be looked at.
 func (s *Store) survey(ctx context.Context, v catalog.View, out *Survey, most int) (left int, err error) {
-	snapshot, at, err := s.reclaimed(ctx, v.Container)
+	snapshot, at, err := s.reclaimed(ctx, v)
 	if err != nil {
 		return 0, err
 	}
 	defer snapshot.Close()
-	counter, err := counterOf(ctx, snapshot, v.Container.KeysOf(0))
+	counter, err := sumOf(ctx, snapshot, v)
 	if err != nil {
 		return 0, err
 	}
@@ -77,7 +77,7 @@ func (s *Store) Waiting(ctx context.Context, c *catalog.Container, at expiry.Sta
 	if err != nil || !v.Policy.Ordered() {
 		return err == nil, err
 	}
-	snapshot, from, err := s.reclaimed(ctx, c)
+	snapshot, from, err := s.reclaimed(ctx, v)
 	if err != nil {
 		return false, err
 	}

@@ -16,7 +16,8 @@ import (
 // entry cannot belong to a living document.
 type sweep struct {
 	runs  []run
-	kind  int    // index in sweptKinds
+	kind  int // index in sweptKinds
+	rng   keys.Range
 	next  []byte // key to go on from, nil at the start of a kind
 	count uint64 // documents that the runs were counted with
 }
@@ -33,41 +34,81 @@ const sweepShare = 0.15
 // their reclaim; no sweep starts before as many are reclaimed. A sweep in the middle of a wave would find little, and
 // leave the rest to another one.
 func (s *Store) SweepDue(ctx context.Context, c *catalog.Container, waiting uint64) bool {
-	r := s.reclaimOf(c)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if s.loadReclaim(ctx, c, r) != nil || c.State().Deleted {
+	pending, documents := uint64(0), uint64(0)
+	st := c.State()
+	for _, x := range st.Ranges() {
+		left, under, err := s.sweepState(ctx, c, x.Number)
+		// A sweep that has begun goes on in any case: its runs are in memory.
+		if err != nil || st.Deleted || under {
+			return err == nil && !st.Deleted
+		}
+		pending += left
+	}
+	if pending == 0 || pending < waiting {
 		return false
 	}
-	// A sweep that has begun goes on in any case: its runs are in memory.
-	if r.sweep != nil || r.pending == 0 || r.pending < waiting {
-		return r.sweep != nil
+	for _, x := range st.Ranges() {
+		counter, err := counterOf(ctx, s.engine, c.KeysOf(x.Number))
+		if err != nil {
+			return false
+		}
+		documents += counter.Documents
 	}
-	counter, err := counterOf(ctx, s.engine, c.KeysOf(0))
-	return err == nil && float64(r.pending) >= sweepShare*float64(r.pending+counter.Documents)
+	return float64(pending) >= sweepShare*float64(pending+documents)
+}
+
+// sweepState is how many documents of a range are reclaimed and not swept, and whether a sweep of it is under way.
+func (s *Store) sweepState(
+	ctx context.Context, c *catalog.Container, number uint16,
+) (pending uint64, under bool, err error) {
+	r := s.reclaimOf(c, number)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err = s.loadReclaim(ctx, c.KeysOf(number), r)
+	return r.pending, r.sweep != nil, err
 }
 
 // Sweep looks at no more than limit entries and removes those that lead nowhere. The next call continues where it
-// stopped; after a restart it starts from the beginning.
+// stopped; after a restart it starts from the beginning. One range is swept after the other.
 func (s *Store) Sweep(ctx context.Context, c *catalog.Container, limit int) (Reclaimed, error) {
-	r := s.reclaimOf(c)
+	rs := s.reclaimsOf(c)
+	rs.step.Lock()
+	defer rs.step.Unlock()
+	var next []uint16 // the ranges with something to sweep, the one that is under way first
+	st := c.State()
+	for _, x := range st.Ranges() {
+		pending, under, err := s.sweepState(ctx, c, x.Number)
+		if err != nil || st.Deleted {
+			return Reclaimed{}, err
+		}
+		if under {
+			next = append([]uint16{x.Number}, next...)
+		} else if pending > 0 {
+			next = append(next, x.Number)
+		}
+	}
+	if len(next) == 0 {
+		return Reclaimed{}, nil
+	}
+	done, err := s.sweepIn(ctx, c, next[0], limit)
+	done.More = err == nil && (done.More || len(next) > 1)
+	return done, err
+}
+
+// sweepIn sweeps in one range.
+func (s *Store) sweepIn(ctx context.Context, c *catalog.Container, number uint16, limit int) (Reclaimed, error) {
+	r := s.reclaimOf(c, number)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := s.loadReclaim(ctx, c, r); err != nil || c.State().Deleted {
-		return Reclaimed{}, err
-	}
 	if r.sweep == nil {
-		if r.pending == 0 {
-			return Reclaimed{}, nil
-		}
-		if err := s.beginSweep(ctx, c, r); err != nil {
+		if err := s.beginSweep(ctx, c.KeysOf(number), r); err != nil {
 			return Reclaimed{}, err
 		}
 	}
 	done := Reclaimed{More: true}
 	if r.sweep.kind < len(sweptKinds) {
 		var err error
-		done.Entries, err = s.sweepOn(ctx, c, r.sweep, limit)
+		done.Entries, err = s.sweepOn(ctx, r.sweep, limit)
 		if fault.KindOf(err) == fault.Conflict {
 			return Reclaimed{More: true}, nil // a write came first: the next call looks at the same entries again
 		}
@@ -86,10 +127,10 @@ func (s *Store) Sweep(ctx context.Context, c *catalog.Container, limit int) (Rec
 
 // beginSweep takes the runs that are there now. The next document reclaimed starts a new run, since this sweep may have
 // passed its entries.
-func (s *Store) beginSweep(ctx context.Context, c *catalog.Container, r *reclaim) error {
-	runs, err := runsOf(ctx, s.engine, c.KeysOf(0))
+func (s *Store) beginSweep(ctx context.Context, rng keys.Range, r *reclaim) error {
+	runs, err := runsOf(ctx, s.engine, rng)
 	if err == nil {
-		r.sweep, r.last = &sweep{count: r.pending, runs: runs}, run{}
+		r.sweep, r.last = &sweep{rng: rng, count: r.pending, runs: runs}, run{}
 	}
 	return err
 }
@@ -118,7 +159,7 @@ const forgetStep = 500
 
 // endSweep deletes the runs, in any number of steps: nothing leads to their numbers any more.
 func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) error {
-	rng := c.KeysOf(0)
+	rng := r.sweep.rng
 	for runs := range slices.Chunk(r.sweep.runs, forgetStep) {
 		b := &kv.Batch{NoSync: true, Frees: true}
 		for _, x := range runs {
@@ -133,7 +174,11 @@ func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) 
 	b := &kv.Batch{NoSync: true, Frees: true}
 	b.Set(rng.Mark(nil), keys.ReclaimMark{Feed: r.feed, Own: r.own, Pending: pending}.Append(nil))
 	b.Follow(rng.Order(nil), func(last []byte, _ *kv.Batch) ([]byte, error) {
-		if c.State().Deleted {
+		counter, err := keys.DecodeCounter(last)
+		if err != nil {
+			return nil, corrupt(err, "order counter")
+		}
+		if c.Gone(counter) {
 			return nil, catalog.ErrNoOwner
 		}
 		return slices.Clone(last), nil
@@ -146,9 +191,9 @@ func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) 
 }
 
 // sweepOn continues a sweep over at most limit entries.
-func (s *Store) sweepOn(ctx context.Context, c *catalog.Container, sw *sweep, limit int) (removed uint64, err error) {
+func (s *Store) sweepOn(ctx context.Context, sw *sweep, limit int) (removed uint64, err error) {
 	kind := sweptKinds[sw.kind]
-	lower, upper := c.KeysOf(0).Bounds(kind)
+	lower, upper := sw.rng.Bounds(kind)
 	if sw.next != nil {
 		lower = sw.next
 	}

@@ -40,7 +40,7 @@ func appendNamedUnique(dst []byte, v catalog.View, n *named, values []doc.Value)
 	for _, value := range values {
 		form = keys.AppendBSON(form, value, false)
 	}
-	return v.Container.KeysOf(0).NamedUnique(dst, n.ID, form)
+	return v.Container.Only().NamedUnique(dst, n.ID, form)
 }
 
 // checkNamed refuses a body that a named index cannot have.
@@ -107,7 +107,7 @@ func appendUnique(dst []byte, v catalog.View, ordinal int, partition []byte, bod
 			values[i] = doc.Null()
 		}
 	}
-	return v.Container.KeysOf(0).Unique(dst, uint16(ordinal), partition, values)
+	return v.KeysForForm(partition).Unique(dst, uint16(ordinal), partition, values)
 }
 
 // release gives up the unique keys of the document as it is.
@@ -168,7 +168,7 @@ func (ws *writeSet) takenByOther(ctx context.Context, key []byte) (bool, error) 
 	if err != nil || !found {
 		return false, err
 	}
-	record := ws.key(func(dst []byte) []byte { return ws.v.Container.KeysOf(0).Record(dst, number) })
+	record := ws.key(func(dst []byte) []byte { return ws.v.Container.KeysAt(number).Record(dst, number) })
 	alive := false
 	_, err = getRecord(ctx, ws.view, record, func(h keys.Header, body doc.Doc) error {
 		alive = !dead(ws.v, h, body)
@@ -177,9 +177,13 @@ func (ws *writeSet) takenByOther(ctx context.Context, key []byte) (bool, error) 
 	return alive, err
 }
 
-// placeClaims writes the claims once numbers are known.
-func (ws *writeSet) placeClaims() {
+// placeClaims writes the claims in a range once its numbers are known. A partition, within which values are unique, is
+// in one range.
+func (ws *writeSet) placeClaims(rng keys.Range) {
 	for _, c := range ws.claims {
+		if in, _, _, err := keys.Split(c.key); err != nil || in != rng {
+			continue
+		}
 		if c.owner == nil {
 			ws.b.Delete(c.key)
 			continue

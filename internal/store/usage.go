@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
@@ -30,12 +31,12 @@ func (s *Store) Usage(ctx context.Context, v catalog.View) (Usage, error) {
 }
 
 func (s *Store) usage(ctx context.Context, v catalog.View, estimates bool) (Usage, error) {
-	snapshot, at, err := s.reclaimed(ctx, v.Container)
+	snapshot, at, err := s.reclaimed(ctx, v)
 	if err != nil {
 		return Usage{}, err
 	}
 	defer snapshot.Close()
-	counter, err := counterOf(ctx, snapshot, v.Container.KeysOf(0))
+	counter, err := sumOf(ctx, snapshot, v)
 	if err != nil {
 		return Usage{}, err
 	}
@@ -48,17 +49,27 @@ func (s *Store) usage(ctx context.Context, v catalog.View, estimates bool) (Usag
 	return dc.usage, err
 }
 
-// reclaimed returns a snapshot, and how far the queues are reclaimed in it. The reaper continues while the caller
-// counts.
-func (s *Store) reclaimed(ctx context.Context, c *catalog.Container) (kv.Snapshot, queueMarks, error) {
-	r := s.reclaimOf(c)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err := s.loadReclaim(ctx, c, r); err != nil {
-		return nil, queueMarks{}, err
+// reclaimed returns a snapshot, and how far the queues of each range are reclaimed in it. The reaper continues while
+// the caller counts.
+func (s *Store) reclaimed(ctx context.Context, v catalog.View) (at kv.Snapshot, marks []rangeMarks, err error) {
+	err = s.whileNotReclaiming(ctx, v.Container, v.Ranges(), func(m []rangeMarks) (err error) {
+		marks = m
+		at, err = s.engine.Snapshot(ctx)
+		return err
+	})
+	return at, marks, err
+}
+
+// sumOf adds up what the counters of all ranges say of documents and bytes.
+func sumOf(ctx context.Context, r kv.Reader, v catalog.View) (sum keys.Counter, err error) {
+	for _, x := range v.Ranges() {
+		counter, err := counterOf(ctx, r, v.Container.KeysOf(x.Number))
+		if err != nil {
+			return keys.Counter{}, err
+		}
+		sum.Documents, sum.Bytes = sum.Documents+counter.Documents, sum.Bytes+counter.Bytes
 	}
-	snapshot, err := s.engine.Snapshot(ctx)
-	return snapshot, r.queueMarks, err
+	return sum, nil
 }
 
 // storedUsage is the usage before the dead are subtracted.
@@ -69,6 +80,7 @@ func storedUsage(c keys.Counter) Usage {
 // A deadCounter counts the dead that are still on disk out of a usage.
 type deadCounter struct {
 	v     catalog.View
+	rng   keys.Range // that it is in
 	usage Usage
 	left  int // entries that it may still look at
 
@@ -83,11 +95,15 @@ func (dc *deadCounter) goOn() error {
 	return nil
 }
 
-// queues counts the dead by the entries in the order of death, and looks at the oldest of each queue in any case.
-func (dc *deadCounter) queues(ctx context.Context, r kv.Reader, at queueMarks) error {
-	for _, queue := range []func(context.Context, kv.Reader, queueMarks) error{dc.own, dc.inheriting, dc.dates} {
-		if err := queue(ctx, r, at); err != nil && err != errStopped {
-			return err
+// queues counts the dead by the entries in the order of death, and looks at the oldest of each queue of each range in
+// any case.
+func (dc *deadCounter) queues(ctx context.Context, r kv.Reader, at []rangeMarks) error {
+	for i := range at {
+		dc.rng = at[i].rng
+		for _, queue := range []func(context.Context, kv.Reader, queueMarks) error{dc.own, dc.inheriting, dc.dates} {
+			if err := queue(ctx, r, at[i].queueMarks); err != nil && err != errStopped {
+				return err
+			}
 		}
 	}
 	return nil
@@ -102,7 +118,7 @@ func (dc *deadCounter) out(bytes uint64, died expiry.Stamp) {
 }
 
 func (dc *deadCounter) own(ctx context.Context, r kv.Reader, at queueMarks) error {
-	rng := dc.v.Container.KeysOf(0)
+	rng := dc.rng
 	_, until := dc.v.Policy.Floors(dc.v.Now)
 	from := at.ownNext
 	if from == nil {
@@ -123,7 +139,7 @@ func (dc *deadCounter) own(ctx context.Context, r kv.Reader, at queueMarks) erro
 }
 
 func (dc *deadCounter) inheriting(ctx context.Context, r kv.Reader, at queueMarks) error {
-	rng := dc.v.Container.KeysOf(0)
+	rng := dc.rng
 	_, upper := rng.Bounds(keys.KindFeed)
 	err := walk(ctx, r, rng.Feed(nil, at.feed+1), upper, func(it kv.Iterator) error {
 		e, err := keys.DecodeFeed(it.Value())
@@ -152,12 +168,7 @@ func (dc *deadCounter) inheriting(ctx context.Context, r kv.Reader, at queueMark
 var errAlive = fault.New(fault.Internal, "alive")
 
 func (dc *deadCounter) scan(ctx context.Context, r kv.Reader) error {
-	lower, upper := dc.v.Container.KeysOf(0).Bounds(keys.KindRecord)
-	return walk(ctx, r, lower, upper, func(it kv.Iterator) error {
-		h, body, err := keys.DecodeHeader(it.Value())
-		if err != nil {
-			return corrupt(err, "document")
-		}
+	return eachRecord(ctx, r, dc.v, func(_ uint64, h keys.Header, body doc.Doc) error {
 		if dead(dc.v, h, body) {
 			dc.out(uint64(len(body)), dc.v.Now)
 		}

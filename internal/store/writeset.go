@@ -28,10 +28,11 @@ type writeSet struct {
 	claims       []claim
 	claimed      map[string]int // the same by key, when they are many
 	claimChanges []claimChange  // what the operation under way has changed of them
+	parts        []part         // the slots by range, see group
 	arena        []byte         // keys of the batch
 	terms        [2]terms       // index entries before and after, see diff
 	entries      []entry        // that the commit writes and removes
-	gapped       bool           // it left sequences out, see catalog.Container.TakeGap
+	gapped       []uint16       // ranges in which it left sequences out, see catalog.Container.TakeGap
 	loaded       int            // bytes of documents that its operations have read, and made by editing
 
 	soonest expiry.Stamp // first deadline of the documents that were only looked at; 0 if none has one
@@ -39,6 +40,7 @@ type writeSet struct {
 	within  *SnapshotTransaction // the transaction that it is a part of, nil if it is alone
 	logged  bool                 // its changes are to be logged
 	changes []change             // the same, in their order
+	instant expiry.Stamp         // of the commit, as its first range has found it
 	stamp   expiry.Stamp         // of the commit
 
 	// Of a large write.
@@ -50,8 +52,9 @@ type writeSet struct {
 
 // A slot is one document that a write set touches: as it was, and as it will be.
 type slot struct {
-	lookup    []byte // its key
-	partition []byte // part of lookup
+	rng       keys.Range // that it is in
+	lookup    []byte     // its key
+	partition []byte     // part of lookup
 
 	found  bool // a living document was there
 	number uint64
@@ -95,9 +98,17 @@ type pending struct {
 
 var writeSets = sync.Pool{New: func() any { return new(writeSet) }}
 
+// open is the view of the engine that v is proved in, or else a new one.
+func (s *Store) open(ctx context.Context, v *catalog.View) (kv.View, error) {
+	if v.Read.Reader != nil {
+		return v.Read, nil
+	}
+	return s.engine.View(ctx)
+}
+
 // begin starts an attempt, with a view of its own. The caller ends it.
 func (s *Store) begin(ctx context.Context, v catalog.View) (*writeSet, error) {
-	view, err := s.engine.View(ctx)
+	view, err := s.open(ctx, &v)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +123,7 @@ func (s *Store) beginOn(v catalog.View, view kv.View) *writeSet {
 	ws.arena, ws.entries = ws.arena[:0], ws.entries[:0]
 	ws.terms[0].reset()
 	ws.terms[1].reset()
-	ws.loaded, ws.gapped, ws.soonest, ws.within = 0, false, 0, nil
+	ws.loaded, ws.gapped, ws.soonest, ws.within, ws.stamp = 0, ws.gapped[:0], 0, nil, 0
 	ws.logged, ws.changes = v.Identity().Logged() && s.log.on(), ws.changes[:0]
 	return ws
 }
@@ -131,6 +142,7 @@ func (ws *writeSet) end() {
 	clear(ws.b.Ops)
 	clear(ws.b.Orders)
 	clear(ws.slots)
+	clear(ws.parts)
 	clear(ws.claims)
 	clear(ws.claimChanges[:cap(ws.claimChanges)])
 	clear(ws.changes)
@@ -234,7 +246,7 @@ func matches(want *access.Version, version access.Version) bool {
 // touch finds the slot of a document, and reads the document the first time. The commit then depends on the lookup,
 // also if it leads nowhere: that is how two creations of one id meet.
 func (ws *writeSet) touch(ctx context.Context, key Key) (*slot, error) {
-	rng := ws.v.Container.KeysOf(0)
+	rng := ws.v.KeysFor(key.Partition)
 	var size int
 	lookup := ws.key(func(dst []byte) []byte {
 		dst = rng.AppendPrefix(dst, keys.KindLookup)
@@ -248,7 +260,7 @@ func (ws *writeSet) touch(ctx context.Context, key Key) (*slot, error) {
 	}
 	// The lookup key contains the key form of the partition, which postings and unique keys need as well.
 	end := len(lookup) - len(key.ID)
-	sl := &slot{lookup: lookup, partition: lookup[end-size : end]}
+	sl := &slot{rng: rng, lookup: lookup, partition: lookup[end-size : end]}
 	ws.depend(lookup)
 	number, found, err := getNumber(ctx, ws.view, lookup)
 	if err != nil {
@@ -300,7 +312,7 @@ func (ws *writeSet) depend(key []byte) {
 // load reads the record of a slot. A document that is dead counts as not found. What is left of it stays on disk until
 // it is reclaimed: cleaning up here would make a write pay for what expired before.
 func (ws *writeSet) load(ctx context.Context, sl *slot, number uint64) error {
-	record := ws.key(func(dst []byte) []byte { return ws.v.Container.KeysOf(0).Record(dst, number) })
+	record := ws.key(func(dst []byte) []byte { return sl.rng.Record(dst, number) })
 	ws.depend(record)
 	h, body, found, err := copyRecord(ctx, ws.view, record)
 	if err != nil || !found {

@@ -14,10 +14,15 @@ const (
 	positionDone  = `","done":`
 )
 
-// AppendPosition appends the line that says that an export of the container with that number is behind a sequence.
-func AppendPosition(dst []byte, container uint32, sequence uint64, done bool) []byte {
+// AppendPosition appends the line that says that an export of the container with that number is behind a place in its
+// feed: a sequence, or where several feeds are merged, the place in one of them and the stamp there. stamp is 0 where
+// there is one feed.
+func AppendPosition(dst []byte, container uint32, place uint64, stamp int64, done bool) []byte {
 	dst = strconv.AppendUint(append(dst, positionBegin...), uint64(container), 10)
-	dst = strconv.AppendUint(append(dst, '.'), sequence, 10)
+	dst = strconv.AppendUint(append(dst, '.'), place, 10)
+	if stamp != 0 {
+		dst = strconv.AppendInt(append(dst, '.'), stamp, 10)
+	}
 	return append(strconv.AppendBool(append(dst, positionDone...), done), "}\n"...)
 }
 
@@ -29,8 +34,10 @@ func IsPosition(line []byte) bool {
 		return false
 	}
 	container, rest, _ := bytes.Cut(rest, []byte("."))
-	sequence, rest, ok := bytes.Cut(rest, []byte(positionDone))
-	return ok && isNumber(container) && isNumber(sequence) && (string(rest) == "true}" || string(rest) == "false}")
+	at, rest, ok := bytes.Cut(rest, []byte(positionDone))
+	place, stamp, several := bytes.Cut(at, []byte("."))
+	ok = ok && isNumber(container) && isNumber(place) && (!several || isNumber(stamp))
+	return ok && (string(rest) == "true}" || string(rest) == "false}")
 }
 
 // isNumber reports whether text is a number of at most 20 digits, as a uint64 has.

@@ -1,0 +1,173 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"container/heap"
+	"iter"
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+)
+
+// A reading works in one range at a time: its lists, entries and records are those of reading.rng. This file is what
+// makes readings of a container of them: each visits the ranges one after the other, merged puts what they hand out in
+// one order. Neither touches a range that the selection has no document in.
+
+// touch finds the ranges that the selection has documents in, in the order of its walk.
+func (r *reading) touch() {
+	r.rng = r.v.Container.KeysOf(0)
+	r.ranges = r.v.Ranges()
+	if span, ok := r.scope.(*access.Span); ok {
+		r.ranges = r.v.RangesIn(span.Low, span.High)
+	}
+	switch _, byPartition := r.of.(access.Scope); {
+	case len(r.partition) > 0: // whole, or a prefix, which no range ends within
+		r.ranges = r.v.RangesOfForm(r.partition)
+	case !byPartition:
+		r.ranges = byNumber(r.ranges)
+	case r.after != nil:
+		ahead := func(x catalog.Range) bool { return bytes.Compare(x.High, r.after) > 0 }
+		r.ranges = r.ranges[max(0, slices.IndexFunc(r.ranges, ahead)):]
+	}
+	if len(r.ranges) > 0 {
+		r.rng = r.v.Container.KeysOf(r.ranges[0].Number)
+	}
+}
+
+// byNumber gives ranges in the order of their numbers, and so of those of their documents. Until a range is split, that
+// is the order of their keys.
+func byNumber(ranges []catalog.Range) []catalog.Range {
+	order := func(a, b catalog.Range) int { return cmp.Compare(a.Number, b.Number) }
+	if slices.IsSortedFunc(ranges, order) {
+		return ranges
+	}
+	ranges = slices.Clone(ranges)
+	slices.SortFunc(ranges, order)
+	return ranges
+}
+
+// each does something in one range after the other, with the iterators of one range open at a time.
+func (r *reading) each(do func() error) error {
+	for i := range r.ranges {
+		if i > 0 {
+			r.leave()
+		}
+		r.rng = r.v.Container.KeysOf(r.ranges[i].Number)
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leave closes what is open of a range.
+func (r *reading) leave() {
+	for _, it := range r.open {
+		it.Close()
+	}
+	r.open, r.records, r.shared, r.here, r.based = r.open[:0], nil, nil, false, false
+}
+
+// in is a reading of one range with the snapshot of r, which stays open until r is closed.
+func (r *reading) in(x catalog.Range) *reading {
+	one := *r
+	one.rng, one.ranges, one.borrowed = r.v.Container.KeysOf(x.Number), []catalog.Range{x}, true
+	one.open, one.records, one.shared, one.here, one.key = nil, nil, nil, false, nil
+	one.position, one.rank = nil, nil
+	return &one
+}
+
+// merged hands out the documents of all ranges in the order of their ranks, or with reverse against it. walk hands out
+// those of one range in that order, and sets reading.rank for each. A range has one iterator over entries and one over
+// records open, and the document at which it stands.
+func (r *reading) merged(reverse bool, walk func(*reading) error) error {
+	if len(r.ranges) == 1 {
+		return walk(r)
+	}
+	heads := heads{reverse: reverse}
+	defer func() {
+		for _, h := range heads.list {
+			h.stop()
+		}
+	}()
+	for _, x := range r.ranges {
+		h := &head{reading: r.in(x)}
+		h.next, h.stop = iter.Pull(h.documents(walk))
+		if h.move() {
+			heads.list = append(heads.list, h)
+		} else if h.stop(); h.err != nil {
+			return h.err
+		}
+	}
+	heap.Init(&heads)
+	for len(heads.list) > 0 {
+		h := heads.list[0]
+		if !r.yield(h.at, nil) {
+			return errStopped
+		}
+		if h.move() {
+			heap.Fix(&heads, 0)
+			continue
+		}
+		heap.Pop(&heads)
+		if h.stop(); h.err != nil {
+			return h.err
+		}
+	}
+	return nil
+}
+
+// A head is the walk of one range, at a document.
+type head struct {
+	*reading
+	at   access.Document
+	next func() (access.Document, bool)
+	stop func()
+	err  error
+}
+
+// documents is the walk as a sequence.
+func (h *head) documents(walk func(*reading) error) iter.Seq[access.Document] {
+	return func(yield func(access.Document) bool) {
+		defer h.close()
+		h.yield = func(d access.Document, _ error) bool { return yield(d) }
+		if err := walk(h.reading); err != errStopped {
+			h.err = err
+		}
+	}
+}
+
+// move goes on to the next document, and reports whether there is one.
+func (h *head) move() (ok bool) {
+	h.at, ok = h.next()
+	return ok
+}
+
+// heads is a heap, with the head that comes first on top.
+type heads struct {
+	list    []*head
+	reverse bool
+}
+
+func (x *heads) Len() int { return len(x.list) }
+
+func (x *heads) Less(i, j int) bool {
+	order := bytes.Compare(x.list[i].rank, x.list[j].rank)
+	if x.reverse {
+		return order > 0
+	}
+	return order < 0
+}
+
+func (x *heads) Swap(i, j int) { x.list[i], x.list[j] = x.list[j], x.list[i] }
+
+func (x *heads) Push(h any) { x.list = append(x.list, h.(*head)) }
+
+func (x *heads) Pop() any {
+	last := x.list[len(x.list)-1]
+	x.list[len(x.list)-1] = nil
+	x.list = x.list[:len(x.list)-1]
+	return last
+}
