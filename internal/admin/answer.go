@@ -34,6 +34,7 @@ var status = map[fault.Kind]int{
 	fault.Corrupt:           http.StatusInternalServerError,
 	fault.OutOfSpace:        http.StatusInsufficientStorage,
 	fault.Busy:              http.StatusTooManyRequests,
+	fault.Undetermined:      http.StatusGatewayTimeout,
 }
 
 // answer turns f into a handler that answers 200 with the result of f as JSON.

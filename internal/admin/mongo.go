@@ -32,13 +32,13 @@ func (a *admin) mongo(ctx context.Context, db string, command bson.D) (bson.Raw,
 // mongoKinds are the kinds of fault of codes of the API for MongoDB; all others are the sender's mistake.
 var mongoKinds = map[int32]fault.Kind{
 	1: fault.Internal, 13: fault.Forbidden, 20: fault.Forbidden, 26: fault.NotFound, 43: fault.NotFound,
-	48: fault.Exists, 50: fault.Timeout, 68: fault.Exists, 85: fault.Exists, 86: fault.Exists,
+	48: fault.Exists, 50: fault.Timeout, 64: fault.Undetermined, 68: fault.Exists, 85: fault.Exists, 86: fault.Exists,
 	91: fault.Unavailable, 112: fault.Conflict, 115: fault.Unsupported, 146: fault.TooLarge,
 	166: fault.Unsupported, 238: fault.Unsupported, 262: fault.Busy, 10334: fault.TooLarge, 11000: fault.Exists,
 	11600: fault.Unavailable, 11601: fault.Timeout, 14031: fault.OutOfSpace,
 }
 
-// mongoError is the error in an answer: of the command, or of its first write that failed.
+// mongoError is the error in an answer: of the command, of its first write that failed, or of its write concern.
 func mongoError(answer bson.Raw) error {
 	var sent struct {
 		OK          float64 `bson:"ok"`
@@ -48,6 +48,10 @@ func mongoError(answer bson.Raw) error {
 			Code   int32  `bson:"code"`
 			Errmsg string `bson:"errmsg"`
 		} `bson:"writeErrors"`
+		Concern struct {
+			Code   int32  `bson:"code"`
+			Errmsg string `bson:"errmsg"`
+		} `bson:"writeConcernError"`
 	}
 	switch err := bson.Unmarshal(answer, &sent); {
 	case err != nil:
@@ -56,6 +60,8 @@ func mongoError(answer bson.Raw) error {
 		return faultOf(sent.Code, sent.Errmsg)
 	case len(sent.WriteErrors) > 0:
 		return faultOf(sent.WriteErrors[0].Code, sent.WriteErrors[0].Errmsg)
+	case sent.Concern.Code != 0:
+		return faultOf(sent.Concern.Code, sent.Concern.Errmsg)
 	}
 	return nil
 }

@@ -63,7 +63,8 @@ type Snapshot interface {
 // Apply may report a conflict where there is none.
 type Mark uint64
 
-// A View is what one operation reads, and what its batch rests on.
+// A View is what one operation reads, and what its batch rests on. Functions that take a Reader are given its Reader
+// field: the View itself would be copied to the heap.
 type View struct {
 	// Reader sees every batch applied before the mark. It may see later ones, too: then Apply fails for a batch that
 	// passes what they changed to Batch.Read. It needs no closing, and is for one short operation: an engine may

@@ -222,7 +222,8 @@ func gone(err error) bool { return fault.KindOf(err) == fault.OwnerNotFound }
 
 // level is the level at which a failure is logged. If the disk rejects writes, the engine has logged that already.
 func level(err error) slog.Level {
-	if kind := fault.KindOf(err); kind == fault.OutOfSpace || kind == fault.Unavailable {
+	switch fault.KindOf(err) {
+	case fault.OutOfSpace, fault.Unavailable, fault.Undetermined:
 		return slog.LevelDebug
 	}
 	return slog.LevelError

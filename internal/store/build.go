@@ -122,7 +122,7 @@ func (s *Store) buildFrom(
 	count := 0
 	_, upper := rng.Bounds(keys.KindRecord)
 	var found terms
-	err = walk(ctx, view, rng.Record(nil, from), upper, func(it kv.Iterator) error {
+	err = walk(ctx, view.Reader, rng.Record(nil, from), upper, func(it kv.Iterator) error {
 		number, err := keys.Number(it.Key())
 		if err != nil {
 			return corrupt(err, "document")

@@ -39,17 +39,17 @@ func (s *Store) Fate(ctx context.Context, v catalog.View, ref Ref) (f Fate, err 
 		return f, err
 	}
 	if ref.Number != 0 {
-		_, err = getRecord(ctx, view, v.Container.KeysAt(ref.Number).Record(nil, ref.Number), take)
+		_, err = getRecord(ctx, view.Reader, v.Container.KeysAt(ref.Number).Record(nil, ref.Number), take)
 		return f, err
 	}
 	rng := v.KeysFor(ref.Key.Partition)
 	key := rng.Lookup(nil, v.Identity().AppendPartition(nil, ref.Key.Partition), ref.Key.ID)
 	for last := uint64(0); ; { // as in read
-		number, found, err := getNumber(ctx, view, key)
+		number, found, err := getNumber(ctx, view.Reader, key)
 		if err != nil || !found || number == last {
 			return f, err
 		}
-		if found, err = getRecord(ctx, view, rng.Record(nil, number), take); found || err != nil {
+		if found, err = getRecord(ctx, view.Reader, rng.Record(nil, number), take); found || err != nil {
 			return f, err
 		}
 		last = number

@@ -267,7 +267,7 @@ func (x *importAttempt) passed(ctx context.Context, d *Incoming, sl *slot) (bool
 	if !x.o.Resent {
 		return false, nil
 	}
-	counter, err := counterOf(ctx, x.ws.view, sl.rng)
+	counter, err := counterOf(ctx, x.ws.view.Reader, sl.rng)
 	return counter.Stamp > d.Stamp, err
 }
 

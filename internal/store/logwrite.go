@@ -141,7 +141,8 @@ func (s *Store) logVictims(
 	for _, x := range step.victims {
 		id := x.id
 		if id.Type == 0 {
-			_, err := getRecord(ctx, view, step.rng.Record(nil, x.number), func(_ keys.Header, body doc.Doc) error {
+			record := step.rng.Record(nil, x.number)
+			_, err := getRecord(ctx, view.Reader, record, func(_ keys.Header, body doc.Doc) error {
 				id = identityOf(body)
 				return nil
 			})
@@ -154,7 +155,7 @@ func (s *Store) logVictims(
 		}
 		lookup := step.rng.Lookup(nil, keys.AppendID(nil, id), "")
 		b.Read(lookup)
-		number, found, err := getNumber(ctx, view, lookup)
+		number, found, err := getNumber(ctx, view.Reader, lookup)
 		if err != nil {
 			return nil, err
 		}

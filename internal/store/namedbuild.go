@@ -86,7 +86,7 @@ func (s *Store) buildNamedFrom(
 	}
 	next, count := uint64(0), 0
 	_, upper := b.rng.Bounds(keys.KindRecord)
-	err = walk(ctx, view, b.rng.Record(nil, from), upper, func(it kv.Iterator) error {
+	err = walk(ctx, view.Reader, b.rng.Record(nil, from), upper, func(it kv.Iterator) error {
 		number, err := keys.Number(it.Key())
 		if err != nil {
 			return corrupt(err, "document")
@@ -165,7 +165,7 @@ func (b *namedBuild) claim(ctx context.Context, n *named, values []doc.Value, nu
 	if !taken { // else another document of this step has it
 		b.batch.Read(key)
 		var err error
-		if owner, taken, err = getNumber(ctx, b.view, key); err != nil {
+		if owner, taken, err = getNumber(ctx, b.view.Reader, key); err != nil {
 			return err
 		}
 		if taken && owner != number {
@@ -187,7 +187,7 @@ func (b *namedBuild) claim(ctx context.Context, n *named, values []doc.Value, nu
 }
 
 func (b *namedBuild) alive(ctx context.Context, number uint64) (alive bool, err error) {
-	_, err = getRecord(ctx, b.view, b.rng.Record(nil, number), func(h keys.Header, body doc.Doc) error {
+	_, err = getRecord(ctx, b.view.Reader, b.rng.Record(nil, number), func(h keys.Header, body doc.Doc) error {
 		alive = !dead(b.v, h, body)
 		return nil
 	})

@@ -32,7 +32,7 @@ func (s *Store) read(ctx context.Context, v catalog.View, key Key, use func(acce
 		return err
 	}
 	for last := uint64(0); ; {
-		number, found, err := getNumber(ctx, view, l.key)
+		number, found, err := getNumber(ctx, view.Reader, l.key)
 		if err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (s *Store) read(ctx context.Context, v catalog.View, key Key, use func(acce
 			return ErrNotFound // the same number again: the lookup has outlived its document
 		}
 		l.record = rng.Record(l.record[:0], number)
-		found, err = getRecord(ctx, view, l.record, func(h keys.Header, body doc.Doc) error {
+		found, err = getRecord(ctx, view.Reader, l.record, func(h keys.Header, body doc.Doc) error {
 			if dead(v, h, body) {
 				return ErrNotFound
 			}

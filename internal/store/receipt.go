@@ -31,6 +31,8 @@ type Receipt struct {
 	// Left is set by the store: whether the call, if it has succeeded, has left a receipt. One that changes nothing
 	// leaves none.
 	Left bool
+
+	doubts int // attempts whose end was unknown
 }
 
 // What the holder of a Receipt may be told. Nothing was written then.
@@ -70,9 +72,22 @@ func (s *Store) receiptOf(ctx context.Context) *Receipt {
 // retries reports whether an attempt that has failed is to be followed by another one. With a receipt, that may be also
 // if nobody knows whether it has been committed: the next one finds out.
 func (r *Receipt) retries(err error) bool {
-	kind := fault.KindOf(err)
-	return kind == fault.Conflict || r != nil && kind == fault.Undetermined
+	switch fault.KindOf(err) {
+	case fault.Conflict:
+		return true
+	case fault.Undetermined:
+		if r == nil || r.doubts == maxDoubts {
+			return false
+		}
+		r.doubts++
+		return true
+	}
+	return false
 }
+
+// maxDoubts bounds how often a write is tried again because its end was unknown. Each time the engine has waited for as
+// long as it waits.
+const maxDoubts = 2
 
 // A receipting is a receipt in one attempt.
 type receipting struct {
@@ -161,7 +176,7 @@ func (s *Store) Receipts(
 	if err != nil {
 		return nil, false, err
 	}
-	head, err := sessionHead(ctx, view, owner)
+	head, err := sessionHead(ctx, view.Reader, owner)
 	switch {
 	case err != nil || head.State == 0 || head.Number < number:
 		return nil, false, err
@@ -199,7 +214,7 @@ func (s *Store) GiveUp(ctx context.Context, owner keys.SessionOwner, number int6
 		if err != nil {
 			return false, err
 		}
-		head, err := sessionHead(ctx, view, owner)
+		head, err := sessionHead(ctx, view.Reader, owner)
 		switch {
 		case err != nil:
 			return false, err
@@ -213,7 +228,7 @@ func (s *Store) GiveUp(ctx context.Context, owner keys.SessionOwner, number int6
 		b.Read(key)
 		record := keys.SessionRecord{State: keys.SessionAborted, Number: number, Stamp: view.Time.Unix(), Parts: 1}
 		b.Set(key, record.Append(nil))
-		if err := s.apply(ctx, b); err == nil || !(&Receipt{}).retries(err) {
+		if err := s.apply(ctx, b); err == nil || fault.KindOf(err) != fault.Conflict {
 			return false, err
 		}
 	}

@@ -350,14 +350,14 @@ func (c *snapshotCommit) apply(ctx context.Context) error {
 			return err
 		}
 		c.batch.Reads, c.batch.Ops = c.batch.Reads[:reads], c.batch.Ops[:ops]
-		receipt, err := c.receipt.begin(ctx, view)
+		receipt, err := c.receipt.begin(ctx, view.Reader)
 		if err == ErrReceipted { // an attempt whose end was unknown has been committed
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if err := c.tx.unchanged(ctx, view, c.batch.Reads); err != nil {
+		if err := c.tx.unchanged(ctx, view.Reader, c.batch.Reads); err != nil {
 			return err
 		}
 		c.batch.Since = view.Mark
@@ -368,7 +368,7 @@ func (c *snapshotCommit) apply(ctx context.Context) error {
 			return c.tx.s.apply(ctx, &c.batch)
 		}
 		err = c.tx.s.apply(ctx, &c.batch)
-		if c.receipt != nil && fault.KindOf(err) == fault.Undetermined {
+		if fault.KindOf(err) == fault.Undetermined && c.receipt.retries(err) {
 			continue
 		}
 		// A conflict after the counters is one with the container's state or with a deadline: trying again cannot help.

@@ -205,7 +205,7 @@ func (s *Store) sweepOn(ctx context.Context, sw *sweep, limit int) (removed uint
 	var next []byte
 	var kept arena
 	seen := 0
-	err = walk(ctx, view, lower, upper, func(it kv.Iterator) error {
+	err = walk(ctx, view.Reader, lower, upper, func(it kv.Iterator) error {
 		if seen++; seen > limit {
 			next = append([]byte(nil), it.Key()...)
 			return errStopped

@@ -164,13 +164,13 @@ func (ws *writeSet) takenByOther(ctx context.Context, key []byte) (bool, error) 
 	// The precondition is on the key, which changes when another document takes it or gives it up. The record of the
 	// owner needs none: if it is dead now, it stays so.
 	ws.b.Read(key)
-	number, found, err := getNumber(ctx, ws.view, key)
+	number, found, err := getNumber(ctx, ws.view.Reader, key)
 	if err != nil || !found {
 		return false, err
 	}
 	record := ws.key(func(dst []byte) []byte { return ws.v.Container.KeysAt(number).Record(dst, number) })
 	alive := false
-	_, err = getRecord(ctx, ws.view, record, func(h keys.Header, body doc.Doc) error {
+	_, err = getRecord(ctx, ws.view.Reader, record, func(h keys.Header, body doc.Doc) error {
 		alive = !dead(ws.v, h, body)
 		return nil
 	})

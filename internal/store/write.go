@@ -81,7 +81,7 @@ func (s *Store) attempt(
 	}
 	ws.ctx = ctx
 	defer ws.end()
-	r, err := receipt.begin(ctx, ws.view)
+	r, err := receipt.begin(ctx, ws.view.Reader)
 	if err != nil {
 		return false, err
 	}

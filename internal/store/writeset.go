@@ -262,7 +262,7 @@ func (ws *writeSet) touch(ctx context.Context, key Key) (*slot, error) {
 	end := len(lookup) - len(key.ID)
 	sl := &slot{rng: rng, lookup: lookup, partition: lookup[end-size : end]}
 	ws.depend(lookup)
-	number, found, err := getNumber(ctx, ws.view, lookup)
+	number, found, err := getNumber(ctx, ws.view.Reader, lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -314,7 +314,7 @@ func (ws *writeSet) depend(key []byte) {
 func (ws *writeSet) load(ctx context.Context, sl *slot, number uint64) error {
 	record := ws.key(func(dst []byte) []byte { return sl.rng.Record(dst, number) })
 	ws.depend(record)
-	h, body, found, err := copyRecord(ctx, ws.view, record)
+	h, body, found, err := copyRecord(ctx, ws.view.Reader, record)
 	if err != nil || !found {
 		return err
 	}

@@ -113,5 +113,5 @@ func (s Span) End(err error) {
 // document.
 var failures = map[fault.Kind]bool{
 	fault.Internal: true, fault.Corrupt: true, fault.Unavailable: true, fault.OutOfSpace: true, fault.Timeout: true,
-	fault.Busy: true,
+	fault.Busy: true, fault.Undetermined: true,
 }

@@ -25,6 +25,11 @@ type outcome struct {
 // cannot represent, 1001 a partition key mismatch, 1003 a missing owner (not a missing item), 1110 a false patch
 // condition, 3200 a request that may soon be repeated. SDKs retry for a long time on 404/1002, 403/3, 403/1008 and
 // 410, so none of these is used. They retry at once on 449, and after x-ms-retry-after-ms on 429, as intended.
+//
+// A write whose outcome is unknown is 408 and not 503: SDKs take a 503 for a write that was not processed, and some
+// send it again, but return a 408 of a write to their caller, since it "may or may not have been processed":
+// azcosmos v1.5.0 attemptRetryOnRequestTimeout; azure_data_cosmos_driver 0.5.0 docs/ErrorCodesAndRetries.md;
+// https://learn.microsoft.com/azure/cosmos-db/nosql/conceptual-resilient-sdk-applications
 var outcomes = map[fault.Kind]outcome{
 	fault.Internal:          {http.StatusInternalServerError, "InternalServerError", 0},
 	fault.Invalid:           {http.StatusBadRequest, "BadRequest", 0},
@@ -46,6 +51,7 @@ var outcomes = map[fault.Kind]outcome{
 	fault.Corrupt:           {http.StatusInternalServerError, "InternalServerError", 0},
 	fault.OutOfSpace:        {http.StatusInsufficientStorage, "InsufficientStorage", 0},
 	fault.Busy:              {http.StatusTooManyRequests, "TooManyRequests", 3200},
+	fault.Undetermined:      {http.StatusRequestTimeout, "RequestTimeout", 0},
 }
 
 // statusRetryWith is the service's own status for a write that conflicted with another one.
@@ -145,7 +151,7 @@ var errQuery = gatewayError{fault.New(fault.Invalid, "the query has mistakes")}
 var gatewayKinds = map[fault.Kind]bool{
 	fault.Internal: true, fault.Corrupt: true, fault.Unauthorized: true,
 	fault.MethodNotAllowed: true, fault.Unsupported: true, fault.Timeout: true, fault.Unavailable: true,
-	fault.OutOfSpace: true, fault.Busy: true,
+	fault.OutOfSpace: true, fault.Busy: true, fault.Undetermined: true,
 }
 
 // appendError appends `{"code":…,"message":…}`, the body of every error.

@@ -52,6 +52,8 @@ func TestErrorBodies(t *testing.T) {
 		{"unclassified", secret, 500, "", "InternalServerError", "An internal error occurred"},
 		{"corrupt", fault.Wrap(fault.Corrupt, secret, "key 17 of container 3"), 500, "", "InternalServerError",
 			"An internal error occurred"},
+		{"undetermined", fault.Wrap(fault.Undetermined, secret, "It may be stored."), 408, "", "RequestTimeout",
+			"It may be stored."},
 		{"not found", fault.New(fault.NotFound, "Entity"), 404, "", "NotFound",
 			`Message: {"Errors":["Entity"]}` + "\r\nActivityId: "},
 		{"no owner", fault.New(fault.OwnerNotFound, "Owner"), 404, "1003", "NotFound", "Owner"},

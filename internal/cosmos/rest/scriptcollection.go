@@ -286,7 +286,7 @@ func scriptStatus(err error) (status int, message string, ok bool) {
 	err = classify(err)
 	switch kind := fault.KindOf(err); kind {
 	case fault.Internal, fault.Corrupt, fault.Timeout, fault.Unavailable, fault.Conflict, fault.OwnerNotFound,
-		fault.Busy:
+		fault.Busy, fault.Undetermined:
 		return 0, "", false
 	default:
 		return outcomes[kind].status, fault.Message(err), true

@@ -60,8 +60,11 @@ func LabelError(r *Request, err error) *code.Error {
 		e = code.New(code.InterruptedAtShutdown, "interrupted at shutdown")
 	}
 	labels := labelsOf(r, e.Code, false)
-	if session.Busy(e) {
+	switch {
+	case session.Busy(e):
 		labels = busyLabels(r, labels)
+	case session.Undetermined(e):
+		labels = unknownLabels(r)
 	}
 	if r.Forced != nil && r.Forced.Labelled {
 		labels = r.Forced.Labels
@@ -88,6 +91,19 @@ func busyLabels(r *Request, labels []string) []string {
 	}
 	return append(labels, overloadedLabel, againLabel)
 }
+
+// unknownLabels are those of a write or a commit that may have happened. Its client may send it again under the same
+// number, and then gets the same answer: see JoinRetry. Of a commit, drivers tell UnknownTransactionCommitResult.
+// mongodb/specifications: source/retryable-writes/retryable-writes.md, source/transactions/transactions.md
+func unknownLabels(r *Request) []string {
+	if r.Node.Replicates && (Confirms(r) || r.Retryable() && r.Traits.Retryable) {
+		return []string{retryLabel}
+	}
+	return nil
+}
+
+// Confirms reports whether the request is the commit of a transaction.
+func Confirms(r *Request) bool { return r.Name == "commitTransaction" && r.Autocommit.Type != 0 }
 
 // Unread is the error for a frame that could not be read for lack of memory. Its command is unknown.
 func Unread(n *session.Node, why error) error {

@@ -6,7 +6,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/session"
 )
 
-// JoinRetry begins a retryable write, or answers what it was answered before.
+// JoinRetry begins a retryable write, or answers what it was answered before. One whose outcome is unknown is not done
+// again.
 func JoinRetry(r *Request, a *doc.Writer) error {
 	if !r.Traits.Retryable {
 		return code.New(code.NotARetryableWriteCommand,

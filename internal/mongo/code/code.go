@@ -52,6 +52,7 @@ const (
 	DottedFieldName                          Code = 57
 	CommandNotFound                          Code = 59
 	ImmutableField                           Code = 66
+	WriteConcernTimeout                      Code = 64
 	CannotCreateIndex                        Code = 67
 	IndexAlreadyExists                       Code = 68
 	InvalidOptions                           Code = 72

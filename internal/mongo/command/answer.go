@@ -4,6 +4,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/call"
+	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/session"
 	"github.com/mayflydb/mayfly/internal/mongo/wire"
 )
@@ -81,6 +82,32 @@ func (a *answer) settle() {
 		a.memory.Share.Add(n)
 		a.memory.Unsent += n
 	}
+}
+
+// unknown answers that a write may or may not have happened, in place of what was written. That is what an error of the
+// write concern says to a driver: what follows is not known to be there, and no error of a statement says that it is
+// not.
+func (a *answer) unknown(r *request, e *code.Error) {
+	a.Clear()
+	switch r.Name {
+	case "insert", "delete":
+		a.Int32("n", 0)
+	case "update":
+		a.Int32("n", 0)
+		a.Int32("nModified", 0)
+	case "findAndModify":
+		a.Object("lastErrorObject")
+		a.Int32("n", 0)
+		a.Bool("updatedExisting", false)
+		a.Close()
+		a.Null("value")
+	}
+	a.Object("writeConcernError")
+	a.Int32("code", int(e.Code))
+	a.String("codeName", e.Code.Name())
+	a.String("errmsg", e.Message)
+	a.Close()
+	call.WriteLabels(&a.Writer, e.Labels)
 }
 
 // fail writes an error in place of what was written.

@@ -91,6 +91,11 @@ func (c *connection) perform(r *request, a *answer) error {
 	if err != nil {
 		e := call.LabelError(&r.Request, err)
 		r.Status = e.Code
+		if session.Undetermined(e) && (r.Traits.Retryable || call.Confirms(&r.Request)) {
+			a.unknown(r, e)
+			c.complete(r, a, true)
+			return err
+		}
 		a.fail(e)
 	}
 	c.complete(r, a, err == nil)

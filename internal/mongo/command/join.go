@@ -65,6 +65,8 @@ func leaveSession(r *request, a *answer, err error) error {
 		switch {
 		case r.Transaction != nil && r.Transaction.Over(err):
 			r.Session.Abort(&r.Node.Sessions)
+		case session.Undetermined(err):
+			r.Session.Unknown = err
 		case err == nil && !r.Repeated && r.Autocommit.Type == 0:
 			call.RememberReply(&r.Request, &a.Writer)
 			call.WriteRepeated(&r.Request, &a.Writer)

@@ -42,6 +42,7 @@ var codes = map[fault.Kind]code.Code{
 	fault.Corrupt:           code.InternalError,
 	fault.OutOfSpace:        code.OutOfDiskSpace,
 	fault.Busy:              code.ExceededTimeLimit, // see busyLabels
+	fault.Undetermined:      code.WriteConcernTimeout,
 }
 
 // Translate makes MongoDB's error of one that the packages below gave.
@@ -77,7 +78,12 @@ func Translate(err error) *code.Error {
 }
 
 // Busy reports whether an error says that the server has no memory or no time left for the operation.
-func Busy(err error) bool {
+func Busy(err error) bool { return isKind(err, fault.Busy) }
+
+// Undetermined reports whether an error says that a write may or may not have happened.
+func Undetermined(err error) bool { return isKind(err, fault.Undetermined) }
+
+func isKind(err error, kind fault.Kind) bool {
 	e := code.Of(err)
-	return e != nil && fault.KindOf(e.Cause) == fault.Busy || fault.KindOf(err) == fault.Busy
+	return e != nil && fault.KindOf(e.Cause) == kind || fault.KindOf(err) == kind
 }

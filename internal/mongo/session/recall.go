@@ -25,7 +25,12 @@ type answers struct{ s *Sessions }
 
 func (a answers) Begin(o *Operation, again bool) ([]byte, error) {
 	x := o.Session
-	if !again || x.Reply == nil || x.Reply.Of != o.Name {
+	switch {
+	case !again:
+		return nil, nil
+	case x.Unknown != nil:
+		return nil, x.Unknown // nobody knows whether a second attempt would be the first or the second write
+	case x.Reply == nil || x.Reply.Of != o.Name:
 		return nil, nil // the first attempt has come to nothing
 	}
 	members := a.s.Kept.Members(x.Reply)

@@ -61,6 +61,7 @@ type Session struct {
 	Number      int64  // the newest transaction number, -1 before the first
 	Stage       Stage  // of that
 	Reply       *Reply // to the retryable write of that number
+	Unknown     error  // of the write or the commit of that number, which may or may not have happened; else nil
 	Transaction *Transaction
 }
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"sync"
@@ -121,7 +122,7 @@ func (s *Sessions) StatusOfTransactions(a *doc.Writer) {
 // Renumber begins with a new transaction number.
 func (s *Sessions) Renumber(x *Session, number int64, st Stage) {
 	s.Kept.Drop(x)
-	x.Number, x.Stage = number, st
+	x.Number, x.Stage, x.Unknown = number, st, nil
 }
 
 // sweep ends transactions that have lasted too long.
@@ -373,11 +374,17 @@ func (x *Session) Commit(ctx context.Context, s *Sessions) error {
 	t.killCursors()
 	var err error
 	if t.group != nil {
-		err = t.group.Commit(context.WithoutCancel(ctx)) // whose end is known then
+		ctx = context.WithoutCancel(ctx) // the end of the commit is known then
+		if s.node.Shares {
+			ctx = store.WithReceipt(ctx, &store.Receipt{Owner: x.owner(), Number: t.number, Transaction: true})
+		}
+		err = x.known(t.number, t.group.Commit(ctx))
 	}
 	x.Stage = Committed
 	ended := &s.committed
-	if err != nil {
+	if Undetermined(err) {
+		x.Unknown = err // and whoever asks again is told the same
+	} else if err != nil {
 		x.Stage = Aborted
 		ended = &s.aborted
 		t.forget()
@@ -385,6 +392,41 @@ func (x *Session) Commit(ctx context.Context, s *Sessions) error {
 	ended.Add(1)
 	t.end()
 	return err
+}
+
+// Recover says what has become of a transaction of the session that another process may have had open, or whose commit
+// had an unknown end: nil if it has been committed. If it has not, it cannot be committed any more, in any process. The
+// caller has the turn. It is what a mongos does with a recoveryToken.
+// mongodb/specifications: source/transactions/transactions.md, "Sharded Transactions"
+func (x *Session) Recover(ctx context.Context, s *Sessions, number int64) error {
+	x.Abort(s)
+	committed, err := s.node.Store.GiveUp(ctx, x.owner(), number)
+	if err != nil {
+		return x.known(number, err)
+	}
+	s.Renumber(x, number, Committed)
+	if !committed {
+		x.Stage = Aborted
+		return aborted(number)
+	}
+	return nil
+}
+
+// known is the error for what the store knows of other processes.
+func (x *Session) known(number int64, err error) error {
+	newer, ok := errors.AsType[*store.OutnumberedError](err)
+	switch {
+	case ok:
+		return code.New(code.TransactionTooOld, "Cannot commit { txnNumber: %d } on session %s because a newer "+
+			"operation with { txnNumber: %d } has already started.", number, x.Shown(), newer.Number)
+	case errors.Is(err, store.ErrGivenUp):
+		return aborted(number)
+	}
+	return err
+}
+
+func aborted(number int64) error {
+	return code.New(code.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", number)
 }
 
 // Abort gives up the open transaction, if there is one. The caller has the turn.

@@ -83,7 +83,7 @@ func (w *Writer) Fail(index int, err error) (goOn bool) {
 
 // ends reports whether an error is not that of a statement but of the whole command.
 func (w *Writer) ends(err error) bool {
-	if errors.Is(err, session.ErrHangUp) {
+	if errors.Is(err, session.ErrHangUp) || session.Undetermined(err) {
 		return true
 	}
 	if session.Busy(err) {
