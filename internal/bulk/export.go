@@ -27,9 +27,9 @@ const (
 
 // Export writes the living documents of a container as lines, as they were at one moment, in the order of the change
 // feed, or of their stamps where there are several feeds; those that expire before their turn are left out. Parameters
-// are after (a position), positions (yes or no: lines that say how far the export is), format (canonical or relaxed, for
-// collections of MongoDB), and stamps (yes or no: with the stamp of each document of MongoDB; items always have theirs
-// in `_ts`).
+// are after (a position), positions (yes or no: lines that say how far the export is), format (canonical or relaxed,
+// for collections of MongoDB), and stamps (yes or no: with the stamp of each document of MongoDB; items always have
+// theirs in `_ts`).
 func (l *Lines) Export(ctx context.Context, db, container string, query map[string][]string, out io.Writer) error {
 	values := url.Values(query)
 	if err := onlyThese(values, "after", "positions", "format", "stamps"); err != nil {

@@ -34,8 +34,8 @@ func (s *Store) Count(ctx context.Context, v catalog.View, a access.Access) (n u
 		a.Of = &access.Filter{Scope: of.Scope, Set: sets}
 	case nil:
 		usage, err := s.Usage(ctx, v)
-		if err == nil && v.Container.State().Deleted {
-			err = catalog.ErrNoOwner
+		if err == nil {
+			err = v.Container.There(ctx, s.engine)
 		}
 		return usage.Documents, err == nil, err
 	}
@@ -57,18 +57,17 @@ func (s *Store) Count(ctx context.Context, v catalog.View, a access.Access) (n u
 type tally struct {
 	*reading
 	marks []rangeMarks // of reading.ranges
-	alive bool         // whatever an entry of the range leads to is alive
+	room  [1]rangeMarks
+	alive bool // whatever an entry of the range leads to is alive
 	n     uint64
 }
 
 func (s *Store) newTally(ctx context.Context, v catalog.View, a access.Access) (*tally, error) {
 	t := &tally{reading: s.prepare(ctx, v, a)}
 	t.strict = true
-	err := s.whileNotReclaiming(ctx, v.Container, t.ranges, func(marks []rangeMarks) error {
-		t.marks = marks
-		return t.begin() // a snapshot that has what the marks say
-	})
-	if err != nil {
+	// A snapshot that has what the marks say.
+	var err error
+	if t.marks, err = s.whileNotReclaiming(ctx, v.Container, t.ranges, t.room[:0], t.begin); err != nil {
 		return nil, err
 	}
 	return t, nil

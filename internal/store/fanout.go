@@ -79,14 +79,14 @@ func (r *reading) in(x catalog.Range) *reading {
 	return &one
 }
 
-// merged hands out the documents of all ranges in the order of their ranks, or with reverse against it. walk hands out
-// those of one range in that order, and sets reading.rank for each. A range has one iterator over entries and one over
+// merged hands out the documents of all ranges in the order of a walk. In each range, scanOrdered hands them out in the
+// order of their ranks, which it sets; ranks of all ranges compare. A range has one iterator over entries and one over
 // records open, and the document at which it stands.
-func (r *reading) merged(reverse bool, walk func(*reading) error) error {
+func (r *reading) merged(of *access.Walk) error {
 	if len(r.ranges) == 1 {
-		return walk(r)
+		return r.scanOrdered(of)
 	}
-	heads := heads{reverse: reverse}
+	heads := heads{reverse: of.Reverse}
 	defer func() {
 		for _, h := range heads.list {
 			h.stop()
@@ -94,7 +94,7 @@ func (r *reading) merged(reverse bool, walk func(*reading) error) error {
 	}()
 	for _, x := range r.ranges {
 		h := &head{reading: r.in(x)}
-		h.next, h.stop = iter.Pull(h.documents(walk))
+		h.next, h.stop = iter.Pull(h.documents(of))
 		if h.move() {
 			heads.list = append(heads.list, h)
 		} else if h.stop(); h.err != nil {
@@ -129,11 +129,11 @@ type head struct {
 }
 
 // documents is the walk as a sequence.
-func (h *head) documents(walk func(*reading) error) iter.Seq[access.Document] {
+func (h *head) documents(of *access.Walk) iter.Seq[access.Document] {
 	return func(yield func(access.Document) bool) {
 		defer h.close()
 		h.yield = func(d access.Document, _ error) bool { return yield(d) }
-		if err := walk(h.reading); err != errStopped {
+		if err := h.scanOrdered(of); err != errStopped {
 			h.err = err
 		}
 	}

@@ -29,6 +29,7 @@ type world struct {
 
 	condition catalog.Condition // of partial indexes
 	reserve   int64             // that the engine leaves alone
+	again     func()            // opens it again, nil for the engine on disk
 }
 
 var partitions = flag.Int("partitions", 1, "ranges of the containers of tests that say nothing of them")
@@ -88,6 +89,10 @@ func (w *world) close() {
 
 func (w *world) reopen() {
 	w.t.Helper()
+	if w.again != nil {
+		w.again()
+		return
+	}
 	w.close()
 	w.open()
 }

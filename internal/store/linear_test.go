@@ -85,6 +85,7 @@ type told struct {
 type linearState struct {
 	now   expiry.Stamp
 	split bool      // the last item is in a partition of another range
+	lag   bool      // a stamp may be of the second before: a commit takes time, and nobody waits for it
 	seq   [2]uint64 // of each range
 	ttl   expiry.TTL
 	items [linearItems]linearItem
@@ -99,9 +100,12 @@ func home(split bool, item int) int {
 }
 
 // write gives out the next sequence of an item's range.
-func (s *linearState) write(item int) access.Version {
+func (s *linearState) write(item int, told expiry.Stamp) access.Version {
 	seq := &s.seq[home(s.split, item)]
 	*seq++
+	if s.lag && told == s.now-1 {
+		return access.Version{Sequence: *seq, Stamp: told}
+	}
 	return access.Version{Sequence: *seq, Stamp: s.now}
 }
 
@@ -141,7 +145,11 @@ func (s linearState) step(a attempt, out answer) (bool, linearState) {
 	}
 	before := s
 	for i, op := range a.ops {
-		kind, result := s.do(op)
+		var stamp expiry.Stamp
+		if i < len(out.told) {
+			stamp = out.told[i].version.Stamp
+		}
+		kind, result := s.do(op, stamp)
 		if kind != 0 {
 			return out.failed == kind && out.index == i, before
 		}
@@ -149,10 +157,10 @@ func (s linearState) step(a attempt, out answer) (bool, linearState) {
 			return false, before
 		}
 	}
-	return out.failed == 0, s
+	return out.failed == 0, s.settle()
 }
 
-func (s *linearState) do(op linearOp) (fault.Kind, told) {
+func (s *linearState) do(op linearOp, stamp expiry.Stamp) (fault.Kind, told) {
 	d := &s.items[op.item]
 	switch {
 	case op.verb == store.Create && d.alive:
@@ -164,7 +172,7 @@ func (s *linearState) do(op linearOp) (fault.Kind, told) {
 	case op.verb == store.Read:
 		return 0, told{version: d.wrote, n: d.n}
 	case op.verb == store.Delete:
-		gone := told{version: s.write(op.item), n: d.n}
+		gone := told{version: s.write(op.item, stamp), n: d.n}
 		*d = linearItem{}
 		return 0, gone
 	}
@@ -178,7 +186,7 @@ func (s *linearState) do(op linearOp) (fault.Kind, told) {
 			return fault.Exists, told{}
 		}
 	}
-	next.wrote = s.write(op.item)
+	next.wrote = s.write(op.item, stamp)
 	created := !d.alive
 	*d = next
 	return 0, told{version: next.wrote, n: next.n, created: created}
@@ -187,6 +195,7 @@ func (s *linearState) do(op linearOp) (fault.Kind, told) {
 // A race is one history in the making.
 type race struct {
 	*world
+	street  *street      // whose processes the clients use in turn, nil if there is only the world
 	split   bool         // see linearState
 	order   atomic.Int64 // gives every call and return its place
 	now     atomic.Int64
@@ -199,12 +208,18 @@ func checkHistory(t *testing.T, seed uint64, batches bool, ranges int) {
 	def := definition(2)
 	def.Unique, def.Partitions = [][]string{{"/u"}}, ranges
 	r := &race{world: newWorld(t, def), split: ranges > 1}
+	r.through(hesitant{r.engine})
+	r.run(seed, batches, ranges)
+}
+
+// run makes a history and checks it.
+func (r *race) run(seed uint64, batches bool, ranges int) {
+	t := r.t
 	if r.split && r.rangeOf(linearPartitions[0]) == r.rangeOf(linearPartitions[1]) {
 		t.Fatal("both partitions are in one range")
 	}
-	r.through(hesitant{r.engine})
 	r.now.Store(r.world.now)
-	start := linearState{now: r.world.now, ttl: 2, split: r.split}
+	start := linearState{now: r.world.now, ttl: 2, split: r.split, lag: r.street != nil}
 	rng := rand.New(rand.NewPCG(seed, 1))
 	over := make(chan struct{})
 	var background, clients sync.WaitGroup
@@ -293,7 +308,7 @@ func (r *race) client(id int, rng *rand.Rand, batches bool) {
 			r.tick(id)
 		}
 		call := r.order.Add(1)
-		out, err := r.perform(a, r.now.Load())
+		out, err := r.perform(r.at(id), a, r.now.Load())
 		done := r.order.Add(1)
 		if err != nil {
 			r.t.Errorf("%v: %v", a, err)
@@ -311,6 +326,9 @@ func (r *race) tick(id int) {
 	defer r.ticking.Unlock()
 	call := r.order.Add(1)
 	to := r.now.Add(1)
+	if r.street != nil {
+		r.street.cluster.Move(time.Second)
+	}
 	r.note(porcupine.Operation{ClientId: id, Input: attempt{tick: to}, Output: answer{}, Call: call,
 		Return: r.order.Add(1)})
 }
@@ -362,11 +380,19 @@ func chooseOp(rng *rand.Rand, known map[int]access.Version) linearOp {
 	return op
 }
 
+// at is the world that a client uses.
+func (r *race) at(client int) *world {
+	if r.street == nil {
+		return r.world
+	}
+	return r.street.worlds[client%len(r.street.worlds)]
+}
+
 // perform does an attempt at the instant now. The error is one that no client should see.
-func (r *race) perform(a attempt, now expiry.Stamp) (answer, error) {
+func (r *race) perform(w *world, a attempt, now expiry.Stamp) (answer, error) {
 	ctx := context.Background()
 	if a.policy != nil || a.indexed != "" {
-		_, err := r.catalog.ReplaceContainer(ctx, now, r.c, func(st *catalog.State) (catalog.Definition, error) {
+		_, err := w.catalog.ReplaceContainer(ctx, now, w.c, func(st *catalog.State) (catalog.Definition, error) {
 			def := st.Definition
 			if a.policy != nil {
 				def.TTL = *a.policy
@@ -378,13 +404,13 @@ func (r *race) perform(a attempt, now expiry.Stamp) (answer, error) {
 		return answer{}, err
 	}
 	if op := a.ops[0]; len(a.ops) == 1 && op.verb == store.Read && op.n%2 == 0 {
-		return r.pointRead(op, now)
+		return r.pointRead(w, op, now)
 	}
 	ops := make([]store.Op, len(a.ops))
 	for i, op := range a.ops {
 		ops[i] = r.storeOp(op)
 	}
-	results, err := r.store.WriteAll(ctx, r.c, now, ops)
+	results, err := w.store.WriteAll(ctx, w.c, now, ops)
 	if err != nil {
 		return refused(err)
 	}
@@ -414,13 +440,13 @@ func refused(err error) (answer, error) {
 }
 
 // pointRead goes the short way of reads.
-func (r *race) pointRead(op linearOp, now expiry.Stamp) (answer, error) {
-	v, err := r.c.Enter(context.Background(), now)
+func (r *race) pointRead(w *world, op linearOp, now expiry.Stamp) (answer, error) {
+	v, err := w.c.Enter(context.Background(), now)
 	if err != nil {
 		return answer{}, err
 	}
 	var out answer
-	err = r.store.Read(context.Background(), v, r.linearKey(op.item), func(d access.Document) error {
+	err = w.store.Read(context.Background(), v, r.linearKey(op.item), func(d access.Document) error {
 		out.told = []told{{version: d.Version, n: linearN(d.Body)}}
 		return nil
 	})

@@ -118,8 +118,18 @@ type player struct {
 func play(t *testing.T, seed uint64, ranges int) {
 	def := definition(expiry.Never)
 	def.Partitions = ranges
-	p := &player{world: newWorld(t, def), rng: rand.New(rand.NewPCG(seed, 0))}
+	newPlayer(newWorld(t, def), seed).play(func() {})
+}
+
+func newPlayer(w *world, seed uint64) *player {
+	p := &player{world: w, rng: rand.New(rand.NewPCG(seed, 0))}
 	p.m = model{documents: map[string]*item{}, policies: []inForce{{ttl: expiry.Never, from: p.now}}}
+	return p
+}
+
+// play does steps, and calls between after each, before the comparison.
+func (p *player) play(between func()) {
+	t := p.t
 	defer func() {
 		if t.Failed() {
 			t.Logf("last steps:\n%s", strings.Join(p.log[max(0, len(p.log)-25):], "\n"))
@@ -127,6 +137,7 @@ func play(t *testing.T, seed uint64, ranges int) {
 	}()
 	for range *steps {
 		p.step()
+		between()
 		p.compare()
 		if t.Failed() {
 			t.FailNow()

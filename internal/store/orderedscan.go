@@ -28,13 +28,8 @@ type orderedScan struct {
 	room    [8]byte
 }
 
-// scanWalk hands out documents in the order of entries. In each range, those are ordered by their values and by the
-// number that they end with, so the ranks of documents are entries without the prefix that names the range.
-func (r *reading) scanWalk(of *access.Walk) error {
-	return r.merged(of.Reverse, func(one *reading) error { return one.scanOrdered(of) })
-}
-
-// scanOrdered is scanWalk in one range.
+// scanOrdered hands out the documents of one range in the order of entries. Those are ordered by their values and by
+// the number that they end with, so the ranks of documents are entries without the prefix that names the range.
 func (r *reading) scanOrdered(of *access.Walk) error {
 	w := orderedScan{reading: r, of: of, stamps: isStamp(&of.Range)}
 	if r.after != nil {

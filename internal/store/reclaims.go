@@ -49,10 +49,11 @@ type rangeMarks struct {
 	pending uint64 // documents reclaimed whose index entries are not swept
 }
 
-// whileNotReclaiming calls do with the marks of ranges, at a moment at which nothing of them is being reclaimed.
+// whileNotReclaiming calls do at a moment at which nothing of some ranges is being reclaimed, and appends how far they
+// are reclaimed then to marks.
 func (s *Store) whileNotReclaiming(
-	ctx context.Context, c *catalog.Container, ranges []catalog.Range, do func([]rangeMarks) error,
-) error {
+	ctx context.Context, c *catalog.Container, ranges []catalog.Range, marks []rangeMarks, do func() error,
+) ([]rangeMarks, error) {
 	// By number, like everybody who holds several.
 	held := byNumber(ranges)
 	for i := range held {
@@ -60,15 +61,15 @@ func (s *Store) whileNotReclaiming(
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if err := s.loadReclaim(ctx, c.KeysOf(held[i].Number), r); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	marks := make([]rangeMarks, len(ranges))
 	for i := range ranges {
-		r := s.reclaimOf(c, ranges[i].Number)
-		marks[i] = rangeMarks{rng: c.KeysOf(ranges[i].Number), queueMarks: r.queueMarks, pending: r.pending}
+		rng := c.KeysOf(ranges[i].Number)
+		r := s.reclaimOf(c, rng.Range)
+		marks = append(marks, rangeMarks{rng: rng, queueMarks: r.queueMarks, pending: r.pending})
 	}
-	return do(marks)
+	return marks, do()
 }
 
 // forgets notes that nothing is left of the closed policies that were there when the pass over a range began, and

@@ -24,7 +24,7 @@ func (s *Store) scan(
 	r.yield = yield
 	switch of := r.of.(type) {
 	case *access.Walk:
-		return r.scanWalk(of)
+		return r.merged(of)
 	case *access.IndexScans:
 		return r.scanNamed(*of)
 	case access.Scope:

@@ -52,8 +52,7 @@ func (s *Store) usage(ctx context.Context, v catalog.View, estimates bool) (Usag
 // reclaimed returns a snapshot, and how far the queues of each range are reclaimed in it. The reaper continues while
 // the caller counts.
 func (s *Store) reclaimed(ctx context.Context, v catalog.View) (at kv.Snapshot, marks []rangeMarks, err error) {
-	err = s.whileNotReclaiming(ctx, v.Container, v.Ranges(), func(m []rangeMarks) (err error) {
-		marks = m
+	marks, err = s.whileNotReclaiming(ctx, v.Container, v.Ranges(), nil, func() (err error) {
 		at, err = s.engine.Snapshot(ctx)
 		return err
 	})

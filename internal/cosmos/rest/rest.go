@@ -244,6 +244,9 @@ func (e *exchange) answer() (status int, err error) {
 	if e.api.public && e.path.count == 0 && e.given(hAuthorization) == "" {
 		return e.route.run(e)
 	}
+	if err := e.api.catalog.Refresh(e.Context()); err != nil {
+		return 0, err
+	}
 	if e.grant, err = e.api.authenticate(e); err != nil {
 		return 0, err
 	}

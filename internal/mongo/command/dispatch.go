@@ -168,6 +168,11 @@ func (c *connection) run(r *request, a *answer) error {
 	if err := call.CheckNames(&r.Request); err != nil {
 		return err
 	}
+	if !cmd.greets { // which asks for nothing that a change of the catalog could concern
+		if err := r.Node.Catalog.Refresh(c.base); err != nil {
+			return session.Translate(err)
+		}
+	}
 	if err := r.authorize(); err != nil {
 		return err
 	}
