@@ -64,7 +64,8 @@ func TestFormat(t *testing.T) {
 	line("f feed value", AppendFeed(nil, FeedEntry{Number: 7, Stamp: 1700000000, TTL: -1, Bytes: 513}))
 	line("x deadline value", AppendDeadline(nil, DeadlineEntry{Sequence: 9, Bytes: 513}))
 	line("o order value", Counter{Sequence: 9, Number: 7, Stamp: 1700000000, Documents: 5, Bytes: 513}.Append(nil))
-	line("o order value, of several processes", Counter{Sequence: 9, Number: 7, Stamp: 1700000000, Epoch: 3}.Append(nil))
+	line("o order value, of several processes",
+		Counter{Sequence: 9, Number: 7, Stamp: 1700000000, Epoch: 3}.Append(nil))
 	line("m mark value", ReclaimMark{Feed: 9, Own: 1700000000, Pending: 5}.Append(nil))
 	line("d record header", AppendHeader(nil, Header{Class: ClassOwn, Sequence: 9, Stamp: 1700000000, TTL: 60}))
 	fmt.Fprintln(&out)
@@ -419,8 +420,9 @@ func FuzzKeyShapes(f *testing.F) {
 			t.Errorf("record of a session %+v, %v, want %+v", got, err, sr)
 		}
 		owner := SessionOwner{scheme, 47: kind}
-		if got, part, err := SessionPart(SessionKey(owner, container)); err != nil || got != owner || part != container {
-			t.Errorf("key of a session: %x, %d, %v, want %x, %d", got, part, err, owner, container)
+		whose, part, err := SessionPart(SessionKey(owner, container))
+		if err != nil || whose != owner || part != container {
+			t.Errorf("key of a session: %x, %d, %v, want %x, %d", whose, part, err, owner, container)
 		}
 		c := Counter{Sequence: n, Number: n / 2, Stamp: at, Documents: n / 3, Bytes: uint64(container), Epoch: n / 5}
 		if got, err := DecodeCounter(c.Append(nil)); err != nil || got != c {

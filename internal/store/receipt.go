@@ -207,7 +207,8 @@ func (s *Store) Receipts(
 }
 
 // GiveUp says what has become of the transaction of a number, in whichever process it is open or was: whether it has
-// been committed. If it has not, it cannot be committed any more. An *OutnumberedError if the owner uses a newer number.
+// been committed. If it has not, it cannot be committed any more. An *OutnumberedError if the owner has gone on to a
+// newer number.
 func (s *Store) GiveUp(ctx context.Context, owner keys.SessionOwner, number int64) (committed bool, err error) {
 	for range maxAttempts {
 		view, err := s.engine.View(ctx)
@@ -235,7 +236,7 @@ func (s *Store) GiveUp(ctx context.Context, owner keys.SessionOwner, number int6
 	return false, errManyWrites
 }
 
-// Limits of one step of SweepReceipts.
+// sweptReceipts bounds one step of SweepReceipts.
 const sweptReceipts = 1_000
 
 // SweepReceipts deletes the receipts that were written before an instant, unless a process has looked for them at or

@@ -41,6 +41,9 @@ func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
 		Node: c.s.Node, Host: &r, Memory: &c.memory, Since: clock.Start(), Stop: c.stopped, Hold: c.hold,
 		Planned: &c.planned,
 	}
+	if c.balanced {
+		r.Connection = c.id
+	}
 	r.Trace.On = c.s.monitor.Slow() > 0 || c.s.monitor.Profiler.On()
 	defer r.over()
 	c.memory.Begin()
@@ -151,6 +154,13 @@ func (c *connection) run(r *request, a *answer) error {
 		return err
 	}
 	cmd, known := r.s.commands[r.Name]
+	if r.Node.Shares && (!cmd.greets || r.Get("saslSupportedMechs").Type+r.Get("speculativeAuthenticate").Type != 0) {
+		// What another process has changed before the request was sent must be known, users included. A handshake that
+		// asks for no user does not wait for the engine.
+		if err := r.Node.Catalog.Refresh(c.base); err != nil {
+			return err
+		}
+	}
 	if !known {
 		return code.New(code.CommandNotFound, "no such command: '%s'", r.Name)
 	}

@@ -50,6 +50,7 @@ func hello(r *request, a *answer) error {
 	a.Bool("readOnly", false)
 	r.compression(a)
 	if call.IsTrue(r.Get("loadBalanced")) && r.Node.Shares {
+		r.c.balanced = true
 		a.ObjectID("serviceId", r.s.processID)
 	}
 	return r.greetUser(a)

@@ -73,6 +73,9 @@ func leaveSession(r *request, a *answer, err error) error {
 		}
 		r.Session.Release()
 		r.turn = false
+		if err == nil {
+			writeRecovery(r, a)
+		}
 	}
 	if err == nil {
 		call.WriteConcernError(&r.Request, &a.Writer)

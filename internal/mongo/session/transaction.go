@@ -52,6 +52,7 @@ type Transaction struct {
 	sessions *Sessions
 	session  *Session
 	number   int64
+	link     int32           // see Operation.Connection
 	now      expiry.Stamp    // the instant at which its documents are alive
 	Context  context.Context // of the operation that runs
 	age      clock.Stopwatch
@@ -141,6 +142,19 @@ func (s *Sessions) EndOld(age time.Duration) {
 		s.node.Interrupt(nil, []*Session{t.session})
 		if t.session.Take(s.node.Running) != nil {
 			return
+		}
+		if t.session.Transaction == t {
+			t.session.Abort(s)
+		}
+		t.session.Release()
+	}
+}
+
+// EndConnection ends the open transactions of a connection.
+func (s *Sessions) EndConnection(id int32) {
+	for _, t := range s.running() {
+		if t.link != id || t.session.Take(s.node.Running) != nil {
+			continue
 		}
 		if t.session.Transaction == t {
 			t.session.Abort(s)
@@ -510,8 +524,8 @@ func (s *Sessions) Begin(o *Operation, number int64, snapshot bool) error {
 	x := o.Session
 	x.Abort(s)
 	t := &Transaction{
-		sessions: s, session: x, number: number, now: o.Now, Context: o.Context, API: o.API, age: clock.Start(),
-		first:    true,
+		sessions: s, session: x, number: number, link: o.Connection, now: o.Now, Context: o.Context, API: o.API,
+		age: clock.Start(), first: true,
 		Snapshot: snapshot, done: make(chan struct{}),
 	}
 	s.node.Budget.Open(&t.Share)
