@@ -14,16 +14,6 @@ func SessionKey(owner SessionOwner, part uint32) []byte {
 // SessionBounds encloses the records of all sessions.
 func SessionBounds() (lower, upper []byte) { return System("session"), End(System("session")) }
 
-// SessionPart is the owner and the part of a key that SessionKey made.
-func SessionPart(key []byte) (owner SessionOwner, part uint32, err error) {
-	prefix := len(System("session"))
-	if len(key) != prefix+len(owner)+4 {
-		return owner, 0, ErrCorrupt
-	}
-	copy(owner[:], key[prefix:])
-	return owner, binary.BigEndian.Uint32(key[prefix+len(owner):]), nil
-}
-
 // SessionSweptKey is the key of when old records of sessions were last looked for: whole Unix seconds, a number
 // (AppendNumber).
 func SessionSweptKey() []byte { return System("sessionswept") }

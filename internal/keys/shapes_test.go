@@ -419,11 +419,6 @@ func FuzzKeyShapes(f *testing.F) {
 		if got, err := DecodeSession(sr.Append(nil)); err != nil || !reflect.DeepEqual(got, sr) {
 			t.Errorf("record of a session %+v, %v, want %+v", got, err, sr)
 		}
-		owner := SessionOwner{scheme, 47: kind}
-		whose, part, err := SessionPart(SessionKey(owner, container))
-		if err != nil || whose != owner || part != container {
-			t.Errorf("key of a session: %x, %d, %v, want %x, %d", whose, part, err, owner, container)
-		}
 		c := Counter{Sequence: n, Number: n / 2, Stamp: at, Documents: n / 3, Bytes: uint64(container), Epoch: n / 5}
 		if got, err := DecodeCounter(c.Append(nil)); err != nil || got != c {
 			t.Errorf("counter %+v, %v, want %+v", got, err, c)
