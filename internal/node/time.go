@@ -18,7 +18,12 @@ const markEvery = time.Second
 const standstill = time.Second
 
 // startClock makes the clock, which shows no instant before the newest one that the data has seen.
+//
+// Where several processes share the data, requests go by the time of the engine.
 func (n *Node) startClock(ctx context.Context, o Options) error {
+	if n.catalog.Shared() {
+		return n.followEngine(ctx, o)
+	}
 	mark, wall := n.catalog.ClockMark(), clock.Wall()
 	if o.Virtual {
 		start := o.VirtualStart
@@ -52,6 +57,32 @@ func (n *Node) startClock(ctx context.Context, o Options) error {
 			n.log.Error("the clock's mark cannot be saved: trying again every second", "error", err)
 		} else if err == nil && failed {
 			n.log.Info("the clock's mark is saved again")
+		}
+		failed = err != nil
+	})
+	return nil
+}
+
+// followEngine makes the clock one that follows the time of the engine.
+func (n *Node) followEngine(ctx context.Context, o Options) error {
+	if o.Virtual {
+		return fault.New(fault.Invalid, "the clock cannot be virtual where several processes share the data: "+
+			"the time is that of the engine")
+	}
+	view, err := n.engine.View(ctx)
+	if err != nil {
+		return err
+	}
+	following := clock.NewFollowing(view.Time)
+	n.clock = following
+	failed := false
+	n.stopMarks = following.Every(markEvery, func(time.Time) {
+		view, err := n.engine.View(context.Background())
+		switch {
+		case err == nil:
+			following.Tell(view.Time)
+		case !failed:
+			n.log.Error("the engine does not tell the time: asking again every second", "error", err)
 		}
 		failed = err != nil
 	})

@@ -1,0 +1,159 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/kv/kvtest"
+	inmemory "github.com/mayflydb/mayfly/internal/kv/memory"
+)
+
+// startSharing starts nodes that share their data, as several processes do.
+func startSharing(t *testing.T, count int) (*kvtest.Cluster, []*Node) {
+	t.Helper()
+	cluster := kvtest.NewCluster(inmemory.New(), time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC))
+	t.Cleanup(func() {
+		if err := cluster.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	var nodes []*Node
+	for range count {
+		nodes = append(nodes, start(t, Options{
+			Engine: cluster.Process(), NoSQL: "127.0.0.1:0", Admin: "127.0.0.1:0",
+			Mongo: Mongo{Address: "127.0.0.1:0"}, TLS: TLS{Off: true},
+		}))
+	}
+	return cluster, nodes
+}
+
+// nosql sends a request to the API for NoSQL and returns what it answers.
+func nosql(t *testing.T, n *Node, method, path, partition, body string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, "http://localhost"+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if partition != "" {
+		r.Header.Set("X-Ms-Documentdb-Partitionkey", fmt.Sprintf("[%q]", partition))
+	}
+	response, err := n.local.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+// TestNodesShareNoSQL creates, uses, changes, deletes and creates again over the API for NoSQL, each step through the
+// other node.
+func TestNodesShareNoSQL(t *testing.T) {
+	cluster, nodes := startSharing(t, 2)
+	turn := 0
+	step := func(method, path, partition, body string, want int, part string) {
+		t.Helper()
+		turn++
+		code, text := nosql(t, nodes[turn%2], method, path, partition, body)
+		if code != want || !strings.Contains(text, part) {
+			t.Errorf("%s %s: %d %s, want %d with %q", method, path, code, text, want, part)
+		}
+	}
+	container := func(more string) string {
+		return fmt.Sprintf(`{"id":"c","partitionKey":{"paths":["/p"],"kind":"Hash"}%s}`, more)
+	}
+	step("POST", "/dbs", "", `{"id":"d"}`, 201, "")
+	step("POST", "/dbs/d/colls", "", container(""), 201, "")
+	step("POST", "/dbs/d/colls/c/docs", "x", `{"id":"one","p":"x"}`, 201, "")
+	step("GET", "/dbs/d/colls/c/docs/one", "x", "", 200, `"one"`)
+	step("PUT", "/dbs/d/colls/c", "", container(`,"defaultTtl":60`), 200, "60")
+	cluster.Move(59 * time.Second)
+	step("GET", "/dbs/d/colls/c/docs/one", "x", "", 200, `"one"`)
+	step("GET", "/dbs/d/colls/c/docs/one", "x", "", 200, `"one"`)
+	cluster.Move(time.Second)
+	step("GET", "/dbs/d/colls/c/docs/one", "x", "", 404, "")
+	step("GET", "/dbs/d/colls/c/docs/one", "x", "", 404, "")
+	step("POST", "/dbs/d/colls/c/docs", "x", `{"id":"two","p":"x"}`, 201, "")
+	step("DELETE", "/dbs/d/colls/c", "", "", 204, "")
+	step("GET", "/dbs/d/colls/c/docs/two", "x", "", 404, "")
+	step("POST", "/dbs/d/colls", "", container(""), 201, "")
+	step("GET", "/dbs/d/colls/c/docs/two", "x", "", 404, "")
+	step("POST", "/dbs/d/colls/c/docs", "x", `{"id":"three","p":"x"}`, 201, "")
+	step("GET", "/dbs/d/colls/c/docs", "", "", 200, `"three"`)
+	step("DELETE", "/dbs/d", "", "", 204, "")
+	step("GET", "/dbs/d/colls/c", "", "", 404, "")
+}
+
+// TestNodesShareMongo makes a TTL index through one node. The other one obeys it at once.
+func TestNodesShareMongo(t *testing.T) {
+	cluster, nodes := startSharing(t, 2)
+	ctx := context.Background()
+	var collections []*mongo.Collection
+	for _, n := range nodes {
+		client, err := mongo.Connect(options.Client().ApplyURI(n.MongoURI()).SetDirect(true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := client.Disconnect(ctx); err != nil {
+				t.Error(err)
+			}
+		}()
+		collections = append(collections, client.Database("d").Collection("c"))
+	}
+	a, b := collections[0], collections[1]
+	born := cluster.Now()
+	if _, err := a.InsertOne(ctx, bson.M{"_id": 1, "at": born}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.InsertOne(ctx, bson.M{"_id": 2, "at": born.Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Indexes().CreateOne(ctx, mongo.IndexModel{
+		Keys: bson.D{{Key: "at", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(30),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		after time.Duration
+		want  int64
+	}{{29 * time.Second, 2}, {time.Second, 1}, {time.Hour, 0}} {
+		cluster.Move(c.after)
+		for i, x := range collections {
+			if got, err := x.CountDocuments(ctx, bson.M{}); err != nil || got != c.want {
+				t.Errorf("node %d counts %d, %v, want %d", i, got, err, c.want)
+			}
+		}
+	}
+}
+
+// TestNodesShareTime shows that the clock of a node follows the engine, and that it cannot be virtual.
+func TestNodesShareTime(t *testing.T) {
+	cluster, nodes := startSharing(t, 2)
+	for _, n := range nodes {
+		if ahead := n.Clock().Now().Sub(cluster.Now()); ahead.Abs() > 24*time.Hour {
+			t.Errorf("the clock of a node is %v ahead of the engine", ahead)
+		}
+	}
+	engine := cluster.Process()
+	n, err := Start(t.Context(), Options{Engine: engine, Virtual: true})
+	if fault.KindOf(err) != fault.Invalid {
+		t.Errorf("a node with a virtual clock gives %v", err)
+		if err == nil {
+			n.Close(t.Context())
+		}
+	}
+}
