@@ -154,13 +154,6 @@ func (c *connection) run(r *request, a *answer) error {
 		return err
 	}
 	cmd, known := r.s.commands[r.Name]
-	if r.Node.Shares && (!cmd.greets || r.Get("saslSupportedMechs").Type+r.Get("speculativeAuthenticate").Type != 0) {
-		// What another process has changed before the request was sent must be known, users included. A handshake that
-		// asks for no user does not wait for the engine.
-		if err := r.Node.Catalog.Refresh(c.base); err != nil {
-			return err
-		}
-	}
 	if !known {
 		return code.New(code.CommandNotFound, "no such command: '%s'", r.Name)
 	}
@@ -178,7 +171,8 @@ func (c *connection) run(r *request, a *answer) error {
 	if err := call.CheckNames(&r.Request); err != nil {
 		return err
 	}
-	if !cmd.greets { // which asks for nothing that a change of the catalog could concern
+	// A handshake that names no user asks for nothing that a change of the catalog could concern.
+	if !cmd.greets || r.Get("saslSupportedMechs").Type != 0 || r.Get("speculativeAuthenticate").Type != 0 {
 		if err := r.Node.Catalog.Refresh(c.base); err != nil {
 			return session.Translate(err)
 		}
