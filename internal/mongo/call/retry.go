@@ -27,7 +27,7 @@ func JoinRetry(r *Request, a *doc.Writer) error {
 		x.Abort(s)
 		s.Renumber(x, r.TxnNumber, session.Retryable)
 	}
-	members, err := s.Recall.Begin(&r.Operation, again)
+	members, err := s.Retries.Begin(&r.Operation, again)
 	if members == nil || err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func JoinRetry(r *Request, a *doc.Writer) error {
 
 // RememberReply keeps the answer for a retry.
 func RememberReply(r *Request, a *doc.Writer) {
-	r.Node.Sessions.Recall.End(&r.Operation, a.Written())
+	r.Node.Sessions.Retries.End(&r.Operation, a.Written())
 }
 
 // WriteRepeated names the statements that the command has not done, because an earlier attempt had.

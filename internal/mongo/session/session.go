@@ -38,8 +38,8 @@ type Sessions struct {
 	looked clock.Stopwatch // since the last look for old ones
 
 	transactions
-	Kept replies
-	Recall
+	Kept    replies
+	Retries Recall
 }
 
 // A Key tells sessions apart: users have their own.
@@ -79,8 +79,8 @@ func (s *Sessions) init(n *Node) {
 	s.node, s.most, s.of, s.looked = n, maxSessions, map[Key]*Session{}, clock.Start()
 	s.transactions.init()
 	s.Kept.init(n.Budget)
-	if s.Recall = (answers{s}); n.Shares {
-		s.Recall = receipts{s}
+	if s.Retries = (answers{s}); n.Shares {
+		s.Retries = receipts{s}
 	}
 }
 
