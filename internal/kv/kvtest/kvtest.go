@@ -141,6 +141,14 @@ func applySince(t *testing.T, e kv.Engine, make func(v kv.View) *kv.Batch) {
 	}
 }
 
+// longestKey is the limit of an engine for keys, in bytes.
+func longestKey(e kv.Engine) int {
+	if l, ok := e.(kv.KeyLimiter); ok {
+		return l.MaxKeyBytes()
+	}
+	return kv.MaxKeyBytes
+}
+
 // absent stands for a missing key; no test stores it.
 const absent = "(absent)"
 
