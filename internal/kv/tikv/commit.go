@@ -193,7 +193,8 @@ func (r *round) take(ctx context.Context, w *waiter) (refused, err error) {
 	}
 	refused = w.use(func(b *kv.Batch) error {
 		if !b.Before.IsZero() {
-			// A bound is one of the whole transaction. One that is near keeps others out, so that they do not fail with it.
+			// A bound is one of the whole transaction. One that is near keeps others out, so that they do not fail with
+			// it.
 			if w.alone = w.alone || r.isNear(b.Before); w.alone && len(r.in) > 0 {
 				b.Ops, b.Reads, b.Before = b.Ops[:w.ops], b.Reads[:len(w.reads)], w.before
 				return errAlone
