@@ -6,16 +6,12 @@ import (
 	"time"
 )
 
-// Real follows the machine's time, or that of Follow. When that steps backwards, Real stands still
+// Real follows the machine's time. When that steps backwards, Real stands still
 // until it has caught up. Make one with NewReal.
 type Real struct {
 	wall func() time.Time
 	last atomic.Int64 // Unix nanoseconds of the latest instant shown
-	from atomic.Pointer[lead]
 }
-
-// A lead is an instant of another clock, and when it was there, by the machine's.
-type lead struct{ was, at time.Time }
 
 // NewReal makes a clock that shows no instant before floor. The zero floor
 // means none.
@@ -31,7 +27,7 @@ func newReal(floor time.Time, wall func() time.Time) *Real {
 
 // Now is the latest of the machine's time, the floor, and the instants shown before.
 func (r *Real) Now() time.Time {
-	wall := clamp(r.present()).UnixNano()
+	wall := clamp(r.wall()).UnixNano()
 	for {
 		last := r.last.Load()
 		if wall <= last {
@@ -43,23 +39,10 @@ func (r *Real) Now() time.Time {
 	}
 }
 
-// Follow makes the clock go by another one, which shows t now. It goes on from there at the pace of the machine's
-// monotonic time, until the next call.
-func (r *Real) Follow(t time.Time) { r.from.Store(&lead{was: t, at: r.wall()}) }
-
-// present is the time of the clock that this one follows.
-func (r *Real) present() time.Time {
-	wall := r.wall()
-	if l := r.from.Load(); l != nil {
-		return l.was.Add(wall.Sub(l.at))
-	}
-	return wall
-}
-
 // Ahead is how far the clock is ahead of the machine's time, and so how long it
 // stands still; 0 when it follows.
 func (r *Real) Ahead() time.Duration {
-	return max(0, time.Duration(r.last.Load()-clamp(r.present()).UnixNano()))
+	return max(0, time.Duration(r.last.Load()-clamp(r.wall()).UnixNano()))
 }
 
 // Every calls f from a goroutine of its own, paced by the machine's

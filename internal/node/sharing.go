@@ -73,26 +73,25 @@ func (n *Node) feel(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	real := clock.NewReal(view.Time)
-	real.Follow(view.Time)
-	n.clock, n.real = real, real
+	following := clock.NewFollowing(view.Time)
+	n.clock = following
 	p := &pulse{heard: clock.Start()}
 	p.running, p.stop = context.WithCancel(context.Background())
 	n.pulse.Store(p)
 	p.work.Go(func() {
 		for clock.Pause(p.running, pulseEvery) == nil {
-			p.look(p.running, n.engine, real)
+			p.look(p.running, n.engine, following)
 		}
 	})
 	return nil
 }
 
-func (p *pulse) look(ctx context.Context, engine kv.Engine, real *clock.Real) {
+func (p *pulse) look(ctx context.Context, engine kv.Engine, following *clock.Following) {
 	ctx, cancel := context.WithTimeout(ctx, pulseTimeout)
 	defer cancel()
 	view, err := engine.View(ctx)
 	if err == nil {
-		real.Follow(view.Time)
+		following.Tell(view.Time)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -160,7 +160,7 @@ func (r *Reaper) rest() {
 // look does what is due once a second.
 func (r *Reaper) look() {
 	r.lookedAt, r.sublevels = clock.Start(), r.o.Store.Load().Sublevels
-	if err := r.o.Store.ResumeBuilds(); err != nil {
+	if err := r.o.Store.ResumeBuilds(r.running); err != nil && r.running.Err() == nil {
 		r.o.Logger.Log(r.running, level(err), "an index build failed: starting it again", "error", err)
 	}
 	if err := r.o.Store.LeaseFailure(); err != nil {

@@ -54,8 +54,8 @@ func (s *Store) build(c *catalog.Container) {
 
 // ResumeBuilds continues index builds that have stopped before their end, and returns the error of the last one, once.
 // Where several processes share the data, these may be builds that another one has left.
-func (s *Store) ResumeBuilds() error {
-	if err := s.catalog.Refresh(s.buildsOver); err != nil && s.buildsOver.Err() == nil {
+func (s *Store) ResumeBuilds(ctx context.Context) error {
+	if err := s.catalog.Refresh(ctx); err != nil {
 		return err
 	}
 	for _, c := range s.catalog.AllContainers() {
@@ -64,7 +64,7 @@ func (s *Store) ResumeBuilds() error {
 		}
 	}
 	if s.catalog.Shared() {
-		s.resumeNamed()
+		s.resumeNamed(ctx)
 	}
 	if err := s.failed.Swap(nil); err != nil && s.buildsOver.Err() == nil {
 		return *err

@@ -39,7 +39,8 @@ func (s *Store) Fate(ctx context.Context, v catalog.View, ref Ref) (f Fate, err 
 		return f, err
 	}
 	if ref.Number != 0 {
-		_, err = getRecord(ctx, view.Reader, v.Container.KeysAt(ref.Number).Record(nil, ref.Number), take)
+		key := v.Container.KeysAt(ref.Number).Record(nil, ref.Number)
+		_, err = getRecord(ctx, view.Reader, key, take)
 		return f, err
 	}
 	rng := v.KeysFor(ref.Key.Partition)

@@ -306,7 +306,7 @@ func TestRestLeavesTheWorkToOthers(t *testing.T) {
 func (m *member) awaitIndex() {
 	m.Helper()
 	for m.Context().Err() == nil {
-		m.ok(m.ResumeBuilds())
+		m.ok(m.ResumeBuilds(m.Context()))
 		st := m.c.State()
 		building := st.Building != nil
 		for _, x := range st.Named {
@@ -335,14 +335,14 @@ func TestAnotherProcessEndsAnIndexBuild(t *testing.T) {
 		return def, nil
 	})
 	f.ok(err)
-	for a.ResumeBuilds() == nil { // until it has failed, in the background
+	for a.ResumeBuilds(t.Context()) == nil { // until it has failed, in the background
 	}
 	position := a.progress(keys.BuildOfPolicy)
 	if position != 321 {
 		t.Fatalf("the build goes on with document %d, want 321", position)
 	}
 	b.renew()
-	f.ok(b.ResumeBuilds())
+	f.ok(b.ResumeBuilds(t.Context()))
 	if got := a.progress(keys.BuildOfPolicy); got != position {
 		t.Errorf("b has built while a is alive: document %d", got)
 	}

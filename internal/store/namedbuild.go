@@ -255,13 +255,13 @@ func (b *namedBuild) alive(ctx context.Context, number uint64) (alive bool, err 
 
 // resumeNamed goes on with builds that a crash has interrupted: where several processes share the data, with those that
 // no process has the turn of.
-func (s *Store) resumeNamed() {
+func (s *Store) resumeNamed(ctx context.Context) {
 	for _, c := range s.catalog.AllContainers() {
 		if len(building(c)) == 0 {
 			continue
 		}
-		t, ok, err := s.takeTurn(s.buildsOver, c, namedLease, keys.BuildOfNamed, func() []uint32 { return building(c) })
-		if err != nil && s.buildsOver.Err() == nil {
+		t, ok, err := s.takeTurn(ctx, c, namedLease, keys.BuildOfNamed, func() []uint32 { return building(c) })
+		if err != nil && ctx.Err() == nil {
 			s.failed.Store(&err)
 		}
 		if err != nil || !ok {

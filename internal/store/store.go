@@ -127,8 +127,8 @@ func Open(ctx context.Context, engine kv.Engine, cat *catalog.Catalog) (*Store, 
 	s.leases = lease.New(lease.Options{Engine: engine, Gone: s.workGone})
 	s.buildsOver, s.stopBuilds = context.WithCancel(context.Background())
 	cat.Changed, cat.Dropped = s.build, s.forget
-	s.resumeNamed()
-	return s, s.ResumeBuilds()
+	s.resumeNamed(ctx)
+	return s, s.ResumeBuilds(ctx)
 }
 
 // SetClock gives the store the clock of the APIs. It is called before the first request. A write that has waited for
