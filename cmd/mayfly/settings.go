@@ -94,6 +94,10 @@ var settings = []setting{
 		help: "strict: leave queries that need the rows of several partitions merged to the client, as the service " +
 			"does",
 		parse: choice([]string{"serve", "strict"}, func(c *config, mode string) { c.node.Strict = mode == "strict" })},
+	{name: "partitions", kind: "N", value: "1",
+		help: "ranges of partition keys that a new container of the API for NoSQL has, from 1 to 256, unless the " +
+			"request says how many",
+		parse: parsePartitions},
 	{name: "mongo", kind: "ADDR", value: "127.0.0.1:27017",
 		help:  "address of the API for MongoDB, empty for none",
 		parse: address(func(c *config) *string { return &c.node.Mongo.Address })},
@@ -407,6 +411,15 @@ func parseRate(c *config, value string) error {
 		return fmt.Errorf("%q is not a number of documents per second, 0 or more", value)
 	}
 	c.node.ReclaimRate = int(n)
+	return nil
+}
+
+func parsePartitions(c *config, value string) error {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > node.MaxPartitions {
+		return fmt.Errorf("%q is not a number of ranges from 1 to %d", value, node.MaxPartitions)
+	}
+	c.node.Partitions = n
 	return nil
 }
 

@@ -258,7 +258,8 @@ func TestSharedTrail(t *testing.T) {
 	}
 }
 
-// TestSharedDeclareDead declares dead through one process while another one changes the container: neither change is lost.
+// TestSharedDeclareDead declares dead through one process while another one changes the container: neither change is
+// lost.
 func TestSharedDeclareDead(t *testing.T) {
 	s := newStreet(t, 2)
 	a, b := s.houses[0], s.houses[1]

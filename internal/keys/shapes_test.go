@@ -64,7 +64,8 @@ func TestFormat(t *testing.T) {
 	line("f feed value", AppendFeed(nil, FeedEntry{Number: 7, Stamp: 1700000000, TTL: -1, Bytes: 513}))
 	line("x deadline value", AppendDeadline(nil, DeadlineEntry{Sequence: 9, Bytes: 513}))
 	line("o order value", Counter{Sequence: 9, Number: 7, Stamp: 1700000000, Documents: 5, Bytes: 513}.Append(nil))
-	line("o order value, of several processes", Counter{Sequence: 9, Number: 7, Stamp: 1700000000, Epoch: 3}.Append(nil))
+	line("o order value, of several processes",
+		Counter{Sequence: 9, Number: 7, Stamp: 1700000000, Epoch: 3}.Append(nil))
 	line("m mark value", ReclaimMark{Feed: 9, Own: 1700000000, Pending: 5}.Append(nil))
 	line("b building value", Progress{Next: 7, Indexes: []uint32{1, 3}}.Append(nil))
 	line("d record header", AppendHeader(nil, Header{Class: ClassOwn, Sequence: 9, Stamp: 1700000000, TTL: 60}))

@@ -36,6 +36,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/trace"
 )
 
+// MaxPartitions is the most ranges that a container can be created with.
+const MaxPartitions = catalog.MaxPartitions
+
 // Options say what to run.
 type Options struct {
 	// Engine holds the data. The node closes it, also when Start fails. If it is one that several processes share, the
@@ -63,6 +66,9 @@ type Options struct {
 
 	// Strict leaves queries over several partitions to the client, see rest.Options.
 	Strict bool
+
+	// Partitions is how many ranges a new container has, see rest.Options.
+	Partitions int
 
 	// Mongo configures the API for MongoDB.
 	Mongo Mongo
@@ -472,7 +478,7 @@ func (n *Node) nosqlHandler(o Options, e *endpoint) (http.Handler, error) {
 		Catalog: n.catalog, Store: n.store, Clock: n.clock, Budget: n.budget, Keys: n.keys,
 		Region: o.Region, Advertise: o.Advertise, Consistency: o.Consistency, Logger: n.log, Hints: n.hints,
 		Meter: metered{n, apiNoSQL}, Slow: n.slow, Tracer: o.Tracer,
-		Strict: o.Strict, Origins: o.Origins, Routing: e == n.nosql && n.compute != nil,
+		Strict: o.Strict, Partitions: o.Partitions, Origins: o.Origins, Routing: e == n.nosql && n.compute != nil,
 	}
 	if e == n.compute && o.Advertise != "" {
 		options.Advertise = samePort(o.Advertise, e.address())

@@ -154,7 +154,7 @@ func (s *Store) buildFrom(
 	if v.Building == nil || v.Building.Generation != generation {
 		return 0, false, errOvertaken
 	}
-	view, err := s.open(ctx, &v)
+	view, err := s.open(ctx, v.Read)
 	if err != nil {
 		return 0, false, err
 	}

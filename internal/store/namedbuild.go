@@ -130,7 +130,7 @@ func (s *Store) buildNamedFrom(
 	if err != nil {
 		return 0, err
 	}
-	view, err := s.open(ctx, &v)
+	view, err := s.open(ctx, v.Read)
 	if err != nil {
 		return 0, err
 	}
