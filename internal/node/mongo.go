@@ -105,8 +105,8 @@ func (n *Node) advertisedMongo() string {
 
 func (n *Node) mongoOptions(o Options, advertise, version string) command.Options {
 	if sharesData(n.engine) {
-		// Transactions, retryable writes and change streams rest on what one process has in memory, so a client must not
-		// be told that they work through any of several.
+		// Transactions, retryable writes and change streams rest on what one process has in memory, so a client must
+		// not be told that they work through any of several.
 		o.Mongo.ReplSet, advertise = "", ""
 	}
 	return command.Options{
