@@ -241,3 +241,17 @@ func TestCloseTwice(t *testing.T) {
 		t.Errorf("second time: %v", err)
 	}
 }
+
+func TestPartitions(t *testing.T) {
+	for n, want := range map[int]bool{-1: false, 1: true, 4: true, 256: true, 257: false} {
+		db, err := mayfly.Open(t.Context(), mayfly.Partitions(n))
+		if (err == nil) != want {
+			t.Errorf("%d partitions: error %v", n, err)
+		}
+		if db != nil {
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

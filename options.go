@@ -52,6 +52,12 @@ func ReclaimRate(perSecond int) Option {
 	return func(s *embedded.Settings) { s.Node.ReclaimRate = perSecond }
 }
 
+// Partitions is how many ranges of partition keys a new container has, from 1 to 256, unless the request that creates
+// it says so in the header x-mayfly-partitions. The default is 1. Clients see the ranges as physical partitions.
+func Partitions(n int) Option {
+	return func(s *embedded.Settings) { s.Node.Partitions = n }
+}
+
 // MemoryLimit is how many bytes all requests together may use, including garbage that is not collected yet; the
 // default is 2 GiB, and 0 means no limit. A request that gets no memory waits, and then fails in a way that makes
 // clients try again. The documents of a database in memory do not count.

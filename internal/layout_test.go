@@ -28,14 +28,15 @@ var table = []struct{ pkgs, mayImport string }{
 	{"kv", ""},
 	{"kv/local", "kv fault"},
 	{"kv/kvtest kv/memory", "kv fault kv/local"},
-	{"kv/pebble", "clock kv fault kv/local"},
+	{"kv/pebble kv/tikv", "clock kv fault kv/local"},
 	{"keys", "doc"},
+	{"lease", "clock fault kv keys"},
 	{"audit", ""},
 	{"keyring", "fault"},
 	{"trace", "fault"},
 	{"slow", "clock"},
 	{"catalog", "audit doc fault expiry kv keys"},
-	{"store", "trace budget doc fault expiry access kv keys catalog"},
+	{"store", "lease trace budget doc fault expiry access kv keys catalog"},
 	{"foresight", "doc fault expiry access catalog store"},
 	{"reaper", "clock fault store trace"},
 	{"cosmos/binaryjson", "doc"},
@@ -82,7 +83,7 @@ var table = []struct{ pkgs, mayImport string }{
 	{"literal", ""},
 	{"bench", "clock"},
 	{"copying", "clock transfer"},
-	{"cmd/mayfly", "node metrics explorer clock fault kv kv/memory kv/pebble remote terminal literal bench copying transfer otlp backup"},
+	{"cmd/mayfly", "node metrics explorer clock fault kv kv/memory kv/pebble kv/tikv remote terminal literal bench copying transfer otlp backup"},
 	{"mayflytest", "."},
 }
 
@@ -95,6 +96,11 @@ var forTests = strings.Fields("keyring node clock fault doc expiry access kv kv/
 var clients = map[string]string{
 	"github.com/cockroachdb/pebble": "kv/pebble kv/kvtest", // the suite crashes on Pebble's file system
 	"github.com/tidwall/btree":      "kv/memory",
+	"github.com/tikv/":              "kv/tikv",
+	"github.com/pingcap/":           "kv/tikv",
+	"go.etcd.io/":                   "kv/tikv",
+	"go.uber.org/":                  "kv/tikv",
+	"google.golang.org/grpc":        "kv/tikv",
 	"github.com/spf13/":             "cmd/mayfly",
 	"github.com/KimMachineGun/":     "cmd/mayfly",
 	"github.com/dlclark/regexp2":    "cosmos/pattern cosmos/sql/function cosmos/script mongo/pattern", // goja compiles patterns with it

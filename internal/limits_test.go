@@ -48,7 +48,7 @@ mongo/filter.maxPathNames mongo/filter.maxPathNumbers mongo/pattern.maxSize mong
 mongo/pipeline.MaxDocumentBytes mongo/update.maxKeys mongo/update.maxParts mongo/update.maxQueryDepth mongo/update.maxText admin.maxRetries
 store.maxAttempts store.maxDoubts mongo/call.maxSkew catalog.MaxIDBytes catalog.MaxPartitionString store.maxInstant store.maxKept store.maxProblems catalog.maxShown bulk.maxKeptLine bulk.maxStamp
 transfer.maxAnswer transfer.maxBSON transfer.maxCollections transfer.maxFirst transfer.maxMetadata transfer.maxNames
-admin.maxGuessers
+admin.maxGuessers node.MaxPartitions
 `)
 
 func fields(text string) map[string]bool {

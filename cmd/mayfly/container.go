@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,6 +45,7 @@ type containerState struct {
 	Items        int64           `json:"items"`
 	Bytes        int64           `json:"bytes"`
 	DefaultTTL   *int64          `json:"defaultTtl"`
+	Partitions   int             `json:"partitions"`
 	TTLProperty  string          `json:"ttlPropertyPath"`
 	PartitionKey json.RawMessage `json:"partitionKey"`
 	UniqueKeys   json.RawMessage `json:"uniqueKeyPolicy"`
@@ -132,11 +134,19 @@ func (s *session) showContainer(c containerState) error {
 	return s.facts([][2]string{
 		{"Container", c.Database + "/" + c.ID}, {"API", c.kind()},
 		{"Items", terminal.Count(c.Items)}, {"Size", terminal.Bytes(c.Bytes)},
-		{"Partition key", strings.Join(c.paths(), " ")},
+		{"Partition key", strings.Join(c.paths(), " ")}, {"Partitions", c.partitions()},
 		{"TTL", ttlText(c.DefaultTTL)}, {"TTL property", c.TTLProperty},
 		{"Unique keys", uniqueKeysText(c.UniqueKeys)}, {"Indexing", string(c.Indexing)},
 		{"Options", string(c.Options)}, {"Indexes", strings.Join(indexes, ", ")},
 	})
+}
+
+// partitions is how many ranges the container has, "" for one.
+func (c containerState) partitions() string {
+	if c.Partitions <= 1 {
+		return ""
+	}
+	return strconv.Itoa(c.Partitions)
 }
 
 // uniqueKeysText shows each unique key as its paths.

@@ -20,6 +20,7 @@ import (
 type containerDraft struct {
 	partitionKey, uniqueKeys            []string
 	ttl, property, indexing, definition string
+	partitions                          int
 	mongo                               bool
 }
 
@@ -52,6 +53,8 @@ func (c command) createContainer() *cobra.Command {
 	f := cmd.Flags()
 	f.StringArrayVar(&d.partitionKey, "partition-key", nil,
 		"path of the partition key; several for a hierarchical one (default /id)")
+	f.IntVar(&d.partitions, "partitions", 0,
+		"ranges of partition keys, from 1 to 256 (default: what the server's --partitions says)")
 	f.StringVar(&d.ttl, "ttl", "", "lifetime of items, such as 90d; never: items may have a ttl of their own")
 	f.StringVar(&d.property, "ttl-property", "", "path of the property that holds deadlines, see docs/ttl.md")
 	f.StringArrayVar(&d.uniqueKeys, "unique-key", nil,
@@ -76,9 +79,9 @@ func (d containerDraft) body(in io.Reader, p place) (map[string]any, error) {
 	}
 	body["id"] = p.container
 	if d.mongo {
-		if len(d.partitionKey)+len(d.uniqueKeys) > 0 || d.indexing != "" || d.property != "" {
-			return nil, usage{errors.New("a collection of MongoDB has no --partition-key, --unique-key, --indexing " +
-				"or --ttl-property: leave them out")}
+		if len(d.partitionKey)+len(d.uniqueKeys) > 0 || d.indexing+d.property != "" || d.partitions != 0 {
+			return nil, usage{errors.New("a collection of MongoDB has no --partition-key, --partitions, " +
+				"--unique-key, --indexing or --ttl-property: leave them out")}
 		}
 		body["dialect"] = "mongodb"
 	} else if err := d.nosql(in, body); err != nil {
@@ -105,6 +108,9 @@ func (d containerDraft) nosql(in io.Reader, body map[string]any) error {
 			kind = "MultiHash"
 		}
 		body["partitionKey"] = map[string]any{"paths": paths, "kind": kind, "version": 2}
+	}
+	if d.partitions != 0 {
+		body["partitions"] = d.partitions
 	}
 	if d.property != "" {
 		body["ttlPropertyPath"] = d.property

@@ -23,6 +23,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/kv/memory"
 	"github.com/mayflydb/mayfly/internal/kv/pebble"
+	"github.com/mayflydb/mayfly/internal/kv/tikv"
 	"github.com/mayflydb/mayfly/internal/metrics"
 	"github.com/mayflydb/mayfly/internal/node"
 	"github.com/mayflydb/mayfly/internal/otlp"
@@ -75,9 +76,10 @@ func (cfg config) serve(ctx context.Context, c command, watch clock.Stopwatch) e
 	options := cfg.node
 	options.Logger, options.Version, options.Meter = log, versionText(), metrics.New()
 	options.Page = explorer.New()
-	if !cfg.memory {
+	if !cfg.memory && cfg.cluster == "" {
 		options.Dir = cfg.data
 	}
+	options.EngineName = cfg.engineName()
 	memory := cfg.divideMemory(log)
 	options.Memory = memory.node
 	engine, err := cfg.openEngine(ctx, memory, log)
@@ -161,8 +163,37 @@ func abandon(n *node.Node) error {
 	return failure{cmp.Or(n.Refuses(), errors.New("the disk failed"))}
 }
 
-// openEngine opens the data, and locks it against other processes. It gives up when ctx ends.
+// engineName is the engine's name, for operators.
+func (cfg config) engineName() string {
+	switch {
+	case cfg.cluster != "":
+		return "tikv"
+	case cfg.memory:
+		return "memory"
+	}
+	return "pebble"
+}
+
+// openCluster connects to a cluster.
+func (cfg config) openCluster(ctx context.Context, log *slog.Logger) (kv.Engine, error) {
+	o, err := tikv.ParseAddress(cfg.cluster)
+	if err != nil {
+		return nil, err
+	}
+	o.CA, o.Cert, o.Key, o.Log = cfg.clusterTLS.ca, cfg.clusterTLS.cert, cfg.clusterTLS.key, log
+	engine, err := tikv.Open(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("--engine: %w", err) // not an engine that is nil
+	}
+	log.Warn("data in a TiKV cluster is experimental: keep backups")
+	return engine, nil
+}
+
+// openEngine opens the data. That on a disk it locks against other processes. It gives up when ctx ends.
 func (cfg config) openEngine(ctx context.Context, plan memoryPlan, log *slog.Logger) (kv.Engine, error) {
+	if cfg.cluster != "" {
+		return cfg.openCluster(ctx, log)
+	}
 	if cfg.memory {
 		return memory.NewWithin(plan.engine), nil
 	}
@@ -316,6 +347,9 @@ func danger(n *node.Node) string {
 
 // place says where the data is.
 func (cfg config) place() string {
+	if cfg.cluster != "" {
+		return cfg.cluster + " (experimental)"
+	}
 	if cfg.memory {
 		return "in memory, lost when mayfly stops"
 	}

@@ -25,6 +25,8 @@ which overrides the file. An empty environment variable counts as not set.`
 type config struct {
 	data        string
 	memory      bool
+	cluster     string     // address of the engine, empty for one in this process
+	clusterTLS  clusterTLS // files
 	noSync      bool
 	reserve     int64
 	memoryLimit int64
@@ -58,6 +60,14 @@ var settings = []setting{
 	{name: "memory", kind: "bool", value: "false", bare: "true",
 		help:  "keep all data in memory",
 		parse: onOff(func(c *config, on bool) { c.memory = on })},
+	{name: "engine", kind: "ADDR",
+		help: "keep the data in a TiKV cluster, which several mayfly may share, at tikv://PD:2379[,PD:2379…][/PREFIX]; " +
+			"experimental (default: in the data folder)",
+		parse: parseEngine},
+	{name: "engine-tls", kind: "CA,CERT,KEY",
+		help: "three PEM files for TLS to the cluster: the authority of its certificates, and the certificate of this " +
+			"process with its key (default: no TLS)",
+		parse: parseEngineTLS},
 	{name: "emulator", kind: "bool", value: "false", bare: "true",
 		help: "for development: behave as people expect of an emulator, with the well-known key, and MongoDB " +
 			"without passwords, on every address",
@@ -84,6 +94,10 @@ var settings = []setting{
 		help: "strict: leave queries that need the rows of several partitions merged to the client, as the service " +
 			"does",
 		parse: choice([]string{"serve", "strict"}, func(c *config, mode string) { c.node.Strict = mode == "strict" })},
+	{name: "partitions", kind: "N", value: "1",
+		help: "ranges of partition keys that a new container of the API for NoSQL has, from 1 to 256, unless the " +
+			"request says how many",
+		parse: parsePartitions},
 	{name: "mongo", kind: "ADDR", value: "127.0.0.1:27017",
 		help:  "address of the API for MongoDB, empty for none",
 		parse: address(func(c *config) *string { return &c.node.Mongo.Address })},
@@ -235,6 +249,9 @@ func (c command) configure(cmd *cobra.Command) (config, error) {
 	}
 	if f := cmd.Flags().Lookup("data"); out.memory && f.Changed {
 		return out, fmt.Errorf("--data and --memory exclude each other: leave one of them out")
+	}
+	if err := c.checkEngine(cmd, out, file); err != nil {
+		return out, err
 	}
 	if m := out.node.Mongo; m.Advertise != "" && m.ReplSet == "" {
 		return out, fmt.Errorf("--mongo-advertise is the address of a replica set, and --mongo-replset is empty: " +
@@ -394,6 +411,15 @@ func parseRate(c *config, value string) error {
 		return fmt.Errorf("%q is not a number of documents per second, 0 or more", value)
 	}
 	c.node.ReclaimRate = int(n)
+	return nil
+}
+
+func parsePartitions(c *config, value string) error {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > node.MaxPartitions {
+		return fmt.Errorf("%q is not a number of ranges from 1 to %d", value, node.MaxPartitions)
+	}
+	c.node.Partitions = n
 	return nil
 }
 

@@ -55,7 +55,7 @@ func TestDefaults(t *testing.T) {
 		data: "./mayfly-data", reserve: 64 << 20, memoryLimit: chosenByMachine, logLevel: slog.LevelInfo, traceRatio: 1,
 		node: node.Options{NoSQL: "127.0.0.1:8081", Admin: "127.0.0.1:8080",
 			Mongo: node.Mongo{Address: "127.0.0.1:27017", ReplSet: "globaldb"}, Region: "South Central US",
-			Consistency: "Session"},
+			Consistency: "Session", Partitions: 1},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("defaults %+v, error %v, want %+v", got, err, want)
@@ -146,6 +146,7 @@ func TestEverySetting(t *testing.T) {
 			return slices.Equal(c.node.Origins, []string{"https://app.example", "http://localhost:3000"})
 		}},
 		"cross-partition":      {"strict", func(c config) bool { return c.node.Strict }},
+		"partitions":           {"4", func(c config) bool { return c.node.Partitions == 4 }},
 		"admin":                {"http://[::1]:9/", func(c config) bool { return c.node.Admin == "[::1]:9" }},
 		"key":                  {"a2V5==", func(c config) bool { return c.node.Key == "a2V5==" }},
 		"allow-well-known-key": {"on", func(c config) bool { return c.node.AllowWellKnownKey }},
@@ -269,6 +270,9 @@ func TestBadSettings(t *testing.T) {
 			env: map[string]string{"MAYFLY_MEMORY": "on"}, want: "--memory"},
 		{name: "one certificate file", args: []string{"--nosql-tls=c.pem"}, want: "--nosql-tls: "},
 		{name: "empty data folder", args: []string{"--data="}, want: "--data: "},
+		{name: "no partitions", args: []string{"--partitions=0"}, want: "--partitions: "},
+		{name: "too many partitions", args: []string{"--partitions=257"},
+			want: "is not a number of ranges from 1 to 256"},
 		{name: "level", args: []string{"--consistency=Absolute"}, want: "--consistency: "},
 		{name: "log", args: []string{"--log=xml"}, want: "--log: "},
 		{name: "log level", args: []string{"--log-level=loud"}, want: "--log-level: "},

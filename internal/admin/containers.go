@@ -98,6 +98,9 @@ func (a *admin) createContainer(w http.ResponseWriter, r *http.Request) error {
 	switch head.Dialect {
 	case "", dialectNoSQL:
 		call := nosqlCall{method: http.MethodPost, steps: []string{"dbs", db.Name, "colls"}, body: text}
+		if n := head.Partitions; n != nil {
+			call.header = http.Header{"X-Mayfly-Partitions": {strconv.FormatInt(*n, 10)}}
+		}
 		_, err = a.nosql(r.Context(), call)
 	case dialectMongo:
 		// create would be content with the same options
@@ -133,6 +136,10 @@ func (a *admin) replaceContainer(w http.ResponseWriter, r *http.Request) error {
 	text, head, err := readDefinition(r)
 	if err != nil {
 		return err
+	}
+	if have := int64(len(c.State().Ranges())); head.Partitions != nil && *head.Partitions != have && !isMongo(c) {
+		return fault.New(fault.Invalid, "the container has %d partitions and keeps them: leave the member out, or "+
+			"make another container", have)
 	}
 	call := nosqlCall{method: http.MethodPut, steps: stepsOf(c), body: text, header: conditions(r)}
 	var answer *nosqlAnswer
@@ -191,6 +198,7 @@ type definitionHead struct {
 	ID         string            `json:"id"`
 	Dialect    string            `json:"dialect"`
 	DefaultTTL *int64            `json:"defaultTtl"`
+	Partitions *int64            `json:"partitions"`
 	Options    json.RawMessage   `json:"options"`
 	Indexes    []json.RawMessage `json:"indexes"`
 }
@@ -199,7 +207,7 @@ func readDefinition(r *http.Request) (text json.RawMessage, head definitionHead,
 	text, err = read[json.RawMessage](r, `{"id": "carts", "partitionKey": {"paths": ["/customer"]}}`)
 	if err == nil && json.Unmarshal(text, &head) != nil {
 		err = fault.New(fault.Invalid, "the definition of a container is an object with texts for id and dialect, "+
-			"a whole number for defaultTtl, an object for options and an array for indexes")
+			"whole numbers for defaultTtl and partitions, an object for options and an array for indexes")
 	}
 	return text, head, err
 }

@@ -22,6 +22,7 @@ type containerState struct {
 
 	DefaultTTL  *int64 `json:"defaultTtl,omitempty"`
 	TTLProperty string `json:"ttlPropertyPath,omitempty"`
+	Partitions  int    `json:"partitions,omitempty"` // ranges of partition keys; 0 for MongoDB
 
 	Policies
 
@@ -64,8 +65,9 @@ func (a *admin) stateOf(ctx context.Context, c *catalog.Container) (s containerS
 		return s, err
 	}
 	s.Database, s.Dialect, s.Identity = c.Database.Name, dialectNoSQL, c.State().Birth
+	s.Partitions = len(c.State().Ranges())
 	if c.State().Dialect == catalog.Mongo {
-		s.Dialect, s.Policies = dialectMongo, Policies{}
+		s.Dialect, s.Policies, s.Partitions = dialectMongo, Policies{}, 0
 		if err := a.collectionOf(ctx, c, &s); err != nil || s.View {
 			return s, err
 		}

@@ -16,6 +16,7 @@ type Endpoints struct {
 	Key       string    `json:"key"`
 	MongoAuth bool      `json:"mongoAuth"` // clients of MongoDB have to authenticate
 	Memory    bool      `json:"memory"`    // all data is in memory only
+	Engine    string    `json:"engine"`    // that keeps the data, such as pebble
 	Version   string    `json:"version"`
 	StartedAt time.Time `json:"startedAt"` // by the machine's clock
 }

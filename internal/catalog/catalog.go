@@ -1,6 +1,7 @@
 // Package catalog keeps databases, containers and their policies, and small named resources (scripts, users,
 // permissions, throughput). All of it is in memory, and every change is durable before it is visible. It never touches
-// a document, except that it drops all those of a container.
+// a document, except that it drops all those of a container. Where several processes share the data, what is in memory
+// is a cache, and each use of it is proved: see DESIGN.md.
 package catalog
 
 import (

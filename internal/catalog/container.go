@@ -61,8 +61,8 @@ type State struct {
 
 	compiled compiled
 	datesOff bool
-	// epoch rises with every change; not with the floors alone, since no answer depends on them. Where several processes
-	// share the data it is the revision of the catalog that made the change, and stored.
+	// epoch rises with every change; not with the floors alone, since no answer depends on them. Where several
+	// processes share the data it is the revision of the catalog that made the change, and stored.
 	epoch    uint64
 	changing chan struct{} // not nil while a change is being written; closed at its end
 }
@@ -99,8 +99,8 @@ type View struct {
 	Now expiry.Stamp
 
 	// Read is the view of the engine in which State holds and that has the time Now, where several processes share the
-	// data. Elsewhere it is zero, and whoever reads opens a view.
-	Read kv.View
+	// data. Elsewhere it is nil, and whoever reads opens a view.
+	Read *kv.View
 }
 
 // Enter starts a request at the instant now, or at the newest instant that another request has seen. So the instants of
@@ -233,8 +233,8 @@ func (c *Container) gaps() bool {
 }
 
 // Pass is called by a writer when it passes a counter of the container (kv.Order). It fails with fault.Conflict when
-// the container has changed since v, and otherwise returns the instant of the write, which is no earlier than v.Now, and
-// the epoch to leave in the counter.
+// the container has changed since v, and otherwise returns the instant of the write, which is no earlier than v.Now,
+// and the epoch to leave in the counter.
 func (v View) Pass(counter keys.Counter, b *kv.Batch) (now expiry.Stamp, epoch uint64, err error) {
 	return v.Container.authority.pass(v, counter, b)
 }

@@ -33,8 +33,17 @@ func (c *Catalog) deletesRanges() bool {
 	return ok && r.DeletesRanges()
 }
 
-// purge deletes the spans that dropRange has recorded, including those that a crash has left.
+// purge deletes the spans that dropRange has recorded, including those that a crash has left. Where several processes
+// share the data, one of them does it later, see Purge.
 func (c *Catalog) purge(ctx context.Context) error {
+	if c.shared {
+		return nil
+	}
+	return c.Purge(ctx, func(context.Context, *kv.Batch) error { return nil })
+}
+
+// Purge deletes what deletions of containers and indexes have left. guard makes each batch depend on the right to do so.
+func (c *Catalog) Purge(ctx context.Context, guard func(context.Context, *kv.Batch) error) error {
 	var waiting []*span
 	err := each(ctx, c.engine, purgeKind, func(s *span) error {
 		waiting = append(waiting, s)
@@ -42,13 +51,13 @@ func (c *Catalog) purge(ctx context.Context) error {
 	})
 	for _, s := range waiting {
 		if err == nil {
-			err = c.purgeSpan(ctx, s)
+			err = c.purgeSpan(ctx, s, guard)
 		}
 	}
 	return err
 }
 
-func (c *Catalog) purgeSpan(ctx context.Context, s *span) error {
+func (c *Catalog) purgeSpan(ctx context.Context, s *span, guard func(context.Context, *kv.Batch) error) error {
 	for from := s.Lower; from != nil; {
 		b := &kv.Batch{NoSync: true, Frees: true}
 		var err error
@@ -57,6 +66,9 @@ func (c *Catalog) purgeSpan(ctx context.Context, s *span) error {
 		}
 		if from == nil {
 			b.Delete(numberKey(purgeKind, s.Number))
+		}
+		if err := guard(ctx, b); err != nil {
+			return err
 		}
 		if err := c.engine.Apply(ctx, b); err != nil {
 			return err

@@ -159,3 +159,40 @@ func TestPolicyClosesAboveEveryRange(t *testing.T) {
 		t.Errorf("past policies %+v, floor %d", st.Policy.Past, st.Floor)
 	}
 }
+
+// TestEveryRangeLeavesAGapAfterACrash: each has sequences that a client may have seen and the disk has lost.
+func TestEveryRangeLeavesAGapAfterACrash(t *testing.T) {
+	h := newHouse(t, false)
+	h.cut(h.database("db"), "c", 3)
+	open := func() *catalog.Container {
+		h.reopen()
+		db, err := h.Database("db")
+		h.ok(err)
+		ct, err := h.Container(db, "c")
+		h.ok(err)
+		return ct
+	}
+	ct := open() // without Close: as after a crash
+	for number := range uint16(3) {
+		if ct.TakeGap(number) == 0 {
+			t.Errorf("range %d leaves no gap", number)
+		}
+		if n := ct.TakeGap(number); n != 0 {
+			t.Errorf("range %d leaves another gap of %d", number, n)
+		}
+	}
+	ct.ReturnGap(1)
+	if ct.TakeGap(0) != 0 || ct.TakeGap(1) == 0 || ct.TakeGap(2) != 0 {
+		t.Error("not only the range whose commit failed leaves a gap again")
+	}
+	h.ok(h.Close(ctx))
+	if n := open().TakeGap(1); n != 0 {
+		t.Errorf("after a clean end there is a gap of %d", n)
+	}
+	ct = open()
+	ct.TakeGap(0)
+	h.ok(h.Close(ctx)) // two ranges have not left theirs
+	if open().TakeGap(1) == 0 {
+		t.Error("a range that was not written since the crash has forgotten its gap")
+	}
+}

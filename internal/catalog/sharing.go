@@ -240,7 +240,7 @@ func (s *sharing) enter(ctx context.Context, ct *Container, _ expiry.Stamp) (Vie
 		if err != nil {
 			return View{}, err
 		}
-		v := View{Container: ct, State: ct.state.Load(), Now: read.Time.Unix(), Read: read}
+		v := View{Container: ct, State: ct.state.Load(), Now: read.Time.Unix(), Read: &read}
 		if v.Deleted {
 			return View{}, ErrNoOwner
 		}

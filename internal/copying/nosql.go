@@ -91,6 +91,7 @@ type (
 	definitionKey   struct{}
 	partitionKeyKey struct{}
 	listKey         struct{}
+	partitionsKey   struct{}
 )
 
 // asList makes lists of the queries for databases and containers, which have the same answers. The client knows only
@@ -112,6 +113,9 @@ func (asWritten) Do(r *policy.Request) (*http.Response, error) {
 		}
 		r.Raw().Method = http.MethodGet
 		r.Raw().Header.Del("x-ms-documentdb-query")
+	}
+	if n, ok := ctx.Value(partitionsKey{}).(string); ok {
+		r.Raw().Header.Set(partitionsHeader, n)
 	}
 	if key, ok := ctx.Value(partitionKeyKey{}).(string); ok {
 		r.Raw().Header.Set("x-ms-documentdb-partitionkey", key)
@@ -211,18 +215,30 @@ func (p *nosqlPair) databases(ctx context.Context) (found []string, err error) {
 	return found, nil
 }
 
-// read gives the definition of a container, with all the members that the service sent.
-func read(ctx context.Context, c *azcosmos.ContainerClient) (definition item, total int64, err error) {
+// partitionsHeader has the number of a container's ranges, in answers and in the request that creates one. Only
+// mayfly knows it.
+const partitionsHeader = "x-mayfly-partitions"
+
+// A described is a container as an endpoint describes it.
+type described struct {
+	definition item   // with all the members that the service sent
+	total      int64  // documents, 0 if unknown
+	partitions string // how many ranges it has, "" if the endpoint does not say
+}
+
+func read(ctx context.Context, c *azcosmos.ContainerClient) (d described, err error) {
 	answer, err := c.Read(ctx, &azcosmos.ReadContainerOptions{PopulateQuotaInfo: true})
 	if err != nil {
-		return definition, 0, err
+		return d, err
 	}
 	body, err := runtime.Payload(answer.RawResponse)
 	if err != nil {
-		return definition, 0, err
+		return d, err
 	}
-	definition, err = parseItem(body)
-	return definition, documentsCount(answer.RawResponse.Header.Get("x-ms-resource-usage")), err
+	d.definition, err = parseItem(body)
+	d.total = documentsCount(answer.RawResponse.Header.Get("x-ms-resource-usage"))
+	d.partitions = answer.RawResponse.Header.Get(partitionsHeader)
+	return d, err
 }
 
 func (p *nosqlPair) missing(ctx context.Context, j *job) (bool, error) {
@@ -230,7 +246,7 @@ func (p *nosqlPair) missing(ctx context.Context, j *job) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, _, err = read(ctx, to)
+	_, err = read(ctx, to)
 	if status(err) == http.StatusNotFound {
 		return true, nil
 	}
@@ -245,12 +261,12 @@ func (p *nosqlPair) prepare(ctx context.Context, j *job) (err error) {
 	if c.to, err = p.to.NewContainer(j.to.db, j.to.container); err != nil {
 		return err
 	}
-	source, total, err := read(ctx, c.from)
+	source, err := read(ctx, c.from)
 	if err != nil {
 		return err
 	}
-	c.total = total
-	target, _, err := read(ctx, c.to)
+	c.total = source.total
+	target, err := read(ctx, c.to)
 	switch {
 	case status(err) == http.StatusNotFound:
 		if err = j.begin(); err != nil {
@@ -262,9 +278,10 @@ func (p *nosqlPair) prepare(ctx context.Context, j *job) (err error) {
 			break
 		}
 		// The answer is what counts: a service may ignore members that it does not know.
-		target, err = p.create(ctx, j, c, definitionOf(source))
+		source.definition = definitionOf(source.definition)
+		target.definition, err = p.create(ctx, j, c, source)
 	case err == nil && !p.o.IntoExisting && !j.part.Created:
-		if what := differences(source, target); len(what) > 0 {
+		if what := differences(source.definition, target.definition); len(what) > 0 {
 			err = &DifferentError{j.to.String(), what}
 		}
 	}
@@ -272,7 +289,7 @@ func (p *nosqlPair) prepare(ctx context.Context, j *job) (err error) {
 		return err
 	}
 	p.ready[j] = c
-	return c.check(source, target, p.o)
+	return c.check(source.definition, target.definition, p.o)
 }
 
 // check reads what the copying of items needs.
@@ -307,7 +324,7 @@ func (c *containers) check(source, target item, o *Options) error {
 }
 
 // create makes the container, and its database if it is not there. It returns the definition in the answer.
-func (p *nosqlPair) create(ctx context.Context, j *job, c *containers, definition item) (made item, err error) {
+func (p *nosqlPair) create(ctx context.Context, j *job, c *containers, source described) (made item, err error) {
 	_, err = p.to.CreateDatabase(ctx, azcosmos.DatabaseProperties{ID: j.to.db}, nil)
 	if err != nil && status(err) != http.StatusConflict {
 		return made, err
@@ -328,7 +345,10 @@ func (p *nosqlPair) create(ctx context.Context, j *job, c *containers, definitio
 		}
 		o.ThroughputProperties = given.ThroughputProperties
 	}
-	ctx = context.WithValue(ctx, definitionKey{}, definition.with("id", id).bytes())
+	ctx = context.WithValue(ctx, definitionKey{}, source.definition.with("id", id).bytes())
+	if source.partitions != "" {
+		ctx = context.WithValue(ctx, partitionsKey{}, source.partitions)
+	}
 	answer, err := database.CreateContainer(ctx, azcosmos.ContainerProperties{ID: j.to.container}, o)
 	if err != nil {
 		return made, err

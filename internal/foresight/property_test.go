@@ -53,6 +53,7 @@ func play(t *testing.T, seed uint64) {
 	p := &player{rng: rand.New(rand.NewPCG(seed, 7))}
 	p.mongo = p.rng.IntN(2) == 0
 	def := noSQL(p.someTTL())
+	def.Partitions = []int{1, 4}[p.rng.IntN(2)]
 	if p.mongo {
 		def = mongo(p.someTTL())
 	}
@@ -138,7 +139,7 @@ func (p *player) writeOne() {
 	d := bson.D{{Key: "_id", Value: int64(id)}}
 	op.Key = store.Identity(doc.Int(int64(id)))
 	if !p.mongo {
-		pk := string('p' + rune(p.rng.IntN(2)))
+		pk := string('p' + rune(p.rng.IntN(5))) // in three ranges of four
 		d = bson.D{{Key: "id", Value: fmt.Sprint(id)}, {Key: "pk", Value: pk}}
 		op.Key = itemKey(pk, fmt.Sprint(id))
 	}

@@ -8,6 +8,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/sha512"
 	"crypto/subtle"
 	"encoding/base64"
 	"sync"
@@ -64,6 +65,15 @@ func made(name Name, since time.Time, origin string) *Key {
 		Origin: origin}
 }
 
+// derived makes a key from the primary one, which cannot be found out from it.
+func derived(primary *Key, name Name) *Key {
+	mac := hmac.New(sha512.New, primary.Secret)
+	mac.Write([]byte("mayfly: account key " + string(name)))
+	secret := mac.Sum(nil)
+	return &Key{Name: name, Text: base64.StdEncoding.EncodeToString(secret), Secret: secret,
+		Origin: "derived from the primary key"}
+}
+
 // A Set is the keys at one moment, in the order of Names. It is immutable.
 type Set [len(Names)]*Key
 
@@ -118,6 +128,9 @@ type Options struct {
 	Fixed string
 	// File is where a replaced primary key is kept, and Others the file of the other keys; "" keeps them in memory.
 	File, Others string
+	// Derived makes the other keys from the primary one, so that they are the same in every process that has it. None of
+	// the keys can be replaced then.
+	Derived bool
 	// Write replaces a file atomically. Others must not be able to read it.
 	Write func(path string, content []byte) error
 }
@@ -136,6 +149,9 @@ func New(o Options) (*Ring, error) {
 	if !r.kept {
 		for i, name := range Names[1:] {
 			set[i+1] = made(name, time.Time{}, r.place())
+			if o.Derived {
+				set[i+1] = derived(primary, name)
+			}
 		}
 		mac := hmac.New(sha256.New, []byte(primary.Text))
 		mac.Write([]byte("mayfly: salts"))
@@ -182,6 +198,9 @@ func (r *Ring) Replaceable(name Name) error {
 	case r.Now().Key(name) == nil:
 		return fault.New(fault.NotFound, "there is no key %q: name one of %s, %s, %s and %s", name,
 			Primary, Secondary, PrimaryReadonly, SecondaryReadonly)
+	case r.o.Derived:
+		return fault.New(fault.Conflict, "the keys cannot be rotated one by one, because several processes have them: "+
+			"restart all of them with another --key")
 	case name == Primary && r.o.Fixed != "":
 		return fault.New(fault.Conflict, "the primary key cannot be rotated: %s", r.o.Fixed)
 	}

@@ -32,6 +32,7 @@ const (
 	KindChange    Kind = 'h' // all versions and deletes; reserved, nothing writes it yet
 	KindNamed     Kind = 'n' // entry of a named index
 	KindMultikey  Kind = 'y' // some document has several entries in a named index
+	KindBuilding  Kind = 'b' // progress of an index build
 )
 
 // MaxUniqueBytes is the length up to which the values of a unique key are in a key

@@ -56,6 +56,7 @@ func TestFormat(t *testing.T) {
 	key("h change", r.numbered(nil, KindChange, 9))
 	key("n named", AppendNumber(AppendBSON(r.NamedPrefix(nil, 3), str("x"), true), 7))
 	key("y multikey", r.Multikey(nil, 3))
+	key("b building", r.Building(nil, BuildOfNamed))
 	key("u unique, of a named index", r.NamedUnique(nil, 3, AppendBSON(nil, str("x"), false)))
 	key("k lookup of an _id", r.Lookup(nil, AppendID(nil, doc.ObjectID([12]byte{1, 11: 2})), ""))
 	fmt.Fprintln(&out)
@@ -67,6 +68,7 @@ func TestFormat(t *testing.T) {
 	line("o order value, of several processes",
 		Counter{Sequence: 9, Number: 7, Stamp: 1700000000, Epoch: 3}.Append(nil))
 	line("m mark value", ReclaimMark{Feed: 9, Own: 1700000000, Pending: 5}.Append(nil))
+	line("b building value", Progress{Next: 7, Indexes: []uint32{1, 3}}.Append(nil))
 	line("d record header", AppendHeader(nil, Header{Class: ClassOwn, Sequence: 9, Stamp: 1700000000, TTL: 60}))
 	fmt.Fprintln(&out)
 
@@ -87,6 +89,10 @@ func TestFormat(t *testing.T) {
 		State: SessionWrite, Number: 9, Parts: 4, Stamp: 1700000000, Body: []byte("body"),
 	}.Append(nil))
 	line("system sessionswept", SessionSweptKey())
+	line("system lease", LeaseKey("reclaim/5"))
+	line("system lease value", Lease{Epoch: 3, Since: 1700000000123, Holder: "A7"}.Append(nil))
+	line("system holder", HolderKey("A7"))
+	line("system holder value", AppendHolder(nil, 1700000000123))
 	line("catalog", CatalogKey('c', 1, 2))
 	fmt.Fprintln(&out)
 
@@ -172,7 +178,7 @@ func TestDocumentation(t *testing.T) {
 
 // kinds lists every kind.
 var kinds = []Kind{KindRecord, KindLookup, KindPosting, KindEntry, KindComposite, KindFeed, KindDeadline,
-	KindUnique, KindReclaimed, KindMark, KindOrder, KindChange, KindNamed, KindMultikey}
+	KindUnique, KindReclaimed, KindMark, KindOrder, KindChange, KindNamed, KindMultikey, KindBuilding}
 
 func TestEnd(t *testing.T) {
 	for _, c := range []struct{ prefix, want string }{

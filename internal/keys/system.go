@@ -18,8 +18,9 @@ func CatalogKey(kind byte, ids ...uint32) []byte {
 // ClockKey is the key of the clock's high-water mark.
 func ClockKey() []byte { return System("clock") }
 
-// EpochKey is the key of the epoch of a container, a number (AppendNumber) that rises with every change of the container
-// that an answer depends on. It exists, as long as the container does, where several processes share the data.
+// EpochKey is the key of the epoch of a container, a number (AppendNumber) that rises with every change of the
+// container that an answer depends on. It exists, as long as the container does, where several processes share the
+// data.
 func EpochKey(container uint32) []byte { return System("epoch", container) }
 
 // CleanKey is the key of a mark with an empty value. It exists if no process has the data

@@ -199,10 +199,20 @@ type (
 	// an engine keeps time, and loses nothing that was ever visible.
 	Shared interface{ Shared() bool }
 
+	// A Collector has versions of keys that were overwritten or deleted, and that it does not forget by itself. GC forgets
+	// those that were so before a time, except what open snapshots need: kept is the time from which on they stay. One
+	// process at a time calls it.
+	Collector interface {
+		GC(ctx context.Context, before time.Time) (kept time.Time, err error)
+	}
+
 	// A Compacter frees the disk space of deleted keys in [lower, upper) now.
 	Compacter interface {
 		Compact(ctx context.Context, lower, upper []byte) error
 	}
+
+	// A KeyLimiter accepts shorter keys than MaxKeyBytes only: the limit of its Apply is this number of bytes.
+	KeyLimiter interface{ MaxKeyBytes() int }
 
 	// A Refuser returns the reason why the engine rejects writes at present, nil if it accepts
 	// them. The kind is fault.OutOfSpace if the engine waits for space on the disk.

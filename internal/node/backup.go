@@ -81,8 +81,8 @@ func (n *Node) freeze(ctx context.Context) (frozen kv.Engine, root string, insta
 		frozen, err = engine.Copy()
 		return frozen, root, instant, err
 	}
-	return nil, "", instant, fault.New(fault.Unsupported, "The engine of this database has no backup. "+
-		"Export the items, or use mongodump.")
+	return nil, "", instant, fault.New(fault.Unsupported, "The engine of this database%s has no backup. "+
+		"Export the items, or use mongodump.", n.named())
 }
 
 // outBytes is about how many bytes one batch of writeOut has.

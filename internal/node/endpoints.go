@@ -18,7 +18,7 @@ func (n *Node) endpoints(r *http.Request) admin.Endpoints {
 		asked = "localhost"
 	}
 	f := admin.Endpoints{
-		Admin: n.AdminURL(), MongoAuth: n.mongoAuth, Memory: n.inMemory, Version: n.version, StartedAt: n.started,
+		Admin: n.AdminURL(), MongoAuth: n.mongoAuth, Memory: n.inMemory, Engine: n.options.EngineName, Version: n.version, StartedAt: n.started,
 	}
 	if ok {
 		scheme := "http://"
@@ -78,6 +78,14 @@ func (e *endpoint) listensOn(a netip.Addr) bool {
 		}
 	}
 	return false
+}
+
+// named is the engine's name for a message.
+func (n *Node) named() string {
+	if n.options.EngineName == "" {
+		return ""
+	}
+	return ", " + n.options.EngineName + ","
 }
 
 // holdsInMemory reports whether an engine keeps all data in memory.

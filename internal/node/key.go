@@ -37,9 +37,9 @@ type account struct {
 	wellKnown  bool
 }
 
-// openKeys makes the keys of the account.
-func (a account) openKeys(dir string) (*keyring.Ring, error) {
-	o := keyring.Options{Primary: a.key, Origin: a.place, Write: writeFile}
+// openKeys makes the keys of the account: those of all processes that share the data are the same.
+func (a account) openKeys(dir string, shared bool) (*keyring.Ring, error) {
+	o := keyring.Options{Primary: a.key, Origin: a.place, Write: writeFile, Derived: shared}
 	if dir != "" {
 		o.Others = filepath.Join(dir, keysFile)
 	}

@@ -48,6 +48,7 @@ func (n *Node) newLocal(o Options) (http.Handler, error) {
 		Catalog: n.catalog, Store: n.store, Clock: n.clock, Budget: n.budget, Keys: n.keys,
 		Region: o.Region, Advertise: o.Advertise, Consistency: o.Consistency, Logger: n.log, Hints: n.hints,
 		Meter: metered{n, apiNoSQL}, Slow: n.slow, Tracer: o.Tracer,
+		Partitions: o.Partitions,
 	})
 }
 

@@ -62,8 +62,8 @@ func (n *Node) chooseMongoAuth(o Options) (bool, error) {
 func (n *Node) keepLog(ctx context.Context, o Options) error { return n.keepLogOf(ctx, n.store, o) }
 
 func (n *Node) keepLogOf(ctx context.Context, st *store.Store, o Options) error {
-	if n.catalog.Shared() {
-		return nil // of all processes, none keeps one
+	if sharesData(n.engine) {
+		return nil // change streams need a replica set, or one process: D-90
 	}
 	if n.mongo == nil || o.Mongo.ReplSet == "" {
 		return st.ForgetLog(ctx)

@@ -36,10 +36,17 @@ import (
 	"github.com/mayflydb/mayfly/internal/trace"
 )
 
+// MaxPartitions is the most ranges that a container can be created with.
+const MaxPartitions = catalog.MaxPartitions
+
 // Options say what to run.
 type Options struct {
-	// Engine holds the data. The node closes it, also when Start fails.
+	// Engine holds the data. The node closes it, also when Start fails. If it is one that several processes share, the
+	// account key and a certificate have to be given, and there is no Dir and no virtual clock.
 	Engine kv.Engine
+
+	// EngineName is what the admin API calls the engine, such as pebble.
+	EngineName string
 
 	// Dir keeps the account key and certificates that the node makes, and snapshots; empty
 	// keeps certificates in memory.
@@ -59,6 +66,9 @@ type Options struct {
 
 	// Strict leaves queries over several partitions to the client, see rest.Options.
 	Strict bool
+
+	// Partitions is how many ranges a new container has, see rest.Options.
+	Partitions int
 
 	// Mongo configures the API for MongoDB.
 	Mongo Mongo
@@ -187,9 +197,10 @@ type Node struct {
 	real      *clock.Real    // nil when the clock is virtual
 	moving    sync.Mutex     // held while the clock is moved, and while a snapshot is saved or loaded
 	stopMarks func()
-	answered  atomic.Uint64 // requests
-	lines     *bulk.Lines   // imports and exports
-	reaping   bool          // the reaper has been started
+	pulse     atomic.Pointer[pulse] // nil for an engine in this process
+	answered  atomic.Uint64         // requests
+	lines     *bulk.Lines           // imports and exports
+	reaping   bool                  // the reaper has been started
 
 	slow    *slow.Log
 	account account
@@ -256,8 +267,10 @@ func Start(ctx context.Context, o Options) (_ *Node, err error) {
 			return nil, err
 		}
 	}
+	n.store.KeepLeases()
 	n.reaper.Start()
 	n.reaping = true
+	n.collectGarbage()
 	n.phase.Store(running)
 	return n, nil
 }
@@ -271,6 +284,9 @@ func (o *Options) check() (err error) {
 		}
 	}
 	if err := o.TLS.Check(); err != nil {
+		return err
+	}
+	if err := o.checkSharing(); err != nil {
 		return err
 	}
 	for _, pattern := range o.AllowHosts {
@@ -304,7 +320,7 @@ func (n *Node) listen(ctx context.Context, o Options) (err error) {
 	if n.account, err = chooseKey(o.Key, exposed, o.AllowWellKnownKey, o.Dir); err != nil {
 		return err
 	}
-	if n.keys, err = n.account.openKeys(o.Dir); err != nil {
+	if n.keys, err = n.account.openKeys(o.Dir, sharesData(o.Engine)); err != nil {
 		return err
 	}
 	if n.mongo != nil {
@@ -462,7 +478,7 @@ func (n *Node) nosqlHandler(o Options, e *endpoint) (http.Handler, error) {
 		Catalog: n.catalog, Store: n.store, Clock: n.clock, Budget: n.budget, Keys: n.keys,
 		Region: o.Region, Advertise: o.Advertise, Consistency: o.Consistency, Logger: n.log, Hints: n.hints,
 		Meter: metered{n, apiNoSQL}, Slow: n.slow, Tracer: o.Tracer,
-		Strict: o.Strict, Origins: o.Origins, Routing: e == n.nosql && n.compute != nil,
+		Strict: o.Strict, Partitions: o.Partitions, Origins: o.Origins, Routing: e == n.nosql && n.compute != nil,
 	}
 	if e == n.compute && o.Advertise != "" {
 		options.Advertise = samePort(o.Advertise, e.address())
@@ -529,6 +545,7 @@ func (n *Node) close(ctx context.Context) error {
 	if n.unwatch != nil {
 		n.unwatch()
 	}
+	n.pulse.Load().end()
 	if n.clock != nil {
 		err = errors.Join(err, n.unlessFull(n.saveMark(context.WithoutCancel(ctx), n.clock.Now())))
 	}

@@ -37,6 +37,9 @@ func (n *Node) notReady() []string {
 	}
 	defer n.gate.Leave()
 	var reasons []string
+	if reason := n.pulse.Load().missing(); reason != "" {
+		reasons = append(reasons, reason)
+	}
 	if err := n.refuses(); err != nil {
 		reasons = append(reasons, "writes are refused: "+whyRefused(err))
 	}

@@ -22,7 +22,7 @@ const standstill = time.Second
 // Where several processes share the data, requests go by the time of the engine.
 func (n *Node) startClock(ctx context.Context, o Options) error {
 	if n.catalog.Shared() {
-		return n.followEngine(ctx, o)
+		return n.feel(ctx)
 	}
 	mark, wall := n.catalog.ClockMark(), clock.Wall()
 	if o.Virtual {
@@ -63,33 +63,11 @@ func (n *Node) startClock(ctx context.Context, o Options) error {
 	return nil
 }
 
-// followEngine makes the clock one that follows the time of the engine.
-func (n *Node) followEngine(ctx context.Context, o Options) error {
-	if o.Virtual {
-		return fault.New(fault.Invalid, "the clock cannot be virtual where several processes share the data: "+
-			"the time is that of the engine")
-	}
-	view, err := n.engine.View(ctx)
-	if err != nil {
-		return err
-	}
-	following := clock.NewFollowing(view.Time)
-	n.clock = following
-	failed := false
-	n.stopMarks = following.Every(markEvery, func(time.Time) {
-		view, err := n.engine.View(context.Background())
-		switch {
-		case err == nil:
-			following.Tell(view.Time)
-		case !failed:
-			n.log.Error("the engine does not tell the time: asking again every second", "error", err)
-		}
-		failed = err != nil
-	})
-	return nil
-}
-
+// saveMark keeps the clock from going back after a restart. A cluster takes care of that by itself.
 func (n *Node) saveMark(ctx context.Context, now time.Time) error {
+	if n.catalog.Shared() {
+		return nil
+	}
 	return n.catalog.SaveClockMark(ctx, now)
 }
 

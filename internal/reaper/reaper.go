@@ -107,7 +107,7 @@ func (r *Reaper) Stop() {
 	r.work.Wait()
 }
 
-// Pause stops reclaiming until Resume. Documents still expire.
+// Pause stops reclaiming until Resume. Documents still expire. Where several processes share the data, the others go on.
 func (r *Reaper) Pause() {
 	r.paused.Store(true)
 	r.pending.end()
@@ -134,6 +134,7 @@ func (r *Reaper) round() {
 			if r.paused.Load() || r.running.Err() != nil {
 				clear(r.ledgers) // after the pause, the documents that wait count as a wave, which is spread out
 				r.pending.end()
+				r.rest()
 				return
 			}
 			left, err := r.turn(c, look)
@@ -149,11 +150,24 @@ func (r *Reaper) round() {
 	}
 }
 
+// rest leaves the work to other processes, if there are any, during a pause.
+func (r *Reaper) rest() {
+	if err := r.o.Store.Rest(r.running); err != nil && r.running.Err() == nil {
+		r.o.Logger.Log(r.running, level(err), "the work could not be left to other processes", "error", err)
+	}
+}
+
 // look does what is due once a second.
 func (r *Reaper) look() {
 	r.lookedAt, r.sublevels = clock.Start(), r.o.Store.Load().Sublevels
-	if err := r.o.Store.ResumeBuilds(); err != nil {
+	if err := r.o.Store.ResumeBuilds(r.running); err != nil && r.running.Err() == nil {
 		r.o.Logger.Log(r.running, level(err), "an index build failed: starting it again", "error", err)
+	}
+	if err := r.o.Store.LeaseFailure(); err != nil {
+		r.o.Logger.Log(r.running, level(err), "leases cannot be renewed: other processes may take them", "error", err)
+	}
+	if err := r.o.Store.Purge(r.running); err != nil && r.running.Err() == nil {
+		r.o.Logger.Log(r.running, level(err), "purging dropped data failed: trying again", "error", err)
 	}
 	r.forget()
 	r.trim()
@@ -161,6 +175,11 @@ func (r *Reaper) look() {
 
 // turn gives a container its slice of time; more reports that it needs another one.
 func (r *Reaper) turn(c *store.Container, look bool) (more bool, err error) {
+	tends, err := r.o.Store.Tends(r.running, c)
+	if err != nil || !tends { // then another process counts and frees
+		delete(r.ledgers, c)
+		return false, err
+	}
 	l := r.ledgers[c]
 	if l == nil {
 		l = &ledger{}
@@ -207,7 +226,7 @@ func (r *Reaper) paced(s step) bool {
 }
 
 // ReclaimNow returns when the space of everything that is expired now is free, index
-// entries included. It works during a Pause, too.
+// entries included. It works during a Pause, too, and takes over the work of other processes.
 func (r *Reaper) ReclaimNow(ctx context.Context) error {
 	for _, c := range r.o.Store.Containers() {
 		if err := r.exhaust(ctx, c); err != nil && !gone(err) {

@@ -81,7 +81,7 @@ func (r *Reaper) tend(c *store.Container, l *ledger, pace func(step) bool) (more
 		documents, _ := r.sizes()
 		watch := clock.Start()
 		done, err := r.reclaimStep(r.running, c, now, documents)
-		if err != nil {
+		if err != nil || done.Elsewhere {
 			return false, err
 		}
 		r.count(done)
@@ -191,9 +191,17 @@ func (r *Reaper) learn(asked int, done store.Reclaimed, took time.Duration) {
 func (r *Reaper) exhaust(ctx context.Context, c *store.Container) error {
 	reclaim := func() (store.Reclaimed, error) { return r.reclaimStep(ctx, c, r.now(), mostDocuments) }
 	sweep := func() (store.Reclaimed, error) { return r.sweepStep(ctx, c, mostEntries) }
+	if err := r.o.Store.TendHere(ctx, c); err != nil {
+		return err
+	}
 	for _, step := range []func() (store.Reclaimed, error){reclaim, reclaim, sweep} {
 		for more := true; more; {
 			done, err := step()
+			if err == nil && done.Elsewhere { // taken away in the meantime
+				if err = r.o.Store.TendHere(ctx, c); err == nil {
+					continue
+				}
+			}
 			if err != nil {
 				return err
 			}

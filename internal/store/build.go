@@ -1,13 +1,16 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/lease"
 )
 
 // Limits of one step of an index build: documents, and the number of entries from which it takes no further document.
@@ -36,9 +39,9 @@ func (s *Store) build(c *catalog.Container) {
 		defer b.running.Store(false)
 		for st := c.State(); st.Building != nil && !st.Deleted; st = c.State() {
 			b.percent.Store(0)
-			err := s.buildAll(s.buildsOver, c, st.Building.Generation, b)
-			if err == catalog.ErrNoOwner {
-				return // the container was deleted
+			err := s.buildInTurn(s.buildsOver, c, b)
+			if err == catalog.ErrNoOwner || err == lease.ErrLost {
+				return // the container was deleted, or another process builds
 			}
 			// The reaper asks for it through ResumeBuilds, logs it, and starts again.
 			if err != nil && err != errOvertaken {
@@ -50,11 +53,18 @@ func (s *Store) build(c *catalog.Container) {
 }
 
 // ResumeBuilds continues index builds that have stopped before their end, and returns the error of the last one, once.
-func (s *Store) ResumeBuilds() error {
+// Where several processes share the data, these may be builds that another one has left.
+func (s *Store) ResumeBuilds(ctx context.Context) error {
+	if err := s.catalog.Refresh(ctx); err != nil {
+		return err
+	}
 	for _, c := range s.catalog.AllContainers() {
 		if c.State().Building != nil {
 			s.build(c)
 		}
+	}
+	if s.catalog.Shared() {
+		s.resumeNamed(ctx)
 	}
 	if err := s.failed.Swap(nil); err != nil && s.buildsOver.Err() == nil {
 		return *err
@@ -62,19 +72,50 @@ func (s *Store) ResumeBuilds() error {
 	return nil
 }
 
+// buildInTurn is buildAll under the lease of it. If another process has that, it fails with lease.ErrLost.
+func (s *Store) buildInTurn(ctx context.Context, c *catalog.Container, b *build) (err error) {
+	var generation uint16
+	t, ok, err := s.takeTurn(ctx, c, indexLease, keys.BuildOfPolicy, func() []uint32 {
+		if st := c.State(); st.Building != nil {
+			generation = st.Building.Generation
+		}
+		return []uint32{uint32(generation)}
+	})
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return lease.ErrLost
+	}
+	defer func() { err = cmp.Or(err, t.end(ctx)) }()
+	return s.buildAll(ctx, c, generation, b, t)
+}
+
 // buildAll visits every document, then makes the generation the one in use.
-func (s *Store) buildAll(ctx context.Context, c *catalog.Container, generation uint16, b *build) error {
+func (s *Store) buildAll(ctx context.Context, c *catalog.Container, generation uint16, b *build, t *buildTurn) error {
 	mark, end := s.markBuild(ctx, c)
 	defer end()
 	passed := uint64(0) // in the ranges that are done
-	for _, x := range c.State().Ranges() {
+	ranges := c.State().Ranges()
+	done := slices.IndexFunc(ranges, func(x catalog.Range) bool {
+		return t.from() != 0 && x.Number == keys.RangeOfNumber(t.from())
+	})
+	for i, x := range ranges {
 		counter, err := counterOf(ctx, s.engine, c.KeysOf(x.Number))
 		if err != nil {
 			return err
 		}
-		for next := keys.NumberOf(x.Number, 0); ; {
+		if i < done { // by an earlier holder of the turn
+			passed += counter.Number
+			continue
+		}
+		next := keys.NumberOf(x.Number, 0)
+		if i == done {
+			next = max(next, t.from())
+		}
+		for {
 			var over bool
-			next, over, err = s.buildFrom(ctx, c, generation, next)
+			next, over, err = s.buildFrom(ctx, c, generation, next, t)
 			if fault.KindOf(err) == fault.Conflict {
 				// A document of this step was written meanwhile. The step is repeated, and finds its new version.
 				continue
@@ -96,7 +137,7 @@ func (s *Store) buildAll(ctx context.Context, c *catalog.Container, generation u
 // buildFrom writes the entries of the documents of a range from a number on, and returns where to go on; over says that
 // there are none left. errOvertaken ends a build whose generation is no longer wanted.
 func (s *Store) buildFrom(
-	ctx context.Context, c *catalog.Container, generation uint16, from uint64,
+	ctx context.Context, c *catalog.Container, generation uint16, from uint64, t *buildTurn,
 ) (next uint64, over bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, false, err
@@ -113,7 +154,7 @@ func (s *Store) buildFrom(
 	if v.Building == nil || v.Building.Generation != generation {
 		return 0, false, errOvertaken
 	}
-	view, err := s.open(ctx, &v)
+	view, err := s.open(ctx, v.Read)
 	if err != nil {
 		return 0, false, err
 	}
@@ -149,6 +190,9 @@ func (s *Store) buildFrom(
 	}
 	if len(b.Ops) == 0 {
 		return next, next == 0, nil
+	}
+	if err := t.guard(ctx, b, next); err != nil {
+		return 0, false, err
 	}
 	b.Follow(rng.Order(nil), unlessChanged(v))
 	if err := s.engine.Apply(ctx, b); err != nil {

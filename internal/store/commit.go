@@ -203,7 +203,7 @@ func (ws *writeSet) place(p part, last []byte, b *kv.Batch) ([]byte, error) {
 // bound makes the engine commit b before the first deadline of a document that was found alive, if the engine keeps the
 // time. Elsewhere place compares, and catalog.Container.Enter makes readers wait.
 func (ws *writeSet) bound(b *kv.Batch) {
-	if ws.v.Read.Time.IsZero() {
+	if ws.v.Read == nil {
 		return
 	}
 	first := ws.soonest

@@ -79,6 +79,11 @@ func (t *tally) countAll() error {
 	return t.each(func() (err error) {
 		marks := &t.marks[at]
 		at++
+		if t.s.catalog.Shared() { // another process may have reclaimed since the marks were read
+			if marks.pending, err = pendingIn(t.ctx, t.snapshot, marks.rng); err != nil {
+				return err
+			}
+		}
 		// With a rule that looks at documents, or with entries that lead to reclaimed ones, each entry has to be
 		// checked.
 		if t.alive = marks.pending == 0 && t.v.Policy.Plain(); t.alive {

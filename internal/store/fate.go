@@ -34,12 +34,13 @@ func (s *Store) Fate(ctx context.Context, v catalog.View, ref Ref) (f Fate, err 
 		f.At, f.Ends = v.Policy.Deadline(versionOf(h, body))
 		return nil
 	}
-	view, err := s.open(ctx, &v)
+	view, err := s.open(ctx, v.Read)
 	if err != nil {
 		return f, err
 	}
 	if ref.Number != 0 {
-		_, err = getRecord(ctx, view.Reader, v.Container.KeysAt(ref.Number).Record(nil, ref.Number), take)
+		key := v.Container.KeysAt(ref.Number).Record(nil, ref.Number)
+		_, err = getRecord(ctx, view.Reader, key, take)
 		return f, err
 	}
 	rng := v.KeysFor(ref.Key.Partition)

@@ -78,23 +78,29 @@ func eachRecord(
 	ctx context.Context, r kv.Reader, v catalog.View, use func(number uint64, h keys.Header, body doc.Doc) error,
 ) error {
 	for _, x := range v.Ranges() {
-		lower, upper := v.Container.KeysOf(x.Number).Bounds(keys.KindRecord)
-		err := walk(ctx, r, lower, upper, func(it kv.Iterator) error {
-			number, err := keys.Number(it.Key())
-			if err != nil {
-				return corrupt(err, "document")
-			}
-			h, body, err := keys.DecodeHeader(it.Value())
-			if err != nil {
-				return corrupt(err, "document")
-			}
-			return use(number, h, body)
-		})
-		if err != nil {
+		if err := eachRecordIn(ctx, r, v.Container.KeysOf(x.Number), use); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// eachRecordIn is eachRecord for one range.
+func eachRecordIn(
+	ctx context.Context, r kv.Reader, rng keys.Range, use func(number uint64, h keys.Header, body doc.Doc) error,
+) error {
+	lower, upper := rng.Bounds(keys.KindRecord)
+	return walk(ctx, r, lower, upper, func(it kv.Iterator) error {
+		number, err := keys.Number(it.Key())
+		if err != nil {
+			return corrupt(err, "document")
+		}
+		h, body, err := keys.DecodeHeader(it.Value())
+		if err != nil {
+			return corrupt(err, "document")
+		}
+		return use(number, h, body)
+	})
 }
 
 // copyRecord is getRecord with a body that the caller may keep.

@@ -157,6 +157,9 @@ func (s *Store) TrimDue(ctx context.Context, now expiry.Stamp) error {
 	if o == nil {
 		return nil
 	}
+	if holds, err := s.Holds(ctx, logLease); !holds {
+		return err
+	}
 	large, err := s.logCut(ctx, o.Bytes)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/lease"
 )
 
 // BuildNamed makes the named indexes of a container complete that are still building, and returns when they are. Writes
@@ -18,18 +19,73 @@ import (
 // indexes that were building are dropped. When ctx ends, an index stays as it is, and Open continues the build.
 // Documents that are dead at now count for nothing. The Effect is about indexes that end documents, nil if there are
 // none.
-func (s *Store) BuildNamed(ctx context.Context, c *catalog.Container, now expiry.Stamp) (*Effect, error) {
-	err := s.buildNamed(ctx, c, now)
+//
+// Where several processes share the data, one at a time builds the named indexes of a container, and the others wait.
+func (s *Store) BuildNamed(ctx context.Context, c *catalog.Container, now expiry.Stamp) (effect *Effect, err error) {
+	wanted := building(c)
+	for {
+		var t *buildTurn
+		err = s.leases.Wait(ctx, func() (ok bool, err error) {
+			t, ok, err = s.takeTurn(ctx, c, namedLease, keys.BuildOfNamed, func() []uint32 { return building(c) })
+			return ok, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		effect, err = s.buildNamedInTurn(ctx, c, now, t)
+		if err = cmp.Or(err, t.end(ctx)); err == lease.ErrLost {
+			continue // another process has it, which may fail
+		}
+		if err != nil || t == nil {
+			return effect, err
+		}
+		break
+	}
+	st := c.State()
+	for _, id := range wanted {
+		if !slices.ContainsFunc(st.Named, func(x catalog.NamedIndex) bool { return x.ID == id }) && !st.Deleted {
+			return effect, errDropped
+		}
+	}
+	return effect, nil
+}
+
+// errDropped is what a request for an index gets if it is gone when its turn comes: somebody has dropped it, or another
+// process has found that it cannot be built.
+var errDropped = fault.New(fault.Conflict, "The index was dropped while it was being built.")
+
+// building lists the named indexes of a container that are building.
+func building(c *catalog.Container) (ids []uint32) {
+	for _, x := range c.State().Named {
+		if x.Building {
+			ids = append(ids, x.ID)
+		}
+	}
+	return ids
+}
+
+// unreached are the kinds of failures that say nothing about the documents: another process, or this one, goes on later.
+var unreached = map[fault.Kind]bool{fault.Unavailable: true, fault.Undetermined: true, fault.Timeout: true}
+
+// buildNamedInTurn builds the indexes of a turn, and only those: the steps that are done do not have others.
+func (s *Store) buildNamedInTurn(
+	ctx context.Context, c *catalog.Container, now expiry.Stamp, t *buildTurn,
+) (*Effect, error) {
+	built := func(x catalog.NamedIndex) bool { return x.Building && t.builds(x.ID) }
+	err := s.buildNamed(ctx, c, now, t)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
+	}
+	if err == lease.ErrLost || t != nil && unreached[fault.KindOf(err)] {
+		return nil, err
 	}
 	_, effect, change := s.ReplaceIndexes(ctx, now, c, func(st *catalog.State) ([]catalog.NamedIndex, error) {
 		list := slices.Clone(st.Named)
 		if err != nil {
-			return slices.DeleteFunc(list, func(x catalog.NamedIndex) bool { return x.Building }), nil
+			return slices.DeleteFunc(list, built), nil
 		}
 		for i := range list {
-			list[i].Building = false
+			list[i].Building = list[i].Building && !built(list[i])
 		}
 		return list, nil
 	})
@@ -40,11 +96,11 @@ func (s *Store) BuildNamed(ctx context.Context, c *catalog.Container, now expiry
 }
 
 // buildNamed visits every document, in steps.
-func (s *Store) buildNamed(ctx context.Context, c *catalog.Container, now expiry.Stamp) error {
+func (s *Store) buildNamed(ctx context.Context, c *catalog.Container, now expiry.Stamp, t *buildTurn) error {
 	mark, end := s.markBuild(ctx, c)
 	defer end()
-	for next := uint64(0); ; {
-		following, err := s.buildNamedFrom(ctx, c, now, next)
+	for next := t.from(); ; {
+		following, err := s.buildNamedFrom(ctx, c, now, next, t)
 		switch {
 		case fault.KindOf(err) == fault.Conflict:
 			continue
@@ -61,7 +117,7 @@ func (s *Store) buildNamed(ctx context.Context, c *catalog.Container, now expiry
 // buildNamedFrom writes the entries of the documents from a number on, and returns where
 // to go on, 0 when there are none left.
 func (s *Store) buildNamedFrom(
-	ctx context.Context, c *catalog.Container, now expiry.Stamp, from uint64,
+	ctx context.Context, c *catalog.Container, now expiry.Stamp, from uint64, t *buildTurn,
 ) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -73,14 +129,14 @@ func (s *Store) buildNamedFrom(
 	if err != nil {
 		return 0, err
 	}
-	view, err := s.open(ctx, &v)
+	view, err := s.open(ctx, v.Read)
 	if err != nil {
 		return 0, err
 	}
 	b := &namedBuild{v: v, view: view, rng: c.Only(), claimed: map[string]uint64{}}
 	b.batch = kv.Batch{Since: view.Mark, NoSync: true}
 	for _, n := range s.indexer(v).named {
-		if n.Building {
+		if n.Building && t.builds(n.ID) {
 			b.indexes = append(b.indexes, n)
 		}
 	}
@@ -110,6 +166,9 @@ func (s *Store) buildNamedFrom(
 	}
 	if len(b.batch.Ops) == 0 {
 		return next, nil
+	}
+	if err := t.guard(ctx, &b.batch, next); err != nil {
+		return 0, err
 	}
 	b.batch.Follow(b.rng.Order(nil), unlessChanged(v))
 	if err := s.engine.Apply(ctx, &b.batch); err != nil {
@@ -194,16 +253,26 @@ func (b *namedBuild) alive(ctx context.Context, number uint64) (alive bool, err 
 	return alive, err
 }
 
-// resumeNamed goes on with builds that a crash has interrupted.
-func (s *Store) resumeNamed() {
+// resumeNamed goes on with builds that a crash has interrupted: where several processes share the data, with those that
+// no process has the turn of.
+func (s *Store) resumeNamed(ctx context.Context) {
 	for _, c := range s.catalog.AllContainers() {
-		if slices.ContainsFunc(c.State().Named, func(x catalog.NamedIndex) bool { return x.Building }) {
-			s.builds.Go(func() {
-				_, err := s.BuildNamed(s.buildsOver, c, 0)
-				if err != nil && err != catalog.ErrNoOwner && s.buildsOver.Err() == nil {
-					s.failed.Store(&err)
-				}
-			})
+		if len(building(c)) == 0 {
+			continue
 		}
+		t, ok, err := s.takeTurn(ctx, c, namedLease, keys.BuildOfNamed, func() []uint32 { return building(c) })
+		if err != nil && ctx.Err() == nil {
+			s.failed.Store(&err)
+		}
+		if err != nil || !ok {
+			continue
+		}
+		s.builds.Go(func() {
+			_, err := s.buildNamedInTurn(s.buildsOver, c, 0, t)
+			err = cmp.Or(err, t.end(s.buildsOver))
+			if err != nil && err != catalog.ErrNoOwner && err != lease.ErrLost && s.buildsOver.Err() == nil {
+				s.failed.Store(&err)
+			}
+		})
 	}
 }

@@ -288,3 +288,42 @@ func (w *world) pagesLike(name string, of access.Selection, whole []listed) {
 		}
 	}
 }
+
+// TestRestoredRangesGoOnAboveWhatWasGivenOut goes back to an earlier state, as the restoration of a backup does: no
+// range gives out a number or a sequence again.
+func TestRestoredRangesGoOnAboveWhatWasGivenOut(t *testing.T) {
+	withRanges(t, func(t *testing.T, ranges int) {
+		def := definition(1000)
+		def.Partitions = ranges
+		w := newWorld(t, def)
+		newest := map[uint16]store.Result{}
+		for i := range 60 {
+			r, err := w.write(w.put(store.Create, fmt.Sprint("p", i), "a", ""))
+			w.ok(err)
+			newest[keys.RangeOfNumber(r.Number)] = r
+		}
+		if len(newest) != ranges {
+			t.Fatalf("documents are in %d of %d ranges", len(newest), ranges)
+		}
+		w.ok(w.catalog.Skip(context.Background()))
+		for i := range 60 {
+			r, err := w.write(w.put(store.Create, fmt.Sprint("p", i), "b", ""))
+			w.ok(err)
+			number := keys.RangeOfNumber(r.Number)
+			if number != w.rangeOf(fmt.Sprint("p", i)) {
+				t.Fatalf("document %d is in range %d", r.Number, number)
+			}
+			// So far beyond that what was given out between the backup and its restoration lies in between.
+			if was := newest[number]; r.Number < was.Number+1<<20 || r.Sequence < was.Sequence+1<<20 {
+				t.Errorf("number %d and sequence %d follow %d and %d", r.Number, r.Sequence, was.Number, was.Sequence)
+			}
+			newest[number] = store.Result{} // the later ones follow this one
+		}
+		w.consistent()
+		w.reopen()
+		w.consistent()
+		if got := len(strings.Fields(w.scan(access.Access{}))); got != 120 {
+			t.Errorf("%d documents", got)
+		}
+	})
+}

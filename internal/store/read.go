@@ -27,7 +27,7 @@ func (s *Store) read(ctx context.Context, v catalog.View, key Key, use func(acce
 	// Lookup and record are read one after the other, without a snapshot, which would cost more than a second look. The
 	// view may show a later record than lookup: if the record is missing, the document may have been created again in
 	// between, under another number.
-	view, err := s.open(ctx, &v)
+	view, err := s.open(ctx, v.Read)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/lease"
 )
 
 // Reclaimed is what one step of reclaiming has done.
@@ -17,6 +19,7 @@ type Reclaimed struct {
 	Documents uint64
 	Bytes     uint64 // of their bodies
 	Entries   uint64 // index entries swept
+	Elsewhere bool   // another process does it, and this one has done nothing
 	More      bool   // there is more to do right now
 }
 
@@ -25,6 +28,7 @@ type Reclaimed struct {
 type reclaim struct {
 	mu     sync.Mutex
 	loaded bool
+	lease  *lease.Lease // under which the rest was read; nil allows no step
 	queueMarks
 	dates   datePass
 	last    run    // the newest run, which the next one may continue
@@ -73,6 +77,9 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 	rs := s.reclaimsOf(c)
 	rs.step.Lock()
 	defer rs.step.Unlock()
+	if tends, err := s.Tends(ctx, c); err != nil || !tends {
+		return Reclaimed{Elsewhere: err == nil}, err
+	}
 	v, err := c.Enter(ctx, now)
 	if err != nil {
 		return Reclaimed{}, err
@@ -83,6 +90,9 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 		number := ranges[rs.turn%len(ranges)].Number
 		rs.turn++
 		done, err := s.reclaimIn(ctx, v, number, &spent)
+		if err == lease.ErrLost {
+			return Reclaimed{Documents: all.Documents, Bytes: all.Bytes, Elsewhere: true}, nil
+		}
 		if err != nil {
 			return Reclaimed{}, err
 		}
@@ -103,6 +113,9 @@ func (s *Store) reclaimIn(ctx context.Context, v catalog.View, number uint16, sp
 	defer r.mu.Unlock()
 	if err := s.loadReclaim(ctx, c.KeysOf(number), r); err != nil {
 		return Reclaimed{}, err
+	}
+	if r.lease == nil {
+		return Reclaimed{}, lease.ErrLost
 	}
 	step := reclaimStep{rng: c.KeysOf(number), effortOf: *spent, feed: r.feed, own: r.own, ownNext: r.ownNext}
 	defer func() { *spent = step.effortOf }()
@@ -340,6 +353,9 @@ func (s *Store) removeOnce(
 	if err != nil {
 		return Reclaimed{}, err
 	}
+	if err := r.lease.Guard(ctx, b); err != nil {
+		return Reclaimed{}, err
+	}
 	done := Reclaimed{Documents: uint64(len(step.victims)), More: step.more}
 	for _, x := range step.victims {
 		done.Bytes += x.bytes
@@ -378,6 +394,7 @@ func (s *Store) removeOnce(
 	})
 	s.log.follow(b, entries, func() int64 { return 1000 * c.Seen() })
 	if err := s.apply(ctx, b); err != nil {
+		r.loaded = !s.catalog.Shared() // it may have happened, see fault.Undetermined
 		return Reclaimed{}, err
 	}
 	if len(entries) > 0 {
@@ -421,11 +438,20 @@ func (s *Store) deleteRecords(b *kv.Batch, step *reclaimStep, x run) {
 	}
 }
 
-// loadReclaim reads the marks of an earlier process.
+// loadReclaim reads the marks that are stored, unless what this process remembers holds: because it alone has the data,
+// or because it has read them under the lease that it still has. Older marks mislead nobody who only reads, because
+// marks rise.
 func (s *Store) loadReclaim(ctx context.Context, rng keys.Range, r *reclaim) error {
-	if r.loaded {
+	if r.loaded && r.lease != nil && !s.catalog.Shared() {
 		return nil
 	}
+	held := s.held(fmt.Sprint(reclaimLease, rng.Container))
+	if r.loaded && (held != nil && held == r.lease || !s.catalog.Shared()) {
+		r.lease = held
+		return nil
+	}
+	r.loaded, r.lease = false, held
+	r.queueMarks, r.dates, r.last, r.pending, r.sweep, r.next, r.closedDates = queueMarks{}, datePass{}, run{}, 0, nil, 0, nil
 	_, err := s.engine.Get(ctx, rng.Mark(nil), func(value []byte) error {
 		mark, err := keys.DecodeReclaimMark(value)
 		if err != nil {

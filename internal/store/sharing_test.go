@@ -216,7 +216,8 @@ func TestSharedDeletion(t *testing.T) {
 		if !swapped {
 			swapped = true
 			a.ok(a.catalog.DeleteContainer(context.Background(), a.c))
-			a.c, err = a.catalog.CreateContainer(context.Background(), a.now, old.Database, definition(expiry.Unset), nil)
+			a.c, err = a.catalog.CreateContainer(context.Background(), a.now, old.Database, definition(expiry.Unset),
+				nil)
 			a.ok(err)
 		}
 		return b.body(`{"id":"old","pk":"p","late":true}`), nil

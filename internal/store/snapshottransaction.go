@@ -86,8 +86,9 @@ func (tx *SnapshotTransaction) On(v catalog.View) *ContainerTransaction {
 	if tx.at == nil {
 		return &ContainerTransaction{}
 	}
-	time := v.Read.Time
-	v.Read = kv.View{Time: time}                                             // it reads the snapshot
+	if v.Read != nil {
+		v.Read = &kv.View{Time: v.Read.Time} // it reads the snapshot
+	}
 	x := newContainerTransaction(tx.past.beginOn(v, kv.View{Reader: tx.at})) // its own batch is never applied
 	x.set.within = tx
 	tx.members = append(tx.members, x)

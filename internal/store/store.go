@@ -5,6 +5,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/lease"
 	"github.com/mayflydb/mayfly/internal/trace"
 )
 
@@ -102,6 +104,10 @@ type shared struct {
 	now     func() expiry.Stamp // see SetClock
 	tracer  trace.Tracer        // nil for none
 
+	leases *lease.Keeper
+	taking sync.Mutex // while a lease is being taken
+	duties sync.Map   // name of a lease -> *lease.Lease
+
 	indexers sync.Map // *catalog.Container -> *indexer
 	reclaims sync.Map // *catalog.Container -> *reclaims
 
@@ -118,10 +124,11 @@ type shared struct {
 // Open opens the documents of a catalog's containers and continues the index builds that were under way.
 func Open(ctx context.Context, engine kv.Engine, cat *catalog.Catalog) (*Store, error) {
 	s := &Store{engine: engine, shared: &shared{catalog: cat, lanes: newLanes()}}
+	s.leases = lease.New(lease.Options{Engine: engine, Gone: s.workGone})
 	s.buildsOver, s.stopBuilds = context.WithCancel(context.Background())
 	cat.Changed, cat.Dropped = s.build, s.forget
-	s.resumeNamed()
-	return s, s.ResumeBuilds()
+	s.resumeNamed(ctx)
+	return s, s.ResumeBuilds(ctx)
 }
 
 // SetClock gives the store the clock of the APIs. It is called before the first request. A write that has waited for
@@ -133,11 +140,13 @@ func (s *Store) forget(c *catalog.Container) {
 	s.indexers.Delete(c)
 	s.reclaims.Delete(c)
 	s.indexBuilds.Delete(c)
+	s.dropLeases(c)
 }
 
 // Close stops background builds, waits for them, and closes the catalog.
 func (s *Store) Close() error {
 	s.stopBuilds()
 	s.builds.Wait()
-	return s.catalog.Close(context.Background())
+	ctx := context.Background()
+	return errors.Join(s.leases.Close(ctx), s.catalog.Close(ctx))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/lease"
 )
 
 // A sweep is one pass over everything that leads to documents by number: lookups, postings, unique keys and index
@@ -65,6 +66,9 @@ func (s *Store) sweepState(
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	err = s.loadReclaim(ctx, c.KeysOf(number), r)
+	if err == nil && r.lease == nil {
+		err = lease.ErrLost
+	}
 	return r.pending, r.sweep != nil, err
 }
 
@@ -74,10 +78,16 @@ func (s *Store) Sweep(ctx context.Context, c *catalog.Container, limit int) (Rec
 	rs := s.reclaimsOf(c)
 	rs.step.Lock()
 	defer rs.step.Unlock()
+	if tends, err := s.Tends(ctx, c); err != nil || !tends {
+		return Reclaimed{Elsewhere: err == nil}, err
+	}
 	var next []uint16 // the ranges with something to sweep, the one that is under way first
 	st := c.State()
 	for _, x := range st.Ranges() {
 		pending, under, err := s.sweepState(ctx, c, x.Number)
+		if err == lease.ErrLost {
+			return Reclaimed{Elsewhere: true}, nil
+		}
 		if err != nil || st.Deleted {
 			return Reclaimed{}, err
 		}
@@ -91,6 +101,9 @@ func (s *Store) Sweep(ctx context.Context, c *catalog.Container, limit int) (Rec
 		return Reclaimed{}, nil
 	}
 	done, err := s.sweepIn(ctx, c, next[0], limit)
+	if err == lease.ErrLost {
+		return Reclaimed{Elsewhere: true}, nil
+	}
 	done.More = err == nil && (done.More || len(next) > 1)
 	return done, err
 }
@@ -100,6 +113,9 @@ func (s *Store) sweepIn(ctx context.Context, c *catalog.Container, number uint16
 	r := s.reclaimOf(c, number)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.lease == nil {
+		return Reclaimed{}, lease.ErrLost
+	}
 	if r.sweep == nil {
 		if err := s.beginSweep(ctx, c.KeysOf(number), r); err != nil {
 			return Reclaimed{}, err
@@ -108,7 +124,7 @@ func (s *Store) sweepIn(ctx context.Context, c *catalog.Container, number uint16
 	done := Reclaimed{More: true}
 	if r.sweep.kind < len(sweptKinds) {
 		var err error
-		done.Entries, err = s.sweepOn(ctx, r.sweep, limit)
+		done.Entries, err = s.sweepOn(ctx, r, limit)
 		if fault.KindOf(err) == fault.Conflict {
 			return Reclaimed{More: true}, nil // a write came first: the next call looks at the same entries again
 		}
@@ -165,6 +181,9 @@ func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) 
 		for _, x := range runs {
 			b.Delete(rng.Reclaimed(nil, x.first))
 		}
+		if err := r.lease.Guard(ctx, b); err != nil {
+			return err
+		}
 		if err := s.apply(ctx, b); err != nil {
 			return err
 		}
@@ -172,6 +191,9 @@ func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) 
 	// Documents that were reclaimed during the sweep still have entries, so they stay pending.
 	pending := r.pending - min(r.pending, r.sweep.count)
 	b := &kv.Batch{NoSync: true, Frees: true}
+	if err := r.lease.Guard(ctx, b); err != nil {
+		return err
+	}
 	b.Set(rng.Mark(nil), keys.ReclaimMark{Feed: r.feed, Own: r.own, Pending: pending}.Append(nil))
 	b.Follow(rng.Order(nil), func(last []byte, _ *kv.Batch) ([]byte, error) {
 		counter, err := keys.DecodeCounter(last)
@@ -184,6 +206,7 @@ func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) 
 		return slices.Clone(last), nil
 	})
 	if err := s.apply(ctx, b); err != nil {
+		r.loaded = !s.catalog.Shared() // it may have happened, see fault.Undetermined
 		return err
 	}
 	r.pending, r.sweep = pending, nil
@@ -191,7 +214,8 @@ func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) 
 }
 
 // sweepOn continues a sweep over at most limit entries.
-func (s *Store) sweepOn(ctx context.Context, sw *sweep, limit int) (removed uint64, err error) {
+func (s *Store) sweepOn(ctx context.Context, r *reclaim, limit int) (removed uint64, err error) {
+	sw := r.sweep
 	kind := sweptKinds[sw.kind]
 	lower, upper := sw.rng.Bounds(kind)
 	if sw.next != nil {
@@ -227,6 +251,9 @@ func (s *Store) sweepOn(ctx context.Context, sw *sweep, limit int) (removed uint
 		return 0, err
 	}
 	if len(b.Ops) > 0 {
+		if err := r.lease.Guard(ctx, b); err != nil {
+			return 0, err
+		}
 		if err := s.apply(ctx, b); err != nil {
 			return 0, err
 		}

@@ -30,23 +30,46 @@ func (s *Store) Usage(ctx context.Context, v catalog.View) (Usage, error) {
 	return s.usage(ctx, v, false)
 }
 
-func (s *Store) usage(ctx context.Context, v catalog.View, estimates bool) (Usage, error) {
-	snapshot, at, err := s.reclaimed(ctx, v)
+func (s *Store) usage(ctx context.Context, v catalog.View, estimates bool) (sum Usage, err error) {
+	list, err := s.usageByRange(ctx, v, estimates)
+	for _, u := range list {
+		sum.Documents, sum.Bytes, sum.Stored = sum.Documents+u.Documents, sum.Bytes+u.Bytes, sum.Stored+u.Stored
+		if sum.Oldest == 0 || u.Oldest != 0 && u.Oldest < sum.Oldest {
+			sum.Oldest = u.Oldest
+		}
+	}
+	return sum, err
+}
+
+// UsageByRange is Usage for each range, in the order of v.Ranges.
+func (s *Store) UsageByRange(ctx context.Context, v catalog.View) ([]Usage, error) {
+	return s.usageByRange(ctx, v, false)
+}
+
+func (s *Store) usageByRange(ctx context.Context, v catalog.View, estimates bool) (list []Usage, err error) {
+	snapshot, marks, err := s.reclaimed(ctx, v)
 	if err != nil {
-		return Usage{}, err
+		return nil, err
 	}
 	defer snapshot.Close()
-	counter, err := sumOf(ctx, snapshot, v)
-	if err != nil {
-		return Usage{}, err
+	for i := range marks {
+		counter, err := counterOf(ctx, snapshot, marks[i].rng)
+		if err != nil {
+			return nil, err
+		}
+		dc := deadCounter{v: v, rng: marks[i].rng, usage: storedUsage(counter), left: math.MaxInt,
+			estimates: estimates}
+		if !v.Policy.Ordered() { // no queue has the dead: each document has to be looked at
+			err = dc.scan(ctx, snapshot)
+		} else {
+			err = dc.queues(ctx, snapshot, marks[i:i+1])
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, dc.usage)
 	}
-	dc := deadCounter{v: v, usage: storedUsage(counter), left: math.MaxInt, estimates: estimates}
-	if !v.Policy.Ordered() { // no queue has the dead: each document has to be looked at
-		err = dc.scan(ctx, snapshot)
-	} else {
-		err = dc.queues(ctx, snapshot, at)
-	}
-	return dc.usage, err
+	return list, nil
 }
 
 // reclaimed returns a snapshot, and how far the queues of each range are reclaimed in it. The reaper continues while
@@ -167,7 +190,7 @@ func (dc *deadCounter) inheriting(ctx context.Context, r kv.Reader, at queueMark
 var errAlive = fault.New(fault.Internal, "alive")
 
 func (dc *deadCounter) scan(ctx context.Context, r kv.Reader) error {
-	return eachRecord(ctx, r, dc.v, func(_ uint64, h keys.Header, body doc.Doc) error {
+	return eachRecordIn(ctx, r, dc.rng, func(_ uint64, h keys.Header, body doc.Doc) error {
 		if dead(dc.v, h, body) {
 			dc.out(uint64(len(body)), dc.v.Now)
 		}

@@ -98,17 +98,17 @@ type pending struct {
 
 var writeSets = sync.Pool{New: func() any { return new(writeSet) }}
 
-// open is the view of the engine that v is proved in, or else a new one.
-func (s *Store) open(ctx context.Context, v *catalog.View) (kv.View, error) {
-	if v.Read.Reader != nil {
-		return v.Read, nil
+// open is the view of the engine that a request's view of its container was proved in, or else a new one.
+func (s *Store) open(ctx context.Context, proved *kv.View) (kv.View, error) {
+	if proved != nil && proved.Reader != nil {
+		return *proved, nil
 	}
 	return s.engine.View(ctx)
 }
 
 // begin starts an attempt, with a view of its own. The caller ends it.
 func (s *Store) begin(ctx context.Context, v catalog.View) (*writeSet, error) {
-	view, err := s.open(ctx, &v)
+	view, err := s.open(ctx, v.Read)
 	if err != nil {
 		return nil, err
 	}

@@ -34,11 +34,11 @@ async function pages(container, query, options = {}) {
 const rows = async (container, query, options) => (await pages(container, query, options)).rows;
 const sorted = (list) => [...list].map((x) => JSON.stringify(x)).sort();
 
-for (const mode of ["serve", "strict"]) {
-  describe(`--cross-partition=${mode}`, () => {
+for (const [mode, partitions] of [["serve", 1], ["strict", 1], ["serve", 4], ["strict", 4]]) {
+  describe(`--cross-partition=${mode}, ${partitions} ranges`, () => {
     let mayfly, client, container;
     before(async () => {
-      mayfly = await start("--memory", `--cross-partition=${mode}`);
+      mayfly = await start("--memory", `--cross-partition=${mode}`, `--partitions=${partitions}`);
       client = connect(mayfly.http);
       container = await newContainer(client, {
         defaultTtl: -1,
@@ -68,6 +68,10 @@ for (const mode of ["serve", "strict"]) {
     });
 
     test("ORDER BY keeps items of every type and those without the property", async () => {
+      if (mode === "strict" && partitions > 1) {
+        await assert.rejects(rows(container, "SELECT * FROM c ORDER BY c.n"), /mixed types/); // the SDK merges one type only
+        return;
+      }
       const got = await rows(container, "SELECT * FROM c ORDER BY c.n");
       const rank = (x) => (x.n === undefined ? 0 : typeof x.n === "number" ? 1 : 2);
       const want = [...items].sort((a, b) => rank(a) - rank(b) || (a.n < b.n ? -1 : a.n > b.n ? 1 : 0));

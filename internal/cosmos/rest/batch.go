@@ -54,7 +54,7 @@ func postBatch(e *exchange) (status int, err error) {
 	if strings.EqualFold(strings.TrimSpace(e.given(hBatchAtomic)), "false") {
 		return bulk(e, v, list)
 	}
-	partition, err := pointPartition(e, v.State)
+	partition, err := e.onePartition(v.State)
 	if err != nil {
 		return 0, err
 	}

@@ -148,7 +148,7 @@ func TestBatchRefusals(t *testing.T) {
 		{"no key", d.do("POST", documents, "["+strings.TrimSuffix(many, ",")+"]", "x-ms-cosmos-is-batch-request",
 			"True"), 400, "fewer components"},
 		{"bulk, other range", d.bulk("["+strings.TrimSuffix(many, ",")+"]", "x-ms-documentdb-partitionkeyrangeid",
-			"1"), 400, "range"},
+			"1"), 410, "range"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.a.t = t

@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/maphash"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,8 +24,12 @@ const bulkLanes = 16
 
 // bulk runs independent operations, in any partitions. Operations on the same item run in the order of the request.
 func bulk(e *exchange, v catalog.View, list []operation) (status int, err error) {
-	if err := checkRangeID(e); err != nil {
+	named, limited, err := e.namedRange(v.State)
+	if err != nil {
 		return 0, err
+	}
+	if limited {
+		e.serve(named.Number)
 	}
 	b := &bulkRun{
 		ctx: e.Context(), budget: e.api.budget, documents: e.api.store, view: v, clock: e.api.clock,
@@ -33,6 +38,9 @@ func bulk(e *exchange, v catalog.View, list []operation) (status int, err error)
 	for i := range list {
 		if list[i].err == nil {
 			list[i].err = list[i].resolvePartition(v.State, &e.grant)
+		}
+		if list[i].err == nil && limited && v.State.RangeOf(list[i].Key.Partition) != named.Number {
+			list[i].err = e.rangeGone(strconv.Itoa(int(named.Number)))
 		}
 	}
 	done := len(list)

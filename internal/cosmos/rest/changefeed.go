@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,34 +21,41 @@ const (
 var errAllVersions = fault.New(fault.Unsupported,
 	"The change feed of all versions and deletes is not built yet. Read the latest versions: A-IM: "+latestVersions+".")
 
-// listChanges reads the items that were written after the place where the client
-// stands, at their latest version, in order of their writes. With nothing to tell
-// it answers 304, never an empty page. Either way the ETag is where to go on.
-func listChanges(e *exchange, v catalog.View, scope access.Scope, size int) (status int, err error) {
+// listChanges reads the items that were written after the places where the client stands in the ranges of its
+// selection, at their latest version, in order of the writes of each range. With nothing to tell it answers 304, never
+// an empty page. Either way the ETag is where to go on. The range after the one that filled a page is the first of the
+// next page, so that no range waits for another one to be quiet.
+func listChanges(e *exchange, v catalog.View, part selection, size int) (status int, err error) {
 	if err := e.checkFeedMode(); err != nil {
 		return 0, err
 	}
-	newest, err := e.api.store.Sequence(e.Context(), v.Container, 0)
+	places, err := e.changesAfter(v, part.ranges)
 	if err != nil {
 		return 0, err
 	}
-	after, err := e.changesAfter(v, newest)
-	if err != nil {
-		return 0, err
-	}
-	last, rows := after, 0
-	if after < newest {
-		if last, rows, err = e.changes(v, scope, after, size); err != nil {
+	page := changePage{view: v, scope: part.scope, size: size}
+	e.openFeed(containerRID(v.Container), "Documents")
+	for i := range places {
+		rows := page.rows
+		if err := e.changes(&page, &places[i]); err != nil {
 			return 0, err
 		}
+		if page.full {
+			if page.rows > rows { // else the page was full before this range
+				i++
+			}
+			places = slices.Concat(places[i:], places[:i])
+			break
+		}
 	}
-	if rows == 0 {
+	e.set(outETag, quotePlaces(places))
+	if page.rows == 0 {
 		e.reply = e.reply[:0]
 		e.set(outItemCount, "0")
-		e.set(outETag, quoteLSN(newest)) // nothing up to here matches the selection
 		return http.StatusNotModified, nil
 	}
-	e.set(outETag, quoteLSN(last))
+	e.charge(feedCharge(page.rows, len(e.reply)))
+	e.closeFeed(page.rows)
 	return http.StatusOK, nil
 }
 
@@ -62,73 +70,84 @@ func (e *exchange) checkFeedMode() error {
 	return nil
 }
 
-// changes writes one page, and returns the sequence of its last item.
-func (e *exchange) changes(
-	v catalog.View, scope access.Scope, after uint64, size int,
-) (last uint64, rows int, err error) {
-	e.openFeed(containerRID(v.Container), "Documents")
-	for d, err := range e.api.store.Changes(e.Context(), v, 0, scope, after) {
+// A changePage is a page of the change feed while it is written.
+type changePage struct {
+	view  catalog.View
+	scope access.Scope
+	size  int
+	rows  int
+	full  bool
+}
+
+// changes adds the changes of one range to the page, until it is full, and moves the place behind them. If there are
+// none, the place moves to the newest write, as nothing up to there is in the selection. A place beyond the newest
+// write moves there too, so that a feed goes on when a container was restored from an older backup.
+func (e *exchange) changes(page *changePage, at *feedPlace) error {
+	newest, err := e.api.store.Sequence(e.Context(), page.view.Container, at.number)
+	if err != nil {
+		return err
+	}
+	if at.after >= newest {
+		at.after = newest
+		return nil
+	}
+	before := page.rows
+	for d, err := range e.api.store.Changes(e.Context(), page.view, at.number, page.scope, at.after) {
 		if err != nil {
-			return 0, 0, err
+			return err
 		}
-		if rows == 0 {
+		if page.rows == 0 {
 			if err := e.growReply(shown(d.Body)); err != nil {
-				return 0, 0, err
+				return err
 			}
-		} else if rows == size || len(e.reply) >= maxPage || e.growReply(shown(d.Body)) != nil {
+		} else if page.rows == page.size || len(e.reply) >= maxPage || e.growReply(shown(d.Body)) != nil {
+			page.full = true
 			break
 		}
-		if rows > 0 {
+		if page.rows > 0 {
 			e.reply = append(e.reply, ',')
 		}
-		e.reply = appendItem(e.reply, v.Container, &d)
+		e.reply = appendItem(e.reply, page.view.Container, &d)
 		e.reply = strconv.AppendUint(append(e.reply, `,"_lsn":`...), d.Sequence, 10)
 		e.reply = append(e.reply, '}')
-		last = d.Sequence
-		rows++
+		at.after = d.Sequence
+		page.rows++
 	}
-	if rows > 0 {
-		e.charge(feedCharge(rows, len(e.reply)))
-		e.closeFeed(rows)
+	if page.rows > before {
+		e.serve(at.number)
+	} else if !page.full {
+		at.after = newest
 	}
-	return last, rows, nil
+	return nil
 }
 
-// changesAfter is the sequence number after which the feed begins. `If-None-Match` has an ETag of the feed, or `*` to
-// begin now; else `If-Modified-Since` has a time; else the feed begins with the first item. A position beyond the
-// newest write also means now, so that a feed continues when a container was restored from an older backup.
-func (e *exchange) changesAfter(v catalog.View, newest uint64) (uint64, error) {
-	if text := strings.TrimSpace(e.given(hIfNoneMatch)); text != "" {
-		if text == "*" {
-			return newest, nil
+// changesAfter is where the feed begins in each range, in the order in which to read them. `If-None-Match` has an ETag
+// of the feed, or `*` to begin now; else `If-Modified-Since` has a time; else the feed begins with the first item.
+func (e *exchange) changesAfter(v catalog.View, ranges []catalog.Range) (places []feedPlace, err error) {
+	etag := strings.TrimSpace(e.given(hIfNoneMatch))
+	if etag != "" && etag != "*" {
+		return parsePlaces(etag, ranges)
+	}
+	since := func(uint16) (uint64, error) { return 0, nil }
+	if etag == "*" {
+		since = func(number uint16) (uint64, error) { return e.api.store.Sequence(e.Context(), v.Container, number) }
+	} else if text := strings.TrimSpace(e.given(hIfModifiedSince)); text != "" {
+		at, err := parseHTTPTime(text)
+		if err != nil {
+			return nil, err
 		}
-		after, err := parseLSN(text)
-		return min(after, newest), err
+		since = func(number uint16) (uint64, error) {
+			return e.api.store.SequenceAt(e.Context(), v, number, at.Unix())
+		}
 	}
-	text := strings.TrimSpace(e.given(hIfModifiedSince))
-	if text == "" {
-		return 0, nil
+	places = make([]feedPlace, len(ranges))
+	for i := range ranges {
+		places[i].number = ranges[i].Number
+		if places[i].after, err = since(ranges[i].Number); err != nil {
+			return nil, err
+		}
 	}
-	at, err := parseHTTPTime(text)
-	if err != nil {
-		return 0, err
-	}
-	after, err := e.api.store.SequenceAt(e.Context(), v, 0, at.Unix())
-	return min(after, newest), err
-}
-
-func quoteLSN(sequence uint64) string {
-	return string(append(strconv.AppendUint([]byte{'"'}, sequence, 10), '"'))
-}
-
-// parseLSN parses the output of quoteLSN. Proxies and clients may have removed the quotes.
-func parseLSN(text string) (uint64, error) {
-	n, err := strconv.ParseUint(strings.Trim(strings.TrimPrefix(text, "W/"), `"`), 10, 64)
-	if err != nil {
-		return 0, badHeader(text, hIfNoneMatch,
-			"Send the ETag of the last answer of the change feed, or * to begin now.")
-	}
-	return n, nil
+	return places, nil
 }
 
 // parseHTTPTime parses the time of a header. RFC 9110 requires the zone GMT, but azcosmos writes UTC.

@@ -172,7 +172,9 @@ func TestChangesRefusals(t *testing.T) {
 			"if-none-match"},
 		{"no time", []string{"A-IM", "Incremental Feed", "If-Modified-Since", "yesterday"}, "if-modified-since"},
 		{"size", []string{"A-IM", "Incremental Feed", "x-ms-max-item-count", "x"}, "x-ms-max-item-count"},
-		{"range", []string{"A-IM", "Incremental Feed", "x-ms-documentdb-partitionkeyrangeid", "1"}, "range"},
+		{"of ranges, none", []string{"A-IM", "Incremental Feed", "If-None-Match", `"0:1,"`}, "if-none-match"},
+		{"of another range", []string{"A-IM", "Incremental Feed", "If-None-Match", `"1:5,2:7"`}, "if-none-match"},
+		{"of a range, no sequence", []string{"A-IM", "Incremental Feed", "If-None-Match", `"0:"`}, "if-none-match"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := d.do("GET", documents, "", tt.headers...)
@@ -180,5 +182,6 @@ func TestChangesRefusals(t *testing.T) {
 			a.want(400).says(tt.says)
 		})
 	}
+	d.do("GET", documents, "", "A-IM", "Incremental Feed", "x-ms-documentdb-partitionkeyrangeid", "1").want(410)
 	d.changes(fmt.Sprintf(`"%d"`, uint64(1<<64-1))).nothing()
 }

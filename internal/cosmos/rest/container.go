@@ -31,6 +31,9 @@ func createContainer(e *exchange) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if def.Partitions, err = e.partitions(&def); err != nil {
+		return 0, err
+	}
 	throughput, err := e.containerThroughput()
 	if err != nil {
 		return 0, err
@@ -125,6 +128,7 @@ func deleteContainer(e *exchange) (int, error) {
 
 func (e *exchange) answerContainer(st *catalog.State, status int) (int, error) {
 	e.etag(stateVersion(st))
+	e.sendPartitions(st)
 	e.appendContainer(e.container, st)
 	return status, nil
 }

@@ -114,6 +114,8 @@ var provocations = []struct {
 	{refusal{400, 0, "BadRequest", "PartitionKey value must be supplied for this operation"}, bare("DELETE",
 		collection+"/conflicts/x")},
 	{refusal{400, 0, "BadRequest", "x-ms-documentdb-partitionkeyrangeid header contains invalid value '…'"},
+		get(documents, "x-ms-documentdb-partitionkeyrangeid", "AQAAAIAAAAE=,0,1")},
+	{refusal{410, 1002, "Gone", "PartitionKeyRange with id '…' in collection '…' doesn't exist"},
 		get(documents, "x-ms-documentdb-partitionkeyrangeid", "7")},
 	{refusal{400, 0, "BadRequest", "Invalid Continuation Token"}, get(documents, "x-ms-continuation", "x")},
 	{refusal{400, 0, "BadRequest", "The input PageSize … is invalid"}, get(documents, "x-ms-max-item-count", "-2")},

@@ -59,6 +59,8 @@ type exchange struct {
 	version   access.Version
 	versioned bool
 	ru        float64
+	served    uint16   // the number of a range, see serve
+	serves    bool     // served is set
 	activity  [36]byte // see identify
 	text      []byte   // scratch for header values
 }

@@ -23,8 +23,9 @@ type outcome struct {
 
 // outcomes is the only place that maps faults to HTTP statuses. Substatuses: 4001 is a row with a number that JSON
 // cannot represent, 1001 a partition key mismatch, 1003 a missing owner (not a missing item), 1110 a false patch
-// condition, 3200 a request that may soon be repeated. SDKs retry for a long time on 404/1002, 403/3, 403/1008 and
-// 410, so none of these is used. They retry at once on 449, and after x-ms-retry-after-ms on 429, as intended.
+// condition, 3200 a request that may soon be repeated. SDKs retry for a long time on 404/1002, 403/3 and 403/1008, so
+// none of these is used. They retry at once on 449, and after x-ms-retry-after-ms on 429, as intended. 410 with 1002
+// is for requests to ranges that the container does not have, see rangeGone: SDKs then read the ranges again.
 //
 // A write whose outcome is unknown is 408 and not 503: SDKs take a 503 for a write that was not processed, and some
 // send it again, but return a 408 of a write to their caller, since it "may or may not have been processed":
@@ -78,7 +79,9 @@ func classify(err error) error {
 // translate returns how err is reported to a client.
 func translate(err error) outcome {
 	o := outcomes[fault.KindOf(err)]
-	if c, ok := errors.AsType[coded](err); ok {
+	if _, ok := errors.AsType[rangeGone](err); ok {
+		o = outcome{http.StatusGone, "Gone", 1002}
+	} else if c, ok := errors.AsType[coded](err); ok {
 		o.substatus = c.substatus
 	} else if errors.Is(err, exec.ErrNotFinite) {
 		o.substatus = 4001

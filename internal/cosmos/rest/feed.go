@@ -1,21 +1,15 @@
 package rest
 
 import (
-	"encoding/hex"
 	"net/http"
-	"strings"
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
-	"github.com/mayflydb/mayfly/internal/fault"
 )
 
 // maxPage is roughly the largest size of a page of a feed in bytes. A page always has at least one item, however
 // large.
 const maxPage = 4 << 20
-
-// maxEPK is the longest effective partition key in a header, in characters.
-const maxEPK = 1024
 
 // listItems answers one page of the items of a container, or of a part of it, in order of creation. With an A-IM
 // header it answers the change feed instead.
@@ -24,7 +18,7 @@ func listItems(e *exchange) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	scope, err := feedScope(e, v.State)
+	part, err := e.selected(v.State)
 	if err != nil {
 		return 0, err
 	}
@@ -33,15 +27,15 @@ func listItems(e *exchange) (status int, err error) {
 		return 0, err
 	}
 	if e.given(hFeed) != "" {
-		return listChanges(e, v, scope, size)
+		return listChanges(e, v, part, size)
 	}
 	var after access.Position
 	if token := e.given(hContinuation); token != "" {
-		if after, err = parseContinuation(token, v.Container, scope); err != nil {
+		if after, err = parseContinuation(token, v.Container, part.scope); err != nil {
 			return 0, err
 		}
 	}
-	return http.StatusOK, e.page(v, scope, after, size)
+	return http.StatusOK, e.page(v, part.scope, after, size)
 }
 
 // page writes one page of items. It looks one living item ahead, so that the last
@@ -71,62 +65,6 @@ func (e *exchange) page(v catalog.View, scope access.Scope, after access.Positio
 	}
 	e.charge(feedCharge(rows, len(e.reply)))
 	e.closeFeed(rows)
-	return nil
-}
-
-// feedScope is the part of a container that the headers of a feed name: a
-// partition, all partitions under a prefix, a range of effective partition keys,
-// or, as nil, everything.
-func feedScope(e *exchange, st *catalog.State) (access.Scope, error) {
-	if err := checkRangeID(e); err != nil {
-		return nil, err
-	}
-	if partition, limited, err := feedPartition(e, st); err != nil {
-		return nil, err
-	} else if limited {
-		return access.Partition(partition), nil
-	}
-	low, err := parseEPK(e.given(hStartEPK))
-	if err != nil {
-		return nil, err
-	}
-	high, err := parseEPK(e.given(hEndEPK))
-	if err != nil {
-		return nil, err
-	}
-	span := &access.Span{Low: low, High: high}
-	if len(low) == 0 && len(high) == 0 || isMongo(st) && holdsMongo(st, span) {
-		return nil, nil
-	}
-	return span, nil
-}
-
-// parseEPK parses an effective partition key. "" leaves its end of the range open.
-func parseEPK(text string) ([]byte, error) {
-	epk, err := hex.DecodeString(text)
-	if err != nil || len(text) > maxEPK {
-		return nil, fault.New(fault.Invalid,
-			"The effective partition key '%s' is invalid. Send an even number of hexadecimal digits, "+
-				"at most %d.", clip(text), maxEPK)
-	}
-	return epk, nil
-}
-
-// checkRangeID rejects partition key ranges that the container does not have: each container has exactly one, with
-// the id 0. Clients may put the container's RID and a comma before the id.
-func checkRangeID(e *exchange) error {
-	text := strings.TrimSpace(e.given(hRangeID))
-	id := text
-	if owner, rest, ok := strings.Cut(text, ","); ok {
-		if have := containerRID(e.container).String(); owner != have {
-			return otherContainer(have, owner)
-		}
-		id = strings.TrimSpace(rest)
-	}
-	if id != "" && id != "0" {
-		return fault.New(fault.Invalid, "x-ms-documentdb-partitionkeyrangeid header contains invalid value '%s'. A "+
-			"container has one range, with the id 0.", clip(text))
-	}
 	return nil
 }
 

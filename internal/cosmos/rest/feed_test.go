@@ -79,7 +79,7 @@ func TestFeedRefusals(t *testing.T) {
 		{"unknown token", []string{"x-ms-continuation", "x"}, "Invalid Continuation Token"},
 		{"token of another feed", []string{"x-ms-continuation", other, hPK, `["a"]`}, "Invalid Continuation Token"},
 		{"two keys", []string{hPK, `["a","b"]`}, "more components"},
-		{"unknown range", []string{"x-ms-documentdb-partitionkeyrangeid", "7"}, "header contains invalid value '7'"},
+		{"two ranges", []string{"x-ms-documentdb-partitionkeyrangeid", "AQAAAIAAAAE=,0,1"}, "contains invalid value"},
 		{"range of another container", []string{"x-ms-documentdb-partitionkeyrangeid", "AQAAAIAAAAk=,0"},
 			"does not match"},
 		{"odd EPK", []string{"x-ms-start-epk", "0"}, "effective partition key"},

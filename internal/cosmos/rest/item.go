@@ -157,7 +157,7 @@ func (e *exchange) enterItem() (v catalog.View, partition []doc.Value, err error
 	if v, err = e.enterItems(); err != nil {
 		return v, nil, err
 	}
-	partition, err = pointPartition(e, v.State)
+	partition, err = e.onePartition(v.State)
 	return v, partition, err
 }
 

@@ -31,9 +31,6 @@ func (e *exchange) sendOwner(f *facts) {
 		f.text = databaseRID(e.database).append(f.text)
 		f.add(outContentPath)
 	}
-	if e.container != nil && p.segment[4] != "pkranges" {
-		e.put(outRangeID, valueRangeID)
-	}
 }
 
 // creates reports whether the request creates a container.

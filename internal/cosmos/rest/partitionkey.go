@@ -40,6 +40,16 @@ func pointPartition(e *exchange, st *catalog.State) ([]doc.Value, error) {
 	return wholePartition(e.given(hPartitionKey), st)
 }
 
+// onePartition is pointPartition for a request that the partition's range serves. The id of a range in the header means
+// nothing for such a request: the partition key says where it goes.
+func (e *exchange) onePartition(st *catalog.State) ([]doc.Value, error) {
+	partition, err := pointPartition(e, st)
+	if err == nil {
+		e.serve(st.RangeOf(partition))
+	}
+	return partition, err
+}
+
 // wholePartition is pointPartition for a key as text, "" if there is none.
 func wholePartition(text string, st *catalog.State) ([]doc.Value, error) {
 	var parts []doc.Value
@@ -88,8 +98,10 @@ func feedPartition(e *exchange, st *catalog.State) (parts []doc.Value, limited b
 	return parts, len(parts) > 0, nil
 }
 
-func hasSystemKey(st *catalog.State) bool {
-	return len(st.Partition.Paths) == 1 && st.Partition.Paths[0] == systemKeyPath
+func hasSystemKey(st *catalog.State) bool { return hasSystemPath(st.Partition) }
+
+func hasSystemPath(key catalog.PartitionKey) bool {
+	return len(key.Paths) == 1 && key.Paths[0] == systemKeyPath
 }
 
 // parsePartitionKey parses a JSON array of at most three scalars. `{}` stands for "no value" (the zero Value).

@@ -56,7 +56,7 @@ func executeProcedure(e *exchange) (int, error) {
 	if e.given(hPartitionKey) == "" && !hasSystemKey(v.State) {
 		return 0, errNoPartition
 	}
-	partition, err := pointPartition(e, v.State)
+	partition, err := e.onePartition(v.State)
 	if err != nil {
 		return 0, err
 	}

@@ -176,11 +176,11 @@ func (e *exchange) answerQuery(q queryRequest) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	scope, err := feedScope(e, v.State)
+	part, err := e.selected(v.State)
 	if err != nil {
 		return 0, err
 	}
-	env := e.environment(v, scope, q)
+	env := e.environment(v, part.scope, q)
 	if q.tree, err = plan.WithComputed(q.tree, computed(v.State)); err != nil {
 		return 0, err
 	}
@@ -189,7 +189,7 @@ func (e *exchange) answerQuery(q queryRequest) (int, error) {
 	}
 	var token []byte
 	if text := e.given(hContinuation); text != "" {
-		if token, err = parseContinuation(text, v.Container, scope, q.shape()); err != nil {
+		if token, err = parseContinuation(text, v.Container, part.scope, q.shape()); err != nil {
 			return 0, err
 		}
 	}
@@ -201,7 +201,7 @@ func (e *exchange) answerQuery(q queryRequest) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	crossing, err := e.checkCrossPartition(v, scope, q, env, prepared.Plan())
+	crossing, err := e.checkCrossPartition(v, part, q, env, prepared.Plan())
 	if err != nil {
 		return 0, err
 	}
@@ -222,7 +222,7 @@ func (e *exchange) answerQuery(q queryRequest) (int, error) {
 		page.Next = atEnd
 	}
 	if page.Next != nil {
-		e.set(outContinuation, continuation(v.Container, scope, page.Next, q.shape()))
+		e.set(outContinuation, continuation(v.Container, part.scope, page.Next, q.shape()))
 	}
 	e.sendMetrics(prepared.Plan(), page.Metrics, compiled)
 	e.charge(queryCharge(page.Metrics))
@@ -340,9 +340,9 @@ var (
 // they are answered as the service does, those that the service leaves to clients to merge. It
 // reports whether a strict answer has several partitions to go over.
 func (e *exchange) checkCrossPartition(
-	v catalog.View, scope access.Scope, q queryRequest, env exec.Environment, p *plan.Plan,
+	v catalog.View, part selection, q queryRequest, env exec.Environment, p *plan.Plan,
 ) (bool, error) {
-	one := scope != nil || e.given(hRangeID) != "" || hasSystemKey(v.State)
+	one := part.scope != nil || part.named || hasSystemKey(v.State)
 	if !one {
 		_, one = access.ScopeOf(p.Access.Of).(access.Partition)
 	}

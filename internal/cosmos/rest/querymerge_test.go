@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -14,7 +15,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// A merger executes a query plan as clients do, over the only range. It uses nothing but the members of the plan.
+// A merger executes a query plan as clients do, over all ranges. It uses nothing but the members of the plan.
 type merger struct {
 	t         testing.TB
 	QueryInfo *struct {
@@ -29,15 +30,31 @@ type merger struct {
 		HasSelectValue              bool
 		DCountInfo                  *struct{ DCountAlias string }
 	}
+	QueryRanges []struct {
+		Min, Max                       string
+		IsMinInclusive, IsMaxInclusive bool
+	}
 }
 
-func (g *merger) merge(rows []string) []string {
+// asks reports whether the plan sends its query to a range.
+func (g *merger) asks(r keyRange) bool {
+	for _, q := range g.QueryRanges {
+		if q.Min < r.MaxExclusive && (q.Max > r.MinInclusive || q.IsMaxInclusive && q.Max == r.MinInclusive) {
+			return true
+		}
+	}
+	return false
+}
+
+// merge merges the rows of each range.
+func (g *merger) merge(parts [][]string) []string {
 	q := g.QueryInfo
+	rows := slices.Concat(parts...)
 	switch {
 	case len(q.GroupByExpressions)+len(q.GroupByAliases)+len(q.Aggregates) > 0:
-		rows = g.groups(rows)
+		rows = g.groups(parts)
 	case len(q.OrderBy) > 0:
-		rows = g.ordered(rows)
+		rows = g.ordered(parts)
 	}
 	if q.DistinctType != "None" {
 		rows = g.distinct(rows)
@@ -59,37 +76,61 @@ func (g *merger) merge(rows []string) []string {
 	return rows
 }
 
-// ordered unwraps the payloads of rows that must be in order.
-func (g *merger) ordered(rows []string) (out []string) {
-	var last []doc.Value
-	for _, row := range rows {
-		var f struct {
-			Rid          string `json:"_rid"`
-			OrderByItems []struct{ Item json.RawMessage }
-			Payload      json.RawMessage
-		}
-		must(g.t, json.Unmarshal([]byte(row), &f))
-		values := make([]doc.Value, len(f.OrderByItems))
-		for i, item := range f.OrderByItems {
-			if item.Item != nil {
-				values[i], _ = doc.ValueFromJSON(item.Item)
+// A mergedRow is a row with the values that it is ordered by.
+type mergedRow struct {
+	values  []doc.Value
+	payload string
+}
+
+// ordered merges the payloads of rows. Those of each range must be in order.
+func (g *merger) ordered(parts [][]string) (out []string) {
+	var all []mergedRow
+	for _, part := range parts {
+		var last []doc.Value
+		for _, row := range part {
+			var f struct {
+				Rid          string `json:"_rid"`
+				OrderByItems []struct{ Item json.RawMessage }
+				Payload      json.RawMessage
 			}
+			must(g.t, json.Unmarshal([]byte(row), &f))
+			values := make([]doc.Value, len(f.OrderByItems))
+			for i, item := range f.OrderByItems {
+				if item.Item != nil {
+					values[i], _ = doc.ValueFromJSON(item.Item)
+				}
+			}
+			if f.Rid == "" || len(values) != len(g.QueryInfo.OrderBy) || f.Payload == nil || !g.rising(last, values) {
+				g.t.Errorf("%v then %s", last, row)
+			}
+			all, last = append(all, mergedRow{values, string(f.Payload)}), values
 		}
-		if f.Rid == "" || len(values) != len(g.QueryInfo.OrderBy) || f.Payload == nil || !g.rising(last, values) {
-			g.t.Errorf("%v then %s", last, row)
-		}
-		out, last = append(out, string(f.Payload)), values
+	}
+	if len(parts) > 1 {
+		// Objects have no order among themselves, nor have arrays. Equal ones come together here, so that DISTINCT
+		// finds them.
+		slices.SortStableFunc(all, func(a, b mergedRow) int {
+			return cmp.Or(g.order(a.values, b.values), strings.Compare(a.payload, b.payload))
+		})
+	}
+	for _, row := range all {
+		out = append(out, row.payload)
 	}
 	return out
 }
 
-func (g *merger) rising(a, b []doc.Value) bool {
+func (g *merger) rising(a, b []doc.Value) bool { return a == nil || g.order(a, b) <= 0 }
+
+func (g *merger) order(a, b []doc.Value) int {
 	for i := range a {
 		if c := access.Compare(a[i], b[i]); c != 0 {
-			return (c < 0) == (g.QueryInfo.OrderBy[i] == "Ascending")
+			if g.QueryInfo.OrderBy[i] == "Ascending" {
+				return c
+			}
+			return -c
 		}
 	}
-	return true
+	return 0
 }
 
 // distinct drops repeated rows: for Ordered plans only neighbours.
@@ -114,10 +155,24 @@ type mergedGroup struct {
 	sums    map[string]*mergedSum
 }
 
-// groups merges partial rows. One range returns each group once, so an aggregate has one part.
-func (g *merger) groups(rows []string) (out []string) {
+// groups merges partial rows. A range returns each group once.
+func (g *merger) groups(parts [][]string) (out []string) {
 	var order []string
 	groups := map[string]*mergedGroup{}
+	for _, rows := range parts {
+		order = append(order, g.add(groups, rows)...)
+	}
+	for _, key := range order {
+		if row := groups[key].row(g); row != "" {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// add adds the partial rows of one range, and returns the groups that are new.
+func (g *merger) add(groups map[string]*mergedGroup, rows []string) (more []string) {
+	met := map[string]bool{}
 	for _, row := range rows {
 		var f struct {
 			GroupByItems []struct{ Item json.RawMessage }
@@ -132,38 +187,44 @@ func (g *merger) groups(rows []string) (out []string) {
 		} else {
 			f.Payload = json.RawMessage(row)
 		}
-		if len(f.GroupByItems) != len(g.QueryInfo.GroupByExpressions) || groups[key] != nil {
+		if len(f.GroupByItems) != len(g.QueryInfo.GroupByExpressions) || met[key] {
 			g.t.Errorf("a group again, or none: %s", row)
 		}
-		group := &mergedGroup{members: map[string]json.RawMessage{}, sums: map[string]*mergedSum{}}
-		group.take(g, f.Payload)
-		groups[key], order = group, append(order, key)
-	}
-	for _, key := range order {
-		if row := groups[key].row(g); row != "" {
-			out = append(out, row)
+		met[key] = true
+		if groups[key] == nil {
+			groups[key] = &mergedGroup{members: map[string]json.RawMessage{}, sums: map[string]*mergedSum{}}
+			more = append(more, key)
 		}
+		groups[key].take(g, f.Payload)
 	}
-	return out
+	return more
 }
 
 func (x *mergedGroup) take(g *merger, payload json.RawMessage) {
 	q := g.QueryInfo
+	add := func(name, kind string, part json.RawMessage) {
+		if x.sums[name] == nil {
+			x.sums[name] = &mergedSum{kind: kind}
+		}
+		x.sums[name].add(g.t, part)
+	}
 	switch {
 	case q.HasSelectValue && len(q.Aggregates) == 0:
 		x.value = payload
 	case q.HasSelectValue:
 		var list []json.RawMessage
 		must(g.t, json.Unmarshal(payload, &list))
-		x.sums[""] = newMergedSum(g.t, q.Aggregates[0], list[0])
+		add("", q.Aggregates[0], list[0])
 	default:
-		must(g.t, json.Unmarshal(payload, &x.members))
+		members := map[string]json.RawMessage{}
+		must(g.t, json.Unmarshal(payload, &members))
 		for _, alias := range q.GroupByAliases {
 			if kind := q.GroupByAliasToAggregateType[alias]; kind != nil {
-				x.sums[alias] = newMergedSum(g.t, *kind, x.members[alias])
-				delete(x.members, alias)
+				add(alias, *kind, members[alias])
+				delete(members, alias)
 			}
 		}
+		x.members = members
 	}
 }
 
@@ -172,7 +233,7 @@ func (x *mergedGroup) row(g *merger) string {
 	q := g.QueryInfo
 	if q.HasSelectValue {
 		if s := x.sums[""]; s != nil {
-			return s.result
+			return s.result()
 		}
 		return string(x.value)
 	}
@@ -180,7 +241,7 @@ func (x *mergedGroup) row(g *merger) string {
 	for _, alias := range q.GroupByAliases {
 		text := string(x.members[alias])
 		if s := x.sums[alias]; s != nil {
-			text = s.result
+			text = s.result()
 		}
 		if text != "" {
 			members = append(members, quoted(alias)+":"+text)
@@ -189,33 +250,91 @@ func (x *mergedGroup) row(g *merger) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// A mergedSum is an aggregate of one part; its result is "" for undefined.
-type mergedSum struct{ result string }
+// A mergedSum merges the parts of an aggregate as clients do (Azure/azure-cosmos-dotnet-v3:
+// Microsoft.Azure.Cosmos/src/Query/Core/Pipeline/Aggregate/Aggregators).
+type mergedSum struct {
+	kind      string
+	undefined bool // one part was, and so is the whole
+	sum       float64
+	count     float64
+	value     doc.Value // for Min and Max
+	list      []string
+}
 
-func newMergedSum(t testing.TB, kind string, part json.RawMessage) *mergedSum {
+func (m *mergedSum) add(t testing.TB, part json.RawMessage) {
 	var x struct {
 		Item  json.RawMessage
 		Item2 struct {
 			Min, Max json.RawMessage
-			Count    *int
+			Count    *float64
 		}
 	}
 	must(t, json.Unmarshal(part, &x))
-	switch kind {
+	number := func(text json.RawMessage) (f float64) {
+		must(t, json.Unmarshal(text, &f))
+		return f
+	}
+	switch m.kind {
 	case "Average":
 		var a struct{ Sum, Count *float64 }
 		must(t, json.Unmarshal(x.Item, &a))
-		if a.Sum == nil || *a.Count == 0 {
-			return &mergedSum{}
+		if a.Sum == nil {
+			m.undefined = true
+			return
 		}
-		return &mergedSum{string(doc.Query.AppendJSONValue(nil, doc.Float(*a.Sum / *a.Count)))}
+		m.sum, m.count = m.sum+*a.Sum, m.count+*a.Count
 	case "Min", "Max":
-		if x.Item2.Count == nil {
-			t.Errorf("%s without a count: %s", kind, part)
+		least := slices.Concat(x.Item2.Min, x.Item2.Max)
+		switch {
+		case x.Item2.Count == nil:
+			t.Errorf("%s without a count: %s", m.kind, part)
+		case *x.Item2.Count == 0:
+		case len(least) == 0:
+			m.undefined = true
+		default:
+			v, err := doc.ValueFromJSON(least)
+			must(t, err)
+			if c := access.Compare(v, m.value); m.count == 0 || m.kind == "Min" && c < 0 || m.kind == "Max" && c > 0 {
+				m.value = v
+			}
+			m.count++
 		}
-		return &mergedSum{string(slices.Concat(x.Item2.Min, x.Item2.Max))}
+	case "MakeList", "MakeSet":
+		var list []json.RawMessage
+		must(t, json.Unmarshal(x.Item, &list))
+		for _, one := range list {
+			if text := string(one); m.kind == "MakeList" || !slices.Contains(m.list, text) {
+				m.list = append(m.list, text)
+			}
+		}
+	default: // Count, CountIf, Sum
+		if len(x.Item) == 0 {
+			m.undefined = true
+			return
+		}
+		m.sum += number(x.Item)
 	}
-	return &mergedSum{string(x.Item)}
+}
+
+// result is the whole, "" for undefined.
+func (m *mergedSum) result() string {
+	switch {
+	case m.undefined:
+		return ""
+	case m.kind == "MakeList" || m.kind == "MakeSet":
+		return "[" + strings.Join(m.list, ",") + "]"
+	case m.kind == "Min" || m.kind == "Max":
+		if m.count == 0 {
+			return ""
+		}
+		return string(doc.Query.AppendJSONValue(nil, m.value))
+	case m.kind == "Average":
+		if m.count == 0 {
+			return ""
+		}
+		return string(doc.Query.AppendJSONValue(nil, doc.Float(m.sum/m.count)))
+	}
+	return string(doc.Query.AppendJSONValue(nil, doc.Float(m.sum)))
 }
 
 // moreToMerge are queries in addition to those of the planner's tables.
@@ -253,8 +372,16 @@ var moreToMerge = []string{
 // TestMergedPlans checks that executing the plan of a query gives the same rows as the query itself, for every query
 // in the tables of the planner.
 func TestMergedPlans(t *testing.T) {
-	t.Parallel()
-	d := newMergeable(t)
+	for _, ranges := range []int{1, 4} {
+		t.Run(fmt.Sprint(ranges), func(t *testing.T) {
+			t.Parallel()
+			testMergedPlans(t, ranges)
+		})
+	}
+}
+
+func testMergedPlans(t *testing.T, ranges int) {
+	d := newMergeable(t, ranges)
 	files, err := filepath.Glob("../sql/plan/testdata/gateway/*.txt")
 	must(t, err)
 	merged := 0
@@ -289,9 +416,9 @@ func TestMergedPlans(t *testing.T) {
 }
 
 // newMergeable is a container whose items have all members that the tables use.
-func newMergeable(t testing.TB) *testAPI {
+func newMergeable(t testing.TB, ranges int) *testAPI {
 	rng := rand.New(rand.NewPCG(newSeed(t), 5))
-	d := newTestAPI(t)
+	d := newTestAPI(t, func(o *Options) { o.Partitions = ranges })
 	d.do("POST", "/dbs", `{"id":"d"}`).want(201)
 	var pairs []string
 	for _, p := range [][2]string{{"a", "b"}, {"blah", "key"}, {"property", "orderByField"}, {"orderByField1",
@@ -355,15 +482,29 @@ func (d *testAPI) merges(query, params string) bool {
 	if text := g.QueryInfo.RewrittenQuery; text != "" {
 		send = strings.ReplaceAll(text, "{documentdb-formattableorderbyquery-filter}", "true")
 	}
+	list, _ := d.ranges()
 	for _, size := range []int{2, 100} {
-		rows, status := d.rows(body(send), size, append(slices.Clone(h), "x-ms-documentdb-partitionkeyrangeid", "0"))
-		got := g.merge(rows)
+		var parts [][]string
+		for _, r := range list {
+			if !g.asks(r) {
+				continue
+			}
+			rows, answered := d.rows(body(send), size, append(slices.Clone(h), hRange, r.ID))
+			if parts = append(parts, rows); answered != 200 {
+				status = answered
+			}
+		}
+		got := g.merge(parts)
 		a, b := got, want
-		if len(g.QueryInfo.OrderBy) == 0 || g.QueryInfo.DistinctType != "None" { // of equal keys, either may come first
+		// Of equal keys, either may come first. So may the members of lists.
+		if len(g.QueryInfo.OrderBy) == 0 || g.QueryInfo.DistinctType != "None" || len(list) > 1 {
 			a, b = sorted(a), sorted(b)
 			if g.QueryInfo.Top != nil || g.QueryInfo.Limit != nil { // which rows is not said
 				a, b = make([]string, len(a)), make([]string, len(b))
 			}
+		}
+		if g.lists() && len(list) > 1 {
+			a, b = letters(a), letters(b)
 		}
 		if status != 200 || !slices.Equal(a, b) {
 			d.t.Errorf("%s\nsent %s in pages of %d: %d\n%s\nwant\n%s", query, send, size, status, differing(a, b),
@@ -371,6 +512,27 @@ func (d *testAPI) merges(query, params string) bool {
 		}
 	}
 	return true
+}
+
+// lists reports whether the rows have lists of values of several items.
+func (g *merger) lists() bool {
+	kinds := slices.Clone(g.QueryInfo.Aggregates)
+	for _, kind := range g.QueryInfo.GroupByAliasToAggregateType {
+		if kind != nil {
+			kinds = append(kinds, *kind)
+		}
+	}
+	return slices.Contains(kinds, "MakeList") || slices.Contains(kinds, "MakeSet")
+}
+
+// letters sorts the letters of each row, and the rows.
+func letters(rows []string) (out []string) {
+	for _, row := range rows {
+		b := []byte(row)
+		slices.Sort(b)
+		out = append(out, string(b))
+	}
+	return sorted(out)
 }
 
 // rows asks for all pages of a query.

@@ -83,12 +83,23 @@ func (e *exchange) sendFacts(bare bool) {
 // sendSession adds the headers by which SDKs key their caches of sessions and containers.
 func (e *exchange) sendSession(f *facts) {
 	lsn := e.newest()
-	f.text = append(f.text, "0:-1#"...)
+	served := e.servedRange()
+	f.text = strconv.AppendUint(f.text, uint64(served), 10)
+	f.text = append(f.text, ":-1#"...)
 	f.text = strconv.AppendUint(f.text, lsn, 10)
 	f.add(outSessionToken)
 	f.text = strconv.AppendUint(f.text, lsn, 10)
 	f.add(outLSN)
 	e.sendOwner(f)
+	if e.container == nil || e.path.count < 3 || e.path.segment[4] == "pkranges" {
+		return
+	}
+	if served == 0 {
+		e.put(outRangeID, valueRangeID)
+		return
+	}
+	f.text = strconv.AppendUint(f.text, uint64(served), 10)
+	f.add(outRangeID)
 }
 
 // newest is the sequence number that the session token shows. It is at least 1, as in the service.
@@ -96,7 +107,7 @@ func (e *exchange) newest() uint64 {
 	sequence := e.version.Sequence
 	if !(e.versioned && e.aboutItem()) && e.container != nil && !e.container.State().Deleted {
 		// For a single item, the sequence number of its own version is enough.
-		newest, err := e.api.store.Sequence(e.Context(), e.container, 0)
+		newest, err := e.api.store.Sequence(e.Context(), e.container, e.servedRange())
 		if err != nil {
 			e.api.log.Error("cannot read the newest sequence number", "error", err)
 		}

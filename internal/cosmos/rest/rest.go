@@ -50,6 +50,9 @@ type Options struct {
 	// that holds the query plan, for the client to merge.
 	Strict bool
 
+	// Partitions is how many ranges a new container has if its request does not say; 0 is 1.
+	Partitions int
+
 	// Routing treats ids in paths like the older of the service's two gateways, see routable.
 	Routing bool
 
@@ -112,6 +115,7 @@ type API struct {
 	probes          http.Handler
 	allowHost       func(host string) bool
 	strict          bool
+	partitions      int
 	routing         bool
 	corsPolicy      *corsPolicy
 	scripts         programCache
@@ -127,7 +131,8 @@ type API struct {
 // Consistency levels, strongest first.
 var levels = []string{"Strong", "BoundedStaleness", "Session", "ConsistentPrefix", "Eventual"}
 
-// New creates an API. It fails if the consistency level is unknown or the advertised URL is invalid.
+// New creates an API. It fails if the consistency level is unknown, the advertised URL is invalid, or a container
+// cannot have that many ranges.
 func New(o Options) (_ *API, err error) {
 	a := &API{
 		catalog: o.Catalog, store: o.Store, clock: o.Clock, verifier: newVerifier(o.Keys),
@@ -135,6 +140,7 @@ func New(o Options) (_ *API, err error) {
 		ca: o.CA, certificate: o.Certificate, public: o.Public, pageInfo: o.PageInfo, probes: o.Probes,
 		allowHost: o.AllowHost,
 		region:    o.Region, consistency: o.Consistency, log: o.Logger, strict: o.Strict, routing: o.Routing,
+		partitions: max(o.Partitions, 1),
 		corsPolicy: newCORSPolicy(o.Origins), instance: rand.Text(),
 	}
 	if a.region == "" {
@@ -150,6 +156,9 @@ func New(o Options) (_ *API, err error) {
 		a.meter = noMeter{}
 	}
 	a.requestCounters = newRequestCounters(a.meter)
+	if o.Partitions < 0 || o.Partitions > catalog.MaxPartitions {
+		return nil, fmt.Errorf("a container has 1 to %d partitions, not %d", catalog.MaxPartitions, o.Partitions)
+	}
 	if a.consistency, err = level(a.consistency); err != nil {
 		return nil, err
 	}

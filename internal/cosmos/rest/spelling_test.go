@@ -74,6 +74,7 @@ var spellings = map[string]string{
 	"x-mayfly-expires-at":                                      ours,
 	"x-mayfly-hint":                                            ours,
 	"x-mayfly-instance":                                        ours,
+	"x-mayfly-partitions":                                      ours,
 	"x-mayfly-ttl-effect":                                      ours,
 
 	// Of the certificate at /_mayfly/ca.pem and its errors, which no SDK reads.

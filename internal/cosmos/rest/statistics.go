@@ -15,16 +15,27 @@ func (e *exchange) usage() (documents, kb uint64, err error) {
 	return u.Documents, (u.Bytes + 1023) / 1024, err
 }
 
-// appendStatistics adds the statistics of the only range to the container in e.reply. The service samples partition
-// keys and lists the large ones. mayfly samples none, so that list is empty.
+// appendStatistics adds the statistics of each range to the container in e.reply. The service samples partition keys
+// and lists the large ones. mayfly samples none, so those lists are empty.
 func (e *exchange) appendStatistics() error {
-	documents, kb, err := e.usage()
+	v, err := e.view()
 	if err != nil {
 		return err
 	}
-	b := append(e.reply[:len(e.reply)-1], `,"statistics":[{"id":"0","sizeInKB":`...)
-	b = strconv.AppendUint(b, kb, 10)
-	b = strconv.AppendUint(append(b, `,"documentCount":`...), documents, 10)
-	e.reply = append(b, `,"sampledDistinctPartitionKeyCount":0,"partitionKeys":[]}]}`...)
+	usage, err := e.api.store.UsageByRange(e.Context(), v)
+	if err != nil {
+		return err
+	}
+	b := append(e.reply[:len(e.reply)-1], `,"statistics":[`...)
+	for i, u := range usage {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendUint(append(b, `{"id":"`...), uint64(v.Ranges()[i].Number), 10)
+		b = strconv.AppendUint(append(b, `","sizeInKB":`...), (u.Bytes+1023)/1024, 10)
+		b = strconv.AppendUint(append(b, `,"documentCount":`...), u.Documents, 10)
+		b = append(b, `,"sampledDistinctPartitionKeyCount":0,"partitionKeys":[]}`...)
+	}
+	e.reply = append(b, "]}"...)
 	return nil
 }

@@ -22,7 +22,8 @@ type Cluster struct {
 	now   time.Time
 	views []kv.Snapshot // of all views, to be closed at the end
 
-	// Placed, if set, is called when a batch has passed its counters and is about to be committed. It may move the time.
+	// Placed, if set, is called when a batch has passed its counters and is about to be committed. It may move the
+	// time.
 	Placed func()
 }
 

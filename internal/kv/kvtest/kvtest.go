@@ -43,6 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.Engine) {
 		{"view", viewSees},
 		{"view is the state at its moment or a conflict", viewConflict},
 		{"view of an engine that keeps time", viewTime},
+		{"time of a batch", batchTime},
 		{"bound of the commit's moment", before},
 		{"order lowers the bound", orderLowersBefore},
 		{"conflict writes nothing", conflictWritesNothing},
@@ -138,6 +139,14 @@ func applySince(t *testing.T, e kv.Engine, make func(v kv.View) *kv.Batch) {
 	if err != nil {
 		t.Fatalf("apply: %v", err)
 	}
+}
+
+// longestKey is the limit of an engine for keys, in bytes.
+func longestKey(e kv.Engine) int {
+	if l, ok := e.(kv.KeyLimiter); ok {
+		return l.MaxKeyBytes()
+	}
+	return kv.MaxKeyBytes
 }
 
 // absent stands for a missing key; no test stores it.

@@ -66,7 +66,7 @@ func emptyValue(t *testing.T, e kv.Engine) {
 
 func anyBytes(t *testing.T, e kv.Engine) {
 	keys := []string{"\x00", "\x00\x00", "\x00\xff", "a", "a\x00", "a\x00\x00", "b", "\xff", "\xff\xff",
-		strings.Repeat("\xff", kv.MaxKeyBytes)}
+		strings.Repeat("\xff", longestKey(e))}
 	for _, key := range keys {
 		set(t, e, key, key+"!")
 	}

@@ -59,6 +59,29 @@ func viewTime(t *testing.T, e kv.Engine) {
 	}
 }
 
+// batchTime looks at the time that an engine that keeps one gives a batch: between that of a view before the batch and
+// that of one after it. An engine that keeps none leaves it alone, and says nothing of other processes.
+func batchTime(t *testing.T, e kv.Engine) {
+	first := view(t, e)
+	var at time.Time
+	b := &kv.Batch{Since: first.Mark}
+	for _, key := range []string{"m", "n"} {
+		b.Follow([]byte(key), func(last []byte, b *kv.Batch) ([]byte, error) {
+			if at = b.Time; at.IsZero() != first.Time.IsZero() || at.Before(first.Time) {
+				t.Errorf("a batch at %v after a view at %v", at, first.Time)
+			}
+			return increment(last, b)
+		})
+	}
+	apply(t, e, b)
+	if after := view(t, e); at.After(after.Time) {
+		t.Errorf("a batch at %v before a view at %v", at, after.Time)
+	}
+	if s, ok := e.(kv.Shared); ok && s.Shared() && first.Time.IsZero() {
+		t.Error("an engine that several processes share keeps no time")
+	}
+}
+
 // before commits batches with a bound. An engine that keeps no time ignores it; of the others, a batch that would be
 // committed at the bound or later conflicts and writes nothing.
 func before(t *testing.T, e kv.Engine) {

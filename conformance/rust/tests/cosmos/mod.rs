@@ -6,6 +6,7 @@ mod changefeed;
 mod items;
 mod lifetime;
 mod queries;
+mod ranges;
 mod ttlvalues;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -27,6 +27,8 @@ final class Mayfly {
     static final Mayfly EVERYDAY = new Mayfly();
     /** The mayfly that leaves the merging of partitions to the SDK, as the cloud does. */
     static final Mayfly STRICT = new Mayfly("--cross-partition=strict");
+    /** The mayfly whose new containers have four ranges of partition keys. */
+    static final Mayfly DIVIDED = new Mayfly("--partitions=4");
     /** The mayfly whose clock stands still until a test moves it; its first second is a whole one. */
     static final Mayfly VIRTUAL = new Mayfly("--clock=virtual=2030-01-01T00:00:00Z");
 
@@ -34,7 +36,7 @@ final class Mayfly {
     // when a client is made: one trust store with all authorities, before the first.
     static {
         try {
-            trust(EVERYDAY, STRICT, VIRTUAL);
+            trust(EVERYDAY, STRICT, DIVIDED, VIRTUAL);
         } catch (IOException | GeneralSecurityException e) {
             throw new ExceptionInInitializerError(e);
         }

@@ -75,6 +75,15 @@ class QueryTest {
         }
     }
 
+    @Nested
+    class FourRanges extends Cases {
+        private static final CosmosContainer FILLED = filled(Mayfly.DIVIDED);
+
+        FourRanges() {
+            super(FILLED);
+        }
+    }
+
     abstract static class Cases {
         private final CosmosContainer c;
 

@@ -1,0 +1,125 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A fake keeps documents in memory and makes one mistake.
+type fake struct {
+	mistake string
+
+	mu   sync.Mutex
+	all  []Document
+	ends map[string]time.Time
+}
+
+func (f *fake) Name() string { return "fake" }
+
+// mistaken is the document that the mistake happens to.
+func (f *fake) mistaken(d Document) bool { return d.N == 5 && strings.HasSuffix(d.Writer, "-1") }
+
+func (f *fake) Insert(_ context.Context, d Document) error {
+	time.Sleep(time.Millisecond) // a request takes time
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.mistake == "loses" && f.mistaken(d) {
+		return nil
+	}
+	d.Version = strconv.Itoa(len(f.all))
+	f.all = append(f.all, d)
+	f.ends[d.ID()] = time.Now().Add(d.Life)
+	return nil
+}
+
+func (f *fake) Stay(_ context.Context, writer string) (ids []string, _ error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, d := range f.all {
+		if d.Writer == writer && !(f.mistake == "forgets" && f.mistaken(d)) {
+			ids = append(ids, d.ID())
+		}
+	}
+	return ids, nil
+}
+
+func (f *fake) Mortal(context.Context) (now time.Time, shown []Shown, _ error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now = time.Now()
+	for _, d := range f.all {
+		if end := f.ends[d.ID()]; d.Life > 0 && (now.Before(end) || f.mistake == "shows the dead") {
+			shown = append(shown, Shown{ID: d.ID(), End: end})
+		}
+	}
+	return now, shown, nil
+}
+
+func (f *fake) Changes(_ context.Context, after string) (inserted []Document, next string, _ error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at := len(f.all)
+	if after != "" {
+		at, _ = strconv.Atoi(after)
+	}
+	for _, d := range f.all[at:] {
+		if !f.mistaken(d) {
+			inserted = append(inserted, d)
+			continue
+		}
+		switch f.mistake {
+		case "skips a change":
+		case "repeats a change":
+			inserted = append(inserted, d, d)
+		case "takes back a change":
+			inserted = append(inserted, d)
+			d.Version += " again"
+			inserted = append(inserted, d)
+		default:
+			inserted = append(inserted, d)
+		}
+	}
+	return inserted, fmt.Sprint(len(f.all)), nil
+}
+
+// Each mistake is found, and nothing is found where there is none.
+func TestMistakesAreFound(t *testing.T) {
+	for mistake, want := range map[string]string{
+		"":                    "",
+		"loses":               "before 5 of",
+		"forgets":             "0 times, it was acknowledged",
+		"shows the dead":      "its end was",
+		"skips a change":      "before 5 of",
+		"repeats a change":    "again, after 5 of",
+		"takes back a change": "",
+	} {
+		t.Run(mistake, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{mistake: mistake, ends: map[string]time.Time{}}
+			l, err := Start([]API{f}, []API{f})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for end := time.Now().Add(Deadline); time.Now().Before(end); time.Sleep(time.Millisecond) {
+				if l.Wrong() > 0 || l.Gone() > 0 && l.Acknowledged() > 100 {
+					break
+				}
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), Deadline)
+			defer cancel()
+			seen := l.Stop(ctx)
+			found := strings.Join(seen.Wrong, "\n")
+			if want == "" && found != "" || want != "" && !strings.Contains(found, want) {
+				t.Errorf("found %q, want %q", found, want)
+			}
+			if (seen.Lost > 0) != (mistake == "takes back a change") {
+				t.Errorf("%d changes were lost", seen.Lost)
+			}
+		})
+	}
+}
