@@ -62,8 +62,8 @@ func (n *Node) chooseMongoAuth(o Options) (bool, error) {
 func (n *Node) keepLog(ctx context.Context, o Options) error { return n.keepLogOf(ctx, n.store, o) }
 
 func (n *Node) keepLogOf(ctx context.Context, st *store.Store, o Options) error {
-	if n.catalog.Shared() {
-		return nil // of all processes, none keeps one
+	if sharesData(n.engine) {
+		return nil // change streams need a replica set, or one process: D-90
 	}
 	if n.mongo == nil || o.Mongo.ReplSet == "" {
 		return st.ForgetLog(ctx)
@@ -104,11 +104,6 @@ func (n *Node) advertisedMongo() string {
 }
 
 func (n *Node) mongoOptions(o Options, advertise, version string) command.Options {
-	if sharesData(n.engine) {
-		// Transactions, retryable writes and change streams rest on what one process has in memory, so a client must
-		// not be told that they work through any of several.
-		o.Mongo.ReplSet, advertise = "", ""
-	}
 	return command.Options{
 		Catalog: n.catalog, Store: n.store, Clock: n.clock, Budget: n.budget, Keys: n.keys, Auth: n.mongoAuth,
 		ReplSet: o.Mongo.ReplSet, Advertise: advertise, Exposed: n.mongo.exposed(), CosmosTTL: o.Mongo.CosmosTTL,

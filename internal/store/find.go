@@ -73,19 +73,7 @@ func getRecord(ctx context.Context, r kv.Reader, key []byte, use func(keys.Heade
 	})
 }
 
-// eachRecord calls use with every record of a container.
-func eachRecord(
-	ctx context.Context, r kv.Reader, v catalog.View, use func(number uint64, h keys.Header, body doc.Doc) error,
-) error {
-	for _, x := range v.Ranges() {
-		if err := eachRecordIn(ctx, r, v.Container.KeysOf(x.Number), use); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// eachRecordIn is eachRecord for one range.
+// eachRecordIn calls use with every record of a range.
 func eachRecordIn(
 	ctx context.Context, r kv.Reader, rng keys.Range, use func(number uint64, h keys.Header, body doc.Doc) error,
 ) error {
