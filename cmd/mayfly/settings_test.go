@@ -55,7 +55,7 @@ func TestDefaults(t *testing.T) {
 		data: "./mayfly-data", reserve: 64 << 20, memoryLimit: chosenByMachine, logLevel: slog.LevelInfo, traceRatio: 1,
 		node: node.Options{NoSQL: "127.0.0.1:8081", Admin: "127.0.0.1:8080",
 			Mongo: node.Mongo{Address: "127.0.0.1:27017", ReplSet: "globaldb"}, Region: "South Central US",
-			Consistency: "Session"},
+			Consistency: "Session", Partitions: 1},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("defaults %+v, error %v, want %+v", got, err, want)

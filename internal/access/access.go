@@ -55,7 +55,7 @@ type Filter struct {
 }
 
 // A Walk visits the documents of a Range in the order of their values, those with equal
-// values in order of creation (on the path _ts: of sequence). The Path of its Range has
+// values in order of creation (on the path _ts: of Place). The Path of its Range has
 // no element steps, so each document comes once.
 type Walk struct {
 	Scope Scope

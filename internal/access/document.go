@@ -31,6 +31,14 @@ type Document struct {
 	Position Position
 }
 
+// rangeBit is the lowest bit of a document's number that tells its range.
+const rangeBit = 48
+
+// Place is where the last write of the document stands among those of its container: by range, then by sequence.
+func (d *Document) Place() uint64 {
+	return d.Number>>rangeBit<<rangeBit | d.Sequence&(1<<rangeBit-1)
+}
+
 // A Source is documents of one container, fixed at one moment and one instant.
 type Source interface {
 	// Scan walks the documents that a selects, in the order that a describes. A document

@@ -79,7 +79,7 @@ func (p Position) InFront() Position {
 }
 
 // ValuePosition is where a walk in order of values stands: the values of its
-// columns (one for a path), and the number (on the path _ts: the sequence) of the
+// columns (one for a path), and the number (on the path _ts: the Place) of the
 // document. The values are kept as far as they count, one byte longer when they were cut.
 func ValuePosition(dst Position, values []doc.Value, number uint64) Position {
 	dst = append(dst, byte(len(values)))

@@ -31,7 +31,7 @@ func startSharing(t *testing.T, count int) (*kvtest.Cluster, []*Node) {
 	for range count {
 		nodes = append(nodes, start(t, Options{
 			Engine: cluster.Process(), NoSQL: "127.0.0.1:0", Admin: "127.0.0.1:0",
-			Mongo: Mongo{Address: "127.0.0.1:0"}, TLS: TLS{Off: true}, AllowWellKnownKey: true,
+			Mongo: Mongo{Address: "127.0.0.1:0"}, TLS: TLS{Off: true}, Key: WellKnownKey,
 		}))
 	}
 	return cluster, nodes

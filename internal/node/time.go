@@ -21,7 +21,7 @@ const standstill = time.Second
 //
 // Where several processes share the data, requests go by the time of the engine.
 func (n *Node) startClock(ctx context.Context, o Options) error {
-	if sharesData(n.engine) {
+	if n.catalog.Shared() {
 		return n.feel(ctx)
 	}
 	mark, wall := n.catalog.ClockMark(), clock.Wall()

@@ -289,8 +289,8 @@ func (w *world) pagesLike(name string, of access.Selection, whole []listed) {
 	}
 }
 
-// TestRestoredRangesGoOnAboveWhatWasGivenOut goes back to an earlier state, as the restoration of a backup does: no range
-// gives out a number or a sequence again.
+// TestRestoredRangesGoOnAboveWhatWasGivenOut goes back to an earlier state, as the restoration of a backup does: no
+// range gives out a number or a sequence again.
 func TestRestoredRangesGoOnAboveWhatWasGivenOut(t *testing.T) {
 	withRanges(t, func(t *testing.T, ranges int) {
 		def := definition(1000)

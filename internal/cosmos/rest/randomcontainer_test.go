@@ -52,6 +52,7 @@ type randomContainer struct {
 	key      []string // paths of the partition key
 	keyKind  string
 	version  int
+	ranges   int
 	ttl      string // defaultTtl, "" for none
 	property bool   // life counts from /at
 	index    string
@@ -94,7 +95,8 @@ func newRandomContainer(t testing.TB, seed uint64) *randomContainer {
 	m.key, m.keyKind, m.version = k.paths, k.kind, k.version
 	m.ttl, m.index = "60", randomIndexes[0]
 	m.do("POST", "/dbs", `{"id":"d"}`).want(201)
-	m.do("POST", "/dbs/d/colls", m.definition()).want(201)
+	m.ranges = []int{1, 2, 5}[m.IntN(3)]
+	m.do("POST", "/dbs/d/colls", m.definition(), "x-mayfly-partitions", strconv.Itoa(m.ranges)).want(201)
 	for range *mazeItems {
 		m.write()
 	}
@@ -430,6 +432,8 @@ func (m *randomContainer) part() []string {
 		cut := fmt.Sprintf("%02X", m.IntN(64))
 		return [][]string{{"x-ms-end-epk", cut}, {"x-ms-start-epk", cut, "x-ms-end-epk", "FF"}, {"x-ms-start-epk",
 			cut}}[m.IntN(3)]
+	case 3:
+		return []string{hRange, strconv.Itoa(m.IntN(m.ranges))}
 	}
 	return nil
 }

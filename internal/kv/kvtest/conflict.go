@@ -73,7 +73,10 @@ func conflictWritesNothing(t *testing.T, e kv.Engine) {
 // batch that depends on an outdated read never passes: when it passes, the value read must be the one that stood just
 // before it.
 func conflictRace(t *testing.T, e kv.Engine) {
-	const rounds = 2000
+	rounds := 2000
+	if !view(t, e).Time.IsZero() {
+		rounds = 300 // engines on other machines need milliseconds for a batch, and meet as often in fewer
+	}
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() {

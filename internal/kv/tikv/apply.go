@@ -75,7 +75,7 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 
 func (e *Engine) newWaiter(b *kv.Batch) (*waiter, error) {
 	w := &waiter{
-		b: b, since: b.Since, extra: b.Extra, ops: len(b.Ops), before: b.Before, alone: !b.Before.IsZero(),
+		b: b, since: b.Since, extra: b.Extra, ops: len(b.Ops), before: b.Before,
 		depends: len(b.Reads) > 0 || len(b.Orders) > 0 && b.Since != 0,
 		done:    make(chan error, 1),
 	}

@@ -36,6 +36,7 @@ type round struct {
 	rest    []*waiter // not yet looked at
 	again   []*waiter // belong to another transaction
 	refused []refusal // fail alone
+	near    bool      // the batch in the transaction has a bound that is near
 }
 
 type refusal struct {
@@ -117,7 +118,7 @@ func (r *round) fill(ctx context.Context, group []*waiter) error {
 		return err
 	}
 	for len(r.rest) > 0 {
-		if r.bytes > groupBytes || r.bound != 0 {
+		if r.bytes > groupBytes || r.near {
 			r.again, r.rest = append(r.again, r.rest...), nil
 			return nil
 		}
@@ -178,6 +179,7 @@ func (r *round) take(ctx context.Context, w *waiter) (refused, err error) {
 	var late [][]byte
 	var counters map[string][]byte
 	if refused := w.use(func(b *kv.Batch) (err error) {
+		b.Time = timeOf(max(r.start, r.newest.Load())) // the counters are locked since then
 		counters, err = r.place(b, w.size)
 		for _, key := range b.Reads[len(w.reads):] {
 			late = append(late, r.e.space.data(key))
@@ -191,11 +193,13 @@ func (r *round) take(ctx context.Context, w *waiter) (refused, err error) {
 	}
 	refused = w.use(func(b *kv.Batch) error {
 		if !b.Before.IsZero() {
-			// A bound is one of the whole transaction.
-			if w.alone = true; len(r.in) > 0 {
+			// A bound is one of the whole transaction. One that is near keeps others out, so that they do not fail with
+			// it.
+			if w.alone = w.alone || r.isNear(b.Before); w.alone && len(r.in) > 0 {
 				b.Ops, b.Reads, b.Before = b.Ops[:w.ops], b.Reads[:len(w.reads)], w.before
 				return errAlone
 			}
+			r.near = w.alone
 			r.limit(b.Before)
 		}
 		w.begun = true
@@ -206,6 +210,12 @@ func (r *round) take(ctx context.Context, w *waiter) (refused, err error) {
 		return nil
 	})
 	return refused, err
+}
+
+// isNear reports whether the transaction might well be committed as late as a bound. Most bounds are deadlines of
+// documents, and far: the round gives up long before, unless the cluster's clock takes a step.
+func (r *round) isNear(bound time.Time) bool {
+	return bound.Before(timeOf(r.start).Add(2 * (r.e.options.Timeout + slack)))
 }
 
 // ofBatch tells a fault, which concerns one batch, from an error of the client, which concerns the transaction.
@@ -274,6 +284,18 @@ func (r *round) finish(ctx context.Context, err error) {
 	}
 	if err == nil || isFault(err) && fault.KindOf(err) == fault.Undetermined {
 		answerAll(r.in, err)
+		return
+	}
+	if r.late.Load() && len(r.in) > 1 { // the bound of one of them: each for itself, then
+		for _, w := range r.in {
+			w.alone = true
+			if err := w.reset(); err != nil {
+				w.answer(err)
+				continue
+			}
+			r.again = append(r.again, w)
+		}
+		answerAll(r.rest, err)
 		return
 	}
 	failed := append(r.in, r.rest...)

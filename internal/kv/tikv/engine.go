@@ -126,6 +126,9 @@ func (e *Engine) Close() error {
 	return e.release()
 }
 
+// Shared implements kv.Shared.
+func (e *Engine) Shared() bool { return true }
+
 // bounded is ctx with the deadline of one call.
 func (e *Engine) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, e.options.Timeout)

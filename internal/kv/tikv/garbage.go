@@ -25,11 +25,11 @@ func (e *Engine) GC(ctx context.Context, before time.Time) (kept time.Time, err 
 		return time.Time{}, local.Closed()
 	}
 	defer e.calls.Leave()
-	now, err := e.within(ctx)
-	if err != nil {
+	if err := e.sweep(ctx); err != nil {
 		return time.Time{}, err
 	}
-	if err := e.sweep(ctx, now); err != nil {
+	now, err := e.within(ctx)
+	if err != nil {
 		return time.Time{}, err
 	}
 	safe := min(timestampFrom(before), timestampFrom(timeOf(now).Add(-e.options.Retain)))
@@ -52,11 +52,16 @@ func (e *Engine) within(ctx context.Context) (uint64, error) {
 	return e.now(ctx)
 }
 
-// sweep deletes the chunks of large values that their keys had before now. No key can get one of them again.
-func (e *Engine) sweep(ctx context.Context, now uint64) error {
+// sweep deletes the chunks of large values that their keys no longer have. No key can get one of them again. Each page
+// of records is read as of its own moment, so that a long sweep reads nothing old.
+func (e *Engine) sweep(ctx context.Context) error {
 	from, to := e.space.bounds(recordKeys, nil, nil)
-	r := e.reader(now)
 	for {
+		now, err := e.within(ctx)
+		if err != nil {
+			return err
+		}
+		r := e.reader(now)
 		records, err := r.page(ctx, from, to, false, largePage)
 		if err != nil || len(records) == 0 {
 			return err

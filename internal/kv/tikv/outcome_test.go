@@ -88,8 +88,11 @@ func (s *silence) pass(
 // TestSilentCluster gets no answers. Each call ends by its own time, and with that of its context.
 func TestSilentCluster(t *testing.T) {
 	quiet := silence{over: make(chan struct{})}
-	e := newCluster(t).over(t, Options{Timeout: 200 * time.Millisecond}, quiet.pass)
-	set(t, e, "k", []byte("v"))
+	c := newCluster(t)
+	other := c.process(t, Options{})
+	set(t, other, "k", []byte("v"))
+	stop(t, other)
+	e := c.over(t, Options{Timeout: time.Second}, quiet.pass)
 	v := view(t, e)
 	it, err := v.Iterate(t.Context(), nil, nil)
 	if err != nil {
@@ -259,7 +262,7 @@ func TestOldMark(t *testing.T) {
 // TestSnapshotsAreKept opens a snapshot for longer than GC spares others.
 func TestSnapshotsAreKept(t *testing.T) {
 	c := newCluster(t)
-	e := c.process(t, Options{Retain: 200 * time.Millisecond})
+	e := c.process(t, Options{Retain: 4 * time.Second})
 	set(t, e, "k", []byte("old"))
 	old, err := e.Snapshot(t.Context())
 	if err != nil {

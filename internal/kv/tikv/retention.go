@@ -102,7 +102,7 @@ func (e *Engine) renew(ctx context.Context) {
 		}
 		return
 	}
-	lasts := max(e.options.Retain, time.Second).Truncate(time.Second)
+	lasts := max(e.options.Retain, time.Minute).Truncate(time.Second)
 	least, err := pd.UpdateServiceGCSafePoint(ctx, e.kept.service, int64(lasts/time.Second), oldest)
 	switch {
 	case err != nil: // the agreement before lasts for as long as it lasts

@@ -275,7 +275,9 @@ func (t *pessimistic) putLarge(full, key, value []byte) error {
 
 // limit makes the commit fail from a time on.
 func (t *pessimistic) limit(before time.Time) {
-	t.bound = max(timestampFrom(before), 1)
+	if bound := max(timestampFrom(before), 1); t.bound == 0 || bound < t.bound {
+		t.bound = bound
+	}
 	t.txn.SetCommitTSUpperBoundCheck(t.allows)
 }
 

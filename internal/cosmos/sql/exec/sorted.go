@@ -180,7 +180,7 @@ func (r *run) sortKey(dst []byte) []byte {
 // tie is what decides between documents with equal keys.
 func tie(o *plan.Order, d *access.Document) uint64 {
 	if o.Stamps {
-		return d.Sequence
+		return d.Place()
 	}
 	return d.Number
 }
