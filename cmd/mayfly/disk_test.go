@@ -35,7 +35,7 @@ func TestServeEndsWithItsDisk(t *testing.T) {
 	broken.On()
 	var b kv.Batch
 	b.Set([]byte("a"), nil)
-	if err := engine.Apply(t.Context(), &b); fault.KindOf(err) != fault.Unavailable {
+	if err := engine.Apply(t.Context(), &b); fault.KindOf(err) != fault.Undetermined {
 		t.Errorf("a write: %v", err)
 	}
 	err = await(t.Context(), n, slog.New(slog.DiscardHandler))

@@ -123,6 +123,10 @@ func TestEverySetting(t *testing.T) {
 		"config": {"", func(c config) bool { return true }},
 		"data":   {"/d", func(c config) bool { return c.data == "/d" }},
 		"memory": {"true", func(c config) bool { return c.memory }},
+		"engine": {"tikv://a:2379,b:2379/p", func(c config) bool { return c.cluster == "tikv://a:2379,b:2379/p" }},
+		"engine-tls": {"", func(c config) bool { // which needs an engine, see TestClusterFiles
+			return c.clusterTLS == clusterTLS{}
+		}},
 		"emulator": {"on", func(c config) bool {
 			return c.node.Emulator && c.node.AllowWellKnownKey && c.node.Mongo.ReplSet == "globaldb"
 		}},
@@ -196,6 +200,13 @@ func TestEverySetting(t *testing.T) {
 	}
 }
 
+func TestClusterFiles(t *testing.T) {
+	got, err := configured(t, nil, "--engine=tikv://pd:2379", "--engine-tls=main.go,serve.go,settings.go")
+	if want := (clusterTLS{"main.go", "serve.go", "settings.go"}); err != nil || got.clusterTLS != want {
+		t.Errorf("got %+v, error %v, want %+v", got.clusterTLS, err, want)
+	}
+}
+
 // TestGivenSettingsBeatTheEmulators gives what --emulator implies another value, in each way.
 func TestGivenSettingsBeatTheEmulators(t *testing.T) {
 	file := settingsFile(t, "emulator = on\nallow-well-known-key = off\nmongo-replset =\n")
@@ -223,6 +234,17 @@ func TestBadSettings(t *testing.T) {
 		want       string // what the error must say
 	}{
 		{name: "flag", args: []string{"--sync=maybe"}, want: "--sync: "},
+		{name: "address of a cluster", args: []string{"--engine=tikv://pd"}, want: "--engine: "},
+		{name: "cluster and folder", args: []string{"--engine=tikv://pd:2379", "--data=d"},
+			want: "--data does not fit --engine tikv://pd:2379: the cluster keeps the data"},
+		{name: "cluster and memory", env: map[string]string{"MAYFLY_MEMORY": "on"},
+			args: []string{"--engine=tikv://pd:2379"}, want: "MAYFLY_MEMORY does not fit --engine"},
+		{name: "cluster and disk", file: "engine = tikv://pd:2379\ndisk-reserve = 1GiB",
+			want: "mayfly.conf:2: disk-reserve does not fit --engine"},
+		{name: "TLS without cluster", args: []string{"--engine-tls=settings.go,settings.go,settings.go"},
+			want: "--engine-tls is for TLS to a cluster"},
+		{name: "TLS of one file", args: []string{"--engine=tikv://pd:2379", "--engine-tls=ca.pem"},
+			want: "is not three files"},
 		{name: "environment", env: map[string]string{"MAYFLY_RECLAIM_RATE": "-1"}, want: "MAYFLY_RECLAIM_RATE: "},
 		{name: "file", file: "\n\nclock = lunar", want: "mayfly.conf:3: clock: "},
 		{name: "unknown name", file: "region = x\nregoin = y",
