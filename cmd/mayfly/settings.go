@@ -61,12 +61,12 @@ var settings = []setting{
 		help:  "keep all data in memory",
 		parse: onOff(func(c *config, on bool) { c.memory = on })},
 	{name: "engine", kind: "ADDR",
-		help: "keep the data in a TiKV cluster, which several mayfly may share, at tikv://PD:2379[,PD:2379…][/PREFIX]; " +
-			"experimental (default: in the data folder)",
+		help: "keep the data in a TiKV cluster, which several mayfly may share, at " +
+			"tikv://PD:2379[,PD:2379…][/PREFIX]; experimental (default: in the data folder)",
 		parse: parseEngine},
 	{name: "engine-tls", kind: "CA,CERT,KEY",
-		help: "three PEM files for TLS to the cluster: the authority of its certificates, and the certificate of this " +
-			"process with its key (default: no TLS)",
+		help: "three PEM files for TLS to the cluster: the authority of its certificates, and the certificate of " +
+			"this process with its key (default: no TLS)",
 		parse: parseEngineTLS},
 	{name: "emulator", kind: "bool", value: "false", bare: "true",
 		help: "for development: behave as people expect of an emulator, with the well-known key, and MongoDB " +

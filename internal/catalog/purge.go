@@ -43,7 +43,8 @@ func (c *Catalog) purge(ctx context.Context) error {
 	return c.Purge(ctx, func(context.Context, *kv.Batch) error { return nil })
 }
 
-// Purge deletes what deletions of containers and indexes have left. guard makes each batch depend on the right to do so.
+// Purge deletes what deletions of containers and indexes have left. guard makes each batch depend on the right to do
+// so.
 func (c *Catalog) Purge(ctx context.Context, guard func(context.Context, *kv.Batch) error) error {
 	var waiting []*span
 	err := each(ctx, c.engine, purgeKind, func(s *span) error {
@@ -72,7 +73,9 @@ func (c *Catalog) Leftover(ctx context.Context, snapshot kv.Reader) (func(key []
 	}, err
 }
 
-func (c *Catalog) purgeSpan(ctx context.Context, s *span, guard func(context.Context, *kv.Batch) error) error {
+func (c *Catalog) purgeSpan(
+	ctx context.Context, s *span, guard func(context.Context, *kv.Batch) error,
+) error {
 	for from := s.Lower; from != nil; {
 		b := &kv.Batch{NoSync: true, Frees: true}
 		var err error

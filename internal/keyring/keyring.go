@@ -128,8 +128,8 @@ type Options struct {
 	Fixed string
 	// File is where a replaced primary key is kept, and Others the file of the other keys; "" keeps them in memory.
 	File, Others string
-	// Derived makes the other keys from the primary one, so that they are the same in every process that has it. None of
-	// the keys can be replaced then.
+	// Derived makes the other keys from the primary one, so that they are the same in every process that has it. None
+	// of the keys can be replaced then.
 	Derived bool
 	// Write replaces a file atomically. Others must not be able to read it.
 	Write func(path string, content []byte) error

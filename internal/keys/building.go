@@ -15,7 +15,8 @@ func (r Range) Building(dst []byte, kind byte) []byte {
 
 // A Progress is how far an index build is, so that another process can go on with it.
 type Progress struct {
-	Next    uint64   // the number of the document to go on with; those of its range before it, and ranges before, are done
+	// Next is the number of the document to go on with. Those of its range before it, and the ranges before, are done.
+	Next    uint64
 	Indexes []uint32 // what is built: the generation, or the named indexes by their ids
 }
 

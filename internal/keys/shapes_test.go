@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -87,6 +88,11 @@ func TestFormat(t *testing.T) {
 	line("system lease value", Lease{Epoch: 3, Since: 1700000000123, Holder: "A7"}.Append(nil))
 	line("system holder", HolderKey("A7"))
 	line("system holder value", AppendHolder(nil, 1700000000123))
+	line("system session", SessionKey(SessionOwner{1, 47: 2}, 3))
+	line("system session value", SessionRecord{
+		State: SessionWrite, Number: 9, Parts: 4, Stamp: 1700000000, Body: []byte("body"),
+	}.Append(nil))
+	line("system sessionswept", SessionSweptKey())
 	line("catalog", CatalogKey('c', 1, 2))
 	fmt.Fprintln(&out)
 
@@ -414,6 +420,10 @@ func FuzzKeyShapes(f *testing.F) {
 		d := DeadlineEntry{Sequence: n, Bytes: container}
 		if got, err := DecodeDeadline(AppendDeadline(nil, d)); err != nil || got != d {
 			t.Errorf("deadline value %+v, %v, want %+v", got, err, d)
+		}
+		sr := SessionRecord{State: kind, Number: at, Parts: container, Stamp: at / 2, Body: []byte(id)}
+		if got, err := DecodeSession(sr.Append(nil)); err != nil || !reflect.DeepEqual(got, sr) {
+			t.Errorf("record of a session %+v, %v, want %+v", got, err, sr)
 		}
 		c := Counter{Sequence: n, Number: n / 2, Stamp: at, Documents: n / 3, Bytes: uint64(container), Epoch: n / 5}
 		if got, err := DecodeCounter(c.Append(nil)); err != nil || got != c {

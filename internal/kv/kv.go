@@ -199,9 +199,9 @@ type (
 	// an engine keeps time, and loses nothing that was ever visible.
 	Shared interface{ Shared() bool }
 
-	// A Collector has versions of keys that were overwritten or deleted, and that it does not forget by itself. GC forgets
-	// those that were so before a time, except what open snapshots need: kept is the time from which on they stay. One
-	// process at a time calls it.
+	// A Collector has versions of keys that were overwritten or deleted, and that it does not forget by itself. GC
+	// forgets those that were so before a time, except what open snapshots need: kept is the time from which on they
+	// stay. One process at a time calls it.
 	Collector interface {
 		GC(ctx context.Context, before time.Time) (kept time.Time, err error)
 	}

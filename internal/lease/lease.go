@@ -1,8 +1,8 @@
-// Package lease lets one process at a time do a named piece of background work: free the space of a container, build its
-// indexes, collect garbage. Where one process alone has the data, a lease costs nothing and is always there. Where several
-// share it, a lease is a key of the engine, and every batch of the work depends on that key. So a process that has lost
-// a lease, because it was paused or could not reach the engine, cannot write as if it still had it. No machine's clock
-// decides who has a lease.
+// Package lease lets one process at a time do a named piece of background work: free the space of a container, build
+// its indexes, collect garbage. Where one process alone has the data, a lease costs nothing and is always there. Where
+// several share it, a lease is a key of the engine, and every batch of the work depends on that key. So a process that
+// has lost a lease, because it was paused or could not reach the engine, cannot write as if it still had it. No
+// machine's clock decides who has a lease.
 package lease
 
 import (
@@ -28,8 +28,8 @@ type Lease struct {
 // Lost reports whether the process knows that it has lost the lease. It may learn that late; Guard is exact.
 func (l *Lease) Lost() bool { return l.lost.Load() }
 
-// Guard makes a batch of the work depend on the lease: Apply fails with fault.Conflict if the lease changes hands before
-// the commit. If it has done so already, Guard fails with ErrLost. A batch that rests on a view has its Since already;
+// Guard makes a batch of the work depend on the lease: Apply fails with fault.Conflict if the lease changes hands
+// before the commit. If it has done so already, Guard fails with ErrLost. A batch that rests on a view has its Since already;
 // another one gets it here.
 func (l *Lease) Guard(ctx context.Context, b *kv.Batch) error {
 	if l.lost.Load() {

@@ -18,7 +18,8 @@ func (n *Node) endpoints(r *http.Request) admin.Endpoints {
 		asked = "localhost"
 	}
 	f := admin.Endpoints{
-		Admin: n.AdminURL(), MongoAuth: n.mongoAuth, Memory: n.inMemory, Engine: n.options.EngineName, Version: n.version, StartedAt: n.started,
+		Admin: n.AdminURL(), MongoAuth: n.mongoAuth, Memory: n.inMemory, Engine: n.options.EngineName,
+		Version: n.version, StartedAt: n.started,
 	}
 	if ok {
 		scheme := "http://"

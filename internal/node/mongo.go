@@ -62,8 +62,8 @@ func (n *Node) chooseMongoAuth(o Options) (bool, error) {
 func (n *Node) keepLog(ctx context.Context, o Options) error { return n.keepLogOf(ctx, n.store, o) }
 
 func (n *Node) keepLogOf(ctx context.Context, st *store.Store, o Options) error {
-	if sharesData(n.engine) {
-		return nil // change streams need a replica set, see mongoOptions
+	if n.catalog.Shared() {
+		return nil // of all processes, none keeps one
 	}
 	if n.mongo == nil || o.Mongo.ReplSet == "" {
 		return st.ForgetLog(ctx)
@@ -105,8 +105,8 @@ func (n *Node) advertisedMongo() string {
 
 func (n *Node) mongoOptions(o Options, advertise, version string) command.Options {
 	if sharesData(n.engine) {
-		// Transactions, retryable writes and change streams rest on what one process has in memory, so a client must not
-		// be told that they work through any of several.
+		// Transactions, retryable writes and change streams rest on what one process has in memory, so a client must
+		// not be told that they work through any of several.
 		o.Mongo.ReplSet, advertise = "", ""
 	}
 	return command.Options{

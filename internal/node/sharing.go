@@ -41,7 +41,8 @@ func (o *Options) checkSharing() error {
 	listens := o.NoSQL != "" || o.Compute != "" || o.Mongo.Address != "" || o.Admin != ""
 	switch {
 	case o.Dir != "":
-		return fault.New(fault.Invalid, "several processes share the data, so there is no folder for it: leave --data out")
+		return fault.New(fault.Invalid, "several processes share the data, so there is no folder for it: "+
+			"leave --data out")
 	case o.Virtual:
 		return fault.New(fault.Invalid, "several processes share the data, and its time is the cluster's: "+
 			"leave --clock=virtual out")

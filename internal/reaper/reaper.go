@@ -107,7 +107,8 @@ func (r *Reaper) Stop() {
 	r.work.Wait()
 }
 
-// Pause stops reclaiming until Resume. Documents still expire. Where several processes share the data, the others go on.
+// Pause stops reclaiming until Resume. Documents still expire. Where several processes share the data, the others go
+// on.
 func (r *Reaper) Pause() {
 	r.paused.Store(true)
 	r.pending.end()

@@ -17,16 +17,20 @@ const sizedEntries = 200
 func (s *Store) IndexSizes(
 	ctx context.Context, c *catalog.Container, documents uint64,
 ) (map[uint32]uint64, error) {
-	rng := c.Only()
-	lower, upper := rng.Bounds(keys.KindLookup)
-	size, err := s.sizeOf(ctx, lower, upper, documents)
-	if err != nil {
-		return nil, err
+	sizes, ranges := map[uint32]uint64{}, c.State().Ranges()
+	for _, x := range ranges {
+		lower, upper := c.KeysOf(x.Number).Bounds(keys.KindLookup)
+		size, err := s.sizeOf(ctx, lower, upper, documents/uint64(len(ranges)))
+		if err != nil {
+			return nil, err
+		}
+		sizes[access.Identity] += size
 	}
-	sizes := map[uint32]uint64{access.Identity: size}
+	rng := c.Only()
 	for _, x := range c.State().Named {
 		lower, upper := rng.NamedBounds(x.ID)
-		if size, err = s.sizeOf(ctx, lower, upper, documents); err != nil {
+		size, err := s.sizeOf(ctx, lower, upper, documents)
+		if err != nil {
 			return nil, err
 		}
 		sizes[x.ID] = size

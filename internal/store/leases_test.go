@@ -60,7 +60,8 @@ func (w *wire) Apply(ctx context.Context, b *kv.Batch) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, op := range b.Ops {
-		if len(op.Key) > 8 && op.Key[0] != keys.System("")[0] && keys.Kind(op.Key[7]) == keys.KindEntry && op.Value != nil {
+		ofContainer := len(op.Key) > 8 && op.Key[0] != keys.System("")[0]
+		if ofContainer && keys.Kind(op.Key[7]) == keys.KindEntry && op.Value != nil {
 			w.entries++
 		}
 	}

@@ -64,7 +64,8 @@ func building(c *catalog.Container) (ids []uint32) {
 	return ids
 }
 
-// unreached are the kinds of failures that say nothing about the documents: another process, or this one, goes on later.
+// unreached are the kinds of failures that say nothing about the documents: another process, or this one, goes on
+// later.
 var unreached = map[fault.Kind]bool{fault.Unavailable: true, fault.Undetermined: true, fault.Timeout: true}
 
 // buildNamedInTurn builds the indexes of a turn, and only those: the steps that are done do not have others.

@@ -10,8 +10,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/lease"
 )
 
-// A buildTurn is the right to build indexes of a container, and where the build goes on. Where one process alone has the
-// data, it is nil: a build starts again after a restart, and nobody else takes it over.
+// A buildTurn is the right to build indexes of a container, and where the build goes on. Where one process alone has
+// the data, it is nil: a build starts again after a restart, and nobody else takes it over.
 type buildTurn struct {
 	lease    *lease.Lease
 	progress keys.Progress

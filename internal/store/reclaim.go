@@ -451,7 +451,8 @@ func (s *Store) loadReclaim(ctx context.Context, rng keys.Range, r *reclaim) err
 		return nil
 	}
 	r.loaded, r.lease = false, held
-	r.queueMarks, r.dates, r.last, r.pending, r.sweep, r.next, r.closedDates = queueMarks{}, datePass{}, run{}, 0, nil, 0, nil
+	r.queueMarks, r.dates, r.last = queueMarks{}, datePass{}, run{}
+	r.pending, r.sweep, r.next, r.closedDates = 0, nil, 0, nil
 	_, err := s.engine.Get(ctx, rng.Mark(nil), func(value []byte) error {
 		mark, err := keys.DecodeReclaimMark(value)
 		if err != nil {

@@ -264,6 +264,7 @@ type snapshotCommit struct {
 	batch   kv.Batch
 	entries [][]byte  // of the log
 	records *kv.Batch // of the containers that the transaction makes, nil for none
+	receipt *Receipt  // that goes with it, nil for none
 	passed  bool      // the engine has got as far as the counters
 }
 
@@ -296,6 +297,7 @@ func (c *snapshotCommit) prepare(ctx context.Context) error {
 	c.batch.Frees = c.tx.draft == nil && !slices.ContainsFunc(c.writers, func(ws *writeSet) bool {
 		return !ws.deletes()
 	})
+	c.receipt = c.tx.s.receiptOf(ctx)
 	c.entries = c.logEntries()
 	c.tx.s.log.follow(&c.batch, c.entries, c.wall)
 	return nil
@@ -342,8 +344,17 @@ func (c *snapshotCommit) wall() (newest int64) {
 func (c *snapshotCommit) apply(ctx context.Context) error {
 	// A conflict here is only a write between the comparison and the batch. Comparing again tells whether it concerns
 	// this transaction.
+	reads, ops := len(c.batch.Reads), len(c.batch.Ops)
 	for range maxAttempts {
 		view, err := c.tx.s.engine.View(ctx)
+		if err != nil {
+			return err
+		}
+		c.batch.Reads, c.batch.Ops = c.batch.Reads[:reads], c.batch.Ops[:ops]
+		receipt, err := c.receipt.begin(ctx, view.Reader)
+		if err == ErrReceipted { // an attempt whose end was unknown has been committed
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -351,12 +362,16 @@ func (c *snapshotCommit) apply(ctx context.Context) error {
 			return err
 		}
 		c.batch.Since = view.Mark
+		receipt.end(&c.batch, view.Time.Unix())
 		if c.records != nil && len(c.records.Reads) > 0 {
 			// They rest on an earlier moment. What is unchanged since the snapshot must be unchanged since then, too.
 			c.batch.Since, c.batch.Reads = c.records.Since, append(c.batch.Reads, c.records.Reads...)
 			return c.tx.s.apply(ctx, &c.batch)
 		}
 		err = c.tx.s.apply(ctx, &c.batch)
+		if fault.KindOf(err) == fault.Undetermined && c.receipt.retries(err) {
+			continue
+		}
 		// A conflict after the counters is one with the container's state or with a deadline: trying again cannot help.
 		if err == nil || c.passed || fault.KindOf(err) != fault.Conflict {
 			return err

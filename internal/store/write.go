@@ -42,6 +42,7 @@ func (s *Store) writeUntilDone(
 	ctx context.Context, c *catalog.Container, now expiry.Stamp, ops []Op, results []Result,
 ) error {
 	heavy, alone := heavy(ops), false
+	receipt := s.receiptOf(ctx)
 	for range maxAttempts {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -58,29 +59,40 @@ func (s *Store) writeUntilDone(
 		if err != nil {
 			return err
 		}
-		large, err := s.attempt(ctx, v, ops, results)
+		large, err := s.attempt(ctx, v, ops, results, receipt)
 		heavy = heavy || large
-		if err == nil || fault.KindOf(err) != fault.Conflict {
+		if err == nil || !receipt.retries(err) {
 			return err
 		}
 	}
-	return fault.New(fault.Conflict, "Too many writes of the same document at once. Try again.")
+	return errManyWrites
 }
+
+var errManyWrites = fault.New(fault.Conflict, "Too many writes of the same document at once. Try again.")
 
 // attempt does the operations once; fault.Conflict asks for another attempt. large reports whether the write turned out
 // to be a large one.
-func (s *Store) attempt(ctx context.Context, v catalog.View, ops []Op, results []Result) (large bool, err error) {
+func (s *Store) attempt(
+	ctx context.Context, v catalog.View, ops []Op, results []Result, receipt *Receipt,
+) (large bool, err error) {
 	ws, err := s.begin(ctx, v)
 	if err != nil {
 		return false, err
 	}
 	ws.ctx = ctx
 	defer ws.end()
+	r, err := receipt.begin(ctx, ws.view.Reader)
+	if err != nil {
+		return false, err
+	}
 	for i := range ops {
 		if err := ws.do(ctx, &ops[i], &results[i]); err != nil {
 			// A failure is an answer too: it must rest on a state that existed, or it is tried again.
 			return false, cmp.Or(ws.confirm(ctx), error(&BatchError{Index: i, Err: err}))
 		}
+	}
+	if ws.writes() {
+		r.end(&ws.b, ws.v.Now)
 	}
 	err = ws.commit(ctx)
 	return ws.share != nil, err

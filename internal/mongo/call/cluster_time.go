@@ -24,6 +24,8 @@ const (
 	noopEvery = 10 * time.Second
 	// maxDrift bounds how far in the future the cluster time of a client may be.
 	maxDrift = 365 * 24 * time.Hour
+	// maxSkew bounds how far the clocks of two processes that share data are apart, which follow that of the engine.
+	maxSkew = time.Minute
 )
 
 // stampOf reads a timestamp as a cluster time: seconds in the upper half of the number.
@@ -59,6 +61,9 @@ func reachClusterTime(r *Request, after uint64) error {
 		return code.New(clusterTimeFailsRateLimiter,
 			"New cluster time, %d, is too far from this node's wall clock time, %d.", told>>32, r.Now)
 	}
+	if r.Node.Shares {
+		return nil // a read sees all that any process had acknowledged when it began
+	}
 	for watch := clock.Start(); ; {
 		grown := r.Node.Store.LogChanged()
 		if newest, err := r.Node.Store.LogNewest(r.Context); err != nil || uint64(newest) >= after {
@@ -92,6 +97,9 @@ func WriteClusterTime(ctx context.Context, r *Request, a *doc.Writer) {
 		return
 	}
 	now := r.Node.ClusterTime(ctx, r.At.Unix())
+	if r.Node.Shares {
+		now = max(now, gossiped(r)) // another process may be ahead, and what a client is told must not go back
+	}
 	a.Object("$clusterTime")
 	a.Timestamp("clusterTime", uint32(now>>32), uint32(now))
 	a.Object("signature")
@@ -100,6 +108,16 @@ func WriteClusterTime(ctx context.Context, r *Request, a *doc.Writer) {
 	a.Close()
 	a.Close()
 	a.Timestamp("operationTime", uint32(now>>32), uint32(now))
+}
+
+// gossiped is the cluster time that the client has been told, 0 if it does not say, or says one that cannot be true.
+func gossiped(r *Request) uint64 {
+	d, _ := doc.AsDoc(r.Gossiped)
+	told := stampOf(doc.Lookup(d, "clusterTime"))
+	if time.Unix(int64(told>>32), 0).Sub(r.At) > maxSkew {
+		return 0
+	}
+	return told
 }
 
 // unsigned is the signature of servers without authentication.

@@ -16,30 +16,20 @@ func JoinRetry(r *Request, a *doc.Writer) error {
 	}
 	x, s := r.Session, &r.Node.Sessions
 	switch {
-	case r.TxnNumber < x.Number && x.Stage == session.Retryable:
-		return code.New(code.TransactionTooOld,
-			"Retryable write with txnNumber %d is prohibited on session %s because a newer retryable write with "+
-				"txnNumber %d has already started on this session.", r.TxnNumber, x.Shown(), x.Number)
 	case r.TxnNumber < x.Number:
-		return code.New(code.TransactionTooOld,
-			"Retryable write with txnNumber %d is prohibited on session %s because a newer transaction with "+
-				"txnNumber %d has already started on this session.", r.TxnNumber, x.Shown(), x.Number)
-	case r.TxnNumber > x.Number:
-		x.Abort(s)
-		s.Renumber(x, r.TxnNumber, session.Retryable)
-		return nil
-	case x.Stage != session.Retryable:
+		return session.TooOld(x, r.TxnNumber, x.Number, x.Stage != session.Retryable)
+	case r.TxnNumber == x.Number && x.Stage != session.Retryable:
 		return code.New(code.ConflictingOperationInProgress,
 			"Transaction number %d is that of a multi-document transaction", r.TxnNumber)
-	case x.Unknown != nil:
-		return x.Unknown // nobody knows whether a second attempt would be the first or the second write
-	case x.Reply == nil || x.Reply.Of != r.Name:
-		return nil // the first attempt has come to nothing
 	}
-	members := s.Kept.Members(x.Reply)
-	if members == nil {
-		return code.New(code.IncompleteTransactionHistory,
-			"Incomplete history detected for transaction %d on session %s", x.Number, x.Shown())
+	again := r.TxnNumber == x.Number
+	if !again {
+		x.Abort(s)
+		s.Renumber(x, r.TxnNumber, session.Retryable)
+	}
+	members, err := s.Retries.Begin(&r.Operation, again)
+	if members == nil || err != nil {
+		return err
 	}
 	r.Repeated = true
 	a.Append(members)
@@ -49,13 +39,34 @@ func JoinRetry(r *Request, a *doc.Writer) error {
 
 // RememberReply keeps the answer for a retry.
 func RememberReply(r *Request, a *doc.Writer) {
-	s := &r.Node.Sessions
-	s.Kept.Drop(r.Session)
-	p := &session.Reply{Of: r.Name}
-	r.Session.Reply = p
-	if members := a.Written(); len(members) <= session.MaxReplyBytes {
-		s.Kept.Add(p, members)
+	r.Node.Sessions.Retries.End(&r.Operation, a.Written())
+}
+
+// WriteRepeated names the statements that the command has not done, because an earlier attempt had.
+func WriteRepeated(r *Request, a *doc.Writer) {
+	list := r.Retry.Repeated()
+	if len(list) == 0 {
+		return
 	}
+	first, ids := r.Int("stmtId", -1<<31, 0), r.List("stmtIds")
+	if r.Name == "findAndModify" {
+		a.Int32("retriedStmtId", int(first))
+		return
+	}
+	a.Array("retriedStmtIds")
+	for _, i := range list {
+		writeStatement(a, i, int(first), ids)
+	}
+	a.Close()
+}
+
+// writeStatement writes the number that the client has given to a statement.
+func writeStatement(a *doc.Writer, i, first int, ids []doc.Value) {
+	if i < len(ids) {
+		a.Value(a.Index(), ids[i])
+		return
+	}
+	a.Int32(a.Index(), first+i)
 }
 
 // writeRetried names the statements that had been done before: all but those that had failed.
@@ -79,12 +90,8 @@ func writeRetried(r *Request, a *doc.Writer, members []byte) {
 	ids := r.List("stmtIds")
 	a.Array("retriedStmtIds")
 	for i := range count {
-		switch {
-		case failed[int64(i)]:
-		case i < len(ids):
-			a.Value(a.Index(), ids[i])
-		default:
-			a.Int32(a.Index(), int(first)+i)
+		if !failed[int64(i)] {
+			writeStatement(a, i, int(first), ids)
 		}
 	}
 	a.Close()

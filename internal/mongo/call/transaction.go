@@ -12,6 +12,9 @@ func JoinTransaction(r *Request) error {
 		return err
 	}
 	x, starts := r.Session, r.StartsTxn.Type != 0
+	if recovers(r) {
+		return x.Recover(r.Context, &r.Node.Sessions, r.TxnNumber)
+	}
 	switch {
 	case r.TxnNumber < x.Number:
 		return code.New(code.TransactionTooOld,
@@ -41,6 +44,15 @@ func JoinTransaction(r *Request) error {
 	}
 	x.Resume(&r.Operation)
 	return nil
+}
+
+// recovers reports whether the request is a commit that has to find out what has become of its transaction. The client
+// sends it to this process because it has lost the other one or its answer; with a recoveryToken, if it keeps to the
+// specification.
+func recovers(r *Request) bool {
+	x := r.Session
+	return r.Node.Shares && r.Name == "commitTransaction" &&
+		(r.TxnNumber > x.Number || r.TxnNumber == x.Number && x.Stage == session.Committed && x.Unknown != nil)
 }
 
 // EndsTransaction reports whether the command is the last one of a transaction.

@@ -92,6 +92,8 @@ func runWriting(r *request, x *query.Aggregation, a *answer) error {
 // openStream answers with a change stream.
 func openStream(r *request, a *answer, x *query.Aggregation, arg doc.Value, size int64) error {
 	switch {
+	case r.Node.Shares:
+		return changeStreamsOff()
 	case r.s.o.ReplSet == "":
 		return call.NeedsSet(40573, "The $changeStream stage is only supported on replica sets.")
 	case r.Transaction != nil:

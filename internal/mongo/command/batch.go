@@ -15,7 +15,7 @@ const (
 func (r *request) reply(a *answer, ns string, from session.Producer, limit int64, shape func(*session.Cursor)) error {
 	x := &session.Cursor{
 		Namespace: ns, From: from, API: r.API,
-		Owner: r.Owner(), SessionID: r.SessionID(), Transaction: r.Transaction,
+		Owner: r.Owner(), SessionID: r.SessionID(), Transaction: r.Transaction, Connection: r.Connection,
 	}
 	if shape != nil {
 		shape(x)

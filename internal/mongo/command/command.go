@@ -43,7 +43,8 @@ type Options struct {
 	Auth bool
 
 	// ReplSet is the name of the replica set whose only member is the server. "" is a stand-alone server, which has no
-	// transactions, retryable writes and change streams.
+	// transactions, retryable writes and change streams. It has no effect where several processes share the data: there
+	// each of them is a mongos, which has all of these but change streams.
 	ReplSet string
 	// Advertise is the host:port that clients of the replica set are told; "" is the name that each client has asked
 	// for over TLS, or the address that it has reached.
@@ -98,6 +99,8 @@ type Server struct {
 
 	processID [12]byte // of this process, in the topology
 
+	sweeping func() // ends sweepReceipts
+
 	lastOp   atomic.Int32 // number of a request
 	commands map[string]command
 	accounts *account.Accounts
@@ -112,10 +115,14 @@ func New(o Options) *Server {
 	if o.Gate == nil {
 		o.Gate = openGate{}
 	}
+	if o.Catalog.Shared() {
+		o.ReplSet = "" // it is a mongos
+	}
 	s := &Server{
 		Node: &session.Node{
 			Store: o.Store, Catalog: o.Catalog, Clock: o.Clock, Budget: o.Budget,
-			Hints: o.Hints, Log: o.Logger, Replicates: o.ReplSet != "",
+			Hints: o.Hints, Log: o.Logger, Replicates: o.ReplSet != "" || o.Catalog.Shared(),
+			Shares: o.Catalog.Shared(),
 		},
 		o:           o,
 		listeners:   map[net.Listener]struct{}{},
@@ -140,6 +147,7 @@ func New(o Options) *Server {
 	}
 	s.Interrupt = s.interruptSessions
 	s.Node.Open()
+	s.sweepReceipts()
 	s.processID = s.NewObjectID(s.monitor.Started)
 	s.monitor.TTL.Start(s.Node, s.monitor.Started.Unix(), o.Gate,
 		func() int64 { return s.parameters.Number(parameter.TTLSleepSeconds) },
@@ -189,6 +197,10 @@ func (s *Server) accept(conn net.Conn) {
 	s.serving.Go(func() {
 		c.serve()
 		c.leave()
+		if c.balanced {
+			s.Cursors.EndConnection(c.id)
+			s.Node.Sessions.EndConnection(c.id)
+		}
 		s.mu.Lock()
 		delete(s.connections, c)
 		s.monitor.Traffic.Add(&c.traffic)
@@ -209,6 +221,7 @@ func (s *Server) Close(ctx context.Context) error {
 	s.mu.Unlock()
 	s.monitor.TTL.Stop()
 	s.Cursors.Stop()
+	s.sweeping()
 	done := make(chan struct{})
 	go func() {
 		s.serving.Wait()

@@ -57,6 +57,8 @@ type connection struct {
 	left    bool                      // the client has, or was made to
 	planned atomic.Pointer[plan.Plan] // that the running request follows
 
+	balanced bool // the client keeps cursors and transactions at the connection, see discovery.go
+
 	stopped func() error      // stops, made once
 	hold    func(int64) error // holds, made once
 }

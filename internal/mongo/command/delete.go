@@ -24,6 +24,7 @@ func runDelete(r *request, a *answer) error {
 		}
 	}
 	for i := range shapes {
+		r.Retry.Go(i)
 		x, err := shapes[i].Compile(&r.Request, name)
 		if err == nil {
 			err = x.Run(&r.Operation)

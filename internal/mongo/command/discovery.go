@@ -14,9 +14,14 @@ import (
 // connection strings do. Otherwise it says that it is a mongos. See docs/decisions/0019-discovery.md.
 // mongodb/specifications: source/server-discovery-and-monitoring/server-discovery-and-monitoring.md
 
+// Where several processes share the data, each of them is a mongos to all clients. Drivers then keep a transaction and
+// a cursor at the process that has it, if they are given the addresses of all processes. Behind one address they know
+// nothing of the processes, unless they are told loadBalanced=true: then they keep both at their connection.
+// mongodb/specifications: source/load-balancers/load-balancers.md
+
 // inSet reports whether the client sees a member of a replica set.
 func (c *connection) inSet() bool {
-	return c.s.o.ReplSet != "" && (!c.s.o.Exposed || c.s.o.Advertise != "" || c.client.fromAzure())
+	return c.s.o.ReplSet != "" && !c.s.Shares && (!c.s.o.Exposed || c.s.o.Advertise != "" || c.client.fromAzure())
 }
 
 // fromAzure reports whether the application's name is in the form of Azure's connection strings, @ACCOUNT@. These name

@@ -41,6 +41,9 @@ func (c *connection) answer(m *wire.Message) (goOn, follows bool) {
 		Node: c.s.Node, Host: &r, Memory: &c.memory, Since: clock.Start(), Stop: c.stopped, Hold: c.hold,
 		Planned: &c.planned,
 	}
+	if c.balanced {
+		r.Connection = c.id
+	}
 	r.Trace.On = c.s.monitor.Slow() > 0 || c.s.monitor.Profiler.On()
 	defer r.over()
 	c.memory.Begin()
@@ -168,7 +171,8 @@ func (c *connection) run(r *request, a *answer) error {
 	if err := call.CheckNames(&r.Request); err != nil {
 		return err
 	}
-	if !cmd.greets { // which asks for nothing that a change of the catalog could concern
+	// A handshake that names no user asks for nothing that a change of the catalog could concern.
+	if !cmd.greets || r.Get("saslSupportedMechs").Type != 0 || r.Get("speculativeAuthenticate").Type != 0 {
 		if err := r.Node.Catalog.Refresh(c.base); err != nil {
 			return session.Translate(err)
 		}

@@ -9,12 +9,7 @@ func findAndModify(r *request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	if m.Remove {
-		err = m.Delete(&r.Operation)
-	} else {
-		err = m.Modify(&r.Operation)
-	}
-	if err != nil {
+	if err := m.Run(&r.Operation); err != nil {
 		return within("Plan executor error during findAndModify", err)
 	}
 	a.Object("lastErrorObject")

@@ -49,6 +49,10 @@ func hello(r *request, a *answer) error {
 	a.Int32("maxWireVersion", maxWireVersion)
 	a.Bool("readOnly", false)
 	r.compression(a)
+	if call.IsTrue(r.Get("loadBalanced")) && r.Node.Shares {
+		r.c.balanced = true
+		a.ObjectID("serviceId", r.s.processID)
+	}
 	return r.greetUser(a)
 }
 
@@ -60,7 +64,7 @@ func (r *request) topology(a *answer) {
 	}
 	if !r.c.inSet() {
 		a.Bool(writable, true)
-		if r.s.o.ReplSet != "" {
+		if r.Node.Replicates {
 			a.String("msg", "isdbgrid")
 		}
 		writeTopologyVersion(r, a)

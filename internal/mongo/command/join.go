@@ -69,9 +69,13 @@ func leaveSession(r *request, a *answer, err error) error {
 			r.Session.Unknown = err
 		case err == nil && !r.Repeated && r.Autocommit.Type == 0:
 			call.RememberReply(&r.Request, &a.Writer)
+			call.WriteRepeated(&r.Request, &a.Writer)
 		}
 		r.Session.Release()
 		r.turn = false
+		if err == nil {
+			writeRecovery(r, a)
+		}
 	}
 	if err == nil {
 		call.WriteConcernError(&r.Request, &a.Writer)

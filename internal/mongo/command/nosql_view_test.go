@@ -24,7 +24,7 @@ func (d *testServer) cosmos(name, path string) *catalog.Container {
 		must(d.t, err)
 	}
 	c, err := d.catalog.CreateContainer(ctx, now, db, catalog.Definition{
-		Name: name, TTL: 60,
+		Name: name, TTL: 60, Partitions: 4,
 		Partition: catalog.PartitionKey{Paths: []string{path}, Version: 2},
 		Indexing:  catalog.Indexing{Included: []string{"/*"}},
 	}, nil)

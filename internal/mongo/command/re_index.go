@@ -13,7 +13,7 @@ func reIndex(r *request, a *answer) error {
 	if r.Err != nil {
 		return r.Err
 	}
-	if r.s.o.ReplSet != "" {
+	if r.Node.Replicates {
 		return code.New(code.IllegalOperation, "reIndex is only allowed on a standalone mongod instance")
 	}
 	c, err := query.Existing(&r.Request, name, code.New(code.NamespaceNotFound, "collection does not exist"))

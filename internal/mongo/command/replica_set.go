@@ -17,6 +17,9 @@ func (s *Server) noReplication() error {
 }
 
 func replSetGetStatus(r *request, a *answer) error {
+	if r.Node.Shares {
+		return notThroughMongos(r)
+	}
 	if err := r.s.noReplication(); err != nil {
 		return err
 	}
@@ -66,6 +69,9 @@ func writeMember(r *request, a *answer) {
 }
 
 func replSetGetConfig(r *request, a *answer) error {
+	if r.Node.Shares {
+		return notThroughMongos(r)
+	}
 	if err := r.s.noReplication(); err != nil {
 		return err
 	}
@@ -108,6 +114,9 @@ func (r *request) writeConfig(a *doc.Writer) {
 const alreadyInitialized code.Code = 23
 
 func replSetInitiate(r *request, _ *answer) error {
+	if r.Node.Shares {
+		return notThroughMongos(r)
+	}
 	if r.s.o.ReplSet == "" {
 		return call.NeedsSet(code.NoReplicationEnabled, "This node was not started with replication enabled.")
 	}

@@ -33,6 +33,7 @@ func runUpdate(r *request, a *answer) error {
 		}
 	}
 	for i := range shapes {
+		r.Retry.Go(i)
 		u, err := shapes[i].Compile(&r.Request, name)
 		if err == nil {
 			err = u.Run(&r.Operation)

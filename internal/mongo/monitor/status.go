@@ -31,7 +31,11 @@ func (m *Monitor) Sections(r *call.Request, a *doc.Writer, x *Status) {
 	uptime := m.Node.Uptime.Elapsed()
 	a.String("host", host)
 	a.String("version", x.Version)
-	a.String("process", "mayfly")
+	process := "mayfly"
+	if m.Node.Shares {
+		process = "mongos" // tools look for it
+	}
+	a.String("process", process)
 	a.String("service", "mayfly")
 	a.Int64("pid", int64(os.Getpid()))
 	a.Double("uptime", float64(int64(uptime.Seconds())))

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"time"
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/store"
@@ -9,6 +10,9 @@ import (
 
 // ClusterTime is how far time has come, seconds in its upper half. It never falls.
 func (n *Node) ClusterTime(ctx context.Context, now int64) uint64 {
+	if n.Shares {
+		return n.advance(sharedTime(n.Clock.Now()))
+	}
 	newest, err := n.Store.LogNewest(ctx)
 	if last := n.newest.Load(); err != nil && last != 0 {
 		return last // still true: a later time might be one of an entry that nobody has been told of
@@ -17,6 +21,17 @@ func (n *Node) ClusterTime(ctx context.Context, now int64) uint64 {
 	if err != nil || at == 0 { // nothing is logged: nobody follows
 		at = uint64(max(now, 0))<<32 | 1
 	}
+	return n.advance(at)
+}
+
+// sharedTime is the cluster time at an instant where several processes share the data. There is no log whose entries
+// could have times, and the clock is the engine's.
+func sharedTime(at time.Time) uint64 {
+	return uint64(max(at.Unix(), 0))<<32 | uint64(at.Nanosecond()+1)
+}
+
+// advance makes cluster time reach at.
+func (n *Node) advance(at uint64) uint64 {
 	for {
 		last := n.newest.Load()
 		if at <= last {

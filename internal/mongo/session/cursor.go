@@ -87,6 +87,8 @@ type Cursor struct {
 	Token       func() doc.Value // postBatchResumeToken of a change stream; nil for others
 	Awaits      bool             // getMore may wait for documents
 
+	Connection int32 // see Operation.Connection
+
 	Refused bool // the last operation got no batch for want of memory; the next one may
 
 	Killed atomic.Bool
@@ -176,6 +178,15 @@ func (c *Cursors) expire(now time.Time) {
 			c.timedOut.Add(1)
 		}
 		x.Mutex.Unlock()
+	}
+}
+
+// EndConnection ends the cursors of a connection.
+func (c *Cursors) EndConnection(id int32) {
+	for _, x := range c.list() {
+		if x.Connection == id {
+			c.Kill(x)
+		}
 	}
 }
 

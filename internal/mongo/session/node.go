@@ -30,7 +30,9 @@ type Node struct {
 
 	// it is a member of a replica set: there are transactions, retryable writes and change streams
 	Replicates bool
-	Lifetime   func() time.Duration // how long a transaction may stay open
+	// Shares says that other processes have the same data open. Each of them looks like a mongos of one cluster.
+	Shares   bool
+	Lifetime func() time.Duration // how long a transaction may stay open
 	// Interrupt ends the operations of sessions, except by.
 	Interrupt func(by *Operation, list []*Session)
 

@@ -29,8 +29,12 @@ type Operation struct {
 	MaxTime time.Duration // 0 for no limit
 	API     API
 
+	// Connection is the number of the connection that what it opens ends with; 0 if that outlives connections.
+	Connection int32
+
 	Session     *Session     // nil when the client names none
 	Transaction *Transaction // nil outside of a multi-document transaction
+	Retry       *Retry       // of a retryable write of which receipts are kept, else nil
 	Wrote       bool         // something may have been written
 	Done        bool         // it has its answer
 

@@ -7,9 +7,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/budget"
 )
 
-// A retryable write may be sent again when its answer was lost: then it is answered from
-// memory. Sessions remember the answer to their newest number.
-// https://github.com/mongodb/specifications/blob/master/source/retryable-writes/retryable-writes.md
+// Where one process has the data alone, a retryable write that is sent again because its answer was lost is answered
+// from memory. Sessions remember the answer to their newest number. See Recall.
 
 // Limits of the answers that are kept. Those that no room is left for are forgotten, the oldest first;
 // who asks for one is told so, which is better than a write done twice.

@@ -38,7 +38,8 @@ type Sessions struct {
 	looked clock.Stopwatch // since the last look for old ones
 
 	transactions
-	Kept replies
+	Kept    replies
+	Retries Recall
 }
 
 // A Key tells sessions apart: users have their own.
@@ -78,6 +79,9 @@ func (s *Sessions) init(n *Node) {
 	s.node, s.most, s.of, s.looked = n, maxSessions, map[Key]*Session{}, clock.Start()
 	s.transactions.init()
 	s.Kept.init(n.Budget)
+	if s.Retries = (answers{s}); n.Shares {
+		s.Retries = receipts{s}
+	}
 }
 
 // close ends all that is open; no operation runs any more.

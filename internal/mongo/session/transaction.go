@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"sync"
@@ -51,6 +52,7 @@ type Transaction struct {
 	sessions *Sessions
 	session  *Session
 	number   int64
+	link     int32           // see Operation.Connection
 	now      expiry.Stamp    // the instant at which its documents are alive
 	Context  context.Context // of the operation that runs
 	age      clock.Stopwatch
@@ -140,6 +142,19 @@ func (s *Sessions) EndOld(age time.Duration) {
 		s.node.Interrupt(nil, []*Session{t.session})
 		if t.session.Take(s.node.Running) != nil {
 			return
+		}
+		if t.session.Transaction == t {
+			t.session.Abort(s)
+		}
+		t.session.Release()
+	}
+}
+
+// EndConnection ends the open transactions of a connection.
+func (s *Sessions) EndConnection(id int32) {
+	for _, t := range s.running() {
+		if t.link != id || t.session.Take(s.node.Running) != nil {
+			continue
 		}
 		if t.session.Transaction == t {
 			t.session.Abort(s)
@@ -373,7 +388,11 @@ func (x *Session) Commit(ctx context.Context, s *Sessions) error {
 	t.killCursors()
 	var err error
 	if t.group != nil {
-		err = t.group.Commit(context.WithoutCancel(ctx)) // whose end is known then
+		ctx = context.WithoutCancel(ctx) // the end of the commit is known then
+		if s.node.Shares {
+			ctx = store.WithReceipt(ctx, &store.Receipt{Owner: x.owner(), Number: t.number, Transaction: true})
+		}
+		err = x.known(t.number, t.group.Commit(ctx))
 	}
 	x.Stage = Committed
 	ended := &s.committed
@@ -387,6 +406,41 @@ func (x *Session) Commit(ctx context.Context, s *Sessions) error {
 	ended.Add(1)
 	t.end()
 	return err
+}
+
+// Recover says what has become of a transaction of the session that another process may have had open, or whose commit
+// had an unknown end: nil if it has been committed. If it has not, it cannot be committed any more, in any process. The
+// caller has the turn. It is what a mongos does with a recoveryToken.
+// mongodb/specifications: source/transactions/transactions.md, "Sharded Transactions"
+func (x *Session) Recover(ctx context.Context, s *Sessions, number int64) error {
+	x.Abort(s)
+	committed, err := s.node.Store.GiveUp(ctx, x.owner(), number)
+	if err != nil {
+		return x.known(number, err)
+	}
+	s.Renumber(x, number, Committed)
+	if !committed {
+		x.Stage = Aborted
+		return aborted(number)
+	}
+	return nil
+}
+
+// known is the error for what the store knows of other processes.
+func (x *Session) known(number int64, err error) error {
+	newer, ok := errors.AsType[*store.OutnumberedError](err)
+	switch {
+	case ok:
+		return code.New(code.TransactionTooOld, "Cannot commit { txnNumber: %d } on session %s because a newer "+
+			"operation with { txnNumber: %d } has already started.", number, x.Shown(), newer.Number)
+	case errors.Is(err, store.ErrGivenUp):
+		return aborted(number)
+	}
+	return err
+}
+
+func aborted(number int64) error {
+	return code.New(code.NoSuchTransaction, "Transaction with { txnNumber: %d } has been aborted.", number)
 }
 
 // Abort gives up the open transaction, if there is one. The caller has the turn.
@@ -470,8 +524,8 @@ func (s *Sessions) Begin(o *Operation, number int64, snapshot bool) error {
 	x := o.Session
 	x.Abort(s)
 	t := &Transaction{
-		sessions: s, session: x, number: number, now: o.Now, Context: o.Context, API: o.API, age: clock.Start(),
-		first:    true,
+		sessions: s, session: x, number: number, link: o.Connection, now: o.Now, Context: o.Context, API: o.API,
+		age: clock.Start(), first: true,
 		Snapshot: snapshot, done: make(chan struct{}),
 	}
 	s.node.Budget.Open(&t.Share)

@@ -146,6 +146,24 @@ type edit struct {
 	made    doc.Doc // the last result
 	before  doc.Doc // the last document it was applied to, when kept is set
 	kept    bool
+	image   func(before, after doc.Doc) doc.Doc // see Update.image
+}
+
+// tell says what has become of the statement, for a retry; nil if nobody wants to know.
+func (e *edit) tell() func() []session.Done {
+	if e.o.Retry == nil {
+		return nil
+	}
+	return func() []session.Done {
+		x := session.Done{Matched: 1}
+		if e.changed {
+			x.Modified = 1
+		}
+		if e.image != nil {
+			x.Image = e.image(e.before, e.made)
+		}
+		return e.o.Retry.One(x)
+	}
 }
 
 func (x *Change) edit(

@@ -19,13 +19,32 @@ type Delete struct {
 
 // Run carries the statement out.
 func (x *Delete) Run(o *session.Operation) error {
+	if !x.One {
+		if x.Container == nil {
+			return nil
+		}
+		return x.all(o)
+	}
+	err := x.one(o)
+	if err == nil && x.Deleted == 0 {
+		var done session.Done
+		if done, _, err = o.Retry.FoundAfterAll(); err == nil {
+			x.Deleted = done.Matched
+		}
+	}
+	return err
+}
+
+// one deletes the first document that is selected.
+func (x *Delete) one(o *session.Operation) error {
 	if x.Container == nil {
 		return nil
 	}
-	if !x.One {
-		return x.all(o)
-	}
 	for range maxLooks {
+		if done, ok := o.Retry.Found(); ok {
+			x.Deleted = done.Matched
+			return nil
+		}
 		id, found, err := firstID(o, &x.Selection)
 		if fault.KindOf(err) == fault.NotFound && o.Transaction == nil {
 			return nil // the container was dropped during the write
@@ -33,8 +52,14 @@ func (x *Delete) Run(o *session.Operation) error {
 		if err != nil || !found {
 			return err
 		}
-		results, err := Apply(o, x.Container, []store.Op{x.op(o, id)})
+		var tell func() []session.Done
+		if o.Retry != nil {
+			tell = func() []session.Done { return o.Retry.One(session.Done{Matched: 1}) }
+		}
+		results, err := applyOnce(o, x.Container, []store.Op{x.op(o, id)}, tell)
 		switch {
+		case err == session.ErrDone:
+			continue
 		// Skipped: the document was there, but no longer selected when it was to be deleted.
 		case err == nil && !results[0].Skipped:
 			x.Deleted++

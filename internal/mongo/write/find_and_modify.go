@@ -22,15 +22,43 @@ type FindAndModify struct {
 	Value doc.Doc // of the answer; nil for none
 }
 
-// Modify changes the first document, or makes one.
-func (m *FindAndModify) Modify(o *session.Operation) error {
+// Run does what the command asks for.
+func (m *FindAndModify) Run(o *session.Operation) error {
+	run := m.modify
+	if m.Remove {
+		run = m.remove
+	}
+	if err := run(o); err != nil || m.Matched > 0 || m.Upserted.Type != 0 {
+		return err
+	}
+	x, ok, err := o.Retry.FoundAfterAll()
+	if ok {
+		m.takeAll(x)
+	}
+	return err
+}
+
+// modify changes the first document, or makes one.
+func (m *FindAndModify) modify(o *session.Operation) error {
+	m.image = func(before, after doc.Doc) doc.Doc {
+		if m.ReturnNew && after != nil {
+			return after
+		}
+		return before
+	}
 	for range maxLooks {
+		if m.found(o) {
+			return nil
+		}
 		var err error
 		if m.Container, err = o.Find(m.Database, m.Name); err != nil {
 			return err
 		}
 		if m.Container != nil {
 			again, err := m.modifyOne(o)
+			if err == session.ErrDone {
+				continue
+			}
 			if err != nil || !again && m.Matched > 0 {
 				return err
 			}
@@ -42,11 +70,28 @@ func (m *FindAndModify) Modify(o *session.Operation) error {
 			return nil
 		}
 		again, err := m.insertOne(o)
+		if err == session.ErrDone {
+			continue
+		}
 		if !again || err != nil {
 			return err
 		}
 	}
 	return code.New(code.WriteConflict, "other writes came first too often")
+}
+
+// found takes over what an earlier attempt of the command has done.
+func (m *FindAndModify) found(o *session.Operation) bool {
+	x, ok := o.Retry.Found()
+	if ok {
+		m.takeAll(x)
+	}
+	return ok
+}
+
+func (m *FindAndModify) takeAll(x session.Done) {
+	m.take(x)
+	m.Value = x.Image
 }
 
 func (m *FindAndModify) modifyOne(o *session.Operation) (again bool, err error) {
@@ -60,8 +105,8 @@ func (m *FindAndModify) modifyOne(o *session.Operation) (again bool, err error) 
 	}
 	e := m.Change.edit(o, &m.Selection, validate, m.Container)
 	// The answer shows the very version that was changed, not one that was read before.
-	e.kept = true
-	_, err = Apply(o, m.Container, []store.Op{e.op(id)})
+	e.kept, e.image = true, m.image
+	_, err = applyOnce(o, m.Container, []store.Op{e.op(id)}, e.tell())
 	switch {
 	case isGone(err):
 		return query.OnlyID(m.Query).Type == 0, nil
@@ -84,13 +129,16 @@ func (m *FindAndModify) insertOne(o *session.Operation) (again bool, err error) 
 	return again, err
 }
 
-// Delete removes the first document.
-func (m *FindAndModify) Delete(o *session.Operation) error {
+// remove deletes the first document.
+func (m *FindAndModify) remove(o *session.Operation) error {
 	var err error
 	if m.Container, err = o.Find(m.Database, m.Name); err != nil || m.Container == nil {
 		return err
 	}
 	for range maxLooks {
+		if m.found(o) {
+			return nil
+		}
 		id, found, err := firstID(o, &m.Selection)
 		if err != nil || !found {
 			return err
@@ -109,8 +157,15 @@ func (m *FindAndModify) Delete(o *session.Operation) error {
 			}
 			return ok, err
 		}
-		results, err := Apply(o, m.Container, []store.Op{op})
+		var tell func() []session.Done
+		if o.Retry != nil {
+			tell = func() []session.Done { return o.Retry.One(session.Done{Matched: 1, Image: m.Value}) }
+		}
+		results, err := applyOnce(o, m.Container, []store.Op{op}, tell)
 		switch {
+		case err == session.ErrDone:
+			m.Value = nil
+			continue
 		case err == nil && !results[0].Skipped:
 			m.Matched = 1
 			return nil

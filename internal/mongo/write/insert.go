@@ -92,7 +92,7 @@ func (w *Writer) ends(err error) bool {
 	e := session.CodeOf(err)
 	switch e.Code {
 	case code.MaxTimeMSExpired, code.Interrupted, code.InterruptedAtShutdown, code.ShutdownInProgress,
-		code.NoSuchTransaction:
+		code.NoSuchTransaction, code.TransactionTooOld, code.ConflictingOperationInProgress:
 		return true
 	}
 	return false
@@ -134,6 +134,10 @@ func (w *Writer) insertEach(documents []doc.Doc) {
 		return
 	}
 	for i, d := range documents {
+		if _, ok := w.o.Retry.Find(i); ok {
+			w.n++
+			continue
+		}
 		body, err := prepareDocument(w.o, d)
 		if err == nil && validate != nil {
 			err = validate(body)
@@ -162,9 +166,11 @@ func (w *Writer) flush() (goOn bool) {
 	ops, indexes := w.ops, w.indexes
 	for size := len(ops); len(ops) > 0; {
 		size = min(size, len(ops))
-		_, err := Apply(w.o, w.c, ops[:size])
+		_, err := applyOnce(w.o, w.c, ops[:size], w.tell(indexes[:size]))
 		var e *store.BatchError
 		switch {
+		case err == session.ErrDone:
+			ops, indexes = w.remaining(ops, indexes)
 		case err == nil:
 			w.n += size
 			ops, indexes = ops[size:], indexes[size:]
@@ -190,6 +196,37 @@ func (w *Writer) flush() (goOn bool) {
 	}
 	w.ops, w.indexes, w.bytes = w.ops[:0], w.indexes[:0], 0
 	return true
+}
+
+// tell says that the statements of indexes are done, for a retry; nil if nobody wants to know.
+func (w *Writer) tell(indexes []int) func() []session.Done {
+	if w.o.Retry == nil {
+		return nil
+	}
+	return func() (list []session.Done) {
+		for _, i := range indexes {
+			if n := len(list); n > 0 && list[n-1].Last == i-1 {
+				list[n-1].Last = i
+				continue
+			}
+			list = append(list, session.Done{First: i, Last: i})
+		}
+		return list
+	}
+}
+
+// remaining are the operations that no other attempt has done.
+func (w *Writer) remaining(ops []store.Op, indexes []int) (_ []store.Op, _ []int) {
+	left := ops[:0:0]
+	var of []int
+	for i, index := range indexes {
+		if _, ok := w.o.Retry.Find(index); ok {
+			w.n++
+			continue
+		}
+		left, of = append(left, ops[i]), append(of, index)
+	}
+	return left, of
 }
 
 // again makes the container that is inserted into once more when it was dropped during the write.

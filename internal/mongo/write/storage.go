@@ -12,6 +12,15 @@ import (
 // Apply does operations in order, each seeing those before; all of them or none. A
 // *store.BatchError names the first that failed.
 func Apply(o *session.Operation, c *catalog.Container, ops []store.Op) ([]store.Result, error) {
+	return applyOnce(o, c, ops, nil)
+}
+
+// applyOnce is Apply for statements of a command that may be a retryable write. tell says what has become of them, when
+// the operations have been done. If it fails with session.ErrDone, another attempt has done one of the statements;
+// o.Retry knows then which.
+func applyOnce(
+	o *session.Operation, c *catalog.Container, ops []store.Op, tell func() []session.Done,
+) ([]store.Result, error) {
 	if err := Writable(c); err != nil {
 		return nil, err
 	}
@@ -36,10 +45,10 @@ func Apply(o *session.Operation, c *catalog.Container, ops []store.Op) ([]store.
 		var results []store.Result
 		err := guard.begin(ops)
 		if err == nil {
-			results, err = persist(o, c, ops)
+			results, err = persist(o, c, ops, tell)
 		}
 		guard.end(results, err)
-		if fault.KindOf(err) == fault.Busy {
+		if fault.KindOf(err) == fault.Busy || err == session.ErrDone {
 			o.Wrote = before // all or none
 		}
 		if err == nil {
@@ -72,8 +81,10 @@ func awaitTransactions(o *session.Operation, c *catalog.Container, ops []store.O
 }
 
 // persist writes outside of a transaction, where clients never hear of other writes that came first.
-func persist(o *session.Operation, c *catalog.Container, ops []store.Op) (results []store.Result, err error) {
-	ctx := budget.With(o.Context, &o.Memory.Share)
+func persist(
+	o *session.Operation, c *catalog.Container, ops []store.Op, tell func() []session.Done,
+) (results []store.Result, err error) {
+	ctx := budget.With(o.Retry.With(o.Context, tell), &o.Memory.Share)
 	// MongoDB retries write conflicts of single statements by itself. Clients only hear of those in transactions.
 	for range maxLooks {
 		results, err = o.Node.Store.WriteAll(ctx, c, o.Now, ops)
@@ -81,7 +92,7 @@ func persist(o *session.Operation, c *catalog.Container, ops []store.Op) (result
 			break
 		}
 	}
-	return results, err
+	return results, o.Retry.Wrote(err)
 }
 
 // Writable refuses writes to containers that belong to the other API.

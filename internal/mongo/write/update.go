@@ -28,6 +28,8 @@ type Update struct {
 	Matched, Modified int64
 	Upserted          doc.Value // the _id of inserted
 	inserted          doc.Doc
+
+	image func(before, after doc.Doc) doc.Doc // the document that a findAndModify answers with; nil for an update
 }
 
 // maxLooks bounds how often a write looks again for a document because others have changed what it
@@ -37,12 +39,31 @@ const maxLooks = 1_000
 // Run carries the statement out.
 func (u *Update) Run(o *session.Operation) error {
 	for range maxLooks {
+		if x, ok := o.Retry.Found(); ok {
+			u.take(x)
+			return nil
+		}
 		again, err := u.try(o)
+		if err == session.ErrDone {
+			continue
+		}
+		if err == nil && !again && u.Matched == 0 && u.Upserted.Type == 0 {
+			var x session.Done
+			var ok bool
+			if x, ok, err = o.Retry.FoundAfterAll(); ok {
+				u.take(x)
+			}
+		}
 		if !again || err != nil {
 			return err
 		}
 	}
 	return code.New(code.WriteConflict, "other writes came first too often")
+}
+
+// take takes over what an earlier attempt of the command has done.
+func (u *Update) take(x session.Done) {
+	u.Matched, u.Modified, u.Upserted = x.Matched, x.Modified, x.Upserted
 }
 
 // try looks for the documents and changes them, or makes one; again when another write has come
@@ -83,7 +104,7 @@ func (u *Update) changeOne(o *session.Operation) (again bool, err error) {
 		return false, err
 	}
 	e := u.Change.edit(o, &u.Selection, validate, u.Container)
-	results, err := Apply(o, u.Container, []store.Op{e.op(id)})
+	results, err := applyOnce(o, u.Container, []store.Op{e.op(id)}, e.tell())
 	if err != nil {
 		if isGone(err) {
 			return query.OnlyID(u.Query).Type == 0, nil
@@ -287,7 +308,18 @@ func (u *Update) insert(o *session.Operation) (again bool, err error) {
 		return false, err
 	}
 	id := doc.Lookup(body, "_id")
-	_, err = Apply(o, u.Container, []store.Op{{Verb: store.Create, Key: store.Identity(id), Body: body, Lenient: true}})
+	var tell func() []session.Done
+	if o.Retry != nil {
+		tell = func() []session.Done {
+			done := session.Done{Upserted: id}
+			if u.image != nil {
+				done.Image = u.image(nil, body)
+			}
+			return o.Retry.One(done)
+		}
+	}
+	create := store.Op{Verb: store.Create, Key: store.Identity(id), Body: body, Lenient: true}
+	_, err = applyOnce(o, u.Container, []store.Op{create}, tell)
 	// Another request inserted a document that the query selects: update that one. If the query does not select it, the
 	// duplicate key is an error of the statement.
 	if fault.KindOf(err) == fault.Exists && o.Transaction == nil && isSelected(o, &u.Selection) {
