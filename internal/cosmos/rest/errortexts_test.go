@@ -130,7 +130,8 @@ var elsewhere = []string{
 	"catalog/imagined.go", "store/import.go", "kv/pebble/checkpoint.go",
 	"catalog/ranges.go",
 	"catalog/catalog.go", "catalog/named.go", "store/build.go", "store/snapshottransaction.go", "store/log.go",
-	"store/named.go", "store/namedscan.go", "store/wildcard.go", "kv/pebble/open.go", "kv/pebble/load.go",
+	"store/named.go", "store/namedbuild.go", "store/namedscan.go", "store/receipt.go", "store/wildcard.go",
+	"kv/pebble/open.go", "kv/pebble/load.go",
 }
 
 // unseen are errors that others stand for.
