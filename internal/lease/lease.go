@@ -29,8 +29,8 @@ type Lease struct {
 func (l *Lease) Lost() bool { return l.lost.Load() }
 
 // Guard makes a batch of the work depend on the lease: Apply fails with fault.Conflict if the lease changes hands
-// before the commit. If it has done so already, Guard fails with ErrLost. A batch that rests on a view has its Since already;
-// another one gets it here.
+// before the commit. If it has done so already, Guard fails with ErrLost. A batch that rests on a view has its Since
+// already; another one gets it here.
 func (l *Lease) Guard(ctx context.Context, b *kv.Batch) error {
 	if l.lost.Load() {
 		return ErrLost
