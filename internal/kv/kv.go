@@ -130,8 +130,9 @@ type Batch struct {
 	// Before bounds the moment of the commit, by the clock that View.Time tells; the zero Time is no bound. An Order
 	// may lower it. An engine that keeps no time ignores it: there the batch's Order decides by the clock of its maker.
 	Before time.Time
-	// Time is set by an engine that keeps time, before it calls the Orders: an instant by that clock, not before Apply
-	// was called and not after the commit.
+	// Time is set by an engine that keeps time, before it calls the Orders, and anew before it calls them again: an
+	// instant by that clock at which it holds all counters of the batch, or a later one, and not after the commit.
+	// So whatever another batch did while it held one of them was before.
 	Time time.Time
 	// NoSync allows a crash to undo the batch: for work that is safe to repeat.
 	NoSync bool
@@ -152,7 +153,9 @@ type Batch struct {
 // same counter until this batch is visible, so a reader that sees a value of the counter
 // sees the effects of every lower one. If Place fails, Apply fails with its error and
 // writes nothing. Place may be called more than once, and must then start again. It must
-// not keep or change last, and may read the engine but not call Apply.
+// not keep or change last, and must not call Apply. It may read the engine, which need not
+// show the batches that have just passed the counter, because an engine may commit several
+// at once: of them, last alone tells.
 type Order struct {
 	Key   []byte
 	Place func(last []byte, b *Batch) (next []byte, err error)
@@ -201,7 +204,7 @@ type (
 
 	// A Collector has versions of keys that were overwritten or deleted, and that it does not forget by itself. GC
 	// forgets those that were so before a time, except what open snapshots need: kept is the time from which on they
-	// stay. One process at a time calls it.
+	// stay, and may be set although something else has failed. One process at a time calls it.
 	Collector interface {
 		GC(ctx context.Context, before time.Time) (kept time.Time, err error)
 	}

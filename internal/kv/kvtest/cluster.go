@@ -118,7 +118,8 @@ func (r pastReader) Iterate(ctx context.Context, lower, upper []byte) (kv.Iterat
 }
 
 // Apply commits b between two moments of the cluster's time. That is when the counters are passed and the bound is
-// checked; nobody sees the time of the commit before he sees the batch.
+// checked; nobody sees the time of the commit before he sees the batch. As one batch at a time is in here, it holds all
+// counters from the beginning, and at its Time.
 func (p *process) Apply(ctx context.Context, b *kv.Batch) error {
 	c := p.c
 	c.committing.Lock()

@@ -44,6 +44,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.Engine) {
 		{"view is the state at its moment or a conflict", viewConflict},
 		{"view of an engine that keeps time", viewTime},
 		{"time of a batch", batchTime},
+		{"time of a batch that has waited", batchTimeWaits},
 		{"bound of the commit's moment", before},
 		{"order lowers the bound", orderLowersBefore},
 		{"conflict writes nothing", conflictWritesNothing},

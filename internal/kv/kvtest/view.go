@@ -2,6 +2,9 @@ package kvtest
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -80,6 +83,39 @@ func batchTime(t *testing.T, e kv.Engine) {
 	if s, ok := e.(kv.Shared); ok && s.Shared() && first.Time.IsZero() {
 		t.Error("an engine that several processes share keeps no time")
 	}
+}
+
+// batchTimeWaits lets batches wait for a counter that others hold, and then fail to pass. The time of each is not
+// before any moment at which another one held the counter. A first counter of its own keeps each from being committed
+// together with others.
+func batchTimeWaits(t *testing.T, e kv.Engine) {
+	if view(t, e).Time.IsZero() {
+		return
+	}
+	const workers, each = 4, 8
+	mine := errors.New("mine")
+	var held time.Time // the last moment at which a batch held the counter
+	var writers sync.WaitGroup
+	for i := range workers {
+		writers.Go(func() {
+			for range each {
+				var b kv.Batch
+				b.Follow(fmt.Appendf(nil, "m%d", i), increment)
+				b.Follow([]byte("n"), func(_ []byte, b *kv.Batch) ([]byte, error) {
+					if b.Time.Before(held) {
+						t.Errorf("a batch at %v passes a counter that another one held at %v", b.Time, held)
+					}
+					v, err := e.View(context.Background())
+					held = v.Time
+					return nil, errors.Join(err, mine)
+				})
+				if err := e.Apply(context.Background(), &b); !errors.Is(err, mine) {
+					t.Errorf("apply: %v, want the error of place", err)
+				}
+			}
+		})
+	}
+	writers.Wait()
 }
 
 // before commits batches with a bound. An engine that keeps no time ignores it; of the others, a batch that would be

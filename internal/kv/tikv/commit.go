@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tikv/client-go/v2/oracle"
+
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/kv"
@@ -37,6 +39,7 @@ type round struct {
 	again   []*waiter // belong to another transaction
 	refused []refusal // fail alone
 	near    bool      // the batch in the transaction has a bound that is near
+	held    time.Time // all counters are locked, see kv.Batch.Time
 }
 
 type refusal struct {
@@ -114,9 +117,18 @@ func (r *round) fill(ctx context.Context, group []*waiter) error {
 			return err
 		}
 	}
-	if err := r.checkTogether(ctx, group); err != nil {
+	// A lock may have been waited for, so its timestamp may be long before it was held. The clock is asked at the same
+	// time as the stores.
+	held := r.e.store.GetOracle().GetTimestampAsync(ctx, &oracle.Option{TxnScope: oracle.GlobalTxnScope})
+	err := r.checkTogether(ctx, group)
+	ts, late := held.Wait()
+	if late != nil && err == nil {
+		ts, err = r.e.now(ctx) // which asks again while PD elects a leader
+	}
+	if err != nil {
 		return err
 	}
+	r.held = timeOf(ts)
 	for len(r.rest) > 0 {
 		if r.bytes > groupBytes || r.near {
 			r.again, r.rest = append(r.again, r.rest...), nil
@@ -142,8 +154,9 @@ func (r *round) fill(ctx context.Context, group []*waiter) error {
 
 // checkTogether locks what all batches of a group have read, as of the first mark: one request instead of one for each
 // batch. If anything has changed since, each batch is looked at for itself, in the order of marks: so a lock that the
-// client gives back late, because it was taken together with one that failed, is never newer than the one that
-// replaces it.
+// client gives back late, because it was taken together with one that failed, is older than the one that replaces it.
+// For that, everything is locked as of the timestamp before the first mark: a mark is a timestamp that nobody else has
+// got, so nothing was committed between the two.
 func (r *round) checkTogether(ctx context.Context, group []*waiter) error {
 	if len(group) < 2 {
 		return nil
@@ -156,7 +169,10 @@ func (r *round) checkTogether(ctx context.Context, group []*waiter) error {
 		}
 		reads = append(reads, w.reads...)
 	}
-	err := r.check(ctx, first, reads)
+	if first == 0 { // the batch will be told for itself
+		return nil
+	}
+	err := r.check(ctx, first-1, reads)
 	if fault.KindOf(err) == fault.Conflict {
 		return nil
 	}
@@ -179,7 +195,7 @@ func (r *round) take(ctx context.Context, w *waiter) (refused, err error) {
 	var late [][]byte
 	var counters map[string][]byte
 	if refused := w.use(func(b *kv.Batch) (err error) {
-		b.Time = timeOf(max(r.start, r.newest.Load())) // the counters are locked since then
+		b.Time = r.held
 		counters, err = r.place(b, w.size)
 		for _, key := range b.Reads[len(w.reads):] {
 			late = append(late, r.e.space.data(key))

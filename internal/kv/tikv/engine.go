@@ -80,8 +80,10 @@ type Engine struct {
 	calls *local.Gate
 	open  atomic.Int64   // snapshots and iterators not yet closed
 	work  sync.WaitGroup // transactions, which a caller may have left
-	ctx   context.Context
-	stop  context.CancelFunc
+	// What the client does without a context, and may do for longer than the call that has asked for it.
+	requests sync.WaitGroup
+	ctx      context.Context
+	stop     context.CancelFunc
 
 	mu     sync.Mutex
 	queues map[string]*queue // by counter, while batches wait for it
@@ -113,7 +115,8 @@ func setLockTTL(ttl time.Duration) {
 	}
 }
 
-// Close waits for running calls, and for transactions that their callers have left.
+// Close waits for running calls, and for transactions that their callers have left. If the client still waits for a
+// cluster that does not answer, its connections end when it gives up.
 func (e *Engine) Close() error {
 	if !e.calls.Shut() {
 		return nil
@@ -123,7 +126,19 @@ func (e *Engine) Close() error {
 	}
 	e.stop()
 	e.work.Wait()
-	return e.release()
+	released := make(chan error, 1)
+	go func() {
+		e.requests.Wait()
+		released <- e.release()
+	}()
+	ctx, cancel := e.bounded(context.Background())
+	defer cancel()
+	select {
+	case err := <-released:
+		return err
+	case <-ctx.Done():
+		return nil // nothing is lost: locks that are not given back end with their life
+	}
 }
 
 // Shared implements kv.Shared.

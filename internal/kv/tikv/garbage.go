@@ -3,6 +3,7 @@ package tikv
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math"
 	"time"
 
@@ -19,15 +20,18 @@ const collector = "gc_worker"
 // values that no key has any more. The time is at most Options.Retain ago, and moves back to what open snapshots of any
 // process need, and other users of the cluster: kept is what it became. Without GC, nothing that was deleted or
 // overwritten frees its space. The safe point is one of the whole cluster, and GC ends the locks below it wherever they
-// are, so one process at a time calls it. It may be called again after a failure.
+// are, so one process at a time calls it. Neither of the two waits for the other to succeed: with an error, kept may be
+// set. It may be called again after a failure.
 func (e *Engine) GC(ctx context.Context, before time.Time) (kept time.Time, err error) {
 	if !e.calls.Enter() {
 		return time.Time{}, local.Closed()
 	}
 	defer e.calls.Leave()
-	if err := e.sweep(ctx); err != nil {
-		return time.Time{}, err
-	}
+	kept, err = e.moveSafePoint(ctx, before)
+	return kept, errors.Join(err, e.sweep(ctx))
+}
+
+func (e *Engine) moveSafePoint(ctx context.Context, before time.Time) (kept time.Time, err error) {
 	now, err := e.within(ctx)
 	if err != nil {
 		return time.Time{}, err
@@ -82,9 +86,7 @@ func (r *reader) sweepPage(ctx context.Context, records []pair) error {
 		}
 		keys[i] = r.e.space.data(key)
 	}
-	ctx, cancel := r.e.bounded(ctx)
-	defer cancel()
-	present, err := r.batch(ctx, append([][]byte(nil), keys...))
+	present, err := r.present(ctx, append([][]byte(nil), keys...))
 	if err != nil {
 		return err
 	}
@@ -103,9 +105,18 @@ func (r *reader) sweepPage(ctx context.Context, records []pair) error {
 	return nil
 }
 
-// deleteChunks deletes the chunks of a value that is gone, and its record. Nobody else writes these keys, except
-// another collector, who deletes them as well.
+// present is batch with the time of one call.
+func (r *reader) present(ctx context.Context, keys [][]byte) (map[string][]byte, error) {
+	ctx, cancel := r.e.bounded(ctx)
+	defer cancel()
+	return r.batch(ctx, keys)
+}
+
+// deleteChunks deletes the chunks of a value that is gone, and its record, with the time of one call. Nobody else
+// writes these keys, except another collector, who deletes them as well.
 func (e *Engine) deleteChunks(ctx context.Context, record pair, id identity) error {
+	ctx, cancel := e.bounded(ctx)
+	defer cancel()
 	key, chunks, ok := decodeRecord(record.value)
 	if !ok {
 		return damaged()

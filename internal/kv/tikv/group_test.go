@@ -6,7 +6,9 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/tikv/client-go/v2/tikvrpc"
 
@@ -144,6 +146,58 @@ func waitIdle(e *Engine) {
 	}
 }
 
+// TestGroupGivesBackLate lets the check of a whole group fail. The client gives its locks back in the background, here
+// so late that the batches have taken theirs: those stay, and the group needs no second transaction.
+func TestGroupGivesBackLate(t *testing.T) {
+	x := &transactions{starts: map[uint64]bool{}}
+	var step atomic.Int32 // 1: the batch before; 2: the group; 3: it gives locks back; 4: it is written
+	arrived, goOn, over := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	e := newCluster(t).over(t, Options{}, func(
+		ctx context.Context, req *tikvrpc.Request, send func() (*tikvrpc.Response, error),
+	) (*tikvrpc.Response, error) {
+		switch {
+		case req.Type == tikvrpc.CmdPessimisticRollback && step.CompareAndSwap(2, 3):
+			close(arrived)
+			<-goOn
+			defer close(over)
+		case req.Type != tikvrpc.CmdPrewrite || step.CompareAndSwap(1, 2) || step.Load() == 0:
+		default:
+			<-arrived
+			if step.CompareAndSwap(3, 4) {
+				close(goOn)
+				<-over
+			}
+		}
+		return x.pass(ctx, req, send)
+	})
+	defer stop(t, e)
+	set(t, e, "same", []byte("1"))
+	set(t, e, "changed", []byte("1"))
+	views := []kv.View{view(t, e), {}}
+	set(t, e, "changed", []byte("2"))
+	views[1] = view(t, e)
+	release := busy(t, e, "n")
+	before := x.count()
+	var running sync.WaitGroup
+	for i, key := range []string{"same", "changed"} {
+		running.Go(func() {
+			b := passes("n")
+			b.Since = views[i].Mark
+			b.Read([]byte(key))
+			if err := e.Apply(t.Context(), b); err != nil {
+				t.Errorf("a batch that rests on %q: %v", key, err)
+			}
+		})
+		waiting(e, "n", i+1)
+	}
+	step.Store(1)
+	release()
+	running.Wait()
+	if got := x.count() - before; got != 2 {
+		t.Errorf("%d transactions, want one for the batch before and one for the group", got)
+	}
+}
+
 // TestGroupWithin lets the second batch of a group depend on what the first one changes.
 func TestGroupWithin(t *testing.T) {
 	e := newCluster(t).process(t, Options{})
@@ -201,6 +255,44 @@ func TestGroupBound(t *testing.T) {
 	}
 	if got := number([]byte(get(t, e, "n"))); got != 3 {
 		t.Errorf("the counter is %d, want 3", got)
+	}
+}
+
+// TestGroupFarBounds gives the batches of a group bounds, as writes to documents with deadlines have them. Far ones
+// share a transaction, and one that is near has its own.
+func TestGroupFarBounds(t *testing.T) {
+	x := &transactions{starts: map[uint64]bool{}}
+	e := newCluster(t).over(t, Options{}, x.pass)
+	defer stop(t, e)
+	for _, c := range []struct {
+		bounds []time.Duration
+		want   int
+	}{
+		{[]time.Duration{time.Hour, time.Minute, 10 * time.Hour, 2 * time.Minute}, 1},
+		{[]time.Duration{time.Hour, 10 * time.Second, 2 * time.Hour}, 2},
+	} {
+		now := view(t, e).Time
+		release := busy(t, e, "n")
+		before := x.count()
+		var running sync.WaitGroup
+		for i, after := range c.bounds {
+			running.Go(func() {
+				b := &kv.Batch{}
+				b.Follow([]byte("n"), func(last []byte, b *kv.Batch) ([]byte, error) {
+					b.Before = now.Add(after)
+					return next(last, b)
+				})
+				if err := e.Apply(t.Context(), b); err != nil {
+					t.Error(err)
+				}
+			})
+			waiting(e, "n", i+1)
+		}
+		release()
+		running.Wait()
+		if got := x.count() - before - 1; got != c.want {
+			t.Errorf("batches with the bounds %v need %d transactions, want %d", c.bounds, got, c.want)
+		}
 	}
 }
 

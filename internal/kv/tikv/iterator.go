@@ -165,10 +165,10 @@ func (r *reader) page(ctx context.Context, from, to []byte, back bool, n int) ([
 		err  error
 	}
 	done := make(chan result, 1)
-	go func() {
+	r.e.requests.Go(func() {
 		page, err := r.scan(ctx, from, to, back, n)
 		done <- result{page, err}
-	}()
+	})
 	select {
 	case got := <-done:
 		if got.err != nil {

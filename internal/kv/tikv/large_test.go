@@ -2,9 +2,14 @@ package tikv
 
 import (
 	"bytes"
+	"context"
 	"math/rand/v2"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/tikv/client-go/v2/tikvrpc"
 
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/kv"
@@ -119,6 +124,57 @@ func TestLargeValuesAreCollected(t *testing.T) {
 		if get(t, old, key) != string(value) {
 			t.Errorf("%q is damaged in a snapshot from before", key)
 		}
+	}
+}
+
+// TestCollectionFailsInPart lets the removal of chunks fail. The safe point moves nevertheless, so that what was
+// overwritten is freed. Each value has the time of a call: one that takes long takes it from no other.
+func TestCollectionFailsInPart(t *testing.T) {
+	var fails, watched atomic.Bool
+	var mu sync.Mutex
+	ends := map[uint64]time.Time{} // of transactions, by their starts
+	e := newCluster(t).over(t, Options{}, func(
+		ctx context.Context, req *tikvrpc.Request, send func() (*tikvrpc.Response, error),
+	) (*tikvrpc.Response, error) {
+		if req.Type == tikvrpc.CmdPrewrite && watched.Load() {
+			mu.Lock()
+			ends[req.Prewrite().StartVersion], _ = ctx.Deadline()
+			mu.Unlock()
+			if fails.Load() {
+				return nil, context.Canceled
+			}
+		}
+		return send()
+	})
+	defer stop(t, e)
+	keys := []string{"a", "b", "c"}
+	for i, key := range keys {
+		set(t, e, key, noise(chunkBytes+1, uint64(i)))
+		set(t, e, key, nil)
+	}
+	watched.Store(true)
+	fails.Store(true)
+	before := view(t, e).Time.Add(-time.Hour)
+	kept, err := e.GC(t.Context(), before)
+	wantKind(t, err, fault.Unavailable)
+	safe, err := e.store.GetPDClient().UpdateGCSafePoint(t.Context(), 0)
+	if err != nil || !kept.Equal(before) || !timeOf(safe).Equal(before) {
+		t.Errorf("the safe point is at %v, kept is %v, want %v; %v", timeOf(safe), kept, before, err)
+	}
+	fails.Store(false)
+	clear(ends)
+	if _, err := e.GC(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	if stored(t, e, chunkKeys) != 0 || len(ends) != len(keys) {
+		t.Errorf("%d chunks are left after %d transactions", stored(t, e, chunkKeys), len(ends))
+	}
+	differ := map[time.Time]bool{}
+	for _, end := range ends {
+		differ[end] = true
+	}
+	if len(differ) != len(keys) || differ[time.Time{}] {
+		t.Errorf("transactions end at %v, want an end for each", ends)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -127,6 +128,60 @@ func TestSilentCluster(t *testing.T) {
 	quiet.on.Store(false)
 	close(quiet.over)
 	stop(t, e)
+}
+
+// TestCloseWaitsForRequests closes an engine whose client still waits for an answer that nobody else wants. The
+// client's connections end after it, and Close waits for that, but not for ever.
+func TestCloseWaitsForRequests(t *testing.T) {
+	for _, timeout := range []time.Duration{10 * time.Minute, 50 * time.Millisecond} {
+		asked, over := make(chan struct{}), make(chan struct{})
+		var waits atomic.Bool
+		e := newCluster(t).over(t, Options{Timeout: timeout}, func(
+			_ context.Context, req *tikvrpc.Request, send func() (*tikvrpc.Response, error),
+		) (*tikvrpc.Response, error) {
+			if req.Type == tikvrpc.CmdScan {
+				waits.Store(true)
+				defer waits.Store(false)
+				close(asked)
+				<-over
+			}
+			return send()
+		})
+		released := make(chan bool, 1)
+		e.release = func() error { released <- !waits.Load(); return nil }
+		ctx, cancel := context.WithCancel(t.Context())
+		it, err := e.Iterate(ctx, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			<-asked
+			cancel()
+		}()
+		if it.Next() || it.Close() == nil {
+			t.Error("an iterator whose context has ended goes on")
+		}
+		<-asked
+		closed := make(chan error, 1)
+		go func() { closed <- e.Close() }()
+		if timeout < time.Second {
+			err = <-closed // although the request is not over
+			close(over)
+		} else {
+			for e.calls.Enter() {
+				e.calls.Leave()
+				runtime.Gosched()
+			}
+			close(over)
+			err = <-closed
+		}
+		if err != nil {
+			t.Errorf("close: %v", err)
+		}
+		if !<-released {
+			t.Error("the connections end under a request")
+		}
+	}
 }
 
 // TestContextEndsAtALock lets a batch wait for a counter that another process holds, until its context ends. The lock

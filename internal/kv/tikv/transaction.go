@@ -299,11 +299,11 @@ func (t *pessimistic) commit(ctx context.Context) error {
 func (t *pessimistic) rollback(ctx context.Context) {
 	t.ending.Store(true)
 	done := make(chan struct{})
-	go func() {
+	t.e.requests.Go(func() {
 		defer close(done)
 		// The client logs its errors and returns none: there is nothing to do about locks that cannot be released.
 		_ = t.txn.Rollback()
-	}()
+	})
 	select {
 	case <-done:
 	case <-ctx.Done():
