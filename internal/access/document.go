@@ -34,9 +34,14 @@ type Document struct {
 // rangeBit is the lowest bit of a document's number that tells its range.
 const rangeBit = 48
 
-// Place is where the last write of the document stands among those of its container: by range, then by sequence.
+// Place is where the last write of the document stands among those of its container: by range, then by sequence. The
+// sequence that a transaction shows for what it has written is above all those of a range; it comes behind them.
 func (d *Document) Place() uint64 {
-	return d.Number>>rangeBit<<rangeBit | d.Sequence&(1<<rangeBit-1)
+	sequence := d.Sequence & (1<<rangeBit - 1)
+	if d.Sequence != sequence {
+		sequence |= 1 << (rangeBit - 1)
+	}
+	return d.Number>>rangeBit<<rangeBit | sequence
 }
 
 // A Source is documents of one container, fixed at one moment and one instant.

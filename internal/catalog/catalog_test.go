@@ -242,7 +242,7 @@ func TestPropertyPoliciesAreBounded(t *testing.T) {
 		h.ok(turn(n))
 	}
 	h.fails(turn(expiry.MaxPast+1), fault.Invalid)
-	h.ok(h.ForgetPast(ctx, ct, 3))
+	h.ok(h.ForgetPast(ctx, ct, ct.State().Policy.Past[:3]))
 	if n := len(ct.State().Policy.Past); n != expiry.MaxPast-3 {
 		t.Errorf("%d closed policies are left", n)
 	}

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
@@ -451,11 +452,14 @@ func (c *Catalog) declareDead(ctx context.Context, now expiry.Stamp, ct *Contain
 	return &next, nil
 }
 
-// ForgetPast drops the first count closed policies. It is called when every document that they ended is reclaimed.
-func (c *Catalog) ForgetPast(ctx context.Context, ct *Container, count int) error {
+// ForgetPast drops closed policies. It is called when every document that they ended is reclaimed. They are compared by
+// value, since the list may have changed in between.
+func (c *Catalog) ForgetPast(ctx context.Context, ct *Container, over []expiry.Past) error {
 	_, err := c.alter(ctx, ct, func(st *State, _ *revision, b *kv.Batch) error {
 		b.Frees = true
-		st.Policy.Past = append([]expiry.Past(nil), st.Policy.Past[min(count, len(st.Policy.Past)):]...)
+		st.Policy.Past = slices.DeleteFunc(slices.Clone(st.Policy.Past), func(p expiry.Past) bool {
+			return slices.Contains(over, p)
+		})
 		return st.compile(c.condition)
 	})
 	return err

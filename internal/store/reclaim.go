@@ -35,12 +35,11 @@ type reclaim struct {
 	pending uint64 // documents reclaimed whose index entries are not swept
 	sweep   *sweep // nil when none is under way
 
-	// For a container whose deadlines are in no order (expiry.Policy.Ordered): where the pass over its documents goes
-	// on, and which closed rules there were when it began.
-	next        uint64
-	closed      int // all since the start, forgotten ones too
-	closedDates []expiry.PastDates
-	free        int // closed rules, counted as closed, of which a pass has left nothing; under reclaims.mu
+	// For a container whose deadlines are in no order (expiry.Policy.Ordered): in which round it was passed last, and
+	// where that pass goes on.
+	round  uint64
+	next   uint64
+	passed bool // to the end
 }
 
 // queueMarks say how far the queues are reclaimed.
@@ -86,6 +85,7 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 	}
 	var all Reclaimed
 	ranges, spent := v.Ranges(), effortOf{limit: limit}
+	rs.begin(v)
 	for range ranges {
 		number := ranges[rs.turn%len(ranges)].Number
 		rs.turn++
@@ -100,6 +100,11 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 		if done.More {
 			all.More = true
 			break
+		}
+	}
+	if !all.More && !v.Policy.Ordered() {
+		if all.More, err = s.endRound(ctx, v, rs); err != nil {
+			return Reclaimed{}, err
 		}
 	}
 	return all, nil
@@ -272,15 +277,16 @@ func (step *reclaimStep) gatherInheriting(ctx context.Context, r kv.Reader, floo
 	return err
 }
 
-// reclaimByProperty continues a pass over every document of a range of a container whose deadlines are in no order
-// . At the end of a pass, the closed policies that there were at its beginning have no document left in the
-// range. When that is so in all ranges, they are forgotten.
+// reclaimByProperty continues the pass of a round over every document of a range of a container whose deadlines are in
+// no order. It does nothing in a range that the round has passed.
 func (s *Store) reclaimByProperty(
 	ctx context.Context, v catalog.View, r *reclaim, step *reclaimStep,
 ) (Reclaimed, error) {
-	rs := s.reclaimsOf(v.Container)
-	if r.next == 0 { // rules that are closed during the pass may have ended documents that it has passed already
-		r.closed, r.closedDates = rs.forgotten+len(v.Policy.Past), v.Policy.PastDates
+	if round := s.reclaimsOf(v.Container).round.number; r.round != round {
+		r.round, r.next, r.passed = round, 0, false
+	}
+	if r.passed {
+		return Reclaimed{}, nil
 	}
 	next := uint64(0)
 	_, upper := step.rng.Bounds(keys.KindRecord)
@@ -312,18 +318,8 @@ func (s *Store) reclaimByProperty(
 	if err != nil {
 		return done, err
 	}
-	// The pass is complete: what closed rules have ended is gone from the disk.
-	if r.next = next; next == 0 {
-		if count := rs.forgets(r, v.Ranges()); count > 0 {
-			if err = s.catalog.ForgetPast(ctx, v.Container, count); err == nil {
-				rs.forgotten += count
-			}
-		}
-	}
-	if next == 0 && len(r.closedDates) > 0 && err == nil {
-		err = s.catalog.ForgetDates(ctx, v.Container, r.closedDates)
-	}
-	return done, err
+	r.next, r.passed = next, next == 0
+	return done, nil
 }
 
 func (step *reclaimStep) victimOf(number uint64, h keys.Header, body doc.Doc) victim {
@@ -452,7 +448,7 @@ func (s *Store) loadReclaim(ctx context.Context, rng keys.Range, r *reclaim) err
 	}
 	r.loaded, r.lease = false, held
 	r.queueMarks, r.dates, r.last = queueMarks{}, datePass{}, run{}
-	r.pending, r.sweep, r.next, r.closedDates = 0, nil, 0, nil
+	r.pending, r.sweep, r.round = 0, nil, 0
 	_, err := s.engine.Get(ctx, rng.Mark(nil), func(value []byte) error {
 		mark, err := keys.DecodeReclaimMark(value)
 		if err != nil {

@@ -2,10 +2,10 @@ package store
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/keys"
 )
 
@@ -13,10 +13,61 @@ import (
 type reclaims struct {
 	step sync.Mutex // held during a step of Reclaim or Sweep: they go through the ranges in turn
 	turn int        // the range with which the next step of Reclaim begins
+	round
 
-	mu        sync.Mutex // of what follows; held for a moment only
-	list      []*reclaim // by the number of the range
-	forgotten int        // closed policies that were forgotten since the start
+	mu   sync.Mutex // of what follows; held for a moment only
+	list []*reclaim // by the number of the range
+}
+
+// A round is a pass over the documents of all ranges of a container whose deadlines are in no order. It takes as many
+// steps of Reclaim as it needs, each of which goes on in the ranges that are not passed yet. Its end is that of what
+// there is to do: without it, the first range would have grown old again when the last one is passed.
+type round struct {
+	number uint64 // from 1; 0 before the first
+	under  bool   // way
+
+	// The rules that were closed when the round began. Its passes leave no document that they have ended. Rules that
+	// are closed later may have ended documents that are passed already.
+	closed      []expiry.Past
+	closedDates []expiry.PastDates
+}
+
+// begin begins a round unless one is under way.
+func (x *round) begin(v catalog.View) {
+	if v.Policy.Ordered() {
+		x.under = false
+		return
+	}
+	if !x.under {
+		x.number, x.under = x.number+1, true
+		x.closed, x.closedDates = v.Policy.Past, v.Policy.PastDates
+	}
+}
+
+// endRound ends the round if all ranges are passed: the rules that were closed when it began are forgotten. more says
+// that a range is not passed.
+func (s *Store) endRound(ctx context.Context, v catalog.View, rs *reclaims) (more bool, err error) {
+	for _, x := range v.Ranges() {
+		r := rs.of(x.Number)
+		r.mu.Lock()
+		passed := r.round == rs.round.number && r.passed
+		r.mu.Unlock()
+		if !passed { // it has begun anew, because the lease was lost in between
+			return true, nil
+		}
+	}
+	if len(rs.closed) > 0 {
+		if err := s.catalog.ForgetPast(ctx, v.Container, rs.closed); err != nil {
+			return false, err
+		}
+	}
+	if len(rs.closedDates) > 0 {
+		if err := s.catalog.ForgetDates(ctx, v.Container, rs.closedDates); err != nil {
+			return false, err
+		}
+	}
+	rs.under = false
+	return false, nil
 }
 
 func (s *Store) reclaimsOf(c *catalog.Container) *reclaims {
@@ -70,22 +121,4 @@ func (s *Store) whileNotReclaiming(
 		marks = append(marks, rangeMarks{rng: rng, queueMarks: r.queueMarks, pending: r.pending})
 	}
 	return marks, do()
-}
-
-// forgets notes that nothing is left of the closed policies that were there when the pass over a range began, and
-// returns how many of the present ones have nothing left in any range.
-func (rs *reclaims) forgets(r *reclaim, ranges []catalog.Range) (count int) {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	r.free = r.closed
-	least := slices.MinFunc(ranges, func(a, b catalog.Range) int { return rs.freeOf(a) - rs.freeOf(b) })
-	return max(0, rs.freeOf(least)-rs.forgotten)
-}
-
-// freeOf is how many closed policies have nothing left in a range, of all since the start.
-func (rs *reclaims) freeOf(x catalog.Range) int {
-	if int(x.Number) >= len(rs.list) {
-		return 0
-	}
-	return rs.list[x.Number].free
 }

@@ -39,7 +39,7 @@ func bulk(e *exchange, v catalog.View, list []operation) (status int, err error)
 		if list[i].err == nil {
 			list[i].err = list[i].resolvePartition(v.State, &e.grant)
 		}
-		if list[i].err == nil && limited && v.State.RangeOf(list[i].Key.Partition) != named.Number {
+		if list[i].err == nil && limited && !owns(v.State, named.Number, list[i].Key.Partition) {
 			list[i].err = e.rangeGone(strconv.Itoa(int(named.Number)))
 		}
 	}

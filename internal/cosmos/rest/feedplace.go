@@ -17,9 +17,11 @@ type feedPlace struct {
 // maxPlaces is how many ranges an ETag of a change feed may tell about: as many as a container can have in its life.
 const maxPlaces = 4096
 
-// The ETag of a change feed over one range is a sequence, "5". Over several ranges it has one for each, "0:5,1:7", and
-// the range that the next page begins with comes first. A sequence alone is good for several ranges too: for those
-// that a range was split into, whose sequences go on from there.
+// The ETag of a change feed over one range is a sequence, "5", which the connector for Spark parses as a number
+// (SparkBridgeImplementationInternal.extractLsnFromChangeFeedContinuation in Azure/azure-sdk-for-java). Over several
+// ranges it has one for each, "0:5,1:7", and the range that the next page begins with comes first. A sequence alone is
+// good for several ranges only if they come from one that was split: theirs go on from there. Anywhere else it would
+// hide writes of other ranges.
 
 // quotePlaces is the ETag for the places of a feed.
 func quotePlaces(places []feedPlace) string {
@@ -41,6 +43,9 @@ func quotePlaces(places []feedPlace) string {
 func parsePlaces(text string, ranges []catalog.Range) ([]feedPlace, error) {
 	list := strings.Trim(strings.TrimPrefix(text, "W/"), `"`)
 	if after, err := strconv.ParseUint(list, 10, 64); err == nil {
+		if after > 0 && !related(ranges) {
+			return nil, wrongPlace(text)
+		}
 		places := make([]feedPlace, len(ranges))
 		for i := range ranges {
 			places[i] = feedPlace{ranges[i].Number, after}
@@ -84,6 +89,17 @@ func parsePlaces(text string, ranges []catalog.Range) ([]feedPlace, error) {
 		out[i] = places[i].feedPlace
 	}
 	return out, nil
+}
+
+// related reports whether ranges are one, or were split from one.
+func related(ranges []catalog.Range) bool {
+	for _, number := range append(slices.Clone(ranges[0].Parents), ranges[0].Number) {
+		stranger := func(r catalog.Range) bool { return r.Number != number && !slices.Contains(r.Parents, number) }
+		if !slices.ContainsFunc(ranges, stranger) {
+			return true
+		}
+	}
+	return false
 }
 
 func wrongPlace(text string) error {

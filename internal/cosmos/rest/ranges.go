@@ -3,12 +3,15 @@ package rest
 import (
 	"bytes"
 	"encoding/hex"
+	"math"
 	"strconv"
 	"strings"
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/store"
 )
 
 // maxEPK is the longest effective partition key in a header, in characters.
@@ -18,7 +21,7 @@ const maxEPK = 1024
 type selection struct {
 	scope  access.Scope    // nil is the whole container
 	ranges []catalog.Range // that have documents of it, in order of their keys; at least one
-	named  bool            // by the id of a range: the client merges it with others
+	named  bool            // by the id of a range or an interval of keys: the client merges it with others
 }
 
 // nowhere selects no documents: no effective partition key is that high.
@@ -53,13 +56,31 @@ func (e *exchange) selected(st *catalog.State) (s selection, err error) {
 		s = spanSelection(st, low, high)
 	}
 	if ok {
-		if limited && s.ranges[0].Number != named.Number {
-			s.scope = nowhere
+		if limited && !owns(st, named.Number, partition) {
+			return s, e.rangeGone(strconv.Itoa(int(named.Number)))
 		}
-		s.named, s.ranges = true, []catalog.Range{named}
+		s.ranges = []catalog.Range{named}
 	}
+	s.named = ok || len(low) > 0 || len(high) > 0
 	e.serve(s.ranges[0].Number)
 	return s, nil
+}
+
+// owns reports whether a range has a partition, or all those under a prefix. Clients send an operation to the range
+// that has its effective partition key as they hash it: for a -0.0 that may be another range than that of 0, which
+// the item is in, and what is parsed here is 0.
+func owns(st *catalog.State, number uint16, partition []doc.Value) bool {
+	if st.RangeOf(partition) == number {
+		return true
+	}
+	if len(partition) == 0 || doc.IsUndefined(partition[0]) {
+		return false
+	}
+	if f, ok := doc.AsFloat(partition[0]); !ok || f != 0 { // no range ends within a first component
+		return false
+	}
+	hashed := append([]doc.Value{doc.Double(math.Copysign(0, -1))}, partition[1:]...)
+	return st.RangeOfForm(store.EffectivePartitionKey(st, hashed)) == number
 }
 
 // partitionSelection selects a partition, or all partitions under a prefix.
