@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"github.com/mayflydb/mayfly/internal/kv"
 )
@@ -56,6 +57,20 @@ func (c *Catalog) Purge(ctx context.Context, guard func(context.Context, *kv.Bat
 		}
 	}
 	return err
+}
+
+// Leftover tells keys that Purge is going to delete, as a snapshot of the engine has them, from all others.
+func (c *Catalog) Leftover(ctx context.Context, snapshot kv.Reader) (func(key []byte) bool, error) {
+	var waiting []*span
+	err := each(ctx, snapshot, purgeKind, func(s *span) error {
+		waiting = append(waiting, s)
+		return nil
+	})
+	return func(key []byte) bool {
+		return slices.ContainsFunc(waiting, func(s *span) bool {
+			return bytes.Compare(key, s.Lower) >= 0 && (s.Upper == nil || bytes.Compare(key, s.Upper) < 0)
+		})
+	}, err
 }
 
 func (c *Catalog) purgeSpan(

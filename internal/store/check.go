@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -52,6 +53,7 @@ func (s *Store) CheckWatched(ctx context.Context, seen func(documents uint64)) (
 
 // A check is the check of one container at one moment.
 type check struct {
+	s       *Store
 	v       catalog.View
 	rng     keys.Range
 	at      kv.Snapshot
@@ -84,7 +86,7 @@ func (s *Store) checkRange(
 		return err
 	}
 	defer at.Close()
-	ck := check{v: v, rng: rng, at: at, report: report, indexer: s.indexer(v), seen: seen}
+	ck := check{s: s, v: v, rng: rng, at: at, report: report, indexer: s.indexer(v), seen: seen}
 	for _, step := range []func(context.Context) error{ck.load, ck.records, ck.leads, ck.queues} {
 		if err := step(ctx); err != nil {
 			return err
@@ -113,7 +115,11 @@ func (s *Store) freeze(
 		if err != nil {
 			return catalog.View{}, nil, err
 		}
-		if c.State() == v.State { // no change of the container came between the state and the snapshot
+		holds, err := v.Holds(ctx, at)
+		if err != nil {
+			return catalog.View{}, nil, errors.Join(err, at.Close())
+		}
+		if holds { // no change of the container came between the state and the snapshot
 			return v, at, nil
 		}
 		if err := at.Close(); err != nil {
@@ -225,7 +231,7 @@ func (ck *check) named(ctx context.Context, number uint64, h keys.Header, body d
 // isExpired reports whether a document may be dead for some request: then another one may have its keys.
 func (ck *check) isExpired(h keys.Header, body doc.Doc) bool {
 	v := ck.v
-	v.Now = max(ck.counter.Stamp, v.Container.Seen())
+	v.Now = max(v.Now, ck.counter.Stamp, v.Container.Seen())
 	return dead(v, h, body)
 }
 
@@ -245,9 +251,16 @@ func (ck *check) exists(ctx context.Context, what string, key []byte, number uin
 
 // leads checks that whatever leads to a document by its number leads to one.
 func (ck *check) leads(ctx context.Context) error {
+	leftover, err := ck.s.catalog.Leftover(ctx, ck.at)
+	if err != nil {
+		return err
+	}
 	for _, kind := range sweptKinds {
 		lower, upper := ck.rng.Bounds(kind)
 		err := walk(ctx, ck.at, lower, upper, func(it kv.Iterator) error {
+			if leftover(it.Key()) { // nobody reads it any more, or keeps it up
+				return nil
+			}
 			ck.report.Entries++
 			number, err := leadsTo(kind, it)
 			if err != nil {
